@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What both ends of the admin tool's door know; see ctl.h. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "common/ctl.h"
+
+static const struct {
+	const char		*name;
+	struct ctl_column	 columns[CTL_COLUMNS_MAX + 1];
+} tables[CTL_T__COUNT] = {
+	[CTL_T_STATUS] = { "status",
+	    { { "process", 0 }, { "key", 0 }, { "value", 0 } } },
+	[CTL_T_QUEUE] = { "queue",
+	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 }, { "what", 0 },
+	      { "to", 0 }, { "tries", 1 }, { "due", 1 }, { "state", 0 },
+	      { "reason", 0 } } },
+	[CTL_T_DIFF] = { "differences",
+	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 },
+	      { "difference", 0 }, { "action", 0 } } },
+	[CTL_T_METRIC] = { "metrics",
+	    { { "name", 0 }, { "type", 0 }, { "help", 0 }, { "labels", 0 },
+	      { "value", 1 } } },
+	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
+};
+
+const struct ctl_column *
+ctl_columns(unsigned table)
+{
+	return table < CTL_T__COUNT ? tables[table].columns : NULL;
+}
+
+const char *
+ctl_table_name(unsigned table)
+{
+	return table < CTL_T__COUNT ? tables[table].name : "?";
+}
+
+const char *
+ctl_request_check(const struct ctl_request *req)
+{
+	if (req->magic != CTL_MAGIC)
+		return "that is no request of cc-slurm-adapterctl";
+	if (req->version != CTL_VERSION)
+		return "tool and daemon are of different versions";
+	if (req->verb >= CTL__COUNT)
+		return "unknown verb";
+	if (req->n_ids > CTL_IDS_MAX)
+		return "too many job ids";
+	if (memchr(req->text, '\0', sizeof(req->text)) == NULL)
+		return "text without an end";
+	return NULL;
+}
+
+void
+ctl_row(struct writer *w, unsigned table, ...)
+{
+	const char *fields[CTL_COLUMNS_MAX];
+	va_list ap;
+	uint8_t i, n = 0;
+
+	va_start(ap, table);
+	while (n < CTL_COLUMNS_MAX &&
+	    (fields[n] = va_arg(ap, const char *)) != NULL)
+		n++;
+	va_end(ap);
+	wr_u8(w, (uint8_t)table);
+	wr_u8(w, n);
+	for (i = 0; i < n; i++)
+		wr_str(w, fields[i]);
+}

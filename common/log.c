@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Log lines.  A line is built in one buffer and written by one write(2), so
+ * that the lines of four processes on one descriptor never mix.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define LINE_MAX_BYTES	2048	/* journald takes more, people do not */
+#define REPEAT_SECONDS	60	/* between two lines of one cause */
+
+static struct {
+	const char	*name;
+	enum log_level	 level;
+	int		 journal;	/* stderr is journald's */
+} logger = { "cc-slurm-adapter", LOG_LEVEL_WARN, 0 };
+
+static const struct {
+	const char	*word;
+	int		 priority;	/* syslog's number */
+} levels[LOG_LEVEL__COUNT] = {
+	[LOG_LEVEL_FATAL] = { "FATAL", 2 },
+	[LOG_LEVEL_ERROR] = { "ERROR", 3 },
+	[LOG_LEVEL_WARN] = { "WARN", 4 },
+	[LOG_LEVEL_INFO] = { "INFO", 6 },
+	[LOG_LEVEL_DEBUG] = { "DEBUG", 7 },
+	[LOG_LEVEL_TRACE] = { "TRACE", 7 },
+};
+
+void
+log_init(const char *name, enum log_level level)
+{
+	logger.name = name;
+	logger.level = level;
+	logger.journal = getenv("JOURNAL_STREAM") != NULL;
+}
+
+void
+log_set_level(enum log_level level)
+{
+	if (level < LOG_LEVEL__COUNT)
+		logger.level = level;
+}
+
+enum log_level
+log_get_level(void)
+{
+	return logger.level;
+}
+
+/* Nothing that came from outside may start a second line or move a cursor. */
+static void
+escape_controls(char *s, size_t size)
+{
+	static const char hex[] = "0123456789abcdef";
+	char out[LINE_MAX_BYTES];
+	size_t o = 0;
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)s; *p != '\0' && o + 5 < size; p++) {
+		if (*p >= ' ' && *p != 0x7f) {
+			out[o++] = (char)*p;
+			continue;
+		}
+		out[o++] = '\\';
+		out[o++] = 'x';
+		out[o++] = hex[*p >> 4];
+		out[o++] = hex[*p & 15];
+	}
+	out[o] = '\0';
+	memcpy(s, out, o + 1);
+}
+
+static void
+emit(const char *word, int priority, const char *fmt, va_list ap,
+    const char *reason)
+{
+	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES + 128];
+	int n;
+
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= sizeof(text))
+		memcpy(text + sizeof(text) - 4, "...", 4);
+	escape_controls(text, sizeof(text));
+	if (logger.journal)
+		n = snprintf(line, sizeof(line), "<%d>%s: %s%s%s\n", priority,
+		    logger.name, text, reason != NULL ? ": " : "",
+		    reason != NULL ? reason : "");
+	else
+		n = snprintf(line, sizeof(line), "%-5s [%s] %s%s%s\n", word,
+		    logger.name, text, reason != NULL ? ": " : "",
+		    reason != NULL ? reason : "");
+	if (n < 0)
+		return;
+	if ((size_t)n >= sizeof(line)) {
+		n = sizeof(line) - 1;
+		line[n - 1] = '\n';
+	}
+	/* A log that cannot be written must not stop the daemon. */
+	if (write(STDERR_FILENO, line, (size_t)n) == -1)
+		return;
+}
+
+static void
+emit_level(enum log_level level, const char *fmt, va_list ap,
+    const char *reason)
+{
+	if (level <= logger.level)
+		emit(levels[level].word, levels[level].priority, fmt, ap,
+		    reason);
+}
+
+#define EMIT(level, reason) do {			\
+	int saved = errno;				\
+	va_list ap;					\
+							\
+	va_start(ap, fmt);				\
+	emit_level((level), fmt, ap, (reason));		\
+	va_end(ap);					\
+	errno = saved;					\
+} while (0)
+
+void
+log_error(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_ERROR, strerror(saved));
+}
+
+void
+log_errorx(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_ERROR, NULL);
+}
+
+void
+log_warn(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_WARN, strerror(saved));
+}
+
+void
+log_warnx(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_WARN, NULL);
+}
+
+void
+log_notice(const char *fmt, ...)
+{
+	int saved = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (logger.level >= LOG_LEVEL_WARN)
+		emit("NOTE", 5, fmt, ap, NULL);
+	va_end(ap);
+	errno = saved;
+}
+
+void
+log_info(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_INFO, NULL);
+}
+
+void
+log_debug(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_DEBUG, NULL);
+}
+
+void
+log_trace(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_TRACE, NULL);
+}
+
+void
+fatal(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_FATAL, strerror(saved));
+	exit(1);
+}
+
+void
+fatalx(const char *fmt, ...)
+{
+	EMIT(LOG_LEVEL_FATAL, NULL);
+	exit(1);
+}
+
+int
+log_allowed(struct log_limit *limit, unsigned *held)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (limit->last != 0 && now.tv_sec - limit->last < REPEAT_SECONDS) {
+		limit->held++;
+		return 0;
+	}
+	*held = limit->held;
+	limit->held = 0;
+	limit->last = now.tv_sec != 0 ? now.tv_sec : 1;
+	return 1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One event, one line, on standard error.  Under systemd each line carries
+ * its journald priority ("<4>"), elsewhere the level as a word, as the Go
+ * adapter wrote it.
+ */
+#ifndef COMMON_LOG_H
+#define COMMON_LOG_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* As -debug counts them; the default is LOG_LEVEL_WARN. */
+enum log_level {
+	LOG_LEVEL_FATAL,
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG,
+	LOG_LEVEL_TRACE,
+	LOG_LEVEL__COUNT
+};
+
+/* name: what stands before each line ("collector"); borrowed for ever. */
+void log_init(const char *name, enum log_level level);
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+
+#define LOG_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/*
+ * error, warn: adds errno's text; errorx, warnx: do not.  The text is cut at
+ * 2 KiB with a mark, control bytes in it are escaped.
+ */
+void log_error(const char *fmt, ...) LOG_PRINTF(1, 2);
+void log_errorx(const char *fmt, ...) LOG_PRINTF(1, 2);
+void log_warn(const char *fmt, ...) LOG_PRINTF(1, 2);
+void log_warnx(const char *fmt, ...) LOG_PRINTF(1, 2);
+/* A thing to know that is no fault but must be seen at the default level:
+ * what the sandbox is, who connected, that it is back to normal. */
+void log_notice(const char *fmt, ...) LOG_PRINTF(1, 2);
+void log_info(const char *fmt, ...) LOG_PRINTF(1, 2);
+void log_debug(const char *fmt, ...) LOG_PRINTF(1, 2);
+void log_trace(const char *fmt, ...) LOG_PRINTF(1, 2);
+
+/* For start-up and our own broken promises only: logs, then exits with 1. */
+void fatal(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
+void fatalx(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
+
+/*
+ * A line that may repeat: the first at once, then at most one a minute with
+ * the number of those held back.  Zero-initialise; one per place and cause.
+ */
+struct log_limit {
+	long long	last;	/* CLOCK_MONOTONIC seconds, 0 = never */
+	unsigned	held;	/* lines not printed since then */
+};
+/* Returns 1 when a line may go out now; *held says how many did not. */
+int log_allowed(struct log_limit *limit, unsigned *held);
+
+#endif

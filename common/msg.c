@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of messages; see msg.h. */
+#include "config.h"
+
+#include <stdbool.h>
+
+#include "common/msg.h"
+
+#define BIT(role)	(1u << ROLE_##role)
+#define WORKERS		(BIT(LISTENER) | BIT(COLLECTOR) | BIT(SUBMITTER))
+
+#define NAME		(4 + 64)	/* a cluster's or user's name */
+#define TEXT		(4 + 4096)	/* a sentence for people */
+#define KEY		(NAME + 16)	/* struct run_key */
+#define KEYS		(1024u * 1024)	/* a batch of run keys */
+#define FILE_MAX	(256u * 1024)	/* resolv.conf, hosts */
+
+/* Who may say it, to whom, how long, with a descriptor or not. */
+static const struct msg_rule {
+	const char	*name;
+	unsigned	 from;	/* bits of roles */
+	unsigned	 to;
+	uint32_t	 min;	/* bytes of payload */
+	uint32_t	 max;
+	bool		 fd;
+} rules[MSG__COUNT] = {
+	[MSG_SANDBOX] = { "sandbox", BIT(SUPERVISOR), WORKERS, 1, KEYS, false },
+	[MSG_HELLO] = { "hello", WORKERS, BIT(SUPERVISOR), 9, 5 + TEXT, false },
+	[MSG_CONF] = { "conf", BIT(SUPERVISOR) | BIT(PARSER),
+	    WORKERS | BIT(SUPERVISOR), 6, KEYS, false },
+	[MSG_SECRETS] = { "secrets", BIT(SUPERVISOR) | BIT(PARSER),
+	    BIT(SUBMITTER) | BIT(SUPERVISOR), 0, 0, true },
+	[MSG_CONF_END] = { "conf-end", BIT(SUPERVISOR) | BIT(PARSER),
+	    WORKERS | BIT(SUPERVISOR), 4, 4, false },
+	[MSG_CONF_OK] = { "conf-ok", WORKERS, BIT(SUPERVISOR), 4, 4, false },
+	[MSG_CONF_BAD] = { "conf-bad", WORKERS | BIT(PARSER), BIT(SUPERVISOR),
+	    8, 4 + TEXT, false },
+	[MSG_CONF_USE] = { "conf-use", BIT(SUPERVISOR), WORKERS, 4, 4, false },
+	[MSG_FILE] = { "file", BIT(SUPERVISOR), BIT(SUBMITTER), 5,
+	    5 + FILE_MAX, false },
+	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR), BIT(LISTENER), 1, 1, true },
+	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(COLLECTOR), 0, 0,
+	    true },
+	[MSG_SLATE] = { "slate", BIT(SUPERVISOR), WORKERS, 0, 0, true },
+	[MSG_PEER] = { "peer", BIT(SUPERVISOR), WORKERS, 1, 1, true },
+	[MSG_SKIP] = { "skip", BIT(SUPERVISOR), WORKERS, 20, KEY, false },
+	[MSG_READY] = { "ready", WORKERS, BIT(SUPERVISOR), 0, 0, false },
+	[MSG_PING] = { "ping", BIT(SUPERVISOR), WORKERS, 8, 8, false },
+	[MSG_PONG] = { "pong", WORKERS, BIT(SUPERVISOR), 8, 8, false },
+	[MSG_STOP] = { "stop", BIT(SUPERVISOR), WORKERS, 4, 4, false },
+	[MSG_VERBOSE] = { "verbose", BIT(SUPERVISOR), WORKERS, 1, 1, false },
+	[MSG_CTL] = { "ctl", BIT(SUPERVISOR), WORKERS, 1, 2 * TEXT, false },
+	[MSG_CTL_ROW] = { "ctl-row", WORKERS, BIT(SUPERVISOR), 2, 16 * TEXT,
+	    false },
+	[MSG_CTL_END] = { "ctl-end", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT,
+	    false },
+	[MSG_EVENT] = { "event", BIT(LISTENER), BIT(COLLECTOR), 29, 25 + NAME,
+	    false },
+	[MSG_TAKEN] = { "taken", BIT(COLLECTOR), BIT(LISTENER), 8, 8, false },
+	[MSG_RECORD] = { "record", BIT(COLLECTOR), BIT(SUBMITTER), 32,
+	    MSG_PAYLOAD_MAX, false },
+	[MSG_MARK] = { "mark", BIT(COLLECTOR), BIT(SUBMITTER), 21, 17 + NAME,
+	    false },
+	[MSG_NODES] = { "nodes", BIT(COLLECTOR), BIT(SUBMITTER), 8,
+	    MSG_PAYLOAD_MAX, false },
+	[MSG_DENIED] = { "denied", BIT(COLLECTOR), BIT(SUBMITTER), 24, KEYS,
+	    false },
+	[MSG_STORED] = { "stored", BIT(SUBMITTER), BIT(COLLECTOR), 8, 8,
+	    false },
+	[MSG_CURSOR] = { "cursor", BIT(SUBMITTER), BIT(COLLECTOR), 12, 8 + NAME,
+	    false },
+	[MSG_RUNNING] = { "running", BIT(SUBMITTER), BIT(COLLECTOR), 5, KEYS,
+	    false },
+	[MSG_ASK] = { "ask", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS, false },
+	[MSG_SYNC] = { "sync", BIT(SUBMITTER), BIT(COLLECTOR), 20, 20, false },
+	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
+};
+
+static const char *const roles[ROLE__COUNT] = {
+	[ROLE_SUPERVISOR] = "supervisor",
+	[ROLE_LISTENER] = "listener",
+	[ROLE_COLLECTOR] = "collector",
+	[ROLE_SUBMITTER] = "submitter",
+	[ROLE_PARSER] = "parser",
+};
+
+const char *
+role_name(enum role role)
+{
+	return (unsigned)role < ROLE__COUNT ? roles[role] : "?";
+}
+
+const char *
+msg_name(unsigned type)
+{
+	return type < MSG__COUNT ? rules[type].name : "?";
+}
+
+const char *
+msg_check(const struct msg_header *h, enum role from, enum role to)
+{
+	const struct msg_rule *rule;
+
+	if (h->type >= MSG__COUNT)
+		return "no such message";
+	rule = &rules[h->type];
+	if ((rule->from & (1u << from)) == 0)
+		return "it may not say that";
+	if ((rule->to & (1u << to)) == 0)
+		return "that is not for me";
+	if (h->length < rule->min)
+		return "too short";
+	if (h->length > rule->max)
+		return "too long";
+	if (h->flags != (rule->fd ? MSG_FLAG_FD : 0))
+		return rule->fd ? "without its descriptor" :
+		    "with a descriptor or an unknown flag";
+	return NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Foreign bytes made fit to be passed on: valid UTF-8, bounded, visible. */
+#ifndef COMMON_TEXT_H
+#define COMMON_TEXT_H
+
+#include <stddef.h>
+
+/*
+ * Returns owned: the n bytes as valid UTF-8 of at most max bytes (without the
+ * NUL), cut at a character and marked with "…[cut]" when longer.  Bytes that
+ * are no UTF-8 become U+FFFD, control bytes other than newline and tab become
+ * a visible "\x1b".  NULL on memory.
+ */
+char *text_clean(const char *p, size_t n, size_t max);
+/* The same into buf, newline and tab made visible too, for one log line; returns buf. */
+const char *text_vis(const char *s, char *buf, size_t size);
+/* Is it UTF-8 without control bytes but newline and tab? */
+int text_is_clean(const char *p, size_t n);
+
+#endif

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# CSA_FLAGS: sets CSA_CFLAGS, CSA_CPPFLAGS and CSA_LDFLAGS: the language, the
+# warnings, the hardening and the sanitizers, each flag only where the
+# compiler takes it.
+
+AC_DEFUN([CSA_TRY_CFLAG], [
+	AS_VAR_PUSHDEF([cache], [csa_cv_cflag_$1])
+	AC_CACHE_CHECK([whether $CC takes $1], [cache], [
+		save_CFLAGS=$CFLAGS
+		CFLAGS="$CFLAGS -Werror $1"
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+		    [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+		CFLAGS=$save_CFLAGS
+	])
+	AS_VAR_IF([cache], [yes], [CSA_CFLAGS="$CSA_CFLAGS $1"])
+	AS_VAR_POPDEF([cache])
+])
+
+AC_DEFUN([CSA_TRY_LDFLAG], [
+	AS_VAR_PUSHDEF([cache], [csa_cv_ldflag_$1])
+	AC_CACHE_CHECK([whether the linker takes $1], [cache], [
+		save_LDFLAGS=$LDFLAGS
+		LDFLAGS="$LDFLAGS $1"
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+		    [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+		LDFLAGS=$save_LDFLAGS
+	])
+	AS_VAR_IF([cache], [yes], [CSA_LDFLAGS="$CSA_LDFLAGS $1"])
+	AS_VAR_POPDEF([cache])
+])
+
+AC_DEFUN([CSA_FLAGS], [
+	CSA_CFLAGS="-std=gnu11"
+	CSA_CPPFLAGS=
+	CSA_LDFLAGS=
+	m4_foreach_w([flag], [-Wall -Wextra -Wshadow -Wpointer-arith
+	    -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+	    -Wwrite-strings -Wformat=2 -Wvla -Wundef -Wnull-dereference
+	    -Wimplicit-fallthrough -Wcast-qual -Wlogical-op -Wduplicated-cond
+	    -Wno-unused-parameter -fno-common],
+	    [CSA_TRY_CFLAG(flag)])
+	AS_IF([test "x$enable_werror" = xyes], [CSA_TRY_CFLAG([-Werror])])
+	AS_IF([test "x$enable_hardening" = xyes], [
+		m4_foreach_w([flag], [-fstack-protector-strong
+		    -fstack-clash-protection -fcf-protection -fPIE
+		    -ftrivial-auto-var-init=zero],
+		    [CSA_TRY_CFLAG(flag)])
+		m4_foreach_w([flag], [-pie], [CSA_TRY_LDFLAG(flag)])
+		CSA_TRY_LDFLAG([-Wl,-z,relro])
+		CSA_TRY_LDFLAG([-Wl,-z,now])
+		CSA_TRY_LDFLAG([-Wl,-z,noexecstack])
+		CSA_TRY_LDFLAG([-Wl,--as-needed])
+		# Without optimisation glibc only warns about it.
+		AS_CASE([" $CFLAGS "], [*" -O0 "*], [], [*" -O"*],
+		    [CSA_CPPFLAGS="-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"])
+	])
+	AS_IF([test "x$enable_sanitizers" = xyes], [
+		CSA_CFLAGS="$CSA_CFLAGS -fsanitize=address,undefined"
+		CSA_CFLAGS="$CSA_CFLAGS -fno-sanitize-recover=all -fno-omit-frame-pointer"
+		CSA_LDFLAGS="$CSA_LDFLAGS -fsanitize=address,undefined"
+	])
+	AS_IF([test "x$enable_fuzzing" = xyes], [
+		CSA_CFLAGS="$CSA_CFLAGS -fsanitize=fuzzer-no-link,address,undefined"
+		CSA_LDFLAGS="$CSA_LDFLAGS -fsanitize=address,undefined"
+	])
+	AC_SUBST([CSA_CFLAGS])
+	AC_SUBST([CSA_CPPFLAGS])
+	AC_SUBST([CSA_LDFLAGS])
+])

@@ -200,7 +200,7 @@ test_text(void)
 	check_clean("\xc0\xaf", 2, 100, "\xef\xbf\xbd\xef\xbf\xbd");
 	check_clean("\xf0\x9f\x9a", 3, 100,
 	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	check_clean("a\x1b[31m\n\tb\0c", 12, 100, "a\\x1b[31m\n\tb\\x00c");
+	check_clean("a\x1b[31m\n\tb\0c", 11, 100, "a\\x1b[31m\n\tb\\x00c");
 	check_clean("0123456789abcdef", 16, 12, "0123\xe2\x80\xa6[cut]");
 	check_clean("0123456789ab", 12, 12, "0123456789ab");
 	check_clean("", 0, 12, "");

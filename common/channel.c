@@ -232,7 +232,7 @@ room(struct channel *c)
 	size_t want = c->in_len + READ_STEP;
 	uint8_t *p;
 
-	if (c->in_len >= sizeof(h)) {
+	if (c->in != NULL && c->in_len >= sizeof(h)) {
 		memcpy(&h, c->in, sizeof(h));
 		if (h.length <= MSG_PAYLOAD_MAX && sizeof(h) + h.length > want)
 			want = sizeof(h) + h.length;

@@ -153,19 +153,19 @@ struct job_host *
 job_add_host(struct job *job, const char *name)
 {
 	struct job_host *hosts, *h;
+	char *copy;
 
-	if (job->n_hosts >= HOSTS_MAX)
+	if (job->n_hosts >= HOSTS_MAX || (copy = strdup(name)) == NULL)
 		return NULL;
 	hosts = array_more(job->hosts, job->n_hosts, sizeof(*hosts));
-	if (hosts == NULL)
+	if (hosts == NULL) {
+		free(copy);
 		return NULL;
+	}
 	job->hosts = hosts;
-	h = &hosts[job->n_hosts];
+	h = &hosts[job->n_hosts++];
 	memset(h, 0, sizeof(*h));
-	h->name = strdup(name);
-	if (h->name == NULL)
-		return NULL;
-	job->n_hosts++;
+	h->name = copy;
 	return h;
 }
 

@@ -79,6 +79,11 @@ escape_controls(char *s, size_t size)
 	memcpy(s, out, o + 1);
 }
 
+static void emit(const char *, int, const char *, va_list, const char *)
+    LOG_PRINTF(3, 0);
+static void emit_level(enum log_level, const char *, va_list, const char *)
+    LOG_PRINTF(2, 0);
+
 static void
 emit(const char *word, int priority, const char *fmt, va_list ap,
     const char *reason)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -526,6 +527,25 @@ wait_for(int fd, short what, int timeout_ms)
 	if (n == 0)
 		errno = ETIMEDOUT;
 	return n == 1 ? 0 : -1;
+}
+
+int
+channel_flush(struct channel *c, int timeout_ms)
+{
+	struct timespec begin, now;
+	long long left;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	while (!c->broken && flush(c) == 0) {
+		if (c->out == NULL)
+			return 0;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = timeout_ms - (now.tv_sec - begin.tv_sec) * 1000LL -
+		    (now.tv_nsec - begin.tv_nsec) / 1000000;
+		if (left <= 0 || wait_for(c->fd, POLLOUT, (int)left) == -1)
+			break;
+	}
+	return -1;
 }
 
 static int

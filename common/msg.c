@@ -54,6 +54,7 @@ static const struct msg_rule {
 	    false },
 	[MSG_CTL_END] = { "ctl-end", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT,
 	    false },
+	[MSG_LOST] = { "lost", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT, false },
 	[MSG_EVENT] = { "event", BIT(LISTENER), BIT(COLLECTOR), 29, 25 + NAME,
 	    false },
 	[MSG_TAKEN] = { "taken", BIT(COLLECTOR), BIT(LISTENER), 8, 8, false },

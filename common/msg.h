@@ -39,7 +39,7 @@ enum msg_type {
 	MSG_LISTEN,	/* u8 1 = UNIX, 2 = TCP; listening socket */
 	MSG_LASTRUN,	/* descriptor of the last-run file */
 	MSG_SLATE,	/* descriptor of the page of slate.h */
-	MSG_PEER,	/* u8 role; socket to that neighbour */
+	MSG_PEER,	/* u8 role; socket to it; header id = number of the link */
 	MSG_SKIP,	/* struct run_key (job.h), set aside */
 	MSG_READY,	/* serving; no payload */
 	MSG_PING,	/* u64 token */
@@ -49,6 +49,7 @@ enum msg_type {
 	MSG_CTL,	/* a verb for this worker (ctl.h); header id = request */
 	MSG_CTL_ROW,	/* one row of its answer (ctl.h) */
 	MSG_CTL_END,	/* u8 enum ctl_status, str text: no more rows */
+	MSG_LOST,	/* u8 role, str why: that channel broke; header id as in peer */
 	/* listener and collector */
 	MSG_EVENT,	/* u64 event, str cluster, u64 job, u8 kind, i64 time */
 	MSG_TAKEN,	/* u64 event */

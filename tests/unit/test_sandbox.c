@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Enters each role's sandbox in a child, as root where the test may, and
+ * always as a plain user, and tries there what must not work and what must.
+ */
+#include "config.h"
+
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <netinet/in.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/landlock.h"
+#include "common/log.h"
+#include "common/sandbox.h"
+#include "tests/unit/check.h"
+
+#define NOBODY		65534
+#define SIGNALLED	1000	/* outcome: died of signal outcome - this */
+
+static char folder[] = "/tmp/test_sandbox.XXXXXX";
+static char spool[64], spool_db[80], secret[64];
+
+static int
+try_open(const char *path, int flags)
+{
+	return open(path, flags, 0600) == -1 ? errno : 0;
+}
+
+/* Each returns errno of what it tried, 0 when it worked. */
+static int
+open_passwd(void)
+{
+	return try_open("/etc/passwd", O_RDONLY);
+}
+
+static int
+open_secret(void)
+{
+	return try_open(secret, O_RDONLY);
+}
+
+static int
+open_spool(void)
+{
+	return try_open("spool.db", O_RDWR | O_CREAT);
+}
+
+static int
+run_true(void)
+{
+	char path[] = "/bin/true", *argv[] = { path, NULL }, *envp[] = { NULL };
+
+	execve(path, argv, envp);
+	return errno;
+}
+
+static int
+spawn_true(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == -1)
+		return errno;
+	if (pid == 0)
+		_exit(run_true());
+	if (waitpid(pid, &status, 0) == -1)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+	    SIGNALLED + WTERMSIG(status);
+}
+
+static int
+make_socket(int family)
+{
+	return socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0) == -1 ? errno : 0;
+}
+
+static int
+inet_socket(void)
+{
+	return make_socket(AF_INET);
+}
+
+static int
+odd_socket(void)
+{
+	return make_socket(AF_VSOCK);
+}
+
+static int
+tcp_connect(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(1) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd == -1)
+		return errno;
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 ?
+	    errno : 0;
+}
+
+static int
+become_root(void)
+{
+	return setuid(0) == -1 ? errno : 0;
+}
+
+static int
+trace_init(void)
+{
+	return ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) == -1 ? errno : 0;
+}
+
+static int
+new_namespace(void)
+{
+	return syscall(SYS_unshare, 0x10000000) == -1 ? errno : 0;
+}
+
+static int
+map_code(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+static void *
+thread_main(void *arg)
+{
+	return arg;
+}
+
+static int
+start_thread(void)
+{
+	pthread_t t;
+	int rc = pthread_create(&t, NULL, thread_main, NULL);
+
+	return rc != 0 ? rc : pthread_join(t, NULL);
+}
+
+static int
+signal_parent(void)
+{
+	return kill(getppid(), 0) == -1 ? errno : 0;
+}
+
+static int
+write_memory(void)
+{
+	char *p = malloc(1 << 20);
+
+	if (p == NULL)
+		return ENOMEM;
+	memset(p, 1, 1 << 20);
+	free(p);
+	return write(STDOUT_FILENO, "", 0) == -1 ? errno : 0;
+}
+
+static int
+die_of_abort(void)
+{
+	abort();
+}
+
+struct probe {
+	const char	*name;
+	int		(*run)(void);
+	int		 want[3];	/* listener, collector, submitter; -1 = any but 0 */
+	int		 rooted;	/* as root only: 1 */
+	int		 landlock;	/* needs this version to be refused */
+};
+
+#define ANY	(-1)	/* refused, by whichever layer comes first */
+#define KILLED	(SIGNALLED + SIGSYS)
+
+static const struct probe probes[] = {
+	{ "write memory", write_memory, { 0, 0, 0 }, 0, 0 },
+	{ "open /etc/passwd", open_passwd, { ANY, 0, ANY }, 0, 1 },
+	{ "open the secret", open_secret, { ANY, ANY, ANY }, 0, 1 },
+	{ "open the spool", open_spool, { ANY, ANY, 0 }, 0, 0 },
+	{ "execute", run_true, { KILLED, 0, KILLED }, 0, 0 },
+	{ "start a command", spawn_true, { ANY, 0, ANY }, 0, 0 },
+	{ "socket", inet_socket, { ENOSYS, 0, 0 }, 0, 0 },
+	{ "odd socket", odd_socket, { ENOSYS, EAFNOSUPPORT, ENOSYS }, 0, 0 },
+	{ "connect", tcp_connect, { ENOSYS, ECONNREFUSED, ECONNREFUSED }, 0, 0 },
+	{ "become root", become_root, { ENOSYS, EPERM, ENOSYS }, 0, 0 },
+	{ "ptrace", trace_init, { KILLED, EPERM, KILLED }, 0, 0 },
+	{ "unshare", new_namespace, { KILLED, EPERM, KILLED }, 0, 0 },
+	{ "new code", map_code, { ENOSYS, 0, ENOSYS }, 0, 0 },
+	{ "thread", start_thread, { ANY, 0, 0 }, 0, 0 },
+	{ "signal the parent", signal_parent, { ENOSYS, EPERM, ENOSYS }, 0, 6 },
+	{ "abort", die_of_abort, { SIGNALLED + SIGABRT, SIGNALLED + SIGABRT,
+	    SIGNALLED + SIGABRT }, 0, 0 },
+};
+
+static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR,
+	ROLE_SUBMITTER };
+
+/* As the supervisor would set it up. */
+static void
+describe(struct sandbox *sb, enum role role, int as_root)
+{
+	static const char *const readable[] = { "/usr", "/lib", "/lib64",
+		"/bin", "/etc/passwd", "/etc/ld.so.cache", "/nonexistent" };
+	size_t i;
+
+	sandbox_init(sb, role);
+	sb->as_root = as_root;
+	sb->uid = NOBODY;
+	sb->gid = NOBODY;
+	if (role == ROLE_LISTENER) {
+		sb->root = strdup("/tmp");
+		sb->nproc = 0;
+		sb->fsize = 0;
+	} else if (role == ROLE_SUBMITTER)
+		sb->root = strdup(spool);
+	else {
+		sb->root = NULL;
+		for (i = 0; i < sizeof(readable) / sizeof(*readable); i++)
+			sandbox_allow(sb, readable[i],
+			    SANDBOX_READ | SANDBOX_EXEC);
+	}
+}
+
+/* In the child: through the wire and back, in, and the probe. */
+static void
+child_run(enum role role, int as_root, enum sandbox_mode mode,
+    const struct probe *probe)
+{
+	struct sandbox sent, got;
+	struct writer w;
+	struct reader r;
+	char layers[512];
+
+	if (!as_root && geteuid() == 0 &&
+	    (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
+		_exit(99);
+	describe(&sent, role, as_root);
+	sent.mode = mode;
+	wr_init(&w, 1 << 20);
+	sandbox_write(&w, &sent);
+	rd_init(&r, w.buf, w.len);
+	sandbox_init(&got, role);
+	sandbox_read(&r, &got);
+	if (wr_end(&w) == -1 || rd_end(&r) == -1 ||
+	    got.n_paths != sent.n_paths)
+		_exit(98);
+	sandbox_enter(&got, layers, sizeof(layers));
+	if (probe == NULL) {
+		fprintf(stderr, "%s: %s\n", role_name(role), layers);
+		_exit(0);
+	}
+	_exit(probe->run());
+}
+
+static int
+outcome_of(enum role role, int as_root, enum sandbox_mode mode,
+    const struct probe *probe)
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	if ((pid = fork()) == 0)
+		child_run(role, as_root, mode, probe);
+	if (pid == -1 || waitpid(pid, &status, 0) == -1)
+		return 97;
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+	    SIGNALLED + WTERMSIG(status);
+}
+
+static void
+check_outcome(const struct probe *p, enum role role, int as_root, int got,
+    int want)
+{
+	int ok = want == ANY ? got != 0 && got < 90 : got == want;
+
+	/* Where Landlock is too old the plain user's files stay open. */
+	if (!ok && p->landlock > landlock_abi())
+		return;
+	check_that(ok, p->name, __FILE__, __LINE__);
+	if (!ok)
+		fprintf(stderr, "    %s%s: got %d, want %d\n", role_name(role),
+		    as_root ? " as root" : "", got, want);
+}
+
+static void
+test_role(size_t i, int as_root)
+{
+	size_t n;
+
+	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_ENFORCE, NULL), 0);
+#ifndef SANITIZED
+	for (n = 0; n < sizeof(probes) / sizeof(*probes); n++)
+		check_outcome(&probes[n], roles[i], as_root,
+		    outcome_of(roles[i], as_root, SANDBOX_ENFORCE, &probes[n]),
+		    probes[n].want[i]);
+#else
+	(void)check_outcome;
+	(void)n;
+#endif
+	/* In the other modes nothing is refused that the uid may do. */
+	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, NULL), 0);
+	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_OFF, NULL), 0);
+	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, &probes[6]), 0);
+}
+
+/* A frame that makes no sense is refused, never half applied. */
+static void
+test_read(void)
+{
+	struct sandbox sb;
+	struct writer w;
+	struct reader r;
+	size_t cut;
+
+	describe(&sb, ROLE_COLLECTOR, 1);
+	wr_init(&w, 1 << 20);
+	sandbox_write(&w, &sb);
+	sandbox_clear(&sb);
+	for (cut = 0; cut < w.len; cut++) {
+		rd_init(&r, w.buf, cut);
+		sandbox_init(&sb, ROLE_COLLECTOR);
+		sandbox_read(&r, &sb);
+		CHECK(rd_end(&r) == -1);
+		sandbox_clear(&sb);
+	}
+	wr_clear(&w);
+	sandbox_init(&sb, ROLE_LISTENER);
+	for (cut = 0; cut < SANDBOX_PATHS_MAX; cut++)
+		CHECK_INT(sandbox_allow(&sb, "/", SANDBOX_READ), 0);
+	CHECK_INT(sandbox_allow(&sb, "/", SANDBOX_READ), -1);
+	sandbox_clear(&sb);
+}
+
+int
+main(void)
+{
+	size_t i;
+	int fd;
+
+	log_init("test_sandbox", LOG_LEVEL_WARN);
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(spool, sizeof(spool), "%s/spool", folder);
+	snprintf(secret, sizeof(secret), "%s/secret", folder);
+	snprintf(spool_db, sizeof(spool_db), "%s/spool.db", spool);
+	mkdir(spool, 0777);
+	chmod(spool, 0777);
+	chmod(folder, 0755);
+	/* Readable for all: only the sandbox keeps it closed. */
+	fd = open(secret, O_CREAT | O_WRONLY, 0644);
+	close(fd);
+	test_read();
+	for (i = 0; i < 3; i++) {
+		if (geteuid() == 0)
+			test_role(i, 1);
+		test_role(i, 0);
+	}
+	unlink(secret);
+	unlink(spool_db);
+	rmdir(spool);
+	rmdir(folder);
+	return check_done();
+}

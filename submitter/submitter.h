@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The submitter: keeps every run until cc-backend, and NATS where asked for,
+ * has it.  Its one state, and what its files do for each other.
+ */
+#ifndef SUBMITTER_SUBMITTER_H
+#define SUBMITTER_SUBMITTER_H
+
+#include <event2/event.h>
+
+#include "common/worker.h"
+#include "submitter/nats.h"
+#include "submitter/names.h"
+#include "submitter/outcome.h"
+#include "submitter/payload.h"
+#include "submitter/rest.h"
+#include "submitter/spool.h"
+#include "submitter/topology.h"
+
+struct backlog;
+struct relay;
+struct resync;
+struct seen;
+struct nodes;
+
+/* What is counted since the start of the process, for status and metrics. */
+struct counters {
+	uint64_t	 records;	/* taken from the collector */
+	uint64_t	 records_new;
+	uint64_t	 records_refused;	/* no run can be made of them */
+	uint64_t	 starts;	/* delivered by REST */
+	uint64_t	 stops;
+	uint64_t	 requests;	/* of REST */
+	uint64_t	 retries;
+	uint64_t	 rejected;
+	uint64_t	 repeated;	/* starts not seen committed in time */
+	uint64_t	 closed;	/* found stopped by another hand */
+	uint64_t	 victims;	/* open there, stopped here: hit by its stop race */
+	uint64_t	 nats_starts;
+	uint64_t	 nats_stops;
+	uint64_t	 nats_unsure;
+	uint64_t	 commits;
+};
+
+struct submitter {
+	struct worker	*w;
+	struct spool	*spool;
+	struct backlog	*backlog;	/* records not yet durable */
+	struct relay	*relay;
+	struct seen	*seen;
+	struct resync	*resync;
+	struct nodes	*nodes;
+	struct names	*names;
+	struct topology	*topology;
+	struct payload	*payload;	/* in force */
+	struct rest	*rest;
+	struct nats	*nats;		/* NULL = not in use */
+	enum backend	 backend;
+	int		 backend_told;	/* 0: assumed */
+	int		 backend_pinned;
+	struct counters	 n;
+	/* built by conf_check, not in force */
+	struct payload	*next_payload;
+	struct rest_conf *next_rest;
+	struct nats_conf *next_nats;
+};
+
+/* main.c */
+/* A run's record as JSON or bytes; see spool.h. */
+struct event *submitter_timer(struct submitter *s, event_callback_fn *fn,
+    void *arg);
+/* (Re)sets a one-shot timer; ms < 0 stops it. */
+void submitter_after(struct event *timer, int64_t ms);
+/* ms spread over [ms/2, ms], so that many do not come at once. */
+int64_t submitter_jitter(int64_t ms);
+
+/* backlog.c: records on their way from the collector into the spool */
+struct backlog *backlog_new(struct submitter *s);
+void backlog_free(struct backlog *b);
+/* A collector is there (NULL: gone): what came from the old one is not acknowledged any more. */
+void backlog_peer(struct backlog *b, struct channel *c);
+/* record, mark, denied. */
+void backlog_frame(struct backlog *b, const struct msg_header *h,
+    struct reader *r);
+/* A run that must not be read. */
+void backlog_skip(struct backlog *b, const struct run_key *key);
+/* Something was changed in the spool: commit soon. */
+void backlog_touch(struct backlog *b);
+/* Commits now and acknowledges: 0 or -1. */
+int backlog_flush(struct backlog *b);
+/* 1 while the disk takes nothing. */
+int backlog_stuck(const struct backlog *b);
+
+/* relay.c: what is due goes out */
+struct relay *relay_new(struct submitter *s);
+void relay_free(struct relay *r);
+/* New configuration: opens or shuts the gate. */
+void relay_conf(struct relay *r);
+/* Something may be due. */
+void relay_kick(struct relay *r);
+/* 1 when requests may go out. */
+int relay_open(const struct relay *r);
+/* An answer to someone else's request told that too. */
+void relay_told(struct relay *r, const struct verdict *v);
+/* The start of this run is known to be taken: the row moves on and is saved. */
+void relay_taken(struct relay *r, struct spool_run *run, int seen);
+/* Refused for good: logs, keeps the reason, releases what waits behind. */
+void relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
+    const char *reason);
+void relay_status(struct relay *r, uint64_t request);
+
+/* relay_nats.c: the same towards NATS */
+void relay_nats_kick(struct submitter *s);
+void relay_nats_conf(struct submitter *s);
+
+/* gate.c: may cc-backend be asked, and by how many at once */
+
+/* seen.c: which starts are committed; ask-backs */
+struct seen *seen_new(struct submitter *s);
+void seen_free(struct seen *n);
+/* A run waits to be seen, or for an ask-back. */
+void seen_kick(struct seen *n);
+
+/* resync.c: cc-backend's running jobs against ours */
+struct resync *resync_new(struct submitter *s);
+void resync_free(struct resync *r);
+void resync_conf(struct resync *r);
+/* The gate opened: topology if it is old, first round if there was none. */
+void resync_open(struct resync *r);
+/* A round now; request != 0: rows go to ctl, dry: nothing is changed. */
+void resync_now(struct resync *r, uint64_t request, int dry, int force);
+/* What the collector says of an ask. */
+void resync_denied(struct resync *r, const struct run_key *key);
+void resync_status(struct resync *r, uint64_t request);
+
+/* nodes.c: node states */
+struct nodes *nodes_new(struct submitter *s);
+void nodes_free(struct nodes *n);
+void nodes_frame(struct nodes *n, struct reader *r);
+void nodes_kick(struct nodes *n);
+
+/* verbs.c: ctl */
+void verbs_on_ctl(struct worker *w, uint64_t request,
+    const struct ctl_request *req);
+
+#endif

@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What Slurm says of every run, held against what the backend has.
+
+truth.py watch DIR          keep `scontrol show job -d -o` of all jobs in
+                            DIR/truth/watch until killed
+truth.py compare DIR URL TOKENFILE [options]
+truth.py runs DIR           print the runs as Slurm knows them
+truth.py jobs URL TOKENFILE [--running]    print the backend's jobs, JSON lines
+
+compare options:
+  --topology block|interleaved   how the backend numbers threads
+  --since EPOCH         leave out what was submitted before
+  --wait SECONDS        ask again until all is right, at most so long
+  --ledger FILE         every start and stop exactly once in this ledger
+  --short SECONDS       runs that were shorter may lack threads and GPUs
+                        (nobody looked in time), but must say so
+  --gpus FILE           the config.json with gpuPciAddrs
+  --quiet               only what is wrong, and the sum
+
+Nothing here knows how the suite asks: sacct's records are the runs, the
+threads and GPUs are what scontrol said while they ran (or in the prolog).
+DIR is the folder of the Slurm lab.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib  # noqa: E402
+
+SOCKETS, CORES, THREADS = 2, 4, 2   # of n1..n4
+SEP = "\x1e"
+SACCT = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End",
+         "State", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList", "ElapsedRaw")
+STATES = {"COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled",
+          "TIMEOUT": "timeout", "OUT_OF_MEMORY": "out_of_memory", "PREEMPTED": "preempted",
+          "NODE_FAIL": "node_fail", "BOOT_FAIL": "boot_fail", "DEADLINE": "deadline",
+          "REQUEUED": "preempted", "RUNNING": "running", "SUSPENDED": "running",
+          "COMPLETING": "running"}
+
+
+def environment(folder):
+    return {"PATH": os.environ["PATH"], "TZ": "UTC", "LC_ALL": "C.UTF-8",
+            "SLURM_TIME_FORMAT": "%s", "SLURM_CONF": folder + "/etc/slurm.conf"}
+
+
+def ask(folder, *command, check=True):
+    r = subprocess.run(command, env=environment(folder), capture_output=True, check=False,
+                       timeout=120)
+    if check and r.returncode != 0:
+        raise RuntimeError("%s: %s" % (command[0], r.stderr.decode("utf-8", "replace")))
+    return r.stdout.decode("utf-8", "replace")
+
+
+# --- hostlists and ids --------------------------------------------------------
+
+def numbers(text):
+    """'0-3,8' -> [0, 1, 2, 3, 8]"""
+    out = []
+    for part in text.split(","):
+        if part:
+            first, _, last = part.partition("-")
+            out += range(int(first), int(last or first) + 1)
+    return out
+
+
+def hosts(text):
+    """'n[1-2],big01' -> names; one bracket a name, which is all the lab has"""
+    out = []
+    for name, ranges, tail in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\]([^,]*))?", text):
+        if not ranges:
+            out.append(name)
+            continue
+        for part in ranges.split(","):
+            first, _, last = part.partition("-")
+            for i in range(int(first), int(last or first) + 1):
+                out.append("%s%0*d%s" % (name, len(first), i, tail))
+    return out
+
+
+def os_id(abstract, topology):
+    """Slurm counts thread by thread, core by core; Linux mostly numbers the
+    second threads of all cores behind the first ones."""
+    core, thread = divmod(abstract, THREADS)
+    return abstract if topology == "block" else core + thread * SOCKETS * CORES
+
+
+# --- Slurm's side -------------------------------------------------------------
+
+Seen = collections.namedtuple("Seen", "groups shared running")
+
+
+def parse_scontrol(line):
+    """(job id, start), Seen; None for what is no running allocation"""
+    m = re.match(r"JobId=(\d+) ", line)
+    start = re.search(r" StartTime=(\d+) ", line)
+    if not m or not start:
+        return None
+    groups = []
+    for nodes, cpus, gres in re.findall(r" Nodes=(\S+) CPU_IDs=(\S+) Mem=\S+ GRES=(\S*)", line):
+        index = []
+        for ranges in re.findall(r"gpu[^,()]*\(IDX:([0-9,-]+)\)", gres):
+            index += numbers(ranges)
+        for host in hosts(nodes):
+            groups.append((host, tuple(numbers(cpus)), tuple(sorted(index))))
+    if not groups:
+        return None
+    over = re.search(r" OverSubscribe=(\S+)", line)
+    state = re.search(r" JobState=(\S+)", line).group(1)
+    return (int(m.group(1)), int(start.group(1))), Seen(
+        tuple(sorted(groups)), over.group(1) if over else "?", state in ("RUNNING", "CONFIGURING"))
+
+
+def seen_runs(folder):
+    """What scontrol showed of each run; while it ran counts most."""
+    seen = {}
+    for name in ("prolog", "watch"):
+        try:
+            f = open(folder + "/truth/" + name, encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            continue
+        with f:
+            for line in f:
+                got = parse_scontrol(line.rstrip("\n"))
+                if got is None:
+                    continue
+                key, what = got
+                old = seen.get(key)
+                if old is None or (what.running and not old.running):
+                    seen[key] = what
+    return seen
+
+
+def watch(folder):
+    """Appends each line of scontrol that is new."""
+    known = set()
+    with open(folder + "/truth/watch", "a", encoding="utf-8", buffering=1) as out:
+        while True:
+            try:
+                text = ask(folder, "scontrol", "show", "job", "-d", "-o", check=False)
+            except subprocess.TimeoutExpired:
+                text = ""
+            for line in text.split("\n"):
+                got = parse_scontrol(line)
+                if got and got not in known:
+                    known.add(got)
+                    out.write(line + "\n")
+            time.sleep(0.7)
+
+
+def runs(folder, since):
+    """All runs of accounting that had nodes, by (job id, start)."""
+    text = ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + SEP,
+               "-S", "now-3days", "-E", "now+1day", "-o", ",".join(SACCT))
+    out = {}
+    for line in text.split("\n"):
+        f = dict(zip(SACCT, line.split(SEP)))
+        if not f.get("Start", "").isdigit() or f["NodeList"] in ("", "None assigned"):
+            continue
+        if int(f["Submit"]) < since:
+            continue
+        out[int(f["JobIDRaw"]), int(f["Start"])] = f
+    return out
+
+
+def expected(f, seen, topology, gpus):
+    """A backend's job as it must be; values None where nobody could know."""
+    tres = dict(t.partition("=")[::2] for t in f["AllocTRES"].split(","))
+    state = STATES[f["State"].split()[0]]
+    limit = f["TimelimitRaw"]
+    want = {"user": f["User"], "project": f["Account"], "partition": f["Partition"],
+            "jobState": state, "numNodes": int(f["NNodes"]),
+            "numHwthreads": int(f["AllocCPUS"]), "numAcc": int(tres.get("gres/gpu", 0)),
+            "walltime": int(limit) * 60 if limit.isdigit() else 0,
+            "duration": int(f["End"]) - int(f["Start"]) if state != "running" else None,
+            "hosts": sorted(hosts(f["NodeList"])), "shared": None, "resources": None}
+    array = re.match(r"(\d+)_\d+$", f["JobID"])
+    want["arrayJobId"] = int(array.group(1)) if array else 0
+    if seen is None:
+        return want
+    whole = all(h.startswith("n") and len(cpus) == SOCKETS * CORES * THREADS
+                for h, cpus, _ in seen.groups)
+    want["shared"] = {"NO": "none", "USER": "single_user"}.get(
+        seen.shared, "none" if whole else "multi_user")
+    want["resources"] = {
+        h: (sorted(os_id(c, topology) if h.startswith("n") else c for c in cpus),
+            sorted(gpu_address(h, i, gpus) for i in index) if seen.running else None)
+        for h, cpus, index in seen.groups}
+    return want
+
+
+def gpu_address(host, index, gpus):
+    for pattern, addresses in gpus.items():
+        if re.search(pattern, host):
+            return addresses[index]
+    return "no address for GPU %d of %s" % (index, host)
+
+
+# --- the backend's side -------------------------------------------------------
+
+def backend_jobs(url, token, running=False):
+    """All committed jobs, by (job id, start); and how many rows there were."""
+    out, page, rows = {}, 1, 0
+    while True:
+        state = "&state=running" if running else ""
+        status, text = lib.http("GET", "%s/api/jobs/?items-per-page=500&page=%d&with-metadata=true%s"
+                                % (url, page, state), token=token)
+        if status != 200:
+            raise RuntimeError("listing: %d %s" % (status, text[:300]))
+        jobs = json.loads(text)["jobs"] or []
+        for j in jobs:
+            rows += 1
+            out[j["jobId"], j["startTime"]] = j
+        if len(jobs) < 500:
+            return out, rows
+        page += 1
+
+
+def got_resources(job):
+    return {r["hostname"]: (sorted(r.get("hwthreads") or []), sorted(r.get("accelerators") or []))
+            for r in job.get("resources") or []}
+
+
+# --- the comparison -----------------------------------------------------------
+
+def differences(want, job, elapsed, short):
+    """Texts, one for each field that is wrong."""
+    out = []
+    got = dict(job)
+    got["hosts"] = sorted(r["hostname"] for r in job.get("resources") or [])
+    message = (job.get("metaData") or {}).get("message", "")
+    late = elapsed < short
+    for field in ("user", "project", "partition", "jobState", "numNodes", "numHwthreads",
+                  "numAcc", "walltime", "duration", "hosts", "arrayJobId", "shared"):
+        if want[field] is None:
+            continue
+        value = got.get(field)
+        if value is None:
+            value = "" if isinstance(want[field], str) else 0
+        if value == want[field] or (field == "shared" and late and value == "multi_user"):
+            continue
+        out.append("%s is %r, should be %r" % (field, value, want[field]))
+    if want["resources"] is None:
+        return out
+    have = got_resources(job)
+    for host, (threads, accels) in want["resources"].items():
+        t, a = have.get(host, ([], []))
+        if t != threads and not (late and t == [] and (message or want["shared"] == "none")):
+            out.append("%s: threads %s, should be %s" % (host, t, threads))
+        if accels is not None and a != accels and not (late and a == [] and message):
+            out.append("%s: GPUs %s, should be %s" % (host, a, accels))
+    return out
+
+
+def ledger_counts(path):
+    starts, stops = collections.Counter(), collections.Counter()
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            e = json.loads(line)
+            kind = e.get("effect") or e.get("what") or ""
+            body = e.get("body") or {}
+            key = (e.get("jobId", body.get("jobId")), e.get("startTime", body.get("startTime")))
+            if kind.startswith("start"):
+                starts[key] += 1
+            elif kind.startswith("stop"):
+                stops[key] += 1
+    return starts, stops
+
+
+def compare_once(a, gpus, token):
+    truth = runs(a.dir, a.since)
+    seen = seen_runs(a.dir)
+    jobs, rows = backend_jobs(a.url, token)
+    report, right, without = [], 0, 0
+    for key, f in sorted(truth.items()):
+        job = jobs.get(key)
+        if job is None:
+            report.append("job %d started %d: missing" % key)
+            continue
+        want = expected(f, seen.get(key), a.topology, gpus)
+        if want["resources"] is None:
+            without += 1
+        wrong = differences(want, job, int(f["ElapsedRaw"] or 0), a.short)
+        if wrong:
+            report.append("job %d started %d: %s" % (key + ("; ".join(wrong),)))
+        else:
+            right += 1
+    known = {k[0] for k in truth}
+    extra = [k for k in jobs if k not in truth and (a.since == 0 or k[0] in known)]
+    report += ["job %d started %d: Slurm has no such run" % k for k in extra]
+    if rows != len(jobs):
+        report.append("%d rows for %d runs at the backend" % (rows, len(jobs)))
+    if a.ledger:
+        starts, stops = ledger_counts(a.ledger)
+        for what, counts in (("start", starts), ("stop", stops)):
+            report += ["job %s started %s: %d times %s" % (k + (n, what))
+                       for k, n in counts.items() if n != 1]
+        for key, f in truth.items():
+            ended = STATES[f["State"].split()[0]] != "running"
+            if not starts[key] or (ended and not stops[key]):
+                report.append("job %d started %d: %d starts, %d stops in the ledger"
+                              % (key + (starts[key], stops[key])))
+    threads = sum(1 for k in truth if k in jobs and any(r.get("hwthreads")
+                                                        for r in jobs[k].get("resources") or []))
+    gpu = sum(1 for k in truth if k in jobs and jobs[k].get("numAcc"))
+    total = ("%d runs in Slurm, %d right, %d wrong or missing; %d with threads, %d with GPUs"
+             % (len(truth), right, len(report), threads, gpu))
+    if without:
+        total += "; of %d nobody saw the threads" % without
+    return report, total, len(truth)
+
+
+def compare(a):
+    gpus = {}
+    if a.gpus:
+        with open(a.gpus, encoding="utf-8") as f:
+            gpus = json.load(f).get("gpuPciAddrs", {})
+    token = lib.read_token(a.token)
+    end = time.time() + a.wait
+    while True:
+        try:
+            report, total, n = compare_once(a, gpus, token)
+        except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
+            report, total, n = [str(e)], "no comparison", 0
+        if (not report and n) or time.time() >= end:
+            break
+        time.sleep(2)
+    for line in report[:40]:
+        print("  " + line)
+    if len(report) > 40:
+        print("  ... and %d more" % (len(report) - 40))
+    if not a.quiet or report:
+        print("  " + total)
+    return 0 if n and not report else 1
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    sub = p.add_subparsers(dest="verb", required=True)
+    w = sub.add_parser("watch")
+    w.add_argument("dir")
+    r = sub.add_parser("runs")
+    r.add_argument("dir")
+    j = sub.add_parser("jobs")
+    j.add_argument("url")
+    j.add_argument("token")
+    j.add_argument("--running", action="store_true")
+    c = sub.add_parser("compare")
+    c.add_argument("dir")
+    c.add_argument("url")
+    c.add_argument("token")
+    c.add_argument("--topology", default="block")
+    c.add_argument("--since", type=int, default=0)
+    c.add_argument("--wait", type=int, default=0)
+    c.add_argument("--short", type=int, default=0)
+    c.add_argument("--ledger")
+    c.add_argument("--gpus")
+    c.add_argument("--quiet", action="store_true")
+    a = p.parse_args()
+    if a.verb == "watch":
+        watch(a.dir)
+    elif a.verb == "runs":
+        for key, f in sorted(runs(a.dir, 0).items()):
+            print(key[0], key[1], json.dumps(f))
+    elif a.verb == "jobs":
+        for job in backend_jobs(a.url, lib.read_token(a.token), a.running)[0].values():
+            print(json.dumps(job))
+    else:
+        return compare(a)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,3 +12,9 @@ TESTS += test_sandbox
 test_sandbox_SOURCES = tests/unit/test_sandbox.c tests/unit/check.h
 test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_sandbox_LDADD = libworker.a libcommon.a $(CAP_LIBS) $(SECCOMP_LIBS) -lpthread
+
+check_PROGRAMS += test_topology
+TESTS += test_topology
+test_topology_SOURCES = tests/unit/test_topology.c
+test_topology_LDADD = $(BODIES_LIBS)
+EXTRA_DIST += tests/data/cc-backend/clusters.json

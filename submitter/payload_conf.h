@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What payload.c and payload_conf.c share: the configuration of bodies. */
+#ifndef SUBMITTER_PAYLOAD_CONF_H
+#define SUBMITTER_PAYLOAD_CONF_H
+
+#include "common/job.h"
+
+struct cpumap;
+
+/* The keys of metaData, as metaDataFields names them. */
+enum meta_field {
+	META_JOB_NAME,
+	META_JOB_SCRIPT,
+	META_SLURM_INFO,
+	META_SUBMIT_TIME,
+	META_ARRAY_TASK,
+	META_HET_JOB,
+	META_EXIT_CODE,
+	META_REASON,
+	META_MESSAGE,
+	META__COUNT
+};
+extern const char *const meta_field_names[META__COUNT];
+
+#define CLUSTER_NAMES_MAX	64	/* clusters of one slurmdbd */
+
+struct payload {
+	unsigned	 fields;	/* 1u << enum meta_field */
+	enum job_end	 requeued;	/* what a requeued run ends as */
+	struct cpumap	*cpumap;	/* owned; may be NULL */
+	unsigned	 n_names;
+	struct {
+		char	*slurm;		/* owned */
+		char	*cc;		/* owned */
+	} names[CLUSTER_NAMES_MAX];
+};
+
+#endif

@@ -72,6 +72,13 @@ enum msg_file {
 	MSG_FILE_HOSTS = 2
 };
 
+/* What a hook says an event is; a hint, never believed. */
+enum event_kind {
+	EVENT_UNKNOWN,
+	EVENT_START,	/* PrologSlurmctld */
+	EVENT_END	/* EpilogSlurmctld */
+};
+
 /* What says a mark: which question was answered in full. */
 enum mark_source {
 	MARK_ACCOUNTING = 1	/* sacct, ended runs */

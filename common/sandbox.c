@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,8 +231,6 @@ log_is_file(void)
 static void
 rlimits_enter(const struct sandbox *sb, struct layers *l)
 {
-	/* A full disk or a limit must come back as an error, not as death. */
-	signal(SIGXFSZ, SIG_IGN);
 	rlimit_lower(RLIMIT_NOFILE, "of open files", sb->nofile);
 	if (sb->fsize != UINT64_MAX && !(sb->fsize == 0 && log_is_file()))
 		rlimit_lower(RLIMIT_FSIZE, "of file size", sb->fsize);

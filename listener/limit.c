@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who may knock, and how often.  Users are known from the kernel's word on a
+ * UNIX socket, machines by their address.  Every address is handled as IPv6.
+ */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listener/listener.h"
+
+#define ITEM_MAX	128	/* bytes of one item of a list */
+#define MAPPED_BITS	96	/* of ::ffff:0:0/96 */
+
+static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+static void
+map_v4(uint8_t addr[16], const void *v4)
+{
+	memcpy(addr, mapped, sizeof(mapped));
+	memcpy(addr + sizeof(mapped), v4, 4);
+}
+
+/* "10.1.0.0/16", "2001:db8::/32", or an address alone. */
+static int
+net_parse(const char *text, struct net *net)
+{
+	char buf[ITEM_MAX], *slash, *end;
+	unsigned long bits = 128;
+	struct in_addr v4;
+	int is_v4;
+
+	if (strlen(text) >= sizeof(buf))
+		return -1;
+	snprintf(buf, sizeof(buf), "%s", text);
+	if ((slash = strchr(buf, '/')) != NULL)
+		*slash++ = '\0';
+	if ((is_v4 = inet_pton(AF_INET, buf, &v4)) == 1)
+		map_v4(net->addr, &v4);
+	else if (inet_pton(AF_INET6, buf, net->addr) != 1)
+		return -1;
+	if (slash != NULL) {
+		bits = strtoul(slash, &end, 10);
+		if (*slash < '0' || *slash > '9' || *end != '\0' ||
+		    bits > (is_v4 == 1 ? 32 : 128))
+			return -1;
+		if (is_v4 == 1)
+			bits += MAPPED_BITS;
+	}
+	net->bits = (unsigned)bits;
+	return 0;
+}
+
+static int
+net_has(const struct net *net, const uint8_t addr[16])
+{
+	unsigned whole = net->bits / 8, rest = net->bits % 8;
+
+	if (memcmp(net->addr, addr, whole) != 0)
+		return 0;
+	return rest == 0 ||
+	    ((net->addr[whole] ^ addr[whole]) >> (8 - rest)) == 0;
+}
+
+static int
+uid_parse(const char *text, uid_t *uid)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 ||
+	    value >= (uid_t)-1)
+		return -1;
+	*uid = (uid_t)value;
+	return 0;
+}
+
+/* Number of items, -1 when one is longer than any that could be right. */
+static int
+list_count(const char *list, char *reason, size_t size)
+{
+	char item[ITEM_MAX];
+	int n, rc;
+
+	for (n = 0; (rc = conf_list_item(list, (unsigned)n, item,
+	    sizeof(item))) == 1; n++)
+		continue;
+	if (rc == 0)
+		return n;
+	snprintf(reason, size, "item %d of a list is too long", n + 1);
+	return -1;
+}
+
+static int
+nets_init(struct allow *allow, const char *hosts, char *reason, size_t size)
+{
+	char item[ITEM_MAX];
+	int i, n = list_count(hosts, reason, size);
+
+	if (n == -1)
+		return -1;
+	if (n > ALLOW_NETS_MAX)
+		n = ALLOW_NETS_MAX;
+	if ((allow->nets = calloc((size_t)n + 1, sizeof(*allow->nets))) == NULL)
+		goto memory;
+	for (i = 0; i < n; i++) {
+		conf_list_item(hosts, (unsigned)i, item, sizeof(item));
+		if (net_parse(item, &allow->nets[i]) == -1) {
+			snprintf(reason, size, "prepAllowedHosts: \"%s\" is no "
+			    "IP address and no network like 10.1.0.0/16", item);
+			return -1;
+		}
+		allow->n_nets++;
+	}
+	return 0;
+memory:
+	snprintf(reason, size, "no memory");
+	return -1;
+}
+
+static int
+uids_init(struct allow *allow, const char *uids, char *reason, size_t size)
+{
+	char item[ITEM_MAX];
+	int i, n = list_count(uids, reason, size);
+
+	if (n == -1)
+		return -1;
+	if (n > ALLOW_UIDS_MAX)
+		n = ALLOW_UIDS_MAX;
+	if ((allow->uids = calloc((size_t)n + 1, sizeof(*allow->uids))) == NULL) {
+		snprintf(reason, size, "no memory");
+		return -1;
+	}
+	for (i = 0; i < n; i++) {
+		conf_list_item(uids, (unsigned)i, item, sizeof(item));
+		if (uid_parse(item, &allow->uids[i]) == -1) {
+			snprintf(reason, size,
+			    "prepAllowedUids: \"%s\" is no number", item);
+			return -1;
+		}
+		allow->n_uids++;
+	}
+	return 0;
+}
+
+int
+allow_init(struct allow *allow, const char *uids, const char *hosts,
+    char *reason, size_t size)
+{
+	memset(allow, 0, sizeof(*allow));
+	if (uids_init(allow, uids, reason, size) == -1 ||
+	    nets_init(allow, hosts, reason, size) == -1) {
+		allow_clear(allow);
+		return -1;
+	}
+	return 0;
+}
+
+void
+allow_clear(struct allow *allow)
+{
+	free(allow->uids);
+	free(allow->nets);
+	memset(allow, 0, sizeof(*allow));
+}
+
+static int
+is_loopback(const uint8_t addr[16])
+{
+	if (memcmp(addr, mapped, sizeof(mapped)) == 0)
+		return addr[12] == 127;
+	return memcmp(addr, &in6addr_loopback, 16) == 0;
+}
+
+int
+allow_peer(const struct allow *allow, const struct peer *peer)
+{
+	size_t i;
+
+	if (peer->local) {
+		for (i = 0; i < allow->n_uids; i++)
+			if (allow->uids[i] == peer->uid)
+				return 1;
+		return 0;
+	}
+	if (is_loopback(peer->addr))
+		return 1;
+	for (i = 0; i < allow->n_nets; i++)
+		if (net_has(&allow->nets[i], peer->addr))
+			return 1;
+	return 0;
+}
+
+int
+peer_of(int fd, struct peer *peer)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct ucred cred;
+
+	memset(peer, 0, sizeof(*peer));
+	memset(&ss, 0, sizeof(ss));
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) == -1)
+		return -1;
+	if (ss.ss_family == AF_UNIX) {
+		len = sizeof(cred);
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1)
+			return -1;
+		peer->local = 1;
+		peer->uid = cred.uid;
+		return 0;
+	}
+	len = sizeof(ss);
+	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
+		return -1;
+	if (ss.ss_family == AF_INET)
+		map_v4(peer->addr, &((struct sockaddr_in *)&ss)->sin_addr);
+	else
+		memcpy(peer->addr, &((struct sockaddr_in6 *)&ss)->sin6_addr,
+		    sizeof(peer->addr));
+	return 0;
+}
+
+const char *
+peer_text(const struct peer *peer, char buf[PEER_TEXT_MAX])
+{
+	if (peer->local)
+		snprintf(buf, PEER_TEXT_MAX, "uid %u", (unsigned)peer->uid);
+	else if (memcmp(peer->addr, mapped, sizeof(mapped)) == 0)
+		inet_ntop(AF_INET, peer->addr + sizeof(mapped), buf,
+		    PEER_TEXT_MAX);
+	else
+		inet_ntop(AF_INET6, peer->addr, buf, PEER_TEXT_MAX);
+	return buf;
+}
+
+static int
+peer_equal(const struct peer *a, const struct peer *b)
+{
+	return a->local == b->local && a->uid == b->uid &&
+	    memcmp(a->addr, b->addr, sizeof(a->addr)) == 0;
+}
+
+int
+rate_take(struct rate *rate, const struct peer *peer, int64_t now_ms)
+{
+	const int64_t full = RATE_BURST * 1000ll;
+	int i, at = 0;
+
+	for (i = 0; i < RATE_PEERS; i++) {
+		if (rate->peers[i].when != 0 &&
+		    peer_equal(&rate->peers[i].peer, peer))
+			break;
+		if (rate->peers[i].when < rate->peers[at].when)
+			at = i;
+	}
+	if (i < RATE_PEERS) {
+		at = i;
+		rate->peers[at].tokens += (now_ms - rate->peers[at].when) *
+		    RATE_PER_SECOND;
+		if (rate->peers[at].tokens > full)
+			rate->peers[at].tokens = full;
+	} else {
+		rate->peers[at].peer = *peer;
+		rate->peers[at].tokens = full;
+	}
+	rate->peers[at].when = now_ms;
+	if (rate->peers[at].tokens < 1000)
+		return 0;
+	rate->peers[at].tokens -= 1000;
+	return 1;
+}

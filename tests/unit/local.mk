@@ -18,3 +18,10 @@ TESTS += test_topology
 test_topology_SOURCES = tests/unit/test_topology.c
 test_topology_LDADD = $(BODIES_LIBS)
 EXTRA_DIST += tests/data/cc-backend/clusters.json
+
+check_PROGRAMS += test_conf
+TESTS += test_conf
+test_conf_SOURCES = tests/unit/test_conf.c
+test_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_conf_LDADD = libconf.a libcommon.a $(JANSSON_LIBS) $(EVENT_LIBS)
+EXTRA_DIST += tests/data/conf/go.json tests/data/conf/wrong.json

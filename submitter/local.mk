@@ -9,5 +9,6 @@ libbodies_a_SOURCES = \
 	submitter/topology.c submitter/topology.h \
 	submitter/topology_shape.c submitter/topology_shape.h \
 	submitter/nodelist.c submitter/nodelist.h \
-	submitter/cpumap.c submitter/cpumap.h
+	submitter/cpumap.c submitter/cpumap.h \
+	submitter/message.c submitter/message.h
 BODIES_LIBS = libbodies.a libcommon.a $(JANSSON_LIBS) $(PCRE2_LIBS)

@@ -25,3 +25,9 @@ test_conf_SOURCES = tests/unit/test_conf.c
 test_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_conf_LDADD = libconf.a libcommon.a $(JANSSON_LIBS) $(EVENT_LIBS)
 EXTRA_DIST += tests/data/conf/go.json tests/data/conf/wrong.json
+
+check_PROGRAMS += test_payload
+TESTS += test_payload
+test_payload_SOURCES = tests/unit/test_payload.c
+test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_payload_LDADD = $(BODIES_LIBS)

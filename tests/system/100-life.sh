@@ -11,11 +11,11 @@ suite_up
 hooks_on
 is "each worker says which layers hold it" logged 'sandbox|layers'
 mix 100
-say "$mix_count jobs submitted"
+say "jobs submitted that make $mix_count runs"
 mix_end
 wait_for 240 queue_empty
 is "the queue of Slurm is empty" queue_empty
-is "all as Slurm says" compare --wait 60
+is "all as Slurm says" compare --wait 60 --expect "$mix_count"
 n=$(grep -c 'rc=0' "$T/slurm/truth/hooks")
 is "hooks ran ($n), each ended with 0" not grep -qv 'rc=0' "$T/slurm/truth/hooks"
 say "slowest hook: $(sed 's/.*us=//' "$T/slurm/truth/hooks" | sort -n | tail -1) us"

@@ -6,7 +6,7 @@
 # MIX_SLEEP sets the shortest run (seconds); runs are up to twice as long.
 
 MIX_SLEEP=${MIX_SLEEP:-4}
-mix_count=0
+mix_count=0	# runs, not jobs: what is cancelled before its start has none
 mix_cancel=()
 
 # one USER SECONDS OPTION...: a job that sleeps; counts it; its id in mix_id
@@ -68,6 +68,7 @@ mix() {
 	n=$(share "$scale" 4)
 	for ((i = 0; i < n; i++)); do	# never starts, so it never arrives
 		one labalice 10 -H -n1
+		mix_count=$((mix_count - 1))
 		scancel "$mix_id"
 	done
 	one labalice "$s" -n1 -J 'a "quoted" name, with: JobId=1 | NumCPUs=99'

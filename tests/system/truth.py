@@ -12,6 +12,7 @@ compare options:
   --topology block|interleaved   how the backend numbers threads
   --since EPOCH         leave out what was submitted before
   --wait SECONDS        ask again until all is right, at most so long
+  --expect N            at least so many runs in Slurm's accounting
   --ledger FILE         every start and stop exactly once in this ledger
   --short SECONDS       runs that were shorter may lack threads and GPUs
                         (nobody looked in time), but must say so
@@ -328,7 +329,9 @@ def compare(a):
             report, total, n = compare_once(a, gpus, token)
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
             report, total, n = [str(e)], "no comparison", 0
-        if (not report and n) or time.time() >= end:
+        if n < a.expect:
+            report.append("Slurm has %d runs, there should be %d" % (n, a.expect))
+        if not report or time.time() >= end:
             break
         time.sleep(2)
     for line in report[:40]:
@@ -337,7 +340,7 @@ def compare(a):
         print("  ... and %d more" % (len(report) - 40))
     if not a.quiet or report:
         print("  " + total)
-    return 0 if n and not report else 1
+    return 0 if not report else 1
 
 
 def main():
@@ -359,6 +362,7 @@ def main():
     c.add_argument("--since", type=int, default=0)
     c.add_argument("--wait", type=int, default=0)
     c.add_argument("--short", type=int, default=0)
+    c.add_argument("--expect", type=int, default=1)
     c.add_argument("--ledger")
     c.add_argument("--gpus")
     c.add_argument("--quiet", action="store_true")

@@ -190,9 +190,11 @@ route_check(struct request *rq, struct reply *rp, const struct route **route,
 	if (page_check(rq, rp) == -1 || site_check(rq, rp) == -1)
 		return -1;
 	*route = route_find(rq->path, rq->method, part, &other);
+	/* The older router redirects before it takes a name for an id. */
+	if ((*route == NULL || (*route)->handle == list_one) &&
+	    redirect_check(rq, rp) == -1)
+		return -1;
 	if (*route == NULL) {
-		if (redirect_check(rq, rp) == -1)
-			return -1;
 		if (other == NULL) {
 			reply_no_endpoint(rp);
 			return -1;

@@ -156,6 +156,8 @@ int	 go_scan(const char *s, size_t n, size_t *end, struct text *err);
 /* go_write.c: JSON as Go's encoding/json writes it */
 void	 go_string(struct text *, const char *s, size_t n);
 void	 go_cstring(struct text *, const char *);
+void	 go_quote(struct text *, const char *s, size_t n);	/* %q */
+void	 go_float(struct text *, double);
 void	 go_value(struct text *, json_t *);	/* keys sorted, NULL is null */
 
 /* schema.c: the requests' types, for the version that is played */

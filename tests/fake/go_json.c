@@ -200,25 +200,27 @@ number_decode(struct decoder *d, const struct go_type *type)
 	return json_integer(v);
 }
 
-/* Go quotes the name; what is not plain ASCII is rare enough to skip. */
 static const struct go_field *
-field_find(struct decoder *d, const struct go_type *type, const char *name)
+field_find(struct decoder *d, const struct go_type *type,
+    const struct text *name)
 {
 	const struct go_field *f;
+	bool whole = strlen(name->p) == name->len;	/* holds no NUL */
 
-	for (f = type->fields; f->name != NULL; f++)
-		if (strcmp(f->name, name) == 0)
+	for (f = type->fields; whole && f->name != NULL; f++)
+		if (strcmp(f->name, name->p) == 0)
 			return f;
-	for (f = type->fields; f->name != NULL; f++)
-		if (strcasecmp(f->name, name) == 0)
+	for (f = type->fields; whole && f->name != NULL; f++)
+		if (strcasecmp(f->name, name->p) == 0)
 			return f;
-	text_fmt(d->err, "json: unknown field \"%s\"", name);
+	text_str(d->err, "json: unknown field ");
+	go_quote(d->err, name->p, name->len);
 	return NULL;
 }
 
 static int
 member_decode(struct decoder *d, const struct go_type *type, json_t *obj,
-    const char *name)
+    const struct text *name)
 {
 	const struct go_field *f;
 	const char *outer = d->sname;
@@ -277,7 +279,7 @@ object_decode(struct decoder *d, const struct go_type *type)
 		d->p++;		/* the colon */
 		rc = type->kind == GO_MAP ?
 		    entry_decode(d, type, obj, name.p) :
-		    member_decode(d, type, obj, name.p);
+		    member_decode(d, type, obj, &name);
 	}
 	if (rc == 0)
 		d->p++;

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,46 @@ void
 go_cstring(struct text *t, const char *s)
 {
 	go_string(t, s, strlen(s));
+}
+
+/* strconv.Quote, as %q prints it. */
+void
+go_quote(struct text *t, const char *s, size_t n)
+{
+	static const char plain[] = "\"\\\a\b\f\n\r\t\v", named[] = "\"\\abfnrtv";
+	unsigned char c;
+	const char *at;
+
+	text_str(t, "\"");
+	for (; n > 0; n--, s++) {
+		c = (unsigned char)*s;
+		at = c != 0 ? strchr(plain, c) : NULL;
+		if (at != NULL)
+			text_fmt(t, "\\%c", named[at - plain]);
+		else if (c < 0x20 || c == 0x7f)
+			text_fmt(t, "\\x%02x", c);
+		else
+			text_add(t, s, 1);
+	}
+	text_str(t, "\"");
+}
+
+/* The shortest that reads back the same; exponents without zeros. */
+void
+go_float(struct text *t, double v)
+{
+	char buf[64], *e;
+	int digits;
+
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(buf, sizeof(buf), "%.*g", digits, v);
+		if (strtod(buf, NULL) == v)
+			break;
+	}
+	e = strstr(buf, "e-0");
+	if (e != NULL)
+		memmove(e + 2, e + 3, strlen(e + 3) + 1);
+	text_str(t, buf);
 }
 
 static int
@@ -111,7 +152,7 @@ go_value(struct text *t, json_t *v)
 		text_fmt(t, "%lld", (long long)json_integer_value(v));
 		break;
 	case JSON_REAL:
-		text_fmt(t, "%.15g", json_real_value(v));
+		go_float(t, json_real_value(v));
 		break;
 	case JSON_TRUE:
 		text_str(t, "true");

@@ -57,24 +57,29 @@ hex_digit(char c)
 	    c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Undoes %XX and + in place. */
-static void
+/* Undoes %XX and + in place; -1: Go drops such a pair. */
+static int
 query_unescape(char *s)
 {
 	char *to = s;
 	int hi, lo;
 
+	if (strchr(s, ';') != NULL)
+		return -1;
 	for (; *s != '\0'; s++) {
 		if (*s == '+')
 			*to++ = ' ';
-		else if (*s == '%' && (hi = hex_digit(s[1])) >= 0 &&
+		else if (*s != '%')
+			*to++ = *s;
+		else if ((hi = hex_digit(s[1])) >= 0 &&
 		    (lo = hex_digit(s[2])) >= 0) {
 			*to++ = (char)(hi << 4 | lo);
 			s += 2;
 		} else
-			*to++ = *s;
+			return -1;
 	}
 	*to = '\0';
+	return 0;
 }
 
 static int
@@ -171,8 +176,8 @@ query_parse(struct filter *f, char *query, struct reply *rp)
 			*v++ = '\0';
 		else
 			v = pair + strlen(pair);
-		query_unescape(pair);
-		query_unescape(v);
+		if (query_unescape(pair) == -1 || query_unescape(v) == -1)
+			continue;
 		if (key_filter(f, pair, v, rp) == -1)
 			return -1;
 	}
@@ -279,8 +284,8 @@ list_clusters(struct request *rq, struct reply *rp, const char *part)
 
 	for (pair = strtok_r(query, "&", &save); pair != NULL;
 	    pair = strtok_r(NULL, "&", &save))
-		if (strncmp(pair, "cluster=", 8) == 0 && pair[8] != '\0') {
-			query_unescape(pair + 8);
+		if (strncmp(pair, "cluster=", 8) == 0 &&
+		    query_unescape(pair + 8) == 0) {
 			only = pair + 8;
 			break;
 		}

@@ -144,12 +144,17 @@ put_start(struct text *t, const struct run *r, bool old)
 	put_str(t, "startTime", buf);
 }
 
-static json_t *
-run_footprint(const struct run *r, bool done, json_t *empty)
+/* The archive worker knows better than who started the run. */
+static void
+put_footprint(struct text *t, const struct run *r, bool done)
 {
-	json_t *f = json_object_get(r->body, "footprint");
-
-	return f != NULL ? f : done ? empty : NULL;
+	comma(t);
+	if (done)
+		text_str(t, "\"footprint\":{}");
+	else {
+		text_str(t, "\"footprint\":");
+		go_value(t, json_object_get(r->body, "footprint"));
+	}
 }
 
 static int
@@ -173,15 +178,13 @@ render_head(struct text *t, const struct run *r)
 static void
 render_middle(struct text *t, struct run *r, bool withmeta, bool done)
 {
-	json_t *empty = json_object();
-
 	put_resources(t, json_object_get(r->body, "resources"));
 	put_value(t, "energyFootprint", NULL);
-	put_value(t, "footprint", run_footprint(r, done, empty));
+	put_footprint(t, r, done);
 	put_value(t, "metaData", withmeta ? r->meta : NULL);
 	text_str(t, ",\"concurrentJobs\":{\"items\":null,\"count\":0}");
-	comma(t);
-	text_fmt(t, "\"energy\":%.15g",
+	text_str(t, ",\"energy\":");
+	go_float(t, done ? 0 :
 	    json_real_value(json_object_get(r->body, "energy")));
 	put_nonzero(t, "arrayJobId", json_num(r->body, "arrayJobId", 0));
 	put_nonzero(t, "walltime", json_num(r->body, "walltime", 0));
@@ -189,7 +192,6 @@ render_middle(struct text *t, struct run *r, bool withmeta, bool done)
 	put_num(t, "duration", run_duration(r));
 	put_nonzero(t, "smt", json_num(r->body, "smt", 0));
 	put_nonzero(t, "monitoringStatus", run_monitoring(r, done));
-	json_decref(empty);
 }
 
 static void

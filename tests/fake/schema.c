@@ -167,10 +167,10 @@ static const struct go_field node_fields[] = {
 	{ NULL, NULL }
 };
 static const struct go_type t_node = { .kind = GO_STRUCT,
-    .name = "api.NodePayload", .sname = "NodePayload",
+    .name = "schema.NodePayload", .sname = "NodePayload",
     .fields = node_fields };
 static const struct go_type t_nodelist = { .kind = GO_LIST,
-    .name = "[]api.NodePayload", .elem = &t_node };
+    .name = "[]schema.NodePayload", .elem = &t_node };
 static const struct go_field nodes_fields[] = {
 	{ "nodes", &t_nodelist }, { "cluster", &t_string }, { NULL, NULL }
 };

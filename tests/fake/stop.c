@@ -60,6 +60,7 @@ stop_check(const struct run *r, int64_t stop, const char *word,
 {
 	enum version v = api_options()->version;
 	bool running = strcmp(r->state, "running") == 0;
+	struct text quoted = { 0 };
 	char who[512];
 
 	snprintf(who, sizeof(who), "jobId %lld (id %lld) on %s :",
@@ -88,11 +89,13 @@ stop_check(const struct run *r, int64_t stop, const char *word,
 	}
 	if (state_find(word) != NULL)
 		return 0;
+	go_quote(&quoted, word, strlen(word));
 	if (v == V131)
-		reply_error(rp, 400, "invalid job state: \"%s\"", word);
+		reply_error(rp, 400, "invalid job state: %s", quoted.p);
 	else
-		reply_error(rp, 400, "%s invalid requested job state: \"%s\"",
-		    who, word);
+		reply_error(rp, 400, "%s invalid requested job state: %s", who,
+		    quoted.p);
+	text_clear(&quoted);
 	return -1;
 }
 
@@ -101,7 +104,7 @@ run_finish(struct run *r, const char *state, int64_t duration)
 {
 	r->state = state;
 	r->duration = (int32_t)(uint32_t)duration;
-	if (r->monitoring == 1 && r->archived == 0)
+	if (r->monitoring != 0 && r->archived == 0)
 		r->archived = now_ms() + ARCHIVE_MS;
 }
 

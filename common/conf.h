@@ -74,7 +74,9 @@ void conf_write(struct writer *w, enum conf_key key, const char *value);
 
 /*
  * The secrets' memfd: u16 key, blob content, repeated.  Looks up one key in
- * the mapped bytes; NULL (and *n 0) when it is not there.  Borrowed.
+ * the mapped bytes; NULL (and *n 0) when it is not there.  Borrowed.  The
+ * token is under CONF_CC_REST_JWT, whichever of ccRestJwt, ccRestJwtFile and
+ * systemd's credential it came from.
  */
 const uint8_t *conf_secret(const uint8_t *map, size_t len, enum conf_key key,
     size_t *n);

@@ -41,6 +41,7 @@ static const struct {
 	[CONF_SPOOL_DIR] = { .form = conf_form_optional_path },
 	[CONF_CTL_SOCK] = { .form = conf_form_path },
 	[CONF_CTL_USERS] = { .form = conf_form_user },
+	[CONF_PREP_ALLOWED_UIDS] = { .form = conf_form_user },
 	[CONF_PREP_ALLOWED_HOSTS] = { .form = conf_form_network },
 	[CONF_SLURM_BIN_DIR] = { .form = conf_form_optional_path },
 	[CONF_SLURM_CONF] = { .form = conf_form_optional_path },

@@ -31,3 +31,9 @@ TESTS += test_payload
 test_payload_SOURCES = tests/unit/test_payload.c
 test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_payload_LDADD = $(BODIES_LIBS)
+
+check_PROGRAMS += test_names
+TESTS += test_names
+test_names_SOURCES = tests/unit/test_names.c
+test_names_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_names_LDADD = $(NAMES_LIBS)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that need no question: literal addresses and the hosts file's bytes. */
+#ifndef SUBMITTER_NAMES_HOSTS_H
+#define SUBMITTER_NAMES_HOSTS_H
+
+#include "submitter/names.h"
+
+/* Adds an address as text; more than there is room for are left out. */
+void answer_add(struct names_answer *a, int family, const void *address);
+/* 1 when host is an IPv4 or IPv6 address (in brackets or not). */
+int answer_literal(struct names_answer *a, const char *host);
+/* 1 when the bytes of a hosts file name it; IPv4 first. */
+int answer_hosts(struct names_answer *a, const char *bytes, size_t len,
+    const char *host);
+
+#endif

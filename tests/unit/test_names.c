@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names asked of a name server of the test's own, on loopback and on the
+ * same loop: answers, failures, silence, those who no longer want to know.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <event2/dns.h>
+#include <event2/dns_struct.h>
+#include <event2/event.h>
+#include <event2/util.h>
+
+#include "submitter/names.h"
+#include "tests/unit/check.h"
+
+static struct event_base *base;
+static unsigned asked;		/* questions the server has had */
+static int silent;
+static char given[512];		/* the last answer */
+static unsigned answers;
+
+static void
+on_question(struct evdns_server_request *req, void *arg)
+{
+	struct evdns_server_question *q = req->questions[0];
+	unsigned char v6[16] = { 0xfd };
+	in_addr_t v4[2] = { htonl(0x7f000002), htonl(0x7f000003) };
+
+	(void)arg;
+	asked++;
+	v6[15] = 9;
+	if (silent) {
+		evdns_server_request_drop(req);
+		return;
+	}
+	if (strcasecmp(q->name, "both.example") == 0 ||
+	    strcasecmp(q->name, "short.lab.example") == 0) {
+		if (q->type == EVDNS_TYPE_A)
+			evdns_server_request_add_a_reply(req, q->name, 2, v4,
+			    1);
+		else
+			evdns_server_request_add_aaaa_reply(req, q->name, 1,
+			    v6, 1);
+		evdns_server_request_respond(req, 0);
+	} else if (strcasecmp(q->name, "broken.example") == 0)
+		evdns_server_request_respond(req, 2);
+	else
+		evdns_server_request_respond(req, 3);
+}
+
+static void
+on_name(const struct names_answer *a, void *arg)
+{
+	size_t len = 0;
+	unsigned i;
+
+	answers++;
+	snprintf(given, sizeof(given), "%s", a->why != NULL ? a->why : "");
+	for (i = 0; i < a->n; i++)
+		len += (size_t)snprintf(given + len, sizeof(given) - len,
+		    "%s%s", i != 0 ? " " : "", a->addrs[i]);
+	if (arg != NULL)
+		event_base_loopbreak(base);
+}
+
+/* The answer as text, however it comes. */
+static const char *
+asked_for(struct names *n, const char *host)
+{
+	struct timeval tv = { 20, 0 };
+
+	given[0] = '\0';
+	if (names_resolve(n, host, on_name, n) != NULL) {
+		event_base_loopexit(base, &tv);
+		event_base_dispatch(base);
+	}
+	return given;
+}
+
+static int
+server_start(struct evdns_server_port **port)
+{
+	struct sockaddr_in sin;
+	socklen_t len = sizeof(sin);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+
+	memset(&sin, 0, sizeof(sin));
+	sin.sin_family = AF_INET;
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd == -1 || bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
+	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
+		return -1;
+	*port = evdns_add_server_port_with_base(base, fd, 0, on_question,
+	    NULL);
+	return ntohs(sin.sin_port);
+}
+
+static void
+use(struct names *n, const char *text)
+{
+	names_file(n, MSG_FILE_RESOLV_CONF, (const uint8_t *)text,
+	    strlen(text));
+}
+
+static void
+check_local(struct names *n)
+{
+	static const char hosts[] = "# comment\n127.0.0.1 localhost\n"
+	    "::1 localhost ip6-localhost\n10.0.0.7\tbackend.example backend # x"
+	    "\n10.0.0.8 other backend\nfd00::7 backend\nnonsense bad\n"
+	    "10.1.1.1 last";
+
+	CHECK_STR(asked_for(n, "192.0.2.1"), "192.0.2.1");
+	CHECK_STR(asked_for(n, "::1"), "::1");
+	CHECK_STR(asked_for(n, "[fd00::0001]"), "fd00::1");
+	CHECK_STR(asked_for(n, "localhost"), "127.0.0.1 ::1");
+	CHECK_STR(asked_for(n, "backend"), "no name server is known");
+	CHECK_STR(asked_for(n, ""), "no host name");
+	CHECK_STR(asked_for(n, "a b"), "no host name");
+	CHECK_STR(asked_for(n, "a%s\n"), "no host name");
+	names_file(n, MSG_FILE_HOSTS, (const uint8_t *)hosts,
+	    sizeof(hosts) - 1);
+	CHECK_STR(asked_for(n, "Backend"), "10.0.0.7 10.0.0.8 fd00::7");
+	CHECK_STR(asked_for(n, "backend"), "10.0.0.7 10.0.0.8 fd00::7");
+	CHECK_STR(asked_for(n, "last"), "10.1.1.1");
+	CHECK_STR(asked_for(n, "bad"), "no name server is known");
+	CHECK_STR(asked_for(n, "x"), "no name server is known");
+	names_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend", 16);
+	CHECK_STR(asked_for(n, "backend"), "10.0.0.9");
+}
+
+static void
+check_asked(struct names *n, int port)
+{
+	struct names_query *a, *b;
+	char text[256];
+	unsigned i;
+
+	snprintf(text, sizeof(text), "search lab.example\n"
+	    "nameserver 127.0.0.1:%d\noptions timeout:1 attempts:1\n", port);
+	use(n, text);
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_INT(asked, 2);
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_INT(asked, 2);		/* kept beyond its second */
+	CHECK_STR(asked_for(n, "both.example."), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_STR(asked_for(n, "short"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
+	i = asked;
+	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
+	CHECK_INT(asked, i);		/* nor is a failure asked at once */
+	CHECK(strcmp(asked_for(n, "broken.example"), "") != 0);
+	/* Two wait for one question, one of them gives up. */
+	names_forget(n, "both.example");
+	i = asked;
+	answers = 0;
+	a = names_resolve(n, "both.example", on_name, NULL);
+	b = names_resolve(n, "both.example", on_name, n);
+	CHECK(a != NULL && b != NULL);
+	names_cancel(a);
+	event_base_dispatch(base);
+	CHECK_INT(answers, 1);
+	CHECK_INT(asked, i + 2);
+}
+
+/* Who does not answer: what was known goes on being told. */
+static void
+check_silent(struct names *n)
+{
+	char name[32];
+	int i;
+
+	silent = 1;
+	names_forget(n, "both.example");
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_STR(asked_for(n, "unknown.example"), "no name server answers");
+	silent = 0;
+	/* More names than are kept. */
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "h%d.example", i);
+		CHECK(strcmp(asked_for(n, name), "") != 0);
+	}
+	names_forget(n, "both.example");
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	/* Under way when all ends. */
+	silent = 1;
+	names_resolve(n, "late.example", on_name, NULL);
+}
+
+int
+main(void)
+{
+	struct evdns_server_port *server = NULL;
+	struct names *n;
+	int port;
+
+	names_prepare();
+	base = event_base_new();
+	n = names_new(base);
+	port = server_start(&server);
+	CHECK(port > 0 && n != NULL);
+	check_local(n);
+	check_asked(n, port);
+	use(n, "nonsense\nnameserver not-an-address\n");
+	asked = 0;
+	check_asked(n, port);
+	check_silent(n);
+	names_free(n);
+	names_free(NULL);
+	evdns_close_server_port(server);
+	event_base_free(base);
+	return check_done();
+}

@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "supervisor/conf.h"
 
-#define CHOICES_MAX	4	/* words of one enumeration */
+#define CHOICES_MAX	9	/* words of one enumeration */
 #define ITEM_MAX	4095	/* bytes of one string of a list: a path */
 
 /* What a key's text, or each string of its list, must look like. */
@@ -28,8 +28,7 @@ static const struct {
 	[CONF_NATS_NKEY_SEED_FILE] = { .form = conf_form_optional_path },
 	[CONF_CC_REST_JWT_FILE] = { .form = conf_form_optional_path },
 	[CONF_CC_REST_CA_FILE] = { .form = conf_form_optional_path },
-	[CONF_CC_BACKEND_VERSION] = {
-	    .choices = { "auto", "1.3", "1.4", "1.5" } },
+	[CONF_CC_BACKEND_VERSION] = { .form = conf_form_version },
 	[CONF_NATS_CA_FILE] = { .form = conf_form_optional_path },
 	[CONF_NATS_CERT_FILE] = { .form = conf_form_optional_path },
 	[CONF_NATS_KEY_FILE] = { .form = conf_form_optional_path },
@@ -48,7 +47,9 @@ static const struct {
 	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_form_path },
 	[CONF_SLURM_SOURCE] = { .choices = { "auto", "text", "json" } },
 	[CONF_GPU_GRES_NAMES] = { .form = conf_form_word },
-	[CONF_META_DATA_FIELDS] = { .form = conf_form_word },
+	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",
+	    "slurmInfo", "submitTime", "arrayTaskId", "hetJobId", "exitCode",
+	    "reason", "message" } },
 	[CONF_REQUEUED_STATE] = { .choices = { "preempted", "cancelled" } },
 };
 
@@ -112,7 +113,7 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
 {
 	const struct conf_rule *rule = conf_rule(key);
-	char shown[CONF_SHOWN_MAX], buf[128];
+	char shown[CONF_SHOWN_MAX], buf[256];
 	const char *text = json_string_value(value), *wrong;
 
 	conf_shown(value, shown, sizeof(shown));
@@ -197,7 +198,7 @@ check_list(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
 {
 	const struct conf_rule *rule = conf_rule(key);
-	char shown[CONF_SHOWN_MAX], buf[128];
+	char shown[CONF_SHOWN_MAX], buf[256];
 	unsigned before = p->errors;
 	const char *text, *wrong;
 	const json_t *item;

@@ -95,6 +95,24 @@ conf_form_server(const char *value)
 	return NULL;
 }
 
+/* What of cc-backend's version changes the body of a request. */
+const char *
+conf_form_version(const char *value)
+{
+	unsigned minor, patch;
+	int end = 0;
+
+	if (strcmp(value, "auto") == 0)
+		return NULL;
+	if ((sscanf(value, "1.%2u%n", &minor, &end) == 1 &&
+	    value[end] == '\0' && minor >= 3) ||
+	    (sscanf(value, "1.%2u.%2u%n", &minor, &patch, &end) == 2 &&
+	    value[end] == '\0' && minor >= 3))
+		return NULL;
+	return "must be auto or a version of cc-backend from 1.3 on, "
+	    "like 1.4 or 1.4.4";
+}
+
 /* ADDRESS or ADDRESS/BITS. */
 const char *
 conf_form_network(const char *value)

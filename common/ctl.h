@@ -88,7 +88,8 @@ void ctl_row(struct writer *w, unsigned table, ...) __attribute__((sentinel));
 
 /*
  * What goes over the socket to the tool: u32 length, u8 kind (0 = row, 1 =
- * end), then the payload of MSG_CTL_ROW or MSG_CTL_END.
+ * end), then the payload of MSG_CTL_ROW or MSG_CTL_END.  length is the
+ * payload's alone, at most CTL_REPLY_MAX.  The daemon hangs up after the end.
  */
 #define CTL_KIND_ROW	0
 #define CTL_KIND_END	1

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line: verbs, their flags, and the request they make. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "common/conf.h"
+#include "common/log.h"
+#include "ctl/ctl.h"
+
+const char args_usage[] =
+"usage: cc-slurm-adapterctl [-s SOCKET] [-j] VERB ...\n"
+"  status                        who runs, since when, what is waiting\n"
+"  queue [--rejected] [--limit N]\n"
+"                                what waits for cc-backend and NATS, and why\n"
+"  retry ID... | --all           rejected runs of these jobs are due again\n"
+"  drop ID...                    rejected runs of these jobs are given up\n"
+"  sync [--dry-run] [--force] [--start] [--stop] [--job ID]... [--cluster NAME]\n"
+"                                compare cc-backend with Slurm now\n"
+"  backfill --from T --to T      fetch what ended between two times\n"
+"  repair [--dry-run]            mend runs that were closed by mistake\n"
+"  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
+"  reload                        read the configuration again\n"
+"  metrics                       all counters, for Prometheus\n"
+"-s names the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
+"T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
+"Exit status: 0 done, 1 refused, 2 wrong usage, 3 no daemon.\n";
+
+/* What a verb takes besides its name. */
+#define TAKES_IDS	1u	/* job ids as words */
+#define TAKES_LEVEL	2u	/* one word: a log level */
+#define TAKES_RANGE	4u	/* --from and --to, both needed */
+#define TAKES_JOBS	8u	/* --job ID */
+#define NEEDS_IDS	16u	/* words or --all */
+
+static const struct verb {
+	const char	*name;
+	enum ctl_verb	 verb;
+	unsigned	 takes;
+	unsigned	 flags;		/* CTL_FLAG_ that it knows */
+} verbs[] = {
+	{ "status", CTL_STATUS, 0, 0 },
+	{ "queue", CTL_QUEUE, TAKES_JOBS, CTL_FLAG_REJECTED },
+	{ "retry", CTL_RETRY, TAKES_IDS | NEEDS_IDS, CTL_FLAG_ALL },
+	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS, 0 },
+	{ "sync", CTL_SYNC, TAKES_JOBS, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE |
+	    CTL_FLAG_START | CTL_FLAG_STOP },
+	{ "backfill", CTL_BACKFILL, TAKES_RANGE, CTL_FLAG_DRY_RUN },
+	{ "repair", CTL_REPAIR, TAKES_JOBS, CTL_FLAG_DRY_RUN },
+	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
+	{ "reload", CTL_RELOAD, 0, 0 },
+	{ "metrics", CTL_METRICS, 0, 0 },
+};
+
+static const struct {
+	const char	*name;
+	unsigned	 flag;
+} flags[] = {
+	{ "--rejected", CTL_FLAG_REJECTED },
+	{ "--dry-run", CTL_FLAG_DRY_RUN },
+	{ "--force", CTL_FLAG_FORCE },
+	{ "--start", CTL_FLAG_START },
+	{ "--stop", CTL_FLAG_STOP },
+	{ "--all", CTL_FLAG_ALL },
+};
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+static const char *
+wrong(const char *fmt, const char *what)
+{
+	static char text[512];
+
+	snprintf(text, sizeof(text), "%s%s", fmt, what);
+	return text;
+}
+
+static int
+number_parse(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return *text < '0' || *text > '9' || *end != '\0' || errno != 0 ||
+	    *value > max ? -1 : 0;
+}
+
+int
+time_parse(const char *text, int64_t *when)
+{
+	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S",
+		"%Y-%m-%dT%H:%M", "%Y-%m-%d" };
+	const char *rest;
+	struct tm tm;
+	uint64_t n;
+	size_t i;
+
+	if (number_parse(text, INT32_MAX * 4ull, &n) == 0) {
+		*when = (int64_t)n;
+		return 0;
+	}
+	for (i = 0; i < COUNT(forms); i++) {
+		memset(&tm, 0, sizeof(tm));
+		tm.tm_isdst = -1;
+		rest = strptime(text, forms[i], &tm);
+		if (rest == NULL || (*rest != '\0' && strcmp(rest, "Z") != 0))
+			continue;
+		*when = *rest == 'Z' ? (int64_t)timegm(&tm) :
+		    (int64_t)mktime(&tm);
+		return *when >= 0 ? 0 : -1;
+	}
+	return -1;
+}
+
+static const char *
+id_add(struct ctl_request *req, const char *text)
+{
+	uint64_t id;
+
+	if (number_parse(text, UINT32_MAX, &id) == -1 || id == 0)
+		return wrong("no job id: ", text);
+	if (req->n_ids == CTL_IDS_MAX)
+		return "at most 64 jobs at a time";
+	req->ids[req->n_ids++] = id;
+	return NULL;
+}
+
+static const char *
+level_take(struct ctl_request *req, const char *text)
+{
+	static const char *const names[LOG_LEVEL__COUNT] = {
+		[LOG_LEVEL_FATAL] = "fatal", [LOG_LEVEL_ERROR] = "error",
+		[LOG_LEVEL_WARN] = "warn", [LOG_LEVEL_INFO] = "info",
+		[LOG_LEVEL_DEBUG] = "debug", [LOG_LEVEL_TRACE] = "trace",
+	};
+	uint64_t n;
+
+	if (number_parse(text, LOG_LEVEL__COUNT - 1, &n) == -1)
+		for (n = 0; n < LOG_LEVEL__COUNT; n++)
+			if (strcasecmp(text, names[n]) == 0)
+				break;
+	if (n >= LOG_LEVEL__COUNT)
+		return wrong("no log level: ", text);
+	req->a = (int64_t)n;
+	return NULL;
+}
+
+/* A flag with a value behind it; *used tells whether it was one. */
+static const char *
+valued_take(struct ctl_request *req, const struct verb *verb,
+    const char *flag, const char *value, int *used)
+{
+	uint64_t n;
+
+	*used = 1;
+	if (value == NULL)
+		value = "";
+	if ((verb->takes & TAKES_JOBS) && strcmp(flag, "--job") == 0)
+		return id_add(req, value);
+	if ((verb->takes & TAKES_JOBS) && strcmp(flag, "--cluster") == 0) {
+		if (*value == '\0' || strlen(value) >= CTL_TEXT_MAX)
+			return wrong("no cluster's name: ", value);
+		memcpy(req->text, value, strlen(value) + 1);
+		return NULL;
+	}
+	if (verb->verb == CTL_QUEUE && strcmp(flag, "--limit") == 0) {
+		if (number_parse(value, ROWS_MAX, &n) == -1 || n == 0)
+			return wrong("no number of rows: ", value);
+		req->limit = (uint32_t)n;
+		return NULL;
+	}
+	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--from") == 0)
+		return time_parse(value, &req->a) == -1 ?
+		    wrong("no time: ", value) : NULL;
+	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--to") == 0)
+		return time_parse(value, &req->b) == -1 ?
+		    wrong("no time: ", value) : NULL;
+	*used = 0;
+	return NULL;
+}
+
+static const char *
+word_take(struct ctl_request *req, const struct verb *verb, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(flags); i++)
+		if (strcmp(word, flags[i].name) == 0 &&
+		    (verb->flags & flags[i].flag)) {
+			req->flags |= flags[i].flag;
+			return NULL;
+		}
+	if (word[0] != '-' && (verb->takes & TAKES_IDS))
+		return id_add(req, word);
+	if (word[0] != '-' && (verb->takes & TAKES_LEVEL) && req->a == -1)
+		return level_take(req, word);
+	return wrong("unknown here: ", word);
+}
+
+/* What must not be missing, and what makes no sense together. */
+static const char *
+request_check(const struct ctl_request *req, const struct verb *verb)
+{
+	if ((verb->takes & NEEDS_IDS) && req->n_ids == 0 &&
+	    !(req->flags & CTL_FLAG_ALL))
+		return "which jobs? name their ids";
+	if (req->n_ids != 0 && (req->flags & CTL_FLAG_ALL))
+		return "--all and job ids do not go together";
+	if ((verb->takes & TAKES_LEVEL) && req->a == -1)
+		return "which level?";
+	if ((verb->takes & TAKES_RANGE) && (req->a == -1 || req->b == -1))
+		return "--from and --to are both needed";
+	if ((verb->takes & TAKES_RANGE) && req->a >= req->b)
+		return "--from must be before --to";
+	return NULL;
+}
+
+static const char *
+verb_take(struct ctl_request *req, char **argv)
+{
+	const struct verb *verb = NULL;
+	const char *bad;
+	size_t k;
+	int i, used;
+
+	for (k = 0; k < COUNT(verbs); k++)
+		if (strcmp(argv[0], verbs[k].name) == 0)
+			verb = &verbs[k];
+	if (verb == NULL)
+		return wrong("unknown verb: ", argv[0]);
+	req->verb = (uint16_t)verb->verb;
+	if (verb->takes & (TAKES_LEVEL | TAKES_RANGE))
+		req->a = req->b = -1;
+	for (i = 1; argv[i] != NULL; i++) {
+		bad = valued_take(req, verb, argv[i], argv[i + 1], &used);
+		if (used && argv[i + 1] == NULL)
+			bad = wrong("a value is missing behind ", argv[i]);
+		if (!used)
+			bad = word_take(req, verb, argv[i]);
+		if (bad != NULL)
+			return bad;
+		i += used;
+	}
+	return request_check(req, verb);
+}
+
+const char *
+args_parse(struct args *args, int argc, char **argv)
+{
+	int i;
+
+	memset(args, 0, sizeof(*args));
+	args->socket = conf_rule(CONF_CTL_SOCK)->def;
+	args->req.magic = CTL_MAGIC;
+	args->req.version = CTL_VERSION;
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "-j") == 0 ||
+		    strcmp(argv[i], "--json") == 0)
+			args->json = 1;
+		else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc)
+			args->socket = argv[++i];
+		else
+			return wrong("unknown flag, or its value is missing: ",
+			    argv[i]);
+	}
+	if (i >= argc)
+		return "what shall it do?";
+	return verb_take(&args->req, argv + i);
+}

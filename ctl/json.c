@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The answer for programs: one object with "result" and "text", and a member
+ * for each table that has rows: an array of objects, except the status, which
+ * is an object by process of objects by key.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "ctl/ctl.h"
+
+#define INTEGER_DIGITS	15	/* that every JSON reader keeps exactly */
+
+/* Bytes of the character at p, of which left are there; 0 when it is none. */
+static size_t
+character(const char *p, size_t left)
+{
+	size_t n;
+
+	for (n = 1; n <= 4 && n <= left; n++)
+		if (text_is_clean(p, n))
+			return n;
+	return 0;
+}
+
+void
+json_string(const char *s)
+{
+	size_t n, left = strlen(s);
+
+	putchar('"');
+	for (; left > 0; s += n, left -= n) {
+		n = 1;
+		if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else if ((unsigned char)*s < ' ' || *s == 0x7f)
+			printf("\\u%04x", (unsigned)*s);
+		else if ((n = character(s, left)) == 0) {
+			n = 1;
+			printf("\\ufffd");
+		} else
+			printf("%.*s", (int)n, s);
+	}
+	putchar('"');
+}
+
+static int
+is_integer(const char *s)
+{
+	size_t n;
+
+	if (*s == '-')
+		s++;
+	n = strspn(s, "0123456789");
+	return n > 0 && n <= INTEGER_DIGITS && s[n] == '\0' &&
+	    (n == 1 || s[0] != '0');
+}
+
+/* As JSON has numbers: what a float prints like, but no NaN. */
+static int
+is_number(const char *s)
+{
+	size_t n;
+
+	if (is_integer(s))
+		return 1;
+	if (*s == '-')
+		s++;
+	n = strspn(s, "0123456789");
+	if (n == 0 || (n > 1 && s[0] == '0') || s[n] != '.')
+		return 0;
+	s += n + 1;
+	n = strspn(s, "0123456789");
+	return n > 0 && s[n] == '\0';
+}
+
+static void
+json_value(const char *s, int numeric)
+{
+	if (numeric && is_number(s))
+		printf("%s", s);
+	else if (numeric && *s == '\0')
+		printf("null");
+	else
+		json_string(s);
+}
+
+static void
+json_row(const struct row *row, const struct ctl_column *columns)
+{
+	unsigned i;
+
+	putchar('{');
+	for (i = 0; i < row->n && columns[i].name != NULL; i++) {
+		if (i > 0)
+			putchar(',');
+		json_string(columns[i].name);
+		putchar(':');
+		json_value(row->fields[i], columns[i].numeric);
+	}
+	putchar('}');
+}
+
+static void
+json_table(const struct answer *a, unsigned table)
+{
+	const struct ctl_column *columns = ctl_columns(table);
+	const char *before = "";
+	size_t i;
+
+	putchar(',');
+	json_string(ctl_table_name(table));
+	printf(":[");
+	for (i = 0; i < a->n; i++) {
+		if (a->rows[i].table != table)
+			continue;
+		printf("%s", before);
+		json_row(&a->rows[i], columns);
+		before = ",";
+	}
+	putchar(']');
+}
+
+static int
+is_status(const struct row *row)
+{
+	return row->table == CTL_T_STATUS && row->n == 3;
+}
+
+/* Is there, before or behind row i, another of the same process and key? */
+static int
+same_status(const struct answer *a, size_t i, size_t k, unsigned fields)
+{
+	unsigned f;
+
+	if (k == i || !is_status(&a->rows[k]))
+		return 0;
+	for (f = 0; f < fields; f++)
+		if (strcmp(a->rows[k].fields[f], a->rows[i].fields[f]) != 0)
+			return 0;
+	return 1;
+}
+
+static int
+any_same(const struct answer *a, size_t i, size_t from, size_t to,
+    unsigned fields)
+{
+	size_t k;
+
+	for (k = from; k < to; k++)
+		if (same_status(a, i, k, fields))
+			return 1;
+	return 0;
+}
+
+/* A key that comes several times has an array of its values. */
+static void
+json_status_value(const struct answer *a, size_t i)
+{
+	size_t k;
+
+	if (!any_same(a, i, i + 1, a->n, 2)) {
+		json_value(a->rows[i].fields[2],
+		    is_integer(a->rows[i].fields[2]));
+		return;
+	}
+	putchar('[');
+	for (k = i; k < a->n; k++) {
+		if (k != i && !same_status(a, i, k, 2))
+			continue;
+		if (k != i)
+			putchar(',');
+		json_value(a->rows[k].fields[2],
+		    is_integer(a->rows[k].fields[2]));
+	}
+	putchar(']');
+}
+
+static void
+json_status_process(const struct answer *a, size_t first)
+{
+	const char *before = "";
+	size_t i;
+
+	json_string(a->rows[first].fields[0]);
+	printf(":{");
+	for (i = first; i < a->n; i++) {
+		if (i != first && !same_status(a, first, i, 1))
+			continue;
+		if (any_same(a, i, first, i, 2))
+			continue;
+		printf("%s", before);
+		json_string(a->rows[i].fields[1]);
+		putchar(':');
+		json_status_value(a, i);
+		before = ",";
+	}
+	putchar('}');
+}
+
+static void
+json_status(const struct answer *a)
+{
+	const char *before = "";
+	size_t i;
+
+	printf(",\"status\":{");
+	for (i = 0; i < a->n; i++) {
+		if (!is_status(&a->rows[i]) || any_same(a, i, 0, i, 1))
+			continue;
+		printf("%s", before);
+		json_status_process(a, i);
+		before = ",";
+	}
+	putchar('}');
+}
+
+/* The table that a verb answers with, also when it is empty. */
+static unsigned
+table_of(unsigned verb)
+{
+	if (verb == CTL_QUEUE)
+		return CTL_T_QUEUE;
+	return verb == CTL_SYNC ? CTL_T_DIFF : CTL_T__COUNT;
+}
+
+void
+print_json(const struct answer *a, unsigned verb)
+{
+	static const char *const results[] = { [CTL_OK] = "ok",
+		[CTL_ERROR] = "error", [CTL_DENIED] = "denied" };
+	unsigned table;
+	size_t i;
+
+	printf("{\"result\":\"%s\",\"text\":", results[a->status]);
+	json_string(a->text != NULL ? a->text : "");
+	for (table = 0; table < CTL_T__COUNT; table++) {
+		for (i = 0; i < a->n && a->rows[i].table != table; i++)
+			continue;
+		if (i == a->n && table != table_of(verb))
+			continue;
+		if (table == CTL_T_STATUS)
+			json_status(a);
+		else
+			json_table(a, table);
+	}
+	printf("}\n");
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* The connection to the daemon, blocking, with a limit on every wait. */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/ctl.h"
+
+/* A reload waits for its parser and every worker; nothing takes longer. */
+#define WAIT_SECONDS	30
+
+static int
+connect_to(const char *path, char *reason, size_t size)
+{
+	struct timeval limit = { WAIT_SECONDS, 0 };
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(to.sun_path)) {
+		snprintf(reason, size, "%s: too long for a socket", path);
+		return -1;
+	}
+	memcpy(to.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd == -1 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ||
+	    connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1) {
+		snprintf(reason, size, "cannot reach the daemon at %s: %s%s",
+		    path, strerror(errno), errno == ENOENT ||
+		    errno == ECONNREFUSED ? "; is it running?" :
+		    errno == EACCES ? "; root may, see also ctlUsers" : "");
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+send_all(int fd, const void *buf, size_t len, char *reason, size_t size)
+{
+	const char *p = buf;
+	ssize_t n;
+
+	for (; len > 0; p += n, len -= (size_t)n) {
+		n = send(fd, p, len, MSG_NOSIGNAL);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1) {
+			snprintf(reason, size, "the daemon hangs up: %s",
+			    strerror(errno));
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
+{
+	char *p = buf;
+	ssize_t n;
+
+	for (; len > 0; p += n, len -= (size_t)n) {
+		n = recv(fd, p, len, 0);
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n > 0)
+			continue;
+		if (n == 0)
+			snprintf(reason, size, "the daemon hung up: not "
+			    "allowed, or it ended");
+		else if (errno == EAGAIN)
+			snprintf(reason, size, "no answer within %d seconds",
+			    WAIT_SECONDS);
+		else
+			snprintf(reason, size, "no answer: %s",
+			    strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+int
+answer_add(struct answer *a, const uint8_t *payload, size_t len)
+{
+	struct row row = { .n = 0 };
+	struct reader r;
+	struct row *rows;
+	size_t cap = a->cap != 0 ? a->cap * 2 : 64;
+	unsigned i, n;
+
+	rd_init(&r, payload, len);
+	row.table = rd_u8(&r);
+	n = rd_u8(&r);
+	if (n > CTL_COLUMNS_MAX)
+		rd_fail(&r);
+	for (i = 0; i < n && !r.err; i++)
+		row.fields[row.n++] = rd_strdup(&r, CTL_REPLY_MAX);
+	if (rd_end(&r) == -1 || a->n == ROWS_MAX)
+		goto bad;
+	if (a->n == a->cap) {
+		rows = reallocarray(a->rows, cap, sizeof(*rows));
+		if (rows == NULL)
+			goto bad;
+		a->rows = rows;
+		a->cap = cap;
+	}
+	a->rows[a->n++] = row;
+	return 0;
+bad:
+	for (i = 0; i < row.n; i++)
+		free(row.fields[i]);
+	return -1;
+}
+
+static int
+answer_end(struct answer *a, const uint8_t *payload, size_t len)
+{
+	struct reader r;
+	unsigned status;
+
+	rd_init(&r, payload, len);
+	status = rd_u8(&r);
+	a->text = rd_strdup(&r, CTL_REPLY_MAX);
+	if (rd_end(&r) == -1 || status > CTL_DENIED)
+		return -1;
+	a->status = (enum ctl_status)status;
+	return 0;
+}
+
+void
+answer_clear(struct answer *a)
+{
+	size_t i;
+	unsigned k;
+
+	for (i = 0; i < a->n; i++)
+		for (k = 0; k < a->rows[i].n; k++)
+			free(a->rows[i].fields[k]);
+	free(a->rows);
+	free(a->text);
+	memset(a, 0, sizeof(*a));
+}
+
+/* One frame: 1 when it was the last, 0 when not, -1 with a reason. */
+static int
+receive_frame(int fd, struct answer *a, char *reason, size_t size)
+{
+	static uint8_t payload[CTL_REPLY_MAX];
+	uint32_t len;
+	uint8_t kind;
+	int rc;
+
+	if (receive_all(fd, &len, sizeof(len), reason, size) == -1 ||
+	    receive_all(fd, &kind, sizeof(kind), reason, size) == -1)
+		return -1;
+	if (len > sizeof(payload))
+		goto bad;
+	if (receive_all(fd, payload, len, reason, size) == -1)
+		return -1;
+	if (kind == CTL_KIND_ROW)
+		rc = answer_add(a, payload, len);
+	else if (kind == CTL_KIND_END)
+		rc = answer_end(a, payload, len) == -1 ? -1 : 1;
+	else
+		goto bad;
+	if (rc != -1)
+		return rc;
+bad:
+	snprintf(reason, size, "the daemon's answer makes no sense: tool and "
+	    "daemon are of different versions, or memory is short");
+	return -1;
+}
+
+int
+ask(const char *path, const struct ctl_request *req, struct answer *a,
+    char *reason, size_t size)
+{
+	int fd, rc = -1;
+
+	memset(a, 0, sizeof(*a));
+	if ((fd = connect_to(path, reason, size)) == -1)
+		return -1;
+	/* Refused users are answered before they have asked: read in any case. */
+	(void)send_all(fd, req, sizeof(*req), reason, size);
+	while ((rc = receive_frame(fd, a, reason, size)) == 0)
+		continue;
+	close(fd);
+	return rc == 1 ? 0 : -1;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* cc-slurm-adapterctl: asks the running daemon, prints what it says. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "ctl/ctl.h"
+
+#define REASON_MAX	1024
+
+static int
+wants_help(int argc, char **argv)
+{
+	return argc == 2 && (strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-help") == 0 ||
+	    strcmp(argv[1], "help") == 0);
+}
+
+/* An empty list is an answer too, and should not look like none. */
+static void
+print_empty(const struct args *args)
+{
+	if (args->req.verb == CTL_QUEUE)
+		printf(args->req.flags & CTL_FLAG_REJECTED ?
+		    "nothing was rejected\n" : "nothing waits\n");
+}
+
+static int
+print(const struct args *args, const struct answer *a)
+{
+	char buf[REASON_MAX];
+
+	if (args->json)
+		print_json(a, args->req.verb);
+	else {
+		print_text(a);
+		if (a->status != CTL_OK)
+			fprintf(stderr, "cc-slurm-adapterctl: %s%s\n",
+			    a->status == CTL_DENIED ? "not allowed: " : "",
+			    text_vis(a->text, buf, sizeof(buf)));
+		else if (a->n == 0 && a->text[0] == '\0')
+			print_empty(args);
+	}
+	if (fflush(stdout) != 0) {
+		fprintf(stderr, "cc-slurm-adapterctl: cannot write\n");
+		return EXIT_REFUSED;
+	}
+	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int
+main(int argc, char **argv)
+{
+	char reason[REASON_MAX];
+	struct answer answer;
+	struct args args;
+	const char *wrong;
+	int status;
+
+	if (wants_help(argc, argv)) {
+		printf("%s", args_usage);
+		return EXIT_DONE;
+	}
+	if ((wrong = args_parse(&args, argc, argv)) != NULL) {
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n%s", wrong,
+		    args_usage);
+		return EXIT_USAGE;
+	}
+	if (ask(args.socket, &args.req, &answer, reason, sizeof(reason)) == -1) {
+		if (args.json) {
+			printf("{\"result\":\"unreached\",\"text\":");
+			json_string(reason);
+			printf("}\n");
+		} else
+			fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
+		status = EXIT_UNREACHED;
+	} else
+		status = print(&args, &answer);
+	answer_clear(&answer);
+	return status;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The answer for people: columns as wide as their longest field, times as
+ * times, and foreign bytes made visible.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/text.h"
+#include "ctl/ctl.h"
+
+#define CELL_MAX	4096	/* bytes shown of one field */
+#define WIDTH_MAX	60	/* a longer field pushes the others aside in its row only */
+
+static int
+is_time(const char *column)
+{
+	return strcmp(column, "start") == 0 || strcmp(column, "due") == 0;
+}
+
+/* What stands in a cell; NULL columns are those of a newer daemon. */
+static const char *
+cell(const struct row *row, unsigned i, const struct ctl_column *column,
+    char buf[CELL_MAX])
+{
+	long long seconds;
+	struct tm tm;
+	time_t when;
+	char *end;
+
+	if (i >= row->n)
+		return "";
+	seconds = strtoll(row->fields[i], &end, 10);
+	when = (time_t)seconds;
+	if (column != NULL && is_time(column->name) && seconds > 0 &&
+	    *end == '\0' && localtime_r(&when, &tm) != NULL &&
+	    strftime(buf, CELL_MAX, "%Y-%m-%dT%H:%M:%S", &tm) != 0)
+		return buf;
+	return text_vis(row->fields[i], buf, CELL_MAX);
+}
+
+/* Characters, not bytes: good enough for names in any script. */
+static int
+width_of(const char *s)
+{
+	int n = 0;
+
+	for (; *s != '\0'; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void
+pad(const char *s, int width)
+{
+	int n = width_of(s);
+
+	printf("%s%*s", s, n < width ? width - n + 2 : 2, "");
+}
+
+static unsigned
+columns_of(const struct ctl_column *columns)
+{
+	unsigned n = 0;
+
+	while (columns != NULL && columns[n].name != NULL)
+		n++;
+	return n;
+}
+
+static void
+measure(const struct answer *a, unsigned table,
+    const struct ctl_column *columns, unsigned n, int *widths)
+{
+	char buf[CELL_MAX];
+	unsigned c;
+	size_t i;
+	int w;
+
+	for (c = 0; c < n; c++)
+		widths[c] = width_of(columns[c].name);
+	for (i = 0; i < a->n; i++) {
+		if (a->rows[i].table != table)
+			continue;
+		for (c = 0; c < n; c++) {
+			w = width_of(cell(&a->rows[i], c, &columns[c], buf));
+			if (w > widths[c] && w <= WIDTH_MAX)
+				widths[c] = w;
+		}
+	}
+}
+
+static void
+print_table(const struct answer *a, unsigned table)
+{
+	const struct ctl_column *columns = ctl_columns(table);
+	unsigned c, n = columns_of(columns);
+	int widths[CTL_COLUMNS_MAX];
+	char buf[CELL_MAX];
+	size_t i;
+
+	measure(a, table, columns, n, widths);
+	for (c = 0; c < n; c++) {
+		if (c + 1 < n)
+			pad(columns[c].name, widths[c]);
+		else
+			printf("%s\n", columns[c].name);
+	}
+	for (i = 0; i < a->n; i++) {
+		if (a->rows[i].table != table)
+			continue;
+		for (c = 0; c + 1 < n; c++)
+			pad(cell(&a->rows[i], c, &columns[c], buf), widths[c]);
+		printf("%s\n", cell(&a->rows[i], c, &columns[c], buf));
+	}
+}
+
+/* A process a heading, its values below it. */
+static void
+print_status(const struct answer *a)
+{
+	const char *process = "";
+	char buf[CELL_MAX];
+	int width = 0, w;
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table == CTL_T_STATUS && a->rows[i].n == 3 &&
+		    (w = width_of(a->rows[i].fields[1])) > width)
+			width = w;
+	for (i = 0; i < a->n; i++) {
+		if (a->rows[i].table != CTL_T_STATUS || a->rows[i].n != 3)
+			continue;
+		if (strcmp(process, a->rows[i].fields[0]) != 0) {
+			process = a->rows[i].fields[0];
+			printf("%s\n", text_vis(process, buf, sizeof(buf)));
+		}
+		printf("  ");
+		pad(text_vis(a->rows[i].fields[1], buf, sizeof(buf)), width);
+		printf("%s\n", text_vis(a->rows[i].fields[2], buf,
+		    sizeof(buf)));
+	}
+}
+
+static void
+print_notes(const struct answer *a)
+{
+	char buf[CELL_MAX];
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table == CTL_T_NOTE && a->rows[i].n > 0)
+			printf("%s\n", text_vis(a->rows[i].fields[0], buf,
+			    sizeof(buf)));
+}
+
+static int
+has_rows(const struct answer *a, unsigned table)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table == table)
+			return 1;
+	return 0;
+}
+
+void
+print_text(const struct answer *a)
+{
+	char buf[CELL_MAX];
+
+	if (has_rows(a, CTL_T_STATUS))
+		print_status(a);
+	if (has_rows(a, CTL_T_QUEUE))
+		print_table(a, CTL_T_QUEUE);
+	if (has_rows(a, CTL_T_DIFF))
+		print_table(a, CTL_T_DIFF);
+	if (has_rows(a, CTL_T_METRIC))
+		print_metrics(a);
+	print_notes(a);
+	if (a->text != NULL && a->text[0] != '\0' && a->status == CTL_OK)
+		printf("%s\n", text_vis(a->text, buf, sizeof(buf)));
+}

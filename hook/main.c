@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cc-slurm-adapter: the hook of slurmctld, and, with -daemon or -test, the
+ * door to the supervisor, which it becomes.  As a hook it ends with status 0
+ * within a second whatever happens: any other status requeues or kills the
+ * job, and the daemon's poll finds the job without us.
+ */
+#include "config.h"
+
+#include <sys/time.h>
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hook/hook.h"
+
+#define SUPERVISOR	WORKERDIR "/supervisor"
+#define LINE_PARTS	8	/* strings in one line for people */
+
+struct options {
+	const char *config;
+	const char *socket;
+	int	    daemon;
+	int	    test;
+	int	    help;
+};
+
+static const char help[] =
+	"  -config string\n"
+	"    \tconfiguration file (default \"" HOOK_CONFIG "\")\n"
+	"  -daemon\n"
+	"    \trun the daemon, to which the hooks report\n"
+	"  -debug int\n"
+	"    \tlog level of the daemon, 0 to 5 (default 2)\n"
+	"  -help\n"
+	"    \tprint this\n"
+	"  -socket string\n"
+	"    \thook: where the daemon listens, instead of the configuration's\n"
+	"    \tprepSockConnectPath: unix:PATH or tcp:HOST:PORT\n"
+	"  -test\n"
+	"    \tcheck the configuration, say what is wrong in it, and exit\n";
+
+/* One line, or one text, in one write: the strings up to NULL. */
+static void
+say(const char *const *parts)
+{
+	struct iovec iov[LINE_PARTS];
+	uintptr_t p;
+	int n;
+
+	for (n = 0; n < LINE_PARTS && parts[n] != NULL; n++) {
+		p = (uintptr_t)parts[n];
+		iov[n].iov_base = (void *)p;
+		iov[n].iov_len = strlen(parts[n]);
+	}
+	/* Nobody may be reading; that is no reason to fail. */
+	if (writev(STDERR_FILENO, iov, n) == -1)
+		return;
+}
+
+#define SAY(...)	say((const char *const[]){ __VA_ARGS__, NULL })
+
+static void __attribute__((noreturn))
+usage(const char *what, const char *name)
+{
+	SAY(what, name, "\nUsage of cc-slurm-adapter:\n", help);
+	_exit(2);
+}
+
+/* Go's words for a truth value; -1 for what is none. */
+static int
+bool_parse(const char *text)
+{
+	static const char *const words[] = { "0", "1", "f", "t", "F", "T",
+		"false", "true", "False", "True", "FALSE", "TRUE" };
+	int i;
+
+	for (i = 0; i < (int)(sizeof(words) / sizeof(words[0])); i++)
+		if (strcmp(text, words[i]) == 0)
+			return i % 2;
+	return -1;
+}
+
+static int
+is_level(const char *text)
+{
+	char *end;
+
+	errno = 0;
+	(void)strtol(text, &end, 0);
+	return errno == 0 && *text != '\0' && *end == '\0';
+}
+
+/* A flag with a value: "-x v" or "-x=v". */
+static const char *
+value_of(char **argv, int *i, const char *value, const char *name)
+{
+	if (value != NULL)
+		return value;
+	if (argv[*i + 1] == NULL)
+		usage("flag needs an argument: -", name);
+	return argv[++*i];
+}
+
+static int
+flag_is(const char *flag, size_t n, const char *name)
+{
+	return strlen(name) == n && memcmp(flag, name, n) == 0;
+}
+
+static void
+switch_set(int *on, const char *value, const char *name)
+{
+	*on = value == NULL ? 1 : bool_parse(value);
+	if (*on == -1)
+		usage("invalid boolean value for -", name);
+}
+
+static void
+flag_take(struct options *o, char **argv, int *i)
+{
+	const char *flag = argv[*i] + (argv[*i][1] == '-' ? 2 : 1);
+	const char *value = strchr(flag, '=');
+	size_t n = value != NULL ? (size_t)(value - flag) : strlen(flag);
+
+	if (value != NULL)
+		value++;
+	if (flag_is(flag, n, "config"))
+		o->config = value_of(argv, i, value, "config");
+	else if (flag_is(flag, n, "socket"))
+		o->socket = value_of(argv, i, value, "socket");
+	else if (flag_is(flag, n, "debug")) {
+		if (!is_level(value_of(argv, i, value, "debug")))
+			usage("invalid value for flag -", "debug");
+	} else if (flag_is(flag, n, "daemon"))
+		switch_set(&o->daemon, value, "daemon");
+	else if (flag_is(flag, n, "test"))
+		switch_set(&o->test, value, "test");
+	else if (flag_is(flag, n, "help"))
+		switch_set(&o->help, value, "help");
+	else if (flag_is(flag, n, "h")) {
+		SAY("Usage of cc-slurm-adapter:\n", help);
+		_exit(0);
+	} else
+		usage("flag provided but not defined: -", flag);
+}
+
+/* As Go's flag package: one dash or two, and the first word without ends it. */
+static void
+options_parse(struct options *o, char **argv)
+{
+	int i;
+
+	for (i = 1; argv[i] != NULL; i++) {
+		if (argv[i][0] != '-' || argv[i][1] == '\0' ||
+		    strcmp(argv[i], "--") == 0)
+			return;
+		flag_take(o, argv, &i);
+	}
+}
+
+/* Something that knows no deadline hangs: a disk, a resolver, our stderr. */
+static void
+on_alarm(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+static void
+alarm_set(void)
+{
+	struct itimerval timer = { .it_value = {
+		.tv_usec = HOOK_ALARM_MS * 1000 } };
+	struct sigaction sa;
+	sigset_t set;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = on_alarm;
+	sigaction(SIGALRM, &sa, NULL);
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &sa, NULL);
+	/* The mask is inherited from slurmctld. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Older Slurms do not say in which hook we are; the daemon does not mind. */
+static int
+context_is_ours(const char *context)
+{
+	return context == NULL || *context == '\0' ||
+	    strcmp(context, "prolog_slurmctld") == 0 ||
+	    strcmp(context, "epilog_slurmctld") == 0;
+}
+
+static void
+hook_run(const struct options *o)
+{
+	static char message[MESSAGE_MAX], path[4096];
+	const char *job = getenv("SLURM_JOB_ID"), *socket_text = HOOK_SOCKET;
+	const char *context = getenv("SLURM_SCRIPT_CONTEXT"), *wrong;
+	struct address address;
+
+	if (job == NULL || *job == '\0') {
+		SAY("cc-slurm-adapter: no SLURM_JOB_ID: this is for "
+		    "PrologSlurmctld and EpilogSlurmctld; -daemon runs the "
+		    "daemon, -help tells more\n");
+		return;
+	}
+	if (!context_is_ours(context)) {
+		SAY("cc-slurm-adapter: nothing sent: SLURM_SCRIPT_CONTEXT is ",
+		    context, ", not prolog_slurmctld or epilog_slurmctld\n");
+		return;
+	}
+	if (o->socket != NULL)
+		socket_text = o->socket;
+	else if (conf_socket(o->config != NULL ? o->config : HOOK_CONFIG,
+	    path, sizeof(path)))
+		socket_text = path;
+	if ((wrong = address_parse(socket_text, &address)) == NULL &&
+	    deliver(&address, message, message_write(message,
+	    sizeof(message))) == -1)
+		wrong = strerror(errno);
+	if (wrong != NULL)
+		SAY("cc-slurm-adapter: job ", job, " not reported to ",
+		    socket_text, ": ", wrong, "; the daemon's poll finds it\n");
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o = { .config = NULL };
+
+	(void)argc;
+	options_parse(&o, argv);
+	if (o.help) {
+		SAY(help);
+		_exit(0);
+	}
+	if (o.daemon || o.test) {
+		execv(SUPERVISOR, argv);
+		SAY("cc-slurm-adapter: cannot execute " SUPERVISOR ": ",
+		    strerror(errno), "\n");
+		_exit(1);
+	}
+	alarm_set();
+	hook_run(&o);
+	_exit(0);
+}

@@ -12,6 +12,9 @@
 
 #include "fake.h"
 
+/* A tag request that is longer shows stored scopes in its answer. */
+#define TAGS_MAX	64
+
 /* The database id in the path; -1 with the answer. */
 static int
 id_parse(const char *part, int64_t *id, struct reply *rp)
@@ -110,13 +113,37 @@ edit_by_id(struct request *rq, struct reply *rp, const char *part)
 	json_decref(body);
 }
 
+/*
+ * Of the tags that were just added the answer shows the scope as it was
+ * sent, which may be empty, not as it was stored.
+ */
+static void
+tags_answer(struct run *r, size_t before, json_t *body, struct reply *rp)
+{
+	char *stored[TAGS_MAX], none[] = "";
+	size_t i;
+
+	for (i = before; i < r->ntags && i - before < TAGS_MAX; i++) {
+		stored[i - before] = r->tags[i]->scope;
+		if (*json_text(json_array_get(body, i - before), "scope",
+		    "") == '\0')
+			r->tags[i]->scope = none;
+	}
+	rp->status = 200;
+	rp->ctype = "application/json";
+	run_render(&rp->body, r, RENDER_TAGGED, false);
+	text_str(&rp->body, "\n");
+	for (i = before; i < r->ntags && i - before < TAGS_MAX; i++)
+		r->tags[i]->scope = stored[i - before];
+}
+
 static void
 tags_set(struct request *rq, struct run *r, json_t *body, struct reply *rp)
 {
 	const char *scope, *why;
+	size_t i, before = r->ntags;
 	struct tag *added;
 	json_t *tag;
-	size_t i;
 
 	json_array_foreach(body, i, tag) {
 		scope = json_text(tag, "scope", "");
@@ -134,10 +161,7 @@ tags_set(struct request *rq, struct run *r, json_t *body, struct reply *rp)
 		}
 	}
 	ledger_write("tag", r, body);
-	rp->status = 200;
-	rp->ctype = "application/json";
-	run_render(&rp->body, r, RENDER_TAGGED, false);
-	text_str(&rp->body, "\n");
+	tags_answer(r, before, body, rp);
 }
 
 void

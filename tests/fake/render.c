@@ -107,9 +107,9 @@ put_tags(struct text *t, const struct run *r)
 
 /* Both grow for ever and are cut to 32 bits, as cc-backend does it. */
 static int32_t
-run_duration(const struct run *r)
+run_duration(const struct run *r, enum render how)
 {
-	if (strcmp(r->state, "running") == 0)
+	if (how != RENDER_STOP && strcmp(r->state, "running") == 0)
 		return (int32_t)(uint32_t)(time(NULL) - r->start);
 	return r->duration;
 }
@@ -176,7 +176,8 @@ render_head(struct text *t, const struct run *r)
 
 /* From resources to the counts: the same in 1.4 and 1.5. */
 static void
-render_middle(struct text *t, struct run *r, bool withmeta, bool done)
+render_middle(struct text *t, struct run *r, enum render how, bool withmeta,
+    bool done)
 {
 	put_resources(t, json_object_get(r->body, "resources"));
 	put_value(t, "energyFootprint", NULL);
@@ -189,7 +190,7 @@ render_middle(struct text *t, struct run *r, bool withmeta, bool done)
 	put_nonzero(t, "arrayJobId", json_num(r->body, "arrayJobId", 0));
 	put_nonzero(t, "walltime", json_num(r->body, "walltime", 0));
 	put_num(t, "jobId", r->jobid);
-	put_num(t, "duration", run_duration(r));
+	put_num(t, "duration", run_duration(r, how));
 	put_nonzero(t, "smt", json_num(r->body, "smt", 0));
 	put_nonzero(t, "monitoringStatus", run_monitoring(r, done));
 }
@@ -219,7 +220,7 @@ render_15(struct text *t, struct run *r, enum render how, bool withmeta)
 	put_str(t, "jobState", r->state);
 	if (how == RENDER_LIST || how == RENDER_TAGGED)
 		put_tags(t, r);
-	render_middle(t, r, withmeta, done);
+	render_middle(t, r, how, withmeta, done);
 	render_counts(t, r);
 	put_statistics(t, done && how == RENDER_LIST);
 	put_num(t, "id", r->dbid);
@@ -240,7 +241,7 @@ render_14(struct text *t, struct run *r, enum render how, bool withmeta)
 	put_str(t, "jobState", r->state);
 	if (list || how == RENDER_TAGGED)
 		put_tags(t, r);
-	render_middle(t, r, withmeta, done);
+	render_middle(t, r, how, withmeta, done);
 	put_num(t, "exclusive", json_num(r->body, "exclusive", 1));
 	render_counts(t, r);
 	if (list)
@@ -270,7 +271,7 @@ render_13(struct text *t, struct run *r, enum render how, bool withmeta)
 	put_nonzero(t, "monitoringStatus", run_monitoring(r, done));
 	put_nonzero(t, "smt", json_num(r->body, "smt", 0));
 	put_str(t, "jobState", r->state);
-	put_num(t, "duration", run_duration(r));
+	put_num(t, "duration", run_duration(r, how));
 	put_nonzero(t, "walltime", json_num(r->body, "walltime", 0));
 	if (how == RENDER_LIST || how == RENDER_TAGGED)
 		put_tags(t, r);

@@ -20,3 +20,17 @@ libnames_a_SOURCES = \
 	submitter/names_hosts.c submitter/names_hosts.h \
 	submitter/names_resolv.c submitter/names_resolv.h
 NAMES_LIBS = libnames.a libcommon.a $(EVDNS_LIBS) $(EVENT_LIBS)
+
+noinst_LIBRARIES += libspool.a
+libspool_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+libspool_a_SOURCES = \
+	submitter/spool.c submitter/spool.h submitter/spool_int.h \
+	submitter/spool_sql.c submitter/spool_run.c submitter/spool_put.c \
+	submitter/spool_list.c submitter/spool_open.c
+SPOOL_LIBS = libspool.a libcommon.a $(SQLITE_LIBS)
+
+noinst_LIBRARIES += libjudge.a
+libjudge_a_SOURCES = \
+	submitter/outcome.c submitter/outcome.h \
+	submitter/listing.c submitter/listing.h
+JUDGE_LIBS = libjudge.a libcommon.a

@@ -201,13 +201,21 @@ int64_t spool_next_due(struct spool *sp, enum dest dest, enum phase phase);
 int spool_unlease(struct spool *sp, enum dest dest);
 /* Rows that wait after a failure become due at once, after an outage. */
 int spool_hurry(struct spool *sp, enum dest dest);
+/* Where a walk over rows goes on; all zero at its beginning. */
+struct spool_after {
+	int64_t	 due;
+	int64_t	 start;
+	int64_t	 id;
+};
+#define SPOOL_PAGE	256	/* rows of one call at most */
 /*
- * Calls fn for up to max rows of one phase (PHASE__COUNT = all) with ids
- * above *after, which moves on.  How many, or -1.  fn may save the row.
+ * Calls fn for up to max rows of one phase (PHASE__COUNT: of all, by id)
+ * behind *after, which moves on.  fn may save the row, and ends the walk
+ * with -1.  How many there were, or -1.
  */
 typedef int spool_fn(struct spool *sp, struct spool_run *run, void *arg);
 int spool_each(struct spool *sp, enum dest dest, enum phase phase,
-    int64_t *after, int max, spool_fn *fn, void *arg);
+    struct spool_after *after, int max, spool_fn *fn, void *arg);
 /* Earliest and latest start of one cluster's runs in a phase: how many, or -1. */
 int spool_span(struct spool *sp, enum phase phase, const char *cluster,
     int64_t *from, int64_t *to);

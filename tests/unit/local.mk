@@ -37,3 +37,13 @@ TESTS += test_names
 test_names_SOURCES = tests/unit/test_names.c
 test_names_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 test_names_LDADD = $(NAMES_LIBS)
+
+check_PROGRAMS += test_spool
+TESTS += test_spool
+test_spool_SOURCES = tests/unit/test_spool.c
+test_spool_LDADD = $(SPOOL_LIBS)
+
+check_PROGRAMS += test_outcome
+TESTS += test_outcome
+test_outcome_SOURCES = tests/unit/test_outcome.c
+test_outcome_LDADD = $(JUDGE_LIBS)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the spool share, and nobody else sees. */
+#ifndef SUBMITTER_SPOOL_INT_H
+#define SUBMITTER_SPOOL_INT_H
+
+#include <sqlite3.h>
+
+#include "submitter/spool.h"
+
+#define SPOOL_APPLICATION_ID	0x43534153	/* "CSAS" */
+#define SPOOL_SCHEMA		1		/* PRAGMA user_version */
+
+#define CLUSTERS_MAX	64	/* a slurmdbd serves a handful */
+
+/* Statements; those of two destinations follow each other: base + dest. */
+enum sql {
+	SQL_BEGIN,
+	SQL_COMMIT,
+	SQL_ROLLBACK,
+	SQL_META_GET,
+	SQL_META_SET,
+	SQL_CLUSTER_ALL,
+	SQL_CLUSTER_ADD,
+	SQL_CLUSTER_MARK,
+	SQL_RUN_GET,
+	SQL_RUN_FIND,
+	SQL_RUN_OF_JOB,
+	SQL_RUN_ADD,
+	SQL_RUN_SAVE,
+	SQL_RUN_DROP,
+	SQL_RECORD_GET,
+	SQL_RECORD_SET,
+	SQL_RECORD_DROP,
+	SQL_TOMB_GET,
+	SQL_TOMB_OF_JOB,
+	SQL_TOMB_ADD,
+	SQL_TOMB_PAGE,
+	SQL_TOMB_DROP,
+	SQL_PICK_NEWEST,			/* + dest from here on */
+	SQL_PICK_OLDEST = SQL_PICK_NEWEST + DEST__COUNT,
+	SQL_PICK_LATER = SQL_PICK_OLDEST + DEST__COUNT,
+	SQL_NEXT_DUE = SQL_PICK_LATER + DEST__COUNT,
+	SQL_UNLEASE = SQL_NEXT_DUE + DEST__COUNT,
+	SQL_HURRY = SQL_UNLEASE + DEST__COUNT,
+	SQL_EACH = SQL_HURRY + DEST__COUNT,
+	SQL_COUNT = SQL_EACH + DEST__COUNT,
+	SQL_STARTS = SQL_COUNT + DEST__COUNT,
+	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
+	SQL_SPAN,
+	SQL__COUNT
+};
+
+/* The text of a statement; the schema; both in spool_sql.c. */
+const char *spool_sql(enum sql id);
+extern const char spool_schema[];
+
+/* What is kept in memory and must go back with a rollback. */
+struct tally {
+	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
+	int64_t	 runs;
+	struct spool_cluster {
+		char	 name[CLUSTER_MAX];
+		int	 id;
+		int64_t	 cursor;
+	} clusters[CLUSTERS_MAX];
+	unsigned n_clusters;
+};
+
+struct spool {
+	sqlite3		*db;
+	sqlite3_stmt	*stmts[SQL__COUNT];
+	char		*path;		/* owned */
+	int		 in_tx;
+	int		 broken;	/* an error in this transaction */
+	int		 failed;	/* the last commit did not work */
+	char		 error[256];
+	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */
+	int64_t		 opened;	/* spool_now() at that moment */
+	struct tally	 now;
+	struct tally	 durable;
+	struct spool_policy policy;
+	struct writer	 record;	/* memory kept from use to use */
+	int64_t		 keep;
+	uint64_t	 max_bytes;
+	/* where spool_age() goes on */
+	int64_t		 age_cluster, age_job, age_start;
+};
+
+#define SPOOL_STATE	"state"	/* its name in table meta */
+/* Clock and counts as they are kept; read only by a build with the same size. */
+struct spool_state {
+	int64_t	 clock;
+	int64_t	 runs;
+	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
+};
+
+/* CLOCK_BOOTTIME, ms. */
+int64_t spool_boottime(void);
+/* The number that a PRAGMA or SELECT tells; 0 on error. */
+int64_t spool_number(struct spool *sp, const char *sql);
+/* A statement, reset and ready to bind; NULL on error (latched). */
+sqlite3_stmt *spool_stmt(struct spool *sp, enum sql id);
+/* 1 = a row, 0 = done, -1 = error (latched). Done and errors reset the statement. */
+int spool_step(struct spool *sp, sqlite3_stmt *st);
+/* Steps a statement that returns no rows; 0 or -1. */
+int spool_exec(struct spool *sp, sqlite3_stmt *st);
+/* Before each write: opens the transaction.  0 or -1. */
+int spool_begin(struct spool *sp);
+/* Number of a cluster in this file; -1 unknown (add = 0) or error. */
+int spool_cluster_id(struct spool *sp, const char *name, int add);
+const char *spool_cluster_name(const struct spool *sp, int id);
+/* Fills run from the row that st stands on (columns of SQL_RUN_GET). */
+void spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run);
+/* Writes the record; 0 or -1. */
+int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
+/* Inserts the row (cluster and key set); 0 or -1. */
+int spool_add(struct spool *sp, struct spool_run *run);
+/* Renames a damaged file and its log, and says so. */
+void spool_set_aside(const char *path, const char *why);
+/* Counts a row that came (n = 1) or went (-1). */
+void spool_tally(struct spool *sp, const enum phase phase[DEST__COUNT], int n);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening the spool's file: whose it is, which schema, what the last process
+ * left of clock and counts; a damaged one is set aside.  See spool.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "common/msg.h"
+#include "submitter/spool_int.h"
+
+#define CACHE_KIB	"-1024"		/* of pages; a walk needs no more */
+#define WAL_MAX		"8388608"	/* bytes the log is cut back to */
+#define BUSY_MS		2000		/* a predecessor may be dying */
+
+void
+spool_prepare(void)
+{
+	/* One thread, no counters: both cost on every call. */
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite3_initialize();
+}
+
+/* The file may grow to its limit and no further: SQLite says so itself. */
+void
+spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
+{
+	char text[64];
+	int64_t page = spool_number(sp, "PRAGMA page_size");
+
+	sp->max_bytes = max_bytes;
+	sp->keep = keep;
+	if (page > 0) {
+		snprintf(text, sizeof(text), "PRAGMA max_page_count = %lld",
+		    (long long)(max_bytes / (uint64_t)page));
+		sqlite3_exec(sp->db, text, NULL, NULL, NULL);
+	}
+}
+
+static int
+clusters_load(struct spool *sp)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_CLUSTER_ALL);
+	struct spool_cluster *c;
+	int rc = -1;
+
+	if (st == NULL)
+		return -1;
+	while ((rc = spool_step(sp, st)) == 1 &&
+	    sp->now.n_clusters < CLUSTERS_MAX) {
+		c = &sp->now.clusters[sp->now.n_clusters++];
+		c->id = sqlite3_column_int(st, 0);
+		snprintf(c->name, sizeof(c->name), "%s",
+		    (const char *)sqlite3_column_text(st, 1));
+		c->cursor = sqlite3_column_int64(st, 2);
+	}
+	sqlite3_reset(st);
+	return rc == -1 ? -1 : 0;
+}
+
+/* Counts afresh, when another build has kept the numbers. */
+static int
+state_count(struct spool *sp)
+{
+	sqlite3_stmt *st;
+	int d, phase, rc = -1;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		st = spool_stmt(sp, SQL_COUNT + d);
+		while (st != NULL && (rc = spool_step(sp, st)) == 1) {
+			phase = sqlite3_column_int(st, 0);
+			if (phase < 0 || phase >= PHASE__COUNT)
+				continue;
+			sp->now.counts[d][phase] = sqlite3_column_int64(st, 1);
+			if (d == 0)
+				sp->now.runs += sqlite3_column_int64(st, 1);
+		}
+		if (rc == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+state_load(struct spool *sp)
+{
+	struct spool_state state;
+	size_t n;
+	void *p = spool_meta_get(sp, SPOOL_STATE, &n);
+	int rc = 0;
+
+	sp->opened = 1;		/* 0 is DUE_NOW */
+	if (p != NULL && n >= sizeof(int64_t)) {
+		memcpy(&sp->opened, p, sizeof(int64_t));
+		sp->opened++;
+	}
+	if (p != NULL && n == sizeof(state)) {
+		memcpy(&state, p, sizeof(state));
+		sp->now.runs = state.runs;
+		memcpy(sp->now.counts, state.counts, sizeof(state.counts));
+	} else
+		rc = sp->broken ? -1 : state_count(sp);
+	free(p);
+	sp->boot = spool_boottime();
+	return rc;
+}
+
+/* Whose file is it?  NULL, or what is wrong with it. */
+static const char *
+schema_check(struct spool *sp)
+{
+	int64_t app = spool_number(sp, "PRAGMA application_id");
+	int64_t version = spool_number(sp, "PRAGMA user_version");
+
+	if (app == 0 && version == 0 && spool_number(sp,
+	    "SELECT count(*) FROM sqlite_master") == 0)
+		return sqlite3_exec(sp->db, spool_schema, NULL, NULL, NULL) ==
+		    SQLITE_OK ? NULL : sqlite3_errmsg(sp->db);
+	if (app != SPOOL_APPLICATION_ID)
+		return "it is a database of another program";
+	if (version > SPOOL_SCHEMA)
+		return "it was written by a newer version of this program";
+	if (version < SPOOL_SCHEMA)
+		return "it was written by a version that never was released";
+	return NULL;
+}
+
+static const char *
+file_setup(struct spool *sp)
+{
+	static const char *const pragmas[] = {
+		"PRAGMA locking_mode = EXCLUSIVE",
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA synchronous = FULL",
+		"PRAGMA temp_store = MEMORY",
+		"PRAGMA cache_size = " CACHE_KIB,
+		"PRAGMA journal_size_limit = " WAL_MAX,
+	};
+	size_t i;
+
+	sqlite3_busy_timeout(sp->db, BUSY_MS);
+	for (i = 0; i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
+		if (sqlite3_exec(sp->db, pragmas[i], NULL, NULL, NULL) !=
+		    SQLITE_OK)
+			return sqlite3_errmsg(sp->db);
+	return schema_check(sp);
+}
+
+static struct spool *
+try_open(const char *path, int *damaged, char *reason, size_t size)
+{
+	struct spool *sp = calloc(1, sizeof(*sp));
+	const char *wrong = "out of memory";
+	int d;
+
+	*damaged = 0;
+	if (sp == NULL || (sp->path = strdup(path)) == NULL)
+		goto fail;
+	wr_init(&sp->record, MSG_PAYLOAD_MAX);
+	wrong = "cannot be opened";
+	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READWRITE |
+	    SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) {
+		if (sp->db != NULL)
+			wrong = sqlite3_errmsg(sp->db);
+		goto fail;
+	}
+	wrong = file_setup(sp);
+	if (wrong != NULL)
+		goto fail;
+	wrong = sp->error;
+	if (clusters_load(sp) == -1 || state_load(sp) == -1)
+		goto fail;
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_unlease(sp, (enum dest)d) == -1)
+			goto fail;
+	if (spool_commit(sp) == -1)
+		goto fail;
+	sp->durable = sp->now;
+	return sp;
+fail:
+	snprintf(reason, size, "%s: %s", path, wrong);
+	if (sp != NULL && sp->db != NULL) {
+		d = sqlite3_errcode(sp->db);
+		*damaged = d == SQLITE_CORRUPT || d == SQLITE_NOTADB;
+	}
+	spool_close(sp);
+	return NULL;
+}
+
+void
+spool_set_aside(const char *path, const char *why)
+{
+	static const char *const tails[] = { "", "-wal" };
+	char from[4096], to[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
+		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
+		    (long long)time(NULL), tails[i]);
+		if (rename(from, to) == 0 && i == 0)
+			log_errorx("%s is damaged (%s): set aside as %s; what "
+			    "is missing is asked of Slurm again", path, why,
+			    to);
+	}
+}
+
+struct spool *
+spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
+    size_t size)
+{
+	struct spool *sp;
+	int damaged;
+
+	sp = try_open(path, &damaged, reason, size);
+	if (sp == NULL && damaged) {
+		spool_set_aside(path, reason);
+		sp = try_open(path, &damaged, reason, size);
+	}
+	if (sp != NULL) {
+		spool_set_limits(sp, max_bytes, keep);
+		reason[0] = '\0';
+	}
+	return sp;
+}
+
+void
+spool_close(struct spool *sp)
+{
+	size_t i;
+
+	if (sp == NULL)
+		return;
+	if (sp->db != NULL && spool_dirty(sp) && spool_commit(sp) == -1)
+		spool_rollback(sp);
+	for (i = 0; i < SQL__COUNT; i++)
+		sqlite3_finalize(sp->stmts[i]);
+	sqlite3_close_v2(sp->db);
+	wr_clear(&sp->record);
+	free(sp->path);
+	free(sp);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record comes in: is it a new run, one that is known, one known under
+ * another start time, or one that was done long ago?  And whose turn is it,
+ * among the runs of one job: cc-backend refuses an older run after a newer
+ * one for good.  See spool.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/spool_int.h"
+
+/* Runs of one job looked at for a moved start or a place in the queue. */
+#define SIBLINGS_MAX	64
+/* A run requeued this soon (a failing prolog) is not worth barring the next one. */
+#define REQUEUED_SOON	60	/* seconds */
+
+static int
+is_start(enum phase phase)
+{
+	return phase == PHASE_START || phase == PHASE_START_ENDED ||
+	    phase == PHASE_BEHIND || phase == PHASE_ASK;
+}
+
+/* One submission, and the times of both can belong to one run. */
+static int
+is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
+{
+	if (job->submit == 0 || submit != job->submit || start == 0)
+		return 0;
+	if (end != 0 && job->key.start >= end)
+		return 0;
+	return job->end == 0 || start < job->end;
+}
+
+/* Accounting does not always tell the restarts: then the record has 0. */
+static int
+restarts_agree(struct spool *sp, int64_t id, const struct job *job)
+{
+	struct job old;
+	int same;
+
+	job_init(&old);
+	same = job->restarts == 0 || spool_record(sp, id, &old) == -1 ||
+	    old.restarts == job->restarts;
+	job_clear(&old);
+	return same;
+}
+
+/* The run's row under another start time: 1 and *run, 0, -1. */
+static int
+find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
+{
+	struct spool_run rows[SIBLINGS_MAX];
+	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
+	int rc, n = 0, i;
+
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, spool_cluster_id(sp, job->key.cluster, 0));
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
+	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
+	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
+		spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	for (i = 0; i < n; i++) {
+		if (job->key.start == rows[i].alias || (is_moved(job,
+		    rows[i].key.start, rows[i].end, rows[i].submit) &&
+		    restarts_agree(sp, rows[i].id, job))) {
+			*run = rows[i];
+			return 1;
+		}
+	}
+	return rc == -1 ? -1 : 0;
+}
+
+/* The run is done, under another start time. */
+static int
+is_buried_moved(struct spool *sp, const struct job *job)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_OF_JOB);
+	int64_t start, end, waited;
+	int rc = 0, found = 0;
+
+	if (st == NULL)
+		return 0;
+	sqlite3_bind_int(st, 1, spool_cluster_id(sp, job->key.cluster, 0));
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
+	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
+	while (!found && (rc = spool_step(sp, st)) == 1) {
+		start = sqlite3_column_int64(st, 0);
+		end = start + sqlite3_column_int64(st, 1);
+		waited = sqlite3_column_int64(st, 2);
+		/* A run of no length is over the second it began. */
+		found = waited != 0 && end > start &&
+		    is_moved(job, start, end, start - waited);
+	}
+	sqlite3_reset(st);
+	return found;
+}
+
+static int
+record_write(struct spool *sp, int64_t id, const struct job *job)
+{
+	wr_reset(&sp->record);
+	job_write(&sp->record, job);
+	if (wr_end(&sp->record) == -1)
+		return -1;
+	return spool_record_set(sp, id, sp->record.buf, sp->record.len);
+}
+
+/*
+ * Its place among the runs of its job: behind an older one that still has to
+ * start; a newer one that was not begun goes behind it.
+ */
+static int
+siblings_order(struct spool *sp, struct spool_run *run)
+{
+	struct spool_run rows[SIBLINGS_MAX];
+	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
+	int rc, d, n = 0, i, moved;
+
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, run->cluster);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
+	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
+	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
+		spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	for (i = 0; i < n && rc != -1; i++) {
+		for (d = 0, moved = 0; d < DEST__COUNT; d++) {
+			if (!is_start(rows[i].phase[d]))
+				continue;
+			if (rows[i].key.start < run->key.start) {
+				if (is_start(run->phase[d]))
+					run->phase[d] = PHASE_BEHIND;
+			} else if (rows[i].due[d] != DUE_LEASED &&
+			    rows[i].phase[d] != PHASE_ASK) {
+				rows[i].phase[d] = PHASE_BEHIND;
+				rows[i].due[d] = DUE_NOW;
+				moved = 1;
+			}
+		}
+		if (moved && spool_save(sp, &rows[i]) == -1)
+			rc = -1;
+	}
+	return rc == -1 ? -1 : 0;
+}
+
+static int
+is_false_start(const struct job *job)
+{
+	return job->state == END_REQUEUED && job->end != 0 &&
+	    job->end - job->key.start <= REQUEUED_SOON;
+}
+
+static enum spool_put
+put_new(struct spool *sp, struct job *job, int64_t *id)
+{
+	struct spool_run run;
+	int d, keep = !(job->flags & JOB_OPTED_OUT) && !is_false_start(job);
+
+	memset(&run, 0, sizeof(run));
+	run.key = job->key;
+	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);
+	if (run.cluster == -1)
+		return sp->broken ? PUT_ERROR : PUT_REFUSED;
+	run.end = job->state != END_NOT ? job->end : 0;
+	run.submit = job->submit;
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (!sp->policy.to[d] || !keep)
+			continue;
+		run.phase[d] = run.end != 0 ? PHASE_START_ENDED : PHASE_START;
+		if ((job->flags & JOB_MORE) && sp->policy.more_wait > 0)
+			run.due[d] = spool_now(sp) + sp->policy.more_wait;
+	}
+	if (siblings_order(sp, &run) == -1 || spool_add(sp, &run) == -1)
+		return PUT_ERROR;
+	*id = run.id;
+	if (run.end != 0 && !keep) {
+		if (is_false_start(job))
+			log_info("job %llu of %s was requeued after %lld s: that "
+			    "run is not reported", (unsigned long long)
+			    job->key.job, job->key.cluster,
+			    (long long)(job->end - job->key.start));
+		*id = 0;
+		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
+	}
+	return record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
+}
+
+/* What a run's end, learned now, changes for one destination. */
+static void
+phase_ended(struct spool *sp, struct spool_run *run, enum dest dest)
+{
+	int64_t gap = sp->policy.nats_gap;
+
+	switch (run->phase[dest]) {
+	case PHASE_START:
+		run->phase[dest] = PHASE_START_ENDED;
+		break;
+	case PHASE_OPEN:
+		run->phase[dest] = dest == DEST_REST && sp->policy.commit_seen ?
+		    PHASE_WAIT : PHASE_STOP;
+		run->tries[dest] = 0;
+		run->due[dest] = dest == DEST_NATS && gap > 0 ?
+		    run->since[dest] + gap : DUE_NOW;
+		break;
+	case PHASE_SEEN:
+		run->phase[dest] = PHASE_STOP;
+		run->tries[dest] = 0;
+		run->due[dest] = DUE_NOW;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The key moves with what Slurm says until a start may have left us. */
+static void
+key_moves(struct spool_run *run, struct job *job)
+{
+	int64_t start = job->key.start;
+
+	if (run->flags & RUN_SENT) {
+		run->alias = start;
+		job->key.start = run->key.start;
+	} else {
+		run->alias = run->key.start;
+		run->key.start = start;
+	}
+}
+
+static void
+phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
+    int had_end)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (!had_end && run->end != 0)
+			phase_ended(sp, run, (enum dest)d);
+		/* The script is here: no need to wait for it any longer. */
+		if (!(job->flags & JOB_MORE) && is_start(run->phase[d]) &&
+		    run->tries[d] == 0 && run->due[d] != DUE_LEASED)
+			run->due[d] = DUE_NOW;
+		if ((job->flags & JOB_OPTED_OUT) && !(run->flags & RUN_SENT) &&
+		    is_start(run->phase[d]))
+			run->phase[d] = PHASE_NONE;
+	}
+	/* cc-backend lost it, and Slurm says that it runs. */
+	if ((run->flags & RUN_LOST) && run->end == 0 &&
+	    run->phase[DEST_REST] != PHASE_START) {
+		run->flags &= ~RUN_LOST;
+		run->phase[DEST_REST] = PHASE_START;
+		run->tries[DEST_REST] = 0;
+		run->due[DEST_REST] = DUE_NOW;
+	}
+}
+
+static enum spool_put
+put_merge(struct spool *sp, struct spool_run *run, struct job *job)
+{
+	struct job old;
+	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
+	int changed, moved = run->key.start != job->key.start &&
+	    run->alias != job->key.start, lost = run->flags & RUN_LOST;
+	enum spool_put rc = PUT_ERROR;
+
+	if (run->flags & RUN_SKIPPED)
+		return PUT_KNOWN;
+	job_init(&old);
+	if (moved)
+		key_moves(run, job);
+	job->key = run->key;
+	if ((run->flags & RUN_FOREIGN) ||
+	    spool_record(sp, run->id, &old) == -1) {
+		if (job->flags & JOB_PARTIAL) {
+			rc = PUT_KNOWN;
+			goto done;
+		}
+		job_clear(&old);
+		old = *job;
+		job_init(job);
+		run->flags &= ~RUN_FOREIGN;
+		changed = 1;
+	} else {
+		old.key = run->key;
+		changed = job_merge(&old, job) || moved;
+	}
+	if (!changed && !(lost && live)) {
+		rc = PUT_KNOWN;
+		goto done;
+	}
+	if (run->end == 0 && old.state != END_NOT)
+		run->end = old.end;
+	if (run->submit == 0)
+		run->submit = old.submit;
+	run->denied = 0;
+	run->denials = 0;
+	phases_merged(sp, run, &old, had_end);
+	if (record_write(sp, run->id, &old) == -1)
+		goto done;
+	if (is_false_start(&old) && !(run->flags & RUN_SENT))
+		rc = spool_bury(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
+	else
+		rc = spool_save(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
+done:
+	job_clear(&old);
+	return rc;
+}
+
+enum spool_put
+spool_put(struct spool *sp, struct job *job, int64_t *id)
+{
+	struct spool_run run;
+	int found;
+
+	*id = 0;
+	if (job->key.start <= 0 || job->key.job == 0 ||
+	    job->key.job > INT64_MAX || job->key.cluster[0] == '\0')
+		return PUT_REFUSED;
+	if (sp->broken)
+		return PUT_ERROR;
+	found = spool_find(sp, &job->key, &run);
+	if (found == 0 && spool_is_done(sp, &job->key))
+		return PUT_KNOWN;
+	if (found == 0)
+		found = find_moved(sp, job, &run);
+	if (found == 0 && is_buried_moved(sp, job))
+		return PUT_KNOWN;
+	if (found == -1 || sp->broken)
+		return PUT_ERROR;
+	if (found == 1) {
+		*id = run.id;
+		return put_merge(sp, &run, job);
+	}
+	if ((job->flags & JOB_PARTIAL) || !(job->flags & JOB_HAS_START))
+		return PUT_REFUSED;
+	return put_new(sp, job, id);
+}
+
+enum spool_put
+spool_put_skipped(struct spool *sp, const struct run_key *key,
+    const uint8_t *p, size_t n)
+{
+	struct spool_run run;
+	int found = spool_find(sp, key, &run);
+
+	if (found == -1)
+		return PUT_ERROR;
+	if (found == 0) {
+		memset(&run, 0, sizeof(run));
+		run.key = *key;
+		run.cluster = spool_cluster_id(sp, key->cluster, 1);
+		if (run.cluster == -1)
+			return sp->broken ? PUT_ERROR : PUT_REFUSED;
+		if (spool_add(sp, &run) == -1 ||
+		    spool_record_set(sp, run.id, p, n) == -1)
+			return PUT_ERROR;
+	}
+	if (run.flags & RUN_SKIPPED)
+		return PUT_KNOWN;
+	run.flags |= RUN_SKIPPED;
+	run.phase[DEST_REST] = PHASE_NO_START;
+	run.phase[DEST_NATS] = PHASE_NONE;
+	snprintf(run.reason, sizeof(run.reason),
+	    "set aside: a worker died on it twice");
+	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
+}
+
+int
+spool_put_foreign(struct spool *sp, const struct run_key *key)
+{
+	struct spool_run run;
+	int found = spool_find(sp, key, &run);
+
+	if (found != 0)
+		return found == -1 ? -1 : 0;
+	if (spool_is_done(sp, key))
+		return 0;
+	memset(&run, 0, sizeof(run));
+	run.key = *key;
+	run.flags = RUN_SENT | RUN_FOREIGN;
+	run.cluster = spool_cluster_id(sp, key->cluster, 1);
+	run.phase[DEST_REST] = PHASE_SEEN;
+	if (run.cluster == -1 || spool_add(sp, &run) == -1)
+		return -1;
+	return 1;
+}
+
+int
+spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
+{
+	struct spool_run row, next;
+	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
+	int rc, have = 0, busy = 0;
+
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, run->cluster);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
+	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
+	while ((rc = spool_step(sp, st)) == 1) {
+		spool_row(sp, st, &row);
+		if (row.id == run->id)
+			continue;
+		if (row.phase[dest] == PHASE_BEHIND && !have) {
+			next = row;
+			have = 1;
+		} else if (is_start(row.phase[dest]) &&
+		    row.phase[dest] != PHASE_BEHIND)
+			busy = 1;
+	}
+	sqlite3_reset(st);
+	if (rc == -1 || !have || busy)
+		return rc == -1 ? -1 : 0;
+	next.phase[dest] = next.end != 0 ? PHASE_START_ENDED : PHASE_START;
+	next.due[dest] = DUE_NOW;
+	return spool_save(sp, &next);
+}

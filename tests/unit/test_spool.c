@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* The spool: rows through their phases, merging, order, restarts, damage. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "submitter/spool.h"
+#include "tests/unit/check.h"
+
+#define WEEK	604800
+
+static char dir[] = "/tmp/test_spool.XXXXXX";
+static char path[64];
+
+static struct spool *
+spool_begin_test(int rest, int nats)
+{
+	char reason[256] = "";
+	struct spool *sp = spool_open(path, 64 << 20, WEEK, reason,
+	    sizeof(reason));
+
+	CHECK_STR(reason, "");
+	CHECK(sp != NULL);
+	if (sp == NULL)
+		exit(1);
+	spool_policy(sp)->to[DEST_REST] = rest;
+	spool_policy(sp)->to[DEST_NATS] = nats;
+	spool_policy(sp)->commit_seen = 1;
+	spool_policy(sp)->more_wait = 5000;
+	return sp;
+}
+
+static void
+file_remove(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+static void
+job_make(struct job *job, uint64_t id, int64_t start, int64_t end)
+{
+	job_init(job);
+	snprintf(job->key.cluster, sizeof(job->key.cluster), "alpha");
+	job->key.job = id;
+	job->key.start = start;
+	job->flags = JOB_HAS_START;
+	job->end = end;
+	job->state = end != 0 ? END_COMPLETED : END_NOT;
+	job->user = strdup("u1");
+	job->nodes = 1;
+	job_add_host(job, "n1");
+}
+
+static enum spool_put
+put(struct spool *sp, uint64_t id, int64_t start, int64_t end, int64_t *row)
+{
+	struct job job;
+	enum spool_put rc;
+
+	job_make(&job, id, start, end);
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
+static enum phase
+phase_of(struct spool *sp, int64_t row, enum dest dest)
+{
+	struct spool_run run;
+
+	return spool_get(sp, row, &run) == 1 ? run.phase[dest] : PHASE__COUNT;
+}
+
+static void
+phase_set(struct spool *sp, int64_t row, enum dest dest, enum phase phase)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.phase[dest] = phase;
+	run.due[dest] = DUE_NOW;
+	CHECK_INT(spool_save(sp, &run), 0);
+}
+
+static void
+test_life(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 7, 1000 };
+	struct job job;
+	int64_t row, ids[4];
+
+	CHECK_INT(put(sp, 7, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(put(sp, 7, 1000, 0, &row), PUT_KNOWN);
+	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_START, ORDER_NEWEST, ids, 4),
+	    1);
+	CHECK_INT(ids[0], row);
+	phase_set(sp, row, DEST_REST, PHASE_OPEN);
+	CHECK_INT(put(sp, 7, 1000, 2000, &row), PUT_MERGED);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_WAIT);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_count(sp, DEST_REST, PHASE_WAIT), 1);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, row, &job), 0);
+	CHECK_INT(job.end, 2000);
+	CHECK_STR(job.user, "u1");
+	job_clear(&job);
+	phase_set(sp, row, DEST_REST, PHASE_STOP);
+	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE__COUNT);
+	CHECK_INT(spool_runs(sp), 0);
+	CHECK(spool_is_done(sp, &key));
+	CHECK_INT(put(sp, 7, 1000, 2000, &row), PUT_KNOWN);
+	CHECK_INT(spool_age(sp, 2000 + WEEK, 100), 0);
+	CHECK_INT(spool_age(sp, 2001 + WEEK, 100), 1);
+	CHECK(!spool_is_done(sp, &key));
+	spool_close(sp);
+	file_remove();
+}
+
+/* A run seen before is started while Slurm's end comes: SEEN goes to STOP. */
+static void
+test_seen(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t row;
+
+	spool_policy(sp)->nats_gap = 1000;
+	CHECK_INT(put(sp, 8, 1000, 0, &row), PUT_NEW);
+	phase_set(sp, row, DEST_REST, PHASE_SEEN);
+	phase_set(sp, row, DEST_NATS, PHASE_OPEN);
+	CHECK_INT(put(sp, 8, 1000, 1500, &row), PUT_MERGED);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.phase[DEST_REST], PHASE_STOP);
+	CHECK_INT(run.due[DEST_REST], DUE_NOW);
+	CHECK_INT(run.phase[DEST_NATS], PHASE_STOP);
+	CHECK_INT(run.due[DEST_NATS], run.since[DEST_NATS] + 1000);
+	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	CHECK_INT(spool_runs(sp), 1);
+	phase_set(sp, row, DEST_NATS, PHASE_DONE);
+	CHECK_INT(spool_runs(sp), 0);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Runs of one job: oldest first, whatever order they come in. */
+static void
+test_order(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t old, mid, new, ids[8];
+
+	CHECK_INT(put(sp, 9, 2000, 2500, &mid), PUT_NEW);
+	CHECK_INT(put(sp, 9, 3000, 0, &new), PUT_NEW);
+	CHECK_INT(put(sp, 9, 1000, 1500, &old), PUT_NEW);
+	CHECK_INT(put(sp, 10, 1, 0, ids), PUT_NEW);
+	CHECK_INT(phase_of(sp, old, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(phase_of(sp, mid, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(phase_of(sp, new, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(spool_get(sp, old, &run), 1);
+	CHECK(spool_has_starts(sp, &run, DEST_REST));
+	run.phase[DEST_REST] = PHASE_WAIT;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_release(sp, &run, DEST_REST), 0);
+	CHECK_INT(phase_of(sp, mid, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(phase_of(sp, new, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(spool_get(sp, mid, &run), 1);
+	run.phase[DEST_REST] = PHASE_NO_START;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_release(sp, &run, DEST_REST), 0);
+	CHECK_INT(phase_of(sp, new, DEST_REST), PHASE_START);
+	phase_set(sp, new, DEST_REST, PHASE_OPEN);
+	CHECK_INT(spool_get(sp, old, &run), 1);
+	CHECK(!spool_has_starts(sp, &run, DEST_REST));
+	spool_close(sp);
+	file_remove();
+}
+
+/* A power-up moves the start: one run, and one key once it was sent. */
+static void
+test_moved(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	struct job job;
+	int64_t row, again;
+
+	job_make(&job, 11, 1000, 0);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	job_make(&job, 11, 1060, 0);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_MERGED);
+	job_clear(&job);
+	CHECK_INT(again, row);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.key.start, 1060);
+	run.flags |= RUN_SENT;
+	run.phase[DEST_REST] = PHASE_SEEN;
+	CHECK_INT(spool_save(sp, &run), 0);
+	job_make(&job, 11, 1070, 2000);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_MERGED);
+	job_clear(&job);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.key.start, 1060);
+	CHECK_INT(run.alias, 1070);
+	CHECK_INT(run.end, 2000);
+	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	job_make(&job, 11, 1070, 2000);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_KNOWN);
+	job_clear(&job);
+	/* Requeued: another submission, another run. */
+	job_make(&job, 11, 2100, 0);
+	job.submit = 2010;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_NEW);
+	job_clear(&job);
+	spool_close(sp);
+	file_remove();
+}
+
+static void
+test_kept_away(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job job;
+	int64_t row;
+
+	job_make(&job, 12, 1000, 0);
+	job.flags |= JOB_OPTED_OUT;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_NONE);
+	CHECK_INT(put(sp, 12, 1000, 2000, &row), PUT_MERGED);
+	CHECK_INT(spool_runs(sp), 0);
+	/* A failing prolog's run would bar the real one for a day. */
+	job_make(&job, 13, 1000, 1001);
+	job.state = END_REQUEUED;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(spool_runs(sp), 0);
+	job_make(&job, 14, 1000, 0);
+	job.flags |= JOB_MORE;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_START, ORDER_DUE, &row, 1), 0);
+	CHECK(spool_next_due(sp, DEST_REST, PHASE_START) > spool_now(sp));
+	CHECK_INT(put(sp, 14, 1000, 0, &row), PUT_MERGED);
+	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_START, ORDER_DUE, &row, 1), 1);
+	CHECK_INT(put(sp, 0, 1000, 0, &row), PUT_REFUSED);
+	CHECK_INT(put(sp, 15, 0, 0, &row), PUT_REFUSED);
+	spool_close(sp);
+	file_remove();
+}
+
+static int
+count_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	(void)sp;
+	(void)run;
+	(*(int *)arg)++;
+	return 0;
+}
+
+/* Many rows with one start: pages neither skip nor repeat. */
+static void
+test_pages(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_after after = { 0 };
+	int64_t row, from, to;
+	int i, n, seen = 0;
+
+	for (i = 1; i <= 1000; i++)
+		CHECK_INT(put(sp, (uint64_t)i, 5000 + i / 400, 0, &row),
+		    PUT_NEW);
+	while ((n = spool_each(sp, DEST_REST, PHASE_START, &after, 100,
+	    count_one, &seen)) > 0)
+		continue;
+	CHECK_INT(n, 0);
+	CHECK_INT(seen, 1000);
+	CHECK_INT(spool_span(sp, PHASE_START, "alpha", &from, &to), 1000);
+	CHECK_INT(from, 5000);
+	CHECK_INT(to, 5002);
+	spool_rollback(sp);
+	CHECK_INT(spool_runs(sp), 0);
+	CHECK_INT(spool_count(sp, DEST_REST, PHASE_START), 0);
+	spool_close(sp);
+	file_remove();
+}
+
+static void
+test_cursor_and_meta(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key name;
+	int64_t cursor, clock;
+	size_t n;
+	char *p;
+
+	CHECK_INT(spool_mark(sp, "alpha", 500), 0);
+	CHECK_INT(spool_mark(sp, "alpha", 400), 0);
+	CHECK_INT(spool_mark(sp, "beta", 1), 0);
+	CHECK_INT(spool_meta_set(sp, "x", "abc", 3), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	clock = spool_now(sp);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_cluster(sp, 0, &name, &cursor), 1);
+	CHECK_STR(name.cluster, "alpha");
+	CHECK_INT(cursor, 500);
+	CHECK_INT(spool_cluster(sp, 2, &name, &cursor), 0);
+	CHECK(spool_now(sp) >= clock);
+	p = spool_meta_get(sp, "x", &n);
+	CHECK_STR(p, "abc");
+	free(p);
+	CHECK(spool_meta_get(sp, "y", &n) == NULL);
+	spool_close(sp);
+	file_remove();
+}
+
+static void
+test_full(void)
+{
+	char reason[256];
+	struct spool *sp = spool_open(path, 1 << 20, WEEK, reason,
+	    sizeof(reason));
+	struct job job;
+	int64_t row;
+	enum spool_put rc = PUT_NEW;
+	uint64_t i;
+
+	CHECK(sp != NULL);
+	spool_policy(sp)->to[DEST_REST] = 1;
+	for (i = 1; i < 10000 && rc == PUT_NEW; i++) {
+		job_make(&job, i, 1000, 0);
+		job.slurm_info = malloc(4001);
+		memset(job.slurm_info, 'x', 4000);
+		job.slurm_info[4000] = '\0';
+		rc = spool_put(sp, &job, &row);
+		job_clear(&job);
+		if (rc == PUT_NEW && spool_commit(sp) == -1)
+			rc = PUT_ERROR;
+	}
+	CHECK_INT(rc, PUT_ERROR);
+	CHECK_INT(spool_commit(sp), -1);
+	CHECK(spool_failed(sp));
+	spool_rollback(sp);
+	CHECK(spool_runs(sp) > 100);
+	spool_set_limits(sp, 8 << 20, WEEK);
+	CHECK_INT(put(sp, 99999, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(!spool_failed(sp));
+	spool_close(sp);
+	file_remove();
+}
+
+static void
+file_write(const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	CHECK(fd != -1 && write(fd, text, strlen(text)) > 0);
+	close(fd);
+}
+
+static void
+test_damage(void)
+{
+	char reason[256] = "";
+	struct spool *sp;
+	int64_t row;
+
+	file_write("this is no database, however long one looks at it ......"
+	    ".............................................................");
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(put(sp, 1, 1, 0, &row), PUT_NEW);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	file_remove();
+	CHECK_INT(system("true"), 0);
+	snprintf(reason, sizeof(reason), "%s/none/spool.db", dir);
+	CHECK(spool_open(reason, 1 << 20, WEEK, reason, sizeof(reason)) ==
+	    NULL);
+}
+
+static void
+test_set_aside(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 66, 1000 };
+	int64_t row;
+
+	CHECK_INT(spool_put_skipped(sp, &key, (const uint8_t *)"junk", 4),
+	    PUT_MERGED);
+	CHECK_INT(put(sp, 66, 1000, 2000, &row), PUT_KNOWN);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_NO_START);
+	CHECK_INT(spool_put_foreign(sp, &key), 0);
+	key.job = 67;
+	CHECK_INT(spool_put_foreign(sp, &key), 1);
+	CHECK_INT(put(sp, 67, 1000, 2000, &row), PUT_MERGED);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_STOP);
+	spool_close(sp);
+	file_remove();
+}
+
+int
+main(void)
+{
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	spool_prepare();
+	test_life();
+	test_seen();
+	test_order();
+	test_moved();
+	test_kept_away();
+	test_pages();
+	test_cursor_and_meta();
+	test_full();
+	test_damage();
+	test_set_aside();
+	rmdir(dir);
+	return check_done();
+}

@@ -51,6 +51,19 @@ run_named(json_t *body, struct reply *rp)
 	return r;
 }
 
+void
+run_meta(struct run *r, const char *key, const char *value)
+{
+	/* The run's body keeps what was started with. */
+	if (r->meta == NULL)
+		r->meta = json_object();
+	else if (r->meta == json_object_get(r->body, "metaData")) {
+		json_decref(r->meta);
+		r->meta = json_deep_copy(json_object_get(r->body, "metaData"));
+	}
+	json_object_set_new_nocheck(r->meta, key, json_string_nocheck(value));
+}
+
 static void
 meta_set(struct run *r, json_t *payload, json_t *body, struct reply *rp)
 {
@@ -64,15 +77,8 @@ meta_set(struct run *r, json_t *payload, json_t *body, struct reply *rp)
 		text_clear(&path);
 		return;
 	}
-	/* The run's body keeps what was started with. */
-	if (r->meta == NULL)
-		r->meta = json_object();
-	else if (r->meta == json_object_get(r->body, "metaData")) {
-		json_decref(r->meta);
-		r->meta = json_deep_copy(json_object_get(r->body, "metaData"));
-	}
-	json_object_set_new_nocheck(r->meta, json_text(payload, "key", ""),
-	    json_string_nocheck(json_text(payload, "value", "")));
+	run_meta(r, json_text(payload, "key", ""),
+	    json_text(payload, "value", ""));
 	ledger_write("edit_meta", r, body);
 	rp->status = 200;
 	rp->ctype = "application/json";

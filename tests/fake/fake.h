@@ -258,6 +258,9 @@ void	 start_job(struct request *, struct reply *, const char *);
 void	 stop_job(struct request *, struct reply *, const char *);
 void	 stop_race(int count, bool lost);
 int	 stop_race_left(void);
+/* Also used when a ledger is read back. */
+void	 run_finish(struct run *, const char *state, int64_t duration);
+void	 run_meta(struct run *, const char *key, const char *value);
 void	 list_jobs(struct request *, struct reply *, const char *);
 void	 list_one(struct request *, struct reply *, const char *);
 void	 list_clusters(struct request *, struct reply *, const char *);
@@ -276,6 +279,12 @@ const char *json_text(json_t *obj, const char *key, const char *absent);
 /* ledger.c: one line of JSON for each effect */
 int	 ledger_open(const char *path);
 void	 ledger_write(const char *effect, const struct run *, json_t *body);
+
+/* The next line tells that a commit came before it. */
+void	 ledger_commit(void);
+
+/* restore.c: commit in seconds */
+void	 restore_ledger(const char *path, double commit);
 
 /* fault.c */
 struct fault *fault_find(const struct request *);

@@ -3,6 +3,7 @@
 """Tries every fault of the stand-in cc-backend, its races and its ledger.
 
 faults.py PORT TOKENFILE LEDGER     (a stand-in just started, --limit 3)
+faults.py PORT TOKENFILE LEDGER --restored      (the next one, same ledger)
 """
 import http.client
 import json
@@ -183,10 +184,32 @@ def down():
     say("up again", got[0] == 201, got)
 
 
-effects()
-transport()
-races()
-ledger()
-down()
+def jobs():
+    rows = json.loads(call("GET", "/fake/jobs")[1])
+    for r in rows:
+        r.pop("dbid")
+    return sorted(rows, key=lambda r: r["jobId"])
+
+
+def restored():
+    with open(LEDGER + ".jobs") as f:
+        want = json.load(f)
+    got = jobs()
+    diff = [(w, g) for w, g in zip(want, got) if w != g]
+    say("restored", len(want) == len(got) and not diff, diff[:2])
+    got = call("GET", "/api/jobs/?items-per-page=1000")
+    say("lost archive still is", got[0] == 500, got)
+
+
+if "--restored" in sys.argv:
+    restored()
+else:
+    effects()
+    transport()
+    races()
+    ledger()
+    down()
+    with open(LEDGER + ".jobs", "w") as f:
+        json.dump(jobs(), f)
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed else 0)

@@ -13,6 +13,7 @@
 #include "fake.h"
 
 static FILE *ledger;
+static long long commits;
 
 int
 ledger_open(const char *path)
@@ -25,6 +26,12 @@ ledger_open(const char *path)
 }
 
 void
+ledger_commit(void)
+{
+	commits++;
+}
+
+void
 ledger_write(const char *effect, const struct run *r, json_t *body)
 {
 	struct text t = { 0 };
@@ -33,14 +40,16 @@ ledger_write(const char *effect, const struct run *r, json_t *body)
 	if (ledger == NULL)
 		return;
 	gettimeofday(&tv, NULL);
-	text_fmt(&t, "{\"time\":%lld.%03d,\"effect\":\"%s\"",
-	    (long long)tv.tv_sec, (int)(tv.tv_usec / 1000), effect);
+	text_fmt(&t, "{\"time\":%lld.%03d,\"commits\":%lld,"
+	    "\"effect\":\"%s\"", (long long)tv.tv_sec,
+	    (int)(tv.tv_usec / 1000), commits, effect);
 	if (r != NULL) {
 		text_fmt(&t, ",\"jobId\":%lld,\"startTime\":%lld,"
 		    "\"dbid\":%lld,\"cached\":%s,\"jobState\":\"%s\","
-		    "\"cluster\":", (long long)r->jobid, (long long)r->start,
-		    (long long)r->dbid, r->cached ? "true" : "false",
-		    r->state);
+		    "\"duration\":%d,\"lost\":%s,\"cluster\":", (long long)r->jobid,
+		    (long long)r->start, (long long)r->dbid,
+		    r->cached ? "true" : "false", r->state, r->duration,
+		    r->lost ? "true" : "false");
 		go_cstring(&t, r->cluster);
 	}
 	if (body != NULL) {

@@ -25,6 +25,7 @@ tests_fake_fake_cc_backend_SOURCES = \
 	tests/fake/play.c \
 	tests/fake/render.c \
 	tests/fake/reply.c \
+	tests/fake/restore.c \
 	tests/fake/schema.c \
 	tests/fake/start.c \
 	tests/fake/stop.c \

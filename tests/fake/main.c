@@ -26,7 +26,8 @@ static const char usage_text[] =
 "  --sign CLAIMS        print a token with these claims (JSON), exit\n"
 "  --print-key          print the signing key (base64), exit\n"
 "  --tls CERT KEY       PEM files\n"
-"  --ledger FILE        append a line for each effect\n"
+"  --ledger FILE        append a line for each effect; read first,\n"
+"                       so that a new process knows what was stored\n"
 "  --pid FILE           write the process id\n"
 "  --nats-mode          start and stop are 404 by REST\n";
 
@@ -230,6 +231,8 @@ main(int argc, char **argv)
 		return fail("token");
 	if (o.tokenfile == NULL)
 		fprintf(stderr, "token: %s\n", token.p);
+	if (o.ledger != NULL)
+		restore_ledger(o.ledger, o.commit);
 	if (o.ledger != NULL && ledger_open(o.ledger) == -1)
 		return fail(o.ledger);
 	base = event_base_new();

@@ -68,6 +68,12 @@ out=$(python3 "$here/faults.py" "$port" "$tmp/token" "$tmp/ledger" 2>&1)
 stop
 echo "faults: $out"
 count "$out"
+start --commit 3600 --limit 3 --ledger "$tmp/ledger"
+out=$(python3 "$here/faults.py" "$port" "$tmp/token" "$tmp/ledger" \
+    --restored 2>&1)
+stop
+echo "restart: $out"
+count "$out"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -99,10 +99,12 @@ stop_check(const struct run *r, int64_t stop, const char *word,
 	return -1;
 }
 
-static void
+void
 run_finish(struct run *r, const char *state, int64_t duration)
 {
-	r->state = state;
+	const char *known = state_find(state);
+
+	r->state = known != NULL ? known : "completed";
 	r->duration = (int32_t)(uint32_t)duration;
 	if (r->monitoring != 0 && r->archived == 0)
 		r->archived = now_ms() + ARCHIVE_MS;

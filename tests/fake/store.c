@@ -192,6 +192,8 @@ store_commit(void)
 {
 	struct run *r;
 
+	if (!TAILQ_EMPTY(&cache))
+		ledger_commit();
 	while ((r = TAILQ_FIRST(&cache)) != NULL) {
 		if (store_transfer(r) == 0)
 			continue;

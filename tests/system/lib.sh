@@ -335,10 +335,10 @@ suite_down() {
 
 # SIGKILL for the whole of it, as a power cut for processes
 suite_kill() {
-	local pids
+	local victims
 	[ -n "$suite_pid" ] || return 0
-	mapfile -t pids < <(suite_pids)
-	kill -KILL "$suite_pid" "${pids[@]}" 2>/dev/null
+	mapfile -t victims < <(suite_pids)
+	kill -KILL "$suite_pid" "${victims[@]}" 2>/dev/null
 	wait "$suite_pid" 2>/dev/null
 	suite_pid=
 }

@@ -1,1 +1,29 @@
 # SPDX-License-Identifier: MIT
+# Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
+EXTRA_DIST += tests/check tests/demo .ci/run .clang-tidy \
+	tests/lab/binaries tests/lab/build tests/lab/ccbackend \
+	tests/lab/packages tests/lab/slurm tests/system/.shellcheckrc \
+	tests/system/010-fake-answers.sh \
+	tests/system/100-life.sh \
+	tests/system/110-poll-only.sh \
+	tests/system/120-sigkill.sh \
+	tests/system/130-backend-away.sh \
+	tests/system/140-worker-kill.sh \
+	tests/system/150-drop-in.sh \
+	tests/system/160-nats.sh \
+	tests/system/170-plain-user.sh \
+	tests/system/180-secrets.sh \
+	tests/system/190-garbage.sh \
+	tests/system/200-hook-client.sh \
+	tests/system/210-reload.sh \
+	tests/system/220-second-instance.sh \
+	tests/system/230-operator-right.sh \
+	tests/system/hook_client.py \
+	tests/system/jobs.sh \
+	tests/system/lib.py \
+	tests/system/lib.sh \
+	tests/system/nats.py \
+	tests/system/probe.c \
+	tests/system/run \
+	tests/system/show.py \
+	tests/system/truth.py

@@ -292,8 +292,7 @@ def compare_once(a, gpus, token):
             report.append("job %d started %d: %s" % (key + ("; ".join(wrong),)))
         else:
             right += 1
-    known = {k[0] for k in truth}
-    extra = [k for k in jobs if k not in truth and (a.since == 0 or k[0] in known)]
+    extra = [k for k in jobs if k not in truth and k[1] >= a.since]
     report += ["job %d started %d: Slurm has no such run" % k for k in extra]
     if rows != len(jobs):
         report.append("%d rows for %d runs at the backend" % (rows, len(jobs)))

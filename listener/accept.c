@@ -367,6 +367,20 @@ door_shut(struct door *door)
 }
 
 void
+door_free(struct door *door)
+{
+	if (door == NULL)
+		return;
+	door_shut(door);
+	while (door->clients != NULL)
+		client_free(door->clients);
+	event_free(door->pause);
+	if (door->reserve != -1)
+		close(door->reserve);
+	free(door);
+}
+
+void
 door_allow(struct door *door, const struct allow *allow)
 {
 	door->allow = *allow;

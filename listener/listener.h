@@ -138,6 +138,8 @@ typedef void door_heard(const struct prep *prep, void *arg);
 
 /* NULL on memory. */
 struct door *door_new(struct event_base *base, door_heard *heard, void *arg);
+/* Closes everything; NULL is fine. */
+void door_free(struct door *door);
 /* Takes a listening socket; it is read from once door_open() was called. */
 void door_listen(struct door *door, int fd);
 void door_open(struct door *door);

@@ -47,3 +47,41 @@ check_PROGRAMS += test_outcome
 TESTS += test_outcome
 test_outcome_SOURCES = tests/unit/test_outcome.c
 test_outcome_LDADD = $(JUDGE_LIBS)
+
+check_PROGRAMS += test_hostlist test_times test_gres test_text_reader
+TESTS += test_hostlist test_times test_gres test_text_reader
+test_hostlist_SOURCES = tests/unit/test_hostlist.c
+test_hostlist_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_times_SOURCES = tests/unit/test_times.c
+test_times_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_gres_SOURCES = tests/unit/test_gres.c
+test_gres_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_text_reader_SOURCES = tests/unit/test_text_reader.c
+test_text_reader_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+
+check_PROGRAMS += test_prep
+TESTS += test_prep
+test_prep_SOURCES = tests/unit/test_prep.c listener/prep.c listener/limit.c
+test_prep_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_prep_LDADD = libcommon.a
+EXTRA_DIST += tests/data/hook/quote.json tests/data/hook/odd.json \
+	tests/data/hook/prolog.json
+
+check_PROGRAMS += test_door
+TESTS += test_door
+test_door_SOURCES = tests/unit/test_door.c listener/accept.c listener/prep.c \
+	listener/limit.c listener/events.c
+test_door_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_door_LDADD = libcommon.a $(EVENT_LIBS)
+
+check_PROGRAMS += test_hook
+TESTS += test_hook
+test_hook_SOURCES = tests/unit/test_hook.c hook/message.c hook/address.c \
+	hook/conf.c hook/deliver.c
+test_hook_LDADD = libcommon.a
+
+check_PROGRAMS += test_ctl
+TESTS += test_ctl
+test_ctl_SOURCES = tests/unit/test_ctl.c ctl/args.c ctl/link.c ctl/print.c \
+	ctl/json.c ctl/metrics.c
+test_ctl_LDADD = libcommon.a

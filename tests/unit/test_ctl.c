@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The admin tool: its command line, and how it takes an answer apart. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl/ctl.h"
+#include "tests/unit/check.h"
+
+#define WORDS_MAX	12
+
+/* Splits at blanks, as a shell would. */
+static const char *
+parse(struct args *args, const char *line)
+{
+	static char copy[512], name[] = "ctl";
+	char *argv[WORDS_MAX + 2], *rest = copy;
+	int n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	argv[n++] = name;
+	while (n <= WORDS_MAX && (argv[n] = strsep(&rest, " ")) != NULL)
+		n++;
+	argv[n] = NULL;
+	return args_parse(args, n, argv);
+}
+
+static void
+test_good_lines(void)
+{
+	struct args args;
+
+	CHECK_STR(parse(&args, "status"), NULL);
+	CHECK_INT(args.req.verb, CTL_STATUS);
+	CHECK_STR(args.socket, "/run/cc-slurm-adapter/ctl.sock");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "-s /tmp/x -j queue --rejected --limit 7"),
+	    NULL);
+	CHECK_INT(args.json, 1);
+	CHECK_STR(args.socket, "/tmp/x");
+	CHECK_INT(args.req.flags, CTL_FLAG_REJECTED);
+	CHECK_INT(args.req.limit, 7);
+	CHECK_STR(parse(&args, "retry 5 6"), NULL);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_INT(args.req.ids[1], 6);
+	CHECK_STR(parse(&args, "retry --all"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_ALL);
+	CHECK_STR(parse(&args, "sync --dry-run --force --job 3 --job 4 "
+	    "--cluster alpha --stop"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE |
+	    CTL_FLAG_STOP);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(parse(&args, "log DEBUG"), NULL);
+	CHECK_INT(args.req.a, 4);
+	CHECK_STR(parse(&args, "log 0"), NULL);
+	CHECK_INT(args.req.a, 0);
+	CHECK_STR(parse(&args, "backfill --from 5 --to 1970-01-02Z"), NULL);
+	CHECK_INT(args.req.a, 5);
+	CHECK_INT(args.req.b, 86400);
+	CHECK_STR(parse(&args, "repair --dry-run"), NULL);
+	CHECK_INT(args.req.verb, CTL_REPAIR);
+}
+
+static void
+test_bad_lines(void)
+{
+	static const char *const bad[] = { "", "-x status", "-s", "nonsense",
+		"status 5", "queue --all", "retry", "retry --all 5",
+		"retry 0", "retry 5x", "retry -5", "drop", "drop --all",
+		"sync 5", "sync --job", "sync --job x", "sync --cluster",
+		"log", "log 6", "log loud", "log 1 2", "backfill",
+		"backfill --from 5", "backfill --from 5 --to 5",
+		"backfill --from x --to 5", "queue --limit 0",
+		"retry 1 2 3 99999999999" };
+	struct args args;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(parse(&args, bad[i]) != NULL);
+		if (parse(&args, bad[i]) == NULL)
+			fprintf(stderr, "    taken: %s\n", bad[i]);
+	}
+}
+
+static void
+test_times(void)
+{
+	int64_t t;
+
+	setenv("TZ", "UTC-2", 1);
+	tzset();
+	CHECK_INT(time_parse("1795246579", &t), 0);
+	CHECK_INT(t, 1795246579);
+	CHECK_INT(time_parse("1970-01-02", &t), 0);
+	CHECK_INT(t, 86400 - 7200);
+	CHECK_INT(time_parse("1970-01-02T00:01Z", &t), 0);
+	CHECK_INT(t, 86460);
+	CHECK_INT(time_parse("1970-01-02T00:00:07", &t), 0);
+	CHECK_INT(t, 86407 - 7200);
+	CHECK_INT(time_parse("", &t), -1);
+	CHECK_INT(time_parse("yesterday", &t), -1);
+	CHECK_INT(time_parse("1970-01-02 ", &t), -1);
+	CHECK_INT(time_parse("1969-01-01", &t), -1);
+	CHECK_INT(time_parse("99999999999999999999", &t), -1);
+}
+
+/* What print writes to standard output, into buf. */
+static void
+printed(const struct answer *a, unsigned verb, char *buf, size_t size)
+{
+	char path[] = "/tmp/test_ctl.XXXXXX";
+	int fd = mkstemp(path), old = dup(STDOUT_FILENO);
+	ssize_t n;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	if (verb == CTL__COUNT)
+		print_text(a);
+	else
+		print_json(a, verb);
+	fflush(stdout);
+	dup2(old, STDOUT_FILENO);
+	n = pread(fd, buf, size - 1, 0);
+	buf[n > 0 ? n : 0] = '\0';
+	close(fd);
+	close(old);
+	unlink(path);
+}
+
+static void
+add(struct answer *a, const struct writer *w)
+{
+	CHECK_INT(answer_add(a, w->buf, w->len), 0);
+}
+
+static void
+test_answers(void)
+{
+	struct answer a = { .n = 0 };
+	struct writer w;
+	char out[4096];
+	size_t cut;
+
+	wr_init(&w, 65536);
+	ctl_row(&w, CTL_T_STATUS, "collector", "cursor", "17", NULL);
+	for (cut = 0; cut < w.len; cut++)
+		CHECK_INT(answer_add(&a, w.buf, cut), -1);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_STATUS, "submitter", "backend",
+	    "down: \"\x1b[2J\xff\n", NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_STATUS, "collector", "cursor", "018", NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_QUEUE, "alpha", "5", "1", "start", "rest", "0", "",
+	    "due", "x", NULL);
+	add(&a, &w);
+	wr_clear(&w);
+	printed(&a, CTL_STATUS, out, sizeof(out));
+	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"status\":"
+	    "{\"collector\":{\"cursor\":[17,\"018\"]},\"submitter\":"
+	    "{\"backend\":\"down: \\\"\\u001b[2J\\ufffd\\u000a\"}},\"queue\":"
+	    "[{\"cluster\":\"alpha\",\"job\":5,\"start\":1,\"what\":\"start\","
+	    "\"to\":\"rest\",\"tries\":0,\"due\":null,\"state\":\"due\","
+	    "\"reason\":\"x\"}]}\n");
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK(strstr(out, "collector\n  cursor   17\n") == out);
+	CHECK(strchr(out, '\x1b') == NULL);
+	CHECK(strstr(out, "alpha") != NULL);
+	answer_clear(&a);
+	printed(&a, CTL_QUEUE, out, sizeof(out));
+	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
+}
+
+static void
+test_metrics(void)
+{
+	static const char *const rows[][2] = { { "worker=\"a\"", "1" },
+		{ "worker=\"b\"", "2" } };
+	struct answer a = { .n = 0 };
+	struct writer w;
+	char out[1024];
+	int i;
+
+	wr_init(&w, 65536);
+	for (i = 0; i < 2; i++) {
+		wr_reset(&w);
+		ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help\n.",
+		    rows[i][0], rows[i][1], NULL);
+		add(&a, &w);
+		wr_reset(&w);
+		ctl_row(&w, CTL_T_METRIC, "y", "gauge", "Why.", "", "0.5",
+		    NULL);
+		if (i == 0)
+			add(&a, &w);
+	}
+	wr_clear(&w);
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK_STR(out, "# TYPE x counter\n# HELP x Help\\n.\n"
+	    "x_total{worker=\"a\"} 1\nx_total{worker=\"b\"} 2\n"
+	    "# TYPE y gauge\n# HELP y Why.\ny 0.5\n# EOF\n");
+	answer_clear(&a);
+}
+
+int
+main(void)
+{
+	test_good_lines();
+	test_bad_lines();
+	test_times();
+	test_answers();
+	test_metrics();
+	return check_done();
+}

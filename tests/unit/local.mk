@@ -85,3 +85,11 @@ TESTS += test_ctl
 test_ctl_SOURCES = tests/unit/test_ctl.c ctl/args.c ctl/link.c ctl/print.c \
 	ctl/json.c ctl/metrics.c
 test_ctl_LDADD = libcommon.a
+EXTRA_DIST += tests/data/slurm/20.11/scontrol-job-d-o.txt \
+	tests/data/slurm/22.05/sacct.txt \
+	tests/data/slurm/22.05/scontrol-configuring.txt \
+	tests/data/slurm/22.05/scontrol-job-d-o-later.txt \
+	tests/data/slurm/22.05/scontrol-job-d-o.txt \
+	tests/data/slurm/22.05/scontrol-node-o.txt \
+	tests/data/slurm/24.11/scontrol-job-d-o.txt \
+	tests/data/slurm/26.05/scontrol-job-d-o.txt

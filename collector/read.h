@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What reads Slurm's words: pure functions over bytes that may be hostile,
+ * without a process, a clock or a configuration.  Lengths are explicit; no
+ * input needs a NUL and none is written to.
+ */
+#ifndef COLLECTOR_READ_H
+#define COLLECTOR_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/job.h"
+
+/* A piece of somebody else's bytes; p may be NULL when n is 0. */
+struct span {
+	const char	*p;
+	size_t		 n;
+};
+
+int span_is(struct span s, const char *word);
+/* Returns owned: fit to be passed on (text.h); NULL for "", "(null)" and on memory. */
+char *span_text(struct span s, size_t max);
+
+/* number.c */
+
+/* Decimal digits and nothing else; 0, or -1 also when it does not fit. */
+int number_u64(struct span s, uint64_t *v);
+int number_u32(struct span s, uint32_t *v);
+/*
+ * "5", "100M", "62.50G": in MB, rounded down; a bare number is MB.  A trailing
+ * n or c (20.11: per node, per CPU) is put into *per, else 0; per may be NULL.
+ */
+int number_memory(struct span s, uint64_t *mb, char *per);
+
+/* times.c */
+
+/*
+ * A point in time as epoch seconds: digits (SLURM_TIME_FORMAT=%s), or
+ * 2026-11-20T22:05:54 in UTC; 0 for what is not set ("Unknown", "None",
+ * "N/A", "").  0, or -1 when it is no time.
+ */
+int time_point(struct span s, int64_t *epoch);
+/*
+ * A limit in seconds: "1-02:03:04", "02:03:04", "05:00"; 0 = UNLIMITED, -1 =
+ * not known yet ("Partition_Limit", "").  0, or -1 when it is no limit.
+ */
+int time_limit(struct span s, int64_t *seconds);
+/* The same of sacct's TimelimitRaw, in minutes. */
+int time_limit_minutes(struct span s, int64_t *seconds);
+
+/* ranges.c */
+
+/*
+ * "0-3,8": each() gets every range in turn; it returns -1 to stop.  Returns 0,
+ * or -1 when the text is no list of ascending ranges or each() stopped.
+ */
+int ranges_each(struct span s, int (*each)(uint32_t first, uint32_t last,
+    void *arg), void *arg);
+
+/* hostlist.c */
+
+/*
+ * "n[1-3,08],m[0-1]x[2-3]": each() gets every name in Slurm's order; it
+ * returns -1 to stop.  Returns how many there were, or -1 when the text is
+ * malformed, has more than HOSTS_MAX names, or each() stopped.
+ */
+int hostlist_each(struct span s, int (*each)(const char *name, void *arg),
+    void *arg);
+
+/* gres.c */
+
+#define GRES_NAMES_MAX	16
+
+/* The GRES names that are GPUs (gpuGresNames). */
+struct gres_names {
+	char		name[GRES_NAMES_MAX][64];
+	unsigned	n;
+};
+
+struct gres_item {
+	struct span	name;
+	struct span	type;		/* may be empty */
+	uint64_t	count;
+	struct span	idx;		/* what stands behind IDX:, may be empty */
+	int		has_idx;
+};
+
+/* list is a LIST value of the configuration (its JSON text); 0, or -1. */
+int gres_names_set(struct gres_names *names, const char *list);
+int gres_is_gpu(const struct gres_names *names, struct span name);
+/*
+ * Takes the next item off *s, "gpu:a100:2(IDX:0,2)"; 1, 0 at the end, -1 when
+ * it is none.
+ */
+int gres_next(struct span *s, struct gres_item *item);
+/*
+ * Each index of each GPU of one node's GRES=; *count gets their number, that
+ * of items without indices included.  0, or -1 when it cannot be read or each()
+ * stopped.
+ */
+int gres_each(struct span s, const struct gres_names *names,
+    int (*each)(uint32_t index, void *arg), void *arg, uint32_t *count);
+
+/* tres.c */
+
+struct tres {
+	uint32_t	nodes;
+	uint32_t	cpus;
+	uint32_t	gpus;
+	uint64_t	memory;		/* MB */
+};
+
+/* "cpu=2,mem=200M,node=1,gres/gpu:a100=1"; what it cannot read is skipped. */
+void tres_parse(struct span s, const struct gres_names *names,
+    struct tres *tres);
+
+/* states.c */
+
+/* What a state means for a run. */
+enum phase {
+	PHASE_PENDING,		/* no run */
+	PHASE_RUNNING,		/* also suspended, configuring, stopped */
+	PHASE_COMPLETING,	/* ended, but its nodes are not free */
+	PHASE_ENDED,
+	PHASE_RESIZED,		/* an accounting record ended, the run goes on */
+	PHASE_NEVER,		/* revoked: another cluster runs it */
+	PHASE_UNKNOWN		/* a word that nobody has seen yet */
+};
+
+struct state {
+	const char	*word;
+	enum phase	 phase;
+	enum job_end	 end;
+};
+
+/* squeue's %t, scontrol's JobState=, sacct's State (its first word). Never NULL. */
+const struct state *state_compact(struct span s);
+const struct state *state_word(struct span s);
+
+/* What one job looks like in Slurm's eyes at one moment, whoever said it. */
+struct sighting {
+	struct job	 job;		/* key.cluster is the caller's to fill */
+	const struct state *state;
+	int		 batch;		/* it has a script */
+	int		 whole_is_none;	/* has it its nodes whole, nobody shares them */
+	int		 never;		/* it ended without ever having had a node */
+	int		 opt_out_seen;	/* the opt-out word stands somewhere in it */
+	uint32_t	 groups;	/* of nodes with threads of their own */
+};
+
+void sighting_init(struct sighting *s);
+void sighting_clear(struct sighting *s);
+
+/* How sightings are read; borrowed from the configuration in force. */
+struct reading {
+	const struct gres_names *gpus;
+	const char	*opt_out_word;
+	/* The address of a device into address, 0; -1 when there is none. May be NULL. */
+	int	(*device)(const char *host, uint32_t index,
+		    char address[ACCEL_MAX], void *arg);
+	void	*arg;
+};
+
+/* lines.c */
+
+#define LINE_BYTES_MAX	(8u * 1024 * 1024)	/* one job on 100,000 unlike nodes */
+
+/* Cuts a stream into lines; one that is too long is left out and counted. */
+struct lines {
+	char		*buf;		/* owned */
+	size_t		 len;
+	size_t		 cap;
+	int		 skipping;
+	unsigned	 skipped;
+};
+
+void lines_clear(struct lines *l);
+/* each() gets a line without its newline, -1 stops.  0, or -1, also on memory. */
+int lines_feed(struct lines *l, const char *p, size_t n,
+    int (*each)(struct span line, void *arg), void *arg);
+/* What is left without a newline at the end. */
+int lines_end(struct lines *l, int (*each)(struct span line, void *arg),
+    void *arg);
+
+/* delimiter.c */
+
+#define DELIMITER_LEN	4
+
+/*
+ * Four bytes that no text holds by accident and nobody can foresee; two
+ * million and more of them.
+ */
+void delimiter_new(char delimiter[DELIMITER_LEN + 1]);
+/*
+ * Cuts text at the delimiters into at most max fields; returns how many there
+ * are, max + 1 when there are more.
+ */
+unsigned delimiter_split(struct span text, const char *delimiter,
+    struct span *fields, unsigned max);
+
+/* squeue.c: the frequent question */
+
+#define SQUEUE_FORMAT	"%A %t %S"
+
+struct listed {
+	uint64_t	 job;
+	const struct state *state;
+	int64_t		 start;		/* 0 = none yet */
+};
+
+/* One row of SQUEUE_FORMAT; 0, or -1 when it is none. */
+int squeue_row(struct span line, struct listed *row);
+
+/* tokens.c */
+
+const char *token_find(struct span s, const char *what);
+/* What is left of s from p on, which lies in it. */
+struct span span_from(struct span s, const char *p);
+/*
+ * The value behind key, which begins with a blank; *s goes on behind it.
+ * p is NULL when the key is not there.
+ */
+struct span token_value(struct span *s, const char *key);
+/* "3:0" or "0:9" as wait(2) says it; -1 when it is neither. */
+int32_t exit_status(struct span s);
+
+/* scontrol.c: all of a job that slurmctld knows */
+
+enum record_verdict {
+	RECORD_GOOD,
+	RECORD_NONE,		/* no job's record */
+	RECORD_AMBIGUOUS,	/* a user's text might be taken for structure */
+	RECORD_BAD		/* it lacks what every record has, or memory */
+};
+
+/* The job id that a line claims to be of; 0 when it is no job's. */
+uint64_t scontrol_id(struct span line);
+/*
+ * One record of `scontrol show job -d -o`; s was initialised.  name is the
+ * job's exact name when that is known from elsewhere, else name.p is NULL and
+ * a record that leaves a doubt is ambiguous.
+ */
+enum record_verdict scontrol_record(struct span text, struct span name,
+    const struct reading *how, struct sighting *s);
+
+/* resources.c: its part from NodeList= up to OverSubscribe= */
+enum record_verdict scontrol_resources(struct span s,
+    const struct reading *how, struct sighting *out);
+
+/* sacct.c: what accounting has */
+
+#define SACCT_FIELDS	"JobIDRaw,JobID,User,UID,Account,Partition,QOS," \
+	"Reservation,State,ExitCode,Submit,Start,End,TimelimitRaw,AllocTRES," \
+	"ReqMem,ReqCPUS,AdminComment,JobName,NodeList"
+
+/* A stream of rows; zero-initialise, then set delimiter, how and each. */
+struct sacct_reader {
+	char		 delimiter[DELIMITER_LEN + 1];
+	const struct reading *how;
+	/* s may be taken from; -1 stops. */
+	int		(*each)(struct sighting *s, void *arg);
+	void		*arg;
+	char		*buf;		/* owned */
+	size_t		 len;
+	size_t		 cap;
+	uint64_t	 rows;
+	unsigned	 bad;		/* rows that could not be read */
+};
+
+/* 0, or -1 when the stream is no answer to the question, each() stopped, or memory is short. */
+int sacct_feed(struct sacct_reader *r, const char *p, size_t n);
+/* At its end: 0 when nothing is left over. */
+int sacct_end(struct sacct_reader *r);
+void sacct_clear(struct sacct_reader *r);
+/* The name of column i into *name, 1; 0 when there is none. */
+int sacct_field(unsigned i, const char **name);
+
+/* shape.c: the shape of hosts */
+
+struct shape {
+	uint16_t	sockets;
+	uint16_t	cores;		/* per socket */
+	uint16_t	threads;	/* per core */
+};
+
+/* One line of `scontrol show node -o`; host gets its name. 0, or -1. */
+int node_record(struct span line, char host[HOST_MAX], struct shape *shape);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* GRES details, lists of resources, ranges. */
+#include "config.h"
+
+#include "collector/read.h"
+#include "tests/unit/check.h"
+
+#define S(text)	((struct span){ text, strlen(text) })
+
+static char got[1024];
+
+static int
+on_index(uint32_t index, void *arg)
+{
+	size_t len = strlen(got);
+
+	(void)arg;
+	snprintf(got + len, sizeof(got) - len, "%s%u", len ? " " : "", index);
+	return 0;
+}
+
+static int
+on_range(uint32_t first, uint32_t last, void *arg)
+{
+	size_t len = strlen(got);
+
+	(void)arg;
+	snprintf(got + len, sizeof(got) - len, "%s%u-%u", len ? " " : "",
+	    first, last);
+	return 0;
+}
+
+static const struct {
+	const char	*gres;
+	const char	*indices;
+	int		 count;		/* -1 = refused */
+} cases[] = {
+	{ "", "", 0 },
+	{ "(null)", "", 0 },
+	{ "gpu:1(IDX:0)", "0", 1 },
+	{ "gpu:a100:2(IDX:1,3)", "1 3", 2 },
+	{ "gpu:a100:3(IDX:0-2)", "0 1 2", 3 },
+	{ "gpu:a40:1(IDX:0),gpu:v100:0(IDX:)", "0", 1 },
+	{ "gpu:a40:2(IDX:0-1),gpu:v100:2(IDX:2-3)", "0 1 2 3", 4 },
+	{ "gpu:rtx-3090:2(IDX:0,5)", "0 5", 2 },
+	{ "gpu:1g.5gb:1(IDX:6)", "6", 1 },
+	{ "gpu:2080:1(IDX:2)", "2", 1 },
+	{ "gpu:nvidia_a100_80gb_pcie:2(IDX:0-1)", "0 1", 2 },
+	{ "gpu(IDX:0-1)", "0 1", 2 },
+	{ "gpu:a100:0(IDX:N/A)", "", 0 },
+	{ "gpu:2", "", 2 },
+	{ "gpu", "", 1 },
+	{ "gpu:a100", "", 1 },
+	{ "gres:gpu:a100:1", "", 1 },
+	{ "fpga:2(IDX:0-1)", "", 0 },
+	{ "fpga:1(IDX:0),gpu:1(IDX:3)", "3", 1 },
+	{ "shard:2(IDX:1)", "1", 1 },
+	{ "gpu:1(S:0)", "", 1 },
+	{ "gpu:1(IDX:0", "", -1 },
+	{ "gpu:1(IDX:x)", "", -1 },
+	{ "gpu:1(IDX:3-1)", "", -1 },
+	{ "gpu:1(IDX:0-99999)", "", -1 },
+	{ ":1", "", -1 },
+	{ ",", "", -1 },
+};
+
+static void
+test_details(const struct gres_names *names)
+{
+	uint32_t count;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		got[0] = '\0';
+		rc = gres_each(S(cases[i].gres), names, on_index, NULL, &count);
+		CHECK_INT(rc == 0 ? (int)count : -1, cases[i].count);
+		if (rc == 0)
+			CHECK_STR(got, cases[i].indices);
+	}
+}
+
+static void
+test_tres(const struct gres_names *names)
+{
+	struct tres t;
+
+	tres_parse(S("billing=2,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=1400M,"
+	    "node=2"), names, &t);
+	CHECK(t.cpus == 4 && t.nodes == 2 && t.gpus == 2 && t.memory == 1400);
+	tres_parse(S("cpu=1,mem=62.50G,node=1,gres/gpu:a=1,gres/gpu:b=2"),
+	    names, &t);
+	CHECK(t.gpus == 3 && t.memory == 64000);
+	tres_parse(S(""), names, &t);
+	CHECK(t.cpus == 0 && t.gpus == 0);
+	tres_parse(S("cpu,=,node=x,gres/=1,gres/gpu=,cpu=7"), names, &t);
+	CHECK(t.cpus == 7 && t.gpus == 0 && t.nodes == 0);
+}
+
+static void
+test_ranges(void)
+{
+	static const struct {
+		const char *text;
+		const char *ranges;
+	} good[] = {
+		{ "", "" }, { "0", "0-0" }, { "0-3,8", "0-3 8-8" },
+		{ "4-5,8-9", "4-5 8-9" }, { "4294967295", "4294967295-4294967295" },
+	};
+	static const char *const bad[] = { "3-1", "1,1", "5,3", "a", "1-", "-1",
+		"1,", ",1", "1--2", "4294967296", "1-2,2-3" };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		got[0] = '\0';
+		CHECK_INT(ranges_each(S(good[i].text), on_range, NULL), 0);
+		CHECK_STR(got, good[i].ranges);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_INT(ranges_each(S(bad[i]), on_range, NULL), -1);
+}
+
+int
+main(void)
+{
+	struct gres_names names;
+
+	CHECK_INT(gres_names_set(&names, "[\"gpu\",\"shard\"]"), 0);
+	CHECK_INT(names.n, 2);
+	test_details(&names);
+	test_tres(&names);
+	test_ranges();
+	return check_done();
+}

@@ -156,7 +156,7 @@ struct layers {
 	char missing[256];
 };
 
-static void
+static void __attribute__((format(printf, 4, 0)))
 layers_add(char *buf, size_t size, const char *between, const char *fmt,
     va_list ap)
 {

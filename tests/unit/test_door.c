@@ -223,7 +223,7 @@ test_talk(struct door *door)
 	fd = knock(MESSAGE, 10);
 	run_ms(20);
 	CHECK_INT(heard_count, 1);
-	CHECK(send(fd, MESSAGE + 10, strlen(MESSAGE) - 10, 0) > 0);
+	CHECK(send(fd, &MESSAGE[10], strlen(MESSAGE) - 10, 0) > 0);
 	shutdown(fd, SHUT_WR);
 	run_ms(20);
 	CHECK_INT(heard_count, 2);

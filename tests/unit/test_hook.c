@@ -279,9 +279,11 @@ test_deliver(void)
 int
 main(void)
 {
-	const char *dir = getenv("srcdir");
+	const char *srcdir = getenv("srcdir");
+	char dir[256];
 
-	dir = strdup(dir != NULL ? dir : ".");
+	/* Copied, for the environment will be cleared. */
+	snprintf(dir, sizeof(dir), "%s", srcdir != NULL ? srcdir : ".");
 	test_recorded(dir);
 	test_escape();
 	test_long();

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor: `cc-slurm-adapter -daemon` becomes this program.  It starts
+ * with the configuration, then users, folders, sockets and rights, and last
+ * the workers; the same program, called with -parse-config, is the child that
+ * reads the configuration.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "supervisor/conf.h"
+#include "supervisor/supervisor.h"
+
+#define CONFIG_DEFAULT	"/etc/cc-slurm-adapter/config.json"
+#define STATUS_USAGE	2	/* as Go's flag package ends */
+
+/* What the parser's child said, for the start that waits for it. */
+static struct {
+	struct conf	conf;
+	int		secrets;
+	int		ok;
+} first = { .secrets = -1 };
+
+long long
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct child *
+child_of(struct supervisor *sup, enum role role)
+{
+	return &sup->children[role];
+}
+
+void
+sup_serving(struct supervisor *sup)
+{
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		if (sup->children[role].state != CHILD_SERVING)
+			return;
+	}
+	if (sup->announced)
+		return;
+	sup->announced = 1;
+	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
+	    sup->config_path);
+	notify_ready("serving");
+	if (sup->reload_wanted) {
+		sup->reload_wanted = 0;
+		reload_begin(sup);
+	}
+}
+
+static void
+on_signal(evutil_socket_t sig, short what, void *arg)
+{
+	struct supervisor *sup = arg;
+
+	if (sig == SIGCHLD)
+		proc_reap(sup);
+	else if (sig == SIGHUP)
+		reload_begin(sup);
+	else
+		stop_begin(sup, sig == SIGTERM ? "SIGTERM" : "SIGINT", 0);
+}
+
+static void
+signals_catch(struct supervisor *sup)
+{
+	static const int caught[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
+	struct event *ev;
+	size_t i;
+
+	signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
+		ev = evsignal_new(sup->base, caught[i], on_signal, sup);
+		if (ev == NULL || event_add(ev, NULL) == -1)
+			fatalx("no memory for signals");
+	}
+}
+
+/* The workers lie beside this program, wherever it was installed. */
+static char *
+own_folder(void)
+{
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0)
+		return strdup(WORKERDIR);
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	if (slash == NULL || slash == path)
+		return strdup(WORKERDIR);
+	*slash = '\0';
+	return strdup(path);
+}
+
+static void
+sup_init(struct supervisor *sup, const struct flags *flags)
+{
+	sup->config_path = flags->config != NULL ? flags->config :
+	    CONFIG_DEFAULT;
+	sup->config_explicit = flags->config != NULL;
+	sup->as_root = geteuid() == 0;
+	sup->worker_dir = own_folder();
+	sup->kmsg = sup->pidfile = sup->listen_fd = sup->ctl_fd = -1;
+	sup->secrets = sup->round.secrets = sup->places.lastrun = -1;
+	sup->started = now_ms();
+	sup->base = event_base_new();
+	if (sup->worker_dir == NULL || sup->base == NULL)
+		fatalx("no memory");
+}
+
+static void
+on_first_loaded(struct supervisor *sup, struct conf *conf, int secrets,
+    const char *reason)
+{
+	if (conf != NULL) {
+		first.conf = *conf;
+		first.secrets = secrets;
+		first.ok = 1;
+	} else
+		log_errorx("%s: %s", sup->config_path, reason);
+	event_base_loopbreak(sup->base);
+}
+
+/* 0, or -1 (logged). */
+static int
+conf_load(struct supervisor *sup)
+{
+	if (load_start(sup, on_first_loaded) == -1) {
+		log_error("the parser cannot be started");
+		return -1;
+	}
+	event_base_dispatch(sup->base);
+	load_cancel(sup);
+	if (!first.ok)
+		return -1;
+	conf_first(sup, &first.conf, first.secrets);
+	return 0;
+}
+
+/* Everything that needs the rights we were started with. */
+static int
+world_settle(struct supervisor *sup)
+{
+	const char *path = conf_str(&sup->conf, CONF_PID_FILE);
+
+	if (users_settle(sup) == -1 || conf_resolve(sup, &sup->conf) == -1 ||
+	    folder_for(sup, path) == -1)
+		return -1;
+	sup->pidfile = pidfile_lock(path);
+	if (sup->pidfile == -1)
+		return -1;
+	if (folders_settle(sup) == -1 || sockets_open(sup) == -1 ||
+	    control_open(sup) == -1)
+		return -1;
+	if (pidfile_write(sup->pidfile, getpid()) == -1) {
+		log_error("pid file %s", path);
+		return -1;
+	}
+	sup->kmsg = autopsy_kmsg_open();
+	privs_trim(sup);
+	return 0;
+}
+
+static void
+workers_start(struct supervisor *sup)
+{
+	static const enum role order[] = { ROLE_SUBMITTER, ROLE_COLLECTOR,
+		ROLE_LISTENER };
+	size_t i;
+
+	peers_init(sup);
+	for (i = 0; i < WORKERS; i++)
+		child_init(sup, child_of(sup, order[i]), order[i]);
+	for (i = 0; i < WORKERS; i++)
+		child_start(child_of(sup, order[i]));
+	pulse_init(sup);
+}
+
+static void
+sup_end(struct supervisor *sup)
+{
+	control_close(sup);
+	sockets_close(sup);
+	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
+	places_clear(&sup->places);
+}
+
+static int
+serve(struct supervisor *sup)
+{
+	notify_init();
+	if (world_settle(sup) == -1) {
+		sup_end(sup);
+		return 1;
+	}
+	workers_start(sup);
+	event_base_dispatch(sup->base);
+	sup_end(sup);
+	if (sup->status == 0)
+		log_notice("ended");
+	return sup->status;
+}
+
+/* Called as: supervisor -parse-config PATH 3 LEVEL [explicit] */
+static int
+parser_main(int argc, char **argv)
+{
+	long level = strtol(argv[4], NULL, 10);
+
+	if (level < 0 || level >= LOG_LEVEL__COUNT)
+		level = LOG_LEVEL_WARN;
+	log_init("config", (enum log_level)level);
+	return conf_child_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
+}
+
+static int
+daemon_main(const struct flags *flags)
+{
+	static struct supervisor sup;	/* as long as the process */
+
+	umask(022);
+	sup_init(&sup, flags);
+	signals_catch(&sup);
+	if (conf_load(&sup) == -1)
+		return 1;
+	if (!flags->test)
+		return serve(&sup);
+	if (users_settle(&sup) == -1)
+		return 1;
+	printf("configuration OK\n");
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct flags flags;
+	char wrong[256];
+
+	if (argc >= 5 && strcmp(argv[1], "-parse-config") == 0)
+		return parser_main(argc, argv);
+	log_init("supervisor", LOG_LEVEL_WARN);
+	if (flags_parse(&flags, argc, argv, wrong, sizeof(wrong)) == -1) {
+		fprintf(stderr, "%s\n", wrong);
+		flags_usage();
+		return STATUS_USAGE;
+	}
+	log_set_level((enum log_level)flags.debug);
+	if (flags.help) {
+		flags_usage();
+		return 0;
+	}
+	return daemon_main(&flags);
+}

@@ -93,3 +93,8 @@ EXTRA_DIST += tests/data/slurm/20.11/scontrol-job-d-o.txt \
 	tests/data/slurm/22.05/scontrol-node-o.txt \
 	tests/data/slurm/24.11/scontrol-job-d-o.txt \
 	tests/data/slurm/26.05/scontrol-job-d-o.txt
+
+check_PROGRAMS += test_json
+TESTS += test_json
+test_json_SOURCES = tests/unit/test_json.c
+test_json_LDADD = libslurmtext.a libcommon.a

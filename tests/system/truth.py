@@ -38,7 +38,7 @@ import lib  # noqa: E402
 SOCKETS, CORES, THREADS = 2, 4, 2   # of n1..n4
 SEP = "\x1e"
 SACCT = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End",
-         "State", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList", "ElapsedRaw")
+         "State", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList", "ElapsedRaw", "JobName")
 STATES = {"COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled",
           "TIMEOUT": "timeout", "OUT_OF_MEMORY": "out_of_memory", "PREEMPTED": "preempted",
           "NODE_FAIL": "node_fail", "BOOT_FAIL": "boot_fail", "DEADLINE": "deadline",
@@ -180,7 +180,8 @@ def expected(f, seen, topology, gpus):
             "numHwthreads": int(f["AllocCPUS"]), "numAcc": int(tres.get("gres/gpu", 0)),
             "walltime": int(limit) * 60 if limit.isdigit() else 0,
             "duration": int(f["End"]) - int(f["Start"]) if state != "running" else None,
-            "hosts": sorted(hosts(f["NodeList"])), "shared": None, "resources": None}
+            "hosts": sorted(hosts(f["NodeList"])), "shared": None, "resources": None,
+            "name": f["JobName"]}
     array = re.match(r"(\d+)_\d+$", f["JobID"])
     want["arrayJobId"] = int(array.group(1)) if array else 0
     if seen is None:
@@ -247,6 +248,12 @@ def differences(want, job, elapsed, short):
         if value == want[field] or (field == "shared" and late and value == "multi_user"):
             continue
         out.append("%s is %r, should be %r" % (field, value, want[field]))
+    meta = job.get("metaData") or {}
+    # what slurmdbd changes in a strange name, it changed in our witness
+    if re.fullmatch(r"[A-Za-z0-9 ._-]+", want["name"]) and meta.get("jobName") != want["name"]:
+        out.append("jobName is %r, should be %r" % (meta.get("jobName"), want["name"]))
+    if not late and not meta.get("jobScript", "").startswith("#!"):
+        out.append("jobScript is %r" % meta.get("jobScript", "")[:40])
     if want["resources"] is None:
         return out
     have = got_resources(job)

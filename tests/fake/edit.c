@@ -126,7 +126,7 @@ edit_by_id(struct request *rq, struct reply *rp, const char *part)
 static void
 tags_answer(struct run *r, size_t before, json_t *body, struct reply *rp)
 {
-	char *stored[TAGS_MAX], none[] = "";
+	char *stored[TAGS_MAX] = { NULL }, none[] = "";
 	size_t i;
 
 	for (i = before; i < r->ntags && i - before < TAGS_MAX; i++) {

@@ -38,6 +38,7 @@ struct options {
 	const char	*tokenfile;	/* NULL: the token is printed */
 	const char	*cert, *key;	/* NULL: no TLS */
 	const char	*nats;		/* URL of a NATS server or NULL */
+	const char	*subject;	/* of jobs there */
 	double		 commit;	/* seconds between two commits */
 	double		 limit;		/* seconds for a header, for an answer */
 	enum version	 version;
@@ -65,6 +66,7 @@ struct request {
 	bool		 host;
 	char		 subject[128];	/* user of the token, once checked */
 	bool		 admin;		/* the token has the role admin */
+	bool		 nats;		/* came by NATS: tags are not added */
 };
 
 struct reply {
@@ -285,6 +287,12 @@ void	 ledger_commit(void);
 
 /* restore.c: commit in seconds */
 void	 restore_ledger(const char *path, double commit);
+
+/* line.c: takes a message's lines of that measurement, "job" ... */
+void	 line_message(const char *, size_t, const char *measurement);
+
+/* nats.c: subscribes; -1 if the URL is bad */
+int	 nats_init(struct event_base *, const char *url, const char *subject);
 
 /* fault.c */
 struct fault *fault_find(const struct request *);

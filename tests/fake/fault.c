@@ -3,6 +3,17 @@
  * Faults: which request is to be mistreated, and how, as a test asked for
  * through POST /fake/faults.  The first fault in the list that fits a
  * request is taken, and counted.
+ *
+ *	match		start_job, stop_job, jobs, job, clusters, nodestate,
+ *			edit_meta, tag_job, delete_job, or * (default)
+ *	action		status, 401, html, redirect, reset, hang, garbage,
+ *			endless, big; delay, slow, truncate, halfopen,
+ *			wrong-length (these five always take effect)
+ *	count		how often, 1 by default, -1 for ever
+ *	afterEffect	true: the effect takes place, its answer is lost
+ *	jobId		only for this job
+ *	status, body	of status; location of redirect; bytes of big
+ *	delayMs		of delay and slow; of hang, until it closes
  */
 #include "config.h"
 
@@ -14,7 +25,7 @@
 /* More than any client of ours reads. */
 #define BIG_DEFAULT	(64 << 20)
 
-static TAILQ_HEAD(, fault) faults = TAILQ_HEAD_INITIALIZER(faults);
+static TAILQ_HEAD(fault_list, fault) faults = TAILQ_HEAD_INITIALIZER(faults);
 
 static const struct {
 	const char	*name;

@@ -30,7 +30,7 @@
 #define DRAIN_MS	500
 #define BACKLOG		512
 
-static LIST_HEAD(, conn) conns = LIST_HEAD_INITIALIZER(conns);
+static LIST_HEAD(conn_list, conn) conns = LIST_HEAD_INITIALIZER(conns);
 static struct event_base *base;
 static struct evconnlistener *door;
 static struct event *down_timer;

@@ -19,8 +19,10 @@ tests_fake_fake_cc_backend_SOURCES = \
 	tests/fake/http.c \
 	tests/fake/jwt.c \
 	tests/fake/ledger.c \
+	tests/fake/line.c \
 	tests/fake/list.c \
 	tests/fake/main.c \
+	tests/fake/nats.c \
 	tests/fake/parse.c \
 	tests/fake/play.c \
 	tests/fake/render.c \

@@ -29,6 +29,8 @@ static const char usage_text[] =
 "  --ledger FILE        append a line for each effect; read first,\n"
 "                       so that a new process knows what was stored\n"
 "  --pid FILE           write the process id\n"
+"  --nats URL           take jobs from this NATS server, not by REST\n"
+"  --nats-subject NAME  where jobs are published (default jobs; nodes: nodes)\n"
 "  --nats-mode          start and stop are 404 by REST\n";
 
 static void
@@ -84,7 +86,7 @@ token_print(const char *claims)
 }
 
 enum { O_PORT = 256, O_COMMIT, O_LIMIT, O_CLUSTERS, O_TOPOLOGY, O_VERSION,
-    O_TOKEN, O_SIGN, O_KEY, O_TLS, O_LEDGER, O_PID, O_NATSMODE, O_LISTEN };
+    O_TOKEN, O_NATS, O_SUBJECT, O_SIGN, O_KEY, O_TLS, O_LEDGER, O_PID, O_NATSMODE, O_LISTEN };
 
 static const struct option longopts[] = {
 	{ "port", required_argument, NULL, O_PORT },
@@ -100,6 +102,8 @@ static const struct option longopts[] = {
 	{ "tls", required_argument, NULL, O_TLS },
 	{ "ledger", required_argument, NULL, O_LEDGER },
 	{ "pid", required_argument, NULL, O_PID },
+	{ "nats", required_argument, NULL, O_NATS },
+	{ "nats-subject", required_argument, NULL, O_SUBJECT },
 	{ "nats-mode", no_argument, NULL, O_NATSMODE },
 	{ NULL, 0, NULL, 0 }
 };
@@ -144,6 +148,13 @@ option_set(struct options *o, int opt, const char *arg)
 		break;
 	case O_PID:
 		o->pidfile = arg;
+		break;
+	case O_SUBJECT:
+		o->subject = arg;
+		break;
+	case O_NATS:
+		o->nats = arg;
+		o->natsmode = true;
 		break;
 	case O_NATSMODE:
 		o->natsmode = true;
@@ -210,7 +221,7 @@ main(int argc, char **argv)
 {
 	static struct options o = {
 		.clusters = "alpha=n[1-4],beta=b[01-16]",
-		.commit = 120, .limit = 20, .version = V154,
+		.subject = "jobs", .commit = 120, .limit = 20, .version = V154,
 	};
 	struct text token = { 0 };
 	struct event_base *base;
@@ -231,6 +242,7 @@ main(int argc, char **argv)
 		return fail("token");
 	if (o.tokenfile == NULL)
 		fprintf(stderr, "token: %s\n", token.p);
+	text_clear(&token);
 	if (o.ledger != NULL)
 		restore_ledger(o.ledger, o.commit);
 	if (o.ledger != NULL && ledger_open(o.ledger) == -1)
@@ -238,5 +250,7 @@ main(int argc, char **argv)
 	base = event_base_new();
 	if (base == NULL || http_init(base, &o) == -1)
 		return fail("listen");
+	if (o.nats != NULL && nats_init(base, o.nats, o.subject) == -1)
+		usage();
 	return serve(&o, base);
 }

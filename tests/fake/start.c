@@ -109,6 +109,8 @@ tags_add(struct request *rq, struct run *r, json_t *tags, struct reply *rp)
 	json_t *tag;
 	size_t i;
 
+	if (rq->nats)
+		return 0;
 	json_array_foreach(tags, i, tag) {
 		if (json_is_null(tag)) {
 			rp->status = 500;

@@ -21,6 +21,24 @@ libnames_a_SOURCES = \
 	submitter/names_resolv.c submitter/names_resolv.h
 NAMES_LIBS = libnames.a libcommon.a $(EVDNS_LIBS) $(EVENT_LIBS)
 
+noinst_LIBRARIES += libbroker.a
+libbroker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+libbroker_a_SOURCES = submitter/nats.h
+if WITH_NATS
+libbroker_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
+libbroker_a_SOURCES += \
+	submitter/nats.c \
+	submitter/nats_conf.c submitter/nats_conf.h \
+	submitter/nats_link.c submitter/nats_link.h \
+	submitter/nats_keys.c submitter/nats_keys.h \
+	submitter/nats_cert.c submitter/nats_cert.h
+else
+libbroker_a_SOURCES += submitter/nats_none.c
+endif
+EXTRA_DIST += submitter/nats_none.c
+BROKER_LIBS = libbroker.a libbodies.a $(NAMES_LIBS) $(JANSSON_LIBS) \
+	$(PCRE2_LIBS) $(NATS_LIBS) $(CRYPTO_LIBS) -lpthread
+
 noinst_LIBRARIES += libspool.a
 libspool_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 libspool_a_SOURCES = \
@@ -34,3 +52,10 @@ libjudge_a_SOURCES = \
 	submitter/outcome.c submitter/outcome.h \
 	submitter/listing.c submitter/listing.h
 JUDGE_LIBS = libjudge.a libcommon.a
+
+noinst_LIBRARIES += librest.a
+librest_a_CFLAGS = $(AM_CFLAGS) $(CURL_CFLAGS) $(EVENT_CFLAGS)
+librest_a_SOURCES = \
+	submitter/rest.c submitter/rest.h submitter/rest_int.h \
+	submitter/rest_conf.c
+REST_LIBS = librest.a $(JUDGE_LIBS) $(CURL_LIBS)

@@ -98,3 +98,14 @@ check_PROGRAMS += test_json
 TESTS += test_json
 test_json_SOURCES = tests/unit/test_json.c
 test_json_LDADD = libslurmtext.a libcommon.a
+
+if WITH_NATS
+check_PROGRAMS += test_nats
+TESTS += test_nats
+endif
+test_nats_SOURCES = tests/unit/test_nats.c
+test_nats_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
+test_nats_LDADD = $(BROKER_LIBS)
+
+dist_check_SCRIPTS += tests/unit/test_docs
+TESTS += tests/unit/test_docs

@@ -67,4 +67,10 @@ unsigned rest_busy(const struct rest *r);
 /* Host and port, for people; never the token. */
 const char *rest_where(const struct rest *r);
 
+/*
+ * Where a libcurl without certificates from memory (before 7.77) finds them:
+ * in our own folder, the root of the chroot.
+ */
+#define REST_CA_PATH	"ca.pem"
+
 #endif

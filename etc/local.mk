@@ -1,1 +1,41 @@
 # SPDX-License-Identifier: MIT
+# What is installed beside the programs: units, users, folders, the hook
+# script, the example configuration.
+etc_generated = etc/cc-slurm-adapter.service etc/cc-slurm-adapter-user.service \
+	etc/prep-hook.sh etc/sysusers.d/cc-slurm-adapter.conf \
+	etc/tmpfiles.d/cc-slurm-adapter.conf
+
+systemdsystemunit_DATA = etc/cc-slurm-adapter.service
+sysusers_DATA = etc/sysusers.d/cc-slurm-adapter.conf
+tmpfiles_DATA = etc/tmpfiles.d/cc-slurm-adapter.conf
+worker_SCRIPTS = etc/prep-hook.sh
+exampledir = $(docdir)/examples
+example_DATA = etc/cc-slurm-adapter-user.service
+dist_example_DATA = etc/config.json.example
+dist_doc_DATA = README.md NEWS
+
+EXTRA_DIST += etc/cc-slurm-adapter.service.in LICENSE CONTRIBUTING.md \
+	etc/cc-slurm-adapter-user.service.in etc/prep-hook.sh.in \
+	etc/sysusers.conf etc/tmpfiles.conf
+CLEANFILES += $(etc_generated)
+
+# Only make knows the folders whole; configure has them with ${prefix}.
+etc_edit = $(MKDIR_P) $(@D) && $(SED) -e 's|@sbindir[@]|$(sbindir)|g' \
+	-e 's|@workerdir[@]|$(workerdir)|g' \
+	-e 's|@sysusersdir[@]|$(sysusersdir)|g' \
+	-e 's|@tmpfilesdir[@]|$(tmpfilesdir)|g'
+
+etc/cc-slurm-adapter.service: etc/cc-slurm-adapter.service.in Makefile
+	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/cc-slurm-adapter.service.in >$@
+
+etc/cc-slurm-adapter-user.service: etc/cc-slurm-adapter-user.service.in Makefile
+	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/cc-slurm-adapter-user.service.in >$@
+
+etc/prep-hook.sh: etc/prep-hook.sh.in Makefile
+	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/prep-hook.sh.in >$@ && chmod +x $@
+
+etc/sysusers.d/cc-slurm-adapter.conf: etc/sysusers.conf Makefile
+	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/sysusers.conf >$@
+
+etc/tmpfiles.d/cc-slurm-adapter.conf: etc/tmpfiles.conf Makefile
+	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/tmpfiles.conf >$@

@@ -107,5 +107,14 @@ test_nats_SOURCES = tests/unit/test_nats.c
 test_nats_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
 test_nats_LDADD = $(BROKER_LIBS)
 
+# Publishes to a real broker by hand; tests/lab/nats builds and drives it.
+if WITH_NATS
+EXTRA_PROGRAMS += nats-live
+endif
+nats_live_SOURCES = tests/lab/nats_live.c
+nats_live_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+nats_live_LDADD = $(BROKER_LIBS)
+EXTRA_DIST += tests/lab/nats
+
 dist_check_SCRIPTS += tests/unit/test_docs
 TESTS += tests/unit/test_docs

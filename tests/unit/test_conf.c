@@ -177,6 +177,23 @@ test_go_file(const char *source)
 	forget(&o);
 }
 
+/* The example names every key; only the token is left to the site. */
+static void
+test_example(const char *source)
+{
+	char path[512];
+	struct outcome o;
+
+	snprintf(path, sizeof(path), "%s/etc/config.json.example", source);
+	run(&o, path, 1);
+	CHECK_INT(o.status, 0);
+	CHECK_STR(o.reason, "");
+	CHECK(strstr(o.log, "ccRestJwt: is not set") != NULL);
+	CHECK(strstr(o.log, "unknown") == NULL);
+	CHECK(o.conf.values[CONF_SUBMITTER_USER] == NULL);
+	forget(&o);
+}
+
 static void
 test_wrong_file(const char *source)
 {
@@ -556,6 +573,7 @@ main(void)
 	snprintf(file, sizeof(file), "%s/config.json", folder);
 	test_go_file(source != NULL ? source : ".");
 	test_wrong_file(source != NULL ? source : ".");
+	test_example(source != NULL ? source : ".");
 	test_cases();
 	test_absent();
 	test_modes();

@@ -119,30 +119,54 @@ print_table(const struct answer *a, unsigned table)
 	}
 }
 
-/* A process a heading, its values below it. */
-static void
-print_status(const struct answer *a)
+static int
+is_status(const struct row *row)
 {
-	const char *process = "";
+	return row->table == CTL_T_STATUS && row->n == 3;
+}
+
+static int
+same_process(const struct answer *a, size_t i, size_t k)
+{
+	return is_status(&a->rows[k]) &&
+	    strcmp(a->rows[i].fields[0], a->rows[k].fields[0]) == 0;
+}
+
+/* A heading, and below it what the process and the supervisor say of it. */
+static void
+print_process(const struct answer *a, size_t first, int width)
+{
 	char buf[CELL_MAX];
-	int width = 0, w;
 	size_t i;
 
-	for (i = 0; i < a->n; i++)
-		if (a->rows[i].table == CTL_T_STATUS && a->rows[i].n == 3 &&
-		    (w = width_of(a->rows[i].fields[1])) > width)
-			width = w;
-	for (i = 0; i < a->n; i++) {
-		if (a->rows[i].table != CTL_T_STATUS || a->rows[i].n != 3)
+	printf("%s\n", text_vis(a->rows[first].fields[0], buf, sizeof(buf)));
+	for (i = first; i < a->n; i++) {
+		if (!same_process(a, first, i))
 			continue;
-		if (strcmp(process, a->rows[i].fields[0]) != 0) {
-			process = a->rows[i].fields[0];
-			printf("%s\n", text_vis(process, buf, sizeof(buf)));
-		}
 		printf("  ");
 		pad(text_vis(a->rows[i].fields[1], buf, sizeof(buf)), width);
 		printf("%s\n", text_vis(a->rows[i].fields[2], buf,
 		    sizeof(buf)));
+	}
+}
+
+static void
+print_status(const struct answer *a)
+{
+	int width = 0, w;
+	size_t i, k;
+
+	for (i = 0; i < a->n; i++)
+		if (is_status(&a->rows[i]) &&
+		    (w = width_of(a->rows[i].fields[1])) > width)
+			width = w;
+	for (i = 0; i < a->n; i++) {
+		if (!is_status(&a->rows[i]))
+			continue;
+		for (k = 0; k < i && !same_process(a, i, k); k++)
+			continue;
+		if (k == i)
+			print_process(a, i, width);
 	}
 }
 

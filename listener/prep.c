@@ -179,11 +179,12 @@ skip_value(struct scan *s)
 static const char *
 take_job(const char *value, struct prep *prep)
 {
+	const char *start = value;
 	uint64_t job = 0;
 
 	for (; *value >= '0' && *value <= '9' && job <= JOB_MAX; value++)
 		job = job * 10 + (uint64_t)(*value - '0');
-	if (*value != '\0' || job == 0 || job > JOB_MAX)
+	if (*value != '\0' || (job == 0 && *start != '\0') || job > JOB_MAX)
 		return "SLURM_JOB_ID is no job id";
 	prep->job = job;
 	return NULL;
@@ -194,10 +195,11 @@ take_cluster(const char *value, struct prep *prep)
 {
 	const char *p;
 
+	/* "" is a variable that was not set. */
 	for (p = value; *p != '\0'; p++)
 		if (*p <= ' ' || *p > '~' || strchr("\"\\/?*,", *p) != NULL)
 			break;
-	if (p == value || *p != '\0' ||
+	if (*p != '\0' ||
 	    (size_t)(p - value) >= sizeof(prep->cluster))
 		return "SLURM_CLUSTER_NAME is no cluster's name";
 	memcpy(prep->cluster, value, (size_t)(p - value) + 1);

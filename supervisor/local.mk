@@ -5,12 +5,6 @@
 worker_PROGRAMS += supervisor/supervisor
 supervisor_supervisor_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(CAP_CFLAGS) $(SECCOMP_CFLAGS)
-SUPERVISOR_CONF_SOURCES = supervisor/conf.h \
-	supervisor/conf_child.c supervisor/conf_parse.c \
-	supervisor/conf_names.c supervisor/conf_lines.c \
-	supervisor/conf_check.c supervisor/conf_cross.c \
-	supervisor/conf_forms.c supervisor/conf_shapes.c \
-	supervisor/conf_secrets.c
 supervisor_supervisor_SOURCES = supervisor/supervisor.h \
 	supervisor/main.c supervisor/flags.c supervisor/load.c \
 	supervisor/reload.c supervisor/diff.c supervisor/offer.c \
@@ -21,7 +15,15 @@ supervisor_supervisor_SOURCES = supervisor/supervisor.h \
 	supervisor/notify.c supervisor/control.c supervisor/report.c \
 	supervisor/users.c supervisor/folders.c supervisor/access.c \
 	supervisor/slurmconf.c supervisor/privs.c \
-	supervisor/prep_uids.c supervisor/prep_uids.h \
-	$(SUPERVISOR_CONF_SOURCES)
-supervisor_supervisor_LDADD = libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
+	supervisor/prep_uids.c supervisor/prep_uids.h
+supervisor_supervisor_LDADD = libconf.a libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
 	$(CAP_LIBS) $(SECCOMP_LIBS)
+
+# The parser of config.json, a library so that tests and fuzzer link it alone.
+noinst_LIBRARIES += libconf.a
+libconf_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+libconf_a_SOURCES = supervisor/conf.h \
+	supervisor/conf_child.c supervisor/conf_parse.c supervisor/conf_names.c \
+	supervisor/conf_lines.c supervisor/conf_check.c supervisor/conf_cross.c \
+	supervisor/conf_forms.c supervisor/conf_shapes.c \
+	supervisor/conf_secrets.c

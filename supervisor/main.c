@@ -137,7 +137,7 @@ on_first_loaded(struct supervisor *sup, struct conf *conf, int secrets,
 		first.secrets = secrets;
 		first.ok = 1;
 	} else
-		log_errorx("%s: %s", sup->config_path, reason);
+		log_errorx("the configuration is refused: %s", reason);
 	event_base_loopbreak(sup->base);
 }
 

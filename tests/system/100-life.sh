@@ -10,7 +10,7 @@ backend_up
 suite_up
 hooks_on
 is "each worker says which layers hold it" logged 'sandbox|layers'
-mix 100
+MIX_TIMEOUTS=yes mix 100
 say "jobs submitted that make $mix_count runs"
 mix_end
 wait_for 240 queue_empty

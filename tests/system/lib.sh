@@ -69,8 +69,8 @@ test_begin() {
 		T=$(mktemp -d /tmp/csa-sys.XXXXXX)
 	fi
 	export T
-	chmod 755 "$T"
 	mkdir -p "$T/etc" "$T/log"
+	chmod 755 "$T"
 	trap 'rc=$?; trap - EXIT; test_exit $rc' EXIT
 	trap 'exit 1' INT TERM
 	[ "$(id -u)" = 0 ] || skip "needs root"

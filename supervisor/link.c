@@ -226,7 +226,6 @@ on_broken(struct channel *channel, const char *why, void *arg)
 	log_info("channel to the %s (pid %d): %s", role_name(c->role),
 	    (int)c->pid, why);
 	snprintf(c->broken_why, sizeof(c->broken_why), "channel: %s", why);
-	c->killed_for = c->broken_why;
 	c->channel = NULL;
 	channel_free(channel);
 	if (!c->wanted_stop)

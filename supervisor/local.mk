@@ -17,13 +17,15 @@ supervisor_supervisor_SOURCES = supervisor/supervisor.h \
 	supervisor/slurmconf.c supervisor/privs.c \
 	supervisor/prep_uids.c supervisor/prep_uids.h
 supervisor_supervisor_LDADD = libconf.a libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
-	$(CAP_LIBS) $(SECCOMP_LIBS)
+	$(CAP_LIBS) $(SECCOMP_LIBS) $(CONF_LIBS)
 
 # The parser of config.json, a library so that tests and fuzzer link it alone.
+# It loads libpcre2 itself; before glibc 2.34 dlopen() was in a library, too.
+CONF_LIBS = -ldl
 noinst_LIBRARIES += libconf.a
-libconf_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+libconf_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 libconf_a_SOURCES = supervisor/conf.h \
 	supervisor/conf_child.c supervisor/conf_parse.c supervisor/conf_names.c \
 	supervisor/conf_lines.c supervisor/conf_check.c supervisor/conf_cross.c \
 	supervisor/conf_forms.c supervisor/conf_shapes.c \
-	supervisor/conf_secrets.c
+	supervisor/conf_patterns.c supervisor/conf_secrets.c

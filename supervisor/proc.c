@@ -53,7 +53,7 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
 
-	child_kill(c, c->killed_for != NULL ? c->killed_for :
+	child_kill(c, c->broken_why[0] != '\0' ? c->broken_why :
 	    "it did not end in time");
 }
 
@@ -96,6 +96,7 @@ child_fresh(struct child *c)
 	c->equipped = 0;
 	c->shot = 0;
 	c->killed_for = NULL;
+	c->broken_why[0] = '\0';
 	c->layers[0] = '\0';
 	c->born = now_ms();
 	c->heard = c->born;

@@ -95,7 +95,8 @@ round_switch(struct supervisor *sup)
 		else if (c->state == CHILD_CLOSED && c->asked != 0)
 			conf_offer(c, &sup->conf, sup->secrets);
 	}
-	reload_end(sup, 1, "configuration %u is in force: %u value%s changed",
+	reload_end(sup, 1, "configuration %u is in force: %u value%s "
+	    "changed, secrets read anew",
 	    sup->conf.generation, round->changed,
 	    round->changed == 1 ? "" : "s");
 }

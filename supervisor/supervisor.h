@@ -55,7 +55,7 @@ struct child {
 	int		 equipped;	/* has its descriptors */
 	int		 shot;		/* killed for being deaf */
 	const char	*killed_for;	/* why we killed it, or NULL */
-	char		 broken_why[256];	/* killed_for may point here */
+	char		 broken_why[256];	/* how its channel ended, or "" */
 	char		 layers[LAYERS_MAX];
 	char		 last_death[REASON_MAX];
 };

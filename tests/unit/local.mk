@@ -23,7 +23,7 @@ check_PROGRAMS += test_conf
 TESTS += test_conf
 test_conf_SOURCES = tests/unit/test_conf.c
 test_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-test_conf_LDADD = libconf.a libcommon.a $(JANSSON_LIBS) $(EVENT_LIBS)
+test_conf_LDADD = libconf.a libcommon.a $(JANSSON_LIBS) $(EVENT_LIBS) $(CONF_LIBS)
 EXTRA_DIST += tests/data/conf/go.json tests/data/conf/wrong.json
 
 check_PROGRAMS += test_payload
@@ -118,3 +118,28 @@ EXTRA_DIST += tests/lab/nats
 
 dist_check_SCRIPTS += tests/unit/test_docs
 TESTS += tests/unit/test_docs
+
+check_PROGRAMS += test_channel test_wire test_flags test_pidfile test_reload \
+	test_slurmconf
+TESTS += test_channel test_wire test_flags test_pidfile test_reload \
+	test_slurmconf
+EXTRA_DIST += tests/wire/frames.txt
+test_channel_SOURCES = tests/unit/test_channel.c
+test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_channel_LDADD = libcommon.a $(EVENT_LIBS)
+test_wire_SOURCES = tests/wire/test_wire.c
+test_wire_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_wire_LDADD = libcommon.a $(EVENT_LIBS)
+test_flags_SOURCES = tests/unit/test_flags.c supervisor/flags.c
+test_flags_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_flags_LDADD = libcommon.a
+test_pidfile_SOURCES = tests/unit/test_pidfile.c supervisor/pidfile.c
+test_pidfile_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_pidfile_LDADD = libcommon.a
+test_reload_SOURCES = tests/unit/test_reload.c supervisor/reload.c \
+	supervisor/diff.c
+test_reload_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_reload_LDADD = libcommon.a $(EVENT_LIBS)
+test_slurmconf_SOURCES = tests/unit/test_slurmconf.c supervisor/slurmconf.c
+test_slurmconf_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_slurmconf_LDADD = libcommon.a

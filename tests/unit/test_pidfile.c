@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The pid file: what is in it, who holds it, what is left alone. */
+#include "config.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/supervisor.h"
+#include "tests/unit/check.h"
+
+static char dir[] = "/tmp/test_pidfile.XXXXXX";
+static char path[64], other[64];
+
+static void
+content_check(const char *want)
+{
+	char text[32] = "";
+	int fd = open(path, O_RDONLY);
+
+	CHECK(fd != -1 && read(fd, text, sizeof(text) - 1) >= 0);
+	CHECK_STR(text, want);
+	close(fd);
+}
+
+/* Another process tries: 1 when it got the lock. */
+static int
+other_locks(void)
+{
+	int status = 0, fd;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fd = pidfile_lock(path);
+		if (fd != -1)
+			pidfile_remove(fd, path);
+		_exit(fd != -1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return WEXITSTATUS(status);
+}
+
+static void
+test_held(void)
+{
+	int fd = pidfile_lock(path);
+
+	CHECK(fd != -1);
+	CHECK_INT(pidfile_write(fd, 4711), 0);
+	content_check("4711");
+	CHECK_INT(other_locks(), 0);
+	content_check("4711");
+	CHECK_INT(pidfile_write(fd, 12), 0);
+	content_check("12");
+	pidfile_remove(fd, path);
+	CHECK_INT(access(path, F_OK), -1);
+}
+
+/* What a crash left behind is taken over; its content stays until we write. */
+static void
+test_stale(void)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0644);
+
+	CHECK(fd != -1 && write(fd, "99999", 5) == 5);
+	close(fd);
+	fd = pidfile_lock(path);
+	CHECK(fd != -1);
+	content_check("99999");
+	CHECK_INT(pidfile_write(fd, 7), 0);
+	content_check("7");
+	/* Somebody put another file there: it is not ours to remove. */
+	CHECK(unlink(path) == 0);
+	CHECK(close(open(path, O_WRONLY | O_CREAT, 0644)) == 0);
+	pidfile_remove(fd, path);
+	CHECK_INT(access(path, F_OK), 0);
+	unlink(path);
+}
+
+static void
+test_links(void)
+{
+	struct stat st;
+	int fd = open(other, O_WRONLY | O_CREAT, 0644);
+
+	CHECK(fd != -1 && write(fd, "keep", 4) == 4);
+	close(fd);
+	CHECK(symlink(other, path) == 0);
+	CHECK_INT(pidfile_lock(path), -1);
+	CHECK(stat(other, &st) == 0 && st.st_size == 4);
+	unlink(path);
+	unlink(other);
+	pidfile_remove(-1, path);
+}
+
+int
+main(void)
+{
+	CHECK(mkdtemp(dir) != NULL);
+	log_init("test", LOG_LEVEL_FATAL);
+	snprintf(path, sizeof(path), "%s/daemon.pid", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	test_held();
+	test_stale();
+	test_links();
+	CHECK(rmdir(dir) == 0);
+	return check_done();
+}

@@ -135,6 +135,8 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
 		conf_wrong(p, name, NULL, "%s, is %s", wrong, shown);
 	else
 		take(p, key, name, text);
+	if (wrong == NULL && key == CONF_IGNORE_HOSTS)
+		conf_check_pattern(p, name, NULL, text);
 }
 
 static void

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values that are objects: gpuPciAddrs, cpuMap, clusterNames.  Their
- * patterns are compiled by the workers that use them, and refused there.
+ * The values that are objects: gpuPciAddrs, cpuMap, clusterNames.
  */
 #include "config.h"
 
@@ -166,6 +165,8 @@ conf_check_shape(struct conf_parse *p, enum conf_key key, const char *name,
 		return;
 	}
 	json_object_foreach(value, inner, v) {
+		if (key != CONF_CLUSTER_NAMES)
+			conf_check_pattern(p, name, inner, inner);
 		if (key == CONF_GPU_PCI_ADDRS)
 			check_gpu(p, name, inner, v);
 		else if (key == CONF_CPU_MAP)

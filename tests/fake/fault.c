@@ -88,7 +88,7 @@ fault_find(const struct request *rq)
 	if (TAILQ_EMPTY(&faults) || strncmp(rq->path, "/fake/", 6) == 0)
 		return NULL;
 	endpoint = api_endpoint(rq);
-	TAILQ_FOREACH(f, &faults, entry) {
+	for (f = TAILQ_FIRST(&faults); f != NULL; f = TAILQ_NEXT(f, entry)) {
 		if (f->count == 0 || (strcmp(f->match, "*") != 0 &&
 		    strcmp(f->match, endpoint) != 0))
 			continue;
@@ -137,7 +137,7 @@ faults_write(struct text *t)
 	struct fault *f;
 	json_t *list = json_array(), *o;
 
-	TAILQ_FOREACH(f, &faults, entry) {
+	for (f = TAILQ_FIRST(&faults); f != NULL; f = TAILQ_NEXT(f, entry)) {
 		o = json_pack("{s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:i}",
 		    "match", f->match, "action", fault_name(f->kind),
 		    "status", f->status, "count", f->count, "hits", f->hits,

@@ -114,7 +114,7 @@ big_start(struct conn *c, const struct fault *f)
 	c->more = f->bytes;
 	text_fmt(&t, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	    "Content-Length: %lld\r\n\r\n%s",
-	    (long long)(f->bytes + (int64_t)strlen(start)), start);
+	    (long long)f->bytes + (long long)strlen(start), start);
 	conn_send(c, t.p, t.len);
 	text_clear(&t);
 }

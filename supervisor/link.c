@@ -100,7 +100,6 @@ on_hello(struct child *c, struct reader *r)
 		return;
 	}
 	c->state = CHILD_CLOSED;
-	c->heard = now_ms();
 	log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 	    (int)c->pid, c->layers);
 	reload_hello(c);
@@ -149,7 +148,7 @@ on_pong(struct child *c, struct reader *r)
 	if (rd_end(r) == -1)
 		channel_broken(c->channel, "pong");
 	else
-		c->heard = now_ms();
+		c->pinged = 0;
 }
 
 static void

@@ -242,7 +242,7 @@ daemon_main(const struct flags *flags)
 	sup_init(&sup, flags);
 	signals_catch(&sup);
 	if (conf_load(&sup) == -1)
-		return 1;
+		return sup.stopping ? sup.status : 1;
 	if (!flags->test)
 		return serve(&sup);
 	if (users_settle(&sup) == -1)

@@ -92,12 +92,22 @@ pidfile_write(int fd, pid_t pid)
 	return pwrite(fd, text, (size_t)n, 0) == n ? 0 : -1;
 }
 
+/* A start that failed must not take the pid of a daemon that knows no lock. */
+static int
+is_ours(int fd)
+{
+	struct stat st;
+
+	return pid_read(fd) == (long)getpid() ||
+	    (fstat(fd, &st) == 0 && st.st_size == 0);
+}
+
 void
 pidfile_remove(int fd, const char *path)
 {
 	if (fd == -1)
 		return;
-	if (still_there(fd, path) && unlink(path) == -1)
+	if (is_ours(fd) && still_there(fd, path) && unlink(path) == -1)
 		log_warn("pid file %s", path);
 	close(fd);
 }

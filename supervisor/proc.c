@@ -99,7 +99,7 @@ child_fresh(struct child *c)
 	c->broken_why[0] = '\0';
 	c->layers[0] = '\0';
 	c->born = now_ms();
-	c->heard = c->born;
+	c->pinged = 0;
 }
 
 void

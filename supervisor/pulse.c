@@ -15,16 +15,19 @@
 #define BIRTH_MS	60000	/* until hello: what a worker prepares takes time */
 #define FILES_MS	30000	/* resolv.conf and hosts are looked at */
 
-static long long
-silence_allowed(const struct child *c)
-{
-	return c->state == CHILD_BORN ? BIRTH_MS : DEAF_MS;
-}
-
+/*
+ * Counted from a question that was asked, so that a supervisor that was
+ * itself stopped for a while blames nobody: answers that wait in the sockets
+ * are read before a timer runs.
+ */
 static int
 is_deaf(const struct child *c)
 {
-	return c->pid != 0 && now_ms() - c->heard > silence_allowed(c);
+	if (c->pid == 0)
+		return 0;
+	if (c->state == CHILD_BORN)
+		return now_ms() - c->born > BIRTH_MS;
+	return c->pinged != 0 && now_ms() - c->pinged > DEAF_MS;
 }
 
 static void
@@ -38,6 +41,8 @@ ping(struct child *c)
 	wr_u64(&w, (uint64_t)now_ms());
 	channel_send(c->channel, MSG_PING, 0, &w, -1);
 	wr_clear(&w);
+	if (c->pinged == 0)
+		c->pinged = now_ms();
 }
 
 static void

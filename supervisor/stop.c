@@ -64,7 +64,8 @@ stop_begin(struct supervisor *sup, const char *why, int status)
 	control_close(sup);
 	sockets_close(sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		evtimer_del(sup->children[role].restart);
+		if (sup->children[role].restart != NULL)
+			evtimer_del(sup->children[role].restart);
 	event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end);
 	next_stop(sup);
 }

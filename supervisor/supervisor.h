@@ -45,7 +45,7 @@ struct child {
 	struct event	*restart;	/* timer: start it again */
 	struct event	*deadline;	/* timer: the grace is over */
 	long long	 born;		/* CLOCK_MONOTONIC, ms */
-	long long	 heard;		/* last pong, same clock */
+	long long	 pinged;	/* the oldest unanswered ping, 0 = none */
 	uint32_t	 asked;		/* generation last offered, 0 = none */
 	uint32_t	 agreed;	/* generation of its last conf-ok */
 	unsigned	 failures;	/* deaths in a row */
@@ -203,7 +203,7 @@ unsigned conf_diff(const struct conf *old, struct conf *next,
 /* proc.c: a worker's process. */
 void child_init(struct supervisor *sup, struct child *c, enum role role);
 void child_start(struct child *c);
-/* Asks it to end, kills it after grace_ms; what comes then depends on sup. */
+/* Asks it to end, kills it soon after grace_ms. */
 void child_stop(struct child *c, uint32_t grace_ms);
 /* The same, to have it started anew.  innocent: at once, and no failure. */
 void child_restart(struct child *c, const char *why, int innocent);
@@ -286,6 +286,7 @@ void sockets_ctl_mode(const struct supervisor *sup);
 int pidfile_lock(const char *path);
 /* 0, or -1 with errno. */
 int pidfile_write(int fd, pid_t pid);
+/* Only a file that is ours or empty is removed; fd is closed. */
 void pidfile_remove(int fd, const char *path);
 
 /* notify.c: systemd's protocol; without NOTIFY_SOCKET nothing happens. */

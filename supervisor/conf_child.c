@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "common/log.h"
 #include "supervisor/conf.h"
 
-#define MEMORY_LIMIT	(256u * 1024 * 1024)	/* the worst file of 1 MiB takes 60 */
+#define MEMORY_LIMIT	(256u * 1024 * 1024)	/* more than now; the worst file of 1 MiB takes 60 */
 #define CPU_LIMIT	10			/* seconds; that file takes one */
 
 /* The size stands before the bytes, so that free can wipe them. */
@@ -66,14 +67,30 @@ limit(int resource, rlim_t most)
 		log_warn("limit of the parser");
 }
 
+#ifndef SANITIZED	/* the address sanitizer maps terabytes as it goes */
+/* Bytes of address space in use: what comes on top of them is limited. */
+static rlim_t
+memory_now(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
 static void
 limits_apply(void)
 {
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, CPU_LIMIT);
 #ifndef SANITIZED
-	/* The address sanitizer maps terabytes. */
-	limit(RLIMIT_AS, MEMORY_LIMIT);
+	limit(RLIMIT_AS, memory_now() + MEMORY_LIMIT);
 #endif
 	if (prctl(PR_SET_DUMPABLE, 0) == -1)
 		log_warn("the parser can be traced");

@@ -145,6 +145,11 @@ unknown_key(struct conf_parse *p, const char *name)
 {
 	const char *guess;
 
+	/* Guessing costs time, and nobody would read it. */
+	if (p->errors + p->warnings > LINES_MAX) {
+		p->warnings++;
+		return;
+	}
 	if (strcmp(name, "ipcSockPath") == 0) {
 		conf_odd(p, name, NULL, "is gone and has no effect; "
 		    "prepSockListenPath says where the daemon listens, "

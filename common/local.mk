@@ -7,7 +7,7 @@ libcommon_a_SOURCES = \
 	common/codec.c common/codec.h \
 	common/msg.c common/msg.h \
 	common/channel.c common/channel.h \
-	common/conf.c common/conf.h \
+	common/conf.c common/conf.h common/conf_keys.h \
 	common/job.c common/job.h \
 	common/ctl.c common/ctl.h \
 	common/slate.c common/slate.h \

@@ -10,4 +10,7 @@ libslurmtext_a_SOURCES = \
 	collector/scontrol.c collector/resources.c collector/sacct.c \
 	collector/shape.c \
 	collector/json.h collector/json_scan.c \
-	collector/json_value.c collector/json_split.c
+	collector/json_value.c collector/json_split.c \
+	collector/json_read.h collector/json_fields.c \
+	collector/json_job.c collector/json_resources.c \
+	collector/json_acct.c

@@ -143,3 +143,24 @@ test_reload_LDADD = libcommon.a $(EVENT_LIBS)
 test_slurmconf_SOURCES = tests/unit/test_slurmconf.c supervisor/slurmconf.c
 test_slurmconf_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_slurmconf_LDADD = libcommon.a
+
+check_PROGRAMS += test_readers
+TESTS += test_readers
+test_readers_SOURCES = tests/unit/test_readers.c
+test_readers_LDADD = libslurmtext.a libcommon.a
+EXTRA_DIST += \
+	tests/data/slurm/22.05/job.txt \
+	tests/data/slurm/22.05/job.json \
+	tests/data/slurm/22.05/node.txt \
+	tests/data/slurm/22.05/acct.txt \
+	tests/data/slurm/22.05/acct.json \
+	tests/data/slurm/24.11/job.txt \
+	tests/data/slurm/24.11/job.json \
+	tests/data/slurm/24.11/node.txt \
+	tests/data/slurm/24.11/acct.txt \
+	tests/data/slurm/24.11/acct.json \
+	tests/data/slurm/26.05/job.txt \
+	tests/data/slurm/26.05/job.json \
+	tests/data/slurm/26.05/node.txt \
+	tests/data/slurm/26.05/acct.txt \
+	tests/data/slurm/26.05/acct.json

@@ -247,18 +247,27 @@ conf_parse_text(struct conf_parse *p, const char *text, size_t len)
 	check_keys(p);
 }
 
+static int
+holds_secret(const struct conf_parse *p)
+{
+	static const enum conf_key keys[] = { CONF_CC_REST_JWT,
+	    CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (p->secret[keys[i]] != NULL && *p->secret[keys[i]] != '\0')
+			return 1;
+	return 0;
+}
+
 /* Who may read and write config.json itself. */
 static void
 check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 {
-	int holds_secret = json_is_string(json_object_get(p->root, "ccRestJwt")) ||
-	    json_is_string(json_object_get(p->root, "natsPassword")) ||
-	    json_is_string(json_object_get(p->root, "natsToken"));
-
 	if (mode & S_IWOTH)
 		conf_wrong(p, NULL, NULL, "anyone may write it (mode %04o): "
 		    "chmod 640", mode);
-	else if ((mode & S_IROTH) && holds_secret)
+	else if ((mode & S_IROTH) && holds_secret(p))
 		conf_odd(p, NULL, NULL, "holds secrets and anyone may read it "
 		    "(mode %04o): chmod 640", mode);
 	if (geteuid() == 0 && owner != 0)

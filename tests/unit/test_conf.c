@@ -190,6 +190,7 @@ test_example(const char *source)
 	CHECK_STR(o.reason, "");
 	CHECK(strstr(o.log, "ccRestJwt: is not set") != NULL);
 	CHECK(strstr(o.log, "unknown") == NULL);
+	CHECK(strstr(o.log, "holds secrets") == NULL);
 	CHECK(o.conf.values[CONF_SUBMITTER_USER] == NULL);
 	forget(&o);
 }

@@ -184,11 +184,11 @@ allow_conf(struct sandbox *sb, const char *file)
 	else
 		allow(sb, file, SANDBOX_READ);
 	slash = strrchr(folder, '/');
-	if (slash == NULL || slash == folder)
+	if (slash == NULL)
 		return;
+	/* A file right below / or /etc or another such folder is allowed alone. */
 	*slash = '\0';
-	/* A file of the system's own folders is allowed alone. */
-	if (strcmp(folder, "/etc") == 0 || strchr(folder + 1, '/') == NULL)
+	if (folder[0] == '\0' || strchr(folder + 1, '/') == NULL)
 		*slash = '/';
 	allow(sb, folder, SANDBOX_READ);
 }

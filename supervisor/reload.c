@@ -218,7 +218,7 @@ conf_first(struct supervisor *sup, struct conf *conf, int secrets)
 	sup->reload_time = time(NULL);
 }
 
-/* Not before a round is over: then it is plain which one is in force. */
+/* While a round is on, the old one: should it change, it is offered again. */
 void
 reload_hello(struct child *c)
 {

@@ -164,3 +164,10 @@ EXTRA_DIST += \
 	tests/data/slurm/26.05/node.txt \
 	tests/data/slurm/26.05/acct.txt \
 	tests/data/slurm/26.05/acct.json
+
+check_PROGRAMS += test_access
+TESTS += test_access
+test_access_SOURCES = tests/unit/test_access.c supervisor/access.c \
+	supervisor/slurmconf.c
+test_access_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_access_LDADD = libworker.a libcommon.a $(CAP_LIBS) $(SECCOMP_LIBS)

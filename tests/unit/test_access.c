@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the workers may open.  Landlock only allows, so one folder too many
+ * would give the secrets away: that is what is looked at here.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/supervisor.h"
+#include "tests/unit/check.h"
+
+static struct supervisor sup;
+static struct sandbox sb;
+static char spool[] = "/var/lib/x/spool", empty[] = "/var/lib/x/empty";
+
+static void
+fill(enum role role)
+{
+	sandbox_clear(&sb);
+	sandbox_init(&sb, role);
+	access_fill(&sup, &sb);
+}
+
+/* The rights that the list gives on path. */
+static unsigned
+rights(const char *path)
+{
+	unsigned access = 0;
+	size_t n;
+	int i;
+
+	for (i = 0; i < sb.n_paths; i++) {
+		n = strlen(sb.paths[i].path);
+		if (strncmp(sb.paths[i].path, path, n) == 0 &&
+		    (path[n] == '/' || path[n] == '\0'))
+			access |= sb.paths[i].access;
+	}
+	return access;
+}
+
+static void
+test_collector(void)
+{
+	unsetenv("SLURM_CONF");
+	fill(ROLE_COLLECTOR);
+	CHECK(sb.root == NULL);
+	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
+	CHECK_INT(rights("/etc/shadow"), 0);
+	CHECK_INT(rights("/var/lib/x/spool/spool.db"), 0);
+	CHECK_INT(rights("/run/credentials/x/ccRestJwt"), 0);
+	CHECK_INT(rights("/run/cc-slurm-adapter/ctl.sock"), 0);
+	CHECK_INT(rights("/home/x/.ssh/id_rsa"), 0);
+	CHECK_INT(rights("/root/x"), 0);
+	CHECK_INT(rights("/usr/lib/libc.so.6"), SANDBOX_READ);
+	CHECK_INT(rights("/etc/passwd"), SANDBOX_READ);
+	CHECK_INT(rights("/usr/bin/id") & SANDBOX_EXEC, 0);
+}
+
+/* A slurm.conf right in /etc must not open all of it. */
+static void
+test_slurm_conf(void)
+{
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF, "/etc/slurm.conf"), 0);
+	fill(ROLE_COLLECTOR);
+	CHECK_INT(rights("/etc/slurm.conf"), SANDBOX_READ);
+	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF,
+	    "/srv/site/slurm/slurm.conf"), 0);
+	fill(ROLE_COLLECTOR);
+	CHECK_INT(rights("/srv/site/slurm/gres.conf"), SANDBOX_READ);
+	CHECK_INT(rights("/srv/site/other"), 0);
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF, "/slurm.conf"), 0);
+	fill(ROLE_COLLECTOR);
+	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
+}
+
+static void
+test_extra(void)
+{
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_EXTRA_PATHS,
+	    "[\"/opt/pmix\",\"/sw\"]"), 0);
+	fill(ROLE_COLLECTOR);
+	CHECK_INT(rights("/opt/pmix/lib/libpmix.so"),
+	    SANDBOX_READ | SANDBOX_EXEC);
+	CHECK_INT(rights("/sw/bin/sacct"), SANDBOX_READ | SANDBOX_EXEC);
+}
+
+static void
+test_others(void)
+{
+	fill(ROLE_LISTENER);
+	CHECK_INT(sb.n_paths, 0);
+	CHECK_STR(sb.root, empty);
+	CHECK_INT(sb.nproc, 0);
+	fill(ROLE_SUBMITTER);
+	CHECK_STR(sb.root, spool);
+	CHECK_INT(sb.n_paths, 1);
+	CHECK_INT(rights("/var/lib/x/spool/spool.db"),
+	    SANDBOX_READ | SANDBOX_WRITE);
+	CHECK_INT(rights("/var/lib/x/lastrun"), 0);
+}
+
+int
+main(void)
+{
+	log_init("test", LOG_LEVEL_FATAL);
+	conf_init(&sup.conf);
+	sup.config_path = "/etc/cc-slurm-adapter/config.json";
+	sup.places.spool_dir = spool;
+	sup.places.empty_dir = empty;
+	sandbox_init(&sb, ROLE_LISTENER);
+	test_collector();
+	test_slurm_conf();
+	test_extra();
+	test_others();
+	sandbox_clear(&sb);
+	conf_clear(&sup.conf);
+	return check_done();
+}

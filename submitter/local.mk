@@ -4,7 +4,7 @@
 noinst_LIBRARIES += libbodies.a
 libbodies_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 libbodies_a_SOURCES = \
-	submitter/payload.c submitter/payload.h \
+	submitter/payload.c submitter/payload.h submitter/payload_json.c \
 	submitter/payload_conf.c submitter/payload_conf.h \
 	submitter/topology.c submitter/topology.h \
 	submitter/topology_shape.c submitter/topology_shape.h \
@@ -29,7 +29,9 @@ libbroker_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
 libbroker_a_SOURCES += \
 	submitter/nats.c \
 	submitter/nats_conf.c submitter/nats_conf.h \
+	submitter/nats_options.c \
 	submitter/nats_link.c submitter/nats_link.h \
+	submitter/nats_publish.c submitter/nats_thread.h \
 	submitter/nats_keys.c submitter/nats_keys.h \
 	submitter/nats_cert.c submitter/nats_cert.h
 else

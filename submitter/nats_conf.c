@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reads NATS' part of the configuration and makes libnats' options of it.
- * Secrets come as bytes and are handed over from memory, for the chroot has
- * no files; a copy that libnats makes of a password is beyond our reach.
- */
+/* Reads NATS' part of the configuration: servers, way to log in, secrets. */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "submitter/nats_cert.h"
 #include "submitter/nats_conf.h"
-
-/* A broker that does not answer a connection in this time is away. */
-#define CONNECT_MS	3000
-/* Nor may it leave bytes unread for longer. */
-#define WRITE_MS	3000
-/* An idle connection is tried this often; the second silence ends it. */
-#define PING_MS		20000
-#define PINGS_OUT	2
 
 struct nats_conf *
 nats_conf_hold(struct nats_conf *nc)
@@ -337,113 +324,4 @@ nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b)
 	    same(a->jwt, b->jwt) && same(a->seed, b->seed) &&
 	    same(a->ca, b->ca) && same(a->cert, b->cert) &&
 	    same(a->key, b->key);
-}
-
-/* libnats asks for these when it connects, in the thread that connects. */
-static natsStatus
-on_jwt(char **jwt, char **error, void *arg)
-{
-	const struct nats_conf *nc = arg;
-
-	(void)error;
-	*jwt = strdup(nc->jwt);
-	return *jwt != NULL ? NATS_OK : NATS_NO_MEMORY;
-}
-
-static natsStatus
-on_sign(char **error, unsigned char **signature, int *len, const char *nonce,
-    void *arg)
-{
-	const struct nats_conf *nc = arg;
-
-	(void)error;
-	return nats_Sign(nc->seed, nonce, signature, len);
-}
-
-static natsStatus
-set_login(natsOptions *o, struct nats_conf *nc)
-{
-	switch (nc->login) {
-	case LOGIN_USER:
-		return natsOptions_SetUserInfo(o, nc->user,
-		    nc->password != NULL ? nc->password : "");
-	case LOGIN_TOKEN:
-		return natsOptions_SetToken(o, nc->token);
-	case LOGIN_CREDS:
-		return natsOptions_SetUserCredentialsCallbacks(o, on_jwt, nc,
-		    on_sign, nc);
-	case LOGIN_NKEY:
-		return natsOptions_SetNKey(o, nc->public, on_sign, nc);
-	case LOGIN_NONE:
-		break;
-	}
-	return NATS_OK;
-}
-
-static natsStatus
-set_tls(natsOptions *o, const struct nats_conf *nc, const char *host)
-{
-	char *system = NULL;
-	const char *ca = nc->ca;
-	natsStatus s;
-
-	s = natsOptions_SetSecure(o, true);
-	if (s == NATS_OK && ca == NULL)
-		ca = system = nats_cert_system();
-	if (s == NATS_OK && ca != NULL)
-		s = natsOptions_SetCATrustedCertificates(o, ca);
-	if (s == NATS_OK && nc->cert != NULL)
-		s = natsOptions_SetCertificatesChain(o, nc->cert, nc->key);
-	if (s == NATS_OK)
-		s = natsOptions_SetExpectedHostname(o, host);
-	free(system);
-	return s;
-}
-
-/* A connection of one life: what breaks is made anew by us, not by libnats. */
-static natsStatus
-set_life(natsOptions *o)
-{
-	natsStatus s;
-
-	s = natsOptions_SetAllowReconnect(o, false);
-	if (s == NATS_OK)
-		s = natsOptions_SetTimeout(o, CONNECT_MS);
-	if (s == NATS_OK)
-		s = natsOptions_SetWriteDeadline(o, WRITE_MS);
-	if (s == NATS_OK)
-		s = natsOptions_SetPingInterval(o, PING_MS);
-	if (s == NATS_OK)
-		s = natsOptions_SetMaxPingsOut(o, PINGS_OUT);
-	if (s == NATS_OK)
-		s = natsOptions_SetIgnoreDiscoveredServers(o, true);
-	/* Saves the flushing thread: we flush after each batch. */
-	if (s == NATS_OK)
-		s = natsOptions_SetSendAsap(o, true);
-	if (s == NATS_OK)
-		s = natsOptions_SetName(o, "cc-slurm-adapter");
-	return s;
-}
-
-natsStatus
-nats_conf_options(struct nats_conf *nc, const struct nats_server *server,
-    const char *address, natsOptions **opts)
-{
-	char url[128];
-	natsStatus s;
-
-	snprintf(url, sizeof(url), strchr(address, ':') != NULL ?
-	    "%s://[%s]:%u" : "%s://%s:%u", server->tls ? "tls" : "nats",
-	    address, server->port);
-	*opts = NULL;
-	s = natsOptions_Create(opts);
-	if (s == NATS_OK)
-		s = natsOptions_SetURL(*opts, url);
-	if (s == NATS_OK)
-		s = set_life(*opts);
-	if (s == NATS_OK)
-		s = set_login(*opts, nc);
-	if (s == NATS_OK && server->tls)
-		s = set_tls(*opts, nc, server->host);
-	return s;
 }

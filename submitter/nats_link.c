@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libnats on a thread of its own, for every call of it may block.  Nothing
- * is logged here: what there is to say goes to the event loop as text.  Each
- * batch is confirmed by the connection that took it: by a flush, in which
- * the broker answers behind whatever it refused, or by the stream's
- * acknowledgements.
+ * libnats on a thread of its own, for every call of it may block: the thread,
+ * its connection, what goes in and comes out.  Nothing is logged here: what
+ * there is to say goes to the event loop as text.
  */
 #include "config.h"
 
@@ -19,35 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "submitter/nats_link.h"
+#include "submitter/nats_thread.h"
 
 /* Confirmed together; a flush costs a round trip. */
 #define BATCH_MAX	256
-/* A flush or an acknowledgement that takes longer does not come. */
-#define CONFIRM_MS	5000
 /* How long the end of the process waits for the thread. */
 #define JOIN_SECONDS	1
-
-struct nats_link {
-	pthread_mutex_t		 lock;
-	pthread_cond_t		 cond;
-	pthread_t		 thread;
-	int			 running;	/* the loop's: there is a thread */
-	int			 fd;		/* eventfd */
-	/* under the lock */
-	struct nats_items	 in;
-	struct nats_items	 out;
-	struct nats_target	*target;	/* owned; NULL = none given */
-	int			 drop;		/* end the connection */
-	int			 quit;
-	int			 closed;	/* nc was closed by libnats */
-	struct nats_state	 state;
-	/* the thread's own */
-	natsConnection		*nc;
-	jsCtx			*js;
-	struct nats_conf	*conf;		/* held while nc is there */
-	int			 window_asked;
-};
 
 /*
  * A closed connection may call back after it was destroyed, so what it calls
@@ -109,21 +84,6 @@ on_closed(natsConnection *nc, void *arg)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* What the connection or, without one, the library said last. */
-static void
-last_words(natsConnection *nc, natsStatus s, char *buf, size_t size)
-{
-	const char *text = NULL;
-
-	if (nc != NULL)
-		natsConnection_GetLastError(nc, &text);
-	if (text == NULL || *text == '\0')
-		text = nats_GetLastError(NULL);
-	if (text == NULL || *text == '\0')
-		text = natsStatus_GetText(s);
-	snprintf(buf, size, "%s", text);
-}
-
 static enum nats_trouble
 trouble_of(natsStatus s)
 {
@@ -164,7 +124,7 @@ try_address(struct nats_link *l, const struct nats_target *t,
 	if (s == NATS_OK && t->conf->jetstream)
 		s = natsConnection_JetStream(&l->js, nc, NULL);
 	if (s != NATS_OK) {
-		last_words(nc, s, why, size);
+		nats_last_words(nc, s, why, size);
 		natsConnection_Destroy(nc);
 		nc = NULL;
 	}
@@ -175,6 +135,38 @@ try_address(struct nats_link *l, const struct nats_target *t,
 	l->closed = nc != NULL && natsConnection_IsClosed(nc);
 	pthread_mutex_unlock(&l->lock);
 	return s;
+}
+
+/*
+ * All addresses until one is taken, its number in *which.  Of several
+ * reasons the first is kept that says more than that nobody is there.
+ */
+static natsStatus
+try_addresses(struct nats_link *l, struct nats_target *t, unsigned *which,
+    char *why, size_t size)
+{
+	natsStatus s, kept_s = NATS_NO_SERVER;
+	char text[160];
+	unsigned i;
+
+	for (i = 0; i < t->addresses.n; i++) {
+		*which = i;
+		s = try_address(l, t, t->addresses.addrs[i], text,
+		    sizeof(text));
+		if (s == NATS_SSL_ERROR && !t->server.tls) {
+			/* The broker wants TLS: with certificates, then. */
+			t->server.tls = 1;
+			s = try_address(l, t, t->addresses.addrs[i], text,
+			    sizeof(text));
+		}
+		if (s == NATS_OK)
+			return s;
+		if (i == 0 || kept_s == NATS_NO_SERVER) {
+			snprintf(why, size, "%s", text);
+			kept_s = s;
+		}
+	}
+	return kept_s;
 }
 
 static void
@@ -196,186 +188,22 @@ connected(struct nats_link *l, struct nats_target *t, const char *address)
 static void
 connect_to(struct nats_link *l, struct nats_target *t)
 {
-	natsStatus s = NATS_NO_SERVER;
 	char why[160] = "no address";
 	char text[256];
-	unsigned i;
+	unsigned which = 0;
+	natsStatus s;
 
 	pthread_mutex_lock(&l->lock);
 	l->state.generation = t->generation;
 	pthread_mutex_unlock(&l->lock);
-	for (i = 0; i < t->addresses.n && s != NATS_OK; i++)
-		s = try_address(l, t, t->addresses.addrs[i], why, sizeof(why));
+	s = try_addresses(l, t, &which, why, sizeof(why));
 	if (s == NATS_OK)
-		connected(l, t, t->addresses.addrs[i - 1]);
+		connected(l, t, t->addresses.addrs[which]);
 	else {
 		snprintf(text, sizeof(text), "%.60s:%u: %s", t->server.host,
 		    t->server.port, why);
 		report(l, PHASE_DOWN, trouble_of(s), text);
 	}
-}
-
-static void
-item_end(struct nats_item *item, enum nats_result result, const char *why)
-{
-	item->result = result;
-	snprintf(item->why, sizeof(item->why), "%s", why);
-}
-
-/* From this item on: the result for all that have none yet. */
-static void
-items_end(struct nats_item *item, enum nats_result result, const char *why)
-{
-	for (; item != NULL; item = STAILQ_NEXT(item, link))
-		item_end(item, result, why);
-}
-
-/*
- * Gives the batch to the connection.  Returns the first item that it did not
- * take (and those behind it were not tried), NULL when it took all.
- */
-static struct nats_item *
-core_publish(struct nats_link *l, struct nats_items *batch, natsStatus *s)
-{
-	struct nats_item *item;
-
-	*s = NATS_OK;
-	STAILQ_FOREACH(item, batch, link) {
-		*s = natsConnection_Publish(l->nc, l->conf->subject,
-		    item->bytes, (int)item->len);
-		if (*s == NATS_MAX_PAYLOAD)
-			item_end(item, NATS_TOO_LONG,
-			    "longer than the broker takes");
-		else if (*s == NATS_OK)
-			item_end(item, NATS_SENT, "");
-		else
-			return item;
-	}
-	*s = NATS_OK;
-	return NULL;
-}
-
-/* What was given to the connection is not confirmed. */
-static void
-core_undo(struct nats_items *batch, const struct nats_item *end,
-    enum nats_result result, const char *why)
-{
-	struct nats_item *item;
-
-	STAILQ_FOREACH(item, batch, link) {
-		if (item == end)
-			break;
-		if (item->result == NATS_SENT)
-			item_end(item, result, why);
-	}
-}
-
-static enum nats_trouble
-core_batch(struct nats_link *l, struct nats_items *batch, char *why,
-    size_t size)
-{
-	struct nats_item *rest;
-	natsStatus s, flushed, denied;
-
-	rest = core_publish(l, batch, &s);
-	flushed = natsConnection_FlushTimeout(l->nc, CONFIRM_MS);
-	/* Set before the flush was answered, when it was set by this batch. */
-	denied = natsConnection_GetLastError(l->nc, NULL);
-	if (denied == NATS_NOT_PERMITTED) {
-		last_words(l->nc, denied, why, size);
-		items_end(STAILQ_FIRST(batch), NATS_DENIED, why);
-		return TROUBLE_DENIED;
-	}
-	if (rest == NULL && flushed == NATS_OK)
-		return TROUBLE_NONE;
-	last_words(l->nc, s != NATS_OK ? s : flushed, why, size);
-	if (flushed != NATS_OK)
-		core_undo(batch, rest, NATS_UNSURE, why);
-	if (rest != NULL) {
-		items_end(rest, NATS_AWAY, why);
-		/* It may have gone out in part, or whole. */
-		if (s != NATS_CONNECTION_CLOSED)
-			item_end(rest, NATS_UNSURE, why);
-	}
-	return TROUBLE_AWAY;
-}
-
-/* How long the stream drops doubles: asked once, where we may ask. */
-static void
-ask_window(struct nats_link *l, const char *stream)
-{
-	jsStreamInfo *si = NULL;
-	int64_t window = 0;
-
-	l->window_asked = 1;
-	if (js_GetStreamInfo(&si, l->js, stream, NULL, NULL) == NATS_OK &&
-	    si->Config != NULL)
-		window = si->Config->Duplicates;
-	jsStreamInfo_Destroy(si);
-	if (window <= 0)
-		return;
-	pthread_mutex_lock(&l->lock);
-	l->state.window = window;
-	l->state.serial++;
-	pthread_mutex_unlock(&l->lock);
-}
-
-static enum nats_trouble
-stream_one(struct nats_link *l, struct nats_item *item, char *why,
-    size_t size)
-{
-	jsErrCode code = 0;
-	jsPubAck *ack = NULL;
-	jsPubOptions po;
-	natsStatus s;
-
-	jsPubOptions_Init(&po);
-	po.MaxWait = CONFIRM_MS;
-	po.MsgId = item->id;
-	s = js_Publish(&ack, l->js, l->conf->subject, item->bytes,
-	    (int)item->len, &po, &code);
-	if (s == NATS_OK) {
-		item_end(item, NATS_SENT, "");
-		item->duplicate = ack != NULL && ack->Duplicate;
-		if (!l->window_asked && ack != NULL && ack->Stream != NULL)
-			ask_window(l, ack->Stream);
-		jsPubAck_Destroy(ack);
-		return TROUBLE_NONE;
-	}
-	jsPubAck_Destroy(ack);
-	if (s == NATS_MAX_PAYLOAD || code == JSStreamMessageExceedsMaximumErr) {
-		item_end(item, NATS_TOO_LONG, "longer than the stream takes");
-		return TROUBLE_NONE;
-	}
-	if (natsConnection_GetLastError(l->nc, NULL) == NATS_NOT_PERMITTED) {
-		last_words(l->nc, NATS_NOT_PERMITTED, why, size);
-		return TROUBLE_DENIED;
-	}
-	if (s == NATS_NO_RESPONDERS) {
-		snprintf(why, size, "no stream takes subject %.100s",
-		    l->conf->subject);
-		return TROUBLE_STREAM;
-	}
-	last_words(code != 0 ? NULL : l->nc, s, why, size);
-	return code != 0 ? TROUBLE_STREAM : TROUBLE_AWAY;
-}
-
-static enum nats_trouble
-stream_batch(struct nats_link *l, struct nats_items *batch, char *why,
-    size_t size)
-{
-	enum nats_trouble trouble;
-	struct nats_item *item;
-
-	STAILQ_FOREACH(item, batch, link) {
-		trouble = stream_one(l, item, why, size);
-		if (trouble == TROUBLE_NONE)
-			continue;
-		items_end(item, trouble == TROUBLE_DENIED ? NATS_DENIED :
-		    NATS_AWAY, why);
-		return trouble;
-	}
-	return TROUBLE_NONE;
 }
 
 static void
@@ -385,11 +213,10 @@ send_batch(struct nats_link *l, struct nats_items *batch)
 	char why[160] = "";
 
 	if (l->nc == NULL) {
-		items_end(STAILQ_FIRST(batch), NATS_AWAY, "not connected");
+		nats_items_end(STAILQ_FIRST(batch), NATS_AWAY, "not connected");
 		return;
 	}
-	trouble = l->js != NULL ? stream_batch(l, batch, why, sizeof(why)) :
-	    core_batch(l, batch, why, sizeof(why));
+	trouble = nats_publish(l, batch, why, sizeof(why));
 	if (trouble == TROUBLE_NONE)
 		return;
 	connection_end(l);
@@ -425,7 +252,7 @@ do_one(struct nats_link *l)
 		l->drop = 0;
 		pthread_mutex_unlock(&l->lock);
 		if (closed)
-			last_words(l->nc, NATS_CONNECTION_CLOSED, why,
+			nats_last_words(l->nc, NATS_CONNECTION_CLOSED, why,
 			    sizeof(why));
 		connection_end(l);
 		if (closed)
@@ -562,7 +389,7 @@ void
 nats_link_disconnect(struct nats_link *l)
 {
 	pthread_mutex_lock(&l->lock);
-	items_end(STAILQ_FIRST(&l->in), NATS_AWAY, "other settings came");
+	nats_items_end(STAILQ_FIRST(&l->in), NATS_AWAY, "other settings came");
 	STAILQ_CONCAT(&l->out, &l->in);
 	wake_loop(l);
 	target_free(l->target);

@@ -11,6 +11,7 @@ EXTRA_DIST += tests/check tests/demo .ci/run .clang-tidy \
 	tests/system/140-worker-kill.sh \
 	tests/system/150-drop-in.sh \
 	tests/system/160-nats.sh \
+	tests/system/165-nats-broker.sh \
 	tests/system/170-plain-user.sh \
 	tests/system/180-secrets.sh \
 	tests/system/190-garbage.sh \

@@ -3,8 +3,9 @@
  * Publishes to a real broker as the submitter does, by hand: tests/lab/nats
  * drives it.
  *
- *	nats-live CONFIG
+ *	nats-live CONFIG [ROOT]
  *
+ * With ROOT it connects only after a chroot into that (empty) folder.
  * CONFIG has one key=value a line, as config.json names them; secrets and
  * files are given by value=@PATH.  Standard input has the commands:
  *
@@ -213,7 +214,7 @@ main(int argc, char **argv)
 {
 	struct event *in;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	log_init("nats-live", LOG_LEVEL_INFO);
 	names_prepare();
@@ -225,6 +226,9 @@ main(int argc, char **argv)
 	if (names == NULL || nats == NULL || event_add(in, NULL) == -1)
 		fatalx("no memory");
 	conf_use(argv[1]);
+	if (argc == 3 && (chroot(argv[2]) == -1 || chdir("/") == -1 ||
+	    setgid(65534) == -1 || setuid(65534) == -1))
+		fatal("chroot %s", argv[2]);
 	event_base_dispatch(base);
 	nats_free(nats);
 	/* Not exit(): libnats and OpenSSL tear each other down there. */

@@ -136,13 +136,11 @@ on_data(char *p, size_t size, size_t n, void *arg)
 static void
 tls_set(struct call *c)
 {
-	const char *ca = c->conf->ca;
-	size_t len = c->conf->ca_len;
+	size_t len;
+	const char *ca = rest_ca(c->conf, &len);
 
 	if (!c->conf->tls)
 		return;
-	if (ca == NULL)
-		ca = rest_system_ca(&len);
 	curl_easy_setopt(c->easy, CURLOPT_CAPATH, NULL);
 #if LIBCURL_VERSION_NUM >= 0x074d00
 	{

@@ -50,6 +50,8 @@ struct rest_conf *rest_conf_new(const struct conf *conf,
 void rest_conf_free(struct rest_conf *rc);
 /* 1 when there is an address and a token. */
 int rest_conf_usable(const struct rest_conf *rc);
+/* The certificates that count, as PEM; NULL = none. */
+const char *rest_ca(const struct rest_conf *rc, size_t *len);
 int rest_conf_equal(const struct rest_conf *a, const struct rest_conf *b);
 
 /* names is borrowed.  NULL on memory. */

@@ -70,10 +70,10 @@ rest_prepare(void)
 }
 
 const char *
-rest_system_ca(size_t *len)
+rest_ca(const struct rest_conf *rc, size_t *len)
 {
-	*len = system_ca_len;
-	return system_ca;
+	*len = rc->ca != NULL ? rc->ca_len : system_ca_len;
+	return rc->ca != NULL ? rc->ca : system_ca;
 }
 
 struct rest_conf *

@@ -24,7 +24,4 @@ struct rest_conf {
 
 struct rest_conf *rest_conf_ref(struct rest_conf *rc);
 
-/* The system's certificates, as read by rest_prepare(); NULL = none found. */
-const char *rest_system_ca(size_t *len);
-
 #endif

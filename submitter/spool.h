@@ -51,6 +51,7 @@ const char *phase_name(enum phase phase);
 #define RUN_SKIPPED	8u	/* a worker died on it: its bytes are not read */
 #define RUN_CLOSED	16u	/* another hand had closed it in cc-backend */
 #define RUN_STOP_SENT	32u	/* a stop was tried before */
+#define RUN_AGAIN	64u	/* started anew, for its stop found no such run */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0
@@ -172,8 +173,13 @@ int spool_record(struct spool *sp, int64_t id, struct job *job);
  * that has nothing left to deliver is buried and its row deleted.
  */
 int spool_save(struct spool *sp, struct spool_run *run);
+/* The run has ended as job says (bytes p, n of it); its phases move on. */
+int spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
+    const void *p, size_t n);
 /* Deletes the row and leaves a tombstone, whatever is left to deliver. */
 int spool_bury(struct spool *sp, struct spool_run *run);
+/* Removes a tombstone: the run may come again. */
+int spool_exhume(struct spool *sp, const struct run_key *key);
 /* Deletes the row of a run that nobody knows, without a tombstone. */
 int spool_forget(struct spool *sp, struct spool_run *run);
 /*

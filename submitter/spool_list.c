@@ -173,6 +173,15 @@ tomb_drop(struct spool *sp, const int64_t tomb[4])
 }
 
 int
+spool_exhume(struct spool *sp, const struct run_key *key)
+{
+	int64_t tomb[4] = { spool_cluster_id(sp, key->cluster, 0),
+		(int64_t)key->job, key->start, 0 };
+
+	return tomb_drop(sp, tomb);
+}
+
+int
 spool_age(struct spool *sp, int64_t wall, int max)
 {
 	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_PAGE);

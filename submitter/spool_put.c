@@ -221,6 +221,21 @@ phase_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 	}
 }
 
+int
+spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
+    const void *p, size_t n)
+{
+	int d;
+
+	run->end = job->end;
+	run->flags &= ~(RUN_FOREIGN | RUN_LOST);
+	for (d = 0; d < DEST__COUNT; d++)
+		phase_ended(sp, run, (enum dest)d);
+	if (spool_record_set(sp, run->id, p, n) == -1)
+		return -1;
+	return spool_save(sp, run);
+}
+
 /* The key moves with what Slurm says until a start may have left us. */
 static void
 key_moves(struct spool_run *run, struct job *job)
@@ -238,7 +253,7 @@ key_moves(struct spool_run *run, struct job *job)
 
 static void
 phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
-    int had_end)
+    int had_end, int live)
 {
 	int d;
 
@@ -254,8 +269,8 @@ phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 			run->phase[d] = PHASE_NONE;
 	}
 	/* cc-backend lost it, and Slurm says that it runs. */
-	if ((run->flags & RUN_LOST) && run->end == 0 &&
-	    run->phase[DEST_REST] != PHASE_START) {
+	if ((run->flags & RUN_LOST) && live && run->end == 0 &&
+	    run->phase[DEST_REST] == PHASE_SEEN) {
 		run->flags &= ~RUN_LOST;
 		run->phase[DEST_REST] = PHASE_START;
 		run->tries[DEST_REST] = 0;
@@ -303,7 +318,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		run->submit = old.submit;
 	run->denied = 0;
 	run->denials = 0;
-	phases_merged(sp, run, &old, had_end);
+	phases_merged(sp, run, &old, had_end, live);
 	if (record_write(sp, run->id, &old) == -1)
 		goto done;
 	if (is_false_start(&old) && !(run->flags & RUN_SENT))

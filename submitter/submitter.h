@@ -17,6 +17,7 @@
 #include "submitter/spool.h"
 #include "submitter/topology.h"
 
+struct ask;
 struct backlog;
 struct relay;
 struct resync;
@@ -48,8 +49,10 @@ struct submitter {
 	struct backlog	*backlog;	/* records not yet durable */
 	struct relay	*relay;
 	struct seen	*seen;
+	struct ask	*ask;
 	struct resync	*resync;
 	struct nodes	*nodes;
+	struct event	*age;		/* of tombstones */
 	struct names	*names;
 	struct topology	*topology;
 	struct payload	*payload;	/* in force */
@@ -66,8 +69,8 @@ struct submitter {
 };
 
 /* main.c */
-/* A run's record as JSON or bytes; see spool.h. */
-struct event *submitter_timer(struct submitter *s, event_callback_fn *fn,
+/* A timer of the worker's loop; NULL on memory. */
+struct event *submitter_timer(struct submitter *s, event_callback_fn fn,
     void *arg);
 /* (Re)sets a one-shot timer; ms < 0 stops it. */
 void submitter_after(struct event *timer, int64_t ms);
@@ -107,28 +110,47 @@ void relay_taken(struct relay *r, struct spool_run *run, int seen);
 /* Refused for good: logs, keeps the reason, releases what waits behind. */
 void relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
     const char *reason);
+/* A commit failed: what the rows say is older than what was done. */
+void relay_rolled_back(struct relay *r);
 void relay_status(struct relay *r, uint64_t request);
 
 /* relay_nats.c: the same towards NATS */
 void relay_nats_kick(struct submitter *s);
-void relay_nats_conf(struct submitter *s);
+/* Takes nc; the first one makes the connection. */
+void relay_nats_use(struct submitter *s, struct nats_conf *nc);
 
-/* gate.c: may cc-backend be asked, and by how many at once */
-
-/* seen.c: which starts are committed; ask-backs */
+/* seen.c: which starts are committed */
 struct seen *seen_new(struct submitter *s);
 void seen_free(struct seen *n);
 /* A run waits to be seen, or for an ask-back. */
 void seen_kick(struct seen *n);
+/* A row was shown as running in a listing begun at asked. */
+void seen_row(struct seen *n, struct spool_run *run, int64_t asked);
+
+/* ask.c: starts refused as doubles */
+struct ask *ask_new(struct submitter *s);
+void ask_free(struct ask *k);
+void ask_kick(struct ask *k);
 
 /* resync.c: cc-backend's running jobs against ours */
 struct resync *resync_new(struct submitter *s);
 void resync_free(struct resync *r);
 void resync_conf(struct resync *r);
+/* cc-backend's clusters: taken and kept for the next start.  0 or -1. */
+int resync_topology(struct submitter *s, const struct answer *a);
+/* The topology that the last process left in the spool. */
+void resync_topology_load(struct submitter *s);
 /* The gate opened: topology if it is old, first round if there was none. */
 void resync_open(struct resync *r);
-/* A round now; request != 0: rows go to ctl, dry: nothing is changed. */
-void resync_now(struct resync *r, uint64_t request, int dry, int force);
+/*
+ * A round now.  request != 0: rows go to ctl.  dry: nothing is changed.
+ * force: denied runs are ended, however many.  repair: runs found open there
+ * after their stop are stopped again.
+ */
+void resync_now(struct resync *r, uint64_t request, int dry, int force,
+    int repair);
+/* A collector is there: what nobody could be asked for is asked now. */
+void resync_peer(struct resync *r);
 /* What the collector says of an ask. */
 void resync_denied(struct resync *r, const struct run_key *key);
 void resync_status(struct resync *r, uint64_t request);
@@ -136,11 +158,14 @@ void resync_status(struct resync *r, uint64_t request);
 /* nodes.c: node states */
 struct nodes *nodes_new(struct submitter *s);
 void nodes_free(struct nodes *n);
-void nodes_frame(struct nodes *n, struct reader *r);
+void nodes_frame(struct nodes *n, struct channel *c, struct reader *r);
+/* Another cc-backend, perhaps: node states are tried again. */
 void nodes_kick(struct nodes *n);
 
 /* verbs.c: ctl */
 void verbs_on_ctl(struct worker *w, uint64_t request,
     const struct ctl_request *req);
+/* All refused runs are due again: how many. */
+unsigned verbs_retry_all(struct submitter *s);
 
 #endif

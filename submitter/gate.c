@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is cc-backend there, and which one is it?  While it fails, only the
+ * harmless probe asks, at growing waits; when the probe is answered, one
+ * request goes first, and the rest follow a good answer.  The probe also
+ * tells the version, for a backend may be upgraded while it is away.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/relay_int.h"
+
+#define FAILURES_MAX	3	/* good answers lacking in a row: it is down */
+#define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
+#define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
+
+static const char probe_body[] = "{\"shared\":\"none\"}";
+
+static const char *const state_names[] = {
+	[GATE_SHUT] = "not in use",
+	[GATE_PROBE] = "down",
+	[GATE_HALF] = "coming back",
+	[GATE_OPEN] = "up",
+	[GATE_STOPPED] = "refuses the token",
+	[GATE_CONFIG] = "wrong address",
+};
+
+static void probe_send(struct gate *g);
+
+const char *
+gate_name(enum gate_state state)
+{
+	return state_names[state];
+}
+
+int64_t
+retry_wait(unsigned tries)
+{
+	int64_t ms = RETRY_FIRST;
+
+	while (tries-- > 0 && ms < RETRY_MAX)
+		ms *= 2;
+	return submitter_jitter(ms < RETRY_MAX ? ms : RETRY_MAX);
+}
+
+unsigned
+gate_width(const struct gate *g)
+{
+	if (g->state == GATE_OPEN)
+		return REST_IN_FLIGHT;
+	return g->state == GATE_HALF ? 1 : 0;
+}
+
+static unsigned long long
+waiting_runs(const struct gate *g)
+{
+	const struct spool *sp = g->s->spool;
+
+	return (unsigned long long)(spool_count(sp, DEST_REST, PHASE_START) +
+	    spool_count(sp, DEST_REST, PHASE_START_ENDED) +
+	    spool_count(sp, DEST_REST, PHASE_BEHIND) +
+	    spool_count(sp, DEST_REST, PHASE_STOP));
+}
+
+/* One line an outage. */
+static void
+say_down(struct gate *g, enum gate_state state)
+{
+	const char *where = rest_where(g->s->rest);
+
+	if (state == GATE_STOPPED)
+		log_errorx("CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
+		    "submitted until it takes it; all runs are kept", where,
+		    g->why);
+	else if (state == GATE_CONFIG)
+		log_errorx("%s is no cc-backend that takes jobs by REST (%s): "
+		    "check ccRestUrl, and ccRestSubmitJobs if it takes them by "
+		    "NATS; all runs are kept", where, g->why);
+	else
+		log_warnx("cc-backend at %s is away: %s; %llu runs wait", where,
+		    g->why, waiting_runs(g));
+}
+
+static void
+gate_down(struct gate *g, enum gate_state state, int64_t wait)
+{
+	if (g->said != state) {
+		if (g->down == 0)
+			g->down = time(NULL);
+		say_down(g, state);
+		g->said = state;
+	}
+	g->state = state;
+	rest_forget(g->s->rest);
+	if (!g->asking)
+		submitter_after(g->timer, wait);
+}
+
+static void
+gate_good(struct gate *g)
+{
+	g->failures = 0;
+	g->probes = 0;
+	if (g->state == GATE_OPEN)
+		return;
+	g->state = GATE_OPEN;
+	if (g->down != 0) {
+		log_notice("cc-backend at %s is back after %lld s; %llu runs "
+		    "wait", rest_where(g->s->rest),
+		    (long long)(time(NULL) - g->down), waiting_runs(g));
+		g->down = 0;
+		g->said = GATE_SHUT;
+		spool_hurry(g->s->spool, DEST_REST);
+		backlog_touch(g->s->backlog);
+	}
+	relay_kick(g->s->relay);
+	seen_kick(g->s->seen);
+}
+
+void
+gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
+{
+	snprintf(g->last, sizeof(g->last), "%s", v->text);
+	if (g->state == GATE_SHUT)
+		return;
+	switch (v->outcome) {
+	case OUT_STOP_LINE:
+		snprintf(g->why, sizeof(g->why), "%s", v->text);
+		gate_down(g, GATE_STOPPED, submitter_jitter(STOPPED_WAIT));
+		return;
+	case OUT_CONFIG:
+		snprintf(g->why, sizeof(g->why), "%s", v->text);
+		gate_down(g, GATE_CONFIG, submitter_jitter(STOPPED_WAIT));
+		return;
+	case OUT_AWAY:
+	case OUT_RETRY:
+		break;
+	default:
+		if (g->state == GATE_HALF || g->state == GATE_OPEN)
+			gate_good(g);
+		return;
+	}
+	if (v->outcome == OUT_RETRY && tries >= ROW_TRIES)
+		return;
+	snprintf(g->why, sizeof(g->why), "%s", v->text);
+	if (g->state == GATE_OPEN && ++g->failures < FAILURES_MAX)
+		return;
+	if (g->state == GATE_OPEN || g->state == GATE_HALF)
+		gate_down(g, GATE_PROBE, retry_wait(g->probes++));
+}
+
+/* What the probe told: a version that was not known, or another than before. */
+static void
+version_take(struct gate *g, const struct verdict *v)
+{
+	struct submitter *s = g->s;
+	static const char *const names[] = {
+		[BACKEND_1_3] = "1.3",
+		[BACKEND_1_4_0] = "1.4 or older",
+		[BACKEND_1_4_3] = "1.4.3",
+		[BACKEND_1_5] = "1.5 or newer",
+	};
+
+	if (!v->told || s->backend_pinned)
+		return;
+	if (!s->backend_told || s->backend != v->backend)
+		log_notice("cc-backend at %s is version %s", rest_where(s->rest),
+		    names[v->backend]);
+	s->backend = v->backend;
+	s->backend_told = 1;
+	spool_policy(s->spool)->commit_seen = s->backend == BACKEND_1_5;
+}
+
+static void
+gate_half(struct gate *g)
+{
+	if (g->down == 0) {
+		gate_good(g);
+	} else {
+		g->state = GATE_HALF;
+		relay_kick(g->s->relay);
+		/* Nothing to try it on: the probe is all there is. */
+		if (waiting_runs(g) == 0)
+			gate_good(g);
+	}
+	if (g->state == GATE_OPEN || g->state == GATE_HALF)
+		resync_open(g->s->resync);
+}
+
+static void
+on_clusters(const struct answer *a, void *arg)
+{
+	struct gate *g = arg;
+	struct verdict v;
+
+	g->asking = 0;
+	outcome_judge(a, &v);
+	if (v.outcome == OUT_DONE && resync_topology(g->s, a) == 0)
+		g->clusters_at = spool_now(g->s->spool);
+	else if (v.outcome == OUT_AWAY || v.outcome == OUT_STOP_LINE) {
+		snprintf(g->why, sizeof(g->why), "%s", v.text);
+		gate_down(g, v.outcome == OUT_AWAY ? GATE_PROBE : GATE_STOPPED,
+		    v.outcome == OUT_AWAY ? retry_wait(g->probes++) :
+		    submitter_jitter(STOPPED_WAIT));
+		return;
+	} else
+		log_warnx("cc-backend's clusters cannot be read (%s): thread ids "
+		    "pass as Slurm has them", v.text);
+	gate_half(g);
+}
+
+/* The topology belongs to the probe: the first start is right at once. */
+static void
+clusters_send(struct gate *g)
+{
+	struct rest_request req = { .what = WHAT_CLUSTERS, .method = "GET",
+		.path = "clusters/", .done = on_clusters, .arg = g };
+
+	if (g->clusters_at != 0 &&
+	    spool_now(g->s->spool) - g->clusters_at < CLUSTERS_AGE) {
+		gate_half(g);
+		return;
+	}
+	g->asking = 1;
+	if (rest_send(g->s->rest, &req) == -1) {
+		g->asking = 0;
+		submitter_after(g->timer, retry_wait(g->probes++));
+	}
+}
+
+static void
+on_probe(const struct answer *a, void *arg)
+{
+	struct gate *g = arg;
+	struct verdict v;
+
+	g->asking = 0;
+	outcome_judge(a, &v);
+	snprintf(g->last, sizeof(g->last), "%s", v.text);
+	if (g->state == GATE_SHUT)
+		return;
+	if (v.outcome == OUT_DONE || v.outcome == OUT_REJECTED) {
+		version_take(g, &v);
+		clusters_send(g);
+		return;
+	}
+	snprintf(g->why, sizeof(g->why), "%s", v.text);
+	if (v.outcome == OUT_STOP_LINE || v.outcome == OUT_CONFIG)
+		gate_down(g, v.outcome == OUT_CONFIG ? GATE_CONFIG :
+		    GATE_STOPPED, submitter_jitter(STOPPED_WAIT));
+	else
+		gate_down(g, GATE_PROBE, retry_wait(g->probes++));
+}
+
+static void
+probe_send(struct gate *g)
+{
+	struct writer body;
+	struct rest_request req = { .what = WHAT_PROBE, .method = "POST",
+		.path = "jobs/start_job/", .body = &body, .done = on_probe,
+		.arg = g };
+
+	if (g->asking)
+		return;
+	/* NATS only: cc-backend's jobs are not touched, not even probed. */
+	if (!conf_bool(&g->s->w->conf, CONF_CC_REST_SUBMIT)) {
+		g->clusters_at = 0;
+		clusters_send(g);
+		return;
+	}
+	wr_init(&body, sizeof(probe_body));
+	wr_mem(&body, probe_body, sizeof(probe_body) - 1);
+	g->asking = 1;
+	if (rest_send(g->s->rest, &req) == -1) {
+		g->asking = 0;
+		submitter_after(g->timer, retry_wait(g->probes++));
+	}
+	wr_clear(&body);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct gate *g = arg;
+
+	(void)fd;
+	(void)what;
+	if (g->state != GATE_SHUT && g->state != GATE_OPEN &&
+	    g->state != GATE_HALF)
+		probe_send(g);
+}
+
+int
+gate_init(struct gate *g, struct submitter *s)
+{
+	g->s = s;
+	g->timer = submitter_timer(s, on_timer, g);
+	return g->timer != NULL ? 0 : -1;
+}
+
+void
+gate_clear(struct gate *g)
+{
+	if (g->timer != NULL)
+		event_free(g->timer);
+}
+
+void
+gate_conf(struct gate *g)
+{
+	submitter_after(g->timer, -1);
+	g->probes = 0;
+	g->failures = 0;
+	if (!rest_usable(g->s->rest)) {
+		g->state = GATE_SHUT;
+		return;
+	}
+	g->state = GATE_PROBE;
+	g->down = 0;
+	g->said = GATE_SHUT;
+	g->clusters_at = 0;
+	submitter_after(g->timer, 0);
+}

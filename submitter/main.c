@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The submitter: alone knows the token, alone keeps the spool, alone talks to
+ * cc-backend and NATS.  It executes nothing and opens nothing but the spool,
+ * whose folder is all it sees.  Whatever else it needs comes as bytes.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "submitter/rest_int.h"
+#include "submitter/submitter.h"
+
+#define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
+#define TOMB_MARGIN	86400		/* s that tombstones outlive the catch-up limit */
+#define MORE_WAIT	5000		/* ms a start waits for its script */
+#define NATS_MARGIN	2000		/* ms above the commit interval */
+#define AGE_EVERY	10000		/* ms between two looks at old tombstones */
+#define AGE_ROWS	512
+
+struct event *
+submitter_timer(struct submitter *s, event_callback_fn fn, void *arg)
+{
+	return evtimer_new(s->w->base, fn, arg);
+}
+
+void
+submitter_after(struct event *timer, int64_t ms)
+{
+	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+
+	if (ms < 0)
+		event_del(timer);
+	else
+		event_add(timer, &tv);
+}
+
+int64_t
+submitter_jitter(int64_t ms)
+{
+	static uint64_t x;
+
+	/* No secret: xorshift, seeded by the time and the process. */
+	if (x == 0)
+		x = ((uint64_t)time(NULL) << 20) ^ (uint64_t)getpid();
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return ms / 2 + (int64_t)(x % (uint64_t)(ms / 2 + 1));
+}
+
+static void
+on_prepare(struct worker *w)
+{
+	(void)w;
+	signal(SIGXFSZ, SIG_IGN);
+	spool_prepare();
+	rest_prepare();
+	names_prepare();
+	nats_prepare();
+}
+
+static void
+on_init(struct worker *w)
+{
+	struct submitter *s = w->arg;
+
+	s->w = w;
+	s->backend = BACKEND_1_5;
+	s->names = names_new(w->base);
+	s->topology = topology_new();
+	s->rest = s->names != NULL ? rest_new(w->base, s->names) : NULL;
+	if (s->rest == NULL || s->topology == NULL)
+		fatalx("out of memory");
+}
+
+static void
+next_drop(struct submitter *s)
+{
+	payload_free(s->next_payload);
+	rest_conf_free(s->next_rest);
+	nats_conf_free(s->next_nats);
+	s->next_payload = NULL;
+	s->next_rest = NULL;
+	s->next_nats = NULL;
+}
+
+static int
+on_conf_check(struct worker *w, const struct conf *next,
+    const uint8_t *secrets, size_t len, char *reason, size_t size)
+{
+	struct submitter *s = w->arg;
+
+	next_drop(s);
+	s->next_payload = payload_new(next, reason, size);
+	if (s->next_payload != NULL)
+		s->next_rest = rest_conf_new(next, secrets, len, reason, size);
+	if (s->next_rest != NULL)
+		s->next_nats = nats_conf_new(next, secrets, len, reason, size);
+	if (s->next_nats == NULL) {
+		next_drop(s);
+		return -1;
+	}
+	return 0;
+}
+
+/* Policy of the spool, as the configuration and the backend's version say. */
+static void
+policy_set(struct submitter *s)
+{
+	const struct conf *conf = &s->w->conf;
+	struct spool_policy *p = spool_policy(s->spool);
+	int rest = conf_bool(conf, CONF_CC_REST_SUBMIT);
+	int64_t commit = conf_int(conf, CONF_CC_COMMIT_INTERVAL) * 1000;
+
+	/* Without an address runs are kept for the day there is one. */
+	p->to[DEST_REST] = rest && *conf_str(conf, CONF_CC_REST_URL) != '\0';
+	p->to[DEST_NATS] = *conf_str(conf, CONF_NATS_SERVER) != '\0';
+	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
+		p->to[DEST_REST] = 1;
+	p->commit_seen = s->backend == BACKEND_1_5;
+	p->more_wait = MORE_WAIT;
+	/* Beside REST others read NATS; alone, cc-backend may be the reader. */
+	p->nats_gap = rest ? 0 : commit + commit / 4 + NATS_MARGIN;
+	spool_set_limits(s->spool, (uint64_t)conf_int(conf,
+	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
+	    TOMB_MARGIN);
+}
+
+static void
+version_pin(struct submitter *s)
+{
+	const char *version = conf_str(&s->w->conf, CONF_CC_BACKEND_VERSION);
+
+	s->backend_pinned = strcmp(version, "auto") != 0;
+	if (s->backend_pinned)
+		s->backend = backend_of(version);
+}
+
+#if LIBCURL_VERSION_NUM < 0x074d00
+/* This libcurl takes certificates from a file alone: it gets its own. */
+static void
+ca_write(struct submitter *s)
+{
+	size_t len;
+	const char *ca = rest_ca(s->next_rest, &len);
+	int fd = open(REST_CA_PATH, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
+	    O_CLOEXEC, 0600);
+
+	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
+		log_warn("%s", REST_CA_PATH);
+	if (fd != -1)
+		close(fd);
+}
+#endif
+
+static void
+conf_swap(struct submitter *s)
+{
+	payload_free(s->payload);
+	s->payload = s->next_payload;
+	s->next_payload = NULL;
+#if LIBCURL_VERSION_NUM < 0x074d00
+	ca_write(s);
+#endif
+	rest_use(s->rest, s->next_rest);
+	s->next_rest = NULL;
+	version_pin(s);
+	policy_set(s);
+	relay_nats_use(s, s->next_nats);
+	s->next_nats = NULL;
+}
+
+/*
+ * Each reload may have mended what runs were refused for, and what cc-backend
+ * is asked through.
+ */
+static void
+on_conf_use(struct worker *w)
+{
+	struct submitter *s = w->arg;
+	unsigned n;
+
+	if (s->spool == NULL)
+		return;		/* on_start() does it */
+	conf_swap(s);
+	nodes_kick(s->nodes);
+	relay_conf(s->relay);
+	resync_conf(s->resync);
+	n = verbs_retry_all(s);
+	if (n > 0)
+		log_notice("%u refused runs are tried again", n);
+}
+
+static void
+on_age(evutil_socket_t fd, short what, void *arg)
+{
+	struct submitter *s = arg;
+
+	(void)fd;
+	(void)what;
+	if (!backlog_stuck(s->backlog) &&
+	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
+		backlog_touch(s->backlog);
+	submitter_after(s->age, AGE_EVERY);
+}
+
+static void
+spool_begin_or_die(struct submitter *s)
+{
+	const struct conf *conf = &s->w->conf;
+	char reason[512];
+
+	s->spool = spool_open(SPOOL_FILE, (uint64_t)conf_int(conf,
+	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
+	    TOMB_MARGIN, reason, sizeof(reason));
+	if (s->spool == NULL)
+		fatalx("the spool cannot be used: %s", reason);
+	log_info("%llu runs in the spool", (unsigned long long)
+	    spool_runs(s->spool));
+}
+
+static void
+on_start(struct worker *w)
+{
+	struct submitter *s = w->arg;
+
+	spool_begin_or_die(s);
+	s->backlog = backlog_new(s);
+	s->relay = relay_new(s);
+	s->seen = seen_new(s);
+	s->ask = ask_new(s);
+	s->resync = resync_new(s);
+	s->nodes = nodes_new(s);
+	s->age = submitter_timer(s, on_age, s);
+	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
+	    s->ask == NULL || s->resync == NULL || s->nodes == NULL ||
+	    s->age == NULL)
+		fatalx("out of memory");
+	conf_swap(s);
+	resync_topology_load(s);
+	relay_conf(s->relay);
+	submitter_after(s->age, AGE_EVERY);
+}
+
+static void
+on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
+    int fd)
+{
+	struct submitter *s = w->arg;
+	struct run_key key;
+	const uint8_t *p;
+	unsigned which;
+	size_t n;
+
+	if (fd != -1)
+		close(fd);
+	if (h->type == MSG_FILE) {
+		which = rd_u8(r);
+		p = rd_blob(r, &n);
+		if (rd_end(r) == -1)
+			channel_broken(w->supervisor, "file");
+		else
+			names_file(s->names, (enum msg_file)which, p, n);
+	} else if (h->type == MSG_SKIP) {
+		rd_run_key(r, &key);
+		if (rd_end(r) == -1)
+			channel_broken(w->supervisor, "skip");
+		else if (s->backlog != NULL)
+			backlog_skip(s->backlog, &key);
+	}
+}
+
+static void
+on_peer(struct worker *w, enum role peer, struct channel *c)
+{
+	struct submitter *s = w->arg;
+
+	if (peer != ROLE_COLLECTOR || s->backlog == NULL)
+		return;
+	backlog_peer(s->backlog, c);
+	if (c != NULL)
+		resync_peer(s->resync);
+}
+
+static void
+on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
+    struct reader *r, int fd)
+{
+	struct submitter *s = w->arg;
+
+	if (fd != -1)
+		close(fd);
+	if (s->backlog == NULL)
+		channel_broken(c, "too early");
+	else if (h->type == MSG_NODES)
+		nodes_frame(s->nodes, c, r);
+	else
+		backlog_frame(s->backlog, h, r);
+}
+
+static void
+on_stop(struct worker *w, uint32_t grace_ms)
+{
+	struct submitter *s = w->arg;
+
+	(void)grace_ms;
+	if (s->spool != NULL) {
+		backlog_flush(s->backlog);
+		spool_close(s->spool);
+	}
+	worker_exit(w);
+}
+
+static const struct worker_ops ops = {
+	.role = ROLE_SUBMITTER,
+	.prepare = on_prepare,
+	.init = on_init,
+	.conf_check = on_conf_check,
+	.conf_use = on_conf_use,
+	.start = on_start,
+	.on_supervisor = on_supervisor,
+	.on_peer = on_peer,
+	.on_neighbour = on_neighbour,
+	.on_ctl = verbs_on_ctl,
+	.on_stop = on_stop,
+};
+
+int
+main(int argc, char **argv)
+{
+	static struct submitter submitter;
+
+	worker_main(&ops, &submitter, argc, argv);
+}

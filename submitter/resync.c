@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cc-backend's running jobs against ours: at start, every ccPollInterval, on
+ * request.  A difference is never mended by guess: what is open there and not
+ * known here is asked of Slurm by way of the collector, and only a record
+ * with an end, or Slurm's denial twice an hour apart, ends it.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/crash.h"
+#include "common/log.h"
+#include "submitter/paging.h"
+#include "submitter/submitter.h"
+
+#define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
+#define ASK_BATCH	256	/* keys of one question to the collector */
+#define FAILED_WAIT	60000	/* ms after a round that failed */
+#define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
+#define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
+#define DENIED_GAP	3600000	/* ms between two denials that count */
+#define DENIED_WAIT	3000	/* ms after the last denial until they are judged */
+#define DENIED_MAX	20	/* runs ended at once without evidence, or: */
+#define DENIED_PERCENT	2	/* of the open ones, if that is more */
+#define LOST_COMMITS	3	/* commit intervals until not being listed means something */
+
+struct resync {
+	struct submitter *s;
+	struct event	*timer;		/* the next round */
+	struct event	*judge;		/* of denials */
+	struct paging	 paging;
+	unsigned	 cluster;	/* the n-th */
+	int64_t		*listed;	/* ids of rows that were shown */
+	size_t		 n_listed, cap_listed;
+	unsigned	 n_foreign;
+	int		 busy, dry, force, repair, failed;
+	uint64_t	 request;
+	uint64_t	 ask;		/* number of the last question */
+	unsigned	 diffs;		/* of the round under way */
+	/* of the last whole round */
+	time_t		 at;
+	unsigned	 last_diffs;
+	unsigned	 last_rows;
+	unsigned	 rows;
+	struct log_limit said;
+};
+
+static void round_next(struct resync *r);
+
+static void
+diff_tell(struct resync *r, const struct run_key *key, const char *what,
+    const char *action)
+{
+	char job[24], start[24];
+	struct writer w;
+	unsigned held;
+
+	r->diffs++;
+	if (r->request != 0) {
+		snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
+		snprintf(start, sizeof(start), "%lld", (long long)key->start);
+		wr_init(&w, CTL_REPLY_MAX);
+		ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, what, action,
+		    NULL);
+		worker_ctl_row(r->s->w, r->request, &w);
+		wr_clear(&w);
+	} else if (log_allowed(&r->said, &held))
+		log_info("job %llu (%s, start %lld): %s; %s (%u more such since "
+		    "the last line)", (unsigned long long)key->job,
+		    key->cluster, (long long)key->start, what, action, held);
+}
+
+static void
+listed_add(struct resync *r, int64_t id)
+{
+	size_t cap = r->cap_listed != 0 ? 2 * r->cap_listed : 1024;
+	int64_t *p;
+
+	if (r->n_listed == r->cap_listed) {
+		p = realloc(r->listed, cap * sizeof(*p));
+		if (p == NULL) {
+			r->failed = 1;	/* then nothing counts as absent */
+			return;
+		}
+		r->listed = p;
+		r->cap_listed = cap;
+	}
+	r->listed[r->n_listed++] = id;
+}
+
+/* Open there, over here: hit by a stop that was meant for another run. */
+static void
+row_victim(struct resync *r, const struct run_key *key)
+{
+	if (!r->dry && !r->repair) {
+		r->s->n.victims++;
+		log_warnx("job %llu (%s, start %lld) runs in cc-backend although "
+		    "its stop was delivered; `cc-slurm-adapterctl repair` mends "
+		    "it", (unsigned long long)key->job, key->cluster,
+		    (long long)key->start);
+	}
+	/* Taken up anew, it gets its record from Slurm, and its stop again. */
+	if (r->repair && !r->dry) {
+		spool_exhume(r->s->spool, key);
+		spool_put_foreign(r->s->spool, key);
+		backlog_touch(r->s->backlog);
+	}
+	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?
+	    "reported" : r->dry ? "would be stopped again" : "stopped again");
+}
+
+static void
+row_foreign(struct resync *r, const struct run_key *key)
+{
+	if (r->n_foreign >= FOREIGN_MAX)
+		return;
+	r->n_foreign++;
+	if (!r->dry) {
+		spool_put_foreign(r->s->spool, key);
+		backlog_touch(r->s->backlog);
+	}
+	diff_tell(r, key, "open there, unknown here",
+	    r->dry ? "would be asked of Slurm" : "asked of Slurm");
+}
+
+static void
+on_row(const struct listed *row, void *arg)
+{
+	struct resync *r = arg;
+	struct spool_run run;
+	int found = spool_find(r->s->spool, &row->key, &run);
+
+	r->rows++;
+	if (found == 1) {
+		listed_add(r, run.id);
+		if (r->dry)
+			return;
+		if (run.phase[DEST_REST] == PHASE_NO_START)
+			relay_taken(r->s->relay, &run, 1);
+		else
+			seen_row(r->s->seen, &run, r->paging.asked);
+	} else if (found == 0) {
+		if (spool_is_done(r->s->spool, &row->key))
+			row_victim(r, &row->key);
+		else
+			row_foreign(r, &row->key);
+	}
+}
+
+static int
+id_cmp(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int
+is_listed(const struct resync *r, int64_t id)
+{
+	return bsearch(&id, r->listed, r->n_listed, sizeof(id), id_cmp) != NULL;
+}
+
+/* Open here and taken long ago, but cc-backend does not show it. */
+static int
+missing_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct resync *r = arg;
+	int64_t margin = LOST_COMMITS * 1000 *
+	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
+
+	if (strcmp(run->key.cluster, r->paging.cluster) != 0 ||
+	    is_listed(r, run->id) ||
+	    run->since[DEST_REST] + margin > r->paging.asked)
+		return 0;
+	if (run->flags & RUN_FOREIGN)
+		return r->dry ? 0 : spool_forget(sp, run);
+	diff_tell(r, &run->key, "open here, not shown there", r->dry ?
+	    "would be asked of Slurm" : "started again if Slurm shows it");
+	if (r->dry || (run->flags & RUN_LOST))
+		return 0;
+	run->flags |= RUN_LOST;
+	return spool_save(sp, run);
+}
+
+static void
+missing_find(struct resync *r)
+{
+	struct spool_after after = { 0 };
+
+	if (r->n_listed > 0)
+		qsort(r->listed, r->n_listed, sizeof(*r->listed), id_cmp);
+	while (spool_each(r->s->spool, DEST_REST, PHASE_SEEN, &after,
+	    SPOOL_PAGE, missing_one, r) == SPOOL_PAGE)
+		continue;
+	backlog_touch(r->s->backlog);
+}
+
+/* One question to the collector: keys of one cluster. */
+struct question {
+	struct resync	*r;
+	char		 cluster[CLUSTER_MAX];
+	struct writer	 keys;
+	uint32_t	 n;
+};
+
+static void
+question_send(struct question *q)
+{
+	struct channel *c = q->r->s->w->peers[ROLE_COLLECTOR];
+	struct writer w;
+
+	if (q->n > 0 && c != NULL) {
+		wr_init(&w, q->keys.len + CLUSTER_MAX + 32);
+		wr_str(&w, q->cluster);
+		wr_u64(&w, ++q->r->ask);
+		wr_u32(&w, q->n);
+		wr_mem(&w, q->keys.buf, q->keys.len);
+		channel_send(c, MSG_ASK, 0, &w, -1);
+		wr_clear(&w);
+	}
+	wr_reset(&q->keys);
+	q->n = 0;
+}
+
+static int
+question_add(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct question *q = arg;
+
+	(void)sp;
+	if (!(run->flags & (RUN_FOREIGN | RUN_LOST)) ||
+	    strcmp(run->key.cluster, q->cluster) != 0)
+		return 0;
+	wr_run_key(&q->keys, &run->key);
+	if (++q->n == ASK_BATCH)
+		question_send(q);
+	return 0;
+}
+
+void
+resync_peer(struct resync *r)
+{
+	struct question q = { .r = r };
+	struct spool_after after;
+	struct run_key name;
+	int64_t cursor;
+	unsigned i;
+
+	wr_init(&q.keys, ASK_BATCH * (CLUSTER_MAX + 32));
+	for (i = 0; spool_cluster(r->s->spool, i, &name, &cursor); i++) {
+		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
+		memset(&after, 0, sizeof(after));
+		while (spool_each(r->s->spool, DEST_REST, PHASE_SEEN, &after,
+		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			continue;
+		question_send(&q);
+	}
+	wr_clear(&q.keys);
+}
+
+static void
+round_end(struct resync *r)
+{
+	char text[128];
+
+	r->busy = 0;
+	if (!r->failed && !r->dry) {
+		r->at = time(NULL);
+		r->last_diffs = r->diffs;
+		r->last_rows = r->rows;
+		log_info("compared with cc-backend: %u runs there, %u "
+		    "differences", r->rows, r->diffs);
+	}
+	if (!r->dry)
+		resync_peer(r);
+	if (r->request != 0) {
+		snprintf(text, sizeof(text), "%u runs in cc-backend, %u "
+		    "differences", r->rows, r->diffs);
+		worker_ctl_end(r->s->w, r->request, r->failed ? CTL_ERROR :
+		    CTL_OK, r->failed ? "cc-backend could not be asked" : text);
+		r->request = 0;
+	}
+	submitter_after(r->timer, r->failed && r->at == 0 ? FAILED_WAIT :
+	    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
+	relay_kick(r->s->relay);
+}
+
+static void
+on_listed(const struct verdict *v, void *arg)
+{
+	struct resync *r = arg;
+
+	if (v->outcome == OUT_DONE)
+		missing_find(r);
+	else {
+		r->failed = 1;
+		relay_told(r->s->relay, v);
+		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
+		    r->paging.cluster, v->text);
+	}
+	r->n_listed = 0;
+	round_next(r);
+}
+
+static void
+round_next(struct resync *r)
+{
+	struct run_key name;
+	int64_t cursor;
+
+	if (!spool_cluster(r->s->spool, r->cluster, &name, &cursor)) {
+		round_end(r);
+		return;
+	}
+	r->cluster++;
+	r->n_foreign = 0;
+	CRASH_POINT("resync");
+	if (paging_start(&r->paging, r->s, name.cluster, 1, 0, 0, on_row,
+	    on_listed, r) == -1) {
+		r->failed = 1;
+		round_end(r);
+	}
+}
+
+static int
+is_off(const struct resync *r)
+{
+	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
+}
+
+void
+resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
+{
+	if (r->busy || is_off(r) || !relay_open(r->s->relay)) {
+		if (request != 0)
+			worker_ctl_end(r->s->w, request, CTL_ERROR, r->busy ?
+			    "a comparison is under way" : is_off(r) ?
+			    "ccRestSubmitJobs is off" : "cc-backend is away");
+		return;
+	}
+	r->busy = 1;
+	r->request = request;
+	r->dry = dry;
+	r->force = force;
+	r->repair = repair;
+	r->failed = 0;
+	r->diffs = r->rows = 0;
+	r->cluster = 0;
+	r->n_listed = 0;
+	round_next(r);
+}
+
+/* Before the first mark a comparison would find little but ourselves behind. */
+static int
+is_early(const struct resync *r)
+{
+	struct spool *sp = r->s->spool;
+	struct run_key name;
+	int64_t cursor;
+
+	if (!spool_cluster(sp, 0, &name, &cursor))
+		return 1;
+	return cursor == 0 && spool_now(sp) - spool_opened(sp) < CATCHUP_MAX;
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct resync *r = arg;
+
+	(void)fd;
+	(void)what;
+	if (r->busy || is_off(r))
+		return;
+	if (is_early(r))
+		submitter_after(r->timer, EARLY_WAIT);
+	else if (relay_open(r->s->relay))
+		resync_now(r, 0, 0, 0, 0);
+	/* else resync_open() sets it again */
+}
+
+void
+resync_open(struct resync *r)
+{
+	if (!r->busy && (r->at == 0 || time(NULL) - r->at >
+	    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL)))
+		submitter_after(r->timer, 1000);
+}
+
+void
+resync_conf(struct resync *r)
+{
+	if (r->at != 0 && !r->busy)
+		submitter_after(r->timer, 1000 *
+		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
+}
+
+int
+resync_topology(struct submitter *s, const struct answer *a)
+{
+	char reason[256];
+
+	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
+	    reason, sizeof(reason)) == -1) {
+		log_warnx("cc-backend's clusters make no sense: %s",
+		    a->body != NULL ? reason : "empty answer");
+		return -1;
+	}
+	spool_meta_set(s->spool, "topology", a->body, a->len);
+	backlog_touch(s->backlog);
+	return 0;
+}
+
+void
+resync_topology_load(struct submitter *s)
+{
+	char reason[256];
+	size_t n;
+	char *text = spool_meta_get(s->spool, "topology", &n);
+
+	if (text != NULL && topology_load(s->topology, text, n, reason,
+	    sizeof(reason)) == -1)
+		log_warnx("the topology kept in the spool makes no sense: %s",
+		    reason);
+	free(text);
+}
+
+void
+resync_denied(struct resync *r, const struct run_key *key)
+{
+	struct spool *sp = r->s->spool;
+	struct spool_run run;
+
+	if (spool_find(sp, key, &run) != 1 || run.end != 0)
+		return;
+	if (run.denials == 0) {
+		run.denied = spool_now(sp);
+		run.denials = 1;
+	} else if (spool_now(sp) - run.denied >= DENIED_GAP)
+		run.denials = 2;
+	spool_save(sp, &run);
+	submitter_after(r->judge, DENIED_WAIT);
+}
+
+struct denials {
+	struct resync	*r;
+	unsigned	 n;
+	int		 end;	/* end them; else count */
+};
+
+/* Slurm denied it twice: it ended when it was denied first, at the latest. */
+static int
+denied_end(struct spool *sp, struct spool_run *run)
+{
+	struct writer w;
+	struct job job;
+	int rc = -1;
+
+	job_init(&job);
+	if ((run->flags & RUN_FOREIGN) || spool_record(sp, run->id, &job) == -1) {
+		job_clear(&job);
+		job.key = run->key;
+		job.flags = JOB_HAS_START;
+	}
+	job.end = time(NULL) - (spool_now(sp) - run->denied) / 1000;
+	if (job.end < run->key.start)
+		job.end = run->key.start;
+	job.state = END_FAILED;
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	job_write(&w, &job);
+	if (wr_end(&w) == 0)
+		rc = spool_end(sp, run, &job, w.buf, w.len);
+	wr_clear(&w);
+	job_clear(&job);
+	return rc;
+}
+
+static int
+denied_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct denials *d = arg;
+
+	if (run->denials < 2)
+		return 0;
+	d->n++;
+	if (!d->end)
+		return 0;
+	log_warnx("job %llu (%s, start %lld) is unknown to Slurm, twice asked: "
+	    "ended as failed", (unsigned long long)run->key.job,
+	    run->key.cluster, (long long)run->key.start);
+	return denied_end(sp, run);
+}
+
+static void
+denied_walk(struct denials *d)
+{
+	struct spool_after after = { 0 };
+
+	d->n = 0;
+	while (spool_each(d->r->s->spool, DEST_REST, PHASE_SEEN, &after,
+	    SPOOL_PAGE, denied_one, d) == SPOOL_PAGE)
+		continue;
+}
+
+static void
+on_judge(evutil_socket_t fd, short what, void *arg)
+{
+	struct resync *r = arg;
+	struct denials d = { .r = r };
+	uint64_t open = spool_count(r->s->spool, DEST_REST, PHASE_SEEN) +
+	    spool_count(r->s->spool, DEST_REST, PHASE_OPEN);
+	uint64_t max = open * DENIED_PERCENT / 100;
+
+	(void)fd;
+	(void)what;
+	if (max < DENIED_MAX)
+		max = DENIED_MAX;
+	denied_walk(&d);
+	if (d.n == 0)
+		return;
+	if (d.n > max && !r->force) {
+		log_errorx("SLURM DENIES %u OF %llu OPEN RUNS: none of them is "
+		    "ended; if that is right, `cc-slurm-adapterctl sync --force`",
+		    d.n, (unsigned long long)open);
+		return;
+	}
+	d.end = 1;
+	denied_walk(&d);
+	r->force = 0;
+	backlog_touch(r->s->backlog);
+	relay_kick(r->s->relay);
+}
+
+void
+resync_status(struct resync *r, uint64_t request)
+{
+	struct worker *w = r->s->w;
+
+	worker_status(w, request, "compared", "%lld", (long long)r->at);
+	worker_status(w, request, "compared_runs", "%u", r->last_rows);
+	worker_status(w, request, "differences", "%u", r->last_diffs);
+}
+
+struct resync *
+resync_new(struct submitter *s)
+{
+	struct resync *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->s = s;
+	r->timer = submitter_timer(s, on_timer, r);
+	r->judge = submitter_timer(s, on_judge, r);
+	if (r->timer == NULL || r->judge == NULL) {
+		resync_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void
+resync_free(struct resync *r)
+{
+	if (r == NULL)
+		return;
+	if (r->timer != NULL)
+		event_free(r->timer);
+	if (r->judge != NULL)
+		event_free(r->judge);
+	free(r->listed);
+	free(r);
+}

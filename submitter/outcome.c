@@ -255,7 +255,9 @@ outcome_judge(const struct answer *a, struct verdict *v)
 		v->backend = strstr(words, "unknown field") != NULL ?
 		    BACKEND_1_4_0 : BACKEND_1_5;
 	}
-	text_vis(words, line, sizeof(line));
+	/* A success has nothing to say. */
+	text_vis(v->outcome == OUT_DONE && a->code < 300 ? "" : words, line,
+	    sizeof(line));
 	snprintf(v->text, sizeof(v->text), "%ld%s%s", a->code,
 	    line[0] != '\0' ? ": " : "", line);
 }

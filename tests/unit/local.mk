@@ -171,3 +171,10 @@ test_access_SOURCES = tests/unit/test_access.c supervisor/access.c \
 	supervisor/slurmconf.c
 test_access_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_access_LDADD = libworker.a libcommon.a $(CAP_LIBS) $(SECCOMP_LIBS)
+
+# The submitter alone, driven by lines: tests/system/submitter_drive.c.
+check_PROGRAMS += submitter_drive
+submitter_drive_SOURCES = tests/system/submitter_drive.c
+submitter_drive_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+submitter_drive_LDADD = libworker.a libcommon.a $(EVENT_LIBS) $(CAP_LIBS) \
+	$(SECCOMP_LIBS)

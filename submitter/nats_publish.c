@@ -63,7 +63,8 @@ core_publish(struct nats_link *l, struct nats_items *batch, natsStatus *s)
 	struct nats_item *item;
 
 	*s = NATS_OK;
-	STAILQ_FOREACH(item, batch, link) {
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	    item = STAILQ_NEXT(item, link)) {
 		*s = natsConnection_Publish(l->nc, l->conf->subject,
 		    item->bytes, (int)item->len);
 		if (*s == NATS_MAX_PAYLOAD)
@@ -85,7 +86,8 @@ core_undo(struct nats_items *batch, const struct nats_item *end,
 {
 	struct nats_item *item;
 
-	STAILQ_FOREACH(item, batch, link) {
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	    item = STAILQ_NEXT(item, link)) {
 		if (item == end)
 			break;
 		if (item->result == NATS_SENT)
@@ -190,7 +192,8 @@ stream_batch(struct nats_link *l, struct nats_items *batch, char *why,
 	enum nats_trouble trouble;
 	struct nats_item *item;
 
-	STAILQ_FOREACH(item, batch, link) {
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	    item = STAILQ_NEXT(item, link)) {
 		trouble = stream_one(l, item, why, size);
 		if (trouble == TROUBLE_NONE)
 			continue;

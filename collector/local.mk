@@ -14,3 +14,26 @@ libslurmtext_a_SOURCES = \
 	collector/json_read.h collector/json_fields.c \
 	collector/json_job.c collector/json_resources.c \
 	collector/json_acct.c
+
+# Makes the configuration ready; apart, so that a test links it alone.
+noinst_LIBRARIES += libcollectorconf.a
+libcollectorconf_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) \
+	$(PCRE2_CFLAGS)
+libcollectorconf_a_SOURCES = \
+	collector/conf.h collector/gpu.c collector/settings.c \
+	collector/tables.h collector/idmap.c collector/open.c collector/done.c
+
+worker_PROGRAMS += collector/collector
+collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_collector_SOURCES = \
+	collector/collector.h collector/runner.h collector/runner.c \
+	collector/now.c collector/health.c collector/slurm.c collector/ask.c \
+	collector/hosts.c collector/out.c collector/runs.c \
+	collector/details.h collector/details.c collector/exact.c \
+	collector/cycle.c collector/ledger.h collector/ledger.c \
+	collector/ledger_ids.c collector/ledger_held.c collector/events.c \
+	collector/asks.c collector/right.c collector/startup.c \
+	collector/script.c collector/plan.c collector/status.c collector/main.c
+collector_collector_LDADD = libcollectorconf.a libslurmtext.a libworker.a \
+	libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(CAP_LIBS) \
+	$(SECCOMP_LIBS)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* One question to Slurm; see collector.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "collector/collector.h"
+#include "common/log.h"
+
+struct command *
+ask_start(struct collector *c, const struct ask *ask)
+{
+	const char *argv[RUNNER_ARGS_MAX + 1];
+	struct command_spec spec;
+	size_t n = 0;
+
+	argv[n++] = c->slurm.path[ask->cmd];
+	while (n < RUNNER_ARGS_MAX && ask->args[n - 1] != NULL) {
+		argv[n] = ask->args[n - 1];
+		n++;
+	}
+	argv[n] = NULL;
+	memset(&spec, 0, sizeof(spec));
+	spec.argv = argv;
+	spec.deadline_ms = ask->deadline_ms != 0 ? ask->deadline_ms :
+	    ASK_DEADLINE_MS;
+	spec.max_bytes = ASK_BYTES_MAX;
+	spec.on_output = ask->on_output;
+	spec.on_end = ask->on_end;
+	spec.arg = ask->arg;
+	log_debug("asks %s %s %s", argv[0], n > 1 ? argv[1] : "",
+	    n > 2 ? argv[2] : "");
+	return runner_start(c->runner, &spec);
+}

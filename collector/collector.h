@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector: asks Slurm, makes records of the answers, hands them to the
+ * submitter.  Three lanes ask at the same time, one command each: the poll
+ * cycle and the hooks' lane ask slurmctld, the accounting lane asks slurmdbd;
+ * job scripts are fetched beside them, a few at a time.
+ */
+#ifndef COLLECTOR_COLLECTOR_H
+#define COLLECTOR_COLLECTOR_H
+
+#include <stdint.h>
+
+#include "collector/conf.h"
+#include "collector/read.h"
+#include "collector/runner.h"
+#include "collector/tables.h"
+#include "common/worker.h"
+
+struct collector;
+struct details;
+struct startup;
+
+/* now.c */
+
+/* Seconds, milliseconds of the monotonic clock; the wall clock. */
+int64_t now_s(void);
+int64_t now_ms(void);
+int64_t now_wall(void);
+
+/* slurm.c: the commands, and what differs by version and site */
+
+enum slurm_command {
+	CMD_SQUEUE,
+	CMD_SCONTROL,
+	CMD_SACCT,
+	CMD_SACCTMGR,
+	CMD_SDIAG,
+	CMD__COUNT
+};
+
+struct slurm {
+	char		 path[CMD__COUNT][512];
+	char		 missing[128];	/* commands that are not there, in words */
+	char		 version_text[32];
+	unsigned	 version;	/* 2205; 0 = not known yet */
+	char		 cluster[CLUSTER_MAX];
+	char		 slurm_user[64];	/* SlurmUser */
+	char		 user[64];	/* who we are; a number without a name */
+	int		 private_jobs;	/* PrivateData has jobs */
+	int		 accounting;	/* slurmdbd is there to be asked */
+	int64_t		 min_job_age;	/* seconds slurmctld remembers an ended job */
+	int		 known;		/* the configuration was read */
+};
+
+void slurm_find(struct slurm *slurm, const char *bin_dir);
+/* The environment of Slurm's commands, built from nothing; 0, or -1. */
+int slurm_environment(struct runner *r, const char *slurm_conf,
+    const char *bin_dir);
+/* One line of `scontrol show config`. */
+void slurm_config_line(struct slurm *slurm, struct span line);
+/* Does the user see all jobs because of who it is? */
+int slurm_right_inherent(const struct slurm *slurm);
+/* squeue's -t: every state in which a run holds its nodes, by version. */
+const char *slurm_live_states(const struct slurm *slurm);
+
+/* health.c: one side of Slurm, there or away */
+
+struct health {
+	const char	*name;		/* "slurmctld" */
+	int		 away;
+	unsigned	 fails;
+	int64_t		 since;		/* wall clock */
+	int64_t		 next;		/* monotonic ms; not asked before */
+	int64_t		 answered;	/* wall clock of the last good answer */
+	char		 why[256];
+	int		 returned;	/* it was away and is back: look at it again */
+};
+
+void health_good(struct health *h);
+void health_bad(struct health *h, const char *why);
+/* ms until it may be asked again; 0 = now. */
+int64_t health_wait(const struct health *h);
+
+/* ask.c: one command of Slurm's, with its usual bounds */
+
+#define ASK_DEADLINE_MS		20000	/* slurmctld */
+#define ASK_LONG_MS		120000	/* slurmdbd over a long range, all jobs' details */
+#define ASK_BYTES_MAX		(4ull * 1024 * 1024 * 1024)
+
+struct ask {
+	enum slurm_command cmd;
+	const char	*args[RUNNER_ARGS_MAX];	/* without argv[0]; NULL-terminated */
+	unsigned	 deadline_ms;
+	int	(*on_output)(const char *p, size_t n, void *arg);
+	void	(*on_end)(const struct command_end *end, void *arg);
+	void	*arg;
+};
+
+/* NULL on memory only, after which nothing is called. */
+struct command *ask_start(struct collector *c, const struct ask *ask);
+
+/* hosts.c: shapes of hosts */
+
+struct hosts;
+
+struct hosts *hosts_new(void);
+void hosts_free(struct hosts *h);
+/* Takes one line of `scontrol show node -o`. */
+void hosts_line(struct hosts *h, struct span line);
+size_t hosts_count(const struct hosts *h);
+/* NULL when it is not known. */
+const struct shape *hosts_shape(const struct hosts *h, const char *name);
+/* Fills the shapes of a run's hosts; returns how many are unknown. */
+unsigned hosts_apply(const struct hosts *h, struct sighting *s);
+
+/* out.c: records on their way to the submitter */
+
+struct out;
+
+struct out *out_new(struct collector *c);
+/*
+ * Each returns the order number of what was queued, 0 on error.  What is
+ * queued is kept until the submitter has stored it.
+ */
+uint64_t out_record(struct out *o, const struct job *job);
+uint64_t out_mark(struct out *o, int64_t until);
+uint64_t out_denied(struct out *o, uint64_t ask, const struct run_key *keys,
+    uint32_t n);
+/* A new submitter, or none: everything goes again once it is released. */
+void out_peer(struct out *o, struct channel *peer);
+void out_release(struct out *o);
+void out_stored(struct out *o, uint64_t seq);
+void out_drained(struct out *o);
+/* No more ended runs for now. */
+int out_full(const struct out *o);
+void out_flow(struct out *o, int hold);
+/* Everything up to this order number is durable. */
+uint64_t out_durable(const struct out *o);
+/* Of what was queued last. */
+uint64_t out_order(const struct out *o);
+unsigned out_waiting(const struct out *o);
+
+/* runs.c: what a sighting means */
+
+/* As slurmctld shows it; may take from s.  Returns the order number of what went out, 0 = nothing. */
+uint64_t run_sighted(struct collector *c, struct sighting *s);
+enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS };
+/*
+ * As accounting has it; may take from s.  may_ask: slurmctld may still know
+ * its resources and can be asked first.
+ */
+enum accounted run_accounted(struct collector *c, struct sighting *s,
+    int may_ask);
+/* slurmctld shows it, in words that cannot be trusted: counts from accounting. */
+uint64_t run_doubtful(struct collector *c, struct sighting *s);
+/* Was this run set aside by the supervisor? */
+int run_skipped(const struct collector *c, uint64_t job, int64_t start);
+
+/* details.c: resources, from slurmctld */
+
+enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
+	DETAIL_UNKNOWN };
+
+/*
+ * done: what slurmctld showed has gone through run_sighted(); when ok, the
+ * question was answered, and details_verdict() tells by job.
+ */
+struct details *details_new(struct collector *c,
+    void (*done)(struct details *d, int ok, void *arg), void *arg);
+void details_free(struct details *d);
+int details_busy(const struct details *d);
+/* The jobs of the next question; 0, or -1 on memory. */
+int details_want(struct details *d, uint64_t job);
+size_t details_wanted(const struct details *d);
+/* Asks: all jobs in one question, or each singly. */
+void details_start(struct details *d, int all);
+enum detail details_verdict(const struct details *d, uint64_t job);
+/* The phase that a job with DETAIL_GOOD was seen in. */
+enum phase details_phase(const struct details *d, uint64_t job);
+/* Order number of the record that was made of it; 0 = none. */
+uint64_t details_order(const struct details *d, uint64_t job);
+void details_forget(struct details *d);
+
+/* cycle.c: the poll */
+
+struct cycle;
+
+struct cycle *cycle_new(struct collector *c);
+void cycle_poll(struct cycle *y);
+/* slurmctld's clock, at start. */
+void cycle_clock(struct cycle *y);
+int cycle_busy(const struct cycle *y);
+uint32_t cycle_number(const struct cycle *y);
+/* Jobs that slurmctld knew when it was asked last. */
+size_t cycle_jobs(const struct cycle *y);
+/* Details are wanted in this cycle or the next. */
+void cycle_want_details(struct cycle *y);
+
+/* startup.c: who Slurm is, which shapes its nodes have, what we may see */
+
+/* Goes on where it is: config, nodes, right, clock; then c->ready. */
+void startup_kick(struct collector *c);
+/* The nodes again (an unknown host was met, or an hour has passed). */
+void startup_nodes(struct collector *c, void (*then)(void *arg), void *arg);
+
+/* right.c: may we see all jobs? */
+
+enum right { RIGHT_UNKNOWN, RIGHT_NONE, RIGHT_OPERATOR, RIGHT_INHERENT,
+	RIGHT_OPEN };
+
+/* Asks; then() is called with 1 when the right was proved, maybe at once. */
+void right_prove(struct collector *c, void (*then)(struct collector *c,
+    int proved));
+/* Was it proved since the cycle began, or is it beyond question? */
+int right_sure(const struct collector *c);
+const char *right_name(enum right right);
+
+/* ledger.c: the accounting lane */
+
+struct ledger;
+
+struct ledger *ledger_new(struct collector *c);
+/*
+ * The range since the cursor.  may_prove: in this cycle a command is left to
+ * prove our right with, should the answer have no witness.
+ */
+void ledger_range(struct ledger *l, int may_prove);
+/* The last day once more; a past range at low priority: 0, -1 = busy or wrong. */
+void ledger_day(struct ledger *l);
+int ledger_backfill(struct ledger *l, int64_t from, int64_t to);
+/* A job to be asked for by id. */
+void ledger_want(struct ledger *l, uint64_t job);
+void ledger_kick(struct ledger *l);
+/* Rows wait for slurmctld to be asked for their resources. */
+int ledger_waits_for_details(const struct ledger *l);
+/* Their jobs into d; and what became of them. */
+void ledger_details_wanted(struct ledger *l, struct details *d);
+void ledger_details_done(struct ledger *l, const struct details *d);
+void ledger_hold(struct ledger *l, int hold);
+
+/* events.c: what hooks said */
+
+struct events;
+
+struct events *events_new(struct collector *c);
+void events_note(struct events *e, uint64_t event, uint64_t job);
+void events_kick(struct events *e);
+/* Accounting was asked about these jobs: what came of it. */
+void events_accounted(struct events *e, uint64_t job, int ended, int known);
+/* Something became durable. */
+void events_stored(struct events *e);
+/* A new listener, or none: it will repeat what it has. */
+void events_forget(struct events *e);
+unsigned events_waiting(const struct events *e);
+
+/* asks.c: what the submitter wants to know */
+
+struct asks;
+
+struct asks *asks_new(struct collector *c);
+int asks_note(struct asks *a, struct reader *r);
+int asks_pending(const struct asks *a);
+/* Is this run asked for, so that nothing known of it is held back? */
+int asks_has(const struct asks *a, uint64_t job, int64_t start);
+/* squeue was answered in full, in this cycle. */
+void asks_listed(struct asks *a);
+/* A row of accounting; its start becomes the one asked for, if that has moved. */
+void asks_row(struct asks *a, struct sighting *s);
+/* Accounting was asked by id about job, in full. */
+void asks_accounted(struct asks *a, uint64_t job);
+/* A new submitter asks anew. */
+void asks_forget(struct asks *a);
+
+/* script.c: job scripts */
+
+struct scripts;
+
+struct scripts *scripts_new(struct collector *c);
+void scripts_want(struct scripts *s, const struct run_key *key,
+    uint64_t array_job);
+unsigned scripts_waiting(const struct scripts *s);
+
+/* plan.c: what is done when */
+
+void plan_start(struct collector *c);
+/* The submitter has said what it knows. */
+void plan_synced(struct collector *c);
+/* Whichever lane may do something, does. */
+void plan_kick(struct collector *c);
+void plan_conf(struct collector *c);
+/* The cluster's name is known: which of the spool's cursors is ours. */
+void plan_cluster(struct collector *c);
+/* A run that is open in the spool. */
+void plan_open(struct collector *c, const struct run_key *key);
+/* A round now, the last day included. */
+void plan_sync(struct collector *c);
+/* A mark became durable: the last-run file follows. */
+void plan_cursor(struct collector *c, int64_t until);
+
+/* status.c */
+
+void status_rows(struct collector *c, uint64_t request);
+void status_metrics(struct collector *c, uint64_t request);
+
+#define SKIPS_MAX	256	/* runs set aside by the supervisor */
+#define CURSORS_MAX	16	/* clusters in one spool */
+
+struct cursor {
+	char	cluster[CLUSTER_MAX];
+	int64_t	until;
+};
+
+struct collector {
+	struct worker	*w;
+	struct runner	*runner;
+	struct settings	*set;
+	struct settings	*next_set;	/* checked, not yet in force */
+	struct settings	*retired;	/* questions may still read with them */
+	struct slurm	 slurm;
+	struct hosts	*hosts;
+	struct health	 ctld;
+	struct health	 dbd;
+	struct open_runs open;
+	struct done_runs done;
+	struct out	*out;
+	struct cycle	*cycle;
+	struct ledger	*ledger;
+	struct events	*events;
+	struct asks	*asks;
+	struct scripts	*scripts;
+	enum right	 right;
+	uint32_t	 right_cycle;	/* it was proved in */
+	struct startup	*startup;
+	int		 ready;		/* Slurm's configuration and nodes are known */
+	int		 synced;	/* the submitter has said what it knows */
+	int64_t		 cursor;	/* the spool's; 0 = none */
+	int64_t		 clock;		/* slurmctld's, when its queue to slurmdbd was empty; 0 */
+	int		 clock_works;	/* sdiag says what it should */
+	int		 clock_tried;
+	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
+	struct cursor	 cursors[CURSORS_MAX];
+	unsigned	 n_cursors;
+	struct run_key	*early;		/* owned: open runs said before the cluster is known */
+	size_t		 n_early;
+	size_t		 cap_early;
+	int		 lastrun;	/* -1, or the descriptor */
+	int64_t		 lastrun_time;	/* as it was at start */
+	struct event	*kick_timer;
+	int64_t		 poll_at;	/* monotonic ms: the next one */
+	int64_t		 polled;	/* wall clock of the last */
+	int64_t		 hosts_at;	/* monotonic s: shapes were read */
+	int64_t		 day_at;	/* monotonic s: the day was read again */
+	struct run_key	 skips[SKIPS_MAX];
+	unsigned	 n_skips;
+	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
+	uint64_t	 rows_read;
+	uint64_t	 records_sent;
+	char		 last_error[256];
+};
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resources of runs, from `scontrol show job -d -o`: all jobs in one question
+ * or a few singly.  Nothing of an answer is used before its end: a user's text
+ * may hold a line that looks like another job's record, and only the whole
+ * answer shows that a job occurs twice.  Such jobs are asked for again,
+ * exactly.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/details.h"
+#include "common/log.h"
+
+static void details_next(struct details *d);
+
+struct details *
+details_new(struct collector *c,
+    void (*done)(struct details *d, int ok, void *arg), void *arg)
+{
+	struct details *d = calloc(1, sizeof(*d));
+
+	if (d == NULL)
+		fatal("no memory");
+	d->c = c;
+	d->done = done;
+	d->arg = arg;
+	return d;
+}
+
+static void
+result_drop(struct result *r)
+{
+	if (r->s != NULL) {
+		sighting_clear(r->s);
+		free(r->s);
+	}
+	r->s = NULL;
+}
+
+void
+details_forget(struct details *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		result_drop(&d->results[i]);
+	free(d->results);
+	d->results = NULL;
+	d->n = d->cap = d->at = d->held = 0;
+	idmap_clear(&d->index);
+	idmap_clear(&d->seen);
+	lines_clear(&d->lines);
+	exact_free(d->exact);
+	d->exact = NULL;
+}
+
+void
+details_free(struct details *d)
+{
+	if (d == NULL)
+		return;
+	if (d->cmd != NULL)
+		command_cancel(d->cmd);
+	details_forget(d);
+	free(d);
+}
+
+int
+details_busy(const struct details *d)
+{
+	return d->busy;
+}
+
+size_t
+details_wanted(const struct details *d)
+{
+	return d->n;
+}
+
+static struct result *
+result_of(const struct details *d, uint64_t job)
+{
+	uint32_t *at = idmap_get(&d->index, job);
+
+	return at != NULL ? &d->results[*at - 1] : NULL;
+}
+
+static struct result *
+result_new(struct details *d, uint64_t job, int wanted)
+{
+	struct result *results, *r = result_of(d, job);
+	size_t cap = d->cap != 0 ? d->cap * 2 : 16;
+	uint32_t *at;
+
+	if (r != NULL)
+		return r;
+	if (d->n == d->cap) {
+		results = realloc(d->results, cap * sizeof(*results));
+		if (results == NULL)
+			return NULL;
+		d->results = results;
+		d->cap = cap;
+	}
+	at = idmap_put(&d->index, job, NULL);
+	if (at == NULL)
+		return NULL;
+	r = &d->results[d->n++];
+	memset(r, 0, sizeof(*r));
+	r->job = job;
+	r->wanted = wanted;
+	*at = (uint32_t)d->n;
+	return r;
+}
+
+int
+details_want(struct details *d, uint64_t job)
+{
+	return result_new(d, job, 1) != NULL ? 0 : -1;
+}
+
+enum detail
+details_verdict(const struct details *d, uint64_t job)
+{
+	struct result *r = result_of(d, job);
+
+	return r != NULL ? r->verdict : DETAIL_UNSEEN;
+}
+
+enum phase
+details_phase(const struct details *d, uint64_t job)
+{
+	struct result *r = result_of(d, job);
+
+	return r != NULL ? r->phase : PHASE_UNKNOWN;
+}
+
+uint64_t
+details_order(const struct details *d, uint64_t job)
+{
+	struct result *r = result_of(d, job);
+
+	return r != NULL ? r->order : 0;
+}
+
+void
+details_keep(struct details *d, struct result *r, struct sighting *s,
+    size_t bytes)
+{
+	r->s = malloc(sizeof(*s));
+	if (r->s == NULL) {
+		sighting_clear(s);
+		r->verdict = DETAIL_LATER;
+		return;
+	}
+	*r->s = *s;
+	r->verdict = DETAIL_GOOD;
+	d->held += bytes + sizeof(*s);
+}
+
+/* A job that nobody asked for: is it a run that ended unseen? */
+static int
+is_worth_reading(struct details *d, uint64_t job, struct span line)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	if (!d->all || d->held > HELD_MAX / 2 ||
+	    token_find(line, " JobState=PENDING ") != NULL)
+		return 0;
+	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)
+		if (!(run->flags & OPEN_LEFT))
+			return 0;
+	return 1;
+}
+
+static void
+record_take(struct details *d, uint64_t job, struct span line)
+{
+	struct result *r = result_of(d, job);
+	enum record_verdict verdict;
+	struct sighting s;
+
+	if (r == NULL && !is_worth_reading(d, job, line))
+		return;
+	if (d->held + line.n > HELD_MAX) {
+		if (r != NULL)
+			r->verdict = DETAIL_LATER;
+		return;
+	}
+	sighting_init(&s);
+	verdict = scontrol_record(line, (struct span){ NULL, 0 },
+	    &d->c->set->how, &s);
+	if (r == NULL && verdict == RECORD_GOOD &&
+	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
+	    s.job.key.start))
+		r = result_new(d, job, 0);
+	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen) {
+		details_keep(d, r, &s, line.n);
+		return;
+	}
+	if (r != NULL)
+		r->verdict = DETAIL_AMBIGUOUS;
+	sighting_clear(&s);
+}
+
+static int
+on_line(struct span line, void *arg)
+{
+	struct details *d = arg;
+	uint64_t job = scontrol_id(line);
+	struct result *r;
+	int added;
+
+	if (job == 0)
+		return 0;
+	if (idmap_put(&d->seen, job, &added) == NULL)
+		return -1;
+	if (added) {
+		record_take(d, job, line);
+		return 0;
+	}
+	/* Twice in one answer: one of them is a user's text. */
+	r = result_of(d, job);
+	if (r != NULL) {
+		result_drop(r);
+		r->verdict = DETAIL_AMBIGUOUS;
+	}
+	return 0;
+}
+
+static int
+on_output(const char *p, size_t n, void *arg)
+{
+	struct details *d = arg;
+
+	return lines_feed(&d->lines, p, n, on_line, d);
+}
+
+static void
+details_finish(struct details *d, int ok)
+{
+	d->busy = 0;
+	if (ok)
+		health_good(&d->c->ctld);
+	d->done(d, ok, d->arg);
+	plan_kick(d->c);
+}
+
+static void
+details_fail(struct details *d, const struct command_end *end)
+{
+	char why[512];
+
+	command_why(end, why, sizeof(why));
+	health_bad(&d->c->ctld, why);
+	snprintf(d->c->last_error, sizeof(d->c->last_error), "scontrol: %.200s",
+	    why);
+	details_finish(d, 0);
+}
+
+/* What was asked for and did not come is not known to slurmctld. */
+static void
+unseen_unknown(struct details *d, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		if (d->results[from].verdict == DETAIL_UNSEEN)
+			d->results[from].verdict = DETAIL_UNKNOWN;
+}
+
+static void
+on_all_end(const struct command_end *end, void *arg)
+{
+	struct details *d = arg;
+
+	d->cmd = NULL;
+	if (end->outcome != COMMAND_OK ||
+	    lines_end(&d->lines, on_line, d) == -1) {
+		details_fail(d, end);
+		return;
+	}
+	unseen_unknown(d, 0, d->n);
+	d->at = 0;
+	details_next(d);
+}
+
+static void
+ask_all(struct details *d)
+{
+	struct ask ask = { .cmd = CMD_SCONTROL, .deadline_ms = ASK_LONG_MS,
+	    .args = { "--all", "show", "job", "-d", "-o" },
+	    .on_output = on_output, .on_end = on_all_end, .arg = d };
+
+	d->cmd = ask_start(d->c, &ask);
+	if (d->cmd == NULL)
+		details_finish(d, 0);
+}
+
+static void
+on_one_end(const struct command_end *end, void *arg)
+{
+	struct details *d = arg;
+	int unknown = end->outcome == COMMAND_FAILED &&
+	    strstr(end->err, "Invalid job id") != NULL;
+
+	d->cmd = NULL;
+	if ((end->outcome != COMMAND_OK && !unknown) ||
+	    lines_end(&d->lines, on_line, d) == -1) {
+		details_fail(d, end);
+		return;
+	}
+	unseen_unknown(d, d->at, d->at + 1);
+	d->at++;
+	details_next(d);
+}
+
+static void
+ask_one(struct details *d, uint64_t job)
+{
+	char id[24];
+	struct ask ask = { .cmd = CMD_SCONTROL,
+	    .args = { "--all", "show", "job", "-d", "-o", id },
+	    .on_output = on_output, .on_end = on_one_end, .arg = d };
+
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
+	idmap_clear(&d->seen);
+	lines_clear(&d->lines);
+	d->cmd = ask_start(d->c, &ask);
+	if (d->cmd == NULL)
+		details_finish(d, 0);
+}
+
+/* Everything is known: now it may be used, and not before. */
+static void
+deliver(struct details *d)
+{
+	struct result *r;
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		r = &d->results[i];
+		if (r->verdict != DETAIL_GOOD || r->s == NULL)
+			continue;
+		hosts_apply(d->c->hosts, r->s);
+		r->phase = r->s->state->phase;
+		r->order = run_sighted(d->c, r->s);
+		result_drop(r);
+	}
+	details_finish(d, 1);
+}
+
+static void
+on_hosts(void *arg)
+{
+	deliver(arg);
+}
+
+/* A host that was added since the shapes were read. */
+#define HOSTS_AGAIN_S	60
+
+static int
+hosts_missing(const struct details *d)
+{
+	const struct result *r;
+	size_t i;
+	uint32_t k;
+
+	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S)
+		return 0;
+	for (i = 0; i < d->n; i++) {
+		r = &d->results[i];
+		for (k = 0; r->s != NULL && k < r->s->job.n_hosts; k++)
+			if (hosts_shape(d->c->hosts,
+			    r->s->job.hosts[k].name) == NULL)
+				return 1;
+	}
+	return 0;
+}
+
+/* The next single question, then the exact ones, then the end. */
+static void
+details_next(struct details *d)
+{
+	struct result *r;
+
+	if (!d->all) {
+		if (d->at < d->n) {
+			ask_one(d, d->results[d->at].job);
+			return;
+		}
+		d->all = 1;	/* as far as this answer goes */
+		d->at = 0;
+	}
+	for (; d->at < d->n; d->at++) {
+		r = &d->results[d->at];
+		if (r->verdict == DETAIL_AMBIGUOUS && r->wanted) {
+			exact_start(d, r);
+			return;
+		}
+	}
+	if (hosts_missing(d))
+		startup_nodes(d->c, on_hosts, d);
+	else
+		deliver(d);
+}
+
+void
+details_exact_done(struct details *d, int answered)
+{
+	exact_free(d->exact);
+	d->exact = NULL;
+	if (!answered) {
+		details_finish(d, 0);
+		return;
+	}
+	d->at++;
+	details_next(d);
+}
+
+void
+details_start(struct details *d, int all)
+{
+	d->busy = 1;
+	d->all = all;
+	d->at = 0;
+	d->held = 0;
+	lines_clear(&d->lines);
+	idmap_clear(&d->seen);
+	if (all)
+		ask_all(d);
+	else
+		details_next(d);
+}

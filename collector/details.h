@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What details.c and exact.c share. */
+#ifndef COLLECTOR_DETAILS_H
+#define COLLECTOR_DETAILS_H
+
+#include "collector/collector.h"
+
+/* Sightings of one answer are kept to its end: no more bytes of them than this. */
+#define HELD_MAX	(4u * 1024 * 1024)
+
+struct result {
+	uint64_t	 job;
+	uint64_t	 order;		/* of the record made of it; 0 = none */
+	struct sighting	*s;		/* owned; NULL = none, or delivered */
+	enum detail	 verdict;
+	enum phase	 phase;
+	int		 wanted;	/* else it was found on the way */
+};
+
+struct exact;
+
+struct details {
+	struct collector *c;
+	void		(*done)(struct details *d, int ok, void *arg);
+	void		*arg;
+	struct command	*cmd;
+	struct idmap	 index;		/* job -> place in results, plus one */
+	struct idmap	 seen;		/* every job of the answer */
+	struct result	*results;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	size_t		 at;		/* asked singly, or exactly */
+	int		 all;
+	int		 busy;
+	struct lines	 lines;
+	size_t		 held;		/* bytes of sightings */
+	struct exact	*exact;		/* owned; NULL when no such question is asked */
+};
+
+/* exact.c: one job whose texts make its record ambiguous */
+
+/* Asks; then details_exact_done() is called with a verdict. */
+void exact_start(struct details *d, struct result *r);
+void exact_free(struct exact *x);
+void details_exact_done(struct details *d, int answered);
+
+/* Keeps s for the job; takes it. */
+void details_keep(struct details *d, struct result *r, struct sighting *s,
+    size_t bytes);
+
+#endif

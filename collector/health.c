@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slurmctld, slurmdbd: there or away.  One line when it goes, one when it is
+ * back; in between growing waits, for a daemon that starts under load is not
+ * helped by us.
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "collector/collector.h"
+#include "common/log.h"
+
+#define WAIT_FIRST_MS	1000
+#define WAIT_MAX_MS	60000
+
+void
+health_good(struct health *h)
+{
+	h->answered = now_wall();
+	h->fails = 0;
+	h->next = 0;
+	if (!h->away)
+		return;
+	h->away = 0;
+	h->returned = 1;
+	log_notice("%s answers again after %lld s", h->name,
+	    (long long)(h->answered - h->since));
+}
+
+void
+health_bad(struct health *h, const char *why)
+{
+	int64_t wait = WAIT_FIRST_MS;
+	unsigned i;
+
+	for (i = 0; i < h->fails && wait < WAIT_MAX_MS; i++)
+		wait *= 2;
+	if (wait > WAIT_MAX_MS)
+		wait = WAIT_MAX_MS;
+	h->fails++;
+	h->next = now_ms() + wait;
+	snprintf(h->why, sizeof(h->why), "%s", why);
+	if (h->away) {
+		log_debug("%s: %s; again in %lld s", h->name, why,
+		    (long long)wait / 1000);
+		return;
+	}
+	h->away = 1;
+	h->since = now_wall();
+	log_warnx("%s does not answer: %s; asked again and again, nothing is "
+	    "skipped", h->name, why);
+}
+
+int64_t
+health_wait(const struct health *h)
+{
+	int64_t left = h->next - now_ms();
+
+	return h->next != 0 && left > 0 ? left : 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The accounting lane: what ended, by range of time and by id.  A range is
+ * asked in slices that fit slurmdbd's limits; each slice that was answered in
+ * full, with the right to see all jobs proved, earns a mark.  A mark never
+ * passes the moment at which slurmctld had told slurmdbd everything.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/ledger.h"
+#include "common/log.h"
+
+#define SLICE_S		86400	/* one question spans no more */
+#define SLICE_MIN_S	3600	/* nor, after it timed out, less */
+#define DAY_S		86400
+#define LATER_S		86400	/* -E lies ahead: clocks differ, -s needs an end */
+#define BAD_TRIES	2	/* then rows that cannot be read are left out */
+
+struct ledger *
+ledger_new(struct collector *c)
+{
+	struct ledger *l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		fatal("no memory");
+	l->c = c;
+	l->slice = SLICE_S;
+	return l;
+}
+
+/* slurmctld's clock as far as it is known, else ours. */
+static int64_t
+slurm_now(const struct collector *c)
+{
+	int64_t now = now_wall();
+
+	return c->clock > now ? c->clock : now;
+}
+
+static void
+range_set(struct range *r, enum range_kind kind, int64_t from, int64_t to)
+{
+	r->kind = kind;
+	r->from = from;
+	r->to = to;
+	r->at = from;
+	r->tries = 0;
+}
+
+/* Since the cursor, but no further back than the site wants. */
+static void
+range_begin(struct ledger *l)
+{
+	struct collector *c = l->c;
+	int64_t now = slurm_now(c), from = c->cursor, oldest;
+
+	oldest = now - c->set->max_span;
+	if (from < oldest) {
+		if (from > 0) {
+			log_errorx("the last %lld s that were read end before "
+			    "slurmQueryMaxSpan: %lld s are skipped; "
+			    "`cc-slurm-adapterctl backfill` fetches them",
+			    (long long)from, (long long)(oldest - from));
+			c->skipped_seconds += (uint64_t)(oldest - from);
+		}
+		from = oldest;
+		c->cursor = oldest;
+	}
+	from -= c->set->lag;
+	range_set(&l->range, RANGE_POLL, from > 0 ? from : 1, 0);
+}
+
+void
+ledger_range(struct ledger *l, int may_prove)
+{
+	l->may_prove = may_prove;
+	l->due |= DUE_POLL;
+	ledger_wanted_left(l);
+	ledger_kick(l);
+}
+
+void
+ledger_day(struct ledger *l)
+{
+	l->due |= DUE_DAY;
+	ledger_kick(l);
+}
+
+int
+ledger_backfill(struct ledger *l, int64_t from, int64_t to)
+{
+	if (l->due & DUE_BACKFILL || from <= 0 || to <= from)
+		return -1;
+	l->due |= DUE_BACKFILL;
+	range_set(&l->backfill, RANGE_BACKFILL, from, to);
+	ledger_kick(l);
+	return 0;
+}
+
+static void
+range_done(struct ledger *l)
+{
+	if (l->range.kind == RANGE_BACKFILL) {
+		log_notice("backfill: done, %llu rows",
+		    (unsigned long long)l->backfill_rows);
+		l->due &= ~DUE_BACKFILL;
+		l->backfill_rows = 0;
+	}
+	l->range.kind = RANGE_NONE;
+	ledger_kick(l);
+}
+
+/* As far as the mark may go; 0 = nowhere. */
+static int64_t
+mark_bound(const struct ledger *l)
+{
+	const struct collector *c = l->c;
+
+	if (l->clock > 0)
+		return l->clock;
+	return c->clock_works || !c->clock_tried ? 0 : l->latest;
+}
+
+/* Rows that wait for their resources hold the mark back as well. */
+void
+ledger_mark(struct ledger *l)
+{
+	struct collector *c = l->c;
+
+	if (l->mark <= c->cursor || l->n_held > 0)
+		return;
+	c->cursor = l->mark;
+	l->mark = 0;
+	out_mark(c->out, c->cursor);
+}
+
+static void
+slice_proved(struct ledger *l, int proved)
+{
+	int64_t until = mark_bound(l);
+	int last = l->range.at >= l->range.to && l->range.to != 0;
+
+	if (l->range.kind == RANGE_POLL) {
+		if (l->slice_to != 0 && l->slice_to < until)
+			until = l->slice_to;
+		if (proved && until > l->mark)
+			l->mark = until;
+		ledger_mark(l);
+		last = l->slice_to == 0;
+	}
+	if (last) {
+		range_done(l);
+		return;
+	}
+	ledger_kick(l);
+}
+
+static void
+on_right(struct collector *c, int proved)
+{
+	c->ledger->proving = 0;
+	slice_proved(c->ledger, proved);
+}
+
+/*
+ * The whole answer is there.  Without the right to see all jobs it would be
+ * as whole, but empty: somebody else's row, or slurmdbd itself, must say that
+ * the right is still ours.
+ */
+static void
+slice_end(struct ledger *l)
+{
+	struct collector *c = l->c;
+
+	if (l->range.kind != RANGE_POLL)
+		log_info("%s: read up to %lld, %llu rows",
+		    l->range.kind == RANGE_DAY ? "the last day again" :
+		    "backfill", (long long)l->slice_to,
+		    (unsigned long long)l->reader.rows);
+	else if (l->slice_to != 0)
+		log_notice("catching up: read up to %lld s ago, %llu rows",
+		    (long long)(slurm_now(c) - l->slice_to),
+		    (unsigned long long)l->reader.rows);
+	l->range.at = l->slice_to;
+	l->range.tries = 0;
+	if (l->range.kind != RANGE_POLL || slurm_right_inherent(&c->slurm) ||
+	    l->witnessed)
+		slice_proved(l, 1);
+	else if (l->may_prove) {
+		l->proving = 1;
+		right_prove(c, on_right);
+	} else
+		slice_proved(l, 0);
+}
+
+static void
+slice_fail(struct ledger *l, const struct command_end *end)
+{
+	char why[512];
+
+	command_why(end, why, sizeof(why));
+	if (end->outcome == COMMAND_TIMEOUT && l->slice > SLICE_MIN_S)
+		l->slice /= 2;
+	snprintf(l->c->last_error, sizeof(l->c->last_error), "sacct: %.200s",
+	    why);
+	health_bad(&l->c->dbd, why);
+	/* The next poll begins anew; the others go on where they were. */
+	if (l->range.kind == RANGE_POLL) {
+		l->range.kind = RANGE_NONE;
+		l->due |= DUE_POLL;
+	}
+}
+
+static void
+on_range_end(const struct command_end *end, void *arg)
+{
+	struct ledger *l = arg;
+
+	l->cmd = NULL;
+	if (end->outcome != COMMAND_OK || sacct_end(&l->reader) == -1) {
+		slice_fail(l, end);
+		sacct_clear(&l->reader);
+		plan_kick(l->c);
+		return;
+	}
+	health_good(&l->c->dbd);
+	sacct_clear(&l->reader);
+	if (l->reader.bad > 0) {
+		log_warnx("%u rows of accounting cannot be read%s",
+		    l->reader.bad, l->range.tries < BAD_TRIES ?
+		    ", asked again" : " and are left out");
+		if (l->range.tries++ < BAD_TRIES) {
+			ledger_kick(l);
+			return;
+		}
+	}
+	slice_end(l);
+	if (l->n_held > 0)
+		cycle_want_details(l->c->cycle);
+	plan_kick(l->c);
+}
+
+static int
+on_range_output(const char *p, size_t n, void *arg)
+{
+	struct ledger *l = arg;
+	int rc = sacct_feed(&l->reader, p, n);
+
+	if (out_full(l->c->out) && l->cmd != NULL)
+		command_hold(l->cmd, 1);
+	return rc;
+}
+
+static int
+on_range_row(struct sighting *s, void *arg)
+{
+	struct ledger *l = arg;
+	struct collector *c = l->c;
+
+	c->rows_read++;
+	if (l->range.kind == RANGE_BACKFILL)
+		l->backfill_rows++;
+	if (s->job.end > l->latest)
+		l->latest = s->job.end;
+	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
+		l->witnessed = 1;
+	asks_row(c->asks, s);
+	if (run_accounted(c, s, l->n_held < HELD_ROWS_MAX) ==
+	    ROW_WANTS_DETAILS)
+		return ledger_keep(l, s);
+	return 0;
+}
+
+static void
+slice_ask(struct ledger *l)
+{
+	struct range *r = &l->range;
+	int64_t now = slurm_now(l->c), end = r->to != 0 ? r->to : now;
+
+	l->slice_to = r->at + l->slice < end ? r->at + l->slice : r->to;
+	l->clock = l->c->clock;
+	l->latest = 0;
+	l->witnessed = 0;
+	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
+	    (long long)r->at);
+	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
+	    (long long)(l->slice_to != 0 ? l->slice_to : now + LATER_S));
+	ledger_ask(l, on_range_row, on_range_output, on_range_end, NULL);
+}
+
+/* What is next: ids first, for hooks wait for them. */
+void
+ledger_kick(struct ledger *l)
+{
+	struct collector *c = l->c;
+
+	if (l->cmd != NULL || l->proving || !c->ready || !c->synced ||
+	    health_wait(&c->dbd) > 0 || out_full(c->out))
+		return;
+	if (!c->slurm.accounting) {
+		l->due = 0;
+		return;
+	}
+	if (ledger_ids_ask(l))
+		return;
+	if (l->range.kind == RANGE_NONE) {
+		if (l->due & DUE_POLL) {
+			l->due &= ~DUE_POLL;
+			range_begin(l);
+		} else if (l->due & DUE_DAY) {
+			l->due &= ~DUE_DAY;
+			range_set(&l->range, RANGE_DAY, slurm_now(c) - DAY_S,
+			    slurm_now(c));
+		} else if (l->due & DUE_BACKFILL)
+			l->range = l->backfill;
+		else
+			return;
+	}
+	slice_ask(l);
+}
+
+void
+ledger_hold(struct ledger *l, int hold)
+{
+	if (l == NULL)
+		return;
+	if (l->cmd != NULL)
+		command_hold(l->cmd, hold);
+	if (!hold)
+		ledger_kick(l);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What ledger.c, ledger_ids.c and ledger_held.c share. */
+#ifndef COLLECTOR_LEDGER_H
+#define COLLECTOR_LEDGER_H
+
+#include "collector/collector.h"
+
+/* Rows kept until slurmctld was asked for their resources: half a MiB. */
+#define HELD_ROWS_MAX	1000
+
+enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
+
+struct range {
+	enum range_kind	kind;
+	int64_t		from;
+	int64_t		to;		/* 0 = open */
+	int64_t		at;		/* the next slice begins there */
+	unsigned	tries;		/* of this slice, with rows that cannot be read */
+};
+
+#define DUE_POLL	1u
+#define DUE_DAY		2u
+#define DUE_BACKFILL	4u
+
+/* Of a job asked for by id. */
+#define ASKED_ROW	1u	/* accounting has it */
+#define ASKED_ENDED	2u	/* and an end of it */
+
+struct ledger {
+	struct collector *c;
+	struct command	*cmd;
+	struct sacct_reader reader;
+	struct range	 range;
+	struct range	 backfill;
+	unsigned	 due;
+	int		 may_prove;	/* a command is left for it in this cycle */
+	int		 proving;
+	int		 witnessed;	/* a row of somebody else was in the answer */
+	int64_t		 slice;		/* seconds of one question */
+	int64_t		 slice_to;	/* 0 = open */
+	int64_t		 clock;		/* slurmctld's, when the question began */
+	int64_t		 latest;	/* end in the answer */
+	int64_t		 mark;		/* earned, not yet said */
+	uint64_t	 backfill_rows;
+	char		 from_text[32];
+	char		 to_text[32];
+	char		 delimiter[32];
+	struct idmap	 wanted;	/* jobs to be asked for by id */
+	struct idmap	 asked;		/* jobs in the question under way: ASKED_ */
+	char		*ids;		/* owned: their list */
+	struct sighting	*held[HELD_ROWS_MAX];	/* owned */
+	unsigned	 n_held;
+};
+
+/* Asks sacct; ids NULL = the range. */
+void ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
+    int (*on_output)(const char *p, size_t n, void *arg),
+    void (*on_end)(const struct command_end *end, void *arg), const char *ids);
+void ledger_mark(struct ledger *l);
+
+/* ledger_ids.c */
+
+/* 1 when a question was asked. */
+int ledger_ids_ask(struct ledger *l);
+/* Open runs that left squeue, as far as they are due. */
+void ledger_wanted_left(struct ledger *l);
+
+/* ledger_held.c */
+
+/* Takes s; 0, or -1 on memory. */
+int ledger_keep(struct ledger *l, struct sighting *s);
+
+#endif

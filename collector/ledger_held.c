@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ended runs that nobody saw running: slurmctld remembers their threads for a
+ * while, so their rows wait until it was asked.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "collector/ledger.h"
+
+int
+ledger_keep(struct ledger *l, struct sighting *s)
+{
+	struct sighting *copy;
+	unsigned i;
+
+	/* The last day again, or the lag, may bring it twice. */
+	for (i = 0; i < l->n_held; i++)
+		if (run_key_equal(&l->held[i]->job.key, &s->job.key))
+			return 0;
+	copy = malloc(sizeof(*copy));
+	if (copy == NULL)
+		return -1;
+	*copy = *s;
+	sighting_init(s);
+	l->held[l->n_held++] = copy;
+	return 0;
+}
+
+int
+ledger_waits_for_details(const struct ledger *l)
+{
+	return l->n_held > 0;
+}
+
+void
+ledger_details_wanted(struct ledger *l, struct details *d)
+{
+	unsigned i;
+
+	for (i = 0; i < l->n_held; i++)
+		if (details_want(d, l->held[i]->job.key.job) == -1)
+			return;
+}
+
+/*
+ * What slurmctld knew was sent with its end, or is open now; then the row has
+ * nothing to add, or brings the end.  What it did not know goes alone.
+ */
+void
+ledger_details_done(struct ledger *l, const struct details *d)
+{
+	struct sighting *s;
+	unsigned i, n = 0;
+
+	for (i = 0; i < l->n_held; i++) {
+		s = l->held[i];
+		switch (details_verdict(d, s->job.key.job)) {
+		case DETAIL_UNSEEN:
+		case DETAIL_LATER:
+			l->held[n++] = s;
+			continue;
+		default:
+			run_accounted(l->c, s, 0);
+		}
+		sighting_clear(s);
+		free(s);
+	}
+	l->n_held = n;
+	ledger_mark(l);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accounting asked by job id: for hooks, for runs that left squeue without an
+ * end, for what the submitter asks.  Many ids make one question, and no list
+ * outgrows an argument.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/ledger.h"
+#include "common/log.h"
+
+#define IDS_BYTES	(64u * 1024)	/* one argument; the kernel takes 128 KiB */
+#define IDS_MAX		4000		/* jobs in one question */
+#define WAIT_FIRST_S	10		/* for an end that accounting has not yet */
+#define WAIT_MAX_S	3600
+#define RUNAWAY_TRIES	9		/* about an hour after it left */
+
+static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
+
+void
+ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
+    int (*on_output)(const char *p, size_t n, void *arg),
+    void (*on_end)(const struct command_end *end, void *arg), const char *ids)
+{
+	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
+	    .on_output = on_output, .on_end = on_end, .arg = l };
+	size_t n = 0;
+
+	memset(&l->reader, 0, sizeof(l->reader));
+	delimiter_new(l->reader.delimiter);
+	l->reader.how = &l->c->set->how;
+	l->reader.each = row;
+	l->reader.arg = l;
+	snprintf(l->delimiter, sizeof(l->delimiter), "--delimiter=%s",
+	    l->reader.delimiter);
+	ask.args[n++] = "-X";
+	ask.args[n++] = "-D";
+	ask.args[n++] = "-P";
+	ask.args[n++] = "-n";
+	ask.args[n++] = "-a";
+	ask.args[n++] = "--noconvert";
+	ask.args[n++] = l->delimiter;
+	ask.args[n++] = "-o";
+	ask.args[n++] = SACCT_FIELDS;
+	if (ids != NULL) {
+		ask.args[n++] = "-j";
+		ask.args[n++] = ids;
+	} else {
+		ask.args[n++] = "-S";
+		ask.args[n++] = l->from_text;
+		ask.args[n++] = "-E";
+		ask.args[n++] = l->to_text;
+		ask.args[n++] = "-s";
+		ask.args[n++] = range_states;
+	}
+	l->cmd = ask_start(l->c, &ask);
+}
+
+void
+ledger_want(struct ledger *l, uint64_t job)
+{
+	(void)idmap_put(&l->wanted, job, NULL);
+}
+
+void
+ledger_wanted_left(struct ledger *l)
+{
+	struct open_run *run;
+	size_t at = 0;
+	uint32_t now = (uint32_t)now_s();
+
+	while (l->wanted.n < IDS_MAX &&
+	    (run = open_next(&l->c->open, &at)) != NULL)
+		if ((run->flags & OPEN_LEFT) && run->seen <= now)
+			ledger_want(l, run->job);
+}
+
+static int
+on_row(struct sighting *s, void *arg)
+{
+	struct ledger *l = arg;
+	struct collector *c = l->c;
+	uint32_t *asked = idmap_get(&l->asked, s->job.key.job);
+
+	c->rows_read++;
+	/* An array's base id brings all its tasks. */
+	if (asked != NULL)
+		*asked |= ASKED_ROW;
+	asks_row(c->asks, s);
+	if (s->state->phase == PHASE_RUNNING) {
+		if (idmap_get(&c->doubtful, s->job.key.job) != NULL)
+			run_doubtful(c, s);
+		return 0;
+	}
+	if (s->state->phase == PHASE_ENDED && asked != NULL)
+		*asked |= ASKED_ENDED;
+	run_accounted(c, s, 0);
+	return 0;
+}
+
+/* No end yet: again later, and later still. */
+static void
+left_again(struct collector *c, uint64_t job)
+{
+	struct open_run *run;
+	size_t at = 0;
+	uint32_t wait = WAIT_FIRST_S;
+	unsigned i;
+
+	while ((run = open_of_job(&c->open, job, &at)) != NULL) {
+		if (!(run->flags & OPEN_LEFT))
+			continue;
+		for (i = 0; i < run->tries && wait < WAIT_MAX_S; i++)
+			wait *= 2;
+		if (wait > WAIT_MAX_S)
+			wait = WAIT_MAX_S;
+		if (run->tries < UINT8_MAX)
+			run->tries++;
+		run->seen = (uint32_t)now_s() + wait;
+		if (run->tries == RUNAWAY_TRIES)
+			log_warnx("job %llu: slurmctld does not know it any "
+			    "more and accounting has no end of it; "
+			    "`sacctmgr show runawayjobs` mends that",
+			    (unsigned long long)job);
+	}
+}
+
+static void
+asked_done(struct ledger *l)
+{
+	struct collector *c = l->c;
+	struct idmap asked = l->asked;
+	uint64_t job;
+	uint32_t bits;
+	size_t at = 0;
+
+	l->asked = (struct idmap){ 0 };
+	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
+		left_again(c, job);
+		idmap_remove(&c->doubtful, job);
+		asks_accounted(c->asks, job);
+		events_accounted(c->events, job, (bits & ASKED_ENDED) != 0,
+		    (bits & ASKED_ROW) != 0);
+	}
+	idmap_clear(&asked);
+}
+
+/* They are asked for again, with whatever has come since. */
+static void
+asked_failed(struct ledger *l)
+{
+	uint64_t job;
+	size_t at = 0;
+
+	while ((job = idmap_next(&l->asked, &at, NULL)) != 0)
+		ledger_want(l, job);
+	idmap_clear(&l->asked);
+}
+
+static void
+on_end(const struct command_end *end, void *arg)
+{
+	struct ledger *l = arg;
+	char why[512];
+	int ok = end->outcome == COMMAND_OK && sacct_end(&l->reader) == 0;
+
+	l->cmd = NULL;
+	sacct_clear(&l->reader);
+	free(l->ids);
+	l->ids = NULL;
+	if (ok) {
+		health_good(&l->c->dbd);
+		asked_done(l);
+	} else {
+		command_why(end, why, sizeof(why));
+		snprintf(l->c->last_error, sizeof(l->c->last_error),
+		    "sacct: %.200s", why);
+		health_bad(&l->c->dbd, why);
+		asked_failed(l);
+	}
+	ledger_kick(l);
+	plan_kick(l->c);
+}
+
+static int
+on_output(const char *p, size_t n, void *arg)
+{
+	struct ledger *l = arg;
+
+	return sacct_feed(&l->reader, p, n);
+}
+
+int
+ledger_ids_ask(struct ledger *l)
+{
+	struct idmap rest = { 0 };
+	uint64_t job;
+	size_t at = 0, len = 0, n = 0;
+
+	if (l->wanted.n == 0)
+		return 0;
+	l->ids = malloc(IDS_BYTES);
+	if (l->ids == NULL)
+		return 0;
+	idmap_clear(&l->asked);
+	while ((job = idmap_next(&l->wanted, &at, NULL)) != 0) {
+		if (len + 24 > IDS_BYTES || n == IDS_MAX) {
+			(void)idmap_put(&rest, job, NULL);
+			continue;
+		}
+		len += (size_t)snprintf(l->ids + len, IDS_BYTES - len,
+		    "%s%llu", n > 0 ? "," : "", (unsigned long long)job);
+		(void)idmap_put(&l->asked, job, NULL);
+		n++;
+	}
+	idmap_clear(&l->wanted);
+	l->wanted = rest;
+	ledger_ask(l, on_row, on_output, on_end, l->ids);
+	return 1;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * May we see all jobs?  root and SlurmUser may, an operator may, and where
+ * PrivateData hides no jobs everybody may.  Without the right Slurm's answers
+ * are empty and look well, so it has to be asked for.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "common/log.h"
+
+#define PROVERS_MAX	4	/* that wait for one answer */
+
+static const char *const names[] = {
+	[RIGHT_UNKNOWN] = "not known yet",
+	[RIGHT_NONE] = "none: other users' jobs are hidden",
+	[RIGHT_OPERATOR] = "operator",
+	[RIGHT_INHERENT] = "root or SlurmUser",
+	[RIGHT_OPEN] = "not needed (PrivateData hides no jobs)",
+};
+
+/* One question at a time; the collector is alone in its process. */
+static struct {
+	struct lines	lines;
+	int		busy;
+	int		operator;	/* the answer says so */
+	int		user;		/* the user exists in accounting */
+	void		(*then[PROVERS_MAX])(struct collector *c, int proved);
+	unsigned	n;
+	char		who[96];
+} proof;
+
+const char *
+right_name(enum right right)
+{
+	return names[right];
+}
+
+int
+right_sure(const struct collector *c)
+{
+	if (slurm_right_inherent(&c->slurm))
+		return 1;
+	return (c->right == RIGHT_OPERATOR || c->right == RIGHT_OPEN) &&
+	    c->right_cycle == cycle_number(c->cycle);
+}
+
+static void
+tell_missing(const struct collector *c)
+{
+	const char *user = c->slurm.user;
+
+	if (proof.user)
+		log_errorx("NO JOBS WILL BE REPORTED: %s may not see other "
+		    "users' jobs; this repairs it: sacctmgr -i modify user "
+		    "where name=%s set adminlevel=Operator", user, user);
+	else
+		log_errorx("NO JOBS WILL BE REPORTED: Slurm does not know the "
+		    "user %s; this repairs it: sacctmgr -i add user name=%s "
+		    "account=root adminlevel=Operator", user, user);
+}
+
+static void
+right_set(struct collector *c, enum right right)
+{
+	enum right before = c->right;
+
+	c->right = right;
+	c->right_cycle = cycle_number(c->cycle);
+	if (before == right)
+		return;
+	if (right == RIGHT_NONE)
+		tell_missing(c);
+	else if (before == RIGHT_NONE)
+		log_notice("%s may see all jobs again", c->slurm.user);
+}
+
+static void
+answer(struct collector *c, int proved)
+{
+	unsigned i, n = proof.n;
+
+	proof.n = 0;
+	proof.busy = 0;
+	for (i = 0; i < n; i++)
+		proof.then[i](c, proved);
+}
+
+/* "ccadapter|Operator" */
+static int
+on_line(struct span line, void *arg)
+{
+	struct collector *c = arg;
+	size_t n = strlen(c->slurm.user);
+
+	if (line.n <= n || memcmp(line.p, c->slurm.user, n) != 0 ||
+	    line.p[n] != '|')
+		return 0;
+	proof.user = 1;
+	line = span_from(line, line.p + n + 1);
+	if (token_find(line, "Operator") == line.p ||
+	    token_find(line, "Administrator") == line.p)
+		proof.operator = 1;
+	return 0;
+}
+
+static int
+on_output(const char *p, size_t n, void *arg)
+{
+	return lines_feed(&proof.lines, p, n, on_line, arg);
+}
+
+static void
+on_end(const struct command_end *end, void *arg)
+{
+	struct collector *c = arg;
+	char why[512];
+	int ok = end->outcome == COMMAND_OK &&
+	    lines_end(&proof.lines, on_line, c) == 0;
+
+	lines_clear(&proof.lines);
+	if (!ok) {
+		command_why(end, why, sizeof(why));
+		snprintf(c->last_error, sizeof(c->last_error),
+		    "sacctmgr: %.200s", why);
+		health_bad(&c->dbd, why);
+		answer(c, 0);
+		return;
+	}
+	if (proof.operator)
+		right_set(c, RIGHT_OPERATOR);
+	else
+		right_set(c, c->slurm.private_jobs ? RIGHT_NONE : RIGHT_OPEN);
+	answer(c, c->right != RIGHT_NONE);
+	plan_kick(c);
+}
+
+void
+right_prove(struct collector *c, void (*then)(struct collector *c,
+    int proved))
+{
+	struct ask ask = { .cmd = CMD_SACCTMGR, .deadline_ms = ASK_LONG_MS / 2,
+	    .args = { "-n", "-P", "show", "user", proof.who,
+	    "format=user,adminlevel" }, .on_output = on_output,
+	    .on_end = on_end, .arg = c };
+
+	if (slurm_right_inherent(&c->slurm)) {
+		right_set(c, RIGHT_INHERENT);
+		then(c, 1);
+		return;
+	}
+	if (proof.n == PROVERS_MAX) {
+		then(c, 0);
+		return;
+	}
+	proof.then[proof.n++] = then;
+	if (proof.busy)
+		return;
+	proof.busy = 1;
+	proof.operator = proof.user = 0;
+	snprintf(proof.who, sizeof(proof.who), "name=%s", c->slurm.user);
+	if (ask_start(c, &ask) == NULL)
+		answer(c, 0);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a sighting means: a new run, one that is known, its end, or nothing.
+ * This is the only place where records are made and where the tables of open
+ * and done runs change with them.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "common/log.h"
+
+static const char no_threads[] =
+	"The run was seen only after its end, when Slurm had forgotten which "
+	"hardware threads and devices it had; only their numbers are known.";
+static const char no_devices[] =
+	"The run was seen only when it had ended: Slurm no longer knew which "
+	"devices it had, only their number.";
+static const char doubtful[] =
+	"The texts of this job make Slurm's answer ambiguous; which hardware "
+	"threads and devices it has is not guessed.";
+
+int
+run_skipped(const struct collector *c, uint64_t job, int64_t start)
+{
+	unsigned i;
+
+	for (i = 0; i < c->n_skips; i++)
+		if (c->skips[i].job == job && c->skips[i].start == start &&
+		    strcmp(c->skips[i].cluster, c->slurm.cluster) == 0)
+			return 1;
+	return 0;
+}
+
+static void
+message_set(struct job *job, const char *text)
+{
+	free(job->message);
+	job->message = strdup(text);
+}
+
+/* The record's identity: Slurm's cluster, and the start as first sent. */
+static void
+key_set(struct collector *c, struct job *job, const struct open_run *run)
+{
+	snprintf(job->key.cluster, sizeof(job->key.cluster), "%s",
+	    c->slurm.cluster);
+	if (run != NULL)
+		job->key.start = run->start;
+}
+
+static uint64_t
+send_record(struct collector *c, struct job *job)
+{
+	uint64_t order;
+
+	slate_write(c->w->slate, &job->key);
+	order = out_record(c->out, job);
+	slate_wipe(c->w->slate);
+	return order;
+}
+
+/* An earlier run of this job has ended, for this is a later one. */
+static void
+earlier_left(struct collector *c, const struct sighting *s)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	while ((run = open_of_job(&c->open, s->job.key.job, &at)) != NULL) {
+		if (run->flags & OPEN_LEFT)
+			continue;
+		if (s->state->phase == PHASE_PENDING ?
+		    s->job.restarts <= run->restarts && run->submit != 0 :
+		    run->start >= s->job.key.start)
+			continue;
+		run->flags |= OPEN_LEFT;
+		run->tries = 0;
+		run->seen = (uint32_t)now_s();
+	}
+}
+
+/* The end is known: from the open ones to the done ones. */
+static void
+run_ended(struct collector *c, struct open_run *run, const struct job *job,
+    int64_t start_said)
+{
+	done_put(&c->done, job->key.job, job->key.start);
+	if (start_said != job->key.start)
+		done_put(&c->done, job->key.job, start_said);
+	if (run != NULL)
+		open_remove(&c->open, run);
+}
+
+static void
+open_note(struct collector *c, struct open_run *run, const struct sighting *s,
+    int64_t start_said)
+{
+	run->start_now = (uint32_t)start_said;
+	run->submit = (uint32_t)s->job.submit;
+	run->restarts = (uint16_t)(s->job.restarts < UINT16_MAX ?
+	    s->job.restarts : UINT16_MAX);
+	run->seen = cycle_number(c->cycle);
+	run->tries = 0;
+	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT);
+	run->flags |= OPEN_DETAILED;
+}
+
+/* Does a script follow?  Then the start waits for it, a little. */
+static int
+wants_script(const struct collector *c, const struct sighting *s)
+{
+	return s->batch && c->set->script_max > 0;
+}
+
+static uint64_t
+send_start(struct collector *c, struct sighting *s)
+{
+	struct job *job = &s->job;
+	uint64_t order;
+
+	if (job->accels > 0 && !(job->flags & JOB_HAS_ACCELS) &&
+	    job->message == NULL)
+		message_set(job, no_devices);
+	if (wants_script(c, s))
+		job->flags |= JOB_MORE;
+	order = send_record(c, job);
+	if (order != 0 && wants_script(c, s))
+		scripts_want(c->scripts, &job->key, job->array_job);
+	return order;
+}
+
+/* It runs, or its nodes are not yet free. */
+static uint64_t
+sighted_live(struct collector *c, struct sighting *s)
+{
+	struct job *job = &s->job;
+	int64_t start_said = job->key.start;
+	struct open_run *run = open_match(&c->open, job->key.job, start_said,
+	    job->submit, job->restarts);
+	int asked = asks_has(c->asks, job->key.job, start_said);
+	uint64_t order = 0;
+
+	if (run == NULL && done_has(&c->done, job->key.job, start_said) &&
+	    !asked)
+		return 0;
+	earlier_left(c, s);
+	if (run == NULL)
+		run = open_put(&c->open, job->key.job, start_said);
+	if (run == NULL || (run->flags & OPEN_IGNORED))
+		return 0;
+	key_set(c, job, run);
+	if (settings_ignores(c->set, job))
+		run->flags |= OPEN_IGNORED;
+	else if (asked || !(run->flags & OPEN_DETAILED) ||
+	    (run->flags & OPEN_SPOOLED)) {
+		/* A run that was detailed by an earlier process: once more does no harm. */
+		order = send_start(c, s);
+		if (order == 0)
+			return 0;
+		run = open_find(&c->open, job->key.job, job->key.start);
+		if (run == NULL)
+			return order;
+	}
+	open_note(c, run, s, start_said);
+	return order;
+}
+
+/* slurmctld still knows it: start, resources and end in one record. */
+static uint64_t
+sighted_ended(struct collector *c, struct sighting *s)
+{
+	struct job *job = &s->job;
+	int64_t start_said = job->key.start;
+	struct open_run *run = open_match(&c->open, job->key.job, start_said,
+	    job->submit, job->restarts);
+	uint64_t order = 0;
+
+	if (s->never || job->end == 0 || (run == NULL &&
+	    done_has(&c->done, job->key.job, start_said) &&
+	    !asks_has(c->asks, job->key.job, start_said)))
+		return 0;
+	key_set(c, job, run);
+	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
+	    !settings_ignores(c->set, job)) {
+		order = run != NULL && (run->flags & OPEN_DETAILED) ?
+		    send_record(c, job) : send_start(c, s);
+		if (order == 0)
+			return 0;
+	}
+	run_ended(c, run, job, start_said);
+	return order;
+}
+
+uint64_t
+run_sighted(struct collector *c, struct sighting *s)
+{
+	if (s->state->phase == PHASE_PENDING) {
+		earlier_left(c, s);
+		return 0;
+	}
+	if (s->job.key.start <= 0 || run_number(s->job.key.job,
+	    s->job.key.start) == 0 ||
+	    run_skipped(c, s->job.key.job, s->job.key.start))
+		return 0;
+	switch (s->state->phase) {
+	case PHASE_RUNNING:
+	case PHASE_COMPLETING:
+		return sighted_live(c, s);
+	case PHASE_ENDED:
+		return sighted_ended(c, s);
+	default:
+		return 0;
+	}
+}
+
+/* From this version on a resize starts the second record anew. */
+#define RESIZE_ANEW	2302
+
+/*
+ * The open run of an accounting record.  A resized job's second record starts
+ * anew in some versions, when the first one ended: it is the same run.
+ */
+static struct open_run *
+open_of_row(struct collector *c, const struct sighting *s)
+{
+	const struct job *job = &s->job;
+	struct open_run *run = open_match(&c->open, job->key.job,
+	    job->key.start, job->submit, 0), *other;
+	size_t at = 0;
+
+	if (run != NULL || job->submit != job->key.start ||
+	    c->slurm.version < RESIZE_ANEW)
+		return run;
+	while ((other = open_of_job(&c->open, job->key.job, &at)) != NULL)
+		if (other->start < job->key.start &&
+		    (run == NULL || other->start > run->start))
+			run = other;
+	return run;
+}
+
+static void
+row_send(struct collector *c, struct sighting *s, struct open_run *run)
+{
+	struct job *job = &s->job;
+	int64_t start_said = job->key.start;
+
+	key_set(c, job, run);
+	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
+	    !settings_ignores(c->set, job)) {
+		if (run == NULL || !(run->flags & OPEN_DETAILED))
+			message_set(job, no_threads);
+		if (send_record(c, job) == 0)
+			return;
+		run = open_of_row(c, s);
+	}
+	run_ended(c, run, job, start_said);
+}
+
+/* A moment for slurmctld to forget, and for clocks to differ. */
+#define MEMORY_MARGIN	30
+
+enum accounted
+run_accounted(struct collector *c, struct sighting *s, int may_ask)
+{
+	struct job *job = &s->job;
+	struct open_run *run;
+
+	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
+	    run_number(job->key.job, job->key.start) == 0 ||
+	    run_skipped(c, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	run = open_of_row(c, s);
+	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
+	    !asks_has(c->asks, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
+	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > now_wall() &&
+	    !settings_ignores(c->set, job))
+		return ROW_WANTS_DETAILS;
+	row_send(c, s, run);
+	return ROW_SENT;
+}
+
+uint64_t
+run_doubtful(struct collector *c, struct sighting *s)
+{
+	struct job *job = &s->job;
+
+	if (job->key.start <= 0 || run_number(job->key.job,
+	    job->key.start) == 0 || s->state->phase != PHASE_RUNNING)
+		return 0;
+	message_set(job, doubtful);
+	return sighted_live(c, s);
+}

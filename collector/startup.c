@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What must be known before the first poll: Slurm's own configuration, the
+ * shapes of its nodes, our right to see all jobs, slurmctld's clock.  While
+ * Slurm is away this waits; the worker serves all the same.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "common/log.h"
+
+#define WAITERS_MAX	4	/* for the shapes of nodes */
+
+enum startup_step { STARTUP_CONFIG, STARTUP_NODES, STARTUP_RIGHT, STARTUP_CLOCK,
+	STARTUP_DONE };
+
+struct startup {
+	struct lines	 lines;
+	enum startup_step step;
+	int		 busy;
+	struct slurm	 next;		/* filled from the answer */
+	struct lines	 node_lines;
+	struct hosts	*next_hosts;	/* owned while they come in */
+	struct {
+		void	(*then)(void *arg);
+		void	*arg;
+	} waiters[WAITERS_MAX];
+	unsigned	 n_waiters;
+	int		 complained;	/* about missing commands */
+};
+
+static struct startup *
+startup_of(struct collector *c)
+{
+	if (c->startup == NULL) {
+		c->startup = calloc(1, sizeof(*c->startup));
+		if (c->startup == NULL)
+			fatal("no memory");
+	}
+	return c->startup;
+}
+
+static void
+ctld_failed(struct collector *c, const char *what,
+    const struct command_end *end)
+{
+	char why[512];
+
+	command_why(end, why, sizeof(why));
+	snprintf(c->last_error, sizeof(c->last_error), "%s: %.200s", what, why);
+	health_bad(&c->ctld, why);
+}
+
+static int
+on_config_line(struct span line, void *arg)
+{
+	struct startup *s = arg;
+
+	slurm_config_line(&s->next, line);
+	return 0;
+}
+
+static int
+on_config_output(const char *p, size_t n, void *arg)
+{
+	struct collector *c = arg;
+
+	return lines_feed(&c->startup->lines, p, n, on_config_line, c->startup);
+}
+
+static void
+config_use(struct collector *c)
+{
+	struct slurm *next = &c->startup->next;
+
+	if (!c->slurm.known || strcmp(c->slurm.version_text,
+	    next->version_text) != 0)
+		log_notice("Slurm %s, cluster %s, asked as %s",
+		    next->version_text[0] != '\0' ? next->version_text :
+		    "of unknown version", next->cluster, next->user);
+	if (!next->accounting)
+		log_warnx("Slurm has no slurmdbd: ends are learned from "
+		    "slurmctld alone, for as long as it remembers them (%lld s)",
+		    (long long)next->min_job_age);
+	next->known = 1;
+	c->slurm = *next;
+	plan_cluster(c);
+}
+
+static void
+on_config_end(const struct command_end *end, void *arg)
+{
+	struct collector *c = arg;
+	struct startup *s = c->startup;
+
+	s->busy = 0;
+	if (end->outcome != COMMAND_OK ||
+	    lines_end(&s->lines, on_config_line, s) == -1)
+		ctld_failed(c, "scontrol show config", end);
+	else if (s->next.cluster[0] == '\0')
+		health_bad(&c->ctld, "`scontrol show config` names no cluster");
+	else {
+		health_good(&c->ctld);
+		c->ctld.returned = 0;
+		config_use(c);
+		s->step = c->ready ? STARTUP_DONE : STARTUP_NODES;
+	}
+	lines_clear(&s->lines);
+	plan_kick(c);
+}
+
+static void
+ask_config(struct collector *c)
+{
+	struct startup *s = c->startup;
+	struct ask ask = { .cmd = CMD_SCONTROL,
+	    .args = { "show", "config" }, .on_output = on_config_output,
+	    .on_end = on_config_end, .arg = c };
+
+	s->next = c->slurm;
+	s->next.cluster[0] = '\0';
+	s->next.min_job_age = 300;
+	lines_clear(&s->lines);
+	s->busy = ask_start(c, &ask) != NULL;
+}
+
+static int
+on_node_line(struct span line, void *arg)
+{
+	hosts_line(arg, line);
+	return 0;
+}
+
+static int
+on_node_output(const char *p, size_t n, void *arg)
+{
+	struct collector *c = arg;
+
+	return lines_feed(&c->startup->node_lines, p, n, on_node_line,
+	    c->startup->next_hosts);
+}
+
+static void
+on_node_end(const struct command_end *end, void *arg)
+{
+	struct collector *c = arg;
+	struct startup *s = c->startup;
+	unsigned i, n = s->n_waiters;
+
+	if (end->outcome == COMMAND_OK && lines_end(&s->node_lines,
+	    on_node_line, s->next_hosts) == 0 &&
+	    hosts_count(s->next_hosts) > 0) {
+		hosts_free(c->hosts);
+		c->hosts = s->next_hosts;
+		health_good(&c->ctld);
+		log_debug("%zu nodes", hosts_count(c->hosts));
+	} else {
+		hosts_free(s->next_hosts);
+		ctld_failed(c, "scontrol show node", end);
+	}
+	s->next_hosts = NULL;
+	lines_clear(&s->node_lines);
+	c->hosts_at = now_s();
+	s->n_waiters = 0;
+	for (i = 0; i < n; i++)
+		s->waiters[i].then(s->waiters[i].arg);
+}
+
+void
+startup_nodes(struct collector *c, void (*then)(void *arg), void *arg)
+{
+	struct startup *s = startup_of(c);
+	struct ask ask = { .cmd = CMD_SCONTROL,
+	    .deadline_ms = ASK_LONG_MS / 2,
+	    .args = { "--all", "show", "node", "-o" },
+	    .on_output = on_node_output, .on_end = on_node_end, .arg = c };
+
+	if (s->n_waiters == WAITERS_MAX) {
+		then(arg);
+		return;
+	}
+	s->waiters[s->n_waiters].then = then;
+	s->waiters[s->n_waiters++].arg = arg;
+	if (s->next_hosts != NULL)
+		return;
+	s->next_hosts = hosts_new();
+	if (s->next_hosts == NULL || ask_start(c, &ask) == NULL)
+		fatal("no memory");
+}
+
+static void
+on_nodes(void *arg)
+{
+	struct collector *c = arg;
+
+	c->startup->busy = 0;
+	if (c->hosts != NULL)
+		c->startup->step = STARTUP_RIGHT;
+	plan_kick(c);
+}
+
+static void
+on_right(struct collector *c, int proved)
+{
+	c->startup->busy = 0;
+	/* Without it the polls go on: it may be given any time. */
+	if (proved || c->right == RIGHT_NONE)
+		c->startup->step = STARTUP_CLOCK;
+	plan_kick(c);
+}
+
+static void
+commands_find(struct collector *c)
+{
+	slurm_find(&c->slurm, c->set->bin_dir);
+	if (c->slurm.missing[0] == '\0') {
+		c->startup->complained = 0;
+		return;
+	}
+	health_bad(&c->ctld, "its commands are not there");
+	if (!c->startup->complained)
+		log_errorx("Slurm's commands are missing in %s: %s; slurmBinDir "
+		    "says where they are", *c->set->bin_dir != '\0' ?
+		    c->set->bin_dir : SLURMBINDIR, c->slurm.missing);
+	c->startup->complained = 1;
+}
+
+static void
+startup_right(struct collector *c)
+{
+	if (!c->slurm.accounting) {
+		c->startup->step = STARTUP_CLOCK;
+		plan_kick(c);
+		return;
+	}
+	if (health_wait(&c->dbd) > 0) {
+		/* slurmctld tells of new runs without it. */
+		c->startup->step = STARTUP_CLOCK;
+		plan_kick(c);
+		return;
+	}
+	c->startup->busy = 1;
+	right_prove(c, on_right);
+}
+
+void
+startup_kick(struct collector *c)
+{
+	struct startup *s = startup_of(c);
+
+	if (c->ready && c->ctld.returned && !s->busy)
+		s->step = STARTUP_CONFIG;
+	if (s->busy || s->step == STARTUP_DONE || health_wait(&c->ctld) > 0)
+		return;
+	switch (s->step) {
+	case STARTUP_CONFIG:
+		commands_find(c);
+		if (c->slurm.missing[0] == '\0')
+			ask_config(c);
+		break;
+	case STARTUP_NODES:
+		s->busy = 1;
+		startup_nodes(c, on_nodes, c);
+		break;
+	case STARTUP_RIGHT:
+		startup_right(c);
+		break;
+	case STARTUP_CLOCK:
+		s->step = STARTUP_DONE;
+		c->ready = 1;
+		cycle_clock(c->cycle);
+		plan_kick(c);
+		break;
+	case STARTUP_DONE:
+		break;
+	}
+}

@@ -18,6 +18,7 @@
 #include "submitter/submitter.h"
 
 #define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
+#define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
 #define ASK_BATCH	256	/* keys of one question to the collector */
 #define FAILED_WAIT	60000	/* ms after a round that failed */
 #define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
@@ -36,6 +37,9 @@ struct resync {
 	unsigned	 cluster;	/* the n-th */
 	int64_t		*listed;	/* ids of rows that were shown */
 	size_t		 n_listed, cap_listed;
+	struct run_key	*suspects;	/* shown, but done here: looked at twice */
+	unsigned	 n_suspects;
+	int		 second;	/* the second look is under way */
 	unsigned	 n_foreign;
 	int		 busy, dry, force, repair, failed;
 	uint64_t	 request;
@@ -127,6 +131,16 @@ row_foreign(struct resync *r, const struct run_key *key)
 	    r->dry ? "would be asked of Slurm" : "asked of Slurm");
 }
 
+/* Its stop may have been delivered while the listing was on its way. */
+static void
+suspect_add(struct resync *r, const struct run_key *key)
+{
+	if (r->suspects == NULL)
+		r->suspects = calloc(SUSPECTS_MAX, sizeof(*r->suspects));
+	if (r->suspects != NULL && r->n_suspects < SUSPECTS_MAX)
+		r->suspects[r->n_suspects++] = *key;
+}
+
 static void
 on_row(const struct listed *row, void *arg)
 {
@@ -145,10 +159,31 @@ on_row(const struct listed *row, void *arg)
 			seen_row(r->s->seen, &run, r->paging.asked);
 	} else if (found == 0) {
 		if (spool_is_done(r->s->spool, &row->key))
-			row_victim(r, &row->key);
+			suspect_add(r, &row->key);
 		else
 			row_foreign(r, &row->key);
 	}
+}
+
+static int
+key_cmp(const void *a, const void *b)
+{
+	const struct run_key *x = a, *y = b;
+
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Shown in a listing that was asked after it was done: no coincidence. */
+static void
+on_suspect(const struct listed *row, void *arg)
+{
+	struct resync *r = arg;
+
+	if (bsearch(&row->key, r->suspects, r->n_suspects,
+	    sizeof(*r->suspects), key_cmp) != NULL)
+		row_victim(r, &row->key);
 }
 
 static int
@@ -290,20 +325,43 @@ round_end(struct resync *r)
 	relay_kick(r->s->relay);
 }
 
+static void on_listed(const struct verdict *v, void *arg);
+
+/* Asks again for what may have been hit by a stop of another; 0 = asked. */
+static int
+second_look(struct resync *r)
+{
+	char cluster[CLUSTER_MAX];
+
+	if (r->n_suspects == 0)
+		return -1;
+	qsort(r->suspects, r->n_suspects, sizeof(*r->suspects), key_cmp);
+	memcpy(cluster, r->paging.cluster, sizeof(cluster));
+	r->second = 1;
+	return paging_start(&r->paging, r->s, cluster, 1, 0, 0, on_suspect,
+	    on_listed, r);
+}
+
 static void
 on_listed(const struct verdict *v, void *arg)
 {
 	struct resync *r = arg;
 
-	if (v->outcome == OUT_DONE)
+	if (v->outcome == OUT_DONE && !r->second) {
 		missing_find(r);
-	else {
+		if (second_look(r) == 0)
+			return;
+	} else if (v->outcome != OUT_DONE) {
 		r->failed = 1;
 		relay_told(r->s->relay, v);
 		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
 		    r->paging.cluster, v->text);
 	}
+	r->second = 0;
 	r->n_listed = 0;
+	r->n_suspects = 0;
+	free(r->suspects);
+	r->suspects = NULL;
 	round_next(r);
 }
 
@@ -573,5 +631,6 @@ resync_free(struct resync *r)
 	if (r->judge != NULL)
 		event_free(r->judge);
 	free(r->listed);
+	free(r->suspects);
 	free(r);
 }

@@ -28,3 +28,10 @@ EXTRA_DIST += tests/check tests/demo .ci/run .clang-tidy \
 	tests/system/run \
 	tests/system/show.py \
 	tests/system/truth.py
+
+# Plays the other processes to a collector; made by `make collector_drive`.
+EXTRA_PROGRAMS += collector_drive
+collector_drive_SOURCES = tests/system/collector_drive.c
+collector_drive_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+collector_drive_LDADD = libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
+	$(CAP_LIBS) $(SECCOMP_LIBS) -lpthread

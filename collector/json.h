@@ -39,8 +39,8 @@ struct json_iter {
 };
 
 /* On another kind of value the iteration is empty and err is set. */
-void json_object(struct json_iter *it, struct span object);
-void json_array(struct json_iter *it, struct span array);
+void json_iter_object(struct json_iter *it, struct span object);
+void json_iter_array(struct json_iter *it, struct span array);
 /* 1 with the raw key (between its quotes) and value; 0 at the end. */
 int json_member(struct json_iter *it, struct span *key, struct span *value);
 /* 1 with the item; 0 at the end. */

@@ -52,7 +52,7 @@ get_allocated(struct span v, struct json_job *j)
 	struct span item;
 	uint32_t all = 0, named = 0;
 
-	json_array(&it, v);
+	json_iter_array(&it, v);
 	while (json_item(&it, &item))
 		tres_add(item, j, &all, &named);
 	j->s->job.accels = all != 0 ? all : named;
@@ -67,7 +67,7 @@ get_requested(struct span v, struct json_job *j)
 	struct span item, type, count;
 	int64_t mb = 0;
 
-	json_array(&it, v);
+	json_iter_array(&it, v);
 	while (json_item(&it, &item))
 		if (json_get(item, "type", &type) == JSON_STRING &&
 		    json_is(type, "mem") &&

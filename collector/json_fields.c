@@ -48,7 +48,7 @@ json_fields(struct span object, const struct json_field *rows,
 	size_t i;
 	int rc = 0;
 
-	json_object(&it, object);
+	json_iter_object(&it, object);
 	while (json_member(&it, &key, &value)) {
 		row = row_find(rows, key);
 		if (row == NULL)
@@ -161,7 +161,7 @@ json_get_state(struct span v, struct json_job *j)
 	if (json_kind(v) == JSON_STRING)
 		json_raw(v, &raw);
 	else {
-		json_array(&it, v);
+		json_iter_array(&it, v);
 		while (json_item(&it, &item))
 			json_raw(item, &raw);
 	}

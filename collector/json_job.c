@@ -116,7 +116,7 @@ get_shared(struct span v, struct json_job *j)
 	size_t i;
 
 	if (json_kind(v) == JSON_ARRAY) {
-		json_array(&it, v);
+		json_iter_array(&it, v);
 		if (!json_item(&it, &word))
 			word.n = 0;
 	}

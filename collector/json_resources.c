@@ -65,7 +65,7 @@ is_allocated(struct span status)
 	if (json_kind(status) == JSON_STRING)
 		return json_is(status, "allocated") ||
 		    json_is(status, "allocated_and_in_use");
-	json_array(&it, status);
+	json_iter_array(&it, status);
 	while (json_item(&it, &item))
 		if (json_is(item, "ALLOCATED"))
 			return 1;
@@ -80,13 +80,13 @@ sockets_array(struct hosts *h, struct span sockets)
 	struct span socket, cores, core, v, status;
 	uint32_t s, c;
 
-	json_array(&outer, sockets);
+	json_iter_array(&outer, sockets);
 	while (json_item(&outer, &socket)) {
 		if (json_get(socket, "index", &v) == JSON_NONE ||
 		    index_get(v, &s) == -1 ||
 		    json_get(socket, "cores", &cores) != JSON_ARRAY)
 			return -1;
-		json_array(&inner, cores);
+		json_iter_array(&inner, cores);
 		while (json_item(&inner, &core)) {
 			if (json_get(core, "status", &status) == JSON_NONE)
 				return -1;
@@ -110,12 +110,12 @@ sockets_object(struct hosts *h, struct span sockets)
 	struct span key, socket, cores, status;
 	uint32_t s, c;
 
-	json_object(&outer, sockets);
+	json_iter_object(&outer, sockets);
 	while (json_member(&outer, &key, &socket)) {
 		if (number_u32(key, &s) == -1 ||
 		    json_get(socket, "cores", &cores) != JSON_OBJECT)
 			return -1;
-		json_object(&inner, cores);
+		json_iter_object(&inner, cores);
 		while (json_member(&inner, &key, &status))
 			if (is_allocated(status) &&
 			    (number_u32(key, &c) == -1 ||
@@ -293,9 +293,9 @@ json_resources(struct json_job *j)
 	struct span list, node;
 	enum record_verdict verdict = RECORD_GOOD;
 
-	json_array(&h.devices, j->devices);
+	json_iter_array(&h.devices, j->devices);
 	if (hosts_find(j->resources, &list)) {
-		json_array(&it, list);
+		json_iter_array(&it, list);
 		while (json_item(&it, &node)) {
 			if (host_read(&h, node) == -1) {
 				lacks(j, "job_resources: a host");

@@ -136,13 +136,13 @@ iter_init(struct json_iter *it, struct span s, char open, char close)
 }
 
 void
-json_object(struct json_iter *it, struct span object)
+json_iter_object(struct json_iter *it, struct span object)
 {
 	iter_init(it, object, '{', '}');
 }
 
 void
-json_array(struct json_iter *it, struct span array)
+json_iter_array(struct json_iter *it, struct span array)
 {
 	iter_init(it, array, '[', ']');
 }
@@ -223,7 +223,7 @@ json_get(struct span object, const char *key, struct span *value)
 	struct json_iter it;
 	struct span k;
 
-	json_object(&it, object);
+	json_iter_object(&it, object);
 	while (json_member(&it, &k, value))
 		if (span_is(k, key))
 			return json_kind(*value);

@@ -36,7 +36,7 @@ struct json_split {
 	enum place	 place;
 	int		 depth;		/* of the value under way */
 	int		 in_string;
-	int		 escaped;
+	int		 escaped;	/* behind a backslash, of a string or key */
 	int		 scalar;	/* a number or word: ends before , ] } */
 	int		 seen_array;
 	int		 failed;
@@ -163,7 +163,25 @@ in_string(struct json_split *s, const char *p, const char *end)
 	return end;
 }
 
-/* 1 when the value ends before or at *p (then *p is moved behind it). */
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* What stands here ends a number or word; without one there is no value. */
+static int
+value_over(struct json_split *s)
+{
+	if (!s->scalar)
+		s->failed = 1;
+	return s->scalar;
+}
+
+/*
+ * 1 when the value ends before or at *p (then *p is moved behind it).  0
+ * without *p moved: it failed.
+ */
 static int
 value_byte(struct json_split *s, const char **p)
 {
@@ -179,7 +197,7 @@ value_byte(struct json_split *s, const char **p)
 	case '}':
 	case ']':
 		if (s->depth == 0)
-			return s->scalar;	/* the scalar ended before it */
+			return value_over(s);
 		if (--s->depth == 0) {
 			++*p;
 			return 1;
@@ -187,10 +205,10 @@ value_byte(struct json_split *s, const char **p)
 		break;
 	case ',':
 		if (s->depth == 0)
-			return 1;
+			return value_over(s);
 		break;
 	default:
-		if (s->depth == 0)
+		if (s->depth == 0 && !is_blank(**p))
 			s->scalar = 1;
 		break;
 	}
@@ -220,16 +238,14 @@ in_value(struct json_split *s, const char *p, const char *end, int *whole)
 	return p;
 }
 
-static int
-is_blank(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 static void
 key_byte(struct json_split *s, char c)
 {
-	if (c == '"') {
+	if (s->escaped)
+		s->escaped = 0;
+	else if (c == '\\')
+		s->escaped = 1;
+	else if (c == '"') {
 		s->place = AT_COLON;
 		return;
 	}
@@ -270,6 +286,7 @@ between(struct json_split *s, char c)
 		if (c == '"') {
 			s->place = IN_KEY;
 			s->key_len = 0;
+			s->escaped = 0;
 		} else if (c == '}')
 			s->place = AT_END;
 		else

@@ -182,7 +182,7 @@ set_number(struct span object, int64_t *v)
 	struct span key, value, number = { NULL, 0 };
 	int set = -1, infinite = 0;
 
-	json_object(&it, object);
+	json_iter_object(&it, object);
 	while (json_member(&it, &key, &value)) {
 		if (span_is(key, "set"))
 			set = json_truth(value);

@@ -81,7 +81,7 @@ test_members(void)
 	int n = 0;
 
 	CHECK_INT(json_get(doc, "a", &v), JSON_ARRAY);
-	json_array(&it, v);
+	json_iter_array(&it, v);
 	while (json_item(&it, &v))
 		n++;
 	CHECK_INT(n, 3);
@@ -90,11 +90,11 @@ test_members(void)
 	CHECK_INT(json_get(doc, "e", &v), JSON_OBJECT);
 	CHECK_INT(json_get(doc, "none", &v), JSON_NONE);
 	CHECK(v.n == 0);
-	json_object(&it, span_of("[1]"));
+	json_iter_object(&it, span_of("[1]"));
 	CHECK(!json_member(&it, &v, &v) && it.err);
-	json_object(&it, span_of("{\"a\" 1}"));
+	json_iter_object(&it, span_of("{\"a\" 1}"));
 	CHECK(!json_member(&it, &v, &v) && it.err);
-	json_object(&it, span_of("{\"a\":[1,2"));
+	json_iter_object(&it, span_of("{\"a\":[1,2"));
 	CHECK(!json_member(&it, &v, &v) && it.err);
 }
 
@@ -187,6 +187,13 @@ test_split(void)
 	CHECK_INT(split("{\"other\":[{}]}", 3, 20, &seen), -1);
 	CHECK_INT(split("slurm_load_jobs error", 3, 20, &seen), -1);
 	CHECK_INT(split("", 3, 20, &seen), -1);
+	/* Where a value should stand is none. */
+	CHECK_INT(split("{\"jobs\":[}", 3, 20, &seen), -1);
+	CHECK_INT(split("{\"meta\":}", 3, 20, &seen), -1);
+	CHECK_INT(split("{\"meta\":]", 3, 20, &seen), -1);
+	CHECK_INT(split("{\"meta\":,\"jobs\":[]}", 3, 20, &seen), -1);
+	/* A quote in a key does not end it. */
+	CHECK_INT(split("{\"a\\\":[\":1,\"jobs\":[]}", 3, 20, &seen), 0);
 }
 
 int

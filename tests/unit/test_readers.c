@@ -460,7 +460,7 @@ mutate_members(struct mutation *m, struct span element, struct span object,
 
 	if (depth > 6)
 		return;
-	json_object(&it, object);
+	json_iter_object(&it, object);
 	while (json_member(&it, &key, &value)) {
 		/* Another name is as good as none. */
 		mutate(m, element, key.p, key.n, "renamed");
@@ -472,7 +472,7 @@ mutate_members(struct mutation *m, struct span element, struct span object,
 			struct json_iter items;
 			struct span item;
 
-			json_array(&items, value);
+			json_iter_array(&items, value);
 			while (json_item(&items, &item))
 				mutate_members(m, element, item, depth + 1);
 		}

@@ -24,7 +24,9 @@ tick_in(struct collector *c, int ms)
 {
 	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
 
-	event_add(c->kick_timer, &tv);
+	/* A neighbour may speak before the first configuration is in force. */
+	if (c->kick_timer != NULL)
+		event_add(c->kick_timer, &tv);
 }
 
 static void
@@ -181,8 +183,7 @@ plan_conf(struct collector *c)
 
 	if (c->poll_at > soonest)
 		c->poll_at = soonest;
-	if (c->kick_timer != NULL)
-		plan_kick(c);
+	plan_kick(c);
 }
 
 void

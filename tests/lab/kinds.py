@@ -1,0 +1,516 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every run of the matrix: what Slurm said, against what the backend has.
+
+kinds.py watch LABDIR        keep what `scontrol show job -d -o` says, until killed
+kinds.py judge T URL TOKENFILE [options]    compare, write a result, print it
+kinds.py table FILE...       results of several rounds as one table
+
+The truth: which runs there were, and when, is `sacct -D` at the end; where
+they ran is what scontrol said while they ran, or in the prolog.  Names and
+scripts are what was submitted (T/kinds, written by kinds.sh), so that a
+record of scontrol is found by the exact bytes before its UserId=, whatever
+a user put into them.
+"""
+import argparse
+import base64
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+import lib    # noqa: E402
+import truth  # noqa: E402
+
+FIELDS = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End", "State",
+          "ExitCode", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList")
+NODE_THREADS = truth.SOCKETS * truth.CORES * truth.THREADS
+# What a kind may lack: nobody could look while it ran.
+LATE_SECONDS = 2
+
+Job = collections.namedtuple("Job", "kind id name script flag")
+Seen = collections.namedtuple("Seen", "state start groups over excl limit")
+
+
+# --- what was submitted -----------------------------------------------------------
+
+def submitted(path):
+    """Jobs by id, in the order they were submitted: an id may come twice."""
+    jobs = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            kind, number, name, script, flag = line.rstrip("\n").split("\t")
+            jobs.append(Job(kind, int(number), base64.b64decode(name)[:-1],
+                            base64.b64decode(script)[:-1], flag))
+    return jobs
+
+
+# --- scontrol ------------------------------------------------------------------------
+
+def watch(folder):
+    """Appends each answer that says something new, with its length before."""
+    last = None
+    with open(folder + "/truth/raw", "ab", buffering=0) as out:
+        while True:
+            try:
+                r = subprocess.run(["scontrol", "show", "job", "-d", "-o"], check=False,
+                                   env=truth.environment(folder), capture_output=True, timeout=30)
+                text = re.sub(rb" RunTime=\S+", b"", r.stdout)
+                if r.returncode == 0 and text != last:
+                    out.write(b"%d\n" % len(text) + text + b"\n")
+                    last = text
+            except subprocess.TimeoutExpired:
+                pass
+            time.sleep(0.6)
+
+
+def answers(folder):
+    """What scontrol printed, one text an answer; the prolog's as one."""
+    try:
+        with open(folder + "/truth/prolog", "rb") as f:
+            yield f.read()
+    except FileNotFoundError:
+        pass
+    with open(folder + "/truth/raw", "rb") as f:
+        while True:
+            size = f.readline()
+            if not size.endswith(b"\n"):
+                return
+            yield f.read(int(size))
+            f.read(1)
+
+
+def token(text, name):
+    m = re.search((r" %s=(\S*)" % name).encode(), text)
+    return m.group(1).decode("utf-8", "replace") if m else None
+
+
+def groups_of(text):
+    """[(host, threads, GPU indices)], from the part where no user writes"""
+    first = text.find(b" NodeList=")
+    last = text.find(b" MinCPUsNode=", first)
+    out = []
+    for nodes, cpus, gres in re.findall(
+            rb" Nodes=(\S+) CPU_IDs=(\S+) Mem=\S+ GRES=(\S*)", text[first:last]):
+        index = []
+        for ranges in re.findall(r"(?:^|,)gpu[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
+            index += truth.numbers(ranges)
+        for host in truth.hosts(nodes.decode()):
+            out.append((host, tuple(truth.numbers(cpus.decode())), tuple(sorted(index))))
+    return tuple(sorted(out))
+
+
+def records(text, job_id, name):
+    """Each record of that job, from its UserId= on."""
+    head = re.compile(rb"(?:^|\n)JobId=%d (?:ArrayJobId=\d+ ArrayTaskId=\S+ (?:ArrayTaskThrottle=\d+ )?)?"
+                      rb"(?:HetJobId=\d+ HetJobOffset=\d+ (?:HetJobIdSet=\S+ )?)?JobName=" % job_id)
+    for m in head.finditer(text):
+        if text.startswith(name + b" UserId=", m.end()):
+            end = text.find(b"\nJobId=", m.end() + len(name))
+            yield text[m.end() + len(name):end if end != -1 else len(text)]
+
+
+def sightings(folder, names):
+    """{id: [Seen]} in the order they were seen"""
+    out = collections.defaultdict(list)
+    for text in answers(folder):
+        for job_id, job_names in names.items():
+            if b"JobId=%d " % job_id not in text:
+                continue
+            for name in job_names:
+                for r in records(text, job_id, name):
+                    start = token(r, "StartTime")
+                    if not start or not start.isdigit():
+                        continue
+                    seen = Seen(token(r, "JobState"), int(start), groups_of(r),
+                                token(r, "OverSubscribe"), token(r, "Exclusive"),
+                                token(r, "TimeLimit"))
+                    if seen.groups and seen not in out[job_id]:
+                        out[job_id].append(seen)
+    return out
+
+
+# --- sacct --------------------------------------------------------------------------
+
+Run = collections.namedtuple("Run", "job key first last")
+
+
+def accounting(folder):
+    """Runs, oldest first; the records of a resized one are one run."""
+    sep = truth.SEP
+    # all clusters ids: a federation moves them beyond 2^26, nothing else differs
+    text = truth.ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + sep, "-S",
+                     "now-1day", "-E", "now+1day", "-o", ",".join(FIELDS))
+    rows = []
+    for line in text.split("\n"):
+        f = dict(zip(FIELDS, line.split(sep)))
+        if f.get("Start", "").isdigit() and f["NodeList"] not in ("", "None assigned"):
+            rows.append(f)
+    rows.sort(key=lambda f: (int(f["JobIDRaw"]), int(f["Submit"]), int(f["Start"])))
+    chains = []
+    for f in rows:
+        old = chains[-1] if chains else None
+        if old and old[-1]["JobIDRaw"] == f["JobIDRaw"] and old[-1]["State"] == "RESIZING":
+            old.append(f)
+        else:
+            chains.append([f])
+    return [Run(int(c[0]["JobIDRaw"]), (int(c[0]["JobIDRaw"]), int(c[0]["Start"])), c[0], c[-1])
+            for c in chains]
+
+
+def owner(run, jobs):
+    """The submitted job that this run is of; the nearest one, if ids came twice."""
+    base = int(re.match(r"\d+", run.first["JobID"]).group())
+    mine = [j for j in jobs if j.id in (run.job, base)]
+    return mine[0] if mine else None
+
+
+# --- what it must be ----------------------------------------------------------------
+
+def clean(data):
+    """Bytes as cc-backend may have them: see common/text.h"""
+    out = []
+    i = 0
+    while i < len(data):
+        for n in (1, 2, 3, 4):
+            try:
+                c = data[i:i + n].decode("utf-8")
+                break
+            except UnicodeDecodeError:
+                c = None
+        if c is None:
+            out.append("\ufffd")
+            n = 1
+        elif (c < " " and c not in "\n\t") or c == "\x7f":
+            out.append("\\x%02x" % ord(c))
+        else:
+            out.append(c)
+        i += n
+    return "".join(out)
+
+
+def sharing(seen):
+    """Slurm's words for who else may be on the nodes (26.05 has two)"""
+    whole = all(len(cpus) == NODE_THREADS for _, cpus, _ in seen.groups)
+    if seen.excl is not None:
+        word = {"NODE": "none", "TOPO": "none", "USER": "single_user", "MCS": "multi_user"}.get(seen.excl)
+        open_to_all = seen.over == "NO"
+    else:
+        word = {"NO": "none", "USER": "single_user"}.get(seen.over)
+        open_to_all = seen.over == "OK"
+    return word or ("none" if whole and open_to_all else "multi_user")
+
+
+def minutes(text):
+    return int(text) * 60 if text.isdigit() else 0
+
+
+def seconds(text):
+    """scontrol's TimeLimit: 1-02:03:04"""
+    m = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", text or "")
+    return sum(int(v or 0) * k for v, k in zip(m.groups(), (86400, 3600, 60, 1))) if m else 0
+
+
+def expected(run, seen, topology, gpus):
+    """Field -> the values it may have; a field that is absent is not compared."""
+    first, last = run.first, run.last
+    tres = dict(t.partition("=")[::2] for t in first["AllocTRES"].split(","))
+    state = truth.STATES[last["State"].split()[0]]
+    want = {"user": [first["User"]], "project": [first["Account"]],
+            "partition": [first["Partition"]], "jobState": [state],
+            "numNodes": [int(first["NNodes"])], "numHwthreads": [int(first["AllocCPUS"])],
+            "numAcc": [int(tres.get("gres/gpu", 0))],
+            # cc-backend cannot change it later: the limit at any time of the run
+            "walltime": sorted({minutes(first["TimelimitRaw"])} | {seconds(s.limit) for s in seen}),
+            "hosts": [sorted(truth.hosts(first["NodeList"]))]}
+    if last["End"].isdigit() and state != "running":
+        want["duration"] = [int(last["End"]) - int(first["Start"])]
+    array = re.match(r"(\d+)_(\d+)$", first["JobID"])
+    het = re.match(r"(\d+)\+(\d+)$", first["JobID"])
+    want["arrayJobId"] = [int(array.group(1)) if array else 0]
+    want["meta"] = {"submitTime": first["Submit"]}
+    if array:
+        want["meta"]["arrayTaskId"] = array.group(2)
+    if het:
+        want["meta"]["hetJobId"] = het.group(1)
+    if seen:
+        want["shared"] = [sharing(seen[0])]
+        live = next((s for s in seen if s.state in ("RUNNING", "CONFIGURING")), None)
+        want["resources"] = {
+            h: (sorted(truth.os_id(c, topology) for c in cpus), None)
+            for h, cpus, _ in (live or seen[0]).groups}
+        if live:
+            want["resources"] = {
+                h: (want["resources"][h][0], sorted(truth.gpu_address(h, i, gpus) for i in index))
+                for h, _, index in live.groups}
+    return want
+
+
+def of_run(seen, run):
+    """What was seen of exactly this run, live ones first."""
+    mine = [s for s in seen if s.start == run.key[1]]
+    return sorted(mine, key=lambda s: s.state not in ("RUNNING", "CONFIGURING"))
+
+
+# --- the comparison ------------------------------------------------------------------
+
+def lenient(run, job, kind_late):
+    """May threads and GPUs be unknown?  Then a message must say so."""
+    brief = int(run.last["End"]) - int(run.first["Start"]) <= LATE_SECONDS \
+        if run.last["End"].isdigit() else False
+    said = (job.get("metaData") or {}).get("message", "")
+    return (brief or kind_late) and bool(said)
+
+
+def differences(run, owned, want, job):
+    out = []
+    meta = job.get("metaData") or {}
+    late = lenient(run, job, owned.flag == "late")
+    got = dict(job)
+    got["hosts"] = sorted(r["hostname"] for r in job.get("resources") or [])
+    for field, values in want.items():
+        if field in ("meta", "resources"):
+            continue
+        value = got.get(field)
+        if value is None:
+            value = "" if isinstance(values[0], str) else 0
+        if value not in values and not (field == "shared" and late and value == "multi_user"):
+            out.append("%s is %r, should be %s" % (field, value, " or ".join(map(repr, values))))
+    for key, value in want["meta"].items():
+        if meta.get(key) != value:
+            out.append("metaData.%s is %r, should be %r" % (key, meta.get(key), value))
+    out += text_differences(run, owned, meta, late)
+    have = truth.got_resources(job)
+    for host, (threads, accels) in want.get("resources", {}).items():
+        t, a = have.get(host, ([], []))
+        if t != threads and not (late and t == []):
+            out.append("%s: threads %s, should be %s" % (host, t, threads))
+        if accels is not None and a != accels and not (late and a == []):
+            out.append("%s: GPUs %s, should be %s" % (host, a, accels))
+    return out
+
+
+def text_differences(run, owned, meta, late):
+    out = []
+    name = clean(owned.name)
+    # without slurmctld there is only what slurmdbd made of the name
+    plain = re.fullmatch(r"[A-Za-z0-9._-]+", name)
+    if meta.get("jobName", "") != name and (plain or not late):
+        out.append("jobName is %r, should be %r" % (meta.get("jobName"), name))
+    script = clean(owned.script)
+    if owned.flag == "noscript":
+        if meta.get("jobScript"):
+            out.append("jobScript is there: %r" % meta["jobScript"][:40])
+    elif meta.get("jobScript", "").rstrip("\n") != script and not (late and not meta.get("jobScript")):
+        out.append("jobScript is %r, should be %r" % (meta.get("jobScript", "")[:60], script[:60]))
+    if not late and "JobId=%d" % run.job not in meta.get("slurmInfo", ""):
+        out.append("slurmInfo is %r" % meta.get("slurmInfo", "")[:40])
+    code = run.last["ExitCode"]
+    if "exitCode" in meta and meta["exitCode"] != code:
+        out.append("exitCode is %r, should be %r" % (meta["exitCode"], code))
+    return out
+
+
+def refused_runs(path):
+    """{(id, start): why} of the runs that cc-backend has refused"""
+    try:
+        with open(path, encoding="utf-8") as f:
+            answer = json.load(f)
+    except (OSError, ValueError):
+        return {}
+    out = {}
+    for table in answer.values():
+        for row in table if isinstance(table, list) else []:
+            words = {str(k).lower(): v for k, v in row.items()}
+            job = words.get("job", words.get("jobid", words.get("id")))
+            start = words.get("start", words.get("starttime"))
+            out[str(job), str(start)] = " ".join(str(v) for v in row.values())
+    return out
+
+
+def is_refused(refused, run):
+    """By its key, or, where times are printed for people, by its id."""
+    for (job, start), text in refused.items():
+        if job == str(run.job) and (start == str(run.key[1]) or not start.isdigit()):
+            return text
+    return None
+
+
+class Verdict:
+    """Of one kind: how many runs, how many right, what is wrong."""
+
+    def __init__(self):
+        self.runs = self.right = self.refused = 0
+        self.problems = []
+
+    def as_dict(self):
+        return {"runs": self.runs, "right": self.right, "refused": self.refused,
+                "problems": self.problems}
+
+
+def judge_once(a, gpus, token_text):
+    jobs = submitted(a.t + "/kinds")
+    lab = a.t + "/slurm"
+    runs = accounting(lab)
+    backend, rows = truth.backend_jobs(a.url, token_text)
+    names = collections.defaultdict(set)
+    owners = {r.key: owner(r, jobs) for r in runs}
+    for r in runs:
+        for j in jobs:
+            if owners[r.key] and j.id in (r.job, owners[r.key].id):
+                names[r.job].add(j.name)
+    seen = sightings(lab, names)
+    refused = refused_runs(a.t + "/rejected.json")
+    kinds = collections.OrderedDict((j.kind, Verdict()) for j in jobs)
+    earlier = set()
+    for j in jobs:
+        if j.flag == "unsubmitted":
+            kinds[j.kind].problems.append("Slurm refused to take it")
+    for r in runs:
+        o = owners[r.key]
+        if o is None:
+            continue
+        v = kinds[o.kind]
+        job = backend.get(r.key)
+        if o.flag == "never":
+            if job is not None or any(k[0] == r.job for k in backend):
+                v.problems.append("job %d is at the backend" % r.job)
+            continue
+        v.runs += 1
+        if job is None:
+            why = is_refused(refused, r)
+            # cc-backend refuses a second run of an id within a day (422)
+            if why is not None and r.job in earlier:
+                v.refused += 1
+                v.right += 1
+            else:
+                v.problems.append("job %d started %d (%s): missing%s" % (
+                    r.key + (r.last["State"], ", refused: " + why if why else "")))
+            earlier.add(r.job)
+            continue
+        earlier.add(r.job)
+        wrong = differences(r, o, expected(r, of_run(seen[r.job], r), a.topology, gpus), job)
+        if wrong:
+            v.problems.append("job %d started %d: %s" % (r.key + ("; ".join(wrong),)))
+        else:
+            v.right += 1
+    known = {r.key for r in runs}
+    for key in backend:
+        if key not in known:
+            whose = next((j for j in jobs if j.id == key[0]), None)
+            kind = whose.kind if whose else "unknown"
+            kinds.setdefault(kind, Verdict()).problems.append(
+                "job %d started %d: Slurm has no such run" % key)
+    if rows != len(backend):
+        kinds.setdefault("unknown", Verdict()).problems.append(
+            "%d rows for %d runs at the backend" % (rows, len(backend)))
+    ledger_check(a.t + "/ledger", kinds, owners)
+    for kind, v in kinds.items():
+        never = [j for j in jobs if j.kind == kind and j.flag != "never"]
+        if never and v.runs == 0:
+            v.problems.append("no run of it in Slurm's accounting")
+    return kinds
+
+
+def ledger_check(path, kinds, owners):
+    """Every start and every stop had its effect once."""
+    if not os.path.exists(path):
+        return
+    starts, stops = truth.ledger_counts(path)
+    for what, counts in (("started", starts), ("stopped", stops)):
+        for key, n in counts.items():
+            o = owners.get(key)
+            if n != 1 and o is not None:
+                kinds[o.kind].problems.append("job %d started %d: %s %d times" % (key + (what, n)))
+
+
+def judge(a):
+    with open(a.t + "/etc/config.json", encoding="utf-8") as f:
+        gpus = json.load(f).get("gpuPciAddrs", {})
+    kinds = judge_once(a, gpus, lib.read_token(a.token))
+    result = {"version": re.search(r"(\d+\.\d+)", a.version).group(1), "full": a.version,
+              "source": a.source, "kinds": {k: v.as_dict() for k, v in kinds.items()}}
+    with open(a.out, "w", encoding="utf-8") as f:
+        json.dump(result, f, indent=1, ensure_ascii=False)
+    bad = False
+    for kind, v in kinds.items():
+        good = not v.problems
+        bad = bad or not good
+        if not a.quiet:
+            print("   %-7s %-14s %s" % ("ok" if good else "FAILED", kind, count(v.as_dict())))
+            for p in v.problems[:8]:
+                print("           " + p[:600])
+            if len(v.problems) > 8:
+                print("           ... and %d more" % (len(v.problems) - 8))
+    return 1 if bad else 0
+
+
+def count(v):
+    text = "%d of %d" % (v["right"], v["runs"])
+    if v["refused"]:
+        text += " (%d refused by cc-backend)" % v["refused"]
+    return text
+
+
+def table(files):
+    rounds = []
+    for path in files:
+        with open(path, encoding="utf-8") as f:
+            rounds.append(json.load(f))
+    names = []
+    for r in rounds:
+        names += [k for k in r["kinds"] if k not in names]
+    heads = ["%s %s" % (r["version"], r["source"]) for r in rounds]
+    print("%-15s" % "kind" + "".join("%-14s" % h for h in heads))
+    bad = []
+    for name in names:
+        cells = []
+        for r, head in zip(rounds, heads):
+            v = r["kinds"].get(name)
+            if v is None:
+                cells.append("-")
+                continue
+            cells.append("%s %d/%d" % ("FAIL" if v["problems"] else "ok", v["right"], v["runs"]))
+            bad += ["%s, %s: %s" % (head, name, p) for p in v["problems"]]
+        print("%-15s" % name + "".join("%-14s" % c for c in cells))
+    refused = sum(v["refused"] for r in rounds for v in r["kinds"].values())
+    if refused:
+        print("(%d second runs of a job within a day were refused by cc-backend, and are listed as such)"
+              % refused)
+    for b in bad:
+        print(b[:700])
+    return 1 if bad else 0
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    sub = p.add_subparsers(dest="verb", required=True)
+    w = sub.add_parser("watch")
+    w.add_argument("dir")
+    j = sub.add_parser("judge")
+    j.add_argument("t")
+    j.add_argument("url")
+    j.add_argument("token")
+    j.add_argument("--topology", default="interleaved")
+    j.add_argument("--version", default="0.0")
+    j.add_argument("--source", default="text")
+    j.add_argument("--out", default="/dev/null")
+    j.add_argument("--quiet", action="store_true")
+    t = sub.add_parser("table")
+    t.add_argument("file", nargs="+")
+    a = p.parse_args()
+    if a.verb == "watch":
+        watch(a.dir)
+    elif a.verb == "judge":
+        return judge(a)
+    elif a.verb == "table":
+        return table(a.file)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

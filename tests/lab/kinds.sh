@@ -1,0 +1,428 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# tests/lab/kinds.sh SOURCE RESULT [KIND...] -- every kind of job on the Slurm
+# of this machine (or of the chroot it runs in), through the whole suite with
+# slurmSource=SOURCE; what the backend then has is held against what Slurm
+# said (kinds.py) and written to the file RESULT.  Takes some 6 minutes.
+# Needs CSA_INST and CSA_BUILD, as the system tests do.
+#
+# Each kind is a function kind_NAME: it submits and says what it submitted.
+# What needs a job to run first does its part in act_NAME; what disturbs other
+# jobs is in alone_NAME, and runs when the queue is empty.
+#
+# shellcheck disable=SC2317,SC2119	# called by name; helpers with options
+set -u
+source=$1 result=$2
+shift 2
+only=("$@")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/system/lib.sh
+. "$here/../system/lib.sh"
+S=${MATRIX_SLEEP:-12}		# seconds that a job of no special kind runs
+AGE=${MATRIX_MINJOBAGE:-40}	# slurmctld forgets an ended job after these
+
+# --- what a kind says of its jobs -----------------------------------------------
+
+declare -A id		# of the job with this label
+kind=
+
+# remember ID NAME SCRIPT [FLAG]: kinds.py reads it; a FLAG is never (may not
+# arrive), late (nobody may have looked in time), noscript
+remember() {
+	printf '%s\t%s\t%s\t%s\t%s\n' "$kind" "$1" "$(base64 -w0 <<<"$2")" \
+	    "$(base64 -w0 <<<"$3")" "${4:-}" >>"$T/kinds"
+}
+
+# job LABEL USER SCRIPT OPTION...: a batch job; its name is $name, else KIND;
+# $flag as remember has it
+name='' flag=''
+job() {
+	local label=$1 user=$2 script=$3 got
+	shift 3
+	[ -n "${named:-}" ] || name=$kind
+	if ! got=$(batch "$user" "$script" -J "$name" "$@" 2>"$T/log/sbatch"); then
+		say "$kind: sbatch $*: $(head -n 1 "$T/log/sbatch")"
+		printf '%s\t0\t\t\tunsubmitted\n' "$kind" >>"$T/kinds"
+		return 1
+	fi
+	got=${got%%;*}
+	id[$label]=$got
+	remember "$got" "$name" "#!/bin/bash
+$script" "$flag"
+}
+
+state_of() { squeue -h -a -t all -j "$1" -o %T 2>/dev/null | head -n 1; }
+runs_now() { [ "$(state_of "$1")" = RUNNING ]; }
+running() { wait_slow "${2:-60}" runs_now "$1" || say "$kind: job $1 does not run: $(state_of "$1")"; }
+wait_slow() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.5
+	done
+}
+# seen by the suite: some seconds of running
+settled() { running "$1" && sleep "${2:-4}"; }
+
+# --- the kinds ------------------------------------------------------------------
+
+kind_plain() {
+	job p1 labalice "sleep $S" -n1
+	job p2 labbob "sleep $S" -n3 --comment 'some words, for people'
+	job p3 labcarol "sleep $S" -n1 -c4
+	job p4 labalice "sleep $S" -p share -t UNLIMITED
+	job p5 labbob "sleep $S" -n2 -t 1-02:03:04 --mem=500 -p gpu
+	job p6 labalice "sleep $S" -n2 --hint=nomultithread -t 7
+}
+kind_unequal() {
+	job u1 labalice "sleep $S" -N2 -n5 -w n1,n2
+	job u2 labbob "sleep $S" -N3 -n7
+	job u3 labalice "sleep $S" -N4 -n4 -p gpu,main -t 5
+}
+kind_shared() {
+	job s1 labalice "sleep $S" -n2 -w n1
+	job s2 labbob "sleep $S" -n2 -w n1
+	job s3 labalice "sleep $S" -p share -s -n2
+	job s4 labbob "sleep $S" -p share -s -n2
+	job s5 labbob "sleep $S" -p force -n4
+}
+kind_gpu() {
+	job g1 labalice "sleep $((S + 6))" -p gpu -n1 -w n3 --gres=gpu:1
+	job g2 labbob "sleep $S" -p gpu -N2 -n2 --gres=gpu:a100:2
+	job g3 labalice "sleep $S" -p gpu -n1 --gres=gpu:a100:1
+	job g4 labbob "sleep $S" -p gpu -n1 --gpus=3
+	job g5 labalice "sleep $S" -p gpu -N2 -n3 --gpus-per-node=1
+	job g6 labalice "sleep $S" -p gpu -n2 --gpus-per-task=1
+	job g7 labbob "sleep $S" -p gpu -n1 --gpus=a100:2 --comment 'gpu:9(IDX:0-8)'
+	job g8 labbob "sleep $S" -p gpu -n1
+}
+kind_array() {
+	job a1 labalice "sleep $((S / 2))" -n1 -a 1-5%2
+	job a2 labbob "sleep 3; [ \$SLURM_ARRAY_TASK_ID != 7 ] || exit 3" -n1 -a 3,7,11
+	job a3 labbob "sleep 5" -n1 -a 0
+}
+kind_het() {
+	job h1 labalice "sleep $S" -n1 -w n1 : -N2 -n3 -w n3,n4
+	job h2 labbob "sleep $S" -p main -n1 -w n2 : -p gpu -n1 -w n4 --gres=gpu:1
+}
+kind_requeued() {
+	job rq1 labalice "sleep $((S + 8))" -n2 --requeue
+	job rq2 labbob "sleep $((S + 8))" -p gpu -n1 --gres=gpu:1 --requeue
+}
+act_requeued() {
+	settled "${id[rq1]}"
+	settled "${id[rq2]}" 1
+	scontrol requeue "${id[rq1]}"
+	scontrol requeue "${id[rq2]}"
+	# a requeued job waits two minutes, where Slurm knows no requeue_delay
+	sleep 3
+	scontrol update jobid="${id[rq1]}" starttime=now 2>/dev/null
+	scontrol update jobid="${id[rq2]}" starttime=now 2>/dev/null
+}
+kind_resized() {
+	local line
+	name=$kind
+	line=$(as labalice salloc --no-shell -N2 -n2 -J "$name" 2>&1) || say "$line"
+	id[rs1]=$(grep -oE 'Granted job allocation [0-9]+' <<<"$line" | grep -oE '[0-9]+$')
+	remember "${id[rs1]:-0}" "$name" "" noscript
+}
+act_resized() {
+	settled "${id[rs1]}"
+	as labalice scontrol update jobid="${id[rs1]}" NumNodes=1 >/dev/null 2>&1 ||
+	    say "resized: scontrol refused"
+	sleep 5
+	scancel "${id[rs1]}"
+	rm -f "$T"/slurm/out/slurm_job_*
+}
+kind_suspended() { job su1 labalice "sleep $((S + 8))" -n2 -w n2; }
+act_suspended() {
+	settled "${id[su1]}"
+	scontrol suspend "${id[su1]}"
+	sleep 6
+	scontrol resume "${id[su1]}"
+}
+kind_held() {
+	job he1 labalice "sleep 5" -H -n1
+	job he2 labbob "sleep 5" -n1 -d "afterany:${id[he1]}"
+	job he3 labbob "sleep 5" -n1 --begin=now+15
+}
+act_held() { scontrol release "${id[he1]}"; }
+kind_reserved() {
+	scontrol create reservation reservationname=labres starttime=now duration=20 \
+	    users=labalice nodes=n2 flags=ignore_jobs >/dev/null
+	job re1 labalice "sleep $S" -n2 --reservation=labres
+}
+act_reserved() {
+	settled "${id[re1]}" 0
+	wait_slow 60 not runs_now "${id[re1]}"
+	scontrol delete reservation=labres
+}
+kind_fails-at-once() {
+	flag=late
+	job f1 labalice "exit 3" -n1
+	job f2 labbob "kill -9 \$\$" -n2
+	flag=
+}
+kind_one-second() {
+	flag=late
+	job o1 labalice "sleep 1" -n1
+	job o2 labbob "sleep 1" -N2 -n3
+	flag=
+}
+kind_cancelled() {
+	flag=never
+	job c1 labalice "sleep 60" -n1 -H
+	scancel "${id[c1]}"
+	flag=late
+	job c2 labbob "sleep 60" -n1
+	wait_for 20 starts "${id[c2]}"
+	scancel "${id[c2]}"
+	flag=
+	job c3 labalice "sleep 60" -n2
+}
+starts() { case $(state_of "$1") in RUNNING | CONFIGURING) ;; *) return 1 ;; esac; }
+act_cancelled() {
+	settled "${id[c3]}"
+	as labalice scancel "${id[c3]}"
+}
+kind_timed-out() { job t1 labbob "sleep 600" -n1 -t 1; }
+kind_limit-raised() { job l1 labalice "sleep $S" -n1 -t 3; }
+act_limit-raised() {
+	settled "${id[l1]}" 3
+	scontrol update jobid="${id[l1]}" TimeLimit=30
+}
+kind_no-script() {
+	local n
+	as labbob salloc -Q -n2 -J "kind-salloc" sleep "$S" >/dev/null 2>&1 &
+	started_pids+=($!)
+	as labalice srun -Q -n2 -J kind-srun sleep "$S" >/dev/null 2>&1 &
+	started_pids+=($!)
+	for n in kind-salloc kind-srun; do
+		wait_slow 60 by_name "$n" || say "no-script: no job $n"
+		remember "$(by_name "$n")" "$n" "" noscript
+	done
+}
+by_name() { squeue -h -a -n "$1" -o %A | grep .; }
+kind_opted-out() {
+	flag=never
+	job oo1 labalice "sleep 6" -n1 -H
+	flag=
+	scontrol update jobid="${id[oo1]}" admincomment='the user said disable_cc_submission'
+	scontrol release "${id[oo1]}"
+}
+
+# Names, comments, scripts, folders that lie about what they are.
+kind_hostile() {
+	# shellcheck disable=SC2016	# nothing in there is to be expanded
+	local names=(
+	    'sp ace  two' "q\"uo'te" 'ünï→名' 'p|i|pe' $'new\nline' $'tab\there'
+	    'back\slash\n' 'a=b UserId=root(0) GroupId=root(0) c'
+	    $'x\nJobId=1 JobName=y UserId=root(0) GroupId=root(0) JobState=FAILED'
+	    ' Nodes=n4 CPU_IDs=0-15 Mem=0 GRES=gpu:4(IDX:0-3)'
+	    $'c\x01\x1b[31mred\x7f' $'bad\xff\xfeutf8 \xe9' '%s%n{"json": [1,' '$(id)`id`;--'
+	    "$(printf 'L%.0s' {1..300})" '' '--help' 'JobId=7'
+	) n i=0
+	named=yes
+	for n in "${names[@]}"; do
+		name=$n
+		i=$((i + 1))
+		case $((i % 3)) in
+		0) job "x$i" labalice "sleep $S" -n1 --comment " JobState=FAILED StartTime=1 $n" ;;
+		1) job "x$i" labbob "sleep $S" -p gpu -n1 --gres=gpu:1 --comment "gpu:a100:4(IDX:0-3)" ;;
+		2) job "x$i" labalice "# $n
+sleep $S" -N2 -n3 ;;
+		esac
+	done
+	name='in a bad folder'
+	i=$T/slurm/out/$' Nodes=n1 CPU_IDs=0-15\n EndTime=1'
+	mkdir -p "$i"
+	chmod 777 "$i"
+	job xd labalice "sleep $S" -n1 -D "$i"
+	name='a script of bytes'
+	job xs labbob "sleep $S
+# $(printf '\001\033\377\376 \303\244 end')" -n1
+	named=
+}
+kind_exclusive() {
+	job e1 labalice "sleep 8" --exclusive -n1 -p share
+	job e2 labbob "sleep 8" -p whole -N1
+	job e3 labalice "sleep 8" --exclusive=user -n1 -w n3
+	job e4 labalice "sleep 8" --exclusive=user -n2 -w n3
+	job e5 labbob "sleep 8" --exclusive=mcs -n1
+	job e6 labbob "sleep 8" -n16 -w n2
+	job e7 labalice "sleep 8" -N2 --exclusive -p gpu --gres=gpu:2
+}
+
+# --- what would disturb the others ------------------------------------------------
+
+alone_preempted() {
+	job pr1 labalice "sleep 20" -p low -n16 -w n1 --requeue
+	settled "${id[pr1]}"
+	job pr2 labbob "sleep 6" -p high -n16 -w n1
+	running "${id[pr2]}" 60
+	start_now "${id[pr1]}"
+}
+# start_now ID: a requeued job need not wait for its time
+start_now() {
+	wait_slow 20 pending "$1"
+	scontrol update jobid="$1" starttime=now 2>/dev/null
+}
+pending() { [ "$(state_of "$1")" = PENDING ]; }
+alone_prolog-fails() {
+	# once, for this job: Slurm then requeues it
+	lab hook "case \$SLURM_JOB_NAME.\$SLURM_SCRIPT_CONTEXT in prolog-fails.prolog_slurmctld) mkdir $T/slurm/out/failed 2>/dev/null && exit 1 ;; esac
+$ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
+	flag=late
+	job pf1 labalice "sleep 6" -n2 --requeue
+	flag=
+	sleep 3
+	start_now "${id[pf1]}"
+	wait_slow 150 queue_empty
+	hooks_on
+}
+alone_node-fails() {
+	job nf1 labalice "sleep 60" -n2 -w n4 --no-requeue
+	job nf2 labbob "sleep 60" -N2 -n3 -w n3,n4 -p gpu --gres=gpu:1 --no-requeue
+	job nf3 labbob "sleep 15" -n1 -w n4 --requeue
+	running "${id[nf1]}"
+	running "${id[nf2]}"
+	settled "${id[nf3]}"
+	scontrol update nodename=n4 state=down reason=lab
+	sleep 3
+	scontrol update nodename=n4 state=resume
+	start_now "${id[nf3]}"
+}
+alone_while-down() {
+	kind=down-within
+	job dw0 labalice "sleep $((S + 6))" -n2 -p gpu --gres=gpu:1
+	settled "${id[dw0]}"
+	suite_down || say "the suite does not end well"
+	job dw1 labbob "sleep 4" -n2
+	flag=late
+	job dw2 labalice "sleep 4" -p gpu -n1 --gres=gpu:2
+	flag=
+	job dw3 labbob "sleep 40" -p gpu -n1 --gres=gpu:2
+	wait_slow 60 not runs_now "${id[dw0]}"
+	sleep 3
+	suite_up
+	kind=down-beyond
+	running "${id[dw3]}"
+	sleep 10
+	suite_down || say "the suite does not end well"
+	flag=late
+	job db1 labalice "sleep 3" -n2
+	job db2 labbob "sleep 3" -p gpu -n1 --gres=gpu:2
+	job db3 labbob "sleep 3; exit 4" -N2 --exclusive -p share
+	flag=
+	wait_slow 60 queue_empty
+	wait_slow 150 forgotten "${id[db3]}" || say "slurmctld still knows job ${id[db3]}"
+	suite_up
+}
+forgotten() { ! scontrol show job "$1" >/dev/null 2>&1; }
+alone_id-reused() {
+	local last top
+	flag=late
+	job ir1 labalice "sleep 3" -n1
+	flag=
+	last=${id[ir1]}
+	wait_slow 60 queue_empty
+	top=$((last + 3))
+	printf 'FirstJobId=%d\nMaxJobId=%d\n' 1 "$top" >>"$SLURM_CONF"
+	lab ctl stop slurmctld
+	lab ctl start slurmctld
+	wait_slow 30 nodes_idle
+	named=yes
+	for name in id-1 id-2 id-3 id-4 id-5; do
+		job "ir$name" labbob "sleep 4" -n2
+	done
+	named=
+	[ "${id[irid-5]:-999999}" -lt "$last" ] || say "id-reused: the counter did not wrap"
+	wait_slow 60 queue_empty
+	sed -i '/^FirstJobId=/d; /^MaxJobId=/d' "$SLURM_CONF"
+	lab ctl stop slurmctld
+	lab ctl start slurmctld
+	wait_slow 30 nodes_idle
+}
+nodes_idle() { [ "$(sinfo -h -N -t idle -o %N | sort -u | wc -l)" = 4 ]; }
+alone_federation() {
+	sacctmgr -i add federation labfed cluster=alpha >/dev/null || say "no federation"
+	wait_slow 30 fed_known
+	job fe1 labalice "sleep $S" -n2
+	job fe2 labbob "sleep $S" -p gpu -n1 --gres=gpu:2
+	[ "${id[fe1]:-0}" -gt $((1 << 26)) ] || say "federation: ids are not high: ${id[fe1]:-none}"
+}
+fed_known() { scontrol show federation 2>/dev/null | grep -q labfed; }
+
+# --- the round -----------------------------------------------------------------------
+
+PARALLEL=(plain unequal shared gpu array het requeued resized suspended held reserved
+    fails-at-once one-second cancelled timed-out limit-raised no-script opted-out hostile exclusive)
+ALONE=(preempted prolog-fails node-fails while-down id-reused federation)
+
+wanted() {
+	local k
+	[ ${#only[@]} -gt 0 ] || return 0
+	for k in "${only[@]}"; do
+		[ "$k" != "$1" ] || return 0
+	done
+	return 1
+}
+
+lab_for_kinds() {
+	local port conf
+	port=$(lib freeport 45)
+	conf="PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=low Nodes=n[1-4] PriorityTier=1 DefaultTime=10
+PartitionName=high Nodes=n[1-4] PriorityTier=10 DefaultTime=10
+PartitionName=force Nodes=n[1-2] OverSubscribe=FORCE:2 DefaultTime=10"
+	env LAB_QUIET=1 LAB_TRUTH=1 LAB_BIG=0 LAB_MINJOBAGE="$AGE" LAB_CONF="$conf" \
+	    timeout 120 "$LAB/slurm" up "$T/slurm" "$port" || broken "no Slurm"
+	# shellcheck disable=SC1091	# written by lab/slurm
+	. "$T/slurm/env.sh"
+	python3 "$here/kinds.py" watch "$T/slurm" >"$T/log/truth" 2>&1 &
+	started_pids+=($!)
+}
+
+judge() {
+	ctl -j queue --rejected >"$T/rejected.json" 2>"$T/log/rejected"
+	python3 "$here/kinds.py" judge "$T" "$BACKEND" "$TOKEN" --topology "$TOPOLOGY" \
+	    --version "$(slurmctld -V)" --source "$source" --out "$result" "$@"
+}
+
+test_begin "kinds of jobs: $(slurmctld -V), slurmSource $source"
+: >"$T/kinds"
+lab_for_kinds
+backend_up
+conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2
+suite_up root
+hooks_on
+began=$SECONDS
+for kind in "${PARALLEL[@]}"; do
+	wanted "$kind" && "kind_$kind"
+done
+say "submitted after $((SECONDS - began)) s"
+for kind in "${PARALLEL[@]}"; do
+	wanted "$kind" || continue
+	[ "$(type -t "act_$kind")" != function ] || "act_$kind" 2>>"$T/log/act"
+done
+wait_slow 300 queue_empty || { say "jobs that do not end:"; squeue -a; scancel -u labalice,labbob,labcarol; }
+say "queue empty after $((SECONDS - began)) s"
+for kind in "${ALONE[@]}"; do
+	wanted "$kind" || continue
+	"alone_$kind" 2>>"$T/log/act"
+	wait_slow 200 queue_empty || { say "$kind: jobs that do not end:"; squeue -a; scancel -u labalice,labbob,labcarol; }
+done
+say "all done after $((SECONDS - began)) s"
+wait_slow 60 queue_empty
+end=$((SECONDS + ${MATRIX_WAIT:-60}))
+until judge --quiet >/dev/null; do
+	[ $SECONDS -lt $end ] || break
+	sleep 3
+done
+judge || failures=$((failures + 1))
+grep -E 'restart|died|killed by|signal' "$T"/log/suite.* | grep -v 'restarts worker' | head -n 5 >"$T/died"
+[ ! -s "$T/died" ] || { say "the suite's log has:"; cut -c1-300 "$T/died"; failures=$((failures + 1)); }
+test_end

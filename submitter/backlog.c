@@ -182,7 +182,7 @@ denied_apply(struct backlog *b, struct reader *r, int *bad)
 	for (n = rd_u32(r); n > 0 && !r->err; n--) {
 		rd_run_key(r, &key);
 		if (!r->err)
-			resync_denied(b->s->resync, &key);
+			denial_take(b->s->denial, &key);
 	}
 	*bad = rd_end(r) == -1;
 	return 0;

@@ -16,6 +16,7 @@
 
 #define FAILURES_MAX	3	/* good answers lacking in a row: it is down */
 #define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
+#define PROBE_MAX	20000	/* ms between probes: one harmless request */
 #define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
 
 static const char probe_body[] = "{\"shared\":\"none\"}";
@@ -45,6 +46,14 @@ retry_wait(unsigned tries)
 	while (tries-- > 0 && ms < RETRY_MAX)
 		ms *= 2;
 	return submitter_jitter(ms < RETRY_MAX ? ms : RETRY_MAX);
+}
+
+static int64_t
+probe_wait(struct gate *g)
+{
+	int64_t ms = retry_wait(g->probes++);
+
+	return ms < PROBE_MAX ? ms : submitter_jitter(PROBE_MAX);
 }
 
 unsigned
@@ -150,7 +159,7 @@ gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
 	if (g->state == GATE_OPEN && ++g->failures < FAILURES_MAX)
 		return;
 	if (g->state == GATE_OPEN || g->state == GATE_HALF)
-		gate_down(g, GATE_PROBE, retry_wait(g->probes++));
+		gate_down(g, GATE_PROBE, probe_wait(g));
 }
 
 /* What the probe told: a version that was not known, or another than before. */
@@ -204,7 +213,7 @@ on_clusters(const struct answer *a, void *arg)
 	else if (v.outcome == OUT_AWAY || v.outcome == OUT_STOP_LINE) {
 		snprintf(g->why, sizeof(g->why), "%s", v.text);
 		gate_down(g, v.outcome == OUT_AWAY ? GATE_PROBE : GATE_STOPPED,
-		    v.outcome == OUT_AWAY ? retry_wait(g->probes++) :
+		    v.outcome == OUT_AWAY ? probe_wait(g) :
 		    submitter_jitter(STOPPED_WAIT));
 		return;
 	} else
@@ -228,7 +237,7 @@ clusters_send(struct gate *g)
 	g->asking = 1;
 	if (rest_send(g->s->rest, &req) == -1) {
 		g->asking = 0;
-		submitter_after(g->timer, retry_wait(g->probes++));
+		submitter_after(g->timer, probe_wait(g));
 	}
 }
 
@@ -253,7 +262,7 @@ on_probe(const struct answer *a, void *arg)
 		gate_down(g, v.outcome == OUT_CONFIG ? GATE_CONFIG :
 		    GATE_STOPPED, submitter_jitter(STOPPED_WAIT));
 	else
-		gate_down(g, GATE_PROBE, retry_wait(g->probes++));
+		gate_down(g, GATE_PROBE, probe_wait(g));
 }
 
 static void
@@ -277,7 +286,7 @@ probe_send(struct gate *g)
 	g->asking = 1;
 	if (rest_send(g->s->rest, &req) == -1) {
 		g->asking = 0;
-		submitter_after(g->timer, retry_wait(g->probes++));
+		submitter_after(g->timer, probe_wait(g));
 	}
 	wr_clear(&body);
 }

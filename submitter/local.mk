@@ -70,7 +70,7 @@ submitter_submitter_SOURCES = \
 	submitter/relay.c submitter/relay_nats.c submitter/relay_int.h \
 	submitter/gate.c \
 	submitter/paging.c submitter/paging.h \
-	submitter/seen.c submitter/ask.c submitter/resync.c \
+	submitter/seen.c submitter/ask.c submitter/resync.c submitter/denial.c \
 	submitter/nodes.c submitter/verbs.c
 submitter_submitter_LDADD = libworker.a $(REST_LIBS) $(SPOOL_LIBS) \
 	$(BROKER_LIBS) $(CAP_LIBS) $(SECCOMP_LIBS)

@@ -237,11 +237,12 @@ on_start(struct worker *w)
 	s->relay = relay_new(s);
 	s->seen = seen_new(s);
 	s->ask = ask_new(s);
+	s->denial = denial_new(s);
 	s->resync = resync_new(s);
 	s->nodes = nodes_new(s);
 	s->age = submitter_timer(s, on_age, s);
 	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
-	    s->ask == NULL || s->resync == NULL || s->nodes == NULL ||
+	    s->ask == NULL || s->denial == NULL || s->resync == NULL || s->nodes == NULL ||
 	    s->age == NULL)
 		fatalx("out of memory");
 	conf_swap(s);

@@ -48,6 +48,7 @@ struct answer {
 	size_t		 len;
 	const char	*error;		/* of the transport; NULL = none */
 	enum backend	 backend;	/* who is asked, as far as known */
+	unsigned	 sends;		/* how often it went out; 0 = not known */
 };
 
 struct verdict {

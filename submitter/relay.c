@@ -248,7 +248,7 @@ on_answer(const struct answer *a, void *arg)
 		if (a->what == WHAT_START)
 			start_answered(r, &run, &v);
 		else
-			stop_answered(r, &run, &v, a, it->first);
+			stop_answered(r, &run, &v, a, it->first && a->sends <= 1);
 	} else
 		gate_verdict(&r->gate, &v, 0);
 	free(it);

@@ -38,6 +38,7 @@ struct call {
 	struct writer	 body;		/* owned */
 	struct writer	 answer;
 	size_t		 seen;		/* bytes of the answer */
+	unsigned	 sends;		/* libcurl repeats by itself on a dead connection */
 	const char	*broken;	/* why we ended it ourselves */
 	struct curl_slist *resolve;	/* must live as long as the handle */
 	rest_data_fn	*data;
@@ -91,7 +92,8 @@ call_end(struct call *c, long code, const char *error)
 {
 	struct rest *r = c->rest;
 	struct answer a = { .what = c->what, .code = code, .error = error,
-		.body = (const char *)c->answer.buf, .len = c->answer.len };
+		.body = (const char *)c->answer.buf, .len = c->answer.len,
+		.sends = c->sends };
 
 	r->busy--;
 	c->done(&a, c->arg);
@@ -132,6 +134,21 @@ on_data(char *p, size_t size, size_t n, void *arg)
 {
 	return answer_take(arg, p, size * n) == 0 ? size * n : 0;
 }
+
+#if LIBCURL_VERSION_NUM >= 0x075000
+static int
+on_send(void *arg, char *to, char *from, int to_port, int from_port)
+{
+	struct call *c = arg;
+
+	(void)to;
+	(void)from;
+	(void)to_port;
+	(void)from_port;
+	c->sends++;
+	return CURL_PREREQFUNC_OK;
+}
+#endif
 
 static void
 tls_set(struct call *c)
@@ -231,6 +248,10 @@ call_begin(struct rest *r, struct call *c)
 	curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->conf->headers);
 	curl_easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(c->easy, CURLOPT_WRITEDATA, c);
+#if LIBCURL_VERSION_NUM >= 0x075000
+	curl_easy_setopt(c->easy, CURLOPT_PREREQFUNCTION, on_send);
+	curl_easy_setopt(c->easy, CURLOPT_PREREQDATA, c);
+#endif
 	if (r->resolve != NULL) {
 		c->resolve = curl_slist_append(NULL, r->resolve);
 		curl_easy_setopt(c->easy, CURLOPT_RESOLVE, c->resolve);

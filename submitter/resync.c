@@ -23,16 +23,11 @@
 #define FAILED_WAIT	60000	/* ms after a round that failed */
 #define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
 #define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
-#define DENIED_GAP	3600000	/* ms between two denials that count */
-#define DENIED_WAIT	3000	/* ms after the last denial until they are judged */
-#define DENIED_MAX	20	/* runs ended at once without evidence, or: */
-#define DENIED_PERCENT	2	/* of the open ones, if that is more */
 #define LOST_COMMITS	3	/* commit intervals until not being listed means something */
 
 struct resync {
 	struct submitter *s;
 	struct event	*timer;		/* the next round */
-	struct event	*judge;		/* of denials */
 	struct paging	 paging;
 	unsigned	 cluster;	/* the n-th */
 	int64_t		*listed;	/* ids of rows that were shown */
@@ -41,7 +36,7 @@ struct resync {
 	unsigned	 n_suspects;
 	int		 second;	/* the second look is under way */
 	unsigned	 n_foreign;
-	int		 busy, dry, force, repair, failed;
+	int		 busy, dry, repair, failed;
 	uint64_t	 request;
 	uint64_t	 ask;		/* number of the last question */
 	unsigned	 diffs;		/* of the round under way */
@@ -151,8 +146,11 @@ on_row(const struct listed *row, void *arg)
 	r->rows++;
 	if (found == 1) {
 		listed_add(r, run.id);
-		if (r->dry)
+		if (r->dry) {
+			if (run.flags & RUN_FOREIGN)
+				row_foreign(r, &row->key);
 			return;
+		}
 		if (run.phase[DEST_REST] == PHASE_NO_START)
 			relay_taken(r->s->relay, &run, 1);
 		else
@@ -404,7 +402,8 @@ resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 	r->busy = 1;
 	r->request = request;
 	r->dry = dry;
-	r->force = force;
+	if (force)
+		denial_force(r->s->denial);
 	r->repair = repair;
 	r->failed = 0;
 	r->diffs = r->rows = 0;
@@ -489,112 +488,6 @@ resync_topology_load(struct submitter *s)
 }
 
 void
-resync_denied(struct resync *r, const struct run_key *key)
-{
-	struct spool *sp = r->s->spool;
-	struct spool_run run;
-
-	if (spool_find(sp, key, &run) != 1 || run.end != 0)
-		return;
-	if (run.denials == 0) {
-		run.denied = spool_now(sp);
-		run.denials = 1;
-	} else if (spool_now(sp) - run.denied >= DENIED_GAP)
-		run.denials = 2;
-	spool_save(sp, &run);
-	submitter_after(r->judge, DENIED_WAIT);
-}
-
-struct denials {
-	struct resync	*r;
-	unsigned	 n;
-	int		 end;	/* end them; else count */
-};
-
-/* Slurm denied it twice: it ended when it was denied first, at the latest. */
-static int
-denied_end(struct spool *sp, struct spool_run *run)
-{
-	struct writer w;
-	struct job job;
-	int rc = -1;
-
-	job_init(&job);
-	if ((run->flags & RUN_FOREIGN) || spool_record(sp, run->id, &job) == -1) {
-		job_clear(&job);
-		job.key = run->key;
-		job.flags = JOB_HAS_START;
-	}
-	job.end = time(NULL) - (spool_now(sp) - run->denied) / 1000;
-	if (job.end < run->key.start)
-		job.end = run->key.start;
-	job.state = END_FAILED;
-	wr_init(&w, MSG_PAYLOAD_MAX);
-	job_write(&w, &job);
-	if (wr_end(&w) == 0)
-		rc = spool_end(sp, run, &job, w.buf, w.len);
-	wr_clear(&w);
-	job_clear(&job);
-	return rc;
-}
-
-static int
-denied_one(struct spool *sp, struct spool_run *run, void *arg)
-{
-	struct denials *d = arg;
-
-	if (run->denials < 2)
-		return 0;
-	d->n++;
-	if (!d->end)
-		return 0;
-	log_warnx("job %llu (%s, start %lld) is unknown to Slurm, twice asked: "
-	    "ended as failed", (unsigned long long)run->key.job,
-	    run->key.cluster, (long long)run->key.start);
-	return denied_end(sp, run);
-}
-
-static void
-denied_walk(struct denials *d)
-{
-	struct spool_after after = { 0 };
-
-	d->n = 0;
-	while (spool_each(d->r->s->spool, DEST_REST, PHASE_SEEN, &after,
-	    SPOOL_PAGE, denied_one, d) == SPOOL_PAGE)
-		continue;
-}
-
-static void
-on_judge(evutil_socket_t fd, short what, void *arg)
-{
-	struct resync *r = arg;
-	struct denials d = { .r = r };
-	uint64_t open = spool_count(r->s->spool, DEST_REST, PHASE_SEEN) +
-	    spool_count(r->s->spool, DEST_REST, PHASE_OPEN);
-	uint64_t max = open * DENIED_PERCENT / 100;
-
-	(void)fd;
-	(void)what;
-	if (max < DENIED_MAX)
-		max = DENIED_MAX;
-	denied_walk(&d);
-	if (d.n == 0)
-		return;
-	if (d.n > max && !r->force) {
-		log_errorx("SLURM DENIES %u OF %llu OPEN RUNS: none of them is "
-		    "ended; if that is right, `cc-slurm-adapterctl sync --force`",
-		    d.n, (unsigned long long)open);
-		return;
-	}
-	d.end = 1;
-	denied_walk(&d);
-	r->force = 0;
-	backlog_touch(r->s->backlog);
-	relay_kick(r->s->relay);
-}
-
-void
 resync_status(struct resync *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
@@ -613,9 +506,8 @@ resync_new(struct submitter *s)
 		return NULL;
 	r->s = s;
 	r->timer = submitter_timer(s, on_timer, r);
-	r->judge = submitter_timer(s, on_judge, r);
-	if (r->timer == NULL || r->judge == NULL) {
-		resync_free(r);
+	if (r->timer == NULL) {
+		free(r);
 		return NULL;
 	}
 	return r;
@@ -626,10 +518,7 @@ resync_free(struct resync *r)
 {
 	if (r == NULL)
 		return;
-	if (r->timer != NULL)
-		event_free(r->timer);
-	if (r->judge != NULL)
-		event_free(r->judge);
+	event_free(r->timer);
 	free(r->listed);
 	free(r->suspects);
 	free(r);

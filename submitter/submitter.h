@@ -19,6 +19,7 @@
 
 struct ask;
 struct backlog;
+struct denial;
 struct relay;
 struct resync;
 struct seen;
@@ -50,6 +51,7 @@ struct submitter {
 	struct relay	*relay;
 	struct seen	*seen;
 	struct ask	*ask;
+	struct denial	*denial;
 	struct resync	*resync;
 	struct nodes	*nodes;
 	struct event	*age;		/* of tombstones */
@@ -151,9 +153,14 @@ void resync_now(struct resync *r, uint64_t request, int dry, int force,
     int repair);
 /* A collector is there: what nobody could be asked for is asked now. */
 void resync_peer(struct resync *r);
-/* What the collector says of an ask. */
-void resync_denied(struct resync *r, const struct run_key *key);
 void resync_status(struct resync *r, uint64_t request);
+
+/* denial.c: runs that Slurm denies */
+struct denial *denial_new(struct submitter *s);
+void denial_free(struct denial *k);
+void denial_take(struct denial *k, const struct run_key *key);
+/* An admin says that they are gone, however many. */
+void denial_force(struct denial *k);
 
 /* nodes.c: node states */
 struct nodes *nodes_new(struct submitter *s);

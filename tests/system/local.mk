@@ -19,6 +19,8 @@ EXTRA_DIST += tests/check tests/demo .ci/run .clang-tidy \
 	tests/system/210-reload.sh \
 	tests/system/220-second-instance.sh \
 	tests/system/230-operator-right.sh \
+	tests/system/300-answers.sh \
+	tests/system/answers.py \
 	tests/system/hook_client.py \
 	tests/system/jobs.sh \
 	tests/system/lib.py \

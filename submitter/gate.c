@@ -136,6 +136,16 @@ gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == GATE_SHUT)
 		return;
+	if (v->told && !g->s->backend_pinned) {
+		/* Upgraded while nothing was sent: asked anew, nothing is down. */
+		if (g->state == GATE_OPEN || g->state == GATE_HALF) {
+			g->state = GATE_PROBE;
+			g->clusters_at = 0;
+			if (!g->asking)
+				submitter_after(g->timer, 0);
+		}
+		return;
+	}
 	switch (v->outcome) {
 	case OUT_STOP_LINE:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);

@@ -64,6 +64,11 @@ static const struct rule {
 	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, OUT_NO_RUN },
 	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
 	    OUT_NO_RUN },
+	/* another version than was probed: it was upgraded under us */
+	{ W(START), 400, 400, "unknown field \"exclusive\"", SHAPE_OBJECT,
+	    OUT_AWAY },
+	{ W(START), 400, 400, "unknown field \"shared\"", SHAPE_OBJECT,
+	    OUT_AWAY },
 	/* wrong address, or a cc-backend that takes jobs by NATS only */
 	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, OUT_REJECTED },
 	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, OUT_CONFIG },
@@ -253,6 +258,11 @@ outcome_judge(const struct answer *a, struct verdict *v)
 	if (a->what == WHAT_PROBE && v->outcome == OUT_DONE) {
 		v->told = 1;
 		v->backend = strstr(words, "unknown field") != NULL ?
+		    BACKEND_1_4_0 : BACKEND_1_5;
+	} else if (a->what == WHAT_START && a->code == 400 &&
+	    v->outcome == OUT_AWAY && is_object(a)) {
+		v->told = 1;
+		v->backend = strstr(words, "\"shared\"") != NULL ?
 		    BACKEND_1_4_0 : BACKEND_1_5;
 	}
 	/* A success has nothing to say. */

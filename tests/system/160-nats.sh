@@ -14,7 +14,7 @@ watch() {	# FILE LOGIN...
 	local out=$1
 	shift
 	: >"$out"
-	nats "$@" "$out" 2>>"$T/log/watch" &
+	python3 "$SYS/nats.py" "$@" "$out" 2>>"$T/log/watch" &
 	subscriber=$!
 	started_pids+=("$subscriber")
 	wait_for 10 grep -q '^%% ready' "$out" || broken "the subscriber cannot log in"

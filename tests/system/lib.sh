@@ -313,7 +313,9 @@ notify_pid=
 notify_up() {
 	[ -z "$notify_pid" ] || kill "$notify_pid" 2>/dev/null
 	rm -f "$T/notify.sock"
-	lib notify "$T/notify.sock" "$T/notify.$suite_number" &
+	# not by way of lib(): $! must be python's pid
+	python3 "$SYS/lib.py" notify "$T/notify.sock" "$T/notify.$suite_number" \
+	    >>"$T/log/notify" 2>&1 &
 	notify_pid=$!
 	started_pids+=("$notify_pid")
 	wait_for 5 test -S "$T/notify.sock"

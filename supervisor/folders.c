@@ -287,6 +287,30 @@ lastrun_settle(struct supervisor *sup)
 	return -1;
 }
 
+/*
+ * With the sandbox off the submitter stands in no root folder of its own and
+ * comes to its spool through this one, as a user that it lets nobody be.
+ */
+static int
+state_pass(const struct supervisor *sup)
+{
+	const char *path = sup->places.state_dir;
+	struct stat st;
+	int fd, rc = 0;
+
+	if (!sup->as_root || sup->places.mode != SANDBOX_OFF)
+		return 0;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1 || fstat(fd, &st) == -1 ||
+	    fchmod(fd, (st.st_mode & 07777) | S_IXOTH) == -1) {
+		log_error("folder %s", path);
+		rc = -1;
+	}
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
 int
 folders_settle(struct supervisor *sup)
 {
@@ -294,6 +318,7 @@ folders_settle(struct supervisor *sup)
 	    CONF_LAST_RUN));
 	if (sup->places.state_dir == NULL ||
 	    folder_settle(sup, sup->places.state_dir) == -1 ||
+	    state_pass(sup) == -1 ||
 	    lastrun_settle(sup) == -1 || empty_settle(sup) == -1)
 		return -1;
 	return spool_settle(sup);

@@ -178,3 +178,9 @@ submitter_drive_SOURCES = tests/system/submitter_drive.c
 submitter_drive_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 submitter_drive_LDADD = libworker.a libcommon.a $(EVENT_LIBS) $(CAP_LIBS) \
 	$(SECCOMP_LIBS)
+
+check_PROGRAMS += test_poison
+TESTS += test_poison
+test_poison_SOURCES = tests/unit/test_poison.c supervisor/poison.c
+test_poison_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_poison_LDADD = libcommon.a $(EVENT_LIBS)

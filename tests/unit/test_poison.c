@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs that workers die on: who is told, and when. */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/supervisor.h"
+#include "tests/unit/check.h"
+
+static struct supervisor sup;
+static int far[ROLE__COUNT];	/* the worker's end of each channel */
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+}
+
+static const struct channel_ops ops = { .on_frame = on_frame,
+	.on_broken = on_broken };
+
+static void
+worker_make(enum role role)
+{
+	struct child *c = &sup.children[role];
+	int fds[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	c->sup = &sup;
+	c->role = role;
+	c->state = CHILD_SERVING;
+	c->channel = channel_new(sup.base, fds[0], ROLE_SUPERVISOR, role, &ops,
+	    c);
+	far[role] = fds[1];
+}
+
+/* Dies with job on its slate; 0: with a clean one. */
+static void
+dies(enum role role, uint64_t job)
+{
+	struct child *c = &sup.children[role];
+	struct run_key key = { .cluster = "alpha", .job = job, .start = 1000 };
+	struct slate *theirs;
+	int fd;
+
+	c->slate = slate_new(&fd);
+	theirs = slate_map(fd);
+	CHECK(c->slate != NULL && theirs != NULL);
+	if (job != 0)
+		slate_write(theirs, &key);
+	c->state = CHILD_DOWN;
+	poison_note(c);
+	c->state = CHILD_SERVING;
+	slate_free(theirs);
+	slate_free(c->slate);
+	c->slate = NULL;
+}
+
+/* The job of the next skip that the worker gets, 0 = none. */
+static uint64_t
+skip_of(enum role role)
+{
+	struct run_key key;
+	struct msg_header h;
+	struct reader r;
+	uint8_t *payload;
+	int fd;
+
+	if (frame_read(far[role], role, ROLE_SUPERVISOR, &h, &payload, &fd,
+	    10) == -1)
+		return 0;
+	CHECK_INT(h.type, MSG_SKIP);
+	rd_init(&r, payload, h.length);
+	rd_run_key(&r, &key);
+	CHECK_INT(rd_end(&r), 0);
+	CHECK_STR(key.cluster, "alpha");
+	CHECK_INT(key.start, 1000);
+	free(payload);
+	return key.job;
+}
+
+int
+main(void)
+{
+	unsigned i;
+	int role;
+
+	log_init("test", LOG_LEVEL_FATAL);
+	sup.base = event_base_new();
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		worker_make((enum role)role);
+
+	dies(ROLE_COLLECTOR, 0);
+	CHECK_INT(sup.n_suspects, 0);
+	dies(ROLE_COLLECTOR, 7);
+	dies(ROLE_COLLECTOR, 8);
+	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
+	/* Whoever dies the second time: the run is the same. */
+	dies(ROLE_SUBMITTER, 7);
+	CHECK_INT(skip_of(ROLE_COLLECTOR), 7);
+	CHECK_INT(skip_of(ROLE_LISTENER), 7);
+	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
+	poison_tell(&sup.children[ROLE_SUBMITTER]);
+	CHECK_INT(skip_of(ROLE_SUBMITTER), 7);
+	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
+	/* Ever more of them: the oldest are forgotten. */
+	for (i = 0; i < 2 * SUSPECTS_MAX; i++)
+		dies(ROLE_COLLECTOR, 100 + i);
+	CHECK_INT(sup.n_suspects, SUSPECTS_MAX);
+	CHECK_INT(sup.suspects[SUSPECTS_MAX - 1].key.job,
+	    100 + 2 * SUSPECTS_MAX - 1);
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		channel_free(sup.children[role].channel);
+		close(far[role]);
+	}
+	event_base_free(sup.base);
+	return check_done();
+}

@@ -28,7 +28,9 @@ s.bind(("127.0.0.1", int(sys.argv[1])))
 with open(sys.argv[2], "a", buffering=1) as f:
     while True:
         f.write(s.recv(4096).decode("utf-8", "replace"))' "$port" "$1" &
-	started_pids+=($!)
+	ear=$!
+	started_pids+=("$ear")
+	sleep 0.5	# python's start
 }
 
 one_mode() {	# USER
@@ -56,17 +58,16 @@ one_mode() {	# USER
 	is "$user: nothing was opened" not grep -q 'OPENED' "$told"
 	is "$user: the real squeue works in there" wait_for 10 not grep -q 'not executed' "$told"
 	suite_down 5
-	kill "${started_pids[-1]}"
+	kill "$ear"
 	if [ "$user" != root ]; then
 		# without the sandbox the same user may: so it was the sandbox
 		listen "$told.free"
-		sleep 0.5
 		setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups \
 		    "$bin/squeue" >/dev/null 2>&1
 		wait_for 5 grep -q "$T/etc/config.json" "$told.free"
 		is "outside the sandbox $user opens config.json" \
 		    grep -q "$T/etc/config.json OPENED" "$told.free"
-		kill "${started_pids[-1]}"
+		kill "$ear"
 	fi
 }
 

@@ -172,6 +172,8 @@ open_keep(const struct job *job)
 {
 	size_t i;
 
+	if (job->flags & JOB_PARTIAL)
+		return;
 	for (i = 0; i < d.n_open; i++)
 		if (run_key_equal(&d.open[i], &job->key))
 			break;

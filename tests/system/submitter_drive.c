@@ -6,6 +6,9 @@
  *
  *	submitter_drive PROGRAM SPOOLDIR TOKENFILE [key=value ...]
  *
+ * In the environment: DRIVE_SANDBOX (any value: in force), DRIVE_LEVEL,
+ * DRIVE_CA (a file with certificates).
+ *
  *	start C J START [SECONDS-AGO-SUBMITTED]   a run that runs
  *	end C J START END STATE			its end (number of enum job_end)
  *	many C FIRST N START LENGTH		N runs, ended when LENGTH > 0
@@ -267,21 +270,31 @@ sandbox_say(const char *dir)
 	sandbox_clear(&sb);
 }
 
+static void
+secret_add(struct writer *w, enum conf_key key, const char *path)
+{
+	static char text[512 * 1024];
+	int in = path != NULL ? open(path, O_RDONLY) : -1;
+	ssize_t n = in != -1 ? read(in, text, sizeof(text)) : 0;
+
+	if (in == -1)
+		return;
+	close(in);
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	wr_u16(w, (uint16_t)key);
+	wr_blob(w, text, n > 0 ? (size_t)n : 0);
+}
+
 static int
 secrets_make(const char *path)
 {
-	char token[8192];
 	struct writer w;
 	int fd = memfd_create("secrets", MFD_ALLOW_SEALING | MFD_CLOEXEC);
-	int in = open(path, O_RDONLY);
-	ssize_t n = in != -1 ? read(in, token, sizeof(token)) : 0;
 
-	close(in);
-	while (n > 0 && token[n - 1] == '\n')
-		n--;
-	wr_init(&w, 65536);
-	wr_u16(&w, CONF_CC_REST_JWT);
-	wr_blob(&w, token, n > 0 ? (size_t)n : 0);
+	wr_init(&w, CONF_SECRETS_MAX);
+	secret_add(&w, CONF_CC_REST_JWT, path);
+	secret_add(&w, CONF_CC_REST_CA_FILE, getenv("DRIVE_CA"));
 	if (write(fd, w.buf, w.len) != (ssize_t)w.len ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW |
 	    F_SEAL_WRITE) == -1)

@@ -97,6 +97,11 @@ def os_id(abstract, topology):
 Seen = collections.namedtuple("Seen", "groups shared running")
 
 
+def scontrol_records(text):
+    """One text for each job: a name may hold newlines"""
+    return [r.replace("\n", " ").rstrip() for r in re.split(r"\n(?=JobId=\d+ )", text) if r.strip()]
+
+
 def parse_scontrol(line):
     """(job id, start), Seen; None for what is no running allocation"""
     m = re.match(r"JobId=(\d+) ", line)
@@ -127,8 +132,8 @@ def seen_runs(folder):
         except FileNotFoundError:
             continue
         with f:
-            for line in f:
-                got = parse_scontrol(line.rstrip("\n"))
+            for line in scontrol_records(f.read()):
+                got = parse_scontrol(line)
                 if got is None:
                     continue
                 key, what = got
@@ -147,7 +152,7 @@ def watch(folder):
                 text = ask(folder, "scontrol", "show", "job", "-d", "-o", check=False)
             except subprocess.TimeoutExpired:
                 text = ""
-            for line in text.split("\n"):
+            for line in scontrol_records(text):
                 got = parse_scontrol(line)
                 if got and got not in known:
                     known.add(got)
@@ -160,7 +165,8 @@ def runs(folder, since):
     text = ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + SEP,
                "-S", "now-3days", "-E", "now+1day", "-o", ",".join(SACCT))
     out = {}
-    for line in text.split("\n"):
+    # the name is the last column, so what has no separator belongs to it
+    for line in re.sub("\n(?=[^%s]*(\n|$))" % SEP, " ", text.rstrip("\n")).split("\n"):
         f = dict(zip(SACCT, line.split(SEP)))
         if not f.get("Start", "").isdigit() or f["NodeList"] in ("", "None assigned"):
             continue

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The submitter's spool under violence: spool.py GROUP
+
+As delivery.py: the submitter alone, handed runs as by a collector, with $T
+for its files; kills, full and read-only disks, damaged files.
+"""
+import glob
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import delivery
+from delivery import NOW, T, c, end, new, rejected, submitter, whole_soon
+from play import Fake, Submitter, until
+
+LONG = bool(os.environ.get("CSA_LONG"))
+random.seed(int(os.environ.get("CSA_SEED", "5")))
+
+
+def mounted(name, megabytes):
+    """A small filesystem of its own for a spool; 'umount' it in the end."""
+    where = "%s/%s.spool" % (T, name)
+    os.makedirs(where, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%dk,mode=700" % (megabytes * 1024),
+                    "csa-test", where], check=True)
+    return where
+
+
+def remount(where, options):
+    subprocess.run(["mount", "-o", "remount," + options, where], check=True)
+
+
+def umount(where):
+    subprocess.run(["umount", "-l", where], check=False)
+
+
+def kept(s):
+    """How many runs the spool has."""
+    return s.number("spool_runs")
+
+
+def kills():
+    """kill -9 at any moment, the backend away or there; the collector repeats what was not stored."""
+    f = Fake(T + "/kills.fake", commit=1).start()
+    s = submitter(f, "kills", ccPollInterval=5)
+    rounds, everyone, lost = (300 if LONG else 30), [], []
+    for i in range(rounds):
+        if i % 5 == 2:
+            f.fault(match="*", action="status", status=503, count=-1, body="away")
+        runs = [new(end=NOW - 500 if random.random() < 0.5 else 0, script="x" * random.choice((10, 3000)))
+                for _ in range(random.randint(1, 120))]
+        everyone += runs
+        base = s.seq
+        s.tell(*runs, wait=0)
+        time.sleep(random.random() ** 3 * 0.3)
+        s.kill()
+        stored = max(0, s.stored - base)
+        known = stored
+        s.start()
+        # what was acknowledged is there; the rest comes again, as from a collector
+        open_now = set(s.running)
+        for r in runs[:known]:
+            if not r.end and r.key() not in open_now and "start" not in f.effects(r):
+                lost.append(r.job)
+        s.mark(NOW)
+        s.tell(*runs[known:], *[r.ended() for r in random.sample(runs, len(runs) // 3) if not r.end])
+        if i % 5 == 4:
+            f.well()
+    f.well()
+    c.true("%d kills: what was acknowledged was there each time" % rounds, not lost, lost[:5])
+    rest = [r for r in everyone if not r.end]
+    for i in range(0, len(rest), 400):
+        s.tell(*[r.ended() for r in rest[i:i + 400]])
+    whole_soon("%d runs arrive once each, in order" % len(everyone), f, everyone, 120)
+    c.soon("the spool is empty again", lambda: kept(s) == 0, 10, s.status)
+    c.true("nothing was refused", not rejected(s), s.queue(True)[:3])
+    c.true("no file was set aside", not glob.glob(s.folder + "/*damaged*"))
+    end(f, s)
+
+
+def full():
+    where = mounted("full", 3)
+    try:
+        f = Fake(T + "/full.fake", commit=1).start()
+        f.fault(match="*", action="status", status=503, count=-1, body="away")
+        s = submitter(f, "full", url=f.url())
+        told = []
+        while not s.flow and len(told) < 4000:
+            more = [new(script="y" * 2000) for _ in range(20)]
+            told += more
+            s.tell(*more, wait=0)
+            s.is_stored(0.5)
+        c.true("a full disk: the collector is told to hold after %d runs" % len(told), s.flow == 1)
+        c.soon("it is said", lambda: s.logged("takes nothing"), 5)
+        acked = s.stored
+        time.sleep(2.5)
+        c.true("the lines are bounded", s.logged("takes nothing") == 1, s.logged("takes nothing"))
+        c.true("it answers still", "spool_error" in s.status(), s.status())
+        c.true("nothing more is acknowledged", s.stored == acked)
+        f.well()
+        time.sleep(2)
+        remount(where, "size=64m")
+        c.soon("room again: the rest is stored", lambda: s.flow == 0 and s.is_stored(0.1), 20)
+        delivery.through("all arrive", f, s, told, 60)
+        # killed while full: what was acknowledged is there afterwards
+        f.fault(match="*", action="status", status=503, count=-1, body="away")
+        remount(where, "size=%dk" % ((os.statvfs(where).f_blocks - os.statvfs(where).f_bfree) * 4 + 600))
+        told, base = [], s.seq
+        while not s.flow and len(told) < 4000:
+            more = [new(script="z" * 2000) for _ in range(20)]
+            told += more
+            s.tell(*more, wait=0)
+            s.is_stored(0.5)
+        acked = s.stored - base
+        s.kill()
+        s.start()
+        missing = {r.key() for r in told[:acked]} - set(s.running)
+        c.true("killed while full: all %d acknowledged are there" % acked, not missing, len(missing))
+        remount(where, "size=64m")
+        s.mark(NOW)
+        s.tell(*told[acked:])
+        f.well()
+        delivery.through("all arrive", f, s, told, 60)
+        end(f, s)
+    finally:
+        umount(where)
+
+
+def cap():
+    f = Fake(T + "/cap.fake", commit=1).start()
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    s = submitter(f, "cap", url=f.url(), spoolMaxBytes=2 << 20)
+    told = []
+    while not s.flow and len(told) < 6000:
+        more = [new(end=NOW - 500, script="y" * 2000) for _ in range(50)]
+        told += more
+        s.tell(*more, wait=0)
+        s.is_stored(0.5)
+    c.true("spoolMaxBytes: the collector is told to hold after %d runs" % len(told), s.flow == 1)
+    c.true("the file keeps to it", os.path.getsize(s.folder + "/spool.db") <= 2 << 20)
+    c.true("it warned before", s.logged("spoolMaxBytes") >= 1)
+    c.true("nothing that waits was dropped", kept(s) >= s.stored - 2, (kept(s), s.stored))
+    f.well()
+    c.soon("delivered: it goes on", lambda: s.flow == 0 and s.is_stored(0.1), 60, s.status)
+    whole_soon("all arrive", f, told, 90)
+    # done history is what goes first
+    more = [new(end=NOW - 400) for _ in range(3000)]
+    for i in range(0, len(more), 500):
+        s.tell(*more[i:i + 500], wait=60)
+    whole_soon("3,000 more through the same 2 MiB", f, more, 90)
+    end(f, s)
+
+
+def readonly():
+    where = mounted("ro", 32)
+    try:
+        f = Fake(T + "/ro.fake", commit=1).start()
+        s = submitter(f, "ro")
+        runs = [new() for _ in range(20)]
+        s.tell(*runs)
+        whole_soon("before", f, runs, 10, ["start"])
+        os.rename(s.folder + "/spool.db-shm", s.folder + "/x") if os.path.exists(
+            s.folder + "/spool.db-shm") else None
+        s.stop()
+        remount(where, "ro")
+        s.start(wait=False)
+        status = s.gone(10)
+        c.true("a read-only disk at start: it ends with words", status not in (None, 0) and
+               s.logged("(?i)read-?only|cannot be used"), status)
+        remount(where, "rw")
+        s.start()
+        c.true("writable again: all is there", set(s.running) == {r.key() for r in runs})
+        s.mark(NOW)
+        delivery.through("all arrive", f, s, runs, 20)
+        end(f, s)
+    finally:
+        umount(where)
+
+
+def twice():
+    f = Fake(T + "/twice.fake", commit=1).start()
+    s = submitter(f, "twice")
+    runs = [new() for _ in range(5)]
+    s.tell(*runs)
+    second = Submitter(s.folder, s.conf, f.token, log=T + "/log/suite.second")
+    second.start(wait=False)
+    c.true("a second process on the same spool ends with words", second.gone(10) not in (None, 0) and
+           second.logged("cannot be used"))
+    delivery.through("the first goes on", f, s, runs, 20)
+    end(f, s)
+
+
+# --- damage ------------------------------------------------------------------------------
+
+def filled(name, f):
+    """A spool with much in it, at rest; the runs."""
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    s = submitter(f, name, url=f.url())
+    runs = [new(end=NOW - 500 if i % 3 else 0, script="s" * 1500) for i in range(600)]
+    s.tell(*runs)
+    s.stop()
+    f.well()
+    return s, runs
+
+
+def again(what, f, s, runs, aside=True):
+    """Starts on what is left; tells all anew as catch-up would; all must arrive once."""
+    s.start()
+    s.mark(NOW)
+    if aside:
+        c.true("%s: set aside, said" % what, glob.glob(s.folder + "/spool.db.damaged-*") and
+               s.logged("set aside"), os.listdir(s.folder))
+    s.tell(*[r if r.end else r.ended() for r in runs], wait=30)
+    whole_soon("%s: with what Slurm tells again all arrive once" % what, f, runs, 60)
+    # and it still works
+    fresh = [new() for _ in range(5)]
+    s.tell(*fresh)
+    delivery.through("%s: new ones too" % what, f, s, fresh, 20)
+    c.true("%s: it lives" % what, s.alive())
+    s.kill()
+    f.stop()
+
+
+def damage():
+    for what, spoil in (
+            ("a file of zeros", lambda p: overwrite(p, 0, b"\0" * 100)),
+            ("a file of noise", lambda p: overwrite(p, 0, random.randbytes(os.path.getsize(p)))),
+            ("torn in the middle", lambda p: os.truncate(p, os.path.getsize(p) // 2 // 512 * 512 + 100)),
+            ("torn to nothing", lambda p: os.truncate(p, 0)),
+            ("its first page flipped", lambda p: flip(p, 100, 4096, 64)),
+            ("bits flipped all over", lambda p: flip(p, 4096, os.path.getsize(p), 400)),
+            ("one page in the middle zeroed", lambda p: overwrite(
+                p, os.path.getsize(p) // 8192 * 4096, b"\0" * 4096))):
+        f = Fake("%s/%s.fake" % (T, what.replace(" ", "-")), commit=1).start()
+        s, runs = filled(what.replace(" ", "-"), f)
+        spoil(s.folder + "/spool.db")
+        again(what, f, s, runs, aside=what not in (
+            "torn to nothing", "bits flipped all over", "one page in the middle zeroed",
+            "torn in the middle", "its first page flipped"))
+
+
+def overwrite(path, at, data):
+    with open(path, "r+b") as f:
+        f.seek(at)
+        f.write(data)
+
+
+def flip(path, first, last, n):
+    with open(path, "r+b") as f:
+        for _ in range(n):
+            at = random.randrange(first, last)
+            f.seek(at)
+            b = f.read(1)[0]
+            f.seek(at)
+            f.write(bytes([b ^ (1 << random.randrange(8))]))
+
+
+def foreign():
+    for what, change in (
+            ("a newer version's", lambda p: sqlite3.connect(p).execute("PRAGMA user_version=999")),
+            ("another program's", lambda p: sqlite3.connect(p).execute("PRAGMA application_id=7"))):
+        f = Fake("%s/%s.fake" % (T, what.split(" ")[1]), commit=1).start()
+        s, _ = filled(what.split(" ")[1], f)
+        path = s.folder + "/spool.db"
+        change(path)
+        before = open(path, "rb").read()
+        s.start(wait=False)
+        status = s.gone(10)
+        c.true("%s file: it ends with words" % what, status not in (None, 0) and
+               s.logged("cannot be used: .*(newer|another program)"), status)
+        c.true("%s file: not touched" % what, open(path, "rb").read() == before and
+               not glob.glob(s.folder + "/*damaged*"))
+        f.stop()
+
+
+def live():
+    """Damage that shows only while it works."""
+    f = Fake(T + "/live.fake", commit=1).start()
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    s = submitter(f, "live", url=f.url())
+    runs = [new(end=NOW - 500 if i % 3 else 0, script="s" * 1500) for i in range(1500)]
+    s.tell(*runs)
+    s.stop()
+    flip(s.folder + "/spool.db", 8192, os.path.getsize(s.folder + "/spool.db"), 3000)
+    f.well()
+    s.start(wait=False)
+    for _ in range(30):     # a supervisor would start it again as often
+        time.sleep(0.3)
+        if not s.alive():
+            s.start(wait=False)
+        if s.said["MSG_READY"]:
+            s.files()
+            s.met = False
+            try:
+                s.meet()
+            except RuntimeError:
+                continue
+            s.mark(NOW)
+            s.tell(*[r if r.end else r.ended() for r in runs], wait=5)
+            whole = [r for r in runs if f.effects(r)[-1:] == ["stop"]]
+            if len(whole) == len(runs):
+                break
+    whole_soon("bits flipped in what is read later: all arrive once", f, runs, 60)
+    fresh = [new() for _ in range(5)]
+    if s.alive():
+        s.tell(*fresh)
+        delivery.through("new ones too", f, s, fresh, 30)
+    c.true("it lives", s.alive())
+    c.true("it is said", s.logged("(?i)damaged|malformed|corrupt"))
+    s.kill()
+    f.stop()
+
+
+GROUPS = {g.__name__: g for g in (kills, full, cap, readonly, twice, damage, foreign, live)}
+
+if __name__ == "__main__":
+    for group in sys.argv[1:]:
+        GROUPS[group]()
+    sys.exit(1 if c.failed else 0)

@@ -16,7 +16,8 @@
 #include "common/log.h"
 #include "submitter/submitter.h"
 
-#define COMMIT_MS	8	/* at most this long until a change is on disk */
+#define COMMIT_MS	8	/* at most this long until a record is on disk */
+#define TOUCH_MS	50	/* the same of what can be done over: answers taken */
 #define FRAMES_MAX	256	/* more uncommitted frames are committed at once */
 #define STUCK_MS	1000	/* until a disk that took nothing is tried again */
 #define WARN_PERCENT	80	/* of spoolMaxBytes */
@@ -39,7 +40,7 @@ struct backlog {
 	unsigned	 n_frames;
 	uint64_t	 seq;		/* of the last frame applied */
 	uint64_t	 stored;	/* acknowledged */
-	int		 armed;		/* the timer runs */
+	int		 armed;		/* ms the timer was set to; 0 = it rests */
 	int		 stuck;
 	int		 said_full;
 	unsigned	 commits;
@@ -225,11 +226,11 @@ frame_keep(struct backlog *b, uint16_t type, const uint8_t *p, size_t n)
 }
 
 static void
-timer_arm(struct backlog *b, int64_t ms)
+timer_arm(struct backlog *b, int ms)
 {
-	if (b->armed)
+	if (b->armed != 0 && b->armed <= ms)
 		return;
-	b->armed = 1;
+	b->armed = ms;
 	submitter_after(b->timer, ms);
 }
 
@@ -245,7 +246,7 @@ stuck_begin(struct backlog *b)
 	}
 	b->stuck = 1;
 	submitter_after(b->timer, STUCK_MS);
-	b->armed = 1;
+	b->armed = 1;	/* nothing shortens it */
 }
 
 static void
@@ -330,7 +331,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 backlog_touch(struct backlog *b)
 {
-	timer_arm(b, COMMIT_MS);
+	timer_arm(b, TOUCH_MS);
 }
 
 int

@@ -155,7 +155,7 @@ string_end(struct listing *l)
 		return;
 	}
 	if (l->depth == ROW_DEPTH || l->depth == 1) {
-		if (l->len < sizeof(l->name))
+		if (!l->cut && l->len < sizeof(l->name))
 			memcpy(l->name, l->text, l->len + 1);
 		else
 			l->name[0] = '\0';

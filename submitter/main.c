@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,6 +210,9 @@ on_age(evutil_socket_t fd, short what, void *arg)
 	if (!backlog_stuck(s->backlog) &&
 	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
 		backlog_touch(s->backlog);
+	/* What a burst has left behind goes back to the system. */
+	if (rest_busy(s->rest) == 0)
+		malloc_trim(0);
 	submitter_after(s->age, AGE_EVERY);
 }
 

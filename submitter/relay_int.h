@@ -8,7 +8,7 @@
 #include "submitter/submitter.h"
 
 /* Rows taken from the spool in one go: one commit for all of them. */
-#define RELAY_QUEUE	32
+#define RELAY_QUEUE	128
 
 /* Waits after a failure, ms: doubled each time, spread over the upper half. */
 #define RETRY_FIRST	500

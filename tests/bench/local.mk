@@ -2,3 +2,9 @@
 # Programs that print figures beside a baseline; none of them passes or fails.
 EXTRA_PROGRAMS += spawn_cost
 spawn_cost_SOURCES = tests/bench/spawn_cost.c
+
+# Records a second into the spool; a million rows waiting.
+EXTRA_PROGRAMS += tests/bench/spool
+tests_bench_spool_SOURCES = tests/bench/spool.c
+tests_bench_spool_LDADD = $(SPOOL_LIBS)
+CLEANFILES += tests/bench/spool

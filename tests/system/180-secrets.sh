@@ -6,9 +6,10 @@
 test_begin "a hostile squeue gets no secret"
 lab_up
 backend_up
-bin=$T/bin
+# a prefix of its own: what lies beside slurmBinDir counts as Slurm's
+bin=$T/slurm-prefix/bin
 mkdir -p "$bin"
-chmod 755 "$bin"
+chmod 755 "$T/slurm-prefix" "$bin"
 for c in sacct scontrol sacctmgr sinfo sdiag; do
 	cp "$(command -v $c)" "$bin/"
 done

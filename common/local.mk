@@ -19,4 +19,5 @@ noinst_LIBRARIES += libworker.a
 libworker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
 libworker_a_SOURCES = \
 	common/sandbox.c common/landlock.c common/landlock.h \
-	common/seccomp.c common/seccomp.h common/worker.c
+	common/seccomp.c common/seccomp.h common/worker.c common/worker_conf.c \
+	common/worker_conf.h

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@
 #include "supervisor/supervisor.h"
 
 #define CLIENTS_MAX	16
-#define USERS_MAX	64	/* ctlUsers, as the table of keys has it */
 #define REQUEST_SECONDS	5
 #define WRITE_SECONDS	10	/* a tool that stopped reading */
 #define ANSWER_SECONDS	25	/* of one worker; the tool itself waits 30 */
@@ -75,8 +73,7 @@ struct control {
 	struct client	*clients;
 	unsigned	 n_clients;
 	uint64_t	 ids;		/* used so far */
-	uid_t		 users[USERS_MAX];
-	unsigned	 n_users;
+	struct ctl_users users;
 };
 
 static void step(struct client *c);
@@ -195,24 +192,6 @@ on_reload(struct client *c)
 	reload_begin(sup);
 }
 
-/* Numbers of the users who may do what destroys nothing. */
-static int
-is_allowed(const struct client *c)
-{
-	const struct control *control = c->control;
-	unsigned i;
-
-	if (c->uid == 0 || c->uid == geteuid())
-		return 1;
-	if (verbs[c->req.verb].root)
-		return 0;
-	for (i = 0; i < control->n_users; i++) {
-		if (control->users[i] == c->uid)
-			return 1;
-	}
-	return 0;
-}
-
 static void
 begin(struct client *c)
 {
@@ -223,7 +202,8 @@ begin(struct client *c)
 		client_refuse(c, CTL_ERROR, wrong);
 		return;
 	}
-	if (!is_allowed(c)) {
+	if (!ctl_users_may(&c->control->users, c->uid,
+	    verbs[c->req.verb].root)) {
 		log_warnx("admin tool: user %u may not do that (verb %u)",
 		    (unsigned)c->uid, c->req.verb);
 		client_refuse(c, CTL_DENIED, verbs[c->req.verb].root ?
@@ -511,21 +491,7 @@ control_close(struct supervisor *sup)
 void
 control_users(struct supervisor *sup)
 {
-	struct control *control = sup->control;
-	const char *list = conf_str(&sup->conf, CONF_CTL_USERS);
-	const struct passwd *pw;
-	char name[256];
-	unsigned n;
-
-	if (control == NULL)
-		return;
-	control->n_users = 0;
-	for (n = 0; n < USERS_MAX && conf_list_item(list, n, name,
-	    sizeof(name)) == 1; n++) {
-		pw = getpwnam(name);
-		if (pw != NULL)
-			control->users[control->n_users++] = pw->pw_uid;
-		else
-			log_warnx("ctlUsers: there is no user %s", name);
-	}
+	if (sup->control != NULL)
+		ctl_users_read(&sup->control->users,
+		    conf_str(&sup->conf, CONF_CTL_USERS));
 }

@@ -12,7 +12,8 @@ supervisor_supervisor_SOURCES = supervisor/supervisor.h \
 	supervisor/autopsy.c supervisor/poison.c supervisor/link.c \
 	supervisor/peers.c supervisor/pulse.c supervisor/serve.c \
 	supervisor/stop.c supervisor/sockets.c supervisor/pidfile.c \
-	supervisor/notify.c supervisor/control.c supervisor/report.c \
+	supervisor/notify.c supervisor/control.c supervisor/ctl_users.c \
+	supervisor/report.c \
 	supervisor/users.c supervisor/folders.c supervisor/access.c \
 	supervisor/slurmconf.c supervisor/privs.c \
 	supervisor/prep_uids.c supervisor/prep_uids.h

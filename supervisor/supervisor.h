@@ -312,6 +312,17 @@ void control_reload_done(struct supervisor *sup, int ok, const char *text);
 /* ctlUsers by name to numbers; at the start and at reload. */
 void control_users(struct supervisor *sup);
 
+/* ctl_users.c */
+#define CTL_USERS_MAX	64	/* ctlUsers, as the table of keys has it */
+struct ctl_users {
+	uid_t		 uid[CTL_USERS_MAX];
+	unsigned	 n;
+};
+/* From the LIST value; a name that no user has is logged and left out. */
+void ctl_users_read(struct ctl_users *users, const char *list);
+/* Root and we ourselves may all, the named ones what destroys nothing. */
+int ctl_users_may(const struct ctl_users *users, uid_t uid, int destroys);
+
 /* report.c: the supervisor's own rows, handed to say. */
 typedef void report_say(void *arg, const struct writer *row);
 void report_status(const struct supervisor *sup, report_say *say, void *arg);

@@ -10,7 +10,7 @@ backend_up
 conf slurmUser=labbob slurmPollInterval=2 ccPollInterval=5
 suite_up
 is "it says that it may not see the jobs" wait_for 20 logged 'NO JOBS|[Oo]perator'
-is "and which command repairs that" logged 'sacctmgr.*labbob.*[Aa]dmin[Ll]evel=Operator'
+is "and which command repairs that" wait_for 20 logged 'sacctmgr.*labbob.*[Aa]dmin[Ll]evel=Operator'
 hooks_on
 id=$(batch labalice "sleep 300" -n2 -p gpu --gres=gpu:1)
 wait_for 20 job_state_is "$id" RUNNING

@@ -110,8 +110,8 @@ expand(struct expansion *x, size_t len, struct span rest)
 			return -1;
 		return x->each(x->name, x->arg);
 	}
-	close = memchr(open, ']', rest.n - (size_t)(open - rest.p));
-	if (close == NULL || x->brackets == BRACKETS_MAX ||
+	close = memchr(rest.p, ']', rest.n);
+	if (close == NULL || close < open || x->brackets == BRACKETS_MAX ||
 	    append(x, &len, rest.p, (size_t)(open - rest.p)) == -1)
 		return -1;
 	inside.p = open + 1;

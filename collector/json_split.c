@@ -74,6 +74,12 @@ json_split_free(struct json_split *s)
 	free(s);
 }
 
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 static size_t
 limit(const struct json_split *s)
 {
@@ -133,6 +139,9 @@ value_done(struct json_split *s, const char *p, size_t n)
 		v.p = s->kept;
 		v.n = s->kept_len;
 	}
+	/* A number or word has been read up to what ends it. */
+	while (v.n > 0 && is_blank(v.p[v.n - 1]))
+		v.n--;
 	s->place = element ? AT_ELEMENT : AT_KEY;
 	if (s->too_long) {
 		if (s->ops->on_too_long != NULL)
@@ -161,12 +170,6 @@ in_string(struct json_split *s, const char *p, const char *end)
 		}
 	}
 	return end;
-}
-
-static int
-is_blank(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 /* What stands here ends a number or word; without one there is no value. */

@@ -54,6 +54,8 @@ static const struct {
 	{ "n[-1]", NULL },
 	{ "n[1-2-3]", NULL },
 	{ "n[[1-2]]", NULL },
+	{ "n][1-2]", NULL },
+	{ "n[1-2]x][3]", NULL },
 	{ "n1,", NULL },
 	{ ",n1", NULL },
 	{ "n1 n2", NULL },

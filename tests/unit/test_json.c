@@ -169,7 +169,7 @@ test_split(void)
 	    "{\"id\":2,\"x\":[{},{\"y\":[]}]}, 7 , \"str\" ],\"errors\":[] }\n";
 	static const char want[] = "meta={\"a\": [1, 2], \"s\": \"}\"}|n=12|"
 	    "{\"id\": 1, \"name\": \"q\\\"]}\\\\\"}|{\"id\":2,\"x\":[{},{\"y\":[]}]}"
-	    "|7 |\"str\"|errors=[]|";
+	    "|7|\"str\"|errors=[]|";
 	struct seen seen;
 	size_t step;
 

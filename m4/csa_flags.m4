@@ -61,6 +61,7 @@ AC_DEFUN([CSA_FLAGS], [
 	])
 	AS_IF([test "x$enable_fuzzing" = xyes], [
 		CSA_CFLAGS="$CSA_CFLAGS -fsanitize=fuzzer-no-link,address,undefined"
+		CSA_CFLAGS="$CSA_CFLAGS -fno-sanitize-recover=all -fno-omit-frame-pointer"
 		CSA_LDFLAGS="$CSA_LDFLAGS -fsanitize=address,undefined"
 	])
 	AC_SUBST([CSA_CFLAGS])

@@ -136,16 +136,6 @@ gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == GATE_SHUT)
 		return;
-	if (v->told && !g->s->backend_pinned) {
-		/* Upgraded while nothing was sent: asked anew, nothing is down. */
-		if (g->state == GATE_OPEN || g->state == GATE_HALF) {
-			g->state = GATE_PROBE;
-			g->clusters_at = 0;
-			if (!g->asking)
-				submitter_after(g->timer, 0);
-		}
-		return;
-	}
 	switch (v->outcome) {
 	case OUT_STOP_LINE:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
@@ -154,6 +144,14 @@ gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
 	case OUT_CONFIG:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
 		gate_down(g, GATE_CONFIG, submitter_jitter(STOPPED_WAIT));
+		return;
+	case OUT_REPROBE:
+		/* Upgraded under us: the probe tells, while the rest waits. */
+		if (tries < ROW_TRIES && g->state == GATE_OPEN) {
+			g->state = GATE_PROBE;
+			g->clusters_at = 0;
+			probe_send(g);
+		}
 		return;
 	case OUT_AWAY:
 	case OUT_RETRY:
@@ -180,11 +178,15 @@ version_take(struct gate *g, const struct verdict *v)
 	static const char *const names[] = {
 		[BACKEND_1_3] = "1.3",
 		[BACKEND_1_4_0] = "1.4 or older",
-		[BACKEND_1_4_3] = "1.4.3",
+		[BACKEND_1_4_3] = "1.4 or older",
 		[BACKEND_1_5] = "1.5 or newer",
 	};
 
 	if (!v->told || s->backend_pinned)
+		return;
+	/* What a stop told of an old one is not told again by the probe. */
+	if (s->backend_told && s->backend == BACKEND_1_4_0 &&
+	    v->backend == BACKEND_1_4_3)
 		return;
 	if (!s->backend_told || s->backend != v->backend)
 		log_notice("cc-backend at %s is version %s", rest_where(s->rest),

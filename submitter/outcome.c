@@ -65,10 +65,8 @@ static const struct rule {
 	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
 	    OUT_NO_RUN },
 	/* another version than was probed: it was upgraded under us */
-	{ W(START), 400, 400, "unknown field \"exclusive\"", SHAPE_OBJECT,
-	    OUT_AWAY },
-	{ W(START), 400, 400, "unknown field \"shared\"", SHAPE_OBJECT,
-	    OUT_AWAY },
+	{ W(START), 400, 400, "json: unknown field", SHAPE_OBJECT,
+	    OUT_REPROBE },
 	/* wrong address, or a cc-backend that takes jobs by NATS only */
 	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, OUT_REJECTED },
 	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, OUT_CONFIG },
@@ -97,6 +95,8 @@ static const char *const outcome_names[OUT__COUNT] = {
 	[OUT_CACHED] = "cached",
 	[OUT_CLOSED] = "closed",
 	[OUT_NO_RUN] = "no-run",
+	[OUT_OLDER] = "older",
+	[OUT_REPROBE] = "reprobe",
 	[OUT_REJECTED] = "rejected",
 	[OUT_STOP_LINE] = "stop-the-line",
 	[OUT_CONFIG] = "configuration",
@@ -258,12 +258,14 @@ outcome_judge(const struct answer *a, struct verdict *v)
 	if (a->what == WHAT_PROBE && v->outcome == OUT_DONE) {
 		v->told = 1;
 		v->backend = strstr(words, "unknown field") != NULL ?
-		    BACKEND_1_4_0 : BACKEND_1_5;
-	} else if (a->what == WHAT_START && a->code == 400 &&
-	    v->outcome == OUT_AWAY && is_object(a)) {
-		v->told = 1;
-		v->backend = strstr(words, "\"shared\"") != NULL ?
-		    BACKEND_1_4_0 : BACKEND_1_5;
+		    BACKEND_1_4_3 : BACKEND_1_5;
+	}
+	/* No probe tells 1.4.3 from what came before; a stop in the second of
+	 * its start does, and is only refused by the older. */
+	if (a->what == WHAT_STOP && a->backend == BACKEND_1_4_3 &&
+	    a->code == 400 && strstr(words, "must be larger than start") != NULL) {
+		v->outcome = OUT_OLDER;
+		v->backend = BACKEND_1_4_0;
 	}
 	/* A success has nothing to say. */
 	text_vis(v->outcome == OUT_DONE && a->code < 300 ? "" : words, line,

@@ -31,6 +31,8 @@ enum outcome {
 	OUT_CACHED,	/* start: accepted before, not yet committed */
 	OUT_CLOSED,	/* stop: it had been stopped before */
 	OUT_NO_RUN,	/* stop: it knows no such run: the start goes first */
+	OUT_OLDER,	/* stop: it is older than thought: again, as that one wants it */
+	OUT_REPROBE,	/* start: another version than was probed: ask it anew */
 	OUT_REJECTED,	/* never so again: kept with its reason */
 	OUT_STOP_LINE,	/* token or address refused */
 	OUT_CONFIG,	/* not an address of cc-backend, or one that takes jobs by NATS only */

@@ -17,6 +17,7 @@
 
 #define BEHIND_WAIT	500	/* ms until a stop looks again for starts before it */
 #define HIT_WAIT	2000	/* ms until a stop that hit another run is repeated */
+#define REPROBE_TRIES	3	/* then the field is unknown to every version */
 #define RELEASE_TRIES	20	/* a start this hopeless does not hold up its sisters */
 
 /* One request under way. */
@@ -138,6 +139,12 @@ start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 		row_save(r, run);
 		seen_kick(r->s->seen);
 		break;
+	case OUT_REPROBE:
+		if (run->tries[DEST_REST] < REPROBE_TRIES) {
+			row_retry(r, run, v->text);
+			break;
+		}
+		/* fallthrough */
 	case OUT_REJECTED:
 		relay_refuse(r, run, DEST_REST, v->text);
 		break;
@@ -212,6 +219,11 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 		break;
 	case OUT_NO_RUN:
 		stop_no_run(r, run, v->text);
+		break;
+	case OUT_OLDER:
+		if (!r->s->backend_pinned)
+			r->s->backend = v->backend;
+		row_retry(r, run, v->text);
 		break;
 	case OUT_REJECTED:
 		relay_refuse(r, run, DEST_REST, v->text);

@@ -23,6 +23,8 @@ static const struct {
 	{ WHAT_START, 200, "<html>log in</html>", OUT_AWAY },
 	{ WHAT_START, 200, "{}", OUT_AWAY },
 	{ WHAT_START, 400, BAD "\"no such cluster: nosuch\"}", OUT_REJECTED },
+	{ WHAT_START, 400, BAD "\"parsing request body failed: json: unknown "
+	    "field \\\"exclusive\\\"\"}", OUT_REPROBE },
 	{ WHAT_START, 400, "<html>bad request</html>", OUT_AWAY },
 	{ WHAT_START, 400, BAD "\"integer expected in path for id: strconv\"}",
 	    OUT_CONFIG },
@@ -133,10 +135,28 @@ test_words(void)
 	CHECK(v.told && v.backend == BACKEND_1_5);
 	judge(WHAT_PROBE, 400, BAD "\"json: unknown field \\\"shared\\\"\"}",
 	    NULL, &v);
-	CHECK(v.told && v.backend == BACKEND_1_4_0);
+	CHECK(v.told && v.backend == BACKEND_1_4_3);
 	judge(WHAT_PROBE, 404, "{\"error\":\"x\"}", NULL, &v);
 	CHECK_INT(v.outcome, OUT_CONFIG);
 	CHECK(!v.told);
+}
+
+/* Which 1.4 it is, the first stop of no length tells. */
+static void
+test_older(void)
+{
+	static const char body[] = BAD "\"stopTime must be larger than "
+	    "startTime and only running jobs can be stopped\"}";
+	struct answer a = { .what = WHAT_STOP, .code = 400, .body = body,
+		.len = sizeof(body) - 1, .backend = BACKEND_1_4_3 };
+	struct verdict v;
+
+	outcome_judge(&a, &v);
+	CHECK_INT(v.outcome, OUT_OLDER);
+	CHECK_INT(v.backend, BACKEND_1_4_0);
+	a.backend = BACKEND_1_4_0;
+	outcome_judge(&a, &v);
+	CHECK_INT(v.outcome, OUT_CLOSED);
 }
 
 static void
@@ -206,6 +226,8 @@ test_listing(void)
 	listing_check("{\"jobs\":[{\"jobId\":1,\"cluster\":\"b\",\"startTime\":"
 	    "\"2026-01-01T00:00:00Z\"}]}", 0, "");
 	listing_check("{\"jobs\":null}", -1, "");
+	listing_check("{\"jobs\\n\":[{\"jobId\":1,\"cluster\":\"b\","
+	    "\"startTime\":5}]}", -1, "");
 	listing_check("{\"other\":[{\"jobId\":1,\"startTime\":2,\"cluster\":"
 	    "\"b\"}]}", -1, "");
 	listing_check("[]", -1, "");
@@ -223,6 +245,7 @@ main(void)
 {
 	test_judge();
 	test_words();
+	test_older();
 	test_hit();
 	test_listing();
 	return check_done();

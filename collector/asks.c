@@ -147,6 +147,12 @@ asks_listed(struct asks *a)
 }
 
 void
+asks_detailed(struct asks *a)
+{
+	keys_drop(a, ASK_LIVE);
+}
+
+void
 asks_row(struct asks *a, struct sighting *s)
 {
 	struct job *job = &s->job;

@@ -180,6 +180,8 @@ enum phase details_phase(const struct details *d, uint64_t job);
 /* Order number of the record that was made of it; 0 = none. */
 uint64_t details_order(const struct details *d, uint64_t job);
 void details_forget(struct details *d);
+/* The submitter has room again. */
+void details_resume(struct details *d);
 
 /* cycle.c: the poll */
 
@@ -195,6 +197,7 @@ uint32_t cycle_number(const struct cycle *y);
 size_t cycle_jobs(const struct cycle *y);
 /* Details are wanted in this cycle or the next. */
 void cycle_want_details(struct cycle *y);
+void cycle_resume(struct cycle *y);
 
 /* startup.c: who Slurm is, which shapes its nodes have, what we may see */
 
@@ -245,6 +248,7 @@ struct events;
 struct events *events_new(struct collector *c);
 void events_note(struct events *e, uint64_t event, uint64_t job);
 void events_kick(struct events *e);
+void events_resume(struct events *e);
 /* Accounting was asked about these jobs: what came of it. */
 void events_accounted(struct events *e, uint64_t job, int ended, int known);
 /* Something became durable. */
@@ -264,6 +268,8 @@ int asks_pending(const struct asks *a);
 int asks_has(const struct asks *a, uint64_t job, int64_t start);
 /* squeue was answered in full, in this cycle. */
 void asks_listed(struct asks *a);
+/* The details of those that run have gone out. */
+void asks_detailed(struct asks *a);
 /* A row of accounting; its start becomes the one asked for, if that has moved. */
 void asks_row(struct asks *a, struct sighting *s);
 /* Accounting was asked by id about job, in full. */
@@ -355,6 +361,7 @@ struct collector {
 	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
 	uint64_t	 rows_read;
 	uint64_t	 records_sent;
+	int		 trim;		/* much memory was used: give it back when idle */
 	char		 last_error[256];
 };
 

@@ -207,6 +207,7 @@ on_details(struct details *d, int ok, void *arg)
 	if (ok) {
 		leave_to_accounting(y);
 		ledger_details_done(y->c->ledger, d);
+		asks_detailed(y->c->asks);
 	}
 	details_forget(d);
 	idmap_clear(&y->news);
@@ -271,6 +272,12 @@ cycle_want_details(struct cycle *y)
 		return;
 	if (want_details(y))
 		ask_details(y);
+}
+
+void
+cycle_resume(struct cycle *y)
+{
+	details_resume(y->details);
 }
 
 static void

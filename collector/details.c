@@ -15,6 +15,9 @@
 #include "collector/details.h"
 #include "common/log.h"
 
+#define FEW		64	/* results: they go beyond the submitter's window */
+#define TRIM_FROM	256	/* results: then memory is given back */
+
 static void details_next(struct details *d);
 
 struct details *
@@ -38,24 +41,30 @@ result_drop(struct result *r)
 		sighting_clear(r->s);
 		free(r->s);
 	}
+	free(r->line);
 	r->s = NULL;
+	r->line = NULL;
 }
 
 void
 details_forget(struct details *d)
 {
 	size_t i;
+	int big;
 
 	for (i = 0; i < d->n; i++)
 		result_drop(&d->results[i]);
 	free(d->results);
+	big = d->n >= TRIM_FROM;
 	d->results = NULL;
 	d->n = d->cap = d->at = d->held = 0;
+	d->delivering = 0;
 	idmap_clear(&d->index);
 	idmap_clear(&d->seen);
 	lines_clear(&d->lines);
 	exact_free(d->exact);
 	d->exact = NULL;
+	d->c->trim |= big;
 }
 
 void
@@ -147,8 +156,7 @@ details_order(const struct details *d, uint64_t job)
 }
 
 void
-details_keep(struct details *d, struct result *r, struct sighting *s,
-    size_t bytes)
+details_keep(struct result *r, struct sighting *s)
 {
 	r->s = malloc(sizeof(*s));
 	if (r->s == NULL) {
@@ -158,7 +166,21 @@ details_keep(struct details *d, struct result *r, struct sighting *s,
 	}
 	*r->s = *s;
 	r->verdict = DETAIL_GOOD;
-	d->held += bytes + sizeof(*s);
+}
+
+/* A line is half as long as what can be made of it. */
+static void
+line_keep(struct details *d, struct result *r, struct span line)
+{
+	r->line = malloc(line.n);
+	if (r->line == NULL) {
+		r->verdict = DETAIL_LATER;
+		return;
+	}
+	memcpy(r->line, line.p, line.n);
+	r->len = line.n;
+	r->verdict = DETAIL_GOOD;
+	d->held += line.n;
 }
 
 /* A job that nobody asked for: is it a run that ended unseen? */
@@ -198,11 +220,9 @@ record_take(struct details *d, uint64_t job, struct span line)
 	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
 	    s.job.key.start))
 		r = result_new(d, job, 0);
-	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen) {
-		details_keep(d, r, &s, line.n);
-		return;
-	}
-	if (r != NULL)
+	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
+		line_keep(d, r, line);
+	else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
 	sighting_clear(&s);
 }
@@ -333,49 +353,95 @@ ask_one(struct details *d, uint64_t job)
 		details_finish(d, 0);
 }
 
+static void
+result_use(struct details *d, struct result *r)
+{
+	struct sighting read, *s = r->s;
+
+	sighting_init(&read);
+	if (s == NULL) {
+		s = &read;
+		if (scontrol_record((struct span){ r->line, r->len },
+		    (struct span){ NULL, 0 }, &d->c->set->how, s) !=
+		    RECORD_GOOD)
+			r->verdict = DETAIL_LATER;
+	}
+	if (r->verdict == DETAIL_GOOD) {
+		hosts_apply(d->c->hosts, s);
+		r->phase = s->state->phase;
+		r->order = run_sighted(d->c, s);
+	}
+	sighting_clear(&read);
+	result_drop(r);
+}
+
 /* Everything is known: now it may be used, and not before. */
 static void
 deliver(struct details *d)
 {
 	struct result *r;
-	size_t i;
 
-	for (i = 0; i < d->n; i++) {
-		r = &d->results[i];
-		if (r->verdict != DETAIL_GOOD || r->s == NULL)
+	d->delivering = 1;
+	for (; d->at < d->n; d->at++) {
+		r = &d->results[d->at];
+		if (r->verdict != DETAIL_GOOD || (r->s == NULL &&
+		    r->line == NULL))
 			continue;
-		hosts_apply(d->c->hosts, r->s);
-		r->phase = r->s->state->phase;
-		r->order = run_sighted(d->c, r->s);
-		result_drop(r);
+		/* A few are more urgent than the window is narrow. */
+		if (d->n > FEW && out_full(d->c->out))
+			return;
+		result_use(d, r);
 	}
+	d->delivering = 0;
 	details_finish(d, 1);
+}
+
+void
+details_resume(struct details *d)
+{
+	if (d->delivering)
+		deliver(d);
+}
+
+static void
+deliver_begin(struct details *d)
+{
+	d->at = 0;
+	deliver(d);
 }
 
 static void
 on_hosts(void *arg)
 {
-	deliver(arg);
+	deliver_begin(arg);
 }
 
 /* A host that was added since the shapes were read. */
 #define HOSTS_AGAIN_S	60
 
 static int
+on_host(const char *name, void *arg)
+{
+	return hosts_shape(arg, name) != NULL ? 0 : -1;
+}
+
+/* Is there a host that is not known?  Its shape would be missing for good. */
+static int
 hosts_missing(const struct details *d)
 {
 	const struct result *r;
+	struct span s, nodes;
 	size_t i;
-	uint32_t k;
 
-	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S)
+	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
 		return 0;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
-		for (k = 0; r->s != NULL && k < r->s->job.n_hosts; k++)
-			if (hosts_shape(d->c->hosts,
-			    r->s->job.hosts[k].name) == NULL)
-				return 1;
+		s = (struct span){ r->line, r->line != NULL ? r->len : 0 };
+		nodes = token_value(&s, " NodeList=");
+		if (nodes.n > 0 && !span_is(nodes, "(null)") &&
+		    hostlist_each(nodes, on_host, d->c->hosts) == -1)
+			return 1;
 	}
 	return 0;
 }
@@ -404,7 +470,7 @@ details_next(struct details *d)
 	if (hosts_missing(d))
 		startup_nodes(d->c, on_hosts, d);
 	else
-		deliver(d);
+		deliver_begin(d);
 }
 
 void

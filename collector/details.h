@@ -5,13 +5,15 @@
 
 #include "collector/collector.h"
 
-/* Sightings of one answer are kept to its end: no more bytes of them than this. */
+/* Records of one answer are kept to its end: no more bytes of them than this. */
 #define HELD_MAX	(4u * 1024 * 1024)
 
 struct result {
 	uint64_t	 job;
 	uint64_t	 order;		/* of the record made of it; 0 = none */
-	struct sighting	*s;		/* owned; NULL = none, or delivered */
+	char		*line;		/* owned: its record, to be read again */
+	size_t		 len;
+	struct sighting	*s;		/* owned: of an exact question */
 	enum detail	 verdict;
 	enum phase	 phase;
 	int		 wanted;	/* else it was found on the way */
@@ -33,7 +35,8 @@ struct details {
 	int		 all;
 	int		 busy;
 	struct lines	 lines;
-	size_t		 held;		/* bytes of sightings */
+	size_t		 held;		/* bytes of records */
+	int		 delivering;	/* the submitter is behind: from `at` on later */
 	struct exact	*exact;		/* owned; NULL when no such question is asked */
 };
 
@@ -45,7 +48,6 @@ void exact_free(struct exact *x);
 void details_exact_done(struct details *d, int answered);
 
 /* Keeps s for the job; takes it. */
-void details_keep(struct details *d, struct result *r, struct sighting *s,
-    size_t bytes);
+void details_keep(struct result *r, struct sighting *s);
 
 #endif

@@ -278,6 +278,12 @@ events_kick(struct events *e)
 }
 
 void
+events_resume(struct events *e)
+{
+	details_resume(e->details);
+}
+
+void
 events_accounted(struct events *e, uint64_t job, int ended, int known)
 {
 	struct event_note *note;

@@ -126,7 +126,7 @@ on_record(const struct command_end *end, void *arg)
 	if (n == 1) {
 		if (x->opted_out)
 			s.job.flags |= JOB_OPTED_OUT;
-		details_keep(d, x->r, &s, 4096);
+		details_keep(x->r, &s);
 	} else {
 		if (n > 1)
 			sighting_clear(&s);

@@ -18,6 +18,7 @@
 #define SLICE_MIN_S	3600	/* nor, after it timed out, less */
 #define DAY_S		86400
 #define LATER_S		86400	/* -E lies ahead: clocks differ, -s needs an end */
+#define TRIM_ROWS	1000	/* of one answer: then memory is given back */
 #define BAD_TRIES	2	/* then rows that cannot be read are left out */
 
 struct ledger *
@@ -185,6 +186,7 @@ slice_end(struct ledger *l)
 		log_notice("catching up: read up to %lld s ago, %llu rows",
 		    (long long)(slurm_now(c) - l->slice_to),
 		    (unsigned long long)l->reader.rows);
+	l->c->trim |= l->reader.rows >= TRIM_ROWS;
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
 	if (l->range.kind != RANGE_POLL || slurm_right_inherent(&c->slurm) ||

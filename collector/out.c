@@ -200,8 +200,11 @@ out_stored(struct out *o, uint64_t seq)
 		free(item);
 	}
 	events_stored(o->c->events);
-	if (!out_full(o))
-		ledger_hold(o->c->ledger, 0);
+	if (out_full(o))
+		return;
+	cycle_resume(o->c->cycle);
+	events_resume(o->c->events);
+	ledger_hold(o->c->ledger, 0);
 }
 
 void

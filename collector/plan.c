@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,11 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 
 		c->retired = old->next;
 		settings_free(old);
+	}
+	/* A big answer leaves holes that a quiet collector never fills. */
+	if (c->trim && out_waiting(c->out) == 0) {
+		c->trim = 0;
+		malloc_trim(0);
 	}
 	if (c->w->stopping)
 		return;

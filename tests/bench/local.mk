@@ -8,3 +8,4 @@ EXTRA_PROGRAMS += tests/bench/spool
 tests_bench_spool_SOURCES = tests/bench/spool.c
 tests_bench_spool_LDADD = $(SPOOL_LIBS)
 CLEANFILES += tests/bench/spool
+EXTRA_DIST += tests/bench/suite tests/bench/latency.py

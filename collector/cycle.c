@@ -13,6 +13,7 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
+#define COMMANDS_MAX	3	/* of one cycle */
 #define SINGLY_FROM	200	/* jobs in slurmctld: below, all cost what one costs */
 #define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000	/* jobs */
@@ -145,7 +146,7 @@ on_clock_end(const struct command_end *end, void *arg)
 			    "slurmdbd", (long long)y->queue);
 	} else
 		c->clock_works = 0;
-	if (c->ready && c->synced && y->commands < 3) {
+	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
 		y->commands++;
 		ledger_range(c->ledger, 0);
 	}
@@ -172,6 +173,8 @@ ask_clock(struct cycle *y)
 void
 cycle_clock(struct cycle *y)
 {
+	/* The first poll brings accounting. */
+	y->commands = COMMANDS_MAX;
 	if (y->step == STEP_IDLE)
 		ask_clock(y);
 }
@@ -268,7 +271,7 @@ cycle_want_details(struct cycle *y)
 	if (y->step != STEP_IDLE || !c->ready || health_wait(&c->ctld) > 0)
 		return;
 	/* In this cycle if a command is left, or when slurmctld might forget. */
-	if (y->commands >= 3 && c->set->poll * 2 < c->slurm.min_job_age)
+	if (y->commands >= COMMANDS_MAX && c->set->poll * 2 < c->slurm.min_job_age)
 		return;
 	if (want_details(y))
 		ask_details(y);

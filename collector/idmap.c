@@ -130,7 +130,7 @@ idmap_next(const struct idmap *m, size_t *at, uint32_t *value)
 uint64_t
 run_number(uint64_t job, int64_t start)
 {
-	if (job > UINT32_MAX || start <= 0 || start > UINT32_MAX)
+	if (job == 0 || job > UINT32_MAX || start <= 0 || start > UINT32_MAX)
 		return 0;
 	return job << 32 | (uint64_t)start;
 }

@@ -21,12 +21,14 @@ libcollectorconf_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) \
 	$(PCRE2_CFLAGS)
 libcollectorconf_a_SOURCES = \
 	collector/conf.h collector/gpu.c collector/settings.c \
-	collector/tables.h collector/idmap.c collector/open.c collector/done.c
+	collector/tables.h collector/idmap.c collector/open.c \
+	collector/done.c collector/runner.h collector/runner.c \
+	collector/spawn.c
 
 worker_PROGRAMS += collector/collector
 collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
-	collector/collector.h collector/runner.h collector/runner.c \
+	collector/collector.h \
 	collector/now.c collector/health.c collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \
 	collector/details.h collector/details.c collector/exact.c \

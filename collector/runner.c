@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,56 +356,6 @@ pipe_new(int fds[2])
 	return 0;
 }
 
-static int
-spawn_attributes(posix_spawnattr_t *attr)
-{
-	sigset_t none, all;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	sigdelset(&all, SIGKILL);
-	sigdelset(&all, SIGSTOP);
-	if (posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP |
-	    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) != 0 ||
-	    posix_spawnattr_setpgroup(attr, 0) != 0 ||
-	    posix_spawnattr_setsigmask(attr, &none) != 0 ||
-	    posix_spawnattr_setsigdefault(attr, &all) != 0)
-		return -1;
-	return 0;
-}
-
-/* Standard input stays the worker's own, /dev/null.  Returns an errno. */
-static int
-spawn(struct command *cmd, const char *const *argv, int out, int err)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	char *args[RUNNER_ARGS_MAX + 1];
-	size_t i;
-	int rc;
-
-	for (i = 0; argv[i] != NULL; i++) {
-		if (i == RUNNER_ARGS_MAX)
-			return E2BIG;
-		/* posix_spawn has no const, but writes to none of them. */
-		memcpy(&args[i], &argv[i], sizeof(args[i]));
-	}
-	args[i] = NULL;
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	rc = ENOMEM;
-	if (posix_spawn_file_actions_adddup2(&files, out, 1) == 0 &&
-	    posix_spawn_file_actions_adddup2(&files, err, 2) == 0 &&
-	    spawn_attributes(&attr) == 0)
-		rc = posix_spawn(&cmd->pid, argv[0], &files, &attr, args,
-		    cmd->runner->env);
-	if (rc != 0)
-		cmd->pid = 0;
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	return rc;
-}
-
 /* The reading end becomes the event's; -1 when there is no memory for it. */
 static int
 pipe_watch(struct command *cmd, struct event **ev, int fd,
@@ -434,7 +383,7 @@ command_spawn(struct command *cmd, const char *const *argv)
 		close(out[1]);
 		return rc;
 	}
-	rc = spawn(cmd, argv, out[1], err[1]);
+	rc = spawn_command(&cmd->pid, argv, cmd->runner->env, out[1], err[1]);
 	close(out[1]);
 	close(err[1]);
 	if (pipe_watch(cmd, &cmd->out, out[0], on_out) == -1 ||
@@ -532,39 +481,4 @@ uint64_t
 runner_total(const struct runner *r)
 {
 	return r->total;
-}
-
-const char *
-command_why(const struct command_end *end, char *buf, size_t size)
-{
-	switch (end->outcome) {
-	case COMMAND_TIMEOUT:
-		snprintf(buf, size, "no answer within %ld s, killed",
-		    end->ms / 1000);
-		break;
-	case COMMAND_TOO_LONG:
-		snprintf(buf, size, "killed after %llu bytes, more than expected",
-		    (unsigned long long)end->bytes);
-		break;
-	case COMMAND_REFUSED:
-		snprintf(buf, size, "its answer was not what was asked for");
-		break;
-	case COMMAND_SPAWN:
-		snprintf(buf, size, "cannot be started: %s", end->err);
-		break;
-	case COMMAND_FAILED:
-		if (WIFSIGNALED(end->status))
-			snprintf(buf, size, "killed by signal %d%s%s",
-			    WTERMSIG(end->status), *end->err ? ": " : "",
-			    end->err);
-		else
-			snprintf(buf, size, "exit status %d%s%s",
-			    WEXITSTATUS(end->status), *end->err ? ": " : "",
-			    end->err);
-		break;
-	case COMMAND_OK:
-		snprintf(buf, size, "well%s%s", *end->err ? ": " : "", end->err);
-		break;
-	}
-	return buf;
 }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct event_base;
 struct runner;
@@ -67,5 +68,14 @@ unsigned runner_running(const struct runner *r);
 uint64_t runner_total(const struct runner *r);
 /* For a line in the log: "timed out after 20 s" and so on, into buf; returns buf. */
 const char *command_why(const struct command_end *end, char *buf, size_t size);
+
+/* spawn.c */
+
+/*
+ * Starts argv in a process group of its own with both pipes, default signals
+ * and standard input as ours is (/dev/null).  0, or an errno and *pid 0.
+ */
+int spawn_command(pid_t *pid, const char *const *argv, char *const *env,
+    int out, int err);
 
 #endif

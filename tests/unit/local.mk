@@ -184,3 +184,10 @@ TESTS += test_poison
 test_poison_SOURCES = tests/unit/test_poison.c supervisor/poison.c
 test_poison_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_poison_LDADD = libcommon.a $(EVENT_LIBS)
+
+check_PROGRAMS += test_plan
+TESTS += test_plan
+test_plan_SOURCES = tests/unit/test_plan.c
+test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_plan_LDADD = libcollectorconf.a libslurmtext.a libcommon.a $(EVENT_LIBS) \
+	$(JANSSON_LIBS) $(PCRE2_LIBS)

@@ -21,7 +21,8 @@
 #define FRAMES_MAX	256	/* more uncommitted frames are committed at once */
 #define STUCK_MS	1000	/* until a disk that took nothing is tried again */
 #define WARN_PERCENT	80	/* of spoolMaxBytes */
-#define WARN_EVERY	512	/* commits between two looks at the size */
+#define FULL_PERCENT	90	/* the collector holds back: the rest is for what it may send still */
+#define ROOM_PERCENT	85	/* it goes on */
 #define SKIPS_MAX	64	/* runs that workers died on */
 
 /* A frame that is not yet durable. */
@@ -43,7 +44,7 @@ struct backlog {
 	int		 armed;		/* ms the timer was set to; 0 = it rests */
 	int		 stuck;
 	int		 said_full;
-	unsigned	 commits;
+	int		 full;		/* by spoolMaxBytes: the collector was told */
 	struct run_key	 skips[SKIPS_MAX];
 	unsigned	 n_skips;
 	struct log_limit refused;
@@ -254,16 +255,25 @@ size_check(struct backlog *b)
 {
 	uint64_t max = spool_bytes_max(b->s->spool);
 	uint64_t now = spool_bytes(b->s->spool);
+	int full = now >= max / 100 * (b->full ? ROOM_PERCENT : FULL_PERCENT);
 
-	if (now < max / 100 * WARN_PERCENT) {
+	if (now < max / 100 * WARN_PERCENT)
 		b->said_full = 0;
-		return;
+	else if (!b->said_full) {
+		log_warnx("the spool holds %llu of %llu KiB (spoolMaxBytes)",
+		    (unsigned long long)(now >> 10),
+		    (unsigned long long)(max >> 10));
+		b->said_full = 1;
 	}
-	if (!b->said_full)
-		log_warnx("the spool holds %llu of %llu MiB (spoolMaxBytes)",
-		    (unsigned long long)(now >> 20),
-		    (unsigned long long)(max >> 20));
-	b->said_full = 1;
+	if (full == b->full)
+		return;
+	b->full = full;
+	if (full)
+		log_errorx("the spool is full (spoolMaxBytes): what ends now "
+		    "waits in Slurm's accounting until some of it is delivered");
+	else
+		log_notice("the spool has room again");
+	flow_send(b, full || b->stuck);
 }
 
 int
@@ -280,8 +290,7 @@ backlog_flush(struct backlog *b)
 	frames_drop(b);
 	stored_send(b);
 	b->s->n.commits++;
-	if (b->commits++ % WARN_EVERY == 0)
-		size_check(b);
+	size_check(b);
 	return 0;
 }
 
@@ -308,7 +317,7 @@ stuck_retry(struct backlog *b)
 	log_notice("the spool takes records again");
 	frames_drop(b);
 	stored_send(b);
-	flow_send(b, 0);
+	flow_send(b, b->full);
 	relay_kick(b->s->relay);
 }
 
@@ -478,7 +487,7 @@ backlog_peer(struct backlog *b, struct channel *c)
 		return;
 	cursors_send(b);
 	running_send(b);
-	if (b->stuck)
+	if (b->stuck || b->full)
 		flow_send(b, 1);
 }
 

@@ -62,6 +62,9 @@ spool_fail(struct spool *sp)
 {
 	int code = sqlite3_extended_errcode(sp->db);
 
+	/* Kept, for the next statement that works makes SQLite forget it. */
+	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
+		sp->damaged = 1;
 	snprintf(sp->error, sizeof(sp->error), "%s (%d)",
 	    sqlite3_errmsg(sp->db), code);
 	sp->broken = 1;
@@ -152,16 +155,6 @@ state_write(struct spool *sp)
 	return spool_meta_set(sp, SPOOL_STATE, &state, sizeof(state));
 }
 
-void
-spool_rollback(struct spool *sp)
-{
-	if (!sqlite3_get_autocommit(sp->db))
-		exec_id(sp, SQL_ROLLBACK);
-	sp->in_tx = 0;
-	sp->broken = 0;
-	sp->now = sp->durable;
-}
-
 /*
  * A file found torn while in use is of no use any more: the next start sets
  * it aside and begins a new one, which the catch-up fills.
@@ -169,13 +162,22 @@ spool_rollback(struct spool *sp)
 static void
 condemn_if_damaged(struct spool *sp)
 {
-	int code = sqlite3_errcode(sp->db);
-
-	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
+	if (sp->damaged) {
 		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
 		spool_set_aside(sp->path, sp->error);
 		fatalx("the spool was damaged: starting again with a new one");
 	}
+}
+
+void
+spool_rollback(struct spool *sp)
+{
+	condemn_if_damaged(sp);
+	if (!sqlite3_get_autocommit(sp->db))
+		exec_id(sp, SQL_ROLLBACK);
+	sp->in_tx = 0;
+	sp->broken = 0;
+	sp->now = sp->durable;
 }
 
 int

@@ -73,6 +73,7 @@ struct spool {
 	int		 in_tx;
 	int		 broken;	/* an error in this transaction */
 	int		 failed;	/* the last commit did not work */
+	int		 damaged;	/* the file is not what SQLite wrote */
 	char		 error[256];
 	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */
 	int64_t		 opened;	/* spool_now() at that moment */

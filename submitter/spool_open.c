@@ -27,7 +27,10 @@ spool_prepare(void)
 	sqlite3_initialize();
 }
 
-/* The file may grow to its limit and no further: SQLite says so itself. */
+/*
+ * The backlog keeps to the limit; a little above it SQLite itself says no, for
+ * what is delivered must still be written down in a full spool.
+ */
 void
 spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
 {
@@ -38,7 +41,7 @@ spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
 	sp->keep = keep;
 	if (page > 0) {
 		snprintf(text, sizeof(text), "PRAGMA max_page_count = %lld",
-		    (long long)(max_bytes / (uint64_t)page));
+		    (long long)((max_bytes + max_bytes / 8) / (uint64_t)page));
 		sqlite3_exec(sp->db, text, NULL, NULL, NULL);
 	}
 }

@@ -20,15 +20,27 @@ EXTRA_DIST += tests/check tests/demo .ci/run .clang-tidy \
 	tests/system/220-second-instance.sh \
 	tests/system/230-operator-right.sh \
 	tests/system/300-answers.sh \
+	tests/system/301-one-run.sh \
+	tests/system/310-line.sh \
+	tests/system/320-transport.sh \
+	tests/system/330-stop-race.sh \
+	tests/system/340-order.sh \
+	tests/system/400-spool.sh \
+	tests/system/410-spool-damage.sh \
+	tests/system/420-reconcile.sh \
 	tests/system/answers.py \
+	tests/system/delivery.py \
+	tests/system/groups.sh \
 	tests/system/hook_client.py \
 	tests/system/jobs.sh \
 	tests/system/lib.py \
 	tests/system/lib.sh \
 	tests/system/nats.py \
+	tests/system/play.py \
 	tests/system/probe.c \
 	tests/system/run \
 	tests/system/show.py \
+	tests/system/spool.py \
 	tests/system/truth.py
 
 # Plays the other processes to a collector; made by `make collector_drive`.

@@ -460,7 +460,7 @@ class Fake:
     def lines(self):
         try:
             with open(self.ledger, encoding="utf-8") as f:
-                return [json.loads(line) for line in f]
+                return [json.loads(line) for line in f if line.endswith("\n")]
         except FileNotFoundError:
             return []
 

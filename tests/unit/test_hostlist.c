@@ -48,6 +48,7 @@ static const struct {
 	{ "n[1", NULL },
 	{ "n]1", NULL },
 	{ "n[]", NULL },
+	{ "][3]", NULL },
 	{ "n[2-1]", NULL },
 	{ "n[1,]", NULL },
 	{ "n[a-b]", NULL },

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "common/crash.h"
 #include "common/log.h"
 
 #define EVENTS_MAX	65536	/* the listener keeps no more either */
@@ -82,6 +83,7 @@ say_taken(struct events *e, uint64_t id)
 		return;
 	wr_init(&w, sizeof(id));
 	wr_u64(&w, id);
+	CRASH_POINT("collector.taken");
 	channel_send(listener, MSG_TAKEN, 0, &w, -1);
 	wr_clear(&w);
 }

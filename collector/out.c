@@ -103,6 +103,7 @@ out_queue(struct out *o, enum msg_type type, const struct writer *w,
 		o->unsent = item;
 	o->n++;
 	o->bytes += w->len;
+	CRASH_POINT("collector.queued");
 	out_flush(o);
 	return item->order;
 }
@@ -195,6 +196,7 @@ out_stored(struct out *o, uint64_t seq)
 		o->n--;
 		o->bytes -= item->len;
 		o->durable = item->order;
+		CRASH_POINT("collector.stored");
 		if (item->type == MSG_MARK)
 			plan_cursor(o->c, item->until);
 		free(item);

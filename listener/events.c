@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/crash.h"
 #include "common/log.h"
 #include "listener/listener.h"
 
@@ -167,6 +168,7 @@ events_flush(struct events *e)
 	    !channel_full(e->collector)) {
 		if (send_one(e, e->unsent) == -1)
 			return;
+		CRASH_POINT("listener.sent");
 		e->unsent->sent = 1;
 		e->unsent = e->unsent->newer;
 	}
@@ -194,6 +196,7 @@ events_add(struct events *e, const struct prep *prep, int64_t now)
 			    (unsigned long long)prep->job, held);
 		return -1;
 	}
+	CRASH_POINT("listener.heard");
 	events_flush(e);
 	return 0;
 }
@@ -225,6 +228,7 @@ events_taken(struct events *e, uint64_t id)
 			break;
 	if (n == NULL)
 		return;
+	CRASH_POINT("listener.taken");
 	e->count.taken++;
 	drop(e, n);
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/crash.h"
 #include "supervisor/conf.h"
 #include "supervisor/supervisor.h"
 
@@ -266,6 +267,7 @@ main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	log_set_level((enum log_level)flags.debug);
+	crash_init();
 	if (flags.help) {
 		flags_usage();
 		return 0;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/crash.h"
 #include "supervisor/supervisor.h"
 
 #define STEADY_MS	60000	/* who lived that long starts with a clean record */
@@ -113,6 +114,7 @@ child_start(struct child *c)
 	    (c->pid = worker_spawn(c, fds[1])) == -1)
 		goto fail;
 	close(fds[1]);
+	CRASH_POINT("supervisor.spawned");
 	c->state = CHILD_BORN;
 	log_info("the %s runs (pid %d)", role_name(c->role), (int)c->pid);
 	if (link_open(c, fds[0]) == -1)

@@ -140,11 +140,11 @@ start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 		seen_kick(r->s->seen);
 		break;
 	case OUT_REPROBE:
-		if (run->tries[DEST_REST] < REPROBE_TRIES) {
+		if (run->tries[DEST_REST] < REPROBE_TRIES)
 			row_retry(r, run, v->text);
-			break;
-		}
-		/* fallthrough */
+		else
+			relay_refuse(r, run, DEST_REST, v->text);
+		break;
 	case OUT_REJECTED:
 		relay_refuse(r, run, DEST_REST, v->text);
 		break;

@@ -51,6 +51,8 @@ enum json_kind json_get(struct span object, const char *key,
     struct span *value);
 /* The end of the value that starts at p (blanks before it are skipped), or NULL. */
 const char *json_skip(const char *p, const char *end);
+/* The next quote or bracket, or end. */
+const char *json_mark(const char *p, const char *end);
 
 /* json_value.c */
 

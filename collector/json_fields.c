@@ -2,6 +2,7 @@
 /* What the JSON of squeue, scontrol and sacct has in common; see json_read.h. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "collector/json_read.h"
@@ -18,8 +19,9 @@ lacks(const struct json_job *j, const char *field)
 static const struct json_field *
 row_find(const struct json_field *rows, struct span key)
 {
-	for (; rows->key != NULL; rows++)
-		if (span_is(key, rows->key))
+	/* Most rows are told apart by their first byte. */
+	for (; key.n > 0 && rows->key != NULL; rows++)
+		if (*key.p == *rows->key && span_is(key, rows->key))
 			return rows;
 	return NULL;
 }
@@ -57,7 +59,7 @@ json_fields(struct span object, const struct json_field *rows,
 		if (row_read(row, value, j) == -1)
 			rc = -1;
 	}
-	for (i = 0; rows[i].key != NULL && i < ROWS_MAX; i++) {
+	for (i = 0; i < ROWS_MAX && rows[i].key != NULL; i++) {
 		if ((seen >> i & 1) != 0 || rows[i].optional)
 			continue;
 		lacks(j, rows[i].key);
@@ -113,6 +115,7 @@ text_get(struct span v, char **to)
 		return 0;
 	if (json_kind(v) != JSON_STRING)
 		return -1;
+	free(*to);	/* it may stand there twice */
 	*to = json_text(v, TEXT_MAX);
 	return 0;
 }

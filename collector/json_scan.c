@@ -41,6 +41,17 @@ skip_string(const char *p, const char *end)
 	return quote != NULL ? quote + 1 : NULL;
 }
 
+const char *
+json_mark(const char *p, const char *end)
+{
+	static const unsigned char marks[256] = { ['"'] = 1, ['{'] = 1,
+		['}'] = 1, ['['] = 1, [']'] = 1 };
+
+	while (p < end && !marks[(unsigned char)*p])
+		p++;
+	return p;
+}
+
 /* Objects and arrays: only quotes and brackets matter. */
 static const char *
 skip_nested(const char *p, const char *end)
@@ -48,7 +59,7 @@ skip_nested(const char *p, const char *end)
 	char open[JSON_DEPTH_MAX];
 	int depth = 0;
 
-	for (; p < end; p++) {
+	for (; (p = json_mark(p, end)) < end; p++) {
 		switch (*p) {
 		case '"':
 			p = string_end(p + 1, end);
@@ -125,7 +136,7 @@ static void
 iter_init(struct json_iter *it, struct span s, char open, char close)
 {
 	it->p = s.p;
-	it->end = s.p + s.n;
+	it->end = s.n != 0 ? s.p + s.n : s.p;
 	it->close = 0;
 	it->first = 1;
 	it->err = s.n == 0 || *s.p != open;

@@ -159,15 +159,24 @@ value_done(struct json_split *s, const char *p, size_t n)
 static const char *
 in_string(struct json_split *s, const char *p, const char *end)
 {
-	for (; p < end; p++) {
-		if (s->escaped)
-			s->escaped = 0;
-		else if (*p == '\\')
-			s->escaped = 1;
-		else if (*p == '"') {
+	const char *quote, *back;
+
+	if (s->escaped && p < end) {
+		s->escaped = 0;
+		p++;
+	}
+	while (p < end) {
+		quote = memchr(p, '"', (size_t)(end - p));
+		back = memchr(p, '\\', (size_t)((quote != NULL ? quote :
+		    end) - p));
+		if (back == NULL && quote == NULL)
+			return end;
+		if (back == NULL) {
 			s->in_string = 0;
-			return p + 1;
+			return quote + 1;
 		}
+		s->escaped = back + 1 == end;
+		p = s->escaped ? end : back + 2;
 	}
 	return end;
 }
@@ -233,6 +242,8 @@ in_value(struct json_split *s, const char *p, const char *end, int *whole)
 			}
 			continue;
 		}
+		if (s->depth > 0 && (p = json_mark(p, end)) == end)
+			break;
 		if (value_byte(s, &p)) {
 			*whole = 1;
 			return p;

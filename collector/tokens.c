@@ -18,15 +18,32 @@ span_from(struct span s, const char *p)
 	return (struct span){ p, s.n - (size_t)(p - s.p) };
 }
 
+/*
+ * A key ends in the only = that it has, and the one looked for is mostly the
+ * next or the one behind it: this is sooner there than memmem().
+ */
+static const char *
+key_find(struct span s, const char *key, size_t len)
+{
+	const char *p = s.p, *end = s.p + s.n;
+
+	for (; s.n > 0 && (p = memchr(p, '=', (size_t)(end - p))) != NULL; p++)
+		if ((size_t)(p - s.p) + 1 >= len &&
+		    memcmp(p + 1 - len, key, len) == 0)
+			return p + 1 - len;
+	return NULL;
+}
+
 struct span
 token_value(struct span *s, const char *key)
 {
-	const char *at = token_find(*s, key), *end;
+	size_t len = strlen(key);
+	const char *at = key_find(*s, key, len), *end;
 	struct span v = { NULL, 0 };
 
 	if (at == NULL)
 		return v;
-	v = span_from(*s, at + strlen(key));
+	v = span_from(*s, at + len);
 	end = v.n > 0 ? memchr(v.p, ' ', v.n) : NULL;
 	if (end != NULL)
 		v.n = (size_t)(end - v.p);

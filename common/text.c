@@ -12,6 +12,43 @@
 #define CUT_MARK	"\xe2\x80\xa6[cut]"
 #define REPLACEMENT	"\xef\xbf\xbd"
 
+static int
+is_control(unsigned char c)
+{
+	return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+}
+
+#define BYTES(c)	(UINT64_C(0x0101010101010101) * (c))
+
+/* Is none of these eight bytes below ' ', 0x7f or above? */
+static int
+is_plain(uint64_t v)
+{
+	uint64_t del = v ^ BYTES(0x7f);
+
+	return ((v | ((v - BYTES(' ')) & ~v) | ((del - BYTES(1)) & ~del)) &
+	    BYTES(0x80)) == 0;
+}
+
+/* How many bytes from p on are ASCII and stand for themselves. */
+static size_t
+plain_length(const unsigned char *p, size_t n)
+{
+	size_t i = 0;
+	uint64_t v;
+
+	for (;;) {
+		for (; n - i >= sizeof(v); i += sizeof(v)) {
+			memcpy(&v, p + i, sizeof(v));
+			if (!is_plain(v))
+				break;
+		}
+		if (i == n || p[i] >= 0x80 || is_control(p[i]))
+			return i;
+		i++;
+	}
+}
+
 /*
  * Length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms,
  * no surrogates, nothing above U+10FFFF), or 0 when there is none.
@@ -45,12 +82,6 @@ sequence(const unsigned char *p, size_t n)
 	return forms[i].len;
 }
 
-static int
-is_control(unsigned char c)
-{
-	return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
-}
-
 /* What stands for the bytes at p: into piece; *used of them are consumed. */
 static size_t
 piece_of(const unsigned char *p, size_t n, char piece[8], size_t *used)
@@ -76,6 +107,16 @@ text_clean(const char *s, size_t n, size_t max)
 
 	if (max < mark)
 		return NULL;
+	/* Nearly all of them are clean: as long as they are. */
+	if (n <= max && text_is_clean(s, n)) {
+		out = malloc(n + 1);
+		if (out != NULL) {
+			if (n != 0)
+				memcpy(out, s, n);
+			out[n] = '\0';
+		}
+		return out;
+	}
 	/* A byte becomes four at most. */
 	room = n > max / 4 ? max : n * 4;
 	out = malloc(room + mark + 1);
@@ -104,7 +145,9 @@ text_is_clean(const char *s, size_t n)
 	size_t k;
 
 	for (; n > 0; p += k, n -= k) {
-		k = sequence(p, n);
+		k = plain_length(p, n);
+		if (k == 0)
+			k = sequence(p, n);
 		if (k == 0 || (k == 1 && is_control(*p)))
 			return 0;
 	}

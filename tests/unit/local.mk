@@ -191,3 +191,9 @@ test_plan_SOURCES = tests/unit/test_plan.c
 test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_plan_LDADD = libcollectorconf.a libslurmtext.a libcommon.a $(EVENT_LIBS) \
 	$(JANSSON_LIBS) $(PCRE2_LIBS)
+
+check_PROGRAMS += test_relay
+TESTS += test_relay
+test_relay_SOURCES = tests/unit/test_relay.c
+test_relay_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_relay_LDADD = librelay.a $(JUDGE_LIBS) $(SPOOL_LIBS) $(BROKER_LIBS)

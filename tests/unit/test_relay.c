@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay with a backend made of this file: what goes out, in which order,
+ * how many at once, and what each answer does to a run.  Nothing is sent.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "submitter/submitter.h"
+#include "tests/unit/check.h"
+
+#define SENT_MAX	64
+#define CLUSTERS	"{\"clusters\":[]}"
+#define PROBED		"{\"error\":\"no such cluster: \"}"
+#define DOUBLE		"{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+
+/* Requests that were begun and have no answer yet. */
+static struct sent {
+	enum what	 what;
+	char		 path[256];
+	char		 body[2048];
+	rest_data_fn	*data;
+	rest_done_fn	*done;
+	void		*arg;
+} sent[SENT_MAX];
+static int n_sent, most_sent;
+
+static char dir[] = "/tmp/test_relay.XXXXXX";
+static struct worker worker;
+static struct submitter s;
+static int usable = 1;
+
+/* --- what stands in for the rest of the program --- */
+
+int
+rest_send(struct rest *r, struct rest_request *req)
+{
+	struct sent *x = &sent[n_sent];
+	size_t n = req->body != NULL ? req->body->len : 0;
+
+	(void)r;
+	if (n_sent == SENT_MAX || n >= sizeof(x->body))
+		return -1;
+	memset(x, 0, sizeof(*x));
+	x->what = req->what;
+	snprintf(x->path, sizeof(x->path), "%s", req->path);
+	if (n > 0)
+		memcpy(x->body, req->body->buf, n);
+	x->data = req->data;
+	x->done = req->done;
+	x->arg = req->arg;
+	if (++n_sent > most_sent)
+		most_sent = n_sent;
+	return 0;
+}
+
+int
+rest_usable(const struct rest *r)
+{
+	(void)r;
+	return usable;
+}
+
+void
+rest_forget(struct rest *r)
+{
+	(void)r;
+}
+
+const char *
+rest_where(const struct rest *r)
+{
+	(void)r;
+	return "here";
+}
+
+struct event *
+submitter_timer(struct submitter *sub, event_callback_fn fn, void *arg)
+{
+	return evtimer_new(sub->w->base, fn, arg);
+}
+
+void
+submitter_after(struct event *timer, int64_t ms)
+{
+	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+
+	if (ms < 0)
+		event_del(timer);
+	else
+		event_add(timer, &tv);
+}
+
+/* As long as it can get: the tests count on nothing shorter. */
+int64_t
+submitter_jitter(int64_t ms)
+{
+	return ms / 2;
+}
+
+void
+worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
+{
+	(void)w;
+	(void)request;
+	(void)row;
+}
+
+void
+worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
+    const char *text)
+{
+	(void)w;
+	(void)request;
+	(void)status;
+	(void)text;
+}
+
+void
+worker_status(struct worker *w, uint64_t request, const char *key,
+    const char *fmt, ...)
+{
+	(void)w;
+	(void)request;
+	(void)key;
+	(void)fmt;
+}
+
+/* --- tools --- */
+
+static long long
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Turns the loop for ms, or until n requests are out. */
+static void
+turn(int ms, int n)
+{
+	long long end = now_ms() + ms;
+
+	do {
+		event_base_loop(worker.base, EVLOOP_NONBLOCK);
+		if (n > 0 && n_sent >= n)
+			return;
+		usleep(1000);
+	} while (now_ms() < end);
+}
+
+/* Answers the i-th request; the others move up. */
+static void
+answer(int i, int code, const char *body)
+{
+	struct sent x = sent[i];
+	struct answer a = { .what = x.what, .code = code, .body = body,
+		.len = body != NULL ? strlen(body) : 0,
+		.error = code == 0 ? "reset" : NULL, .sends = 1 };
+
+	n_sent--;
+	memmove(&sent[i], &sent[i + 1],
+	    (size_t)(n_sent - i) * sizeof(sent[0]));
+	if (x.data != NULL && code == 200) {
+		CHECK_INT(x.data(body, strlen(body), x.arg), 0);
+		a.body = NULL;
+		a.len = 0;
+	}
+	x.done(&a, x.arg);
+}
+
+static int
+is_sent(int i, enum what what, uint64_t job)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "\"jobId\":%llu,", (unsigned long long)job);
+	if (i < n_sent && sent[i].what == what &&
+	    (job == 0 || strstr(sent[i].body, text) != NULL))
+		return 1;
+	fprintf(stderr, "    %d of %d is %s %s %s\n", i, n_sent,
+	    i < n_sent ? what_name(sent[i].what) : "none", sent[i].path,
+	    sent[i].body);
+	return 0;
+}
+
+static int64_t
+put(uint64_t id, int64_t start, int64_t end)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_HAS_START;
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	relay_kick(s.relay);
+	return row;
+}
+
+static enum phase
+phase_of(int64_t row)
+{
+	struct spool_run run;
+
+	return spool_get(s.spool, row, &run) == 1 ? run.phase[DEST_REST] :
+	    PHASE__COUNT;
+}
+
+static void
+begin(void)
+{
+	char path[64], reason[256];
+
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	memset(&s, 0, sizeof(s));
+	n_sent = most_sent = 0;
+	s.w = &worker;
+	s.backend = BACKEND_1_5;
+	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
+	CHECK(s.spool != NULL);
+	if (s.spool == NULL)
+		exit(1);
+	spool_policy(s.spool)->to[DEST_REST] = 1;
+	spool_policy(s.spool)->commit_seen = 1;
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	s.topology = topology_new();
+	s.backlog = backlog_new(&s);
+	s.relay = relay_new(&s);
+	s.seen = seen_new(&s);
+	s.ask = ask_new(&s);
+	s.denial = denial_new(&s);
+	s.resync = resync_new(&s);
+	s.nodes = nodes_new(&s);
+	spool_mark(s.spool, "alpha", 0);
+}
+
+static void
+end(void)
+{
+	char cmd[64];
+
+	relay_free(s.relay);
+	seen_free(s.seen);
+	ask_free(s.ask);
+	denial_free(s.denial);
+	resync_free(s.resync);
+	nodes_free(s.nodes);
+	backlog_free(s.backlog);
+	payload_free(s.payload);
+	topology_free(s.topology);
+	spool_close(s.spool);
+	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+/* The backend is found, its clusters are read: the gate is open. */
+static void
+open_gate(void)
+{
+	relay_conf(s.relay);
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_PROBE, 0));
+	answer(0, 400, PROBED);
+	CHECK(is_sent(0, WHAT_CLUSTERS, 0));
+	answer(0, 200, CLUSTERS);
+	CHECK(relay_open(s.relay));
+}
+
+/* --- tests --- */
+
+static void
+test_order(void)
+{
+	int i;
+
+	begin();
+	put(1, 1000, 1100);
+	put(2, 2000, 0);
+	put(3, 3000, 0);
+	for (i = 10; i < 30; i++)
+		put((uint64_t)i, 500 + i, 600 + i);
+	open_gate();
+	turn(500, REST_IN_FLIGHT);
+	CHECK_INT(n_sent, REST_IN_FLIGHT);
+	CHECK(is_sent(0, WHAT_START, 3));
+	CHECK(is_sent(1, WHAT_START, 2));
+	CHECK(is_sent(2, WHAT_START, 10));
+	CHECK(is_sent(3, WHAT_START, 11));
+	for (i = 0; i < 23; i++) {
+		turn(200, 1);
+		answer(0, 201, "{}");
+	}
+	turn(50, 0);
+	CHECK_INT(most_sent, REST_IN_FLIGHT);
+	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_OPEN), 2);
+	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_WAIT), 21);
+	end();
+}
+
+/* A stop waits for the listing, and goes to what the listing showed alone. */
+static void
+test_seen(void)
+{
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 1100);
+	b = put(2, 1001, 1100);
+	open_gate();
+	turn(500, 2);
+	answer(0, 201, "{}");
+	answer(0, 500, "{\"error\":\"UNIQUE constraint failed: job_cache.x\"}");
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(phase_of(a), PHASE_WAIT);
+	CHECK_INT(phase_of(b), PHASE_WAIT);
+	turn(3000, 1);
+	CHECK(is_sent(0, WHAT_LIST, 0));
+	CHECK(strstr(sent[0].path, "state=running&cluster=alpha&"
+	    "start-time=1000-1001") != NULL);
+	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
+	    "\"startTime\":1000}]}");
+	turn(300, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, WHAT_STOP, 1));
+	/* its answer is lost, the repeat finds it stopped */
+	answer(0, 0, NULL);
+	turn(1500, 1);
+	CHECK(is_sent(0, WHAT_STOP, 1));
+	answer(0, 422, "{\"error\":\"job has already been stopped\"}");
+	CHECK_INT(phase_of(a), PHASE__COUNT);
+	CHECK_INT(s.n.closed, 0);
+	CHECK_INT(phase_of(b), PHASE_WAIT);
+	end();
+}
+
+static void
+test_ask_back(void)
+{
+	int64_t a, b, c;
+
+	begin();
+	a = put(1, 1000, 0);
+	b = put(2, 1000, 1100);
+	c = put(3, 1000, 1100);
+	open_gate();
+	turn(500, 3);
+	answer(0, 422, DOUBLE);
+	answer(0, 422, DOUBLE);
+	answer(0, 422, DOUBLE);
+	turn(500, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(strstr(sent[0].path, "state=running") != NULL);
+	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"jobState\":\"running\"}]}");
+	CHECK_INT(phase_of(a), PHASE_SEEN);
+	CHECK(is_sent(0, WHAT_LIST, 0));
+	CHECK(strstr(sent[0].path, "state=") == NULL);
+	answer(0, 200, "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"jobState\":\"completed\"}]}");
+	CHECK_INT(phase_of(b), PHASE__COUNT);
+	CHECK_INT(phase_of(c), PHASE_NO_START);
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	end();
+}
+
+/* All fails: one harmless probe at a time, then one start, then the rest. */
+static void
+test_away(void)
+{
+	int i;
+
+	begin();
+	for (i = 1; i <= 20; i++)
+		put((uint64_t)i, 1000 + i, 0);
+	open_gate();
+	turn(500, REST_IN_FLIGHT);
+	while (n_sent > 0)
+		answer(0, 0, NULL);
+	CHECK(!relay_open(s.relay));
+	turn(2000, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, WHAT_PROBE, 0));
+	answer(0, 502, "<html>");
+	turn(2000, 1);
+	CHECK(is_sent(0, WHAT_PROBE, 0));
+	answer(0, 400, PROBED);
+	turn(300, 1);
+	turn(50, 0);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, WHAT_START, 12));
+	answer(0, 201, "{}");
+	turn(500, REST_IN_FLIGHT);
+	CHECK_INT(n_sent, REST_IN_FLIGHT);
+	end();
+}
+
+static void
+test_stop_line(void)
+{
+	begin();
+	put(1, 1000, 0);
+	put(2, 1001, 0);
+	open_gate();
+	turn(500, 2);
+	answer(0, 401, "{\"error\":\"token is expired\"}");
+	CHECK(!relay_open(s.relay));
+	answer(0, 401, "{\"error\":\"token is expired\"}");
+	turn(1500, 0);
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_START), 2);
+	/* a reload brings another token */
+	open_gate();
+	turn(500, 2);
+	CHECK_INT(n_sent, 2);
+	end();
+}
+
+static void
+test_answers(void)
+{
+	int64_t a, b, c;
+
+	begin();
+	a = put(1, 1000, 0);
+	b = put(2, 1001, 0);
+	c = put(3, 1002, 0);
+	open_gate();
+	turn(500, 3);
+	answer(2, 400, "{\"error\":\"no such cluster: x\"}");
+	CHECK_INT(phase_of(a), PHASE_NO_START);
+	answer(1, 500, "{\"error\":\"database is locked\"}");
+	CHECK_INT(phase_of(b), PHASE_START);
+	answer(0, 201, "{}");
+	CHECK_INT(phase_of(c), PHASE_OPEN);
+	turn(1500, 1);
+	CHECK(is_sent(0, WHAT_START, 2));
+	answer(0, 201, "{}");
+	CHECK_INT(verbs_retry_all(&s), 1);
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_START, 1));
+	/* its stop finds no such run: the start goes first, once */
+	answer(0, 201, "{}");
+	end();
+}
+
+/* Two runs of one job: both starts, oldest first, before any stop. */
+static void
+test_sisters(void)
+{
+	int64_t a, b;
+
+	begin();
+	b = put(7, 2000, 2100);
+	a = put(7, 1000, 1500);
+	open_gate();
+	turn(200, 2);
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(phase_of(b), PHASE_BEHIND);
+	answer(0, 201, "{}");
+	turn(300, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(strstr(sent[0].body, "2000") != NULL);
+	CHECK_INT(phase_of(a), PHASE_WAIT);
+	answer(0, 201, "{}");
+	CHECK_INT(phase_of(b), PHASE_WAIT);
+	end();
+}
+
+int
+main(void)
+{
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	spool_prepare();
+	worker.base = event_base_new();
+	conf_init(&worker.conf);
+	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
+	test_order();
+	test_seen();
+	test_ask_back();
+	test_away();
+	test_stop_line();
+	test_answers();
+	test_sisters();
+	conf_clear(&worker.conf);
+	event_base_free(worker.base);
+	rmdir(dir);
+	return check_done();
+}

@@ -12,8 +12,8 @@ EXTRA_DIST += tests/bench/suite tests/bench/latency.py
 
 # Slurm's words, text and JSON, beside jansson's tree.
 EXTRA_PROGRAMS += tests/bench/readers
-tests_bench_readers_SOURCES = tests/bench/readers.c tests/bench/tree.h \
-	tests/bench/tree.c
+tests_bench_readers_SOURCES = tests/bench/readers.c tests/bench/stream.h \
+	tests/bench/stream.c tests/bench/tree.h tests/bench/tree.c
 tests_bench_readers_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_bench_readers_LDADD = libslurmtext.a libcommon.a $(JANSSON_LIBS)
 CLEANFILES += tests/bench/readers

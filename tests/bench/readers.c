@@ -20,25 +20,14 @@
 #include <unistd.h>
 
 #include "collector/json_read.h"
+#include "tests/bench/stream.h"
 #include "tests/bench/tree.h"
 
 #define DATA_DELIMITER	"<~!>"			/* of the recordings */
-#define STEP		(64u * 1024)		/* as a pipe brings it */
 #define TEXT_JOBS	100000u
 #define FILE_BYTES_MAX	(4u * 1024 * 1024)
 #define ELEMENT_MAX	(8u * 1024 * 1024)
 #define HOSTS		64
-
-/* A text that is made of one part over and over. */
-struct stream {
-	const char	*head;
-	char		*unit;		/* owned */
-	size_t		 len;
-	const char	*between;
-	const char	*tail;
-	unsigned	 jobs;		/* in a unit */
-	unsigned	 repeat;
-};
 
 /* What a measurement counts. */
 struct count {
@@ -47,7 +36,6 @@ struct count {
 	uint64_t	 bytes;
 };
 
-typedef int feed_fn(const char *p, size_t n, void *arg);
 typedef void measured_fn(const struct stream *s, struct count *c);
 
 static struct gres_names gpus;
@@ -79,61 +67,6 @@ file_read(const char *dir, const char *version, const char *name, size_t *n)
 	*n = fread(buf, 1, FILE_BYTES_MAX, f);
 	fclose(f);
 	return realloc(buf, *n + 1);
-}
-
-/* One step's bytes on their way. */
-struct step {
-	char		 buf[STEP];
-	size_t		 len;
-	feed_fn		*feed;
-	void		*arg;
-	uint64_t	 bytes;
-	int		 rc;
-};
-
-static void
-step_flush(struct step *step)
-{
-	if (step->len > 0 && step->rc == 0)
-		step->rc = step->feed(step->buf, step->len, step->arg);
-	step->bytes += step->len;
-	step->len = 0;
-}
-
-static void
-step_add(struct step *step, const char *p, size_t n)
-{
-	size_t k;
-
-	for (; n > 0; p += k, n -= k) {
-		k = STEP - step->len;
-		if (k > n)
-			k = n;
-		memcpy(step->buf + step->len, p, k);
-		step->len += k;
-		if (step->len == STEP)
-			step_flush(step);
-	}
-}
-
-static int
-stream_run(const struct stream *s, feed_fn *feed, void *arg, struct count *c)
-{
-	static struct step step;
-	unsigned i;
-
-	step.feed = feed;
-	step.arg = arg;
-	step_add(&step, s->head, strlen(s->head));
-	for (i = 0; i < s->repeat && step.rc == 0; i++) {
-		if (i > 0)
-			step_add(&step, s->between, strlen(s->between));
-		step_add(&step, s->unit, s->len);
-	}
-	step_add(&step, s->tail, strlen(s->tail));
-	step_flush(&step);
-	c->bytes = step.bytes;
-	return step.rc;
 }
 
 /* Text of slurmctld. */
@@ -187,7 +120,7 @@ lines_run(const struct stream *s, int (*each)(struct span, void *),
 {
 	struct by_line b = { .count = c, .each = each };
 
-	if (stream_run(s, feed_lines, &b, c) == -1)
+	if (stream_run(s, feed_lines, &b, &c->bytes) == -1)
 		die("lines");
 	lines_clear(&b.lines);
 }
@@ -227,7 +160,7 @@ run_acct(const struct stream *s, struct count *c)
 	struct sacct_reader r = { .delimiter = DATA_DELIMITER, .how = &how,
 		.each = on_acct, .arg = c };
 
-	if (stream_run(s, feed_acct, &r, c) == -1 || sacct_end(&r) == -1)
+	if (stream_run(s, feed_acct, &r, &c->bytes) == -1 || sacct_end(&r) == -1)
 		die("accounting");
 	c->bad = r.bad;
 	sacct_clear(&r);
@@ -296,7 +229,7 @@ json_run(const struct stream *s, json_fn *reader, struct count *c)
 	struct json_split *split = json_split_new("jobs", ELEMENT_MAX, &ops,
 	    &b);
 
-	if (split == NULL || stream_run(s, feed_json, split, c) == -1 ||
+	if (split == NULL || stream_run(s, feed_json, split, &c->bytes) == -1 ||
 	    json_split_end(split) == -1)
 		die("JSON");
 	json_split_free(split);
@@ -338,7 +271,7 @@ run_tree(const struct stream *s, struct count *c)
 	w.p = malloc((s->len + 8) * s->repeat + 64);
 	if (w.p == NULL)
 		die("memory");
-	stream_run(s, feed_whole, &w, c);
+	stream_run(s, feed_whole, &w, &c->bytes);
 	c->jobs = tree_load(w.p, w.len);
 	free(w.p);
 }

@@ -23,7 +23,6 @@
 #define WARN_PERCENT	80	/* of spoolMaxBytes */
 #define FULL_PERCENT	90	/* the collector holds back: the rest is for what it may send still */
 #define ROOM_PERCENT	85	/* it goes on */
-#define SKIPS_MAX	64	/* runs that workers died on */
 
 /* A frame that is not yet durable. */
 struct frame {

@@ -235,6 +235,7 @@ static void
 on_start(struct worker *w)
 {
 	struct submitter *s = w->arg;
+	unsigned i;
 
 	spool_begin_or_die(s);
 	s->backlog = backlog_new(s);
@@ -250,6 +251,8 @@ on_start(struct worker *w)
 	    s->age == NULL)
 		fatalx("out of memory");
 	conf_swap(s);
+	for (i = 0; i < s->n_early; i++)
+		backlog_skip(s->backlog, &s->early[i]);
 	resync_topology_load(s);
 	relay_conf(s->relay);
 	submitter_after(s->age, AGE_EVERY);
@@ -280,6 +283,8 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 			channel_broken(w->supervisor, "skip");
 		else if (s->backlog != NULL)
 			backlog_skip(s->backlog, &key);
+		else if (s->n_early < SKIPS_MAX)
+			s->early[s->n_early++] = key;
 	}
 }
 

@@ -83,12 +83,15 @@ relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
 {
 	struct spool_run copy = *run;
 	int is_stop = run->phase[dest] == PHASE_STOP;
+	unsigned held;
 
 	r->s->n.rejected++;
-	log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, see "
-	    "`cc-slurm-adapterctl queue --rejected`", is_stop ? "stop" : "start",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, reason);
+	if (log_allowed(&r->said_refused, &held))
+		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
+		    "see `cc-slurm-adapterctl queue --rejected` (%u more since "
+		    "the last such line)", is_stop ? "stop" : "start",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, reason, held);
 	run->phase[dest] = is_stop ? PHASE_NO_STOP : PHASE_NO_START;
 	run->due[dest] = DUE_NOW;
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
@@ -194,6 +197,19 @@ stop_no_run(struct relay *r, struct spool_run *run, const char *why)
 }
 
 static void
+say_closed(struct relay *r, const struct spool_run *run, const char *why)
+{
+	unsigned held;
+
+	r->s->n.closed++;
+	if (log_allowed(&r->said_closed, &held))
+		log_warnx("job %llu (%s, start %lld) had been stopped by another "
+		    "hand: %s (%u more since the last such line)",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, why, held);
+}
+
+static void
 stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
     const struct answer *a, int first)
 {
@@ -208,13 +224,8 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 		stop_done(r, run);
 		break;
 	case OUT_CLOSED:
-		if (first) {
-			r->s->n.closed++;
-			log_warnx("job %llu (%s, start %lld) had been stopped by "
-			    "another hand: %s", (unsigned long long)
-			    run->key.job, run->key.cluster,
-			    (long long)run->key.start, v->text);
-		}
+		if (first)
+			say_closed(r, run, v->text);
 		stop_done(r, run);
 		break;
 	case OUT_NO_RUN:

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "common/log.h"
 #include "submitter/submitter.h"
 
 /* Rows taken from the spool in one go: one commit for all of them. */
@@ -48,6 +49,8 @@ struct relay {
 	unsigned	 at;		/* next in the queue */
 	unsigned	 in_flight;
 	int		 lost;		/* a rollback: leases are to be taken back */
+	struct log_limit said_refused;
+	struct log_limit said_closed;
 	/* NATS */
 	struct event	*nats_run;
 	struct event	*nats_due;

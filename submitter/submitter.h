@@ -25,6 +25,8 @@ struct resync;
 struct seen;
 struct nodes;
 
+#define SKIPS_MAX	64	/* runs that workers died on twice; more is no accident */
+
 /* What is counted since the start of the process, for status and metrics. */
 struct counters {
 	uint64_t	 records;	/* taken from the collector */
@@ -64,6 +66,8 @@ struct submitter {
 	int		 backend_told;	/* 0: assumed */
 	int		 backend_pinned;
 	struct counters	 n;
+	struct run_key	 early[SKIPS_MAX];	/* set aside before the spool was open */
+	unsigned	 n_early;
 	/* built by conf_check, not in force */
 	struct payload	*next_payload;
 	struct rest_conf *next_rest;

@@ -14,6 +14,7 @@
  *	many C FIRST N START LENGTH		N runs, ended when LENGTH > 0
  *	mark C UNTIL				the cursor
  *	denied C J START			Slurm does not know it
+ *	skip C J START				a worker died on it twice
  *	answer live|end				how MSG_ASK is answered from now on
  *	ctl VERB FLAGS				rows are printed
  *	peer					a new collector
@@ -431,6 +432,17 @@ denied_say(const struct run_key *key)
 }
 
 static void
+skip_say(const struct run_key *key)
+{
+	struct writer w;
+
+	wr_init(&w, 512);
+	wr_run_key(&w, key);
+	say(sup, ROLE_SUPERVISOR, MSG_SKIP, &w, -1);
+	wr_clear(&w);
+}
+
+static void
 ctl_say(unsigned verb, unsigned flags)
 {
 	struct ctl_request req = { .magic = CTL_MAGIC, .version = CTL_VERSION,
@@ -499,6 +511,12 @@ line_do(char *line)
 		key.job = (uint64_t)v[2];
 		key.start = v[3];
 		denied_say(&key);
+	} else if (strcmp(w[0], "skip") == 0) {
+		memset(&key, 0, sizeof(key));
+		snprintf(key.cluster, sizeof(key.cluster), "%s", w[1]);
+		key.job = (uint64_t)v[2];
+		key.start = v[3];
+		skip_say(&key);
 	} else if (strcmp(w[0], "answer") == 0)
 		ask_answer = strcmp(w[1], "live") == 0 ? END_NOT :
 		    END_COMPLETED;

@@ -255,6 +255,8 @@ end(void)
 {
 	char cmd[64];
 
+	while (n_sent > 0)
+		answer(0, 0, NULL);
 	relay_free(s.relay);
 	seen_free(s.seen);
 	ask_free(s.ask);

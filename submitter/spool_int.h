@@ -116,6 +116,10 @@ void spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run);
 int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);
+/* What a damaged file is called until spool_salvage() has been through it. */
+#define SPOOL_WRECK	".wreck"
+/* Takes over what is whole of a file set aside, and keeps it as damaged. */
+void spool_salvage(struct spool *sp);
 /* Renames a damaged file and its log, and says so. */
 void spool_set_aside(const char *path, const char *why);
 /* Counts a row that came (n = 1) or went (-1). */

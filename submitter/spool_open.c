@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "common/log.h"
 #include "common/msg.h"
 #include "submitter/spool_int.h"
 
@@ -190,28 +188,11 @@ fail:
 	snprintf(reason, size, "%s: %s", path, wrong);
 	if (sp != NULL && sp->db != NULL) {
 		d = sqlite3_errcode(sp->db);
-		*damaged = d == SQLITE_CORRUPT || d == SQLITE_NOTADB;
+		*damaged = sp->damaged || d == SQLITE_CORRUPT ||
+		    d == SQLITE_NOTADB;
 	}
 	spool_close(sp);
 	return NULL;
-}
-
-void
-spool_set_aside(const char *path, const char *why)
-{
-	static const char *const tails[] = { "", "-wal" };
-	char from[4096], to[4096];
-	size_t i;
-
-	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
-		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
-		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
-		    (long long)time(NULL), tails[i]);
-		if (rename(from, to) == 0 && i == 0)
-			log_errorx("%s is damaged (%s): set aside as %s; what "
-			    "is missing is asked of Slurm again", path, why,
-			    to);
-	}
 }
 
 struct spool *
@@ -228,6 +209,7 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	}
 	if (sp != NULL) {
 		spool_set_limits(sp, max_bytes, keep);
+		spool_salvage(sp);
 		reason[0] = '\0';
 	}
 	return sp;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "submitter/spool.h"
+#include "submitter/spool_int.h"
 #include "tests/unit/check.h"
 
 #define WEEK	604800
@@ -397,6 +397,43 @@ test_damage(void)
 	    NULL);
 }
 
+/* A file with holes gives up what is whole; the rest is asked of Slurm. */
+static void
+test_salvage(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 9999, 1000 };
+	char junk[4096];
+	int64_t row, i;
+	int fd;
+
+	memset(junk, 0xa5, sizeof(junk));
+	for (i = 1; i <= 3000; i++)
+		CHECK_INT(put(sp, (uint64_t)i, 1000 + i, 0, &row), PUT_NEW);
+	CHECK_INT(put(sp, 9999, 1000, 1100, &row), PUT_NEW);
+	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	CHECK_INT(spool_mark(sp, "alpha", 777), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	fd = open(path, O_WRONLY);
+	for (i = 40; i < 44; i++)
+		CHECK_INT(pwrite(fd, junk, sizeof(junk), i * 4096), 4096);
+	close(fd);
+	spool_set_aside(path, "holes were made");
+	sp = spool_begin_test(1, 0);
+	CHECK(spool_runs(sp) > 2000);
+	CHECK(spool_runs(sp) < 3000);
+	CHECK(spool_is_done(sp, &key));
+	CHECK_INT(spool_cluster(sp, 0, &key, &i), 1);
+	CHECK_INT(i, 777);
+	for (i = 1; i <= 3000; i++)
+		CHECK(put(sp, (uint64_t)i, 1000 + i, 0, &row) != PUT_ERROR);
+	CHECK_INT(spool_runs(sp), 3000);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	file_remove();
+}
+
 static void
 test_set_aside(void)
 {
@@ -433,6 +470,7 @@ main(void)
 	test_cursor_and_meta();
 	test_full();
 	test_damage();
+	test_salvage();
 	test_set_aside();
 	rmdir(dir);
 	return check_done();

@@ -24,7 +24,8 @@ ask_start(struct collector *c, const struct ask *ask)
 	spec.argv = argv;
 	spec.deadline_ms = ask->deadline_ms != 0 ? ask->deadline_ms :
 	    ASK_DEADLINE_MS;
-	spec.max_bytes = ASK_BYTES_MAX;
+	spec.max_bytes = spec.deadline_ms > ASK_DEADLINE_MS ?
+	    ASK_LONG_BYTES_MAX : ASK_BYTES_MAX;
 	spec.on_output = ask->on_output;
 	spec.on_end = ask->on_end;
 	spec.arg = ask->arg;

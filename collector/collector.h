@@ -85,7 +85,8 @@ int64_t health_wait(const struct health *h);
 
 #define ASK_DEADLINE_MS		20000	/* slurmctld */
 #define ASK_LONG_MS		120000	/* slurmdbd over a long range, all jobs' details */
-#define ASK_BYTES_MAX		(4ull * 1024 * 1024 * 1024)
+#define ASK_BYTES_MAX		(256ull * 1024 * 1024)
+#define ASK_LONG_BYTES_MAX	(4ull * 1024 * 1024 * 1024)
 
 struct ask {
 	enum slurm_command cmd;
@@ -126,6 +127,8 @@ uint64_t out_record(struct out *o, const struct job *job);
 uint64_t out_mark(struct out *o, int64_t until);
 uint64_t out_denied(struct out *o, uint64_t ask, const struct run_key *keys,
     uint32_t n);
+/* States of nodes, which are not kept: 0, or -1 when it cannot take them now. */
+int out_nodes(struct out *o, const struct writer *w);
 /* A new submitter, or none: everything goes again once it is released. */
 void out_peer(struct out *o, struct channel *peer);
 void out_release(struct out *o);
@@ -286,6 +289,18 @@ void scripts_want(struct scripts *s, const struct run_key *key,
     uint64_t array_job);
 unsigned scripts_waiting(const struct scripts *s);
 
+/* nodes.c: what the nodes do */
+
+struct nodes;
+
+struct nodes *nodes_new(struct collector *c);
+void nodes_kick(struct nodes *n);
+/* A new submitter knows nothing of them. */
+void nodes_peer(struct nodes *n);
+size_t nodes_count(const struct nodes *n);
+/* States handed over. */
+uint64_t nodes_sent(const struct nodes *n);
+
 /* plan.c: what is done when */
 
 void plan_start(struct collector *c);
@@ -334,6 +349,7 @@ struct collector {
 	struct events	*events;
 	struct asks	*asks;
 	struct scripts	*scripts;
+	struct nodes	*nodes;
 	enum right	 right;
 	uint32_t	 right_cycle;	/* it was proved in */
 	struct startup	*startup;

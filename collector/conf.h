@@ -41,7 +41,8 @@ struct settings {
 	int64_t		 max_span;
 	int64_t		 long_poll;	/* the last day again */
 	int64_t		 lag;
-	int64_t		 node_poll;
+	int64_t		 node_poll;	/* 0 = never */
+	int64_t		 node_refresh;	/* 0 = never */
 	unsigned	 retries;
 	size_t		 script_max;	/* bytes; 0 = no scripts */
 };

@@ -390,7 +390,7 @@ on_list_end(const struct command_end *end, void *arg)
 
 	y->cmd = NULL;
 	if (end->outcome != COMMAND_OK ||
-	    lines_end(&y->lines, on_row, y) == -1 || y->bad > 0) {
+	    y->lines.len > 0 || y->bad > 0) {
 		cycle_fail(y, "squeue", end);
 		return;
 	}

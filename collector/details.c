@@ -297,8 +297,7 @@ on_all_end(const struct command_end *end, void *arg)
 	struct details *d = arg;
 
 	d->cmd = NULL;
-	if (end->outcome != COMMAND_OK ||
-	    lines_end(&d->lines, on_line, d) == -1) {
+	if (end->outcome != COMMAND_OK || d->lines.len > 0) {
 		details_fail(d, end);
 		return;
 	}
@@ -327,8 +326,7 @@ on_one_end(const struct command_end *end, void *arg)
 	    strstr(end->err, "Invalid job id") != NULL;
 
 	d->cmd = NULL;
-	if ((end->outcome != COMMAND_OK && !unknown) ||
-	    lines_end(&d->lines, on_line, d) == -1) {
+	if ((end->outcome != COMMAND_OK && !unknown) || d->lines.len > 0) {
 		details_fail(d, end);
 		return;
 	}

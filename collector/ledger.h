@@ -36,6 +36,11 @@ struct ledger {
 	int		 may_prove;	/* a command is left for it in this cycle */
 	int		 proving;
 	int		 witnessed;	/* a row of somebody else was in the answer */
+	struct run_key	 witness;	/* a run that answers must hold; job 0 = none */
+	int64_t		 witness_end;
+	int		 witness_seen;
+	unsigned	 misses;	/* answers in a row without it */
+	struct run_key	 latest_run;	/* of this answer */
 	int64_t		 slice;		/* seconds of one question */
 	int64_t		 slice_to;	/* 0 = open */
 	int64_t		 clock;		/* slurmctld's, when the question began */

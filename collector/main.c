@@ -34,6 +34,7 @@ on_init(struct worker *w)
 	c->events = events_new(c);
 	c->asks = asks_new(c);
 	c->scripts = scripts_new(c);
+	c->nodes = nodes_new(c);
 }
 
 static int
@@ -134,6 +135,7 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 		c->n_cursors = 0;
 		out_peer(c->out, ch);
 		asks_forget(c->asks);
+		nodes_peer(c->nodes);
 	} else if (peer == ROLE_LISTENER)
 		events_forget(c->events);
 }

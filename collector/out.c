@@ -159,6 +159,15 @@ out_denied(struct out *o, uint64_t ask, const struct run_key *keys, uint32_t n)
 	return order;
 }
 
+int
+out_nodes(struct out *o, const struct writer *w)
+{
+	/* Before it is released the submitter is not ready for them. */
+	if (o->peer == NULL || !o->released || channel_full(o->peer))
+		return -1;
+	return channel_send(o->peer, MSG_NODES, 0, w, -1);
+}
+
 void
 out_peer(struct out *o, struct channel *peer)
 {

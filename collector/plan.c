@@ -92,6 +92,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	poll_due(c);
 	long_due(c);
 	ledger_kick(c->ledger);
+	nodes_kick(c->nodes);
 }
 
 void

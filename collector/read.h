@@ -279,6 +279,9 @@ int sacct_field(unsigned i, const char **name);
 
 /* shape.c: the shape of hosts */
 
+/* The name that a line of `scontrol show node -o` is about; 0, or -1. */
+int node_name(struct span line, char host[HOST_MAX]);
+
 struct shape {
 	uint16_t	sockets;
 	uint16_t	cores;		/* per socket */
@@ -287,5 +290,16 @@ struct shape {
 
 /* One line of `scontrol show node -o`; host gets its name. 0, or -1. */
 int node_record(struct span line, char host[HOST_MAX], struct shape *shape);
+
+/* node_state.c: what nodes do */
+
+/* cc-backend's word for Slurm's "MIXED+DRAIN"; "" for a node that is none yet. */
+const char *node_word(struct span state);
+/*
+ * One line of `scontrol show node -d -o`; states gets that one word, jobs are
+ * counted elsewhere.  0, or -1 when it is no node's.
+ */
+int node_use(struct span line, const struct gres_names *names,
+    struct node_state *node);
 
 #endif

@@ -66,7 +66,10 @@ void command_cancel(struct command *cmd);
 unsigned runner_running(const struct runner *r);
 /* Commands started since the beginning. */
 uint64_t runner_total(const struct runner *r);
-/* For a line in the log: "timed out after 20 s" and so on, into buf; returns buf. */
+/*
+ * Why an answer does not count, for a line in the log, into buf; returns buf.
+ * Of a command that ended well: it must have been incomplete.
+ */
 const char *command_why(const struct command_end *end, char *buf, size_t size);
 
 /* spawn.c */

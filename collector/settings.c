@@ -25,6 +25,7 @@ numbers_set(struct settings *set, const struct conf *conf)
 	set->long_poll = conf_int(conf, CONF_CC_POLL_INTERVAL);
 	set->lag = conf_int(conf, CONF_ACCOUNTING_LAG);
 	set->node_poll = conf_int(conf, CONF_NODE_STATE_POLL);
+	set->node_refresh = conf_int(conf, CONF_NODE_STATE_REFRESH);
 	set->retries = (unsigned)conf_int(conf, CONF_QUERY_MAX_RETRIES);
 	set->script_max = (size_t)conf_int(conf, CONF_JOB_SCRIPT_MAX);
 }

@@ -19,11 +19,11 @@ number_of(struct span line, const char *key)
 }
 
 int
-node_record(struct span line, char host[HOST_MAX], struct shape *shape)
+node_name(struct span line, char host[HOST_MAX])
 {
 	static const char key[] = "NodeName=";
 	const char *end;
-	struct span v, os;
+	struct span v;
 
 	if (line.n < sizeof(key) || memcmp(line.p, key, sizeof(key) - 1) != 0)
 		return -1;
@@ -35,8 +35,18 @@ node_record(struct span line, char host[HOST_MAX], struct shape *shape)
 		return -1;
 	memcpy(host, v.p, v.n);
 	host[v.n] = '\0';
+	return 0;
+}
+
+int
+node_record(struct span line, char host[HOST_MAX], struct shape *shape)
+{
+	struct span os = line;
+	const char *end;
+
+	if (node_name(line, host) == -1)
+		return -1;
 	/* An admin's words (Comment, Reason) come last. */
-	os = line;
 	if ((end = token_find(line, " Comment=")) != NULL)
 		os.n = (size_t)(end - line.p);
 	shape->sockets = number_of(os, " Sockets=");

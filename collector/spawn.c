@@ -90,7 +90,8 @@ command_why(const struct command_end *end, char *buf, size_t size)
 			    end->err);
 		break;
 	case COMMAND_OK:
-		snprintf(buf, size, "well%s%s", *end->err ? ": " : "", end->err);
+		snprintf(buf, size, "its answer ends in the middle%s%s",
+		    *end->err ? ": " : "", end->err);
 		break;
 	}
 	return buf;

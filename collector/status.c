@@ -65,6 +65,8 @@ status_rows(struct collector *c, uint64_t request)
 	worker_status(w, request, "skipped_seconds", "%llu",
 	    (unsigned long long)c->skipped_seconds);
 	worker_status(w, request, "nodes", "%zu", hosts_count(c->hosts));
+	worker_status(w, request, "node_states", "%zu nodes, %llu sent",
+	    nodes_count(c->nodes), (unsigned long long)nodes_sent(c->nodes));
 	worker_status(w, request, "last_error", "%s", c->last_error[0] != '\0' ?
 	    c->last_error : "none");
 }

@@ -59,7 +59,7 @@ noinst_LIBRARIES += librest.a
 librest_a_CFLAGS = $(AM_CFLAGS) $(CURL_CFLAGS) $(EVENT_CFLAGS)
 librest_a_SOURCES = \
 	submitter/rest.c submitter/rest.h submitter/rest_int.h \
-	submitter/rest_conf.c
+	submitter/rest_call.c submitter/rest_conf.c
 REST_LIBS = librest.a $(JUDGE_LIBS) $(CURL_LIBS)
 
 # What decides, without HTTP: a test plays cc-backend in its place.
@@ -68,7 +68,7 @@ librelay_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 librelay_a_SOURCES = \
 	submitter/submitter.h \
 	submitter/backlog.c \
-	submitter/relay.c submitter/relay_nats.c submitter/relay_int.h \
+	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
 	submitter/gate.c \
 	submitter/paging.c submitter/paging.h \
 	submitter/seen.c submitter/ask.c submitter/resync.c submitter/denial.c \

@@ -16,9 +16,6 @@
 #include "submitter/relay_int.h"
 
 #define BEHIND_WAIT	500	/* ms until a stop looks again for starts before it */
-#define HIT_WAIT	2000	/* ms until a stop that hit another run is repeated */
-#define REPROBE_TRIES	3	/* then the field is unknown to every version */
-#define RELEASE_TRIES	20	/* a start this hopeless does not hold up its sisters */
 
 /* One request under way. */
 struct item {
@@ -41,215 +38,6 @@ relay_told(struct relay *r, const struct verdict *v)
 }
 
 static void
-row_save(struct relay *r, struct spool_run *run)
-{
-	/* Errors spoil the transaction, and the backlog sees them. */
-	spool_save(r->s->spool, run);
-	backlog_touch(r->s->backlog);
-}
-
-/* Starts behind this one may go; and it may be seen, or asked for. */
-static void
-start_settled(struct relay *r, const struct spool_run *run, enum dest dest)
-{
-	spool_release(r->s->spool, run, dest);
-	backlog_touch(r->s->backlog);
-	seen_kick(r->s->seen);
-	relay_kick(r);
-}
-
-void
-relay_taken(struct relay *r, struct spool_run *run, int seen)
-{
-	struct spool_run copy = *run;
-
-	if (!spool_policy(r->s->spool)->commit_seen)
-		seen = 1;
-	if (run->end != 0)
-		run->phase[DEST_REST] = seen ? PHASE_STOP : PHASE_WAIT;
-	else
-		run->phase[DEST_REST] = seen ? PHASE_SEEN : PHASE_OPEN;
-	run->due[DEST_REST] = DUE_NOW;
-	run->tries[DEST_REST] = 0;
-	run->since[DEST_REST] = spool_now(r->s->spool);
-	run->reason[0] = '\0';
-	row_save(r, run);
-	start_settled(r, &copy, DEST_REST);
-}
-
-void
-relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
-    const char *reason)
-{
-	struct spool_run copy = *run;
-	int is_stop = run->phase[dest] == PHASE_STOP;
-	unsigned held;
-
-	r->s->n.rejected++;
-	if (log_allowed(&r->said_refused, &held))
-		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
-		    "see `cc-slurm-adapterctl queue --rejected` (%u more since "
-		    "the last such line)", is_stop ? "stop" : "start",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, reason, held);
-	run->phase[dest] = is_stop ? PHASE_NO_STOP : PHASE_NO_START;
-	run->due[dest] = DUE_NOW;
-	snprintf(run->reason, sizeof(run->reason), "%s", reason);
-	row_save(r, run);
-	if (!is_stop)
-		start_settled(r, &copy, dest);
-}
-
-static void
-row_retry(struct relay *r, struct spool_run *run, const char *why)
-{
-	struct spool_run copy = *run;
-
-	r->s->n.retries++;
-	run->due[DEST_REST] = spool_now(r->s->spool) +
-	    retry_wait(run->tries[DEST_REST]);
-	run->tries[DEST_REST]++;
-	snprintf(run->reason, sizeof(run->reason), "%s", why);
-	row_save(r, run);
-	if (run->tries[DEST_REST] == RELEASE_TRIES)
-		start_settled(r, &copy, DEST_REST);
-}
-
-/* The request is to be repeated when the line is open again. */
-static void
-row_return(struct relay *r, struct spool_run *run)
-{
-	run->due[DEST_REST] = DUE_NOW;
-	row_save(r, run);
-}
-
-static void
-start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
-{
-	switch (v->outcome) {
-	case OUT_DONE:
-		r->s->n.starts++;
-		CRASH_POINT("start-answered");
-		relay_taken(r, run, 0);
-		break;
-	case OUT_CACHED:
-		relay_taken(r, run, 0);
-		break;
-	case OUT_ASK_BACK:
-		run->phase[DEST_REST] = PHASE_ASK;
-		run->due[DEST_REST] = DUE_NOW;
-		snprintf(run->reason, sizeof(run->reason), "%s", v->text);
-		row_save(r, run);
-		seen_kick(r->s->seen);
-		break;
-	case OUT_REPROBE:
-		if (run->tries[DEST_REST] < REPROBE_TRIES)
-			row_retry(r, run, v->text);
-		else
-			relay_refuse(r, run, DEST_REST, v->text);
-		break;
-	case OUT_REJECTED:
-		relay_refuse(r, run, DEST_REST, v->text);
-		break;
-	case OUT_STOP_LINE:
-	case OUT_CONFIG:
-		row_return(r, run);
-		break;
-	default:
-		row_retry(r, run, v->text);
-		break;
-	}
-}
-
-static void
-stop_done(struct relay *r, struct spool_run *run)
-{
-	run->phase[DEST_REST] = PHASE_DONE;
-	run->tries[DEST_REST] = 0;
-	run->reason[0] = '\0';
-	CRASH_POINT("stop-answered");
-	row_save(r, run);
-}
-
-/* cc-backend's race: it stopped another run, and this one still runs there. */
-static void
-stop_hit_other(struct relay *r, struct spool_run *run)
-{
-	log_errorx("cc-backend stopped another run in place of job %llu (%s, "
-	    "start %lld); the next comparison tells which",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
-	run->due[DEST_REST] = spool_now(r->s->spool) + HIT_WAIT;
-	row_save(r, run);
-}
-
-static void
-stop_no_run(struct relay *r, struct spool_run *run, const char *why)
-{
-	if (run->flags & RUN_AGAIN) {
-		relay_refuse(r, run, DEST_REST, why);
-		return;
-	}
-	run->flags |= RUN_AGAIN;
-	run->phase[DEST_REST] = PHASE_START_ENDED;
-	run->due[DEST_REST] = DUE_NOW;
-	row_save(r, run);
-}
-
-static void
-say_closed(struct relay *r, const struct spool_run *run, const char *why)
-{
-	unsigned held;
-
-	r->s->n.closed++;
-	if (log_allowed(&r->said_closed, &held))
-		log_warnx("job %llu (%s, start %lld) had been stopped by another "
-		    "hand: %s (%u more since the last such line)",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, why, held);
-}
-
-static void
-stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
-    const struct answer *a, int first)
-{
-	switch (v->outcome) {
-	case OUT_DONE:
-		if (outcome_hit_other(a->body, a->len, run->key.job,
-		    run->key.start)) {
-			stop_hit_other(r, run);
-			break;
-		}
-		r->s->n.stops++;
-		stop_done(r, run);
-		break;
-	case OUT_CLOSED:
-		if (first)
-			say_closed(r, run, v->text);
-		stop_done(r, run);
-		break;
-	case OUT_NO_RUN:
-		stop_no_run(r, run, v->text);
-		break;
-	case OUT_OLDER:
-		if (!r->s->backend_pinned)
-			r->s->backend = v->backend;
-		row_retry(r, run, v->text);
-		break;
-	case OUT_REJECTED:
-		relay_refuse(r, run, DEST_REST, v->text);
-		break;
-	case OUT_STOP_LINE:
-	case OUT_CONFIG:
-		row_return(r, run);
-		break;
-	default:
-		row_retry(r, run, v->text);
-		break;
-	}
-}
-
-static void
 on_answer(const struct answer *a, void *arg)
 {
 	struct item *it = arg;
@@ -268,10 +56,7 @@ on_answer(const struct answer *a, void *arg)
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
 	    run.due[DEST_REST] == DUE_LEASED) {
 		gate_verdict(&r->gate, &v, run.tries[DEST_REST]);
-		if (a->what == WHAT_START)
-			start_answered(r, &run, &v);
-		else
-			stop_answered(r, &run, &v, a, it->first && a->sends <= 1);
+		relay_answered(r, &run, &v, a, it->first);
 	} else
 		gate_verdict(&r->gate, &v, 0);
 	free(it);
@@ -320,7 +105,7 @@ row_send(struct relay *r, struct spool_run *run, int first)
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (it == NULL) {
-		row_return(r, run);
+		relay_row_return(r, run);
 		goto done;
 	}
 	if (body_make(r, run, is_stop, &body, why, sizeof(why)) == -1) {
@@ -337,7 +122,7 @@ row_send(struct relay *r, struct spool_run *run, int first)
 	CRASH_POINT(is_stop ? "stop-send" : "start-send");
 	if (rest_send(r->s->rest, &req) == -1) {
 		free(it);
-		row_return(r, run);
+		relay_row_return(r, run);
 	} else
 		r->in_flight++;
 done:
@@ -355,12 +140,12 @@ row_lease(struct relay *r, int64_t id)
 	if (run.phase[DEST_REST] == PHASE_STOP &&
 	    spool_has_starts(r->s->spool, &run, DEST_REST)) {
 		run.due[DEST_REST] = spool_now(r->s->spool) + BEHIND_WAIT;
-		row_save(r, &run);
+		relay_row_save(r, &run);
 		return 0;
 	}
 	run.due[DEST_REST] = DUE_LEASED;
 	run.flags |= RUN_SENT;
-	row_save(r, &run);
+	relay_row_save(r, &run);
 	return 1;
 }
 
@@ -413,7 +198,7 @@ queue_next(struct relay *r)
 	first = !(run.flags & RUN_STOP_SENT);
 	if (run.phase[DEST_REST] == PHASE_STOP && first) {
 		run.flags |= RUN_STOP_SENT;
-		row_save(r, &run);
+		relay_row_save(r, &run);
 	}
 	row_send(r, &run, first);
 }
@@ -427,7 +212,7 @@ queue_return(struct relay *r)
 	while (r->at < r->n_queue)
 		if (spool_get(r->s->spool, r->queue[r->at++], &run) == 1 &&
 		    run.due[DEST_REST] == DUE_LEASED)
-			row_return(r, &run);
+			relay_row_return(r, &run);
 	r->n_queue = r->at = 0;
 }
 

@@ -69,6 +69,14 @@ unsigned gate_width(const struct gate *g);
 void gate_verdict(struct gate *g, const struct verdict *v, unsigned tries);
 const char *gate_name(enum gate_state state);
 
+/* relay_answer.c */
+void relay_answered(struct relay *r, struct spool_run *run, struct verdict *v,
+    const struct answer *a, int first);
+/* Writes the row back; an error spoils the transaction, and the backlog sees it. */
+void relay_row_save(struct relay *r, struct spool_run *run);
+/* The request is to be made again when the line is open again. */
+void relay_row_return(struct relay *r, struct spool_run *run);
+
 /* relay_nats.c */
 int relay_nats_init(struct relay *r);
 void relay_nats_clear(struct relay *r);

@@ -24,4 +24,30 @@ struct rest_conf {
 
 struct rest_conf *rest_conf_ref(struct rest_conf *rc);
 
+#define READ_MAX	(64u * 1024 * 1024)	/* of a listing or the clusters */
+
+/* One request, from rest_send() to its done. */
+struct call {
+	struct call	*next;		/* of those that wait for the name */
+	struct rest	*rest;
+	struct rest_conf *conf;		/* a reference */
+	CURL		*easy;
+	enum what	 what;
+	char		*url;		/* owned */
+	const char	*method;
+	struct writer	 body;		/* owned */
+	struct writer	 answer;
+	size_t		 seen;		/* bytes of the answer */
+	unsigned	 sends;		/* libcurl repeats by itself on a dead connection */
+	const char	*broken;	/* why we ended it ourselves */
+	struct curl_slist *resolve;	/* must live as long as the handle */
+	rest_data_fn	*data;
+	rest_done_fn	*done;
+	void		*arg;
+	char		 error[CURL_ERROR_SIZE];
+};
+
+/* Sets all options of c->easy but the addresses. */
+void rest_call_set(struct call *c);
+
 #endif

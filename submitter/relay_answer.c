@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an answer does to a run's row: the only place where a run moves on,
+ * is set aside or waits for another try.  See relay.c.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/crash.h"
+#include "common/log.h"
+#include "submitter/relay_int.h"
+
+#define HIT_WAIT	2000	/* ms until a stop that hit another run is repeated */
+#define REPROBE_TRIES	3	/* then the field is unknown to every version */
+#define RELEASE_TRIES	20	/* a start this hopeless does not hold up its sisters */
+
+void
+relay_row_save(struct relay *r, struct spool_run *run)
+{
+	/* Errors spoil the transaction, and the backlog sees them. */
+	spool_save(r->s->spool, run);
+	backlog_touch(r->s->backlog);
+}
+
+/* Starts behind this one may go; and it may be seen, or asked for. */
+static void
+start_settled(struct relay *r, const struct spool_run *run, enum dest dest)
+{
+	spool_release(r->s->spool, run, dest);
+	backlog_touch(r->s->backlog);
+	seen_kick(r->s->seen);
+	relay_kick(r);
+}
+
+void
+relay_taken(struct relay *r, struct spool_run *run, int seen)
+{
+	struct spool_run copy = *run;
+
+	if (!spool_policy(r->s->spool)->commit_seen)
+		seen = 1;
+	if (run->end != 0)
+		run->phase[DEST_REST] = seen ? PHASE_STOP : PHASE_WAIT;
+	else
+		run->phase[DEST_REST] = seen ? PHASE_SEEN : PHASE_OPEN;
+	run->due[DEST_REST] = DUE_NOW;
+	run->tries[DEST_REST] = 0;
+	run->since[DEST_REST] = spool_now(r->s->spool);
+	run->reason[0] = '\0';
+	relay_row_save(r, run);
+	start_settled(r, &copy, DEST_REST);
+}
+
+void
+relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
+    const char *reason)
+{
+	struct spool_run copy = *run;
+	int is_stop = run->phase[dest] == PHASE_STOP;
+	unsigned held;
+
+	r->s->n.rejected++;
+	if (log_allowed(&r->said_refused, &held))
+		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
+		    "see `cc-slurm-adapterctl queue --rejected` (%u more since "
+		    "the last such line)", is_stop ? "stop" : "start",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, reason, held);
+	run->phase[dest] = is_stop ? PHASE_NO_STOP : PHASE_NO_START;
+	run->due[dest] = DUE_NOW;
+	snprintf(run->reason, sizeof(run->reason), "%s", reason);
+	relay_row_save(r, run);
+	if (!is_stop)
+		start_settled(r, &copy, dest);
+}
+
+static void
+row_retry(struct relay *r, struct spool_run *run, const char *why)
+{
+	struct spool_run copy = *run;
+
+	r->s->n.retries++;
+	run->due[DEST_REST] = spool_now(r->s->spool) +
+	    retry_wait(run->tries[DEST_REST]);
+	run->tries[DEST_REST]++;
+	snprintf(run->reason, sizeof(run->reason), "%s", why);
+	relay_row_save(r, run);
+	if (run->tries[DEST_REST] == RELEASE_TRIES)
+		start_settled(r, &copy, DEST_REST);
+}
+
+void
+relay_row_return(struct relay *r, struct spool_run *run)
+{
+	run->due[DEST_REST] = DUE_NOW;
+	relay_row_save(r, run);
+}
+
+static void
+start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
+{
+	switch (v->outcome) {
+	case OUT_DONE:
+		r->s->n.starts++;
+		CRASH_POINT("start-answered");
+		relay_taken(r, run, 0);
+		break;
+	case OUT_CACHED:
+		relay_taken(r, run, 0);
+		break;
+	case OUT_ASK_BACK:
+		run->phase[DEST_REST] = PHASE_ASK;
+		run->due[DEST_REST] = DUE_NOW;
+		snprintf(run->reason, sizeof(run->reason), "%s", v->text);
+		relay_row_save(r, run);
+		seen_kick(r->s->seen);
+		break;
+	case OUT_REPROBE:
+		if (run->tries[DEST_REST] < REPROBE_TRIES)
+			row_retry(r, run, v->text);
+		else
+			relay_refuse(r, run, DEST_REST, v->text);
+		break;
+	case OUT_REJECTED:
+		relay_refuse(r, run, DEST_REST, v->text);
+		break;
+	case OUT_STOP_LINE:
+	case OUT_CONFIG:
+		relay_row_return(r, run);
+		break;
+	default:
+		row_retry(r, run, v->text);
+		break;
+	}
+}
+
+static void
+stop_done(struct relay *r, struct spool_run *run)
+{
+	run->phase[DEST_REST] = PHASE_DONE;
+	run->tries[DEST_REST] = 0;
+	run->reason[0] = '\0';
+	CRASH_POINT("stop-answered");
+	relay_row_save(r, run);
+}
+
+/* cc-backend's race: it stopped another run, and this one still runs there. */
+static void
+stop_hit_other(struct relay *r, struct spool_run *run)
+{
+	log_errorx("cc-backend stopped another run in place of job %llu (%s, "
+	    "start %lld); the next comparison tells which",
+	    (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start);
+	run->due[DEST_REST] = spool_now(r->s->spool) + HIT_WAIT;
+	relay_row_save(r, run);
+}
+
+static void
+stop_no_run(struct relay *r, struct spool_run *run, const char *why)
+{
+	if (run->flags & RUN_AGAIN) {
+		relay_refuse(r, run, DEST_REST, why);
+		return;
+	}
+	run->flags |= RUN_AGAIN;
+	run->phase[DEST_REST] = PHASE_START_ENDED;
+	run->due[DEST_REST] = DUE_NOW;
+	relay_row_save(r, run);
+}
+
+static void
+say_closed(struct relay *r, const struct spool_run *run, const char *why)
+{
+	unsigned held;
+
+	r->s->n.closed++;
+	if (log_allowed(&r->said_closed, &held))
+		log_warnx("job %llu (%s, start %lld) had been stopped by another "
+		    "hand: %s (%u more since the last such line)",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, why, held);
+}
+
+static void
+stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
+    const struct answer *a, int first)
+{
+	switch (v->outcome) {
+	case OUT_DONE:
+		if (outcome_hit_other(a->body, a->len, run->key.job,
+		    run->key.start)) {
+			stop_hit_other(r, run);
+			break;
+		}
+		r->s->n.stops++;
+		stop_done(r, run);
+		break;
+	case OUT_CLOSED:
+		if (first)
+			say_closed(r, run, v->text);
+		stop_done(r, run);
+		break;
+	case OUT_NO_RUN:
+		stop_no_run(r, run, v->text);
+		break;
+	case OUT_OLDER:
+		if (!r->s->backend_pinned)
+			r->s->backend = v->backend;
+		row_retry(r, run, v->text);
+		break;
+	case OUT_REJECTED:
+		relay_refuse(r, run, DEST_REST, v->text);
+		break;
+	case OUT_STOP_LINE:
+	case OUT_CONFIG:
+		relay_row_return(r, run);
+		break;
+	default:
+		row_retry(r, run, v->text);
+		break;
+	}
+}
+
+void
+relay_answered(struct relay *r, struct spool_run *run, struct verdict *v,
+    const struct answer *a, int first)
+{
+	if (a->what == WHAT_START)
+		start_answered(r, run, v);
+	else
+		stop_answered(r, run, v, a, first && a->sends <= 1);
+}

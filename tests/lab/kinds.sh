@@ -30,8 +30,8 @@ kind=
 # remember ID NAME SCRIPT [FLAG]: kinds.py reads it; a FLAG is never (may not
 # arrive), late (nobody may have looked in time), noscript
 remember() {
-	printf '%s\t%s\t%s\t%s\t%s\n' "$kind" "$1" "$(base64 -w0 <<<"$2")" \
-	    "$(base64 -w0 <<<"$3")" "${4:-}" >>"$T/kinds"
+	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$kind" "$1" "$(base64 -w0 <<<"$2")" \
+	    "$(base64 -w0 <<<"$3")" "${4:-}" "$EPOCHSECONDS" >>"$T/kinds"
 }
 
 # job LABEL USER SCRIPT OPTION...: a batch job; its name is $name, else KIND;
@@ -43,7 +43,7 @@ job() {
 	[ -n "${named:-}" ] || name=$kind
 	if ! got=$(batch "$user" "$script" -J "$name" "$@" 2>"$T/log/sbatch"); then
 		say "$kind: sbatch $*: $(head -n 1 "$T/log/sbatch")"
-		printf '%s\t0\t\t\tunsubmitted\n' "$kind" >>"$T/kinds"
+		printf '%s\t0\t\t\tunsubmitted\t0\n' "$kind" >>"$T/kinds"
 		return 1
 	fi
 	got=${got%%;*}
@@ -54,7 +54,7 @@ $script" "$flag"
 
 state_of() { squeue -h -a -t all -j "$1" -o %T 2>/dev/null | head -n 1; }
 runs_now() { [ "$(state_of "$1")" = RUNNING ]; }
-running() { wait_slow "${2:-60}" runs_now "$1" || say "$kind: job $1 does not run: $(state_of "$1")"; }
+running() { wait_slow "${2:-120}" runs_now "$1" || say "$kind: job $1 does not run: $(state_of "$1")"; }
 wait_slow() {
 	local end=$((SECONDS + $1))
 	shift
@@ -149,12 +149,10 @@ kind_held() {
 	job he3 labbob "sleep 5" -n1 --begin=now+15
 }
 act_held() { scontrol release "${id[he1]}"; }
-kind_reserved() {
+alone_reserved() {
 	scontrol create reservation reservationname=labres starttime=now duration=20 \
 	    users=labalice nodes=n2 flags=ignore_jobs >/dev/null
 	job re1 labalice "sleep $S" -n2 --reservation=labres
-}
-act_reserved() {
 	settled "${id[re1]}" 0
 	wait_slow 60 not runs_now "${id[re1]}"
 	scontrol delete reservation=labres
@@ -177,13 +175,13 @@ kind_cancelled() {
 	scancel "${id[c1]}"
 	flag=late
 	job c2 labbob "sleep 60" -n1
-	wait_for 20 starts "${id[c2]}"
-	scancel "${id[c2]}"
 	flag=
 	job c3 labalice "sleep 60" -n2
 }
 starts() { case $(state_of "$1") in RUNNING | CONFIGURING) ;; *) return 1 ;; esac; }
 act_cancelled() {
+	wait_for 90 starts "${id[c2]}"
+	scancel "${id[c2]}"
 	settled "${id[c3]}"
 	as labalice scancel "${id[c3]}"
 }
@@ -193,16 +191,15 @@ act_limit-raised() {
 	settled "${id[l1]}" 3
 	scontrol update jobid="${id[l1]}" TimeLimit=30
 }
-kind_no-script() {
+act_no-script() {
 	local n
 	as labbob salloc -Q -n2 -J "kind-salloc" sleep "$S" >/dev/null 2>&1 &
-	started_pids+=($!)
 	as labalice srun -Q -n2 -J kind-srun sleep "$S" >/dev/null 2>&1 &
-	started_pids+=($!)
 	for n in kind-salloc kind-srun; do
-		wait_slow 60 by_name "$n" || say "no-script: no job $n"
+		wait_slow 120 by_name "$n" || say "no-script: no job $n"
 		remember "$(by_name "$n")" "$n" "" noscript
 	done
+	wait
 }
 by_name() { squeue -h -a -n "$1" -o %A | grep .; }
 kind_opted-out() {
@@ -279,7 +276,8 @@ $ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
 	flag=
 	sleep 3
 	start_now "${id[pf1]}"
-	wait_slow 150 queue_empty
+	# 20.11.4 never forgets that the prolog failed, and requeues it for ever
+	wait_slow 40 queue_empty || scancel "${id[pf1]}"
 	hooks_on
 }
 alone_node-fails() {
@@ -355,11 +353,18 @@ alone_federation() {
 }
 fed_known() { scontrol show federation 2>/dev/null | grep -q labfed; }
 
+scancel_all() {
+	local u
+	for u in labalice labbob labcarol; do
+		scancel -u $u
+	done
+}
+
 # --- the round -----------------------------------------------------------------------
 
-PARALLEL=(plain unequal shared gpu array het requeued resized suspended held reserved
-    fails-at-once one-second cancelled timed-out limit-raised no-script opted-out hostile exclusive)
-ALONE=(preempted prolog-fails node-fails while-down id-reused federation)
+PARALLEL=(timed-out requeued resized suspended cancelled limit-raised no-script held
+    plain unequal shared gpu array het fails-at-once one-second opted-out hostile exclusive)
+ALONE=(reserved preempted prolog-fails node-fails while-down id-reused federation)
 
 wanted() {
 	local k
@@ -400,20 +405,23 @@ conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2
 suite_up root
 hooks_on
 began=$SECONDS
-for kind in "${PARALLEL[@]}"; do
-	wanted "$kind" && "kind_$kind"
-done
-say "submitted after $((SECONDS - began)) s"
+is_function() { [ "$(type -t "$1")" = function ]; }
+acts=()
 for kind in "${PARALLEL[@]}"; do
 	wanted "$kind" || continue
-	[ "$(type -t "act_$kind")" != function ] || "act_$kind" 2>>"$T/log/act"
+	! is_function "kind_$kind" || "kind_$kind"
+	is_function "act_$kind" || continue
+	(trap - EXIT; "act_$kind" 2>>"$T/log/act") &
+	acts+=($!)
 done
-wait_slow 300 queue_empty || { say "jobs that do not end:"; squeue -a; scancel -u labalice,labbob,labcarol; }
+say "submitted after $((SECONDS - began)) s"
+[ ${#acts[@]} -eq 0 ] || wait "${acts[@]}"
+wait_slow 300 queue_empty || { say "jobs that do not end:"; squeue -a; scancel_all; }
 say "queue empty after $((SECONDS - began)) s"
 for kind in "${ALONE[@]}"; do
 	wanted "$kind" || continue
 	"alone_$kind" 2>>"$T/log/act"
-	wait_slow 200 queue_empty || { say "$kind: jobs that do not end:"; squeue -a; scancel -u labalice,labbob,labcarol; }
+	wait_slow 200 queue_empty || { say "$kind: jobs that do not end:"; squeue -a; scancel_all; }
 done
 say "all done after $((SECONDS - began)) s"
 wait_slow 60 queue_empty

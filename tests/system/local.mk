@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
-EXTRA_DIST += tests/check tests/demo .ci/run .clang-tidy \
+EXTRA_DIST += tests/check tests/demo tests/matrix \
+	tests/lab/chroot tests/lab/kinds.sh tests/lab/kinds.py \
+	.ci/run .clang-tidy \
 	tests/lab/binaries tests/lab/build tests/lab/ccbackend \
 	tests/lab/packages tests/lab/slurm tests/system/.shellcheckrc \
 	tests/system/010-fake-answers.sh \

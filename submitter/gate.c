@@ -212,6 +212,17 @@ gate_half(struct gate *g)
 		resync_open(g->s->resync);
 }
 
+/* An answer to the old configuration says nothing of the new one. */
+static int
+is_stale(struct gate *g)
+{
+	if (!g->stale)
+		return 0;
+	g->stale = 0;
+	submitter_after(g->timer, 0);
+	return 1;
+}
+
 static void
 on_clusters(const struct answer *a, void *arg)
 {
@@ -219,6 +230,8 @@ on_clusters(const struct answer *a, void *arg)
 	struct verdict v;
 
 	g->asking = 0;
+	if (is_stale(g))
+		return;
 	outcome_judge(a, &v);
 	if (v.outcome == OUT_DONE && resync_topology(g->s, a) == 0)
 		g->clusters_at = spool_now(g->s->spool);
@@ -260,6 +273,8 @@ on_probe(const struct answer *a, void *arg)
 	struct verdict v;
 
 	g->asking = 0;
+	if (is_stale(g))
+		return;
 	outcome_judge(a, &v);
 	snprintf(g->last, sizeof(g->last), "%s", v.text);
 	if (g->state == GATE_SHUT)
@@ -336,6 +351,7 @@ gate_conf(struct gate *g)
 	submitter_after(g->timer, -1);
 	g->probes = 0;
 	g->failures = 0;
+	g->stale = g->asking;
 	if (!rest_usable(g->s->rest)) {
 		g->state = GATE_SHUT;
 		return;

@@ -32,6 +32,7 @@ struct gate {
 	unsigned	 failures;	/* since the last good answer */
 	unsigned	 probes;	/* failed ones in a row */
 	int		 asking;	/* a probe or clusters request is out */
+	int		 stale;		/* it was made with an older configuration */
 	enum gate_state	 said;		/* what the log says of this outage */
 	time_t		 down;		/* wall; 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */

@@ -17,6 +17,7 @@
 #include "submitter/paging.h"
 #include "submitter/submitter.h"
 
+#define TOPOLOGY	"topology"	/* its name among the spool's small values */
 #define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
 #define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
 #define ASK_BATCH	256	/* keys of one question to the collector */
@@ -460,7 +461,8 @@ resync_conf(struct resync *r)
 int
 resync_topology(struct submitter *s, const struct answer *a)
 {
-	char reason[256];
+	char reason[256], *old;
+	size_t n;
 
 	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
 	    reason, sizeof(reason)) == -1) {
@@ -468,8 +470,12 @@ resync_topology(struct submitter *s, const struct answer *a)
 		    a->body != NULL ? reason : "empty answer");
 		return -1;
 	}
-	spool_meta_set(s->spool, "topology", a->body, a->len);
-	backlog_touch(s->backlog);
+	old = spool_meta_get(s->spool, TOPOLOGY, &n);
+	if (old == NULL || n != a->len || memcmp(old, a->body, n) != 0) {
+		spool_meta_set(s->spool, TOPOLOGY, a->body, a->len);
+		backlog_touch(s->backlog);
+	}
+	free(old);
 	return 0;
 }
 
@@ -478,7 +484,7 @@ resync_topology_load(struct submitter *s)
 {
 	char reason[256];
 	size_t n;
-	char *text = spool_meta_get(s->spool, "topology", &n);
+	char *text = spool_meta_get(s->spool, TOPOLOGY, &n);
 
 	if (text != NULL && topology_load(s->topology, text, n, reason,
 	    sizeof(reason)) == -1)

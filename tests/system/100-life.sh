@@ -15,7 +15,7 @@ say "jobs submitted that make $mix_count runs"
 mix_end
 wait_for 240 queue_empty
 is "the queue of Slurm is empty" queue_empty
-is "all as Slurm says" compare --wait 60 --expect "$mix_count"
+is "all as Slurm says" compare --wait $((60 + 2 * COMMIT)) --expect "$mix_count"
 n=$(grep -c 'rc=0' "$T/slurm/truth/hooks")
 is "hooks ran ($n), each ended with 0" not grep -qv 'rc=0' "$T/slurm/truth/hooks"
 say "slowest hook: $(sed 's/.*us=//' "$T/slurm/truth/hooks" | sort -n | tail -1) us"

@@ -8,7 +8,7 @@ libslurmtext_a_SOURCES = \
 	collector/tres.c collector/states.c collector/lines.c \
 	collector/delimiter.c collector/tokens.c collector/squeue.c \
 	collector/scontrol.c collector/resources.c collector/sacct.c \
-	collector/shape.c \
+	collector/shape.c collector/node_state.c \
 	collector/json.h collector/json_scan.c \
 	collector/json_value.c collector/json_split.c \
 	collector/json_read.h collector/json_fields.c \
@@ -35,7 +35,8 @@ collector_collector_SOURCES = \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
 	collector/ledger_ids.c collector/ledger_held.c collector/events.c \
 	collector/asks.c collector/right.c collector/startup.c \
-	collector/script.c collector/plan.c collector/status.c collector/main.c
+	collector/script.c collector/nodes.c collector/plan.c \
+	collector/status.c collector/main.c
 collector_collector_LDADD = libcollectorconf.a libslurmtext.a libworker.a \
 	libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(CAP_LIBS) \
 	$(SECCOMP_LIBS)

@@ -172,6 +172,7 @@ void nodes_free(struct nodes *n);
 void nodes_frame(struct nodes *n, struct channel *c, struct reader *r);
 /* Another cc-backend, perhaps: node states are tried again. */
 void nodes_kick(struct nodes *n);
+void nodes_status(struct nodes *n, uint64_t request);
 
 /* verbs.c: ctl */
 void verbs_on_ctl(struct worker *w, uint64_t request,

@@ -97,6 +97,7 @@ on_status(struct submitter *s, uint64_t request)
 	    !s->backend_told && !s->backend_pinned ? "not known yet" :
 	    versions[s->backend]);
 	status_counts(s, request);
+	nodes_status(s->nodes, request);
 	if (s->nats != NULL) {
 		nats_status(s->nats, &ns);
 		worker_status(s->w, request, "nats", "%s", ns.text);

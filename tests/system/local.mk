@@ -21,6 +21,7 @@ EXTRA_DIST += tests/check tests/demo tests/matrix \
 	tests/system/210-reload.sh \
 	tests/system/220-second-instance.sh \
 	tests/system/230-operator-right.sh \
+	tests/system/260-node-states.sh \
 	tests/system/300-answers.sh \
 	tests/system/301-one-run.sh \
 	tests/system/310-line.sh \

@@ -94,6 +94,15 @@ EXTRA_DIST += tests/data/slurm/20.11/scontrol-job-d-o.txt \
 	tests/data/slurm/24.11/scontrol-job-d-o.txt \
 	tests/data/slurm/26.05/scontrol-job-d-o.txt
 
+check_PROGRAMS += test_nodes
+TESTS += test_nodes
+test_nodes_SOURCES = tests/unit/test_nodes.c
+test_nodes_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+EXTRA_DIST += tests/data/slurm/20.11/node-use.txt \
+	tests/data/slurm/22.05/node-use.txt \
+	tests/data/slurm/24.11/node-use.txt \
+	tests/data/slurm/26.05/node-use.txt
+
 check_PROGRAMS += test_json
 TESTS += test_json
 test_json_SOURCES = tests/unit/test_json.c

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/codec.h"
+#include "common/frame.h"
 #include "common/msg.h"
 
 struct channel;
@@ -68,15 +69,5 @@ int channel_flush(struct channel *c, int timeout_ms);
 void channel_hold(struct channel *c, int hold);
 /* A handler found the payload wrong: what names the field.  Ends the channel from the loop. */
 void channel_broken(struct channel *c, const char *what);
-
-/*
- * Without an event loop, before it starts: reads exactly one frame, blocking
- * for at most timeout_ms.  *payload is owned by the caller.  0, or -1 with errno.
- */
-int frame_read(int fd, enum role self, enum role peer, struct msg_header *h,
-    uint8_t **payload, int *passed_fd, int timeout_ms);
-/* The writing twin; fd_to_pass stays the caller's. */
-int frame_write(int fd, enum role self, enum role peer, enum msg_type type,
-    uint64_t id, const struct writer *w, int fd_to_pass);
 
 #endif

@@ -6,6 +6,8 @@ libcommon_a_SOURCES = \
 	common/log.c common/log.h \
 	common/codec.c common/codec.h \
 	common/msg.c common/msg.h \
+	common/clock.c common/clock.h \
+	common/frame.c common/frame.h \
 	common/channel.c common/channel.h \
 	common/conf.c common/conf.h common/conf_keys.h \
 	common/job.c common/job.h \

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/crash.h"
 #include "common/log.h"
 #include "common/sandbox.h"
@@ -67,33 +67,19 @@ level_of(int argc, char **argv)
 	return (enum log_level)level;
 }
 
-static int
-deadline_left(const struct timespec *end)
-{
-	struct timespec now;
-	long long ms;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (long long)(end->tv_sec - now.tv_sec) * 1000 +
-	    (end->tv_nsec - now.tv_nsec) / 1000000;
-	return ms > 0 ? (int)ms : 0;
-}
-
 /* No exit handlers: libnats' and OpenSSL's tear each other down. */
 void
 worker_exit(struct worker *w)
 {
-	struct timespec end;
+	long long end = clock_ms() + EXIT_FLUSH_MS;
 	int i;
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += EXIT_FLUSH_MS / 1000;
 	for (i = 0; i < ROLE__COUNT; i++) {
 		if (w->peers[i] != NULL)
-			channel_flush(w->peers[i], deadline_left(&end));
+			channel_flush(w->peers[i], clock_left(end));
 	}
 	if (w->supervisor != NULL)
-		channel_flush(w->supervisor, deadline_left(&end));
+		channel_flush(w->supervisor, clock_left(end));
 	_exit(0);
 }
 

@@ -11,11 +11,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "listener/listener.h"
 
@@ -52,15 +52,6 @@ struct door {
 	struct door_count count;
 	struct log_limit denied, crowded, hurried, garbled, exhausted;
 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
-}
 
 static void
 client_free(struct client *c)
@@ -153,7 +144,7 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	c->len += (size_t)n;
-	c->active = now_ms();
+	c->active = clock_ms();
 }
 
 static void
@@ -177,7 +168,7 @@ client_new(struct door *door, int fd, const struct peer *peer)
 	c->door = door;
 	c->fd = fd;
 	c->peer = *peer;
-	c->active = now_ms();
+	c->active = clock_ms();
 	c->next = door->clients;
 	door->clients = c;
 	door->count.open++;
@@ -228,7 +219,7 @@ admit(struct door *door, int fd)
 		close(fd);
 		return;
 	}
-	if (!rate_take(&door->rate, &peer, now_ms())) {
+	if (!rate_take(&door->rate, &peer, clock_ms())) {
 		door->count.refused++;
 		complain(&door->hurried, &peer, "refused: too many messages "
 		    "a second; the poll finds the jobs");

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/crash.h"
@@ -31,15 +30,6 @@ static struct {
 	int		secrets;
 	int		ok;
 } first = { .secrets = -1 };
-
-long long
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 struct child *
 child_of(struct supervisor *sup, enum role role)
@@ -123,7 +113,7 @@ sup_init(struct supervisor *sup, const struct flags *flags)
 	sup->worker_dir = own_folder();
 	sup->kmsg = sup->pidfile = sup->listen_fd = sup->ctl_fd = -1;
 	sup->secrets = sup->round.secrets = sup->places.lastrun = -1;
-	sup->started = now_ms();
+	sup->started = clock_ms();
 	sup->base = event_base_new();
 	if (sup->worker_dir == NULL || sup->base == NULL)
 		fatalx("no memory");

@@ -99,7 +99,7 @@ child_fresh(struct child *c)
 	c->killed_for = NULL;
 	c->broken_why[0] = '\0';
 	c->layers[0] = '\0';
-	c->born = now_ms();
+	c->born = clock_ms();
 	c->pinged = 0;
 }
 
@@ -224,7 +224,7 @@ restart_after(struct child *c)
 {
 	if (c->innocent)
 		return 0;
-	if (now_ms() - c->born >= STEADY_MS)
+	if (clock_ms() - c->born >= STEADY_MS)
 		c->failures = 0;
 	return restart_wait(++c->failures);
 }

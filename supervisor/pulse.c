@@ -26,8 +26,8 @@ is_deaf(const struct child *c)
 	if (c->pid == 0)
 		return 0;
 	if (c->state == CHILD_BORN)
-		return now_ms() - c->born > BIRTH_MS;
-	return c->pinged != 0 && now_ms() - c->pinged > DEAF_MS;
+		return clock_ms() - c->born > BIRTH_MS;
+	return c->pinged != 0 && clock_ms() - c->pinged > DEAF_MS;
 }
 
 static void
@@ -38,11 +38,11 @@ ping(struct child *c)
 	if (c->state < CHILD_CLOSED || c->channel == NULL)
 		return;
 	wr_init(&w, sizeof(uint64_t));
-	wr_u64(&w, (uint64_t)now_ms());
+	wr_u64(&w, (uint64_t)clock_ms());
 	channel_send(c->channel, MSG_PING, 0, &w, -1);
 	wr_clear(&w);
 	if (c->pinged == 0)
-		c->pinged = now_ms();
+		c->pinged = clock_ms();
 }
 
 static void

@@ -59,7 +59,7 @@ worker_rows(const struct report *to, const struct child *c)
 	if (c->pid != 0) {
 		row(to, name, "pid", "%d", (int)c->pid);
 		row(to, name, "uptime", "%lld",
-		    (now_ms() - c->born) / 1000);
+		    (clock_ms() - c->born) / 1000);
 	}
 	row(to, name, "restarts", "%u", c->restarts);
 	if (c->last_death[0] != '\0')
@@ -104,7 +104,7 @@ report_status(const struct supervisor *sup, report_say *say, void *arg)
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	row(&to, "supervisor", "version", "%s", PACKAGE_VERSION);
 	row(&to, "supervisor", "uptime", "%lld",
-	    (now_ms() - sup->started) / 1000);
+	    (clock_ms() - sup->started) / 1000);
 	row(&to, "supervisor", "mode", "%s", sup->as_root ? "root" : "user");
 	row(&to, "supervisor", "sandbox", "%s", mode_word(sup));
 	row(&to, "supervisor", "configuration", "%s", sup->config_path);
@@ -141,7 +141,7 @@ report_metrics(const struct supervisor *sup, report_say *say, void *arg)
 
 	metric(&to, METRIC("uptime_seconds"), "gauge",
 	    "Since the service was started.", NULL,
-	    (now_ms() - sup->started) / 1000);
+	    (clock_ms() - sup->started) / 1000);
 	metric(&to, METRIC("configuration_generation"), "gauge",
 	    "Number of the configuration in force.", NULL,
 	    sup->conf.generation);

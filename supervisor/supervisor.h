@@ -13,6 +13,7 @@
 #include <event2/event.h>
 
 #include "common/channel.h"
+#include "common/clock.h"
 #include "common/conf.h"
 #include "common/ctl.h"
 #include "common/log.h"
@@ -44,7 +45,7 @@ struct child {
 	struct slate	*slate;		/* of this process; may be NULL */
 	struct event	*restart;	/* timer: start it again */
 	struct event	*deadline;	/* timer: the grace is over */
-	long long	 born;		/* CLOCK_MONOTONIC, ms */
+	long long	 born;		/* clock_ms() */
 	long long	 pinged;	/* the oldest unanswered ping, 0 = none */
 	uint32_t	 asked;		/* generation last offered, 0 = none */
 	uint32_t	 agreed;	/* generation of its last conf-ok */
@@ -138,7 +139,7 @@ struct supervisor {
 	char		 reload_outcome[REASON_MAX];	/* of the last one */
 	time_t		 reload_time;
 	struct control	*control;	/* the admin tool's door, or NULL */
-	long long	 started;	/* CLOCK_MONOTONIC, ms */
+	long long	 started;	/* clock_ms() */
 	int		 settled;	/* all workers took the first configuration */
 	int		 announced;	/* READY=1 was said */
 	int		 stopping;
@@ -147,7 +148,6 @@ struct supervisor {
 };
 
 /* main.c */
-long long now_ms(void);		/* CLOCK_MONOTONIC */
 struct child *child_of(struct supervisor *sup, enum role role);
 /* A worker serves: when all do for the first time, the service is up. */
 void sup_serving(struct supervisor *sup);

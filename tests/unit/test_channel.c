@@ -193,6 +193,89 @@ test_descriptors(void)
 	unpair(&s, &w);
 }
 
+/* A frame's bytes as nobody of ours would send them. */
+static size_t
+raw_frame(uint8_t *p, enum msg_type type, unsigned flags, uint32_t len)
+{
+	struct msg_header h = { .type = (uint16_t)type,
+		.flags = (uint16_t)flags, .length = len };
+
+	memcpy(p, &h, sizeof(h));
+	memset(p + sizeof(h), ROLE_COLLECTOR, len);
+	return sizeof(h) + len;
+}
+
+/* A descriptor that belongs to no frame would go to the next one that has one. */
+static void
+test_stray_descriptor(void)
+{
+	uint8_t bytes[128];
+	struct end w;
+	size_t n;
+	int i, fds[2];
+
+	for (i = 0; i < 3; i++) {
+		memset(&w, 0, sizeof(w));
+		w.fd = -1;
+		CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+		w.c = channel_new(base, fds[1], ROLE_LISTENER, ROLE_SUPERVISOR,
+		    &ops, &w);
+		n = raw_frame(bytes, MSG_PING, 0, 8);
+		if (i == 1)	/* half a frame, then a whole one with it */
+			n += raw_frame(bytes + n, MSG_PEER, MSG_FLAG_FD, 1);
+		if (i == 2)	/* one before, which has its own */
+			n = raw_frame(bytes, MSG_PEER, MSG_FLAG_FD, 1);
+		CHECK_INT(frame_send(fds[0], bytes, n, 2), (long long)n);
+		if (i == 2)
+			CHECK_INT(frame_send(fds[0], bytes, 8, 2), 8);
+		if (i == 2)
+			CHECK_INT(frame_send(fds[0], bytes + 8, n - 8, 2),
+			    (long long)n - 8);
+		spin();
+		CHECK_INT(w.frames, i == 1 ? 2 : i == 2);
+		CHECK_INT(w.broken, i == 1 ? 0 : 1);
+		if (i == 0)
+			CHECK_STR(w.why, "a descriptor that no frame "
+			    "announces");
+		if (i == 2)
+			CHECK_STR(w.why, "Protocol error");
+		channel_free(w.c);
+		if (w.fd != -1)
+			close(w.fd);
+		close(fds[0]);
+	}
+}
+
+/* Small frames, faster than they are handled: they wait in the socket. */
+static void
+test_flood(void)
+{
+	uint8_t bytes[64];
+	struct end w;
+	unsigned sent = 0, before;
+	int fds[2];
+	size_t n;
+
+	memset(&w, 0, sizeof(w));
+	w.fd = -1;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
+	w.c = channel_new(base, fds[1], ROLE_SUPERVISOR, ROLE_LISTENER, &ops,
+	    &w);
+	n = raw_frame(bytes, MSG_PONG, 0, 8);
+	while (frame_send(fds[0], bytes, n, -1) == (ssize_t)n)
+		sent++;
+	CHECK(sent > 100);
+	do {
+		before = w.frames;
+		event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		CHECK(w.frames - before <= 256);
+	} while (w.frames > before);
+	CHECK_INT(w.frames, sent);
+	CHECK_INT(w.broken, 0);
+	channel_free(w.c);
+	close(fds[0]);
+}
+
 /* What the table forbids is not even sent, and the channel lives on. */
 static void
 test_own_fault(void)
@@ -339,6 +422,8 @@ main(void)
 	test_plain();
 	test_long();
 	test_descriptors();
+	test_stray_descriptor();
+	test_flood();
 	test_own_fault();
 	test_hold();
 	test_ends();

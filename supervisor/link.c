@@ -13,7 +13,7 @@
 
 #include "supervisor/supervisor.h"
 
-#define SANDBOX_FRAME_MAX	(512u * 1024)
+#define SANDBOX_FRAME_MAX	(1024u * 1024)	/* as the table of messages has it */
 #define PASSING_MS	200	/* a hung-up channel's process has ended by then */
 
 static void
@@ -61,9 +61,9 @@ link_verbose(struct supervisor *sup, enum log_level level)
 	}
 }
 
-/* Before the worker runs: its socket's buffer is far larger than this. */
-int
-link_sandbox(struct child *c, int fd)
+/* The first frame: the worker waits for it. */
+static int
+sandbox_send(struct child *c)
 {
 	static struct sandbox sb;	/* large; one at a time */
 	struct writer w;
@@ -73,7 +73,7 @@ link_sandbox(struct child *c, int fd)
 	access_fill(c->sup, &sb);
 	wr_init(&w, SANDBOX_FRAME_MAX);
 	sandbox_write(&w, &sb);
-	rc = frame_write(fd, ROLE_SUPERVISOR, c->role, MSG_SANDBOX, 0, &w, -1);
+	rc = channel_send(c->channel, MSG_SANDBOX, 0, &w, -1);
 	wr_clear(&w);
 	sandbox_clear(&sb);
 	return rc;
@@ -241,5 +241,5 @@ link_open(struct child *c, int fd)
 {
 	c->channel = channel_new(c->sup->base, fd, ROLE_SUPERVISOR, c->role,
 	    &ops, c);
-	return c->channel != NULL ? 0 : -1;
+	return c->channel != NULL ? sandbox_send(c) : -1;
 }

@@ -110,7 +110,6 @@ child_start(struct child *c)
 
 	child_fresh(c);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1 ||
-	    link_sandbox(c, fds[0]) == -1 ||
 	    (c->pid = worker_spawn(c, fds[1])) == -1)
 		goto fail;
 	close(fds[1]);
@@ -118,7 +117,7 @@ child_start(struct child *c)
 	c->state = CHILD_BORN;
 	log_info("the %s runs (pid %d)", role_name(c->role), (int)c->pid);
 	if (link_open(c, fds[0]) == -1)
-		child_kill(c, "no memory for its channel");
+		child_kill(c, "its channel cannot be opened");
 	return;
 fail:
 	c->pid = 0;

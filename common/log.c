@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/text.h"
 
 #define LINE_MAX_BYTES	2048	/* journald takes more, people do not */
 #define REPEAT_SECONDS	60	/* between two lines of one cause */
@@ -56,29 +57,6 @@ log_get_level(void)
 	return logger.level;
 }
 
-/* Nothing that came from outside may start a second line or move a cursor. */
-static void
-escape_controls(char *s, size_t size)
-{
-	static const char hex[] = "0123456789abcdef";
-	char out[LINE_MAX_BYTES];
-	size_t o = 0;
-	const unsigned char *p;
-
-	for (p = (const unsigned char *)s; *p != '\0' && o + 5 < size; p++) {
-		if (*p >= ' ' && *p != 0x7f) {
-			out[o++] = (char)*p;
-			continue;
-		}
-		out[o++] = '\\';
-		out[o++] = 'x';
-		out[o++] = hex[*p >> 4];
-		out[o++] = hex[*p & 15];
-	}
-	out[o] = '\0';
-	memcpy(s, out, o + 1);
-}
-
 static void emit(const char *, int, const char *, va_list, const char *)
     LOG_PRINTF(3, 0);
 static void emit_level(enum log_level, const char *, va_list, const char *)
@@ -88,15 +66,17 @@ static void
 emit(const char *word, int priority, const char *fmt, va_list ap,
     const char *reason)
 {
-	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES + 128];
+	char raw[LINE_MAX_BYTES], text[LINE_MAX_BYTES];
+	char line[LINE_MAX_BYTES + 128];
 	int n;
 
-	n = vsnprintf(text, sizeof(text), fmt, ap);
+	n = vsnprintf(raw, sizeof(raw), fmt, ap);
 	if (n < 0)
 		return;
-	if ((size_t)n >= sizeof(text))
-		memcpy(text + sizeof(text) - 4, "...", 4);
-	escape_controls(text, sizeof(text));
+	if ((size_t)n >= sizeof(raw))
+		memcpy(raw + sizeof(raw) - 4, "...", 4);
+	/* Nothing from outside may start a second line or steer a terminal. */
+	text_vis(raw, text, sizeof(text));
 	if (logger.journal)
 		n = snprintf(line, sizeof(line), "<%d>%s: %s%s%s\n", priority,
 		    logger.name, text, reason != NULL ? ": " : "",

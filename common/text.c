@@ -82,6 +82,14 @@ sequence(const unsigned char *p, size_t n)
 	return forms[i].len;
 }
 
+/* Terminals obey the upper control characters, too, which are two bytes. */
+static int
+is_steering(const unsigned char *p, size_t len)
+{
+	return len == 2 ? p[0] == 0xc2 && p[1] < 0xa0 :
+	    len == 1 && is_control(*p);
+}
+
 /* What stands for the bytes at p: into piece; *used of them are consumed. */
 static size_t
 piece_of(const unsigned char *p, size_t n, char piece[8], size_t *used)
@@ -91,8 +99,9 @@ piece_of(const unsigned char *p, size_t n, char piece[8], size_t *used)
 	*used = len != 0 ? len : 1;
 	if (len == 0)
 		return (size_t)snprintf(piece, 8, "%s", REPLACEMENT);
-	if (len == 1 && is_control(*p))
-		return (size_t)snprintf(piece, 8, "\\x%02x", *p);
+	if (is_steering(p, len))
+		return (size_t)snprintf(piece, 8, len == 1 ? "\\x%02x" :
+		    "\\u%04x", len == 1 ? p[0] : p[1]);
 	memcpy(piece, p, len);
 	return len;
 }
@@ -148,7 +157,7 @@ text_is_clean(const char *s, size_t n)
 		k = plain_length(p, n);
 		if (k == 0)
 			k = sequence(p, n);
-		if (k == 0 || (k == 1 && is_control(*p)))
+		if (k == 0 || is_steering(p, k))
 			return 0;
 	}
 	return 1;

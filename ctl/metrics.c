@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "ctl/ctl.h"
+
+#define FIELD_MAX	4096	/* bytes shown of one field */
 
 /* The fields of a row of CTL_T_METRIC. */
 enum { NAME, TYPE, HELP, LABELS, VALUE, FIELDS };
@@ -31,17 +34,29 @@ seen_before(const struct answer *a, size_t i)
 	return 0;
 }
 
-/* Backslash and newline as OpenMetrics wants them in a help text. */
+/* A field as it is, but for what could steer a terminal. */
+static void
+print_plain(const char *s, int n)
+{
+	char buf[FIELD_MAX], copy[FIELD_MAX];
+
+	snprintf(copy, sizeof(copy), "%.*s", n, s);
+	printf("%s", text_vis(copy, buf, sizeof(buf)));
+}
+
+/* A backslash is doubled in a help text; text_vis() makes a newline \n. */
 static void
 print_help(const char *s)
 {
-	for (; *s != '\0'; s++) {
-		if (*s == '\n')
-			printf("\\n");
-		else if (*s == '\\')
+	const char *p;
+
+	for (p = s; *p != '\0'; s = p) {
+		p += strcspn(p, "\\");
+		print_plain(s, (int)(p - s));
+		if (*p == '\\') {
 			printf("\\\\");
-		else
-			putchar(*s);
+			p++;
+		}
 	}
 }
 
@@ -57,6 +72,21 @@ base_length(const char *name, int counter)
 }
 
 static void
+print_sample(const struct row *row, int n, int counter)
+{
+	print_plain(row->fields[NAME], n);
+	printf("%s", counter ? "_total" : "");
+	if (row->fields[LABELS][0] != '\0') {
+		putchar('{');
+		print_plain(row->fields[LABELS], FIELD_MAX);
+		putchar('}');
+	}
+	putchar(' ');
+	print_plain(row->fields[VALUE], FIELD_MAX);
+	putchar('\n');
+}
+
+static void
 print_family(const struct answer *a, size_t first)
 {
 	const struct row *row = &a->rows[first];
@@ -65,18 +95,17 @@ print_family(const struct answer *a, size_t first)
 	int n = base_length(name, counter);
 	size_t i;
 
-	printf("# TYPE %.*s %s\n# HELP %.*s ", n, name, row->fields[TYPE], n,
-	    name);
+	printf("# TYPE ");
+	print_plain(name, n);
+	printf(" %s\n# HELP ", counter ? "counter" : "gauge");
+	print_plain(name, n);
+	putchar(' ');
 	print_help(row->fields[HELP]);
 	putchar('\n');
 	for (i = first; i < a->n; i++) {
 		row = &a->rows[i];
-		if (!is_metric(row) || strcmp(row->fields[NAME], name) != 0)
-			continue;
-		printf("%.*s%s", n, name, counter ? "_total" : "");
-		if (row->fields[LABELS][0] != '\0')
-			printf("{%s}", row->fields[LABELS]);
-		printf(" %s\n", row->fields[VALUE]);
+		if (is_metric(row) && strcmp(row->fields[NAME], name) == 0)
+			print_sample(row, n, counter);
 	}
 }
 

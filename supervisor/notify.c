@@ -19,8 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "supervisor/supervisor.h"
 
+#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of a state in words */
 #define FED_PER_PERIOD	3	/* a late loop must not look dead */
 
 static struct {
@@ -71,7 +73,7 @@ static void __attribute__((format(printf, 1, 2)))
 say(const char *fmt, ...)
 {
 	static struct log_limit limit;
-	char text[REASON_MAX + 64];
+	char text[STATUS_MAX + 128];
 	unsigned held;
 	va_list ap;
 	int n;
@@ -89,10 +91,14 @@ say(const char *fmt, ...)
 		log_warn("message to systemd");
 }
 
+/* A newline in a worker's reason would begin an order of its own to systemd. */
 void
 notify_ready(const char *status)
 {
-	say("READY=1\nSTATUS=%s\nMAINPID=%jd\n", status, (intmax_t)getpid());
+	char line[STATUS_MAX];
+
+	say("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
+	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
 }
 
 /* With the time, systemd knows which of two reloads has ended. */
@@ -105,12 +111,6 @@ notify_reloading(void)
 	say("RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the "
 	    "configuration\n",
 	    (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
-}
-
-void
-notify_status(const char *status)
-{
-	say("STATUS=%s\n", status);
 }
 
 void

@@ -239,9 +239,8 @@ void poison_note(struct child *c);
 void poison_tell(struct child *c);
 
 /* link.c: the channels to the workers. */
+/* Takes fd; the sandbox frame goes first.  0, or -1. */
 int link_open(struct child *c, int fd);
-/* The sandbox frame, written before the worker runs.  0, or -1. */
-int link_sandbox(struct child *c, int fd);
 void link_stop(struct child *c, uint32_t grace_ms);
 /* Sets our own level, too. */
 void link_verbose(struct supervisor *sup, enum log_level level);
@@ -293,7 +292,6 @@ void pidfile_remove(int fd, const char *path);
 void notify_init(void);
 void notify_ready(const char *status);
 void notify_reloading(void);
-void notify_status(const char *status);
 void notify_stopping(void);
 void notify_watchdog(void);
 /* How often it wants to be fed, in ms; 0 = never. */

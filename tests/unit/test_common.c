@@ -201,6 +201,7 @@ test_text(void)
 	check_clean("\xf0\x9f\x9a", 3, 100,
 	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	check_clean("a\x1b[31m\n\tb\0c", 11, 100, "a\\x1b[31m\n\tb\\x00c");
+	check_clean("a\xc2\x9b" "31m\xc2\xa0", 8, 100, "a\\u009b31m\xc2\xa0");
 	check_clean("0123456789abcdef", 16, 12, "0123\xe2\x80\xa6[cut]");
 	check_clean("0123456789ab", 12, 12, "0123456789ab");
 	check_clean("", 0, 12, "");

@@ -7,6 +7,9 @@
 
 #include "common/ctl.h"
 
+#define ANSWER_SECONDS	25
+#define SLOW_SECONDS	600	/* a round with Slurm or cc-backend, a spool's check */
+
 static const struct {
 	const char		*name;
 	struct ctl_column	 columns[CTL_COLUMNS_MAX + 1];
@@ -36,6 +39,20 @@ const char *
 ctl_table_name(unsigned table)
 {
 	return table < CTL_T__COUNT ? tables[table].name : "?";
+}
+
+unsigned
+ctl_seconds(unsigned verb)
+{
+	switch (verb) {
+	case CTL_SYNC:
+	case CTL_BACKFILL:
+	case CTL_SPOOL:
+	case CTL_REPAIR:
+		return SLOW_SECONDS;
+	default:
+		return ANSWER_SECONDS;
+	}
 }
 
 const char *

@@ -81,6 +81,12 @@ struct ctl_column {
 const struct ctl_column *ctl_columns(unsigned table);
 const char *ctl_table_name(unsigned table);
 
+/*
+ * Seconds that the daemon gives itself for the whole answer to a verb; the
+ * tool waits a little longer.
+ */
+unsigned ctl_seconds(unsigned verb);
+
 /* Checks magic, version, verb, NUL: NULL, or what is wrong. */
 const char *ctl_request_check(const struct ctl_request *req);
 /* One row: u8 table, u8 fields, each a str.  Ends with a NULL. */

@@ -14,13 +14,13 @@
 
 #include "ctl/ctl.h"
 
-/* A reload waits for its parser and every worker; nothing takes longer. */
-#define WAIT_SECONDS	30
+/* Beyond what the daemon gives itself, for then it says why itself. */
+#define EXTRA_SECONDS	15
 
 static int
-connect_to(const char *path, char *reason, size_t size)
+connect_to(const char *path, unsigned seconds, char *reason, size_t size)
 {
-	struct timeval limit = { WAIT_SECONDS, 0 };
+	struct timeval limit = { seconds, 0 };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd;
 
@@ -82,8 +82,7 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 			snprintf(reason, size, "the daemon hung up: not "
 			    "allowed, or it ended");
 		else if (errno == EAGAIN)
-			snprintf(reason, size, "no answer within %d seconds",
-			    WAIT_SECONDS);
+			snprintf(reason, size, "the daemon does not answer");
 		else
 			snprintf(reason, size, "no answer: %s",
 			    strerror(errno));
@@ -188,10 +187,11 @@ int
 ask(const char *path, const struct ctl_request *req, struct answer *a,
     char *reason, size_t size)
 {
+	unsigned seconds = ctl_seconds(req->verb) + EXTRA_SECONDS;
 	int fd, rc = -1;
 
 	memset(a, 0, sizeof(*a));
-	if ((fd = connect_to(path, reason, size)) == -1)
+	if ((fd = connect_to(path, seconds, reason, size)) == -1)
 		return -1;
 	/* Refused users are answered before they have asked: read in any case. */
 	(void)send_all(fd, req, sizeof(*req), reason, size);

@@ -125,6 +125,10 @@ void conf_check_shape(struct conf_parse *p, enum conf_key key,
 void conf_check_pattern(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern);
 
+/* conf_users.c: numbers for names in ctlUsers and prepAllowedUids; who does not
+ * exist is left out with a warning. */
+void conf_users_resolve(struct conf_parse *p);
+
 /* conf_secrets.c */
 /* Adds one secret for the memfd. */
 void conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,

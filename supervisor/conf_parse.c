@@ -298,4 +298,6 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 		conf_secrets_read(p);
 	if (p->errors == 0)
 		conf_check_all(p);
+	if (p->errors == 0)
+		conf_users_resolve(p);
 }

@@ -12,11 +12,11 @@ supervisor_supervisor_SOURCES = supervisor/supervisor.h \
 	supervisor/autopsy.c supervisor/poison.c supervisor/link.c \
 	supervisor/peers.c supervisor/pulse.c supervisor/serve.c \
 	supervisor/stop.c supervisor/sockets.c supervisor/pidfile.c \
-	supervisor/notify.c supervisor/control.c supervisor/ctl_users.c \
+	supervisor/notify.c supervisor/control.c supervisor/control.h \
+	supervisor/control_clients.c supervisor/uids.c \
 	supervisor/report.c \
 	supervisor/users.c supervisor/folders.c supervisor/access.c \
-	supervisor/slurmconf.c supervisor/privs.c \
-	supervisor/prep_uids.c supervisor/prep_uids.h
+	supervisor/slurmconf.c supervisor/privs.c
 supervisor_supervisor_LDADD = libconf.a libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
 	$(CAP_LIBS) $(SECCOMP_LIBS) $(CONF_LIBS)
 
@@ -29,4 +29,5 @@ libconf_a_SOURCES = supervisor/conf.h \
 	supervisor/conf_child.c supervisor/conf_parse.c supervisor/conf_names.c \
 	supervisor/conf_lines.c supervisor/conf_check.c supervisor/conf_cross.c \
 	supervisor/conf_forms.c supervisor/conf_shapes.c \
-	supervisor/conf_patterns.c supervisor/conf_secrets.c
+	supervisor/conf_patterns.c supervisor/conf_secrets.c \
+	supervisor/conf_users.c

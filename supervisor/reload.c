@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/prep_uids.h"
 #include "supervisor/supervisor.h"
 
 #define ROUND_SECONDS	15	/* for all workers to look at it */
@@ -134,12 +133,12 @@ on_round_deadline(evutil_socket_t fd, short what, void *arg)
 	    "%s; the old one stays in force", ROUND_SECONDS, names);
 }
 
-/* The listener opens no file, so the names of its guests become numbers here. */
+/* The listener gets all who may knock, those too that need not be named. */
 int
 conf_resolve(struct supervisor *sup, struct conf *conf)
 {
-	char *uids = prep_uids_resolve(conf_str(conf, CONF_PREP_ALLOWED_UIDS),
-	    sup->places.who[ROLE_COLLECTOR].uid);
+	char *uids = prep_uids_complete(conf_str(conf, CONF_PREP_ALLOWED_UIDS),
+	    &sup->places);
 	int rc = -1;
 
 	if (uids != NULL)

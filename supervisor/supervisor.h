@@ -85,6 +85,8 @@ struct places {
 	enum sandbox_mode mode;
 	struct identity	 who[ROLE__COUNT];
 	gid_t		 folder_gid;	/* of folders that the hook must enter */
+	int		 has_slurm;	/* there is a user "slurm": */
+	uid_t		 slurm;
 	char		*state_dir;	/* of the last-run file; owned */
 	char		*spool_dir;	/* owned */
 	char		*empty_dir;	/* the listener's root folder; owned */
@@ -181,7 +183,7 @@ void load_cancel(struct supervisor *sup);
 /* reload.c: which configuration is in force, and how it changes. */
 /* The first one, before any worker runs.  Takes both. */
 void conf_first(struct supervisor *sup, struct conf *conf, int secrets);
-/* Names in it become numbers, once the users are settled.  0, or -1 on memory. */
+/* Adds who may always knock, once the users are settled.  0, or -1 on memory. */
 int conf_resolve(struct supervisor *sup, struct conf *conf);
 /* Reads the file again; one at a time, a second wish is remembered. */
 void reload_begin(struct supervisor *sup);
@@ -307,16 +309,21 @@ void control_end(struct supervisor *sup, enum role from, uint64_t request,
     enum ctl_status status, const char *text);
 void control_child_gone(struct supervisor *sup, enum role role);
 void control_reload_done(struct supervisor *sup, int ok, const char *text);
-/* ctlUsers by name to numbers; at the start and at reload. */
+/* ctlUsers as they are in force; at the start and at reload. */
 void control_users(struct supervisor *sup);
 
-/* ctl_users.c */
-#define CTL_USERS_MAX	64	/* ctlUsers, as the table of keys has it */
+/* uids.c: who may knock, by number. */
+/*
+ * The value of prepAllowedUids as the listener gets it: with root, our own
+ * uid, slurmUser and Slurm's usual user "slurm".  Returns owned, or NULL on
+ * memory.
+ */
+char *prep_uids_complete(const char *list, const struct places *places);
+#define USERS_MAX	64	/* ctlUsers, prepAllowedUids, as the table of keys has it */
 struct ctl_users {
-	uid_t		 uid[CTL_USERS_MAX];
+	uid_t		 uid[USERS_MAX];
 	unsigned	 n;
 };
-/* From the LIST value; a name that no user has is logged and left out. */
 void ctl_users_read(struct ctl_users *users, const char *list);
 /* Root and we ourselves may all, the named ones what destroys nothing. */
 int ctl_users_may(const struct ctl_users *users, uid_t uid, int destroys);

@@ -8,16 +8,16 @@
 
 #include <sys/stat.h>
 
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "supervisor/supervisor.h"
 
 #define SLURM_USER_DEFAULT	"cc-slurm-adapter"
-#define SLURM_GROUP		"slurm"	/* SlurmUser's, whom the hooks run as */
+#define SLURM		"slurm"	/* user and group of slurmctld, who calls the hooks */
 
 static void
 identity_own(struct identity *id)
@@ -33,10 +33,10 @@ identity_own(struct identity *id)
 static int
 identity_of(struct identity *id, const char *name)
 {
-	const struct passwd *pw;
+	const struct passwd *pw = getpwnam(name);
 
-	errno = 0;
-	pw = getpwnam(name);
+	if (pw == NULL && name[strspn(name, "0123456789")] == '\0')
+		pw = getpwuid((uid_t)strtoul(name, NULL, 10));
 	if (pw == NULL)
 		return -1;
 	id->uid = pw->pw_uid;
@@ -48,10 +48,14 @@ identity_of(struct identity *id, const char *name)
 
 /* Slurm's right may hang on a group, so the collector keeps all of them. */
 static void
-groups_add(struct identity *id, const char *name)
+groups_add(struct identity *id)
 {
+	const struct passwd *pw = getpwuid(id->uid);
+	const char *name = pw != NULL ? pw->pw_name : "";
 	int n = SANDBOX_GROUPS_MAX;
 
+	if (pw == NULL)
+		return;
 	if (getgrouplist(name, id->gid, id->groups, &n) == -1) {
 		log_warnx("user %s is in more than %d groups; only the first "
 		    "ones count", name, SANDBOX_GROUPS_MAX);
@@ -98,7 +102,7 @@ slurm_user(struct supervisor *sup)
 		    "configuration with its secrets");
 		return -1;
 	}
-	groups_add(id, copy);
+	groups_add(id);
 	log_info("Slurm is asked as user %s (%u)", copy, (unsigned)id->uid);
 	return 0;
 }
@@ -146,6 +150,16 @@ mode_settle(struct supervisor *sup)
 		sup->places.mode = SANDBOX_LOG;
 }
 
+/* Who calls the hooks; asked once, while waiting harms nobody. */
+static void
+slurm_find(struct places *p)
+{
+	const struct passwd *pw = getpwnam(SLURM);
+
+	p->has_slurm = pw != NULL;
+	p->slurm = pw != NULL ? pw->pw_uid : 0;
+}
+
 int
 users_settle(struct supervisor *sup)
 {
@@ -157,6 +171,7 @@ users_settle(struct supervisor *sup)
 	for (role = 0; role < ROLE__COUNT; role++)
 		identity_own(&p->who[role]);
 	p->folder_gid = getegid();
+	slurm_find(p);
 	if (!sup->as_root)
 		return 0;
 	if (slurm_user(sup) == -1 ||
@@ -168,7 +183,7 @@ users_settle(struct supervisor *sup)
 		    "three different users");
 		return -1;
 	}
-	gr = getgrnam(SLURM_GROUP);
+	gr = getgrnam(SLURM);
 	p->folder_gid = gr != NULL ? gr->gr_gid : p->who[ROLE_COLLECTOR].gid;
 	return 0;
 }

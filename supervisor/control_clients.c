@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who knocked at the admin tool's door: the kernel says which user it is, a
+ * request is of one size, and every wait for a client has a limit.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+
+#include "supervisor/control.h"
+
+#define CLIENTS_MAX	16
+#define REQUEST_MS	5000
+#define WRITE_MS	10000	/* a tool that stopped reading */
+#define UNREAD_MAX	(8u * 1024 * 1024)
+
+void
+client_free(struct client *c)
+{
+	struct client **p = &c->control->clients;
+
+	while (*p != c)
+		p = &(*p)->next;
+	*p = c->next;
+	c->control->n_clients--;
+	bufferevent_free(c->bev);
+	event_free(c->limit);
+	free(c);
+}
+
+void
+client_limit(struct client *c, int ms)
+{
+	struct timeval tv = { .tv_sec = ms / 1000,
+		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+
+	event_add(c->limit, &tv);
+}
+
+static void
+reply(struct client *c, uint8_t kind, const void *payload, size_t len)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	uint32_t n = (uint32_t)len;
+
+	if (len > CTL_REPLY_MAX)
+		return;
+	evbuffer_add(out, &n, sizeof(n));
+	evbuffer_add(out, &kind, sizeof(kind));
+	evbuffer_add(out, payload, len);
+}
+
+void
+client_row(struct client *c, const void *row, size_t len)
+{
+	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= UNREAD_MAX) {
+		reply(c, CTL_KIND_ROW, row, len);
+		return;
+	}
+	log_warnx("admin tool of user %u does not read its answer",
+	    (unsigned)c->uid);
+	client_free(c);
+}
+
+void
+client_end(struct client *c)
+{
+	struct writer w;
+
+	if (c->ended)
+		return;
+	c->ended = 1;
+	c->at = 0;
+	c->reload = 0;
+	wr_init(&w, CTL_REPLY_MAX);
+	wr_u8(&w, (uint8_t)c->status);
+	wr_str(&w, c->text);
+	reply(c, CTL_KIND_END, w.buf, w.len);
+	wr_clear(&w);
+	client_limit(c, WRITE_MS);
+}
+
+void
+client_text(struct client *c, const char *text)
+{
+	size_t len = strlen(c->text);
+
+	if (text[0] != '\0')
+		snprintf(c->text + len, sizeof(c->text) - len, "%s%s",
+		    len > 0 ? "; " : "", text);
+}
+
+void
+client_refuse(struct client *c, enum ctl_status status, const char *text)
+{
+	c->status = status;
+	client_text(c, text);
+	client_end(c);
+}
+
+static void
+on_readable(struct bufferevent *bev, void *arg)
+{
+	struct client *c = arg;
+	struct evbuffer *in = bufferevent_get_input(bev);
+
+	if (c->asked) {		/* one request is all */
+		evbuffer_drain(in, evbuffer_get_length(in));
+		return;
+	}
+	if (evbuffer_get_length(in) < sizeof(c->req))
+		return;
+	evbuffer_remove(in, &c->req, sizeof(c->req));
+	c->asked = 1;
+	control_begin(c);
+}
+
+static void
+on_written(struct bufferevent *bev, void *arg)
+{
+	struct client *c = arg;
+
+	if (c->ended)
+		client_free(c);
+}
+
+/* The tool may shut its writing side: it still reads. */
+static void
+on_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct client *c = arg;
+
+	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) && c->asked) {
+		bufferevent_disable(bev, EV_READ);
+		return;
+	}
+	client_free(c);
+}
+
+static void
+on_limit(evutil_socket_t fd, short what, void *arg)
+{
+	struct client *c = arg;
+
+	if (!c->asked || c->ended)
+		client_free(c);
+	else
+		control_late(c);
+}
+
+/*
+ * Who may nothing takes no place from an admin: the refusal fits into the
+ * socket, and nobody waits until it is read.
+ */
+static void
+stranger_refuse(int fd)
+{
+	static const char why[] = "only root and ctlUsers may do that";
+	struct writer w;
+
+	wr_init(&w, sizeof(why) + 16);
+	wr_u32(&w, sizeof(uint8_t) + sizeof(uint32_t) + sizeof(why) - 1);
+	wr_u8(&w, CTL_KIND_END);
+	wr_u8(&w, CTL_DENIED);
+	wr_str(&w, why);
+	if (wr_end(&w) == 0 && send(fd, w.buf, w.len, MSG_NOSIGNAL) == -1)
+		log_debug("a stranger did not wait for his refusal");
+	wr_clear(&w);
+	close(fd);
+}
+
+static void
+client_new(struct control *control, int fd, uid_t uid)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		close(fd);
+		return;
+	}
+	c->control = control;
+	c->uid = uid;
+	c->status = CTL_OK;
+	c->bev = bufferevent_socket_new(control->sup->base, fd,
+	    BEV_OPT_CLOSE_ON_FREE);
+	c->limit = evtimer_new(control->sup->base, on_limit, c);
+	if (c->bev == NULL || c->limit == NULL) {
+		if (c->bev != NULL)
+			bufferevent_free(c->bev);
+		else
+			close(fd);
+		free(c);
+		return;
+	}
+	c->next = control->clients;
+	control->clients = c;
+	control->n_clients++;
+	bufferevent_setcb(c->bev, on_readable, on_written, on_event, c);
+	bufferevent_setwatermark(c->bev, EV_READ, 0, 2 * sizeof(c->req));
+	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	client_limit(c, REQUEST_MS);
+}
+
+void
+client_accept(evutil_socket_t listening, short what, void *arg)
+{
+	struct control *control = arg;
+	struct ucred who;
+	socklen_t len = sizeof(who);
+	unsigned held;
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd == -1)
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == -1)
+		close(fd);
+	else if (!ctl_users_may(&control->users, who.uid, 0)) {
+		if (log_allowed(&control->strangers, &held))
+			log_warnx("admin tool: user %u is not allowed",
+			    (unsigned)who.uid);
+		stranger_refuse(fd);
+	} else if (control->n_clients >= CLIENTS_MAX)
+		close(fd);
+	else
+		client_new(control, fd, who.uid);
+}
+

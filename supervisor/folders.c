@@ -75,6 +75,20 @@ folder_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 	return fd;
 }
 
+/* Who may write to it could put a link where a file is expected, too. */
+static int
+folder_close(const char *path, int fd, const struct stat *st, int ours)
+{
+	if ((st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	if (ours)
+		return fchmod(fd, st->st_mode & 07777 & ~(S_IWGRP | S_IWOTH));
+	log_warnx("others than its owner may write to %s (mode %04o) and could "
+	    "replace the daemon's files there", path,
+	    (unsigned)st->st_mode & 07777);
+	return 0;
+}
+
 /*
  * The folder of a daemon that ran as slurmUser is given to root: its group
  * stays, so the hooks go on finding the socket.
@@ -90,7 +104,7 @@ folder_take(const struct supervisor *sup, int fd, const char *path)
 	if (fstat(fd, &st) == -1)
 		return -1;
 	if (st.st_uid == 0)
-		return 0;
+		return folder_close(path, fd, &st, 0);
 	if (st.st_uid != p->who[ROLE_COLLECTOR].uid) {
 		log_warnx("%s belongs to user %u, who could replace the "
 		    "daemon's files there", path, (unsigned)st.st_uid);
@@ -100,7 +114,7 @@ folder_take(const struct supervisor *sup, int fd, const char *path)
 		return -1;
 	log_notice("%s belonged to user %u and is root's now", path,
 	    (unsigned)st.st_uid);
-	return 0;
+	return folder_close(path, fd, &st, 1);
 }
 
 static int

@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -142,7 +142,7 @@ conf_load(struct supervisor *sup)
 	}
 	event_base_dispatch(sup->base);
 	load_cancel(sup);
-	if (!first.ok)
+	if (!first.ok || sup->stopping)
 		return -1;
 	conf_first(sup, &first.conf, first.secrets);
 	return 0;
@@ -224,12 +224,26 @@ parser_main(int argc, char **argv)
 	return conf_child_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
 }
 
+/* Where one of them is closed, a socket would take its number, and the log go there. */
+static void
+stdio_open(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd != -1 && fd <= STDERR_FILENO);
+	if (fd != -1)
+		close(fd);
+}
+
 static int
 daemon_main(const struct flags *flags)
 {
 	static struct supervisor sup;	/* as long as the process */
 
 	umask(022);
+	stdio_open();
 	sup_init(&sup, flags);
 	signals_catch(&sup);
 	if (conf_load(&sup) == -1)

@@ -44,14 +44,30 @@ still_there(int fd, const char *path)
 	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
+/* What has a second name may be any file: it is not written to. */
+static int
+is_plain(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink <= 1;
+}
+
 /* The descriptor, -1 on error (logged), -2 when the file was just removed. */
 static int
 lock_once(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
+	    O_CLOEXEC, 0644);
 
 	if (fd == -1) {
 		log_error("pid file %s", path);
+		return -1;
+	}
+	if (!is_plain(fd)) {
+		log_errorx("pid file %s is no plain file with one name; it is "
+		    "left alone", path);
+		close(fd);
 		return -1;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {

@@ -343,8 +343,8 @@ sweep(struct cycle *y)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
-		/* The range question of this cycle mostly brings their ends. */
-		run->seen = (uint32_t)(now_s() + c->set->poll);
+		/* The range questions of two cycles mostly bring their ends. */
+		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
 		n++;
 	}
 	if (n > 0)

@@ -299,7 +299,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	n_passed = c->passed != -1;
-	got = frame_receive(c->fd, c->in + c->in_len, c->in_cap - c->in_len,
+	got = frame_pull(c->fd, c->in + c->in_len, c->in_cap - c->in_len,
 	    &c->passed, &n_passed, 1);
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -323,7 +323,7 @@ flush(struct channel *c)
 	ssize_t n;
 
 	while ((f = c->out) != NULL) {
-		n = frame_send(c->fd, f->bytes + f->sent, f->len - f->sent,
+		n = frame_push(c->fd, f->bytes + f->sent, f->len - f->sent,
 		    f->sent == 0 ? f->fd : -1);
 		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
 			event_add(c->writable, NULL);

@@ -42,7 +42,7 @@ frame_header(struct msg_header *h, enum role self, enum role peer,
 }
 
 ssize_t
-frame_send(int fd, const uint8_t *p, size_t len, int pass)
+frame_push(int fd, const uint8_t *p, size_t len, int pass)
 {
 	union {
 		struct cmsghdr align;
@@ -93,7 +93,7 @@ keep_fds(struct msghdr *m, int *fds, int *n, int max)
 }
 
 ssize_t
-frame_receive(int fd, void *buf, size_t len, int *fds, int *n, int max)
+frame_pull(int fd, void *buf, size_t len, int *fds, int *n, int max)
 {
 	union {
 		struct cmsghdr align;
@@ -137,7 +137,7 @@ read_exactly(int fd, void *buf, size_t len, int *passed, long long end)
 	while (len > 0) {
 		if (frame_wait(fd, POLLIN, end) == -1)
 			return -1;
-		n = frame_receive(fd, p, len, passed, &count, 1);
+		n = frame_pull(fd, p, len, passed, &count, 1);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0) {
@@ -189,7 +189,7 @@ write_exactly(int fd, const uint8_t *p, size_t len, int pass)
 	ssize_t n;
 
 	while (len > 0) {
-		n = frame_send(fd, p, len, pass);
+		n = frame_push(fd, p, len, pass);
 		if (n == -1 && errno == EAGAIN &&
 		    frame_wait(fd, POLLOUT, end) == 0)
 			continue;

@@ -134,7 +134,8 @@ void out_peer(struct out *o, struct channel *peer);
 void out_release(struct out *o);
 void out_stored(struct out *o, uint64_t seq);
 void out_drained(struct out *o);
-/* No more ended runs for now. */
+/* The submitter is behind; no more ended runs, for it may hold those back as well. */
+int out_behind(const struct out *o);
 int out_full(const struct out *o);
 void out_flow(struct out *o, int hold);
 /* Everything up to this order number is durable. */

@@ -386,7 +386,7 @@ deliver(struct details *d)
 		    r->line == NULL))
 			continue;
 		/* A few are more urgent than the window is narrow. */
-		if (d->n > FEW && out_full(d->c->out))
+		if (d->n > FEW && out_behind(d->c->out))
 			return;
 		result_use(d, r);
 	}

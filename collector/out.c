@@ -211,11 +211,12 @@ out_stored(struct out *o, uint64_t seq)
 		free(item);
 	}
 	events_stored(o->c->events);
-	if (out_full(o))
-		return;
-	cycle_resume(o->c->cycle);
-	events_resume(o->c->events);
-	ledger_hold(o->c->ledger, 0);
+	if (!out_behind(o)) {
+		cycle_resume(o->c->cycle);
+		events_resume(o->c->events);
+	}
+	if (!out_full(o))
+		ledger_hold(o->c->ledger, 0);
 }
 
 void
@@ -226,9 +227,15 @@ out_flow(struct out *o, int hold)
 }
 
 int
+out_behind(const struct out *o)
+{
+	return o->n >= WINDOW_ITEMS || o->bytes >= WINDOW_BYTES;
+}
+
+int
 out_full(const struct out *o)
 {
-	return o->flow_held || o->n >= WINDOW_ITEMS || o->bytes >= WINDOW_BYTES;
+	return o->flow_held || out_behind(o);
 }
 
 uint64_t

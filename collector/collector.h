@@ -148,7 +148,7 @@ unsigned out_waiting(const struct out *o);
 
 /* As slurmctld shows it; may take from s.  Returns the order number of what went out, 0 = nothing. */
 uint64_t run_sighted(struct collector *c, struct sighting *s);
-enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS };
+enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_FAILED };
 /*
  * As accounting has it; may take from s.  may_ask: slurmctld may still know
  * its resources and can be asked first.
@@ -305,7 +305,8 @@ uint64_t nodes_sent(const struct nodes *n);
 /* plan.c: what is done when */
 
 void plan_start(struct collector *c);
-/* The submitter has said what it knows. */
+/* A new submitter will say what it knows; it has said it. */
+void plan_unsynced(struct collector *c);
 void plan_synced(struct collector *c);
 /* Whichever lane may do something, does. */
 void plan_kick(struct collector *c);
@@ -367,7 +368,6 @@ struct collector {
 	size_t		 n_early;
 	size_t		 cap_early;
 	int		 lastrun;	/* -1, or the descriptor */
-	int64_t		 lastrun_time;	/* as it was at start */
 	struct event	*kick_timer;
 	int64_t		 poll_at;	/* monotonic ms: the next one */
 	int64_t		 polled;	/* wall clock of the last */

@@ -345,6 +345,9 @@ sweep(struct cycle *y)
 		run->tries = 0;
 		/* The range questions of two cycles mostly bring their ends. */
 		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
+		/* Without accounting slurmctld tells it, while it remembers. */
+		if (!c->slurm.accounting || c->dbd.away)
+			(void)idmap_put(&y->news, run->job, NULL);
 		n++;
 	}
 	if (n > 0)

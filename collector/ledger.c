@@ -59,16 +59,18 @@ range_begin(struct ledger *l)
 {
 	struct collector *c = l->c;
 	int64_t now = slurm_now(c), from = c->cursor, oldest;
+	unsigned held;
 
 	oldest = now - c->set->max_span;
 	if (from < oldest) {
-		if (from > 0) {
+		if (from > 0 && log_allowed(&l->skipping, &held)) {
 			log_errorx("the last %lld s that were read end before "
 			    "slurmQueryMaxSpan: %lld s are skipped; "
 			    "`cc-slurm-adapterctl backfill` fetches them",
 			    (long long)from, (long long)(oldest - from));
-			c->skipped_seconds += (uint64_t)(oldest - from);
 		}
+		if (from > 0)
+			c->skipped_seconds += (uint64_t)(oldest - from);
 		from = oldest;
 		c->cursor = oldest;
 	}
@@ -306,10 +308,15 @@ on_range_row(struct sighting *s, void *arg)
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
 		l->witnessed = 1;
 	asks_row(c->asks, s);
-	if (run_accounted(c, s, l->n_held < HELD_ROWS_MAX) ==
-	    ROW_WANTS_DETAILS)
+	switch (run_accounted(c, s, l->n_held < HELD_ROWS_MAX)) {
+	case ROW_WANTS_DETAILS:
 		return ledger_keep(l, s);
-	return 0;
+	case ROW_FAILED:
+		/* It has to be asked for again, so nothing is marked. */
+		return -1;
+	default:
+		return 0;
+	}
 }
 
 static void

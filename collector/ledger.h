@@ -4,6 +4,7 @@
 #define COLLECTOR_LEDGER_H
 
 #include "collector/collector.h"
+#include "common/log.h"
 
 /* Rows kept until slurmctld was asked for their resources: half a MiB. */
 #define HELD_ROWS_MAX	1000
@@ -47,6 +48,7 @@ struct ledger {
 	int64_t		 latest;	/* end in the answer */
 	int64_t		 mark;		/* earned, not yet said */
 	uint64_t	 backfill_rows;
+	struct log_limit skipping;
 	char		 from_text[32];
 	char		 to_text[32];
 	char		 delimiter[32];

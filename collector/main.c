@@ -5,8 +5,6 @@
  */
 #include "config.h"
 
-#include <sys/stat.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,13 +77,9 @@ on_start(struct worker *w)
 static void
 on_lastrun(struct collector *c, int fd)
 {
-	struct stat st;
-
 	if (c->lastrun != -1)
 		close(c->lastrun);
 	c->lastrun = fd;
-	if (c->lastrun_time == 0 && fstat(fd, &st) == 0)
-		c->lastrun_time = st.st_mtime;
 }
 
 static void
@@ -131,10 +125,9 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 	struct collector *c = w->arg;
 
 	if (peer == ROLE_SUBMITTER) {
-		c->synced = 0;
-		c->n_cursors = 0;
 		out_peer(c->out, ch);
 		asks_forget(c->asks);
+		plan_unsynced(c);
 		nodes_peer(c->nodes);
 	} else if (peer == ROLE_LISTENER)
 		events_forget(c->events);

@@ -138,13 +138,26 @@ plan_open(struct collector *c, const struct run_key *key)
 		return;
 	}
 	if (strcmp(key->cluster, c->slurm.cluster) != 0 ||
-	    run_number(key->job, key->start) == 0 ||
-	    open_find(&c->open, key->job, key->start) != NULL)
+	    run_number(key->job, key->start) == 0)
 		return;
+	run = open_find(&c->open, key->job, key->start);
+	if (run != NULL) {
+		run->flags &= (uint8_t)~OPEN_UNLISTED;
+		return;
+	}
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
 		fatal("no memory");
 	run->flags |= OPEN_DETAILED | OPEN_SPOOLED;
+}
+
+static int64_t
+lastrun_of(const struct collector *c)
+{
+	struct stat st;
+
+	return c->lastrun != -1 && fstat(c->lastrun, &st) == 0 ?
+	    st.st_mtime : 0;
 }
 
 /*
@@ -154,6 +167,7 @@ plan_open(struct collector *c, const struct run_key *key)
 void
 plan_cluster(struct collector *c)
 {
+	int64_t lastrun;
 	unsigned i;
 	size_t k;
 
@@ -166,17 +180,58 @@ plan_cluster(struct collector *c)
 		if (strcmp(c->cursors[i].cluster, c->slurm.cluster) == 0 &&
 		    c->cursors[i].until > c->cursor)
 			c->cursor = c->cursors[i].until;
-	if (c->cursor == 0 && c->lastrun_time > 0 &&
-	    c->lastrun_time <= now_wall())
-		c->cursor = c->lastrun_time;
+	lastrun = lastrun_of(c);
+	if (c->cursor == 0 && lastrun > 0 && lastrun <= now_wall())
+		c->cursor = lastrun;
+}
+
+void
+plan_unsynced(struct collector *c)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	c->synced = 0;
+	c->n_cursors = 0;
+	c->n_early = 0;
+	while ((run = open_next(&c->open, &at)) != NULL)
+		run->flags |= OPEN_UNLISTED;
+}
+
+/*
+ * What the spool does not know (it was lost, or it is on its way to it) is
+ * asked for and sent once more; the spool keeps one of each.
+ */
+static void
+unlisted_again(struct collector *c)
+{
+	struct open_run *run;
+	size_t at = 0;
+	unsigned n = 0;
+
+	while ((run = open_next(&c->open, &at)) != NULL) {
+		if (!(run->flags & OPEN_UNLISTED))
+			continue;
+		run->flags &= (uint8_t)~OPEN_UNLISTED;
+		if (!(run->flags & OPEN_LEFT)) {
+			run->flags &= (uint8_t)~OPEN_DETAILED;
+			n++;
+		}
+	}
+	if (n > 0)
+		log_info("%u runs are not in the spool: asked for again", n);
+	done_clear(&c->done);
 }
 
 void
 plan_synced(struct collector *c)
 {
 	c->synced = 1;
-	if (c->slurm.known)
+	if (c->slurm.known) {
+		c->cursor = 0;
 		plan_cluster(c);
+		unlisted_again(c);
+	}
 	out_release(c->out);
 	log_debug("the spool has %zu open runs, its cursor is %lld",
 	    c->open.n, (long long)c->cursor);

@@ -242,7 +242,7 @@ open_of_row(struct collector *c, const struct sighting *s)
 	return run;
 }
 
-static void
+static enum accounted
 row_send(struct collector *c, struct sighting *s, struct open_run *run)
 {
 	struct job *job = &s->job;
@@ -254,10 +254,11 @@ row_send(struct collector *c, struct sighting *s, struct open_run *run)
 		if (run == NULL || !(run->flags & OPEN_DETAILED))
 			message_set(job, no_threads);
 		if (send_record(c, job) == 0)
-			return;
+			return ROW_FAILED;
 		run = open_of_row(c, s);
 	}
 	run_ended(c, run, job, start_said);
+	return ROW_SENT;
 }
 
 /* A moment for slurmctld to forget, and for clocks to differ. */
@@ -281,8 +282,7 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > now_wall() &&
 	    !settings_ignores(c->set, job))
 		return ROW_WANTS_DETAILS;
-	row_send(c, s, run);
-	return ROW_SENT;
+	return row_send(c, s, run);
 }
 
 uint64_t

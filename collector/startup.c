@@ -232,12 +232,7 @@ commands_find(struct collector *c)
 static void
 startup_right(struct collector *c)
 {
-	if (!c->slurm.accounting) {
-		c->startup->step = STARTUP_CLOCK;
-		plan_kick(c);
-		return;
-	}
-	if (health_wait(&c->dbd) > 0) {
+	if (c->slurm.accounting && health_wait(&c->dbd) > 0) {
 		/* slurmctld tells of new runs without it. */
 		c->startup->step = STARTUP_CLOCK;
 		plan_kick(c);

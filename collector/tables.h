@@ -38,6 +38,7 @@ uint64_t run_number(uint64_t job, int64_t start);
 #define OPEN_IGNORED	4u	/* on ignored hosts only: nothing is sent of it */
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
 #define OPEN_USED	16u
+#define OPEN_UNLISTED	32u	/* not (yet) among those that a new submitter knows */
 
 struct open_run {
 	uint64_t	job;

@@ -458,6 +458,8 @@ on_line(const char *line)
 		sleep_ms(100);
 	} else if (strcmp(line, "sync") == 0)
 		say_sync(0, 0);
+	else if (strcmp(line, "lost") == 0)
+		d.n_open = 0;
 	else if (strcmp(line, "submitter") == 0) {
 		channel_free(d.submitter);
 		submitter_begin();

@@ -50,6 +50,8 @@ struct slurm {
 	int		 accounting;	/* slurmdbd is there to be asked */
 	int64_t		 min_job_age;	/* seconds slurmctld remembers an ended job */
 	int		 known;		/* the configuration was read */
+	char		 json[24];	/* the option that asks for it; "" = there is none */
+	int		 json_known;
 };
 
 void slurm_find(struct slurm *slurm, const char *bin_dir);
@@ -113,6 +115,15 @@ size_t hosts_count(const struct hosts *h);
 const struct shape *hosts_shape(const struct hosts *h, const char *name);
 /* Fills the shapes of a run's hosts; returns how many are unknown. */
 unsigned hosts_apply(const struct hosts *h, struct sighting *s);
+
+/* source.c: text or JSON */
+
+/* 0 while it is being found out: nothing that may be JSON is asked meanwhile. */
+int source_settled(struct collector *c);
+/* The option that asks for JSON; NULL = text is read. */
+const char *source_json(const struct collector *c);
+/* A field that could not be read; said once.  field is constant. */
+void source_lacks(struct collector *c, uint64_t job, const char *field);
 
 /* out.c: records on their way to the submitter */
 
@@ -326,6 +337,7 @@ void status_rows(struct collector *c, uint64_t request);
 void status_metrics(struct collector *c, uint64_t request);
 
 #define SKIPS_MAX	256	/* runs set aside by the supervisor */
+#define LACKING_MAX	64	/* fields that are named */
 #define CURSORS_MAX	16	/* clusters in one spool */
 
 struct cursor {
@@ -378,6 +390,9 @@ struct collector {
 	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
 	uint64_t	 rows_read;
 	uint64_t	 records_sent;
+	int		 listing_forms;	/* of JSON */
+	const char	*lacking[LACKING_MAX];	/* fields that were named */
+	unsigned	 n_lacking;
 	int		 trim;		/* much memory was used: give it back when idle */
 	char		 last_error[256];
 };

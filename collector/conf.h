@@ -36,6 +36,7 @@ struct settings {
 	struct reading	 how;		/* borrows from here */
 	char		*opt_out;
 	char		*bin_dir;
+	int		 json;		/* slurmSource says so */
 	int64_t		 poll;		/* seconds, all of these */
 	int64_t		 query_delay;
 	int64_t		 max_span;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "collector/details.h"
+#include "collector/json.h"
 #include "common/log.h"
 
 #define FEW		64	/* results: they go beyond the submitter's window */
@@ -47,6 +48,13 @@ result_drop(struct result *r)
 }
 
 void
+details_result_drop(struct result *r, enum detail verdict)
+{
+	result_drop(r);
+	r->verdict = verdict;
+}
+
+void
 details_forget(struct details *d)
 {
 	size_t i;
@@ -62,6 +70,8 @@ details_forget(struct details *d)
 	idmap_clear(&d->index);
 	idmap_clear(&d->seen);
 	lines_clear(&d->lines);
+	json_split_free(d->split);
+	d->split = NULL;
 	exact_free(d->exact);
 	d->exact = NULL;
 	d->c->trim |= big;
@@ -90,18 +100,18 @@ details_wanted(const struct details *d)
 	return d->n;
 }
 
-static struct result *
-result_of(const struct details *d, uint64_t job)
+struct result *
+details_result(const struct details *d, uint64_t job)
 {
 	uint32_t *at = idmap_get(&d->index, job);
 
 	return at != NULL ? &d->results[*at - 1] : NULL;
 }
 
-static struct result *
-result_new(struct details *d, uint64_t job, int wanted)
+struct result *
+details_result_new(struct details *d, uint64_t job, int wanted)
 {
-	struct result *results, *r = result_of(d, job);
+	struct result *results, *r = details_result(d, job);
 	size_t cap = d->cap != 0 ? d->cap * 2 : 16;
 	uint32_t *at;
 
@@ -128,13 +138,13 @@ result_new(struct details *d, uint64_t job, int wanted)
 int
 details_want(struct details *d, uint64_t job)
 {
-	return result_new(d, job, 1) != NULL ? 0 : -1;
+	return details_result_new(d, job, 1) != NULL ? 0 : -1;
 }
 
 enum detail
 details_verdict(const struct details *d, uint64_t job)
 {
-	struct result *r = result_of(d, job);
+	struct result *r = details_result(d, job);
 
 	return r != NULL ? r->verdict : DETAIL_UNSEEN;
 }
@@ -142,7 +152,7 @@ details_verdict(const struct details *d, uint64_t job)
 enum phase
 details_phase(const struct details *d, uint64_t job)
 {
-	struct result *r = result_of(d, job);
+	struct result *r = details_result(d, job);
 
 	return r != NULL ? r->phase : PHASE_UNKNOWN;
 }
@@ -150,7 +160,7 @@ details_phase(const struct details *d, uint64_t job)
 uint64_t
 details_order(const struct details *d, uint64_t job)
 {
-	struct result *r = result_of(d, job);
+	struct result *r = details_result(d, job);
 
 	return r != NULL ? r->order : 0;
 }
@@ -202,7 +212,7 @@ is_worth_reading(struct details *d, uint64_t job, struct span line)
 static void
 record_take(struct details *d, uint64_t job, struct span line)
 {
-	struct result *r = result_of(d, job);
+	struct result *r = details_result(d, job);
 	enum record_verdict verdict;
 	struct sighting s;
 
@@ -219,7 +229,7 @@ record_take(struct details *d, uint64_t job, struct span line)
 	if (r == NULL && verdict == RECORD_GOOD &&
 	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
 	    s.job.key.start))
-		r = result_new(d, job, 0);
+		r = details_result_new(d, job, 0);
 	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
 		line_keep(d, r, line);
 	else if (r != NULL)
@@ -244,11 +254,9 @@ on_line(struct span line, void *arg)
 		return 0;
 	}
 	/* Twice in one answer: one of them is a user's text. */
-	r = result_of(d, job);
-	if (r != NULL) {
-		result_drop(r);
-		r->verdict = DETAIL_AMBIGUOUS;
-	}
+	r = details_result(d, job);
+	if (r != NULL)
+		details_result_drop(r, DETAIL_AMBIGUOUS);
 	return 0;
 }
 
@@ -258,6 +266,14 @@ on_output(const char *p, size_t n, void *arg)
 	struct details *d = arg;
 
 	return lines_feed(&d->lines, p, n, on_line, d);
+}
+
+static int
+answer_end(struct details *d)
+{
+	if (d->split != NULL)
+		return details_json_end(d);
+	return d->lines.len > 0 ? -1 : 0;
 }
 
 static void
@@ -297,7 +313,7 @@ on_all_end(const struct command_end *end, void *arg)
 	struct details *d = arg;
 
 	d->cmd = NULL;
-	if (end->outcome != COMMAND_OK || d->lines.len > 0) {
+	if (end->outcome != COMMAND_OK || answer_end(d) == -1) {
 		details_fail(d, end);
 		return;
 	}
@@ -313,6 +329,12 @@ ask_all(struct details *d)
 	    .args = { "--all", "show", "job", "-d", "-o" },
 	    .on_output = on_output, .on_end = on_all_end, .arg = d };
 
+	if (details_json_begin(d)) {
+		ask.cmd = CMD_SQUEUE;
+		memcpy(ask.args, ((const char *[]){ "-a", "-t", "all",
+		    source_json(d->c), NULL }), 5 * sizeof(ask.args[0]));
+		ask.on_output = details_json_output;
+	}
 	d->cmd = ask_start(d->c, &ask);
 	if (d->cmd == NULL)
 		details_finish(d, 0);
@@ -326,7 +348,8 @@ on_one_end(const struct command_end *end, void *arg)
 	    strstr(end->err, "Invalid job id") != NULL;
 
 	d->cmd = NULL;
-	if ((end->outcome != COMMAND_OK && !unknown) || d->lines.len > 0) {
+	if ((end->outcome != COMMAND_OK && !unknown) ||
+	    (!unknown && answer_end(d) == -1)) {
 		details_fail(d, end);
 		return;
 	}
@@ -346,6 +369,12 @@ ask_one(struct details *d, uint64_t job)
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
 	idmap_clear(&d->seen);
 	lines_clear(&d->lines);
+	if (details_json_begin(d)) {
+		ask.cmd = CMD_SQUEUE;
+		memcpy(ask.args, ((const char *[]){ "-a", "-t", "all", "-j",
+		    id, source_json(d->c), NULL }), 7 * sizeof(ask.args[0]));
+		ask.on_output = details_json_output;
+	}
 	d->cmd = ask_start(d->c, &ask);
 	if (d->cmd == NULL)
 		details_finish(d, 0);
@@ -433,6 +462,8 @@ hosts_missing(const struct details *d)
 
 	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
 		return 0;
+	if (d->shapes_missing)
+		return 1;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = (struct span){ r->line, r->line != NULL ? r->len : 0 };
@@ -489,6 +520,7 @@ details_start(struct details *d, int all)
 {
 	d->busy = 1;
 	d->all = all;
+	d->shapes_missing = 0;
 	d->at = 0;
 	d->held = 0;
 	lines_clear(&d->lines);

@@ -20,6 +20,7 @@ struct result {
 };
 
 struct exact;
+struct json_split;
 
 struct details {
 	struct collector *c;
@@ -35,10 +36,26 @@ struct details {
 	int		 all;
 	int		 busy;
 	struct lines	 lines;
+	struct json_split *split;	/* owned; NULL = the answer is text */
+	int		 shapeless;	/* the job being read has a host not known */
+	int		 shapes_missing;	/* one of the jobs had */
 	size_t		 held;		/* bytes of records */
 	int		 delivering;	/* the submitter is behind: from `at` on later */
 	struct exact	*exact;		/* owned; NULL when no such question is asked */
 };
+
+struct result *details_result(const struct details *d, uint64_t job);
+/* NULL on memory. */
+struct result *details_result_new(struct details *d, uint64_t job, int wanted);
+void details_result_drop(struct result *r, enum detail verdict);
+
+/* details_json.c */
+
+/* 1 when JSON is to be asked for; details_json_output() takes it. */
+int details_json_begin(struct details *d);
+int details_json_output(const char *p, size_t n, void *arg);
+/* 0 when it was whole. */
+int details_json_end(struct details *d);
 
 /* exact.c: one job whose texts make its record ambiguous */
 

@@ -21,6 +21,17 @@ struct json_reading {
 	void	*arg;
 };
 
+/* json_form.c */
+
+#define JSON_FORM_OLDEST	40	/* v0.0.40: older ones differ too much */
+#define JSON_FORM_NEWEST	42	/* the newest that was tried, 24.11 to 26.05 */
+
+/*
+ * Of what `--json=list` says the number of the form to ask for: the oldest
+ * from JSON_FORM_OLDEST on, which may be newer than JSON_FORM_NEWEST; 0 = none.
+ */
+unsigned json_form(const char *list);
+
 /* json_job.c: an element of jobs[] of squeue --json or scontrol show job --json */
 enum record_verdict json_job(struct span element,
     const struct json_reading *how, struct sighting *s);

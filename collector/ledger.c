@@ -255,7 +255,7 @@ on_range_end(const struct command_end *end, void *arg)
 	struct ledger *l = arg;
 
 	l->cmd = NULL;
-	if (end->outcome != COMMAND_OK || sacct_end(&l->reader) == -1) {
+	if (end->outcome != COMMAND_OK || ledger_end(l) == -1) {
 		slice_fail(l, end);
 		sacct_clear(&l->reader);
 		plan_kick(l->c);
@@ -282,7 +282,7 @@ static int
 on_range_output(const char *p, size_t n, void *arg)
 {
 	struct ledger *l = arg;
-	int rc = sacct_feed(&l->reader, p, n);
+	int rc = ledger_feed(l, p, n);
 
 	if (out_full(l->c->out) && l->cmd != NULL)
 		command_hold(l->cmd, 1);

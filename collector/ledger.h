@@ -11,6 +11,8 @@
 
 enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
 
+struct json_split;
+
 struct range {
 	enum range_kind	kind;
 	int64_t		from;
@@ -31,6 +33,7 @@ struct ledger {
 	struct collector *c;
 	struct command	*cmd;
 	struct sacct_reader reader;
+	struct json_split *split;	/* owned; NULL = the answer is text */
 	struct range	 range;
 	struct range	 backfill;
 	unsigned	 due;
@@ -64,6 +67,14 @@ void ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
     int (*on_output)(const char *p, size_t n, void *arg),
     void (*on_end)(const struct command_end *end, void *arg), const char *ids);
 void ledger_mark(struct ledger *l);
+
+/* ledger_json.c */
+
+/* The next answer is JSON, or not. */
+void ledger_json_begin(struct ledger *l, int json);
+/* The answer to a range, text or JSON: 0, or -1 when it is none. */
+int ledger_feed(struct ledger *l, const char *p, size_t n);
+int ledger_end(struct ledger *l);
 
 /* ledger_ids.c */
 

@@ -28,6 +28,7 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 {
 	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
 	    .on_output = on_output, .on_end = on_end, .arg = l };
+	const char *json = ids == NULL ? source_json(l->c) : NULL;
 	size_t n = 0;
 
 	memset(&l->reader, 0, sizeof(l->reader));
@@ -39,13 +40,18 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 	    l->reader.delimiter);
 	ask.args[n++] = "-X";
 	ask.args[n++] = "-D";
-	ask.args[n++] = "-P";
-	ask.args[n++] = "-n";
 	ask.args[n++] = "-a";
-	ask.args[n++] = "--noconvert";
-	ask.args[n++] = l->delimiter;
-	ask.args[n++] = "-o";
-	ask.args[n++] = SACCT_FIELDS;
+	ledger_json_begin(l, json != NULL);
+	if (json != NULL)
+		ask.args[n++] = json;
+	else {
+		ask.args[n++] = "-P";
+		ask.args[n++] = "-n";
+		ask.args[n++] = "--noconvert";
+		ask.args[n++] = l->delimiter;
+		ask.args[n++] = "-o";
+		ask.args[n++] = SACCT_FIELDS;
+	}
 	if (ids != NULL) {
 		ask.args[n++] = "-j";
 		ask.args[n++] = ids;

@@ -13,7 +13,7 @@ libslurmtext_a_SOURCES = \
 	collector/json_value.c collector/json_split.c \
 	collector/json_read.h collector/json_fields.c \
 	collector/json_job.c collector/json_resources.c \
-	collector/json_acct.c
+	collector/json_acct.c collector/json_form.c
 
 # Makes the configuration ready; apart, so that a test links it alone.
 noinst_LIBRARIES += libcollectorconf.a
@@ -31,10 +31,12 @@ collector_collector_SOURCES = \
 	collector/collector.h \
 	collector/now.c collector/health.c collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \
-	collector/details.h collector/details.c collector/exact.c \
+	collector/details.h collector/details.c collector/details_json.c \
+	collector/exact.c collector/source.c \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
-	collector/ledger_ids.c collector/ledger_held.c collector/events.c \
-	collector/asks.c collector/right.c collector/startup.c \
+	collector/ledger_ids.c collector/ledger_json.c \
+	collector/ledger_held.c collector/events.c collector/asks.c \
+	collector/right.c collector/startup.c \
 	collector/script.c collector/nodes.c collector/plan.c \
 	collector/status.c collector/main.c
 collector_collector_LDADD = libcollectorconf.a libslurmtext.a libworker.a \

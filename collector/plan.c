@@ -86,7 +86,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	if (c->w->stopping)
 		return;
 	startup_kick(c);
-	if (!c->ready || !c->synced)
+	if (!c->ready || !c->synced || !source_settled(c))
 		return;
 	events_kick(c->events);
 	poll_due(c);

@@ -124,6 +124,7 @@ ask_config(struct collector *c)
 	s->next = c->slurm;
 	s->next.cluster[0] = '\0';
 	s->next.min_job_age = 300;
+	s->next.json_known = 0;
 	lines_clear(&s->lines);
 	s->busy = ask_start(c, &ask) != NULL;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/json.h"
+#include "collector/json_read.h"
 #include "tests/unit/check.h"
 
 static struct span
@@ -196,6 +196,24 @@ test_split(void)
 	CHECK_INT(split("{\"a\\\":[\":1,\"jobs\":[]}", 3, 20, &seen), 0);
 }
 
+/* What --json=list of 24.11 and 26.05 says, and of Slurms that do not exist. */
+static void
+test_form(void)
+{
+	CHECK_INT(json_form("Possible data_parser plugins:\n"
+	    "data_parser/v0.0.42\ndata_parser/v0.0.40\n"
+	    "data_parser/v0.0.41\n"), 40);
+	CHECK_INT(json_form("data_parser/v0.0.45\ndata_parser/v0.0.42\n"
+	    "data_parser/v0.0.43\ndata_parser/v0.0.44\n"), 42);
+	CHECK_INT(json_form("data_parser/v0.0.47\ndata_parser/v0.0.46\n"),
+	    46);
+	CHECK_INT(json_form("data_parser/v0.0.39\ndata_parser/v0.0.40\n"),
+	    40);
+	CHECK_INT(json_form("data_parser/v0.0.39\n"), 0);
+	CHECK_INT(json_form("data_parser/v0.0."), 0);
+	CHECK_INT(json_form(""), 0);
+}
+
 int
 main(void)
 {
@@ -203,5 +221,6 @@ main(void)
 	test_number();
 	test_members();
 	test_split();
+	test_form();
 	return check_done();
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What Slurm's answers are read as (slurmSource).  Text is what every version
+ * has; where the site wants JSON, its form is chosen here, once a Slurm: a
+ * newer one changes its default form, but keeps the older ones for years.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/collector.h"
+#include "collector/json_read.h"
+#include "common/log.h"
+
+#define JSON_FROM	2108	/* squeue and sacct have it since */
+#define FORMS_FROM	2302	/* and it can be chosen since */
+
+static void
+settle(struct collector *c, const char *json)
+{
+	snprintf(c->slurm.json, sizeof(c->slurm.json), "%s", json);
+	c->slurm.json_known = 1;
+	if (*json == '\0')
+		log_warnx("slurmSource is json, but Slurm %s has none that can "
+		    "be read: text is read", c->slurm.version_text);
+	else
+		log_info("Slurm is read by %s", json);
+	plan_kick(c);
+}
+
+static void
+on_list(const struct command_end *end, void *arg)
+{
+	struct collector *c = arg;
+	char json[sizeof(c->slurm.json)];
+	unsigned form;
+
+	c->listing_forms = 0;
+	if (end->outcome != COMMAND_OK) {
+		settle(c, "--json");
+		return;
+	}
+	/* The list comes on standard error. */
+	form = json_form(end->err);
+	if (form > JSON_FORM_NEWEST)
+		log_warnx("Slurm's JSON begins with v0.0.%u, which is newer than "
+		    "what is known here: it is tried", form);
+	snprintf(json, sizeof(json), form != 0 ? "--json=v0.0.%u" : "--json",
+	    form);
+	settle(c, json);
+}
+
+int
+source_settled(struct collector *c)
+{
+	struct ask ask = { .cmd = CMD_SQUEUE, .args = { "--json=list" },
+	    .on_end = on_list, .arg = c };
+
+	if (!c->set->json || c->slurm.json_known)
+		return 1;
+	if (c->listing_forms)
+		return 0;
+	if (c->slurm.version != 0 && c->slurm.version < JSON_FROM)
+		settle(c, "");
+	else if (c->slurm.version != 0 && c->slurm.version < FORMS_FROM)
+		settle(c, "--json");
+	else
+		c->listing_forms = ask_start(c, &ask) != NULL;
+	return c->slurm.json_known;
+}
+
+const char *
+source_json(const struct collector *c)
+{
+	return c->set->json && c->slurm.json_known && c->slurm.json[0] != '\0' ?
+	    c->slurm.json : NULL;
+}
+
+void
+source_lacks(struct collector *c, uint64_t job, const char *field)
+{
+	unsigned i;
+
+	for (i = 0; i < c->n_lacking; i++)
+		if (strcmp(c->lacking[i], field) == 0)
+			return;
+	if (c->n_lacking == LACKING_MAX)
+		return;
+	c->lacking[c->n_lacking++] = field;
+	log_warnx("Slurm's JSON lacks %s, or it is of a form not known here "
+	    "(first seen in job %llu): what it says stays unknown; slurmSource "
+	    "text may have it", field, (unsigned long long)job);
+}

@@ -263,25 +263,38 @@ collector_fill(const struct supervisor *sup, struct sandbox *sb)
 	config_look(sup, sb);
 }
 
-static void
+/* A trial has no folders; without memory nobody runs outside of his. */
+static int
+root_set(struct sandbox *sb, const char *path)
+{
+	if (path == NULL)
+		return 0;
+	sb->root = strdup(path);
+	return sb->root != NULL ? 0 : -1;
+}
+
+static int
 listener_fill(const struct supervisor *sup, struct sandbox *sb)
 {
-	sb->root = strdup(sup->places.empty_dir);
 	sb->nofile = LISTENER_NOFILE;
 	sb->nproc = 0;
 	sb->fsize = 0;
+	return root_set(sb, sup->places.empty_dir);
 }
 
-static void
+static int
 submitter_fill(const struct supervisor *sup, struct sandbox *sb)
 {
-	sb->root = strdup(sup->places.spool_dir);
 	sb->nofile = SUBMITTER_NOFILE;
 	sb->nproc = SUBMITTER_NPROC;
-	allow(sb, sup->places.spool_dir, SANDBOX_READ | SANDBOX_WRITE);
+	if (root_set(sb, sup->places.spool_dir) == -1)
+		return -1;
+	if (sb->root != NULL)
+		allow(sb, sb->root, SANDBOX_READ | SANDBOX_WRITE);
+	return 0;
 }
 
-void
+int
 access_fill(const struct supervisor *sup, struct sandbox *sb)
 {
 	const struct identity *id = &sup->places.who[sb->role];
@@ -292,12 +305,10 @@ access_fill(const struct supervisor *sup, struct sandbox *sb)
 	sb->gid = id->gid;
 	memcpy(sb->groups, id->groups, sizeof(sb->groups));
 	sb->n_groups = id->n_groups;
-	if (sb->role == ROLE_COLLECTOR)
-		collector_fill(sup, sb);
-	else if (sb->role == ROLE_LISTENER)
-		listener_fill(sup, sb);
-	else
-		submitter_fill(sup, sb);
-	if (sb->role != ROLE_COLLECTOR && sb->root == NULL)
-		log_warn("root folder of the %s", role_name(sb->role));
+	if (sb->role == ROLE_LISTENER)
+		return listener_fill(sup, sb);
+	if (sb->role == ROLE_SUBMITTER)
+		return submitter_fill(sup, sb);
+	collector_fill(sup, sb);
+	return 0;
 }

@@ -70,10 +70,12 @@ sandbox_send(struct child *c)
 	int rc;
 
 	sandbox_init(&sb, c->role);
-	access_fill(c->sup, &sb);
 	wr_init(&w, SANDBOX_FRAME_MAX);
-	sandbox_write(&w, &sb);
-	rc = channel_send(c->channel, MSG_SANDBOX, 0, &w, -1);
+	rc = access_fill(c->sup, &sb);
+	if (rc == 0) {
+		sandbox_write(&w, &sb);
+		rc = channel_send(c->channel, MSG_SANDBOX, 0, &w, -1);
+	}
 	wr_clear(&w);
 	sandbox_clear(&sb);
 	return rc;
@@ -100,8 +102,9 @@ on_hello(struct child *c, struct reader *r)
 		return;
 	}
 	c->state = CHILD_CLOSED;
-	log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
-	    (int)c->pid, c->layers);
+	if (!c->sup->trial)
+		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
+		    (int)c->pid, c->layers);
 	reload_hello(c);
 }
 

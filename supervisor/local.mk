@@ -11,7 +11,7 @@ supervisor_supervisor_SOURCES = supervisor/supervisor.h \
 	supervisor/proc.c supervisor/spawn.c supervisor/env.c \
 	supervisor/autopsy.c supervisor/poison.c supervisor/link.c \
 	supervisor/peers.c supervisor/pulse.c supervisor/serve.c \
-	supervisor/stop.c supervisor/sockets.c supervisor/pidfile.c \
+	supervisor/stop.c supervisor/trial.c supervisor/sockets.c supervisor/pidfile.c \
 	supervisor/notify.c supervisor/control.c supervisor/control.h \
 	supervisor/control_clients.c supervisor/uids.c \
 	supervisor/report.c \

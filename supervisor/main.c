@@ -172,7 +172,7 @@ world_settle(struct supervisor *sup)
 	return 0;
 }
 
-static void
+void
 workers_start(struct supervisor *sup)
 {
 	static const enum role order[] = { ROLE_SUBMITTER, ROLE_COLLECTOR,
@@ -184,7 +184,6 @@ workers_start(struct supervisor *sup)
 		child_init(sup, child_of(sup, order[i]), order[i]);
 	for (i = 0; i < WORKERS; i++)
 		child_start(child_of(sup, order[i]));
-	pulse_init(sup);
 }
 
 static void
@@ -205,6 +204,7 @@ serve(struct supervisor *sup)
 		return 1;
 	}
 	workers_start(sup);
+	pulse_init(sup);
 	event_base_dispatch(sup->base);
 	sup_end(sup);
 	if (sup->status == 0)
@@ -248,12 +248,7 @@ daemon_main(const struct flags *flags)
 	signals_catch(&sup);
 	if (conf_load(&sup) == -1)
 		return sup.stopping ? sup.status : 1;
-	if (!flags->test)
-		return serve(&sup);
-	if (users_settle(&sup) == -1)
-		return 1;
-	printf("configuration OK\n");
-	return 0;
+	return flags->test ? trial_run(&sup) : serve(&sup);
 }
 
 int

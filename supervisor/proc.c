@@ -254,6 +254,10 @@ child_gone(struct child *c, int status)
 		stop_child_gone(c);
 		return;
 	}
+	if (sup->trial) {
+		stop_begin(sup, "a worker died", 1);
+		return;
+	}
 	reload_child_gone(c);
 	c->restarts++;
 	if (!sup->stopping)

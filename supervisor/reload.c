@@ -234,6 +234,10 @@ first_check(struct supervisor *sup)
 		if (sup->children[role].agreed != sup->conf.generation)
 			return;
 	}
+	if (sup->trial) {
+		stop_begin(sup, "all have looked at it", 0);
+		return;
+	}
 	sup->settled = 1;
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		serve_use(&sup->children[role]);

@@ -58,7 +58,8 @@ stop_begin(struct supervisor *sup, const char *why, int status)
 		return;
 	sup->stopping = 1;
 	sup->status = status;
-	log_notice("ending: %s", why);
+	if (!sup->trial)
+		log_notice("ending: %s", why);
 	notify_stopping();
 	load_cancel(sup);
 	control_close(sup);

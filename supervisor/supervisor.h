@@ -142,6 +142,7 @@ struct supervisor {
 	time_t		 reload_time;
 	struct control	*control;	/* the admin tool's door, or NULL */
 	long long	 started;	/* clock_ms() */
+	int		 trial;		/* -test: nobody is to serve */
 	int		 settled;	/* all workers took the first configuration */
 	int		 announced;	/* READY=1 was said */
 	int		 stopping;
@@ -151,6 +152,7 @@ struct supervisor {
 
 /* main.c */
 struct child *child_of(struct supervisor *sup, enum role role);
+void workers_start(struct supervisor *sup);
 /* A worker serves: when all do for the first time, the service is up. */
 void sup_serving(struct supervisor *sup);
 
@@ -344,8 +346,8 @@ int folders_settle(struct supervisor *sup);
 int folder_for(const struct supervisor *sup, const char *path);
 void places_clear(struct places *places);
 
-/* access.c: what each worker may open. */
-void access_fill(const struct supervisor *sup, struct sandbox *sb);
+/* access.c: what each worker may open.  0, or -1 on memory. */
+int access_fill(const struct supervisor *sup, struct sandbox *sb);
 
 /* slurmconf.c: the little of slurm.conf that access.c must know. */
 /* Calls found with each folder or socket named in it; path may not exist. */
@@ -354,6 +356,10 @@ void slurmconf_scan(const char *path, void (*found)(const char *path,
 
 /* privs.c: the supervisor's own rights. */
 void privs_trim(const struct supervisor *sup);
+
+/* trial.c: -test. */
+/* Returns the exit status. */
+int trial_run(struct supervisor *sup);
 
 /* stop.c */
 void stop_begin(struct supervisor *sup, const char *why, int status);

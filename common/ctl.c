@@ -29,6 +29,18 @@ static const struct {
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
 };
 
+/* Of flags, job ids and cluster's name, what a verb heeds. */
+static const struct {
+	uint32_t	flags;
+	int		jobs;
+} heeds[CTL__COUNT] = {
+	[CTL_QUEUE] = { CTL_FLAG_REJECTED, 1 },
+	[CTL_RETRY] = { CTL_FLAG_ALL, 1 },
+	[CTL_DROP] = { 0, 1 },
+	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE, 0 },
+	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 0 },
+};
+
 const struct ctl_column *
 ctl_columns(unsigned table)
 {
@@ -68,6 +80,10 @@ ctl_request_check(const struct ctl_request *req)
 		return "too many job ids";
 	if (memchr(req->text, '\0', sizeof(req->text)) == NULL)
 		return "text without an end";
+	/* A sync of all must not be the answer to a sync of one job. */
+	if ((req->flags & ~heeds[req->verb].flags) != 0 ||
+	    (!heeds[req->verb].jobs && (req->n_ids != 0 || *req->text != '\0')))
+		return "the daemon knows no such option of that verb";
 	return NULL;
 }
 

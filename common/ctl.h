@@ -36,8 +36,6 @@ enum ctl_verb {
 #define CTL_FLAG_REJECTED	1u
 #define CTL_FLAG_DRY_RUN	2u
 #define CTL_FLAG_FORCE		4u
-#define CTL_FLAG_START		8u	/* sync --direction */
-#define CTL_FLAG_STOP		16u
 #define CTL_FLAG_ALL		32u
 
 struct ctl_request {
@@ -63,7 +61,7 @@ enum ctl_status {
 /* Tables of rows; the numbers travel. */
 enum ctl_table {
 	CTL_T_STATUS,	/* process, key, value */
-	CTL_T_QUEUE,	/* cluster, job, start, what, to, tries, due, state, reason */
+	CTL_T_QUEUE,	/* cluster, job, start, what, to, tries, due (in s), state, reason */
 	CTL_T_DIFF,	/* cluster, job, start, difference, action */
 	CTL_T_METRIC,	/* name, type, help, labels, value */
 	CTL_T_NOTE,	/* text */
@@ -87,7 +85,10 @@ const char *ctl_table_name(unsigned table);
  */
 unsigned ctl_seconds(unsigned verb);
 
-/* Checks magic, version, verb, NUL: NULL, or what is wrong. */
+/*
+ * Checks magic, version, verb, NUL, and that nothing is asked which the verb
+ * does not heed: NULL, or what is wrong.
+ */
 const char *ctl_request_check(const struct ctl_request *req);
 /* One row: u8 table, u8 fields, each a str.  Ends with a NULL. */
 void ctl_row(struct writer *w, unsigned table, ...) __attribute__((sentinel));

@@ -16,12 +16,11 @@
 const char args_usage[] =
 "usage: cc-slurm-adapterctl [-s SOCKET] [-j] VERB ...\n"
 "  status                        who runs, since when, what is waiting\n"
-"  queue [--rejected] [--limit N]\n"
+"  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
 "                                what waits for cc-backend and NATS, and why\n"
 "  retry ID... | --all           rejected runs of these jobs are due again\n"
 "  drop ID...                    rejected runs of these jobs are given up\n"
-"  sync [--dry-run] [--force] [--start] [--stop] [--job ID]... [--cluster NAME]\n"
-"                                compare cc-backend with Slurm now\n"
+"  sync [--dry-run] [--force]    compare cc-backend with Slurm now\n"
 "  backfill --from T --to T      fetch what ended between two times\n"
 "  repair [--dry-run]            mend runs that were closed by mistake\n"
 "  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
@@ -48,10 +47,9 @@ static const struct verb {
 	{ "queue", CTL_QUEUE, TAKES_JOBS, CTL_FLAG_REJECTED },
 	{ "retry", CTL_RETRY, TAKES_IDS | NEEDS_IDS, CTL_FLAG_ALL },
 	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS, 0 },
-	{ "sync", CTL_SYNC, TAKES_JOBS, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE |
-	    CTL_FLAG_START | CTL_FLAG_STOP },
-	{ "backfill", CTL_BACKFILL, TAKES_RANGE, CTL_FLAG_DRY_RUN },
-	{ "repair", CTL_REPAIR, TAKES_JOBS, CTL_FLAG_DRY_RUN },
+	{ "sync", CTL_SYNC, 0, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
+	{ "backfill", CTL_BACKFILL, TAKES_RANGE, 0 },
+	{ "repair", CTL_REPAIR, 0, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },
@@ -64,8 +62,6 @@ static const struct {
 	{ "--rejected", CTL_FLAG_REJECTED },
 	{ "--dry-run", CTL_FLAG_DRY_RUN },
 	{ "--force", CTL_FLAG_FORCE },
-	{ "--start", CTL_FLAG_START },
-	{ "--stop", CTL_FLAG_STOP },
 	{ "--all", CTL_FLAG_ALL },
 };
 

@@ -16,12 +16,6 @@
 #define CELL_MAX	4096	/* bytes shown of one field */
 #define WIDTH_MAX	60	/* a longer field pushes the others aside in its row only */
 
-static int
-is_time(const char *column)
-{
-	return strcmp(column, "start") == 0 || strcmp(column, "due") == 0;
-}
-
 /* What stands in a cell; NULL columns are those of a newer daemon. */
 static const char *
 cell(const struct row *row, unsigned i, const struct ctl_column *column,
@@ -36,8 +30,8 @@ cell(const struct row *row, unsigned i, const struct ctl_column *column,
 		return "";
 	seconds = strtoll(row->fields[i], &end, 10);
 	when = (time_t)seconds;
-	if (column != NULL && is_time(column->name) && seconds > 0 &&
-	    *end == '\0' && localtime_r(&when, &tm) != NULL &&
+	if (column != NULL && strcmp(column->name, "start") == 0 &&
+	    seconds > 0 && *end == '\0' && localtime_r(&when, &tm) != NULL &&
 	    strftime(buf, CELL_MAX, "%Y-%m-%dT%H:%M:%S", &tm) != 0)
 		return buf;
 	return text_vis(row->fields[i], buf, CELL_MAX);

@@ -77,6 +77,13 @@ on_reload(struct client *c)
 	reload_begin(sup);
 }
 
+/* A state that is sent because it was forced cannot be taken back. */
+static int
+destroys(const struct ctl_request *req)
+{
+	return verbs[req->verb].root || (req->flags & CTL_FLAG_FORCE) != 0;
+}
+
 void
 control_begin(struct client *c)
 {
@@ -87,12 +94,10 @@ control_begin(struct client *c)
 		client_refuse(c, CTL_ERROR, wrong);
 		return;
 	}
-	if (!ctl_users_may(&c->control->users, c->uid,
-	    verbs[c->req.verb].root)) {
+	if (!ctl_users_may(&c->control->users, c->uid, destroys(&c->req))) {
 		log_warnx("admin tool: user %u may not do that (verb %u)",
 		    (unsigned)c->uid, c->req.verb);
-		client_refuse(c, CTL_DENIED, verbs[c->req.verb].root ?
-		    "that takes root" : "only root and ctlUsers may do that");
+		client_refuse(c, CTL_DENIED, "that takes root");
 		return;
 	}
 	c->id = ++c->control->ids;

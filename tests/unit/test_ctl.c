@@ -48,12 +48,15 @@ test_good_lines(void)
 	CHECK_INT(args.req.ids[1], 6);
 	CHECK_STR(parse(&args, "retry --all"), NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_ALL);
-	CHECK_STR(parse(&args, "sync --dry-run --force --job 3 --job 4 "
-	    "--cluster alpha --stop"), NULL);
-	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE |
-	    CTL_FLAG_STOP);
+	CHECK_STR(parse(&args, "sync --dry-run --force"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	args.req.n_ids = 1;	/* all is not what was asked for */
+	CHECK(ctl_request_check(&args.req) != NULL);
+	CHECK_STR(parse(&args, "queue --job 3 --job 4 --cluster alpha"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "log DEBUG"), NULL);
 	CHECK_INT(args.req.a, 4);
 	CHECK_STR(parse(&args, "log 0"), NULL);
@@ -71,7 +74,7 @@ test_bad_lines(void)
 	static const char *const bad[] = { "", "-x status", "-s", "nonsense",
 		"status 5", "queue --all", "retry", "retry --all 5",
 		"retry 0", "retry 5x", "retry -5", "drop", "drop --all",
-		"sync 5", "sync --job", "sync --job x", "sync --cluster",
+		"sync 5", "sync --job", "sync --job x", "queue --cluster", "sync --job 5", "repair --job 5",
 		"log", "log 6", "log loud", "log 1 2", "backfill",
 		"backfill --from 5", "backfill --from 5 --to 5",
 		"backfill --from x --to 5", "queue --limit 0",

@@ -278,6 +278,10 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
 	    !asks_has(c->asks, job->key.job, job->key.start))
 		return ROW_NOTHING;
+	/* slurmdbd heard of the end before the start: it will know more soon. */
+	if (job->partition == NULL && (run == NULL ||
+	    !(run->flags & OPEN_DETAILED)))
+		return ROW_NOTHING;
 	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > now_wall() &&
 	    !settings_ignores(c->set, job))

@@ -160,7 +160,7 @@ node_use(struct span line, const struct gres_names *names,
 {
 	static const char *const texts[] = { " Reason=", " Comment=",
 		" Extra=" };
-	struct span s;
+	struct span s, state;
 	const char *p;
 	size_t i;
 
@@ -172,8 +172,10 @@ node_use(struct span line, const struct gres_names *names,
 		if ((p = token_find(line, texts[i])) != NULL)
 			line.n = (size_t)(p - line.p);
 	s = line;
-	snprintf(node->states, sizeof(node->states), "%s",
-	    node_word(token_value(&s, " State=")));
+	state = token_value(&s, " State=");
+	if (state.p == NULL)
+		return -1;
+	snprintf(node->states, sizeof(node->states), "%s", node_word(state));
 	s = line;
 	if (number_u32(token_value(&s, " CPUAlloc="), &node->cpus) == -1)
 		node->cpus = 0;

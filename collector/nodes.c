@@ -42,6 +42,7 @@ struct nodes {
 	struct node	*first;		/* owned, all of them */
 	size_t		 n;
 	uint32_t	 cycle;
+	size_t		 seen;		/* nodes of this answer */
 	int		 busy;
 	int		 again;		/* a new submitter: all of them, soon */
 	int64_t		 polled;	/* monotonic s; 0 = never */
@@ -141,8 +142,11 @@ on_node(struct span line, void *arg)
 	struct node_state now;
 	struct node *node;
 
-	if (node_use(line, &set->names, &now) == -1 || now.states[0] == '\0' ||
-	    (set->ignore != NULL && pattern_matches(set->ignore, now.host)))
+	if (node_use(line, &set->names, &now) == -1)
+		return 0;
+	n->seen++;
+	if (now.states[0] == '\0' || (set->ignore != NULL &&
+	    pattern_matches(set->ignore, now.host)))
 		return 0;
 	node = node_find(n, now.host, 1);
 	if (node == NULL)
@@ -220,7 +224,8 @@ frame_send(struct nodes *n, struct node **at)
 	}
 	wr_str(&w, n->c->slurm.cluster);
 	wr_u32(&w, count);
-	wr_mem(&w, body.buf, body.len);
+	if (count > 0)
+		wr_mem(&w, body.buf, body.len);
 	if (count > 0 && wr_end(&body) == 0 && out_nodes(n->c->out, &w) == 0) {
 		for (; begin != node; begin = begin->next)
 			begin->unsent = 0;
@@ -273,8 +278,8 @@ on_jobs_end(const struct command_end *end, void *arg)
 {
 	struct nodes *n = arg;
 
-	if (end->outcome != COMMAND_OK ||
-	    lines_end(&n->lines, on_job, n) == -1) {
+	/* A line without its end: the answer was cut. */
+	if (end->outcome != COMMAND_OK || n->lines.len > 0) {
 		nodes_fail(n, "squeue", end);
 		return;
 	}
@@ -290,8 +295,7 @@ on_nodes_end(const struct command_end *end, void *arg)
 	    .args = { "-h", "-a", "-t", RUNNING_STATES, "-o", "%N" },
 	    .on_output = on_job_output, .on_end = on_jobs_end, .arg = n };
 
-	if (end->outcome != COMMAND_OK ||
-	    lines_end(&n->lines, on_node, n) == -1) {
+	if (end->outcome != COMMAND_OK || n->lines.len > 0 || n->seen == 0) {
 		nodes_fail(n, "scontrol show node", end);
 		return;
 	}
@@ -319,6 +323,7 @@ nodes_kick(struct nodes *n)
 		return;
 	n->polled = now_s();
 	n->cycle++;
+	n->seen = 0;
 	lines_clear(&n->lines);
 	n->busy = ask_start(c, &ask) != NULL;
 }

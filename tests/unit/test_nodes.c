@@ -148,6 +148,7 @@ lines(void)
 	CHECK_STR(show("NodeName=a State=MIXED AllocTRES="),
 	    "a mixed cpus=0 memory=0 gpus=0");
 	CHECK_STR(show("JobId=1 State=MIXED"), "none");
+	CHECK_STR(show("NodeName=a CPUAlloc=3 AllocMe"), "none");
 	CHECK_STR(show("NodeName= State=MIXED"), "none");
 }
 

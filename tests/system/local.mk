@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
-EXTRA_DIST += tests/check tests/demo tests/matrix \
+EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
 	tests/lab/chroot tests/lab/kinds.sh tests/lab/kinds.py \
 	.ci/run .clang-tidy \
 	tests/lab/binaries tests/lab/build tests/lab/ccbackend \
@@ -32,7 +32,14 @@ EXTRA_DIST += tests/check tests/demo tests/matrix \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
 	tests/system/420-reconcile.sh \
+	tests/system/500-slurmctld.sh \
+	tests/system/510-slurmdbd.sh \
+	tests/system/520-munge.sh \
+	tests/system/530-commands.sh \
+	tests/system/540-right-taken.sh \
+	tests/system/550-other-slurm.sh \
 	tests/system/answers.py \
+	tests/system/crash.py \
 	tests/system/delivery.py \
 	tests/system/groups.sh \
 	tests/system/hook_client.py \

@@ -339,7 +339,7 @@ def compare(a):
     while True:
         try:
             report, total, n = compare_once(a, gpus, token)
-        except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
+        except (RuntimeError, OSError, ValueError, subprocess.TimeoutExpired) as e:
             report, total, n = [str(e)], "no comparison", 0
         if n < a.expect:
             report.append("Slurm has %d runs, there should be %d" % (n, a.expect))

@@ -116,7 +116,7 @@ static void
 open_early(struct collector *c, const struct run_key *key)
 {
 	size_t cap = c->cap_early != 0 ? c->cap_early * 2 : 256;
-	struct run_key *early;
+	struct run_key *early, copy = *key;
 
 	if (c->n_early == c->cap_early) {
 		early = realloc(c->early, cap * sizeof(*early));
@@ -125,7 +125,7 @@ open_early(struct collector *c, const struct run_key *key)
 		c->early = early;
 		c->cap_early = cap;
 	}
-	c->early[c->n_early++] = *key;
+	c->early[c->n_early++] = copy;
 }
 
 void

@@ -80,7 +80,8 @@ metric(struct collector *c, uint64_t request, const char *name,
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 	wr_init(&row, 1024);
-	ctl_row(&row, CTL_T_METRIC, name, type, help, "", text, NULL);
+	ctl_row(&row, CTL_T_METRIC, name, type, help, "", text,
+	    (char *)NULL);
 	worker_ctl_row(c->w, request, &row);
 	wr_clear(&row);
 }

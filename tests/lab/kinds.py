@@ -103,17 +103,23 @@ def groups_of(text):
         index = []
         for ranges in re.findall(r"(?:^|,)gpu[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
             index += truth.numbers(ranges)
+        # shares of devices: "shard:30(0/100,30/100)", each device in its place
+        for shares in re.findall(r"(?:shard|mps)[^,()]*\(([0-9/,]+)\)", gres.decode()):
+            index += [i for i, s in enumerate(shares.split(",")) if not s.startswith("0/")]
+        for ranges in re.findall(r"(?:shard|mps)[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
+            index += truth.numbers(ranges)
         for host in truth.hosts(nodes.decode()):
-            out.append((host, tuple(truth.numbers(cpus.decode())), tuple(sorted(index))))
+            out.append((host, tuple(truth.numbers(cpus.decode())), tuple(sorted(set(index)))))
     return tuple(sorted(out))
 
 
 def records(text, job_id, name):
-    """Each record of that job, from its UserId= on."""
+    """Each record of that job, from behind its name on."""
     head = re.compile(rb"(?:^|\n)JobId=%d (?:ArrayJobId=\d+ ArrayTaskId=\S+ (?:ArrayTaskThrottle=\d+ )?)?"
                       rb"(?:HetJobId=\d+ HetJobOffset=\d+ (?:HetJobIdSet=\S+ )?)?JobName=" % job_id)
     for m in head.finditer(text):
-        if text.startswith(name + b" UserId=", m.end()):
+        # 26.05 has SLUID= between
+        if re.compile(re.escape(name) + rb"(?: SLUID=\S+)? UserId=").match(text, m.end()):
             end = text.find(b"\nJobId=", m.end() + len(name))
             yield text[m.end() + len(name):end if end != -1 else len(text)]
 
@@ -260,6 +266,9 @@ def expected(run, seen, topology, gpus):
             want["numHwthreads"] = [sum(len(cpus) for _, cpus, _ in seen[0].groups)]
             want["numNodes"] = [len(want["resources"])]
             want["hosts"] = [sorted(want["resources"])]
+        if live and "gres/gpu" not in tres:
+            # parts of devices: each device counts once
+            want["numAcc"] = [sum(len(index) for _, _, index in live.groups)]
         if live:
             want["resources"] = {
                 h: (want["resources"][h][0], sorted(truth.gpu_address(h, i, gpus) for i in index))
@@ -277,10 +286,13 @@ def of_run(seen, run):
 
 def lenient(run, job, kind_late):
     """May threads and GPUs be unknown?  Then a message must say so."""
-    brief = int(run.last["End"]) - int(run.first["Start"]) <= LATE_SECONDS \
-        if run.last["End"].isdigit() else False
     said = (job.get("metaData") or {}).get("message", "")
-    return (brief or kind_late) and bool(said)
+    return (is_brief(run) or kind_late) and bool(said)
+
+
+def is_brief(run):
+    return run.last["End"].isdigit() and \
+        int(run.last["End"]) - int(run.first["Start"]) <= LATE_SECONDS
 
 
 def differences(run, owned, want, job):
@@ -415,7 +427,11 @@ def judge_once(a, gpus, token_text):
             earlier.add(r.job)
             continue
         earlier.add(r.job)
-        wrong = differences(r, o, expected(r, of_run(seen[r.job], r), a.topology, gpus), job)
+        mine = of_run(seen[r.job], r)
+        if not mine and o.flag != "late" and not is_brief(r):
+            v.problems.append("job %d started %d: nobody saw where it ran" % r.key)
+            continue
+        wrong = differences(r, o, expected(r, mine, a.topology, gpus), job)
         if wrong:
             v.problems.append("job %d started %d: %s" % (r.key + ("; ".join(wrong),)))
         else:

@@ -98,6 +98,17 @@ kind_gpu() {
 	job g7 labbob "sleep $S" -p gpu -n1 --gpus=a100:2 --comment 'gpu:9(IDX:0-8)'
 	job g8 labbob "sleep $S" -p gpu -n1
 }
+# Several types on a node, a type with a dash, parts of a device.
+kind_gpu-mixed() {
+	local part=shard
+	case $(slurmctld -V) in *\ 20.*) part=mps ;; esac
+	job m1 labalice "sleep $S" -p gpu -n1 -w n4 --gres=gpu:mi-250x:1
+	job m2 labbob "sleep $S" -p gpu -n1 -w n4 --gres=gpu:a100:1,gpu:mi-250x:1
+	wait_for 30 starts "${id[m2]}"
+	job m3 labalice "sleep $S" -p gpu -n1 -w n4 --gres=gpu:2
+	job m4 labbob "sleep $S" -p gpu -n1 -w n4 --gres="$part:30"
+	job m5 labalice "sleep $S" -p gpu -n1 -w n4 --gres="$part:10"
+}
 kind_array() {
 	job a1 labalice "sleep $((S / 2))" -n1 -a 1-5%2
 	job a2 labbob "sleep 3; [ \$SLURM_ARRAY_TASK_ID != 7 ] || exit 3" -n1 -a 3,7,11
@@ -363,7 +374,7 @@ scancel_all() {
 # --- the round -----------------------------------------------------------------------
 
 PARALLEL=(timed-out requeued resized suspended cancelled limit-raised no-script held
-    plain unequal shared gpu array het fails-at-once one-second opted-out hostile exclusive)
+    gpu-mixed plain unequal shared gpu array het fails-at-once one-second opted-out hostile exclusive)
 ALONE=(reserved preempted prolog-fails node-fails while-down id-reused federation)
 
 wanted() {
@@ -383,7 +394,7 @@ PreemptMode=REQUEUE
 PartitionName=low Nodes=n[1-4] PriorityTier=1 DefaultTime=10
 PartitionName=high Nodes=n[1-4] PriorityTier=10 DefaultTime=10
 PartitionName=force Nodes=n[1-2] OverSubscribe=FORCE:2 DefaultTime=10"
-	env LAB_QUIET=1 LAB_TRUTH=1 LAB_BIG=0 LAB_MINJOBAGE="$AGE" LAB_CONF="$conf" \
+	env LAB_QUIET=1 LAB_TRUTH=1 LAB_BIG=0 LAB_GPUS=mixed LAB_MINJOBAGE="$AGE" LAB_CONF="$conf" \
 	    timeout 120 "$LAB/slurm" up "$T/slurm" "$port" || broken "no Slurm"
 	# shellcheck disable=SC1091	# written by lab/slurm
 	. "$T/slurm/env.sh"
@@ -401,7 +412,8 @@ test_begin "kinds of jobs: $(slurmctld -V), slurmSource $source"
 : >"$T/kinds"
 lab_for_kinds
 backend_up
-conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2
+conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2 \
+    gpuGresNames='["gpu","shard","mps"]'
 suite_up root
 hooks_on
 began=$SECONDS

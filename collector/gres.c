@@ -55,12 +55,29 @@ item_length(struct span s)
 	return i;
 }
 
-/* "(IDX:0-1)" behind the words; others, "(S:0)", say nothing of indices. */
+/* "0/100,30/100": what is used of each device in turn (shards, from 22.05 on). */
+static int
+is_shares(struct span s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if ((s.p[i] < '0' || s.p[i] > '9') && s.p[i] != '/' &&
+		    s.p[i] != ',')
+			return 0;
+	return s.n > 0 && memchr(s.p, '/', s.n) != NULL;
+}
+
+/*
+ * "(IDX:0-1)" or shares behind the words; others, "(S:0)", say nothing of
+ * devices.
+ */
 static int
 item_parens(struct span *words, struct gres_item *item)
 {
 	const char *open = memchr(words->p, '(', words->n);
 	const char *end = words->p + words->n, *idx;
+	struct span shares;
 
 	if (open == NULL)
 		return 0;
@@ -68,8 +85,13 @@ item_parens(struct span *words, struct gres_item *item)
 		return -1;
 	words->n = (size_t)(open - words->p);
 	idx = memmem(open, (size_t)(end - open), "IDX:", 4);
-	if (idx == NULL)
+	if (idx == NULL) {
+		shares.p = open + 1;
+		shares.n = (size_t)(end - 1 - shares.p);
+		if (is_shares(shares))
+			item->shares = shares;
 		return 0;
+	}
 	idx += 4;
 	item->has_idx = 1;
 	item->idx.p = idx;
@@ -158,6 +180,27 @@ on_range(uint32_t first, uint32_t last, void *arg)
 	}
 }
 
+/* Each device of which something is used: the place in the list is its index. */
+static int
+shares_each(struct span s, struct devices *d)
+{
+	const char *comma;
+	struct span one;
+	uint32_t i;
+
+	for (i = 0; s.n > 0; i++) {
+		comma = memchr(s.p, ',', s.n);
+		one.p = s.p;
+		one.n = comma != NULL ? (size_t)(comma - s.p) : s.n;
+		s.p += one.n + (comma != NULL);
+		s.n -= one.n + (comma != NULL);
+		if (one.n > 1 && !(one.p[0] == '0' && one.p[1] == '/') &&
+		    on_range(i, i, d) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 int
 gres_each(struct span s, const struct gres_names *names,
     int (*each)(uint32_t index, void *arg), void *arg, uint32_t *count)
@@ -172,6 +215,9 @@ gres_each(struct span s, const struct gres_names *names,
 			continue;
 		if (item.has_idx) {
 			if (ranges_each(item.idx, on_range, &d) == -1)
+				return -1;
+		} else if (item.shares.n > 0) {
+			if (shares_each(item.shares, &d) == -1)
 				return -1;
 		} else if (item.count <= ACCELS_MAX)
 			d.count += (uint32_t)item.count;

@@ -85,6 +85,7 @@ struct gres_item {
 	uint64_t	count;
 	struct span	idx;		/* what stands behind IDX:, may be empty */
 	int		has_idx;
+	struct span	shares;		/* "0/100,30/100", by device; may be empty */
 };
 
 /* list is a LIST value of the configuration (its JSON text); 0, or -1. */

@@ -14,6 +14,7 @@
 #include "collector/read.h"
 #include "collector/runner.h"
 #include "collector/tables.h"
+#include "common/log.h"
 #include "common/worker.h"
 
 struct collector;
@@ -75,6 +76,8 @@ struct health {
 	int64_t		 next;		/* monotonic ms; not asked before */
 	int64_t		 answered;	/* wall clock of the last good answer */
 	char		 why[256];
+	int		 said;		/* that it is away */
+	struct log_limit limit;
 	int		 returned;	/* it was away and is back: look at it again */
 };
 

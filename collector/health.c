@@ -24,15 +24,16 @@ health_good(struct health *h)
 		return;
 	h->away = 0;
 	h->returned = 1;
-	log_notice("%s answers again after %lld s", h->name,
-	    (long long)(h->answered - h->since));
+	if (h->said)
+		log_notice("%s answers again after %lld s", h->name,
+		    (long long)(h->answered - h->since));
 }
 
 void
 health_bad(struct health *h, const char *why)
 {
 	int64_t wait = WAIT_FIRST_MS;
-	unsigned i;
+	unsigned i, held;
 
 	for (i = 0; i < h->fails && wait < WAIT_MAX_MS; i++)
 		wait *= 2;
@@ -48,8 +49,11 @@ health_bad(struct health *h, const char *why)
 	}
 	h->away = 1;
 	h->since = now_wall();
-	log_warnx("%s does not answer: %s; asked again and again, nothing is "
-	    "skipped", h->name, why);
+	/* One question may fail while another does not, in turn. */
+	h->said = log_allowed(&h->limit, &held);
+	if (h->said)
+		log_warnx("%s does not answer: %s; asked again and again, "
+		    "nothing is skipped", h->name, why);
 }
 
 int64_t

@@ -50,7 +50,6 @@ struct channel {
 	struct frame	**out_tail;
 	size_t		 out_bytes;
 	int		 above;		/* the high mark was crossed */
-	int		 held;
 	int		 broken;
 	int		 busy;		/* inside a handler */
 	int		 freed;		/* free it when the handler is back */
@@ -246,7 +245,7 @@ deliver_all(struct channel *c)
 	size_t used = 0;
 	int n = 0;
 
-	while (!c->broken && !c->held && complete(c, used)) {
+	while (!c->broken && complete(c, used)) {
 		if (n++ == BURST) {
 			again(c);
 			break;
@@ -292,7 +291,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	 * neighbour says too fast stays in the socket, and a descriptor that
 	 * comes next cannot belong to a frame that is here already.
 	 */
-	if (deliver_all(c) || c->broken || c->held || complete(c, 0))
+	if (deliver_all(c) || c->broken || complete(c, 0))
 		return;
 	if (room(c) == -1) {
 		breaks(c, "out of memory");
@@ -448,27 +447,6 @@ int
 channel_full(const struct channel *c)
 {
 	return c->above;
-}
-
-size_t
-channel_pending(const struct channel *c)
-{
-	return c->out_bytes;
-}
-
-void
-channel_hold(struct channel *c, int hold)
-{
-	if (c->held == hold || c->broken)
-		return;
-	c->held = hold;
-	if (hold) {
-		event_del(c->readable);
-		event_del(c->again);
-	} else {
-		event_add(c->readable, NULL);
-		again(c);
-	}
 }
 
 int

@@ -58,15 +58,11 @@ int channel_send(struct channel *c, enum msg_type type, uint64_t id,
     const struct writer *w, int fd);
 /* 1 above the high mark, until below the low one. */
 int channel_full(const struct channel *c);
-/* Bytes not yet taken by the kernel. */
-size_t channel_pending(const struct channel *c);
 /*
  * On the way out: writes what is queued, blocking for at most timeout_ms.
  * Never calls a handler; 0 when all is out, else -1.
  */
 int channel_flush(struct channel *c, int timeout_ms);
-/* Stops and resumes reading (back-pressure). */
-void channel_hold(struct channel *c, int hold);
 /* A handler found the payload wrong: what names the field.  Ends the channel from the loop. */
 void channel_broken(struct channel *c, const char *what);
 

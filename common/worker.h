@@ -78,5 +78,8 @@ void worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 /* Short for one row of CTL_T_STATUS of this worker. */
 void worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Short for one row of CTL_T_METRIC without labels. */
+void worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value);
 
 #endif

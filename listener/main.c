@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,20 +141,6 @@ say_status(struct worker *w, uint64_t request)
 }
 
 static void
-say_metric(struct worker *w, uint64_t request, const char *name,
-    const char *type, const char *help, uint64_t value)
-{
-	char text[32];
-	struct writer row;
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	wr_init(&row, 1024);
-	ctl_row(&row, CTL_T_METRIC, name, type, help, "", text, NULL);
-	worker_ctl_row(w, request, &row);
-	wr_clear(&row);
-}
-
-static void
 say_metrics(struct worker *w, uint64_t request)
 {
 	struct listener *l = w->arg;
@@ -164,15 +149,15 @@ say_metrics(struct worker *w, uint64_t request)
 
 	events_count(l->events, &e);
 	door_count(l->door, &d);
-	say_metric(w, request, "cc_slurm_adapter_hook_events", "counter",
+	worker_metric(w, request, "cc_slurm_adapter_hook_events", "counter",
 	    "Hook messages understood.", e.received);
-	say_metric(w, request, "cc_slurm_adapter_hook_events_dropped",
+	worker_metric(w, request, "cc_slurm_adapter_hook_events_dropped",
 	    "counter", "Hook messages dropped for lack of room.", e.dropped);
-	say_metric(w, request, "cc_slurm_adapter_hook_events_waiting", "gauge",
+	worker_metric(w, request, "cc_slurm_adapter_hook_events_waiting", "gauge",
 	    "Hook messages that the collector has not taken.", e.waiting);
-	say_metric(w, request, "cc_slurm_adapter_hook_refused", "counter",
+	worker_metric(w, request, "cc_slurm_adapter_hook_refused", "counter",
 	    "Connections refused at the hooks' door.", d.refused);
-	say_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
+	worker_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
 	    "Connections that brought no message.", d.garbage);
 }
 

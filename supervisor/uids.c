@@ -59,11 +59,10 @@ list_write(const uid_t *uids, size_t n)
 char *
 prep_uids_complete(const char *list, const struct places *places)
 {
-	uid_t uids[USERS_MAX + OWN_UIDS], uid;
-	size_t n = 0;
+	uid_t uids[USERS_MAX + OWN_UIDS] = { 0 }, uid;	/* root is the first */
+	size_t n = 1;
 	unsigned i;
 
-	uid_add(uids, &n, 0);
 	uid_add(uids, &n, geteuid());
 	uid_add(uids, &n, places->who[ROLE_COLLECTOR].uid);
 	if (places->has_slurm)

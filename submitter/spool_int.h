@@ -112,6 +112,8 @@ int spool_cluster_id(struct spool *sp, const char *name, int add);
 const char *spool_cluster_name(const struct spool *sp, int id);
 /* Fills run from the row that st stands on (columns of SQL_RUN_GET). */
 void spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run);
+/* Of a record's bytes, stored beside them. */
+uint64_t spool_sum(const void *p, size_t n);
 /* Writes the record; 0 or -1. */
 int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */

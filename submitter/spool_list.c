@@ -202,9 +202,12 @@ spool_age(struct spool *sp, int64_t wall, int max)
 		n++;
 	}
 	sqlite3_reset(st);
-	sp->age_cluster = n == max ? tombs[n - 1][0] : 0;
-	sp->age_job = n == max ? tombs[n - 1][1] : 0;
-	sp->age_start = n == max ? tombs[n - 1][2] : 0;
+	if (n > 0 && n == max) {
+		sp->age_cluster = tombs[n - 1][0];
+		sp->age_job = tombs[n - 1][1];
+		sp->age_start = tombs[n - 1][2];
+	} else
+		sp->age_cluster = sp->age_job = sp->age_start = 0;
 	for (i = 0; i < n && rc != -1; i++) {
 		if (tombs[i][2] + tombs[i][3] + sp->keep >= wall)
 			continue;

@@ -73,6 +73,22 @@ clusters_take(struct wreck *w)
 	sqlite3_finalize(st);
 }
 
+/*
+ * A row has no checksum: what its record tells is believed instead, and
+ * cc-backend is asked again by a repeated start, which is harmless.
+ */
+static void
+row_mend(struct spool_run *run, const struct job *job)
+{
+	enum phase *phase = &run->phase[DEST_REST];
+
+	run->end = job->state != END_NOT ? job->end : 0;
+	run->submit = job->submit;
+	if (*phase != PHASE_NONE && *phase != PHASE_NO_START &&
+	    *phase != PHASE_NO_STOP)
+		*phase = run->end != 0 ? PHASE_START_ENDED : PHASE_START;
+}
+
 /* Reads the bytes of a row's record: whole, and of that run? */
 static int
 record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
@@ -83,7 +99,6 @@ record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
 	int whole = 0;
 
 	job_init(&job);
-	wr_reset(bytes);
 	if (st != NULL)
 		sqlite3_bind_int64(st, 1, run->id);
 	if (st != NULL && sqlite3_step(st) == SQLITE_ROW) {
@@ -92,8 +107,12 @@ record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
 		rd_init(&r, bytes->buf, bytes->len);
 		job_read(&r, &job);
 		whole = wr_end(bytes) == 0 && rd_end(&r) == 0 &&
+		    (uint64_t)sqlite3_column_int64(st, 1) ==
+		    spool_sum(bytes->buf, bytes->len) &&
 		    run_key_equal(&job.key, &run->key);
 	}
+	if (whole)
+		row_mend(run, &job);
 	sqlite3_finalize(st);
 	job_clear(&job);
 	return whole;
@@ -110,6 +129,7 @@ run_take(struct wreck *w, sqlite3_stmt *st, struct writer *bytes)
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
+	wr_reset(bytes);
 	if (!(run.flags & (RUN_FOREIGN | RUN_SKIPPED)) &&
 	    !record_take(w, &run, bytes))
 		return;

@@ -30,7 +30,8 @@ const char spool_schema[] =
     " WHERE rphase > 0;"
     "CREATE INDEX run_nats ON run (nphase, ndue, started)"
     " WHERE nphase > 0;"
-    "CREATE TABLE record (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
+    "CREATE TABLE record (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL,"
+    " sum INTEGER NOT NULL);"
     /* lasted: seconds from start to end; waited: from submit to start */
     "CREATE TABLE tomb (cluster INTEGER, job INTEGER, started INTEGER,"
     " lasted INTEGER, waited INTEGER,"
@@ -100,9 +101,10 @@ static const char *const texts[SQL__COUNT] = {
 	    " ntries = ?15, nsince = ?16, denied = ?17, denials = ?18,"
 	    " reason = ?19 WHERE id = ?1",
 	[SQL_RUN_DROP] = "DELETE FROM run WHERE id = ?1",
-	[SQL_RECORD_GET] = "SELECT bytes FROM record WHERE id = ?1",
-	[SQL_RECORD_SET] = "INSERT INTO record VALUES (?1, ?2)"
-	    " ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes",
+	[SQL_RECORD_GET] = "SELECT bytes, sum FROM record WHERE id = ?1",
+	[SQL_RECORD_SET] = "INSERT INTO record VALUES (?1, ?2, ?3)"
+	    " ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes,"
+	    " sum = excluded.sum",
 	[SQL_RECORD_DROP] = "DELETE FROM record WHERE id = ?1",
 	[SQL_TOMB_GET] = "SELECT 1 FROM tomb"
 	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collector/json_read.h"
@@ -62,13 +63,16 @@ static int
 get_tres(struct span v, struct json_job *j)
 {
 	struct job *job = &j->s->job;
-	struct span raw;
 	struct tres tres;
+	char *text;
 
 	if (json_kind(v) != JSON_STRING)
 		return -1;
-	json_raw(v, &raw);
-	tres_parse(raw, j->how->how->gpus, &tres);
+	/* Slurm writes gres\/gpu. */
+	text = json_text(v, TEXT_MAX);
+	tres_parse((struct span){ text, text != NULL ? strlen(text) : 0 },
+	    j->how->how->gpus, &tres);
+	free(text);
 	job->accels = tres.gpus;
 	job->memory = tres.memory;
 	if (tres.cpus != 0)

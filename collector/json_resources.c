@@ -187,18 +187,21 @@ on_device(uint32_t index, void *arg)
 	return job_host_add_accel(h->host, address);
 }
 
-/* The host's turn in gres_detail; text without escapes, as GRES are. */
+/* The host's turn in gres_detail; shares have slashes, which Slurm escapes. */
 static void
 devices_read(struct hosts *h)
 {
-	struct span item, raw;
+	struct span item;
+	char *text;
 	uint32_t n = 0;
 
 	if (!json_item(&h->devices, &item))
 		return;
-	json_raw(item, &raw);
-	if (gres_each(raw, h->j->how->how->gpus, on_device, h, &n) == -1)
+	text = json_text(item, TEXT_MAX);
+	if (gres_each((struct span){ text, text != NULL ? strlen(text) : 0 },
+	    h->j->how->how->gpus, on_device, h, &n) == -1)
 		h->unread = 1;
+	free(text);
 	h->counted += n;
 }
 

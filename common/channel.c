@@ -181,7 +181,7 @@ complete(const struct channel *c, size_t used)
 {
 	struct msg_header h;
 
-	if (c->in_len - used < sizeof(h))
+	if (c->in == NULL || c->in_len - used < sizeof(h))
 		return 0;
 	memcpy(&h, c->in + used, sizeof(h));
 	/* Before its bytes are awaited: nobody makes us wait for 4 GiB. */

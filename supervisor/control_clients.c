@@ -220,15 +220,15 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 
 	if (fd == -1)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == -1)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == -1 ||
+	    control->n_clients >= CLIENTS_MAX)
 		close(fd);
 	else if (!ctl_users_may(&control->users, who.uid, 0)) {
 		if (log_allowed(&control->strangers, &held))
 			log_warnx("admin tool: user %u is not allowed",
 			    (unsigned)who.uid);
 		stranger_refuse(fd);
-	} else if (control->n_clients >= CLIENTS_MAX)
-		close(fd);
+	}
 	else
 		client_new(control, fd, who.uid);
 }

@@ -116,10 +116,10 @@ def groups_of(text):
 def records(text, job_id, name):
     """Each record of that job, from behind its name on."""
     head = re.compile(rb"(?:^|\n)JobId=%d (?:ArrayJobId=\d+ ArrayTaskId=\S+ (?:ArrayTaskThrottle=\d+ )?)?"
-                      rb"(?:HetJobId=\d+ HetJobOffset=\d+ (?:HetJobIdSet=\S+ )?)?JobName=" % job_id)
+                      rb"(?:HetJobId=\d+ HetJobOffset=\d+ )?JobName=" % job_id)
     for m in head.finditer(text):
-        # 26.05 has SLUID= between
-        if re.compile(re.escape(name) + rb"(?: SLUID=\S+)? UserId=").match(text, m.end()):
+        # what may stand between: 26.05 has SLUID=
+        if re.compile(re.escape(name) + rb"(?: (?:SLUID|HetJobIdSet)=\S+)* UserId=").match(text, m.end()):
             end = text.find(b"\nJobId=", m.end() + len(name))
             yield text[m.end() + len(name):end if end != -1 else len(text)]
 
@@ -295,7 +295,7 @@ def is_brief(run):
         int(run.last["End"]) - int(run.first["Start"]) <= LATE_SECONDS
 
 
-def differences(run, owned, want, job):
+def differences(run, owned, want, job, source):
     out = []
     meta = job.get("metaData") or {}
     late = lenient(run, job, owned.flag == "late")
@@ -312,7 +312,7 @@ def differences(run, owned, want, job):
     for key, value in want["meta"].items():
         if meta.get(key) != value:
             out.append("metaData.%s is %r, should be %r" % (key, meta.get(key), value))
-    out += text_differences(run, owned, meta, late)
+    out += text_differences(run, owned, meta, late, source)
     have = truth.got_resources(job)
     for host, (threads, accels) in want.get("resources", {}).items():
         t, a = have.get(host, ([], []))
@@ -323,7 +323,7 @@ def differences(run, owned, want, job):
     return out
 
 
-def text_differences(run, owned, meta, late):
+def text_differences(run, owned, meta, late, source):
     out = []
     name = clean(owned.name)
     # without slurmctld there is only what slurmdbd made of the name
@@ -338,7 +338,8 @@ def text_differences(run, owned, meta, late):
         pass
     elif meta.get("jobScript", "").rstrip("\n") != script and not (late and not meta.get("jobScript")):
         out.append("jobScript is %r, should be %r" % (meta.get("jobScript", "")[:60], script[:60]))
-    if not late and "JobId=%d" % run.job not in meta.get("slurmInfo", ""):
+    # slurmInfo is scontrol's text: there is none of it with slurmSource json
+    if not late and source != "json" and "JobId=%d" % run.job not in meta.get("slurmInfo", ""):
         out.append("slurmInfo is %r" % meta.get("slurmInfo", "")[:40])
     code = run.last["ExitCode"]
     if "exitCode" in meta and meta["exitCode"] != code:
@@ -431,7 +432,7 @@ def judge_once(a, gpus, token_text):
         if not mine and o.flag != "late" and not is_brief(r):
             v.problems.append("job %d started %d: nobody saw where it ran" % r.key)
             continue
-        wrong = differences(r, o, expected(r, mine, a.topology, gpus), job)
+        wrong = differences(r, o, expected(r, mine, a.topology, gpus), job, a.source)
         if wrong:
             v.problems.append("job %d started %d: %s" % (r.key + ("; ".join(wrong),)))
         else:

@@ -26,12 +26,13 @@ listen() {	# one line for each thing the probe tells
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("127.0.0.1", int(sys.argv[1])))
+open(sys.argv[2] + ".ready", "w").close()
 with open(sys.argv[2], "a", buffering=1) as f:
     while True:
         f.write(s.recv(4096).decode("utf-8", "replace"))' "$port" "$1" &
 	ear=$!
 	started_pids+=("$ear")
-	sleep 0.5	# python's start
+	wait_for 20 test -e "$1.ready" || broken "no ear for the probe"
 }
 
 one_mode() {	# USER

@@ -20,7 +20,7 @@ ways=(kill)
 [ -z "${CSA_LONG:-}" ] || ways+=(pause)	# a minute until a command gives up
 for how in "${ways[@]}"; do
 	before=$(stops)
-	lab ctl $how munged
+	lab ctl "$how" munged
 	is "$how munged: status answers, and says since when" wait_for 100 said
 	sleep 4
 	is "no job is ended by that" [ "$(stops)" = "$before" ]

@@ -22,6 +22,8 @@ EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
 	tests/system/210-reload.sh \
 	tests/system/220-second-instance.sh \
 	tests/system/230-operator-right.sh \
+	tests/system/240-deaf-worker.sh \
+	tests/system/241-end-in-time.sh \
 	tests/system/260-node-states.sh \
 	tests/system/300-answers.sh \
 	tests/system/301-one-run.sh \
@@ -38,7 +40,9 @@ EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
 	tests/system/530-commands.sh \
 	tests/system/540-right-taken.sh \
 	tests/system/550-other-slurm.sh \
+	tests/system/450-nats-trouble.sh \
 	tests/system/answers.py \
+	tests/system/broker.py \
 	tests/system/crash.py \
 	tests/system/delivery.py \
 	tests/system/groups.sh \

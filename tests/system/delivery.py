@@ -236,9 +236,12 @@ def line():
                       lambda: f.fault(match="*", action="401", count=-1), f.well)
     stops_and_resumes("401 again, resumed without a reload", f, s, "REFUSES THE TOKEN",
                       lambda: f.fault(match="*", action="401", count=-1), f.well, reload=False)
-    token, s.token = s.token, "not.a.token"
-    s.configure()
-    stops_and_resumes("a token that is none", f, s, "REFUSES THE TOKEN", lambda: None,
+    token = s.token
+
+    def spoil():
+        s.token = "not.a.token"
+        s.configure()
+    stops_and_resumes("a token that is none", f, s, "REFUSES THE TOKEN", spoil,
                       lambda: setattr(s, "token", token))
     stops_and_resumes("404", f, s, "is no cc-backend",
                       lambda: f.fault(match="*", action="status", status=404, count=-1, body=

@@ -17,6 +17,7 @@
 #include "submitter/spool_int.h"
 
 #define WRECK_PATH_MAX	4096	/* bytes of a file name with its tail */
+#define TOMBS_MAX	20000000L	/* pages in a ring would go on for ever */
 #define GAP_MAX		(INT64_C(1) << 20)	/* rows leapt over at once, at most */
 #define COMMIT_EVERY	1000			/* rows */
 
@@ -166,7 +167,9 @@ runs_take(struct wreck *w)
 			break;
 		sqlite3_bind_int64(st, 1, at);
 		sqlite3_bind_int(st, 2, INT32_MAX);
-		while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		/* Pages in a ring would go on for ever: numbers only rise. */
+		while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
+		    sqlite3_column_int64(st, 0) > at) {
 			at = sqlite3_column_int64(st, 0);
 			leap = 1;
 			wr_reset(&bytes);
@@ -189,9 +192,10 @@ tombs_take(struct wreck *w)
 	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, lasted, "
 	    "waited FROM tomb"), *add;
 	const char *name;
+	long left = TOMBS_MAX;
 	int c;
 
-	while (st != NULL && sqlite3_step(st) == SQLITE_ROW) {
+	while (st != NULL && left-- > 0 && sqlite3_step(st) == SQLITE_ROW) {
 		name = name_of(w, sqlite3_column_int(st, 0));
 		if (name == NULL || spool_begin(w->sp) == -1 ||
 		    (add = spool_stmt(w->sp, SQL_TOMB_ADD)) == NULL)

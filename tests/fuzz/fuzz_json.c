@@ -231,10 +231,12 @@ pieces_hold(const uint8_t *bytes, size_t n, size_t max)
 static void
 twin_holds(const uint8_t *bytes, size_t n)
 {
-	struct twin *root = twin_load(bytes, n);
+	struct twin *root;
 	struct document d;
 
-	if (root == NULL)
+	/* jansson overlooks a NUL behind a number. */
+	if (n == 0 || memchr(bytes, '\0', n) != NULL ||
+	    (root = twin_load(bytes, n)) == NULL)
 		return;
 	/* Ours takes a document, and no other value, no deeper than it says. */
 	if (twin_kind(root) != TWIN_OBJECT || twin_depth(root) > JSON_DEPTH_MAX)

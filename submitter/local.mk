@@ -67,11 +67,12 @@ noinst_LIBRARIES += librelay.a
 librelay_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 librelay_a_SOURCES = \
 	submitter/submitter.h \
-	submitter/backlog.c \
+	submitter/backlog.c submitter/backlog_open.c \
 	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
 	submitter/gate.c \
 	submitter/paging.c submitter/paging.h \
 	submitter/seen.c submitter/ask.c submitter/resync.c submitter/denial.c \
+	submitter/resync_ask.c submitter/resync_topology.c \
 	submitter/nodes.c submitter/verbs.c
 
 worker_PROGRAMS += submitter/submitter

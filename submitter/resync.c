@@ -17,10 +17,8 @@
 #include "submitter/paging.h"
 #include "submitter/submitter.h"
 
-#define TOPOLOGY	"topology"	/* its name among the spool's small values */
 #define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
 #define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
-#define ASK_BATCH	256	/* keys of one question to the collector */
 #define FAILED_WAIT	60000	/* ms after a round that failed */
 #define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
 #define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
@@ -234,67 +232,10 @@ missing_find(struct resync *r)
 	backlog_touch(r->s->backlog);
 }
 
-/* One question to the collector: keys of one cluster. */
-struct question {
-	struct resync	*r;
-	char		 cluster[CLUSTER_MAX];
-	struct writer	 keys;
-	uint32_t	 n;
-};
-
-static void
-question_send(struct question *q)
-{
-	struct channel *c = q->r->s->w->peers[ROLE_COLLECTOR];
-	struct writer w;
-
-	if (q->n > 0 && c != NULL) {
-		wr_init(&w, q->keys.len + CLUSTER_MAX + 32);
-		wr_str(&w, q->cluster);
-		wr_u64(&w, ++q->r->ask);
-		wr_u32(&w, q->n);
-		wr_mem(&w, q->keys.buf, q->keys.len);
-		channel_send(c, MSG_ASK, 0, &w, -1);
-		wr_clear(&w);
-	}
-	wr_reset(&q->keys);
-	q->n = 0;
-}
-
-static int
-question_add(struct spool *sp, struct spool_run *run, void *arg)
-{
-	struct question *q = arg;
-
-	(void)sp;
-	if (!(run->flags & (RUN_FOREIGN | RUN_LOST)) ||
-	    strcmp(run->key.cluster, q->cluster) != 0)
-		return 0;
-	wr_run_key(&q->keys, &run->key);
-	if (++q->n == ASK_BATCH)
-		question_send(q);
-	return 0;
-}
-
 void
 resync_peer(struct resync *r)
 {
-	struct question q = { .r = r };
-	struct spool_after after;
-	struct run_key name;
-	int64_t cursor;
-	unsigned i;
-
-	wr_init(&q.keys, ASK_BATCH * (CLUSTER_MAX + 32));
-	for (i = 0; spool_cluster(r->s->spool, i, &name, &cursor); i++) {
-		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
-		memset(&after, 0, sizeof(after));
-		while (spool_each(r->s->spool, DEST_REST, PHASE_SEEN, &after,
-		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
-			continue;
-		question_send(&q);
-	}
-	wr_clear(&q.keys);
+	resync_ask(r->s, &r->ask);
 }
 
 static void
@@ -456,41 +397,6 @@ resync_conf(struct resync *r)
 	if (r->at != 0 && !r->busy)
 		submitter_after(r->timer, 1000 *
 		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
-}
-
-int
-resync_topology(struct submitter *s, const struct answer *a)
-{
-	char reason[256], *old;
-	size_t n;
-
-	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
-	    reason, sizeof(reason)) == -1) {
-		log_warnx("cc-backend's clusters make no sense: %s",
-		    a->body != NULL ? reason : "empty answer");
-		return -1;
-	}
-	old = spool_meta_get(s->spool, TOPOLOGY, &n);
-	if (old == NULL || n != a->len || memcmp(old, a->body, n) != 0) {
-		spool_meta_set(s->spool, TOPOLOGY, a->body, a->len);
-		backlog_touch(s->backlog);
-	}
-	free(old);
-	return 0;
-}
-
-void
-resync_topology_load(struct submitter *s)
-{
-	char reason[256];
-	size_t n;
-	char *text = spool_meta_get(s->spool, TOPOLOGY, &n);
-
-	if (text != NULL && topology_load(s->topology, text, n, reason,
-	    sizeof(reason)) == -1)
-		log_warnx("the topology kept in the spool makes no sense: %s",
-		    reason);
-	free(text);
 }
 
 void

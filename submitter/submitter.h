@@ -100,6 +100,9 @@ int backlog_flush(struct backlog *b);
 /* 1 while the disk takes nothing. */
 int backlog_stuck(const struct backlog *b);
 
+/* backlog_open.c: cursors and the keys of open runs, to a new collector. */
+void backlog_tell(struct spool *sp, struct channel *c);
+
 /* relay.c: what is due goes out */
 struct relay *relay_new(struct submitter *s);
 void relay_free(struct relay *r);
@@ -142,10 +145,6 @@ void ask_kick(struct ask *k);
 struct resync *resync_new(struct submitter *s);
 void resync_free(struct resync *r);
 void resync_conf(struct resync *r);
-/* cc-backend's clusters: taken and kept for the next start.  0 or -1. */
-int resync_topology(struct submitter *s, const struct answer *a);
-/* The topology that the last process left in the spool. */
-void resync_topology_load(struct submitter *s);
 /* The gate opened: topology if it is old, first round if there was none. */
 void resync_open(struct resync *r);
 /*
@@ -158,6 +157,15 @@ void resync_now(struct resync *r, uint64_t request, int dry, int force,
 /* A collector is there: what nobody could be asked for is asked now. */
 void resync_peer(struct resync *r);
 void resync_status(struct resync *r, uint64_t request);
+
+/* resync_ask.c: Slurm is asked for the runs in doubt; *number counts the questions. */
+void resync_ask(struct submitter *s, uint64_t *number);
+
+/* resync_topology.c */
+/* cc-backend's clusters: taken and kept for the next start.  0 or -1. */
+int resync_topology(struct submitter *s, const struct answer *a);
+/* The topology that the last process left in the spool. */
+void resync_topology_load(struct submitter *s);
 
 /* denial.c: runs that Slurm denies */
 struct denial *denial_new(struct submitter *s);

@@ -25,6 +25,18 @@ struct item {
 	int		 first;		/* the first stop ever tried */
 };
 
+/* How the request of a phase is made. */
+static const struct form {
+	enum what	 what;
+	const char	*method;
+	const char	*path;
+} forms[PHASE__COUNT] = {
+	[PHASE_START] = { WHAT_START, "POST", "jobs/start_job/" },
+	[PHASE_START_ENDED] = { WHAT_START, "POST", "jobs/start_job/" },
+	[PHASE_STOP] = { WHAT_STOP, "POST", "jobs/stop_job/" },
+	[PHASE_DELETE] = { WHAT_DELETE, "DELETE", "jobs/delete_job/" },
+};
+
 int
 relay_open(const struct relay *r)
 {
@@ -65,7 +77,7 @@ on_answer(const struct answer *a, void *arg)
 
 /* The body of what is due for a row; 0, or -1 when none can be made. */
 static int
-body_make(struct relay *r, const struct spool_run *run, int is_stop,
+body_make(struct relay *r, const struct spool_run *run, enum what what,
     struct writer *body, char *why, size_t size)
 {
 	struct submitter *s = r->s;
@@ -74,14 +86,18 @@ body_make(struct relay *r, const struct spool_run *run, int is_stop,
 	struct job job;
 	int rc = -1;
 
+	if (what == WHAT_DELETE) {
+		payload_delete(s->payload, &run->key, body);
+		return wr_end(body);
+	}
 	job_init(&job);
 	slate_write(s->w->slate, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
 		payload_how_init(&how, s->backend, s->topology);
-		rc = is_stop ? payload_stop(s->payload, s->backend, &job, body,
-		    &wrong) : payload_start(s->payload, &how, &job, body,
-		    &wrong);
+		rc = what == WHAT_STOP ? payload_stop(s->payload, s->backend,
+		    &job, body, &wrong) : payload_start(s->payload, &how,
+		    &job, body, &wrong);
 	}
 	slate_wipe(s->w->slate);
 	job_clear(&job);
@@ -94,11 +110,9 @@ body_make(struct relay *r, const struct spool_run *run, int is_stop,
 static void
 row_send(struct relay *r, struct spool_run *run, int first)
 {
-	int is_stop = run->phase[DEST_REST] == PHASE_STOP;
-	struct rest_request req = {
-		.what = is_stop ? WHAT_STOP : WHAT_START, .method = "POST",
-		.path = is_stop ? "jobs/stop_job/" : "jobs/start_job/",
-		.done = on_answer };
+	const struct form *form = &forms[run->phase[DEST_REST]];
+	struct rest_request req = { .what = form->what,
+		.method = form->method, .path = form->path, .done = on_answer };
 	struct item *it = calloc(1, sizeof(*it));
 	struct writer body;
 	char why[256];
@@ -108,7 +122,7 @@ row_send(struct relay *r, struct spool_run *run, int first)
 		relay_row_return(r, run);
 		goto done;
 	}
-	if (body_make(r, run, is_stop, &body, why, sizeof(why)) == -1) {
+	if (body_make(r, run, form->what, &body, why, sizeof(why)) == -1) {
 		relay_refuse(r, run, DEST_REST, why);
 		free(it);
 		goto done;
@@ -119,7 +133,10 @@ row_send(struct relay *r, struct spool_run *run, int first)
 	it->first = first;
 	req.arg = it;
 	req.body = &body;
-	CRASH_POINT(is_stop ? "stop-send" : "start-send");
+	if (form->what == WHAT_STOP)
+		CRASH_POINT("stop-send");
+	else if (form->what == WHAT_START)
+		CRASH_POINT("start-send");
 	if (rest_send(r->s->rest, &req) == -1) {
 		free(it);
 		relay_row_return(r, run);
@@ -151,7 +168,8 @@ row_lease(struct relay *r, int64_t id)
 
 /*
  * Fills the queue: runs that run, newest first, for the live view; then
- * stops; then what has begun and ended meanwhile.
+ * stops; then what cc-backend shall forget, and what has begun and ended
+ * meanwhile.
  */
 static int
 queue_fill(struct relay *r)
@@ -162,6 +180,7 @@ queue_fill(struct relay *r)
 	} turns[] = {
 		{ PHASE_START, ORDER_NEWEST },
 		{ PHASE_STOP, ORDER_DUE },
+		{ PHASE_DELETE, ORDER_DUE },
 		{ PHASE_START_ENDED, ORDER_DUE },
 	};
 	int64_t ids[RELAY_QUEUE];
@@ -169,7 +188,8 @@ queue_fill(struct relay *r)
 	int n, k;
 
 	r->n_queue = r->at = 0;
-	for (i = 0; i < 3 && r->n_queue < RELAY_QUEUE; i++) {
+	for (i = 0; i < sizeof(turns) / sizeof(turns[0]) &&
+	    r->n_queue < RELAY_QUEUE; i++) {
 		n = spool_pick(r->s->spool, DEST_REST, turns[i].phase,
 		    turns[i].order, ids, (int)(RELAY_QUEUE - r->n_queue));
 		for (k = 0; k < n; k++)
@@ -220,7 +240,7 @@ static void
 due_timer(struct relay *r)
 {
 	static const enum phase phases[] = { PHASE_START, PHASE_STOP,
-		PHASE_START_ENDED };
+		PHASE_DELETE, PHASE_START_ENDED };
 	int64_t due, next = -1;
 	size_t i;
 

@@ -59,7 +59,8 @@ relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
     const char *reason)
 {
 	struct spool_run copy = *run;
-	int is_stop = run->phase[dest] == PHASE_STOP;
+	int is_stop = run->phase[dest] == PHASE_STOP ||
+	    run->phase[dest] == PHASE_DELETE;
 	unsigned held;
 
 	r->s->n.rejected++;
@@ -225,12 +226,62 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 	}
 }
 
+/*
+ * cc-backend has forgotten the run, or never knew it: it is done with, or its
+ * start goes out as if it were the first.  Repeated after a crash, the answer
+ * is the same.
+ */
+static void
+deleted(struct relay *r, struct spool_run *run)
+{
+	run->tries[DEST_REST] = 0;
+	run->due[DEST_REST] = DUE_NOW;
+	run->reason[0] = '\0';
+	if (run->flags & RUN_GONE)
+		run->phase[DEST_REST] = PHASE_DONE;
+	else
+		run->phase[DEST_REST] = run->end != 0 ? PHASE_START_ENDED :
+		    PHASE_START;
+	run->flags &= ~(RUN_STOP_SENT | RUN_AGAIN | RUN_CLOSED);
+	relay_row_save(r, run);
+	relay_kick(r);
+}
+
+static void
+delete_answered(struct relay *r, struct spool_run *run, struct verdict *v)
+{
+	switch (v->outcome) {
+	case OUT_DONE:
+		log_notice("job %llu (%s, start %lld) is deleted in cc-backend%s",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, run->flags & RUN_GONE ? "" :
+		    ", and begun anew");
+		deleted(r, run);
+		break;
+	case OUT_NO_RUN:
+		deleted(r, run);
+		break;
+	case OUT_REJECTED:
+		relay_refuse(r, run, DEST_REST, v->text);
+		break;
+	case OUT_STOP_LINE:
+	case OUT_CONFIG:
+		relay_row_return(r, run);
+		break;
+	default:
+		row_retry(r, run, v->text);
+		break;
+	}
+}
+
 void
 relay_answered(struct relay *r, struct spool_run *run, struct verdict *v,
     const struct answer *a, int first)
 {
 	if (a->what == WHAT_START)
 		start_answered(r, run, v);
+	else if (a->what == WHAT_DELETE)
+		delete_answered(r, run, v);
 	else
 		stop_answered(r, run, v, a, first && a->sends <= 1);
 }

@@ -28,6 +28,7 @@ static const char *const phase_names[PHASE__COUNT] = {
 	[PHASE_DONE] = "done",
 	[PHASE_NO_START] = "start-refused",
 	[PHASE_NO_STOP] = "stop-refused",
+	[PHASE_DELETE] = "delete",
 };
 
 const char *

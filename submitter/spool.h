@@ -39,6 +39,7 @@ enum phase {
 	PHASE_DONE,
 	PHASE_NO_START,		/* the start was refused for good */
 	PHASE_NO_STOP,		/* the stop was refused for good */
+	PHASE_DELETE,		/* cc-backend shall forget it; then RUN_GONE tells */
 	PHASE__COUNT
 };
 
@@ -52,6 +53,7 @@ const char *phase_name(enum phase phase);
 #define RUN_CLOSED	16u	/* another hand had closed it in cc-backend */
 #define RUN_STOP_SENT	32u	/* a stop was tried before */
 #define RUN_AGAIN	64u	/* started anew, for its stop found no such run */
+#define RUN_GONE	128u	/* once deleted there it is done; else it starts anew */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0

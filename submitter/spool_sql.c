@@ -59,11 +59,11 @@ const char spool_schema[] =
 	"SELECT min(" p "due) FROM run WHERE " p "phase = ?1 AND " p \
 	"phase > 0 AND " p "due < " LEASED
 #define UNLEASE(p) \
-	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8) AND " p \
+	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8, 12) AND " p \
 	"phase > 0 AND " p "due >= " LEASED
 /* Phases of which a request may have failed; hopeless rows keep their wait. */
 #define HURRY(p) \
-	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8) AND " p \
+	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8, 12) AND " p \
 	"phase > 0 AND " p "due > 0 AND " p "due < " LEASED " AND " p \
 	"tries BETWEEN 1 AND 10"
 #define EACH(p) \

@@ -486,6 +486,43 @@ test_sisters(void)
 	end();
 }
 
+/* Deleted there, a run begins anew, or is done with; a repeat finds nothing. */
+static void
+test_delete(void)
+{
+	struct spool_run run;
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 1100);
+	b = put(2, 1001, 0);
+	CHECK_INT(spool_get(s.spool, a, &run), 1);
+	run.phase[DEST_REST] = PHASE_DELETE;
+	run.flags |= RUN_SENT | RUN_STOP_SENT;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	run.phase[DEST_REST] = PHASE_DELETE;
+	run.flags |= RUN_SENT | RUN_GONE;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+	open_gate();
+	turn(500, 2);
+	CHECK(is_sent(0, WHAT_DELETE, 1));
+	CHECK_STR(sent[0].body,
+	    "{\"jobId\":1,\"cluster\":\"alpha\",\"startTime\":1000}");
+	CHECK(is_sent(1, WHAT_DELETE, 2));
+	answer(1, 200, "{\"msg\":\"Successfully deleted job 2\"}");
+	CHECK_INT(phase_of(b), PHASE__COUNT);
+	answer(0, 0, NULL);
+	CHECK_INT(phase_of(a), PHASE_DELETE);
+	turn(1500, 1);
+	CHECK(is_sent(0, WHAT_DELETE, 1));
+	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
+	CHECK_INT(phase_of(a), PHASE_START_ENDED);
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_START, 1));
+	end();
+}
+
 int
 main(void)
 {
@@ -501,6 +538,7 @@ main(void)
 	test_away();
 	test_stop_line();
 	test_answers();
+	test_delete();
 	test_sisters();
 	conf_clear(&worker.conf);
 	event_base_free(worker.base);

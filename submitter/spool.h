@@ -194,6 +194,42 @@ int spool_release(struct spool *sp, const struct spool_run *run,
 int spool_has_starts(struct spool *sp, const struct spool_run *run,
     enum dest dest);
 
+/* spool_late.c: late knowledge, one key of a run's metaData each */
+
+#define LATE_MAX	20000	/* owed at once; more is not worth the room */
+#define LATE_FIELD_MAX	32	/* bytes of a key's name, with the NUL */
+struct spool_late {
+	int64_t		 id;
+	struct run_key	 key;
+	char		 field[LATE_FIELD_MAX];
+	char		*value;		/* owned */
+	int64_t		 due;		/* spool_now() */
+	unsigned	 tries;
+};
+/*
+ * Keeps value until cc-backend has it, in place of what was owed for that
+ * field of the run before.  1, 0 when too much is owed already, -1.
+ */
+int spool_late_add(struct spool *sp, const struct run_key *key,
+    const char *field, const char *value, int64_t due);
+/* The one that is due first: 1 (spool_late_clear() it), 0 = none, -1. */
+int spool_late_next(struct spool *sp, struct spool_late *late);
+void spool_late_clear(struct spool_late *late);
+int spool_late_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries);
+int spool_late_drop(struct spool *sp, int64_t id);
+uint64_t spool_late_count(const struct spool *sp);
+
+/*
+ * cc-backend refuses a run when it holds another of the same job that began
+ * less than this before it, or later.
+ */
+#define BARRED_SECONDS	86400
+/* 1 when such another run is known here, done ones too; 0, -1. */
+int spool_barred(struct spool *sp, const struct spool_run *run);
+/* The latest of those that began before it and were not refused: 1, 0, -1. */
+int spool_sister(struct spool *sp, const struct spool_run *run,
+    struct run_key *sister);
+
 /* spool_list.c */
 
 enum spool_order {

@@ -8,7 +8,7 @@
 #include "submitter/spool.h"
 
 #define SPOOL_APPLICATION_ID	0x43534153	/* "CSAS" */
-#define SPOOL_SCHEMA		1		/* PRAGMA user_version */
+#define SPOOL_SCHEMA		2		/* PRAGMA user_version */
 
 #define CLUSTERS_MAX	64	/* a slurmdbd serves a handful */
 
@@ -47,17 +47,28 @@ enum sql {
 	SQL_STARTS = SQL_COUNT + DEST__COUNT,
 	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
 	SQL_SPAN,
+	SQL_LATE_ADD,
+	SQL_LATE_OF_RUN,
+	SQL_LATE_NEXT,
+	SQL_LATE_WAIT,
+	SQL_LATE_DROP,
+	SQL_LATE_COUNT,
+	SQL_BARRED,
+	SQL_SISTER,
 	SQL__COUNT
 };
 
 /* The text of a statement; the schema; both in spool_sql.c. */
 const char *spool_sql(enum sql id);
 extern const char spool_schema[];
+/* What leads from version i + 1 to the next; spool_schema is the last. */
+extern const char *const spool_steps[SPOOL_SCHEMA - 1];
 
 /* What is kept in memory and must go back with a rollback. */
 struct tally {
 	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
 	int64_t	 runs;
+	int64_t	 late;
 	struct spool_cluster {
 		char	 name[CLUSTER_MAX];
 		int	 id;

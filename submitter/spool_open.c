@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/msg.h"
 #include "submitter/spool_int.h"
 
@@ -89,6 +90,18 @@ state_count(struct spool *sp)
 }
 
 static int
+late_count(struct spool *sp)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_LATE_COUNT);
+
+	if (st == NULL || spool_step(sp, st) != 1)
+		return -1;
+	sp->now.late = sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
+	return 0;
+}
+
+static int
 state_load(struct spool *sp)
 {
 	struct spool_state state;
@@ -109,7 +122,42 @@ state_load(struct spool *sp)
 		rc = sp->broken ? -1 : state_count(sp);
 	free(p);
 	sp->boot = spool_boottime();
-	return rc;
+	return rc == 0 ? late_count(sp) : -1;
+}
+
+/*
+ * An older file becomes one of today, whole or not at all; the rows stay as
+ * they are.  NULL, or what is wrong.
+ */
+static const char *
+schema_migrate(struct spool *sp, int64_t version)
+{
+	char done[64];
+	const char *wrong = NULL;
+	int64_t v;
+
+	snprintf(done, sizeof(done), "PRAGMA user_version = %d", SPOOL_SCHEMA);
+	if (sqlite3_exec(sp->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) !=
+	    SQLITE_OK)
+		return sqlite3_errmsg(sp->db);
+	for (v = version; v < SPOOL_SCHEMA && wrong == NULL; v++)
+		if (sqlite3_exec(sp->db, spool_steps[v - 1], NULL, NULL,
+		    NULL) != SQLITE_OK)
+			wrong = sqlite3_errmsg(sp->db);
+	if (wrong == NULL && (sqlite3_exec(sp->db, done, NULL, NULL, NULL) !=
+	    SQLITE_OK || sqlite3_exec(sp->db, "COMMIT", NULL, NULL, NULL) !=
+	    SQLITE_OK))
+		wrong = sqlite3_errmsg(sp->db);
+	if (wrong != NULL) {
+		snprintf(sp->error, sizeof(sp->error), "its schema %lld cannot "
+		    "be made %d: %.160s", (long long)version, SPOOL_SCHEMA,
+		    wrong);
+		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
+		return sp->error;
+	}
+	log_notice("%s: schema %lld is now %d", sp->path, (long long)version,
+	    SPOOL_SCHEMA);
+	return NULL;
 }
 
 /* Whose file is it?  NULL, or what is wrong with it. */
@@ -127,9 +175,9 @@ schema_check(struct spool *sp)
 		return "it is a database of another program";
 	if (version > SPOOL_SCHEMA)
 		return "it was written by a newer version of this program";
-	if (version < SPOOL_SCHEMA)
+	if (version < 1)
 		return "it was written by a version that never was released";
-	return NULL;
+	return version < SPOOL_SCHEMA ? schema_migrate(sp, version) : NULL;
 }
 
 static const char *

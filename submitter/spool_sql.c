@@ -12,6 +12,19 @@
 #define STR_(x)	#x
 #define STR(x)	STR_(x)
 
+/* From version 2 on. */
+#define LATE_TABLE \
+	"CREATE TABLE late (id INTEGER PRIMARY KEY, cluster INTEGER NOT NULL," \
+	" job INTEGER NOT NULL, started INTEGER NOT NULL," \
+	" field TEXT NOT NULL, value TEXT NOT NULL, due INTEGER NOT NULL," \
+	" tries INTEGER NOT NULL);" \
+	"CREATE UNIQUE INDEX late_key ON late (cluster, job, started, field);" \
+	"CREATE INDEX late_due ON late (due);"
+
+const char *const spool_steps[SPOOL_SCHEMA - 1] = {
+	LATE_TABLE,
+};
+
 const char spool_schema[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
     "CREATE TABLE cluster (id INTEGER PRIMARY KEY,"
@@ -36,6 +49,7 @@ const char spool_schema[] =
     "CREATE TABLE tomb (cluster INTEGER, job INTEGER, started INTEGER,"
     " lasted INTEGER, waited INTEGER,"
     " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
+    LATE_TABLE
     "PRAGMA application_id = " STR(SPOOL_APPLICATION_ID) ";"
     "PRAGMA user_version = " STR(SPOOL_SCHEMA) ";";
 
@@ -129,6 +143,25 @@ static const char *const texts[SQL__COUNT] = {
 	    " ORDER BY id LIMIT ?2",
 	[SQL_SPAN] = "SELECT min(started), max(started), count(*) FROM run"
 	    " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2",
+	[SQL_LATE_ADD] = "INSERT INTO late VALUES (NULL, ?1, ?2, ?3, ?4, ?5,"
+	    " ?6, 0)",
+	[SQL_LATE_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"
+	    " AND started = ?3 AND field = ?4",
+	[SQL_LATE_NEXT] = "SELECT id, cluster, job, started, field, value, due,"
+	    " tries FROM late ORDER BY due LIMIT 1",
+	[SQL_LATE_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",
+	[SQL_LATE_DROP] = "DELETE FROM late WHERE id = ?1",
+	[SQL_LATE_COUNT] = "SELECT count(*) FROM late",
+	/* 10: refused, so not there; 0: for another destination alone */
+	[SQL_BARRED] = "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
+	    " started <> ?3 AND started > ?4 AND rphase NOT IN (0, 10)"
+	    " UNION ALL SELECT 1 FROM tomb WHERE cluster = ?1 AND job = ?2 AND"
+	    " started <> ?3 AND started > ?4 LIMIT 1",
+	[SQL_SISTER] = "SELECT started FROM run WHERE cluster = ?1 AND"
+	    " job = ?2 AND started < ?3 AND started > ?4 AND rphase NOT IN"
+	    " (0, 10) UNION ALL SELECT started FROM tomb WHERE cluster = ?1"
+	    " AND job = ?2 AND started < ?3 AND started > ?4"
+	    " ORDER BY 1 DESC LIMIT 1",
 };
 
 const char *

@@ -455,6 +455,131 @@ test_set_aside(void)
 	file_remove();
 }
 
+/* Late knowledge: one value a field, in the order of its time, across restarts. */
+static void
+test_late(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 5, 1000 };
+	struct spool_late late;
+	int64_t row;
+
+	CHECK_INT(put(sp, 5, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_late_next(sp, &late), 0);
+	CHECK_INT(spool_late_add(sp, &key, "exitCode", "1:0", 20), 1);
+	CHECK_INT(spool_late_add(sp, &key, "message", "first", 30), 1);
+	CHECK_INT(spool_late_add(sp, &key, "message", "second", 10), 1);
+	CHECK_INT(spool_late_count(sp), 2);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_late_count(sp), 2);
+	CHECK_INT(spool_late_next(sp, &late), 1);
+	CHECK_STR(late.field, "message");
+	CHECK_STR(late.value, "second");
+	CHECK(run_key_equal(&late.key, &key));
+	CHECK_INT(spool_late_wait(sp, late.id, 99, 1), 0);
+	spool_late_clear(&late);
+	CHECK_INT(spool_late_next(sp, &late), 1);
+	CHECK_STR(late.field, "exitCode");
+	CHECK_INT(spool_late_drop(sp, late.id), 0);
+	spool_late_clear(&late);
+	spool_rollback(sp);
+	CHECK_INT(spool_late_count(sp), 2);
+	key.cluster[0] = 'x';
+	CHECK_INT(spool_late_add(sp, &key, "message", "unknown cluster", 1), 0);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Which other runs of its job would have cc-backend refuse a run begun anew. */
+static void
+test_barred(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	struct run_key key;
+	int64_t a, b, c;
+
+	CHECK_INT(put(sp, 5, 1000000, 1000010, &a), PUT_NEW);
+	CHECK_INT(put(sp, 5, 1000100, 1000200, &b), PUT_NEW);
+	CHECK_INT(put(sp, 5, 2000000, 2000001, &c), PUT_NEW);
+	CHECK_INT(spool_get(sp, c, &run), 1);
+	CHECK_INT(spool_barred(sp, &run), 0);
+	CHECK_INT(spool_sister(sp, &run, &key), 0);
+	CHECK_INT(spool_get(sp, b, &run), 1);
+	CHECK_INT(spool_barred(sp, &run), 1);
+	CHECK_INT(spool_sister(sp, &run, &key), 1);
+	CHECK_INT(key.start, 1000000);
+	phase_set(sp, a, DEST_REST, PHASE_NO_START);
+	phase_set(sp, c, DEST_REST, PHASE_DONE);
+	CHECK_INT(spool_sister(sp, &run, &key), 0);
+	CHECK_INT(spool_barred(sp, &run), 1);
+	phase_set(sp, a, DEST_REST, PHASE_DONE);
+	CHECK_INT(spool_sister(sp, &run, &key), 1);
+	spool_close(sp);
+	file_remove();
+}
+
+/* As version 1 made it. */
+static const char schema_1[] =
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
+    "CREATE TABLE cluster (id INTEGER PRIMARY KEY,"
+    " name TEXT NOT NULL UNIQUE, cursor INTEGER NOT NULL DEFAULT 0);"
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, cluster INTEGER NOT NULL,"
+    " job INTEGER NOT NULL, started INTEGER NOT NULL,"
+    " ended INTEGER NOT NULL, submitted INTEGER NOT NULL,"
+    " alias INTEGER NOT NULL, flags INTEGER NOT NULL,"
+    " rphase INTEGER NOT NULL, rdue INTEGER NOT NULL,"
+    " rtries INTEGER NOT NULL, rsince INTEGER NOT NULL,"
+    " nphase INTEGER NOT NULL, ndue INTEGER NOT NULL,"
+    " ntries INTEGER NOT NULL, nsince INTEGER NOT NULL,"
+    " denied INTEGER NOT NULL, denials INTEGER NOT NULL, reason TEXT);"
+    "CREATE UNIQUE INDEX run_key ON run (cluster, job, started);"
+    "CREATE INDEX run_rest ON run (rphase, rdue, started)"
+    " WHERE rphase > 0;"
+    "CREATE INDEX run_nats ON run (nphase, ndue, started)"
+    " WHERE nphase > 0;"
+    "CREATE TABLE record (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL,"
+    " sum INTEGER NOT NULL);"
+    "CREATE TABLE tomb (cluster INTEGER, job INTEGER, started INTEGER,"
+    " lasted INTEGER, waited INTEGER,"
+    " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
+    "PRAGMA application_id = 1129529683;"
+    "PRAGMA user_version = 1;"
+    "INSERT INTO cluster VALUES (1, 'alpha', 777);"
+    "INSERT INTO run VALUES (1, 1, 5, 1000, 0, 0, 0, 1, 6, 0, 0, 9, 0, 0, 0,"
+    " 0, 0, 0, NULL);"
+    "INSERT INTO tomb VALUES (1, 4, 900, 50, 0);";
+
+/* A file of version 1 is taken over as it is. */
+static void
+test_migration(void)
+{
+	struct run_key key = { "alpha", 4, 900 };
+	struct spool *sp;
+	sqlite3 *db;
+	int64_t cursor;
+
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_exec(db, schema_1, NULL, NULL, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_close(db), SQLITE_OK);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_number(sp, "PRAGMA user_version"), SPOOL_SCHEMA);
+	CHECK_INT(spool_runs(sp), 1);
+	CHECK_INT(phase_of(sp, 1, DEST_REST), PHASE_SEEN);
+	CHECK(spool_is_done(sp, &key));
+	CHECK_INT(spool_late_add(sp, &key, "message", "x", 1), 1);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_late_count(sp), 1);
+	CHECK_INT(spool_cluster(sp, 0, &key, &cursor), 1);
+	CHECK_INT(cursor, 777);
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -473,6 +598,9 @@ main(void)
 	test_damage();
 	test_salvage();
 	test_set_aside();
+	test_late();
+	test_barred();
+	test_migration();
 	rmdir(dir);
 	return check_done();
 }

@@ -2,7 +2,9 @@
 /*
  * What the submitter wants to know of single runs.  The answer is a record,
  * or that neither squeue nor accounting knows the run; the latter is said
- * only when our right to see all jobs was proved in the same cycle.
+ * only when our right to see all jobs was proved in the same cycle and both
+ * answers had a witness in them: a run that must be there, for an answer that
+ * lacks it comes from a Slurm that has forgotten more than the one.
  */
 #include "config.h"
 
@@ -22,6 +24,7 @@ struct ask_key {
 	int64_t		start;
 	enum ask_state	state;
 	int		matched;	/* accounting has this very run */
+	int		witnessed;	/* squeue's answer without it can be trusted */
 };
 
 struct asks {
@@ -29,8 +32,9 @@ struct asks {
 	struct ask_key	*keys;		/* owned */
 	size_t		 n;
 	size_t		 cap;
-	struct idmap	 numbers;	/* run_number() of each */
+	struct idmap	 numbers;	/* run_number() of each: cycle that squeue showed it in */
 	int		 proving;
+	struct log_limit untrusted;
 };
 
 struct asks *
@@ -42,12 +46,6 @@ asks_new(struct collector *c)
 		fatal("no memory");
 	a->c = c;
 	return a;
-}
-
-int
-asks_pending(const struct asks *a)
-{
-	return a->n > 0;
 }
 
 int
@@ -122,10 +120,30 @@ keys_drop(struct asks *a, enum ask_state state)
 }
 
 void
-asks_listed(struct asks *a)
+asks_shown(struct asks *a, uint64_t job, int64_t start)
 {
-	struct collector *c = a->c;
-	struct open_run *run;
+	uint32_t *cycle = a->n > 0 ? idmap_get(&a->numbers, run_number(job,
+	    start)) : NULL;
+
+	if (cycle != NULL)
+		*cycle = cycle_number(a->c->cycle);
+}
+
+/* Did squeue show it in this cycle? */
+static int
+is_shown(const struct asks *a, const struct ask_key *key)
+{
+	struct open_run *run = open_find(&a->c->open, key->job, key->start);
+	uint32_t *cycle = idmap_get(&a->numbers, run_number(key->job,
+	    key->start));
+
+	return (run != NULL && !(run->flags & OPEN_LEFT)) || (cycle != NULL &&
+	    *cycle == cycle_number(a->c->cycle));
+}
+
+void
+asks_listed(struct asks *a, int witnessed)
+{
 	struct ask_key *key;
 	size_t i;
 
@@ -135,14 +153,14 @@ asks_listed(struct asks *a)
 		key = &a->keys[i];
 		if (key->state == ASK_ACCOUNTING)
 			continue;
-		run = open_find(&c->open, key->job, key->start);
-		if (run != NULL && !(run->flags & OPEN_LEFT)) {
+		if (is_shown(a, key)) {
 			key->state = ASK_LIVE;
 			continue;
 		}
 		key->state = ASK_ACCOUNTING;
 		key->matched = 0;
-		ledger_want(c->ledger, key->job);
+		key->witnessed = witnessed;
+		ledger_want(a->c->ledger, key->job);
 	}
 }
 
@@ -223,8 +241,25 @@ on_right(struct collector *c, int proved)
 	keys_drop(a, ASK_LIVE);
 }
 
+/* Neither knows it; does that mean anything? */
+static enum ask_state
+key_unmatched(struct asks *a, const struct ask_key *key, int witnessed)
+{
+	unsigned held;
+
+	if (key->witnessed && witnessed)
+		return ASK_UNKNOWN;
+	if (log_allowed(&a->untrusted, &held))
+		log_notice("job %llu (start %lld) is unknown to Slurm, but the "
+		    "answer of %s lacks its witness: it does not count (%u "
+		    "more such since the last line)",
+		    (unsigned long long)key->job, (long long)key->start,
+		    key->witnessed ? "accounting" : "squeue", held);
+	return ASK_LIVE;
+}
+
 void
-asks_accounted(struct asks *a, uint64_t job)
+asks_accounted(struct asks *a, uint64_t job, int witnessed)
 {
 	struct ask_key *key;
 	size_t i;
@@ -232,9 +267,9 @@ asks_accounted(struct asks *a, uint64_t job)
 
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
-		if (key->state == ASK_ACCOUNTING && key->job == job) {
-			key->state = key->matched ? ASK_LIVE : ASK_UNKNOWN;
-		}
+		if (key->state == ASK_ACCOUNTING && key->job == job)
+			key->state = key->matched ? ASK_LIVE :
+			    key_unmatched(a, key, witnessed);
 		unknown |= key->state == ASK_UNKNOWN;
 		more |= key->state == ASK_ACCOUNTING;
 	}

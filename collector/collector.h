@@ -281,17 +281,18 @@ struct asks;
 
 struct asks *asks_new(struct collector *c);
 int asks_note(struct asks *a, struct reader *r);
-int asks_pending(const struct asks *a);
 /* Is this run asked for, so that nothing known of it is held back? */
 int asks_has(const struct asks *a, uint64_t job, int64_t start);
-/* squeue was answered in full, in this cycle. */
-void asks_listed(struct asks *a);
+/* squeue shows it in this cycle. */
+void asks_shown(struct asks *a, uint64_t job, int64_t start);
+/* squeue was answered in full, in this cycle; witnessed: with a run that was known before. */
+void asks_listed(struct asks *a, int witnessed);
 /* The details of those that run have gone out. */
 void asks_detailed(struct asks *a);
 /* A row of accounting; its start becomes the one asked for, if that has moved. */
 void asks_row(struct asks *a, struct sighting *s);
-/* Accounting was asked by id about job, in full. */
-void asks_accounted(struct asks *a, uint64_t job);
+/* Accounting was asked by id about job, in full; witnessed: its witness was in the answer. */
+void asks_accounted(struct asks *a, uint64_t job, int witnessed);
 /* A new submitter asks anew. */
 void asks_forget(struct asks *a);
 

@@ -32,6 +32,7 @@ struct cycle {
 	uint32_t	 number;
 	unsigned	 bad;
 	size_t		 listed;	/* rows of this answer */
+	size_t		 known;		/* of them, of runs that were open before */
 	size_t		 jobs;		/* rows of the last whole one */
 	unsigned	 commands;	/* of this cycle, accounting's among them */
 	unsigned	 without_clock;	/* cycles */
@@ -293,8 +294,10 @@ row_listed(struct cycle *y, const struct listed *row)
 	    row->state->phase != PHASE_COMPLETING) ||
 	    run_number(row->job, row->start) == 0)
 		return;
+	asks_shown(c->asks, row->job, row->start);
 	run = open_find(&c->open, row->job, row->start);
 	if (run != NULL) {
+		y->known++;
 		run->seen = y->number;
 		if (run->flags & OPEN_LEFT)
 			run->tries = 0;
@@ -400,7 +403,7 @@ on_list_end(const struct command_end *end, void *arg)
 	health_good(&y->c->ctld);
 	y->jobs = y->listed;
 	sweep(y);
-	asks_listed(y->c->asks);
+	asks_listed(y->c->asks, y->known > 0);
 	cycle_third(y);
 }
 
@@ -419,6 +422,7 @@ cycle_poll(struct cycle *y)
 	y->commands = 1;
 	y->bad = 0;
 	y->listed = 0;
+	y->known = 0;
 	lines_clear(&y->lines);
 	idmap_clear(&y->news);
 	y->cmd = ask_start(y->c, &ask);

@@ -18,7 +18,6 @@
 #define SLICE_MIN_S	3600	/* nor, after it timed out, less */
 #define DAY_S		86400
 #define LATER_S		86400	/* -E lies ahead: clocks differ, -s needs an end */
-#define MISSES_MAX	3	/* answers without their witness */
 #define TRIM_ROWS	1000	/* of one answer: then memory is given back */
 #define BAD_TRIES	2	/* then rows that cannot be read are left out */
 
@@ -170,29 +169,13 @@ on_right(struct collector *c, int proved)
 	slice_proved(c->ledger, proved);
 }
 
-/*
- * Is the run there that ended last when this was asked before?  When it is
- * missing again and again, somebody has removed it from accounting.
- */
-static int
-witness_missing(struct ledger *l)
+/* The answer does not count; is it because our right is gone? */
+static void
+on_right_missing(struct collector *c, int proved)
 {
-	int due = l->witness.job != 0 && l->witness_end >= l->range.at &&
-	    (l->slice_to == 0 || l->witness_end <= l->slice_to);
-
-	if (due && !l->witness_seen && ++l->misses < MISSES_MAX) {
-		log_warnx("accounting's answer lacks job %llu, which was in it "
-		    "before: it does not count",
-		    (unsigned long long)l->witness.job);
-		return 1;
-	}
-	l->misses = 0;
-	if (l->latest > 0) {
-		l->witness = l->latest_run;
-		l->witness_end = l->latest;
-	} else if (due && !l->witness_seen)
-		l->witness.job = 0;
-	return 0;
+	(void)proved;
+	c->ledger->proving = 0;
+	plan_kick(c);
 }
 
 /*
@@ -215,8 +198,15 @@ slice_end(struct ledger *l)
 		    (long long)(slurm_now(c) - l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	l->c->trim |= l->reader.rows >= TRIM_ROWS;
-	if (l->range.kind == RANGE_POLL && witness_missing(l)) {
+	if (l->range.kind != RANGE_POLL) {
+		if (l->witness.job == 0)
+			witness_adopt(l);
+	} else if (witness_missing(l)) {
 		l->range.kind = RANGE_NONE;
+		if (l->may_prove && !slurm_right_inherent(&c->slurm)) {
+			l->proving = 1;
+			right_prove(c, on_right_missing);
+		}
 		return;
 	}
 	l->range.at = l->slice_to;
@@ -298,13 +288,9 @@ on_range_row(struct sighting *s, void *arg)
 	c->rows_read++;
 	if (l->range.kind == RANGE_BACKFILL)
 		l->backfill_rows++;
-	if (s->job.key.job == l->witness.job &&
-	    s->job.key.start == l->witness.start)
-		l->witness_seen = 1;
-	if (s->job.end > l->latest) {
+	witness_row(l, s);
+	if (s->job.end > l->latest)
 		l->latest = s->job.end;
-		l->latest_run = s->job.key;
-	}
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
 		l->witnessed = 1;
 	asks_row(c->asks, s);
@@ -329,7 +315,7 @@ slice_ask(struct ledger *l)
 	l->clock = l->c->clock;
 	l->latest = 0;
 	l->witnessed = 0;
-	l->witness_seen = 0;
+	witness_begin(l);
 	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
 	    (long long)r->at);
 	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ledger.c, ledger_ids.c and ledger_held.c share. */
+/* What ledger.c, ledger_ids.c, ledger_held.c and witness.c share. */
 #ifndef COLLECTOR_LEDGER_H
 #define COLLECTOR_LEDGER_H
 
@@ -42,9 +42,11 @@ struct ledger {
 	int		 witnessed;	/* a row of somebody else was in the answer */
 	struct run_key	 witness;	/* a run that answers must hold; job 0 = none */
 	int64_t		 witness_end;
-	int		 witness_seen;
-	unsigned	 misses;	/* answers in a row without it */
-	struct run_key	 latest_run;	/* of this answer */
+	int		 witness_seen;	/* in this answer */
+	int64_t		 missed_at;	/* monotonic s: first answer without it; 0 = none */
+	struct run_key	 candidate;	/* for the next one: of this answer */
+	int64_t		 candidate_end;	/* 0 = there is none */
+	struct log_limit forgetful;
 	int64_t		 slice;		/* seconds of one question */
 	int64_t		 slice_to;	/* 0 = open */
 	int64_t		 clock;		/* slurmctld's, when the question began */
@@ -82,6 +84,18 @@ int ledger_end(struct ledger *l);
 int ledger_ids_ask(struct ledger *l);
 /* Open runs that left squeue, as far as they are due. */
 void ledger_wanted_left(struct ledger *l);
+
+/* witness.c: is an answer of accounting's one that nothing lacks? */
+
+/* A question begins; a row of its answer. */
+void witness_begin(struct ledger *l);
+void witness_row(struct ledger *l, const struct sighting *s);
+/* Was it in the answer to the question by id that has just ended? */
+int witness_spoke(const struct ledger *l);
+/* The next one comes from this answer, if it has any. */
+void witness_adopt(struct ledger *l);
+/* 1: the range has ended without it, and does not count. */
+int witness_missing(struct ledger *l);
 
 /* ledger_held.c */
 

@@ -14,6 +14,7 @@
 #include "common/log.h"
 
 #define IDS_BYTES	(64u * 1024)	/* one argument; the kernel takes 128 KiB */
+#define ID_ROOM		24		/* bytes of one id and its comma */
 #define IDS_MAX		4000		/* jobs in one question */
 #define WAIT_FIRST_S	10		/* for an end that accounting has not yet */
 #define WAIT_MAX_S	3600
@@ -96,6 +97,7 @@ on_row(struct sighting *s, void *arg)
 	/* An array's base id brings all its tasks. */
 	if (asked != NULL)
 		*asked |= ASKED_ROW;
+	witness_row(l, s);
 	asks_row(c->asks, s);
 	if (s->state->phase == PHASE_RUNNING) {
 		if (idmap_get(&c->doubtful, s->job.key.job) != NULL)
@@ -143,12 +145,13 @@ asked_done(struct ledger *l)
 	uint64_t job;
 	uint32_t bits;
 	size_t at = 0;
+	int witnessed = witness_spoke(l);
 
 	l->asked = (struct idmap){ 0 };
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->doubtful, job);
-		asks_accounted(c->asks, job);
+		asks_accounted(c->asks, job, witnessed);
 		events_accounted(c->events, job, (bits & ASKED_ENDED) != 0,
 		    (bits & ASKED_ROW) != 0);
 	}
@@ -214,7 +217,7 @@ ledger_ids_ask(struct ledger *l)
 		return 0;
 	idmap_clear(&l->asked);
 	while ((job = idmap_next(&l->wanted, &at, NULL)) != 0) {
-		if (len + 24 > IDS_BYTES || n == IDS_MAX) {
+		if (len + 2 * ID_ROOM > IDS_BYTES || n == IDS_MAX) {
 			(void)idmap_put(&rest, job, NULL);
 			continue;
 		}
@@ -225,6 +228,11 @@ ledger_ids_ask(struct ledger *l)
 	}
 	idmap_clear(&l->wanted);
 	l->wanted = rest;
+	/* Whoever is not known counts only where its witness is. */
+	if (l->witness.job != 0 && idmap_get(&l->asked, l->witness.job) == NULL)
+		snprintf(l->ids + len, IDS_BYTES - len, ",%llu",
+		    (unsigned long long)l->witness.job);
+	witness_begin(l);
 	ledger_ask(l, on_row, on_output, on_end, l->ids);
 	return 1;
 }

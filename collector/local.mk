@@ -35,7 +35,7 @@ collector_collector_SOURCES = \
 	collector/exact.c collector/source.c \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
 	collector/ledger_ids.c collector/ledger_json.c \
-	collector/ledger_held.c collector/events.c collector/asks.c \
+	collector/ledger_held.c collector/witness.c collector/events.c collector/asks.c \
 	collector/right.c collector/startup.c \
 	collector/script.c collector/nodes.c collector/plan.c \
 	collector/status.c collector/main.c

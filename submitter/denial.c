@@ -2,7 +2,8 @@
 /*
  * Slurm denies that it knows a run that is open.  One denial proves nothing,
  * and many at once prove that something else is wrong: only two an hour apart
- * count, and never more of them at once than a site loses by accident.
+ * count, and never more of them within an hour than a site loses by accident,
+ * for many can come in small parts.
  */
 #include "config.h"
 
@@ -15,13 +16,18 @@
 
 #define DENIED_GAP	3600000	/* ms between two denials that count */
 #define DENIED_WAIT	3000	/* ms after the last denial until they are judged */
-#define DENIED_MAX	20	/* runs ended at once without evidence, or: */
+#define DENIED_MAX	20	/* runs ended within the gap without evidence, or: */
 #define DENIED_PERCENT	2	/* of the open ones, if that is more */
 
 struct denial {
 	struct submitter *s;
 	struct event	*timer;
 	int		 force;	/* an admin says that it is right */
+	int64_t		 since;	/* spool_now() of the first of these: */
+	unsigned	 lately;	/* ended without evidence, within the gap */
+	/* of the last walk */
+	unsigned	 once;
+	unsigned	 twice;	/* and still open, for they are too many */
 };
 
 void
@@ -43,7 +49,8 @@ denial_take(struct denial *k, const struct run_key *key)
 
 struct denials {
 	struct denial	*k;
-	unsigned	 n;
+	unsigned	 once;
+	unsigned	 n;	/* twice */
 	int		 end;	/* end them; else count */
 };
 
@@ -79,8 +86,10 @@ denied_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct denials *d = arg;
 
-	if (run->denials < 2)
+	if (run->denials < 2) {
+		d->once += run->denials;
 		return 0;
+	}
 	d->n++;
 	if (!d->end)
 		return 0;
@@ -95,10 +104,35 @@ denied_walk(struct denials *d)
 {
 	struct spool_after after = { 0 };
 
-	d->n = 0;
+	d->n = d->once = 0;
 	while (spool_each(d->k->s->spool, DEST_REST, PHASE_SEEN, &after,
 	    SPOOL_PAGE, denied_one, d) == SPOOL_PAGE)
 		continue;
+}
+
+/* May so many be ended, with those that were ended lately? */
+static int
+is_few(struct denial *k, unsigned n)
+{
+	uint64_t open = spool_count(k->s->spool, DEST_REST, PHASE_SEEN) +
+	    spool_count(k->s->spool, DEST_REST, PHASE_OPEN);
+	int64_t now = spool_now(k->s->spool);
+	uint64_t max;
+
+	if (k->since == 0 || now - k->since >= DENIED_GAP) {
+		k->since = now;
+		k->lately = 0;
+	}
+	max = (open + k->lately) * DENIED_PERCENT / 100;
+	if (max < DENIED_MAX)
+		max = DENIED_MAX;
+	if (k->lately + n <= max)
+		return 1;
+	log_errorx("SLURM DENIES %u OF %llu OPEN RUNS, %u more were ended for "
+	    "that within the hour: none of them is ended; if that is right, "
+	    "`cc-slurm-adapterctl sync --force`", n, (unsigned long long)open,
+	    k->lately);
+	return 0;
 }
 
 static void
@@ -106,26 +140,22 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct denial *k = arg;
 	struct denials d = { .k = k };
-	uint64_t open = spool_count(k->s->spool, DEST_REST, PHASE_SEEN) +
-	    spool_count(k->s->spool, DEST_REST, PHASE_OPEN);
-	uint64_t max = open * DENIED_PERCENT / 100;
+	int force = k->force;
 
 	(void)fd;
 	(void)what;
-	if (max < DENIED_MAX)
-		max = DENIED_MAX;
+	/* The admin spoke of those that are denied now, of no later ones. */
+	k->force = 0;
 	denied_walk(&d);
-	if (d.n == 0)
+	k->once = d.once;
+	k->twice = d.n;
+	if (d.n == 0 || (!force && !is_few(k, d.n)))
 		return;
-	if (d.n > max && !k->force) {
-		log_errorx("SLURM DENIES %u OF %llu OPEN RUNS: none of them is "
-		    "ended; if that is right, `cc-slurm-adapterctl sync --force`",
-		    d.n, (unsigned long long)open);
-		return;
-	}
 	d.end = 1;
 	denied_walk(&d);
-	k->force = 0;
+	k->twice = 0;
+	if (!force)
+		k->lately += d.n;
 	backlog_touch(k->s->backlog);
 	relay_kick(k->s->relay);
 }
@@ -135,6 +165,14 @@ denial_force(struct denial *k)
 {
 	k->force = 1;
 	submitter_after(k->timer, 0);
+}
+
+void
+denial_status(struct denial *k, uint64_t request)
+{
+	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
+	    k->once, k->twice, k->twice > 0 ?
+	    ": too many to be ended without `sync --force`" : "");
 }
 
 struct denial *

@@ -344,7 +344,7 @@ resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 	r->busy = 1;
 	r->request = request;
 	r->dry = dry;
-	if (force)
+	if (force && !dry)
 		denial_force(r->s->denial);
 	r->repair = repair;
 	r->failed = 0;
@@ -403,8 +403,12 @@ void
 resync_status(struct resync *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
+	char at[32] = "never";
+	struct tm tm;
 
-	worker_status(w, request, "compared", "%lld", (long long)r->at);
+	if (r->at != 0 && gmtime_r(&r->at, &tm) != NULL)
+		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	worker_status(w, request, "compared", "%s", at);
 	worker_status(w, request, "compared_runs", "%u", r->last_rows);
 	worker_status(w, request, "differences", "%u", r->last_diffs);
 }

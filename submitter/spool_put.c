@@ -308,7 +308,8 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		old.key = run->key;
 		changed = job_merge(&old, job) || moved;
 	}
-	if (!changed && !(lost && live)) {
+	/* Slurm knows it: whatever denied it once was wrong. */
+	if (!changed && !(lost && live) && run->denials == 0) {
 		rc = PUT_KNOWN;
 		goto done;
 	}

@@ -173,6 +173,7 @@ void denial_free(struct denial *k);
 void denial_take(struct denial *k, const struct run_key *key);
 /* An admin says that they are gone, however many. */
 void denial_force(struct denial *k);
+void denial_status(struct denial *k, uint64_t request);
 
 /* nodes.c: node states */
 struct nodes *nodes_new(struct submitter *s);

@@ -107,6 +107,7 @@ on_status(struct submitter *s, uint64_t request)
 		    (unsigned long long)ns.unsure);
 	}
 	resync_status(s->resync, request);
+	denial_status(s->denial, request);
 	if (spool_failed(s->spool))
 		worker_status(s->w, request, "spool_error", "%s",
 		    spool_error(s->spool));

@@ -34,6 +34,7 @@ EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
 	tests/system/420-reconcile.sh \
+	tests/system/421-denied.sh \
 	tests/system/500-slurmctld.sh \
 	tests/system/510-slurmdbd.sh \
 	tests/system/520-munge.sh \
@@ -45,6 +46,7 @@ EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
 	tests/system/broker.py \
 	tests/system/crash.py \
 	tests/system/delivery.py \
+	tests/system/denials.py \
 	tests/system/groups.sh \
 	tests/system/hook_client.py \
 	tests/system/jobs.sh \

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs that Slurm denies: when that counts, and how many at once.
+
+denials.py GROUP, like delivery.py.  The hour that has to lie between two
+denials is made by ageing the first one in the spool file while the submitter
+is down: no clock is bent, and the programs know no other hour for tests.
+"""
+import re
+import sqlite3
+import sys
+import time
+
+from delivery import NOW, c, end, new, through, whole_soon, world
+from play import text_of, until
+
+HOUR = 3600 * 1000      # ms, as the spool counts
+
+
+def flag(name):
+    """A bit of ctl's requests, read from its header."""
+    value = re.search(r"#define %s\s+(\w+)" % name, text_of("common/ctl.h")).group(1)
+    return int(value.rstrip("u"), 0)
+
+
+def aged(s, ms):
+    """The submitter anew, its first denials older by so much."""
+    c.true("it ends when told", s.stop() == 0)
+    db = sqlite3.connect(s.folder + "/spool.db")
+    db.execute("UPDATE run SET denied = denied - ? WHERE denials > 0", (ms,))
+    db.commit()
+    db.close()
+    return s.start()
+
+
+def running(f, s, n):
+    """So many runs, started and seen committed."""
+    runs = [new(start=NOW - 90000 + i % 5000) for i in range(n)]
+    for i in range(0, n, 500):
+        s.tell(*runs[i:i + 500], wait=0)
+    s.is_stored(60)
+    f.commit_now()
+    c.soon("%d runs are open and seen" % n, lambda: s.number("compared_runs") == n and
+           s.number("open") == n, 60, s.status)
+    return runs
+
+
+def stopped(f, runs):
+    keys = {r.key() for r in runs}
+    return sum(1 for e in f.lines() if e["effect"] == "stop" and
+               (e["cluster"], e["jobId"], e["startTime"]) in keys)
+
+
+def evidence():
+    f, s = world(commit=1, conf={"ccPollInterval": 2})
+    runs = running(f, s, 30)
+    gone, back = runs[:3], runs[3]
+    s.deny(*gone, back)
+    s = aged(s, HOUR - 60000)
+    s.deny(*gone, back)
+    time.sleep(4)       # it judges three seconds after the last one
+    c.true("two denials 59 minutes apart end nobody", stopped(f, runs) == 0)
+    c.true("status counts them", s.status().get("denied", "").startswith("4 once, 0 twice"),
+           s.status().get("denied"))
+    s.tell(back)
+    s = aged(s, 60000)
+    began = time.time()
+    s.deny(*gone[:2], back)
+    whole_soon("two an hour apart do", f, gone[:2], 10)
+    c.true("one denial and nothing else ends nobody", stopped(f, gone[2:]) == 0)
+    c.true("nor do two with a word of Slurm's between them", stopped(f, [back]) == 0)
+    job = f.jobs()[gone[0].key()]
+    ended = job["startTime"] + job["duration"]
+    c.true("it ended when it was denied first, as failed", job["jobState"] == "failed" and
+           abs(ended - (began - 3600)) < 120, job)
+    through("the rest lives and ends as it should", f, s, runs[2:])
+    end(f, s)
+
+
+def few(n, allowed):
+    """So many of n open runs may be ended at once, and not one more."""
+    f, s = world("few%d" % n, commit=1, conf={"ccPollInterval": 2})
+    runs = running(f, s, n)
+    some, one = runs[:allowed], runs[allowed]
+    s.deny(*some, one)
+    s = aged(s, HOUR)
+    c.soon("(it is well again)", lambda: s.number("compared_runs") == n, 20)
+    s.deny(*some, one)
+    c.soon("%d of %d denied twice: alarm" % (allowed + 1, n),
+           lambda: s.logged("SLURM DENIES %d OF %d OPEN RUNS" % (allowed + 1, n)), 10)
+    c.true("and none of them is ended", stopped(f, runs) == 0)
+    c.true("status says that they wait for an admin",
+           "%d twice: too many" % (allowed + 1) in s.status()["denied"], s.status()["denied"])
+    s.verb("CTL_SYNC", flags=flag("CTL_FLAG_FORCE") | flag("CTL_FLAG_DRY_RUN"))
+    time.sleep(1)
+    c.true("sync --force --dry-run ends none", stopped(f, runs) == 0)
+    s.tell(one)     # Slurm knows it again
+    s.deny(*some)
+    whole_soon("%d of %d: they are ended" % (allowed, n), f, some, 20)
+    s.deny(one)
+    s = aged(s, HOUR)
+    through("nobody else was", f, s, runs[allowed:allowed + 100], 30)
+    end(f, s)
+
+
+def twenty():
+    few(60, 20)
+
+
+def percent():
+    few(2000, 40)
+
+
+def force():
+    f, s = world(commit=1, conf={"ccPollInterval": 2})
+    runs = running(f, s, 60)
+    s.deny(*runs[:30])
+    s = aged(s, HOUR)
+    c.soon("(it is well again)", lambda: s.number("compared_runs") == 60, 20)
+    until(lambda: s.verb("CTL_SYNC", flags=flag("CTL_FLAG_FORCE"))[0][0] == 0, 10)
+    s.deny(*runs[:10])
+    whole_soon("ten of sixty are ended", f, runs[:10], 10)
+    s.deny(*runs[10:21])
+    c.soon("eleven more within the hour: alarm", lambda: s.logged("SLURM DENIES 11 OF"), 10)
+    c.true("a sync --force of earlier, and parts, let nobody through", stopped(f, runs) == 10)
+    until(lambda: s.verb("CTL_SYNC", flags=flag("CTL_FLAG_FORCE"))[0][0] == 0, 10)
+    whole_soon("sync --force ends them", f, runs[:21], 15)
+    through("and nobody else", f, s, runs[21:])
+    end(f, s)
+
+
+GROUPS = {g.__name__: g for g in (evidence, twenty, percent, force)}
+
+if __name__ == "__main__":
+    for group in sys.argv[1:]:
+        GROUPS[group]()
+    sys.exit(1 if c.failed else 0)

@@ -6,6 +6,9 @@
  */
 #include "config.h"
 
+#include <sys/wait.h>
+
+#include <signal.h>
 #include <string.h>
 
 #include "supervisor/supervisor.h"
@@ -46,15 +49,28 @@ tell(struct child *c, const struct run_key *key)
 	wr_clear(&w);
 }
 
+/*
+ * Somebody's kill -9, or the kernel's for want of memory, says nothing about
+ * the run that happened to be in hand: records are bounded, and nobody's run
+ * is to be lost because a machine was in trouble twice.  A worker that we
+ * killed ourselves was deaf or broke a rule, and that may be the run's doing.
+ */
+static int
+killed_from_outside(const struct child *c, int status)
+{
+	return c->killed_for == NULL && WIFSIGNALED(status) &&
+	    (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+}
+
 void
-poison_note(struct child *c)
+poison_note(struct child *c, int status)
 {
 	struct supervisor *sup = c->sup;
 	struct run_key key;
 	struct suspect *s;
 	int role;
 
-	if (!slate_read(c->slate, &key))
+	if (killed_from_outside(c, status) || !slate_read(c->slate, &key))
 		return;
 	s = suspect_of(sup, &key);
 	s->deaths++;

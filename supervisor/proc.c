@@ -244,7 +244,7 @@ child_gone(struct child *c, int status)
 	channel_free(c->channel);
 	c->channel = NULL;
 	if (!c->wanted_stop)
-		poison_note(c);
+		poison_note(c, status);
 	slate_free(c->slate);
 	c->slate = NULL;
 	if (c->role == ROLE_COLLECTOR)

@@ -237,8 +237,8 @@ int autopsy_kmsg_open(void);
 void autopsy_text(int kmsg, pid_t pid, int status, char *buf, size_t size);
 
 /* poison.c: runs that workers died on. */
-/* After a death: reads the slate, tells those who serve.  */
-void poison_note(struct child *c);
+/* After a death, status as of waitpid(): reads the slate, tells those who serve. */
+void poison_note(struct child *c, int status);
 /* A new worker learns of all of them. */
 void poison_tell(struct child *c);
 

@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,9 +43,9 @@ worker_make(enum role role)
 	far[role] = fds[1];
 }
 
-/* Dies with job on its slate; 0: with a clean one. */
+/* Dies of a signal with job on its slate; 0: with a clean one. */
 static void
-dies(enum role role, uint64_t job)
+dies_of(int sig, const char *killed_for, enum role role, uint64_t job)
 {
 	struct child *c = &sup.children[role];
 	struct run_key key = { .cluster = "alpha", .job = job, .start = 1000 };
@@ -57,11 +58,18 @@ dies(enum role role, uint64_t job)
 	if (job != 0)
 		slate_write(theirs, &key);
 	c->state = CHILD_DOWN;
-	poison_note(c);
+	c->killed_for = killed_for;
+	poison_note(c, sig);
 	c->state = CHILD_SERVING;
 	slate_free(theirs);
 	slate_free(c->slate);
 	c->slate = NULL;
+}
+
+static void
+dies(enum role role, uint64_t job)
+{
+	dies_of(SIGABRT, NULL, role, job);
 }
 
 /* The job of the next skip that the worker gets, 0 = none. */
@@ -100,7 +108,11 @@ main(void)
 
 	dies(ROLE_COLLECTOR, 0);
 	CHECK_INT(sup.n_suspects, 0);
-	dies(ROLE_COLLECTOR, 7);
+	dies_of(SIGKILL, NULL, ROLE_COLLECTOR, 7);
+	dies_of(SIGTERM, NULL, ROLE_SUBMITTER, 7);
+	CHECK_INT(sup.n_suspects, 0);
+	dies_of(SIGKILL, "it does not answer", ROLE_COLLECTOR, 7);
+	CHECK_INT(sup.n_suspects, 1);
 	dies(ROLE_COLLECTOR, 8);
 	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
 	/* Whoever dies the second time: the run is the same. */

@@ -17,6 +17,7 @@ ADAPTER=$CSA_INST/sbin/cc-slurm-adapter
 CTL=$CSA_INST/sbin/cc-slurm-adapterctl
 FAKE=$CSA_BUILD/tests/fake/fake-cc-backend
 failures=0
+failed=()	# what, for the last lines
 started_pids=()
 
 lib() { python3 "$SYS/lib.py" "$@"; }
@@ -35,6 +36,7 @@ skip() {
 broken() {
 	echo "BROKEN: $*"
 	failures=$((failures + 1))
+	failed+=("$*")
 	exit 1
 }
 
@@ -47,6 +49,7 @@ is() {
 	else
 		printf '   FAILED  %s\n' "$what"
 		failures=$((failures + 1))
+		failed+=("$what")
 		return 1
 	fi
 }
@@ -82,8 +85,11 @@ test_exit() {
 		show_trouble
 	fi
 	cleanup
-	[ $failures -eq 0 ] || exit 1
-	exit 0
+	[ $failures -gt 0 ] || exit 0
+	# once more, below all the logs
+	printf 'FAILED: %s\n' "${failed[@]:-the script itself, status $1}"
+	echo "kept: $T"
+	exit 1
 }
 
 test_end() {

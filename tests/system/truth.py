@@ -160,10 +160,13 @@ def watch(folder):
             time.sleep(0.7)
 
 
-def runs(folder, since):
-    """All runs of accounting that had nodes, by (job id, start)."""
+def runs(folder, since, begin=None):
+    """All runs of accounting that had nodes, by (job id, start); with `begin`
+    only those that were there after that time."""
+    first = "now-3days" if begin is None else time.strftime(
+        "%Y-%m-%dT%H:%M:%S", time.gmtime(begin))
     text = ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + SEP,
-               "-S", "now-3days", "-E", "now+1day", "-o", ",".join(SACCT))
+               "-S", first, "-E", "now+1day", "-o", ",".join(SACCT))
     out = {}
     # the name is the last column, so what has no separator belongs to it
     for line in re.sub("\n(?=[^%s]*(\n|$))" % SEP, " ", text.rstrip("\n")).split("\n"):

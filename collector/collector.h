@@ -185,7 +185,6 @@ enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
  */
 struct details *details_new(struct collector *c,
     void (*done)(struct details *d, int ok, void *arg), void *arg);
-void details_free(struct details *d);
 int details_busy(const struct details *d);
 /* The jobs of the next question; 0, or -1 on memory. */
 int details_want(struct details *d, uint64_t job);
@@ -252,9 +251,7 @@ int ledger_backfill(struct ledger *l, int64_t from, int64_t to);
 /* A job to be asked for by id. */
 void ledger_want(struct ledger *l, uint64_t job);
 void ledger_kick(struct ledger *l);
-/* Rows wait for slurmctld to be asked for their resources. */
-int ledger_waits_for_details(const struct ledger *l);
-/* Their jobs into d; and what became of them. */
+/* Jobs of rows that wait for slurmctld's word on their resources into d; and what became of them. */
 void ledger_details_wanted(struct ledger *l, struct details *d);
 void ledger_details_done(struct ledger *l, const struct details *d);
 void ledger_hold(struct ledger *l, int hold);

@@ -77,17 +77,6 @@ details_forget(struct details *d)
 	d->c->trim |= big;
 }
 
-void
-details_free(struct details *d)
-{
-	if (d == NULL)
-		return;
-	if (d->cmd != NULL)
-		command_cancel(d->cmd);
-	details_forget(d);
-	free(d);
-}
-
 int
 details_busy(const struct details *d)
 {

@@ -28,12 +28,6 @@ ledger_keep(struct ledger *l, struct sighting *s)
 	return 0;
 }
 
-int
-ledger_waits_for_details(const struct ledger *l)
-{
-	return l->n_held > 0;
-}
-
 void
 ledger_details_wanted(struct ledger *l, struct details *d)
 {

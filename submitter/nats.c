@@ -338,12 +338,6 @@ nats_is_up(const struct nats *n)
 	return n->up;
 }
 
-int
-nats_is_jetstream(const struct nats *n)
-{
-	return n->conf != NULL && n->conf->jetstream;
-}
-
 unsigned
 nats_busy(const struct nats *n)
 {

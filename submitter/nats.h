@@ -63,8 +63,6 @@ void nats_use(struct nats *n, struct nats_conf *nc);
 int nats_usable(const struct nats *n);
 /* 1 when connected. */
 int nats_is_up(const struct nats *n);
-/* 1 when the stream acknowledges. */
-int nats_is_jetstream(const struct nats *n);
 /*
  * Publishes the start or stop of a run; texts are shortened to the broker's
  * limit.  done comes later, from the loop, once, with this token.  0, or -1

@@ -83,13 +83,6 @@ nats_is_up(const struct nats *n)
 }
 
 int
-nats_is_jetstream(const struct nats *n)
-{
-	(void)n;
-	return 0;
-}
-
-int
 nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     uint64_t token, const char **why)

@@ -40,8 +40,6 @@ struct payload *payload_new(const struct conf *conf, char *reason,
 void payload_free(struct payload *p);
 /* cc-backend's name of a cluster of Slurm's; borrowed from p or slurm. */
 const char *payload_cluster(const struct payload *p, const char *slurm);
-/* The way back; borrowed from p or cc. */
-const char *payload_cluster_back(const struct payload *p, const char *cc);
 
 /* How one start is to be made. */
 struct payload_how {

@@ -169,14 +169,3 @@ payload_cluster(const struct payload *p, const char *slurm)
 			return p->names[i].cc;
 	return slurm;
 }
-
-const char *
-payload_cluster_back(const struct payload *p, const char *cc)
-{
-	unsigned i;
-
-	for (i = 0; i < p->n_names; i++)
-		if (strcmp(p->names[i].cc, cc) == 0)
-			return p->names[i].slurm;
-	return cc;
-}

@@ -403,6 +403,7 @@ void
 resync_status(struct resync *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
+	unsigned devices, hosts;
 	char at[32] = "never";
 	struct tm tm;
 
@@ -411,6 +412,10 @@ resync_status(struct resync *r, uint64_t request)
 	worker_status(w, request, "compared", "%s", at);
 	worker_status(w, request, "compared_runs", "%u", r->last_rows);
 	worker_status(w, request, "differences", "%u", r->last_diffs);
+	topology_unlisted(r->s->topology, &devices, &hosts);
+	worker_status(w, request, "topology", "%u clusters; %u devices of %u "
+	    "hosts are not listed there", topology_clusters(r->s->topology),
+	    devices, hosts);
 }
 
 struct resync *

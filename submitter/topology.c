@@ -310,12 +310,6 @@ cluster_of(const struct topology *t, const char *name)
 	return NULL;
 }
 
-int
-topology_has_cluster(const struct topology *t, const char *cluster)
-{
-	return cluster_of(t, cluster) != NULL;
-}
-
 static const struct kind *
 kind_of(const struct topology *t, const char *cluster, const char *host)
 {
@@ -326,13 +320,6 @@ kind_of(const struct topology *t, const char *cluster, const char *host)
 		if (nodelist_has(c->kinds[i].nodes, host))
 			return &c->kinds[i];
 	return NULL;
-}
-
-int
-topology_has_host(const struct topology *t, const char *cluster,
-    const char *host)
-{
-	return kind_of(t, cluster, host) != NULL;
 }
 
 /* How a host's ids become the system's; at most one of them applies. */

@@ -36,13 +36,8 @@ void topology_free(struct topology *t);
  */
 int topology_load(struct topology *t, const char *json, size_t len,
     char *reason, size_t size);
-/* Clusters cc-backend has; cluster is cc-backend's name.  1 or 0. */
-int topology_has_cluster(const struct topology *t, const char *cluster);
 /* Number of clusters known; 0 = nothing was loaded. */
 unsigned topology_clusters(const struct topology *t);
-/* 1 when the host is in a node list of that cluster: cc-backend takes it. */
-int topology_has_host(const struct topology *t, const char *cluster,
-    const char *host);
 /*
  * The OS ids of a host's abstract ids, ascending, each once, into out.
  * cluster is cc-backend's name; t and map may be NULL.  What cannot be

@@ -59,7 +59,7 @@ void slurm_find(struct slurm *slurm, const char *bin_dir);
 /* The environment of Slurm's commands, built from nothing; 0, or -1. */
 int slurm_environment(struct runner *r, const char *slurm_conf,
     const char *bin_dir);
-/* One line of `scontrol show config`. */
+/* One line of `scontrol show config`; in words.c. */
 void slurm_config_line(struct slurm *slurm, struct span line);
 /* Does the user see all jobs because of who it is? */
 int slurm_right_inherent(const struct slurm *slurm);

@@ -38,8 +38,7 @@ struct cycle {
 	unsigned	 without_clock;	/* cycles */
 	int		 clock_due;	/* after the details */
 	int64_t		 all_at;	/* monotonic s */
-	int64_t		 clock;		/* of sdiag's answer */
-	int64_t		 queue;		/* of slurmctld towards slurmdbd; -1 = not said */
+	struct sdiag	 sdiag;		/* of this answer; 0, -1 = not said */
 };
 
 static void on_details(struct details *d, int ok, void *arg);
@@ -99,25 +98,9 @@ cycle_fail(struct cycle *y, const char *what, const struct command_end *end)
 static int
 on_clock_line(struct span line, void *arg)
 {
-	static const char queue_key[] = "DBD Agent queue size:";
 	struct cycle *y = arg;
-	struct span v;
-	const char *p;
-	uint64_t n;
 
-	if ((p = token_find(line, "sdiag output at ")) != NULL &&
-	    (p = memrchr(line.p, '(', line.n)) != NULL) {
-		v = span_from(line, p + 1);
-		if (v.n > 0 && v.p[v.n - 1] == ')')
-			v.n--;
-		time_point(v, &y->clock);
-	} else if ((p = token_find(line, queue_key)) != NULL) {
-		v = span_from(line, p + sizeof(queue_key) - 1);
-		while (v.n > 0 && *v.p == ' ')
-			v = span_from(v, v.p + 1);
-		if (number_u64(v, &n) == 0)
-			y->queue = (int64_t)n;
-	}
+	sdiag_line(&y->sdiag, line);
 	return 0;
 }
 
@@ -138,13 +121,14 @@ on_clock_end(const struct command_end *end, void *arg)
 	y->cmd = NULL;
 	y->without_clock = 0;
 	c->clock_tried = 1;
-	if (end->outcome == COMMAND_OK && y->clock > 0 && y->queue >= 0) {
+	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&
+	    y->sdiag.queue >= 0) {
 		c->clock_works = 1;
-		if (y->queue == 0)
-			c->clock = y->clock;
+		if (y->sdiag.queue == 0)
+			c->clock = y->sdiag.clock;
 		else
 			log_debug("slurmctld has %lld messages left for "
-			    "slurmdbd", (long long)y->queue);
+			    "slurmdbd", (long long)y->sdiag.queue);
 	} else
 		c->clock_works = 0;
 	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
@@ -162,8 +146,8 @@ ask_clock(struct cycle *y)
 
 	y->step = STEP_CLOCK;
 	y->commands++;
-	y->clock = 0;
-	y->queue = -1;
+	y->sdiag.clock = 0;
+	y->sdiag.queue = -1;
 	lines_clear(&y->lines);
 	y->clock_due = 0;
 	y->cmd = ask_start(y->c, &ask);

@@ -250,6 +250,22 @@ enum record_verdict scontrol_record(struct span text, struct span name,
 enum record_verdict scontrol_resources(struct span s,
     const struct reading *how, struct sighting *out);
 
+/* words.c: short answers, a line at a time */
+
+/* sdiag's: what no line says stays as it was. */
+struct sdiag {
+	int64_t		 clock;		/* slurmctld's */
+	int64_t		 queue;		/* its messages left for slurmdbd */
+};
+void sdiag_line(struct sdiag *d, struct span line);
+
+/* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator". */
+struct admin {
+	int		 known;		/* accounting has that user */
+	int		 operator;	/* and it may see all jobs */
+};
+void admin_line(struct admin *a, const char *user, struct span line);
+
 /* sacct.c: what accounting has */
 
 #define SACCT_FIELDS	"JobIDRaw,JobID,User,UID,Account,Partition,QOS," \

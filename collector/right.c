@@ -27,8 +27,7 @@ static const char *const names[] = {
 static struct {
 	struct lines	lines;
 	int		busy;
-	int		operator;	/* the answer says so */
-	int		user;		/* the user exists in accounting */
+	struct admin	admin;		/* what the answer says */
 	void		(*then[PROVERS_MAX])(struct collector *c, int proved);
 	unsigned	n;
 	char		who[96];
@@ -54,7 +53,7 @@ tell_missing(const struct collector *c)
 {
 	const char *user = c->slurm.user;
 
-	if (proof.user)
+	if (proof.admin.known)
 		log_errorx("NO JOBS WILL BE REPORTED: %s may not see other "
 		    "users' jobs; this repairs it: sacctmgr -i modify user "
 		    "where name=%s set adminlevel=Operator", user, user);
@@ -95,16 +94,8 @@ static int
 on_line(struct span line, void *arg)
 {
 	struct collector *c = arg;
-	size_t n = strlen(c->slurm.user);
 
-	if (line.n <= n || memcmp(line.p, c->slurm.user, n) != 0 ||
-	    line.p[n] != '|')
-		return 0;
-	proof.user = 1;
-	line = span_from(line, line.p + n + 1);
-	if (token_find(line, "Operator") == line.p ||
-	    token_find(line, "Administrator") == line.p)
-		proof.operator = 1;
+	admin_line(&proof.admin, c->slurm.user, line);
 	return 0;
 }
 
@@ -131,7 +122,7 @@ on_end(const struct command_end *end, void *arg)
 		answer(c, 0);
 		return;
 	}
-	if (proof.operator)
+	if (proof.admin.operator)
 		right_set(c, RIGHT_OPERATOR);
 	else
 		right_set(c, c->slurm.private_jobs ? RIGHT_NONE : RIGHT_OPEN);
@@ -167,7 +158,7 @@ right_prove(struct collector *c, void (*then)(struct collector *c,
 	if (proof.busy)
 		return;
 	proof.busy = 1;
-	proof.operator = proof.user = 0;
+	proof.admin = (struct admin){ 0, 0 };
 	snprintf(proof.who, sizeof(proof.who), "name=%s", c->slurm.user);
 	if (ask_start(c, &ask) == NULL)
 		answer(c, 0);

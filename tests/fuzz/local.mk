@@ -8,7 +8,7 @@ if WITH_FUZZING
 noinst_PROGRAMS += fuzz_clean fuzz_conf fuzz_frames fuzz_gres fuzz_hostlist \
 	fuzz_job fuzz_json fuzz_listing fuzz_names fuzz_outcome fuzz_payload \
 	fuzz_prep fuzz_sacct fuzz_spool fuzz_text fuzz_times fuzz_topology \
-	fuzz_tres
+	fuzz_tres fuzz_words
 endif
 
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -98,3 +98,8 @@ fuzz_tres_SOURCES = tests/fuzz/fuzz_tres.c tests/fuzz/fuzz.h \
 	tests/fuzz/sighting.h
 fuzz_tres_LDFLAGS = $(fuzz_link)
 fuzz_tres_LDADD = libslurmtext.a libcommon.a
+
+fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
+fuzz_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_words_LDFLAGS = $(fuzz_link)
+fuzz_words_LDADD = libslurmtext.a libcommon.a

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short answers, line by line: sdiag's clock and queue, sacctmgr's word on a
+ * user, Slurm's configuration.  Admins' bytes, not users'; bounded all the
+ * same, and what is not understood is left as it was.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collector/collector.h"
+
+void
+sdiag_line(struct sdiag *d, struct span line)
+{
+	static const char queue_key[] = "DBD Agent queue size:";
+	struct span v;
+	const char *p;
+	uint64_t n;
+
+	if (token_find(line, "sdiag output at ") != NULL &&
+	    (p = memrchr(line.p, '(', line.n)) != NULL) {
+		v = span_from(line, p + 1);
+		if (v.n > 0 && v.p[v.n - 1] == ')')
+			v.n--;
+		time_point(v, &d->clock);
+	} else if ((p = token_find(line, queue_key)) != NULL) {
+		v = span_from(line, p + sizeof(queue_key) - 1);
+		while (v.n > 0 && *v.p == ' ')
+			v = span_from(v, v.p + 1);
+		if (number_u64(v, &n) == 0 && n <= INT64_MAX)
+			d->queue = (int64_t)n;
+	}
+}
+
+void
+admin_line(struct admin *a, const char *user, struct span line)
+{
+	size_t n = strlen(user);
+
+	/* Accounting keeps names in small letters, unless told otherwise. */
+	if (n == 0 || line.n <= n || strncasecmp(line.p, user, n) != 0 ||
+	    line.p[n] != '|')
+		return;
+	a->known = 1;
+	line = span_from(line, line.p + n + 1);
+	if (token_find(line, "Operator") == line.p ||
+	    token_find(line, "Administrator") == line.p)
+		a->operator = 1;
+}
+
+static struct span
+trim(struct span s)
+{
+	while (s.n > 0 && (s.p[0] == ' ' || s.p[0] == '\t')) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n > 0 && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+		s.n--;
+	return s;
+}
+
+static void
+copy(char *to, size_t size, struct span s)
+{
+	if (s.n >= size)
+		s.n = size - 1;
+	memcpy(to, s.p, s.n);
+	to[s.n] = '\0';
+}
+
+/* "22.05.8" */
+static unsigned
+version_number(const char *text)
+{
+	unsigned year, month;
+
+	if (sscanf(text, "%u.%u", &year, &month) != 2 || year > 99 ||
+	    month > 12)
+		return 0;
+	return year * 100 + month;
+}
+
+/* "300 sec" */
+static int64_t
+seconds(struct span s)
+{
+	const char *space = memchr(s.p, ' ', s.n);
+	uint32_t v;
+
+	if (space != NULL)
+		s.n = (size_t)(space - s.p);
+	return number_u32(s, &v) == 0 ? v : 0;
+}
+
+void
+slurm_config_line(struct slurm *slurm, struct span line)
+{
+	const char *equals = line.n > 0 ? memchr(line.p, '=', line.n) : NULL;
+	struct span key, v;
+
+	if (equals == NULL)
+		return;
+	v = trim(span_from(line, equals + 1));
+	key = trim((struct span){ line.p, (size_t)(equals - line.p) });
+	if (v.n == 0)
+		return;
+	if (span_is(key, "ClusterName"))
+		copy(slurm->cluster, sizeof(slurm->cluster), v);
+	else if (span_is(key, "SLURM_VERSION")) {
+		copy(slurm->version_text, sizeof(slurm->version_text), v);
+		slurm->version = version_number(slurm->version_text);
+	} else if (span_is(key, "SlurmUser")) {
+		copy(slurm->slurm_user, sizeof(slurm->slurm_user), v);
+		slurm->slurm_user[strcspn(slurm->slurm_user, "(")] = '\0';
+	} else if (span_is(key, "PrivateData"))
+		slurm->private_jobs = token_find(v, "jobs") != NULL;
+	else if (span_is(key, "MinJobAge"))
+		slurm->min_job_age = seconds(v);
+	else if (span_is(key, "AccountingStorageType"))
+		slurm->accounting = token_find(v, "slurmdbd") != NULL;
+}

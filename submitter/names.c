@@ -202,6 +202,8 @@ entry_fail(struct entry *e)
 {
 	snprintf(e->why, sizeof(e->why), "%s", e->error == DNS_ERR_NONE ||
 	    e->error == DNS_ERR_TIMEOUT ? "no name server answers" :
+	    e->error == DNS_ERR_TRUNCATED ? "too many addresses for one "
+	    "datagram: put one into the hosts file" :
 	    evdns_err_to_string(e->error));
 	if (is_final(e->error))
 		e->known.n = 0;

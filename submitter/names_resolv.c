@@ -119,6 +119,11 @@ resolv_read(struct evdns_base *dns, const char *p, size_t len)
 		line[n] = '\0';
 		read_line(&r, line);
 	}
+	/*
+	 * Room for some eighty addresses; libevent before 2.2 does not know the
+	 * option (nor TCP) and takes the first 512 bytes for all there is.
+	 */
+	evdns_base_set_option(dns, "edns-udp-size:", "1232");
 	if (!r.searched)
 		search_own(dns);
 	if (r.servers == 0)

@@ -38,7 +38,7 @@ static const struct {
 	[CTL_RETRY] = { CTL_FLAG_ALL, 1 },
 	[CTL_DROP] = { 0, 1 },
 	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE, 0 },
-	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 0 },
+	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
 };
 
 const struct ctl_column *

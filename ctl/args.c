@@ -22,7 +22,7 @@ const char args_usage[] =
 "  drop ID...                    rejected runs of these jobs are given up\n"
 "  sync [--dry-run] [--force]    compare cc-backend with Slurm now\n"
 "  backfill --from T --to T      fetch what ended between two times\n"
-"  repair [--dry-run]            mend runs that were closed by mistake\n"
+"  repair [--dry-run] [ID...]    mend runs that were closed by mistake\n"
 "  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
 "  reload                        read the configuration again\n"
 "  metrics                       all counters, for Prometheus\n"
@@ -49,7 +49,7 @@ static const struct verb {
 	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS, 0 },
 	{ "sync", CTL_SYNC, 0, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
 	{ "backfill", CTL_BACKFILL, TAKES_RANGE, 0 },
-	{ "repair", CTL_REPAIR, 0, CTL_FLAG_DRY_RUN },
+	{ "repair", CTL_REPAIR, TAKES_IDS, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },

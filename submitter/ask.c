@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-backend refused a start as a double.  Of which run it does not say
- * truly, so the listing of that very second is asked: is it there, the run is
- * delivered; is it not, another run bars it and it is refused for good.
+ * What cc-backend says of a run in a listing, where its answer alone does not
+ * tell: a start refused as a double (the refusal names a run, and not truly
+ * the one in the way), a stop that came after another's.  Runs that began
+ * near each other are asked for together: first the running ones, which need
+ * no file there, then all.  A listing that fails, for one row of it is
+ * damaged, is halved down to one second, and that is asked run by run.
  */
 #include "config.h"
 
@@ -15,240 +18,392 @@
 #include "submitter/submitter.h"
 
 #define ASK_RETRY	2000	/* ms after a question that failed */
-#define ASK_TRIES	3	/* then edit_meta tells, or nobody */
-#define SHOWN_MAX	1024	/* runs of one second that are remembered */
+#define ASK_TRIES	3	/* of one second; then edit_meta tells, or nobody */
+#define GROUP_MAX	512	/* runs asked for together */
+#define GROUP_SPAN	3600	/* s from their first start to the last: what has
+				 * ended costs cc-backend a file each */
+#define HALVES_MAX	16	/* halves put aside: an hour is halved 12 times */
+
+/* One run of the group. */
+struct asked {
+	int64_t		 id;
+	uint64_t	 job;
+	int64_t		 start;
+	enum { NOT_SHOWN, SHOWN_RUNNING, SHOWN_STOPPED, SETTLED } shown;
+	struct listed	 row;		/* as it was shown */
+};
+
+struct range {
+	int64_t	 from, to;
+};
 
 struct ask {
 	struct submitter *s;
 	struct event	*timer;
 	struct paging	 paging;
+	struct asked	*runs;		/* by start; GROUP_MAX */
+	unsigned	 n_runs;
+	char		 cluster[CLUSTER_MAX];
+	int		 running;	/* first the running ones */
+	struct range	 now;		/* being asked for */
+	struct range	 later[HALVES_MAX];
+	unsigned	 n_later;
+	unsigned	 tries;		/* of this range */
+	unsigned	 single;	/* runs[] asked one by one from here */
+	int		 singly;
 	int		 meta;		/* an edit_meta is under way */
-	int64_t		 id;		/* the row that is asked for */
-	struct run_key	 key;
-	int		 running;	/* first the running ones, which need no file there */
-	unsigned	 tries;
-	struct {
-		uint64_t job;
-		int	 running;
-	} shown[SHOWN_MAX];
-	unsigned	 n_shown;
+	int		 waiting;	/* the timer repeats a question */
 };
 
-static void ask_next(struct ask *k);
+static void ask_step(struct ask *k);
+
+/* --- what was shown --- */
+
+static int
+asked_cmp(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->job > y->job) - (x->job < y->job);
+}
 
 static void
 on_row(const struct listed *row, void *arg)
 {
 	struct ask *k = arg;
+	struct asked key = { .job = row->key.job, .start = row->key.start };
+	struct asked *a = bsearch(&key, k->runs, k->n_runs, sizeof(key),
+	    asked_cmp);
 
-	if (row->key.start != k->key.start || k->n_shown == SHOWN_MAX)
+	if (a == NULL || a->shown == SETTLED)
 		return;
-	k->shown[k->n_shown].job = row->key.job;
-	k->shown[k->n_shown].running = strcmp(row->state, "running") == 0;
-	k->n_shown++;
-}
-
-/* 1 running, 0 stopped, -1 not shown. */
-static int
-is_shown(const struct ask *k, uint64_t job)
-{
-	unsigned i;
-
-	for (i = 0; i < k->n_shown; i++)
-		if (k->shown[i].job == job)
-			return k->shown[i].running;
-	return -1;
+	a->row = *row;
+	a->shown = strcmp(row->state, "running") == 0 ? SHOWN_RUNNING :
+	    SHOWN_STOPPED;
 }
 
 static void
-run_there(struct ask *k, struct spool_run *run, int running)
+refuse_double(struct ask *k, struct spool_run *run)
+{
+	char why[sizeof(run->reason)];
+
+	snprintf(why, sizeof(why), "another run of this job is in the way "
+	    "(%.300s)", run->reason);
+	relay_refuse(k->s->relay, run, DEST_REST, why);
+}
+
+/* What the listing means for one run; last: not shown is not there. */
+static void
+asked_settle(struct ask *k, struct asked *a, int last)
 {
 	struct submitter *s = k->s;
-	struct spool_run copy = *run;
+	struct spool_run run;
+	int is_stop;
 
-	if (running) {
-		relay_taken(s->relay, run, 1);
+	if (a->shown == SETTLED || (a->shown == NOT_SHOWN && !last))
+		return;
+	if (spool_get(s->spool, a->id, &run) == 1 &&
+	    (run.phase[DEST_REST] == PHASE_ASK ||
+	    run.phase[DEST_REST] == PHASE_COMPARE)) {
+		is_stop = run.phase[DEST_REST] == PHASE_COMPARE;
+		if (a->shown == SHOWN_RUNNING)
+			relay_taken(s->relay, &run, 1);
+		else if (a->shown == SHOWN_STOPPED)
+			closed_judge(s, &run, &a->row);
+		else if (is_stop)
+			closed_unknown(s, &run);
+		else
+			refuse_double(k, &run);
+	}
+	a->shown = SETTLED;
+}
+
+/* Settles what lies in the range just listed. */
+static void
+range_settle(struct ask *k, int last)
+{
+	unsigned i;
+
+	for (i = 0; i < k->n_runs; i++)
+		if (k->runs[i].start >= k->now.from &&
+		    k->runs[i].start <= k->now.to)
+			asked_settle(k, &k->runs[i], last);
+}
+
+/* --- one by one --- */
+
+/*
+ * edit_meta knows a run or not, and that is all it tells.  What it knows is
+ * taken for running: the stop's answer tells more.
+ */
+static void
+single_settle(struct ask *k, int there)
+{
+	struct asked *a = &k->runs[k->single++];
+	struct spool_run run;
+
+	if (spool_get(k->s->spool, a->id, &run) == 1 &&
+	    run.phase[DEST_REST] == PHASE_COMPARE) {
+		closed_unknown(k->s, &run);
+		a->shown = SETTLED;
 		return;
 	}
-	/* Stopped already: by us, before a crash, or by another hand. */
-	log_info("job %llu (%s, start %lld) is in cc-backend, and stopped",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
-	s->n.closed++;
-	run->flags |= RUN_CLOSED;
-	run->phase[DEST_REST] = PHASE_DONE;
-	spool_save(s->spool, run);
-	spool_release(s->spool, &copy, DEST_REST);
-	backlog_touch(s->backlog);
-	relay_kick(s->relay);
-}
-
-struct same {
-	struct ask	*k;
-	int		 last;	/* nothing more is asked: not shown is not there */
-	int		 left;
-};
-
-/* Every run that waits for an answer about the same second gets it. */
-static int
-same_second(struct spool *sp, struct spool_run *run, void *arg)
-{
-	struct same *same = arg;
-	struct ask *k = same->k;
-	int shown;
-
-	(void)sp;
-	if (run->key.start != k->key.start ||
-	    strcmp(run->key.cluster, k->key.cluster) != 0)
-		return run->key.start > k->key.start ? -1 : 0;
-	shown = is_shown(k, run->key.job);
-	if (shown >= 0)
-		run_there(k, run, shown);
-	else if (same->last) {
-		char why[sizeof(run->reason)];
-
-		snprintf(why, sizeof(why), "another run of this job is in the "
-		    "way (%.300s)", run->reason);
-		relay_refuse(k->s->relay, run, DEST_REST, why);
-	} else
-		same->left++;
-	return 0;
-}
-
-/* How many of that second are still unanswered. */
-static int
-answers_take(struct ask *k, int last)
-{
-	struct spool_after after = { .start = k->key.start - 1 };
-	struct same same = { .k = k, .last = last };
-
-	while (spool_each(k->s->spool, DEST_REST, PHASE_ASK, &after,
-	    SPOOL_PAGE, same_second, &same) == SPOOL_PAGE)
-		continue;
-	return same.left;
+	a->shown = there ? SHOWN_RUNNING : NOT_SHOWN;
+	asked_settle(k, a, 1);
 }
 
 static void
 on_meta(const struct answer *a, void *arg)
 {
 	struct ask *k = arg;
-	struct spool_run run;
 	struct verdict v;
 
 	k->meta = 0;
 	outcome_judge(a, &v);
 	relay_told(k->s->relay, &v);
-	if (spool_get(k->s->spool, k->id, &run) == 1 &&
-	    run.phase[DEST_REST] == PHASE_ASK) {
-		if (v.outcome == OUT_DONE)
-			run_there(k, &run, 1);
-		else if (v.outcome == OUT_NO_RUN || v.outcome == OUT_REJECTED)
-			relay_refuse(k->s->relay, &run, DEST_REST, run.reason);
+	if (v.outcome == OUT_DONE)
+		single_settle(k, 1);
+	else if (v.outcome == OUT_NO_RUN)
+		single_settle(k, 0);
+	else if (v.outcome == OUT_REJECTED)
+		single_settle(k, 1);	/* no such request there: the stop tells */
+	else {
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
+		return;
 	}
-	k->tries = 0;
-	submitter_after(k->timer, 0);
+	ask_step(k);
 }
 
-/* The listing of one second is broken there: edit_meta knows each run alone. */
-static void
-meta_send(struct ask *k)
+/* 0 = an edit_meta is under way; it writes what is there already. */
+static int
+meta_send(struct ask *k, const struct asked *a)
 {
 	struct rest_request req = { .what = WHAT_META, .method = "PATCH",
 		.path = "jobs/edit_meta/", .done = on_meta, .arg = k };
+	struct run_key key = { .job = a->job, .start = a->start };
 	struct writer body;
 	struct job job;
 
+	memcpy(key.cluster, k->cluster, sizeof(key.cluster));
 	job_init(&job);
 	wr_init(&body, PAYLOAD_MAX);
-	if (spool_record(k->s->spool, k->id, &job) == 0) {
-		payload_edit_meta(k->s->payload, &k->key, "jobName",
-		    job.name != NULL ? job.name : "", &body);
-		req.body = &body;
-		if (rest_send(k->s->rest, &req) == 0)
-			k->meta = 1;
-	}
-	if (!k->meta)
-		submitter_after(k->timer, ASK_RETRY);
+	spool_record(k->s->spool, a->id, &job);
+	payload_edit_meta(k->s->payload, &key, "jobName",
+	    job.name != NULL ? job.name : "", &body);
+	req.body = &body;
+	k->meta = relay_open(k->s->relay) && rest_send(k->s->rest, &req) == 0;
 	job_clear(&job);
 	wr_clear(&body);
+	return k->meta ? 0 : -1;
 }
+
+/* The next run of the second that cannot be listed: 1 = asked, 0 = none. */
+static int
+single_next(struct ask *k)
+{
+	struct asked *a;
+
+	for (; k->single < k->n_runs; k->single++) {
+		a = &k->runs[k->single];
+		if (a->shown == SETTLED || a->start != k->now.from)
+			continue;
+		if (meta_send(k, a) == -1) {
+			k->waiting = 1;
+			submitter_after(k->timer, ASK_RETRY);
+		}
+		return 1;
+	}
+	k->singly = 0;
+	return 0;
+}
+
+/* --- listings --- */
 
 static void on_listed(const struct verdict *v, void *arg);
 
 static void
 list_send(struct ask *k)
 {
-	if (paging_start(&k->paging, k->s, k->key.cluster, k->running,
-	    k->key.start, k->key.start, on_row, on_listed, k) == -1)
+	if (paging_start(&k->paging, k->s, k->cluster, k->running,
+	    k->now.from, k->now.to, on_row, on_listed, k) == -1) {
+		k->waiting = 1;
 		submitter_after(k->timer, ASK_RETRY);
+	}
+}
+
+/* The next range with unanswered runs, no wider than these; 0 = none is left. */
+static int
+range_next(struct ask *k)
+{
+	struct range next;
+	unsigned i;
+	int any = 0;
+
+	while (!any && k->n_later > 0) {
+		next = k->later[--k->n_later];
+		for (i = 0; i < k->n_runs; i++) {
+			if (k->runs[i].shown == SETTLED ||
+			    k->runs[i].start < next.from ||
+			    k->runs[i].start > next.to)
+				continue;
+			if (!any)
+				k->now.from = k->runs[i].start;
+			k->now.to = k->runs[i].start;
+			any = 1;
+		}
+	}
+	k->tries = 0;
+	return any;
+}
+
+/* Puts both halves of the range aside, the earlier one on top. */
+static void
+range_split(struct ask *k)
+{
+	int64_t mid = k->now.from + (k->now.to - k->now.from) / 2;
+
+	k->later[k->n_later++] = (struct range){ mid + 1, k->now.to };
+	k->later[k->n_later++] = (struct range){ k->now.from, mid };
+}
+
+/* A row of the listing is damaged there: 500.  Which half has it? */
+static void
+range_halve(struct ask *k)
+{
+	if (k->now.from < k->now.to) {
+		range_split(k);
+		range_next(k);
+	} else if (++k->tries >= ASK_TRIES) {
+		k->singly = 1;
+		k->single = 0;
+	} else {
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
+		return;
+	}
+	ask_step(k);
 }
 
 static void
 on_listed(const struct verdict *v, void *arg)
 {
 	struct ask *k = arg;
+	int last;
 
+	if (v->outcome == OUT_RETRY) {
+		range_halve(k);
+		return;
+	}
 	if (v->outcome != OUT_DONE) {
 		relay_told(k->s->relay, v);
-		if (v->outcome == OUT_RETRY && ++k->tries >= ASK_TRIES)
-			meta_send(k);
-		else
-			submitter_after(k->timer, ASK_RETRY);
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
 		return;
 	}
-	if (k->running && answers_take(k, 0) > 0) {
-		k->running = 0;
-		list_send(k);
-		return;
-	}
-	/* A second with more runs than are remembered proves no absence. */
-	if (!k->running && answers_take(k, k->n_shown < SHOWN_MAX) > 0) {
-		meta_send(k);
-		return;
-	}
-	k->tries = 0;
-	ask_next(k);
+	/* Between two pages a row may be missed: then absence proves nothing. */
+	last = !k->running && (k->paging.rows < PAGING_ROWS ||
+	    k->now.from == k->now.to);
+	range_settle(k, last);
+	if (k->running)
+		k->later[k->n_later++] = k->now;
+	else if (!last)
+		range_split(k);
+	k->running = 0;
+	if (!range_next(k))
+		k->n_runs = 0;
+	ask_step(k);
 }
 
+/* --- groups --- */
+
+/* Rows come by start; the group ends where they are too far apart. */
 static int
-first_one(struct spool *sp, struct spool_run *run, void *arg)
+group_add(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct ask *k = arg;
+	struct asked *a;
 
 	(void)sp;
-	k->id = run->id;
-	k->key = run->key;
-	return -1;
+	if (k->n_runs == 0)
+		snprintf(k->cluster, sizeof(k->cluster), "%s",
+		    run->key.cluster);
+	if (strcmp(run->key.cluster, k->cluster) != 0)
+		return 0;
+	if (k->n_runs > 0 && run->key.start < k->runs[0].start - GROUP_SPAN)
+		return 0;
+	if (k->n_runs == GROUP_MAX || (k->n_runs > 0 &&
+	    run->key.start > k->runs[0].start + GROUP_SPAN))
+		return -1;
+	a = &k->runs[k->n_runs++];
+	memset(a, 0, sizeof(*a));
+	a->id = run->id;
+	a->job = run->key.job;
+	a->start = run->key.start;
+	return 0;
 }
 
 static void
-ask_next(struct ask *k)
+group_begin(struct ask *k)
 {
-	struct spool_after after = { 0 };
+	static const enum phase phases[] = { PHASE_ASK, PHASE_COMPARE };
+	struct spool_after after;
+	unsigned i;
 
+	for (i = 0; i < 2; i++) {
+		memset(&after, 0, sizeof(after));
+		while (k->n_runs < GROUP_MAX && spool_each(k->s->spool,
+		    DEST_REST, phases[i], &after, SPOOL_PAGE, group_add, k) ==
+		    SPOOL_PAGE)
+			continue;
+	}
+	if (k->n_runs == 0)
+		return;
+	qsort(k->runs, k->n_runs, sizeof(*k->runs), asked_cmp);
+	k->now.from = k->runs[0].start;
+	k->now.to = k->runs[k->n_runs - 1].start;
+	k->n_later = 0;
+	k->tries = 0;
+	k->singly = 0;
+	k->running = 1;
+}
+
+/* Whatever comes next, unless something is under way. */
+static void
+ask_step(struct ask *k)
+{
 	if (k->paging.busy || k->meta)
 		return;
-	k->id = 0;
-	if (spool_each(k->s->spool, DEST_REST, PHASE_ASK, &after, 1, first_one,
-	    k) <= 0 || k->id == 0)
-		return;
-	k->running = 1;
-	k->n_shown = 0;
-	list_send(k);
+	if (k->n_runs > 0 && k->singly) {
+		if (single_next(k))
+			return;
+		if (!range_next(k))
+			k->n_runs = 0;
+	}
+	if (k->n_runs == 0)
+		group_begin(k);
+	if (k->n_runs > 0)
+		list_send(k);
 }
 
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
+	struct ask *k = arg;
+
 	(void)fd;
 	(void)what;
-	ask_next(arg);
+	k->waiting = 0;
+	ask_step(k);
 }
 
 void
 ask_kick(struct ask *k)
 {
-	if (!k->paging.busy && !k->meta && !evtimer_pending(k->timer, NULL))
+	if (k->n_runs == 0 && !k->waiting &&
+	    !evtimer_pending(k->timer, NULL))
 		submitter_after(k->timer, 0);
 }
 
@@ -260,9 +415,10 @@ ask_new(struct submitter *s)
 	if (k == NULL)
 		return NULL;
 	k->s = s;
+	k->runs = calloc(GROUP_MAX, sizeof(*k->runs));
 	k->timer = submitter_timer(s, on_timer, k);
-	if (k->timer == NULL) {
-		free(k);
+	if (k->runs == NULL || k->timer == NULL) {
+		ask_free(k);
 		return NULL;
 	}
 	return k;
@@ -273,6 +429,8 @@ ask_free(struct ask *k)
 {
 	if (k == NULL)
 		return;
-	event_free(k->timer);
+	if (k->timer != NULL)
+		event_free(k->timer);
+	free(k->runs);
 	free(k);
 }

@@ -68,7 +68,7 @@ running_send(struct spool *sp, struct channel *c)
 {
 	static const enum phase phases[] = { PHASE_START, PHASE_BEHIND,
 		PHASE_ASK, PHASE_OPEN, PHASE_SEEN, PHASE_NO_START,
-		PHASE_DELETE };
+		PHASE_DELETE, PHASE_CLOSED };
 	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
 	    DEST_NATS;
 	struct spool_after after;

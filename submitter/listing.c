@@ -71,6 +71,8 @@ member_take(struct listing *l, int is_string)
 		l->have |= HAVE_START;
 	} else if (strcmp(l->name, "id") == 0 && number_of(l, &v)) {
 		l->row.id = v;
+	} else if (strcmp(l->name, "duration") == 0 && number_of(l, &v)) {
+		l->row.duration = v;
 	} else if (!is_string || l->cut) {
 		return;
 	} else if (strcmp(l->name, "cluster") == 0 &&

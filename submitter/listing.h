@@ -15,6 +15,7 @@
 struct listed {
 	int64_t		 id;		/* of the database, 0 = not said */
 	struct run_key	 key;		/* with cc-backend's name of the cluster */
+	int64_t		 duration;	/* seconds; of a running one so far */
 	char		 state[32];	/* jobState */
 };
 

@@ -341,9 +341,8 @@ payload_start(const struct payload *p, const struct payload_how *how,
 	return wr_end(w);
 }
 
-/* The state in the words of that backend; NULL when the run has no end. */
-static const char *
-stop_state(const struct payload *p, enum backend backend, enum job_end end)
+const char *
+payload_stop_state(const struct payload *p, enum backend backend, enum job_end end)
 {
 	if (end == END_NOT || (unsigned)end >= END__COUNT)
 		return NULL;
@@ -370,7 +369,7 @@ int
 payload_stop(const struct payload *p, enum backend backend,
     const struct job *job, struct writer *w, const char **why)
 {
-	const char *state = stop_state(p, backend, job->state);
+	const char *state = payload_stop_state(p, backend, job->state);
 
 	*why = NULL;
 	if (state == NULL)

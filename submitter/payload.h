@@ -66,6 +66,9 @@ int payload_start(const struct payload *p, const struct payload_how *how,
  */
 int payload_stop(const struct payload *p, enum backend backend,
     const struct job *job, struct writer *w, const char **why);
+/* The state as payload_stop() sends it; NULL for what is no end. */
+const char *payload_stop_state(const struct payload *p, enum backend backend,
+    enum job_end end);
 /* The stop time as payload_stop() sends it: epoch, seconds. */
 int64_t payload_stop_time(enum backend backend, const struct job *job);
 /* edit_meta's body (from 1.5): one key of metaData. */

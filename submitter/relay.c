@@ -284,6 +284,7 @@ on_run(evutil_socket_t fd, short what, void *arg)
 	/* Nothing in flight wakes us: the next due row must. */
 	if (r->in_flight == 0)
 		due_timer(r);
+	seen_kick(r->s->seen);
 }
 
 static void

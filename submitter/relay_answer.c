@@ -173,17 +173,15 @@ stop_no_run(struct relay *r, struct spool_run *run, const char *why)
 	relay_row_save(r, run);
 }
 
+/* No stop of ours had been tried: another hand was first, a listing tells how. */
 static void
-say_closed(struct relay *r, const struct spool_run *run, const char *why)
+stop_late(struct relay *r, struct spool_run *run, const char *why)
 {
-	unsigned held;
-
-	r->s->n.closed++;
-	if (log_allowed(&r->said_closed, &held))
-		log_warnx("job %llu (%s, start %lld) had been stopped by another "
-		    "hand: %s (%u more since the last such line)",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, why, held);
+	run->phase[DEST_REST] = PHASE_COMPARE;
+	run->due[DEST_REST] = DUE_NOW;
+	snprintf(run->reason, sizeof(run->reason), "%s", why);
+	relay_row_save(r, run);
+	seen_kick(r->s->seen);
 }
 
 static void
@@ -202,8 +200,9 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 		break;
 	case OUT_CLOSED:
 		if (first)
-			say_closed(r, run, v->text);
-		stop_done(r, run);
+			stop_late(r, run, v->text);
+		else
+			stop_done(r, run);
 		break;
 	case OUT_NO_RUN:
 		stop_no_run(r, run, v->text);

@@ -150,7 +150,9 @@ on_row(const struct listed *row, void *arg)
 				row_foreign(r, &row->key);
 			return;
 		}
-		if (run.phase[DEST_REST] == PHASE_NO_START)
+		if (run.phase[DEST_REST] == PHASE_NO_START ||
+		    (run.phase[DEST_REST] == PHASE_CLOSED &&
+		    run.since[DEST_REST] < r->paging.asked))
 			relay_taken(r->s->relay, &run, 1);
 		else
 			seen_row(r->s->seen, &run, r->paging.asked);

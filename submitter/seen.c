@@ -66,7 +66,7 @@ seen_kick(struct seen *n)
 
 	if (n->paging.busy)
 		return;
-	if (waiting(n, PHASE_ASK) > 0)
+	if (waiting(n, PHASE_ASK) + waiting(n, PHASE_COMPARE) > 0)
 		ask_kick(n->s->ask);
 	if (waiting(n, PHASE_WAIT) > 0)
 		arm(n, n->wait);

@@ -29,6 +29,8 @@ static const char *const phase_names[PHASE__COUNT] = {
 	[PHASE_NO_START] = "start-refused",
 	[PHASE_NO_STOP] = "stop-refused",
 	[PHASE_DELETE] = "delete",
+	[PHASE_COMPARE] = "compare",
+	[PHASE_CLOSED] = "closed",
 };
 
 const char *

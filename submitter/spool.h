@@ -40,6 +40,8 @@ enum phase {
 	PHASE_NO_START,		/* the start was refused for good */
 	PHASE_NO_STOP,		/* the stop was refused for good */
 	PHASE_DELETE,		/* cc-backend shall forget it; then RUN_GONE tells */
+	PHASE_COMPARE,		/* its stop found it closed: a listing must tell how */
+	PHASE_CLOSED,		/* closed there, and not as Slurm says: an admin decides */
 	PHASE__COUNT
 };
 

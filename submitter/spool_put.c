@@ -216,6 +216,10 @@ phase_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 		run->tries[dest] = 0;
 		run->due[dest] = DUE_NOW;
 		break;
+	case PHASE_CLOSED:
+		/* It may be what cc-backend had known before us. */
+		run->phase[dest] = PHASE_COMPARE;
+		break;
 	default:
 		break;
 	}

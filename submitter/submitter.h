@@ -8,7 +8,9 @@
 
 #include <event2/event.h>
 
+#include "common/log.h"
 #include "common/worker.h"
+#include "submitter/listing.h"
 #include "submitter/nats.h"
 #include "submitter/names.h"
 #include "submitter/outcome.h"
@@ -66,6 +68,8 @@ struct submitter {
 	int		 backend_told;	/* 0: assumed */
 	int		 backend_pinned;
 	struct counters	 n;
+	struct log_limit said_closed;
+	struct log_limit said_wrong;
 	struct run_key	 early[SKIPS_MAX];	/* set aside before the spool was open */
 	unsigned	 n_early;
 	/* built by conf_check, not in force */
@@ -140,6 +144,19 @@ void seen_row(struct seen *n, struct spool_run *run, int64_t asked);
 struct ask *ask_new(struct submitter *s);
 void ask_free(struct ask *k);
 void ask_kick(struct ask *k);
+
+/* closed.c: runs that another hand has closed in cc-backend */
+/* row shows how: agrees with Slurm and is done, or is kept for an admin. */
+void closed_judge(struct submitter *s, struct spool_run *run,
+    const struct listed *row);
+/* Nobody can tell how it was closed: it is done. */
+void closed_unknown(struct submitter *s, struct spool_run *run);
+/*
+ * Tells the tool of those that are kept, and with CTL_REPAIR, unless it is a
+ * dry run, begins to mend them.  How many are or would be mended.
+ */
+unsigned closed_mend(struct submitter *s, uint64_t request,
+    const struct ctl_request *req);
 
 /* resync.c: cc-backend's running jobs against ours */
 struct resync *resync_new(struct submitter *s);

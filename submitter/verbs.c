@@ -62,6 +62,8 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "stop_waiting", count(s, PHASE_WAIT) },
 		{ "stop_due", count(s, PHASE_STOP) },
 		{ "rejected", rejected(s) },
+		{ "closed_wrongly", count(s, PHASE_CLOSED) },
+		{ "mending", count(s, PHASE_DELETE) },
 		{ "delivered_starts", (unsigned long long)s->n.starts },
 		{ "delivered_stops", (unsigned long long)s->n.stops },
 		{ "retries", (unsigned long long)s->n.retries },
@@ -131,8 +133,19 @@ is_wanted(const struct walk *k, const struct spool_run *run)
 static const char *
 what_of(enum phase phase)
 {
-	return phase == PHASE_STOP || phase == PHASE_WAIT ||
-	    phase == PHASE_NO_STOP ? "stop" : "start";
+	switch (phase) {
+	case PHASE_STOP:
+	case PHASE_WAIT:
+	case PHASE_NO_STOP:
+	case PHASE_COMPARE:
+		return "stop";
+	case PHASE_DELETE:
+		return "delete";
+	case PHASE_CLOSED:
+		return "repair";
+	default:
+		return "start";
+	}
 }
 
 static void
@@ -195,7 +208,8 @@ static void
 on_queue(struct walk *k)
 {
 	static const enum phase waiting[] = { PHASE_START, PHASE_STOP,
-		PHASE_WAIT, PHASE_ASK, PHASE_BEHIND, PHASE_START_ENDED };
+		PHASE_WAIT, PHASE_ASK, PHASE_COMPARE, PHASE_DELETE,
+		PHASE_BEHIND, PHASE_START_ENDED, PHASE_CLOSED };
 	size_t i;
 
 	if (k->req->flags & CTL_FLAG_REJECTED) {
@@ -206,7 +220,7 @@ on_queue(struct walk *k)
 	} else {
 		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
 			phase_walk(k, DEST_REST, waiting[i], queue_rest);
-			if (waiting[i] != PHASE_WAIT && waiting[i] != PHASE_ASK)
+			if (spool_count(k->s->spool, DEST_NATS, waiting[i]) > 0)
 				phase_walk(k, DEST_NATS, waiting[i],
 				    queue_nats);
 		}
@@ -252,8 +266,9 @@ drop_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (!is_wanted(k, run))
 		return 0;
 	log_notice("job %llu (%s, start %lld) is dropped by an admin; it was "
-	    "refused: %s", (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, run->reason);
+	    "%s: %s", (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start, run->phase[DEST_REST] == PHASE_CLOSED ?
+	    "closed wrongly" : "refused", run->reason);
 	k->done++;
 	return spool_bury(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }
@@ -269,6 +284,8 @@ rejected_walk(struct walk *k, spool_fn *fn)
 	for (d = 0; d < DEST__COUNT; d++)
 		for (i = 0; i < 2; i++)
 			phase_walk(k, (enum dest)d, phases[i], fn);
+	if (fn == drop_one)
+		phase_walk(k, DEST_REST, PHASE_CLOSED, fn);
 	backlog_touch(k->s->backlog);
 	relay_kick(k->s->relay);
 }
@@ -349,6 +366,9 @@ on_metrics(struct submitter *s, uint64_t request)
 		    count(s, PHASE_STOP) + count(s, PHASE_WAIT) },
 		{ PREFIX "rejected_runs", "gauge", "Refused runs that are kept",
 		    rejected(s) },
+		{ PREFIX "closed_wrongly_runs", "gauge", "Runs that another hand "
+		    "closed in cc-backend, not as Slurm says",
+		    count(s, PHASE_CLOSED) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
 		    relay_open(s->relay) ? 1 : 0 },
 	};
@@ -368,6 +388,23 @@ on_spool(struct submitter *s, uint64_t request)
 
 	worker_ctl_end(s->w, request, bad ? CTL_ERROR : CTL_OK,
 	    bad ? text : "the spool is whole");
+}
+
+/* What was closed wrongly, then what was left open; jobs named: these alone. */
+static void
+on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	unsigned n = closed_mend(s, request, req);
+	char text[64];
+
+	if (req->n_ids == 0) {
+		resync_now(s->resync, request,
+		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
+		return;
+	}
+	snprintf(text, sizeof(text), "%u runs %s mended", n,
+	    req->flags & CTL_FLAG_DRY_RUN ? "would be" : "are being");
+	worker_ctl_end(s->w, request, CTL_OK, text);
 }
 
 void
@@ -396,13 +433,14 @@ verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		on_rejected(&k, drop_one, "were dropped");
 		break;
 	case CTL_SYNC:
+		if (req->flags & CTL_FLAG_DRY_RUN)
+			closed_mend(s, request, req);
 		resync_now(s->resync, request,
 		    (req->flags & CTL_FLAG_DRY_RUN) != 0,
 		    (req->flags & CTL_FLAG_FORCE) != 0, 0);
 		break;
 	case CTL_REPAIR:
-		resync_now(s->resync, request,
-		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
+		on_repair(s, request, req);
 		break;
 	case CTL_METRICS:
 		on_metrics(s, request);

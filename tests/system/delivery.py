@@ -469,8 +469,22 @@ def race():
     f.api("POST", "jobs/stop_job/", {"jobId": other.job, "cluster": "alpha", "startTime": other.start,
                                      "stopTime": other.start + 5, "jobState": "failed"})
     s.tell(other.ended())
-    c.soon("422 to the first stop: closed by another hand, done and said",
-           lambda: s.number("closed_by_others") == 1 and s.logged("another hand"), 12, s.status)
+    c.soon("422 to the first stop, not as Slurm says: closed by another hand, said and listed",
+           lambda: s.number("closed_wrongly") == 1 and s.logged("another hand, wrongly"), 12, s.status)
+    c.true("with both ends", any(int(q["job"]) == other.job and q["state"] == "closed" and
+           "failed after 5 s, Slurm as completed after 60 s" in q["reason"] for q in s.queue()),
+           s.queue())
+    s.verb("CTL_DROP", ids=[other.job])
+    c.soon("dropped, cc-backend's word stands", lambda: s.number("closed_wrongly") == 0, 3)
+    same = new()
+    s.tell(same)
+    whole_soon("another run", f, [same], 5, ["start"])
+    f.commit_now()
+    f.api("POST", "jobs/stop_job/", {"jobId": same.job, "cluster": "alpha", "startTime": same.start,
+                                     "stopTime": same.start + 60, "jobState": "completed"})
+    s.tell(same.ended())
+    c.soon("422 to the first stop, as Slurm says: done", lambda: s.number("closed_by_others") == 2 and
+           not s.queue(), 12, lambda: (s.status(), s.queue()))
 
     # a stop answered 200 that did nothing: the victim of a race
     victim = new()

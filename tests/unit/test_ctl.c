@@ -65,6 +65,8 @@ test_good_lines(void)
 	CHECK_INT(args.req.a, 5);
 	CHECK_INT(args.req.b, 86400);
 	CHECK_STR(parse(&args, "repair --dry-run"), NULL);
+	CHECK_STR(parse(&args, "repair 4711 4712"), NULL);
+	CHECK_INT(args.req.n_ids, 2);
 	CHECK_INT(args.req.verb, CTL_REPAIR);
 }
 

@@ -375,7 +375,7 @@ test_ask_back(void)
 	CHECK(is_sent(0, WHAT_LIST, 0));
 	CHECK(strstr(sent[0].path, "state=") == NULL);
 	answer(0, 200, "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
-	    "\"startTime\":1000,\"jobState\":\"completed\"}]}");
+	    "\"startTime\":1000,\"jobState\":\"completed\",\"duration\":100}]}");
 	CHECK_INT(phase_of(b), PHASE__COUNT);
 	CHECK_INT(phase_of(c), PHASE_NO_START);
 	turn(300, 0);
@@ -523,6 +523,158 @@ test_delete(void)
 	end();
 }
 
+static void
+phase_set(int64_t row, enum phase phase)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(s.spool, row, &run), 1);
+	run.phase[DEST_REST] = phase;
+	run.due[DEST_REST] = DUE_NOW;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+	relay_kick(s.relay);
+}
+
+#define SHOWN(job, start, state, duration) \
+	"{\"jobId\":" #job ",\"cluster\":\"alpha\",\"startTime\":" #start \
+	",\"jobState\":\"" state "\",\"duration\":" #duration "}"
+#define CLOSED	"{\"error\":\"job has already been stopped (state is: x)\"}"
+
+/* The first stop comes too late: what agrees is done, what does not is kept. */
+static void
+test_closed(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR,
+		.flags = CTL_FLAG_DRY_RUN };
+	struct spool_run run;
+	int64_t a, b, c;
+
+	begin();
+	a = put(1, 1000, 1100);
+	b = put(2, 1500, 1600);
+	c = put(3, 9000, 9100);
+	phase_set(a, PHASE_STOP);
+	phase_set(b, PHASE_STOP);
+	phase_set(c, PHASE_STOP);
+	open_gate();
+	turn(500, 3);
+	answer(0, 422, CLOSED);
+	answer(0, 422, CLOSED);
+	answer(0, 422, CLOSED);
+	CHECK_INT(phase_of(a), PHASE_COMPARE);
+	turn(500, 1);
+	CHECK(strstr(sent[0].path, "state=running") != NULL);
+	CHECK(strstr(sent[0].path, "start-time=1000-1500&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) ","
+	    SHOWN(2, 1500, "failed", 7) "]}");
+	CHECK_INT(phase_of(a), PHASE__COUNT);
+	CHECK_INT(phase_of(b), PHASE_CLOSED);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	CHECK_STR(run.reason, "cc-backend has it as failed after 7 s, Slurm as "
+	    "completed after 100 s");
+	/* the other group: nothing is shown, nobody can compare */
+	CHECK(strstr(sent[0].path, "start-time=9000-9000&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[]}");
+	CHECK_INT(phase_of(c), PHASE__COUNT);
+	CHECK_INT(s.n.closed, 3);
+	turn(200, 0);
+	CHECK_INT(n_sent, 0);
+	/* repaired on demand alone: deleted, begun anew */
+	CHECK_INT(closed_mend(&s, 1, &req), 1);
+	CHECK_INT(phase_of(b), PHASE_CLOSED);
+	req.flags = 0;
+	req.n_ids = 1;
+	req.ids[0] = 77;
+	CHECK_INT(closed_mend(&s, 1, &req), 0);
+	req.ids[0] = 2;
+	CHECK_INT(closed_mend(&s, 1, &req), 1);
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_DELETE, 2));
+	answer(0, 200, "{\"msg\":\"deleted\"}");
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_START, 2));
+	answer(0, 201, "{}");
+	CHECK_INT(phase_of(b), PHASE_WAIT);
+	end();
+}
+
+/* Closed while it runs; its end, when it comes, is compared. */
+static void
+test_closed_running(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 422, DOUBLE);
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
+	CHECK_INT(phase_of(a), PHASE_CLOSED);
+	put(1, 1000, 1100);
+	CHECK_INT(phase_of(a), PHASE_COMPARE);
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
+	CHECK_INT(phase_of(a), PHASE__COUNT);
+	/* a later run of its job would bar it, once it is deleted */
+	a = put(2, 1000, 1100);
+	b = put(2, 2000, 2100);
+	phase_set(a, PHASE_CLOSED);
+	phase_set(b, PHASE_SEEN);
+	CHECK_INT(closed_mend(&s, 1, &req), 0);
+	CHECK_INT(phase_of(a), PHASE_CLOSED);
+	end();
+}
+
+/* A damaged row: halves, down to its second, which is asked run by run. */
+static void
+test_halves(void)
+{
+	int64_t rows[8];
+	int i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		rows[i] = put((uint64_t)(i + 1), 1000 + i, 2000 + i);
+		phase_set(rows[i], PHASE_ASK);
+	}
+	open_gate();
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	CHECK(strstr(sent[0].path, "start-time=1000-1007&") != NULL);
+	answer(0, 500, "{\"error\":\"open meta.json\"}");
+	CHECK(strstr(sent[0].path, "start-time=1000-1003&") != NULL);
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 1000) ","
+	    SHOWN(3, 1002, "completed", 1000) "]}");
+	CHECK_INT(phase_of(rows[0]), PHASE__COUNT);
+	CHECK_INT(phase_of(rows[1]), PHASE_NO_START);
+	CHECK_INT(phase_of(rows[2]), PHASE__COUNT);
+	CHECK_INT(phase_of(rows[4]), PHASE_ASK);
+	CHECK(strstr(sent[0].path, "start-time=1004-1007&") != NULL);
+	answer(0, 500, "{\"error\":\"open meta.json\"}");
+	CHECK(strstr(sent[0].path, "start-time=1004-1005&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 500, "{\"error\":\"open meta.json\"}");
+	CHECK(strstr(sent[0].path, "start-time=1006-1006&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	CHECK_INT(phase_of(rows[6]), PHASE_NO_START);
+	for (i = 0; i < 3; i++) {
+		turn(2500, 1);
+		CHECK(strstr(sent[0].path, "start-time=1007-1007&") != NULL);
+		answer(0, 500, "{\"error\":\"open meta.json\"}");
+	}
+	CHECK(is_sent(0, WHAT_META, 8));
+	answer(0, 200, "{}");
+	CHECK_INT(phase_of(rows[7]), PHASE_STOP);
+	end();
+}
+
 int
 main(void)
 {
@@ -539,6 +691,9 @@ main(void)
 	test_stop_line();
 	test_answers();
 	test_delete();
+	test_closed();
+	test_closed_running();
+	test_halves();
 	test_sisters();
 	conf_clear(&worker.conf);
 	event_base_free(worker.base);

@@ -12,13 +12,16 @@ ask_start(struct collector *c, const struct ask *ask)
 {
 	const char *argv[RUNNER_ARGS_MAX + 1];
 	struct command_spec spec;
-	size_t n = 0;
+	size_t n = 0, i;
 
 	argv[n++] = c->slurm.path[ask->cmd];
-	while (n < RUNNER_ARGS_MAX && ask->args[n - 1] != NULL) {
-		argv[n] = ask->args[n - 1];
-		n++;
+	/* Users and their rights are slurmdbd's, the same for all clusters. */
+	if (c->by_name && ask->cmd != CMD_SACCTMGR) {
+		argv[n++] = "-M";
+		argv[n++] = c->name;
 	}
+	for (i = 0; n < RUNNER_ARGS_MAX && ask->args[i] != NULL; i++)
+		argv[n++] = ask->args[i];
 	argv[n] = NULL;
 	memset(&spec, 0, sizeof(spec));
 	spec.argv = argv;
@@ -29,7 +32,8 @@ ask_start(struct collector *c, const struct ask *ask)
 	spec.on_output = ask->on_output;
 	spec.on_end = ask->on_end;
 	spec.arg = ask->arg;
-	log_debug("asks %s %s %s", argv[0], n > 1 ? argv[1] : "",
-	    n > 2 ? argv[2] : "");
+	log_debug("asks%s %s %s %s", site_of(c), argv[0],
+	    ask->args[0] != NULL ? ask->args[0] : "",
+	    ask->args[0] != NULL && ask->args[1] != NULL ? ask->args[1] : "");
 	return runner_start(c->runner, &spec);
 }

@@ -211,7 +211,7 @@ deny(struct asks *a, uint64_t ask)
 		memcpy(keys[n].cluster, a->c->slurm.cluster, CLUSTER_MAX);
 		n++;
 	}
-	out_denied(a->c->out, ask, keys, n);
+	out_denied(a->c->out, a->c, ask, keys, n);
 	free(keys);
 }
 

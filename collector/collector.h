@@ -4,6 +4,11 @@
  * submitter.  Three lanes ask at the same time, one command each: the poll
  * cycle and the hooks' lane ask slurmctld, the accounting lane asks slurmdbd;
  * job scripts are fetched beside them, a few at a time.
+ *
+ * All of that is about one cluster, and is what struct collector holds: of
+ * several clusters each has one, with its own cursor, waits and failures.
+ * They meet in struct site alone: one configuration, one process that runs
+ * commands, one queue towards the submitter.
  */
 #ifndef COLLECTOR_COLLECTOR_H
 #define COLLECTOR_COLLECTOR_H
@@ -19,6 +24,7 @@
 
 struct collector;
 struct details;
+struct site;
 struct startup;
 
 /* now.c */
@@ -69,7 +75,8 @@ const char *slurm_live_states(const struct slurm *slurm);
 /* health.c: one side of Slurm, there or away */
 
 struct health {
-	const char	*name;		/* "slurmctld" */
+	const char	*daemon;	/* "slurmctld" */
+	char		 name[2 * CLUSTER_MAX];	/* of several clusters: whose */
 	int		 away;
 	unsigned	 fails;
 	int64_t		 since;		/* wall clock */
@@ -102,7 +109,10 @@ struct ask {
 	void	*arg;
 };
 
-/* NULL on memory only, after which nothing is called. */
+/*
+ * Asks c's cluster, by name when it is not the local one.  NULL on memory
+ * only, after which nothing is called.
+ */
 struct command *ask_start(struct collector *c, const struct ask *ask);
 
 /* hosts.c: shapes of hosts */
@@ -132,15 +142,16 @@ void source_lacks(struct collector *c, uint64_t job, const char *field);
 
 struct out;
 
-struct out *out_new(struct collector *c);
+/* One queue for all clusters: its window is what the submitter can take. */
+struct out *out_new(struct site *site);
 /*
  * Each returns the order number of what was queued, 0 on error.  What is
  * queued is kept until the submitter has stored it.
  */
 uint64_t out_record(struct out *o, const struct job *job);
-uint64_t out_mark(struct out *o, int64_t until);
-uint64_t out_denied(struct out *o, uint64_t ask, const struct run_key *keys,
-    uint32_t n);
+uint64_t out_mark(struct out *o, struct collector *c, int64_t until);
+uint64_t out_denied(struct out *o, const struct collector *c, uint64_t ask,
+    const struct run_key *keys, uint32_t n);
 /* States of nodes, which are not kept: 0, or -1 when it cannot take them now. */
 int out_nodes(struct out *o, const struct writer *w);
 /* A new submitter, or none: everything goes again once it is released. */
@@ -157,6 +168,8 @@ uint64_t out_durable(const struct out *o);
 /* Of what was queued last. */
 uint64_t out_order(const struct out *o);
 unsigned out_waiting(const struct out *o);
+/* Records since the beginning. */
+uint64_t out_records(const struct out *o);
 
 /* runs.c: what a sighting means */
 
@@ -316,26 +329,45 @@ uint64_t nodes_sent(const struct nodes *n);
 
 /* plan.c: what is done when */
 
-void plan_start(struct collector *c);
-/* A new submitter will say what it knows; it has said it. */
-void plan_unsynced(struct collector *c);
-void plan_synced(struct collector *c);
+void plan_start(struct site *site);
 /* Whichever lane may do something, does. */
 void plan_kick(struct collector *c);
 void plan_conf(struct collector *c);
-/* The cluster's name is known: which of the spool's cursors is ours. */
-void plan_cluster(struct collector *c);
-/* A run that is open in the spool. */
-void plan_open(struct collector *c, const struct run_key *key);
 /* A round now, the last day included. */
 void plan_sync(struct collector *c);
+
+/* resume.c: where to go on, as the spool knows */
+
+/* A new submitter will say what it knows; it has said it. */
+void resume_unsynced(struct site *site);
+void resume_synced(struct site *site);
+/* The cluster's name is known: which of the spool's cursors is ours. */
+void resume_cluster(struct collector *c);
+/* A run that is open in the spool. */
+void resume_open(struct site *site, const struct run_key *key);
 /* A mark became durable: the last-run file follows. */
-void plan_cursor(struct collector *c, int64_t until);
+void resume_cursor(struct collector *c, int64_t until);
+
+/* site.c: the clusters */
+
+/* The first one, until the configuration tells of more. */
+void site_init(struct site *site, struct worker *w);
+/* The clusters of the first configuration. */
+void site_clusters(struct site *site);
+/*
+ * Whose name this is, "" = that of the local one; NULL when none of the
+ * clusters is called so.  A cluster that is not known yet may be it.
+ */
+struct collector *site_find(struct site *site, const char *cluster);
+/* " of NAME" where there are several clusters, else "". */
+const char *site_of(const struct collector *c);
+/* The local cluster's name is known now. */
+void site_local(struct site *site, const char *cluster);
 
 /* status.c */
 
-void status_rows(struct collector *c, uint64_t request);
-void status_metrics(struct collector *c, uint64_t request);
+void status_rows(struct site *site, uint64_t request);
+void status_metrics(struct site *site, uint64_t request);
 
 #define SKIPS_MAX	256	/* runs set aside by the supervisor */
 #define LACKING_MAX	64	/* fields that are named */
@@ -346,19 +378,22 @@ struct cursor {
 	int64_t	until;
 };
 
+/* What is asked of one cluster, and known of it. */
 struct collector {
-	struct worker	*w;
+	struct site	*site;
+	struct worker	*w;		/* the site's, as the next three */
 	struct runner	*runner;
 	struct settings	*set;
-	struct settings	*next_set;	/* checked, not yet in force */
-	struct settings	*retired;	/* questions may still read with them */
+	struct out	*out;
+	char		 name[CLUSTER_MAX];	/* of `clusters`; "" = the local one */
+	int		 by_name;	/* commands are told which cluster */
+	char		 of_name[CLUSTER_MAX + 8];	/* see site_of() */
 	struct slurm	 slurm;
 	struct hosts	*hosts;
 	struct health	 ctld;
 	struct health	 dbd;
 	struct open_runs open;
 	struct done_runs done;
-	struct out	*out;
 	struct cycle	*cycle;
 	struct ledger	*ledger;
 	struct events	*events;
@@ -367,14 +402,42 @@ struct collector {
 	struct nodes	*nodes;
 	enum right	 right;
 	uint32_t	 right_cycle;	/* it was proved in */
+	struct proof	*proof;		/* the question for it */
 	struct startup	*startup;
 	int		 ready;		/* Slurm's configuration and nodes are known */
 	int		 synced;	/* the submitter has said what it knows */
 	int64_t		 cursor;	/* the spool's; 0 = none */
+	int64_t		 marked;	/* the last one that is durable; 0 = none */
 	int64_t		 clock;		/* slurmctld's, when its queue to slurmdbd was empty; 0 */
 	int		 clock_works;	/* sdiag says what it should */
 	int		 clock_tried;
 	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
+	int64_t		 poll_at;	/* monotonic ms: the next one */
+	int64_t		 polled;	/* wall clock of the last */
+	int64_t		 hosts_at;	/* monotonic s: shapes were read */
+	int64_t		 day_at;	/* monotonic s: the day was read again */
+	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
+	uint64_t	 rows_read;
+	int		 listing_forms;	/* of JSON */
+	const char	*lacking[LACKING_MAX];	/* fields that were named */
+	unsigned	 n_lacking;
+	int		 trim;		/* much memory was used: give it back when idle */
+	char		 last_error[256];
+};
+
+#define SITE_CLUSTERS	16	/* the key `clusters` has no more */
+
+struct site {
+	struct worker	*w;
+	struct runner	*runner;
+	struct settings	*set;
+	struct settings	*next_set;	/* checked, not yet in force */
+	struct settings	*retired;	/* questions may still read with them */
+	struct out	*out;
+	struct collector *clusters[SITE_CLUSTERS];	/* owned */
+	unsigned	 n;		/* at least one */
+	char		 local[CLUSTER_MAX];	/* slurm.conf's; "" = not known yet */
+	int		 synced;
 	struct cursor	 cursors[CURSORS_MAX];
 	unsigned	 n_cursors;
 	struct run_key	*early;		/* owned: open runs said before the cluster is known */
@@ -382,20 +445,8 @@ struct collector {
 	size_t		 cap_early;
 	int		 lastrun;	/* -1, or the descriptor */
 	struct event	*kick_timer;
-	int64_t		 poll_at;	/* monotonic ms: the next one */
-	int64_t		 polled;	/* wall clock of the last */
-	int64_t		 hosts_at;	/* monotonic s: shapes were read */
-	int64_t		 day_at;	/* monotonic s: the day was read again */
 	struct run_key	 skips[SKIPS_MAX];
 	unsigned	 n_skips;
-	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
-	uint64_t	 rows_read;
-	uint64_t	 records_sent;
-	int		 listing_forms;	/* of JSON */
-	const char	*lacking[LACKING_MAX];	/* fields that were named */
-	unsigned	 n_lacking;
-	int		 trim;		/* much memory was used: give it back when idle */
-	char		 last_error[256];
 };
 
 #endif

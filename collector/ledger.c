@@ -138,7 +138,7 @@ ledger_mark(struct ledger *l)
 		return;
 	c->cursor = l->mark;
 	l->mark = 0;
-	out_mark(c->out, c->cursor);
+	out_mark(c->out, c, c->cursor);
 }
 
 static void
@@ -194,8 +194,8 @@ slice_end(struct ledger *l)
 		    "backfill", (long long)l->slice_to,
 		    (unsigned long long)l->reader.rows);
 	else if (l->slice_to != 0)
-		log_notice("catching up: read up to %lld s ago, %llu rows",
-		    (long long)(slurm_now(c) - l->slice_to),
+		log_notice("catching up%s: read up to %lld s ago, %llu rows",
+		    site_of(c), (long long)(slurm_now(c) - l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	l->c->trim |= l->reader.rows >= TRIM_ROWS;
 	if (l->range.kind != RANGE_POLL) {

@@ -12,60 +12,51 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
-static const char *const no_environment[] = { NULL };
-
 static void
 on_init(struct worker *w)
 {
-	struct collector *c = w->arg;
-
-	c->w = w;
-	c->lastrun = -1;
-	c->ctld.name = "slurmctld";
-	c->dbd.name = "slurmdbd";
-	c->runner = runner_new(w->base, no_environment);
-	if (c->runner == NULL)
-		fatal("no memory");
-	c->out = out_new(c);
-	c->cycle = cycle_new(c);
-	c->ledger = ledger_new(c);
-	c->events = events_new(c);
-	c->asks = asks_new(c);
-	c->scripts = scripts_new(c);
-	c->nodes = nodes_new(c);
+	site_init(w->arg, w);
 }
 
 static int
 on_conf_check(struct worker *w, const struct conf *next,
     const uint8_t *secrets, size_t len, char *reason, size_t size)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
 
 	(void)secrets;
 	(void)len;
-	settings_free(c->next_set);
-	c->next_set = settings_new(next, reason, size);
-	return c->next_set != NULL ? 0 : -1;
+	settings_free(site->next_set);
+	site->next_set = settings_new(next, reason, size);
+	return site->next_set != NULL ? 0 : -1;
 }
 
 static void
 on_conf_use(struct worker *w)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
 	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
+	int first = site->set == NULL;
+	unsigned i;
 
 	/* A question under way still reads with the old one. */
-	if (c->set != NULL) {
-		c->set->next = c->retired;
-		c->retired = c->set;
+	if (!first) {
+		site->set->next = site->retired;
+		site->retired = site->set;
 	}
-	c->set = c->next_set;
-	c->next_set = NULL;
+	site->set = site->next_set;
+	site->next_set = NULL;
 	if (*slurm_conf == '\0')
 		slurm_conf = getenv("SLURM_CONF");
-	if (slurm_environment(c->runner, slurm_conf, c->set->bin_dir) == -1)
+	if (slurm_environment(site->runner, slurm_conf,
+	    site->set->bin_dir) == -1)
 		fatal("no memory");
-	plan_conf(c);
+	if (first)
+		site_clusters(site);
+	for (i = 0; i < site->n; i++) {
+		site->clusters[i]->set = site->set;
+		plan_conf(site->clusters[i]);
+	}
 }
 
 static void
@@ -75,25 +66,25 @@ on_start(struct worker *w)
 }
 
 static void
-on_lastrun(struct collector *c, int fd)
+on_lastrun(struct site *site, int fd)
 {
-	if (c->lastrun != -1)
-		close(c->lastrun);
-	c->lastrun = fd;
+	if (site->lastrun != -1)
+		close(site->lastrun);
+	site->lastrun = fd;
 }
 
 static void
-on_skip(struct collector *c, struct reader *r)
+on_skip(struct site *site, struct reader *r)
 {
 	struct run_key key;
 
 	rd_run_key(r, &key);
 	if (rd_end(r) == -1) {
-		channel_broken(c->w->supervisor, "skip");
+		channel_broken(site->w->supervisor, "skip");
 		return;
 	}
-	if (c->n_skips < SKIPS_MAX)
-		c->skips[c->n_skips++] = key;
+	if (site->n_skips < SKIPS_MAX)
+		site->skips[site->n_skips++] = key;
 	log_warnx("job %llu of %s that started at %lld is left out: this "
 	    "program died on it", (unsigned long long)key.job, key.cluster,
 	    (long long)key.start);
@@ -103,14 +94,12 @@ static void
 on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
     int fd)
 {
-	struct collector *c = w->arg;
-
 	switch (h->type) {
 	case MSG_LASTRUN:
-		on_lastrun(c, fd);
+		on_lastrun(w->arg, fd);
 		break;
 	case MSG_SKIP:
-		on_skip(c, r);
+		on_skip(w->arg, r);
 		break;
 	default:
 		if (fd != -1)
@@ -122,19 +111,24 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 static void
 on_peer(struct worker *w, enum role peer, struct channel *ch)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
+	unsigned i;
 
 	if (peer == ROLE_SUBMITTER) {
-		out_peer(c->out, ch);
-		asks_forget(c->asks);
-		plan_unsynced(c);
-		nodes_peer(c->nodes);
-	} else if (peer == ROLE_LISTENER)
-		events_forget(c->events);
+		out_peer(site->out, ch);
+		resume_unsynced(site);
+	}
+	for (i = 0; i < site->n; i++) {
+		if (peer == ROLE_SUBMITTER) {
+			asks_forget(site->clusters[i]->asks);
+			nodes_peer(site->clusters[i]->nodes);
+		} else if (peer == ROLE_LISTENER)
+			events_forget(site->clusters[i]->events);
+	}
 }
 
 static void
-on_cursor(struct collector *c, struct channel *ch, struct reader *r)
+on_cursor(struct site *site, struct channel *ch, struct reader *r)
 {
 	struct cursor cursor;
 
@@ -142,12 +136,12 @@ on_cursor(struct collector *c, struct channel *ch, struct reader *r)
 	cursor.until = rd_i64(r);
 	if (rd_end(r) == -1 || cursor.until < 0)
 		channel_broken(ch, "cursor");
-	else if (c->n_cursors < CURSORS_MAX)
-		c->cursors[c->n_cursors++] = cursor;
+	else if (site->n_cursors < CURSORS_MAX)
+		site->cursors[site->n_cursors++] = cursor;
 }
 
 static void
-on_running(struct collector *c, struct channel *ch, struct reader *r)
+on_running(struct site *site, struct channel *ch, struct reader *r)
 {
 	struct run_key key;
 	uint32_t i, n = rd_u32(r);
@@ -156,19 +150,20 @@ on_running(struct collector *c, struct channel *ch, struct reader *r)
 	for (i = 0; i < n && !r->err; i++) {
 		rd_run_key(r, &key);
 		if (!r->err)
-			plan_open(c, &key);
+			resume_open(site, &key);
 	}
 	last = rd_u8(r);
 	if (rd_end(r) == -1)
 		channel_broken(ch, "running");
 	else if (last)
-		plan_synced(c);
+		resume_synced(site);
 }
 
 static void
-on_event(struct collector *c, struct channel *ch, struct reader *r)
+on_event(struct site *site, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
+	struct collector *c;
 	uint64_t event, job;
 
 	event = rd_u64(r);
@@ -180,63 +175,85 @@ on_event(struct collector *c, struct channel *ch, struct reader *r)
 		channel_broken(ch, "event");
 		return;
 	}
+	c = site_find(site, cluster);
 	/* Another cluster's hook: nothing here can be asked about it. */
-	if (c->slurm.known && *cluster != '\0' &&
-	    strcmp(cluster, c->slurm.cluster) != 0) {
+	if (c == NULL) {
 		log_debug("hook message of another cluster");
+		c = site->clusters[0];
 		job = 0;
 	}
 	events_note(c->events, event, job);
 }
 
+/* Each cluster keeps of the list what is its own. */
 static void
-on_sync(struct collector *c, struct channel *ch, struct reader *r)
+on_ask(struct site *site, struct channel *ch, const struct reader *r)
+{
+	struct reader again;
+	unsigned i;
+	int bad = 0;
+
+	for (i = 0; i < site->n; i++) {
+		again = *r;
+		bad |= asks_note(site->clusters[i]->asks, &again) == -1;
+	}
+	if (bad)
+		channel_broken(ch, "ask");
+}
+
+static void
+on_sync(struct site *site, struct channel *ch, struct reader *r)
 {
 	int64_t from, to;
+	unsigned i;
 
 	rd_u32(r);
 	from = rd_i64(r);
 	to = rd_i64(r);
-	if (rd_end(r) == -1)
+	if (rd_end(r) == -1) {
 		channel_broken(ch, "sync");
-	else if (from != 0 || to != 0)
-		(void)ledger_backfill(c->ledger, from, to);
-	else
-		plan_sync(c);
+		return;
+	}
+	for (i = 0; i < site->n; i++) {
+		if (from != 0 || to != 0)
+			(void)ledger_backfill(site->clusters[i]->ledger, from,
+			    to);
+		else
+			plan_sync(site->clusters[i]);
+	}
 }
 
 static void
 on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
     struct reader *r, int fd)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
 	uint64_t seq;
 
 	if (fd != -1)
 		close(fd);
 	switch (h->type) {
 	case MSG_EVENT:
-		on_event(c, ch, r);
+		on_event(site, ch, r);
 		break;
 	case MSG_STORED:
 		seq = rd_u64(r);
-		out_stored(c->out, seq);
+		out_stored(site->out, seq);
 		break;
 	case MSG_CURSOR:
-		on_cursor(c, ch, r);
+		on_cursor(site, ch, r);
 		break;
 	case MSG_RUNNING:
-		on_running(c, ch, r);
+		on_running(site, ch, r);
 		break;
 	case MSG_ASK:
-		if (asks_note(c->asks, r) == -1)
-			channel_broken(ch, "ask");
+		on_ask(site, ch, r);
 		break;
 	case MSG_SYNC:
-		on_sync(c, ch, r);
+		on_sync(site, ch, r);
 		break;
 	case MSG_FLOW:
-		out_flow(c->out, rd_u8(r) != 0);
+		out_flow(site->out, rd_u8(r) != 0);
 		break;
 	default:
 		log_debug("a neighbour said %s", msg_name(h->type));
@@ -246,37 +263,48 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 static void
 on_drained(struct worker *w, struct channel *ch)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
 
 	if (channel_peer(ch) == ROLE_SUBMITTER)
-		out_drained(c->out);
+		out_drained(site->out);
+}
+
+static void
+on_backfill(struct site *site, uint64_t request, const struct ctl_request *req)
+{
+	unsigned i, begun = 0;
+
+	for (i = 0; i < site->n; i++)
+		if (ledger_backfill(site->clusters[i]->ledger, req->a,
+		    req->b) == 0)
+			begun++;
+	worker_ctl_end(site->w, request, begun > 0 ? CTL_OK : CTL_ERROR,
+	    begun > 0 ? "begun; `status` and the log show how far it is" :
+	    "a backfill is under way, or the range is empty");
 }
 
 static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
+	unsigned i;
 
 	switch (req->verb) {
 	case CTL_STATUS:
-		status_rows(c, request);
+		status_rows(site, request);
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_METRICS:
-		status_metrics(c, request);
+		status_metrics(site, request);
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_SYNC:
-		plan_sync(c);
+		for (i = 0; i < site->n; i++)
+			plan_sync(site->clusters[i]);
 		worker_ctl_end(w, request, CTL_OK, "a round has begun");
 		break;
 	case CTL_BACKFILL:
-		if (ledger_backfill(c->ledger, req->a, req->b) == -1)
-			worker_ctl_end(w, request, CTL_ERROR, "a backfill is "
-			    "under way, or the range is empty");
-		else
-			worker_ctl_end(w, request, CTL_OK, "begun; `status` "
-			    "and the log show how far it is");
+		on_backfill(site, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);
@@ -292,10 +320,10 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
-	struct collector *c = w->arg;
+	struct site *site = w->arg;
 
 	(void)grace_ms;
-	runner_free(c->runner);
+	runner_free(site->runner);
 	worker_exit(w);
 }
 
@@ -316,7 +344,7 @@ static const struct worker_ops ops = {
 int
 main(int argc, char **argv)
 {
-	static struct collector collector;
+	static struct site site;
 
-	worker_main(&ops, &collector, argc, argv);
+	worker_main(&ops, &site, argc, argv);
 }

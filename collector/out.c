@@ -21,6 +21,7 @@
 
 struct item {
 	struct item	*next;
+	struct collector *c;		/* whose mark it is */
 	uint64_t	 order;
 	int64_t		 until;		/* of a mark */
 	uint32_t	 len;
@@ -29,7 +30,7 @@ struct item {
 };
 
 struct out {
-	struct collector *c;
+	struct site	*site;
 	struct channel	*peer;
 	int		 released;
 	int		 flow_held;
@@ -41,16 +42,17 @@ struct out {
 	uint64_t	 durable;
 	unsigned	 n;
 	size_t		 bytes;
+	uint64_t	 records;	/* since the beginning */
 };
 
 struct out *
-out_new(struct collector *c)
+out_new(struct site *site)
 {
 	struct out *o = calloc(1, sizeof(*o));
 
 	if (o == NULL)
 		fatal("no memory");
-	o->c = c;
+	o->site = site;
 	o->tail = &o->first;
 	return o;
 }
@@ -79,7 +81,7 @@ out_flush(struct out *o)
 /* Takes over what w holds; it begins with a number to be filled in. */
 static uint64_t
 out_queue(struct out *o, enum msg_type type, const struct writer *w,
-    int64_t until)
+    struct collector *c, int64_t until)
 {
 	struct item *item;
 
@@ -93,6 +95,7 @@ out_queue(struct out *o, enum msg_type type, const struct writer *w,
 		return 0;
 	item->next = NULL;
 	item->order = ++o->order;
+	item->c = c;
 	item->until = until;
 	item->len = (uint32_t)w->len;
 	item->type = (uint16_t)type;
@@ -117,31 +120,32 @@ out_record(struct out *o, const struct job *job)
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	wr_u64(&w, 0);
 	job_write(&w, job);
-	order = out_queue(o, MSG_RECORD, &w, 0);
+	order = out_queue(o, MSG_RECORD, &w, NULL, 0);
 	wr_clear(&w);
 	if (order != 0)
-		o->c->records_sent++;
+		o->records++;
 	return order;
 }
 
 uint64_t
-out_mark(struct out *o, int64_t until)
+out_mark(struct out *o, struct collector *c, int64_t until)
 {
 	struct writer w;
 	uint64_t order;
 
 	wr_init(&w, 256);
 	wr_u64(&w, 0);
-	wr_str(&w, o->c->slurm.cluster);
+	wr_str(&w, c->slurm.cluster);
 	wr_u8(&w, MARK_ACCOUNTING);
 	wr_i64(&w, until);
-	order = out_queue(o, MSG_MARK, &w, until);
+	order = out_queue(o, MSG_MARK, &w, c, until);
 	wr_clear(&w);
 	return order;
 }
 
 uint64_t
-out_denied(struct out *o, uint64_t ask, const struct run_key *keys, uint32_t n)
+out_denied(struct out *o, const struct collector *c, uint64_t ask,
+    const struct run_key *keys, uint32_t n)
 {
 	struct writer w;
 	uint64_t order;
@@ -149,12 +153,12 @@ out_denied(struct out *o, uint64_t ask, const struct run_key *keys, uint32_t n)
 
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	wr_u64(&w, 0);
-	wr_str(&w, o->c->slurm.cluster);
+	wr_str(&w, c->slurm.cluster);
 	wr_u64(&w, ask);
 	wr_u32(&w, n);
 	for (i = 0; i < n; i++)
 		wr_run_key(&w, &keys[i]);
-	order = out_queue(o, MSG_DENIED, &w, 0);
+	order = out_queue(o, MSG_DENIED, &w, NULL, 0);
 	wr_clear(&w);
 	return order;
 }
@@ -192,10 +196,24 @@ out_drained(struct out *o)
 	out_flush(o);
 }
 
+/* Something became durable, and there may be room again. */
+static void
+stored_tell(struct out *o, struct collector *c)
+{
+	events_stored(c->events);
+	if (!out_behind(o)) {
+		cycle_resume(c->cycle);
+		events_resume(c->events);
+	}
+	if (!out_full(o))
+		ledger_hold(c->ledger, 0);
+}
+
 void
 out_stored(struct out *o, uint64_t seq)
 {
 	struct item *item;
+	unsigned i;
 
 	while ((item = o->first) != NULL && item != o->unsent &&
 	    item->order <= o->base + seq) {
@@ -207,23 +225,21 @@ out_stored(struct out *o, uint64_t seq)
 		o->durable = item->order;
 		CRASH_POINT("collector.stored");
 		if (item->type == MSG_MARK)
-			plan_cursor(o->c, item->until);
+			resume_cursor(item->c, item->until);
 		free(item);
 	}
-	events_stored(o->c->events);
-	if (!out_behind(o)) {
-		cycle_resume(o->c->cycle);
-		events_resume(o->c->events);
-	}
-	if (!out_full(o))
-		ledger_hold(o->c->ledger, 0);
+	for (i = 0; i < o->site->n; i++)
+		stored_tell(o, o->site->clusters[i]);
 }
 
 void
 out_flow(struct out *o, int hold)
 {
+	unsigned i;
+
 	o->flow_held = hold;
-	ledger_hold(o->c->ledger, out_full(o));
+	for (i = 0; i < o->site->n; i++)
+		ledger_hold(o->site->clusters[i]->ledger, out_full(o));
 }
 
 int
@@ -248,6 +264,12 @@ unsigned
 out_waiting(const struct out *o)
 {
 	return o->n;
+}
+
+uint64_t
+out_records(const struct out *o)
+{
+	return o->records;
 }
 
 uint64_t

@@ -23,15 +23,15 @@ static const char *const names[] = {
 	[RIGHT_OPEN] = "not needed (PrivateData hides no jobs)",
 };
 
-/* One question at a time; the collector is alone in its process. */
-static struct {
+/* One question at a time. */
+struct proof {
 	struct lines	lines;
 	int		busy;
 	struct admin	admin;		/* what the answer says */
 	void		(*then[PROVERS_MAX])(struct collector *c, int proved);
 	unsigned	n;
 	char		who[96];
-} proof;
+};
 
 const char *
 right_name(enum right right)
@@ -53,14 +53,16 @@ tell_missing(const struct collector *c)
 {
 	const char *user = c->slurm.user;
 
-	if (proof.admin.known)
-		log_errorx("NO JOBS WILL BE REPORTED: %s may not see other "
+	if (c->proof != NULL && c->proof->admin.known)
+		log_errorx("NO JOBS%s WILL BE REPORTED: %s may not see other "
 		    "users' jobs; this repairs it: sacctmgr -i modify user "
-		    "where name=%s set adminlevel=Operator", user, user);
+		    "where name=%s set adminlevel=Operator", site_of(c), user,
+		    user);
 	else
-		log_errorx("NO JOBS WILL BE REPORTED: Slurm does not know the "
-		    "user %s; this repairs it: sacctmgr -i add user name=%s "
-		    "account=root adminlevel=Operator", user, user);
+		log_errorx("NO JOBS%s WILL BE REPORTED: Slurm does not know "
+		    "the user %s; this repairs it: sacctmgr -i add user "
+		    "name=%s account=root adminlevel=Operator", site_of(c),
+		    user, user);
 }
 
 static void
@@ -75,18 +77,20 @@ right_set(struct collector *c, enum right right)
 	if (right == RIGHT_NONE)
 		tell_missing(c);
 	else if (before == RIGHT_NONE)
-		log_notice("%s may see all jobs again", c->slurm.user);
+		log_notice("%s may see all jobs%s again", c->slurm.user,
+		    site_of(c));
 }
 
 static void
 answer(struct collector *c, int proved)
 {
-	unsigned i, n = proof.n;
+	struct proof *proof = c->proof;
+	unsigned i, n = proof->n;
 
-	proof.n = 0;
-	proof.busy = 0;
+	proof->n = 0;
+	proof->busy = 0;
 	for (i = 0; i < n; i++)
-		proof.then[i](c, proved);
+		proof->then[i](c, proved);
 }
 
 /* "ccadapter|Operator" */
@@ -95,14 +99,16 @@ on_line(struct span line, void *arg)
 {
 	struct collector *c = arg;
 
-	admin_line(&proof.admin, c->slurm.user, line);
+	admin_line(&c->proof->admin, c->slurm.user, line);
 	return 0;
 }
 
 static int
 on_output(const char *p, size_t n, void *arg)
 {
-	return lines_feed(&proof.lines, p, n, on_line, arg);
+	struct collector *c = arg;
+
+	return lines_feed(&c->proof->lines, p, n, on_line, c);
 }
 
 static void
@@ -111,9 +117,9 @@ on_end(const struct command_end *end, void *arg)
 	struct collector *c = arg;
 	char why[512];
 	int ok = end->outcome == COMMAND_OK &&
-	    lines_end(&proof.lines, on_line, c) == 0;
+	    lines_end(&c->proof->lines, on_line, c) == 0;
 
-	lines_clear(&proof.lines);
+	lines_clear(&c->proof->lines);
 	if (!ok) {
 		command_why(end, why, sizeof(why));
 		snprintf(c->last_error, sizeof(c->last_error),
@@ -122,7 +128,7 @@ on_end(const struct command_end *end, void *arg)
 		answer(c, 0);
 		return;
 	}
-	if (proof.admin.operator)
+	if (c->proof->admin.operator)
 		right_set(c, RIGHT_OPERATOR);
 	else
 		right_set(c, c->slurm.private_jobs ? RIGHT_NONE : RIGHT_OPEN);
@@ -134,11 +140,15 @@ void
 right_prove(struct collector *c, void (*then)(struct collector *c,
     int proved))
 {
+	struct proof *proof = c->proof;
 	struct ask ask = { .cmd = CMD_SACCTMGR, .deadline_ms = ASK_LONG_MS / 2,
-	    .args = { "-n", "-P", "show", "user", proof.who,
+	    .args = { "-n", "-P", "show", "user", NULL,
 	    "format=user,adminlevel" }, .on_output = on_output,
 	    .on_end = on_end, .arg = c };
 
+	if (proof == NULL && (proof = c->proof = calloc(1, sizeof(*proof))) ==
+	    NULL)
+		fatal("no memory");
 	if (slurm_right_inherent(&c->slurm)) {
 		right_set(c, RIGHT_INHERENT);
 		then(c, 1);
@@ -150,16 +160,17 @@ right_prove(struct collector *c, void (*then)(struct collector *c,
 		then(c, c->right == RIGHT_OPEN);
 		return;
 	}
-	if (proof.n == PROVERS_MAX) {
+	if (proof->n == PROVERS_MAX) {
 		then(c, 0);
 		return;
 	}
-	proof.then[proof.n++] = then;
-	if (proof.busy)
+	proof->then[proof->n++] = then;
+	if (proof->busy)
 		return;
-	proof.busy = 1;
-	proof.admin = (struct admin){ 0, 0 };
-	snprintf(proof.who, sizeof(proof.who), "name=%s", c->slurm.user);
+	proof->busy = 1;
+	proof->admin = (struct admin){ 0, 0 };
+	snprintf(proof->who, sizeof(proof->who), "name=%s", c->slurm.user);
+	ask.args[4] = proof->who;
 	if (ask_start(c, &ask) == NULL)
 		answer(c, 0);
 }

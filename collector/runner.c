@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -29,7 +30,9 @@
 struct command {
 	struct command	*next;
 	struct runner	*runner;
-	struct command_spec spec;	/* argv is not kept */
+	struct command_spec spec;	/* its argv is ours */
+	char		**argv;		/* owned */
+	int		 waiting;	/* not started yet */
 	pid_t		 pid;		/* 0 = reaped, or never there */
 	int		 status;
 	int		 killed;
@@ -54,6 +57,8 @@ struct runner {
 	char		**env;		/* owned */
 	unsigned	 running;
 	uint64_t	 total;
+	uint64_t	 peak;		/* bytes resident, of the biggest command */
+	char		 peak_name[32];
 	char		 buf[READ_STEP];
 };
 
@@ -128,6 +133,7 @@ command_destroy(struct command *cmd)
 	pipe_close(&cmd->err);
 	if (cmd->timer != NULL)
 		event_free(cmd->timer);
+	words_free(cmd->argv);
 	free(cmd);
 }
 
@@ -156,6 +162,8 @@ command_finish(struct command *cmd)
 	command_destroy(cmd);
 }
 
+static void command_begin(struct command *cmd);
+
 /* Over when reaped and both pipes are at their end. */
 static void
 command_check(struct command *cmd)
@@ -172,6 +180,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (cmd->waiting) {
+		command_begin(cmd);
+		return;
+	}
 	if (cmd->pid == 0 && cmd->out == NULL && cmd->err == NULL) {
 		command_finish(cmd);
 		return;
@@ -237,6 +249,19 @@ on_err(evutil_socket_t fd, short what, void *arg)
 		cmd->err_len += (size_t)n;
 }
 
+static void
+peak_note(const struct command *cmd, uint64_t bytes)
+{
+	struct runner *r = cmd->runner;
+	const char *slash = strrchr(cmd->argv[0], '/');
+
+	if (bytes <= r->peak)
+		return;
+	r->peak = bytes;
+	snprintf(r->peak_name, sizeof(r->peak_name), "%s",
+	    slash != NULL ? slash + 1 : cmd->argv[0]);
+}
+
 /*
  * What it forked is killed as well, while its id is still its own; then the
  * pipes get a moment to run empty.
@@ -244,6 +269,7 @@ on_err(evutil_socket_t fd, short what, void *arg)
 static void
 command_reap(struct command *cmd)
 {
+	struct rusage usage;
 	siginfo_t si;
 
 	memset(&si, 0, sizeof(si));
@@ -251,8 +277,9 @@ command_reap(struct command *cmd)
 	    WNOWAIT) == -1 || si.si_pid == 0)
 		return;
 	kill(-cmd->pid, SIGKILL);
-	if (waitpid(cmd->pid, &cmd->status, WNOHANG) != cmd->pid)
+	if (wait4(cmd->pid, &cmd->status, WNOHANG, &usage) != cmd->pid)
 		return;
+	peak_note(cmd, (uint64_t)usage.ru_maxrss * 1024);
 	cmd->pid = 0;
 	if (cmd->held)
 		return;
@@ -273,35 +300,14 @@ on_child(evutil_socket_t sig, short what, void *arg)
 			command_reap(cmd);
 }
 
-static void
-env_free(char **env)
-{
-	size_t i;
-
-	for (i = 0; env != NULL && env[i] != NULL; i++)
-		free(env[i]);
-	free(env);
-}
-
 int
 runner_environment(struct runner *r, const char *const *env)
 {
-	char **copy;
-	size_t i, n = 0;
+	char **copy = words_copy(env);
 
-	while (env[n] != NULL)
-		n++;
-	copy = calloc(n + 1, sizeof(*copy));
 	if (copy == NULL)
 		return -1;
-	for (i = 0; i < n; i++) {
-		copy[i] = strdup(env[i]);
-		if (copy[i] == NULL) {
-			env_free(copy);
-			return -1;
-		}
-	}
-	env_free(r->env);
+	words_free(r->env);
 	r->env = copy;
 	return 0;
 }
@@ -338,22 +344,8 @@ runner_free(struct runner *r)
 	}
 	if (r->child != NULL)
 		event_free(r->child);
-	env_free(r->env);
+	words_free(r->env);
 	free(r);
-}
-
-/* A pipe whose reading end is ours and never blocks. */
-static int
-pipe_new(int fds[2])
-{
-	if (pipe2(fds, O_CLOEXEC) == -1)
-		return -1;
-	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == -1) {
-		close(fds[0]);
-		close(fds[1]);
-		return -1;
-	}
-	return 0;
 }
 
 /* The reading end becomes the event's; -1 when there is no memory for it. */
@@ -371,7 +363,7 @@ pipe_watch(struct command *cmd, struct event **ev, int fd,
 }
 
 static int
-command_spawn(struct command *cmd, const char *const *argv)
+command_spawn(struct command *cmd)
 {
 	int out[2], err[2], rc;
 
@@ -383,7 +375,8 @@ command_spawn(struct command *cmd, const char *const *argv)
 		close(out[1]);
 		return rc;
 	}
-	rc = spawn_command(&cmd->pid, argv, cmd->runner->env, out[1], err[1]);
+	rc = spawn_command(&cmd->pid, cmd->spec.argv, cmd->runner->env, out[1],
+	    err[1]);
 	close(out[1]);
 	close(err[1]);
 	if (pipe_watch(cmd, &cmd->out, out[0], on_out) == -1 ||
@@ -392,36 +385,50 @@ command_spawn(struct command *cmd, const char *const *argv)
 	return rc;
 }
 
+static void
+command_begin(struct command *cmd)
+{
+	int rc;
+
+	cmd->waiting = 0;
+	clock_gettime(CLOCK_MONOTONIC, &cmd->started);
+	timer_set(cmd, (long)cmd->spec.deadline_ms);
+	rc = command_spawn(cmd);
+	if (rc != 0) {
+		cmd->err_len = (size_t)snprintf(cmd->err_text,
+		    sizeof(cmd->err_text), "%s: %s", cmd->argv[0],
+		    strerror(rc));
+		command_kill(cmd, COMMAND_SPAWN);
+	} else
+		log_trace("started %s", cmd->argv[0]);
+}
+
 struct command *
 runner_start(struct runner *r, const struct command_spec *spec)
 {
 	struct command *cmd = calloc(1, sizeof(*cmd));
-	int rc;
 
 	if (cmd == NULL)
 		return NULL;
 	cmd->runner = r;
 	cmd->spec = *spec;
-	cmd->spec.argv = NULL;
-	clock_gettime(CLOCK_MONOTONIC, &cmd->started);
+	cmd->argv = words_copy(spec->argv);
 	cmd->timer = evtimer_new(r->base, on_timer, cmd);
-	if (cmd->timer == NULL) {
-		free(cmd);
+	if (cmd->timer == NULL || cmd->argv == NULL) {
+		command_destroy(cmd);
 		return NULL;
 	}
+	cmd->spec.argv = (const char *const *)cmd->argv;
 	cmd->next = r->commands;
 	r->commands = cmd;
 	r->running++;
 	r->total++;
-	timer_set(cmd, (long)spec->deadline_ms);
-	rc = command_spawn(cmd, spec->argv);
-	if (rc != 0) {
-		cmd->err_len = (size_t)snprintf(cmd->err_text,
-		    sizeof(cmd->err_text), "%s: %s", spec->argv[0],
-		    strerror(rc));
-		command_kill(cmd, COMMAND_SPAWN);
-	} else
-		log_trace("started %s", spec->argv[0]);
+	if (spec->wait_ms == 0) {
+		command_begin(cmd);
+		return cmd;
+	}
+	cmd->waiting = 1;
+	timer_set(cmd, (long)spec->wait_ms);
 	return cmd;
 }
 
@@ -430,7 +437,7 @@ command_hold(struct command *cmd, int hold)
 {
 	long left;
 
-	if (cmd->held == hold || cmd->ending)
+	if (cmd->held == hold || cmd->ending || cmd->waiting)
 		return;
 	cmd->held = hold;
 	if (hold) {
@@ -466,6 +473,7 @@ command_cancel(struct command *cmd)
 	if (cmd->ending)
 		return;
 	command_hold(cmd, 0);
+	cmd->waiting = 0;
 	cmd->spec.on_output = NULL;
 	cmd->spec.on_end = on_end_ignored;
 	command_kill(cmd, COMMAND_REFUSED);
@@ -481,4 +489,11 @@ uint64_t
 runner_total(const struct runner *r)
 {
 	return r->total;
+}
+
+uint64_t
+runner_peak(const struct runner *r, const char **name)
+{
+	*name = r->peak > 0 ? r->peak_name : "none";
+	return r->peak;
 }

@@ -37,6 +37,7 @@ struct command_end {
 
 struct command_spec {
 	const char *const *argv;	/* argv[0] a path; copied */
+	unsigned	 wait_ms;	/* it is started only then */
 	unsigned	 deadline_ms;	/* the time it is held does not count */
 	uint64_t	 max_bytes;
 	/* Bytes as they arrive; -1 ends the command.  May be NULL. */
@@ -67,6 +68,12 @@ unsigned runner_running(const struct runner *r);
 /* Commands started since the beginning. */
 uint64_t runner_total(const struct runner *r);
 /*
+ * The most memory that one command had resident, in bytes, and which one it
+ * was ("sacct"; "none").  The kernel counts ours among it, so that less than
+ * the collector itself has cannot be told.
+ */
+uint64_t runner_peak(const struct runner *r, const char **name);
+/*
  * Why an answer does not count, for a line in the log, into buf; returns buf.
  * Of a command that ended well: it must have been incomplete.
  */
@@ -74,6 +81,11 @@ const char *command_why(const struct command_end *end, char *buf, size_t size);
 
 /* spawn.c */
 
+/* A NULL-terminated list of texts, owned; NULL on memory. */
+char **words_copy(const char *const *words);
+void words_free(char **words);
+/* A pipe whose reading end is ours and never blocks; 0, or -1 with errno. */
+int pipe_new(int fds[2]);
 /*
  * Starts argv in a process group of its own with both pipes, default signals
  * and standard input as ours is (/dev/null).  0, or an errno and *pid 0.

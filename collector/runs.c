@@ -26,11 +26,12 @@ static const char doubtful[] =
 int
 run_skipped(const struct collector *c, uint64_t job, int64_t start)
 {
+	const struct run_key *skip = c->site->skips;
 	unsigned i;
 
-	for (i = 0; i < c->n_skips; i++)
-		if (c->skips[i].job == job && c->skips[i].start == start &&
-		    strcmp(c->skips[i].cluster, c->slurm.cluster) == 0)
+	for (i = 0; i < c->site->n_skips; i++, skip++)
+		if (skip->job == job && skip->start == start &&
+		    strcmp(skip->cluster, c->slurm.cluster) == 0)
 			return 1;
 	return 0;
 }

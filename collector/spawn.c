@@ -1,16 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* One process in a group of its own, and how it ended in words; see runner.h. */
+/*
+ * One process in a group of its own, what it is given, and how it ended in
+ * words; see runner.h.
+ */
 #include "config.h"
 
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/runner.h"
+
+void
+words_free(char **words)
+{
+	size_t i;
+
+	for (i = 0; words != NULL && words[i] != NULL; i++)
+		free(words[i]);
+	free(words);
+}
+
+char **
+words_copy(const char *const *words)
+{
+	char **copy;
+	size_t i, n = 0;
+
+	while (words[n] != NULL)
+		n++;
+	copy = calloc(n + 1, sizeof(*copy));
+	for (i = 0; copy != NULL && i < n; i++) {
+		copy[i] = strdup(words[i]);
+		if (copy[i] == NULL) {
+			words_free(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+int
+pipe_new(int fds[2])
+{
+	if (pipe2(fds, O_CLOEXEC) == -1)
+		return -1;
+	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == -1) {
+		close(fds[0]);
+		close(fds[1]);
+		return -1;
+	}
+	return 0;
+}
 
 static int
 spawn_attributes(posix_spawnattr_t *attr)

@@ -79,16 +79,45 @@ config_use(struct collector *c)
 
 	if (!c->slurm.known || strcmp(c->slurm.version_text,
 	    next->version_text) != 0)
-		log_notice("Slurm %s, cluster %s, asked as %s",
+		log_notice("Slurm %s, cluster %s, asked as %s%s",
 		    next->version_text[0] != '\0' ? next->version_text :
-		    "of unknown version", next->cluster, next->user);
+		    "of unknown version", next->cluster, next->user,
+		    c->by_name ? " by its name" : "");
 	if (!next->accounting)
 		log_warnx("Slurm has no slurmdbd: ends are learned from "
 		    "slurmctld alone, for as long as it remembers them (%lld s)",
 		    (long long)next->min_job_age);
 	next->known = 1;
 	c->slurm = *next;
-	plan_cluster(c);
+	resume_cluster(c);
+}
+
+/*
+ * Commands know the local cluster from slurm.conf, and work for it without
+ * slurmdbd; another one's slurmctld they find by its name in slurmdbd.  As long
+ * as nobody has learned which one is local (its slurmctld may be away) both
+ * ways are tried in turn, so that it holds up no other.
+ */
+static void
+way_other(struct collector *c)
+{
+	if (c->name[0] != '\0' && c->site->local[0] == '\0')
+		c->by_name = !c->by_name;
+}
+
+/* 1 when the configuration is that of the cluster that was meant. */
+static int
+config_is_ours(struct collector *c)
+{
+	const char *cluster = c->startup->next.cluster;
+
+	if (!c->by_name)
+		site_local(c->site, cluster);
+	if (c->name[0] == '\0' || strcmp(c->name, cluster) == 0)
+		return 1;
+	if (!c->by_name)
+		health_bad(&c->ctld, "`scontrol -M` answers for another cluster");
+	return 0;
 }
 
 static void
@@ -99,11 +128,12 @@ on_config_end(const struct command_end *end, void *arg)
 
 	s->busy = 0;
 	if (end->outcome != COMMAND_OK ||
-	    lines_end(&s->lines, on_config_line, s) == -1)
+	    lines_end(&s->lines, on_config_line, s) == -1) {
 		ctld_failed(c, "scontrol show config", end);
-	else if (s->next.cluster[0] == '\0')
+		way_other(c);
+	} else if (s->next.cluster[0] == '\0')
 		health_bad(&c->ctld, "`scontrol show config` names no cluster");
-	else {
+	else if (config_is_ours(c)) {
 		health_good(&c->ctld);
 		c->ctld.returned = 0;
 		config_use(c);

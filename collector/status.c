@@ -2,6 +2,7 @@
 /* What `status` and `metrics` show of the collector. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -19,92 +20,146 @@ when(int64_t t, char *buf, size_t size)
 	return buf;
 }
 
+/* Of several clusters each has its own rows: "beta.cursor". */
+static void __attribute__((format(printf, 4, 5)))
+row(struct collector *c, uint64_t request, const char *key,
+    const char *fmt, ...)
+{
+	char name[CLUSTER_MAX + 64], text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(name, sizeof(name), "%s%s%s", c->site->n > 1 ? c->name : "",
+	    c->site->n > 1 ? "." : "", key);
+	worker_status(c->w, request, name, "%s", text);
+}
+
 static void
 health_row(struct collector *c, uint64_t request, const struct health *h)
 {
 	char buf[32];
 
 	if (h->away)
-		worker_status(c->w, request, h->name, "away since %s: %s",
+		row(c, request, h->daemon, "away since %s: %s",
 		    when(h->since, buf, sizeof(buf)), h->why);
 	else
-		worker_status(c->w, request, h->name, "last answer %s",
+		row(c, request, h->daemon, "last answer %s",
 		    when(h->answered, buf, sizeof(buf)));
 }
 
-void
-status_rows(struct collector *c, uint64_t request)
+static void
+cluster_rows(struct collector *c, uint64_t request)
 {
-	struct worker *w = c->w;
 	char buf[32];
 
-	worker_status(w, request, "slurm_version", "%s",
+	row(c, request, "slurm_version", "%s",
 	    c->slurm.version_text[0] != '\0' ? c->slurm.version_text :
 	    "not known yet");
-	worker_status(w, request, "cluster", "%s", c->slurm.cluster[0] != '\0' ?
+	row(c, request, "cluster", "%s", c->slurm.cluster[0] != '\0' ?
 	    c->slurm.cluster : "not known yet");
-	worker_status(w, request, "right", "%s", right_name(c->right));
-	worker_status(w, request, "cursor", "%s", when(c->cursor, buf,
-	    sizeof(buf)));
-	worker_status(w, request, "last_poll", "%s", when(c->polled, buf,
-	    sizeof(buf)));
+	row(c, request, "right", "%s", right_name(c->right));
+	row(c, request, "cursor", "%s", when(c->cursor, buf, sizeof(buf)));
+	row(c, request, "last_poll", "%s", when(c->polled, buf, sizeof(buf)));
 	health_row(c, request, &c->ctld);
 	health_row(c, request, &c->dbd);
-	worker_status(w, request, "commands_total", "%llu",
-	    (unsigned long long)runner_total(c->runner));
-	worker_status(w, request, "commands_running", "%u",
-	    runner_running(c->runner));
-	worker_status(w, request, "polls", "%u", cycle_number(c->cycle) - 1);
-	worker_status(w, request, "open_runs", "%zu", c->open.n);
-	worker_status(w, request, "events", "%u", events_waiting(c->events));
-	worker_status(w, request, "scripts_waiting", "%u",
-	    scripts_waiting(c->scripts));
-	worker_status(w, request, "queue_unacked", "%u", out_waiting(c->out));
-	worker_status(w, request, "records_sent", "%llu",
-	    (unsigned long long)c->records_sent);
-	worker_status(w, request, "skipped_seconds", "%llu",
+	row(c, request, "polls", "%u", cycle_number(c->cycle) - 1);
+	row(c, request, "open_runs", "%zu", c->open.n);
+	row(c, request, "events", "%u", events_waiting(c->events));
+	row(c, request, "scripts_waiting", "%u", scripts_waiting(c->scripts));
+	row(c, request, "skipped_seconds", "%llu",
 	    (unsigned long long)c->skipped_seconds);
-	worker_status(w, request, "nodes", "%zu", hosts_count(c->hosts));
-	worker_status(w, request, "node_states", "%zu nodes, %llu sent",
+	row(c, request, "nodes", "%zu", hosts_count(c->hosts));
+	row(c, request, "node_states", "%zu nodes, %llu sent",
 	    nodes_count(c->nodes), (unsigned long long)nodes_sent(c->nodes));
-	worker_status(w, request, "last_error", "%s", c->last_error[0] != '\0' ?
+	row(c, request, "last_error", "%s", c->last_error[0] != '\0' ?
 	    c->last_error : "none");
 }
 
-static void
-metric(struct collector *c, uint64_t request, const char *name,
-    const char *type, const char *help, uint64_t value)
+void
+status_rows(struct site *site, uint64_t request)
 {
-	struct writer row;
-	char text[24];
+	struct worker *w = site->w;
+	const char *biggest;
+	uint64_t peak;
+	unsigned i;
+
+	for (i = 0; i < site->n; i++)
+		cluster_rows(site->clusters[i], request);
+	worker_status(w, request, "commands_total", "%llu",
+	    (unsigned long long)runner_total(site->runner));
+	worker_status(w, request, "commands_running", "%u",
+	    runner_running(site->runner));
+	peak = runner_peak(site->runner, &biggest);
+	worker_status(w, request, "commands_memory", "%llu KiB at most (%s)",
+	    (unsigned long long)peak / 1024, biggest);
+	worker_status(w, request, "queue_unacked", "%u",
+	    out_waiting(site->out));
+	worker_status(w, request, "records_sent", "%llu",
+	    (unsigned long long)out_records(site->out));
+}
+
+static void
+metric(struct site *site, const struct collector *c, uint64_t request,
+    const char *name, const char *type, const char *help, uint64_t value)
+{
+	char text[24], labels[CLUSTER_MAX + 16] = "";
+	struct writer out;
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	wr_init(&row, 1024);
-	ctl_row(&row, CTL_T_METRIC, name, type, help, "", text,
+	if (c != NULL && site->n > 1)
+		snprintf(labels, sizeof(labels), "cluster=\"%s\"", c->name);
+	wr_init(&out, 1024);
+	ctl_row(&out, CTL_T_METRIC, name, type, help, labels, text,
 	    (char *)NULL);
-	worker_ctl_row(c->w, request, &row);
-	wr_clear(&row);
+	worker_ctl_row(site->w, request, &out);
+	wr_clear(&out);
+}
+
+static void
+cluster_metrics(struct collector *c, uint64_t request)
+{
+	const struct {
+		const char	*name, *type, *help;
+		uint64_t	 value;
+	} all[] = {
+		{ "cc_slurm_adapter_polls", "counter", "polls",
+		    cycle_number(c->cycle) - 1 },
+		{ "cc_slurm_adapter_open_runs", "gauge",
+		    "runs without an end", c->open.n },
+		{ "cc_slurm_adapter_rows", "counter",
+		    "rows of accounting read", c->rows_read },
+		{ "cc_slurm_adapter_slurmctld_up", "gauge",
+		    "slurmctld answers", !c->ctld.away },
+		{ "cc_slurm_adapter_slurmdbd_up", "gauge",
+		    "slurmdbd answers", !c->dbd.away },
+		{ "cc_slurm_adapter_cursor_seconds", "gauge",
+		    "all that ended before is in the spool",
+		    (uint64_t)c->cursor },
+		{ "cc_slurm_adapter_skipped_seconds", "counter",
+		    "beyond slurmQueryMaxSpan", c->skipped_seconds },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		metric(c->site, c, request, all[i].name, all[i].type,
+		    all[i].help, all[i].value);
 }
 
 void
-status_metrics(struct collector *c, uint64_t request)
+status_metrics(struct site *site, uint64_t request)
 {
-	metric(c, request, "cc_slurm_adapter_commands", "counter",
-	    "Slurm commands started", runner_total(c->runner));
-	metric(c, request, "cc_slurm_adapter_polls", "counter", "polls",
-	    cycle_number(c->cycle) - 1);
-	metric(c, request, "cc_slurm_adapter_open_runs", "gauge",
-	    "runs without an end", c->open.n);
-	metric(c, request, "cc_slurm_adapter_records", "counter",
-	    "records handed to the submitter", c->records_sent);
-	metric(c, request, "cc_slurm_adapter_rows", "counter",
-	    "rows of accounting read", c->rows_read);
-	metric(c, request, "cc_slurm_adapter_slurmctld_up", "gauge",
-	    "slurmctld answers", !c->ctld.away);
-	metric(c, request, "cc_slurm_adapter_slurmdbd_up", "gauge",
-	    "slurmdbd answers", !c->dbd.away);
-	metric(c, request, "cc_slurm_adapter_cursor_seconds", "gauge",
-	    "all that ended before is in the spool", (uint64_t)c->cursor);
-	metric(c, request, "cc_slurm_adapter_skipped_seconds", "counter",
-	    "beyond slurmQueryMaxSpan", c->skipped_seconds);
+	unsigned i;
+	const char *biggest;
+
+	metric(site, NULL, request, "cc_slurm_adapter_commands", "counter",
+	    "Slurm commands started", runner_total(site->runner));
+	metric(site, NULL, request, "cc_slurm_adapter_command_memory_bytes",
+	    "gauge", "the most that one Slurm command has taken",
+	    runner_peak(site->runner, &biggest));
+	metric(site, NULL, request, "cc_slurm_adapter_records", "counter",
+	    "records handed to the submitter", out_records(site->out));
+	for (i = 0; i < site->n; i++)
+		cluster_metrics(site->clusters[i], request);
 }

@@ -18,6 +18,7 @@
 
 #define NODES_KEPT	100000	/* more nodes than any cluster has */
 #define NODES_BATCH	1000	/* nodes of one request: some 150 KB */
+#define CLUSTERS_KEPT	16	/* the key `clusters` has no more */
 #define WORDS_MAX	32	/* of states; the collector says one word */
 #define RETRY_WAIT	10000	/* ms after a failure, or while it is away */
 #define UNKNOWN_WAIT	3600000	/* ms: an old cc-backend may be upgraded */
@@ -28,6 +29,7 @@ struct node {
 	uint32_t	 cpus;
 	uint32_t	 gpus;
 	uint32_t	 jobs;
+	uint8_t		 cluster;	/* place in the table of names */
 	uint8_t		 due;
 	uint8_t		 on_way;	/* in the request under way */
 	char		 states[WORDS_MAX];
@@ -37,11 +39,12 @@ struct node {
 struct nodes {
 	struct submitter *s;
 	struct event	*timer;
-	void		*tree;		/* by name */
+	void		*tree;		/* by cluster and name */
 	struct node	*first;		/* owned, all of them */
 	size_t		 n;
 	size_t		 due;
-	char		 cluster[CLUSTER_MAX];
+	char		 clusters[CLUSTERS_KEPT][CLUSTER_MAX];
+	unsigned	 n_clusters;
 	int		 busy;
 	int		 unknown;	/* this cc-backend has no such door */
 	uint64_t	 sent;
@@ -55,6 +58,8 @@ compare(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 
+	if (x->cluster != y->cluster)
+		return x->cluster < y->cluster ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -67,13 +72,14 @@ node_due(struct nodes *n, struct node *node)
 }
 
 static struct node *
-node_of(struct nodes *n, const char *name)
+node_of(struct nodes *n, uint8_t cluster, const char *name)
 {
 	_Alignas(struct node) char key[sizeof(struct node) + HOST_MAX];
 	struct node *node, **at;
 	size_t len = strlen(name) + 1;
 
 	memcpy(key + offsetof(struct node, name), name, len);
+	key[offsetof(struct node, cluster)] = (char)cluster;
 	at = tfind(key, &n->tree, compare);
 	if (at != NULL)
 		return *at;
@@ -83,6 +89,7 @@ node_of(struct nodes *n, const char *name)
 	if (node == NULL)
 		return NULL;
 	memcpy(node->name, name, len);
+	node->cluster = cluster;
 	if (tsearch(node, &n->tree, compare) == NULL) {
 		free(node);
 		return NULL;
@@ -149,17 +156,21 @@ on_done(const struct answer *a, void *arg)
 	    submitter_jitter(2 * RETRY_WAIT));
 }
 
-/* Those that are due, NODES_BATCH of them at most; how many there are. */
+/*
+ * Those of one cluster that are due, NODES_BATCH of them at most; how many
+ * there are.
+ */
 static size_t
-batch_take(struct nodes *n, struct node_state *states)
+batch_take(struct nodes *n, struct node_state *states, uint8_t *cluster)
 {
 	struct node *node;
 	size_t count = 0;
 
 	for (node = n->first; node != NULL && count < NODES_BATCH;
 	    node = node->next) {
-		if (!node->due)
+		if (!node->due || (count > 0 && node->cluster != *cluster))
 			continue;
+		*cluster = node->cluster;
 		snprintf(states[count].host, HOST_MAX, "%s", node->name);
 		snprintf(states[count].states, sizeof(states[count].states),
 		    "%s", node->states);
@@ -182,11 +193,14 @@ batch_send(struct nodes *n)
 		.path = "nodestate/", .done = on_done, .arg = n };
 	struct node_state *states = calloc(NODES_BATCH, sizeof(*states));
 	struct writer body;
+	uint8_t cluster = 0;
+	size_t count;
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (states != NULL) {
-		payload_nodes(n->s->payload, n->cluster, states,
-		    batch_take(n, states), &body);
+		count = batch_take(n, states, &cluster);
+		payload_nodes(n->s->payload, n->clusters[cluster], states,
+		    count, &body);
 		req.body = &body;
 		if (wr_end(&body) == 0 && rest_send(n->s->rest, &req) == 0)
 			n->busy = 1;
@@ -223,9 +237,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-node_take(struct nodes *n, const struct node_state *now)
+node_take(struct nodes *n, uint8_t cluster, const struct node_state *now)
 {
-	struct node *node = node_of(n, now->host);
+	struct node *node = node_of(n, cluster, now->host);
 
 	if (node == NULL)
 		return;
@@ -238,22 +252,37 @@ node_take(struct nodes *n, const struct node_state *now)
 	node_due(n, node);
 }
 
+/* One cluster more than there can be: what was known is of no use. */
+static uint8_t
+cluster_of(struct nodes *n, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < n->n_clusters; i++)
+		if (strcmp(n->clusters[i], name) == 0)
+			return (uint8_t)i;
+	if (n->n_clusters == CLUSTERS_KEPT) {
+		nodes_forget(n);
+		i = n->n_clusters = 0;
+	}
+	snprintf(n->clusters[n->n_clusters++], CLUSTER_MAX, "%s", name);
+	return (uint8_t)i;
+}
+
 void
 nodes_frame(struct nodes *n, struct channel *c, struct reader *r)
 {
-	char cluster[CLUSTER_MAX];
+	char name[CLUSTER_MAX];
 	struct node_state now;
 	uint32_t left;
+	uint8_t cluster;
 
-	rd_name(r, cluster, sizeof(cluster));
-	if (!r->err && strcmp(cluster, n->cluster) != 0) {
-		nodes_forget(n);
-		memcpy(n->cluster, cluster, sizeof(cluster));
-	}
+	rd_name(r, name, sizeof(name));
+	cluster = r->err ? 0 : cluster_of(n, name);
 	for (left = rd_u32(r); left > 0 && !r->err; left--) {
 		node_read(r, &now);
 		if (!r->err)
-			node_take(n, &now);
+			node_take(n, cluster, &now);
 	}
 	if (rd_end(r) == -1)
 		channel_broken(c, "nodes");

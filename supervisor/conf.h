@@ -102,7 +102,7 @@ typedef const char *conf_form(const char *value);
 conf_form conf_form_path, conf_form_optional_path, conf_form_user,
     conf_form_optional_user, conf_form_word, conf_form_url, conf_form_address,
     conf_form_subject, conf_form_server, conf_form_network,
-    conf_form_version;
+    conf_form_version, conf_form_cluster;
 
 /* A listening address, taken apart. */
 struct conf_address {

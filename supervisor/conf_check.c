@@ -46,6 +46,7 @@ static const struct {
 	[CONF_SLURM_CONF] = { .form = conf_form_optional_path },
 	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_form_path },
 	[CONF_SLURM_SOURCE] = { .choices = { "auto", "text", "json" } },
+	[CONF_CLUSTERS] = { .form = conf_form_cluster },
 	[CONF_GPU_GRES_NAMES] = { .form = conf_form_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",
 	    "slurmInfo", "submitTime", "arrayTaskId", "hetJobId", "exitCode",

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/job.h"
 #include "supervisor/conf.h"
 
 #define PATHS_MAX	64	/* slurmExtraPaths has no more */
@@ -181,6 +182,22 @@ check_extra_paths(struct conf_parse *p)
 	}
 }
 
+/* One cluster, one cursor: twice it would be read twice. */
+static void
+check_clusters(struct conf_parse *p)
+{
+	const char *list = conf_str(&p->conf, CONF_CLUSTERS);
+	char name[CLUSTER_MAX], other[CLUSTER_MAX];
+	unsigned i, k;
+
+	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++)
+		for (k = 0; k < i; k++)
+			if (conf_list_item(list, k, other,
+			    sizeof(other)) == 1 && strcmp(name, other) == 0)
+				conf_wrong(p, name_of(CONF_CLUSTERS), NULL,
+				    "\"%s\" is there twice", name);
+}
+
 void
 conf_check_all(struct conf_parse *p)
 {
@@ -188,6 +205,7 @@ conf_check_all(struct conf_parse *p)
 	check_nats(p);
 	check_door(p);
 	check_extra_paths(p);
+	check_clusters(p);
 	if (conf_int(&p->conf, CONF_QUERY_MAX_SPAN) <
 	    conf_int(&p->conf, CONF_POLL_INTERVAL))
 		conf_wrong(p, name_of(CONF_QUERY_MAX_SPAN), NULL,

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/job.h"
 #include "supervisor/conf.h"
 
 #define USER_MAX	32	/* bytes, as useradd has it */
@@ -53,6 +54,18 @@ conf_form_word(const char *value)
 {
 	if (*value == '\0' || strchr(value, ' ') != NULL)
 		return "must be one word";
+	return NULL;
+}
+
+/* A name that Slurm's commands take behind -M: one, and no option. */
+const char *
+conf_form_cluster(const char *value)
+{
+	size_t n = strlen(value);
+
+	if (n == 0 || n >= CLUSTER_MAX || *value == '-' ||
+	    strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_-.") != n)
+		return "must be a cluster's name as sacctmgr shows it";
 	return NULL;
 }
 

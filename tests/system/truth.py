@@ -215,8 +215,8 @@ def gpu_address(host, index, gpus):
 
 # --- the backend's side -------------------------------------------------------
 
-def backend_jobs(url, token, running=False):
-    """All committed jobs, by (job id, start); and how many rows there were."""
+def backend_jobs(url, token, running=False, cluster=None):
+    """All committed jobs (of one cluster), by (job id, start); and how many rows there were."""
     out, page, rows = {}, 1, 0
     while True:
         state = "&state=running" if running else ""
@@ -226,6 +226,8 @@ def backend_jobs(url, token, running=False):
             raise RuntimeError("listing: %d %s" % (status, text[:300]))
         jobs = json.loads(text)["jobs"] or []
         for j in jobs:
+            if cluster and j["cluster"] != cluster:
+                continue
             rows += 1
             out[j["jobId"], j["startTime"]] = j
         if len(jobs) < 500:
@@ -275,13 +277,15 @@ def differences(want, job, elapsed, short):
     return out
 
 
-def ledger_counts(path):
+def ledger_counts(path, cluster=None):
     starts, stops = collections.Counter(), collections.Counter()
     with open(path, encoding="utf-8") as f:
         for line in f:
             e = json.loads(line)
             kind = e.get("effect") or e.get("what") or ""
             body = e.get("body") or {}
+            if cluster and e.get("cluster", body.get("cluster")) != cluster:
+                continue
             key = (e.get("jobId", body.get("jobId")), e.get("startTime", body.get("startTime")))
             if kind.startswith("start"):
                 starts[key] += 1
@@ -293,7 +297,7 @@ def ledger_counts(path):
 def compare_once(a, gpus, token):
     truth = runs(a.dir, a.since)
     seen = seen_runs(a.dir)
-    jobs, rows = backend_jobs(a.url, token)
+    jobs, rows = backend_jobs(a.url, token, cluster=a.cluster)
     report, right, without = [], 0, 0
     for key, f in sorted(truth.items()):
         job = jobs.get(key)
@@ -313,7 +317,7 @@ def compare_once(a, gpus, token):
     if rows != len(jobs):
         report.append("%d rows for %d runs at the backend" % (rows, len(jobs)))
     if a.ledger:
-        starts, stops = ledger_counts(a.ledger)
+        starts, stops = ledger_counts(a.ledger, a.cluster)
         for what, counts in (("start", starts), ("stop", stops)):
             report += ["job %s started %s: %d times %s" % (k + (n, what))
                        for k, n in counts.items() if n != 1]
@@ -369,6 +373,7 @@ def main():
     j.add_argument("url")
     j.add_argument("token")
     j.add_argument("--running", action="store_true")
+    j.add_argument("--cluster")
     c = sub.add_parser("compare")
     c.add_argument("dir")
     c.add_argument("url")
@@ -380,6 +385,7 @@ def main():
     c.add_argument("--expect", type=int, default=1)
     c.add_argument("--ledger")
     c.add_argument("--gpus")
+    c.add_argument("--cluster")
     c.add_argument("--quiet", action="store_true")
     a = p.parse_args()
     if a.verb == "watch":
@@ -388,7 +394,7 @@ def main():
         for key, f in sorted(runs(a.dir, 0).items()):
             print(key[0], key[1], json.dumps(f))
     elif a.verb == "jobs":
-        for job in backend_jobs(a.url, lib.read_token(a.token), a.running)[0].values():
+        for job in backend_jobs(a.url, lib.read_token(a.token), a.running, a.cluster)[0].values():
             print(json.dumps(job))
     else:
         return compare(a)

@@ -106,15 +106,27 @@ on_slate(struct worker *w, int fd)
 }
 
 static void
-on_ping(struct worker *w, struct reader *r)
+pong_send(struct worker *w, uint64_t token)
 {
 	struct writer out;
-	uint64_t token = rd_u64(r);
 
 	wr_init(&out, sizeof(token));
 	wr_u64(&out, token);
 	channel_send(w->supervisor, MSG_PONG, 0, &out, -1);
 	wr_clear(&out);
+}
+
+static void
+on_ping(struct worker *w, struct reader *r)
+{
+	pong_send(w, rd_u64(r));
+}
+
+void
+worker_alive(struct worker *w)
+{
+	pong_send(w, 0);
+	channel_flush(w->supervisor, 0);
 }
 
 static void

@@ -72,6 +72,8 @@ void worker_main(const struct worker_ops *ops, void *arg, int argc,
     char **argv) __attribute__((noreturn));
 /* Leaves at once with status 0 after the output is flushed (bounded). */
 void worker_exit(struct worker *w) __attribute__((noreturn));
+/* From what keeps the loop waiting for seconds: the supervisor shall not think us deaf. */
+void worker_alive(struct worker *w);
 void worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row);
 void worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
     const char *text);

@@ -217,11 +217,18 @@ on_age(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
+on_long(void *arg)
+{
+	worker_alive(arg);
+}
+
+static void
 spool_begin_or_die(struct submitter *s)
 {
 	const struct conf *conf = &s->w->conf;
 	char reason[512];
 
+	spool_on_long(on_long, s->w);
 	s->spool = spool_open(SPOOL_FILE, (uint64_t)conf_int(conf,
 	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
 	    TOMB_MARGIN, reason, sizeof(reason));

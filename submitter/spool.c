@@ -64,12 +64,17 @@ static int
 spool_fail(struct spool *sp)
 {
 	int code = sqlite3_extended_errcode(sp->db);
+	int64_t page = spool_sum_bad();
 
 	/* Kept, for the next statement that works makes SQLite forget it. */
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		sp->damaged = 1;
-	snprintf(sp->error, sizeof(sp->error), "%s (%d)",
-	    sqlite3_errmsg(sp->db), code);
+	if (page != 0)
+		snprintf(sp->error, sizeof(sp->error), "page %lld is not what "
+		    "was written (its checksum differs)", (long long)page);
+	else
+		snprintf(sp->error, sizeof(sp->error), "%s (%d)",
+		    sqlite3_errmsg(sp->db), code);
 	sp->broken = 1;
 	return -1;
 }
@@ -154,6 +159,8 @@ state_write(struct spool *sp)
 	memset(&state, 0, sizeof(state));
 	state.clock = spool_now(sp);
 	state.runs = sp->now.runs;
+	state.stubs = sp->now.stubs;
+	state.stub_bytes = sp->now.stub_bytes;
 	memcpy(state.counts, sp->now.counts, sizeof(state.counts));
 	return spool_meta_set(sp, SPOOL_STATE, &state, sizeof(state));
 }
@@ -223,17 +230,28 @@ spool_tally(struct spool *sp, const enum phase phase[DEST__COUNT], int n)
 		sp->now.counts[d][phase[d]] += n;
 }
 
-/* A number out of a PRAGMA; 0 on error. */
-int64_t
-spool_number(struct spool *sp, const char *pragma)
+int
+spool_ask(struct spool *sp, const char *sql, int64_t *n)
 {
 	sqlite3_stmt *st = NULL;
-	int64_t n = 0;
+	int rc = -1;
 
-	if (sqlite3_prepare_v2(sp->db, pragma, -1, &st, NULL) == SQLITE_OK &&
-	    sqlite3_step(st) == SQLITE_ROW)
-		n = sqlite3_column_int64(st, 0);
+	*n = 0;
+	if (sqlite3_prepare_v2(sp->db, sql, -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW) {
+		*n = sqlite3_column_int64(st, 0);
+		rc = 0;
+	}
 	sqlite3_finalize(st);
+	return rc;
+}
+
+int64_t
+spool_number(struct spool *sp, const char *sql)
+{
+	int64_t n;
+
+	spool_ask(sp, sql, &n);
 	return n;
 }
 

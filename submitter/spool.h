@@ -103,6 +103,11 @@ struct spool_policy {
 /* Once per process, before threads. */
 void spool_prepare(void);
 /*
+ * fn is called about once a second while opening takes long: an old file is
+ * brought up to date, a damaged one is gone through.
+ */
+void spool_on_long(void (*fn)(void *arg), void *arg);
+/*
  * Opens or makes the file; a damaged one is set aside under another name,
  * and said.  keep: seconds a tombstone is kept after the run's end.
  * max_bytes: of the file.  Returns owned, or NULL with a reason.
@@ -164,6 +169,14 @@ enum spool_put spool_put_skipped(struct spool *sp, const struct run_key *key,
     const uint8_t *p, size_t n);
 /* Makes a row for a run that cc-backend has open and nobody here knew. 1 = made, 0 = was known, -1. */
 int spool_put_foreign(struct spool *sp, const struct run_key *key);
+/*
+ * Keeps what accounting will not tell of a run that has begun: its nodes,
+ * threads and GPUs, in at most 256 bytes of a share of their own.  NEW; KNOWN
+ * when the run has a row or is done; REFUSED when there is nothing to keep or
+ * the share is used up; ERROR.
+ */
+enum spool_put spool_stub_put(struct spool *sp, const struct job *job);
+uint64_t spool_stubs(const struct spool *sp);
 /* 1 found, 0 not, -1 error. */
 int spool_get(struct spool *sp, int64_t id, struct spool_run *run);
 int spool_find(struct spool *sp, const struct run_key *key,

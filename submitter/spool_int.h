@@ -8,7 +8,11 @@
 #include "submitter/spool.h"
 
 #define SPOOL_APPLICATION_ID	0x43534153	/* "CSAS" */
-#define SPOOL_SCHEMA		2		/* PRAGMA user_version */
+/*
+ * PRAGMA user_version.  1: as first written.  2: table late.  3: checksums in
+ * the pages, and table stub.
+ */
+#define SPOOL_SCHEMA		3
 
 #define CLUSTERS_MAX	64	/* a slurmdbd serves a handful */
 
@@ -55,6 +59,11 @@ enum sql {
 	SQL_LATE_COUNT,
 	SQL_BARRED,
 	SQL_SISTER,
+	SQL_STUB_ADD,
+	SQL_STUB_OF_JOB,
+	SQL_STUB_DROP,
+	SQL_STUB_OLD,
+	SQL_STUB_SIZES,
 	SQL__COUNT
 };
 
@@ -64,11 +73,55 @@ extern const char spool_schema[];
 /* What leads from version i + 1 to the next; spool_schema is the last. */
 extern const char *const spool_steps[SPOOL_SCHEMA - 1];
 
+/* spool_sum.c */
+
+#define SPOOL_VFS	"csa-sum"	/* SQLite's name for that layer */
+#define SPOOL_SUM_BYTES	8	/* at the end of each page */
+/* Puts the layer on the system's files; once. */
+void spool_sum_prepare(void);
+/* Pages of a file that is not written yet, or written anew, leave room. */
+void spool_sum_reserve(sqlite3 *db);
+/* 1 when the file's pages carry checksums. */
+int spool_sum_is_on(sqlite3 *db);
+/* The page found bad since it was last asked; 0 = none. */
+int64_t spool_sum_bad(void);
+
+/* spool_stub.c */
+
+#define SPOOL_STUBS_MAX	1048576	/* rows: more than there is a share for */
+#define SPOOL_STUB_MAX	256	/* bytes a run; one on many odd nodes takes several */
+#define SPOOL_STUB_SHARE 16	/* they may have this part of spoolMaxBytes */
+#define SPOOL_STUB_KEEP	(90 * 86400)	/* s after the start: longer runs no job */
+
+struct spool_stub {
+	struct run_key	 key;
+	int64_t		 submit;	/* epoch; 0 = unknown */
+};
+/* Inserts a stub's bytes, unless there is one of that run.  0 or -1. */
+int spool_stub_add(struct spool *sp, const struct spool_stub *stub,
+    const void *p, size_t n);
+/* A new run's record takes over what its stub knows, and the stub goes.  0 or -1. */
+int spool_stub_take(struct spool *sp, struct job *job);
+/* The bytes of a stub: wr_end() tells; fills job (job_init first): 0 or -1. */
+void spool_stub_write(struct writer *w, const struct job *job);
+int spool_stub_read(const void *p, size_t n, struct job *job);
+/* Counts them afresh.  0 or -1. */
+int spool_stub_count(struct spool *sp);
+/* Drops one that nobody will come for.  0 or -1. */
+int spool_stub_age(struct spool *sp, int64_t wall);
+
+/* spool_migrate.c */
+
+/* Makes the schema or brings it up to date: NULL, or what is wrong (borrowed). */
+const char *spool_settle(struct spool *sp);
+
 /* What is kept in memory and must go back with a rollback. */
 struct tally {
 	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
 	int64_t	 runs;
 	int64_t	 late;
+	int64_t	 stubs;
+	int64_t	 stub_bytes;	/* what they count for, of their share */
 	struct spool_cluster {
 		char	 name[CLUSTER_MAX];
 		int	 id;
@@ -101,15 +154,21 @@ struct spool {
 #define SPOOL_STATE	"state"	/* its name in table meta */
 /* Clock and counts as they are kept; read only by a build with the same size. */
 struct spool_state {
-	int64_t	 clock;
+	int64_t	 clock;		/* first in all versions */
 	int64_t	 runs;
+	int64_t	 stubs;
+	int64_t	 stub_bytes;
 	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
 };
 
 /* CLOCK_BOOTTIME, ms. */
 int64_t spool_boottime(void);
-/* The number that a PRAGMA or SELECT tells; 0 on error. */
+/* The number that a PRAGMA or SELECT tells: 0, or -1. */
+int spool_ask(struct spool *sp, const char *sql, int64_t *n);
+/* The same; 0 on error. */
 int64_t spool_number(struct spool *sp, const char *sql);
+/* In what takes seconds, now and then: tells who wants to know. */
+void spool_alive(void);
 /* A statement, reset and ready to bind; NULL on error (latched). */
 sqlite3_stmt *spool_stmt(struct spool *sp, enum sql id);
 /* 1 = a row, 0 = done, -1 = error (latched). Done and errors reset the statement. */

@@ -5,9 +5,11 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "common/msg.h"
@@ -16,6 +18,11 @@
 #define CACHE_KIB	"-1024"		/* of pages; a walk needs no more */
 #define WAL_MAX		"8388608"	/* bytes the log is cut back to */
 #define BUSY_MS		2000		/* a predecessor may be dying */
+#define ALIVE_MS	1000		/* between two signs of life */
+/* Of an SQLite file: bytes, and where in them two numbers lie. */
+#define HEADER		100
+#define HEADER_VERSION	60
+#define HEADER_APP	68
 
 void
 spool_prepare(void)
@@ -24,6 +31,29 @@ spool_prepare(void)
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_initialize();
+	spool_sum_prepare();
+}
+
+static void (*alive_fn)(void *arg);
+static void *alive_arg;
+
+void
+spool_on_long(void (*fn)(void *arg), void *arg)
+{
+	alive_fn = fn;
+	alive_arg = arg;
+}
+
+void
+spool_alive(void)
+{
+	static int64_t last;
+	int64_t now = spool_boottime();
+
+	if (alive_fn == NULL || now - last < ALIVE_MS)
+		return;
+	last = now;
+	alive_fn(alive_arg);
 }
 
 /*
@@ -86,7 +116,7 @@ state_count(struct spool *sp)
 		if (rc == -1)
 			return -1;
 	}
-	return 0;
+	return spool_stub_count(sp);
 }
 
 static int
@@ -117,6 +147,8 @@ state_load(struct spool *sp)
 	if (p != NULL && n == sizeof(state)) {
 		memcpy(&state, p, sizeof(state));
 		sp->now.runs = state.runs;
+		sp->now.stubs = state.stubs;
+		sp->now.stub_bytes = state.stub_bytes;
 		memcpy(sp->now.counts, state.counts, sizeof(state.counts));
 	} else
 		rc = sp->broken ? -1 : state_count(sp);
@@ -125,59 +157,39 @@ state_load(struct spool *sp)
 	return rc == 0 ? late_count(sp) : -1;
 }
 
-/*
- * An older file becomes one of today, whole or not at all; the rows stay as
- * they are.  NULL, or what is wrong.
- */
-static const char *
-schema_migrate(struct spool *sp, int64_t version)
+static uint32_t
+header_u32(const uint8_t *p)
 {
-	char done[64];
-	const char *wrong = NULL;
-	int64_t v;
-
-	snprintf(done, sizeof(done), "PRAGMA user_version = %d", SPOOL_SCHEMA);
-	if (sqlite3_exec(sp->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) !=
-	    SQLITE_OK)
-		return sqlite3_errmsg(sp->db);
-	for (v = version; v < SPOOL_SCHEMA && wrong == NULL; v++)
-		if (sqlite3_exec(sp->db, spool_steps[v - 1], NULL, NULL,
-		    NULL) != SQLITE_OK)
-			wrong = sqlite3_errmsg(sp->db);
-	if (wrong == NULL && (sqlite3_exec(sp->db, done, NULL, NULL, NULL) !=
-	    SQLITE_OK || sqlite3_exec(sp->db, "COMMIT", NULL, NULL, NULL) !=
-	    SQLITE_OK))
-		wrong = sqlite3_errmsg(sp->db);
-	if (wrong != NULL) {
-		snprintf(sp->error, sizeof(sp->error), "its schema %lld cannot "
-		    "be made %d: %.160s", (long long)version, SPOOL_SCHEMA,
-		    wrong);
-		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
-		return sp->error;
-	}
-	log_notice("%s: schema %lld is now %d", sp->path, (long long)version,
-	    SPOOL_SCHEMA);
-	return NULL;
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	    (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Whose file is it?  NULL, or what is wrong with it. */
-static const char *
-schema_check(struct spool *sp)
+/*
+ * Another program's file and a newer version's are left as they are: whether
+ * their pages carry our checksums is not asked first.  1 with a reason, or 0.
+ */
+static int
+is_foreign(const char *path, char *reason, size_t size)
 {
-	int64_t app = spool_number(sp, "PRAGMA application_id");
-	int64_t version = spool_number(sp, "PRAGMA user_version");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	uint8_t head[HEADER];
+	const char *what = NULL;
 
-	if (app == 0 && version == 0 && spool_number(sp,
-	    "SELECT count(*) FROM sqlite_master") == 0)
-		return sqlite3_exec(sp->db, spool_schema, NULL, NULL, NULL) ==
-		    SQLITE_OK ? NULL : sqlite3_errmsg(sp->db);
-	if (app != SPOOL_APPLICATION_ID)
-		return "it is a database of another program";
-	if (version > SPOOL_SCHEMA)
-		return "it was written by a newer version of this program";
-	if (version < 1)
-		return "it was written by a version that never was released";
-	return version < SPOOL_SCHEMA ? schema_migrate(sp, version) : NULL;
+	if (fd == -1)
+		return 0;
+	if (pread(fd, head, sizeof(head), 0) == sizeof(head) &&
+	    memcmp(head, "SQLite format 3", 16) == 0) {
+		if (header_u32(head + HEADER_APP) != SPOOL_APPLICATION_ID &&
+		    header_u32(head + HEADER_APP) != 0)
+			what = "it is a database of another program";
+		else if (header_u32(head + HEADER_VERSION) > SPOOL_SCHEMA)
+			what = "it was written by a newer version of this "
+			    "program";
+	}
+	close(fd);
+	if (what != NULL)
+		snprintf(reason, size, "%s: %s", path, what);
+	return what != NULL;
 }
 
 static const char *
@@ -194,11 +206,12 @@ file_setup(struct spool *sp)
 	size_t i;
 
 	sqlite3_busy_timeout(sp->db, BUSY_MS);
+	spool_sum_reserve(sp->db);
 	for (i = 0; i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
 		if (sqlite3_exec(sp->db, pragmas[i], NULL, NULL, NULL) !=
 		    SQLITE_OK)
 			return sqlite3_errmsg(sp->db);
-	return schema_check(sp);
+	return spool_settle(sp);
 }
 
 static struct spool *
@@ -214,7 +227,7 @@ try_open(const char *path, int *damaged, char *reason, size_t size)
 	wr_init(&sp->record, MSG_PAYLOAD_MAX);
 	wrong = "cannot be opened";
 	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READWRITE |
-	    SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) {
+	    SQLITE_OPEN_CREATE, SPOOL_VFS) != SQLITE_OK) {
 		if (sp->db != NULL)
 			wrong = sqlite3_errmsg(sp->db);
 		goto fail;
@@ -250,6 +263,8 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	struct spool *sp;
 	int damaged;
 
+	if (is_foreign(path, reason, size))
+		return NULL;
 	sp = try_open(path, &damaged, reason, size);
 	if (sp == NULL && damaged) {
 		spool_set_aside(path, reason);

@@ -165,6 +165,8 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	struct spool_run run;
 	int d, keep = !(job->flags & JOB_OPTED_OUT) && !is_false_start(job);
 
+	if (spool_stub_take(sp, job) == -1)
+		return PUT_ERROR;
 	memset(&run, 0, sizeof(run));
 	run.key = job->key;
 	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Out of a damaged spool, what is whole goes into a new one: row by row, past
- * the pages that cannot be read, and only what proves to be a record of the
+ * the pages that cannot be read.  First what lies in pages whose checksum is
+ * right, as it is; then, of all the others, what proves to be a record of the
  * run that its row names.  The damaged file itself is never deleted.
  */
 #include "config.h"
@@ -28,6 +29,7 @@ struct wreck {
 	int		 clusters[CLUSTERS_MAX];	/* ids there, by place here */
 	char		 names[CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned	 n_clusters;
+	int		 trusted;	/* its pages are checked as they are read */
 	unsigned	 runs, tombs, gaps;
 };
 
@@ -69,14 +71,17 @@ clusters_take(struct wreck *w)
 			continue;
 		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
 		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
-		spool_mark(w->sp, name, sqlite3_column_int64(st, 2));
+		/* A cursor that is too far would leave out what lies before. */
+		spool_mark(w->sp, name, w->trusted ?
+		    sqlite3_column_int64(st, 2) : 0);
 	}
 	sqlite3_finalize(st);
 }
 
 /*
- * A row has no checksum: what its record tells is believed instead, and
- * cc-backend is asked again by a repeated start, which is harmless.
+ * A row of a page that is not as it was written: what its record tells is
+ * believed instead, and cc-backend is asked again by a repeated start, which
+ * is harmless.
  */
 static void
 row_mend(struct spool_run *run, const struct job *job)
@@ -90,33 +95,66 @@ row_mend(struct spool_run *run, const struct job *job)
 		*phase = run->end != 0 ? PHASE_START_ENDED : PHASE_START;
 }
 
-/* Reads the bytes of a row's record: whole, and of that run? */
+/* The bytes of a row's record, as they were written: 1, or 0. */
 static int
-record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
+bytes_take(struct wreck *w, int64_t id, struct writer *bytes)
 {
 	sqlite3_stmt *st = prepare(w, spool_sql(SQL_RECORD_GET));
-	struct reader r;
-	struct job job;
 	int whole = 0;
 
-	job_init(&job);
+	wr_reset(bytes);
 	if (st != NULL)
-		sqlite3_bind_int64(st, 1, run->id);
+		sqlite3_bind_int64(st, 1, id);
 	if (st != NULL && sqlite3_step(st) == SQLITE_ROW) {
 		wr_mem(bytes, sqlite3_column_blob(st, 0),
 		    (size_t)sqlite3_column_bytes(st, 0));
-		rd_init(&r, bytes->buf, bytes->len);
-		job_read(&r, &job);
-		whole = wr_end(bytes) == 0 && rd_end(&r) == 0 &&
+		whole = wr_end(bytes) == 0 &&
 		    (uint64_t)sqlite3_column_int64(st, 1) ==
-		    spool_sum(bytes->buf, bytes->len) &&
-		    run_key_equal(&job.key, &run->key);
+		    spool_sum(bytes->buf, bytes->len);
 	}
-	if (whole)
-		row_mend(run, &job);
+	if (!whole)
+		wr_reset(bytes);
 	sqlite3_finalize(st);
+	return whole;
+}
+
+/* Are they a record of that run? */
+static int
+record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
+{
+	int whole = bytes_take(w, run->id, bytes);
+	struct reader r;
+	struct job job;
+
+	/* A worker has died on these, and what is foreign has none. */
+	if (run->flags & (RUN_FOREIGN | RUN_SKIPPED))
+		return w->trusted;
+	if (!whole)
+		return 0;
+	job_init(&job);
+	rd_init(&r, bytes->buf, bytes->len);
+	job_read(&r, &job);
+	whole = rd_end(&r) == 0 && run_key_equal(&job.key, &run->key);
+	if (whole && !w->trusted)
+		row_mend(run, &job);
 	job_clear(&job);
 	return whole;
+}
+
+/* The clock begins anew in a new file: what waits is due, nothing is of tomorrow. */
+static void
+times_mend(struct wreck *w, struct spool_run *run)
+{
+	int64_t now = spool_now(w->sp);
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		run->due[d] = DUE_NOW;
+		if (run->since[d] > now)
+			run->since[d] = now;
+	}
+	if (run->denied > now)
+		run->denied = now;
 }
 
 static void
@@ -124,22 +162,17 @@ run_take(struct wreck *w, sqlite3_stmt *st, struct writer *bytes)
 {
 	struct spool_run run, old;
 	const char *name = name_of(w, sqlite3_column_int(st, 1));
-	int d;
 
+	spool_alive();
 	spool_row(w->sp, st, &run);
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
-	wr_reset(bytes);
-	if (!(run.flags & (RUN_FOREIGN | RUN_SKIPPED)) &&
+	if (spool_find(w->sp, &run.key, &old) != 0 ||
 	    !record_take(w, &run, bytes))
 		return;
-	if (spool_find(w->sp, &run.key, &old) != 0)
-		return;
+	times_mend(w, &run);
 	run.cluster = spool_cluster_id(w->sp, name, 1);
-	for (d = 0; d < DEST__COUNT; d++)
-		if (run.due[d] != DUE_NOW)
-			run.due[d] = DUE_NOW;
 	if (run.cluster == -1 || spool_add(w->sp, &run) == -1)
 		return;
 	if (bytes->len > 0)
@@ -172,7 +205,6 @@ runs_take(struct wreck *w)
 		    sqlite3_column_int64(st, 0) > at) {
 			at = sqlite3_column_int64(st, 0);
 			leap = 1;
-			wr_reset(&bytes);
 			run_take(w, st, &bytes);
 		}
 		sqlite3_finalize(st);
@@ -204,9 +236,64 @@ tombs_take(struct wreck *w)
 		for (c = 1; c < 5; c++)
 			sqlite3_bind_int64(add, c + 1,
 			    sqlite3_column_int64(st, c));
-		if (spool_exec(w->sp, add) == 0 &&
-		    ++w->tombs % COMMIT_EVERY == 0)
+		if (spool_exec(w->sp, add) == -1)
+			continue;
+		w->tombs += (unsigned)sqlite3_changes(w->sp->db);
+		if (left % COMMIT_EVERY == 0)
 			spool_commit(w->sp);
+		spool_alive();
+	}
+	sqlite3_finalize(st);
+}
+
+/* Only from pages that are right: nothing else proves such a row. */
+static void
+stubs_take(struct wreck *w)
+{
+	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, submitted,"
+	    " bytes FROM stub");
+	struct spool_stub stub;
+	const char *name;
+	int i;
+
+	for (i = 0; st != NULL && i < SPOOL_STUBS_MAX &&
+	    sqlite3_step(st) == SQLITE_ROW; i++) {
+		memset(&stub, 0, sizeof(stub));
+		name = name_of(w, sqlite3_column_int(st, 0));
+		if (name == NULL)
+			continue;
+		snprintf(stub.key.cluster, sizeof(stub.key.cluster), "%s", name);
+		stub.key.job = (uint64_t)sqlite3_column_int64(st, 1);
+		stub.key.start = sqlite3_column_int64(st, 2);
+		stub.submit = sqlite3_column_int64(st, 3);
+		spool_stub_add(w->sp, &stub, sqlite3_column_blob(st, 4),
+		    (size_t)sqlite3_column_bytes(st, 4));
+	}
+	sqlite3_finalize(st);
+}
+
+/* The same of late knowledge. */
+static void
+late_take(struct wreck *w)
+{
+	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, field,"
+	    " value FROM late");
+	const char *name, *field, *value;
+	struct run_key key;
+	int i;
+
+	for (i = 0; st != NULL && i < LATE_MAX &&
+	    sqlite3_step(st) == SQLITE_ROW; i++) {
+		memset(&key, 0, sizeof(key));
+		name = name_of(w, sqlite3_column_int(st, 0));
+		field = (const char *)sqlite3_column_text(st, 3);
+		value = (const char *)sqlite3_column_text(st, 4);
+		if (name == NULL || field == NULL || value == NULL)
+			continue;
+		snprintf(key.cluster, sizeof(key.cluster), "%s", name);
+		key.job = (uint64_t)sqlite3_column_int64(st, 1);
+		key.start = sqlite3_column_int64(st, 2);
+		spool_late_add(w->sp, &key, field, value, DUE_NOW);
 	}
 	sqlite3_finalize(st);
 }
@@ -244,6 +331,34 @@ spool_set_aside(const char *path, const char *why)
 	}
 }
 
+/* One pass over it.  0, or -1: there is no such file. */
+static int
+wreck_read(struct wreck *w, const char *path, int trusted)
+{
+	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE, trusted ?
+	    SPOOL_VFS : NULL) != SQLITE_OK) {
+		sqlite3_close_v2(w->db);
+		return -1;
+	}
+	w->trusted = trusted;
+	w->n_clusters = 0;
+	sqlite3_exec(w->db, "PRAGMA locking_mode = EXCLUSIVE; "
+	    "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+	if (!trusted || spool_sum_is_on(w->db)) {
+		clusters_take(w);
+		runs_take(w);
+		tombs_take(w);
+		if (trusted) {
+			stubs_take(w);
+			late_take(w);
+		}
+	}
+	if (spool_commit(w->sp) == -1)
+		spool_rollback(w->sp);
+	sqlite3_close_v2(w->db);
+	return 0;
+}
+
 void
 spool_salvage(struct spool *sp)
 {
@@ -251,19 +366,10 @@ spool_salvage(struct spool *sp)
 	char path[WRECK_PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_WRECK);
-	if (sqlite3_open_v2(path, &w.db, SQLITE_OPEN_READWRITE, NULL) !=
-	    SQLITE_OK) {
-		sqlite3_close_v2(w.db);
-		return;		/* there is none */
-	}
-	sqlite3_exec(w.db, "PRAGMA locking_mode = EXCLUSIVE; "
-	    "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
-	clusters_take(&w);
-	runs_take(&w);
-	tombs_take(&w);
-	if (spool_commit(sp) == -1)
-		spool_rollback(sp);
-	sqlite3_close_v2(w.db);
+	if (wreck_read(&w, path, 1) == -1)
+		return;
+	spool_sum_bad();
+	wreck_read(&w, path, 0);
 	keep_damaged(path, sp->path);
 	log_notice("taken over from the damaged spool: %u runs and %u done ones; "
 	    "%u gaps", w.runs, w.tombs, w.gaps);

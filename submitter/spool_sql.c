@@ -21,8 +21,15 @@
 	"CREATE UNIQUE INDEX late_key ON late (cluster, job, started, field);" \
 	"CREATE INDEX late_due ON late (due);"
 
+/* From version 3 on: resources of runs for which a full spool has no room. */
+#define STUB_TABLE \
+	"CREATE TABLE stub (cluster INTEGER, job INTEGER, started INTEGER," \
+	" submitted INTEGER, bytes BLOB," \
+	" PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
+
 const char *const spool_steps[SPOOL_SCHEMA - 1] = {
 	LATE_TABLE,
+	STUB_TABLE,
 };
 
 const char spool_schema[] =
@@ -50,6 +57,7 @@ const char spool_schema[] =
     " lasted INTEGER, waited INTEGER,"
     " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
     LATE_TABLE
+    STUB_TABLE
     "PRAGMA application_id = " STR(SPOOL_APPLICATION_ID) ";"
     "PRAGMA user_version = " STR(SPOOL_SCHEMA) ";";
 
@@ -162,6 +170,14 @@ static const char *const texts[SQL__COUNT] = {
 	    " (0, 10) UNION ALL SELECT started FROM tomb WHERE cluster = ?1"
 	    " AND job = ?2 AND started < ?3 AND started > ?4"
 	    " ORDER BY 1 DESC LIMIT 1",
+	[SQL_STUB_ADD] = "INSERT OR IGNORE INTO stub VALUES (?1, ?2, ?3, ?4, ?5)",
+	[SQL_STUB_OF_JOB] = "SELECT started, submitted, bytes FROM stub"
+	    " WHERE cluster = ?1 AND job = ?2",
+	[SQL_STUB_DROP] = "DELETE FROM stub"
+	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
+	[SQL_STUB_OLD] = "SELECT cluster, job, started, length(bytes) FROM stub"
+	    " WHERE started < ?1 LIMIT 1",
+	[SQL_STUB_SIZES] = "SELECT length(bytes) FROM stub",
 };
 
 const char *

@@ -2,7 +2,9 @@
 /*
  * A damaged spool: bytes of a good file are replaced (offset and bytes, over
  * and over), or the input is the file.  What comes out of it keeps its
- * bounds, and there is a spool that works, damaged or anew.
+ * bounds, and there is a spool that works, damaged or anew.  Where the header
+ * still says that the pages have checksums, no row reads as one that never
+ * was written.
  *
  * Damage found in use ends the process, which starts again: the linker puts
  * a jump in the place of that end, and what it leaves open is closed here.
@@ -24,11 +26,14 @@
 #define KEEP		(8 * 86400)
 #define GOOD_MAX	(256u * 1024)
 #define RUNS		12
+#define HEADER		100	/* bytes of an SQLite file's first page */
+#define LATE		1000	/* the run that comes after the damage */
 
 static char dir[] = "/dev/shm/csa-fuzz-spool.XXXXXX";
 static char path[sizeof(dir) + 16];
 static uint8_t good[GOOD_MAX];
 static size_t good_len;
+static int checked;	/* by its checksums: the header is as it was */
 
 static jmp_buf restart;
 static int may_restart;
@@ -172,6 +177,7 @@ damage(uint8_t *file, const uint8_t *p, size_t n)
 		len = 1 + p[3] % 16;
 		p += 4;
 		n -= 4;
+		checked = checked && at >= HEADER;
 		for (; len > 0 && n > 0 && at < good_len; len--, n--)
 			file[at++] = *p++;
 	}
@@ -197,6 +203,12 @@ on_run(struct spool *sp, struct spool_run *run, void *arg)
 	HOLDS(memchr(run->reason, '\0', sizeof(run->reason)) != NULL);
 	for (d = 0; d < DEST__COUNT; d++)
 		HOLDS((unsigned)run->phase[d] < PHASE__COUNT);
+	if (checked)
+		HOLDS(((run->key.job >= 1 && run->key.job <= RUNS) ||
+		    run->key.job == LATE) &&
+		    run->key.start == 1700000000 + (int64_t)run->key.job &&
+		    run->end == (run->key.job % 3 == 0 ? run->key.start + 60 :
+		    0) && strcmp(run->key.cluster, "alpha") == 0);
 	job_init(&job);
 	spool_record(sp, run->id, &job);
 	job_clear(&job);
@@ -250,10 +262,10 @@ spool_holds(void)
 		return;
 	}
 	spool_walk(sp);
-	put = run_put(sp, 1000, 0, &row);
+	put = run_put(sp, LATE, 0, &row);
 	if (put == PUT_NEW && spool_commit(sp) == 0 &&
 	    spool_get(sp, row, &run) == 1)
-		HOLDS(run.key.job == 1000 && run.key.start == 1700001000);
+		HOLDS(run.key.job == LATE && run.key.start == 1700000000 + LATE);
 	else
 		spool_rollback(sp);
 	spool_check(sp, text, sizeof(text));
@@ -271,9 +283,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (good_len == 0)
 		setup();
 	dir_empty();
+	checked = 0;
 	if (n > 16 && memcmp(bytes, "SQLite format 3", 15) == 0)
 		file_write(bytes, n);
 	else {
+		checked = 1;
 		memcpy(file, good, good_len);
 		damage(file, bytes, n);
 		file_write(file, good_len);

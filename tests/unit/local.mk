@@ -43,6 +43,13 @@ TESTS += test_spool
 test_spool_SOURCES = tests/unit/test_spool.c
 test_spool_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_spool_old
+TESTS += test_spool_old
+test_spool_old_SOURCES = tests/unit/test_spool_old.c
+test_spool_old_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+test_spool_old_LDADD = $(SPOOL_LIBS)
+EXTRA_DIST += tests/data/spool/1.sql tests/data/spool/2.sql
+
 check_PROGRAMS += test_outcome
 TESTS += test_outcome
 test_outcome_SOURCES = tests/unit/test_outcome.c

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spool's file itself: one of each earlier version is brought up to
+ * today's, also after a kill in the middle; a page that is not what was
+ * written is found at the first read.  tests/data/spool/N.sql is what the
+ * program of version N left behind.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "submitter/spool_int.h"
+#include "tests/unit/check.h"
+
+#define WEEK	604800
+#define PAGE	4096
+#define SQL_MAX	65536
+
+static char dir[] = "/tmp/test_spool_old.XXXXXX";
+static char path[64];
+
+static void
+file_remove(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+/* A file as version n left it, made by the system's SQLite alone. */
+static void
+old_make(int n)
+{
+	static char sql[SQL_MAX];
+	const char *top = getenv("srcdir");
+	char name[256];
+	size_t len = 0;
+	sqlite3 *db;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/tests/data/spool/%d.sql",
+	    top != NULL ? top : ".", n);
+	f = fopen(name, "r");
+	CHECK(f != NULL);
+	if (f != NULL) {
+		len = fread(sql, 1, sizeof(sql) - 1, f);
+		fclose(f);
+	}
+	CHECK(len > 1000 && len < sizeof(sql) - 1);
+	sql[len] = '\0';
+	CHECK_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE |
+	    SQLITE_OPEN_CREATE, "unix"), SQLITE_OK);
+	CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_close(db), SQLITE_OK);
+}
+
+static struct spool *
+begin(void)
+{
+	char reason[256] = "";
+	struct spool *sp = spool_open(path, 64 << 20, WEEK, reason,
+	    sizeof(reason));
+
+	CHECK_STR(reason, "");
+	if (sp == NULL)
+		exit(1);
+	spool_policy(sp)->to[DEST_REST] = spool_policy(sp)->to[DEST_NATS] = 1;
+	return sp;
+}
+
+/* All tables and indices, as one text. */
+static void
+schema_of(struct spool *sp, char *text, size_t size)
+{
+	sqlite3_stmt *st = NULL;
+
+	CHECK_INT(sqlite3_prepare_v2(sp->db, "SELECT group_concat(sql, ';')"
+	    " FROM (SELECT sql FROM sqlite_master WHERE sql NOT NULL"
+	    " ORDER BY name)", -1, &st, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_step(st), SQLITE_ROW);
+	snprintf(text, size, "%s", (const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+}
+
+static void
+row_is(struct spool *sp, uint64_t job, int64_t start, enum phase rest,
+    enum phase nats, unsigned flags)
+{
+	struct run_key key = { "alpha", job, start };
+	struct spool_run run;
+
+	if (job == 7)
+		memcpy(key.cluster, "beta", 5);
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	CHECK_INT(run.phase[DEST_REST], rest);
+	CHECK_INT(run.phase[DEST_NATS], nats);
+	CHECK_INT(run.flags, flags);
+}
+
+static void
+rows_are(struct spool *sp)
+{
+	struct run_key key = { "alpha", 6, 1700000006 };
+	struct job job;
+	int64_t cursor;
+
+	CHECK_INT(spool_runs(sp), 9);
+	row_is(sp, 1, 1700000001, PHASE_START, PHASE_START, 0);
+	row_is(sp, 2, 1700000002, PHASE_SEEN, PHASE_OPEN, RUN_SENT);
+	row_is(sp, 3, 1700000003, PHASE_WAIT, PHASE_STOP, RUN_SENT);
+	row_is(sp, 4, 1700000004, PHASE_NO_START, PHASE_DONE, RUN_SENT);
+	row_is(sp, 5, 1700000005, PHASE_START_ENDED, PHASE_START_ENDED, 0);
+	row_is(sp, 5, 1700000105, PHASE_BEHIND, PHASE_BEHIND, 0);
+	row_is(sp, 7, 1700000007, PHASE_START, PHASE_START, 0);
+	row_is(sp, 90, 1700000900, PHASE_SEEN, PHASE_NONE,
+	    RUN_SENT | RUN_FOREIGN);
+	row_is(sp, 91, 1700000900, PHASE_NO_START, PHASE_NONE, RUN_SKIPPED);
+	CHECK(spool_is_done(sp, &key));
+	CHECK_INT(spool_cluster(sp, 1, &key, &cursor), 1);
+	CHECK_STR(key.cluster, "beta");
+	CHECK_INT(cursor, 1700000888);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, 3, &job), 0);
+	CHECK_INT(job.end, 1700000063);
+	CHECK_INT(job.n_hosts, 2);
+	CHECK_STR(job.n_hosts == 2 ? job.hosts[0].accels[0] : NULL,
+	    "00000000:C1:00.0");
+	job_clear(&job);
+}
+
+static void
+test_migration(int n)
+{
+	static char fresh[8192], text[8192];
+	struct spool *sp = begin();
+	struct job job;
+	int64_t row;
+
+	schema_of(sp, fresh, sizeof(fresh));
+	spool_close(sp);
+	file_remove();
+	old_make(n);
+	sp = begin();
+	CHECK_INT(spool_number(sp, "PRAGMA user_version"), SPOOL_SCHEMA);
+	CHECK(spool_sum_is_on(sp->db));
+	schema_of(sp, text, sizeof(text));
+	CHECK_STR(text, fresh);
+	rows_are(sp);
+	CHECK_INT(spool_late_count(sp), n >= 2 ? 2 : 0);
+	job_init(&job);
+	memcpy(job.key.cluster, "alpha", 6);
+	job.key.job = 8;
+	job.key.start = 1700000008;
+	job.flags = JOB_HAS_START;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = begin();
+	CHECK_INT(spool_runs(sp), 10);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Killed when the file was written anew, but is not yet said to be. */
+static void
+test_halfway(int n)
+{
+	struct spool *sp;
+	sqlite3 *db;
+
+	old_make(n);
+	CHECK_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, SPOOL_VFS),
+	    SQLITE_OK);
+	spool_sum_reserve(db);
+	CHECK_INT(sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE; VACUUM",
+	    NULL, NULL, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_close(db), SQLITE_OK);
+	sp = begin();
+	CHECK(spool_sum_is_on(sp->db));
+	rows_are(sp);
+	spool_close(sp);
+	file_remove();
+}
+
+/* An old file has no checksums: what SQLite itself finds out must do. */
+static void
+test_old_and_damaged(void)
+{
+	char junk[PAGE];
+	struct spool *sp;
+	int fd;
+
+	old_make(1);
+	memset(junk, 0x5a, sizeof(junk));
+	fd = open(path, O_WRONLY);
+	CHECK_INT(pwrite(fd, junk, sizeof(junk), 3 * PAGE), PAGE);
+	close(fd);
+	sp = begin();
+	CHECK_INT(spool_number(sp, "PRAGMA user_version"), SPOOL_SCHEMA);
+	CHECK(spool_sum_is_on(sp->db));
+	spool_close(sp);
+	file_remove();
+}
+
+/* Every row of every table, through the layer: 0 when all could be read. */
+static int
+all_read(void)
+{
+	static const char *const sqls[] = {
+		"PRAGMA user_version", "SELECT sum(length(bytes)) FROM record",
+		"SELECT max(reason) FROM run NOT INDEXED",
+		"SELECT sum(job) FROM run INDEXED BY run_key",
+		"SELECT sum(rdue) FROM run INDEXED BY run_rest"
+		    " WHERE rphase > 0",
+		"SELECT sum(ndue) FROM run INDEXED BY run_nats"
+		    " WHERE nphase > 0",
+		"SELECT sum(lasted) FROM tomb", "SELECT max(value) FROM meta",
+		"SELECT max(cursor) FROM cluster NOT INDEXED",
+		"SELECT max(name) FROM cluster",
+		"SELECT max(value) FROM late NOT INDEXED",
+		"SELECT max(field) FROM late INDEXED BY late_key",
+		"SELECT max(due) FROM late INDEXED BY late_due",
+		"SELECT max(job) FROM stub",
+	};
+	int bad = 0;
+	sqlite3 *db;
+	size_t i;
+
+	CHECK_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, SPOOL_VFS),
+	    SQLITE_OK);
+	if (sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL,
+	    NULL) != SQLITE_OK)
+		bad = 1;
+	for (i = 0; i < sizeof(sqls) / sizeof(sqls[0]); i++)
+		if (sqlite3_exec(db, sqls[i], NULL, NULL, NULL) != SQLITE_OK)
+			bad = 1;
+	sqlite3_close(db);
+	return bad;
+}
+
+/* One bit of each page in use, and two pages that changed places. */
+static void
+test_bits(void)
+{
+	uint8_t page[PAGE], other[PAGE];
+	struct spool *sp;
+	long at, pages;
+	int fd;
+
+	old_make(1);
+	spool_close(begin());
+	CHECK_INT(all_read(), 0);
+	fd = open(path, O_RDWR);
+	pages = lseek(fd, 0, SEEK_END) / PAGE;
+	CHECK(pages > 10);
+	for (at = 0; at < pages; at++) {
+		CHECK_INT(pread(fd, page, PAGE, at * PAGE), PAGE);
+		page[200 + 300 * at % 3000] ^= 0x10;
+		CHECK_INT(pwrite(fd, page, PAGE, at * PAGE), PAGE);
+		CHECK_INT(all_read(), 1);
+		CHECK(spool_sum_bad() == at + 1);
+		page[200 + 300 * at % 3000] ^= 0x10;
+		CHECK_INT(pwrite(fd, page, PAGE, at * PAGE), PAGE);
+	}
+	CHECK_INT(all_read(), 0);
+	CHECK_INT(pread(fd, page, PAGE, 3 * PAGE), PAGE);
+	CHECK_INT(pread(fd, other, PAGE, 4 * PAGE), PAGE);
+	CHECK_INT(pwrite(fd, page, PAGE, 4 * PAGE), PAGE);
+	CHECK_INT(pwrite(fd, other, PAGE, 3 * PAGE), PAGE);
+	CHECK_INT(all_read(), 1);
+	CHECK_INT(pwrite(fd, page, PAGE, 3 * PAGE), PAGE);
+	CHECK_INT(pwrite(fd, other, PAGE, 4 * PAGE), PAGE);
+	CHECK_INT(all_read(), 0);
+	close(fd);
+	/* And it is whole for the next one, with all that was in it. */
+	sp = begin();
+	rows_are(sp);
+	spool_close(sp);
+	file_remove();
+}
+
+int
+main(void)
+{
+	int n;
+
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	spool_prepare();
+	for (n = 1; n < SPOOL_SCHEMA; n++) {
+		test_migration(n);
+		test_halfway(n);
+	}
+	test_old_and_damaged();
+	test_bits();
+	rmdir(dir);
+	return check_done();
+}

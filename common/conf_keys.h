@@ -75,6 +75,7 @@ KEY(META_DATA_FIELDS, "metaDataFields", LIST, "[\"jobName\",\"jobScript\",\"slur
 KEY(OPT_OUT_WORD, "optOutWord", STR, "disable_cc_submission", 1, 255, C_, LIVE)
 KEY(NODE_STATE_POLL, "nodeStatePollInterval", INT, "60", 0, 86400, C_, LIVE)
 KEY(NODE_STATE_REFRESH, "nodeStateRefresh", INT, "600", 0, 86400, C_ | W_, LIVE)
+KEY(TAGS, "tags", JSON, "[]", 0, 65536, W_, LIVE)
 KEY(REQUEUED_STATE, "requeuedState", STR, "preempted", 1, 16, W_, LIVE)
 
 #undef S_

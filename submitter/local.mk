@@ -10,6 +10,7 @@ libbodies_a_SOURCES = \
 	submitter/topology_shape.c submitter/topology_shape.h \
 	submitter/nodelist.c submitter/nodelist.h \
 	submitter/cpumap.c submitter/cpumap.h \
+	submitter/tags.c submitter/tags.h \
 	submitter/message.c submitter/message.h
 BODIES_LIBS = libbodies.a libcommon.a $(JANSSON_LIBS) $(PCRE2_LIBS)
 

@@ -12,6 +12,7 @@
 
 #include "submitter/payload.h"
 #include "submitter/payload_conf.h"
+#include "submitter/tags.h"
 #include "submitter/topology.h"
 
 /* cc-backend reads counts as int32. */
@@ -56,6 +57,7 @@ payload_how_init(struct payload_how *how, enum backend backend,
 	how->script_max = SIZE_MAX / 8;
 	how->info_max = SIZE_MAX / 8;
 	how->bare = 0;
+	how->tags = 0;
 }
 
 /* {"jobId":1,"cluster":"c","startTime":2: every other body opens with it. */
@@ -290,6 +292,28 @@ write_meta(const struct payload *p, const struct payload_how *how,
 		TEXT(w, "{}");
 }
 
+int
+payload_tags(const struct payload *p)
+{
+	return tags_any(p->tags);
+}
+
+int
+payload_tagged(const struct payload *p, const struct job *job)
+{
+	return tags_write(p->tags, job, 0, NULL) > 0;
+}
+
+static void
+write_tags(const struct payload *p, enum backend backend,
+    const struct job *job, struct writer *w)
+{
+	if (!payload_tagged(p, job))
+		return;
+	TEXT(w, ",\"tags\":");
+	tags_write(p->tags, job, backend >= BACKEND_1_4_0, w);
+}
+
 /* NULL, or why cc-backend would never take a start of this record. */
 static const char *
 start_flaw(const struct job *job)
@@ -333,6 +357,8 @@ payload_start(const struct payload *p, const struct payload_how *how,
 	    job->memory <= INT64_MAX)
 		field_number(w, "requestedMemory", (int64_t)job->memory);
 	threads = write_resources(p, how, job, w);
+	if (how->tags)
+		write_tags(p, how->backend, job, w);
 	if (!how->bare)
 		write_meta(p, how, job, threads, w);
 	wr_u8(w, '}');

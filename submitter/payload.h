@@ -33,7 +33,7 @@ enum backend backend_of(const char *version);
 /* What of the configuration shapes bodies. */
 struct payload;
 
-/* Reads clusterNames, cpuMap, metaDataFields, requeuedState.  NULL with a reason. */
+/* Reads clusterNames, cpuMap, metaDataFields, requeuedState, tags.  NULL with a reason. */
 struct payload *payload_new(const struct conf *conf, char *reason,
     size_t size);
 /* NULL is fine. */
@@ -48,6 +48,7 @@ struct payload_how {
 	size_t		 script_max;	/* bytes of jobScript, cut with a mark; 0 = left out */
 	size_t		 info_max;	/* the same of slurmInfo */
 	int		 bare;		/* no metaData at all */
+	int		 tags;		/* by rule; not unless the first start had them */
 };
 /* A backend of that version, all texts whole. */
 void payload_how_init(struct payload_how *how, enum backend backend,
@@ -59,6 +60,9 @@ void payload_how_init(struct payload_how *how, enum backend backend,
  */
 int payload_start(const struct payload *p, const struct payload_how *how,
     const struct job *job, struct writer *w, const char **why);
+/* 1 when there are rules for tags at all; and when one fits the run. */
+int payload_tags(const struct payload *p);
+int payload_tagged(const struct payload *p, const struct job *job);
 /*
  * The stop_job body.  A stop before its start is moved to it (one second
  * after it where the backend refuses an equal one), a state the backend does

@@ -11,6 +11,7 @@
 #include "submitter/cpumap.h"
 #include "submitter/payload.h"
 #include "submitter/payload_conf.h"
+#include "submitter/tags.h"
 
 const char *const meta_field_names[META__COUNT] = {
 	[META_JOB_NAME] = "jobName",
@@ -138,6 +139,9 @@ payload_new(const struct conf *conf, char *reason, size_t size)
 	p->cpumap = cpumap_new(conf_str(conf, CONF_CPU_MAP), reason, size);
 	if (p->cpumap == NULL)
 		goto failed;
+	p->tags = tags_new(conf_str(conf, CONF_TAGS), reason, size);
+	if (p->tags == NULL)
+		goto failed;
 	return p;
 failed:
 	payload_free(p);
@@ -156,6 +160,7 @@ payload_free(struct payload *p)
 		free(p->names[i].cc);
 	}
 	cpumap_free(p->cpumap);
+	tags_free(p->tags);
 	free(p);
 }
 

@@ -6,6 +6,7 @@
 #include "common/job.h"
 
 struct cpumap;
+struct tags;
 
 /* The keys of metaData, as metaDataFields names them. */
 enum meta_field {
@@ -28,6 +29,7 @@ struct payload {
 	unsigned	 fields;	/* 1u << enum meta_field */
 	enum job_end	 requeued;	/* what a requeued run ends as */
 	struct cpumap	*cpumap;	/* owned; may be NULL */
+	struct tags	*tags;		/* owned; may be NULL */
 	unsigned	 n_names;
 	struct {
 		char	*slurm;		/* owned */

@@ -95,6 +95,7 @@ body_make(struct relay *r, const struct spool_run *run, enum what what,
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
 		payload_how_init(&how, s->backend, s->topology);
+		how.tags = (run->flags & RUN_TAGGED) != 0;
 		rc = what == WHAT_STOP ? payload_stop(s->payload, s->backend,
 		    &job, body, &wrong) : payload_start(s->payload, &how,
 		    &job, body, &wrong);
@@ -146,6 +147,31 @@ done:
 	wr_clear(&body);
 }
 
+/*
+ * The first start of a run leaves: is it one with tags?  That is settled for
+ * good, for cc-backend takes a repeat with tags as another run while the
+ * first, without, is in its cache.
+ */
+static void
+first_start(struct relay *r, struct spool_run *run)
+{
+	struct submitter *s = r->s;
+	struct job job;
+
+	run->flags |= RUN_BEGUN;
+	if (run->end != 0)
+		run->flags |= RUN_TOLD_END;
+	if (!payload_tags(s->payload))
+		return;
+	job_init(&job);
+	slate_write(s->w->slate, &run->key);
+	if (spool_record(s->spool, run->id, &job) == 0 &&
+	    payload_tagged(s->payload, &job))
+		run->flags |= RUN_TAGGED;
+	slate_wipe(s->w->slate);
+	job_clear(&job);
+}
+
 /* Marks one picked row as ours; 1 when it shall go now. */
 static int
 row_lease(struct relay *r, int64_t id)
@@ -160,6 +186,9 @@ row_lease(struct relay *r, int64_t id)
 		relay_row_save(r, &run);
 		return 0;
 	}
+	if (!(run.flags & RUN_BEGUN) &&
+	    forms[run.phase[DEST_REST]].what == WHAT_START)
+		first_start(r, &run);
 	run.due[DEST_REST] = DUE_LEASED;
 	run.flags |= RUN_SENT;
 	relay_row_save(r, &run);

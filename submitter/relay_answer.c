@@ -100,12 +100,29 @@ relay_row_return(struct relay *r, struct spool_run *run)
 	relay_row_save(r, run);
 }
 
+/* 500 for the tags alone: the run is stored. */
+static void
+say_without_tags(struct relay *r, const struct spool_run *run,
+    const struct verdict *v)
+{
+	unsigned held;
+
+	if (strstr(v->text, "adding tag") == NULL ||
+	    !log_allowed(&r->said_tags, &held))
+		return;
+	log_warnx("job %llu (%s, start %lld) is in cc-backend without some of "
+	    "its tags: %s (%u more since the last such line)",
+	    (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start, v->text, held);
+}
+
 static void
 start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 {
 	switch (v->outcome) {
 	case OUT_DONE:
 		r->s->n.starts++;
+		say_without_tags(r, run, v);
 		CRASH_POINT("start-answered");
 		relay_taken(r, run, 0);
 		break;

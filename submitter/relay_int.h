@@ -51,6 +51,7 @@ struct relay {
 	unsigned	 in_flight;
 	int		 lost;		/* a rollback: leases are to be taken back */
 	struct log_limit said_refused;
+	struct log_limit said_tags;
 	/* NATS */
 	struct event	*nats_run;
 	struct event	*nats_due;

@@ -56,6 +56,10 @@ const char *phase_name(enum phase phase);
 #define RUN_STOP_SENT	32u	/* a stop was tried before */
 #define RUN_AGAIN	64u	/* started anew, for its stop found no such run */
 #define RUN_GONE	128u	/* once deleted there it is done; else it starts anew */
+#define RUN_TAGGED	256u	/* its first start had tags: so do the others */
+#define RUN_TOLD_END	512u	/* its first start told what is known at the end */
+#define RUN_INFO	1024u	/* slurmInfo is another than its first start told */
+#define RUN_BEGUN	2048u	/* a start may have left by REST: what it had is settled */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0

@@ -408,7 +408,7 @@ spool_put_foreign(struct spool *sp, const struct run_key *key)
 		return 0;
 	memset(&run, 0, sizeof(run));
 	run.key = *key;
-	run.flags = RUN_SENT | RUN_FOREIGN;
+	run.flags = RUN_SENT | RUN_BEGUN | RUN_FOREIGN;
 	run.cluster = spool_cluster_id(sp, key->cluster, 1);
 	run.phase[DEST_REST] = PHASE_SEEN;
 	if (run.cluster == -1 || spool_add(sp, &run) == -1)

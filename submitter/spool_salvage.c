@@ -165,6 +165,8 @@ run_take(struct wreck *w, sqlite3_stmt *st, struct writer *bytes)
 
 	spool_alive();
 	spool_row(w->sp, st, &run);
+	if (run.flags & RUN_SENT)
+		run.flags |= RUN_BEGUN;	/* older files do not tell */
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);

@@ -29,7 +29,9 @@
 
 const char *const spool_steps[SPOOL_SCHEMA - 1] = {
 	LATE_TABLE,
-	STUB_TABLE,
+	STUB_TABLE
+	/* what had left before had no tags: RUN_SENT is RUN_BEGUN as well */
+	"UPDATE run SET flags = flags | 2048 WHERE flags & 1;",
 };
 
 const char spool_schema[] =

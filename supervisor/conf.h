@@ -121,6 +121,9 @@ int conf_host_is_local(const char *host);
 void conf_check_shape(struct conf_parse *p, enum conf_key key,
     const char *name, json_t *value);
 
+/* conf_tags.c: the value of `tags`. */
+void conf_check_tags(struct conf_parse *p, const char *name, json_t *value);
+
 /* conf_patterns.c: says what is wrong with a pattern; sub as in conf_wrong(). */
 void conf_check_pattern(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern);

@@ -181,7 +181,8 @@ take_json(struct conf_parse *p, enum conf_key key, const char *name,
 	size_t n = json_dumpb(value, NULL, 0, JSON_COMPACT);
 	char *text;
 
-	if (json_is_object(value) && n > (size_t)conf_rule(key)->max) {
+	if (conf_rule(key)->type == CONF_TYPE_JSON &&
+	    n > (size_t)conf_rule(key)->max) {
 		conf_wrong(p, name, NULL, "must have at most %lld bytes",
 		    (long long)conf_rule(key)->max);
 		return;
@@ -274,7 +275,10 @@ conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
 		check_list(p, key, name, value);
 		break;
 	case CONF_TYPE_JSON:
-		conf_check_shape(p, key, name, value);
+		if (key == CONF_TAGS)
+			conf_check_tags(p, name, value);
+		else
+			conf_check_shape(p, key, name, value);
 		if (p->errors == before)
 			take_json(p, key, name, value);
 		break;

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,8 @@ skip_value(struct scan *s)
 	int depth = 0;
 
 	while (s->p < s->end) {
-		if (depth == 0 && (*s->p == ',' || *s->p == '}'))
+		if (depth == 0 && (*s->p == ',' || *s->p == '}' ||
+		    *s->p == ']'))
 			return;
 		if (*s->p == '"') {
 			skip_string(s);
@@ -121,6 +123,31 @@ note(struct scan *s, const char *outer, const char *key, int line)
 	return rc;
 }
 
+/* The objects in the list at p, as "item 1" and so on of outer. */
+static int
+scan_list(struct scan *s, const char *outer)
+{
+	char item[32];
+	int n = 1, rc = 0;
+
+	for (s->p++; rc == 0 && s->p < s->end && *s->p != ']'; ) {
+		skip_blank(s);
+		if (s->p < s->end && *s->p == ',') {
+			s->p++;
+			n++;
+			continue;
+		}
+		if (s->p < s->end && *s->p == '{') {
+			snprintf(item, sizeof(item), "item %d", n);
+			rc = note(s, outer, item, line_at(s, s->p));
+		}
+		skip_value(s);
+	}
+	if (s->p < s->end)
+		s->p++;
+	return rc;
+}
+
 /* The members of the object at p; those of its values too when outer is NULL. */
 static int
 scan_object(struct scan *s, const char *outer)
@@ -147,6 +174,9 @@ scan_object(struct scan *s, const char *outer)
 		skip_blank(s);
 		if (rc == 0 && outer == NULL && s->p < s->end && *s->p == '{')
 			rc = scan_object(s, key);
+		else if (rc == 0 && outer == NULL && s->p < s->end &&
+		    *s->p == '[')
+			rc = scan_list(s, key);
 		else
 			skip_value(s);
 		free(key);

@@ -297,6 +297,23 @@ static const struct {
 	    "gpuPciAddrs: a(: is no pattern: missing closing parenthesis", NULL },
 	{ MINIMAL ", \"cpuMap\": { \"n\": \"block\", \"m\": \"zigzag\" } }",
 	    "cpuMap: m: must be \"block\"", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\","
+	    " \"when\": { \"partition\": \"^a\", \"reservation\": \".\" } } ] }", NULL, NULL },
+	{ MINIMAL ", \"tags\": {} }", "tags: must be a list of at most 64 rules", NULL },
+	{ MINIMAL ", \"tags\": [ 7 ] }", "tags: item 1: must be an object", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\" } ] }", "tags: item 1: has no name", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"\" } ] }",
+	    "tags: item 1: its name must be a string of 1 to 255 bytes", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"qos\": \"x\" } ] }",
+	    "tags: item 1: has \"qos\", which is none of type, name", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"when\": [] } ] }",
+	    "tags: item 1: its when must be an object", NULL },
+	{ MINIMAL ", \"tags\": [\n{ \"type\": \"q\", \"name\": \"n\" },\n"
+	    "{ \"type\": \"q\", \"name\": \"m\", \"when\": { \"qos\": \"a(\" } } ] }",
+	    ":3: tags: item 2: is no pattern: missing closing parenthesis", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\" },"
+	    " { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\" } ] }",
+	    "tags: item 2: has the type and name of item 1, but another scope", NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": \"x\", \"b\": \"x\" } }",
 	    "\"x\" is the name of a already", NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": 1 } }", "name of a cluster", NULL },

@@ -231,6 +231,65 @@ check_meta(void)
 	    sizeof(why)) == NULL);
 }
 
+/* Tags by rule: all patterns of a rule must fit, none is given twice. */
+static void
+check_tags(void)
+{
+	static const char rules[] = "[{\"type\":\"t\",\"name\":\"all\"},"
+	    "{\"type\":\"t\",\"name\":\"night\\\"\",\"scope\":\"admin\","
+	    "\"when\":{\"partition\":\"^mai\",\"qos\":\"^low$\"}},"
+	    "{\"type\":\"t\",\"name\":\"all\",\"when\":{\"account\":\".\"}},"
+	    "{\"type\":\"t\",\"name\":\"none\",\"when\":{\"reservation\":\"^$\"}}]";
+	struct payload_how how;
+	struct payload *p;
+	struct job job;
+	char why[256] = "";
+	const char *wrong;
+
+	p = conf_payload(CONF_TAGS, rules, why, sizeof(why));
+	CHECK_STR(why, "");
+	CHECK(payload_tags(p) && !payload_tags(plain));
+	job_plain(&job);
+	free(job.partition);
+	job.partition = strdup("main");
+	job.qos = strdup("low");
+	job.reservation = strdup("r1");
+	CHECK(payload_tagged(p, &job));
+	/* not without its being asked for */
+	CHECK(strstr(start(p, BACKEND_1_5, &job), "tags") == NULL);
+	payload_how_init(&how, BACKEND_1_4_0, NULL);
+	how.tags = 1;
+	wr_reset(&w);
+	CHECK_INT(payload_start(p, &how, &job, &w, &wrong), 0);
+	CHECK(strstr(text_of(), ",\"tags\":[{\"type\":\"t\",\"name\":\"all\","
+	    "\"scope\":\"global\"},{\"type\":\"t\",\"name\":\"night\\\"\","
+	    "\"scope\":\"admin\"}],") != NULL);
+	how.backend = BACKEND_1_3;
+	free(job.qos);
+	job.qos = NULL;
+	free(job.reservation);
+	job.reservation = NULL;
+	wr_reset(&w);
+	CHECK_INT(payload_start(p, &how, &job, &w, &wrong), 0);
+	CHECK(strstr(text_of(), ",\"tags\":[{\"type\":\"t\",\"name\":\"all\"},"
+	    "{\"type\":\"t\",\"name\":\"none\"}],") != NULL);
+	payload_free(p);
+	p = conf_payload(CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\","
+	    "\"when\":{\"qos\":\"y\"}}]", why, sizeof(why));
+	CHECK(!payload_tagged(p, &job));
+	wr_reset(&w);
+	CHECK_INT(payload_start(p, &how, &job, &w, &wrong), 0);
+	CHECK(strstr(text_of(), "tags") == NULL);
+	payload_free(p);
+	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\","
+	    "\"when\":{\"qos\":\"a(\"}}]", why, sizeof(why)) == NULL);
+	CHECK(strstr(why, "tags: item 1: \"a(\" is no pattern") != NULL);
+	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\"}]", why,
+	    sizeof(why)) == NULL);
+	CHECK(conf_payload(CONF_TAGS, "{}", why, sizeof(why)) == NULL);
+	job_clear(&job);
+}
+
 static void
 check_flaws(void)
 {
@@ -487,6 +546,7 @@ main(void)
 	check_versions();
 	check_resources();
 	check_meta();
+	check_tags();
 	check_flaws();
 	check_stop();
 	check_small();

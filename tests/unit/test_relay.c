@@ -675,6 +675,37 @@ test_halves(void)
 	end();
 }
 
+/* What the first start had, all have: tags are settled when it leaves. */
+static void
+test_tags(void)
+{
+	char reason[256];
+
+	begin();
+	put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "tags") == NULL);
+	payload_free(s.payload);
+	conf_set(&worker.conf, CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\"}]");
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	answer(0, 500, "{\"error\":\"database is locked\"}");
+	turn(1500, 1);
+	CHECK(is_sent(0, WHAT_START, 1));
+	CHECK(strstr(sent[0].body, "tags") == NULL);
+	answer(0, 201, "{}");
+	put(2, 1001, 0);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "\"tags\":[{\"type\":\"t\"") != NULL);
+	answer(0, 500, "{\"error\":\"database is locked\"}");
+	turn(1500, 1);
+	CHECK(strstr(sent[0].body, "\"tags\":[{\"type\":\"t\"") != NULL);
+	answer(0, 500, "{\"error\":\"adding tag to new job 7 failed: no\"}");
+	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_OPEN), 2);
+	conf_set(&worker.conf, CONF_TAGS, "[]");
+	end();
+}
+
 int
 main(void)
 {
@@ -694,6 +725,7 @@ main(void)
 	test_closed();
 	test_closed_running();
 	test_halves();
+	test_tags();
 	test_sisters();
 	conf_clear(&worker.conf);
 	event_base_free(worker.base);

@@ -557,6 +557,7 @@ static void
 test_migration(void)
 {
 	struct run_key key = { "alpha", 4, 900 };
+	struct spool_run run;
 	struct spool *sp;
 	sqlite3 *db;
 	int64_t cursor;
@@ -568,6 +569,8 @@ test_migration(void)
 	CHECK_INT(spool_number(sp, "PRAGMA user_version"), SPOOL_SCHEMA);
 	CHECK_INT(spool_runs(sp), 1);
 	CHECK_INT(phase_of(sp, 1, DEST_REST), PHASE_SEEN);
+	CHECK_INT(spool_get(sp, 1, &run), 1);
+	CHECK_INT(run.flags, RUN_SENT | RUN_BEGUN);
 	CHECK(spool_is_done(sp, &key));
 	CHECK_INT(spool_late_add(sp, &key, "message", "x", 1), 1);
 	CHECK_INT(spool_commit(sp), 0);

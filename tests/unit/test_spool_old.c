@@ -98,7 +98,8 @@ row_is(struct spool *sp, uint64_t job, int64_t start, enum phase rest,
 	CHECK_INT(spool_find(sp, &key, &run), 1);
 	CHECK_INT(run.phase[DEST_REST], rest);
 	CHECK_INT(run.phase[DEST_NATS], nats);
-	CHECK_INT(run.flags, flags);
+	/* What had left had no tags, and stays without. */
+	CHECK_INT(run.flags, flags & RUN_SENT ? flags | RUN_BEGUN : flags);
 }
 
 static void

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
-EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
+EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/lab/chroot tests/lab/kinds.sh tests/lab/kinds.py \
 	.ci/run .clang-tidy \
 	tests/lab/binaries tests/lab/build tests/lab/ccbackend \
@@ -50,6 +50,7 @@ EXTRA_DIST += tests/check tests/crash tests/demo tests/matrix \
 	tests/system/denials.py \
 	tests/system/groups.sh \
 	tests/system/hook_client.py \
+	tests/system/hostile.py \
 	tests/system/jobs.sh \
 	tests/system/lib.py \
 	tests/system/lib.sh \

@@ -36,9 +36,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib  # noqa: E402
 
 SOCKETS, CORES, THREADS = 2, 4, 2   # of n1..n4
-SEP = "\x1e"
-SACCT = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End",
-         "State", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList", "ElapsedRaw", "JobName")
+# what no user can have written; the last column is one that none writes
+SEP = "<%s>" % os.urandom(8).hex()
+SACCT = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End", "State",
+         "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList", "JobName", "ElapsedRaw")
 STATES = {"COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled",
           "TIMEOUT": "timeout", "OUT_OF_MEMORY": "out_of_memory", "PREEMPTED": "preempted",
           "NODE_FAIL": "node_fail", "BOOT_FAIL": "boot_fail", "DEADLINE": "deadline",
@@ -160,6 +161,16 @@ def watch(folder):
             time.sleep(0.7)
 
 
+def rows(text, fields):
+    """sacct's answer as dictionaries: separators are counted, not lines."""
+    first, *parts = text.split(SEP)
+    width = len(fields) - 1
+    for i in range(0, len(parts) - width + 1, width):
+        last, _, following = parts[i + width - 1].partition("\n")
+        yield dict(zip(fields, (first, *parts[i:i + width - 1], last)))
+        first = following
+
+
 def runs(folder, since, begin=None):
     """All runs of accounting that had nodes, by (job id, start); with `begin`
     only those that were there after that time."""
@@ -168,9 +179,7 @@ def runs(folder, since, begin=None):
     text = ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + SEP,
                "-S", first, "-E", "now+1day", "-o", ",".join(SACCT))
     out = {}
-    # the name is the last column, so what has no separator belongs to it
-    for line in re.sub("\n(?=[^%s]*(\n|$))" % SEP, " ", text.rstrip("\n")).split("\n"):
-        f = dict(zip(SACCT, line.split(SEP)))
+    for f in rows(text, SACCT):
         if not f.get("Start", "").isdigit() or f["NodeList"] in ("", "None assigned"):
             continue
         if int(f["Submit"]) < since:

@@ -264,6 +264,8 @@ int ledger_backfill(struct ledger *l, int64_t from, int64_t to);
 /* A job to be asked for by id. */
 void ledger_want(struct ledger *l, uint64_t job);
 void ledger_kick(struct ledger *l);
+/* Something urgent is being asked, or is to be; not while slurmdbd is away. */
+int ledger_busy(const struct ledger *l);
 /* Jobs of rows that wait for slurmctld's word on their resources into d; and what became of them. */
 void ledger_details_wanted(struct ledger *l, struct details *d);
 void ledger_details_done(struct ledger *l, const struct details *d);
@@ -305,6 +307,15 @@ void asks_row(struct asks *a, struct sighting *s);
 void asks_accounted(struct asks *a, uint64_t job, int witnessed);
 /* A new submitter asks anew. */
 void asks_forget(struct asks *a);
+
+/* survey.c: what Slurm has now, on request */
+
+struct survey;
+
+struct survey *survey_new(struct site *site);
+/* `sync`: tells what differs, cluster by cluster, and, unless it is a dry run, has the lanes ask. */
+void survey_begin(struct survey *v, uint64_t request,
+    const struct ctl_request *req);
 
 /* script.c: job scripts */
 
@@ -445,6 +456,7 @@ struct site {
 	size_t		 cap_early;
 	int		 lastrun;	/* -1, or the descriptor */
 	struct event	*kick_timer;
+	struct survey	*survey;
 	struct run_key	 skips[SKIPS_MAX];
 	unsigned	 n_skips;
 };

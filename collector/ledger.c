@@ -354,6 +354,15 @@ ledger_kick(struct ledger *l)
 	slice_ask(l);
 }
 
+int
+ledger_busy(const struct ledger *l)
+{
+	int urgent = l->range.kind == RANGE_POLL || l->range.kind == RANGE_DAY;
+
+	return !l->c->dbd.away && (l->proving || l->wanted.n > 0 ||
+	    l->asked.n > 0 || (l->due & (DUE_POLL | DUE_DAY)) != 0 || urgent);
+}
+
 void
 ledger_hold(struct ledger *l, int hold)
 {

@@ -15,7 +15,12 @@
 static void
 on_init(struct worker *w)
 {
-	site_init(w->arg, w);
+	struct site *site = w->arg;
+
+	site_init(site, w);
+	site->survey = survey_new(site);
+	if (site->survey == NULL)
+		fatal("no memory");
 }
 
 static int
@@ -287,7 +292,6 @@ static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
 	struct site *site = w->arg;
-	unsigned i;
 
 	switch (req->verb) {
 	case CTL_STATUS:
@@ -299,9 +303,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_SYNC:
-		for (i = 0; i < site->n; i++)
-			plan_sync(site->clusters[i]);
-		worker_ctl_end(w, request, CTL_OK, "a round has begun");
+		survey_begin(site->survey, request, req);
 		break;
 	case CTL_BACKFILL:
 		on_backfill(site, request, req);

@@ -37,7 +37,8 @@ static const struct {
 	[CTL_QUEUE] = { CTL_FLAG_REJECTED, 1 },
 	[CTL_RETRY] = { CTL_FLAG_ALL, 1 },
 	[CTL_DROP] = { 0, 1 },
-	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE, 0 },
+	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE | CTL_FLAG_START |
+	    CTL_FLAG_STOP, 1 },
 	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
 };
 

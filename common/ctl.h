@@ -23,11 +23,11 @@ enum ctl_verb {
 	CTL_QUEUE,	/* submitter: deliveries that wait; flag REJECTED */
 	CTL_RETRY,	/* submitter: rejected runs are due again */
 	CTL_DROP,	/* submitter: rejected runs are given up; root only */
-	CTL_SYNC,	/* collector, submitter: a round now */
+	CTL_SYNC,	/* collector, submitter: a round now; limit = runs mended at most */
 	CTL_LOG,	/* all: a = log level */
 	CTL_RELOAD,	/* supervisor: as SIGHUP, but tells the outcome */
 	CTL_METRICS,	/* all: OpenMetrics values */
-	CTL_BACKFILL,	/* collector: a = from, b = to */
+	CTL_BACKFILL,	/* submitter: a = from, b = to, or how far it is */
 	CTL_SPOOL,	/* submitter: check, export */
 	CTL_REPAIR,	/* submitter: mends runs closed by mistake; root only */
 	CTL__COUNT
@@ -37,6 +37,10 @@ enum ctl_verb {
 #define CTL_FLAG_DRY_RUN	2u
 #define CTL_FLAG_FORCE		4u
 #define CTL_FLAG_ALL		32u
+#define CTL_FLAG_START		64u	/* starts alone; neither of the two: both */
+#define CTL_FLAG_STOP		128u
+#define CTL_FLAG_STATUS		256u	/* how far is it? */
+#define CTL_FLAG_CANCEL		512u
 
 struct ctl_request {
 	uint32_t magic;

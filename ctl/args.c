@@ -20,7 +20,9 @@ const char args_usage[] =
 "                                what waits for cc-backend and NATS, and why\n"
 "  retry ID... | --all           rejected runs of these jobs are due again\n"
 "  drop ID...                    rejected runs of these jobs are given up\n"
-"  sync [--dry-run] [--force]    compare cc-backend with Slurm now\n"
+"  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
+"       [--direction start|stop|both]\n"
+"                                compare cc-backend with Slurm now, mend it\n"
 "  backfill --from T --to T      fetch what ended between two times\n"
 "  repair [--dry-run] [ID...]    mend runs that were closed by mistake\n"
 "  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
@@ -36,6 +38,7 @@ const char args_usage[] =
 #define TAKES_RANGE	4u	/* --from and --to, both needed */
 #define TAKES_JOBS	8u	/* --job ID */
 #define NEEDS_IDS	16u	/* words or --all */
+#define TAKES_DIRECTION	32u	/* --direction */
 
 static const struct verb {
 	const char	*name;
@@ -47,7 +50,8 @@ static const struct verb {
 	{ "queue", CTL_QUEUE, TAKES_JOBS, CTL_FLAG_REJECTED },
 	{ "retry", CTL_RETRY, TAKES_IDS | NEEDS_IDS, CTL_FLAG_ALL },
 	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS, 0 },
-	{ "sync", CTL_SYNC, 0, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
+	{ "sync", CTL_SYNC, TAKES_JOBS | TAKES_DIRECTION,
+	    CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
 	{ "backfill", CTL_BACKFILL, TAKES_RANGE, 0 },
 	{ "repair", CTL_REPAIR, TAKES_IDS, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
@@ -147,6 +151,19 @@ level_take(struct ctl_request *req, const char *text)
 	return NULL;
 }
 
+static const char *
+direction_take(struct ctl_request *req, const char *word)
+{
+	req->flags &= ~(CTL_FLAG_START | CTL_FLAG_STOP);
+	if (strcmp(word, "start") == 0)
+		req->flags |= CTL_FLAG_START;
+	else if (strcmp(word, "stop") == 0)
+		req->flags |= CTL_FLAG_STOP;
+	else if (strcmp(word, "both") != 0)
+		return wrong("start, stop or both, but not: ", word);
+	return NULL;
+}
+
 /* A flag with a value behind it; *used tells whether it was one. */
 static const char *
 valued_take(struct ctl_request *req, const struct verb *verb,
@@ -165,9 +182,12 @@ valued_take(struct ctl_request *req, const struct verb *verb,
 		memcpy(req->text, value, strlen(value) + 1);
 		return NULL;
 	}
-	if (verb->verb == CTL_QUEUE && strcmp(flag, "--limit") == 0) {
+	if ((verb->takes & TAKES_DIRECTION) && strcmp(flag, "--direction") == 0)
+		return direction_take(req, value);
+	if ((verb->verb == CTL_QUEUE || verb->verb == CTL_SYNC) &&
+	    strcmp(flag, "--limit") == 0) {
 		if (number_parse(value, ROWS_MAX, &n) == -1 || n == 0)
-			return wrong("no number of rows: ", value);
+			return wrong("no number of runs: ", value);
 		req->limit = (uint32_t)n;
 		return NULL;
 	}
@@ -208,6 +228,9 @@ request_check(const struct ctl_request *req, const struct verb *verb)
 		return "which jobs? name their ids";
 	if (req->n_ids != 0 && (req->flags & CTL_FLAG_ALL))
 		return "--all and job ids do not go together";
+	if (req->verb == CTL_SYNC && (req->flags & CTL_FLAG_FORCE) &&
+	    req->n_ids != 0)
+		return "--force is for all jobs: it does not go with --job";
 	if ((verb->takes & TAKES_LEVEL) && req->a == -1)
 		return "which level?";
 	if ((verb->takes & TAKES_RANGE) && (req->a == -1 || req->b == -1))

@@ -78,6 +78,10 @@ librelay_a_SOURCES = \
 	submitter/resync_ask.c submitter/resync_topology.c \
 	submitter/nodes.c submitter/verbs.c
 
+# A round on request.
+libspool_a_SOURCES += submitter/spool_job.c
+librelay_a_SOURCES += submitter/sync.c submitter/sync.h
+
 worker_PROGRAMS += submitter/submitter
 submitter_submitter_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_submitter_SOURCES = submitter/main.c

@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "submitter/rest_int.h"
 #include "submitter/submitter.h"
+#include "submitter/sync.h"
 
 #define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
 #define TOMB_MARGIN	86400		/* s that tombstones outlive the catch-up limit */
@@ -251,10 +252,12 @@ on_start(struct worker *w)
 	s->ask = ask_new(s);
 	s->denial = denial_new(s);
 	s->resync = resync_new(s);
+	s->sync = sync_new(s);
 	s->nodes = nodes_new(s);
 	s->age = submitter_timer(s, on_age, s);
 	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
-	    s->ask == NULL || s->denial == NULL || s->resync == NULL || s->nodes == NULL ||
+	    s->ask == NULL || s->denial == NULL || s->resync == NULL || s->sync == NULL ||
+	    s->nodes == NULL ||
 	    s->age == NULL)
 		fatalx("out of memory");
 	conf_swap(s);

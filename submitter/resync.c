@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "submitter/paging.h"
 #include "submitter/submitter.h"
+#include "submitter/sync.h"
 
 #define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
 #define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
@@ -37,6 +38,7 @@ struct resync {
 	unsigned	 n_foreign;
 	int		 busy, dry, repair, failed;
 	uint64_t	 request;
+	struct sync	*sync;		/* the round is confined by it; NULL = not */
 	uint64_t	 ask;		/* number of the last question */
 	unsigned	 diffs;		/* of the round under way */
 	/* of the last whole round */
@@ -58,7 +60,9 @@ diff_tell(struct resync *r, const struct run_key *key, const char *what,
 	unsigned held;
 
 	r->diffs++;
-	if (r->request != 0) {
+	if (r->sync != NULL)
+		sync_tell(r->sync, key, what, action);
+	else if (r->request != 0) {
 		snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
 		snprintf(start, sizeof(start), "%lld", (long long)key->start);
 		wr_init(&w, CTL_REPLY_MAX);
@@ -94,6 +98,8 @@ listed_add(struct resync *r, int64_t id)
 static void
 row_victim(struct resync *r, const struct run_key *key)
 {
+	if (r->sync != NULL && !sync_wants(r->sync, key, SYNC_STOP))
+		return;
 	if (!r->dry && !r->repair) {
 		r->s->n.victims++;
 		log_warnx("job %llu (%s, start %lld) runs in cc-backend although "
@@ -114,15 +120,22 @@ row_victim(struct resync *r, const struct run_key *key)
 static void
 row_foreign(struct resync *r, const struct run_key *key)
 {
-	if (r->n_foreign >= FOREIGN_MAX)
+	static const char text[] = "open there, unknown here";
+
+	if (r->n_foreign >= FOREIGN_MAX ||
+	    (r->sync != NULL && !sync_takes(r->sync, key, SYNC_STOP, text)))
 		return;
 	r->n_foreign++;
 	if (!r->dry) {
 		spool_put_foreign(r->s->spool, key);
 		backlog_touch(r->s->backlog);
 	}
-	diff_tell(r, key, "open there, unknown here",
-	    r->dry ? "would be asked of Slurm" : "asked of Slurm");
+	if (r->sync != NULL && !r->dry) {
+		r->diffs++;
+		sync_asks(r->sync, key, SYNC_STOP, text);
+	} else
+		diff_tell(r, key, text, r->dry ? "would be asked of Slurm, and "
+		    "stopped if it has ended" : "asked of Slurm");
 }
 
 /* Its stop may have been delivered while the listing was on its way. */
@@ -145,11 +158,10 @@ on_row(const struct listed *row, void *arg)
 	r->rows++;
 	if (found == 1) {
 		listed_add(r, run.id);
-		if (r->dry) {
-			if (run.flags & RUN_FOREIGN)
-				row_foreign(r, &row->key);
+		if ((r->dry || r->sync != NULL) && (run.flags & RUN_FOREIGN))
+			row_foreign(r, &row->key);
+		if (r->dry)
 			return;
-		}
 		if (run.phase[DEST_REST] == PHASE_NO_START ||
 		    (run.phase[DEST_REST] == PHASE_CLOSED &&
 		    run.since[DEST_REST] < r->paging.asked))
@@ -203,6 +215,7 @@ is_listed(const struct resync *r, int64_t id)
 static int
 missing_one(struct spool *sp, struct spool_run *run, void *arg)
 {
+	static const char unshown[] = "open here, not shown there";
 	struct resync *r = arg;
 	int64_t margin = LOST_COMMITS * 1000 *
 	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
@@ -213,8 +226,17 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	if (run->flags & RUN_FOREIGN)
 		return r->dry ? 0 : spool_forget(sp, run);
-	diff_tell(r, &run->key, "open here, not shown there", r->dry ?
-	    "would be asked of Slurm" : "started again if Slurm shows it");
+	if (r->sync != NULL && !sync_takes(r->sync, &run->key, SYNC_START,
+	    unshown))
+		return 0;
+	if (r->sync != NULL && !r->dry) {
+		r->diffs++;
+		sync_asks(r->sync, &run->key, SYNC_START,
+		    unshown);
+	} else
+		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
+		    "Slurm, and started again if it runs" :
+		    "started again if Slurm shows it");
 	if (r->dry || (run->flags & RUN_LOST))
 		return 0;
 	run->flags |= RUN_LOST;
@@ -243,10 +265,11 @@ resync_peer(struct resync *r)
 static void
 round_end(struct resync *r)
 {
+	struct sync *sync;
 	char text[128];
 
 	r->busy = 0;
-	if (!r->failed && !r->dry) {
+	if (!r->failed && !r->dry && r->sync == NULL) {
 		r->at = time(NULL);
 		r->last_diffs = r->diffs;
 		r->last_rows = r->rows;
@@ -255,16 +278,25 @@ round_end(struct resync *r)
 	}
 	if (!r->dry)
 		resync_peer(r);
+	snprintf(text, sizeof(text), "%u runs in cc-backend, %u differences",
+	    r->rows, r->diffs);
 	if (r->request != 0) {
-		snprintf(text, sizeof(text), "%u runs in cc-backend, %u "
-		    "differences", r->rows, r->diffs);
 		worker_ctl_end(r->s->w, r->request, r->failed ? CTL_ERROR :
 		    CTL_OK, r->failed ? "cc-backend could not be asked" : text);
 		r->request = 0;
 	}
-	submitter_after(r->timer, r->failed && r->at == 0 ? FAILED_WAIT :
-	    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
+	/* One that was confined does not put off the next whole one. */
+	if (r->sync == NULL || !evtimer_pending(r->timer, NULL))
+		submitter_after(r->timer, r->failed && r->at == 0 ?
+		    FAILED_WAIT :
+		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
 	relay_kick(r->s->relay);
+	if (r->sync != NULL) {
+		sync = r->sync;
+		r->sync = NULL;
+		sync_compared(sync, r->failed, r->failed ?
+		    "cc-backend could not be asked" : text);
+	}
 }
 
 static void on_listed(const struct verdict *v, void *arg);
@@ -354,6 +386,20 @@ resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 	r->cluster = 0;
 	r->n_listed = 0;
 	round_next(r);
+}
+
+const char *
+resync_confined(struct resync *r, struct sync *sync, int dry, int force)
+{
+	if (r->busy)
+		return "a comparison is under way";
+	if (is_off(r))
+		return "ccRestSubmitJobs is off";
+	if (!relay_open(r->s->relay))
+		return "cc-backend is away";
+	r->sync = sync;
+	resync_now(r, 0, dry, force, 0);
+	return NULL;
 }
 
 /* Before the first mark a comparison would find little but ourselves behind. */

@@ -249,6 +249,15 @@ int spool_barred(struct spool *sp, const struct spool_run *run);
 int spool_sister(struct spool *sp, const struct spool_run *run,
     struct run_key *sister);
 
+/* spool_job.c */
+
+/* The runs of one job, oldest first, into rows: how many, max at most. */
+int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
+    struct spool_run *rows, int max);
+/* The starts of those that are done and buried: how many, max at most. */
+int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
+    int64_t *starts, int max);
+
 /* spool_list.c */
 
 enum spool_order {

@@ -25,6 +25,7 @@ struct denial;
 struct relay;
 struct resync;
 struct seen;
+struct sync;
 struct nodes;
 
 #define SKIPS_MAX	64	/* runs that workers died on twice; more is no accident */
@@ -57,6 +58,7 @@ struct submitter {
 	struct ask	*ask;
 	struct denial	*denial;
 	struct resync	*resync;
+	struct sync	*sync;
 	struct nodes	*nodes;
 	struct event	*age;		/* of tombstones */
 	struct names	*names;
@@ -174,6 +176,13 @@ void resync_now(struct resync *r, uint64_t request, int dry, int force,
 /* A collector is there: what nobody could be asked for is asked now. */
 void resync_peer(struct resync *r);
 void resync_status(struct resync *r, uint64_t request);
+
+/*
+ * The same within what sync wants (see sync.h), which is told of each run and
+ * of the end.  NULL, or why it cannot be done now: then nothing is told.
+ */
+const char *resync_confined(struct resync *r, struct sync *sync, int dry,
+    int force);
 
 /* resync_ask.c: Slurm is asked for the runs in doubt; *number counts the questions. */
 void resync_ask(struct submitter *s, uint64_t *number);

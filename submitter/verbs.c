@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "submitter/submitter.h"
+#include "submitter/sync.h"
 
 #define QUEUE_ROWS	1000	/* without a limit of the admin's own */
 
@@ -435,9 +436,7 @@ verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 	case CTL_SYNC:
 		if (req->flags & CTL_FLAG_DRY_RUN)
 			closed_mend(s, request, req);
-		resync_now(s->resync, request,
-		    (req->flags & CTL_FLAG_DRY_RUN) != 0,
-		    (req->flags & CTL_FLAG_FORCE) != 0, 0);
+		sync_begin(s->sync, request, req);
 		break;
 	case CTL_REPAIR:
 		on_repair(s, request, req);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "submitter/submitter.h"
+#include "submitter/sync.h"
 #include "tests/unit/check.h"
 
 #define SENT_MAX	64
@@ -246,6 +247,7 @@ begin(void)
 	s.ask = ask_new(&s);
 	s.denial = denial_new(&s);
 	s.resync = resync_new(&s);
+	s.sync = sync_new(&s);
 	s.nodes = nodes_new(&s);
 	spool_mark(s.spool, "alpha", 0);
 }
@@ -262,6 +264,7 @@ end(void)
 	ask_free(s.ask);
 	denial_free(s.denial);
 	resync_free(s.resync);
+	sync_free(s.sync);
 	nodes_free(s.nodes);
 	backlog_free(s.backlog);
 	payload_free(s.payload);

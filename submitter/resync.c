@@ -121,6 +121,7 @@ static void
 row_foreign(struct resync *r, const struct run_key *key)
 {
 	static const char text[] = "open there, unknown here";
+	struct spool_run run;
 
 	if (r->n_foreign >= FOREIGN_MAX ||
 	    (r->sync != NULL && !sync_takes(r->sync, key, SYNC_STOP, text)))
@@ -128,6 +129,9 @@ row_foreign(struct resync *r, const struct run_key *key)
 	r->n_foreign++;
 	if (!r->dry) {
 		spool_put_foreign(r->s->spool, key);
+		/* It was shown: else this very round would miss it. */
+		if (spool_find(r->s->spool, key, &run) == 1)
+			listed_add(r, run.id);
 		backlog_touch(r->s->backlog);
 	}
 	if (r->sync != NULL && !r->dry) {

@@ -184,8 +184,21 @@ enum accounted run_accounted(struct collector *c, struct sighting *s,
     int may_ask);
 /* slurmctld shows it, in words that cannot be trusted: counts from accounting. */
 uint64_t run_doubtful(struct collector *c, struct sighting *s);
+/* squeue shows that a held run runs: its start may go.  0, or -1 = later. */
+int run_confirmed(struct collector *c, struct open_run *run);
 /* Was this run set aside by the supervisor? */
 int run_skipped(const struct collector *c, uint64_t job, int64_t start);
+
+/* held.c: runs that nobody has seen running */
+
+struct held;
+
+struct held *held_new(struct collector *c);
+/* A hook spoke of this job while its prolog was running: squeue is asked soon. */
+void held_want(struct held *h, uint64_t job);
+void held_kick(struct held *h);
+/* Is this row of squeue all that the start of a held run waited for? */
+void held_row(struct collector *c, const struct listed *row);
 
 /* details.c: resources, from slurmctld */
 
@@ -354,8 +367,8 @@ void resume_unsynced(struct site *site);
 void resume_synced(struct site *site);
 /* The cluster's name is known: which of the spool's cursors is ours. */
 void resume_cluster(struct collector *c);
-/* A run that is open in the spool. */
-void resume_open(struct site *site, const struct run_key *key);
+/* A run that is open in the spool; held: its start waits to be confirmed. */
+void resume_open(struct site *site, const struct run_key *key, int held);
 /* A mark became durable: the last-run file follows. */
 void resume_cursor(struct collector *c, int64_t until);
 
@@ -389,6 +402,12 @@ struct cursor {
 	int64_t	until;
 };
 
+/* An open run that the spool told before its cluster was known. */
+struct early {
+	struct run_key	key;
+	int		held;
+};
+
 /* What is asked of one cluster, and known of it. */
 struct collector {
 	struct site	*site;
@@ -410,6 +429,7 @@ struct collector {
 	struct events	*events;
 	struct asks	*asks;
 	struct scripts	*scripts;
+	struct held	*held;
 	struct nodes	*nodes;
 	enum right	 right;
 	uint32_t	 right_cycle;	/* it was proved in */
@@ -451,7 +471,7 @@ struct site {
 	int		 synced;
 	struct cursor	 cursors[CURSORS_MAX];
 	unsigned	 n_cursors;
-	struct run_key	*early;		/* owned: open runs said before the cluster is known */
+	struct early	*early;		/* owned: open runs said before the cluster is known */
 	size_t		 n_early;
 	size_t		 cap_early;
 	int		 lastrun;	/* -1, or the descriptor */

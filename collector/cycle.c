@@ -274,11 +274,13 @@ row_listed(struct cycle *y, const struct listed *row)
 	struct collector *c = y->c;
 	struct open_run *run;
 
-	if ((row->state->phase != PHASE_RUNNING &&
+	if ((row->state->phase != PHASE_CONFIGURING &&
+	    row->state->phase != PHASE_RUNNING &&
 	    row->state->phase != PHASE_COMPLETING) ||
 	    run_number(row->job, row->start) == 0)
 		return;
 	asks_shown(c->asks, row->job, row->start);
+	held_row(c, row);
 	run = open_find(&c->open, row->job, row->start);
 	if (run != NULL) {
 		y->known++;

@@ -170,11 +170,15 @@ static void
 note_answered(struct events *e, struct event_note *note)
 {
 	struct details *d = e->details;
+	enum phase phase;
 
 	switch (details_verdict(d, note->job)) {
 	case DETAIL_GOOD:
-		if (details_phase(d, note->job) == PHASE_RUNNING ||
-		    details_phase(d, note->job) == PHASE_ENDED) {
+		phase = details_phase(d, note->job);
+		if (phase == PHASE_CONFIGURING || phase == PHASE_RUNNING ||
+		    phase == PHASE_ENDED) {
+			if (phase != PHASE_ENDED)
+				held_want(e->c->held, note->job);
 			note_sent(e, note, details_order(d, note->job));
 			return;
 		}

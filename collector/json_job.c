@@ -222,6 +222,9 @@ json_job(struct span element, const struct json_reading *how,
 		job->state = s->state->end;
 		job->exit_code = json_exit_status(j.exit_code);
 	}
+	if (job->reason != NULL)
+		s->state = state_with_reason(s->state, (struct span){
+		    job->reason, strlen(job->reason) });
 	if (s->state->phase == PHASE_PENDING)
 		return RECORD_GOOD;
 	if (json_resources(&j) != RECORD_GOOD)

@@ -280,7 +280,7 @@ flags_set(const struct hosts *h)
 	else
 		lacks(h->j, "job_resources: sockets");
 	/* Indices are there only while it runs. */
-	if (!h->unread && (s->state->phase == PHASE_RUNNING ||
+	if (!h->unread && (phase_has_devices(s->state->phase) ||
 	    job->accels == 0) && (h->counted > 0 || job->accels == 0)) {
 		job->flags |= JOB_HAS_ACCELS;
 		job->accels = h->counted;

@@ -39,7 +39,7 @@ collector_collector_SOURCES = \
 	collector/ledger_held.c collector/witness.c collector/events.c collector/asks.c \
 	collector/survey.c \
 	collector/right.c collector/startup.c \
-	collector/script.c collector/nodes.c collector/plan.c \
+	collector/script.c collector/held.c collector/nodes.c collector/plan.c \
 	collector/resume.c collector/site.c \
 	collector/status.c collector/main.c
 collector_collector_LDADD = libcollectorconf.a libslurmtext.a libworker.a \

@@ -149,18 +149,23 @@ static void
 on_running(struct site *site, struct channel *ch, struct reader *r)
 {
 	struct run_key key;
+	struct reader peek = *r;
 	uint32_t i, n = rd_u32(r);
-	uint8_t last;
+	uint8_t bits;
 
-	for (i = 0; i < n && !r->err; i++) {
+	/* What kind of batch it is stands at its end. */
+	rd_u32(&peek);
+	for (i = 0; i < n && !peek.err; i++)
+		rd_run_key(&peek, &key);
+	bits = rd_u8(&peek);
+	for (i = 0; i < n && !peek.err; i++) {
 		rd_run_key(r, &key);
-		if (!r->err)
-			resume_open(site, &key);
+		resume_open(site, &key, (bits & RUNNING_HELD) != 0);
 	}
-	last = rd_u8(r);
-	if (rd_end(r) == -1)
+	rd_u8(r);
+	if (rd_end(&peek) == -1 || rd_end(r) == -1)
 		channel_broken(ch, "running");
-	else if (last)
+	else if (bits & RUNNING_LAST)
 		resume_synced(site);
 }
 

@@ -72,6 +72,7 @@ cluster_tick(struct collector *c)
 	poll_due(c);
 	long_due(c);
 	ledger_kick(c->ledger);
+	held_kick(c->held);
 	nodes_kick(c->nodes);
 }
 

@@ -122,7 +122,8 @@ void tres_parse(struct span s, const struct gres_names *names,
 /* What a state means for a run. */
 enum phase {
 	PHASE_PENDING,		/* no run */
-	PHASE_RUNNING,		/* also suspended, configuring, stopped */
+	PHASE_CONFIGURING,	/* it has nodes, but a prolog may yet take it back */
+	PHASE_RUNNING,		/* also suspended, stopped */
 	PHASE_COMPLETING,	/* ended, but its nodes are not free */
 	PHASE_ENDED,
 	PHASE_RESIZED,		/* an accounting record ended, the run goes on */
@@ -139,6 +140,11 @@ struct state {
 /* squeue's %t, scontrol's JobState=, sacct's State (its first word). Never NULL. */
 const struct state *state_compact(struct span s);
 const struct state *state_word(struct span s);
+/* The state of a job whose reason is this: RUNNING while a node's prolog runs is not running. */
+const struct state *state_with_reason(const struct state *state,
+    struct span reason);
+/* Does Slurm say which devices a job in this phase has? */
+int phase_has_devices(enum phase phase);
 
 /* What one job looks like in Slurm's eyes at one moment, whoever said it. */
 struct sighting {
@@ -203,7 +209,8 @@ unsigned delimiter_split(struct span text, const char *delimiter,
 
 /* squeue.c: the frequent question */
 
-#define SQUEUE_FORMAT	"%A %t %S"
+/* Two letters of the reason are enough to know "Prolog" by. */
+#define SQUEUE_FORMAT	"%A %t %2r %S"
 
 struct listed {
 	uint64_t	 job;

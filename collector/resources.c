@@ -214,7 +214,7 @@ scontrol_resources(struct span s, const struct reading *how, struct sighting *ou
 	}
 	/* Indices are there only while it runs. */
 	if (!g.unread && out->groups != 0 &&
-	    (out->state->phase == PHASE_RUNNING || job->accels == 0) &&
+	    (phase_has_devices(out->state->phase) || job->accels == 0) &&
 	    (g.devices > 0 || job->accels == 0)) {
 		job->flags |= JOB_HAS_ACCELS;
 		job->accels = g.devices;

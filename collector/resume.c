@@ -15,10 +15,10 @@
 
 /* Runs of other clusters are sorted out when ours is known. */
 static void
-open_early(struct site *site, const struct run_key *key)
+open_early(struct site *site, const struct run_key *key, int held)
 {
 	size_t cap = site->cap_early != 0 ? site->cap_early * 2 : 256;
-	struct run_key *early, copy = *key;
+	struct early *early, one = { *key, held };
 
 	if (site->n_early == site->cap_early) {
 		early = realloc(site->early, cap * sizeof(*early));
@@ -27,11 +27,11 @@ open_early(struct site *site, const struct run_key *key)
 		site->early = early;
 		site->cap_early = cap;
 	}
-	site->early[site->n_early++] = copy;
+	site->early[site->n_early++] = one;
 }
 
 static void
-open_of_spool(struct collector *c, const struct run_key *key)
+open_of_spool(struct collector *c, const struct run_key *key, int held)
 {
 	struct open_run *run;
 
@@ -41,28 +41,32 @@ open_of_spool(struct collector *c, const struct run_key *key)
 	run = open_find(&c->open, key->job, key->start);
 	if (run != NULL) {
 		run->flags &= (uint8_t)~OPEN_UNLISTED;
+		if (held)
+			run->flags |= OPEN_HELD;
 		return;
 	}
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
 		fatal("no memory");
 	run->flags |= OPEN_DETAILED | OPEN_SPOOLED;
+	if (held)
+		run->flags |= OPEN_HELD;
 }
 
 void
-resume_open(struct site *site, const struct run_key *key)
+resume_open(struct site *site, const struct run_key *key, int held)
 {
 	unsigned i;
 	int unknown = 0;
 
 	for (i = 0; i < site->n; i++) {
 		if (site->clusters[i]->slurm.known)
-			open_of_spool(site->clusters[i], key);
+			open_of_spool(site->clusters[i], key, held);
 		else
 			unknown = 1;
 	}
 	if (unknown)
-		open_early(site, key);
+		open_early(site, key, held);
 }
 
 /* The Go adapter, which wrote the file, asked the local cluster alone. */
@@ -89,7 +93,7 @@ resume_cluster(struct collector *c)
 	size_t k;
 
 	for (k = 0; k < site->n_early; k++)
-		open_of_spool(c, &site->early[k]);
+		open_of_spool(c, &site->early[k].key, site->early[k].held);
 	for (i = 0; i < site->n_cursors; i++)
 		if (strcmp(site->cursors[i].cluster, c->slurm.cluster) == 0 &&
 		    site->cursors[i].until > c->cursor)

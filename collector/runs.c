@@ -106,8 +106,38 @@ open_note(struct collector *c, struct open_run *run, const struct sighting *s,
 	    s->job.restarts : UINT16_MAX);
 	run->seen = cycle_number(c->cycle);
 	run->tries = 0;
-	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT);
+	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_HELD);
 	run->flags |= OPEN_DETAILED;
+	if (s->job.flags & JOB_HOLD)
+		run->flags |= OPEN_HELD;
+}
+
+/* JSON before this version says RUNNING of what is CONFIGURING as well. */
+#define JSON_FLAGS	2302
+
+/*
+ * Nobody saw this run running: a prolog may take it back, or has just done so
+ * (that is COMPLETING too), and a start once sent would bar the real run.
+ */
+static int
+is_unsure(const struct collector *c, const struct sighting *s,
+    const struct open_run *run)
+{
+	if (run != NULL && !(run->flags & OPEN_HELD))
+		return 0;
+	return s->state->phase != PHASE_RUNNING || (source_json(c) != NULL &&
+	    c->slurm.version < JSON_FLAGS);
+}
+
+/* The start that a record of an open run goes by. */
+static void
+live_key(struct collector *c, struct sighting *s, struct open_run *run,
+    int sure)
+{
+	/* A start that was held has not been said to anybody: it still moves. */
+	if (sure)
+		run->start = s->job.key.start;
+	key_set(c, &s->job, run);
 }
 
 /* Does a script follow?  Then the start waits for it, a little. */
@@ -134,7 +164,7 @@ send_start(struct collector *c, struct sighting *s)
 	return order;
 }
 
-/* It runs, or its nodes are not yet free. */
+/* It has its nodes: it runs, is about to, or has just ended. */
 static uint64_t
 sighted_live(struct collector *c, struct sighting *s)
 {
@@ -142,21 +172,25 @@ sighted_live(struct collector *c, struct sighting *s)
 	int64_t start_said = job->key.start;
 	struct open_run *run = open_match(&c->open, job->key.job, start_said,
 	    job->submit, job->restarts);
-	int asked = asks_has(c->asks, job->key.job, start_said);
+	int asked = asks_has(c->asks, job->key.job, start_said), unsure, sure;
 	uint64_t order = 0;
 
 	if (run == NULL && done_has(&c->done, job->key.job, start_said) &&
 	    !asked)
 		return 0;
 	earlier_left(c, s);
+	unsure = is_unsure(c, s, run);
+	sure = run != NULL && (run->flags & OPEN_HELD) && !unsure;
 	if (run == NULL)
 		run = open_put(&c->open, job->key.job, start_said);
 	if (run == NULL || (run->flags & OPEN_IGNORED))
 		return 0;
-	key_set(c, job, run);
+	if (unsure)
+		job->flags |= JOB_HOLD;
+	live_key(c, s, run, sure);
 	if (settings_ignores(c->set, job))
 		run->flags |= OPEN_IGNORED;
-	else if (asked || !(run->flags & OPEN_DETAILED) ||
+	else if (asked || sure || !(run->flags & OPEN_DETAILED) ||
 	    (run->flags & OPEN_SPOOLED)) {
 		/* A run that was detailed by an earlier process: once more does no harm. */
 		order = send_start(c, s);
@@ -168,6 +202,26 @@ sighted_live(struct collector *c, struct sighting *s)
 	}
 	open_note(c, run, s, start_said);
 	return order;
+}
+
+int
+run_confirmed(struct collector *c, struct open_run *run)
+{
+	struct job job;
+	uint64_t order;
+
+	job_init(&job);
+	job.exit_code = -1;
+	job.key.job = run->job;
+	/* Its script may still be on the way. */
+	job.flags = JOB_PARTIAL | JOB_LIVE | JOB_MORE;
+	key_set(c, &job, run);
+	order = send_record(c, &job);
+	job_clear(&job);
+	if (order == 0)
+		return -1;
+	run->flags &= (uint8_t)~OPEN_HELD;
+	return 0;
 }
 
 /* slurmctld still knows it: start, resources and end in one record. */
@@ -208,6 +262,7 @@ run_sighted(struct collector *c, struct sighting *s)
 	    run_skipped(c, s->job.key.job, s->job.key.start))
 		return 0;
 	switch (s->state->phase) {
+	case PHASE_CONFIGURING:
 	case PHASE_RUNNING:
 	case PHASE_COMPLETING:
 		return sighted_live(c, s);
@@ -299,5 +354,7 @@ run_doubtful(struct collector *c, struct sighting *s)
 	    job->key.start) == 0 || s->state->phase != PHASE_RUNNING)
 		return 0;
 	message_set(job, doubtful);
+	/* Accounting says so of CONFIGURING as well: squeue will tell. */
+	s->state = state_word((struct span){ "CONFIGURING", 11 });
 	return sighted_live(c, s);
 }

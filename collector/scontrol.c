@@ -249,6 +249,7 @@ life_parse(struct span *s, struct sighting *out)
 		return -1;
 	out->state = state_word(v);
 	v = token_value(s, " Reason=");
+	out->state = state_with_reason(out->state, v);
 	if (!span_is(v, "None"))
 		job->reason = span_text(v, TEXT_MAX);
 	number_u32(token_value(s, " Restarts="), &job->restarts);

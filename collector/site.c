@@ -49,6 +49,7 @@ site_add(struct site *site)
 	c->events = events_new(c);
 	c->asks = asks_new(c);
 	c->scripts = scripts_new(c);
+	c->held = held_new(c);
 	c->nodes = nodes_new(c);
 	names_set(c);
 }

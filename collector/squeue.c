@@ -23,13 +23,15 @@ word(struct span *line)
 int
 squeue_row(struct span line, struct listed *row)
 {
-	struct span state;
+	struct span state, start;
 
 	if (number_u64(word(&line), &row->job) == -1 || row->job == 0)
 		return -1;
 	state = word(&line);
-	row->state = state_compact(state);
-	if (state.n == 0 || time_point(word(&line), &row->start) == -1 || line.n != 0)
+	row->state = state_with_reason(state_compact(state), word(&line));
+	start = word(&line);
+	if (state.n == 0 || start.n == 0 ||
+	    time_point(start, &row->start) == -1 || line.n != 0)
 		return -1;
 	return 0;
 }

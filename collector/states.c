@@ -13,7 +13,7 @@ static const struct state compact[] = {
 	{ "R", PHASE_RUNNING, END_NOT },
 	{ "S", PHASE_RUNNING, END_NOT },
 	{ "CG", PHASE_COMPLETING, END_NOT },
-	{ "CF", PHASE_RUNNING, END_NOT },
+	{ "CF", PHASE_CONFIGURING, END_NOT },
 	{ "SO", PHASE_RUNNING, END_NOT },	/* staging data out */
 	{ "ST", PHASE_RUNNING, END_NOT },	/* stopped by a signal */
 	{ "SI", PHASE_RUNNING, END_NOT },	/* being signalled */
@@ -41,7 +41,7 @@ static const struct state words[] = {
 	{ "RUNNING", PHASE_RUNNING, END_NOT },
 	{ "PENDING", PHASE_PENDING, END_NOT },
 	{ "SUSPENDED", PHASE_RUNNING, END_NOT },
-	{ "CONFIGURING", PHASE_RUNNING, END_NOT },
+	{ "CONFIGURING", PHASE_CONFIGURING, END_NOT },
 	{ "COMPLETING", PHASE_COMPLETING, END_NOT },
 	{ "STAGE_OUT", PHASE_RUNNING, END_NOT },
 	{ "STOPPED", PHASE_RUNNING, END_NOT },
@@ -74,6 +74,22 @@ find(const struct state *table, size_t n, struct span s)
 		if (span_is(s, table[i].word))
 			return &table[i];
 	return &unknown;
+}
+
+/* squeue's two letters, or the word: no other reason of a running job begins so. */
+const struct state *
+state_with_reason(const struct state *state, struct span reason)
+{
+	if (state->phase == PHASE_RUNNING && (span_is(reason, "Pr") ||
+	    span_is(reason, "Prolog")))
+		return state_word((struct span){ "CONFIGURING", 11 });
+	return state;
+}
+
+int
+phase_has_devices(enum phase phase)
+{
+	return phase == PHASE_CONFIGURING || phase == PHASE_RUNNING;
 }
 
 const struct state *

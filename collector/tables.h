@@ -39,6 +39,7 @@ uint64_t run_number(uint64_t job, int64_t start);
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
 #define OPEN_USED	16u
 #define OPEN_UNLISTED	32u	/* not (yet) among those that a new submitter knows */
+#define OPEN_HELD	64u	/* nobody saw it running: its start is held */
 
 struct open_run {
 	uint64_t	job;

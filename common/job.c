@@ -428,6 +428,11 @@ job_merge(struct job *into, struct job *from)
 		into->flags &= ~JOB_MORE;
 		changed = 1;
 	}
+	if ((into->flags & JOB_HOLD) && !(from->flags & JOB_HOLD) &&
+	    ((from->flags & JOB_LIVE) || from->end != 0)) {
+		into->flags &= ~JOB_HOLD;
+		changed = 1;
+	}
 	return changed;
 }
 

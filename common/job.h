@@ -71,6 +71,7 @@ const char *job_shared_name(enum job_shared shared);
 #define JOB_LIVE	16u	/* slurmctld showed it running just now */
 #define JOB_OPTED_OUT	32u	/* to be kept from cc-backend and NATS */
 #define JOB_PARTIAL	64u	/* an update of a known run: absent text changes nothing */
+#define JOB_HOLD	128u	/* nobody saw it running: no start before it is seen so, or its end is known */
 
 struct cpu_range {
 	uint32_t first;

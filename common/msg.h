@@ -60,7 +60,7 @@ enum msg_type {
 	MSG_DENIED,	/* u64 seq, str cluster, u64 ask, run keys unknown to Slurm */
 	MSG_STORED,	/* u64: all up to this sequence number is durable */
 	MSG_CURSOR,	/* str cluster, i64 resume point (0 = none) */
-	MSG_RUNNING,	/* run keys that are open in the spool; u8 last */
+	MSG_RUNNING,	/* run keys that are open in the spool; u8 bits RUNNING_ */
 	MSG_ASK,	/* str cluster, u64 ask, run keys: what is known of these */
 	MSG_SYNC,	/* u32 flags: one round now (ctl sync); backfill: i64 from, to */
 	MSG_FLOW,	/* u8: 1 = hold back, 0 = go on */
@@ -78,6 +78,10 @@ enum event_kind {
 	EVENT_START,	/* PrologSlurmctld */
 	EVENT_END	/* EpilogSlurmctld */
 };
+
+/* What a batch of MSG_RUNNING is. */
+#define RUNNING_LAST	1u	/* no more follow */
+#define RUNNING_HELD	2u	/* their starts wait until Slurm shows them running */
 
 /* What says a mark: which question was answered in full. */
 enum mark_source {

@@ -23,9 +23,13 @@ cursors_send(struct spool *sp, struct channel *c)
 	}
 }
 
+#define RUNNING_PHASES	8	/* phases of a run without an end */
+#define HELD_PHASES	2	/* and of one whose start is held */
+
 struct batch {
 	struct writer	 keys;
 	uint32_t	 n;
+	unsigned	 held;		/* RUN_HELD, or 0: which runs go into it */
 };
 
 static int
@@ -34,7 +38,8 @@ key_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct batch *batch = arg;
 
 	(void)sp;
-	if (run->end != 0 || (run->flags & (RUN_FOREIGN | RUN_SKIPPED)))
+	if (run->end != 0 || (run->flags & (RUN_FOREIGN | RUN_SKIPPED)) ||
+	    (run->flags & RUN_HELD) != batch->held)
 		return 0;
 	wr_run_key(&batch->keys, &run->key);
 	batch->n++;
@@ -51,11 +56,33 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	wr_init(&w, batch->keys.len + 16);
 	wr_u32(&w, batch->n);
 	wr_mem(&w, batch->keys.buf, batch->keys.len);
-	wr_u8(&w, (uint8_t)last);
+	wr_u8(&w, (uint8_t)((last ? RUNNING_LAST : 0) |
+	    (batch->held ? RUNNING_HELD : 0)));
 	channel_send(c, MSG_RUNNING, 0, &w, -1);
 	wr_clear(&w);
 	wr_reset(&batch->keys);
 	batch->n = 0;
+}
+
+/* Into the batch those in the first n phases: what is held is in the first ones. */
+static void
+running_walk(struct spool *sp, struct channel *c, struct batch *batch,
+    unsigned n)
+{
+	static const enum phase phases[RUNNING_PHASES] = { PHASE_START,
+		PHASE_BEHIND, PHASE_ASK, PHASE_OPEN, PHASE_SEEN,
+		PHASE_NO_START, PHASE_DELETE, PHASE_CLOSED };
+	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
+	    DEST_NATS;
+	struct spool_after after;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		memset(&after, 0, sizeof(after));
+		while (spool_each(sp, dest, phases[i], &after, SPOOL_PAGE,
+		    key_add, batch) > 0)
+			batch_send(c, batch, 0);
+	}
 }
 
 /*
@@ -66,22 +93,12 @@ batch_send(struct channel *c, struct batch *batch, int last)
 static void
 running_send(struct spool *sp, struct channel *c)
 {
-	static const enum phase phases[] = { PHASE_START, PHASE_BEHIND,
-		PHASE_ASK, PHASE_OPEN, PHASE_SEEN, PHASE_NO_START,
-		PHASE_DELETE, PHASE_CLOSED };
-	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
-	    DEST_NATS;
-	struct spool_after after;
-	struct batch batch = { .n = 0 };
-	size_t i;
+	struct batch batch = { .held = RUN_HELD };
 
 	wr_init(&batch.keys, SPOOL_PAGE * (CLUSTER_MAX + 32));
-	for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-		memset(&after, 0, sizeof(after));
-		while (spool_each(sp, dest, phases[i], &after, SPOOL_PAGE,
-		    key_add, &batch) > 0)
-			batch_send(c, &batch, 0);
-	}
+	running_walk(sp, c, &batch, HELD_PHASES);
+	batch.held = 0;
+	running_walk(sp, c, &batch, RUNNING_PHASES);
 	batch_send(c, &batch, 1);
 	wr_clear(&batch.keys);
 }

@@ -60,10 +60,12 @@ const char *phase_name(enum phase phase);
 #define RUN_TOLD_END	512u	/* its first start told what is known at the end */
 #define RUN_INFO	1024u	/* slurmInfo is another than its first start told */
 #define RUN_BEGUN	2048u	/* a start may have left by REST: what it had is settled */
+#define RUN_HELD	4096u	/* no start before Slurm shows it running, or its end */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0
 #define DUE_LEASED	(INT64_C(1) << 60)	/* in the relay's hands */
+#define DUE_HELD	(DUE_LEASED + 1)	/* with RUN_HELD: not to be picked */
 
 /* One run's row, without its record. */
 struct spool_run {

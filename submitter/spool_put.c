@@ -159,6 +159,25 @@ is_false_start(const struct job *job)
 	    job->end - job->key.start <= REQUEUED_SOON;
 }
 
+static void
+say_false_start(const struct job *job)
+{
+	log_info("job %llu of %s was requeued after %lld s: that run is not "
+	    "reported", (unsigned long long)job->key.job, job->key.cluster,
+	    (long long)(job->end - job->key.start));
+}
+
+/* When the start that this record makes may go. */
+static int64_t
+start_due(const struct spool *sp, const struct job *job)
+{
+	if ((job->flags & JOB_HOLD) && job->end == 0)
+		return DUE_HELD;
+	if ((job->flags & JOB_MORE) && sp->policy.more_wait > 0)
+		return spool_now(sp) + sp->policy.more_wait;
+	return DUE_NOW;
+}
+
 static enum spool_put
 put_new(struct spool *sp, struct job *job, int64_t *id)
 {
@@ -178,18 +197,19 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		if (!sp->policy.to[d] || !keep)
 			continue;
 		run.phase[d] = run.end != 0 ? PHASE_START_ENDED : PHASE_START;
-		if ((job->flags & JOB_MORE) && sp->policy.more_wait > 0)
-			run.due[d] = spool_now(sp) + sp->policy.more_wait;
+		run.due[d] = start_due(sp, job);
+	}
+	if ((job->flags & JOB_HOLD) && run.end == 0) {
+		run.flags |= RUN_HELD;
+		snprintf(run.reason, sizeof(run.reason),
+		    "waits until Slurm shows it running");
 	}
 	if (siblings_order(sp, &run) == -1 || spool_add(sp, &run) == -1)
 		return PUT_ERROR;
 	*id = run.id;
 	if (run.end != 0 && !keep) {
 		if (is_false_start(job))
-			log_info("job %llu of %s was requeued after %lld s: that "
-			    "run is not reported", (unsigned long long)
-			    job->key.job, job->key.cluster,
-			    (long long)(job->end - job->key.start));
+			say_false_start(job);
 		*id = 0;
 		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
@@ -257,18 +277,33 @@ key_moves(struct spool_run *run, struct job *job)
 	}
 }
 
+/* It runs, or it has ended: nothing is held any longer. */
+static void
+hold_ends(struct spool *sp, struct spool_run *run, const struct job *job)
+{
+	int d;
+
+	run->flags &= ~RUN_HELD;
+	run->reason[0] = '\0';
+	for (d = 0; d < DEST__COUNT; d++)
+		if (run->due[d] == DUE_HELD)
+			run->due[d] = start_due(sp, job);
+}
+
 static void
 phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
     int had_end, int live)
 {
 	int d;
 
+	if ((run->flags & RUN_HELD) && !(job->flags & JOB_HOLD))
+		hold_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!had_end && run->end != 0)
 			phase_ended(sp, run, (enum dest)d);
 		/* The script is here: no need to wait for it any longer. */
 		if (!(job->flags & JOB_MORE) && is_start(run->phase[d]) &&
-		    run->tries[d] == 0 && run->due[d] != DUE_LEASED)
+		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
 			run->due[d] = DUE_NOW;
 		if ((job->flags & JOB_OPTED_OUT) && !(run->flags & RUN_SENT) &&
 		    is_start(run->phase[d]))
@@ -284,6 +319,21 @@ phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	}
 }
 
+/* A run that is not to be reported is over; what waits behind it may go. */
+static enum spool_put
+put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
+{
+	int d;
+
+	say_false_start(job);
+	if (spool_bury(sp, run) == -1)
+		return PUT_ERROR;
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_release(sp, run, (enum dest)d) == -1)
+			return PUT_ERROR;
+	return PUT_MERGED;
+}
+
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
@@ -291,6 +341,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
 	int changed, moved = run->key.start != job->key.start &&
 	    run->alias != job->key.start, lost = run->flags & RUN_LOST;
+	int held = (run->flags & RUN_HELD) != 0;
 	enum spool_put rc = PUT_ERROR;
 
 	if (run->flags & RUN_SKIPPED)
@@ -328,8 +379,9 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	phases_merged(sp, run, &old, had_end, live);
 	if (record_write(sp, run->id, &old) == -1)
 		goto done;
-	if (is_false_start(&old) && !(run->flags & RUN_SENT))
-		rc = spool_bury(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
+	if (!(run->flags & RUN_SENT) && (is_false_start(&old) || (held &&
+	    old.state == END_REQUEUED)))
+		rc = put_false_start(sp, run, &old);
 	else
 		rc = spool_save(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
 done:
@@ -443,6 +495,6 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	if (rc == -1 || !have || busy)
 		return rc == -1 ? -1 : 0;
 	next.phase[dest] = next.end != 0 ? PHASE_START_ENDED : PHASE_START;
-	next.due[dest] = DUE_NOW;
+	next.due[dest] = next.flags & RUN_HELD ? DUE_HELD : DUE_NOW;
 	return spool_save(sp, &next);
 }

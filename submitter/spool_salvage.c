@@ -149,7 +149,8 @@ times_mend(struct wreck *w, struct spool_run *run)
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
-		run->due[d] = DUE_NOW;
+		if (run->due[d] != DUE_HELD)
+			run->due[d] = DUE_NOW;
 		if (run->since[d] > now)
 			run->since[d] = now;
 	}

@@ -84,7 +84,7 @@ const char spool_schema[] =
 	"phase > 0 AND " p "due < " LEASED
 #define UNLEASE(p) \
 	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8, 12) AND " p \
-	"phase > 0 AND " p "due >= " LEASED
+	"phase > 0 AND " p "due = " LEASED
 /* Phases of which a request may have failed; hopeless rows keep their wait. */
 #define HURRY(p) \
 	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8, 12) AND " p \

@@ -160,12 +160,13 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
 	snprintf(tries, sizeof(tries), "%u", run->tries[dest]);
 	snprintf(wait, sizeof(wait), "%lld", run->due[dest] == DUE_NOW ||
-	    run->due[dest] == DUE_LEASED || due < 0 ? 0 :
+	    run->due[dest] >= DUE_LEASED || due < 0 ? 0 :
 	    (long long)(due + 999) / 1000);
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
 	    what_of(run->phase[dest]), dest == DEST_REST ? "rest" : "nats",
 	    tries, wait, run->due[dest] == DUE_LEASED ? "sending" :
+	    run->due[dest] == DUE_HELD ? "held" :
 	    phase_name(run->phase[dest]), run->reason, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);

@@ -338,7 +338,7 @@ rows_measure(void)
 	if (s.unit == NULL)
 		die("memory");
 	for (i = 0; i < s.jobs; i++)
-		s.len += (size_t)sprintf(s.unit + s.len, "%u R %u\n",
+		s.len += (size_t)sprintf(s.unit + s.len, "%u R No %u\n",
 		    1234000 + i, 1700000000 + i);
 	s.repeat = TEXT_JOBS / s.jobs;
 	measure("all", "squeue, text", &s, run_rows);

@@ -31,6 +31,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/320-transport.sh \
 	tests/system/330-stop-race.sh \
 	tests/system/340-order.sh \
+	tests/system/350-prolog-fails.sh \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
 	tests/system/420-reconcile.sh \

@@ -330,7 +330,7 @@ class Submitter:
                 self.cursors[cluster] = r.take("q")
             elif name == "MSG_RUNNING":
                 self.running += [r.key() for _ in range(r.take("I"))]
-                self.met = self.met or bool(r.take("B"))
+                self.met = self.met or bool(r.take("B") & 1)
             elif name == "MSG_ASK":
                 cluster, _ask = r.text(), r.take("Q")
                 self.asked += [r.key() for _ in range(r.take("I"))]

@@ -219,7 +219,7 @@ take(int fd, enum role self)
 		printf("running %u:", n);
 		while (n-- > 0)
 			key_print(&r);
-		printf("%s\n", rd_u8(&r) ? " last" : "");
+		printf("%s\n", rd_u8(&r) & RUNNING_LAST ? " last" : "");
 		break;
 	case MSG_ASK:
 		on_ask(&r);

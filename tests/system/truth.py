@@ -305,6 +305,8 @@ def ledger_counts(path, cluster=None):
 
 def compare_once(a, gpus, token):
     truth = runs(a.dir, a.since)
+    if a.never_ran:
+        truth = {k: f for k, f in truth.items() if f["State"] != "REQUEUED"}
     seen = seen_runs(a.dir)
     jobs, rows = backend_jobs(a.url, token, cluster=a.cluster)
     report, right, without = [], 0, 0
@@ -395,6 +397,8 @@ def main():
     c.add_argument("--ledger")
     c.add_argument("--gpus")
     c.add_argument("--cluster")
+    c.add_argument("--never-ran", action="store_true",
+                   help="what was requeued never ran: cc-backend must not have it")
     c.add_argument("--quiet", action="store_true")
     a = p.parse_args()
     if a.verb == "watch":

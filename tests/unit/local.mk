@@ -43,6 +43,11 @@ TESTS += test_spool
 test_spool_SOURCES = tests/unit/test_spool.c
 test_spool_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_runs
+TESTS += test_runs
+test_runs_SOURCES = tests/unit/test_runs.c
+test_runs_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_spool_old
 TESTS += test_spool_old
 test_spool_old_SOURCES = tests/unit/test_spool_old.c

@@ -212,7 +212,7 @@ static const struct {
 	    "node5:8-8,+node5#0+node5#1+node5#2+node5#3", NULL },
 	{ "22.05/scontrol-configuring.txt", 129, RECORD_GOOD, "129 CONFIGURING "
 	    "labalice/proj1/main start=1795213427 submit=1795213427 end=0 "
-	    "wall=300 n=2 c=4 a=2 mem=300 shared=multi_user? f=23 b=1 r=0 "
+	    "wall=300 n=2 c=4 a=2 mem=300 shared=multi_user? f=7 b=1 r=0 "
 	    "node1:0-1,+node1#0 node2:0-1,+node2#0", NULL },
 };
 
@@ -498,17 +498,22 @@ static void
 test_rows(void)
 {
 	static const char *const bad[] = { "", "x R 1", "5", "0 R 1",
-		"5 R x", "5 R 1 2", "-5 R 1", "5  1" };
+		"5 R No x", "5 R No 1 2", "-5 R No 1", "5  1", "5 R 1",
+		"5 R No" };
 	struct listed row;
 	struct shape shape;
 	char host[HOST_MAX];
 	size_t i;
 
-	CHECK_INT(squeue_row(S("12 R 1795212354"), &row), 0);
+	CHECK_INT(squeue_row(S("12 R No 1795212354"), &row), 0);
 	CHECK(row.job == 12 && row.start == 1795212354 &&
 	    row.state->phase == PHASE_RUNNING);
-	CHECK_INT(squeue_row(S("12 PD N/A"), &row), 0);
+	CHECK_INT(squeue_row(S("12 PD Be N/A"), &row), 0);
 	CHECK_INT(row.start, 0);
+	CHECK_INT(squeue_row(S("12 R Pr 1795212354"), &row), 0);
+	CHECK(row.state->phase == PHASE_CONFIGURING);
+	CHECK_INT(squeue_row(S("12 CG Pr 1795212354"), &row), 0);
+	CHECK(row.state->phase == PHASE_COMPLETING);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_INT(squeue_row(S(bad[i]), &row), -1);
 	load("22.05/scontrol-node-o.txt");

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Which runs the spool lets go, and in which order: held, requeued, reused ids. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "submitter/spool.h"
+#include "tests/unit/check.h"
+
+static char dir[] = "/tmp/test_runs.XXXXXX";
+static char path[64];
+
+static struct spool *
+spool_begin_test(int rest, int nats)
+{
+	char reason[256] = "";
+	struct spool *sp = spool_open(path, 64 << 20, 604800, reason,
+	    sizeof(reason));
+
+	CHECK_STR(reason, "");
+	CHECK(sp != NULL);
+	if (sp == NULL)
+		exit(1);
+	spool_policy(sp)->to[DEST_REST] = rest;
+	spool_policy(sp)->to[DEST_NATS] = nats;
+	spool_policy(sp)->commit_seen = 1;
+	spool_policy(sp)->more_wait = 5000;
+	return sp;
+}
+
+static void
+file_remove(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+static enum phase
+phase_of(struct spool *sp, int64_t row, enum dest dest)
+{
+	struct spool_run run;
+
+	return spool_get(sp, row, &run) == 1 ? run.phase[dest] : PHASE__COUNT;
+}
+
+static void
+phase_set(struct spool *sp, int64_t row, enum dest dest, enum phase phase)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.phase[dest] = phase;
+	run.due[dest] = DUE_NOW;
+	CHECK_INT(spool_save(sp, &run), 0);
+}
+
+static void
+record_make(struct job *job, uint64_t id, int64_t start, unsigned flags,
+    int64_t end, enum job_end state)
+{
+	job_init(job);
+	snprintf(job->key.cluster, sizeof(job->key.cluster), "alpha");
+	job->key.job = id;
+	job->key.start = start;
+	job->flags = JOB_HAS_START | flags;
+	job->end = end;
+	job->state = state;
+	job->user = strdup("u1");
+	job->nodes = 1;
+	job_add_host(job, "n1");
+}
+
+static enum spool_put
+put_flags(struct spool *sp, uint64_t id, int64_t start, unsigned flags,
+    int64_t end, enum job_end state, int64_t *row)
+{
+	struct job job;
+	enum spool_put rc;
+
+	record_make(&job, id, start, flags, end, state);
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
+/* How many starts are due. */
+static int
+starts_due(struct spool *sp)
+{
+	int64_t ids[8];
+
+	return spool_pick(sp, DEST_REST, PHASE_START, ORDER_NEWEST, ids, 8) +
+	    spool_pick(sp, DEST_REST, PHASE_START_ENDED, ORDER_DUE, ids, 8);
+}
+
+/* A run that nobody saw running: its start waits, over restarts as well. */
+static void
+test_hold(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t row, a, b;
+
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_HOLD | JOB_MORE, 0, END_NOT,
+	    &row), PUT_NEW);
+	CHECK_INT(starts_due(sp), 0);
+	CHECK_INT(spool_next_due(sp, DEST_REST, PHASE_START), -1);
+	/* Its script, itself once more, leases let go: none of these is a start. */
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL, 0, END_NOT, &row),
+	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_HOLD, 0, END_NOT, &row),
+	    PUT_KNOWN);
+	CHECK_INT(spool_unlease(sp, DEST_REST), 0);
+	CHECK_INT(spool_hurry(sp, DEST_REST), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 1);
+	CHECK_INT(starts_due(sp), 0);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK(run.flags & RUN_HELD);
+	CHECK(run.reason[0] != '\0');
+	/* squeue shows it running. */
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL | JOB_LIVE | JOB_MORE, 0,
+	    END_NOT, &row), PUT_MERGED);
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK(!(run.flags & RUN_HELD));
+	CHECK_STR(run.reason, "");
+	CHECK_INT(run.due[DEST_NATS], DUE_NOW);
+	phase_set(sp, row, DEST_REST, PHASE_OPEN);
+	phase_set(sp, row, DEST_NATS, PHASE_OPEN);
+	/* An end is as good. */
+	CHECK_INT(put_flags(sp, 41, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 41, 1000, 0, 1003, END_FAILED, &a),
+	    PUT_MERGED);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(starts_due(sp), 1);
+	phase_set(sp, a, DEST_REST, PHASE_WAIT);
+	/* The prolog failed: nothing of it is left but the next run. */
+	CHECK_INT(put_flags(sp, 42, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 42, 1200, JOB_HOLD, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(put_flags(sp, 42, 1000, 0, 1100, END_REQUEUED, &a),
+	    PUT_MERGED);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE__COUNT);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(starts_due(sp), 0);
+	CHECK_INT(put_flags(sp, 42, 1200, JOB_PARTIAL | JOB_LIVE, 0, END_NOT,
+	    &b), PUT_MERGED);
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(put_flags(sp, 42, 1000, 0, 1100, END_REQUEUED, &a),
+	    PUT_KNOWN);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Its start moves while it is held (nodes are powered up): one run, one key. */
+static void
+test_hold_moved(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	struct job job;
+	int64_t row;
+
+	record_make(&job, 43, 1000, JOB_HOLD, 0, END_NOT);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	record_make(&job, 43, 1090, JOB_LIVE, 0, END_NOT);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_MERGED);
+	job_clear(&job);
+	CHECK_INT(spool_runs(sp), 1);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.key.start, 1090);
+	CHECK_INT(starts_due(sp), 1);
+	/* What was said of the old start still means this run. */
+	CHECK_INT(put_flags(sp, 43, 1000, JOB_PARTIAL, 0, END_NOT, &row),
+	    PUT_KNOWN);
+	CHECK_INT(put_flags(sp, 43, 1090, 0, 1200, END_COMPLETED, &row),
+	    PUT_MERGED);
+	CHECK_INT(spool_runs(sp), 1);
+	spool_close(sp);
+	file_remove();
+}
+
+int
+main(void)
+{
+	spool_prepare();
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	test_hold();
+	test_hold_moved();
+	rmdir(dir);
+	return check_done();
+}

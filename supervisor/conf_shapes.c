@@ -5,6 +5,8 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/job.h"
@@ -34,46 +36,78 @@ is_pci_address(const char *s)
 	return 0;
 }
 
+/* Is it an address?  What looks like none, or was there before, is said. */
 static int
-list_has(const json_t *list, size_t before, const char *text)
+check_address(struct conf_parse *p, const char *name, const char *pattern,
+    const char *slot, const json_t *value, json_t *seen)
 {
-	size_t i;
+	char shown[CONF_SHOWN_MAX];
+	const char *text = json_string_value(value);
 
-	for (i = 0; i < before; i++)
-		if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
-			return 1;
+	conf_shown(value, shown, sizeof(shown));
+	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
+		conf_wrong(p, name, pattern, "GPU %s must be a "
+		    "string like \"00000000:C1:00.0\", is %s", slot, shown);
+		return -1;
+	}
+	if (!is_pci_address(text))
+		conf_odd(p, name, pattern, "GPU %s is %s, not "
+		    "like \"00000000:C1:00.0\"", slot, shown);
+	if (json_object_get(seen, text) != NULL)
+		conf_odd(p, name, pattern, "GPU %s, %s, is in the "
+		    "list twice", slot, shown);
+	json_object_set_new(seen, text, json_true());
 	return 0;
+}
+
+static int
+is_slot(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	return n > 0 && n < 6 && s[n] == '\0' && atoi(s) < ACCELS_MAX;
+}
+
+/* By slot number, for hosts whose names begin so. */
+static void
+check_slots(struct conf_parse *p, const char *name, const char *prefix,
+    json_t *slots, json_t *seen)
+{
+	const char *slot;
+	json_t *v;
+
+	json_object_foreach(slots, slot, v) {
+		if (!is_slot(slot))
+			conf_wrong(p, name, prefix, "\"%.32s\" is no number "
+			    "of a GPU from 0 to %d", slot, ACCELS_MAX - 1);
+		else if (check_address(p, name, prefix, slot, v, seen) == -1)
+			return;
+	}
 }
 
 static void
 check_gpu(struct conf_parse *p, const char *name, const char *pattern,
-    const json_t *list)
+    json_t *value)
 {
-	char shown[CONF_SHOWN_MAX];
-	const char *text;
+	char shown[CONF_SHOWN_MAX], slot[24];
+	json_t *seen = json_object();
 	size_t i;
 
-	if (!json_is_array(list) || json_array_size(list) > ACCELS_MAX) {
+	if (json_is_object(value))
+		check_slots(p, name, pattern, value, seen);
+	else if (!json_is_array(value) ||
+	    json_array_size(value) > ACCELS_MAX)
 		conf_wrong(p, name, pattern, "must be a list of at most %d PCI "
-		    "addresses, is %s", ACCELS_MAX,
-		    conf_shown(list, shown, sizeof(shown)));
-		return;
-	}
-	for (i = 0; i < json_array_size(list); i++) {
-		text = json_string_value(json_array_get(list, i));
-		conf_shown(json_array_get(list, i), shown, sizeof(shown));
-		if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
-			conf_wrong(p, name, pattern, "GPU %zu must be a "
-			    "string like \"00000000:C1:00.0\", is %s", i, shown);
-			return;
+		    "addresses, or addresses by number, is %s", ACCELS_MAX,
+		    conf_shown(value, shown, sizeof(shown)));
+	else
+		for (i = 0; i < json_array_size(value); i++) {
+			snprintf(slot, sizeof(slot), "%zu", i);
+			if (check_address(p, name, pattern, slot,
+			    json_array_get(value, i), seen) == -1)
+				break;
 		}
-		if (!is_pci_address(text))
-			conf_odd(p, name, pattern, "GPU %zu is %s, not "
-			    "like \"00000000:C1:00.0\"", i, shown);
-		if (list_has(list, i, text))
-			conf_odd(p, name, pattern, "GPU %zu, %s, is in the "
-			    "list twice", i, shown);
-	}
+	json_decref(seen);
 }
 
 static void
@@ -165,7 +199,8 @@ conf_check_shape(struct conf_parse *p, enum conf_key key, const char *name,
 		return;
 	}
 	json_object_foreach(value, inner, v) {
-		if (key != CONF_CLUSTER_NAMES)
+		if (key != CONF_CLUSTER_NAMES && !(key == CONF_GPU_PCI_ADDRS &&
+		    json_is_object(v)))
 			conf_check_pattern(p, name, inner, inner);
 		if (key == CONF_GPU_PCI_ADDRS)
 			check_gpu(p, name, inner, v);

@@ -12,36 +12,54 @@ on_name(const char *name, void *arg)
 	return job_add_host(arg, name) != NULL ? 0 : -1;
 }
 
-/* One of tres.allocated[]. */
+/* What a TRES of this type is called and how many there are; 0, or -1. */
+static int
+tres_read(struct span item, struct span *type, int64_t *n)
+{
+	struct span count;
+
+	if (json_get(item, "type", type) != JSON_STRING ||
+	    json_get(item, "count", &count) == JSON_NONE)
+		return -1;
+	/* Energy is -2 where nobody measures it; a count may be null. */
+	return json_number(count, n) == JSON_NUMBER_BAD ? -1 : 0;
+}
+
+/* "gpu", or "gpu:a100" of a type: how many of those, and of all. */
 static void
+gres_add(struct span gres, struct json_job *j, uint32_t n, uint32_t *all,
+    uint32_t *named)
+{
+	const char *colon = memchr(gres.p, ':', gres.n);
+
+	if (colon != NULL)
+		gres.n = (size_t)(colon - gres.p);
+	if (gres_is_gpu(j->how->how->gpus, gres))
+		*(colon != NULL ? named : all) += n;
+}
+
+/* One of tres.allocated[]. */
+static int
 tres_add(struct span item, struct json_job *j, uint32_t *all, uint32_t *named)
 {
-	struct span type, name, count, gres;
+	struct span type, name, gres;
 	int64_t n = 0;
 
-	if (json_get(item, "type", &type) != JSON_STRING ||
-	    json_get(item, "count", &count) == JSON_NONE ||
-	    json_get_count(count, &n) == -1 || n > UINT32_MAX)
-		return;
+	if (tres_read(item, &type, &n) == -1)
+		return -1;
+	if (n < 0 || n > UINT32_MAX)
+		return 0;
 	if (json_is(type, "cpu"))
 		j->s->job.cpus = (uint32_t)n;
 	else if (json_is(type, "node"))
 		j->s->job.nodes = (uint32_t)n;
-	else if (json_is(type, "gres") &&
-	    json_get(item, "name", &name) == JSON_STRING) {
-		const char *colon;
-
+	else if (json_is(type, "gres")) {
+		if (json_get(item, "name", &name) != JSON_STRING)
+			return -1;
 		json_raw(name, &gres);
-		colon = memchr(gres.p, ':', gres.n);
-		if (colon != NULL)
-			gres.n = (size_t)(colon - gres.p);
-		if (!gres_is_gpu(j->how->how->gpus, gres))
-			return;
-		if (colon != NULL)
-			*named += (uint32_t)n;
-		else
-			*all += (uint32_t)n;
+		gres_add(gres, j, (uint32_t)n, all, named);
 	}
+	return 0;
 }
 
 /* gres/gpu counts all; without it (not accounted for) the types are added up. */
@@ -51,12 +69,14 @@ get_allocated(struct span v, struct json_job *j)
 	struct json_iter it;
 	struct span item;
 	uint32_t all = 0, named = 0;
+	int rc = 0;
 
 	json_iter_array(&it, v);
 	while (json_item(&it, &item))
-		tres_add(item, j, &all, &named);
+		if (tres_add(item, j, &all, &named) == -1)
+			rc = -1;
 	j->s->job.accels = all != 0 ? all : named;
-	return it.err ? -1 : 0;
+	return it.err ? -1 : rc;
 }
 
 /* Memory alone: required.memory of 22.05 does not say of what it is. */
@@ -64,17 +84,18 @@ static int
 get_requested(struct span v, struct json_job *j)
 {
 	struct json_iter it;
-	struct span item, type, count;
+	struct span item, type;
 	int64_t mb = 0;
+	int rc = 0;
 
 	json_iter_array(&it, v);
-	while (json_item(&it, &item))
-		if (json_get(item, "type", &type) == JSON_STRING &&
-		    json_is(type, "mem") &&
-		    json_get(item, "count", &count) != JSON_NONE &&
-		    json_get_count(count, &mb) == 0 && mb > 0)
+	while (json_item(&it, &item)) {
+		if (tres_read(item, &type, &mb) == -1)
+			rc = -1;
+		else if (json_is(type, "mem") && mb > 0)
 			j->s->job.memory = (uint64_t)mb;
-	return it.err ? -1 : 0;
+	}
+	return it.err ? -1 : rc;
 }
 
 static const struct json_field array_rows[] = {
@@ -122,14 +143,14 @@ static const struct json_field rows[] = {
 	{ "job_id", json_get_id, NULL, 1, 0 },
 	{ "account", json_get_account, NULL, 0, 0 },
 	{ "array", NULL, array_rows, 0, 0 },
-	{ "comment", NULL, comment_rows, 0, 1 },
+	{ "comment", NULL, comment_rows, 0, 0 },
 	{ "exit_code", json_get_exit, NULL, 0, 0 },
-	{ "het", NULL, het_rows, 0, 1 },
+	{ "het", NULL, het_rows, 0, 0 },
 	{ "name", json_get_name, NULL, 0, 0 },
 	{ "nodes", json_get_nodes, NULL, 0, 0 },
 	{ "partition", json_get_partition, NULL, 0, 0 },
 	{ "qos", json_get_qos, NULL, 0, 0 },
-	{ "reservation", NULL, reservation_rows, 0, 1 },
+	{ "reservation", NULL, reservation_rows, 0, 0 },
 	{ "restart_cnt", json_get_restarts, NULL, 0, 1 },
 	{ "state", NULL, state_rows, 1, 0 },
 	{ "time", NULL, time_rows, 1, 0 },

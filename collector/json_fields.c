@@ -9,8 +9,8 @@
 
 #define ROWS_MAX	64	/* bits of json_job.seen */
 
-static void
-lacks(const struct json_job *j, const char *field)
+void
+json_lacks(const struct json_job *j, const char *field)
 {
 	if (j->how->lacks != NULL)
 		j->how->lacks(j->s->job.key.job, field, j->how->arg);
@@ -35,7 +35,7 @@ row_read(const struct json_field *row, struct span value, struct json_job *j)
 		    row->needed ? -1 : 0;
 	if (row->inside == NULL && row->get(value, j) == 0)
 		return 0;
-	lacks(j, row->key);
+	json_lacks(j, row->key);
 	return row->needed ? -1 : 0;
 }
 
@@ -62,7 +62,7 @@ json_fields(struct span object, const struct json_field *rows,
 	for (i = 0; i < ROWS_MAX && rows[i].key != NULL; i++) {
 		if ((seen >> i & 1) != 0 || rows[i].optional)
 			continue;
-		lacks(j, rows[i].key);
+		json_lacks(j, rows[i].key);
 		if (rows[i].needed)
 			rc = -1;
 	}
@@ -153,24 +153,32 @@ json_get_reason(struct span v, struct json_job *j)
 
 /*
  * One word, or an array of the base state and its flags: a flag, which comes
- * last, says more, as in text.
+ * last, says more, as in text.  A flag that says nothing of the run's life
+ * (POWER_UP_NODE, UPDATE_DB, one that nobody has seen yet) takes nothing away
+ * from the word before it.
  */
 int
 json_get_state(struct span v, struct json_job *j)
 {
+	const struct state *state = NULL, *word;
 	struct json_iter it;
-	struct span item, raw = { NULL, 0 };
+	struct span item, raw;
 
-	if (json_kind(v) == JSON_STRING)
+	if (json_kind(v) == JSON_STRING) {
 		json_raw(v, &raw);
-	else {
+		state = state_word(raw);
+	} else {
 		json_iter_array(&it, v);
-		while (json_item(&it, &item))
+		while (json_item(&it, &item)) {
 			json_raw(item, &raw);
+			word = state_word(raw);
+			if (word->phase != PHASE_UNKNOWN)
+				state = word;
+		}
 	}
-	if (raw.n == 0)
+	if (state == NULL || state->phase == PHASE_UNKNOWN)
 		return -1;
-	j->s->state = state_word(raw);
+	j->s->state = state;
 	return 0;
 }
 
@@ -268,10 +276,8 @@ json_get_nodes(struct span v, struct json_job *j)
 int
 json_get_exit(struct span v, struct json_job *j)
 {
-	if (json_kind(v) != JSON_NUMBER && json_kind(v) != JSON_OBJECT)
-		return -1;
 	j->exit_code = v;
-	return 0;
+	return json_exit_status(v) == -1 ? -1 : 0;
 }
 
 int
@@ -286,24 +292,51 @@ json_get_memory_node(struct span v, struct json_job *j)
 	return json_get_count(v, &j->memory_node);
 }
 
+/* "SIGNALED", or an array with it. */
+static int
+is_signaled(struct span status)
+{
+	struct json_iter it;
+	struct span item;
+
+	if (json_kind(status) == JSON_STRING)
+		return json_is(status, "SIGNALED");
+	json_iter_array(&it, status);
+	while (json_item(&it, &item))
+		if (json_is(item, "SIGNALED"))
+			return 1;
+	return 0;
+}
+
+/* 22.05: {"signal_id": 9, "name": "KILL"}; later {"id": {...}}. */
+static int
+signal_get(struct span v, int64_t *number)
+{
+	struct span part, id;
+
+	*number = 0;
+	if (json_get(v, "signal", &part) == JSON_NONE)
+		return json_get(v, "status", &part) != JSON_NONE &&
+		    is_signaled(part) ? -1 : 0;
+	if (json_get(part, "id", &id) == JSON_NONE &&
+	    json_get(part, "signal_id", &id) == JSON_NONE)
+		return -1;
+	return json_get_count(id, number) == -1 || *number > 127 ? -1 : 0;
+}
+
 /* 22.05: a number as wait(2) has it, or {status, return_code, signal}. */
 int32_t
 json_exit_status(struct span v)
 {
-	struct span part, id;
-	int64_t code = 0, number = 0;
+	int64_t code = 0, number;
+	struct span part;
 
 	if (json_kind(v) == JSON_NUMBER)
 		return json_get_count(v, &code) == 0 && code <= INT32_MAX ?
 		    (int32_t)code : -1;
 	if (json_get(v, "return_code", &part) == JSON_NONE ||
-	    json_get_count(part, &code) == -1 || code > 255)
-		return -1;
-	/* 22.05: {"signal_id": 9, "name": "KILL"}; later {"id": {...}}. */
-	if (json_get(v, "signal", &part) == JSON_OBJECT &&
-	    (json_get(part, "id", &id) != JSON_NONE ||
-	    json_get(part, "signal_id", &id) != JSON_NONE) &&
-	    (json_get_count(id, &number) == -1 || number > 127))
+	    json_get_count(part, &code) == -1 || code > 255 ||
+	    signal_get(v, &number) == -1)
 		return -1;
 	return (int32_t)(code << 8 | number);
 }

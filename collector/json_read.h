@@ -72,6 +72,9 @@ struct json_field {
 int json_fields(struct span object, const struct json_field *rows,
     struct json_job *j);
 
+/* Says that a field is missing, or of no shape known; field is constant. */
+void json_lacks(const struct json_job *j, const char *field);
+
 /* Getters: 0, or -1 when the value is of no shape known. */
 int json_get_id(struct span v, struct json_job *j);
 int json_get_account(struct span v, struct json_job *j);

@@ -197,6 +197,11 @@ devices_read(struct hosts *h)
 
 	if (!json_item(&h->devices, &item))
 		return;
+	if (json_kind(item) != JSON_STRING) {
+		json_lacks(h->j, "gres_detail: a host");
+		h->unread = 1;
+		return;
+	}
 	text = json_text(item, TEXT_MAX);
 	if (gres_each((struct span){ text, text != NULL ? strlen(text) : 0 },
 	    h->j->how->how->gpus, on_device, h, &n) == -1)
@@ -240,29 +245,30 @@ host_read(struct hosts *h, struct span node)
 	return 0;
 }
 
-/* The array of hosts in job_resources, where each version keeps it. */
+/*
+ * The array of hosts in job_resources, where each version keeps it.  A job that
+ * has none yet, or no more, has no job_resources, or they are null or empty.
+ */
 static int
-hosts_find(struct span resources, struct span *list)
+hosts_find(struct json_job *j, struct span *list)
 {
 	struct span nodes;
 
-	if (json_get(resources, "allocated_nodes", list) == JSON_ARRAY)
+	if (json_get(j->resources, "allocated_nodes", list) == JSON_ARRAY)
 		return 1;
-	return json_get(resources, "nodes", &nodes) == JSON_OBJECT &&
-	    json_get(nodes, "allocation", list) == JSON_ARRAY;
+	if (json_get(j->resources, "nodes", &nodes) == JSON_OBJECT &&
+	    json_get(nodes, "allocation", list) == JSON_ARRAY)
+		return 1;
+	if (j->s->state->phase == PHASE_RUNNING ||
+	    json_get(j->resources, "nodes", &nodes) != JSON_NONE)
+		json_lacks(j, "job_resources: hosts");
+	return 0;
 }
 
 static int
 on_name(const char *name, void *arg)
 {
 	return job_add_host(arg, name) != NULL ? 0 : -1;
-}
-
-static void
-lacks(const struct json_job *j, const char *field)
-{
-	if (j->how->lacks != NULL)
-		j->how->lacks(j->s->job.key.job, field, j->how->arg);
 }
 
 static void
@@ -278,7 +284,7 @@ flags_set(const struct hosts *h)
 	if ((uint32_t)h->threads == job->n_hosts)
 		job->flags |= JOB_HAS_THREADS;
 	else
-		lacks(h->j, "job_resources: sockets");
+		json_lacks(h->j, "job_resources: sockets");
 	/* Indices are there only while it runs. */
 	if (!h->unread && (phase_has_devices(s->state->phase) ||
 	    job->accels == 0) && (h->counted > 0 || job->accels == 0)) {
@@ -297,11 +303,11 @@ json_resources(struct json_job *j)
 	enum record_verdict verdict = RECORD_GOOD;
 
 	json_iter_array(&h.devices, j->devices);
-	if (hosts_find(j->resources, &list)) {
+	if (hosts_find(j, &list)) {
 		json_iter_array(&it, list);
 		while (json_item(&it, &node)) {
 			if (host_read(&h, node) == -1) {
-				lacks(j, "job_resources: a host");
+				json_lacks(j, "job_resources: a host");
 				verdict = RECORD_BAD;
 				break;
 			}
@@ -312,7 +318,9 @@ json_resources(struct json_job *j)
 		return verdict;
 	flags_set(&h);
 	if (job->n_hosts == 0 && j->nodes.n > 0 &&
-	    hostlist_each(j->nodes, on_name, job) == -1)
+	    hostlist_each(j->nodes, on_name, job) == -1) {
+		json_lacks(j, "nodes");
 		return RECORD_BAD;
+	}
 	return RECORD_GOOD;
 }

@@ -165,9 +165,24 @@ test_slurmconf_SOURCES = tests/unit/test_slurmconf.c supervisor/slurmconf.c
 test_slurmconf_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_slurmconf_LDADD = libcommon.a
 
+check_PROGRAMS += test_expected
+TESTS += test_expected
+test_expected_SOURCES = tests/unit/test_expected.c
+test_expected_LDADD = libslurmtext.a libcommon.a
+EXTRA_DIST += tests/data/slurm/expected.py \
+	tests/data/slurm/20.11/job.expected \
+	tests/data/slurm/22.05/job.expected \
+	tests/data/slurm/24.11/job.expected \
+	tests/data/slurm/26.05/job.expected
+
+check_PROGRAMS += test_json_paths
+TESTS += test_json_paths
+test_json_paths_SOURCES = tests/unit/test_json_paths.c tests/unit/dump_record.h
+test_json_paths_LDADD = libslurmtext.a libcommon.a
+
 check_PROGRAMS += test_readers
 TESTS += test_readers
-test_readers_SOURCES = tests/unit/test_readers.c
+test_readers_SOURCES = tests/unit/test_readers.c tests/unit/dump_record.h
 test_readers_LDADD = libslurmtext.a libcommon.a
 EXTRA_DIST += \
 	tests/data/slurm/22.05/job.txt \

@@ -43,6 +43,40 @@ test_text(void)
 }
 
 static void
+check_state(const char *json, const char *want)
+{
+	struct sighting s;
+	struct json_job j = { .s = &s };
+
+	sighting_init(&s);
+	CHECK_INT(json_get_state(span_of(json), &j), want != NULL ? 0 : -1);
+	if (want != NULL)
+		CHECK_STR(s.state->word, want);
+	sighting_clear(&s);
+}
+
+static void
+test_state(void)
+{
+	check_state("\"RUNNING\"", "RUNNING");
+	check_state("[\"RUNNING\"]", "RUNNING");
+	check_state("[\"PENDING\",\"REQUEUED\"]", "REQUEUED");
+	check_state("[\"CANCELLED\",\"COMPLETING\"]", "COMPLETING");
+	/* Flags that change nothing, known or not. */
+	check_state("[\"RUNNING\",\"CONFIGURING\",\"POWER_UP_NODE\"]",
+	    "CONFIGURING");
+	check_state("[\"COMPLETED\",\"LAUNCH_FAILED\",\"UPDATE_DB\"]",
+	    "COMPLETED");
+	check_state("[\"RUNNING\",\"BEYOND_2026\"]", "RUNNING");
+	check_state("[\"BEYOND_2026\",\"RUNNING\"]", "RUNNING");
+	check_state("[\"BEYOND_2026\"]", NULL);
+	check_state("\"BEYOND_2026\"", NULL);
+	check_state("[]", NULL);
+	check_state("[3]", NULL);
+	check_state("7", NULL);
+}
+
+static void
 check_number(const char *json, enum json_number want, int64_t value)
 {
 	int64_t v = -99;
@@ -218,6 +252,7 @@ int
 main(void)
 {
 	test_text();
+	test_state();
 	test_number();
 	test_members();
 	test_split();

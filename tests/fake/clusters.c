@@ -247,18 +247,32 @@ ids_write(struct text *t, int *ids, size_t n)
 	text_str(t, "]");
 }
 
+/* The system's ids of the core that Slurm counts as the i-th: two siblings. */
+static void
+core_ids(int i, int ids[2])
+{
+	int core = i;
+
+	if (api_options()->crossed)
+		core = i % 4 * 2 + i / 4;
+	if (api_options()->interleaved) {
+		ids[0] = core;
+		ids[1] = core + THREADS / 2;
+	} else {
+		ids[0] = 2 * core;
+		ids[1] = 2 * core + 1;
+	}
+}
+
 static void
 topology_write(struct text *t)
 {
 	int ids[THREADS], cores[THREADS / 2][2], i;
-	bool far = api_options()->interleaved;
 
 	for (i = 0; i < THREADS; i++)
 		ids[i] = i;
-	for (i = 0; i < THREADS / 2; i++) {
-		cores[i][0] = far ? i : 2 * i;
-		cores[i][1] = far ? i + THREADS / 2 : 2 * i + 1;
-	}
+	for (i = 0; i < THREADS / 2; i++)
+		core_ids(i, cores[i]);
 	text_str(t, "\"topology\":{\"node\":");
 	ids_write(t, ids, THREADS);
 	text_str(t, ",\"socket\":[");

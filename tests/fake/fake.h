@@ -44,6 +44,7 @@ struct options {
 	enum version	 version;
 	int		 port;
 	bool		 interleaved;	/* siblings 0,8 rather than 0,1 */
+	bool		 crossed;	/* and sockets that take turns: 0,2,4.. */
 	bool		 natsmode;	/* REST start and stop are 404 */
 };
 

@@ -20,7 +20,8 @@ static const char usage_text[] =
 "  --commit SECONDS     interval of the job_cache (default 120)\n"
 "  --limit SECONDS      for a header, for an answer (default 20)\n"
 "  --clusters SPEC      default alpha=n[1-4],beta=b[01-16]\n"
-"  --topology SHAPE     block (siblings 0,1) or interleaved (0,8)\n"
+"  --topology SHAPE     block (siblings 0,1), interleaved (0,8) or crossed\n"
+"                       (0,8, and even ids on one socket, odd ones on the other)\n"
 "  --version V          1.5.4, 1.4.4, 1.4.1 or 1.3.1\n"
 "  --token-file FILE    holds a good token afterwards\n"
 "  --sign CLAIMS        print a token with these claims (JSON), exit\n"
@@ -129,7 +130,8 @@ option_set(struct options *o, int opt, const char *arg)
 		o->clusters = arg;
 		break;
 	case O_TOPOLOGY:
-		o->interleaved = strcmp(arg, "interleaved") == 0;
+		o->crossed = strcmp(arg, "crossed") == 0;
+		o->interleaved = o->crossed || strcmp(arg, "interleaved") == 0;
 		if (!o->interleaved && strcmp(arg, "block") != 0)
 			usage();
 		break;

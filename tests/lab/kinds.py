@@ -29,6 +29,10 @@ import truth  # noqa: E402
 FIELDS = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End", "State",
           "ExitCode", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList")
 NODE_THREADS = truth.SOCKETS * truth.CORES * truth.THREADS
+# What must have happened to some run of a kind, or it was not that kind.
+HAPPENED = {"fails-at-once": "FAILED", "cancelled": "CANCELLED", "timed-out": "TIMEOUT",
+            "requeued": "REQUEUED", "preempted": "REQUEUED PREEMPTED", "node-fails": "NODE_FAIL",
+            "resized": "RESIZING", "prolog-fails": "REQUEUED"}
 # What a kind may lack: nobody could look while it ran.
 LATE_SECONDS = 2
 # A job is noted when sbatch or srun has told its id.
@@ -101,7 +105,7 @@ def groups_of(text):
     for nodes, cpus, gres in re.findall(
             rb" Nodes=(\S+) CPU_IDs=(\S+) Mem=\S+ GRES=(\S*)", text[first:last]):
         index = []
-        for ranges in re.findall(r"(?:^|,)gpu[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
+        for ranges in re.findall(r"(?:^|,)(?:gpu|dcu)[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
             index += truth.numbers(ranges)
         # shares of devices: "shard:30(0/100,30/100)", each device in its place
         for shares in re.findall(r"(?:shard|mps)[^,()]*\(([0-9/,]+)\)", gres.decode()):
@@ -336,12 +340,16 @@ def text_differences(run, owned, meta, late, source):
             out.append("jobScript is there: %r" % meta["jobScript"][:40])
     elif "+" in run.first["JobID"] and meta.get("jobScript") == EMPTY_SCRIPT:
         pass
-    elif meta.get("jobScript", "").rstrip("\n") != script and not (late and not meta.get("jobScript")):
+    elif meta.get("jobScript", "").rstrip("\n") != script and not (
+            (late or owned.flag == "late") and not meta.get("jobScript")):
         out.append("jobScript is %r, should be %r" % (meta.get("jobScript", "")[:60], script[:60]))
     # slurmInfo is scontrol's text: there is none of it with slurmSource json
     if not late and source != "json" and "JobId=%d" % run.job not in meta.get("slurmInfo", ""):
         out.append("slurmInfo is %r" % meta.get("slurmInfo", "")[:40])
     code = run.last["ExitCode"]
+    # slurmctld says which signal, slurmdbd does not
+    if run.last["State"].startswith("CANCELLED") and meta.get("exitCode") in ("0:15", "0:9"):
+        code = meta["exitCode"]
     if "exitCode" in meta and meta["exitCode"] != code:
         out.append("exitCode is %r, should be %r" % (meta["exitCode"], code))
     return out
@@ -453,6 +461,10 @@ def judge_once(a, gpus, token_text):
         never = [j for j in jobs if j.kind == kind and j.flag != "never"]
         if never and v.runs == 0:
             v.problems.append("no run of it in Slurm's accounting")
+        states = {r.first["State"].split()[0] for r in runs if owners[r.key] and owners[r.key].kind == kind}
+        states |= {r.last["State"].split()[0] for r in runs if owners[r.key] and owners[r.key].kind == kind}
+        if kind in HAPPENED and not states & set(HAPPENED[kind].split()):
+            v.problems.append("no run ended %s, which makes it this kind" % HAPPENED[kind])
     return kinds
 
 

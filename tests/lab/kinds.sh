@@ -4,12 +4,13 @@
 # tests/lab/kinds.sh SOURCE RESULT [KIND...] -- every kind of job on the Slurm
 # of this machine (or of the chroot it runs in), through the whole suite with
 # slurmSource=SOURCE; what the backend then has is held against what Slurm
-# said (kinds.py) and written to the file RESULT.  Takes some 6 minutes.
+# said (kinds.py) and written to the file RESULT.  Takes some 3 minutes.
 # Needs CSA_INST and CSA_BUILD, as the system tests do.
 #
 # Each kind is a function kind_NAME: it submits and says what it submitted.
-# What needs a job to run first does its part in act_NAME; what disturbs other
-# jobs is in alone_NAME, and runs when the queue is empty.
+# What needs a job to run first does its part in act_NAME, all of them at the
+# same time; what needs the suite or slurmctld to be away is in alone_NAME,
+# and runs when these are done.  What disturbs other jobs has its own node.
 #
 # shellcheck disable=SC2317,SC2119	# called by name; helpers with options
 set -u
@@ -18,9 +19,21 @@ shift 2
 only=("$@")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/system/lib.sh
+CLUSTERS='alpha=n[1-8]'
 . "$here/../system/lib.sh"
-S=${MATRIX_SLEEP:-12}		# seconds that a job of no special kind runs
+TOPOLOGY=${TOPOLOGY:-crossed}
+S=${MATRIX_SLEEP:-8}		# seconds that a job of no special kind runs
 AGE=${MATRIX_MINJOBAGE:-40}	# slurmctld forgets an ended job after these
+
+# as lib.sh has it, but without reading lab/slurm each time
+declare -A gids
+as() {
+	local user=$1
+	shift
+	[ -n "${gids[$user]:-}" ] || gids[$user]=$(id -g "$user")
+	(cd "$T/slurm/out" && exec setpriv --reuid "$user" --regid "${gids[$user]}" --init-groups \
+	    env HOME=/tmp USER="$user" LOGNAME="$user" "$@")
+}
 
 # --- what a kind says of its jobs -----------------------------------------------
 
@@ -41,8 +54,8 @@ job() {
 	local label=$1 user=$2 script=$3 got
 	shift 3
 	[ -n "${named:-}" ] || name=$kind
-	if ! got=$(batch "$user" "$script" -J "$name" "$@" 2>"$T/log/sbatch"); then
-		say "$kind: sbatch $*: $(head -n 1 "$T/log/sbatch")"
+	if ! got=$(batch "$user" "$script" -J "$name" "$@" 2>"$T/log/sbatch.$kind"); then
+		say "$kind: sbatch $*: $(head -n 1 "$T/log/sbatch.$kind")"
 		printf '%s\t0\t\t\tunsubmitted\t0\n' "$kind" >>"$T/kinds"
 		return 1
 	fi
@@ -60,7 +73,7 @@ wait_slow() {
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.5
+		sleep 0.8
 	done
 }
 # seen by the suite: some seconds of running
@@ -108,6 +121,13 @@ kind_gpu-mixed() {
 	job m3 labalice "sleep $S" -p gpu -n1 -w n4 --gres=gpu:2
 	job m4 labbob "sleep $S" -p gpu -n1 -w n4 --gres="$part:30"
 	job m5 labalice "sleep $S" -p gpu -n1 -w n4 --gres="$part:10"
+}
+# Slices of GPUs (MIG), and accelerators that Slurm does not call gpu.
+kind_gpu-other() {
+	job mg1 labalice "sleep $S" -p mig -n1 --gres=gpu:a100_1g.5gb:1
+	job mg2 labbob "sleep $S" -p mig -n2 --gres=gpu:2
+	job dc1 labalice "sleep $S" -p dcu -n1 --gres=dcu:1
+	job dc2 labbob "sleep $S" -p dcu -n2 --gres=dcu:z100:2
 }
 kind_array() {
 	job a1 labalice "sleep $((S / 2))" -n1 -a 1-5%2
@@ -160,11 +180,13 @@ kind_held() {
 	job he3 labbob "sleep 5" -n1 --begin=now+15
 }
 act_held() { scontrol release "${id[he1]}"; }
-alone_reserved() {
+kind_reserved() {
 	scontrol create reservation reservationname=labres starttime=now duration=20 \
-	    users=labalice nodes=n2 flags=ignore_jobs >/dev/null
-	job re1 labalice "sleep $S" -n2 --reservation=labres
-	settled "${id[re1]}" 0
+	    users=labalice nodes=n6 flags=ignore_jobs >/dev/null
+	job re1 labalice "sleep $S" -p dcu -n2 --reservation=labres
+}
+act_reserved() {
+	running "${id[re1]}"
 	wait_slow 60 not runs_now "${id[re1]}"
 	scontrol delete reservation=labres
 }
@@ -202,7 +224,7 @@ act_limit-raised() {
 	settled "${id[l1]}" 3
 	scontrol update jobid="${id[l1]}" TimeLimit=30
 }
-act_no-script() {
+kind_no-script() {
 	local n
 	as labbob salloc -Q -n2 -J "kind-salloc" sleep "$S" >/dev/null 2>&1 &
 	as labalice srun -Q -n2 -J kind-srun sleep "$S" >/dev/null 2>&1 &
@@ -263,12 +285,12 @@ kind_exclusive() {
 	job e7 labalice "sleep 8" -N2 --exclusive -p gpu --gres=gpu:2
 }
 
-# --- what would disturb the others ------------------------------------------------
+# --- what would disturb the others, on nodes of their own -----------------------------
 
-alone_preempted() {
-	job pr1 labalice "sleep 20" -p low -n16 -w n1 --requeue
+kind_preempted() { job pr1 labalice "sleep 15" -p low -n16 --requeue; }
+act_preempted() {
 	settled "${id[pr1]}"
-	job pr2 labbob "sleep 6" -p high -n16 -w n1
+	job pr2 labbob "sleep 5" -p high -n16
 	running "${id[pr2]}" 60
 	start_now "${id[pr1]}"
 }
@@ -278,83 +300,109 @@ start_now() {
 	scontrol update jobid="$1" starttime=now 2>/dev/null
 }
 pending() { [ "$(state_of "$1")" = PENDING ]; }
-alone_prolog-fails() {
-	# once, for this job: Slurm then requeues it
-	lab hook "case \$SLURM_JOB_NAME.\$SLURM_SCRIPT_CONTEXT in prolog-fails.prolog_slurmctld) mkdir $T/slurm/out/failed 2>/dev/null && exit 1 ;; esac
-$ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
+
+# The prolog fails once, for this job (see hooks_of_kinds): Slurm requeues it.
+kind_prolog-fails() {
 	flag=late
 	job pf1 labalice "sleep 6" -n2 --requeue
 	flag=
-	sleep 3
+}
+act_prolog-fails() {
+	wait_for 60 test -d "$T/slurm/out/failed"
 	start_now "${id[pf1]}"
 	# 20.11.4 never forgets that the prolog failed, and requeues it for ever
-	wait_slow 40 queue_empty || scancel "${id[pf1]}"
-	hooks_on
+	wait_slow 40 over "${id[pf1]}" || scancel "${id[pf1]}"
 }
-alone_node-fails() {
-	job nf1 labalice "sleep 60" -n2 -w n4 --no-requeue
-	job nf2 labbob "sleep 60" -N2 -n3 -w n3,n4 -p gpu --gres=gpu:1 --no-requeue
-	job nf3 labbob "sleep 15" -n1 -w n4 --requeue
-	running "${id[nf1]}"
-	running "${id[nf2]}"
-	settled "${id[nf3]}"
-	scontrol update nodename=n4 state=down reason=lab
+hooks_of_kinds() {
+	lab hook "case \$SLURM_JOB_NAME.\$SLURM_SCRIPT_CONTEXT in prolog-fails.prolog_slurmctld) mkdir $T/slurm/out/failed 2>/dev/null && exit 1 ;; esac
+$ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
+}
+
+kind_node-fails() {
+	job nf1 labalice "sleep 300" -n2 -w n8 -p fail --no-requeue
+	job nf2 labbob "sleep 300" -N2 -n3 -w n5,n8 -p fail --gres=gpu:1 --no-requeue
+	# failed, it waits no more the next time
+	job nf3 labbob "[ -e $T/slurm/out/failed.node ] || sleep 300; sleep 5" -n1 -w n8 -p fail --requeue
+}
+act_node-fails() {
+	local n
+	for n in nf1 nf2 nf3; do
+		running "${id[$n]}"
+	done
+	sleep 4
+	: >"$T/slurm/out/failed.node"
+	scontrol update nodename=n8 state=down reason=lab
 	sleep 3
-	scontrol update nodename=n4 state=resume
+	scontrol update nodename=n8 state=resume 2>/dev/null	# or it has come by itself
 	start_now "${id[nf3]}"
 }
+
+# --- what happens while the suite is down, slurmctld started anew or changed ----------
+
+# over ID...: none of them is in the queue any more
+over() {
+	local n
+	for n; do
+		[ -z "$(squeue -h -a -j "$n" -o %A 2>/dev/null)" ] || return 1
+	done
+}
+forgotten() { ! scontrol show job "$1" >/dev/null 2>&1; }
+# ctld_with LINE...: slurmctld once more, with these lines in the place of its own
+ctld_with() {
+	local line
+	for line; do
+		sed -i "/^${line%%=*}=/d" "$SLURM_CONF"
+		sed -i "1i$line" "$SLURM_CONF"
+	done
+	lab ctl stop slurmctld
+	lab ctl start slurmctld
+}
+# Its ids come next.
+next_id() { scontrol show config | awk '$1 == "NEXT_JOB_ID" { print $3 }'; }
+
 alone_while-down() {
+	local next go=$T/slurm/out/go
 	kind=down-within
-	job dw0 labalice "sleep $((S + 6))" -n2 -p gpu --gres=gpu:1
-	settled "${id[dw0]}"
-	suite_down || say "the suite does not end well"
-	job dw1 labbob "sleep 4" -n2
-	flag=late
-	job dw2 labalice "sleep 4" -p gpu -n1 --gres=gpu:2
-	flag=
-	job dw3 labbob "sleep 40" -p gpu -n1 --gres=gpu:2
-	wait_slow 60 not runs_now "${id[dw0]}"
-	sleep 3
-	suite_up
+	: >"$go"
+	job dw0 labalice "while [ -e $go ]; do sleep 0.5; done" -n2 -p gpu --gres=gpu:1
 	kind=down-beyond
-	running "${id[dw3]}"
-	sleep 10
+	job db0 labbob "sleep 8" -n2
+	settled "${id[dw0]}" 0
+	settled "${id[db0]}"
 	suite_down || say "the suite does not end well"
 	flag=late
 	job db1 labalice "sleep 3" -n2
 	job db2 labbob "sleep 3" -p gpu -n1 --gres=gpu:2
 	job db3 labbob "sleep 3; exit 4" -N2 --exclusive -p share
 	flag=
-	wait_slow 60 queue_empty
-	wait_slow 150 forgotten "${id[db3]}" || say "slurmctld still knows job ${id[db3]}"
+	wait_slow 60 over "${id[db0]}" "${id[db1]}" "${id[db2]}" "${id[db3]}"
+	ctld_with MinJobAge=3
+	wait_slow 120 forgotten "${id[db3]}" || say "slurmctld still knows job ${id[db3]}"
+	next=$(next_id)
+	ctld_with MinJobAge="$AGE" FirstJobId=1 MaxJobId=$((next + 4))
+	kind=down-within
+	job dw1 labbob "sleep 4" -n2
+	flag=late
+	job dw2 labalice "sleep 4" -p gpu -n1 --gres=gpu:2
+	flag=
+	job dw3 labbob "sleep 25" -p gpu -n1 --gres=gpu:2
+	rm -f "$go"
+	wait_slow 60 over "${id[dw0]}" "${id[dw1]}" "${id[dw2]}"
 	suite_up
 }
-forgotten() { ! scontrol show job "$1" >/dev/null 2>&1; }
+
+# The counter has been let wrap before.
 alone_id-reused() {
-	local last top
-	flag=late
-	job ir1 labalice "sleep 3" -n1
-	flag=
-	last=${id[ir1]}
-	wait_slow 60 queue_empty
-	top=$((last + 3))
-	printf 'FirstJobId=%d\nMaxJobId=%d\n' 1 "$top" >>"$SLURM_CONF"
-	lab ctl stop slurmctld
-	lab ctl start slurmctld
-	wait_slow 30 nodes_idle
+	local n
+	wanted while-down || ctld_with FirstJobId=1 MaxJobId=$(($(next_id) + 2))
 	named=yes
-	for name in id-1 id-2 id-3 id-4 id-5; do
-		job "ir$name" labbob "sleep 4" -n2
+	for n in 1 2 3 4; do
+		name=id-$n
+		job "ir$n" labbob "sleep 4" -n2
 	done
 	named=
-	[ "${id[irid-5]:-999999}" -lt "$last" ] || say "id-reused: the counter did not wrap"
-	wait_slow 60 queue_empty
-	sed -i '/^FirstJobId=/d; /^MaxJobId=/d' "$SLURM_CONF"
-	lab ctl stop slurmctld
-	lab ctl start slurmctld
-	wait_slow 30 nodes_idle
+	[ "${id[ir4]:-999999}" -lt "${id[ir1]}" ] || say "id-reused: the counter did not wrap"
 }
-nodes_idle() { [ "$(sinfo -h -N -t idle -o %N | sort -u | wc -l)" = 4 ]; }
 alone_federation() {
 	sacctmgr -i add federation labfed cluster=alpha >/dev/null || say "no federation"
 	wait_slow 30 fed_known
@@ -373,9 +421,10 @@ scancel_all() {
 
 # --- the round -----------------------------------------------------------------------
 
-PARALLEL=(timed-out requeued resized suspended cancelled limit-raised no-script held
-    gpu-mixed plain unequal shared gpu array het fails-at-once one-second opted-out hostile exclusive)
-ALONE=(reserved preempted prolog-fails node-fails while-down id-reused federation)
+PARALLEL=(exclusive timed-out prolog-fails preempted node-fails requeued resized suspended
+    cancelled limit-raised no-script reserved gpu-mixed held plain unequal shared gpu gpu-other
+    array het fails-at-once one-second opted-out hostile)
+ALONE=(while-down id-reused federation)
 
 wanted() {
 	local k
@@ -391,8 +440,11 @@ lab_for_kinds() {
 	port=$(lib freeport 45)
 	conf="PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-PartitionName=low Nodes=n[1-4] PriorityTier=1 DefaultTime=10
-PartitionName=high Nodes=n[1-4] PriorityTier=10 DefaultTime=10
+PartitionName=low Nodes=n7 PriorityTier=1 DefaultTime=10
+PartitionName=high Nodes=n7 PriorityTier=10 DefaultTime=10
+PartitionName=mig Nodes=n5 DefaultTime=10
+PartitionName=dcu Nodes=n6 DefaultTime=10
+PartitionName=fail Nodes=n5,n8 DefaultTime=10
 PartitionName=force Nodes=n[1-2] OverSubscribe=FORCE:2 DefaultTime=10"
 	env LAB_QUIET=1 LAB_TRUTH=1 LAB_BIG=0 LAB_GPUS=mixed LAB_MINJOBAGE="$AGE" LAB_CONF="$conf" \
 	    timeout 120 "$LAB/slurm" up "$T/slurm" "$port" || broken "no Slurm"
@@ -412,31 +464,42 @@ test_begin "kinds of jobs: $(slurmctld -V), slurmSource $source"
 : >"$T/kinds"
 lab_for_kinds
 backend_up
+a=00000000
 conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2 \
-    gpuGresNames='["gpu","shard","mps"]'
+    gpuGresNames='["gpu","shard","mps","dcu"]' \
+    "gpuPciAddrs={\"^n3\$\":[\"$a:00:00.0\",\"$a:01:00.0\",\"$a:02:00.0\",\"$a:03:00.0\"],
+    \"^n4\$\":[\"$a:03:00.0\",\"$a:02:00.0\",\"$a:01:00.0\",\"$a:00:00.0\"],
+    \"^n[58]\":[\"$a:01:00.0\",\"$a:03:00.0\",\"$a:00:00.0\",\"$a:02:00.0\"],
+    \"n6\":{\"1\":\"$a:03:00.0\",\"0\":\"$a:02:00.0\",\"3\":\"$a:00:00.0\",\"2\":\"$a:01:00.0\"}}"
 suite_up root
-hooks_on
+hooks_of_kinds
 began=$SECONDS
 is_function() { [ "$(type -t "$1")" = function ]; }
 acts=()
+# all at the same time; what wants whole nodes gets a little ahead
 for kind in "${PARALLEL[@]}"; do
 	wanted "$kind" || continue
-	! is_function "kind_$kind" || "kind_$kind"
-	is_function "act_$kind" || continue
-	(trap - EXIT; "act_$kind" 2>>"$T/log/act") &
+	(
+		trap - EXIT
+		"kind_$kind"
+		! is_function "act_$kind" || "act_$kind"
+	) 2>>"$T/log/act" &
 	acts+=($!)
+	[ "$kind" != exclusive ] || wait_for 10 grep -q "^exclusive" "$T/kinds"
 done
-say "submitted after $((SECONDS - began)) s"
 [ ${#acts[@]} -eq 0 ] || wait "${acts[@]}"
-wait_slow 300 queue_empty || { say "jobs that do not end:"; squeue -a; scancel_all; }
+say "submitted, and done to them what was to be done, after $((SECONDS - began)) s"
+# the one that waits for its time limit may go on
+only_timed_out() { squeue -h -a -o %j >"$T/queue" 2>&1 && ! grep -vqx timed-out "$T/queue"; }
+wait_slow 200 only_timed_out || { say "jobs that do not end:"; squeue -a; scancel_all; }
 say "queue empty after $((SECONDS - began)) s"
 for kind in "${ALONE[@]}"; do
 	wanted "$kind" || continue
 	"alone_$kind" 2>>"$T/log/act"
-	wait_slow 200 queue_empty || { say "$kind: jobs that do not end:"; squeue -a; scancel_all; }
+	say "$kind: $((SECONDS - began)) s"
 done
+wait_slow 200 queue_empty || { say "jobs that do not end:"; squeue -a; scancel_all; }
 say "all done after $((SECONDS - began)) s"
-wait_slow 60 queue_empty
 end=$((SECONDS + ${MATRIX_WAIT:-60}))
 until judge --quiet >/dev/null; do
 	[ $SECONDS -lt $end ] || break

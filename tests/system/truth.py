@@ -9,7 +9,7 @@ truth.py runs DIR           print the runs as Slurm knows them
 truth.py jobs URL TOKENFILE [--running]    print the backend's jobs, JSON lines
 
 compare options:
-  --topology block|interleaved   how the backend numbers threads
+  --topology block|interleaved|crossed   how the backend numbers threads
   --since EPOCH         leave out what was submitted before
   --wait SECONDS        ask again until all is right, at most so long
   --expect N            at least so many runs in Slurm's accounting
@@ -86,11 +86,20 @@ def hosts(text):
     return out
 
 
+# The system's number of each of Slurm's, in Slurm's order (socket by socket,
+# core by core, thread by thread); written by hand, as lscpu -e would show it.
+OS_IDS = {
+    # siblings are neighbours
+    "block": (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+    # siblings are eight apart
+    "interleaved": (0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15),
+    # and the cores are dealt to the sockets in turn: 0, 2, 4 and 6 to the first
+    "crossed": (0, 8, 2, 10, 4, 12, 6, 14, 1, 9, 3, 11, 5, 13, 7, 15),
+}
+
+
 def os_id(abstract, topology):
-    """Slurm counts thread by thread, core by core; Linux mostly numbers the
-    second threads of all cores behind the first ones."""
-    core, thread = divmod(abstract, THREADS)
-    return abstract if topology == "block" else core + thread * SOCKETS * CORES
+    return OS_IDS[topology][abstract]
 
 
 # --- Slurm's side -------------------------------------------------------------
@@ -218,7 +227,7 @@ def expected(f, seen, topology, gpus):
 def gpu_address(host, index, gpus):
     for pattern, addresses in gpus.items():
         if re.search(pattern, host):
-            return addresses[index]
+            return addresses[index if isinstance(addresses, list) else str(index)]
     return "no address for GPU %d of %s" % (index, host)
 
 

@@ -37,6 +37,12 @@ gres_is_gpu(const struct gres_names *names, struct span name)
 	return 0;
 }
 
+int
+gres_is_part(struct span name)
+{
+	return span_is(name, "shard") || span_is(name, "mps");
+}
+
 /* Up to the next comma outside parentheses. */
 static size_t
 item_length(struct span s)
@@ -161,7 +167,22 @@ struct devices {
 	int	(*each)(uint32_t index, void *arg);
 	void	*arg;
 	uint32_t count;
+	uint8_t	 seen[ACCELS_MAX / 8];	/* a GPU and shares of it are one device */
 };
+
+/* Indices beyond all bounds are not remembered. */
+static int
+is_seen(struct devices *d, uint32_t i)
+{
+	uint8_t bit = (uint8_t)(1 << (i % 8));
+	int seen;
+
+	if (i >= ACCELS_MAX)
+		return 0;
+	seen = d->seen[i / 8] & bit;
+	d->seen[i / 8] |= bit;
+	return seen;
+}
 
 static int
 on_range(uint32_t first, uint32_t last, void *arg)
@@ -172,9 +193,11 @@ on_range(uint32_t first, uint32_t last, void *arg)
 	if (last - first >= ACCELS_MAX || d->count > ACCELS_MAX)
 		return -1;
 	for (i = first;; i++) {
-		d->count++;
-		if (d->each(i, d->arg) == -1)
-			return -1;
+		if (!is_seen(d, i)) {
+			d->count++;
+			if (d->each(i, d->arg) == -1)
+				return -1;
+		}
 		if (i == last)
 			return 0;
 	}
@@ -205,7 +228,7 @@ int
 gres_each(struct span s, const struct gres_names *names,
     int (*each)(uint32_t index, void *arg), void *arg, uint32_t *count)
 {
-	struct devices d = { each, arg, 0 };
+	struct devices d = { .each = each, .arg = arg };
 	struct gres_item item;
 	int rc;
 

@@ -91,14 +91,16 @@ struct gres_item {
 /* list is a LIST value of the configuration (its JSON text); 0, or -1. */
 int gres_names_set(struct gres_names *names, const char *list);
 int gres_is_gpu(const struct gres_names *names, struct span name);
+/* Is it a part of a device?  Their number says nothing of that of the devices. */
+int gres_is_part(struct span name);
 /*
  * Takes the next item off *s, "gpu:a100:2(IDX:0,2)"; 1, 0 at the end, -1 when
  * it is none.
  */
 int gres_next(struct span *s, struct gres_item *item);
 /*
- * Each index of each GPU of one node's GRES=; *count gets their number, that
- * of items without indices included.  0, or -1 when it cannot be read or each()
+ * Each index of each GPU of one node's GRES=, once; *count gets their number,
+ * that of items without indices included.  0, or -1 when it cannot be read or each()
  * stopped.
  */
 int gres_each(struct span s, const struct gres_names *names,

@@ -6,13 +6,6 @@
 
 #include "collector/read.h"
 
-/* Parts of a device: their number says nothing of that of the devices. */
-static int
-is_part(struct span name)
-{
-	return span_is(name, "shard") || span_is(name, "mps");
-}
-
 /* GPUs are counted by their names' totals, by their types only without one. */
 struct gpu_count {
 	uint64_t	total;
@@ -29,7 +22,8 @@ count_gres(struct span name, struct span value, const struct gres_names *names,
 
 	if (colon != NULL)
 		plain.n = (size_t)(colon - name.p);
-	if (!gres_is_gpu(names, plain) || is_part(plain) || number_u32(value, &n) == -1)
+	if (!gres_is_gpu(names, plain) || gres_is_part(plain) ||
+	    number_u32(value, &n) == -1)
 		return;
 	if (colon != NULL)
 		gpus->typed += n;

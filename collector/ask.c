@@ -29,6 +29,7 @@ ask_start(struct collector *c, const struct ask *ask)
 	    ASK_DEADLINE_MS;
 	spec.max_bytes = spec.deadline_ms > ASK_DEADLINE_MS ?
 	    ASK_LONG_BYTES_MAX : ASK_BYTES_MAX;
+	spec.unset = ask->unset;
 	spec.on_output = ask->on_output;
 	spec.on_end = ask->on_end;
 	spec.arg = ask->arg;

@@ -59,6 +59,8 @@ struct slurm {
 	int		 known;		/* the configuration was read */
 	char		 json[24];	/* the option that asks for it; "" = there is none */
 	int		 json_known;
+	char		 json_list[1024];	/* what --json=list says */
+	size_t		 json_list_len;
 };
 
 void slurm_find(struct slurm *slurm, const char *bin_dir);
@@ -104,6 +106,7 @@ struct ask {
 	enum slurm_command cmd;
 	const char	*args[RUNNER_ARGS_MAX];	/* without argv[0]; NULL-terminated */
 	unsigned	 deadline_ms;
+	const char	*unset;		/* see struct command_spec */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	void	(*on_end)(const struct command_end *end, void *arg);
 	void	*arg;

@@ -15,7 +15,7 @@
 #include "common/log.h"
 
 #define ELEMENT_MAX	LINE_BYTES_MAX
-#define HELD_SHARE	8	/* a sighting is that much smaller than its JSON */
+#define HELD_SHARE	3	/* a sighting is that much smaller than its JSON */
 
 static int
 on_shape(const char *host, struct shape *shape, void *arg)
@@ -76,6 +76,7 @@ element_take(struct details *d, struct result *r, struct span element)
 		if (*word != '\0' && s.job.admin_comment != NULL &&
 		    strstr(s.job.admin_comment, word) != NULL)
 			s.job.flags |= JOB_OPTED_OUT;
+		s.job.slurm_info = json_info(element);
 		d->held += sizeof(s) + element.n / HELD_SHARE;
 		details_keep(r, &s);
 		return;

@@ -34,7 +34,7 @@ gres_add(struct span gres, struct json_job *j, uint32_t n, uint32_t *all,
 
 	if (colon != NULL)
 		gres.n = (size_t)(colon - gres.p);
-	if (gres_is_gpu(j->how->how->gpus, gres))
+	if (gres_is_gpu(j->how->how->gpus, gres) && !gres_is_part(gres))
 		*(colon != NULL ? named : all) += n;
 }
 

@@ -36,6 +36,12 @@ unsigned json_form(const char *list);
 enum record_verdict json_job(struct span element,
     const struct json_reading *how, struct sighting *s);
 
+/*
+ * json_info.c: what the element says of the job, for people: "name=value", a
+ * line each, in the place of scontrol's text.  Returns owned, or NULL.
+ */
+char *json_info(struct span element);
+
 /* json_acct.c: an element of jobs[] of sacct --json */
 enum record_verdict json_acct(struct span element,
     const struct json_reading *how, struct sighting *s);

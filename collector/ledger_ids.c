@@ -43,9 +43,11 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 	ask.args[n++] = "-D";
 	ask.args[n++] = "-a";
 	ledger_json_begin(l, json != NULL);
-	if (json != NULL)
+	if (json != NULL) {
 		ask.args[n++] = json;
-	else {
+		/* 22.05 writes its own question with it, and cannot read that. */
+		ask.unset = "SLURM_TIME_FORMAT=";
+	} else {
 		ask.args[n++] = "-P";
 		ask.args[n++] = "-n";
 		ask.args[n++] = "--noconvert";

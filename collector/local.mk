@@ -14,7 +14,7 @@ libslurmtext_a_SOURCES = \
 	collector/json_value.c collector/json_split.c \
 	collector/json_read.h collector/json_fields.c \
 	collector/json_job.c collector/json_resources.c \
-	collector/json_acct.c collector/json_form.c
+	collector/json_acct.c collector/json_info.c collector/json_form.c
 
 # Makes the configuration ready; apart, so that a test links it alone.
 noinst_LIBRARIES += libcollectorconf.a

@@ -25,6 +25,7 @@
 
 #define READ_STEP	(64u * 1024)	/* one read; a pipe holds as much */
 #define READS_A_TURN	16		/* before others get their turn */
+#define ENV_MAX		32		/* variables; slurm_environment() sets six */
 #define LINGER_MS	5000		/* pipes may stay open so long after the end */
 
 struct command {
@@ -362,9 +363,24 @@ pipe_watch(struct command *cmd, struct event **ev, int fd,
 	return event_add(*ev, NULL);
 }
 
+/* The runner's environment without what this command shall not see. */
+static void
+environment_of(const struct command *cmd, char *env[ENV_MAX + 1])
+{
+	const char *unset = cmd->spec.unset;
+	char **from = cmd->runner->env;
+	size_t n = 0;
+
+	for (; n < ENV_MAX && *from != NULL; from++)
+		if (unset == NULL || strncmp(*from, unset, strlen(unset)) != 0)
+			env[n++] = *from;
+	env[n] = NULL;
+}
+
 static int
 command_spawn(struct command *cmd)
 {
+	char *env[ENV_MAX + 1];
 	int out[2], err[2], rc;
 
 	if (pipe_new(out) == -1)
@@ -375,8 +391,8 @@ command_spawn(struct command *cmd)
 		close(out[1]);
 		return rc;
 	}
-	rc = spawn_command(&cmd->pid, cmd->spec.argv, cmd->runner->env, out[1],
-	    err[1]);
+	environment_of(cmd, env);
+	rc = spawn_command(&cmd->pid, cmd->spec.argv, env, out[1], err[1]);
 	close(out[1]);
 	close(err[1]);
 	if (pipe_watch(cmd, &cmd->out, out[0], on_out) == -1 ||

@@ -40,6 +40,7 @@ struct command_spec {
 	unsigned	 wait_ms;	/* it is started only then */
 	unsigned	 deadline_ms;	/* the time it is held does not count */
 	uint64_t	 max_bytes;
+	const char	*unset;		/* "NAME=": it goes without; constant, or NULL */
 	/* Bytes as they arrive; -1 ends the command.  May be NULL. */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	/* The last call; the command is gone when it returns. */

@@ -29,6 +29,19 @@ settle(struct collector *c, const char *json)
 	plan_kick(c);
 }
 
+/* What is beyond the room for it is no list of forms. */
+static int
+on_list_output(const char *p, size_t n, void *arg)
+{
+	struct slurm *slurm = &((struct collector *)arg)->slurm;
+	size_t room = sizeof(slurm->json_list) - 1 - slurm->json_list_len;
+
+	n = n < room ? n : room;
+	memcpy(slurm->json_list + slurm->json_list_len, p, n);
+	slurm->json_list_len += n;
+	return 0;
+}
+
 static void
 on_list(const struct command_end *end, void *arg)
 {
@@ -41,8 +54,11 @@ on_list(const struct command_end *end, void *arg)
 		settle(c, "--json");
 		return;
 	}
-	/* The list comes on standard error. */
-	form = json_form(end->err);
+	/* The list comes on standard error, or, from 25.11 on, on output. */
+	c->slurm.json_list[c->slurm.json_list_len] = '\0';
+	form = json_form(c->slurm.json_list);
+	if (form == 0)
+		form = json_form(end->err);
 	if (form > JSON_FORM_NEWEST)
 		log_warnx("Slurm's JSON begins with v0.0.%u, which is newer than "
 		    "what is known here: it is tried", form);
@@ -55,7 +71,7 @@ int
 source_settled(struct collector *c)
 {
 	struct ask ask = { .cmd = CMD_SQUEUE, .args = { "--json=list" },
-	    .on_end = on_list, .arg = c };
+	    .on_output = on_list_output, .on_end = on_list, .arg = c };
 
 	if (!c->set->json || c->slurm.json_known)
 		return 1;
@@ -65,8 +81,10 @@ source_settled(struct collector *c)
 		settle(c, "");
 	else if (c->slurm.version != 0 && c->slurm.version < FORMS_FROM)
 		settle(c, "--json");
-	else
+	else {
+		c->slurm.json_list_len = 0;
 		c->listing_forms = ask_start(c, &ask) != NULL;
+	}
 	return c->slurm.json_known;
 }
 

@@ -343,9 +343,11 @@ def text_differences(run, owned, meta, late, source):
     elif meta.get("jobScript", "").rstrip("\n") != script and not (
             (late or owned.flag == "late") and not meta.get("jobScript")):
         out.append("jobScript is %r, should be %r" % (meta.get("jobScript", "")[:60], script[:60]))
-    # slurmInfo is scontrol's text: there is none of it with slurmSource json
-    if not late and source != "json" and "JobId=%d" % run.job not in meta.get("slurmInfo", ""):
-        out.append("slurmInfo is %r" % meta.get("slurmInfo", "")[:40])
+    # scontrol's text, or what squeue has as JSON; of a doubtful name text all the same
+    info = meta.get("slurmInfo", "")
+    if not late and "JobId=%d" % run.job not in info and \
+            (source != "json" or "job_id=%d\n" % run.job not in info):
+        out.append("slurmInfo is %r" % info[:40])
     code = run.last["ExitCode"]
     # slurmctld says which signal, slurmdbd does not
     if run.last["State"].startswith("CANCELLED") and meta.get("exitCode") in ("0:15", "0:9"):

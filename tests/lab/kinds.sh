@@ -139,12 +139,14 @@ kind_het() {
 	job h2 labbob "sleep $S" -p main -n1 -w n2 : -p gpu -n1 -w n4 --gres=gpu:1
 }
 kind_requeued() {
-	job rq1 labalice "sleep $((S + 8))" -n2 --requeue
-	job rq2 labbob "sleep $((S + 8))" -p gpu -n1 --gres=gpu:1 --requeue
+	# requeued, they wait no more the next time
+	job rq1 labalice "[ -e $T/slurm/out/requeued ] || sleep 300; sleep 5" -n2 --requeue
+	job rq2 labbob "[ -e $T/slurm/out/requeued ] || sleep 300; sleep 5" -p gpu -n1 --gres=gpu:1 --requeue
 }
 act_requeued() {
 	settled "${id[rq1]}"
 	settled "${id[rq2]}" 1
+	: >"$T/slurm/out/requeued"
 	scontrol requeue "${id[rq1]}"
 	scontrol requeue "${id[rq2]}"
 	# a requeued job waits two minutes, where Slurm knows no requeue_delay
@@ -379,7 +381,7 @@ alone_while-down() {
 	ctld_with MinJobAge=3
 	wait_slow 120 forgotten "${id[db3]}" || say "slurmctld still knows job ${id[db3]}"
 	next=$(next_id)
-	ctld_with MinJobAge="$AGE" FirstJobId=1 MaxJobId=$((next + 4))
+	ctld_with MinJobAge="$AGE" FirstJobId=1 MaxJobId=$((next + 4)) MaxJobCount=$((next + 4))
 	kind=down-within
 	job dw1 labbob "sleep 4" -n2
 	flag=late
@@ -394,7 +396,7 @@ alone_while-down() {
 # The counter has been let wrap before.
 alone_id-reused() {
 	local n
-	wanted while-down || ctld_with FirstJobId=1 MaxJobId=$(($(next_id) + 2))
+	wanted while-down || ctld_with FirstJobId=1 MaxJobId=$(($(next_id) + 2)) MaxJobCount=$(($(next_id) + 2))
 	named=yes
 	for n in 1 2 3 4; do
 		name=id-$n

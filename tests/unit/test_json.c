@@ -77,6 +77,26 @@ test_state(void)
 }
 
 static void
+test_info(void)
+{
+	char *got = json_info(span_of("{\"job_id\":7,\"name\":\"a\\\"b\\nc\","
+	    "\"account\":\"\",\"job_state\":[\"RUNNING\",\"X\"],\"none\":null,"
+	    "\"time_limit\":{\"set\":true,\"infinite\":false,\"number\":20},"
+	    "\"job_resources\":{\"nodes\":{\"count\":1}},\"requeue\":true,"
+	    "\"gres_detail\":[]}"));
+
+	CHECK_STR(got, "job_id=7\nname=a\"b\nc\njob_state=RUNNING,X\n"
+	    "time_limit=20\nrequeue=true");
+	free(got);
+	got = json_info(span_of("{}"));
+	CHECK(got == NULL);
+	free(got);
+	got = json_info(span_of("[1"));
+	CHECK(got == NULL);
+	free(got);
+}
+
+static void
 check_number(const char *json, enum json_number want, int64_t value)
 {
 	int64_t v = -99;
@@ -253,6 +273,7 @@ main(void)
 {
 	test_text();
 	test_state();
+	test_info();
 	test_number();
 	test_members();
 	test_split();

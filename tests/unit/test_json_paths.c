@@ -183,13 +183,16 @@ complain(const char *what, const char *path, const char *with,
 
 /*
  * May it be absent, or unset, without a word?  Null is how some write "none",
- * an empty array how others say that nobody shares a node.
+ * an empty array how others say that nobody shares a node, 0 is the name of
+ * no reservation in 22.05.
  */
 static int
 is_quiet(const char *path, const char *with)
 {
 	return strcmp(with, "null") == 0 || is_one_of(path, may_lack) ||
-	    (strcmp(with, "[]") == 0 && strcmp(path, "shared") == 0);
+	    (strcmp(with, "[]") == 0 && strcmp(path, "shared") == 0) ||
+	    (strcmp(with, "\"text\"") == 0 &&
+	    strcmp(path, "reservation.name") == 0);
 }
 
 static void

@@ -343,8 +343,8 @@ job_read(struct reader *r, struct job *job)
 } while (0)
 
 /*
- * Texts: what is there stays, but for the reason and the state's own text,
- * which are truer at the end.
+ * Texts: what is there stays, but for the reason and Slurm's own text about
+ * the job, which are truer at the end.
  */
 static int
 merge_texts(struct job *into, struct job *from)
@@ -357,7 +357,8 @@ merge_texts(struct job *into, struct job *from)
 		old = text_at(into, i);
 		new = text_at(from, i);
 		if (*new == NULL || (*old != NULL && !(later &&
-		    texts[i].at == offsetof(struct job, reason))))
+		    (texts[i].at == offsetof(struct job, reason) ||
+		    texts[i].at == offsetof(struct job, slurm_info)))))
 			continue;
 		free(*old);
 		*old = *new;

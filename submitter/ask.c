@@ -92,6 +92,7 @@ refuse_double(struct ask *k, struct spool_run *run)
 	snprintf(why, sizeof(why), "another run of this job is in the way "
 	    "(%.300s)", run->reason);
 	relay_refuse(k->s->relay, run, DEST_REST, why);
+	late_sister(k->s->late, run);
 }
 
 /* What the listing means for one run; last: not shown is not there. */

@@ -79,6 +79,7 @@ closed_judge(struct submitter *s, struct spool_run *run,
 			    "the last such line)",
 			    (unsigned long long)run->key.job, run->key.cluster,
 			    (long long)run->key.start, held);
+		late_end(s->late, run);
 		run->phase[DEST_REST] = PHASE_DONE;
 		run->reason[0] = '\0';
 		settled(s, run);
@@ -134,12 +135,14 @@ row_tell(struct mending *m, const struct spool_run *run, const char *action)
 	wr_clear(&w);
 }
 
-/* Is it one of those that the admin has named, if any were? */
+/* Is it of the jobs and the cluster that the admin has named, if any were? */
 static int
 is_wanted(const struct ctl_request *req, const struct run_key *key)
 {
 	uint32_t i;
 
+	if (req->text[0] != '\0' && strcmp(req->text, key->cluster) != 0)
+		return 0;
 	for (i = 0; i < req->n_ids; i++)
 		if (req->ids[i] == key->job)
 			return 1;

@@ -6,6 +6,7 @@ libbodies_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 libbodies_a_SOURCES = \
 	submitter/payload.c submitter/payload.h submitter/payload_json.c \
 	submitter/payload_conf.c submitter/payload_conf.h \
+	submitter/payload_meta.c \
 	submitter/topology.c submitter/topology.h \
 	submitter/topology_shape.c submitter/topology_shape.h \
 	submitter/nodelist.c submitter/nodelist.h \
@@ -74,7 +75,7 @@ librelay_a_SOURCES = \
 	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
 	submitter/gate.c \
 	submitter/paging.c submitter/paging.h \
-	submitter/seen.c submitter/ask.c submitter/closed.c submitter/resync.c submitter/denial.c \
+	submitter/seen.c submitter/ask.c submitter/closed.c submitter/late.c submitter/resync.c submitter/denial.c \
 	submitter/resync_ask.c submitter/resync_topology.c \
 	submitter/nodes.c submitter/verbs.c
 

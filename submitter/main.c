@@ -254,10 +254,11 @@ on_start(struct worker *w)
 	s->resync = resync_new(s);
 	s->sync = sync_new(s);
 	s->nodes = nodes_new(s);
+	s->late = late_new(s);
 	s->age = submitter_timer(s, on_age, s);
 	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
-	    s->ask == NULL || s->denial == NULL || s->resync == NULL || s->sync == NULL ||
-	    s->nodes == NULL ||
+	    s->ask == NULL || s->denial == NULL || s->resync == NULL ||
+	    s->sync == NULL || s->nodes == NULL || s->late == NULL ||
 	    s->age == NULL)
 		fatalx("out of memory");
 	conf_swap(s);

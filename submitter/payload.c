@@ -213,85 +213,6 @@ write_shared(enum backend backend, enum job_shared shared, struct writer *w)
 		field_number(w, "exclusive", exclusive[shared]);
 }
 
-/* One key of metaData; open says whether one was written before. */
-static void
-meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
-{
-	wr_u8(w, *open ? ',' : '{');
-	*open = 1;
-	wr_u8(w, '"');
-	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_string_max(w, s, max);
-}
-
-static void
-meta_text(const struct payload *p, enum meta_field field, struct writer *w,
-    int *open, const char *s, size_t max)
-{
-	if (s == NULL || *s == '\0' || max == 0 ||
-	    (p->fields & 1u << field) == 0)
-		return;
-	meta(w, open, meta_field_names[field], s, max);
-}
-
-static void
-meta_number(const struct payload *p, enum meta_field field, struct writer *w,
-    int *open, uint64_t v)
-{
-	char buf[24];
-
-	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)v);
-	meta_text(p, field, w, open, buf, sizeof(buf));
-}
-
-/* What people should know of a run whose threads Slurm no longer had. */
-static const char *
-message_of(const struct job *job, int threads)
-{
-	if (job->message != NULL && *job->message != '\0')
-		return job->message;
-	if (threads || job->shared == SHARED_NONE)
-		return NULL;
-	return "The hardware threads of this job are not known: "
-	    "its nodes are shown whole, with all jobs on them.";
-}
-
-static void
-write_meta(const struct payload *p, const struct payload_how *how,
-    const struct job *job, int threads, struct writer *w)
-{
-	const size_t all = SIZE_MAX / 8;
-	char code[32];
-	int open = 0;
-
-	TEXT(w, ",\"metaData\":");
-	meta_text(p, META_JOB_NAME, w, &open, job->name, all);
-	meta_text(p, META_JOB_SCRIPT, w, &open, job->script, how->script_max);
-	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info,
-	    how->info_max);
-	if (job->submit > 0)
-		meta_number(p, META_SUBMIT_TIME, w, &open,
-		    (uint64_t)job->submit);
-	if (job->array_job != 0)
-		meta_number(p, META_ARRAY_TASK, w, &open, job->array_task);
-	if (job->het_job != 0)
-		meta_number(p, META_HET_JOB, w, &open, job->het_job);
-	if (job->exit_code != -1 && job->state != END_NOT) {
-		snprintf(code, sizeof(code), "%d:%d",
-		    (int)((unsigned)job->exit_code >> 8 & 0xff),
-		    (int)((unsigned)job->exit_code & 0x7f));
-		meta_text(p, META_EXIT_CODE, w, &open, code, all);
-	}
-	if (job->reason != NULL && strcmp(job->reason, "None") != 0)
-		meta_text(p, META_REASON, w, &open, job->reason, all);
-	meta_text(p, META_MESSAGE, w, &open, message_of(job, threads), all);
-	if (open)
-		wr_u8(w, '}');
-	else
-		TEXT(w, "{}");
-}
-
 int
 payload_tags(const struct payload *p)
 {
@@ -360,7 +281,7 @@ payload_start(const struct payload *p, const struct payload_how *how,
 	if (how->tags)
 		write_tags(p, how->backend, job, w);
 	if (!how->bare)
-		write_meta(p, how, job, threads, w);
+		payload_meta_write(p, how, job, threads, w);
 	wr_u8(w, '}');
 	if (wr_end(w) == -1)
 		*why = "the body is too long";

@@ -78,6 +78,15 @@ int64_t payload_stop_time(enum backend backend, const struct job *job);
 /* edit_meta's body (from 1.5): one key of metaData. */
 void payload_edit_meta(const struct payload *p, const struct run_key *key,
     const char *field, const char *value, struct writer *w);
+/* 1 when metaDataFields has message. */
+int payload_has_message(const struct payload *p);
+/*
+ * What of metaData only the end of a run has told, as metaDataFields allow:
+ * exit code, reason, and with info the text of slurmInfo.
+ */
+typedef void payload_late_fn(const char *field, const char *value, void *arg);
+void payload_meta_late(const struct payload *p, const struct job *job,
+    int info, payload_late_fn *fn, void *arg);
 /* delete_job's body. */
 void payload_delete(const struct payload *p, const struct run_key *key,
     struct writer *w);

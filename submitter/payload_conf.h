@@ -23,6 +23,13 @@ enum meta_field {
 };
 extern const char *const meta_field_names[META__COUNT];
 
+struct payload;
+struct payload_how;
+struct writer;
+/* payload_meta.c: the member metaData of a start; threads: they are in it. */
+void payload_meta_write(const struct payload *p, const struct payload_how *how,
+    const struct job *job, int threads, struct writer *w);
+
 #define CLUSTER_NAMES_MAX	64	/* clusters of one slurmdbd */
 
 struct payload {

@@ -43,6 +43,13 @@ relay_open(const struct relay *r)
 	return gate_width(&r->gate) > 0;
 }
 
+int
+relay_idle(const struct relay *r)
+{
+	return r->gate.state == GATE_OPEN && r->in_flight == 0 &&
+	    r->at == r->n_queue && !r->lost;
+}
+
 void
 relay_told(struct relay *r, const struct verdict *v)
 {
@@ -311,8 +318,10 @@ on_run(evutil_socket_t fd, short what, void *arg)
 		queue_next(r);
 	}
 	/* Nothing in flight wakes us: the next due row must. */
-	if (r->in_flight == 0)
+	if (r->in_flight == 0) {
 		due_timer(r);
+		late_kick(r->s->late);
+	}
 	seen_kick(r->s->seen);
 }
 

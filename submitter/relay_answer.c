@@ -158,6 +158,7 @@ start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 static void
 stop_done(struct relay *r, struct spool_run *run)
 {
+	late_end(r->s->late, run);
 	run->phase[DEST_REST] = PHASE_DONE;
 	run->tries[DEST_REST] = 0;
 	run->reason[0] = '\0';

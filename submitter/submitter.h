@@ -27,6 +27,7 @@ struct resync;
 struct seen;
 struct sync;
 struct nodes;
+struct late;
 
 #define SKIPS_MAX	64	/* runs that workers died on twice; more is no accident */
 
@@ -47,6 +48,8 @@ struct counters {
 	uint64_t	 nats_stops;
 	uint64_t	 nats_unsure;
 	uint64_t	 commits;
+	uint64_t	 late;		/* late knowledge delivered */
+	uint64_t	 late_lost;	/* and given up */
 };
 
 struct submitter {
@@ -60,6 +63,7 @@ struct submitter {
 	struct resync	*resync;
 	struct sync	*sync;
 	struct nodes	*nodes;
+	struct late	*late;
 	struct event	*age;		/* of tombstones */
 	struct names	*names;
 	struct topology	*topology;
@@ -129,6 +133,9 @@ void relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
 void relay_rolled_back(struct relay *r);
 void relay_status(struct relay *r, uint64_t request);
 
+/* 1 when it is open, and nothing is under way or due by REST. */
+int relay_idle(const struct relay *r);
+
 /* relay_nats.c: the same towards NATS */
 void relay_nats_kick(struct submitter *s);
 /* Takes nc; the first one makes the connection. */
@@ -159,6 +166,16 @@ void closed_unknown(struct submitter *s, struct spool_run *run);
  */
 unsigned closed_mend(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
+
+/* late.c: late knowledge */
+struct late *late_new(struct submitter *s);
+void late_free(struct late *l);
+/* Nothing more urgent is there. */
+void late_kick(struct late *l);
+/* This run's stop is delivered: what its start could not tell is owed. */
+void late_end(struct late *l, const struct spool_run *run);
+/* This run was refused for good: the one that is shown gets a message. */
+void late_sister(struct late *l, const struct spool_run *refused);
 
 /* resync.c: cc-backend's running jobs against ours */
 struct resync *resync_new(struct submitter *s);

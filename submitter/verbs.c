@@ -71,6 +71,8 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "repeated_starts", (unsigned long long)s->n.repeated },
 		{ "closed_by_others", (unsigned long long)s->n.closed },
 		{ "victims", (unsigned long long)s->n.victims },
+		{ "late_due", (unsigned long long)spool_late_count(s->spool) },
+		{ "late_given_up", (unsigned long long)s->n.late_lost },
 		{ "records", (unsigned long long)s->n.records },
 		{ "records_refused",
 		    (unsigned long long)s->n.records_refused },

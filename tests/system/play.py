@@ -464,9 +464,10 @@ class Fake:
         except FileNotFoundError:
             return []
 
-    def effects(self, run=None):
-        """Effects in order, of one run or of all."""
+    def effects(self, run=None, late=False):
+        """Effects in order, of one run or of all; without late knowledge, unless asked for."""
         return [e["effect"] for e in self.lines() if "jobId" in e and
+                (late or e["effect"] != "edit_meta") and
                 (run is None or (e["cluster"], e["jobId"], e["startTime"]) == run.key())]
 
 

@@ -249,6 +249,7 @@ begin(void)
 	s.resync = resync_new(&s);
 	s.sync = sync_new(&s);
 	s.nodes = nodes_new(&s);
+	s.late = late_new(&s);
 	spool_mark(s.spool, "alpha", 0);
 }
 
@@ -266,6 +267,7 @@ end(void)
 	resync_free(s.resync);
 	sync_free(s.sync);
 	nodes_free(s.nodes);
+	late_free(s.late);
 	backlog_free(s.backlog);
 	payload_free(s.payload);
 	topology_free(s.topology);
@@ -709,6 +711,80 @@ test_tags(void)
 	end();
 }
 
+static void
+put_end(uint64_t id, int64_t start, int64_t end, int code, const char *info)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_PARTIAL;
+	job.end = end;
+	job.state = END_FAILED;
+	job.exit_code = code;
+	job.slurm_info = strdup(info);
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	relay_kick(s.relay);
+}
+
+/* What the end told goes last of all, and is tried a few times. */
+static void
+test_late(void)
+{
+	struct spool_late late;
+	int64_t a;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 201, "{}");
+	phase_set(a, PHASE_SEEN);
+	put_end(1, 1000, 1100, 3 << 8, "JobState=FAILED");
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_STOP, 1));
+	put(2, 1001, 0);
+	turn(500, 2);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(phase_of(a), PHASE__COUNT);
+	turn(100, 0);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, WHAT_START, 2));
+	answer(0, 201, "{}");
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_META, 1));
+	CHECK_STR(sent[0].body, "{\"jobId\":1,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"payload\":{\"key\":\"exitCode\","
+	    "\"value\":\"3:0\"}}");
+	answer(0, 0, NULL);
+	CHECK_INT(spool_late_count(s.spool), 2);
+	turn(3000, 1);
+	answer(0, 200, "{}");
+	CHECK(strstr(sent[0].body, "JobState=FAILED") != NULL);
+	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
+	CHECK_INT(spool_late_next(s.spool, &late), 1);
+	CHECK_INT(late.tries, 1);
+	CHECK(late.due > spool_now(s.spool) + 10000);
+	CHECK_INT(spool_late_wait(s.spool, late.id, 0, 7), 0);
+	spool_late_clear(&late);
+	relay_kick(s.relay);
+	turn(500, 1);
+	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
+	CHECK_INT(spool_late_count(s.spool), 0);
+	CHECK_INT(s.n.late_lost, 1);
+	/* an older one has no such request */
+	s.backend = BACKEND_1_4_3;
+	phase_set(put(3, 1000, 1100), PHASE_STOP);
+	turn(500, 1);
+	answer(0, 200, "{}");
+	CHECK_INT(spool_late_count(s.spool), 0);
+	end();
+}
+
 int
 main(void)
 {
@@ -729,6 +805,7 @@ main(void)
 	test_closed_running();
 	test_halves();
 	test_tags();
+	test_late();
 	test_sisters();
 	conf_clear(&worker.conf);
 	event_base_free(worker.base);

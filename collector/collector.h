@@ -239,8 +239,12 @@ void cycle_poll(struct cycle *y);
 void cycle_clock(struct cycle *y);
 int cycle_busy(const struct cycle *y);
 uint32_t cycle_number(const struct cycle *y);
+/* Wall clock when the last question was asked that squeue has answered in full; 0 = never. */
+int64_t cycle_listed_at(const struct cycle *y);
 /* Jobs that slurmctld knew when it was asked last. */
 size_t cycle_jobs(const struct cycle *y);
+/* Accounting has no end of a job that left squeue: slurmctld is asked in the next cycle. */
+void cycle_left(struct cycle *y, uint64_t job);
 /* Details are wanted in this cycle or the next. */
 void cycle_want_details(struct cycle *y);
 void cycle_resume(struct cycle *y);
@@ -446,6 +450,7 @@ struct collector {
 	int		 clock_works;	/* sdiag says what it should */
 	int		 clock_tried;
 	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
+	struct log_limit contradicted;	/* ends that squeue does not agree with */
 	int64_t		 poll_at;	/* monotonic ms: the next one */
 	int64_t		 polled;	/* wall clock of the last */
 	int64_t		 hosts_at;	/* monotonic s: shapes were read */

@@ -29,11 +29,14 @@ struct cycle {
 	struct details	*details;
 	struct lines	 lines;
 	struct idmap	 news;		/* jobs with a run that is not known */
+	struct idmap	 left;		/* jobs whose end accounting does not have */
 	uint32_t	 number;
 	unsigned	 bad;
 	size_t		 listed;	/* rows of this answer */
 	size_t		 known;		/* of them, of runs that were open before */
 	size_t		 jobs;		/* rows of the last whole one */
+	int64_t		 asked_at;	/* wall clock */
+	int64_t		 listed_at;	/* when the last whole answer was asked for */
 	unsigned	 commands;	/* of this cycle, accounting's among them */
 	unsigned	 without_clock;	/* cycles */
 	int		 clock_due;	/* after the details */
@@ -66,6 +69,12 @@ uint32_t
 cycle_number(const struct cycle *y)
 {
 	return y->number;
+}
+
+int64_t
+cycle_listed_at(const struct cycle *y)
+{
+	return y->listed_at;
 }
 
 size_t
@@ -205,7 +214,10 @@ on_details(struct details *d, int ok, void *arg)
 		cycle_idle(y);
 }
 
-/* New runs, and those whose end came before anybody asked for resources. */
+/*
+ * New runs, those whose end came before anybody asked for resources, and those
+ * whose end accounting lacks, for slurmctld remembers it for a while.
+ */
 static int
 want_details(struct cycle *y)
 {
@@ -214,6 +226,9 @@ want_details(struct cycle *y)
 
 	details_forget(y->details);
 	while ((job = idmap_next(&y->news, &at, NULL)) != 0)
+		if (details_want(y->details, job) == -1)
+			break;
+	for (at = 0; (job = idmap_next(&y->left, &at, NULL)) != 0;)
 		if (details_want(y->details, job) == -1)
 			break;
 	ledger_details_wanted(y->c->ledger, y->details);
@@ -243,9 +258,16 @@ ask_details(struct cycle *y)
 	}
 	if (all)
 		y->all_at = now_s();
+	idmap_clear(&y->left);
 	y->step = STEP_DETAILS;
 	y->commands++;
 	details_start(y->details, all);
+}
+
+void
+cycle_left(struct cycle *y, uint64_t job)
+{
+	(void)idmap_put(&y->left, job, NULL);
 }
 
 void
@@ -287,7 +309,9 @@ row_listed(struct cycle *y, const struct listed *row)
 		run->seen = y->number;
 		if (run->flags & OPEN_LEFT)
 			run->tries = 0;
-		run->flags &= (uint8_t)~OPEN_LEFT;
+		run->flags &= (uint8_t)~(OPEN_LEFT | OPEN_RUNS);
+		if (row->state->phase == PHASE_RUNNING)
+			run->flags |= OPEN_RUNS;
 		if ((run->flags & (OPEN_DETAILED | OPEN_IGNORED)) != 0 &&
 		    !asks_has(c->asks, row->job, row->start))
 			return;
@@ -388,6 +412,7 @@ on_list_end(const struct command_end *end, void *arg)
 	}
 	health_good(&y->c->ctld);
 	y->jobs = y->listed;
+	y->listed_at = y->asked_at;
 	sweep(y);
 	asks_listed(y->c->asks, y->known > 0);
 	cycle_third(y);
@@ -406,6 +431,7 @@ cycle_poll(struct cycle *y)
 	y->step = STEP_LIST;
 	y->number++;
 	y->commands = 1;
+	y->asked_at = now_wall();
 	y->bad = 0;
 	y->listed = 0;
 	y->known = 0;

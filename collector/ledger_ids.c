@@ -18,6 +18,7 @@
 #define IDS_MAX		4000		/* jobs in one question */
 #define WAIT_FIRST_S	10		/* for an end that accounting has not yet */
 #define WAIT_MAX_S	3600
+#define SLURMCTLD_TRIES	4		/* it remembers an end for minutes */
 #define RUNAWAY_TRIES	9		/* about an hour after it left */
 
 static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
@@ -128,6 +129,9 @@ left_again(struct collector *c, uint64_t job)
 			wait *= 2;
 		if (wait > WAIT_MAX_S)
 			wait = WAIT_MAX_S;
+		/* Perhaps accounting never will; slurmctld may know by now. */
+		if (run->tries < SLURMCTLD_TRIES)
+			cycle_left(c->cycle, job);
 		if (run->tries < UINT8_MAX)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;

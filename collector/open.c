@@ -31,7 +31,7 @@ free_slot(struct open_runs *o, uint64_t job)
 {
 	size_t k;
 
-	for (k = slot_of(o, job); o->slots[k].flags & OPEN_USED;
+	for (k = slot_of(o, job); o->slots[k].job != 0;
 	    k = (k + 1) & (o->cap - 1))
 		continue;
 	return &o->slots[k];
@@ -47,7 +47,7 @@ grow(struct open_runs *o)
 	if (next.slots == NULL)
 		return -1;
 	for (i = 0; i < o->cap; i++)
-		if (o->slots[i].flags & OPEN_USED)
+		if (o->slots[i].job != 0)
 			*free_slot(&next, o->slots[i].job) = o->slots[i];
 	next.n = o->n;
 	free(o->slots);
@@ -69,7 +69,6 @@ open_put(struct open_runs *o, uint64_t job, int64_t start)
 	run->job = job;
 	run->start = start;
 	run->start_now = (uint32_t)start;
-	run->flags = OPEN_USED;
 	o->n++;
 	return run;
 }
@@ -85,7 +84,7 @@ open_of_job(struct open_runs *o, uint64_t job, size_t *at)
 		return NULL;
 	for (k = *at; k < o->cap; k++) {
 		run = &o->slots[(slot_of(o, job) + k) & (o->cap - 1)];
-		if (!(run->flags & OPEN_USED))
+		if (run->job == 0)
 			return NULL;
 		if (run->job == job) {
 			*at = k + 1;
@@ -130,7 +129,7 @@ struct open_run *
 open_next(struct open_runs *o, size_t *at)
 {
 	while (*at < o->cap)
-		if (o->slots[(*at)++].flags & OPEN_USED)
+		if (o->slots[(*at)++].job != 0)
 			return &o->slots[*at - 1];
 	return NULL;
 }
@@ -141,7 +140,7 @@ open_remove(struct open_runs *o, struct open_run *run)
 	size_t hole = (size_t)(run - o->slots), k, home;
 
 	o->n--;
-	for (k = (hole + 1) & (o->cap - 1); o->slots[k].flags & OPEN_USED;
+	for (k = (hole + 1) & (o->cap - 1); o->slots[k].job != 0;
 	    k = (k + 1) & (o->cap - 1)) {
 		home = slot_of(o, o->slots[k].job);
 		if (((k - home) & (o->cap - 1)) < ((k - hole) & (o->cap - 1)))

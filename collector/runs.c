@@ -106,8 +106,11 @@ open_note(struct collector *c, struct open_run *run, const struct sighting *s,
 	    s->job.restarts : UINT16_MAX);
 	run->seen = cycle_number(c->cycle);
 	run->tries = 0;
-	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_HELD);
+	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_HELD |
+	    OPEN_RUNS);
 	run->flags |= OPEN_DETAILED;
+	if (s->state->phase == PHASE_RUNNING)
+		run->flags |= OPEN_RUNS;
 	if (s->job.flags & JOB_HOLD)
 		run->flags |= OPEN_HELD;
 }
@@ -317,6 +320,46 @@ row_send(struct collector *c, struct sighting *s, struct open_run *run)
 	return ROW_SENT;
 }
 
+#define CLOCKS_DIFFER	30	/* seconds, between slurmctld's host and ours */
+#define DISPUTE_TRIES	2	/* questions to slurmctld, then accounting is believed */
+
+static void
+dispute(struct collector *c, struct open_run *run, const struct job *job)
+{
+	unsigned held;
+
+	run->flags |= OPEN_DISPUTED;
+	if (log_allowed(&c->contradicted, &held))
+		log_warnx("job %llu has ended at %lld, says accounting, but "
+		    "squeue shows it running after that: it is not ended (%u "
+		    "more such since the last line)",
+		    (unsigned long long)job->key.job, (long long)job->end,
+		    held);
+}
+
+/*
+ * Accounting says that it has ended, and when slurmctld was asked last it ran.
+ * Mostly it has ended since, and the next poll will show it; but another
+ * slurmctld of this name may have told slurmdbd that nothing runs.  Then it is
+ * slurmctld that knows the end, when it comes.
+ */
+static int
+is_contradicted(struct collector *c, struct open_run *run,
+    const struct job *job)
+{
+	if (run == NULL || c->ctld.away)
+		return 0;
+	if ((run->flags & (OPEN_RUNS | OPEN_LEFT)) == OPEN_RUNS) {
+		if (job->end + CLOCKS_DIFFER < cycle_listed_at(c->cycle))
+			dispute(c, run, job);
+		return 1;
+	}
+	if (!(run->flags & OPEN_DISPUTED) || run->tries >= DISPUTE_TRIES)
+		return 0;
+	cycle_left(c->cycle, run->job);
+	return 1;
+}
+
 /* A moment for slurmctld to forget, and for clocks to differ. */
 #define MEMORY_MARGIN	30
 
@@ -333,6 +376,8 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	run = open_of_row(c, s);
 	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
 	    !asks_has(c->asks, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	if (is_contradicted(c, run, job))
 		return ROW_NOTHING;
 	/* slurmdbd heard of the end before the start: it will know more soon. */
 	if (job->partition == NULL && (run == NULL ||

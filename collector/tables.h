@@ -37,12 +37,13 @@ uint64_t run_number(uint64_t job, int64_t start);
 #define OPEN_LEFT	2u	/* squeue does not show it any more */
 #define OPEN_IGNORED	4u	/* on ignored hosts only: nothing is sent of it */
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
-#define OPEN_USED	16u
+#define OPEN_RUNS	16u	/* slurmctld said that it runs when it was asked last */
 #define OPEN_UNLISTED	32u	/* not (yet) among those that a new submitter knows */
 #define OPEN_HELD	64u	/* nobody saw it running: its start is held */
+#define OPEN_DISPUTED	128u	/* accounting has an end at which it ran on */
 
 struct open_run {
-	uint64_t	job;
+	uint64_t	job;		/* 0 = the slot is free */
 	int64_t		start;		/* as first sent */
 	uint32_t	start_now;	/* as Slurm says by now */
 	uint32_t	submit;		/* 0 = unknown */

@@ -13,7 +13,7 @@ suite_up
 hooks_on
 prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" status >/dev/null; }
 status() { ctl status 2>/dev/null | grep -E "$1"; }
-cursor() { status 'collector.*cursor'; }
+cursor() { status '^ *cursor '; }
 away=20
 [ -z "${CSA_LONG:-}" ] || away=1800
 one labalice 3 -n1 -J first

@@ -12,7 +12,7 @@ conf slurmPollInterval=1 ccPollInterval=3
 suite_up
 hooks_on
 stops() { grep -c '"effect":"stop"' "$LEDGER"; }
-cursor() { ctl status | grep -E 'collector.*cursor'; }
+cursor() { ctl status | grep -E '^ *cursor '; }
 for ((i = 0; i < 8; i++)); do
 	one labalice 600 -n1 -J stays
 done

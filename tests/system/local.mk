@@ -43,6 +43,8 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/530-commands.sh \
 	tests/system/540-right-taken.sh \
 	tests/system/550-other-slurm.sh \
+	tests/system/551-older-slurmdbd.sh \
+	tests/system/552-cold-start.sh \
 	tests/system/560-clusters.sh \
 	tests/system/450-nats-trouble.sh \
 	tests/system/answers.py \

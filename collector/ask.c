@@ -30,6 +30,7 @@ ask_start(struct collector *c, const struct ask *ask)
 	spec.max_bytes = spec.deadline_ms > ASK_DEADLINE_MS ?
 	    ASK_LONG_BYTES_MAX : ASK_BYTES_MAX;
 	spec.unset = ask->unset;
+	spec.wait_ms = limit_take(c, ask->cmd, ask->script);
 	spec.on_output = ask->on_output;
 	spec.on_end = ask->on_end;
 	spec.arg = ask->arg;

@@ -56,6 +56,9 @@ struct slurm {
 	int		 private_jobs;	/* PrivateData has jobs */
 	int		 accounting;	/* slurmdbd is there to be asked */
 	int64_t		 min_job_age;	/* seconds slurmctld remembers an ended job */
+	uint32_t	 limit_bucket;	/* of requests by user; 0 = there is no limit */
+	uint32_t	 limit_rate;	/* tokens that come back */
+	uint32_t	 limit_period;	/* in so many seconds */
 	int		 known;		/* the configuration was read */
 	char		 json[24];	/* the option that asks for it; "" = there is none */
 	int		 json_known;
@@ -88,6 +91,8 @@ struct health {
 	int		 said;		/* that it is away */
 	struct log_limit limit;
 	int		 returned;	/* it was away and is back: look at it again */
+	uint64_t	 refused;	/* answers: too many requests */
+	struct log_limit refusals;
 };
 
 void health_good(struct health *h);
@@ -107,6 +112,7 @@ struct ask {
 	const char	*args[RUNNER_ARGS_MAX];	/* without argv[0]; NULL-terminated */
 	unsigned	 deadline_ms;
 	const char	*unset;		/* see struct command_spec */
+	int		 script;	/* it may wait for all others */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	void	(*on_end)(const struct command_end *end, void *arg);
 	void	*arg;
@@ -117,6 +123,21 @@ struct ask {
  * only, after which nothing is called.
  */
 struct command *ask_start(struct collector *c, const struct ask *ask);
+
+/* limit.c: slurmctld's limit of requests */
+
+struct limit {
+	int64_t		 tokens;	/* by the thousand; below 0 = lent */
+	int64_t		 at;		/* monotonic ms of that; 0 = never */
+	int64_t		 script_at;	/* the next script, no sooner */
+};
+
+/* Does it concern us? */
+int limit_on(const struct collector *c);
+/* One more command: ms that it has to wait. */
+unsigned limit_take(struct collector *c, enum slurm_command cmd, int script);
+/* ms between two polls, at least. */
+int64_t limit_poll_ms(const struct collector *c);
 
 /* hosts.c: shapes of hosts */
 
@@ -429,6 +450,7 @@ struct collector {
 	struct hosts	*hosts;
 	struct health	 ctld;
 	struct health	 dbd;
+	struct limit	 limit;
 	struct open_runs open;
 	struct done_runs done;
 	struct cycle	*cycle;

@@ -17,7 +17,7 @@
 #define EVENTS_MAX	65536	/* the listener keeps no more either */
 #define SINGLY_MIN	3	/* so many are always asked for singly */
 #define SINGLY_COST	340	/* jobs in one answer that cost what a command costs */
-#define SINGLY_MAX	30	/* slurmctld's rate limit has a bucket of 30 */
+#define SINGLY_MAX	30	/* one after the other: no answer is to wait for more */
 #define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000	/* jobs */
 #define WAIT_MAX_S	30
@@ -223,6 +223,9 @@ singly(const struct events *e)
 {
 	size_t n = cycle_jobs(e->c->cycle) / SINGLY_COST;
 
+	/* Where requests are counted, all jobs cost less than one does. */
+	if (limit_on(e->c))
+		return 1;
 	if (n < SINGLY_MIN)
 		n = SINGLY_MIN;
 	return n < SINGLY_MAX ? n : SINGLY_MAX;

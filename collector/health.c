@@ -7,12 +7,14 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "collector/collector.h"
 #include "common/log.h"
 
 #define WAIT_FIRST_MS	1000
 #define WAIT_MAX_MS	60000
+#define REFUSED_WAIT_MS	5000	/* ten tokens are back then */
 
 void
 health_good(struct health *h)
@@ -29,12 +31,35 @@ health_good(struct health *h)
 		    (long long)(h->answered - h->since));
 }
 
+/*
+ * Too many requests of our user, ours among them: slurmctld is well, and
+ * wants to be left alone a moment.  Its commands wait and try again by
+ * themselves, so that this comes from a hasty one or a wrapper.
+ */
+static int
+is_refusal(struct health *h, const char *why)
+{
+	unsigned held;
+
+	if (strstr(why, "Rate limit exceeded") == NULL)
+		return 0;
+	h->refused++;
+	h->next = now_ms() + REFUSED_WAIT_MS;
+	if (log_allowed(&h->refusals, &held))
+		log_notice("%s refuses, too many requests were made as this "
+		    "user: asked again in %d s", h->name,
+		    REFUSED_WAIT_MS / 1000);
+	return 1;
+}
+
 void
 health_bad(struct health *h, const char *why)
 {
 	int64_t wait = WAIT_FIRST_MS;
 	unsigned i, held;
 
+	if (is_refusal(h, why))
+		return;
 	for (i = 0; i < h->fails && wait < WAIT_MAX_MS; i++)
 		wait *= 2;
 	if (wait > WAIT_MAX_MS)

@@ -30,7 +30,8 @@ worker_PROGRAMS += collector/collector
 collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
 	collector/collector.h \
-	collector/now.c collector/health.c collector/slurm.c collector/ask.c \
+	collector/now.c collector/limit.c collector/health.c \
+	collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \
 	collector/details.h collector/details.c collector/details_json.c \
 	collector/exact.c collector/source.c \

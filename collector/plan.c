@@ -37,12 +37,14 @@ on_hosts(void *arg)
 static void
 poll_due(struct collector *c)
 {
-	int64_t now = now_ms();
+	int64_t now = now_ms(), least;
 
 	if (now < c->poll_at || cycle_busy(c->cycle) ||
 	    health_wait(&c->ctld) > 0)
 		return;
-	c->poll_at = now + c->set->poll * 1000;
+	least = limit_poll_ms(c);
+	c->poll_at = now + (c->set->poll * 1000 > least ?
+	    c->set->poll * 1000 : least);
 	c->polled = now_wall();
 	cycle_poll(c->cycle);
 }

@@ -176,7 +176,7 @@ static int
 fetch_start(struct fetch *f, struct want *want)
 {
 	struct ask ask = { .cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
-	    .args = { "write", "batch_script", f->id, "-" },
+	    .script = 1, .args = { "write", "batch_script", f->id, "-" },
 	    .on_output = on_output, .on_end = on_end, .arg = f };
 
 	snprintf(f->id, sizeof(f->id), "%llu",
@@ -204,9 +204,9 @@ is_coming(const struct scripts *s, uint64_t array_job)
 static struct fetch *
 fetch_free(struct scripts *s)
 {
-	unsigned i;
+	unsigned i, most = limit_on(s->c) ? 1 : AT_ONCE;
 
-	for (i = 0; i < AT_ONCE; i++)
+	for (i = 0; i < most; i++)
 		if (s->fetches[i].want == NULL)
 			return &s->fetches[i];
 	return NULL;

@@ -89,6 +89,10 @@ config_use(struct collector *c)
 		    (long long)next->min_job_age);
 	next->known = 1;
 	c->slurm = *next;
+	if (limit_on(c))
+		log_info("slurmctld%s limits requests (bucket %u, %u back in "
+		    "%u s): two thirds of that are used", site_of(c),
+		    next->limit_bucket, next->limit_rate, next->limit_period);
 	resume_cluster(c);
 }
 
@@ -155,6 +159,7 @@ ask_config(struct collector *c)
 	s->next.cluster[0] = '\0';
 	s->next.min_job_age = 300;
 	s->next.json_known = 0;
+	s->next.limit_bucket = 0;
 	lines_clear(&s->lines);
 	s->busy = ask_start(c, &ask) != NULL;
 }

@@ -64,6 +64,11 @@ cluster_rows(struct collector *c, uint64_t request)
 	row(c, request, "last_poll", "%s", when(c->polled, buf, sizeof(buf)));
 	health_row(c, request, &c->ctld);
 	health_row(c, request, &c->dbd);
+	if (limit_on(c))
+		row(c, request, "rate_limit", "bucket %u, %u back in %u s; "
+		    "refused %llu times", c->slurm.limit_bucket,
+		    c->slurm.limit_rate, c->slurm.limit_period,
+		    (unsigned long long)c->ctld.refused);
 	row(c, request, "polls", "%u", cycle_number(c->cycle) - 1);
 	row(c, request, "open_runs", "%zu", c->open.n);
 	row(c, request, "events", "%u", events_waiting(c->events));

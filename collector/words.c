@@ -96,6 +96,40 @@ seconds(struct span s)
 	return number_u32(s, &v) == 0 ? v : 0;
 }
 
+/* "rl_bucket_size=30"; what is far beyond our needs counts as that. */
+#define PARAMETER_MAX	1000000
+
+static void
+parameter(struct span v, const char *key, uint32_t *number)
+{
+	const char *at = token_find(v, key);
+	struct span rest;
+	size_t n = 0;
+
+	if (at == NULL)
+		return;
+	rest = span_from(v, at + strlen(key));
+	while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
+		n++;
+	if (number_u32((struct span){ rest.p, n }, number) == 0 &&
+	    *number > PARAMETER_MAX)
+		*number = PARAMETER_MAX;
+}
+
+/* The defaults are Slurm's. */
+static void
+limit_read(struct slurm *slurm, struct span v)
+{
+	if (token_find(v, "rl_enable") == NULL)
+		return;
+	slurm->limit_bucket = 30;
+	slurm->limit_rate = 2;
+	slurm->limit_period = 1;
+	parameter(v, "rl_bucket_size=", &slurm->limit_bucket);
+	parameter(v, "rl_refill_rate=", &slurm->limit_rate);
+	parameter(v, "rl_refill_period=", &slurm->limit_period);
+}
+
 void
 slurm_config_line(struct slurm *slurm, struct span line)
 {
@@ -118,6 +152,8 @@ slurm_config_line(struct slurm *slurm, struct span line)
 		slurm->slurm_user[strcspn(slurm->slurm_user, "(")] = '\0';
 	} else if (span_is(key, "PrivateData"))
 		slurm->private_jobs = token_find(v, "jobs") != NULL;
+	else if (span_is(key, "SlurmctldParameters"))
+		limit_read(slurm, v);
 	else if (span_is(key, "MinJobAge"))
 		slurm->min_job_age = seconds(v);
 	else if (span_is(key, "AccountingStorageType"))

@@ -46,6 +46,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/551-older-slurmdbd.sh \
 	tests/system/552-cold-start.sh \
 	tests/system/560-clusters.sh \
+	tests/system/570-rate-limit.sh \
 	tests/system/450-nats-trouble.sh \
 	tests/system/answers.py \
 	tests/system/broker.py \

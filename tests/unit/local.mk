@@ -69,6 +69,7 @@ test_times_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
 test_gres_SOURCES = tests/unit/test_gres.c
 test_gres_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
 test_text_reader_SOURCES = tests/unit/test_text_reader.c
+test_text_reader_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_text_reader_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
 
 check_PROGRAMS += test_prep

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "collector/read.h"
+#include "collector/collector.h"
 #include "tests/unit/check.h"
 
 #define S(text)	((struct span){ text, strlen(text) })
@@ -541,6 +541,42 @@ test_delimiters(void)
 	CHECK_INT(delimiter_split(S(""), "WXYZ", f, 3), 1);
 }
 
+static void
+config_line(struct slurm *slurm, const char *line)
+{
+	slurm_config_line(slurm, (struct span){ line, strlen(line) });
+}
+
+static void
+test_config(void)
+{
+	struct slurm s = { .min_job_age = 300 };
+
+	config_line(&s, "SLURM_VERSION           = 27.11.0-0rc1");
+	config_line(&s, "ClusterName             = alpha");
+	config_line(&s, "MinJobAge               = 60 sec");
+	config_line(&s, "AccountingStorageType   = accounting_storage/none");
+	config_line(&s, "SlurmctldParameters     = (null)");
+	CHECK_INT(s.version, 2711);
+	CHECK_STR(s.cluster, "alpha");
+	CHECK_INT(s.min_job_age, 60);
+	CHECK_INT(s.accounting, 0);
+	CHECK_INT(s.limit_bucket, 0);
+	config_line(&s, "SlurmctldParameters     = idle_on_node_suspend,"
+	    "rl_enable");
+	CHECK_INT(s.limit_bucket, 30);
+	CHECK_INT(s.limit_rate, 2);
+	CHECK_INT(s.limit_period, 1);
+	config_line(&s, "SlurmctldParameters = rl_enable,rl_bucket_size=50,"
+	    "rl_refill_rate=10,rl_refill_period=99999999999");
+	CHECK_INT(s.limit_bucket, 50);
+	CHECK_INT(s.limit_rate, 10);
+	CHECK_INT(s.limit_period, 1);
+	config_line(&s, "SlurmctldParameters = rl_enable,"
+	    "rl_bucket_size=4000000000");
+	CHECK_INT(s.limit_bucket, 1000000);
+}
+
 int
 main(void)
 {
@@ -554,5 +590,6 @@ main(void)
 	test_accounting_forged();
 	test_rows();
 	test_delimiters();
+	test_config();
 	return check_done();
 }

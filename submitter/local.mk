@@ -50,7 +50,8 @@ libspool_a_SOURCES = \
 	submitter/spool_sql.c submitter/spool_run.c submitter/spool_put.c \
 	submitter/spool_list.c submitter/spool_open.c submitter/spool_salvage.c \
 	submitter/spool_late.c \
-	submitter/spool_sum.c submitter/spool_migrate.c submitter/spool_stub.c
+	submitter/spool_sum.c submitter/spool_migrate.c submitter/spool_stub.c \
+	submitter/spool_evict.c
 SPOOL_LIBS = libspool.a libcommon.a $(SQLITE_LIBS)
 
 noinst_LIBRARIES += libjudge.a
@@ -71,7 +72,8 @@ noinst_LIBRARIES += librelay.a
 librelay_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 librelay_a_SOURCES = \
 	submitter/submitter.h \
-	submitter/backlog.c submitter/backlog_open.c \
+	submitter/backlog.c submitter/backlog_open.c submitter/backlog_apply.c \
+	submitter/backlog_room.c submitter/backlog_int.h \
 	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
 	submitter/gate.c \
 	submitter/paging.c submitter/paging.h \

@@ -208,6 +208,7 @@ on_age(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	backlog_upkeep(s->backlog);
 	if (!backlog_stuck(s->backlog) &&
 	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
 		backlog_touch(s->backlog);
@@ -265,6 +266,7 @@ on_start(struct worker *w)
 	for (i = 0; i < s->n_early; i++)
 		backlog_skip(s->backlog, &s->early[i]);
 	resync_topology_load(s);
+	backlog_upkeep(s->backlog);
 	relay_conf(s->relay);
 	submitter_after(s->age, AGE_EVERY);
 }

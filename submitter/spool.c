@@ -69,6 +69,8 @@ spool_fail(struct spool *sp)
 	/* Kept, for the next statement that works makes SQLite forget it. */
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		sp->damaged = 1;
+	sp->no_space = (code & 0xff) == SQLITE_FULL ||
+	    code == SQLITE_IOERR_WRITE;
 	if (page != 0)
 		snprintf(sp->error, sizeof(sp->error), "page %lld is not what "
 		    "was written (its checksum differs)", (long long)page);
@@ -198,7 +200,7 @@ spool_commit(struct spool *sp)
 	if (!sp->broken && state_write(sp) == 0 &&
 	    exec_id(sp, SQL_COMMIT) == 0) {
 		sp->in_tx = 0;
-		sp->failed = 0;
+		sp->failed = sp->no_space = 0;
 		sp->durable = sp->now;
 		return 0;
 	}
@@ -255,13 +257,38 @@ spool_number(struct spool *sp, const char *sql)
 	return n;
 }
 
+static int64_t
+pages(struct spool *sp, enum sql id)
+{
+	sqlite3_stmt *st = spool_stmt(sp, id);
+	int64_t n = 0;
+
+	if (st != NULL && spool_step(sp, st) == 1) {
+		n = sqlite3_column_int64(st, 0);
+		sqlite3_reset(st);
+	}
+	return n;
+}
+
 uint64_t
 spool_bytes(struct spool *sp)
 {
-	int64_t pages = spool_number(sp, "PRAGMA page_count") -
-	    spool_number(sp, "PRAGMA freelist_count");
+	return (uint64_t)((pages(sp, SQL_PAGES) - pages(sp, SQL_PAGES_FREE)) *
+	    sp->page);
+}
 
-	return (uint64_t)(pages * spool_number(sp, "PRAGMA page_size"));
+uint64_t
+spool_bytes_free(struct spool *sp)
+{
+	return (uint64_t)(pages(sp, SQL_PAGES_FREE) * sp->page);
+}
+
+/* SQLite says the same of a full disk and of max_page_count. */
+int
+spool_no_space(struct spool *sp)
+{
+	return sp->no_space && (uint64_t)((pages(sp, SQL_PAGES) + 1) *
+	    sp->page) < sp->max_bytes;
 }
 
 uint64_t

@@ -93,6 +93,7 @@ enum spool_put {
 	PUT_MERGED,	/* it told something new */
 	PUT_KNOWN,	/* it told nothing new, or the run is done */
 	PUT_REFUSED,	/* no run can be made of it */
+	PUT_NO_SHARE,	/* the share for stubs is used up */
 	PUT_ERROR	/* the disk: nothing of the transaction is durable */
 };
 
@@ -147,8 +148,12 @@ const char *spool_error(const struct spool *sp);
 uint64_t spool_count(const struct spool *sp, enum dest dest,
     enum phase phase);
 uint64_t spool_runs(const struct spool *sp);
+/* In use in the file, also by what is not committed; and free within it. */
 uint64_t spool_bytes(struct spool *sp);
+uint64_t spool_bytes_free(struct spool *sp);
 uint64_t spool_bytes_max(const struct spool *sp);
+/* 1 when the last error was a full disk, and not spoolMaxBytes. */
+int spool_no_space(struct spool *sp);
 
 /* Small values by name.  Returns owned (and *n), or NULL when there is none. */
 void *spool_meta_get(struct spool *sp, const char *name, size_t *n);
@@ -178,11 +183,14 @@ int spool_put_foreign(struct spool *sp, const struct run_key *key);
 /*
  * Keeps what accounting will not tell of a run that has begun: its nodes,
  * threads and GPUs, in at most 256 bytes of a share of their own.  NEW; KNOWN
- * when the run has a row or is done; REFUSED when there is nothing to keep or
- * the share is used up; ERROR.
+ * when the run has a row or is done; REFUSED when there is nothing to keep;
+ * NO_SHARE; ERROR.
  */
 enum spool_put spool_stub_put(struct spool *sp, const struct job *job);
+/* As last committed. */
 uint64_t spool_stubs(const struct spool *sp);
+/* Bytes that all of them may take. */
+uint64_t spool_stub_share(const struct spool *sp);
 /* 1 found, 0 not, -1 error. */
 int spool_get(struct spool *sp, int64_t id, struct spool_run *run);
 int spool_find(struct spool *sp, const struct run_key *key,
@@ -293,7 +301,26 @@ int spool_each(struct spool *sp, enum dest dest, enum phase phase,
 /* Earliest and latest start of one cluster's runs in a phase: how many, or -1. */
 int spool_span(struct spool *sp, enum phase phase, const char *cluster,
     int64_t *from, int64_t *to);
-/* Removes up to max tombstones that are old enough; call now and then. */
+
+/* spool_evict.c */
+
+/* Looks at up to max tombstones; removes those old enough: how many, or -1. */
 int spool_age(struct spool *sp, int64_t wall, int max);
+/* The spool is full now: what may go is looked for from the beginning. */
+void spool_evict_begin(struct spool *sp);
+/*
+ * Gives up the scripts of up to max runs whose start is delivered.  How many
+ * rows were looked at; 0 = that was all; -1.
+ */
+int spool_shed(struct spool *sp, int max);
+/*
+ * Looks at up to max tombstones and removes the oldest; runs that ended before
+ * spool_floor() are not taken from then on.  1 = go on, 0 = no more may go, -1.
+ */
+int spool_evict(struct spool *sp, int64_t wall, int max);
+/* Epoch; 0 = none. */
+int64_t spool_floor(const struct spool *sp);
+/* New records not taken for they ended before it, since the start. */
+uint64_t spool_beyond(const struct spool *sp);
 
 #endif

@@ -21,6 +21,8 @@ enum sql {
 	SQL_BEGIN,
 	SQL_COMMIT,
 	SQL_ROLLBACK,
+	SQL_PAGES,
+	SQL_PAGES_FREE,
 	SQL_META_GET,
 	SQL_META_SET,
 	SQL_CLUSTER_ALL,
@@ -91,6 +93,7 @@ int64_t spool_sum_bad(void);
 #define SPOOL_STUBS_MAX	1048576	/* rows: more than there is a share for */
 #define SPOOL_STUB_MAX	256	/* bytes a run; one on many odd nodes takes several */
 #define SPOOL_STUB_SHARE 16	/* they may have this part of spoolMaxBytes */
+#define SPOOL_STUB_BYTES (16u << 20)	/* and no more than this: 65,536 runs */
 #define SPOOL_STUB_KEEP	(90 * 86400)	/* s after the start: longer runs no job */
 
 struct spool_stub {
@@ -110,6 +113,12 @@ int spool_stub_count(struct spool *sp);
 /* Drops one that nobody will come for.  0 or -1. */
 int spool_stub_age(struct spool *sp, int64_t wall);
 
+/* spool_evict.c */
+
+#define SPOOL_FLOOR	"floor"	/* its name in table meta */
+int spool_floor_load(struct spool *sp);
+int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
+
 /* spool_migrate.c */
 
 /* Makes the schema or brings it up to date: NULL, or what is wrong (borrowed). */
@@ -120,6 +129,7 @@ struct tally {
 	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
 	int64_t	 runs;
 	int64_t	 late;
+	int64_t	 floor;		/* what ended before it is not taken any more; 0 = none */
 	int64_t	 stubs;
 	int64_t	 stub_bytes;	/* what they count for, of their share */
 	struct spool_cluster {
@@ -138,6 +148,7 @@ struct spool {
 	int		 broken;	/* an error in this transaction */
 	int		 failed;	/* the last commit did not work */
 	int		 damaged;	/* the file is not what SQLite wrote */
+	int		 no_space;	/* the last error was that */
 	char		 error[256];
 	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */
 	int64_t		 opened;	/* spool_now() at that moment */
@@ -145,10 +156,14 @@ struct spool {
 	struct tally	 durable;
 	struct spool_policy policy;
 	struct writer	 record;	/* memory kept from use to use */
+	uint64_t	 beyond;	/* records that ended before the floor */
 	int64_t		 keep;
 	uint64_t	 max_bytes;
-	/* where spool_age() goes on */
-	int64_t		 age_cluster, age_job, age_start;
+	int64_t		 page;		/* bytes */
+	/* spool_evict.c: where aging and shedding go on */
+	int64_t		 age_at[3];	/* cluster, job, start */
+	unsigned	 shed_in;
+	struct spool_after shed_at;
 };
 
 #define SPOOL_STATE	"state"	/* its name in table meta */
@@ -185,6 +200,7 @@ void spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run);
 /* Of a record's bytes, stored beside them. */
 uint64_t spool_sum(const void *p, size_t n);
 /* Writes the record; 0 or -1. */
+int spool_record_write(struct spool *sp, int64_t id, const struct job *job);
 int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);

@@ -7,8 +7,6 @@
 
 #include "submitter/spool_int.h"
 
-#define TOMBS_PAGE	512	/* tombstones looked at in one go */
-
 static int
 pick_ids(struct spool *sp, sqlite3_stmt *st, int64_t *ids, int max)
 {
@@ -156,63 +154,4 @@ spool_span(struct spool *sp, enum phase phase, const char *cluster,
 		sqlite3_reset(st);
 	}
 	return n;
-}
-
-static int
-tomb_drop(struct spool *sp, const int64_t tomb[4])
-{
-	sqlite3_stmt *st;
-	int i;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_TOMB_DROP)) == NULL)
-		return -1;
-	for (i = 0; i < 3; i++)
-		sqlite3_bind_int64(st, i + 1, tomb[i]);
-	return spool_exec(sp, st);
-}
-
-int
-spool_exhume(struct spool *sp, const struct run_key *key)
-{
-	int64_t tomb[4] = { spool_cluster_id(sp, key->cluster, 0),
-		(int64_t)key->job, key->start, 0 };
-
-	return tomb_drop(sp, tomb);
-}
-
-int
-spool_age(struct spool *sp, int64_t wall, int max)
-{
-	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_PAGE);
-	int64_t tombs[TOMBS_PAGE][4];
-	int rc = 0, n = 0, i, k, gone = 0;
-
-	if (max > TOMBS_PAGE)
-		max = TOMBS_PAGE;
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, sp->age_cluster);
-	sqlite3_bind_int64(st, 2, sp->age_job);
-	sqlite3_bind_int64(st, 3, sp->age_start);
-	sqlite3_bind_int(st, 4, max);
-	while (n < max && (rc = spool_step(sp, st)) == 1) {
-		for (k = 0; k < 4; k++)
-			tombs[n][k] = sqlite3_column_int64(st, k);
-		n++;
-	}
-	sqlite3_reset(st);
-	if (n > 0 && n == max) {
-		sp->age_cluster = tombs[n - 1][0];
-		sp->age_job = tombs[n - 1][1];
-		sp->age_start = tombs[n - 1][2];
-	} else
-		sp->age_cluster = sp->age_job = sp->age_start = 0;
-	for (i = 0; i < n && rc != -1; i++) {
-		if (tombs[i][2] + tombs[i][3] + sp->keep >= wall)
-			continue;
-		rc = tomb_drop(sp, tombs[i]);
-		gone++;
-	}
-	return rc == -1 ? -1 : gone;
 }

@@ -57,20 +57,20 @@ spool_alive(void)
 }
 
 /*
- * The backlog keeps to the limit; a little above it SQLite itself says no, for
- * what is delivered must still be written down in a full spool.
+ * The backlog keeps well below the limit, for what is delivered must still be
+ * written down in a full spool; at the limit SQLite itself says no.
  */
 void
 spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
 {
 	char text[64];
-	int64_t page = spool_number(sp, "PRAGMA page_size");
 
+	sp->page = spool_number(sp, "PRAGMA page_size");
 	sp->max_bytes = max_bytes;
 	sp->keep = keep;
-	if (page > 0) {
+	if (sp->page > 0) {
 		snprintf(text, sizeof(text), "PRAGMA max_page_count = %lld",
-		    (long long)((max_bytes + max_bytes / 8) / (uint64_t)page));
+		    (long long)(max_bytes / (uint64_t)sp->page));
 		sqlite3_exec(sp->db, text, NULL, NULL, NULL);
 	}
 }
@@ -236,7 +236,8 @@ try_open(const char *path, int *damaged, char *reason, size_t size)
 	if (wrong != NULL)
 		goto fail;
 	wrong = sp->error;
-	if (clusters_load(sp) == -1 || state_load(sp) == -1)
+	if (clusters_load(sp) == -1 || state_load(sp) == -1 ||
+	    spool_floor_load(sp) == -1)
 		goto fail;
 	for (d = 0; d < DEST__COUNT; d++)
 		if (spool_unlease(sp, (enum dest)d) == -1)

@@ -103,16 +103,6 @@ is_buried_moved(struct spool *sp, const struct job *job)
 	return found;
 }
 
-static int
-record_write(struct spool *sp, int64_t id, const struct job *job)
-{
-	wr_reset(&sp->record);
-	job_write(&sp->record, job);
-	if (wr_end(&sp->record) == -1)
-		return -1;
-	return spool_record_set(sp, id, sp->record.buf, sp->record.len);
-}
-
 /*
  * Its place among the runs of its job: behind an older one that still has to
  * start; a newer one that was not begun goes behind it.
@@ -184,8 +174,6 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	struct spool_run run;
 	int d, keep = !(job->flags & JOB_OPTED_OUT) && !is_false_start(job);
 
-	if (spool_stub_take(sp, job) == -1)
-		return PUT_ERROR;
 	memset(&run, 0, sizeof(run));
 	run.key = job->key;
 	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);
@@ -213,7 +201,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		*id = 0;
 		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
-	return record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
+	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
 }
 
 /* What a run's end, learned now, changes for one destination. */
@@ -388,7 +376,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	run->denied = 0;
 	run->denials = 0;
 	phases_merged(sp, run, &old, had_end, live);
-	if (record_write(sp, run->id, &old) == -1)
+	if (spool_record_write(sp, run->id, &old) == -1)
 		goto done;
 	if (!(run->flags & RUN_SENT) && (is_false_start(&old) || (held &&
 	    old.state == END_REQUEUED)))
@@ -398,6 +386,22 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 done:
 	job_clear(&old);
 	return rc;
+}
+
+/* Its tombstone may have been given up: see spool_evict(). */
+static int
+is_beyond(struct spool *sp, const struct job *job)
+{
+	if (job->end == 0 || job->end >= sp->now.floor)
+		return 0;
+	sp->beyond++;
+	return 1;
+}
+
+uint64_t
+spool_beyond(const struct spool *sp)
+{
+	return sp->beyond;
 }
 
 enum spool_put
@@ -421,13 +425,17 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 		return PUT_KNOWN;
 	if (found == -1 || sp->broken)
 		return PUT_ERROR;
-	if (found == 1) {
-		*id = run.id;
-		return put_merge(sp, &run, job);
-	}
-	if ((job->flags & JOB_PARTIAL) || !(job->flags & JOB_HAS_START))
+	if (found == 0 && ((job->flags & JOB_PARTIAL) ||
+	    !(job->flags & JOB_HAS_START)))
 		return PUT_REFUSED;
-	return put_new(sp, job, id);
+	if (found == 0 && is_beyond(sp, job))
+		return PUT_KNOWN;
+	if (spool_stub_take(sp, job) == -1)
+		return PUT_ERROR;
+	if (found == 0)
+		return put_new(sp, job, id);
+	*id = run.id;
+	return put_merge(sp, &run, job);
 }
 
 enum spool_put

@@ -199,6 +199,16 @@ spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n)
 	return spool_exec(sp, st);
 }
 
+int
+spool_record_write(struct spool *sp, int64_t id, const struct job *job)
+{
+	wr_reset(&sp->record);
+	job_write(&sp->record, job);
+	if (wr_end(&sp->record) == -1)
+		return -1;
+	return spool_record_set(sp, id, sp->record.buf, sp->record.len);
+}
+
 static int
 drop_id(struct spool *sp, enum sql id, int64_t row)
 {

@@ -106,6 +106,8 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[SQL_COMMIT] = "COMMIT",
 	[SQL_ROLLBACK] = "ROLLBACK",
+	[SQL_PAGES] = "PRAGMA page_count",
+	[SQL_PAGES_FREE] = "PRAGMA freelist_count",
 	[SQL_META_GET] = "SELECT value FROM meta WHERE name = ?1",
 	[SQL_META_SET] = "INSERT INTO meta VALUES (?1, ?2)"
 	    " ON CONFLICT (name) DO UPDATE SET value = excluded.value",

@@ -69,7 +69,6 @@ rd_tail(struct reader *r, const char *before, char *text, size_t size)
 {
 	size_t same = (size_t)rd_num(r), n = (size_t)rd_num(r), i;
 
-	text[0] = '\0';
 	if (r->err || same > strlen(before) || n >= size || same >= size - n) {
 		rd_fail(r);
 		return;
@@ -306,10 +305,10 @@ spool_stub_put(struct spool *sp, const struct job *job)
 		return known == -1 ? PUT_ERROR : PUT_KNOWN;
 	wr_reset(w);
 	spool_stub_write(w, job);
-	if (wr_end(w) == -1 || sp->now.stub_bytes + stub_cost(w->len) >
-	    (int64_t)(sp->max_bytes / SPOOL_STUB_SHARE) ||
-	    sp->now.stubs >= SPOOL_STUBS_MAX)
-		return PUT_REFUSED;
+	if (wr_end(w) == -1 || sp->now.stubs >= SPOOL_STUBS_MAX ||
+	    sp->now.stub_bytes + stub_cost(w->len) >
+	    (int64_t)spool_stub_share(sp))
+		return PUT_NO_SHARE;
 	return spool_stub_add(sp, &stub, w->buf, w->len) == -1 ? PUT_ERROR :
 	    PUT_NEW;
 }
@@ -384,7 +383,15 @@ spool_stub_count(struct spool *sp)
 uint64_t
 spool_stubs(const struct spool *sp)
 {
-	return sp->now.stubs > 0 ? (uint64_t)sp->now.stubs : 0;
+	return sp->durable.stubs > 0 ? (uint64_t)sp->durable.stubs : 0;
+}
+
+uint64_t
+spool_stub_share(const struct spool *sp)
+{
+	uint64_t share = sp->max_bytes / SPOOL_STUB_SHARE;
+
+	return share < SPOOL_STUB_BYTES ? share : SPOOL_STUB_BYTES;
 }
 
 int

@@ -50,6 +50,7 @@ struct counters {
 	uint64_t	 commits;
 	uint64_t	 late;		/* late knowledge delivered */
 	uint64_t	 late_lost;	/* and given up */
+	uint64_t	 stubs_refused;	/* resources for which there was no room at all */
 };
 
 struct submitter {
@@ -109,6 +110,9 @@ void backlog_touch(struct backlog *b);
 int backlog_flush(struct backlog *b);
 /* 1 while the disk takes nothing. */
 int backlog_stuck(const struct backlog *b);
+/* Now and then: the reserve for a full disk. */
+void backlog_upkeep(struct backlog *b);
+void backlog_status(struct backlog *b, uint64_t request);
 
 /* backlog_open.c: cursors and the keys of open runs, to a new collector. */
 void backlog_tell(struct spool *sp, struct channel *c);

@@ -102,6 +102,7 @@ on_status(struct submitter *s, uint64_t request)
 	    !s->backend_told && !s->backend_pinned ? "not known yet" :
 	    versions[s->backend]);
 	status_counts(s, request);
+	backlog_status(s->backlog, request);
 	nodes_status(s->nodes, request);
 	if (s->nats != NULL) {
 		nats_status(s->nats, &ns);
@@ -364,6 +365,12 @@ on_metrics(struct submitter *s, uint64_t request)
 		    (unsigned long long)spool_runs(s->spool) },
 		{ PREFIX "spool_bytes", "gauge", "Bytes in use in the spool",
 		    (unsigned long long)spool_bytes(s->spool) },
+		{ PREFIX "spool_stubs", "gauge", "Runs of which a full spool "
+		    "has the resources alone", (unsigned long long)
+		    spool_stubs(s->spool) },
+		{ PREFIX "spool_stubs_refused_total", "counter", "Runs for "
+		    "whose resources a full spool had no room",
+		    (unsigned long long)n->stubs_refused },
 		{ PREFIX "starts_due", "gauge", "Starts that wait",
 		    start_due(s) },
 		{ PREFIX "stops_due", "gauge", "Stops that wait",

@@ -129,7 +129,9 @@ class Run:
         for h in self.hosts:
             out += [text(h), struct.pack("=HHHI", 2, 4, 2, len(self.threads))]
             out += [struct.pack("=II", a, b) for a, b in self.threads]
-            out.append(struct.pack("=I", 0))
+            gpus = self.more.get("gpus", ())
+            out.append(struct.pack("=I", len(gpus)))
+            out += [text(g) for g in gpus]
         return b"".join(out)
 
 

@@ -16,7 +16,7 @@ import time
 
 import delivery
 from delivery import NOW, T, c, counts, end, new, rejected, submitter, whole_soon
-from play import Fake, Submitter, until
+from play import Fake, HAS_START, Run, Submitter, until
 
 LONG = bool(os.environ.get("CSA_LONG"))
 random.seed(int(os.environ.get("CSA_SEED", "5")))
@@ -143,12 +143,16 @@ def cap():
         s.tell(*more, wait=0)
         s.is_stored(0.5)
     c.true("spoolMaxBytes: the collector is told to hold after %d runs" % len(told), s.flow == 1)
-    # but for what was on its way when the collector was told
-    c.true("the file keeps to it", s.number("spool_bytes") <= 9 << 18 and
-           os.path.getsize(s.folder + "/spool.db") <= 9 << 18, s.status())
-    c.true("it warned before", s.logged("spoolMaxBytes") >= 1)
+    keeps_to(s, 2 << 20)
+    c.true("it warned before", s.logged("of 2048 KiB .spoolMaxBytes") == 1)
     c.true("nothing that waits was dropped", kept(s) >= s.stored - 2, (kept(s), s.stored))
+    # what is on its way when it is told, however much: in memory, not in the file
+    more = [new(end=NOW - 500, script="y" * 2000) for _ in range(1500)]
+    s.tell(*more, wait=0)
+    keeps_to(s, 2 << 20)
+    c.true("nothing more is acknowledged", not s.is_stored(1))
     f.well()
+    told += more
     c.soon("delivered: it goes on", lambda: s.flow == 0 and s.is_stored(0.1), 60, s.status)
     whole_soon("all arrive", f, told, 90)
     # done history is what goes first
@@ -156,7 +160,141 @@ def cap():
     for i in range(0, len(more), 500):
         s.tell(*more[i:i + 500], wait=60)
     whole_soon("3,000 more through the same 2 MiB", f, more, 90)
+    keeps_to(s, 2 << 20)
     end(f, s)
+
+
+def keeps_to(s, cap):
+    c.true("the file keeps to it", 0 < s.number("spool_bytes") <= cap and
+           os.path.getsize(s.folder + "/spool.db") <= cap,
+           (s.number("spool_bytes"), os.path.getsize(s.folder + "/spool.db")))
+
+
+GPUS = ("00000000:41:00.0", "00000000:C1:00.0")
+
+
+def begun(n):
+    """Runs that have begun, of all of which Slurm knows the resources now."""
+    return [new(script="z" * 3000, gpus=GPUS, threads=((0, 1), (6, 7)), hosts=("n1", "n3"))
+            for _ in range(n)]
+
+
+def from_accounting(run):
+    """The same run as accounting tells it weeks later: no threads, no GPUs."""
+    return Run(run.job, run.start, run.start + 60, hosts=run.hosts, threads=(), flags=HAS_START,
+               submit=run.start - 10)
+
+
+def with_resources(what, f, runs):
+    bodies = {(e["cluster"], e["jobId"], e["startTime"]): e["body"] for e in f.lines()
+              if e.get("effect") == "start"}
+    want = [(h, 4, list(GPUS)) for h in ("n1", "n3")]
+    wrong = [r.job for r in runs if [
+        (h["hostname"], len(h.get("hwthreads", ())), h.get("accelerators"))
+        for h in bodies.get(r.key(), {}).get("resources", ())] != want]
+    c.true(what, not wrong, (len(wrong), [bodies.get(r.key()) for r in runs if r.job in wrong[:1]]))
+
+
+def stubs():
+    """A full spool still takes the resources of what begins."""
+    f = Fake(T + "/stubs.fake", commit=1).start()
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    s = submitter(f, "stubs", url=f.url(), spoolMaxBytes=4 << 20)
+    told, base = [], s.seq
+    while not s.flow and len(told) < 6000:
+        more = [new(end=NOW - 500, script="y" * 2000) for _ in range(50)]
+        told += more
+        s.tell(*more, wait=0)
+        s.is_stored(0.5)
+    acked = s.stored - base
+    runs = begun(1500)
+    s.tell(*runs, wait=0)
+    c.soon("full: resources of runs that begin are taken, and bounded; the rest is counted",
+           lambda: s.number("spool_stubs") + s.number("spool_stubs_refused") >= 1500, 20, s.status)
+    n = s.number("spool_stubs")
+    c.true("%d stubs are what 256 KiB hold" % n, 900 <= n <= 1024)
+    c.true("refusals are said once", s.logged("no room for its threads") == 1)
+    keeps_to(s, 4 << 20)
+    s.kill()
+    # The collector's memory is gone as well; accounting tells what was not acknowledged.
+    s.start()
+    c.true("killed: the stubs are there", s.number("spool_stubs") == n, s.status())
+    f.well()
+    kept_runs = [from_accounting(r) for r in runs[:n]]
+    s.mark(NOW)
+    s.tell(*told[acked:], *kept_runs, wait=0)
+    whole_soon("all arrive", f, told + kept_runs, 90)
+    with_resources("with threads and GPUs", f, kept_runs)
+    c.soon("no stub is left", lambda: s.number("spool_stubs") == 0, 5, s.status)
+    end(f, s)
+
+
+def reserve():
+    """A full disk still takes the resources of what begins: the reserve is for that."""
+    where = mounted("reserve", 24)
+    try:
+        f = Fake(T + "/reserve.fake", commit=1).start()
+        f.fault(match="*", action="status", status=503, count=-1, body="away")
+        s = submitter(f, "reserve", url=f.url(), spoolMaxBytes=16 << 20)
+        kept_file = s.folder + "/spool.reserve"
+        c.soon("there is a reserve", lambda: os.path.getsize(kept_file) == 2 << 20, 5)
+        before = [new(end=NOW - 500) for _ in range(20)]
+        s.tell(*before)
+        fill(where)
+        told, base = [], s.seq
+        while not s.flow and len(told) < 6000:
+            more = [new(end=NOW - 500, script="y" * 2000) for _ in range(50)]
+            told += more
+            s.tell(*more, wait=0)
+            s.is_stored(0.5)
+        c.true("a full disk: the collector is told to hold", s.flow == 1)
+        c.soon("the reserve is given up, and that is said", lambda: not os.path.exists(kept_file) and
+               s.logged("the reserve is given up") == 1, 5)
+        acked = s.stored - base
+        runs = begun(1200)
+        for i in range(0, 1200, 100):
+            s.tell(*runs[i:i + 100], wait=0)
+            c.soon("%d stubs" % (i + 100), lambda n=i + 100: s.number("spool_stubs") == n, 10,
+                   s.status)
+        c.true("not stuck", "takes nothing" not in s.status()["spool"], s.status())
+        s.kill()
+        os.unlink(where + "/filler")
+        s.start()
+        c.true("killed: the stubs are there", s.number("spool_stubs") == 1200, s.status())
+        c.soon("and a reserve again", lambda: os.path.getsize(kept_file) == 2 << 20, 5)
+        f.well()
+        s.mark(NOW)
+        kept_runs = [from_accounting(r) for r in runs]
+        s.tell(*told[acked:], *kept_runs, wait=0)
+        whole_soon("all arrive", f, before + told + kept_runs, 90)
+        with_resources("with threads and GPUs", f, kept_runs)
+        # full again, and room again, without a kill
+        f.fault(match="*", action="status", status=503, count=-1, body="away")
+        fill(where)
+        told = []
+        while not s.flow and len(told) < 6000:
+            more = [new(end=NOW - 500, script="y" * 2000) for _ in range(50)]
+            told += more
+            s.tell(*more, wait=0)
+            s.is_stored(0.5)
+        f.well()
+        os.unlink(where + "/filler")
+        c.soon("room again, said once: all is stored", lambda: s.flow == 0 and s.is_stored(0.1) and
+               s.logged("has room again") == 1, 30, s.status)
+        whole_soon("and arrives", f, told, 60)
+        end(f, s)
+    finally:
+        umount(where)
+
+
+def fill(where, name="filler"):
+    """Takes every block that is left."""
+    with open(where + "/" + name, "wb", buffering=0) as f:
+        try:
+            while f.write(b"\0" * 4096):
+                pass
+        except OSError:
+            pass
 
 
 def readonly():
@@ -330,7 +468,7 @@ def live():
     again("bits flipped in what is read later", f, s, runs, True)
 
 
-GROUPS = {g.__name__: g for g in (kills, full, cap, readonly, twice, damage, foreign, live)}
+GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, readonly, twice, damage, foreign, live)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

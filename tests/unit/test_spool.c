@@ -583,6 +583,206 @@ test_migration(void)
 	file_remove();
 }
 
+static void
+job_with_resources(struct job *job, uint64_t id, int64_t start)
+{
+	struct job_host *h;
+	char name[32];
+	int i;
+
+	job_make(job, id, start, 0);
+	job->submit = start - 30;
+	job->shared = SHARED_NONE;
+	job->flags |= JOB_HAS_THREADS | JOB_HAS_ACCELS;
+	for (i = 2; i < 40; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		h = job_add_host(job, name);
+		h->sockets = 2;
+		h->cores = i == 7 ? 4 : 32;
+		h->threads = 2;
+		job_host_add_cpus(h, 0, 3);
+		job_host_add_cpus(h, 64, 67);
+		if (i != 4) {
+			job_host_add_accel(h, "00000000:41:00.0");
+			job_host_add_accel(h, "00000000:C1:00.0");
+		}
+	}
+}
+
+/* The same in both: hosts, shapes, threads, devices. */
+static void
+resources_are(const struct job *a, const struct job *b)
+{
+	uint32_t i, k;
+
+	CHECK_INT(a->n_hosts, b->n_hosts);
+	for (i = 0; i < a->n_hosts && i < b->n_hosts; i++) {
+		CHECK_STR(a->hosts[i].name, b->hosts[i].name);
+		CHECK_INT(a->hosts[i].cores, b->hosts[i].cores);
+		CHECK_INT(a->hosts[i].n_cpus, b->hosts[i].n_cpus);
+		CHECK(a->hosts[i].n_cpus != b->hosts[i].n_cpus ||
+		    a->hosts[i].n_cpus == 0 || memcmp(a->hosts[i].cpus,
+		    b->hosts[i].cpus, a->hosts[i].n_cpus *
+		    sizeof(struct cpu_range)) == 0);
+		CHECK_INT(a->hosts[i].n_accels, b->hosts[i].n_accels);
+		for (k = 0; k < a->hosts[i].n_accels &&
+		    k < b->hosts[i].n_accels; k++)
+			CHECK_STR(a->hosts[i].accels[k],
+			    b->hosts[i].accels[k]);
+	}
+}
+
+/* Resources kept without a row, and taken over by what accounting tells. */
+static void
+test_stub(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job job, told, got;
+	struct writer w;
+	int64_t row;
+	size_t i;
+
+	job_with_resources(&job, 5, 1000);
+	wr_init(&w, 1 << 16);
+	spool_stub_write(&w, &job);
+	CHECK(w.len <= SPOOL_STUB_MAX);
+	for (i = 0; i <= w.len; i++) {
+		job_init(&got);
+		CHECK_INT(spool_stub_read(w.buf, i, &got), i < w.len ? -1 : 0);
+		if (i == w.len)
+			resources_are(&got, &job);
+		job_clear(&got);
+	}
+	wr_clear(&w);
+	CHECK_INT(spool_stub_put(sp, &job), PUT_NEW);
+	CHECK_INT(spool_stub_put(sp, &job), PUT_NEW);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_stubs(sp), 1);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_stubs(sp), 1);
+	/* Its start has moved since, its submission has not. */
+	job_make(&told, 5, 1060, 2000);
+	told.submit = 970;
+	CHECK_INT(spool_put(sp, &told, &row), PUT_NEW);
+	job_clear(&told);
+	job_init(&got);
+	CHECK_INT(spool_record(sp, row, &got), 0);
+	resources_are(&got, &job);
+	CHECK_INT(got.shared, SHARED_NONE);
+	job_clear(&got);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_stubs(sp), 0);
+	CHECK_INT(spool_stub_put(sp, &job), PUT_NEW);
+	job.key.start = 1060;
+	CHECK_INT(spool_stub_put(sp, &job), PUT_KNOWN);
+	job.end = 2000;
+	CHECK_INT(spool_stub_put(sp, &job), PUT_REFUSED);
+	CHECK_INT(spool_age(sp, 1000 + SPOOL_STUB_KEEP, 1), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_stubs(sp), 1);
+	CHECK_INT(spool_age(sp, 1001 + SPOOL_STUB_KEEP, 1), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_stubs(sp), 0);
+	job_clear(&job);
+	spool_close(sp);
+	file_remove();
+}
+
+#define TOMBS	20000
+
+/*
+ * Tombstones are small; of a full spool the oldest go, and what ended before
+ * them is not taken again; the youngest hour stays.
+ */
+static void
+test_evict(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t wall = 2000000000, row, i, start, floor;
+	struct run_key key = { "alpha", 0, 0 };
+	uint64_t empty = spool_bytes(sp);
+	struct spool_run run;
+	int rc;
+
+	/* From a week ago on, one each thirty seconds. */
+	for (i = 1; i <= TOMBS; i++) {
+		start = wall - TOMBS * 30 + i * 30 - 10;
+		CHECK_INT(put(sp, (uint64_t)i, start, start + 10, &row),
+		    PUT_NEW);
+		spool_get(sp, row, &run);
+		spool_bury(sp, &run);
+	}
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK((spool_bytes(sp) - empty) / TOMBS <= 40);
+	CHECK_INT(spool_floor(sp), 0);
+	CHECK_INT(spool_evict(sp, wall, 512), 1);
+	floor = spool_floor(sp);
+	CHECK_INT(floor, wall - WEEK + WEEK / 8);
+	for (i = 0; i < TOMBS / 512 && spool_floor(sp) == floor; i++)
+		spool_evict(sp, wall, 512);
+	for (i = 1; i <= TOMBS; i++) {
+		key.job = (uint64_t)i;
+		key.start = wall - TOMBS * 30 + i * 30 - 10;
+		CHECK_INT(spool_is_done(sp, &key), key.start + 10 >= floor);
+	}
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_floor(sp), floor);
+	/* Ended before: not again.  It runs, or has ended since: of course. */
+	CHECK_INT(put(sp, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30,
+	    &row), PUT_KNOWN);
+	CHECK_INT(spool_beyond(sp), 1);
+	CHECK_INT(put(sp, 2, wall - TOMBS * 30 + 50, 0, &row), PUT_NEW);
+	CHECK_INT(put(sp, 2, wall - TOMBS * 30 + 50, wall - 5, &row),
+	    PUT_MERGED);
+	for (i = 0; (rc = spool_evict(sp, wall, 512)) == 1; i++)
+		CHECK(i < 10000);
+	CHECK_INT(rc, 0);
+	CHECK(spool_floor(sp) <= wall - 3600);
+	key.job = TOMBS;
+	key.start = wall - 10;
+	CHECK(spool_is_done(sp, &key));
+	spool_close(sp);
+	file_remove();
+}
+
+/* Scripts go once the start is delivered, and not before. */
+static void
+test_shed(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct job job;
+	int64_t rows[300], i;
+	int n, looked = 0;
+
+	for (i = 0; i < 300; i++) {
+		job_make(&job, (uint64_t)i + 1, 1000 + i, 0);
+		job.script = strdup("#!/bin/sh");
+		CHECK_INT(spool_put(sp, &job, &rows[i]), PUT_NEW);
+		job_clear(&job);
+		if (i % 3 != 0)
+			phase_set(sp, rows[i], DEST_REST, PHASE_SEEN);
+		if (i % 3 == 2)
+			phase_set(sp, rows[i], DEST_NATS, PHASE_OPEN);
+	}
+	spool_evict_begin(sp);
+	while ((n = spool_shed(sp, 64)) > 0)
+		looked += n;
+	CHECK_INT(n, 0);
+	CHECK_INT(looked, 300);
+	for (i = 0; i < 300; i++) {
+		job_init(&job);
+		CHECK_INT(spool_record(sp, rows[i], &job), 0);
+		CHECK_STR(job.script, i % 3 == 2 ? NULL : "#!/bin/sh");
+		CHECK_STR(job.user, "u1");
+		job_clear(&job);
+	}
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -604,6 +804,9 @@ main(void)
 	test_late();
 	test_barred();
 	test_migration();
+	test_stub();
+	test_evict();
+	test_shed();
 	rmdir(dir);
 	return check_done();
 }

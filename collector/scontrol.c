@@ -196,8 +196,10 @@ name_parse(struct span s, struct span exact, struct sighting *out,
 			return token_find(s, " UserId=") != NULL ?
 			    RECORD_AMBIGUOUS : RECORD_BAD;
 		name = (struct span){ s.p, (size_t)(at - s.p) };
-		if (out->job.het_job != 0)
+		if (out->job.het_job != 0) {
 			name_trim(&name, " HetJobIdSet=");
+			name_trim(&name, " PackJobIdSet=");	/* 19.05 */
+		}
 		name_trim(&name, " SLUID=");
 	}
 	if (name.n > NAME_MAX_BYTES || !is_owner(span_from(s, at), &user, &uid,

@@ -47,6 +47,12 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/552-cold-start.sh \
 	tests/system/560-clusters.sh \
 	tests/system/570-rate-limit.sh \
+	tests/system/596-dialect-1905.sh \
+	tests/system/replayed.py \
+	tests/fake/slurm1905.py \
+	tests/data/slurm/19.05/README \
+	tests/data/slurm/19.05/scontrol-job-d-o.txt \
+	tests/data/slurm/19.05/scontrol-node-d-o.txt \
 	tests/system/450-nats-trouble.sh \
 	tests/system/answers.py \
 	tests/system/broker.py \

@@ -117,34 +117,49 @@ def groups_of(text):
     return tuple(sorted(out))
 
 
-def records(text, job_id, name):
-    """Each record of that job, from behind its name on."""
-    head = re.compile(rb"(?:^|\n)JobId=%d (?:ArrayJobId=\d+ ArrayTaskId=\S+ (?:ArrayTaskThrottle=\d+ )?)?"
-                      rb"(?:HetJobId=\d+ HetJobOffset=\d+ )?JobName=" % job_id)
-    for m in head.finditer(text):
-        # what may stand between: 26.05 has SLUID=
-        if re.compile(re.escape(name) + rb"(?: (?:SLUID|HetJobIdSet)=\S+)* UserId=").match(text, m.end()):
-            end = text.find(b"\nJobId=", m.end() + len(name))
-            yield text[m.end() + len(name):end if end != -1 else len(text)]
+# Where a record may begin: a name may hold such a line as well.
+START = re.compile(rb"(?:^|\n)(?=JobId=(\d+) )")
+HEAD = re.compile(rb"JobId=\d+ (?:ArrayJobId=\d+ ArrayTaskId=\S+ (?:ArrayTaskThrottle=\d+ )?)?"
+                  rb"(?:HetJobId=\d+ HetJobOffset=\d+ )?JobName=")
+# What may stand behind the name: 26.05 has SLUID=.
+OWNER = re.compile(rb"(?: (?:SLUID|HetJobIdSet)=\S+)* UserId=")
+
+
+def record_at(text, at, name):
+    """That record from behind its name on, or None if it is no record of this job"""
+    head = HEAD.match(text, at)
+    if not head or not text.startswith(name, head.end()):
+        return None
+    behind = head.end() + len(name)
+    if not OWNER.match(text, behind):
+        return None
+    end = text.find(b"\nJobId=", behind)
+    return text[behind:end if end != -1 else len(text)]
+
+
+def seen_in(record):
+    start = token(record, "StartTime")
+    if not start or not start.isdigit():
+        return None
+    return Seen(token(record, "JobState"), int(start), groups_of(record),
+                token(record, "OverSubscribe"), token(record, "Exclusive"), token(record, "TimeLimit"))
 
 
 def sightings(folder, names):
     """{id: [Seen]} in the order they were seen"""
     out = collections.defaultdict(list)
+    known = set()
     for text in answers(folder):
-        for job_id, job_names in names.items():
-            if b"JobId=%d " % job_id not in text:
-                continue
-            for name in job_names:
-                for r in records(text, job_id, name):
-                    start = token(r, "StartTime")
-                    if not start or not start.isdigit():
-                        continue
-                    seen = Seen(token(r, "JobState"), int(start), groups_of(r),
-                                token(r, "OverSubscribe"), token(r, "Exclusive"),
-                                token(r, "TimeLimit"))
-                    if seen.groups and seen not in out[job_id]:
-                        out[job_id].append(seen)
+        for m in START.finditer(text):
+            job_id = int(m.group(1))
+            for name in names.get(job_id, ()):
+                record = record_at(text, m.end(), name)
+                if record is None or (job_id, record) in known:
+                    continue
+                known.add((job_id, record))
+                seen = seen_in(record)
+                if seen and seen.groups and seen not in out[job_id]:
+                    out[job_id].append(seen)
     return out
 
 
@@ -537,6 +552,8 @@ def table(files):
               % refused)
     for b in bad:
         print(b[:700])
+    verdicts = [bool(v["problems"]) for r in rounds for v in r["kinds"].values()]
+    print("%d passed, %d failed" % (verdicts.count(False), verdicts.count(True)))
     return 1 if bad else 0
 
 

@@ -277,6 +277,31 @@ sleep $S" -N2 -n3 ;;
 # $(printf '\001\033\377\376 \303\244 end')" -n1
 	named=
 }
+# Another cluster in the same slurmdbd, with the same ids, users and hosts:
+# nothing of it may arrive, although its hooks call us.
+kind_other-cluster() {
+	local port there=$T/slurm-beta i
+	port=$(CSA_PORTS=$((${CSA_PORTS:-20000} + 700)) lib freeport 45)
+	env LAB_QUIET=1 LAB_BIG=0 LAB_GPUS='' LAB_CONF='' LAB_CLUSTER=beta LAB_SHARE="$T/slurm" \
+	    LAB_HOOK="$ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock" \
+	    timeout 120 "$LAB/slurm" up "$there" "$port" || say "no second cluster"
+	if (
+		# shellcheck disable=SC1091	# written by lab/slurm
+		. "$there/env.sh"
+		for i in 1 2 3; do
+			batch labalice "sleep 2" -n"$i" -p gpu --gres=gpu:1 -J beta
+		done >/dev/null 2>&1
+		wait_slow 90 queue_empty
+		i=$(sacct -X -n -P -a -s CD -S now-1hour -E now -o jobid | wc -l)
+		[ "$i" = 3 ] || say "other-cluster: $i of 3 jobs ended there"
+		"$LAB/slurm" down "$there"
+		[ "$i" = 3 ]
+	); then
+		remember 0 beta "" never
+	else
+		remember 0 beta "" unsubmitted
+	fi
+}
 kind_exclusive() {
 	job e1 labalice "sleep 8" --exclusive -n1 -p share
 	job e2 labbob "sleep 8" -p whole -N1
@@ -423,7 +448,7 @@ scancel_all() {
 
 # --- the round -----------------------------------------------------------------------
 
-PARALLEL=(exclusive timed-out prolog-fails preempted node-fails requeued resized suspended
+PARALLEL=(exclusive other-cluster timed-out prolog-fails preempted node-fails requeued resized suspended
     cancelled limit-raised no-script reserved gpu-mixed held plain unequal shared gpu gpu-other
     array het fails-at-once one-second opted-out hostile)
 ALONE=(while-down id-reused federation)
@@ -456,6 +481,7 @@ PartitionName=force Nodes=n[1-2] OverSubscribe=FORCE:2 DefaultTime=10"
 	started_pids+=($!)
 }
 
+# shellcheck disable=SC2120	# with options by hand
 judge() {
 	ctl -j queue --rejected >"$T/rejected.json" 2>"$T/log/rejected"
 	python3 "$here/kinds.py" judge "$T" "$BACKEND" "$TOKEN" --topology "$TOPOLOGY" \
@@ -475,6 +501,7 @@ conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2 \
     \"n6\":{\"1\":\"$a:03:00.0\",\"0\":\"$a:02:00.0\",\"3\":\"$a:00:00.0\",\"2\":\"$a:01:00.0\"}}"
 suite_up root
 hooks_of_kinds
+say "Slurm and the suite are up after $SECONDS s"
 began=$SECONDS
 is_function() { [ "$(type -t "$1")" = function ]; }
 acts=()
@@ -503,11 +530,12 @@ done
 wait_slow 200 queue_empty || { say "jobs that do not end:"; squeue -a; scancel_all; }
 say "all done after $((SECONDS - began)) s"
 end=$((SECONDS + ${MATRIX_WAIT:-60}))
-until judge --quiet >/dev/null; do
-	[ $SECONDS -lt $end ] || break
-	sleep 3
+until judge >"$T/judged"; do
+	[ $SECONDS -lt $end ] || { failures=$((failures + 1)); break; }
+	sleep 2
 done
-judge || failures=$((failures + 1))
+cat "$T/judged"
+say "judged after $((SECONDS - began)) s"
 grep -E 'restart|died|killed by|signal' "$T"/log/suite.* | grep -v 'restarts worker' | head -n 5 >"$T/died"
 [ ! -s "$T/died" ] || { say "the suite's log has:"; cut -c1-300 "$T/died"; failures=$((failures + 1)); }
 test_end

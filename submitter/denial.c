@@ -11,11 +11,13 @@
 #include <string.h>
 #include <time.h>
 
+#include <event2/event.h>
+
 #include "common/log.h"
 #include "submitter/submitter.h"
 
 #define DENIED_GAP	3600000	/* ms between two denials that count */
-#define DENIED_WAIT	3000	/* ms after the last denial until they are judged */
+#define DENIED_WAIT	3000	/* ms from a denial until all are judged: they come in parts */
 #define DENIED_MAX	20	/* runs ended within the gap without evidence, or: */
 #define DENIED_PERCENT	2	/* of the open ones, if that is more */
 
@@ -44,7 +46,9 @@ denial_take(struct denial *k, const struct run_key *key)
 	} else if (spool_now(sp) - run.denied >= DENIED_GAP)
 		run.denials = 2;
 	spool_save(sp, &run);
-	submitter_after(k->timer, DENIED_WAIT);
+	/* Denied again and again, they are judged all the same. */
+	if (!evtimer_pending(k->timer, NULL))
+		submitter_after(k->timer, DENIED_WAIT);
 }
 
 struct denials {

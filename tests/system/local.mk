@@ -36,6 +36,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/410-spool-damage.sh \
 	tests/system/420-reconcile.sh \
 	tests/system/421-denied.sh \
+	tests/system/422-absence.sh \
 	tests/system/425-sync.sh \
 	tests/system/500-slurmctld.sh \
 	tests/system/510-slurmdbd.sh \

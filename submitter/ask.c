@@ -17,8 +17,10 @@
 #include "submitter/paging.h"
 #include "submitter/submitter.h"
 
+#define ASK_GATHER	200	/* ms until the first question: more may come */
 #define ASK_RETRY	2000	/* ms after a question that failed */
 #define ASK_TRIES	3	/* of one second; then edit_meta tells, or nobody */
+#define ASK_LATER	60000	/* ms for a run that nothing can be learned of */
 #define GROUP_MAX	512	/* runs asked for together */
 #define GROUP_SPAN	3600	/* s from their first start to the last: what has
 				 * ended costs cc-backend a file each */
@@ -53,6 +55,7 @@ struct ask {
 	int		 singly;
 	int		 meta;		/* an edit_meta is under way */
 	int		 waiting;	/* the timer repeats a question */
+	int		 armed;		/* it begins a group */
 };
 
 static void ask_step(struct ask *k);
@@ -155,6 +158,33 @@ single_settle(struct ask *k, int there)
 	asked_settle(k, a, 1);
 }
 
+/*
+ * edit_meta of one run failed again and again.  A run whose archive file is
+ * missing is there, stopped, and damaged: deleting it mends that, and all
+ * listings with it.  Of others nothing is known, and they are in nobody's way.
+ */
+static void
+single_failed(struct ask *k, const char *why)
+{
+	struct asked *a = &k->runs[k->single++];
+	struct spool_run run;
+
+	k->tries = 0;
+	a->shown = SETTLED;
+	if (spool_get(k->s->spool, a->id, &run) != 1 ||
+	    (run.phase[DEST_REST] != PHASE_ASK &&
+	    run.phase[DEST_REST] != PHASE_COMPARE))
+		return;
+	if (strstr(why, "meta.json") != NULL) {
+		closed_damaged(k->s, &run, why);
+		return;
+	}
+	run.due[DEST_REST] = spool_now(k->s->spool) + ASK_LATER;
+	run.tries[DEST_REST]++;
+	spool_save(k->s->spool, &run);
+	backlog_touch(k->s->backlog);
+}
+
 static void
 on_meta(const struct answer *a, void *arg)
 {
@@ -163,7 +193,13 @@ on_meta(const struct answer *a, void *arg)
 
 	k->meta = 0;
 	outcome_judge(a, &v);
-	relay_told(k->s->relay, &v);
+	if (v.outcome == OUT_RETRY && ++k->tries >= ASK_TRIES) {
+		single_failed(k, v.text);
+		ask_step(k);
+		return;
+	}
+	if (v.outcome != OUT_RETRY)
+		relay_told(k->s->relay, &v);
 	if (v.outcome == OUT_DONE)
 		single_settle(k, 1);
 	else if (v.outcome == OUT_NO_RUN)
@@ -175,6 +211,7 @@ on_meta(const struct answer *a, void *arg)
 		submitter_after(k->timer, ASK_RETRY);
 		return;
 	}
+	k->tries = 0;
 	ask_step(k);
 }
 
@@ -280,6 +317,7 @@ range_halve(struct ask *k)
 	} else if (++k->tries >= ASK_TRIES) {
 		k->singly = 1;
 		k->single = 0;
+		k->tries = 0;
 	} else {
 		k->waiting = 1;
 		submitter_after(k->timer, ASK_RETRY);
@@ -327,12 +365,13 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct ask *k = arg;
 	struct asked *a;
 
-	(void)sp;
 	if (k->n_runs == 0)
 		snprintf(k->cluster, sizeof(k->cluster), "%s",
 		    run->key.cluster);
 	if (strcmp(run->key.cluster, k->cluster) != 0)
 		return 0;
+	if (run->due[DEST_REST] > spool_now(sp))
+		return -1;		/* as are all that follow */
 	if (k->n_runs > 0 && run->key.start < k->runs[0].start - GROUP_SPAN)
 		return 0;
 	if (k->n_runs == GROUP_MAX || (k->n_runs > 0 &&
@@ -344,6 +383,22 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	a->job = run->key.job;
 	a->start = run->key.start;
 	return 0;
+}
+
+/* Until one that was put off is due again. */
+static void
+rest(struct ask *k)
+{
+	struct spool *sp = k->s->spool;
+	int64_t a = spool_next_due(sp, DEST_REST, PHASE_ASK);
+	int64_t b = spool_next_due(sp, DEST_REST, PHASE_COMPARE);
+
+	if (b >= 0 && (a < 0 || b < a))
+		a = b;
+	if (a >= 0) {
+		a -= spool_now(sp);
+		submitter_after(k->timer, a > ASK_RETRY ? a : ASK_RETRY);
+	}
 }
 
 static void
@@ -360,8 +415,10 @@ group_begin(struct ask *k)
 		    SPOOL_PAGE)
 			continue;
 	}
-	if (k->n_runs == 0)
+	if (k->n_runs == 0) {
+		rest(k);
 		return;
+	}
 	qsort(k->runs, k->n_runs, sizeof(*k->runs), asked_cmp);
 	k->now.from = k->runs[0].start;
 	k->now.to = k->runs[k->n_runs - 1].start;
@@ -397,15 +454,17 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	k->waiting = 0;
+	k->armed = 0;
 	ask_step(k);
 }
 
 void
 ask_kick(struct ask *k)
 {
-	if (k->n_runs == 0 && !k->waiting &&
-	    !evtimer_pending(k->timer, NULL))
-		submitter_after(k->timer, 0);
+	if (k->n_runs > 0 || k->waiting || k->armed)
+		return;
+	k->armed = 1;
+	submitter_after(k->timer, ASK_GATHER);
 }
 
 struct ask *

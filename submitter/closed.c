@@ -61,6 +61,38 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	return same;
 }
 
+/* Said, and kept for an admin. */
+static void
+closed_wrongly(struct submitter *s, struct spool_run *run, const char *how)
+{
+	unsigned held;
+
+	run->flags |= RUN_CLOSED;
+	run->tries[DEST_REST] = 0;
+	run->due[DEST_REST] = DUE_NOW;
+	if (log_allowed(&s->said_wrong, &held))
+		log_errorx("job %llu (%s, start %lld) had been stopped by another "
+		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
+		    "--dry-run` (%u more since the last such line)",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, how, held);
+	run->phase[DEST_REST] = spool_count(s->spool, DEST_REST,
+	    PHASE_CLOSED) < CLOSED_MAX ? PHASE_CLOSED : PHASE_DONE;
+	run->since[DEST_REST] = spool_now(s->spool);
+	snprintf(run->reason, sizeof(run->reason), "%s", how);
+	settled(s, run);
+}
+
+void
+closed_damaged(struct submitter *s, struct spool_run *run, const char *why)
+{
+	char how[sizeof(run->reason)];
+
+	s->n.closed++;
+	snprintf(how, sizeof(how), "cc-backend has it damaged (%.300s)", why);
+	closed_wrongly(s, run, how);
+}
+
 void
 closed_judge(struct submitter *s, struct spool_run *run,
     const struct listed *row)
@@ -85,17 +117,7 @@ closed_judge(struct submitter *s, struct spool_run *run,
 		settled(s, run);
 		return;
 	}
-	if (log_allowed(&s->said_wrong, &held))
-		log_errorx("job %llu (%s, start %lld) had been stopped by another "
-		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
-		    "--dry-run` (%u more since the last such line)",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, how, held);
-	run->phase[DEST_REST] = spool_count(s->spool, DEST_REST,
-	    PHASE_CLOSED) < CLOSED_MAX ? PHASE_CLOSED : PHASE_DONE;
-	run->since[DEST_REST] = spool_now(s->spool);
-	snprintf(run->reason, sizeof(run->reason), "%s", how);
-	settled(s, run);
+	closed_wrongly(s, run, how);
 }
 
 void

@@ -19,7 +19,11 @@
 #define PROBE_MAX	20000	/* ms between probes: one harmless request */
 #define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
 
-static const char probe_body[] = "{\"shared\":\"none\"}";
+#define PROBE_EVERY	30000	/* ms between probes for a new connection's sake */
+
+/* Before 1.4 a tag's scope is unknown, before 1.5 shared: the first counts. */
+static const char probe_body[] =
+    "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
 static const char *const state_names[] = {
 	[GATE_SHUT] = "not in use",
@@ -114,8 +118,11 @@ gate_good(struct gate *g)
 {
 	g->failures = 0;
 	g->probes = 0;
-	if (g->state == GATE_OPEN)
+	if (g->state == GATE_OPEN) {
+		if (g->doubt && !g->asking && !g->s->backend_pinned)
+			probe_send(g);
 		return;
+	}
 	g->state = GATE_OPEN;
 	if (g->down != 0) {
 		log_notice("cc-backend at %s is back after %lld s; %llu runs "
@@ -136,6 +143,10 @@ gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == GATE_SHUT)
 		return;
+	/* A new connection may reach what was put in its place meanwhile. */
+	if (v->outcome == OUT_AWAY || (v->fresh &&
+	    spool_now(g->s->spool) - g->probed > PROBE_EVERY))
+		g->doubt = 1;
 	switch (v->outcome) {
 	case OUT_STOP_LINE:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
@@ -176,9 +187,9 @@ version_take(struct gate *g, const struct verdict *v)
 {
 	struct submitter *s = g->s;
 	static const char *const names[] = {
-		[BACKEND_1_3] = "1.3",
-		[BACKEND_1_4_0] = "1.4 or older",
-		[BACKEND_1_4_3] = "1.4 or older",
+		[BACKEND_1_3] = "1.3 or older",
+		[BACKEND_1_4_0] = "1.4",
+		[BACKEND_1_4_3] = "1.4",
 		[BACKEND_1_5] = "1.5 or newer",
 	};
 
@@ -188,6 +199,8 @@ version_take(struct gate *g, const struct verdict *v)
 	if (s->backend_told && s->backend == BACKEND_1_4_0 &&
 	    v->backend == BACKEND_1_4_3)
 		return;
+	if (s->backend_told && s->backend != v->backend)
+		g->clusters_at = 0;	/* another one, another topology perhaps */
 	if (!s->backend_told || s->backend != v->backend)
 		log_notice("cc-backend at %s is version %s", rest_where(s->rest),
 		    names[v->backend]);
@@ -302,6 +315,8 @@ probe_send(struct gate *g)
 
 	if (g->asking)
 		return;
+	g->doubt = 0;
+	g->probed = spool_now(g->s->spool);
 	/* NATS only: cc-backend's jobs are not touched, not even probed. */
 	if (!conf_bool(&g->s->w->conf, CONF_CC_REST_SUBMIT)) {
 		g->clusters_at = 0;

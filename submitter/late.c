@@ -50,7 +50,9 @@ on_answer(const struct answer *a, void *arg)
 	l->busy = 0;
 	known.backend = l->s->backend;
 	outcome_judge(&known, &v);
-	relay_told(l->s->relay, &v);
+	/* One that fails for itself says nothing of starts and stops. */
+	if (v.outcome != OUT_RETRY)
+		relay_told(l->s->relay, &v);
 	switch (v.outcome) {
 	case OUT_DONE:
 		l->s->n.late++;

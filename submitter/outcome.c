@@ -246,6 +246,7 @@ outcome_judge(const struct answer *a, struct verdict *v)
 
 	memset(v, 0, sizeof(*v));
 	v->backend = a->backend;
+	v->fresh = a->fresh;
 	if (a->error != NULL || a->code == 0) {
 		v->outcome = OUT_AWAY;
 		text_vis(a->error != NULL ? a->error : "no answer", line,
@@ -257,7 +258,8 @@ outcome_judge(const struct answer *a, struct verdict *v)
 	v->outcome = rule_find(a, words);
 	if (a->what == WHAT_PROBE && v->outcome == OUT_DONE) {
 		v->told = 1;
-		v->backend = strstr(words, "unknown field") != NULL ?
+		v->backend = strstr(words, "unknown field \"scope\"") != NULL ?
+		    BACKEND_1_3 : strstr(words, "unknown field") != NULL ?
 		    BACKEND_1_4_3 : BACKEND_1_5;
 	}
 	/* No probe tells 1.4.3 from what came before; a stop in the second of

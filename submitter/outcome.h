@@ -51,11 +51,13 @@ struct answer {
 	const char	*error;		/* of the transport; NULL = none */
 	enum backend	 backend;	/* who is asked, as far as known */
 	unsigned	 sends;		/* how often it went out; 0 = not known */
+	int		 fresh;		/* over a connection made for it */
 };
 
 struct verdict {
 	enum outcome	 outcome;
 	int		 told;		/* probe: backend is known now */
+	int		 fresh;		/* as in the answer: it may be another one */
 	enum backend	 backend;
 	char		 text[400];	/* code and cc-backend's words, one clean line */
 };

@@ -33,6 +33,8 @@ struct gate {
 	unsigned	 probes;	/* failed ones in a row */
 	int		 asking;	/* a probe or clusters request is out */
 	int		 stale;		/* it was made with an older configuration */
+	int		 doubt;		/* it may have been exchanged: probe when it answers */
+	int64_t		 probed;	/* spool_now() of the last probe */
 	enum gate_state	 said;		/* what the log says of this outage */
 	time_t		 down;		/* wall; 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */

@@ -66,6 +66,11 @@ call_end(struct call *c, long code, const char *error)
 	struct answer a = { .what = c->what, .code = code, .error = error,
 		.body = (const char *)c->answer.buf, .len = c->answer.len,
 		.sends = c->sends };
+	long made = 0;
+
+	if (c->easy != NULL && curl_easy_getinfo(c->easy,
+	    CURLINFO_NUM_CONNECTS, &made) == CURLE_OK)
+		a.fresh = made > 0;
 
 	r->busy--;
 	c->done(&a, c->arg);

@@ -162,6 +162,9 @@ void ask_kick(struct ask *k);
 /* row shows how: agrees with Slurm and is done, or is kept for an admin. */
 void closed_judge(struct submitter *s, struct spool_run *run,
     const struct listed *row);
+/* cc-backend holds it, stopped and without its file (why): kept for an admin. */
+void closed_damaged(struct submitter *s, struct spool_run *run,
+    const char *why);
 /* Nobody can tell how it was closed: it is done. */
 void closed_unknown(struct submitter *s, struct spool_run *run);
 /*

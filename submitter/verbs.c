@@ -89,7 +89,7 @@ static void
 on_status(struct submitter *s, uint64_t request)
 {
 	static const char *const versions[] = {
-		[BACKEND_1_3] = "1.3",
+		[BACKEND_1_3] = "1.3 or older",
 		[BACKEND_1_4_0] = "1.4.2 or older",
 		[BACKEND_1_4_3] = "1.4",
 		[BACKEND_1_5] = "1.5",

@@ -606,7 +606,7 @@ def order():
 def versions():
     f = Fake(T + "/v.fake", commit=1, options=["--version", "1.3.1"]).start()
     s = submitter(f, "v")
-    for version, words in (("1.3.1", "or older"), ("1.4.1", "or older"),
+    for version, words in (("1.3.1", "1.3 or older"), ("1.4.1", "1.4.2 or older"),
                            ("1.4.4", "1.4"), ("1.5.4", "1.5"), ("1.4.4", "1.4")):
         if ["--version", version] != f.options:
             f.stop()

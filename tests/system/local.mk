@@ -30,7 +30,10 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/310-line.sh \
 	tests/system/320-transport.sh \
 	tests/system/330-stop-race.sh \
+	tests/system/335-repair.sh \
+	tests/system/336-told-later.sh \
 	tests/system/340-order.sh \
+	tests/system/360-real-backend.sh \
 	tests/system/350-prolog-fails.sh \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
@@ -56,6 +59,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/data/slurm/19.05/scontrol-node-d-o.txt \
 	tests/system/450-nats-trouble.sh \
 	tests/system/answers.py \
+	tests/system/backends.py \
 	tests/system/broker.py \
 	tests/system/crash.py \
 	tests/system/delivery.py \
@@ -66,6 +70,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/jobs.sh \
 	tests/system/lib.py \
 	tests/system/lib.sh \
+	tests/system/mending.py \
 	tests/system/nats.py \
 	tests/system/play.py \
 	tests/system/probe.c \

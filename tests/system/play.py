@@ -121,9 +121,11 @@ class Run:
             "=IqqBBIQIQIIIIqQi", flags, self.more.get("submit", self.start - 10), self.end,
             END[self.state], self.more.get("shared", 3), self.more.get("restarts", 0), 0, 0, 0, 0,
             self.more.get("nodes", len(self.hosts)), self.more.get("cpus", cpus), 0,
-            self.more.get("walltime", 3600), 0, 0 if self.end else -1)]
-        for t in (self.user, "p1", self.more.get("partition", "main"), "", "", self.name,
-                  self.script, self.more.get("info", "JobId=%d" % self.job), "", "", ""):
+            self.more.get("walltime", 3600), 0, self.more.get("code", 0) if self.end else -1)]
+        for t in (self.user, self.more.get("account", "p1"), self.more.get("partition", "main"),
+                  self.more.get("qos", ""), self.more.get("reservation", ""), self.name,
+                  self.script, self.more.get("info", "JobId=%d" % self.job),
+                  self.more.get("reason", ""), "", ""):
             out.append(text(t))
         out.append(struct.pack("=I", len(self.hosts)))
         for h in self.hosts:

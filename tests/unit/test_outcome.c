@@ -133,6 +133,9 @@ test_words(void)
 	CHECK_STR(v.text, "connection reset");
 	judge(WHAT_PROBE, 400, BAD "\"no such cluster: \"}", NULL, &v);
 	CHECK(v.told && v.backend == BACKEND_1_5);
+	judge(WHAT_PROBE, 400, BAD "\"json: unknown field \\\"scope\\\"\"}",
+	    NULL, &v);
+	CHECK_INT(v.backend, BACKEND_1_3);
 	judge(WHAT_PROBE, 400, BAD "\"json: unknown field \\\"shared\\\"\"}",
 	    NULL, &v);
 	CHECK(v.told && v.backend == BACKEND_1_4_3);

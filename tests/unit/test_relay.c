@@ -289,6 +289,15 @@ open_gate(void)
 	CHECK(relay_open(s.relay));
 }
 
+/* After a failure it may be another backend: the probe asks, nobody waits. */
+static void
+expect_probe(int i, const char *body)
+{
+	CHECK(is_sent(i, WHAT_PROBE, 0));
+	CHECK(relay_open(s.relay));
+	answer(i, 400, body);
+}
+
 /* --- tests --- */
 
 static void
@@ -523,6 +532,7 @@ test_delete(void)
 	CHECK(is_sent(0, WHAT_DELETE, 1));
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
 	CHECK_INT(phase_of(a), PHASE_START_ENDED);
+	expect_probe(0, PROBED);
 	turn(500, 1);
 	CHECK(is_sent(0, WHAT_START, 1));
 	end();
@@ -764,6 +774,7 @@ test_late(void)
 	CHECK_INT(spool_late_count(s.spool), 2);
 	turn(3000, 1);
 	answer(0, 200, "{}");
+	expect_probe(0, PROBED);
 	CHECK(strstr(sent[0].body, "JobState=FAILED") != NULL);
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
 	CHECK_INT(spool_late_next(s.spool, &late), 1);
@@ -782,6 +793,49 @@ test_late(void)
 	turn(500, 1);
 	answer(0, 200, "{}");
 	CHECK_INT(spool_late_count(s.spool), 0);
+	end();
+}
+
+/* Exchanged under us, while nothing else showed it. */
+static void
+test_upgrade(void)
+{
+	begin();
+	relay_conf(s.relay);
+	turn(500, 1);
+	answer(0, 400, "{\"error\":\"json: unknown field \\\"scope\\\"\"}");
+	answer(0, 200, CLUSTERS);
+	CHECK_INT(s.backend, BACKEND_1_3);
+	CHECK_INT(spool_policy(s.spool)->commit_seen, 0);
+	put(1, 1000, 0);
+	put(2, 1001, 0);
+	turn(500, 2);
+	CHECK(strstr(sent[0].body, "\"exclusive\"") != NULL);
+	answer(0, 0, NULL);
+	answer(0, 201, "{}");
+	expect_probe(0, "{\"error\":\"json: unknown field \\\"shared\\\"\"}");
+	CHECK_INT(s.backend, BACKEND_1_4_3);
+	/* its topology is asked anew */
+	CHECK(is_sent(0, WHAT_CLUSTERS, 0));
+	answer(0, 200, CLUSTERS);
+	turn(1500, 1);
+	CHECK(is_sent(0, WHAT_START, 2));
+	answer(0, 400, "{\"error\":\"json: unknown field \\\"exclusive\\\"\"}");
+	CHECK(!relay_open(s.relay));
+	CHECK(is_sent(0, WHAT_PROBE, 0));
+	answer(0, 400, PROBED);
+	answer(0, 200, CLUSTERS);
+	CHECK_INT(s.backend, BACKEND_1_5);
+	CHECK_INT(spool_policy(s.spool)->commit_seen, 1);
+	turn(1500, 1);
+	CHECK(is_sent(0, WHAT_START, 2));
+	CHECK(strstr(sent[0].body, "\"shared\"") != NULL);
+	/* pinned, nobody is asked */
+	s.backend_pinned = 1;
+	answer(0, 0, NULL);
+	turn(1500, 1);
+	answer(0, 201, "{}");
+	CHECK_INT(n_sent, 0);
 	end();
 }
 
@@ -806,6 +860,7 @@ main(void)
 	test_halves();
 	test_tags();
 	test_late();
+	test_upgrade();
 	test_sisters();
 	conf_clear(&worker.conf);
 	event_base_free(worker.base);

@@ -17,3 +17,16 @@ tests_bench_readers_SOURCES = tests/bench/readers.c tests/bench/stream.h \
 tests_bench_readers_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_bench_readers_LDADD = libslurmtext.a libcommon.a $(JANSSON_LIBS)
 CLEANFILES += tests/bench/readers
+
+# Drain of a spool beside the same bodies fed as fast as they are answered.
+EXTRA_PROGRAMS += tests/bench/feed
+tests_bench_feed_SOURCES = tests/bench/feed.c
+tests_bench_feed_LDADD = -lpthread
+CLEANFILES += tests/bench/feed
+EXTRA_DIST += tests/bench/drain
+
+# Very many jobs and their hooks, in place of Slurm's commands.
+EXTRA_PROGRAMS += tests/bench/many
+tests_bench_many_SOURCES = tests/bench/many.c
+CLEANFILES += tests/bench/many
+EXTRA_DIST += tests/bench/events

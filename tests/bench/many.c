@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A Slurm with more short jobs than this machine could run, and its hooks.
+ *
+ * Called as squeue, sacct or scontrol it answers in their place about jobs
+ * that begin and end by the clock, and what a real scontrol said about
+ * anything else.  Called as many it knocks for each of these jobs at the
+ * daemon's socket, once when it begins and once when it ends, and prints how
+ * many knocks were not heard.
+ *
+ * Beside the program lie the file `jobs` (the second the first job begins, jobs
+ * a second, seconds a job runs, number of jobs), config.text and node.text.
+ * Job k has the id FIRST_ID + k, and two threads of one of n1..n4.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_ID	100000
+#define KEPT		10	/* seconds that "slurmctld" remembers an ended job */
+
+static struct {
+	long	 begin;
+	double	 rate;
+	long	 life;
+	long	 count;
+} jobs;
+
+static double
+now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static long
+start_of(long k)
+{
+	return jobs.begin + (long)((double)k / jobs.rate);
+}
+
+static long
+end_of(long k)
+{
+	return start_of(k) + jobs.life;
+}
+
+static FILE *
+file_beside(const char *self, const char *name)
+{
+	char path[PATH_MAX];
+	const char *slash = strrchr(self, '/');
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.*s/%s", slash != NULL ?
+	    (int)(slash - self) : 1, slash != NULL ? self : ".", name);
+	f = fopen(path, "re");
+	if (f == NULL) {
+		perror(path);
+		exit(1);
+	}
+	return f;
+}
+
+static void
+jobs_read(const char *self)
+{
+	FILE *f = file_beside(self, "jobs");
+
+	if (fscanf(f, "%ld %lf %ld %ld", &jobs.begin, &jobs.rate, &jobs.life,
+	    &jobs.count) != 4) {
+		fprintf(stderr, "the file jobs is wrong\n");
+		exit(1);
+	}
+	fclose(f);
+}
+
+static int
+print_file(const char *self, const char *name)
+{
+	FILE *f = file_beside(self, name);
+	int c;
+
+	while ((c = getc(f)) != EOF)
+		putchar(c);
+	fclose(f);
+	return 0;
+}
+
+static int
+has(char **argv, const char *word)
+{
+	for (; *argv != NULL; argv++)
+		if (strcmp(*argv, word) == 0)
+			return 1;
+	return 0;
+}
+
+/* The word behind an option, or what follows "--option=". */
+static const char *
+value(char **argv, const char *option)
+{
+	size_t n = strlen(option);
+
+	for (; *argv != NULL; argv++) {
+		if (strcmp(*argv, option) == 0)
+			return argv[1];
+		if (strncmp(*argv, option, n) == 0 && (*argv)[n] == '=')
+			return *argv + n + 1;
+	}
+	return NULL;
+}
+
+/* Is k among the ids of -j?  Without -j all are. */
+static int
+wanted(const char *ids, long k)
+{
+	char *end;
+
+	for (; ids != NULL && *ids != '\0'; ids = *end == ',' ? end + 1 : end)
+		if (strtol(ids, &end, 10) == FIRST_ID + k)
+			return 1;
+		else if (end == ids)
+			break;
+	return ids == NULL;
+}
+
+/* --- squeue ---------------------------------------------------------------- */
+
+static void
+squeue_one(const char *format, long k, int ended)
+{
+	for (; *format != '\0'; format++) {
+		if (*format != '%') {
+			putchar(*format);
+			continue;
+		}
+		switch (*++format) {
+		case 'A':
+			printf("%ld", FIRST_ID + k);
+			break;
+		case 't':
+			fputs(ended ? "CD" : "R", stdout);
+			break;
+		case 'T':
+			fputs(ended ? "COMPLETED" : "RUNNING", stdout);
+			break;
+		case 'S':
+			printf("%ld", start_of(k));
+			break;
+		default:
+			fputs("many", stdout);
+			break;
+		}
+	}
+	putchar('\n');
+}
+
+static int
+squeue(char **argv)
+{
+	const char *format = value(argv, "-o"), *ids = value(argv, "-j");
+	long k, all = has(argv, "all");
+	double t = now();
+
+	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
+		if (end_of(k) + (all ? KEPT : 0) > t && wanted(ids, k))
+			squeue_one(format, k, end_of(k) <= t);
+	return 0;
+}
+
+/* --- sacct ------------------------------------------------------------------ */
+
+static const struct {
+	const char	*name;
+	const char	*text;
+} columns[] = {
+	{ "User", "labalice" }, { "UID", "1001" }, { "Account", "proj1" },
+	{ "Partition", "main" }, { "QOS", "normal" }, { "ExitCode", "0:0" },
+	{ "TimelimitRaw", "10" }, { "ReqMem", "100M" }, { "ReqCPUS", "2" },
+	{ "AllocTRES", "billing=2,cpu=2,node=1" }, { "JobName", "many" },
+	{ "Cluster", "alpha" }, { NULL, "" }
+};
+
+static void
+sacct_column(const char *name, size_t n, long k, double t)
+{
+	size_t i;
+
+	if (strncmp(name, "JobIDRaw", n) == 0 || strncmp(name, "JobID", n) == 0)
+		printf("%ld", FIRST_ID + k);
+	else if (strncmp(name, "State", n) == 0)
+		fputs(end_of(k) <= t ? "COMPLETED" : "RUNNING", stdout);
+	else if (strncmp(name, "Start", n) == 0 || strncmp(name, "Submit", n) == 0)
+		printf("%ld", start_of(k));
+	else if (strncmp(name, "End", n) == 0)
+		end_of(k) <= t ? printf("%ld", end_of(k)) : printf("Unknown");
+	else if (strncmp(name, "NodeList", n) == 0)
+		printf("n%ld", 1 + k % 4);
+	else {
+		for (i = 0; columns[i].name != NULL; i++)
+			if (strncmp(name, columns[i].name, n) == 0)
+				break;
+		fputs(columns[i].text, stdout);
+	}
+}
+
+/* A time of -S or -E: uts12345, else for ever. */
+static long
+point(const char *text, long otherwise)
+{
+	return text != NULL && strncmp(text, "uts", 3) == 0 ?
+	    atol(text + 3) : otherwise;
+}
+
+static int
+sacct(char **argv)
+{
+	const char *fields = value(argv, "-o"), *p, *comma, *ids;
+	const char *between = value(argv, "--delimiter");
+	long k, from = point(value(argv, "-S"), 0);
+	long to = point(value(argv, "-E"), LONG_MAX);
+	double t = now();
+
+	ids = value(argv, "-j");
+	for (k = 0; k < jobs.count && start_of(k) <= t; k++) {
+		if (start_of(k) > to || end_of(k) < from || !wanted(ids, k) ||
+		    (value(argv, "-s") != NULL && end_of(k) > t))
+			continue;
+		for (p = fields; p != NULL; p = comma != NULL ? comma + 1 : NULL) {
+			comma = strchr(p, ',');
+			if (p != fields)
+				fputs(between != NULL ? between : "|", stdout);
+			sacct_column(p, comma != NULL ? (size_t)(comma - p) :
+			    strlen(p), k, t);
+		}
+		putchar('\n');
+	}
+	return 0;
+}
+
+/* --- scontrol ---------------------------------------------------------------- */
+
+static void
+scontrol_one(long k, double t)
+{
+	long s = start_of(k), core = k / 4 % 8;
+
+	printf("JobId=%ld JobName=many UserId=labalice(1001) "
+	    "GroupId=labalice(1001) MCS_label=N/A Priority=1 Nice=0 "
+	    "Account=proj1 QOS=normal JobState=%s Reason=None "
+	    "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=0 Reboot=0 "
+	    "ExitCode=0:0 DerivedExitCode=0:0 RunTime=00:00:01 "
+	    "TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%ld EligibleTime=%ld "
+	    "AccrueTime=%ld StartTime=%ld EndTime=%ld Deadline=N/A "
+	    "SuspendTime=None SecsPreSuspend=0 LastSchedEval=%ld "
+	    "Scheduler=Main Partition=main AllocNode:Sid=localhost:1 "
+	    "ReqNodeList=(null) ExcNodeList=(null) NodeList=n%ld "
+	    "BatchHost=n%ld NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 "
+	    "ReqB:S:C:T=0:0:*:* TRES=cpu=2,node=1,billing=2 Socks/Node=* "
+	    "NtasksPerN:B:S:C=0:0:*:* CoreSpec=* JOB_GRES=(null)   "
+	    "Nodes=n%ld CPU_IDs=%ld-%ld Mem=0 GRES= MinCPUsNode=1 "
+	    "MinMemoryCPU=100M MinTmpDiskNode=0 Features=(null) "
+	    "DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 "
+	    "Licenses=(null) Network=(null) Command=(null) WorkDir=/tmp "
+	    "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null Power= \n",
+	    FIRST_ID + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s, s,
+	    end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4, 1 + k % 4,
+	    1 + k % 4, 2 * core, 2 * core + 1);
+}
+
+/* One id, several with commas, or all that are remembered. */
+static int
+scontrol_jobs(char **argv)
+{
+	const char *ids = NULL;
+	double t = now();
+	long k;
+	int i;
+
+	for (i = 1; argv[i] != NULL; i++)
+		if (argv[i][0] >= '0' && argv[i][0] <= '9')
+			ids = argv[i];
+	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
+		if (end_of(k) + KEPT > t && wanted(ids, k))
+			scontrol_one(k, t);
+	return 0;
+}
+
+/* --- the hooks ----------------------------------------------------------------- */
+
+static int
+knock(const char *path, long k, const char *context)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	char text[512];
+	int n, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc = -1;
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
+	n = snprintf(text, sizeof(text), "{\"SLURM_CLUSTER_NAME\":\"alpha\","
+	    "\"SLURM_JOB_ID\":\"%ld\",\"SLURM_JOB_USER\":\"labalice\","
+	    "\"SLURM_SCRIPT_CONTEXT\":\"%s_slurmctld\"}", FIRST_ID + k,
+	    context);
+	if (fd != -1 && connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0 &&
+	    send(fd, text, (size_t)n, MSG_NOSIGNAL) == n)
+		rc = 0;
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+static int
+knock_all(const char *path)
+{
+	long begun = 0, ended = 0, unheard = 0;
+	double t, late = 0;
+
+	while (ended < jobs.count) {
+		t = now();
+		if (begun < jobs.count &&
+		    (double)jobs.begin + (double)begun / jobs.rate <= t) {
+			late = t - (double)jobs.begin - (double)begun / jobs.rate;
+			unheard += knock(path, begun++, "prolog") == -1;
+		} else if (ended < begun && (double)jobs.begin + (double)jobs.life +
+		    (double)ended / jobs.rate <= t)
+			unheard += knock(path, ended++, "epilog") == -1;
+		else
+			usleep(500);
+	}
+	printf("%ld messages, %ld not heard, the last %.1f s late\n",
+	    begun + ended, unheard, late);
+	return unheard != 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *name = strrchr(argv[0], '/');
+
+	name = name != NULL ? name + 1 : argv[0];
+	jobs_read(argv[0]);
+	if (strcmp(name, "squeue") == 0)
+		return squeue(argv);
+	if (strcmp(name, "sacct") == 0)
+		return sacct(argv);
+	if (strcmp(name, "scontrol") == 0 && has(argv, "job"))
+		return scontrol_jobs(argv);
+	if (strcmp(name, "scontrol") == 0 && has(argv, "batch_script")) {
+		puts("#!/bin/bash\nsleep 1");
+		return 0;
+	}
+	if (strcmp(name, "many") == 0 && argc == 2)
+		return knock_all(argv[1]);
+	if (has(argv, "node") || has(argv, "config"))
+		return print_file(argv[0], has(argv, "node") ? "node.text" :
+		    "config.text");
+	fprintf(stderr, "%s: nothing to say\n", name);
+	return 1;
+}

@@ -92,6 +92,17 @@ step_do(struct spool *sp, int64_t version)
 	return 0;
 }
 
+/* All of it or nothing: half of it would be a stranger's file. */
+static int
+schema_make(struct spool *sp)
+{
+	if (exec(sp, "BEGIN IMMEDIATE") == 0 && exec(sp, spool_schema) == 0 &&
+	    exec(sp, "COMMIT") == 0)
+		return 0;
+	sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
+	return -1;
+}
+
 static const char *
 bring_up(struct spool *sp, int64_t version)
 {
@@ -124,7 +135,7 @@ spool_settle(struct spool *sp)
 		return sp->error;
 	}
 	if (app == 0 && version == 0 && tables == 0)
-		return exec(sp, spool_schema) == 0 ? NULL : sp->error;
+		return schema_make(sp) == 0 ? NULL : sp->error;
 	if (app != SPOOL_APPLICATION_ID)
 		return "it is a database of another program";
 	if (version > SPOOL_SCHEMA)

@@ -197,8 +197,12 @@ file_setup(struct spool *sp)
 {
 	static const char *const pragmas[] = {
 		"PRAGMA locking_mode = EXCLUSIVE",
+		/*
+		 * As FULL, and the journal that the file is made with is gone
+		 * for sure: back after a power cut it would undo everything.
+		 */
+		"PRAGMA synchronous = EXTRA",
 		"PRAGMA journal_mode = WAL",
-		"PRAGMA synchronous = FULL",
 		"PRAGMA temp_store = MEMORY",
 		"PRAGMA cache_size = " CACHE_KIB,
 		"PRAGMA journal_size_limit = " WAL_MAX,

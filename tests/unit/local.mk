@@ -48,6 +48,13 @@ TESTS += test_runs
 test_runs_SOURCES = tests/unit/test_runs.c
 test_runs_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_powercut
+TESTS += test_powercut
+test_powercut_SOURCES = tests/unit/test_powercut.c tests/unit/power.c \
+	tests/unit/power.h
+test_powercut_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+test_powercut_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_spool_old
 TESTS += test_spool_old
 test_spool_old_SOURCES = tests/unit/test_spool_old.c

@@ -95,6 +95,44 @@ source_json(const struct collector *c)
 	    c->slurm.json : NULL;
 }
 
+/* What follows when a field is not there. */
+static const struct {
+	const char	*field;
+	const char	*follows;
+} losses[] = {
+	{ "job_resources: sockets", "runs go without hardware threads" },
+	{ "job_resources: hosts", "runs go without hardware threads" },
+	{ "job_resources: a host", "the job is asked for as text" },
+	{ "job_resources", "runs go without hardware threads" },
+	{ "gres_detail", "runs go without accelerators" },
+	{ "gres_detail: a host", "runs go without accelerators" },
+	{ "job_id", "the job is asked for as text" },
+	{ "job_state", "the job is asked for as text" },
+	{ "start_time", "the job is asked for as text" },
+	{ "end_time", "the job is asked for as text" },
+	{ "nodes", "the job is asked for as text" },
+	{ "shared", "runs count as shared by many users" },
+	{ "user_name", "users are named by number" },
+	{ "state", "ended runs are asked for by id, as text" },
+	{ "current", "ended runs are asked for by id, as text" },
+	{ "time", "ended runs are asked for by id, as text" },
+	{ "start", "ended runs are asked for by id, as text" },
+	{ "end", "ended runs are asked for by id, as text" },
+	{ "tres", "runs that nobody saw go without counts" },
+	{ "allocated", "runs that nobody saw go without counts" },
+};
+
+static const char *
+loss_of(const char *field)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (strcmp(losses[i].field, field) == 0)
+			return losses[i].follows;
+	return "what it says stays unknown";
+}
+
 void
 source_lacks(struct collector *c, uint64_t job, const char *field)
 {
@@ -107,6 +145,6 @@ source_lacks(struct collector *c, uint64_t job, const char *field)
 		return;
 	c->lacking[c->n_lacking++] = field;
 	log_warnx("Slurm's JSON lacks %s, or it is of a form not known here "
-	    "(first seen in job %llu): what it says stays unknown; slurmSource "
-	    "text may have it", field, (unsigned long long)job);
+	    "(first seen in job %llu): %s; slurmSource text may have it", field,
+	    (unsigned long long)job, loss_of(field));
 }

@@ -172,7 +172,10 @@ json_get_state(struct span v, struct json_job *j)
 		while (json_item(&it, &item)) {
 			json_raw(item, &raw);
 			word = state_word(raw);
-			if (word->phase != PHASE_UNKNOWN)
+			/* What waits and is COMPLETING was requeued. */
+			if (word->phase != PHASE_UNKNOWN && (state == NULL ||
+			    state->phase != PHASE_PENDING ||
+			    word->phase != PHASE_COMPLETING))
 				state = word;
 		}
 	}

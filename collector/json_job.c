@@ -217,11 +217,9 @@ json_job(struct span element, const struct json_reading *how,
 		job->array_task = 0;
 	if (job->het_job == 0)
 		job->het_offset = 0;
-	if (s->state->phase == PHASE_ENDED) {
-		job->end = j.end;
-		job->state = s->state->end;
+	sighting_end(s, j.end);
+	if (s->state->phase == PHASE_ENDED)
 		job->exit_code = json_exit_status(j.exit_code);
-	}
 	if (job->reason != NULL)
 		s->state = state_with_reason(s->state, (struct span){
 		    job->reason, strlen(job->reason) });

@@ -161,6 +161,13 @@ struct sighting {
 
 void sighting_init(struct sighting *s);
 void sighting_clear(struct sighting *s);
+/*
+ * The end as Slurm shows it, which is a forecast while the job runs; state,
+ * start, limit and restarts are known.  A job that was requeued and whose nodes
+ * are not free yet is COMPLETING with the forecast of its next run, whose start
+ * is whatever time it is: it is PENDING.
+ */
+void sighting_end(struct sighting *s, int64_t end);
 
 /* How sightings are read; borrowed from the configuration in force. */
 struct reading {

@@ -31,6 +31,22 @@ sighting_clear(struct sighting *s)
 	job_clear(&s->job);
 }
 
+#define YEAR_S	31536000	/* the end that Slurm forecasts without a limit */
+
+void
+sighting_end(struct sighting *s, int64_t end)
+{
+	struct job *job = &s->job;
+	int64_t limit = job->walltime > 0 ? job->walltime : YEAR_S;
+
+	if (s->state->phase == PHASE_ENDED) {
+		job->end = end;
+		job->state = s->state->end;
+	} else if (s->state->phase == PHASE_COMPLETING && job->restarts > 0 &&
+	    end - job->key.start == limit)
+		s->state = state_word((struct span){ "PENDING", 7 });
+}
+
 uint64_t
 scontrol_id(struct span line)
 {
@@ -266,11 +282,7 @@ life_parse(struct span *s, struct sighting *out)
 	    time_point(token_value(s, " StartTime="), &job->key.start) == -1 ||
 	    time_point(token_value(s, " EndTime="), &end) == -1)
 		return -1;
-	/* Before the end it is a forecast. */
-	if (out->state->phase == PHASE_ENDED) {
-		job->end = end;
-		job->state = out->state->end;
-	}
+	sighting_end(out, end);
 	job->partition = span_text(token_value(s, " Partition="), TEXT_MAX);
 	return 0;
 }

@@ -62,6 +62,7 @@ test_state(void)
 	check_state("[\"RUNNING\"]", "RUNNING");
 	check_state("[\"PENDING\",\"REQUEUED\"]", "REQUEUED");
 	check_state("[\"CANCELLED\",\"COMPLETING\"]", "COMPLETING");
+	check_state("[\"PENDING\",\"COMPLETING\"]", "PENDING");
 	/* Flags that change nothing, known or not. */
 	check_state("[\"RUNNING\",\"CONFIGURING\",\"POWER_UP_NODE\"]",
 	    "CONFIGURING");

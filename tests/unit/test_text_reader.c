@@ -428,6 +428,36 @@ on_row(struct sighting *s, void *arg)
 }
 
 static void
+check_end(const char *word, uint32_t restarts, int64_t limit, int64_t lasts,
+    const char *state, int64_t end)
+{
+	struct sighting s;
+
+	sighting_init(&s);
+	s.state = state_word((struct span){ word, strlen(word) });
+	s.job.key.start = 1795273879;
+	s.job.restarts = restarts;
+	s.job.walltime = limit;
+	sighting_end(&s, s.job.key.start + lasts);
+	CHECK_STR(s.state->word, state);
+	CHECK_INT(s.job.end, end != 0 ? s.job.key.start + end : 0);
+	sighting_clear(&s);
+}
+
+/* 22.05: requeued by a failed prolog, the epilog runs still. */
+static void
+test_ends(void)
+{
+	check_end("COMPLETING", 1, 600, 600, "PENDING", 0);
+	check_end("COMPLETING", 1, 0, 31536000, "PENDING", 0);
+	check_end("COMPLETING", 0, 600, 600, "COMPLETING", 0);
+	check_end("COMPLETING", 1, 600, 3, "COMPLETING", 0);
+	check_end("COMPLETING", 1, 600, 623, "COMPLETING", 0);
+	check_end("RUNNING", 1, 600, 600, "RUNNING", 0);
+	check_end("TIMEOUT", 1, 600, 600, "TIMEOUT", 600);
+}
+
+static void
 test_accounting(void)
 {
 	struct sacct_reader r;
@@ -586,6 +616,7 @@ main(void)
 	test_forged_name();
 	test_sharing();
 	test_versions();
+	test_ends();
 	test_accounting();
 	test_accounting_forged();
 	test_rows();

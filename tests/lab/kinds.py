@@ -41,7 +41,7 @@ SUBMIT_SECONDS = 60
 EMPTY_SCRIPT = "#!/bin/bash\nexit 0\n"
 
 Job = collections.namedtuple("Job", "kind id name script flag when")
-Seen = collections.namedtuple("Seen", "state start groups over excl limit")
+Seen = collections.namedtuple("Seen", "state start groups over excl limit code")
 
 
 # --- what was submitted -----------------------------------------------------------
@@ -142,7 +142,8 @@ def seen_in(record):
     if not start or not start.isdigit():
         return None
     return Seen(token(record, "JobState"), int(start), groups_of(record),
-                token(record, "OverSubscribe"), token(record, "Exclusive"), token(record, "TimeLimit"))
+                token(record, "OverSubscribe"), token(record, "Exclusive"), token(record, "TimeLimit"),
+                token(record, "ExitCode"))
 
 
 def sightings(folder, names):
@@ -314,6 +315,17 @@ def is_brief(run):
         int(run.last["End"]) - int(run.first["Start"]) <= LATE_SECONDS
 
 
+def exit_differences(run, seen, meta):
+    """slurmctld and slurmdbd differ where no process said it: 0:15 and 0:0 for
+    what was cancelled, 0:1 and 1:0 for what lost its node"""
+    codes = {run.last["ExitCode"]} | {s.code for s in seen if s.state not in ("RUNNING", "CONFIGURING")}
+    if run.last["State"].startswith("CANCELLED"):
+        codes |= {"0:15", "0:9"}
+    if "exitCode" in meta and meta["exitCode"] not in codes:
+        return ["exitCode is %r, should be %r" % (meta["exitCode"], run.last["ExitCode"])]
+    return []
+
+
 def differences(run, owned, want, job, source):
     out = []
     meta = job.get("metaData") or {}
@@ -363,12 +375,6 @@ def text_differences(run, owned, meta, late, source):
     if not late and "JobId=%d" % run.job not in info and \
             (source != "json" or "job_id=%d\n" % run.job not in info):
         out.append("slurmInfo is %r" % info[:40])
-    code = run.last["ExitCode"]
-    # slurmctld says which signal, slurmdbd does not
-    if run.last["State"].startswith("CANCELLED") and meta.get("exitCode") in ("0:15", "0:9"):
-        code = meta["exitCode"]
-    if "exitCode" in meta and meta["exitCode"] != code:
-        out.append("exitCode is %r, should be %r" % (meta["exitCode"], code))
     return out
 
 
@@ -458,6 +464,7 @@ def judge_once(a, gpus, token_text):
             v.problems.append("job %d started %d: nobody saw where it ran" % r.key)
             continue
         wrong = differences(r, o, expected(r, mine, a.topology, gpus), job, a.source)
+        wrong += exit_differences(r, mine, job.get("metaData") or {})
         if wrong:
             v.problems.append("job %d started %d: %s" % (r.key + ("; ".join(wrong),)))
         else:

@@ -77,7 +77,9 @@ librelay_a_SOURCES = \
 	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
 	submitter/gate.c \
 	submitter/paging.c submitter/paging.h \
-	submitter/seen.c submitter/ask.c submitter/closed.c submitter/late.c submitter/resync.c submitter/denial.c \
+	submitter/seen.c submitter/ask.c submitter/closed.c submitter/late.c \
+	submitter/sets.h submitter/sets.c submitter/resync.c \
+	submitter/denial.c \
 	submitter/resync_ask.c submitter/resync_topology.c \
 	submitter/nodes.c submitter/verbs.c
 

@@ -2,7 +2,7 @@
 /*
  * Pages of a listing; see paging.h.  Newest starts come first, so rows shift
  * to later pages while jobs start: they may come twice, and what a stop makes
- * slip to an earlier page is missed until the next listing.
+ * slip to an earlier page is missed: whoever needs absence looks twice.
  */
 #include "config.h"
 

@@ -14,6 +14,7 @@
 
 #include "common/crash.h"
 #include "common/log.h"
+#include "submitter/sets.h"
 #include "submitter/paging.h"
 #include "submitter/submitter.h"
 #include "submitter/sync.h"
@@ -30,10 +31,10 @@ struct resync {
 	struct event	*timer;		/* the next round */
 	struct paging	 paging;
 	unsigned	 cluster;	/* the n-th */
-	int64_t		*listed;	/* ids of rows that were shown */
-	size_t		 n_listed, cap_listed;
-	struct run_key	*suspects;	/* shown, but done here: looked at twice */
-	unsigned	 n_suspects;
+	struct idset	 listed;	/* rows that were shown */
+	int64_t		 asked;		/* spool_now() of the first listing */
+	int		 missing;	/* a row was not */
+	struct keyset	 suspects;	/* shown, but done here: looked at twice */
 	int		 second;	/* the second look is under way */
 	unsigned	 n_foreign;
 	int		 busy, dry, repair, failed;
@@ -76,24 +77,6 @@ diff_tell(struct resync *r, const struct run_key *key, const char *what,
 		    key->cluster, (long long)key->start, what, action, held);
 }
 
-static void
-listed_add(struct resync *r, int64_t id)
-{
-	size_t cap = r->cap_listed != 0 ? 2 * r->cap_listed : 1024;
-	int64_t *p;
-
-	if (r->n_listed == r->cap_listed) {
-		p = realloc(r->listed, cap * sizeof(*p));
-		if (p == NULL) {
-			r->failed = 1;	/* then nothing counts as absent */
-			return;
-		}
-		r->listed = p;
-		r->cap_listed = cap;
-	}
-	r->listed[r->n_listed++] = id;
-}
-
 /* Open there, over here: hit by a stop that was meant for another run. */
 static void
 row_victim(struct resync *r, const struct run_key *key)
@@ -131,7 +114,7 @@ row_foreign(struct resync *r, const struct run_key *key)
 		spool_put_foreign(r->s->spool, key);
 		/* It was shown: else this very round would miss it. */
 		if (spool_find(r->s->spool, key, &run) == 1)
-			listed_add(r, run.id);
+			idset_add(&r->listed, run.id);
 		backlog_touch(r->s->backlog);
 	}
 	if (r->sync != NULL && !r->dry) {
@@ -140,16 +123,6 @@ row_foreign(struct resync *r, const struct run_key *key)
 	} else
 		diff_tell(r, key, text, r->dry ? "would be asked of Slurm, and "
 		    "stopped if it has ended" : "asked of Slurm");
-}
-
-/* Its stop may have been delivered while the listing was on its way. */
-static void
-suspect_add(struct resync *r, const struct run_key *key)
-{
-	if (r->suspects == NULL)
-		r->suspects = calloc(SUSPECTS_MAX, sizeof(*r->suspects));
-	if (r->suspects != NULL && r->n_suspects < SUSPECTS_MAX)
-		r->suspects[r->n_suspects++] = *key;
 }
 
 static void
@@ -161,7 +134,7 @@ on_row(const struct listed *row, void *arg)
 
 	r->rows++;
 	if (found == 1) {
-		listed_add(r, run.id);
+		idset_add(&r->listed, run.id);
 		if ((r->dry || r->sync != NULL) && (run.flags & RUN_FOREIGN))
 			row_foreign(r, &row->key);
 		if (r->dry)
@@ -174,59 +147,58 @@ on_row(const struct listed *row, void *arg)
 			seen_row(r->s->seen, &run, r->paging.asked);
 	} else if (found == 0) {
 		if (spool_is_done(r->s->spool, &row->key))
-			suspect_add(r, &row->key);
+			/* Or was its stop delivered meanwhile? */
+			keyset_add(&r->suspects, &row->key, SUSPECTS_MAX);
 		else
 			row_foreign(r, &row->key);
 	}
 }
 
-static int
-key_cmp(const void *a, const void *b)
-{
-	const struct run_key *x = a, *y = b;
-
-	if (x->job != y->job)
-		return x->job < y->job ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Shown in a listing that was asked after it was done: no coincidence. */
+/*
+ * The second look.  Shown in a listing that was asked after it was done: no
+ * coincidence.  And what slipped from page to page is there this time.
+ */
 static void
-on_suspect(const struct listed *row, void *arg)
+on_second(const struct listed *row, void *arg)
 {
 	struct resync *r = arg;
+	struct spool_run run;
 
-	if (bsearch(&row->key, r->suspects, r->n_suspects,
-	    sizeof(*r->suspects), key_cmp) != NULL)
+	if (spool_find(r->s->spool, &row->key, &run) == 1)
+		idset_add(&r->listed, run.id);
+	else if (keyset_has(&r->suspects, &row->key))
 		row_victim(r, &row->key);
 }
 
-static int
-id_cmp(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static int
-is_listed(const struct resync *r, int64_t id)
-{
-	return bsearch(&id, r->listed, r->n_listed, sizeof(id), id_cmp) != NULL;
-}
-
 /* Open here and taken long ago, but cc-backend does not show it. */
+static int
+is_missing(struct resync *r, const struct spool_run *run)
+{
+	int64_t margin = LOST_COMMITS * 1000 *
+	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
+
+	return strcmp(run->key.cluster, r->paging.cluster) == 0 &&
+	    run->since[DEST_REST] + margin <= r->asked &&
+	    !idset_has(&r->listed, run->id);
+}
+
+static int
+missing_any(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct resync *r = arg;
+
+	(void)sp;
+	r->missing |= is_missing(r, run);
+	return r->missing ? -1 : 0;
+}
+
 static int
 missing_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	static const char unshown[] = "open here, not shown there";
 	struct resync *r = arg;
-	int64_t margin = LOST_COMMITS * 1000 *
-	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
 
-	if (strcmp(run->key.cluster, r->paging.cluster) != 0 ||
-	    is_listed(r, run->id) ||
-	    run->since[DEST_REST] + margin > r->paging.asked)
+	if (!is_missing(r, run))
 		return 0;
 	if (run->flags & RUN_FOREIGN)
 		return r->dry ? 0 : spool_forget(sp, run);
@@ -235,8 +207,7 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	if (r->sync != NULL && !r->dry) {
 		r->diffs++;
-		sync_asks(r->sync, &run->key, SYNC_START,
-		    unshown);
+		sync_asks(r->sync, &run->key, SYNC_START, unshown);
 	} else
 		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
 		    "Slurm, and started again if it runs" :
@@ -248,16 +219,15 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 static void
-missing_find(struct resync *r)
+missing_walk(struct resync *r, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	if (r->n_listed > 0)
-		qsort(r->listed, r->n_listed, sizeof(*r->listed), id_cmp);
-	while (spool_each(r->s->spool, DEST_REST, PHASE_SEEN, &after,
-	    SPOOL_PAGE, missing_one, r) == SPOOL_PAGE)
+	r->missing = 0;
+	r->failed |= r->listed.lacking;
+	while (!r->listed.lacking && !r->missing && spool_each(r->s->spool,
+	    DEST_REST, PHASE_SEEN, &after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
 		continue;
-	backlog_touch(r->s->backlog);
 }
 
 void
@@ -305,18 +275,31 @@ round_end(struct resync *r)
 
 static void on_listed(const struct verdict *v, void *arg);
 
-/* Asks again for what may have been hit by a stop of another; 0 = asked. */
+/* Did rows slip from a page to one that was read before, while others ended? */
+static int
+is_shifted(struct resync *r)
+{
+	if (r->paging.page == 1)
+		return 0;	/* one page is of one moment */
+	missing_walk(r, missing_any);
+	return r->missing;
+}
+
+/*
+ * Asks again for what may have been hit by a stop of another, or was missed
+ * between two pages; 0 = asked.
+ */
 static int
 second_look(struct resync *r)
 {
 	char cluster[CLUSTER_MAX];
 
-	if (r->n_suspects == 0)
+	r->asked = r->paging.asked;
+	if (r->suspects.n == 0 && !is_shifted(r))
 		return -1;
-	qsort(r->suspects, r->n_suspects, sizeof(*r->suspects), key_cmp);
 	memcpy(cluster, r->paging.cluster, sizeof(cluster));
 	r->second = 1;
-	return paging_start(&r->paging, r->s, cluster, 1, 0, 0, on_suspect,
+	return paging_start(&r->paging, r->s, cluster, 1, 0, 0, on_second,
 	    on_listed, r);
 }
 
@@ -325,21 +308,20 @@ on_listed(const struct verdict *v, void *arg)
 {
 	struct resync *r = arg;
 
-	if (v->outcome == OUT_DONE && !r->second) {
-		missing_find(r);
-		if (second_look(r) == 0)
+	if (v->outcome == OUT_DONE) {
+		if (!r->second && second_look(r) == 0)
 			return;
-	} else if (v->outcome != OUT_DONE) {
+		missing_walk(r, missing_one);
+		backlog_touch(r->s->backlog);
+	} else {
 		r->failed = 1;
 		relay_told(r->s->relay, v);
 		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
 		    r->paging.cluster, v->text);
 	}
 	r->second = 0;
-	r->n_listed = 0;
-	r->n_suspects = 0;
-	free(r->suspects);
-	r->suspects = NULL;
+	idset_clear(&r->listed);
+	keyset_clear(&r->suspects);
 	round_next(r);
 }
 
@@ -369,14 +351,23 @@ is_off(const struct resync *r)
 	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
 }
 
+/* Why there can be no round now; NULL = there can. */
+static const char *
+is_barred(const struct resync *r)
+{
+	return r->busy ? "a comparison is under way" : is_off(r) ?
+	    "ccRestSubmitJobs is off" : !relay_open(r->s->relay) ?
+	    "cc-backend is away" : NULL;
+}
+
 void
 resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 {
-	if (r->busy || is_off(r) || !relay_open(r->s->relay)) {
+	const char *why = is_barred(r);
+
+	if (why != NULL) {
 		if (request != 0)
-			worker_ctl_end(r->s->w, request, CTL_ERROR, r->busy ?
-			    "a comparison is under way" : is_off(r) ?
-			    "ccRestSubmitJobs is off" : "cc-backend is away");
+			worker_ctl_end(r->s->w, request, CTL_ERROR, why);
 		return;
 	}
 	r->busy = 1;
@@ -388,19 +379,17 @@ resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 	r->failed = 0;
 	r->diffs = r->rows = 0;
 	r->cluster = 0;
-	r->n_listed = 0;
+	idset_clear(&r->listed);
 	round_next(r);
 }
 
 const char *
 resync_confined(struct resync *r, struct sync *sync, int dry, int force)
 {
-	if (r->busy)
-		return "a comparison is under way";
-	if (is_off(r))
-		return "ccRestSubmitJobs is off";
-	if (!relay_open(r->s->relay))
-		return "cc-backend is away";
+	const char *why = is_barred(r);
+
+	if (why != NULL)
+		return why;
 	r->sync = sync;
 	resync_now(r, 0, dry, force, 0);
 	return NULL;
@@ -492,7 +481,7 @@ resync_free(struct resync *r)
 	if (r == NULL)
 		return;
 	event_free(r->timer);
-	free(r->listed);
-	free(r->suspects);
+	idset_clear(&r->listed);
+	keyset_clear(&r->suspects);
 	free(r);
 }

@@ -695,7 +695,13 @@ def many():
     short = [new(end=NOW - 100) for _ in range(200)]
     s.tell(*short)
     whole_soon("200 short ones come and go between the pages", f, short, 40)
-    time.sleep(3)
+    # each page late, and meanwhile the newest end: rows slip to pages read before
+    f.fault(match="jobs", action="delay", delayMs=500, count=-1)
+    for run in runs[-60:]:
+        s.tell(run.ended())
+        time.sleep(0.1)
+    whole_soon("60 of the newest end while pages are read", f, runs[-60:], 30)
+    f.well()
     c.true("nobody is missed", not set(s.asked), s.asked[:5])
     through("all are ended", f, s, runs[:500], 60)
     end(f, s)

@@ -58,7 +58,7 @@ not() { ! "$@"; }
 
 # wait_for SECONDS COMMAND...: polls until it succeeds; 1 when it never did.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${LAB_PATIENCE:-1}))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
@@ -124,7 +124,7 @@ cleanup() {
 lab_up() {
 	local port
 	port=$(lib freeport 45)
-	env LAB_QUIET=1 LAB_TRUTH=1 "$@" timeout 120 "$LAB/slurm" up "$T/slurm" "$port" ||
+	env LAB_QUIET=1 LAB_TRUTH=1 "$@" timeout $((120 * ${LAB_PATIENCE:-1})) "$LAB/slurm" up "$T/slurm" "$port" ||
 	    broken "no Slurm"
 	# shellcheck disable=SC1091	# written by lab/slurm
 	. "$T/slurm/env.sh"

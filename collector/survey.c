@@ -262,9 +262,10 @@ ids_list(struct survey *v)
 static void
 account_ask(struct survey *v)
 {
+	static const char fields[] = SACCT_FIELDS;
 	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
 	    .args = { "-X", "-D", "-a", "-P", "-n", "--noconvert",
-	    v->delimiter, "-o", SACCT_FIELDS, "-j", v->ids },
+	    v->delimiter, "-o", fields, "-j" },
 	    .on_output = on_account_output, .on_end = on_account_end,
 	    .arg = v };
 

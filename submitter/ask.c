@@ -200,12 +200,11 @@ on_meta(const struct answer *a, void *arg)
 	}
 	if (v.outcome != OUT_RETRY)
 		relay_told(k->s->relay, &v);
-	if (v.outcome == OUT_DONE)
+	/* Rejected: there is no such request there, and the stop tells. */
+	if (v.outcome == OUT_DONE || v.outcome == OUT_REJECTED)
 		single_settle(k, 1);
 	else if (v.outcome == OUT_NO_RUN)
 		single_settle(k, 0);
-	else if (v.outcome == OUT_REJECTED)
-		single_settle(k, 1);	/* no such request there: the stop tells */
 	else {
 		k->waiting = 1;
 		submitter_after(k->timer, ASK_RETRY);

@@ -40,6 +40,14 @@ wait_after(unsigned tries)
 }
 
 static void
+give_up(struct late *l, const struct verdict *v)
+{
+	log_debug("late knowledge is given up: %s", v->text);
+	l->s->n.late_lost++;
+	spool_late_drop(l->s->spool, l->id);
+}
+
+static void
 on_answer(const struct answer *a, void *arg)
 {
 	struct late *l = arg;
@@ -60,16 +68,14 @@ on_answer(const struct answer *a, void *arg)
 		break;
 	case OUT_NO_RUN:
 	case OUT_RETRY:
-		if (l->tries + 1 < LATE_TRIES) {
+		if (l->tries + 1 < LATE_TRIES)
 			spool_late_wait(sp, l->id, spool_now(sp) +
 			    wait_after(l->tries), l->tries + 1);
-			break;
-		}
-		/* fallthrough */
+		else
+			give_up(l, &v);
+		break;
 	case OUT_REJECTED:
-		log_debug("late knowledge is given up: %s", v.text);
-		l->s->n.late_lost++;
-		spool_late_drop(sp, l->id);
+		give_up(l, &v);
 		break;
 	default:
 		/* It is away: the gate opens again, and nothing was tried. */

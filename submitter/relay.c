@@ -143,7 +143,7 @@ row_send(struct relay *r, struct spool_run *run, int first)
 	req.body = &body;
 	if (form->what == WHAT_STOP)
 		CRASH_POINT("stop-send");
-	else if (form->what == WHAT_START)
+	if (form->what == WHAT_START)
 		CRASH_POINT("start-send");
 	if (rest_send(r->s->rest, &req) == -1) {
 		free(it);

@@ -216,8 +216,9 @@ sum_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
 		return below->xOpen(below, name, file, flags, out);
 	memset(f, 0, sizeof(*f));
 	rc = below->xOpen(below, name, file_below(file), flags, out);
-	if (file_below(file)->pMethods != NULL)
-		file->pMethods = &methods;
+	if (file_below(file)->pMethods == NULL)
+		return rc == SQLITE_OK ? SQLITE_CANTOPEN : rc;
+	file->pMethods = &methods;
 	if (rc == SQLITE_OK)
 		f->sums = has_sums(file_below(file));
 	return rc;

@@ -157,6 +157,12 @@ asks_listed(struct asks *a, int witnessed)
 			key->state = ASK_LIVE;
 			continue;
 		}
+		/* Without accounting slurmctld may know its end. */
+		if (!a->c->slurm.accounting) {
+			key->state = ASK_LIVE;
+			cycle_want_job(a->c->cycle, key->job);
+			continue;
+		}
 		key->state = ASK_ACCOUNTING;
 		key->matched = 0;
 		key->witnessed = witnessed;

@@ -14,6 +14,7 @@
 #define COLLECTOR_COLLECTOR_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "collector/conf.h"
 #include "collector/read.h"
@@ -48,6 +49,7 @@ enum slurm_command {
 struct slurm {
 	char		 path[CMD__COUNT][512];
 	char		 missing[128];	/* commands that are not there, in words */
+	struct timespec	 installed;	/* squeue was, as the file system says */
 	char		 version_text[32];
 	unsigned	 version;	/* 2205; 0 = not known yet */
 	char		 cluster[CLUSTER_MAX];
@@ -59,6 +61,7 @@ struct slurm {
 	uint32_t	 limit_bucket;	/* of requests by user; 0 = there is no limit */
 	uint32_t	 limit_rate;	/* tokens that come back */
 	uint32_t	 limit_period;	/* in so many seconds */
+	uint32_t	 sacct_lacking;	/* columns that it does not have, see read.h */
 	int		 known;		/* the configuration was read */
 	char		 json[24];	/* the option that asks for it; "" = there is none */
 	int		 json_known;
@@ -73,6 +76,8 @@ int slurm_environment(struct runner *r, const char *slurm_conf,
 /* One line of `scontrol show config`; in words.c. */
 void slurm_config_line(struct slurm *slurm, struct span line);
 /* Does the user see all jobs because of who it is? */
+/* Have the commands been replaced since they were looked at? */
+int slurm_replaced(struct slurm *slurm);
 int slurm_right_inherent(const struct slurm *slurm);
 /* squeue's -t: every state in which a run holds its nodes, by version. */
 const char *slurm_live_states(const struct slurm *slurm);
@@ -161,6 +166,10 @@ int source_settled(struct collector *c);
 const char *source_json(const struct collector *c);
 /* A field that could not be read; said once.  field is constant. */
 void source_lacks(struct collector *c, uint64_t job, const char *field);
+/* 1 when it was not named before.  field is constant. */
+int source_is_news(struct collector *c, const char *field);
+/* A question failed: was it for its form? */
+void source_failed(struct collector *c, const struct command_end *end);
 
 /* out.c: records on their way to the submitter */
 
@@ -268,6 +277,8 @@ size_t cycle_jobs(const struct cycle *y);
 void cycle_left(struct cycle *y, uint64_t job);
 /* Details are wanted in this cycle or the next. */
 void cycle_want_details(struct cycle *y);
+/* This job's, after the listing that is being read. */
+void cycle_want_job(struct cycle *y, uint64_t job);
 void cycle_resume(struct cycle *y);
 
 /* startup.c: who Slurm is, which shapes its nodes have, what we may see */
@@ -276,6 +287,8 @@ void cycle_resume(struct cycle *y);
 void startup_kick(struct collector *c);
 /* The nodes again (an unknown host was met, or an hour has passed). */
 void startup_nodes(struct collector *c, void (*then)(void *arg), void *arg);
+/* Slurm may be another one by now: its version and settings again. */
+void startup_again(struct collector *c);
 
 /* right.c: may we see all jobs? */
 

@@ -271,6 +271,12 @@ cycle_left(struct cycle *y, uint64_t job)
 }
 
 void
+cycle_want_job(struct cycle *y, uint64_t job)
+{
+	(void)idmap_put(&y->news, job, NULL);
+}
+
+void
 cycle_want_details(struct cycle *y)
 {
 	struct collector *c = y->c;

@@ -281,6 +281,7 @@ details_fail(struct details *d, const struct command_end *end)
 	char why[512];
 
 	command_why(end, why, sizeof(why));
+	source_failed(d->c, end);
 	health_bad(&d->c->ctld, why);
 	snprintf(d->c->last_error, sizeof(d->c->last_error), "scontrol: %.200s",
 	    why);

@@ -308,6 +308,8 @@ events_accounted(struct events *e, uint64_t job, int ended, int known)
 		if (over || note->tries > e->c->set->retries ||
 		    (note->unknown && !known && note->tries >= UNKNOWN_TRIES))
 			note_sent(e, note, out_order(e->c->out));
+		else if (!e->c->slurm.accounting)
+			note->state = EVENT_NEW;	/* slurmctld may know by now */
 		else
 			note_wait(e, note);
 	}

@@ -231,7 +231,9 @@ slice_fail(struct ledger *l, const struct command_end *end)
 		l->slice /= 2;
 	snprintf(l->c->last_error, sizeof(l->c->last_error), "sacct: %.200s",
 	    why);
-	health_bad(&l->c->dbd, why);
+	source_failed(l->c, end);
+	if (!ledger_lacks(l, end))
+		health_bad(&l->c->dbd, why);
 	/* The next poll begins anew; the others go on where they were. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
@@ -334,6 +336,7 @@ ledger_kick(struct ledger *l)
 		return;
 	if (!c->slurm.accounting) {
 		l->due = 0;
+		ledger_ids_none(l);
 		return;
 	}
 	if (ledger_ids_ask(l))

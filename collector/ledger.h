@@ -57,6 +57,7 @@ struct ledger {
 	char		 from_text[32];
 	char		 to_text[32];
 	char		 delimiter[32];
+	char		 columns[SACCT_COLUMNS_MAX];
 	struct idmap	 wanted;	/* jobs to be asked for by id */
 	struct idmap	 asked;		/* jobs in the question under way: ASKED_ */
 	char		*ids;		/* owned: their list */
@@ -68,6 +69,8 @@ struct ledger {
 void ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
     int (*on_output)(const char *p, size_t n, void *arg),
     void (*on_end)(const struct command_end *end, void *arg), const char *ids);
+/* It failed, and may be asked again at once, for less: 1. */
+int ledger_lacks(struct ledger *l, const struct command_end *end);
 void ledger_mark(struct ledger *l);
 
 /* ledger_json.c */
@@ -82,6 +85,8 @@ int ledger_end(struct ledger *l);
 
 /* 1 when a question was asked. */
 int ledger_ids_ask(struct ledger *l);
+/* There is no accounting: nobody will tell. */
+void ledger_ids_none(struct ledger *l);
 /* Open runs that left squeue, as far as they are due. */
 void ledger_wanted_left(struct ledger *l);
 

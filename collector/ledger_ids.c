@@ -38,6 +38,8 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 	l->reader.how = &l->c->set->how;
 	l->reader.each = row;
 	l->reader.arg = l;
+	l->reader.lacking = l->c->slurm.sacct_lacking;
+	sacct_columns(l->reader.lacking, l->columns);
 	snprintf(l->delimiter, sizeof(l->delimiter), "--delimiter=%s",
 	    l->reader.delimiter);
 	ask.args[n++] = "-X";
@@ -54,7 +56,7 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 		ask.args[n++] = "--noconvert";
 		ask.args[n++] = l->delimiter;
 		ask.args[n++] = "-o";
-		ask.args[n++] = SACCT_FIELDS;
+		ask.args[n++] = l->columns;
 	}
 	if (ids != NULL) {
 		ask.args[n++] = "-j";
@@ -68,6 +70,25 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 		ask.args[n++] = range_states;
 	}
 	l->cmd = ask_start(l->c, &ask);
+}
+
+/* A Slurm that nobody has seen yet is asked for what it has. */
+int
+ledger_lacks(struct ledger *l, const struct command_end *end)
+{
+	struct slurm *slurm = &l->c->slurm;
+	const char *column;
+
+	if (end->outcome != COMMAND_FAILED)
+		return 0;
+	column = sacct_lacks(end->err, &slurm->sacct_lacking);
+	if (column == NULL)
+		return 0;
+	if (source_is_news(l->c, column))
+		log_warnx("sacct%s of Slurm %s has no %s: what it says of a "
+		    "job stays unknown where slurmctld does not tell it",
+		    site_of(l->c), slurm->version_text, column);
+	return 1;
 }
 
 void
@@ -135,7 +156,12 @@ left_again(struct collector *c, uint64_t job)
 		if (run->tries < UINT8_MAX)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
-		if (run->tries == RUNAWAY_TRIES)
+		if (run->tries == RUNAWAY_TRIES && !c->slurm.accounting)
+			log_warnx("job %llu: slurmctld has forgotten it, and "
+			    "there is no accounting that knows how it ended: "
+			    "in cc-backend it stays as it is",
+			    (unsigned long long)job);
+		else if (run->tries == RUNAWAY_TRIES)
 			log_warnx("job %llu: slurmctld does not know it any "
 			    "more and accounting has no end of it; "
 			    "`sacctmgr show runawayjobs` mends that",
@@ -190,7 +216,9 @@ on_end(const struct command_end *end, void *arg)
 	if (ok) {
 		health_good(&l->c->dbd);
 		asked_done(l);
-	} else {
+	} else if (ledger_lacks(l, end))
+		asked_failed(l);
+	else {
 		command_why(end, why, sizeof(why));
 		snprintf(l->c->last_error, sizeof(l->c->last_error),
 		    "sacct: %.200s", why);
@@ -241,4 +269,26 @@ ledger_ids_ask(struct ledger *l)
 	witness_begin(l);
 	ledger_ask(l, on_row, on_output, on_end, l->ids);
 	return 1;
+}
+
+/*
+ * Hooks' events end, sooner or later: their runs were sent, or the poll finds
+ * them.  A run that slurmctld has forgotten as well stays open for ever, which
+ * is said; that nobody knows of an end is no end.
+ */
+void
+ledger_ids_none(struct ledger *l)
+{
+	struct collector *c = l->c;
+	struct idmap wanted = l->wanted;
+	uint64_t job;
+	size_t at = 0;
+
+	l->wanted = (struct idmap){ 0 };
+	while ((job = idmap_next(&wanted, &at, NULL)) != 0) {
+		left_again(c, job);
+		idmap_remove(&c->doubtful, job);
+		events_accounted(c->events, job, 0, 0);
+	}
+	idmap_clear(&wanted);
 }

@@ -60,6 +60,8 @@ long_due(struct collector *c)
 	}
 	if (now - c->hosts_at >= HOSTS_EVERY_S && health_wait(&c->ctld) == 0) {
 		c->hosts_at = now;
+		/* A restart between two polls is seen by nobody. */
+		startup_again(c);
 		startup_nodes(c, on_hosts, c);
 	}
 }

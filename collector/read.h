@@ -288,6 +288,18 @@ void admin_line(struct admin *a, const char *user, struct span line);
 	"Reservation,State,ExitCode,Submit,Start,End,TimelimitRaw,AllocTRES," \
 	"ReqMem,ReqCPUS,AdminComment,JobName,NodeList"
 
+/*
+ * The columns to ask for when some are not known to this sacct (a bit each):
+ * another one stands in for those, and they are not read.
+ */
+#define SACCT_COLUMNS_MAX	256	/* bytes */
+void sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX]);
+/*
+ * The column that sacct's error says it does not have; NULL when it says no
+ * such thing, or of one that nothing can be read without.  Its bit is set.
+ */
+const char *sacct_lacks(const char *err, uint32_t *lacking);
+
 /* A stream of rows; zero-initialise, then set delimiter, how and each. */
 struct sacct_reader {
 	char		 delimiter[DELIMITER_LEN + 1];
@@ -295,6 +307,7 @@ struct sacct_reader {
 	/* s may be taken from; -1 stops. */
 	int		(*each)(struct sighting *s, void *arg);
 	void		*arg;
+	uint32_t	 lacking;	/* columns that were not asked for */
 	char		*buf;		/* owned */
 	size_t		 len;
 	size_t		 cap;

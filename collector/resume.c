@@ -96,9 +96,10 @@ resume_cluster(struct collector *c)
 		open_of_spool(c, &site->early[k].key, site->early[k].held);
 	for (i = 0; i < site->n_cursors; i++)
 		if (strcmp(site->cursors[i].cluster, c->slurm.cluster) == 0 &&
-		    site->cursors[i].until > c->cursor)
-			c->cursor = site->cursors[i].until;
-	c->marked = c->cursor;
+		    site->cursors[i].until > c->marked)
+			c->marked = site->cursors[i].until;
+	if (c->cursor < c->marked)
+		c->cursor = c->marked;
 	lastrun = lastrun_of(c);
 	if (c->cursor == 0 && lastrun > 0 && lastrun <= now_wall())
 		c->cursor = lastrun;

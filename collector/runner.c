@@ -159,7 +159,8 @@ command_finish(struct command *cmd)
 	end.err = cmd->err_text;
 	command_unlink(cmd);
 	cmd->ending = 1;
-	cmd->spec.on_end(&end, cmd->spec.arg);
+	if (cmd->spec.on_end != NULL)
+		cmd->spec.on_end(&end, cmd->spec.arg);
 	command_destroy(cmd);
 }
 
@@ -363,20 +364,6 @@ pipe_watch(struct command *cmd, struct event **ev, int fd,
 	return event_add(*ev, NULL);
 }
 
-/* The runner's environment without what this command shall not see. */
-static void
-environment_of(const struct command *cmd, char *env[ENV_MAX + 1])
-{
-	const char *unset = cmd->spec.unset;
-	char **from = cmd->runner->env;
-	size_t n = 0;
-
-	for (; n < ENV_MAX && *from != NULL; from++)
-		if (unset == NULL || strncmp(*from, unset, strlen(unset)) != 0)
-			env[n++] = *from;
-	env[n] = NULL;
-}
-
 static int
 command_spawn(struct command *cmd)
 {
@@ -391,7 +378,7 @@ command_spawn(struct command *cmd)
 		close(out[1]);
 		return rc;
 	}
-	environment_of(cmd, env);
+	words_without(cmd->runner->env, cmd->spec.unset, env, ENV_MAX);
 	rc = spawn_command(&cmd->pid, cmd->spec.argv, env, out[1], err[1]);
 	close(out[1]);
 	close(err[1]);
@@ -476,13 +463,6 @@ command_hold(struct command *cmd, int hold)
 	timer_set(cmd, left);
 }
 
-static void
-on_end_ignored(const struct command_end *end, void *arg)
-{
-	(void)end;
-	(void)arg;
-}
-
 void
 command_cancel(struct command *cmd)
 {
@@ -491,7 +471,7 @@ command_cancel(struct command *cmd)
 	command_hold(cmd, 0);
 	cmd->waiting = 0;
 	cmd->spec.on_output = NULL;
-	cmd->spec.on_end = on_end_ignored;
+	cmd->spec.on_end = NULL;
 	command_kill(cmd, COMMAND_REFUSED);
 }
 

@@ -85,6 +85,11 @@ const char *command_why(const struct command_end *end, char *buf, size_t size);
 /* A NULL-terminated list of texts, owned; NULL on memory. */
 char **words_copy(const char *const *words);
 void words_free(char **words);
+/*
+ * Those of from that do not begin with unset (NULL = all) into words, which
+ * has room for max and the NULL behind them.
+ */
+void words_without(char **from, const char *unset, char **words, size_t max);
 /* A pipe whose reading end is ours and never blocks; 0, or -1 with errno. */
 int pipe_new(int fds[2]);
 /*

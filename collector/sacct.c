@@ -7,8 +7,10 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collector/read.h"
 
@@ -173,27 +175,28 @@ get_nodes(struct span v, struct row *row)
 static const struct field {
 	const char	*name;
 	int		(*get)(struct span v, struct row *row);
+	int		needed;		/* there is no record without it */
 } fields[] = {
-	{ "JobIDRaw", get_id },
-	{ "JobID", get_display_id },
-	{ "User", get_user },
-	{ "UID", get_uid },
-	{ "Account", get_account },
-	{ "Partition", get_partition },
-	{ "QOS", get_qos },
-	{ "Reservation", get_reservation },
-	{ "State", get_state },
-	{ "ExitCode", get_exit },
-	{ "Submit", get_submit },
-	{ "Start", get_start },
-	{ "End", get_end },
-	{ "TimelimitRaw", get_limit },
-	{ "AllocTRES", get_tres },
-	{ "ReqMem", get_memory },
-	{ "ReqCPUS", get_cpus_asked },
-	{ "AdminComment", get_admin_comment },
-	{ "JobName", get_name },
-	{ "NodeList", get_nodes },
+	{ "JobIDRaw", get_id, 1 },
+	{ "JobID", get_display_id, 0 },
+	{ "User", get_user, 0 },
+	{ "UID", get_uid, 0 },
+	{ "Account", get_account, 0 },
+	{ "Partition", get_partition, 0 },
+	{ "QOS", get_qos, 0 },
+	{ "Reservation", get_reservation, 0 },
+	{ "State", get_state, 1 },
+	{ "ExitCode", get_exit, 0 },
+	{ "Submit", get_submit, 1 },
+	{ "Start", get_start, 1 },
+	{ "End", get_end, 1 },
+	{ "TimelimitRaw", get_limit, 0 },
+	{ "AllocTRES", get_tres, 0 },
+	{ "ReqMem", get_memory, 0 },
+	{ "ReqCPUS", get_cpus_asked, 0 },
+	{ "AdminComment", get_admin_comment, 0 },
+	{ "JobName", get_name, 0 },
+	{ "NodeList", get_nodes, 1 },
 };
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -205,6 +208,40 @@ sacct_field(unsigned i, const char **name)
 		return 0;
 	*name = fields[i].name;
 	return 1;
+}
+
+void
+sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
+{
+	size_t i, len = 0;
+
+	for (i = 0; i < N_FIELDS; i++)
+		len += (size_t)snprintf(columns + len, SACCT_COLUMNS_MAX - len,
+		    "%s%s", i > 0 ? "," : "", fields[lacking & 1u << i ? 0 :
+		    i].name);
+}
+
+/* sacct: error: Invalid field requested: "QOS" */
+const char *
+sacct_lacks(const char *err, uint32_t *lacking)
+{
+	static const char words[] = "Invalid field requested: \"";
+	const char *p = strstr(err, words);
+	size_t i, n;
+
+	if (p == NULL)
+		return NULL;
+	p += sizeof(words) - 1;
+	n = strcspn(p, "\"\n");
+	for (i = 0; i < N_FIELDS; i++) {
+		if (strlen(fields[i].name) != n || fields[i].needed ||
+		    strncasecmp(fields[i].name, p, n) != 0 ||
+		    (*lacking & 1u << i))
+			continue;
+		*lacking |= 1u << i;
+		return fields[i].name;
+	}
+	return NULL;
 }
 
 /* Asked for in all: up to 20.11 it is said per node (n) or per CPU (c). */
@@ -256,7 +293,8 @@ row_parse(struct span text, const struct sacct_reader *r, struct sighting *s)
 	if (delimiter_split(text, r->delimiter, values, N_FIELDS) != N_FIELDS)
 		return -1;
 	for (i = 0; i < N_FIELDS; i++)
-		if (fields[i].get(values[i], &row) == -1)
+		if (!(r->lacking & 1u << i) &&
+		    fields[i].get(values[i], &row) == -1)
 			return -1;
 	row_finish(&row);
 	return 0;

@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include <sys/stat.h>
+
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +92,20 @@ slurm_environment(struct runner *r, const char *slurm_conf,
 	}
 	env[n] = NULL;
 	return runner_environment(r, env);
+}
+
+int
+slurm_replaced(struct slurm *slurm)
+{
+	struct timespec before = slurm->installed;
+	struct stat st;
+
+	if (stat(slurm->path[CMD_SQUEUE], &st) == -1)
+		return 0;
+	slurm->installed = st.st_ctim;
+	return (before.tv_sec != 0 || before.tv_nsec != 0) &&
+	    (before.tv_sec != st.st_ctim.tv_sec ||
+	    before.tv_nsec != st.st_ctim.tv_nsec);
 }
 
 int

@@ -133,17 +133,34 @@ loss_of(const char *field)
 	return "what it says stays unknown";
 }
 
-void
-source_lacks(struct collector *c, uint64_t job, const char *field)
+int
+source_is_news(struct collector *c, const char *field)
 {
 	unsigned i;
 
 	for (i = 0; i < c->n_lacking; i++)
 		if (strcmp(c->lacking[i], field) == 0)
-			return;
+			return 0;
 	if (c->n_lacking == LACKING_MAX)
-		return;
+		return 0;
 	c->lacking[c->n_lacking++] = field;
+	return 1;
+}
+
+/* Commands that were upgraded have dropped the oldest forms. */
+void
+source_failed(struct collector *c, const struct command_end *end)
+{
+	if (end->outcome == COMMAND_FAILED &&
+	    strstr(end->err, "data_parser") != NULL)
+		c->slurm.json_known = 0;
+}
+
+void
+source_lacks(struct collector *c, uint64_t job, const char *field)
+{
+	if (!source_is_news(c, field))
+		return;
 	log_warnx("Slurm's JSON lacks %s, or it is of a form not known here "
 	    "(first seen in job %llu): %s; slurmSource text may have it", field,
 	    (unsigned long long)job, loss_of(field));

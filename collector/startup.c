@@ -83,10 +83,13 @@ config_use(struct collector *c)
 		    next->version_text[0] != '\0' ? next->version_text :
 		    "of unknown version", next->cluster, next->user,
 		    c->by_name ? " by its name" : "");
-	if (!next->accounting)
-		log_warnx("Slurm has no slurmdbd: ends are learned from "
+	if (!next->accounting && (!c->slurm.known || c->slurm.accounting))
+		log_warnx("Slurm%s has no slurmdbd: ends are learned from "
 		    "slurmctld alone, for as long as it remembers them (%lld s)",
-		    (long long)next->min_job_age);
+		    site_of(c), (long long)next->min_job_age);
+	else if (next->accounting && c->slurm.known && !c->slurm.accounting)
+		log_notice("Slurm%s has a slurmdbd by now: it is asked from "
+		    "here on", site_of(c));
 	next->known = 1;
 	c->slurm = *next;
 	if (limit_on(c))
@@ -139,7 +142,7 @@ on_config_end(const struct command_end *end, void *arg)
 		health_bad(&c->ctld, "`scontrol show config` names no cluster");
 	else if (config_is_ours(c)) {
 		health_good(&c->ctld);
-		c->ctld.returned = 0;
+		c->ctld.returned = c->dbd.returned = 0;
 		config_use(c);
 		s->step = c->ready ? STARTUP_DONE : STARTUP_NODES;
 	}
@@ -160,6 +163,7 @@ ask_config(struct collector *c)
 	s->next.min_job_age = 300;
 	s->next.json_known = 0;
 	s->next.limit_bucket = 0;
+	s->next.sacct_lacking = 0;
 	lines_clear(&s->lines);
 	s->busy = ask_start(c, &ask) != NULL;
 }
@@ -283,7 +287,9 @@ startup_kick(struct collector *c)
 {
 	struct startup *s = startup_of(c);
 
-	if (c->ready && c->ctld.returned && !s->busy)
+	/* An upgrade begins with slurmdbd and ends with the commands. */
+	if (c->ready && !s->busy && (c->ctld.returned || c->dbd.returned ||
+	    slurm_replaced(&c->slurm)))
 		s->step = STARTUP_CONFIG;
 	if (s->busy || s->step == STARTUP_DONE || health_wait(&c->ctld) > 0)
 		return;
@@ -309,4 +315,13 @@ startup_kick(struct collector *c)
 	case STARTUP_DONE:
 		break;
 	}
+}
+
+void
+startup_again(struct collector *c)
+{
+	struct startup *s = startup_of(c);
+
+	if (c->ready && !s->busy)
+		s->step = STARTUP_CONFIG;
 }

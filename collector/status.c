@@ -63,7 +63,12 @@ cluster_rows(struct collector *c, uint64_t request)
 	row(c, request, "cursor", "%s", when(c->cursor, buf, sizeof(buf)));
 	row(c, request, "last_poll", "%s", when(c->polled, buf, sizeof(buf)));
 	health_row(c, request, &c->ctld);
-	health_row(c, request, &c->dbd);
+	if (c->slurm.known && !c->slurm.accounting)
+		row(c, request, c->dbd.daemon, "none: ends are learned from "
+		    "slurmctld alone, which remembers them %lld s",
+		    (long long)c->slurm.min_job_age);
+	else
+		health_row(c, request, &c->dbd);
 	if (limit_on(c))
 		row(c, request, "rate_limit", "bucket %u, %u back in %u s; "
 		    "refused %llu times", c->slurm.limit_bucket,

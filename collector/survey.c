@@ -32,6 +32,7 @@ struct survey {
 	struct command	*cmd;
 	struct lines	 lines;
 	struct sacct_reader reader;
+	char		 columns[SACCT_COLUMNS_MAX];
 	char		 delimiter[32];
 	char		*ids;		/* owned */
 	struct idmap	 shown;		/* run_number() of what squeue showed */
@@ -262,10 +263,9 @@ ids_list(struct survey *v)
 static void
 account_ask(struct survey *v)
 {
-	static const char fields[] = SACCT_FIELDS;
 	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
 	    .args = { "-X", "-D", "-a", "-P", "-n", "--noconvert",
-	    v->delimiter, "-o", fields, "-j" },
+	    v->delimiter, "-o", v->columns, "-j" },
 	    .on_output = on_account_output, .on_end = on_account_end,
 	    .arg = v };
 
@@ -279,6 +279,8 @@ account_ask(struct survey *v)
 	v->reader.how = &v->c->set->how;
 	v->reader.each = on_account_row;
 	v->reader.arg = v;
+	v->reader.lacking = v->c->slurm.sacct_lacking;
+	sacct_columns(v->reader.lacking, v->columns);
 	snprintf(v->delimiter, sizeof(v->delimiter), "--delimiter=%s",
 	    v->reader.delimiter);
 	ask.args[10] = v->ids;

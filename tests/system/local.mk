@@ -43,6 +43,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/425-sync.sh \
 	tests/system/500-slurmctld.sh \
 	tests/system/510-slurmdbd.sh \
+	tests/system/515-no-slurmdbd.sh \
 	tests/system/520-munge.sh \
 	tests/system/530-commands.sh \
 	tests/system/540-right-taken.sh \
@@ -57,6 +58,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/data/slurm/19.05/README \
 	tests/data/slurm/19.05/scontrol-job-d-o.txt \
 	tests/data/slurm/19.05/scontrol-node-d-o.txt \
+	tests/system/580-upgrade.sh \
 	tests/system/450-nats-trouble.sh \
 	tests/system/answers.py \
 	tests/system/backends.py \

@@ -471,6 +471,8 @@ test_accounting(void)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
 		    i ? "," : "", name);
 	CHECK_STR(all, SACCT_FIELDS);
+	sacct_columns(0, all);
+	CHECK_STR(all, SACCT_FIELDS);
 	load("22.05/sacct.txt");
 	for (step = 1; step < 9000; step = step * 3 + 1) {
 		memset(&r, 0, sizeof(r));
@@ -571,6 +573,30 @@ test_delimiters(void)
 	CHECK_INT(delimiter_split(S(""), "WXYZ", f, 3), 1);
 }
 
+/* A sacct that does not know all of the columns. */
+static void
+test_lacking(void)
+{
+	char columns[SACCT_COLUMNS_MAX];
+	uint32_t lacking = 0;
+
+	CHECK(sacct_lacks("sacct: error: Connection refused", &lacking) ==
+	    NULL);
+	CHECK(sacct_lacks("Invalid field requested: \"End\"", &lacking) ==
+	    NULL);
+	CHECK(sacct_lacks("Invalid field requested: \"Reservat\"",
+	    &lacking) == NULL);
+	CHECK_INT(lacking, 0);
+	CHECK_STR(sacct_lacks("sacct: error: Invalid field requested: "
+	    "\"Reservation\"\nmore", &lacking), "Reservation");
+	CHECK_INT(lacking, 1 << 7);
+	CHECK(sacct_lacks("Invalid field requested: \"Reservation\"",
+	    &lacking) == NULL);
+	sacct_columns(lacking, columns);
+	CHECK(strstr(columns, ",QOS,JobIDRaw,State,") != NULL);
+	CHECK(strstr(columns, "Reservation") == NULL);
+}
+
 static void
 config_line(struct slurm *slurm, const char *line)
 {
@@ -622,5 +648,6 @@ main(void)
 	test_rows();
 	test_delimiters();
 	test_config();
+	test_lacking();
 	return check_done();
 }

@@ -15,8 +15,9 @@
 #include "common/log.h"
 #include "submitter/submitter.h"
 
-#define LATE_TRIES	8	/* the waits add up to two hours */
-#define LATE_WAIT	30000	/* ms after the first that found no run */
+#define LATE_TRIES	10	/* the waits add up to 40 minutes */
+#define LATE_WAIT	5000	/* ms after the first that failed */
+#define LATE_FIRST	2000	/* ms from the stop: it is being archived, and has no file yet */
 #define LATE_AGAIN	2000	/* ms when it could not be sent at all */
 
 struct late {
@@ -152,7 +153,8 @@ owe(const char *field, const char *value, void *arg)
 	struct owing *o = arg;
 	struct spool *sp = o->l->s->spool;
 
-	if (spool_late_add(sp, o->key, field, value, spool_now(sp)) == 0)
+	if (spool_late_add(sp, o->key, field, value, spool_now(sp) +
+	    LATE_FIRST) == 0)
 		o->l->s->n.late_lost++;
 }
 

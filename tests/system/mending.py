@@ -8,7 +8,7 @@ CC_BACKEND names, in $T, and says what it saw.  Groups: see the end.
 import json
 import os
 import random
-import signal
+import sqlite3
 import sys
 import time
 
@@ -289,7 +289,8 @@ def late():
         committed(b, s, *many)
         s.tell(*[r.ended() for r in many])
         all_right("50 runs end while edit_meta fails", b, many, 30)
-        c.true("what is owed waits (%d)" % s.number("late_due"), s.number("late_due") == 50, s.status())
+        c.soon("what is owed waits", lambda: s.number("late_due") == 50 and s.number("retries") == 0 and
+               b.hits() >= 5, 20, s.status)
         c.true("the gate stays open", s.status()["backend"] == "up", s.status())
         s.kill()
         b.well()
@@ -309,6 +310,12 @@ RULES = [
 
 
 def tags_of(b, run):
+    if real():      # its listing hides what the token may not see
+        with sqlite3.connect("file:%s/var/job.db?mode=ro" % b.folder, uri=True) as db:
+            return set(db.execute(
+                "SELECT tag_type, tag_name, tag_scope FROM job, jobtag, tag WHERE job.id = jobtag.job_id"
+                " AND tag.id = tag_id AND job.job_id = ? AND start_time = ?",
+                (run.job, run.start)).fetchall())
     return {(t["type"], t["name"], t.get("scope", "global")) for t in
             (b.jobs().get(run.key()) or {}).get("tags") or []}
 
@@ -351,7 +358,8 @@ def tags():
     s.configure(tags=[{"type": "queue", "name": "night", "scope": "admin"}])
     s.tell(clash.ended())
     all_right("a tag that cc-backend refuses: the run is stored and ends", b, [clash], 30)
-    c.true("which is said", s.logged("without some of its tags"))
+    c.true("which is said (1.4 takes it)", s.logged("without some of its tags") or
+           tags_of(b, clash) == {("queue", "night", "admin")}, tags_of(b, clash))
     c.true("nothing is refused", not s.queue(True), s.queue(True))
     c.true("bad rules are refused as a whole", s.configure(tags=[{"type": "q", "name": "n",
                                                                  "when": {"qos": "a("}}]) is False)

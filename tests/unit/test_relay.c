@@ -746,7 +746,7 @@ static void
 test_late(void)
 {
 	struct spool_late late;
-	int64_t a;
+	int64_t a, b;
 
 	begin();
 	a = put(1, 1000, 0);
@@ -757,7 +757,7 @@ test_late(void)
 	put_end(1, 1000, 1100, 3 << 8, "JobState=FAILED");
 	turn(500, 1);
 	CHECK(is_sent(0, WHAT_STOP, 1));
-	put(2, 1001, 0);
+	b = put(2, 1001, 0);
 	turn(500, 2);
 	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
 	CHECK_INT(phase_of(a), PHASE__COUNT);
@@ -765,7 +765,8 @@ test_late(void)
 	CHECK_INT(n_sent, 1);
 	CHECK(is_sent(0, WHAT_START, 2));
 	answer(0, 201, "{}");
-	turn(500, 1);
+	phase_set(b, PHASE_SEEN);
+	turn(3000, 1);
 	CHECK(is_sent(0, WHAT_META, 1));
 	CHECK_STR(sent[0].body, "{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"payload\":{\"key\":\"exitCode\","
@@ -779,8 +780,8 @@ test_late(void)
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
 	CHECK_INT(spool_late_next(s.spool, &late), 1);
 	CHECK_INT(late.tries, 1);
-	CHECK(late.due > spool_now(s.spool) + 10000);
-	CHECK_INT(spool_late_wait(s.spool, late.id, 0, 7), 0);
+	CHECK(late.due > spool_now(s.spool) + 1000);
+	CHECK_INT(spool_late_wait(s.spool, late.id, 0, 9), 0);
 	spool_late_clear(&late);
 	relay_kick(s.relay);
 	turn(500, 1);

@@ -10,7 +10,8 @@
  *
  * Beside the program lie the file `jobs` (the second the first job begins, jobs
  * a second, seconds a job runs, number of jobs), config.text and node.text.
- * Job k has the id FIRST_ID + k, and two threads of one of n1..n4.
+ * Job k has the id FIRST_ID + k, two threads of one of n1..n4, and on n3 and
+ * n4 a GPU.
  */
 #include "config.h"
 
@@ -54,6 +55,13 @@ static long
 end_of(long k)
 {
 	return start_of(k) + jobs.life;
+}
+
+/* Index of the job's GPU, -1 = none. */
+static long
+gpu_of(long k)
+{
+	return k % 4 >= 2 ? k / 4 % 4 : -1;
 }
 
 static FILE *
@@ -189,7 +197,7 @@ static const struct {
 	{ "User", "labalice" }, { "UID", "1001" }, { "Account", "proj1" },
 	{ "Partition", "main" }, { "QOS", "normal" }, { "ExitCode", "0:0" },
 	{ "TimelimitRaw", "10" }, { "ReqMem", "100M" }, { "ReqCPUS", "2" },
-	{ "AllocTRES", "billing=2,cpu=2,node=1" }, { "JobName", "many" },
+	{ "JobName", "many" },
 	{ "Cluster", "alpha" }, { NULL, "" }
 };
 
@@ -208,6 +216,9 @@ sacct_column(const char *name, size_t n, long k, double t)
 		end_of(k) <= t ? printf("%ld", end_of(k)) : printf("Unknown");
 	else if (strncmp(name, "NodeList", n) == 0)
 		printf("n%ld", 1 + k % 4);
+	else if (strncmp(name, "AllocTRES", n) == 0)
+		printf("billing=2,cpu=2,node=1%s", gpu_of(k) != -1 ?
+		    ",gres/gpu=1,gres/gpu:a100=1" : "");
 	else {
 		for (i = 0; columns[i].name != NULL; i++)
 			if (strncmp(name, columns[i].name, n) == 0)
@@ -255,8 +266,11 @@ sacct(char **argv)
 static void
 scontrol_one(long k, double t)
 {
-	long s = start_of(k), core = k / 4 % 8;
+	long s = start_of(k), core = k / 4 % 8, gpu = gpu_of(k);
+	char gres[64] = "";
 
+	if (gpu != -1)
+		snprintf(gres, sizeof(gres), "gpu:a100:1(IDX:%ld)", gpu);
 	printf("JobId=%ld JobName=many UserId=labalice(1001) "
 	    "GroupId=labalice(1001) MCS_label=N/A Priority=1 Nice=0 "
 	    "Account=proj1 QOS=normal JobState=%s Reason=None "
@@ -268,16 +282,17 @@ scontrol_one(long k, double t)
 	    "Scheduler=Main Partition=main AllocNode:Sid=localhost:1 "
 	    "ReqNodeList=(null) ExcNodeList=(null) NodeList=n%ld "
 	    "BatchHost=n%ld NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 "
-	    "ReqB:S:C:T=0:0:*:* TRES=cpu=2,node=1,billing=2 Socks/Node=* "
+	    "ReqB:S:C:T=0:0:*:* TRES=cpu=2,node=1,billing=2%s Socks/Node=* "
 	    "NtasksPerN:B:S:C=0:0:*:* CoreSpec=* JOB_GRES=(null)   "
-	    "Nodes=n%ld CPU_IDs=%ld-%ld Mem=0 GRES= MinCPUsNode=1 "
+	    "Nodes=n%ld CPU_IDs=%ld-%ld Mem=0 GRES=%s MinCPUsNode=1 "
 	    "MinMemoryCPU=100M MinTmpDiskNode=0 Features=(null) "
 	    "DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 "
 	    "Licenses=(null) Network=(null) Command=(null) WorkDir=/tmp "
 	    "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null Power= \n",
 	    FIRST_ID + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s, s,
 	    end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4, 1 + k % 4,
-	    1 + k % 4, 2 * core, 2 * core + 1);
+	    gpu != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "", 1 + k % 4,
+	    2 * core, 2 * core + 1, gres);
 }
 
 /* One id, several with commas, or all that are remembered. */

@@ -11,6 +11,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/110-poll-only.sh \
 	tests/system/120-sigkill.sh \
 	tests/system/130-backend-away.sh \
+	tests/system/135-long-outage.sh \
 	tests/system/140-worker-kill.sh \
 	tests/system/150-drop-in.sh \
 	tests/system/160-nats.sh \
@@ -73,7 +74,9 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/lib.py \
 	tests/system/lib.sh \
 	tests/system/mending.py \
+	tests/system/many.sh \
 	tests/system/nats.py \
+	tests/system/outage.py \
 	tests/system/play.py \
 	tests/system/probe.c \
 	tests/system/run \

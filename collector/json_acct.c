@@ -2,9 +2,13 @@
 /* Elements of jobs[] of sacct --json; see json_read.h. */
 #include "config.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collector/json_read.h"
+
+#define USER_SHOWN	64	/* bytes of a user's name */
 
 static int
 on_name(const char *name, void *arg)
@@ -98,6 +102,31 @@ get_requested(struct span v, struct json_job *j)
 	return it.err ? -1 : rc;
 }
 
+static int
+get_killer(struct span v, struct json_job *j)
+{
+	if (json_kind(v) != JSON_STRING && json_kind(v) != JSON_NULL)
+		return -1;
+	j->killer = v;
+	return 0;
+}
+
+/* As text has it, "CANCELLED by 1001", but by name. */
+static void
+reason_finish(struct json_job *j)
+{
+	char *who = json_text(j->killer, USER_SHOWN), text[USER_SHOWN + 32];
+	int n;
+
+	if (who != NULL && j->s->state->end == END_CANCELLED) {
+		n = snprintf(text, sizeof(text), "CANCELLED by %s", who);
+		free(j->s->job.reason);
+		j->s->job.reason = span_text((struct span){ text, (size_t)n },
+		    TEXT_MAX);
+	}
+	free(who);
+}
+
 static const struct json_field array_rows[] = {
 	{ "job_id", json_get_array_job, NULL, 0, 0 },
 	{ "task_id", json_get_array_task, NULL, 0, 0 },
@@ -146,6 +175,7 @@ static const struct json_field rows[] = {
 	{ "comment", NULL, comment_rows, 0, 0 },
 	{ "exit_code", json_get_exit, NULL, 0, 0 },
 	{ "het", NULL, het_rows, 0, 0 },
+	{ "kill_request_user", get_killer, NULL, 0, 1 },
 	{ "name", json_get_name, NULL, 0, 0 },
 	{ "nodes", json_get_nodes, NULL, 0, 0 },
 	{ "partition", json_get_partition, NULL, 0, 0 },
@@ -179,6 +209,7 @@ json_acct(struct span element, const struct json_reading *how,
 		return RECORD_BAD;
 	job->end = j.end;
 	job->state = s->state->end;
+	reason_finish(&j);
 	if (job->array_job == 0)
 		job->array_task = 0;
 	if (job->het_job == 0)

@@ -56,6 +56,7 @@ struct json_job {
 	struct span	 devices;	/* gres_detail */
 	struct span	 nodes;		/* the host list */
 	struct span	 exit_code;
+	struct span	 killer;	/* who cancelled it, accounting */
 	int64_t		 user_id;	/* -1 = none */
 	int64_t		 end;
 	int64_t		 cpus_asked;	/* tasks times CPUs of each */

@@ -78,6 +78,26 @@ test_state(void)
 }
 
 static void
+test_killer(void)
+{
+	static const char row[] = "{\"job_id\":7,\"account\":\"a\",\"array\":"
+	    "{\"job_id\":0,\"task_id\":null},\"exit_code\":{\"return_code\":0},"
+	    "\"kill_request_user\":\"carol\",\"name\":\"n\",\"nodes\":\"n1\","
+	    "\"partition\":\"p\",\"qos\":\"q\",\"state\":{\"current\":"
+	    "[\"CANCELLED\"]},\"time\":{\"end\":1795271000,\"limit\":5,"
+	    "\"start\":1795270000,\"submission\":1795270000},"
+	    "\"tres\":{\"allocated\":[],\"requested\":[]},\"user\":\"u\"}";
+	static const struct reading how = { .gpus = NULL };
+	static const struct json_reading json_how = { .how = &how };
+	struct sighting s;
+
+	sighting_init(&s);
+	CHECK_INT(json_acct(span_of(row), &json_how, &s), RECORD_GOOD);
+	CHECK_STR(s.job.reason, "CANCELLED by carol");
+	sighting_clear(&s);
+}
+
+static void
 test_info(void)
 {
 	char *got = json_info(span_of("{\"job_id\":7,\"name\":\"a\\\"b\\nc\","
@@ -275,6 +295,7 @@ main(void)
 	test_text();
 	test_state();
 	test_info();
+	test_killer();
 	test_number();
 	test_members();
 	test_split();

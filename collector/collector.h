@@ -183,6 +183,9 @@ struct out *out_new(struct site *site);
  */
 uint64_t out_record(struct out *o, const struct job *job);
 uint64_t out_mark(struct out *o, struct collector *c, int64_t until);
+/* The past range that was asked for is answered up to its end. */
+uint64_t out_backfilled(struct out *o, const struct collector *c,
+    int64_t until);
 uint64_t out_denied(struct out *o, const struct collector *c, uint64_t ask,
     const struct run_key *keys, uint32_t n);
 /* States of nodes, which are not kept: 0, or -1 when it cannot take them now. */
@@ -215,6 +218,8 @@ enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_FAILED };
  */
 enum accounted run_accounted(struct collector *c, struct sighting *s,
     int may_ask);
+/* The same of a past range; look: nothing is remembered of it. */
+enum accounted run_past(struct collector *c, struct sighting *s, int look);
 /* slurmctld shows it, in words that cannot be trusted: counts from accounting. */
 uint64_t run_doubtful(struct collector *c, struct sighting *s);
 /* squeue shows that a held run runs: its start may go.  0, or -1 = later. */
@@ -312,9 +317,14 @@ struct ledger *ledger_new(struct collector *c);
  * prove our right with, should the answer have no witness.
  */
 void ledger_range(struct ledger *l, int may_prove);
-/* The last day once more; a past range at low priority: 0, -1 = busy or wrong. */
+/* The last day once more. */
 void ledger_day(struct ledger *l);
-int ledger_backfill(struct ledger *l, int64_t from, int64_t to);
+/*
+ * What ended in a past range, after all that is more urgent; a mark of its own
+ * says that all of it has gone out.  look: it is not to be stored.  Replaces
+ * what was asked before.  0, or -1 when the range is none.
+ */
+int ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look);
 /* A job to be asked for by id. */
 void ledger_want(struct ledger *l, uint64_t job);
 void ledger_kick(struct ledger *l);

@@ -18,6 +18,7 @@
 #define SLICE_MIN_S	3600	/* nor, after it timed out, less */
 #define DAY_S		86400
 #define LATER_S		86400	/* -E lies ahead: clocks differ, -s needs an end */
+#define BACKFILL_WAIT_S	60	/* until a past range is asked again without the right */
 #define TRIM_ROWS	1000	/* of one answer: then memory is given back */
 #define BAD_TRIES	2	/* then rows that cannot be read are left out */
 
@@ -94,25 +95,46 @@ ledger_day(struct ledger *l)
 }
 
 int
-ledger_backfill(struct ledger *l, int64_t from, int64_t to)
+ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look)
 {
-	if (l->due & DUE_BACKFILL || from <= 0 || to <= from)
+	if (from <= 0 || to <= from)
 		return -1;
 	l->due |= DUE_BACKFILL;
+	l->look = look;
+	l->backfill_rows = 0;
 	range_set(&l->backfill, RANGE_BACKFILL, from, to);
 	ledger_kick(l);
 	return 0;
 }
 
+/*
+ * Between two slices the other questions have their turn.  An answer counts
+ * only with the right to see all jobs, as everywhere.
+ */
+static void
+backfill_slice(struct ledger *l, int proved)
+{
+	int same = l->range.from == l->backfill.from &&
+	    l->range.to == l->backfill.to;
+
+	if (!proved)
+		l->backfill_next = now_s() + BACKFILL_WAIT_S;
+	else if (same)
+		l->backfill.at = l->range.at;
+	if (proved && same && l->backfill.at >= l->backfill.to) {
+		l->due &= ~DUE_BACKFILL;
+		out_backfilled(l->c->out, l->c, l->backfill.to);
+		log_info("backfill%s: read up to %lld, %llu rows",
+		    site_of(l->c), (long long)l->backfill.to,
+		    (unsigned long long)l->backfill_rows);
+	}
+	l->range.kind = RANGE_NONE;
+	ledger_kick(l);
+}
+
 static void
 range_done(struct ledger *l)
 {
-	if (l->range.kind == RANGE_BACKFILL) {
-		log_notice("backfill: done, %llu rows",
-		    (unsigned long long)l->backfill_rows);
-		l->due &= ~DUE_BACKFILL;
-		l->backfill_rows = 0;
-	}
 	l->range.kind = RANGE_NONE;
 	ledger_kick(l);
 }
@@ -147,6 +169,10 @@ slice_proved(struct ledger *l, int proved)
 	int64_t until = mark_bound(l);
 	int last = l->range.at >= l->range.to && l->range.to != 0;
 
+	if (l->range.kind == RANGE_BACKFILL) {
+		backfill_slice(l, proved);
+		return;
+	}
 	if (l->range.kind == RANGE_POLL) {
 		if (l->slice_to != 0 && l->slice_to < until)
 			until = l->slice_to;
@@ -188,12 +214,11 @@ slice_end(struct ledger *l)
 {
 	struct collector *c = l->c;
 
-	if (l->range.kind != RANGE_POLL)
-		log_info("%s: read up to %lld, %llu rows",
-		    l->range.kind == RANGE_DAY ? "the last day again" :
-		    "backfill", (long long)l->slice_to,
+	if (l->range.kind == RANGE_DAY)
+		log_info("the last day again: read up to %lld, %llu rows",
+		    (long long)l->slice_to,
 		    (unsigned long long)l->reader.rows);
-	else if (l->slice_to != 0)
+	else if (l->range.kind == RANGE_POLL && l->slice_to != 0)
 		log_notice("catching up%s: read up to %lld s ago, %llu rows",
 		    site_of(c), (long long)(slurm_now(c) - l->slice_to),
 		    (unsigned long long)l->reader.rows);
@@ -211,10 +236,10 @@ slice_end(struct ledger *l)
 	}
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
-	if (l->range.kind != RANGE_POLL || slurm_right_inherent(&c->slurm) ||
+	if (l->range.kind == RANGE_DAY || slurm_right_inherent(&c->slurm) ||
 	    l->witnessed)
 		slice_proved(l, 1);
-	else if (l->may_prove) {
+	else if (l->may_prove || l->range.kind == RANGE_BACKFILL) {
 		l->proving = 1;
 		right_prove(c, on_right);
 	} else
@@ -238,7 +263,8 @@ slice_fail(struct ledger *l, const struct command_end *end)
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
 		l->due |= DUE_POLL;
-	}
+	} else if (l->range.kind == RANGE_BACKFILL)
+		l->range.kind = RANGE_NONE;
 }
 
 static void
@@ -296,7 +322,8 @@ on_range_row(struct sighting *s, void *arg)
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
 		l->witnessed = 1;
 	asks_row(c->asks, s);
-	switch (run_accounted(c, s, l->n_held < HELD_ROWS_MAX)) {
+	switch (l->range.kind == RANGE_BACKFILL ? run_past(c, s, l->look) :
+	    run_accounted(c, s, l->n_held < HELD_ROWS_MAX)) {
 	case ROW_WANTS_DETAILS:
 		return ledger_keep(l, s);
 	case ROW_FAILED:
@@ -349,7 +376,8 @@ ledger_kick(struct ledger *l)
 			l->due &= ~DUE_DAY;
 			range_set(&l->range, RANGE_DAY, slurm_now(c) - DAY_S,
 			    slurm_now(c));
-		} else if (l->due & DUE_BACKFILL)
+		} else if ((l->due & DUE_BACKFILL) &&
+		    now_s() >= l->backfill_next)
 			l->range = l->backfill;
 		else
 			return;

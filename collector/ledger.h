@@ -35,7 +35,9 @@ struct ledger {
 	struct sacct_reader reader;
 	struct json_split *split;	/* owned; NULL = the answer is text */
 	struct range	 range;
-	struct range	 backfill;
+	struct range	 backfill;	/* at: what is left of it begins there */
+	int		 look;		/* of it, nothing is to be stored */
+	int64_t		 backfill_next;	/* monotonic s: not before */
 	unsigned	 due;
 	int		 may_prove;	/* a command is left for it in this cycle */
 	int		 proving;

@@ -214,23 +214,29 @@ on_ask(struct site *site, struct channel *ch, const struct reader *r)
 static void
 on_sync(struct site *site, struct channel *ch, struct reader *r)
 {
+	char cluster[CLUSTER_MAX];
+	struct collector *c;
 	int64_t from, to;
+	uint32_t how;
 	unsigned i;
 
-	rd_u32(r);
+	how = rd_u32(r);
+	rd_name(r, cluster, sizeof(cluster));
 	from = rd_i64(r);
 	to = rd_i64(r);
 	if (rd_end(r) == -1) {
 		channel_broken(ch, "sync");
 		return;
 	}
-	for (i = 0; i < site->n; i++) {
-		if (from != 0 || to != 0)
-			(void)ledger_backfill(site->clusters[i]->ledger, from,
-			    to);
-		else
-			plan_sync(site->clusters[i]);
-	}
+	for (i = 0; (how & SYNC_NOW) != 0 && i < site->n; i++)
+		plan_sync(site->clusters[i]);
+	if (how & SYNC_NOW)
+		return;
+	c = site_find(site, cluster);
+	if (c == NULL || ledger_backfill(c->ledger, from, to,
+	    (how & SYNC_LOOK) != 0) == -1)
+		log_warnx("backfill: nothing can be asked about cluster %s",
+		    cluster);
 }
 
 static void
@@ -280,20 +286,6 @@ on_drained(struct worker *w, struct channel *ch)
 }
 
 static void
-on_backfill(struct site *site, uint64_t request, const struct ctl_request *req)
-{
-	unsigned i, begun = 0;
-
-	for (i = 0; i < site->n; i++)
-		if (ledger_backfill(site->clusters[i]->ledger, req->a,
-		    req->b) == 0)
-			begun++;
-	worker_ctl_end(site->w, request, begun > 0 ? CTL_OK : CTL_ERROR,
-	    begun > 0 ? "begun; `status` and the log show how far it is" :
-	    "a backfill is under way, or the range is empty");
-}
-
-static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
 	struct site *site = w->arg;
@@ -309,9 +301,6 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	case CTL_SYNC:
 		survey_begin(site->survey, request, req);
-		break;
-	case CTL_BACKFILL:
-		on_backfill(site, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);

@@ -144,6 +144,22 @@ out_mark(struct out *o, struct collector *c, int64_t until)
 }
 
 uint64_t
+out_backfilled(struct out *o, const struct collector *c, int64_t until)
+{
+	struct writer w;
+	uint64_t order;
+
+	wr_init(&w, 256);
+	wr_u64(&w, 0);
+	wr_str(&w, c->slurm.cluster);
+	wr_u8(&w, MARK_BACKFILL);
+	wr_i64(&w, until);
+	order = out_queue(o, MSG_MARK, &w, NULL, 0);
+	wr_clear(&w);
+	return order;
+}
+
+uint64_t
 out_denied(struct out *o, const struct collector *c, uint64_t ask,
     const struct run_key *keys, uint32_t n)
 {
@@ -224,7 +240,7 @@ out_stored(struct out *o, uint64_t seq)
 		o->bytes -= item->len;
 		o->durable = item->order;
 		CRASH_POINT("collector.stored");
-		if (item->type == MSG_MARK)
+		if (item->type == MSG_MARK && item->c != NULL)
 			resume_cursor(item->c, item->until);
 		free(item);
 	}

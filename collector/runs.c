@@ -390,6 +390,37 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	return row_send(c, s, run);
 }
 
+/* Told as it is, of a run that is neither open here nor was lately done. */
+static enum accounted
+past_look(struct collector *c, struct sighting *s)
+{
+	struct job *job = &s->job;
+
+	if (open_of_row(c, s) != NULL ||
+	    done_has(&c->done, job->key.job, job->key.start) ||
+	    settings_ignores(c->set, job))
+		return ROW_NOTHING;
+	key_set(c, job, NULL);
+	return send_record(c, job) != 0 ? ROW_SENT : ROW_FAILED;
+}
+
+enum accounted
+run_past(struct collector *c, struct sighting *s, int look)
+{
+	struct job *job = &s->job;
+
+	job->flags |= JOB_BACKFILL;
+	if (!look)
+		return run_accounted(c, s, 0);
+	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
+	    job->partition == NULL ||
+	    run_number(job->key.job, job->key.start) == 0 ||
+	    run_skipped(c, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	job->flags |= JOB_LOOKED_AT;
+	return past_look(c, s);
+}
+
 uint64_t
 run_doubtful(struct collector *c, struct sighting *s)
 {

@@ -39,6 +39,8 @@ static const struct {
 	[CTL_DROP] = { 0, 1 },
 	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE | CTL_FLAG_START |
 	    CTL_FLAG_STOP, 1 },
+	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS |
+	    CTL_FLAG_CANCEL, 1 },
 	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
 };
 

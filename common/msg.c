@@ -73,7 +73,8 @@ static const struct msg_rule {
 	[MSG_RUNNING] = { "running", BIT(SUBMITTER), BIT(COLLECTOR), 5, KEYS,
 	    false },
 	[MSG_ASK] = { "ask", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS, false },
-	[MSG_SYNC] = { "sync", BIT(SUBMITTER), BIT(COLLECTOR), 20, 20, false },
+	[MSG_SYNC] = { "sync", BIT(SUBMITTER), BIT(COLLECTOR), 24, 20 + NAME,
+	    false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 };
 

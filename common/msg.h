@@ -62,7 +62,7 @@ enum msg_type {
 	MSG_CURSOR,	/* str cluster, i64 resume point (0 = none) */
 	MSG_RUNNING,	/* run keys that are open in the spool; u8 bits RUNNING_ */
 	MSG_ASK,	/* str cluster, u64 ask, run keys: what is known of these */
-	MSG_SYNC,	/* u32 flags: one round now (ctl sync); backfill: i64 from, to */
+	MSG_SYNC,	/* u32 SYNC_ bits, str cluster, i64 from, i64 to; see below */
 	MSG_FLOW,	/* u8: 1 = hold back, 0 = go on */
 	MSG__COUNT
 };
@@ -83,9 +83,17 @@ enum event_kind {
 #define RUNNING_LAST	1u	/* no more follow */
 #define RUNNING_HELD	2u	/* their starts wait until Slurm shows them running */
 
+/*
+ * What sync asks: a poll now of every cluster (cluster, from and to are empty
+ * then), or what ended in a past range, of which the mark is the end.
+ */
+#define SYNC_NOW	1u
+#define SYNC_LOOK	2u	/* of a past range: records are not to be stored */
+
 /* What says a mark: which question was answered in full. */
 enum mark_source {
-	MARK_ACCOUNTING = 1	/* sacct, ended runs */
+	MARK_ACCOUNTING = 1,	/* sacct, ended runs */
+	MARK_BACKFILL = 2	/* the past range that was asked for, up to its end */
 };
 
 struct msg_header {

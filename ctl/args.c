@@ -23,7 +23,9 @@ const char args_usage[] =
 "  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
 "       [--direction start|stop|both]\n"
 "                                compare cc-backend with Slurm now, mend it\n"
-"  backfill --from T --to T      fetch what ended between two times\n"
+"  backfill --from T --to T [--cluster NAME] [--dry-run]\n"
+"                                fetch what ended between two times\n"
+"  backfill --status | --cancel  how far it is; end it\n"
 "  repair [--dry-run] [ID...]    mend runs that were closed by mistake\n"
 "  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
 "  reload                        read the configuration again\n"
@@ -39,6 +41,7 @@ const char args_usage[] =
 #define TAKES_JOBS	8u	/* --job ID */
 #define NEEDS_IDS	16u	/* words or --all */
 #define TAKES_DIRECTION	32u	/* --direction */
+#define TAKES_CLUSTER	64u	/* --cluster NAME */
 
 static const struct verb {
 	const char	*name;
@@ -47,12 +50,13 @@ static const struct verb {
 	unsigned	 flags;		/* CTL_FLAG_ that it knows */
 } verbs[] = {
 	{ "status", CTL_STATUS, 0, 0 },
-	{ "queue", CTL_QUEUE, TAKES_JOBS, CTL_FLAG_REJECTED },
+	{ "queue", CTL_QUEUE, TAKES_JOBS | TAKES_CLUSTER, CTL_FLAG_REJECTED },
 	{ "retry", CTL_RETRY, TAKES_IDS | NEEDS_IDS, CTL_FLAG_ALL },
 	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS, 0 },
-	{ "sync", CTL_SYNC, TAKES_JOBS | TAKES_DIRECTION,
+	{ "sync", CTL_SYNC, TAKES_JOBS | TAKES_CLUSTER | TAKES_DIRECTION,
 	    CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
-	{ "backfill", CTL_BACKFILL, TAKES_RANGE, 0 },
+	{ "backfill", CTL_BACKFILL, TAKES_RANGE | TAKES_CLUSTER,
+	    CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL },
 	{ "repair", CTL_REPAIR, TAKES_IDS, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
@@ -67,6 +71,8 @@ static const struct {
 	{ "--dry-run", CTL_FLAG_DRY_RUN },
 	{ "--force", CTL_FLAG_FORCE },
 	{ "--all", CTL_FLAG_ALL },
+	{ "--status", CTL_FLAG_STATUS },
+	{ "--cancel", CTL_FLAG_CANCEL },
 };
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
@@ -176,7 +182,7 @@ valued_take(struct ctl_request *req, const struct verb *verb,
 		value = "";
 	if ((verb->takes & TAKES_JOBS) && strcmp(flag, "--job") == 0)
 		return id_add(req, value);
-	if ((verb->takes & TAKES_JOBS) && strcmp(flag, "--cluster") == 0) {
+	if ((verb->takes & TAKES_CLUSTER) && strcmp(flag, "--cluster") == 0) {
 		if (*value == '\0' || strlen(value) >= CTL_TEXT_MAX)
 			return wrong("no cluster's name: ", value);
 		memcpy(req->text, value, strlen(value) + 1);
@@ -219,9 +225,27 @@ word_take(struct ctl_request *req, const struct verb *verb, const char *word)
 	return wrong("unknown here: ", word);
 }
 
+/* A range, or one of the words about the one that is under way. */
+static const char *
+range_check(struct ctl_request *req)
+{
+	unsigned about = req->flags & (CTL_FLAG_STATUS | CTL_FLAG_CANCEL);
+
+	if (about != 0) {
+		if (req->a != -1 || req->b != -1 || *req->text != '\0' ||
+		    (about & (about - 1)) != 0 || req->flags != about)
+			return "--status and --cancel stand alone";
+		req->a = req->b = 0;
+		return NULL;
+	}
+	if (req->a == -1 || req->b == -1)
+		return "--from and --to are both needed";
+	return req->a >= req->b ? "--from must be before --to" : NULL;
+}
+
 /* What must not be missing, and what makes no sense together. */
 static const char *
-request_check(const struct ctl_request *req, const struct verb *verb)
+request_check(struct ctl_request *req, const struct verb *verb)
 {
 	if ((verb->takes & NEEDS_IDS) && req->n_ids == 0 &&
 	    !(req->flags & CTL_FLAG_ALL))
@@ -233,11 +257,7 @@ request_check(const struct ctl_request *req, const struct verb *verb)
 		return "--force is for all jobs: it does not go with --job";
 	if ((verb->takes & TAKES_LEVEL) && req->a == -1)
 		return "which level?";
-	if ((verb->takes & TAKES_RANGE) && (req->a == -1 || req->b == -1))
-		return "--from and --to are both needed";
-	if ((verb->takes & TAKES_RANGE) && req->a >= req->b)
-		return "--from must be before --to";
-	return NULL;
+	return verb->takes & TAKES_RANGE ? range_check(req) : NULL;
 }
 
 static const char *

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backfill.h"
 #include "submitter/backlog_int.h"
 
 static int
@@ -78,6 +79,7 @@ record_apply(struct backlog *b, struct reader *r, int *bad)
 	enum spool_put rc = PUT_REFUSED;
 	size_t len = r->left;
 	int64_t id;
+	int past;
 
 	key_peek(r->p, r->left, &key);
 	if (is_skipped(b, &key))
@@ -87,8 +89,14 @@ record_apply(struct backlog *b, struct reader *r, int *bad)
 	slate_write(s->w->slate, &key);
 	job_read(r, &job);
 	*bad = rd_end(r) == -1;
-	if (!*bad && record_fits(b, &job, len))
+	past = !*bad && (job.flags & JOB_BACKFILL) != 0;
+	if (!*bad && (job.flags & JOB_LOOKED_AT)) {
+		backfill_looked(s->backfill, &job);
+		rc = PUT_KNOWN;
+	} else if (!*bad && record_fits(b, &job, len))
 		rc = spool_put(s->spool, &job, &id);
+	if (past)
+		backfill_took(s->backfill, rc);
 	slate_wipe(s->w->slate);
 	s->n.records++;
 	if (rc == PUT_NEW)
@@ -110,7 +118,11 @@ mark_apply(struct backlog *b, struct reader *r, int *bad)
 	source = rd_u8(r);
 	until = rd_i64(r);
 	*bad = rd_end(r) == -1;
-	if (*bad || source != MARK_ACCOUNTING || cluster[0] == '\0')
+	if (*bad || cluster[0] == '\0')
+		return 0;
+	if (source == MARK_BACKFILL)
+		backfill_marked(b->s->backfill, cluster, until);
+	if (source != MARK_ACCOUNTING)
 		return 0;
 	return spool_mark(b->s->spool, cluster, until);
 }

@@ -87,6 +87,11 @@ librelay_a_SOURCES = \
 libspool_a_SOURCES += submitter/spool_job.c
 librelay_a_SOURCES += submitter/sync.c submitter/sync.h
 
+# Past ranges.
+librelay_a_SOURCES += submitter/backfill.c submitter/backfill.h \
+	submitter/backfill_int.h submitter/backfill_hold.c \
+	submitter/backfill_look.c
+
 worker_PROGRAMS += submitter/submitter
 submitter_submitter_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_submitter_SOURCES = submitter/main.c

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "submitter/backfill.h"
 #include "submitter/rest_int.h"
 #include "submitter/submitter.h"
 #include "submitter/sync.h"
@@ -254,12 +255,14 @@ on_start(struct worker *w)
 	s->denial = denial_new(s);
 	s->resync = resync_new(s);
 	s->sync = sync_new(s);
+	s->backfill = backfill_new(s);
 	s->nodes = nodes_new(s);
 	s->late = late_new(s);
 	s->age = submitter_timer(s, on_age, s);
 	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
 	    s->ask == NULL || s->denial == NULL || s->resync == NULL ||
-	    s->sync == NULL || s->nodes == NULL || s->late == NULL ||
+	    s->sync == NULL || s->backfill == NULL || s->nodes == NULL ||
+	    s->late == NULL ||
 	    s->age == NULL)
 		fatalx("out of memory");
 	conf_swap(s);
@@ -309,8 +312,10 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	if (peer != ROLE_COLLECTOR || s->backlog == NULL)
 		return;
 	backlog_peer(s->backlog, c);
-	if (c != NULL)
+	if (c != NULL) {
 		resync_peer(s->resync);
+		backfill_peer(s->backfill);
+	}
 }
 
 static void

@@ -31,6 +31,7 @@ static const char *const phase_names[PHASE__COUNT] = {
 	[PHASE_DELETE] = "delete",
 	[PHASE_COMPARE] = "compare",
 	[PHASE_CLOSED] = "closed",
+	[PHASE_PAST] = "held",
 };
 
 const char *

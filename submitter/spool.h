@@ -42,6 +42,7 @@ enum phase {
 	PHASE_DELETE,		/* cc-backend shall forget it; then RUN_GONE tells */
 	PHASE_COMPARE,		/* its stop found it closed: a listing must tell how */
 	PHASE_CLOSED,		/* closed there, and not as Slurm says: an admin decides */
+	PHASE_PAST,		/* of a past range: does cc-backend have it? */
 	PHASE__COUNT
 };
 
@@ -61,9 +62,11 @@ const char *phase_name(enum phase phase);
 #define RUN_INFO	1024u	/* slurmInfo is another than its first start told */
 #define RUN_BEGUN	2048u	/* a start may have left by REST: what it had is settled */
 #define RUN_HELD	4096u	/* no start before Slurm shows it running, or its end */
+#define RUN_PAST	8192u	/* of a past range: due after all that is live */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0
+#define DUE_LATE	1	/* now, behind what is DUE_NOW; spool_save() makes it so for RUN_PAST */
 #define DUE_LEASED	(INT64_C(1) << 60)	/* in the relay's hands */
 #define DUE_HELD	(DUE_LEASED + 1)	/* with RUN_HELD: not to be picked */
 
@@ -219,6 +222,8 @@ int spool_forget(struct spool *sp, struct spool_run *run);
  */
 int spool_release(struct spool *sp, const struct spool_run *run,
     enum dest dest);
+/* A held run's start is due, in its place among the runs of its job. */
+int spool_unhold(struct spool *sp, struct spool_run *run);
 /* Are there starts of the same job (other runs) that shall go before its stop? */
 int spool_has_starts(struct spool *sp, const struct spool_run *run,
     enum dest dest);

@@ -173,6 +173,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 {
 	struct spool_run run;
 	int d, keep = !(job->flags & JOB_OPTED_OUT) && !is_false_start(job);
+	int past;
 
 	memset(&run, 0, sizeof(run));
 	run.key = job->key;
@@ -181,10 +182,13 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		return sp->broken ? PUT_ERROR : PUT_REFUSED;
 	run.end = job->state != END_NOT ? job->end : 0;
 	run.submit = job->submit;
+	past = run.end != 0 && (job->flags & JOB_BACKFILL) != 0;
+	run.flags = past ? RUN_PAST : 0;
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!sp->policy.to[d] || !keep)
 			continue;
-		run.phase[d] = run.end != 0 ? PHASE_START_ENDED : PHASE_START;
+		run.phase[d] = past ? PHASE_PAST : run.end != 0 ?
+		    PHASE_START_ENDED : PHASE_START;
 		run.due[d] = start_due(sp, job);
 	}
 	if ((job->flags & JOB_HOLD) && run.end == 0) {
@@ -192,7 +196,8 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		snprintf(run.reason, sizeof(run.reason),
 		    "waits until Slurm shows it running");
 	}
-	if (siblings_order(sp, &run) == -1 || spool_add(sp, &run) == -1)
+	if ((!past && siblings_order(sp, &run) == -1) ||
+	    spool_add(sp, &run) == -1)
 		return PUT_ERROR;
 	*id = run.id;
 	if (run.end != 0 && !keep) {
@@ -202,6 +207,19 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
 	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
+}
+
+int
+spool_unhold(struct spool *sp, struct spool_run *run)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		if (run->phase[d] == PHASE_PAST)
+			run->phase[d] = PHASE_START_ENDED;
+	if (siblings_order(sp, run) == -1)
+		return -1;
+	return spool_save(sp, run);
 }
 
 /* What a run's end, learned now, changes for one destination. */

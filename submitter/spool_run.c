@@ -45,6 +45,7 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 static void
 run_bind(sqlite3_stmt *st, const struct spool_run *run)
 {
+	int64_t due;
 	int d, c;
 
 	sqlite3_bind_int64(st, 4, run->key.start);
@@ -54,7 +55,9 @@ run_bind(sqlite3_stmt *st, const struct spool_run *run)
 	sqlite3_bind_int(st, 8, (int)run->flags);
 	for (d = 0, c = 9; d < DEST__COUNT; d++, c += 4) {
 		sqlite3_bind_int(st, c, (int)run->phase[d]);
-		sqlite3_bind_int64(st, c + 1, run->due[d]);
+		due = run->due[d] == DUE_NOW && (run->flags & RUN_PAST) ?
+		    DUE_LATE : run->due[d];
+		sqlite3_bind_int64(st, c + 1, due);
 		sqlite3_bind_int(st, c + 2, (int)run->tries[d]);
 		sqlite3_bind_int64(st, c + 3, run->since[d]);
 	}

@@ -73,6 +73,8 @@ const char spool_schema[] =
 
 #define LEASED	"1152921504606846976"	/* DUE_LEASED */
 
+#define PAST	"8192"	/* RUN_PAST: due is DUE_LATE, else DUE_NOW */
+
 #define PICK_NEWEST(p) \
 	PICK(p, p "due = 0 ORDER BY started DESC LIMIT ?2")
 #define PICK_OLDEST(p) \
@@ -83,13 +85,13 @@ const char spool_schema[] =
 	"SELECT min(" p "due) FROM run WHERE " p "phase = ?1 AND " p \
 	"phase > 0 AND " p "due < " LEASED
 #define UNLEASE(p) \
-	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8, 12) AND " p \
-	"phase > 0 AND " p "due = " LEASED
+	"UPDATE run SET " p "due = (flags & " PAST ") <> 0 WHERE " p \
+	"phase IN (1, 2, 8, 12) AND " p "phase > 0 AND " p "due = " LEASED
 /* Phases of which a request may have failed; hopeless rows keep their wait. */
 #define HURRY(p) \
-	"UPDATE run SET " p "due = 0 WHERE " p "phase IN (1, 2, 8, 12) AND " p \
-	"phase > 0 AND " p "due > 0 AND " p "due < " LEASED " AND " p \
-	"tries BETWEEN 1 AND 10"
+	"UPDATE run SET " p "due = (flags & " PAST ") <> 0 WHERE " p \
+	"phase IN (1, 2, 8, 12) AND " p "phase > 0 AND " p "due > 0 AND " p \
+	"due < " LEASED " AND " p "tries BETWEEN 1 AND 10"
 #define EACH(p) \
 	"SELECT " RUN_COLUMNS " FROM run WHERE " p "phase = ?1 AND " p \
 	"phase > 0 AND (" p "due, started, id) > (?2, ?3, ?4) ORDER BY " p \

@@ -20,6 +20,7 @@
 #include "submitter/topology.h"
 
 struct ask;
+struct backfill;
 struct backlog;
 struct denial;
 struct relay;
@@ -63,6 +64,7 @@ struct submitter {
 	struct denial	*denial;
 	struct resync	*resync;
 	struct sync	*sync;
+	struct backfill	*backfill;
 	struct nodes	*nodes;
 	struct late	*late;
 	struct event	*age;		/* of tombstones */

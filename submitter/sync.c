@@ -195,7 +195,8 @@ poll_ask(struct submitter *s)
 	if (c == NULL)
 		return;
 	wr_init(&w, 64);
-	wr_u32(&w, 1);
+	wr_u32(&w, SYNC_NOW);
+	wr_str(&w, "");
 	wr_i64(&w, 0);
 	wr_i64(&w, 0);
 	channel_send(c, MSG_SYNC, 0, &w, -1);

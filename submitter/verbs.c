@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backfill.h"
 #include "submitter/submitter.h"
 #include "submitter/sync.h"
 
@@ -113,6 +114,7 @@ on_status(struct submitter *s, uint64_t request)
 		    (unsigned long long)ns.unsure);
 	}
 	resync_status(s->resync, request);
+	backfill_status(s->backfill, request);
 	denial_status(s->denial, request);
 	if (spool_failed(s->spool))
 		worker_status(s->w, request, "spool_error", "%s",
@@ -447,6 +449,9 @@ verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		if (req->flags & CTL_FLAG_DRY_RUN)
 			closed_mend(s, request, req);
 		sync_begin(s->sync, request, req);
+		break;
+	case CTL_BACKFILL:
+		backfill_ctl(s->backfill, request, req);
 		break;
 	case CTL_REPAIR:
 		on_repair(s, request, req);

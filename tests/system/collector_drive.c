@@ -392,7 +392,8 @@ say_sync(int64_t from, int64_t to)
 	struct writer w;
 
 	wr_init(&w, 64);
-	wr_u32(&w, 0);
+	wr_u32(&w, from == 0 ? SYNC_NOW : 0);
+	wr_str(&w, from == 0 ? "" : d.cluster);
 	wr_i64(&w, from);
 	wr_i64(&w, to);
 	channel_send(d.submitter, MSG_SYNC, 0, &w, -1);

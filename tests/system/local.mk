@@ -42,6 +42,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/421-denied.sh \
 	tests/system/422-absence.sh \
 	tests/system/425-sync.sh \
+	tests/system/427-backfill.sh \
 	tests/system/500-slurmctld.sh \
 	tests/system/510-slurmdbd.sh \
 	tests/system/515-no-slurmdbd.sh \

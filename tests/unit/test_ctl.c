@@ -75,6 +75,13 @@ test_good_lines(void)
 	CHECK_STR(parse(&args, "backfill --from 5 --to 1970-01-02Z"), NULL);
 	CHECK_INT(args.req.a, 5);
 	CHECK_INT(args.req.b, 86400);
+	CHECK_STR(parse(&args, "backfill --from 5 --to 6 --cluster alpha "
+	    "--dry-run"), NULL);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "backfill --status"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_STATUS);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "backfill --cancel"), NULL);
 	CHECK_STR(parse(&args, "repair --dry-run"), NULL);
 	CHECK_STR(parse(&args, "repair 4711 4712"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
@@ -91,6 +98,8 @@ test_bad_lines(void)
 		"sync --direction up", "sync --limit 0", "sync --job 5 --force",
 		"sync --direction", "queue --direction start", "repair --job 5",
 		"log", "log 6", "log loud", "log 1 2", "backfill",
+		"backfill --status --cancel", "backfill --from 5 --cancel",
+		"backfill --status --dry-run", "backfill --from 5 --to 6 --job 1",
 		"backfill --from 5", "backfill --from 5 --to 5",
 		"backfill --from x --to 5", "queue --limit 0",
 		"retry 1 2 3 99999999999" };

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "submitter/backfill.h"
 #include "submitter/submitter.h"
 #include "submitter/sync.h"
 #include "tests/unit/check.h"
@@ -248,6 +249,7 @@ begin(void)
 	s.denial = denial_new(&s);
 	s.resync = resync_new(&s);
 	s.sync = sync_new(&s);
+	s.backfill = backfill_new(&s);
 	s.nodes = nodes_new(&s);
 	s.late = late_new(&s);
 	spool_mark(s.spool, "alpha", 0);
@@ -266,6 +268,7 @@ end(void)
 	denial_free(s.denial);
 	resync_free(s.resync);
 	sync_free(s.sync);
+	backfill_free(s.backfill);
 	nodes_free(s.nodes);
 	late_free(s.late);
 	backlog_free(s.backlog);

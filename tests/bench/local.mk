@@ -8,7 +8,7 @@ EXTRA_PROGRAMS += tests/bench/spool
 tests_bench_spool_SOURCES = tests/bench/spool.c
 tests_bench_spool_LDADD = $(SPOOL_LIBS)
 CLEANFILES += tests/bench/spool
-EXTRA_DIST += tests/bench/suite tests/bench/latency.py
+EXTRA_DIST += tests/bench/suite tests/bench/latency.py tests/bench/compare
 
 # Slurm's words, text and JSON, beside jansson's tree.
 EXTRA_PROGRAMS += tests/bench/readers

@@ -49,6 +49,33 @@ health_row(struct collector *c, uint64_t request, const struct health *h)
 		    when(h->answered, buf, sizeof(buf)));
 }
 
+#define RUNAWAYS_NAMED	5	/* of them, in status */
+#define RUNAWAY_FROM	2	/* questions for its end, which slurmctld did not know either */
+
+/* Runs that slurmctld has forgotten and accounting goes on calling running. */
+static void
+runaways_row(struct collector *c, uint64_t request)
+{
+	struct open_run *run;
+	size_t at = 0, n = 0, len = 0;
+	char ids[RUNAWAYS_NAMED * 24] = "";
+
+	while ((run = open_next(&c->open, &at)) != NULL) {
+		if (!(run->flags & OPEN_LEFT) || run->tries < RUNAWAY_FROM)
+			continue;
+		if (n++ < RUNAWAYS_NAMED)
+			len += (size_t)snprintf(ids + len, sizeof(ids) - len,
+			    " %llu", (unsigned long long)run->job);
+	}
+	if (n == 0)
+		row(c, request, "runaways", "none");
+	else
+		row(c, request, "runaways", "%zu, jobs%s%s: unknown to "
+		    "slurmctld, without an end in accounting; `sacctmgr show "
+		    "runawayjobs` mends that", n, ids,
+		    n > RUNAWAYS_NAMED ? " ..." : "");
+}
+
 static void
 cluster_rows(struct collector *c, uint64_t request)
 {
@@ -76,6 +103,7 @@ cluster_rows(struct collector *c, uint64_t request)
 		    (unsigned long long)c->ctld.refused);
 	row(c, request, "polls", "%u", cycle_number(c->cycle) - 1);
 	row(c, request, "open_runs", "%zu", c->open.n);
+	runaways_row(c, request);
 	row(c, request, "events", "%u", events_waiting(c->events));
 	row(c, request, "scripts_waiting", "%u", scripts_waiting(c->scripts));
 	row(c, request, "skipped_seconds", "%llu",

@@ -52,6 +52,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/550-other-slurm.sh \
 	tests/system/551-older-slurmdbd.sh \
 	tests/system/552-cold-start.sh \
+	tests/system/553-runaways.sh \
 	tests/system/560-clusters.sh \
 	tests/system/570-rate-limit.sh \
 	tests/system/596-dialect-1905.sh \

@@ -228,7 +228,8 @@ json_job(struct span element, const struct json_reading *how,
 	if (json_resources(&j) != RECORD_GOOD)
 		return RECORD_BAD;
 	memory_finish(&j);
-	s->never = s->state->phase == PHASE_ENDED && job->n_hosts == 0;
+	s->no_nodes = j.nodes.n == 0;
+	s->never = sighting_never(s);
 	s->opt_out_seen = how->how->opt_out_word != NULL &&
 	    token_find(element, how->how->opt_out_word) != NULL;
 	job->flags |= JOB_HAS_START;

@@ -155,6 +155,7 @@ struct sighting {
 	int		 batch;		/* it has a script */
 	int		 whole_is_none;	/* has it its nodes whole, nobody shares them */
 	int		 never;		/* it ended without ever having had a node */
+	int		 no_nodes;	/* its list of nodes is empty, whatever is left of them */
 	int		 opt_out_seen;	/* the opt-out word stands somewhere in it */
 	uint32_t	 groups;	/* of nodes with threads of their own */
 };
@@ -168,6 +169,12 @@ void sighting_clear(struct sighting *s);
  * is whatever time it is: it is PENDING.
  */
 void sighting_end(struct sighting *s, int64_t end);
+/*
+ * Has it ended without ever having run?  What was cancelled while it waited, after
+ * a failed prolog had given it back, has the threads of that time still, but no
+ * list of nodes, and ended when it began (20.11).  Its hosts are known.
+ */
+int sighting_never(const struct sighting *s);
 
 /* How sightings are read; borrowed from the configuration in force. */
 struct reading {

@@ -184,6 +184,7 @@ scontrol_resources(struct span s, const struct reading *how, struct sighting *ou
 	const char *end;
 
 	nodes = token_value(&s, " NodeList=");
+	out->no_nodes = nodes.n == 0 || span_is(nodes, "(null)");
 	number_u32(token_value(&s, " NumNodes="), &job->nodes);
 	number_u32(token_value(&s, " NumCPUs="), &job->cpus);
 	number_u64(token_value(&s, " NumTasks="), &tasks);
@@ -207,7 +208,7 @@ scontrol_resources(struct span s, const struct reading *how, struct sighting *ou
 	if (out->groups != 0) {
 		job->flags |= JOB_HAS_THREADS;
 		job->nodes = job->n_hosts;
-	} else if (nodes.n > 0 && !span_is(nodes, "(null)")) {
+	} else if (!out->no_nodes) {
 		g.cpus.n = g.gres.n = 0;
 		if (hostlist_each(nodes, on_host, &g) == -1)
 			return RECORD_BAD;

@@ -47,6 +47,15 @@ sighting_end(struct sighting *s, int64_t end)
 		s->state = state_word((struct span){ "PENDING", 7 });
 }
 
+int
+sighting_never(const struct sighting *s)
+{
+	const struct job *job = &s->job;
+
+	return s->state->phase == PHASE_ENDED && (job->n_hosts == 0 ||
+	    (s->no_nodes && job->end == job->key.start));
+}
+
 uint64_t
 scontrol_id(struct span line)
 {
@@ -309,7 +318,7 @@ scontrol_record(struct span text, struct span name, const struct reading *how,
 	verdict = scontrol_resources(rest, how, s);
 	if (verdict != RECORD_GOOD)
 		return verdict;
-	s->never = s->state->phase == PHASE_ENDED && s->job.n_hosts == 0;
+	s->never = sighting_never(s);
 	s->opt_out_seen = how->opt_out_word != NULL &&
 	    token_find(text, how->opt_out_word) != NULL;
 	s->job.slurm_info = span_text(text, TEXT_MAX);

@@ -471,7 +471,8 @@ def judge_once(a, gpus, token_text):
     known = {r.key for r in runs}
     for key in backend:
         # a false start may vanish from accounting; scontrol has shown it
-        if key not in known and not any(s.start == key[1] for s in seen.get(key[0], [])):
+        if key not in known and not any(s.start == key[1] and s.state in ("RUNNING", "CONFIGURING")
+                                        for s in seen.get(key[0], [])):
             whose = next((j for j in jobs if j.id == key[0]), None)
             kind = whose.kind if whose else "unknown"
             kinds.setdefault(kind, Verdict()).problems.append(

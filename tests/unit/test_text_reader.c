@@ -457,6 +457,28 @@ test_ends(void)
 	check_end("TIMEOUT", 1, 600, 600, "TIMEOUT", 600);
 }
 
+/* Cancelled while it waited, after its prolog had failed (20.11). */
+static void
+test_never(void)
+{
+	struct sighting s;
+
+	sighting_init(&s);
+	s.state = state_word((struct span){ "CANCELLED", 9 });
+	s.job.key.start = s.job.end = 1795274541;
+	CHECK(sighting_never(&s));
+	job_add_host(&s.job, "n2");
+	CHECK(!sighting_never(&s));
+	s.no_nodes = 1;
+	CHECK(sighting_never(&s));
+	s.job.end++;
+	CHECK(!sighting_never(&s));
+	s.job.end--;
+	s.state = state_word((struct span){ "COMPLETING", 10 });
+	CHECK(!sighting_never(&s));
+	sighting_clear(&s);
+}
+
 static void
 test_accounting(void)
 {
@@ -643,6 +665,7 @@ main(void)
 	test_sharing();
 	test_versions();
 	test_ends();
+	test_never();
 	test_accounting();
 	test_accounting_forged();
 	test_rows();

@@ -13,12 +13,14 @@ import os
 import random
 import re
 import signal
+import socket
 import sys
+import threading
 import time
 
 import delivery
 from delivery import NOW, T, c, end, new, rejected, submitter, whole_soon
-from play import Fake, until
+from play import Fake, Submitter, until
 
 loader = importlib.machinery.SourceFileLoader(
     "lab_nats", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab", "nats"))
@@ -118,6 +120,87 @@ def refused():
     b.end()
 
 
+class Slow:
+    """A way to the broker on which so many bytes go in a second."""
+
+    def __init__(self, port, rate):
+        self.to, self.rate, self.s = port, rate, socket.create_server(("127.0.0.1", 0))
+        self.port = self.s.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            a = self.s.accept()[0]
+            b = socket.create_connection(("127.0.0.1", self.to))
+            for pair in ((a, b), (b, a)):
+                threading.Thread(target=self.carry, args=pair, daemon=True).start()
+
+    def carry(self, source, sink):
+        try:
+            while True:
+                data = source.recv(self.rate // 10)
+                sink.sendall(data)
+                if not data:
+                    sink.shutdown(socket.SHUT_WR)
+                    return
+                time.sleep(len(data) / self.rate)
+        except OSError:
+            pass
+
+
+def slow():
+    b = lab.Broker(T, 'jetstream: {store_dir: "%s/slow-js"}' % T)
+    client = lab.Client(b.port, subject="nothing")
+    client.ask("$JS.API.STREAM.CREATE.JOBS", json.dumps({
+        "name": "JOBS", "subjects": ["jobs"], "storage": "file", "num_replicas": 1,
+        "duplicate_window": 7200 * 10**9}))
+    f, s = world("slow", Slow(b.port, 20000), natsJetStream=True)
+    runs = [new(script="x" * 3000) for _ in range(100)]
+    t0 = time.time()
+    s.tell(*runs)
+    delivery.through("a slow broker: REST does not notice", f, s, runs, 20)
+    rest = time.time() - t0
+    waits = s.number("nats_waiting")
+    c.true("(REST was done after %.1f s, %d messages still wait)" % (rest, waits), waits > 0)
+    c.soon("the stream has it all in the end", lambda: s.number("nats_waiting") == 0 and
+           s.number("spool_runs") == 0, 150, s.status)
+    c.say("after %.1f s" % (time.time() - t0))
+    got = in_stream(lab.Client(b.port, subject="nothing"))
+    want = {(r.job, k) for r in runs for k in ("start_job", "stop_job")}
+    c.true("each event once", set(got) == want and max(got.values()) == 1,
+           (len(got), sorted(want - set(got))[:5]))
+    end(f, s)
+    b.end()
+
+
+def alone():
+    """NATS only: a stop goes no sooner than the commit age behind its start."""
+    b = lab.Broker(T, "")
+    client = lab.Client(b.port)
+    commit = 4
+    s = Submitter(T + "/alone.spool", {
+        "ccRestSubmitJobs": False, "ccCommitInterval": commit, "natsServer": "127.0.0.1",
+        "natsPort": b.port}, log=T + "/log/suite.alone").start()
+    s.mark(NOW)
+    c.soon("connected", lambda: "up" in s.status()["nats"] or "connected" in s.status()["nats"], 10)
+    ended, both = [new(end=NOW - 10) for _ in range(20)], new()
+    s.tell(*ended, both)
+    c.soon("the starts come", lambda: len(starts(client, ended + [both])) == 21, 10)
+    began = time.time()
+    s.tell(both.ended())
+    def stops():
+        return [r for r in ended + [both] if client.has(r.job, "stop_job")]
+    time.sleep(commit - 1)
+    c.true("no stop before the commit age", not stops(), stops())
+    c.soon("then all of them", lambda: len(stops()) == 21, 20, lambda: (
+        len(client.messages), [r.job for r in ended + [both] if r not in stops()], s.status()))
+    c.true("after %.1f s" % (time.time() - began), time.time() - began >= commit - 0.5)
+    c.true("each once", all(len(client.has(r.job, k)) == 1 for r in ended + [both]
+                            for k in ("start_job", "stop_job")))
+    c.true("it ends when told", s.stop() == 0)
+    b.end()
+
+
 def in_stream(client):
     """Events of the stream: (job, kind) -> how often."""
     n = client.ask("$JS.API.STREAM.INFO.JOBS").get("state", {}).get("messages", 0)
@@ -190,7 +273,7 @@ def jetstream():
     b.end()
 
 
-GROUPS = {g.__name__: g for g in (core, refused, jetstream)}
+GROUPS = {g.__name__: g for g in (core, refused, slow, alone, jetstream)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -9,7 +9,8 @@
  * many knocks were not heard.
  *
  * Beside the program lie the file `jobs` (the second the first job begins, jobs
- * a second, seconds a job runs, number of jobs), config.text and node.text.
+ * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
+ * an ended one), config.text and node.text.
  * Job k has the id FIRST_ID + k, two threads of one of n1..n4, and on n3 and
  * n4 a GPU.
  */
@@ -27,13 +28,13 @@
 #include <unistd.h>
 
 #define FIRST_ID	100000
-#define KEPT		10	/* seconds that "slurmctld" remembers an ended job */
 
 static struct {
 	long	 begin;
 	double	 rate;
 	long	 life;
 	long	 count;
+	long	 kept;
 } jobs;
 
 static double
@@ -86,8 +87,8 @@ jobs_read(const char *self)
 {
 	FILE *f = file_beside(self, "jobs");
 
-	if (fscanf(f, "%ld %lf %ld %ld", &jobs.begin, &jobs.rate, &jobs.life,
-	    &jobs.count) != 4) {
+	if (fscanf(f, "%ld %lf %ld %ld %ld", &jobs.begin, &jobs.rate,
+	    &jobs.life, &jobs.count, &jobs.kept) != 5) {
 		fprintf(stderr, "the file jobs is wrong\n");
 		exit(1);
 	}
@@ -183,7 +184,7 @@ squeue(char **argv)
 	double t = now();
 
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
-		if (end_of(k) + (all ? KEPT : 0) > t && wanted(ids, k))
+		if (end_of(k) + (all ? jobs.kept : 0) > t && wanted(ids, k))
 			squeue_one(format, k, end_of(k) <= t);
 	return 0;
 }
@@ -308,7 +309,7 @@ scontrol_jobs(char **argv)
 		if (argv[i][0] >= '0' && argv[i][0] <= '9')
 			ids = argv[i];
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
-		if (end_of(k) + KEPT > t && wanted(ids, k))
+		if (end_of(k) + jobs.kept > t && wanted(ids, k))
 			scontrol_one(k, t);
 	return 0;
 }

@@ -13,7 +13,7 @@ test_begin "an outage with $count jobs in it"
 need_fake
 lab_up
 many_up
-many_jobs $((EPOCHSECONDS + 3600)) 1 1 0
+many_jobs $((EPOCHSECONDS + 3600)) 1 1 0 10
 backend_up
 conf "slurmBinDir=$T/bin" slurmQueryDelay=0 slurmPollInterval=1 ccPollInterval=3600 \
     nodeStatePollInterval=0
@@ -21,7 +21,7 @@ suite_up
 is "the backend is up" wait_for 20 logged 'is version 1.5'
 backend_down
 begin=$((EPOCHSECONDS + 2))
-many_jobs $begin $rate $life $count
+many_jobs $begin $rate $life $count 10
 many_knock >"$T/log/knocks" &
 knocks=$!
 for part in 3 2; do

@@ -20,8 +20,8 @@ many_up() {
 	chmod 755 "$T/bin" "$T/bin"/*
 }
 
-# many_jobs WHEN RATE LIFE COUNT: COUNT jobs, RATE a second from WHEN on, each
-# runs LIFE seconds
+# many_jobs WHEN RATE LIFE COUNT AGE: COUNT jobs, RATE a second from WHEN on,
+# each runs LIFE seconds; slurmctld remembers it for AGE more
 many_jobs() {
 	echo "$*" >"$T/bin/jobs"
 	chmod 644 "$T/bin/jobs"

@@ -146,14 +146,28 @@ allow_commands(struct sandbox *sb, const char *bin)
 	allow(sb, "/bin", SANDBOX_READ | SANDBOX_EXEC);
 }
 
+static void
+allow_found(const char *path, void *arg)
+{
+	allow(arg, path, SANDBOX_READ);
+}
+
 /*
  * Slurm under its own prefix: its libraries and plugins are read from there,
- * by the name it was given and, behind a link, by the real one.
+ * by the name it was given and, behind a link, by the real one; and its
+ * configuration, where the commands look for it when nobody says otherwise.
+ * Never the prefix as a whole: a site may keep all its programs below it, with
+ * their configuration and state.
  */
 static void
 allow_prefix(struct sandbox *sb, const char *bin)
 {
-	char real[PATH_MAX], *slash;
+	static const char *const parts[] = {
+		"bin", "sbin", "lib", "lib[0-9]*", "libexec", "share",
+		"etc/*.conf", "etc/slurm", "etc/plugstack.conf.d",
+	};
+	char real[PATH_MAX], path[PATH_MAX + 32], *slash;
+	size_t i;
 
 	if (realpath(bin, real) == NULL)
 		return;
@@ -162,14 +176,14 @@ allow_prefix(struct sandbox *sb, const char *bin)
 	if (slash == NULL || slash == real)
 		return;
 	*slash = '\0';
-	if (strchr(real + 1, '/') != NULL && !below(real, "/usr"))
-		allow(sb, real, SANDBOX_READ);
-}
-
-static void
-allow_found(const char *path, void *arg)
-{
-	allow(arg, path, SANDBOX_READ);
+	if (strchr(real + 1, '/') == NULL || below(real, "/usr"))
+		return;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", real, parts[i]);
+		allow_pattern(sb, path, SANDBOX_READ);
+	}
+	snprintf(path, sizeof(path), "%s/etc/slurm.conf", real);
+	slurmconf_scan(path, allow_found, sb);
 }
 
 /* slurm.conf's folder (includes, gres.conf, plugstack.conf) and what it names. */
@@ -224,24 +238,39 @@ allow_extra(const struct supervisor *sup, struct sandbox *sb)
 		allow(sb, path, SANDBOX_READ | SANDBOX_EXEC);
 }
 
-/* Its uid and mode may still guard it, but the folder should. */
 static void
-config_look(const struct supervisor *sup, const struct sandbox *sb)
+kept_look(const struct sandbox *sb, const char *path, struct log_limit *limit)
 {
-	static struct log_limit limit;
 	char real[PATH_MAX];
 	unsigned held;
 	int i;
 
-	if (realpath(sup->config_path, real) == NULL)
+	if (path == NULL || *path == '\0' || realpath(path, real) == NULL)
 		return;
-	for (i = 0; i < sb->n_paths; i++) {
+	for (i = 0; i < sb->n_paths; i++)
 		if (below(real, sb->paths[i].path) &&
-		    log_allowed(&limit, &held))
+		    log_allowed(limit, &held)) {
 			log_warnx("%s lies in %s, which Slurm's commands may "
 			    "read: better move it to a folder of its own",
-			    sup->config_path, sb->paths[i].path);
-	}
+			    path, sb->paths[i].path);
+			return;
+		}
+}
+
+/* Uid and mode may still guard them, but the folder should. */
+static void
+secrets_look(const struct supervisor *sup, const struct sandbox *sb)
+{
+	static const enum conf_key files[] = { CONF_CC_REST_JWT_FILE,
+	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
+	    CONF_NATS_KEY_FILE };
+	static struct log_limit limits[sizeof(files) / sizeof(files[0]) + 2];
+	size_t i, n = sizeof(files) / sizeof(files[0]);
+
+	for (i = 0; i < n; i++)
+		kept_look(sb, conf_str(&sup->conf, files[i]), &limits[i]);
+	kept_look(sb, sup->config_path, &limits[n]);
+	kept_look(sb, sup->places.spool_dir, &limits[n + 1]);
 }
 
 static void
@@ -260,7 +289,7 @@ collector_fill(const struct supervisor *sup, struct sandbox *sb)
 	allow_prefix(sb, bin);
 	allow_slurm_conf(sup, sb);
 	allow_extra(sup, sb);
-	config_look(sup, sb);
+	secrets_look(sup, sb);
 }
 
 /* A trial has no folders; without memory nobody runs outside of his. */

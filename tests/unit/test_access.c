@@ -5,6 +5,9 @@
  */
 #include "config.h"
 
+#include <sys/stat.h>
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -76,6 +79,52 @@ test_slurm_conf(void)
 	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
 }
 
+/* Slurm in a prefix beside other things: not these. */
+static void
+test_prefix(void)
+{
+	static const char *const folders[] = { "slurm", "slurm/bin",
+	    "slurm/lib", "slurm/lib64", "slurm/etc", "slurm/etc/cc",
+	    "slurm/var" };
+	char top[] = "/tmp/test-access.XXXXXX", path[256];
+	FILE *f;
+	size_t i;
+
+	if (mkdtemp(top) == NULL)
+		abort();
+	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+		CHECK_INT(mkdir(path, 0755), 0);
+	}
+	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
+	f = fopen(path, "w");
+	CHECK(f != NULL && fputs("PluginDir=/sw/plugins\n", f) >= 0 &&
+	    fclose(f) == 0);
+	snprintf(path, sizeof(path), "%s/slurm/bin", top);
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF, ""), 0);
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_BIN_DIR, path), 0);
+	fill(ROLE_COLLECTOR);
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s/x", top, folders[1 + i]);
+		CHECK_INT(rights(path), SANDBOX_READ);
+	}
+	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
+	CHECK_INT(rights(path), SANDBOX_READ);
+	CHECK_INT(rights("/sw/plugins/x.so"), SANDBOX_READ);
+	snprintf(path, sizeof(path), "%s/slurm/etc/cc/config.json", top);
+	CHECK_INT(rights(path), 0);
+	snprintf(path, sizeof(path), "%s/slurm/var/spool.db", top);
+	CHECK_INT(rights(path), 0);
+	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_BIN_DIR, ""), 0);
+	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
+	CHECK_INT(unlink(path), 0);
+	for (i = sizeof(folders) / sizeof(folders[0]); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+		CHECK_INT(rmdir(path), 0);
+	}
+	CHECK_INT(rmdir(top), 0);
+}
+
 static void
 test_extra(void)
 {
@@ -113,6 +162,7 @@ main(void)
 	sandbox_init(&sb, ROLE_LISTENER);
 	test_collector();
 	test_slurm_conf();
+	test_prefix();
 	test_extra();
 	test_others();
 	sandbox_clear(&sb);

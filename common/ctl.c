@@ -8,7 +8,7 @@
 #include "common/ctl.h"
 
 #define ANSWER_SECONDS	25
-#define SLOW_SECONDS	600	/* a round with Slurm or cc-backend, a spool's check */
+#define SLOW_SECONDS	600	/* a round with Slurm or cc-backend */
 
 static const struct {
 	const char		*name;
@@ -26,6 +26,8 @@ static const struct {
 	[CTL_T_METRIC] = { "metrics",
 	    { { "name", 0 }, { "type", 0 }, { "help", 0 }, { "labels", 0 },
 	      { "value", 1 } } },
+	[CTL_T_SPOOL] = { "spool",
+	    { { "next", 0 }, { "more", 0 }, { "text", 0 } } },
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
 };
 
@@ -37,6 +39,7 @@ static const struct {
 	[CTL_QUEUE] = { CTL_FLAG_REJECTED, 1 },
 	[CTL_RETRY] = { CTL_FLAG_ALL, 1 },
 	[CTL_DROP] = { 0, 1 },
+	[CTL_SPOOL] = { CTL_FLAG_ALL, 0 },
 	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE | CTL_FLAG_START |
 	    CTL_FLAG_STOP, 1 },
 	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS |
@@ -62,7 +65,6 @@ ctl_seconds(unsigned verb)
 	switch (verb) {
 	case CTL_SYNC:
 	case CTL_BACKFILL:
-	case CTL_SPOOL:
 	case CTL_REPAIR:
 		return SLOW_SECONDS;
 	default:

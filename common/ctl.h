@@ -28,7 +28,7 @@ enum ctl_verb {
 	CTL_RELOAD,	/* supervisor: as SIGHUP, but tells the outcome */
 	CTL_METRICS,	/* all: OpenMetrics values */
 	CTL_BACKFILL,	/* submitter: a = from, b = to, or how far it is */
-	CTL_SPOOL,	/* submitter: check, export */
+	CTL_SPOOL,	/* submitter: one step; a = what, b = from where; import: limit = lines before, root only */
 	CTL_REPAIR,	/* submitter: mends runs closed by mistake; root only */
 	CTL__COUNT
 };
@@ -41,6 +41,13 @@ enum ctl_verb {
 #define CTL_FLAG_STOP		128u
 #define CTL_FLAG_STATUS		256u	/* how far is it? */
 #define CTL_FLAG_CANCEL		512u
+
+/* What CTL_SPOOL does: its a. */
+enum ctl_spool {
+	CTL_SPOOL_CHECK,
+	CTL_SPOOL_EXPORT,	/* flag ALL: with scripts, root only */
+	CTL_SPOOL_IMPORT
+};
 
 struct ctl_request {
 	uint32_t magic;
@@ -69,6 +76,7 @@ enum ctl_table {
 	CTL_T_DIFF,	/* cluster, job, start, difference, action */
 	CTL_T_METRIC,	/* name, type, help, labels, value */
 	CTL_T_NOTE,	/* text */
+	CTL_T_SPOOL,	/* next (where the next step goes on), more (of this line in the next row), text */
 	CTL_T__COUNT
 };
 

@@ -13,7 +13,7 @@ libcommon_a_SOURCES = \
 	common/job.c common/job.h \
 	common/ctl.c common/ctl.h \
 	common/slate.c common/slate.h \
-	common/text.c common/text.h \
+	common/text.c common/text.h common/base64.c common/base64.h \
 	common/crash.c common/crash.h common/sandbox.h common/worker.h
 
 # Sandbox and life of a worker: what is linked only by the three workers.

@@ -30,6 +30,9 @@ const char args_usage[] =
 "  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
 "  reload                        read the configuration again\n"
 "  metrics                       all counters, for Prometheus\n"
+"  spool check                   read all of the spool\n"
+"  spool export [--all]          its runs as lines of JSON; --all: with scripts\n"
+"  spool import FILE             takes such lines; - is standard input\n"
 "-s names the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
 "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
 "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no daemon.\n";
@@ -260,6 +263,35 @@ request_check(struct ctl_request *req, const struct verb *verb)
 	return verb->takes & TAKES_RANGE ? range_check(req) : NULL;
 }
 
+/* spool check | export [--all] | import FILE */
+static const char *
+spool_take(struct args *args, char **argv)
+{
+	struct ctl_request *req = &args->req;
+
+	req->verb = CTL_SPOOL;
+	if (argv[0] == NULL)
+		return "check, export or import?";
+	if (strcmp(argv[0], "check") == 0)
+		req->a = CTL_SPOOL_CHECK;
+	else if (strcmp(argv[0], "export") == 0)
+		req->a = CTL_SPOOL_EXPORT;
+	else if (strcmp(argv[0], "import") == 0)
+		req->a = CTL_SPOOL_IMPORT;
+	else
+		return wrong("the spool knows check, export and import, not ",
+		    argv[0]);
+	argv++;
+	if (req->a == CTL_SPOOL_EXPORT && *argv != NULL &&
+	    strcmp(*argv, "--all") == 0) {
+		req->flags |= CTL_FLAG_ALL;
+		argv++;
+	}
+	if (req->a == CTL_SPOOL_IMPORT && (args->file = *argv++) == NULL)
+		return "which file shall be imported?";
+	return *argv == NULL ? NULL : wrong("unknown here: ", *argv);
+}
+
 static const char *
 verb_take(struct ctl_request *req, char **argv)
 {
@@ -310,5 +342,7 @@ args_parse(struct args *args, int argc, char **argv)
 	}
 	if (i >= argc)
 		return "what shall it do?";
+	if (strcmp(argv[i], "spool") == 0)
+		return spool_take(args, argv + i + 1);
 	return verb_take(&args->req, argv + i);
 }

@@ -55,6 +55,7 @@ int answer_add(struct answer *answer, const uint8_t *payload, size_t len);
 struct args {
 	const char	  *socket;
 	int		   json;
+	const char	  *file;	/* what to import; "-" = standard input */
 	struct ctl_request req;
 };
 
@@ -64,6 +65,9 @@ const char *args_parse(struct args *args, int argc, char **argv);
  * with a Z behind it.  0, or -1. */
 int time_parse(const char *text, int64_t *when);
 extern const char args_usage[];
+
+/* spool.c: check, export, import, in steps.  Returns the exit status. */
+int spool_run(struct args *args);
 
 /* print.c, json.c, metrics.c: the answer on standard output. */
 

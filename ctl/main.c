@@ -68,6 +68,8 @@ main(int argc, char **argv)
 		    args_usage);
 		return EXIT_USAGE;
 	}
+	if (args.req.verb == CTL_SPOOL)
+		return spool_run(&args);
 	if (ask(args.socket, &args.req, &answer, reason, sizeof(reason)) == -1) {
 		if (args.json) {
 			printf("{\"result\":\"unreached\",\"text\":");

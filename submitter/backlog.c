@@ -262,6 +262,12 @@ backlog_frame(struct backlog *b, const struct msg_header *h, struct reader *r)
 		timer_arm(b, COMMIT_MS);
 }
 
+int
+backlog_has_room(const struct backlog *b)
+{
+	return !b->stuck && b->hold == HOLD_NOT;
+}
+
 void
 backlog_upkeep(struct backlog *b)
 {

@@ -109,3 +109,16 @@ backlog_tell(struct spool *sp, struct channel *c)
 	cursors_send(sp, c);
 	running_send(sp, c);
 }
+
+void
+backlog_tell_run(struct channel *c, const struct run_key *key)
+{
+	struct batch batch = { .n = 1 };
+
+	if (c == NULL)
+		return;
+	wr_init(&batch.keys, CLUSTER_MAX + 32);
+	wr_run_key(&batch.keys, key);
+	batch_send(c, &batch, 0);
+	wr_clear(&batch.keys);
+}

@@ -69,7 +69,7 @@ REST_LIBS = librest.a $(JUDGE_LIBS) $(CURL_LIBS)
 
 # What decides, without HTTP: a test plays cc-backend in its place.
 noinst_LIBRARIES += librelay.a
-librelay_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+librelay_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 librelay_a_SOURCES = \
 	submitter/submitter.h \
 	submitter/backlog.c submitter/backlog_open.c submitter/backlog_apply.c \
@@ -85,7 +85,7 @@ librelay_a_SOURCES = \
 
 # A round on request.
 libspool_a_SOURCES += submitter/spool_job.c
-librelay_a_SOURCES += submitter/sync.c submitter/sync.h
+librelay_a_SOURCES += submitter/sync.c submitter/sync.h submitter/verbs_spool.c
 
 # Past ranges.
 librelay_a_SOURCES += submitter/backfill.c submitter/backfill.h \

@@ -168,6 +168,11 @@ int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
     int64_t *cursor);
 /* Moves it forward only.  0 or -1. */
 int spool_mark(struct spool *sp, const char *cluster, int64_t until);
+/*
+ * Reads up to n pages of the file from *at on (0 first) and moves it: 1 when
+ * there are more, 0 when all were right, -1: page *at is not what was written.
+ */
+int spool_check_pages(struct spool *sp, int64_t *at, int n);
 /* PRAGMA quick_check: 0 when whole, 1 with text when not. */
 int spool_check(struct spool *sp, char *text, size_t size);
 

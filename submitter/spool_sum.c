@@ -235,6 +235,27 @@ spool_sum_is_on(sqlite3 *db)
 	    ((struct sum_file *)(void *)file)->sums;
 }
 
+int
+spool_check_pages(struct spool *sp, int64_t *at, int n)
+{
+	static uint8_t page[PAGE_MAX];
+	sqlite3_file *file = NULL;
+	sqlite3_int64 size = 0;
+
+	if (sqlite3_file_control(sp->db, "main", SQLITE_FCNTL_FILE_POINTER,
+	    &file) != SQLITE_OK || file == NULL || sp->page > PAGE_MAX ||
+	    file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+		return -1;
+	for (; n > 0 && (*at + 1) * sp->page <= size; n--, (*at)++)
+		if (file->pMethods->xRead(file, page, (int)sp->page,
+		    *at * sp->page) != SQLITE_OK) {
+			(*at)++;	/* pages count from one */
+			spool_sum_bad();
+			return -1;
+		}
+	return (*at + 1) * sp->page <= size;
+}
+
 void
 spool_sum_reserve(sqlite3 *db)
 {

@@ -112,12 +112,16 @@ void backlog_touch(struct backlog *b);
 int backlog_flush(struct backlog *b);
 /* 1 while the disk takes nothing. */
 int backlog_stuck(const struct backlog *b);
+/* 1 when records go into the spool, and are not held. */
+int backlog_has_room(const struct backlog *b);
 /* Now and then: the reserve for a full disk. */
 void backlog_upkeep(struct backlog *b);
 void backlog_status(struct backlog *b, uint64_t request);
 
 /* backlog_open.c: cursors and the keys of open runs, to a new collector. */
 void backlog_tell(struct spool *sp, struct channel *c);
+/* One more run that has no end yet; c may be NULL. */
+void backlog_tell_run(struct channel *c, const struct run_key *key);
 
 /* relay.c: what is due goes out */
 struct relay *relay_new(struct submitter *s);
@@ -240,5 +244,9 @@ void verbs_on_ctl(struct worker *w, uint64_t request,
     const struct ctl_request *req);
 /* All refused runs are due again: how many. */
 unsigned verbs_retry_all(struct submitter *s);
+
+/* verbs_spool.c: one step of check, export or import */
+void verbs_spool(struct submitter *s, uint64_t request,
+    const struct ctl_request *req);
 
 #endif

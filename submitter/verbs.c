@@ -393,16 +393,6 @@ on_metrics(struct submitter *s, uint64_t request)
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 
-static void
-on_spool(struct submitter *s, uint64_t request)
-{
-	char text[256];
-	int bad = spool_check(s->spool, text, sizeof(text));
-
-	worker_ctl_end(s->w, request, bad ? CTL_ERROR : CTL_OK,
-	    bad ? text : "the spool is whole");
-}
-
 /* What was closed wrongly, then what was left open; jobs named: these alone. */
 static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
@@ -460,7 +450,7 @@ verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		on_metrics(s, request);
 		break;
 	case CTL_SPOOL:
-		on_spool(s, request);
+		verbs_spool(s, request, req);
 		break;
 	default:
 		worker_ctl_end(w, request, CTL_ERROR,

@@ -77,10 +77,16 @@ on_reload(struct client *c)
 	reload_begin(sup);
 }
 
-/* A state that is sent because it was forced cannot be taken back. */
+/*
+ * A state that is sent because it was forced cannot be taken back, and what
+ * users have written into their scripts is theirs.
+ */
 static int
 destroys(const struct ctl_request *req)
 {
+	if (req->verb == CTL_SPOOL)
+		return req->a == CTL_SPOOL_IMPORT ||
+		    (req->flags & CTL_FLAG_ALL) != 0;
 	return verbs[req->verb].root || (req->flags & CTL_FLAG_FORCE) != 0;
 }
 

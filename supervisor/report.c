@@ -108,6 +108,7 @@ report_status(const struct supervisor *sup, report_say *say, void *arg)
 	row(&to, "supervisor", "mode", "%s", sup->as_root ? "root" : "user");
 	row(&to, "supervisor", "sandbox", "%s", mode_word(sup));
 	row(&to, "supervisor", "configuration", "%s", sup->config_path);
+	row(&to, "supervisor", "spool_dir", "%s", sup->places.spool_dir);
 	row(&to, "supervisor", "generation", "%u", sup->conf.generation);
 	row(&to, "supervisor", "last_reload", "%s: %s", when,
 	    sup->reload_outcome);

@@ -38,6 +38,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/350-prolog-fails.sh \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
+	tests/system/415-spool-admin.sh \
 	tests/system/420-reconcile.sh \
 	tests/system/421-denied.sh \
 	tests/system/422-absence.sh \

@@ -5,7 +5,9 @@
 As delivery.py: the submitter alone, handed runs as by a collector, with $T
 for its files; kills, full and read-only disks, damaged files.
 """
+import base64
 import glob
+import json
 import os
 import random
 import signal
@@ -16,7 +18,7 @@ import time
 
 import delivery
 from delivery import NOW, T, c, counts, end, new, rejected, submitter, whole_soon
-from play import Fake, HAS_START, Run, Submitter, until
+from play import ALL, Fake, HAS_START, Run, Submitter, until
 
 LONG = bool(os.environ.get("CSA_LONG"))
 random.seed(int(os.environ.get("CSA_SEED", "5")))
@@ -287,6 +289,108 @@ def reserve():
         umount(where)
 
 
+def steps(s, what, flags=0):
+    """A verb of the spool, step by step as the tool does it: status, words, lines."""
+    at, lines, piece, total, n = 0, [], "", [0, 0, 0], 0
+    while True:
+        (status, words), rows = s.verb("CTL_SPOOL", flags, a=what, b=at, limit=sum(total))
+        n += 1
+        if status:
+            return status, words, lines, total, n
+        for _, (_, more, text) in rows[:-1]:
+            piece += text
+            if more != "1":
+                lines.append(piece)
+                piece = ""
+        at, _, last = rows[-1][1]
+        total = [a + int(b) for a, b in zip(total, last.split())]
+        if not at:
+            return status, words, lines, total, n
+        at = int(at)
+
+
+CHECK, EXPORT, IMPORT = range(3)
+
+
+def put_in(s, lines):
+    with open(s.folder + "/spool.import", "w", encoding="utf-8") as f:
+        f.writelines(line + "\n" for line in lines)
+
+
+def admin():
+    """check, export and import."""
+    f = Fake(T + "/admin.fake", commit=1).start()
+    bad = new(name="bad", end=NOW - 500)
+    f.fault(match="start_job", action="status", status=400, jobId=bad.job, count=-1,
+            body='{"status":"Bad Request","error":"bad one"}')
+    s = submitter(f, "admin")
+    s.tell(bad)
+    c.soon("one is refused", lambda: rejected(s, bad), 10)
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    runs = [new(end=NOW - 500 if i % 2 else 0, script="secret words %d " % i * 4000,
+                name="h\u00e4\"l\nt") for i in range(700)]
+    s.tell(*runs)
+    status, words, _, total, n = steps(s, CHECK)
+    c.true("check: whole, in %d steps" % n, status == 0 and total[0] == 701 and n > 3, (words, total))
+    status, words, plain, total, n = steps(s, EXPORT)
+    parsed = [json.loads(line) for line in plain]
+    c.true("export: a line a run, in %d steps" % n, total == [701, 0, 0] and n > 1 and
+           {(p["cluster"], p["job"], p["start"]) for p in parsed} ==
+           {r.key() for r in runs + [bad]}, (words, total))
+    c.true("no script in it", not any(b"secret words" in base64.b64decode(p["record"]) for p in parsed))
+    _, _, full, _, _ = steps(s, EXPORT, flags=ALL)
+    c.true("but for --all", sum(b"secret words" in base64.b64decode(json.loads(line)["record"])
+                                for line in full) == 700)
+    put_in(s, full)
+    _, _, _, total, _ = steps(s, IMPORT)
+    c.true("import of what is there changes nothing", total == [0, 701, 0] and kept(s) == 701, total)
+    end(f, s)
+
+    f = Fake(T + "/admin2.fake", commit=1).start()
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    s = submitter(f, "admin2", url=f.url())
+    wrong = ["{", "[]", "{}", full[0].replace('"job":', '"job":9'), full[1][:-40] + '"}',
+             json.dumps({**json.loads(full[2]), "record": "AAAA"}), "",
+             json.dumps({**json.loads(full[3]), "cluster": "beta"})]
+    put_in(s, wrong)
+    (status, _), rows = s.verb("CTL_SPOOL", a=IMPORT)
+    c.true("lines that are none are refused, one by one, with their numbers", status == 0 and
+           [int(r[1][2].split(":")[0][5:]) for r in rows[:-1]] == list(range(1, 9)) and
+           rows[-1][1][2] == "0 0 8" and kept(s) == 0, rows)
+    # killed in the middle, and again from the beginning
+    put_in(s, full)
+    at, taken = 0, 0
+    for _ in range(2):
+        (_, _), rows = s.verb("CTL_SPOOL", a=IMPORT, b=at)
+        at, taken = int(rows[-1][1][0]), taken + int(rows[-1][1][2].split()[0])
+    s.kill()
+    s.start()
+    c.true("killed in the middle: %d that were said to be imported are there" % taken,
+           0 < taken < 701 and kept(s) == taken, (taken, kept(s)))
+    _, _, _, total, _ = steps(s, IMPORT)
+    c.true("once more: the rest", total == [701 - taken, taken, 0] and kept(s) == 701, total)
+    c.true("the refused one stays refused, with its words", len(rejected(s, bad)) == 1 and
+           "bad one" in rejected(s, bad)[0]["reason"], rejected(s))
+    c.true("ends are looked for", {r.key() for r in runs if not r.end} <= set(s.running))
+    f.well()
+    delivery.through("all arrive", f, s, runs, 60)
+    os.unlink(s.folder + "/spool.import")
+    os.symlink("/etc/passwd", s.folder + "/spool.import")
+    (status, words), _ = s.verb("CTL_SPOOL", a=IMPORT)
+    c.true("no link is followed", status == 1 and "nothing" in words, words)
+    c.true("nor anything else obeyed", s.verb("CTL_SPOOL", a=9)[0][0] == 1 and
+           s.verb("CTL_SPOOL", b=-5)[0][0] == 1)
+    # damage is found, and said
+    s.stop()
+    flip(s.folder + "/spool.db", os.path.getsize(s.folder + "/spool.db") - 4000,
+         os.path.getsize(s.folder + "/spool.db"), 3)
+    begin(s)
+    status, words, _, _, _ = steps(s, CHECK)
+    c.true("check finds a flipped bit", status == 1 and "not what was written" in words, words)
+    s.kill()
+    f.stop()
+
+
 def fill(where, name="filler"):
     """Takes every block that is left."""
     with open(where + "/" + name, "wb", buffering=0) as f:
@@ -468,7 +572,7 @@ def live():
     again("bits flipped in what is read later", f, s, runs, True)
 
 
-GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, readonly, twice, damage, foreign, live)}
+GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, admin, readonly, twice, damage, foreign, live)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spool check, export, import: one request after the other, each of which says
+ * where the next one goes on, so that the daemon's own work never waits.  What
+ * is to be imported is put into the spool's folder, where the submitter, which
+ * sees nothing else, can read it.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/text.h"
+#include "ctl/ctl.h"
+
+#define IMPORT_FILE	"spool.import"
+#define REASON_MAX	1024
+
+/* What all steps have said. */
+struct total {
+	unsigned long long took, had, refused;
+};
+
+static int
+complain(const struct args *args, const char *text, int status)
+{
+	char buf[REASON_MAX];
+
+	if (args->json && args->req.a != CTL_SPOOL_EXPORT) {
+		printf("{\"result\":\"%s\",\"text\":",
+		    status == EXIT_UNREACHED ? "unreached" : "error");
+		json_string(text);
+		printf("}\n");
+	} else
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n",
+		    text_vis(text, buf, sizeof(buf)));
+	return status;
+}
+
+static void
+line_print(const struct args *args, const struct row *row)
+{
+	char buf[REASON_MAX];
+
+	if (args->req.a == CTL_SPOOL_EXPORT)
+		printf("%s%s", row->fields[2],
+		    strcmp(row->fields[1], "1") == 0 ? "" : "\n");
+	else
+		fprintf(stderr, "%s\n", text_vis(row->fields[2], buf,
+		    sizeof(buf)));
+}
+
+/* Prints a step's lines and finds where the next begins: -1 = that was all. */
+static int64_t
+step_print(const struct args *args, const struct answer *a, struct total *t)
+{
+	unsigned long long took = 0, had = 0, refused = 0;
+	const struct row *last = NULL;
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		if (a->rows[i].table != CTL_T_SPOOL || a->rows[i].n != 3)
+			continue;
+		if (last != NULL)
+			line_print(args, last);
+		last = &a->rows[i];
+	}
+	if (last == NULL)
+		return -1;
+	if (sscanf(last->fields[2], "%llu %llu %llu", &took, &had,
+	    &refused) != 3)
+		return -1;
+	t->took += took;
+	t->had += had;
+	t->refused += refused;
+	return last->fields[0][0] != '\0' ? strtoll(last->fields[0], NULL, 10) :
+	    -1;
+}
+
+static int
+summary(const struct args *args, const struct total *t)
+{
+	char text[160];
+
+	if (args->req.a == CTL_SPOOL_CHECK)
+		snprintf(text, sizeof(text), "the spool is whole; %llu runs",
+		    t->took);
+	else
+		snprintf(text, sizeof(text), "%llu runs imported, %llu were "
+		    "there or done, %llu lines refused", t->took, t->had,
+		    t->refused);
+	if (args->req.a == CTL_SPOOL_EXPORT) {
+		if (t->refused > 0)
+			fprintf(stderr, "cc-slurm-adapterctl: %llu runs have no "
+			    "record to export\n", t->refused);
+	} else if (args->json) {
+		printf("{\"result\":\"%s\",\"text\":", t->refused > 0 ?
+		    "error" : "ok");
+		json_string(text);
+		printf("}\n");
+	} else
+		printf("%s\n", text);
+	if (fflush(stdout) != 0)
+		return complain(args, "cannot write", EXIT_REFUSED);
+	return args->req.a == CTL_SPOOL_IMPORT && t->refused > 0 ?
+	    EXIT_REFUSED : EXIT_DONE;
+}
+
+static int
+steps(struct args *args)
+{
+	struct total t = { 0, 0, 0 };
+	char reason[REASON_MAX];
+	struct answer a;
+	int64_t next = 0;
+	int status = EXIT_DONE;
+
+	while (next >= 0 && status == EXIT_DONE) {
+		args->req.b = next;
+		args->req.limit = (uint32_t)(t.took + t.had + t.refused);
+		if (ask(args->socket, &args->req, &a, reason,
+		    sizeof(reason)) == -1)
+			status = complain(args, reason, EXIT_UNREACHED);
+		else if (a.status == CTL_DENIED) {
+			snprintf(reason, sizeof(reason), "not allowed: %s",
+			    a.text);
+			status = complain(args, reason, EXIT_REFUSED);
+		} else if (a.status != CTL_OK)
+			status = complain(args, a.text, EXIT_REFUSED);
+		else
+			next = step_print(args, &a, &t);
+		answer_clear(&a);
+	}
+	return status == EXIT_DONE ? summary(args, &t) : status;
+}
+
+/* The spool's folder, as the daemon tells it; -1 with a reason and an exit status. */
+static int
+folder_open(const struct args *args, int *status, char *reason, size_t size)
+{
+	struct ctl_request req = { .magic = CTL_MAGIC, .version = CTL_VERSION,
+		.verb = CTL_STATUS };
+	const char *dir = NULL;
+	struct answer a;
+	int fd = -1;
+	size_t i;
+
+	*status = EXIT_UNREACHED;
+	if (ask(args->socket, &req, &a, reason, size) == 0) {
+		*status = EXIT_REFUSED;
+		for (i = 0; i < a.n; i++)
+			if (a.rows[i].table == CTL_T_STATUS &&
+			    a.rows[i].n == 3 &&
+			    strcmp(a.rows[i].fields[1], "spool_dir") == 0)
+				dir = a.rows[i].fields[2];
+		if (dir == NULL)
+			snprintf(reason, size, "the daemon does not say where "
+			    "its spool is");
+		else if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+		    O_NOFOLLOW)) == -1)
+			snprintf(reason, size, "%s%s: %s", errno == EACCES ?
+			    "not allowed: " : "", dir, strerror(errno));
+	}
+	answer_clear(&a);
+	return fd;
+}
+
+static int
+bytes_copy(int from, int to)
+{
+	char buf[65536], *p;
+	ssize_t n, k;
+
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		for (p = buf; n > 0; p += k, n -= k)
+			if ((k = write(to, p, (size_t)n)) == -1)
+				return -1;
+	return n == 0 ? 0 : -1;
+}
+
+/*
+ * Puts a copy into the folder, which is the submitter's: never through a link
+ * that lies there, and readable to the folder's owner alone.
+ */
+static int
+copy_in(int dir, const char *name, char *reason, size_t size)
+{
+	int from = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name,
+	    O_RDONLY | O_CLOEXEC), to = -1, rc = -1;
+	struct stat st;
+
+	if (from == -1) {
+		snprintf(reason, size, "%s: %s", name, strerror(errno));
+		return -1;
+	}
+	if ((unlinkat(dir, IMPORT_FILE, 0) == 0 || errno == ENOENT) &&
+	    fstat(dir, &st) == 0)
+		to = openat(dir, IMPORT_FILE, O_WRONLY | O_CREAT | O_EXCL |
+		    O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to != -1 && bytes_copy(from, to) == 0 &&
+	    (geteuid() != 0 || fchown(to, st.st_uid, st.st_gid) == 0))
+		rc = 0;
+	if (rc == -1)
+		snprintf(reason, size, "a copy of %s in the spool's folder: %s",
+		    name, strerror(errno));
+	if (to != -1)
+		close(to);
+	close(from);
+	return rc;
+}
+
+int
+spool_run(struct args *args)
+{
+	char reason[REASON_MAX];
+	int dir, status;
+
+	if (args->req.a != CTL_SPOOL_IMPORT)
+		return steps(args);
+	dir = folder_open(args, &status, reason, sizeof(reason));
+	if (dir == -1)
+		return complain(args, reason, status);
+	if (copy_in(dir, args->file, reason, sizeof(reason)) == -1)
+		status = complain(args, reason, EXIT_REFUSED);
+	else
+		status = steps(args);
+	unlinkat(dir, IMPORT_FILE, 0);
+	close(dir);
+	return status;
+}

@@ -406,11 +406,15 @@ done:
 	return rc;
 }
 
-/* Its tombstone may have been given up: see spool_evict(). */
+/*
+ * Its tombstone may have been given up: see spool_evict().  Whoever asks for a
+ * past range wants it all the same, and a repeated start is harmless.
+ */
 static int
 is_beyond(struct spool *sp, const struct job *job)
 {
-	if (job->end == 0 || job->end >= sp->now.floor)
+	if (job->end == 0 || job->end >= sp->now.floor ||
+	    (job->flags & JOB_BACKFILL))
 		return 0;
 	sp->beyond++;
 	return 1;

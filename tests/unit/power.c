@@ -346,6 +346,13 @@ power_forget(void)
 }
 
 void
+power_resume(void)
+{
+	off = 0;
+	calls = cut_at = 0;
+}
+
+void
 power_lies(int lies)
 {
 	lying = lies;

@@ -21,6 +21,8 @@ unsigned power_calls(void);
  * random part is there, sector by sector.
  */
 void power_back(void);
+/* It is back at once, and nothing was lost: a passing error. */
+void power_resume(void);
 /* 1: a disk that says flushed, and is not.  The default is an honest one. */
 void power_lies(int lies);
 /* Forgets all files. */

@@ -227,6 +227,35 @@ cuts(long n)
 	return bad;
 }
 
+/* A disk that fails for a while: said in words, nothing half done, and it goes on. */
+static void
+test_passing_error(void)
+{
+	struct run_key key;
+	struct spool_run run;
+	struct spool *sp;
+
+	world_new();
+	sp = begin();
+	CHECK(sp != NULL);
+	put(sp, 1, 0);
+	CHECK_INT(spool_commit(sp), 0);
+	put(sp, 2, 0);
+	power_cut_at(1);
+	CHECK_INT(spool_commit(sp), -1);
+	CHECK(spool_failed(sp));
+	CHECK(strstr(spool_error(sp), "disk I/O error") != NULL);
+	spool_rollback(sp);
+	key_of(&key, 2);
+	CHECK_INT(spool_find(sp, &key, &run), 0);
+	power_resume();
+	put(sp, 2, 0);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(!spool_failed(sp));
+	CHECK_INT(spool_runs(sp), 2);
+	spool_close(sp);
+}
+
 /*
  * The same without honesty: what is torn then may also end the process, so
  * each is one.
@@ -267,6 +296,7 @@ main(int argc, char **argv)
 	    "was lost or torn\n", n, commits, losses);
 	CHECK_INT(losses, 0);
 	CHECK(commits > (unsigned long)n);
+	test_passing_error();
 	losses = cuts_of_a_liar(CUTS);
 	printf("on a disk that lies: %lu of %d\n", losses, CUTS);
 	CHECK(losses > 0);

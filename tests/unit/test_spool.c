@@ -703,6 +703,7 @@ test_evict(void)
 	struct run_key key = { "alpha", 0, 0 };
 	uint64_t empty = spool_bytes(sp);
 	struct spool_run run;
+	struct job job;
 	int rc;
 
 	/* From a week ago on, one each thirty seconds. */
@@ -734,6 +735,10 @@ test_evict(void)
 	CHECK_INT(put(sp, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30,
 	    &row), PUT_KNOWN);
 	CHECK_INT(spool_beyond(sp), 1);
+	job_make(&job, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30);
+	job.flags |= JOB_BACKFILL;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
 	CHECK_INT(put(sp, 2, wall - TOMBS * 30 + 50, 0, &row), PUT_NEW);
 	CHECK_INT(put(sp, 2, wall - TOMBS * 30 + 50, wall - 5, &row),
 	    PUT_MERGED);

@@ -4,9 +4,9 @@
  *
  * Called as squeue, sacct or scontrol it answers in their place about jobs
  * that begin and end by the clock, and what a real scontrol said about
- * anything else.  Called as many it knocks for each of these jobs at the
- * daemon's socket, once when it begins and once when it ends, and prints how
- * many knocks were not heard.
+ * anything else; as sdiag and sacctmgr it says that all is well.  Called as
+ * many it knocks for each of these jobs at the daemon's socket, once when it
+ * begins and once when it ends, and prints how many knocks were not heard.
  *
  * Beside the program lie the file `jobs` (the second the first job begins, jobs
  * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
@@ -314,6 +314,16 @@ scontrol_jobs(char **argv)
 	return 0;
 }
 
+/* --- the rest, for a bench without any Slurm ------------------------------ */
+
+static int
+sdiag(void)
+{
+	printf("*******\nsdiag output at now (%ld)\n"
+	    "DBD Agent queue size: 0\n", (long)now());
+	return 0;
+}
+
 /* --- the hooks ----------------------------------------------------------------- */
 
 static int
@@ -374,6 +384,12 @@ main(int argc, char **argv)
 		return scontrol_jobs(argv);
 	if (strcmp(name, "scontrol") == 0 && has(argv, "batch_script")) {
 		puts("#!/bin/bash\nsleep 1");
+		return 0;
+	}
+	if (strcmp(name, "sdiag") == 0)
+		return sdiag();
+	if (strcmp(name, "sacctmgr") == 0) {
+		puts("laboper|Operator");
 		return 0;
 	}
 	if (strcmp(name, "many") == 0 && argc == 2)

@@ -211,7 +211,8 @@ uint64_t out_records(const struct out *o);
 
 /* As slurmctld shows it; may take from s.  Returns the order number of what went out, 0 = nothing. */
 uint64_t run_sighted(struct collector *c, struct sighting *s);
-enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_FAILED };
+enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_WANTS_STEPS,
+	ROW_FAILED };
 /*
  * As accounting has it; may take from s.  may_ask: slurmctld may still know
  * its resources and can be asked first.
@@ -325,6 +326,8 @@ void ledger_day(struct ledger *l);
  * what was asked before.  0, or -1 when the range is none.
  */
 int ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look);
+/* Does a row of this job wait until its steps were asked for? */
+int steps_waiting(const struct ledger *l, uint64_t job);
 /* A job to be asked for by id. */
 void ledger_want(struct ledger *l, uint64_t job);
 void ledger_kick(struct ledger *l);
@@ -496,6 +499,8 @@ struct collector {
 	int		 clock_tried;
 	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
 	struct log_limit contradicted;	/* ends that squeue does not agree with */
+	int		 caught_up;	/* accounting was read once up to now */
+	struct idmap	 earlier;	/* jobs whose earlier runs it shall tell first */
 	int64_t		 poll_at;	/* monotonic ms: the next one */
 	int64_t		 polled;	/* wall clock of the last */
 	int64_t		 hosts_at;	/* monotonic s: shapes were read */

@@ -66,7 +66,8 @@ held_row(struct collector *c, const struct listed *row)
 {
 	struct open_run *run;
 
-	if (row->state->phase != PHASE_RUNNING)
+	if (row->state->phase != PHASE_RUNNING ||
+	    idmap_get(&c->earlier, row->job) != NULL)
 		return;
 	run = open_find(&c->open, row->job, row->start);
 	if (run != NULL && (run->flags & OPEN_HELD) &&

@@ -135,6 +135,8 @@ backfill_slice(struct ledger *l, int proved)
 static void
 range_done(struct ledger *l)
 {
+	if (l->range.kind == RANGE_POLL)
+		l->c->caught_up = 1;
 	l->range.kind = RANGE_NONE;
 	ledger_kick(l);
 }
@@ -156,7 +158,7 @@ ledger_mark(struct ledger *l)
 {
 	struct collector *c = l->c;
 
-	if (l->mark <= c->cursor || l->n_held > 0)
+	if (l->mark <= c->cursor || l->n_held > 0 || l->n_doubts > 0)
 		return;
 	c->cursor = l->mark;
 	l->mark = 0;
@@ -326,6 +328,8 @@ on_range_row(struct sighting *s, void *arg)
 	    run_accounted(c, s, l->n_held < HELD_ROWS_MAX)) {
 	case ROW_WANTS_DETAILS:
 		return ledger_keep(l, s);
+	case ROW_WANTS_STEPS:
+		return steps_keep(l, s);
 	case ROW_FAILED:
 		/* It has to be asked for again, so nothing is marked. */
 		return -1;
@@ -366,7 +370,7 @@ ledger_kick(struct ledger *l)
 		ledger_ids_none(l);
 		return;
 	}
-	if (ledger_ids_ask(l))
+	if (ledger_ids_ask(l) || steps_ask(l))
 		return;
 	if (l->range.kind == RANGE_NONE) {
 		if (l->due & DUE_POLL) {

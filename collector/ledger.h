@@ -8,6 +8,8 @@
 
 /* Rows kept until slurmctld was asked for their resources: half a MiB. */
 #define HELD_ROWS_MAX	1000
+/* Rows kept until their steps were asked for; more of them come again. */
+#define DOUBTS_MAX	256
 
 enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
 
@@ -65,6 +67,10 @@ struct ledger {
 	char		*ids;		/* owned: their list */
 	struct sighting	*held[HELD_ROWS_MAX];	/* owned */
 	unsigned	 n_held;
+	struct sighting	*doubts[DOUBTS_MAX];	/* owned: did they run? */
+	unsigned	 n_doubts;
+	unsigned	 n_doubting;	/* of these, asked about just now */
+	struct lines	 lines;		/* of that answer */
 };
 
 /* Asks sacct; ids NULL = the range. */
@@ -74,6 +80,8 @@ void ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 /* It failed, and may be asked again at once, for less: 1. */
 int ledger_lacks(struct ledger *l, const struct command_end *end);
 void ledger_mark(struct ledger *l);
+/* A question by id had no answer. */
+void ledger_failed(struct ledger *l, const struct command_end *end);
 
 /* ledger_json.c */
 
@@ -103,6 +111,13 @@ int witness_spoke(const struct ledger *l);
 void witness_adopt(struct ledger *l);
 /* 1: the range has ended without it, and does not count. */
 int witness_missing(struct ledger *l);
+
+/* ledger_steps.c */
+
+/* Takes s, whose run was requeued soon; 0, or -1: it has to come again. */
+int steps_keep(struct ledger *l, struct sighting *s);
+/* 1 when a question was asked. */
+int steps_ask(struct ledger *l);
 
 /* ledger_held.c */
 

@@ -110,6 +110,17 @@ ledger_wanted_left(struct ledger *l)
 			ledger_want(l, run->job);
 }
 
+/* Ids are used again: another job's run, done and forgotten long ago. */
+static int
+is_history(struct collector *c, const struct sighting *s)
+{
+	const struct job *job = &s->job;
+
+	return job->end != 0 && job->end < now_wall() - c->set->max_span &&
+	    !asks_has(c->asks, job->key.job, job->key.start) &&
+	    open_find(&c->open, job->key.job, job->key.start) == NULL;
+}
+
 static int
 on_row(struct sighting *s, void *arg)
 {
@@ -130,7 +141,10 @@ on_row(struct sighting *s, void *arg)
 	}
 	if (s->state->phase == PHASE_ENDED && asked != NULL)
 		*asked |= ASKED_ENDED;
-	run_accounted(c, s, 0);
+	if (is_history(c, s))
+		return 0;
+	if (run_accounted(c, s, 0) == ROW_WANTS_STEPS)
+		return steps_keep(l, s);
 	return 0;
 }
 
@@ -183,6 +197,11 @@ asked_done(struct ledger *l)
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->doubtful, job);
+		if (idmap_get(&c->earlier, job) != NULL &&
+		    !steps_waiting(l, job)) {
+			idmap_remove(&c->earlier, job);
+			held_want(c->held, job);
+		}
 		asks_accounted(c->asks, job, witnessed);
 		events_accounted(c->events, job, (bits & ASKED_ENDED) != 0,
 		    (bits & ASKED_ROW) != 0);
@@ -202,11 +221,21 @@ asked_failed(struct ledger *l)
 	idmap_clear(&l->asked);
 }
 
+void
+ledger_failed(struct ledger *l, const struct command_end *end)
+{
+	char why[512];
+
+	command_why(end, why, sizeof(why));
+	snprintf(l->c->last_error, sizeof(l->c->last_error), "sacct: %.200s",
+	    why);
+	health_bad(&l->c->dbd, why);
+}
+
 static void
 on_end(const struct command_end *end, void *arg)
 {
 	struct ledger *l = arg;
-	char why[512];
 	int ok = end->outcome == COMMAND_OK && sacct_end(&l->reader) == 0;
 
 	l->cmd = NULL;
@@ -219,10 +248,7 @@ on_end(const struct command_end *end, void *arg)
 	} else if (ledger_lacks(l, end))
 		asked_failed(l);
 	else {
-		command_why(end, why, sizeof(why));
-		snprintf(l->c->last_error, sizeof(l->c->last_error),
-		    "sacct: %.200s", why);
-		health_bad(&l->c->dbd, why);
+		ledger_failed(l, end);
 		asked_failed(l);
 	}
 	ledger_kick(l);

@@ -148,6 +148,9 @@ const struct state *state_with_reason(const struct state *state,
 /* Does Slurm say which devices a job in this phase has? */
 int phase_has_devices(enum phase phase);
 
+/* Did a run that was requeued soon really run?  Its steps tell. */
+enum ran { RAN_UNKNOWN, RAN_YES, RAN_NEVER };
+
 /* What one job looks like in Slurm's eyes at one moment, whoever said it. */
 struct sighting {
 	struct job	 job;		/* key.cluster is the caller's to fill */
@@ -158,6 +161,7 @@ struct sighting {
 	int		 no_nodes;	/* its list of nodes is empty, whatever is left of them */
 	int		 opt_out_seen;	/* the opt-out word stands somewhere in it */
 	uint32_t	 groups;	/* of nodes with threads of their own */
+	enum ran	 ran;
 };
 
 void sighting_init(struct sighting *s);

@@ -49,8 +49,13 @@ open_of_spool(struct collector *c, const struct run_key *key, int held)
 	if (run == NULL)
 		fatal("no memory");
 	run->flags |= OPEN_DETAILED | OPEN_SPOOLED;
-	if (held)
-		run->flags |= OPEN_HELD;
+	if (!held)
+		return;
+	run->flags |= OPEN_HELD;
+	/* Perhaps for the sake of an earlier run, which nobody remembers now. */
+	if (!c->caught_up && c->slurm.accounting &&
+	    idmap_put(&c->earlier, key->job, NULL) != NULL)
+		ledger_want(c->ledger, key->job);
 }
 
 void

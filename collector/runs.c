@@ -119,15 +119,40 @@ open_note(struct collector *c, struct open_run *run, const struct sighting *s,
 #define JSON_FLAGS	2302
 
 /*
+ * cc-backend takes no older run of a job after a newer one.  What ended while
+ * nobody listened is not known until accounting was read up to now, or was
+ * asked about just this job.
+ */
+static int
+waits_for_earlier(struct collector *c, const struct sighting *s,
+    const struct open_run *run)
+{
+	const struct job *job = &s->job;
+
+	if (idmap_get(&c->earlier, job->key.job) != NULL)
+		return 1;
+	if (c->caught_up || run != NULL || !c->slurm.accounting ||
+	    (job->restarts == 0 && job->submit != 0 && job->submit <
+	    c->cursor - c->set->lag))
+		return 0;
+	if (idmap_put(&c->earlier, job->key.job, NULL) == NULL)
+		return 0;
+	ledger_want(c->ledger, job->key.job);
+	return 1;
+}
+
+/*
  * Nobody saw this run running: a prolog may take it back, or has just done so
  * (that is COMPLETING too), and a start once sent would bar the real run.
  */
 static int
-is_unsure(const struct collector *c, const struct sighting *s,
+is_unsure(struct collector *c, const struct sighting *s,
     const struct open_run *run)
 {
 	if (run != NULL && !(run->flags & OPEN_HELD))
 		return 0;
+	if (waits_for_earlier(c, s, run))
+		return 1;
 	return s->state->phase != PHASE_RUNNING || (source_json(c) != NULL &&
 	    c->slurm.version < JSON_FLAGS);
 }
@@ -308,6 +333,9 @@ row_send(struct collector *c, struct sighting *s, struct open_run *run)
 	int64_t start_said = job->key.start;
 
 	key_set(c, job, run);
+	if (job->state == END_REQUEUED && (s->ran == RAN_NEVER ||
+	    job->end <= start_said))
+		job->flags |= JOB_NEVER_RAN;
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
 		if (run == NULL || !(run->flags & OPEN_DETAILED))
@@ -360,6 +388,22 @@ is_contradicted(struct collector *c, struct open_run *run,
 	return 1;
 }
 
+/*
+ * A run that was requeued before this may have been none: a prolog failed.
+ * What lasted longer ran; its step may lack a status because its node died.
+ */
+#define PROLOG_MAX_S	600
+
+static int
+wants_steps(const struct sighting *s)
+{
+	const struct job *job = &s->job;
+
+	return job->state == END_REQUEUED && s->ran == RAN_UNKNOWN &&
+	    job->end > job->key.start &&
+	    job->end - job->key.start <= PROLOG_MAX_S;
+}
+
 /* A moment for slurmctld to forget, and for clocks to differ. */
 #define MEMORY_MARGIN	30
 
@@ -383,6 +427,10 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	if (job->partition == NULL && (run == NULL ||
 	    !(run->flags & OPEN_DETAILED)))
 		return ROW_NOTHING;
+	/* Nor may a later run of the job overtake one that is in doubt. */
+	if (wants_steps(s) || (s->ran == RAN_UNKNOWN &&
+	    steps_waiting(c->ledger, job->key.job)))
+		return ROW_WANTS_STEPS;
 	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > now_wall() &&
 	    !settings_ignores(c->set, job))

@@ -398,7 +398,8 @@ int
 job_merge(struct job *into, struct job *from)
 {
 	int changed = 0;
-	unsigned sticky = from->flags & (JOB_HAS_START | JOB_OPTED_OUT);
+	unsigned sticky = from->flags & (JOB_HAS_START | JOB_OPTED_OUT |
+	    JOB_NEVER_RAN);
 
 	changed |= merge_hosts(into, from);
 	changed |= merge_texts(into, from);

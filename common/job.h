@@ -74,6 +74,7 @@ const char *job_shared_name(enum job_shared shared);
 #define JOB_HOLD	128u	/* nobody saw it running: no start before it is seen so, or its end is known */
 #define JOB_BACKFILL	256u	/* of a past range: no live work waits for it */
 #define JOB_LOOKED_AT	512u	/* the same, and it shall not be stored */
+#define JOB_NEVER_RAN	1024u	/* requeued before it ran: a prolog failed */
 
 struct cpu_range {
 	uint32_t first;

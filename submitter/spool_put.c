@@ -16,8 +16,6 @@
 
 /* Runs of one job looked at for a moved start or a place in the queue. */
 #define SIBLINGS_MAX	64
-/* A run requeued this soon (a failing prolog) is not worth barring the next one. */
-#define REQUEUED_SOON	60	/* seconds */
 
 static int
 is_start(enum phase phase)
@@ -142,18 +140,19 @@ siblings_order(struct spool *sp, struct spool_run *run)
 	return rc == -1 ? -1 : 0;
 }
 
+/* A failing prolog's run, which would bar the real one, is not reported. */
 static int
 is_false_start(const struct job *job)
 {
 	return job->state == END_REQUEUED && job->end != 0 &&
-	    job->end - job->key.start <= REQUEUED_SOON;
+	    (job->flags & JOB_NEVER_RAN);
 }
 
 static void
 say_false_start(const struct job *job)
 {
-	log_info("job %llu of %s was requeued after %lld s: that run is not "
-	    "reported", (unsigned long long)job->key.job, job->key.cluster,
+	log_info("job %llu of %s was requeued after %lld s and never ran: that "
+	    "is not reported", (unsigned long long)job->key.job, job->key.cluster,
 	    (long long)(job->end - job->key.start));
 }
 
@@ -356,7 +355,6 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
 	int changed, moved = run->key.start != job->key.start &&
 	    run->alias != job->key.start, lost = run->flags & RUN_LOST;
-	int held = (run->flags & RUN_HELD) != 0;
 	enum spool_put rc = PUT_ERROR;
 
 	if (run->flags & RUN_SKIPPED)
@@ -396,8 +394,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	phases_merged(sp, run, &old, had_end, live);
 	if (spool_record_write(sp, run->id, &old) == -1)
 		goto done;
-	if (!(run->flags & RUN_SENT) && (is_false_start(&old) || (held &&
-	    old.state == END_REQUEUED)))
+	if (!(run->flags & RUN_SENT) && is_false_start(&old))
 		rc = put_false_start(sp, run, &old);
 	else
 		rc = spool_save(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;

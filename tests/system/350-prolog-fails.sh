@@ -32,24 +32,33 @@ hook() {
 fi
 $1 $ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
 }
-# Slurm lets a requeued job wait for two minutes, and holds it after a node's
-# prolog failed; the node is drained
+# again JOB: Slurm lets a requeued job wait for two minutes, and holds it after
+# a node's prolog failed, which drains the node.  It must not start in the
+# second in which its credential was revoked.
 again() {
-	scontrol release "$1" 2>/dev/null
-	scontrol update jobid="$1" StartTime=now 2>/dev/null
+	wait_for 30 job_state_is "$1" PENDING || return 1
+	sleep 2
 	scontrol update nodename="n1,n2,n3,n4" state=resume 2>/dev/null
-	scontrol show job "$1" | grep -q 'JobState=[RC].*' &&
-	    scontrol show job "$1" | grep -q 'Restarts=1'
+	scontrol release "$1" 2>/dev/null
+	scontrol update jobid="$1" StartTime=now
+	wait_for 60 job_runs_or_ran "$1"
+}
+job_runs_or_ran() {
+	case $(squeue -h -a -t all -j "$1" -o %T) in
+	RUNNING | COMPLETED | COMPLETING) ;;
+	*) return 1 ;;
+	esac
 }
 held_in_queue() { ctl queue | grep "$1" | grep -q 'waits until Slurm shows'; }
-runs() { SLURM_TIME_FORMAT=%s sacct -D -X -n -P -j "$1" -o state | xargs; }
+runs_are() { [ "$(sacct -D -X -n -P -j "$1" -o state | xargs)" = "$2" ]; }
 # one WHAT JOB: after the prolog's failure only the real run arrives
 one_run() {
 	is "$1: its start is held while the prolog runs" wait_for 15 held_in_queue "$2"
 	[ -z "${3:-}" ] || { suite_kill; suite_up; }
-	is "$1: Slurm runs it again" wait_for 60 again "$2"
+	is "$1: Slurm runs it again" again "$2"
 	is "$1: the real run arrives" wait_for 60 backend_has_ended "$2"
-	is "$1: Slurm had two" wait_for 20 test "$(runs "$2")" = "REQUEUED COMPLETED"
+	is "$1: Slurm had two" wait_for 20 runs_are "$2" "REQUEUED COMPLETED" ||
+	    say "$(sacct -D -n -P -j "$2" -o jobidraw,state,submit,start,end,exitcode)"
 	is "$1: cc-backend has one" [ "$(backend_jobs | grep -c "\"jobId\": $2,")" = 1 ]
 }
 starts() { SLURM_TIME_FORMAT=%s sacct -D -X -n -P -j "$1" -o start | tail -n 1; }
@@ -72,5 +81,23 @@ for j in "$a" "$b" "$c"; do
 	is "job $j has the start of its real run" has_start "$j"
 done
 is "nothing is refused" [ -z "$(ctl -j queue --rejected | grep -o '"job":')" ]
-is "all as Slurm says" compare --never-ran --wait 60 --expect 4
+
+# Both first seen in accounting: one was requeued as it ran, one never ran.
+suite_down
+hooks_on
+e=$(batch labalice "sleep 4" -n2 -J really --requeue)
+wait_for 20 job_state_is "$e" RUNNING
+sleep 2
+scontrol requeue "$e"
+f=$(batch labbob "sleep 4" -n2 -J node -H --requeue)
+: >"$T/fail/node.$f"
+chmod 666 "$T/fail/node.$f"
+scontrol release "$f"
+is "while the suite is down Slurm runs a job again that ran" again "$e"
+is "and one that never did" again "$f"
+wait_for 60 queue_empty
+say "$(sacct -D -n -P -j "$e,$f" -o jobidraw,state,submit,start,end,exitcode)"
+suite_up
+is "what ran is reported, what never did is not" \
+    compare --never-ran "$a,$b,$c,$f" --wait 60 --expect 6 --short 5
 test_end

@@ -314,8 +314,8 @@ def ledger_counts(path, cluster=None):
 
 def compare_once(a, gpus, token):
     truth = runs(a.dir, a.since)
-    if a.never_ran:
-        truth = {k: f for k, f in truth.items() if f["State"] != "REQUEUED"}
+    truth = {k: f for k, f in truth.items()
+             if str(k[0]) not in a.never_ran.split(",") or f["State"] != "REQUEUED"}
     seen = seen_runs(a.dir)
     jobs, rows = backend_jobs(a.url, token, cluster=a.cluster)
     report, right, without = [], 0, 0
@@ -408,8 +408,8 @@ def main():
     c.add_argument("--gpus")
     c.add_argument("--cluster")
     c.add_argument("--no-scripts", action="store_true")
-    c.add_argument("--never-ran", action="store_true",
-                   help="what was requeued never ran: cc-backend must not have it")
+    c.add_argument("--never-ran", default="", metavar="ID,...",
+                   help="jobs of which what was requeued never ran: the backend must not have that")
     c.add_argument("--quiet", action="store_true")
     a = p.parse_args()
     if a.verb == "watch":

@@ -145,8 +145,8 @@ test_hold(void)
 	CHECK_INT(put_flags(sp, 42, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 42, 1200, JOB_HOLD, 0, END_NOT, &b), PUT_NEW);
 	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
-	CHECK_INT(put_flags(sp, 42, 1000, 0, 1100, END_REQUEUED, &a),
-	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 42, 1000, JOB_NEVER_RAN, 1100, END_REQUEUED,
+	    &a), PUT_MERGED);
 	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE__COUNT);
 	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
 	CHECK_INT(starts_due(sp), 0);
@@ -155,6 +155,39 @@ test_hold(void)
 	CHECK_INT(starts_due(sp), 1);
 	CHECK_INT(put_flags(sp, 42, 1000, 0, 1100, END_REQUEUED, &a),
 	    PUT_KNOWN);
+	spool_close(sp);
+	file_remove();
+}
+
+/* What was requeued is reported if it ran, however soon; it never does twice. */
+static void
+test_requeued(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row;
+
+	/* First learned after its end. */
+	CHECK_INT(put_flags(sp, 50, 1000, 0, 1003, END_REQUEUED, &row),
+	    PUT_NEW);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(put_flags(sp, 51, 1000, JOB_NEVER_RAN, 1300, END_REQUEUED,
+	    &row), PUT_NEW);
+	CHECK_INT(spool_runs(sp), 1);
+	/* Held, and accounting's steps say that it ran. */
+	CHECK_INT(put_flags(sp, 52, 1000, JOB_HOLD, 0, END_NOT, &row),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 52, 1000, 0, 1003, END_REQUEUED, &row),
+	    PUT_MERGED);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_START_ENDED);
+	/* Shown running, not sent, and then it had been a node's prolog. */
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
+	    &row), PUT_MERGED);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE__COUNT);
+	CHECK_INT(spool_runs(sp), 2);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
+	    &row), PUT_KNOWN);
 	spool_close(sp);
 	file_remove();
 }
@@ -199,6 +232,7 @@ main(void)
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	test_hold();
 	test_hold_moved();
+	test_requeued();
 	rmdir(dir);
 	return check_done();
 }

@@ -249,6 +249,7 @@ test_kept_away(void)
 	/* A failing prolog's run would bar the real one for a day. */
 	job_make(&job, 13, 1000, 1001);
 	job.state = END_REQUEUED;
+	job.flags |= JOB_NEVER_RAN;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
 	CHECK_INT(spool_runs(sp), 0);

@@ -56,7 +56,12 @@ ledger_details_done(struct ledger *l, const struct details *d)
 			l->held[n++] = s;
 			continue;
 		default:
-			run_accounted(l->c, s, 0);
+			break;
+		}
+		if (run_accounted(l->c, s, 0) == ROW_WANTS_STEPS &&
+		    steps_keep(l, s) == -1) {
+			l->held[n++] = s;
+			continue;
 		}
 		sighting_clear(s);
 		free(s);

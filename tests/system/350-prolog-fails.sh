@@ -18,6 +18,7 @@ E
 chmod 755 "$T/node-prolog"
 lab_up "LAB_CONF=PrologFlags=Alloc
 Prolog=$T/node-prolog"
+COMMIT=5
 backend_up
 conf slurmPollInterval=1 ccPollInterval=5 slurmQueryDelay=0
 suite_up

@@ -77,6 +77,7 @@ KEY(NODE_STATE_POLL, "nodeStatePollInterval", INT, "60", 0, 86400, C_, LIVE)
 KEY(NODE_STATE_REFRESH, "nodeStateRefresh", INT, "600", 0, 86400, C_ | W_, LIVE)
 KEY(TAGS, "tags", JSON, "[]", 0, 65536, W_, LIVE)
 KEY(REQUEUED_STATE, "requeuedState", STR, "preempted", 1, 16, W_, LIVE)
+KEY(REQUEUED_RUNS, "requeuedRuns", STR, "first", 1, 16, W_, LIVE)
 
 #undef S_
 #undef L_

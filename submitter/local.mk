@@ -49,7 +49,7 @@ libspool_a_SOURCES = \
 	submitter/spool.c submitter/spool.h submitter/spool_int.h \
 	submitter/spool_sql.c submitter/spool_run.c submitter/spool_put.c \
 	submitter/spool_list.c submitter/spool_open.c submitter/spool_salvage.c \
-	submitter/spool_late.c \
+	submitter/spool_order.c submitter/spool_late.c \
 	submitter/spool_sum.c submitter/spool_migrate.c submitter/spool_stub.c \
 	submitter/spool_evict.c
 SPOOL_LIBS = libspool.a libcommon.a $(SQLITE_LIBS)

@@ -130,6 +130,8 @@ policy_set(struct submitter *s)
 		p->to[DEST_REST] = 1;
 	p->commit_seen = s->backend == BACKEND_1_5;
 	p->more_wait = MORE_WAIT;
+	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
+	    "last") == 0;
 	/* Beside REST others read NATS; alone, cc-backend may be the reader. */
 	p->nats_gap = rest ? 0 : commit + commit / 4 + NATS_MARGIN;
 	spool_set_limits(s->spool, (uint64_t)conf_int(conf,
@@ -202,6 +204,22 @@ on_conf_use(struct worker *w)
 		log_notice("%u refused runs are tried again", n);
 }
 
+/* A day after its delivery a run bars no other one. */
+static int
+kept_bury(struct spool *sp)
+{
+	struct spool_run run;
+	int64_t ids[AGE_ROWS];
+	int i, n = spool_pick(sp, DEST_REST, PHASE_KEPT, ORDER_DUE, ids,
+	    AGE_ROWS);
+
+	for (i = 0; i < n; i++)
+		if (spool_get(sp, ids[i], &run) != 1 ||
+		    spool_bury(sp, &run) == -1)
+			return i;
+	return n;
+}
+
 static void
 on_age(evutil_socket_t fd, short what, void *arg)
 {
@@ -210,6 +228,8 @@ on_age(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	backlog_upkeep(s->backlog);
+	if (!backlog_stuck(s->backlog) && kept_bury(s->spool) > 0)
+		backlog_touch(s->backlog);
 	if (!backlog_stuck(s->backlog) &&
 	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
 		backlog_touch(s->backlog);

@@ -63,6 +63,13 @@ relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
 	    run->phase[dest] == PHASE_DELETE;
 	unsigned held;
 
+	/* Another run of the job may be one that makes way for it. */
+	if (dest == DEST_REST && run->phase[dest] == PHASE_ASK &&
+	    spool_ways_clear(r->s->spool, run) == 1) {
+		relay_row_save(r, run);
+		relay_kick(r);
+		return;
+	}
 	r->s->n.rejected++;
 	if (log_allowed(&r->said_refused, &held))
 		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
@@ -74,7 +81,7 @@ relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
 	run->due[dest] = DUE_NOW;
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 	relay_row_save(r, run);
-	if (!is_stop)
+	if (!is_stop || copy.phase[dest] == PHASE_DELETE)
 		start_settled(r, &copy, dest);
 }
 
@@ -251,6 +258,8 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 static void
 deleted(struct relay *r, struct spool_run *run)
 {
+	struct spool_run copy;
+
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
 	run->reason[0] = '\0';
@@ -260,8 +269,9 @@ deleted(struct relay *r, struct spool_run *run)
 		run->phase[DEST_REST] = run->end != 0 ? PHASE_START_ENDED :
 		    PHASE_START;
 	run->flags &= ~(RUN_STOP_SENT | RUN_AGAIN | RUN_CLOSED);
+	copy = *run;
 	relay_row_save(r, run);
-	relay_kick(r);
+	start_settled(r, &copy, DEST_REST);
 }
 
 static void

@@ -32,6 +32,7 @@ static const char *const phase_names[PHASE__COUNT] = {
 	[PHASE_COMPARE] = "compare",
 	[PHASE_CLOSED] = "closed",
 	[PHASE_PAST] = "held",
+	[PHASE_KEPT] = "kept",
 };
 
 const char *

@@ -43,6 +43,7 @@ enum phase {
 	PHASE_COMPARE,		/* its stop found it closed: a listing must tell how */
 	PHASE_CLOSED,		/* closed there, and not as Slurm says: an admin decides */
 	PHASE_PAST,		/* of a past range: does cc-backend have it? */
+	PHASE_KEPT,		/* delivered, but may have to make way for a later run */
 	PHASE__COUNT
 };
 
@@ -63,6 +64,8 @@ const char *phase_name(enum phase phase);
 #define RUN_BEGUN	2048u	/* a start may have left by REST: what it had is settled */
 #define RUN_HELD	4096u	/* no start before Slurm shows it running, or its end */
 #define RUN_PAST	8192u	/* of a past range: due after all that is live */
+#define RUN_SOON	16384u	/* requeued within a minute: may make way for a later run */
+#define RUN_WAY		32768u	/* does make way: deleted there as soon as it can be */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0
@@ -106,6 +109,7 @@ struct spool_policy {
 	int	 commit_seen;		/* 1: a stop waits until the start was seen */
 	int64_t	 nats_gap;		/* ms between start and stop; 0 = none */
 	int64_t	 more_wait;		/* ms a start waits for its script */
+	int	 last_requeued;		/* runs requeued soon make way (requeuedRuns) */
 };
 
 /* spool.c */
@@ -229,6 +233,11 @@ int spool_release(struct spool *sp, const struct spool_run *run,
     enum dest dest);
 /* A held run's start is due, in its place among the runs of its job. */
 int spool_unhold(struct spool *sp, struct spool_run *run);
+/*
+ * Earlier runs of the job that were requeued soon make way for this one, if
+ * the policy says so: 1 when it waits for that, its phase is set; 0, -1.
+ */
+int spool_ways_clear(struct spool *sp, struct spool_run *run);
 /* Are there starts of the same job (other runs) that shall go before its stop? */
 int spool_has_starts(struct spool *sp, const struct spool_run *run,
     enum dest dest);

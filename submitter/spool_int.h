@@ -204,6 +204,17 @@ int spool_record_write(struct spool *sp, int64_t id, const struct job *job);
 int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);
+/* spool_order.c */
+int spool_is_start(enum phase phase);
+/*
+ * Its place among the runs of its job: behind an older one that still has to
+ * start; a newer one that was not begun goes behind it.  0 or -1.
+ */
+int spool_order(struct spool *sp, struct spool_run *run);
+/* Before each save: what becomes of a run that makes way, or might. */
+void spool_way_phase(struct spool *sp, struct spool_run *run);
+/* Its end is known: if it was requeued soon, it makes way for later ones.  0 or -1. */
+int spool_way_make(struct spool *sp, const struct spool_run *early);
 /* What a damaged file is called until spool_salvage() has been through it. */
 #define SPOOL_WRECK	".wreck"
 /* Takes over what is whole of a file set aside, and keeps it as damaged. */

@@ -16,13 +16,7 @@
 
 /* Runs of one job looked at for a moved start or a place in the queue. */
 #define SIBLINGS_MAX	64
-
-static int
-is_start(enum phase phase)
-{
-	return phase == PHASE_START || phase == PHASE_START_ENDED ||
-	    phase == PHASE_BEHIND || phase == PHASE_ASK;
-}
+#define REQUEUED_SOON	60	/* seconds; see requeuedRuns */
 
 /* One submission, and the times of both can belong to one run. */
 static int
@@ -101,51 +95,20 @@ is_buried_moved(struct spool *sp, const struct job *job)
 	return found;
 }
 
-/*
- * Its place among the runs of its job: behind an older one that still has to
- * start; a newer one that was not begun goes behind it.
- */
-static int
-siblings_order(struct spool *sp, struct spool_run *run)
-{
-	struct spool_run rows[SIBLINGS_MAX];
-	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
-	int rc, d, n = 0, i, moved;
-
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
-	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
-		spool_row(sp, st, &rows[n++]);
-	sqlite3_reset(st);
-	for (i = 0; i < n && rc != -1; i++) {
-		for (d = 0, moved = 0; d < DEST__COUNT; d++) {
-			if (!is_start(rows[i].phase[d]))
-				continue;
-			if (rows[i].key.start < run->key.start) {
-				if (is_start(run->phase[d]))
-					run->phase[d] = PHASE_BEHIND;
-			} else if (rows[i].due[d] != DUE_LEASED &&
-			    rows[i].phase[d] != PHASE_ASK) {
-				rows[i].phase[d] = PHASE_BEHIND;
-				rows[i].due[d] = DUE_NOW;
-				moved = 1;
-			}
-		}
-		if (moved && spool_save(sp, &rows[i]) == -1)
-			rc = -1;
-	}
-	return rc == -1 ? -1 : 0;
-}
-
 /* A failing prolog's run, which would bar the real one, is not reported. */
 static int
 is_false_start(const struct job *job)
 {
 	return job->state == END_REQUEUED && job->end != 0 &&
 	    (job->flags & JOB_NEVER_RAN);
+}
+
+/* Its job was put back so soon that a site may want the next run in its place. */
+static int
+is_requeued_soon(const struct job *job)
+{
+	return job->state == END_REQUEUED && job->end != 0 &&
+	    job->end - job->key.start <= REQUEUED_SOON;
 }
 
 static void
@@ -195,8 +158,10 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		snprintf(run.reason, sizeof(run.reason),
 		    "waits until Slurm shows it running");
 	}
-	if ((!past && siblings_order(sp, &run) == -1) ||
-	    spool_add(sp, &run) == -1)
+	if (is_requeued_soon(job))
+		run.flags |= RUN_SOON;
+	if ((!past && (spool_ways_clear(sp, &run) == -1 ||
+	    spool_order(sp, &run) == -1)) || spool_add(sp, &run) == -1)
 		return PUT_ERROR;
 	*id = run.id;
 	if (run.end != 0 && !keep) {
@@ -206,19 +171,6 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
 	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
-}
-
-int
-spool_unhold(struct spool *sp, struct spool_run *run)
-{
-	int d;
-
-	for (d = 0; d < DEST__COUNT; d++)
-		if (run->phase[d] == PHASE_PAST)
-			run->phase[d] = PHASE_START_ENDED;
-	if (siblings_order(sp, run) == -1)
-		return -1;
-	return spool_save(sp, run);
 }
 
 /* What a run's end, learned now, changes for one destination. */
@@ -307,11 +259,11 @@ phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 		if (!had_end && run->end != 0)
 			phase_ended(sp, run, (enum dest)d);
 		/* The script is here: no need to wait for it any longer. */
-		if (!(job->flags & JOB_MORE) && is_start(run->phase[d]) &&
+		if (!(job->flags & JOB_MORE) && spool_is_start(run->phase[d]) &&
 		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
 			run->due[d] = DUE_NOW;
 		if ((job->flags & JOB_OPTED_OUT) && !(run->flags & RUN_SENT) &&
-		    is_start(run->phase[d]))
+		    spool_is_start(run->phase[d]))
 			run->phase[d] = PHASE_NONE;
 	}
 	/* cc-backend lost it, and Slurm says that it runs. */
@@ -394,10 +346,12 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	phases_merged(sp, run, &old, had_end, live);
 	if (spool_record_write(sp, run->id, &old) == -1)
 		goto done;
+	if (is_requeued_soon(&old))
+		run->flags |= RUN_SOON;
 	if (!(run->flags & RUN_SENT) && is_false_start(&old))
 		rc = put_false_start(sp, run, &old);
-	else
-		rc = spool_save(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
+	else if (spool_save(sp, run) == 0 && spool_way_make(sp, run) == 0)
+		rc = PUT_MERGED;
 done:
 	job_clear(&old);
 	return rc;
@@ -504,35 +458,4 @@ spool_put_foreign(struct spool *sp, const struct run_key *key)
 	if (run.cluster == -1 || spool_add(sp, &run) == -1)
 		return -1;
 	return 1;
-}
-
-int
-spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
-{
-	struct spool_run row, next;
-	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
-	int rc, have = 0, busy = 0;
-
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
-	while ((rc = spool_step(sp, st)) == 1) {
-		spool_row(sp, st, &row);
-		if (row.id == run->id)
-			continue;
-		if (row.phase[dest] == PHASE_BEHIND && !have) {
-			next = row;
-			have = 1;
-		} else if (is_start(row.phase[dest]) &&
-		    row.phase[dest] != PHASE_BEHIND)
-			busy = 1;
-	}
-	sqlite3_reset(st);
-	if (rc == -1 || !have || busy)
-		return rc == -1 ? -1 : 0;
-	next.phase[dest] = next.end != 0 ? PHASE_START_ENDED : PHASE_START;
-	next.due[dest] = next.flags & RUN_HELD ? DUE_HELD : DUE_NOW;
-	return spool_save(sp, &next);
 }

@@ -277,6 +277,7 @@ spool_save(struct spool *sp, struct spool_run *run)
 {
 	sqlite3_stmt *st;
 
+	spool_way_phase(sp, run);
 	if (is_finished(run))
 		return spool_bury(sp, run);
 	if (spool_begin(sp) == -1 ||

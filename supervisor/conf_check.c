@@ -52,6 +52,7 @@ static const struct {
 	    "slurmInfo", "submitTime", "arrayTaskId", "hetJobId", "exitCode",
 	    "reason", "message" } },
 	[CONF_REQUEUED_STATE] = { .choices = { "preempted", "cancelled" } },
+	[CONF_REQUEUED_RUNS] = { .choices = { "first", "last" } },
 };
 
 /* Behind "a whole number": the keys that have no seconds. */

@@ -192,6 +192,131 @@ test_requeued(void)
 	file_remove();
 }
 
+/* As if cc-backend had taken it, or what there was of it. */
+static void
+sent_as(struct spool *sp, int64_t row, enum phase phase)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.flags |= RUN_SENT;
+	run.phase[DEST_REST] = phase;
+	run.due[DEST_REST] = DUE_NOW;
+	CHECK_INT(spool_save(sp, &run), 0);
+}
+
+/* What deleted() in relay_answer.c does. */
+static void
+deleted(struct spool *sp, int64_t row)
+{
+	struct spool_run run, copy;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.phase[DEST_REST], PHASE_DELETE);
+	CHECK(run.flags & RUN_GONE);
+	run.phase[DEST_REST] = PHASE_DONE;
+	copy = run;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_release(sp, &copy, DEST_REST), 0);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE__COUNT);
+}
+
+static struct spool *
+again(struct spool *sp)
+{
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	spool_policy(sp)->last_requeued = 1;
+	return sp;
+}
+
+/* requeuedRuns last: the earlier run is deleted there, then the later one starts. */
+static void
+test_last(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 63, 1000 };
+	int64_t a, b;
+
+	sp = again(sp);
+	/* Delivered in full: kept, over a restart, until the later one comes. */
+	CHECK_INT(put_flags(sp, 60, 1000, 0, 1059, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, PHASE_DONE);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_KEPT);
+	sp = again(sp);
+	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_KEPT, ORDER_DUE, &b, 1), 0);
+	CHECK_INT(put_flags(sp, 60, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	sp = again(sp);
+	deleted(sp, a);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	/* A third run of the job finds the second one, which ran for long. */
+	sent_as(sp, b, PHASE_SEEN);
+	CHECK_INT(put_flags(sp, 60, 1200, 0, 1300, END_REQUEUED, &b),
+	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 60, 1400, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+
+	/* Its stop waits to be seen committed, and then is none. */
+	CHECK_INT(put_flags(sp, 61, 1000, JOB_LIVE, 0, END_NOT, &a), PUT_NEW);
+	sent_as(sp, a, PHASE_OPEN);
+	CHECK_INT(put_flags(sp, 61, 1000, 0, 1020, END_REQUEUED, &a),
+	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 61, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_WAIT);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	sp = again(sp);
+	phase_set(sp, a, DEST_REST, PHASE_STOP);
+	deleted(sp, a);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+
+	/* The later one was refused before the end of the first was known. */
+	CHECK_INT(put_flags(sp, 62, 1000, JOB_LIVE, 0, END_NOT, &a), PUT_NEW);
+	sent_as(sp, a, PHASE_SEEN);
+	CHECK_INT(put_flags(sp, 62, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	sent_as(sp, b, PHASE_NO_START);
+	CHECK_INT(put_flags(sp, 62, 1000, 0, 1020, END_REQUEUED, &a),
+	    PUT_MERGED);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	sp = again(sp);
+	deleted(sp, a);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+
+	/* Never sent: then it is not. */
+	CHECK_INT(put_flags(sp, 63, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 63, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK(spool_is_done(sp, &key));
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+
+	/* A day later nothing has to make way. */
+	CHECK_INT(put_flags(sp, 64, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, PHASE_DONE);
+	CHECK_INT(put_flags(sp, 64, 87400, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_KEPT);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	spool_close(sp);
+	file_remove();
+}
+
+/* requeuedRuns first: the first one stays, whatever comes. */
+static void
+test_first(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t a, b;
+
+	CHECK_INT(put_flags(sp, 65, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, PHASE_STOP);
+	CHECK_INT(put_flags(sp, 65, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_STOP);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	sent_as(sp, a, PHASE_DONE);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE__COUNT);
+	spool_close(sp);
+	file_remove();
+}
+
 /* Its start moves while it is held (nodes are powered up): one run, one key. */
 static void
 test_hold_moved(void)
@@ -233,6 +358,8 @@ main(void)
 	test_hold();
 	test_hold_moved();
 	test_requeued();
+	test_last();
+	test_first();
 	rmdir(dir);
 	return check_done();
 }

@@ -18,6 +18,7 @@
 #define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
 #define PROBE_MAX	20000	/* ms between probes: one harmless request */
 #define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
+#define CLUSTERS_TRIES	3	/* while the probe is answered; then it goes without */
 
 #define PROBE_EVERY	30000	/* ms between probes for a new connection's sake */
 
@@ -246,17 +247,20 @@ on_clusters(const struct answer *a, void *arg)
 	if (is_stale(g))
 		return;
 	outcome_judge(a, &v);
-	if (v.outcome == OUT_DONE && resync_topology(g->s, a) == 0)
+	if (v.outcome == OUT_DONE && resync_topology(g->s, a) == 0) {
 		g->clusters_at = spool_now(g->s->spool);
-	else if (v.outcome == OUT_AWAY || v.outcome == OUT_STOP_LINE) {
+		g->no_clusters = 0;
+	} else if (v.outcome == OUT_STOP_LINE || (v.outcome == OUT_AWAY &&
+	    ++g->no_clusters < CLUSTERS_TRIES)) {
 		snprintf(g->why, sizeof(g->why), "%s", v.text);
 		gate_down(g, v.outcome == OUT_AWAY ? GATE_PROBE : GATE_STOPPED,
 		    v.outcome == OUT_AWAY ? probe_wait(g) :
 		    submitter_jitter(STOPPED_WAIT));
 		return;
 	} else
-		log_warnx("cc-backend's clusters cannot be read (%s): thread ids "
-		    "pass as Slurm has them", v.text);
+		log_warnx("cc-backend's clusters cannot be read (%s): threads are "
+		    "numbered by what was known of them before, or as Slurm "
+		    "does", v.text);
 	gate_half(g);
 }
 
@@ -375,5 +379,6 @@ gate_conf(struct gate *g)
 	g->down = 0;
 	g->said = GATE_SHUT;
 	g->clusters_at = 0;
+	g->no_clusters = 0;
 	submitter_after(g->timer, 0);
 }

@@ -49,7 +49,8 @@ static const struct rule {
 	    SHAPE_OBJECT, OUT_CACHED },
 	{ W(START), 500, 500, "UNIQUE constraint failed: job.", SHAPE_OBJECT,
 	    OUT_ASK_BACK },
-	{ W(START), 500, 500, "adding tag to new job", SHAPE_OBJECT, OUT_DONE },
+	/* 1.4 puts a line of its database before the object */
+	{ W(START), 500, 500, "adding tag to new job", SHAPE_ANY, OUT_DONE },
 	{ W(START), 500, 500, "CHECK constraint failed", SHAPE_OBJECT,
 	    OUT_REJECTED },
 	/* stop; up to 1.4.2 the time and the state share one sentence */

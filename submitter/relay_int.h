@@ -38,6 +38,7 @@ struct gate {
 	enum gate_state	 said;		/* what the log says of this outage */
 	time_t		 down;		/* wall; 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */
+	unsigned	 no_clusters;	/* failed in a row, behind a good probe */
 	char		 why[400];	/* of the last failure */
 	char		 last[400];	/* answer, for status */
 };

@@ -17,14 +17,15 @@
 #define SLOW_BYTES	64L	/* a second; less for SLOW_S ends a reading */
 #define SLOW_S		25L
 #define ANSWER_MAX	(1024u * 1024)	/* bytes of an answer to a write */
+#define CLUSTERS_MAX	(16u * 1024 * 1024)	/* kept whole; big sites have some 100 KB */
 #define LIFETIME_S	300L	/* of a connection, so that a moved name is followed */
 
 static int
 answer_take(struct call *c, const char *p, size_t n)
 {
 	long code = 0;
-	size_t max = c->what == WHAT_LIST || c->what == WHAT_CLUSTERS ?
-	    READ_MAX : ANSWER_MAX;
+	size_t max = c->what == WHAT_LIST ? READ_MAX :
+	    c->what == WHAT_CLUSTERS ? CLUSTERS_MAX : ANSWER_MAX;
 
 	c->seen += n;
 	if (c->seen > max) {

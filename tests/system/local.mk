@@ -33,6 +33,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/330-stop-race.sh \
 	tests/system/335-repair.sh \
 	tests/system/336-told-later.sh \
+	tests/system/337-readings.sh \
 	tests/system/340-order.sh \
 	tests/system/360-real-backend.sh \
 	tests/system/350-prolog-fails.sh \

@@ -245,6 +245,39 @@ def halves():
     end(b, s)
 
 
+# 420 has the short ones of listings, 310 those of the line as a whole
+READINGS = {
+    "jobs": (("halfopen", {}), ("slow", {"delayMs": 20}), ("endless", {}), ("big", {"bytes": 1 << 30}),
+             ("redirect", {"location": "http://127.0.0.1:1/api/"}), ("status", {"status": 204})),
+    "clusters": (("reset", {}), ("truncate", {}), ("html", {}), ("wrong-length", {}), ("endless", {}),
+                 ("big", {"bytes": 1 << 30}), ("status", {"status": 500}))}
+
+
+def readings():
+    """What is read - listings, clusters - fails in every way: a stop waits, nothing is wrong."""
+    b = Fake(T + "/b", commit=1).start()
+    s = submitter(b)
+    for match, actions in READINGS.items():
+        for action, more in actions:
+            what = "%s: %s%s: " % (match, action, "".join(" %s" % v for v in more.values()))
+            run = new()
+            b.fault(match=match, action=action, **more)
+            if match == "clusters":
+                s.configure()       # which has them asked for again
+            s.tell(run)
+            s.tell(run.ended())
+            c.soon(what + "asked for", lambda: b.hits() >= 1, 20)
+            all_right(what + "and its stop arrives", b, [run], 60)
+            b.well()
+            if b.effects(run) != ["start", "stop"]:
+                c.true(what + "each once", False, b.effects(run))
+    peak = int([l for l in open("/proc/%d/status" % s.pid, encoding="ascii")
+                if l.startswith("VmHWM")][0].split()[1])
+    c.true("endless and huge ones cost no memory (peak %d MiB)" % (peak >> 10), peak < 64 << 10)
+    c.true("nothing is refused", not s.queue(True), s.queue(True))
+    end(b, s)
+
+
 # --- 337: late knowledge, tags ----------------------------------------------------------
 
 def meta(b, run):
@@ -464,7 +497,8 @@ def poison():
     end(b, s)
 
 
-GROUPS = {g.__name__: g for g in (closed, kills, halves, late, tags, upgrade, poison)}
+GROUPS = {g.__name__: g for g in (closed, kills, halves, readings, late, tags, upgrade,
+                                  poison)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -48,6 +48,9 @@ static const struct {
 	    "constraint failed: smt IN (0, 1)\"}", OUT_REJECTED },
 	{ WHAT_START, 500, ISE "\"adding tag to new job 12 failed: UNIQUE "
 	    "constraint failed: jobtag.job_id, jobtag.tag_id\"}", OUT_DONE },
+	{ WHAT_START, 500, "UNIQUE constraint failed: tag.tag_type\n" ISE
+	    "\"adding tag to new job 2 failed: UNIQUE constraint failed: "
+	    "tag.tag_type, tag.tag_name\"}", OUT_DONE },
 	{ WHAT_START, 500, "", OUT_RETRY },
 	{ WHAT_START, 500, ISE "\"database is locked\"}", OUT_RETRY },
 	{ WHAT_START, 502, "<html>bad gateway</html>", OUT_AWAY },

@@ -800,6 +800,29 @@ test_late(void)
 	end();
 }
 
+/* The probe is answered, the clusters never are: it goes on without them. */
+static void
+test_no_clusters(void)
+{
+	int i;
+
+	begin();
+	put(1, 1000, 0);
+	relay_conf(s.relay);
+	for (i = 0; i < 3; i++) {
+		turn(2500, 1);
+		CHECK(is_sent(0, WHAT_PROBE, 0));
+		answer(0, 400, PROBED);
+		CHECK(is_sent(0, WHAT_CLUSTERS, 0));
+		CHECK(!relay_open(s.relay));
+		answer(0, 0, NULL);
+	}
+	CHECK(relay_open(s.relay));
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_START, 1));
+	end();
+}
+
 /* Exchanged under us, while nothing else showed it. */
 static void
 test_upgrade(void)
@@ -864,6 +887,7 @@ main(void)
 	test_halves();
 	test_tags();
 	test_late();
+	test_no_clusters();
 	test_upgrade();
 	test_sisters();
 	conf_clear(&worker.conf);

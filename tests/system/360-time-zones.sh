@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Slurm's daemons and the suite in a time zone with summer time: what begins or
+# ends in the hour that is left out, or in the one that comes twice, arrives
+# with its own second.  Real rows of accounting are moved there, to both changes
+# of three zones.
+. "$(dirname "$0")/lib.sh"
+test_begin "time zones"
+need_fake
+export TZ=Australia/Lord_Howe	# its summer time is half an hour
+lab_up
+COMMIT=1
+backend_up
+conf slurmPollInterval=1 ccPollInterval=3600 slurmQueryDelay=0
+suite_up
+db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
+one=$(batch labalice "sleep 1" -n1)
+is "a job of now arrives" wait_for 60 backend_has_ended "$one"
+started() { grep "\"jobId\":$1," "$LEDGER" | grep '"effect":"start"' | grep -oE '"startTime":[0-9]+' | head -n 1 | cut -d: -f2; }
+stopped() { grep "\"jobId\":$1," "$LEDGER" | grep '"effect":"stop"' | grep -oE '"stopTime":[0-9]+' | head -n 1 | cut -d: -f2; }
+is "with Slurm's second" [ "$(started "$one")" = \
+    "$(db "select time_start from alpha_job_table where id_job=$one")" ]
+suite_down
+# The changes of 2026, in UTC: Lord Howe, New York, Berlin; spring and autumn
+changes=("2026-04-04 15:00" "2026-10-03 15:30" "2026-03-08 07:00" "2026-11-01 06:00"
+    "2026-03-29 01:00" "2026-10-25 01:00")
+jobs=()
+for ((i = 0; i < 2 * ${#changes[@]}; i++)); do
+	jobs+=("$(batch labbob "true" -n1)")
+done
+wait_for 120 queue_empty
+all_ended() { [ "$(db "select count(*) from alpha_job_table where time_end > 0")" = $((${#jobs[@]} + 1)) ]; }
+is "accounting has them" wait_for 60 all_ended
+for ((i = 0; i < ${#jobs[@]}; i++)); do
+	c=$(date -u -d "${changes[i / 2]}" +%s)
+	# across the change, and in the hour behind it
+	s=$((c - 600)) e=$((c + 600))
+	[ $((i % 2)) = 0 ] || s=$((c + 1)) e=$((c + 3599))
+	db "update alpha_job_table set time_submit=$((s - 60)), time_eligible=$((s - 60)),
+	    time_start=$s, time_end=$e where id_job=${jobs[i]}"
+	want[i]="$s $e"
+done
+rm -f "$T/state/spool/"*
+suite_up
+ctl backfill --from 2026-03-01 --to 2026-11-10 >/dev/null
+all_there() {
+	local j
+	for j in "${jobs[@]}"; do
+		[ -n "$(stopped "$j")" ] || return 1
+	done
+}
+is "all arrive" wait_for 120 all_there
+for ((i = 0; i < ${#jobs[@]}; i++)); do
+	is "job ${jobs[i]} at ${changes[i / 2]} UTC has its seconds" \
+	    [ "$(started "${jobs[i]}") $(stopped "${jobs[i]}")" = "${want[i]}" ]
+done
+test_end

@@ -499,6 +499,7 @@ struct collector {
 	int		 clock_tried;
 	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
 	struct log_limit contradicted;	/* ends that squeue does not agree with */
+	int64_t		 began;		/* wall clock: this process */
 	int		 caught_up;	/* accounting was read once up to now */
 	struct idmap	 earlier;	/* jobs whose earlier runs it shall tell first */
 	int64_t		 poll_at;	/* monotonic ms: the next one */

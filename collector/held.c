@@ -66,10 +66,15 @@ held_row(struct collector *c, const struct listed *row)
 {
 	struct open_run *run;
 
-	if (row->state->phase != PHASE_RUNNING ||
-	    idmap_get(&c->earlier, row->job) != NULL)
+	if (row->state->phase != PHASE_RUNNING)
 		return;
 	run = open_find(&c->open, row->job, row->start);
+	/* Accounting is away: only of what was restarted an earlier run is sure. */
+	if (run != NULL && idmap_get(&c->earlier, row->job) != NULL) {
+		if (!c->dbd.away || run->restarts > 0)
+			return;
+		idmap_remove(&c->earlier, row->job);
+	}
 	if (run != NULL && (run->flags & OPEN_HELD) &&
 	    !(run->flags & OPEN_IGNORED) && run_confirmed(c, run) == 0)
 		c->held->news = now_ms();

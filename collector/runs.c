@@ -118,6 +118,17 @@ open_note(struct collector *c, struct open_run *run, const struct sighting *s,
 /* JSON before this version says RUNNING of what is CONFIGURING as well. */
 #define JSON_FLAGS	2302
 
+/* Restarted, or submitted while nobody listened: then its id may have been used. */
+static int
+may_have_earlier(const struct collector *c, const struct job *job)
+{
+	if (job->restarts > 0)
+		return 1;
+	/* Few sites ever use an id twice: not while accounting is away. */
+	return !c->dbd.away && job->submit <= c->began && (job->submit == 0 ||
+	    job->submit >= c->cursor - c->set->lag);
+}
+
 /*
  * cc-backend takes no older run of a job after a newer one.  What ended while
  * nobody listened is not known until accounting was read up to now, or was
@@ -132,8 +143,7 @@ waits_for_earlier(struct collector *c, const struct sighting *s,
 	if (idmap_get(&c->earlier, job->key.job) != NULL)
 		return 1;
 	if (c->caught_up || run != NULL || !c->slurm.accounting ||
-	    (job->restarts == 0 && job->submit != 0 && job->submit <
-	    c->cursor - c->set->lag))
+	    !may_have_earlier(c, job))
 		return 0;
 	if (idmap_put(&c->earlier, job->key.job, NULL) == NULL)
 		return 0;

@@ -82,7 +82,8 @@ spool_order(struct spool *sp, struct spool_run *run)
 			if (rows[i].key.start < run->key.start) {
 				if (spool_is_start(run->phase[d]))
 					run->phase[d] = PHASE_BEHIND;
-			} else if (spool_is_start(rows[i].phase[d]) &&
+			} else if (bars(run, (enum dest)d) &&
+			    spool_is_start(rows[i].phase[d]) &&
 			    rows[i].due[d] != DUE_LEASED &&
 			    rows[i].phase[d] != PHASE_ASK) {
 				rows[i].phase[d] = PHASE_BEHIND;

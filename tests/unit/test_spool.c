@@ -267,6 +267,26 @@ test_kept_away(void)
 	file_remove();
 }
 
+/* A false start that is known only after the real one: that waits for nothing. */
+static void
+test_false_start_late(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job job;
+	int64_t row, false_row;
+
+	CHECK_INT(put(sp, 16, 1002, 0, &row), PUT_NEW);
+	job_make(&job, 16, 1000, 1001);
+	job.state = END_REQUEUED;
+	job.flags |= JOB_NEVER_RAN;
+	CHECK_INT(spool_put(sp, &job, &false_row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(spool_runs(sp), 1);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_START);
+	spool_close(sp);
+	file_remove();
+}
+
 static int
 count_one(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -801,6 +821,7 @@ main(void)
 	test_order();
 	test_moved();
 	test_kept_away();
+	test_false_start_late();
 	test_pages();
 	test_cursor_and_meta();
 	test_full();

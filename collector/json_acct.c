@@ -219,10 +219,8 @@ json_acct(struct span element, const struct json_reading *how,
 	s->never = s->state->phase == PHASE_ENDED &&
 	    (job->n_hosts == 0 || job->key.start == 0);
 	if (s->state->phase == PHASE_ENDED)
-		job->exit_code = json_exit_status(j.exit_code);
-	/* 22.05 says 0 of every exit code but a signal. */
-	if (job->state == END_FAILED && job->exit_code == 0)
-		job->exit_code = -1;
+		job->exit_code = sighting_exit(s,
+		    json_exit_status(j.exit_code));
 	job->flags |= JOB_HAS_START;
 	if (how->how->opt_out_word != NULL && job->admin_comment != NULL &&
 	    strstr(job->admin_comment, how->how->opt_out_word) != NULL)

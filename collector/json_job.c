@@ -219,7 +219,8 @@ json_job(struct span element, const struct json_reading *how,
 		job->het_offset = 0;
 	sighting_end(s, j.end);
 	if (s->state->phase == PHASE_ENDED)
-		job->exit_code = json_exit_status(j.exit_code);
+		job->exit_code = sighting_exit(s,
+		    json_exit_status(j.exit_code));
 	if (job->reason != NULL)
 		s->state = state_with_reason(s->state, (struct span){
 		    job->reason, strlen(job->reason) });

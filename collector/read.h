@@ -174,6 +174,12 @@ void sighting_clear(struct sighting *s);
  */
 void sighting_end(struct sighting *s, int64_t end);
 /*
+ * The exit code of a job that has ended, -1 = not known: 0 of one that did not
+ * complete only means that nobody has said it yet, or that JSON of 22.05 does
+ * not say it.
+ */
+int32_t sighting_exit(const struct sighting *s, int32_t code);
+/*
  * Has it ended without ever having run?  What was cancelled while it waited, after
  * a failed prolog had given it back, has the threads of that time still, but no
  * list of nodes, and ended when it began (20.11).  Its hosts are known.

@@ -276,6 +276,8 @@ row_finish(struct row *row)
 	    (s->job.n_hosts == 0 || s->job.key.start == 0);
 	if (s->state->phase != PHASE_ENDED)
 		s->job.exit_code = -1;
+	else
+		s->job.exit_code = sighting_exit(s, s->job.exit_code);
 	s->job.flags |= JOB_HAS_START;
 	if (row->how->opt_out_word != NULL && s->job.admin_comment != NULL &&
 	    strstr(s->job.admin_comment, row->how->opt_out_word) != NULL)

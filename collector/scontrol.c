@@ -47,6 +47,12 @@ sighting_end(struct sighting *s, int64_t end)
 		s->state = state_word((struct span){ "PENDING", 7 });
 }
 
+int32_t
+sighting_exit(const struct sighting *s, int32_t code)
+{
+	return code == 0 && s->state->end != END_COMPLETED ? -1 : code;
+}
+
 int
 sighting_never(const struct sighting *s)
 {
@@ -283,7 +289,7 @@ life_parse(struct span *s, struct sighting *out)
 	out->batch = span_is(token_value(s, " BatchFlag="), "1");
 	v = token_value(s, " ExitCode=");
 	if (out->state->phase == PHASE_ENDED)
-		job->exit_code = exit_status(v);
+		job->exit_code = sighting_exit(out, exit_status(v));
 	if (time_limit(token_value(s, " TimeLimit="), &job->walltime) == -1 ||
 	    job->walltime < 0)
 		job->walltime = 0;

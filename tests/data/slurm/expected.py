@@ -103,6 +103,13 @@ def memory(v, nodes):
     return megabytes(m.group(1)) if m else 0
 
 
+def exit_code(state, code, signal):
+    """as wait(2) has it; 0 of a job that did not complete is none"""
+    if state not in ENDED or (state != "COMPLETED" and code == signal == 0):
+        return -1
+    return code << 8 | signal
+
+
 def record(line):
     """One line, or None for a job that is no run or whose text leaves a doubt."""
     owners = re.findall(r" UserId=([^ ()]*)\(\d+\) GroupId=[^ ()]*\(\d+\) ", line)
@@ -132,7 +139,7 @@ def record(line):
                 h.get("ArrayTaskId", 0), h.get("HetJobId", 0), h.get("HetJobOffset", 0), sharing(v),
                 nodes, cpus.group(1) if cpus else v["NumCPUs"],
                 seen if seen else int(gpus.group(1)) if gpus else 0, seconds(v["TimeLimit"]),
-                memory(v, nodes), (code[0] << 8 | code[1]) if done else -1))
+                memory(v, nodes), exit_code(state, *code)))
     for host in sorted(at):
         text += " | " + " ".join([host, ranges(at[host][0]) or "-"] +
                                  ["%s-%d" % (host, i) for i in at[host][1]])

@@ -13,6 +13,12 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
+/*
+ * Seconds after a run was found (one poll after its start, at worst) in which
+ * its script is fetched; the submitter waits for it no longer than that.
+ */
+#define SCRIPT_LATE	15
+
 /* Runs of other clusters are sorted out when ours is known. */
 static void
 open_early(struct site *site, const struct run_key *key, int held)
@@ -48,7 +54,10 @@ open_of_spool(struct collector *c, const struct run_key *key, int held)
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
 		fatal("no memory");
-	run->flags |= OPEN_DETAILED | OPEN_SPOOLED;
+	run->flags |= OPEN_SPOOLED;
+	/* The script of a young one may have been under way when who asked died. */
+	if (key->start < now_wall() - c->set->poll - SCRIPT_LATE)
+		run->flags |= OPEN_DETAILED;
 	if (!held)
 		return;
 	run->flags |= OPEN_HELD;

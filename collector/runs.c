@@ -348,7 +348,8 @@ row_send(struct collector *c, struct sighting *s, struct open_run *run)
 		job->flags |= JOB_NEVER_RAN;
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
-		if (run == NULL || !(run->flags & OPEN_DETAILED))
+		if (run == NULL ||
+		    !(run->flags & (OPEN_DETAILED | OPEN_SPOOLED)))
 			message_set(job, no_threads);
 		if (send_record(c, job) == 0)
 			return ROW_FAILED;

@@ -236,6 +236,11 @@ slice_end(struct ledger *l)
 		}
 		return;
 	}
+	/* Those that slurmctld is asked for make room: then it comes again. */
+	if (l->range.kind == RANGE_POLL && l->left_out > 0) {
+		l->range.kind = RANGE_NONE;
+		return;
+	}
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
 	if (l->range.kind == RANGE_DAY || slurm_right_inherent(&c->slurm) ||
@@ -325,7 +330,7 @@ on_range_row(struct sighting *s, void *arg)
 		l->witnessed = 1;
 	asks_row(c->asks, s);
 	switch (l->range.kind == RANGE_BACKFILL ? run_past(c, s, l->look) :
-	    run_accounted(c, s, l->n_held < HELD_ROWS_MAX)) {
+	    run_accounted(c, s, 1)) {
 	case ROW_WANTS_DETAILS:
 		return ledger_keep(l, s);
 	case ROW_WANTS_STEPS:
@@ -346,6 +351,7 @@ slice_ask(struct ledger *l)
 
 	l->slice_to = r->at + l->slice < end ? r->at + l->slice : r->to;
 	l->clock = l->c->clock;
+	l->left_out = 0;
 	l->latest = 0;
 	l->witnessed = 0;
 	witness_begin(l);

@@ -6,8 +6,9 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
-/* Rows kept until slurmctld was asked for their resources: half a MiB. */
-#define HELD_ROWS_MAX	1000
+/* Rows kept until slurmctld was asked for their resources: some 8 MiB; what is
+ * more is asked for again. */
+#define HELD_ROWS_MAX	8192
 /* Rows kept until their steps were asked for; more of them come again. */
 #define DOUBTS_MAX	256
 
@@ -67,6 +68,8 @@ struct ledger {
 	char		*ids;		/* owned: their list */
 	struct sighting	*held[HELD_ROWS_MAX];	/* owned */
 	unsigned	 n_held;
+	struct idmap	 held_runs;	/* run_number() of each */
+	unsigned	 left_out;	/* rows of this answer for want of room */
 	struct sighting	*doubts[DOUBTS_MAX];	/* owned: did they run? */
 	unsigned	 n_doubts;
 	unsigned	 n_doubting;	/* of these, asked about just now */

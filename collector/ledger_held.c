@@ -12,16 +12,24 @@
 int
 ledger_keep(struct ledger *l, struct sighting *s)
 {
+	uint64_t number = run_number(s->job.key.job, s->job.key.start);
 	struct sighting *copy;
-	unsigned i;
+	int added;
 
+	if (number == 0)	/* of no run that could be told apart */
+		return run_accounted(l->c, s, 0) == ROW_FAILED ? -1 : 0;
 	/* The last day again, or the lag, may bring it twice. */
-	for (i = 0; i < l->n_held; i++)
-		if (run_key_equal(&l->held[i]->job.key, &s->job.key))
-			return 0;
+	if (idmap_get(&l->held_runs, number) != NULL)
+		return 0;
+	if (l->n_held == HELD_ROWS_MAX) {
+		l->left_out++;
+		return 0;
+	}
 	copy = malloc(sizeof(*copy));
-	if (copy == NULL)
+	if (copy == NULL || idmap_put(&l->held_runs, number, &added) == NULL) {
+		free(copy);
 		return -1;
+	}
 	*copy = *s;
 	sighting_init(s);
 	l->held[l->n_held++] = copy;
@@ -46,10 +54,12 @@ void
 ledger_details_done(struct ledger *l, const struct details *d)
 {
 	struct sighting *s;
+	uint64_t number;
 	unsigned i, n = 0;
 
 	for (i = 0; i < l->n_held; i++) {
 		s = l->held[i];
+		number = run_number(s->job.key.job, s->job.key.start);
 		switch (details_verdict(d, s->job.key.job)) {
 		case DETAIL_UNSEEN:
 		case DETAIL_LATER:
@@ -63,6 +73,7 @@ ledger_details_done(struct ledger *l, const struct details *d)
 			l->held[n++] = s;
 			continue;
 		}
+		idmap_remove(&l->held_runs, number);
 		sighting_clear(s);
 		free(s);
 	}

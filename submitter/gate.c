@@ -20,7 +20,7 @@
 #define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
 #define CLUSTERS_TRIES	3	/* while the probe is answered; then it goes without */
 
-#define PROBE_EVERY	30000	/* ms between probes for a new connection's sake */
+#define PROBE_EVERY	2000	/* ms between probes for a new connection's sake */
 
 /* Before 1.4 a tag's scope is unknown, before 1.5 shared: the first counts. */
 static const char probe_body[] =
@@ -114,14 +114,27 @@ gate_down(struct gate *g, enum gate_state state, int64_t wait)
 		submitter_after(g->timer, wait);
 }
 
+/* It answers, but is it the same one?  Asked now, or by the timer soon. */
+static void
+doubt_settle(struct gate *g)
+{
+	int64_t wait = g->probed + PROBE_EVERY - spool_now(g->s->spool);
+
+	if (!g->doubt || g->asking || g->s->backend_pinned)
+		return;
+	if (wait <= 0)
+		probe_send(g);
+	else if (!evtimer_pending(g->timer, NULL))
+		submitter_after(g->timer, wait);
+}
+
 static void
 gate_good(struct gate *g)
 {
 	g->failures = 0;
 	g->probes = 0;
 	if (g->state == GATE_OPEN) {
-		if (g->doubt && !g->asking && !g->s->backend_pinned)
-			probe_send(g);
+		doubt_settle(g);
 		return;
 	}
 	g->state = GATE_OPEN;
@@ -145,8 +158,7 @@ gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
 	if (g->state == GATE_SHUT)
 		return;
 	/* A new connection may reach what was put in its place meanwhile. */
-	if (v->outcome == OUT_AWAY || (v->fresh &&
-	    spool_now(g->s->spool) - g->probed > PROBE_EVERY))
+	if (v->outcome == OUT_AWAY || v->fresh)
 		g->doubt = 1;
 	switch (v->outcome) {
 	case OUT_STOP_LINE:
@@ -344,8 +356,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (g->state != GATE_SHUT && g->state != GATE_OPEN &&
-	    g->state != GATE_HALF)
+	if (g->state == GATE_OPEN)
+		doubt_settle(g);
+	else if (g->state != GATE_SHUT && g->state != GATE_HALF)
 		probe_send(g);
 }
 

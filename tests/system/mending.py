@@ -434,8 +434,8 @@ def upgrade():
         c.soon("exchanged for %s: what waited arrives" % os.path.basename(version),
                lambda: all(is_as(b, r) for r in waiting), 60,
                lambda: [r.key() for r in waiting if not is_as(b, r)][:5])
-        c.true("it is known as %s" % words, s.status()["backend_version"] == words,
-               s.status()["backend_version"])
+        c.soon("it is known as %s" % words, lambda: s.status()["backend_version"] == words, 20,
+               lambda: s.status()["backend_version"])
         ended = across[:5]
         across = across[5:] + waiting[:10]
         s.tell(*[r.ended(60, "END_NODE_FAIL") for r in ended])

@@ -182,14 +182,18 @@ line_keep(struct details *d, struct result *r, struct span line)
 	d->held += line.n;
 }
 
-/* A job that nobody asked for: is it a run that ended unseen? */
+/*
+ * A job that nobody asked for: is it a run that ended unseen?  Accounting knows
+ * of those beyond doubt, and then they are asked for: this line may be a part of
+ * somebody's job name, with the id of a job that slurmctld has forgotten.
+ */
 static int
 is_worth_reading(struct details *d, uint64_t job, struct span line)
 {
 	struct open_run *run;
 	size_t at = 0;
 
-	if (!d->all || d->held > HELD_MAX / 2 ||
+	if (!d->all || d->c->slurm.accounting || d->held > HELD_MAX / 2 ||
 	    token_find(line, " JobState=PENDING ") != NULL)
 		return 0;
 	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)

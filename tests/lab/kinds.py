@@ -175,8 +175,7 @@ def accounting(folder):
     text = truth.ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + sep, "-S",
                      "now-1day", "-E", "now+1day", "-o", ",".join(FIELDS))
     rows = []
-    for line in text.split("\n"):
-        f = dict(zip(FIELDS, line.split(sep)))
+    for f in truth.rows(text, FIELDS):
         if f.get("Start", "").isdigit() and f["NodeList"] not in ("", "None assigned"):
             rows.append(f)
     rows.sort(key=lambda f: (int(f["JobIDRaw"]), int(f["Submit"]), int(f["Start"])))

@@ -260,10 +260,16 @@ def got_resources(job):
 
 # --- the comparison -----------------------------------------------------------
 
+# before 1.5 cc-backend had a number for it
+EXCLUSIVE = {0: "multi_user", 1: "none", 2: "single_user"}
+
+
 def differences(want, job, elapsed, short, scripts=True):
     """Texts, one for each field that is wrong."""
     out = []
     got = dict(job)
+    if "shared" not in got and "exclusive" in got:
+        got["shared"] = EXCLUSIVE.get(got["exclusive"])
     got["hosts"] = sorted(r["hostname"] for r in job.get("resources") or [])
     message = (job.get("metaData") or {}).get("message", "")
     late = elapsed < short

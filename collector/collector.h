@@ -375,6 +375,16 @@ void asks_accounted(struct asks *a, uint64_t job, int witnessed);
 /* A new submitter asks anew. */
 void asks_forget(struct asks *a);
 
+/* active.c: does the controller beside us work? (activeOnly) */
+
+struct active;
+
+struct active *active_new(struct site *site);
+void active_kick(struct active *a);
+/* A new submitter has to be told. */
+void active_peer(struct active *a);
+void active_status(struct active *a, uint64_t request);
+
 /* survey.c: what Slurm has now, on request */
 
 struct survey;
@@ -536,6 +546,7 @@ struct site {
 	int		 lastrun;	/* -1, or the descriptor */
 	struct event	*kick_timer;
 	struct survey	*survey;
+	struct active	*active;
 	struct run_key	 skips[SKIPS_MAX];
 	unsigned	 n_skips;
 };

@@ -38,7 +38,7 @@ collector_collector_SOURCES = \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
 	collector/ledger_ids.c collector/ledger_json.c \
 	collector/ledger_held.c collector/ledger_steps.c collector/witness.c collector/events.c collector/asks.c \
-	collector/survey.c \
+	collector/survey.c collector/active.c \
 	collector/right.c collector/startup.c \
 	collector/script.c collector/held.c collector/nodes.c collector/plan.c \
 	collector/resume.c collector/site.c \

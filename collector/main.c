@@ -19,7 +19,8 @@ on_init(struct worker *w)
 
 	site_init(site, w);
 	site->survey = survey_new(site);
-	if (site->survey == NULL)
+	site->active = active_new(site);
+	if (site->survey == NULL || site->active == NULL)
 		fatal("no memory");
 }
 
@@ -122,6 +123,7 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 	if (peer == ROLE_SUBMITTER) {
 		out_peer(site->out, ch);
 		resume_unsynced(site);
+		active_peer(site->active);
 	}
 	for (i = 0; i < site->n; i++) {
 		if (peer == ROLE_SUBMITTER) {

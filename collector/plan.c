@@ -123,6 +123,8 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	memory_trim(site);
 	for (i = 0; i < site->n && !site->w->stopping; i++)
 		cluster_tick(site->clusters[i]);
+	if (!site->w->stopping && site->synced)
+		active_kick(site->active);
 }
 
 void

@@ -125,6 +125,7 @@ status_rows(struct site *site, uint64_t request)
 
 	for (i = 0; i < site->n; i++)
 		cluster_rows(site->clusters[i], request);
+	active_status(site->active, request);
 	worker_status(w, request, "commands_total", "%llu",
 	    (unsigned long long)runner_total(site->runner));
 	worker_status(w, request, "commands_running", "%u",

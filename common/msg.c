@@ -75,6 +75,7 @@ static const struct msg_rule {
 	[MSG_ASK] = { "ask", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS, false },
 	[MSG_SYNC] = { "sync", BIT(SUBMITTER), BIT(COLLECTOR), 24, 20 + NAME,
 	    false },
+	[MSG_ACTIVE] = { "active", BIT(COLLECTOR), BIT(SUBMITTER), 2, 2, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 };
 

@@ -64,6 +64,7 @@ enum msg_type {
 	MSG_ASK,	/* str cluster, u64 ask, run keys: what is known of these */
 	MSG_SYNC,	/* u32 SYNC_ bits, str cluster, i64 from, i64 to; see below */
 	MSG_FLOW,	/* u8: 1 = hold back, 0 = go on */
+	MSG_ACTIVE,	/* u8: 1 = the controller beside us works, u8 its rank from 0 */
 	MSG__COUNT
 };
 

@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "submitter/relay_int.h"
+#include "submitter/standby.h"
 
 #define FAILURES_MAX	3	/* good answers lacking in a row: it is down */
 #define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
@@ -64,6 +65,8 @@ probe_wait(struct gate *g)
 unsigned
 gate_width(const struct gate *g)
 {
+	if (standby_holds(g->s->standby))
+		return 0;
 	if (g->state == GATE_OPEN)
 		return REST_IN_FLIGHT;
 	return g->state == GATE_HALF ? 1 : 0;

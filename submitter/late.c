@@ -101,7 +101,7 @@ late_send(struct late *l, const struct spool_late *late)
 	req.body = &body;
 	l->id = late->id;
 	l->tries = late->tries;
-	rc = wr_end(&body) == 0 ? rest_send(l->s->rest, &req) : -1;
+	rc = wr_end(&body) == 0 && relay_open(l->s->relay) ? rest_send(l->s->rest, &req) : -1;
 	wr_clear(&body);
 	return rc;
 }

@@ -87,6 +87,9 @@ librelay_a_SOURCES = \
 libspool_a_SOURCES += submitter/spool_job.c
 librelay_a_SOURCES += submitter/sync.c submitter/sync.h submitter/verbs_spool.c
 
+# Two controllers.
+librelay_a_SOURCES += submitter/standby.c submitter/standby.h
+
 # Past ranges.
 librelay_a_SOURCES += submitter/backfill.c submitter/backfill.h \
 	submitter/backfill_int.h submitter/backfill_hold.c \

@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "submitter/backfill.h"
 #include "submitter/rest_int.h"
+#include "submitter/standby.h"
 #include "submitter/submitter.h"
 #include "submitter/sync.h"
 
@@ -129,6 +130,7 @@ policy_set(struct submitter *s)
 	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
 		p->to[DEST_REST] = 1;
 	p->commit_seen = s->backend == BACKEND_1_5;
+	p->fresh = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
 	    "last") == 0;
@@ -179,6 +181,7 @@ conf_swap(struct submitter *s)
 	s->next_rest = NULL;
 	version_pin(s);
 	policy_set(s);
+	standby_conf(s->standby);
 	relay_nats_use(s, s->next_nats);
 	s->next_nats = NULL;
 }
@@ -276,12 +279,14 @@ on_start(struct worker *w)
 	s->resync = resync_new(s);
 	s->sync = sync_new(s);
 	s->backfill = backfill_new(s);
+	s->standby = standby_new(s);
 	s->nodes = nodes_new(s);
 	s->late = late_new(s);
 	s->age = submitter_timer(s, on_age, s);
 	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
 	    s->ask == NULL || s->denial == NULL || s->resync == NULL ||
-	    s->sync == NULL || s->backfill == NULL || s->nodes == NULL ||
+	    s->sync == NULL || s->backfill == NULL || s->standby == NULL ||
+	    s->nodes == NULL ||
 	    s->late == NULL ||
 	    s->age == NULL)
 		fatalx("out of memory");
@@ -348,7 +353,10 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		close(fd);
 	if (s->backlog == NULL)
 		channel_broken(c, "too early");
-	else if (h->type == MSG_NODES)
+	else if (h->type == MSG_ACTIVE) {
+		if (standby_frame(s->standby, r) == -1)
+			channel_broken(c, "active");
+	} else if (h->type == MSG_NODES)
 		nodes_frame(s->nodes, c, r);
 	else
 		backlog_frame(s->backlog, h, r);

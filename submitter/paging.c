@@ -97,7 +97,7 @@ paging_start(struct paging *p, struct submitter *s, const char *cluster,
 {
 	char name[3 * CLUSTER_MAX + 8], span[64] = "";
 
-	if (p->busy || !relay_open(s->relay))
+	if (p->busy || !relay_reaches(s->relay))
 		return -1;
 	p->s = s;
 	p->page = 1;

@@ -38,6 +38,12 @@ static const struct form {
 };
 
 int
+relay_reaches(const struct relay *r)
+{
+	return r->gate.state == GATE_OPEN || r->gate.state == GATE_HALF;
+}
+
+int
 relay_open(const struct relay *r)
 {
 	return gate_width(&r->gate) > 0;

@@ -14,6 +14,7 @@
 
 #include "common/log.h"
 #include "submitter/relay_int.h"
+#include "submitter/standby.h"
 
 #define NATS_PAGE	32	/* rows of one lease */
 #define NATS_WIDTH	128	/* messages under way; the broker confirms in bulk */
@@ -209,7 +210,8 @@ on_run(evutil_socket_t fd, short what, void *arg)
 			r->nats_lost = 0;
 		backlog_touch(s->backlog);
 	}
-	if (s->nats == NULL || !nats_is_up(s->nats) || r->nats_lost ||
+	if (s->nats == NULL || standby_holds(s->standby) ||
+	    !nats_is_up(s->nats) || r->nats_lost ||
 	    backlog_stuck(s->backlog))
 		return;
 	while (r->nats_in_flight < NATS_WIDTH && page_send(r) > 0)

@@ -14,6 +14,7 @@
 #include "common/crash.h"
 #include "common/log.h"
 #include "submitter/paging.h"
+#include "submitter/standby.h"
 #include "submitter/submitter.h"
 
 #define WAIT_FIRST	2000	/* ms from a waiting stop to the first listing */
@@ -32,6 +33,8 @@ struct seen {
 	unsigned	 cluster;	/* the n-th, in a round */
 	unsigned	 promoted;	/* in this round */
 	int		 failed;	/* a listing of this round did */
+	int		 running;	/* this listing is of running jobs alone */
+	int		 only_running;	/* the next one is */
 	int64_t		 longest;	/* ms from a start's taking to its being seen */
 };
 
@@ -69,7 +72,7 @@ seen_kick(struct seen *n)
 	if (waiting(n, PHASE_ASK) + waiting(n, PHASE_COMPARE) > 0)
 		ask_kick(n->s->ask);
 	if (waiting(n, PHASE_WAIT) > 0)
-		arm(n, n->wait);
+		arm(n, n->wait + standby_later(n->s->standby));
 	else if (waiting(n, PHASE_OPEN) > 0)
 		arm(n, idle > IDLE_MIN ? idle : idle > 0 ? idle : IDLE_MIN);
 }
@@ -101,8 +104,16 @@ on_row(const struct listed *row, void *arg)
 	struct seen *n = arg;
 	struct spool_run run;
 
-	if (spool_find(n->s->spool, &row->key, &run) == 1)
+	if (spool_find(n->s->spool, &row->key, &run) != 1)
+		return;
+	if (n->running || strcmp(row->state, "running") == 0)
 		seen_row(n, &run, n->paging.asked);
+	else if (run.phase[DEST_REST] == PHASE_WAIT) {
+		/* The other side was first. */
+		run.phase[DEST_REST] = PHASE_DONE;
+		spool_save(n->s->spool, &run);
+		backlog_touch(n->s->backlog);
+	}
 }
 
 /* Taken long ago and never shown: the start is due again, as it was. */
@@ -193,8 +204,11 @@ round_next(struct seen *n)
 		if (!span_of(n, name.cluster, &from, &to))
 			continue;
 		CRASH_POINT("seen-ask");
-		if (paging_start(&n->paging, n->s, name.cluster, 1, from, to,
-		    on_row, on_listed, n) == 0)
+		/* Where others send as well, what is stopped counts too. */
+		n->running = !spool_policy(n->s->spool)->fresh ||
+		    n->only_running;
+		if (paging_start(&n->paging, n->s, name.cluster, n->running,
+		    from, to, on_row, on_listed, n) == 0)
 			return;
 		n->failed = 1;
 	}
@@ -206,6 +220,8 @@ on_listed(const struct verdict *v, void *arg)
 {
 	struct seen *n = arg;
 
+	/* A damaged row spoils a page of stopped jobs, but of no running ones. */
+	n->only_running = v->outcome == OUT_RETRY && !n->only_running;
 	if (v->outcome != OUT_DONE) {
 		n->failed = 1;
 		relay_told(n->s->relay, v);

@@ -107,6 +107,7 @@ enum spool_put {
 struct spool_policy {
 	int	 to[DEST__COUNT];	/* destinations in use */
 	int	 commit_seen;		/* 1: a stop waits until the start was seen */
+	int	 fresh;		/* 1: each stop waits until the run is seen running */
 	int64_t	 nats_gap;		/* ms between start and stop; 0 = none */
 	int64_t	 more_wait;		/* ms a start waits for its script */
 	int	 last_requeued;		/* runs requeued soon make way (requeuedRuns) */

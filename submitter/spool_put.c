@@ -191,7 +191,7 @@ phase_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 		    run->since[dest] + gap : DUE_NOW;
 		break;
 	case PHASE_SEEN:
-		run->phase[dest] = PHASE_STOP;
+		run->phase[dest] = sp->policy.fresh ? PHASE_WAIT : PHASE_STOP;
 		run->tries[dest] = 0;
 		run->due[dest] = DUE_NOW;
 		break;

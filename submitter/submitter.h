@@ -26,6 +26,7 @@ struct denial;
 struct relay;
 struct resync;
 struct seen;
+struct standby;
 struct sync;
 struct nodes;
 struct late;
@@ -65,6 +66,7 @@ struct submitter {
 	struct resync	*resync;
 	struct sync	*sync;
 	struct backfill	*backfill;
+	struct standby	*standby;
 	struct nodes	*nodes;
 	struct late	*late;
 	struct event	*age;		/* of tombstones */
@@ -132,6 +134,8 @@ void relay_conf(struct relay *r);
 void relay_kick(struct relay *r);
 /* 1 when requests may go out. */
 int relay_open(const struct relay *r);
+/* 1 when cc-backend answers, so that it can be listed. */
+int relay_reaches(const struct relay *r);
 /* An answer to someone else's request told that too. */
 void relay_told(struct relay *r, const struct verdict *v);
 /* The start of this run is known to be taken: the row moves on and is saved. */

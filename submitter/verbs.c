@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "submitter/backfill.h"
+#include "submitter/standby.h"
 #include "submitter/submitter.h"
 #include "submitter/sync.h"
 
@@ -115,6 +116,7 @@ on_status(struct submitter *s, uint64_t request)
 	}
 	resync_status(s->resync, request);
 	backfill_status(s->backfill, request);
+	standby_status(s->standby, request);
 	denial_status(s->denial, request);
 	if (spool_failed(s->spool))
 		worker_status(s->w, request, "spool_error", "%s",

@@ -55,6 +55,17 @@ check_rest(struct conf_parse *p, int has_token)
 	const char *name = name_of(CONF_CC_REST_URL);
 	char host[256];
 
+	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
+	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, host,
+	    sizeof(host)) == 1)
+		conf_wrong(p, name_of(CONF_ACTIVE_ONLY), NULL, "is for one "
+		    "cluster and its two controllers, but `clusters` has "
+		    "several");
+	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
+	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
+		conf_wrong(p, name_of(CONF_ACTIVE_ONLY), NULL, "needs "
+		    "ccRestSubmitJobs: NATS cannot be asked what the other "
+		    "side has sent");
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
 		if (!is_set(p, CONF_NATS_SERVER))
 			conf_odd(p, name_of(CONF_CC_REST_SUBMIT), NULL,

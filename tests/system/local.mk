@@ -49,6 +49,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/425-sync.sh \
 	tests/system/427-backfill.sh \
 	tests/system/500-slurmctld.sh \
+	tests/system/505-two-controllers.sh \
 	tests/system/510-slurmdbd.sh \
 	tests/system/515-no-slurmdbd.sh \
 	tests/system/520-munge.sh \

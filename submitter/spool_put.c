@@ -262,7 +262,9 @@ phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 		if (!(job->flags & JOB_MORE) && spool_is_start(run->phase[d]) &&
 		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
 			run->due[d] = DUE_NOW;
-		if ((job->flags & JOB_OPTED_OUT) && !(run->flags & RUN_SENT) &&
+		/* What one of them has got is no reason for the other. */
+		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
+		    (d == DEST_REST ? RUN_BEGUN : RUN_SENT)) &&
 		    spool_is_start(run->phase[d]))
 			run->phase[d] = PHASE_NONE;
 	}

@@ -35,6 +35,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/336-told-later.sh \
 	tests/system/337-readings.sh \
 	tests/system/340-order.sh \
+	tests/system/345-opt-out.sh \
 	tests/system/360-real-backend.sh \
 	tests/system/350-prolog-fails.sh \
 	tests/system/351-requeue.sh \

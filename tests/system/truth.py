@@ -134,7 +134,9 @@ def parse_scontrol(line):
 
 
 def seen_runs(folder):
-    """What scontrol showed of each run; while it ran counts most."""
+    """What scontrol showed of each run: while it ran counts most, and the last
+    word of the prolog more than the first, for slurmctld takes an allocation
+    back now and then and gives another in the same second."""
     seen = {}
     for name in ("prolog", "watch"):
         try:
@@ -147,10 +149,10 @@ def seen_runs(folder):
                 if got is None:
                     continue
                 key, what = got
-                old = seen.get(key)
-                if old is None or (what.running and not old.running):
-                    seen[key] = what
-    return seen
+                rank = 2 if " JobState=RUNNING " in line else 1 if what.running else 0
+                if key not in seen or rank >= seen[key][0]:
+                    seen[key] = rank, what
+    return {key: what for key, (_, what) in seen.items()}
 
 
 def watch(folder):

@@ -138,6 +138,7 @@ on_end(const struct command_end *end, void *arg)
 int
 steps_ask(struct ledger *l)
 {
+	static const char delimiter[] = "--delimiter=" STEP_DELIMITER;
 	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
 	    .on_output = on_output, .on_end = on_end, .arg = l };
 	size_t len = 0;
@@ -155,8 +156,8 @@ steps_ask(struct ledger *l)
 	l->n_doubting = l->n_doubts;
 	lines_clear(&l->lines);
 	memcpy(ask.args, ((const char *[]){ "-D", "-a", "-P", "-n",
-	    "--delimiter=" STEP_DELIMITER, "-o", STEP_FIELDS, "-j", l->ids,
-	    NULL }), 10 * sizeof(ask.args[0]));
+	    delimiter, "-o", STEP_FIELDS, "-j", l->ids, NULL }),
+	    10 * sizeof(ask.args[0]));
 	l->cmd = ask_start(l->c, &ask);
 	return 1;
 }

@@ -279,8 +279,8 @@ def reserve():
             told += more
             s.tell(*more, wait=0)
             s.is_stored(0.5)
-        f.well()
         os.unlink(where + "/filler")
+        f.well()
         c.soon("room again, said once: all is stored", lambda: s.flow == 0 and s.is_stored(0.1) and
                s.logged("has room again") == 1, 30, s.status)
         whole_soon("and arrives", f, told, 60)

@@ -126,5 +126,7 @@ int steps_ask(struct ledger *l);
 
 /* Takes s; 0, or -1 on memory. */
 int ledger_keep(struct ledger *l, struct sighting *s);
+/* Whether a row of this run waits for slurmctld's answer. */
+int ledger_holds(struct ledger *l, const struct run_key *key);
 
 #endif

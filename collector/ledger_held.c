@@ -36,6 +36,13 @@ ledger_keep(struct ledger *l, struct sighting *s)
 	return 0;
 }
 
+int
+ledger_holds(struct ledger *l, const struct run_key *key)
+{
+	return idmap_get(&l->held_runs, run_number(key->job, key->start)) !=
+	    NULL;
+}
+
 void
 ledger_details_wanted(struct ledger *l, struct details *d)
 {

@@ -141,7 +141,8 @@ on_row(struct sighting *s, void *arg)
 	}
 	if (s->state->phase == PHASE_ENDED && asked != NULL)
 		*asked |= ASKED_ENDED;
-	if (is_history(c, s))
+	/* A row that waits for slurmctld's word on its threads goes then. */
+	if (is_history(c, s) || ledger_holds(l, &s->job.key))
 		return 0;
 	if (run_accounted(c, s, 0) == ROW_WANTS_STEPS)
 		return steps_keep(l, s);

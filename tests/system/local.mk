@@ -81,7 +81,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/hostile.py \
 	tests/system/jobs.sh \
 	tests/system/lib.py \
-	tests/system/lib.sh \
+	tests/system/later.c tests/system/lib.sh \
 	tests/system/mending.py \
 	tests/system/many.sh \
 	tests/system/nats.py \

@@ -517,11 +517,11 @@ test_sisters(void)
 	b = put(7, 2000, 2100);
 	a = put(7, 1000, 1500);
 	open_gate();
-	turn(200, 2);
+	turn(1000, 2);
 	CHECK_INT(n_sent, 1);
 	CHECK_INT(phase_of(b), PHASE_BEHIND);
 	answer(0, 201, "{}");
-	turn(300, 1);
+	turn(3000, 1);
 	CHECK_INT(n_sent, 1);
 	CHECK(strstr(sent[0].body, "2000") != NULL);
 	CHECK_INT(phase_of(a), PHASE_WAIT);

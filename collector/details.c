@@ -230,16 +230,32 @@ record_take(struct details *d, uint64_t job, struct span line)
 	sighting_clear(&s);
 }
 
+static void
+doubt(struct details *d, uint64_t job)
+{
+	struct result *r = details_result(d, job);
+
+	if (r != NULL)
+		details_result_drop(r, DETAIL_AMBIGUOUS);
+}
+
 static int
 on_line(struct span line, void *arg)
 {
 	struct details *d = arg;
 	uint64_t job = scontrol_id(line);
-	struct result *r;
 	int added;
 
-	if (job == 0)
+	if (job == 0) {
+		/*
+		 * A user's text has a newline in it, and what came before may
+		 * be a whole record in a job's name: its real one is here.
+		 */
+		if (line.n > 0)
+			doubt(d, d->last);
 		return 0;
+	}
+	d->last = job;
 	if (idmap_put(&d->seen, job, &added) == NULL)
 		return -1;
 	if (added) {
@@ -247,9 +263,7 @@ on_line(struct span line, void *arg)
 		return 0;
 	}
 	/* Twice in one answer: one of them is a user's text. */
-	r = details_result(d, job);
-	if (r != NULL)
-		details_result_drop(r, DETAIL_AMBIGUOUS);
+	doubt(d, job);
 	return 0;
 }
 
@@ -364,6 +378,7 @@ ask_one(struct details *d, uint64_t job)
 
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
 	idmap_clear(&d->seen);
+	d->last = 0;
 	lines_clear(&d->lines);
 	if (details_json_begin(d)) {
 		ask.cmd = CMD_SQUEUE;
@@ -519,6 +534,7 @@ details_start(struct details *d, int all)
 	d->shapes_missing = 0;
 	d->at = 0;
 	d->held = 0;
+	d->last = 0;
 	lines_clear(&d->lines);
 	idmap_clear(&d->seen);
 	if (all)

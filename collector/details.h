@@ -29,6 +29,7 @@ struct details {
 	struct command	*cmd;
 	struct idmap	 index;		/* job -> place in results, plus one */
 	struct idmap	 seen;		/* every job of the answer */
+	uint64_t	 last;		/* the job of the line before; 0 = none */
 	struct result	*results;	/* owned */
 	size_t		 n;
 	size_t		 cap;

@@ -12,21 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "collector/collector.h"
-
-#define CONTROLLERS_MAX	16	/* SlurmctldHost lines; Slurm has no more */
 
 struct active {
 	struct site	*site;
 	struct command	*cmd;
 	struct lines	 lines;
 	int64_t		 next;		/* monotonic ms */
-	/* of the answer being read */
-	unsigned	 n;
-	int		 first_up;	/* -1 = none */
-	int		 ours;		/* -1 = none is beside us */
+	struct controllers seen;	/* in the answer that is being read */
 	/* of the last whole one */
 	int		 known;
 	int		 is_active;
@@ -36,40 +30,15 @@ struct active {
 	struct log_limit said;
 };
 
-/* Up to the first dot, as Slurm compares them. */
-static int
-same_host(struct span a, const char *b)
-{
-	size_t n = strcspn(b, ".");
-	const char *dot = memchr(a.p, '.', a.n);
-
-	if (dot != NULL)
-		a.n = (size_t)(dot - a.p);
-	return a.n == n && strncasecmp(a.p, b, n) == 0;
-}
-
-/* "Slurmctld(backup1) at HOST is UP" */
 static int
 on_line(struct span line, void *arg)
 {
 	struct active *a = arg;
 	struct utsname me;
-	struct span host;
-	const char *at, *is;
 
-	if ((at = token_find(line, " at ")) == NULL ||
-	    token_find(line, "Slurmctld(") != line.p)
-		return 0;
-	host = span_from(line, at + 4);
-	if ((is = token_find(host, " is ")) == NULL ||
-	    a->n == CONTROLLERS_MAX)
-		return 0;
-	host.n = (size_t)(is - host.p);
-	if (uname(&me) == 0 && same_host(host, me.nodename))
-		a->ours = (int)a->n;
-	if (a->first_up == -1 && strncmp(is, " is UP", 6) == 0)
-		a->first_up = (int)a->n;
-	a->n++;
+	if (uname(&me) == -1)
+		me.nodename[0] = '\0';
+	controllers_line(&a->seen, me.nodename, line);
 	return 0;
 }
 
@@ -101,25 +70,27 @@ static void
 judge(struct active *a)
 {
 	const struct health *ctld = &a->site->clusters[0]->ctld;
-	int first = a->ours != -1 && a->first_up == a->ours, now = first;
+	const struct controllers *seen = &a->seen;
+	int first = seen->ours != -1 && seen->first_up == seen->ours;
+	int now = first;
 	unsigned held;
 
-	if (a->ours == -1 && log_allowed(&a->said, &held))
+	if (seen->ours == -1 && log_allowed(&a->said, &held))
 		log_errorx("activeOnly: this host is none of Slurm's "
 		    "controllers, so nothing is sent from here");
 	if (!first)
 		a->first_since = 0;
 	else if (a->first_since == 0)
 		a->first_since = now_wall();
-	if (now && a->ours > 0 && !(a->known && a->is_active))
+	if (now && seen->ours > 0 && !(a->known && a->is_active))
 		now = !ctld->away && ctld->answered >= a->first_since;
 	snprintf(a->text, sizeof(a->text), "%s of %u controllers beside us, "
-	    "%s", a->ours == -1 ? "none" : a->ours == 0 ? "the first" :
-	    "a backup", a->n, now ? "it works" : "another one works");
+	    "%s", seen->ours == -1 ? "none" : seen->ours == 0 ?
+	    "the first" : "a backup", seen->n, now ? "it works" : "another one works");
 	if (!a->known || now != a->is_active) {
 		a->known = 1;
 		a->is_active = now;
-		a->rank = a->ours > 0 ? (unsigned)a->ours : 0;
+		a->rank = seen->ours > 0 ? (unsigned)seen->ours : 0;
 		say(a);
 	}
 }
@@ -134,7 +105,7 @@ on_end(const struct command_end *end, void *arg)
 	a->cmd = NULL;
 	lines_end(&a->lines, on_line, a);
 	/* None is up, or we cannot ask: it stays as it was. */
-	if (a->n > 0 && a->first_up != -1)
+	if (a->seen.n > 0 && a->seen.first_up != -1)
 		judge(a);
 	lines_clear(&a->lines);
 }
@@ -153,8 +124,7 @@ active_kick(struct active *a)
 	if (a->cmd != NULL || now_ms() < a->next || c->set == NULL)
 		return;
 	a->next = now_ms() + c->set->poll * 1000;
-	a->n = 0;
-	a->first_up = a->ours = -1;
+	a->seen = (struct controllers){ .first_up = -1, .ours = -1 };
 	lines_clear(&a->lines);
 	a->cmd = ask_start(c, &ask);
 }

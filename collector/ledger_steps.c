@@ -14,9 +14,6 @@
 #include "collector/ledger.h"
 
 #define IDS_BYTES	(DOUBTS_MAX * 12)	/* ten digits each */
-#define STEP_FIELDS	"JobIDRaw,Start,End,ExitCode"
-#define N_STEP_FIELDS	4
-#define STEP_DELIMITER	"||||"	/* no user's word is in these fields */
 
 int
 steps_waiting(const struct ledger *l, uint64_t job)
@@ -49,32 +46,20 @@ steps_keep(struct ledger *l, struct sighting *s)
 	return 0;
 }
 
-/* A step of this job that began and ended in the run's time, and has a status. */
+/* A step that began and ended in a run's time, and has a status: that one ran. */
 static int
 on_line(struct span line, void *arg)
 {
 	struct ledger *l = arg;
-	struct span f[N_STEP_FIELDS + 1], id;
-	int64_t start, end;
-	const char *dot;
-	uint64_t job;
+	struct job_step step;
 	unsigned i;
 
-	if (delimiter_split(line, STEP_DELIMITER, f, N_STEP_FIELDS) !=
-	    N_STEP_FIELDS)
-		return 0;
-	id = f[0];
-	dot = id.n > 0 ? memchr(id.p, '.', id.n) : NULL;
-	if (dot == NULL || f[3].n == 0)
-		return 0;
-	id.n = (size_t)(dot - id.p);
-	if (number_u64(id, &job) == -1 || time_point(f[1], &start) == -1 ||
-	    time_point(f[2], &end) == -1)
+	if (step_row(line, &step) == -1)
 		return 0;
 	for (i = 0; i < l->n_doubting; i++)
-		if (l->doubts[i]->job.key.job == job &&
-		    start >= l->doubts[i]->job.key.start &&
-		    end <= l->doubts[i]->job.end)
+		if (l->doubts[i]->job.key.job == step.job &&
+		    step.start >= l->doubts[i]->job.key.start &&
+		    step.end <= l->doubts[i]->job.end)
 			l->doubts[i]->ran = RAN_YES;
 	return 0;
 }

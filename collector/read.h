@@ -283,9 +283,9 @@ enum record_verdict scontrol_record(struct span text, struct span name,
 enum record_verdict scontrol_resources(struct span s,
     const struct reading *how, struct sighting *out);
 
-/* words.c: short answers, a line at a time */
+/* words.c: short answers, a line at a time; what a line does not say stays as it was */
 
-/* sdiag's: what no line says stays as it was. */
+/* sdiag's. */
 struct sdiag {
 	int64_t		 clock;		/* slurmctld's */
 	int64_t		 queue;		/* its messages left for slurmdbd */
@@ -298,6 +298,29 @@ struct admin {
 	int		 operator;	/* and it may see all jobs */
 };
 void admin_line(struct admin *a, const char *user, struct span line);
+
+#define CONTROLLERS_MAX	16	/* SlurmctldHost lines; Slurm has no more */
+
+/* `scontrol ping`: begins with none of them (first_up and ours -1). */
+struct controllers {
+	unsigned	 n;
+	int		 first_up;	/* of those that work */
+	int		 ours;		/* on this host */
+};
+void controllers_line(struct controllers *c, const char *host,
+    struct span line);
+
+/* sacct's rows of steps, in which no byte is a user's. */
+#define STEP_FIELDS	"JobIDRaw,Start,End,ExitCode"
+#define STEP_DELIMITER	"||||"
+
+struct job_step {
+	uint64_t	 job;
+	int64_t		 start;
+	int64_t		 end;
+};
+/* 0; -1 when the row is no step's, or of one that has no exit status. */
+int step_row(struct span line, struct job_step *step);
 
 /* sacct.c: what accounting has */
 

@@ -29,6 +29,9 @@ squeue_row(struct span line, struct listed *row)
 		return -1;
 	state = word(&line);
 	row->state = state_with_reason(state_compact(state), word(&line));
+	/* A reason shorter than its two letters is filled up. */
+	while (line.n > 0 && *line.p == ' ')
+		line = span_from(line, line.p + 1);
 	start = word(&line);
 	if (state.n == 0 || start.n == 0 ||
 	    time_point(start, &row->start) == -1 || line.n != 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Short answers, line by line: sdiag's clock and queue, sacctmgr's word on a
- * user, Slurm's configuration.  Admins' bytes, not users'; bounded all the
- * same, and what is not understood is left as it was.
+ * user, which controllers work, a job's steps, Slurm's configuration.  Admins'
+ * bytes, not users'; bounded all the same, and what is not understood is left
+ * as it was.
  */
 #include "config.h"
 
@@ -39,6 +40,7 @@ void
 admin_line(struct admin *a, const char *user, struct span line)
 {
 	size_t n = strlen(user);
+	const char *bar;
 
 	/* Accounting keeps names in small letters, unless told otherwise. */
 	if (n == 0 || line.n <= n || strncasecmp(line.p, user, n) != 0 ||
@@ -46,9 +48,66 @@ admin_line(struct admin *a, const char *user, struct span line)
 		return;
 	a->known = 1;
 	line = span_from(line, line.p + n + 1);
-	if (token_find(line, "Operator") == line.p ||
-	    token_find(line, "Administrator") == line.p)
+	bar = line.n > 0 ? memchr(line.p, '|', line.n) : NULL;
+	if (bar != NULL)
+		line.n = (size_t)(bar - line.p);
+	if (span_is(line, "Operator") || span_is(line, "Administrator"))
 		a->operator = 1;
+}
+
+/* Up to the first dot, as Slurm compares them. */
+static int
+same_host(struct span a, const char *b)
+{
+	size_t n = strcspn(b, ".");
+	const char *dot = a.n > 0 ? memchr(a.p, '.', a.n) : NULL;
+
+	if (dot != NULL)
+		a.n = (size_t)(dot - a.p);
+	return n > 0 && a.n == n && strncasecmp(a.p, b, n) == 0;
+}
+
+/* "Slurmctld(backup1) at HOST is UP" */
+void
+controllers_line(struct controllers *c, const char *host, struct span line)
+{
+	static const char at_key[] = " at ", is_key[] = " is ";
+	struct span name, word;
+	const char *at, *is;
+
+	if (token_find(line, "Slurmctld(") != line.p || line.n == 0 ||
+	    (at = token_find(line, at_key)) == NULL)
+		return;
+	name = span_from(line, at + sizeof(at_key) - 1);
+	if ((is = token_find(name, is_key)) == NULL || is == name.p ||
+	    c->n == CONTROLLERS_MAX)
+		return;
+	word = span_from(name, is + sizeof(is_key) - 1);
+	name.n = (size_t)(is - name.p);
+	if (same_host(name, host))
+		c->ours = (int)c->n;
+	if (c->first_up == -1 && span_is(word, "UP"))
+		c->first_up = (int)c->n;
+	c->n++;
+}
+
+int
+step_row(struct span line, struct job_step *step)
+{
+	enum { ID, START, END, STATUS, N };
+	struct span f[N + 1];
+	const char *dot;
+
+	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
+	    f[STATUS].n == 0 || f[ID].n == 0 ||
+	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
+		return -1;
+	f[ID].n = (size_t)(dot - f[ID].p);
+	if (number_u64(f[ID], &step->job) == -1 ||
+	    time_point(f[START], &step->start) == -1 ||
+	    time_point(f[END], &step->end) == -1)
+		return -1;
+	return 0;
 }
 
 static struct span

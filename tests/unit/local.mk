@@ -76,8 +76,23 @@ test_times_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
 test_gres_SOURCES = tests/unit/test_gres.c
 test_gres_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
 test_text_reader_SOURCES = tests/unit/test_text_reader.c
-test_text_reader_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_text_reader_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+
+check_PROGRAMS += test_words
+TESTS += test_words
+test_words_SOURCES = tests/unit/test_words.c tests/unit/recording.h
+test_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_words_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+EXTRA_DIST += \
+	tests/data/slurm/20.11/config.txt tests/data/slurm/20.11/ping.txt \
+	tests/data/slurm/20.11/sdiag.txt tests/data/slurm/20.11/squeue.txt \
+	tests/data/slurm/20.11/steps.txt tests/data/slurm/20.11/users.txt \
+	tests/data/slurm/22.05/config.txt tests/data/slurm/22.05/ping.txt \
+	tests/data/slurm/22.05/sdiag.txt tests/data/slurm/22.05/squeue.txt \
+	tests/data/slurm/22.05/steps.txt tests/data/slurm/22.05/users.txt \
+	tests/data/slurm/24.11/config.txt tests/data/slurm/24.11/ping.txt \
+	tests/data/slurm/24.11/sdiag.txt tests/data/slurm/24.11/squeue.txt \
+	tests/data/slurm/24.11/steps.txt tests/data/slurm/24.11/users.txt
 
 check_PROGRAMS += test_prep
 TESTS += test_prep

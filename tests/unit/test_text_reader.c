@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "collector/collector.h"
+#include "collector/read.h"
 #include "tests/unit/check.h"
 
 #define S(text)	((struct span){ text, strlen(text) })
@@ -549,27 +549,11 @@ test_accounting_forged(void)
 }
 
 static void
-test_rows(void)
+test_shapes(void)
 {
-	static const char *const bad[] = { "", "x R 1", "5", "0 R 1",
-		"5 R No x", "5 R No 1 2", "-5 R No 1", "5  1", "5 R 1",
-		"5 R No" };
-	struct listed row;
 	struct shape shape;
 	char host[HOST_MAX];
-	size_t i;
 
-	CHECK_INT(squeue_row(S("12 R No 1795212354"), &row), 0);
-	CHECK(row.job == 12 && row.start == 1795212354 &&
-	    row.state->phase == PHASE_RUNNING);
-	CHECK_INT(squeue_row(S("12 PD Be N/A"), &row), 0);
-	CHECK_INT(row.start, 0);
-	CHECK_INT(squeue_row(S("12 R Pr 1795212354"), &row), 0);
-	CHECK(row.state->phase == PHASE_CONFIGURING);
-	CHECK_INT(squeue_row(S("12 CG Pr 1795212354"), &row), 0);
-	CHECK(row.state->phase == PHASE_COMPLETING);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK_INT(squeue_row(S(bad[i]), &row), -1);
 	load("22.05/scontrol-node-o.txt");
 	CHECK_INT(node_record((struct span){ file,
 	    (size_t)((char *)memchr(file, '\n', file_len) - file) }, host,
@@ -619,42 +603,6 @@ test_lacking(void)
 	CHECK(strstr(columns, "Reservation") == NULL);
 }
 
-static void
-config_line(struct slurm *slurm, const char *line)
-{
-	slurm_config_line(slurm, (struct span){ line, strlen(line) });
-}
-
-static void
-test_config(void)
-{
-	struct slurm s = { .min_job_age = 300 };
-
-	config_line(&s, "SLURM_VERSION           = 27.11.0-0rc1");
-	config_line(&s, "ClusterName             = alpha");
-	config_line(&s, "MinJobAge               = 60 sec");
-	config_line(&s, "AccountingStorageType   = accounting_storage/none");
-	config_line(&s, "SlurmctldParameters     = (null)");
-	CHECK_INT(s.version, 2711);
-	CHECK_STR(s.cluster, "alpha");
-	CHECK_INT(s.min_job_age, 60);
-	CHECK_INT(s.accounting, 0);
-	CHECK_INT(s.limit_bucket, 0);
-	config_line(&s, "SlurmctldParameters     = idle_on_node_suspend,"
-	    "rl_enable");
-	CHECK_INT(s.limit_bucket, 30);
-	CHECK_INT(s.limit_rate, 2);
-	CHECK_INT(s.limit_period, 1);
-	config_line(&s, "SlurmctldParameters = rl_enable,rl_bucket_size=50,"
-	    "rl_refill_rate=10,rl_refill_period=99999999999");
-	CHECK_INT(s.limit_bucket, 50);
-	CHECK_INT(s.limit_rate, 10);
-	CHECK_INT(s.limit_period, 1);
-	config_line(&s, "SlurmctldParameters = rl_enable,"
-	    "rl_bucket_size=4000000000");
-	CHECK_INT(s.limit_bucket, 1000000);
-}
-
 int
 main(void)
 {
@@ -668,9 +616,8 @@ main(void)
 	test_never();
 	test_accounting();
 	test_accounting_forged();
-	test_rows();
+	test_shapes();
 	test_delimiters();
-	test_config();
 	test_lacking();
 	return check_done();
 }

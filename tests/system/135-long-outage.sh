@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/many.sh"
 count=400 rate=25
-[ -z "${CSA_LONG:-}" ] || count=4000 rate=50
+[ -z "${CSA_LONG:-}" ] || count=5000 rate=50
 life=4
 test_begin "an outage with $count jobs in it"
 need_fake
@@ -37,7 +37,7 @@ say "spool: $(du -sk "$T/state/spool" | cut -f1) kB, $(ctl status | grep -E 'spo
 took=$SECONDS
 backend_up
 stops() { [ "$(grep -c '"effect":"stop"' "$LEDGER")" -ge "$count" ]; }
-is "all are stopped there" wait_for 120 stops
+is "all are stopped there" wait_for 300 stops
 say "$((SECONDS - took)) s after the backend came back"
 is "each once, as it was" python3 "$SYS/outage.py" "$LEDGER" $begin $rate $life $count
 test_end

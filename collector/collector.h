@@ -333,6 +333,8 @@ void ledger_want(struct ledger *l, uint64_t job);
 void ledger_kick(struct ledger *l);
 /* Something urgent is being asked, or is to be; not while slurmdbd is away. */
 int ledger_busy(const struct ledger *l);
+/* 1 while more than one question is needed to reach the present. */
+int ledger_catching_up(const struct ledger *l);
 /* Jobs of rows that wait for slurmctld's word on their resources into d; and what became of them. */
 void ledger_details_wanted(struct ledger *l, struct details *d);
 void ledger_details_done(struct ledger *l, const struct details *d);

@@ -40,6 +40,7 @@ struct cycle {
 	unsigned	 commands;	/* of this cycle, accounting's among them */
 	unsigned	 without_clock;	/* cycles */
 	int		 clock_due;	/* after the details */
+	int		 clock_new;	/* asked since the last poll */
 	int64_t		 all_at;	/* monotonic s */
 	struct sdiag	 sdiag;		/* of this answer; 0, -1 = not said */
 };
@@ -169,6 +170,7 @@ cycle_clock(struct cycle *y)
 {
 	/* The first poll brings accounting. */
 	y->commands = COMMANDS_MAX;
+	y->clock_new = 1;
 	if (y->step == STEP_IDLE)
 		ask_clock(y);
 }
@@ -375,25 +377,37 @@ sweep(struct cycle *y)
 
 /*
  * Nothing new: accounting and the clock that lets its mark move, or now and
- * then, where it must be proved, the right to see all jobs.  Something new:
- * its details and accounting, unless the clock is overdue.
+ * then, where it must be proved, the right to see all jobs.  A catch-up brings
+ * accounting up to this moment by itself, and the clock serves nothing before.
  */
 static void
-cycle_third(struct cycle *y)
+nothing_new(struct cycle *y, int clock_new)
 {
 	struct collector *c = y->c;
 	int prove = !slurm_right_inherent(&c->slurm) && y->number % 2 == 1;
 
-	y->clock_due = 0;
-	if (!want_details(y)) {
-		if (!prove) {
-			ask_clock(y);
-			return;
-		}
+	if (!prove && !clock_new && !ledger_catching_up(c->ledger)) {
+		ask_clock(y);
+		return;
+	}
+	y->without_clock++;
+	if (!ledger_catching_up(c->ledger)) {
 		y->commands += 2;
-		y->without_clock++;
-		ledger_range(c->ledger, 1);
-		cycle_idle(y);
+		ledger_range(c->ledger, prove);
+	}
+	cycle_idle(y);
+}
+
+/* Something new: its details and accounting, unless the clock is overdue. */
+static void
+cycle_third(struct cycle *y)
+{
+	struct collector *c = y->c;
+	int clock_new = y->clock_new;
+
+	y->clock_new = y->clock_due = 0;
+	if (!want_details(y)) {
+		nothing_new(y, clock_new);
 		return;
 	}
 	if (++y->without_clock > CLOCK_EVERY)

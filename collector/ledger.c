@@ -14,10 +14,13 @@
 #include "collector/ledger.h"
 #include "common/log.h"
 
-#define SLICE_S		86400	/* one question spans no more */
+#define SLICE_S		86400	/* the first question of a catch-up spans no more */
 #define SLICE_MIN_S	3600	/* nor, after it timed out, less */
+#define SLICE_MAX_S	(8 * 86400)	/* nor, where little ended, more */
+#define SLICE_ROWS	10000	/* fewer and quick: the next one spans twice as much */
+#define SLICE_QUICK_MS	(ASK_LONG_MS / 4)
 #define DAY_S		86400
-#define LATER_S		86400	/* -E lies ahead: clocks differ, -s needs an end */
+#define LATER_S		86400	/* -E lies ahead, at most: clocks differ, -s needs an end */
 #define BACKFILL_WAIT_S	60	/* until a past range is asked again without the right */
 #define TRIM_ROWS	1000	/* of one answer: then memory is given back */
 #define BAD_TRIES	2	/* then rows that cannot be read are left out */
@@ -31,6 +34,7 @@ ledger_new(struct collector *c)
 		fatal("no memory");
 	l->c = c;
 	l->slice = SLICE_S;
+	l->slice_most = SLICE_MAX_S;
 	return l;
 }
 
@@ -175,6 +179,11 @@ slice_proved(struct ledger *l, int proved)
 		backfill_slice(l, proved);
 		return;
 	}
+	/* No later one may earn a mark that passes over this one. */
+	if (l->range.kind == RANGE_POLL && !proved && l->slice_to != 0) {
+		l->range.kind = RANGE_NONE;
+		return;
+	}
 	if (l->range.kind == RANGE_POLL) {
 		if (l->slice_to != 0 && l->slice_to < until)
 			until = l->slice_to;
@@ -204,6 +213,41 @@ on_right_missing(struct collector *c, int proved)
 	(void)proved;
 	c->ledger->proving = 0;
 	plan_kick(c);
+}
+
+/* A long time in which little ended costs few questions. */
+static void
+slice_grow(struct ledger *l)
+{
+	if (l->reader.rows >= SLICE_ROWS ||
+	    l->slice_ms >= SLICE_QUICK_MS)
+		return;
+	l->slice *= 2;
+	if (l->slice > l->slice_most)
+		l->slice = l->slice_most;
+}
+
+/*
+ * Too much for slurmdbd, or for its MaxQueryTimeRange, which binds operators
+ * too.  1: it was refused only for that.
+ */
+static int
+slice_shrink(struct ledger *l, const struct command_end *end)
+{
+	int refused = end->outcome == COMMAND_FAILED &&
+	    strstr(end->err, "Too wide of a date range") != NULL;
+
+	if ((!refused && end->outcome != COMMAND_TIMEOUT) ||
+	    l->slice <= SLICE_MIN_S)
+		return 0;
+	l->slice /= 2;
+	if (l->slice < SLICE_MIN_S)
+		l->slice = SLICE_MIN_S;
+	l->slice_most = l->slice;
+	if (refused)
+		log_notice("slurmdbd%s refuses so long a range: asked for %lld s "
+		    "at a time", site_of(l->c), (long long)l->slice);
+	return refused;
 }
 
 /*
@@ -243,10 +287,12 @@ slice_end(struct ledger *l)
 	}
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
+	slice_grow(l);
 	if (l->range.kind == RANGE_DAY || slurm_right_inherent(&c->slurm) ||
 	    l->witnessed)
 		slice_proved(l, 1);
-	else if (l->may_prove || l->range.kind == RANGE_BACKFILL) {
+	else if (l->may_prove || l->range.kind == RANGE_BACKFILL ||
+	    l->slice_to != 0) {
 		l->proving = 1;
 		right_prove(c, on_right);
 	} else
@@ -257,14 +303,13 @@ static void
 slice_fail(struct ledger *l, const struct command_end *end)
 {
 	char why[512];
+	int shorter = slice_shrink(l, end);
 
 	command_why(end, why, sizeof(why));
-	if (end->outcome == COMMAND_TIMEOUT && l->slice > SLICE_MIN_S)
-		l->slice /= 2;
 	snprintf(l->c->last_error, sizeof(l->c->last_error), "sacct: %.200s",
 	    why);
 	source_failed(l->c, end);
-	if (!ledger_lacks(l, end))
+	if (!shorter && !ledger_lacks(l, end))
 		health_bad(&l->c->dbd, why);
 	/* The next poll begins anew; the others go on where they were. */
 	if (l->range.kind == RANGE_POLL) {
@@ -288,6 +333,7 @@ on_range_end(const struct command_end *end, void *arg)
 	}
 	health_good(&l->c->dbd);
 	sacct_clear(&l->reader);
+	l->slice_ms = end->ms;
 	if (l->reader.bad > 0) {
 		log_warnx("%u rows of accounting cannot be read%s",
 		    l->reader.bad, l->range.tries < BAD_TRIES ?
@@ -348,8 +394,13 @@ slice_ask(struct ledger *l)
 {
 	struct range *r = &l->range;
 	int64_t now = slurm_now(l->c), end = r->to != 0 ? r->to : now;
+	int64_t later = l->slice < LATER_S ? l->slice : LATER_S;
+	int64_t rest = l->slice / 4;
 
-	l->slice_to = r->at + l->slice < end ? r->at + l->slice : r->to;
+	/* A short rest is no question of its own. */
+	if (l->slice + rest > l->slice_most)
+		rest = 0;
+	l->slice_to = r->at + l->slice + rest < end ? r->at + l->slice : r->to;
 	l->clock = l->c->clock;
 	l->left_out = 0;
 	l->latest = 0;
@@ -358,7 +409,7 @@ slice_ask(struct ledger *l)
 	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
 	    (long long)r->at);
 	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
-	    (long long)(l->slice_to != 0 ? l->slice_to : now + LATER_S));
+	    (long long)(l->slice_to != 0 ? l->slice_to : now + later));
 	ledger_ask(l, on_range_row, on_range_output, on_range_end, NULL);
 }
 
@@ -393,6 +444,13 @@ ledger_kick(struct ledger *l)
 			return;
 	}
 	slice_ask(l);
+}
+
+int
+ledger_catching_up(const struct ledger *l)
+{
+	return l->range.kind == RANGE_POLL && l->slice_to != 0 &&
+	    !l->c->dbd.away;
 }
 
 int

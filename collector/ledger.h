@@ -53,6 +53,8 @@ struct ledger {
 	int64_t		 candidate_end;	/* 0 = there is none */
 	struct log_limit forgetful;
 	int64_t		 slice;		/* seconds of one question */
+	int64_t		 slice_most;	/* what it may grow to */
+	int64_t		 slice_ms;	/* what the last one took */
 	int64_t		 slice_to;	/* 0 = open */
 	int64_t		 clock;		/* slurmctld's, when the question began */
 	int64_t		 latest;	/* end in the answer */

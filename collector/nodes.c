@@ -321,6 +321,10 @@ nodes_kick(struct nodes *n)
 	if (n->polled != 0 && !n->again &&
 	    now_s() - n->polled < c->set->node_poll)
 		return;
+	/* A catch-up goes before the first of them too, for one interval. */
+	if (n->polled == 0 && ledger_catching_up(c->ledger) &&
+	    now_wall() - c->began < c->set->node_poll)
+		return;
 	n->polled = now_s();
 	n->cycle++;
 	n->seen = 0;

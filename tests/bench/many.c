@@ -228,6 +228,33 @@ sacct_column(const char *name, size_t n, long k, double t)
 	}
 }
 
+/*
+ * The file `widest`, where there is one, has the seconds of MaxQueryTimeRange:
+ * slurmdbd refuses what is longer, in its own words.
+ */
+static int
+too_wide(const char *self, long from, long to)
+{
+	char path[PATH_MAX];
+	const char *slash = strrchr(self, '/');
+	long widest;
+	FILE *f;
+	int n;
+
+	snprintf(path, sizeof(path), "%.*s/widest", slash != NULL ?
+	    (int)(slash - self) : 1, slash != NULL ? self : ".");
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	n = fscanf(f, "%ld", &widest);
+	fclose(f);
+	if (n != 1 || to - from <= widest)
+		return 0;
+	fputs("sacct: error: slurmdbd: Too wide of a date range in query\n",
+	    stderr);
+	return 1;
+}
+
 /* A time of -S or -E: uts12345, else for ever. */
 static long
 point(const char *text, long otherwise)
@@ -246,6 +273,8 @@ sacct(char **argv)
 	double t = now();
 
 	ids = value(argv, "-j");
+	if (ids == NULL && too_wide(argv[0], from, to))
+		return 1;
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++) {
 		if (start_of(k) > to || end_of(k) < from || !wanted(ids, k) ||
 		    (value(argv, "-s") != NULL && end_of(k) > t))

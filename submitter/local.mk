@@ -85,7 +85,8 @@ librelay_a_SOURCES = \
 
 # A round on request.
 libspool_a_SOURCES += submitter/spool_job.c
-librelay_a_SOURCES += submitter/sync.c submitter/sync.h submitter/verbs_spool.c
+librelay_a_SOURCES += submitter/sync.c submitter/sync.h submitter/verbs_spool.c \
+	submitter/export_line.c submitter/export_line.h
 
 # Two controllers.
 librelay_a_SOURCES += submitter/standby.c submitter/standby.h

@@ -4,30 +4,25 @@
  * request does what takes milliseconds and says where the next one goes on, so
  * that nothing waits for an admin, and nobody has to remember one.
  *
- * A line of an export is a JSON object: the run's key and state in words, and
- * its record as it is stored, in base64.  A line that comes in has to prove
- * itself as a row of a damaged spool has to: its record is whole and of that
- * run.  It then goes the way of a record that the collector brings; a run that
- * is there, or was done, is left alone, so that an import can be repeated.
+ * A line that comes in (export_line.h) goes the way of a record that the
+ * collector brings; a run that is there, or was done, is left alone, so that an
+ * import can be repeated.
  */
 #include "config.h"
 
 #include <sys/stat.h>
 
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base64.h"
 #include "common/log.h"
-#include "common/text.h"
+#include "submitter/export_line.h"
 #include "submitter/submitter.h"
 
 #define IMPORT_FILE	"spool.import"	/* in the sandbox's root; put there by the tool */
-#define LINE_MAX_	(8u << 20)	/* bytes: a record, in base64 */
 #define STEP_BYTES	(1u << 20)	/* of lines, in or out, then the step ends */
 #define STEP_ROWS	200
 #define STEP_PAGES	512
@@ -154,56 +149,45 @@ line_send(struct step *t, const char *line)
 	}
 }
 
-/* The record's bytes as text, without the script unless that is asked for. */
+/* The record as a line, without the script unless that is asked for. */
 static char *
-record_text(struct step *t, int64_t id)
+run_line(struct step *t, const struct spool_run *run)
 {
 	struct writer w;
 	struct job job;
-	char *text = NULL;
+	char *line = NULL;
 
 	job_init(&job);
 	wr_init(&w, MSG_PAYLOAD_MAX);
-	if (spool_record(t->s->spool, id, &job) == 0) {
+	if (spool_record(t->s->spool, run->id, &job) == 0) {
 		if (!(t->flags & CTL_FLAG_ALL)) {
 			free(job.script);
 			job.script = NULL;
 		}
 		job_write(&w, &job);
 		if (wr_end(&w) == 0)
-			text = base64_text(w.buf, w.len);
+			line = export_line(run, w.buf, w.len);
 	}
 	wr_clear(&w);
 	job_clear(&job);
-	return text;
+	return line;
 }
 
 static int
 row_export(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct step *t = arg;
-	char reason[sizeof(run->reason) * 4 + 1], *record = NULL, *line;
-	json_t *o;
+	char *line = NULL;
 
 	(void)sp;
 	if (!(run->flags & (RUN_FOREIGN | RUN_SKIPPED)))
-		record = record_text(t, run->id);
-	o = record == NULL ? NULL : json_pack("{s:s, s:I, s:I, s:I, s:s, s:s,"
-	    " s:s, s:s}", "cluster", run->key.cluster, "job",
-	    (json_int_t)run->key.job, "start", (json_int_t)run->key.start,
-	    "end", (json_int_t)run->end, "rest",
-	    phase_name(run->phase[DEST_REST]), "nats",
-	    phase_name(run->phase[DEST_NATS]), "reason",
-	    text_vis(run->reason, reason, sizeof(reason)), "record", record);
-	line = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
+		line = run_line(t, run);
 	if (line != NULL) {
 		line_send(t, line);
 		t->took++;
 	} else
 		t->refused++;
 	free(line);
-	free(record);
-	json_decref(o);
 	return t->bytes < STEP_BYTES ? 0 : -1;
 }
 
@@ -224,99 +208,61 @@ on_export(struct step *t, int64_t at)
 
 /* --- import --- */
 
-/* The record in a line: 0, or -1 with the reason in t->wrong. */
-static int
-line_record(struct step *t, const json_t *o, struct job *job)
-{
-	const char *cluster = NULL, *text = NULL;
-	json_int_t id = 0, start = 0;
-	struct reader r;
-	uint8_t *bytes;
-	size_t n;
-	int rc;
-
-	if (o == NULL || json_unpack((json_t *)(uintptr_t)o, "{s:s, s:I, s:I,"
-	    " s:s}", "cluster", &cluster, "job", &id, "start", &start,
-	    "record", &text) == -1) {
-		snprintf(t->wrong, sizeof(t->wrong), "no line of an export");
-		return -1;
-	}
-	bytes = base64_bytes(text, &n);
-	if (bytes == NULL) {
-		snprintf(t->wrong, sizeof(t->wrong), "its record is no base64");
-		return -1;
-	}
-	rd_init(&r, bytes, n);
-	job_read(&r, job);
-	rc = rd_end(&r);
-	free(bytes);
-	if (rc == -1)
-		snprintf(t->wrong, sizeof(t->wrong), "its record cannot be read");
-	else if (strcmp(job->key.cluster, cluster) != 0 ||
-	    job->key.job != (uint64_t)id || job->key.start != start) {
-		snprintf(t->wrong, sizeof(t->wrong), "its record is of another "
-		    "run");
-		rc = -1;
-	}
-	return rc;
-}
-
 /* What cc-backend refused stays refused, until the admin says otherwise. */
 static int
-keep_refused(struct step *t, const json_t *o, int64_t row)
+keep_refused(struct step *t, const struct imported *in, int64_t row)
 {
-	const char *rest = json_string_value(json_object_get(o, "rest"));
-	const char *why = json_string_value(json_object_get(o, "reason"));
 	struct spool *sp = t->s->spool;
 	struct spool_run run;
 
-	if (rest == NULL || (strcmp(rest, phase_name(PHASE_NO_START)) != 0 &&
-	    strcmp(rest, phase_name(PHASE_NO_STOP)) != 0))
-		return 0;
-	if (spool_get(sp, row, &run) != 1 ||
+	if (!in->refused || spool_get(sp, row, &run) != 1 ||
 	    run.phase[DEST_REST] == PHASE_NONE)
 		return 0;
 	run.phase[DEST_REST] = PHASE_NO_START;
-	snprintf(run.reason, sizeof(run.reason), "%s", why != NULL ? why :
-	    "was refused");
+	snprintf(run.reason, sizeof(run.reason), "%s", in->reason[0] != '\0' ?
+	    in->reason : "was refused");
 	return spool_save(sp, &run);
+}
+
+static enum spool_put
+run_import(struct step *t, struct imported *in)
+{
+	enum spool_put rc = PUT_KNOWN;
+	struct spool_run run;
+	int64_t row = 0;
+
+	if (spool_find(t->s->spool, &in->job.key, &run) != 1 &&
+	    !spool_is_done(t->s->spool, &in->job.key))
+		rc = spool_put(t->s->spool, &in->job, &row);
+	if (rc == PUT_NEW && row != 0 && keep_refused(t, in, row) == -1)
+		rc = PUT_ERROR;
+	/* Somebody has to look for its end. */
+	if (rc == PUT_NEW && in->job.end == 0)
+		backlog_tell_run(t->s->w->peers[ROLE_COLLECTOR], &in->job.key);
+	return rc;
 }
 
 /* 0, or -1 for the disk. */
 static int
-line_import(struct step *t, const char *line, size_t n)
+line_import(struct step *t, const struct import_text *text)
 {
-	json_t *o = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
 	enum spool_put rc = PUT_REFUSED;
-	struct spool_run run;
-	struct job job;
-	int64_t row = 0;
-	int bad = 0;
+	const char *wrong = "too long";
+	struct imported in;
 
 	t->wrong[0] = '\0';
-	job_init(&job);
-	if (line_record(t, o, &job) == 0) {
-		if (spool_find(t->s->spool, &job.key, &run) == 1 ||
-		    spool_is_done(t->s->spool, &job.key))
-			rc = PUT_KNOWN;
-		else
-			rc = spool_put(t->s->spool, &job, &row);
-		if (rc == PUT_REFUSED)
-			snprintf(t->wrong, sizeof(t->wrong),
-			    "no run can be made of it");
+	if (!text->too_long) {
+		wrong = import_line(&in, text->buf, text->len);
+		if (wrong == NULL && (rc = run_import(t, &in)) == PUT_REFUSED)
+			wrong = "no run can be made of it";
+		imported_clear(&in);
 	}
-	if (rc == PUT_NEW && row != 0 && keep_refused(t, o, row) == -1)
-		rc = PUT_ERROR;
-	/* Somebody has to look for its end. */
-	if (rc == PUT_NEW && job.end == 0)
-		backlog_tell_run(t->s->w->peers[ROLE_COLLECTOR], &job.key);
+	if (wrong != NULL)
+		snprintf(t->wrong, sizeof(t->wrong), "%s", wrong);
 	t->took += rc == PUT_NEW;
 	t->had += rc == PUT_KNOWN || rc == PUT_MERGED;
 	t->refused += rc == PUT_REFUSED;
-	bad = rc == PUT_ERROR;
-	job_clear(&job);
-	json_decref(o);
-	return bad ? -1 : 0;
+	return rc == PUT_ERROR ? -1 : 0;
 }
 
 static void
@@ -330,38 +276,38 @@ say_wrong(struct step *t)
 }
 
 /*
- * Lines from f on, of which the first is number t->line + 1.  How many bytes
- * they were, -1 for the disk, 0 at the end of the file.
+ * Lines from a place on, of which the first is number t->line + 1.  How many
+ * bytes they were, -1 for the disk or memory, 0 at the end of the file.
  */
 static int64_t
-lines_import(struct step *t, FILE *f)
+lines_import(struct step *t, FILE *f, int64_t from)
 {
-	char *line = NULL;
-	size_t cap = 0;
-	int64_t at = 0;
-	ssize_t n;
+	struct import_text text = { 0 };
+	int64_t at = 0, n;
 	int rows;
 
+	/* A line that was too long was told of in the step before. */
+	if (from > 0)
+		at = import_text_rest(f);
 	for (rows = 0; rows < STEP_ROWS && at < (int64_t)STEP_BYTES; rows++) {
-		if ((n = getline(&line, &cap, f)) <= 0)
+		if ((n = import_text_next(&text, f)) <= 0) {
+			at = n == 0 ? at : -1;
 			break;
+		}
 		at += n;
 		t->line++;
-		if ((size_t)n > LINE_MAX_) {
-			t->refused++;
-			snprintf(t->wrong, sizeof(t->wrong), "too long");
-		} else if (line_import(t, line, (size_t)n) == -1) {
+		if (line_import(t, &text) == -1) {
 			at = -1;
 			break;
 		}
 		if (t->wrong[0] != '\0')
 			say_wrong(t);
 	}
-	free(line);
+	import_text_clear(&text);
 	return at;
 }
 
-/* The file that the tool has put beside the spool, from a place in it. */
+/* The file that the tool has put beside the spool, from the byte before a place in it. */
 static FILE *
 import_open(int64_t at)
 {
@@ -371,7 +317,7 @@ import_open(int64_t at)
 	FILE *f = NULL;
 
 	if (fd != -1 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    lseek(fd, at, SEEK_SET) != -1)
+	    lseek(fd, at > 0 ? at - 1 : 0, SEEK_SET) != -1)
 		f = fdopen(fd, "r");
 	if (f == NULL && fd != -1)
 		close(fd);
@@ -396,7 +342,7 @@ on_import(struct step *t, int64_t at)
 		    "nothing to import");
 		return;
 	}
-	n = lines_import(t, f);
+	n = lines_import(t, f, at);
 	fclose(f);
 	/* What was said to be imported is on disk. */
 	if (backlog_flush(b) == -1 || n == -1) {

@@ -5,10 +5,10 @@
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
-noinst_PROGRAMS += fuzz_clean fuzz_conf fuzz_frames fuzz_gres fuzz_hostlist \
-	fuzz_job fuzz_json fuzz_listing fuzz_names fuzz_outcome fuzz_payload \
-	fuzz_prep fuzz_sacct fuzz_spool fuzz_text fuzz_times fuzz_topology \
-	fuzz_tres fuzz_words
+noinst_PROGRAMS += fuzz_clean fuzz_conf fuzz_export fuzz_frames fuzz_gres \
+	fuzz_hostlist fuzz_job fuzz_json fuzz_listing fuzz_names fuzz_outcome \
+	fuzz_payload fuzz_prep fuzz_sacct fuzz_spool fuzz_text fuzz_times \
+	fuzz_topology fuzz_tres fuzz_words
 endif
 
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -23,6 +23,10 @@ fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
 fuzz_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_conf_LDFLAGS = $(fuzz_link)
 fuzz_conf_LDADD = libconf.a libcommon.a $(JANSSON_LIBS) $(EVENT_LIBS) $(CONF_LIBS)
+
+fuzz_export_SOURCES = tests/fuzz/fuzz_export.c tests/fuzz/fuzz.h
+fuzz_export_LDFLAGS = $(fuzz_link)
+fuzz_export_LDADD = librelay.a $(SPOOL_LIBS) $(JANSSON_LIBS)
 
 fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c tests/fuzz/fuzz.h
 fuzz_frames_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

@@ -43,6 +43,11 @@ TESTS += test_spool
 test_spool_SOURCES = tests/unit/test_spool.c
 test_spool_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_export
+TESTS += test_export
+test_export_SOURCES = tests/unit/test_export.c
+test_export_LDADD = librelay.a $(SPOOL_LIBS) $(JANSSON_LIBS)
+
 check_PROGRAMS += test_runs
 TESTS += test_runs
 test_runs_SOURCES = tests/unit/test_runs.c

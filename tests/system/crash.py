@@ -3,7 +3,8 @@
 """Crash points and their verdict, for tests/crash and tests/soak.
 
 crash.py serve PAGE DIR FROM       answers the lines below, one line each
-crash.py check DIR FROM WAIT       one verdict on all of it
+crash.py check DIR FROM WAIT [REJECTED]     one verdict on all of it; REJECTED:
+                                   the listing of refused runs, see truth.py
 
     arm POINT PASSES     who passes POINT for that time is killed
     hit SECONDS          "yes" as soon as it was, "no" after that time
@@ -112,6 +113,7 @@ class Judge:
         self.done = {}      # key -> number of effects
         self.known = set()
         self.begin = int(time.time()) - 86400
+        self.rows = 0       # in accounting's last answer from then on
         self.report = os.path.join(os.path.dirname(folder), "log", "verdict")
 
     def judge_run(self, key, f, got, due, wrong):
@@ -137,6 +139,10 @@ class Judge:
         wrong = {k: [] for k in KINDS}
         now = time.time()
         runs = truth.runs(self.folder, 0, self.begin)
+        # a slurmdbd that is just coming back may answer with a part
+        if len(runs) < self.rows:
+            raise RuntimeError("accounting had %d runs, now %d" % (self.rows, len(runs)))
+        self.rows = len(runs)
         got = self.arrived.read()   # after, so that it has what Slurm said
         oldest = now
         for key, f in runs.items():
@@ -157,7 +163,8 @@ class Judge:
                                  if k not in self.known and k not in self.refused]
             wrong["wrong order"] += self.wrong_order(got)
         if not any(wrong.values()):
-            self.begin = max(self.begin, int(oldest) - MARGIN)
+            begin = max(self.begin, int(oldest) - MARGIN)
+            self.begin, self.rows = begin, self.rows if begin == self.begin else 0
         return wrong
 
     def wrong_order(self, got):
@@ -210,6 +217,10 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(Page(sys.argv[2]), Judge(sys.argv[3], sys.argv[4]))
     else:
-        right, text = Judge(sys.argv[2], sys.argv[3]).verdict(0, int(sys.argv[4]), True)
+        judge = Judge(sys.argv[2], sys.argv[3])
+        judge.refused = truth.refused_sisters(
+            sys.argv[5] if len(sys.argv) > 5 else "",
+            truth.runs(sys.argv[2], 0, judge.begin), judge.arrived.read())
+        right, text = judge.verdict(0, int(sys.argv[4]), True)
         print("   " + text)
         sys.exit(0 if right else 1)

@@ -320,12 +320,30 @@ def ledger_counts(path, cluster=None):
     return starts, stops
 
 
+def refused_sisters(path, truth, jobs):
+    """Runs that cc-backend refuses because an earlier one of the same job is
+    there, by what `cc-slurm-adapterctl -j queue --rejected` listed."""
+    if not path:
+        return set()
+    with open(path, encoding="utf-8") as f:
+        rows = json.load(f)["queue"]
+    out = set()
+    for row in rows:
+        key = int(row["job"]), int(row["start"])
+        if "another run of this job is in the way" in row["reason"] and any(
+                k in jobs and k[0] == key[0] and 0 < key[1] - k[1] < 86400 for k in truth):
+            out.add(key)
+    return out
+
+
 def compare_once(a, gpus, token):
     truth = runs(a.dir, a.since)
     truth = {k: f for k, f in truth.items()
              if str(k[0]) not in a.never_ran.split(",") or f["State"] != "REQUEUED"}
     seen = seen_runs(a.dir)
     jobs, rows = backend_jobs(a.url, token, cluster=a.cluster)
+    refused = refused_sisters(a.rejected, truth, jobs)
+    truth = {k: f for k, f in truth.items() if k not in refused}
     report, right, without = [], 0, 0
     for key, f in sorted(truth.items()):
         job = jobs.get(key)
@@ -362,6 +380,8 @@ def compare_once(a, gpus, token):
              % (len(truth), right, len(report), threads, gpu))
     if without:
         total += "; of %d nobody saw the threads" % without
+    if refused:
+        total += "; %d refused for an earlier run of the same job, and listed" % len(refused)
     return report, total, len(truth)
 
 
@@ -416,6 +436,8 @@ def main():
     c.add_argument("--gpus")
     c.add_argument("--cluster")
     c.add_argument("--no-scripts", action="store_true")
+    c.add_argument("--rejected", metavar="FILE",
+                   help="what `queue --rejected` lists, as JSON")
     c.add_argument("--never-ran", default="", metavar="ID,...",
                    help="jobs of which what was requeued never ran: the backend must not have that")
     c.add_argument("--quiet", action="store_true")

@@ -18,6 +18,7 @@
 #define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000	/* jobs */
 #define CLOCK_EVERY	5	/* cycles: then the clock comes before accounting */
+#define NEWS_MAX	32768	/* of a poll: about what one answer's memory holds */
 #define BAD_ROWS_MAX	10	/* rows of squeue that are none: it is no answer */
 
 enum step { STEP_IDLE, STEP_LIST, STEP_DETAILS, STEP_CLOCK };
@@ -326,7 +327,8 @@ row_listed(struct cycle *y, const struct listed *row)
 	} else if (done_has(&c->done, row->job, row->start) ||
 	    run_skipped(c, row->job, row->start))
 		return;
-	(void)idmap_put(&y->news, row->job, NULL);
+	if (y->news.n < NEWS_MAX)
+		(void)idmap_put(&y->news, row->job, NULL);
 }
 
 static int

@@ -14,9 +14,11 @@
 
 #include "collector/details.h"
 #include "collector/json.h"
+#include "collector/pack.h"
 #include "common/log.h"
 
 #define FEW		64	/* results: they go beyond the submitter's window */
+#define ALLOC_BYTES	16	/* that each piece of memory costs beside */
 #define TRIM_FROM	256	/* results: then memory is given back */
 
 static void details_next(struct details *d);
@@ -74,6 +76,8 @@ details_forget(struct details *d)
 	d->split = NULL;
 	exact_free(d->exact);
 	d->exact = NULL;
+	pack_free(d->pack);
+	d->pack = NULL;
 	d->c->trim |= big;
 }
 
@@ -167,19 +171,34 @@ details_keep(struct result *r, struct sighting *s)
 	r->verdict = DETAIL_GOOD;
 }
 
-/* A line is half as long as what can be made of it. */
+/* What can be made of a line is twice as long; packed it is a fifth. */
 static void
 line_keep(struct details *d, struct result *r, struct span line)
 {
-	r->line = malloc(line.n);
+	size_t size;
+
+	if (d->pack == NULL)
+		d->pack = pack_new();
+	r->line = d->pack != NULL ? pack_line(d->pack, line.p, line.n, &size) :
+	    NULL;
 	if (r->line == NULL) {
 		r->verdict = DETAIL_LATER;
 		return;
 	}
-	memcpy(r->line, line.p, line.n);
-	r->len = line.n;
+	r->size = (uint32_t)size;
+	r->len = (uint32_t)line.n;
 	r->verdict = DETAIL_GOOD;
-	d->held += line.n;
+	d->held += size + ALLOC_BYTES;
+}
+
+/* Valid until the next line is kept or read; empty when there is none. */
+static struct span
+line_of(const struct details *d, const struct result *r)
+{
+	const char *p = r->line != NULL ? pack_read(d->pack, r->line, r->size,
+	    r->len) : NULL;
+
+	return (struct span){ p, p != NULL ? r->len : 0 };
 }
 
 /*
@@ -211,7 +230,7 @@ record_take(struct details *d, uint64_t job, struct span line)
 
 	if (r == NULL && !is_worth_reading(d, job, line))
 		return;
-	if (d->held + line.n > HELD_MAX) {
+	if (d->held > HELD_MAX) {
 		if (r != NULL)
 			r->verdict = DETAIL_LATER;
 		return;
@@ -395,13 +414,14 @@ static void
 result_use(struct details *d, struct result *r)
 {
 	struct sighting read, *s = r->s;
+	struct span line;
 
 	sighting_init(&read);
 	if (s == NULL) {
 		s = &read;
-		if (scontrol_record((struct span){ r->line, r->len },
-		    (struct span){ NULL, 0 }, &d->c->set->how, s) !=
-		    RECORD_GOOD)
+		line = line_of(d, r);
+		if (line.n == 0 || scontrol_record(line, (struct span){ NULL, 0 },
+		    &d->c->set->how, s) != RECORD_GOOD)
 			r->verdict = DETAIL_LATER;
 	}
 	if (r->verdict == DETAIL_GOOD) {
@@ -477,7 +497,7 @@ hosts_missing(const struct details *d)
 		return 1;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
-		s = (struct span){ r->line, r->line != NULL ? r->len : 0 };
+		s = line_of(d, r);
 		nodes = token_value(&s, " NodeList=");
 		if (nodes.n > 0 && !span_is(nodes, "(null)") &&
 		    hostlist_each(nodes, on_host, d->c->hosts) == -1)

@@ -5,14 +5,18 @@
 
 #include "collector/collector.h"
 
-/* Records of one answer are kept to its end: no more bytes of them than this. */
-#define HELD_MAX	(4u * 1024 * 1024)
+/*
+ * Records of one answer are kept to its end: no more bytes of them than this.
+ * Lines are packed, so that these are some 25,000 jobs.
+ */
+#define HELD_MAX	(6u * 1024 * 1024)
 
 struct result {
 	uint64_t	 job;
 	uint64_t	 order;		/* of the record made of it; 0 = none */
-	char		*line;		/* owned: its record, to be read again */
-	size_t		 len;
+	char		*line;		/* owned: its record, packed, to be read again */
+	uint32_t	 size;		/* of that */
+	uint32_t	 len;		/* of the record */
 	struct sighting	*s;		/* owned: of an exact question */
 	enum detail	 verdict;
 	enum phase	 phase;
@@ -20,6 +24,7 @@ struct result {
 };
 
 struct exact;
+struct pack;
 struct json_split;
 
 struct details {
@@ -37,6 +42,7 @@ struct details {
 	int		 all;
 	int		 busy;
 	struct lines	 lines;
+	struct pack	*pack;		/* owned; NULL = no line is kept */
 	struct json_split *split;	/* owned; NULL = the answer is text */
 	int		 shapeless;	/* the job being read has a host not known */
 	int		 shapes_missing;	/* one of the jobs had */

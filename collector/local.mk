@@ -8,7 +8,7 @@ libslurmtext_a_SOURCES = \
 	collector/tres.c collector/states.c collector/lines.c \
 	collector/delimiter.c collector/tokens.c collector/squeue.c \
 	collector/scontrol.c collector/resources.c collector/sacct.c \
-	collector/words.c \
+	collector/words.c collector/pack.h collector/pack.c \
 	collector/shape.c collector/node_state.c \
 	collector/json.h collector/json_scan.c \
 	collector/json_value.c collector/json_split.c \

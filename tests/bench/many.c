@@ -10,9 +10,8 @@
  *
  * Beside the program lie the file `jobs` (the second the first job begins, jobs
  * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
- * an ended one), config.text and node.text.
- * Job k has the id FIRST_ID + k, two threads of one of n1..n4, and on n3 and
- * n4 a GPU.
+ * an ended one, and perhaps the first one's id), config.text and node.text.
+ * Job k has that id + k, two threads of one of n1..n4, and on n3 and n4 a GPU.
  */
 #include "config.h"
 
@@ -35,7 +34,9 @@ static struct {
 	long	 life;
 	long	 count;
 	long	 kept;
+	long	 first;
 } jobs;
+static char *asked;	/* by job: is it among the ids of -j?  NULL = all are */
 
 static double
 now(void)
@@ -87,8 +88,9 @@ jobs_read(const char *self)
 {
 	FILE *f = file_beside(self, "jobs");
 
-	if (fscanf(f, "%ld %lf %ld %ld %ld", &jobs.begin, &jobs.rate,
-	    &jobs.life, &jobs.count, &jobs.kept) != 5) {
+	jobs.first = FIRST_ID;
+	if (fscanf(f, "%ld %lf %ld %ld %ld %ld", &jobs.begin, &jobs.rate,
+	    &jobs.life, &jobs.count, &jobs.kept, &jobs.first) < 5) {
 		fprintf(stderr, "the file jobs is wrong\n");
 		exit(1);
 	}
@@ -131,18 +133,41 @@ value(char **argv, const char *option)
 	return NULL;
 }
 
-/* Is k among the ids of -j?  Without -j all are. */
-static int
-wanted(const char *ids, long k)
+/* Reads a list of ids; NULL = none was given. */
+static void
+ask_for(const char *ids)
 {
 	char *end;
+	long k;
 
-	for (; ids != NULL && *ids != '\0'; ids = *end == ',' ? end + 1 : end)
-		if (strtol(ids, &end, 10) == FIRST_ID + k)
-			return 1;
-		else if (end == ids)
+	if (ids == NULL)
+		return;
+	asked = calloc(1, (size_t)jobs.count + 1);
+	if (asked == NULL)
+		exit(1);
+	for (; *ids != '\0'; ids = *end == ',' ? end + 1 : end) {
+		k = strtol(ids, &end, 10) - jobs.first;
+		if (end == ids)
 			break;
-	return ids == NULL;
+		if (k >= 0 && k < jobs.count)
+			asked[k] = 1;
+	}
+}
+
+static int
+wanted(long k)
+{
+	return asked == NULL || asked[k];
+}
+
+/* As Slurm answers for one job that it does not know: status 1. */
+static int
+unknown(const char *ids, long printed)
+{
+	if (printed > 0 || ids == NULL || strchr(ids, ',') != NULL)
+		return 0;
+	fputs("slurm_load_jobs error: Invalid job id specified\n", stderr);
+	return 1;
 }
 
 /* --- squeue ---------------------------------------------------------------- */
@@ -157,7 +182,7 @@ squeue_one(const char *format, long k, int ended)
 		}
 		switch (*++format) {
 		case 'A':
-			printf("%ld", FIRST_ID + k);
+			printf("%ld", jobs.first + k);
 			break;
 		case 't':
 			fputs(ended ? "CD" : "R", stdout);
@@ -180,13 +205,16 @@ static int
 squeue(char **argv)
 {
 	const char *format = value(argv, "-o"), *ids = value(argv, "-j");
-	long k, all = has(argv, "all");
+	long k, printed = 0, all = has(argv, "all");
 	double t = now();
 
+	ask_for(ids);
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
-		if (end_of(k) + (all ? jobs.kept : 0) > t && wanted(ids, k))
+		if (end_of(k) + (all ? jobs.kept : 0) > t && wanted(k)) {
 			squeue_one(format, k, end_of(k) <= t);
-	return 0;
+			printed++;
+		}
+	return unknown(ids, printed);
 }
 
 /* --- sacct ------------------------------------------------------------------ */
@@ -208,7 +236,7 @@ sacct_column(const char *name, size_t n, long k, double t)
 	size_t i;
 
 	if (strncmp(name, "JobIDRaw", n) == 0 || strncmp(name, "JobID", n) == 0)
-		printf("%ld", FIRST_ID + k);
+		printf("%ld", jobs.first + k);
 	else if (strncmp(name, "State", n) == 0)
 		fputs(end_of(k) <= t ? "COMPLETED" : "RUNNING", stdout);
 	else if (strncmp(name, "Start", n) == 0 || strncmp(name, "Submit", n) == 0)
@@ -275,8 +303,9 @@ sacct(char **argv)
 	ids = value(argv, "-j");
 	if (ids == NULL && too_wide(argv[0], from, to))
 		return 1;
+	ask_for(ids);
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++) {
-		if (start_of(k) > to || end_of(k) < from || !wanted(ids, k) ||
+		if (start_of(k) > to || end_of(k) < from || !wanted(k) ||
 		    (value(argv, "-s") != NULL && end_of(k) > t))
 			continue;
 		for (p = fields; p != NULL; p = comma != NULL ? comma + 1 : NULL) {
@@ -319,7 +348,7 @@ scontrol_one(long k, double t)
 	    "DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 "
 	    "Licenses=(null) Network=(null) Command=(null) WorkDir=/tmp "
 	    "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null Power= \n",
-	    FIRST_ID + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s, s,
+	    jobs.first + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s, s,
 	    end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4, 1 + k % 4,
 	    gpu != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "", 1 + k % 4,
 	    2 * core, 2 * core + 1, gres);
@@ -330,17 +359,20 @@ static int
 scontrol_jobs(char **argv)
 {
 	const char *ids = NULL;
+	long k, printed = 0;
 	double t = now();
-	long k;
 	int i;
 
 	for (i = 1; argv[i] != NULL; i++)
 		if (argv[i][0] >= '0' && argv[i][0] <= '9')
 			ids = argv[i];
+	ask_for(ids);
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
-		if (end_of(k) + jobs.kept > t && wanted(ids, k))
+		if (end_of(k) + jobs.kept > t && wanted(k)) {
 			scontrol_one(k, t);
-	return 0;
+			printed++;
+		}
+	return unknown(ids, printed);
 }
 
 /* --- the rest, for a bench without any Slurm ------------------------------ */
@@ -365,7 +397,7 @@ knock(const char *path, long k, const char *context)
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
 	n = snprintf(text, sizeof(text), "{\"SLURM_CLUSTER_NAME\":\"alpha\","
 	    "\"SLURM_JOB_ID\":\"%ld\",\"SLURM_JOB_USER\":\"labalice\","
-	    "\"SLURM_SCRIPT_CONTEXT\":\"%s_slurmctld\"}", FIRST_ID + k,
+	    "\"SLURM_SCRIPT_CONTEXT\":\"%s_slurmctld\"}", jobs.first + k,
 	    context);
 	if (fd != -1 && connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0 &&
 	    send(fd, text, (size_t)n, MSG_NOSIGNAL) == n)

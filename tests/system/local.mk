@@ -13,6 +13,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/130-backend-away.sh \
 	tests/system/135-long-outage.sh \
 	tests/system/136-catch-up.sh \
+	tests/system/137-many-ids.sh \
 	tests/system/140-worker-kill.sh \
 	tests/system/150-drop-in.sh \
 	tests/system/160-nats.sh \

@@ -44,8 +44,9 @@ many_alone() {
 	chmod -R a+rX "$T/bin"
 }
 
-# many_jobs WHEN RATE LIFE COUNT AGE: COUNT jobs, RATE a second from WHEN on,
-# each runs LIFE seconds; slurmctld remembers it for AGE more
+# many_jobs WHEN RATE LIFE COUNT AGE [ID]: COUNT jobs, RATE a second from WHEN
+# on, each runs LIFE seconds; slurmctld remembers it for AGE more; the first
+# one's id, 100000 if not said
 many_jobs() {
 	echo "$*" >"$T/bin/jobs"
 	chmod 644 "$T/bin/jobs"

@@ -35,6 +35,8 @@ struct survey {
 	char		 columns[SACCT_COLUMNS_MAX];
 	char		 delimiter[32];
 	char		*ids;		/* owned */
+	uint32_t	 id_at;		/* named jobs that were asked for */
+	size_t		 open_at;	/* how far open runs were */
 	struct idmap	 shown;		/* run_number() of what squeue showed */
 	unsigned	 bad;
 	unsigned	 runs;
@@ -221,42 +223,54 @@ on_account_output(const char *p, size_t n, void *arg)
 	return sacct_feed(&v->reader, p, n);
 }
 
+static void account_ask(struct survey *v);
+
 static void
 on_account_end(const struct command_end *end, void *arg)
 {
 	struct survey *v = arg;
 
 	v->cmd = NULL;
-	if (end->outcome != COMMAND_OK || sacct_end(&v->reader) == -1)
+	if (end->outcome != COMMAND_OK || sacct_end(&v->reader) == -1) {
 		finish_failed(v, "sacct", end);
-	else
-		told_all(v);
+		return;
+	}
+	sacct_clear(&v->reader);
+	free(v->ids);
+	v->ids = NULL;
+	account_ask(v);
 }
 
-static void
+/* -1 when the list is full. */
+static int
 id_add(struct survey *v, size_t *len, uint64_t job)
 {
 	if (*len + 24 > IDS_BYTES)
-		return;
+		return -1;
 	*len += (size_t)snprintf(v->ids + *len, IDS_BYTES - *len, "%s%llu",
 	    *len > 0 ? "," : "", (unsigned long long)job);
+	return 0;
 }
 
-/* The named jobs, or what is open here and was not shown; 0 = none. */
+/*
+ * As many as one list holds of those that were not asked for yet: the named
+ * jobs, or what is open here and was not shown; 0 = none.
+ */
 static size_t
 ids_list(struct survey *v)
 {
 	struct open_run *run;
-	size_t at = 0, len = 0;
-	uint32_t i;
+	size_t at = v->open_at, len = 0;
 
-	for (i = 0; i < v->req.n_ids; i++)
-		id_add(v, &len, v->req.ids[i]);
-	while (v->req.n_ids == 0 &&
-	    (run = open_next(&v->c->open, &at)) != NULL)
+	while (v->id_at < v->req.n_ids &&
+	    id_add(v, &len, v->req.ids[v->id_at]) == 0)
+		v->id_at++;
+	for (; v->req.n_ids == 0 &&
+	    (run = open_next(&v->c->open, &at)) != NULL; v->open_at = at)
 		if (!(run->flags & OPEN_IGNORED) && idmap_get(&v->shown,
-		    run_number(run->job, run->start_now)) == NULL)
-			id_add(v, &len, run->job);
+		    run_number(run->job, run->start_now)) == NULL &&
+		    id_add(v, &len, run->job) == -1)
+			break;
 	return len;
 }
 
@@ -377,7 +391,8 @@ cluster_begin(struct survey *v)
 		return;
 	}
 	v->c = site->clusters[v->at];
-	v->bad = v->runs = v->told = 0;
+	v->bad = v->runs = v->told = v->id_at = 0;
+	v->open_at = 0;
 	if (!v->c->ready || !v->c->synced) {
 		finish(v, CTL_ERROR, "Slurm has not been asked yet");
 		return;

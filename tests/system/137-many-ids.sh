@@ -22,6 +22,10 @@ is_value() { [ "$(value "$1" "$2")" = "$3" ]; }
 effects() { grep -c "\"effect\":\"$1\"" "$LEDGER"; }
 has_effects() { [ "$(effects "$1")" -ge "$2" ]; }
 has_id() { grep "\"effect\":\"$1\"" "$LEDGER" | grep -q "\"jobId\":$2,"; }
+dry_run_tells() {
+	ctl sync --dry-run >"$T/dry"
+	[ "$(grep -c 'completed in accounting, open here' "$T/dry")" = "$1" ]
+}
 
 # the lines of an export of runs that were open when it was made
 python3 - "$SYS" $begin $first $((count + 1)) >"$T/open" <<-'E'
@@ -35,6 +39,7 @@ for job in range(first, first + count):
                       "record": base64.b64encode(run.bytes()).decode()}))
 E
 is "$((count + 1)) open runs are imported" ctl spool import "$T/open"
+is "a dry run finds the ends of as many as it tells" dry_run_tells 10000
 suite_down
 conf slurmPollInterval=1
 SUITE_DEBUG=5 suite_up

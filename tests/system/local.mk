@@ -39,11 +39,11 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/337-readings.sh \
 	tests/system/340-order.sh \
 	tests/system/345-opt-out.sh \
-	tests/system/360-real-backend.sh \
 	tests/system/350-prolog-fails.sh \
 	tests/system/351-requeue.sh \
 	tests/system/352-requeued-last.sh \
-	tests/system/360-time-zones.sh \
+	tests/system/355-time-zones.sh \
+	tests/system/360-real-backend.sh \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
 	tests/system/415-spool-admin.sh \

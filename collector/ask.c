@@ -2,6 +2,7 @@
 /* One question to Slurm; see collector.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "collector/collector.h"
@@ -38,4 +39,17 @@ ask_start(struct collector *c, const struct ask *ask)
 	    ask->args[0] != NULL ? ask->args[0] : "",
 	    ask->args[0] != NULL && ask->args[1] != NULL ? ask->args[1] : "");
 	return runner_start(c->runner, &spec);
+}
+
+void
+ask_failed(struct collector *c, struct health *side, const char *what,
+    const struct command_end *end)
+{
+	char why[512];
+
+	command_why(end, why, sizeof(why));
+	snprintf(c->last_error, sizeof(c->last_error), "%s: %.200s", what, why);
+	source_failed(c, end);
+	if (side != NULL)
+		health_bad(side, why);
 }

@@ -128,6 +128,12 @@ struct ask {
  * only, after which nothing is called.
  */
 struct command *ask_start(struct collector *c, const struct ask *ask);
+/*
+ * A question failed: status says so, and that side of Slurm, the cluster's ctld or
+ * dbd, is taken to be away; NULL = it answered well, but not what we asked for.
+ */
+void ask_failed(struct collector *c, struct health *side, const char *what,
+    const struct command_end *end);
 
 /* limit.c: slurmctld's limit of requests */
 

@@ -95,12 +95,7 @@ cycle_idle(struct cycle *y)
 static void
 cycle_fail(struct cycle *y, const char *what, const struct command_end *end)
 {
-	char why[512];
-
-	command_why(end, why, sizeof(why));
-	snprintf(y->c->last_error, sizeof(y->c->last_error), "%s: %.200s",
-	    what, why);
-	health_bad(&y->c->ctld, why);
+	ask_failed(y->c, &y->c->ctld, what, end);
 	idmap_clear(&y->news);
 	cycle_idle(y);
 }

@@ -315,13 +315,7 @@ details_finish(struct details *d, int ok)
 static void
 details_fail(struct details *d, const struct command_end *end)
 {
-	char why[512];
-
-	command_why(end, why, sizeof(why));
-	source_failed(d->c, end);
-	health_bad(&d->c->ctld, why);
-	snprintf(d->c->last_error, sizeof(d->c->last_error), "scontrol: %.200s",
-	    why);
+	ask_failed(d->c, &d->c->ctld, "scontrol", end);
 	details_finish(d, 0);
 }
 

@@ -302,15 +302,9 @@ slice_end(struct ledger *l)
 static void
 slice_fail(struct ledger *l, const struct command_end *end)
 {
-	char why[512];
-	int shorter = slice_shrink(l, end);
+	int ours = slice_shrink(l, end) || ledger_lacks(l, end);
 
-	command_why(end, why, sizeof(why));
-	snprintf(l->c->last_error, sizeof(l->c->last_error), "sacct: %.200s",
-	    why);
-	source_failed(l->c, end);
-	if (!shorter && !ledger_lacks(l, end))
-		health_bad(&l->c->dbd, why);
+	ask_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
 	/* The next poll begins anew; the others go on where they were. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;

@@ -85,8 +85,6 @@ void ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 /* It failed, and may be asked again at once, for less: 1. */
 int ledger_lacks(struct ledger *l, const struct command_end *end);
 void ledger_mark(struct ledger *l);
-/* A question by id had no answer. */
-void ledger_failed(struct ledger *l, const struct command_end *end);
 
 /* ledger_json.c */
 

@@ -222,17 +222,6 @@ asked_failed(struct ledger *l)
 	idmap_clear(&l->asked);
 }
 
-void
-ledger_failed(struct ledger *l, const struct command_end *end)
-{
-	char why[512];
-
-	command_why(end, why, sizeof(why));
-	snprintf(l->c->last_error, sizeof(l->c->last_error), "sacct: %.200s",
-	    why);
-	health_bad(&l->c->dbd, why);
-}
-
 static void
 on_end(const struct command_end *end, void *arg)
 {
@@ -246,10 +235,9 @@ on_end(const struct command_end *end, void *arg)
 	if (ok) {
 		health_good(&l->c->dbd);
 		asked_done(l);
-	} else if (ledger_lacks(l, end))
-		asked_failed(l);
-	else {
-		ledger_failed(l, end);
+	} else {
+		if (!ledger_lacks(l, end))
+			ask_failed(l->c, &l->c->dbd, "sacct", end);
 		asked_failed(l);
 	}
 	ledger_kick(l);

@@ -113,7 +113,7 @@ on_end(const struct command_end *end, void *arg)
 		for (i = 0; i < l->n_doubting; i++)
 			l->doubts[i]->ran = RAN_UNKNOWN;
 		l->n_doubting = 0;
-		ledger_failed(l, end);
+		ask_failed(l->c, &l->c->dbd, "sacct", end);
 	}
 	lines_clear(&l->lines);
 	ledger_kick(l);

@@ -263,12 +263,7 @@ nodes_send(struct nodes *n)
 static void
 nodes_fail(struct nodes *n, const char *what, const struct command_end *end)
 {
-	char why[512];
-
-	command_why(end, why, sizeof(why));
-	snprintf(n->c->last_error, sizeof(n->c->last_error), "%s: %.200s",
-	    what, why);
-	health_bad(&n->c->ctld, why);
+	ask_failed(n->c, &n->c->ctld, what, end);
 	n->busy = 0;
 	plan_kick(n->c);
 }

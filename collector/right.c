@@ -115,16 +115,12 @@ static void
 on_end(const struct command_end *end, void *arg)
 {
 	struct collector *c = arg;
-	char why[512];
 	int ok = end->outcome == COMMAND_OK &&
 	    lines_end(&c->proof->lines, on_line, c) == 0;
 
 	lines_clear(&c->proof->lines);
 	if (!ok) {
-		command_why(end, why, sizeof(why));
-		snprintf(c->last_error, sizeof(c->last_error),
-		    "sacctmgr: %.200s", why);
-		health_bad(&c->dbd, why);
+		ask_failed(c, &c->dbd, "sacctmgr", end);
 		answer(c, 0);
 		return;
 	}

@@ -44,17 +44,6 @@ startup_of(struct collector *c)
 	return c->startup;
 }
 
-static void
-ctld_failed(struct collector *c, const char *what,
-    const struct command_end *end)
-{
-	char why[512];
-
-	command_why(end, why, sizeof(why));
-	snprintf(c->last_error, sizeof(c->last_error), "%s: %.200s", what, why);
-	health_bad(&c->ctld, why);
-}
-
 static int
 on_config_line(struct span line, void *arg)
 {
@@ -136,7 +125,7 @@ on_config_end(const struct command_end *end, void *arg)
 	s->busy = 0;
 	if (end->outcome != COMMAND_OK ||
 	    lines_end(&s->lines, on_config_line, s) == -1) {
-		ctld_failed(c, "scontrol show config", end);
+		ask_failed(c, &c->ctld, "scontrol show config", end);
 		way_other(c);
 	} else if (s->next.cluster[0] == '\0')
 		health_bad(&c->ctld, "`scontrol show config` names no cluster");
@@ -200,7 +189,7 @@ on_node_end(const struct command_end *end, void *arg)
 		log_debug("%zu nodes", hosts_count(c->hosts));
 	} else {
 		hosts_free(s->next_hosts);
-		ctld_failed(c, "scontrol show node", end);
+		ask_failed(c, &c->ctld, "scontrol show node", end);
 	}
 	s->next_hosts = NULL;
 	lines_clear(&s->node_lines);

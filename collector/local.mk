@@ -29,7 +29,7 @@ libcollectorconf_a_SOURCES = \
 worker_PROGRAMS += collector/collector
 collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
-	collector/collector.h \
+	collector/collector.h collector/slurm.h \
 	collector/now.c collector/limit.c collector/health.c \
 	collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \

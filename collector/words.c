@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "collector/collector.h"
+#include "collector/slurm.h"
 
 void
 sdiag_line(struct sdiag *d, struct span line)

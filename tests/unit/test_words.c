@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "collector/collector.h"
+#include "collector/slurm.h"
 #include "tests/unit/check.h"
 #include "tests/unit/recording.h"
 

@@ -18,7 +18,6 @@
 #include "common/log.h"
 
 #define FEW		64	/* results: they go beyond the submitter's window */
-#define ALLOC_BYTES	16	/* that each piece of memory costs beside */
 #define TRIM_FROM	256	/* results: then memory is given back */
 
 static void details_next(struct details *d);
@@ -171,129 +170,6 @@ details_keep(struct result *r, struct sighting *s)
 	r->verdict = DETAIL_GOOD;
 }
 
-/* What can be made of a line is twice as long; packed it is a fifth. */
-static void
-line_keep(struct details *d, struct result *r, struct span line)
-{
-	size_t size;
-
-	if (d->pack == NULL)
-		d->pack = pack_new();
-	r->line = d->pack != NULL ? pack_line(d->pack, line.p, line.n, &size) :
-	    NULL;
-	if (r->line == NULL) {
-		r->verdict = DETAIL_LATER;
-		return;
-	}
-	r->size = (uint32_t)size;
-	r->len = (uint32_t)line.n;
-	r->verdict = DETAIL_GOOD;
-	d->held += size + ALLOC_BYTES;
-}
-
-/* Valid until the next line is kept or read; empty when there is none. */
-static struct span
-line_of(const struct details *d, const struct result *r)
-{
-	const char *p = r->line != NULL ? pack_read(d->pack, r->line, r->size,
-	    r->len) : NULL;
-
-	return (struct span){ p, p != NULL ? r->len : 0 };
-}
-
-/*
- * A job that nobody asked for: is it a run that ended unseen?  Accounting knows
- * of those beyond doubt, and then they are asked for: this line may be a part of
- * somebody's job name, with the id of a job that slurmctld has forgotten.
- */
-static int
-is_worth_reading(struct details *d, uint64_t job, struct span line)
-{
-	struct open_run *run;
-	size_t at = 0;
-
-	if (!d->all || d->c->slurm.accounting || d->held > HELD_MAX / 2 ||
-	    token_find(line, " JobState=PENDING ") != NULL)
-		return 0;
-	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)
-		if (!(run->flags & OPEN_LEFT))
-			return 0;
-	return 1;
-}
-
-static void
-record_take(struct details *d, uint64_t job, struct span line)
-{
-	struct result *r = details_result(d, job);
-	enum record_verdict verdict;
-	struct sighting s;
-
-	if (r == NULL && !is_worth_reading(d, job, line))
-		return;
-	if (d->held > HELD_MAX) {
-		if (r != NULL)
-			r->verdict = DETAIL_LATER;
-		return;
-	}
-	sighting_init(&s);
-	verdict = scontrol_record(line, (struct span){ NULL, 0 },
-	    &d->c->set->how, &s);
-	if (r == NULL && verdict == RECORD_GOOD &&
-	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
-	    s.job.key.start))
-		r = details_result_new(d, job, 0);
-	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
-		line_keep(d, r, line);
-	else if (r != NULL)
-		r->verdict = DETAIL_AMBIGUOUS;
-	sighting_clear(&s);
-}
-
-static void
-doubt(struct details *d, uint64_t job)
-{
-	struct result *r = details_result(d, job);
-
-	if (r != NULL)
-		details_result_drop(r, DETAIL_AMBIGUOUS);
-}
-
-static int
-on_line(struct span line, void *arg)
-{
-	struct details *d = arg;
-	uint64_t job = scontrol_id(line);
-	int added;
-
-	if (job == 0) {
-		/*
-		 * A user's text has a newline in it, and what came before may
-		 * be a whole record in a job's name: its real one is here.
-		 */
-		if (line.n > 0)
-			doubt(d, d->last);
-		return 0;
-	}
-	d->last = job;
-	if (idmap_put(&d->seen, job, &added) == NULL)
-		return -1;
-	if (added) {
-		record_take(d, job, line);
-		return 0;
-	}
-	/* Twice in one answer: one of them is a user's text. */
-	doubt(d, job);
-	return 0;
-}
-
-static int
-on_output(const char *p, size_t n, void *arg)
-{
-	struct details *d = arg;
-
-	return lines_feed(&d->lines, p, n, on_line, d);
-}
-
 static int
 answer_end(struct details *d)
 {
@@ -350,7 +226,7 @@ ask_all(struct details *d)
 {
 	struct ask ask = { .cmd = CMD_SCONTROL, .deadline_ms = ASK_LONG_MS,
 	    .args = { "--all", "show", "job", "-d", "-o" },
-	    .on_output = on_output, .on_end = on_all_end, .arg = d };
+	    .on_output = details_text_output, .on_end = on_all_end, .arg = d };
 
 	if (details_json_begin(d)) {
 		ask.cmd = CMD_SQUEUE;
@@ -387,7 +263,7 @@ ask_one(struct details *d, uint64_t job)
 	char id[24];
 	struct ask ask = { .cmd = CMD_SCONTROL,
 	    .args = { "--all", "show", "job", "-d", "-o", id },
-	    .on_output = on_output, .on_end = on_one_end, .arg = d };
+	    .on_output = details_text_output, .on_end = on_one_end, .arg = d };
 
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
 	idmap_clear(&d->seen);
@@ -413,7 +289,7 @@ result_use(struct details *d, struct result *r)
 	sighting_init(&read);
 	if (s == NULL) {
 		s = &read;
-		line = line_of(d, r);
+		line = details_line(d, r);
 		if (line.n == 0 || scontrol_record(line, (struct span){ NULL, 0 },
 		    &d->c->set->how, s) != RECORD_GOOD)
 			r->verdict = DETAIL_LATER;
@@ -491,7 +367,7 @@ hosts_missing(const struct details *d)
 		return 1;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
-		s = line_of(d, r);
+		s = details_line(d, r);
 		nodes = token_value(&s, " NodeList=");
 		if (nodes.n > 0 && !span_is(nodes, "(null)") &&
 		    hostlist_each(nodes, on_host, d->c->hosts) == -1)

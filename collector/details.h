@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What details.c and exact.c share. */
+/* What details.c, its two kinds of answer and exact.c share. */
 #ifndef COLLECTOR_DETAILS_H
 #define COLLECTOR_DETAILS_H
 
@@ -55,6 +55,12 @@ struct result *details_result(const struct details *d, uint64_t job);
 /* NULL on memory. */
 struct result *details_result_new(struct details *d, uint64_t job, int wanted);
 void details_result_drop(struct result *r, enum detail verdict);
+
+/* details_text.c */
+
+int details_text_output(const char *p, size_t n, void *arg);
+/* A kept line: valid until the next one is kept or read; empty when there is none. */
+struct span details_line(const struct details *d, const struct result *r);
 
 /* details_json.c */
 

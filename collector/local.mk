@@ -33,7 +33,8 @@ collector_collector_SOURCES = \
 	collector/now.c collector/limit.c collector/health.c \
 	collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \
-	collector/details.h collector/details.c collector/details_json.c \
+	collector/details.h collector/details.c collector/details_text.c \
+	collector/details_json.c \
 	collector/exact.c collector/source.c \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
 	collector/ledger_ids.c collector/ledger_json.c \

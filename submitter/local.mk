@@ -18,7 +18,8 @@ BODIES_LIBS = libbodies.a libcommon.a $(JANSSON_LIBS) $(PCRE2_LIBS)
 noinst_LIBRARIES += libnames.a
 libnames_a_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 libnames_a_SOURCES = \
-	submitter/names.c submitter/names.h \
+	submitter/names.c submitter/names.h submitter/names_int.h \
+	submitter/names_entry.c \
 	submitter/names_hosts.c submitter/names_hosts.h \
 	submitter/names_resolv.c submitter/names_resolv.h
 NAMES_LIBS = libnames.a libcommon.a $(EVDNS_LIBS) $(EVENT_LIBS)

@@ -25,7 +25,7 @@ struct active {
 	int		 known;
 	int		 is_active;
 	unsigned	 rank;
-	int64_t		 first_since;	/* wall clock: ours is the first that is up; 0 */
+	int64_t		 first_since;	/* monotonic ms: ours is the first that is up; 0 */
 	char		 text[128];
 	struct log_limit said;
 };
@@ -81,9 +81,9 @@ judge(struct active *a)
 	if (!first)
 		a->first_since = 0;
 	else if (a->first_since == 0)
-		a->first_since = now_wall();
+		a->first_since = now_ms();
 	if (now && seen->ours > 0 && !(a->known && a->is_active))
-		now = !ctld->away && ctld->answered >= a->first_since;
+		now = !ctld->away && ctld->answered_ms >= a->first_since;
 	snprintf(a->text, sizeof(a->text), "%s of %u controllers beside us, "
 	    "%s", seen->ours == -1 ? "none" : seen->ours == 0 ?
 	    "the first" : "a backup", seen->n, now ? "it works" : "another one works");

@@ -36,6 +36,19 @@ int64_t now_s(void);
 int64_t now_ms(void);
 int64_t now_wall(void);
 
+/* What slurmctld's clock showed when it was asked last. */
+struct slurm_clock {
+	int64_t		 said;		/* epoch; 0 = never asked */
+	int64_t		 at;		/* monotonic s of that */
+};
+
+/* It showed said, at that time of the monotonic clock. */
+void slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at);
+/* What it shows at that time; wall = ours, until it was asked. */
+int64_t slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall);
+/* What it shows now, epoch: no step of our clock is in it. */
+int64_t slurm_now(const struct collector *c);
+
 /* out.c: records on their way to the submitter */
 
 struct out;
@@ -140,7 +153,7 @@ void cycle_poll(struct cycle *y);
 void cycle_clock(struct cycle *y);
 int cycle_busy(const struct cycle *y);
 uint32_t cycle_number(const struct cycle *y);
-/* Wall clock when the last question was asked that squeue has answered in full; 0 = never. */
+/* Slurm's clock when the last question was asked that squeue has answered in full; 0 = never. */
 int64_t cycle_listed_at(const struct cycle *y);
 /* Jobs that slurmctld knew when it was asked last. */
 size_t cycle_jobs(const struct cycle *y);
@@ -193,6 +206,11 @@ void ledger_day(struct ledger *l);
 int ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look);
 /* Does a row of this job wait until its steps were asked for? */
 int steps_waiting(const struct ledger *l, uint64_t job);
+/*
+ * slurmctld's clock shows this now.  Where it was set back, ends lie before
+ * what was read: that is read anew from there on, and the last day at once.
+ */
+void ledger_clock(struct ledger *l, int64_t clock);
 /* A job to be asked for by id. */
 void ledger_want(struct ledger *l, uint64_t job);
 void ledger_kick(struct ledger *l);
@@ -372,11 +390,12 @@ struct collector {
 	int64_t		 cursor;	/* the spool's; 0 = none */
 	int64_t		 marked;	/* the last one that is durable; 0 = none */
 	int64_t		 clock;		/* slurmctld's, when its queue to slurmdbd was empty; 0 */
+	struct slurm_clock slurm_clock;	/* what it shows */
 	int		 clock_works;	/* sdiag says what it should */
 	int		 clock_tried;
 	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
 	struct log_limit contradicted;	/* ends that squeue does not agree with */
-	int64_t		 began;		/* wall clock: this process */
+	int64_t		 began;		/* monotonic s: this process */
 	int		 caught_up;	/* accounting was read once up to now */
 	struct idmap	 earlier;	/* jobs whose earlier runs it shall tell first */
 	int64_t		 poll_at;	/* monotonic ms: the next one */

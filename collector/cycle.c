@@ -36,7 +36,7 @@ struct cycle {
 	size_t		 listed;	/* rows of this answer */
 	size_t		 known;		/* of them, of runs that were open before */
 	size_t		 jobs;		/* rows of the last whole one */
-	int64_t		 asked_at;	/* wall clock */
+	int64_t		 asked_at;	/* Slurm's clock */
 	int64_t		 listed_at;	/* when the last whole answer was asked for */
 	unsigned	 commands;	/* of this cycle, accounting's among them */
 	unsigned	 without_clock;	/* cycles */
@@ -127,6 +127,10 @@ on_clock_end(const struct command_end *end, void *arg)
 	y->cmd = NULL;
 	y->without_clock = 0;
 	c->clock_tried = 1;
+	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
+		slurm_clock_set(&c->slurm_clock, y->sdiag.clock, now_s());
+		ledger_clock(c->ledger, y->sdiag.clock);
+	}
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&
 	    y->sdiag.queue >= 0) {
 		c->clock_works = 1;
@@ -448,7 +452,7 @@ cycle_poll(struct cycle *y)
 	y->step = STEP_LIST;
 	y->number++;
 	y->commands = 1;
-	y->asked_at = now_wall();
+	y->asked_at = slurm_now(y->c);
 	y->bad = 0;
 	y->listed = 0;
 	y->known = 0;

@@ -20,6 +20,7 @@ void
 health_good(struct health *h)
 {
 	h->answered = now_wall();
+	h->answered_ms = now_ms();
 	h->fails = 0;
 	h->next = 0;
 	if (!h->away)
@@ -28,7 +29,7 @@ health_good(struct health *h)
 	h->returned = 1;
 	if (h->said)
 		log_notice("%s answers again after %lld s", h->name,
-		    (long long)(h->answered - h->since));
+		    (long long)(h->answered_ms - h->since_ms) / 1000);
 }
 
 /*
@@ -74,6 +75,7 @@ health_bad(struct health *h, const char *why)
 	}
 	h->away = 1;
 	h->since = now_wall();
+	h->since_ms = now_ms();
 	/* One question may fail while another does not, in turn. */
 	h->said = log_allowed(&h->limit, &held);
 	if (h->said)

@@ -38,15 +38,6 @@ ledger_new(struct collector *c)
 	return l;
 }
 
-/* slurmctld's clock as far as it is known, else ours. */
-static int64_t
-slurm_now(const struct collector *c)
-{
-	int64_t now = now_wall();
-
-	return c->clock > now ? c->clock : now;
-}
-
 static void
 range_set(struct range *r, enum range_kind kind, int64_t from, int64_t to)
 {
@@ -55,6 +46,29 @@ range_set(struct range *r, enum range_kind kind, int64_t from, int64_t to)
 	r->to = to;
 	r->at = from;
 	r->tries = 0;
+}
+
+void
+ledger_clock(struct ledger *l, int64_t clock)
+{
+	struct collector *c = l->c;
+	int64_t back = c->cursor - clock;
+
+	if (back <= 0)
+		return;
+	c->cursor = clock;
+	if (c->clock > clock)
+		c->clock = clock;
+	/* What is being read now was asked for by the clock as it was. */
+	if (l->clock > clock)
+		l->clock = clock;
+	l->mark = 0;
+	if (back <= c->set->lag)
+		return;
+	log_notice("slurmctld's clock%s is %lld s behind what was read of "
+	    "accounting: read again from there on, and the last day",
+	    site_of(c), (long long)back);
+	l->due |= DUE_DAY;
 }
 
 /* Since the cursor, but no further back than the site wants. */
@@ -400,10 +414,11 @@ slice_ask(struct ledger *l)
 	l->latest = 0;
 	l->witnessed = 0;
 	witness_begin(l);
+	l->asked_to = l->slice_to != 0 ? l->slice_to : now + later;
 	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
 	    (long long)r->at);
 	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
-	    (long long)(l->slice_to != 0 ? l->slice_to : now + later));
+	    (long long)l->asked_to);
 	ledger_ask(l, on_range_row, on_range_output, on_range_end, NULL);
 }
 

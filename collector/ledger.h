@@ -56,6 +56,7 @@ struct ledger {
 	int64_t		 slice_most;	/* what it may grow to */
 	int64_t		 slice_ms;	/* what the last one took */
 	int64_t		 slice_to;	/* 0 = open */
+	int64_t		 asked_to;	/* the end that was asked for */
 	int64_t		 clock;		/* slurmctld's, when the question began */
 	int64_t		 latest;	/* end in the answer */
 	int64_t		 mark;		/* earned, not yet said */

@@ -116,7 +116,7 @@ is_history(struct collector *c, const struct sighting *s)
 {
 	const struct job *job = &s->job;
 
-	return job->end != 0 && job->end < now_wall() - c->set->max_span &&
+	return job->end != 0 && job->end < slurm_now(c) - c->set->max_span &&
 	    !asks_has(c->asks, job->key.job, job->key.start) &&
 	    open_find(&c->open, job->key.job, job->key.start) == NULL;
 }

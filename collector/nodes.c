@@ -318,7 +318,7 @@ nodes_kick(struct nodes *n)
 		return;
 	/* A catch-up goes before the first of them too, for one interval. */
 	if (n->polled == 0 && ledger_catching_up(c->ledger) &&
-	    now_wall() - c->began < c->set->node_poll)
+	    now_s() - c->began < c->set->node_poll)
 		return;
 	n->polled = now_s();
 	n->cycle++;

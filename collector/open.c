@@ -116,7 +116,8 @@ open_match(struct open_runs *o, uint64_t job, int64_t start, int64_t submit,
 	if (run != NULL)
 		return run;
 	while ((run = open_of_job(o, job, &at)) != NULL) {
-		if (run->start >= start)
+		/* Before its own submission: the clock was set back since. */
+		if (run->start >= start && start >= submit)
 			continue;
 		if (run->submit != 0 ? (int64_t)run->submit == submit :
 		    restarts == 0 && submit != 0 && submit <= run->start)

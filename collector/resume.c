@@ -56,7 +56,7 @@ open_of_spool(struct collector *c, const struct run_key *key, int held)
 		fatal("no memory");
 	run->flags |= OPEN_SPOOLED;
 	/* The script of a young one may have been under way when who asked died. */
-	if (key->start < now_wall() - c->set->poll - SCRIPT_LATE)
+	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
 		run->flags |= OPEN_DETAILED;
 	if (!held)
 		return;
@@ -115,7 +115,7 @@ resume_cluster(struct collector *c)
 	if (c->cursor < c->marked)
 		c->cursor = c->marked;
 	lastrun = lastrun_of(c);
-	if (c->cursor == 0 && lastrun > 0 && lastrun <= now_wall())
+	if (c->cursor == 0 && lastrun > 0 && lastrun <= slurm_now(c))
 		c->cursor = lastrun;
 	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)
 		continue;

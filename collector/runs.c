@@ -122,10 +122,12 @@ open_note(struct collector *c, struct open_run *run, const struct sighting *s,
 static int
 may_have_earlier(const struct collector *c, const struct job *job)
 {
+	int64_t began = slurm_now(c) - (now_s() - c->began);
+
 	if (job->restarts > 0)
 		return 1;
 	/* Few sites ever use an id twice: not while accounting is away. */
-	return !c->dbd.away && job->submit <= c->began && (job->submit == 0 ||
+	return !c->dbd.away && job->submit <= began && (job->submit == 0 ||
 	    job->submit >= c->cursor - c->set->lag);
 }
 
@@ -359,7 +361,7 @@ row_send(struct collector *c, struct sighting *s, struct open_run *run)
 	return ROW_SENT;
 }
 
-#define CLOCKS_DIFFER	30	/* seconds, between slurmctld's host and ours */
+#define CLOCKS_DIFFER	30	/* seconds that our idea of slurmctld's clock may err by */
 #define DISPUTE_TRIES	2	/* questions to slurmctld, then accounting is believed */
 
 static void
@@ -443,7 +445,7 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	    steps_waiting(c->ledger, job->key.job)))
 		return ROW_WANTS_STEPS;
 	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
-	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > now_wall() &&
+	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
 	    !settings_ignores(c->set, job))
 		return ROW_WANTS_DETAILS;
 	return row_send(c, s, run);

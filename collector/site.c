@@ -50,7 +50,7 @@ site_add(struct site *site)
 	c->asks = asks_new(c);
 	c->scripts = scripts_new(c);
 	c->held = held_new(c);
-	c->began = now_wall();
+	c->began = now_s();
 	c->nodes = nodes_new(c);
 	names_set(c);
 }

@@ -71,9 +71,11 @@ struct health {
 	char		 name[2 * CLUSTER_MAX];	/* of several clusters: whose */
 	int		 away;
 	unsigned	 fails;
-	int64_t		 since;		/* wall clock */
+	int64_t		 since;		/* wall clock, to be shown */
+	int64_t		 since_ms;	/* the same, monotonic */
 	int64_t		 next;		/* monotonic ms; not asked before */
-	int64_t		 answered;	/* wall clock of the last good answer */
+	int64_t		 answered;	/* wall clock of the last good answer, to be shown */
+	int64_t		 answered_ms;	/* the same, monotonic; 0 = never */
 	char		 why[256];
 	int		 said;		/* that it is away */
 	struct log_limit limit;

@@ -76,7 +76,7 @@ int
 witness_missing(struct ledger *l)
 {
 	int due = l->witness.job != 0 && l->witness_end >= l->range.at &&
-	    (l->slice_to == 0 || l->witness_end <= l->slice_to);
+	    l->witness_end <= l->asked_to;
 	unsigned held;
 
 	if (due && !l->witness_seen) {

@@ -107,7 +107,7 @@ gate_down(struct gate *g, enum gate_state state, int64_t wait)
 {
 	if (g->said != state) {
 		if (g->down == 0)
-			g->down = time(NULL);
+			g->down = spool_now(g->s->spool);
 		say_down(g, state);
 		g->said = state;
 	}
@@ -144,7 +144,8 @@ gate_good(struct gate *g)
 	if (g->down != 0) {
 		log_notice("cc-backend at %s is back after %lld s; %llu runs "
 		    "wait", rest_where(g->s->rest),
-		    (long long)(time(NULL) - g->down), waiting_runs(g));
+		    (long long)(spool_now(g->s->spool) - g->down) / 1000,
+		    waiting_runs(g));
 		g->down = 0;
 		g->said = GATE_SHUT;
 		spool_hurry(g->s->spool, DEST_REST);

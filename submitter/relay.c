@@ -398,7 +398,8 @@ relay_status(struct relay *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
 	const struct gate *g = &r->gate;
-	long long since = g->down != 0 ? (long long)(time(NULL) - g->down) : 0;
+	long long since = g->down == 0 ? 0 :
+	    (long long)(spool_now(r->s->spool) - g->down) / 1000;
 
 	if (g->down != 0)
 		worker_status(w, request, "backend", "%s since %lld s: %s",

@@ -36,7 +36,7 @@ struct gate {
 	int		 doubt;		/* it may have been exchanged: probe when it answers */
 	int64_t		 probed;	/* spool_now() of the last probe */
 	enum gate_state	 said;		/* what the log says of this outage */
-	time_t		 down;		/* wall; 0 = up */
+	int64_t		 down;		/* spool_now(); 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */
 	unsigned	 no_clusters;	/* failed in a row, behind a good probe */
 	char		 why[400];	/* of the last failure */

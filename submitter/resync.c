@@ -43,7 +43,8 @@ struct resync {
 	uint64_t	 ask;		/* number of the last question */
 	unsigned	 diffs;		/* of the round under way */
 	/* of the last whole round */
-	time_t		 at;
+	time_t		 at;		/* wall clock, to be shown; 0 = never */
+	int64_t		 compared;	/* spool_now() of that */
 	unsigned	 last_diffs;
 	unsigned	 last_rows;
 	unsigned	 rows;
@@ -245,6 +246,7 @@ round_end(struct resync *r)
 	r->busy = 0;
 	if (!r->failed && !r->dry && r->sync == NULL) {
 		r->at = time(NULL);
+		r->compared = spool_now(r->s->spool);
 		r->last_diffs = r->diffs;
 		r->last_rows = r->rows;
 		log_info("compared with cc-backend: %u runs there, %u "
@@ -427,8 +429,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 resync_open(struct resync *r)
 {
-	if (!r->busy && (r->at == 0 || time(NULL) - r->at >
-	    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL)))
+	int64_t every = 1000 *
+	    (int64_t)conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL);
+
+	if (!r->busy && (r->at == 0 ||
+	    spool_now(r->s->spool) - r->compared > every))
 		submitter_after(r->timer, 1000);
 }
 

@@ -18,12 +18,21 @@
 #define SIBLINGS_MAX	64
 #define REQUEUED_SOON	60	/* seconds; see requeuedRuns */
 
+/* Nothing begins before it was submitted: the clock was set back since. */
+static int
+is_set_back(const struct job *job)
+{
+	return job->key.start < job->submit;
+}
+
 /* One submission, and the times of both can belong to one run. */
 static int
 is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
 {
 	if (job->submit == 0 || submit != job->submit || start == 0)
 		return 0;
+	if (is_set_back(job))
+		return 1;
 	if (end != 0 && job->key.start >= end)
 		return 0;
 	return job->end == 0 || start < job->end;
@@ -88,7 +97,7 @@ is_buried_moved(struct spool *sp, const struct job *job)
 		end = start + sqlite3_column_int64(st, 1);
 		waited = sqlite3_column_int64(st, 2);
 		/* A run of no length is over the second it began. */
-		found = waited != 0 && end > start &&
+		found = (end > start || is_set_back(job)) &&
 		    is_moved(job, start, end, start - waited);
 	}
 	sqlite3_reset(st);

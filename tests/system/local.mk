@@ -43,6 +43,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/351-requeue.sh \
 	tests/system/352-requeued-last.sh \
 	tests/system/355-time-zones.sh \
+	tests/system/356-clock-steps.sh \
 	tests/system/360-real-backend.sh \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
@@ -84,7 +85,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/hostile.py \
 	tests/system/jobs.sh \
 	tests/system/lib.py \
-	tests/system/later.c tests/system/lib.sh \
+	tests/system/later.c tests/system/stepped.c tests/system/lib.sh \
 	tests/system/mending.py \
 	tests/system/many.sh \
 	tests/system/nats.py \

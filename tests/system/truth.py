@@ -208,7 +208,7 @@ def expected(f, seen, topology, gpus):
             "jobState": state, "numNodes": int(f["NNodes"]),
             "numHwthreads": int(f["AllocCPUS"]), "numAcc": int(tres.get("gres/gpu", 0)),
             "walltime": int(limit) * 60 if limit.isdigit() else 0,
-            "duration": int(f["End"]) - int(f["Start"]) if state != "running" else None,
+            "duration": max(int(f["End"]) - int(f["Start"]), 0) if state != "running" else None,
             "hosts": sorted(hosts(f["NodeList"])), "shared": None, "resources": None,
             "name": f["JobName"]}
     array = re.match(r"(\d+)_\d+$", f["JobID"])
@@ -336,11 +336,25 @@ def refused_sisters(path, truth, jobs):
     return out
 
 
+def set_back(truth, seen):
+    """Where the clock was set back while a run ran, accounting has it begin when
+    it ended, before it was submitted; it goes by the start that scontrol showed."""
+    for key, f in list(truth.items()):
+        if int(f["Start"]) >= int(f["Submit"]):
+            continue
+        for other in seen:
+            if other[0] == key[0] and other[1] >= int(f["Submit"]) and other not in truth:
+                truth[other] = dict(f, Start=str(other[1]), ElapsedRaw="0")
+                del truth[key]
+                break
+
+
 def compare_once(a, gpus, token):
     truth = runs(a.dir, a.since)
     truth = {k: f for k, f in truth.items()
              if str(k[0]) not in a.never_ran.split(",") or f["State"] != "REQUEUED"}
     seen = seen_runs(a.dir)
+    set_back(truth, seen)
     jobs, rows = backend_jobs(a.url, token, cluster=a.cluster)
     refused = refused_sisters(a.rejected, truth, jobs)
     truth = {k: f for k, f in truth.items() if k not in refused}

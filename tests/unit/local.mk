@@ -255,7 +255,7 @@ test_poison_LDADD = libcommon.a $(EVENT_LIBS)
 
 check_PROGRAMS += test_plan
 TESTS += test_plan
-test_plan_SOURCES = tests/unit/test_plan.c
+test_plan_SOURCES = tests/unit/test_plan.c collector/now.c
 test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_plan_LDADD = libcollectorconf.a libslurmtext.a libcommon.a $(EVENT_LIBS) \
 	$(JANSSON_LIBS) $(PCRE2_LIBS)

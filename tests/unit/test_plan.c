@@ -8,6 +8,7 @@
 
 #include <event2/event.h>
 
+#include "collector/collector.h"
 #include "collector/conf.h"
 #include "collector/runner.h"
 #include "collector/tables.h"
@@ -81,6 +82,9 @@ test_open(void)
 	CHECK(open_match(&o, 6, 1700, 900, 0) == run);
 	CHECK(open_match(&o, 6, 1700, 950, 0) == NULL);
 	CHECK(open_match(&o, 6, 900, 900, 0) == NULL);
+	/* The clock was set back while it ran: it began before it was submitted. */
+	CHECK(open_match(&o, 6, 800, 900, 0) == run);
+	CHECK(open_match(&o, 6, 800, 950, 0) == NULL);
 	/* Known from the spool only: no restart, so it can be no other. */
 	run = open_find(&o, 8, 1008);
 	CHECK(open_match(&o, 8, 1700, 900, 0) == run);
@@ -108,6 +112,29 @@ test_done(void)
 		done_put(&d, i, 100);
 	CHECK(!done_has(&d, 1, 100));
 	done_clear(&d);
+}
+
+/* Once slurmctld has said its time, no step of our clock is in it. */
+static void
+test_slurm_clock(void)
+{
+	struct collector c = { .cursor = 0 };
+	struct slurm_clock k = { 0, 0 };
+	int64_t now = now_wall();
+
+	CHECK_INT(slurm_clock_at(&k, 50, 1000), 1000);
+	CHECK_INT(slurm_clock_at(&k, 90, 4600), 4600);
+	slurm_clock_set(&k, 1700000000, 100);
+	CHECK_INT(slurm_clock_at(&k, 100, 1000), 1700000000);
+	CHECK_INT(slurm_clock_at(&k, 160, 1000), 1700000060);
+	CHECK_INT(slurm_clock_at(&k, 160, 1800000000), 1700000060);
+	/* Its own steps are. */
+	slurm_clock_set(&k, 1699996400, 200);
+	CHECK_INT(slurm_clock_at(&k, 210, 1800000000), 1699996410);
+
+	CHECK(slurm_now(&c) >= now && slurm_now(&c) <= now_wall());
+	slurm_clock_set(&c.slurm_clock, now - 3600, now_s());
+	CHECK(slurm_now(&c) >= now - 3600 && slurm_now(&c) < now - 1800);
 }
 
 static const struct {
@@ -297,6 +324,7 @@ main(void)
 	test_idmap();
 	test_open();
 	test_done();
+	test_slurm_clock();
 	test_gpus();
 	test_settings();
 	test_runner();

@@ -232,6 +232,45 @@ test_moved(void)
 	file_remove();
 }
 
+/* The clock was set back while it ran: accounting has it begin before it was submitted. */
+static void
+test_set_back(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job job;
+	int64_t row, again;
+
+	job_make(&job, 15, 5000, 0);
+	job.submit = 5000;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	phase_set(sp, row, DEST_REST, PHASE_SEEN);
+	job_make(&job, 15, 1500, 1500);
+	job.submit = 5000;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_MERGED);
+	job_clear(&job);
+	CHECK_INT(again, row);
+	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_STOP);
+	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	CHECK_INT(spool_runs(sp), 0);
+	/* slurmctld said the end, under the run's own start: then it is told once more. */
+	job_make(&job, 16, 5000, 1510);
+	job.submit = 5000;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	CHECK_INT(spool_runs(sp), 0);
+	job_make(&job, 16, 1510, 1510);
+	job.submit = 5000;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_KNOWN);
+	/* Another submission is another run. */
+	job.submit = 5100;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	spool_close(sp);
+	file_remove();
+}
+
 static void
 test_kept_away(void)
 {
@@ -820,6 +859,7 @@ main(void)
 	test_seen();
 	test_order();
 	test_moved();
+	test_set_back();
 	test_kept_away();
 	test_false_start_late();
 	test_pages();

@@ -303,7 +303,7 @@ slice_end(struct ledger *l)
 	l->range.tries = 0;
 	slice_grow(l);
 	if (l->range.kind == RANGE_DAY || slurm_right_inherent(&c->slurm) ||
-	    l->witnessed)
+	    (l->witnessed && c->right != RIGHT_NONE))
 		slice_proved(l, 1);
 	else if (l->may_prove || l->range.kind == RANGE_BACKFILL ||
 	    l->slice_to != 0) {

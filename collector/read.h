@@ -299,6 +299,13 @@ struct admin {
 };
 void admin_line(struct admin *a, const char *user, struct span line);
 
+/* `sacctmgr -n -P show configuration`: slurm.conf's part, then slurmdbd's own. */
+struct dbd_config {
+	int		 reached;	/* slurmdbd's part */
+	int		 private_jobs;	/* its PrivateData has jobs */
+};
+void dbd_config_line(struct dbd_config *d, struct span line);
+
 #define CONTROLLERS_MAX	16	/* SlurmctldHost lines; Slurm has no more */
 
 /* `scontrol ping`: begins with none of them (first_up and ours -1). */

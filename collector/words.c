@@ -189,17 +189,37 @@ limit_read(struct slurm *slurm, struct span v)
 	parameter(v, "rl_refill_period=", &slurm->limit_period);
 }
 
+/* "MinJobAge               = 300 sec"; 0 = no such line. */
+static int
+config_pair(struct span line, struct span *key, struct span *v)
+{
+	const char *equals = line.n > 0 ? memchr(line.p, '=', line.n) : NULL;
+
+	if (equals == NULL)
+		return 0;
+	*v = trim(span_from(line, equals + 1));
+	*key = trim((struct span){ line.p, (size_t)(equals - line.p) });
+	return v->n > 0;
+}
+
+void
+dbd_config_line(struct dbd_config *d, struct span line)
+{
+	struct span key, v;
+
+	if (span_is(trim(line), "SlurmDBD configuration:"))
+		d->reached = 1;
+	else if (d->reached && config_pair(line, &key, &v) &&
+	    span_is(key, "PrivateData"))
+		d->private_jobs = token_find(v, "jobs") != NULL;
+}
+
 void
 slurm_config_line(struct slurm *slurm, struct span line)
 {
-	const char *equals = line.n > 0 ? memchr(line.p, '=', line.n) : NULL;
 	struct span key, v;
 
-	if (equals == NULL)
-		return;
-	v = trim(span_from(line, equals + 1));
-	key = trim((struct span){ line.p, (size_t)(equals - line.p) });
-	if (v.n == 0)
+	if (!config_pair(line, &key, &v))
 		return;
 	if (span_is(key, "ClusterName"))
 		copy(slurm->cluster, sizeof(slurm->cluster), v);

@@ -17,6 +17,7 @@ struct words {
 	struct lines	lines;
 	struct sdiag	sdiag;
 	struct admin	admin;
+	struct dbd_config dbd;
 	struct slurm	slurm;
 	struct controllers controllers;
 	uint64_t	rows;		/* of steps and jobs, as a number */
@@ -48,6 +49,7 @@ on_line(struct span line, void *arg)
 	line.p = copy;
 	sdiag_line(&w->sdiag, line);
 	admin_line(&w->admin, user, line);
+	dbd_config_line(&w->dbd, line);
 	controllers_line(&w->controllers, host, line);
 	slurm_config_line(&w->slurm, line);
 	rows_read(w, line);
@@ -82,6 +84,7 @@ words_hold(const struct words *w)
 	HOLDS(c->ours >= -1 && c->ours < (int)c->n);
 	HOLDS(w->sdiag.clock >= 0 && w->sdiag.queue >= -1);
 	HOLDS(w->admin.known || !w->admin.operator);
+	HOLDS(w->dbd.reached || !w->dbd.private_jobs);
 	HOLDS(memchr(s->cluster, '\0', sizeof(s->cluster)) != NULL);
 	HOLDS(memchr(s->version_text, '\0', sizeof(s->version_text)) != NULL);
 	HOLDS(memchr(s->slurm_user, '\0', sizeof(s->slurm_user)) != NULL);
@@ -99,6 +102,8 @@ is_same(const struct words *a, const struct words *b)
 	    a->sdiag.queue == b->sdiag.queue &&
 	    a->admin.known == b->admin.known &&
 	    a->admin.operator == b->admin.operator &&
+	    a->dbd.reached == b->dbd.reached &&
+	    a->dbd.private_jobs == b->dbd.private_jobs &&
 	    a->controllers.n == b->controllers.n &&
 	    a->controllers.first_up == b->controllers.first_up &&
 	    a->controllers.ours == b->controllers.ours &&
@@ -124,7 +129,10 @@ plain_holds(struct words *w)
 	    "ClusterName             = alpha\n"
 	    "SLURM_VERSION           = 22.05.8\n"
 	    "MinJobAge               = 300 sec\n"
-	    "PrivateData             = none\n";
+	    "PrivateData             = none\n"
+	    "SlurmDBD configuration:\n"
+	    "PrivateData             = users,jobs\n"
+	    "PrivateData             = users\n";
 
 	HOLDS(feed(answer, sizeof(answer) - 1, w) == 0);
 	HOLDS(w->sdiag.clock == 1795266000 && w->sdiag.queue == 12);
@@ -132,6 +140,7 @@ plain_holds(struct words *w)
 	HOLDS(strcmp(w->slurm.cluster, "alpha") == 0);
 	HOLDS(w->slurm.version == 2205 && w->slurm.min_job_age == 300);
 	HOLDS(!w->slurm.private_jobs);
+	HOLDS(w->dbd.reached && !w->dbd.private_jobs);
 	if (w->controllers.n > 0 && w->controllers.n < CONTROLLERS_MAX)
 		HOLDS(w->controllers.first_up != -1 && w->controllers.ours ==
 		    (int)w->controllers.n - 1);

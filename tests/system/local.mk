@@ -60,6 +60,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/520-munge.sh \
 	tests/system/530-commands.sh \
 	tests/system/540-right-taken.sh \
+	tests/system/541-slurmdbd-hides.sh \
 	tests/system/550-other-slurm.sh \
 	tests/system/551-older-slurmdbd.sh \
 	tests/system/552-cold-start.sh \

@@ -98,6 +98,7 @@ EXTRA_DIST += \
 	tests/data/slurm/20.11/steps.txt tests/data/slurm/20.11/users.txt \
 	tests/data/slurm/22.05/config.txt tests/data/slurm/22.05/ping.txt \
 	tests/data/slurm/22.05/sdiag.txt tests/data/slurm/22.05/squeue.txt \
+	tests/data/slurm/22.05/dbd.txt \
 	tests/data/slurm/22.05/steps.txt tests/data/slurm/22.05/users.txt \
 	tests/data/slurm/24.11/config.txt tests/data/slurm/24.11/ping.txt \
 	tests/data/slurm/24.11/sdiag.txt tests/data/slurm/24.11/squeue.txt \

@@ -204,6 +204,48 @@ test_admins(void)
 	CHECK_INT(admin_of("laboper", ""), 0);
 }
 
+static int
+on_dbd(struct span line, void *arg)
+{
+	dbd_config_line(arg, line);
+	return 0;
+}
+
+static int
+dbd_hides(const char *text)
+{
+	struct dbd_config d = { 1, 0 };
+	char *copy;
+
+	dbd_config_line(&d, line_new(text, strlen(text), &copy));
+	free(copy);
+	return d.private_jobs;
+}
+
+/* slurm.conf's part, which comes first, has a PrivateData of its own. */
+static void
+test_dbd(void)
+{
+	struct dbd_config d = { 0, 0 };
+
+	recording_lines("22.05", "dbd.txt", on_dbd, &d);
+	CHECK_INT(d.reached, 1);
+	CHECK_INT(d.private_jobs, 1);
+	d = (struct dbd_config){ 0, 0 };
+	dbd_config_line(&d, S("PrivateData            = jobs"));
+	CHECK_INT(d.private_jobs, 0);
+	dbd_config_line(&d, S("SlurmDBD configuration:"));
+	CHECK_INT(d.private_jobs, 0);
+	CHECK_INT(dbd_hides("PrivateData = accounts,jobs,users"), 1);
+	CHECK_INT(dbd_hides("PrivateData=jobs"), 1);
+	CHECK_INT(dbd_hides("PrivateData = none"), 0);
+	CHECK_INT(dbd_hides("PrivateData = users"), 0);
+	CHECK_INT(dbd_hides("PrivateData = "), 0);
+	CHECK_INT(dbd_hides("PrivateData"), 0);
+	CHECK_INT(dbd_hides("PrivateDataX = jobs"), 0);
+	CHECK_INT(dbd_hides(""), 0);
+}
+
 /* --- a job's steps --- */
 
 static int
@@ -424,6 +466,7 @@ main(void)
 	test_controllers();
 	test_sdiag();
 	test_admins();
+	test_dbd();
 	test_steps();
 	test_squeue();
 	test_config();

@@ -84,7 +84,8 @@ test_pack_SOURCES = tests/unit/test_pack.c
 test_pack_LDADD = libslurmtext.a
 test_gres_SOURCES = tests/unit/test_gres.c
 test_gres_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
-test_text_reader_SOURCES = tests/unit/test_text_reader.c
+test_text_reader_SOURCES = tests/unit/test_text_reader.c \
+	tests/unit/recording.h
 test_text_reader_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
 
 check_PROGRAMS += test_words
@@ -200,7 +201,7 @@ test_slurmconf_LDADD = libcommon.a
 
 check_PROGRAMS += test_expected
 TESTS += test_expected
-test_expected_SOURCES = tests/unit/test_expected.c
+test_expected_SOURCES = tests/unit/test_expected.c tests/unit/recording.h
 test_expected_LDADD = libslurmtext.a libcommon.a
 EXTRA_DIST += tests/data/slurm/expected.py \
 	tests/data/slurm/20.11/job.expected \
@@ -210,12 +211,14 @@ EXTRA_DIST += tests/data/slurm/expected.py \
 
 check_PROGRAMS += test_json_paths
 TESTS += test_json_paths
-test_json_paths_SOURCES = tests/unit/test_json_paths.c tests/unit/dump_record.h
+test_json_paths_SOURCES = tests/unit/test_json_paths.c tests/unit/dump_record.h \
+	tests/unit/recording.h
 test_json_paths_LDADD = libslurmtext.a libcommon.a
 
 check_PROGRAMS += test_readers
 TESTS += test_readers
-test_readers_SOURCES = tests/unit/test_readers.c tests/unit/dump_record.h
+test_readers_SOURCES = tests/unit/test_readers.c tests/unit/dump_record.h \
+	tests/unit/recording.h
 test_readers_LDADD = libslurmtext.a libcommon.a
 EXTRA_DIST += \
 	tests/data/slurm/22.05/job.txt \

@@ -13,10 +13,9 @@
 
 #include "collector/json_read.h"
 #include "tests/unit/check.h"
+#include "tests/unit/recording.h"
 
-#define FILE_BYTES_MAX	(4u * 1024 * 1024)
 #define EXPECTED_MAX	256
-#define NODES_MAX	64
 
 static const char text_only[] = "text only: ";
 
@@ -59,66 +58,11 @@ static struct expected {
 static size_t n_expected;
 static const struct recording *now;
 
-static struct {
-	char		host[HOST_MAX];
-	struct shape	shape;
-} nodes[NODES_MAX];
-static size_t n_nodes;
-
-/* Returns owned, with a NUL behind it. */
-static char *
-file_read(const char *name, size_t *n)
-{
-	const char *dir = getenv("srcdir") != NULL ? getenv("srcdir") : ".";
-	char path[512], *buf = malloc(FILE_BYTES_MAX + 1);
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/tests/data/slurm/%s/%s", dir,
-	    now->version, name);
-	f = fopen(path, "rb");
-	if (f == NULL || buf == NULL) {
-		perror(path);
-		exit(1);
-	}
-	*n = fread(buf, 1, FILE_BYTES_MAX, f);
-	buf[*n] = '\0';
-	fclose(f);
-	return buf;
-}
-
-static int
-on_node(struct span line, void *arg)
-{
-	if (n_nodes < NODES_MAX && node_record(line, nodes[n_nodes].host,
-	    &nodes[n_nodes].shape) == 0)
-		n_nodes++;
-	return 0;
-}
-
-static int
-shape_of(const char *host, struct shape *shape, void *arg)
-{
-	size_t i;
-
-	for (i = 0; i < n_nodes; i++) {
-		if (strcmp(nodes[i].host, host) == 0) {
-			*shape = nodes[i].shape;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int
-device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
-{
-	snprintf(address, ACCEL_MAX, "%s-%u", host, index);
-	return 0;
-}
-
+static struct recorded_hosts hosts;
 static struct gres_names gpus;
-static struct reading how = { .gpus = &gpus, .device = device };
-static struct json_reading json_how = { .how = &how, .shape = shape_of };
+static struct reading how = { .gpus = &gpus, .device = recording_device };
+static struct json_reading json_how = { .how = &how, .shape = recording_shape,
+	.arg = &hosts };
 
 struct line {
 	char	text[16 * 1024];
@@ -344,27 +288,14 @@ all_seen(const char *reader)
 }
 
 static void
-lines_each(const char *name, int (*each)(struct span line, void *arg))
-{
-	struct lines lines = { 0 };
-	size_t n;
-	char *buf = file_read(name, &n);
-
-	CHECK_INT(lines_feed(&lines, buf, n, each, NULL), 0);
-	lines_end(&lines, each, NULL);
-	lines_clear(&lines);
-	free(buf);
-}
-
-static void
 test_text(void)
 {
 	size_t n, i;
-	char *want = file_read("job.expected", &n), *buf;
+	char *want = recording_read(now->version, "job.expected", &n), *buf;
 
 	expected_load(want, 0);
-	lines_each(now->text, on_text);
-	buf = file_read(now->text, &n);
+	recording_lines(now->version, now->text, on_text, NULL);
+	buf = recording_read(now->version, now->text, &n);
 	for (i = 0; i < DOUBTS; i++)
 		if (strcmp(doubts[i].version, now->version) == 0)
 			read_exactly(buf, &doubts[i]);
@@ -380,12 +311,11 @@ test_json(void)
 	struct json_split *split = json_split_new("jobs", 1024 * 1024, &ops,
 	    NULL);
 	size_t n;
-	char *want = file_read("job.expected", &n), *buf;
+	char *want = recording_read(now->version, "job.expected", &n), *buf;
 
 	expected_load(want, 1);
-	n_nodes = 0;
-	lines_each(now->nodes, on_node);
-	buf = file_read(now->json, &n);
+	recording_hosts(now->version, now->nodes, &hosts);
+	buf = recording_read(now->version, now->json, &n);
 	CHECK_INT(json_split_feed(split, buf, n), 0);
 	CHECK_INT(json_split_end(split), 0);
 	json_split_free(split);

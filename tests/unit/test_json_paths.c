@@ -12,8 +12,8 @@
 #include "collector/json_read.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dump_record.h"
+#include "tests/unit/recording.h"
 
-#define FILE_BYTES_MAX	(4u * 1024 * 1024)
 #define PATHS_MAX	4096
 #define PATH_BYTES	256
 #define DEPTH_MAX	12
@@ -36,12 +36,7 @@ static const char *const wide[] = { "job_state", "state", "job_resources",
 /* Their absence is no fault in some version, and changes nothing there. */
 static const char *const may_lack[] = { "restart_cnt", NULL };
 
-static struct {
-	char		host[HOST_MAX];
-	struct shape	shape;
-} nodes[64];
-static size_t n_nodes;
-
+static struct recorded_hosts hosts;
 static char		paths[PATHS_MAX][PATH_BYTES];
 static size_t		n_paths;
 static char		named[128];	/* what the reader lacks */
@@ -55,55 +50,6 @@ static size_t		doc_len;
 static struct span	elements[ELEMENTS_MAX];
 static size_t		n_elements;
 
-static char *
-file_read(const char *name, size_t *n)
-{
-	const char *dir = getenv("srcdir") != NULL ? getenv("srcdir") : ".";
-	char path[512], *buf = malloc(FILE_BYTES_MAX);
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/tests/data/slurm/%s/%s", dir,
-	    version, name);
-	f = fopen(path, "rb");
-	if (f == NULL || buf == NULL) {
-		perror(path);
-		exit(1);
-	}
-	*n = fread(buf, 1, FILE_BYTES_MAX, f);
-	fclose(f);
-	return buf;
-}
-
-static int
-on_node(struct span line, void *arg)
-{
-	if (n_nodes < 64 && node_record(line, nodes[n_nodes].host,
-	    &nodes[n_nodes].shape) == 0)
-		n_nodes++;
-	return 0;
-}
-
-static int
-shape_of(const char *host, struct shape *shape, void *arg)
-{
-	size_t i;
-
-	for (i = 0; i < n_nodes; i++) {
-		if (strcmp(nodes[i].host, host) == 0) {
-			*shape = nodes[i].shape;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int
-device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
-{
-	snprintf(address, ACCEL_MAX, "%s-%u", host, index);
-	return 0;
-}
-
 static void
 on_lack(uint64_t job, const char *field, void *arg)
 {
@@ -113,9 +59,9 @@ on_lack(uint64_t job, const char *field, void *arg)
 
 static struct gres_names gpus;
 static struct reading how = { .gpus = &gpus, .opt_out_word = "keep_away",
-	.device = device };
-static struct json_reading json_how = { .how = &how, .shape = shape_of,
-	.lacks = on_lack };
+	.device = recording_device };
+static struct json_reading json_how = { .how = &how, .shape = recording_shape,
+	.lacks = on_lack, .arg = &hosts };
 
 /* Is path one of these, or inside it? */
 static int
@@ -403,7 +349,7 @@ test_file(const struct kind *r)
 	now = r;
 	n_paths = n_elements = 0;
 	mutants = lost = 0;
-	doc = file_read(r->file, &doc_len);
+	doc = recording_read(version, r->file, &doc_len);
 	CHECK_INT(json_split_feed(split, doc, doc_len), 0);
 	json_split_free(split);
 	for (i = 0; i < n_elements; i++) {
@@ -428,19 +374,12 @@ main(void)
 	static const struct kind readers[] = {
 		{ "job.json", json_job }, { "acct.json", json_acct },
 	};
-	struct lines lines;
-	size_t i, k, n;
-	char *buf;
+	size_t i, k;
 
 	gres_names_set(&gpus, "[\"gpu\"]");
 	for (i = 0; i < 3; i++) {
 		version = versions[i];
-		n_nodes = 0;
-		buf = file_read("node.txt", &n);
-		memset(&lines, 0, sizeof(lines));
-		lines_feed(&lines, buf, n, on_node, NULL);
-		lines_clear(&lines);
-		free(buf);
+		recording_hosts(version, "node.txt", &hosts);
 		for (k = 0; k < 2; k++)
 			test_file(&readers[k]);
 	}

@@ -11,71 +11,15 @@
 #include "collector/json_read.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dump_record.h"
+#include "tests/unit/recording.h"
 
 #define DATA_DELIMITER	"<~!>"
 #define ROWS_MAX	256
 
-static char *
-file_read(const char *version, const char *name, size_t *n)
-{
-	const char *dir = getenv("srcdir") != NULL ? getenv("srcdir") : ".";
-	char path[512];
-	FILE *f;
-	char *buf;
-
-	snprintf(path, sizeof(path), "%s/tests/data/slurm/%s/%s", dir, version,
-	    name);
-	f = fopen(path, "rb");
-	if (f == NULL) {
-		fprintf(stderr, "%s: cannot be opened\n", path);
-		exit(1);
-	}
-	buf = malloc(4 * 1024 * 1024);
-	*n = fread(buf, 1, 4 * 1024 * 1024, f);
-	fclose(f);
-	return buf;
-}
-
-/* What is known of the hosts of the recorded cluster. */
-static struct {
-	char		host[HOST_MAX];
-	struct shape	shape;
-} hosts[64];
-static size_t n_hosts;
-
-static int
-on_node(struct span line, void *arg)
-{
-	if (n_hosts < 64 && node_record(line, hosts[n_hosts].host,
-	    &hosts[n_hosts].shape) == 0)
-		n_hosts++;
-	return 0;
-}
-
-static int
-shape_of(const char *host, struct shape *shape, void *arg)
-{
-	size_t i;
-
-	for (i = 0; i < n_hosts; i++) {
-		if (strcmp(hosts[i].host, host) == 0) {
-			*shape = hosts[i].shape;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int
-device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
-{
-	snprintf(address, ACCEL_MAX, "%s-%u", host, index);
-	return 0;
-}
-
+static struct recorded_hosts hosts;
 static struct gres_names gpus;
 static struct reading how = { .gpus = &gpus, .opt_out_word = "keep_away",
-	.device = device };
+	.device = recording_device };
 static unsigned lacking;
 
 static void
@@ -87,8 +31,8 @@ on_lack(uint64_t job, const char *field, void *arg)
 		    field);
 }
 
-static struct json_reading json_how = { .how = &how, .shape = shape_of,
-	.lacks = on_lack };
+static struct json_reading json_how = { .how = &how, .shape = recording_shape,
+	.lacks = on_lack, .arg = &hosts };
 
 /* Deliberate differences: what is not compared, and why that is right. */
 static const struct difference {
@@ -219,7 +163,7 @@ json_rows(const char *version, const char *name,
 	struct json_split *split = json_split_new("jobs", 1024 * 1024, ops,
 	    rows);
 	size_t n;
-	char *buf = file_read(version, name, &n);
+	char *buf = recording_read(version, name, &n);
 
 	CHECK_INT(json_split_feed(split, buf, n), 0);
 	CHECK_INT(json_split_end(split), 0);
@@ -230,14 +174,7 @@ json_rows(const char *version, const char *name,
 static void
 text_jobs(const char *version, struct rows *rows)
 {
-	struct lines lines;
-	size_t n;
-	char *buf = file_read(version, "job.txt", &n);
-
-	memset(&lines, 0, sizeof(lines));
-	lines_feed(&lines, buf, n, on_text_job, rows);
-	lines_clear(&lines);
-	free(buf);
+	recording_lines(version, "job.txt", on_text_job, rows);
 }
 
 static void
@@ -246,7 +183,7 @@ text_acct(const char *version, struct rows *rows)
 	struct sacct_reader r = { .delimiter = DATA_DELIMITER, .how = &how,
 		.each = on_text_acct, .arg = rows };
 	size_t n;
-	char *buf = file_read(version, "acct.txt", &n);
+	char *buf = recording_read(version, "acct.txt", &n);
 
 	CHECK_INT(sacct_feed(&r, buf, n), 0);
 	CHECK_INT(sacct_end(&r), 0);
@@ -284,17 +221,10 @@ static void
 test_version(const char *version)
 {
 	struct rows text = { .n = 0 }, json = { .n = 0 };
-	struct lines lines;
-	size_t n;
-	char *buf = file_read(version, "node.txt", &n);
 	int met;
 
-	n_hosts = 0;
-	memset(&lines, 0, sizeof(lines));
-	lines_feed(&lines, buf, n, on_node, NULL);
-	lines_clear(&lines);
-	free(buf);
-	CHECK(n_hosts >= 4);
+	recording_hosts(version, "node.txt", &hosts);
+	CHECK(hosts.n >= 4);
 
 	lacking = 0;
 	skip = skipped(version, "jobs");

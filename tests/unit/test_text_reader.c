@@ -2,18 +2,16 @@
 /* The text readers on what real Slurm printed, and on what users would forge. */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "collector/read.h"
 #include "tests/unit/check.h"
+#include "tests/unit/recording.h"
 
 #define S(text)	((struct span){ text, strlen(text) })
-#define DATA	"/tests/data/slurm/"
 
 static struct gres_names names;
-static char file[256 * 1024];
+static char *file;	/* owned */
 static size_t file_len;
 
 static int
@@ -27,23 +25,13 @@ device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
 static struct reading how = { .gpus = &names, .opt_out_word = "keep_away",
 	.device = device };
 
+/* name is VERSION/FILE. */
 static void
 load(const char *name)
 {
-	const char *src = getenv("srcdir");
-	char path[512];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s" DATA "%s", src != NULL ? src : ".",
-	    name);
-	fd = open(path, O_RDONLY);
-	CHECK(fd != -1);
-	n = fd != -1 ? read(fd, file, sizeof(file)) : -1;
-	file_len = n > 0 ? (size_t)n : 0;
-	CHECK(file_len > 0 && file_len < sizeof(file));
-	if (fd != -1)
-		close(fd);
+	free(file);
+	file = recording_read(".", name, &file_len);
+	CHECK(file_len > 0);
 }
 
 /* One sighting in one line, all that matters in it. */

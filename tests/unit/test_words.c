@@ -110,8 +110,9 @@ test_sdiag(void)
 	static const int64_t clocks[VERSIONS] = { 1795282425, 1795282344,
 		1795282451 };
 	static const char *const bad[] = { "", "sdiag output at ",
-		"sdiag output at x (", "sdiag output at x (12", "sdiag output "
-		"at x ()", "sdiag output at x (99999999999999999999)",
+		"sdiag output at x (", "sdiag output at x (12",
+		"sdiag output at x ()",
+		"sdiag output at x (99999999999999999999)",
 		"DBD Agent queue size:", "DBD Agent queue size: ",
 		"DBD Agent queue size: -1", "DBD Agent queue size: 12x",
 		"DBD Agent queue size: 18446744073709551615",

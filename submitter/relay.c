@@ -208,6 +208,23 @@ row_lease(struct relay *r, int64_t id)
 	return 1;
 }
 
+/* How many are taken: twice as many when the last ones were gone soon. */
+static void
+queue_pace(struct relay *r)
+{
+	int64_t now = spool_now(r->s->spool), took = now - r->filled;
+
+	r->filled = now;
+	if (r->n_queue == r->want && took < RELAY_QUEUE_MS)
+		r->want *= 2;
+	else if (took > 2 * RELAY_QUEUE_MS)
+		r->want /= 2;
+	if (r->want < RELAY_QUEUE_MIN)
+		r->want = RELAY_QUEUE_MIN;
+	if (r->want > RELAY_QUEUE)
+		r->want = RELAY_QUEUE;
+}
+
 /*
  * Fills the queue: runs that run, newest first, for the live view; then
  * stops; then what cc-backend shall forget, and what has begun and ended
@@ -229,11 +246,12 @@ queue_fill(struct relay *r)
 	unsigned i;
 	int n, k;
 
+	queue_pace(r);
 	r->n_queue = r->at = 0;
 	for (i = 0; i < sizeof(turns) / sizeof(turns[0]) &&
-	    r->n_queue < RELAY_QUEUE; i++) {
+	    r->n_queue < r->want; i++) {
 		n = spool_pick(r->s->spool, DEST_REST, turns[i].phase,
-		    turns[i].order, ids, (int)(RELAY_QUEUE - r->n_queue));
+		    turns[i].order, ids, (int)(r->want - r->n_queue));
 		for (k = 0; k < n; k++)
 			if (row_lease(r, ids[k]))
 				r->queue[r->n_queue++] = ids[k];

@@ -8,8 +8,14 @@
 #include "common/log.h"
 #include "submitter/submitter.h"
 
-/* Rows taken from the spool in one go: one commit for all of them. */
-#define RELAY_QUEUE	128
+/*
+ * Rows taken from the spool in one go: one commit for all of them.  The more
+ * the cheaper, but what is due meanwhile waits until they are sent: so many as
+ * go out in some RELAY_QUEUE_MS, within these bounds.
+ */
+#define RELAY_QUEUE_MIN	128
+#define RELAY_QUEUE	1024
+#define RELAY_QUEUE_MS	100
 
 /* Waits after a failure, ms: doubled each time, spread over the upper half. */
 #define RETRY_FIRST	500
@@ -50,6 +56,8 @@ struct relay {
 	struct event	*due;		/* when the next row is due */
 	int64_t		 queue[RELAY_QUEUE];
 	unsigned	 n_queue;
+	unsigned	 want;		/* of them, the next time */
+	int64_t		 filled;	/* spool_now() of the last time */
 	unsigned	 at;		/* next in the queue */
 	unsigned	 in_flight;
 	int		 lost;		/* a rollback: leases are to be taken back */

@@ -107,6 +107,24 @@ relay_row_return(struct relay *r, struct spool_run *run)
 	relay_row_save(r, run);
 }
 
+/* What every question may be answered with. */
+static void
+not_taken(struct relay *r, struct spool_run *run, const struct verdict *v)
+{
+	switch (v->outcome) {
+	case OUT_REJECTED:
+		relay_refuse(r, run, DEST_REST, v->text);
+		break;
+	case OUT_STOP_LINE:
+	case OUT_CONFIG:
+		relay_row_return(r, run);
+		break;
+	default:
+		row_retry(r, run, v->text);
+		break;
+	}
+}
+
 /* 500 for the tags alone: the run is stored. */
 static void
 say_without_tags(struct relay *r, const struct spool_run *run,
@@ -149,15 +167,8 @@ start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 		else
 			relay_refuse(r, run, DEST_REST, v->text);
 		break;
-	case OUT_REJECTED:
-		relay_refuse(r, run, DEST_REST, v->text);
-		break;
-	case OUT_STOP_LINE:
-	case OUT_CONFIG:
-		relay_row_return(r, run);
-		break;
 	default:
-		row_retry(r, run, v->text);
+		not_taken(r, run, v);
 		break;
 	}
 }
@@ -237,15 +248,8 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 			r->s->backend = v->backend;
 		row_retry(r, run, v->text);
 		break;
-	case OUT_REJECTED:
-		relay_refuse(r, run, DEST_REST, v->text);
-		break;
-	case OUT_STOP_LINE:
-	case OUT_CONFIG:
-		relay_row_return(r, run);
-		break;
 	default:
-		row_retry(r, run, v->text);
+		not_taken(r, run, v);
 		break;
 	}
 }
@@ -288,15 +292,8 @@ delete_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 	case OUT_NO_RUN:
 		deleted(r, run);
 		break;
-	case OUT_REJECTED:
-		relay_refuse(r, run, DEST_REST, v->text);
-		break;
-	case OUT_STOP_LINE:
-	case OUT_CONFIG:
-		relay_row_return(r, run);
-		break;
 	default:
-		row_retry(r, run, v->text);
+		not_taken(r, run, v);
 		break;
 	}
 }

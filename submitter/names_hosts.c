@@ -15,9 +15,6 @@
 
 #include "submitter/names_hosts.h"
 
-/* A line of a hosts file is cut here; what follows is not seen. */
-#define LINE_MAX_BYTES	1024
-
 void
 answer_add(struct names_answer *a, int family, const void *address)
 {
@@ -61,6 +58,22 @@ answer_literal(struct names_answer *a, const char *host)
 	return add_text(a, text, AF_INET) || add_text(a, text, AF_INET6);
 }
 
+int
+names_line(const char **p, size_t *len, char line[NAMES_LINE_MAX])
+{
+	const char *nl = *len > 0 ? memchr(*p, '\n', *len) : NULL;
+	size_t all = nl != NULL ? (size_t)(nl - *p) : *len;
+	size_t n = all < NAMES_LINE_MAX ? all : NAMES_LINE_MAX - 1;
+
+	if (*len == 0)
+		return 0;
+	memcpy(line, *p, n);
+	line[n] = '\0';
+	*p += all + (nl != NULL);
+	*len -= all + (nl != NULL);
+	return 1;
+}
+
 /* Does the line name the host?  Then its address is added. */
 static int
 line_names(struct names_answer *a, char *line, const char *host, int family)
@@ -81,22 +94,11 @@ static int
 scan(struct names_answer *a, const char *p, size_t len, const char *host,
     int family)
 {
-	char line[LINE_MAX_BYTES];
-	const char *end = p + len, *nl;
-	size_t n;
+	char line[NAMES_LINE_MAX];
 	int found = 0;
 
-	for (; p < end; p = nl + 1) {
-		nl = memchr(p, '\n', (size_t)(end - p));
-		if (nl == NULL)
-			nl = end;
-		n = (size_t)(nl - p);
-		if (n >= sizeof(line))
-			n = sizeof(line) - 1;
-		memcpy(line, p, n);
-		line[n] = '\0';
+	while (names_line(&p, &len, line))
 		found |= line_names(a, line, host, family);
-	}
 	return found;
 }
 

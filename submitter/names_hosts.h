@@ -5,6 +5,10 @@
 
 #include "submitter/names.h"
 
+#define NAMES_LINE_MAX	1024	/* bytes with the NUL: of a longer line the rest is not seen */
+
+/* Takes the next line, with a NUL for its newline, off a file's bytes; 0 at their end. */
+int names_line(const char **p, size_t *len, char line[NAMES_LINE_MAX]);
 /* Adds an address as text; more than there is room for are left out. */
 void answer_add(struct names_answer *a, int family, const void *address);
 /* 1 when host is an IPv4 or IPv6 address (in brackets or not). */

@@ -10,12 +10,12 @@
 
 #include "common/job.h"
 #include "common/log.h"
+#include "submitter/names_hosts.h"
 #include "submitter/names_resolv.h"
 
 /* As the C library has it; further ones are not asked. */
 #define SERVERS_MAX	3
 #define SEARCH_MAX	6
-#define LINE_BYTES	1024
 
 struct reading {
 	struct evdns_base	*dns;
@@ -104,21 +104,10 @@ void
 resolv_read(struct evdns_base *dns, const char *p, size_t len)
 {
 	struct reading r = { dns, 0, 0 };
-	const char *end = p + len, *nl;
-	char line[LINE_BYTES];
-	size_t n;
+	char line[NAMES_LINE_MAX];
 
-	for (; p < end; p = nl + 1) {
-		nl = memchr(p, '\n', (size_t)(end - p));
-		if (nl == NULL)
-			nl = end;
-		n = (size_t)(nl - p);
-		if (n >= sizeof(line))
-			n = sizeof(line) - 1;
-		memcpy(line, p, n);
-		line[n] = '\0';
+	while (names_line(&p, &len, line))
 		read_line(&r, line);
-	}
 	/*
 	 * Room for some eighty addresses; libevent before 2.2 does not know the
 	 * option (nor TCP) and takes the first 512 bytes for all there is.

@@ -8,18 +8,6 @@
 #include "collector/json.h"
 #include "common/text.h"
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Four hex digits at p, or -1. */
 static int32_t
 unit(const char *p, const char *end)
@@ -30,7 +18,7 @@ unit(const char *p, const char *end)
 	if (end - p < 4)
 		return -1;
 	for (i = 0; i < 4; i++) {
-		d = hex_digit(p[i]);
+		d = text_hex(p[i]);
 		if (d == -1)
 			return -1;
 		v = v * 16 + d;

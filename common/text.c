@@ -187,3 +187,15 @@ text_vis(const char *s, char *buf, size_t size)
 	buf[len] = '\0';
 	return buf;
 }
+
+int
+text_hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}

@@ -14,6 +14,8 @@
 char *text_clean(const char *p, size_t n, size_t max);
 /* The same into buf, newline and tab made visible too, for one log line; returns buf. */
 const char *text_vis(const char *s, char *buf, size_t size);
+/* The value of a hexadecimal digit; -1 when it is none. */
+int text_hex(char c);
 /* Is it UTF-8 without control bytes but newline and tab? */
 int text_is_clean(const char *p, size_t n);
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "common/text.h"
 #include "listener/listener.h"
 
 #define DEPTH_MAX	32	/* nested values in what we skip */
@@ -53,18 +54,6 @@ expect(struct scan *s, char c, const char *wrong)
 	return 0;
 }
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* The four digits behind \u; -1 when they are none. */
 static int
 scan_unicode(struct scan *s)
@@ -72,7 +61,7 @@ scan_unicode(struct scan *s)
 	int i, digit, value = 0;
 
 	for (i = 0; i < 4; i++) {
-		if (s->p == s->end || (digit = hex_digit(*s->p)) == -1)
+		if (s->p == s->end || (digit = text_hex(*s->p)) == -1)
 			return fail(s, "bad \\u escape");
 		value = value * 16 + digit;
 		s->p++;

@@ -64,7 +64,7 @@ struct ledger {
 	struct log_limit skipping;
 	char		 from_text[32];
 	char		 to_text[32];
-	char		 delimiter[32];
+	char		 delimiter[SACCT_DELIMITER_MAX];
 	char		 columns[SACCT_COLUMNS_MAX];
 	struct idmap	 wanted;	/* jobs to be asked for by id */
 	struct idmap	 asked;		/* jobs in the question under way: ASKED_ */

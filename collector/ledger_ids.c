@@ -33,15 +33,11 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 	const char *json = ids == NULL ? source_json(l->c) : NULL;
 	size_t n = 0;
 
-	memset(&l->reader, 0, sizeof(l->reader));
-	delimiter_new(l->reader.delimiter);
+	sacct_begin(&l->reader, l->c->slurm.sacct_lacking, l->columns,
+	    l->delimiter);
 	l->reader.how = &l->c->set->how;
 	l->reader.each = row;
 	l->reader.arg = l;
-	l->reader.lacking = l->c->slurm.sacct_lacking;
-	sacct_columns(l->reader.lacking, l->columns);
-	snprintf(l->delimiter, sizeof(l->delimiter), "--delimiter=%s",
-	    l->reader.delimiter);
 	ask.args[n++] = "-X";
 	ask.args[n++] = "-D";
 	ask.args[n++] = "-a";

@@ -347,7 +347,7 @@ void sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX]);
  */
 const char *sacct_lacks(const char *err, uint32_t *lacking);
 
-/* A stream of rows; zero-initialise, then set delimiter, how and each. */
+/* A stream of rows; sacct_begin(), or zeroes and a delimiter, then how, each and arg. */
 struct sacct_reader {
 	char		 delimiter[DELIMITER_LEN + 1];
 	const struct reading *how;
@@ -362,6 +362,13 @@ struct sacct_reader {
 	unsigned	 bad;		/* rows that could not be read */
 };
 
+#define SACCT_DELIMITER_MAX	32	/* bytes */
+/*
+ * Readies r for one answer, in which columns are lacking, and writes what asks
+ * for it: -o's value and "--delimiter=...".
+ */
+void sacct_begin(struct sacct_reader *r, uint32_t lacking,
+    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX]);
 /* 0, or -1 when the stream is no answer to the question, each() stopped, or memory is short. */
 int sacct_feed(struct sacct_reader *r, const char *p, size_t n);
 /* At its end: 0 when nothing is left over. */

@@ -221,6 +221,18 @@ sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
 		    i].name);
 }
 
+void
+sacct_begin(struct sacct_reader *r, uint32_t lacking,
+    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX])
+{
+	memset(r, 0, sizeof(*r));
+	delimiter_new(r->delimiter);
+	r->lacking = lacking;
+	sacct_columns(lacking, columns);
+	snprintf(delimiter, SACCT_DELIMITER_MAX, "--delimiter=%s",
+	    r->delimiter);
+}
+
 /* sacct: error: Invalid field requested: "QOS" */
 const char *
 sacct_lacks(const char *err, uint32_t *lacking)

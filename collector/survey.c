@@ -33,7 +33,7 @@ struct survey {
 	struct lines	 lines;
 	struct sacct_reader reader;
 	char		 columns[SACCT_COLUMNS_MAX];
-	char		 delimiter[32];
+	char		 delimiter[SACCT_DELIMITER_MAX];
 	char		*ids;		/* owned */
 	uint32_t	 id_at;		/* named jobs that were asked for */
 	size_t		 open_at;	/* how far open runs were */
@@ -288,15 +288,11 @@ account_ask(struct survey *v)
 		told_all(v);
 		return;
 	}
-	memset(&v->reader, 0, sizeof(v->reader));
-	delimiter_new(v->reader.delimiter);
+	sacct_begin(&v->reader, v->c->slurm.sacct_lacking, v->columns,
+	    v->delimiter);
 	v->reader.how = &v->c->set->how;
 	v->reader.each = on_account_row;
 	v->reader.arg = v;
-	v->reader.lacking = v->c->slurm.sacct_lacking;
-	sacct_columns(v->reader.lacking, v->columns);
-	snprintf(v->delimiter, sizeof(v->delimiter), "--delimiter=%s",
-	    v->reader.delimiter);
 	ask.args[10] = v->ids;
 	v->cmd = ask_start(v->c, &ask);
 	if (v->cmd == NULL)

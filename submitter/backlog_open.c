@@ -24,7 +24,7 @@ cursors_send(struct spool *sp, struct channel *c)
 }
 
 #define RUNNING_PHASES	8	/* phases of a run without an end */
-#define HELD_PHASES	2	/* and of one whose start is held */
+#define HELD_PHASES	3	/* and of one whose start is held */
 
 struct batch {
 	struct writer	 keys;
@@ -70,8 +70,8 @@ running_walk(struct spool *sp, struct channel *c, struct batch *batch,
     unsigned n)
 {
 	static const enum phase phases[RUNNING_PHASES] = { PHASE_START,
-		PHASE_BEHIND, PHASE_ASK, PHASE_OPEN, PHASE_SEEN,
-		PHASE_NO_START, PHASE_DELETE, PHASE_CLOSED };
+		PHASE_BEHIND, PHASE_NO_START, PHASE_ASK, PHASE_OPEN,
+		PHASE_SEEN, PHASE_DELETE, PHASE_CLOSED };
 	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
 	    DEST_NATS;
 	struct spool_after after;

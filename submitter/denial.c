@@ -103,6 +103,40 @@ denied_one(struct spool *sp, struct spool_run *run, void *arg)
 	return denied_end(sp, run);
 }
 
+/*
+ * Nobody saw this one running, and nothing was sent of it: nothing has to be
+ * ended, but what it was is kept where an admin sees it.
+ */
+static int
+denied_held(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct denials *d = arg;
+
+	if (run->denials < 2) {
+		d->once += run->denials;
+		return 0;
+	}
+	log_warnx("job %llu (%s, start %lld) was about to run and is unknown to "
+	    "Slurm, twice asked: its start is not sent; kept, see "
+	    "`cc-slurm-adapterctl queue --rejected`",
+	    (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start);
+	d->k->s->n.rejected++;
+	return spool_set_forgotten(sp, run, "nobody saw it running, and Slurm "
+	    "has forgotten it: neither squeue nor accounting knows it");
+}
+
+static void
+held_walk(struct denials *d)
+{
+	/* They are due after all others. */
+	struct spool_after after = { .due = DUE_HELD };
+
+	while (spool_each(d->k->s->spool, DEST_REST, PHASE_START, &after,
+	    SPOOL_PAGE, denied_held, d) == SPOOL_PAGE)
+		continue;
+}
+
 static void
 denied_walk(struct denials *d)
 {
@@ -151,6 +185,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	/* The admin spoke of those that are denied now, of no later ones. */
 	k->force = 0;
 	denied_walk(&d);
+	held_walk(&d);
+	backlog_touch(k->s->backlog);
+	relay_kick(k->s->relay);
 	k->once = d.once;
 	k->twice = d.n;
 	if (d.n == 0 || (!force && !is_few(k, d.n)))
@@ -160,8 +197,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	k->twice = 0;
 	if (!force)
 		k->lately += d.n;
-	backlog_touch(k->s->backlog);
-	relay_kick(k->s->relay);
 }
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs in doubt - open in cc-backend and not known here, or known here and
- * not shown there - are asked of Slurm, by way of the collector: in batches
- * of one cluster each.  See resync.c.
+ * Runs in doubt - open in cc-backend and not known here, known here and not
+ * shown there, or held because nobody saw them running - are asked of Slurm, by
+ * way of the collector: in batches of one cluster each.  See resync.c.
  */
 #include "config.h"
 
@@ -47,7 +47,7 @@ question_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct question *q = arg;
 
 	(void)sp;
-	if (!(run->flags & (RUN_FOREIGN | RUN_LOST)) ||
+	if (!(run->flags & (RUN_FOREIGN | RUN_LOST | RUN_HELD)) ||
 	    strcmp(run->key.cluster, q->cluster) != 0)
 		return 0;
 	wr_run_key(&q->keys, &run->key);
@@ -70,6 +70,11 @@ resync_ask(struct submitter *s, uint64_t *number)
 		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
 		memset(&after, 0, sizeof(after));
 		while (spool_each(s->spool, DEST_REST, PHASE_SEEN, &after,
+		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			continue;
+		/* What is held is due after all others. */
+		after = (struct spool_after){ .due = DUE_HELD };
+		while (spool_each(s->spool, DEST_REST, PHASE_START, &after,
 		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
 			continue;
 		question_send(&q);

@@ -232,6 +232,12 @@ int spool_forget(struct spool *sp, struct spool_run *run);
  */
 int spool_release(struct spool *sp, const struct spool_run *run,
     enum dest dest);
+/*
+ * Slurm has forgotten a held run: it is kept as rejected, for this reason,
+ * and bars no other run of its job.  A record of it undoes that.  0 or -1.
+ */
+int spool_set_forgotten(struct spool *sp, struct spool_run *run,
+    const char *reason);
 /* A held run's start is due, in its place among the runs of its job. */
 int spool_unhold(struct spool *sp, struct spool_run *run);
 /*

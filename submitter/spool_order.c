@@ -135,6 +135,28 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	return spool_save(sp, next);
 }
 
+int
+spool_set_forgotten(struct spool *sp, struct spool_run *run,
+    const char *reason)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (run->due[d] != DUE_HELD || !spool_is_start(run->phase[d]))
+			continue;
+		run->phase[d] = PHASE_NO_START;
+		run->due[d] = DUE_NOW;
+	}
+	snprintf(run->reason, sizeof(run->reason), "%s", reason);
+	if (spool_save(sp, run) == -1)
+		return -1;
+	for (d = 0; d < DEST__COUNT; d++)
+		if (run->phase[d] == PHASE_NO_START &&
+		    spool_release(sp, run, (enum dest)d) == -1)
+			return -1;
+	return 0;
+}
+
 /*
  * What the row of a run becomes that makes way: deleted there as soon as its
  * start is known to be committed and nothing of it is under way, whether its

@@ -139,6 +139,8 @@ start_due(const struct spool *sp, const struct job *job)
 	return DUE_NOW;
 }
 
+static const char held_reason[] = "waits until Slurm shows it running";
+
 static enum spool_put
 put_new(struct spool *sp, struct job *job, int64_t *id)
 {
@@ -164,8 +166,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	}
 	if ((job->flags & JOB_HOLD) && run.end == 0) {
 		run.flags |= RUN_HELD;
-		snprintf(run.reason, sizeof(run.reason),
-		    "waits until Slurm shows it running");
+		snprintf(run.reason, sizeof(run.reason), "%s", held_reason);
 	}
 	if (is_requeued_soon(job))
 		run.flags |= RUN_SOON;
@@ -243,6 +244,22 @@ key_moves(struct spool_run *run, struct job *job)
 	}
 }
 
+/* Slurm seemed to have forgotten it, and has not: it is held as before. */
+static void
+forgotten_ends(struct spool_run *run)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (run->phase[d] != PHASE_NO_START)
+			continue;
+		run->phase[d] = PHASE_START;
+		run->due[d] = DUE_HELD;
+		snprintf(run->reason, sizeof(run->reason), "%s",
+		    held_reason);
+	}
+}
+
 /* It runs, or it has ended: nothing is held any longer. */
 static void
 hold_ends(struct spool *sp, struct spool_run *run, const struct job *job)
@@ -262,6 +279,8 @@ phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 {
 	int d;
 
+	if (run->flags & RUN_HELD)
+		forgotten_ends(run);
 	if ((run->flags & RUN_HELD) && !(job->flags & JOB_HOLD))
 		hold_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {

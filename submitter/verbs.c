@@ -21,6 +21,7 @@ struct walk {
 	uint64_t	 request;
 	uint32_t	 left;
 	unsigned	 done;
+	int		 by_itself;	/* no admin has asked for it */
 };
 
 static unsigned long long
@@ -174,6 +175,8 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	    what_of(run->phase[dest]), dest == DEST_REST ? "rest" : "nats",
 	    tries, wait, run->due[dest] == DUE_LEASED ? "sending" :
 	    run->due[dest] == DUE_HELD ? "held" :
+	    (run->flags & RUN_HELD) && run->phase[dest] == PHASE_NO_START ?
+	    "forgotten" :
 	    phase_name(run->phase[dest]), run->reason, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);
@@ -260,6 +263,10 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_SKIPPED))
 		return 0;
+	/* Whether it ever ran only an admin can say. */
+	if (k->by_itself && (run->flags & RUN_HELD))
+		return 0;
+	run->flags &= ~RUN_HELD;
 	for (d = 0; d < DEST__COUNT; d++)
 		phase_retry(run, (enum dest)d);
 	run->flags &= ~RUN_AGAIN;
@@ -303,7 +310,7 @@ unsigned
 verbs_retry_all(struct submitter *s)
 {
 	struct ctl_request req;
-	struct walk k = { .s = s, .req = &req };
+	struct walk k = { .s = s, .req = &req, .by_itself = 1 };
 
 	memset(&req, 0, sizeof(req));
 	rejected_walk(&k, retry_one);

@@ -5,7 +5,8 @@
 # all jobs is gone; it is ended when both have denied it, in answers with their
 # witness, twice an hour apart.  The hour passes in a jump of the submitter's
 # boot clock (later.c), which a script in the submitter's place, mounted for
-# this test alone, preloads.
+# this test alone, preloads.  A run that was about to begin when Slurm forgot it
+# has nothing to be ended: it is set aside, until Slurm tells of it.
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
 fi
@@ -82,4 +83,32 @@ is "nobody else is" not backend_has_ended "$stays"
 scancel "$stays"
 wait_for 30 backend_has_ended "$stays"
 is "all as Slurm says" compare --since "$((start + 1))" --short 4 --wait 40 --expect 2
+
+# about to begin when slurmctld loses all it knows; accounting loses it as well
+lab hook "[ \$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME != prolog_slurmctld.lost ] || sleep 600"
+db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
+is_held() { ctl queue --job "$1" | grep -q 'waits until Slurm shows it running'; }
+forgotten() { ctl queue --rejected --job "$1" | grep -q 'Slurm has forgotten it'; }
+lost=$(batch labalice "sleep 600" -n1 -J lost)
+is "the start of a run in its prolog is held" wait_for 30 is_held "$lost"
+lab ctl stop slurmctld
+LAB_COLD=1 lab ctl start slurmctld
+db "create table kept select * from alpha_job_table where id_job=$lost; delete from alpha_job_table where id_job=$lost"
+one labbob 600 -n1 -J "another one for squeue"
+other=$mix_id
+wait_for 40 backend_has "$other"
+is "forgotten by both: denied" wait_for 60 denied '1 once, 0 twice'
+sleep 4
+is "that alone is no reason to give it up" is_held "$lost"
+later 7200
+is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
+is "and said" logged "job $lost .* was about to run and is unknown to Slurm"
+is "cc-backend has never heard of it" not backend_has "$lost"
+ctl reload >/dev/null
+sleep 3
+is "a reload does not send it" forgotten "$lost"
+db "update kept set time_end=time_start+5, state=5, exit_code=256; insert into alpha_job_table select * from kept"
+ctl sync --job "$lost" >/dev/null
+is "accounting remembers it after all: it arrives" wait_for 60 backend_has_ended "$lost"
+is "and nothing is rejected" [ -z "$(ctl -j queue --rejected | grep -o '"job":')" ]
 test_end

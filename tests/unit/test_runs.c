@@ -159,6 +159,50 @@ test_hold(void)
 	file_remove();
 }
 
+/* Slurm forgot it before anybody saw it running: kept, in nobody's way. */
+static void
+test_forgotten(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t a, b;
+
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 45, 1200, 0, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	run.denials = 2;
+	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_NO_START);
+	CHECK_INT(phase_of(sp, a, DEST_NATS), PHASE_NO_START);
+	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 1);
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK_STR(run.reason, "forgotten");
+	CHECK(run.flags & RUN_HELD);
+	/* It is being prepared after all: held as before. */
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_HOLD, 0, END_NOT, &a),
+	    PUT_MERGED);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START);
+	CHECK_INT(starts_due(sp), 1);
+	/* Again, and then accounting knows its end. */
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK_INT(run.denials, 0);
+	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
+	CHECK_INT(put_flags(sp, 45, 1000, 0, 1100, END_FAILED, &a),
+	    PUT_MERGED);
+	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(phase_of(sp, a, DEST_NATS), PHASE_START_ENDED);
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK(!(run.flags & RUN_HELD));
+	CHECK_STR(run.reason, "");
+	spool_close(sp);
+	file_remove();
+}
+
 /* What was requeued is reported if it ran, however soon; it never does twice. */
 static void
 test_requeued(void)
@@ -356,6 +400,7 @@ main(void)
 		return 1;
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	test_hold();
+	test_forgotten();
 	test_hold_moved();
 	test_requeued();
 	test_last();

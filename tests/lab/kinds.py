@@ -145,21 +145,28 @@ def seen_in(record):
                 token(record, "OverSubscribe"), token(record, "Exclusive"), token(record, "TimeLimit"))
 
 
+def records(text, names):
+    """(id, record) of each job of names, {id: names}, from behind its name on"""
+    for m in START.finditer(text):
+        job_id = int(m.group(1))
+        for name in names.get(job_id, ()):
+            record = record_at(text, m.end(), name)
+            if record is not None:
+                yield job_id, record
+
+
 def sightings(folder, names):
     """{id: [Seen]} in the order they were seen"""
     out = collections.defaultdict(list)
     known = set()
     for text in answers(folder):
-        for m in START.finditer(text):
-            job_id = int(m.group(1))
-            for name in names.get(job_id, ()):
-                record = record_at(text, m.end(), name)
-                if record is None or (job_id, record) in known:
-                    continue
-                known.add((job_id, record))
-                seen = seen_in(record)
-                if seen and seen.groups and seen not in out[job_id]:
-                    out[job_id].append(seen)
+        for job_id, record in records(text, names):
+            if (job_id, record) in known:
+                continue
+            known.add((job_id, record))
+            seen = seen_in(record)
+            if seen and seen.groups and seen not in out[job_id]:
+                out[job_id].append(seen)
     return out
 
 

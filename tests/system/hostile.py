@@ -174,13 +174,11 @@ def sightings(folder, jobs):
             f.read(1)
             array = re.match(rb"JobId=\d+ ArrayJobId=(\d+) ", body)
             job = base.get(int(array.group(1)) if array else number)
-            for r in kinds.records(body, number, job.name) if job else ():
-                start = kinds.token(r, "StartTime")
-                if start and start.isdigit():
-                    out[number].append(kinds.Seen(
-                        kinds.token(r, "JobState"), int(start), kinds.groups_of(r),
-                        kinds.token(r, "OverSubscribe"), kinds.token(r, "Exclusive"),
-                        kinds.token(r, "TimeLimit")))
+            names = {number: (job.name,)} if job else {}
+            for _, record in kinds.records(body, names):
+                seen = kinds.seen_in(record)
+                if seen:
+                    out[number].append(seen)
 
 
 def as_kept(script, job):

@@ -145,6 +145,7 @@ late_kick(struct late *l)
 struct owing {
 	struct late	*l;
 	const struct run_key *key;
+	unsigned	 n;		/* that will be sent */
 };
 
 static void
@@ -153,9 +154,11 @@ owe(const char *field, const char *value, void *arg)
 	struct owing *o = arg;
 	struct spool *sp = o->l->s->spool;
 
-	if (spool_late_add(sp, o->key, field, value, spool_now(sp) +
-	    LATE_FIRST) == 0)
-		o->l->s->n.late_lost++;
+	int rc = spool_late_add(sp, o->key, field, value, spool_now(sp) +
+	    LATE_FIRST);
+
+	o->l->s->n.late_lost += rc == 0;
+	o->n += rc == 1;
 }
 
 /* A spool that fills up has better uses for its room. */
@@ -197,13 +200,16 @@ time_text(int64_t when, char *buf, size_t size)
 }
 
 void
-late_sister(struct late *l, const struct spool_run *refused)
+late_sister(struct late *l, struct spool_run *refused)
 {
 	char text[256], start[64], end[64];
 	struct run_key sister;
 	struct owing o = { .l = l, .key = &sister };
 
-	if (!is_wanted(l) || !payload_has_message(l->s->payload) ||
+	/* Each reload tries the start again, and it is refused again. */
+	if ((refused->flags & RUN_SISTER) ||
+	    refused->phase[DEST_REST] != PHASE_NO_START || !is_wanted(l) ||
+	    !payload_has_message(l->s->payload) ||
 	    spool_sister(l->s->spool, refused, &sister) != 1)
 		return;
 	time_text(refused->key.start, start, sizeof(start));
@@ -213,6 +219,10 @@ late_sister(struct late *l, const struct spool_run *refused)
 	    "day.", start, refused->end != 0 ? " to " : "",
 	    refused->end != 0 ? end : "");
 	owe("message", text, &o);
+	if (o.n == 0)
+		return;
+	refused->flags |= RUN_SISTER;
+	spool_save(l->s->spool, refused);
 	backlog_touch(l->s->backlog);
 }
 

@@ -82,7 +82,8 @@ void payload_edit_meta(const struct payload *p, const struct run_key *key,
 int payload_has_message(const struct payload *p);
 /*
  * What of metaData only the end of a run has told, as metaDataFields allow:
- * exit code, reason, and with info the text of slurmInfo.
+ * exit code (of a completed run 0:0 is nothing new), reason, and with info the
+ * text of slurmInfo.
  */
 typedef void payload_late_fn(const char *field, const char *value, void *arg);
 void payload_meta_late(const struct payload *p, const struct job *job,

@@ -106,6 +106,14 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 		TEXT(w, "{}");
 }
 
+/* Of a completed run it says nothing that the state does not say. */
+static const char *
+exit_code_late(const struct job *job, char *buf, size_t size)
+{
+	return job->state == END_COMPLETED && job->exit_code == 0 ? NULL :
+	    exit_code(job, buf, size);
+}
+
 int
 payload_has_message(const struct payload *p)
 {
@@ -121,7 +129,7 @@ payload_meta_late(const struct payload *p, const struct job *job, int info,
 		enum meta_field	 field;
 		const char	*value;
 	} late[] = {
-		{ META_EXIT_CODE, exit_code(job, code, sizeof(code)) },
+		{ META_EXIT_CODE, exit_code_late(job, code, sizeof(code)) },
 		{ META_REASON, reason_of(job) },
 		{ META_SLURM_INFO, info ? job->slurm_info : NULL },
 	};

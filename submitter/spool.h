@@ -66,6 +66,7 @@ const char *phase_name(enum phase phase);
 #define RUN_PAST	8192u	/* of a past range: due after all that is live */
 #define RUN_SOON	16384u	/* requeued within a minute: may make way for a later run */
 #define RUN_WAY		32768u	/* does make way: deleted there as soon as it can be */
+#define RUN_SISTER	65536u	/* refused, and the run that is shown says so, or will */
 
 /* Due times are in milliseconds of spool_now(); these have a meaning of their own. */
 #define DUE_NOW		0

@@ -191,8 +191,8 @@ void late_free(struct late *l);
 void late_kick(struct late *l);
 /* This run's stop is delivered: what its start could not tell is owed. */
 void late_end(struct late *l, const struct spool_run *run);
-/* This run was refused for good: the one that is shown gets a message. */
-void late_sister(struct late *l, const struct spool_run *refused);
+/* If this run was refused for good, the one that is shown gets a message, once. */
+void late_sister(struct late *l, struct spool_run *refused);
 
 /* resync.c: cc-backend's running jobs against ours */
 struct resync *resync_new(struct submitter *s);

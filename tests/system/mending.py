@@ -297,7 +297,8 @@ def late():
         meta(b, plain).get("exitCode"), meta(b, plain).get("reason"),
         meta(b, plain).get("slurmInfo")) == ("3:0", "NonZeroExitCode", "JobState=FAILED ExitCode=3:0"),
         20, lambda: meta(b, plain))
-    c.soon("of a good end, too", lambda: meta(b, other).get("exitCode") == "0:0", 10, lambda: meta(b, other))
+    c.true("a good end tells nothing that its state does not", "exitCode" not in meta(b, other) and
+           (real() or "edit_meta" not in b.effects(other, late=True)), meta(b, other))
     c.true("what had ended before told it with its start", meta(b, both).get("exitCode") == "2:0" and
            (real() or "edit_meta" not in b.effects(both, late=True)), meta(b, both))
     c.soon("nothing is owed any more", lambda: s.number("late_due") == 0, 10, s.status)
@@ -313,6 +314,21 @@ def late():
     c.soon("and the first has a message about it", lambda: "ran again from" in
            meta(b, first).get("message", ""), 20, lambda: meta(b, first))
     c.say(meta(b, first).get("message"))
+    c.soon("once", lambda: s.number("late_due") == 0, 10, s.status)
+    if not real():
+        for _ in "reload", "and again":
+            asks = b.requests()
+            s.verb("CTL_RETRY", ids=[second.job])
+            c.soon("tried again, its start is refused again", lambda: b.requests() > asks and any(
+                int(q["start"]) == second.start for q in s.queue(True)), 20, lambda: s.queue(True))
+        s.kill()
+        again(b, s)
+        s.verb("CTL_RETRY", ids=[second.job])
+        c.soon("also after a kill", lambda: any(
+            int(q["start"]) == second.start for q in s.queue(True)), 20, lambda: s.queue(True))
+        c.soon("nothing is owed", lambda: s.number("late_due") == 0, 10, s.status)
+        c.true("the message was sent once for all of that", b.effects(first, late=True).count(
+            "edit_meta") == 1, b.effects(first, late=True))
 
     # in nobody's way, and across a kill
     if not real():
@@ -320,7 +336,9 @@ def late():
                 body='{"status":"Internal Server Error","error":"database is locked"}')
         many = [new() for _ in range(50)]
         committed(b, s, *many)
-        s.tell(*[r.ended() for r in many])
+        for r in many:
+            r.more.update(code=1 << 8)
+        s.tell(*[r.ended(60, "END_FAILED") for r in many])
         all_right("50 runs end while edit_meta fails", b, many, 30)
         c.soon("what is owed waits", lambda: s.number("late_due") == 50 and s.number("retries") == 0 and
                b.hits() >= 5, 20, s.status)
@@ -329,8 +347,8 @@ def late():
         b.well()
         again(b, s)
         c.soon("a kill forgets none of it", lambda: all(
-            meta(b, r).get("exitCode") == "0:0" for r in many), 90, lambda: [
-                meta(b, r) for r in many if meta(b, r).get("exitCode") != "0:0"][:3])
+            meta(b, r).get("exitCode") == "1:0" for r in many), 90, lambda: [
+                meta(b, r) for r in many if meta(b, r).get("exitCode") != "1:0"][:3])
     end(b, s)
 
 

@@ -752,7 +752,8 @@ test_tags(void)
 }
 
 static void
-put_end(uint64_t id, int64_t start, int64_t end, int code, const char *info)
+put_end_as(uint64_t id, int64_t start, int64_t end, enum job_end state,
+    int code, const char *info)
 {
 	struct job job;
 	int64_t row;
@@ -763,12 +764,83 @@ put_end(uint64_t id, int64_t start, int64_t end, int code, const char *info)
 	job.key.start = start;
 	job.flags = JOB_PARTIAL;
 	job.end = end;
-	job.state = END_FAILED;
+	job.state = state;
 	job.exit_code = code;
-	job.slurm_info = strdup(info);
+	job.slurm_info = info != NULL ? strdup(info) : NULL;
 	spool_put(s.spool, &job, &row);
 	job_clear(&job);
 	relay_kick(s.relay);
+}
+
+static void
+put_end(uint64_t id, int64_t start, int64_t end, int code, const char *info)
+{
+	put_end_as(id, start, end, END_FAILED, code, info);
+}
+
+/* Of a good end nothing is owed: its state says it. */
+static void
+test_nothing_late(void)
+{
+	int64_t a;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 201, "{}");
+	phase_set(a, PHASE_SEEN);
+	put_end_as(1, 1000, 1100, END_COMPLETED, 0, NULL);
+	turn(500, 1);
+	CHECK(is_sent(0, WHAT_STOP, 1));
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(phase_of(a), PHASE__COUNT);
+	CHECK_INT(spool_late_count(s.spool), 0);
+	turn(100, 0);
+	CHECK_INT(n_sent, 0);
+	/* one that is good but for its code, or but for its state, is told */
+	a = put(2, 1000, 0);
+	turn(500, 1);
+	answer(0, 201, "{}");
+	phase_set(a, PHASE_SEEN);
+	put_end_as(2, 1000, 1100, END_TIMEOUT, 0, NULL);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":2,\"startTime\":1000}");
+	CHECK_INT(spool_late_count(s.spool), 1);
+	end();
+}
+
+/* A refused run is told on the one that is shown, and only once. */
+static void
+test_sister_late(void)
+{
+	struct spool_late late;
+	struct spool_run run;
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 201, "{}");
+	phase_set(a, PHASE_SEEN);
+	b = put(1, 2000, 0);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	late_sister(s.late, &run);
+	CHECK_INT(spool_late_count(s.spool), 0);	/* it is not refused */
+	phase_set(b, PHASE_NO_START);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	late_sister(s.late, &run);
+	CHECK_INT(spool_late_count(s.spool), 1);
+	CHECK_INT(spool_late_next(s.spool, &late), 1);
+	CHECK_INT(late.key.start, 1000);
+	CHECK_STR(late.field, "message");
+	CHECK_INT(spool_late_drop(s.spool, late.id), 0);
+	spool_late_clear(&late);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	late_sister(s.late, &run);
+	CHECK_INT(spool_late_count(s.spool), 0);
+	end();
 }
 
 /* What the end told goes last of all, and is tried a few times. */
@@ -911,6 +983,8 @@ main(void)
 	test_closed_running();
 	test_halves();
 	test_tags();
+	test_nothing_late();
+	test_sister_late();
 	test_late();
 	test_no_clusters();
 	test_upgrade();

@@ -26,6 +26,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lab"))
 import kinds  # noqa: E402
+import kinds_truth as said  # noqa: E402
 import lib    # noqa: E402
 import truth  # noqa: E402
 
@@ -175,8 +176,8 @@ def sightings(folder, jobs):
             array = re.match(rb"JobId=\d+ ArrayJobId=(\d+) ", body)
             job = base.get(int(array.group(1)) if array else number)
             names = {number: (job.name,)} if job else {}
-            for _, record in kinds.records(body, names):
-                seen = kinds.seen_in(record)
+            for _, record in said.records(body, names):
+                seen = said.seen_in(record)
                 if seen:
                     out[number].append(seen)
 
@@ -193,9 +194,9 @@ def as_kept(script, job):
 
 def judge_once(folder, url, token):
     """What is wrong, and the line that sums it up."""
-    jobs = kinds.submitted(folder + "/kinds")
+    jobs = said.submitted(folder + "/kinds")
     base = {j.id: j for j in jobs}
-    runs = kinds.accounting(folder + "/slurm")
+    runs = said.accounting(folder + "/slurm")
     backend, rows = truth.backend_jobs(url, token)
     seen = sightings(folder, jobs)
     wrong, right, unseen = [], 0, 0

@@ -2,7 +2,7 @@
 # Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
 EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/lab/chroot tests/lab/kinds.sh tests/lab/kinds_jobs.sh \
-	tests/lab/kinds.py tests/lab/slurm_files.sh \
+	tests/lab/kinds.py tests/lab/kinds_truth.py tests/lab/slurm_files.sh \
 	.ci/run .clang-tidy \
 	tests/lab/binaries tests/lab/build tests/lab/ccbackend \
 	tests/lab/packages tests/lab/slurm tests/system/.shellcheckrc \

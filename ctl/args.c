@@ -31,6 +31,7 @@ const char args_usage[] =
 "  reload                        read the configuration again\n"
 "  metrics                       all counters, for Prometheus\n"
 "  spool check                   read all of the spool\n"
+"  spool check --file FILE       the same of a file that no daemon uses\n"
 "  spool export [--all]          its runs as lines of JSON; --all: with scripts\n"
 "  spool import FILE             takes such lines; - is standard input\n"
 "-s names the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
@@ -287,6 +288,10 @@ spool_take(struct args *args, char **argv)
 		req->flags |= CTL_FLAG_ALL;
 		argv++;
 	}
+	if (req->a == CTL_SPOOL_CHECK && *argv != NULL &&
+	    strcmp(*argv, "--file") == 0 && (args->file = *++argv) == NULL)
+		return "which file shall be checked?";
+	argv += args->file != NULL;
 	if (req->a == CTL_SPOOL_IMPORT && (args->file = *argv++) == NULL)
 		return "which file shall be imported?";
 	return *argv == NULL ? NULL : wrong("unknown here: ", *argv);

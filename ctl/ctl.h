@@ -55,7 +55,7 @@ int answer_add(struct answer *answer, const uint8_t *payload, size_t len);
 struct args {
 	const char	  *socket;
 	int		   json;
-	const char	  *file;	/* what to import; "-" = standard input */
+	const char	  *file;	/* what to import; "-" = standard input; or to check */
 	struct ctl_request req;
 };
 

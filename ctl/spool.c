@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include "ctl/ctl.h"
 
 #define IMPORT_FILE	"spool.import"
+#define LOOKER		WORKERDIR "/submitter"
 #define REASON_MAX	1024
 
 /* What all steps have said. */
@@ -215,12 +217,63 @@ copy_in(int dir, const char *name, char *reason, size_t size)
 	return rc;
 }
 
+/* The submitter's program knows the file; what it says comes on a pipe. */
+static int
+look_exec(const char *file, char *text, size_t size)
+{
+	size_t n = 0;
+	ssize_t k;
+	int fds[2], status = -1;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) == -1 || (pid = fork()) == -1) {
+		snprintf(text, size, "%s", strerror(errno));
+		return -1;
+	}
+	if (pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		execl(LOOKER, "submitter", "-check", file, (char *)NULL);
+		dprintf(STDOUT_FILENO, LOOKER ": %s\n", strerror(errno));
+		_exit(1);
+	}
+	close(fds[1]);
+	while (n < size - 1 && (k = read(fds[0], text + n, size - 1 - n)) > 0)
+		n += (size_t)k;
+	close(fds[0]);
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
+		continue;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A spool that no daemon uses. */
+static int
+file_check(const struct args *args)
+{
+	char text[REASON_MAX] = "", vis[REASON_MAX];
+
+	if (look_exec(args->file, text, sizeof(text)) != 0)
+		return complain(args, *text != '\0' ? text : "it was killed",
+		    EXIT_REFUSED);
+	if (args->json) {
+		printf("{\"result\":\"ok\",\"text\":");
+		json_string(text);
+		printf("}\n");
+	} else
+		printf("%s\n", text_vis(text, vis, sizeof(vis)));
+	return fflush(stdout) == 0 ? EXIT_DONE :
+	    complain(args, "cannot write", EXIT_REFUSED);
+}
+
 int
 spool_run(struct args *args)
 {
 	char reason[REASON_MAX];
 	int dir, status;
 
+	if (args->req.a == CTL_SPOOL_CHECK && args->file != NULL)
+		return file_check(args);
 	if (args->req.a != CTL_SPOOL_IMPORT)
 		return steps(args);
 	dir = folder_open(args, &status, reason, sizeof(reason));

@@ -52,7 +52,7 @@ libspool_a_SOURCES = \
 	submitter/spool_list.c submitter/spool_open.c submitter/spool_salvage.c \
 	submitter/spool_order.c submitter/spool_late.c \
 	submitter/spool_sum.c submitter/spool_migrate.c submitter/spool_stub.c \
-	submitter/spool_evict.c
+	submitter/spool_evict.c submitter/spool_look.c
 SPOOL_LIBS = libspool.a libcommon.a $(SQLITE_LIBS)
 
 noinst_LIBRARIES += libjudge.a

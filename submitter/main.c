@@ -389,10 +389,27 @@ static const struct worker_ops ops = {
 	.on_stop = on_stop,
 };
 
+/*
+ * `submitter -check FILE`: the admin's look at a spool, by hand of
+ * cc-slurm-adapterctl; no worker, no sandbox, the rights of who calls.
+ */
+static int
+look_main(const char *path)
+{
+	char text[1024];
+	int rc = spool_look(path, text, sizeof(text));
+
+	printf("%s\n", text);
+	return fflush(stdout) == 0 ? rc : 1;
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct submitter submitter;
+
+	if (argc == 3 && strcmp(argv[1], "-check") == 0)
+		return look_main(argv[2]);
 
 	worker_main(&ops, &submitter, argc, argv);
 }

@@ -176,7 +176,7 @@ state_write(struct spool *sp)
 static void
 condemn_if_damaged(struct spool *sp)
 {
-	if (sp->damaged) {
+	if (sp->damaged && !sp->looking) {
 		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
 		spool_set_aside(sp->path, sp->error);
 		fatalx("the spool was damaged: starting again with a new one");

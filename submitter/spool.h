@@ -182,6 +182,18 @@ int spool_check_pages(struct spool *sp, int64_t *at, int n);
 /* PRAGMA quick_check: 0 when whole, 1 with text when not. */
 int spool_check(struct spool *sp, char *text, size_t size);
 
+/* spool_look.c */
+
+/* What is wrong with a row, in text; "" = nothing. */
+void spool_run_wrong(struct spool *sp, const struct spool_run *run, char *text,
+    size_t size);
+/*
+ * Reads all of a file that no daemon uses and alters nothing: 0 when it is
+ * whole, else 1; text says what it is.  After it this process opens files for
+ * reading alone.
+ */
+int spool_look(const char *path, char *text, size_t size);
+
 /* spool_run.c */
 
 /*

@@ -79,6 +79,7 @@ extern const char *const spool_steps[SPOOL_SCHEMA - 1];
 
 #define SPOOL_VFS	"csa-sum"	/* SQLite's name for that layer */
 #define SPOOL_SUM_BYTES	8	/* at the end of each page */
+#define VERSION_SUMS	3	/* the first schema whose pages carry them */
 /* Puts the layer on the system's files; once. */
 void spool_sum_prepare(void);
 /* Pages of a file that is not written yet, or written anew, leave room. */
@@ -87,6 +88,16 @@ void spool_sum_reserve(sqlite3 *db);
 int spool_sum_is_on(sqlite3 *db);
 /* The page found bad since it was last asked; 0 = none. */
 int64_t spool_sum_bad(void);
+
+/* spool_open.c */
+
+/*
+ * For reading alone, by a layer that can do no more (spool_look.c); *version
+ * is its schema's, and the rows of an older one are not to be asked for.
+ * Returns owned, or NULL with a reason.
+ */
+struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
+    size_t size);
 
 /* spool_stub.c */
 
@@ -148,6 +159,7 @@ struct spool {
 	int		 broken;	/* an error in this transaction */
 	int		 failed;	/* the last commit did not work */
 	int		 damaged;	/* the file is not what SQLite wrote */
+	int		 looking;	/* for reading alone: nothing is set aside */
 	int		 no_space;	/* the last error was that */
 	char		 error[256];
 	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */

@@ -13,7 +13,6 @@
 #include "common/log.h"
 #include "submitter/spool_int.h"
 
-#define VERSION_SUMS	3	/* the first whose pages carry checksums */
 #define STEPS_PER_CALL	200000	/* of SQLite's machine: a few milliseconds */
 
 /* 0, or -1: what was wrong is kept, for the next statement makes it forget. */

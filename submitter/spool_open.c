@@ -283,6 +283,58 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	return sp;
 }
 
+/* NULL, or why its rows cannot be read. */
+static const char *
+read_setup(struct spool *sp, int64_t *version)
+{
+	int64_t app;
+
+	sqlite3_db_config(sp->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	if (sqlite3_exec(sp->db, "PRAGMA locking_mode = EXCLUSIVE; "
+	    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_KIB, NULL,
+	    NULL, NULL) != SQLITE_OK ||
+	    spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
+	    spool_ask(sp, "PRAGMA user_version", version) == -1)
+		return sqlite3_errmsg(sp->db);
+	if (app != SPOOL_APPLICATION_ID || *version < 1)
+		return "it is no spool";
+	if (*version >= VERSION_SUMS && !spool_sum_is_on(sp->db))
+		return "its first page says that there are no checksums";
+	sp->page = spool_number(sp, "PRAGMA page_size");
+	sp->boot = spool_boottime();
+	return *version == SPOOL_SCHEMA && clusters_load(sp) == -1 ?
+	    sp->error : NULL;
+}
+
+struct spool *
+spool_open_read(const char *path, int64_t *version, char *reason, size_t size)
+{
+	struct spool *sp;
+	const char *wrong = "out of memory";
+
+	if (is_foreign(path, reason, size))
+		return NULL;
+	sp = calloc(1, sizeof(*sp));
+	if (sp == NULL || (sp->path = strdup(path)) == NULL)
+		goto fail;
+	sp->looking = 1;
+	wr_init(&sp->record, MSG_PAYLOAD_MAX);
+	wrong = "cannot be opened";
+	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READONLY, SPOOL_VFS) !=
+	    SQLITE_OK) {
+		if (sp->db != NULL)
+			wrong = sqlite3_errmsg(sp->db);
+		goto fail;
+	}
+	wrong = read_setup(sp, version);
+	if (wrong == NULL)
+		return sp;
+fail:
+	snprintf(reason, size, "%s: %s", path, wrong);
+	spool_close(sp);
+	return NULL;
+}
+
 void
 spool_close(struct spool *sp)
 {

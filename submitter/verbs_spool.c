@@ -72,22 +72,9 @@ static int
 row_check(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct step *t = arg;
-	struct spool_run same;
-	struct job job;
 
 	t->took++;
-	if (spool_find(sp, &run->key, &same) != 1 || same.id != run->id)
-		snprintf(t->wrong, sizeof(t->wrong), "job %llu (%s) is not in "
-		    "the index", (unsigned long long)run->key.job,
-		    run->key.cluster);
-	if (run->flags & (RUN_FOREIGN | RUN_SKIPPED))
-		return t->wrong[0] != '\0' ? -1 : 0;
-	job_init(&job);
-	if (t->wrong[0] == '\0' && spool_record(sp, run->id, &job) == -1)
-		snprintf(t->wrong, sizeof(t->wrong), "the record of job %llu "
-		    "(%s) cannot be read", (unsigned long long)run->key.job,
-		    run->key.cluster);
-	job_clear(&job);
+	spool_run_wrong(sp, run, t->wrong, sizeof(t->wrong));
 	return t->wrong[0] != '\0' ? -1 : 0;
 }
 

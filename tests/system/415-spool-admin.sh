@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cc-slurm-adapterctl spool check, export, import on the whole suite: what a
 # spool held is taken over into a new one, with threads and GPUs that Slurm has
-# long forgotten; who is not root reads, without scripts, and changes nothing.
+# long forgotten; without a daemon the file alone is checked; who is not root reads, without scripts, and changes nothing.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/jobs.sh"
 spool_has() { [ "$(ctl -j status | lib get - status submitter spool_runs)" -ge "$1" ]; }
@@ -33,7 +33,21 @@ is "a named user may read" [ "$(wc -l <"$T/plain")" = "$(wc -l <"$T/all")" ]
 is "but no scripts" denied spool export --all
 is "nor import" denied spool import "$T/plain"
 is "no file: says so" not ctl spool import "$T/none"
+file=$T/state/spool/spool.db
+offline() { ctl spool check --file "$1" 2>&1; }
+is "a file in use is not looked at" sh -c "! '$CTL' spool check --file '$file' 2>'$T/used' && grep -q 'in use by process' '$T/used'"
 is "the suite ends" suite_down 10
+# as the admin finds it when the daemon does not start: read, and left alone
+sums() { (cd "$T/state/spool" && sha256sum spool.db*; ls); }
+before=$(sums)
+offline "$file"
+is "the file of no daemon is whole" sh -c "'$CTL' spool check --file '$file' | grep -q 'is whole: .* runs'"
+cp "$file" "$T/flipped"
+printf xxxx | dd of="$T/flipped" bs=1 seek=9000 conv=notrunc status=none
+is "a flipped byte is found" sh -c "! '$CTL' spool check --file '$T/flipped' 2>'$T/said' && grep -q 'page 3 is not what was written' '$T/said'"
+is "said in JSON as well" sh -c "'$CTL' -j spool check --file '$T/flipped' | grep -q '\"result\":\"error\"'"
+is "who may not read it learns nothing" sh -c "! setpriv --reuid laboper --clear-groups '$CTL' spool check --file '$file' 2>&1 | grep -q whole"
+is "nothing was altered" [ "$before" = "$(sums)" ]
 rm -rf "$T/state/spool"
 suite_up
 is "import of all" ctl spool import "$T/all"

@@ -48,6 +48,11 @@ TESTS += test_export
 test_export_SOURCES = tests/unit/test_export.c
 test_export_LDADD = librelay.a $(SPOOL_LIBS) $(JANSSON_LIBS)
 
+check_PROGRAMS += test_look
+TESTS += test_look
+test_look_SOURCES = tests/unit/test_look.c
+test_look_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_runs
 TESTS += test_runs
 test_runs_SOURCES = tests/unit/test_runs.c

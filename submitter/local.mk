@@ -76,7 +76,7 @@ librelay_a_SOURCES = \
 	submitter/backlog.c submitter/backlog_open.c submitter/backlog_apply.c \
 	submitter/backlog_room.c submitter/backlog_int.h \
 	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
-	submitter/gate.c \
+	submitter/gate.c submitter/timers.c \
 	submitter/paging.c submitter/paging.h \
 	submitter/seen.c submitter/ask.c submitter/closed.c submitter/late.c \
 	submitter/sets.h submitter/sets.c submitter/resync.c \

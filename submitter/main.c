@@ -29,23 +29,6 @@
 #define AGE_EVERY	10000		/* ms between two looks at old tombstones */
 #define AGE_ROWS	512
 
-struct event *
-submitter_timer(struct submitter *s, event_callback_fn fn, void *arg)
-{
-	return evtimer_new(s->w->base, fn, arg);
-}
-
-void
-submitter_after(struct event *timer, int64_t ms)
-{
-	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
-
-	if (ms < 0)
-		event_del(timer);
-	else
-		event_add(timer, &tv);
-}
-
 int64_t
 submitter_jitter(int64_t ms)
 {

@@ -89,12 +89,16 @@ struct submitter {
 	struct nats_conf *next_nats;
 };
 
-/* main.c */
+/* timers.c */
+
 /* A timer of the worker's loop; NULL on memory. */
 struct event *submitter_timer(struct submitter *s, event_callback_fn fn,
     void *arg);
 /* (Re)sets a one-shot timer; ms < 0 stops it. */
 void submitter_after(struct event *timer, int64_t ms);
+
+/* main.c */
+
 /* ms spread over [ms/2, ms], so that many do not come at once. */
 int64_t submitter_jitter(int64_t ms);
 

@@ -81,23 +81,6 @@ rest_where(const struct rest *r)
 	return "here";
 }
 
-struct event *
-submitter_timer(struct submitter *sub, event_callback_fn fn, void *arg)
-{
-	return evtimer_new(sub->w->base, fn, arg);
-}
-
-void
-submitter_after(struct event *timer, int64_t ms)
-{
-	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
-
-	if (ms < 0)
-		event_del(timer);
-	else
-		event_add(timer, &tv);
-}
-
 /* As long as it can get: the tests count on nothing shorter. */
 int64_t
 submitter_jitter(int64_t ms)

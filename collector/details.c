@@ -280,18 +280,29 @@ ask_one(struct details *d, uint64_t job)
 		details_finish(d, 0);
 }
 
+/* Reads once more what was kept.  0, or -1: it has to be asked for again. */
+static int
+line_read(struct details *d, const struct result *r, struct sighting *s)
+{
+	struct span line = details_line(d, r);
+
+	if (line.n == 0)
+		return -1;
+	if (d->json)
+		return details_json_read(d, line, s);
+	return scontrol_record(line, (struct span){ NULL, 0 }, &d->c->set->how,
+	    s) == RECORD_GOOD ? 0 : -1;
+}
+
 static void
 result_use(struct details *d, struct result *r)
 {
 	struct sighting read, *s = r->s;
-	struct span line;
 
 	sighting_init(&read);
 	if (s == NULL) {
 		s = &read;
-		line = details_line(d, r);
-		if (line.n == 0 || scontrol_record(line, (struct span){ NULL, 0 },
-		    &d->c->set->how, s) != RECORD_GOOD)
+		if (line_read(d, r, s) == -1)
 			r->verdict = DETAIL_LATER;
 	}
 	if (r->verdict == DETAIL_GOOD) {
@@ -363,8 +374,8 @@ hosts_missing(const struct details *d)
 
 	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
 		return 0;
-	if (d->shapes_missing)
-		return 1;
+	if (d->shapes_missing || d->json)
+		return d->shapes_missing;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);

@@ -43,7 +43,8 @@ struct details {
 	int		 busy;
 	struct lines	 lines;
 	struct pack	*pack;		/* owned; NULL = no line is kept */
-	struct json_split *split;	/* owned; NULL = the answer is text */
+	struct json_split *split;	/* owned, while JSON comes in */
+	int		 json;		/* the answer is, and so is what is kept of it */
 	int		 shapeless;	/* the job being read has a host not known */
 	int		 shapes_missing;	/* one of the jobs had */
 	size_t		 held;		/* bytes of records */
@@ -59,7 +60,12 @@ void details_result_drop(struct result *r, enum detail verdict);
 /* details_text.c */
 
 int details_text_output(const char *p, size_t n, void *arg);
-/* A kept line: valid until the next one is kept or read; empty when there is none. */
+
+/* details_line.c: a line of text, or an element of JSON */
+
+/* Keeps it for r, whose verdict is good then, or, on memory, that it is for later. */
+void details_line_keep(struct details *d, struct result *r, struct span line);
+/* Valid until the next one is kept or read; empty when there is none. */
 struct span details_line(const struct details *d, const struct result *r);
 
 /* details_json.c */
@@ -69,6 +75,9 @@ int details_json_begin(struct details *d);
 int details_json_output(const char *p, size_t n, void *arg);
 /* 0 when it was whole. */
 int details_json_end(struct details *d);
+/* One element: 0, or -1 when it cannot be read, or the shape of a host is not known. */
+int details_json_read(struct details *d, struct span element,
+    struct sighting *s);
 
 /* exact.c: one job whose texts make its record ambiguous */
 

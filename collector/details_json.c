@@ -15,7 +15,6 @@
 #include "common/log.h"
 
 #define ELEMENT_MAX	LINE_BYTES_MAX
-#define HELD_SHARE	3	/* a sighting is that much smaller than its JSON */
 
 static int
 on_shape(const char *host, struct shape *shape, void *arg)
@@ -57,30 +56,41 @@ is_unseen_end(struct details *d, const struct sighting *s)
 	return 1;
 }
 
-static void
-element_take(struct details *d, struct result *r, struct span element)
+int
+details_json_read(struct details *d, struct span element, struct sighting *s)
 {
 	struct json_reading how = { .how = &d->c->set->how, .shape = on_shape,
 		.lacks = on_lacks, .arg = d };
 	const char *word = d->c->set->opt_out;
-	enum record_verdict verdict;
-	struct sighting s;
 
-	sighting_init(&s);
-	verdict = json_job(element, &how, &s);
-	if (r == NULL && verdict == RECORD_GOOD && is_unseen_end(d, &s))
-		r = details_result_new(d, s.job.key.job, 0);
-	if (r != NULL && d->held > HELD_MAX)
-		r->verdict = DETAIL_LATER;
-	else if (r != NULL && verdict == RECORD_GOOD && !d->shapeless) {
-		if (*word != '\0' && s.job.admin_comment != NULL &&
-		    strstr(s.job.admin_comment, word) != NULL)
-			s.job.flags |= JOB_OPTED_OUT;
-		s.job.slurm_info = json_info(element);
-		d->held += sizeof(s) + element.n / HELD_SHARE;
-		details_keep(r, &s);
+	d->shapeless = 0;
+	if (json_job(element, &how, s) != RECORD_GOOD || d->shapeless)
+		return -1;
+	if (*word != '\0' && s->job.admin_comment != NULL &&
+	    strstr(s->job.admin_comment, word) != NULL)
+		s->job.flags |= JOB_OPTED_OUT;
+	s->job.slurm_info = json_info(element);
+	return 0;
+}
+
+static void
+element_take(struct details *d, struct result *r, struct span element)
+{
+	struct sighting s;
+	int good;
+
+	if (d->held > HELD_MAX) {
+		if (r != NULL)
+			r->verdict = DETAIL_LATER;
 		return;
-	} else if (r != NULL)
+	}
+	sighting_init(&s);
+	good = details_json_read(d, element, &s) == 0;
+	if (r == NULL && good && is_unseen_end(d, &s))
+		r = details_result_new(d, s.job.key.job, 0);
+	if (r != NULL && good)
+		details_line_keep(d, r, element);
+	else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
 	sighting_clear(&s);
 }
@@ -105,7 +115,6 @@ on_element(struct span element, void *arg)
 			details_result_drop(r, DETAIL_AMBIGUOUS);
 		return 0;
 	}
-	d->shapeless = 0;
 	element_take(d, r, element);
 	d->shapes_missing |= d->shapeless && r != NULL;
 	return 0;
@@ -127,7 +136,8 @@ details_json_begin(struct details *d)
 	json_split_free(d->split);
 	d->split = source_json(d->c) != NULL ?
 	    json_split_new("jobs", ELEMENT_MAX, &ops, d) : NULL;
-	return d->split != NULL;
+	d->json = d->split != NULL;
+	return d->json;
 }
 
 int

@@ -8,38 +8,6 @@
 #include "config.h"
 
 #include "collector/details.h"
-#include "collector/pack.h"
-
-#define ALLOC_BYTES	16	/* that each piece of memory costs beside */
-
-/* What can be made of a line is twice as long; packed it is a fifth. */
-static void
-line_keep(struct details *d, struct result *r, struct span line)
-{
-	size_t size;
-
-	if (d->pack == NULL)
-		d->pack = pack_new();
-	r->line = d->pack != NULL ? pack_line(d->pack, line.p, line.n, &size) :
-	    NULL;
-	if (r->line == NULL) {
-		r->verdict = DETAIL_LATER;
-		return;
-	}
-	r->size = (uint32_t)size;
-	r->len = (uint32_t)line.n;
-	r->verdict = DETAIL_GOOD;
-	d->held += size + ALLOC_BYTES;
-}
-
-struct span
-details_line(const struct details *d, const struct result *r)
-{
-	const char *p = r->line != NULL ? pack_read(d->pack, r->line, r->size,
-	    r->len) : NULL;
-
-	return (struct span){ p, p != NULL ? r->len : 0 };
-}
 
 /*
  * A job that nobody asked for: is it a run that ended unseen?  Accounting knows
@@ -83,7 +51,7 @@ record_take(struct details *d, uint64_t job, struct span line)
 	    s.job.key.start))
 		r = details_result_new(d, job, 0);
 	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
-		line_keep(d, r, line);
+		details_line_keep(d, r, line);
 	else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
 	sighting_clear(&s);

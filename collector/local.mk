@@ -34,6 +34,7 @@ collector_collector_SOURCES = \
 	collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \
 	collector/details.h collector/details.c collector/details_text.c \
+	collector/details_line.c \
 	collector/details_json.c \
 	collector/exact.c collector/source.c \
 	collector/cycle.c collector/ledger.h collector/ledger.c \

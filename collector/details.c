@@ -122,7 +122,7 @@ details_result_new(struct details *d, uint64_t job, int wanted)
 	r = &d->results[d->n++];
 	memset(r, 0, sizeof(*r));
 	r->job = job;
-	r->wanted = wanted;
+	r->wanted = wanted != 0;
 	*at = (uint32_t)d->n;
 	return r;
 }
@@ -218,7 +218,21 @@ on_all_end(const struct command_end *end, void *arg)
 	/* Of 100,000 jobs these are 3 MiB, while records fill the queue. */
 	idmap_clear(&d->seen);
 	d->at = 0;
-	details_next(d);
+	if (d->found)
+		unasked_start(d);
+	else
+		details_next(d);
+}
+
+void
+details_unasked_done(struct details *d, const struct command_end *end)
+{
+	if (end == NULL)
+		details_finish(d, 0);
+	else if (end->outcome != COMMAND_OK)
+		details_fail(d, end);
+	else
+		details_next(d);
 }
 
 static void
@@ -403,7 +417,7 @@ details_next(struct details *d)
 	}
 	for (; d->at < d->n; d->at++) {
 		r = &d->results[d->at];
-		if (r->verdict == DETAIL_AMBIGUOUS && r->wanted) {
+		if (r->verdict == DETAIL_AMBIGUOUS && (r->wanted || r->shown)) {
 			exact_start(d, r);
 			return;
 		}
@@ -436,6 +450,7 @@ details_start(struct details *d, int all)
 	d->at = 0;
 	d->held = 0;
 	d->last = 0;
+	d->found = 0;
 	lines_clear(&d->lines);
 	idmap_clear(&d->seen);
 	if (all)

@@ -20,7 +20,8 @@ struct result {
 	struct sighting	*s;		/* owned: of an exact question */
 	enum detail	 verdict;
 	enum phase	 phase;
-	int		 wanted;	/* else it was found on the way */
+	unsigned	 wanted : 1;	/* else it was found on the way */
+	unsigned	 shown : 1;	/* and squeue shows that it has ended */
 };
 
 struct exact;
@@ -48,6 +49,7 @@ struct details {
 	int		 shapeless;	/* the job being read has a host not known */
 	int		 shapes_missing;	/* one of the jobs had */
 	size_t		 held;		/* bytes of records */
+	int		 found;		/* one that nobody asked for */
 	int		 delivering;	/* the submitter is behind: from `at` on later */
 	struct exact	*exact;		/* owned; NULL when no such question is asked */
 };
@@ -67,6 +69,15 @@ int details_text_output(const char *p, size_t n, void *arg);
 void details_line_keep(struct details *d, struct result *r, struct span line);
 /* Valid until the next one is kept or read; empty when there is none. */
 struct span details_line(const struct details *d, const struct result *r);
+
+/* unasked.c */
+
+/*
+ * Asks squeue whether the runs exist that were found on the way, then calls
+ * details_unasked_done(); those that do not are not used.
+ */
+void unasked_start(struct details *d);
+void details_unasked_done(struct details *d, const struct command_end *end);
 
 /* details_json.c */
 

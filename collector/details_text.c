@@ -48,8 +48,10 @@ record_take(struct details *d, uint64_t job, struct span line)
 	    &d->c->set->how, &s);
 	if (r == NULL && verdict == RECORD_GOOD &&
 	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
-	    s.job.key.start))
+	    s.job.key.start)) {
 		r = details_result_new(d, job, 0);
+		d->found = 1;
+	}
 	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
 		details_line_keep(d, r, line);
 	else if (r != NULL)

@@ -34,12 +34,13 @@ collector_collector_SOURCES = \
 	collector/slurm.c collector/ask.c \
 	collector/hosts.c collector/out.c collector/runs.c \
 	collector/details.h collector/details.c collector/details_text.c \
-	collector/details_line.c \
-	collector/details_json.c \
+	collector/details_line.c collector/details_json.c \
+	collector/unasked.c \
 	collector/exact.c collector/source.c \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
 	collector/ledger_ids.c collector/ledger_json.c \
-	collector/ledger_held.c collector/ledger_steps.c collector/witness.c collector/events.c collector/asks.c \
+	collector/ledger_held.c collector/ledger_steps.c collector/witness.c \
+	collector/events.c collector/asks.c \
 	collector/survey.c collector/active.c \
 	collector/right.c collector/startup.c \
 	collector/script.c collector/held.c collector/nodes.c collector/plan.c \

@@ -23,6 +23,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/180-secrets.sh \
 	tests/system/190-garbage.sh \
 	tests/system/195-forged-record.sh \
+	tests/system/196-forged-run.sh \
 	tests/system/200-hook-client.sh \
 	tests/system/210-reload.sh \
 	tests/system/220-second-instance.sh \

@@ -10,7 +10,7 @@ TESTS += test_common
 check_PROGRAMS += test_sandbox
 TESTS += test_sandbox
 test_sandbox_SOURCES = tests/unit/test_sandbox.c tests/unit/check.h
-test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SECCOMP_CFLAGS)
 test_sandbox_LDADD = libworker.a libcommon.a $(CAP_LIBS) $(SECCOMP_LIBS) -lpthread
 
 check_PROGRAMS += test_topology

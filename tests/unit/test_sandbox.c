@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -242,6 +243,29 @@ describe(struct sandbox *sb, enum role role, int as_root)
 	}
 }
 
+/* The unit with User= refuses what takes privileges, as systemd does it. */
+static int in_unit;
+
+static void
+unit_filter(void)
+{
+	static const int calls[] = { SCMP_SYS(capset), SCMP_SYS(chroot),
+		SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(fchownat),
+		SCMP_SYS(setgroups), SCMP_SYS(setresuid), SCMP_SYS(setuid),
+		SCMP_SYS(setrlimit), SCMP_SYS(setpriority) };
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+	size_t i;
+
+	if (f == NULL)
+		_exit(96);
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), calls[i], 0) != 0)
+			_exit(96);
+	if (seccomp_load(f) != 0)
+		_exit(96);
+	seccomp_release(f);
+}
+
 /* In the child: through the wire and back, in, and the probe. */
 static void
 child_run(enum role role, int as_root, enum sandbox_mode mode,
@@ -255,6 +279,8 @@ child_run(enum role role, int as_root, enum sandbox_mode mode,
 	if (!as_root && geteuid() == 0 &&
 	    (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
 		_exit(99);
+	if (in_unit)
+		unit_filter();
 	describe(&sent, role, as_root);
 	sent.mode = mode;
 	wr_init(&w, 1 << 20);
@@ -325,6 +351,17 @@ test_role(size_t i, int as_root)
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, &probes[6]), 0);
 }
 
+static void
+test_unit(void)
+{
+	size_t i;
+
+	in_unit = 1;
+	for (i = 0; i < 3; i++)
+		CHECK_INT(outcome_of(roles[i], 0, SANDBOX_ENFORCE, NULL), 0);
+	in_unit = 0;
+}
+
 /* A frame that makes no sense is refused, never half applied. */
 static void
 test_read(void)
@@ -390,6 +427,7 @@ main(void)
 			test_role(i, 1);
 		test_role(i, 0);
 	}
+	test_unit();
 	unlink(secret);
 	unlink(spool_db);
 	rmdir(spool);

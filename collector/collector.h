@@ -119,6 +119,8 @@ void held_row(struct collector *c, const struct listed *row);
 
 /* details.c: resources, from slurmctld */
 
+#define NEWS_MAX	32768	/* jobs of a poll: about what one answer's memory holds */
+
 enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
 	DETAIL_UNKNOWN };
 

@@ -18,7 +18,6 @@
 #define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000	/* jobs */
 #define CLOCK_EVERY	5	/* cycles: then the clock comes before accounting */
-#define NEWS_MAX	32768	/* of a poll: about what one answer's memory holds */
 #define BAD_ROWS_MAX	10	/* rows of squeue that are none: it is no answer */
 
 enum step { STEP_IDLE, STEP_LIST, STEP_DETAILS, STEP_CLOCK };

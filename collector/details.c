@@ -281,7 +281,7 @@ ask_one(struct details *d, uint64_t job)
 
 	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
 	idmap_clear(&d->seen);
-	d->last = 0;
+	details_text_begin(d);
 	lines_clear(&d->lines);
 	if (details_json_begin(d)) {
 		ask.cmd = CMD_SQUEUE;
@@ -449,7 +449,7 @@ details_start(struct details *d, int all)
 	d->shapes_missing = 0;
 	d->at = 0;
 	d->held = 0;
-	d->last = 0;
+	details_text_begin(d);
 	d->found = 0;
 	lines_clear(&d->lines);
 	idmap_clear(&d->seen);

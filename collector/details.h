@@ -24,6 +24,19 @@ struct result {
 	unsigned	 shown : 1;	/* and squeue shows that it has ended */
 };
 
+/*
+ * A line of an answer that tells of a job asked for, and is short enough to lie
+ * wholly in that job's name: those have 1,024 bytes at most, and few records are
+ * as short.  So far before the rest of it, and a little, such a line began.
+ */
+struct recent {
+	uint64_t	 job;
+	uint64_t	 at;		/* bytes of the answer before it */
+};
+#define NAME_BYTES	1024	/* slurmctld's limit */
+#define RECENT_BYTES	(2 * NAME_BYTES)
+#define RECENT_LINES	256	/* of "JobId=1" */
+
 struct exact;
 struct pack;
 struct json_split;
@@ -35,7 +48,10 @@ struct details {
 	struct command	*cmd;
 	struct idmap	 index;		/* job -> place in results, plus one */
 	struct idmap	 seen;		/* every job of the answer */
-	uint64_t	 last;		/* the job of the line before; 0 = none */
+	uint64_t	 bytes;		/* of the answer, before the line being read */
+	struct recent	 recent[RECENT_LINES];	/* a ring */
+	unsigned	 n_recent;	/* ever */
+	struct idmap	 strange;	/* jobs before a line of a job not known */
 	struct result	*results;	/* owned */
 	size_t		 n;
 	size_t		 cap;
@@ -61,6 +77,8 @@ void details_result_drop(struct result *r, enum detail verdict);
 
 /* details_text.c */
 
+/* Before each answer. */
+void details_text_begin(struct details *d);
 int details_text_output(const char *p, size_t n, void *arg);
 
 /* details_line.c: a line of text, or an element of JSON */

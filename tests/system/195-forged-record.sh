@@ -17,6 +17,8 @@ forged=$(sed -E 's/.* (UserId=)[^ ]+ (GroupId=)[^ ]+ /\1root(0) \2root(0) /; s/C
     paste -sd ' ')
 is "the forged part has a record's shape" grep -q '^UserId=root(0) .* CPU_IDs=4-15 ' <<<"$forged"
 bad=$(batch labalice "sleep 60" -n2 -J "x $forged"$'\n'"y")
+# its rest looks like a record of a job that nobody knows
+worse=$(batch labalice "sleep 60" -n2 -J "x $forged"$'\n'"JobId=4711 JobName=y")
 others=()
 for _ in 1 2 3 4; do	# many: all jobs are asked for at once
 	others+=("$(batch labbob "sleep 60" -n1)")
@@ -29,7 +31,11 @@ is "the others arrive" wait_for 30 start_of "${others[3]}"
 is "it arrives" wait_for 30 start_of "$bad"
 is "as its user's" grep -q '"user":"labalice"' <<<"$(start_of "$bad")"
 threads() { grep -oE '"hwthreads":\[[0-9,]*\]' <<<"$(start_of "$1")" | tr -cd ',\n' | wc -c; }
+is "so does the other" wait_for 60 start_of "$worse"
+is "as its user's" grep -q '"user":"labalice"' <<<"$(start_of "$worse")"
 is "with no thread that it does not have" [ "$(threads "$bad")" -le "$(threads "$plain")" ]
+is "nor the other" [ "$(threads "$worse")" -le "$(threads "$plain")" ]
+is "and no other job" not start_of 4711
 scancel -u labalice
 scancel -u labbob
 test_end

@@ -165,6 +165,6 @@ case ${1:-} in
 '' | user)
 	plain_user ;;
 esac
-is "each run once" compare --wait 60 --expect "$(backend_count)"
+is "each run once" compare --gpus "$etc/config.json" --wait 60 --expect "$(backend_count)"
 [ $failures = 0 ] || journal | tail -n 60
 exit $((failures > 0))

@@ -178,7 +178,8 @@ def differences(run, owned, want, job, source):
 
 def text_differences(run, owned, meta, late, source):
     out = []
-    name = clean(owned.name)
+    # scontrol's word for a job without a name
+    name = clean(owned.name) if owned.name != b"(null)" else ""
     # without slurmctld there is only what slurmdbd made of the name
     plain = re.fullmatch(r"[A-Za-z0-9._-]+", name)
     if meta.get("jobName", "") != name and (plain or not late):

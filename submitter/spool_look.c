@@ -27,7 +27,7 @@ static sqlite3_vfs reader;
 static sqlite3_vfs *system_files;
 
 static int
-read_open(sqlite3_vfs *self, sqlite3_filename name, sqlite3_file *file,
+read_open(sqlite3_vfs *self, const char *name, sqlite3_file *file,
     int flags, int *out)
 {
 	const int is_log = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL;

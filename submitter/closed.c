@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/crash.h"
 #include "common/log.h"
 #include "submitter/submitter.h"
 
@@ -203,7 +204,10 @@ mend_one(struct spool *sp, struct spool_run *run, void *arg)
 	run->phase[DEST_REST] = PHASE_DELETE;
 	run->due[DEST_REST] = DUE_NOW;
 	run->tries[DEST_REST] = 0;
-	return spool_save(sp, run);
+	if (spool_save(sp, run) == -1)
+		return -1;
+	CRASH_POINT("repair-marked");
+	return 0;
 }
 
 unsigned

@@ -151,6 +151,8 @@ row_send(struct relay *r, struct spool_run *run, int first)
 		CRASH_POINT("stop-send");
 	if (form->what == WHAT_START)
 		CRASH_POINT("start-send");
+	if (form->what == WHAT_DELETE)
+		CRASH_POINT("delete-send");
 	if (rest_send(r->s->rest, &req) == -1) {
 		free(it);
 		relay_row_return(r, run);

@@ -264,6 +264,7 @@ deleted(struct relay *r, struct spool_run *run)
 {
 	struct spool_run copy;
 
+	CRASH_POINT("delete-answered");
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
 	run->reason[0] = '\0';
@@ -276,6 +277,7 @@ deleted(struct relay *r, struct spool_run *run)
 	copy = *run;
 	relay_row_save(r, run);
 	start_settled(r, &copy, DEST_REST);
+	CRASH_POINT("delete-settled");
 }
 
 static void

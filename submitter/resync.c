@@ -95,6 +95,7 @@ row_victim(struct resync *r, const struct run_key *key)
 	if (r->repair && !r->dry) {
 		spool_exhume(r->s->spool, key);
 		spool_put_foreign(r->s->spool, key);
+		CRASH_POINT("repair-exhumed");
 		backlog_touch(r->s->backlog);
 	}
 	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?

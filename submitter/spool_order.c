@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/crash.h"
 #include "common/log.h"
 #include "submitter/spool_int.h"
 
@@ -212,7 +213,10 @@ way_give(struct spool *sp, struct spool_run *early,
 		early->phase[DEST_REST] = PHASE_DONE;
 		early->flags |= RUN_GONE;
 	}
-	return spool_save(sp, early);
+	if (spool_save(sp, early) == -1)
+		return -1;
+	CRASH_POINT("way-given");
+	return 0;
 }
 
 int

@@ -94,6 +94,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/nats.py \
 	tests/system/outage.py \
 	tests/system/play.py \
+	tests/system/points.py \
 	tests/system/probe.c \
 	tests/system/run \
 	tests/system/show.py \

@@ -8,7 +8,7 @@ libslurmtext_a_SOURCES = \
 	collector/tres.c collector/states.c collector/lines.c \
 	collector/delimiter.c collector/tokens.c collector/squeue.c \
 	collector/scontrol.c collector/resources.c collector/sacct.c \
-	collector/words.c collector/pack.h collector/pack.c \
+	collector/words.c \
 	collector/shape.c collector/node_state.c \
 	collector/json.h collector/json_scan.c \
 	collector/json_value.c collector/json_split.c \
@@ -27,7 +27,7 @@ libcollectorconf_a_SOURCES = \
 	collector/spawn.c
 
 worker_PROGRAMS += collector/collector
-collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(ZLIB_CFLAGS)
 collector_collector_SOURCES = \
 	collector/collector.h collector/slurm.h \
 	collector/now.c collector/limit.c collector/health.c \
@@ -35,6 +35,7 @@ collector_collector_SOURCES = \
 	collector/hosts.c collector/out.c collector/runs.c \
 	collector/details.h collector/details.c collector/details_text.c \
 	collector/details_line.c collector/details_json.c \
+	collector/pack.h collector/pack.c \
 	collector/unasked.c \
 	collector/exact.c collector/source.c \
 	collector/cycle.c collector/ledger.h collector/ledger.c \
@@ -47,5 +48,5 @@ collector_collector_SOURCES = \
 	collector/resume.c collector/site.c \
 	collector/status.c collector/main.c
 collector_collector_LDADD = libcollectorconf.a libslurmtext.a libworker.a \
-	libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(CAP_LIBS) \
-	$(SECCOMP_LIBS)
+	libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS) \
+	$(CAP_LIBS) $(SECCOMP_LIBS)

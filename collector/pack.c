@@ -1,45 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See pack.h.  Positions count from the beginning of the first lines, which
- * are kept as they are; the line itself begins at FIRST_MAX.  What is packed is
- * a row of literals (a byte below 128: that many and one more follow) and of
- * references (a byte from 128 on: MATCH_MIN and what is above 128 bytes, from
- * the position in the next two).
+ * See pack.h.  zlib's format says itself whether a line was packed against the
+ * first lines, which are its dictionary once there are enough of them.
  */
 #include "config.h"
 
-#include <stdint.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "collector/pack.h"
 
-#define FIRST_MAX	(16u * 1024)	/* bytes of first lines: some fifteen */
-#define POSITION_MAX	65535u		/* fits two bytes */
-#define MATCH_MIN	4u		/* a reference takes three */
-#define MATCH_MAX	(MATCH_MIN + 127)
-#define LITERALS_MAX	128u
-#define SLOTS_BITS	12
-#define SLOTS		(1u << SLOTS_BITS)
+#define DICTIONARY	4096u	/* bytes: some four records */
+#define WINDOW_BITS	13	/* it and a record in reach, in 32 KiB */
+#define MEMORY_LEVEL	6	/* 32 KiB more */
 
 struct pack {
-	uint8_t		*text;		/* owned: the first lines and this one */
+	z_stream	 in;		/* packs */
+	z_stream	 out;
+	unsigned char	 dictionary[DICTIONARY];
+	size_t		 filled;	/* of it; used when full */
+	char		*buf;		/* owned: of either way */
 	size_t		 cap;
-	size_t		 first;		/* bytes of first lines */
-	char		*out;		/* owned: of the line being packed */
-	size_t		 out_cap;
-	uint16_t	 in_first[SLOTS];	/* position plus one of four bytes */
-	uint16_t	 in_line[SLOTS];
-	uint16_t	 turn[SLOTS];	/* in which in_line was set */
-	uint16_t	 now;
-};
-
-/* Where the next bytes go. */
-struct packing {
-	char		*out;
-	size_t		 n;
-	size_t		 literals;	/* of them not yet announced: from here */
-	size_t		 pending;
 };
 
 struct pack *
@@ -49,9 +32,13 @@ pack_new(void)
 
 	if (p == NULL)
 		return NULL;
-	p->cap = FIRST_MAX + 4096;
-	p->text = malloc(p->cap);
-	if (p->text == NULL) {
+	if (deflateInit2(&p->in, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS,
+	    MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(p);
+		return NULL;
+	}
+	if (inflateInit2(&p->out, WINDOW_BITS) != Z_OK) {
+		deflateEnd(&p->in);
 		free(p);
 		return NULL;
 	}
@@ -63,208 +50,87 @@ pack_free(struct pack *p)
 {
 	if (p == NULL)
 		return;
-	free(p->text);
-	free(p->out);
+	deflateEnd(&p->in);
+	inflateEnd(&p->out);
+	free(p->buf);
 	free(p);
 }
 
-/* For a line of n bytes. */
 static int
-room(struct pack *p, size_t n)
+reserve(struct pack *p, size_t n)
 {
-	uint8_t *text;
+	char *buf;
 
-	if (p->cap - FIRST_MAX >= n)
+	if (n <= p->cap)
 		return 0;
-	text = realloc(p->text, FIRST_MAX + n);
-	if (text == NULL)
+	buf = realloc(p->buf, n);
+	if (buf == NULL)
 		return -1;
-	p->text = text;
-	p->cap = FIRST_MAX + n;
+	p->buf = buf;
+	p->cap = n;
 	return 0;
 }
 
-/* The same for what becomes of it; it never grows by more than this. */
-static int
-out_room(struct pack *p, size_t n)
-{
-	size_t most = n + n / LITERALS_MAX + 2;
-	char *out;
-
-	if (p->out_cap >= most)
-		return 0;
-	out = realloc(p->out, most);
-	if (out == NULL)
-		return -1;
-	p->out = out;
-	p->out_cap = most;
-	return 0;
-}
-
-static unsigned
-slot_of(const uint8_t *at)
-{
-	uint32_t four;
-
-	memcpy(&four, at, sizeof(four));
-	return (four * 2654435761u) >> (32 - SLOTS_BITS);
-}
-
-/* Bytes that the text at `from` has in common with that at `at`. */
-static size_t
-common(const struct pack *p, size_t from, size_t from_end, size_t at,
-    size_t end)
-{
-	size_t n = 0, most = end - at < MATCH_MAX ? end - at : MATCH_MAX;
-
-	if (from_end - from < most)
-		most = from_end - from;
-	while (n < most && p->text[from + n] == p->text[at + n])
-		n++;
-	return n;
-}
-
-/* The longest reference for what is at `at`; 0 = none. */
-static size_t
-match_find(const struct pack *p, size_t at, size_t end, size_t *from)
-{
-	unsigned slot = slot_of(p->text + at);
-	size_t best = 0, n;
-
-	if (p->in_first[slot] != 0) {
-		*from = p->in_first[slot] - 1u;
-		best = common(p, *from, p->first, at, end);
-	}
-	if (p->turn[slot] == p->now) {
-		n = common(p, p->in_line[slot], at, at, end);
-		if (n > best) {
-			*from = p->in_line[slot];
-			best = n;
-		}
-	}
-	return best >= MATCH_MIN ? best : 0;
-}
-
 static void
-note(struct pack *p, size_t at, size_t end)
+dictionary_add(struct pack *p, const char *line, size_t n)
 {
-	unsigned slot;
-
-	if (at > POSITION_MAX || end - at < MATCH_MIN)
-		return;
-	slot = slot_of(p->text + at);
-	p->in_line[slot] = (uint16_t)at;
-	p->turn[slot] = p->now;
+	if (n > DICTIONARY - p->filled)
+		n = DICTIONARY - p->filled;
+	if (n > 0)
+		memcpy(p->dictionary + p->filled, line, n);
+	p->filled += n;
 }
 
+/* zlib only reads what next_in says; its type is of C without const. */
 static void
-literals_end(struct packing *k)
+input(z_stream *z, const char *bytes, size_t n)
 {
-	if (k->pending > 0)
-		k->out[k->literals] = (char)(k->pending - 1);
-	k->pending = 0;
-}
-
-static void
-literal(struct packing *k, uint8_t c)
-{
-	if (k->pending == LITERALS_MAX)
-		literals_end(k);
-	if (k->pending++ == 0)
-		k->literals = k->n++;
-	k->out[k->n++] = (char)c;
-}
-
-static void
-reference(struct packing *k, size_t from, size_t len)
-{
-	literals_end(k);
-	k->out[k->n++] = (char)(128 + (len - MATCH_MIN));
-	k->out[k->n++] = (char)(from & 0xff);
-	k->out[k->n++] = (char)(from >> 8);
-}
-
-/* One of the first lines: the others refer to it. */
-static void
-first_keep(struct pack *p, const char *line, size_t n)
-{
-	size_t i;
-
-	if (n > FIRST_MAX - p->first)
-		return;
-	memcpy(p->text + p->first, line, n);
-	for (i = 0; i + MATCH_MIN <= n; i++)
-		p->in_first[slot_of(p->text + p->first + i)] =
-		    (uint16_t)(p->first + i + 1);
-	p->first += n;
-}
-
-static void
-turn_begin(struct pack *p)
-{
-	if (++p->now == 0) {
-		memset(p->turn, 0, sizeof(p->turn));
-		p->now = 1;
-	}
+	memcpy(&z->next_in, &bytes, sizeof(z->next_in));
+	z->avail_in = (uInt)n;
 }
 
 char *
 pack_line(struct pack *p, const char *line, size_t n, size_t *size)
 {
-	size_t at = FIRST_MAX, end = FIRST_MAX + n, from = 0, len, i;
-	struct packing k = { 0 };
+	z_stream *z = &p->in;
+	size_t bound = n <= UINT_MAX / 2 ? deflateBound(z, n) : 0;
 	char *packed;
 
-	if (room(p, n) == -1 || out_room(p, n) == -1)
+	if (bound == 0 || reserve(p, bound) == -1 || deflateReset(z) != Z_OK ||
+	    (p->filled == DICTIONARY && deflateSetDictionary(z, p->dictionary,
+	    DICTIONARY) != Z_OK))
 		return NULL;
-	k.out = p->out;
-	turn_begin(p);
-	memcpy(p->text + FIRST_MAX, line, n);
-	while (at < end) {
-		len = end - at >= MATCH_MIN ? match_find(p, at, end, &from) : 0;
-		if (len == 0)
-			literal(&k, p->text[at]);
-		else
-			reference(&k, from, len);
-		for (i = 0; i < (len != 0 ? len : 1); i++)
-			note(p, at++, end);
-	}
-	literals_end(&k);
-	first_keep(p, line, n);
-	*size = k.n;
-	packed = malloc(k.n != 0 ? k.n : 1);
-	if (packed != NULL)
-		memcpy(packed, k.out, k.n);
+	input(z, line, n);
+	z->next_out = (Bytef *)p->buf;
+	z->avail_out = (uInt)bound;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+		return NULL;
+	*size = bound - z->avail_out;
+	packed = malloc(*size);
+	if (packed == NULL)
+		return NULL;
+	memcpy(packed, p->buf, *size);
+	dictionary_add(p, line, n);
 	return packed;
 }
 
 const char *
 pack_read(struct pack *p, const char *packed, size_t size, size_t n)
 {
-	const uint8_t *in = (const uint8_t *)packed, *end = in + size;
-	size_t at = FIRST_MAX, from, len;
+	z_stream *z = &p->out;
+	int rc;
 
-	if (room(p, n) == -1)
+	/* A byte more than it may have. */
+	if (size > UINT_MAX || n >= UINT_MAX || reserve(p, n + 1) == -1 ||
+	    inflateReset(z) != Z_OK)
 		return NULL;
-	while (in < end) {
-		if (*in < 128) {
-			len = *in++ + 1u;
-			if ((size_t)(end - in) < len || FIRST_MAX + n - at < len)
-				return NULL;
-			memcpy(p->text + at, in, len);
-			in += len;
-		} else {
-			len = *in++ - 128u + MATCH_MIN;
-			if (end - in < 2 || FIRST_MAX + n - at < len)
-				return NULL;
-			from = in[0] | (size_t)in[1] << 8;
-			in += 2;
-			if (from + len > at || (from < FIRST_MAX &&
-			    from + len > p->first))
-				return NULL;
-			memcpy(p->text + at, p->text + from, len);
-		}
-		at += len;
-	}
-	return at == FIRST_MAX + n ? (const char *)p->text + FIRST_MAX : NULL;
+	input(z, packed, size);
+	z->next_out = (Bytef *)p->buf;
+	z->avail_out = (uInt)(n + 1);
+	rc = inflate(z, Z_FINISH);
+	if (rc == Z_NEED_DICT && p->filled == DICTIONARY &&
+	    inflateSetDictionary(z, p->dictionary, DICTIONARY) == Z_OK)
+		rc = inflate(z, Z_FINISH);
+	return rc == Z_STREAM_END && z->avail_in == 0 && z->avail_out == 1 ?
+	    p->buf : NULL;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines that resemble each other, kept small until they are used: keys, users,
- * partitions and paths that stand in one of the first lines, or further left in
- * the same one, are kept as references.  A record of scontrol takes a fifth.
+ * Lines that resemble each other, kept small until they are used: what stands in
+ * the first lines need not be kept again.  A record of scontrol takes a sixth.
  */
 #ifndef COLLECTOR_PACK_H
 #define COLLECTOR_PACK_H
@@ -11,11 +10,11 @@
 
 struct pack;
 
-/* NULL on memory; some 32 KiB.  What it packed can be read as long as it lives. */
+/* NULL on memory; some 110 KiB.  What it packed can be read as long as it lives. */
 struct pack *pack_new(void);
 void pack_free(struct pack *p);
 
-/* Returns owned bytes, *size of them, at most 1/128 more than n; NULL on memory. */
+/* Returns owned bytes, *size of them, hardly more than n; NULL on memory. */
 char *pack_line(struct pack *p, const char *line, size_t n, size_t *size);
 /* The line of n bytes; it is valid until the next call.  NULL: it is none. */
 const char *pack_read(struct pack *p, const char *packed, size_t size,

@@ -78,6 +78,19 @@ diff_tell(struct resync *r, const struct run_key *key, const char *what,
 		    key->cluster, (long long)key->start, what, action, held);
 }
 
+/* A row for a run that is open there; Slurm is asked for the rest. */
+static void
+foreign_put(struct resync *r, const struct run_key *key)
+{
+	struct spool_run run;
+
+	spool_put_foreign(r->s->spool, key);
+	/* It was shown: else this very round would miss it. */
+	if (spool_find(r->s->spool, key, &run) == 1)
+		idset_add(&r->listed, run.id);
+	backlog_touch(r->s->backlog);
+}
+
 /* Open there, over here: hit by a stop that was meant for another run. */
 static void
 row_victim(struct resync *r, const struct run_key *key)
@@ -94,9 +107,8 @@ row_victim(struct resync *r, const struct run_key *key)
 	/* Taken up anew, it gets its record from Slurm, and its stop again. */
 	if (r->repair && !r->dry) {
 		spool_exhume(r->s->spool, key);
-		spool_put_foreign(r->s->spool, key);
+		foreign_put(r, key);
 		CRASH_POINT("repair-exhumed");
-		backlog_touch(r->s->backlog);
 	}
 	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?
 	    "reported" : r->dry ? "would be stopped again" : "stopped again");
@@ -106,19 +118,13 @@ static void
 row_foreign(struct resync *r, const struct run_key *key)
 {
 	static const char text[] = "open there, unknown here";
-	struct spool_run run;
 
 	if (r->n_foreign >= FOREIGN_MAX ||
 	    (r->sync != NULL && !sync_takes(r->sync, key, SYNC_STOP, text)))
 		return;
 	r->n_foreign++;
-	if (!r->dry) {
-		spool_put_foreign(r->s->spool, key);
-		/* It was shown: else this very round would miss it. */
-		if (spool_find(r->s->spool, key, &run) == 1)
-			idset_add(&r->listed, run.id);
-		backlog_touch(r->s->backlog);
-	}
+	if (!r->dry)
+		foreign_put(r, key);
 	if (r->sync != NULL && !r->dry) {
 		r->diffs++;
 		sync_asks(r->sync, key, SYNC_STOP, text);

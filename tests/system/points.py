@@ -77,6 +77,7 @@ def victim(b, s, page, point):
     until(lambda: s.verb("CTL_REPAIR", seconds=20)[0][0] == 0, 20)
     c.soon("asked of Slurm", lambda: run.key() in s.asked, 20)
     s.tell(run)
+    c.true("and that is no new run", b.effects(run).count("start") == 2, b.effects(run))
     all_right(point + ": ended again", b, [run], 40)
     nothing_left(s)
 

@@ -113,18 +113,30 @@ spool_late_count(const struct spool *sp)
 	return sp->now.late > 0 ? (uint64_t)sp->now.late : 0;
 }
 
-int
-spool_barred(struct spool *sp, const struct spool_run *run)
+/* Asks for runs of the job that cc-backend would refuse this one for. */
+static sqlite3_stmt *
+earlier_stmt(struct spool *sp, enum sql what,
+    const struct spool_run *run)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_BARRED);
-	int rc;
+	sqlite3_stmt *st = spool_stmt(sp, what);
 
 	if (st == NULL)
-		return -1;
+		return NULL;
 	sqlite3_bind_int(st, 1, run->cluster);
 	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
 	sqlite3_bind_int64(st, 3, run->key.start);
 	sqlite3_bind_int64(st, 4, run->key.start - BARRED_SECONDS);
+	return st;
+}
+
+int
+spool_barred(struct spool *sp, const struct spool_run *run)
+{
+	sqlite3_stmt *st = earlier_stmt(sp, SQL_BARRED, run);
+	int rc;
+
+	if (st == NULL)
+		return -1;
 	rc = spool_step(sp, st);
 	sqlite3_reset(st);
 	return rc;
@@ -134,15 +146,11 @@ int
 spool_sister(struct spool *sp, const struct spool_run *run,
     struct run_key *sister)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_SISTER);
+	sqlite3_stmt *st = earlier_stmt(sp, SQL_SISTER, run);
 	int rc;
 
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int64(st, 3, run->key.start);
-	sqlite3_bind_int64(st, 4, run->key.start - BARRED_SECONDS);
 	rc = spool_step(sp, st);
 	if (rc == 1) {
 		*sister = run->key;

@@ -2,42 +2,19 @@
 # SPDX-License-Identifier: MIT
 # The wall clock is set forward and back by an hour, the suite's alone and then
 # that of all of Slurm: no run is lost, doubled or wrong, and nothing waits for
-# the hour to pass.  The clock of this machine stays as it is: stepped.c is
-# preloaded by the daemons of the lab, and by the suite's programs by way of
-# scripts in their places, mounted for this test alone.
-if [ -z "${IN_NAMESPACE:-}" ]; then
-	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
-fi
+# the hour to pass.  The clock of this machine stays as it is; see clocks.sh.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/clocks.sh"
+own_mounts
 test_begin "clocks that are set"
 need_fake
-step() {	# FILE SECONDS
-	python3 -c 'import struct, sys
-with open(sys.argv[1], "r+b") as f:
-	f.write(struct.pack("=q", int(sys.argv[2])))' "$1" "$2"
-}
 ours=$T/step.ours slurms=$T/step.slurm
-: >"$ours"
-: >"$slurms"
-step "$ours" 0
-step "$slurms" 0
-cc -shared -fPIC -o "$T/stepped.so" "$SYS/stepped.c" || skip "no compiler"
-mkdir "$T/bin"
-# the supervisor dates nothing, and looks for the others beside itself
-for w in listener collector submitter; do
-	program=$CSA_INST/libexec/cc-slurm-adapter/$w
-	cp "$program" "$T/bin/$w"
-	cat >"$T/$w" <<-E
-	#!/bin/bash
-	export LD_PRELOAD=$T/stepped.so STEPPED=$ours
-	exec -a $w $T/bin/$w "\$@"
-	E
-	chmod 755 "$T/$w"
-	mount --bind "$T/$w" "$program" || skip "no bind mounts"
-done
+clock_new "$ours"
+clock_new "$slurms"
+suite_by "$ours"
 is_slurms() {	# SECONDS: sdiag shows the clock so far ahead
 	local t
-	t=$(SLURM_TIME_FORMAT=%s sdiag | sed -n 's/^sdiag output at .*(\([0-9]*\))$/\1/p')
+	t=$(slurm_shows)
 	[ $((t - $(date +%s) - $1)) -ge -5 ] && [ $((t - $(date +%s) - $1)) -le 5 ]
 }
 ours_is() {	# SECONDS: a process of the suite dates so, by what status says
@@ -69,7 +46,7 @@ compared_since() { [ "$(compared)" -gt "$1" ]; }
 # Set back, slurmctld starts no job until its clock is where it was.
 slurmctld_again() {
 	lab ctl stop slurmctld
-	LD_PRELOAD=$T/stepped.so STEPPED=$slurms lab ctl start slurmctld
+	by "$slurms" lab ctl start slurmctld
 }
 
 run "over all steps" 600 -t 1-0

@@ -46,6 +46,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/352-requeued-last.sh \
 	tests/system/355-time-zones.sh \
 	tests/system/356-clock-steps.sh \
+	tests/system/357-summer-time.sh \
 	tests/system/360-real-backend.sh \
 	tests/system/400-spool.sh \
 	tests/system/410-spool-damage.sh \
@@ -80,6 +81,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/answers.py \
 	tests/system/backends.py \
 	tests/system/broker.py \
+	tests/system/clocks.sh \
 	tests/system/crash.py \
 	tests/system/delivery.py \
 	tests/system/denials.py \

@@ -49,7 +49,9 @@ STATES = {"COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled"
 
 def environment(folder):
     return {"PATH": os.environ["PATH"], "TZ": "UTC", "LC_ALL": "C.UTF-8",
-            "SLURM_TIME_FORMAT": "%s", "SLURM_CONF": folder + "/etc/slurm.conf"}
+            "SLURM_TIME_FORMAT": "%s", "SLURM_CONF": folder + "/etc/slurm.conf",
+            # of a Slurm that has another time, see clocks.sh
+            **{k: os.environ[k] for k in ("LD_PRELOAD", "STEPPED") if k in os.environ}}
 
 
 def ask(folder, *command, check=True):

@@ -100,5 +100,5 @@ wait_for 60 queue_empty
 say "$(sacct -D -n -P -j "$e,$f" -o jobidraw,state,submit,start,end,exitcode)"
 suite_up
 is "what ran is reported, what never did is not" \
-    compare --never-ran "$a,$b,$c,$f" --wait 60 --expect 6 --short 5
+    compare --never-ran "$a,$b,$c,$f" --wait 60 --expect 6 --short 8
 test_end

@@ -15,6 +15,8 @@
 #include "common/log.h"
 
 #define PROVERS_MAX	4	/* that wait for one answer */
+/* 26.05's sacctmgr shows slurm.conf's PrivateData as slurmdbd's; seen right. */
+#define DBD_TOLD_UNTIL	2411
 
 static const char *const names[] = {
 	[RIGHT_UNKNOWN] = "not known yet",
@@ -80,6 +82,12 @@ right_set(struct collector *c, enum right right)
 	c->right_cycle = cycle_number(c->cycle);
 	if (before == right)
 		return;
+	if (right == RIGHT_OPEN && c->slurm.accounting &&
+	    c->slurm.version > DBD_TOLD_UNTIL)
+		log_warnx("Slurm %s does not tell whether slurmdbd hides jobs "
+		    "(PrivateData of slurmdbd.conf): if no job's end is "
+		    "reported%s, make %s an operator",
+		    c->slurm.version_text, site_of(c), c->slurm.user);
 	if (right == RIGHT_NONE)
 		tell_missing(c);
 	else if (before == RIGHT_NONE)

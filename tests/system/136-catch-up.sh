@@ -34,12 +34,12 @@ catch_up() {
 	SUITE_DEBUG=5 suite_up
 }
 value() { ctl -j status | lib get - status collector "$1"; }
-read_all() { [ "$(value records_sent)" -ge $count ] && [ "$(value queue_unacked)" = 0 ]; }
+read_all() { [ "$(value records_sent)" -ge "$count" ] && [ "$(value queue_unacked)" = 0 ]; }
 asked() { grep -c ' asks ' "$SUITE_LOG"; }
 asked_few() {
 	grep -o ' asks .*' "$SUITE_LOG" | sed "s|$T/bin/||" >"$T/asked"
 	say "$(wc -l <"$T/asked") commands: $(cut -d' ' -f3- "$T/asked" | tr -s ' ' | tr '\n' ';')"
-	[ "$(wc -l <"$T/asked")" -le $most ]
+	[ "$(wc -l <"$T/asked")" -le "$most" ]
 }
 stops() { [ "$(grep -c '"effect":"stop"' "$LEDGER")" -ge "$count" ]; }
 

@@ -14,6 +14,8 @@ dbd_private() {	# LIST
 }
 right_is() { ctl status | grep -E '^ +right ' | grep -q "$1"; }
 dbd_private jobs,users
+told() { sacctmgr -n -P show configuration | sed '1,/^SlurmDBD configuration/d' | grep -q '^PrivateData *= *jobs'; }
+told || skip "$(sacct --version) does not tell what slurmdbd hides"
 backend_up
 conf slurmUser=labbob slurmPollInterval=2 ccPollInterval=5
 suite_up

@@ -40,7 +40,7 @@ many_alone() {
 		echo "NodeName=n$c Arch=x86_64 CoresPerSocket=4 CPUTot=16 Gres=(null) RealMemory=64000 Sockets=2 Boards=1 State=MIXED ThreadsPerCore=2"
 	done >"$T/bin/node.text"
 	: >"$T/bin/slurm.conf"
-	SLURM_CONF=$T/bin/slurm.conf
+	export SLURM_CONF=$T/bin/slurm.conf
 	chmod -R a+rX "$T/bin"
 }
 

@@ -402,6 +402,19 @@ is_contradicted(struct collector *c, struct open_run *run,
 }
 
 /*
+ * A prolog failed and the job began again in the same second: both runs have
+ * one id and one start, and the one that squeue has shown running is not the one
+ * that lasted no time.  The other's row is there, or will be.
+ */
+static int
+is_namesake(const struct open_run *run, const struct job *job)
+{
+	return run != NULL && (run->flags & OPEN_RUNS) != 0 &&
+	    job->state == END_REQUEUED && job->end <= job->key.start &&
+	    run->tries < DISPUTE_TRIES;
+}
+
+/*
  * A run that was requeued before this may have been none: a prolog failed.
  * What lasted longer ran; its step may lack a status because its node died.
  */
@@ -434,7 +447,7 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
 	    !asks_has(c->asks, job->key.job, job->key.start))
 		return ROW_NOTHING;
-	if (is_contradicted(c, run, job))
+	if (is_contradicted(c, run, job) || is_namesake(run, job))
 		return ROW_NOTHING;
 	/* slurmdbd heard of the end before the start: it will know more soon. */
 	if (job->partition == NULL && (run == NULL ||

@@ -44,6 +44,7 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/system/350-prolog-fails.sh \
 	tests/system/351-requeue.sh \
 	tests/system/352-requeued-last.sh \
+	tests/system/353-same-second.sh \
 	tests/system/355-time-zones.sh \
 	tests/system/356-clock-steps.sh \
 	tests/system/357-summer-time.sh \

@@ -261,6 +261,7 @@ run_confirmed(struct collector *c, struct open_run *run)
 	if (order == 0)
 		return -1;
 	run->flags &= (uint8_t)~OPEN_HELD;
+	run->flags |= OPEN_RUNS;
 	return 0;
 }
 

@@ -281,8 +281,10 @@ def reserve():
             s.is_stored(0.5)
         os.unlink(where + "/filler")
         f.well()
-        c.soon("room again, said once: all is stored", lambda: s.flow == 0 and s.is_stored(0.1) and
-               s.logged("has room again") == 1, 30, s.status)
+        # the log of the deliveries may make some just after the disk was filled
+        c.soon("room again, said once a time: all is stored", lambda: s.flow == 0 and
+               s.is_stored(0.1) and 1 <= s.logged("has room again") <=
+               s.logged("the disk of the spool is full") - 1, 30, s.status)
         whole_soon("and arrives", f, told, 60)
         end(f, s)
     finally:

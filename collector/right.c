@@ -216,7 +216,12 @@ next_question(struct collector *c)
 
 	if (p->admin_asked && p->admin.operator)
 		proved(c, RIGHT_OPERATOR);
-	else if (p->dbd_asked && !p->dbd.private_jobs && !hidden)
+	else if (p->dbd_asked && !p->dbd.reached) {
+		/* Silence proves nothing. */
+		health_bad(&c->dbd, "sacctmgr says nothing of slurmdbd's "
+		    "configuration");
+		answer(c, 0);
+	} else if (p->dbd_asked && !p->dbd.private_jobs && !hidden)
 		proved(c, RIGHT_OPEN);
 	else if (!p->admin_asked && (!dbd_first || p->dbd_asked)) {
 		if (ask_admin(c) == -1)

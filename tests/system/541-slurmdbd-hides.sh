@@ -17,9 +17,24 @@ dbd_private jobs,users
 told() { sacctmgr -n -P show configuration | sed '1,/^SlurmDBD configuration/d' | grep -q '^PrivateData *= *jobs'; }
 told || skip "$(sacct --version) does not tell what slurmdbd hides"
 backend_up
-conf slurmUser=labbob slurmPollInterval=2 ccPollInterval=5
+mkdir "$T/bin"
+chmod 755 "$T/bin"
+for f in squeue scontrol sacct sdiag sinfo; do
+	ln -s "$(command -v $f)" "$T/bin/$f"
+done
+cat >"$T/bin/sacctmgr" <<-S
+	#!/bin/sh
+	[ "\$4" = configuration ] && [ -e $T/bin/silent ] && exit 0
+	exec $(command -v sacctmgr) "\$@"
+S
+chmod 755 "$T/bin/sacctmgr"
+conf slurmUser=labbob slurmPollInterval=2 ccPollInterval=5 slurmBinDir="$T/bin"
+: >"$T/bin/silent"
 suite_up
-is "it says that it may not see their ends" wait_for 20 logged "NO JOB'S END WILL BE REPORTED"
+is "an answer without a word of it proves nothing" \
+    wait_for 30 logged "says nothing of slurmdbd's configuration"
+rm "$T/bin/silent"
+is "it says that it may not see their ends" wait_for 60 logged "NO JOB'S END WILL BE REPORTED"
 is "and which command repairs that" logged 'sacctmgr.*labbob.*adminlevel=Operator'
 is "status says it" wait_for 20 right_is 'hidden'
 a=$(batch labalice "sleep 300" -n2)

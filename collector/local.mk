@@ -1,52 +1,128 @@
 # SPDX-License-Identifier: MIT
-# What reads Slurm's words, apart from the worker, so that tests link it alone.
-noinst_LIBRARIES += libslurmtext.a
-libslurmtext_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-libslurmtext_a_SOURCES = \
-	collector/read.h collector/number.c collector/times.c \
-	collector/ranges.c collector/hostlist.c collector/gres.c \
-	collector/tres.c collector/states.c collector/lines.c \
-	collector/delimiter.c collector/tokens.c collector/squeue.c \
-	collector/scontrol.c collector/resources.c collector/sacct.c \
-	collector/words.c \
-	collector/shape.c collector/node_state.c \
-	collector/json.h collector/json_scan.c \
-	collector/json_value.c collector/json_split.c \
-	collector/json_read.h collector/json_fields.c \
-	collector/json_job.c collector/json_resources.c \
-	collector/json_acct.c collector/json_info.c collector/json_form.c
+# The collector.  A box calls only the boxes above it in this file.
 
-# Makes the configuration ready; apart, so that a test links it alone.
-noinst_LIBRARIES += libcollectorconf.a
-libcollectorconf_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(PCRE2_CFLAGS)
-libcollectorconf_a_SOURCES = \
-	collector/conf.h collector/gpu.c collector/settings.c \
-	collector/tables.h collector/idmap.c collector/open.c \
-	collector/done.c collector/runner.h collector/runner.c \
-	collector/spawn.c
+# Pure readers of Slurm output: bytes in, snapshot out.
+noinst_LIBRARIES += collector/parse/libparse.a
+collector_parse_libparse_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_parse_libparse_a_SOURCES = \
+	collector/parse/admin_output.c \
+	collector/parse/delimiter.c \
+	collector/parse/gres.c \
+	collector/parse/hostlist.c \
+	collector/parse/job_state.c \
+	collector/parse/json_acct.c \
+	collector/parse/json_fields.c \
+	collector/parse/json_form.c \
+	collector/parse/json_info.c \
+	collector/parse/json_job.c \
+	collector/parse/json_read.h \
+	collector/parse/json_resources.c \
+	collector/parse/json_split.c \
+	collector/parse/json_value.c \
+	collector/parse/lines.c \
+	collector/parse/node_shape.c \
+	collector/parse/node_state.c \
+	collector/parse/number.c \
+	collector/parse/parse.h \
+	collector/parse/ranges.c \
+	collector/parse/sacct.c \
+	collector/parse/scontrol_job.c \
+	collector/parse/scontrol_resources.c \
+	collector/parse/squeue.c \
+	collector/parse/time.c \
+	collector/parse/tokens.c \
+	collector/parse/tres.c
+
+# State of one cluster: tables of runs, clock, settings.
+noinst_LIBRARIES += collector/base/libbase.a
+collector_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
+collector_base_libbase_a_SOURCES = \
+	collector/base/clock.c \
+	collector/base/cluster.h \
+	collector/base/done_runs.c \
+	collector/base/gpu_map.c \
+	collector/base/health.c \
+	collector/base/idmap.c \
+	collector/base/open_runs.c \
+	collector/base/settings.c \
+	collector/base/settings.h \
+	collector/base/tables.h
+
+# Starts one Slurm command and gets its answer.
+noinst_LIBRARIES += collector/slurm/libslurm.a
+collector_slurm_libslurm_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_slurm_libslurm_a_SOURCES = \
+	collector/slurm/node_shapes.c \
+	collector/slurm/output_format.c \
+	collector/slurm/permission.c \
+	collector/slurm/query.c \
+	collector/slurm/rate_limit.c \
+	collector/slurm/runner.c \
+	collector/slurm/runner.h \
+	collector/slurm/slurm.h \
+	collector/slurm/slurm_info.c \
+	collector/slurm/spawn.c
+
+# Decides what a snapshot means; the only writer of records and of the tables.
+noinst_LIBRARIES += collector/track/libtrack.a
+collector_track_libtrack_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_track_libtrack_a_SOURCES = \
+	collector/track/lookup.c \
+	collector/track/outbox.c \
+	collector/track/resume.c \
+	collector/track/track.c
+
+# scontrol and squeue: resources of runs.
+noinst_LIBRARIES += collector/details/libdetails.a
+collector_details_libdetails_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(ZLIB_CFLAGS)
+collector_details_libdetails_a_SOURCES = \
+	collector/details/details.c \
+	collector/details/details.h \
+	collector/details/details_ambiguous.c \
+	collector/details/details_json.c \
+	collector/details/details_record.c \
+	collector/details/details_text.c \
+	collector/details/details_verify.c \
+	collector/details/record_pack.c \
+	collector/details/record_pack.h
+
+# sacct by range, by id, by step.
+noinst_LIBRARIES += collector/accounting/libaccounting.a
+collector_accounting_libaccounting_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_accounting_libaccounting_a_SOURCES = \
+	collector/accounting/accounting.h \
+	collector/accounting/by_id.c \
+	collector/accounting/ledger_json.c \
+	collector/accounting/pending.c \
+	collector/accounting/range.c \
+	collector/accounting/sentinel.c \
+	collector/accounting/steps.c
+
+# Poll, hook events, start confirmation, scripts, node states, controller role.
+noinst_LIBRARIES += collector/query/libquery.a
+collector_query_libquery_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_query_libquery_a_SOURCES = \
+	collector/query/confirm_start.c \
+	collector/query/controller_role.c \
+	collector/query/hook_events.c \
+	collector/query/job_script.c \
+	collector/query/node_states.c \
+	collector/query/poll.c
+
+PARSE_LIBS = collector/parse/libparse.a $(COMMON_LIBS)
+COLLECTOR_LIBS = @START_GROUP@ collector/query/libquery.a \
+	collector/accounting/libaccounting.a collector/details/libdetails.a \
+	collector/track/libtrack.a collector/slurm/libslurm.a \
+	collector/base/libbase.a collector/parse/libparse.a @END_GROUP@ \
+	$(WORKER_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
 
 worker_PROGRAMS += collector/collector
-collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(ZLIB_CFLAGS)
+collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
-	collector/collector.h collector/slurm.h \
-	collector/now.c collector/limit.c collector/health.c \
-	collector/slurm.c collector/ask.c \
-	collector/hosts.c collector/out.c collector/runs.c \
-	collector/details.h collector/details.c collector/details_text.c \
-	collector/details_line.c collector/details_json.c \
-	collector/pack.h collector/pack.c \
-	collector/unasked.c \
-	collector/exact.c collector/source.c \
-	collector/cycle.c collector/ledger.h collector/ledger.c \
-	collector/ledger_ids.c collector/ledger_json.c \
-	collector/ledger_held.c collector/ledger_steps.c collector/witness.c \
-	collector/events.c collector/asks.c \
-	collector/survey.c collector/active.c \
-	collector/right.c collector/startup.c \
-	collector/script.c collector/held.c collector/nodes.c collector/plan.c \
-	collector/resume.c collector/site.c \
-	collector/status.c collector/main.c
-collector_collector_LDADD = libcollectorconf.a libslurmtext.a libworker.a \
-	libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS) \
-	$(CAP_LIBS) $(SECCOMP_LIBS)
+	collector/clusters.c \
+	collector/ctl_sync.c \
+	collector/main.c \
+	collector/scheduler.c \
+	collector/startup.c \
+	collector/status.c
+collector_collector_LDADD = $(COLLECTOR_LIBS)

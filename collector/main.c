@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/collector.h"
+#include "collector/base/cluster.h"
 #include "common/log.h"
 
 static void

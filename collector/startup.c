@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/collector.h"
+#include "collector/base/cluster.h"
 #include "common/log.h"
 
 #define WAITERS_MAX	4	/* for the shapes of nodes */

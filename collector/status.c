@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "collector/collector.h"
+#include "collector/base/cluster.h"
 
 static const char *
 when(int64_t t, char *buf, size_t size)

@@ -1,25 +1,61 @@
 # SPDX-License-Identifier: MIT
-# What two programs must agree on, and what every worker does alike.
-noinst_LIBRARIES += libcommon.a
-libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-libcommon_a_SOURCES = \
-	common/log.c common/log.h \
-	common/codec.c common/codec.h \
-	common/msg.c common/msg.h \
-	common/clock.c common/clock.h \
-	common/frame.c common/frame.h \
-	common/channel.c common/channel.h \
-	common/conf.c common/conf.h common/conf_keys.h \
-	common/job.c common/job.h \
-	common/ctl.c common/ctl.h \
-	common/slate.c common/slate.h \
-	common/text.c common/text.h common/base64.c common/base64.h \
-	common/crash.c common/crash.h common/sandbox.h common/worker.h
+# What all programs share.  A box calls only the boxes above it in this file.
 
-# Sandbox and life of a worker: what is linked only by the three workers.
-noinst_LIBRARIES += libworker.a
-libworker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
-libworker_a_SOURCES = \
-	common/sandbox.c common/landlock.c common/landlock.h \
-	common/seccomp.c common/seccomp.h common/worker.c common/worker_conf.c \
-	common/worker_conf.h
+# Basics and the shared model: log, text, clock, codec, job record, messages.
+noinst_LIBRARIES += common/libcommon.a
+common_libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+common_libcommon_a_SOURCES = \
+	common/base64.c \
+	common/base64.h \
+	common/clock.c \
+	common/clock.h \
+	common/codec.c \
+	common/codec.h \
+	common/conf.c \
+	common/conf.h \
+	common/conf_keys.h \
+	common/crash_point.c \
+	common/crash_point.h \
+	common/ctl.c \
+	common/ctl.h \
+	common/job.c \
+	common/job.h \
+	common/json.c \
+	common/json.h \
+	common/log.c \
+	common/log.h \
+	common/msg.c \
+	common/msg.h \
+	common/text.c \
+	common/text.h
+
+# Frames and channels between processes.
+noinst_LIBRARIES += common/ipc/libipc.a
+common_ipc_libipc_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+common_ipc_libipc_a_SOURCES = \
+	common/ipc/channel.c \
+	common/ipc/channel.h \
+	common/ipc/frame.c \
+	common/ipc/frame.h
+
+# What the main() of every worker does: sandbox, configuration, channels.
+noinst_LIBRARIES += common/worker/libworker.a
+common_worker_libworker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+common_worker_libworker_a_SOURCES = \
+	common/worker/inflight.c \
+	common/worker/inflight.h \
+	common/worker/landlock.c \
+	common/worker/landlock.h \
+	common/worker/sandbox.c \
+	common/worker/sandbox.h \
+	common/worker/seccomp.c \
+	common/worker/seccomp.h \
+	common/worker/worker.c \
+	common/worker/worker.h \
+	common/worker/worker_conf.c \
+	common/worker/worker_conf.h
+
+# The lists name the box of the program first and what it calls after it.
+COMMON_LIBS = common/ipc/libipc.a common/libcommon.a $(EVENT_LIBS)
+WORKER_LIBS = common/worker/libworker.a $(COMMON_LIBS) $(CAP_LIBS) \
+	$(SECCOMP_LIBS)

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: MIT
-# The admin's tool: libc and what it shares with the daemon.
+# The admin tool: libc and what it shares with the daemon.
+
+# All but main(), so that tests link it.
+noinst_LIBRARIES += ctl/libctl.a
+ctl_libctl_a_SOURCES = \
+	ctl/client.c \
+	ctl/ctl.h \
+	ctl/options.c \
+	ctl/print_json.c \
+	ctl/print_metrics.c \
+	ctl/print_text.c \
+	ctl/spool.c
+
 sbin_PROGRAMS += ctl/cc-slurm-adapterctl
-ctl_cc_slurm_adapterctl_SOURCES = ctl/main.c ctl/args.c ctl/link.c \
-	ctl/print.c ctl/json.c ctl/metrics.c \
-	ctl/spool.c ctl/ctl.h
-ctl_cc_slurm_adapterctl_LDADD = libcommon.a
+ctl_cc_slurm_adapterctl_SOURCES = ctl/main.c
+ctl_cc_slurm_adapterctl_LDADD = ctl/libctl.a common/libcommon.a

@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: MIT
 # The hook client: libc alone.
+
+# All but main(), so that tests link it.
+noinst_LIBRARIES += hook/libhook.a
+hook_libhook_a_SOURCES = \
+	hook/address.c \
+	hook/conf.c \
+	hook/deliver.c \
+	hook/hook.h \
+	hook/message.c
+
 sbin_PROGRAMS += hook/cc-slurm-adapter
-hook_cc_slurm_adapter_SOURCES = hook/main.c hook/message.c hook/address.c \
-	hook/conf.c hook/deliver.c hook/hook.h
+hook_cc_slurm_adapter_SOURCES = hook/main.c
+hook_cc_slurm_adapter_LDADD = hook/libhook.a

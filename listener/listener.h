@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/job.h"
-#include "common/worker.h"
+#include "common/worker/worker.h"
 
 /* prep.c: what a hook's message says. */
 

@@ -1,104 +1,184 @@
 # SPDX-License-Identifier: MIT
+# The submitter.  A box calls only the boxes above it in this file.
 
-# Bodies and what carries them: apart, so that a test links only what it tests.
-noinst_LIBRARIES += libbodies.a
-libbodies_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
-libbodies_a_SOURCES = \
-	submitter/payload.c submitter/payload.h submitter/payload_json.c \
-	submitter/payload_conf.c submitter/payload_conf.h \
-	submitter/payload_meta.c \
-	submitter/topology.c submitter/topology.h \
-	submitter/topology_shape.c submitter/topology_shape.h \
-	submitter/nodelist.c submitter/nodelist.h \
-	submitter/cpumap.c submitter/cpumap.h \
-	submitter/tags.c submitter/tags.h \
-	submitter/message.c submitter/message.h
-BODIES_LIBS = libbodies.a libcommon.a $(JANSSON_LIBS) $(PCRE2_LIBS)
+# Timers, sets, back-off.
+noinst_LIBRARIES += submitter/base/libbase.a
+submitter_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+submitter_base_libbase_a_SOURCES = \
+	submitter/base/sets.c \
+	submitter/base/sets.h \
+	submitter/base/submitter.h \
+	submitter/base/timer.c
 
-noinst_LIBRARIES += libnames.a
-libnames_a_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
-libnames_a_SOURCES = \
-	submitter/names.c submitter/names.h submitter/names_int.h \
-	submitter/names_entry.c \
-	submitter/names_hosts.c submitter/names_hosts.h \
-	submitter/names_resolv.c submitter/names_resolv.h
-NAMES_LIBS = libnames.a libcommon.a $(EVDNS_LIBS) $(EVENT_LIBS)
+# JSON and line-protocol bodies; mapping of thread ids.
+noinst_LIBRARIES += submitter/payload/libpayload.a
+submitter_payload_libpayload_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
+submitter_payload_libpayload_a_SOURCES = \
+	submitter/payload/cpumap.c \
+	submitter/payload/cpumap.h \
+	submitter/payload/json_write.c \
+	submitter/payload/nats_message.c \
+	submitter/payload/nats_message.h \
+	submitter/payload/nodelist.c \
+	submitter/payload/nodelist.h \
+	submitter/payload/payload.c \
+	submitter/payload/payload.h \
+	submitter/payload/payload_conf.c \
+	submitter/payload/payload_conf.h \
+	submitter/payload/payload_meta.c \
+	submitter/payload/tags.c \
+	submitter/payload/tags.h \
+	submitter/payload/thread_table.c \
+	submitter/payload/thread_table.h \
+	submitter/payload/topology.c \
+	submitter/payload/topology.h
 
-noinst_LIBRARIES += libbroker.a
-libbroker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-libbroker_a_SOURCES = submitter/nats.h
+# SQLite store: group commit, recovery, export.
+noinst_LIBRARIES += submitter/spool/libspool.a
+submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+submitter_spool_libspool_a_SOURCES = \
+	submitter/spool/check_file.c \
+	submitter/spool/checksum_vfs.c \
+	submitter/spool/db.c \
+	submitter/spool/evict.c \
+	submitter/spool/export.c \
+	submitter/spool/export.h \
+	submitter/spool/job_order.c \
+	submitter/spool/job_runs.c \
+	submitter/spool/meta_update.c \
+	submitter/spool/migrate.c \
+	submitter/spool/open.c \
+	submitter/spool/put.c \
+	submitter/spool/recover.c \
+	submitter/spool/resource_stub.c \
+	submitter/spool/run.c \
+	submitter/spool/scan.c \
+	submitter/spool/spool.h \
+	submitter/spool/spool_private.h \
+	submitter/spool/sql.c
+
+# HTTP and name resolution.
+noinst_LIBRARIES += submitter/net/libnet.a
+submitter_net_libnet_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVDNS_CFLAGS) $(CURL_CFLAGS)
+submitter_net_libnet_a_SOURCES = \
+	submitter/net/hosts_file.c \
+	submitter/net/hosts_file.h \
+	submitter/net/http.c \
+	submitter/net/http.h \
+	submitter/net/http_call.c \
+	submitter/net/http_conf.c \
+	submitter/net/http_private.h \
+	submitter/net/resolv_conf.c \
+	submitter/net/resolv_conf.h \
+	submitter/net/resolver.c \
+	submitter/net/resolver.h \
+	submitter/net/resolver_private.h \
+	submitter/net/resolver_query.c
+
+# NATS, core and JetStream.
+noinst_LIBRARIES += submitter/nats/libnats.a
+submitter_nats_libnats_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 if WITH_NATS
-libbroker_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
-libbroker_a_SOURCES += \
-	submitter/nats.c \
-	submitter/nats_conf.c submitter/nats_conf.h \
-	submitter/nats_options.c \
-	submitter/nats_link.c submitter/nats_link.h \
-	submitter/nats_publish.c submitter/nats_thread.h \
-	submitter/nats_keys.c submitter/nats_keys.h \
-	submitter/nats_cert.c submitter/nats_cert.h
+submitter_nats_libnats_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
+submitter_nats_libnats_a_SOURCES = \
+	submitter/nats/nats.c \
+	submitter/nats/nats.h \
+	submitter/nats/nats_conf.c \
+	submitter/nats/nats_conf.h \
+	submitter/nats/nats_options.c \
+	submitter/nats/nats_private.h \
+	submitter/nats/nats_publish.c \
+	submitter/nats/nats_thread.c \
+	submitter/nats/nats_thread.h \
+	submitter/nats/nkey.c \
+	submitter/nats/nkey.h \
+	submitter/nats/system_ca.c \
+	submitter/nats/system_ca.h
 else
-libbroker_a_SOURCES += submitter/nats_none.c
+submitter_nats_libnats_a_SOURCES = submitter/nats/nats.h \
+	submitter/nats/nats_none.c
 endif
-EXTRA_DIST += submitter/nats_none.c
-BROKER_LIBS = libbroker.a libbodies.a $(NAMES_LIBS) $(JANSSON_LIBS) \
-	$(PCRE2_LIBS) $(NATS_LIBS) $(CRYPTO_LIBS) -lpthread
+EXTRA_DIST += submitter/nats/nats_none.c
 
-noinst_LIBRARIES += libspool.a
-libspool_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
-libspool_a_SOURCES = \
-	submitter/spool.c submitter/spool.h submitter/spool_int.h \
-	submitter/spool_sql.c submitter/spool_run.c submitter/spool_put.c \
-	submitter/spool_list.c submitter/spool_open.c submitter/spool_salvage.c \
-	submitter/spool_order.c submitter/spool_late.c \
-	submitter/spool_sum.c submitter/spool_migrate.c submitter/spool_stub.c \
-	submitter/spool_evict.c submitter/spool_look.c
-SPOOL_LIBS = libspool.a libcommon.a $(SQLITE_LIBS)
+# cc-backend as a peer: is it reachable, what does an answer mean, what does it list.
+noinst_LIBRARIES += submitter/backend/libbackend.a
+submitter_backend_libbackend_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+submitter_backend_libbackend_a_SOURCES = \
+	submitter/backend/breaker.c \
+	submitter/backend/job_list.c \
+	submitter/backend/job_list.h \
+	submitter/backend/job_list_parser.c \
+	submitter/backend/job_list_parser.h \
+	submitter/backend/response.c \
+	submitter/backend/response.h \
+	submitter/backend/topology_cache.c
 
-noinst_LIBRARIES += libjudge.a
-libjudge_a_SOURCES = \
-	submitter/outcome.c submitter/outcome.h \
-	submitter/listing.c submitter/listing.h
-JUDGE_LIBS = libjudge.a libcommon.a
+# Records from the collector into the spool; space control.
+noinst_LIBRARIES += submitter/intake/libintake.a
+submitter_intake_libintake_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+submitter_intake_libintake_a_SOURCES = \
+	submitter/intake/apply.c \
+	submitter/intake/intake.c \
+	submitter/intake/intake_private.h \
+	submitter/intake/snapshot.c \
+	submitter/intake/space.c
 
-noinst_LIBRARIES += librest.a
-librest_a_CFLAGS = $(AM_CFLAGS) $(CURL_CFLAGS) $(EVENT_CFLAGS)
-librest_a_SOURCES = \
-	submitter/rest.c submitter/rest.h submitter/rest_int.h \
-	submitter/rest_call.c submitter/rest_conf.c
-REST_LIBS = librest.a $(JUDGE_LIBS) $(CURL_LIBS)
+# Sends what is due and applies the answers.
+noinst_LIBRARIES += submitter/delivery/libdelivery.a
+submitter_delivery_libdelivery_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+submitter_delivery_libdelivery_a_SOURCES = \
+	submitter/delivery/answer.c \
+	submitter/delivery/commit_check.c \
+	submitter/delivery/conflict.c \
+	submitter/delivery/delivery.h \
+	submitter/delivery/foreign_stop.c \
+	submitter/delivery/meta_delivery.c \
+	submitter/delivery/nats_delivery.c \
+	submitter/delivery/node_states.c \
+	submitter/delivery/rest_delivery.c
 
-# What decides, without HTTP: a test plays cc-backend in its place.
-noinst_LIBRARIES += librelay.a
-librelay_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-librelay_a_SOURCES = \
-	submitter/submitter.h \
-	submitter/backlog.c submitter/backlog_open.c submitter/backlog_apply.c \
-	submitter/backlog_room.c submitter/backlog_int.h \
-	submitter/relay.c submitter/relay_answer.c submitter/relay_nats.c submitter/relay_int.h \
-	submitter/gate.c submitter/timers.c \
-	submitter/paging.c submitter/paging.h \
-	submitter/seen.c submitter/ask.c submitter/closed.c submitter/late.c \
-	submitter/sets.h submitter/sets.c submitter/resync.c \
-	submitter/denial.c \
-	submitter/resync_ask.c submitter/resync_topology.c \
-	submitter/nodes.c submitter/verbs.c
+# Compares cc-backend with Slurm; backfill; active and standby.
+noinst_LIBRARIES += submitter/reconcile/libreconcile.a
+submitter_reconcile_libreconcile_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+submitter_reconcile_libreconcile_a_SOURCES = \
+	submitter/reconcile/backfill.c \
+	submitter/reconcile/backfill.h \
+	submitter/reconcile/backfill_dryrun.c \
+	submitter/reconcile/backfill_private.h \
+	submitter/reconcile/backfill_release.c \
+	submitter/reconcile/failover.c \
+	submitter/reconcile/failover.h \
+	submitter/reconcile/lookup.c \
+	submitter/reconcile/missing_runs.c \
+	submitter/reconcile/reconcile.c \
+	submitter/reconcile/sync_command.c \
+	submitter/reconcile/sync_command.h
 
-# A round on request.
-libspool_a_SOURCES += submitter/spool_job.c
-librelay_a_SOURCES += submitter/sync.c submitter/sync.h submitter/verbs_spool.c \
-	submitter/export_line.c submitter/export_line.h
+# What the admin tool asks.
+noinst_LIBRARIES += submitter/libsubmitter.a
+submitter_libsubmitter_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
+submitter_libsubmitter_a_SOURCES = \
+	submitter/ctl.c \
+	submitter/ctl_spool.c
 
-# Two controllers.
-librelay_a_SOURCES += submitter/standby.c submitter/standby.h
-
-# Past ranges.
-librelay_a_SOURCES += submitter/backfill.c submitter/backfill.h \
-	submitter/backfill_int.h submitter/backfill_hold.c \
-	submitter/backfill_look.c
+PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+	$(PCRE2_LIBS)
+SPOOL_LIBS = @START_GROUP@ submitter/spool/libspool.a submitter/base/libbase.a \
+	@END_GROUP@ $(COMMON_LIBS) $(SQLITE_LIBS)
+NET_LIBS = submitter/net/libnet.a $(COMMON_LIBS) $(CURL_LIBS) $(EVDNS_LIBS) \
+	$(EVENT_LIBS)
+NATS_BOX_LIBS = submitter/nats/libnats.a submitter/net/libnet.a $(PAYLOAD_LIBS) \
+	$(EVDNS_LIBS) $(EVENT_LIBS) $(NATS_LIBS) $(CRYPTO_LIBS) -lpthread
+BACKEND_LIBS = submitter/backend/libbackend.a $(COMMON_LIBS)
+SUBMITTER_LIBS = @START_GROUP@ submitter/libsubmitter.a \
+	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
+	submitter/intake/libintake.a submitter/backend/libbackend.a \
+	submitter/nats/libnats.a submitter/net/libnet.a \
+	submitter/spool/libspool.a submitter/payload/libpayload.a \
+	submitter/base/libbase.a @END_GROUP@ $(WORKER_LIBS) $(CURL_LIBS) \
+	$(SQLITE_LIBS) $(NATS_BOX_LIBS)
 
 worker_PROGRAMS += submitter/submitter
 submitter_submitter_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_submitter_SOURCES = submitter/main.c
-submitter_submitter_LDADD = librelay.a libworker.a $(REST_LIBS) \
-	$(SPOOL_LIBS) $(BROKER_LIBS) $(CAP_LIBS) $(SECCOMP_LIBS)
+submitter_submitter_LDADD = $(SUBMITTER_LIBS)

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "submitter/backfill.h"
-#include "submitter/rest_int.h"
-#include "submitter/standby.h"
-#include "submitter/submitter.h"
-#include "submitter/sync.h"
+#include "submitter/base/submitter.h"
+#include "submitter/net/http_private.h"
+#include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/sync_command.h"
 
 #define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
 #define TOMB_MARGIN	86400		/* s that tombstones outlive the catch-up limit */

@@ -6,7 +6,7 @@
 #ifndef SUPERVISOR_CONTROL_H
 #define SUPERVISOR_CONTROL_H
 
-#include "supervisor/supervisor.h"
+#include "supervisor/system/supervisor.h"
 
 #define CLIENT_TEXT_MAX	2048	/* bytes of all workers' last words together */
 

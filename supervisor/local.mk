@@ -1,33 +1,79 @@
 # SPDX-License-Identifier: MIT
-# The supervisor and, in the same program, the child that reads config.json:
-# jansson is for that one, libcap and libseccomp (names of system calls) for
-# the supervisor, libworker for the message that closes a worker in.
-worker_PROGRAMS += supervisor/supervisor
-supervisor_supervisor_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) \
-	$(CAP_CFLAGS) $(SECCOMP_CFLAGS)
-supervisor_supervisor_SOURCES = supervisor/supervisor.h \
-	supervisor/main.c supervisor/flags.c supervisor/load.c \
-	supervisor/reload.c supervisor/diff.c supervisor/offer.c \
-	supervisor/proc.c supervisor/spawn.c supervisor/env.c \
-	supervisor/autopsy.c supervisor/poison.c supervisor/link.c \
-	supervisor/peers.c supervisor/pulse.c supervisor/serve.c \
-	supervisor/stop.c supervisor/trial.c supervisor/sockets.c supervisor/pidfile.c \
-	supervisor/notify.c supervisor/control.c supervisor/control.h \
-	supervisor/control_clients.c supervisor/uids.c \
-	supervisor/report.c \
-	supervisor/users.c supervisor/folders.c supervisor/access.c \
-	supervisor/slurmconf.c supervisor/privs.c
-supervisor_supervisor_LDADD = libconf.a libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
-	$(CAP_LIBS) $(SECCOMP_LIBS) $(CONF_LIBS)
+# The supervisor and, in the same program, the short-lived process that reads
+# config.json.  jansson is for that process alone; libcap and libseccomp are for
+# the supervisor.  A box calls only the boxes above it in this file.
 
-# The parser of config.json, a library so that tests and fuzzer link it alone.
-# It loads libpcre2 itself; before glibc 2.34 dlopen() was in a library, too.
-CONF_LIBS = -ldl
-noinst_LIBRARIES += libconf.a
-libconf_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
-libconf_a_SOURCES = supervisor/conf.h \
-	supervisor/conf_child.c supervisor/conf_parse.c supervisor/conf_names.c \
-	supervisor/conf_lines.c supervisor/conf_check.c supervisor/conf_cross.c \
-	supervisor/conf_forms.c supervisor/conf_shapes.c supervisor/conf_tags.c \
-	supervisor/conf_patterns.c supervisor/conf_secrets.c \
-	supervisor/conf_users.c
+# The parser of config.json.
+noinst_LIBRARIES += supervisor/config/libconfig.a
+supervisor_config_libconfig_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
+supervisor_config_libconfig_a_SOURCES = \
+	supervisor/config/check_all.c \
+	supervisor/config/check_object.c \
+	supervisor/config/check_regex.c \
+	supervisor/config/check_tags.c \
+	supervisor/config/check_value.c \
+	supervisor/config/config_file.h \
+	supervisor/config/format.c \
+	supervisor/config/key_names.c \
+	supervisor/config/line_numbers.c \
+	supervisor/config/parse.c \
+	supervisor/config/parser_main.c \
+	supervisor/config/secrets.c \
+	supervisor/config/user_names.c
+
+# The parser loads libpcre2 itself; before glibc 2.34 dlopen() was in a library.
+CONFIG_LIBS = supervisor/config/libconfig.a $(COMMON_LIBS) $(JANSSON_LIBS) -ldl
+
+# Users, directories, sockets, capabilities, sandbox paths, exec, systemd.
+noinst_LIBRARIES += supervisor/system/libsystem.a
+supervisor_system_libsystem_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+supervisor_system_libsystem_a_SOURCES = \
+	supervisor/system/allowed_uids.c \
+	supervisor/system/capabilities.c \
+	supervisor/system/directories.c \
+	supervisor/system/env.c \
+	supervisor/system/exit_reason.c \
+	supervisor/system/pidfile.c \
+	supervisor/system/sandbox_paths.c \
+	supervisor/system/sd_notify.c \
+	supervisor/system/slurm_conf.c \
+	supervisor/system/sockets.c \
+	supervisor/system/spawn.c \
+	supervisor/system/supervisor.h \
+	supervisor/system/users.c
+
+# Worker processes, their channels, watchdog, quarantine.
+noinst_LIBRARIES += supervisor/workers/libworkers.a
+supervisor_workers_libworkers_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+supervisor_workers_libworkers_a_SOURCES = \
+	supervisor/workers/activate.c \
+	supervisor/workers/neighbours.c \
+	supervisor/workers/process.c \
+	supervisor/workers/quarantine.c \
+	supervisor/workers/send_conf.c \
+	supervisor/workers/watchdog.c \
+	supervisor/workers/worker_channel.c
+
+# Reload, control socket, status, shutdown.
+noinst_LIBRARIES += supervisor/libsupervisor.a
+supervisor_libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+supervisor_libsupervisor_a_SOURCES = \
+	supervisor/conf_diff.c \
+	supervisor/config_test.c \
+	supervisor/control.c \
+	supervisor/control.h \
+	supervisor/control_client.c \
+	supervisor/options.c \
+	supervisor/parser_process.c \
+	supervisor/reload.c \
+	supervisor/shutdown.c \
+	supervisor/status.c
+
+worker_PROGRAMS += supervisor/supervisor
+supervisor_supervisor_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) \
+	$(SECCOMP_CFLAGS)
+supervisor_supervisor_SOURCES = supervisor/main.c
+supervisor_supervisor_LDADD = @START_GROUP@ supervisor/libsupervisor.a \
+	supervisor/workers/libworkers.a supervisor/system/libsystem.a \
+	supervisor/config/libconfig.a @END_GROUP@ $(WORKER_LIBS) \
+	$(JANSSON_LIBS) -ldl

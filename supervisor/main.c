@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/crash.h"
-#include "supervisor/conf.h"
-#include "supervisor/supervisor.h"
+#include "common/crash_point.h"
+#include "supervisor/config/config_file.h"
+#include "supervisor/system/supervisor.h"
 
 #define CONFIG_DEFAULT	"/etc/cc-slurm-adapter/config.json"
 #define STATUS_USAGE	2	/* as Go's flag package ends */

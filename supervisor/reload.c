@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/supervisor.h"
+#include "supervisor/system/supervisor.h"
 
 #define ROUND_SECONDS	15	/* for all workers to look at it */
 

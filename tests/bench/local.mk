@@ -15,7 +15,7 @@ EXTRA_PROGRAMS += tests/bench/readers
 tests_bench_readers_SOURCES = tests/bench/readers.c tests/bench/stream.h \
 	tests/bench/stream.c tests/bench/tree.h tests/bench/tree.c
 tests_bench_readers_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_bench_readers_LDADD = libslurmtext.a libcommon.a $(JANSSON_LIBS)
+tests_bench_readers_LDADD = $(PARSE_LIBS) $(JANSSON_LIBS)
 CLEANFILES += tests/bench/readers
 
 # Drain of a spool beside the same bodies fed as fast as they are answered.

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/json_read.h"
+#include "collector/parse/json_read.h"
 #include "tests/bench/stream.h"
 #include "tests/bench/tree.h"
 

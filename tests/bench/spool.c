@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "submitter/spool.h"
+#include "submitter/spool/spool.h"
 
 #define SINGLES	2000
 #define GROUP	256

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jansson, behind names of its own, for its names meet collector/json.h's. */
+/* jansson, behind names of its own, for its names meet common/json.h's. */
 #ifndef TESTS_BENCH_TREE_H
 #define TESTS_BENCH_TREE_H
 

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "submitter/export_line.h"
+#include "submitter/spool/export.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

@@ -14,9 +14,9 @@
 
 #include <event2/event.h>
 
-#include "common/channel.h"
 #include "common/conf.h"
 #include "common/ctl.h"
+#include "common/ipc/channel.h"
 #include "common/job.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,7 +2,7 @@
 /* GRES of a node; behind a newline, the configured names that are GPUs. */
 #include "config.h"
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

@@ -2,8 +2,8 @@
 /* Host lists and lists of ranges; what comes out, put together, is the same. */
 #include "config.h"
 
+#include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
-#include "collector/read.h"
 
 #define AGAIN_MAX	2000	/* names that are put together and read again */
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "collector/json_read.h"
+#include "collector/parse/json_read.h"
 #include "tests/fuzz/sighting.h"
 #include "tests/fuzz/twin.h"
 

@@ -2,7 +2,7 @@
 /* Listings of cc-backend: whole, in pieces, and as jansson reads them. */
 #include "config.h"
 
-#include "submitter/listing.h"
+#include "submitter/backend/job_list_parser.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "common/text.h"
-#include "submitter/outcome.h"
+#include "submitter/backend/response.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TAG_REFUSED	"adding tag to new job"

@@ -9,9 +9,9 @@
 #include <inttypes.h>
 
 #include "common/text.h"
-#include "submitter/message.h"
-#include "submitter/payload.h"
-#include "submitter/topology.h"
+#include "submitter/payload/nats_message.h"
+#include "submitter/payload/payload.h"
+#include "submitter/payload/topology.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 

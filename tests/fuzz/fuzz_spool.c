@@ -19,7 +19,7 @@
 #include <sanitizer/lsan_interface.h>
 #include <sqlite3.h>
 
-#include "submitter/spool.h"
+#include "submitter/spool/spool.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MAX_BYTES	(64u * 1024 * 1024)

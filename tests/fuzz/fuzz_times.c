@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
 
 #define YEAR_9999	INT64_C(253402300799)

@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
-#include "submitter/nodelist.h"
-#include "submitter/topology.h"
+#include "submitter/payload/nodelist.h"
+#include "submitter/payload/topology.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 

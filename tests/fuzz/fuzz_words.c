@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "collector/slurm.h"
+#include "collector/slurm/slurm.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char user[] = "labop";

@@ -3,7 +3,7 @@
 #ifndef TESTS_FUZZ_SIGHTING_H
 #define TESTS_FUZZ_SIGHTING_H
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "common/text.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -30,12 +30,12 @@
 #include <event2/event.h>
 #include <jansson.h>
 
-#include "common/channel.h"
 #include "common/conf.h"
 #include "common/ctl.h"
+#include "common/ipc/channel.h"
 #include "common/job.h"
 #include "common/log.h"
-#include "common/sandbox.h"
+#include "common/worker/sandbox.h"
 
 #define STORED_MAX	200000
 

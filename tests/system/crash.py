@@ -16,7 +16,7 @@ FROM is the stand-in's ledger, or URL,TOKENFILE of a real cc-backend, whose
 listing is compared.  A verdict's line is "yes" or "no" and what was counted;
 what is wrong stands in DIR/../log/verdict.
 
-The page is that of common/crash.c: a name of 56 bytes, how many passes are
+The page is that of common/crash_point.c: a name of 56 bytes, how many passes are
 left, how many were hit.
 """
 import collections

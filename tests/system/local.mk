@@ -108,5 +108,4 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 EXTRA_PROGRAMS += collector_drive
 collector_drive_SOURCES = tests/system/collector_drive.c
 collector_drive_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-collector_drive_LDADD = libworker.a libcommon.a $(EVENT_LIBS) $(JANSSON_LIBS) \
-	$(CAP_LIBS) $(SECCOMP_LIBS) -lpthread
+collector_drive_LDADD = $(WORKER_LIBS) $(JANSSON_LIBS) -lpthread

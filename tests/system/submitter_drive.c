@@ -40,11 +40,11 @@
 #include "common/codec.h"
 #include "common/conf.h"
 #include "common/ctl.h"
+#include "common/ipc/channel.h"
 #include "common/job.h"
 #include "common/log.h"
 #include "common/msg.h"
-#include "common/channel.h"
-#include "common/sandbox.h"
+#include "common/worker/sandbox.h"
 
 #define WAIT_MS	10000
 

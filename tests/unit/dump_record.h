@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 
 #define DUMP_MEMORY	1u	/* leave out the memory */
 #define DUMP_USER	2u

@@ -4,39 +4,39 @@ EXTRA_DIST += tests/unit/check.h
 
 check_PROGRAMS += test_common
 test_common_SOURCES = tests/unit/test_common.c
-test_common_LDADD = libcommon.a $(EVENT_LIBS)
+test_common_LDADD = $(WORKER_LIBS)
 TESTS += test_common
 
 check_PROGRAMS += test_sandbox
 TESTS += test_sandbox
 test_sandbox_SOURCES = tests/unit/test_sandbox.c tests/unit/check.h
 test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SECCOMP_CFLAGS)
-test_sandbox_LDADD = libworker.a libcommon.a $(CAP_LIBS) $(SECCOMP_LIBS) -lpthread
+test_sandbox_LDADD = $(WORKER_LIBS) -lpthread
 
 check_PROGRAMS += test_topology
 TESTS += test_topology
 test_topology_SOURCES = tests/unit/test_topology.c
-test_topology_LDADD = $(BODIES_LIBS)
+test_topology_LDADD = $(PAYLOAD_LIBS)
 EXTRA_DIST += tests/data/cc-backend/clusters.json
 
 check_PROGRAMS += test_conf
 TESTS += test_conf
 test_conf_SOURCES = tests/unit/test_conf.c
 test_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-test_conf_LDADD = libconf.a libcommon.a $(JANSSON_LIBS) $(EVENT_LIBS) $(CONF_LIBS)
+test_conf_LDADD = $(CONFIG_LIBS)
 EXTRA_DIST += tests/data/conf/go.json tests/data/conf/wrong.json
 
 check_PROGRAMS += test_payload
 TESTS += test_payload
 test_payload_SOURCES = tests/unit/test_payload.c
 test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-test_payload_LDADD = $(BODIES_LIBS)
+test_payload_LDADD = $(PAYLOAD_LIBS)
 
 check_PROGRAMS += test_names
 TESTS += test_names
 test_names_SOURCES = tests/unit/test_names.c
 test_names_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
-test_names_LDADD = $(NAMES_LIBS)
+test_names_LDADD = $(NET_LIBS)
 
 check_PROGRAMS += test_spool
 TESTS += test_spool
@@ -46,7 +46,7 @@ test_spool_LDADD = $(SPOOL_LIBS)
 check_PROGRAMS += test_export
 TESTS += test_export
 test_export_SOURCES = tests/unit/test_export.c
-test_export_LDADD = librelay.a $(SPOOL_LIBS) $(JANSSON_LIBS)
+test_export_LDADD = submitter/spool/libspool.a $(SPOOL_LIBS) $(JANSSON_LIBS)
 
 check_PROGRAMS += test_look
 TESTS += test_look
@@ -75,30 +75,30 @@ EXTRA_DIST += tests/data/spool/1.sql tests/data/spool/2.sql
 check_PROGRAMS += test_outcome
 TESTS += test_outcome
 test_outcome_SOURCES = tests/unit/test_outcome.c
-test_outcome_LDADD = $(JUDGE_LIBS)
+test_outcome_LDADD = $(BACKEND_LIBS)
 
 check_PROGRAMS += test_hostlist test_times test_gres test_text_reader
 TESTS += test_hostlist test_times test_gres test_text_reader
 test_hostlist_SOURCES = tests/unit/test_hostlist.c
-test_hostlist_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_hostlist_LDADD = $(PARSE_LIBS)
 test_times_SOURCES = tests/unit/test_times.c
-test_times_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_times_LDADD = $(PARSE_LIBS)
 check_PROGRAMS += test_pack
 TESTS += test_pack
-test_pack_SOURCES = tests/unit/test_pack.c collector/pack.h collector/pack.c
+test_pack_SOURCES = tests/unit/test_pack.c collector/details/record_pack.h collector/details/record_pack.c
 test_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_pack_LDADD = $(ZLIB_LIBS)
 test_gres_SOURCES = tests/unit/test_gres.c
-test_gres_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_gres_LDADD = $(PARSE_LIBS)
 test_text_reader_SOURCES = tests/unit/test_text_reader.c \
 	tests/unit/recording.h
-test_text_reader_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_text_reader_LDADD = $(PARSE_LIBS)
 
 check_PROGRAMS += test_words
 TESTS += test_words
 test_words_SOURCES = tests/unit/test_words.c tests/unit/recording.h
 test_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_words_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_words_LDADD = $(PARSE_LIBS)
 EXTRA_DIST += \
 	tests/data/slurm/20.11/config.txt tests/data/slurm/20.11/ping.txt \
 	tests/data/slurm/20.11/sdiag.txt tests/data/slurm/20.11/squeue.txt \
@@ -113,30 +113,30 @@ EXTRA_DIST += \
 
 check_PROGRAMS += test_prep
 TESTS += test_prep
-test_prep_SOURCES = tests/unit/test_prep.c listener/prep.c listener/limit.c
+test_prep_SOURCES = tests/unit/test_prep.c listener/hook_message.c listener/access.c
 test_prep_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_prep_LDADD = libcommon.a
+test_prep_LDADD = $(COMMON_LIBS)
 EXTRA_DIST += tests/data/hook/quote.json tests/data/hook/odd.json \
 	tests/data/hook/prolog.json
 
 check_PROGRAMS += test_door
 TESTS += test_door
-test_door_SOURCES = tests/unit/test_door.c listener/accept.c listener/prep.c \
-	listener/limit.c listener/events.c
+test_door_SOURCES = tests/unit/test_door.c listener/server.c listener/hook_message.c \
+	listener/access.c listener/event_queue.c
 test_door_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_door_LDADD = libcommon.a $(EVENT_LIBS)
+test_door_LDADD = $(COMMON_LIBS)
 
 check_PROGRAMS += test_hook
 TESTS += test_hook
 test_hook_SOURCES = tests/unit/test_hook.c hook/message.c hook/address.c \
 	hook/conf.c hook/deliver.c
-test_hook_LDADD = libcommon.a
+test_hook_LDADD = $(COMMON_LIBS)
 
 check_PROGRAMS += test_ctl
 TESTS += test_ctl
-test_ctl_SOURCES = tests/unit/test_ctl.c ctl/args.c ctl/link.c ctl/print.c \
-	ctl/json.c ctl/metrics.c
-test_ctl_LDADD = libcommon.a
+test_ctl_SOURCES = tests/unit/test_ctl.c ctl/options.c ctl/client.c ctl/print_text.c \
+	ctl/print_json.c ctl/print_metrics.c
+test_ctl_LDADD = $(COMMON_LIBS)
 EXTRA_DIST += tests/data/slurm/20.11/scontrol-job-d-o.txt \
 	tests/data/slurm/22.05/sacct.txt \
 	tests/data/slurm/22.05/scontrol-configuring.txt \
@@ -149,7 +149,7 @@ EXTRA_DIST += tests/data/slurm/20.11/scontrol-job-d-o.txt \
 check_PROGRAMS += test_nodes
 TESTS += test_nodes
 test_nodes_SOURCES = tests/unit/test_nodes.c
-test_nodes_LDADD = libslurmtext.a libcommon.a $(EVENT_LIBS)
+test_nodes_LDADD = $(PARSE_LIBS)
 EXTRA_DIST += tests/data/slurm/20.11/node-use.txt \
 	tests/data/slurm/22.05/node-use.txt \
 	tests/data/slurm/24.11/node-use.txt \
@@ -158,7 +158,7 @@ EXTRA_DIST += tests/data/slurm/20.11/node-use.txt \
 check_PROGRAMS += test_json
 TESTS += test_json
 test_json_SOURCES = tests/unit/test_json.c
-test_json_LDADD = libslurmtext.a libcommon.a
+test_json_LDADD = $(PARSE_LIBS)
 
 if WITH_NATS
 check_PROGRAMS += test_nats
@@ -166,7 +166,7 @@ TESTS += test_nats
 endif
 test_nats_SOURCES = tests/unit/test_nats.c
 test_nats_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
-test_nats_LDADD = $(BROKER_LIBS)
+test_nats_LDADD = $(NATS_BOX_LIBS)
 
 # Publishes to a real broker by hand; tests/lab/nats builds and drives it.
 if WITH_NATS
@@ -174,7 +174,7 @@ EXTRA_PROGRAMS += nats-live
 endif
 nats_live_SOURCES = tests/lab/nats_live.c
 nats_live_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-nats_live_LDADD = $(BROKER_LIBS)
+nats_live_LDADD = $(NATS_BOX_LIBS)
 EXTRA_DIST += tests/lab/nats
 
 dist_check_SCRIPTS += tests/unit/test_docs
@@ -187,28 +187,28 @@ TESTS += test_channel test_wire test_flags test_pidfile test_reload \
 EXTRA_DIST += tests/wire/frames.txt
 test_channel_SOURCES = tests/unit/test_channel.c
 test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_channel_LDADD = libcommon.a $(EVENT_LIBS)
+test_channel_LDADD = $(COMMON_LIBS)
 test_wire_SOURCES = tests/wire/test_wire.c
 test_wire_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_wire_LDADD = libcommon.a $(EVENT_LIBS)
-test_flags_SOURCES = tests/unit/test_flags.c supervisor/flags.c
+test_wire_LDADD = $(COMMON_LIBS)
+test_flags_SOURCES = tests/unit/test_flags.c supervisor/options.c
 test_flags_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_flags_LDADD = libcommon.a
-test_pidfile_SOURCES = tests/unit/test_pidfile.c supervisor/pidfile.c
+test_flags_LDADD = $(COMMON_LIBS)
+test_pidfile_SOURCES = tests/unit/test_pidfile.c supervisor/system/pidfile.c
 test_pidfile_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_pidfile_LDADD = libcommon.a
+test_pidfile_LDADD = $(COMMON_LIBS)
 test_reload_SOURCES = tests/unit/test_reload.c supervisor/reload.c \
-	supervisor/diff.c
+	supervisor/conf_diff.c
 test_reload_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_reload_LDADD = libcommon.a $(EVENT_LIBS)
-test_slurmconf_SOURCES = tests/unit/test_slurmconf.c supervisor/slurmconf.c
+test_reload_LDADD = $(COMMON_LIBS)
+test_slurmconf_SOURCES = tests/unit/test_slurmconf.c supervisor/system/slurm_conf.c
 test_slurmconf_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_slurmconf_LDADD = libcommon.a
+test_slurmconf_LDADD = $(COMMON_LIBS)
 
 check_PROGRAMS += test_expected
 TESTS += test_expected
 test_expected_SOURCES = tests/unit/test_expected.c tests/unit/recording.h
-test_expected_LDADD = libslurmtext.a libcommon.a
+test_expected_LDADD = $(PARSE_LIBS)
 EXTRA_DIST += tests/data/slurm/expected.py \
 	tests/data/slurm/20.11/job.expected \
 	tests/data/slurm/22.05/job.expected \
@@ -219,13 +219,13 @@ check_PROGRAMS += test_json_paths
 TESTS += test_json_paths
 test_json_paths_SOURCES = tests/unit/test_json_paths.c tests/unit/dump_record.h \
 	tests/unit/recording.h
-test_json_paths_LDADD = libslurmtext.a libcommon.a
+test_json_paths_LDADD = $(PARSE_LIBS)
 
 check_PROGRAMS += test_readers
 TESTS += test_readers
 test_readers_SOURCES = tests/unit/test_readers.c tests/unit/dump_record.h \
 	tests/unit/recording.h
-test_readers_LDADD = libslurmtext.a libcommon.a
+test_readers_LDADD = $(PARSE_LIBS)
 EXTRA_DIST += \
 	tests/data/slurm/22.05/job.txt \
 	tests/data/slurm/22.05/job.json \
@@ -245,33 +245,31 @@ EXTRA_DIST += \
 
 check_PROGRAMS += test_access
 TESTS += test_access
-test_access_SOURCES = tests/unit/test_access.c supervisor/access.c \
-	supervisor/slurmconf.c
+test_access_SOURCES = tests/unit/test_access.c supervisor/system/sandbox_paths.c \
+	supervisor/system/slurm_conf.c
 test_access_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_access_LDADD = libworker.a libcommon.a $(CAP_LIBS) $(SECCOMP_LIBS)
+test_access_LDADD = $(WORKER_LIBS)
 
 # The submitter alone, driven by lines: tests/system/submitter_drive.c.
 check_PROGRAMS += submitter_drive
 submitter_drive_SOURCES = tests/system/submitter_drive.c
 submitter_drive_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-submitter_drive_LDADD = libworker.a libcommon.a $(EVENT_LIBS) $(CAP_LIBS) \
-	$(SECCOMP_LIBS)
+submitter_drive_LDADD = $(WORKER_LIBS)
 
 check_PROGRAMS += test_poison
 TESTS += test_poison
-test_poison_SOURCES = tests/unit/test_poison.c supervisor/poison.c
+test_poison_SOURCES = tests/unit/test_poison.c supervisor/workers/quarantine.c
 test_poison_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_poison_LDADD = libcommon.a $(EVENT_LIBS)
+test_poison_LDADD = $(WORKER_LIBS)
 
 check_PROGRAMS += test_plan
 TESTS += test_plan
-test_plan_SOURCES = tests/unit/test_plan.c collector/now.c
+test_plan_SOURCES = tests/unit/test_plan.c collector/base/clock.c
 test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_plan_LDADD = libcollectorconf.a libslurmtext.a libcommon.a $(EVENT_LIBS) \
-	$(JANSSON_LIBS) $(PCRE2_LIBS)
+test_plan_LDADD = $(COLLECTOR_LIBS)
 
 check_PROGRAMS += test_relay
 TESTS += test_relay
 test_relay_SOURCES = tests/unit/test_relay.c
 test_relay_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_relay_LDADD = librelay.a $(JUDGE_LIBS) $(SPOOL_LIBS) $(BROKER_LIBS)
+test_relay_LDADD = $(SUBMITTER_LIBS)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 
 #define RECORDING_BYTES_MAX	(4u * 1024 * 1024)
 #define RECORDING_HOSTS_MAX	64

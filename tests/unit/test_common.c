@@ -10,8 +10,8 @@
 #include "common/ctl.h"
 #include "common/job.h"
 #include "common/msg.h"
-#include "common/slate.h"
 #include "common/text.h"
+#include "common/worker/inflight.h"
 #include "tests/unit/check.h"
 
 static void

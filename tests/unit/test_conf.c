@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/channel.h"
+#include "common/ipc/channel.h"
 #include "common/log.h"
-#include "supervisor/conf.h"
+#include "supervisor/config/config_file.h"
 #include "tests/unit/check.h"
 
 #define TOKEN	"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhcGkifQ.c2lnbmF0dXJl"

@@ -6,7 +6,7 @@
 
 #include "common/base64.h"
 #include "common/msg.h"
-#include "submitter/export_line.h"
+#include "submitter/spool/export.h"
 #include "tests/unit/check.h"
 
 static void

@@ -2,7 +2,7 @@
 /* GRES details, lists of resources, ranges. */
 #include "config.h"
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
 #define S(text)	((struct span){ text, strlen(text) })

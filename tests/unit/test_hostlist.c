@@ -2,7 +2,7 @@
 /* Hostlists against what `scontrol show hostnames` prints for them. */
 #include "config.h"
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
 static char got[4096];

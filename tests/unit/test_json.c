@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/json_read.h"
+#include "collector/parse/json_read.h"
 #include "tests/unit/check.h"
 
 static struct span

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/json_read.h"
+#include "collector/parse/json_read.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dump_record.h"
 #include "tests/unit/recording.h"

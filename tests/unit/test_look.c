@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "submitter/spool.h"
+#include "submitter/spool/spool.h"
 #include "tests/unit/check.h"
 
 static char dir[] = "/tmp/test_look.XXXXXX";

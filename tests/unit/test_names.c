@@ -17,7 +17,7 @@
 #include <event2/event.h>
 #include <event2/util.h>
 
-#include "submitter/names.h"
+#include "submitter/net/resolver.h"
 #include "tests/unit/check.h"
 
 static struct event_base *base;

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "submitter/nats_conf.h"
+#include "submitter/nats/nats_conf.h"
 #include "tests/unit/check.h"
 
 #define TEST_SEED	"SUAHBKZPNS2CG3FA7K67AIARPOZCQ45RWYXNX54WW7RBFRBNL7MHT64LG4"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
 #define S(text)	((struct span){ text, strlen(text) })

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "submitter/listing.h"
-#include "submitter/outcome.h"
+#include "submitter/backend/job_list_parser.h"
+#include "submitter/backend/response.h"
 #include "tests/unit/check.h"
 
 #define UNPROC	"{\"status\":\"Unprocessable Entity\",\"error\":"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/pack.h"
+#include "collector/details/record_pack.h"
 #include "tests/unit/check.h"
 
 #define LINES_MAX	200

@@ -11,9 +11,9 @@
 
 #include <jansson.h>
 
-#include "submitter/message.h"
-#include "submitter/payload.h"
-#include "submitter/topology.h"
+#include "submitter/payload/nats_message.h"
+#include "submitter/payload/payload.h"
+#include "submitter/payload/topology.h"
 #include "tests/unit/check.h"
 
 static struct payload *plain;

@@ -8,10 +8,10 @@
 
 #include <event2/event.h>
 
-#include "collector/collector.h"
-#include "collector/conf.h"
-#include "collector/runner.h"
-#include "collector/tables.h"
+#include "collector/base/cluster.h"
+#include "collector/base/settings.h"
+#include "collector/base/tables.h"
+#include "collector/slurm/runner.h"
 #include "tests/unit/check.h"
 
 static void

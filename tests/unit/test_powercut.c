@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "submitter/spool_int.h"
+#include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 #include "tests/unit/power.h"
 

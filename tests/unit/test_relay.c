@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "submitter/backfill.h"
-#include "submitter/submitter.h"
-#include "submitter/sync.h"
+#include "submitter/base/submitter.h"
+#include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/sync_command.h"
 #include "tests/unit/check.h"
 
 #define SENT_MAX	64

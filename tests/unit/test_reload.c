@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/supervisor.h"
+#include "supervisor/system/supervisor.h"
 #include "tests/unit/check.h"
 
 static struct supervisor sup;

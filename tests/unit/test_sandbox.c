@@ -24,9 +24,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/landlock.h"
 #include "common/log.h"
-#include "common/sandbox.h"
+#include "common/worker/landlock.h"
+#include "common/worker/sandbox.h"
 #include "tests/unit/check.h"
 
 #define NOBODY		65534

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "submitter/spool_int.h"
+#include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 
 #define WEEK	604800

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 #include "tests/unit/recording.h"
 

@@ -2,7 +2,7 @@
 /* Times, limits, amounts of memory, exit codes as Slurm writes them. */
 #include "config.h"
 
-#include "collector/read.h"
+#include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
 #define S(text)	((struct span){ text, strlen(text) })

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "submitter/cpumap.h"
-#include "submitter/nodelist.h"
-#include "submitter/topology.h"
+#include "submitter/payload/cpumap.h"
+#include "submitter/payload/nodelist.h"
+#include "submitter/payload/topology.h"
 #include "tests/unit/check.h"
 
 static char *

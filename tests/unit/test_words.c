@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "collector/slurm.h"
+#include "collector/slurm/slurm.h"
 #include "tests/unit/check.h"
 #include "tests/unit/recording.h"
 

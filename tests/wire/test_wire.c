@@ -13,7 +13,7 @@
 
 #include <event2/event.h>
 
-#include "common/channel.h"
+#include "common/ipc/channel.h"
 #include "common/log.h"
 #include "tests/unit/check.h"
 

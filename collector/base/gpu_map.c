@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpuPciAddrs: which address a host's n-th GPU has; see collector.h.  A
+ * pattern with a list is a regular expression as the Go adapter had it; a
+ * name with slot numbers is a plain beginning of host names.  The first that
+ * matches wins.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <pcre2.h>
+
+#include "collector/base/settings.h"
+#include "collector/parse/parse.h"
+#include "common/log.h"
+
+#define SAID_MAX	1024	/* hosts that were complained about are remembered */
+
+struct gpu_rule {
+	struct pattern	*pattern;	/* NULL = the plain beginning */
+	char		*prefix;	/* owned */
+	char		**addresses;	/* owned; NULL where a slot has none */
+	size_t		 n;
+};
+
+struct gpu_map {
+	struct gpu_rule	*rules;
+	size_t		 n;
+	uint64_t	 said[SAID_MAX];	/* hashes of host names */
+	size_t		 n_said;
+};
+
+struct pattern {
+	pcre2_code	*code;
+	pcre2_match_data *match;
+	pcre2_match_context *context;
+};
+
+/* A pattern that runs wild on a name gives up there: it does not match. */
+#define MATCH_LIMIT	100000
+
+struct pattern *
+pattern_new(const char *text, char *reason, size_t size)
+{
+	struct pattern *p = calloc(1, sizeof(*p));
+	PCRE2_UCHAR why[128];
+	PCRE2_SIZE at;
+	int err;
+
+	if (p == NULL) {
+		snprintf(reason, size, "no memory");
+		return NULL;
+	}
+	p->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0,
+	    &err, &at, NULL);
+	if (p->code == NULL) {
+		pcre2_get_error_message(err, why, sizeof(why));
+		snprintf(reason, size, "pattern \"%.100s\": %s at offset %zu",
+		    text, (const char *)why, (size_t)at);
+		pattern_free(p);
+		return NULL;
+	}
+	p->match = pcre2_match_data_create(1, NULL);
+	p->context = pcre2_match_context_create(NULL);
+	if (p->match == NULL || p->context == NULL) {
+		snprintf(reason, size, "no memory");
+		pattern_free(p);
+		return NULL;
+	}
+	pcre2_set_match_limit(p->context, MATCH_LIMIT);
+	return p;
+}
+
+void
+pattern_free(struct pattern *p)
+{
+	if (p == NULL)
+		return;
+	pcre2_code_free(p->code);
+	pcre2_match_data_free(p->match);
+	pcre2_match_context_free(p->context);
+	free(p);
+}
+
+int
+pattern_matches(const struct pattern *p, const char *text)
+{
+	/* One result of a match without pairs is 0: enough room for none. */
+	return pcre2_match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0,
+	    p->match, p->context) >= 0;
+}
+
+void
+gpu_map_free(struct gpu_map *map)
+{
+	size_t i, k;
+
+	if (map == NULL)
+		return;
+	for (i = 0; i < map->n; i++) {
+		pattern_free(map->rules[i].pattern);
+		free(map->rules[i].prefix);
+		for (k = 0; k < map->rules[i].n; k++)
+			free(map->rules[i].addresses[k]);
+		free(map->rules[i].addresses);
+	}
+	free(map->rules);
+	free(map);
+}
+
+static int
+address_set(struct gpu_rule *rule, size_t slot, const json_t *value,
+    char *reason, size_t size)
+{
+	const char *text = json_string_value(value);
+
+	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
+		snprintf(reason, size, "gpuPciAddrs: \"%.100s\": an address is "
+		    "a text of at most %d bytes", rule->prefix, ACCEL_MAX - 1);
+		return -1;
+	}
+	rule->addresses[slot] = strdup(text);
+	if (rule->addresses[slot] == NULL) {
+		snprintf(reason, size, "no memory");
+		return -1;
+	}
+	return 0;
+}
+
+/* How many slots a rule has; 0 when it is nothing that has any. */
+static size_t
+slots_of(json_t *value)
+{
+	const char *key;
+	json_t *item;
+	uint32_t slot, n = 0;
+
+	if (json_is_array(value))
+		return json_array_size(value);
+	json_object_foreach(value, key, item) {
+		if (number_u32((struct span){ key, strlen(key) }, &slot) == -1 ||
+		    slot >= ACCELS_MAX)
+			return SIZE_MAX;
+		if (slot >= n)
+			n = slot + 1;
+	}
+	return n;
+}
+
+static int
+rule_fill(struct gpu_rule *rule, json_t *value, char *reason, size_t size)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(value, i, item)
+		if (address_set(rule, i, item, reason, size) == -1)
+			return -1;
+	json_object_foreach(value, key, item)
+		if (address_set(rule, (size_t)strtoul(key, NULL, 10), item,
+		    reason, size) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+rule_set(struct gpu_rule *rule, const char *key, json_t *value, char *reason,
+    size_t size)
+{
+	size_t n = slots_of(value);
+
+	if ((!json_is_array(value) && !json_is_object(value)) ||
+	    n > ACCELS_MAX) {
+		snprintf(reason, size, "gpuPciAddrs: \"%.100s\": neither a "
+		    "list of addresses nor addresses by slot number", key);
+		return -1;
+	}
+	if (json_is_array(value)) {
+		rule->pattern = pattern_new(key, reason, size);
+		if (rule->pattern == NULL)
+			return -1;
+	}
+	rule->prefix = strdup(key);
+	rule->addresses = calloc(n + 1, sizeof(*rule->addresses));
+	if (rule->prefix == NULL || rule->addresses == NULL) {
+		snprintf(reason, size, "no memory");
+		return -1;
+	}
+	rule->n = n;
+	return rule_fill(rule, value, reason, size);
+}
+
+struct gpu_map *
+gpu_map_new(const char *text, char *reason, size_t size)
+{
+	struct gpu_map *map = calloc(1, sizeof(*map));
+	json_error_t error;
+	json_t *root = json_loads(text, 0, &error), *value;
+	const char *key;
+
+	if (map == NULL || !json_is_object(root)) {
+		snprintf(reason, size, "gpuPciAddrs: %s",
+		    root == NULL ? error.text : "not an object");
+		goto fail;
+	}
+	map->rules = calloc(json_object_size(root) + 1, sizeof(*map->rules));
+	if (map->rules == NULL)
+		goto fail;
+	json_object_foreach(root, key, value)
+		if (rule_set(&map->rules[map->n++], key, value, reason,
+		    size) == -1)
+			goto fail;
+	json_decref(root);
+	return map;
+fail:
+	json_decref(root);
+	gpu_map_free(map);
+	return NULL;
+}
+
+/* 1 the first time for a host. */
+static int
+say_once(struct gpu_map *map, const char *host)
+{
+	uint64_t hash = 1469598103934665603ULL;
+	const char *p;
+	size_t i;
+
+	for (p = host; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
+	for (i = 0; i < map->n_said; i++)
+		if (map->said[i] == hash)
+			return 0;
+	if (map->n_said == SAID_MAX)
+		return 0;
+	map->said[map->n_said++] = hash;
+	return 1;
+}
+
+static const struct gpu_rule *
+rule_of(const struct gpu_map *map, const char *host)
+{
+	const struct gpu_rule *rule;
+	size_t i;
+
+	for (i = 0; i < map->n; i++) {
+		rule = &map->rules[i];
+		if (rule->pattern != NULL ?
+		    pattern_matches(rule->pattern, host) :
+		    strncmp(host, rule->prefix, strlen(rule->prefix)) == 0)
+			return rule;
+	}
+	return NULL;
+}
+
+int
+gpu_address(struct gpu_map *map, const char *host, uint32_t index,
+    char address[ACCEL_MAX])
+{
+	const struct gpu_rule *rule = rule_of(map, host);
+
+	if (rule != NULL && index < rule->n && rule->addresses[index] != NULL) {
+		snprintf(address, ACCEL_MAX, "%s", rule->addresses[index]);
+		return 0;
+	}
+	/* A site without the key wants no addresses. */
+	if (map->n == 0 || !say_once(map, host))
+		return -1;
+	if (rule == NULL)
+		log_warnx("GPU %u of %s: no pattern in gpuPciAddrs matches "
+		    "this host; its jobs go without accelerators", index, host);
+	else
+		log_warnx("GPU %u of %s: gpuPciAddrs \"%s\" has %zu addresses; "
+		    "this GPU is left out of its jobs", index, host,
+		    rule->prefix, rule->n);
+	return -1;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slurmctld, slurmdbd: there or away.  One line when it goes, one when it is
+ * back; in between growing waits, for a daemon that starts under load is not
+ * helped by us.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+#include "common/log.h"
+
+#define WAIT_FIRST_MS	1000
+#define WAIT_MAX_MS	60000
+#define REFUSED_WAIT_MS	5000	/* ten tokens are back then */
+
+void
+health_good(struct health *h)
+{
+	h->answered = now_wall();
+	h->answered_ms = now_ms();
+	h->fails = 0;
+	h->next = 0;
+	if (!h->away)
+		return;
+	h->away = 0;
+	h->returned = 1;
+	if (h->said)
+		log_notice("%s answers again after %lld s", h->name,
+		    (long long)(h->answered_ms - h->since_ms) / 1000);
+}
+
+/*
+ * Too many requests of our user, ours among them: slurmctld is well, and
+ * wants to be left alone a moment.  Its commands wait and try again by
+ * themselves, so that this comes from a hasty one or a wrapper.
+ */
+static int
+is_refusal(struct health *h, const char *why)
+{
+	unsigned held;
+
+	if (strstr(why, "Rate limit exceeded") == NULL)
+		return 0;
+	h->refused++;
+	h->next = now_ms() + REFUSED_WAIT_MS;
+	if (log_allowed(&h->refusals, &held))
+		log_notice("%s refuses, too many requests were made as this "
+		    "user: asked again in %d s", h->name,
+		    REFUSED_WAIT_MS / 1000);
+	return 1;
+}
+
+void
+health_bad(struct health *h, const char *why)
+{
+	int64_t wait = WAIT_FIRST_MS;
+	unsigned i, held;
+
+	if (is_refusal(h, why))
+		return;
+	for (i = 0; i < h->fails && wait < WAIT_MAX_MS; i++)
+		wait *= 2;
+	if (wait > WAIT_MAX_MS)
+		wait = WAIT_MAX_MS;
+	h->fails++;
+	h->next = now_ms() + wait;
+	snprintf(h->why, sizeof(h->why), "%s", why);
+	if (h->away) {
+		log_debug("%s: %s; again in %lld s", h->name, why,
+		    (long long)wait / 1000);
+		return;
+	}
+	h->away = 1;
+	h->since = now_wall();
+	h->since_ms = now_ms();
+	/* One question may fail while another does not, in turn. */
+	h->said = log_allowed(&h->limit, &held);
+	if (h->said)
+		log_warnx("%s does not answer: %s; asked again and again, "
+		    "nothing is skipped", h->name, why);
+}
+
+int64_t
+health_wait(const struct health *h)
+{
+	int64_t left = h->next - now_ms();
+
+	return h->next != 0 && left > 0 ? left : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector's configuration, checked and made ready for use. */
+#ifndef COLLECTOR_BASE_SETTINGS_H
+#define COLLECTOR_BASE_SETTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/parse/parse.h"
+#include "common/conf.h"
+
+/* gpu.c */
+
+struct pattern;
+struct gpu_map;
+
+/* A regular expression that may match anywhere in a text; NULL and a reason. */
+struct pattern *pattern_new(const char *text, char *reason, size_t size);
+void pattern_free(struct pattern *p);
+int pattern_matches(const struct pattern *p, const char *text);
+
+/* text: the JSON value of gpuPciAddrs.  NULL and a reason. */
+struct gpu_map *gpu_map_new(const char *text, char *reason, size_t size);
+void gpu_map_free(struct gpu_map *map);
+/* 0 and the address, or -1: what is missing was said once per host. */
+int gpu_address(struct gpu_map *map, const char *host, uint32_t index,
+    char address[ACCEL_MAX]);
+
+/* settings.c */
+
+struct settings {
+	struct settings	*next;		/* retired ones */
+	struct gpu_map	*gpus;
+	struct pattern	*ignore;	/* NULL = no host is ignored */
+	struct gres_names names;
+	struct reading	 how;		/* borrows from here */
+	char		*opt_out;
+	char		*bin_dir;
+	int		 json;		/* slurmSource says so */
+	int64_t		 poll;		/* seconds, all of these */
+	int64_t		 query_delay;
+	int64_t		 max_span;
+	int64_t		 long_poll;	/* the last day again */
+	int64_t		 lag;
+	int64_t		 node_poll;	/* 0 = never */
+	int64_t		 node_refresh;	/* 0 = never */
+	unsigned	 retries;
+	size_t		 script_max;	/* bytes; 0 = no scripts */
+};
+
+/* Returns owned; NULL and a reason. */
+struct settings *settings_new(const struct conf *conf, char *reason,
+    size_t size);
+void settings_free(struct settings *set);
+/* Are all its hosts ignored ones?  A job without hosts is not. */
+int settings_ignores(const struct settings *set, const struct job *job);
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `cc-slurm-adapterctl sync`, Slurm's half: what squeue and accounting say at
+ * this moment is held against what we know, and told.  These are questions of
+ * its own, which change nothing; in a round that is no dry run the lanes then
+ * ask theirs at once, and the answer ends when what came of it is durable.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "collector/base/cluster.h"
+#include "common/ctl.h"
+
+#define IDS_BYTES	(64u * 1024)	/* one argument; the kernel takes 128 KiB */
+#define ROWS_TOLD_MAX	10000
+#define TICK_MS		200
+#define ROUND_S		90	/* for the lanes; then the round goes on without us */
+
+struct survey {
+	struct site	*site;
+	struct collector *c;		/* the cluster whose turn it is */
+	unsigned	 at;		/* its number */
+	enum ctl_status	 status;
+	char		 text[384];
+	uint64_t	 request;	/* 0 = none is under way */
+	struct ctl_request req;
+	struct command	*cmd;
+	struct lines	 lines;
+	struct sacct_reader reader;
+	char		 columns[SACCT_COLUMNS_MAX];
+	char		 delimiter[SACCT_DELIMITER_MAX];
+	char		*ids;		/* owned */
+	uint32_t	 id_at;		/* named jobs that were asked for */
+	size_t		 open_at;	/* how far open runs were */
+	struct idmap	 shown;		/* run_number() of what squeue showed */
+	unsigned	 bad;
+	unsigned	 runs;
+	unsigned	 told;
+	struct event	*timer;
+	uint32_t	 cycle;		/* the round is over after this one */
+	int64_t		 until;		/* monotonic s */
+};
+
+static int
+is_dry(const struct survey *v)
+{
+	return (v->req.flags & CTL_FLAG_DRY_RUN) != 0;
+}
+
+static int
+is_named(const struct survey *v, uint64_t job)
+{
+	uint32_t i;
+
+	for (i = 0; i < v->req.n_ids; i++)
+		if (v->req.ids[i] == job)
+			return 1;
+	return 0;
+}
+
+/* Neither direction named is both. */
+static int
+wants(const struct survey *v, unsigned way)
+{
+	unsigned ways = v->req.flags & (CTL_FLAG_START | CTL_FLAG_STOP);
+
+	return ways == 0 || (ways & way) != 0;
+}
+
+static void
+tell(struct survey *v, uint64_t job, int64_t start, const char *difference,
+    const char *action)
+{
+	char id[24], when[24];
+	struct writer w;
+
+	if (v->told++ >= ROWS_TOLD_MAX)
+		return;
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
+	snprintf(when, sizeof(when), "%lld", (long long)start);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_DIFF, v->c->slurm.cluster, id, when, difference,
+	    action, NULL);
+	worker_ctl_row(v->c->w, v->request, &w);
+	wr_clear(&w);
+}
+
+static void cluster_begin(struct survey *v);
+
+/* This cluster is through; the next one has its turn. */
+static void
+finish(struct survey *v, enum ctl_status status, const char *text)
+{
+	size_t len = strlen(v->text);
+
+	if (status != CTL_OK)
+		v->status = status;
+	snprintf(v->text + len, sizeof(v->text) - len, "%s%s%s",
+	    len > 0 ? "; " : "", text, site_of(v->c));
+	lines_clear(&v->lines);
+	sacct_clear(&v->reader);
+	free(v->ids);
+	v->ids = NULL;
+	idmap_clear(&v->shown);
+	event_del(v->timer);
+	v->at++;
+	cluster_begin(v);
+}
+
+static void
+finish_failed(struct survey *v, const char *what, const struct command_end *end)
+{
+	char why[256], text[400];
+
+	command_why(end, why, sizeof(why));
+	snprintf(text, sizeof(text), "%s: %s", what, why);
+	finish(v, CTL_ERROR, text);
+}
+
+/* --- the lanes do it --- */
+
+static void
+tick(struct survey *v)
+{
+	struct timeval tv = { 0, TICK_MS * 1000 };
+
+	event_add(v->timer, &tv);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct survey *v = arg;
+	struct collector *c = v->c;
+	char text[64];
+
+	(void)fd;
+	(void)what;
+	snprintf(text, sizeof(text), "%u runs in Slurm", v->runs);
+	if (cycle_number(c->cycle) >= v->cycle && !cycle_busy(c->cycle) &&
+	    !ledger_busy(c->ledger) && out_durable(c->out) >= out_order(c->out))
+		finish(v, CTL_OK, text);
+	else if (c->ctld.away)
+		finish(v, CTL_ERROR, "slurmctld went away");
+	else if (now_s() >= v->until)
+		finish(v, CTL_OK, "the questions to Slurm go on: see status");
+	else
+		tick(v);
+}
+
+static void
+lanes_kick(struct survey *v)
+{
+	struct collector *c = v->c;
+	struct open_run *run;
+	size_t at;
+	uint32_t i;
+
+	for (i = 0; i < v->req.n_ids; i++) {
+		/* Its details are asked for again; what is known stays. */
+		for (at = 0; (run = open_of_job(&c->open, v->req.ids[i],
+		    &at)) != NULL;)
+			run->flags &= (uint8_t)~OPEN_DETAILED;
+		ledger_want(c->ledger, v->req.ids[i]);
+	}
+	v->cycle = cycle_number(c->cycle) + 1;
+	v->until = now_s() + ROUND_S;
+	plan_sync(c);
+	tick(v);
+}
+
+static void
+told_all(struct survey *v)
+{
+	char text[64];
+
+	if (!is_dry(v)) {
+		lanes_kick(v);
+		return;
+	}
+	snprintf(text, sizeof(text), "%u runs in Slurm", v->runs);
+	finish(v, CTL_OK, text);
+}
+
+/* --- accounting --- */
+
+static int
+on_account_row(struct sighting *s, void *arg)
+{
+	struct survey *v = arg;
+	struct collector *c = v->c;
+	struct job *job = &s->job;
+	struct open_run *run;
+	char text[96];
+
+	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
+	    run_number(job->key.job, job->key.start) == 0 ||
+	    !wants(v, CTL_FLAG_STOP))
+		return 0;
+	run = open_match(&c->open, job->key.job, job->key.start, job->submit,
+	    0);
+	if (run == NULL && !is_named(v, job->key.job))
+		return 0;
+	snprintf(text, sizeof(text), "%s in accounting%s",
+	    job_end_name(job->state), run != NULL ? ", open here" : "");
+	tell(v, job->key.job, run != NULL ? run->start : job->key.start, text,
+	    run == NULL && done_has(&c->done, job->key.job, job->key.start) ?
+	    "none: its end was taken before" : is_dry(v) ?
+	    "its end would be taken" : "its end is taken");
+	return 0;
+}
+
+static int
+on_account_output(const char *p, size_t n, void *arg)
+{
+	struct survey *v = arg;
+
+	return sacct_feed(&v->reader, p, n);
+}
+
+static void account_ask(struct survey *v);
+
+static void
+on_account_end(const struct command_end *end, void *arg)
+{
+	struct survey *v = arg;
+
+	v->cmd = NULL;
+	if (end->outcome != COMMAND_OK || sacct_end(&v->reader) == -1) {
+		finish_failed(v, "sacct", end);
+		return;
+	}
+	sacct_clear(&v->reader);
+	free(v->ids);
+	v->ids = NULL;
+	account_ask(v);
+}
+
+/* -1 when the list is full. */
+static int
+id_add(struct survey *v, size_t *len, uint64_t job)
+{
+	if (*len + 24 > IDS_BYTES)
+		return -1;
+	*len += (size_t)snprintf(v->ids + *len, IDS_BYTES - *len, "%s%llu",
+	    *len > 0 ? "," : "", (unsigned long long)job);
+	return 0;
+}
+
+/*
+ * As many as one list holds of those that were not asked for yet: the named
+ * jobs, or what is open here and was not shown; 0 = none.
+ */
+static size_t
+ids_list(struct survey *v)
+{
+	struct open_run *run;
+	size_t at = v->open_at, len = 0;
+
+	while (v->id_at < v->req.n_ids &&
+	    id_add(v, &len, v->req.ids[v->id_at]) == 0)
+		v->id_at++;
+	for (; v->req.n_ids == 0 &&
+	    (run = open_next(&v->c->open, &at)) != NULL; v->open_at = at)
+		if (!(run->flags & OPEN_IGNORED) && idmap_get(&v->shown,
+		    run_number(run->job, run->start_now)) == NULL &&
+		    id_add(v, &len, run->job) == -1)
+			break;
+	return len;
+}
+
+static void
+account_ask(struct survey *v)
+{
+	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
+	    .args = { "-X", "-D", "-a", "-P", "-n", "--noconvert",
+	    v->delimiter, "-o", v->columns, "-j" },
+	    .on_output = on_account_output, .on_end = on_account_end,
+	    .arg = v };
+
+	v->ids = malloc(IDS_BYTES);
+	if (v->ids == NULL || !v->c->slurm.accounting || ids_list(v) == 0) {
+		told_all(v);
+		return;
+	}
+	sacct_begin(&v->reader, v->c->slurm.sacct_lacking, v->columns,
+	    v->delimiter);
+	v->reader.how = &v->c->set->how;
+	v->reader.each = on_account_row;
+	v->reader.arg = v;
+	ask.args[10] = v->ids;
+	v->cmd = ask_start(v->c, &ask);
+	if (v->cmd == NULL)
+		finish(v, CTL_ERROR, "out of memory");
+}
+
+/* --- squeue --- */
+
+static void
+live_tell(struct survey *v, const struct listed *row)
+{
+	struct collector *c = v->c;
+	struct open_run *run = open_find(&c->open, row->job, row->start);
+	int named = is_named(v, row->job);
+
+	if ((v->req.n_ids > 0 && !named) || !wants(v, CTL_FLAG_START))
+		return;
+	if (run != NULL && (run->flags & OPEN_IGNORED)) {
+		if (named)
+			tell(v, row->job, run->start, "runs in Slurm",
+			    "none: on ignored hosts only");
+	} else if (run != NULL) {
+		if (named)
+			tell(v, row->job, run->start, "runs in Slurm, known "
+			    "here", is_dry(v) ? "none" : "asked for again");
+	} else if (run_skipped(c, row->job, row->start))
+		tell(v, row->job, row->start, "runs in Slurm", "none: set "
+		    "aside, a program died on it");
+	else if (!done_has(&c->done, row->job, row->start))
+		tell(v, row->job, row->start, "runs in Slurm, unknown here",
+		    is_dry(v) ? "would be taken up" : "taken up");
+}
+
+static int
+on_list_row(struct span line, void *arg)
+{
+	struct survey *v = arg;
+	struct listed row;
+
+	if (squeue_row(line, &row) == -1) {
+		v->bad++;
+		return 0;
+	}
+	if ((row.state->phase != PHASE_RUNNING &&
+	    row.state->phase != PHASE_COMPLETING) ||
+	    run_number(row.job, row.start) == 0)
+		return 0;
+	v->runs++;
+	(void)idmap_put(&v->shown, run_number(row.job, row.start), NULL);
+	live_tell(v, &row);
+	return 0;
+}
+
+static int
+on_list_output(const char *p, size_t n, void *arg)
+{
+	struct survey *v = arg;
+
+	return lines_feed(&v->lines, p, n, on_list_row, v);
+}
+
+static void
+on_list_end(const struct command_end *end, void *arg)
+{
+	struct survey *v = arg;
+
+	v->cmd = NULL;
+	if (end->outcome != COMMAND_OK || v->lines.len > 0)
+		finish_failed(v, "squeue", end);
+	else if (v->bad > 0)
+		finish(v, CTL_ERROR, "squeue's answer has rows that cannot be "
+		    "read");
+	else
+		account_ask(v);
+}
+
+/* Asks squeue of the next cluster that is meant, or ends the request. */
+static void
+cluster_begin(struct survey *v)
+{
+	struct site *site = v->site;
+	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_DEADLINE_MS,
+	    .args = { "-h", "-a", "-o", SQUEUE_FORMAT, "-t" },
+	    .on_output = on_list_output, .on_end = on_list_end, .arg = v };
+
+	while (v->at < site->n && v->req.text[0] != '\0' && strcmp(v->req.text,
+	    site->clusters[v->at]->slurm.cluster) != 0)
+		v->at++;
+	if (v->at >= site->n) {
+		worker_ctl_end(site->w, v->request, v->status, v->text);
+		v->request = 0;
+		return;
+	}
+	v->c = site->clusters[v->at];
+	v->bad = v->runs = v->told = v->id_at = 0;
+	v->open_at = 0;
+	if (!v->c->ready || !v->c->synced) {
+		finish(v, CTL_ERROR, "Slurm has not been asked yet");
+		return;
+	}
+	ask.args[5] = slurm_live_states(&v->c->slurm);
+	v->cmd = ask_start(v->c, &ask);
+	if (v->cmd == NULL)
+		finish(v, CTL_ERROR, "out of memory");
+}
+
+void
+survey_begin(struct survey *v, uint64_t request, const struct ctl_request *req)
+{
+	if (v->request != 0) {
+		worker_ctl_end(v->site->w, request, CTL_ERROR,
+		    "a round is under way already");
+		return;
+	}
+	if (v->timer == NULL)
+		v->timer = evtimer_new(v->site->w->base, on_timer, v);
+	if (v->timer == NULL) {
+		worker_ctl_end(v->site->w, request, CTL_ERROR, "out of memory");
+		return;
+	}
+	v->request = request;
+	v->req = *req;
+	v->at = 0;
+	v->status = CTL_OK;
+	v->text[0] = '\0';
+	cluster_begin(v);
+}
+
+struct survey *
+survey_new(struct site *site)
+{
+	struct survey *v = calloc(1, sizeof(*v));
+
+	if (v != NULL)
+		v->site = site;
+	return v;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One job whose name or comment makes its record ambiguous.  squeue tells the
+ * name and the admin's comment behind random delimiters; with the exact name
+ * the record's beginning is beyond doubt, if it occurs once.  If that does
+ * not settle it, nothing is guessed.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/details/details.h"
+#include "common/log.h"
+
+#define TEXT_BYTES_MAX	(16u * 1024 * 1024)	/* an array's tasks, all of them */
+
+struct exact {
+	struct details	*d;
+	struct result	*r;
+	char		 delimiter[DELIMITER_LEN + 1];
+	char		 id[24];
+	char		 format[96];
+	char		*text;		/* owned: an answer */
+	size_t		 len;
+	size_t		 cap;
+	char		*name;		/* owned */
+	size_t		 name_len;
+	int		 opted_out;
+};
+
+void
+exact_free(struct exact *x)
+{
+	if (x == NULL)
+		return;
+	free(x->text);
+	free(x->name);
+	free(x);
+}
+
+static int
+on_text(const char *p, size_t n, void *arg)
+{
+	struct exact *x = arg;
+	size_t cap = x->cap != 0 ? x->cap : 4096;
+	char *text;
+
+	if (n > TEXT_BYTES_MAX - x->len)
+		return -1;
+	while (cap < x->len + n)
+		cap *= 2;
+	if (cap != x->cap) {
+		text = realloc(x->text, cap);
+		if (text == NULL)
+			return -1;
+		x->text = text;
+		x->cap = cap;
+	}
+	memcpy(x->text + x->len, p, n);
+	x->len += n;
+	return 0;
+}
+
+/* The record that begins at text, up to where the next one may begin. */
+static struct span
+record_at(struct span text, size_t name_len)
+{
+	struct span rest = text;
+	const char *next;
+
+	if (name_len + 32 < rest.n) {
+		rest = span_from(rest, rest.p + name_len + 32);
+		next = token_find(rest, "\nJobId=");
+		if (next != NULL)
+			text.n = (size_t)(next - text.p);
+	}
+	if (text.n > 0 && text.p[text.n - 1] == '\n')
+		text.n--;
+	return text;
+}
+
+/* How many records of the job with exactly this name there are; the last in s. */
+static unsigned
+records_find(struct exact *x, struct sighting *s)
+{
+	struct span all = { x->text, x->len }, name = { x->name, x->name_len };
+	struct sighting found;
+	const char *nl;
+	unsigned n = 0;
+
+	for (;;) {
+		if (scontrol_id(all) == x->r->job) {
+			sighting_init(&found);
+			if (scontrol_record(record_at(all, x->name_len), name,
+			    &x->d->c->set->how, &found) == RECORD_GOOD &&
+			    n++ == 0)
+				*s = found;
+			else
+				sighting_clear(&found);
+		}
+		nl = all.n > 0 ? memchr(all.p, '\n', all.n) : NULL;
+		if (nl == NULL)
+			return n;
+		all = span_from(all, nl + 1);
+	}
+}
+
+static void
+on_record(const struct command_end *end, void *arg)
+{
+	struct exact *x = arg;
+	struct details *d = x->d;
+	struct sighting s;
+	unsigned n;
+
+	d->cmd = NULL;
+	if (end->outcome != COMMAND_OK) {
+		x->r->verdict = DETAIL_UNKNOWN;
+		details_exact_done(d, end->outcome == COMMAND_FAILED &&
+		    strstr(end->err, "Invalid job id") != NULL);
+		return;
+	}
+	n = records_find(x, &s);
+	if (n == 1) {
+		if (x->opted_out)
+			s.job.flags |= JOB_OPTED_OUT;
+		details_keep(x->r, &s);
+	} else {
+		if (n > 1)
+			sighting_clear(&s);
+		log_warnx("job %s: its texts make slurmctld's answer "
+		    "ambiguous; its threads and devices are not guessed", x->id);
+	}
+	details_exact_done(d, 1);
+}
+
+/* Fields come in threes: id, name, the admin's comment. */
+static int
+name_find(struct exact *x)
+{
+	struct span all = { x->text, x->len }, f[4];
+	const char *word = x->d->c->set->opt_out;
+	uint64_t id;
+
+	while (delimiter_split(all, x->delimiter, f, 4) >= 4) {
+		while (f[0].n > 0 && f[0].p[0] == '\n')
+			f[0] = span_from(f[0], f[0].p + 1);
+		if (number_u64(f[0], &id) == 0 && id == x->r->job) {
+			x->name = malloc(f[1].n + 1);
+			if (x->name == NULL)
+				return -1;
+			memcpy(x->name, f[1].p, f[1].n);
+			x->name_len = f[1].n;
+			x->opted_out = *word != '\0' &&
+			    token_find(f[2], word) != NULL;
+			return 0;
+		}
+		all = span_from(all, f[2].p + f[2].n + DELIMITER_LEN);
+	}
+	return -1;
+}
+
+static void
+on_name(const struct command_end *end, void *arg)
+{
+	struct exact *x = arg;
+	struct details *d = x->d;
+	struct ask ask = { .cmd = CMD_SCONTROL,
+	    .args = { "--all", "show", "job", "-d", "-o", x->id },
+	    .on_output = on_text, .on_end = on_record, .arg = x };
+
+	d->cmd = NULL;
+	if (end->outcome != COMMAND_OK || name_find(x) == -1) {
+		x->r->verdict = DETAIL_UNKNOWN;
+		details_exact_done(d, end->outcome == COMMAND_OK ||
+		    strstr(end->err, "Invalid job id") != NULL);
+		return;
+	}
+	x->len = 0;
+	d->cmd = ask_start(d->c, &ask);
+	if (d->cmd == NULL)
+		details_exact_done(d, 0);
+}
+
+void
+exact_start(struct details *d, struct result *r)
+{
+	struct exact *x = calloc(1, sizeof(*x));
+	struct ask ask = { .cmd = CMD_SQUEUE, .on_output = on_text,
+	    .on_end = on_name, .arg = x };
+
+	d->exact = x;
+	if (x == NULL) {
+		details_exact_done(d, 0);
+		return;
+	}
+	x->d = d;
+	x->r = r;
+	delimiter_new(x->delimiter);
+	snprintf(x->id, sizeof(x->id), "%llu", (unsigned long long)r->job);
+	snprintf(x->format, sizeof(x->format),
+	    "JobID:%s,Name:%s,admin_comment:%s", x->delimiter, x->delimiter,
+	    x->delimiter);
+	memcpy(ask.args, ((const char *[]){ "-h", "-a", "-t", "all", "-j",
+	    x->id, "-O", x->format, NULL }), 9 * sizeof(ask.args[0]));
+	d->cmd = ask_start(d->c, &ask);
+	if (d->cmd == NULL)
+		details_exact_done(d, 0);
+}

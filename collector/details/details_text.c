@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resources of runs from scontrol's text, line by line.  What users wrote stands
+ * in it unescaped, so a line may be somebody's job name: a job that occurs twice
+ * is in doubt, and so is the one before a line that is nobody's.  What is left
+ * is kept, packed, to the end of the answer.
+ */
+#include "config.h"
+
+#include "collector/details/details.h"
+
+#define STRANGE_MAX	1024	/* jobs: then all wait once more */
+
+/*
+ * A job that nobody asked for: is it a run that ended unseen?  Accounting knows
+ * of those beyond doubt, and then they are asked for: this line may be a part of
+ * somebody's job name, with the id of a job that slurmctld has forgotten.
+ */
+static int
+is_worth_reading(struct details *d, uint64_t job, struct span line)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	if (!d->all || d->c->slurm.accounting || d->held > HELD_MAX / 2 ||
+	    token_find(line, " JobState=PENDING ") != NULL)
+		return 0;
+	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)
+		if (!(run->flags & OPEN_LEFT))
+			return 0;
+	return 1;
+}
+
+static void
+record_take(struct details *d, uint64_t job, struct span line)
+{
+	struct result *r = details_result(d, job);
+	enum record_verdict verdict;
+	struct sighting s;
+
+	if (r == NULL && !is_worth_reading(d, job, line))
+		return;
+	if (d->held > HELD_MAX) {
+		if (r != NULL)
+			r->verdict = DETAIL_LATER;
+		return;
+	}
+	sighting_init(&s);
+	verdict = scontrol_record(line, (struct span){ NULL, 0 },
+	    &d->c->set->how, &s);
+	if (r == NULL && verdict == RECORD_GOOD &&
+	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
+	    s.job.key.start)) {
+		r = details_result_new(d, job, 0);
+		d->found = 1;
+	}
+	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
+		details_line_keep(d, r, line);
+	else if (r != NULL)
+		r->verdict = DETAIL_AMBIGUOUS;
+	sighting_clear(&s);
+}
+
+void
+details_text_begin(struct details *d)
+{
+	d->bytes = 0;
+	d->n_recent = 0;
+}
+
+static void
+recent_add(struct details *d, uint64_t job, struct span line)
+{
+	static const char key[] = " JobName=";
+	const char *name = token_find(line, key);
+
+	if (name != NULL && span_from(line, name + sizeof(key) - 1).n >
+	    NAME_BYTES)
+		return;
+	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent){ job,
+	    d->bytes };
+}
+
+static void
+doubt(struct details *d, uint64_t job)
+{
+	struct result *r = details_result(d, job);
+
+	if (r != NULL)
+		details_result_drop(r, DETAIL_AMBIGUOUS);
+}
+
+/*
+ * Mostly a job that began after squeue was asked, seldom the rest of a record
+ * whose first line was forged: it waits for the next answer, and when that is as
+ * strange it is asked exactly.
+ */
+static void
+wait_or_doubt(struct details *d, uint64_t job)
+{
+	struct result *r = details_result(d, job);
+	int added;
+
+	if (r == NULL || r->verdict != DETAIL_GOOD)
+		return;
+	if (d->strange.n >= STRANGE_MAX)
+		idmap_clear(&d->strange);
+	if (idmap_put(&d->strange, job, &added) != NULL && added)
+		details_result_drop(r, DETAIL_LATER);
+	else
+		details_result_drop(r, DETAIL_AMBIGUOUS);
+}
+
+/* Each job whose record this line may be the rest of. */
+static void
+each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
+{
+	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
+	const struct recent *at;
+
+	for (i = 1; i <= n; i++) {
+		at = &d->recent[(d->n_recent - i) % RECENT_LINES];
+		if (at->at + RECENT_BYTES < d->bytes)
+			break;
+		use(d, at->job);
+	}
+}
+
+/* Does the line tell of a live run that neither squeue nor we know of? */
+static int
+is_strange(struct details *d, uint64_t job, struct span line)
+{
+	struct collector *c = d->c;
+	enum record_verdict verdict;
+	struct sighting s;
+	int64_t start;
+	int strange;
+
+	/* Of more than that squeue's rows were not all taken. */
+	if (d->n >= NEWS_MAX || d->n_recent == 0 ||
+	    d->recent[(d->n_recent - 1) % RECENT_LINES].at + RECENT_BYTES <
+	    d->bytes)
+		return 0;
+	sighting_init(&s);
+	verdict = scontrol_record(line, (struct span){ NULL, 0 }, &c->set->how,
+	    &s);
+	start = s.job.key.start;
+	strange = verdict == RECORD_AMBIGUOUS || (verdict == RECORD_GOOD &&
+	    (s.state->phase == PHASE_CONFIGURING ||
+	    s.state->phase == PHASE_RUNNING ||
+	    s.state->phase == PHASE_COMPLETING) &&
+	    open_find(&c->open, job, start) == NULL &&
+	    !done_has(&c->done, job, start) && !run_skipped(c, job, start));
+	sighting_clear(&s);
+	return strange;
+}
+
+/*
+ * Where a user's text has a newline, what came before it may be a whole record
+ * in a job's name, and the real one is here: after a line that is nobody's, one
+ * of a job that was in the answer already, or of one that nobody knows.
+ */
+static int
+on_line(struct span line, void *arg)
+{
+	struct details *d = arg;
+	uint64_t job = scontrol_id(line);
+	int added = 0;
+
+	if (job == 0) {
+		if (line.n > 0)
+			each_recent(d, doubt);
+	} else if (idmap_put(&d->seen, job, &added) == NULL)
+		return -1;
+	else if (!added) {
+		/* One of them is a user's text. */
+		doubt(d, job);
+		each_recent(d, doubt);
+	} else {
+		if (details_result(d, job) == NULL && is_strange(d, job, line))
+			each_recent(d, wait_or_doubt);
+		record_take(d, job, line);
+		if (details_result(d, job) != NULL)
+			recent_add(d, job, line);
+	}
+	d->bytes += line.n + 1;
+	return 0;
+}
+
+int
+details_text_output(const char *p, size_t n, void *arg)
+{
+	struct details *d = arg;
+
+	return lines_feed(&d->lines, p, n, on_line, d);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A stream cut into lines in bounded memory; see read.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/parse/parse.h"
+
+#define KEEP_BYTES	(64u * 1024)	/* memory of a longer line is given back */
+
+void
+lines_clear(struct lines *l)
+{
+	free(l->buf);
+	memset(l, 0, sizeof(*l));
+}
+
+static int
+hold(struct lines *l, const char *p, size_t n)
+{
+	size_t cap = l->cap != 0 ? l->cap : 4096;
+	char *buf;
+
+	if (n == 0)
+		return 0;
+	if (n > LINE_BYTES_MAX - l->len) {
+		l->len = 0;
+		l->skipping = 1;
+		l->skipped++;
+		return 0;
+	}
+	while (cap < l->len + n)
+		cap *= 2;
+	if (cap != l->cap) {
+		buf = realloc(l->buf, cap);
+		if (buf == NULL)
+			return -1;
+		l->buf = buf;
+		l->cap = cap;
+	}
+	memcpy(l->buf + l->len, p, n);
+	l->len += n;
+	return 0;
+}
+
+/* Hands out what is held, and forgets it. */
+static int
+release(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
+{
+	struct span line = { l->buf, l->len };
+	int rc;
+
+	l->len = 0;
+	rc = each(line, arg);
+	if (l->cap > KEEP_BYTES) {
+		free(l->buf);
+		l->buf = NULL;
+		l->cap = 0;
+	}
+	return rc;
+}
+
+int
+lines_feed(struct lines *l, const char *p, size_t n,
+    int (*each)(struct span line, void *arg), void *arg)
+{
+	struct span line;
+	const char *nl;
+	size_t len;
+	int rc;
+
+	for (; n > 0; p += len + 1, n -= len + 1) {
+		nl = memchr(p, '\n', n);
+		len = nl != NULL ? (size_t)(nl - p) : n;
+		rc = 0;
+		if (nl == NULL)
+			return l->skipping ? 0 : hold(l, p, len);
+		if (l->skipping)
+			l->skipping = 0;
+		else if (l->len == 0) {
+			line.p = p;
+			line.n = len;
+			rc = each(line, arg);
+		} else {
+			rc = hold(l, p, len);
+			if (rc == 0 && !l->skipping)
+				rc = release(l, each, arg);
+			l->skipping = 0;
+		}
+		if (rc == -1)
+			return -1;
+	}
+	return 0;
+}
+
+int
+lines_end(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
+{
+	if (l->len == 0 || l->skipping)
+		return 0;
+	return release(l, each, arg);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a node does, from a line of `scontrol show node -d -o`; see read.h.
+ * cc-backend knows allocated, reserved, mixed, idle, down and unknown and
+ * ignores every other word, so that each of Slurm's is turned into one.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/parse/parse.h"
+
+/* Of all words of a node the first here decides. */
+enum effect {
+	EFFECT_ABSENT,		/* there is no such node yet */
+	EFFECT_DOWN,		/* whatever else it is */
+	EFFECT_ALLOCATED,
+	EFFECT_MIXED,
+	EFFECT_UNUSABLE,	/* no job runs and none will: down */
+	EFFECT_HELD,		/* no job runs, not everyone's may: reserved */
+	EFFECT_IDLE,
+	EFFECT_NONE,		/* says nothing of its use */
+	EFFECT__COUNT
+};
+
+static const char *const effect_words[EFFECT__COUNT] = {
+	[EFFECT_ABSENT] = "",
+	[EFFECT_DOWN] = "down",
+	[EFFECT_ALLOCATED] = "allocated",
+	[EFFECT_MIXED] = "mixed",
+	[EFFECT_UNUSABLE] = "down",
+	[EFFECT_HELD] = "reserved",
+	[EFFECT_IDLE] = "idle",
+	[EFFECT_NONE] = "unknown",
+};
+
+static const struct {
+	const char	*word;
+	enum effect	 effect;
+} words[] = {
+	{ "IDLE", EFFECT_IDLE },
+	{ "ALLOCATED", EFFECT_ALLOCATED },
+	{ "MIXED", EFFECT_MIXED },
+	{ "DOWN", EFFECT_DOWN },
+	{ "ERROR", EFFECT_DOWN },
+	{ "UNKNOWN", EFFECT_NONE },
+	{ "FUTURE", EFFECT_ABSENT },
+	/* Its jobs are as good as lost until it answers. */
+	{ "NOT_RESPONDING", EFFECT_DOWN },
+	/* Jobs on it go on to their end; without one it is out of service. */
+	{ "DRAIN", EFFECT_UNUSABLE },
+	{ "DRAINED", EFFECT_UNUSABLE },
+	{ "DRAINING", EFFECT_MIXED },
+	{ "FAIL", EFFECT_UNUSABLE },
+	{ "FAILING", EFFECT_MIXED },
+	{ "INVALID_REG", EFFECT_UNUSABLE },
+	{ "INVAL", EFFECT_UNUSABLE },
+	{ "REBOOT_ISSUED", EFFECT_UNUSABLE },
+	/* Switched off it measures nothing, though Slurm may wake it. */
+	{ "POWER", EFFECT_UNUSABLE },
+	{ "POWERED_DOWN", EFFECT_UNUSABLE },
+	{ "POWER_DOWN", EFFECT_UNUSABLE },
+	{ "POWERING_DOWN", EFFECT_UNUSABLE },
+	{ "POWER_UP", EFFECT_UNUSABLE },
+	{ "POWERING_UP", EFFECT_UNUSABLE },
+	/* Kept for somebody; a maintenance is a reservation too. */
+	{ "RESERVED", EFFECT_HELD },
+	{ "RESV", EFFECT_HELD },
+	{ "MAINT", EFFECT_HELD },
+	{ "MAINTENANCE", EFFECT_HELD },
+	{ "BLOCKED", EFFECT_HELD },
+	/* An epilog runs: the job has ended, the node is not free. */
+	{ "COMPLETING", EFFECT_MIXED },
+	/* Backfill changes its mind all the time, and short jobs may run. */
+	{ "PLANNED", EFFECT_IDLE },
+};
+
+/* A sign behind a word, as older versions and sinfo have it. */
+static const struct {
+	char		 sign;
+	enum effect	 effect;
+} signs[] = {
+	{ '*', EFFECT_DOWN },		/* not responding */
+	{ '~', EFFECT_UNUSABLE },	/* switched off */
+	{ '#', EFFECT_UNUSABLE },	/* waking up */
+	{ '!', EFFECT_UNUSABLE },	/* to be switched off */
+	{ '%', EFFECT_UNUSABLE },	/* going off */
+	{ '^', EFFECT_UNUSABLE },	/* rebooting */
+	{ '$', EFFECT_HELD },		/* maintenance */
+	{ '@', EFFECT_NONE },		/* reboot asked for */
+	{ '-', EFFECT_NONE },		/* planned */
+};
+
+static void
+effect_of_word(struct span word, enum effect *effect)
+{
+	size_t i;
+
+	for (; word.n > 0; word.n--) {
+		for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+			if (word.p[word.n - 1] == signs[i].sign)
+				break;
+		if (i == sizeof(signs) / sizeof(signs[0]))
+			break;
+		if (signs[i].effect < *effect)
+			*effect = signs[i].effect;
+	}
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (span_is(word, words[i].word) && words[i].effect < *effect)
+			*effect = words[i].effect;
+}
+
+const char *
+node_word(struct span state)
+{
+	enum effect effect = EFFECT_NONE;
+	struct span word;
+	const char *plus;
+
+	while (state.n > 0) {
+		word = state;
+		plus = memchr(state.p, '+', state.n);
+		if (plus != NULL)
+			word.n = (size_t)(plus - state.p);
+		effect_of_word(word, &effect);
+		if (plus == NULL)
+			break;
+		state = span_from(state, plus + 1);
+	}
+	return effect_words[effect];
+}
+
+static int
+on_device(uint32_t index, void *arg)
+{
+	(void)index;
+	(void)arg;
+	return 0;
+}
+
+/* GresUsed= is there from 19.05 on; what cannot be read of it, AllocTRES= may tell. */
+static uint32_t
+gpus_used(struct span line, const struct gres_names *names)
+{
+	struct span s = line, used = token_value(&s, " GresUsed=");
+	struct tres tres = { 0 };
+	uint32_t n;
+
+	if (used.p != NULL && gres_each(used, names, on_device, NULL, &n) == 0)
+		return n;
+	s = line;
+	tres_parse(token_value(&s, " AllocTRES="), names, &tres);
+	return tres.gpus;
+}
+
+int
+node_use(struct span line, const struct gres_names *names,
+    struct node_state *node)
+{
+	static const char *const texts[] = { " Reason=", " Comment=",
+		" Extra=" };
+	struct span s, state;
+	const char *p;
+	size_t i;
+
+	memset(node, 0, sizeof(*node));
+	if (node_name(line, node->host) == -1)
+		return -1;
+	/* An admin's words come last. */
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if ((p = token_find(line, texts[i])) != NULL)
+			line.n = (size_t)(p - line.p);
+	s = line;
+	state = token_value(&s, " State=");
+	if (state.p == NULL)
+		return -1;
+	snprintf(node->states, sizeof(node->states), "%s", node_word(state));
+	s = line;
+	if (number_u32(token_value(&s, " CPUAlloc="), &node->cpus) == -1)
+		node->cpus = 0;
+	s = line;
+	if (number_memory(token_value(&s, " AllocMem="), &node->memory,
+	    NULL) == -1)
+		node->memory = 0;
+	node->gpus = gpus_used(line, names);
+	return 0;
+}

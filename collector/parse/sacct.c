@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of accounting; see read.h.  The table that reads the columns also
+ * makes the question's field list (checked by a test), so the two cannot
+ * drift apart.  Rows are found by counting delimiters: a name may hold a
+ * newline, the last column cannot.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collector/parse/parse.h"
+
+#define ROW_MAX		(1024u * 1024)	/* node list, comment and name of one job */
+#define BAD_ROWS_MAX	100		/* then it is no answer to this question */
+
+/* What a row needs beside the sighting that it fills. */
+struct row {
+	struct sighting	*s;
+	const struct reading *how;
+	struct span	 memory;
+	uint32_t	 cpus_asked;
+	struct span	 uid;
+};
+
+static int
+get_id(struct span v, struct row *row)
+{
+	uint64_t id;
+
+	if (number_u64(v, &id) == -1 || id == 0)
+		return -1;
+	row->s->job.key.job = id;
+	return 0;
+}
+
+/* "17", "17_3", "18+1", "17_[4-9]". */
+static int
+get_display_id(struct span v, struct row *row)
+{
+	struct job *job = &row->s->job;
+	const char *p;
+	uint64_t base;
+	size_t i;
+
+	for (i = 0; i < v.n && v.p[i] >= '0' && v.p[i] <= '9'; i++)
+		continue;
+	if (i == 0 || number_u64((struct span){ v.p, i }, &base) == -1)
+		return -1;
+	if (i == v.n)
+		return 0;
+	p = v.p + i + 1;
+	v = span_from(v, p);
+	if (p[-1] == '_' && number_u32(v, &job->array_task) == 0)
+		job->array_job = base;
+	else if (p[-1] == '+' && number_u32(v, &job->het_offset) == 0)
+		job->het_job = base;
+	return 0;
+}
+
+#define TEXT_GETTER(member)						\
+static int								\
+get_##member(struct span v, struct row *row)				\
+{									\
+	row->s->job.member = span_text(v, TEXT_MAX);			\
+	return 0;							\
+}
+
+TEXT_GETTER(user)
+TEXT_GETTER(account)
+TEXT_GETTER(partition)
+TEXT_GETTER(qos)
+TEXT_GETTER(reservation)
+TEXT_GETTER(admin_comment)
+TEXT_GETTER(name)
+
+static int
+get_uid(struct span v, struct row *row)
+{
+	row->uid = v;
+	return 0;
+}
+
+static int
+get_state(struct span v, struct row *row)
+{
+	row->s->state = state_word(v);
+	row->s->job.state = row->s->state->end;
+	/* "CANCELLED by 1001": who it was is told nowhere else. */
+	if (row->s->job.state == END_CANCELLED && memchr(v.p, ' ', v.n) != NULL)
+		row->s->job.reason = span_text(v, TEXT_MAX);
+	return row->s->state->phase == PHASE_UNKNOWN ? -1 : 0;
+}
+
+static int
+get_exit(struct span v, struct row *row)
+{
+	row->s->job.exit_code = exit_status(v);
+	return 0;
+}
+
+static int
+get_submit(struct span v, struct row *row)
+{
+	return time_point(v, &row->s->job.submit);
+}
+
+static int
+get_start(struct span v, struct row *row)
+{
+	return time_point(v, &row->s->job.key.start);
+}
+
+static int
+get_end(struct span v, struct row *row)
+{
+	return time_point(v, &row->s->job.end);
+}
+
+static int
+get_limit(struct span v, struct row *row)
+{
+	if (time_limit_minutes(v, &row->s->job.walltime) == -1)
+		return -1;
+	if (row->s->job.walltime < 0)
+		row->s->job.walltime = 0;
+	return 0;
+}
+
+static int
+get_tres(struct span v, struct row *row)
+{
+	struct job *job = &row->s->job;
+	struct tres tres;
+
+	tres_parse(v, row->how->gpus, &tres);
+	job->nodes = tres.nodes;
+	job->cpus = tres.cpus;
+	job->accels = tres.gpus;
+	job->memory = tres.memory;
+	return 0;
+}
+
+static int
+get_memory(struct span v, struct row *row)
+{
+	row->memory = v;
+	return 0;
+}
+
+static int
+get_cpus_asked(struct span v, struct row *row)
+{
+	return number_u32(v, &row->cpus_asked);
+}
+
+static int
+on_name(const char *name, void *arg)
+{
+	return job_add_host(arg, name) != NULL ? 0 : -1;
+}
+
+static int
+get_nodes(struct span v, struct row *row)
+{
+	if (v.n == 0 || span_is(v, "None assigned"))
+		return 0;
+	return hostlist_each(v, on_name, &row->s->job) == -1 ? -1 : 0;
+}
+
+/* In the order of SACCT_FIELDS. */
+static const struct field {
+	const char	*name;
+	int		(*get)(struct span v, struct row *row);
+	int		needed;		/* there is no record without it */
+} fields[] = {
+	{ "JobIDRaw", get_id, 1 },
+	{ "JobID", get_display_id, 0 },
+	{ "User", get_user, 0 },
+	{ "UID", get_uid, 0 },
+	{ "Account", get_account, 0 },
+	{ "Partition", get_partition, 0 },
+	{ "QOS", get_qos, 0 },
+	{ "Reservation", get_reservation, 0 },
+	{ "State", get_state, 1 },
+	{ "ExitCode", get_exit, 0 },
+	{ "Submit", get_submit, 1 },
+	{ "Start", get_start, 1 },
+	{ "End", get_end, 1 },
+	{ "TimelimitRaw", get_limit, 0 },
+	{ "AllocTRES", get_tres, 0 },
+	{ "ReqMem", get_memory, 0 },
+	{ "ReqCPUS", get_cpus_asked, 0 },
+	{ "AdminComment", get_admin_comment, 0 },
+	{ "JobName", get_name, 0 },
+	{ "NodeList", get_nodes, 1 },
+};
+
+#define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+int
+sacct_field(unsigned i, const char **name)
+{
+	if (i >= N_FIELDS)
+		return 0;
+	*name = fields[i].name;
+	return 1;
+}
+
+void
+sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
+{
+	size_t i, len = 0;
+
+	for (i = 0; i < N_FIELDS; i++)
+		len += (size_t)snprintf(columns + len, SACCT_COLUMNS_MAX - len,
+		    "%s%s", i > 0 ? "," : "", fields[lacking & 1u << i ? 0 :
+		    i].name);
+}
+
+void
+sacct_begin(struct sacct_reader *r, uint32_t lacking,
+    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX])
+{
+	memset(r, 0, sizeof(*r));
+	delimiter_new(r->delimiter);
+	r->lacking = lacking;
+	sacct_columns(lacking, columns);
+	snprintf(delimiter, SACCT_DELIMITER_MAX, "--delimiter=%s",
+	    r->delimiter);
+}
+
+/* sacct: error: Invalid field requested: "QOS" */
+const char *
+sacct_lacks(const char *err, uint32_t *lacking)
+{
+	static const char words[] = "Invalid field requested: \"";
+	const char *p = strstr(err, words);
+	size_t i, n;
+
+	if (p == NULL)
+		return NULL;
+	p += sizeof(words) - 1;
+	n = strcspn(p, "\"\n");
+	for (i = 0; i < N_FIELDS; i++) {
+		if (strlen(fields[i].name) != n || fields[i].needed ||
+		    strncasecmp(fields[i].name, p, n) != 0 ||
+		    (*lacking & 1u << i))
+			continue;
+		*lacking |= 1u << i;
+		return fields[i].name;
+	}
+	return NULL;
+}
+
+/* Asked for in all: up to 20.11 it is said per node (n) or per CPU (c). */
+static void
+row_memory(struct row *row)
+{
+	struct job *job = &row->s->job;
+	uint64_t mb, n = 1;
+	char per;
+
+	if (number_memory(row->memory, &mb, &per) == -1 || mb == 0)
+		return;
+	if (per == 'n')
+		n = job->nodes;
+	else if (per == 'c')
+		n = row->cpus_asked;
+	if (n != 0 && mb < UINT64_MAX / n)
+		job->memory = mb * n;
+}
+
+static void
+row_finish(struct row *row)
+{
+	struct sighting *s = row->s;
+
+	row_memory(row);
+	if (s->job.user == NULL)
+		s->job.user = span_text(row->uid, TEXT_MAX);
+	if (s->job.nodes == 0)
+		s->job.nodes = s->job.n_hosts;
+	s->never = s->state->phase == PHASE_ENDED &&
+	    (s->job.n_hosts == 0 || s->job.key.start == 0);
+	if (s->state->phase != PHASE_ENDED)
+		s->job.exit_code = -1;
+	else
+		s->job.exit_code = sighting_exit(s, s->job.exit_code);
+	s->job.flags |= JOB_HAS_START;
+	if (row->how->opt_out_word != NULL && s->job.admin_comment != NULL &&
+	    strstr(s->job.admin_comment, row->how->opt_out_word) != NULL)
+		s->job.flags |= JOB_OPTED_OUT;
+}
+
+/* One row without its newline.  -1: it cannot be read. */
+static int
+row_parse(struct span text, const struct sacct_reader *r, struct sighting *s)
+{
+	struct span values[N_FIELDS];
+	struct row row = { .s = s, .how = r->how };
+	size_t i;
+
+	if (delimiter_split(text, r->delimiter, values, N_FIELDS) != N_FIELDS)
+		return -1;
+	for (i = 0; i < N_FIELDS; i++)
+		if (!(r->lacking & 1u << i) &&
+		    fields[i].get(values[i], &row) == -1)
+			return -1;
+	row_finish(&row);
+	return 0;
+}
+
+static int
+row_take(struct sacct_reader *r, struct span text)
+{
+	struct sighting s;
+	int rc = 0;
+
+	r->rows++;
+	sighting_init(&s);
+	if (row_parse(text, r, &s) == -1) {
+		if (++r->bad > BAD_ROWS_MAX)
+			rc = -1;
+	} else
+		rc = r->each(&s, r->arg);
+	sighting_clear(&s);
+	return rc;
+}
+
+/*
+ * The length of the first row in text, its newline included: the first
+ * newline behind the last delimiter that a row has.  0: it is not all there.
+ */
+static size_t
+row_length(struct span text, const char *delimiter)
+{
+	const char *at, *nl;
+	struct span s = text;
+	size_t i;
+
+	for (i = 1; i < N_FIELDS; i++) {
+		at = s.n > 0 ? memmem(s.p, s.n, delimiter, DELIMITER_LEN) :
+		    NULL;
+		if (at == NULL)
+			return 0;
+		s = span_from(s, at + DELIMITER_LEN);
+	}
+	nl = s.n > 0 ? memchr(s.p, '\n', s.n) : NULL;
+	return nl != NULL ? (size_t)(nl - text.p) + 1 : 0;
+}
+
+/* Takes every whole row; returns the bytes used, or -1. */
+static ssize_t
+rows_take(struct sacct_reader *r, const char *p, size_t n)
+{
+	struct span text = { p, n };
+	size_t len;
+
+	while ((len = row_length(text, r->delimiter)) != 0) {
+		if (row_take(r, (struct span){ text.p, len - 1 }) == -1)
+			return -1;
+		text = span_from(text, text.p + len);
+	}
+	return (ssize_t)(n - text.n);
+}
+
+static int
+keep(struct sacct_reader *r, const char *p, size_t n)
+{
+	size_t cap = r->cap != 0 ? r->cap : 4096;
+	char *buf;
+
+	if (n == 0)
+		return 0;
+	if (r->len + n > ROW_MAX + 64 * 1024)
+		return -1;
+	while (cap < r->len + n)
+		cap *= 2;
+	if (cap != r->cap) {
+		buf = realloc(r->buf, cap);
+		if (buf == NULL)
+			return -1;
+		r->buf = buf;
+		r->cap = cap;
+	}
+	memmove(r->buf + r->len, p, n);
+	r->len += n;
+	return 0;
+}
+
+int
+sacct_feed(struct sacct_reader *r, const char *p, size_t n)
+{
+	ssize_t used;
+
+	/* Most reads begin within a row: that one is put together first. */
+	if (r->len > 0) {
+		if (keep(r, p, n) == -1)
+			return -1;
+		used = rows_take(r, r->buf, r->len);
+		if (used == -1)
+			return -1;
+		r->len -= (size_t)used;
+		memmove(r->buf, r->buf + used, r->len);
+		return r->len > ROW_MAX ? -1 : 0;
+	}
+	used = rows_take(r, p, n);
+	if (used == -1)
+		return -1;
+	return keep(r, p + used, n - (size_t)used);
+}
+
+int
+sacct_end(struct sacct_reader *r)
+{
+	return r->len == 0 ? 0 : -1;
+}
+
+void
+sacct_clear(struct sacct_reader *r)
+{
+	free(r->buf);
+	r->buf = NULL;
+	r->len = r->cap = 0;
+}

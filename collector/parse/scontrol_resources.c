@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a job has, as scontrol's record tells: nodes, threads, devices,
+ * memory, and whether it shares them; see read.h and scontrol.c.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "collector/parse/parse.h"
+
+struct group {
+	const struct reading *how;
+	struct job	*job;
+	struct job_host	*host;
+	struct span	 cpus;
+	struct span	 gres;
+	uint32_t	 devices;	/* of all hosts so far */
+	int		 unread;	/* a GRES that cannot be read */
+};
+
+static int
+on_cpus(uint32_t first, uint32_t last, void *arg)
+{
+	struct group *g = arg;
+
+	return job_host_add_cpus(g->host, first, last);
+}
+
+static int
+has_accel(const struct job_host *host, const char *address)
+{
+	uint32_t i;
+
+	for (i = 0; i < host->n_accels; i++)
+		if (strcmp(host->accels[i], address) == 0)
+			return 1;
+	return 0;
+}
+
+/* Two shares of one device are one device. */
+static int
+on_device(uint32_t index, void *arg)
+{
+	struct group *g = arg;
+	char address[ACCEL_MAX];
+
+	if (g->how->device == NULL || g->how->device(g->host->name, index,
+	    address, g->how->arg) == -1 || has_accel(g->host, address))
+		return 0;
+	return job_host_add_accel(g->host, address);
+}
+
+static int
+on_host(const char *name, void *arg)
+{
+	struct group *g = arg;
+	uint32_t devices;
+
+	g->host = job_add_host(g->job, name);
+	if (g->host == NULL || ranges_each(g->cpus, on_cpus, g) == -1)
+		return -1;
+	if (gres_each(g->gres, g->how->gpus, on_device, g, &devices) == -1)
+		g->unread = 1;
+	g->devices += devices;
+	return 0;
+}
+
+/* Every "Nodes=L CPU_IDs=R Mem=M GRES=G" of the piece. */
+static int
+groups_parse(struct span s, struct group *g, uint32_t *groups)
+{
+	struct span nodes;
+
+	*groups = 0;
+	while ((nodes = token_value(&s, " Nodes=")).p != NULL) {
+		g->cpus = token_value(&s, " CPU_IDs=");
+		token_value(&s, " Mem=");
+		if (token_find(s, " GRES_IDX=") == s.p)
+			g->gres = token_value(&s, " GRES_IDX=");
+		else if (token_find(s, " GRES=") == s.p)
+			g->gres = token_value(&s, " GRES=");
+		else
+			g->gres.n = 0;
+		if (g->cpus.n == 0 || hostlist_each(nodes, on_host, g) < 1)
+			return -1;
+		(*groups)++;
+	}
+	return 0;
+}
+
+/* Each word of OverSubscribe= and, from 25.11 on, Exclusive= beside it. */
+static const struct sharing {
+	const char	*exclusive;	/* NULL = Slurm has no such token */
+	const char	*oversubscribe;	/* NULL = any */
+	enum job_shared	 shared;
+	int		 whole_is_none;
+} sharings[] = {
+	{ NULL, "NO", SHARED_NONE, 0 },
+	{ NULL, "USER", SHARED_SINGLE_USER, 0 },
+	{ NULL, "MCS", SHARED_MULTI_USER, 0 },
+	{ NULL, "YES", SHARED_MULTI_USER, 0 },
+	{ NULL, "FORCE", SHARED_MULTI_USER, 0 },
+	{ NULL, "OK", SHARED_MULTI_USER, 1 },
+	{ "NODE", NULL, SHARED_NONE, 0 },
+	{ "USER", NULL, SHARED_SINGLE_USER, 0 },
+	{ "MCS", NULL, SHARED_MULTI_USER, 0 },
+	{ "TOPO", NULL, SHARED_NONE, 0 },
+	{ "NO", "YES", SHARED_MULTI_USER, 0 },
+	{ "NO", "FORCE", SHARED_MULTI_USER, 0 },
+	{ "NO", "NO", SHARED_MULTI_USER, 1 },
+};
+
+static void
+sharing_parse(struct span *s, struct sighting *out)
+{
+	struct span over = token_value(s, " OverSubscribe=");
+	struct span excl = { NULL, 0 };
+	const char *colon = over.n > 0 ? memchr(over.p, ':', over.n) : NULL;
+	const struct sharing *row;
+	size_t i;
+
+	if (colon != NULL)
+		over.n = (size_t)(colon - over.p);
+	if (token_find(*s, " Exclusive=") == s->p)
+		excl = token_value(s, " Exclusive=");
+	for (i = 0; i < sizeof(sharings) / sizeof(sharings[0]); i++) {
+		row = &sharings[i];
+		if ((row->exclusive == NULL) != (excl.p == NULL))
+			continue;
+		if ((row->exclusive == NULL || span_is(excl, row->exclusive)) &&
+		    (row->oversubscribe == NULL ||
+		    span_is(over, row->oversubscribe))) {
+			out->job.shared = row->shared;
+			out->whole_is_none = row->whole_is_none;
+			return;
+		}
+	}
+}
+
+/* What was asked for in all: --mem counts per node, --mem-per-cpu per CPU. */
+static void
+memory_parse(struct span s, uint64_t tasks, uint64_t per_task,
+    struct job *job)
+{
+	struct span v = token_value(&s, " MinMemoryCPU=");
+	uint64_t mb, n = tasks * per_task;
+
+	if (v.p != NULL) {
+		if (n < job->nodes)
+			n = job->nodes;
+	} else {
+		v = token_value(&s, " MinMemoryNode=");
+		n = job->nodes;
+	}
+	if (v.p != NULL && number_memory(v, &mb, NULL) == 0 && mb != 0 &&
+	    n != 0 && mb < UINT64_MAX / n)
+		job->memory = mb * n;
+}
+
+static void
+tres_take(struct span *s, const struct reading *how, struct job *job)
+{
+	struct span v;
+	struct tres tres;
+
+	v = token_value(s, " AllocTRES=");
+	if (v.p == NULL)
+		v = token_value(s, " TRES=");
+	tres_parse(v, how->gpus, &tres);
+	job->accels = tres.gpus;
+	job->memory = tres.memory;
+	if (tres.cpus != 0)
+		job->cpus = tres.cpus;
+}
+
+enum record_verdict
+scontrol_resources(struct span s, const struct reading *how, struct sighting *out)
+{
+	struct group g = { .how = how, .job = &out->job };
+	struct job *job = &out->job;
+	struct span nodes, groups;
+	uint64_t tasks = 1, per_task = 1;
+	const char *end;
+
+	nodes = token_value(&s, " NodeList=");
+	out->no_nodes = nodes.n == 0 || span_is(nodes, "(null)");
+	number_u32(token_value(&s, " NumNodes="), &job->nodes);
+	number_u32(token_value(&s, " NumCPUs="), &job->cpus);
+	number_u64(token_value(&s, " NumTasks="), &tasks);
+	number_u64(token_value(&s, " CPUs/Task="), &per_task);
+	if (tasks > UINT32_MAX || per_task > UINT32_MAX)
+		tasks = per_task = 1;
+	tres_take(&s, how, job);
+	token_value(&s, " CoreSpec=");
+	end = token_find(s, " MinCPUsNode=");
+	groups = s;
+	if (end != NULL) {
+		groups.n = (size_t)(end - s.p);
+		s = span_from(s, end);
+	}
+	if (groups_parse(groups, &g, &out->groups) == -1)
+		return RECORD_BAD;
+	memory_parse(s, tasks, per_task, job);
+	token_value(&s, " DelayBoot=");
+	job->reservation = span_text(token_value(&s, " Reservation="), TEXT_MAX);
+	sharing_parse(&s, out);
+	if (out->groups != 0) {
+		job->flags |= JOB_HAS_THREADS;
+		job->nodes = job->n_hosts;
+	} else if (!out->no_nodes) {
+		g.cpus.n = g.gres.n = 0;
+		if (hostlist_each(nodes, on_host, &g) == -1)
+			return RECORD_BAD;
+	}
+	/* Indices are there only while it runs. */
+	if (!g.unread && out->groups != 0 &&
+	    (phase_has_devices(out->state->phase) || job->accels == 0) &&
+	    (g.devices > 0 || job->accels == 0)) {
+		job->flags |= JOB_HAS_ACCELS;
+		job->accels = g.devices;
+	}
+	return RECORD_GOOD;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of the frequent question, in which no byte is a user's; see read.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "collector/parse/parse.h"
+
+/* The next word; empty at the end. */
+static struct span
+word(struct span *line)
+{
+	struct span w = { line->p, 0 };
+	const char *space;
+
+	space = line->n > 0 ? memchr(line->p, ' ', line->n) : NULL;
+	w.n = space != NULL ? (size_t)(space - line->p) : line->n;
+	line->p += w.n + (space != NULL);
+	line->n -= w.n + (space != NULL);
+	return w;
+}
+
+int
+squeue_row(struct span line, struct listed *row)
+{
+	struct span state, start;
+
+	if (number_u64(word(&line), &row->job) == -1 || row->job == 0)
+		return -1;
+	state = word(&line);
+	row->state = state_with_reason(state_compact(state), word(&line));
+	/* A reason shorter than its two letters is filled up. */
+	while (line.n > 0 && *line.p == ' ')
+		line = span_from(line, line.p + 1);
+	start = word(&line);
+	if (state.n == 0 || start.n == 0 ||
+	    time_point(start, &row->start) == -1 || line.n != 0)
+		return -1;
+	return 0;
+}

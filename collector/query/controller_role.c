@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which of Slurm's controllers works, and is it the one beside us?  Asked of
+ * `scontrol ping` at each poll where activeOnly is set.  The first controller
+ * that is up works; a backup's suite also waits until squeue was answered
+ * after that, for then a controller has really taken over.
+ */
+#include "config.h"
+
+#include <sys/utsname.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+
+struct active {
+	struct site	*site;
+	struct command	*cmd;
+	struct lines	 lines;
+	int64_t		 next;		/* monotonic ms */
+	struct controllers seen;	/* in the answer that is being read */
+	/* of the last whole one */
+	int		 known;
+	int		 is_active;
+	unsigned	 rank;
+	int64_t		 first_since;	/* monotonic ms: ours is the first that is up; 0 */
+	char		 text[128];
+	struct log_limit said;
+};
+
+static int
+on_line(struct span line, void *arg)
+{
+	struct active *a = arg;
+	struct utsname me;
+
+	if (uname(&me) == -1)
+		me.nodename[0] = '\0';
+	controllers_line(&a->seen, me.nodename, line);
+	return 0;
+}
+
+static int
+on_output(const char *p, size_t n, void *arg)
+{
+	struct active *a = arg;
+
+	return lines_feed(&a->lines, p, n, on_line, a);
+}
+
+static void
+say(struct active *a)
+{
+	struct channel *c = a->site->w->peers[ROLE_SUBMITTER];
+	struct writer w;
+
+	if (c == NULL || !a->known)
+		return;
+	wr_init(&w, 2);
+	wr_u8(&w, (uint8_t)a->is_active);
+	wr_u8(&w, (uint8_t)a->rank);
+	channel_send(c, MSG_ACTIVE, 0, &w, -1);
+	wr_clear(&w);
+}
+
+/* What the controllers said, of which at least one was named. */
+static void
+judge(struct active *a)
+{
+	const struct health *ctld = &a->site->clusters[0]->ctld;
+	const struct controllers *seen = &a->seen;
+	int first = seen->ours != -1 && seen->first_up == seen->ours;
+	int now = first;
+	unsigned held;
+
+	if (seen->ours == -1 && log_allowed(&a->said, &held))
+		log_errorx("activeOnly: this host is none of Slurm's "
+		    "controllers, so nothing is sent from here");
+	if (!first)
+		a->first_since = 0;
+	else if (a->first_since == 0)
+		a->first_since = now_ms();
+	if (now && seen->ours > 0 && !(a->known && a->is_active))
+		now = !ctld->away && ctld->answered_ms >= a->first_since;
+	snprintf(a->text, sizeof(a->text), "%s of %u controllers beside us, "
+	    "%s", seen->ours == -1 ? "none" : seen->ours == 0 ?
+	    "the first" : "a backup", seen->n, now ? "it works" : "another one works");
+	if (!a->known || now != a->is_active) {
+		a->known = 1;
+		a->is_active = now;
+		a->rank = seen->ours > 0 ? (unsigned)seen->ours : 0;
+		say(a);
+	}
+}
+
+static void
+on_end(const struct command_end *end, void *arg)
+{
+	struct active *a = arg;
+
+	/* Where one is down, some versions end with status 1. */
+	(void)end;
+	a->cmd = NULL;
+	lines_end(&a->lines, on_line, a);
+	/* None is up, or we cannot ask: it stays as it was. */
+	if (a->seen.n > 0 && a->seen.first_up != -1)
+		judge(a);
+	lines_clear(&a->lines);
+}
+
+void
+active_kick(struct active *a)
+{
+	struct ask ask = { .cmd = CMD_SCONTROL, .args = { "ping", NULL },
+	    .on_output = on_output, .on_end = on_end, .arg = a };
+	struct collector *c = a->site->clusters[0];
+
+	if (!conf_bool(&a->site->w->conf, CONF_ACTIVE_ONLY)) {
+		a->known = 0;
+		return;
+	}
+	if (a->cmd != NULL || now_ms() < a->next || c->set == NULL)
+		return;
+	a->next = now_ms() + c->set->poll * 1000;
+	a->seen = (struct controllers){ .first_up = -1, .ours = -1 };
+	lines_clear(&a->lines);
+	a->cmd = ask_start(c, &ask);
+}
+
+void
+active_peer(struct active *a)
+{
+	say(a);
+}
+
+void
+active_status(struct active *a, uint64_t request)
+{
+	if (conf_bool(&a->site->w->conf, CONF_ACTIVE_ONLY))
+		worker_status(a->site->w, request, "controllers", "%s",
+		    a->known ? a->text : "not known yet");
+}
+
+struct active *
+active_new(struct site *site)
+{
+	struct active *a = calloc(1, sizeof(*a));
+
+	if (a != NULL)
+		a->site = site;
+	return a;
+}

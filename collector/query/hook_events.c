@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What hooks said: of which job something happened, no more is believed.
+ * slurmctld is asked at once, many jobs in one question; accounting later,
+ * when slurmctld says that a run has ended.  An event is taken when all that
+ * came of it is in the spool, or when nothing comes and the poll will see to it.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+#include "common/crash_point.h"
+#include "common/log.h"
+
+#define EVENTS_MAX	65536	/* the listener keeps no more either */
+#define SINGLY_MIN	3	/* so many are always asked for singly */
+#define SINGLY_COST	340	/* jobs in one answer that cost what a command costs */
+#define SINGLY_MAX	30	/* one after the other: no answer is to wait for more */
+#define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
+#define ALL_GAP_FROM	1000	/* jobs */
+#define WAIT_MAX_S	30
+#define UNKNOWN_TRIES	2	/* for a job that nobody knows */
+
+enum event_state {
+	EVENT_NEW,		/* slurmctld is to be asked */
+	EVENT_ASKED,		/* it is being asked */
+	EVENT_WAITS,		/* accounting is to be asked when due */
+	EVENT_ACCOUNTING,	/* it is being asked */
+	EVENT_SENT		/* its records are on their way to the spool */
+};
+
+struct event_note {
+	struct event_note *next;
+	uint64_t	 id;		/* 0 = its listener is gone */
+	uint64_t	 job;
+	uint64_t	 order;		/* durable when all up to here is */
+	int64_t		 due;		/* monotonic ms */
+	enum event_state state;
+	unsigned	 tries;
+	int		 unknown;	/* slurmctld does not know the job */
+};
+
+struct events {
+	struct collector *c;
+	struct event_note *first;
+	struct event_note **tail;
+	unsigned	 n;
+	struct details	*details;
+	int64_t		 all_at;	/* monotonic s */
+	struct log_limit full;
+};
+
+static void on_details(struct details *d, int ok, void *arg);
+
+struct events *
+events_new(struct collector *c)
+{
+	struct events *e = calloc(1, sizeof(*e));
+
+	if (e == NULL)
+		fatal("no memory");
+	e->c = c;
+	e->tail = &e->first;
+	e->details = details_new(c, on_details, e);
+	return e;
+}
+
+unsigned
+events_waiting(const struct events *e)
+{
+	return e->n;
+}
+
+static void
+say_taken(struct events *e, uint64_t id)
+{
+	struct channel *listener = e->c->w->peers[ROLE_LISTENER];
+	struct writer w;
+
+	if (listener == NULL || id == 0)
+		return;
+	wr_init(&w, sizeof(id));
+	wr_u64(&w, id);
+	CRASH_POINT("collector.taken");
+	channel_send(listener, MSG_TAKEN, 0, &w, -1);
+	wr_clear(&w);
+}
+
+void
+events_stored(struct events *e)
+{
+	uint64_t durable = out_durable(e->c->out);
+	struct event_note **p = &e->first, *note;
+
+	while ((note = *p) != NULL) {
+		if (note->state != EVENT_SENT || note->order > durable) {
+			p = &note->next;
+			continue;
+		}
+		say_taken(e, note->id);
+		*p = note->next;
+		free(note);
+		e->n--;
+	}
+	e->tail = p;
+}
+
+void
+events_forget(struct events *e)
+{
+	struct event_note *note;
+
+	for (note = e->first; note != NULL; note = note->next)
+		note->id = 0;
+}
+
+void
+events_note(struct events *e, uint64_t event, uint64_t job)
+{
+	struct event_note *note;
+	unsigned held;
+
+	if (job == 0 || job > UINT32_MAX) {
+		say_taken(e, event);
+		return;
+	}
+	note = e->n < EVENTS_MAX ? calloc(1, sizeof(*note)) : NULL;
+	if (note == NULL) {
+		if (log_allowed(&e->full, &held))
+			log_warnx("more than %d hook messages are waiting: "
+			    "%u are left to the poll", EVENTS_MAX, held + 1);
+		say_taken(e, event);
+		return;
+	}
+	note->id = event;
+	note->job = job;
+	*e->tail = note;
+	e->tail = &note->next;
+	e->n++;
+	events_kick(e);
+}
+
+static void
+note_sent(struct events *e, struct event_note *note, uint64_t order)
+{
+	note->state = EVENT_SENT;
+	note->order = order;
+}
+
+/* First as configured, then at growing intervals. */
+static void
+note_wait(struct events *e, struct event_note *note)
+{
+	int64_t wait = e->c->set->query_delay;
+	unsigned i;
+
+	if (note->tries > 0 && wait < 1)
+		wait = 1;
+	for (i = 1; i < note->tries && wait < WAIT_MAX_S; i++)
+		wait *= 2;
+	if (wait > WAIT_MAX_S && wait > e->c->set->query_delay)
+		wait = WAIT_MAX_S;
+	note->state = EVENT_WAITS;
+	note->due = now_ms() + wait * 1000;
+}
+
+static void
+note_answered(struct events *e, struct event_note *note)
+{
+	struct details *d = e->details;
+	enum phase phase;
+
+	switch (details_verdict(d, note->job)) {
+	case DETAIL_GOOD:
+		phase = details_phase(d, note->job);
+		if (phase == PHASE_CONFIGURING || phase == PHASE_RUNNING ||
+		    phase == PHASE_ENDED) {
+			if (phase != PHASE_ENDED)
+				held_want(e->c->held, note->job);
+			note_sent(e, note, details_order(d, note->job));
+			return;
+		}
+		break;
+	case DETAIL_AMBIGUOUS:
+		(void)idmap_put(&e->c->doubtful, note->job, NULL);
+		break;
+	case DETAIL_UNKNOWN:
+		note->unknown = 1;
+		break;
+	default:
+		note->state = EVENT_NEW;
+		return;
+	}
+	note_wait(e, note);
+}
+
+static void
+on_details(struct details *d, int ok, void *arg)
+{
+	struct events *e = arg;
+	struct event_note *note;
+
+	for (note = e->first; note != NULL; note = note->next) {
+		if (note->state != EVENT_ASKED)
+			continue;
+		if (ok)
+			note_answered(e, note);
+		else
+			note->state = EVENT_NEW;
+	}
+	details_forget(d);
+	events_stored(e);
+}
+
+/*
+ * As many jobs as are cheaper asked for singly than all jobs at once: a
+ * command costs as much as 340 jobs in an answer.
+ */
+static size_t
+singly(const struct events *e)
+{
+	size_t n = cycle_jobs(e->c->cycle) / SINGLY_COST;
+
+	/* Where requests are counted, all jobs cost less than one does. */
+	if (limit_on(e->c))
+		return 1;
+	if (n < SINGLY_MIN)
+		n = SINGLY_MIN;
+	return n < SINGLY_MAX ? n : SINGLY_MAX;
+}
+
+static void
+ask_slurmctld(struct events *e)
+{
+	struct event_note *note;
+	struct idmap jobs = { 0 };
+	size_t most = singly(e), n = 0;
+	int all, big = cycle_jobs(e->c->cycle) >= ALL_GAP_FROM;
+
+	for (note = e->first; note != NULL; note = note->next)
+		if (note->state == EVENT_NEW)
+			(void)idmap_put(&jobs, note->job, NULL);
+	n = jobs.n;
+	idmap_clear(&jobs);
+	if (n == 0)
+		return;
+	all = n > most && (!big || e->all_at == 0 ||
+	    now_s() - e->all_at >= ALL_GAP_S);
+	details_forget(e->details);
+	for (note = e->first; note != NULL; note = note->next) {
+		if (note->state != EVENT_NEW)
+			continue;
+		if (!all && details_wanted(e->details) >= most)
+			break;
+		if (details_want(e->details, note->job) == -1)
+			break;
+		note->state = EVENT_ASKED;
+	}
+	if (all)
+		e->all_at = now_s();
+	details_start(e->details, all);
+}
+
+void
+events_kick(struct events *e)
+{
+	struct collector *c = e->c;
+	struct event_note *note;
+	int64_t now = now_ms();
+	int asked = 0;
+
+	if (!c->ready || !c->synced)
+		return;
+	if (!details_busy(e->details) && health_wait(&c->ctld) == 0)
+		ask_slurmctld(e);
+	for (note = e->first; note != NULL; note = note->next) {
+		if (note->state != EVENT_WAITS || note->due > now)
+			continue;
+		note->state = EVENT_ACCOUNTING;
+		ledger_want(c->ledger, note->job);
+		asked = 1;
+	}
+	if (asked)
+		ledger_kick(c->ledger);
+}
+
+void
+events_resume(struct events *e)
+{
+	details_resume(e->details);
+}
+
+void
+events_accounted(struct events *e, uint64_t job, int ended, int known)
+{
+	struct event_note *note;
+	size_t at = 0;
+	int over;
+
+	/* An end counts when no run of the job is left without one. */
+	over = ended && open_of_job(&e->c->open, job, &at) == NULL;
+	for (note = e->first; note != NULL; note = note->next) {
+		if (note->state != EVENT_ACCOUNTING || note->job != job)
+			continue;
+		note->tries++;
+		if (over || note->tries > e->c->set->retries ||
+		    (note->unknown && !known && note->tries >= UNKNOWN_TRIES))
+			note_sent(e, note, out_order(e->c->out));
+		else if (!e->c->slurm.accounting)
+			note->state = EVENT_NEW;	/* slurmctld may know by now */
+		else
+			note_wait(e, note);
+	}
+	events_stored(e);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Job scripts, a few at a time and one an array.  A run's start waits for its
+ * script a little; whatever happens to it, the submitter is told that nothing
+ * more comes.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+#include "common/log.h"
+#include "common/text.h"
+
+#define AT_ONCE		4
+#define WAITING_MAX	4096	/* beyond that runs go without */
+#define ARRAYS_KEPT	4	/* scripts of arrays whose tasks start one by one */
+#define DEADLINE_MS	10000
+
+struct want {
+	struct want	*next;
+	struct run_key	 key;
+	uint64_t	 array_job;
+};
+
+struct fetch {
+	struct scripts	*scripts;
+	struct want	*want;		/* owned; NULL = free */
+	struct command	*cmd;
+	char		*text;		/* owned */
+	size_t		 len;
+	size_t		 cap;
+	char		 id[24];
+};
+
+struct array_script {
+	uint64_t	 job;
+	char		*text;		/* owned; NULL = it has none */
+};
+
+struct scripts {
+	struct collector *c;
+	struct want	*first;
+	struct want	**tail;
+	unsigned	 n;
+	struct fetch	 fetches[AT_ONCE];
+	struct array_script arrays[ARRAYS_KEPT];
+	unsigned	 turn;
+};
+
+static void scripts_kick(struct scripts *s);
+
+struct scripts *
+scripts_new(struct collector *c)
+{
+	struct scripts *s = calloc(1, sizeof(*s));
+	unsigned i;
+
+	if (s == NULL)
+		fatal("no memory");
+	s->c = c;
+	s->tail = &s->first;
+	for (i = 0; i < AT_ONCE; i++)
+		s->fetches[i].scripts = s;
+	return s;
+}
+
+unsigned
+scripts_waiting(const struct scripts *s)
+{
+	return s->n;
+}
+
+/* Tells the submitter; text may be NULL, and stays the caller's. */
+static void
+send_script(struct scripts *s, const struct run_key *key, const char *text)
+{
+	struct job job;
+
+	job_init(&job);
+	job.key = *key;
+	job.exit_code = -1;
+	job.flags = JOB_PARTIAL;
+	job.script = text != NULL ? strdup(text) : NULL;
+	out_record(s->c->out, &job);
+	job_clear(&job);
+}
+
+static const struct array_script *
+array_find(const struct scripts *s, uint64_t job)
+{
+	unsigned i;
+
+	for (i = 0; i < ARRAYS_KEPT; i++)
+		if (job != 0 && s->arrays[i].job == job)
+			return &s->arrays[i];
+	return NULL;
+}
+
+static void
+array_keep(struct scripts *s, uint64_t job, const char *text)
+{
+	struct array_script *a = &s->arrays[s->turn];
+
+	if (job == 0 || text == NULL || array_find(s, job) != NULL)
+		return;
+	free(a->text);
+	a->text = strdup(text);
+	a->job = a->text != NULL ? job : 0;
+	s->turn = (s->turn + 1) % ARRAYS_KEPT;
+}
+
+static int
+on_output(const char *p, size_t n, void *arg)
+{
+	struct fetch *f = arg;
+	size_t max = f->scripts->c->set->script_max + 1;
+	size_t cap = f->cap != 0 ? f->cap : 4096;
+	char *text;
+
+	if (f->len >= max)
+		return -1;
+	/* One byte more than goes in shows that it is to be cut. */
+	if (n > max - f->len)
+		n = max - f->len;
+	while (cap < f->len + n)
+		cap *= 2;
+	if (cap != f->cap) {
+		text = realloc(f->text, cap);
+		if (text == NULL)
+			return -1;
+		f->text = text;
+		f->cap = cap;
+	}
+	memcpy(f->text + f->len, p, n);
+	f->len += n;
+	return f->len == max ? -1 : 0;
+}
+
+static void
+fetch_done(struct fetch *f)
+{
+	free(f->text);
+	free(f->want);
+	f->text = NULL;
+	f->len = f->cap = 0;
+	f->want = NULL;
+	f->cmd = NULL;
+}
+
+static void
+on_end(const struct command_end *end, void *arg)
+{
+	struct fetch *f = arg;
+	struct scripts *s = f->scripts;
+	size_t max = s->c->set->script_max;
+	char *text = NULL;
+
+	/* Every error has status 0 and no output; so has salloc. */
+	if (f->len > 0 && max > 0 && (end->outcome == COMMAND_OK ||
+	    end->outcome == COMMAND_REFUSED))
+		text = text_clean(f->text, f->len, max);
+	else
+		log_debug("job %s: no script: %s", f->id, end->err);
+	send_script(s, &f->want->key, text);
+	array_keep(s, f->want->array_job, text);
+	free(text);
+	fetch_done(f);
+	s->n--;
+	scripts_kick(s);
+}
+
+static int
+fetch_start(struct fetch *f, struct want *want)
+{
+	struct ask ask = { .cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
+	    .script = 1, .args = { "write", "batch_script", f->id, "-" },
+	    .on_output = on_output, .on_end = on_end, .arg = f };
+
+	snprintf(f->id, sizeof(f->id), "%llu",
+	    (unsigned long long)want->key.job);
+	f->want = want;
+	f->cmd = ask_start(f->scripts->c, &ask);
+	if (f->cmd == NULL)
+		f->want = NULL;
+	return f->cmd != NULL ? 0 : -1;
+}
+
+/* Is this array's script on its way? */
+static int
+is_coming(const struct scripts *s, uint64_t array_job)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE && array_job != 0; i++)
+		if (s->fetches[i].want != NULL &&
+		    s->fetches[i].want->array_job == array_job)
+			return 1;
+	return 0;
+}
+
+static struct fetch *
+fetch_free(struct scripts *s)
+{
+	unsigned i, most = limit_on(s->c) ? 1 : AT_ONCE;
+
+	for (i = 0; i < most; i++)
+		if (s->fetches[i].want == NULL)
+			return &s->fetches[i];
+	return NULL;
+}
+
+static void
+scripts_kick(struct scripts *s)
+{
+	const struct array_script *a;
+	struct want **p = &s->first, *want;
+	struct fetch *f;
+
+	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
+		a = array_find(s, want->array_job);
+		if (a == NULL && is_coming(s, want->array_job)) {
+			p = &want->next;
+			continue;
+		}
+		*p = want->next;
+		want->next = NULL;
+		if (a == NULL && fetch_start(f, want) == 0)
+			continue;
+		send_script(s, &want->key, a != NULL ? a->text : NULL);
+		free(want);
+		s->n--;
+	}
+	if (s->first == NULL)
+		s->tail = &s->first;
+	else {
+		for (want = s->first; want->next != NULL; want = want->next)
+			continue;
+		s->tail = &want->next;
+	}
+}
+
+void
+scripts_want(struct scripts *s, const struct run_key *key, uint64_t array_job)
+{
+	struct want *want = s->n < WAITING_MAX ? calloc(1, sizeof(*want)) :
+	    NULL;
+
+	if (want == NULL) {
+		send_script(s, key, NULL);
+		return;
+	}
+	want->key = *key;
+	want->array_job = array_job;
+	*s->tail = want;
+	s->tail = &want->next;
+	s->n++;
+	scripts_kick(s);
+}

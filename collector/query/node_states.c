@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * States of the nodes: every nodeStatePollInterval two questions, one about
+ * all nodes and one about where jobs run.  What has changed since it was
+ * handed over goes to the submitter; all of it does at the slow refresh, and
+ * when the submitter is a new one.
+ */
+#include "config.h"
+
+#include <search.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+#include "common/log.h"
+
+#define NODES_KEPT	100000	/* more nodes than any cluster has */
+#define FRAME_NODES	4096	/* of one message */
+#define RUNNING_STATES	"R,S,CF,ST"	/* of jobs that are counted */
+#define WORD_MAX	16	/* "allocated" is the longest */
+
+struct node {
+	struct node	*next;
+	uint64_t	 memory;
+	uint32_t	 cpus;
+	uint32_t	 gpus;
+	uint32_t	 jobs;		/* as handed over */
+	uint32_t	 jobs_now;	/* while they are counted */
+	uint32_t	 cycle;		/* it was seen in */
+	int		 unsent;
+	char		 word[WORD_MAX];
+	char		 name[];
+};
+
+struct nodes {
+	struct collector *c;
+	struct command	*cmd;
+	struct lines	 lines;
+	void		*tree;		/* by name */
+	struct node	*first;		/* owned, all of them */
+	size_t		 n;
+	uint32_t	 cycle;
+	size_t		 seen;		/* nodes of this answer */
+	int		 busy;
+	int		 again;		/* a new submitter: all of them, soon */
+	int64_t		 polled;	/* monotonic s; 0 = never */
+	int64_t		 refreshed;	/* the same: all were handed over */
+	uint64_t	 sent;
+};
+
+struct nodes *
+nodes_new(struct collector *c)
+{
+	struct nodes *n = calloc(1, sizeof(*n));
+
+	if (n == NULL)
+		fatal("no memory");
+	n->c = c;
+	return n;
+}
+
+size_t
+nodes_count(const struct nodes *n)
+{
+	return n->n;
+}
+
+uint64_t
+nodes_sent(const struct nodes *n)
+{
+	return n->sent;
+}
+
+void
+nodes_peer(struct nodes *n)
+{
+	n->again = 1;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* A key has the layout of a node, and nothing of it but the name counts. */
+static struct node *
+node_find(struct nodes *n, const char *name, int make)
+{
+	_Alignas(struct node) char key[sizeof(struct node) + HOST_MAX];
+	struct node *node, **at;
+	size_t len = strlen(name) + 1;
+
+	memcpy(key + offsetof(struct node, name), name, len);
+	at = tfind(key, &n->tree, compare);
+	if (at != NULL)
+		return *at;
+	if (!make || n->n >= NODES_KEPT)
+		return NULL;
+	node = calloc(1, sizeof(*node) + len);
+	if (node == NULL)
+		return NULL;
+	memcpy(node->name, name, len);
+	if (tsearch(node, &n->tree, compare) == NULL) {
+		free(node);
+		return NULL;
+	}
+	node->next = n->first;
+	node->unsent = 1;
+	n->first = node;
+	n->n++;
+	return node;
+}
+
+/* Nodes that Slurm does not show any more, or that are ignored by now. */
+static void
+nodes_sweep(struct nodes *n)
+{
+	struct node **at = &n->first, *node;
+
+	while ((node = *at) != NULL) {
+		if (node->cycle == n->cycle) {
+			at = &node->next;
+			continue;
+		}
+		*at = node->next;
+		tdelete(node, &n->tree, compare);
+		free(node);
+		n->n--;
+	}
+}
+
+static int
+on_node(struct span line, void *arg)
+{
+	struct nodes *n = arg;
+	const struct settings *set = n->c->set;
+	struct node_state now;
+	struct node *node;
+
+	if (node_use(line, &set->names, &now) == -1)
+		return 0;
+	n->seen++;
+	if (now.states[0] == '\0' || (set->ignore != NULL &&
+	    pattern_matches(set->ignore, now.host)))
+		return 0;
+	node = node_find(n, now.host, 1);
+	if (node == NULL)
+		return 0;
+	if (strcmp(node->word, now.states) != 0 || node->cpus != now.cpus ||
+	    node->memory != now.memory || node->gpus != now.gpus)
+		node->unsent = 1;
+	snprintf(node->word, sizeof(node->word), "%.*s", WORD_MAX - 1,
+	    now.states);
+	node->cpus = now.cpus;
+	node->memory = now.memory;
+	node->gpus = now.gpus;
+	node->jobs_now = 0;
+	node->cycle = n->cycle;
+	return 0;
+}
+
+static int
+on_node_output(const char *p, size_t len, void *arg)
+{
+	struct nodes *n = arg;
+
+	return lines_feed(&n->lines, p, len, on_node, n);
+}
+
+static int
+on_job_host(const char *name, void *arg)
+{
+	struct node *node = node_find(arg, name, 0);
+
+	if (node != NULL)
+		node->jobs_now++;
+	return 0;
+}
+
+static int
+on_job(struct span line, void *arg)
+{
+	(void)hostlist_each(line, on_job_host, arg);
+	return 0;
+}
+
+static int
+on_job_output(const char *p, size_t len, void *arg)
+{
+	struct nodes *n = arg;
+
+	return lines_feed(&n->lines, p, len, on_job, n);
+}
+
+/* Up to FRAME_NODES of those from *at on; 0 when nothing was left to send. */
+static int
+frame_send(struct nodes *n, struct node **at)
+{
+	struct node_state state;
+	struct writer body, w;
+	struct node *node = *at, *begin = *at;
+	uint32_t count = 0;
+	int rc = 0;
+
+	wr_init(&body, MSG_PAYLOAD_MAX / 2);
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	for (; node != NULL && count < FRAME_NODES; node = node->next) {
+		if (!node->unsent)
+			continue;
+		memset(&state, 0, sizeof(state));
+		snprintf(state.host, sizeof(state.host), "%s", node->name);
+		snprintf(state.states, sizeof(state.states), "%s", node->word);
+		state.cpus = node->cpus;
+		state.memory = node->memory;
+		state.gpus = node->gpus;
+		state.jobs = node->jobs;
+		node_write(&body, &state);
+		count++;
+	}
+	wr_str(&w, n->c->slurm.cluster);
+	wr_u32(&w, count);
+	if (count > 0)
+		wr_mem(&w, body.buf, body.len);
+	if (count > 0 && wr_end(&body) == 0 && out_nodes(n->c->out, &w) == 0) {
+		for (; begin != node; begin = begin->next)
+			begin->unsent = 0;
+		n->sent += count;
+		rc = 1;
+	}
+	wr_clear(&body);
+	wr_clear(&w);
+	*at = node;
+	return rc;
+}
+
+static void
+nodes_send(struct nodes *n)
+{
+	int64_t refresh = n->c->set->node_refresh;
+	struct node *node;
+	int all = n->again;
+
+	if (refresh > 0 && now_s() - n->refreshed >= refresh)
+		all = 1;
+	for (node = n->first; node != NULL; node = node->next) {
+		if (all || node->jobs != node->jobs_now)
+			node->unsent = 1;
+		node->jobs = node->jobs_now;
+	}
+	if (all)
+		n->refreshed = now_s();
+	n->again = 0;
+	/* What the submitter cannot take now is unsent, and goes the next time. */
+	for (node = n->first; node != NULL && frame_send(n, &node);)
+		;
+}
+
+static void
+nodes_fail(struct nodes *n, const char *what, const struct command_end *end)
+{
+	ask_failed(n->c, &n->c->ctld, what, end);
+	n->busy = 0;
+	plan_kick(n->c);
+}
+
+static void
+on_jobs_end(const struct command_end *end, void *arg)
+{
+	struct nodes *n = arg;
+
+	/* A line without its end: the answer was cut. */
+	if (end->outcome != COMMAND_OK || n->lines.len > 0) {
+		nodes_fail(n, "squeue", end);
+		return;
+	}
+	n->busy = 0;
+	nodes_send(n);
+}
+
+static void
+on_nodes_end(const struct command_end *end, void *arg)
+{
+	struct nodes *n = arg;
+	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_LONG_MS / 2,
+	    .args = { "-h", "-a", "-t", RUNNING_STATES, "-o", "%N" },
+	    .on_output = on_job_output, .on_end = on_jobs_end, .arg = n };
+
+	if (end->outcome != COMMAND_OK || n->lines.len > 0 || n->seen == 0) {
+		nodes_fail(n, "scontrol show node", end);
+		return;
+	}
+	health_good(&n->c->ctld);
+	nodes_sweep(n);
+	lines_clear(&n->lines);
+	n->busy = ask_start(n->c, &ask) != NULL;
+}
+
+void
+nodes_kick(struct nodes *n)
+{
+	struct collector *c = n->c;
+	struct ask ask = { .cmd = CMD_SCONTROL,
+	    .deadline_ms = ASK_LONG_MS / 2,
+	    .args = { "--all", "show", "node", "-d", "-o" },
+	    .on_output = on_node_output, .on_end = on_nodes_end, .arg = n };
+
+	/* The poll goes first: runs are worth more than states. */
+	if (n->busy || c->set->node_poll == 0 || cycle_busy(c->cycle) ||
+	    health_wait(&c->ctld) > 0)
+		return;
+	if (n->polled != 0 && !n->again &&
+	    now_s() - n->polled < c->set->node_poll)
+		return;
+	/* A catch-up goes before the first of them too, for one interval. */
+	if (n->polled == 0 && ledger_catching_up(c->ledger) &&
+	    now_s() - c->began < c->set->node_poll)
+		return;
+	n->polled = now_s();
+	n->cycle++;
+	n->seen = 0;
+	lines_clear(&n->lines);
+	n->busy = ask_start(c, &ask) != NULL;
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The poll.  At most three commands, however many jobs there are: squeue's
+ * frequent question; accounting's, in its own lane; and the details of what
+ * is new, or, when nothing is, slurmctld's clock.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+#include "common/log.h"
+
+#define COMMANDS_MAX	3	/* of one cycle */
+#define SINGLY_FROM	200	/* jobs in slurmctld: below, all cost what one costs */
+#define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
+#define ALL_GAP_FROM	1000	/* jobs */
+#define CLOCK_EVERY	5	/* cycles: then the clock comes before accounting */
+#define BAD_ROWS_MAX	10	/* rows of squeue that are none: it is no answer */
+
+enum step { STEP_IDLE, STEP_LIST, STEP_DETAILS, STEP_CLOCK };
+
+struct cycle {
+	struct collector *c;
+	enum step	 step;
+	struct command	*cmd;
+	struct details	*details;
+	struct lines	 lines;
+	struct idmap	 news;		/* jobs with a run that is not known */
+	struct idmap	 left;		/* jobs whose end accounting does not have */
+	uint32_t	 number;
+	unsigned	 bad;
+	size_t		 listed;	/* rows of this answer */
+	size_t		 known;		/* of them, of runs that were open before */
+	size_t		 jobs;		/* rows of the last whole one */
+	int64_t		 asked_at;	/* Slurm's clock */
+	int64_t		 listed_at;	/* when the last whole answer was asked for */
+	unsigned	 commands;	/* of this cycle, accounting's among them */
+	unsigned	 without_clock;	/* cycles */
+	int		 clock_due;	/* after the details */
+	int		 clock_new;	/* asked since the last poll */
+	int64_t		 all_at;	/* monotonic s */
+	struct sdiag	 sdiag;		/* of this answer; 0, -1 = not said */
+};
+
+static void on_details(struct details *d, int ok, void *arg);
+
+struct cycle *
+cycle_new(struct collector *c)
+{
+	struct cycle *y = calloc(1, sizeof(*y));
+
+	if (y == NULL)
+		fatal("no memory");
+	y->c = c;
+	y->number = 1;
+	y->details = details_new(c, on_details, y);
+	return y;
+}
+
+int
+cycle_busy(const struct cycle *y)
+{
+	return y->step != STEP_IDLE;
+}
+
+uint32_t
+cycle_number(const struct cycle *y)
+{
+	return y->number;
+}
+
+int64_t
+cycle_listed_at(const struct cycle *y)
+{
+	return y->listed_at;
+}
+
+size_t
+cycle_jobs(const struct cycle *y)
+{
+	return y->jobs;
+}
+
+static void
+cycle_idle(struct cycle *y)
+{
+	y->step = STEP_IDLE;
+	plan_kick(y->c);
+}
+
+static void
+cycle_fail(struct cycle *y, const char *what, const struct command_end *end)
+{
+	ask_failed(y->c, &y->c->ctld, what, end);
+	idmap_clear(&y->news);
+	cycle_idle(y);
+}
+
+/* slurmctld's time, and whether it has told slurmdbd everything. */
+static int
+on_clock_line(struct span line, void *arg)
+{
+	struct cycle *y = arg;
+
+	sdiag_line(&y->sdiag, line);
+	return 0;
+}
+
+static int
+on_clock_output(const char *p, size_t n, void *arg)
+{
+	struct cycle *y = arg;
+
+	return lines_feed(&y->lines, p, n, on_clock_line, y);
+}
+
+static void
+on_clock_end(const struct command_end *end, void *arg)
+{
+	struct cycle *y = arg;
+	struct collector *c = y->c;
+
+	y->cmd = NULL;
+	y->without_clock = 0;
+	c->clock_tried = 1;
+	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
+		slurm_clock_set(&c->slurm_clock, y->sdiag.clock, now_s());
+		ledger_clock(c->ledger, y->sdiag.clock);
+	}
+	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&
+	    y->sdiag.queue >= 0) {
+		c->clock_works = 1;
+		if (y->sdiag.queue == 0)
+			c->clock = y->sdiag.clock;
+		else
+			log_debug("slurmctld has %lld messages left for "
+			    "slurmdbd", (long long)y->sdiag.queue);
+	} else
+		c->clock_works = 0;
+	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
+		y->commands++;
+		ledger_range(c->ledger, 0);
+	}
+	cycle_idle(y);
+}
+
+static void
+ask_clock(struct cycle *y)
+{
+	struct ask ask = { .cmd = CMD_SDIAG, .args = { NULL },
+	    .on_output = on_clock_output, .on_end = on_clock_end, .arg = y };
+
+	y->step = STEP_CLOCK;
+	y->commands++;
+	y->sdiag.clock = 0;
+	y->sdiag.queue = -1;
+	lines_clear(&y->lines);
+	y->clock_due = 0;
+	y->cmd = ask_start(y->c, &ask);
+	if (y->cmd == NULL)
+		cycle_idle(y);
+}
+
+void
+cycle_clock(struct cycle *y)
+{
+	/* The first poll brings accounting. */
+	y->commands = COMMANDS_MAX;
+	y->clock_new = 1;
+	if (y->step == STEP_IDLE)
+		ask_clock(y);
+}
+
+/* What details could not settle is left to accounting. */
+static void
+leave_to_accounting(struct cycle *y)
+{
+	struct collector *c = y->c;
+	uint64_t job;
+	size_t at = 0;
+
+	while ((job = idmap_next(&y->news, &at, NULL)) != 0) {
+		switch (details_verdict(y->details, job)) {
+		case DETAIL_AMBIGUOUS:
+			(void)idmap_put(&c->doubtful, job, NULL);
+			ledger_want(c->ledger, job);
+			break;
+		case DETAIL_UNKNOWN:
+			ledger_want(c->ledger, job);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void
+on_details(struct details *d, int ok, void *arg)
+{
+	struct cycle *y = arg;
+
+	if (ok) {
+		leave_to_accounting(y);
+		ledger_details_done(y->c->ledger, d);
+		asks_detailed(y->c->asks);
+	}
+	details_forget(d);
+	idmap_clear(&y->news);
+	if (y->clock_due)
+		ask_clock(y);
+	else
+		cycle_idle(y);
+}
+
+/*
+ * New runs, those whose end came before anybody asked for resources, and those
+ * whose end accounting lacks, for slurmctld remembers it for a while.
+ */
+static int
+want_details(struct cycle *y)
+{
+	uint64_t job;
+	size_t at = 0;
+
+	details_forget(y->details);
+	while ((job = idmap_next(&y->news, &at, NULL)) != 0)
+		if (details_want(y->details, job) == -1)
+			break;
+	for (at = 0; (job = idmap_next(&y->left, &at, NULL)) != 0;)
+		if (details_want(y->details, job) == -1)
+			break;
+	ledger_details_wanted(y->c->ledger, y->details);
+	return details_wanted(y->details) > 0;
+}
+
+/* Big answers not too often: 0 = it may be asked now. */
+static int
+too_soon(const struct cycle *y)
+{
+	return y->jobs >= ALL_GAP_FROM && y->all_at != 0 &&
+	    now_s() - y->all_at < ALL_GAP_S;
+}
+
+static void
+ask_details(struct cycle *y)
+{
+	int all = details_wanted(y->details) > 1 || y->jobs < SINGLY_FROM;
+
+	if (all && too_soon(y)) {
+		details_forget(y->details);
+		if (y->clock_due)
+			ask_clock(y);
+		else
+			cycle_idle(y);
+		return;
+	}
+	if (all)
+		y->all_at = now_s();
+	idmap_clear(&y->left);
+	y->step = STEP_DETAILS;
+	y->commands++;
+	details_start(y->details, all);
+}
+
+void
+cycle_left(struct cycle *y, uint64_t job)
+{
+	(void)idmap_put(&y->left, job, NULL);
+}
+
+void
+cycle_want_job(struct cycle *y, uint64_t job)
+{
+	(void)idmap_put(&y->news, job, NULL);
+}
+
+void
+cycle_want_details(struct cycle *y)
+{
+	struct collector *c = y->c;
+
+	if (y->step != STEP_IDLE || !c->ready || health_wait(&c->ctld) > 0)
+		return;
+	/* In this cycle if a command is left, or when slurmctld might forget. */
+	if (y->commands >= COMMANDS_MAX && c->set->poll * 2 < c->slurm.min_job_age)
+		return;
+	if (want_details(y))
+		ask_details(y);
+}
+
+void
+cycle_resume(struct cycle *y)
+{
+	details_resume(y->details);
+}
+
+static void
+row_listed(struct cycle *y, const struct listed *row)
+{
+	struct collector *c = y->c;
+	struct open_run *run;
+
+	if ((row->state->phase != PHASE_CONFIGURING &&
+	    row->state->phase != PHASE_RUNNING &&
+	    row->state->phase != PHASE_COMPLETING) ||
+	    run_number(row->job, row->start) == 0)
+		return;
+	asks_shown(c->asks, row->job, row->start);
+	held_row(c, row);
+	run = open_find(&c->open, row->job, row->start);
+	if (run != NULL) {
+		y->known++;
+		run->seen = y->number;
+		if (run->flags & OPEN_LEFT)
+			run->tries = 0;
+		run->flags &= (uint8_t)~(OPEN_LEFT | OPEN_RUNS);
+		if (row->state->phase == PHASE_RUNNING)
+			run->flags |= OPEN_RUNS;
+		if ((run->flags & (OPEN_DETAILED | OPEN_IGNORED)) != 0 &&
+		    !asks_has(c->asks, row->job, row->start))
+			return;
+	} else if (done_has(&c->done, row->job, row->start) ||
+	    run_skipped(c, row->job, row->start))
+		return;
+	if (y->news.n < NEWS_MAX)
+		(void)idmap_put(&y->news, row->job, NULL);
+}
+
+static int
+on_row(struct span line, void *arg)
+{
+	struct cycle *y = arg;
+	struct listed row;
+
+	if (squeue_row(line, &row) == -1)
+		return ++y->bad > BAD_ROWS_MAX ? -1 : 0;
+	y->listed++;
+	row_listed(y, &row);
+	return 0;
+}
+
+static int
+on_list_output(const char *p, size_t n, void *arg)
+{
+	struct cycle *y = arg;
+
+	return lines_feed(&y->lines, p, n, on_row, y);
+}
+
+/* Open runs that squeue does not show any more have ended, or so it seems. */
+static void
+sweep(struct cycle *y)
+{
+	struct collector *c = y->c;
+	struct open_run *run;
+	size_t at = 0;
+	unsigned n = 0;
+
+	while ((run = open_next(&c->open, &at)) != NULL) {
+		if ((run->flags & OPEN_LEFT) || run->seen == y->number)
+			continue;
+		run->flags |= OPEN_LEFT;
+		run->tries = 0;
+		/* The range questions of two cycles mostly bring their ends. */
+		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
+		/* Without accounting slurmctld tells it, while it remembers. */
+		if (!c->slurm.accounting || c->dbd.away)
+			(void)idmap_put(&y->news, run->job, NULL);
+		n++;
+	}
+	if (n > 0)
+		log_debug("%u runs have left squeue", n);
+}
+
+/*
+ * Nothing new: accounting and the clock that lets its mark move, or now and
+ * then, where it must be proved, the right to see all jobs.  A catch-up brings
+ * accounting up to this moment by itself, and the clock serves nothing before.
+ */
+static void
+nothing_new(struct cycle *y, int clock_new)
+{
+	struct collector *c = y->c;
+	int prove = !slurm_right_inherent(&c->slurm) && y->number % 2 == 1;
+
+	if (!prove && !clock_new && !ledger_catching_up(c->ledger)) {
+		ask_clock(y);
+		return;
+	}
+	y->without_clock++;
+	if (!ledger_catching_up(c->ledger)) {
+		y->commands += 2;
+		ledger_range(c->ledger, prove);
+	}
+	cycle_idle(y);
+}
+
+/* Something new: its details and accounting, unless the clock is overdue. */
+static void
+cycle_third(struct cycle *y)
+{
+	struct collector *c = y->c;
+	int clock_new = y->clock_new;
+
+	y->clock_new = y->clock_due = 0;
+	if (!want_details(y)) {
+		nothing_new(y, clock_new);
+		return;
+	}
+	if (++y->without_clock > CLOCK_EVERY)
+		y->clock_due = 1;
+	else {
+		y->commands++;
+		ledger_range(c->ledger, 0);
+	}
+	ask_details(y);
+}
+
+static void
+on_list_end(const struct command_end *end, void *arg)
+{
+	struct cycle *y = arg;
+
+	y->cmd = NULL;
+	if (end->outcome != COMMAND_OK ||
+	    y->lines.len > 0 || y->bad > 0) {
+		cycle_fail(y, "squeue", end);
+		return;
+	}
+	health_good(&y->c->ctld);
+	y->jobs = y->listed;
+	y->listed_at = y->asked_at;
+	sweep(y);
+	asks_listed(y->c->asks, y->known > 0);
+	cycle_third(y);
+}
+
+void
+cycle_poll(struct cycle *y)
+{
+	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_LONG_MS / 2,
+	    .args = { "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
+	    slurm_live_states(&y->c->slurm) },
+	    .on_output = on_list_output, .on_end = on_list_end, .arg = y };
+
+	if (y->step != STEP_IDLE)
+		return;
+	y->step = STEP_LIST;
+	y->number++;
+	y->commands = 1;
+	y->asked_at = slurm_now(y->c);
+	y->bad = 0;
+	y->listed = 0;
+	y->known = 0;
+	lines_clear(&y->lines);
+	idmap_clear(&y->news);
+	y->cmd = ask_start(y->c, &ask);
+	if (y->cmd == NULL)
+		cycle_idle(y);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shapes of hosts, by name.  Names lie one behind the other in one piece of
+ * memory, for a cluster has up to 20,000 of them and shares few shapes.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+
+#define HOSTS_KEPT	100000	/* more nodes than any cluster has */
+#define FIRST_CAP	64
+
+struct slot {
+	uint32_t	name;		/* offset into names, plus one; 0 = free */
+	struct shape	shape;
+};
+
+struct hosts {
+	struct slot	*slots;
+	size_t		 cap;
+	size_t		 n;
+	char		*names;
+	size_t		 names_len;
+	size_t		 names_cap;
+};
+
+struct hosts *
+hosts_new(void)
+{
+	return calloc(1, sizeof(struct hosts));
+}
+
+void
+hosts_free(struct hosts *h)
+{
+	if (h == NULL)
+		return;
+	free(h->slots);
+	free(h->names);
+	free(h);
+}
+
+size_t
+hosts_count(const struct hosts *h)
+{
+	return h != NULL ? h->n : 0;
+}
+
+static size_t
+hash(const char *name)
+{
+	uint64_t v = 1469598103934665603ULL;
+
+	for (; *name != '\0'; name++)
+		v = (v ^ (unsigned char)*name) * 1099511628211ULL;
+	return (size_t)(v ^ v >> 32);
+}
+
+/* Its slot, or the free one where it belongs. */
+static struct slot *
+slot_of(const struct hosts *h, const char *name)
+{
+	size_t k;
+
+	for (k = hash(name) & (h->cap - 1); h->slots[k].name != 0;
+	    k = (k + 1) & (h->cap - 1))
+		if (strcmp(h->names + h->slots[k].name - 1, name) == 0)
+			break;
+	return &h->slots[k];
+}
+
+static int
+grow(struct hosts *h)
+{
+	struct hosts next = *h;
+	size_t i;
+
+	next.cap = h->cap != 0 ? h->cap * 2 : FIRST_CAP;
+	next.slots = calloc(next.cap, sizeof(*next.slots));
+	if (next.slots == NULL)
+		return -1;
+	for (i = 0; i < h->cap; i++)
+		if (h->slots[i].name != 0)
+			*slot_of(&next, h->names + h->slots[i].name - 1) =
+			    h->slots[i];
+	free(h->slots);
+	*h = next;
+	return 0;
+}
+
+static int
+name_keep(struct hosts *h, const char *name, uint32_t *at)
+{
+	size_t n = strlen(name) + 1, cap = h->names_cap;
+	char *names;
+
+	while (cap < h->names_len + n)
+		cap = cap != 0 ? cap * 2 : 1024;
+	if (cap > UINT32_MAX / 2)
+		return -1;
+	if (cap != h->names_cap) {
+		names = realloc(h->names, cap);
+		if (names == NULL)
+			return -1;
+		h->names = names;
+		h->names_cap = cap;
+	}
+	memcpy(h->names + h->names_len, name, n);
+	*at = (uint32_t)h->names_len + 1;
+	h->names_len += n;
+	return 0;
+}
+
+void
+hosts_line(struct hosts *h, struct span line)
+{
+	char name[HOST_MAX];
+	struct shape shape;
+	struct slot *slot;
+
+	if (node_record(line, name, &shape) == -1)
+		return;
+	if (h->n >= HOSTS_KEPT || (h->n * 4 >= h->cap * 3 && grow(h) == -1))
+		return;
+	slot = slot_of(h, name);
+	if (slot->name == 0) {
+		if (name_keep(h, name, &slot->name) == -1)
+			return;
+		h->n++;
+	}
+	slot->shape = shape;
+}
+
+const struct shape *
+hosts_shape(const struct hosts *h, const char *name)
+{
+	struct slot *slot;
+
+	if (h == NULL || h->cap == 0)
+		return NULL;
+	slot = slot_of(h, name);
+	return slot->name != 0 ? &slot->shape : NULL;
+}
+
+static uint64_t
+threads_of(const struct job_host *host)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < host->n_cpus; i++)
+		n += host->cpus[i].last - host->cpus[i].first + 1;
+	return n;
+}
+
+unsigned
+hosts_apply(const struct hosts *h, struct sighting *s)
+{
+	const struct shape *shape;
+	struct job_host *host;
+	unsigned unknown = 0;
+	int whole = s->job.n_hosts > 0;
+	uint32_t i;
+
+	for (i = 0; i < s->job.n_hosts; i++) {
+		host = &s->job.hosts[i];
+		shape = hosts_shape(h, host->name);
+		if (shape == NULL) {
+			unknown++;
+			whole = 0;
+			continue;
+		}
+		host->sockets = shape->sockets;
+		host->cores = shape->cores;
+		host->threads = shape->threads;
+		if (threads_of(host) < (uint64_t)shape->sockets *
+		    shape->cores * shape->threads || shape->sockets == 0)
+			whole = 0;
+	}
+	if (whole && s->whole_is_none)
+		s->job.shared = SHARED_NONE;
+	return unknown;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where to go on: the spool knows how far each cluster's accounting was read
+ * and which runs have no end yet.  A new submitter says it anew.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/base/cluster.h"
+#include "common/log.h"
+
+/*
+ * Seconds after a run was found (one poll after its start, at worst) in which
+ * its script is fetched; the submitter waits for it no longer than that.
+ */
+#define SCRIPT_LATE	15
+
+/* Runs of other clusters are sorted out when ours is known. */
+static void
+open_early(struct site *site, const struct run_key *key, int held)
+{
+	size_t cap = site->cap_early != 0 ? site->cap_early * 2 : 256;
+	struct early *early, one = { *key, held };
+
+	if (site->n_early == site->cap_early) {
+		early = realloc(site->early, cap * sizeof(*early));
+		if (early == NULL)
+			fatal("no memory");
+		site->early = early;
+		site->cap_early = cap;
+	}
+	site->early[site->n_early++] = one;
+}
+
+static void
+open_of_spool(struct collector *c, const struct run_key *key, int held)
+{
+	struct open_run *run;
+
+	if (strcmp(key->cluster, c->slurm.cluster) != 0 ||
+	    run_number(key->job, key->start) == 0)
+		return;
+	run = open_find(&c->open, key->job, key->start);
+	if (run != NULL) {
+		run->flags &= (uint8_t)~OPEN_UNLISTED;
+		if (held)
+			run->flags |= OPEN_HELD;
+		return;
+	}
+	run = open_put(&c->open, key->job, key->start);
+	if (run == NULL)
+		fatal("no memory");
+	run->flags |= OPEN_SPOOLED;
+	/* The script of a young one may have been under way when who asked died. */
+	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
+		run->flags |= OPEN_DETAILED;
+	if (!held)
+		return;
+	run->flags |= OPEN_HELD;
+	/* Perhaps for the sake of an earlier run, which nobody remembers now. */
+	if (!c->caught_up && c->slurm.accounting &&
+	    idmap_put(&c->earlier, key->job, NULL) != NULL)
+		ledger_want(c->ledger, key->job);
+}
+
+void
+resume_open(struct site *site, const struct run_key *key, int held)
+{
+	unsigned i;
+	int unknown = 0;
+
+	for (i = 0; i < site->n; i++) {
+		if (site->clusters[i]->slurm.known)
+			open_of_spool(site->clusters[i], key, held);
+		else
+			unknown = 1;
+	}
+	if (unknown)
+		open_early(site, key, held);
+}
+
+/* The Go adapter, which wrote the file, asked the local cluster alone. */
+static int64_t
+lastrun_of(const struct collector *c)
+{
+	const struct site *site = c->site;
+	struct stat st;
+
+	return !c->by_name && site->lastrun != -1 &&
+	    fstat(site->lastrun, &st) == 0 ? st.st_mtime : 0;
+}
+
+/*
+ * Where to go on: the spool's cursor; with an empty spool the time of the
+ * last-run file, as the Go adapter left it; else as far back as the site wants.
+ */
+void
+resume_cluster(struct collector *c)
+{
+	struct site *site = c->site;
+	int64_t lastrun;
+	unsigned i;
+	size_t k;
+
+	for (k = 0; k < site->n_early; k++)
+		open_of_spool(c, &site->early[k].key, site->early[k].held);
+	for (i = 0; i < site->n_cursors; i++)
+		if (strcmp(site->cursors[i].cluster, c->slurm.cluster) == 0 &&
+		    site->cursors[i].until > c->marked)
+			c->marked = site->cursors[i].until;
+	if (c->cursor < c->marked)
+		c->cursor = c->marked;
+	lastrun = lastrun_of(c);
+	if (c->cursor == 0 && lastrun > 0 && lastrun <= slurm_now(c))
+		c->cursor = lastrun;
+	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)
+		continue;
+	if (i < site->n)
+		return;
+	free(site->early);
+	site->early = NULL;
+	site->n_early = site->cap_early = 0;
+}
+
+static void
+unlisted_all(struct collector *c)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	c->synced = 0;
+	while ((run = open_next(&c->open, &at)) != NULL)
+		run->flags |= OPEN_UNLISTED;
+}
+
+void
+resume_unsynced(struct site *site)
+{
+	unsigned i;
+
+	site->synced = 0;
+	site->n_cursors = 0;
+	site->n_early = 0;
+	for (i = 0; i < site->n; i++)
+		unlisted_all(site->clusters[i]);
+}
+
+/*
+ * What the spool does not know (it was lost, or it is on its way to it) is
+ * asked for and sent once more; the spool keeps one of each.
+ */
+static void
+unlisted_again(struct collector *c)
+{
+	struct open_run *run;
+	size_t at = 0;
+	unsigned n = 0;
+
+	while ((run = open_next(&c->open, &at)) != NULL) {
+		if (!(run->flags & OPEN_UNLISTED))
+			continue;
+		run->flags &= (uint8_t)~OPEN_UNLISTED;
+		if (!(run->flags & OPEN_LEFT)) {
+			run->flags &= (uint8_t)~OPEN_DETAILED;
+			n++;
+		}
+	}
+	if (n > 0)
+		log_info("%u runs%s are not in the spool: asked for again", n,
+		    site_of(c));
+	done_clear(&c->done);
+}
+
+static void
+cluster_synced(struct collector *c)
+{
+	c->synced = 1;
+	if (c->slurm.known) {
+		c->cursor = 0;
+		resume_cluster(c);
+		unlisted_again(c);
+	}
+	log_debug("the spool has %zu open runs%s, its cursor is %lld",
+	    c->open.n, site_of(c), (long long)c->cursor);
+	plan_kick(c);
+}
+
+void
+resume_synced(struct site *site)
+{
+	unsigned i;
+
+	site->synced = 1;
+	for (i = 0; i < site->n; i++)
+		cluster_synced(site->clusters[i]);
+	out_release(site->out);
+}
+
+/*
+ * The file's time is the cursor: a site may go back to the Go adapter.  Of
+ * several clusters it is the one that is furthest behind.
+ */
+void
+resume_cursor(struct collector *c, int64_t until)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
+	struct site *site = c->site;
+	unsigned i;
+
+	c->marked = until;
+	for (i = 0; i < site->n; i++)
+		if (site->clusters[i]->marked < until)
+			until = site->clusters[i]->marked;
+	times[1].tv_sec = until;
+	if (until > 0 && site->lastrun != -1 &&
+	    futimens(site->lastrun, times) == -1) {
+		log_warn("the time of the last-run file");
+		site->lastrun = -1;
+	}
+}

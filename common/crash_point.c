@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Crash points; see crash.h.  The file named by CSA_CRASH is opened before
+ * the sandbox closes and mapped: "name count", NUL-terminated, shared by all
+ * processes of the suite; each pass counts down, the last one kills.
+ */
+#include "config.h"
+
+#ifdef CRASH_POINTS
+
+#include <sys/mman.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/crash_point.h"
+
+/* Shared with the test: name, how many passes are left, how many were seen. */
+struct crash_page {
+	char		 name[56];
+	atomic_int	 left;
+	atomic_int	 hits;
+};
+
+static struct crash_page *page;
+
+void
+crash_init(void)
+{
+	const char *path = getenv("CSA_CRASH");
+	int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *p;
+
+	if (fd == -1)
+		return;
+	p = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p != MAP_FAILED)
+		page = p;
+	close(fd);
+}
+
+void
+crash_point(const char *name)
+{
+	if (page == NULL || strncmp(page->name, name, sizeof(page->name)) != 0)
+		return;
+	if (atomic_fetch_sub(&page->left, 1) == 1) {
+		atomic_fetch_add(&page->hits, 1);
+		kill(getpid(), SIGKILL);
+	}
+}
+
+#else
+typedef int crash_points_are_not_built;	/* ISO C wants a declaration */
+#endif

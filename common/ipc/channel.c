@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames over a socketpair; see channel.h.
+ *
+ * A descriptor travels with the first byte of its frame.  The kernel ends a
+ * read behind bytes that carry one, so there is never more than one, and it
+ * belongs to the frame that came last.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "common/clock.h"
+#include "common/ipc/channel.h"
+#include "common/log.h"
+
+#define READ_STEP	(64u * 1024)	/* one recvmsg */
+#define BURST		64		/* frames handled before others get a turn */
+
+struct frame {
+	struct frame	*next;
+	size_t		 len;	/* header and payload */
+	size_t		 sent;
+	int		 fd;	/* -1, or to go with the first byte */
+	uint8_t		 bytes[];
+};
+
+struct channel {
+	struct event	*readable;
+	struct event	*writable;
+	struct event	*again;		/* timer: frames wait for their turn */
+	const struct channel_ops *ops;
+	void		*arg;
+	int		 fd;
+	enum role	 self;
+	enum role	 peer;
+	uint8_t		*in;
+	size_t		 in_len;
+	size_t		 in_cap;
+	int		 passed;	/* descriptor of the frame that is coming in, -1 = none */
+	struct frame	*out;
+	struct frame	**out_tail;
+	size_t		 out_bytes;
+	int		 above;		/* the high mark was crossed */
+	int		 broken;
+	int		 busy;		/* inside a handler */
+	int		 freed;		/* free it when the handler is back */
+	char		 why[128];
+};
+
+static void
+frame_free(struct frame *f)
+{
+	if (f->fd != -1)
+		close(f->fd);
+	explicit_bzero(f->bytes, f->len);
+	free(f);
+}
+
+static void
+channel_destroy(struct channel *c)
+{
+	struct frame *f;
+
+	while ((f = c->out) != NULL) {
+		c->out = f->next;
+		frame_free(f);
+	}
+	if (c->passed != -1)
+		close(c->passed);
+	if (c->readable != NULL)
+		event_free(c->readable);
+	if (c->writable != NULL)
+		event_free(c->writable);
+	if (c->again != NULL)
+		event_free(c->again);
+	if (c->fd != -1)
+		close(c->fd);
+	free(c->in);
+	free(c);
+}
+
+void
+channel_free(struct channel *c)
+{
+	if (c == NULL)
+		return;
+	if (c->busy) {
+		c->freed = 1;
+		c->broken = 1;
+		event_del(c->readable);
+		event_del(c->writable);
+		event_del(c->again);
+		return;
+	}
+	channel_destroy(c);
+}
+
+enum role
+channel_peer(const struct channel *c)
+{
+	return c->peer;
+}
+
+/* Marks it dead and lets the loop tell the owner, never the caller's stack. */
+static void
+breaks(struct channel *c, const char *why)
+{
+	if (c->broken)
+		return;
+	c->broken = 1;
+	snprintf(c->why, sizeof(c->why), "%s", why);
+	event_del(c->readable);
+	event_del(c->again);
+	event_active(c->writable, EV_WRITE, 0);
+}
+
+void
+channel_broken(struct channel *c, const char *what)
+{
+	char why[128];
+
+	snprintf(why, sizeof(why), "malformed %s", what);
+	breaks(c, why);
+}
+
+/* A free asked for inside a handler is done here.  1: c is gone. */
+static int
+leave(struct channel *c)
+{
+	c->busy--;
+	if (c->busy == 0 && c->freed) {
+		channel_destroy(c);
+		return 1;
+	}
+	return 0;
+}
+
+/* Handles what is complete.  1: c is gone. */
+static int
+deliver(struct channel *c, size_t *used)
+{
+	struct msg_header h;
+	struct reader r;
+	const char *wrong;
+	char why[128];
+	int fd = -1;
+
+	memcpy(&h, c->in + *used, sizeof(h));
+	wrong = msg_check(&h, c->peer, c->self);
+	if (wrong == NULL && (h.flags & MSG_FLAG_FD) && c->passed == -1)
+		wrong = "its descriptor did not come";
+	if (wrong != NULL) {
+		snprintf(why, sizeof(why), "%s of %u bytes: %s",
+		    msg_name(h.type), h.length, wrong);
+		breaks(c, why);
+		return 0;
+	}
+	if (h.flags & MSG_FLAG_FD) {
+		fd = c->passed;
+		c->passed = -1;
+	}
+	rd_init(&r, c->in + *used + sizeof(h), h.length);
+	*used += sizeof(h) + h.length;
+	c->busy++;
+	c->ops->on_frame(c, &h, &r, fd, c->arg);
+	return leave(c);
+}
+
+/* Is there a frame that can be delivered, or judged, behind the used bytes? */
+static int
+complete(const struct channel *c, size_t used)
+{
+	struct msg_header h;
+
+	if (c->in == NULL || c->in_len - used < sizeof(h))
+		return 0;
+	memcpy(&h, c->in + used, sizeof(h));
+	/* Before its bytes are awaited: nobody makes us wait for 4 GiB. */
+	return msg_check(&h, c->peer, c->self) != NULL ||
+	    c->in_len - used >= sizeof(h) + h.length;
+}
+
+/*
+ * A descriptor came with the bytes that were read last, so it is that of the
+ * last frame in them, or nobody's.  Half a header is waited for.
+ */
+static int
+passed_is_stray(const struct channel *c)
+{
+	struct msg_header h;
+	size_t at = 0;
+
+	while (c->passed != -1 && c->in_len - at >= sizeof(h)) {
+		memcpy(&h, c->in + at, sizeof(h));
+		if (msg_check(&h, c->peer, c->self) != NULL)
+			break;		/* that is said by who delivers it */
+		if (c->in_len - at <= sizeof(h) + h.length)
+			return (h.flags & MSG_FLAG_FD) == 0;
+		at += sizeof(h) + h.length;
+	}
+	return 0;
+}
+
+/* What was delivered goes. */
+static void
+in_shift(struct channel *c, size_t used)
+{
+	if (used > 0) {
+		memmove(c->in, c->in + used, c->in_len - used);
+		c->in_len -= used;
+	}
+	/* A long frame's memory is not kept for ever. */
+	if (c->in_len == 0 && c->in_cap > 4 * READ_STEP) {
+		free(c->in);
+		c->in = NULL;
+		c->in_cap = 0;
+	}
+}
+
+/*
+ * In the loop's next turn, after all others: an event made active from within
+ * its own handler would run before anything new is looked at.
+ */
+static void
+again(struct channel *c)
+{
+	static const struct timeval at_once;
+
+	event_add(c->again, &at_once);
+}
+
+/* Returns 1 when c is gone. */
+static int
+deliver_all(struct channel *c)
+{
+	size_t used = 0;
+	int n = 0;
+
+	while (!c->broken && complete(c, used)) {
+		if (n++ == BURST) {
+			again(c);
+			break;
+		}
+		if (deliver(c, &used))
+			return 1;
+	}
+	in_shift(c, used);
+	return 0;
+}
+
+static int
+room(struct channel *c)
+{
+	struct msg_header h;
+	size_t want = c->in_len + READ_STEP;
+	uint8_t *p;
+
+	if (c->in != NULL && c->in_len >= sizeof(h)) {
+		memcpy(&h, c->in, sizeof(h));
+		if (h.length <= MSG_PAYLOAD_MAX && sizeof(h) + h.length > want)
+			want = sizeof(h) + h.length;
+	}
+	if (want <= c->in_cap)
+		return 0;
+	p = realloc(c->in, want);
+	if (p == NULL)
+		return -1;
+	c->in = p;
+	c->in_cap = want;
+	return 0;
+}
+
+static void
+on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct channel *c = arg;
+	ssize_t got;
+	int n_passed;
+
+	/*
+	 * While a frame waits for its turn nothing more is read: what a
+	 * neighbour says too fast stays in the socket, and a descriptor that
+	 * comes next cannot belong to a frame that is here already.
+	 */
+	if (deliver_all(c) || c->broken || complete(c, 0))
+		return;
+	if (room(c) == -1) {
+		breaks(c, "out of memory");
+		return;
+	}
+	n_passed = c->passed != -1;
+	got = frame_pull(c->fd, c->in + c->in_len, c->in_cap - c->in_len,
+	    &c->passed, &n_passed, 1);
+	if (got == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got == -1)
+		breaks(c, strerror(errno));
+	else if (got == 0)
+		breaks(c, "it hung up");
+	else {
+		c->in_len += (size_t)got;
+		if (passed_is_stray(c))
+			breaks(c, "a descriptor that no frame announces");
+		deliver_all(c);
+	}
+}
+
+/* 0 when all is out or the socket is full, -1 when it is broken. */
+static int
+flush(struct channel *c)
+{
+	struct frame *f;
+	ssize_t n;
+
+	while ((f = c->out) != NULL) {
+		n = frame_push(c->fd, f->bytes + f->sent, f->len - f->sent,
+		    f->sent == 0 ? f->fd : -1);
+		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
+			event_add(c->writable, NULL);
+			return 0;
+		}
+		if (n == -1)
+			return -1;
+		f->sent += (size_t)n;
+		c->out_bytes -= (size_t)n;
+		if (f->sent < f->len)
+			continue;
+		c->out = f->next;
+		if (c->out == NULL)
+			c->out_tail = &c->out;
+		frame_free(f);
+	}
+	return 0;
+}
+
+static void
+on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct channel *c = arg;
+
+	if (!c->broken && flush(c) == -1)
+		breaks(c, strerror(errno));
+	c->busy++;
+	if (c->broken && !c->freed) {
+		event_del(c->writable);
+		c->ops->on_broken(c, c->why, c->arg);
+	} else if (c->above && c->out_bytes < CHANNEL_LOW_MARK) {
+		c->above = 0;
+		if (c->ops->on_drained != NULL)
+			c->ops->on_drained(c, c->arg);
+	}
+	leave(c);
+}
+
+struct channel *
+channel_new(struct event_base *base, int fd, enum role self, enum role peer,
+    const struct channel_ops *ops, void *arg)
+{
+	struct channel *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		close(fd);
+		return NULL;
+	}
+	c->fd = fd;
+	c->passed = -1;
+	c->self = self;
+	c->peer = peer;
+	c->ops = ops;
+	c->arg = arg;
+	c->out_tail = &c->out;
+	if (evutil_make_socket_nonblocking(fd) == -1 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) == -1)
+		goto fail;
+	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
+	c->writable = event_new(base, fd, EV_WRITE, on_writable, c);
+	c->again = evtimer_new(base, on_readable, c);
+	if (c->readable == NULL || c->writable == NULL || c->again == NULL ||
+	    event_add(c->readable, NULL) == -1)
+		goto fail;
+	return c;
+fail:
+	channel_destroy(c);
+	return NULL;
+}
+
+static struct frame *
+frame_new(const struct msg_header *h, const struct writer *w, int fd)
+{
+	struct frame *f = malloc(sizeof(*f) + sizeof(*h) + h->length);
+
+	if (f == NULL)
+		return NULL;
+	f->next = NULL;
+	f->len = sizeof(*h) + h->length;
+	f->sent = 0;
+	f->fd = fd;
+	memcpy(f->bytes, h, sizeof(*h));
+	if (h->length > 0)
+		memcpy(f->bytes + sizeof(*h), w->buf, h->length);
+	return f;
+}
+
+int
+channel_send(struct channel *c, enum msg_type type, uint64_t id,
+    const struct writer *w, int fd)
+{
+	struct msg_header h;
+	struct frame *f;
+
+	if (c->broken ||
+	    frame_header(&h, c->self, c->peer, type, id, w, fd) == -1)
+		goto refuse;
+	if (c->out_bytes > CHANNEL_OUTPUT_MAX) {
+		breaks(c, "it does not read");
+		goto refuse;
+	}
+	f = frame_new(&h, w, fd);
+	if (f == NULL) {
+		breaks(c, "out of memory");
+		goto refuse;
+	}
+	*c->out_tail = f;
+	c->out_tail = &f->next;
+	c->out_bytes += f->len;
+	if (c->out_bytes > CHANNEL_HIGH_MARK)
+		c->above = 1;
+	if (c->out == f && flush(c) == -1)
+		breaks(c, strerror(errno));
+	return 0;
+refuse:
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+int
+channel_full(const struct channel *c)
+{
+	return c->above;
+}
+
+int
+channel_flush(struct channel *c, int timeout_ms)
+{
+	long long end = clock_ms() + timeout_ms;
+
+	while (!c->broken && flush(c) == 0) {
+		if (c->out == NULL)
+			return 0;
+		if (clock_left(end) == 0 ||
+		    frame_wait(c->fd, POLLOUT, end) == -1)
+			break;
+	}
+	return -1;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Landlock layer of the sandbox.  Rights newer than the running kernel
+ * are not asked for; what the kernel can handle is denied unless a path of
+ * the sandbox allows it.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "common/worker/landlock.h"
+
+/* One number on every architecture. */
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset	444
+#define SYS_landlock_add_rule		445
+#define SYS_landlock_restrict_self	446
+#endif
+
+#define RULESET_VERSION		1u	/* flag: only tell the version */
+#define RULE_PATH_BENEATH	1
+
+/* Rights on files and folders, with the version that brought them. */
+#define FS_EXECUTE	(1ull << 0)
+#define FS_WRITE_FILE	(1ull << 1)
+#define FS_READ_FILE	(1ull << 2)
+#define FS_READ_DIR	(1ull << 3)
+#define FS_REMOVE_DIR	(1ull << 4)
+#define FS_REMOVE_FILE	(1ull << 5)
+#define FS_MAKE_DIR	(1ull << 7)
+#define FS_MAKE_REG	(1ull << 8)
+#define FS_ALL_1	((1ull << 13) - 1)
+#define FS_REFER	(1ull << 13)	/* 2 */
+#define FS_TRUNCATE	(1ull << 14)	/* 3 */
+#define FS_IOCTL_DEV	(1ull << 15)	/* 5 */
+
+#define NET_BIND_TCP	(1ull << 0)	/* 4 */
+#define NET_CONNECT_TCP	(1ull << 1)	/* 4 */
+
+#define SCOPE_ABSTRACT	(1ull << 0)	/* 6 */
+#define SCOPE_SIGNAL	(1ull << 1)	/* 6 */
+
+/* What means something on a file that is no folder. */
+#define FS_OF_FILES	(FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | \
+	FS_TRUNCATE | FS_IOCTL_DEV)
+
+/* The kernel's structures; a longer one is taken if the rest of it is zero. */
+struct ruleset_attr {
+	uint64_t fs;
+	uint64_t net;
+	uint64_t scoped;
+};
+
+struct path_attr {
+	uint64_t allowed;
+	int32_t	 parent;
+} __attribute__((packed));
+
+int
+landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+	    RULESET_VERSION);
+
+	return abi > 0 ? (int)abi : 0;
+}
+
+static uint64_t
+fs_handled(int abi)
+{
+	uint64_t fs = FS_ALL_1;
+
+	if (abi >= 2)
+		fs |= FS_REFER;
+	if (abi >= 3)
+		fs |= FS_TRUNCATE;
+	if (abi >= 5)
+		fs |= FS_IOCTL_DEV;
+	return fs;
+}
+
+/*
+ * Connections are what the submitter and Slurm's commands are for; the latter
+ * also bind a local port when a connection collides with an old one.
+ */
+static uint64_t
+net_handled(enum role role, int abi)
+{
+	if (abi < 4)
+		return 0;
+	if (role == ROLE_LISTENER)
+		return NET_BIND_TCP | NET_CONNECT_TCP;
+	if (role == ROLE_SUBMITTER)
+		return NET_BIND_TCP;
+	return 0;
+}
+
+static uint64_t
+fs_allowed(unsigned access)
+{
+	uint64_t fs = 0;
+
+	if (access & SANDBOX_READ)
+		fs |= FS_READ_FILE | FS_READ_DIR;
+	if (access & SANDBOX_EXEC)
+		fs |= FS_READ_FILE | FS_EXECUTE;
+	if (access & SANDBOX_WRITE)
+		fs |= FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR |
+		    FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG;
+	return fs;
+}
+
+/* Absent, or not to be reached by this uid: nothing to allow then. */
+static int
+skippable(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES ||
+	    error == ELOOP;
+}
+
+static int
+allow_path(int ruleset, const char *path, uint64_t allowed)
+{
+	struct path_attr attr = { .allowed = allowed };
+	struct stat st;
+	int fd, saved, rc = -1;
+
+	if ((fd = open(path, O_PATH | O_CLOEXEC)) == -1)
+		return skippable(errno) ? 0 : -1;
+	if (fstat(fd, &st) == -1)
+		goto done;
+	if (!S_ISDIR(st.st_mode))
+		attr.allowed &= FS_OF_FILES;
+	attr.parent = fd;
+	rc = attr.allowed == 0 ? 0 : (int)syscall(SYS_landlock_add_rule,
+	    ruleset, RULE_PATH_BENEATH, &attr, 0);
+done:
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return rc;
+}
+
+/* What a role needs whatever the supervisor has put on the list. */
+static int
+allow_own(int ruleset, const struct sandbox *sb, uint64_t fs)
+{
+	/* The spool is the working folder, with a chroot or without. */
+	if (sb->role == ROLE_SUBMITTER && sb->root != NULL)
+		return allow_path(ruleset, ".",
+		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
+	/* Slurm's commands and their libraries open it. */
+	if (sb->role == ROLE_COLLECTOR)
+		return allow_path(ruleset, "/dev/null",
+		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
+	return 0;
+}
+
+int
+landlock_enter(const struct sandbox *sb, int abi)
+{
+	struct ruleset_attr attr = {
+		.fs = fs_handled(abi),
+		.net = net_handled(sb->role, abi),
+		.scoped = abi >= 6 ? SCOPE_ABSTRACT | SCOPE_SIGNAL : 0,
+	};
+	int i, saved, ruleset, rc = -1;
+
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr,
+	    sizeof(attr), 0);
+	if (ruleset == -1)
+		return -1;
+	if (allow_own(ruleset, sb, attr.fs) == -1)
+		goto done;
+	for (i = 0; i < sb->n_paths; i++)
+		if (allow_path(ruleset, sb->paths[i].path,
+		    attr.fs & fs_allowed(sb->paths[i].access)) == -1)
+			goto done;
+	rc = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
+done:
+	saved = errno;
+	close(ruleset);
+	errno = saved;
+	return rc;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system call filters of the three workers.  A call that a list does not
+ * know gets ENOSYS, so that an update of the C library, which tries newer
+ * calls first, finds its way back to the older ones; only calls that no
+ * honest worker makes kill it, for then somebody else is at the wheel.
+ * Sanitizers call what they like: their builds refuse only the dangerous.
+ */
+#include "config.h"
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <unistd.h>
+
+#include "common/worker/seccomp.h"
+
+#ifdef SANITIZED
+#define LENIENT	1
+#else
+#define LENIENT	0
+#endif
+
+/* Names, not numbers: what this architecture or library lacks is left out. */
+
+/* No worker and no command of Slurm's has business with these. */
+static const char *const dangerous[] = {
+	/* other processes' memory and descriptors */
+	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
+	"pidfd_getfd", "kcmp", "userfaultfd", "perf_event_open",
+	/* mounts, roots, namespaces */
+	"mount", "umount", "umount2", "pivot_root", "chroot", "move_mount",
+	"open_tree", "fsopen", "fsmount", "fsconfig", "fspick",
+	"mount_setattr", "setns", "unshare",
+	/* files behind the back of permissions */
+	"open_by_handle_at", "name_to_handle_at", "mknod", "mknodat",
+	"quotactl", "quotactl_fd", "acct",
+	/* the kernel itself */
+	"bpf", "kexec_load", "kexec_file_load", "init_module",
+	"finit_module", "delete_module", "create_module", "reboot",
+	"swapon", "swapoff", "iopl", "ioperm", "modify_ldt", "syslog",
+	"vhangup", "lookup_dcookie", "nfsservctl", "uselib", "_sysctl",
+	"io_uring_setup", "io_uring_enter", "io_uring_register",
+	/* keys, clocks, names of the machine */
+	"keyctl", "add_key", "request_key", "settimeofday", "stime",
+	"clock_settime", "adjtimex", "clock_adjtime", "clock_settime64",
+	"clock_adjtime64", "sethostname", "setdomainname",
+};
+
+static const char *const executing[] = { "execve", "execveat" };
+
+/* Memory, time, signals, ending: what the C library does by itself. */
+static const char *const basic[] = {
+	"brk", "munmap", "mremap", "madvise", "futex", "futex_time64",
+	"membarrier", "sched_yield", "sched_getaffinity", "sysinfo",
+	"clock_gettime", "clock_gettime64", "clock_getres", "gettimeofday",
+	"time", "nanosleep", "clock_nanosleep", "clock_nanosleep_time64",
+	"getrandom", "getpid", "gettid", "getppid", "getuid", "geteuid",
+	"getgid", "getegid", "uname", "getrusage", "times",
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigreturn",
+	"sigaltstack", "rt_sigtimedwait", "restart_syscall",
+	"exit", "exit_group",
+};
+
+/* The event loop and a descriptor that somebody else has opened. */
+static const char *const looping[] = {
+	"epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait",
+	"epoll_pwait", "epoll_pwait2", "poll", "ppoll", "ppoll_time64",
+	"select", "pselect6", "_newselect", "eventfd2", "pipe", "pipe2",
+	"timerfd_create", "timerfd_settime", "timerfd_gettime",
+	"read", "readv", "write", "writev", "close", "fcntl", "fcntl64",
+	"fstat", "fstat64", "dup", "dup2", "dup3",
+	"sendto", "sendmsg", "recvfrom", "recvmsg", "shutdown",
+	"socketpair", "getsockopt", "setsockopt", "getsockname",
+	"getpeername",
+};
+
+static const char *const listening[] = { "accept", "accept4" };
+
+/* Connections out; socket() itself is ruled apart, by family. */
+static const char *const connecting[] = {
+	"connect", "sendmmsg", "recvmmsg", "recvmmsg_time64",
+};
+
+/* SQLite's, and reading a folder. */
+static const char *const filing[] = {
+	"open", "openat", "openat2", "stat", "stat64", "lstat", "lstat64",
+	"newfstatat", "fstatat64", "statx", "statfs", "statfs64", "fstatfs",
+	"fstatfs64", "access", "faccessat", "faccessat2", "readlink",
+	"readlinkat", "getcwd", "chdir", "fchdir", "getdents", "getdents64",
+	"lseek", "_llseek", "pread64", "pwrite64", "preadv", "pwritev",
+	"fsync", "fdatasync", "sync_file_range", "ftruncate", "ftruncate64",
+	"fallocate", "fadvise64", "flock", "msync", "unlink", "unlinkat",
+	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir",
+	"chmod", "fchmod", "fchmodat", "fchown", "fchown32", "umask",
+	"utimensat", "copy_file_range", "sendfile",
+};
+
+/* Threads: libnats has some; clone itself is ruled apart. */
+static const char *const threading[] = {
+	"set_robust_list", "get_robust_list", "set_tid_address", "rseq",
+	"sched_getparam", "sched_getscheduler", "sched_setscheduler",
+	"sched_get_priority_min", "sched_get_priority_max", "mlock",
+	"munlock",
+};
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* One filter under construction. */
+struct filter {
+	scmp_filter_ctx	 ctx;
+	uint32_t	 kill;	/* what becomes of the dangerous */
+	int		 err;	/* the first, as errno; 0 = none */
+};
+
+static void
+rule(struct filter *f, uint32_t action, const char *name, unsigned n,
+    const struct scmp_arg_cmp *cmp)
+{
+	int rc, nr;
+
+	nr = seccomp_syscall_resolve_name(name);
+	if (nr == __NR_SCMP_ERROR)
+		return;
+	rc = seccomp_rule_add_array(f->ctx, action, nr, n, cmp);
+	/* A negative number stands for one that only other machines have;
+	 * an action equal to the default is no rule at all. */
+	if (rc < 0 && nr >= 0 && rc != -EACCES && f->err == 0)
+		f->err = -rc;
+}
+
+static void
+rules(struct filter *f, uint32_t action, const char *const *names, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		rule(f, action, names[i], 0, NULL);
+}
+
+/* The call when its argument arg is exactly value. */
+static void
+rule_equal(struct filter *f, uint32_t action, const char *name, unsigned arg,
+    uint64_t value)
+{
+	const struct scmp_arg_cmp cmp = SCMP_CMP(arg, SCMP_CMP_EQ, value, 0);
+
+	rule(f, action, name, 1, &cmp);
+}
+
+/* The call when argument arg, masked, is value. */
+static void
+rule_masked(struct filter *f, uint32_t action, const char *name, unsigned arg,
+    uint64_t mask, uint64_t value)
+{
+	const struct scmp_arg_cmp cmp = SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, mask,
+	    value);
+
+	rule(f, action, name, 1, &cmp);
+}
+
+/* What both lists have: no new code in memory, no signal but to itself. */
+static void
+allow_common(struct filter *f)
+{
+	static const char *const mapping[] = { "mmap", "mmap2", "mprotect" };
+	size_t i;
+
+	rules(f, SCMP_ACT_ALLOW, basic, COUNT(basic));
+	rules(f, SCMP_ACT_ALLOW, looping, COUNT(looping));
+	for (i = 0; i < COUNT(mapping); i++)
+		rule_masked(f, SCMP_ACT_ALLOW, mapping[i], 2, PROT_EXEC, 0);
+	rule_equal(f, SCMP_ACT_ALLOW, "tgkill", 0, (uint64_t)getpid());
+	rule_equal(f, SCMP_ACT_ALLOW, "kill", 0, (uint64_t)getpid());
+	rule_equal(f, SCMP_ACT_ALLOW, "ioctl", 1, FIONREAD);
+	rule_equal(f, SCMP_ACT_ALLOW, "ioctl", 1, FIONBIO);
+}
+
+static void
+allow_listener(struct filter *f)
+{
+	allow_common(f);
+	rules(f, SCMP_ACT_ALLOW, listening, COUNT(listening));
+}
+
+static void
+allow_submitter(struct filter *f)
+{
+	allow_common(f);
+	rules(f, SCMP_ACT_ALLOW, connecting, COUNT(connecting));
+	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
+	rules(f, SCMP_ACT_ALLOW, threading, COUNT(threading));
+	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
+	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
+	/* A thread, not a process. */
+	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD,
+	    CLONE_THREAD);
+	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);
+	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_GET_NAME);
+	/* Reading the limits, which the C library does for a thread's stack. */
+	rule_equal(f, SCMP_ACT_ALLOW, "prlimit64", 2, 0);
+	rules(f, SCMP_ACT_ALLOW,
+	    (const char *const[]){ "getrlimit", "ugetrlimit" }, 2);
+}
+
+/* Slurm's commands wear this too, and they are no concern of ours. */
+static void
+refuse_collector(struct filter *f)
+{
+	static const uint64_t namespaces[] = { CLONE_NEWNS, CLONE_NEWUTS,
+	    CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
+	    CLONE_NEWCGROUP };
+	const struct scmp_arg_cmp above = SCMP_CMP(0, SCMP_CMP_GT,
+	    AF_NETLINK, 0);
+	uint32_t no_family = f->kill == SCMP_ACT_LOG ? SCMP_ACT_LOG :
+	    SCMP_ACT_ERRNO(EAFNOSUPPORT);
+	uint64_t family;
+	size_t i;
+
+	/* Its flags lie in memory, where no filter can see them. */
+	if (f->kill != SCMP_ACT_LOG)
+		rule(f, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+	for (i = 0; i < COUNT(namespaces); i++)
+		rule_masked(f, f->kill, "clone", 0, namespaces[i],
+		    namespaces[i]);
+	for (family = 0; family < AF_NETLINK; family++)
+		if (family != AF_UNIX && family != AF_INET &&
+		    family != AF_INET6)
+			rule_equal(f, no_family, "socket", 0, family);
+	rule(f, no_family, "socket", 1, &above);
+}
+
+static void
+fill(struct filter *f, enum role role)
+{
+	rules(f, f->kill, dangerous, COUNT(dangerous));
+	if (role == ROLE_COLLECTOR) {
+		refuse_collector(f);
+		return;
+	}
+	rules(f, f->kill, executing, COUNT(executing));
+	if (LENIENT)
+		return;
+	if (role == ROLE_LISTENER)
+		allow_listener(f);
+	else
+		allow_submitter(f);
+}
+
+static uint32_t
+default_action(enum role role, enum sandbox_mode mode)
+{
+	if (LENIENT || role == ROLE_COLLECTOR)
+		return SCMP_ACT_ALLOW;
+	return mode == SANDBOX_LOG ? SCMP_ACT_LOG : SCMP_ACT_ERRNO(ENOSYS);
+}
+
+static uint32_t
+kill_action(enum role role, enum sandbox_mode mode)
+{
+	if (mode == SANDBOX_LOG)
+		return SCMP_ACT_LOG;
+	/* A command of Slurm's that errs must not look like an attack. */
+	return role == ROLE_COLLECTOR ? SCMP_ACT_ERRNO(EPERM) :
+	    SCMP_ACT_KILL_PROCESS;
+}
+
+int
+seccomp_enter(enum role role, enum sandbox_mode mode)
+{
+	struct filter f = { .kill = kill_action(role, mode) };
+	int rc;
+
+	if ((f.ctx = seccomp_init(default_action(role, mode))) == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	/* Calls by another architecture's numbers. */
+	rc = seccomp_attr_set(f.ctx, SCMP_FLTATR_ACT_BADARCH,
+	    mode == SANDBOX_LOG ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
+	fill(&f, role);
+	if (rc == 0)
+		rc = -f.err;
+	if (rc == 0)
+		rc = seccomp_load(f.ctx);
+	seccomp_release(f.ctx);
+	if (rc < 0) {
+		errno = -rc;
+		return -1;
+	}
+	return 0;
+}

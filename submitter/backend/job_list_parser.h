@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the answer to GET jobs/ as it arrives, a row at a time, in a fixed
+ * amount of memory, however long the answer, a row or a text in it is.
+ */
+#ifndef SUBMITTER_BACKEND_JOB_LIST_PARSER_H
+#define SUBMITTER_BACKEND_JOB_LIST_PARSER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/job.h"
+
+/* What is wanted of a row. */
+struct listed {
+	int64_t		 id;		/* of the database, 0 = not said */
+	struct run_key	 key;		/* with cc-backend's name of the cluster */
+	int64_t		 duration;	/* seconds; of a running one so far */
+	char		 state[32];	/* jobState */
+};
+
+#define LISTING_DEPTH_MAX	64	/* of nesting; cc-backend's rows have 6 */
+#define LISTING_TEXT_MAX	128	/* bytes kept of a name or value */
+
+typedef void listing_fn(const struct listed *row, void *arg);
+
+/* One answer being read; no memory of its own. */
+struct listing {
+	listing_fn	*fn;
+	void		*arg;
+	unsigned	 rows;		/* seen so far, good or bad */
+	unsigned	 bad;		/* rows without job, start or cluster */
+	int		 err;		/* 1: it is no such answer */
+	/* private */
+	int		 state;
+	int		 depth;
+	uint64_t	 arrays;	/* bit per depth: 1 = array */
+	int		 in_jobs;
+	int		 had_jobs;
+	int		 is_key;
+	int		 escape;
+	unsigned	 len;
+	int		 cut;
+	char		 text[LISTING_TEXT_MAX];
+	char		 name[32];	/* of the member being read */
+	struct listed	 row;
+	unsigned	 have;
+};
+
+void listing_init(struct listing *l, listing_fn *fn, void *arg);
+/* 0, or -1 when it is no listing (then for good). */
+int listing_feed(struct listing *l, const char *p, size_t n);
+/* 0 when the answer was whole, else -1. */
+int listing_end(const struct listing *l);
+
+#endif

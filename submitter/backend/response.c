@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of cc-backend's answers; see outcome.h.  A proxy, a portal or
+ * another server may answer in its place: a success counts only with the body
+ * that cc-backend would send, and anything unknown is tried again.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "submitter/backend/response.h"
+
+#define WORDS_MAX	1024	/* bytes of an error text that are looked at */
+
+#define W(x)	(1u << WHAT_##x)
+#define ANY	(~0u)
+#define WRITES	(W(START) | W(STOP) | W(META) | W(DELETE) | W(NODES))
+#define READS	(W(CLUSTERS) | W(LIST))
+
+/* What the body must look like for a success to be believed. */
+enum shape { SHAPE_ANY, SHAPE_OBJECT };
+
+/* First match wins.  text: a part of cc-backend's error. */
+static const struct rule {
+	unsigned	 what;
+	int		 from, to;	/* HTTP codes, included */
+	const char	*text;		/* NULL = any */
+	enum shape	 shape;
+	enum outcome	 outcome;
+} rules[] = {
+	/* the probe: a start that no version takes */
+	{ W(PROBE), 400, 400, "no such cluster", SHAPE_OBJECT, OUT_DONE },
+	{ W(PROBE), 400, 400, "unknown field", SHAPE_OBJECT, OUT_DONE },
+	/* successes */
+	{ W(START), 201, 201, NULL, SHAPE_OBJECT, OUT_DONE },
+	{ W(STOP) | W(DELETE) | W(META), 200, 200, NULL, SHAPE_OBJECT,
+	    OUT_DONE },
+	{ W(NODES), 200, 200, NULL, SHAPE_ANY, OUT_DONE },
+	{ READS, 200, 200, NULL, SHAPE_ANY, OUT_DONE },
+	/* who are you */
+	{ ANY, 401, 401, NULL, SHAPE_ANY, OUT_STOP_LINE },
+	{ ANY, 403, 403, NULL, SHAPE_ANY, OUT_STOP_LINE },
+	/* start */
+	{ W(START), 422, 422, NULL, SHAPE_OBJECT, OUT_ASK_BACK },
+	{ W(START), 500, 500, "UNIQUE constraint failed: job_cache",
+	    SHAPE_OBJECT, OUT_CACHED },
+	{ W(START), 500, 500, "UNIQUE constraint failed: job.", SHAPE_OBJECT,
+	    OUT_ASK_BACK },
+	/* 1.4 puts a line of its database before the object */
+	{ W(START), 500, 500, "adding tag to new job", SHAPE_ANY, OUT_DONE },
+	{ W(START), 500, 500, "CHECK constraint failed", SHAPE_OBJECT,
+	    OUT_REJECTED },
+	/* stop; up to 1.4.2 the time and the state share one sentence */
+	{ W(STOP), 422, 422, "already been stopped", SHAPE_OBJECT, OUT_CLOSED },
+	{ W(STOP), 422, 422, "finding job failed", SHAPE_OBJECT, OUT_NO_RUN },
+	{ W(STOP), 404, 404, "finding job failed", SHAPE_OBJECT, OUT_NO_RUN },
+	{ W(STOP), 400, 400, "(state is: running)", SHAPE_OBJECT,
+	    OUT_REJECTED },
+	{ W(STOP), 400, 400, "only running jobs can be stopped", SHAPE_OBJECT,
+	    OUT_CLOSED },
+	/* the others */
+	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, OUT_NO_RUN },
+	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
+	    OUT_NO_RUN },
+	/* another version than was probed: it was upgraded under us */
+	{ W(START), 400, 400, "json: unknown field", SHAPE_OBJECT,
+	    OUT_REPROBE },
+	/* wrong address, or a cc-backend that takes jobs by NATS only */
+	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, OUT_REJECTED },
+	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, OUT_CONFIG },
+	{ ANY, 404, 405, NULL, SHAPE_ANY, OUT_CONFIG },
+	{ ANY, 407, 407, NULL, SHAPE_ANY, OUT_CONFIG },
+	{ ANY, 431, 431, NULL, SHAPE_ANY, OUT_CONFIG },
+	{ ANY, 300, 399, NULL, SHAPE_ANY, OUT_CONFIG },
+	/* body, cluster, host, count or state wrong: never so again */
+	{ WRITES, 400, 400, NULL, SHAPE_OBJECT, OUT_REJECTED },
+	{ WRITES, 413, 413, NULL, SHAPE_ANY, OUT_REJECTED },
+	{ WRITES, 422, 422, NULL, SHAPE_OBJECT, OUT_REJECTED },
+	{ READS, 400, 400, NULL, SHAPE_OBJECT, OUT_REJECTED },
+	/* something in between is not well, or all of it */
+	{ ANY, 429, 429, NULL, SHAPE_ANY, OUT_AWAY },
+	{ ANY, 502, 504, NULL, SHAPE_ANY, OUT_AWAY },
+	{ ANY, 500, 599, NULL, SHAPE_ANY, OUT_RETRY },
+	/* 200 with a login page, 4xx of a proxy */
+	{ ANY, 100, 599, NULL, SHAPE_ANY, OUT_AWAY },
+};
+
+static const char *const outcome_names[OUT__COUNT] = {
+	[OUT_DONE] = "done",
+	[OUT_RETRY] = "retry",
+	[OUT_AWAY] = "away",
+	[OUT_ASK_BACK] = "ask-back",
+	[OUT_CACHED] = "cached",
+	[OUT_CLOSED] = "closed",
+	[OUT_NO_RUN] = "no-run",
+	[OUT_OLDER] = "older",
+	[OUT_REPROBE] = "reprobe",
+	[OUT_REJECTED] = "rejected",
+	[OUT_STOP_LINE] = "stop-the-line",
+	[OUT_CONFIG] = "configuration",
+};
+
+static const char *const what_names[WHAT__COUNT] = {
+	[WHAT_PROBE] = "probe",
+	[WHAT_CLUSTERS] = "clusters",
+	[WHAT_START] = "start_job",
+	[WHAT_STOP] = "stop_job",
+	[WHAT_LIST] = "jobs",
+	[WHAT_NODES] = "nodestate",
+	[WHAT_META] = "edit_meta",
+	[WHAT_DELETE] = "delete_job",
+};
+
+const char *
+outcome_name(enum outcome outcome)
+{
+	return (unsigned)outcome < OUT__COUNT ? outcome_names[outcome] : "?";
+}
+
+const char *
+what_name(enum what what)
+{
+	return (unsigned)what < WHAT__COUNT ? what_names[what] : "?";
+}
+
+static int
+hex4(const char *p, const char *end)
+{
+	int v = 0, i, c;
+
+	if (end - p < 4)
+		return -1;
+	for (i = 0; i < 4; i++) {
+		c = p[i] | 0x20;
+		if (c >= '0' && c <= '9')
+			v = v * 16 + (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			v = v * 16 + (c - 'a' + 10);
+		else
+			return -1;
+	}
+	return v;
+}
+
+/* The JSON string that begins at p (behind its quote), unescaped into buf. */
+static void
+string_take(const char *p, const char *end, char *buf, size_t size)
+{
+	size_t n = 0;
+	int v;
+
+	while (p < end && *p != '"' && n + 1 < size) {
+		if (*p != '\\') {
+			buf[n++] = *p++;
+			continue;
+		}
+		if (++p == end)
+			break;
+		if (*p == 'u') {
+			v = hex4(p + 1, end);
+			if (v == -1)
+				break;
+			buf[n++] = v >= ' ' && v < 0x7f ? (char)v : '?';
+			p += 5;
+		} else {
+			buf[n++] = *p == 'n' || *p == 't' || *p == 'r' ? ' ' :
+			    *p;
+			p++;
+		}
+	}
+	buf[n] = '\0';
+}
+
+static const char *
+find(const char *p, const char *end, const char *text)
+{
+	size_t n = strlen(text);
+
+	return end - p >= (ptrdiff_t)n ?
+	    memmem(p, (size_t)(end - p), text, n) : NULL;
+}
+
+/* cc-backend's error text, or the beginning of whatever came, as one line. */
+static void
+words_take(const struct answer *a, char *words, size_t size)
+{
+	static const char mark[] = "\"error\":\"";
+	const char *p = a->body, *end, *at;
+	size_t n;
+
+	words[0] = '\0';
+	if (p == NULL)
+		return;
+	end = p + (a->len > WORDS_MAX * 4 ? WORDS_MAX * 4 : a->len);
+	at = find(p, end, mark);
+	if (at != NULL) {
+		string_take(at + sizeof(mark) - 1, end, words, size);
+		return;
+	}
+	while (p < end && (*p == ' ' || *p == '\r' || *p == '\n'))
+		p++;
+	n = (size_t)(end - p) < size - 1 ? (size_t)(end - p) : size - 1;
+	memcpy(words, p, n);
+	words[n] = '\0';
+	n = strcspn(words, "\r\n");
+	words[n] = '\0';
+}
+
+static int
+is_object(const struct answer *a)
+{
+	size_t i = 0;
+
+	while (i < a->len && (a->body[i] == ' ' || a->body[i] == '\n' ||
+	    a->body[i] == '\r' || a->body[i] == '\t'))
+		i++;
+	return i < a->len && a->body[i] == '{';
+}
+
+static enum outcome
+rule_find(const struct answer *a, const char *words)
+{
+	const struct rule *r;
+	size_t i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		r = &rules[i];
+		if (!(r->what & (1u << a->what)) || a->code < r->from ||
+		    a->code > r->to)
+			continue;
+		if (r->text != NULL && strstr(words, r->text) == NULL)
+			continue;
+		if (r->shape == SHAPE_OBJECT && !is_object(a))
+			continue;
+		return r->outcome;
+	}
+	return OUT_AWAY;
+}
+
+void
+outcome_judge(const struct answer *a, struct verdict *v)
+{
+	char words[WORDS_MAX], line[sizeof(v->text) - 16];
+
+	memset(v, 0, sizeof(*v));
+	v->backend = a->backend;
+	v->fresh = a->fresh;
+	if (a->error != NULL || a->code == 0) {
+		v->outcome = OUT_AWAY;
+		text_vis(a->error != NULL ? a->error : "no answer", line,
+		    sizeof(line));
+		snprintf(v->text, sizeof(v->text), "%s", line);
+		return;
+	}
+	words_take(a, words, sizeof(words));
+	v->outcome = rule_find(a, words);
+	if (a->what == WHAT_PROBE && v->outcome == OUT_DONE) {
+		v->told = 1;
+		v->backend = strstr(words, "unknown field \"scope\"") != NULL ?
+		    BACKEND_1_3 : strstr(words, "unknown field") != NULL ?
+		    BACKEND_1_4_3 : BACKEND_1_5;
+	}
+	/* No probe tells 1.4.3 from what came before; a stop in the second of
+	 * its start does, and is only refused by the older. */
+	if (a->what == WHAT_STOP && a->backend == BACKEND_1_4_3 &&
+	    a->code == 400 && strstr(words, "must be larger than start") != NULL) {
+		v->outcome = OUT_OLDER;
+		v->backend = BACKEND_1_4_0;
+	}
+	/* A success has nothing to say. */
+	text_vis(v->outcome == OUT_DONE && a->code < 300 ? "" : words, line,
+	    sizeof(line));
+	snprintf(v->text, sizeof(v->text), "%ld%s%s", a->code,
+	    line[0] != '\0' ? ": " : "", line);
+}
+
+/* The number of a member of the answer's own level; 0 when there is none. */
+static int
+number_of(const char *body, size_t len, const char *name, int64_t *value)
+{
+	const char *end = body + len, *p = find(body, end, name);
+	char digits[24];
+	size_t n = 0;
+
+	if (p == NULL)
+		return 0;
+	for (p += strlen(name); p < end && *p >= '0' && *p <= '9' &&
+	    n + 1 < sizeof(digits); p++)
+		digits[n++] = *p;
+	digits[n] = '\0';
+	*value = strtoll(digits, NULL, 10);
+	return n > 0;
+}
+
+int
+outcome_hit_other(const char *body, size_t len, uint64_t job, int64_t start)
+{
+	int64_t id, began;
+
+	if (body == NULL || !number_of(body, len, "\"jobId\":", &id))
+		return 0;
+	if ((uint64_t)id != job)
+		return 1;
+	/* Before 1.5 the time is text. */
+	return number_of(body, len, "\"startTime\":", &began) && began != start;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* cc-backend's clusters, kept in the spool for a start without cc-backend. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/base/submitter.h"
+
+#define TOPOLOGY	"topology"	/* its name among the spool's small values */
+
+int
+resync_topology(struct submitter *s, const struct answer *a)
+{
+	char reason[256], *old;
+	size_t n;
+
+	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
+	    reason, sizeof(reason)) == -1) {
+		log_warnx("cc-backend's clusters make no sense: %s",
+		    a->body != NULL ? reason : "empty answer");
+		return -1;
+	}
+	old = spool_meta_get(s->spool, TOPOLOGY, &n);
+	if (old == NULL || n != a->len || memcmp(old, a->body, n) != 0) {
+		spool_meta_set(s->spool, TOPOLOGY, a->body, a->len);
+		backlog_touch(s->backlog);
+	}
+	free(old);
+	return 0;
+}
+
+void
+resync_topology_load(struct submitter *s)
+{
+	char reason[256];
+	size_t n;
+	char *text = spool_meta_get(s->spool, TOPOLOGY, &n);
+
+	if (text != NULL && topology_load(s->topology, text, n, reason,
+	    sizeof(reason)) == -1)
+		log_warnx("the topology kept in the spool makes no sense: %s",
+		    reason);
+	free(text);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of row ids and of runs: filled first, asked then. */
+#ifndef SUBMITTER_BASE_SETS_H
+#define SUBMITTER_BASE_SETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/job.h"
+
+/* Zero-initialise. */
+struct idset {
+	int64_t	*ids;		/* owned */
+	size_t	 n;
+	size_t	 cap;
+	int	 sorted;
+	int	 lacking;	/* one could not be added: it proves no absence */
+};
+
+void idset_clear(struct idset *set);
+void idset_add(struct idset *set, int64_t id);
+/* 1 or 0.  Sorts at the first question after an addition. */
+int idset_has(struct idset *set, int64_t id);
+
+/* Runs of one cluster, by job and start.  Zero-initialise. */
+struct keyset {
+	struct run_key	*keys;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	int		 sorted;
+};
+
+void keyset_clear(struct keyset *set);
+/* max: beyond that, and without memory, it is left out. */
+void keyset_add(struct keyset *set, const struct run_key *key, size_t max);
+int keyset_has(struct keyset *set, const struct run_key *key);
+
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* What the admin asks of the submitter: status, queue, retry, drop, sync. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/base/submitter.h"
+#include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/sync_command.h"
+
+#define QUEUE_ROWS	1000	/* without a limit of the admin's own */
+
+/* One verb that walks over rows. */
+struct walk {
+	struct submitter *s;
+	const struct ctl_request *req;
+	uint64_t	 request;
+	uint32_t	 left;
+	unsigned	 done;
+	int		 by_itself;	/* no admin has asked for it */
+};
+
+static unsigned long long
+count(const struct submitter *s, enum phase phase)
+{
+	return (unsigned long long)spool_count(s->spool, DEST_REST, phase);
+}
+
+static unsigned long long
+nats_waiting(const struct submitter *s)
+{
+	return (unsigned long long)(
+	    spool_count(s->spool, DEST_NATS, PHASE_START) +
+	    spool_count(s->spool, DEST_NATS, PHASE_START_ENDED) +
+	    spool_count(s->spool, DEST_NATS, PHASE_STOP));
+}
+
+static unsigned long long
+start_due(const struct submitter *s)
+{
+	return count(s, PHASE_START) + count(s, PHASE_START_ENDED) +
+	    count(s, PHASE_BEHIND) + count(s, PHASE_ASK);
+}
+
+static unsigned long long
+rejected(const struct submitter *s)
+{
+	return count(s, PHASE_NO_START) + count(s, PHASE_NO_STOP);
+}
+
+static void
+status_counts(struct submitter *s, uint64_t request)
+{
+	const struct {
+		const char		*key;
+		unsigned long long	 value;
+	} rows[] = {
+		{ "spool_runs", (unsigned long long)spool_runs(s->spool) },
+		{ "spool_bytes", (unsigned long long)spool_bytes(s->spool) },
+		{ "start_due", start_due(s) },
+		{ "open", count(s, PHASE_OPEN) + count(s, PHASE_SEEN) },
+		{ "stop_waiting", count(s, PHASE_WAIT) },
+		{ "stop_due", count(s, PHASE_STOP) },
+		{ "rejected", rejected(s) },
+		{ "closed_wrongly", count(s, PHASE_CLOSED) },
+		{ "mending", count(s, PHASE_DELETE) },
+		{ "delivered_starts", (unsigned long long)s->n.starts },
+		{ "delivered_stops", (unsigned long long)s->n.stops },
+		{ "retries", (unsigned long long)s->n.retries },
+		{ "repeated_starts", (unsigned long long)s->n.repeated },
+		{ "closed_by_others", (unsigned long long)s->n.closed },
+		{ "victims", (unsigned long long)s->n.victims },
+		{ "late_due", (unsigned long long)spool_late_count(s->spool) },
+		{ "late_given_up", (unsigned long long)s->n.late_lost },
+		{ "records", (unsigned long long)s->n.records },
+		{ "records_refused",
+		    (unsigned long long)s->n.records_refused },
+		{ "nats_waiting", nats_waiting(s) },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		worker_status(s->w, request, rows[i].key, "%llu",
+		    rows[i].value);
+}
+
+static void
+on_status(struct submitter *s, uint64_t request)
+{
+	static const char *const versions[] = {
+		[BACKEND_1_3] = "1.3 or older",
+		[BACKEND_1_4_0] = "1.4.2 or older",
+		[BACKEND_1_4_3] = "1.4",
+		[BACKEND_1_5] = "1.5",
+	};
+	struct nats_status ns;
+
+	worker_status(s->w, request, "layers", "%s", s->w->layers);
+	relay_status(s->relay, request);
+	worker_status(s->w, request, "backend_version", "%s",
+	    !s->backend_told && !s->backend_pinned ? "not known yet" :
+	    versions[s->backend]);
+	status_counts(s, request);
+	backlog_status(s->backlog, request);
+	nodes_status(s->nodes, request);
+	if (s->nats != NULL) {
+		nats_status(s->nats, &ns);
+		worker_status(s->w, request, "nats", "%s", ns.text);
+		worker_status(s->w, request, "nats_sent", "%llu",
+		    (unsigned long long)ns.sent);
+		worker_status(s->w, request, "nats_unsure", "%llu",
+		    (unsigned long long)ns.unsure);
+	}
+	resync_status(s->resync, request);
+	backfill_status(s->backfill, request);
+	standby_status(s->standby, request);
+	denial_status(s->denial, request);
+	if (spool_failed(s->spool))
+		worker_status(s->w, request, "spool_error", "%s",
+		    spool_error(s->spool));
+	worker_ctl_end(s->w, request, CTL_OK, "");
+}
+
+static int
+is_wanted(const struct walk *k, const struct spool_run *run)
+{
+	uint32_t i;
+
+	if (k->req->text[0] != '\0' &&
+	    strcmp(k->req->text, run->key.cluster) != 0)
+		return 0;
+	for (i = 0; i < k->req->n_ids; i++)
+		if (k->req->ids[i] == run->key.job)
+			return 1;
+	return k->req->n_ids == 0;
+}
+
+static const char *
+what_of(enum phase phase)
+{
+	switch (phase) {
+	case PHASE_STOP:
+	case PHASE_WAIT:
+	case PHASE_NO_STOP:
+	case PHASE_COMPARE:
+		return "stop";
+	case PHASE_DELETE:
+		return "delete";
+	case PHASE_CLOSED:
+		return "repair";
+	default:
+		return "start";
+	}
+}
+
+static void
+queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
+{
+	int64_t due = run->due[dest] - spool_now(k->s->spool);
+	char job[24], start[24], tries[16], wait[24];
+	struct writer w;
+
+	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
+	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
+	snprintf(tries, sizeof(tries), "%u", run->tries[dest]);
+	snprintf(wait, sizeof(wait), "%lld", run->due[dest] == DUE_NOW ||
+	    run->due[dest] >= DUE_LEASED || due < 0 ? 0 :
+	    (long long)(due + 999) / 1000);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
+	    what_of(run->phase[dest]), dest == DEST_REST ? "rest" : "nats",
+	    tries, wait, run->due[dest] == DUE_LEASED ? "sending" :
+	    run->due[dest] == DUE_HELD ? "held" :
+	    (run->flags & RUN_HELD) && run->phase[dest] == PHASE_NO_START ?
+	    "forgotten" :
+	    phase_name(run->phase[dest]), run->reason, NULL);
+	worker_ctl_row(k->s->w, k->request, &w);
+	wr_clear(&w);
+}
+
+static int
+queue_rest(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct walk *k = arg;
+
+	(void)sp;
+	if (!is_wanted(k, run))
+		return 0;
+	queue_row(k, run, DEST_REST);
+	return --k->left == 0 ? -1 : 0;
+}
+
+static int
+queue_nats(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct walk *k = arg;
+
+	(void)sp;
+	if (!is_wanted(k, run))
+		return 0;
+	queue_row(k, run, DEST_NATS);
+	return --k->left == 0 ? -1 : 0;
+}
+
+static void
+phase_walk(struct walk *k, enum dest dest, enum phase phase, spool_fn *fn)
+{
+	struct spool_after after = { 0 };
+
+	while (k->left > 0 && spool_each(k->s->spool, dest, phase, &after,
+	    SPOOL_PAGE, fn, k) == SPOOL_PAGE)
+		continue;
+}
+
+static void
+on_queue(struct walk *k)
+{
+	static const enum phase waiting[] = { PHASE_START, PHASE_STOP,
+		PHASE_WAIT, PHASE_ASK, PHASE_COMPARE, PHASE_DELETE,
+		PHASE_BEHIND, PHASE_START_ENDED, PHASE_CLOSED };
+	size_t i;
+
+	if (k->req->flags & CTL_FLAG_REJECTED) {
+		phase_walk(k, DEST_REST, PHASE_NO_START, queue_rest);
+		phase_walk(k, DEST_REST, PHASE_NO_STOP, queue_rest);
+		phase_walk(k, DEST_NATS, PHASE_NO_START, queue_nats);
+		phase_walk(k, DEST_NATS, PHASE_NO_STOP, queue_nats);
+	} else {
+		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+			phase_walk(k, DEST_REST, waiting[i], queue_rest);
+			if (spool_count(k->s->spool, DEST_NATS, waiting[i]) > 0)
+				phase_walk(k, DEST_NATS, waiting[i],
+				    queue_nats);
+		}
+	}
+	worker_ctl_end(k->s->w, k->request, CTL_OK, k->left == 0 ?
+	    "there are more: say how many with --limit" : "");
+}
+
+static void
+phase_retry(struct spool_run *run, enum dest dest)
+{
+	if (run->phase[dest] == PHASE_NO_START)
+		run->phase[dest] = run->end != 0 ? PHASE_START_ENDED :
+		    PHASE_START;
+	else if (run->phase[dest] == PHASE_NO_STOP)
+		run->phase[dest] = PHASE_STOP;
+	else
+		return;
+	run->due[dest] = DUE_NOW;
+	run->tries[dest] = 0;
+}
+
+static int
+retry_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct walk *k = arg;
+	int d;
+
+	if (!is_wanted(k, run) || (run->flags & RUN_SKIPPED))
+		return 0;
+	/* Whether it ever ran only an admin can say. */
+	if (k->by_itself && (run->flags & RUN_HELD))
+		return 0;
+	run->flags &= ~RUN_HELD;
+	for (d = 0; d < DEST__COUNT; d++)
+		phase_retry(run, (enum dest)d);
+	run->flags &= ~RUN_AGAIN;
+	k->done++;
+	return spool_save(sp, run) == 0 && --k->left > 0 ? 0 : -1;
+}
+
+static int
+drop_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct walk *k = arg;
+
+	if (!is_wanted(k, run))
+		return 0;
+	log_notice("job %llu (%s, start %lld) is dropped by an admin; it was "
+	    "%s: %s", (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start, run->phase[DEST_REST] == PHASE_CLOSED ?
+	    "closed wrongly" : "refused", run->reason);
+	k->done++;
+	return spool_bury(sp, run) == 0 && --k->left > 0 ? 0 : -1;
+}
+
+static void
+rejected_walk(struct walk *k, spool_fn *fn)
+{
+	static const enum phase phases[] = { PHASE_NO_START, PHASE_NO_STOP };
+	int d;
+	size_t i;
+
+	k->left = UINT32_MAX;
+	for (d = 0; d < DEST__COUNT; d++)
+		for (i = 0; i < 2; i++)
+			phase_walk(k, (enum dest)d, phases[i], fn);
+	if (fn == drop_one)
+		phase_walk(k, DEST_REST, PHASE_CLOSED, fn);
+	backlog_touch(k->s->backlog);
+	relay_kick(k->s->relay);
+}
+
+unsigned
+verbs_retry_all(struct submitter *s)
+{
+	struct ctl_request req;
+	struct walk k = { .s = s, .req = &req, .by_itself = 1 };
+
+	memset(&req, 0, sizeof(req));
+	rejected_walk(&k, retry_one);
+	return k.done;
+}
+
+static void
+on_rejected(struct walk *k, spool_fn *fn, const char *what)
+{
+	char text[64];
+
+	rejected_walk(k, fn);
+	snprintf(text, sizeof(text), "%u runs %s", k->done, what);
+	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
+}
+
+static void
+metric(struct submitter *s, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	char text[24];
+	struct writer w;
+
+	snprintf(text, sizeof(text), "%llu", value);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_METRIC, name, type, help, "", text, NULL);
+	worker_ctl_row(s->w, request, &w);
+	wr_clear(&w);
+}
+
+#define PREFIX	"cc_slurm_adapter_"
+
+static void
+on_metrics(struct submitter *s, uint64_t request)
+{
+	const struct counters *n = &s->n;
+	const struct {
+		const char		*name, *type, *help;
+		unsigned long long	 value;
+	} rows[] = {
+		{ PREFIX "starts_total", "counter", "Starts that cc-backend took",
+		    (unsigned long long)n->starts },
+		{ PREFIX "stops_total", "counter", "Stops that cc-backend took",
+		    (unsigned long long)n->stops },
+		{ PREFIX "requests_total", "counter", "Requests to cc-backend",
+		    (unsigned long long)n->requests },
+		{ PREFIX "retries_total", "counter", "Requests that failed and "
+		    "are repeated", (unsigned long long)n->retries },
+		{ PREFIX "rejections_total", "counter", "Runs refused for good",
+		    (unsigned long long)n->rejected },
+		{ PREFIX "records_total", "counter", "Records taken from the "
+		    "collector", (unsigned long long)n->records },
+		{ PREFIX "commits_total", "counter", "Commits of the spool",
+		    (unsigned long long)n->commits },
+		{ PREFIX "victims_total", "counter", "Runs found open in "
+		    "cc-backend after their stop", (unsigned long long)
+		    n->victims },
+		{ PREFIX "nats_starts_total", "counter", "Starts confirmed by "
+		    "NATS", (unsigned long long)n->nats_starts },
+		{ PREFIX "nats_stops_total", "counter", "Stops confirmed by NATS",
+		    (unsigned long long)n->nats_stops },
+		{ PREFIX "spool_runs", "gauge", "Runs in the spool",
+		    (unsigned long long)spool_runs(s->spool) },
+		{ PREFIX "spool_bytes", "gauge", "Bytes in use in the spool",
+		    (unsigned long long)spool_bytes(s->spool) },
+		{ PREFIX "spool_stubs", "gauge", "Runs of which a full spool "
+		    "has the resources alone", (unsigned long long)
+		    spool_stubs(s->spool) },
+		{ PREFIX "spool_stubs_refused_total", "counter", "Runs for "
+		    "whose resources a full spool had no room",
+		    (unsigned long long)n->stubs_refused },
+		{ PREFIX "starts_due", "gauge", "Starts that wait",
+		    start_due(s) },
+		{ PREFIX "stops_due", "gauge", "Stops that wait",
+		    count(s, PHASE_STOP) + count(s, PHASE_WAIT) },
+		{ PREFIX "rejected_runs", "gauge", "Refused runs that are kept",
+		    rejected(s) },
+		{ PREFIX "closed_wrongly_runs", "gauge", "Runs that another hand "
+		    "closed in cc-backend, not as Slurm says",
+		    count(s, PHASE_CLOSED) },
+		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
+		    relay_open(s->relay) ? 1 : 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		metric(s, request, rows[i].name, rows[i].type, rows[i].help,
+		    rows[i].value);
+	worker_ctl_end(s->w, request, CTL_OK, "");
+}
+
+/* What was closed wrongly, then what was left open; jobs named: these alone. */
+static void
+on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	unsigned n = closed_mend(s, request, req);
+	char text[64];
+
+	if (req->n_ids == 0) {
+		resync_now(s->resync, request,
+		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
+		return;
+	}
+	snprintf(text, sizeof(text), "%u runs %s mended", n,
+	    req->flags & CTL_FLAG_DRY_RUN ? "would be" : "are being");
+	worker_ctl_end(s->w, request, CTL_OK, text);
+}
+
+void
+verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	struct submitter *s = w->arg;
+	struct walk k = { .s = s, .req = req, .request = request,
+		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
+
+	if (s->spool == NULL) {
+		worker_ctl_end(w, request, CTL_ERROR, "the submitter has not "
+		    "started yet");
+		return;
+	}
+	switch ((enum ctl_verb)req->verb) {
+	case CTL_STATUS:
+		on_status(s, request);
+		break;
+	case CTL_QUEUE:
+		on_queue(&k);
+		break;
+	case CTL_RETRY:
+		on_rejected(&k, retry_one, "are due again");
+		break;
+	case CTL_DROP:
+		on_rejected(&k, drop_one, "were dropped");
+		break;
+	case CTL_SYNC:
+		if (req->flags & CTL_FLAG_DRY_RUN)
+			closed_mend(s, request, req);
+		sync_begin(s->sync, request, req);
+		break;
+	case CTL_BACKFILL:
+		backfill_ctl(s->backfill, request, req);
+		break;
+	case CTL_REPAIR:
+		on_repair(s, request, req);
+		break;
+	case CTL_METRICS:
+		on_metrics(s, request);
+		break;
+	case CTL_SPOOL:
+		verbs_spool(s, request, req);
+		break;
+	default:
+		worker_ctl_end(w, request, CTL_ERROR,
+		    "not a verb of the submitter");
+		break;
+	}
+}

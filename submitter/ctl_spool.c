@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The admin's `spool check`, `export` and `import`, a step at a time: a
+ * request does what takes milliseconds and says where the next one goes on, so
+ * that nothing waits for an admin, and nobody has to remember one.
+ *
+ * A line that comes in (export_line.h) goes the way of a record that the
+ * collector brings; a run that is there, or was done, is left alone, so that an
+ * import can be repeated.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "submitter/base/submitter.h"
+#include "submitter/spool/export.h"
+
+#define IMPORT_FILE	"spool.import"	/* in the sandbox's root; put there by the tool */
+#define STEP_BYTES	(1u << 20)	/* of lines, in or out, then the step ends */
+#define STEP_ROWS	200
+#define STEP_PAGES	512
+#define PIECE		(48u * 1024)	/* of a line, in one row of an answer */
+#define WHOLE_MAX	(16u << 20)	/* bytes of a file that SQLite checks in one go, too */
+/* Where check goes on: behind the pages come the rows. */
+#define AT_ROWS		(INT64_C(1) << 40)
+
+struct step {
+	struct submitter *s;
+	uint64_t	 request;
+	uint32_t	 flags;
+	size_t		 bytes;		/* so far */
+	unsigned	 took, had, refused;
+	int64_t		 line;		/* its number in the file */
+	char		 wrong[256];	/* what check has found */
+};
+
+/* next: where to go on, -1 = nowhere; more: the line goes on in the next row. */
+static void
+row_send(struct step *t, int64_t next, int more, const char *text)
+{
+	struct writer w;
+	char at[24] = "";
+
+	if (next >= 0)
+		snprintf(at, sizeof(at), "%lld", (long long)next);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_SPOOL, at, more ? "1" : "0", text, NULL);
+	worker_ctl_row(t->s->w, t->request, &w);
+	wr_clear(&w);
+}
+
+static void
+end_send(struct step *t, int64_t next)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u %u %u", t->took, t->had, t->refused);
+	row_send(t, next, 0, text);
+	worker_ctl_end(t->s->w, t->request, CTL_OK, "");
+}
+
+/* --- check --- */
+
+static int
+row_check(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct step *t = arg;
+
+	t->took++;
+	spool_run_wrong(sp, run, t->wrong, sizeof(t->wrong));
+	return t->wrong[0] != '\0' ? -1 : 0;
+}
+
+static int64_t
+rows_check(struct step *t, int64_t at)
+{
+	struct spool_after after = { .id = at - AT_ROWS };
+	struct spool *sp = t->s->spool;
+	int n = spool_each(sp, DEST_REST, PHASE__COUNT, &after, STEP_ROWS,
+	    row_check, t);
+
+	if (n == -1)
+		snprintf(t->wrong, sizeof(t->wrong), "%s", spool_error(sp));
+	if (n == STEP_ROWS)
+		return AT_ROWS + after.id;
+	if (n != -1 && t->wrong[0] == '\0' && spool_bytes(sp) <= WHOLE_MAX)
+		spool_check(sp, t->wrong, sizeof(t->wrong));
+	if (strcmp(t->wrong, "ok") == 0)
+		t->wrong[0] = '\0';
+	return -1;
+}
+
+static void
+on_check(struct step *t, int64_t at)
+{
+	int rc = 0;
+
+	if (at < AT_ROWS) {
+		rc = spool_check_pages(t->s->spool, &at, STEP_PAGES);
+		if (rc == -1)
+			snprintf(t->wrong, sizeof(t->wrong), "page %lld is not "
+			    "what was written", (long long)at);
+		else if (rc == 0)
+			at = AT_ROWS;
+	} else
+		at = rows_check(t, at);
+	if (t->wrong[0] == '\0') {
+		end_send(t, at);
+		return;
+	}
+	log_errorx("spool check: %s", t->wrong);
+	worker_ctl_end(t->s->w, t->request, CTL_ERROR, t->wrong);
+}
+
+/* --- export --- */
+
+static void
+line_send(struct step *t, const char *line)
+{
+	char piece[PIECE + 1];
+	size_t n, left = strlen(line);
+
+	t->bytes += left;
+	for (; left > 0; left -= n, line += n) {
+		n = left < PIECE ? left : PIECE;
+		memcpy(piece, line, n);
+		piece[n] = '\0';
+		row_send(t, -1, left > n, piece);
+	}
+}
+
+/* The record as a line, without the script unless that is asked for. */
+static char *
+run_line(struct step *t, const struct spool_run *run)
+{
+	struct writer w;
+	struct job job;
+	char *line = NULL;
+
+	job_init(&job);
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	if (spool_record(t->s->spool, run->id, &job) == 0) {
+		if (!(t->flags & CTL_FLAG_ALL)) {
+			free(job.script);
+			job.script = NULL;
+		}
+		job_write(&w, &job);
+		if (wr_end(&w) == 0)
+			line = export_line(run, w.buf, w.len);
+	}
+	wr_clear(&w);
+	job_clear(&job);
+	return line;
+}
+
+static int
+row_export(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct step *t = arg;
+	char *line = NULL;
+
+	(void)sp;
+	if (!(run->flags & (RUN_FOREIGN | RUN_SKIPPED)))
+		line = run_line(t, run);
+	if (line != NULL) {
+		line_send(t, line);
+		t->took++;
+	} else
+		t->refused++;
+	free(line);
+	return t->bytes < STEP_BYTES ? 0 : -1;
+}
+
+static void
+on_export(struct step *t, int64_t at)
+{
+	struct spool_after after = { .id = at };
+	int n = spool_each(t->s->spool, DEST_REST, PHASE__COUNT, &after,
+	    STEP_ROWS, row_export, t);
+
+	if (n == -1)
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
+		    spool_error(t->s->spool));
+	else
+		end_send(t, n == STEP_ROWS || t->bytes >= STEP_BYTES ?
+		    after.id : -1);
+}
+
+/* --- import --- */
+
+/* What cc-backend refused stays refused, until the admin says otherwise. */
+static int
+keep_refused(struct step *t, const struct imported *in, int64_t row)
+{
+	struct spool *sp = t->s->spool;
+	struct spool_run run;
+
+	if (!in->refused || spool_get(sp, row, &run) != 1 ||
+	    run.phase[DEST_REST] == PHASE_NONE)
+		return 0;
+	run.phase[DEST_REST] = PHASE_NO_START;
+	snprintf(run.reason, sizeof(run.reason), "%s", in->reason[0] != '\0' ?
+	    in->reason : "was refused");
+	return spool_save(sp, &run);
+}
+
+static enum spool_put
+run_import(struct step *t, struct imported *in)
+{
+	enum spool_put rc = PUT_KNOWN;
+	struct spool_run run;
+	int64_t row = 0;
+
+	if (spool_find(t->s->spool, &in->job.key, &run) != 1 &&
+	    !spool_is_done(t->s->spool, &in->job.key))
+		rc = spool_put(t->s->spool, &in->job, &row);
+	if (rc == PUT_NEW && row != 0 && keep_refused(t, in, row) == -1)
+		rc = PUT_ERROR;
+	/* Somebody has to look for its end. */
+	if (rc == PUT_NEW && in->job.end == 0)
+		backlog_tell_run(t->s->w->peers[ROLE_COLLECTOR], &in->job.key);
+	return rc;
+}
+
+/* 0, or -1 for the disk. */
+static int
+line_import(struct step *t, const struct import_text *text)
+{
+	enum spool_put rc = PUT_REFUSED;
+	const char *wrong = "too long";
+	struct imported in;
+
+	t->wrong[0] = '\0';
+	if (!text->too_long) {
+		wrong = import_line(&in, text->buf, text->len);
+		if (wrong == NULL && (rc = run_import(t, &in)) == PUT_REFUSED)
+			wrong = "no run can be made of it";
+		imported_clear(&in);
+	}
+	if (wrong != NULL)
+		snprintf(t->wrong, sizeof(t->wrong), "%s", wrong);
+	t->took += rc == PUT_NEW;
+	t->had += rc == PUT_KNOWN || rc == PUT_MERGED;
+	t->refused += rc == PUT_REFUSED;
+	return rc == PUT_ERROR ? -1 : 0;
+}
+
+static void
+say_wrong(struct step *t)
+{
+	char text[sizeof(t->wrong) + 48];
+
+	snprintf(text, sizeof(text), "line %lld: %s", (long long)t->line,
+	    t->wrong);
+	row_send(t, -1, 0, text);
+}
+
+/*
+ * Lines from a place on, of which the first is number t->line + 1.  How many
+ * bytes they were, -1 for the disk or memory, 0 at the end of the file.
+ */
+static int64_t
+lines_import(struct step *t, FILE *f, int64_t from)
+{
+	struct import_text text = { 0 };
+	int64_t at = 0, n;
+	int rows;
+
+	/* A line that was too long was told of in the step before. */
+	if (from > 0)
+		at = import_text_rest(f);
+	for (rows = 0; rows < STEP_ROWS && at < (int64_t)STEP_BYTES; rows++) {
+		if ((n = import_text_next(&text, f)) <= 0) {
+			at = n == 0 ? at : -1;
+			break;
+		}
+		at += n;
+		t->line++;
+		if (line_import(t, &text) == -1) {
+			at = -1;
+			break;
+		}
+		if (t->wrong[0] != '\0')
+			say_wrong(t);
+	}
+	import_text_clear(&text);
+	return at;
+}
+
+/* The file that the tool has put beside the spool, from the byte before a place in it. */
+static FILE *
+import_open(int64_t at)
+{
+	int fd = open(IMPORT_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC |
+	    O_NONBLOCK);
+	struct stat st;
+	FILE *f = NULL;
+
+	if (fd != -1 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    lseek(fd, at > 0 ? at - 1 : 0, SEEK_SET) != -1)
+		f = fdopen(fd, "r");
+	if (f == NULL && fd != -1)
+		close(fd);
+	return f;
+}
+
+static void
+on_import(struct step *t, int64_t at)
+{
+	struct backlog *b = t->s->backlog;
+	int64_t n;
+	FILE *f;
+
+	if (!backlog_has_room(b)) {
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "the spool is "
+		    "full or takes nothing: see status, and try again later; "
+		    "what was imported is kept");
+		return;
+	}
+	if ((f = import_open(at)) == NULL) {
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "there is "
+		    "nothing to import");
+		return;
+	}
+	n = lines_import(t, f, at);
+	fclose(f);
+	/* What was said to be imported is on disk. */
+	if (backlog_flush(b) == -1 || n == -1) {
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
+		    spool_error(t->s->spool));
+		return;
+	}
+	if (t->took > 0)
+		log_notice("%u runs imported by an admin", t->took);
+	relay_kick(t->s->relay);
+	end_send(t, n > 0 ? at + n : -1);
+}
+
+void
+verbs_spool(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	struct step t = { .s = s, .request = request, .flags = req->flags,
+		.line = req->limit };
+
+	if (req->b < 0)
+		worker_ctl_end(s->w, request, CTL_ERROR, "from where?");
+	else if (req->a == CTL_SPOOL_CHECK)
+		on_check(&t, req->b);
+	else if (req->a == CTL_SPOOL_EXPORT)
+		on_export(&t, req->b);
+	else if (req->a == CTL_SPOOL_IMPORT)
+		on_import(&t, req->b);
+	else
+		worker_ctl_end(s->w, request, CTL_ERROR, "the spool knows "
+		    "check, export and import");
+}

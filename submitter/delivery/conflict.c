@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What cc-backend says of a run in a listing, where its answer alone does not
+ * tell: a start refused as a double (the refusal names a run, and not truly
+ * the one in the way), a stop that came after another's.  Runs that began
+ * near each other are asked for together: first the running ones, which need
+ * no file there, then all.  A listing that fails, for one row of it is
+ * damaged, is halved down to one second, and that is asked run by run.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/backend/job_list.h"
+#include "submitter/base/submitter.h"
+
+#define ASK_GATHER	200	/* ms until the first question: more may come */
+#define ASK_RETRY	2000	/* ms after a question that failed */
+#define ASK_TRIES	3	/* of one second; then edit_meta tells, or nobody */
+#define ASK_LATER	60000	/* ms for a run that nothing can be learned of */
+#define GROUP_MAX	512	/* runs asked for together */
+#define GROUP_SPAN	3600	/* s from their first start to the last: what has
+				 * ended costs cc-backend a file each */
+#define HALVES_MAX	16	/* halves put aside: an hour is halved 12 times */
+
+/* One run of the group. */
+struct asked {
+	int64_t		 id;
+	uint64_t	 job;
+	int64_t		 start;
+	enum { NOT_SHOWN, SHOWN_RUNNING, SHOWN_STOPPED, SETTLED } shown;
+	struct listed	 row;		/* as it was shown */
+};
+
+struct range {
+	int64_t	 from, to;
+};
+
+struct ask {
+	struct submitter *s;
+	struct event	*timer;
+	struct paging	 paging;
+	struct asked	*runs;		/* by start; GROUP_MAX */
+	unsigned	 n_runs;
+	char		 cluster[CLUSTER_MAX];
+	int		 running;	/* first the running ones */
+	struct range	 now;		/* being asked for */
+	struct range	 later[HALVES_MAX];
+	unsigned	 n_later;
+	unsigned	 tries;		/* of this range */
+	unsigned	 single;	/* runs[] asked one by one from here */
+	int		 singly;
+	int		 meta;		/* an edit_meta is under way */
+	int		 waiting;	/* the timer repeats a question */
+	int		 armed;		/* it begins a group */
+};
+
+static void ask_step(struct ask *k);
+
+/* --- what was shown --- */
+
+static int
+asked_cmp(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->job > y->job) - (x->job < y->job);
+}
+
+static void
+on_row(const struct listed *row, void *arg)
+{
+	struct ask *k = arg;
+	struct asked key = { .job = row->key.job, .start = row->key.start };
+	struct asked *a = bsearch(&key, k->runs, k->n_runs, sizeof(key),
+	    asked_cmp);
+
+	if (a == NULL || a->shown == SETTLED)
+		return;
+	a->row = *row;
+	a->shown = strcmp(row->state, "running") == 0 ? SHOWN_RUNNING :
+	    SHOWN_STOPPED;
+}
+
+static void
+refuse_double(struct ask *k, struct spool_run *run)
+{
+	char why[sizeof(run->reason)];
+
+	snprintf(why, sizeof(why), "another run of this job is in the way "
+	    "(%.300s)", run->reason);
+	relay_refuse(k->s->relay, run, DEST_REST, why);
+	late_sister(k->s->late, run);
+}
+
+/* What the listing means for one run; last: not shown is not there. */
+static void
+asked_settle(struct ask *k, struct asked *a, int last)
+{
+	struct submitter *s = k->s;
+	struct spool_run run;
+	int is_stop;
+
+	if (a->shown == SETTLED || (a->shown == NOT_SHOWN && !last))
+		return;
+	if (spool_get(s->spool, a->id, &run) == 1 &&
+	    (run.phase[DEST_REST] == PHASE_ASK ||
+	    run.phase[DEST_REST] == PHASE_COMPARE)) {
+		is_stop = run.phase[DEST_REST] == PHASE_COMPARE;
+		if (a->shown == SHOWN_RUNNING)
+			relay_taken(s->relay, &run, 1);
+		else if (a->shown == SHOWN_STOPPED)
+			closed_judge(s, &run, &a->row);
+		else if (is_stop)
+			closed_unknown(s, &run);
+		else
+			refuse_double(k, &run);
+	}
+	a->shown = SETTLED;
+}
+
+/* Settles what lies in the range just listed. */
+static void
+range_settle(struct ask *k, int last)
+{
+	unsigned i;
+
+	for (i = 0; i < k->n_runs; i++)
+		if (k->runs[i].start >= k->now.from &&
+		    k->runs[i].start <= k->now.to)
+			asked_settle(k, &k->runs[i], last);
+}
+
+/* --- one by one --- */
+
+/*
+ * edit_meta knows a run or not, and that is all it tells.  What it knows is
+ * taken for running: the stop's answer tells more.
+ */
+static void
+single_settle(struct ask *k, int there)
+{
+	struct asked *a = &k->runs[k->single++];
+	struct spool_run run;
+
+	if (spool_get(k->s->spool, a->id, &run) == 1 &&
+	    run.phase[DEST_REST] == PHASE_COMPARE) {
+		closed_unknown(k->s, &run);
+		a->shown = SETTLED;
+		return;
+	}
+	a->shown = there ? SHOWN_RUNNING : NOT_SHOWN;
+	asked_settle(k, a, 1);
+}
+
+/*
+ * edit_meta of one run failed again and again.  A run whose archive file is
+ * missing is there, stopped, and damaged: deleting it mends that, and all
+ * listings with it.  Of others nothing is known, and they are in nobody's way.
+ */
+static void
+single_failed(struct ask *k, const char *why)
+{
+	struct asked *a = &k->runs[k->single++];
+	struct spool_run run;
+
+	k->tries = 0;
+	a->shown = SETTLED;
+	if (spool_get(k->s->spool, a->id, &run) != 1 ||
+	    (run.phase[DEST_REST] != PHASE_ASK &&
+	    run.phase[DEST_REST] != PHASE_COMPARE))
+		return;
+	if (strstr(why, "meta.json") != NULL) {
+		closed_damaged(k->s, &run, why);
+		return;
+	}
+	run.due[DEST_REST] = spool_now(k->s->spool) + ASK_LATER;
+	run.tries[DEST_REST]++;
+	spool_save(k->s->spool, &run);
+	backlog_touch(k->s->backlog);
+}
+
+static void
+on_meta(const struct answer *a, void *arg)
+{
+	struct ask *k = arg;
+	struct verdict v;
+
+	k->meta = 0;
+	outcome_judge(a, &v);
+	if (v.outcome == OUT_RETRY && ++k->tries >= ASK_TRIES) {
+		single_failed(k, v.text);
+		ask_step(k);
+		return;
+	}
+	if (v.outcome != OUT_RETRY)
+		relay_told(k->s->relay, &v);
+	/* Rejected: there is no such request there, and the stop tells. */
+	if (v.outcome == OUT_DONE || v.outcome == OUT_REJECTED)
+		single_settle(k, 1);
+	else if (v.outcome == OUT_NO_RUN)
+		single_settle(k, 0);
+	else {
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
+		return;
+	}
+	k->tries = 0;
+	ask_step(k);
+}
+
+/* 0 = an edit_meta is under way; it writes what is there already. */
+static int
+meta_send(struct ask *k, const struct asked *a)
+{
+	struct rest_request req = { .what = WHAT_META, .method = "PATCH",
+		.path = "jobs/edit_meta/", .done = on_meta, .arg = k };
+	struct run_key key = { .job = a->job, .start = a->start };
+	struct writer body;
+	struct job job;
+
+	memcpy(key.cluster, k->cluster, sizeof(key.cluster));
+	job_init(&job);
+	wr_init(&body, PAYLOAD_MAX);
+	spool_record(k->s->spool, a->id, &job);
+	payload_edit_meta(k->s->payload, &key, "jobName",
+	    job.name != NULL ? job.name : "", &body);
+	req.body = &body;
+	k->meta = relay_open(k->s->relay) && rest_send(k->s->rest, &req) == 0;
+	job_clear(&job);
+	wr_clear(&body);
+	return k->meta ? 0 : -1;
+}
+
+/* The next run of the second that cannot be listed: 1 = asked, 0 = none. */
+static int
+single_next(struct ask *k)
+{
+	struct asked *a;
+
+	for (; k->single < k->n_runs; k->single++) {
+		a = &k->runs[k->single];
+		if (a->shown == SETTLED || a->start != k->now.from)
+			continue;
+		if (meta_send(k, a) == -1) {
+			k->waiting = 1;
+			submitter_after(k->timer, ASK_RETRY);
+		}
+		return 1;
+	}
+	k->singly = 0;
+	return 0;
+}
+
+/* --- listings --- */
+
+static void on_listed(const struct verdict *v, void *arg);
+
+static void
+list_send(struct ask *k)
+{
+	if (paging_start(&k->paging, k->s, k->cluster, k->running,
+	    k->now.from, k->now.to, on_row, on_listed, k) == -1) {
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
+	}
+}
+
+/* The next range with unanswered runs, no wider than these; 0 = none is left. */
+static int
+range_next(struct ask *k)
+{
+	struct range next;
+	unsigned i;
+	int any = 0;
+
+	while (!any && k->n_later > 0) {
+		next = k->later[--k->n_later];
+		for (i = 0; i < k->n_runs; i++) {
+			if (k->runs[i].shown == SETTLED ||
+			    k->runs[i].start < next.from ||
+			    k->runs[i].start > next.to)
+				continue;
+			if (!any)
+				k->now.from = k->runs[i].start;
+			k->now.to = k->runs[i].start;
+			any = 1;
+		}
+	}
+	k->tries = 0;
+	return any;
+}
+
+/* Puts both halves of the range aside, the earlier one on top. */
+static void
+range_split(struct ask *k)
+{
+	int64_t mid = k->now.from + (k->now.to - k->now.from) / 2;
+
+	k->later[k->n_later++] = (struct range){ mid + 1, k->now.to };
+	k->later[k->n_later++] = (struct range){ k->now.from, mid };
+}
+
+/* A row of the listing is damaged there: 500.  Which half has it? */
+static void
+range_halve(struct ask *k)
+{
+	if (k->now.from < k->now.to) {
+		range_split(k);
+		range_next(k);
+	} else if (++k->tries >= ASK_TRIES) {
+		k->singly = 1;
+		k->single = 0;
+		k->tries = 0;
+	} else {
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
+		return;
+	}
+	ask_step(k);
+}
+
+static void
+on_listed(const struct verdict *v, void *arg)
+{
+	struct ask *k = arg;
+	int last;
+
+	if (v->outcome == OUT_RETRY) {
+		range_halve(k);
+		return;
+	}
+	if (v->outcome != OUT_DONE) {
+		relay_told(k->s->relay, v);
+		k->waiting = 1;
+		submitter_after(k->timer, ASK_RETRY);
+		return;
+	}
+	/* Between two pages a row may be missed: then absence proves nothing. */
+	last = !k->running && (k->paging.rows < PAGING_ROWS ||
+	    k->now.from == k->now.to);
+	range_settle(k, last);
+	if (k->running)
+		k->later[k->n_later++] = k->now;
+	else if (!last)
+		range_split(k);
+	k->running = 0;
+	if (!range_next(k))
+		k->n_runs = 0;
+	ask_step(k);
+}
+
+/* --- groups --- */
+
+/* Rows come by start; the group ends where they are too far apart. */
+static int
+group_add(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct ask *k = arg;
+	struct asked *a;
+
+	if (k->n_runs == 0)
+		snprintf(k->cluster, sizeof(k->cluster), "%s",
+		    run->key.cluster);
+	if (strcmp(run->key.cluster, k->cluster) != 0)
+		return 0;
+	if (run->due[DEST_REST] > spool_now(sp))
+		return -1;		/* as are all that follow */
+	if (k->n_runs > 0 && run->key.start < k->runs[0].start - GROUP_SPAN)
+		return 0;
+	if (k->n_runs == GROUP_MAX || (k->n_runs > 0 &&
+	    run->key.start > k->runs[0].start + GROUP_SPAN))
+		return -1;
+	a = &k->runs[k->n_runs++];
+	memset(a, 0, sizeof(*a));
+	a->id = run->id;
+	a->job = run->key.job;
+	a->start = run->key.start;
+	return 0;
+}
+
+/* Until one that was put off is due again. */
+static void
+rest(struct ask *k)
+{
+	struct spool *sp = k->s->spool;
+	int64_t a = spool_next_due(sp, DEST_REST, PHASE_ASK);
+	int64_t b = spool_next_due(sp, DEST_REST, PHASE_COMPARE);
+
+	if (b >= 0 && (a < 0 || b < a))
+		a = b;
+	if (a >= 0) {
+		a -= spool_now(sp);
+		submitter_after(k->timer, a > ASK_RETRY ? a : ASK_RETRY);
+	}
+}
+
+static void
+group_begin(struct ask *k)
+{
+	static const enum phase phases[] = { PHASE_ASK, PHASE_COMPARE };
+	struct spool_after after;
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		memset(&after, 0, sizeof(after));
+		while (k->n_runs < GROUP_MAX && spool_each(k->s->spool,
+		    DEST_REST, phases[i], &after, SPOOL_PAGE, group_add, k) ==
+		    SPOOL_PAGE)
+			continue;
+	}
+	if (k->n_runs == 0) {
+		rest(k);
+		return;
+	}
+	qsort(k->runs, k->n_runs, sizeof(*k->runs), asked_cmp);
+	k->now.from = k->runs[0].start;
+	k->now.to = k->runs[k->n_runs - 1].start;
+	k->n_later = 0;
+	k->tries = 0;
+	k->singly = 0;
+	k->running = 1;
+}
+
+/* Whatever comes next, unless something is under way. */
+static void
+ask_step(struct ask *k)
+{
+	if (k->paging.busy || k->meta)
+		return;
+	if (k->n_runs > 0 && k->singly) {
+		if (single_next(k))
+			return;
+		if (!range_next(k))
+			k->n_runs = 0;
+	}
+	if (k->n_runs == 0)
+		group_begin(k);
+	if (k->n_runs > 0)
+		list_send(k);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct ask *k = arg;
+
+	(void)fd;
+	(void)what;
+	k->waiting = 0;
+	k->armed = 0;
+	ask_step(k);
+}
+
+void
+ask_kick(struct ask *k)
+{
+	if (k->n_runs > 0 || k->waiting || k->armed)
+		return;
+	k->armed = 1;
+	submitter_after(k->timer, ASK_GATHER);
+}
+
+struct ask *
+ask_new(struct submitter *s)
+{
+	struct ask *k = calloc(1, sizeof(*k));
+
+	if (k == NULL)
+		return NULL;
+	k->s = s;
+	k->runs = calloc(GROUP_MAX, sizeof(*k->runs));
+	k->timer = submitter_timer(s, on_timer, k);
+	if (k->runs == NULL || k->timer == NULL) {
+		ask_free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void
+ask_free(struct ask *k)
+{
+	if (k == NULL)
+		return;
+	if (k->timer != NULL)
+		event_free(k->timer);
+	free(k->runs);
+	free(k);
+}

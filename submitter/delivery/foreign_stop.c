@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs that another hand has closed in cc-backend: its stop race hit them,
+ * its own sweep did, or somebody else's stop.  What agrees with Slurm is
+ * done.  What does not is kept, said and listed, and mended by `repair`
+ * alone: deleted there, begun anew, and stopped when it has ended - each step
+ * a phase of the row, so that it goes on where a kill has ended it.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "submitter/base/submitter.h"
+
+/* Kept for an admin; more of them are not accidents, and only counted. */
+#define CLOSED_MAX	10000
+
+static void
+settled(struct submitter *s, struct spool_run *run)
+{
+	struct spool_run copy = *run;
+
+	spool_save(s->spool, run);
+	spool_release(s->spool, &copy, DEST_REST);
+	backlog_touch(s->backlog);
+	relay_kick(s->relay);
+}
+
+/* How the run ended, as both say it: 1 when that is the same. */
+static int
+is_agreed(struct submitter *s, const struct spool_run *run,
+    const struct listed *row, char *how, size_t size)
+{
+	const char *state = NULL;
+	int64_t stop = 0;
+	struct job job;
+	int same = 0;
+
+	job_init(&job);
+	slate_write(s->w->slate, &run->key);
+	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
+		job.key = run->key;
+		state = payload_stop_state(s->payload, s->backend, job.state);
+		stop = payload_stop_time(s->backend, &job);
+	}
+	slate_wipe(s->w->slate);
+	if (state == NULL)
+		snprintf(how, size, "cc-backend has it as %s after %lld s, "
+		    "Slurm runs it", row->state, (long long)row->duration);
+	else {
+		same = strcmp(state, row->state) == 0 &&
+		    stop - run->key.start == row->duration;
+		snprintf(how, size, "cc-backend has it as %s after %lld s, "
+		    "Slurm as %s after %lld s", row->state,
+		    (long long)row->duration, state,
+		    (long long)(stop - run->key.start));
+	}
+	job_clear(&job);
+	return same;
+}
+
+/* Said, and kept for an admin. */
+static void
+closed_wrongly(struct submitter *s, struct spool_run *run, const char *how)
+{
+	unsigned held;
+
+	run->flags |= RUN_CLOSED;
+	run->tries[DEST_REST] = 0;
+	run->due[DEST_REST] = DUE_NOW;
+	if (log_allowed(&s->said_wrong, &held))
+		log_errorx("job %llu (%s, start %lld) had been stopped by another "
+		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
+		    "--dry-run` (%u more since the last such line)",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    (long long)run->key.start, how, held);
+	run->phase[DEST_REST] = spool_count(s->spool, DEST_REST,
+	    PHASE_CLOSED) < CLOSED_MAX ? PHASE_CLOSED : PHASE_DONE;
+	run->since[DEST_REST] = spool_now(s->spool);
+	snprintf(run->reason, sizeof(run->reason), "%s", how);
+	settled(s, run);
+}
+
+void
+closed_damaged(struct submitter *s, struct spool_run *run, const char *why)
+{
+	char how[sizeof(run->reason)];
+
+	s->n.closed++;
+	snprintf(how, sizeof(how), "cc-backend has it damaged (%.300s)", why);
+	closed_wrongly(s, run, how);
+}
+
+void
+closed_judge(struct submitter *s, struct spool_run *run,
+    const struct listed *row)
+{
+	char how[sizeof(run->reason)];
+	unsigned held;
+
+	s->n.closed++;
+	run->flags |= RUN_CLOSED;
+	run->tries[DEST_REST] = 0;
+	run->due[DEST_REST] = DUE_NOW;
+	if (is_agreed(s, run, row, how, sizeof(how))) {
+		if (log_allowed(&s->said_closed, &held))
+			log_info("job %llu (%s, start %lld) had been stopped by "
+			    "another hand, as Slurm says it ended (%u more since "
+			    "the last such line)",
+			    (unsigned long long)run->key.job, run->key.cluster,
+			    (long long)run->key.start, held);
+		late_end(s->late, run);
+		run->phase[DEST_REST] = PHASE_DONE;
+		run->reason[0] = '\0';
+		settled(s, run);
+		return;
+	}
+	closed_wrongly(s, run, how);
+}
+
+void
+closed_unknown(struct submitter *s, struct spool_run *run)
+{
+	s->n.closed++;
+	log_warnx("job %llu (%s, start %lld) had been stopped by another hand, "
+	    "and cc-backend does not show how: it is left so",
+	    (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start);
+	run->flags |= RUN_CLOSED;
+	run->phase[DEST_REST] = PHASE_DONE;
+	run->reason[0] = '\0';
+	settled(s, run);
+}
+
+/* One walk over what is closed wrongly. */
+struct mending {
+	struct submitter *s;
+	const struct ctl_request *req;
+	uint64_t	 request;
+	unsigned	 n;
+};
+
+static void
+row_tell(struct mending *m, const struct spool_run *run, const char *action)
+{
+	char job[24], start[24];
+	struct writer w;
+
+	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
+	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_DIFF, run->key.cluster, job, start, run->reason,
+	    action, NULL);
+	worker_ctl_row(m->s->w, m->request, &w);
+	wr_clear(&w);
+}
+
+/* Is it of the jobs and the cluster that the admin has named, if any were? */
+static int
+is_wanted(const struct ctl_request *req, const struct run_key *key)
+{
+	uint32_t i;
+
+	if (req->text[0] != '\0' && strcmp(req->text, key->cluster) != 0)
+		return 0;
+	for (i = 0; i < req->n_ids; i++)
+		if (req->ids[i] == key->job)
+			return 1;
+	return req->n_ids == 0;
+}
+
+static int
+mend_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct mending *m = arg;
+	int dry = (m->req->flags & CTL_FLAG_DRY_RUN) != 0, barred;
+
+	if (!is_wanted(m->req, &run->key))
+		return 0;
+	if (m->req->verb != CTL_REPAIR) {
+		row_tell(m, run, "`repair` mends it");
+		return 0;
+	}
+	barred = spool_barred(sp, run);
+	if (barred != 0) {
+		row_tell(m, run, "left: cc-backend would refuse it, for another "
+		    "run of the job is there");
+		return barred == -1 ? -1 : 0;
+	}
+	m->n++;
+	row_tell(m, run, run->end != 0 ?
+	    dry ? "would be deleted, started and stopped anew" :
+	    "deleted, started and stopped anew" :
+	    dry ? "would be deleted and started anew" :
+	    "deleted and started anew");
+	if (dry)
+		return 0;
+	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
+	    (unsigned long long)run->key.job, run->key.cluster,
+	    (long long)run->key.start, run->reason);
+	run->phase[DEST_REST] = PHASE_DELETE;
+	run->due[DEST_REST] = DUE_NOW;
+	run->tries[DEST_REST] = 0;
+	if (spool_save(sp, run) == -1)
+		return -1;
+	CRASH_POINT("repair-marked");
+	return 0;
+}
+
+unsigned
+closed_mend(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	struct mending m = { .s = s, .req = req, .request = request };
+	struct spool_after after = { 0 };
+
+	while (spool_each(s->spool, DEST_REST, PHASE_CLOSED, &after,
+	    SPOOL_PAGE, mend_one, &m) == SPOOL_PAGE)
+		continue;
+	if (m.n > 0) {
+		backlog_touch(s->backlog);
+		relay_kick(s->relay);
+	}
+	return m.n;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is due for NATS.  Behind a broker nobody answers for the run, so only
+ * the order is kept: a stop follows its start's confirmation, by more than
+ * cc-backend's commit interval where cc-backend itself is the reader.  A
+ * message of which nobody knows whether it arrived is sent again.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/failover.h"
+
+#define NATS_PAGE	32	/* rows of one lease */
+#define NATS_WIDTH	128	/* messages under way; the broker confirms in bulk */
+#define DENIED_WAIT	60000	/* ms; a permission does not come by itself */
+
+static void
+row_save(struct submitter *s, struct spool_run *run)
+{
+	spool_save(s->spool, run);
+	backlog_touch(s->backlog);
+}
+
+static void
+row_wait(struct submitter *s, struct spool_run *run, int64_t ms,
+    const char *why)
+{
+	run->due[DEST_NATS] = spool_now(s->spool) + ms;
+	run->tries[DEST_NATS]++;
+	if (why != NULL && run->phase[DEST_REST] != PHASE_NO_START &&
+	    run->phase[DEST_REST] != PHASE_NO_STOP)
+		snprintf(run->reason, sizeof(run->reason), "NATS: %.400s", why);
+	row_save(s, run);
+}
+
+static void
+row_sent(struct relay *r, struct spool_run *run)
+{
+	struct submitter *s = r->s;
+	struct spool_run copy = *run;
+	int64_t gap = spool_policy(s->spool)->nats_gap;
+
+	run->tries[DEST_NATS] = 0;
+	if (run->phase[DEST_NATS] == PHASE_STOP) {
+		s->n.nats_stops++;
+		run->phase[DEST_NATS] = PHASE_DONE;
+		row_save(s, run);
+		return;
+	}
+	s->n.nats_starts++;
+	run->since[DEST_NATS] = spool_now(s->spool);
+	run->phase[DEST_NATS] = run->end != 0 ? PHASE_STOP : PHASE_OPEN;
+	run->due[DEST_NATS] = run->end != 0 && gap > 0 ?
+	    run->since[DEST_NATS] + gap : DUE_NOW;
+	row_save(s, run);
+	spool_release(s->spool, &copy, DEST_NATS);
+	backlog_touch(s->backlog);
+}
+
+static void
+on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
+{
+	struct submitter *s = arg;
+	struct relay *r = s->relay;
+	struct spool_run run;
+
+	if (r->nats_in_flight > 0)
+		r->nats_in_flight--;
+	if (spool_get(s->spool, (int64_t)token, &run) != 1 ||
+	    run.due[DEST_NATS] != DUE_LEASED)
+		return;
+	switch (result) {
+	case NATS_SENT:
+		row_sent(r, &run);
+		break;
+	case NATS_UNSURE:
+		s->n.nats_unsure++;
+		row_wait(s, &run, retry_wait(run.tries[DEST_NATS]), why);
+		break;
+	case NATS_AWAY:
+		row_wait(s, &run, retry_wait(run.tries[DEST_NATS]), why);
+		break;
+	case NATS_DENIED:
+		row_wait(s, &run, submitter_jitter(DENIED_WAIT), why);
+		break;
+	case NATS_TOO_LONG:
+		relay_refuse(r, &run, DEST_NATS, "NATS: longer than the broker "
+		    "takes, even without its texts");
+		break;
+	}
+	relay_nats_kick(s);
+}
+
+static void
+on_up(int up, void *arg)
+{
+	struct submitter *s = arg;
+
+	if (up) {
+		spool_hurry(s->spool, DEST_NATS);
+		backlog_touch(s->backlog);
+		relay_nats_kick(s);
+	}
+}
+
+static void
+row_send(struct relay *r, struct spool_run *run)
+{
+	struct submitter *s = r->s;
+	enum message kind = run->phase[DEST_NATS] == PHASE_STOP ?
+	    MESSAGE_STOP : MESSAGE_START;
+	const char *why = NULL;
+	struct payload_how how;
+	struct job job;
+	int rc = -1;
+
+	job_init(&job);
+	slate_write(s->w->slate, &run->key);
+	if (spool_record(s->spool, run->id, &job) == 0) {
+		job.key = run->key;
+		payload_how_init(&how, BACKEND_1_5, s->topology);
+		rc = nats_send(s->nats, s->payload, &how, &job, kind,
+		    (uint64_t)run->id, &why);
+	} else {
+		why = "the stored record cannot be read";
+		errno = EINVAL;
+	}
+	slate_wipe(s->w->slate);
+	job_clear(&job);
+	if (rc == 0)
+		r->nats_in_flight++;
+	else if (errno == EINVAL || errno == EMSGSIZE)
+		relay_refuse(r, run, DEST_NATS, why != NULL ? why :
+		    "no message can be made of it");
+	else
+		row_wait(s, run, retry_wait(run->tries[DEST_NATS]), why);
+}
+
+/* Leases a page, commits, sends: how many. */
+static int
+page_send(struct relay *r)
+{
+	static const enum phase phases[] = { PHASE_START, PHASE_START_ENDED,
+		PHASE_STOP };
+	struct submitter *s = r->s;
+	struct spool_run run;
+	int64_t ids[NATS_PAGE];
+	size_t i;
+	int n = 0, got, k;
+
+	for (i = 0; i < 3 && n < NATS_PAGE; i++) {
+		got = spool_pick(s->spool, DEST_NATS, phases[i],
+		    phases[i] == PHASE_START ? ORDER_NEWEST : ORDER_DUE,
+		    ids + n, NATS_PAGE - n);
+		n += got > 0 ? got : 0;
+	}
+	for (k = 0; k < n; k++) {
+		if (spool_get(s->spool, ids[k], &run) != 1)
+			continue;
+		run.due[DEST_NATS] = DUE_LEASED;
+		run.flags |= RUN_SENT;
+		row_save(s, &run);
+	}
+	if (n == 0 || backlog_flush(s->backlog) == -1)
+		return 0;
+	for (k = 0; k < n; k++)
+		if (spool_get(s->spool, ids[k], &run) == 1 &&
+		    run.due[DEST_NATS] == DUE_LEASED)
+			row_send(r, &run);
+	return n;
+}
+
+static void
+due_timer(struct relay *r)
+{
+	static const enum phase phases[] = { PHASE_START, PHASE_STOP,
+		PHASE_START_ENDED };
+	int64_t due, next = -1;
+	size_t i;
+
+	for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+		due = spool_next_due(r->s->spool, DEST_NATS, phases[i]);
+		if (due >= 0 && (next == -1 || due < next))
+			next = due;
+	}
+	if (next == -1) {
+		submitter_after(r->nats_due, -1);
+		return;
+	}
+	next -= spool_now(r->s->spool);
+	submitter_after(r->nats_due, next > 0 ? next : 0);
+}
+
+static void
+on_run(evutil_socket_t fd, short what, void *arg)
+{
+	struct relay *r = arg;
+	struct submitter *s = r->s;
+
+	(void)fd;
+	(void)what;
+	if (r->nats_lost && r->nats_in_flight == 0) {
+		if (spool_unlease(s->spool, DEST_NATS) == 0)
+			r->nats_lost = 0;
+		backlog_touch(s->backlog);
+	}
+	if (s->nats == NULL || standby_holds(s->standby) ||
+	    !nats_is_up(s->nats) || r->nats_lost ||
+	    backlog_stuck(s->backlog))
+		return;
+	while (r->nats_in_flight < NATS_WIDTH && page_send(r) > 0)
+		continue;
+	due_timer(r);
+}
+
+void
+relay_nats_kick(struct submitter *s)
+{
+	if (s->nats != NULL)
+		event_active(s->relay->nats_run, EV_TIMEOUT, 1);
+}
+
+static void
+on_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct relay *r = arg;
+
+	(void)fd;
+	(void)what;
+	relay_nats_kick(r->s);
+}
+
+void
+relay_nats_use(struct submitter *s, struct nats_conf *nc)
+{
+	/* Without natsServer there is no thread until there is one. */
+	if (s->nats == NULL && *conf_str(&s->w->conf, CONF_NATS_SERVER) != '\0')
+		s->nats = nats_new(s->w->base, s->names, on_nats, on_up, s);
+	if (s->nats != NULL)
+		nats_use(s->nats, nc);
+	else
+		nats_conf_free(nc);
+}
+
+int
+relay_nats_init(struct relay *r)
+{
+	r->nats_run = submitter_timer(r->s, on_run, r);
+	r->nats_due = submitter_timer(r->s, on_due, r);
+	return r->nats_run != NULL && r->nats_due != NULL ? 0 : -1;
+}
+
+void
+relay_nats_clear(struct relay *r)
+{
+	if (r->nats_run != NULL)
+		event_free(r->nats_run);
+	if (r->nats_due != NULL)
+		event_free(r->nats_due);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Node states on their way to cc-backend.  A state is true now and of no use
+ * later, so that only the last one of each node is kept, in memory, until it
+ * is taken.  One request at a time, and no failure of theirs counts against
+ * cc-backend: jobs go first, and find out for themselves.
+ */
+#include "config.h"
+
+#include <search.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/base/submitter.h"
+
+#define NODES_KEPT	100000	/* more nodes than any cluster has */
+#define NODES_BATCH	1000	/* nodes of one request: some 150 KB */
+#define CLUSTERS_KEPT	16	/* the key `clusters` has no more */
+#define WORDS_MAX	32	/* of states; the collector says one word */
+#define RETRY_WAIT	10000	/* ms after a failure, or while it is away */
+#define UNKNOWN_WAIT	3600000	/* ms: an old cc-backend may be upgraded */
+
+struct node {
+	struct node	*next;
+	uint64_t	 memory;
+	uint32_t	 cpus;
+	uint32_t	 gpus;
+	uint32_t	 jobs;
+	uint8_t		 cluster;	/* place in the table of names */
+	uint8_t		 due;
+	uint8_t		 on_way;	/* in the request under way */
+	char		 states[WORDS_MAX];
+	char		 name[];
+};
+
+struct nodes {
+	struct submitter *s;
+	struct event	*timer;
+	void		*tree;		/* by cluster and name */
+	struct node	*first;		/* owned, all of them */
+	size_t		 n;
+	size_t		 due;
+	char		 clusters[CLUSTERS_KEPT][CLUSTER_MAX];
+	unsigned	 n_clusters;
+	int		 busy;
+	int		 unknown;	/* this cc-backend has no such door */
+	uint64_t	 sent;
+	struct log_limit said;
+};
+
+static void nodes_send(struct nodes *n);
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	if (x->cluster != y->cluster)
+		return x->cluster < y->cluster ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void
+node_due(struct nodes *n, struct node *node)
+{
+	if (!node->due)
+		n->due++;
+	node->due = 1;
+}
+
+static struct node *
+node_of(struct nodes *n, uint8_t cluster, const char *name)
+{
+	_Alignas(struct node) char key[sizeof(struct node) + HOST_MAX];
+	struct node *node, **at;
+	size_t len = strlen(name) + 1;
+
+	memcpy(key + offsetof(struct node, name), name, len);
+	key[offsetof(struct node, cluster)] = (char)cluster;
+	at = tfind(key, &n->tree, compare);
+	if (at != NULL)
+		return *at;
+	if (n->n >= NODES_KEPT)
+		return NULL;
+	node = calloc(1, sizeof(*node) + len);
+	if (node == NULL)
+		return NULL;
+	memcpy(node->name, name, len);
+	node->cluster = cluster;
+	if (tsearch(node, &n->tree, compare) == NULL) {
+		free(node);
+		return NULL;
+	}
+	node->next = n->first;
+	n->first = node;
+	n->n++;
+	return node;
+}
+
+static void
+nodes_forget(struct nodes *n)
+{
+	struct node *node;
+
+	while ((node = n->first) != NULL) {
+		n->first = node->next;
+		tdelete(node, &n->tree, compare);
+		free(node);
+	}
+	n->n = n->due = 0;
+}
+
+/* What was in the request goes again, or has arrived. */
+static void
+batch_end(struct nodes *n, int taken)
+{
+	struct node *node;
+
+	for (node = n->first; node != NULL; node = node->next) {
+		if (!node->on_way)
+			continue;
+		node->on_way = 0;
+		if (taken)
+			n->sent++;
+		else
+			node_due(n, node);
+	}
+}
+
+static void
+on_done(const struct answer *a, void *arg)
+{
+	struct nodes *n = arg;
+	struct verdict v;
+	unsigned held;
+
+	n->busy = 0;
+	outcome_judge(a, &v);
+	batch_end(n, v.outcome == OUT_DONE);
+	if (v.outcome == OUT_DONE) {
+		n->unknown = 0;
+		nodes_send(n);
+		return;
+	}
+	if (a->code == 404 || a->code == 405) {
+		if (!n->unknown)
+			log_notice("this cc-backend takes no node states");
+		n->unknown = 1;
+	} else if (log_allowed(&n->said, &held))
+		log_warnx("node states were not taken: %s (%u more such since "
+		    "the last line)", v.text, held);
+	submitter_after(n->timer, n->unknown ? UNKNOWN_WAIT :
+	    submitter_jitter(2 * RETRY_WAIT));
+}
+
+/*
+ * Those of one cluster that are due, NODES_BATCH of them at most; how many
+ * there are.
+ */
+static size_t
+batch_take(struct nodes *n, struct node_state *states, uint8_t *cluster)
+{
+	struct node *node;
+	size_t count = 0;
+
+	for (node = n->first; node != NULL && count < NODES_BATCH;
+	    node = node->next) {
+		if (!node->due || (count > 0 && node->cluster != *cluster))
+			continue;
+		*cluster = node->cluster;
+		snprintf(states[count].host, HOST_MAX, "%s", node->name);
+		snprintf(states[count].states, sizeof(states[count].states),
+		    "%s", node->states);
+		states[count].cpus = node->cpus;
+		states[count].memory = node->memory;
+		states[count].gpus = node->gpus;
+		states[count].jobs = node->jobs;
+		node->due = 0;
+		node->on_way = 1;
+		n->due--;
+		count++;
+	}
+	return count;
+}
+
+static void
+batch_send(struct nodes *n)
+{
+	struct rest_request req = { .what = WHAT_NODES, .method = "POST",
+		.path = "nodestate/", .done = on_done, .arg = n };
+	struct node_state *states = calloc(NODES_BATCH, sizeof(*states));
+	struct writer body;
+	uint8_t cluster = 0;
+	size_t count;
+
+	wr_init(&body, PAYLOAD_MAX);
+	if (states != NULL) {
+		count = batch_take(n, states, &cluster);
+		payload_nodes(n->s->payload, n->clusters[cluster], states,
+		    count, &body);
+		req.body = &body;
+		if (wr_end(&body) == 0 && rest_send(n->s->rest, &req) == 0)
+			n->busy = 1;
+	}
+	if (!n->busy) {
+		batch_end(n, 0);
+		submitter_after(n->timer, RETRY_WAIT);
+	}
+	wr_clear(&body);
+	free(states);
+}
+
+static void
+nodes_send(struct nodes *n)
+{
+	if (n->busy || n->due == 0 || n->unknown)
+		return;
+	/* Older ones have no such door; which one it is the probe tells. */
+	if (!relay_open(n->s->relay) || n->s->backend != BACKEND_1_5)
+		submitter_after(n->timer, RETRY_WAIT);
+	else
+		batch_send(n);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct nodes *n = arg;
+
+	(void)fd;
+	(void)what;
+	n->unknown = 0;
+	nodes_send(n);
+}
+
+static void
+node_take(struct nodes *n, uint8_t cluster, const struct node_state *now)
+{
+	struct node *node = node_of(n, cluster, now->host);
+
+	if (node == NULL)
+		return;
+	node->memory = now->memory;
+	node->cpus = now->cpus;
+	node->gpus = now->gpus;
+	node->jobs = now->jobs;
+	snprintf(node->states, sizeof(node->states), "%.*s", WORDS_MAX - 1,
+	    now->states);
+	node_due(n, node);
+}
+
+/* One cluster more than there can be: what was known is of no use. */
+static uint8_t
+cluster_of(struct nodes *n, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < n->n_clusters; i++)
+		if (strcmp(n->clusters[i], name) == 0)
+			return (uint8_t)i;
+	if (n->n_clusters == CLUSTERS_KEPT) {
+		nodes_forget(n);
+		i = n->n_clusters = 0;
+	}
+	snprintf(n->clusters[n->n_clusters++], CLUSTER_MAX, "%s", name);
+	return (uint8_t)i;
+}
+
+void
+nodes_frame(struct nodes *n, struct channel *c, struct reader *r)
+{
+	char name[CLUSTER_MAX];
+	struct node_state now;
+	uint32_t left;
+	uint8_t cluster;
+
+	rd_name(r, name, sizeof(name));
+	cluster = r->err ? 0 : cluster_of(n, name);
+	for (left = rd_u32(r); left > 0 && !r->err; left--) {
+		node_read(r, &now);
+		if (!r->err)
+			node_take(n, cluster, &now);
+	}
+	if (rd_end(r) == -1)
+		channel_broken(c, "nodes");
+	nodes_send(n);
+}
+
+void
+nodes_kick(struct nodes *n)
+{
+	struct node *node;
+
+	n->unknown = 0;
+	for (node = n->first; node != NULL; node = node->next)
+		node_due(n, node);
+	nodes_send(n);
+}
+
+void
+nodes_status(struct nodes *n, uint64_t request)
+{
+	worker_status(n->s->w, request, "node_states",
+	    "%zu nodes, %llu delivered, %zu due%s", n->n,
+	    (unsigned long long)n->sent, n->due,
+	    n->unknown ? ", not taken by this cc-backend" : "");
+}
+
+struct nodes *
+nodes_new(struct submitter *s)
+{
+	struct nodes *n = calloc(1, sizeof(*n));
+
+	if (n == NULL)
+		return NULL;
+	n->s = s;
+	n->timer = submitter_timer(s, on_timer, n);
+	if (n->timer == NULL) {
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void
+nodes_free(struct nodes *n)
+{
+	if (n == NULL)
+		return;
+	nodes_forget(n);
+	event_free(n->timer);
+	free(n);
+}

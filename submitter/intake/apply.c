@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One frame from the collector goes into the open transaction: a record, a
+ * mark or denials.  See backlog_int.h.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/intake/intake_private.h"
+#include "submitter/reconcile/backfill.h"
+
+static int
+is_skipped(const struct backlog *b, const struct run_key *key)
+{
+	unsigned i;
+
+	for (i = 0; i < b->n_skips; i++)
+		if (run_key_equal(&b->skips[i], key))
+			return 1;
+	return 0;
+}
+
+/* The key at the beginning of a record's bytes, without reading the rest. */
+static void
+key_peek(const uint8_t *p, size_t n, struct run_key *key)
+{
+	struct reader r;
+
+	rd_init(&r, p, n);
+	rd_u8(&r);
+	rd_run_key(&r, key);
+	if (r.err)
+		memset(key, 0, sizeof(*key));
+}
+
+static void
+say_refused(struct backlog *b, const struct run_key *key)
+{
+	unsigned held;
+
+	b->s->n.records_refused++;
+	if (log_allowed(&b->refused, &held))
+		log_info("a record of job %llu (%s) makes no run; %u more since "
+		    "the last such line", (unsigned long long)key->job,
+		    key->cluster, held);
+}
+
+/*
+ * A record that takes a good part of what the spool may become gives up its
+ * script; one that is too long without it would be in the way for ever.
+ */
+static int
+record_fits(struct backlog *b, struct job *job, size_t len)
+{
+	size_t most = spool_bytes_max(b->s->spool) / RECORD_SHARE, script;
+
+	if (len <= most)
+		return 1;
+	script = job->script != NULL ? strlen(job->script) : 0;
+	free(job->script);
+	job->script = NULL;
+	log_warnx("job %llu (%s): %zu bytes are a large part of spoolMaxBytes: %s",
+	    (unsigned long long)job->key.job, job->key.cluster, len,
+	    len - script <= most ? "its script is left out" :
+	    "it is not taken");
+	return len - script <= most;
+}
+
+/* 0, or -1 for the disk; *bad: the frame was no record. */
+static int
+record_apply(struct backlog *b, struct reader *r, int *bad)
+{
+	struct submitter *s = b->s;
+	struct run_key key;
+	struct job job;
+	enum spool_put rc = PUT_REFUSED;
+	size_t len = r->left;
+	int64_t id;
+	int past;
+
+	key_peek(r->p, r->left, &key);
+	if (is_skipped(b, &key))
+		return spool_put_skipped(s->spool, &key, r->p, r->left) ==
+		    PUT_ERROR ? -1 : 0;
+	job_init(&job);
+	slate_write(s->w->slate, &key);
+	job_read(r, &job);
+	*bad = rd_end(r) == -1;
+	past = !*bad && (job.flags & JOB_BACKFILL) != 0;
+	if (!*bad && (job.flags & JOB_LOOKED_AT)) {
+		backfill_looked(s->backfill, &job);
+		rc = PUT_KNOWN;
+	} else if (!*bad && record_fits(b, &job, len))
+		rc = spool_put(s->spool, &job, &id);
+	if (past)
+		backfill_took(s->backfill, rc);
+	slate_wipe(s->w->slate);
+	s->n.records++;
+	if (rc == PUT_NEW)
+		s->n.records_new++;
+	else if (rc == PUT_REFUSED && !*bad)
+		say_refused(b, &key);
+	job_clear(&job);
+	return rc == PUT_ERROR ? -1 : 0;
+}
+
+static int
+mark_apply(struct backlog *b, struct reader *r, int *bad)
+{
+	char cluster[CLUSTER_MAX];
+	unsigned source;
+	int64_t until;
+
+	rd_name(r, cluster, sizeof(cluster));
+	source = rd_u8(r);
+	until = rd_i64(r);
+	*bad = rd_end(r) == -1;
+	if (*bad || cluster[0] == '\0')
+		return 0;
+	if (source == MARK_BACKFILL)
+		backfill_marked(b->s->backfill, cluster, until);
+	if (source != MARK_ACCOUNTING)
+		return 0;
+	return spool_mark(b->s->spool, cluster, until);
+}
+
+static int
+denied_apply(struct backlog *b, struct reader *r, int *bad)
+{
+	char cluster[CLUSTER_MAX];
+	struct run_key key;
+	uint32_t n;
+
+	rd_name(r, cluster, sizeof(cluster));
+	rd_u64(r);		/* the question's number */
+	for (n = rd_u32(r); n > 0 && !r->err; n--) {
+		rd_run_key(r, &key);
+		if (!r->err)
+			denial_take(b->s->denial, &key);
+	}
+	*bad = rd_end(r) == -1;
+	return 0;
+}
+
+int
+frame_apply(struct backlog *b, uint16_t type, struct reader *r, int *bad)
+{
+	uint64_t seq = rd_u64(r);
+	int rc;
+
+	*bad = 0;
+	if (type == MSG_RECORD)
+		rc = record_apply(b, r, bad);
+	else if (type == MSG_MARK)
+		rc = mark_apply(b, r, bad);
+	else
+		rc = denied_apply(b, r, bad);
+	if (rc == 0 && !*bad)
+		b->seq = seq;
+	return rc;
+}
+
+static int
+say_no_share(struct backlog *b, const struct run_key *key)
+{
+	unsigned held;
+
+	b->s->n.stubs_refused++;
+	if (log_allowed(&b->no_stub, &held))
+		log_warnx("job %llu (%s): no room for its threads and GPUs; %u "
+		    "more since the last such line", (unsigned long long)
+		    key->job, key->cluster, held);
+	return 0;
+}
+
+int
+frame_stub(struct backlog *b, const struct frame *f)
+{
+	struct submitter *s = b->s;
+	enum spool_put rc = PUT_REFUSED;
+	struct run_key key;
+	struct reader r;
+	struct job job;
+
+	if (f->type != MSG_RECORD)
+		return 0;
+	rd_init(&r, f->bytes, f->len);
+	rd_u64(&r);
+	key_peek(r.p, r.left, &key);
+	if (is_skipped(b, &key))
+		return 0;
+	job_init(&job);
+	slate_write(s->w->slate, &key);
+	job_read(&r, &job);
+	if (rd_end(&r) == 0)
+		rc = spool_stub_put(s->spool, &job);
+	slate_wipe(s->w->slate);
+	job_clear(&job);
+	if (rc == PUT_NO_SHARE)
+		return say_no_share(b, &key);
+	return rc == PUT_ERROR ? -1 : 0;
+}

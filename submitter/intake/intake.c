@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records on their way into the spool.  All that comes within a few
+ * milliseconds shares a commit, and only then is it acknowledged.  The bytes
+ * are kept until that: when the disk takes nothing they are tried again, the
+ * collector is told to hold back, and what it may send without our word is
+ * bounded by itself.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "submitter/intake/intake_private.h"
+
+#define COMMIT_MS	8	/* at most this long until a record is on disk */
+#define TOUCH_MS	50	/* the same of what can be done over: answers taken */
+#define FRAMES_MAX	256	/* more uncommitted frames are committed at once */
+#define STUCK_MS	1000	/* until a disk that took nothing is tried again */
+/* More than the collector keeps unacknowledged, with what that costs here. */
+#define BYTES_MAX	(96u * 1024 * 1024)
+
+void
+backlog_flow(struct backlog *b)
+{
+	struct writer w;
+
+	if (b->collector == NULL)
+		return;
+	wr_init(&w, 1);
+	wr_u8(&w, b->stuck || b->hold != HOLD_NOT);
+	channel_send(b->collector, MSG_FLOW, 0, &w, -1);
+	wr_clear(&w);
+}
+
+static void
+stored_send(struct backlog *b)
+{
+	struct writer w;
+
+	if (b->collector == NULL || b->stored == b->seq)
+		return;
+	wr_init(&w, 8);
+	wr_u64(&w, b->seq);
+	channel_send(b->collector, MSG_STORED, 0, &w, -1);
+	wr_clear(&w);
+	b->stored = b->seq;
+}
+
+/* Those that are durable, or (all) that come again from a new collector. */
+static void
+frames_drop(struct backlog *b, int all)
+{
+	struct frame *f;
+
+	while ((f = b->first) != NULL && (all || f != b->next)) {
+		b->first = f->next;
+		b->bytes -= f->len;
+		free(f);
+	}
+	if (b->first == NULL)
+		b->last = &b->first;
+	if (all)
+		b->next = NULL;
+	b->n_applied = 0;
+}
+
+static struct frame *
+frame_keep(struct backlog *b, uint16_t type, const uint8_t *p, size_t n)
+{
+	struct frame *f = malloc(sizeof(*f) + n);
+
+	if (f == NULL)
+		return NULL;
+	f->next = NULL;
+	f->type = type;
+	f->len = n;
+	memcpy(f->bytes, p, n);
+	*b->last = f;
+	b->last = &f->next;
+	b->bytes += n;
+	if (b->next == NULL)
+		b->next = f;
+	return f;
+}
+
+static void
+timer_arm(struct backlog *b, int ms)
+{
+	if (b->armed != 0 && b->armed <= ms + 1)
+		return;
+	b->armed = ms + 1;
+	submitter_after(b->timer, ms);
+}
+
+static void
+timer_stuck(struct backlog *b)
+{
+	submitter_after(b->timer, STUCK_MS);
+	b->armed = 1;	/* nothing shortens it */
+}
+
+/*
+ * The disk took nothing.  A full one gets the reserve, once: then records wait
+ * as in a full spool, and the rest goes on.
+ */
+static void
+stuck_begin(struct backlog *b)
+{
+	spool_rollback(b->s->spool);
+	relay_rolled_back(b->s->relay);
+	b->next = b->first;
+	b->n_applied = 0;
+	b->seq = b->stored;	/* or held frames would be acknowledged */
+	if (room_give_up(b)) {
+		if (spool_commit(b->s->spool) == 0) {
+			b->stuck = 0;
+			timer_arm(b, COMMIT_MS);
+			return;
+		}
+		spool_rollback(b->s->spool);
+	}
+	b->stuck = 1;
+	if (!b->said_stuck) {
+		log_errorx("the spool takes nothing: %s; what Slurm tells waits "
+		    "until it does", spool_error(b->s->spool));
+		b->said_stuck = 1;
+		backlog_flow(b);
+	}
+	timer_stuck(b);
+}
+
+/* As many of them as there is room for.  0, or -1: the disk, or a frame that is none. */
+static int
+frames_apply(struct backlog *b)
+{
+	struct reader r;
+	struct frame *f;
+	int bad;
+
+	while ((f = b->next) != NULL && b->n_applied < FRAMES_MAX &&
+	    room_for(b, f)) {
+		rd_init(&r, f->bytes, f->len);
+		if (frame_apply(b, f->type, &r, &bad) == -1) {
+			stuck_begin(b);
+			return -1;
+		}
+		if (bad) {
+			channel_broken(b->collector, msg_name(f->type));
+			return -1;
+		}
+		b->next = f->next;
+		b->n_applied++;
+		CRASH_POINT("accept");
+	}
+	return 0;
+}
+
+int
+backlog_flush(struct backlog *b)
+{
+	if (b->stuck)
+		return -1;
+	CRASH_POINT("store");
+	if (spool_commit(b->s->spool) == -1) {
+		stuck_begin(b);
+		return -1;
+	}
+	CRASH_POINT("stored");
+	frames_drop(b, 0);
+	stored_send(b);
+	b->s->n.commits++;
+	room_check(b);
+	if (b->hold == HOLD_NOT && b->next != NULL)
+		timer_arm(b, 0);
+	return 0;
+}
+
+/* The disk may take it now: first what the admin did, then the frames. */
+static void
+stuck_retry(struct backlog *b)
+{
+	b->stuck = 0;
+	if (frames_apply(b) == -1 || backlog_flush(b) == -1)
+		return;
+	if (b->said_stuck)
+		log_notice("the spool takes records again");
+	b->said_stuck = 0;
+	backlog_flow(b);
+	relay_kick(b->s->relay);
+}
+
+static void
+step(struct backlog *b)
+{
+	int wait = b->hold != HOLD_NOT ? room_make(b) : 0;
+
+	if (b->hold == HOLD_NOT && frames_apply(b) == -1)
+		return;
+	if (spool_dirty(b->s->spool) || b->first != b->next) {
+		if (backlog_flush(b) == 0)
+			relay_kick(b->s->relay);
+	} else if (b->hold != HOLD_NOT) {
+		room_check(b);
+		wait = b->hold == HOLD_NOT ? 0 : wait;
+	}
+	if (!b->stuck && (b->hold != HOLD_NOT || b->next != NULL))
+		timer_arm(b, wait);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct backlog *b = arg;
+
+	(void)fd;
+	(void)what;
+	b->armed = 0;
+	if (b->stuck)
+		stuck_retry(b);
+	else
+		step(b);
+}
+
+void
+backlog_touch(struct backlog *b)
+{
+	timer_arm(b, TOUCH_MS);
+}
+
+int
+backlog_stuck(const struct backlog *b)
+{
+	return b->stuck;
+}
+
+void
+backlog_frame(struct backlog *b, const struct msg_header *h, struct reader *r)
+{
+	struct frame *f = b->bytes + r->left > BYTES_MAX ? NULL :
+	    frame_keep(b, h->type, r->p, r->left);
+
+	if (f == NULL) {
+		channel_broken(b->collector, b->bytes + r->left > BYTES_MAX ?
+		    "more than may wait" : "out of memory");
+		return;
+	}
+	if (b->stuck)
+		return;
+	if (b->hold != HOLD_NOT) {
+		if (frame_stub(b, f) == -1)
+			stuck_begin(b);
+	} else if (frames_apply(b) == -1)
+		return;
+	if (b->n_applied >= FRAMES_MAX) {
+		if (backlog_flush(b) == 0)
+			relay_kick(b->s->relay);
+	} else if (!b->stuck)
+		timer_arm(b, COMMIT_MS);
+}
+
+int
+backlog_has_room(const struct backlog *b)
+{
+	return !b->stuck && b->hold == HOLD_NOT;
+}
+
+void
+backlog_upkeep(struct backlog *b)
+{
+	if (!b->stuck)
+		room_reserve(b);
+}
+
+void
+backlog_status(struct backlog *b, uint64_t request)
+{
+	static const char *const holds[] = {
+		[HOLD_NOT] = "takes records",
+		[HOLD_FULL] = "full: spoolMaxBytes",
+		[HOLD_DISK] = "full: the disk",
+	};
+	struct spool *sp = b->s->spool;
+	struct worker *w = b->s->w;
+
+	worker_status(w, request, "spool", "%s", b->stuck ? "takes nothing" :
+	    holds[b->hold]);
+	worker_status(w, request, "spool_bytes_max", "%llu",
+	    (unsigned long long)spool_bytes_max(sp));
+	worker_status(w, request, "spool_held", "%llu",
+	    (unsigned long long)b->bytes);
+	worker_status(w, request, "spool_stubs", "%llu",
+	    (unsigned long long)spool_stubs(sp));
+	worker_status(w, request, "spool_stubs_refused", "%llu",
+	    (unsigned long long)b->s->n.stubs_refused);
+	if (spool_floor(sp) != 0)
+		worker_status(w, request, "spool_floor", "%lld",
+		    (long long)spool_floor(sp));
+	worker_status(w, request, "records_beyond", "%llu",
+	    (unsigned long long)spool_beyond(sp));
+}
+
+void
+backlog_skip(struct backlog *b, const struct run_key *key)
+{
+	struct spool_run run;
+
+	log_errorx("job %llu (%s, start %lld) is set aside: a worker died on it "
+	    "twice", (unsigned long long)key->job, key->cluster,
+	    (long long)key->start);
+	if (b->n_skips < SKIPS_MAX)
+		b->skips[b->n_skips++] = *key;
+	if (spool_find(b->s->spool, key, &run) == 1)
+		spool_put_skipped(b->s->spool, key, NULL, 0);
+	backlog_touch(b);
+}
+
+void
+backlog_peer(struct backlog *b, struct channel *c)
+{
+	/* The old collector's frames come again from the new one. */
+	if (!b->stuck && b->first != b->next)
+		backlog_flush(b);
+	frames_drop(b, 1);
+	b->collector = c;
+	b->seq = b->stored = 0;
+	if (c == NULL)
+		return;
+	backlog_tell(b->s->spool, c);
+	if (b->stuck || b->hold != HOLD_NOT)
+		backlog_flow(b);
+}
+
+struct backlog *
+backlog_new(struct submitter *s)
+{
+	struct backlog *b = calloc(1, sizeof(*b));
+
+	if (b == NULL)
+		return NULL;
+	b->s = s;
+	b->last = &b->first;
+	b->timer = submitter_timer(s, on_timer, b);
+	if (b->timer == NULL) {
+		free(b);
+		return NULL;
+	}
+	return b;
+}
+
+void
+backlog_free(struct backlog *b)
+{
+	if (b == NULL)
+		return;
+	frames_drop(b, 1);
+	event_free(b->timer);
+	free(b);
+}

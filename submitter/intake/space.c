@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room in the spool: when spoolMaxBytes is reached, or the disk is full, the
+ * collector is told to hold what has ended, for accounting keeps that, and
+ * what comes all the same waits in memory, unacknowledged.  Only the resources
+ * of runs that have begun are still written, for nobody else will ever tell
+ * them: in a share of the file that nothing else may use, and on the disk in
+ * the place of a reserve that is given up for them.
+ *
+ * Meanwhile room is made: of what is delivered first the scripts, then the
+ * oldest tombstones.  What waits to be delivered stays.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "submitter/intake/intake_private.h"
+
+#define WARN_PERCENT	80	/* of spoolMaxBytes */
+#define FULL_PERCENT	90	/* the rest is for stubs and for what is delivered */
+#define ROOM_PERCENT	85	/* below it goes on */
+#define DISK_ROOM	131072	/* bytes within the file that a full disk leaves untouched, and to go on */
+#define RESERVE_FILE	"spool.reserve"	/* in the sandbox's root */
+#define LOG_SHARE	4194304	/* bytes at most for SQLite's log, which the reserve covers, too */
+#define RESERVE_AGAIN	10000	/* ms between two tries to make it */
+#define STEP_ROWS	64	/* scripts given up in one step */
+#define STEP_TOMBS	512
+#define STEP_MS		20	/* between two steps */
+#define IDLE_MS		1000	/* when there is nothing more that can go */
+/* A page, what a run's row and its indices take, and a record's cell. */
+#define PAGE		4096
+#define ROW		400
+#define CELL		24
+
+/* What a record of that many bytes takes: they share pages, or have some of their own. */
+static size_t
+record_cost(size_t len)
+{
+	size_t each = len + CELL;
+
+	if (each > PAGE)
+		return (each / (PAGE - CELL) + 1) * PAGE + ROW;
+	return PAGE / (PAGE / each) + ROW;
+}
+
+/* Bytes that may still be filled. */
+static int64_t
+room_measure(struct backlog *b)
+{
+	struct spool *sp = b->s->spool;
+
+	int64_t room = (int64_t)(spool_bytes_max(sp) / 100 * FULL_PERCENT) -
+	    (int64_t)spool_bytes(sp);
+	int64_t in_file = (int64_t)spool_bytes_free(sp) - DISK_ROOM;
+
+	return b->no_disk && in_file < room ? in_file : room;
+}
+
+static int
+is_tight(struct backlog *b)
+{
+	struct spool *sp = b->s->spool;
+	int64_t room = room_measure(b);
+
+	return room < (int64_t)b->needs || (b->no_disk && room < DISK_ROOM) ||
+	    spool_bytes(sp) > spool_bytes_max(sp) / 100 * ROOM_PERCENT;
+}
+
+static void
+hold_begin(struct backlog *b, enum hold why)
+{
+	struct frame *f;
+
+	b->hold = why;
+	b->evicting = 1;
+	spool_evict_begin(b->s->spool);
+	if (why == HOLD_FULL)
+		log_errorx("the spool is full (spoolMaxBytes): what ends now "
+		    "waits in Slurm's accounting until some of it is "
+		    "delivered; threads and GPUs of what begins are kept");
+	else
+		log_errorx("the disk of the spool is full: the reserve is given "
+		    "up for threads and GPUs of what begins; what ends now "
+		    "waits in Slurm's accounting");
+	backlog_flow(b);
+	for (f = b->next; f != NULL; f = f->next)
+		if (frame_stub(b, f) == -1)
+			break;
+}
+
+int
+room_for(struct backlog *b, const struct frame *f)
+{
+	size_t most = spool_bytes_max(b->s->spool) / RECORD_SHARE;
+	size_t cost = record_cost(f->len < most ? f->len : most);
+
+	if (b->hold != HOLD_NOT)
+		return 0;
+	if (f->type != MSG_RECORD)
+		return 1;
+	b->room -= (int64_t)cost;
+	if (b->room >= 0)
+		return 1;
+	b->room = room_measure(b) - (int64_t)cost;
+	if (b->room >= 0)
+		return 1;
+	b->needs = cost;
+	hold_begin(b, b->no_disk ? HOLD_DISK : HOLD_FULL);
+	return 0;
+}
+
+void
+room_check(struct backlog *b)
+{
+	uint64_t max = spool_bytes_max(b->s->spool);
+	uint64_t now = spool_bytes(b->s->spool);
+
+	if (now < max / 100 * WARN_PERCENT)
+		b->said_large = 0;
+	else if (!b->said_large) {
+		log_warnx("the spool holds %llu of %llu KiB (spoolMaxBytes)",
+		    (unsigned long long)(now >> 10),
+		    (unsigned long long)(max >> 10));
+		b->said_large = 1;
+	}
+	if (b->hold == HOLD_NOT || is_tight(b)) {
+		if (b->hold == HOLD_NOT)
+			b->room = room_measure(b);
+		return;
+	}
+	b->hold = HOLD_NOT;
+	b->room = room_measure(b);
+	b->needs = 0;
+	log_notice("the spool has room again");
+	backlog_flow(b);
+}
+
+int
+room_make(struct backlog *b)
+{
+	struct spool *sp = b->s->spool;
+	int n;
+
+	if (b->no_disk)
+		room_reserve(b);
+	if (!b->evicting)
+		return IDLE_MS;
+	n = spool_shed(sp, STEP_ROWS);
+	if (n == 0)
+		n = spool_evict(sp, time(NULL), STEP_TOMBS);
+	if (n > 0)
+		return STEP_MS;
+	b->evicting = 0;
+	return IDLE_MS;
+}
+
+static int64_t
+reserve_size(struct backlog *b)
+{
+	int64_t share = (int64_t)spool_stub_share(b->s->spool);
+
+	return share + (share < LOG_SHARE ? share : LOG_SHARE);
+}
+
+int
+room_give_up(struct backlog *b)
+{
+	if (!spool_no_space(b->s->spool) || !b->reserve)
+		return 0;
+	if (unlink(RESERVE_FILE) == -1)
+		log_warn("%s", RESERVE_FILE);
+	b->reserve = 0;
+	b->no_disk = 1;
+	b->scarce = spool_now(b->s->spool);
+	hold_begin(b, HOLD_DISK);
+	return 1;
+}
+
+/* spare: bytes that there shall be besides, or what was given up is taken back. */
+static int
+reserve_fill(int fd, int64_t size, int64_t spare)
+{
+	struct stat st;
+
+	if (fd == -1)
+		return -1;
+	if (spare == 0 && fstat(fd, &st) == 0 && st.st_size == size &&
+	    st.st_blocks * 512 >= size)
+		return 0;
+	if (ftruncate(fd, 0) == -1)
+		return -1;
+	errno = posix_fallocate(fd, 0, size + spare);
+	return errno == 0 && ftruncate(fd, size) == 0 ? 0 : -1;
+}
+
+void
+room_reserve(struct backlog *b)
+{
+	int64_t now = spool_now(b->s->spool), spare;
+	int fd, said = b->scarce != 0;
+
+	if (b->reserve || (said && now - b->scarce < RESERVE_AGAIN))
+		return;
+	fd = open(RESERVE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	spare = b->no_disk ? reserve_size(b) + 2 * (int64_t)b->bytes : 0;
+	b->reserve = reserve_fill(fd, reserve_size(b), spare) == 0;
+	b->scarce = b->reserve ? 0 : now;
+	if (b->reserve)
+		b->no_disk = 0;
+	else {
+		if (!said && !b->no_disk)
+			log_warn("no reserve of %lld KiB for a full disk",
+			    (long long)(reserve_size(b) >> 10));
+		unlink(RESERVE_FILE);
+	}
+	if (fd != -1)
+		close(fd);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NATS as the event loop sees it: which broker next and when, messages into
+ * the link, results out of it, what there is to say about it.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+#include <event2/util.h>
+#include <openssl/crypto.h>
+
+#include "common/log.h"
+#include "submitter/nats/nats.h"
+#include "submitter/nats/nats_thread.h"
+#include "submitter/nats/system_ca.h"
+
+/* A header of JetStream's counts as payload: its name, the id, line ends. */
+#define HEADER_BYTES	(MESSAGE_ID_MAX + 64)
+/* The broker after one that failed, within a round of all. */
+#define NEXT_MS		50
+/* Doubles closer together than this may come twice after a long outage. */
+#define WINDOW_LEAST	(3600 * (int64_t)1000000000)
+/* A connection that lasted this long was a good one. */
+#define GOOD_SECONDS	30
+
+/* First and longest wait after each trouble; doubled from round to round. */
+static const struct { int first, most; } waits[] = {
+	[TROUBLE_NONE] = { 250, 30000 },
+	[TROUBLE_AWAY] = { 250, 30000 },
+	[TROUBLE_DENIED] = { 5000, 60000 },	/* somebody must do something */
+	[TROUBLE_STREAM] = { 1000, 30000 },	/* also while a broker begins */
+};
+
+struct nats {
+	struct event_base	*base;		/* borrowed */
+	struct names		*names;		/* borrowed */
+	nats_done_fn		*done;
+	nats_up_fn		*on_up;
+	void			*arg;
+	struct nats_conf	*conf;		/* held; NULL = none yet */
+	struct nats_link	*link;
+	struct event		*readable;	/* the link has something */
+	struct event		*timer;		/* the next attempt */
+	struct names_query	*query;		/* a name is asked for */
+	struct nats_state	 state;		/* as the link told last */
+	unsigned		 generation;	/* of conf */
+	unsigned		 server;	/* number of the next attempt */
+	unsigned		 rounds;	/* failed since it was good */
+	unsigned		 busy;
+	int			 up;
+	time_t			 since;		/* wall clock: up, or away */
+	time_t			 up_at;		/* monotonic */
+	char			 why[256];	/* away; "" = not tried yet */
+	char			 host[HOST_MAX];	/* ours, for the line's tag */
+	struct nats_status	 n;		/* counts */
+};
+
+static time_t
+monotonic(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+void
+nats_prepare(void)
+{
+	/* Reads openssl.cnf, which is out of reach later. */
+	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
+	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
+	nats_cert_prepare();
+}
+
+static void
+retry_in(struct nats *n, int ms)
+{
+	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+
+	evtimer_add(n->timer, &tv);
+}
+
+/* The wait before the next attempt, jittered over its upper half. */
+static int
+retry_ms(struct nats *n, enum nats_trouble trouble)
+{
+	int ms = waits[trouble].first;
+	unsigned i, r;
+
+	n->server++;
+	if (n->server % n->conf->n_servers != 0)
+		return NEXT_MS;
+	for (i = 0; i < n->rounds && ms < waits[trouble].most; i++)
+		ms *= 2;
+	if (ms > waits[trouble].most)
+		ms = waits[trouble].most;
+	n->rounds++;
+	evutil_secure_rng_get_bytes(&r, sizeof(r));
+	return ms / 2 + (int)(r % (unsigned)(ms / 2 + 1));
+}
+
+/* The connection is gone, or was none. */
+static void
+failed(struct nats *n, enum nats_trouble trouble, const char *why)
+{
+	int was_up = n->up;
+
+	if (was_up || n->why[0] == '\0' || n->since == 0)
+		n->since = time(NULL);
+	/* Once for each cause; the attempts go on in silence. */
+	if (was_up || strcmp(n->why, why) != 0)
+		log_warnx("NATS: %s%s", why, trouble == TROUBLE_DENIED ?
+		    ": check the login, and its permission to publish" : "");
+	if (was_up && monotonic() - n->up_at >= GOOD_SECONDS)
+		n->rounds = 0;
+	n->up = 0;
+	snprintf(n->why, sizeof(n->why), "%s", why);
+	retry_in(n, retry_ms(n, trouble));
+	if (was_up)
+		n->on_up(0, n->arg);
+}
+
+static const struct nats_server *
+server_now(const struct nats *n)
+{
+	return &n->conf->servers[n->server % n->conf->n_servers];
+}
+
+static void
+on_name(const struct names_answer *a, void *arg)
+{
+	struct nats *n = arg;
+	const struct nats_server *server = server_now(n);
+	struct nats_target *t;
+	char why[256];
+
+	n->query = NULL;
+	if (a->n == 0) {
+		snprintf(why, sizeof(why), "%.100s: %s", server->host,
+		    a->why != NULL ? a->why : "no address");
+		failed(n, TROUBLE_AWAY, why);
+		return;
+	}
+	t = calloc(1, sizeof(*t));
+	if (t == NULL) {
+		failed(n, TROUBLE_AWAY, "no memory");
+		return;
+	}
+	t->generation = n->generation;
+	t->conf = nats_conf_hold(n->conf);
+	t->server = *server;
+	t->addresses = *a;
+	t->addresses.why = NULL;
+	if (nats_link_connect(n->link, t) == -1)
+		failed(n, TROUBLE_AWAY, "no thread for it");
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct nats *n = arg;
+	struct names_query *q;
+
+	(void)fd;
+	(void)what;
+	if (n->query != NULL || !nats_usable(n))
+		return;
+	q = names_resolve(n->names, server_now(n)->host, on_name, n);
+	if (q != NULL)
+		n->query = q;
+}
+
+static void
+came_up(struct nats *n)
+{
+	if (n->why[0] != '\0' || n->since == 0)
+		log_notice("NATS: connected to %s", n->state.where);
+	n->up = 1;
+	n->up_at = monotonic();
+	n->since = time(NULL);
+	n->why[0] = '\0';
+	n->on_up(1, n->arg);
+}
+
+static void
+check_window(struct nats *n, int64_t before)
+{
+	if (n->state.window == before || n->state.window == 0 ||
+	    n->state.window >= WINDOW_LEAST)
+		return;
+	log_warnx("NATS: the stream drops repeated messages only within %lld "
+	    "s: after a longer outage one may come twice (an hour or more is "
+	    "advised)", (long long)(n->state.window / 1000000000));
+}
+
+static void
+count(struct nats *n, const struct nats_item *item)
+{
+	switch (item->result) {
+	case NATS_SENT:
+		n->n.sent++;
+		n->n.duplicates += item->duplicate != 0;
+		n->rounds = 0;
+		break;
+	case NATS_UNSURE:
+		n->n.unsure++;
+		break;
+	case NATS_AWAY:
+		n->n.away++;
+		break;
+	case NATS_DENIED:
+	case NATS_TOO_LONG:
+		n->n.denied++;
+		break;
+	}
+}
+
+/* Results first, for they belong to the connection that then goes. */
+static void
+on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct nats *n = arg;
+	unsigned serial = n->state.serial;
+	int64_t window = n->state.window;
+	struct nats_items out;
+	struct nats_item *item;
+
+	(void)fd;
+	(void)what;
+	nats_link_take(n->link, &out, &n->state);
+	while ((item = STAILQ_FIRST(&out)) != NULL) {
+		STAILQ_REMOVE_HEAD(&out, link);
+		n->busy--;
+		count(n, item);
+		n->done(item->token, item->result,
+		    item->why[0] != '\0' ? item->why : NULL, n->arg);
+		nats_item_free(item);
+	}
+	check_window(n, window);
+	if (n->state.serial == serial || !nats_usable(n) ||
+	    n->state.generation != n->generation)
+		return;		/* nothing new, or of another broker */
+	if (n->state.phase == PHASE_UP && !n->up)
+		came_up(n);
+	else if (n->state.phase == PHASE_DOWN &&
+	    n->state.trouble != TROUBLE_NONE) {
+		names_forget(n->names, server_now(n)->host);
+		failed(n, n->state.trouble, n->state.why);
+	}
+}
+
+struct nats *
+nats_new(struct event_base *base, struct names *names, nats_done_fn *done,
+    nats_up_fn *up, void *arg)
+{
+	struct nats *n = calloc(1, sizeof(*n));
+
+	if (n == NULL)
+		return NULL;
+	n->base = base;
+	n->names = names;
+	n->done = done;
+	n->on_up = up;
+	n->arg = arg;
+	if (gethostname(n->host, sizeof(n->host) - 1) == -1)
+		snprintf(n->host, sizeof(n->host), "localhost");
+	n->link = nats_link_new();
+	n->timer = evtimer_new(base, on_timer, n);
+	if (n->link != NULL)
+		n->readable = event_new(base, nats_link_fd(n->link),
+		    EV_READ | EV_PERSIST, on_readable, n);
+	if (n->timer == NULL || n->readable == NULL ||
+	    event_add(n->readable, NULL) == -1) {
+		nats_free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void
+nats_free(struct nats *n)
+{
+	if (n == NULL)
+		return;
+	names_cancel(n->query);
+	if (n->readable != NULL)
+		event_free(n->readable);
+	if (n->timer != NULL)
+		event_free(n->timer);
+	nats_link_free(n->link);
+	nats_conf_free(n->conf);
+	free(n);
+}
+
+void
+nats_use(struct nats *n, struct nats_conf *nc)
+{
+	int was_up = n->up;
+
+	if (n->conf != NULL && nats_conf_equal(n->conf, nc)) {
+		nats_conf_free(nc);
+		return;
+	}
+	names_cancel(n->query);
+	n->query = NULL;
+	evtimer_del(n->timer);
+	nats_conf_free(n->conf);
+	n->conf = nc;
+	n->generation++;
+	n->server = n->rounds = 0;
+	n->up = 0;
+	n->since = 0;
+	n->why[0] = '\0';
+	nats_link_disconnect(n->link);
+	if (nc->n_servers != 0)
+		retry_in(n, 0);
+	if (was_up)
+		n->on_up(0, n->arg);
+}
+
+int
+nats_usable(const struct nats *n)
+{
+	return n->conf != NULL && n->conf->n_servers != 0;
+}
+
+int
+nats_is_up(const struct nats *n)
+{
+	return n->up;
+}
+
+unsigned
+nats_busy(const struct nats *n)
+{
+	return n->busy;
+}
+
+/* The message of a run into an item; errno and *why as nats_send() has them. */
+static int
+item_make(struct nats *n, const struct payload *p,
+    const struct payload_how *how, const struct job *job, enum message kind,
+    struct nats_item *item, const char **why)
+{
+	struct message_how mh = { n->conf->format, n->host,
+		n->state.max_payload };
+	struct writer w;
+	int rc;
+
+	if (n->conf->jetstream)
+		mh.max = mh.max > HEADER_BYTES ? mh.max - HEADER_BYTES : 0;
+	wr_init(&w, PAYLOAD_MAX);
+	rc = message_make(p, how, &mh, job, kind, &w, why);
+	if (rc == -1) {
+		if (errno == E2BIG)
+			errno = EMSGSIZE;
+		wr_clear(&w);
+		return -1;
+	}
+	n->n.shortened += rc == 1;
+	item->bytes = w.buf;	/* the writer ends here, its memory goes on */
+	item->len = w.len;
+	message_id(&job->key, kind, item->id, sizeof(item->id));
+	return 0;
+}
+
+int
+nats_send(struct nats *n, const struct payload *p,
+    const struct payload_how *how, const struct job *job, enum message kind,
+    uint64_t token, const char **why)
+{
+	struct nats_item *item;
+
+	*why = NULL;
+	if (!n->up) {
+		errno = ENOTCONN;
+		return -1;
+	}
+	if (n->busy >= NATS_IN_FLIGHT) {
+		errno = EAGAIN;
+		return -1;
+	}
+	item = calloc(1, sizeof(*item));
+	if (item == NULL)
+		return -1;
+	item->token = token;
+	if (item_make(n, p, how, job, kind, item, why) == -1) {
+		nats_item_free(item);
+		return -1;
+	}
+	n->busy++;
+	nats_link_put(n->link, item);
+	return 0;
+}
+
+void
+nats_status(const struct nats *n, struct nats_status *st)
+{
+	char since[32] = "";
+	struct tm tm;
+
+	*st = n->n;
+	st->up = n->up;
+	if (n->since != 0 && gmtime_r(&n->since, &tm) != NULL)
+		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	if (!nats_usable(n))
+		snprintf(st->text, sizeof(st->text), "off");
+	else if (n->up)
+		snprintf(st->text, sizeof(st->text), "connected to %.200s",
+		    n->state.where);
+	else if (n->why[0] == '\0')
+		snprintf(st->text, sizeof(st->text), "connecting");
+	else
+		snprintf(st->text, sizeof(st->text), "away since %s: %.200s",
+		    since, n->why);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads NATS' part of the configuration: servers, way to log in, secrets. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/nats/nats_conf.h"
+
+struct nats_conf *
+nats_conf_hold(struct nats_conf *nc)
+{
+	atomic_fetch_add(&nc->refs, 1);
+	return nc;
+}
+
+void
+nats_conf_free(struct nats_conf *nc)
+{
+	if (nc == NULL || atomic_fetch_sub(&nc->refs, 1) != 1)
+		return;
+	free(nc->subject);
+	secret_free(nc->user);
+	secret_free(nc->password);
+	secret_free(nc->token);
+	secret_free(nc->jwt);
+	secret_free(nc->seed);
+	secret_free(nc->ca);
+	secret_free(nc->cert);
+	secret_free(nc->key);
+	free(nc);
+}
+
+/* A port behind the host; 0 when it is none. */
+static unsigned long
+port_read(const char *text)
+{
+	char *end;
+	unsigned long port;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	port = strtoul(text, &end, 10);
+	return *end == '\0' && port <= 65535 ? port : 0;
+}
+
+/* "host:port", "[v6]:port", "v6" or "host" into its parts. */
+static int
+host_read(char *text, struct nats_server *server)
+{
+	char *host = text, *end, *colon = strchr(text, ':');
+	unsigned long port = server->port;
+
+	if (*text == '[') {
+		host = text + 1;
+		end = strchr(host, ']');
+		if (end == NULL || (end[1] != '\0' && end[1] != ':'))
+			return -1;
+		if (end[1] == ':')
+			port = port_read(end + 2);
+		*end = '\0';
+	} else if (colon != NULL && strchr(colon + 1, ':') == NULL) {
+		*colon = '\0';
+		port = port_read(colon + 1);
+	}
+	if (port == 0 || *host == '\0' || strlen(host) >= HOST_MAX)
+		return -1;
+	strcpy(server->host, host);
+	server->port = (uint16_t)port;
+	return 0;
+}
+
+int
+nats_server_read(const char *text, uint16_t port, int tls,
+    struct nats_server *server)
+{
+	char host[HOST_MAX + 16];
+	size_t n;
+
+	server->port = port;
+	server->tls = tls;
+	if (strncmp(text, "nats://", 7) == 0)
+		text += 7;
+	else if (strncmp(text, "tls://", 6) == 0) {
+		text += 6;
+		server->tls = 1;
+	}
+	n = strlen(text);
+	if (n > 0 && text[n - 1] == '/')
+		n--;
+	if (n >= sizeof(host) || strcspn(text, "@/ \t\"\\%") < n)
+		return -1;
+	memcpy(host, text, n);
+	host[n] = '\0';
+	return host_read(host, server);
+}
+
+static int
+read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
+    size_t size)
+{
+	const char *list = conf_str(conf, CONF_NATS_SERVER);
+	char *copy = strdup(list), *save = NULL, *one;
+	int rc = -1;
+
+	if (copy == NULL) {
+		snprintf(reason, size, "no memory");
+		return -1;
+	}
+	for (one = strtok_r(copy, ", \t", &save); one != NULL;
+	    one = strtok_r(NULL, ", \t", &save)) {
+		if (nc->n_servers == NATS_SERVERS_MAX) {
+			snprintf(reason, size, "natsServer names more than %d "
+			    "servers", NATS_SERVERS_MAX);
+			goto done;
+		}
+		if (strchr(one, '@') != NULL) {
+			snprintf(reason, size, "natsServer holds a login: put "
+			    "it into natsUser and natsPassword");
+			goto done;
+		}
+		if (nats_server_read(one,
+		    (uint16_t)conf_int(conf, CONF_NATS_PORT),
+		    conf_bool(conf, CONF_NATS_TLS),
+		    &nc->servers[nc->n_servers]) == -1) {
+			snprintf(reason, size, "natsServer: \"%.200s\" is no "
+			    "host, host:port, nats:// or tls:// address", one);
+			goto done;
+		}
+		nc->n_servers++;
+	}
+	rc = 0;
+done:
+	free(copy);
+	return rc;
+}
+
+/* A subject to publish on: words with a point between, no wildcard. */
+static int
+is_subject(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n > 0 && strcspn(s, " \t\r\n*>") == n && s[0] != '.' &&
+	    s[n - 1] != '.' && strstr(s, "..") == NULL;
+}
+
+/* One secret's copy: 0 also when it is not there; -1 when it is no text. */
+static int
+secret_get(const uint8_t *secrets, size_t len, enum conf_key key, char **out)
+{
+	size_t n;
+	const uint8_t *p = conf_secret(secrets, len, key, &n);
+
+	*out = NULL;
+	if (p == NULL || n == 0)
+		return 0;
+	*out = secret_copy(p, n);
+	return *out != NULL ? 0 : -1;
+}
+
+static int
+read_secrets(struct nats_conf *nc, const uint8_t *secrets, size_t len,
+    char *reason, size_t size)
+{
+	const struct { enum conf_key key; char **to; } all[] = {
+		{ CONF_NATS_USER, &nc->user },
+		{ CONF_NATS_PASSWORD, &nc->password },
+		{ CONF_NATS_TOKEN, &nc->token },
+		{ CONF_NATS_CA_FILE, &nc->ca },
+		{ CONF_NATS_CERT_FILE, &nc->cert },
+		{ CONF_NATS_KEY_FILE, &nc->key },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (secret_get(secrets, len, all[i].key, all[i].to) == -1) {
+			snprintf(reason, size, "%s is no text, or no memory",
+			    conf_rule(all[i].key)->name);
+			return -1;
+		}
+	return 0;
+}
+
+/* Creds and NKey; the one of most weight decides. */
+static int
+read_login(struct nats_conf *nc, const uint8_t *secrets, size_t len,
+    char *reason, size_t size)
+{
+	size_t n_creds, n_nkey;
+	const char *creds, *nkey;
+
+	creds = (const char *)conf_secret(secrets, len, CONF_NATS_CREDS_FILE,
+	    &n_creds);
+	nkey = (const char *)conf_secret(secrets, len,
+	    CONF_NATS_NKEY_SEED_FILE, &n_nkey);
+	if (n_creds != 0 && n_nkey != 0) {
+		snprintf(reason, size,
+		    "natsCredsFile and natsNKeySeedFile exclude each other");
+		return -1;
+	}
+	nc->login = nc->token != NULL ? LOGIN_TOKEN :
+	    nc->user != NULL ? LOGIN_USER : LOGIN_NONE;
+	if (n_creds != 0) {
+		nc->login = LOGIN_CREDS;
+		if (creds_find(creds, n_creds, &nc->jwt, &nc->seed) == -1) {
+			snprintf(reason, size, "natsCredsFile holds no user "
+			    "JWT with its seed");
+			return -1;
+		}
+	} else if (n_nkey != 0) {
+		nc->login = LOGIN_NKEY;
+		nc->seed = nkey_find(nkey, n_nkey);
+		if (nc->seed == NULL || nkey_public(nc->seed, nc->public,
+		    sizeof(nc->public)) == -1) {
+			snprintf(reason, size, "natsNKeySeedFile holds no "
+			    "seed of an NKey");
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+read_rest(struct nats_conf *nc, const struct conf *conf, char *reason,
+    size_t size)
+{
+	const char *format = conf_str(conf, CONF_NATS_FORMAT);
+
+	nc->jetstream = conf_bool(conf, CONF_NATS_JETSTREAM);
+	if (strcmp(format, "line-protocol") == 0)
+		nc->format = MESSAGE_LINE;
+	else if (strcmp(format, "json") == 0)
+		nc->format = MESSAGE_JSON;
+	else {
+		snprintf(reason, size, "natsFormat is neither "
+		    "\"line-protocol\" nor \"json\"");
+		return -1;
+	}
+	if (!is_subject(conf_str(conf, CONF_NATS_SUBJECT))) {
+		snprintf(reason, size, "natsSubject is no subject to publish "
+		    "on");
+		return -1;
+	}
+	if ((nc->cert == NULL) != (nc->key == NULL)) {
+		snprintf(reason, size, "natsCertFile and natsKeyFile go "
+		    "together");
+		return -1;
+	}
+	nc->subject = strdup(conf_str(conf, CONF_NATS_SUBJECT));
+	if (nc->subject == NULL)
+		snprintf(reason, size, "no memory");
+	return nc->subject != NULL ? 0 : -1;
+}
+
+/* Do certificates and key make sense?  libnats says so only when it loads them. */
+static int
+try_options(struct nats_conf *nc, char *reason, size_t size)
+{
+	natsOptions *opts = NULL;
+	natsStatus s;
+
+	if (nc->n_servers == 0)
+		return 0;
+	s = nats_conf_options(nc, &nc->servers[0], "127.0.0.1", &opts);
+	natsOptions_Destroy(opts);
+	if (s == NATS_OK)
+		return 0;
+	snprintf(reason, size, "NATS: %s%s", natsStatus_GetText(s),
+	    s == NATS_SSL_ERROR ? ": check natsCaFile, natsCertFile and "
+	    "natsKeyFile" : "");
+	return -1;
+}
+
+struct nats_conf *
+nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
+    char *reason, size_t size)
+{
+	struct nats_conf *nc = calloc(1, sizeof(*nc));
+
+	if (nc == NULL) {
+		snprintf(reason, size, "no memory");
+		return NULL;
+	}
+	atomic_init(&nc->refs, 1);
+	if (read_servers(nc, conf, reason, size) == -1)
+		goto failed;
+	/* Without a server nothing else is looked at. */
+	if (nc->n_servers == 0)
+		return nc;
+	if (read_secrets(nc, secrets, len, reason, size) == -1 ||
+	    read_login(nc, secrets, len, reason, size) == -1 ||
+	    read_rest(nc, conf, reason, size) == -1 ||
+	    try_options(nc, reason, size) == -1)
+		goto failed;
+	return nc;
+failed:
+	nats_conf_free(nc);
+	return NULL;
+}
+
+static int
+same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+int
+nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b)
+{
+	unsigned i;
+
+	if (a->n_servers != b->n_servers || a->jetstream != b->jetstream ||
+	    a->login != b->login || a->format != b->format)
+		return 0;
+	for (i = 0; i < a->n_servers; i++)
+		if (strcmp(a->servers[i].host, b->servers[i].host) != 0 ||
+		    a->servers[i].port != b->servers[i].port ||
+		    a->servers[i].tls != b->servers[i].tls)
+			return 0;
+	return same(a->subject, b->subject) && same(a->user, b->user) &&
+	    same(a->password, b->password) && same(a->token, b->token) &&
+	    same(a->jwt, b->jwt) && same(a->seed, b->seed) &&
+	    same(a->ca, b->ca) && same(a->cert, b->cert) &&
+	    same(a->key, b->key);
+}

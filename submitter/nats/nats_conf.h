@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the configuration says of NATS, with its secrets.  Shared by the
+ * event loop and the thread, read-only once made, counted.
+ */
+#ifndef SUBMITTER_NATS_NATS_CONF_H
+#define SUBMITTER_NATS_NATS_CONF_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <nats/nats.h>
+
+#include "common/job.h"
+#include "submitter/nats/nats.h"
+#include "submitter/nats/nkey.h"
+#include "submitter/payload/nats_message.h"
+
+#define NATS_SERVERS_MAX	16	/* brokers of one cluster */
+
+struct nats_server {
+	char		host[HOST_MAX];	/* name or address, without brackets */
+	uint16_t	port;
+	int		tls;
+};
+
+/* Ways to log in; one counts. */
+enum nats_login {
+	LOGIN_NONE,
+	LOGIN_USER,
+	LOGIN_TOKEN,
+	LOGIN_CREDS,
+	LOGIN_NKEY
+};
+
+struct nats_conf {
+	atomic_int		 refs;
+	unsigned		 n_servers;	/* 0 = NATS is not in use */
+	struct nats_server	 servers[NATS_SERVERS_MAX];
+	char			*subject;	/* owned, as all below */
+	enum message_format	 format;
+	int			 jetstream;
+	enum nats_login		 login;
+	char			 public[NKEY_PUBLIC_MAX];
+	char			*user;
+	char			*password;
+	char			*token;
+	char			*jwt;
+	char			*seed;
+	char			*ca;		/* PEM; NULL = the system's */
+	char			*cert;
+	char			*key;
+};
+
+struct nats_conf *nats_conf_hold(struct nats_conf *nc);
+/* 1 when the same connection serves both. */
+int nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b);
+/*
+ * libnats' options for one server at one address.  Borrows nc, which must
+ * live until the connection is made.  NATS_OK, or what libnats says.
+ */
+natsStatus nats_conf_options(struct nats_conf *nc,
+    const struct nats_server *server, const char *address,
+    natsOptions **opts);
+/* "host", "host:port", "nats://host", "tls://[::1]:4222": 0, or -1. */
+int nats_server_read(const char *text, uint16_t port, int tls,
+    struct nats_server *server);
+
+#endif

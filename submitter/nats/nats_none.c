@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* A build without libnats: says so where natsServer is set, else nothing. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/nats/nats.h"
+
+/* There is one of each, so that "none" is not mistaken for "no memory". */
+struct nats_conf { int none; };
+struct nats { int none; };
+
+void
+nats_prepare(void)
+{
+}
+
+struct nats_conf *
+nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
+    char *reason, size_t size)
+{
+	struct nats_conf *nc;
+
+	(void)secrets;
+	(void)len;
+	if (*conf_str(conf, CONF_NATS_SERVER) != '\0') {
+		snprintf(reason, size, "natsServer is set, but this program "
+		    "was built without NATS (configure --with-nats)");
+		return NULL;
+	}
+	nc = calloc(1, sizeof(*nc));
+	if (nc == NULL)
+		snprintf(reason, size, "no memory");
+	return nc;
+}
+
+void
+nats_conf_free(struct nats_conf *nc)
+{
+	free(nc);
+}
+
+struct nats *
+nats_new(struct event_base *base, struct names *names, nats_done_fn *done,
+    nats_up_fn *up, void *arg)
+{
+	(void)base;
+	(void)names;
+	(void)done;
+	(void)up;
+	(void)arg;
+	return calloc(1, sizeof(struct nats));
+}
+
+void
+nats_free(struct nats *n)
+{
+	free(n);
+}
+
+void
+nats_use(struct nats *n, struct nats_conf *nc)
+{
+	(void)n;
+	nats_conf_free(nc);
+}
+
+int
+nats_usable(const struct nats *n)
+{
+	(void)n;
+	return 0;
+}
+
+int
+nats_is_up(const struct nats *n)
+{
+	(void)n;
+	return 0;
+}
+
+int
+nats_send(struct nats *n, const struct payload *p,
+    const struct payload_how *how, const struct job *job, enum message kind,
+    uint64_t token, const char **why)
+{
+	(void)n;
+	(void)p;
+	(void)how;
+	(void)job;
+	(void)kind;
+	(void)token;
+	*why = NULL;
+	errno = ENOTCONN;
+	return -1;
+}
+
+unsigned
+nats_busy(const struct nats *n)
+{
+	(void)n;
+	return 0;
+}
+
+void
+nats_status(const struct nats *n, struct nats_status *st)
+{
+	(void)n;
+	memset(st, 0, sizeof(*st));
+	snprintf(st->text, sizeof(st->text), "not built in");
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Literal addresses and the hosts file.  The file's bytes are read through
+ * at each question that is not cached: a cluster's has thousands of lines,
+ * of which one is asked for.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "submitter/net/hosts_file.h"
+
+void
+answer_add(struct names_answer *a, int family, const void *address)
+{
+	char text[NAMES_ADDR_MAX];
+	unsigned i;
+
+	if (a->n == NAMES_ADDRS_MAX ||
+	    inet_ntop(family, address, text, sizeof(text)) == NULL)
+		return;
+	for (i = 0; i < a->n; i++)
+		if (strcmp(a->addrs[i], text) == 0)
+			return;
+	memcpy(a->addrs[a->n++], text, sizeof(text));
+}
+
+static int
+add_text(struct names_answer *a, const char *text, int family)
+{
+	unsigned char address[16];
+
+	if (inet_pton(family, text, address) != 1)
+		return 0;
+	answer_add(a, family, address);
+	return 1;
+}
+
+int
+answer_literal(struct names_answer *a, const char *host)
+{
+	char text[NAMES_ADDR_MAX];
+	size_t n = strlen(host);
+
+	if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+		host++;
+		n -= 2;
+	}
+	if (n >= sizeof(text))
+		return 0;
+	memcpy(text, host, n);
+	text[n] = '\0';
+	return add_text(a, text, AF_INET) || add_text(a, text, AF_INET6);
+}
+
+int
+names_line(const char **p, size_t *len, char line[NAMES_LINE_MAX])
+{
+	const char *nl = *len > 0 ? memchr(*p, '\n', *len) : NULL;
+	size_t all = nl != NULL ? (size_t)(nl - *p) : *len;
+	size_t n = all < NAMES_LINE_MAX ? all : NAMES_LINE_MAX - 1;
+
+	if (*len == 0)
+		return 0;
+	memcpy(line, *p, n);
+	line[n] = '\0';
+	*p += all + (nl != NULL);
+	*len -= all + (nl != NULL);
+	return 1;
+}
+
+/* Does the line name the host?  Then its address is added. */
+static int
+line_names(struct names_answer *a, char *line, const char *host, int family)
+{
+	char *save = NULL, *address, *name;
+
+	line[strcspn(line, "#")] = '\0';
+	address = strtok_r(line, " \t\r", &save);
+	if (address == NULL)
+		return 0;
+	while ((name = strtok_r(NULL, " \t\r", &save)) != NULL)
+		if (strcasecmp(name, host) == 0)
+			return add_text(a, address, family);
+	return 0;
+}
+
+static int
+scan(struct names_answer *a, const char *p, size_t len, const char *host,
+    int family)
+{
+	char line[NAMES_LINE_MAX];
+	int found = 0;
+
+	while (names_line(&p, &len, line))
+		found |= line_names(a, line, host, family);
+	return found;
+}
+
+int
+answer_hosts(struct names_answer *a, const char *bytes, size_t len,
+    const char *host)
+{
+	int found;
+
+	found = scan(a, bytes, len, host, AF_INET);
+	found |= scan(a, bytes, len, host, AF_INET6);
+	if (!found && strcasecmp(host, "localhost") == 0) {
+		add_text(a, "127.0.0.1", AF_INET);
+		add_text(a, "::1", AF_INET6);
+		found = 1;
+	}
+	return found;
+}

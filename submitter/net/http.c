@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests to cc-backend; see rest.h.  libcurl is driven by the event loop
+ * alone: it gets addresses from names.h, certificates from memory, nothing
+ * from the environment, and so needs neither file nor thread in the chroot.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <event2/event.h>
+
+#include "common/log.h"
+#include "submitter/net/http_private.h"
+#include "submitter/net/resolver.h"
+
+#define NAME_AGE	60	/* s until the host's name is asked again */
+
+struct rest {
+	struct event_base *base;
+	struct names	*names;
+	struct rest_conf *conf;
+	CURLM		*multi;
+	struct event	*timer;		/* libcurl's */
+	struct event	*later;		/* calls that fail before they began */
+	struct call	*waiting;	/* for the name, in order */
+	struct call	**waiting_end;
+	struct call	*failed;
+	struct names_query *query;
+	char		*resolve;	/* host:port:address,...; owned */
+	time_t		 resolved;	/* monotonic */
+	unsigned	 busy;
+	char		 why[128];	/* the name's trouble */
+};
+
+static time_t
+seconds_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static void
+call_free(struct call *c)
+{
+	if (c->easy != NULL)
+		curl_easy_cleanup(c->easy);
+	curl_slist_free_all(c->resolve);
+	rest_conf_free(c->conf);
+	wr_clear(&c->body);
+	wr_clear(&c->answer);
+	free(c->url);
+	free(c);
+}
+
+/* The only way out of a call. */
+static void
+call_end(struct call *c, long code, const char *error)
+{
+	struct rest *r = c->rest;
+	struct answer a = { .what = c->what, .code = code, .error = error,
+		.body = (const char *)c->answer.buf, .len = c->answer.len,
+		.sends = c->sends };
+	long made = 0;
+
+	if (c->easy != NULL && curl_easy_getinfo(c->easy,
+	    CURLINFO_NUM_CONNECTS, &made) == CURLE_OK)
+		a.fresh = made > 0;
+
+	r->busy--;
+	c->done(&a, c->arg);
+	call_free(c);
+}
+
+static void
+fail_later(struct rest *r, struct call *c, const char *why)
+{
+	c->broken = why;
+	c->next = r->failed;
+	r->failed = c;
+	event_active(r->later, EV_TIMEOUT, 1);
+}
+
+static void
+call_begin(struct rest *r, struct call *c)
+{
+	c->easy = curl_easy_init();
+	if (c->easy == NULL) {
+		fail_later(r, c, "out of memory");
+		return;
+	}
+	if (r->resolve != NULL) {
+		c->resolve = curl_slist_append(NULL, r->resolve);
+		curl_easy_setopt(c->easy, CURLOPT_RESOLVE, c->resolve);
+	}
+	rest_call_set(c);
+	if (curl_multi_add_handle(r->multi, c->easy) != CURLM_OK)
+		fail_later(r, c, "libcurl refused the request");
+}
+
+static void
+multi_finish(struct rest *r)
+{
+	struct call *c;
+	const char *why;
+	CURLMsg *m;
+	CURLcode rc;
+	long code;
+	int left;
+
+	while ((m = curl_multi_info_read(r->multi, &left)) != NULL) {
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		rc = m->data.result;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &c);
+		code = 0;
+		curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &code);
+		curl_multi_remove_handle(r->multi, c->easy);
+		why = NULL;
+		if (rc != CURLE_OK)
+			why = c->broken != NULL ? c->broken :
+			    c->error[0] != '\0' ? c->error :
+			    curl_easy_strerror(rc);
+		call_end(c, code, why);
+	}
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct rest *r = arg;
+	int running;
+
+	(void)fd;
+	(void)what;
+	curl_multi_socket_action(r->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	multi_finish(r);
+}
+
+static void
+on_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct rest *r = arg;
+	int running, flags = 0;
+
+	if (what & EV_READ)
+		flags |= CURL_CSELECT_IN;
+	if (what & EV_WRITE)
+		flags |= CURL_CSELECT_OUT;
+	curl_multi_socket_action(r->multi, fd, flags, &running);
+	multi_finish(r);
+}
+
+/* libcurl wants to be called in ms; -1: not at all. */
+static int
+set_timer(CURLM *multi, long ms, void *arg)
+{
+	struct rest *r = arg;
+	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+
+	(void)multi;
+	if (ms < 0)
+		event_del(r->timer);
+	else
+		event_add(r->timer, &tv);
+	return 0;
+}
+
+static int
+set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
+{
+	struct rest *r = arg;
+	struct event *ev = assigned;
+	short flags = EV_PERSIST;
+
+	(void)easy;
+	if (ev != NULL)
+		event_free(ev);
+	ev = NULL;
+	if (what != CURL_POLL_REMOVE) {
+		if (what & CURL_POLL_IN)
+			flags |= EV_READ;
+		if (what & CURL_POLL_OUT)
+			flags |= EV_WRITE;
+		ev = event_new(r->base, fd, flags, on_ready, r);
+		if (ev == NULL || event_add(ev, NULL) == -1)
+			return -1;
+	}
+	curl_multi_assign(r->multi, fd, ev);
+	return 0;
+}
+
+static void
+on_later(evutil_socket_t fd, short what, void *arg)
+{
+	struct rest *r = arg;
+	struct call *c, *all = r->failed;
+
+	(void)fd;
+	(void)what;
+	r->failed = NULL;
+	while ((c = all) != NULL) {
+		all = c->next;
+		call_end(c, 0, c->broken);
+	}
+}
+
+static struct call *
+waiting_take(struct rest *r)
+{
+	struct call *all = r->waiting;
+
+	r->waiting = NULL;
+	r->waiting_end = &r->waiting;
+	return all;
+}
+
+/* host:port:addr,addr,... for libcurl's own table; 0 or -1. */
+static int
+resolve_set(struct rest *r, const struct names_answer *answer)
+{
+	char line[NAMES_ADDRS_MAX * (NAMES_ADDR_MAX + 3) + 300];
+	char *copy;
+	size_t n;
+	unsigned i;
+
+	n = (size_t)snprintf(line, sizeof(line), "%s:%ld:", r->conf->host,
+	    r->conf->port);
+	for (i = 0; i < answer->n && n < sizeof(line); i++)
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s",
+		    i > 0 ? "," : "", answer->addrs[i]);
+	if (n >= sizeof(line) || (copy = strdup(line)) == NULL)
+		return -1;
+	free(r->resolve);
+	r->resolve = copy;
+	r->resolved = seconds_now();
+	return 0;
+}
+
+static void
+on_name(const struct names_answer *answer, void *arg)
+{
+	struct rest *r = arg;
+	struct call *c, *all;
+
+	r->query = NULL;
+	if (answer->n > 0 && resolve_set(r, answer) == 0)
+		r->why[0] = '\0';
+	else
+		snprintf(r->why, sizeof(r->why), "the name %.60s is not known: "
+		    "%.40s", r->conf->host,
+		    answer->why != NULL ? answer->why : "no address");
+	all = waiting_take(r);
+	while ((c = all) != NULL) {
+		all = c->next;
+		if (r->resolve != NULL)
+			call_begin(r, c);
+		else
+			fail_later(r, c, r->why);
+	}
+}
+
+static void
+name_ask(struct rest *r)
+{
+	struct names_query *q;
+
+	if (r->query != NULL)
+		return;
+	q = names_resolve(r->names, r->conf->host, on_name, r);
+	/* NULL: on_name has run already. */
+	if (q != NULL)
+		r->query = q;
+}
+
+static char *
+url_make(const struct rest_conf *rc, const char *path)
+{
+	char *url;
+
+	return asprintf(&url, "%s%s", rc->base, path) == -1 ? NULL : url;
+}
+
+int
+rest_send(struct rest *r, struct rest_request *req)
+{
+	struct call *c = calloc(1, sizeof(*c));
+
+	if (c == NULL || !rest_usable(r) ||
+	    (c->url = url_make(r->conf, req->path)) == NULL) {
+		free(c);
+		return -1;
+	}
+	c->rest = r;
+	c->conf = rest_conf_ref(r->conf);
+	c->what = req->what;
+	c->method = req->method;
+	c->data = req->data;
+	c->done = req->done;
+	c->arg = req->arg;
+	wr_init(&c->answer, READ_MAX);
+	wr_init(&c->body, 0);
+	if (req->body != NULL) {
+		c->body = *req->body;
+		wr_init(req->body, req->body->max);
+	}
+	r->busy++;
+	if (r->conf->literal || r->resolve != NULL) {
+		call_begin(r, c);
+		if (!r->conf->literal && seconds_now() - r->resolved > NAME_AGE)
+			name_ask(r);
+		return 0;
+	}
+	*r->waiting_end = c;
+	r->waiting_end = &c->next;
+	name_ask(r);
+	return 0;
+}
+
+void
+rest_forget(struct rest *r)
+{
+	if (!rest_usable(r) || r->conf->literal)
+		return;
+	names_forget(r->names, r->conf->host);
+	r->resolved = 0;
+}
+
+static CURLM *
+multi_new(struct rest *r)
+{
+	CURLM *m = curl_multi_init();
+
+	if (m == NULL)
+		return NULL;
+	curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, set_socket);
+	curl_multi_setopt(m, CURLMOPT_SOCKETDATA, r);
+	curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, set_timer);
+	curl_multi_setopt(m, CURLMOPT_TIMERDATA, r);
+	curl_multi_setopt(m, CURLMOPT_MAX_HOST_CONNECTIONS,
+	    (long)REST_CONNECTIONS);
+	curl_multi_setopt(m, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+	    (long)REST_CONNECTIONS);
+	curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)REST_CONNECTIONS);
+	curl_multi_setopt(m, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	return m;
+}
+
+struct rest *
+rest_new(struct event_base *base, struct names *names)
+{
+	struct rest *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->base = base;
+	r->names = names;
+	r->waiting_end = &r->waiting;
+	r->timer = evtimer_new(base, on_timer, r);
+	r->later = evtimer_new(base, on_later, r);
+	r->multi = multi_new(r);
+	if (r->timer == NULL || r->later == NULL || r->multi == NULL) {
+		rest_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* Only at the end of the process: requests under way are leaked, not ended. */
+void
+rest_free(struct rest *r)
+{
+	if (r == NULL)
+		return;
+	names_cancel(r->query);
+	if (r->timer != NULL)
+		event_free(r->timer);
+	if (r->later != NULL)
+		event_free(r->later);
+	rest_conf_free(r->conf);
+	free(r->resolve);
+	free(r);
+}
+
+void
+rest_use(struct rest *r, struct rest_conf *rc)
+{
+	struct call *c, *all;
+
+	if (rest_conf_equal(r->conf, rc)) {
+		rest_conf_free(rc);
+		return;
+	}
+	all = waiting_take(r);
+	names_cancel(r->query);
+	r->query = NULL;
+	free(r->resolve);
+	r->resolve = NULL;
+	rest_conf_free(r->conf);
+	r->conf = rc;
+	/* Calls that waited for the old name go with their own, old address. */
+	while ((c = all) != NULL) {
+		all = c->next;
+		fail_later(r, c, "the address was changed");
+	}
+}
+
+int
+rest_usable(const struct rest *r)
+{
+	return rest_conf_usable(r->conf);
+}
+
+unsigned
+rest_busy(const struct rest *r)
+{
+	return r->busy;
+}
+
+const char *
+rest_where(const struct rest *r)
+{
+	return rest_usable(r) ? r->conf->where : "nowhere";
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How one request is made and what is taken of its answer: bounds in bytes
+ * and time, no redirect, no proxy, nothing from the environment, certificates
+ * from memory.  See rest.c.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/net/http_private.h"
+
+#define CONNECT_MS	5000L
+#define WRITE_MS	30000L	/* cc-backend itself gives up after 20 s */
+#define READ_MS		120000L	/* a page of a big listing takes its time */
+#define SLOW_BYTES	64L	/* a second; less for SLOW_S ends a reading */
+#define SLOW_S		25L
+#define ANSWER_MAX	(1024u * 1024)	/* bytes of an answer to a write */
+#define CLUSTERS_MAX	(16u * 1024 * 1024)	/* kept whole; big sites have some 100 KB */
+#define LIFETIME_S	300L	/* of a connection, so that a moved name is followed */
+
+static int
+answer_take(struct call *c, const char *p, size_t n)
+{
+	long code = 0;
+	size_t max = c->what == WHAT_LIST ? READ_MAX :
+	    c->what == WHAT_CLUSTERS ? CLUSTERS_MAX : ANSWER_MAX;
+
+	c->seen += n;
+	if (c->seen > max) {
+		c->broken = "the answer is too long";
+		return -1;
+	}
+	curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &code);
+	if (c->data != NULL && code == 200) {
+		if (c->data(p, n, c->arg) == 0)
+			return 0;
+		c->broken = "the answer is not what was asked for";
+		return -1;
+	}
+	if (code != 200 && c->answer.len + n > ANSWER_MAX)
+		return 0;	/* an error page need not be whole */
+	wr_mem(&c->answer, p, n);
+	if (wr_end(&c->answer) == -1) {
+		c->broken = "out of memory";
+		return -1;
+	}
+	return 0;
+}
+
+static size_t
+on_data(char *p, size_t size, size_t n, void *arg)
+{
+	return answer_take(arg, p, size * n) == 0 ? size * n : 0;
+}
+
+#if LIBCURL_VERSION_NUM >= 0x075000
+static int
+on_send(void *arg, char *to, char *from, int to_port, int from_port)
+{
+	struct call *c = arg;
+
+	(void)to;
+	(void)from;
+	(void)to_port;
+	(void)from_port;
+	c->sends++;
+	return CURL_PREREQFUNC_OK;
+}
+#endif
+
+static void
+tls_set(struct call *c)
+{
+	size_t len;
+	const char *ca = rest_ca(c->conf, &len);
+
+	if (!c->conf->tls)
+		return;
+	curl_easy_setopt(c->easy, CURLOPT_CAPATH, NULL);
+#if LIBCURL_VERSION_NUM >= 0x074d00
+	{
+		struct curl_blob blob;
+
+		memset(&blob, 0, sizeof(blob));
+		memcpy(&blob.data, &ca, sizeof(ca));	/* borrowed, not changed */
+		blob.len = ca != NULL ? len : 0;
+		blob.flags = CURL_BLOB_NOCOPY;
+		if (ca != NULL)
+			curl_easy_setopt(c->easy, CURLOPT_CAINFO_BLOB, &blob);
+	}
+#else
+	/* No certificates from memory: main.c leaves them in our own folder. */
+	(void)len;
+	curl_easy_setopt(c->easy, CURLOPT_CAINFO, REST_CA_PATH);
+#endif
+}
+
+static void
+protocols_set(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS,
+	    (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075000
+	curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, LIFETIME_S);
+#endif
+}
+
+static void
+limits_set(struct call *c)
+{
+	int is_read = c->what == WHAT_LIST || c->what == WHAT_CLUSTERS;
+
+	curl_easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS, is_read ? READ_MS :
+	    WRITE_MS);
+	if (is_read) {
+		curl_easy_setopt(c->easy, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
+		curl_easy_setopt(c->easy, CURLOPT_LOW_SPEED_TIME, SLOW_S);
+	}
+	curl_easy_setopt(c->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c->easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(c->easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(c->easy, CURLOPT_HTTP_VERSION,
+	    (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(c->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(c->easy, CURLOPT_DNS_CACHE_TIMEOUT, -1L);
+	protocols_set(c->easy);
+}
+
+static void
+body_set(struct call *c)
+{
+	if (strcmp(c->method, "GET") == 0)
+		return;
+	curl_easy_setopt(c->easy, CURLOPT_CUSTOMREQUEST, c->method);
+	curl_easy_setopt(c->easy, CURLOPT_POSTFIELDS,
+	    c->body.buf != NULL ? (const char *)c->body.buf : "");
+	curl_easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+	    (curl_off_t)c->body.len);
+}
+
+void
+rest_call_set(struct call *c)
+{
+	curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c);
+	curl_easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->error);
+	curl_easy_setopt(c->easy, CURLOPT_URL, c->url);
+	curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->conf->headers);
+	curl_easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(c->easy, CURLOPT_WRITEDATA, c);
+#if LIBCURL_VERSION_NUM >= 0x075000
+	curl_easy_setopt(c->easy, CURLOPT_PREREQFUNCTION, on_send);
+	curl_easy_setopt(c->easy, CURLOPT_PREREQDATA, c);
+#endif
+	limits_set(c);
+	tls_set(c);
+	body_set(c);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The address of cc-backend, the token and the certificates, out of the
+ * configuration.  Secrets are copied once, into memory that is wiped.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+
+#include "common/log.h"
+#include "submitter/net/http_private.h"
+
+#define CA_BUNDLE_MAX	(4u * 1024 * 1024)	/* Debian's has 220 KB */
+
+/* Where distributions keep the bundle; the first that is there. */
+static const char *const ca_bundles[] = {
+	"/etc/ssl/certs/ca-certificates.crt",
+	"/etc/pki/tls/certs/ca-bundle.crt",
+	"/etc/ssl/ca-bundle.pem",
+};
+
+static char *system_ca;
+static size_t system_ca_len;
+
+static char *
+file_read(const char *path, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	char *text = NULL;
+	ssize_t n;
+
+	*len = 0;
+	if (fd == -1)
+		return NULL;
+	if (fstat(fd, &st) == 0 && st.st_size > 0 &&
+	    st.st_size < (off_t)CA_BUNDLE_MAX)
+		text = malloc((size_t)st.st_size);
+	while (text != NULL && *len < (size_t)st.st_size) {
+		n = read(fd, text + *len, (size_t)st.st_size - *len);
+		if (n <= 0)
+			break;
+		*len += (size_t)n;
+	}
+	close(fd);
+	if (*len == 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+void
+rest_prepare(void)
+{
+	size_t i;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		fatalx("libcurl cannot be initialised");
+	for (i = 0; i < sizeof(ca_bundles) / sizeof(ca_bundles[0]) &&
+	    system_ca == NULL; i++)
+		system_ca = file_read(ca_bundles[i], &system_ca_len);
+}
+
+const char *
+rest_ca(const struct rest_conf *rc, size_t *len)
+{
+	*len = rc->ca != NULL ? rc->ca_len : system_ca_len;
+	return rc->ca != NULL ? rc->ca : system_ca;
+}
+
+struct rest_conf *
+rest_conf_ref(struct rest_conf *rc)
+{
+	rc->refs++;
+	return rc;
+}
+
+static void
+wiped_free(char *s)
+{
+	if (s != NULL)
+		explicit_bzero(s, strlen(s));
+	free(s);
+}
+
+void
+rest_conf_free(struct rest_conf *rc)
+{
+	struct curl_slist *h;
+
+	if (rc == NULL || --rc->refs > 0)
+		return;
+	for (h = rc->headers; h != NULL; h = h->next)
+		explicit_bzero(h->data, strlen(h->data));
+	curl_slist_free_all(rc->headers);
+	wiped_free(rc->token);
+	free(rc->base);
+	free(rc->host);
+	free(rc->where);
+	free(rc->ca);
+	free(rc);
+}
+
+int
+rest_conf_usable(const struct rest_conf *rc)
+{
+	return rc != NULL && rc->base != NULL;
+}
+
+static int
+same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+int
+rest_conf_equal(const struct rest_conf *a, const struct rest_conf *b)
+{
+	return a != NULL && b != NULL && same(a->base, b->base) &&
+	    same(a->token, b->token) && a->ca_len == b->ca_len &&
+	    (a->ca_len == 0 || memcmp(a->ca, b->ca, a->ca_len) == 0);
+}
+
+static int
+is_literal(const char *host)
+{
+	struct in_addr v4;
+
+	return host[0] == '[' || inet_pton(AF_INET, host, &v4) == 1;
+}
+
+/* "/x/" and "/x/api/" are both understood as "/x". */
+static void
+path_trim(char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 0 && path[n - 1] == '/')
+		path[--n] = '\0';
+	if (n >= 4 && strcmp(path + n - 4, "/api") == 0)
+		path[n -= 4] = '\0';
+	while (n > 0 && path[n - 1] == '/')
+		path[--n] = '\0';
+}
+
+static char *
+part_of(CURLU *u, CURLUPart part, unsigned flags)
+{
+	char *s = NULL, *copy;
+
+	if (curl_url_get(u, part, &s, flags) != CURLUE_OK)
+		return NULL;
+	copy = strdup(s);
+	curl_free(s);
+	return copy;
+}
+
+/* NULL, or what is wrong with the address. */
+static const char *
+url_take(struct rest_conf *rc, const char *url)
+{
+	CURLU *u = curl_url();
+	char *scheme = NULL, *port = NULL, *path = NULL, *user = NULL;
+	const char *wrong = "is no address";
+
+	if (u == NULL || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
+		goto done;
+	scheme = part_of(u, CURLUPART_SCHEME, 0);
+	rc->host = part_of(u, CURLUPART_HOST, 0);
+	port = part_of(u, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+	path = part_of(u, CURLUPART_PATH, 0);
+	user = part_of(u, CURLUPART_USER, 0);
+	if (scheme == NULL || rc->host == NULL || port == NULL || path == NULL)
+		goto done;
+	wrong = "must begin with http:// or https://";
+	rc->tls = strcmp(scheme, "https") == 0;
+	if (!rc->tls && strcmp(scheme, "http") != 0)
+		goto done;
+	wrong = "must not hold a user or password: the token is ccRestJwt";
+	if (user != NULL)
+		goto done;
+	wrong = "out of memory";
+	path_trim(path);
+	rc->port = strtol(port, NULL, 10);
+	rc->literal = is_literal(rc->host);
+	if (asprintf(&rc->base, "%s://%s:%s%s/api/", scheme, rc->host, port,
+	    path) == -1)
+		rc->base = NULL;
+	if (asprintf(&rc->where, "%s:%s", rc->host, port) == -1)
+		rc->where = NULL;
+	if (rc->base != NULL && rc->where != NULL)
+		wrong = NULL;
+done:
+	curl_url_cleanup(u);
+	free(scheme);
+	free(port);
+	free(path);
+	free(user);
+	return wrong;
+}
+
+/* A token is printable and has no blanks: it goes into a header. */
+static const char *
+token_take(struct rest_conf *rc, const uint8_t *p, size_t n)
+{
+	size_t i;
+
+	while (n > 0 && (p[n - 1] == '\n' || p[n - 1] == '\r' ||
+	    p[n - 1] == ' '))
+		n--;
+	if (n == 0)
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (p[i] <= ' ' || p[i] >= 0x7f)
+			return "the token holds bytes that no token has";
+	rc->token = strndup((const char *)p, n);
+	return rc->token != NULL ? NULL : "out of memory";
+}
+
+static const char *
+headers_make(struct rest_conf *rc)
+{
+	static const char *const fixed[] = {
+		"Content-Type: application/json",
+		"Accept: application/json",
+		"Expect:",	/* a wait for nothing */
+	};
+	struct curl_slist *h;
+	char *line = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		h = curl_slist_append(rc->headers, fixed[i]);
+		if (h == NULL)
+			return "out of memory";
+		rc->headers = h;
+	}
+	if (rc->token == NULL)
+		return NULL;
+	if (asprintf(&line, "X-Auth-Token: %s", rc->token) == -1)
+		return "out of memory";
+	h = curl_slist_append(rc->headers, line);
+	wiped_free(line);
+	if (h == NULL)
+		return "out of memory";
+	rc->headers = h;
+	return NULL;
+}
+
+struct rest_conf *
+rest_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
+    char *reason, size_t size)
+{
+	const char *url = conf_str(conf, CONF_CC_REST_URL), *wrong = NULL;
+	struct rest_conf *rc = calloc(1, sizeof(*rc));
+	const uint8_t *p;
+	size_t n;
+
+	if (rc == NULL) {
+		snprintf(reason, size, "out of memory");
+		return NULL;
+	}
+	rc->refs = 1;
+	if (url[0] != '\0') {
+		wrong = url_take(rc, url);
+		if (wrong != NULL)
+			snprintf(reason, size, "ccRestUrl %s", wrong);
+	}
+	p = conf_secret(secrets, len, CONF_CC_REST_JWT, &n);
+	if (wrong == NULL && p != NULL && (wrong = token_take(rc, p, n)) != NULL)
+		snprintf(reason, size, "ccRestJwt: %s", wrong);
+	p = conf_secret(secrets, len, CONF_CC_REST_CA_FILE, &n);
+	if (wrong == NULL && p != NULL && n > 0) {
+		rc->ca = malloc(n);
+		if (rc->ca != NULL) {
+			memcpy(rc->ca, p, n);
+			rc->ca_len = n;
+		}
+	}
+	if (wrong == NULL && (wrong = headers_make(rc)) != NULL)
+		snprintf(reason, size, "%s", wrong);
+	if (wrong != NULL) {
+		rest_conf_free(rc);
+		return NULL;
+	}
+	return rc;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* resolv.conf(5) read from memory; the file comes from the supervisor. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/dns.h>
+
+#include "common/job.h"
+#include "common/log.h"
+#include "submitter/net/hosts_file.h"
+#include "submitter/net/resolv_conf.h"
+
+/* As the C library has it; further ones are not asked. */
+#define SERVERS_MAX	3
+#define SEARCH_MAX	6
+
+struct reading {
+	struct evdns_base	*dns;
+	unsigned		 servers;
+	int			 searched;	/* a search list was given */
+};
+
+static void
+read_search(struct reading *r, char **save)
+{
+	const char *domain;
+	unsigned n = 0;
+
+	/* The last such line counts. */
+	evdns_base_search_clear(r->dns);
+	r->searched = 1;
+	while ((domain = strtok_r(NULL, " \t\r", save)) != NULL &&
+	    n++ < SEARCH_MAX)
+		evdns_base_search_add(r->dns, domain);
+}
+
+static void
+read_options(struct reading *r, char **save)
+{
+	static const char *const known[] = { "ndots:", "timeout:",
+		"attempts:" };
+	const char *option;
+	size_t i, n;
+
+	while ((option = strtok_r(NULL, " \t\r", save)) != NULL)
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+			n = strlen(known[i]);
+			if (strncmp(option, known[i], n) == 0)
+				evdns_base_set_option(r->dns, known[i],
+				    option + n);
+		}
+}
+
+static void
+read_server(struct reading *r, char **save)
+{
+	const char *address = strtok_r(NULL, " \t\r", save);
+
+	if (address == NULL || r->servers == SERVERS_MAX)
+		return;
+	if (evdns_base_nameserver_ip_add(r->dns, address) != 0)
+		log_warnx("resolv.conf: name server %s is not usable", address);
+	else
+		r->servers++;
+}
+
+static void
+read_line(struct reading *r, char *line)
+{
+	char *save = NULL;
+	const char *word;
+
+	line[strcspn(line, "#;")] = '\0';
+	word = strtok_r(line, " \t\r", &save);
+	if (word == NULL)
+		return;
+	if (strcmp(word, "nameserver") == 0)
+		read_server(r, &save);
+	else if (strcmp(word, "search") == 0 || strcmp(word, "domain") == 0)
+		read_search(r, &save);
+	else if (strcmp(word, "options") == 0)
+		read_options(r, &save);
+}
+
+/* Without a search list it is this host's domain. */
+static void
+search_own(struct evdns_base *dns)
+{
+	char host[HOST_MAX];
+	const char *dot;
+
+	if (gethostname(host, sizeof(host)) == -1)
+		return;
+	host[sizeof(host) - 1] = '\0';
+	dot = strchr(host, '.');
+	if (dot != NULL && dot[1] != '\0')
+		evdns_base_search_add(dns, dot + 1);
+}
+
+void
+resolv_read(struct evdns_base *dns, const char *p, size_t len)
+{
+	struct reading r = { dns, 0, 0 };
+	char line[NAMES_LINE_MAX];
+
+	while (names_line(&p, &len, line))
+		read_line(&r, line);
+	/*
+	 * Room for some eighty addresses; libevent before 2.2 does not know the
+	 * option (nor TCP) and takes the first 512 bytes for all there is.
+	 */
+	evdns_base_set_option(dns, "edns-udp-size:", "1232");
+	if (!r.searched)
+		search_own(dns);
+	if (r.servers == 0)
+		evdns_base_nameserver_ip_add(dns, "127.0.0.1");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and strings of JSON, straight into a buffer. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "submitter/payload/payload.h"
+
+#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
+
+void
+payload_number(struct writer *w, int64_t v)
+{
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	char buf[24], *p = buf + sizeof(buf);
+
+	do
+		*--p = (char)('0' + u % 10);
+	while ((u /= 10) != 0);
+	if (v < 0)
+		*--p = '-';
+	wr_mem(w, p, (size_t)(buf + sizeof(buf) - p));
+}
+
+static void
+escape(struct writer *w, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	char out[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	switch (c) {
+	case '\n':
+		TEXT(w, "\\n");
+		break;
+	case '\t':
+		TEXT(w, "\\t");
+		break;
+	case '"':
+		TEXT(w, "\\\"");
+		break;
+	case '\\':
+		TEXT(w, "\\\\");
+		break;
+	default:
+		wr_mem(w, out, sizeof(out));
+	}
+}
+
+/* The n bytes, known to be UTF-8, in runs as long as they need no escape. */
+static void
+escaped(struct writer *w, const char *s, size_t n)
+{
+	size_t i, from = 0;
+
+	for (i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c >= ' ' && c != '"' && c != '\\')
+			continue;
+		wr_mem(w, s + from, i - from);
+		escape(w, c);
+		from = i + 1;
+	}
+	wr_mem(w, s + from, n - from);
+}
+
+static int
+is_ascii(const char *s, size_t n)
+{
+	unsigned char all = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		all |= (unsigned char)s[i];
+	return all < 0x80;
+}
+
+void
+payload_string_max(struct writer *w, const char *s, size_t max)
+{
+	size_t n = strlen(s);
+	char *clean = NULL;
+
+	if (n > max || (!is_ascii(s, n) && !text_is_clean(s, n))) {
+		clean = text_clean(s, n, max);
+		if (clean == NULL) {
+			/* Short of memory, or of room for the mark. */
+			clean = strdup("");
+			if (clean == NULL)
+				w->err = 1;
+		}
+		s = clean != NULL ? clean : "";
+		n = strlen(s);
+	}
+	wr_u8(w, '"');
+	escaped(w, s, n);
+	wr_u8(w, '"');
+	free(clean);
+}
+
+void
+payload_string(struct writer *w, const char *s)
+{
+	payload_string_max(w, s, SIZE_MAX / 8);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bodies wrapped for NATS.  cc-backend reads line protocol: in the quoted
+ * field only the quote and the backslash are escaped, and the time at the
+ * end must be there.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "submitter/payload/nats_message.h"
+
+#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
+
+/* Beyond this, seconds as nanoseconds do not fit 64 bits. */
+#define SECONDS_MAX	(INT64_MAX / 1000000000)
+
+/* Less of a text than this is not worth its mark. */
+#define TEXT_LEAST	32
+
+static const char *const functions[] = {
+	[MESSAGE_START] = "start_job",
+	[MESSAGE_STOP] = "stop_job",
+};
+
+static const char *const events[] = {
+	[MESSAGE_START] = "start",
+	[MESSAGE_STOP] = "stop",
+};
+
+void
+message_id(const struct run_key *key, enum message kind, char *buf,
+    size_t size)
+{
+	char *c;
+
+	snprintf(buf, size, "%s:%" PRIu64 ":%" PRId64 ":%s", key->cluster,
+	    key->job, key->start, events[kind]);
+	for (c = buf; *c != '\0'; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			*c = '_';	/* it stands in a header line */
+}
+
+/* A tag's value: what would end it is escaped, what cannot be is replaced. */
+static void
+tag(struct writer *w, const char *name, const char *value)
+{
+	unsigned char c;
+
+	if (value == NULL || *value == '\0')
+		return;		/* an empty value is no line protocol */
+	wr_u8(w, ',');
+	wr_mem(w, name, strlen(name));
+	wr_u8(w, '=');
+	for (; *value != '\0'; value++) {
+		c = (unsigned char)*value;
+		if (c < ' ' || c == 0x7f || c == '\\')
+			c = '_';
+		if (c == ' ' || c == ',' || c == '=')
+			wr_u8(w, '\\');
+		wr_u8(w, c);
+	}
+}
+
+/* A quoted field's content. */
+static void
+quoted(struct writer *w, const char *s, size_t n)
+{
+	size_t i, from = 0;
+
+	for (i = 0; i < n; i++) {
+		if (s[i] != '"' && s[i] != '\\')
+			continue;
+		wr_mem(w, s + from, i - from);
+		wr_u8(w, '\\');
+		from = i;
+	}
+	wr_mem(w, s + from, n - from);
+}
+
+static void
+wrap_line(const struct message_how *mh, const struct job *job,
+    enum message kind, int64_t when, const struct writer *body,
+    struct writer *w)
+{
+	TEXT(w, "job");
+	tag(w, "function", functions[kind]);
+	tag(w, "hostname", mh->hostname);
+	if (kind == MESSAGE_STOP)
+		tag(w, "partition", job->partition);
+	TEXT(w, ",type=node,type-id=0 event=\"");
+	quoted(w, (const char *)body->buf, body->len);
+	TEXT(w, "\" ");
+	payload_number(w, (when < SECONDS_MAX ? when : SECONDS_MAX) *
+	    1000000000);
+	wr_u8(w, '\n');
+}
+
+static void
+wrap_json(enum message kind, const struct writer *body, struct writer *w)
+{
+	TEXT(w, "{\"event\":\"");
+	wr_mem(w, events[kind], strlen(events[kind]));
+	TEXT(w, "\",\"body\":");
+	wr_mem(w, body->buf, body->len);
+	wr_u8(w, '}');
+}
+
+/* One try; 0, or -1 with *why. */
+static int
+make(const struct payload *p, const struct payload_how *how,
+    const struct message_how *mh, const struct job *job, enum message kind,
+    struct writer *w, const char **why)
+{
+	int64_t when = job->key.start;
+	struct writer body;
+	int rc;
+
+	wr_reset(w);
+	wr_init(&body, PAYLOAD_MAX);
+	if (kind == MESSAGE_START)
+		rc = payload_start(p, how, job, &body, why);
+	else {
+		rc = payload_stop(p, how->backend, job, &body, why);
+		when = payload_stop_time(how->backend, job);
+	}
+	if (rc == 0) {
+		if (mh->format == MESSAGE_LINE)
+			wrap_line(mh, job, kind, when, &body, w);
+		else
+			wrap_json(kind, &body, w);
+		rc = wr_end(w);
+		if (rc == -1)
+			*why = "the message is too long";
+	}
+	wr_clear(&body);
+	return rc;
+}
+
+/* Cuts a text so that `over` bytes less come out; 0 = leave it out. */
+static size_t
+cut(const char *text, size_t over)
+{
+	size_t n = text != NULL ? strlen(text) : 0;
+
+	/* The mark of the cut takes some, each byte gives at least one. */
+	over += TEXT_LEAST / 2;
+	return n > over + TEXT_LEAST ? n - over : 0;
+}
+
+int
+message_make(const struct payload *p, const struct payload_how *how,
+    const struct message_how *mh, const struct job *job, enum message kind,
+    struct writer *w, const char **why)
+{
+	struct payload_how less = *how;
+	int step;
+
+	/* whole; script cut; no script; slurmInfo cut too; none; no metaData */
+	for (step = 0; step < 6; step++) {
+		if (make(p, &less, mh, job, kind, w, why) == -1) {
+			errno = EINVAL;
+			return -1;
+		}
+		if (w->len <= mh->max)
+			return step != 0;
+		if (kind == MESSAGE_STOP)
+			break;
+		switch (step) {
+		case 0:
+			less.script_max = cut(job->script, w->len - mh->max);
+			break;
+		case 1:
+			less.script_max = 0;
+			break;
+		case 2:
+			less.info_max = cut(job->slurm_info, w->len - mh->max);
+			break;
+		case 3:
+			less.info_max = 0;
+			break;
+		default:
+			less.bare = 1;
+		}
+	}
+	*why = "the message is longer than the broker takes";
+	errno = E2BIG;
+	return -1;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What payload.c and payload_conf.c share: the configuration of bodies. */
+#ifndef SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
+#define SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
+
+#include "common/job.h"
+
+struct cpumap;
+struct tags;
+
+/* The keys of metaData, as metaDataFields names them. */
+enum meta_field {
+	META_JOB_NAME,
+	META_JOB_SCRIPT,
+	META_SLURM_INFO,
+	META_SUBMIT_TIME,
+	META_ARRAY_TASK,
+	META_HET_JOB,
+	META_EXIT_CODE,
+	META_REASON,
+	META_MESSAGE,
+	META__COUNT
+};
+extern const char *const meta_field_names[META__COUNT];
+
+struct payload;
+struct payload_how;
+struct writer;
+/* payload_meta.c: the member metaData of a start; threads: they are in it. */
+void payload_meta_write(const struct payload *p, const struct payload_how *how,
+    const struct job *job, int threads, struct writer *w);
+
+#define CLUSTER_NAMES_MAX	64	/* clusters of one slurmdbd */
+
+struct payload {
+	unsigned	 fields;	/* 1u << enum meta_field */
+	enum job_end	 requeued;	/* what a requeued run ends as */
+	struct cpumap	*cpumap;	/* owned; may be NULL */
+	struct tags	*tags;		/* owned; may be NULL */
+	unsigned	 n_names;
+	struct {
+		char	*slurm;		/* owned */
+		char	*cc;		/* owned */
+	} names[CLUSTER_NAMES_MAX];
+};
+
+#endif

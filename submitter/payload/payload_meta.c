@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metaData: the texts about a run that people see.  With the start go those
+ * that are known then; what only the end tells can be sent later.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "submitter/payload/payload.h"
+#include "submitter/payload/payload_conf.h"
+
+#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
+
+/* One key of metaData; open says whether one was written before. */
+static void
+meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
+{
+	wr_u8(w, *open ? ',' : '{');
+	*open = 1;
+	wr_u8(w, '"');
+	wr_mem(w, name, strlen(name));
+	TEXT(w, "\":");
+	payload_string_max(w, s, max);
+}
+
+static void
+meta_text(const struct payload *p, enum meta_field field, struct writer *w,
+    int *open, const char *s, size_t max)
+{
+	if (s == NULL || *s == '\0' || max == 0 ||
+	    (p->fields & 1u << field) == 0)
+		return;
+	meta(w, open, meta_field_names[field], s, max);
+}
+
+static void
+meta_number(const struct payload *p, enum meta_field field, struct writer *w,
+    int *open, uint64_t v)
+{
+	char buf[24];
+
+	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)v);
+	meta_text(p, field, w, open, buf, sizeof(buf));
+}
+
+/* What people should know of a run whose threads Slurm no longer had. */
+static const char *
+message_of(const struct job *job, int threads)
+{
+	if (job->message != NULL && *job->message != '\0')
+		return job->message;
+	if (threads || job->shared == SHARED_NONE)
+		return NULL;
+	return "The hardware threads of this job are not known: "
+	    "its nodes are shown whole, with all jobs on them.";
+}
+
+/* As Slurm writes it, status:signal; NULL when there is none. */
+static const char *
+exit_code(const struct job *job, char *buf, size_t size)
+{
+	if (job->exit_code == -1 || job->state == END_NOT)
+		return NULL;
+	snprintf(buf, size, "%d:%d",
+	    (int)((unsigned)job->exit_code >> 8 & 0xff),
+	    (int)((unsigned)job->exit_code & 0x7f));
+	return buf;
+}
+
+static const char *
+reason_of(const struct job *job)
+{
+	return job->reason != NULL && strcmp(job->reason, "None") != 0 ?
+	    job->reason : NULL;
+}
+
+void
+payload_meta_write(const struct payload *p, const struct payload_how *how,
+    const struct job *job, int threads, struct writer *w)
+{
+	const size_t all = SIZE_MAX / 8;
+	char code[32];
+	int open = 0;
+
+	TEXT(w, ",\"metaData\":");
+	meta_text(p, META_JOB_NAME, w, &open, job->name, all);
+	meta_text(p, META_JOB_SCRIPT, w, &open, job->script, how->script_max);
+	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info,
+	    how->info_max);
+	if (job->submit > 0)
+		meta_number(p, META_SUBMIT_TIME, w, &open,
+		    (uint64_t)job->submit);
+	if (job->array_job != 0)
+		meta_number(p, META_ARRAY_TASK, w, &open, job->array_task);
+	if (job->het_job != 0)
+		meta_number(p, META_HET_JOB, w, &open, job->het_job);
+	meta_text(p, META_EXIT_CODE, w, &open, exit_code(job, code,
+	    sizeof(code)), all);
+	meta_text(p, META_REASON, w, &open, reason_of(job), all);
+	meta_text(p, META_MESSAGE, w, &open, message_of(job, threads), all);
+	if (open)
+		wr_u8(w, '}');
+	else
+		TEXT(w, "{}");
+}
+
+/* Of a completed run it says nothing that the state does not say. */
+static const char *
+exit_code_late(const struct job *job, char *buf, size_t size)
+{
+	return job->state == END_COMPLETED && job->exit_code == 0 ? NULL :
+	    exit_code(job, buf, size);
+}
+
+int
+payload_has_message(const struct payload *p)
+{
+	return (p->fields & 1u << META_MESSAGE) != 0;
+}
+
+void
+payload_meta_late(const struct payload *p, const struct job *job, int info,
+    payload_late_fn *fn, void *arg)
+{
+	char code[32];
+	const struct {
+		enum meta_field	 field;
+		const char	*value;
+	} late[] = {
+		{ META_EXIT_CODE, exit_code_late(job, code, sizeof(code)) },
+		{ META_REASON, reason_of(job) },
+		{ META_SLURM_INFO, info ? job->slurm_info : NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(late) / sizeof(late[0]); i++)
+		if (late[i].value != NULL && *late[i].value != '\0' &&
+		    (p->fields & 1u << late[i].field) != 0)
+			fn(meta_field_names[late[i].field], late[i].value, arg);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cc-backend's clusters, kept as small as they can be used: per subcluster
+ * its node list as written, one table from abstract to OS id, and its
+ * devices.  Slurm numbers threads socket by socket, core by core, sibling by
+ * sibling; the sockets are taken by their lowest OS id, the cores within by
+ * theirs, the siblings ascending.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "common/log.h"
+#include "submitter/payload/cpumap.h"
+#include "submitter/payload/nodelist.h"
+#include "submitter/payload/thread_table.h"
+#include "submitter/payload/topology.h"
+
+/* Lines of the same kind that are said once; more kinds stay silent. */
+#define SAID_MAX	1024
+/* What a site has is some ten; the rest is no list of clusters. */
+#define CLUSTERS_MAX	256
+#define KINDS_MAX	1024
+
+struct kind {
+	char		*name;		/* owned; the subcluster's */
+	char		*nodes;		/* owned; its node list */
+	struct shape	 sockets;	/* by socket; no ids = makes no sense */
+	struct shape	 domains;	/* by memory domain, where they are not the sockets */
+	char		**accels;	/* owned */
+	size_t		 n_accels;
+};
+
+struct cluster {
+	char		*name;		/* owned */
+	struct kind	*kinds;		/* owned */
+	size_t		 n;
+};
+
+struct topology {
+	struct cluster	*clusters;	/* owned */
+	size_t		 n;
+	uint64_t	 digest;	/* of the answer in force */
+	unsigned	 devices;	/* not listed by cc-backend */
+	unsigned	 hosts;		/* that have such */
+	size_t		 n_said;
+	uint64_t	 said[SAID_MAX];
+};
+
+static uint64_t
+digest_of(const void *p, size_t n, uint64_t h)
+{
+	const unsigned char *c = p;
+
+	while (n-- > 0)
+		h = (h ^ *c++) * 0x100000001b3u;	/* FNV-1a */
+	return h;
+}
+
+#define DIGEST_START	0xcbf29ce484222325u
+
+/* 1 the first time, for what the NULL-ended texts name together. */
+static int
+first_time(struct topology *t, ...)
+{
+	uint64_t h = DIGEST_START;
+	const char *s;
+	va_list ap;
+	size_t i;
+
+	va_start(ap, t);
+	while ((s = va_arg(ap, const char *)) != NULL)
+		h = digest_of(s, strlen(s) + 1, h);
+	va_end(ap);
+	for (i = 0; i < t->n_said; i++)
+		if (t->said[i] == h)
+			return 0;
+	if (t->n_said == SAID_MAX)
+		return 0;
+	t->said[t->n_said++] = h;
+	return 1;
+}
+
+void
+thread_ids_clear(struct thread_ids *ids)
+{
+	free(ids->ids);
+	memset(ids, 0, sizeof(*ids));
+}
+
+static int
+ids_add(struct thread_ids *ids, uint32_t id)
+{
+	uint32_t cap, *more;
+
+	if (ids->n == ids->cap) {
+		cap = ids->cap != 0 ? ids->cap * 2 : 64;
+		if (ids->n >= THREADS_MAX)
+			return -1;
+		more = realloc(ids->ids, cap * sizeof(*more));
+		if (more == NULL)
+			return -1;
+		ids->ids = more;
+		ids->cap = cap;
+	}
+	ids->ids[ids->n++] = id;
+	return 0;
+}
+
+struct topology *
+topology_new(void)
+{
+	return calloc(1, sizeof(struct topology));
+}
+
+static void
+kind_clear(struct kind *k)
+{
+	size_t i;
+
+	free(k->name);
+	free(k->nodes);
+	shape_clear(&k->sockets);
+	shape_clear(&k->domains);
+	for (i = 0; i < k->n_accels; i++)
+		free(k->accels[i]);
+	free(k->accels);
+}
+
+static void
+clusters_free(struct cluster *clusters, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < clusters[i].n; k++)
+			kind_clear(&clusters[i].kinds[k]);
+		free(clusters[i].kinds);
+		free(clusters[i].name);
+	}
+	free(clusters);
+}
+
+void
+topology_free(struct topology *t)
+{
+	if (t == NULL)
+		return;
+	clusters_free(t->clusters, t->n);
+	free(t);
+}
+
+static char *
+copy_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return strdup(s != NULL ? s : "");
+}
+
+static int
+read_accels(struct kind *k, const json_t *list)
+{
+	size_t i, n = json_array_size(list);
+	const json_t *id;
+
+	if (n == 0)
+		return 0;
+	if (n > ACCELS_MAX)
+		n = ACCELS_MAX;
+	k->accels = calloc(n, sizeof(*k->accels));
+	if (k->accels == NULL)
+		return -1;
+	for (i = 0; i < n; i++) {
+		id = json_object_get(json_array_get(list, i), "id");
+		if (!json_is_string(id))
+			continue;
+		k->accels[k->n_accels] = strdup(json_string_value(id));
+		if (k->accels[k->n_accels] == NULL)
+			return -1;
+		k->n_accels++;
+	}
+	return 0;
+}
+
+static int
+read_kind(struct kind *k, const json_t *o)
+{
+	const json_t *top = json_object_get(o, "topology");
+	const json_t *cores = json_object_get(top, "core");
+
+	k->name = copy_of(o, "name");
+	k->nodes = copy_of(o, "nodes");
+	if (k->name == NULL || k->nodes == NULL)
+		return -1;
+	shape_read(&k->sockets, json_object_get(top, "socket"), cores);
+	shape_read(&k->domains, json_object_get(top, "memoryDomain"), cores);
+	return read_accels(k, json_object_get(top, "accelerators"));
+}
+
+static int
+read_cluster(struct cluster *c, const json_t *o)
+{
+	const json_t *list = json_object_get(o, "subClusters");
+	size_t i, n = json_array_size(list);
+
+	c->name = copy_of(o, "name");
+	c->kinds = calloc(n + 1, sizeof(*c->kinds));
+	if (c->name == NULL || c->kinds == NULL || n > KINDS_MAX)
+		return -1;
+	for (i = 0; i < n; i++, c->n++)
+		if (read_kind(&c->kinds[i], json_array_get(list, i)) == -1) {
+			kind_clear(&c->kinds[i]);
+			return -1;
+		}
+	return 0;
+}
+
+/* Says once which subcluster's ids make no table. */
+static void
+say_shapeless(struct topology *t, const struct cluster *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (c->kinds[i].sockets.ids == NULL &&
+		    first_time(t, "shapeless", c->name, c->kinds[i].name,
+		    NULL))
+			log_warnx("cc-backend's topology of %s, subcluster %s, "
+			    "has no sockets of equal cores of equal threads: "
+			    "Slurm's thread ids pass unchanged there "
+			    "(cpuMap can tell)", c->name, c->kinds[i].name);
+}
+
+static struct cluster *
+read_clusters(const json_t *list, size_t *n)
+{
+	struct cluster *clusters;
+	size_t i;
+
+	*n = json_array_size(list);
+	clusters = calloc(*n + 1, sizeof(*clusters));
+	if (clusters == NULL)
+		return NULL;
+	for (i = 0; i < *n; i++)
+		if (read_cluster(&clusters[i], json_array_get(list, i)) == -1) {
+			clusters_free(clusters, i + 1);
+			return NULL;
+		}
+	return clusters;
+}
+
+int
+topology_load(struct topology *t, const char *json, size_t len, char *reason,
+    size_t size)
+{
+	uint64_t digest = digest_of(json, len, DIGEST_START);
+	struct cluster *clusters = NULL;
+	const json_t *list;
+	json_error_t err;
+	json_t *root;
+	size_t i, n = 0;
+
+	if (t->clusters != NULL && digest == t->digest)
+		return 0;
+	root = json_loadb(json, len, JSON_DISABLE_EOF_CHECK, &err);
+	list = json_object_get(root, "clusters");
+	if (root == NULL)
+		snprintf(reason, size, "no JSON: %s", err.text);
+	else if (!json_is_array(list) || json_array_size(list) > CLUSTERS_MAX)
+		snprintf(reason, size, "no list of clusters in it");
+	else {
+		clusters = read_clusters(list, &n);
+		if (clusters == NULL)
+			snprintf(reason, size, "too much, or no memory");
+	}
+	json_decref(root);
+	if (clusters == NULL)
+		return -1;
+	clusters_free(t->clusters, t->n);
+	t->clusters = clusters;
+	t->n = n;
+	t->digest = digest;
+	t->n_said = 0;
+	t->devices = t->hosts = 0;
+	for (i = 0; i < n; i++)
+		say_shapeless(t, &clusters[i]);
+	return 0;
+}
+
+unsigned
+topology_clusters(const struct topology *t)
+{
+	return (unsigned)t->n;
+}
+
+static const struct cluster *
+cluster_of(const struct topology *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (strcmp(t->clusters[i].name, name) == 0)
+			return &t->clusters[i];
+	return NULL;
+}
+
+static const struct kind *
+kind_of(const struct topology *t, const char *cluster, const char *host)
+{
+	const struct cluster *c = cluster_of(t, cluster);
+	size_t i;
+
+	for (i = 0; c != NULL && i < c->n; i++)
+		if (nodelist_has(c->kinds[i].nodes, host))
+			return &c->kinds[i];
+	return NULL;
+}
+
+/* How a host's ids become the system's; at most one of them applies. */
+struct way {
+	const struct cpumap	*map;
+	int			 rule;		/* -1 = not by cpuMap */
+	const struct shape	*shape;		/* NULL = not by topology */
+};
+
+/* The table that fits the host as Slurm sees it, or NULL, said once. */
+static const struct shape *
+shape_for(struct topology *t, const char *cluster, const struct job_host *host)
+{
+	const struct kind *k = kind_of(t, cluster, host->name);
+	char shape[32];
+
+	if (t->n == 0)
+		return NULL;
+	if (k == NULL) {
+		if (first_time(t, "host", cluster, NULL))
+			log_warnx("cc-backend lists no host %s in cluster %s: "
+			    "thread ids of such hosts pass unchanged",
+			    host->name, cluster);
+		return NULL;
+	}
+	if (shape_fits(&k->sockets, host))
+		return &k->sockets;
+	if (shape_fits(&k->domains, host))
+		return &k->domains;
+	if (host->sockets == 0 || host->cores == 0 || host->threads == 0)
+		snprintf(shape, sizeof(shape), "an unknown number of");
+	else
+		snprintf(shape, sizeof(shape), "%ux%ux%u", host->sockets,
+		    host->cores, host->threads);
+	if (k->sockets.ids != NULL &&
+	    first_time(t, "shape", cluster, k->name, shape, NULL))
+		log_warnx("%s, subcluster %s: Slurm sees %s sockets x cores x "
+		    "threads on hosts such as %s, cc-backend %ux%ux%u: thread "
+		    "ids pass unchanged (cpuMap can tell)", cluster, k->name,
+		    shape, host->name, k->sockets.sockets, k->sockets.cores,
+		    k->sockets.threads);
+	return NULL;
+}
+
+static int64_t
+way_id(const struct way *way, const struct job_host *host, uint32_t abstract)
+{
+	if (way->rule != -1)
+		return cpumap_id(way->map, way->rule, host, abstract);
+	if (way->shape == NULL)
+		return abstract;
+	return abstract < way->shape->n ? (int64_t)way->shape->ids[abstract] :
+	    -1;
+}
+
+/* 0; 1 when the way has no id for one; -1 when there are too many. */
+static int
+map_ranges(const struct way *way, const struct job_host *host,
+    struct thread_ids *out)
+{
+	uint32_t i, a;
+	int64_t id;
+
+	out->n = 0;
+	for (i = 0; i < host->n_cpus; i++) {
+		if (host->cpus[i].last - host->cpus[i].first >= THREADS_MAX)
+			return -1;
+		for (a = host->cpus[i].first; a <= host->cpus[i].last; a++) {
+			id = way_id(way, host, a);
+			if (id == -1)
+				return 1;
+			if (ids_add(out, (uint32_t)id) == -1)
+				return -1;
+			if (a == UINT32_MAX)
+				break;
+		}
+	}
+	return 0;
+}
+
+static int
+id_order(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Ascending, each once. */
+static void
+ids_tidy(struct thread_ids *ids)
+{
+	uint32_t i, n = 0;
+	int sorted = 1;
+
+	for (i = 1; i < ids->n && sorted; i++)
+		sorted = ids->ids[i - 1] < ids->ids[i];
+	if (sorted)
+		return;
+	qsort(ids->ids, ids->n, sizeof(*ids->ids), id_order);
+	for (i = 0; i < ids->n; i++)
+		if (n == 0 || ids->ids[n - 1] != ids->ids[i])
+			ids->ids[n++] = ids->ids[i];
+	ids->n = n;
+}
+
+int
+topology_map(struct topology *t, const struct cpumap *map,
+    const char *cluster, const struct job_host *host, struct thread_ids *out)
+{
+	struct way way = { map, cpumap_rule(map, host->name), NULL };
+	int rc;
+
+	if (way.rule == -1 && t != NULL)
+		way.shape = shape_for(t, cluster, host);
+	rc = map_ranges(&way, host, out);
+	if (rc == 1) {
+		if (t != NULL && first_time(t, "id", cluster, host->name, NULL))
+			log_warnx("%s: thread ids of host %s are beyond %s: "
+			    "they pass unchanged", cluster, host->name,
+			    way.rule != -1 ? "cpuMap" : "its topology");
+		way.rule = -1;
+		way.shape = NULL;
+		rc = map_ranges(&way, host, out);
+	}
+	if (rc == 0)
+		ids_tidy(out);
+	return rc;
+}
+
+static int
+kind_has_accel(const struct kind *k, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < k->n_accels; i++)
+		if (strcmp(k->accels[i], id) == 0)
+			return 1;
+	return 0;
+}
+
+void
+topology_check_accels(struct topology *t, const char *cluster,
+    const struct job_host *host)
+{
+	const struct kind *k = kind_of(t, cluster, host->name);
+	const char *example = NULL;
+	unsigned missing = 0;
+	uint32_t i;
+
+	if (k == NULL)
+		return;
+	for (i = 0; i < host->n_accels; i++)
+		if (!kind_has_accel(k, host->accels[i])) {
+			example = host->accels[i];
+			missing++;
+		}
+	if (missing == 0 || !first_time(t, "accels", cluster, host->name, NULL))
+		return;
+	t->devices += missing;
+	t->hosts++;
+	log_warnx("cc-backend's topology of %s, subcluster %s, does not list "
+	    "%u device%s of host %s, such as %s: their metrics will not be "
+	    "shown (check gpuPciAddrs)", cluster, k->name, missing,
+	    missing == 1 ? "" : "s", host->name, example);
+}
+
+void
+topology_unlisted(const struct topology *t, unsigned *devices,
+    unsigned *hosts)
+{
+	*devices = t->devices;
+	*hosts = t->hosts;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A past range, chunk by chunk.  Durable is, in the spool: the range and how
+ * far it was read, which moves in the transaction that holds the last of a
+ * chunk's records; and the records, whose runs are held until cc-backend has
+ * been asked which of them it has.  Whoever is killed, the next process goes
+ * on with the runs that are held, then with the next chunk; a chunk that is
+ * read twice changes nothing.  See backfill.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "submitter/reconcile/backfill_private.h"
+
+#define STATE		"backfill"	/* its name among the spool's small values */
+#define STATE_VERSION	1u
+#define CHUNK_S		21600	/* of accounting in one question, and in the spool at once */
+#define GAP_MS		200	/* between two chunks */
+#define LOOK_MS		570000	/* for a dry run: the tool waits no longer than 10 minutes */
+
+static const char *
+when(int64_t t, char buf[32])
+{
+	time_t tt = (time_t)t;
+	struct tm tm;
+
+	if (gmtime_r(&tt, &tm) == NULL ||
+	    strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		snprintf(buf, 32, "%lld", (long long)t);
+	return buf;
+}
+
+void
+backfill_soon(struct backfill *b, int64_t ms)
+{
+	submitter_after(b->timer, ms);
+}
+
+int
+backfill_lists(const struct backfill *b)
+{
+	return conf_bool(&b->s->w->conf, CONF_CC_REST_SUBMIT);
+}
+
+int
+backfill_failed(struct backfill *b, const struct verdict *v)
+{
+	relay_told(b->s->relay, v);
+	/* One damaged row makes its whole page fail there: around it, then. */
+	if (v->outcome == OUT_RETRY && relay_open(b->s->relay)) {
+		if (b->width <= 1)
+			return 0;
+		b->width /= 2;
+	}
+	backfill_soon(b, RETRY_MS);
+	return 1;
+}
+
+static void
+state_save(struct backfill *b)
+{
+	struct writer w;
+
+	wr_init(&w, 512);
+	wr_u32(&w, STATE_VERSION);
+	wr_u8(&w, (uint8_t)b->active);
+	wr_str(&w, b->whose.cluster);
+	wr_i64(&w, b->from);
+	wr_i64(&w, b->to);
+	wr_i64(&w, b->at);
+	wr_u64(&w, b->seen);
+	wr_u64(&w, b->fresh);
+	if (wr_end(&w) == 0)
+		spool_meta_set(b->s->spool, STATE, w.buf, w.len);
+	wr_clear(&w);
+	backlog_touch(b->s->backlog);
+}
+
+static void
+state_load(struct backfill *b)
+{
+	struct reader r;
+	uint8_t *p;
+	size_t n;
+
+	p = spool_meta_get(b->s->spool, STATE, &n);
+	if (p == NULL)
+		return;
+	rd_init(&r, p, n);
+	if (rd_u32(&r) == STATE_VERSION) {
+		b->active = rd_u8(&r);
+		rd_name(&r, b->whose.cluster, sizeof(b->whose.cluster));
+		b->from = rd_i64(&r);
+		b->to = rd_i64(&r);
+		b->at = rd_i64(&r);
+		b->seen = rd_u64(&r);
+		b->fresh = rd_u64(&r);
+	} else
+		rd_fail(&r);
+	if (rd_end(&r) == -1)
+		b->active = 0;
+	free(p);
+}
+
+/* --- chunks --- */
+
+static void
+chunk_ask(struct backfill *b)
+{
+	struct channel *c = b->s->w->peers[ROLE_COLLECTOR];
+	struct writer w;
+
+	b->step = STEP_ASKED;
+	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
+	if (c == NULL)
+		return;		/* backfill_peer() */
+	wr_init(&w, 256);
+	wr_u32(&w, b->look ? SYNC_LOOK : 0);
+	wr_str(&w, b->whose.cluster);
+	wr_i64(&w, b->at);
+	wr_i64(&w, b->chunk_to);
+	channel_send(c, MSG_SYNC, 0, &w, -1);
+	wr_clear(&w);
+}
+
+static void
+finish(struct backfill *b)
+{
+	char text[128];
+
+	b->step = STEP_IDLE;
+	if (b->look) {
+		snprintf(text, sizeof(text), "%llu ended runs in accounting, %u "
+		    "would be sent", (unsigned long long)b->seen, b->told);
+		look_end(b, CTL_OK, text);
+		return;
+	}
+	b->active = 0;
+	state_save(b);
+	log_notice("backfill of %s is done: %llu runs, %llu of them new here",
+	    b->whose.cluster, (unsigned long long)b->seen,
+	    (unsigned long long)b->fresh);
+}
+
+static void
+next(struct backfill *b)
+{
+	char text[160], t[32];
+
+	b->width = WINDOW_S;
+	if (!b->look && hold_count(b) > 0) {
+		b->step = STEP_LIST;
+		hold_list(b);
+	} else if (b->at >= b->to) {
+		finish(b);
+	} else if (b->look && spool_now(b->s->spool) > b->until) {
+		snprintf(text, sizeof(text), "time is up: looked at up to %s, "
+		    "%u runs would be sent", when(b->at, t), b->told);
+		look_end(b, CTL_OK, text);
+	} else
+		chunk_ask(b);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct backfill *b = arg;
+
+	(void)fd;
+	(void)what;
+	switch (b->step) {
+	case STEP_NEXT:
+		next(b);
+		break;
+	case STEP_LIST:
+		if (b->look)
+			look_list(b);
+		else
+			hold_list(b);
+		break;
+	case STEP_RELEASE:
+		hold_release(b);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+backfill_peer(struct backfill *b)
+{
+	if (b->step != STEP_ASKED)
+		return;
+	b->n_looked = 0;
+	b->beyond = 0;
+	chunk_ask(b);
+}
+
+void
+backfill_took(struct backfill *b, enum spool_put put)
+{
+	if (b->look || put == PUT_ERROR || put == PUT_REFUSED)
+		return;
+	b->seen++;
+	if (put == PUT_NEW)
+		b->fresh++;
+}
+
+void
+backfill_marked(struct backfill *b, const char *cluster, int64_t until)
+{
+	if (strcmp(cluster, b->whose.cluster) != 0 || until != b->chunk_to ||
+	    (!b->look && !b->active))
+		return;
+	if (b->look) {
+		if (b->step == STEP_ASKED) {
+			b->step = STEP_LIST;
+			backfill_soon(b, 0);
+		}
+		b->at = until;
+		return;
+	}
+	b->at = until;
+	state_save(b);
+	CRASH_POINT("backfill-marked");
+	if (b->step == STEP_ASKED) {
+		b->step = STEP_NEXT;
+		backfill_soon(b, GAP_MS);
+	}
+}
+
+/* --- the verb --- */
+
+/* The cluster that was named, or the only one there is; 0, or -1. */
+static int
+cluster_take(struct backfill *b, const char *name)
+{
+	struct run_key whose, other;
+	int64_t cursor;
+	unsigned i;
+
+	for (i = 0; spool_cluster(b->s->spool, i, &whose, &cursor); i++)
+		if (*name == '\0' ? !spool_cluster(b->s->spool, 1, &other,
+		    &cursor) : strcmp(name, whose.cluster) == 0) {
+			b->whose = whose;
+			return 0;
+		}
+	return -1;
+}
+
+/* NULL, or why it cannot begin. */
+static const char *
+begin(struct backfill *b, const struct ctl_request *req)
+{
+	int64_t now = time(NULL);
+
+	if (b->active || b->look)
+		return "a backfill is under way: see --status, --cancel";
+	if (req->n_ids != 0 || req->a <= 0 || req->b <= req->a)
+		return "the range is empty";
+	if (req->a >= now)
+		return "the range lies ahead";
+	if (cluster_take(b, req->text) == -1)
+		return *req->text != '\0' ? "no such cluster here" :
+		    "which cluster? say it with --cluster";
+	b->from = b->at = req->a;
+	b->to = req->b < now ? req->b : now;
+	b->seen = b->fresh = b->there = 0;
+	b->step = STEP_NEXT;
+	return NULL;
+}
+
+static void
+begin_real(struct backfill *b, uint64_t request)
+{
+	char t[32], u[32];
+
+	b->active = 1;
+	state_save(b);
+	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
+	    when(b->from, t), when(b->to, u));
+	if (backlog_flush(b->s->backlog) == -1)
+		worker_ctl_end(b->s->w, request, CTL_ERROR, "begun, but the "
+		    "spool cannot keep it: after a restart it is forgotten");
+	else
+		worker_ctl_end(b->s->w, request, CTL_OK, "begun; `backfill "
+		    "--status` shows how far it is");
+	backfill_soon(b, 0);
+}
+
+static void
+begin_look(struct backfill *b, uint64_t request)
+{
+	b->look = 1;
+	b->request = request;
+	b->n_looked = 0;
+	b->beyond = b->told = 0;
+	b->until = spool_now(b->s->spool) + LOOK_MS;
+	backfill_soon(b, 0);
+}
+
+static void
+cancel(struct backfill *b, uint64_t request)
+{
+	char text[128];
+	unsigned n;
+
+	if (b->look)
+		look_end(b, CTL_ERROR, "cancelled");
+	else if (!b->active && hold_count(b) == 0) {
+		worker_ctl_end(b->s->w, request, CTL_OK, "none is under way");
+		return;
+	}
+	n = hold_forget(b);
+	b->active = 0;
+	b->step = STEP_IDLE;
+	state_save(b);
+	backlog_flush(b->s->backlog);
+	snprintf(text, sizeof(text), "cancelled; %u runs that waited are left "
+	    "out, what was under way goes on", n);
+	worker_ctl_end(b->s->w, request, CTL_OK, text);
+}
+
+static void
+progress(struct backfill *b, char *text, size_t size)
+{
+	static const char *const doing[] = {
+		[STEP_IDLE] = "at rest",
+		[STEP_NEXT] = "between two chunks",
+		[STEP_ASKED] = "accounting is read",
+		[STEP_LIST] = "cc-backend is asked what it has",
+		[STEP_RELEASE] = "runs are sent",
+	};
+	char t[32], u[32], v[32];
+	int64_t whole = b->to - b->from;
+
+	if (b->from == 0) {
+		snprintf(text, size, "none");
+		return;
+	}
+	snprintf(text, size, "%s%s of %s, %s to %s: read up to %s (%lld %%), "
+	    "%llu runs, %llu new here, %llu wait; %s", !b->active && !b->look ?
+	    "done: " : "", b->look ? "dry run" : "backfill", b->whose.cluster,
+	    when(b->from, t), when(b->to, u), when(b->at, v),
+	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
+	    (unsigned long long)b->seen, (unsigned long long)b->fresh,
+	    (unsigned long long)hold_count(b), doing[b->step]);
+}
+
+void
+backfill_status(struct backfill *b, uint64_t request)
+{
+	char text[320];
+
+	progress(b, text, sizeof(text));
+	worker_status(b->s->w, request, "backfill", "%s", text);
+}
+
+void
+backfill_ctl(struct backfill *b, uint64_t request,
+    const struct ctl_request *req)
+{
+	const char *wrong;
+	char text[320];
+
+	if (req->flags & CTL_FLAG_STATUS) {
+		progress(b, text, sizeof(text));
+		worker_ctl_end(b->s->w, request, CTL_OK, text);
+	} else if (req->flags & CTL_FLAG_CANCEL)
+		cancel(b, request);
+	else if ((wrong = begin(b, req)) != NULL)
+		worker_ctl_end(b->s->w, request, CTL_ERROR, wrong);
+	else if (req->flags & CTL_FLAG_DRY_RUN)
+		begin_look(b, request);
+	else
+		begin_real(b, request);
+}
+
+struct backfill *
+backfill_new(struct submitter *s)
+{
+	struct backfill *b = calloc(1, sizeof(*b));
+	char t[32];
+
+	if (b == NULL)
+		return NULL;
+	b->s = s;
+	b->timer = submitter_timer(s, on_timer, b);
+	if (b->timer == NULL) {
+		free(b);
+		return NULL;
+	}
+	state_load(b);
+	if (b->active || hold_count(b) > 0) {
+		log_notice("backfill of %s goes on at %s", b->whose.cluster,
+		    when(b->at, t));
+		b->step = STEP_NEXT;
+		backfill_soon(b, RETRY_MS);
+	}
+	return b;
+}
+
+void
+backfill_free(struct backfill *b)
+{
+	if (b == NULL)
+		return;
+	event_free(b->timer);
+	free(b->looked);
+	free(b);
+}

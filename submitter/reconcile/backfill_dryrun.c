@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `backfill --dry-run`: the same chunks, but their records are not stored.
+ * What neither the spool nor cc-backend's listing knows would be sent, and is
+ * told.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/reconcile/backfill_private.h"
+
+#define LOOKED_MAX	100000	/* runs of one chunk: 2.4 MB */
+#define TOLD_MAX	20000	/* rows; the rest is counted */
+
+void
+backfill_looked(struct backfill *b, const struct job *job)
+{
+	size_t cap = b->cap_looked != 0 ? b->cap_looked * 2 : 1024;
+	struct looked *p;
+	struct spool_run run;
+
+	if (!b->look || b->step != STEP_ASKED)
+		return;
+	b->seen++;
+	if (spool_find(b->s->spool, &job->key, &run) == 1 ||
+	    spool_is_done(b->s->spool, &job->key))
+		return;
+	if (b->n_looked == b->cap_looked) {
+		p = b->n_looked < LOOKED_MAX ? reallocarray(b->looked, cap,
+		    sizeof(*p)) : NULL;
+		if (p == NULL) {
+			b->beyond++;
+			return;
+		}
+		b->looked = p;
+		b->cap_looked = cap;
+	}
+	b->looked[b->n_looked++] = (struct looked){ .job = job->key.job,
+	    .start = job->key.start, .end = (unsigned char)job->state };
+}
+
+static int
+looked_cmp(const void *a, const void *b)
+{
+	const struct looked *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->job > y->job) - (x->job < y->job);
+}
+
+static void
+on_row(const struct listed *row, void *arg)
+{
+	struct backfill *b = arg;
+	struct looked key = { .job = row->key.job, .start = row->key.start };
+	struct looked *found;
+
+	found = b->n_looked == 0 ? NULL : bsearch(&key, b->looked, b->n_looked,
+	    sizeof(key), looked_cmp);
+	if (found != NULL)
+		found->there = 1;
+}
+
+static void
+tell(struct backfill *b, const struct looked *l, const char *action)
+{
+	char job[24], start[24], text[64];
+	struct writer w;
+
+	if (b->told++ >= TOLD_MAX)
+		return;
+	snprintf(job, sizeof(job), "%llu", (unsigned long long)l->job);
+	snprintf(start, sizeof(start), "%lld", (long long)l->start);
+	snprintf(text, sizeof(text), "%s in accounting, unknown there",
+	    job_end_name((enum job_end)l->end));
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_DIFF, b->whose.cluster, job, start, text, action,
+	    NULL);
+	worker_ctl_row(b->s->w, b->request, &w);
+	wr_clear(&w);
+}
+
+void
+look_end(struct backfill *b, enum ctl_status status, const char *text)
+{
+	char end[256];
+
+	snprintf(end, sizeof(end), "%s%s", text, b->told > TOLD_MAX ?
+	    "; not all of them are shown" : "");
+	worker_ctl_end(b->s->w, b->request, status, end);
+	b->look = 0;
+	b->step = STEP_IDLE;
+	b->from = 0;
+	free(b->looked);
+	b->looked = NULL;
+	b->n_looked = b->cap_looked = 0;
+}
+
+static void
+window_tell(struct backfill *b, const char *action)
+{
+	for (; b->looked_at < b->n_looked && b->looked[b->looked_at].start <=
+	    b->hi; b->looked_at++)
+		if (!b->looked[b->looked_at].there)
+			tell(b, &b->looked[b->looked_at], action);
+	backfill_soon(b, 0);
+}
+
+static void
+on_listed(const struct verdict *v, void *arg)
+{
+	struct backfill *b = arg;
+
+	if (!b->look || b->step != STEP_LIST)
+		return;		/* cancelled */
+	if (v->outcome != OUT_DONE && backfill_failed(b, v)) {
+		if (spool_now(b->s->spool) > b->until)
+			look_end(b, CTL_ERROR, "cc-backend cannot be listed");
+		return;
+	}
+	window_tell(b, v->outcome == OUT_DONE ? "would be sent" :
+	    "would be tried: cc-backend cannot list that second");
+}
+
+/* The next window of the chunk, or the next chunk. */
+void
+look_list(struct backfill *b)
+{
+	if (b->looked_at == 0)
+		qsort(b->looked, b->n_looked, sizeof(*b->looked), looked_cmp);
+	if (b->looked_at >= b->n_looked) {
+		b->n_looked = b->looked_at = 0;
+		b->told += b->beyond;
+		b->beyond = 0;
+		b->step = STEP_NEXT;
+		backfill_soon(b, 0);
+		return;
+	}
+	b->lo = b->looked[b->looked_at].start;
+	b->hi = b->lo + b->width - 1;
+	if (!backfill_lists(b))
+		window_tell(b, "would be sent by NATS");
+	else if (paging_start(&b->paging, b->s, b->whose.cluster, 0, b->lo,
+	    b->hi, on_row, on_listed, b) == -1) {
+		if (spool_now(b->s->spool) > b->until)
+			look_end(b, CTL_ERROR, "cc-backend is away");
+		else
+			backfill_soon(b, RETRY_MS);
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What backfill.c, backfill_hold.c and backfill_look.c share. */
+#ifndef SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
+#define SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
+
+#include "submitter/backend/job_list.h"
+#include "submitter/base/submitter.h"
+#include "submitter/reconcile/backfill.h"
+
+#define WINDOW_S	86400	/* of starts in one listing; halved where it fails */
+#define RETRY_MS	2000	/* until cc-backend is asked again */
+#define RELEASED_MAX	16	/* runs on their way at a time: live work waits for no more */
+
+enum backfill_step {
+	STEP_IDLE,
+	STEP_NEXT,	/* is there more? */
+	STEP_ASKED,	/* the collector reads a chunk */
+	STEP_LIST,	/* of what is held, what has cc-backend already? */
+	STEP_RELEASE	/* what it has not goes out, a few at a time */
+};
+
+struct looked {
+	uint64_t job;
+	int64_t	 start;
+	unsigned char	 end;		/* enum job_end */
+	unsigned char	 there;		/* cc-backend has it */
+};
+
+struct backfill {
+	struct submitter *s;
+	struct event	*timer;
+	struct paging	 paging;
+	enum backfill_step step;
+	/* durable, see state_save() */
+	int		 active;
+	struct run_key	 whose;		/* the cluster */
+	int64_t		 from, to;	/* epoch */
+	int64_t		 at;		/* all before it is in the spool */
+	uint64_t	 seen;		/* records, known ones too */
+	uint64_t	 fresh;		/* of them not known here */
+	/* */
+	int64_t		 chunk_to;
+	int64_t		 lo, hi;	/* starts of the window that was listed */
+	int64_t		 width;
+	uint64_t	 there;		/* found in cc-backend, by this process */
+	int64_t		 released[RELEASED_MAX];
+	unsigned	 n_released;
+	/* a dry run, which nothing of is durable */
+	int		 look;
+	uint64_t	 request;
+	int64_t		 until;		/* spool_now() */
+	struct looked	*looked;	/* owned; of this chunk */
+	size_t		 n_looked, cap_looked;
+	size_t		 looked_at;	/* the window begins there */
+	unsigned	 beyond;	/* no room for these */
+	unsigned	 told;
+};
+
+/* backfill.c */
+void backfill_soon(struct backfill *b, int64_t ms);
+/* Is cc-backend the one to say what it has? */
+int backfill_lists(const struct backfill *b);
+/* Halves the window after a listing that failed: 1 = ask again, 0 = it cannot be told. */
+int backfill_failed(struct backfill *b, const struct verdict *v);
+
+/* backfill_hold.c */
+void hold_list(struct backfill *b);
+void hold_release(struct backfill *b);
+/* Runs that wait for their turn. */
+uint64_t hold_count(const struct backfill *b);
+/* Forgets them: how many. */
+unsigned hold_forget(struct backfill *b);
+
+/* backfill_look.c */
+void look_list(struct backfill *b);
+/* The dry run is over; text is for the admin. */
+void look_end(struct backfill *b, enum ctl_status status, const char *text);
+
+#endif

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cc-backend's running jobs against ours: at start, every ccPollInterval, on
+ * request.  A difference is never mended by guess: what is open there and not
+ * known here is asked of Slurm by way of the collector, and only a record
+ * with an end, or Slurm's denial twice an hour apart, ends it.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "submitter/backend/job_list.h"
+#include "submitter/base/sets.h"
+#include "submitter/base/submitter.h"
+#include "submitter/reconcile/sync_command.h"
+
+#define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
+#define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
+#define FAILED_WAIT	60000	/* ms after a round that failed */
+#define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
+#define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
+#define LOST_COMMITS	3	/* commit intervals until not being listed means something */
+
+struct resync {
+	struct submitter *s;
+	struct event	*timer;		/* the next round */
+	struct paging	 paging;
+	unsigned	 cluster;	/* the n-th */
+	struct idset	 listed;	/* rows that were shown */
+	int64_t		 asked;		/* spool_now() of the first listing */
+	int		 missing;	/* a row was not */
+	struct keyset	 suspects;	/* shown, but done here: looked at twice */
+	int		 second;	/* the second look is under way */
+	unsigned	 n_foreign;
+	int		 busy, dry, repair, failed;
+	uint64_t	 request;
+	struct sync	*sync;		/* the round is confined by it; NULL = not */
+	uint64_t	 ask;		/* number of the last question */
+	unsigned	 diffs;		/* of the round under way */
+	/* of the last whole round */
+	time_t		 at;		/* wall clock, to be shown; 0 = never */
+	int64_t		 compared;	/* spool_now() of that */
+	unsigned	 last_diffs;
+	unsigned	 last_rows;
+	unsigned	 rows;
+	struct log_limit said;
+};
+
+static void round_next(struct resync *r);
+
+static void
+diff_tell(struct resync *r, const struct run_key *key, const char *what,
+    const char *action)
+{
+	char job[24], start[24];
+	struct writer w;
+	unsigned held;
+
+	r->diffs++;
+	if (r->sync != NULL)
+		sync_tell(r->sync, key, what, action);
+	else if (r->request != 0) {
+		snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
+		snprintf(start, sizeof(start), "%lld", (long long)key->start);
+		wr_init(&w, CTL_REPLY_MAX);
+		ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, what, action,
+		    NULL);
+		worker_ctl_row(r->s->w, r->request, &w);
+		wr_clear(&w);
+	} else if (log_allowed(&r->said, &held))
+		log_info("job %llu (%s, start %lld): %s; %s (%u more such since "
+		    "the last line)", (unsigned long long)key->job,
+		    key->cluster, (long long)key->start, what, action, held);
+}
+
+/* A row for a run that is open there; Slurm is asked for the rest. */
+static void
+foreign_put(struct resync *r, const struct run_key *key)
+{
+	struct spool_run run;
+
+	spool_put_foreign(r->s->spool, key);
+	/* It was shown: else this very round would miss it. */
+	if (spool_find(r->s->spool, key, &run) == 1)
+		idset_add(&r->listed, run.id);
+	backlog_touch(r->s->backlog);
+}
+
+/* Open there, over here: hit by a stop that was meant for another run. */
+static void
+row_victim(struct resync *r, const struct run_key *key)
+{
+	if (r->sync != NULL && !sync_wants(r->sync, key, SYNC_STOP))
+		return;
+	if (!r->dry && !r->repair) {
+		r->s->n.victims++;
+		log_warnx("job %llu (%s, start %lld) runs in cc-backend although "
+		    "its stop was delivered; `cc-slurm-adapterctl repair` mends "
+		    "it", (unsigned long long)key->job, key->cluster,
+		    (long long)key->start);
+	}
+	/* Taken up anew, it gets its record from Slurm, and its stop again. */
+	if (r->repair && !r->dry) {
+		spool_exhume(r->s->spool, key);
+		foreign_put(r, key);
+		CRASH_POINT("repair-exhumed");
+	}
+	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?
+	    "reported" : r->dry ? "would be stopped again" : "stopped again");
+}
+
+static void
+row_foreign(struct resync *r, const struct run_key *key)
+{
+	static const char text[] = "open there, unknown here";
+
+	if (r->n_foreign >= FOREIGN_MAX ||
+	    (r->sync != NULL && !sync_takes(r->sync, key, SYNC_STOP, text)))
+		return;
+	r->n_foreign++;
+	if (!r->dry)
+		foreign_put(r, key);
+	if (r->sync != NULL && !r->dry) {
+		r->diffs++;
+		sync_asks(r->sync, key, SYNC_STOP, text);
+	} else
+		diff_tell(r, key, text, r->dry ? "would be asked of Slurm, and "
+		    "stopped if it has ended" : "asked of Slurm");
+}
+
+static void
+on_row(const struct listed *row, void *arg)
+{
+	struct resync *r = arg;
+	struct spool_run run;
+	int found = spool_find(r->s->spool, &row->key, &run);
+
+	r->rows++;
+	if (found == 1) {
+		idset_add(&r->listed, run.id);
+		if ((r->dry || r->sync != NULL) && (run.flags & RUN_FOREIGN))
+			row_foreign(r, &row->key);
+		if (r->dry)
+			return;
+		if (run.phase[DEST_REST] == PHASE_NO_START ||
+		    (run.phase[DEST_REST] == PHASE_CLOSED &&
+		    run.since[DEST_REST] < r->paging.asked))
+			relay_taken(r->s->relay, &run, 1);
+		else
+			seen_row(r->s->seen, &run, r->paging.asked);
+	} else if (found == 0) {
+		if (spool_is_done(r->s->spool, &row->key))
+			/* Or was its stop delivered meanwhile? */
+			keyset_add(&r->suspects, &row->key, SUSPECTS_MAX);
+		else
+			row_foreign(r, &row->key);
+	}
+}
+
+/*
+ * The second look.  Shown in a listing that was asked after it was done: no
+ * coincidence.  And what slipped from page to page is there this time.
+ */
+static void
+on_second(const struct listed *row, void *arg)
+{
+	struct resync *r = arg;
+	struct spool_run run;
+
+	if (spool_find(r->s->spool, &row->key, &run) == 1)
+		idset_add(&r->listed, run.id);
+	else if (keyset_has(&r->suspects, &row->key))
+		row_victim(r, &row->key);
+}
+
+/* Open here and taken long ago, but cc-backend does not show it. */
+static int
+is_missing(struct resync *r, const struct spool_run *run)
+{
+	int64_t margin = LOST_COMMITS * 1000 *
+	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
+
+	return strcmp(run->key.cluster, r->paging.cluster) == 0 &&
+	    run->since[DEST_REST] + margin <= r->asked &&
+	    !idset_has(&r->listed, run->id);
+}
+
+static int
+missing_any(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct resync *r = arg;
+
+	(void)sp;
+	r->missing |= is_missing(r, run);
+	return r->missing ? -1 : 0;
+}
+
+static int
+missing_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	static const char unshown[] = "open here, not shown there";
+	struct resync *r = arg;
+
+	if (!is_missing(r, run))
+		return 0;
+	if (run->flags & RUN_FOREIGN)
+		return r->dry ? 0 : spool_forget(sp, run);
+	if (r->sync != NULL && !sync_takes(r->sync, &run->key, SYNC_START,
+	    unshown))
+		return 0;
+	if (r->sync != NULL && !r->dry) {
+		r->diffs++;
+		sync_asks(r->sync, &run->key, SYNC_START, unshown);
+	} else
+		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
+		    "Slurm, and started again if it runs" :
+		    "started again if Slurm shows it");
+	if (r->dry || (run->flags & RUN_LOST))
+		return 0;
+	run->flags |= RUN_LOST;
+	return spool_save(sp, run);
+}
+
+static void
+missing_walk(struct resync *r, spool_fn *fn)
+{
+	struct spool_after after = { 0 };
+
+	r->missing = 0;
+	r->failed |= r->listed.lacking;
+	while (!r->listed.lacking && !r->missing && spool_each(r->s->spool,
+	    DEST_REST, PHASE_SEEN, &after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
+		continue;
+}
+
+void
+resync_peer(struct resync *r)
+{
+	resync_ask(r->s, &r->ask);
+}
+
+static void
+round_end(struct resync *r)
+{
+	struct sync *sync;
+	char text[128];
+
+	r->busy = 0;
+	if (!r->failed && !r->dry && r->sync == NULL) {
+		r->at = time(NULL);
+		r->compared = spool_now(r->s->spool);
+		r->last_diffs = r->diffs;
+		r->last_rows = r->rows;
+		log_info("compared with cc-backend: %u runs there, %u "
+		    "differences", r->rows, r->diffs);
+	}
+	if (!r->dry)
+		resync_peer(r);
+	snprintf(text, sizeof(text), "%u runs in cc-backend, %u differences",
+	    r->rows, r->diffs);
+	if (r->request != 0) {
+		worker_ctl_end(r->s->w, r->request, r->failed ? CTL_ERROR :
+		    CTL_OK, r->failed ? "cc-backend could not be asked" : text);
+		r->request = 0;
+	}
+	/* One that was confined does not put off the next whole one. */
+	if (r->sync == NULL || !evtimer_pending(r->timer, NULL))
+		submitter_after(r->timer, r->failed && r->at == 0 ?
+		    FAILED_WAIT :
+		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
+	relay_kick(r->s->relay);
+	if (r->sync != NULL) {
+		sync = r->sync;
+		r->sync = NULL;
+		sync_compared(sync, r->failed, r->failed ?
+		    "cc-backend could not be asked" : text);
+	}
+}
+
+static void on_listed(const struct verdict *v, void *arg);
+
+/* Did rows slip from a page to one that was read before, while others ended? */
+static int
+is_shifted(struct resync *r)
+{
+	if (r->paging.page == 1)
+		return 0;	/* one page is of one moment */
+	missing_walk(r, missing_any);
+	return r->missing;
+}
+
+/*
+ * Asks again for what may have been hit by a stop of another, or was missed
+ * between two pages; 0 = asked.
+ */
+static int
+second_look(struct resync *r)
+{
+	char cluster[CLUSTER_MAX];
+
+	r->asked = r->paging.asked;
+	if (r->suspects.n == 0 && !is_shifted(r))
+		return -1;
+	memcpy(cluster, r->paging.cluster, sizeof(cluster));
+	r->second = 1;
+	return paging_start(&r->paging, r->s, cluster, 1, 0, 0, on_second,
+	    on_listed, r);
+}
+
+static void
+on_listed(const struct verdict *v, void *arg)
+{
+	struct resync *r = arg;
+
+	if (v->outcome == OUT_DONE) {
+		if (!r->second && second_look(r) == 0)
+			return;
+		missing_walk(r, missing_one);
+		backlog_touch(r->s->backlog);
+	} else {
+		r->failed = 1;
+		relay_told(r->s->relay, v);
+		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
+		    r->paging.cluster, v->text);
+	}
+	r->second = 0;
+	idset_clear(&r->listed);
+	keyset_clear(&r->suspects);
+	round_next(r);
+}
+
+static void
+round_next(struct resync *r)
+{
+	struct run_key name;
+	int64_t cursor;
+
+	if (!spool_cluster(r->s->spool, r->cluster, &name, &cursor)) {
+		round_end(r);
+		return;
+	}
+	r->cluster++;
+	r->n_foreign = 0;
+	CRASH_POINT("resync");
+	if (paging_start(&r->paging, r->s, name.cluster, 1, 0, 0, on_row,
+	    on_listed, r) == -1) {
+		r->failed = 1;
+		round_end(r);
+	}
+}
+
+static int
+is_off(const struct resync *r)
+{
+	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
+}
+
+/* Why there can be no round now; NULL = there can. */
+static const char *
+is_barred(const struct resync *r)
+{
+	return r->busy ? "a comparison is under way" : is_off(r) ?
+	    "ccRestSubmitJobs is off" : !relay_open(r->s->relay) ?
+	    "cc-backend is away" : NULL;
+}
+
+void
+resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
+{
+	const char *why = is_barred(r);
+
+	if (why != NULL) {
+		if (request != 0)
+			worker_ctl_end(r->s->w, request, CTL_ERROR, why);
+		return;
+	}
+	r->busy = 1;
+	r->request = request;
+	r->dry = dry;
+	if (force && !dry)
+		denial_force(r->s->denial);
+	r->repair = repair;
+	r->failed = 0;
+	r->diffs = r->rows = 0;
+	r->cluster = 0;
+	idset_clear(&r->listed);
+	round_next(r);
+}
+
+const char *
+resync_confined(struct resync *r, struct sync *sync, int dry, int force)
+{
+	const char *why = is_barred(r);
+
+	if (why != NULL)
+		return why;
+	r->sync = sync;
+	resync_now(r, 0, dry, force, 0);
+	return NULL;
+}
+
+/* Before the first mark a comparison would find little but ourselves behind. */
+static int
+is_early(const struct resync *r)
+{
+	struct spool *sp = r->s->spool;
+	struct run_key name;
+	int64_t cursor;
+
+	if (!spool_cluster(sp, 0, &name, &cursor))
+		return 1;
+	return cursor == 0 && spool_now(sp) - spool_opened(sp) < CATCHUP_MAX;
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct resync *r = arg;
+
+	(void)fd;
+	(void)what;
+	if (r->busy || is_off(r))
+		return;
+	if (is_early(r))
+		submitter_after(r->timer, EARLY_WAIT);
+	else if (relay_open(r->s->relay))
+		resync_now(r, 0, 0, 0, 0);
+	/* else resync_open() sets it again */
+}
+
+void
+resync_open(struct resync *r)
+{
+	int64_t every = 1000 *
+	    (int64_t)conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL);
+
+	if (!r->busy && (r->at == 0 ||
+	    spool_now(r->s->spool) - r->compared > every))
+		submitter_after(r->timer, 1000);
+}
+
+void
+resync_conf(struct resync *r)
+{
+	if (r->at != 0 && !r->busy)
+		submitter_after(r->timer, 1000 *
+		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
+}
+
+void
+resync_status(struct resync *r, uint64_t request)
+{
+	struct worker *w = r->s->w;
+	unsigned devices, hosts;
+	char at[32] = "never";
+	struct tm tm;
+
+	if (r->at != 0 && gmtime_r(&r->at, &tm) != NULL)
+		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	worker_status(w, request, "compared", "%s", at);
+	worker_status(w, request, "compared_runs", "%u", r->last_rows);
+	worker_status(w, request, "differences", "%u", r->last_diffs);
+	topology_unlisted(r->s->topology, &devices, &hosts);
+	worker_status(w, request, "topology", "%u clusters; %u devices of %u "
+	    "hosts are not listed there", topology_clusters(r->s->topology),
+	    devices, hosts);
+}
+
+struct resync *
+resync_new(struct submitter *s)
+{
+	struct resync *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->s = s;
+	r->timer = submitter_timer(s, on_timer, r);
+	if (r->timer == NULL) {
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void
+resync_free(struct resync *r)
+{
+	if (r == NULL)
+		return;
+	event_free(r->timer);
+	idset_clear(&r->listed);
+	keyset_clear(&r->suspects);
+	free(r);
+}

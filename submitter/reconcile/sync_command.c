@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A round on request.  What waits in the spool is hurried, then cc-backend's
+ * running jobs are compared with ours; of what Slurm has to be asked for, the
+ * answer is waited for, so that the report says what became of each run and
+ * not what might.  See sync.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/base/submitter.h"
+#include "submitter/reconcile/sync_command.h"
+
+#define ASKED_MAX	20000	/* runs whose answer is waited for: as many as one round takes up */
+#define TICK_MS		250
+#define ANSWER_MS	60000	/* for Slurm: a poll, and accounting by id */
+#define ROWS_TOLD_MAX	10000	/* of the queue; the rest is counted */
+#define RUNS_OF_JOB_MAX	16	/* runs of one job that are told */
+
+struct asked {
+	struct run_key	 key;
+	const char	*difference;
+	enum sync_way	 way;
+};
+
+struct sync {
+	struct submitter *s;
+	struct event	*timer;
+	uint64_t	 request;	/* 0 = none is under way */
+	struct ctl_request req;
+	unsigned	 acted;
+	unsigned	 beyond;	/* more than --limit lets us touch */
+	unsigned	 told;
+	struct asked	*asked;		/* owned */
+	size_t		 n_asked;
+	int64_t		 until;		/* spool_now() */
+	char		 text[128];
+};
+
+static int
+is_dry(const struct sync *y)
+{
+	return (y->req.flags & CTL_FLAG_DRY_RUN) != 0;
+}
+
+void
+sync_tell(struct sync *y, const struct run_key *key, const char *difference,
+    const char *action)
+{
+	char job[24], start[24];
+	struct writer w;
+
+	y->told++;
+	snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
+	snprintf(start, sizeof(start), "%lld", (long long)key->start);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, difference, action,
+	    NULL);
+	worker_ctl_row(y->s->w, y->request, &w);
+	wr_clear(&w);
+}
+
+int
+sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
+{
+	uint32_t i, ways = y->req.flags & (CTL_FLAG_START | CTL_FLAG_STOP);
+
+	if (ways != 0 && !(ways & (way == SYNC_START ? CTL_FLAG_START :
+	    CTL_FLAG_STOP)))
+		return 0;
+	if (y->req.text[0] != '\0' && strcmp(y->req.text, key->cluster) != 0)
+		return 0;
+	for (i = 0; i < y->req.n_ids; i++)
+		if (y->req.ids[i] == key->job)
+			return 1;
+	return y->req.n_ids == 0;
+}
+
+int
+sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
+    const char *difference)
+{
+	if (!sync_wants(y, key, way))
+		return 0;
+	if (y->req.limit != 0 && y->acted >= y->req.limit) {
+		y->beyond++;
+		sync_tell(y, key, difference, "left alone: beyond --limit");
+		return 0;
+	}
+	y->acted++;
+	return 1;
+}
+
+void
+sync_asks(struct sync *y, const struct run_key *key, enum sync_way way,
+    const char *difference)
+{
+	if (y->asked == NULL)
+		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
+	if (y->asked == NULL || y->n_asked == ASKED_MAX) {
+		sync_tell(y, key, difference, "asked of Slurm");
+		return;
+	}
+	y->asked[y->n_asked++] = (struct asked){ .key = *key,
+	    .difference = difference, .way = way };
+}
+
+/* The round is over. */
+static void
+finish(struct sync *y, enum ctl_status status, const char *text)
+{
+	char end[384];
+
+	snprintf(end, sizeof(end), "%s; %u runs %s%s", text, y->acted,
+	    is_dry(y) ? "would be touched" : "touched",
+	    y->beyond > 0 ? ", more are left by --limit" : "");
+	worker_ctl_end(y->s->w, y->request, status, end);
+	y->request = 0;
+	y->n_asked = 0;
+	free(y->asked);
+	y->asked = NULL;
+	submitter_after(y->timer, -1);
+}
+
+/* What Slurm's answer made of the run: NULL = it has not come. */
+static const char *
+answer_of(struct sync *y, const struct run_key *key, int started)
+{
+	struct spool *sp = y->s->spool;
+	struct spool_run run;
+
+	if (spool_find(sp, key, &run) != 1)
+		return spool_is_done(sp, key) ? "has ended in Slurm: stopped" :
+		    "gone";
+	if (run.end != 0)
+		return "has ended in Slurm: its stop is due";
+	if (!(run.flags & (RUN_FOREIGN | RUN_LOST)))
+		return started ? "runs in Slurm: started again" :
+		    "runs in Slurm: taken up";
+	if (run.denials > 0)
+		return "unknown to Slurm: ended only when denied twice, an hour "
+		    "apart";
+	return NULL;
+}
+
+/* Tells what is answered; how many are not. */
+static size_t
+answers_tell(struct sync *y)
+{
+	const char *action;
+	size_t i, left = 0;
+
+	for (i = 0; i < y->n_asked; i++) {
+		action = answer_of(y, &y->asked[i].key,
+		    y->asked[i].way == SYNC_START);
+		if (action != NULL)
+			sync_tell(y, &y->asked[i].key, y->asked[i].difference,
+			    action);
+		else
+			y->asked[left++] = y->asked[i];
+	}
+	return y->n_asked = left;
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct sync *y = arg;
+	size_t i;
+
+	(void)fd;
+	(void)what;
+	if (y->request == 0)
+		return;
+	if (answers_tell(y) > 0 && spool_now(y->s->spool) < y->until) {
+		submitter_after(y->timer, TICK_MS);
+		return;
+	}
+	for (i = 0; i < y->n_asked; i++)
+		sync_tell(y, &y->asked[i].key, y->asked[i].difference,
+		    "asked of Slurm, which has not answered yet");
+	finish(y, CTL_OK, y->text);
+}
+
+/* Slurm is asked when it is polled next: that is now. */
+static void
+poll_ask(struct submitter *s)
+{
+	struct channel *c = s->w->peers[ROLE_COLLECTOR];
+	struct writer w;
+
+	if (c == NULL)
+		return;
+	wr_init(&w, 64);
+	wr_u32(&w, SYNC_NOW);
+	wr_str(&w, "");
+	wr_i64(&w, 0);
+	wr_i64(&w, 0);
+	channel_send(c, MSG_SYNC, 0, &w, -1);
+	wr_clear(&w);
+}
+
+void
+sync_compared(struct sync *y, int failed, const char *text)
+{
+	if (y->request == 0)
+		return;
+	if (failed || y->n_asked == 0) {
+		finish(y, failed ? CTL_ERROR : CTL_OK, text);
+		return;
+	}
+	snprintf(y->text, sizeof(y->text), "%s", text);
+	poll_ask(y->s);
+	y->until = spool_now(y->s->spool) + ANSWER_MS;
+	submitter_after(y->timer, TICK_MS);
+}
+
+/* --- what waits in the spool --- */
+
+static const char *
+waits_text(const struct spool_run *run, char *buf, size_t size)
+{
+	const char *what = run->phase[DEST_REST] == PHASE_STOP ? "stop" :
+	    "start";
+
+	if (run->due[DEST_REST] == DUE_LEASED)
+		snprintf(buf, size, "%s under way", what);
+	else if (run->tries[DEST_REST] > 0)
+		snprintf(buf, size, "%s waits after %u tries: %.300s", what,
+		    run->tries[DEST_REST], run->reason);
+	else
+		snprintf(buf, size, "%s is due", what);
+	return buf;
+}
+
+static int
+queue_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct sync *y = arg;
+	char text[400];
+	enum sync_way way = run->phase[DEST_REST] == PHASE_STOP ? SYNC_STOP :
+	    SYNC_START;
+
+	waits_text(run, text, sizeof(text));
+	if (y->told >= ROWS_TOLD_MAX)
+		return -1;
+	if (!sync_takes(y, &run->key, way, text))
+		return 0;
+	sync_tell(y, &run->key, text, is_dry(y) ? "would be sent now" :
+	    "sent now");
+	if (is_dry(y) || run->due[DEST_REST] == DUE_LEASED ||
+	    run->due[DEST_REST] == DUE_NOW)
+		return 0;
+	run->due[DEST_REST] = DUE_NOW;
+	return spool_save(sp, run);
+}
+
+static int
+wait_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct sync *y = arg;
+
+	(void)sp;
+	if (y->told >= ROWS_TOLD_MAX)
+		return -1;
+	if (sync_wants(y, &run->key, SYNC_STOP))
+		sync_tell(y, &run->key, "ended, its stop waits until "
+		    "cc-backend shows it", "none: it is looked for");
+	return 0;
+}
+
+static void
+phase_walk(struct sync *y, enum phase phase, spool_fn *fn)
+{
+	struct spool_after after = { 0 };
+
+	while (spool_each(y->s->spool, DEST_REST, phase, &after, SPOOL_PAGE,
+	    fn, y) == SPOOL_PAGE)
+		continue;
+}
+
+static void
+queue_tell(struct sync *y)
+{
+	phase_walk(y, PHASE_START, queue_one);
+	phase_walk(y, PHASE_STOP, queue_one);
+	phase_walk(y, PHASE_START_ENDED, queue_one);
+	phase_walk(y, PHASE_WAIT, wait_one);
+	if (!is_dry(y)) {
+		backlog_touch(y->s->backlog);
+		relay_kick(y->s->relay);
+	}
+}
+
+/* --- jobs that were named --- */
+
+/* What is known here of a run that needs nothing; NULL: it was told above. */
+static const char *
+state_text(const struct spool_run *run, char *buf, size_t size)
+{
+	switch (run->phase[DEST_REST]) {
+	case PHASE_START:
+	case PHASE_START_ENDED:
+	case PHASE_STOP:
+	case PHASE_WAIT:
+		return NULL;
+	case PHASE_OPEN:
+	case PHASE_SEEN:
+		return run->flags & RUN_FOREIGN ? NULL : "runs, its start is "
+		    "delivered";
+	case PHASE_NONE:
+		return "kept from cc-backend";
+	case PHASE_NO_START:
+	case PHASE_NO_STOP:
+		snprintf(buf, size, "refused: %.300s", run->reason);
+		return buf;
+	default:
+		return phase_name(run->phase[DEST_REST]);
+	}
+}
+
+static int
+job_tell(struct sync *y, const char *cluster, uint64_t job)
+{
+	struct run_key key = { .job = job };
+	struct spool_run rows[RUNS_OF_JOB_MAX];
+	int64_t starts[RUNS_OF_JOB_MAX];
+	char buf[400];
+	const char *text;
+	int i, n, done;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	n = spool_job_runs(y->s->spool, cluster, job, rows, RUNS_OF_JOB_MAX);
+	for (i = 0; i < n; i++) {
+		text = state_text(&rows[i], buf, sizeof(buf));
+		if (text != NULL)
+			sync_tell(y, &rows[i].key, text, "none");
+	}
+	done = spool_job_done(y->s->spool, cluster, job, starts,
+	    RUNS_OF_JOB_MAX);
+	for (i = 0; i < done; i++) {
+		key.start = starts[i];
+		sync_tell(y, &key, "delivered in full", "none");
+	}
+	return n + done;
+}
+
+static void
+jobs_tell(struct sync *y)
+{
+	struct run_key name, key;
+	int64_t cursor;
+	unsigned c;
+	uint32_t i;
+	int n;
+
+	for (i = 0; i < y->req.n_ids; i++) {
+		n = 0;
+		for (c = 0; spool_cluster(y->s->spool, c, &name, &cursor); c++)
+			if (y->req.text[0] == '\0' || strcmp(y->req.text,
+			    name.cluster) == 0)
+				n += job_tell(y, name.cluster, y->req.ids[i]);
+		if (n > 0)
+			continue;
+		memset(&key, 0, sizeof(key));
+		key.job = y->req.ids[i];
+		memcpy(key.cluster, y->req.text, CLUSTER_MAX - 1);
+		sync_tell(y, &key, "unknown here", "none");
+	}
+}
+
+void
+sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
+{
+	const char *wrong;
+
+	if (y->request != 0) {
+		worker_ctl_end(y->s->w, request, CTL_ERROR, "a round is under "
+		    "way already");
+		return;
+	}
+	y->request = request;
+	y->req = *req;
+	y->acted = y->beyond = y->told = 0;
+	y->n_asked = 0;
+	queue_tell(y);
+	jobs_tell(y);
+	wrong = resync_confined(y->s->resync, y, is_dry(y),
+	    (req->flags & CTL_FLAG_FORCE) != 0);
+	if (wrong != NULL)
+		finish(y, CTL_ERROR, wrong);
+}
+
+struct sync *
+sync_new(struct submitter *s)
+{
+	struct sync *y = calloc(1, sizeof(*y));
+
+	if (y == NULL)
+		return NULL;
+	y->s = s;
+	y->timer = submitter_timer(s, on_timer, y);
+	if (y->timer == NULL) {
+		free(y);
+		return NULL;
+	}
+	return y;
+}
+
+void
+sync_free(struct sync *y)
+{
+	if (y == NULL)
+		return;
+	event_free(y->timer);
+	free(y->asked);
+	free(y);
+}

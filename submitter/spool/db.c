@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spool's one transaction, its clock, counts, cursors and small values;
+ * see spool.h.  An error inside a transaction spoils all of it, so
+ * the caller's only duty is to look at what spool_commit() says.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "submitter/spool/spool_private.h"
+
+
+static const char *const phase_names[PHASE__COUNT] = {
+	[PHASE_NONE] = "none",
+	[PHASE_START] = "start",
+	[PHASE_START_ENDED] = "start-ended",
+	[PHASE_BEHIND] = "behind",
+	[PHASE_ASK] = "ask",
+	[PHASE_OPEN] = "open",
+	[PHASE_SEEN] = "seen",
+	[PHASE_WAIT] = "wait",
+	[PHASE_STOP] = "stop",
+	[PHASE_DONE] = "done",
+	[PHASE_NO_START] = "start-refused",
+	[PHASE_NO_STOP] = "stop-refused",
+	[PHASE_DELETE] = "delete",
+	[PHASE_COMPARE] = "compare",
+	[PHASE_CLOSED] = "closed",
+	[PHASE_PAST] = "held",
+	[PHASE_KEPT] = "kept",
+};
+
+const char *
+phase_name(enum phase phase)
+{
+	return (unsigned)phase < PHASE__COUNT ? phase_names[phase] : "?";
+}
+
+int64_t
+spool_boottime(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int64_t
+spool_now(const struct spool *sp)
+{
+	return sp->opened + (spool_boottime() - sp->boot);
+}
+
+int64_t
+spool_opened(const struct spool *sp)
+{
+	return sp->opened;
+}
+
+static int
+spool_fail(struct spool *sp)
+{
+	int code = sqlite3_extended_errcode(sp->db);
+	int64_t page = spool_sum_bad();
+
+	/* Kept, for the next statement that works makes SQLite forget it. */
+	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
+		sp->damaged = 1;
+	sp->no_space = (code & 0xff) == SQLITE_FULL ||
+	    code == SQLITE_IOERR_WRITE;
+	if (page != 0)
+		snprintf(sp->error, sizeof(sp->error), "page %lld is not what "
+		    "was written (its checksum differs)", (long long)page);
+	else
+		snprintf(sp->error, sizeof(sp->error), "%s (%d)",
+		    sqlite3_errmsg(sp->db), code);
+	sp->broken = 1;
+	return -1;
+}
+
+sqlite3_stmt *
+spool_stmt(struct spool *sp, enum sql id)
+{
+	sqlite3_stmt **st = &sp->stmts[id];
+
+	if (*st == NULL && sqlite3_prepare_v3(sp->db, spool_sql(id), -1,
+	    SQLITE_PREPARE_PERSISTENT, st, NULL) != SQLITE_OK) {
+		spool_fail(sp);
+		return NULL;
+	}
+	sqlite3_reset(*st);
+	return *st;
+}
+
+int
+spool_step(struct spool *sp, sqlite3_stmt *st)
+{
+	int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc != SQLITE_DONE)
+		spool_fail(sp);
+	sqlite3_reset(st);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+int
+spool_exec(struct spool *sp, sqlite3_stmt *st)
+{
+	return spool_step(sp, st) == 0 ? 0 : -1;
+}
+
+static int
+exec_id(struct spool *sp, enum sql id)
+{
+	sqlite3_stmt *st = spool_stmt(sp, id);
+
+	return st != NULL ? spool_exec(sp, st) : -1;
+}
+
+int
+spool_begin(struct spool *sp)
+{
+	if (sp->broken)
+		return -1;
+	if (sp->in_tx)
+		return 0;
+	if (exec_id(sp, SQL_BEGIN) == -1)
+		return -1;
+	sp->in_tx = 1;
+	return 0;
+}
+
+int
+spool_dirty(const struct spool *sp)
+{
+	return sp->in_tx || sp->broken;
+}
+
+int
+spool_failed(const struct spool *sp)
+{
+	return sp->failed;
+}
+
+const char *
+spool_error(const struct spool *sp)
+{
+	return sp->error;
+}
+
+static int
+state_write(struct spool *sp)
+{
+	struct spool_state state;
+
+	memset(&state, 0, sizeof(state));
+	state.clock = spool_now(sp);
+	state.runs = sp->now.runs;
+	state.stubs = sp->now.stubs;
+	state.stub_bytes = sp->now.stub_bytes;
+	memcpy(state.counts, sp->now.counts, sizeof(state.counts));
+	return spool_meta_set(sp, SPOOL_STATE, &state, sizeof(state));
+}
+
+/*
+ * A file found torn while in use is of no use any more: the next start sets
+ * it aside and begins a new one, which the catch-up fills.
+ */
+static void
+condemn_if_damaged(struct spool *sp)
+{
+	if (sp->damaged && !sp->looking) {
+		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
+		spool_set_aside(sp->path, sp->error);
+		fatalx("the spool was damaged: starting again with a new one");
+	}
+}
+
+void
+spool_rollback(struct spool *sp)
+{
+	condemn_if_damaged(sp);
+	if (!sqlite3_get_autocommit(sp->db))
+		exec_id(sp, SQL_ROLLBACK);
+	sp->in_tx = 0;
+	sp->broken = 0;
+	sp->now = sp->durable;
+}
+
+int
+spool_commit(struct spool *sp)
+{
+	if (!spool_dirty(sp))
+		return 0;
+	if (!sp->broken && state_write(sp) == 0 &&
+	    exec_id(sp, SQL_COMMIT) == 0) {
+		sp->in_tx = 0;
+		sp->failed = sp->no_space = 0;
+		sp->durable = sp->now;
+		return 0;
+	}
+	condemn_if_damaged(sp);
+	sp->failed = 1;
+	return -1;
+}
+
+uint64_t
+spool_count(const struct spool *sp, enum dest dest, enum phase phase)
+{
+	int64_t n = sp->now.counts[dest][phase];
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+uint64_t
+spool_runs(const struct spool *sp)
+{
+	return sp->now.runs > 0 ? (uint64_t)sp->now.runs : 0;
+}
+
+void
+spool_tally(struct spool *sp, const enum phase phase[DEST__COUNT], int n)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		sp->now.counts[d][phase[d]] += n;
+}
+
+int
+spool_ask(struct spool *sp, const char *sql, int64_t *n)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = -1;
+
+	*n = 0;
+	if (sqlite3_prepare_v2(sp->db, sql, -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW) {
+		*n = sqlite3_column_int64(st, 0);
+		rc = 0;
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int64_t
+spool_number(struct spool *sp, const char *sql)
+{
+	int64_t n;
+
+	spool_ask(sp, sql, &n);
+	return n;
+}
+
+static int64_t
+pages(struct spool *sp, enum sql id)
+{
+	sqlite3_stmt *st = spool_stmt(sp, id);
+	int64_t n = 0;
+
+	if (st != NULL && spool_step(sp, st) == 1) {
+		n = sqlite3_column_int64(st, 0);
+		sqlite3_reset(st);
+	}
+	return n;
+}
+
+uint64_t
+spool_bytes(struct spool *sp)
+{
+	return (uint64_t)((pages(sp, SQL_PAGES) - pages(sp, SQL_PAGES_FREE)) *
+	    sp->page);
+}
+
+uint64_t
+spool_bytes_free(struct spool *sp)
+{
+	return (uint64_t)(pages(sp, SQL_PAGES_FREE) * sp->page);
+}
+
+/* SQLite says the same of a full disk and of max_page_count. */
+int
+spool_no_space(struct spool *sp)
+{
+	return sp->no_space && (uint64_t)((pages(sp, SQL_PAGES) + 1) *
+	    sp->page) < sp->max_bytes;
+}
+
+uint64_t
+spool_bytes_max(const struct spool *sp)
+{
+	return sp->max_bytes;
+}
+
+void *
+spool_meta_get(struct spool *sp, const char *name, size_t *n)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_META_GET);
+	void *copy = NULL;
+
+	*n = 0;
+	if (st == NULL)
+		return NULL;
+	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+	if (spool_step(sp, st) == 1) {
+		*n = (size_t)sqlite3_column_bytes(st, 0);
+		copy = malloc(*n + 1);
+		if (copy != NULL && *n > 0)
+			memcpy(copy, sqlite3_column_blob(st, 0), *n);
+		if (copy != NULL)
+			((char *)copy)[*n] = '\0';
+		sqlite3_reset(st);
+	}
+	return copy;
+}
+
+int
+spool_meta_set(struct spool *sp, const char *name, const void *p, size_t n)
+{
+	sqlite3_stmt *st;
+
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_META_SET)) == NULL)
+		return -1;
+	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+	sqlite3_bind_blob64(st, 2, p, n, SQLITE_STATIC);
+	return spool_exec(sp, st);
+}
+
+int
+spool_cluster_id(struct spool *sp, const char *name, int add)
+{
+	struct spool_cluster *c;
+	sqlite3_stmt *st;
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (strcmp(sp->now.clusters[i].name, name) == 0)
+			return sp->now.clusters[i].id;
+	if (!add || name[0] == '\0' || sp->now.n_clusters == CLUSTERS_MAX)
+		return -1;
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_CLUSTER_ADD)) == NULL)
+		return -1;
+	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+	if (spool_exec(sp, st) == -1)
+		return -1;
+	c = &sp->now.clusters[sp->now.n_clusters++];
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	c->id = (int)sqlite3_last_insert_rowid(sp->db);
+	c->cursor = 0;
+	return c->id;
+}
+
+const char *
+spool_cluster_name(const struct spool *sp, int id)
+{
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (sp->now.clusters[i].id == id)
+			return sp->now.clusters[i].name;
+	return "";
+}
+
+int
+spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
+    int64_t *cursor)
+{
+	if (n >= sp->now.n_clusters)
+		return 0;
+	memset(name, 0, sizeof(*name));
+	snprintf(name->cluster, sizeof(name->cluster), "%s",
+	    sp->now.clusters[n].name);
+	*cursor = sp->now.clusters[n].cursor;
+	return 1;
+}
+
+int
+spool_mark(struct spool *sp, const char *cluster, int64_t until)
+{
+	int id = spool_cluster_id(sp, cluster, 1);
+	sqlite3_stmt *st;
+	unsigned i;
+
+	if (id == -1)
+		return -1;
+	for (i = 0; sp->now.clusters[i].id != id; i++)
+		continue;
+	if (until <= sp->now.clusters[i].cursor)
+		return 0;
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_CLUSTER_MARK)) == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, id);
+	sqlite3_bind_int64(st, 2, until);
+	if (spool_exec(sp, st) == -1)
+		return -1;
+	sp->now.clusters[i].cursor = until;
+	return 0;
+}
+
+int
+spool_check(struct spool *sp, char *text, size_t size)
+{
+	sqlite3_stmt *st = NULL;
+	const char *said = NULL;
+	int whole;
+
+	if (sqlite3_prepare_v2(sp->db, "PRAGMA quick_check(1)", -1, &st,
+	    NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+		said = (const char *)sqlite3_column_text(st, 0);
+	whole = said != NULL && strcmp(said, "ok") == 0;
+	snprintf(text, size, "%s", said != NULL ? said :
+	    sqlite3_errmsg(sp->db));
+	sqlite3_finalize(st);
+	return whole ? 0 : 1;
+}
+
+struct spool_policy *
+spool_policy(struct spool *sp)
+{
+	return &sp->policy;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What may go when the spool is full, in this order, oldest first: scripts of
+ * runs whose start is delivered, for a stop does not need them; then
+ * tombstones.  Catch-up may not reach behind those that went, or it would
+ * bring back what is done: the floor says how far.  What waits never goes.
+ * Also the aging of tombstones, which needs no full spool.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/spool/spool_private.h"
+
+#define TOMBS_PAGE	512	/* tombstones looked at in one go */
+#define SHARE		8	/* the oldest such part of the time kept goes at once */
+#define SPARED		3600	/* s: the youngest tombstones stay whatever happens */
+
+int
+spool_tomb_drop(struct spool *sp, const int64_t tomb[3])
+{
+	sqlite3_stmt *st;
+	int i;
+
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_TOMB_DROP)) == NULL)
+		return -1;
+	for (i = 0; i < 3; i++)
+		sqlite3_bind_int64(st, i + 1, tomb[i]);
+	return spool_exec(sp, st);
+}
+
+int
+spool_exhume(struct spool *sp, const struct run_key *key)
+{
+	int64_t tomb[3] = { spool_cluster_id(sp, key->cluster, 0),
+		(int64_t)key->job, key->start };
+
+	return spool_tomb_drop(sp, tomb);
+}
+
+/* A page of them, behind where the last one ended: how many, or -1. */
+static int
+tombs_read(struct spool *sp, int64_t tombs[][4], int max)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_PAGE);
+	int rc = 0, n = 0, k;
+
+	if (st == NULL)
+		return -1;
+	for (k = 0; k < 3; k++)
+		sqlite3_bind_int64(st, k + 1, sp->age_at[k]);
+	sqlite3_bind_int(st, 4, max);
+	while (n < max && (rc = spool_step(sp, st)) == 1) {
+		for (k = 0; k < 4; k++)
+			tombs[n][k] = sqlite3_column_int64(st, k);
+		n++;
+	}
+	sqlite3_reset(st);
+	return rc == -1 ? -1 : n;
+}
+
+int
+spool_age(struct spool *sp, int64_t wall, int max)
+{
+	int64_t tombs[TOMBS_PAGE][4], until = wall - sp->keep;
+	int n, i, gone = 0;
+
+	if (max > TOMBS_PAGE)
+		max = TOMBS_PAGE;
+	if (sp->now.floor > until)
+		until = sp->now.floor;
+	if (spool_stub_age(sp, wall) == -1 ||
+	    (n = tombs_read(sp, tombs, max)) == -1)
+		return -1;
+	memset(sp->age_at, 0, sizeof(sp->age_at));
+	if (n > 0 && n == max)
+		memcpy(sp->age_at, tombs[n - 1], sizeof(sp->age_at));
+	for (i = 0; i < n; i++) {
+		if (tombs[i][2] + tombs[i][3] >= until)
+			continue;
+		if (spool_tomb_drop(sp, tombs[i]) == -1)
+			return -1;
+		gone++;
+	}
+	return gone;
+}
+
+static int
+at_beginning(const struct spool *sp)
+{
+	return sp->age_at[0] == 0 && sp->age_at[1] == 0 && sp->age_at[2] == 0;
+}
+
+/* 1, 0 when it is as high as it may be, -1. */
+static int
+floor_raise(struct spool *sp, int64_t wall)
+{
+	int64_t floor = sp->now.floor > wall - sp->keep ? sp->now.floor :
+	    wall - sp->keep;
+
+	floor += (wall - floor) / SHARE;
+	if (floor > wall - SPARED)
+		return 0;
+	if (spool_meta_set(sp, SPOOL_FLOOR, &floor, sizeof(floor)) == -1)
+		return -1;
+	sp->now.floor = floor;
+	return 1;
+}
+
+int
+spool_evict(struct spool *sp, int64_t wall, int max)
+{
+	int rc;
+
+	/* One walk over all of them for each floor. */
+	if (at_beginning(sp) && (rc = floor_raise(sp, wall)) != 1)
+		return rc;
+	return spool_age(sp, wall, max) == -1 ? -1 : 1;
+}
+
+int64_t
+spool_floor(const struct spool *sp)
+{
+	return sp->now.floor;
+}
+
+int
+spool_floor_load(struct spool *sp)
+{
+	size_t n;
+	void *p = spool_meta_get(sp, SPOOL_FLOOR, &n);
+
+	if (p != NULL && n == sizeof(sp->now.floor))
+		memcpy(&sp->now.floor, p, n);
+	free(p);
+	return sp->broken ? -1 : 0;
+}
+
+/* Phases of a destination that has the start. */
+static const struct {
+	enum dest	dest;
+	enum phase	phase;
+} started[] = {
+	{ DEST_REST, PHASE_OPEN },
+	{ DEST_REST, PHASE_SEEN },
+	{ DEST_NATS, PHASE_OPEN },
+};
+
+#define STARTED	(sizeof(started) / sizeof(started[0]))
+
+static int
+start_is_due(const struct spool_run *run)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		if (run->phase[d] >= PHASE_START &&
+		    run->phase[d] <= PHASE_ASK)
+			return 1;
+	return 0;
+}
+
+static int
+script_drop(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct job job;
+	int rc = 0;
+
+	(void)arg;
+	if (start_is_due(run) || (run->flags & (RUN_FOREIGN | RUN_SKIPPED)))
+		return 0;
+	job_init(&job);
+	if (spool_record(sp, run->id, &job) == 0 && job.script != NULL) {
+		free(job.script);
+		job.script = NULL;
+		rc = spool_record_write(sp, run->id, &job);
+	}
+	job_clear(&job);
+	return rc;
+}
+
+void
+spool_evict_begin(struct spool *sp)
+{
+	sp->shed_in = 0;
+	memset(&sp->shed_at, 0, sizeof(sp->shed_at));
+}
+
+int
+spool_shed(struct spool *sp, int max)
+{
+	int n;
+
+	if (max > SPOOL_PAGE)
+		max = SPOOL_PAGE;
+	for (; sp->shed_in < STARTED; sp->shed_in++) {
+		n = spool_each(sp, started[sp->shed_in].dest,
+		    started[sp->shed_in].phase, &sp->shed_at, max, script_drop,
+		    NULL);
+		if (n != 0)
+			return n;
+		memset(&sp->shed_at, 0, sizeof(sp->shed_at));
+	}
+	return 0;
+}

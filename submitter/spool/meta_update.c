@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Late knowledge: keys of metaData that are known only after a run's start
+ * was sent, and are owed to cc-backend.  A table of its own, for the run may
+ * be delivered and buried by then; see spool.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/spool/spool_private.h"
+
+int
+spool_late_add(struct spool *sp, const struct run_key *key, const char *field,
+    const char *value, int64_t due)
+{
+	int cluster = spool_cluster_id(sp, key->cluster, 0);
+	sqlite3_stmt *st;
+
+	if (sp->now.late >= LATE_MAX || cluster == -1)
+		return 0;
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_LATE_OF_RUN)) == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, cluster);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
+	sqlite3_bind_int64(st, 3, key->start);
+	sqlite3_bind_text(st, 4, field, -1, SQLITE_STATIC);
+	if (spool_exec(sp, st) == -1)
+		return -1;
+	sp->now.late -= sqlite3_changes(sp->db);
+	if ((st = spool_stmt(sp, SQL_LATE_ADD)) == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, cluster);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
+	sqlite3_bind_int64(st, 3, key->start);
+	sqlite3_bind_text(st, 4, field, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 5, value, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(st, 6, due);
+	if (spool_exec(sp, st) == -1)
+		return -1;
+	sp->now.late++;
+	return 1;
+}
+
+int
+spool_late_next(struct spool *sp, struct spool_late *late)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_LATE_NEXT);
+	int rc;
+
+	memset(late, 0, sizeof(*late));
+	if (st == NULL)
+		return -1;
+	rc = spool_step(sp, st);
+	if (rc != 1)
+		return rc;
+	late->id = sqlite3_column_int64(st, 0);
+	snprintf(late->key.cluster, sizeof(late->key.cluster), "%s",
+	    spool_cluster_name(sp, sqlite3_column_int(st, 1)));
+	late->key.job = (uint64_t)sqlite3_column_int64(st, 2);
+	late->key.start = sqlite3_column_int64(st, 3);
+	snprintf(late->field, sizeof(late->field), "%s",
+	    (const char *)sqlite3_column_text(st, 4));
+	late->value = strdup((const char *)sqlite3_column_text(st, 5));
+	late->due = sqlite3_column_int64(st, 6);
+	late->tries = (unsigned)sqlite3_column_int(st, 7);
+	sqlite3_reset(st);
+	return late->value != NULL ? 1 : -1;
+}
+
+void
+spool_late_clear(struct spool_late *late)
+{
+	free(late->value);
+	late->value = NULL;
+}
+
+int
+spool_late_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries)
+{
+	sqlite3_stmt *st;
+
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_LATE_WAIT)) == NULL)
+		return -1;
+	sqlite3_bind_int64(st, 1, id);
+	sqlite3_bind_int64(st, 2, due);
+	sqlite3_bind_int(st, 3, (int)tries);
+	return spool_exec(sp, st);
+}
+
+int
+spool_late_drop(struct spool *sp, int64_t id)
+{
+	sqlite3_stmt *st;
+
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_stmt(sp, SQL_LATE_DROP)) == NULL)
+		return -1;
+	sqlite3_bind_int64(st, 1, id);
+	if (spool_exec(sp, st) == -1)
+		return -1;
+	sp->now.late -= sqlite3_changes(sp->db);
+	return 0;
+}
+
+uint64_t
+spool_late_count(const struct spool *sp)
+{
+	return sp->now.late > 0 ? (uint64_t)sp->now.late : 0;
+}
+
+/* Asks for runs of the job that cc-backend would refuse this one for. */
+static sqlite3_stmt *
+earlier_stmt(struct spool *sp, enum sql what,
+    const struct spool_run *run)
+{
+	sqlite3_stmt *st = spool_stmt(sp, what);
+
+	if (st == NULL)
+		return NULL;
+	sqlite3_bind_int(st, 1, run->cluster);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
+	sqlite3_bind_int64(st, 3, run->key.start);
+	sqlite3_bind_int64(st, 4, run->key.start - BARRED_SECONDS);
+	return st;
+}
+
+int
+spool_barred(struct spool *sp, const struct spool_run *run)
+{
+	sqlite3_stmt *st = earlier_stmt(sp, SQL_BARRED, run);
+	int rc;
+
+	if (st == NULL)
+		return -1;
+	rc = spool_step(sp, st);
+	sqlite3_reset(st);
+	return rc;
+}
+
+int
+spool_sister(struct spool *sp, const struct spool_run *run,
+    struct run_key *sister)
+{
+	sqlite3_stmt *st = earlier_stmt(sp, SQL_SISTER, run);
+	int rc;
+
+	if (st == NULL)
+		return -1;
+	rc = spool_step(sp, st);
+	if (rc == 1) {
+		*sister = run->key;
+		sister->start = sqlite3_column_int64(st, 0);
+		sqlite3_reset(st);
+	}
+	return rc;
+}

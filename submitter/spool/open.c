@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening the spool's file: whose it is, which schema, what the last process
+ * left of clock and counts; a damaged one is set aside.  See spool.h.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/msg.h"
+#include "submitter/spool/spool_private.h"
+
+#define CACHE_KIB	"-1024"		/* of pages; a walk needs no more */
+#define WAL_MAX		"8388608"	/* bytes the log is cut back to */
+#define BUSY_MS		2000		/* a predecessor may be dying */
+#define ALIVE_MS	1000		/* between two signs of life */
+/* Of an SQLite file: bytes, and where in them two numbers lie. */
+#define HEADER		100
+#define HEADER_VERSION	60
+#define HEADER_APP	68
+
+void
+spool_prepare(void)
+{
+	/* One thread, no counters: both cost on every call. */
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite3_initialize();
+	spool_sum_prepare();
+}
+
+static void (*alive_fn)(void *arg);
+static void *alive_arg;
+
+void
+spool_on_long(void (*fn)(void *arg), void *arg)
+{
+	alive_fn = fn;
+	alive_arg = arg;
+}
+
+void
+spool_alive(void)
+{
+	static int64_t last;
+	int64_t now = spool_boottime();
+
+	if (alive_fn == NULL || now - last < ALIVE_MS)
+		return;
+	last = now;
+	alive_fn(alive_arg);
+}
+
+/*
+ * The backlog keeps well below the limit, for what is delivered must still be
+ * written down in a full spool; at the limit SQLite itself says no.
+ */
+void
+spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
+{
+	char text[64];
+
+	sp->page = spool_number(sp, "PRAGMA page_size");
+	sp->max_bytes = max_bytes;
+	sp->keep = keep;
+	if (sp->page > 0) {
+		snprintf(text, sizeof(text), "PRAGMA max_page_count = %lld",
+		    (long long)(max_bytes / (uint64_t)sp->page));
+		sqlite3_exec(sp->db, text, NULL, NULL, NULL);
+	}
+}
+
+static int
+clusters_load(struct spool *sp)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_CLUSTER_ALL);
+	struct spool_cluster *c;
+	int rc = -1;
+
+	if (st == NULL)
+		return -1;
+	while ((rc = spool_step(sp, st)) == 1 &&
+	    sp->now.n_clusters < CLUSTERS_MAX) {
+		c = &sp->now.clusters[sp->now.n_clusters++];
+		c->id = sqlite3_column_int(st, 0);
+		snprintf(c->name, sizeof(c->name), "%s",
+		    (const char *)sqlite3_column_text(st, 1));
+		c->cursor = sqlite3_column_int64(st, 2);
+	}
+	sqlite3_reset(st);
+	return rc == -1 ? -1 : 0;
+}
+
+/* Counts afresh, when another build has kept the numbers. */
+static int
+state_count(struct spool *sp)
+{
+	sqlite3_stmt *st;
+	int d, phase, rc = -1;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		st = spool_stmt(sp, SQL_COUNT + d);
+		while (st != NULL && (rc = spool_step(sp, st)) == 1) {
+			phase = sqlite3_column_int(st, 0);
+			if (phase < 0 || phase >= PHASE__COUNT)
+				continue;
+			sp->now.counts[d][phase] = sqlite3_column_int64(st, 1);
+			if (d == 0)
+				sp->now.runs += sqlite3_column_int64(st, 1);
+		}
+		if (rc == -1)
+			return -1;
+	}
+	return spool_stub_count(sp);
+}
+
+static int
+late_count(struct spool *sp)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_LATE_COUNT);
+
+	if (st == NULL || spool_step(sp, st) != 1)
+		return -1;
+	sp->now.late = sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
+	return 0;
+}
+
+static int
+state_load(struct spool *sp)
+{
+	struct spool_state state;
+	size_t n;
+	void *p = spool_meta_get(sp, SPOOL_STATE, &n);
+	int rc = 0;
+
+	sp->opened = 1;		/* 0 is DUE_NOW */
+	if (p != NULL && n >= sizeof(int64_t)) {
+		memcpy(&sp->opened, p, sizeof(int64_t));
+		sp->opened++;
+	}
+	if (p != NULL && n == sizeof(state)) {
+		memcpy(&state, p, sizeof(state));
+		sp->now.runs = state.runs;
+		sp->now.stubs = state.stubs;
+		sp->now.stub_bytes = state.stub_bytes;
+		memcpy(sp->now.counts, state.counts, sizeof(state.counts));
+	} else
+		rc = sp->broken ? -1 : state_count(sp);
+	free(p);
+	sp->boot = spool_boottime();
+	return rc == 0 ? late_count(sp) : -1;
+}
+
+static uint32_t
+header_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	    (uint32_t)p[2] << 8 | p[3];
+}
+
+/*
+ * Another program's file and a newer version's are left as they are: whether
+ * their pages carry our checksums is not asked first.  1 with a reason, or 0.
+ */
+static int
+is_foreign(const char *path, char *reason, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	uint8_t head[HEADER];
+	const char *what = NULL;
+
+	if (fd == -1)
+		return 0;
+	if (pread(fd, head, sizeof(head), 0) == sizeof(head) &&
+	    memcmp(head, "SQLite format 3", 16) == 0) {
+		if (header_u32(head + HEADER_APP) != SPOOL_APPLICATION_ID &&
+		    header_u32(head + HEADER_APP) != 0)
+			what = "it is a database of another program";
+		else if (header_u32(head + HEADER_VERSION) > SPOOL_SCHEMA)
+			what = "it was written by a newer version of this "
+			    "program";
+	}
+	close(fd);
+	if (what != NULL)
+		snprintf(reason, size, "%s: %s", path, what);
+	return what != NULL;
+}
+
+static const char *
+file_setup(struct spool *sp)
+{
+	static const char *const pragmas[] = {
+		"PRAGMA locking_mode = EXCLUSIVE",
+		/*
+		 * As FULL, and the journal that the file is made with is gone
+		 * for sure: back after a power cut it would undo everything.
+		 */
+		"PRAGMA synchronous = EXTRA",
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA temp_store = MEMORY",
+		"PRAGMA cache_size = " CACHE_KIB,
+		"PRAGMA journal_size_limit = " WAL_MAX,
+	};
+	size_t i;
+
+	sqlite3_busy_timeout(sp->db, BUSY_MS);
+	spool_sum_reserve(sp->db);
+	for (i = 0; i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
+		if (sqlite3_exec(sp->db, pragmas[i], NULL, NULL, NULL) !=
+		    SQLITE_OK)
+			return sqlite3_errmsg(sp->db);
+	return spool_settle(sp);
+}
+
+static struct spool *
+try_open(const char *path, int *damaged, char *reason, size_t size)
+{
+	struct spool *sp = calloc(1, sizeof(*sp));
+	const char *wrong = "out of memory";
+	int d;
+
+	*damaged = 0;
+	if (sp == NULL || (sp->path = strdup(path)) == NULL)
+		goto fail;
+	wr_init(&sp->record, MSG_PAYLOAD_MAX);
+	wrong = "cannot be opened";
+	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READWRITE |
+	    SQLITE_OPEN_CREATE, SPOOL_VFS) != SQLITE_OK) {
+		if (sp->db != NULL)
+			wrong = sqlite3_errmsg(sp->db);
+		goto fail;
+	}
+	wrong = file_setup(sp);
+	if (wrong != NULL)
+		goto fail;
+	wrong = sp->error;
+	if (clusters_load(sp) == -1 || state_load(sp) == -1 ||
+	    spool_floor_load(sp) == -1)
+		goto fail;
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_unlease(sp, (enum dest)d) == -1)
+			goto fail;
+	if (spool_commit(sp) == -1)
+		goto fail;
+	sp->durable = sp->now;
+	return sp;
+fail:
+	snprintf(reason, size, "%s: %s", path, wrong);
+	if (sp != NULL && sp->db != NULL) {
+		d = sqlite3_errcode(sp->db);
+		*damaged = sp->damaged || d == SQLITE_CORRUPT ||
+		    d == SQLITE_NOTADB;
+	}
+	spool_close(sp);
+	return NULL;
+}
+
+struct spool *
+spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
+    size_t size)
+{
+	struct spool *sp;
+	int damaged;
+
+	if (is_foreign(path, reason, size))
+		return NULL;
+	sp = try_open(path, &damaged, reason, size);
+	if (sp == NULL && damaged) {
+		spool_set_aside(path, reason);
+		sp = try_open(path, &damaged, reason, size);
+	}
+	if (sp != NULL) {
+		spool_set_limits(sp, max_bytes, keep);
+		spool_salvage(sp);
+		reason[0] = '\0';
+	}
+	return sp;
+}
+
+/* NULL, or why its rows cannot be read. */
+static const char *
+read_setup(struct spool *sp, int64_t *version)
+{
+	int64_t app;
+
+	sqlite3_db_config(sp->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	if (sqlite3_exec(sp->db, "PRAGMA locking_mode = EXCLUSIVE; "
+	    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_KIB, NULL,
+	    NULL, NULL) != SQLITE_OK ||
+	    spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
+	    spool_ask(sp, "PRAGMA user_version", version) == -1)
+		return sqlite3_errmsg(sp->db);
+	if (app != SPOOL_APPLICATION_ID || *version < 1)
+		return "it is no spool";
+	if (*version >= VERSION_SUMS && !spool_sum_is_on(sp->db))
+		return "its first page says that there are no checksums";
+	sp->page = spool_number(sp, "PRAGMA page_size");
+	sp->boot = spool_boottime();
+	return *version == SPOOL_SCHEMA && clusters_load(sp) == -1 ?
+	    sp->error : NULL;
+}
+
+struct spool *
+spool_open_read(const char *path, int64_t *version, char *reason, size_t size)
+{
+	struct spool *sp;
+	const char *wrong = "out of memory";
+
+	if (is_foreign(path, reason, size))
+		return NULL;
+	sp = calloc(1, sizeof(*sp));
+	if (sp == NULL || (sp->path = strdup(path)) == NULL)
+		goto fail;
+	sp->looking = 1;
+	wr_init(&sp->record, MSG_PAYLOAD_MAX);
+	wrong = "cannot be opened";
+	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READONLY, SPOOL_VFS) !=
+	    SQLITE_OK) {
+		if (sp->db != NULL)
+			wrong = sqlite3_errmsg(sp->db);
+		goto fail;
+	}
+	wrong = read_setup(sp, version);
+	if (wrong == NULL)
+		return sp;
+fail:
+	snprintf(reason, size, "%s: %s", path, wrong);
+	spool_close(sp);
+	return NULL;
+}
+
+void
+spool_close(struct spool *sp)
+{
+	size_t i;
+
+	if (sp == NULL)
+		return;
+	if (sp->db != NULL && spool_dirty(sp) && spool_commit(sp) == -1)
+		spool_rollback(sp);
+	for (i = 0; i < SQL__COUNT; i++)
+		sqlite3_finalize(sp->stmts[i]);
+	sqlite3_close_v2(sp->db);
+	wr_clear(&sp->record);
+	free(sp->path);
+	free(sp);
+}

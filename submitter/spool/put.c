@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record comes in: is it a new run, one that is known, one known under
+ * another start time, or one that was done long ago?  And whose turn is it,
+ * among the runs of one job: cc-backend refuses an older run after a newer
+ * one for good.  See spool.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "submitter/spool/spool_private.h"
+
+/* Runs of one job looked at for a moved start or a place in the queue. */
+#define SIBLINGS_MAX	64
+#define REQUEUED_SOON	60	/* seconds; see requeuedRuns */
+
+/* Nothing begins before it was submitted: the clock was set back since. */
+static int
+is_set_back(const struct job *job)
+{
+	return job->key.start < job->submit;
+}
+
+/* One submission, and the times of both can belong to one run. */
+static int
+is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
+{
+	if (job->submit == 0 || submit != job->submit || start == 0)
+		return 0;
+	if (is_set_back(job))
+		return 1;
+	if (end != 0 && job->key.start >= end)
+		return 0;
+	return job->end == 0 || start < job->end;
+}
+
+/* Accounting does not always tell the restarts: then the record has 0. */
+static int
+restarts_agree(struct spool *sp, int64_t id, const struct job *job)
+{
+	struct job old;
+	int same;
+
+	job_init(&old);
+	same = job->restarts == 0 || spool_record(sp, id, &old) == -1 ||
+	    old.restarts == job->restarts;
+	job_clear(&old);
+	return same;
+}
+
+/* The run's row under another start time: 1 and *run, 0, -1. */
+static int
+find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
+{
+	struct spool_run rows[SIBLINGS_MAX];
+	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
+	int rc, n = 0, i;
+
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, spool_cluster_id(sp, job->key.cluster, 0));
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
+	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
+	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
+		spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	for (i = 0; i < n; i++) {
+		if (job->key.start == rows[i].alias || (is_moved(job,
+		    rows[i].key.start, rows[i].end, rows[i].submit) &&
+		    restarts_agree(sp, rows[i].id, job))) {
+			*run = rows[i];
+			return 1;
+		}
+	}
+	return rc == -1 ? -1 : 0;
+}
+
+/* The run is done, under another start time. */
+static int
+is_buried_moved(struct spool *sp, const struct job *job)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_OF_JOB);
+	int64_t start, end, waited;
+	int rc = 0, found = 0;
+
+	if (st == NULL)
+		return 0;
+	sqlite3_bind_int(st, 1, spool_cluster_id(sp, job->key.cluster, 0));
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
+	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
+	while (!found && (rc = spool_step(sp, st)) == 1) {
+		start = sqlite3_column_int64(st, 0);
+		end = start + sqlite3_column_int64(st, 1);
+		waited = sqlite3_column_int64(st, 2);
+		/* A run of no length is over the second it began. */
+		found = (end > start || is_set_back(job)) &&
+		    is_moved(job, start, end, start - waited);
+	}
+	sqlite3_reset(st);
+	return found;
+}
+
+/* A failing prolog's run, which would bar the real one, is not reported. */
+static int
+is_false_start(const struct job *job)
+{
+	return job->state == END_REQUEUED && job->end != 0 &&
+	    (job->flags & JOB_NEVER_RAN);
+}
+
+/* Its job was put back so soon that a site may want the next run in its place. */
+static int
+is_requeued_soon(const struct job *job)
+{
+	return job->state == END_REQUEUED && job->end != 0 &&
+	    job->end - job->key.start <= REQUEUED_SOON;
+}
+
+static void
+say_false_start(const struct job *job)
+{
+	log_info("job %llu of %s was requeued after %lld s and never ran: that "
+	    "is not reported", (unsigned long long)job->key.job, job->key.cluster,
+	    (long long)(job->end - job->key.start));
+}
+
+/* When the start that this record makes may go. */
+static int64_t
+start_due(const struct spool *sp, const struct job *job)
+{
+	if ((job->flags & JOB_HOLD) && job->end == 0)
+		return DUE_HELD;
+	if ((job->flags & JOB_MORE) && sp->policy.more_wait > 0)
+		return spool_now(sp) + sp->policy.more_wait;
+	return DUE_NOW;
+}
+
+static const char held_reason[] = "waits until Slurm shows it running";
+
+static enum spool_put
+put_new(struct spool *sp, struct job *job, int64_t *id)
+{
+	struct spool_run run;
+	int d, keep = !(job->flags & JOB_OPTED_OUT) && !is_false_start(job);
+	int past;
+
+	memset(&run, 0, sizeof(run));
+	run.key = job->key;
+	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);
+	if (run.cluster == -1)
+		return sp->broken ? PUT_ERROR : PUT_REFUSED;
+	run.end = job->state != END_NOT ? job->end : 0;
+	run.submit = job->submit;
+	past = run.end != 0 && (job->flags & JOB_BACKFILL) != 0;
+	run.flags = past ? RUN_PAST : 0;
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (!sp->policy.to[d] || !keep)
+			continue;
+		run.phase[d] = past ? PHASE_PAST : run.end != 0 ?
+		    PHASE_START_ENDED : PHASE_START;
+		run.due[d] = start_due(sp, job);
+	}
+	if ((job->flags & JOB_HOLD) && run.end == 0) {
+		run.flags |= RUN_HELD;
+		snprintf(run.reason, sizeof(run.reason), "%s", held_reason);
+	}
+	if (is_requeued_soon(job))
+		run.flags |= RUN_SOON;
+	if ((!past && (spool_ways_clear(sp, &run) == -1 ||
+	    spool_order(sp, &run) == -1)) || spool_add(sp, &run) == -1)
+		return PUT_ERROR;
+	*id = run.id;
+	if (run.end != 0 && !keep) {
+		if (is_false_start(job))
+			say_false_start(job);
+		*id = 0;
+		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
+	}
+	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
+}
+
+/* What a run's end, learned now, changes for one destination. */
+static void
+phase_ended(struct spool *sp, struct spool_run *run, enum dest dest)
+{
+	int64_t gap = sp->policy.nats_gap;
+
+	switch (run->phase[dest]) {
+	case PHASE_START:
+		run->phase[dest] = PHASE_START_ENDED;
+		break;
+	case PHASE_OPEN:
+		run->phase[dest] = dest == DEST_REST && sp->policy.commit_seen ?
+		    PHASE_WAIT : PHASE_STOP;
+		run->tries[dest] = 0;
+		run->due[dest] = dest == DEST_NATS && gap > 0 ?
+		    run->since[dest] + gap : DUE_NOW;
+		break;
+	case PHASE_SEEN:
+		run->phase[dest] = sp->policy.fresh ? PHASE_WAIT : PHASE_STOP;
+		run->tries[dest] = 0;
+		run->due[dest] = DUE_NOW;
+		break;
+	case PHASE_CLOSED:
+		/* It may be what cc-backend had known before us. */
+		run->phase[dest] = PHASE_COMPARE;
+		break;
+	default:
+		break;
+	}
+}
+
+int
+spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
+    const void *p, size_t n)
+{
+	int d;
+
+	run->end = job->end;
+	run->flags &= ~(RUN_FOREIGN | RUN_LOST);
+	for (d = 0; d < DEST__COUNT; d++)
+		phase_ended(sp, run, (enum dest)d);
+	if (spool_record_set(sp, run->id, p, n) == -1)
+		return -1;
+	return spool_save(sp, run);
+}
+
+/* The key moves with what Slurm says until a start may have left us. */
+static void
+key_moves(struct spool_run *run, struct job *job)
+{
+	int64_t start = job->key.start;
+
+	if (run->flags & RUN_SENT) {
+		run->alias = start;
+		job->key.start = run->key.start;
+	} else {
+		run->alias = run->key.start;
+		run->key.start = start;
+	}
+}
+
+/* Slurm seemed to have forgotten it, and has not: it is held as before. */
+static void
+forgotten_ends(struct spool_run *run)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (run->phase[d] != PHASE_NO_START)
+			continue;
+		run->phase[d] = PHASE_START;
+		run->due[d] = DUE_HELD;
+		snprintf(run->reason, sizeof(run->reason), "%s",
+		    held_reason);
+	}
+}
+
+/* It runs, or it has ended: nothing is held any longer. */
+static void
+hold_ends(struct spool *sp, struct spool_run *run, const struct job *job)
+{
+	int d;
+
+	run->flags &= ~RUN_HELD;
+	run->reason[0] = '\0';
+	for (d = 0; d < DEST__COUNT; d++)
+		if (run->due[d] == DUE_HELD)
+			run->due[d] = start_due(sp, job);
+}
+
+static void
+phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
+    int had_end, int live)
+{
+	int d;
+
+	if (run->flags & RUN_HELD)
+		forgotten_ends(run);
+	if ((run->flags & RUN_HELD) && !(job->flags & JOB_HOLD))
+		hold_ends(sp, run, job);
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (!had_end && run->end != 0)
+			phase_ended(sp, run, (enum dest)d);
+		/* The script is here: no need to wait for it any longer. */
+		if (!(job->flags & JOB_MORE) && spool_is_start(run->phase[d]) &&
+		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
+			run->due[d] = DUE_NOW;
+		/* What one of them has got is no reason for the other. */
+		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
+		    (d == DEST_REST ? RUN_BEGUN : RUN_SENT)) &&
+		    spool_is_start(run->phase[d]))
+			run->phase[d] = PHASE_NONE;
+	}
+	/* cc-backend lost it, and Slurm says that it runs. */
+	if ((run->flags & RUN_LOST) && live && run->end == 0 &&
+	    run->phase[DEST_REST] == PHASE_SEEN) {
+		run->flags &= ~RUN_LOST;
+		run->phase[DEST_REST] = PHASE_START;
+		run->tries[DEST_REST] = 0;
+		run->due[DEST_REST] = DUE_NOW;
+	}
+}
+
+/* A run that is not to be reported is over; what waits behind it may go. */
+static enum spool_put
+put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
+{
+	int d;
+
+	say_false_start(job);
+	if (spool_bury(sp, run) == -1)
+		return PUT_ERROR;
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_release(sp, run, (enum dest)d) == -1)
+			return PUT_ERROR;
+	return PUT_MERGED;
+}
+
+/* With its end Slurm says something else about the run than before. */
+static int
+is_told_anew(const struct job *old, const struct job *job)
+{
+	return job->end != 0 && old->end == 0 && job->slurm_info != NULL &&
+	    (old->slurm_info == NULL ||
+	    strcmp(old->slurm_info, job->slurm_info) != 0);
+}
+
+static enum spool_put
+put_merge(struct spool *sp, struct spool_run *run, struct job *job)
+{
+	struct job old;
+	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
+	int changed, moved = run->key.start != job->key.start &&
+	    run->alias != job->key.start, lost = run->flags & RUN_LOST;
+	enum spool_put rc = PUT_ERROR;
+
+	if (run->flags & RUN_SKIPPED)
+		return PUT_KNOWN;
+	job_init(&old);
+	if (moved)
+		key_moves(run, job);
+	job->key = run->key;
+	if ((run->flags & RUN_FOREIGN) ||
+	    spool_record(sp, run->id, &old) == -1) {
+		if (job->flags & JOB_PARTIAL) {
+			rc = PUT_KNOWN;
+			goto done;
+		}
+		job_clear(&old);
+		old = *job;
+		job_init(job);
+		run->flags &= ~RUN_FOREIGN;
+		changed = 1;
+	} else {
+		old.key = run->key;
+		if (is_told_anew(&old, job))
+			run->flags |= RUN_INFO;
+		changed = job_merge(&old, job) || moved;
+	}
+	/* Slurm knows it: whatever denied it once was wrong. */
+	if (!changed && !(lost && live) && run->denials == 0) {
+		rc = PUT_KNOWN;
+		goto done;
+	}
+	if (run->end == 0 && old.state != END_NOT)
+		run->end = old.end;
+	if (run->submit == 0)
+		run->submit = old.submit;
+	run->denied = 0;
+	run->denials = 0;
+	phases_merged(sp, run, &old, had_end, live);
+	if (spool_record_write(sp, run->id, &old) == -1)
+		goto done;
+	if (is_requeued_soon(&old))
+		run->flags |= RUN_SOON;
+	if (!(run->flags & RUN_SENT) && is_false_start(&old))
+		rc = put_false_start(sp, run, &old);
+	else if (spool_save(sp, run) == 0 && spool_way_make(sp, run) == 0)
+		rc = PUT_MERGED;
+done:
+	job_clear(&old);
+	return rc;
+}
+
+/*
+ * Its tombstone may have been given up: see spool_evict().  Whoever asks for a
+ * past range wants it all the same, and a repeated start is harmless.
+ */
+static int
+is_beyond(struct spool *sp, const struct job *job)
+{
+	if (job->end == 0 || job->end >= sp->now.floor ||
+	    (job->flags & JOB_BACKFILL))
+		return 0;
+	sp->beyond++;
+	return 1;
+}
+
+uint64_t
+spool_beyond(const struct spool *sp)
+{
+	return sp->beyond;
+}
+
+enum spool_put
+spool_put(struct spool *sp, struct job *job, int64_t *id)
+{
+	struct spool_run run;
+	int found;
+
+	*id = 0;
+	if (job->key.start <= 0 || job->key.job == 0 ||
+	    job->key.job > INT64_MAX || job->key.cluster[0] == '\0')
+		return PUT_REFUSED;
+	if (sp->broken)
+		return PUT_ERROR;
+	found = spool_find(sp, &job->key, &run);
+	if (found == 0 && spool_is_done(sp, &job->key))
+		return PUT_KNOWN;
+	if (found == 0)
+		found = find_moved(sp, job, &run);
+	if (found == 0 && is_buried_moved(sp, job))
+		return PUT_KNOWN;
+	if (found == -1 || sp->broken)
+		return PUT_ERROR;
+	if (found == 0 && ((job->flags & JOB_PARTIAL) ||
+	    !(job->flags & JOB_HAS_START)))
+		return PUT_REFUSED;
+	if (found == 0 && is_beyond(sp, job))
+		return PUT_KNOWN;
+	if (spool_stub_take(sp, job) == -1)
+		return PUT_ERROR;
+	if (found == 0)
+		return put_new(sp, job, id);
+	*id = run.id;
+	return put_merge(sp, &run, job);
+}
+
+enum spool_put
+spool_put_skipped(struct spool *sp, const struct run_key *key,
+    const uint8_t *p, size_t n)
+{
+	struct spool_run run;
+	int found = spool_find(sp, key, &run);
+
+	if (found == -1)
+		return PUT_ERROR;
+	if (found == 0) {
+		memset(&run, 0, sizeof(run));
+		run.key = *key;
+		run.cluster = spool_cluster_id(sp, key->cluster, 1);
+		if (run.cluster == -1)
+			return sp->broken ? PUT_ERROR : PUT_REFUSED;
+		if (spool_add(sp, &run) == -1 ||
+		    spool_record_set(sp, run.id, p, n) == -1)
+			return PUT_ERROR;
+	}
+	if (run.flags & RUN_SKIPPED)
+		return PUT_KNOWN;
+	run.flags |= RUN_SKIPPED;
+	run.phase[DEST_REST] = PHASE_NO_START;
+	run.phase[DEST_NATS] = PHASE_NONE;
+	snprintf(run.reason, sizeof(run.reason),
+	    "set aside: a worker died on it twice");
+	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
+}
+
+int
+spool_put_foreign(struct spool *sp, const struct run_key *key)
+{
+	struct spool_run run;
+	int found = spool_find(sp, key, &run);
+
+	if (found != 0)
+		return found == -1 ? -1 : 0;
+	if (spool_is_done(sp, key))
+		return 0;
+	memset(&run, 0, sizeof(run));
+	run.key = *key;
+	run.flags = RUN_SENT | RUN_BEGUN | RUN_FOREIGN;
+	run.cluster = spool_cluster_id(sp, key->cluster, 1);
+	run.phase[DEST_REST] = PHASE_SEEN;
+	if (run.cluster == -1 || spool_add(sp, &run) == -1)
+		return -1;
+	return 1;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Out of a damaged spool, what is whole goes into a new one: row by row, past
+ * the pages that cannot be read.  First what lies in pages whose checksum is
+ * right, as it is; then, of all the others, what proves to be a record of the
+ * run that its row names.  The damaged file itself is never deleted.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "common/msg.h"
+#include "submitter/spool/spool_private.h"
+
+#define WRECK_PATH_MAX	4096	/* bytes of a file name with its tail */
+#define TOMBS_MAX	20000000L	/* pages in a ring would go on for ever */
+#define GAP_MAX		(INT64_C(1) << 20)	/* rows leapt over at once, at most */
+#define COMMIT_EVERY	1000			/* rows */
+
+/* The damaged file, being read. */
+struct wreck {
+	sqlite3		*db;
+	struct spool	*sp;		/* the new one */
+	int		 clusters[CLUSTERS_MAX];	/* ids there, by place here */
+	char		 names[CLUSTERS_MAX][CLUSTER_MAX];
+	unsigned	 n_clusters;
+	int		 trusted;	/* its pages are checked as they are read */
+	unsigned	 runs, tombs, gaps;
+};
+
+static sqlite3_stmt *
+prepare(struct wreck *w, const char *sql)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (sqlite3_prepare_v2(w->db, sql, -1, &st, NULL) != SQLITE_OK) {
+		sqlite3_finalize(st);
+		return NULL;
+	}
+	return st;
+}
+
+/* A run's cluster, by its number there; NULL when that page is gone. */
+static const char *
+name_of(const struct wreck *w, int id)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_clusters; i++)
+		if (w->clusters[i] == id)
+			return w->names[i];
+	return NULL;
+}
+
+static void
+clusters_take(struct wreck *w)
+{
+	sqlite3_stmt *st = prepare(w, spool_sql(SQL_CLUSTER_ALL));
+	const char *name;
+
+	while (st != NULL && sqlite3_step(st) == SQLITE_ROW &&
+	    w->n_clusters < CLUSTERS_MAX) {
+		name = (const char *)sqlite3_column_text(st, 1);
+		if (name == NULL || *name == '\0' ||
+		    strlen(name) >= CLUSTER_MAX)
+			continue;
+		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
+		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
+		/* A cursor that is too far would leave out what lies before. */
+		spool_mark(w->sp, name, w->trusted ?
+		    sqlite3_column_int64(st, 2) : 0);
+	}
+	sqlite3_finalize(st);
+}
+
+/*
+ * A row of a page that is not as it was written: what its record tells is
+ * believed instead, and cc-backend is asked again by a repeated start, which
+ * is harmless.
+ */
+static void
+row_mend(struct spool_run *run, const struct job *job)
+{
+	enum phase *phase = &run->phase[DEST_REST];
+
+	run->end = job->state != END_NOT ? job->end : 0;
+	run->submit = job->submit;
+	if (*phase != PHASE_NONE && *phase != PHASE_NO_START &&
+	    *phase != PHASE_NO_STOP)
+		*phase = run->end != 0 ? PHASE_START_ENDED : PHASE_START;
+}
+
+/* The bytes of a row's record, as they were written: 1, or 0. */
+static int
+bytes_take(struct wreck *w, int64_t id, struct writer *bytes)
+{
+	sqlite3_stmt *st = prepare(w, spool_sql(SQL_RECORD_GET));
+	int whole = 0;
+
+	wr_reset(bytes);
+	if (st != NULL)
+		sqlite3_bind_int64(st, 1, id);
+	if (st != NULL && sqlite3_step(st) == SQLITE_ROW) {
+		wr_mem(bytes, sqlite3_column_blob(st, 0),
+		    (size_t)sqlite3_column_bytes(st, 0));
+		whole = wr_end(bytes) == 0 &&
+		    (uint64_t)sqlite3_column_int64(st, 1) ==
+		    spool_sum(bytes->buf, bytes->len);
+	}
+	if (!whole)
+		wr_reset(bytes);
+	sqlite3_finalize(st);
+	return whole;
+}
+
+/* Are they a record of that run? */
+static int
+record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
+{
+	int whole = bytes_take(w, run->id, bytes);
+	struct reader r;
+	struct job job;
+
+	/* A worker has died on these, and what is foreign has none. */
+	if (run->flags & (RUN_FOREIGN | RUN_SKIPPED))
+		return w->trusted;
+	if (!whole)
+		return 0;
+	job_init(&job);
+	rd_init(&r, bytes->buf, bytes->len);
+	job_read(&r, &job);
+	whole = rd_end(&r) == 0 && run_key_equal(&job.key, &run->key);
+	if (whole && !w->trusted)
+		row_mend(run, &job);
+	job_clear(&job);
+	return whole;
+}
+
+/* The clock begins anew in a new file: what waits is due, nothing is of tomorrow. */
+static void
+times_mend(struct wreck *w, struct spool_run *run)
+{
+	int64_t now = spool_now(w->sp);
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (run->due[d] != DUE_HELD)
+			run->due[d] = DUE_NOW;
+		if (run->since[d] > now)
+			run->since[d] = now;
+	}
+	if (run->denied > now)
+		run->denied = now;
+}
+
+static void
+run_take(struct wreck *w, sqlite3_stmt *st, struct writer *bytes)
+{
+	struct spool_run run, old;
+	const char *name = name_of(w, sqlite3_column_int(st, 1));
+
+	spool_alive();
+	spool_row(w->sp, st, &run);
+	if (run.flags & RUN_SENT)
+		run.flags |= RUN_BEGUN;	/* older files do not tell */
+	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
+		return;
+	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
+	if (spool_find(w->sp, &run.key, &old) != 0 ||
+	    !record_take(w, &run, bytes))
+		return;
+	times_mend(w, &run);
+	run.cluster = spool_cluster_id(w->sp, name, 1);
+	if (run.cluster == -1 || spool_add(w->sp, &run) == -1)
+		return;
+	if (bytes->len > 0)
+		spool_record_set(w->sp, run.id, bytes->buf, bytes->len);
+	if (++w->runs % COMMIT_EVERY == 0)
+		spool_commit(w->sp);
+}
+
+/*
+ * By row number, not by an index: a page that is gone ends the walk, which is
+ * begun anew behind it, in leaps that grow until something is whole again.
+ */
+static void
+runs_take(struct wreck *w)
+{
+	int64_t at = 0, leap = 1;
+	struct writer bytes;
+	sqlite3_stmt *st;
+	int rc;
+
+	wr_init(&bytes, MSG_PAYLOAD_MAX);
+	while (leap < GAP_MAX) {
+		st = prepare(w, spool_sql(SQL_EACH_ANY));
+		if (st == NULL)
+			break;
+		sqlite3_bind_int64(st, 1, at);
+		sqlite3_bind_int(st, 2, INT32_MAX);
+		/* Pages in a ring would go on for ever: numbers only rise. */
+		while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
+		    sqlite3_column_int64(st, 0) > at) {
+			at = sqlite3_column_int64(st, 0);
+			leap = 1;
+			run_take(w, st, &bytes);
+		}
+		sqlite3_finalize(st);
+		if (rc == SQLITE_DONE)
+			break;
+		w->gaps++;
+		at += leap;
+		leap *= 2;
+	}
+	wr_clear(&bytes);
+}
+
+/* Tombstones as far as they can be read: without one a run only comes again. */
+static void
+tombs_take(struct wreck *w)
+{
+	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, lasted, "
+	    "waited FROM tomb"), *add;
+	const char *name;
+	long left = TOMBS_MAX;
+	int c;
+
+	while (st != NULL && left-- > 0 && sqlite3_step(st) == SQLITE_ROW) {
+		name = name_of(w, sqlite3_column_int(st, 0));
+		if (name == NULL || spool_begin(w->sp) == -1 ||
+		    (add = spool_stmt(w->sp, SQL_TOMB_ADD)) == NULL)
+			continue;
+		sqlite3_bind_int(add, 1, spool_cluster_id(w->sp, name, 1));
+		for (c = 1; c < 5; c++)
+			sqlite3_bind_int64(add, c + 1,
+			    sqlite3_column_int64(st, c));
+		if (spool_exec(w->sp, add) == -1)
+			continue;
+		w->tombs += (unsigned)sqlite3_changes(w->sp->db);
+		if (left % COMMIT_EVERY == 0)
+			spool_commit(w->sp);
+		spool_alive();
+	}
+	sqlite3_finalize(st);
+}
+
+/* Only from pages that are right: nothing else proves such a row. */
+static void
+stubs_take(struct wreck *w)
+{
+	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, submitted,"
+	    " bytes FROM stub");
+	struct spool_stub stub;
+	const char *name;
+	int i;
+
+	for (i = 0; st != NULL && i < SPOOL_STUBS_MAX &&
+	    sqlite3_step(st) == SQLITE_ROW; i++) {
+		memset(&stub, 0, sizeof(stub));
+		name = name_of(w, sqlite3_column_int(st, 0));
+		if (name == NULL)
+			continue;
+		snprintf(stub.key.cluster, sizeof(stub.key.cluster), "%s", name);
+		stub.key.job = (uint64_t)sqlite3_column_int64(st, 1);
+		stub.key.start = sqlite3_column_int64(st, 2);
+		stub.submit = sqlite3_column_int64(st, 3);
+		spool_stub_add(w->sp, &stub, sqlite3_column_blob(st, 4),
+		    (size_t)sqlite3_column_bytes(st, 4));
+	}
+	sqlite3_finalize(st);
+}
+
+/* The same of late knowledge. */
+static void
+late_take(struct wreck *w)
+{
+	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, field,"
+	    " value FROM late");
+	const char *name, *field, *value;
+	struct run_key key;
+	int i;
+
+	for (i = 0; st != NULL && i < LATE_MAX &&
+	    sqlite3_step(st) == SQLITE_ROW; i++) {
+		memset(&key, 0, sizeof(key));
+		name = name_of(w, sqlite3_column_int(st, 0));
+		field = (const char *)sqlite3_column_text(st, 3);
+		value = (const char *)sqlite3_column_text(st, 4);
+		if (name == NULL || field == NULL || value == NULL)
+			continue;
+		snprintf(key.cluster, sizeof(key.cluster), "%s", name);
+		key.job = (uint64_t)sqlite3_column_int64(st, 1);
+		key.start = sqlite3_column_int64(st, 2);
+		spool_late_add(w->sp, &key, field, value, DUE_NOW);
+	}
+	sqlite3_finalize(st);
+}
+
+static void
+keep_damaged(const char *wreck, const char *path)
+{
+	static const char *const tails[] = { "", "-wal" };
+	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s%s", wreck, tails[i]);
+		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
+		    (long long)time(NULL), tails[i]);
+		if (rename(from, to) == -1 && errno != ENOENT)
+			log_warn("%s", from);
+	}
+}
+
+void
+spool_set_aside(const char *path, const char *why)
+{
+	static const char *const tails[] = { "", "-wal" };
+	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
+	size_t i;
+
+	log_errorx("%s is damaged: %s; it is set aside, what is whole is taken "
+	    "over, what is missing is asked of Slurm again", path, why);
+	for (i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
+		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_WRECK, tails[i]);
+		if (rename(from, to) == -1 && errno != ENOENT)
+			log_warn("%s", from);
+	}
+}
+
+/* One pass over it.  0, or -1: there is no such file. */
+static int
+wreck_read(struct wreck *w, const char *path, int trusted)
+{
+	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE, trusted ?
+	    SPOOL_VFS : NULL) != SQLITE_OK) {
+		sqlite3_close_v2(w->db);
+		return -1;
+	}
+	w->trusted = trusted;
+	w->n_clusters = 0;
+	sqlite3_exec(w->db, "PRAGMA locking_mode = EXCLUSIVE; "
+	    "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+	if (!trusted || spool_sum_is_on(w->db)) {
+		clusters_take(w);
+		runs_take(w);
+		tombs_take(w);
+		if (trusted) {
+			stubs_take(w);
+			late_take(w);
+		}
+	}
+	if (spool_commit(w->sp) == -1)
+		spool_rollback(w->sp);
+	sqlite3_close_v2(w->db);
+	return 0;
+}
+
+void
+spool_salvage(struct spool *sp)
+{
+	struct wreck w = { .sp = sp };
+	char path[WRECK_PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_WRECK);
+	if (wreck_read(&w, path, 1) == -1)
+		return;
+	spool_sum_bad();
+	wreck_read(&w, path, 0);
+	keep_damaged(path, sp->path);
+	log_notice("taken over from the damaged spool: %u runs and %u done ones; "
+	    "%u gaps", w.runs, w.tombs, w.gaps);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks over many rows, always a bounded page at a time; see spool.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/spool/spool_private.h"
+
+static int
+pick_ids(struct spool *sp, sqlite3_stmt *st, int64_t *ids, int max)
+{
+	int rc, n = 0;
+
+	while (n < max && (rc = spool_step(sp, st)) != 0) {
+		if (rc == -1)
+			return -1;
+		ids[n++] = sqlite3_column_int64(st, 0);
+	}
+	sqlite3_reset(st);
+	return n;
+}
+
+int
+spool_pick(struct spool *sp, enum dest dest, enum phase phase,
+    enum spool_order order, int64_t *ids, int max)
+{
+	sqlite3_stmt *st;
+	int n, later;
+
+	st = spool_stmt(sp, (order == ORDER_NEWEST ? SQL_PICK_NEWEST :
+	    SQL_PICK_OLDEST) + (enum sql)dest);
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 2, max);
+	n = pick_ids(sp, st, ids, max);
+	if (n == -1 || n == max)
+		return n;
+	st = spool_stmt(sp, SQL_PICK_LATER + (enum sql)dest);
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 2, max - n);
+	sqlite3_bind_int64(st, 3, spool_now(sp));
+	later = pick_ids(sp, st, ids + n, max - n);
+	return later == -1 ? -1 : n + later;
+}
+
+int64_t
+spool_next_due(struct spool *sp, enum dest dest, enum phase phase)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_NEXT_DUE + (enum sql)dest);
+	int64_t due = -1;
+
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, (int)phase);
+	if (spool_step(sp, st) == 1) {
+		if (sqlite3_column_type(st, 0) != SQLITE_NULL)
+			due = sqlite3_column_int64(st, 0);
+		sqlite3_reset(st);
+	}
+	return due;
+}
+
+static int
+change_all(struct spool *sp, enum sql id)
+{
+	sqlite3_stmt *st;
+
+	if (spool_begin(sp) == -1 || (st = spool_stmt(sp, id)) == NULL)
+		return -1;
+	return spool_exec(sp, st);
+}
+
+int
+spool_unlease(struct spool *sp, enum dest dest)
+{
+	return change_all(sp, SQL_UNLEASE + (enum sql)dest);
+}
+
+int
+spool_hurry(struct spool *sp, enum dest dest)
+{
+	return change_all(sp, SQL_HURRY + (enum sql)dest);
+}
+
+/* The rows first, then fn: a statement must not see its own table change. */
+static int
+page_read(struct spool *sp, sqlite3_stmt *st, struct spool_run *rows, int max)
+{
+	int rc = 0, n = 0;
+
+	while (n < max && (rc = spool_step(sp, st)) == 1)
+		spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	return rc == -1 ? -1 : n;
+}
+
+int
+spool_each(struct spool *sp, enum dest dest, enum phase phase,
+    struct spool_after *after, int max, spool_fn *fn, void *arg)
+{
+	int any = phase == PHASE__COUNT, n, i;
+	sqlite3_stmt *st = spool_stmt(sp, any ? SQL_EACH_ANY :
+	    SQL_EACH + (enum sql)dest);
+	struct spool_run *rows;
+
+	if (max > SPOOL_PAGE)
+		max = SPOOL_PAGE;
+	if (st == NULL || (rows = calloc((size_t)max, sizeof(*rows))) == NULL)
+		return -1;
+	if (any) {
+		sqlite3_bind_int64(st, 1, after->id);
+		sqlite3_bind_int(st, 2, max);
+	} else {
+		sqlite3_bind_int(st, 1, (int)phase);
+		sqlite3_bind_int64(st, 2, after->due);
+		sqlite3_bind_int64(st, 3, after->start);
+		sqlite3_bind_int64(st, 4, after->id);
+		sqlite3_bind_int(st, 5, max);
+	}
+	n = page_read(sp, st, rows, max);
+	for (i = 0; i < n; i++) {
+		after->due = rows[i].due[dest];
+		after->start = rows[i].key.start;
+		after->id = rows[i].id;
+		if (fn(sp, &rows[i], arg) == -1) {
+			n = i + 1;
+			break;
+		}
+	}
+	free(rows);
+	return n;
+}
+
+int
+spool_span(struct spool *sp, enum phase phase, const char *cluster,
+    int64_t *from, int64_t *to)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_SPAN);
+	int n = -1;
+
+	*from = *to = 0;
+	if (st == NULL)
+		return -1;
+	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 2, spool_cluster_id(sp, cluster, 0));
+	if (spool_step(sp, st) == 1) {
+		*from = sqlite3_column_int64(st, 0);
+		*to = sqlite3_column_int64(st, 1);
+		n = sqlite3_column_int(st, 2);
+		sqlite3_reset(st);
+	}
+	return n;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What only all values together can tell.  May assume that each of them is
+ * right by itself.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/job.h"
+#include "supervisor/config/config_file.h"
+
+#define PATHS_MAX	64	/* slurmExtraPaths has no more */
+
+static const char *
+name_of(enum conf_key key)
+{
+	return conf_rule(key)->name;
+}
+
+static int
+is_set(const struct conf_parse *p, enum conf_key key)
+{
+	return conf_rule(key)->type == CONF_TYPE_SECRET ?
+	    p->secret[key] != NULL && *p->secret[key] != '\0' :
+	    *conf_str(&p->conf, key) != '\0';
+}
+
+/* The host of a URL that conf_form_url() has accepted. */
+static void
+url_host(const char *url, char *host, size_t size)
+{
+	const char *p = strstr(url, "//"), *at;
+	size_t n;
+
+	p = p != NULL ? p + 2 : url;
+	n = strcspn(p, "/");
+	at = memchr(p, '@', n);
+	if (at != NULL)
+		p = at + 1;
+	if (*p == '[') {
+		p++;
+		n = strcspn(p, "]/");
+	} else
+		n = strcspn(p, ":/");
+	snprintf(host, size, "%.*s", (int)(n < size ? n : size - 1), p);
+}
+
+static void
+check_rest(struct conf_parse *p, int has_token)
+{
+	const char *url = conf_str(&p->conf, CONF_CC_REST_URL);
+	const char *name = name_of(CONF_CC_REST_URL);
+	char host[256];
+
+	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
+	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, host,
+	    sizeof(host)) == 1)
+		conf_wrong(p, name_of(CONF_ACTIVE_ONLY), NULL, "is for one "
+		    "cluster and its two controllers, but `clusters` has "
+		    "several");
+	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
+	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
+		conf_wrong(p, name_of(CONF_ACTIVE_ONLY), NULL, "needs "
+		    "ccRestSubmitJobs: NATS cannot be asked what the other "
+		    "side has sent");
+	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
+		if (!is_set(p, CONF_NATS_SERVER))
+			conf_odd(p, name_of(CONF_CC_REST_SUBMIT), NULL,
+			    "is false and natsServer is not set: "
+			    "no job will be reported to anyone");
+		if (*url == '\0')
+			return;
+	}
+	if (*url == '\0') {
+		conf_wrong(p, name, NULL, "is not set, so jobs have nowhere "
+		    "to go (ccRestSubmitJobs false is for NATS alone)");
+		return;
+	}
+	if (!has_token)
+		conf_odd(p, name_of(CONF_CC_REST_JWT), NULL, "is not set, nor "
+		    "is ccRestJwtFile: cc-backend will refuse all");
+	url_host(url, host, sizeof(host));
+	if (has_token && strncasecmp(url, "http://", 7) == 0 &&
+	    !conf_host_is_local(host))
+		conf_odd(p, name, NULL, "plain http to another host: everyone "
+		    "on the way can read the token; use https://");
+	if (strchr(url, '@') != NULL)
+		conf_odd(p, name, NULL, "holds a password, which is not kept "
+		    "secret there");
+}
+
+static void
+check_nats(struct conf_parse *p)
+{
+	static const enum conf_key tls_keys[] = { CONF_NATS_CA_FILE,
+	    CONF_NATS_CERT_FILE, CONF_NATS_KEY_FILE };
+	size_t i;
+
+	if (!is_set(p, CONF_NATS_SERVER))
+		return;
+#ifndef HAVE_NATS
+	conf_wrong(p, name_of(CONF_NATS_SERVER), NULL,
+	    "this program was built without NATS");
+#endif
+	if (is_set(p, CONF_NATS_CREDS_FILE) &&
+	    is_set(p, CONF_NATS_NKEY_SEED_FILE))
+		conf_wrong(p, name_of(CONF_NATS_NKEY_SEED_FILE), NULL,
+		    "natsCredsFile is given too: only one of them can log in");
+	if (is_set(p, CONF_NATS_PASSWORD) && !is_set(p, CONF_NATS_USER))
+		conf_odd(p, name_of(CONF_NATS_PASSWORD), NULL,
+		    "has no effect without natsUser");
+	if (is_set(p, CONF_NATS_CERT_FILE) != is_set(p, CONF_NATS_KEY_FILE))
+		conf_wrong(p, name_of(is_set(p, CONF_NATS_CERT_FILE) ?
+		    CONF_NATS_CERT_FILE : CONF_NATS_KEY_FILE), NULL,
+		    "natsCertFile and natsKeyFile must be given together");
+	if (conf_bool(&p->conf, CONF_NATS_TLS) ||
+	    strncmp(conf_str(&p->conf, CONF_NATS_SERVER), "tls://", 6) == 0)
+		return;
+	for (i = 0; i < sizeof(tls_keys) / sizeof(tls_keys[0]); i++)
+		if (is_set(p, tls_keys[i]))
+			conf_odd(p, name_of(tls_keys[i]), NULL,
+			    "has no effect while natsTls is false");
+}
+
+static void
+check_door(struct conf_parse *p)
+{
+	struct conf_address listen, connect;
+	const char *name = name_of(CONF_PREP_LISTEN);
+	const char *ctl = conf_str(&p->conf, CONF_CTL_SOCK);
+
+	if (conf_address_parse(conf_str(&p->conf, CONF_PREP_LISTEN),
+	    &listen) == -1 || conf_address_parse(conf_str(&p->conf,
+	    CONF_PREP_CONNECT), &connect) == -1)
+		return;
+	if (listen.kind == CONF_ADDRESS_TCP &&
+	    !conf_host_is_local(listen.host) &&
+	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
+		conf_odd(p, name, NULL, "prepAllowedHosts is empty: hooks on "
+		    "other hosts will be turned away");
+	if (listen.kind == CONF_ADDRESS_UNIX &&
+	    connect.kind == CONF_ADDRESS_UNIX &&
+	    strcmp(listen.path, connect.path) != 0)
+		conf_odd(p, name_of(CONF_PREP_CONNECT), NULL, "is not the "
+		    "path of prepSockListenPath: hooks on this host will not "
+		    "reach the daemon");
+	if (listen.kind == CONF_ADDRESS_UNIX && strcmp(listen.path, ctl) == 0)
+		conf_wrong(p, name_of(CONF_CTL_SOCK), NULL,
+		    "must not be the path of prepSockListenPath");
+	if (strlen(ctl) >= sizeof(listen.path))
+		conf_wrong(p, name_of(CONF_CTL_SOCK), NULL,
+		    "must have at most 107 bytes");
+}
+
+/* Does the tree under `folder` hold `path`? */
+static int
+covers(const char *folder, const char *path)
+{
+	size_t n = strlen(folder);
+
+	while (n > 0 && folder[n - 1] == '/')
+		n--;
+	return *path != '\0' && strncmp(folder, path, n) == 0 &&
+	    (path[n] == '/' || path[n] == '\0');
+}
+
+/* Slurm's commands may read what stands there, and jobs name what they read. */
+static void
+check_extra_paths(struct conf_parse *p)
+{
+	static const enum conf_key kept[] = { CONF_CC_REST_JWT_FILE,
+	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE, CONF_NATS_KEY_FILE,
+	    CONF_SPOOL_DIR, CONF_LAST_RUN };
+	const char *name = name_of(CONF_SLURM_EXTRA_PATHS), *hidden;
+	char path[4096];
+	unsigned i;
+	size_t k;
+
+	for (i = 0; i < PATHS_MAX; i++) {
+		if (conf_list_item(conf_str(&p->conf, CONF_SLURM_EXTRA_PATHS),
+		    i, path, sizeof(path)) != 1)
+			return;
+		hidden = covers(path, p->path) ? p->path : NULL;
+		for (k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+			if (covers(path, conf_str(&p->conf, kept[k])))
+				hidden = conf_str(&p->conf, kept[k]);
+		if (hidden != NULL)
+			conf_wrong(p, name, NULL, "\"%.200s\" would open "
+			    "%.200s to Slurm's commands", path, hidden);
+	}
+}
+
+/* One cluster, one cursor: twice it would be read twice. */
+static void
+check_clusters(struct conf_parse *p)
+{
+	const char *list = conf_str(&p->conf, CONF_CLUSTERS);
+	char name[CLUSTER_MAX], other[CLUSTER_MAX];
+	unsigned i, k;
+
+	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++)
+		for (k = 0; k < i; k++)
+			if (conf_list_item(list, k, other,
+			    sizeof(other)) == 1 && strcmp(name, other) == 0)
+				conf_wrong(p, name_of(CONF_CLUSTERS), NULL,
+				    "\"%s\" is there twice", name);
+}
+
+void
+conf_check_all(struct conf_parse *p)
+{
+	check_rest(p, p->has_token);
+	check_nats(p);
+	check_door(p);
+	check_extra_paths(p);
+	check_clusters(p);
+	if (conf_int(&p->conf, CONF_QUERY_MAX_SPAN) <
+	    conf_int(&p->conf, CONF_POLL_INTERVAL))
+		conf_wrong(p, name_of(CONF_QUERY_MAX_SPAN), NULL,
+		    "must not be less than slurmPollInterval");
+}

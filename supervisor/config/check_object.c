@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The values that are objects: gpuPciAddrs, cpuMap, clusterNames.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/job.h"
+#include "supervisor/config/config_file.h"
+
+#define PATTERNS_MAX	16384	/* each is tried on every new host */
+#define THREADS_MAX	65536	/* of one host, and their numbers */
+
+/* DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal, as nvidia-smi and lspci write it. */
+static int
+is_pci_address(const char *s)
+{
+	static const char *const forms[] = { "xxxxxxxx:xx:xx.x",
+	    "xxxx:xx:xx.x", "xx:xx.x" };
+	size_t i, k;
+
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (strlen(forms[i]) != strlen(s))
+			continue;
+		for (k = 0; s[k] != '\0'; k++)
+			if (forms[i][k] == 'x' ? !isxdigit((unsigned char)s[k]) :
+			    forms[i][k] != s[k])
+				break;
+		if (s[k] == '\0')
+			return 1;
+	}
+	return 0;
+}
+
+/* Is it an address?  What looks like none, or was there before, is said. */
+static int
+check_address(struct conf_parse *p, const char *name, const char *pattern,
+    const char *slot, const json_t *value, json_t *seen)
+{
+	char shown[CONF_SHOWN_MAX];
+	const char *text = json_string_value(value);
+
+	conf_shown(value, shown, sizeof(shown));
+	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
+		conf_wrong(p, name, pattern, "GPU %s must be a "
+		    "string like \"00000000:C1:00.0\", is %s", slot, shown);
+		return -1;
+	}
+	if (!is_pci_address(text))
+		conf_odd(p, name, pattern, "GPU %s is %s, not "
+		    "like \"00000000:C1:00.0\"", slot, shown);
+	if (json_object_get(seen, text) != NULL)
+		conf_odd(p, name, pattern, "GPU %s, %s, is in the "
+		    "list twice", slot, shown);
+	json_object_set_new(seen, text, json_true());
+	return 0;
+}
+
+static int
+is_slot(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	return n > 0 && n < 6 && s[n] == '\0' && atoi(s) < ACCELS_MAX;
+}
+
+/* By slot number, for hosts whose names begin so. */
+static void
+check_slots(struct conf_parse *p, const char *name, const char *prefix,
+    json_t *slots, json_t *seen)
+{
+	const char *slot;
+	json_t *v;
+
+	json_object_foreach(slots, slot, v) {
+		if (!is_slot(slot))
+			conf_wrong(p, name, prefix, "\"%.32s\" is no number "
+			    "of a GPU from 0 to %d", slot, ACCELS_MAX - 1);
+		else if (check_address(p, name, prefix, slot, v, seen) == -1)
+			return;
+	}
+}
+
+static void
+check_gpu(struct conf_parse *p, const char *name, const char *pattern,
+    json_t *value)
+{
+	char shown[CONF_SHOWN_MAX], slot[24];
+	json_t *seen = json_object();
+	size_t i;
+
+	if (json_is_object(value))
+		check_slots(p, name, pattern, value, seen);
+	else if (!json_is_array(value) ||
+	    json_array_size(value) > ACCELS_MAX)
+		conf_wrong(p, name, pattern, "must be a list of at most %d PCI "
+		    "addresses, or addresses by number, is %s", ACCELS_MAX,
+		    conf_shown(value, shown, sizeof(shown)));
+	else
+		for (i = 0; i < json_array_size(value); i++) {
+			snprintf(slot, sizeof(slot), "%zu", i);
+			if (check_address(p, name, pattern, slot,
+			    json_array_get(value, i), seen) == -1)
+				break;
+		}
+	json_decref(seen);
+}
+
+static void
+check_cpus(struct conf_parse *p, const char *name, const char *pattern,
+    const json_t *value)
+{
+	char shown[CONF_SHOWN_MAX], seen[THREADS_MAX / 8];
+	json_int_t id;
+	size_t i;
+
+	if (json_is_string(value) &&
+	    (strcmp(json_string_value(value), "block") == 0 ||
+	    strcmp(json_string_value(value), "interleaved") == 0))
+		return;
+	if (!json_is_array(value) || json_array_size(value) == 0 ||
+	    json_array_size(value) > THREADS_MAX) {
+		conf_wrong(p, name, pattern, "must be \"block\", "
+		    "\"interleaved\" or a list of thread ids, is %s",
+		    conf_shown(value, shown, sizeof(shown)));
+		return;
+	}
+	memset(seen, 0, sizeof(seen));
+	for (i = 0; i < json_array_size(value); i++) {
+		id = json_integer_value(json_array_get(value, i));
+		if (!json_is_integer(json_array_get(value, i)) || id < 0 ||
+		    id >= THREADS_MAX) {
+			conf_wrong(p, name, pattern, "thread %zu must be a "
+			    "whole number from 0 to %d, is %s", i,
+			    THREADS_MAX - 1, conf_shown(json_array_get(value, i),
+			    shown, sizeof(shown)));
+			return;
+		}
+		if (seen[id / 8] & (1 << (id % 8))) {
+			conf_wrong(p, name, pattern,
+			    "thread id %d is in the list twice", (int)id);
+			return;
+		}
+		seen[id / 8] = (char)(seen[id / 8] | 1 << (id % 8));
+	}
+}
+
+static int
+is_cluster_name(const char *s)
+{
+	return s != NULL && *s != '\0' && strlen(s) < CLUSTER_MAX &&
+	    strpbrk(s, " /,\\\"") == NULL && s[strcspn(s, "\t\r\n")] == '\0';
+}
+
+static void
+check_cluster(struct conf_parse *p, const char *name, json_t *all,
+    const char *slurm, const json_t *value)
+{
+	const char *ours = json_string_value(value), *other;
+	char shown[CONF_SHOWN_MAX];
+	json_t *twin;
+
+	if (!is_cluster_name(slurm) || !is_cluster_name(ours)) {
+		conf_wrong(p, name, slurm, "must be the name of a cluster, "
+		    "is %s", conf_shown(value, shown, sizeof(shown)));
+		return;
+	}
+	/* Two clusters' jobs under one name would mix up their ids. */
+	json_object_foreach(all, other, twin) {
+		if (strcmp(other, slurm) == 0)
+			return;
+		if (json_is_string(twin) &&
+		    strcmp(json_string_value(twin), ours) == 0)
+			conf_wrong(p, name, slurm, "\"%s\" is the name of "
+			    "%.64s already", ours, other);
+	}
+}
+
+void
+conf_check_shape(struct conf_parse *p, enum conf_key key, const char *name,
+    json_t *value)
+{
+	char shown[CONF_SHOWN_MAX];
+	const char *inner;
+	json_t *v;
+
+	if (!json_is_object(value)) {
+		conf_wrong(p, name, NULL, "must be an object { ... }, is %s",
+		    conf_shown(value, shown, sizeof(shown)));
+		return;
+	}
+	if (json_object_size(value) > PATTERNS_MAX) {
+		conf_wrong(p, name, NULL, "must have at most %d entries",
+		    PATTERNS_MAX);
+		return;
+	}
+	json_object_foreach(value, inner, v) {
+		if (key != CONF_CLUSTER_NAMES && !(key == CONF_GPU_PCI_ADDRS &&
+		    json_is_object(v)))
+			conf_check_pattern(p, name, inner, inner);
+		if (key == CONF_GPU_PCI_ADDRS)
+			check_gpu(p, name, inner, v);
+		else if (key == CONF_CPU_MAP)
+			check_cpus(p, name, inner, v);
+		else
+			check_cluster(p, name, value, inner, v);
+	}
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of keys: which one is it, and which one was probably meant. */
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "supervisor/config/config_file.h"
+
+#define NAME_MAX_BYTES	64	/* the longest key has 20; more is not guessed at */
+
+int
+conf_name_find(const char *name, enum conf_key *key)
+{
+	int i;
+
+	/* The Go adapter's manual and its program disagree: take both. */
+	if (strcmp(name, "slurmMaxRetries") == 0)
+		name = "slurmQueryMaxRetries";
+	for (i = 0; i < CONF__COUNT; i++) {
+		if (strcmp(conf_rule(i)->name, name) == 0) {
+			*key = i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static unsigned
+least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Changes, insertions, omissions and swaps of neighbours that make a into b,
+ * case apart.  Both are at most NAME_MAX_BYTES long.
+ */
+static unsigned
+distance(const char *a, const char *b)
+{
+	unsigned rows[3][NAME_MAX_BYTES + 1];
+	unsigned *before = rows[0], *last = rows[1], *now = rows[2], *spare;
+	size_t n = strlen(a), m = strlen(b), i, k;
+
+	for (k = 0; k <= m; k++)
+		before[k] = last[k] = (unsigned)k;
+	for (i = 1; i <= n; i++) {
+		now[0] = (unsigned)i;
+		for (k = 1; k <= m; k++) {
+			now[k] = least(last[k - 1] +
+			    (lower(a[i - 1]) != lower(b[k - 1])),
+			    least(last[k], now[k - 1]) + 1);
+			if (i > 1 && k > 1 &&
+			    lower(a[i - 1]) == lower(b[k - 2]) &&
+			    lower(a[i - 2]) == lower(b[k - 1]))
+				now[k] = least(now[k], before[k - 2] + 1);
+		}
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[m];
+}
+
+const char *
+conf_name_guess(const char *name)
+{
+	const char *best = NULL, *candidate;
+	size_t len = strlen(name);
+	unsigned d, best_d = (unsigned)len / 3 + 1;
+	int i;
+
+	if (len < 3 || len > NAME_MAX_BYTES)
+		return NULL;
+	/* "natsPass": the beginning of a longer one. */
+	for (i = 0; len >= 6 && i < CONF__COUNT; i++) {
+		if (strncasecmp(conf_rule(i)->name, name, len) == 0)
+			return conf_rule(i)->name;
+	}
+	for (i = 0; i < CONF__COUNT; i++) {
+		candidate = conf_rule(i)->name;
+		d = distance(name, candidate);
+		if (d <= best_d && (best == NULL || d < best_d)) {
+			best = candidate;
+			best_d = d;
+		}
+	}
+	return best;
+}

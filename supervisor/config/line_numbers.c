@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * On which line a key stands: jansson keeps none for what it has accepted.
+ * May assume that the text is valid JSON, and gives up quietly when it is not.
+ *
+ * The lines are a flat JSON object: "key" and "key" US "inner key" to a
+ * number.  US (0x1f) cannot be confused: it only names lines in messages.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/config/config_file.h"
+
+#define SEPARATOR	"\x1f"
+
+struct scan {
+	struct conf_parse *parse;
+	json_t		*lines;		/* being filled */
+	const char	*p;
+	const char	*end;
+	const char	*counted;	/* up to here newlines are in line */
+	int		 line;
+};
+
+static int
+line_at(struct scan *s, const char *at)
+{
+	while (s->counted < at)
+		if (*s->counted++ == '\n')
+			s->line++;
+	return s->line;
+}
+
+static void
+skip_blank(struct scan *s)
+{
+	while (s->p < s->end && strchr(" \t\r\n", *s->p) != NULL && *s->p != '\0')
+		s->p++;
+}
+
+/* From the opening quote to behind the closing one. */
+static void
+skip_string(struct scan *s)
+{
+	for (s->p++; s->p < s->end && *s->p != '"'; s->p++)
+		if (*s->p == '\\')
+			s->p++;
+	s->p = s->p < s->end ? s->p + 1 : s->end;
+}
+
+static void
+skip_value(struct scan *s)
+{
+	int depth = 0;
+
+	while (s->p < s->end) {
+		if (depth == 0 && (*s->p == ',' || *s->p == '}' ||
+		    *s->p == ']'))
+			return;
+		if (*s->p == '"') {
+			skip_string(s);
+			continue;
+		}
+		if (*s->p == '{' || *s->p == '[')
+			depth++;
+		else if (*s->p == '}' || *s->p == ']')
+			depth--;
+		s->p++;
+	}
+}
+
+/* The key at p, its quotes and escapes undone; owned, NULL when it is none. */
+static char *
+read_key(struct scan *s)
+{
+	const char *start = s->p;
+	json_t *text;
+	char *key = NULL;
+
+	skip_string(s);
+	text = json_loadb(start, (size_t)(s->p - start), JSON_DECODE_ANY, NULL);
+	if (json_is_string(text))
+		key = strdup(json_string_value(text));
+	json_decref(text);
+	return key;
+}
+
+static char *
+name_of(const char *outer, const char *key)
+{
+	size_t n = strlen(key) + 1, o = outer != NULL ? strlen(outer) : 0;
+	char *name = malloc(o + 1 + n);
+
+	if (name == NULL)
+		return NULL;
+	if (outer != NULL) {
+		memcpy(name, outer, o);
+		name[o++] = SEPARATOR[0];
+	}
+	memcpy(name + o, key, n);
+	return name;
+}
+
+/* Keeps the line of the last of several: its value counts. */
+static int
+note(struct scan *s, const char *outer, const char *key, int line)
+{
+	char *name = name_of(outer, key);
+	int first, rc;
+
+	if (name == NULL)
+		return -1;
+	first = (int)json_integer_value(json_object_get(s->lines, name));
+	rc = json_object_set_new(s->lines, name, json_integer(line));
+	free(name);
+	if (rc == 0 && first != 0)
+		conf_odd(s->parse, outer != NULL ? outer : key,
+		    outer != NULL ? key : NULL,
+		    "given again, first on line %d; this one counts", first);
+	return rc;
+}
+
+/* The objects in the list at p, as "item 1" and so on of outer. */
+static int
+scan_list(struct scan *s, const char *outer)
+{
+	char item[32];
+	int n = 1, rc = 0;
+
+	for (s->p++; rc == 0 && s->p < s->end && *s->p != ']'; ) {
+		skip_blank(s);
+		if (s->p < s->end && *s->p == ',') {
+			s->p++;
+			n++;
+			continue;
+		}
+		if (s->p < s->end && *s->p == '{') {
+			snprintf(item, sizeof(item), "item %d", n);
+			rc = note(s, outer, item, line_at(s, s->p));
+		}
+		skip_value(s);
+	}
+	if (s->p < s->end)
+		s->p++;
+	return rc;
+}
+
+/* The members of the object at p; those of its values too when outer is NULL. */
+static int
+scan_object(struct scan *s, const char *outer)
+{
+	char *key;
+	int rc = 0;
+
+	for (s->p++; rc == 0; ) {
+		skip_blank(s);
+		if (s->p < s->end && *s->p == ',') {
+			s->p++;
+			continue;
+		}
+		if (s->p >= s->end || *s->p != '"')
+			break;
+		rc = line_at(s, s->p);
+		key = read_key(s);
+		if (key == NULL)
+			return -1;
+		rc = note(s, outer, key, rc);
+		skip_blank(s);
+		if (s->p < s->end && *s->p == ':')
+			s->p++;
+		skip_blank(s);
+		if (rc == 0 && outer == NULL && s->p < s->end && *s->p == '{')
+			rc = scan_object(s, key);
+		else if (rc == 0 && outer == NULL && s->p < s->end &&
+		    *s->p == '[')
+			rc = scan_list(s, key);
+		else
+			skip_value(s);
+		free(key);
+	}
+	if (s->p < s->end)
+		s->p++;
+	return rc;
+}
+
+json_t *
+conf_lines_new(struct conf_parse *p, const char *text, size_t len)
+{
+	struct scan s = { .parse = p, .p = text, .end = text + len,
+	    .counted = text, .line = 1 };
+
+	s.lines = json_object();
+	if (s.lines == NULL)
+		return NULL;
+	/* So that messages from here have their lines. */
+	p->lines = s.lines;
+	skip_blank(&s);
+	if (s.p < s.end && *s.p == '{')
+		scan_object(&s, NULL);
+	return s.lines;
+}
+
+int
+conf_lines_find(const json_t *lines, const char *key, const char *sub)
+{
+	char *name;
+	int line;
+
+	if (lines == NULL || key == NULL)
+		return 0;
+	if (sub == NULL)
+		return (int)json_integer_value(json_object_get(lines, key));
+	name = name_of(key, sub);
+	if (name == NULL)
+		return 0;
+	line = (int)json_integer_value(json_object_get(lines, name));
+	free(name);
+	return line;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of the parser's process.  It may assume that it was forked for
+ * this and ends right after: it limits itself and replaces jansson's
+ * allocator, so that nothing it frees keeps a secret.
+ */
+#include "config.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/ipc/channel.h"
+#include "common/log.h"
+#include "supervisor/config/config_file.h"
+
+#define MEMORY_LIMIT	(256u * 1024 * 1024)	/* more than now; the worst file of 1 MiB takes 60 */
+#define CPU_LIMIT	10			/* seconds; that file takes one */
+
+/* The size stands before the bytes, so that free can wipe them. */
+union block {
+	size_t	size;
+	char	align[16];
+};
+
+static void *
+wiping_malloc(size_t size)
+{
+	union block *b;
+
+	if (size > SIZE_MAX - sizeof(*b))
+		return NULL;
+	b = malloc(sizeof(*b) + size);
+	if (b == NULL)
+		return NULL;
+	b->size = size;
+	return b + 1;
+}
+
+static void
+wiping_free(void *p)
+{
+	union block *b = p;
+
+	if (b == NULL)
+		return;
+	b--;
+	explicit_bzero(b + 1, b->size);
+	free(b);
+}
+
+static void
+limit(int resource, rlim_t most)
+{
+	struct rlimit rl;
+
+	if (getrlimit(resource, &rl) == -1)
+		return;
+	if (rl.rlim_max == RLIM_INFINITY || rl.rlim_max > most)
+		rl.rlim_max = most;
+	rl.rlim_cur = rl.rlim_max;
+	if (setrlimit(resource, &rl) == -1)
+		log_warn("limit of the parser");
+}
+
+#ifndef SANITIZED	/* the address sanitizer maps terabytes as it goes */
+/* Bytes of address space in use: what comes on top of them is limited. */
+static rlim_t
+memory_now(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
+static void
+limits_apply(void)
+{
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, CPU_LIMIT);
+#ifndef SANITIZED
+	limit(RLIMIT_AS, memory_now() + MEMORY_LIMIT);
+#endif
+	if (prctl(PR_SET_DUMPABLE, 0) == -1)
+		log_warn("the parser can be traced");
+}
+
+static int
+say(int fd, enum msg_type type, const struct writer *w, int passed)
+{
+	return frame_write(fd, ROLE_PARSER, ROLE_SUPERVISOR, type, 0, w,
+	    passed);
+}
+
+static int
+say_values(int fd, const struct conf *conf, struct writer *w)
+{
+	const char *value;
+	int key;
+
+	for (key = 0; key < CONF__COUNT; key++) {
+		value = conf->values[key];
+		if (value == NULL || strcmp(value, conf_rule(key)->def) == 0)
+			continue;
+		wr_reset(w);
+		conf_write(w, key, value);
+		if (say(fd, MSG_CONF, w, -1) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+say_bad(int fd, const struct conf_parse *p, struct writer *w)
+{
+	wr_reset(w);
+	wr_u32(w, 0);
+	wr_str(w, p->reason);
+	return say(fd, MSG_CONF_BAD, w, -1);
+}
+
+static int
+say_all(int fd, struct conf_parse *p, struct writer *w, int memfd)
+{
+	if (say_values(fd, &p->conf, w) == -1 ||
+	    say(fd, MSG_SECRETS, NULL, memfd) == -1)
+		return -1;
+	wr_reset(w);
+	wr_u32(w, 0);
+	return say(fd, MSG_CONF_END, w, -1);
+}
+
+int
+conf_child_run(const char *path, int explicit_path, int fd_out)
+{
+	struct conf_parse p;
+	struct writer w;
+	int memfd = -1, rc;
+
+	limits_apply();
+	json_set_alloc_funcs(wiping_malloc, wiping_free);
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	conf_parse_init(&p, path);
+	conf_parse_file(&p, explicit_path);
+	if (p.errors == 0) {
+		memfd = conf_secrets_seal(&p);
+		if (memfd == -1)
+			conf_wrong(&p, NULL, NULL, "memory for the secrets");
+	}
+	if (p.errors != 0)
+		rc = say_bad(fd_out, &p, &w) == -1 ? -1 : 1;
+	else
+		rc = say_all(fd_out, &p, &w, memfd);
+	if (rc == -1)
+		log_warn("telling the supervisor the configuration");
+	if (memfd != -1)
+		close(memfd);
+	conf_parse_clear(&p);
+	wr_clear(&w);
+	return rc;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Secrets: read from config.json, from the files it names and from systemd's
+ * credentials, kept in one buffer that is wiped, and handed on in a sealed
+ * memfd.  May assume that jansson's allocator wipes what it frees.
+ */
+#include "config.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/config/config_file.h"
+
+/* The longest file that goes into the memfd: a CA bundle of a distribution. */
+#define SECRET_FILE_MAX	(512u * 1024)
+#define TOKEN_MAX	(64u * 1024)
+
+/* The names under which LoadCredential= may bring the token. */
+static const char *const credential_names[] = { "ccRestJwt", "cc-rest-jwt" };
+
+/* What of a file's content tells that it is the wrong file. */
+static const struct {
+	enum conf_key	 key;
+	const char	*sign;	/* must be in it */
+	const char	*what;
+	int		 nats;	/* only of use with natsServer */
+} files[] = {
+	{ CONF_CC_REST_CA_FILE, "-----BEGIN ", "a PEM certificate", 0 },
+	{ CONF_NATS_CREDS_FILE, "-----BEGIN NATS USER JWT", "a NATS credentials file", 1 },
+	{ CONF_NATS_NKEY_SEED_FILE, "SU", "the NKey seed of a user", 1 },
+	{ CONF_NATS_CA_FILE, "-----BEGIN ", "a PEM certificate", 1 },
+	{ CONF_NATS_CERT_FILE, "-----BEGIN ", "a PEM certificate", 1 },
+	{ CONF_NATS_KEY_FILE, "PRIVATE KEY-----", "a PEM private key", 1 },
+};
+
+static char *
+read_open(int fd, size_t max, size_t *n, const char **why)
+{
+	char *text = malloc(max + 1);
+	ssize_t got = 0;
+
+	*n = 0;
+	if (text == NULL) {
+		*why = "out of memory";
+		return NULL;
+	}
+	while (*n <= max && (got = read(fd, text + *n, max + 1 - *n)) != 0) {
+		if (got == -1 && errno == EINTR)
+			continue;
+		if (got == -1)
+			break;
+		*n += (size_t)got;
+	}
+	if (got == -1)
+		*why = strerror(errno);
+	else if (*n > max)
+		*why = "is too long";
+	else {
+		text[*n] = '\0';
+		return text;
+	}
+	explicit_bzero(text, *n);
+	free(text);
+	return NULL;
+}
+
+char *
+conf_file_read(const char *path, size_t max, size_t *n, unsigned *mode,
+    unsigned *owner, const char **why)
+{
+	struct stat st;
+	char *text = NULL;
+	int saved, fd;
+
+	*n = 0;
+	/* A FIFO must not make us wait. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1 || fstat(fd, &st) == -1) {
+		*why = strerror(errno);
+		goto done;
+	}
+	*mode = st.st_mode & 07777;
+	*owner = st.st_uid;
+	errno = EINVAL;
+	if (!S_ISREG(st.st_mode))
+		*why = "is not a regular file";
+	else if (st.st_size > (off_t)max)
+		*why = "is too long";
+	else
+		text = read_open(fd, max, n, why);
+done:
+	saved = errno;
+	if (fd != -1)
+		close(fd);
+	errno = saved;
+	return text;
+}
+
+void
+conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
+    size_t n)
+{
+	wr_u16(&p->secrets, (uint16_t)key);
+	wr_blob(&p->secrets, bytes, n);
+	if (wr_end(&p->secrets) == -1)
+		conf_wrong(p, conf_rule(key)->name, NULL, "all secrets and "
+		    "certificates together are too long (at most %u bytes)",
+		    CONF_SECRETS_MAX);
+}
+
+/* The content of a key's file; owned, NULL when it is wrong, which is said. */
+static char *
+key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
+{
+	const struct conf_rule *rule = conf_rule(key);
+	const char *path = conf_str(&p->conf, key), *why = NULL;
+	unsigned mode = 0, owner = 0;
+	char *text;
+
+	text = conf_file_read(path, max, n, &mode, &owner, &why);
+	if (text == NULL) {
+		conf_wrong(p, rule->name, NULL, "%.256s: %s", path, why);
+		return NULL;
+	}
+	if (rule->type != CONF_TYPE_SECRET_FILE ||
+	    (mode & (S_IROTH | S_IWOTH)) == 0)
+		return text;
+	conf_wrong(p, rule->name, NULL, "%.256s: anyone may %s it "
+	    "(mode %04o): chmod 600", path, mode & S_IROTH ? "read" : "write",
+	    mode);
+	explicit_bzero(text, *n);
+	free(text);
+	return NULL;
+}
+
+static void
+add_file(struct conf_parse *p, enum conf_key key, const char *sign,
+    const char *what)
+{
+	size_t n;
+	char *text = key_file_read(p, key, SECRET_FILE_MAX, &n);
+
+	if (text == NULL)
+		return;
+	if (memmem(text, n, sign, strlen(sign)) == NULL)
+		conf_wrong(p, conf_rule(key)->name, NULL, "%.256s: is not %s",
+		    conf_str(&p->conf, key), what);
+	else
+		conf_secret_add(p, key, text, n);
+	explicit_bzero(text, n);
+	free(text);
+}
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Takes the white space off both ends; source names where it is from. */
+static void
+add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
+{
+	size_t i;
+
+	for (; n > 0 && is_blank(*text); n--)
+		text++;
+	while (n > 0 && is_blank(text[n - 1]))
+		n--;
+	if (n == 0) {
+		conf_wrong(p, "ccRestJwtFile", NULL, "%.256s: is empty", source);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (text[i] > ' ' && text[i] < 0x7f)
+			continue;
+		conf_wrong(p, "ccRestJwtFile", NULL, "%.256s: holds more than "
+		    "one word, or no token at all", source);
+		return;
+	}
+	conf_secret_add(p, CONF_CC_REST_JWT, text, n);
+	p->has_token = 1;
+}
+
+/* From systemd's LoadCredential=, when the configuration names no token. */
+static void
+read_credential(struct conf_parse *p)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY"), *why = NULL;
+	unsigned mode, owner;
+	char path[4096], *text;
+	size_t i, n;
+
+	if (dir == NULL || *dir != '/')
+		return;
+	for (i = 0; i < sizeof(credential_names) / sizeof(credential_names[0]);
+	    i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir,
+		    credential_names[i]) >= sizeof(path))
+			return;
+		text = conf_file_read(path, TOKEN_MAX, &n, &mode, &owner, &why);
+		if (text != NULL) {
+			add_token(p, text, n, path);
+			explicit_bzero(text, n);
+			free(text);
+			return;
+		}
+		if (errno != ENOENT) {
+			conf_wrong(p, NULL, NULL, "%.256s: %s", path, why);
+			return;
+		}
+	}
+}
+
+static void
+read_token(struct conf_parse *p)
+{
+	const char *given = p->secret[CONF_CC_REST_JWT];
+	size_t n;
+	char *text;
+
+	if (given != NULL && *given == '\0')
+		given = NULL;
+	if (*conf_str(&p->conf, CONF_CC_REST_JWT_FILE) == '\0') {
+		if (given == NULL)
+			read_credential(p);
+		else {
+			conf_secret_add(p, CONF_CC_REST_JWT, given,
+			    strlen(given));
+			p->has_token = 1;
+		}
+		return;
+	}
+	if (given != NULL) {
+		conf_wrong(p, "ccRestJwtFile", NULL,
+		    "ccRestJwt is given too: which of them is the token?");
+		return;
+	}
+	text = key_file_read(p, CONF_CC_REST_JWT_FILE, TOKEN_MAX, &n);
+	if (text == NULL)
+		return;
+	add_token(p, text, n, conf_str(&p->conf, CONF_CC_REST_JWT_FILE));
+	explicit_bzero(text, n);
+	free(text);
+}
+
+void
+conf_secrets_read(struct conf_parse *p)
+{
+	static const enum conf_key plain[] = { CONF_NATS_USER,
+	    CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
+	int nats = *conf_str(&p->conf, CONF_NATS_SERVER) != '\0';
+	const char *text;
+	size_t i;
+
+	read_token(p);
+	for (i = 0; nats && i < sizeof(plain) / sizeof(plain[0]); i++) {
+		text = p->secret[plain[i]];
+		if (text != NULL && *text != '\0')
+			conf_secret_add(p, plain[i], text, strlen(text));
+	}
+	/* What a site left behind when it turned NATS off is not read. */
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (*conf_str(&p->conf, files[i].key) != '\0' &&
+		    (nats || !files[i].nats))
+			add_file(p, files[i].key, files[i].sign, files[i].what);
+}
+
+int
+conf_secrets_seal(struct conf_parse *p)
+{
+	size_t done = 0;
+	ssize_t n;
+	int saved, fd;
+
+	fd = memfd_create("secrets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd == -1)
+		return -1;
+	while (done < p->secrets.len) {
+		n = write(fd, p->secrets.buf + done, p->secrets.len - done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			goto fail;
+		done += (size_t)n;
+	}
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE |
+	    F_SEAL_SEAL) == 0)
+		return fd;
+fail:
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}

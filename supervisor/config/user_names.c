@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Users that the configuration names become numbers here: a name service may
+ * be slow or dead, and this process has a deadline, the supervisor has none.
+ */
+#include "config.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/config/config_file.h"
+
+#define NAME_BYTES	256	/* of a user's name, more than useradd takes */
+#define LIST_BYTES	2048	/* 64 numbers in quotes, comma between them */
+
+/* 0, or -1 when there is no such user. */
+static int
+uid_find(const char *name, unsigned *uid)
+{
+	const struct passwd *pw;
+	unsigned long number;
+	char *end;
+
+	number = strtoul(name, &end, 10);
+	if (*name >= '0' && *name <= '9' && *end == '\0' &&
+	    number < (uid_t)-1) {
+		*uid = (unsigned)number;
+		return 0;
+	}
+	if ((pw = getpwnam(name)) == NULL)
+		return -1;
+	*uid = (unsigned)pw->pw_uid;
+	return 0;
+}
+
+static void
+list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
+{
+	const char *list = conf_str(&p->conf, key);
+	char name[NAME_BYTES], out[LIST_BYTES] = "[";
+	size_t len = 1;
+	unsigned i, uid;
+
+	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++) {
+		if (uid_find(name, &uid) == -1)
+			conf_odd(p, conf_rule(key)->name, NULL,
+			    "there is no user %s; %s", name, what);
+		else if (len + 16 < sizeof(out))
+			len += (size_t)snprintf(out + len, sizeof(out) - len,
+			    "%s\"%u\"", len > 1 ? "," : "", uid);
+	}
+	snprintf(out + len, sizeof(out) - len, "]");
+	if (i > 0 && conf_set(&p->conf, key, out) == -1)
+		conf_wrong(p, conf_rule(key)->name, NULL, "out of memory");
+}
+
+void
+conf_users_resolve(struct conf_parse *p)
+{
+	list_resolve(p, CONF_CTL_USERS, "nobody gets that right");
+	list_resolve(p, CONF_PREP_ALLOWED_UIDS, "hooks of that user are refused");
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line.  Sites start the daemon with the Go adapter's lines, so
+ * it is read as Go's flag package does: one dash or two, "-debug=3" or
+ * "-debug 3", switches with or without "=true", the first word that is no
+ * flag ends it.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/system/supervisor.h"
+
+enum flag_kind { FLAG_SWITCH, FLAG_TEXT, FLAG_NUMBER };
+
+struct flag {
+	const char	*name;
+	enum flag_kind	 kind;
+	void		*into;	/* int, const char * or long */
+};
+
+static const char usage[] =
+"Usage of cc-slurm-adapter:\n"
+"  -config string\n"
+"    	Specify configuration file path\n"
+"  -daemon\n"
+"    	Start cc-slurm-adapter daemon. Prolog and Epilog calls require a running daemon.\n"
+"  -debug int\n"
+"    	Set log level (default 2)\n"
+"  -help\n"
+"    	Print command line help\n"
+"  -test\n"
+"    	With -daemon: check the configuration, say what is wrong, exit\n";
+
+void
+flags_usage(void)
+{
+	fputs(usage, stderr);
+}
+
+/* The spellings that Go's strconv.ParseBool takes. */
+static int
+switch_value(const char *text, int *value)
+{
+	static const char *const yes[] = { "1", "t", "T", "true", "TRUE",
+		"True" };
+	static const char *const no[] = { "0", "f", "F", "false", "FALSE",
+		"False" };
+	size_t i;
+
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
+			*value = strcmp(text, yes[i]) == 0;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int
+number_value(const char *text, long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtol(text, &end, 0);
+	return errno != 0 || end == text || *end != '\0' ? -1 : 0;
+}
+
+static int
+flag_set(const struct flag *f, const char *value, char *wrong, size_t size)
+{
+	int rc = 0;
+
+	if (f->kind == FLAG_SWITCH)
+		rc = switch_value(value, f->into);
+	else if (f->kind == FLAG_NUMBER)
+		rc = number_value(value, f->into);
+	else
+		*(const char **)f->into = value;
+	if (rc == -1)
+		snprintf(wrong, size, "invalid value \"%.100s\" for flag -%s",
+		    value, f->name);
+	return rc;
+}
+
+static const struct flag *
+flag_find(const struct flag *table, const char *name, size_t len)
+{
+	for (; table->name != NULL; table++) {
+		if (strlen(table->name) == len &&
+		    strncmp(table->name, name, len) == 0)
+			return table;
+	}
+	return NULL;
+}
+
+/* One flag; *i stands on it and moves over its value.  1: the end of flags. */
+static int
+flag_take(const struct flag *table, int argc, char **argv, int *i,
+    char *wrong, size_t size)
+{
+	const struct flag *f;
+	const char *name = argv[*i], *value;
+	size_t len;
+
+	if (name[0] != '-' || name[1] == '\0' || strcmp(name, "--") == 0)
+		return 1;
+	name += name[1] == '-' ? 2 : 1;
+	len = strcspn(name, "=");
+	f = flag_find(table, name, len);
+	if (f == NULL) {
+		snprintf(wrong, size,
+		    "flag provided but not defined: -%.*s", (int)len, name);
+		return -1;
+	}
+	value = name[len] == '=' ? name + len + 1 : NULL;
+	if (value == NULL && f->kind == FLAG_SWITCH)
+		value = "true";
+	if (value == NULL && ++*i < argc)
+		value = argv[*i];
+	if (value == NULL) {
+		snprintf(wrong, size, "flag needs an argument: -%s", f->name);
+		return -1;
+	}
+	return flag_set(f, value, wrong, size);
+}
+
+int
+flags_parse(struct flags *flags, int argc, char **argv, char *wrong,
+    size_t size)
+{
+	const struct flag table[] = {
+		{ "config", FLAG_TEXT, &flags->config },
+		{ "daemon", FLAG_SWITCH, &flags->daemon },
+		{ "debug", FLAG_NUMBER, &flags->debug },
+		{ "help", FLAG_SWITCH, &flags->help },
+		{ "h", FLAG_SWITCH, &flags->help },
+		{ "test", FLAG_SWITCH, &flags->test },
+		{ NULL, FLAG_SWITCH, NULL },
+	};
+	int i, rc;
+
+	memset(flags, 0, sizeof(*flags));
+	flags->debug = LOG_LEVEL_WARN;
+	for (i = 1; i < argc; i++) {
+		rc = flag_take(table, argc, argv, &i, wrong, size);
+		if (rc == -1)
+			return -1;
+		if (rc == 1)
+			break;
+	}
+	if (flags->debug >= LOG_LEVEL_FATAL && flags->debug < LOG_LEVEL__COUNT)
+		return 0;
+	snprintf(wrong, size, "-debug takes 0 to %d", LOG_LEVEL__COUNT - 1);
+	return -1;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end: the door shuts first, then whoever asks Slurm, and the one who
+ * stores and delivers goes last, so that what is under way reaches the spool.
+ * Whatever hangs outside, all of it is over within five seconds.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/system/supervisor.h"
+
+/* In order, with the time each has; the sum stays well below five seconds. */
+static const struct {
+	enum role	role;
+	uint32_t	grace_ms;
+} order[] = {
+	{ ROLE_LISTENER, 400 },
+	{ ROLE_COLLECTOR, 1000 },
+	{ ROLE_SUBMITTER, 1700 },
+};
+#define ORDER_LEN	((int)(sizeof(order) / sizeof(order[0])))
+#define END_MS		4700	/* then also for one that not even SIGKILL ends */
+
+static void
+on_end(evutil_socket_t fd, short what, void *arg)
+{
+	struct supervisor *sup = arg;
+
+	log_warnx("a worker cannot be killed; ending without it");
+	event_base_loopbreak(sup->base);
+}
+
+static void
+next_stop(struct supervisor *sup)
+{
+	struct child *c;
+
+	for (; sup->stop_role < ORDER_LEN; sup->stop_role++) {
+		c = child_of(sup, order[sup->stop_role].role);
+		if (c->pid != 0) {
+			child_stop(c, order[sup->stop_role].grace_ms);
+			return;
+		}
+	}
+	event_base_loopbreak(sup->base);
+}
+
+void
+stop_begin(struct supervisor *sup, const char *why, int status)
+{
+	struct timeval end = { .tv_sec = END_MS / 1000,
+		.tv_usec = END_MS % 1000 * 1000 };
+	int role;
+
+	if (sup->stopping)
+		return;
+	sup->stopping = 1;
+	sup->status = status;
+	if (!sup->trial)
+		log_notice("ending: %s", why);
+	notify_stopping();
+	load_cancel(sup);
+	control_close(sup);
+	sockets_close(sup);
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		if (sup->children[role].restart != NULL)
+			evtimer_del(sup->children[role].restart);
+	event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end);
+	next_stop(sup);
+}
+
+void
+stop_child_gone(struct child *c)
+{
+	struct supervisor *sup = c->sup;
+
+	if (sup->stop_role < ORDER_LEN &&
+	    order[sup->stop_role].role == c->role)
+		next_stop(sup);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor's own rights.  Started as root it keeps the few capabilities
+ * that starting, confining and ending the workers take, and no process below
+ * it can ever get another one.  What it lays on itself its workers and
+ * Slurm's commands wear, too, so there is no filter here.
+ */
+#include "config.h"
+
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <errno.h>
+
+#include "supervisor/system/supervisor.h"
+
+static const cap_value_t kept[] = {
+	CAP_CHOWN,		/* folders and files for the workers */
+	CAP_DAC_OVERRIDE,	/* files of the daemon that was there before */
+	CAP_KILL,		/* workers have other uids */
+	CAP_SETGID,
+	CAP_SETUID,
+	CAP_SETPCAP,		/* a worker empties its bounding set */
+	CAP_SYS_CHROOT,
+};
+#define KEPT	(sizeof(kept) / sizeof(kept[0]))
+
+static int
+is_kept(cap_value_t cap)
+{
+	size_t i;
+
+	for (i = 0; i < KEPT; i++) {
+		if (kept[i] == cap)
+			return 1;
+	}
+	return 0;
+}
+
+/* A unit file may have granted less than all of them: what is there stays. */
+static void
+sets_trim(void)
+{
+	cap_t now = cap_get_proc(), next = cap_init();
+	cap_flag_value_t has;
+	size_t i;
+
+	if (now == NULL || next == NULL)
+		fatal("capabilities");
+	for (i = 0; i < KEPT; i++) {
+		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &has) == -1 ||
+		    has != CAP_SET)
+			continue;
+		if (cap_set_flag(next, CAP_PERMITTED, 1, &kept[i],
+		    CAP_SET) == -1 || cap_set_flag(next, CAP_EFFECTIVE, 1,
+		    &kept[i], CAP_SET) == -1)
+			fatal("capabilities");
+	}
+	if (cap_set_proc(next) == -1)
+		fatal("cannot give up capabilities");
+	cap_free(now);
+	cap_free(next);
+}
+
+static void
+bounding_trim(void)
+{
+	cap_value_t cap;
+
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++) {
+		if (!is_kept(cap) &&
+		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1 &&
+		    errno != EPERM)
+			fatal("cannot drop capability %d for ever", (int)cap);
+	}
+}
+
+void
+privs_trim(const struct supervisor *sup)
+{
+	const struct rlimit none = { 0, 0 };
+
+	/* Its memory holds descriptors' numbers, no secret; still nobody's. */
+	if (sup->places.mode != SANDBOX_OFF &&
+	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
+	    setrlimit(RLIMIT_CORE, &none) == -1))
+		log_warn("dumps stay possible");
+	/* What a worker's death orphans is found and ended by us. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
+		log_warn("orphans of a dead worker are not ours");
+	if (!sup->as_root)
+		return;
+	bounding_trim();
+	sets_trim();
+}

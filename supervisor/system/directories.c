@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Folders and the last-run file.  As root they belong to root, for whoever
+ * owns a folder can put a link where the supervisor opens a file; nothing in
+ * them is opened by following one.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define FOLDER_MODE	0750	/* root and SlurmUser's group, who call the hook */
+#define SPOOL_MODE	0700
+#define EMPTY_MODE	0555
+#define SPOOL_FILES_MAX	64	/* of a spool that changes hands */
+
+static char *
+folder_name(const char *path)
+{
+	char *copy = strdup(path), *dir;
+
+	if (copy == NULL)
+		return NULL;
+	dir = strdup(dirname(copy));
+	free(copy);
+	return dir;
+}
+
+/* All that is missing above it, plain and open to look through. */
+static int
+parents_make(const char *path)
+{
+	char *copy = strdup(path), *p;
+	int rc = 0;
+
+	if (copy == NULL)
+		return -1;
+	for (p = copy + 1; rc == 0 && (p = strchr(p, '/')) != NULL; p++) {
+		*p = '\0';
+		if (mkdir(copy, 0755) == -1 && errno != EEXIST)
+			rc = -1;
+		*p = '/';
+	}
+	free(copy);
+	return rc;
+}
+
+/* The descriptor of a folder, made with mode and owner when it is missing. */
+static int
+folder_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
+{
+	int made, fd;
+
+	made = mkdir(path, mode) == 0;
+	if (!made && errno == ENOENT && parents_make(path) == 0)
+		made = mkdir(path, mode) == 0;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return -1;
+	if (made && (fchmod(fd, mode) == -1 ||
+	    (geteuid() == 0 && fchown(fd, uid, gid) == -1))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Who may write to it could put a link where a file is expected, too. */
+static int
+folder_close(const char *path, int fd, const struct stat *st, int ours)
+{
+	if ((st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	if (ours)
+		return fchmod(fd, st->st_mode & 07777 & ~(S_IWGRP | S_IWOTH));
+	log_warnx("others than its owner may write to %s (mode %04o) and could "
+	    "replace the daemon's files there", path,
+	    (unsigned)st->st_mode & 07777);
+	return 0;
+}
+
+/*
+ * The folder of a daemon that ran as slurmUser is given to root: its group
+ * stays, so the hooks go on finding the socket.
+ */
+static int
+folder_take(const struct supervisor *sup, int fd, const char *path)
+{
+	const struct places *p = &sup->places;
+	struct stat st;
+
+	if (!sup->as_root)
+		return 0;
+	if (fstat(fd, &st) == -1)
+		return -1;
+	if (st.st_uid == 0)
+		return folder_close(path, fd, &st, 0);
+	if (st.st_uid != p->who[ROLE_COLLECTOR].uid) {
+		log_warnx("%s belongs to user %u, who could replace the "
+		    "daemon's files there", path, (unsigned)st.st_uid);
+		return 0;
+	}
+	if (fchown(fd, 0, (gid_t)-1) == -1)
+		return -1;
+	log_notice("%s belonged to user %u and is root's now", path,
+	    (unsigned)st.st_uid);
+	return folder_close(path, fd, &st, 1);
+}
+
+static int
+folder_settle(const struct supervisor *sup, const char *path)
+{
+	int fd = folder_open(path, FOLDER_MODE, 0, sup->places.folder_gid);
+	int rc = -1;
+
+	if (fd != -1)
+		rc = folder_take(sup, fd, path);
+	if (rc == -1)
+		log_error("folder %s", path);
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+int
+folder_for(const struct supervisor *sup, const char *path)
+{
+	char *dir = folder_name(path);
+	int rc = dir != NULL ? folder_settle(sup, dir) : -1;
+
+	free(dir);
+	return rc;
+}
+
+/* A file of a spool that changes hands; never one with another name outside. */
+static void
+spool_file_give(int dir, const char *name, uid_t uid, gid_t gid)
+{
+	struct stat st;
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+	    O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	    fchown(fd, uid, gid) == -1)
+		log_warn("owner of the spool's %s", name);
+	close(fd);
+}
+
+static void
+spool_files_give(int dir, uid_t uid, gid_t gid)
+{
+	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0), n = 0;
+	DIR *d = copy != -1 ? fdopendir(copy) : NULL;
+	const struct dirent *e;
+
+	if (d == NULL) {
+		if (copy != -1)
+			close(copy);
+		return;
+	}
+	while ((e = readdir(d)) != NULL && n++ < SPOOL_FILES_MAX)
+		spool_file_give(dir, e->d_name, uid, gid);
+	closedir(d);
+}
+
+/* A spool that a plain user's daemon has filled goes on being used. */
+static int
+spool_take(const struct supervisor *sup, int fd)
+{
+	const struct identity *own = &sup->places.who[ROLE_SUBMITTER];
+	struct stat st;
+
+	if (fstat(fd, &st) == -1)
+		return -1;
+	if (st.st_uid == own->uid && (st.st_mode & 077) == 0)
+		return 0;
+	if (!sup->as_root) {
+		if (st.st_uid == own->uid)
+			return fchmod(fd, SPOOL_MODE);
+		errno = EPERM;
+		return -1;
+	}
+	if (st.st_uid != own->uid &&
+	    st.st_uid != 0 && st.st_uid != sup->places.who[ROLE_COLLECTOR].uid) {
+		errno = EPERM;
+		return -1;
+	}
+	/* Ours first: then nobody else changes what is given away below. */
+	if (fchown(fd, 0, 0) == -1 || fchmod(fd, SPOOL_MODE) == -1)
+		return -1;
+	spool_files_give(fd, own->uid, own->gid);
+	log_notice("the spool belonged to user %u and is user %u's now",
+	    (unsigned)st.st_uid, (unsigned)own->uid);
+	return fchown(fd, own->uid, own->gid);
+}
+
+static int
+spool_settle(struct supervisor *sup)
+{
+	struct places *p = &sup->places;
+	const char *named = conf_str(&sup->conf, CONF_SPOOL_DIR);
+	int fd = -1, rc = -1;
+
+	if (named[0] != '\0')
+		p->spool_dir = strdup(named);
+	else if (asprintf(&p->spool_dir, "%s/spool", p->state_dir) == -1)
+		p->spool_dir = NULL;
+	if (p->spool_dir != NULL)
+		fd = folder_open(p->spool_dir, SPOOL_MODE,
+		    p->who[ROLE_SUBMITTER].uid, p->who[ROLE_SUBMITTER].gid);
+	if (fd != -1) {
+		rc = spool_take(sup, fd);
+		close(fd);
+	}
+	if (rc == -1)
+		log_error("spool folder %s", p->spool_dir);
+	return rc;
+}
+
+static int
+empty_settle(struct supervisor *sup)
+{
+	struct places *p = &sup->places;
+	int fd = -1;
+
+	if (asprintf(&p->empty_dir, "%s/empty", p->state_dir) == -1)
+		p->empty_dir = NULL;
+	else
+		fd = folder_open(p->empty_dir, EMPTY_MODE, 0, 0);
+	if (fd == -1) {
+		log_error("empty folder for the listener");
+		return -1;
+	}
+	close(fd);
+	return 0;
+}
+
+/* Nothing but a plain file of slurmUser's with one name gets to the collector. */
+static int
+lastrun_check(const struct supervisor *sup, int fd)
+{
+	struct stat st;
+	uid_t owner = sup->places.who[ROLE_COLLECTOR].uid;
+
+	if (fstat(fd, &st) == -1)
+		return -1;
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (st.st_uid == owner || !sup->as_root)
+		return 0;
+	if (st.st_uid != 0) {
+		log_warnx("the last-run file belongs to user %u, not to the "
+		    "one who asks Slurm (%u); it is given to that one",
+		    (unsigned)st.st_uid, (unsigned)owner);
+	}
+	return fchown(fd, owner, sup->places.who[ROLE_COLLECTOR].gid);
+}
+
+/* A new one says "never", as the Go adapter's did: 1970. */
+static int
+lastrun_open(const char *path)
+{
+	static const struct timespec never[2];
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd != -1 || errno != ENOENT)
+		return fd;
+	fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	    0644);
+	if (fd != -1 && futimens(fd, never) == -1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+lastrun_settle(struct supervisor *sup)
+{
+	const char *path = conf_str(&sup->conf, CONF_LAST_RUN);
+
+	sup->places.lastrun = lastrun_open(path);
+	if (sup->places.lastrun != -1 &&
+	    lastrun_check(sup, sup->places.lastrun) == 0)
+		return 0;
+	log_error("last-run file %s", path);
+	return -1;
+}
+
+/*
+ * With the sandbox off the submitter stands in no root folder of its own and
+ * comes to its spool through this one, as a user that it lets nobody be.
+ */
+static int
+state_pass(const struct supervisor *sup)
+{
+	const char *path = sup->places.state_dir;
+	struct stat st;
+	int fd, rc = 0;
+
+	if (!sup->as_root || sup->places.mode != SANDBOX_OFF)
+		return 0;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1 || fstat(fd, &st) == -1 ||
+	    fchmod(fd, (st.st_mode & 07777) | S_IXOTH) == -1) {
+		log_error("folder %s", path);
+		rc = -1;
+	}
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+int
+folders_settle(struct supervisor *sup)
+{
+	sup->places.state_dir = folder_name(conf_str(&sup->conf,
+	    CONF_LAST_RUN));
+	if (sup->places.state_dir == NULL ||
+	    folder_settle(sup, sup->places.state_dir) == -1 ||
+	    state_pass(sup) == -1 ||
+	    lastrun_settle(sup) == -1 || empty_settle(sup) == -1)
+		return -1;
+	return spool_settle(sup);
+}
+
+void
+places_clear(struct places *places)
+{
+	free(places->state_dir);
+	free(places->spool_dir);
+	free(places->empty_dir);
+	if (places->lastrun != -1)
+		close(places->lastrun);
+	memset(places, 0, sizeof(*places));
+	places->lastrun = -1;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The environments of our children, built from nothing: what the service was
+ * started with may hold secrets, and SLURM_*, SACCT_* and SQUEUE_* would
+ * change what Slurm answers.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define ENV_MAX	16	/* more than all that is added below, and NULL */
+
+static int
+add(char **env, const char *name, const char *value)
+{
+	char **p = env;
+
+	while (*p != NULL)
+		p++;
+	if (asprintf(p, "%s=%s", name, value) == -1) {
+		*p = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+static int
+pass(char **env, const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL ? add(env, name, value) : 0;
+}
+
+/* Where the log goes, and for tests what a sanitizer does. */
+static char **
+env_base(void)
+{
+	char **env = calloc(ENV_MAX, sizeof(*env));
+
+	if (env == NULL)
+		return NULL;
+	if (add(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin") == -1 ||
+	    add(env, "LANG", "C.UTF-8") == -1 ||
+	    pass(env, "JOURNAL_STREAM") == -1 ||
+	    pass(env, "INVOCATION_ID") == -1)
+		goto fail;
+#ifdef SANITIZED
+	if (pass(env, "ASAN_OPTIONS") == -1 || pass(env, "UBSAN_OPTIONS") == -1)
+		goto fail;
+#endif
+#ifdef CRASH_POINTS
+	if (pass(env, "CSA_CRASH") == -1)
+		goto fail;
+#endif
+	return env;
+fail:
+	env_free(env);
+	return NULL;
+}
+
+char **
+env_worker(const struct supervisor *sup, enum role role)
+{
+	const char *slurm_conf = conf_str(&sup->conf, CONF_SLURM_CONF);
+	char **env = env_base();
+	int rc = 0;
+
+	if (env == NULL || role != ROLE_COLLECTOR)
+		return env;
+	if (slurm_conf[0] != '\0')
+		rc = add(env, "SLURM_CONF", slurm_conf);
+	else
+		rc = pass(env, "SLURM_CONF");
+	if (rc == 0)
+		return env;
+	env_free(env);
+	return NULL;
+}
+
+char **
+env_parser(void)
+{
+	char **env = env_base();
+
+	if (env != NULL && pass(env, "CREDENTIALS_DIRECTORY") == -1) {
+		env_free(env);
+		return NULL;
+	}
+	return env;
+}
+
+void
+env_free(char **env)
+{
+	char **p;
+
+	if (env == NULL)
+		return;
+	for (p = env; *p != NULL; p++)
+		free(*p);
+	free(env);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a process ended, in words.  One that its system call filter killed is
+ * named as such, with the call, where the kernel's audit line can be read.
+ */
+#include "config.h"
+
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define RECORD_MAX	8192	/* bytes: one record of /dev/kmsg */
+#define RECORDS_MAX	10000	/* of one look: the ring holds fewer */
+
+int
+autopsy_kmsg_open(void)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	/* What is in it already concerns nobody here. */
+	if (fd != -1 && lseek(fd, 0, SEEK_END) == -1) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static long
+number_after(const char *line, const char *key)
+{
+	const char *p = strstr(line, key);
+
+	return p != NULL ? strtol(p + strlen(key), NULL, 10) : -1;
+}
+
+/* The call that the kernel's line about pid names, or -1. */
+static long
+call_find(int kmsg, pid_t pid)
+{
+	char line[RECORD_MAX];
+	long call = -1;
+	ssize_t n;
+	int i;
+
+	for (i = 0; kmsg != -1 && i < RECORDS_MAX; i++) {
+		n = read(kmsg, line, sizeof(line) - 1);
+		if (n == -1 && errno == EPIPE)	/* overwritten: go on behind */
+			continue;
+		if (n <= 0)
+			break;
+		line[n] = '\0';
+		if (strstr(line, "type=1326") != NULL &&
+		    number_after(line, " pid=") == (long)pid)
+			call = number_after(line, " syscall=");
+	}
+	return call;
+}
+
+static void
+filter_text(int kmsg, pid_t pid, char *buf, size_t size)
+{
+	long call = call_find(kmsg, pid);
+	char *name;
+
+	if (call == -1) {
+		snprintf(buf, size, "was killed by its filter (SIGSYS; the "
+		    "system call is in the kernel's log: audit type=1326)");
+		return;
+	}
+	name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(),
+	    (int)call);
+	snprintf(buf, size, "was killed by its filter: system call %ld (%s)",
+	    call, name != NULL ? name : "unknown");
+	free(name);
+}
+
+void
+autopsy_text(int kmsg, pid_t pid, int status, char *buf, size_t size)
+{
+	const char *core = "";
+
+	if (WIFEXITED(status)) {
+		snprintf(buf, size, "ended with status %d",
+		    WEXITSTATUS(status));
+		return;
+	}
+	if (!WIFSIGNALED(status)) {
+		snprintf(buf, size, "ended strangely (%#x)", (unsigned)status);
+		return;
+	}
+	if (WTERMSIG(status) == SIGSYS) {
+		filter_text(kmsg, pid, buf, size);
+		return;
+	}
+	if (WCOREDUMP(status))
+		core = ", core dumped";
+	snprintf(buf, size, "was killed by signal %d (%s)%s", WTERMSIG(status),
+	    strsignal(WTERMSIG(status)), core);
+}

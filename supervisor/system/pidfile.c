@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pid file: decimal, no newline, as the Go adapter wrote it.  Its lock is
+ * what refuses a second instance, so a file that a crash has left behind is
+ * in nobody's way.
+ */
+#include "config.h"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define TRIES	10	/* the holder may remove the file while we lock it */
+
+/* The pid in a file that somebody else has locked, for the message only. */
+static long
+pid_read(int fd)
+{
+	char text[24];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return strtol(text, NULL, 10);
+}
+
+/* Is what we have locked still what the path names? */
+static int
+still_there(int fd, const char *path)
+{
+	struct stat ours, theirs;
+
+	return fstat(fd, &ours) == 0 && lstat(path, &theirs) == 0 &&
+	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* What has a second name may be any file: it is not written to. */
+static int
+is_plain(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink <= 1;
+}
+
+/* The descriptor, -1 on error (logged), -2 when the file was just removed. */
+static int
+lock_once(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
+	    O_CLOEXEC, 0644);
+
+	if (fd == -1) {
+		log_error("pid file %s", path);
+		return -1;
+	}
+	if (!is_plain(fd)) {
+		log_errorx("pid file %s is no plain file with one name; it is "
+		    "left alone", path);
+		close(fd);
+		return -1;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+		if (errno == EWOULDBLOCK)
+			log_errorx("another instance is running (pid %ld holds "
+			    "%s); this one ends", pid_read(fd), path);
+		else
+			log_error("lock on %s", path);
+		close(fd);
+		return -1;
+	}
+	if (still_there(fd, path))
+		return fd;
+	close(fd);
+	return -2;
+}
+
+int
+pidfile_lock(const char *path)
+{
+	int i, fd = -2;
+
+	for (i = 0; i < TRIES && fd == -2; i++)
+		fd = lock_once(path);
+	if (fd == -2)
+		log_errorx("pid file %s does not stay", path);
+	return fd < 0 ? -1 : fd;
+}
+
+int
+pidfile_write(int fd, pid_t pid)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%jd", (intmax_t)pid);
+
+	if (ftruncate(fd, 0) == -1)
+		return -1;
+	return pwrite(fd, text, (size_t)n, 0) == n ? 0 : -1;
+}
+
+/* A start that failed must not take the pid of a daemon that knows no lock. */
+static int
+is_ours(int fd)
+{
+	struct stat st;
+
+	return pid_read(fd) == (long)getpid() ||
+	    (fstat(fd, &st) == 0 && st.st_size == 0);
+}
+
+void
+pidfile_remove(int fd, const char *path)
+{
+	if (fd == -1)
+		return;
+	if (is_ours(fd) && still_there(fd, path) && unlink(path) == -1)
+		log_warn("pid file %s", path);
+	close(fd);
+}

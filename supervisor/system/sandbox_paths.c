@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each worker may open, use and become: its sandbox message.  The
+ * listener opens nothing, the submitter its spool, the collector what Slurm's
+ * commands need.  Of /etc only single files are named: Landlock only ever
+ * allows, so config.json could not be taken back from below it.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define GLOB_PATHS_MAX	32	/* of one pattern */
+
+/* Limits: descriptors, and processes where an own uid makes them count. */
+#define LISTENER_NOFILE	1024
+#define COLLECTOR_NOFILE 512
+#define SUBMITTER_NOFILE 512
+#define SUBMITTER_NPROC	64	/* libnats' and curl's threads, and a restart's overlap */
+
+static const struct {
+	const char	*pattern;
+	unsigned	 access;
+} common_paths[] = {
+	/* Libraries, locales, time zones; the commands are named singly. */
+	{ "/usr", SANDBOX_READ },
+	{ "/lib", SANDBOX_READ },
+	{ "/lib[0-9]*", SANDBOX_READ },
+	/* The loader executes whatever may be executed. */
+	{ "/lib*/ld-*.so*", SANDBOX_EXEC },
+	{ "/lib/*/ld-*.so*", SANDBOX_EXEC },
+	{ "/dev/urandom", SANDBOX_READ },
+	{ "/dev/zero", SANDBOX_READ },
+	{ "/proc", SANDBOX_READ },
+	{ "/sys/devices/system/cpu", SANDBOX_READ },
+	/* Users, hosts, the loader's cache. */
+	{ "/etc/passwd", SANDBOX_READ },
+	{ "/etc/group", SANDBOX_READ },
+	{ "/etc/nsswitch.conf", SANDBOX_READ },
+	{ "/etc/hosts", SANDBOX_READ },
+	{ "/etc/host.conf", SANDBOX_READ },
+	{ "/etc/resolv.conf", SANDBOX_READ },
+	{ "/etc/gai.conf", SANDBOX_READ },
+	{ "/etc/services", SANDBOX_READ },
+	{ "/etc/protocols", SANDBOX_READ },
+	{ "/etc/localtime", SANDBOX_READ },
+	{ "/etc/ld.so.*", SANDBOX_READ },
+	/* Name services that listen on sockets or map a cache. */
+	{ "/var/lib/sss/pipes", SANDBOX_READ },
+	{ "/var/lib/sss/mc", SANDBOX_READ },
+	{ "/run/nscd", SANDBOX_READ },
+	{ "/run/nslcd", SANDBOX_READ },
+	{ "/run/systemd/userdb", SANDBOX_READ },
+	/* munge's socket; Slurm's own (auth/slurm) and its configless cache. */
+	{ "/run/munge", SANDBOX_READ },
+	{ "/run/slurm*", SANDBOX_READ },
+	{ "/var/spool/slurm*/conf-cache", SANDBOX_READ },
+	{ "/var/lib/slurm*/conf-cache", SANDBOX_READ },
+	{ "/etc/slurm", SANDBOX_READ },
+	{ "/etc/slurm-llnl", SANDBOX_READ },
+};
+
+static const char *const commands[] = {
+	"sacct", "squeue", "scontrol", "sacctmgr", "sinfo", "sdiag",
+};
+#define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static void
+allow(struct sandbox *sb, const char *path, unsigned access)
+{
+	if (sandbox_allow(sb, path, access) == -1)
+		log_warn("path %s for the %s", path, role_name(sb->role));
+}
+
+static void
+allow_pattern(struct sandbox *sb, const char *pattern, unsigned access)
+{
+	glob_t g;
+	size_t i;
+
+	if (glob(pattern, 0, NULL, &g) != 0)
+		return;
+	for (i = 0; i < g.gl_pathc && i < GLOB_PATHS_MAX; i++)
+		allow(sb, g.gl_pathv[i], access);
+	globfree(&g);
+}
+
+static int
+below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 &&
+	    (path[n] == '/' || path[n] == '\0');
+}
+
+/* 1 when the file begins as a program for the loader does. */
+static int
+is_elf(const char *path)
+{
+	char magic[4] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd == -1)
+		return -1;
+	n = read(fd, magic, sizeof(magic));
+	close(fd);
+	return n == (ssize_t)sizeof(magic) && memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/*
+ * The commands themselves.  A site that wraps one in a script runs a shell
+ * and what that calls: then the programs of the system may be executed.
+ */
+static void
+allow_commands(struct sandbox *sb, const char *bin)
+{
+	char path[PATH_MAX];
+	const char *script = NULL;
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++) {
+		if (snprintf(path, sizeof(path), "%s/%s", bin, commands[i]) >=
+		    (int)sizeof(path))
+			return;
+		allow(sb, path, SANDBOX_EXEC);
+		if (is_elf(path) == 0)
+			script = commands[i];
+	}
+	if (script == NULL)
+		return;
+	log_info("%s/%s is a script: the collector may execute what lies in "
+	    "%s, /usr and /bin", bin, script, bin);
+	allow(sb, bin, SANDBOX_READ | SANDBOX_EXEC);
+	allow(sb, "/usr", SANDBOX_READ | SANDBOX_EXEC);
+	allow(sb, "/bin", SANDBOX_READ | SANDBOX_EXEC);
+}
+
+static void
+allow_found(const char *path, void *arg)
+{
+	allow(arg, path, SANDBOX_READ);
+}
+
+/*
+ * Slurm under its own prefix: its libraries and plugins are read from there,
+ * by the name it was given and, behind a link, by the real one; and its
+ * configuration, where the commands look for it when nobody says otherwise.
+ * Never the prefix as a whole: a site may keep all its programs below it, with
+ * their configuration and state.
+ */
+static void
+allow_prefix(struct sandbox *sb, const char *bin)
+{
+	static const char *const parts[] = {
+		"bin", "sbin", "lib", "lib[0-9]*", "libexec", "share",
+		"etc/*.conf", "etc/slurm", "etc/plugstack.conf.d",
+	};
+	char real[PATH_MAX], path[PATH_MAX + 32], *slash;
+	size_t i;
+
+	if (realpath(bin, real) == NULL)
+		return;
+	slash = strrchr(real, '/');
+	/* PREFIX/bin; never the root folder or a folder right below it. */
+	if (slash == NULL || slash == real)
+		return;
+	*slash = '\0';
+	if (strchr(real + 1, '/') == NULL || below(real, "/usr"))
+		return;
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", real, parts[i]);
+		allow_pattern(sb, path, SANDBOX_READ);
+	}
+	snprintf(path, sizeof(path), "%s/etc/slurm.conf", real);
+	slurmconf_scan(path, allow_found, sb);
+}
+
+/* slurm.conf's folder (includes, gres.conf, plugstack.conf) and what it names. */
+static void
+allow_conf(struct sandbox *sb, const char *file)
+{
+	char folder[PATH_MAX], *slash;
+
+	slurmconf_scan(file, allow_found, sb);
+	if (realpath(file, folder) == NULL || strcmp(folder, file) == 0)
+		snprintf(folder, sizeof(folder), "%s", file);
+	else
+		allow(sb, file, SANDBOX_READ);
+	slash = strrchr(folder, '/');
+	if (slash == NULL)
+		return;
+	/* A file right below / or /etc or another such folder is allowed alone. */
+	*slash = '\0';
+	if (folder[0] == '\0' || strchr(folder + 1, '/') == NULL)
+		*slash = '/';
+	allow(sb, folder, SANDBOX_READ);
+}
+
+static void
+allow_slurm_conf(const struct supervisor *sup, struct sandbox *sb)
+{
+	static const char *const usual[] = {
+		"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+		"/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf",
+	};
+	const char *file = conf_str(&sup->conf, CONF_SLURM_CONF);
+	size_t i;
+
+	if (file[0] == '\0')
+		file = getenv("SLURM_CONF");
+	if (file != NULL && file[0] == '/') {
+		allow_conf(sb, file);
+		return;
+	}
+	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		slurmconf_scan(usual[i], allow_found, sb);
+}
+
+static void
+allow_extra(const struct supervisor *sup, struct sandbox *sb)
+{
+	const char *list = conf_str(&sup->conf, CONF_SLURM_EXTRA_PATHS);
+	char path[PATH_MAX];
+	unsigned n;
+
+	for (n = 0; conf_list_item(list, n, path, sizeof(path)) == 1; n++)
+		allow(sb, path, SANDBOX_READ | SANDBOX_EXEC);
+}
+
+static void
+kept_look(const struct sandbox *sb, const char *path, struct log_limit *limit)
+{
+	char real[PATH_MAX];
+	unsigned held;
+	int i;
+
+	if (path == NULL || *path == '\0' || realpath(path, real) == NULL)
+		return;
+	for (i = 0; i < sb->n_paths; i++)
+		if (below(real, sb->paths[i].path) &&
+		    log_allowed(limit, &held)) {
+			log_warnx("%s lies in %s, which Slurm's commands may "
+			    "read: better move it to a folder of its own",
+			    path, sb->paths[i].path);
+			return;
+		}
+}
+
+/* Uid and mode may still guard them, but the folder should. */
+static void
+secrets_look(const struct supervisor *sup, const struct sandbox *sb)
+{
+	static const enum conf_key files[] = { CONF_CC_REST_JWT_FILE,
+	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
+	    CONF_NATS_KEY_FILE };
+	static struct log_limit limits[sizeof(files) / sizeof(files[0]) + 2];
+	size_t i, n = sizeof(files) / sizeof(files[0]);
+
+	for (i = 0; i < n; i++)
+		kept_look(sb, conf_str(&sup->conf, files[i]), &limits[i]);
+	kept_look(sb, sup->config_path, &limits[n]);
+	kept_look(sb, sup->places.spool_dir, &limits[n + 1]);
+}
+
+static void
+collector_fill(const struct supervisor *sup, struct sandbox *sb)
+{
+	const char *bin = conf_str(&sup->conf, CONF_SLURM_BIN_DIR);
+	size_t i;
+
+	if (bin[0] == '\0')
+		bin = SLURMBINDIR;
+	sb->nofile = COLLECTOR_NOFILE;
+	for (i = 0; i < sizeof(common_paths) / sizeof(common_paths[0]); i++)
+		allow_pattern(sb, common_paths[i].pattern,
+		    common_paths[i].access);
+	allow_commands(sb, bin);
+	allow_prefix(sb, bin);
+	allow_slurm_conf(sup, sb);
+	allow_extra(sup, sb);
+	secrets_look(sup, sb);
+}
+
+/* A trial has no folders; without memory nobody runs outside of his. */
+static int
+root_set(struct sandbox *sb, const char *path)
+{
+	if (path == NULL)
+		return 0;
+	sb->root = strdup(path);
+	return sb->root != NULL ? 0 : -1;
+}
+
+static int
+listener_fill(const struct supervisor *sup, struct sandbox *sb)
+{
+	sb->nofile = LISTENER_NOFILE;
+	sb->nproc = 0;
+	sb->fsize = 0;
+	return root_set(sb, sup->places.empty_dir);
+}
+
+static int
+submitter_fill(const struct supervisor *sup, struct sandbox *sb)
+{
+	sb->nofile = SUBMITTER_NOFILE;
+	sb->nproc = SUBMITTER_NPROC;
+	if (root_set(sb, sup->places.spool_dir) == -1)
+		return -1;
+	if (sb->root != NULL)
+		allow(sb, sb->root, SANDBOX_READ | SANDBOX_WRITE);
+	return 0;
+}
+
+int
+access_fill(const struct supervisor *sup, struct sandbox *sb)
+{
+	const struct identity *id = &sup->places.who[sb->role];
+
+	sb->mode = sup->places.mode;
+	sb->as_root = sup->as_root;
+	sb->uid = id->uid;
+	sb->gid = id->gid;
+	memcpy(sb->groups, id->groups, sizeof(sb->groups));
+	sb->n_groups = id->n_groups;
+	if (sb->role == ROLE_LISTENER)
+		return listener_fill(sup, sb);
+	if (sb->role == ROLE_SUBMITTER)
+		return submitter_fill(sup, sb);
+	collector_fill(sup, sb);
+	return 0;
+}

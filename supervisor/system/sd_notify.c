@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * systemd's notification protocol (sd_notify(3)): datagrams of lines to the
+ * socket that NOTIFY_SOCKET names.  It is small enough to be spoken without
+ * libsystemd, and a supervisor that runs elsewhere says nothing.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/text.h"
+#include "supervisor/system/supervisor.h"
+
+#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of a state in words */
+#define FED_PER_PERIOD	3	/* a late loop must not look dead */
+
+static struct {
+	int			fd;
+	struct sockaddr_un	to;
+	socklen_t		len;
+	unsigned		watchdog_ms;	/* period; 0 = none */
+} notify = { .fd = -1 };
+
+static unsigned
+watchdog_period(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC");
+	const char *pid = getenv("WATCHDOG_PID");
+	unsigned long long us = usec != NULL ? strtoull(usec, NULL, 10) : 0;
+
+	if (pid != NULL && strtoll(pid, NULL, 10) != (long long)getpid())
+		return 0;
+	if (us > 3600ull * 1000 * 1000)
+		us = 3600ull * 1000 * 1000;
+	return (unsigned)(us / 1000);
+}
+
+void
+notify_init(void)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t len = path != NULL ? strlen(path) : 0;
+
+	if (len < 2 || (path[0] != '/' && path[0] != '@') ||
+	    len >= sizeof(notify.to.sun_path))
+		return;
+	notify.to.sun_family = AF_UNIX;
+	memcpy(notify.to.sun_path, path, len);
+	notify.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+	if (path[0] == '@')		/* an abstract name has no NUL */
+		notify.to.sun_path[0] = '\0';
+	else
+		notify.len++;
+	notify.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    0);
+	if (notify.fd == -1)
+		log_warn("socket for systemd");
+	notify.watchdog_ms = watchdog_period();
+}
+
+static void __attribute__((format(printf, 1, 2)))
+say(const char *fmt, ...)
+{
+	static struct log_limit limit;
+	char text[STATUS_MAX + 128];
+	unsigned held;
+	va_list ap;
+	int n;
+
+	if (notify.fd == -1)
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(text))
+		return;
+	if (sendto(notify.fd, text, (size_t)n, MSG_NOSIGNAL,
+	    (struct sockaddr *)&notify.to, notify.len) == -1 &&
+	    log_allowed(&limit, &held))
+		log_warn("message to systemd");
+}
+
+/* A newline in a worker's reason would begin an order of its own to systemd. */
+void
+notify_ready(const char *status)
+{
+	char line[STATUS_MAX];
+
+	say("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
+	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
+}
+
+/* With the time, systemd knows which of two reloads has ended. */
+void
+notify_reloading(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	say("RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the "
+	    "configuration\n",
+	    (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+}
+
+void
+notify_stopping(void)
+{
+	say("STOPPING=1\nSTATUS=ending\n");
+}
+
+void
+notify_watchdog(void)
+{
+	say("WATCHDOG=1\n");
+}
+
+unsigned
+notify_watchdog_ms(void)
+{
+	return notify.fd == -1 ? 0 : notify.watchdog_ms / FED_PER_PERIOD;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hooks' listening socket and the admin tool's.  They are made once and
+ * stay open whatever happens to the workers, so that no hook is refused while
+ * one of them is started anew.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/config/config_file.h"
+#include "supervisor/system/supervisor.h"
+
+#define BACKLOG		1024	/* a large array's prologs, while nobody accepts */
+#define HOOK_MODE	0666	/* the folder guards it, and the peer's uid is asked */
+#define CTL_MODE	0600
+#define CTL_MODE_USERS	0666	/* ctlUsers must be able to connect; their uid is asked */
+
+static int
+address_fill(struct sockaddr_un *sa, const char *path)
+{
+	memset(sa, 0, sizeof(*sa));
+	sa->sun_family = AF_UNIX;
+	if (strlen(path) >= sizeof(sa->sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(sa->sun_path, path);
+	return 0;
+}
+
+/* 1 when somebody listens there, 0 when it is a dead socket or nothing. */
+static int
+somebody_answers(const struct sockaddr_un *sa)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int alive;
+
+	if (fd == -1)
+		return 1;
+	alive = connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0 ||
+	    (errno != ECONNREFUSED && errno != ENOENT);
+	close(fd);
+	return alive;
+}
+
+/* Makes room at path: only for a socket that nobody answers on. */
+static int
+stale_remove(const struct sockaddr_un *sa)
+{
+	struct stat st;
+
+	if (lstat(sa->sun_path, &st) == -1)
+		return errno == ENOENT ? 0 : -1;
+	if (!S_ISSOCK(st.st_mode)) {
+		log_errorx("%s is no socket; it is left alone", sa->sun_path);
+		return -2;
+	}
+	if (somebody_answers(sa)) {
+		log_errorx("another daemon answers at %s; this one ends",
+		    sa->sun_path);
+		return -2;
+	}
+	log_notice("%s was left behind by a daemon that is gone; replaced",
+	    sa->sun_path);
+	return unlink(sa->sun_path);
+}
+
+/* The mode is set before bind, so that there is no moment with another one. */
+static int
+unix_bind(int fd, const struct sockaddr_un *sa, mode_t mode)
+{
+	mode_t old;
+	int rc;
+
+	if (fchmod(fd, mode) == -1)
+		return -1;
+	old = umask(0);
+	rc = bind(fd, (const struct sockaddr *)sa, sizeof(*sa));
+	umask(old);
+	return rc;
+}
+
+static int
+unix_listen(const struct supervisor *sup, const char *path, mode_t mode)
+{
+	struct sockaddr_un sa;
+	int fd = -1, rc = -1;
+
+	if (folder_for(sup, path) == -1)
+		return -1;
+	if (address_fill(&sa, path) == 0)
+		rc = stale_remove(&sa);
+	if (rc == -2)
+		return -1;
+	if (rc == 0)
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC |
+		    SOCK_NONBLOCK, 0);
+	if (fd == -1 || unix_bind(fd, &sa, mode) == -1 ||
+	    listen(fd, BACKLOG) == -1) {
+		log_error("socket %s", path);
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+tcp_bind(const struct addrinfo *ai)
+{
+	int yes = 1, no = 0;
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC |
+	    SOCK_NONBLOCK, 0);
+
+	if (fd == -1)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	/* As Go does for "tcp::PORT": one socket for both kinds of address. */
+	if (ai->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
+	    listen(fd, BACKLOG) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Every address means IPv6's any first, which takes IPv4 too. */
+static int
+tcp_listen(const struct conf_address *a)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	static const int families[] = { AF_INET6, AF_INET };
+	struct addrinfo *list, *ai;
+	size_t i;
+	int fd = -1, rc;
+
+	for (i = 0; i < 2 && fd == -1; i++) {
+		hints.ai_family = families[i];
+		rc = getaddrinfo(a->host[0] != '\0' ? a->host : NULL, a->port,
+		    &hints, &list);
+		if (rc != 0)
+			continue;
+		for (ai = list; ai != NULL && fd == -1; ai = ai->ai_next)
+			fd = tcp_bind(ai);
+		freeaddrinfo(list);
+	}
+	if (fd == -1)
+		log_error("cannot listen at host \"%s\" port %s", a->host,
+		    a->port);
+	return fd;
+}
+
+static int
+hooks_open(struct supervisor *sup)
+{
+	const char *value = conf_str(&sup->conf, CONF_PREP_LISTEN);
+	struct conf_address a;
+
+	if (conf_address_parse(value, &a) == -1) {
+		log_errorx("prepSockListenPath: %s is no address", value);
+		return -1;
+	}
+	sup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
+	if (sup->listen_tcp)
+		sup->listen_fd = tcp_listen(&a);
+	else {
+		sup->listen_fd = unix_listen(sup, a.path, HOOK_MODE);
+		if (sup->listen_fd != -1)
+			sup->listen_path = strdup(a.path);
+	}
+	return sup->listen_fd != -1 ? 0 : -1;
+}
+
+static mode_t
+ctl_mode(const struct supervisor *sup)
+{
+	char name[256];
+
+	return conf_list_item(conf_str(&sup->conf, CONF_CTL_USERS), 0, name,
+	    sizeof(name)) == 0 ? CTL_MODE : CTL_MODE_USERS;
+}
+
+void
+sockets_ctl_mode(const struct supervisor *sup)
+{
+	const char *path = conf_str(&sup->conf, CONF_CTL_SOCK);
+
+	if (sup->ctl_fd != -1 && chmod(path, ctl_mode(sup)) == -1)
+		log_warn("mode of %s", path);
+}
+
+int
+sockets_open(struct supervisor *sup)
+{
+	if (hooks_open(sup) == -1)
+		return -1;
+	sup->ctl_fd = unix_listen(sup, conf_str(&sup->conf, CONF_CTL_SOCK),
+	    ctl_mode(sup));
+	if (sup->ctl_fd == -1)
+		sockets_close(sup);
+	return sup->ctl_fd != -1 ? 0 : -1;
+}
+
+static void
+socket_end(int *fd, const char *path)
+{
+	if (*fd == -1)
+		return;
+	close(*fd);
+	*fd = -1;
+	if (path != NULL && unlink(path) == -1 && errno != ENOENT)
+		log_warn("socket %s", path);
+}
+
+void
+sockets_close(struct supervisor *sup)
+{
+	socket_end(&sup->listen_fd, sup->listen_path);
+	free(sup->listen_path);
+	sup->listen_path = NULL;
+	socket_end(&sup->ctl_fd, conf_str(&sup->conf, CONF_CTL_SOCK));
+}

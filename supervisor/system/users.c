@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose rights each worker gets.  Names become numbers once, at the start,
+ * before any worker runs and while the name service may still be asked.
+ * Started as a plain user, all of them run as that user.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define SLURM_USER_DEFAULT	"cc-slurm-adapter"
+#define SLURM		"slurm"	/* user and group of slurmctld, who calls the hooks */
+
+static void
+identity_own(struct identity *id)
+{
+	int n;
+
+	id->uid = geteuid();
+	id->gid = getegid();
+	n = getgroups(SANDBOX_GROUPS_MAX, id->groups);
+	id->n_groups = n > 0 ? n : 0;
+}
+
+static int
+identity_of(struct identity *id, const char *name)
+{
+	const struct passwd *pw = getpwnam(name);
+
+	if (pw == NULL && name[strspn(name, "0123456789")] == '\0')
+		pw = getpwuid((uid_t)strtoul(name, NULL, 10));
+	if (pw == NULL)
+		return -1;
+	id->uid = pw->pw_uid;
+	id->gid = pw->pw_gid;
+	id->groups[0] = pw->pw_gid;
+	id->n_groups = 1;
+	return 0;
+}
+
+/* Slurm's right may hang on a group, so the collector keeps all of them. */
+static void
+groups_add(struct identity *id)
+{
+	const struct passwd *pw = getpwuid(id->uid);
+	const char *name = pw != NULL ? pw->pw_name : "";
+	int n = SANDBOX_GROUPS_MAX;
+
+	if (pw == NULL)
+		return;
+	if (getgrouplist(name, id->gid, id->groups, &n) == -1) {
+		log_warnx("user %s is in more than %d groups; only the first "
+		    "ones count", name, SANDBOX_GROUPS_MAX);
+		n = SANDBOX_GROUPS_MAX;
+	}
+	id->n_groups = n;
+}
+
+/* The Go adapter's files tell whom it ran as: that user has the right. */
+static const char *
+last_run_owner(const char *path)
+{
+	const struct passwd *pw;
+	struct stat st;
+
+	if (lstat(path, &st) == -1 || !S_ISREG(st.st_mode) || st.st_uid == 0)
+		return NULL;
+	pw = getpwuid(st.st_uid);
+	return pw != NULL ? pw->pw_name : NULL;
+}
+
+static int
+slurm_user(struct supervisor *sup)
+{
+	struct identity *id = &sup->places.who[ROLE_COLLECTOR];
+	const char *name = conf_str(&sup->conf, CONF_SLURM_USER);
+	char copy[256];
+
+	if (name[0] == '\0')
+		name = last_run_owner(conf_str(&sup->conf, CONF_LAST_RUN));
+	if (name == NULL)
+		name = SLURM_USER_DEFAULT;
+	/* The name may lie in getpwuid's memory. */
+	strncpy(copy, name, sizeof(copy) - 1);
+	copy[sizeof(copy) - 1] = '\0';
+	if (identity_of(id, copy) == -1) {
+		log_errorx("user %s, who asks Slurm, does not exist: name the "
+		    "one with the operator right in slurmUser, or run "
+		    "systemd-sysusers", copy);
+		return -1;
+	}
+	if (id->uid == 0 && sup->places.mode != SANDBOX_OFF) {
+		log_errorx("slurmUser must not be root: it could open the "
+		    "configuration with its secrets");
+		return -1;
+	}
+	groups_add(id);
+	log_info("Slurm is asked as user %s (%u)", copy, (unsigned)id->uid);
+	return 0;
+}
+
+/* Without a sandbox the installation need not be whole. */
+static int
+service_user(struct supervisor *sup, enum role role, enum conf_key key)
+{
+	const char *name = conf_str(&sup->conf, key);
+	struct identity *id = &sup->places.who[role];
+
+	if (identity_of(id, name) == 0 && id->uid != 0)
+		return 0;
+	if (sup->places.mode == SANDBOX_OFF) {
+		*id = sup->places.who[ROLE_COLLECTOR];
+		log_warnx("user %s of the %s does not exist; with sandbox off "
+		    "it runs as the collector does", name, role_name(role));
+		return 0;
+	}
+	log_errorx("user %s (%s) does not exist or is root: run "
+	    "systemd-sysusers, which makes it from the installed "
+	    "sysusers.d file, or useradd --system %s", name,
+	    conf_rule(key)->name, name);
+	return -1;
+}
+
+static int
+strangers(const struct places *p)
+{
+	uid_t c = p->who[ROLE_COLLECTOR].uid, l = p->who[ROLE_LISTENER].uid;
+	uid_t w = p->who[ROLE_SUBMITTER].uid;
+
+	return p->mode == SANDBOX_OFF || (c != l && l != w && c != w);
+}
+
+static void
+mode_settle(struct supervisor *sup)
+{
+	const char *mode = conf_str(&sup->conf, CONF_SANDBOX);
+
+	sup->places.mode = SANDBOX_ENFORCE;
+	if (strcmp(mode, "off") == 0)
+		sup->places.mode = SANDBOX_OFF;
+	else if (strcmp(mode, "log") == 0)
+		sup->places.mode = SANDBOX_LOG;
+}
+
+/* Who calls the hooks; asked once, while waiting harms nobody. */
+static void
+slurm_find(struct places *p)
+{
+	const struct passwd *pw = getpwnam(SLURM);
+
+	p->has_slurm = pw != NULL;
+	p->slurm = pw != NULL ? pw->pw_uid : 0;
+}
+
+int
+users_settle(struct supervisor *sup)
+{
+	struct places *p = &sup->places;
+	const struct group *gr;
+	int role;
+
+	mode_settle(sup);
+	for (role = 0; role < ROLE__COUNT; role++)
+		identity_own(&p->who[role]);
+	p->folder_gid = getegid();
+	slurm_find(p);
+	if (!sup->as_root)
+		return 0;
+	if (slurm_user(sup) == -1 ||
+	    service_user(sup, ROLE_LISTENER, CONF_LISTENER_USER) == -1 ||
+	    service_user(sup, ROLE_SUBMITTER, CONF_SUBMITTER_USER) == -1)
+		return -1;
+	if (!strangers(p)) {
+		log_errorx("slurmUser, listenerUser and submitterUser must be "
+		    "three different users");
+		return -1;
+	}
+	gr = getgrnam(SLURM);
+	p->folder_gid = gr != NULL ? gr->gr_gid : p->who[ROLE_COLLECTOR].gid;
+	return 0;
+}

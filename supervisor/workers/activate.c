@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a worker gets when its configuration comes into force: the word to use
+ * it and, the first time, the descriptors that it serves with.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define FILE_BYTES_MAX	(256u * 1024)	/* as the table of messages has it */
+#define LISTEN_UNIX	1
+#define LISTEN_TCP	2
+
+/* Files of the resolver that the submitter cannot open itself. */
+static struct watched {
+	enum msg_file	 which;
+	const char	*path;
+	struct timespec	 changed;	/* mtime of what was sent last */
+	ino_t		 inode;
+} watched[] = {
+	{ .which = MSG_FILE_RESOLV_CONF, .path = "/etc/resolv.conf" },
+	{ .which = MSG_FILE_HOSTS, .path = "/etc/hosts" },
+};
+#define WATCHED	(sizeof(watched) / sizeof(watched[0]))
+
+static void
+descriptor_send(struct child *c, enum msg_type type, const struct writer *w,
+    int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy == -1)
+		log_error("descriptor for %s", msg_name(type));
+	else
+		channel_send(c->channel, type, 0, w, copy);
+}
+
+/* Its page is sealed against shrinking, or it could make us read past its end. */
+static void
+slate_send(struct child *c)
+{
+	int fd;
+
+	slate_free(c->slate);
+	c->slate = slate_new(&fd);
+	if (c->slate == NULL) {
+		log_warn("slate of the %s", role_name(c->role));
+		return;
+	}
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
+	    F_SEAL_SEAL) == -1) {
+		log_warn("slate of the %s", role_name(c->role));
+		slate_free(c->slate);
+		c->slate = NULL;
+		close(fd);
+		return;
+	}
+	channel_send(c->channel, MSG_SLATE, 0, NULL, fd);
+}
+
+static void
+listen_send(struct child *c)
+{
+	struct writer w;
+
+	wr_init(&w, 1);
+	wr_u8(&w, c->sup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
+	descriptor_send(c, MSG_LISTEN, &w, c->sup->listen_fd);
+	wr_clear(&w);
+}
+
+static int
+file_read(const char *path, struct writer *w, struct stat *st)
+{
+	uint8_t buf[4096];
+	ssize_t n = -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode)) {
+		while ((n = read(fd, buf, sizeof(buf))) > 0)
+			wr_mem(w, buf, (size_t)n);
+	}
+	close(fd);
+	return n == 0 && wr_end(w) == 0 ? 0 : -1;
+}
+
+static void
+file_send(struct child *c, struct watched *f)
+{
+	struct writer bytes, w;
+	struct stat st;
+
+	wr_init(&bytes, FILE_BYTES_MAX);
+	wr_init(&w, FILE_BYTES_MAX + 16);
+	if (file_read(f->path, &bytes, &st) == 0) {
+		f->changed = st.st_mtim;
+		f->inode = st.st_ino;
+		wr_u8(&w, (uint8_t)f->which);
+		wr_blob(&w, bytes.buf, bytes.len);
+		channel_send(c->channel, MSG_FILE, 0, &w, -1);
+	} else
+		log_info("%s cannot be read or is longer than %u bytes",
+		    f->path, FILE_BYTES_MAX);
+	wr_clear(&bytes);
+	wr_clear(&w);
+}
+
+void
+files_send(struct child *c)
+{
+	size_t i;
+
+	for (i = 0; i < WATCHED; i++)
+		file_send(c, &watched[i]);
+}
+
+void
+files_check(struct supervisor *sup)
+{
+	struct child *c = child_of(sup, ROLE_SUBMITTER);
+	struct stat st;
+	size_t i;
+
+	if (c->state != CHILD_SERVING || c->channel == NULL)
+		return;
+	for (i = 0; i < WATCHED; i++) {
+		if (stat(watched[i].path, &st) == -1 ||
+		    (st.st_ino == watched[i].inode &&
+		    st.st_mtim.tv_sec == watched[i].changed.tv_sec &&
+		    st.st_mtim.tv_nsec == watched[i].changed.tv_nsec))
+			continue;
+		log_info("%s has changed", watched[i].path);
+		file_send(c, &watched[i]);
+	}
+}
+
+void
+serve_use(struct child *c)
+{
+	struct writer w;
+
+	if (c->channel == NULL)
+		return;
+	wr_init(&w, sizeof(uint32_t));
+	wr_u32(&w, c->agreed);
+	channel_send(c->channel, MSG_CONF_USE, 0, &w, -1);
+	wr_clear(&w);
+	if (c->state == CHILD_SERVING || c->equipped)
+		return;
+	c->equipped = 1;
+	slate_send(c);
+	poison_tell(c);
+	if (c->role == ROLE_LISTENER)
+		listen_send(c);
+	else if (c->role == ROLE_COLLECTOR)
+		descriptor_send(c, MSG_LASTRUN, NULL, c->sup->places.lastrun);
+	else
+		files_send(c);
+}

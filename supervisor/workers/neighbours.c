@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The socketpairs between neighbours.  Each has a number, so that a message
+ * about one that was replaced long ago is known as such.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define LOST_MS	500	/* a dead neighbour's SIGCHLD has come by then */
+
+static void
+half_send(struct child *c, enum role peer, uint64_t id, int fd)
+{
+	struct writer w;
+
+	wr_init(&w, 1);
+	wr_u8(&w, (uint8_t)peer);
+	channel_send(c->channel, MSG_PEER, id, &w, fd);
+	wr_clear(&w);
+}
+
+static void
+link_make(struct supervisor *sup, struct link *link)
+{
+	struct child *up = child_of(sup, link->up);
+	struct child *down = child_of(sup, link->down);
+	int fds[2];
+
+	if (up->state != CHILD_SERVING || up->channel == NULL ||
+	    down->state != CHILD_SERVING || down->channel == NULL)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1) {
+		log_error("channel between %s and %s", role_name(link->up),
+		    role_name(link->down));
+		return;
+	}
+	evtimer_del(link->lost);
+	link->id = ++sup->link_ids;
+	half_send(up, link->down, link->id, fds[0]);
+	half_send(down, link->up, link->id, fds[1]);
+}
+
+void
+peers_join(struct child *c)
+{
+	int i;
+
+	for (i = 0; i < LINKS; i++) {
+		if (c->sup->links[i].up == c->role ||
+		    c->sup->links[i].down == c->role)
+			link_make(c->sup, &c->sup->links[i]);
+	}
+}
+
+/*
+ * Both ends live on without a channel.  The one upstream is started anew,
+ * whoever complained: it stands nearer to foreign bytes, and what it has sent
+ * is repeated anyway.
+ */
+static void
+on_lost(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *link = arg;
+	struct child *up = child_of(link->sup, link->up);
+	struct child *down = child_of(link->sup, link->down);
+
+	if (link->sup->stopping || up->state != CHILD_SERVING ||
+	    down->state != CHILD_SERVING)
+		return;
+	log_warnx("the channel between %s and %s broke: %s",
+	    role_name(link->up), role_name(link->down), link->why);
+	child_restart(up, "it has lost its neighbour", 0);
+}
+
+void
+peers_lost(struct child *c, enum role peer, uint64_t id, const char *why)
+{
+	static const struct timeval wait = { .tv_usec = LOST_MS * 1000 };
+	struct link *link;
+	int i;
+
+	for (i = 0; i < LINKS; i++) {
+		link = &c->sup->links[i];
+		if (link->id != id || (link->up != c->role &&
+		    link->down != c->role) ||
+		    (link->up != peer && link->down != peer))
+			continue;
+		if (!evtimer_pending(link->lost, NULL)) {
+			snprintf(link->why, sizeof(link->why),
+			    "the %s says: %s", role_name(c->role), why);
+			event_add(link->lost, &wait);
+		}
+	}
+}
+
+void
+peers_init(struct supervisor *sup)
+{
+	static const enum role ends[LINKS][2] = {
+		{ ROLE_LISTENER, ROLE_COLLECTOR },
+		{ ROLE_COLLECTOR, ROLE_SUBMITTER },
+	};
+	int i;
+
+	for (i = 0; i < LINKS; i++) {
+		sup->links[i].sup = sup;
+		sup->links[i].up = ends[i][0];
+		sup->links[i].down = ends[i][1];
+		sup->links[i].lost = evtimer_new(sup->base, on_lost,
+		    &sup->links[i]);
+		if (sup->links[i].lost == NULL)
+			fatalx("no memory for the channels");
+	}
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker processes: started, ended, reaped, started again.  Start-up is
+ * the first restart, so there is one way a worker comes to life.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/crash_point.h"
+#include "supervisor/system/supervisor.h"
+
+#define STEADY_MS	60000	/* who lived that long starts with a clean record */
+#define RESTART_GRACE	2000	/* ms: to finish what is under way */
+#define LATE_MS		300	/* after its grace: on a busy machine it is slow to end */
+#define ORPHANS_MAX	4096	/* bytes of the list of our children's pids */
+
+/* A crash is over in an instant; a cause that stays must not cost the machine. */
+unsigned
+restart_wait(unsigned failures)
+{
+	static const unsigned waits[] = { 0, 0, 100, 500, 1000, 2000, 5000,
+		10000, 30000 };
+	const unsigned n = sizeof(waits) / sizeof(waits[0]);
+
+	return waits[failures < n ? failures : n - 1];
+}
+
+static void
+timer_set(struct event *timer, unsigned ms)
+{
+	struct timeval tv = { .tv_sec = ms / 1000,
+		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+
+	event_add(timer, &tv);
+}
+
+static void
+on_restart(evutil_socket_t fd, short what, void *arg)
+{
+	child_start(arg);
+}
+
+static void
+on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct child *c = arg;
+
+	child_kill(c, c->broken_why[0] != '\0' ? c->broken_why :
+	    "it did not end in time");
+}
+
+void
+child_init(struct supervisor *sup, struct child *c, enum role role)
+{
+	c->sup = sup;
+	c->role = role;
+	c->restart = evtimer_new(sup->base, on_restart, c);
+	c->deadline = evtimer_new(sup->base, on_deadline, c);
+	if (c->restart == NULL || c->deadline == NULL)
+		fatalx("no memory for the %s", role_name(role));
+}
+
+static pid_t
+worker_spawn(struct child *c, int fd)
+{
+	char level[8], path[4096];
+	char name[32], flag[] = "-d";
+	char *argv[] = { name, flag, level, NULL };
+	char **env = env_worker(c->sup, c->role);
+	pid_t pid = -1;
+
+	snprintf(level, sizeof(level), "%d", (int)log_get_level());
+	snprintf(name, sizeof(name), "%s", role_name(c->role));
+	if (env != NULL && snprintf(path, sizeof(path), "%s/%s",
+	    c->sup->worker_dir, name) < (int)sizeof(path))
+		pid = proc_spawn(path, argv, env, fd);
+	env_free(env);
+	return pid;
+}
+
+static void
+child_fresh(struct child *c)
+{
+	c->asked = 0;
+	c->agreed = 0;
+	c->wanted_stop = 0;
+	c->innocent = 0;
+	c->equipped = 0;
+	c->shot = 0;
+	c->killed_for = NULL;
+	c->broken_why[0] = '\0';
+	c->layers[0] = '\0';
+	c->born = clock_ms();
+	c->pinged = 0;
+}
+
+void
+child_start(struct child *c)
+{
+	int fds[2] = { -1, -1 };
+
+	child_fresh(c);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1 ||
+	    (c->pid = worker_spawn(c, fds[1])) == -1)
+		goto fail;
+	close(fds[1]);
+	CRASH_POINT("supervisor.spawned");
+	c->state = CHILD_BORN;
+	log_info("the %s runs (pid %d)", role_name(c->role), (int)c->pid);
+	if (link_open(c, fds[0]) == -1)
+		child_kill(c, "its channel cannot be opened");
+	return;
+fail:
+	c->pid = 0;
+	log_error("the %s cannot be started; next attempt in %u s",
+	    role_name(c->role), restart_wait(++c->failures) / 1000);
+	if (fds[0] != -1) {
+		close(fds[0]);
+		close(fds[1]);
+	}
+	timer_set(c->restart, restart_wait(c->failures));
+}
+
+void
+child_kill(struct child *c, const char *why)
+{
+	if (c->pid == 0)
+		return;
+	log_warnx("the %s (pid %d) is killed: %s", role_name(c->role),
+	    (int)c->pid, why);
+	c->killed_for = why;
+	if (kill(c->pid, SIGKILL) == -1)
+		log_error("kill %d", (int)c->pid);
+}
+
+/* One that does not serve yet has nothing under way that it could finish. */
+void
+child_stop(struct child *c, uint32_t grace_ms)
+{
+	c->wanted_stop = 1;
+	if (c->pid == 0)
+		return;
+	if (c->state != CHILD_SERVING || c->channel == NULL) {
+		kill(c->pid, SIGKILL);
+		return;
+	}
+	link_stop(c, grace_ms);
+	timer_set(c->deadline, grace_ms + LATE_MS);
+}
+
+void
+child_restart(struct child *c, const char *why, int innocent)
+{
+	if (c->pid == 0 || c->wanted_stop)
+		return;
+	log_notice("the %s is started anew: %s", role_name(c->role), why);
+	c->innocent = innocent;
+	child_stop(c, RESTART_GRACE);
+}
+
+/*
+ * What the collector had started is an orphan now, and ours (we are the
+ * subreaper): nobody will read its answer.
+ */
+static void
+orphans_kill(struct supervisor *sup)
+{
+	char path[64], pids[ORPHANS_MAX], *p = pids;
+	FILE *f;
+	size_t n;
+	pid_t pid;
+	int role, known;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+	    (int)getpid());
+	f = fopen(path, "re");
+	if (f == NULL)
+		return;
+	n = fread(pids, 1, sizeof(pids) - 1, f);
+	fclose(f);
+	pids[n] = '\0';
+	while ((pid = (pid_t)strtol(p, &p, 10)) > 0) {
+		known = load_is(sup, pid);
+		for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+			known |= sup->children[role].pid == pid;
+		if (!known)
+			kill(pid, SIGKILL);
+	}
+}
+
+static void
+death_log(struct child *c, const char *how, unsigned wait)
+{
+	const char *why = c->killed_for != NULL ? c->killed_for : "";
+	int stopping = c->sup->stopping;
+
+	snprintf(c->last_death, sizeof(c->last_death), "%s%s%s", how,
+	    why[0] != '\0' ? ": " : "", why);
+	if (c->wanted_stop)
+		log_info("the %s %s", role_name(c->role), how);
+	else if (stopping)
+		log_warnx("the %s %s", role_name(c->role), c->last_death);
+	else if (wait == 0)
+		log_errorx("the %s (pid %d) %s; started again at once",
+		    role_name(c->role), (int)c->pid, c->last_death);
+	else
+		log_errorx("the %s (pid %d) %s; started again in %u.%u s",
+		    role_name(c->role), (int)c->pid, c->last_death,
+		    wait / 1000, wait % 1000 / 100);
+}
+
+static unsigned
+restart_after(struct child *c)
+{
+	if (c->innocent)
+		return 0;
+	if (clock_ms() - c->born >= STEADY_MS)
+		c->failures = 0;
+	return restart_wait(++c->failures);
+}
+
+static void
+child_gone(struct child *c, int status)
+{
+	struct supervisor *sup = c->sup;
+	char how[256];
+	unsigned wait;
+
+	autopsy_text(sup->kmsg, c->pid, status, how, sizeof(how));
+	wait = restart_after(c);
+	death_log(c, how, wait);
+	evtimer_del(c->deadline);
+	c->pid = 0;
+	c->state = CHILD_DOWN;
+	channel_free(c->channel);
+	c->channel = NULL;
+	if (!c->wanted_stop)
+		poison_note(c, status);
+	slate_free(c->slate);
+	c->slate = NULL;
+	if (c->role == ROLE_COLLECTOR)
+		orphans_kill(sup);
+	control_child_gone(sup, c->role);
+	if (sup->stopping) {
+		stop_child_gone(c);
+		return;
+	}
+	if (sup->trial) {
+		stop_begin(sup, "a worker died", 1);
+		return;
+	}
+	reload_child_gone(c);
+	c->restarts++;
+	if (!sup->stopping)
+		timer_set(c->restart, wait);
+}
+
+void
+proc_reap(struct supervisor *sup)
+{
+	int status, role;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (load_reaped(sup, pid, status))
+			continue;
+		for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+			if (sup->children[role].pid == pid)
+				child_gone(&sup->children[role], status);
+		}
+	}
+}

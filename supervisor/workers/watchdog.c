@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pings, and the watchdog that they feed: it speaks for this loop and for the
+ * workers' answers.  A worker that waits for a dead Slurm or cc-backend still
+ * answers.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define PING_MS		2000
+#define DEAF_MS		20000	/* a slow disk's commit is shorter */
+#define BIRTH_MS	60000	/* until hello: what a worker prepares takes time */
+#define FILES_MS	30000	/* resolv.conf and hosts are looked at */
+
+/*
+ * Counted from a question that was asked, so that a supervisor that was
+ * itself stopped for a while blames nobody: answers that wait in the sockets
+ * are read before a timer runs.
+ */
+static int
+is_deaf(const struct child *c)
+{
+	if (c->pid == 0)
+		return 0;
+	if (c->state == CHILD_BORN)
+		return clock_ms() - c->born > BIRTH_MS;
+	return c->pinged != 0 && clock_ms() - c->pinged > DEAF_MS;
+}
+
+static void
+ping(struct child *c)
+{
+	struct writer w;
+
+	if (c->state < CHILD_CLOSED || c->channel == NULL)
+		return;
+	wr_init(&w, sizeof(uint64_t));
+	wr_u64(&w, (uint64_t)clock_ms());
+	channel_send(c->channel, MSG_PING, 0, &w, -1);
+	wr_clear(&w);
+	if (c->pinged == 0)
+		c->pinged = clock_ms();
+}
+
+static void
+on_ping(evutil_socket_t fd, short what, void *arg)
+{
+	struct supervisor *sup = arg;
+	struct child *c;
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		c = &sup->children[role];
+		if (is_deaf(c) && !c->shot) {
+			c->shot = 1;
+			child_kill(c, "it does not answer");
+		} else
+			ping(c);
+	}
+}
+
+/* A deaf worker is killed first: unfed is the watchdog when that was no use. */
+static void
+on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+	struct supervisor *sup = arg;
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		if (is_deaf(&sup->children[role]))
+			return;
+	}
+	notify_watchdog();
+}
+
+static void
+on_files(evutil_socket_t fd, short what, void *arg)
+{
+	files_check(arg);
+}
+
+static void
+every(struct supervisor *sup, unsigned ms, event_callback_fn fn)
+{
+	struct timeval tv = { .tv_sec = ms / 1000,
+		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+	struct event *ev = event_new(sup->base, -1, EV_PERSIST, fn, sup);
+
+	if (ev == NULL || event_add(ev, &tv) == -1)
+		fatalx("no memory for a timer");
+}
+
+void
+pulse_init(struct supervisor *sup)
+{
+	every(sup, PING_MS, on_ping);
+	every(sup, FILES_MS, on_files);
+	if (notify_watchdog_ms() != 0)
+		every(sup, notify_watchdog_ms(), on_watchdog);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The supervisor's end of each worker's channel: what a worker says is read
+ * here and handed to the file that knows.  A worker that breaks the rules
+ * loses its channel and is started anew, alone.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/supervisor.h"
+
+#define SANDBOX_FRAME_MAX	(1024u * 1024)	/* as the table of messages has it */
+#define PASSING_MS	200	/* a hung-up channel's process has ended by then */
+
+static void
+send_u32(struct child *c, enum msg_type type, uint32_t v)
+{
+	struct writer w;
+
+	if (c->channel == NULL)
+		return;
+	wr_init(&w, sizeof(v));
+	wr_u32(&w, v);
+	channel_send(c->channel, type, 0, &w, -1);
+	wr_clear(&w);
+}
+
+static void
+send_u8(struct child *c, enum msg_type type, uint8_t v)
+{
+	struct writer w;
+
+	if (c->channel == NULL)
+		return;
+	wr_init(&w, sizeof(v));
+	wr_u8(&w, v);
+	channel_send(c->channel, type, 0, &w, -1);
+	wr_clear(&w);
+}
+
+void
+link_stop(struct child *c, uint32_t grace_ms)
+{
+	send_u32(c, MSG_STOP, grace_ms);
+}
+
+void
+link_verbose(struct supervisor *sup, enum log_level level)
+{
+	int role;
+
+	log_set_level(level);
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		if (sup->children[role].state >= CHILD_CLOSED)
+			send_u8(&sup->children[role], MSG_VERBOSE,
+			    (uint8_t)level);
+	}
+}
+
+/* The first frame: the worker waits for it. */
+static int
+sandbox_send(struct child *c)
+{
+	static struct sandbox sb;	/* large; one at a time */
+	struct writer w;
+	int rc;
+
+	sandbox_init(&sb, c->role);
+	wr_init(&w, SANDBOX_FRAME_MAX);
+	rc = access_fill(c->sup, &sb);
+	if (rc == 0) {
+		sandbox_write(&w, &sb);
+		rc = channel_send(c->channel, MSG_SANDBOX, 0, &w, -1);
+	}
+	wr_clear(&w);
+	sandbox_clear(&sb);
+	return rc;
+}
+
+/* A version that differs means files of two installations in one folder. */
+static void
+on_hello(struct child *c, struct reader *r)
+{
+	uint32_t version = rd_u32(r);
+	unsigned role = rd_u8(r);
+
+	rd_name(r, c->layers, sizeof(c->layers));
+	if (rd_end(r) == -1 || role != (unsigned)c->role ||
+	    c->state != CHILD_BORN) {
+		channel_broken(c->channel, "hello");
+		return;
+	}
+	if (version != MSG_VERSION) {
+		log_errorx("the %s speaks version %u of the protocol, not %u: "
+		    "is it of another installation?", role_name(c->role),
+		    version, MSG_VERSION);
+		child_kill(c, "wrong version");
+		return;
+	}
+	c->state = CHILD_CLOSED;
+	if (!c->sup->trial)
+		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
+		    (int)c->pid, c->layers);
+	reload_hello(c);
+}
+
+static void
+on_conf_answer(struct child *c, unsigned type, struct reader *r)
+{
+	char reason[REASON_MAX] = "";
+	uint32_t generation = rd_u32(r);
+	char *text = NULL;
+
+	if (type == MSG_CONF_BAD)
+		text = rd_strdup(r, MSG_PAYLOAD_MAX);
+	if (text != NULL)
+		snprintf(reason, sizeof(reason), "%s", text);
+	free(text);
+	if (rd_end(r) == -1 || generation > c->asked ||
+	    c->state < CHILD_CLOSED)
+		channel_broken(c->channel, msg_name(type));
+	else if (generation < c->asked)
+		log_debug("%s of an earlier configuration", msg_name(type));
+	else if (type == MSG_CONF_OK)
+		reload_ok(c, generation);
+	else
+		reload_bad(c, generation, reason);
+}
+
+static void
+on_ready(struct child *c)
+{
+	if (c->state != CHILD_CLOSED) {
+		channel_broken(c->channel, "ready");
+		return;
+	}
+	c->state = CHILD_SERVING;
+	log_info("the %s serves", role_name(c->role));
+	peers_join(c);
+	sup_serving(c->sup);
+}
+
+static void
+on_pong(struct child *c, struct reader *r)
+{
+	rd_u64(r);
+	if (rd_end(r) == -1)
+		channel_broken(c->channel, "pong");
+	else
+		c->pinged = 0;
+}
+
+static void
+on_ctl_end(struct child *c, uint64_t request, struct reader *r)
+{
+	unsigned status = rd_u8(r);
+	char *text = rd_strdup(r, MSG_PAYLOAD_MAX);
+
+	if (rd_end(r) == -1 || text == NULL || status > CTL_DENIED)
+		channel_broken(c->channel, "ctl-end");
+	else
+		control_end(c->sup, c->role, request, (enum ctl_status)status,
+		    text);
+	free(text);
+}
+
+static void
+on_lost(struct child *c, uint64_t id, struct reader *r)
+{
+	unsigned peer = rd_u8(r);
+	char *why = rd_strdup(r, MSG_PAYLOAD_MAX);
+
+	if (rd_end(r) == -1 || why == NULL || peer >= ROLE__COUNT)
+		channel_broken(c->channel, "lost");
+	else
+		peers_lost(c, (enum role)peer, id, why);
+	free(why);
+}
+
+static void
+on_frame(struct channel *channel, const struct msg_header *h,
+    struct reader *r, int fd, void *arg)
+{
+	struct child *c = arg;
+
+	switch (h->type) {
+	case MSG_HELLO:
+		on_hello(c, r);
+		break;
+	case MSG_CONF_OK:
+	case MSG_CONF_BAD:
+		on_conf_answer(c, h->type, r);
+		break;
+	case MSG_READY:
+		on_ready(c);
+		break;
+	case MSG_PONG:
+		on_pong(c, r);
+		break;
+	case MSG_CTL_ROW:
+		control_row(c->sup, c->role, h->id, r->p, r->left);
+		break;
+	case MSG_CTL_END:
+		on_ctl_end(c, h->id, r);
+		break;
+	case MSG_LOST:
+		on_lost(c, h->id, r);
+		break;
+	default:
+		/* The table has more for us only from the parser. */
+		channel_broken(channel, msg_name(h->type));
+	}
+	if (fd != -1)
+		close(fd);
+}
+
+/* Mostly its process has ended and SIGCHLD tells; if it has not, it shall. */
+static void
+on_broken(struct channel *channel, const char *why, void *arg)
+{
+	static const struct timeval passing = { .tv_usec = PASSING_MS * 1000 };
+	struct child *c = arg;
+
+	log_info("channel to the %s (pid %d): %s", role_name(c->role),
+	    (int)c->pid, why);
+	snprintf(c->broken_why, sizeof(c->broken_why), "channel: %s", why);
+	c->channel = NULL;
+	channel_free(channel);
+	if (!c->wanted_stop)
+		event_add(c->deadline, &passing);
+}
+
+static const struct channel_ops ops = {
+	.on_frame = on_frame,
+	.on_broken = on_broken,
+};
+
+int
+link_open(struct child *c, int fd)
+{
+	c->channel = channel_new(c->sup->base, fd, ROLE_SUPERVISOR, c->role,
+	    &ops, c);
+	return c->channel != NULL ? sandbox_send(c) : -1;
+}

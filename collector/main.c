@@ -104,7 +104,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	case MSG_LASTRUN:
 		on_lastrun(w->arg, fd);
 		break;
-	case MSG_SKIP:
+	case MSG_QUARANTINE:
 		on_skip(w->arg, r);
 		break;
 	default:
@@ -162,12 +162,12 @@ on_running(struct site *site, struct channel *ch, struct reader *r)
 	bits = rd_u8(&peek);
 	for (i = 0; i < n && !peek.err; i++) {
 		rd_run_key(r, &key);
-		resume_open(site, &key, (bits & RUNNING_HELD) != 0);
+		resume_open(site, &key, (bits & OPEN_RUNS_UNCONFIRMED) != 0);
 	}
 	rd_u8(r);
 	if (rd_end(&peek) == -1 || rd_end(r) == -1)
 		channel_broken(ch, "running");
-	else if (bits & RUNNING_LAST)
+	else if (bits & OPEN_RUNS_LAST)
 		resume_synced(site);
 }
 
@@ -254,17 +254,17 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 	case MSG_EVENT:
 		on_event(site, ch, r);
 		break;
-	case MSG_STORED:
+	case MSG_RECORD_ACK:
 		seq = rd_u64(r);
 		out_stored(site->out, seq);
 		break;
-	case MSG_CURSOR:
+	case MSG_RESUME_FROM:
 		on_cursor(site, ch, r);
 		break;
-	case MSG_RUNNING:
+	case MSG_OPEN_RUNS:
 		on_running(site, ch, r);
 		break;
-	case MSG_ASK:
+	case MSG_LOOKUP:
 		on_ask(site, ch, r);
 		break;
 	case MSG_SYNC:

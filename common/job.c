@@ -430,9 +430,9 @@ job_merge(struct job *into, struct job *from)
 		into->flags &= ~JOB_MORE;
 		changed = 1;
 	}
-	if ((into->flags & JOB_HOLD) && !(from->flags & JOB_HOLD) &&
+	if ((into->flags & JOB_UNCONFIRMED) && !(from->flags & JOB_UNCONFIRMED) &&
 	    ((from->flags & JOB_LIVE) || from->end != 0)) {
-		into->flags &= ~JOB_HOLD;
+		into->flags &= ~JOB_UNCONFIRMED;
 		changed = 1;
 	}
 	return changed;

@@ -71,9 +71,9 @@ const char *job_shared_name(enum job_shared shared);
 #define JOB_LIVE	16u	/* slurmctld showed it running just now */
 #define JOB_OPTED_OUT	32u	/* to be kept from cc-backend and NATS */
 #define JOB_PARTIAL	64u	/* an update of a known run: absent text changes nothing */
-#define JOB_HOLD	128u	/* nobody saw it running: no start before it is seen so, or its end is known */
+#define JOB_UNCONFIRMED	128u	/* nobody saw it running: no start before it is seen so, or its end is known */
 #define JOB_BACKFILL	256u	/* of a past range: no live work waits for it */
-#define JOB_LOOKED_AT	512u	/* the same, and it shall not be stored */
+#define JOB_DRY_RUN	512u	/* the same, and it shall not be stored */
 #define JOB_NEVER_RAN	1024u	/* requeued before it ran: a prolog failed */
 
 struct cpu_range {

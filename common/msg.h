@@ -34,13 +34,13 @@ enum msg_type {
 	MSG_CONF_END,	/* u32 generation */
 	MSG_CONF_OK,	/* u32 generation */
 	MSG_CONF_BAD,	/* u32 generation, str reason */
-	MSG_CONF_USE,	/* u32 generation: every worker said conf-ok */
+	MSG_CONF_COMMIT,	/* u32 generation: every worker said conf-ok */
 	MSG_FILE,	/* u8 enum msg_file, blob: resolv.conf, hosts */
 	MSG_LISTEN,	/* u8 1 = UNIX, 2 = TCP; listening socket */
 	MSG_LASTRUN,	/* descriptor of the last-run file */
-	MSG_SLATE,	/* descriptor of the page of slate.h */
+	MSG_INFLIGHT,	/* descriptor of the page of inflight.h */
 	MSG_PEER,	/* u8 role; socket to it; header id = number of the link */
-	MSG_SKIP,	/* struct run_key (job.h), set aside */
+	MSG_QUARANTINE,	/* struct run_key (job.h), set aside */
 	MSG_READY,	/* serving; no payload */
 	MSG_PING,	/* u64 token */
 	MSG_PONG,	/* u64 the same token */
@@ -49,22 +49,22 @@ enum msg_type {
 	MSG_CTL,	/* a verb for this worker (ctl.h); header id = request */
 	MSG_CTL_ROW,	/* one row of its answer (ctl.h) */
 	MSG_CTL_END,	/* u8 enum ctl_status, str text: no more rows */
-	MSG_LOST,	/* u8 role, str why: that channel broke; header id as in peer */
+	MSG_PEER_LOST,	/* u8 role, str why: that channel broke; header id as in peer */
 	/* listener and collector */
 	MSG_EVENT,	/* u64 event, str cluster, u64 job, u8 kind, i64 time */
-	MSG_TAKEN,	/* u64 event */
+	MSG_EVENT_ACK,	/* u64 event */
 	/* collector and submitter */
 	MSG_RECORD,	/* u64 sequence number, struct job (job.h) */
-	MSG_MARK,	/* u64 seq, str cluster, u8 source, i64 seen until */
+	MSG_WATERMARK,	/* u64 seq, str cluster, u8 source, i64 seen until */
 	MSG_NODES,	/* node states of one cluster (job.h) */
-	MSG_DENIED,	/* u64 seq, str cluster, u64 ask, run keys unknown to Slurm */
-	MSG_STORED,	/* u64: all up to this sequence number is durable */
-	MSG_CURSOR,	/* str cluster, i64 resume point (0 = none) */
-	MSG_RUNNING,	/* run keys that are open in the spool; u8 bits RUNNING_ */
-	MSG_ASK,	/* str cluster, u64 ask, run keys: what is known of these */
+	MSG_NOT_FOUND,	/* u64 seq, str cluster, u64 ask, run keys unknown to Slurm */
+	MSG_RECORD_ACK,	/* u64: all up to this sequence number is durable */
+	MSG_RESUME_FROM,	/* str cluster, i64 resume point (0 = none) */
+	MSG_OPEN_RUNS,	/* run keys that are open in the spool; u8 bits RUNNING_ */
+	MSG_LOOKUP,	/* str cluster, u64 ask, run keys: what is known of these */
 	MSG_SYNC,	/* u32 SYNC_ bits, str cluster, i64 from, i64 to; see below */
 	MSG_FLOW,	/* u8: 1 = hold back, 0 = go on */
-	MSG_ACTIVE,	/* u8: 1 = the controller beside us works, u8 its rank from 0 */
+	MSG_CONTROLLER_ROLE,	/* u8: 1 = the controller beside us works, u8 its rank from 0 */
 	MSG__COUNT
 };
 
@@ -80,9 +80,9 @@ enum event_kind {
 	EVENT_END	/* EpilogSlurmctld */
 };
 
-/* What a batch of MSG_RUNNING is. */
-#define RUNNING_LAST	1u	/* no more follow */
-#define RUNNING_HELD	2u	/* their starts wait until Slurm shows them running */
+/* What a batch of MSG_OPEN_RUNS is. */
+#define OPEN_RUNS_LAST	1u	/* no more follow */
+#define OPEN_RUNS_UNCONFIRMED	2u	/* their starts wait until Slurm shows them running */
 
 /*
  * What sync asks: a poll now of every cluster (cluster, from and to are empty
@@ -92,9 +92,9 @@ enum event_kind {
 #define SYNC_LOOK	2u	/* of a past range: records are not to be stored */
 
 /* What says a mark: which question was answered in full. */
-enum mark_source {
-	MARK_ACCOUNTING = 1,	/* sacct, ended runs */
-	MARK_BACKFILL = 2	/* the past range that was asked for, up to its end */
+enum watermark_source {
+	WATERMARK_ACCOUNTING = 1,	/* sacct, ended runs */
+	WATERMARK_BACKFILL = 2	/* the past range that was asked for, up to its end */
 };
 
 struct msg_header {

@@ -104,7 +104,7 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	uint64_t id = rd_u64(r);
 
 	/* The table lets nothing else through. */
-	if (h->type != MSG_TAKEN || rd_end(r) == -1)
+	if (h->type != MSG_EVENT_ACK || rd_end(r) == -1)
 		channel_broken(c, "taken");
 	else
 		events_taken(l->events, id);

@@ -301,7 +301,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 			channel_broken(w->supervisor, "file");
 		else
 			names_file(s->names, (enum msg_file)which, p, n);
-	} else if (h->type == MSG_SKIP) {
+	} else if (h->type == MSG_QUARANTINE) {
 		rd_run_key(r, &key);
 		if (rd_end(r) == -1)
 			channel_broken(w->supervisor, "skip");
@@ -336,7 +336,7 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		close(fd);
 	if (s->backlog == NULL)
 		channel_broken(c, "too early");
-	else if (h->type == MSG_ACTIVE) {
+	else if (h->type == MSG_CONTROLLER_ROLE) {
 		if (standby_frame(s->standby, r) == -1)
 			channel_broken(c, "active");
 	} else if (h->type == MSG_NODES)

@@ -61,7 +61,7 @@ say(struct active *a)
 	wr_init(&w, 2);
 	wr_u8(&w, (uint8_t)a->is_active);
 	wr_u8(&w, (uint8_t)a->rank);
-	channel_send(c, MSG_ACTIVE, 0, &w, -1);
+	channel_send(c, MSG_CONTROLLER_ROLE, 0, &w, -1);
 	wr_clear(&w);
 }
 

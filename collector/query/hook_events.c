@@ -84,7 +84,7 @@ say_taken(struct events *e, uint64_t id)
 	wr_init(&w, sizeof(id));
 	wr_u64(&w, id);
 	CRASH_POINT("collector.taken");
-	channel_send(listener, MSG_TAKEN, 0, &w, -1);
+	channel_send(listener, MSG_EVENT_ACK, 0, &w, -1);
 	wr_clear(&w);
 }
 

@@ -136,9 +136,9 @@ out_mark(struct out *o, struct collector *c, int64_t until)
 	wr_init(&w, 256);
 	wr_u64(&w, 0);
 	wr_str(&w, c->slurm.cluster);
-	wr_u8(&w, MARK_ACCOUNTING);
+	wr_u8(&w, WATERMARK_ACCOUNTING);
 	wr_i64(&w, until);
-	order = out_queue(o, MSG_MARK, &w, c, until);
+	order = out_queue(o, MSG_WATERMARK, &w, c, until);
 	wr_clear(&w);
 	return order;
 }
@@ -152,9 +152,9 @@ out_backfilled(struct out *o, const struct collector *c, int64_t until)
 	wr_init(&w, 256);
 	wr_u64(&w, 0);
 	wr_str(&w, c->slurm.cluster);
-	wr_u8(&w, MARK_BACKFILL);
+	wr_u8(&w, WATERMARK_BACKFILL);
 	wr_i64(&w, until);
-	order = out_queue(o, MSG_MARK, &w, NULL, 0);
+	order = out_queue(o, MSG_WATERMARK, &w, NULL, 0);
 	wr_clear(&w);
 	return order;
 }
@@ -174,7 +174,7 @@ out_denied(struct out *o, const struct collector *c, uint64_t ask,
 	wr_u32(&w, n);
 	for (i = 0; i < n; i++)
 		wr_run_key(&w, &keys[i]);
-	order = out_queue(o, MSG_DENIED, &w, NULL, 0);
+	order = out_queue(o, MSG_NOT_FOUND, &w, NULL, 0);
 	wr_clear(&w);
 	return order;
 }
@@ -240,7 +240,7 @@ out_stored(struct out *o, uint64_t seq)
 		o->bytes -= item->len;
 		o->durable = item->order;
 		CRASH_POINT("collector.stored");
-		if (item->type == MSG_MARK && item->c != NULL)
+		if (item->type == MSG_WATERMARK && item->c != NULL)
 			resume_cursor(item->c, item->until);
 		free(item);
 	}

@@ -58,9 +58,9 @@ send_record(struct collector *c, struct job *job)
 {
 	uint64_t order;
 
-	slate_write(c->w->slate, &job->key);
+	inflight_set(c->w->inflight, &job->key);
 	order = out_record(c->out, job);
-	slate_wipe(c->w->slate);
+	inflight_clear(c->w->inflight);
 	return order;
 }
 
@@ -111,7 +111,7 @@ open_note(struct collector *c, struct open_run *run, const struct sighting *s,
 	run->flags |= OPEN_DETAILED;
 	if (s->state->phase == PHASE_RUNNING)
 		run->flags |= OPEN_RUNS;
-	if (s->job.flags & JOB_HOLD)
+	if (s->job.flags & JOB_UNCONFIRMED)
 		run->flags |= OPEN_HELD;
 }
 
@@ -226,7 +226,7 @@ sighted_live(struct collector *c, struct sighting *s)
 	if (run == NULL || (run->flags & OPEN_IGNORED))
 		return 0;
 	if (unsure)
-		job->flags |= JOB_HOLD;
+		job->flags |= JOB_UNCONFIRMED;
 	live_key(c, s, run, sure);
 	if (settings_ignores(c->set, job))
 		run->flags |= OPEN_IGNORED;
@@ -492,7 +492,7 @@ run_past(struct collector *c, struct sighting *s, int look)
 	    run_number(job->key.job, job->key.start) == 0 ||
 	    run_skipped(c, job->key.job, job->key.start))
 		return ROW_NOTHING;
-	job->flags |= JOB_LOOKED_AT;
+	job->flags |= JOB_DRY_RUN;
 	return past_look(c, s);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared page; see slate.h.  A worker may die in the middle of a write:
+ * The shared page; see inflight.h.  A worker may die in the middle of a write:
  * the flag is set last and cleared first, and the reader checks every byte.
  */
 #include "config.h"
@@ -15,19 +15,19 @@
 
 #include "common/worker/inflight.h"
 
-struct slate_page {
+struct inflight_page {
 	atomic_uint	full;
 	struct run_key	key;
 };
 
-struct slate {
-	struct slate_page *page;
+struct inflight {
+	struct inflight_page *page;
 };
 
-static struct slate *
+static struct inflight *
 map_page(int fd, int protection)
 {
-	struct slate *s = calloc(1, sizeof(*s));
+	struct inflight *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
@@ -39,15 +39,15 @@ map_page(int fd, int protection)
 	return s;
 }
 
-struct slate *
-slate_new(int *fd)
+struct inflight *
+inflight_new(int *fd)
 {
-	struct slate *s;
+	struct inflight *s;
 
-	*fd = memfd_create("slate", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	*fd = memfd_create("inflight", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd == -1)
 		return NULL;
-	if (ftruncate(*fd, (off_t)sizeof(struct slate_page)) == -1 ||
+	if (ftruncate(*fd, (off_t)sizeof(struct inflight_page)) == -1 ||
 	    (s = map_page(*fd, PROT_READ)) == NULL) {
 		close(*fd);
 		*fd = -1;
@@ -56,10 +56,10 @@ slate_new(int *fd)
 	return s;
 }
 
-struct slate *
-slate_map(int fd)
+struct inflight *
+inflight_map(int fd)
 {
-	struct slate *s = map_page(fd, PROT_READ | PROT_WRITE);
+	struct inflight *s = map_page(fd, PROT_READ | PROT_WRITE);
 	int saved = errno;
 
 	close(fd);
@@ -68,37 +68,37 @@ slate_map(int fd)
 }
 
 void
-slate_free(struct slate *slate)
+inflight_free(struct inflight *inflight)
 {
-	if (slate == NULL)
+	if (inflight == NULL)
 		return;
-	munmap(slate->page, sizeof(*slate->page));
-	free(slate);
+	munmap(inflight->page, sizeof(*inflight->page));
+	free(inflight);
 }
 
 void
-slate_write(struct slate *slate, const struct run_key *key)
+inflight_set(struct inflight *inflight, const struct run_key *key)
 {
-	if (slate == NULL)
+	if (inflight == NULL)
 		return;
-	atomic_store(&slate->page->full, 0);
-	slate->page->key = *key;
-	atomic_store(&slate->page->full, 1);
+	atomic_store(&inflight->page->full, 0);
+	inflight->page->key = *key;
+	atomic_store(&inflight->page->full, 1);
 }
 
 void
-slate_wipe(struct slate *slate)
+inflight_clear(struct inflight *inflight)
 {
-	if (slate != NULL)
-		atomic_store(&slate->page->full, 0);
+	if (inflight != NULL)
+		atomic_store(&inflight->page->full, 0);
 }
 
 int
-slate_read(const struct slate *slate, struct run_key *key)
+inflight_read(const struct inflight *inflight, struct run_key *key)
 {
-	if (slate == NULL || atomic_load(&slate->page->full) != 1)
+	if (inflight == NULL || atomic_load(&inflight->page->full) != 1)
 		return 0;
-	*key = slate->page->key;
+	*key = inflight->page->key;
 	key->cluster[sizeof(key->cluster) - 1] = '\0';
 	return key->job != 0;
 }

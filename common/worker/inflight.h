@@ -9,17 +9,17 @@
 
 #include "common/job.h"
 
-struct slate;
+struct inflight;
 
 /* Supervisor: makes the page; *fd (owned by the caller) goes to the worker. NULL with errno. */
-struct slate *slate_new(int *fd);
+struct inflight *inflight_new(int *fd);
 /* Worker: maps what it was given; closes fd.  NULL with errno. */
-struct slate *slate_map(int fd);
-void slate_free(struct slate *slate);
+struct inflight *inflight_map(int fd);
+void inflight_free(struct inflight *inflight);
 /* NULL slate is fine in both: nothing happens. */
-void slate_write(struct slate *slate, const struct run_key *key);
-void slate_wipe(struct slate *slate);
+void inflight_set(struct inflight *inflight, const struct run_key *key);
+void inflight_clear(struct inflight *inflight);
 /* Supervisor: 1 and the key when a run was chalked up, else 0.  The bytes are not trusted. */
-int slate_read(const struct slate *slate, struct run_key *key);
+int inflight_read(const struct inflight *inflight, struct run_key *key);
 
 #endif

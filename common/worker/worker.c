@@ -99,9 +99,9 @@ say_hello(struct worker *w)
 static void
 on_slate(struct worker *w, int fd)
 {
-	slate_free(w->slate);
-	w->slate = slate_map(fd);
-	if (w->slate == NULL)
+	inflight_free(w->inflight);
+	w->inflight = inflight_map(fd);
+	if (w->inflight == NULL)
 		log_warn("the slate cannot be mapped");
 }
 
@@ -184,7 +184,7 @@ on_peer_broken(struct channel *c, const char *why, void *arg)
 		wr_init(&out, 512);
 		wr_u8(&out, (uint8_t)peer);
 		wr_str(&out, why);
-		channel_send(w->supervisor, MSG_LOST, peer_ids[peer], &out,
+		channel_send(w->supervisor, MSG_PEER_LOST, peer_ids[peer], &out,
 		    -1);
 		wr_clear(&out);
 		w->ops->on_peer(w, peer, NULL);
@@ -251,10 +251,10 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	case MSG_CONF:
 	case MSG_SECRETS:
 	case MSG_CONF_END:
-	case MSG_CONF_USE:
+	case MSG_CONF_COMMIT:
 		worker_conf_frame(w, h->type, r, fd);
 		break;
-	case MSG_SLATE:
+	case MSG_INFLIGHT:
 		on_slate(w, fd);
 		break;
 	case MSG_PEER:

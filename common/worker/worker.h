@@ -60,7 +60,7 @@ struct worker {
 	struct channel		*supervisor;
 	struct channel		*peers[ROLE__COUNT];	/* NULL = not there */
 	struct conf		 conf;		/* in force */
-	struct slate		*slate;		/* may be NULL */
+	struct inflight		*inflight;		/* may be NULL */
 	char			 layers[512];	/* of the sandbox */
 	int			 serving;
 	int			 stopping;

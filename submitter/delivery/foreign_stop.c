@@ -40,13 +40,13 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	int same = 0;
 
 	job_init(&job);
-	slate_write(s->w->slate, &run->key);
+	inflight_set(s->w->inflight, &run->key);
 	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
 		state = payload_stop_state(s->payload, s->backend, job.state);
 		stop = payload_stop_time(s->backend, &job);
 	}
-	slate_wipe(s->w->slate);
+	inflight_clear(s->w->inflight);
 	if (state == NULL)
 		snprintf(how, size, "cc-backend has it as %s after %lld s, "
 		    "Slurm runs it", row->state, (long long)row->duration);

@@ -180,11 +180,11 @@ late_end(struct late *l, const struct spool_run *run)
 	if ((run->flags & (RUN_TOLD_END | RUN_SKIPPED)) || !is_wanted(l))
 		return;
 	job_init(&job);
-	slate_write(l->s->w->slate, &run->key);
+	inflight_set(l->s->w->inflight, &run->key);
 	if (spool_record(l->s->spool, run->id, &job) == 0)
 		payload_meta_late(l->s->payload, &job,
 		    (run->flags & RUN_INFO) != 0, owe, &o);
-	slate_wipe(l->s->w->slate);
+	inflight_clear(l->s->w->inflight);
 	job_clear(&job);
 }
 

@@ -121,7 +121,7 @@ row_send(struct relay *r, struct spool_run *run)
 	int rc = -1;
 
 	job_init(&job);
-	slate_write(s->w->slate, &run->key);
+	inflight_set(s->w->inflight, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
 		payload_how_init(&how, BACKEND_1_5, s->topology);
@@ -131,7 +131,7 @@ row_send(struct relay *r, struct spool_run *run)
 		why = "the stored record cannot be read";
 		errno = EINVAL;
 	}
-	slate_wipe(s->w->slate);
+	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == 0)
 		r->nats_in_flight++;

@@ -104,7 +104,7 @@ body_make(struct relay *r, const struct spool_run *run, enum what what,
 		return wr_end(body);
 	}
 	job_init(&job);
-	slate_write(s->w->slate, &run->key);
+	inflight_set(s->w->inflight, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
 		payload_how_init(&how, s->backend, s->topology);
@@ -113,7 +113,7 @@ body_make(struct relay *r, const struct spool_run *run, enum what what,
 		    &job, body, &wrong) : payload_start(s->payload, &how,
 		    &job, body, &wrong);
 	}
-	slate_wipe(s->w->slate);
+	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == -1)
 		snprintf(why, size, "no body can be made of it: %s", wrong);
@@ -179,11 +179,11 @@ first_start(struct relay *r, struct spool_run *run)
 	if (!payload_tags(s->payload))
 		return;
 	job_init(&job);
-	slate_write(s->w->slate, &run->key);
+	inflight_set(s->w->inflight, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0 &&
 	    payload_tagged(s->payload, &job))
 		run->flags |= RUN_TAGGED;
-	slate_wipe(s->w->slate);
+	inflight_clear(s->w->inflight);
 	job_clear(&job);
 }
 

@@ -86,18 +86,18 @@ record_apply(struct backlog *b, struct reader *r, int *bad)
 		return spool_put_skipped(s->spool, &key, r->p, r->left) ==
 		    PUT_ERROR ? -1 : 0;
 	job_init(&job);
-	slate_write(s->w->slate, &key);
+	inflight_set(s->w->inflight, &key);
 	job_read(r, &job);
 	*bad = rd_end(r) == -1;
 	past = !*bad && (job.flags & JOB_BACKFILL) != 0;
-	if (!*bad && (job.flags & JOB_LOOKED_AT)) {
+	if (!*bad && (job.flags & JOB_DRY_RUN)) {
 		backfill_looked(s->backfill, &job);
 		rc = PUT_KNOWN;
 	} else if (!*bad && record_fits(b, &job, len))
 		rc = spool_put(s->spool, &job, &id);
 	if (past)
 		backfill_took(s->backfill, rc);
-	slate_wipe(s->w->slate);
+	inflight_clear(s->w->inflight);
 	s->n.records++;
 	if (rc == PUT_NEW)
 		s->n.records_new++;
@@ -120,9 +120,9 @@ mark_apply(struct backlog *b, struct reader *r, int *bad)
 	*bad = rd_end(r) == -1;
 	if (*bad || cluster[0] == '\0')
 		return 0;
-	if (source == MARK_BACKFILL)
+	if (source == WATERMARK_BACKFILL)
 		backfill_marked(b->s->backfill, cluster, until);
-	if (source != MARK_ACCOUNTING)
+	if (source != WATERMARK_ACCOUNTING)
 		return 0;
 	return spool_mark(b->s->spool, cluster, until);
 }
@@ -154,7 +154,7 @@ frame_apply(struct backlog *b, uint16_t type, struct reader *r, int *bad)
 	*bad = 0;
 	if (type == MSG_RECORD)
 		rc = record_apply(b, r, bad);
-	else if (type == MSG_MARK)
+	else if (type == MSG_WATERMARK)
 		rc = mark_apply(b, r, bad);
 	else
 		rc = denied_apply(b, r, bad);
@@ -193,11 +193,11 @@ frame_stub(struct backlog *b, const struct frame *f)
 	if (is_skipped(b, &key))
 		return 0;
 	job_init(&job);
-	slate_write(s->w->slate, &key);
+	inflight_set(s->w->inflight, &key);
 	job_read(&r, &job);
 	if (rd_end(&r) == 0)
 		rc = spool_stub_put(s->spool, &job);
-	slate_wipe(s->w->slate);
+	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == PUT_NO_SHARE)
 		return say_no_share(b, &key);

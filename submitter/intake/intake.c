@@ -45,7 +45,7 @@ stored_send(struct backlog *b)
 		return;
 	wr_init(&w, 8);
 	wr_u64(&w, b->seq);
-	channel_send(b->collector, MSG_STORED, 0, &w, -1);
+	channel_send(b->collector, MSG_RECORD_ACK, 0, &w, -1);
 	wr_clear(&w);
 	b->stored = b->seq;
 }

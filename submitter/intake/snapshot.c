@@ -18,7 +18,7 @@ cursors_send(struct spool *sp, struct channel *c)
 		wr_init(&w, 256);
 		wr_str(&w, name.cluster);
 		wr_i64(&w, cursor);
-		channel_send(c, MSG_CURSOR, 0, &w, -1);
+		channel_send(c, MSG_RESUME_FROM, 0, &w, -1);
 		wr_clear(&w);
 	}
 }
@@ -56,9 +56,9 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	wr_init(&w, batch->keys.len + 16);
 	wr_u32(&w, batch->n);
 	wr_mem(&w, batch->keys.buf, batch->keys.len);
-	wr_u8(&w, (uint8_t)((last ? RUNNING_LAST : 0) |
-	    (batch->held ? RUNNING_HELD : 0)));
-	channel_send(c, MSG_RUNNING, 0, &w, -1);
+	wr_u8(&w, (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
+	    (batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
+	channel_send(c, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
 	wr_reset(&batch->keys);
 	batch->n = 0;

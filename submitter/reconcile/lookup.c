@@ -34,7 +34,7 @@ question_send(struct question *q)
 		wr_u64(&w, ++*q->number);
 		wr_u32(&w, q->n);
 		wr_mem(&w, q->keys.buf, q->keys.len);
-		channel_send(c, MSG_ASK, 0, &w, -1);
+		channel_send(c, MSG_LOOKUP, 0, &w, -1);
 		wr_clear(&w);
 	}
 	wr_reset(&q->keys);

@@ -132,7 +132,7 @@ say_false_start(const struct job *job)
 static int64_t
 start_due(const struct spool *sp, const struct job *job)
 {
-	if ((job->flags & JOB_HOLD) && job->end == 0)
+	if ((job->flags & JOB_UNCONFIRMED) && job->end == 0)
 		return DUE_HELD;
 	if ((job->flags & JOB_MORE) && sp->policy.more_wait > 0)
 		return spool_now(sp) + sp->policy.more_wait;
@@ -164,7 +164,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		    PHASE_START_ENDED : PHASE_START;
 		run.due[d] = start_due(sp, job);
 	}
-	if ((job->flags & JOB_HOLD) && run.end == 0) {
+	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
 		run.flags |= RUN_HELD;
 		snprintf(run.reason, sizeof(run.reason), "%s", held_reason);
 	}
@@ -281,7 +281,7 @@ phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 
 	if (run->flags & RUN_HELD)
 		forgotten_ends(run);
-	if ((run->flags & RUN_HELD) && !(job->flags & JOB_HOLD))
+	if ((run->flags & RUN_HELD) && !(job->flags & JOB_UNCONFIRMED))
 		hold_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!had_end && run->end != 0)

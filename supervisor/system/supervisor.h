@@ -42,7 +42,7 @@ struct child {
 	enum child_state state;
 	pid_t		 pid;		/* 0 when down */
 	struct channel	*channel;	/* NULL when down or broken */
-	struct slate	*slate;		/* of this process; may be NULL */
+	struct inflight	*inflight;		/* of this process; may be NULL */
 	struct event	*restart;	/* timer: start it again */
 	struct event	*deadline;	/* timer: the grace is over */
 	long long	 born;		/* clock_ms() */

@@ -44,25 +44,25 @@ descriptor_send(struct child *c, enum msg_type type, const struct writer *w,
 
 /* Its page is sealed against shrinking, or it could make us read past its end. */
 static void
-slate_send(struct child *c)
+inflight_send(struct child *c)
 {
 	int fd;
 
-	slate_free(c->slate);
-	c->slate = slate_new(&fd);
-	if (c->slate == NULL) {
+	inflight_free(c->inflight);
+	c->inflight = inflight_new(&fd);
+	if (c->inflight == NULL) {
 		log_warn("slate of the %s", role_name(c->role));
 		return;
 	}
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
 	    F_SEAL_SEAL) == -1) {
 		log_warn("slate of the %s", role_name(c->role));
-		slate_free(c->slate);
-		c->slate = NULL;
+		inflight_free(c->inflight);
+		c->inflight = NULL;
 		close(fd);
 		return;
 	}
-	channel_send(c->channel, MSG_SLATE, 0, NULL, fd);
+	channel_send(c->channel, MSG_INFLIGHT, 0, NULL, fd);
 }
 
 static void
@@ -152,12 +152,12 @@ serve_use(struct child *c)
 		return;
 	wr_init(&w, sizeof(uint32_t));
 	wr_u32(&w, c->agreed);
-	channel_send(c->channel, MSG_CONF_USE, 0, &w, -1);
+	channel_send(c->channel, MSG_CONF_COMMIT, 0, &w, -1);
 	wr_clear(&w);
 	if (c->state == CHILD_SERVING || c->equipped)
 		return;
 	c->equipped = 1;
-	slate_send(c);
+	inflight_send(c);
 	poison_tell(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);

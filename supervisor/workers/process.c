@@ -245,8 +245,8 @@ child_gone(struct child *c, int status)
 	c->channel = NULL;
 	if (!c->wanted_stop)
 		poison_note(c, status);
-	slate_free(c->slate);
-	c->slate = NULL;
+	inflight_free(c->inflight);
+	c->inflight = NULL;
 	if (c->role == ROLE_COLLECTOR)
 		orphans_kill(sup);
 	control_child_gone(sup, c->role);

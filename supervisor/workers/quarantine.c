@@ -45,7 +45,7 @@ tell(struct child *c, const struct run_key *key)
 		return;
 	wr_init(&w, sizeof(*key) + 64);
 	wr_run_key(&w, key);
-	channel_send(c->channel, MSG_SKIP, 0, &w, -1);
+	channel_send(c->channel, MSG_QUARANTINE, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -70,7 +70,7 @@ poison_note(struct child *c, int status)
 	struct suspect *s;
 	int role;
 
-	if (killed_from_outside(c, status) || !slate_read(c->slate, &key))
+	if (killed_from_outside(c, status) || !inflight_read(c->inflight, &key))
 		return;
 	s = suspect_of(sup, &key);
 	s->deaths++;

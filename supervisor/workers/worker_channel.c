@@ -207,7 +207,7 @@ on_frame(struct channel *channel, const struct msg_header *h,
 	case MSG_CTL_END:
 		on_ctl_end(c, h->id, r);
 		break;
-	case MSG_LOST:
+	case MSG_PEER_LOST:
 		on_lost(c, h->id, r);
 		break;
 	default:

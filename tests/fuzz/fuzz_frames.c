@@ -60,7 +60,7 @@ payload_read(const struct msg_header *h, struct reader *r)
 		job_read(r, &job);
 		job_clear(&job);
 		break;
-	case MSG_SKIP:
+	case MSG_QUARANTINE:
 		rd_run_key(r, &key);
 		break;
 	case MSG_CTL:

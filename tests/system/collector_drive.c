@@ -213,7 +213,7 @@ on_submitter_frame(struct channel *c, const struct msg_header *h,
 	case MSG_RECORD:
 		on_record(r);
 		break;
-	case MSG_MARK:
+	case MSG_WATERMARK:
 		d.seq = rd_u64(r);
 		rd_name(r, d.cluster, sizeof(d.cluster));
 		rd_u8(r);
@@ -221,7 +221,7 @@ on_submitter_frame(struct channel *c, const struct msg_header *h,
 		print(json_pack("{ss,si}", "what", "mark", "until",
 		    (int)d.cursor));
 		break;
-	case MSG_DENIED:
+	case MSG_NOT_FOUND:
 		d.seq = rd_u64(r);
 		rd_name(r, d.cluster, sizeof(d.cluster));
 		rd_u64(r);
@@ -233,7 +233,7 @@ on_submitter_frame(struct channel *c, const struct msg_header *h,
 		print(json_pack("{ss}", "what", msg_name(h->type)));
 	}
 	if (d.acks)
-		send_u64(c, MSG_STORED, d.seq);
+		send_u64(c, MSG_RECORD_ACK, d.seq);
 }
 
 static void
@@ -280,7 +280,7 @@ on_supervisor_frame(struct channel *c, const struct msg_header *h,
 		generation = rd_u32(r);
 		wr_init(&w, 4);
 		wr_u32(&w, generation);
-		channel_send(c, MSG_CONF_USE, 0, &w, -1);
+		channel_send(c, MSG_CONF_COMMIT, 0, &w, -1);
 		wr_clear(&w);
 		break;
 	case MSG_CONF_BAD:
@@ -342,14 +342,14 @@ submitter_begin(void)
 	if (d.cursor != 0) {
 		wr_str(&w, d.cluster);
 		wr_i64(&w, d.cursor);
-		channel_send(d.submitter, MSG_CURSOR, 0, &w, -1);
+		channel_send(d.submitter, MSG_RESUME_FROM, 0, &w, -1);
 		wr_reset(&w);
 	}
 	wr_u32(&w, (uint32_t)d.n_open);
 	for (i = 0; i < d.n_open; i++)
 		wr_run_key(&w, &d.open[i]);
 	wr_u8(&w, 1);
-	channel_send(d.submitter, MSG_RUNNING, 0, &w, -1);
+	channel_send(d.submitter, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -382,7 +382,7 @@ say_ask(uint64_t job, int64_t start)
 	wr_u64(&w, 7);
 	wr_u32(&w, 1);
 	wr_run_key(&w, &key);
-	channel_send(d.submitter, MSG_ASK, 0, &w, -1);
+	channel_send(d.submitter, MSG_LOOKUP, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -446,7 +446,7 @@ on_line(const char *line)
 	else if (sscanf(line, "ack %llu", &a) == 1) {
 		d.acks = (int)a;
 		if (d.acks)
-			send_u64(d.submitter, MSG_STORED, d.seq);
+			send_u64(d.submitter, MSG_RECORD_ACK, d.seq);
 	} else if (sscanf(line, "flow %llu", &a) == 1) {
 		wr_init(&w, 4);
 		wr_u8(&w, (uint8_t)a);

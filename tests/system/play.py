@@ -243,7 +243,7 @@ class Submitter:
         self.wait(lambda: self.said["MSG_CONF_OK"] > ok or self.said["MSG_CONF_BAD"] > bad, 10)
         if self.said["MSG_CONF_BAD"] > bad:
             return False
-        self.link.send("MSG_CONF_USE", struct.pack("=I", self.generation))
+        self.link.send("MSG_CONF_COMMIT", struct.pack("=I", self.generation))
         return True
 
     def files(self):
@@ -327,15 +327,15 @@ class Submitter:
 
     def on_submitter(self, name, _, r):
         with self.cond:
-            if name == "MSG_STORED":
+            if name == "MSG_RECORD_ACK":
                 self.stored = r.take("Q")
-            elif name == "MSG_CURSOR":
+            elif name == "MSG_RESUME_FROM":
                 cluster = r.text()
                 self.cursors[cluster] = r.take("q")
-            elif name == "MSG_RUNNING":
+            elif name == "MSG_OPEN_RUNS":
                 self.running += [r.key() for _ in range(r.take("I"))]
                 self.met = self.met or bool(r.take("B") & 1)
-            elif name == "MSG_ASK":
+            elif name == "MSG_LOOKUP":
                 cluster, _ask = r.text(), r.take("Q")
                 self.asked += [r.key() for _ in range(r.take("I"))]
             elif name == "MSG_FLOW":
@@ -353,13 +353,13 @@ class Submitter:
 
     def mark(self, until, cluster="alpha"):
         self.seq += 1
-        self.peer.send("MSG_MARK", struct.pack("=Q", self.seq) + text(cluster) +
+        self.peer.send("MSG_WATERMARK", struct.pack("=Q", self.seq) + text(cluster) +
                        struct.pack("=Bq", 1, until))
         return self.is_stored(5)
 
     def deny(self, *runs, cluster="alpha"):
         self.seq += 1
-        self.peer.send("MSG_DENIED", struct.pack("=Q", self.seq) + text(cluster) +
+        self.peer.send("MSG_NOT_FOUND", struct.pack("=Q", self.seq) + text(cluster) +
                        struct.pack("=QI", 1, len(runs)) +
                        b"".join(key_bytes(*run.key()) for run in runs))
         return self.is_stored(5)

@@ -15,7 +15,7 @@
  *	mark C UNTIL				the cursor
  *	denied C J START			Slurm does not know it
  *	skip C J START				a worker died on it twice
- *	answer live|end				how MSG_ASK is answered from now on
+ *	answer live|end				how MSG_LOOKUP is answered from now on
  *	ctl VERB FLAGS				rows are printed
  *	peer					a new collector
  *	stored					waits until all is stored
@@ -207,21 +207,21 @@ take(int fd, enum role self)
 		printf("end %u %s\n", n, text);
 		free(text);
 		break;
-	case MSG_STORED:
+	case MSG_RECORD_ACK:
 		stored = rd_u64(&r);
 		break;
-	case MSG_CURSOR:
+	case MSG_RESUME_FROM:
 		rd_name(&r, name, sizeof(name));
 		printf("cursor %s %lld\n", name, (long long)rd_i64(&r));
 		break;
-	case MSG_RUNNING:
+	case MSG_OPEN_RUNS:
 		n = rd_u32(&r);
 		printf("running %u:", n);
 		while (n-- > 0)
 			key_print(&r);
-		printf("%s\n", rd_u8(&r) & RUNNING_LAST ? " last" : "");
+		printf("%s\n", rd_u8(&r) & OPEN_RUNS_LAST ? " last" : "");
 		break;
-	case MSG_ASK:
+	case MSG_LOOKUP:
 		on_ask(&r);
 		break;
 	default:
@@ -394,7 +394,7 @@ begin(const char *program, const char *dir, const char *token, int n,
 		fatalx("no conf-ok");
 	file_say(MSG_FILE_RESOLV_CONF, "/etc/resolv.conf");
 	file_say(MSG_FILE_HOSTS, "/etc/hosts");
-	say(sup, ROLE_SUPERVISOR, MSG_CONF_USE, &w, -1);
+	say(sup, ROLE_SUPERVISOR, MSG_CONF_COMMIT, &w, -1);
 	if (!listen_for(WAIT_MS, MSG_READY))
 		fatalx("not ready");
 	wr_clear(&w);
@@ -410,9 +410,9 @@ mark_say(const char *cluster, int64_t until)
 	wr_init(&w, 256);
 	wr_u64(&w, ++seq);
 	wr_str(&w, cluster);
-	wr_u8(&w, MARK_ACCOUNTING);
+	wr_u8(&w, WATERMARK_ACCOUNTING);
 	wr_i64(&w, until);
-	say(peer, ROLE_COLLECTOR, MSG_MARK, &w, -1);
+	say(peer, ROLE_COLLECTOR, MSG_WATERMARK, &w, -1);
 	wr_clear(&w);
 }
 
@@ -427,7 +427,7 @@ denied_say(const struct run_key *key)
 	wr_u64(&w, 0);
 	wr_u32(&w, 1);
 	wr_run_key(&w, key);
-	say(peer, ROLE_COLLECTOR, MSG_DENIED, &w, -1);
+	say(peer, ROLE_COLLECTOR, MSG_NOT_FOUND, &w, -1);
 	wr_clear(&w);
 }
 
@@ -438,7 +438,7 @@ skip_say(const struct run_key *key)
 
 	wr_init(&w, 512);
 	wr_run_key(&w, key);
-	say(sup, ROLE_SUPERVISOR, MSG_SKIP, &w, -1);
+	say(sup, ROLE_SUPERVISOR, MSG_QUARANTINE, &w, -1);
 	wr_clear(&w);
 }
 
@@ -501,7 +501,7 @@ line_do(char *line)
 			    v[5] > 0 ? v[4] + i / 100 + v[5] : 0,
 			    v[5] > 0 ? END_COMPLETED : END_NOT);
 			while (seq - stored > 400)
-				listen_for(WAIT_MS, MSG_STORED);
+				listen_for(WAIT_MS, MSG_RECORD_ACK);
 		}
 	} else if (strcmp(w[0], "mark") == 0)
 		mark_say(w[1], v[2]);
@@ -525,7 +525,7 @@ line_do(char *line)
 	else if (strcmp(w[0], "peer") == 0)
 		peer_say();
 	else if (strcmp(w[0], "stored") == 0) {
-		while (stored < seq && listen_for(WAIT_MS, MSG_STORED))
+		while (stored < seq && listen_for(WAIT_MS, MSG_RECORD_ACK))
 			continue;
 		printf("stored %llu of %llu\n", (unsigned long long)stored,
 		    (unsigned long long)seq);

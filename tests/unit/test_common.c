@@ -268,21 +268,21 @@ static void
 test_slate(void)
 {
 	struct run_key key = { "alpha", 4711, 1790000000 }, got;
-	struct slate *ours, *theirs;
+	struct inflight *ours, *theirs;
 	int fd;
 
-	ours = slate_new(&fd);
+	ours = inflight_new(&fd);
 	CHECK(ours != NULL);
-	theirs = slate_map(fd);
+	theirs = inflight_map(fd);
 	CHECK(theirs != NULL);
-	CHECK_INT(slate_read(ours, &got), 0);
-	slate_write(theirs, &key);
-	CHECK_INT(slate_read(ours, &got), 1);
+	CHECK_INT(inflight_read(ours, &got), 0);
+	inflight_set(theirs, &key);
+	CHECK_INT(inflight_read(ours, &got), 1);
 	CHECK(run_key_equal(&key, &got));
-	slate_wipe(theirs);
-	CHECK_INT(slate_read(ours, &got), 0);
-	slate_free(ours);
-	slate_free(theirs);
+	inflight_clear(theirs);
+	CHECK_INT(inflight_read(ours, &got), 0);
+	inflight_free(ours);
+	inflight_free(theirs);
 }
 
 static void

@@ -49,21 +49,21 @@ dies_of(int sig, const char *killed_for, enum role role, uint64_t job)
 {
 	struct child *c = &sup.children[role];
 	struct run_key key = { .cluster = "alpha", .job = job, .start = 1000 };
-	struct slate *theirs;
+	struct inflight *theirs;
 	int fd;
 
-	c->slate = slate_new(&fd);
-	theirs = slate_map(fd);
-	CHECK(c->slate != NULL && theirs != NULL);
+	c->inflight = inflight_new(&fd);
+	theirs = inflight_map(fd);
+	CHECK(c->inflight != NULL && theirs != NULL);
 	if (job != 0)
-		slate_write(theirs, &key);
+		inflight_set(theirs, &key);
 	c->state = CHILD_DOWN;
 	c->killed_for = killed_for;
 	poison_note(c, sig);
 	c->state = CHILD_SERVING;
-	slate_free(theirs);
-	slate_free(c->slate);
-	c->slate = NULL;
+	inflight_free(theirs);
+	inflight_free(c->inflight);
+	c->inflight = NULL;
 }
 
 static void
@@ -85,7 +85,7 @@ skip_of(enum role role)
 	if (frame_read(far[role], role, ROLE_SUPERVISOR, &h, &payload, &fd,
 	    10) == -1)
 		return 0;
-	CHECK_INT(h.type, MSG_SKIP);
+	CHECK_INT(h.type, MSG_QUARANTINE);
 	rd_init(&r, payload, h.length);
 	rd_run_key(&r, &key);
 	CHECK_INT(rd_end(&r), 0);

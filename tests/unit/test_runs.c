@@ -106,14 +106,14 @@ test_hold(void)
 	struct spool_run run;
 	int64_t row, a, b;
 
-	CHECK_INT(put_flags(sp, 40, 1000, JOB_HOLD | JOB_MORE, 0, END_NOT,
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED | JOB_MORE, 0, END_NOT,
 	    &row), PUT_NEW);
 	CHECK_INT(starts_due(sp), 0);
 	CHECK_INT(spool_next_due(sp, DEST_REST, PHASE_START), -1);
 	/* Its script, itself once more, leases let go: none of these is a start. */
 	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL, 0, END_NOT, &row),
 	    PUT_MERGED);
-	CHECK_INT(put_flags(sp, 40, 1000, JOB_HOLD, 0, END_NOT, &row),
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED, 0, END_NOT, &row),
 	    PUT_KNOWN);
 	CHECK_INT(spool_unlease(sp, DEST_REST), 0);
 	CHECK_INT(spool_hurry(sp, DEST_REST), 0);
@@ -135,15 +135,15 @@ test_hold(void)
 	phase_set(sp, row, DEST_REST, PHASE_OPEN);
 	phase_set(sp, row, DEST_NATS, PHASE_OPEN);
 	/* An end is as good. */
-	CHECK_INT(put_flags(sp, 41, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 41, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 41, 1000, 0, 1003, END_FAILED, &a),
 	    PUT_MERGED);
 	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START_ENDED);
 	CHECK_INT(starts_due(sp), 1);
 	phase_set(sp, a, DEST_REST, PHASE_WAIT);
 	/* The prolog failed: nothing of it is left but the next run. */
-	CHECK_INT(put_flags(sp, 42, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
-	CHECK_INT(put_flags(sp, 42, 1200, JOB_HOLD, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(put_flags(sp, 42, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 42, 1200, JOB_UNCONFIRMED, 0, END_NOT, &b), PUT_NEW);
 	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
 	CHECK_INT(put_flags(sp, 42, 1000, JOB_NEVER_RAN, 1100, END_REQUEUED,
 	    &a), PUT_MERGED);
@@ -167,7 +167,7 @@ test_forgotten(void)
 	struct spool_run run;
 	int64_t a, b;
 
-	CHECK_INT(put_flags(sp, 45, 1000, JOB_HOLD, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 45, 1200, 0, 0, END_NOT, &b), PUT_NEW);
 	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
 	CHECK_INT(spool_get(sp, a, &run), 1);
@@ -184,7 +184,7 @@ test_forgotten(void)
 	CHECK_STR(run.reason, "forgotten");
 	CHECK(run.flags & RUN_HELD);
 	/* It is being prepared after all: held as before. */
-	CHECK_INT(put_flags(sp, 45, 1000, JOB_HOLD, 0, END_NOT, &a),
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
 	    PUT_MERGED);
 	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START);
 	CHECK_INT(starts_due(sp), 1);
@@ -218,7 +218,7 @@ test_requeued(void)
 	    &row), PUT_NEW);
 	CHECK_INT(spool_runs(sp), 1);
 	/* Held, and accounting's steps say that it ran. */
-	CHECK_INT(put_flags(sp, 52, 1000, JOB_HOLD, 0, END_NOT, &row),
+	CHECK_INT(put_flags(sp, 52, 1000, JOB_UNCONFIRMED, 0, END_NOT, &row),
 	    PUT_NEW);
 	CHECK_INT(put_flags(sp, 52, 1000, 0, 1003, END_REQUEUED, &row),
 	    PUT_MERGED);
@@ -370,7 +370,7 @@ test_hold_moved(void)
 	struct job job;
 	int64_t row;
 
-	record_make(&job, 43, 1000, JOB_HOLD, 0, END_NOT);
+	record_make(&job, 43, 1000, JOB_UNCONFIRMED, 0, END_NOT);
 	job.submit = 900;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collector/parse/parse.h"
+#include "common/text.h"
 
 #define JSON_DEPTH_MAX	64	/* Slurm nests seven deep */
 

@@ -12,14 +12,8 @@
 #include <sys/types.h>
 
 #include "common/job.h"
+#include "common/text.h"
 
-/* A piece of somebody else's bytes; p may be NULL when n is 0. */
-struct span {
-	const char	*p;
-	size_t		 n;
-};
-
-int span_is(struct span s, const char *word);
 /* Returns owned: fit to be passed on (text.h); NULL for "", "(null)" and on memory. */
 char *span_text(struct span s, size_t max);
 

@@ -169,8 +169,7 @@ void snapshot_clear(struct job_snapshot *s);
 void snapshot_end(struct job_snapshot *s, int64_t end);
 /*
  * The exit code of a job that has ended, -1 = not known: 0 of one that did not
- * complete only means that nobody has said it yet, or that JSON of 22.05 does
- * not say it.
+ * complete only means that nobody has said it yet.
  */
 int32_t snapshot_exit(const struct job_snapshot *s, int32_t code);
 /*

@@ -45,7 +45,6 @@ static const struct {
 	[CONF_SLURM_BIN_DIR] = { .form = conf_format_optional_path },
 	[CONF_SLURM_CONF] = { .form = conf_format_optional_path },
 	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_format_path },
-	[CONF_SLURM_SOURCE] = { .choices = { "auto", "text", "json" } },
 	[CONF_CLUSTERS] = { .form = conf_format_cluster },
 	[CONF_GPU_GRES_NAMES] = { .form = conf_format_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",

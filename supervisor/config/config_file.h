@@ -69,6 +69,8 @@ const char *conf_value_text(const json_t *value, char *buf, size_t size);
 /* conf_names.c */
 /* 1 and the key when name is one, also as an alias; 0 when it is not. */
 int conf_key_find(const char *name, enum conf_key *key);
+/* What to log of a key that has no effect any more; NULL for any other name. */
+const char *conf_key_obsolete(const char *name);
 /* The key that was probably meant, or NULL. */
 const char *conf_key_guess(const char *name);
 

@@ -143,17 +143,15 @@ conf_value_text(const json_t *value, char *buf, size_t size)
 static void
 unknown_key(struct conf_parse *p, const char *name)
 {
-	const char *guess;
+	const char *text = conf_key_obsolete(name), *guess;
 
 	/* Guessing costs time, and nobody would read it. */
 	if (p->errors + p->warnings > LINES_MAX) {
 		p->warnings++;
 		return;
 	}
-	if (strcmp(name, "ipcSockPath") == 0) {
-		conf_warn(p, name, NULL, "is gone and has no effect; "
-		    "prepSockListenPath says where the daemon listens, "
-		    "prepSockConnectPath where the hook connects");
+	if (text != NULL) {
+		conf_warn(p, name, NULL, "%s", text);
 		return;
 	}
 	guess = conf_key_guess(name);

@@ -8,7 +8,6 @@ EXTRA_DIST += tests/check tests/crash tests/soak tests/demo tests/matrix \
 	tests/lab/packages tests/lab/slurm tests/system/.shellcheckrc \
 	tests/system/010-fake-answers.sh \
 	tests/system/100-life.sh \
-	tests/system/105-json-source.sh \
 	tests/system/110-poll-only.sh \
 	tests/system/120-sigkill.sh \
 	tests/system/130-backend-away.sh \

@@ -215,12 +215,6 @@ EXTRA_DIST += tests/data/slurm/expected.py \
 	tests/data/slurm/24.11/job.expected \
 	tests/data/slurm/26.05/job.expected
 
-check_PROGRAMS += test_json_paths
-TESTS += test_json_paths
-test_json_paths_SOURCES = tests/unit/test_json_paths.c tests/unit/dump_record.h \
-	tests/unit/recording.h
-test_json_paths_LDADD = $(PARSE_LIBS)
-
 check_PROGRAMS += test_readers
 TESTS += test_readers
 test_readers_SOURCES = tests/unit/test_readers.c tests/unit/dump_record.h \
@@ -228,20 +222,20 @@ test_readers_SOURCES = tests/unit/test_readers.c tests/unit/dump_record.h \
 test_readers_LDADD = $(PARSE_LIBS)
 EXTRA_DIST += \
 	tests/data/slurm/22.05/job.txt \
-	tests/data/slurm/22.05/job.json \
+	tests/data/slurm/22.05/job.records \
 	tests/data/slurm/22.05/node.txt \
 	tests/data/slurm/22.05/acct.txt \
-	tests/data/slurm/22.05/acct.json \
+	tests/data/slurm/22.05/acct.records \
 	tests/data/slurm/24.11/job.txt \
-	tests/data/slurm/24.11/job.json \
+	tests/data/slurm/24.11/job.records \
 	tests/data/slurm/24.11/node.txt \
 	tests/data/slurm/24.11/acct.txt \
-	tests/data/slurm/24.11/acct.json \
+	tests/data/slurm/24.11/acct.records \
 	tests/data/slurm/26.05/job.txt \
-	tests/data/slurm/26.05/job.json \
+	tests/data/slurm/26.05/job.records \
 	tests/data/slurm/26.05/node.txt \
 	tests/data/slurm/26.05/acct.txt \
-	tests/data/slurm/26.05/acct.json
+	tests/data/slurm/26.05/acct.records
 
 check_PROGRAMS += test_access
 TESTS += test_access

@@ -275,10 +275,7 @@ conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
 		check_list(p, key, name, value);
 		break;
 	case CONF_TYPE_JSON:
-		if (key == CONF_TAGS)
-			conf_check_tags(p, name, value);
-		else
-			conf_check_object(p, key, name, value);
+		conf_check_object(p, key, name, value);
 		if (p->errors == before)
 			take_json(p, key, name, value);
 		break;

@@ -15,9 +15,9 @@ result=$1
 shift
 only=("$@")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/system/lib.sh
+# shellcheck source=tests/system/lib/lib.sh
 CLUSTERS='alpha=n[1-8]'
-. "$here/../system/lib.sh"
+. "$here/../system/lib/lib.sh"
 TOPOLOGY=${TOPOLOGY:-crossed}
 S=${MATRIX_SLEEP:-8}		# seconds that a job of no special kind runs
 AGE=${MATRIX_MINJOBAGE:-40}	# slurmctld forgets an ended job after these

@@ -118,6 +118,14 @@ cleanup() {
 	[ -n "${CSA_KEEP:-}" ] || [ $failures -gt 0 ] || rm -rf "${T:?}"
 }
 
+# ended_pid PID: this process has ended; another one may have its id by now
+ended_pid() {
+	local i
+	for i in "${!started_pids[@]}"; do
+		[ "${started_pids[i]}" != "$1" ] || unset "started_pids[i]"
+	done
+}
+
 # --- Slurm --------------------------------------------------------------------
 
 # lab_up [NAME=VALUE...]: a Slurm of this test's own; see lab/slurm for names

@@ -25,31 +25,31 @@ struct walk {
 };
 
 static unsigned long long
-count(const struct submitter *s, enum phase phase)
+count(const struct submitter *s, enum run_state state)
 {
-	return (unsigned long long)spool_count(s->spool, DEST_REST, phase);
+	return (unsigned long long)spool_count(s->spool, DEST_REST, state);
 }
 
 static unsigned long long
 nats_waiting(const struct submitter *s)
 {
 	return (unsigned long long)(
-	    spool_count(s->spool, DEST_NATS, PHASE_START) +
-	    spool_count(s->spool, DEST_NATS, PHASE_START_ENDED) +
-	    spool_count(s->spool, DEST_NATS, PHASE_STOP));
+	    spool_count(s->spool, DEST_NATS, START_DUE) +
+	    spool_count(s->spool, DEST_NATS, START_DUE_ENDED) +
+	    spool_count(s->spool, DEST_NATS, STOP_DUE));
 }
 
 static unsigned long long
 start_due(const struct submitter *s)
 {
-	return count(s, PHASE_START) + count(s, PHASE_START_ENDED) +
-	    count(s, PHASE_BEHIND) + count(s, PHASE_ASK);
+	return count(s, START_DUE) + count(s, START_DUE_ENDED) +
+	    count(s, START_BLOCKED) + count(s, START_CONFLICT);
 }
 
 static unsigned long long
 rejected(const struct submitter *s)
 {
-	return count(s, PHASE_NO_START) + count(s, PHASE_NO_STOP);
+	return count(s, START_REJECTED) + count(s, STOP_REJECTED);
 }
 
 static void
@@ -62,20 +62,20 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "spool_runs", (unsigned long long)spool_runs(s->spool) },
 		{ "spool_bytes", (unsigned long long)spool_bytes(s->spool) },
 		{ "start_due", start_due(s) },
-		{ "open", count(s, PHASE_OPEN) + count(s, PHASE_SEEN) },
-		{ "stop_waiting", count(s, PHASE_WAIT) },
-		{ "stop_due", count(s, PHASE_STOP) },
+		{ "open", count(s, STARTED) + count(s, START_COMMITTED) },
+		{ "stop_waiting", count(s, STOP_BLOCKED) },
+		{ "stop_due", count(s, STOP_DUE) },
 		{ "rejected", rejected(s) },
-		{ "closed_wrongly", count(s, PHASE_CLOSED) },
-		{ "mending", count(s, PHASE_DELETE) },
+		{ "closed_wrongly", count(s, CLOSED_BY_OTHERS) },
+		{ "mending", count(s, DELETE_DUE) },
 		{ "delivered_starts", (unsigned long long)s->n.starts },
 		{ "delivered_stops", (unsigned long long)s->n.stops },
 		{ "retries", (unsigned long long)s->n.retries },
 		{ "repeated_starts", (unsigned long long)s->n.repeated },
 		{ "closed_by_others", (unsigned long long)s->n.closed },
 		{ "victims", (unsigned long long)s->n.victims },
-		{ "late_due", (unsigned long long)spool_late_count(s->spool) },
-		{ "late_given_up", (unsigned long long)s->n.late_lost },
+		{ "late_due", (unsigned long long)spool_meta_count(s->spool) },
+		{ "late_given_up", (unsigned long long)s->n.meta_dropped },
 		{ "records", (unsigned long long)s->n.records },
 		{ "records_refused",
 		    (unsigned long long)s->n.records_refused },
@@ -100,13 +100,13 @@ on_status(struct submitter *s, uint64_t request)
 	struct nats_status ns;
 
 	worker_status(s->w, request, "layers", "%s", s->w->layers);
-	relay_status(s->relay, request);
+	rest_delivery_status(s->delivery, request);
 	worker_status(s->w, request, "backend_version", "%s",
 	    !s->backend_told && !s->backend_pinned ? "not known yet" :
 	    versions[s->backend]);
 	status_counts(s, request);
-	backlog_status(s->backlog, request);
-	nodes_status(s->nodes, request);
+	intake_status(s->intake, request);
+	node_states_status(s->nodes, request);
 	if (s->nats != NULL) {
 		nats_status(s->nats, &ns);
 		worker_status(s->w, request, "nats", "%s", ns.text);
@@ -115,10 +115,10 @@ on_status(struct submitter *s, uint64_t request)
 		worker_status(s->w, request, "nats_unsure", "%llu",
 		    (unsigned long long)ns.unsure);
 	}
-	resync_status(s->resync, request);
+	reconcile_status(s->reconcile, request);
 	backfill_status(s->backfill, request);
-	standby_status(s->standby, request);
-	denial_status(s->denial, request);
+	failover_status(s->failover, request);
+	missing_runs_status(s->missing, request);
 	if (spool_failed(s->spool))
 		worker_status(s->w, request, "spool_error", "%s",
 		    spool_error(s->spool));
@@ -140,17 +140,17 @@ is_wanted(const struct walk *k, const struct spool_run *run)
 }
 
 static const char *
-what_of(enum phase phase)
+what_of(enum run_state state)
 {
-	switch (phase) {
-	case PHASE_STOP:
-	case PHASE_WAIT:
-	case PHASE_NO_STOP:
-	case PHASE_COMPARE:
+	switch (state) {
+	case STOP_DUE:
+	case STOP_BLOCKED:
+	case STOP_REJECTED:
+	case STOP_CONFLICT:
 		return "stop";
-	case PHASE_DELETE:
+	case DELETE_DUE:
 		return "delete";
-	case PHASE_CLOSED:
+	case CLOSED_BY_OTHERS:
 		return "repair";
 	default:
 		return "start";
@@ -172,12 +172,12 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	    (long long)(due + 999) / 1000);
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
-	    what_of(run->phase[dest]), dest == DEST_REST ? "rest" : "nats",
+	    what_of(run->state[dest]), dest == DEST_REST ? "rest" : "nats",
 	    tries, wait, run->due[dest] == DUE_LEASED ? "sending" :
-	    run->due[dest] == DUE_HELD ? "held" :
-	    (run->flags & RUN_HELD) && run->phase[dest] == PHASE_NO_START ?
+	    run->due[dest] == DUE_UNCONFIRMED ? "held" :
+	    (run->flags & RUN_UNCONFIRMED) && run->state[dest] == START_REJECTED ?
 	    "forgotten" :
-	    phase_name(run->phase[dest]), run->reason, NULL);
+	    run_state_name(run->state[dest]), run->reason, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);
 }
@@ -207,11 +207,11 @@ queue_nats(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 static void
-phase_walk(struct walk *k, enum dest dest, enum phase phase, spool_fn *fn)
+state_walk(struct walk *k, enum dest dest, enum run_state state, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	while (k->left > 0 && spool_each(k->s->spool, dest, phase, &after,
+	while (k->left > 0 && spool_each(k->s->spool, dest, state, &after,
 	    SPOOL_PAGE, fn, k) == SPOOL_PAGE)
 		continue;
 }
@@ -219,21 +219,21 @@ phase_walk(struct walk *k, enum dest dest, enum phase phase, spool_fn *fn)
 static void
 on_queue(struct walk *k)
 {
-	static const enum phase waiting[] = { PHASE_START, PHASE_STOP,
-		PHASE_WAIT, PHASE_ASK, PHASE_COMPARE, PHASE_DELETE,
-		PHASE_BEHIND, PHASE_START_ENDED, PHASE_CLOSED };
+	static const enum run_state waiting[] = { START_DUE, STOP_DUE,
+		STOP_BLOCKED, START_CONFLICT, STOP_CONFLICT, DELETE_DUE,
+		START_BLOCKED, START_DUE_ENDED, CLOSED_BY_OTHERS };
 	size_t i;
 
 	if (k->req->flags & CTL_FLAG_REJECTED) {
-		phase_walk(k, DEST_REST, PHASE_NO_START, queue_rest);
-		phase_walk(k, DEST_REST, PHASE_NO_STOP, queue_rest);
-		phase_walk(k, DEST_NATS, PHASE_NO_START, queue_nats);
-		phase_walk(k, DEST_NATS, PHASE_NO_STOP, queue_nats);
+		state_walk(k, DEST_REST, START_REJECTED, queue_rest);
+		state_walk(k, DEST_REST, STOP_REJECTED, queue_rest);
+		state_walk(k, DEST_NATS, START_REJECTED, queue_nats);
+		state_walk(k, DEST_NATS, STOP_REJECTED, queue_nats);
 	} else {
 		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
-			phase_walk(k, DEST_REST, waiting[i], queue_rest);
+			state_walk(k, DEST_REST, waiting[i], queue_rest);
 			if (spool_count(k->s->spool, DEST_NATS, waiting[i]) > 0)
-				phase_walk(k, DEST_NATS, waiting[i],
+				state_walk(k, DEST_NATS, waiting[i],
 				    queue_nats);
 		}
 	}
@@ -242,13 +242,13 @@ on_queue(struct walk *k)
 }
 
 static void
-phase_retry(struct spool_run *run, enum dest dest)
+state_retry(struct spool_run *run, enum dest dest)
 {
-	if (run->phase[dest] == PHASE_NO_START)
-		run->phase[dest] = run->end != 0 ? PHASE_START_ENDED :
-		    PHASE_START;
-	else if (run->phase[dest] == PHASE_NO_STOP)
-		run->phase[dest] = PHASE_STOP;
+	if (run->state[dest] == START_REJECTED)
+		run->state[dest] = run->end != 0 ? START_DUE_ENDED :
+		    START_DUE;
+	else if (run->state[dest] == STOP_REJECTED)
+		run->state[dest] = STOP_DUE;
 	else
 		return;
 	run->due[dest] = DUE_NOW;
@@ -261,15 +261,15 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 	struct walk *k = arg;
 	int d;
 
-	if (!is_wanted(k, run) || (run->flags & RUN_SKIPPED))
+	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
 	/* Whether it ever ran only an admin can say. */
-	if (k->by_itself && (run->flags & RUN_HELD))
+	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
-	run->flags &= ~RUN_HELD;
+	run->flags &= ~RUN_UNCONFIRMED;
 	for (d = 0; d < DEST__COUNT; d++)
-		phase_retry(run, (enum dest)d);
-	run->flags &= ~RUN_AGAIN;
+		state_retry(run, (enum dest)d);
+	run->flags &= ~RUN_RESTARTED;
 	k->done++;
 	return spool_save(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }
@@ -283,31 +283,31 @@ drop_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	log_notice("job %llu (%s, start %lld) is dropped by an admin; it was "
 	    "%s: %s", (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, run->phase[DEST_REST] == PHASE_CLOSED ?
+	    (long long)run->key.start, run->state[DEST_REST] == CLOSED_BY_OTHERS ?
 	    "closed wrongly" : "refused", run->reason);
 	k->done++;
-	return spool_bury(sp, run) == 0 && --k->left > 0 ? 0 : -1;
+	return spool_finish(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }
 
 static void
 rejected_walk(struct walk *k, spool_fn *fn)
 {
-	static const enum phase phases[] = { PHASE_NO_START, PHASE_NO_STOP };
+	static const enum run_state states[] = { START_REJECTED, STOP_REJECTED };
 	int d;
 	size_t i;
 
 	k->left = UINT32_MAX;
 	for (d = 0; d < DEST__COUNT; d++)
 		for (i = 0; i < 2; i++)
-			phase_walk(k, (enum dest)d, phases[i], fn);
+			state_walk(k, (enum dest)d, states[i], fn);
 	if (fn == drop_one)
-		phase_walk(k, DEST_REST, PHASE_CLOSED, fn);
-	backlog_touch(k->s->backlog);
-	relay_kick(k->s->relay);
+		state_walk(k, DEST_REST, CLOSED_BY_OTHERS, fn);
+	commit_soon(k->s->intake);
+	rest_delivery_kick(k->s->delivery);
 }
 
 unsigned
-verbs_retry_all(struct submitter *s)
+ctl_retry_all(struct submitter *s)
 {
 	struct ctl_request req;
 	struct walk k = { .s = s, .req = &req, .by_itself = 1 };
@@ -378,21 +378,21 @@ on_metrics(struct submitter *s, uint64_t request)
 		    (unsigned long long)spool_bytes(s->spool) },
 		{ PREFIX "spool_stubs", "gauge", "Runs of which a full spool "
 		    "has the resources alone", (unsigned long long)
-		    spool_stubs(s->spool) },
+		    spool_resources_count(s->spool) },
 		{ PREFIX "spool_stubs_refused_total", "counter", "Runs for "
 		    "whose resources a full spool had no room",
-		    (unsigned long long)n->stubs_refused },
+		    (unsigned long long)n->resources_refused },
 		{ PREFIX "starts_due", "gauge", "Starts that wait",
 		    start_due(s) },
 		{ PREFIX "stops_due", "gauge", "Stops that wait",
-		    count(s, PHASE_STOP) + count(s, PHASE_WAIT) },
+		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) },
 		{ PREFIX "rejected_runs", "gauge", "Refused runs that are kept",
 		    rejected(s) },
 		{ PREFIX "closed_wrongly_runs", "gauge", "Runs that another hand "
 		    "closed in cc-backend, not as Slurm says",
-		    count(s, PHASE_CLOSED) },
+		    count(s, CLOSED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
-		    relay_open(s->relay) ? 1 : 0 },
+		    breaker_allows(s->delivery) ? 1 : 0 },
 	};
 	size_t i;
 
@@ -406,11 +406,11 @@ on_metrics(struct submitter *s, uint64_t request)
 static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
-	unsigned n = closed_mend(s, request, req);
+	unsigned n = foreign_stop_repair(s, request, req);
 	char text[64];
 
 	if (req->n_ids == 0) {
-		resync_now(s->resync, request,
+		reconcile_begin(s->reconcile, request,
 		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
 		return;
 	}
@@ -420,7 +420,7 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 }
 
 void
-verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
+ctl_on_request(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
 	struct submitter *s = w->arg;
 	struct walk k = { .s = s, .req = req, .request = request,
@@ -446,7 +446,7 @@ verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	case CTL_SYNC:
 		if (req->flags & CTL_FLAG_DRY_RUN)
-			closed_mend(s, request, req);
+			foreign_stop_repair(s, request, req);
 		sync_begin(s->sync, request, req);
 		break;
 	case CTL_BACKFILL:
@@ -459,7 +459,7 @@ verbs_on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		on_metrics(s, request);
 		break;
 	case CTL_SPOOL:
-		verbs_spool(s, request, req);
+		ctl_spool_step(s, request, req);
 		break;
 	default:
 		worker_ctl_end(w, request, CTL_ERROR,

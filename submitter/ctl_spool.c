@@ -74,7 +74,7 @@ row_check(struct spool *sp, struct spool_run *run, void *arg)
 	struct step *t = arg;
 
 	t->took++;
-	spool_run_wrong(sp, run, t->wrong, sizeof(t->wrong));
+	spool_run_check(sp, run, t->wrong, sizeof(t->wrong));
 	return t->wrong[0] != '\0' ? -1 : 0;
 }
 
@@ -83,7 +83,7 @@ rows_check(struct step *t, int64_t at)
 {
 	struct spool_after after = { .id = at - AT_ROWS };
 	struct spool *sp = t->s->spool;
-	int n = spool_each(sp, DEST_REST, PHASE__COUNT, &after, STEP_ROWS,
+	int n = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after, STEP_ROWS,
 	    row_check, t);
 
 	if (n == -1)
@@ -167,7 +167,7 @@ row_export(struct spool *sp, struct spool_run *run, void *arg)
 	char *line = NULL;
 
 	(void)sp;
-	if (!(run->flags & (RUN_FOREIGN | RUN_SKIPPED)))
+	if (!(run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)))
 		line = run_line(t, run);
 	if (line != NULL) {
 		line_send(t, line);
@@ -182,7 +182,7 @@ static void
 on_export(struct step *t, int64_t at)
 {
 	struct spool_after after = { .id = at };
-	int n = spool_each(t->s->spool, DEST_REST, PHASE__COUNT, &after,
+	int n = spool_each(t->s->spool, DEST_REST, RUN_STATE__COUNT, &after,
 	    STEP_ROWS, row_export, t);
 
 	if (n == -1)
@@ -203,9 +203,9 @@ keep_refused(struct step *t, const struct imported *in, int64_t row)
 	struct spool_run run;
 
 	if (!in->refused || spool_get(sp, row, &run) != 1 ||
-	    run.phase[DEST_REST] == PHASE_NONE)
+	    run.state[DEST_REST] == RUN_NONE)
 		return 0;
-	run.phase[DEST_REST] = PHASE_NO_START;
+	run.state[DEST_REST] = START_REJECTED;
 	snprintf(run.reason, sizeof(run.reason), "%s", in->reason[0] != '\0' ?
 	    in->reason : "was refused");
 	return spool_save(sp, &run);
@@ -225,7 +225,7 @@ run_import(struct step *t, struct imported *in)
 		rc = PUT_ERROR;
 	/* Somebody has to look for its end. */
 	if (rc == PUT_NEW && in->job.end == 0)
-		backlog_tell_run(t->s->w->peers[ROLE_COLLECTOR], &in->job.key);
+		snapshot_send_run(t->s->w->peers[ROLE_COLLECTOR], &in->job.key);
 	return rc;
 }
 
@@ -314,11 +314,11 @@ import_open(int64_t at)
 static void
 on_import(struct step *t, int64_t at)
 {
-	struct backlog *b = t->s->backlog;
+	struct intake *b = t->s->intake;
 	int64_t n;
 	FILE *f;
 
-	if (!backlog_has_room(b)) {
+	if (!intake_has_room(b)) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "the spool is "
 		    "full or takes nothing: see status, and try again later; "
 		    "what was imported is kept");
@@ -332,19 +332,19 @@ on_import(struct step *t, int64_t at)
 	n = lines_import(t, f, at);
 	fclose(f);
 	/* What was said to be imported is on disk. */
-	if (backlog_flush(b) == -1 || n == -1) {
+	if (commit_now(b) == -1 || n == -1) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
 		    spool_error(t->s->spool));
 		return;
 	}
 	if (t->took > 0)
 		log_notice("%u runs imported by an admin", t->took);
-	relay_kick(t->s->relay);
+	rest_delivery_kick(t->s->delivery);
 	end_send(t, n > 0 ? at + n : -1);
 }
 
 void
-verbs_spool(struct submitter *s, uint64_t request,
+ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req)
 {
 	struct step t = { .s = s, .request = request, .flags = req->flags,

@@ -30,7 +30,7 @@
 #define AGE_ROWS	512
 
 int64_t
-submitter_jitter(int64_t ms)
+timer_jitter(int64_t ms)
 {
 	static uint64_t x;
 
@@ -49,8 +49,8 @@ on_prepare(struct worker *w)
 	(void)w;
 	signal(SIGXFSZ, SIG_IGN);
 	spool_prepare();
-	rest_prepare();
-	names_prepare();
+	http_prepare();
+	resolver_prepare();
 	nats_prepare();
 }
 
@@ -61,10 +61,10 @@ on_init(struct worker *w)
 
 	s->w = w;
 	s->backend = BACKEND_1_5;
-	s->names = names_new(w->base);
+	s->resolver = resolver_new(w->base);
 	s->topology = topology_new();
-	s->rest = s->names != NULL ? rest_new(w->base, s->names) : NULL;
-	if (s->rest == NULL || s->topology == NULL)
+	s->http = s->resolver != NULL ? http_new(w->base, s->resolver) : NULL;
+	if (s->http == NULL || s->topology == NULL)
 		fatalx("out of memory");
 }
 
@@ -72,10 +72,10 @@ static void
 next_drop(struct submitter *s)
 {
 	payload_free(s->next_payload);
-	rest_conf_free(s->next_rest);
+	http_conf_free(s->next_http);
 	nats_conf_free(s->next_nats);
 	s->next_payload = NULL;
-	s->next_rest = NULL;
+	s->next_http = NULL;
 	s->next_nats = NULL;
 }
 
@@ -88,8 +88,8 @@ on_conf_check(struct worker *w, const struct conf *next,
 	next_drop(s);
 	s->next_payload = payload_new(next, reason, size);
 	if (s->next_payload != NULL)
-		s->next_rest = rest_conf_new(next, secrets, len, reason, size);
-	if (s->next_rest != NULL)
+		s->next_http = http_conf_new(next, secrets, len, reason, size);
+	if (s->next_http != NULL)
 		s->next_nats = nats_conf_new(next, secrets, len, reason, size);
 	if (s->next_nats == NULL) {
 		next_drop(s);
@@ -112,7 +112,7 @@ policy_set(struct submitter *s)
 	p->to[DEST_NATS] = *conf_str(conf, CONF_NATS_SERVER) != '\0';
 	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
 		p->to[DEST_REST] = 1;
-	p->commit_seen = s->backend == BACKEND_1_5;
+	p->wait_commit = s->backend == BACKEND_1_5;
 	p->fresh = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
@@ -140,12 +140,12 @@ static void
 ca_write(struct submitter *s)
 {
 	size_t len;
-	const char *ca = rest_ca(s->next_rest, &len);
-	int fd = open(REST_CA_PATH, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
+	const char *ca = http_ca(s->next_http, &len);
+	int fd = open(HTTP_CA_PATH, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
 	    O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
-		log_warn("%s", REST_CA_PATH);
+		log_warn("%s", HTTP_CA_PATH);
 	if (fd != -1)
 		close(fd);
 }
@@ -160,12 +160,12 @@ conf_swap(struct submitter *s)
 #if LIBCURL_VERSION_NUM < 0x074d00
 	ca_write(s);
 #endif
-	rest_use(s->rest, s->next_rest);
-	s->next_rest = NULL;
+	http_use(s->http, s->next_http);
+	s->next_http = NULL;
 	version_pin(s);
 	policy_set(s);
-	standby_conf(s->standby);
-	relay_nats_use(s, s->next_nats);
+	failover_conf(s->failover);
+	nats_delivery_conf(s, s->next_nats);
 	s->next_nats = NULL;
 }
 
@@ -182,26 +182,26 @@ on_conf_use(struct worker *w)
 	if (s->spool == NULL)
 		return;		/* on_start() does it */
 	conf_swap(s);
-	nodes_kick(s->nodes);
-	relay_conf(s->relay);
-	resync_conf(s->resync);
-	n = verbs_retry_all(s);
+	node_states_kick(s->nodes);
+	rest_delivery_conf(s->delivery);
+	reconcile_conf(s->reconcile);
+	n = ctl_retry_all(s);
 	if (n > 0)
 		log_notice("%u refused runs are tried again", n);
 }
 
 /* A day after its delivery a run bars no other one. */
 static int
-kept_bury(struct spool *sp)
+kept_finish(struct spool *sp)
 {
 	struct spool_run run;
 	int64_t ids[AGE_ROWS];
-	int i, n = spool_pick(sp, DEST_REST, PHASE_KEPT, ORDER_DUE, ids,
+	int i, n = spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, ids,
 	    AGE_ROWS);
 
 	for (i = 0; i < n; i++)
 		if (spool_get(sp, ids[i], &run) != 1 ||
-		    spool_bury(sp, &run) == -1)
+		    spool_finish(sp, &run) == -1)
 			return i;
 	return n;
 }
@@ -213,16 +213,16 @@ on_age(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	backlog_upkeep(s->backlog);
-	if (!backlog_stuck(s->backlog) && kept_bury(s->spool) > 0)
-		backlog_touch(s->backlog);
-	if (!backlog_stuck(s->backlog) &&
+	intake_upkeep(s->intake);
+	if (!commit_is_stuck(s->intake) && kept_finish(s->spool) > 0)
+		commit_soon(s->intake);
+	if (!commit_is_stuck(s->intake) &&
 	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
-		backlog_touch(s->backlog);
+		commit_soon(s->intake);
 	/* What a burst has left behind goes back to the system. */
-	if (rest_busy(s->rest) == 0)
+	if (http_busy(s->http) == 0)
 		malloc_trim(0);
-	submitter_after(s->age, AGE_EVERY);
+	timer_after(s->age, AGE_EVERY);
 }
 
 static void
@@ -254,32 +254,32 @@ on_start(struct worker *w)
 	unsigned i;
 
 	spool_begin_or_die(s);
-	s->backlog = backlog_new(s);
-	s->relay = relay_new(s);
-	s->seen = seen_new(s);
-	s->ask = ask_new(s);
-	s->denial = denial_new(s);
-	s->resync = resync_new(s);
+	s->intake = intake_new(s);
+	s->delivery = rest_delivery_new(s);
+	s->commit_check = commit_check_new(s);
+	s->conflict = conflict_new(s);
+	s->missing = missing_runs_new(s);
+	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->backfill = backfill_new(s);
-	s->standby = standby_new(s);
-	s->nodes = nodes_new(s);
-	s->late = late_new(s);
-	s->age = submitter_timer(s, on_age, s);
-	if (s->backlog == NULL || s->relay == NULL || s->seen == NULL ||
-	    s->ask == NULL || s->denial == NULL || s->resync == NULL ||
-	    s->sync == NULL || s->backfill == NULL || s->standby == NULL ||
+	s->failover = failover_new(s);
+	s->nodes = node_states_new(s);
+	s->meta = meta_delivery_new(s);
+	s->age = timer_new(s, on_age, s);
+	if (s->intake == NULL || s->delivery == NULL || s->commit_check == NULL ||
+	    s->conflict == NULL || s->missing == NULL || s->reconcile == NULL ||
+	    s->sync == NULL || s->backfill == NULL || s->failover == NULL ||
 	    s->nodes == NULL ||
-	    s->late == NULL ||
+	    s->meta == NULL ||
 	    s->age == NULL)
 		fatalx("out of memory");
 	conf_swap(s);
 	for (i = 0; i < s->n_early; i++)
-		backlog_skip(s->backlog, &s->early[i]);
-	resync_topology_load(s);
-	backlog_upkeep(s->backlog);
-	relay_conf(s->relay);
-	submitter_after(s->age, AGE_EVERY);
+		intake_quarantine(s->intake, &s->early[i]);
+	topology_cache_load(s);
+	intake_upkeep(s->intake);
+	rest_delivery_conf(s->delivery);
+	timer_after(s->age, AGE_EVERY);
 }
 
 static void
@@ -300,14 +300,14 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 		if (rd_end(r) == -1)
 			channel_broken(w->supervisor, "file");
 		else
-			names_file(s->names, (enum msg_file)which, p, n);
+			resolver_file(s->resolver, (enum msg_file)which, p, n);
 	} else if (h->type == MSG_QUARANTINE) {
 		rd_run_key(r, &key);
 		if (rd_end(r) == -1)
 			channel_broken(w->supervisor, "skip");
-		else if (s->backlog != NULL)
-			backlog_skip(s->backlog, &key);
-		else if (s->n_early < SKIPS_MAX)
+		else if (s->intake != NULL)
+			intake_quarantine(s->intake, &key);
+		else if (s->n_early < QUARANTINE_MAX)
 			s->early[s->n_early++] = key;
 	}
 }
@@ -317,11 +317,11 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 {
 	struct submitter *s = w->arg;
 
-	if (peer != ROLE_COLLECTOR || s->backlog == NULL)
+	if (peer != ROLE_COLLECTOR || s->intake == NULL)
 		return;
-	backlog_peer(s->backlog, c);
+	intake_peer(s->intake, c);
 	if (c != NULL) {
-		resync_peer(s->resync);
+		reconcile_peer(s->reconcile);
 		backfill_peer(s->backfill);
 	}
 }
@@ -334,15 +334,15 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 
 	if (fd != -1)
 		close(fd);
-	if (s->backlog == NULL)
+	if (s->intake == NULL)
 		channel_broken(c, "too early");
 	else if (h->type == MSG_CONTROLLER_ROLE) {
-		if (standby_frame(s->standby, r) == -1)
+		if (failover_frame(s->failover, r) == -1)
 			channel_broken(c, "active");
 	} else if (h->type == MSG_NODES)
-		nodes_frame(s->nodes, c, r);
+		node_states_frame(s->nodes, c, r);
 	else
-		backlog_frame(s->backlog, h, r);
+		intake_receive(s->intake, h, r);
 }
 
 static void
@@ -352,7 +352,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 
 	(void)grace_ms;
 	if (s->spool != NULL) {
-		backlog_flush(s->backlog);
+		commit_now(s->intake);
 		spool_close(s->spool);
 	}
 	worker_exit(w);
@@ -368,7 +368,7 @@ static const struct worker_ops ops = {
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
 	.on_neighbour = on_neighbour,
-	.on_ctl = verbs_on_ctl,
+	.on_ctl = ctl_on_request,
 	.on_stop = on_stop,
 };
 
@@ -380,7 +380,7 @@ static int
 look_main(const char *path)
 {
 	char text[1024];
-	int rc = spool_look(path, text, sizeof(text));
+	int rc = spool_check_file(path, text, sizeof(text));
 
 	printf("%s\n", text);
 	return fflush(stdout) == 0 ? rc : 1;

@@ -10,26 +10,26 @@
 
 #include "supervisor/system/supervisor.h"
 
-#define TRIAL_SECONDS	20	/* to load the libraries and look at it */
+#define CONFIG_TEST_TIMEOUT_S	20	/* to load the libraries and look at it */
 
 static void
-on_trial_late(evutil_socket_t fd, short what, void *arg)
+on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	log_errorx("the workers do not answer; the configuration is not "
 	    "judged");
-	stop_begin(arg, "no answer", 1);
+	shutdown_begin(arg, "no answer", 1);
 }
 
 int
-trial_run(struct supervisor *sup)
+config_test_run(struct supervisor *sup)
 {
-	static const struct timeval most = { .tv_sec = TRIAL_SECONDS };
+	static const struct timeval most = { .tv_sec = CONFIG_TEST_TIMEOUT_S };
 
-	if (users_settle(sup) == -1 || conf_resolve(sup, &sup->conf) == -1)
+	if (users_resolve(sup) == -1 || conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
-	sup->places.mode = SANDBOX_OFF;	/* no folders to be shut in */
-	sup->trial = 1;
-	event_base_once(sup->base, -1, EV_TIMEOUT, on_trial_late, sup, &most);
+	sup->setup.mode = SANDBOX_OFF;	/* no folders to be shut in */
+	sup->config_test = 1;
+	event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout, sup, &most);
 	workers_start(sup);
 	event_base_dispatch(sup->base);
 	if (sup->status == 0)

@@ -13,7 +13,7 @@
 static void
 on_lacks(uint64_t job, const char *field, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 
 	source_lacks(l->c, job, field);
 }
@@ -21,14 +21,14 @@ on_lacks(uint64_t job, const char *field, void *arg)
 static int
 on_element(struct span element, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 	struct json_reading how = { .how = &l->c->set->how, .lacks = on_lacks,
 		.arg = l };
 	const struct run_key *key;
-	struct sighting s;
+	struct job_snapshot s;
 	int rc = 0;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	key = &s.job.key;
 	l->reader.rows++;
 	if (json_acct(element, &how, &s) != RECORD_GOOD)
@@ -36,13 +36,13 @@ on_element(struct span element, void *arg)
 	else if (s.job.user != NULL)
 		rc = l->reader.each(&s, l->reader.arg);
 	else if (!done_has(&l->c->done, key->job, key->start))
-		ledger_want(l, key->job);
-	sighting_clear(&s);
+		acct_want(l, key->job);
+	snapshot_clear(&s);
 	return rc;
 }
 
 void
-ledger_json_begin(struct ledger *l, int json)
+acct_json_begin(struct accounting *l, int json)
 {
 	static const struct json_split_ops ops = { .on_element = on_element };
 
@@ -51,14 +51,14 @@ ledger_json_begin(struct ledger *l, int json)
 }
 
 int
-ledger_feed(struct ledger *l, const char *p, size_t n)
+acct_feed(struct accounting *l, const char *p, size_t n)
 {
 	return l->split != NULL ? json_split_feed(l->split, p, n) :
 	    sacct_feed(&l->reader, p, n);
 }
 
 int
-ledger_end(struct ledger *l)
+acct_end(struct accounting *l)
 {
 	int rc;
 

@@ -63,7 +63,7 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 	set->bin_dir = strdup(conf_str(conf, CONF_SLURM_BIN_DIR));
 	if (set->opt_out == NULL || set->bin_dir == NULL)
 		goto memory;
-	set->how = (struct reading){ .gpus = &set->names,
+	set->how = (struct read_options){ .gpus = &set->names,
 	    .opt_out_word = set->opt_out, .device = device, .arg = set };
 	return set;
 memory:

@@ -33,7 +33,7 @@ struct settings {
 	struct gpu_map	*gpus;
 	struct pattern	*ignore;	/* NULL = no host is ignored */
 	struct gres_names names;
-	struct reading	 how;		/* borrows from here */
+	struct read_options	 how;		/* borrows from here */
 	char		*opt_out;
 	char		*bin_dir;
 	int		 json;		/* slurmSource says so */

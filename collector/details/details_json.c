@@ -17,10 +17,10 @@
 #define ELEMENT_MAX	LINE_BYTES_MAX
 
 static int
-on_shape(const char *host, struct shape *shape, void *arg)
+on_shape(const char *host, struct node_shape *shape, void *arg)
 {
 	struct details *d = arg;
-	const struct shape *known = hosts_shape(d->c->hosts, host);
+	const struct node_shape *known = hosts_shape(d->c->hosts, host);
 
 	if (known == NULL) {
 		d->shapeless = 1;
@@ -42,7 +42,7 @@ on_lacks(uint64_t job, const char *field, void *arg)
 
 /* Is it a run that ended unseen? */
 static int
-is_unseen_end(struct details *d, const struct sighting *s)
+is_unseen_end(struct details *d, const struct job_snapshot *s)
 {
 	struct open_run *run;
 	size_t at = 0;
@@ -57,7 +57,8 @@ is_unseen_end(struct details *d, const struct sighting *s)
 }
 
 int
-details_json_read(struct details *d, struct span element, struct sighting *s)
+details_json_read(struct details *d, struct span element,
+    struct job_snapshot *s)
 {
 	struct json_reading how = { .how = &d->c->set->how, .shape = on_shape,
 		.lacks = on_lacks, .arg = d };
@@ -74,17 +75,17 @@ details_json_read(struct details *d, struct span element, struct sighting *s)
 }
 
 static void
-element_take(struct details *d, struct result *r, struct span element)
+element_take(struct details *d, struct detail_result *r, struct span element)
 {
-	struct sighting s;
+	struct job_snapshot s;
 	int good;
 
-	if (d->held > HELD_MAX) {
+	if (d->record_bytes > RECORD_BYTES_MAX) {
 		if (r != NULL)
 			r->verdict = DETAIL_LATER;
 		return;
 	}
-	sighting_init(&s);
+	snapshot_init(&s);
 	good = details_json_read(d, element, &s) == 0;
 	if (r == NULL && good && is_unseen_end(d, &s))
 		r = details_result_new(d, s.job.key.job, 0);
@@ -92,14 +93,14 @@ element_take(struct details *d, struct result *r, struct span element)
 		details_line_keep(d, r, element);
 	else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static int
 on_element(struct span element, void *arg)
 {
 	struct details *d = arg;
-	struct result *r;
+	struct detail_result *r;
 	struct span id;
 	int64_t job;
 	int added;

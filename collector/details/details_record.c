@@ -12,7 +12,7 @@
 #define ALLOC_BYTES	16	/* that each piece of memory costs beside */
 
 void
-details_line_keep(struct details *d, struct result *r, struct span line)
+details_line_keep(struct details *d, struct detail_result *r, struct span line)
 {
 	size_t size;
 
@@ -27,11 +27,11 @@ details_line_keep(struct details *d, struct result *r, struct span line)
 	r->size = (uint32_t)size;
 	r->len = (uint32_t)line.n;
 	r->verdict = DETAIL_GOOD;
-	d->held += size + ALLOC_BYTES;
+	d->record_bytes += size + ALLOC_BYTES;
 }
 
 struct span
-details_line(const struct details *d, const struct result *r)
+details_line(const struct details *d, const struct detail_result *r)
 {
 	const char *p = r->line != NULL ? pack_read(d->pack, r->line, r->size,
 	    r->len) : NULL;

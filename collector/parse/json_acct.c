@@ -200,7 +200,7 @@ hosts_finish(struct json_job *j)
 
 enum record_verdict
 json_acct(struct span element, const struct json_reading *how,
-    struct sighting *s)
+    struct job_snapshot *s)
 {
 	struct json_job j = { .how = how, .s = s, .user_id = -1 };
 	struct job *job = &s->job;
@@ -219,7 +219,7 @@ json_acct(struct span element, const struct json_reading *how,
 	s->never = s->state->phase == PHASE_ENDED &&
 	    (job->n_hosts == 0 || job->key.start == 0);
 	if (s->state->phase == PHASE_ENDED)
-		job->exit_code = sighting_exit(s,
+		job->exit_code = snapshot_exit(s,
 		    json_exit_status(j.exit_code));
 	job->flags |= JOB_HAS_START;
 	if (how->how->opt_out_word != NULL && job->admin_comment != NULL &&

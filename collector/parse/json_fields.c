@@ -160,7 +160,7 @@ json_get_reason(struct span v, struct json_job *j)
 int
 json_get_state(struct span v, struct json_job *j)
 {
-	const struct state *state = NULL, *word;
+	const struct job_state *state = NULL, *word;
 	struct json_iter it;
 	struct span item, raw;
 

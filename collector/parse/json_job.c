@@ -205,7 +205,7 @@ user_finish(struct json_job *j)
 
 enum record_verdict
 json_job(struct span element, const struct json_reading *how,
-    struct sighting *s)
+    struct job_snapshot *s)
 {
 	struct json_job j = { .how = how, .s = s, .user_id = -1 };
 	struct job *job = &s->job;
@@ -217,9 +217,9 @@ json_job(struct span element, const struct json_reading *how,
 		job->array_task = 0;
 	if (job->het_job == 0)
 		job->het_offset = 0;
-	sighting_end(s, j.end);
+	snapshot_end(s, j.end);
 	if (s->state->phase == PHASE_ENDED)
-		job->exit_code = sighting_exit(s,
+		job->exit_code = snapshot_exit(s,
 		    json_exit_status(j.exit_code));
 	if (job->reason != NULL)
 		s->state = state_with_reason(s->state, (struct span){
@@ -230,7 +230,7 @@ json_job(struct span element, const struct json_reading *how,
 		return RECORD_BAD;
 	memory_finish(&j);
 	s->no_nodes = j.nodes.n == 0;
-	s->never = sighting_never(s);
+	s->never = snapshot_never(s);
 	s->opt_out_seen = how->how->opt_out_word != NULL &&
 	    token_find(element, how->how->opt_out_word) != NULL;
 	job->flags |= JOB_HAS_START;

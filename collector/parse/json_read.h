@@ -13,9 +13,9 @@
 #include "common/json.h"
 
 struct json_reading {
-	const struct reading *how;
+	const struct read_options *how;
 	/* The shape of a host, needed to count its threads; -1 = unknown. May be NULL. */
-	int	(*shape)(const char *host, struct shape *shape, void *arg);
+	int	(*shape)(const char *host, struct node_shape *shape, void *arg);
 	/* A field that could not be read, by its path; may be NULL. */
 	void	(*lacks)(uint64_t job, const char *field, void *arg);
 	void	*arg;
@@ -34,7 +34,7 @@ unsigned json_form(const char *list);
 
 /* json_job.c: an element of jobs[] of squeue --json or scontrol show job --json */
 enum record_verdict json_job(struct span element,
-    const struct json_reading *how, struct sighting *s);
+    const struct json_reading *how, struct job_snapshot *s);
 
 /*
  * json_info.c: what the element says of the job, for people: "name=value", a
@@ -44,13 +44,13 @@ char *json_info(struct span element);
 
 /* json_acct.c: an element of jobs[] of sacct --json */
 enum record_verdict json_acct(struct span element,
-    const struct json_reading *how, struct sighting *s);
+    const struct json_reading *how, struct job_snapshot *s);
 
 /* json_fields.c: what both have in common */
 
 struct json_job {
 	const struct json_reading *how;
-	struct sighting	*s;
+	struct job_snapshot	*s;
 	/* What is put together from several fields. */
 	struct span	 resources;	/* job_resources */
 	struct span	 devices;	/* gres_detail */

@@ -19,7 +19,7 @@ struct hosts {
 	uint32_t	 counted;	/* devices so far */
 	int		 unread;	/* a device list that cannot be read */
 	int		 threads;	/* hosts whose threads are known */
-	struct shape	 shape;
+	struct node_shape	 shape;
 	uint32_t	*cores;		/* of the host under way, owned */
 	uint32_t	 n_cores;
 	struct job_host	*host;
@@ -174,7 +174,7 @@ static int
 on_device(uint32_t index, void *arg)
 {
 	struct hosts *h = arg;
-	const struct reading *how = h->j->how->how;
+	const struct read_options *how = h->j->how->how;
 	char address[ACCEL_MAX];
 	uint32_t i;
 
@@ -274,7 +274,7 @@ on_name(const char *name, void *arg)
 static void
 flags_set(const struct hosts *h)
 {
-	struct sighting *s = h->j->s;
+	struct job_snapshot *s = h->j->s;
 	struct job *job = &s->job;
 
 	if (job->n_hosts == 0)

@@ -17,7 +17,7 @@
 #define FORMS_FROM	2302	/* and it can be chosen since */
 
 static void
-settle(struct collector *c, const char *json)
+settle(struct cluster *c, const char *json)
 {
 	snprintf(c->slurm.json, sizeof(c->slurm.json), "%s", json);
 	c->slurm.json_known = 1;
@@ -26,14 +26,14 @@ settle(struct collector *c, const char *json)
 		    "be read: text is read", c->slurm.version_text);
 	else
 		log_info("Slurm is read by %s", json);
-	plan_kick(c);
+	wake(c);
 }
 
 /* What is beyond the room for it is no list of forms. */
 static int
 on_list_output(const char *p, size_t n, void *arg)
 {
-	struct slurm *slurm = &((struct collector *)arg)->slurm;
+	struct slurm *slurm = &((struct cluster *)arg)->slurm;
 	size_t room = sizeof(slurm->json_list) - 1 - slurm->json_list_len;
 
 	n = n < room ? n : room;
@@ -45,7 +45,7 @@ on_list_output(const char *p, size_t n, void *arg)
 static void
 on_list(const struct command_end *end, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 	char json[sizeof(c->slurm.json)];
 	unsigned form;
 
@@ -68,9 +68,9 @@ on_list(const struct command_end *end, void *arg)
 }
 
 int
-source_settled(struct collector *c)
+source_settled(struct cluster *c)
 {
-	struct ask ask = { .cmd = CMD_SQUEUE, .args = { "--json=list" },
+	struct query query = { .cmd = CMD_SQUEUE, .args = { "--json=list" },
 	    .on_output = on_list_output, .on_end = on_list, .arg = c };
 
 	if (!c->set->json || c->slurm.json_known)
@@ -83,13 +83,13 @@ source_settled(struct collector *c)
 		settle(c, "--json");
 	else {
 		c->slurm.json_list_len = 0;
-		c->listing_forms = ask_start(c, &ask) != NULL;
+		c->listing_forms = query_start(c, &query) != NULL;
 	}
 	return c->slurm.json_known;
 }
 
 const char *
-source_json(const struct collector *c)
+source_json(const struct cluster *c)
 {
 	return c->set->json && c->slurm.json_known && c->slurm.json[0] != '\0' ?
 	    c->slurm.json : NULL;
@@ -134,7 +134,7 @@ loss_of(const char *field)
 }
 
 int
-source_is_news(struct collector *c, const char *field)
+source_is_news(struct cluster *c, const char *field)
 {
 	unsigned i;
 
@@ -149,7 +149,7 @@ source_is_news(struct collector *c, const char *field)
 
 /* Commands that were upgraded have dropped the oldest forms. */
 void
-source_failed(struct collector *c, const struct command_end *end)
+source_failed(struct cluster *c, const struct command_end *end)
 {
 	if (end->outcome == COMMAND_FAILED &&
 	    strstr(end->err, "data_parser") != NULL)
@@ -157,7 +157,7 @@ source_failed(struct collector *c, const struct command_end *end)
 }
 
 void
-source_lacks(struct collector *c, uint64_t job, const char *field)
+source_lacks(struct cluster *c, uint64_t job, const char *field)
 {
 	if (!source_is_news(c, field))
 		return;

@@ -42,9 +42,9 @@ struct command {
 	struct event	*err;
 	struct event	*timer;
 	struct timespec	 started;
-	struct timespec	 held_at;
-	long		 held_ms;
-	int		 held;
+	struct timespec	 paused_at;
+	long		 paused_ms;
+	int		 paused;
 	int		 ending;	/* on_end is being called */
 	uint64_t	 bytes;
 	size_t		 err_len;
@@ -150,7 +150,7 @@ command_finish(struct command *cmd)
 	else
 		end.outcome = cmd->status == 0 ? COMMAND_OK : COMMAND_FAILED;
 	end.status = cmd->status;
-	end.ms = ms_since(&cmd->started) - cmd->held_ms;
+	end.ms = ms_since(&cmd->started) - cmd->paused_ms;
 	end.bytes = cmd->bytes;
 	while (n > 0 && (cmd->err_text[n - 1] == '\n' ||
 	    cmd->err_text[n - 1] == ' '))
@@ -171,7 +171,7 @@ static void
 command_check(struct command *cmd)
 {
 	if (cmd->pid == 0 && cmd->out == NULL && cmd->err == NULL &&
-	    !cmd->held)
+	    !cmd->paused)
 		timer_set(cmd, 0);
 }
 
@@ -204,7 +204,7 @@ on_out(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	for (turn = 0; turn < READS_A_TURN; turn++) {
-		if (cmd->held || cmd->out == NULL)
+		if (cmd->paused || cmd->out == NULL)
 			return;
 		n = read(fd, r->buf, sizeof(r->buf));
 		if (n == -1 && (errno == EAGAIN || errno == EINTR))
@@ -283,7 +283,7 @@ command_reap(struct command *cmd)
 		return;
 	peak_note(cmd, (uint64_t)usage.ru_maxrss * 1024);
 	cmd->pid = 0;
-	if (cmd->held)
+	if (cmd->paused)
 		return;
 	timer_set(cmd, LINGER_MS);
 	command_check(cmd);
@@ -436,21 +436,21 @@ runner_start(struct runner *r, const struct command_spec *spec)
 }
 
 void
-command_hold(struct command *cmd, int hold)
+command_pause(struct command *cmd, int pause)
 {
 	long left;
 
-	if (cmd->held == hold || cmd->ending || cmd->waiting)
+	if (cmd->paused == pause || cmd->ending || cmd->waiting)
 		return;
-	cmd->held = hold;
-	if (hold) {
-		clock_gettime(CLOCK_MONOTONIC, &cmd->held_at);
+	cmd->paused = pause;
+	if (pause) {
+		clock_gettime(CLOCK_MONOTONIC, &cmd->paused_at);
 		if (cmd->out != NULL)
 			event_del(cmd->out);
 		event_del(cmd->timer);
 		return;
 	}
-	cmd->held_ms += ms_since(&cmd->held_at);
+	cmd->paused_ms += ms_since(&cmd->paused_at);
 	if (cmd->out != NULL)
 		event_add(cmd->out, NULL);
 	if (cmd->pid == 0) {
@@ -458,7 +458,7 @@ command_hold(struct command *cmd, int hold)
 		command_check(cmd);
 		return;
 	}
-	left = (long)cmd->spec.deadline_ms + cmd->held_ms -
+	left = (long)cmd->spec.deadline_ms + cmd->paused_ms -
 	    ms_since(&cmd->started);
 	timer_set(cmd, left);
 }
@@ -468,7 +468,7 @@ command_cancel(struct command *cmd)
 {
 	if (cmd->ending)
 		return;
-	command_hold(cmd, 0);
+	command_pause(cmd, 0);
 	cmd->waiting = 0;
 	cmd->spec.on_output = NULL;
 	cmd->spec.on_end = NULL;

@@ -61,7 +61,7 @@ int runner_environment(struct runner *r, const char *const *env);
  */
 struct command *runner_start(struct runner *r, const struct command_spec *spec);
 /* Stops and resumes reading its output (back-pressure). */
-void command_hold(struct command *cmd, int hold);
+void command_pause(struct command *cmd, int pause);
 /* Kills it without on_end. */
 void command_cancel(struct command *cmd);
 

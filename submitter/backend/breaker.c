@@ -28,72 +28,72 @@ static const char probe_body[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
 static const char *const state_names[] = {
-	[GATE_SHUT] = "not in use",
-	[GATE_PROBE] = "down",
-	[GATE_HALF] = "coming back",
-	[GATE_OPEN] = "up",
-	[GATE_STOPPED] = "refuses the token",
-	[GATE_CONFIG] = "wrong address",
+	[BREAKER_UNUSED] = "not in use",
+	[BREAKER_DOWN] = "down",
+	[BREAKER_HALF_OPEN] = "coming back",
+	[BREAKER_UP] = "up",
+	[BREAKER_UNAUTHORIZED] = "refuses the token",
+	[BREAKER_WRONG_ADDRESS] = "wrong address",
 };
 
-static void probe_send(struct gate *g);
+static void probe_send(struct breaker *g);
 
 const char *
-gate_name(enum gate_state state)
+breaker_name(enum breaker_state state)
 {
 	return state_names[state];
 }
 
 int64_t
-retry_wait(unsigned tries)
+timer_backoff(unsigned tries)
 {
 	int64_t ms = RETRY_FIRST;
 
 	while (tries-- > 0 && ms < RETRY_MAX)
 		ms *= 2;
-	return submitter_jitter(ms < RETRY_MAX ? ms : RETRY_MAX);
+	return timer_jitter(ms < RETRY_MAX ? ms : RETRY_MAX);
 }
 
 static int64_t
-probe_wait(struct gate *g)
+probe_wait(struct breaker *g)
 {
-	int64_t ms = retry_wait(g->probes++);
+	int64_t ms = timer_backoff(g->probes++);
 
-	return ms < PROBE_MAX ? ms : submitter_jitter(PROBE_MAX);
+	return ms < PROBE_MAX ? ms : timer_jitter(PROBE_MAX);
 }
 
 unsigned
-gate_width(const struct gate *g)
+breaker_width(const struct breaker *g)
 {
-	if (standby_holds(g->s->standby))
+	if (role_is_passive(g->s->failover))
 		return 0;
-	if (g->state == GATE_OPEN)
-		return REST_IN_FLIGHT;
-	return g->state == GATE_HALF ? 1 : 0;
+	if (g->state == BREAKER_UP)
+		return HTTP_IN_FLIGHT;
+	return g->state == BREAKER_HALF_OPEN ? 1 : 0;
 }
 
 static unsigned long long
-waiting_runs(const struct gate *g)
+waiting_runs(const struct breaker *g)
 {
 	const struct spool *sp = g->s->spool;
 
-	return (unsigned long long)(spool_count(sp, DEST_REST, PHASE_START) +
-	    spool_count(sp, DEST_REST, PHASE_START_ENDED) +
-	    spool_count(sp, DEST_REST, PHASE_BEHIND) +
-	    spool_count(sp, DEST_REST, PHASE_STOP));
+	return (unsigned long long)(spool_count(sp, DEST_REST, START_DUE) +
+	    spool_count(sp, DEST_REST, START_DUE_ENDED) +
+	    spool_count(sp, DEST_REST, START_BLOCKED) +
+	    spool_count(sp, DEST_REST, STOP_DUE));
 }
 
 /* One line an outage. */
 static void
-say_down(struct gate *g, enum gate_state state)
+say_down(struct breaker *g, enum breaker_state state)
 {
-	const char *where = rest_where(g->s->rest);
+	const char *where = http_where(g->s->http);
 
-	if (state == GATE_STOPPED)
+	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx("CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
 		    "submitted until it takes it; all runs are kept", where,
 		    g->why);
-	else if (state == GATE_CONFIG)
+	else if (state == BREAKER_WRONG_ADDRESS)
 		log_errorx("%s is no cc-backend that takes jobs by REST (%s): "
 		    "check ccRestUrl, and ccRestSubmitJobs if it takes them by "
 		    "NATS; all runs are kept", where, g->why);
@@ -103,7 +103,7 @@ say_down(struct gate *g, enum gate_state state)
 }
 
 static void
-gate_down(struct gate *g, enum gate_state state, int64_t wait)
+breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 {
 	if (g->said != state) {
 		if (g->down == 0)
@@ -112,14 +112,14 @@ gate_down(struct gate *g, enum gate_state state, int64_t wait)
 		g->said = state;
 	}
 	g->state = state;
-	rest_forget(g->s->rest);
+	http_forget(g->s->http);
 	if (!g->asking)
-		submitter_after(g->timer, wait);
+		timer_after(g->timer, wait);
 }
 
 /* It answers, but is it the same one?  Asked now, or by the timer soon. */
 static void
-doubt_settle(struct gate *g)
+doubt_settle(struct breaker *g)
 {
 	int64_t wait = g->probed + PROBE_EVERY - spool_now(g->s->spool);
 
@@ -128,79 +128,79 @@ doubt_settle(struct gate *g)
 	if (wait <= 0)
 		probe_send(g);
 	else if (!evtimer_pending(g->timer, NULL))
-		submitter_after(g->timer, wait);
+		timer_after(g->timer, wait);
 }
 
 static void
-gate_good(struct gate *g)
+breaker_good(struct breaker *g)
 {
 	g->failures = 0;
 	g->probes = 0;
-	if (g->state == GATE_OPEN) {
+	if (g->state == BREAKER_UP) {
 		doubt_settle(g);
 		return;
 	}
-	g->state = GATE_OPEN;
+	g->state = BREAKER_UP;
 	if (g->down != 0) {
 		log_notice("cc-backend at %s is back after %lld s; %llu runs "
-		    "wait", rest_where(g->s->rest),
+		    "wait", http_where(g->s->http),
 		    (long long)(spool_now(g->s->spool) - g->down) / 1000,
 		    waiting_runs(g));
 		g->down = 0;
-		g->said = GATE_SHUT;
-		spool_hurry(g->s->spool, DEST_REST);
-		backlog_touch(g->s->backlog);
+		g->said = BREAKER_UNUSED;
+		spool_retry_now(g->s->spool, DEST_REST);
+		commit_soon(g->s->intake);
 	}
-	relay_kick(g->s->relay);
-	seen_kick(g->s->seen);
+	rest_delivery_kick(g->s->delivery);
+	commit_check_kick(g->s->commit_check);
 }
 
 void
-gate_verdict(struct gate *g, const struct verdict *v, unsigned tries)
+breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 {
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
-	if (g->state == GATE_SHUT)
+	if (g->state == BREAKER_UNUSED)
 		return;
 	/* A new connection may reach what was put in its place meanwhile. */
-	if (v->outcome == OUT_AWAY || v->fresh)
+	if (v->code == RESULT_UNREACHABLE || v->fresh)
 		g->doubt = 1;
-	switch (v->outcome) {
-	case OUT_STOP_LINE:
+	switch (v->code) {
+	case RESULT_UNAUTHORIZED:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
-		gate_down(g, GATE_STOPPED, submitter_jitter(STOPPED_WAIT));
+		breaker_down(g, BREAKER_UNAUTHORIZED, timer_jitter(STOPPED_WAIT));
 		return;
-	case OUT_CONFIG:
+	case RESULT_WRONG_ADDRESS:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
-		gate_down(g, GATE_CONFIG, submitter_jitter(STOPPED_WAIT));
+		breaker_down(g, BREAKER_WRONG_ADDRESS, timer_jitter(STOPPED_WAIT));
 		return;
-	case OUT_REPROBE:
+	case RESULT_REPROBE:
 		/* Upgraded under us: the probe tells, while the rest waits. */
-		if (tries < ROW_TRIES && g->state == GATE_OPEN) {
-			g->state = GATE_PROBE;
+		if (tries < ROW_TRIES && g->state == BREAKER_UP) {
+			g->state = BREAKER_DOWN;
 			g->clusters_at = 0;
 			probe_send(g);
 		}
 		return;
-	case OUT_AWAY:
-	case OUT_RETRY:
+	case RESULT_UNREACHABLE:
+	case RESULT_RETRY:
 		break;
 	default:
-		if (g->state == GATE_HALF || g->state == GATE_OPEN)
-			gate_good(g);
+		if (g->state == BREAKER_HALF_OPEN || g->state == BREAKER_UP)
+			breaker_good(g);
 		return;
 	}
-	if (v->outcome == OUT_RETRY && tries >= ROW_TRIES)
+	if (v->code == RESULT_RETRY && tries >= ROW_TRIES)
 		return;
 	snprintf(g->why, sizeof(g->why), "%s", v->text);
-	if (g->state == GATE_OPEN && ++g->failures < FAILURES_MAX)
+	if (g->state == BREAKER_UP && ++g->failures < FAILURES_MAX)
 		return;
-	if (g->state == GATE_OPEN || g->state == GATE_HALF)
-		gate_down(g, GATE_PROBE, probe_wait(g));
+	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)
+		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
 /* What the probe told: a version that was not known, or another than before. */
 static void
-version_take(struct gate *g, const struct verdict *v)
+version_take(struct breaker *g, const struct result *v)
 {
 	struct submitter *s = g->s;
 	static const char *const names[] = {
@@ -219,117 +219,117 @@ version_take(struct gate *g, const struct verdict *v)
 	if (s->backend_told && s->backend != v->backend)
 		g->clusters_at = 0;	/* another one, another topology perhaps */
 	if (!s->backend_told || s->backend != v->backend)
-		log_notice("cc-backend at %s is version %s", rest_where(s->rest),
+		log_notice("cc-backend at %s is version %s", http_where(s->http),
 		    names[v->backend]);
 	s->backend = v->backend;
 	s->backend_told = 1;
-	spool_policy(s->spool)->commit_seen = s->backend == BACKEND_1_5;
+	spool_policy(s->spool)->wait_commit = s->backend == BACKEND_1_5;
 }
 
 static void
-gate_half(struct gate *g)
+breaker_half(struct breaker *g)
 {
 	if (g->down == 0) {
-		gate_good(g);
+		breaker_good(g);
 	} else {
-		g->state = GATE_HALF;
-		relay_kick(g->s->relay);
+		g->state = BREAKER_HALF_OPEN;
+		rest_delivery_kick(g->s->delivery);
 		/* Nothing to try it on: the probe is all there is. */
 		if (waiting_runs(g) == 0)
-			gate_good(g);
+			breaker_good(g);
 	}
-	if (g->state == GATE_OPEN || g->state == GATE_HALF)
-		resync_open(g->s->resync);
+	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)
+		reconcile_backend_up(g->s->reconcile);
 }
 
 /* An answer to the old configuration says nothing of the new one. */
 static int
-is_stale(struct gate *g)
+is_stale(struct breaker *g)
 {
 	if (!g->stale)
 		return 0;
 	g->stale = 0;
-	submitter_after(g->timer, 0);
+	timer_after(g->timer, 0);
 	return 1;
 }
 
 static void
-on_clusters(const struct answer *a, void *arg)
+on_clusters(const struct http_answer *a, void *arg)
 {
-	struct gate *g = arg;
-	struct verdict v;
+	struct breaker *g = arg;
+	struct result v;
 
 	g->asking = 0;
 	if (is_stale(g))
 		return;
-	outcome_judge(a, &v);
-	if (v.outcome == OUT_DONE && resync_topology(g->s, a) == 0) {
+	response_classify(a, &v);
+	if (v.code == RESULT_DONE && topology_cache_store(g->s, a) == 0) {
 		g->clusters_at = spool_now(g->s->spool);
 		g->no_clusters = 0;
-	} else if (v.outcome == OUT_STOP_LINE || (v.outcome == OUT_AWAY &&
+	} else if (v.code == RESULT_UNAUTHORIZED || (v.code == RESULT_UNREACHABLE &&
 	    ++g->no_clusters < CLUSTERS_TRIES)) {
 		snprintf(g->why, sizeof(g->why), "%s", v.text);
-		gate_down(g, v.outcome == OUT_AWAY ? GATE_PROBE : GATE_STOPPED,
-		    v.outcome == OUT_AWAY ? probe_wait(g) :
-		    submitter_jitter(STOPPED_WAIT));
+		breaker_down(g, v.code == RESULT_UNREACHABLE ? BREAKER_DOWN : BREAKER_UNAUTHORIZED,
+		    v.code == RESULT_UNREACHABLE ? probe_wait(g) :
+		    timer_jitter(STOPPED_WAIT));
 		return;
 	} else
 		log_warnx("cc-backend's clusters cannot be read (%s): threads are "
 		    "numbered by what was known of them before, or as Slurm "
 		    "does", v.text);
-	gate_half(g);
+	breaker_half(g);
 }
 
 /* The topology belongs to the probe: the first start is right at once. */
 static void
-clusters_send(struct gate *g)
+clusters_send(struct breaker *g)
 {
-	struct rest_request req = { .what = WHAT_CLUSTERS, .method = "GET",
+	struct http_request req = { .what = REQUEST_CLUSTERS, .method = "GET",
 		.path = "clusters/", .done = on_clusters, .arg = g };
 
 	if (g->clusters_at != 0 &&
 	    spool_now(g->s->spool) - g->clusters_at < CLUSTERS_AGE) {
-		gate_half(g);
+		breaker_half(g);
 		return;
 	}
 	g->asking = 1;
-	if (rest_send(g->s->rest, &req) == -1) {
+	if (http_send(g->s->http, &req) == -1) {
 		g->asking = 0;
-		submitter_after(g->timer, probe_wait(g));
+		timer_after(g->timer, probe_wait(g));
 	}
 }
 
 static void
-on_probe(const struct answer *a, void *arg)
+on_probe(const struct http_answer *a, void *arg)
 {
-	struct gate *g = arg;
-	struct verdict v;
+	struct breaker *g = arg;
+	struct result v;
 
 	g->asking = 0;
 	if (is_stale(g))
 		return;
-	outcome_judge(a, &v);
+	response_classify(a, &v);
 	snprintf(g->last, sizeof(g->last), "%s", v.text);
-	if (g->state == GATE_SHUT)
+	if (g->state == BREAKER_UNUSED)
 		return;
-	if (v.outcome == OUT_DONE || v.outcome == OUT_REJECTED) {
+	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED) {
 		version_take(g, &v);
 		clusters_send(g);
 		return;
 	}
 	snprintf(g->why, sizeof(g->why), "%s", v.text);
-	if (v.outcome == OUT_STOP_LINE || v.outcome == OUT_CONFIG)
-		gate_down(g, v.outcome == OUT_CONFIG ? GATE_CONFIG :
-		    GATE_STOPPED, submitter_jitter(STOPPED_WAIT));
+	if (v.code == RESULT_UNAUTHORIZED || v.code == RESULT_WRONG_ADDRESS)
+		breaker_down(g, v.code == RESULT_WRONG_ADDRESS ? BREAKER_WRONG_ADDRESS :
+		    BREAKER_UNAUTHORIZED, timer_jitter(STOPPED_WAIT));
 	else
-		gate_down(g, GATE_PROBE, probe_wait(g));
+		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
 static void
-probe_send(struct gate *g)
+probe_send(struct breaker *g)
 {
 	struct writer body;
-	struct rest_request req = { .what = WHAT_PROBE, .method = "POST",
+	struct http_request req = { .what = REQUEST_PROBE, .method = "POST",
 		.path = "jobs/start_job/", .body = &body, .done = on_probe,
 		.arg = g };
 
@@ -346,9 +346,9 @@ probe_send(struct gate *g)
 	wr_init(&body, sizeof(probe_body));
 	wr_mem(&body, probe_body, sizeof(probe_body) - 1);
 	g->asking = 1;
-	if (rest_send(g->s->rest, &req) == -1) {
+	if (http_send(g->s->http, &req) == -1) {
 		g->asking = 0;
-		submitter_after(g->timer, probe_wait(g));
+		timer_after(g->timer, probe_wait(g));
 	}
 	wr_clear(&body);
 }
@@ -356,46 +356,46 @@ probe_send(struct gate *g)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct gate *g = arg;
+	struct breaker *g = arg;
 
 	(void)fd;
 	(void)what;
-	if (g->state == GATE_OPEN)
+	if (g->state == BREAKER_UP)
 		doubt_settle(g);
-	else if (g->state != GATE_SHUT && g->state != GATE_HALF)
+	else if (g->state != BREAKER_UNUSED && g->state != BREAKER_HALF_OPEN)
 		probe_send(g);
 }
 
 int
-gate_init(struct gate *g, struct submitter *s)
+breaker_init(struct breaker *g, struct submitter *s)
 {
 	g->s = s;
-	g->timer = submitter_timer(s, on_timer, g);
+	g->timer = timer_new(s, on_timer, g);
 	return g->timer != NULL ? 0 : -1;
 }
 
 void
-gate_clear(struct gate *g)
+breaker_clear(struct breaker *g)
 {
 	if (g->timer != NULL)
 		event_free(g->timer);
 }
 
 void
-gate_conf(struct gate *g)
+breaker_conf(struct breaker *g)
 {
-	submitter_after(g->timer, -1);
+	timer_after(g->timer, -1);
 	g->probes = 0;
 	g->failures = 0;
 	g->stale = g->asking;
-	if (!rest_usable(g->s->rest)) {
-		g->state = GATE_SHUT;
+	if (!http_usable(g->s->http)) {
+		g->state = BREAKER_UNUSED;
 		return;
 	}
-	g->state = GATE_PROBE;
+	g->state = BREAKER_DOWN;
 	g->down = 0;
-	g->said = GATE_SHUT;
+	g->said = BREAKER_UNUSED;
 	g->clusters_at = 0;
 	g->no_clusters = 0;
-	submitter_after(g->timer, 0);
+	timer_after(g->timer, 0);
 }

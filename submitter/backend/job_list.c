@@ -14,14 +14,14 @@
 #include "submitter/backend/job_list.h"
 #include "submitter/base/submitter.h"
 
-static int page_send(struct paging *p);
+static int page_send(struct job_list *p);
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
-	struct paging *p = arg;
+	struct job_list *p = arg;
 	const char *cc = payload_cluster(p->s->payload, p->cluster);
-	struct listed mine = *row;
+	struct backend_job mine = *row;
 
 	if (strcmp(row->key.cluster, cc) != 0)
 		return;		/* not what was asked for */
@@ -32,48 +32,48 @@ on_row(const struct listed *row, void *arg)
 static int
 on_data(const char *text, size_t n, void *arg)
 {
-	struct paging *p = arg;
+	struct job_list *p = arg;
 
-	return listing_feed(&p->listing, text, n);
+	return job_list_parser_feed(&p->parser, text, n);
 }
 
 static void
-on_done(const struct answer *a, void *arg)
+on_done(const struct http_answer *a, void *arg)
 {
-	struct paging *p = arg;
-	struct answer known = *a;
-	struct verdict v;
+	struct job_list *p = arg;
+	struct http_answer known = *a;
+	struct result v;
 
-	if (a->error == NULL && a->code == 200 && listing_end(&p->listing) == -1)
+	if (a->error == NULL && a->code == 200 && job_list_parser_end(&p->parser) == -1)
 		known.error = "the listing of jobs is not whole";
 	known.backend = p->s->backend;
-	outcome_judge(&known, &v);
-	if (p->listing.bad > 0)
+	response_classify(&known, &v);
+	if (p->parser.bad > 0)
 		log_debug("%u rows of cc-backend's listing lack job, start or "
-		    "cluster", p->listing.bad);
-	p->rows += p->listing.rows;
-	if (v.outcome == OUT_DONE && p->listing.rows >= PAGING_ROWS &&
-	    p->page < PAGING_MAX) {
+		    "cluster", p->parser.bad);
+	p->rows += p->parser.rows;
+	if (v.code == RESULT_DONE && p->parser.rows >= JOB_LIST_ROWS &&
+	    p->page < JOB_LIST_PAGES) {
 		p->page++;
 		if (page_send(p) == 0)
 			return;
-		v.outcome = OUT_RETRY;
+		v.code = RESULT_RETRY;
 	}
 	p->busy = 0;
 	p->done(&v, p->arg);
 }
 
 static int
-page_send(struct paging *p)
+page_send(struct job_list *p)
 {
 	char path[640];
-	struct rest_request req = { .what = WHAT_LIST, .method = "GET",
+	struct http_request req = { .what = REQUEST_LIST, .method = "GET",
 		.path = path, .data = on_data, .done = on_done, .arg = p };
 
 	snprintf(path, sizeof(path), "%s&items-per-page=%d&page=%u", p->query,
-	    PAGING_ROWS, p->page);
-	listing_init(&p->listing, on_row, p);
-	return rest_send(p->s->rest, &req);
+	    JOB_LIST_ROWS, p->page);
+	job_list_parser_init(&p->parser, on_row, p);
+	return http_send(p->s->http, &req);
 }
 
 /* A cluster's name as a query may hold it. */
@@ -91,13 +91,13 @@ name_escape(const char *name, char *buf, size_t size)
 }
 
 int
-paging_start(struct paging *p, struct submitter *s, const char *cluster,
-    int running, int64_t from, int64_t to, paging_fn *fn,
-    paging_done_fn *done, void *arg)
+job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
+    int running, int64_t from, int64_t to, job_list_fn *fn,
+    job_list_done_fn *done, void *arg)
 {
 	char name[3 * CLUSTER_MAX + 8], span[64] = "";
 
-	if (p->busy || !relay_reaches(s->relay))
+	if (p->busy || !breaker_reaches(s->delivery))
 		return -1;
 	p->s = s;
 	p->page = 1;

@@ -8,15 +8,15 @@
 
 struct submitter;
 
-#define PAGING_ROWS	500	/* of a page; more cost cc-backend memory */
-#define PAGING_MAX	4000	/* pages; two million running jobs */
+#define JOB_LIST_ROWS	500	/* of a page; more cost cc-backend memory */
+#define JOB_LIST_PAGES	4000	/* pages; two million running jobs */
 
 /* A row; its key has Slurm's name of the cluster. */
-typedef void paging_fn(const struct listed *row, void *arg);
-/* The end: OUT_DONE when every page came whole. */
-typedef void paging_done_fn(const struct verdict *v, void *arg);
+typedef void job_list_fn(const struct backend_job *row, void *arg);
+/* The end: RESULT_DONE when every page came whole. */
+typedef void job_list_done_fn(const struct result *v, void *arg);
 
-struct paging {
+struct job_list {
 	struct submitter *s;
 	int		 busy;
 	char		 cluster[CLUSTER_MAX];	/* Slurm's */
@@ -24,9 +24,9 @@ struct paging {
 	unsigned	 page;
 	unsigned	 rows;			/* in all */
 	int64_t		 asked;			/* spool_now() of the first page */
-	struct listing	 listing;
-	paging_fn	*fn;
-	paging_done_fn	*done;
+	struct job_list_parser	 parser;
+	job_list_fn	*fn;
+	job_list_done_fn	*done;
 	void		*arg;
 };
 
@@ -35,8 +35,8 @@ struct paging {
  * of their start, included; 0, 0 = any.  0, or -1 when it cannot be asked
  * now.  fn and done come from the loop; p lives until done.
  */
-int paging_start(struct paging *p, struct submitter *s, const char *cluster,
-    int running, int64_t from, int64_t to, paging_fn *fn,
-    paging_done_fn *done, void *arg);
+int job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
+    int running, int64_t from, int64_t to, job_list_fn *fn,
+    job_list_done_fn *done, void *arg);
 
 #endif

@@ -32,7 +32,7 @@ enum state {
 #define HAVE_ALL	7u
 
 void
-listing_init(struct listing *l, listing_fn *fn, void *arg)
+job_list_parser_init(struct job_list_parser *l, job_list_row_fn *fn, void *arg)
 {
 	memset(l, 0, sizeof(*l));
 	l->fn = fn;
@@ -41,13 +41,13 @@ listing_init(struct listing *l, listing_fn *fn, void *arg)
 }
 
 static int
-in_array(const struct listing *l)
+in_array(const struct job_list_parser *l)
 {
 	return (l->arrays >> (l->depth - 1)) & 1;
 }
 
 static int
-number_of(const struct listing *l, int64_t *value)
+number_of(const struct job_list_parser *l, int64_t *value)
 {
 	char *end;
 
@@ -57,7 +57,7 @@ number_of(const struct listing *l, int64_t *value)
 
 /* A string or scalar that is a member of a row. */
 static void
-member_take(struct listing *l, int is_string)
+member_take(struct job_list_parser *l, int is_string)
 {
 	int64_t v;
 
@@ -85,7 +85,7 @@ member_take(struct listing *l, int is_string)
 }
 
 static void
-row_end(struct listing *l)
+row_end(struct job_list_parser *l)
 {
 	l->rows++;
 	if ((l->have & HAVE_ALL) == HAVE_ALL)
@@ -95,9 +95,9 @@ row_end(struct listing *l)
 }
 
 static int
-open_bracket(struct listing *l, char c)
+open_bracket(struct job_list_parser *l, char c)
 {
-	if (l->depth == LISTING_DEPTH_MAX || (l->depth == 0 && c == '['))
+	if (l->depth == JOB_LIST_DEPTH_MAX || (l->depth == 0 && c == '['))
 		return -1;
 	l->depth++;
 	if (c == '[')
@@ -115,7 +115,7 @@ open_bracket(struct listing *l, char c)
 }
 
 static int
-close_bracket(struct listing *l, char c)
+close_bracket(struct job_list_parser *l, char c)
 {
 	if (l->depth == 0 || in_array(l) != (c == ']'))
 		return -1;
@@ -129,7 +129,7 @@ close_bracket(struct listing *l, char c)
 }
 
 static void
-text_begin(struct listing *l)
+text_begin(struct job_list_parser *l)
 {
 	l->len = 0;
 	l->cut = 0;
@@ -138,7 +138,7 @@ text_begin(struct listing *l)
 }
 
 static void
-text_add(struct listing *l, char c)
+text_add(struct job_list_parser *l, char c)
 {
 	if (l->len + 1 >= sizeof(l->text)) {
 		l->cut = 1;
@@ -149,7 +149,7 @@ text_add(struct listing *l, char c)
 }
 
 static void
-string_end(struct listing *l)
+string_end(struct job_list_parser *l)
 {
 	if (!l->is_key) {
 		member_take(l, 1);
@@ -166,7 +166,7 @@ string_end(struct listing *l)
 }
 
 static int
-on_string(struct listing *l, char c)
+on_string(struct job_list_parser *l, char c)
 {
 	if (l->escape) {
 		/* No wanted text has escapes: what has them matches nothing. */
@@ -184,7 +184,7 @@ on_string(struct listing *l, char c)
 }
 
 static int
-value_begin(struct listing *l, char c)
+value_begin(struct job_list_parser *l, char c)
 {
 	if (c == '{' || c == '[')
 		return open_bracket(l, c);
@@ -205,7 +205,7 @@ value_begin(struct listing *l, char c)
 }
 
 static int
-on_after(struct listing *l, char c)
+on_after(struct job_list_parser *l, char c)
 {
 	if (c == '}' || c == ']')
 		return close_bracket(l, c);
@@ -222,7 +222,7 @@ is_space(char c)
 }
 
 static int
-on_char(struct listing *l, char c)
+on_char(struct job_list_parser *l, char c)
 {
 	if (l->state == ST_STRING)
 		return on_string(l, c);
@@ -259,7 +259,7 @@ on_char(struct listing *l, char c)
 }
 
 int
-listing_feed(struct listing *l, const char *p, size_t n)
+job_list_parser_feed(struct job_list_parser *l, const char *p, size_t n)
 {
 	size_t i;
 
@@ -270,7 +270,7 @@ listing_feed(struct listing *l, const char *p, size_t n)
 }
 
 int
-listing_end(const struct listing *l)
+job_list_parser_end(const struct job_list_parser *l)
 {
 	return !l->err && l->state == ST_END && l->had_jobs ? 0 : -1;
 }

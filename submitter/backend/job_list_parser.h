@@ -12,21 +12,21 @@
 #include "common/job.h"
 
 /* What is wanted of a row. */
-struct listed {
+struct backend_job {
 	int64_t		 id;		/* of the database, 0 = not said */
 	struct run_key	 key;		/* with cc-backend's name of the cluster */
 	int64_t		 duration;	/* seconds; of a running one so far */
 	char		 state[32];	/* jobState */
 };
 
-#define LISTING_DEPTH_MAX	64	/* of nesting; cc-backend's rows have 6 */
-#define LISTING_TEXT_MAX	128	/* bytes kept of a name or value */
+#define JOB_LIST_DEPTH_MAX	64	/* of nesting; cc-backend's rows have 6 */
+#define JOB_LIST_TEXT_MAX	128	/* bytes kept of a name or value */
 
-typedef void listing_fn(const struct listed *row, void *arg);
+typedef void job_list_row_fn(const struct backend_job *row, void *arg);
 
 /* One answer being read; no memory of its own. */
-struct listing {
-	listing_fn	*fn;
+struct job_list_parser {
+	job_list_row_fn	*fn;
 	void		*arg;
 	unsigned	 rows;		/* seen so far, good or bad */
 	unsigned	 bad;		/* rows without job, start or cluster */
@@ -41,16 +41,16 @@ struct listing {
 	int		 escape;
 	unsigned	 len;
 	int		 cut;
-	char		 text[LISTING_TEXT_MAX];
+	char		 text[JOB_LIST_TEXT_MAX];
 	char		 name[32];	/* of the member being read */
-	struct listed	 row;
+	struct backend_job	 row;
 	unsigned	 have;
 };
 
-void listing_init(struct listing *l, listing_fn *fn, void *arg);
+void job_list_parser_init(struct job_list_parser *l, job_list_row_fn *fn, void *arg);
 /* 0, or -1 when it is no listing (then for good). */
-int listing_feed(struct listing *l, const char *p, size_t n);
+int job_list_parser_feed(struct job_list_parser *l, const char *p, size_t n);
 /* 0 when the answer was whole, else -1. */
-int listing_end(const struct listing *l);
+int job_list_parser_end(const struct job_list_parser *l);
 
 #endif

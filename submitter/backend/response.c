@@ -15,115 +15,115 @@
 
 #define WORDS_MAX	1024	/* bytes of an error text that are looked at */
 
-#define W(x)	(1u << WHAT_##x)
+#define W(x)	(1u << REQUEST_##x)
 #define ANY	(~0u)
 #define WRITES	(W(START) | W(STOP) | W(META) | W(DELETE) | W(NODES))
 #define READS	(W(CLUSTERS) | W(LIST))
 
 /* What the body must look like for a success to be believed. */
-enum shape { SHAPE_ANY, SHAPE_OBJECT };
+enum body_shape { SHAPE_ANY, SHAPE_OBJECT };
 
 /* First match wins.  text: a part of cc-backend's error. */
 static const struct rule {
 	unsigned	 what;
 	int		 from, to;	/* HTTP codes, included */
 	const char	*text;		/* NULL = any */
-	enum shape	 shape;
-	enum outcome	 outcome;
+	enum body_shape	 shape;
+	enum result_code	 code;
 } rules[] = {
 	/* the probe: a start that no version takes */
-	{ W(PROBE), 400, 400, "no such cluster", SHAPE_OBJECT, OUT_DONE },
-	{ W(PROBE), 400, 400, "unknown field", SHAPE_OBJECT, OUT_DONE },
+	{ W(PROBE), 400, 400, "no such cluster", SHAPE_OBJECT, RESULT_DONE },
+	{ W(PROBE), 400, 400, "unknown field", SHAPE_OBJECT, RESULT_DONE },
 	/* successes */
-	{ W(START), 201, 201, NULL, SHAPE_OBJECT, OUT_DONE },
+	{ W(START), 201, 201, NULL, SHAPE_OBJECT, RESULT_DONE },
 	{ W(STOP) | W(DELETE) | W(META), 200, 200, NULL, SHAPE_OBJECT,
-	    OUT_DONE },
-	{ W(NODES), 200, 200, NULL, SHAPE_ANY, OUT_DONE },
-	{ READS, 200, 200, NULL, SHAPE_ANY, OUT_DONE },
+	    RESULT_DONE },
+	{ W(NODES), 200, 200, NULL, SHAPE_ANY, RESULT_DONE },
+	{ READS, 200, 200, NULL, SHAPE_ANY, RESULT_DONE },
 	/* who are you */
-	{ ANY, 401, 401, NULL, SHAPE_ANY, OUT_STOP_LINE },
-	{ ANY, 403, 403, NULL, SHAPE_ANY, OUT_STOP_LINE },
+	{ ANY, 401, 401, NULL, SHAPE_ANY, RESULT_UNAUTHORIZED },
+	{ ANY, 403, 403, NULL, SHAPE_ANY, RESULT_UNAUTHORIZED },
 	/* start */
-	{ W(START), 422, 422, NULL, SHAPE_OBJECT, OUT_ASK_BACK },
+	{ W(START), 422, 422, NULL, SHAPE_OBJECT, RESULT_CHECK },
 	{ W(START), 500, 500, "UNIQUE constraint failed: job_cache",
-	    SHAPE_OBJECT, OUT_CACHED },
+	    SHAPE_OBJECT, RESULT_ACCEPTED_BEFORE },
 	{ W(START), 500, 500, "UNIQUE constraint failed: job.", SHAPE_OBJECT,
-	    OUT_ASK_BACK },
+	    RESULT_CHECK },
 	/* 1.4 puts a line of its database before the object */
-	{ W(START), 500, 500, "adding tag to new job", SHAPE_ANY, OUT_DONE },
+	{ W(START), 500, 500, "adding tag to new job", SHAPE_ANY, RESULT_DONE },
 	{ W(START), 500, 500, "CHECK constraint failed", SHAPE_OBJECT,
-	    OUT_REJECTED },
+	    RESULT_REJECTED },
 	/* stop; up to 1.4.2 the time and the state share one sentence */
-	{ W(STOP), 422, 422, "already been stopped", SHAPE_OBJECT, OUT_CLOSED },
-	{ W(STOP), 422, 422, "finding job failed", SHAPE_OBJECT, OUT_NO_RUN },
-	{ W(STOP), 404, 404, "finding job failed", SHAPE_OBJECT, OUT_NO_RUN },
+	{ W(STOP), 422, 422, "already been stopped", SHAPE_OBJECT, RESULT_ALREADY_STOPPED },
+	{ W(STOP), 422, 422, "finding job failed", SHAPE_OBJECT, RESULT_NO_RUN },
+	{ W(STOP), 404, 404, "finding job failed", SHAPE_OBJECT, RESULT_NO_RUN },
 	{ W(STOP), 400, 400, "(state is: running)", SHAPE_OBJECT,
-	    OUT_REJECTED },
+	    RESULT_REJECTED },
 	{ W(STOP), 400, 400, "only running jobs can be stopped", SHAPE_OBJECT,
-	    OUT_CLOSED },
+	    RESULT_ALREADY_STOPPED },
 	/* the others */
-	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, OUT_NO_RUN },
+	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, RESULT_NO_RUN },
 	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
-	    OUT_NO_RUN },
+	    RESULT_NO_RUN },
 	/* another version than was probed: it was upgraded under us */
 	{ W(START), 400, 400, "json: unknown field", SHAPE_OBJECT,
-	    OUT_REPROBE },
+	    RESULT_REPROBE },
 	/* wrong address, or a cc-backend that takes jobs by NATS only */
-	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, OUT_REJECTED },
-	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, OUT_CONFIG },
-	{ ANY, 404, 405, NULL, SHAPE_ANY, OUT_CONFIG },
-	{ ANY, 407, 407, NULL, SHAPE_ANY, OUT_CONFIG },
-	{ ANY, 431, 431, NULL, SHAPE_ANY, OUT_CONFIG },
-	{ ANY, 300, 399, NULL, SHAPE_ANY, OUT_CONFIG },
+	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, RESULT_REJECTED },
+	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, RESULT_WRONG_ADDRESS },
+	{ ANY, 404, 405, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
+	{ ANY, 407, 407, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
+	{ ANY, 431, 431, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
+	{ ANY, 300, 399, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	/* body, cluster, host, count or state wrong: never so again */
-	{ WRITES, 400, 400, NULL, SHAPE_OBJECT, OUT_REJECTED },
-	{ WRITES, 413, 413, NULL, SHAPE_ANY, OUT_REJECTED },
-	{ WRITES, 422, 422, NULL, SHAPE_OBJECT, OUT_REJECTED },
-	{ READS, 400, 400, NULL, SHAPE_OBJECT, OUT_REJECTED },
+	{ WRITES, 400, 400, NULL, SHAPE_OBJECT, RESULT_REJECTED },
+	{ WRITES, 413, 413, NULL, SHAPE_ANY, RESULT_REJECTED },
+	{ WRITES, 422, 422, NULL, SHAPE_OBJECT, RESULT_REJECTED },
+	{ READS, 400, 400, NULL, SHAPE_OBJECT, RESULT_REJECTED },
 	/* something in between is not well, or all of it */
-	{ ANY, 429, 429, NULL, SHAPE_ANY, OUT_AWAY },
-	{ ANY, 502, 504, NULL, SHAPE_ANY, OUT_AWAY },
-	{ ANY, 500, 599, NULL, SHAPE_ANY, OUT_RETRY },
+	{ ANY, 429, 429, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
+	{ ANY, 502, 504, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
+	{ ANY, 500, 599, NULL, SHAPE_ANY, RESULT_RETRY },
 	/* 200 with a login page, 4xx of a proxy */
-	{ ANY, 100, 599, NULL, SHAPE_ANY, OUT_AWAY },
+	{ ANY, 100, 599, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 };
 
-static const char *const outcome_names[OUT__COUNT] = {
-	[OUT_DONE] = "done",
-	[OUT_RETRY] = "retry",
-	[OUT_AWAY] = "away",
-	[OUT_ASK_BACK] = "ask-back",
-	[OUT_CACHED] = "cached",
-	[OUT_CLOSED] = "closed",
-	[OUT_NO_RUN] = "no-run",
-	[OUT_OLDER] = "older",
-	[OUT_REPROBE] = "reprobe",
-	[OUT_REJECTED] = "rejected",
-	[OUT_STOP_LINE] = "stop-the-line",
-	[OUT_CONFIG] = "configuration",
+static const char *const outcome_names[RESULT__COUNT] = {
+	[RESULT_DONE] = "done",
+	[RESULT_RETRY] = "retry",
+	[RESULT_UNREACHABLE] = "away",
+	[RESULT_CHECK] = "ask-back",
+	[RESULT_ACCEPTED_BEFORE] = "cached",
+	[RESULT_ALREADY_STOPPED] = "closed",
+	[RESULT_NO_RUN] = "no-run",
+	[RESULT_OLD_VERSION] = "older",
+	[RESULT_REPROBE] = "reprobe",
+	[RESULT_REJECTED] = "rejected",
+	[RESULT_UNAUTHORIZED] = "stop-the-line",
+	[RESULT_WRONG_ADDRESS] = "configuration",
 };
 
-static const char *const what_names[WHAT__COUNT] = {
-	[WHAT_PROBE] = "probe",
-	[WHAT_CLUSTERS] = "clusters",
-	[WHAT_START] = "start_job",
-	[WHAT_STOP] = "stop_job",
-	[WHAT_LIST] = "jobs",
-	[WHAT_NODES] = "nodestate",
-	[WHAT_META] = "edit_meta",
-	[WHAT_DELETE] = "delete_job",
+static const char *const what_names[REQUEST__COUNT] = {
+	[REQUEST_PROBE] = "probe",
+	[REQUEST_CLUSTERS] = "clusters",
+	[REQUEST_START] = "start_job",
+	[REQUEST_STOP] = "stop_job",
+	[REQUEST_LIST] = "jobs",
+	[REQUEST_NODES] = "nodestate",
+	[REQUEST_META] = "edit_meta",
+	[REQUEST_DELETE] = "delete_job",
 };
 
 const char *
-outcome_name(enum outcome outcome)
+result_name(enum result_code code)
 {
-	return (unsigned)outcome < OUT__COUNT ? outcome_names[outcome] : "?";
+	return (unsigned)code < RESULT__COUNT ? outcome_names[code] : "?";
 }
 
 const char *
-what_name(enum what what)
+request_kind_name(enum request_kind what)
 {
-	return (unsigned)what < WHAT__COUNT ? what_names[what] : "?";
+	return (unsigned)what < REQUEST__COUNT ? what_names[what] : "?";
 }
 
 static int
@@ -185,7 +185,7 @@ find(const char *p, const char *end, const char *text)
 
 /* cc-backend's error text, or the beginning of whatever came, as one line. */
 static void
-words_take(const struct answer *a, char *words, size_t size)
+words_take(const struct http_answer *a, char *words, size_t size)
 {
 	static const char mark[] = "\"error\":\"";
 	const char *p = a->body, *end, *at;
@@ -210,7 +210,7 @@ words_take(const struct answer *a, char *words, size_t size)
 }
 
 static int
-is_object(const struct answer *a)
+is_object(const struct http_answer *a)
 {
 	size_t i = 0;
 
@@ -220,8 +220,8 @@ is_object(const struct answer *a)
 	return i < a->len && a->body[i] == '{';
 }
 
-static enum outcome
-rule_find(const struct answer *a, const char *words)
+static enum result_code
+rule_find(const struct http_answer *a, const char *words)
 {
 	const struct rule *r;
 	size_t i;
@@ -235,13 +235,13 @@ rule_find(const struct answer *a, const char *words)
 			continue;
 		if (r->shape == SHAPE_OBJECT && !is_object(a))
 			continue;
-		return r->outcome;
+		return r->code;
 	}
-	return OUT_AWAY;
+	return RESULT_UNREACHABLE;
 }
 
 void
-outcome_judge(const struct answer *a, struct verdict *v)
+response_classify(const struct http_answer *a, struct result *v)
 {
 	char words[WORDS_MAX], line[sizeof(v->text) - 16];
 
@@ -249,15 +249,15 @@ outcome_judge(const struct answer *a, struct verdict *v)
 	v->backend = a->backend;
 	v->fresh = a->fresh;
 	if (a->error != NULL || a->code == 0) {
-		v->outcome = OUT_AWAY;
+		v->code = RESULT_UNREACHABLE;
 		text_vis(a->error != NULL ? a->error : "no answer", line,
 		    sizeof(line));
 		snprintf(v->text, sizeof(v->text), "%s", line);
 		return;
 	}
 	words_take(a, words, sizeof(words));
-	v->outcome = rule_find(a, words);
-	if (a->what == WHAT_PROBE && v->outcome == OUT_DONE) {
+	v->code = rule_find(a, words);
+	if (a->what == REQUEST_PROBE && v->code == RESULT_DONE) {
 		v->told = 1;
 		v->backend = strstr(words, "unknown field \"scope\"") != NULL ?
 		    BACKEND_1_3 : strstr(words, "unknown field") != NULL ?
@@ -265,13 +265,13 @@ outcome_judge(const struct answer *a, struct verdict *v)
 	}
 	/* No probe tells 1.4.3 from what came before; a stop in the second of
 	 * its start does, and is only refused by the older. */
-	if (a->what == WHAT_STOP && a->backend == BACKEND_1_4_3 &&
+	if (a->what == REQUEST_STOP && a->backend == BACKEND_1_4_3 &&
 	    a->code == 400 && strstr(words, "must be larger than start") != NULL) {
-		v->outcome = OUT_OLDER;
+		v->code = RESULT_OLD_VERSION;
 		v->backend = BACKEND_1_4_0;
 	}
 	/* A success has nothing to say. */
-	text_vis(v->outcome == OUT_DONE && a->code < 300 ? "" : words, line,
+	text_vis(v->code == RESULT_DONE && a->code < 300 ? "" : words, line,
 	    sizeof(line));
 	snprintf(v->text, sizeof(v->text), "%ld%s%s", a->code,
 	    line[0] != '\0' ? ": " : "", line);
@@ -296,7 +296,7 @@ number_of(const char *body, size_t len, const char *name, int64_t *value)
 }
 
 int
-outcome_hit_other(const char *body, size_t len, uint64_t job, int64_t start)
+response_names_other(const char *body, size_t len, uint64_t job, int64_t start)
 {
 	int64_t id, began;
 

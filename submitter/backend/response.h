@@ -11,40 +11,40 @@
 #include "submitter/payload/payload.h"
 
 /* What was asked. */
-enum what {
-	WHAT_PROBE,	/* the harmless start that tells the version */
-	WHAT_CLUSTERS,	/* GET clusters/ */
-	WHAT_START,
-	WHAT_STOP,
-	WHAT_LIST,	/* GET jobs/ */
-	WHAT_NODES,	/* nodestate/ */
-	WHAT_META,	/* edit_meta/ */
-	WHAT_DELETE,	/* delete_job/ */
-	WHAT__COUNT
+enum request_kind {
+	REQUEST_PROBE,	/* the harmless start that tells the version */
+	REQUEST_CLUSTERS,	/* GET clusters/ */
+	REQUEST_START,
+	REQUEST_STOP,
+	REQUEST_LIST,	/* GET jobs/ */
+	REQUEST_NODES,	/* nodestate/ */
+	REQUEST_META,	/* edit_meta/ */
+	REQUEST_DELETE,	/* delete_job/ */
+	REQUEST__COUNT
 };
 
-enum outcome {
-	OUT_DONE,	/* it has it */
-	OUT_RETRY,	/* unknown or not now: again, with growing waits */
-	OUT_AWAY,	/* the same, and others would fare no better */
-	OUT_ASK_BACK,	/* a double of something: a listing must tell */
-	OUT_CACHED,	/* start: accepted before, not yet committed */
-	OUT_CLOSED,	/* stop: it had been stopped before */
-	OUT_NO_RUN,	/* stop: it knows no such run: the start goes first */
-	OUT_OLDER,	/* stop: it is older than thought: again, as that one wants it */
-	OUT_REPROBE,	/* start: another version than was probed: ask it anew */
-	OUT_REJECTED,	/* never so again: kept with its reason */
-	OUT_STOP_LINE,	/* token or address refused */
-	OUT_CONFIG,	/* not an address of cc-backend, or one that takes jobs by NATS only */
-	OUT__COUNT
+enum result_code {
+	RESULT_DONE,	/* it has it */
+	RESULT_RETRY,	/* unknown or not now: again, with growing waits */
+	RESULT_UNREACHABLE,	/* the same, and others would fare no better */
+	RESULT_CHECK,	/* a double of something: a listing must tell */
+	RESULT_ACCEPTED_BEFORE,	/* start: accepted before, not yet committed */
+	RESULT_ALREADY_STOPPED,	/* stop: it had been stopped before */
+	RESULT_NO_RUN,	/* stop: it knows no such run: the start goes first */
+	RESULT_OLD_VERSION,	/* stop: it is older than thought: again, as that one wants it */
+	RESULT_REPROBE,	/* start: another version than was probed: ask it anew */
+	RESULT_REJECTED,	/* never so again: kept with its reason */
+	RESULT_UNAUTHORIZED,	/* token or address refused */
+	RESULT_WRONG_ADDRESS,	/* not an address of cc-backend, or one that takes jobs by NATS only */
+	RESULT__COUNT
 };
 
-const char *outcome_name(enum outcome outcome);
-const char *what_name(enum what what);
+const char *result_name(enum result_code code);
+const char *request_kind_name(enum request_kind what);
 
 /* One answer.  code 0: there was none, error says why. */
-struct answer {
-	enum what	 what;
+struct http_answer {
+	enum request_kind	 what;
 	long		 code;		/* HTTP's */
 	const char	*body;		/* borrowed; not NUL-terminated; may be NULL */
 	size_t		 len;
@@ -54,21 +54,21 @@ struct answer {
 	int		 fresh;		/* over a connection made for it */
 };
 
-struct verdict {
-	enum outcome	 outcome;
+struct result {
+	enum result_code	 code;
 	int		 told;		/* probe: backend is known now */
 	int		 fresh;		/* as in the answer: it may be another one */
 	enum backend	 backend;
 	char		 text[400];	/* code and cc-backend's words, one clean line */
 };
 
-void outcome_judge(const struct answer *a, struct verdict *v);
+void response_classify(const struct http_answer *a, struct result *v);
 
 /*
  * The stop's answer names the run that was stopped (from 1.5): 1 when it is
  * another one than this, 0 when it is this one or the answer does not tell.
  */
-int outcome_hit_other(const char *body, size_t len, uint64_t job,
+int response_names_other(const char *body, size_t len, uint64_t job,
     int64_t start);
 
 #endif

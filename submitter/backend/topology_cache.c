@@ -11,7 +11,7 @@
 #define TOPOLOGY	"topology"	/* its name among the spool's small values */
 
 int
-resync_topology(struct submitter *s, const struct answer *a)
+topology_cache_store(struct submitter *s, const struct http_answer *a)
 {
 	char reason[256], *old;
 	size_t n;
@@ -22,21 +22,21 @@ resync_topology(struct submitter *s, const struct answer *a)
 		    a->body != NULL ? reason : "empty answer");
 		return -1;
 	}
-	old = spool_meta_get(s->spool, TOPOLOGY, &n);
+	old = spool_value_get(s->spool, TOPOLOGY, &n);
 	if (old == NULL || n != a->len || memcmp(old, a->body, n) != 0) {
-		spool_meta_set(s->spool, TOPOLOGY, a->body, a->len);
-		backlog_touch(s->backlog);
+		spool_value_set(s->spool, TOPOLOGY, a->body, a->len);
+		commit_soon(s->intake);
 	}
 	free(old);
 	return 0;
 }
 
 void
-resync_topology_load(struct submitter *s)
+topology_cache_load(struct submitter *s)
 {
 	char reason[256];
 	size_t n;
-	char *text = spool_meta_get(s->spool, TOPOLOGY, &n);
+	char *text = spool_value_get(s->spool, TOPOLOGY, &n);
 
 	if (text != NULL && topology_load(s->topology, text, n, reason,
 	    sizeof(reason)) == -1)

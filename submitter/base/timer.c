@@ -7,13 +7,13 @@
 #include "submitter/base/submitter.h"
 
 struct event *
-submitter_timer(struct submitter *s, event_callback_fn fn, void *arg)
+timer_new(struct submitter *s, event_callback_fn fn, void *arg)
 {
 	return evtimer_new(s->w->base, fn, arg);
 }
 
 void
-submitter_after(struct event *timer, int64_t ms)
+timer_after(struct event *timer, int64_t ms)
 {
 	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
 

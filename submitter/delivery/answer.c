@@ -18,56 +18,56 @@
 #define RELEASE_TRIES	20	/* a start this hopeless does not hold up its sisters */
 
 void
-relay_row_save(struct relay *r, struct spool_run *run)
+run_save(struct rest_delivery *r, struct spool_run *run)
 {
 	/* Errors spoil the transaction, and the backlog sees them. */
 	spool_save(r->s->spool, run);
-	backlog_touch(r->s->backlog);
+	commit_soon(r->s->intake);
 }
 
 /* Starts behind this one may go; and it may be seen, or asked for. */
 static void
-start_settled(struct relay *r, const struct spool_run *run, enum dest dest)
+start_settled(struct rest_delivery *r, const struct spool_run *run, enum dest dest)
 {
 	spool_release(r->s->spool, run, dest);
-	backlog_touch(r->s->backlog);
-	seen_kick(r->s->seen);
-	relay_kick(r);
+	commit_soon(r->s->intake);
+	commit_check_kick(r->s->commit_check);
+	rest_delivery_kick(r);
 }
 
 void
-relay_taken(struct relay *r, struct spool_run *run, int seen)
+run_start_accepted(struct rest_delivery *r, struct spool_run *run, int seen)
 {
 	struct spool_run copy = *run;
 
-	if (!spool_policy(r->s->spool)->commit_seen)
+	if (!spool_policy(r->s->spool)->wait_commit)
 		seen = 1;
 	if (run->end != 0)
-		run->phase[DEST_REST] = seen ? PHASE_STOP : PHASE_WAIT;
+		run->state[DEST_REST] = seen ? STOP_DUE : STOP_BLOCKED;
 	else
-		run->phase[DEST_REST] = seen ? PHASE_SEEN : PHASE_OPEN;
+		run->state[DEST_REST] = seen ? START_COMMITTED : STARTED;
 	run->due[DEST_REST] = DUE_NOW;
 	run->tries[DEST_REST] = 0;
 	run->since[DEST_REST] = spool_now(r->s->spool);
 	run->reason[0] = '\0';
-	relay_row_save(r, run);
+	run_save(r, run);
 	start_settled(r, &copy, DEST_REST);
 }
 
 void
-relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
+run_reject(struct rest_delivery *r, struct spool_run *run, enum dest dest,
     const char *reason)
 {
 	struct spool_run copy = *run;
-	int is_stop = run->phase[dest] == PHASE_STOP ||
-	    run->phase[dest] == PHASE_DELETE;
+	int is_stop = run->state[dest] == STOP_DUE ||
+	    run->state[dest] == DELETE_DUE;
 	unsigned held;
 
 	/* Another run of the job may be one that makes way for it. */
-	if (dest == DEST_REST && run->phase[dest] == PHASE_ASK &&
-	    spool_ways_clear(r->s->spool, run) == 1) {
-		relay_row_save(r, run);
-		relay_kick(r);
+	if (dest == DEST_REST && run->state[dest] == START_CONFLICT &&
+	    spool_supersede(r->s->spool, run) == 1) {
+		run_save(r, run);
+		rest_delivery_kick(r);
 		return;
 	}
 	r->s->n.rejected++;
@@ -77,47 +77,47 @@ relay_refuse(struct relay *r, struct spool_run *run, enum dest dest,
 		    "the last such line)", is_stop ? "stop" : "start",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, reason, held);
-	run->phase[dest] = is_stop ? PHASE_NO_STOP : PHASE_NO_START;
+	run->state[dest] = is_stop ? STOP_REJECTED : START_REJECTED;
 	run->due[dest] = DUE_NOW;
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
-	relay_row_save(r, run);
-	if (!is_stop || copy.phase[dest] == PHASE_DELETE)
+	run_save(r, run);
+	if (!is_stop || copy.state[dest] == DELETE_DUE)
 		start_settled(r, &copy, dest);
 }
 
 static void
-row_retry(struct relay *r, struct spool_run *run, const char *why)
+row_retry(struct rest_delivery *r, struct spool_run *run, const char *why)
 {
 	struct spool_run copy = *run;
 
 	r->s->n.retries++;
 	run->due[DEST_REST] = spool_now(r->s->spool) +
-	    retry_wait(run->tries[DEST_REST]);
+	    timer_backoff(run->tries[DEST_REST]);
 	run->tries[DEST_REST]++;
 	snprintf(run->reason, sizeof(run->reason), "%s", why);
-	relay_row_save(r, run);
+	run_save(r, run);
 	if (run->tries[DEST_REST] == RELEASE_TRIES)
 		start_settled(r, &copy, DEST_REST);
 }
 
 void
-relay_row_return(struct relay *r, struct spool_run *run)
+run_return(struct rest_delivery *r, struct spool_run *run)
 {
 	run->due[DEST_REST] = DUE_NOW;
-	relay_row_save(r, run);
+	run_save(r, run);
 }
 
 /* What every question may be answered with. */
 static void
-not_taken(struct relay *r, struct spool_run *run, const struct verdict *v)
+not_taken(struct rest_delivery *r, struct spool_run *run, const struct result *v)
 {
-	switch (v->outcome) {
-	case OUT_REJECTED:
-		relay_refuse(r, run, DEST_REST, v->text);
+	switch (v->code) {
+	case RESULT_REJECTED:
+		run_reject(r, run, DEST_REST, v->text);
 		break;
-	case OUT_STOP_LINE:
-	case OUT_CONFIG:
-		relay_row_return(r, run);
+	case RESULT_UNAUTHORIZED:
+	case RESULT_WRONG_ADDRESS:
+		run_return(r, run);
 		break;
 	default:
 		row_retry(r, run, v->text);
@@ -127,8 +127,8 @@ not_taken(struct relay *r, struct spool_run *run, const struct verdict *v)
 
 /* 500 for the tags alone: the run is stored. */
 static void
-say_without_tags(struct relay *r, const struct spool_run *run,
-    const struct verdict *v)
+say_without_tags(struct rest_delivery *r, const struct spool_run *run,
+    const struct result *v)
 {
 	unsigned held;
 
@@ -142,30 +142,30 @@ say_without_tags(struct relay *r, const struct spool_run *run,
 }
 
 static void
-start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
+start_answered(struct rest_delivery *r, struct spool_run *run, struct result *v)
 {
-	switch (v->outcome) {
-	case OUT_DONE:
+	switch (v->code) {
+	case RESULT_DONE:
 		r->s->n.starts++;
 		say_without_tags(r, run, v);
 		CRASH_POINT("start-answered");
-		relay_taken(r, run, 0);
+		run_start_accepted(r, run, 0);
 		break;
-	case OUT_CACHED:
-		relay_taken(r, run, 0);
+	case RESULT_ACCEPTED_BEFORE:
+		run_start_accepted(r, run, 0);
 		break;
-	case OUT_ASK_BACK:
-		run->phase[DEST_REST] = PHASE_ASK;
+	case RESULT_CHECK:
+		run->state[DEST_REST] = START_CONFLICT;
 		run->due[DEST_REST] = DUE_NOW;
 		snprintf(run->reason, sizeof(run->reason), "%s", v->text);
-		relay_row_save(r, run);
-		seen_kick(r->s->seen);
+		run_save(r, run);
+		commit_check_kick(r->s->commit_check);
 		break;
-	case OUT_REPROBE:
+	case RESULT_REPROBE:
 		if (run->tries[DEST_REST] < REPROBE_TRIES)
 			row_retry(r, run, v->text);
 		else
-			relay_refuse(r, run, DEST_REST, v->text);
+			run_reject(r, run, DEST_REST, v->text);
 		break;
 	default:
 		not_taken(r, run, v);
@@ -174,59 +174,59 @@ start_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 }
 
 static void
-stop_done(struct relay *r, struct spool_run *run)
+stop_done(struct rest_delivery *r, struct spool_run *run)
 {
-	late_end(r->s->late, run);
-	run->phase[DEST_REST] = PHASE_DONE;
+	meta_after_stop(r->s->meta, run);
+	run->state[DEST_REST] = RUN_DONE;
 	run->tries[DEST_REST] = 0;
 	run->reason[0] = '\0';
 	CRASH_POINT("stop-answered");
-	relay_row_save(r, run);
+	run_save(r, run);
 }
 
 /* cc-backend's race: it stopped another run, and this one still runs there. */
 static void
-stop_hit_other(struct relay *r, struct spool_run *run)
+stop_hit_other(struct rest_delivery *r, struct spool_run *run)
 {
 	log_errorx("cc-backend stopped another run in place of job %llu (%s, "
 	    "start %lld); the next comparison tells which",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start);
 	run->due[DEST_REST] = spool_now(r->s->spool) + HIT_WAIT;
-	relay_row_save(r, run);
+	run_save(r, run);
 }
 
 static void
-stop_no_run(struct relay *r, struct spool_run *run, const char *why)
+stop_no_run(struct rest_delivery *r, struct spool_run *run, const char *why)
 {
-	if (run->flags & RUN_AGAIN) {
-		relay_refuse(r, run, DEST_REST, why);
+	if (run->flags & RUN_RESTARTED) {
+		run_reject(r, run, DEST_REST, why);
 		return;
 	}
-	run->flags |= RUN_AGAIN;
-	run->phase[DEST_REST] = PHASE_START_ENDED;
+	run->flags |= RUN_RESTARTED;
+	run->state[DEST_REST] = START_DUE_ENDED;
 	run->due[DEST_REST] = DUE_NOW;
-	relay_row_save(r, run);
+	run_save(r, run);
 }
 
 /* No stop of ours had been tried: another hand was first, a listing tells how. */
 static void
-stop_late(struct relay *r, struct spool_run *run, const char *why)
+stop_late(struct rest_delivery *r, struct spool_run *run, const char *why)
 {
-	run->phase[DEST_REST] = PHASE_COMPARE;
+	run->state[DEST_REST] = STOP_CONFLICT;
 	run->due[DEST_REST] = DUE_NOW;
 	snprintf(run->reason, sizeof(run->reason), "%s", why);
-	relay_row_save(r, run);
-	seen_kick(r->s->seen);
+	run_save(r, run);
+	commit_check_kick(r->s->commit_check);
 }
 
 static void
-stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
-    const struct answer *a, int first)
+stop_answered(struct rest_delivery *r, struct spool_run *run, struct result *v,
+    const struct http_answer *a, int first)
 {
-	switch (v->outcome) {
-	case OUT_DONE:
-		if (outcome_hit_other(a->body, a->len, run->key.job,
+	switch (v->code) {
+	case RESULT_DONE:
+		if (response_names_other(a->body, a->len, run->key.job,
 		    run->key.start)) {
 			stop_hit_other(r, run);
 			break;
@@ -234,16 +234,16 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
 		r->s->n.stops++;
 		stop_done(r, run);
 		break;
-	case OUT_CLOSED:
+	case RESULT_ALREADY_STOPPED:
 		if (first)
 			stop_late(r, run, v->text);
 		else
 			stop_done(r, run);
 		break;
-	case OUT_NO_RUN:
+	case RESULT_NO_RUN:
 		stop_no_run(r, run, v->text);
 		break;
-	case OUT_OLDER:
+	case RESULT_OLD_VERSION:
 		if (!r->s->backend_pinned)
 			r->s->backend = v->backend;
 		row_retry(r, run, v->text);
@@ -260,7 +260,7 @@ stop_answered(struct relay *r, struct spool_run *run, struct verdict *v,
  * is the same.
  */
 static void
-deleted(struct relay *r, struct spool_run *run)
+deleted(struct rest_delivery *r, struct spool_run *run)
 {
 	struct spool_run copy;
 
@@ -268,30 +268,30 @@ deleted(struct relay *r, struct spool_run *run)
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
 	run->reason[0] = '\0';
-	if (run->flags & RUN_GONE)
-		run->phase[DEST_REST] = PHASE_DONE;
+	if (run->flags & RUN_FORGET_AFTER_DELETE)
+		run->state[DEST_REST] = RUN_DONE;
 	else
-		run->phase[DEST_REST] = run->end != 0 ? PHASE_START_ENDED :
-		    PHASE_START;
-	run->flags &= ~(RUN_STOP_SENT | RUN_AGAIN | RUN_CLOSED);
+		run->state[DEST_REST] = run->end != 0 ? START_DUE_ENDED :
+		    START_DUE;
+	run->flags &= ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
 	copy = *run;
-	relay_row_save(r, run);
+	run_save(r, run);
 	start_settled(r, &copy, DEST_REST);
 	CRASH_POINT("delete-settled");
 }
 
 static void
-delete_answered(struct relay *r, struct spool_run *run, struct verdict *v)
+delete_answered(struct rest_delivery *r, struct spool_run *run, struct result *v)
 {
-	switch (v->outcome) {
-	case OUT_DONE:
+	switch (v->code) {
+	case RESULT_DONE:
 		log_notice("job %llu (%s, start %lld) is deleted in cc-backend%s",
 		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, run->flags & RUN_GONE ? "" :
+		    (long long)run->key.start, run->flags & RUN_FORGET_AFTER_DELETE ? "" :
 		    ", and begun anew");
 		deleted(r, run);
 		break;
-	case OUT_NO_RUN:
+	case RESULT_NO_RUN:
 		deleted(r, run);
 		break;
 	default:
@@ -301,12 +301,12 @@ delete_answered(struct relay *r, struct spool_run *run, struct verdict *v)
 }
 
 void
-relay_answered(struct relay *r, struct spool_run *run, struct verdict *v,
-    const struct answer *a, int first)
+run_answered(struct rest_delivery *r, struct spool_run *run, struct result *v,
+    const struct http_answer *a, int first)
 {
-	if (a->what == WHAT_START)
+	if (a->what == REQUEST_START)
 		start_answered(r, run, v);
-	else if (a->what == WHAT_DELETE)
+	else if (a->what == REQUEST_DELETE)
 		delete_answered(r, run, v);
 	else
 		stop_answered(r, run, v, a, first && a->sends <= 1);

@@ -23,13 +23,13 @@
 #define OVERDUE		3	/* times the longest commit before a start is repeated */
 #define LONGEST_MAX	600000	/* ms; slower than this is no commit interval */
 
-struct seen {
+struct commit_check {
 	struct submitter *s;
 	struct event	*timer;
 	int		 armed;
 	int64_t		 due;		/* spool_now() the timer is set to */
 	int64_t		 wait;		/* ms, growing */
-	struct paging	 paging;
+	struct job_list	 job_list;
 	unsigned	 cluster;	/* the n-th, in a round */
 	unsigned	 promoted;	/* in this round */
 	int		 failed;	/* a listing of this round did */
@@ -39,19 +39,19 @@ struct seen {
 };
 
 static int64_t
-commit_ms(const struct seen *n)
+commit_ms(const struct commit_check *n)
 {
 	return conf_int(&n->s->w->conf, CONF_CC_COMMIT_INTERVAL) * 1000;
 }
 
 static uint64_t
-waiting(const struct seen *n, enum phase phase)
+waiting(const struct commit_check *n, enum run_state state)
 {
-	return spool_count(n->s->spool, DEST_REST, phase);
+	return spool_count(n->s->spool, DEST_REST, state);
 }
 
 static void
-arm(struct seen *n, int64_t ms)
+arm(struct commit_check *n, int64_t ms)
 {
 	int64_t due = spool_now(n->s->spool) + ms;
 
@@ -59,60 +59,60 @@ arm(struct seen *n, int64_t ms)
 		return;
 	n->armed = 1;
 	n->due = due;
-	submitter_after(n->timer, ms);
+	timer_after(n->timer, ms);
 }
 
 void
-seen_kick(struct seen *n)
+commit_check_kick(struct commit_check *n)
 {
 	int64_t idle = commit_ms(n) + commit_ms(n) / 4;
 
-	if (n->paging.busy)
+	if (n->job_list.busy)
 		return;
-	if (waiting(n, PHASE_ASK) + waiting(n, PHASE_COMPARE) > 0)
-		ask_kick(n->s->ask);
-	if (waiting(n, PHASE_WAIT) > 0)
-		arm(n, n->wait + standby_later(n->s->standby));
-	else if (waiting(n, PHASE_OPEN) > 0)
+	if (waiting(n, START_CONFLICT) + waiting(n, STOP_CONFLICT) > 0)
+		conflict_kick(n->s->conflict);
+	if (waiting(n, STOP_BLOCKED) > 0)
+		arm(n, n->wait + role_stop_delay(n->s->failover));
+	else if (waiting(n, STARTED) > 0)
 		arm(n, idle > IDLE_MIN ? idle : idle > 0 ? idle : IDLE_MIN);
 }
 
 void
-seen_row(struct seen *n, struct spool_run *run, int64_t asked)
+commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 {
 	struct spool *sp = n->s->spool;
 	int64_t late = spool_now(sp) - run->since[DEST_REST];
 
-	if ((run->phase[DEST_REST] != PHASE_WAIT &&
-	    run->phase[DEST_REST] != PHASE_OPEN) ||
+	if ((run->state[DEST_REST] != STOP_BLOCKED &&
+	    run->state[DEST_REST] != STARTED) ||
 	    run->since[DEST_REST] >= asked)
 		return;
 	if (run->since[DEST_REST] > spool_opened(sp) && late > n->longest &&
 	    late < LONGEST_MAX)
 		n->longest = late;
-	run->phase[DEST_REST] = run->phase[DEST_REST] == PHASE_WAIT ?
-	    PHASE_STOP : PHASE_SEEN;
+	run->state[DEST_REST] = run->state[DEST_REST] == STOP_BLOCKED ?
+	    STOP_DUE : START_COMMITTED;
 	run->due[DEST_REST] = DUE_NOW;
 	n->promoted++;
 	spool_save(sp, run);
-	backlog_touch(n->s->backlog);
+	commit_soon(n->s->intake);
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
-	struct seen *n = arg;
+	struct commit_check *n = arg;
 	struct spool_run run;
 
 	if (spool_find(n->s->spool, &row->key, &run) != 1)
 		return;
 	if (n->running || strcmp(row->state, "running") == 0)
-		seen_row(n, &run, n->paging.asked);
-	else if (run.phase[DEST_REST] == PHASE_WAIT) {
+		commit_seen(n, &run, n->job_list.asked);
+	else if (run.state[DEST_REST] == STOP_BLOCKED) {
 		/* The other side was first. */
-		run.phase[DEST_REST] = PHASE_DONE;
+		run.state[DEST_REST] = RUN_DONE;
 		spool_save(n->s->spool, &run);
-		backlog_touch(n->s->backlog);
+		commit_soon(n->s->intake);
 	}
 }
 
@@ -120,7 +120,7 @@ on_row(const struct listed *row, void *arg)
 static int
 overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct seen *n = arg;
+	struct commit_check *n = arg;
 	int64_t from = run->since[DEST_REST], limit = commit_ms(n);
 
 	if (from < spool_opened(sp))
@@ -133,30 +133,30 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 	    "shown: its start is repeated", (unsigned long long)run->key.job,
 	    run->key.cluster, (long long)run->key.start);
 	n->s->n.repeated++;
-	run->phase[DEST_REST] = run->end != 0 ? PHASE_START_ENDED :
-	    PHASE_START;
+	run->state[DEST_REST] = run->end != 0 ? START_DUE_ENDED :
+	    START_DUE;
 	run->due[DEST_REST] = DUE_NOW;
 	return spool_save(sp, run);
 }
 
 static void
-overdue(struct seen *n)
+overdue(struct commit_check *n)
 {
-	static const enum phase phases[] = { PHASE_WAIT, PHASE_OPEN };
+	static const enum run_state states[] = { STOP_BLOCKED, STARTED };
 	struct spool_after after;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
 		memset(&after, 0, sizeof(after));
-		while (spool_each(n->s->spool, DEST_REST, phases[i], &after,
+		while (spool_each(n->s->spool, DEST_REST, states[i], &after,
 		    SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
 			continue;
 	}
-	backlog_touch(n->s->backlog);
+	commit_soon(n->s->intake);
 }
 
 static void
-round_end(struct seen *n)
+round_end(struct commit_check *n)
 {
 	if (!n->failed)
 		overdue(n);
@@ -167,21 +167,21 @@ round_end(struct seen *n)
 	if (commit_ms(n) < n->wait)
 		n->wait = commit_ms(n);
 	if (n->promoted > 0)
-		relay_kick(n->s->relay);
-	seen_kick(n);
+		rest_delivery_kick(n->s->delivery);
+	commit_check_kick(n);
 }
 
 /* The starts of a cluster's runs that wait to be seen: 0 = there are none. */
 static int
-span_of(struct seen *n, const char *cluster, int64_t *from, int64_t *to)
+span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
 {
-	static const enum phase phases[] = { PHASE_WAIT, PHASE_OPEN };
+	static const enum run_state states[] = { STOP_BLOCKED, STARTED };
 	int64_t a, b;
 	int any = 0;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		if (spool_span(n->s->spool, phases[i], cluster, &a, &b) <= 0)
+		if (spool_span(n->s->spool, states[i], cluster, &a, &b) <= 0)
 			continue;
 		*from = !any || a < *from ? a : *from;
 		*to = !any || b > *to ? b : *to;
@@ -190,11 +190,11 @@ span_of(struct seen *n, const char *cluster, int64_t *from, int64_t *to)
 	return any;
 }
 
-static void on_listed(const struct verdict *v, void *arg);
+static void on_listed(const struct result *v, void *arg);
 
 /* Asks for the next cluster that has such runs, or ends the round. */
 static void
-round_next(struct seen *n)
+round_next(struct commit_check *n)
 {
 	struct run_key name;
 	int64_t cursor, from = 0, to = 0;
@@ -207,7 +207,7 @@ round_next(struct seen *n)
 		/* Where others send as well, what is stopped counts too. */
 		n->running = !spool_policy(n->s->spool)->fresh ||
 		    n->only_running;
-		if (paging_start(&n->paging, n->s, name.cluster, n->running,
+		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
 		    from, to, on_row, on_listed, n) == 0)
 			return;
 		n->failed = 1;
@@ -216,15 +216,15 @@ round_next(struct seen *n)
 }
 
 static void
-on_listed(const struct verdict *v, void *arg)
+on_listed(const struct result *v, void *arg)
 {
-	struct seen *n = arg;
+	struct commit_check *n = arg;
 
 	/* A damaged row spoils a page of stopped jobs, but of no running ones. */
-	n->only_running = v->outcome == OUT_RETRY && !n->only_running;
-	if (v->outcome != OUT_DONE) {
+	n->only_running = v->code == RESULT_RETRY && !n->only_running;
+	if (v->code != RESULT_DONE) {
 		n->failed = 1;
-		relay_told(n->s->relay, v);
+		breaker_told(n->s->delivery, v);
 		log_debug("the listing of running jobs failed: %s", v->text);
 	}
 	round_next(n);
@@ -233,15 +233,15 @@ on_listed(const struct verdict *v, void *arg)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct seen *n = arg;
+	struct commit_check *n = arg;
 
 	(void)fd;
 	(void)what;
 	n->armed = 0;
-	if (n->paging.busy)
+	if (n->job_list.busy)
 		return;
-	if (!relay_open(n->s->relay)) {
-		/* gate_good() kicks again. */
+	if (!breaker_allows(n->s->delivery)) {
+		/* breaker_good() kicks again. */
 		return;
 	}
 	n->cluster = 0;
@@ -250,16 +250,16 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	round_next(n);
 }
 
-struct seen *
-seen_new(struct submitter *s)
+struct commit_check *
+commit_check_new(struct submitter *s)
 {
-	struct seen *n = calloc(1, sizeof(*n));
+	struct commit_check *n = calloc(1, sizeof(*n));
 
 	if (n == NULL)
 		return NULL;
 	n->s = s;
 	n->wait = WAIT_FIRST;
-	n->timer = submitter_timer(s, on_timer, n);
+	n->timer = timer_new(s, on_timer, n);
 	if (n->timer == NULL) {
 		free(n);
 		return NULL;
@@ -268,7 +268,7 @@ seen_new(struct submitter *s)
 }
 
 void
-seen_free(struct seen *n)
+commit_check_free(struct commit_check *n)
 {
 	if (n == NULL)
 		return;

@@ -17,38 +17,38 @@
 #include "submitter/backend/job_list.h"
 #include "submitter/base/submitter.h"
 
-#define ASK_GATHER	200	/* ms until the first question: more may come */
-#define ASK_RETRY	2000	/* ms after a question that failed */
-#define ASK_TRIES	3	/* of one second; then edit_meta tells, or nobody */
-#define ASK_LATER	60000	/* ms for a run that nothing can be learned of */
+#define CONFLICT_GATHER	200	/* ms until the first question: more may come */
+#define CONFLICT_RETRY	2000	/* ms after a question that failed */
+#define CONFLICT_TRIES	3	/* of one second; then edit_meta tells, or nobody */
+#define CONFLICT_LATER	60000	/* ms for a run that nothing can be learned of */
 #define GROUP_MAX	512	/* runs asked for together */
 #define GROUP_SPAN	3600	/* s from their first start to the last: what has
 				 * ended costs cc-backend a file each */
 #define HALVES_MAX	16	/* halves put aside: an hour is halved 12 times */
 
 /* One run of the group. */
-struct asked {
+struct conflict_run {
 	int64_t		 id;
 	uint64_t	 job;
 	int64_t		 start;
 	enum { NOT_SHOWN, SHOWN_RUNNING, SHOWN_STOPPED, SETTLED } shown;
-	struct listed	 row;		/* as it was shown */
+	struct backend_job	 row;		/* as it was shown */
 };
 
-struct range {
+struct start_range {
 	int64_t	 from, to;
 };
 
-struct ask {
+struct conflict {
 	struct submitter *s;
 	struct event	*timer;
-	struct paging	 paging;
-	struct asked	*runs;		/* by start; GROUP_MAX */
+	struct job_list	 job_list;
+	struct conflict_run	*runs;		/* by start; GROUP_MAX */
 	unsigned	 n_runs;
 	char		 cluster[CLUSTER_MAX];
 	int		 running;	/* first the running ones */
-	struct range	 now;		/* being asked for */
-	struct range	 later[HALVES_MAX];
+	struct start_range	 now;		/* being asked for */
+	struct start_range	 later[HALVES_MAX];
 	unsigned	 n_later;
 	unsigned	 tries;		/* of this range */
 	unsigned	 single;	/* runs[] asked one by one from here */
@@ -58,14 +58,14 @@ struct ask {
 	int		 armed;		/* it begins a group */
 };
 
-static void ask_step(struct ask *k);
+static void conflict_step(struct conflict *k);
 
 /* --- what was shown --- */
 
 static int
-asked_cmp(const void *a, const void *b)
+conflict_run_cmp(const void *a, const void *b)
 {
-	const struct asked *x = a, *y = b;
+	const struct conflict_run *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -73,12 +73,12 @@ asked_cmp(const void *a, const void *b)
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
-	struct ask *k = arg;
-	struct asked key = { .job = row->key.job, .start = row->key.start };
-	struct asked *a = bsearch(&key, k->runs, k->n_runs, sizeof(key),
-	    asked_cmp);
+	struct conflict *k = arg;
+	struct conflict_run key = { .job = row->key.job, .start = row->key.start };
+	struct conflict_run *a = bsearch(&key, k->runs, k->n_runs, sizeof(key),
+	    conflict_run_cmp);
 
 	if (a == NULL || a->shown == SETTLED)
 		return;
@@ -88,19 +88,19 @@ on_row(const struct listed *row, void *arg)
 }
 
 static void
-refuse_double(struct ask *k, struct spool_run *run)
+refuse_double(struct conflict *k, struct spool_run *run)
 {
 	char why[sizeof(run->reason)];
 
 	snprintf(why, sizeof(why), "another run of this job is in the way "
 	    "(%.300s)", run->reason);
-	relay_refuse(k->s->relay, run, DEST_REST, why);
-	late_sister(k->s->late, run);
+	run_reject(k->s->delivery, run, DEST_REST, why);
+	meta_note_sibling(k->s->meta, run);
 }
 
 /* What the listing means for one run; last: not shown is not there. */
 static void
-asked_settle(struct ask *k, struct asked *a, int last)
+conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 {
 	struct submitter *s = k->s;
 	struct spool_run run;
@@ -109,15 +109,15 @@ asked_settle(struct ask *k, struct asked *a, int last)
 	if (a->shown == SETTLED || (a->shown == NOT_SHOWN && !last))
 		return;
 	if (spool_get(s->spool, a->id, &run) == 1 &&
-	    (run.phase[DEST_REST] == PHASE_ASK ||
-	    run.phase[DEST_REST] == PHASE_COMPARE)) {
-		is_stop = run.phase[DEST_REST] == PHASE_COMPARE;
+	    (run.state[DEST_REST] == START_CONFLICT ||
+	    run.state[DEST_REST] == STOP_CONFLICT)) {
+		is_stop = run.state[DEST_REST] == STOP_CONFLICT;
 		if (a->shown == SHOWN_RUNNING)
-			relay_taken(s->relay, &run, 1);
+			run_start_accepted(s->delivery, &run, 1);
 		else if (a->shown == SHOWN_STOPPED)
-			closed_judge(s, &run, &a->row);
+			foreign_stop_compare(s, &run, &a->row);
 		else if (is_stop)
-			closed_unknown(s, &run);
+			foreign_stop_unknown(s, &run);
 		else
 			refuse_double(k, &run);
 	}
@@ -126,14 +126,14 @@ asked_settle(struct ask *k, struct asked *a, int last)
 
 /* Settles what lies in the range just listed. */
 static void
-range_settle(struct ask *k, int last)
+range_settle(struct conflict *k, int last)
 {
 	unsigned i;
 
 	for (i = 0; i < k->n_runs; i++)
 		if (k->runs[i].start >= k->now.from &&
 		    k->runs[i].start <= k->now.to)
-			asked_settle(k, &k->runs[i], last);
+			conflict_settle(k, &k->runs[i], last);
 }
 
 /* --- one by one --- */
@@ -143,19 +143,19 @@ range_settle(struct ask *k, int last)
  * taken for running: the stop's answer tells more.
  */
 static void
-single_settle(struct ask *k, int there)
+single_settle(struct conflict *k, int there)
 {
-	struct asked *a = &k->runs[k->single++];
+	struct conflict_run *a = &k->runs[k->single++];
 	struct spool_run run;
 
 	if (spool_get(k->s->spool, a->id, &run) == 1 &&
-	    run.phase[DEST_REST] == PHASE_COMPARE) {
-		closed_unknown(k->s, &run);
+	    run.state[DEST_REST] == STOP_CONFLICT) {
+		foreign_stop_unknown(k->s, &run);
 		a->shown = SETTLED;
 		return;
 	}
 	a->shown = there ? SHOWN_RUNNING : NOT_SHOWN;
-	asked_settle(k, a, 1);
+	conflict_settle(k, a, 1);
 }
 
 /*
@@ -164,61 +164,61 @@ single_settle(struct ask *k, int there)
  * listings with it.  Of others nothing is known, and they are in nobody's way.
  */
 static void
-single_failed(struct ask *k, const char *why)
+single_failed(struct conflict *k, const char *why)
 {
-	struct asked *a = &k->runs[k->single++];
+	struct conflict_run *a = &k->runs[k->single++];
 	struct spool_run run;
 
 	k->tries = 0;
 	a->shown = SETTLED;
 	if (spool_get(k->s->spool, a->id, &run) != 1 ||
-	    (run.phase[DEST_REST] != PHASE_ASK &&
-	    run.phase[DEST_REST] != PHASE_COMPARE))
+	    (run.state[DEST_REST] != START_CONFLICT &&
+	    run.state[DEST_REST] != STOP_CONFLICT))
 		return;
 	if (strstr(why, "meta.json") != NULL) {
-		closed_damaged(k->s, &run, why);
+		foreign_stop_damaged(k->s, &run, why);
 		return;
 	}
-	run.due[DEST_REST] = spool_now(k->s->spool) + ASK_LATER;
+	run.due[DEST_REST] = spool_now(k->s->spool) + CONFLICT_LATER;
 	run.tries[DEST_REST]++;
 	spool_save(k->s->spool, &run);
-	backlog_touch(k->s->backlog);
+	commit_soon(k->s->intake);
 }
 
 static void
-on_meta(const struct answer *a, void *arg)
+on_meta(const struct http_answer *a, void *arg)
 {
-	struct ask *k = arg;
-	struct verdict v;
+	struct conflict *k = arg;
+	struct result v;
 
 	k->meta = 0;
-	outcome_judge(a, &v);
-	if (v.outcome == OUT_RETRY && ++k->tries >= ASK_TRIES) {
+	response_classify(a, &v);
+	if (v.code == RESULT_RETRY && ++k->tries >= CONFLICT_TRIES) {
 		single_failed(k, v.text);
-		ask_step(k);
+		conflict_step(k);
 		return;
 	}
-	if (v.outcome != OUT_RETRY)
-		relay_told(k->s->relay, &v);
+	if (v.code != RESULT_RETRY)
+		breaker_told(k->s->delivery, &v);
 	/* Rejected: there is no such request there, and the stop tells. */
-	if (v.outcome == OUT_DONE || v.outcome == OUT_REJECTED)
+	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED)
 		single_settle(k, 1);
-	else if (v.outcome == OUT_NO_RUN)
+	else if (v.code == RESULT_NO_RUN)
 		single_settle(k, 0);
 	else {
 		k->waiting = 1;
-		submitter_after(k->timer, ASK_RETRY);
+		timer_after(k->timer, CONFLICT_RETRY);
 		return;
 	}
 	k->tries = 0;
-	ask_step(k);
+	conflict_step(k);
 }
 
 /* 0 = an edit_meta is under way; it writes what is there already. */
 static int
-meta_send(struct ask *k, const struct asked *a)
+meta_send(struct conflict *k, const struct conflict_run *a)
 {
-	struct rest_request req = { .what = WHAT_META, .method = "PATCH",
+	struct http_request req = { .what = REQUEST_META, .method = "PATCH",
 		.path = "jobs/edit_meta/", .done = on_meta, .arg = k };
 	struct run_key key = { .job = a->job, .start = a->start };
 	struct writer body;
@@ -231,7 +231,7 @@ meta_send(struct ask *k, const struct asked *a)
 	payload_edit_meta(k->s->payload, &key, "jobName",
 	    job.name != NULL ? job.name : "", &body);
 	req.body = &body;
-	k->meta = relay_open(k->s->relay) && rest_send(k->s->rest, &req) == 0;
+	k->meta = breaker_allows(k->s->delivery) && http_send(k->s->http, &req) == 0;
 	job_clear(&job);
 	wr_clear(&body);
 	return k->meta ? 0 : -1;
@@ -239,9 +239,9 @@ meta_send(struct ask *k, const struct asked *a)
 
 /* The next run of the second that cannot be listed: 1 = asked, 0 = none. */
 static int
-single_next(struct ask *k)
+single_next(struct conflict *k)
 {
-	struct asked *a;
+	struct conflict_run *a;
 
 	for (; k->single < k->n_runs; k->single++) {
 		a = &k->runs[k->single];
@@ -249,7 +249,7 @@ single_next(struct ask *k)
 			continue;
 		if (meta_send(k, a) == -1) {
 			k->waiting = 1;
-			submitter_after(k->timer, ASK_RETRY);
+			timer_after(k->timer, CONFLICT_RETRY);
 		}
 		return 1;
 	}
@@ -259,23 +259,23 @@ single_next(struct ask *k)
 
 /* --- listings --- */
 
-static void on_listed(const struct verdict *v, void *arg);
+static void on_listed(const struct result *v, void *arg);
 
 static void
-list_send(struct ask *k)
+list_send(struct conflict *k)
 {
-	if (paging_start(&k->paging, k->s, k->cluster, k->running,
+	if (job_list_start(&k->job_list, k->s, k->cluster, k->running,
 	    k->now.from, k->now.to, on_row, on_listed, k) == -1) {
 		k->waiting = 1;
-		submitter_after(k->timer, ASK_RETRY);
+		timer_after(k->timer, CONFLICT_RETRY);
 	}
 }
 
 /* The next range with unanswered runs, no wider than these; 0 = none is left. */
 static int
-range_next(struct ask *k)
+range_next(struct conflict *k)
 {
-	struct range next;
+	struct start_range next;
 	unsigned i;
 	int any = 0;
 
@@ -298,51 +298,51 @@ range_next(struct ask *k)
 
 /* Puts both halves of the range aside, the earlier one on top. */
 static void
-range_split(struct ask *k)
+range_split(struct conflict *k)
 {
 	int64_t mid = k->now.from + (k->now.to - k->now.from) / 2;
 
-	k->later[k->n_later++] = (struct range){ mid + 1, k->now.to };
-	k->later[k->n_later++] = (struct range){ k->now.from, mid };
+	k->later[k->n_later++] = (struct start_range){ mid + 1, k->now.to };
+	k->later[k->n_later++] = (struct start_range){ k->now.from, mid };
 }
 
 /* A row of the listing is damaged there: 500.  Which half has it? */
 static void
-range_halve(struct ask *k)
+range_halve(struct conflict *k)
 {
 	if (k->now.from < k->now.to) {
 		range_split(k);
 		range_next(k);
-	} else if (++k->tries >= ASK_TRIES) {
+	} else if (++k->tries >= CONFLICT_TRIES) {
 		k->singly = 1;
 		k->single = 0;
 		k->tries = 0;
 	} else {
 		k->waiting = 1;
-		submitter_after(k->timer, ASK_RETRY);
+		timer_after(k->timer, CONFLICT_RETRY);
 		return;
 	}
-	ask_step(k);
+	conflict_step(k);
 }
 
 static void
-on_listed(const struct verdict *v, void *arg)
+on_listed(const struct result *v, void *arg)
 {
-	struct ask *k = arg;
+	struct conflict *k = arg;
 	int last;
 
-	if (v->outcome == OUT_RETRY) {
+	if (v->code == RESULT_RETRY) {
 		range_halve(k);
 		return;
 	}
-	if (v->outcome != OUT_DONE) {
-		relay_told(k->s->relay, v);
+	if (v->code != RESULT_DONE) {
+		breaker_told(k->s->delivery, v);
 		k->waiting = 1;
-		submitter_after(k->timer, ASK_RETRY);
+		timer_after(k->timer, CONFLICT_RETRY);
 		return;
 	}
 	/* Between two pages a row may be missed: then absence proves nothing. */
-	last = !k->running && (k->paging.rows < PAGING_ROWS ||
+	last = !k->running && (k->job_list.rows < JOB_LIST_ROWS ||
 	    k->now.from == k->now.to);
 	range_settle(k, last);
 	if (k->running)
@@ -352,7 +352,7 @@ on_listed(const struct verdict *v, void *arg)
 	k->running = 0;
 	if (!range_next(k))
 		k->n_runs = 0;
-	ask_step(k);
+	conflict_step(k);
 }
 
 /* --- groups --- */
@@ -361,8 +361,8 @@ on_listed(const struct verdict *v, void *arg)
 static int
 group_add(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct ask *k = arg;
-	struct asked *a;
+	struct conflict *k = arg;
+	struct conflict_run *a;
 
 	if (k->n_runs == 0)
 		snprintf(k->cluster, sizeof(k->cluster), "%s",
@@ -386,31 +386,31 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 
 /* Until one that was put off is due again. */
 static void
-rest(struct ask *k)
+rest(struct conflict *k)
 {
 	struct spool *sp = k->s->spool;
-	int64_t a = spool_next_due(sp, DEST_REST, PHASE_ASK);
-	int64_t b = spool_next_due(sp, DEST_REST, PHASE_COMPARE);
+	int64_t a = spool_next_due(sp, DEST_REST, START_CONFLICT);
+	int64_t b = spool_next_due(sp, DEST_REST, STOP_CONFLICT);
 
 	if (b >= 0 && (a < 0 || b < a))
 		a = b;
 	if (a >= 0) {
 		a -= spool_now(sp);
-		submitter_after(k->timer, a > ASK_RETRY ? a : ASK_RETRY);
+		timer_after(k->timer, a > CONFLICT_RETRY ? a : CONFLICT_RETRY);
 	}
 }
 
 static void
-group_begin(struct ask *k)
+group_begin(struct conflict *k)
 {
-	static const enum phase phases[] = { PHASE_ASK, PHASE_COMPARE };
+	static const enum run_state states[] = { START_CONFLICT, STOP_CONFLICT };
 	struct spool_after after;
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
 		memset(&after, 0, sizeof(after));
 		while (k->n_runs < GROUP_MAX && spool_each(k->s->spool,
-		    DEST_REST, phases[i], &after, SPOOL_PAGE, group_add, k) ==
+		    DEST_REST, states[i], &after, SPOOL_PAGE, group_add, k) ==
 		    SPOOL_PAGE)
 			continue;
 	}
@@ -418,7 +418,7 @@ group_begin(struct ask *k)
 		rest(k);
 		return;
 	}
-	qsort(k->runs, k->n_runs, sizeof(*k->runs), asked_cmp);
+	qsort(k->runs, k->n_runs, sizeof(*k->runs), conflict_run_cmp);
 	k->now.from = k->runs[0].start;
 	k->now.to = k->runs[k->n_runs - 1].start;
 	k->n_later = 0;
@@ -429,9 +429,9 @@ group_begin(struct ask *k)
 
 /* Whatever comes next, unless something is under way. */
 static void
-ask_step(struct ask *k)
+conflict_step(struct conflict *k)
 {
-	if (k->paging.busy || k->meta)
+	if (k->job_list.busy || k->meta)
 		return;
 	if (k->n_runs > 0 && k->singly) {
 		if (single_next(k))
@@ -448,43 +448,43 @@ ask_step(struct ask *k)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct ask *k = arg;
+	struct conflict *k = arg;
 
 	(void)fd;
 	(void)what;
 	k->waiting = 0;
 	k->armed = 0;
-	ask_step(k);
+	conflict_step(k);
 }
 
 void
-ask_kick(struct ask *k)
+conflict_kick(struct conflict *k)
 {
 	if (k->n_runs > 0 || k->waiting || k->armed)
 		return;
 	k->armed = 1;
-	submitter_after(k->timer, ASK_GATHER);
+	timer_after(k->timer, CONFLICT_GATHER);
 }
 
-struct ask *
-ask_new(struct submitter *s)
+struct conflict *
+conflict_new(struct submitter *s)
 {
-	struct ask *k = calloc(1, sizeof(*k));
+	struct conflict *k = calloc(1, sizeof(*k));
 
 	if (k == NULL)
 		return NULL;
 	k->s = s;
 	k->runs = calloc(GROUP_MAX, sizeof(*k->runs));
-	k->timer = submitter_timer(s, on_timer, k);
+	k->timer = timer_new(s, on_timer, k);
 	if (k->runs == NULL || k->timer == NULL) {
-		ask_free(k);
+		conflict_free(k);
 		return NULL;
 	}
 	return k;
 }
 
 void
-ask_free(struct ask *k)
+conflict_free(struct conflict *k)
 {
 	if (k == NULL)
 		return;

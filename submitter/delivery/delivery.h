@@ -11,29 +11,29 @@
 /*
  * Rows taken from the spool in one go: one commit for all of them.  The more
  * the cheaper, but what is due meanwhile waits until they are sent: so many as
- * go out in some RELAY_QUEUE_MS, within these bounds.
+ * go out in some QUEUE_MS, within these bounds.
  */
-#define RELAY_QUEUE_MIN	128
-#define RELAY_QUEUE	1024
-#define RELAY_QUEUE_MS	100
+#define QUEUE_MIN	128
+#define QUEUE_MAX	1024
+#define QUEUE_MS	100
 
 /* Waits after a failure, ms: doubled each time, spread over the upper half. */
 #define RETRY_FIRST	500
 #define RETRY_MAX	60000
 #define STOPPED_WAIT	30000	/* 401: the token does not mend itself */
 
-enum gate_state {
-	GATE_SHUT,	/* nothing to deliver to */
-	GATE_PROBE,	/* a probe is under way or due */
-	GATE_HALF,	/* it answers again: one request at a time */
-	GATE_OPEN,
-	GATE_STOPPED,	/* token refused; probed slowly */
-	GATE_CONFIG	/* not an address of cc-backend; probed slowly */
+enum breaker_state {
+	BREAKER_UNUSED,	/* nothing to deliver to */
+	BREAKER_DOWN,	/* a probe is under way or due */
+	BREAKER_HALF_OPEN,	/* it answers again: one request at a time */
+	BREAKER_UP,
+	BREAKER_UNAUTHORIZED,	/* token refused; probed slowly */
+	BREAKER_WRONG_ADDRESS	/* not an address of cc-backend; probed slowly */
 };
 
-struct gate {
+struct breaker {
 	struct submitter *s;
-	enum gate_state	 state;
+	enum breaker_state	 state;
 	struct event	*timer;
 	unsigned	 failures;	/* since the last good answer */
 	unsigned	 probes;	/* failed ones in a row */
@@ -41,7 +41,7 @@ struct gate {
 	int		 stale;		/* it was made with an older configuration */
 	int		 doubt;		/* it may have been exchanged: probe when it answers */
 	int64_t		 probed;	/* spool_now() of the last probe */
-	enum gate_state	 said;		/* what the log says of this outage */
+	enum breaker_state	 said;		/* what the log says of this outage */
 	int64_t		 down;		/* spool_now(); 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */
 	unsigned	 no_clusters;	/* failed in a row, behind a good probe */
@@ -49,12 +49,12 @@ struct gate {
 	char		 last[400];	/* answer, for status */
 };
 
-struct relay {
+struct rest_delivery {
 	struct submitter *s;
-	struct gate	 gate;
+	struct breaker	 breaker;
 	struct event	*run;		/* soon */
 	struct event	*due;		/* when the next row is due */
-	int64_t		 queue[RELAY_QUEUE];
+	int64_t		 queue[QUEUE_MAX];
 	unsigned	 n_queue;
 	unsigned	 want;		/* of them, the next time */
 	int64_t		 filled;	/* spool_now() of the last time */
@@ -71,29 +71,29 @@ struct relay {
 };
 
 /* gate.c */
-int gate_init(struct gate *g, struct submitter *s);
-void gate_clear(struct gate *g);
+int breaker_init(struct breaker *g, struct submitter *s);
+void breaker_clear(struct breaker *g);
 /* New configuration: opens anew or shuts. */
-void gate_conf(struct gate *g);
+void breaker_conf(struct breaker *g);
 /* Requests that may be under way now. */
-unsigned gate_width(const struct gate *g);
+unsigned breaker_width(const struct breaker *g);
 /* What an answer tells of cc-backend as a whole; tries: of that row. */
-void gate_verdict(struct gate *g, const struct verdict *v, unsigned tries);
-const char *gate_name(enum gate_state state);
+void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
+const char *breaker_name(enum breaker_state state);
 
 /* relay_answer.c */
-void relay_answered(struct relay *r, struct spool_run *run, struct verdict *v,
-    const struct answer *a, int first);
+void run_answered(struct rest_delivery *r, struct spool_run *run, struct result *v,
+    const struct http_answer *a, int first);
 /* Writes the row back; an error spoils the transaction, and the backlog sees it. */
-void relay_row_save(struct relay *r, struct spool_run *run);
+void run_save(struct rest_delivery *r, struct spool_run *run);
 /* The request is to be made again when the line is open again. */
-void relay_row_return(struct relay *r, struct spool_run *run);
+void run_return(struct rest_delivery *r, struct spool_run *run);
 
 /* relay_nats.c */
-int relay_nats_init(struct relay *r);
-void relay_nats_clear(struct relay *r);
+int nats_delivery_init(struct rest_delivery *r);
+void nats_delivery_clear(struct rest_delivery *r);
 
 /* ms to wait after so many failed tries. */
-int64_t retry_wait(unsigned tries);
+int64_t timer_backoff(unsigned tries);
 
 #endif

@@ -25,14 +25,14 @@ settled(struct submitter *s, struct spool_run *run)
 
 	spool_save(s->spool, run);
 	spool_release(s->spool, &copy, DEST_REST);
-	backlog_touch(s->backlog);
-	relay_kick(s->relay);
+	commit_soon(s->intake);
+	rest_delivery_kick(s->delivery);
 }
 
 /* How the run ended, as both say it: 1 when that is the same. */
 static int
 is_agreed(struct submitter *s, const struct spool_run *run,
-    const struct listed *row, char *how, size_t size)
+    const struct backend_job *row, char *how, size_t size)
 {
 	const char *state = NULL;
 	int64_t stop = 0;
@@ -64,11 +64,11 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 
 /* Said, and kept for an admin. */
 static void
-closed_wrongly(struct submitter *s, struct spool_run *run, const char *how)
+foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
 	unsigned held;
 
-	run->flags |= RUN_CLOSED;
+	run->flags |= RUN_CLOSED_BY_OTHERS;
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
 	if (log_allowed(&s->said_wrong, &held))
@@ -77,32 +77,32 @@ closed_wrongly(struct submitter *s, struct spool_run *run, const char *how)
 		    "--dry-run` (%u more since the last such line)",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, how, held);
-	run->phase[DEST_REST] = spool_count(s->spool, DEST_REST,
-	    PHASE_CLOSED) < CLOSED_MAX ? PHASE_CLOSED : PHASE_DONE;
+	run->state[DEST_REST] = spool_count(s->spool, DEST_REST,
+	    CLOSED_BY_OTHERS) < CLOSED_MAX ? CLOSED_BY_OTHERS : RUN_DONE;
 	run->since[DEST_REST] = spool_now(s->spool);
 	snprintf(run->reason, sizeof(run->reason), "%s", how);
 	settled(s, run);
 }
 
 void
-closed_damaged(struct submitter *s, struct spool_run *run, const char *why)
+foreign_stop_damaged(struct submitter *s, struct spool_run *run, const char *why)
 {
 	char how[sizeof(run->reason)];
 
 	s->n.closed++;
 	snprintf(how, sizeof(how), "cc-backend has it damaged (%.300s)", why);
-	closed_wrongly(s, run, how);
+	foreign_stop_keep(s, run, how);
 }
 
 void
-closed_judge(struct submitter *s, struct spool_run *run,
-    const struct listed *row)
+foreign_stop_compare(struct submitter *s, struct spool_run *run,
+    const struct backend_job *row)
 {
 	char how[sizeof(run->reason)];
 	unsigned held;
 
 	s->n.closed++;
-	run->flags |= RUN_CLOSED;
+	run->flags |= RUN_CLOSED_BY_OTHERS;
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
@@ -112,31 +112,31 @@ closed_judge(struct submitter *s, struct spool_run *run,
 			    "the last such line)",
 			    (unsigned long long)run->key.job, run->key.cluster,
 			    (long long)run->key.start, held);
-		late_end(s->late, run);
-		run->phase[DEST_REST] = PHASE_DONE;
+		meta_after_stop(s->meta, run);
+		run->state[DEST_REST] = RUN_DONE;
 		run->reason[0] = '\0';
 		settled(s, run);
 		return;
 	}
-	closed_wrongly(s, run, how);
+	foreign_stop_keep(s, run, how);
 }
 
 void
-closed_unknown(struct submitter *s, struct spool_run *run)
+foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 {
 	s->n.closed++;
 	log_warnx("job %llu (%s, start %lld) had been stopped by another hand, "
 	    "and cc-backend does not show how: it is left so",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start);
-	run->flags |= RUN_CLOSED;
-	run->phase[DEST_REST] = PHASE_DONE;
+	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->state[DEST_REST] = RUN_DONE;
 	run->reason[0] = '\0';
 	settled(s, run);
 }
 
 /* One walk over what is closed wrongly. */
-struct mending {
+struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
 	uint64_t	 request;
@@ -144,7 +144,7 @@ struct mending {
 };
 
 static void
-row_tell(struct mending *m, const struct spool_run *run, const char *action)
+row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 {
 	char job[24], start[24];
 	struct writer w;
@@ -173,9 +173,9 @@ is_wanted(const struct ctl_request *req, const struct run_key *key)
 }
 
 static int
-mend_one(struct spool *sp, struct spool_run *run, void *arg)
+repair_one(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct mending *m = arg;
+	struct repair_walk *m = arg;
 	int dry = (m->req->flags & CTL_FLAG_DRY_RUN) != 0, barred;
 
 	if (!is_wanted(m->req, &run->key))
@@ -201,7 +201,7 @@ mend_one(struct spool *sp, struct spool_run *run, void *arg)
 	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start, run->reason);
-	run->phase[DEST_REST] = PHASE_DELETE;
+	run->state[DEST_REST] = DELETE_DUE;
 	run->due[DEST_REST] = DUE_NOW;
 	run->tries[DEST_REST] = 0;
 	if (spool_save(sp, run) == -1)
@@ -211,18 +211,18 @@ mend_one(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 unsigned
-closed_mend(struct submitter *s, uint64_t request,
+foreign_stop_repair(struct submitter *s, uint64_t request,
     const struct ctl_request *req)
 {
-	struct mending m = { .s = s, .req = req, .request = request };
+	struct repair_walk m = { .s = s, .req = req, .request = request };
 	struct spool_after after = { 0 };
 
-	while (spool_each(s->spool, DEST_REST, PHASE_CLOSED, &after,
-	    SPOOL_PAGE, mend_one, &m) == SPOOL_PAGE)
+	while (spool_each(s->spool, DEST_REST, CLOSED_BY_OTHERS, &after,
+	    SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {
-		backlog_touch(s->backlog);
-		relay_kick(s->relay);
+		commit_soon(s->intake);
+		rest_delivery_kick(s->delivery);
 	}
 	return m.n;
 }

@@ -15,12 +15,12 @@
 #include "common/log.h"
 #include "submitter/base/submitter.h"
 
-#define LATE_TRIES	10	/* the waits add up to 40 minutes */
-#define LATE_WAIT	5000	/* ms after the first that failed */
-#define LATE_FIRST	2000	/* ms from the stop: it is being archived, and has no file yet */
-#define LATE_AGAIN	2000	/* ms when it could not be sent at all */
+#define META_TRIES	10	/* the waits add up to 40 minutes */
+#define META_WAIT	5000	/* ms after the first that failed */
+#define META_FIRST	2000	/* ms from the stop: it is being archived, and has no file yet */
+#define META_AGAIN	2000	/* ms when it could not be sent at all */
 
-struct late {
+struct meta_delivery {
 	struct submitter *s;
 	struct event	*timer;
 	int		 busy;
@@ -28,69 +28,69 @@ struct late {
 	unsigned	 tries;
 };
 
-static void late_step(struct late *l);
+static void meta_delivery_step(struct meta_delivery *l);
 
 static int64_t
 wait_after(unsigned tries)
 {
-	int64_t ms = LATE_WAIT;
+	int64_t ms = META_WAIT;
 
 	while (tries-- > 0)
 		ms *= 2;
-	return submitter_jitter(ms);
+	return timer_jitter(ms);
 }
 
 static void
-give_up(struct late *l, const struct verdict *v)
+give_up(struct meta_delivery *l, const struct result *v)
 {
 	log_debug("late knowledge is given up: %s", v->text);
-	l->s->n.late_lost++;
-	spool_late_drop(l->s->spool, l->id);
+	l->s->n.meta_dropped++;
+	spool_meta_drop(l->s->spool, l->id);
 }
 
 static void
-on_answer(const struct answer *a, void *arg)
+on_answer(const struct http_answer *a, void *arg)
 {
-	struct late *l = arg;
+	struct meta_delivery *l = arg;
 	struct spool *sp = l->s->spool;
-	struct answer known = *a;
-	struct verdict v;
+	struct http_answer known = *a;
+	struct result v;
 
 	l->busy = 0;
 	known.backend = l->s->backend;
-	outcome_judge(&known, &v);
+	response_classify(&known, &v);
 	/* One that fails for itself says nothing of starts and stops. */
-	if (v.outcome != OUT_RETRY)
-		relay_told(l->s->relay, &v);
-	switch (v.outcome) {
-	case OUT_DONE:
-		l->s->n.late++;
-		spool_late_drop(sp, l->id);
+	if (v.code != RESULT_RETRY)
+		breaker_told(l->s->delivery, &v);
+	switch (v.code) {
+	case RESULT_DONE:
+		l->s->n.meta++;
+		spool_meta_drop(sp, l->id);
 		break;
-	case OUT_NO_RUN:
-	case OUT_RETRY:
-		if (l->tries + 1 < LATE_TRIES)
-			spool_late_wait(sp, l->id, spool_now(sp) +
+	case RESULT_NO_RUN:
+	case RESULT_RETRY:
+		if (l->tries + 1 < META_TRIES)
+			spool_meta_wait(sp, l->id, spool_now(sp) +
 			    wait_after(l->tries), l->tries + 1);
 		else
 			give_up(l, &v);
 		break;
-	case OUT_REJECTED:
+	case RESULT_REJECTED:
 		give_up(l, &v);
 		break;
 	default:
 		/* It is away: the gate opens again, and nothing was tried. */
-		submitter_after(l->timer, LATE_AGAIN);
+		timer_after(l->timer, META_AGAIN);
 		return;
 	}
-	backlog_touch(l->s->backlog);
-	late_step(l);
+	commit_soon(l->s->intake);
+	meta_delivery_step(l);
 }
 
 static int
-late_send(struct late *l, const struct spool_late *late)
+meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 {
-	struct rest_request req = { .what = WHAT_META, .method = "PATCH",
+	struct http_request req = { .what = REQUEST_META, .method = "PATCH",
 		.path = "jobs/edit_meta/", .done = on_answer, .arg = l };
 	struct writer body;
 	int rc;
@@ -101,29 +101,29 @@ late_send(struct late *l, const struct spool_late *late)
 	req.body = &body;
 	l->id = late->id;
 	l->tries = late->tries;
-	rc = wr_end(&body) == 0 && relay_open(l->s->relay) ? rest_send(l->s->rest, &req) : -1;
+	rc = wr_end(&body) == 0 && breaker_allows(l->s->delivery) ? http_send(l->s->http, &req) : -1;
 	wr_clear(&body);
 	return rc;
 }
 
 static void
-late_step(struct late *l)
+meta_delivery_step(struct meta_delivery *l)
 {
-	struct spool_late late;
+	struct spool_meta late;
 	int64_t wait;
 
-	if (l->busy || !relay_idle(l->s->relay) ||
-	    spool_late_count(l->s->spool) == 0 ||
-	    spool_late_next(l->s->spool, &late) != 1)
+	if (l->busy || !rest_delivery_idle(l->s->delivery) ||
+	    spool_meta_count(l->s->spool) == 0 ||
+	    spool_meta_next(l->s->spool, &late) != 1)
 		return;
 	wait = late.due - spool_now(l->s->spool);
 	if (wait > 0)
-		submitter_after(l->timer, wait);
-	else if (late_send(l, &late) == 0)
+		timer_after(l->timer, wait);
+	else if (meta_delivery_send(l, &late) == 0)
 		l->busy = 1;
 	else
-		submitter_after(l->timer, LATE_AGAIN);
-	spool_late_clear(&late);
+		timer_after(l->timer, META_AGAIN);
+	spool_meta_clear(&late);
 }
 
 static void
@@ -131,19 +131,19 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	late_step(arg);
+	meta_delivery_step(arg);
 }
 
 void
-late_kick(struct late *l)
+meta_delivery_kick(struct meta_delivery *l)
 {
-	late_step(l);
+	meta_delivery_step(l);
 }
 
 /* --- what is owed --- */
 
 struct owing {
-	struct late	*l;
+	struct meta_delivery	*l;
 	const struct run_key *key;
 	unsigned	 n;		/* that will be sent */
 };
@@ -154,16 +154,16 @@ owe(const char *field, const char *value, void *arg)
 	struct owing *o = arg;
 	struct spool *sp = o->l->s->spool;
 
-	int rc = spool_late_add(sp, o->key, field, value, spool_now(sp) +
-	    LATE_FIRST);
+	int rc = spool_meta_add(sp, o->key, field, value, spool_now(sp) +
+	    META_FIRST);
 
-	o->l->s->n.late_lost += rc == 0;
+	o->l->s->n.meta_dropped += rc == 0;
 	o->n += rc == 1;
 }
 
 /* A spool that fills up has better uses for its room. */
 static int
-is_wanted(struct late *l)
+is_wanted(struct meta_delivery *l)
 {
 	struct spool *sp = l->s->spool;
 
@@ -172,18 +172,18 @@ is_wanted(struct late *l)
 }
 
 void
-late_end(struct late *l, const struct spool_run *run)
+meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 {
 	struct owing o = { .l = l, .key = &run->key };
 	struct job job;
 
-	if ((run->flags & (RUN_TOLD_END | RUN_SKIPPED)) || !is_wanted(l))
+	if ((run->flags & (RUN_END_IN_START | RUN_QUARANTINED)) || !is_wanted(l))
 		return;
 	job_init(&job);
 	inflight_set(l->s->w->inflight, &run->key);
 	if (spool_record(l->s->spool, run->id, &job) == 0)
 		payload_meta_late(l->s->payload, &job,
-		    (run->flags & RUN_INFO) != 0, owe, &o);
+		    (run->flags & RUN_INFO_CHANGED) != 0, owe, &o);
 	inflight_clear(l->s->w->inflight);
 	job_clear(&job);
 }
@@ -200,17 +200,17 @@ time_text(int64_t when, char *buf, size_t size)
 }
 
 void
-late_sister(struct late *l, struct spool_run *refused)
+meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 {
 	char text[256], start[64], end[64];
 	struct run_key sister;
 	struct owing o = { .l = l, .key = &sister };
 
 	/* Each reload tries the start again, and it is refused again. */
-	if ((refused->flags & RUN_SISTER) ||
-	    refused->phase[DEST_REST] != PHASE_NO_START || !is_wanted(l) ||
+	if ((refused->flags & RUN_PREVIOUS_NOTED) ||
+	    refused->state[DEST_REST] != START_REJECTED || !is_wanted(l) ||
 	    !payload_has_message(l->s->payload) ||
-	    spool_sister(l->s->spool, refused, &sister) != 1)
+	    spool_previous_run(l->s->spool, refused, &sister) != 1)
 		return;
 	time_text(refused->key.start, start, sizeof(start));
 	time_text(refused->end, end, sizeof(end));
@@ -221,20 +221,20 @@ late_sister(struct late *l, struct spool_run *refused)
 	owe("message", text, &o);
 	if (o.n == 0)
 		return;
-	refused->flags |= RUN_SISTER;
+	refused->flags |= RUN_PREVIOUS_NOTED;
 	spool_save(l->s->spool, refused);
-	backlog_touch(l->s->backlog);
+	commit_soon(l->s->intake);
 }
 
-struct late *
-late_new(struct submitter *s)
+struct meta_delivery *
+meta_delivery_new(struct submitter *s)
 {
-	struct late *l = calloc(1, sizeof(*l));
+	struct meta_delivery *l = calloc(1, sizeof(*l));
 
 	if (l == NULL)
 		return NULL;
 	l->s = s;
-	l->timer = submitter_timer(s, on_timer, l);
+	l->timer = timer_new(s, on_timer, l);
 	if (l->timer == NULL) {
 		free(l);
 		return NULL;
@@ -243,7 +243,7 @@ late_new(struct submitter *s)
 }
 
 void
-late_free(struct late *l)
+meta_delivery_free(struct meta_delivery *l)
 {
 	if (l == NULL)
 		return;

@@ -24,7 +24,7 @@ static void
 row_save(struct submitter *s, struct spool_run *run)
 {
 	spool_save(s->spool, run);
-	backlog_touch(s->backlog);
+	commit_soon(s->intake);
 }
 
 static void
@@ -33,41 +33,41 @@ row_wait(struct submitter *s, struct spool_run *run, int64_t ms,
 {
 	run->due[DEST_NATS] = spool_now(s->spool) + ms;
 	run->tries[DEST_NATS]++;
-	if (why != NULL && run->phase[DEST_REST] != PHASE_NO_START &&
-	    run->phase[DEST_REST] != PHASE_NO_STOP)
+	if (why != NULL && run->state[DEST_REST] != START_REJECTED &&
+	    run->state[DEST_REST] != STOP_REJECTED)
 		snprintf(run->reason, sizeof(run->reason), "NATS: %.400s", why);
 	row_save(s, run);
 }
 
 static void
-row_sent(struct relay *r, struct spool_run *run)
+row_sent(struct rest_delivery *r, struct spool_run *run)
 {
 	struct submitter *s = r->s;
 	struct spool_run copy = *run;
 	int64_t gap = spool_policy(s->spool)->nats_gap;
 
 	run->tries[DEST_NATS] = 0;
-	if (run->phase[DEST_NATS] == PHASE_STOP) {
+	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
-		run->phase[DEST_NATS] = PHASE_DONE;
+		run->state[DEST_NATS] = RUN_DONE;
 		row_save(s, run);
 		return;
 	}
 	s->n.nats_starts++;
 	run->since[DEST_NATS] = spool_now(s->spool);
-	run->phase[DEST_NATS] = run->end != 0 ? PHASE_STOP : PHASE_OPEN;
+	run->state[DEST_NATS] = run->end != 0 ? STOP_DUE : STARTED;
 	run->due[DEST_NATS] = run->end != 0 && gap > 0 ?
 	    run->since[DEST_NATS] + gap : DUE_NOW;
 	row_save(s, run);
 	spool_release(s->spool, &copy, DEST_NATS);
-	backlog_touch(s->backlog);
+	commit_soon(s->intake);
 }
 
 static void
 on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 {
 	struct submitter *s = arg;
-	struct relay *r = s->relay;
+	struct rest_delivery *r = s->delivery;
 	struct spool_run run;
 
 	if (r->nats_in_flight > 0)
@@ -81,20 +81,20 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 		break;
 	case NATS_UNSURE:
 		s->n.nats_unsure++;
-		row_wait(s, &run, retry_wait(run.tries[DEST_NATS]), why);
+		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS]), why);
 		break;
 	case NATS_AWAY:
-		row_wait(s, &run, retry_wait(run.tries[DEST_NATS]), why);
+		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS]), why);
 		break;
 	case NATS_DENIED:
-		row_wait(s, &run, submitter_jitter(DENIED_WAIT), why);
+		row_wait(s, &run, timer_jitter(DENIED_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		relay_refuse(r, &run, DEST_NATS, "NATS: longer than the broker "
+		run_reject(r, &run, DEST_NATS, "NATS: longer than the broker "
 		    "takes, even without its texts");
 		break;
 	}
-	relay_nats_kick(s);
+	nats_delivery_kick(s);
 }
 
 static void
@@ -103,17 +103,17 @@ on_up(int up, void *arg)
 	struct submitter *s = arg;
 
 	if (up) {
-		spool_hurry(s->spool, DEST_NATS);
-		backlog_touch(s->backlog);
-		relay_nats_kick(s);
+		spool_retry_now(s->spool, DEST_NATS);
+		commit_soon(s->intake);
+		nats_delivery_kick(s);
 	}
 }
 
 static void
-row_send(struct relay *r, struct spool_run *run)
+row_send(struct rest_delivery *r, struct spool_run *run)
 {
 	struct submitter *s = r->s;
-	enum message kind = run->phase[DEST_NATS] == PHASE_STOP ?
+	enum message kind = run->state[DEST_NATS] == STOP_DUE ?
 	    MESSAGE_STOP : MESSAGE_START;
 	const char *why = NULL;
 	struct payload_how how;
@@ -136,18 +136,18 @@ row_send(struct relay *r, struct spool_run *run)
 	if (rc == 0)
 		r->nats_in_flight++;
 	else if (errno == EINVAL || errno == EMSGSIZE)
-		relay_refuse(r, run, DEST_NATS, why != NULL ? why :
+		run_reject(r, run, DEST_NATS, why != NULL ? why :
 		    "no message can be made of it");
 	else
-		row_wait(s, run, retry_wait(run->tries[DEST_NATS]), why);
+		row_wait(s, run, timer_backoff(run->tries[DEST_NATS]), why);
 }
 
 /* Leases a page, commits, sends: how many. */
 static int
-page_send(struct relay *r)
+page_send(struct rest_delivery *r)
 {
-	static const enum phase phases[] = { PHASE_START, PHASE_START_ENDED,
-		PHASE_STOP };
+	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
+		STOP_DUE };
 	struct submitter *s = r->s;
 	struct spool_run run;
 	int64_t ids[NATS_PAGE];
@@ -155,8 +155,8 @@ page_send(struct relay *r)
 	int n = 0, got, k;
 
 	for (i = 0; i < 3 && n < NATS_PAGE; i++) {
-		got = spool_pick(s->spool, DEST_NATS, phases[i],
-		    phases[i] == PHASE_START ? ORDER_NEWEST : ORDER_DUE,
+		got = spool_pick(s->spool, DEST_NATS, states[i],
+		    states[i] == START_DUE ? ORDER_NEWEST : ORDER_DUE,
 		    ids + n, NATS_PAGE - n);
 		n += got > 0 ? got : 0;
 	}
@@ -164,10 +164,10 @@ page_send(struct relay *r)
 		if (spool_get(s->spool, ids[k], &run) != 1)
 			continue;
 		run.due[DEST_NATS] = DUE_LEASED;
-		run.flags |= RUN_SENT;
+		run.flags |= RUN_KEY_FIXED;
 		row_save(s, &run);
 	}
-	if (n == 0 || backlog_flush(s->backlog) == -1)
+	if (n == 0 || commit_now(s->intake) == -1)
 		return 0;
 	for (k = 0; k < n; k++)
 		if (spool_get(s->spool, ids[k], &run) == 1 &&
@@ -177,30 +177,30 @@ page_send(struct relay *r)
 }
 
 static void
-due_timer(struct relay *r)
+due_timer(struct rest_delivery *r)
 {
-	static const enum phase phases[] = { PHASE_START, PHASE_STOP,
-		PHASE_START_ENDED };
+	static const enum run_state states[] = { START_DUE, STOP_DUE,
+		START_DUE_ENDED };
 	int64_t due, next = -1;
 	size_t i;
 
-	for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-		due = spool_next_due(r->s->spool, DEST_NATS, phases[i]);
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		due = spool_next_due(r->s->spool, DEST_NATS, states[i]);
 		if (due >= 0 && (next == -1 || due < next))
 			next = due;
 	}
 	if (next == -1) {
-		submitter_after(r->nats_due, -1);
+		timer_after(r->nats_due, -1);
 		return;
 	}
 	next -= spool_now(r->s->spool);
-	submitter_after(r->nats_due, next > 0 ? next : 0);
+	timer_after(r->nats_due, next > 0 ? next : 0);
 }
 
 static void
 on_run(evutil_socket_t fd, short what, void *arg)
 {
-	struct relay *r = arg;
+	struct rest_delivery *r = arg;
 	struct submitter *s = r->s;
 
 	(void)fd;
@@ -208,11 +208,11 @@ on_run(evutil_socket_t fd, short what, void *arg)
 	if (r->nats_lost && r->nats_in_flight == 0) {
 		if (spool_unlease(s->spool, DEST_NATS) == 0)
 			r->nats_lost = 0;
-		backlog_touch(s->backlog);
+		commit_soon(s->intake);
 	}
-	if (s->nats == NULL || standby_holds(s->standby) ||
+	if (s->nats == NULL || role_is_passive(s->failover) ||
 	    !nats_is_up(s->nats) || r->nats_lost ||
-	    backlog_stuck(s->backlog))
+	    commit_is_stuck(s->intake))
 		return;
 	while (r->nats_in_flight < NATS_WIDTH && page_send(r) > 0)
 		continue;
@@ -220,28 +220,28 @@ on_run(evutil_socket_t fd, short what, void *arg)
 }
 
 void
-relay_nats_kick(struct submitter *s)
+nats_delivery_kick(struct submitter *s)
 {
 	if (s->nats != NULL)
-		event_active(s->relay->nats_run, EV_TIMEOUT, 1);
+		event_active(s->delivery->nats_run, EV_TIMEOUT, 1);
 }
 
 static void
 on_due(evutil_socket_t fd, short what, void *arg)
 {
-	struct relay *r = arg;
+	struct rest_delivery *r = arg;
 
 	(void)fd;
 	(void)what;
-	relay_nats_kick(r->s);
+	nats_delivery_kick(r->s);
 }
 
 void
-relay_nats_use(struct submitter *s, struct nats_conf *nc)
+nats_delivery_conf(struct submitter *s, struct nats_conf *nc)
 {
 	/* Without natsServer there is no thread until there is one. */
 	if (s->nats == NULL && *conf_str(&s->w->conf, CONF_NATS_SERVER) != '\0')
-		s->nats = nats_new(s->w->base, s->names, on_nats, on_up, s);
+		s->nats = nats_new(s->w->base, s->resolver, on_nats, on_up, s);
 	if (s->nats != NULL)
 		nats_use(s->nats, nc);
 	else
@@ -249,15 +249,15 @@ relay_nats_use(struct submitter *s, struct nats_conf *nc)
 }
 
 int
-relay_nats_init(struct relay *r)
+nats_delivery_init(struct rest_delivery *r)
 {
-	r->nats_run = submitter_timer(r->s, on_run, r);
-	r->nats_due = submitter_timer(r->s, on_due, r);
+	r->nats_run = timer_new(r->s, on_run, r);
+	r->nats_due = timer_new(r->s, on_due, r);
 	return r->nats_run != NULL && r->nats_due != NULL ? 0 : -1;
 }
 
 void
-relay_nats_clear(struct relay *r)
+nats_delivery_clear(struct rest_delivery *r)
 {
 	if (r->nats_run != NULL)
 		event_free(r->nats_run);

@@ -23,8 +23,8 @@
 #define RETRY_WAIT	10000	/* ms after a failure, or while it is away */
 #define UNKNOWN_WAIT	3600000	/* ms: an old cc-backend may be upgraded */
 
-struct node {
-	struct node	*next;
+struct queued_node {
+	struct queued_node	*next;
 	uint64_t	 memory;
 	uint32_t	 cpus;
 	uint32_t	 gpus;
@@ -36,11 +36,11 @@ struct node {
 	char		 name[];
 };
 
-struct nodes {
+struct node_states {
 	struct submitter *s;
 	struct event	*timer;
 	void		*tree;		/* by cluster and name */
-	struct node	*first;		/* owned, all of them */
+	struct queued_node	*first;		/* owned, all of them */
 	size_t		 n;
 	size_t		 due;
 	char		 clusters[CLUSTERS_KEPT][CLUSTER_MAX];
@@ -51,12 +51,12 @@ struct nodes {
 	struct log_limit said;
 };
 
-static void nodes_send(struct nodes *n);
+static void nodes_send(struct node_states *n);
 
 static int
 compare(const void *a, const void *b)
 {
-	const struct node *x = a, *y = b;
+	const struct queued_node *x = a, *y = b;
 
 	if (x->cluster != y->cluster)
 		return x->cluster < y->cluster ? -1 : 1;
@@ -64,22 +64,22 @@ compare(const void *a, const void *b)
 }
 
 static void
-node_due(struct nodes *n, struct node *node)
+node_due(struct node_states *n, struct queued_node *node)
 {
 	if (!node->due)
 		n->due++;
 	node->due = 1;
 }
 
-static struct node *
-node_of(struct nodes *n, uint8_t cluster, const char *name)
+static struct queued_node *
+node_of(struct node_states *n, uint8_t cluster, const char *name)
 {
-	_Alignas(struct node) char key[sizeof(struct node) + HOST_MAX];
-	struct node *node, **at;
+	_Alignas(struct queued_node) char key[sizeof(struct queued_node) + HOST_MAX];
+	struct queued_node *node, **at;
 	size_t len = strlen(name) + 1;
 
-	memcpy(key + offsetof(struct node, name), name, len);
-	key[offsetof(struct node, cluster)] = (char)cluster;
+	memcpy(key + offsetof(struct queued_node, name), name, len);
+	key[offsetof(struct queued_node, cluster)] = (char)cluster;
 	at = tfind(key, &n->tree, compare);
 	if (at != NULL)
 		return *at;
@@ -101,9 +101,9 @@ node_of(struct nodes *n, uint8_t cluster, const char *name)
 }
 
 static void
-nodes_forget(struct nodes *n)
+nodes_forget(struct node_states *n)
 {
-	struct node *node;
+	struct queued_node *node;
 
 	while ((node = n->first) != NULL) {
 		n->first = node->next;
@@ -115,9 +115,9 @@ nodes_forget(struct nodes *n)
 
 /* What was in the request goes again, or has arrived. */
 static void
-batch_end(struct nodes *n, int taken)
+batch_end(struct node_states *n, int taken)
 {
-	struct node *node;
+	struct queued_node *node;
 
 	for (node = n->first; node != NULL; node = node->next) {
 		if (!node->on_way)
@@ -131,16 +131,16 @@ batch_end(struct nodes *n, int taken)
 }
 
 static void
-on_done(const struct answer *a, void *arg)
+on_done(const struct http_answer *a, void *arg)
 {
-	struct nodes *n = arg;
-	struct verdict v;
+	struct node_states *n = arg;
+	struct result v;
 	unsigned held;
 
 	n->busy = 0;
-	outcome_judge(a, &v);
-	batch_end(n, v.outcome == OUT_DONE);
-	if (v.outcome == OUT_DONE) {
+	response_classify(a, &v);
+	batch_end(n, v.code == RESULT_DONE);
+	if (v.code == RESULT_DONE) {
 		n->unknown = 0;
 		nodes_send(n);
 		return;
@@ -152,8 +152,8 @@ on_done(const struct answer *a, void *arg)
 	} else if (log_allowed(&n->said, &held))
 		log_warnx("node states were not taken: %s (%u more such since "
 		    "the last line)", v.text, held);
-	submitter_after(n->timer, n->unknown ? UNKNOWN_WAIT :
-	    submitter_jitter(2 * RETRY_WAIT));
+	timer_after(n->timer, n->unknown ? UNKNOWN_WAIT :
+	    timer_jitter(2 * RETRY_WAIT));
 }
 
 /*
@@ -161,9 +161,9 @@ on_done(const struct answer *a, void *arg)
  * there are.
  */
 static size_t
-batch_take(struct nodes *n, struct node_state *states, uint8_t *cluster)
+batch_take(struct node_states *n, struct node_state *states, uint8_t *cluster)
 {
-	struct node *node;
+	struct queued_node *node;
 	size_t count = 0;
 
 	for (node = n->first; node != NULL && count < NODES_BATCH;
@@ -187,9 +187,9 @@ batch_take(struct nodes *n, struct node_state *states, uint8_t *cluster)
 }
 
 static void
-batch_send(struct nodes *n)
+batch_send(struct node_states *n)
 {
-	struct rest_request req = { .what = WHAT_NODES, .method = "POST",
+	struct http_request req = { .what = REQUEST_NODES, .method = "POST",
 		.path = "nodestate/", .done = on_done, .arg = n };
 	struct node_state *states = calloc(NODES_BATCH, sizeof(*states));
 	struct writer body;
@@ -202,25 +202,25 @@ batch_send(struct nodes *n)
 		payload_nodes(n->s->payload, n->clusters[cluster], states,
 		    count, &body);
 		req.body = &body;
-		if (wr_end(&body) == 0 && rest_send(n->s->rest, &req) == 0)
+		if (wr_end(&body) == 0 && http_send(n->s->http, &req) == 0)
 			n->busy = 1;
 	}
 	if (!n->busy) {
 		batch_end(n, 0);
-		submitter_after(n->timer, RETRY_WAIT);
+		timer_after(n->timer, RETRY_WAIT);
 	}
 	wr_clear(&body);
 	free(states);
 }
 
 static void
-nodes_send(struct nodes *n)
+nodes_send(struct node_states *n)
 {
 	if (n->busy || n->due == 0 || n->unknown)
 		return;
 	/* Older ones have no such door; which one it is the probe tells. */
-	if (!relay_open(n->s->relay) || n->s->backend != BACKEND_1_5)
-		submitter_after(n->timer, RETRY_WAIT);
+	if (!breaker_allows(n->s->delivery) || n->s->backend != BACKEND_1_5)
+		timer_after(n->timer, RETRY_WAIT);
 	else
 		batch_send(n);
 }
@@ -228,7 +228,7 @@ nodes_send(struct nodes *n)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct nodes *n = arg;
+	struct node_states *n = arg;
 
 	(void)fd;
 	(void)what;
@@ -237,9 +237,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-node_take(struct nodes *n, uint8_t cluster, const struct node_state *now)
+node_take(struct node_states *n, uint8_t cluster, const struct node_state *now)
 {
-	struct node *node = node_of(n, cluster, now->host);
+	struct queued_node *node = node_of(n, cluster, now->host);
 
 	if (node == NULL)
 		return;
@@ -254,7 +254,7 @@ node_take(struct nodes *n, uint8_t cluster, const struct node_state *now)
 
 /* One cluster more than there can be: what was known is of no use. */
 static uint8_t
-cluster_of(struct nodes *n, const char *name)
+cluster_of(struct node_states *n, const char *name)
 {
 	unsigned i;
 
@@ -270,7 +270,7 @@ cluster_of(struct nodes *n, const char *name)
 }
 
 void
-nodes_frame(struct nodes *n, struct channel *c, struct reader *r)
+node_states_frame(struct node_states *n, struct channel *c, struct reader *r)
 {
 	char name[CLUSTER_MAX];
 	struct node_state now;
@@ -290,9 +290,9 @@ nodes_frame(struct nodes *n, struct channel *c, struct reader *r)
 }
 
 void
-nodes_kick(struct nodes *n)
+node_states_kick(struct node_states *n)
 {
-	struct node *node;
+	struct queued_node *node;
 
 	n->unknown = 0;
 	for (node = n->first; node != NULL; node = node->next)
@@ -301,7 +301,7 @@ nodes_kick(struct nodes *n)
 }
 
 void
-nodes_status(struct nodes *n, uint64_t request)
+node_states_status(struct node_states *n, uint64_t request)
 {
 	worker_status(n->s->w, request, "node_states",
 	    "%zu nodes, %llu delivered, %zu due%s", n->n,
@@ -309,15 +309,15 @@ nodes_status(struct nodes *n, uint64_t request)
 	    n->unknown ? ", not taken by this cc-backend" : "");
 }
 
-struct nodes *
-nodes_new(struct submitter *s)
+struct node_states *
+node_states_new(struct submitter *s)
 {
-	struct nodes *n = calloc(1, sizeof(*n));
+	struct node_states *n = calloc(1, sizeof(*n));
 
 	if (n == NULL)
 		return NULL;
 	n->s = s;
-	n->timer = submitter_timer(s, on_timer, n);
+	n->timer = timer_new(s, on_timer, n);
 	if (n->timer == NULL) {
 		free(n);
 		return NULL;
@@ -326,7 +326,7 @@ nodes_new(struct submitter *s)
 }
 
 void
-nodes_free(struct nodes *n)
+node_states_free(struct node_states *n)
 {
 	if (n == NULL)
 		return;

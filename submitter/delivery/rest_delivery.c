@@ -18,8 +18,8 @@
 #define BEHIND_WAIT	500	/* ms until a stop looks again for starts before it */
 
 /* One request under way. */
-struct item {
-	struct relay	*r;
+struct rest_item {
+	struct rest_delivery	*r;
 	int64_t		 id;
 	struct run_key	 key;
 	int		 first;		/* the first stop ever tried */
@@ -27,70 +27,70 @@ struct item {
 
 /* How the request of a phase is made. */
 static const struct form {
-	enum what	 what;
+	enum request_kind	 what;
 	const char	*method;
 	const char	*path;
-} forms[PHASE__COUNT] = {
-	[PHASE_START] = { WHAT_START, "POST", "jobs/start_job/" },
-	[PHASE_START_ENDED] = { WHAT_START, "POST", "jobs/start_job/" },
-	[PHASE_STOP] = { WHAT_STOP, "POST", "jobs/stop_job/" },
-	[PHASE_DELETE] = { WHAT_DELETE, "DELETE", "jobs/delete_job/" },
+} forms[RUN_STATE__COUNT] = {
+	[START_DUE] = { REQUEST_START, "POST", "jobs/start_job/" },
+	[START_DUE_ENDED] = { REQUEST_START, "POST", "jobs/start_job/" },
+	[STOP_DUE] = { REQUEST_STOP, "POST", "jobs/stop_job/" },
+	[DELETE_DUE] = { REQUEST_DELETE, "DELETE", "jobs/delete_job/" },
 };
 
 int
-relay_reaches(const struct relay *r)
+breaker_reaches(const struct rest_delivery *r)
 {
-	return r->gate.state == GATE_OPEN || r->gate.state == GATE_HALF;
+	return r->breaker.state == BREAKER_UP || r->breaker.state == BREAKER_HALF_OPEN;
 }
 
 int
-relay_open(const struct relay *r)
+breaker_allows(const struct rest_delivery *r)
 {
-	return gate_width(&r->gate) > 0;
+	return breaker_width(&r->breaker) > 0;
 }
 
 int
-relay_idle(const struct relay *r)
+rest_delivery_idle(const struct rest_delivery *r)
 {
-	return r->gate.state == GATE_OPEN && r->in_flight == 0 &&
+	return r->breaker.state == BREAKER_UP && r->in_flight == 0 &&
 	    r->at == r->n_queue && !r->lost;
 }
 
 void
-relay_told(struct relay *r, const struct verdict *v)
+breaker_told(struct rest_delivery *r, const struct result *v)
 {
-	gate_verdict(&r->gate, v, 0);
+	breaker_result(&r->breaker, v, 0);
 }
 
 static void
-on_answer(const struct answer *a, void *arg)
+on_answer(const struct http_answer *a, void *arg)
 {
-	struct item *it = arg;
-	struct relay *r = it->r;
+	struct rest_item *it = arg;
+	struct rest_delivery *r = it->r;
 	struct spool_run run;
-	struct answer known = *a;
-	struct verdict v;
+	struct http_answer known = *a;
+	struct result v;
 
 	r->in_flight--;
 	r->s->n.requests++;
 	known.backend = r->s->backend;
-	outcome_judge(&known, &v);
-	log_debug("%s of job %llu (%s, start %lld): %s: %s", what_name(a->what),
+	response_classify(&known, &v);
+	log_debug("%s of job %llu (%s, start %lld): %s: %s", request_kind_name(a->what),
 	    (unsigned long long)it->key.job, it->key.cluster,
-	    (long long)it->key.start, outcome_name(v.outcome), v.text);
+	    (long long)it->key.start, result_name(v.code), v.text);
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
 	    run.due[DEST_REST] == DUE_LEASED) {
-		gate_verdict(&r->gate, &v, run.tries[DEST_REST]);
-		relay_answered(r, &run, &v, a, it->first);
+		breaker_result(&r->breaker, &v, run.tries[DEST_REST]);
+		run_answered(r, &run, &v, a, it->first);
 	} else
-		gate_verdict(&r->gate, &v, 0);
+		breaker_result(&r->breaker, &v, 0);
 	free(it);
-	relay_kick(r);
+	rest_delivery_kick(r);
 }
 
 /* The body of what is due for a row; 0, or -1 when none can be made. */
 static int
-body_make(struct relay *r, const struct spool_run *run, enum what what,
+body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kind what,
     struct writer *body, char *why, size_t size)
 {
 	struct submitter *s = r->s;
@@ -99,7 +99,7 @@ body_make(struct relay *r, const struct spool_run *run, enum what what,
 	struct job job;
 	int rc = -1;
 
-	if (what == WHAT_DELETE) {
+	if (what == REQUEST_DELETE) {
 		payload_delete(s->payload, &run->key, body);
 		return wr_end(body);
 	}
@@ -109,7 +109,7 @@ body_make(struct relay *r, const struct spool_run *run, enum what what,
 		job.key = run->key;
 		payload_how_init(&how, s->backend, s->topology);
 		how.tags = (run->flags & RUN_TAGGED) != 0;
-		rc = what == WHAT_STOP ? payload_stop(s->payload, s->backend,
+		rc = what == REQUEST_STOP ? payload_stop(s->payload, s->backend,
 		    &job, body, &wrong) : payload_start(s->payload, &how,
 		    &job, body, &wrong);
 	}
@@ -122,22 +122,22 @@ body_make(struct relay *r, const struct spool_run *run, enum what what,
 
 /* Sends what is due for a leased row. */
 static void
-row_send(struct relay *r, struct spool_run *run, int first)
+row_send(struct rest_delivery *r, struct spool_run *run, int first)
 {
-	const struct form *form = &forms[run->phase[DEST_REST]];
-	struct rest_request req = { .what = form->what,
+	const struct form *form = &forms[run->state[DEST_REST]];
+	struct http_request req = { .what = form->what,
 		.method = form->method, .path = form->path, .done = on_answer };
-	struct item *it = calloc(1, sizeof(*it));
+	struct rest_item *it = calloc(1, sizeof(*it));
 	struct writer body;
 	char why[256];
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (it == NULL) {
-		relay_row_return(r, run);
+		run_return(r, run);
 		goto done;
 	}
 	if (body_make(r, run, form->what, &body, why, sizeof(why)) == -1) {
-		relay_refuse(r, run, DEST_REST, why);
+		run_reject(r, run, DEST_REST, why);
 		free(it);
 		goto done;
 	}
@@ -147,15 +147,15 @@ row_send(struct relay *r, struct spool_run *run, int first)
 	it->first = first;
 	req.arg = it;
 	req.body = &body;
-	if (form->what == WHAT_STOP)
+	if (form->what == REQUEST_STOP)
 		CRASH_POINT("stop-send");
-	if (form->what == WHAT_START)
+	if (form->what == REQUEST_START)
 		CRASH_POINT("start-send");
-	if (form->what == WHAT_DELETE)
+	if (form->what == REQUEST_DELETE)
 		CRASH_POINT("delete-send");
-	if (rest_send(r->s->rest, &req) == -1) {
+	if (http_send(r->s->http, &req) == -1) {
 		free(it);
-		relay_row_return(r, run);
+		run_return(r, run);
 	} else
 		r->in_flight++;
 done:
@@ -168,14 +168,14 @@ done:
  * first, without, is in its cache.
  */
 static void
-first_start(struct relay *r, struct spool_run *run)
+first_start(struct rest_delivery *r, struct spool_run *run)
 {
 	struct submitter *s = r->s;
 	struct job job;
 
-	run->flags |= RUN_BEGUN;
+	run->flags |= RUN_REST_STARTED;
 	if (run->end != 0)
-		run->flags |= RUN_TOLD_END;
+		run->flags |= RUN_END_IN_START;
 	if (!payload_tags(s->payload))
 		return;
 	job_init(&job);
@@ -189,42 +189,42 @@ first_start(struct relay *r, struct spool_run *run)
 
 /* Marks one picked row as ours; 1 when it shall go now. */
 static int
-row_lease(struct relay *r, int64_t id)
+row_lease(struct rest_delivery *r, int64_t id)
 {
 	struct spool_run run;
 
 	if (spool_get(r->s->spool, id, &run) != 1)
 		return 0;
-	if (run.phase[DEST_REST] == PHASE_STOP &&
+	if (run.state[DEST_REST] == STOP_DUE &&
 	    spool_has_starts(r->s->spool, &run, DEST_REST)) {
 		run.due[DEST_REST] = spool_now(r->s->spool) + BEHIND_WAIT;
-		relay_row_save(r, &run);
+		run_save(r, &run);
 		return 0;
 	}
-	if (!(run.flags & RUN_BEGUN) &&
-	    forms[run.phase[DEST_REST]].what == WHAT_START)
+	if (!(run.flags & RUN_REST_STARTED) &&
+	    forms[run.state[DEST_REST]].what == REQUEST_START)
 		first_start(r, &run);
 	run.due[DEST_REST] = DUE_LEASED;
-	run.flags |= RUN_SENT;
-	relay_row_save(r, &run);
+	run.flags |= RUN_KEY_FIXED;
+	run_save(r, &run);
 	return 1;
 }
 
 /* How many are taken: twice as many when the last ones were gone soon. */
 static void
-queue_pace(struct relay *r)
+queue_pace(struct rest_delivery *r)
 {
 	int64_t now = spool_now(r->s->spool), took = now - r->filled;
 
 	r->filled = now;
-	if (r->n_queue == r->want && took < RELAY_QUEUE_MS)
+	if (r->n_queue == r->want && took < QUEUE_MS)
 		r->want *= 2;
-	else if (took > 2 * RELAY_QUEUE_MS)
+	else if (took > 2 * QUEUE_MS)
 		r->want /= 2;
-	if (r->want < RELAY_QUEUE_MIN)
-		r->want = RELAY_QUEUE_MIN;
-	if (r->want > RELAY_QUEUE)
-		r->want = RELAY_QUEUE;
+	if (r->want < QUEUE_MIN)
+		r->want = QUEUE_MIN;
+	if (r->want > QUEUE_MAX)
+		r->want = QUEUE_MAX;
 }
 
 /*
@@ -233,18 +233,18 @@ queue_pace(struct relay *r)
  * meanwhile.
  */
 static int
-queue_fill(struct relay *r)
+queue_fill(struct rest_delivery *r)
 {
 	static const struct {
-		enum phase phase;
+		enum run_state state;
 		enum spool_order order;
 	} turns[] = {
-		{ PHASE_START, ORDER_NEWEST },
-		{ PHASE_STOP, ORDER_DUE },
-		{ PHASE_DELETE, ORDER_DUE },
-		{ PHASE_START_ENDED, ORDER_DUE },
+		{ START_DUE, ORDER_NEWEST },
+		{ STOP_DUE, ORDER_DUE },
+		{ DELETE_DUE, ORDER_DUE },
+		{ START_DUE_ENDED, ORDER_DUE },
 	};
-	int64_t ids[RELAY_QUEUE];
+	int64_t ids[QUEUE_MAX];
 	unsigned i;
 	int n, k;
 
@@ -252,7 +252,7 @@ queue_fill(struct relay *r)
 	r->n_queue = r->at = 0;
 	for (i = 0; i < sizeof(turns) / sizeof(turns[0]) &&
 	    r->n_queue < r->want; i++) {
-		n = spool_pick(r->s->spool, DEST_REST, turns[i].phase,
+		n = spool_pick(r->s->spool, DEST_REST, turns[i].state,
 		    turns[i].order, ids, (int)(r->want - r->n_queue));
 		for (k = 0; k < n; k++)
 			if (row_lease(r, ids[k]))
@@ -260,7 +260,7 @@ queue_fill(struct relay *r)
 	}
 	if (r->n_queue == 0)
 		return 0;
-	if (backlog_flush(r->s->backlog) == -1) {
+	if (commit_now(r->s->intake) == -1) {
 		r->n_queue = 0;
 		return 0;
 	}
@@ -269,7 +269,7 @@ queue_fill(struct relay *r)
 }
 
 static void
-queue_next(struct relay *r)
+queue_next(struct rest_delivery *r)
 {
 	struct spool_run run;
 	int first;
@@ -277,53 +277,53 @@ queue_next(struct relay *r)
 	if (spool_get(r->s->spool, r->queue[r->at++], &run) != 1 ||
 	    run.due[DEST_REST] != DUE_LEASED)
 		return;
-	first = !(run.flags & RUN_STOP_SENT);
-	if (run.phase[DEST_REST] == PHASE_STOP && first) {
-		run.flags |= RUN_STOP_SENT;
-		relay_row_save(r, &run);
+	first = !(run.flags & RUN_STOP_ATTEMPTED);
+	if (run.state[DEST_REST] == STOP_DUE && first) {
+		run.flags |= RUN_STOP_ATTEMPTED;
+		run_save(r, &run);
 	}
 	row_send(r, &run, first);
 }
 
 /* What was leased and not sent goes back. */
 static void
-queue_return(struct relay *r)
+queue_return(struct rest_delivery *r)
 {
 	struct spool_run run;
 
 	while (r->at < r->n_queue)
 		if (spool_get(r->s->spool, r->queue[r->at++], &run) == 1 &&
 		    run.due[DEST_REST] == DUE_LEASED)
-			relay_row_return(r, &run);
+			run_return(r, &run);
 	r->n_queue = r->at = 0;
 }
 
 static void
-due_timer(struct relay *r)
+due_timer(struct rest_delivery *r)
 {
-	static const enum phase phases[] = { PHASE_START, PHASE_STOP,
-		PHASE_DELETE, PHASE_START_ENDED };
+	static const enum run_state states[] = { START_DUE, STOP_DUE,
+		DELETE_DUE, START_DUE_ENDED };
 	int64_t due, next = -1;
 	size_t i;
 
-	for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-		due = spool_next_due(r->s->spool, DEST_REST, phases[i]);
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		due = spool_next_due(r->s->spool, DEST_REST, states[i]);
 		if (due >= 0 && (next == -1 || due < next))
 			next = due;
 	}
 	if (next == -1)
-		submitter_after(r->due, -1);
+		timer_after(r->due, -1);
 	else {
 		next -= spool_now(r->s->spool);
-		submitter_after(r->due, next > 0 ? next : 0);
+		timer_after(r->due, next > 0 ? next : 0);
 	}
 }
 
 static void
 on_run(evutil_socket_t fd, short what, void *arg)
 {
-	struct relay *r = arg;
-	unsigned width = gate_width(&r->gate);
+	struct rest_delivery *r = arg;
+	unsigned width = breaker_width(&r->breaker);
 
 	(void)fd;
 	(void)what;
@@ -331,11 +331,11 @@ on_run(evutil_socket_t fd, short what, void *arg)
 		r->n_queue = r->at = 0;
 		if (spool_unlease(r->s->spool, DEST_REST) == 0)
 			r->lost = 0;
-		backlog_touch(r->s->backlog);
+		commit_soon(r->s->intake);
 	}
 	if (width == 0)
 		queue_return(r);
-	if (width == 0 || r->lost || backlog_stuck(r->s->backlog) ||
+	if (width == 0 || r->lost || commit_is_stuck(r->s->intake) ||
 	    !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT))
 		return;
 	while (r->in_flight < width) {
@@ -346,9 +346,9 @@ on_run(evutil_socket_t fd, short what, void *arg)
 	/* Nothing in flight wakes us: the next due row must. */
 	if (r->in_flight == 0) {
 		due_timer(r);
-		late_kick(r->s->late);
+		meta_delivery_kick(r->s->meta);
 	}
-	seen_kick(r->s->seen);
+	commit_check_kick(r->s->commit_check);
 }
 
 static void
@@ -356,56 +356,56 @@ on_due(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	relay_kick(arg);
+	rest_delivery_kick(arg);
 }
 
 void
-relay_kick(struct relay *r)
+rest_delivery_kick(struct rest_delivery *r)
 {
 	event_active(r->run, EV_TIMEOUT, 1);
-	relay_nats_kick(r->s);
+	nats_delivery_kick(r->s);
 }
 
 void
-relay_rolled_back(struct relay *r)
+rest_delivery_rolled_back(struct rest_delivery *r)
 {
 	r->lost = 1;
 	r->nats_lost = 1;
-	relay_kick(r);
+	rest_delivery_kick(r);
 }
 
 void
-relay_conf(struct relay *r)
+rest_delivery_conf(struct rest_delivery *r)
 {
-	gate_conf(&r->gate);
-	relay_kick(r);
+	breaker_conf(&r->breaker);
+	rest_delivery_kick(r);
 }
 
-struct relay *
-relay_new(struct submitter *s)
+struct rest_delivery *
+rest_delivery_new(struct submitter *s)
 {
-	struct relay *r = calloc(1, sizeof(*r));
+	struct rest_delivery *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
 		return NULL;
 	r->s = s;
-	r->run = submitter_timer(s, on_run, r);
-	r->due = submitter_timer(s, on_due, r);
-	if (r->run == NULL || r->due == NULL || gate_init(&r->gate, s) == -1 ||
-	    relay_nats_init(r) == -1) {
-		relay_free(r);
+	r->run = timer_new(s, on_run, r);
+	r->due = timer_new(s, on_due, r);
+	if (r->run == NULL || r->due == NULL || breaker_init(&r->breaker, s) == -1 ||
+	    nats_delivery_init(r) == -1) {
+		rest_delivery_free(r);
 		return NULL;
 	}
 	return r;
 }
 
 void
-relay_free(struct relay *r)
+rest_delivery_free(struct rest_delivery *r)
 {
 	if (r == NULL)
 		return;
-	gate_clear(&r->gate);
-	relay_nats_clear(r);
+	breaker_clear(&r->breaker);
+	nats_delivery_clear(r);
 	if (r->run != NULL)
 		event_free(r->run);
 	if (r->due != NULL)
@@ -414,21 +414,21 @@ relay_free(struct relay *r)
 }
 
 void
-relay_status(struct relay *r, uint64_t request)
+rest_delivery_status(struct rest_delivery *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
-	const struct gate *g = &r->gate;
+	const struct breaker *g = &r->breaker;
 	long long since = g->down == 0 ? 0 :
 	    (long long)(spool_now(r->s->spool) - g->down) / 1000;
 
 	if (g->down != 0)
 		worker_status(w, request, "backend", "%s since %lld s: %s",
-		    gate_name(g->state), since, g->why);
+		    breaker_name(g->state), since, g->why);
 	else
 		worker_status(w, request, "backend", "%s",
-		    gate_name(g->state));
+		    breaker_name(g->state));
 	worker_status(w, request, "backend_address", "%s",
-	    rest_where(r->s->rest));
+	    http_where(r->s->http));
 	worker_status(w, request, "last_answer", "%s", g->last);
 	worker_status(w, request, "in_flight", "%u", r->in_flight);
 }

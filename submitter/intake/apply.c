@@ -13,12 +13,12 @@
 #include "submitter/reconcile/backfill.h"
 
 static int
-is_skipped(const struct backlog *b, const struct run_key *key)
+is_quarantined(const struct intake *b, const struct run_key *key)
 {
 	unsigned i;
 
-	for (i = 0; i < b->n_skips; i++)
-		if (run_key_equal(&b->skips[i], key))
+	for (i = 0; i < b->n_quarantined; i++)
+		if (run_key_equal(&b->quarantined[i], key))
 			return 1;
 	return 0;
 }
@@ -37,7 +37,7 @@ key_peek(const uint8_t *p, size_t n, struct run_key *key)
 }
 
 static void
-say_refused(struct backlog *b, const struct run_key *key)
+say_refused(struct intake *b, const struct run_key *key)
 {
 	unsigned held;
 
@@ -53,7 +53,7 @@ say_refused(struct backlog *b, const struct run_key *key)
  * script; one that is too long without it would be in the way for ever.
  */
 static int
-record_fits(struct backlog *b, struct job *job, size_t len)
+record_fits(struct intake *b, struct job *job, size_t len)
 {
 	size_t most = spool_bytes_max(b->s->spool) / RECORD_SHARE, script;
 
@@ -71,7 +71,7 @@ record_fits(struct backlog *b, struct job *job, size_t len)
 
 /* 0, or -1 for the disk; *bad: the frame was no record. */
 static int
-record_apply(struct backlog *b, struct reader *r, int *bad)
+record_apply(struct intake *b, struct reader *r, int *bad)
 {
 	struct submitter *s = b->s;
 	struct run_key key;
@@ -82,8 +82,8 @@ record_apply(struct backlog *b, struct reader *r, int *bad)
 	int past;
 
 	key_peek(r->p, r->left, &key);
-	if (is_skipped(b, &key))
-		return spool_put_skipped(s->spool, &key, r->p, r->left) ==
+	if (is_quarantined(b, &key))
+		return spool_put_quarantined(s->spool, &key, r->p, r->left) ==
 		    PUT_ERROR ? -1 : 0;
 	job_init(&job);
 	inflight_set(s->w->inflight, &key);
@@ -91,12 +91,12 @@ record_apply(struct backlog *b, struct reader *r, int *bad)
 	*bad = rd_end(r) == -1;
 	past = !*bad && (job.flags & JOB_BACKFILL) != 0;
 	if (!*bad && (job.flags & JOB_DRY_RUN)) {
-		backfill_looked(s->backfill, &job);
+		backfill_dryrun_record(s->backfill, &job);
 		rc = PUT_KNOWN;
 	} else if (!*bad && record_fits(b, &job, len))
 		rc = spool_put(s->spool, &job, &id);
 	if (past)
-		backfill_took(s->backfill, rc);
+		backfill_record(s->backfill, rc);
 	inflight_clear(s->w->inflight);
 	s->n.records++;
 	if (rc == PUT_NEW)
@@ -108,7 +108,7 @@ record_apply(struct backlog *b, struct reader *r, int *bad)
 }
 
 static int
-mark_apply(struct backlog *b, struct reader *r, int *bad)
+watermark_apply(struct intake *b, struct reader *r, int *bad)
 {
 	char cluster[CLUSTER_MAX];
 	unsigned source;
@@ -121,14 +121,14 @@ mark_apply(struct backlog *b, struct reader *r, int *bad)
 	if (*bad || cluster[0] == '\0')
 		return 0;
 	if (source == WATERMARK_BACKFILL)
-		backfill_marked(b->s->backfill, cluster, until);
+		backfill_watermark(b->s->backfill, cluster, until);
 	if (source != WATERMARK_ACCOUNTING)
 		return 0;
-	return spool_mark(b->s->spool, cluster, until);
+	return spool_watermark(b->s->spool, cluster, until);
 }
 
 static int
-denied_apply(struct backlog *b, struct reader *r, int *bad)
+not_found_apply(struct intake *b, struct reader *r, int *bad)
 {
 	char cluster[CLUSTER_MAX];
 	struct run_key key;
@@ -139,14 +139,14 @@ denied_apply(struct backlog *b, struct reader *r, int *bad)
 	for (n = rd_u32(r); n > 0 && !r->err; n--) {
 		rd_run_key(r, &key);
 		if (!r->err)
-			denial_take(b->s->denial, &key);
+			missing_report(b->s->missing, &key);
 	}
 	*bad = rd_end(r) == -1;
 	return 0;
 }
 
 int
-frame_apply(struct backlog *b, uint16_t type, struct reader *r, int *bad)
+frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad)
 {
 	uint64_t seq = rd_u64(r);
 	int rc;
@@ -155,21 +155,21 @@ frame_apply(struct backlog *b, uint16_t type, struct reader *r, int *bad)
 	if (type == MSG_RECORD)
 		rc = record_apply(b, r, bad);
 	else if (type == MSG_WATERMARK)
-		rc = mark_apply(b, r, bad);
+		rc = watermark_apply(b, r, bad);
 	else
-		rc = denied_apply(b, r, bad);
+		rc = not_found_apply(b, r, bad);
 	if (rc == 0 && !*bad)
 		b->seq = seq;
 	return rc;
 }
 
 static int
-say_no_share(struct backlog *b, const struct run_key *key)
+say_no_share(struct intake *b, const struct run_key *key)
 {
 	unsigned held;
 
-	b->s->n.stubs_refused++;
-	if (log_allowed(&b->no_stub, &held))
+	b->s->n.resources_refused++;
+	if (log_allowed(&b->no_resources, &held))
 		log_warnx("job %llu (%s): no room for its threads and GPUs; %u "
 		    "more since the last such line", (unsigned long long)
 		    key->job, key->cluster, held);
@@ -177,7 +177,7 @@ say_no_share(struct backlog *b, const struct run_key *key)
 }
 
 int
-frame_stub(struct backlog *b, const struct frame *f)
+frame_resources(struct intake *b, const struct intake_frame *f)
 {
 	struct submitter *s = b->s;
 	enum spool_put rc = PUT_REFUSED;
@@ -190,13 +190,13 @@ frame_stub(struct backlog *b, const struct frame *f)
 	rd_init(&r, f->bytes, f->len);
 	rd_u64(&r);
 	key_peek(r.p, r.left, &key);
-	if (is_skipped(b, &key))
+	if (is_quarantined(b, &key))
 		return 0;
 	job_init(&job);
 	inflight_set(s->w->inflight, &key);
 	job_read(&r, &job);
 	if (rd_end(&r) == 0)
-		rc = spool_stub_put(s->spool, &job);
+		rc = spool_resources_put(s->spool, &job);
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == PUT_NO_SHARE)

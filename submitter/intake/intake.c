@@ -24,20 +24,20 @@
 #define BYTES_MAX	(96u * 1024 * 1024)
 
 void
-backlog_flow(struct backlog *b)
+intake_flow(struct intake *b)
 {
 	struct writer w;
 
 	if (b->collector == NULL)
 		return;
 	wr_init(&w, 1);
-	wr_u8(&w, b->stuck || b->hold != HOLD_NOT);
+	wr_u8(&w, b->stuck || b->space != SPACE_OK);
 	channel_send(b->collector, MSG_FLOW, 0, &w, -1);
 	wr_clear(&w);
 }
 
 static void
-stored_send(struct backlog *b)
+stored_send(struct intake *b)
 {
 	struct writer w;
 
@@ -52,9 +52,9 @@ stored_send(struct backlog *b)
 
 /* Those that are durable, or (all) that come again from a new collector. */
 static void
-frames_drop(struct backlog *b, int all)
+frames_drop(struct intake *b, int all)
 {
-	struct frame *f;
+	struct intake_frame *f;
 
 	while ((f = b->first) != NULL && (all || f != b->next)) {
 		b->first = f->next;
@@ -68,10 +68,10 @@ frames_drop(struct backlog *b, int all)
 	b->n_applied = 0;
 }
 
-static struct frame *
-frame_keep(struct backlog *b, uint16_t type, const uint8_t *p, size_t n)
+static struct intake_frame *
+frame_keep(struct intake *b, uint16_t type, const uint8_t *p, size_t n)
 {
-	struct frame *f = malloc(sizeof(*f) + n);
+	struct intake_frame *f = malloc(sizeof(*f) + n);
 
 	if (f == NULL)
 		return NULL;
@@ -88,18 +88,18 @@ frame_keep(struct backlog *b, uint16_t type, const uint8_t *p, size_t n)
 }
 
 static void
-timer_arm(struct backlog *b, int ms)
+timer_arm(struct intake *b, int ms)
 {
 	if (b->armed != 0 && b->armed <= ms + 1)
 		return;
 	b->armed = ms + 1;
-	submitter_after(b->timer, ms);
+	timer_after(b->timer, ms);
 }
 
 static void
-timer_stuck(struct backlog *b)
+timer_stuck(struct intake *b)
 {
-	submitter_after(b->timer, STUCK_MS);
+	timer_after(b->timer, STUCK_MS);
 	b->armed = 1;	/* nothing shortens it */
 }
 
@@ -108,14 +108,14 @@ timer_stuck(struct backlog *b)
  * as in a full spool, and the rest goes on.
  */
 static void
-stuck_begin(struct backlog *b)
+stuck_begin(struct intake *b)
 {
 	spool_rollback(b->s->spool);
-	relay_rolled_back(b->s->relay);
+	rest_delivery_rolled_back(b->s->delivery);
 	b->next = b->first;
 	b->n_applied = 0;
 	b->seq = b->stored;	/* or held frames would be acknowledged */
-	if (room_give_up(b)) {
+	if (space_release_reserve(b)) {
 		if (spool_commit(b->s->spool) == 0) {
 			b->stuck = 0;
 			timer_arm(b, COMMIT_MS);
@@ -128,21 +128,21 @@ stuck_begin(struct backlog *b)
 		log_errorx("the spool takes nothing: %s; what Slurm tells waits "
 		    "until it does", spool_error(b->s->spool));
 		b->said_stuck = 1;
-		backlog_flow(b);
+		intake_flow(b);
 	}
 	timer_stuck(b);
 }
 
 /* As many of them as there is room for.  0, or -1: the disk, or a frame that is none. */
 static int
-frames_apply(struct backlog *b)
+frames_apply(struct intake *b)
 {
 	struct reader r;
-	struct frame *f;
+	struct intake_frame *f;
 	int bad;
 
 	while ((f = b->next) != NULL && b->n_applied < FRAMES_MAX &&
-	    room_for(b, f)) {
+	    space_admit(b, f)) {
 		rd_init(&r, f->bytes, f->len);
 		if (frame_apply(b, f->type, &r, &bad) == -1) {
 			stuck_begin(b);
@@ -160,7 +160,7 @@ frames_apply(struct backlog *b)
 }
 
 int
-backlog_flush(struct backlog *b)
+commit_now(struct intake *b)
 {
 	if (b->stuck)
 		return -1;
@@ -173,48 +173,48 @@ backlog_flush(struct backlog *b)
 	frames_drop(b, 0);
 	stored_send(b);
 	b->s->n.commits++;
-	room_check(b);
-	if (b->hold == HOLD_NOT && b->next != NULL)
+	space_check(b);
+	if (b->space == SPACE_OK && b->next != NULL)
 		timer_arm(b, 0);
 	return 0;
 }
 
 /* The disk may take it now: first what the admin did, then the frames. */
 static void
-stuck_retry(struct backlog *b)
+stuck_retry(struct intake *b)
 {
 	b->stuck = 0;
-	if (frames_apply(b) == -1 || backlog_flush(b) == -1)
+	if (frames_apply(b) == -1 || commit_now(b) == -1)
 		return;
 	if (b->said_stuck)
 		log_notice("the spool takes records again");
 	b->said_stuck = 0;
-	backlog_flow(b);
-	relay_kick(b->s->relay);
+	intake_flow(b);
+	rest_delivery_kick(b->s->delivery);
 }
 
 static void
-step(struct backlog *b)
+step(struct intake *b)
 {
-	int wait = b->hold != HOLD_NOT ? room_make(b) : 0;
+	int wait = b->space != SPACE_OK ? space_free_some(b) : 0;
 
-	if (b->hold == HOLD_NOT && frames_apply(b) == -1)
+	if (b->space == SPACE_OK && frames_apply(b) == -1)
 		return;
 	if (spool_dirty(b->s->spool) || b->first != b->next) {
-		if (backlog_flush(b) == 0)
-			relay_kick(b->s->relay);
-	} else if (b->hold != HOLD_NOT) {
-		room_check(b);
-		wait = b->hold == HOLD_NOT ? 0 : wait;
+		if (commit_now(b) == 0)
+			rest_delivery_kick(b->s->delivery);
+	} else if (b->space != SPACE_OK) {
+		space_check(b);
+		wait = b->space == SPACE_OK ? 0 : wait;
 	}
-	if (!b->stuck && (b->hold != HOLD_NOT || b->next != NULL))
+	if (!b->stuck && (b->space != SPACE_OK || b->next != NULL))
 		timer_arm(b, wait);
 }
 
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct backlog *b = arg;
+	struct intake *b = arg;
 
 	(void)fd;
 	(void)what;
@@ -226,21 +226,21 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 void
-backlog_touch(struct backlog *b)
+commit_soon(struct intake *b)
 {
 	timer_arm(b, TOUCH_MS);
 }
 
 int
-backlog_stuck(const struct backlog *b)
+commit_is_stuck(const struct intake *b)
 {
 	return b->stuck;
 }
 
 void
-backlog_frame(struct backlog *b, const struct msg_header *h, struct reader *r)
+intake_receive(struct intake *b, const struct msg_header *h, struct reader *r)
 {
-	struct frame *f = b->bytes + r->left > BYTES_MAX ? NULL :
+	struct intake_frame *f = b->bytes + r->left > BYTES_MAX ? NULL :
 	    frame_keep(b, h->type, r->p, r->left);
 
 	if (f == NULL) {
@@ -250,100 +250,100 @@ backlog_frame(struct backlog *b, const struct msg_header *h, struct reader *r)
 	}
 	if (b->stuck)
 		return;
-	if (b->hold != HOLD_NOT) {
-		if (frame_stub(b, f) == -1)
+	if (b->space != SPACE_OK) {
+		if (frame_resources(b, f) == -1)
 			stuck_begin(b);
 	} else if (frames_apply(b) == -1)
 		return;
 	if (b->n_applied >= FRAMES_MAX) {
-		if (backlog_flush(b) == 0)
-			relay_kick(b->s->relay);
+		if (commit_now(b) == 0)
+			rest_delivery_kick(b->s->delivery);
 	} else if (!b->stuck)
 		timer_arm(b, COMMIT_MS);
 }
 
 int
-backlog_has_room(const struct backlog *b)
+intake_has_room(const struct intake *b)
 {
-	return !b->stuck && b->hold == HOLD_NOT;
+	return !b->stuck && b->space == SPACE_OK;
 }
 
 void
-backlog_upkeep(struct backlog *b)
+intake_upkeep(struct intake *b)
 {
 	if (!b->stuck)
-		room_reserve(b);
+		space_make_reserve(b);
 }
 
 void
-backlog_status(struct backlog *b, uint64_t request)
+intake_status(struct intake *b, uint64_t request)
 {
 	static const char *const holds[] = {
-		[HOLD_NOT] = "takes records",
-		[HOLD_FULL] = "full: spoolMaxBytes",
-		[HOLD_DISK] = "full: the disk",
+		[SPACE_OK] = "takes records",
+		[SPACE_FULL] = "full: spoolMaxBytes",
+		[SPACE_DISK_FULL] = "full: the disk",
 	};
 	struct spool *sp = b->s->spool;
 	struct worker *w = b->s->w;
 
 	worker_status(w, request, "spool", "%s", b->stuck ? "takes nothing" :
-	    holds[b->hold]);
+	    holds[b->space]);
 	worker_status(w, request, "spool_bytes_max", "%llu",
 	    (unsigned long long)spool_bytes_max(sp));
 	worker_status(w, request, "spool_held", "%llu",
 	    (unsigned long long)b->bytes);
 	worker_status(w, request, "spool_stubs", "%llu",
-	    (unsigned long long)spool_stubs(sp));
+	    (unsigned long long)spool_resources_count(sp));
 	worker_status(w, request, "spool_stubs_refused", "%llu",
-	    (unsigned long long)b->s->n.stubs_refused);
-	if (spool_floor(sp) != 0)
+	    (unsigned long long)b->s->n.resources_refused);
+	if (spool_low_water(sp) != 0)
 		worker_status(w, request, "spool_floor", "%lld",
-		    (long long)spool_floor(sp));
+		    (long long)spool_low_water(sp));
 	worker_status(w, request, "records_beyond", "%llu",
-	    (unsigned long long)spool_beyond(sp));
+	    (unsigned long long)spool_below_low_water(sp));
 }
 
 void
-backlog_skip(struct backlog *b, const struct run_key *key)
+intake_quarantine(struct intake *b, const struct run_key *key)
 {
 	struct spool_run run;
 
 	log_errorx("job %llu (%s, start %lld) is set aside: a worker died on it "
 	    "twice", (unsigned long long)key->job, key->cluster,
 	    (long long)key->start);
-	if (b->n_skips < SKIPS_MAX)
-		b->skips[b->n_skips++] = *key;
+	if (b->n_quarantined < QUARANTINE_MAX)
+		b->quarantined[b->n_quarantined++] = *key;
 	if (spool_find(b->s->spool, key, &run) == 1)
-		spool_put_skipped(b->s->spool, key, NULL, 0);
-	backlog_touch(b);
+		spool_put_quarantined(b->s->spool, key, NULL, 0);
+	commit_soon(b);
 }
 
 void
-backlog_peer(struct backlog *b, struct channel *c)
+intake_peer(struct intake *b, struct channel *c)
 {
 	/* The old collector's frames come again from the new one. */
 	if (!b->stuck && b->first != b->next)
-		backlog_flush(b);
+		commit_now(b);
 	frames_drop(b, 1);
 	b->collector = c;
 	b->seq = b->stored = 0;
 	if (c == NULL)
 		return;
-	backlog_tell(b->s->spool, c);
-	if (b->stuck || b->hold != HOLD_NOT)
-		backlog_flow(b);
+	snapshot_send(b->s->spool, c);
+	if (b->stuck || b->space != SPACE_OK)
+		intake_flow(b);
 }
 
-struct backlog *
-backlog_new(struct submitter *s)
+struct intake *
+intake_new(struct submitter *s)
 {
-	struct backlog *b = calloc(1, sizeof(*b));
+	struct intake *b = calloc(1, sizeof(*b));
 
 	if (b == NULL)
 		return NULL;
 	b->s = s;
 	b->last = &b->first;
-	b->timer = submitter_timer(s, on_timer, b);
+	b->timer = timer_new(s, on_timer, b);
 	if (b->timer == NULL) {
 		free(b);
 		return NULL;
@@ -352,7 +352,7 @@ backlog_new(struct submitter *s)
 }
 
 void
-backlog_free(struct backlog *b)
+intake_free(struct intake *b)
 {
 	if (b == NULL)
 		return;

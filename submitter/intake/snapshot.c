@@ -7,7 +7,7 @@
 #include "submitter/base/submitter.h"
 
 static void
-cursors_send(struct spool *sp, struct channel *c)
+resume_from_send(struct spool *sp, struct channel *c)
 {
 	struct run_key name;
 	struct writer w;
@@ -23,13 +23,13 @@ cursors_send(struct spool *sp, struct channel *c)
 	}
 }
 
-#define RUNNING_PHASES	8	/* phases of a run without an end */
-#define HELD_PHASES	3	/* and of one whose start is held */
+#define OPEN_STATES	8	/* phases of a run without an end */
+#define UNCONFIRMED_STATES	3	/* and of one whose start is held */
 
 struct batch {
 	struct writer	 keys;
 	uint32_t	 n;
-	unsigned	 held;		/* RUN_HELD, or 0: which runs go into it */
+	unsigned	 held;		/* RUN_UNCONFIRMED, or 0: which runs go into it */
 };
 
 static int
@@ -38,8 +38,8 @@ key_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct batch *batch = arg;
 
 	(void)sp;
-	if (run->end != 0 || (run->flags & (RUN_FOREIGN | RUN_SKIPPED)) ||
-	    (run->flags & RUN_HELD) != batch->held)
+	if (run->end != 0 || (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
+	    (run->flags & RUN_UNCONFIRMED) != batch->held)
 		return 0;
 	wr_run_key(&batch->keys, &run->key);
 	batch->n++;
@@ -66,12 +66,12 @@ batch_send(struct channel *c, struct batch *batch, int last)
 
 /* Into the batch those in the first n phases: what is held is in the first ones. */
 static void
-running_walk(struct spool *sp, struct channel *c, struct batch *batch,
+open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
     unsigned n)
 {
-	static const enum phase phases[RUNNING_PHASES] = { PHASE_START,
-		PHASE_BEHIND, PHASE_NO_START, PHASE_ASK, PHASE_OPEN,
-		PHASE_SEEN, PHASE_DELETE, PHASE_CLOSED };
+	static const enum run_state states[OPEN_STATES] = { START_DUE,
+		START_BLOCKED, START_REJECTED, START_CONFLICT, STARTED,
+		START_COMMITTED, DELETE_DUE, CLOSED_BY_OTHERS };
 	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
 	    DEST_NATS;
 	struct spool_after after;
@@ -79,7 +79,7 @@ running_walk(struct spool *sp, struct channel *c, struct batch *batch,
 
 	for (i = 0; i < n; i++) {
 		memset(&after, 0, sizeof(after));
-		while (spool_each(sp, dest, phases[i], &after, SPOOL_PAGE,
+		while (spool_each(sp, dest, states[i], &after, SPOOL_PAGE,
 		    key_add, batch) > 0)
 			batch_send(c, batch, 0);
 	}
@@ -91,27 +91,27 @@ running_walk(struct spool *sp, struct channel *c, struct batch *batch,
  * delivery may be many.
  */
 static void
-running_send(struct spool *sp, struct channel *c)
+open_runs_send(struct spool *sp, struct channel *c)
 {
-	struct batch batch = { .held = RUN_HELD };
+	struct batch batch = { .held = RUN_UNCONFIRMED };
 
 	wr_init(&batch.keys, SPOOL_PAGE * (CLUSTER_MAX + 32));
-	running_walk(sp, c, &batch, HELD_PHASES);
+	open_runs_walk(sp, c, &batch, UNCONFIRMED_STATES);
 	batch.held = 0;
-	running_walk(sp, c, &batch, RUNNING_PHASES);
+	open_runs_walk(sp, c, &batch, OPEN_STATES);
 	batch_send(c, &batch, 1);
 	wr_clear(&batch.keys);
 }
 
 void
-backlog_tell(struct spool *sp, struct channel *c)
+snapshot_send(struct spool *sp, struct channel *c)
 {
-	cursors_send(sp, c);
-	running_send(sp, c);
+	resume_from_send(sp, c);
+	open_runs_send(sp, c);
 }
 
 void
-backlog_tell_run(struct channel *c, const struct run_key *key)
+snapshot_send_run(struct channel *c, const struct run_key *key)
 {
 	struct batch batch = { .n = 1 };
 

@@ -52,7 +52,7 @@ record_cost(size_t len)
 
 /* Bytes that may still be filled. */
 static int64_t
-room_measure(struct backlog *b)
+space_measure(struct intake *b)
 {
 	struct spool *sp = b->s->spool;
 
@@ -64,24 +64,24 @@ room_measure(struct backlog *b)
 }
 
 static int
-is_tight(struct backlog *b)
+is_tight(struct intake *b)
 {
 	struct spool *sp = b->s->spool;
-	int64_t room = room_measure(b);
+	int64_t room = space_measure(b);
 
 	return room < (int64_t)b->needs || (b->no_disk && room < DISK_ROOM) ||
 	    spool_bytes(sp) > spool_bytes_max(sp) / 100 * ROOM_PERCENT;
 }
 
 static void
-hold_begin(struct backlog *b, enum hold why)
+space_run_out(struct intake *b, enum space_state why)
 {
-	struct frame *f;
+	struct intake_frame *f;
 
-	b->hold = why;
+	b->space = why;
 	b->evicting = 1;
 	spool_evict_begin(b->s->spool);
-	if (why == HOLD_FULL)
+	if (why == SPACE_FULL)
 		log_errorx("the spool is full (spoolMaxBytes): what ends now "
 		    "waits in Slurm's accounting until some of it is "
 		    "delivered; threads and GPUs of what begins are kept");
@@ -89,35 +89,35 @@ hold_begin(struct backlog *b, enum hold why)
 		log_errorx("the disk of the spool is full: the reserve is given "
 		    "up for threads and GPUs of what begins; what ends now "
 		    "waits in Slurm's accounting");
-	backlog_flow(b);
+	intake_flow(b);
 	for (f = b->next; f != NULL; f = f->next)
-		if (frame_stub(b, f) == -1)
+		if (frame_resources(b, f) == -1)
 			break;
 }
 
 int
-room_for(struct backlog *b, const struct frame *f)
+space_admit(struct intake *b, const struct intake_frame *f)
 {
 	size_t most = spool_bytes_max(b->s->spool) / RECORD_SHARE;
 	size_t cost = record_cost(f->len < most ? f->len : most);
 
-	if (b->hold != HOLD_NOT)
+	if (b->space != SPACE_OK)
 		return 0;
 	if (f->type != MSG_RECORD)
 		return 1;
 	b->room -= (int64_t)cost;
 	if (b->room >= 0)
 		return 1;
-	b->room = room_measure(b) - (int64_t)cost;
+	b->room = space_measure(b) - (int64_t)cost;
 	if (b->room >= 0)
 		return 1;
 	b->needs = cost;
-	hold_begin(b, b->no_disk ? HOLD_DISK : HOLD_FULL);
+	space_run_out(b, b->no_disk ? SPACE_DISK_FULL : SPACE_FULL);
 	return 0;
 }
 
 void
-room_check(struct backlog *b)
+space_check(struct intake *b)
 {
 	uint64_t max = spool_bytes_max(b->s->spool);
 	uint64_t now = spool_bytes(b->s->spool);
@@ -130,29 +130,29 @@ room_check(struct backlog *b)
 		    (unsigned long long)(max >> 10));
 		b->said_large = 1;
 	}
-	if (b->hold == HOLD_NOT || is_tight(b)) {
-		if (b->hold == HOLD_NOT)
-			b->room = room_measure(b);
+	if (b->space == SPACE_OK || is_tight(b)) {
+		if (b->space == SPACE_OK)
+			b->room = space_measure(b);
 		return;
 	}
-	b->hold = HOLD_NOT;
-	b->room = room_measure(b);
+	b->space = SPACE_OK;
+	b->room = space_measure(b);
 	b->needs = 0;
 	log_notice("the spool has room again");
-	backlog_flow(b);
+	intake_flow(b);
 }
 
 int
-room_make(struct backlog *b)
+space_free_some(struct intake *b)
 {
 	struct spool *sp = b->s->spool;
 	int n;
 
 	if (b->no_disk)
-		room_reserve(b);
+		space_make_reserve(b);
 	if (!b->evicting)
 		return IDLE_MS;
-	n = spool_shed(sp, STEP_ROWS);
+	n = spool_drop_scripts(sp, STEP_ROWS);
 	if (n == 0)
 		n = spool_evict(sp, time(NULL), STEP_TOMBS);
 	if (n > 0)
@@ -162,15 +162,15 @@ room_make(struct backlog *b)
 }
 
 static int64_t
-reserve_size(struct backlog *b)
+reserve_size(struct intake *b)
 {
-	int64_t share = (int64_t)spool_stub_share(b->s->spool);
+	int64_t share = (int64_t)spool_resources_share(b->s->spool);
 
 	return share + (share < LOG_SHARE ? share : LOG_SHARE);
 }
 
 int
-room_give_up(struct backlog *b)
+space_release_reserve(struct intake *b)
 {
 	if (!spool_no_space(b->s->spool) || !b->reserve)
 		return 0;
@@ -179,7 +179,7 @@ room_give_up(struct backlog *b)
 	b->reserve = 0;
 	b->no_disk = 1;
 	b->scarce = spool_now(b->s->spool);
-	hold_begin(b, HOLD_DISK);
+	space_run_out(b, SPACE_DISK_FULL);
 	return 1;
 }
 
@@ -201,7 +201,7 @@ reserve_fill(int fd, int64_t size, int64_t spare)
 }
 
 void
-room_reserve(struct backlog *b)
+space_make_reserve(struct intake *b)
 {
 	int64_t now = spool_now(b->s->spool), spare;
 	int fd, said = b->scarce != 0;

@@ -40,15 +40,15 @@ static const struct { int first, most; } waits[] = {
 
 struct nats {
 	struct event_base	*base;		/* borrowed */
-	struct names		*names;		/* borrowed */
+	struct resolver		*names;		/* borrowed */
 	nats_done_fn		*done;
 	nats_up_fn		*on_up;
 	void			*arg;
 	struct nats_conf	*conf;		/* held; NULL = none yet */
-	struct nats_link	*link;
+	struct nats_thread	*link;
 	struct event		*readable;	/* the link has something */
 	struct event		*timer;		/* the next attempt */
-	struct names_query	*query;		/* a name is asked for */
+	struct resolver_query	*query;		/* a name is asked for */
 	struct nats_state	 state;		/* as the link told last */
 	unsigned		 generation;	/* of conf */
 	unsigned		 server;	/* number of the next attempt */
@@ -135,7 +135,7 @@ server_now(const struct nats *n)
 }
 
 static void
-on_name(const struct names_answer *a, void *arg)
+on_name(const struct resolver_answer *a, void *arg)
 {
 	struct nats *n = arg;
 	const struct nats_server *server = server_now(n);
@@ -155,11 +155,11 @@ on_name(const struct names_answer *a, void *arg)
 		return;
 	}
 	t->generation = n->generation;
-	t->conf = nats_conf_hold(n->conf);
+	t->conf = nats_conf_ref(n->conf);
 	t->server = *server;
 	t->addresses = *a;
 	t->addresses.why = NULL;
-	if (nats_link_connect(n->link, t) == -1)
+	if (nats_thread_connect(n->link, t) == -1)
 		failed(n, TROUBLE_AWAY, "no thread for it");
 }
 
@@ -167,13 +167,13 @@ static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct nats *n = arg;
-	struct names_query *q;
+	struct resolver_query *q;
 
 	(void)fd;
 	(void)what;
 	if (n->query != NULL || !nats_usable(n))
 		return;
-	q = names_resolve(n->names, server_now(n)->host, on_name, n);
+	q = resolver_resolve(n->names, server_now(n)->host, on_name, n);
 	if (q != NULL)
 		n->query = q;
 }
@@ -218,7 +218,7 @@ count(struct nats *n, const struct nats_item *item)
 		break;
 	case NATS_DENIED:
 	case NATS_TOO_LONG:
-		n->n.denied++;
+		n->n.not_found_at++;
 		break;
 	}
 }
@@ -235,7 +235,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	nats_link_take(n->link, &out, &n->state);
+	nats_thread_take(n->link, &out, &n->state);
 	while ((item = STAILQ_FIRST(&out)) != NULL) {
 		STAILQ_REMOVE_HEAD(&out, link);
 		n->busy--;
@@ -248,17 +248,17 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n->state.serial == serial || !nats_usable(n) ||
 	    n->state.generation != n->generation)
 		return;		/* nothing new, or of another broker */
-	if (n->state.phase == PHASE_UP && !n->up)
+	if (n->state.state == NATS_LINK_UP && !n->up)
 		came_up(n);
-	else if (n->state.phase == PHASE_DOWN &&
+	else if (n->state.state == NATS_LINK_DOWN &&
 	    n->state.trouble != TROUBLE_NONE) {
-		names_forget(n->names, server_now(n)->host);
+		resolver_forget(n->names, server_now(n)->host);
 		failed(n, n->state.trouble, n->state.why);
 	}
 }
 
 struct nats *
-nats_new(struct event_base *base, struct names *names, nats_done_fn *done,
+nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
     nats_up_fn *up, void *arg)
 {
 	struct nats *n = calloc(1, sizeof(*n));
@@ -272,10 +272,10 @@ nats_new(struct event_base *base, struct names *names, nats_done_fn *done,
 	n->arg = arg;
 	if (gethostname(n->host, sizeof(n->host) - 1) == -1)
 		snprintf(n->host, sizeof(n->host), "localhost");
-	n->link = nats_link_new();
+	n->link = nats_thread_new();
 	n->timer = evtimer_new(base, on_timer, n);
 	if (n->link != NULL)
-		n->readable = event_new(base, nats_link_fd(n->link),
+		n->readable = event_new(base, nats_thread_fd(n->link),
 		    EV_READ | EV_PERSIST, on_readable, n);
 	if (n->timer == NULL || n->readable == NULL ||
 	    event_add(n->readable, NULL) == -1) {
@@ -290,12 +290,12 @@ nats_free(struct nats *n)
 {
 	if (n == NULL)
 		return;
-	names_cancel(n->query);
+	resolver_cancel(n->query);
 	if (n->readable != NULL)
 		event_free(n->readable);
 	if (n->timer != NULL)
 		event_free(n->timer);
-	nats_link_free(n->link);
+	nats_thread_free(n->link);
 	nats_conf_free(n->conf);
 	free(n);
 }
@@ -309,7 +309,7 @@ nats_use(struct nats *n, struct nats_conf *nc)
 		nats_conf_free(nc);
 		return;
 	}
-	names_cancel(n->query);
+	resolver_cancel(n->query);
 	n->query = NULL;
 	evtimer_del(n->timer);
 	nats_conf_free(n->conf);
@@ -319,7 +319,7 @@ nats_use(struct nats *n, struct nats_conf *nc)
 	n->up = 0;
 	n->since = 0;
 	n->why[0] = '\0';
-	nats_link_disconnect(n->link);
+	nats_thread_disconnect(n->link);
 	if (nc->n_servers != 0)
 		retry_in(n, 0);
 	if (was_up)
@@ -397,7 +397,7 @@ nats_send(struct nats *n, const struct payload *p,
 		return -1;
 	}
 	n->busy++;
-	nats_link_put(n->link, item);
+	nats_thread_put(n->link, item);
 	return 0;
 }
 

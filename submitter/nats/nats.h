@@ -18,7 +18,7 @@
 #include "submitter/payload/payload.h"
 
 struct event_base;
-struct names;
+struct resolver;
 struct nats;
 struct nats_conf;
 
@@ -53,7 +53,7 @@ struct nats_conf *nats_conf_new(const struct conf *conf,
 void nats_conf_free(struct nats_conf *nc);
 
 /* names is borrowed.  NULL on memory. */
-struct nats *nats_new(struct event_base *base, struct names *names,
+struct nats *nats_new(struct event_base *base, struct resolver *names,
     nats_done_fn *done, nats_up_fn *up, void *arg);
 /* Does not wait for what is under way: for the end of the process only. */
 void nats_free(struct nats *n);
@@ -81,7 +81,7 @@ struct nats_status {
 	uint64_t	sent;
 	uint64_t	unsure;
 	uint64_t	away;		/* given back unsent */
-	uint64_t	denied;
+	uint64_t	not_found_at;
 	uint64_t	shortened;	/* sent with less text, for the broker's limit */
 	uint64_t	duplicates;	/* the stream had it already */
 };

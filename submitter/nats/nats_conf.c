@@ -9,7 +9,7 @@
 #include "submitter/nats/nats_conf.h"
 
 struct nats_conf *
-nats_conf_hold(struct nats_conf *nc)
+nats_conf_ref(struct nats_conf *nc)
 {
 	atomic_fetch_add(&nc->refs, 1);
 	return nc;

@@ -53,7 +53,7 @@ struct nats_conf {
 	char			*key;
 };
 
-struct nats_conf *nats_conf_hold(struct nats_conf *nc);
+struct nats_conf *nats_conf_ref(struct nats_conf *nc);
 /* 1 when the same connection serves both. */
 int nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b);
 /*

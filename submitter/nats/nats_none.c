@@ -44,7 +44,7 @@ nats_conf_free(struct nats_conf *nc)
 }
 
 struct nats *
-nats_new(struct event_base *base, struct names *names, nats_done_fn *done,
+nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
     nats_up_fn *up, void *arg)
 {
 	(void)base;

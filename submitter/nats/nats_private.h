@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What nats_link.c and nats_publish.c share: the thread's side of a link. */
+/* What nats_thread.c and nats_publish.c share: the thread's side of a link. */
 #ifndef SUBMITTER_NATS_NATS_PRIVATE_H
 #define SUBMITTER_NATS_NATS_PRIVATE_H
 
@@ -7,7 +7,7 @@
 
 #include "submitter/nats/nats_thread.h"
 
-struct nats_link {
+struct nats_thread {
 	pthread_mutex_t		 lock;
 	pthread_cond_t		 cond;
 	pthread_t		 thread;
@@ -38,7 +38,7 @@ void nats_last_words(natsConnection *nc, natsStatus s, char *buf,
  * Publishes a batch and gives each item its result.  TROUBLE_NONE, or what
  * ails the connection, which then must be ended, with the reason.
  */
-enum nats_trouble nats_publish(struct nats_link *l, struct nats_items *batch,
+enum nats_trouble nats_publish(struct nats_thread *l, struct nats_items *batch,
     char *why, size_t size);
 
 #endif

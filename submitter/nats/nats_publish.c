@@ -58,7 +58,7 @@ nats_items_end(struct nats_item *item, enum nats_result result, const char *why)
  * take (and those behind it were not tried), NULL when it took all.
  */
 static struct nats_item *
-core_publish(struct nats_link *l, struct nats_items *batch, natsStatus *s)
+core_publish(struct nats_thread *l, struct nats_items *batch, natsStatus *s)
 {
 	struct nats_item *item;
 
@@ -96,18 +96,18 @@ core_undo(struct nats_items *batch, const struct nats_item *end,
 }
 
 static enum nats_trouble
-core_batch(struct nats_link *l, struct nats_items *batch, char *why,
+core_batch(struct nats_thread *l, struct nats_items *batch, char *why,
     size_t size)
 {
 	struct nats_item *rest;
-	natsStatus s, flushed, denied;
+	natsStatus s, flushed, not_found_at;
 
 	rest = core_publish(l, batch, &s);
 	flushed = natsConnection_FlushTimeout(l->nc, CONFIRM_MS);
 	/* Set before the flush was answered, when it was set by this batch. */
-	denied = last_error(l->nc);
-	if (denied == NATS_NOT_PERMITTED) {
-		nats_last_words(l->nc, denied, why, size);
+	not_found_at = last_error(l->nc);
+	if (not_found_at == NATS_NOT_PERMITTED) {
+		nats_last_words(l->nc, not_found_at, why, size);
 		nats_items_end(STAILQ_FIRST(batch), NATS_DENIED, why);
 		return TROUBLE_DENIED;
 	}
@@ -127,7 +127,7 @@ core_batch(struct nats_link *l, struct nats_items *batch, char *why,
 
 /* How long the stream drops doubles: asked once, where we may ask. */
 static void
-ask_window(struct nats_link *l, const char *stream)
+ask_window(struct nats_thread *l, const char *stream)
 {
 	jsStreamInfo *si = NULL;
 	int64_t window = 0;
@@ -146,7 +146,7 @@ ask_window(struct nats_link *l, const char *stream)
 }
 
 static enum nats_trouble
-stream_one(struct nats_link *l, struct nats_item *item, char *why,
+stream_one(struct nats_thread *l, struct nats_item *item, char *why,
     size_t size)
 {
 	jsErrCode code = 0;
@@ -186,7 +186,7 @@ stream_one(struct nats_link *l, struct nats_item *item, char *why,
 }
 
 static enum nats_trouble
-stream_batch(struct nats_link *l, struct nats_items *batch, char *why,
+stream_batch(struct nats_thread *l, struct nats_items *batch, char *why,
     size_t size)
 {
 	enum nats_trouble trouble;
@@ -205,7 +205,7 @@ stream_batch(struct nats_link *l, struct nats_items *batch, char *why,
 }
 
 enum nats_trouble
-nats_publish(struct nats_link *l, struct nats_items *batch, char *why,
+nats_publish(struct nats_thread *l, struct nats_items *batch, char *why,
     size_t size)
 {
 	return l->js != NULL ? stream_batch(l, batch, why, size) :

@@ -28,7 +28,7 @@
  * A closed connection may call back after it was destroyed, so what it calls
  * back with is never freed; there is one of them in a process.
  */
-static struct nats_link *kept;
+static struct nats_thread *kept;
 
 void
 nats_item_free(struct nats_item *item)
@@ -47,7 +47,7 @@ target_free(struct nats_target *t)
 }
 
 static void
-wake_loop(struct nats_link *l)
+wake_loop(struct nats_thread *l)
 {
 	uint64_t one = 1;
 
@@ -58,11 +58,11 @@ wake_loop(struct nats_link *l)
 
 /* The thread tells what became of the connection. */
 static void
-report(struct nats_link *l, enum nats_phase phase, enum nats_trouble trouble,
+report(struct nats_thread *l, enum nats_link_state state, enum nats_trouble trouble,
     const char *why)
 {
 	pthread_mutex_lock(&l->lock);
-	l->state.phase = phase;
+	l->state.state = state;
 	l->state.trouble = trouble;
 	l->state.serial++;
 	snprintf(l->state.why, sizeof(l->state.why), "%s", why);
@@ -74,7 +74,7 @@ report(struct nats_link *l, enum nats_phase phase, enum nats_trouble trouble,
 static void
 on_closed(natsConnection *nc, void *arg)
 {
-	struct nats_link *l = arg;
+	struct nats_thread *l = arg;
 
 	pthread_mutex_lock(&l->lock);
 	if (nc == l->nc) {
@@ -92,7 +92,7 @@ trouble_of(natsStatus s)
 }
 
 static void
-connection_end(struct nats_link *l)
+connection_end(struct nats_thread *l)
 {
 	natsConnection *nc = l->nc;
 
@@ -109,7 +109,7 @@ connection_end(struct nats_link *l)
 
 /* One address; the text says why not. */
 static natsStatus
-try_address(struct nats_link *l, const struct nats_target *t,
+try_address(struct nats_thread *l, const struct nats_target *t,
     const char *address, char *why, size_t size)
 {
 	natsConnection *nc = NULL;
@@ -142,7 +142,7 @@ try_address(struct nats_link *l, const struct nats_target *t,
  * reasons the first is kept that says more than that nobody is there.
  */
 static natsStatus
-try_addresses(struct nats_link *l, struct nats_target *t, unsigned *which,
+try_addresses(struct nats_thread *l, struct nats_target *t, unsigned *which,
     char *why, size_t size)
 {
 	natsStatus s, kept_s = NATS_NO_SERVER;
@@ -170,11 +170,11 @@ try_addresses(struct nats_link *l, struct nats_target *t, unsigned *which,
 }
 
 static void
-connected(struct nats_link *l, struct nats_target *t, const char *address)
+connected(struct nats_thread *l, struct nats_target *t, const char *address)
 {
 	int64_t max = natsConnection_GetMaxPayload(l->nc);
 
-	l->conf = nats_conf_hold(t->conf);
+	l->conf = nats_conf_ref(t->conf);
 	l->window_asked = 0;
 	pthread_mutex_lock(&l->lock);
 	l->state.max_payload = max > 0 ? (size_t)max : 1024 * 1024;
@@ -182,11 +182,11 @@ connected(struct nats_link *l, struct nats_target *t, const char *address)
 	snprintf(l->state.where, sizeof(l->state.where), "%s:%u (%s)",
 	    t->server.host, t->server.port, address);
 	pthread_mutex_unlock(&l->lock);
-	report(l, PHASE_UP, TROUBLE_NONE, "");
+	report(l, NATS_LINK_UP, TROUBLE_NONE, "");
 }
 
 static void
-connect_to(struct nats_link *l, struct nats_target *t)
+connect_to(struct nats_thread *l, struct nats_target *t)
 {
 	char why[160] = "no address";
 	char text[256];
@@ -202,12 +202,12 @@ connect_to(struct nats_link *l, struct nats_target *t)
 	else {
 		snprintf(text, sizeof(text), "%.60s:%u: %s", t->server.host,
 		    t->server.port, why);
-		report(l, PHASE_DOWN, trouble_of(s), text);
+		report(l, NATS_LINK_DOWN, trouble_of(s), text);
 	}
 }
 
 static void
-send_batch(struct nats_link *l, struct nats_items *batch)
+send_batch(struct nats_thread *l, struct nats_items *batch)
 {
 	enum nats_trouble trouble;
 	char why[160] = "";
@@ -220,12 +220,12 @@ send_batch(struct nats_link *l, struct nats_items *batch)
 	if (trouble == TROUBLE_NONE)
 		return;
 	connection_end(l);
-	report(l, PHASE_DOWN, trouble, why);
+	report(l, NATS_LINK_DOWN, trouble, why);
 }
 
 /* The next of what waits, under the lock. */
 static void
-take_batch(struct nats_link *l, struct nats_items *batch)
+take_batch(struct nats_thread *l, struct nats_items *batch)
 {
 	struct nats_item *item;
 	int n = 0;
@@ -239,7 +239,7 @@ take_batch(struct nats_link *l, struct nats_items *batch)
 
 /* One thing to do, with the lock held before and after.  0: nothing. */
 static int
-do_one(struct nats_link *l)
+do_one(struct nats_thread *l)
 {
 	struct nats_target *target = l->target;
 	struct nats_items batch;
@@ -256,7 +256,7 @@ do_one(struct nats_link *l)
 			    sizeof(why));
 		connection_end(l);
 		if (closed)
-			report(l, PHASE_DOWN, TROUBLE_AWAY, why);
+			report(l, NATS_LINK_DOWN, TROUBLE_AWAY, why);
 		if (target != NULL)
 			connect_to(l, target);
 		target_free(target);
@@ -277,7 +277,7 @@ do_one(struct nats_link *l)
 static void *
 run(void *arg)
 {
-	struct nats_link *l = arg;
+	struct nats_thread *l = arg;
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->quit)
@@ -288,10 +288,10 @@ run(void *arg)
 	return NULL;
 }
 
-struct nats_link *
-nats_link_new(void)
+struct nats_thread *
+nats_thread_new(void)
 {
-	struct nats_link *l = kept;
+	struct nats_thread *l = kept;
 
 	if (l == NULL)
 		l = calloc(1, sizeof(*l));
@@ -313,7 +313,7 @@ nats_link_new(void)
 
 /* Signals are for the main thread, which has the event loop. */
 static int
-thread_start(struct nats_link *l)
+thread_start(struct nats_thread *l)
 {
 	sigset_t all, old;
 
@@ -339,7 +339,7 @@ items_free(struct nats_items *items)
 }
 
 void
-nats_link_free(struct nats_link *l)
+nats_thread_free(struct nats_thread *l)
 {
 	struct timespec until;
 
@@ -364,13 +364,13 @@ nats_link_free(struct nats_link *l)
 }
 
 int
-nats_link_fd(const struct nats_link *l)
+nats_thread_fd(const struct nats_thread *l)
 {
 	return l->fd;
 }
 
 int
-nats_link_connect(struct nats_link *l, struct nats_target *t)
+nats_thread_connect(struct nats_thread *l, struct nats_target *t)
 {
 	if (!l->running && thread_start(l) == -1) {
 		target_free(t);
@@ -379,14 +379,14 @@ nats_link_connect(struct nats_link *l, struct nats_target *t)
 	pthread_mutex_lock(&l->lock);
 	target_free(l->target);
 	l->target = t;
-	l->state.phase = PHASE_BUSY;
+	l->state.state = NATS_LINK_BUSY;
 	pthread_cond_signal(&l->cond);
 	pthread_mutex_unlock(&l->lock);
 	return 0;
 }
 
 void
-nats_link_disconnect(struct nats_link *l)
+nats_thread_disconnect(struct nats_thread *l)
 {
 	pthread_mutex_lock(&l->lock);
 	nats_items_end(STAILQ_FIRST(&l->in), NATS_AWAY, "other settings came");
@@ -395,14 +395,14 @@ nats_link_disconnect(struct nats_link *l)
 	target_free(l->target);
 	l->target = NULL;
 	l->drop = 1;
-	l->state.phase = PHASE_DOWN;
+	l->state.state = NATS_LINK_DOWN;
 	l->state.trouble = TROUBLE_NONE;
 	pthread_cond_signal(&l->cond);
 	pthread_mutex_unlock(&l->lock);
 }
 
 void
-nats_link_put(struct nats_link *l, struct nats_item *item)
+nats_thread_put(struct nats_thread *l, struct nats_item *item)
 {
 	pthread_mutex_lock(&l->lock);
 	STAILQ_INSERT_TAIL(&l->in, item, link);
@@ -411,7 +411,7 @@ nats_link_put(struct nats_link *l, struct nats_item *item)
 }
 
 void
-nats_link_take(struct nats_link *l, struct nats_items *out,
+nats_thread_take(struct nats_thread *l, struct nats_items *out,
     struct nats_state *state)
 {
 	uint64_t n;

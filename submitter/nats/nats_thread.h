@@ -15,7 +15,7 @@
 #include "submitter/nats/nats_conf.h"
 #include "submitter/net/resolver.h"
 
-struct nats_link;
+struct nats_thread;
 
 /* One message on its way. */
 struct nats_item {
@@ -35,14 +35,14 @@ struct nats_target {
 	unsigned		 generation;	/* of the configuration */
 	struct nats_conf	*conf;		/* held */
 	struct nats_server	 server;
-	struct names_answer	 addresses;
+	struct resolver_answer	 addresses;
 };
 
 /* What became of the connection. */
-enum nats_phase {
-	PHASE_DOWN,	/* none, or it broke */
-	PHASE_BUSY,	/* a target was given, connecting */
-	PHASE_UP
+enum nats_link_state {
+	NATS_LINK_DOWN,	/* none, or it broke */
+	NATS_LINK_BUSY,	/* a target was given, connecting */
+	NATS_LINK_UP
 };
 
 /* Why it went: how soon to try again. */
@@ -55,7 +55,7 @@ enum nats_trouble {
 
 struct nats_state {
 	unsigned		 generation;	/* of the target it is about */
-	enum nats_phase		 phase;
+	enum nats_link_state		 state;
 	enum nats_trouble	 trouble;
 	unsigned		 serial;	/* changes with each change of phase */
 	size_t			 max_payload;	/* bytes; when up */
@@ -65,19 +65,19 @@ struct nats_state {
 };
 
 /* Starts the thread at the first target.  NULL with errno. */
-struct nats_link *nats_link_new(void);
+struct nats_thread *nats_thread_new(void);
 /* Ends the thread, waiting no longer than a second for it. */
-void nats_link_free(struct nats_link *l);
+void nats_thread_free(struct nats_thread *l);
 /* Readable when there is something to take. */
-int nats_link_fd(const struct nats_link *l);
+int nats_thread_fd(const struct nats_thread *l);
 /* Connects anew; takes what t holds.  0, or -1 when there is no thread. */
-int nats_link_connect(struct nats_link *l, struct nats_target *t);
+int nats_thread_connect(struct nats_thread *l, struct nats_target *t);
 /* Ends the connection; what was not yet sent comes back as NATS_AWAY. */
-void nats_link_disconnect(struct nats_link *l);
+void nats_thread_disconnect(struct nats_thread *l);
 /* Takes the item. */
-void nats_link_put(struct nats_link *l, struct nats_item *item);
+void nats_thread_put(struct nats_thread *l, struct nats_item *item);
 /* Moves what is done to out (the caller's, to be freed) and copies the state. */
-void nats_link_take(struct nats_link *l, struct nats_items *out,
+void nats_thread_take(struct nats_thread *l, struct nats_items *out,
     struct nats_state *state);
 void nats_item_free(struct nats_item *item);
 

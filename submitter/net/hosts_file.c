@@ -16,7 +16,7 @@
 #include "submitter/net/hosts_file.h"
 
 void
-answer_add(struct names_answer *a, int family, const void *address)
+answer_add(struct resolver_answer *a, int family, const void *address)
 {
 	char text[NAMES_ADDR_MAX];
 	unsigned i;
@@ -31,7 +31,7 @@ answer_add(struct names_answer *a, int family, const void *address)
 }
 
 static int
-add_text(struct names_answer *a, const char *text, int family)
+add_text(struct resolver_answer *a, const char *text, int family)
 {
 	unsigned char address[16];
 
@@ -42,7 +42,7 @@ add_text(struct names_answer *a, const char *text, int family)
 }
 
 int
-answer_literal(struct names_answer *a, const char *host)
+answer_literal(struct resolver_answer *a, const char *host)
 {
 	char text[NAMES_ADDR_MAX];
 	size_t n = strlen(host);
@@ -59,7 +59,7 @@ answer_literal(struct names_answer *a, const char *host)
 }
 
 int
-names_line(const char **p, size_t *len, char line[NAMES_LINE_MAX])
+resolver_line(const char **p, size_t *len, char line[NAMES_LINE_MAX])
 {
 	const char *nl = *len > 0 ? memchr(*p, '\n', *len) : NULL;
 	size_t all = nl != NULL ? (size_t)(nl - *p) : *len;
@@ -76,7 +76,7 @@ names_line(const char **p, size_t *len, char line[NAMES_LINE_MAX])
 
 /* Does the line name the host?  Then its address is added. */
 static int
-line_names(struct names_answer *a, char *line, const char *host, int family)
+line_names(struct resolver_answer *a, char *line, const char *host, int family)
 {
 	char *save = NULL, *address, *name;
 
@@ -91,19 +91,19 @@ line_names(struct names_answer *a, char *line, const char *host, int family)
 }
 
 static int
-scan(struct names_answer *a, const char *p, size_t len, const char *host,
+scan(struct resolver_answer *a, const char *p, size_t len, const char *host,
     int family)
 {
 	char line[NAMES_LINE_MAX];
 	int found = 0;
 
-	while (names_line(&p, &len, line))
+	while (resolver_line(&p, &len, line))
 		found |= line_names(a, line, host, family);
 	return found;
 }
 
 int
-answer_hosts(struct names_answer *a, const char *bytes, size_t len,
+answer_hosts(struct resolver_answer *a, const char *bytes, size_t len,
     const char *host)
 {
 	int found;

@@ -19,17 +19,17 @@
 
 #define NAME_AGE	60	/* s until the host's name is asked again */
 
-struct rest {
+struct http_client {
 	struct event_base *base;
-	struct names	*names;
-	struct rest_conf *conf;
+	struct resolver	*resolver;
+	struct http_conf *conf;
 	CURLM		*multi;
 	struct event	*timer;		/* libcurl's */
 	struct event	*later;		/* calls that fail before they began */
-	struct call	*waiting;	/* for the name, in order */
-	struct call	**waiting_end;
-	struct call	*failed;
-	struct names_query *query;
+	struct http_call	*waiting;	/* for the name, in order */
+	struct http_call	**waiting_end;
+	struct http_call	*failed;
+	struct resolver_query *query;
 	char		*resolve;	/* host:port:address,...; owned */
 	time_t		 resolved;	/* monotonic */
 	unsigned	 busy;
@@ -46,12 +46,12 @@ seconds_now(void)
 }
 
 static void
-call_free(struct call *c)
+call_free(struct http_call *c)
 {
 	if (c->easy != NULL)
 		curl_easy_cleanup(c->easy);
 	curl_slist_free_all(c->resolve);
-	rest_conf_free(c->conf);
+	http_conf_free(c->conf);
 	wr_clear(&c->body);
 	wr_clear(&c->answer);
 	free(c->url);
@@ -60,10 +60,10 @@ call_free(struct call *c)
 
 /* The only way out of a call. */
 static void
-call_end(struct call *c, long code, const char *error)
+call_end(struct http_call *c, long code, const char *error)
 {
-	struct rest *r = c->rest;
-	struct answer a = { .what = c->what, .code = code, .error = error,
+	struct http_client *r = c->http;
+	struct http_answer a = { .what = c->what, .code = code, .error = error,
 		.body = (const char *)c->answer.buf, .len = c->answer.len,
 		.sends = c->sends };
 	long made = 0;
@@ -78,7 +78,7 @@ call_end(struct call *c, long code, const char *error)
 }
 
 static void
-fail_later(struct rest *r, struct call *c, const char *why)
+fail_later(struct http_client *r, struct http_call *c, const char *why)
 {
 	c->broken = why;
 	c->next = r->failed;
@@ -87,7 +87,7 @@ fail_later(struct rest *r, struct call *c, const char *why)
 }
 
 static void
-call_begin(struct rest *r, struct call *c)
+call_begin(struct http_client *r, struct http_call *c)
 {
 	c->easy = curl_easy_init();
 	if (c->easy == NULL) {
@@ -98,15 +98,15 @@ call_begin(struct rest *r, struct call *c)
 		c->resolve = curl_slist_append(NULL, r->resolve);
 		curl_easy_setopt(c->easy, CURLOPT_RESOLVE, c->resolve);
 	}
-	rest_call_set(c);
+	http_call_set(c);
 	if (curl_multi_add_handle(r->multi, c->easy) != CURLM_OK)
 		fail_later(r, c, "libcurl refused the request");
 }
 
 static void
-multi_finish(struct rest *r)
+multi_finish(struct http_client *r)
 {
-	struct call *c;
+	struct http_call *c;
 	const char *why;
 	CURLMsg *m;
 	CURLcode rc;
@@ -133,7 +133,7 @@ multi_finish(struct rest *r)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct rest *r = arg;
+	struct http_client *r = arg;
 	int running;
 
 	(void)fd;
@@ -145,7 +145,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 static void
 on_ready(evutil_socket_t fd, short what, void *arg)
 {
-	struct rest *r = arg;
+	struct http_client *r = arg;
 	int running, flags = 0;
 
 	if (what & EV_READ)
@@ -160,7 +160,7 @@ on_ready(evutil_socket_t fd, short what, void *arg)
 static int
 set_timer(CURLM *multi, long ms, void *arg)
 {
-	struct rest *r = arg;
+	struct http_client *r = arg;
 	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
 
 	(void)multi;
@@ -174,7 +174,7 @@ set_timer(CURLM *multi, long ms, void *arg)
 static int
 set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
 {
-	struct rest *r = arg;
+	struct http_client *r = arg;
 	struct event *ev = assigned;
 	short flags = EV_PERSIST;
 
@@ -198,8 +198,8 @@ set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
 static void
 on_later(evutil_socket_t fd, short what, void *arg)
 {
-	struct rest *r = arg;
-	struct call *c, *all = r->failed;
+	struct http_client *r = arg;
+	struct http_call *c, *all = r->failed;
 
 	(void)fd;
 	(void)what;
@@ -210,10 +210,10 @@ on_later(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-static struct call *
-waiting_take(struct rest *r)
+static struct http_call *
+waiting_take(struct http_client *r)
 {
-	struct call *all = r->waiting;
+	struct http_call *all = r->waiting;
 
 	r->waiting = NULL;
 	r->waiting_end = &r->waiting;
@@ -222,7 +222,7 @@ waiting_take(struct rest *r)
 
 /* host:port:addr,addr,... for libcurl's own table; 0 or -1. */
 static int
-resolve_set(struct rest *r, const struct names_answer *answer)
+resolve_set(struct http_client *r, const struct resolver_answer *answer)
 {
 	char line[NAMES_ADDRS_MAX * (NAMES_ADDR_MAX + 3) + 300];
 	char *copy;
@@ -243,10 +243,10 @@ resolve_set(struct rest *r, const struct names_answer *answer)
 }
 
 static void
-on_name(const struct names_answer *answer, void *arg)
+on_name(const struct resolver_answer *answer, void *arg)
 {
-	struct rest *r = arg;
-	struct call *c, *all;
+	struct http_client *r = arg;
+	struct http_call *c, *all;
 
 	r->query = NULL;
 	if (answer->n > 0 && resolve_set(r, answer) == 0)
@@ -266,20 +266,20 @@ on_name(const struct names_answer *answer, void *arg)
 }
 
 static void
-name_ask(struct rest *r)
+name_ask(struct http_client *r)
 {
-	struct names_query *q;
+	struct resolver_query *q;
 
 	if (r->query != NULL)
 		return;
-	q = names_resolve(r->names, r->conf->host, on_name, r);
+	q = resolver_resolve(r->resolver, r->conf->host, on_name, r);
 	/* NULL: on_name has run already. */
 	if (q != NULL)
 		r->query = q;
 }
 
 static char *
-url_make(const struct rest_conf *rc, const char *path)
+url_make(const struct http_conf *rc, const char *path)
 {
 	char *url;
 
@@ -287,17 +287,17 @@ url_make(const struct rest_conf *rc, const char *path)
 }
 
 int
-rest_send(struct rest *r, struct rest_request *req)
+http_send(struct http_client *r, struct http_request *req)
 {
-	struct call *c = calloc(1, sizeof(*c));
+	struct http_call *c = calloc(1, sizeof(*c));
 
-	if (c == NULL || !rest_usable(r) ||
+	if (c == NULL || !http_usable(r) ||
 	    (c->url = url_make(r->conf, req->path)) == NULL) {
 		free(c);
 		return -1;
 	}
-	c->rest = r;
-	c->conf = rest_conf_ref(r->conf);
+	c->http = r;
+	c->conf = http_conf_ref(r->conf);
 	c->what = req->what;
 	c->method = req->method;
 	c->data = req->data;
@@ -323,16 +323,16 @@ rest_send(struct rest *r, struct rest_request *req)
 }
 
 void
-rest_forget(struct rest *r)
+http_forget(struct http_client *r)
 {
-	if (!rest_usable(r) || r->conf->literal)
+	if (!http_usable(r) || r->conf->literal)
 		return;
-	names_forget(r->names, r->conf->host);
+	resolver_forget(r->resolver, r->conf->host);
 	r->resolved = 0;
 }
 
 static CURLM *
-multi_new(struct rest *r)
+multi_new(struct http_client *r)
 {
 	CURLM *m = curl_multi_init();
 
@@ -351,21 +351,21 @@ multi_new(struct rest *r)
 	return m;
 }
 
-struct rest *
-rest_new(struct event_base *base, struct names *names)
+struct http_client *
+http_new(struct event_base *base, struct resolver *names)
 {
-	struct rest *r = calloc(1, sizeof(*r));
+	struct http_client *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
 		return NULL;
 	r->base = base;
-	r->names = names;
+	r->resolver = names;
 	r->waiting_end = &r->waiting;
 	r->timer = evtimer_new(base, on_timer, r);
 	r->later = evtimer_new(base, on_later, r);
 	r->multi = multi_new(r);
 	if (r->timer == NULL || r->later == NULL || r->multi == NULL) {
-		rest_free(r);
+		http_free(r);
 		return NULL;
 	}
 	return r;
@@ -373,35 +373,35 @@ rest_new(struct event_base *base, struct names *names)
 
 /* Only at the end of the process: requests under way are leaked, not ended. */
 void
-rest_free(struct rest *r)
+http_free(struct http_client *r)
 {
 	if (r == NULL)
 		return;
-	names_cancel(r->query);
+	resolver_cancel(r->query);
 	if (r->timer != NULL)
 		event_free(r->timer);
 	if (r->later != NULL)
 		event_free(r->later);
-	rest_conf_free(r->conf);
+	http_conf_free(r->conf);
 	free(r->resolve);
 	free(r);
 }
 
 void
-rest_use(struct rest *r, struct rest_conf *rc)
+http_use(struct http_client *r, struct http_conf *rc)
 {
-	struct call *c, *all;
+	struct http_call *c, *all;
 
-	if (rest_conf_equal(r->conf, rc)) {
-		rest_conf_free(rc);
+	if (http_conf_equal(r->conf, rc)) {
+		http_conf_free(rc);
 		return;
 	}
 	all = waiting_take(r);
-	names_cancel(r->query);
+	resolver_cancel(r->query);
 	r->query = NULL;
 	free(r->resolve);
 	r->resolve = NULL;
-	rest_conf_free(r->conf);
+	http_conf_free(r->conf);
 	r->conf = rc;
 	/* Calls that waited for the old name go with their own, old address. */
 	while ((c = all) != NULL) {
@@ -411,19 +411,19 @@ rest_use(struct rest *r, struct rest_conf *rc)
 }
 
 int
-rest_usable(const struct rest *r)
+http_usable(const struct http_client *r)
 {
-	return rest_conf_usable(r->conf);
+	return http_conf_usable(r->conf);
 }
 
 unsigned
-rest_busy(const struct rest *r)
+http_busy(const struct http_client *r)
 {
 	return r->busy;
 }
 
 const char *
-rest_where(const struct rest *r)
+http_where(const struct http_client *r)
 {
-	return rest_usable(r) ? r->conf->where : "nowhere";
+	return http_usable(r) ? r->conf->where : "nowhere";
 }

@@ -15,20 +15,20 @@
 #include "submitter/backend/response.h"
 
 struct event_base;
-struct names;
-struct rest;
-struct rest_conf;
+struct resolver;
+struct http_client;
+struct http_conf;
 
 #define REST_CONNECTIONS	4	/* more bring nothing (measured) */
-#define REST_IN_FLIGHT		8	/* writes under way or waiting for a connection */
+#define HTTP_IN_FLIGHT		8	/* writes under way or waiting for a connection */
 
 /* A request's end.  a->body lives until it returns; NULL-body for streamed ones. */
-typedef void rest_done_fn(const struct answer *a, void *arg);
+typedef void rest_done_fn(const struct http_answer *a, void *arg);
 /* A piece of a 200's body; 0, or -1 to end the request with an error. */
 typedef int rest_data_fn(const char *p, size_t n, void *arg);
 
-struct rest_request {
-	enum what	 what;
+struct http_request {
+	enum request_kind	 what;
 	const char	*method;	/* "GET", "POST", ... */
 	const char	*path;		/* below /api/, with what follows '?'; copied */
 	struct writer	*body;		/* taken (and left empty); NULL = none */
@@ -38,41 +38,41 @@ struct rest_request {
 };
 
 /* Before the sandbox closes: libcurl, TLS, the system's certificates. */
-void rest_prepare(void);
+void http_prepare(void);
 
 /*
  * What the configuration says, built aside: address, token, certificates.
  * NULL with a reason.  Without a ccRestUrl it is a conf that reaches nobody.
  */
-struct rest_conf *rest_conf_new(const struct conf *conf,
+struct http_conf *http_conf_new(const struct conf *conf,
     const uint8_t *secrets, size_t len, char *reason, size_t size);
 /* Wipes the token; NULL is fine. */
-void rest_conf_free(struct rest_conf *rc);
+void http_conf_free(struct http_conf *rc);
 /* 1 when there is an address and a token. */
-int rest_conf_usable(const struct rest_conf *rc);
+int http_conf_usable(const struct http_conf *rc);
 /* The certificates that count, as PEM; NULL = none. */
-const char *rest_ca(const struct rest_conf *rc, size_t *len);
-int rest_conf_equal(const struct rest_conf *a, const struct rest_conf *b);
+const char *http_ca(const struct http_conf *rc, size_t *len);
+int http_conf_equal(const struct http_conf *a, const struct http_conf *b);
 
 /* names is borrowed.  NULL on memory. */
-struct rest *rest_new(struct event_base *base, struct names *names);
-void rest_free(struct rest *r);
+struct http_client *http_new(struct event_base *base, struct resolver *names);
+void http_free(struct http_client *r);
 /* Takes rc; requests under way end with what they were begun with. */
-void rest_use(struct rest *r, struct rest_conf *rc);
-int rest_usable(const struct rest *r);
+void http_use(struct http_client *r, struct http_conf *rc);
+int http_usable(const struct http_client *r);
 /* Begins a request; done comes from the loop, always.  0, or -1 on memory. */
-int rest_send(struct rest *r, struct rest_request *req);
+int http_send(struct http_client *r, struct http_request *req);
 /* Connections are closed and the name is asked anew: after a failure. */
-void rest_forget(struct rest *r);
+void http_forget(struct http_client *r);
 /* Requests begun and not yet done. */
-unsigned rest_busy(const struct rest *r);
+unsigned http_busy(const struct http_client *r);
 /* Host and port, for people; never the token. */
-const char *rest_where(const struct rest *r);
+const char *http_where(const struct http_client *r);
 
 /*
  * Where a libcurl without certificates from memory (before 7.77) finds them:
  * in our own folder, the root of the chroot.
  */
-#define REST_CA_PATH	"ca.pem"
+#define HTTP_CA_PATH	"ca.pem"
 
 #endif

@@ -21,11 +21,11 @@
 #define LIFETIME_S	300L	/* of a connection, so that a moved name is followed */
 
 static int
-answer_take(struct call *c, const char *p, size_t n)
+answer_take(struct http_call *c, const char *p, size_t n)
 {
 	long code = 0;
-	size_t max = c->what == WHAT_LIST ? READ_MAX :
-	    c->what == WHAT_CLUSTERS ? CLUSTERS_MAX : ANSWER_MAX;
+	size_t max = c->what == REQUEST_LIST ? READ_MAX :
+	    c->what == REQUEST_CLUSTERS ? CLUSTERS_MAX : ANSWER_MAX;
 
 	c->seen += n;
 	if (c->seen > max) {
@@ -59,7 +59,7 @@ on_data(char *p, size_t size, size_t n, void *arg)
 static int
 on_send(void *arg, char *to, char *from, int to_port, int from_port)
 {
-	struct call *c = arg;
+	struct http_call *c = arg;
 
 	(void)to;
 	(void)from;
@@ -71,10 +71,10 @@ on_send(void *arg, char *to, char *from, int to_port, int from_port)
 #endif
 
 static void
-tls_set(struct call *c)
+tls_set(struct http_call *c)
 {
 	size_t len;
-	const char *ca = rest_ca(c->conf, &len);
+	const char *ca = http_ca(c->conf, &len);
 
 	if (!c->conf->tls)
 		return;
@@ -93,7 +93,7 @@ tls_set(struct call *c)
 #else
 	/* No certificates from memory: main.c leaves them in our own folder. */
 	(void)len;
-	curl_easy_setopt(c->easy, CURLOPT_CAINFO, REST_CA_PATH);
+	curl_easy_setopt(c->easy, CURLOPT_CAINFO, HTTP_CA_PATH);
 #endif
 }
 
@@ -112,9 +112,9 @@ protocols_set(CURL *easy)
 }
 
 static void
-limits_set(struct call *c)
+limits_set(struct http_call *c)
 {
-	int is_read = c->what == WHAT_LIST || c->what == WHAT_CLUSTERS;
+	int is_read = c->what == REQUEST_LIST || c->what == REQUEST_CLUSTERS;
 
 	curl_easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS, is_read ? READ_MS :
@@ -134,7 +134,7 @@ limits_set(struct call *c)
 }
 
 static void
-body_set(struct call *c)
+body_set(struct http_call *c)
 {
 	if (strcmp(c->method, "GET") == 0)
 		return;
@@ -146,7 +146,7 @@ body_set(struct call *c)
 }
 
 void
-rest_call_set(struct call *c)
+http_call_set(struct http_call *c)
 {
 	curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c);
 	curl_easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->error);

@@ -58,7 +58,7 @@ file_read(const char *path, size_t *len)
 }
 
 void
-rest_prepare(void)
+http_prepare(void)
 {
 	size_t i;
 
@@ -70,14 +70,14 @@ rest_prepare(void)
 }
 
 const char *
-rest_ca(const struct rest_conf *rc, size_t *len)
+http_ca(const struct http_conf *rc, size_t *len)
 {
 	*len = rc->ca != NULL ? rc->ca_len : system_ca_len;
 	return rc->ca != NULL ? rc->ca : system_ca;
 }
 
-struct rest_conf *
-rest_conf_ref(struct rest_conf *rc)
+struct http_conf *
+http_conf_ref(struct http_conf *rc)
 {
 	rc->refs++;
 	return rc;
@@ -92,7 +92,7 @@ wiped_free(char *s)
 }
 
 void
-rest_conf_free(struct rest_conf *rc)
+http_conf_free(struct http_conf *rc)
 {
 	struct curl_slist *h;
 
@@ -110,7 +110,7 @@ rest_conf_free(struct rest_conf *rc)
 }
 
 int
-rest_conf_usable(const struct rest_conf *rc)
+http_conf_usable(const struct http_conf *rc)
 {
 	return rc != NULL && rc->base != NULL;
 }
@@ -122,7 +122,7 @@ same(const char *a, const char *b)
 }
 
 int
-rest_conf_equal(const struct rest_conf *a, const struct rest_conf *b)
+http_conf_equal(const struct http_conf *a, const struct http_conf *b)
 {
 	return a != NULL && b != NULL && same(a->base, b->base) &&
 	    same(a->token, b->token) && a->ca_len == b->ca_len &&
@@ -165,7 +165,7 @@ part_of(CURLU *u, CURLUPart part, unsigned flags)
 
 /* NULL, or what is wrong with the address. */
 static const char *
-url_take(struct rest_conf *rc, const char *url)
+url_take(struct http_conf *rc, const char *url)
 {
 	CURLU *u = curl_url();
 	char *scheme = NULL, *port = NULL, *path = NULL, *user = NULL;
@@ -209,7 +209,7 @@ done:
 
 /* A token is printable and has no blanks: it goes into a header. */
 static const char *
-token_take(struct rest_conf *rc, const uint8_t *p, size_t n)
+token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 {
 	size_t i;
 
@@ -226,7 +226,7 @@ token_take(struct rest_conf *rc, const uint8_t *p, size_t n)
 }
 
 static const char *
-headers_make(struct rest_conf *rc)
+headers_make(struct http_conf *rc)
 {
 	static const char *const fixed[] = {
 		"Content-Type: application/json",
@@ -255,12 +255,12 @@ headers_make(struct rest_conf *rc)
 	return NULL;
 }
 
-struct rest_conf *
-rest_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
+struct http_conf *
+http_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
     char *reason, size_t size)
 {
 	const char *url = conf_str(conf, CONF_CC_REST_URL), *wrong = NULL;
-	struct rest_conf *rc = calloc(1, sizeof(*rc));
+	struct http_conf *rc = calloc(1, sizeof(*rc));
 	const uint8_t *p;
 	size_t n;
 
@@ -288,7 +288,7 @@ rest_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 	if (wrong == NULL && (wrong = headers_make(rc)) != NULL)
 		snprintf(reason, size, "%s", wrong);
 	if (wrong != NULL) {
-		rest_conf_free(rc);
+		http_conf_free(rc);
 		return NULL;
 	}
 	return rc;

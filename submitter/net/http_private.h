@@ -8,7 +8,7 @@
 #include "submitter/net/http.h"
 
 /* Where to, as whom, trusting whom.  Requests under way keep theirs alive. */
-struct rest_conf {
+struct http_conf {
 	unsigned	 refs;
 	char		*base;		/* "https://host:port/path/api/"; NULL = nowhere */
 	char		*host;		/* as curl names it; a literal has brackets */
@@ -22,17 +22,17 @@ struct rest_conf {
 	struct curl_slist *headers;	/* with the token: wiped */
 };
 
-struct rest_conf *rest_conf_ref(struct rest_conf *rc);
+struct http_conf *http_conf_ref(struct http_conf *rc);
 
 #define READ_MAX	(64u * 1024 * 1024)	/* of a listing or the clusters */
 
-/* One request, from rest_send() to its done. */
-struct call {
-	struct call	*next;		/* of those that wait for the name */
-	struct rest	*rest;
-	struct rest_conf *conf;		/* a reference */
+/* One request, from http_send() to its done. */
+struct http_call {
+	struct http_call	*next;		/* of those that wait for the name */
+	struct http_client	*http;
+	struct http_conf *conf;		/* a reference */
 	CURL		*easy;
-	enum what	 what;
+	enum request_kind	 what;
 	char		*url;		/* owned */
 	const char	*method;
 	struct writer	 body;		/* owned */
@@ -48,6 +48,6 @@ struct call {
 };
 
 /* Sets all options of c->easy but the addresses. */
-void rest_call_set(struct call *c);
+void http_call_set(struct http_call *c);
 
 #endif

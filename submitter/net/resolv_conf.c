@@ -17,14 +17,14 @@
 #define SERVERS_MAX	3
 #define SEARCH_MAX	6
 
-struct reading {
+struct resolv_reader {
 	struct evdns_base	*dns;
 	unsigned		 servers;
 	int			 searched;	/* a search list was given */
 };
 
 static void
-read_search(struct reading *r, char **save)
+read_search(struct resolv_reader *r, char **save)
 {
 	const char *domain;
 	unsigned n = 0;
@@ -38,7 +38,7 @@ read_search(struct reading *r, char **save)
 }
 
 static void
-read_options(struct reading *r, char **save)
+read_options(struct resolv_reader *r, char **save)
 {
 	static const char *const known[] = { "ndots:", "timeout:",
 		"attempts:" };
@@ -55,7 +55,7 @@ read_options(struct reading *r, char **save)
 }
 
 static void
-read_server(struct reading *r, char **save)
+read_server(struct resolv_reader *r, char **save)
 {
 	const char *address = strtok_r(NULL, " \t\r", save);
 
@@ -68,7 +68,7 @@ read_server(struct reading *r, char **save)
 }
 
 static void
-read_line(struct reading *r, char *line)
+read_line(struct resolv_reader *r, char *line)
 {
 	char *save = NULL;
 	const char *word;
@@ -103,10 +103,10 @@ search_own(struct evdns_base *dns)
 void
 resolv_read(struct evdns_base *dns, const char *p, size_t len)
 {
-	struct reading r = { dns, 0, 0 };
+	struct resolv_reader r = { dns, 0, 0 };
 	char line[NAMES_LINE_MAX];
 
-	while (names_line(&p, &len, line))
+	while (resolver_line(&p, &len, line))
 		read_line(&r, line);
 	/*
 	 * Room for some eighty addresses; libevent before 2.2 does not know the

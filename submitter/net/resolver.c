@@ -39,17 +39,17 @@ on_log(int warning, const char *text)
 }
 
 void
-names_prepare(void)
+resolver_prepare(void)
 {
 	if (evutil_secure_rng_init() == -1)
 		log_warnx("no random numbers for questions to name servers");
 	evdns_set_log_fn(on_log);
 }
 
-struct names *
-names_new(struct event_base *base)
+struct resolver *
+resolver_new(struct event_base *base)
 {
-	struct names *n = calloc(1, sizeof(*n));
+	struct resolver *n = calloc(1, sizeof(*n));
 
 	if (n == NULL)
 		return NULL;
@@ -59,7 +59,7 @@ names_new(struct event_base *base)
 }
 
 void
-names_free(struct names *n)
+resolver_free(struct resolver *n)
 {
 	struct entry *e;
 
@@ -75,7 +75,7 @@ names_free(struct names *n)
 }
 
 static struct entry *
-entry_find(struct names *n, const char *host)
+entry_find(struct resolver *n, const char *host)
 {
 	struct entry *e;
 
@@ -87,7 +87,7 @@ entry_find(struct names *n, const char *host)
 
 /* Makes room: the entry that expires first and that nobody waits for goes. */
 static int
-entry_evict(struct names *n)
+entry_evict(struct resolver *n)
 {
 	struct entry *e, *old = NULL;
 
@@ -102,7 +102,7 @@ entry_evict(struct names *n)
 }
 
 static struct entry *
-entry_make(struct names *n, const char *host)
+entry_make(struct resolver *n, const char *host)
 {
 	if (n->n_entries >= ENTRIES_MAX && entry_evict(n) == -1)
 		return NULL;
@@ -111,13 +111,13 @@ entry_make(struct names *n, const char *host)
 
 /* Known already, without a question?  Fills a. */
 static int
-known(struct names *n, const char *host, struct entry **found,
-    struct names_answer *a)
+known(struct resolver *n, const char *host, struct entry **found,
+    struct resolver_answer *a)
 {
 	struct entry *e = entry_find(n, host);
 
 	*found = e;
-	if (e != NULL && !e->running && e->expires > names_now()) {
+	if (e != NULL && !e->running && e->expires > resolver_now()) {
 		entry_answer(e, a);
 		return 1;
 	}
@@ -130,7 +130,7 @@ known(struct names *n, const char *host, struct entry **found,
 			e = entry_make(n, host);
 		if (e != NULL) {
 			e->known = *a;
-			e->expires = names_now() + TTL_MAX;
+			e->expires = resolver_now() + TTL_MAX;
 		}
 		return 1;
 	}
@@ -152,11 +152,11 @@ is_name(const char *host)
 	return 1;
 }
 
-struct names_query *
-names_resolve(struct names *n, const char *host, names_fn *fn, void *arg)
+struct resolver_query *
+resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *arg)
 {
-	struct names_answer a = { .n = 0 };
-	struct names_query *q = NULL;
+	struct resolver_answer a = { .n = 0 };
+	struct resolver_query *q = NULL;
 	struct entry *e = NULL;
 
 	if (answer_literal(&a, host) ||
@@ -192,14 +192,14 @@ told:
 }
 
 void
-names_cancel(struct names_query *q)
+resolver_cancel(struct resolver_query *q)
 {
 	if (q != NULL)
-		names_query_free(q);
+		resolver_query_free(q);
 }
 
 void
-names_forget(struct names *n, const char *host)
+resolver_forget(struct resolver *n, const char *host)
 {
 	struct entry *e = entry_find(n, host);
 
@@ -209,7 +209,7 @@ names_forget(struct names *n, const char *host)
 }
 
 static void
-forget_all(struct names *n)
+forget_all(struct resolver *n)
 {
 	struct entry *e;
 
@@ -220,7 +220,7 @@ forget_all(struct names *n)
 
 /* New name servers; what is under way fails, and is told so, from the loop. */
 static void
-servers_use(struct names *n, const uint8_t *p, size_t len)
+servers_use(struct resolver *n, const uint8_t *p, size_t len)
 {
 	struct evdns_base *dns = evdns_base_new(n->base, 0);
 
@@ -235,7 +235,7 @@ servers_use(struct names *n, const uint8_t *p, size_t len)
 }
 
 void
-names_file(struct names *n, enum msg_file which, const uint8_t *p, size_t len)
+resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p, size_t len)
 {
 	char *copy;
 

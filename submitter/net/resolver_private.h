@@ -14,32 +14,32 @@
 /* Longer ones are not trusted: a moved backend is followed in an hour. */
 #define TTL_MAX		3600
 
-struct names_query {
-	TAILQ_ENTRY(names_query) link;
+struct resolver_query {
+	TAILQ_ENTRY(resolver_query) link;
 	struct entry	*entry;
-	names_fn	*fn;
+	resolver_fn	*fn;
 	void		*arg;
 };
-TAILQ_HEAD(queries, names_query);
+TAILQ_HEAD(queries, resolver_query);
 
 struct entry {
 	TAILQ_ENTRY(entry)	 link;
-	struct names		*names;
+	struct resolver		*names;
 	char			 host[HOST_MAX];
-	struct names_answer	 known;		/* the last good one; n = 0: none */
+	struct resolver_answer	 known;		/* the last good one; n = 0: none */
 	time_t			 expires;	/* CLOCK_MONOTONIC */
 	char			 why[96];	/* of the last failure; "" = none */
 	struct queries		 queries;	/* wait */
 	struct event		*timer;		/* owned; deadline of the question */
 	int			 asked;		/* evdns will still call this often */
 	int			 running;	/* a question is under way */
-	struct names_answer	 v4, v6;	/* what came of it so far */
+	struct resolver_answer	 v4, v6;	/* what came of it so far */
 	int			 ttl;
 	int			 error;		/* evdns' of the last failure */
 };
 TAILQ_HEAD(entries, entry);
 
-struct names {
+struct resolver {
 	struct event_base	*base;		/* borrowed */
 	struct evdns_base	*dns;		/* owned; NULL = no resolv.conf yet */
 	struct entries		 entries;
@@ -50,17 +50,17 @@ struct names {
 };
 
 /* Seconds of CLOCK_MONOTONIC. */
-time_t names_now(void);
-void names_query_free(struct names_query *q);
+time_t resolver_now(void);
+void resolver_query_free(struct resolver_query *q);
 
 /* names_entry.c */
 
 /* One more of n's; NULL on memory. */
-struct entry *entry_new(struct names *n, const char *host);
+struct entry *entry_new(struct resolver *n, const char *host);
 /* Not while evdns may still call for it. */
 void entry_drop(struct entry *e);
 /* What is known, as an answer. */
-void entry_answer(const struct entry *e, struct names_answer *a);
+void entry_answer(const struct entry *e, struct resolver_answer *a);
 /* Asks the name servers; those who wait are told from the loop. */
 void entry_ask(struct entry *e);
 

@@ -31,7 +31,7 @@
 #define SECOND_MS	1000
 
 time_t
-names_now(void)
+resolver_now(void)
 {
 	struct timespec ts;
 
@@ -40,7 +40,7 @@ names_now(void)
 }
 
 void
-names_query_free(struct names_query *q)
+resolver_query_free(struct resolver_query *q)
 {
 	TAILQ_REMOVE(&q->entry->queries, q, link);
 	q->entry->names->n_queries--;
@@ -50,10 +50,10 @@ names_query_free(struct names_query *q)
 void
 entry_drop(struct entry *e)
 {
-	struct names_query *q;
+	struct resolver_query *q;
 
 	while ((q = TAILQ_FIRST(&e->queries)) != NULL)
-		names_query_free(q);
+		resolver_query_free(q);
 	TAILQ_REMOVE(&e->names->entries, e, link);
 	e->names->n_entries--;
 	event_free(e->timer);
@@ -62,17 +62,17 @@ entry_drop(struct entry *e)
 
 /* Tells all who wait; any of them may ask anew, or cancel another. */
 static void
-entry_tell(struct entry *e, const struct names_answer *answer)
+entry_tell(struct entry *e, const struct resolver_answer *answer)
 {
-	struct names_answer copy = *answer;
-	struct names_query *q;
-	names_fn *fn;
+	struct resolver_answer copy = *answer;
+	struct resolver_query *q;
+	resolver_fn *fn;
 	void *arg;
 
 	while ((q = TAILQ_FIRST(&e->queries)) != NULL) {
 		fn = q->fn;
 		arg = q->arg;
-		names_query_free(q);
+		resolver_query_free(q);
 		fn(&copy, arg);
 	}
 }
@@ -90,7 +90,7 @@ entry_learn(struct entry *e)
 		e->ttl = TTL_MIN;
 	if (e->ttl > TTL_MAX)
 		e->ttl = TTL_MAX;
-	e->expires = names_now() + e->ttl;
+	e->expires = resolver_now() + e->ttl;
 	e->why[0] = '\0';
 }
 
@@ -111,14 +111,14 @@ entry_fail(struct entry *e)
 	    evdns_err_to_string(e->error));
 	if (is_final(e->error))
 		e->known.n = 0;
-	e->expires = names_now() + TTL_FAILED;
+	e->expires = resolver_now() + TTL_FAILED;
 	log_debug("name %s: %s%s", e->host, e->why,
 	    e->known.n != 0 ? ", the last answer is used" : "");
 }
 
 /* What is known, as an answer. */
 void
-entry_answer(const struct entry *e, struct names_answer *a)
+entry_answer(const struct entry *e, struct resolver_answer *a)
 {
 	*a = e->known;
 	a->why = a->n == 0 ? e->why : NULL;
@@ -127,7 +127,7 @@ entry_answer(const struct entry *e, struct names_answer *a)
 static void
 entry_end(struct entry *e)
 {
-	struct names_answer a;
+	struct resolver_answer a;
 
 	evtimer_del(e->timer);
 	e->running = 0;
@@ -221,7 +221,7 @@ entry_ask(struct entry *e)
 }
 
 struct entry *
-entry_new(struct names *n, const char *host)
+entry_new(struct resolver *n, const char *host)
 {
 	struct entry *e = calloc(1, sizeof(*e));
 

@@ -89,7 +89,7 @@ thread_order(const void *a, const void *b)
 
 /* Are all sockets and cores as big as the shape says? */
 static int
-is_regular(const struct shape *s, const struct thread *t)
+is_regular(const struct thread_shape *s, const struct thread *t)
 {
 	uint32_t i;
 
@@ -106,7 +106,7 @@ is_regular(const struct shape *s, const struct thread *t)
 
 /* The shape of the threads in order; ids when it is a regular one. */
 static void
-shape_make(struct shape *s, const struct thread *t, uint32_t n,
+shape_make(struct thread_shape *s, const struct thread *t, uint32_t n,
     uint32_t groups, uint32_t cores)
 {
 	uint32_t i;
@@ -125,7 +125,7 @@ shape_make(struct shape *s, const struct thread *t, uint32_t n,
 }
 
 void
-shape_read(struct shape *s, const json_t *groups, const json_t *cores)
+shape_read(struct thread_shape *s, const json_t *groups, const json_t *cores)
 {
 	uint32_t *group = calloc(THREADS_MAX, sizeof(*group));
 	uint32_t *core = calloc(THREADS_MAX, sizeof(*core));
@@ -159,14 +159,14 @@ done:
 }
 
 void
-shape_clear(struct shape *s)
+shape_clear(struct thread_shape *s)
 {
 	free(s->ids);
 	memset(s, 0, sizeof(*s));
 }
 
 int
-shape_fits(const struct shape *s, const struct job_host *host)
+shape_fits(const struct thread_shape *s, const struct job_host *host)
 {
 	return s->ids != NULL && host->sockets == s->sockets &&
 	    host->cores == s->cores && host->threads == s->threads;

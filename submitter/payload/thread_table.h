@@ -9,7 +9,7 @@
 
 #include "common/job.h"
 
-struct shape {
+struct thread_shape {
 	uint32_t	 sockets;
 	uint32_t	 cores;		/* per socket */
 	uint32_t	 threads;	/* per core */
@@ -22,10 +22,10 @@ struct shape {
  * domains) and cores.  Without a table when they are not of equal size, an
  * id is missing or comes twice.
  */
-void shape_read(struct shape *shape, const json_t *groups,
+void shape_read(struct thread_shape *shape, const json_t *groups,
     const json_t *cores);
-void shape_clear(struct shape *shape);
+void shape_clear(struct thread_shape *shape);
 /* 1 when the host has this very shape for Slurm. */
-int shape_fits(const struct shape *shape, const struct job_host *host);
+int shape_fits(const struct thread_shape *shape, const struct job_host *host);
 
 #endif

@@ -30,8 +30,8 @@
 struct kind {
 	char		*name;		/* owned; the subcluster's */
 	char		*nodes;		/* owned; its node list */
-	struct shape	 sockets;	/* by socket; no ids = makes no sense */
-	struct shape	 domains;	/* by memory domain, where they are not the sockets */
+	struct thread_shape	 sockets;	/* by socket; no ids = makes no sense */
+	struct thread_shape	 domains;	/* by memory domain, where they are not the sockets */
 	char		**accels;	/* owned */
 	size_t		 n_accels;
 };
@@ -326,11 +326,11 @@ kind_of(const struct topology *t, const char *cluster, const char *host)
 struct way {
 	const struct cpumap	*map;
 	int			 rule;		/* -1 = not by cpuMap */
-	const struct shape	*shape;		/* NULL = not by topology */
+	const struct thread_shape	*shape;		/* NULL = not by topology */
 };
 
 /* The table that fits the host as Slurm sees it, or NULL, said once. */
-static const struct shape *
+static const struct thread_shape *
 shape_for(struct topology *t, const char *cluster, const struct job_host *host)
 {
 	const struct kind *k = kind_of(t, cluster, host->name);

@@ -22,7 +22,7 @@
 #define STATE_VERSION	1u
 #define CHUNK_S		21600	/* of accounting in one question, and in the spool at once */
 #define GAP_MS		200	/* between two chunks */
-#define LOOK_MS		570000	/* for a dry run: the tool waits no longer than 10 minutes */
+#define DRYRUN_MS		570000	/* for a dry run: the tool waits no longer than 10 minutes */
 
 static const char *
 when(int64_t t, char buf[32])
@@ -37,28 +37,28 @@ when(int64_t t, char buf[32])
 }
 
 void
-backfill_soon(struct backfill *b, int64_t ms)
+window_soon(struct backfill *b, int64_t ms)
 {
-	submitter_after(b->timer, ms);
+	timer_after(b->timer, ms);
 }
 
 int
-backfill_lists(const struct backfill *b)
+window_lists(const struct backfill *b)
 {
 	return conf_bool(&b->s->w->conf, CONF_CC_REST_SUBMIT);
 }
 
 int
-backfill_failed(struct backfill *b, const struct verdict *v)
+window_failed(struct backfill *b, const struct result *v)
 {
-	relay_told(b->s->relay, v);
+	breaker_told(b->s->delivery, v);
 	/* One damaged row makes its whole page fail there: around it, then. */
-	if (v->outcome == OUT_RETRY && relay_open(b->s->relay)) {
+	if (v->code == RESULT_RETRY && breaker_allows(b->s->delivery)) {
 		if (b->width <= 1)
 			return 0;
 		b->width /= 2;
 	}
-	backfill_soon(b, RETRY_MS);
+	window_soon(b, RETRY_MS);
 	return 1;
 }
 
@@ -77,9 +77,9 @@ state_save(struct backfill *b)
 	wr_u64(&w, b->seen);
 	wr_u64(&w, b->fresh);
 	if (wr_end(&w) == 0)
-		spool_meta_set(b->s->spool, STATE, w.buf, w.len);
+		spool_value_set(b->s->spool, STATE, w.buf, w.len);
 	wr_clear(&w);
-	backlog_touch(b->s->backlog);
+	commit_soon(b->s->intake);
 }
 
 static void
@@ -89,7 +89,7 @@ state_load(struct backfill *b)
 	uint8_t *p;
 	size_t n;
 
-	p = spool_meta_get(b->s->spool, STATE, &n);
+	p = spool_value_get(b->s->spool, STATE, &n);
 	if (p == NULL)
 		return;
 	rd_init(&r, p, n);
@@ -116,7 +116,7 @@ chunk_ask(struct backfill *b)
 	struct channel *c = b->s->w->peers[ROLE_COLLECTOR];
 	struct writer w;
 
-	b->step = STEP_ASKED;
+	b->step = BACKFILL_ASKED;
 	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	if (c == NULL)
 		return;		/* backfill_peer() */
@@ -134,11 +134,11 @@ finish(struct backfill *b)
 {
 	char text[128];
 
-	b->step = STEP_IDLE;
+	b->step = BACKFILL_IDLE;
 	if (b->look) {
 		snprintf(text, sizeof(text), "%llu ended runs in accounting, %u "
 		    "would be sent", (unsigned long long)b->seen, b->told);
-		look_end(b, CTL_OK, text);
+		dryrun_end(b, CTL_OK, text);
 		return;
 	}
 	b->active = 0;
@@ -154,15 +154,15 @@ next(struct backfill *b)
 	char text[160], t[32];
 
 	b->width = WINDOW_S;
-	if (!b->look && hold_count(b) > 0) {
-		b->step = STEP_LIST;
-		hold_list(b);
+	if (!b->look && release_waiting(b) > 0) {
+		b->step = BACKFILL_LIST;
+		release_list(b);
 	} else if (b->at >= b->to) {
 		finish(b);
 	} else if (b->look && spool_now(b->s->spool) > b->until) {
 		snprintf(text, sizeof(text), "time is up: looked at up to %s, "
 		    "%u runs would be sent", when(b->at, t), b->told);
-		look_end(b, CTL_OK, text);
+		dryrun_end(b, CTL_OK, text);
 	} else
 		chunk_ask(b);
 }
@@ -175,17 +175,17 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	switch (b->step) {
-	case STEP_NEXT:
+	case BACKFILL_NEXT:
 		next(b);
 		break;
-	case STEP_LIST:
+	case BACKFILL_LIST:
 		if (b->look)
-			look_list(b);
+			dryrun_list(b);
 		else
-			hold_list(b);
+			release_list(b);
 		break;
-	case STEP_RELEASE:
-		hold_release(b);
+	case BACKFILL_RELEASE:
+		release_some(b);
 		break;
 	default:
 		break;
@@ -195,15 +195,15 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 backfill_peer(struct backfill *b)
 {
-	if (b->step != STEP_ASKED)
+	if (b->step != BACKFILL_ASKED)
 		return;
-	b->n_looked = 0;
+	b->n_dryrun_runs = 0;
 	b->beyond = 0;
 	chunk_ask(b);
 }
 
 void
-backfill_took(struct backfill *b, enum spool_put put)
+backfill_record(struct backfill *b, enum spool_put put)
 {
 	if (b->look || put == PUT_ERROR || put == PUT_REFUSED)
 		return;
@@ -213,15 +213,15 @@ backfill_took(struct backfill *b, enum spool_put put)
 }
 
 void
-backfill_marked(struct backfill *b, const char *cluster, int64_t until)
+backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 {
 	if (strcmp(cluster, b->whose.cluster) != 0 || until != b->chunk_to ||
 	    (!b->look && !b->active))
 		return;
 	if (b->look) {
-		if (b->step == STEP_ASKED) {
-			b->step = STEP_LIST;
-			backfill_soon(b, 0);
+		if (b->step == BACKFILL_ASKED) {
+			b->step = BACKFILL_LIST;
+			window_soon(b, 0);
 		}
 		b->at = until;
 		return;
@@ -229,9 +229,9 @@ backfill_marked(struct backfill *b, const char *cluster, int64_t until)
 	b->at = until;
 	state_save(b);
 	CRASH_POINT("backfill-marked");
-	if (b->step == STEP_ASKED) {
-		b->step = STEP_NEXT;
-		backfill_soon(b, GAP_MS);
+	if (b->step == BACKFILL_ASKED) {
+		b->step = BACKFILL_NEXT;
+		window_soon(b, GAP_MS);
 	}
 }
 
@@ -272,7 +272,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 	b->from = b->at = req->a;
 	b->to = req->b < now ? req->b : now;
 	b->seen = b->fresh = b->there = 0;
-	b->step = STEP_NEXT;
+	b->step = BACKFILL_NEXT;
 	return NULL;
 }
 
@@ -285,13 +285,13 @@ begin_real(struct backfill *b, uint64_t request)
 	state_save(b);
 	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
 	    when(b->from, t), when(b->to, u));
-	if (backlog_flush(b->s->backlog) == -1)
+	if (commit_now(b->s->intake) == -1)
 		worker_ctl_end(b->s->w, request, CTL_ERROR, "begun, but the "
 		    "spool cannot keep it: after a restart it is forgotten");
 	else
 		worker_ctl_end(b->s->w, request, CTL_OK, "begun; `backfill "
 		    "--status` shows how far it is");
-	backfill_soon(b, 0);
+	window_soon(b, 0);
 }
 
 static void
@@ -299,10 +299,10 @@ begin_look(struct backfill *b, uint64_t request)
 {
 	b->look = 1;
 	b->request = request;
-	b->n_looked = 0;
+	b->n_dryrun_runs = 0;
 	b->beyond = b->told = 0;
-	b->until = spool_now(b->s->spool) + LOOK_MS;
-	backfill_soon(b, 0);
+	b->until = spool_now(b->s->spool) + DRYRUN_MS;
+	window_soon(b, 0);
 }
 
 static void
@@ -312,16 +312,16 @@ cancel(struct backfill *b, uint64_t request)
 	unsigned n;
 
 	if (b->look)
-		look_end(b, CTL_ERROR, "cancelled");
-	else if (!b->active && hold_count(b) == 0) {
+		dryrun_end(b, CTL_ERROR, "cancelled");
+	else if (!b->active && release_waiting(b) == 0) {
 		worker_ctl_end(b->s->w, request, CTL_OK, "none is under way");
 		return;
 	}
-	n = hold_forget(b);
+	n = release_forget(b);
 	b->active = 0;
-	b->step = STEP_IDLE;
+	b->step = BACKFILL_IDLE;
 	state_save(b);
-	backlog_flush(b->s->backlog);
+	commit_now(b->s->intake);
 	snprintf(text, sizeof(text), "cancelled; %u runs that waited are left "
 	    "out, what was under way goes on", n);
 	worker_ctl_end(b->s->w, request, CTL_OK, text);
@@ -331,11 +331,11 @@ static void
 progress(struct backfill *b, char *text, size_t size)
 {
 	static const char *const doing[] = {
-		[STEP_IDLE] = "at rest",
-		[STEP_NEXT] = "between two chunks",
-		[STEP_ASKED] = "accounting is read",
-		[STEP_LIST] = "cc-backend is asked what it has",
-		[STEP_RELEASE] = "runs are sent",
+		[BACKFILL_IDLE] = "at rest",
+		[BACKFILL_NEXT] = "between two chunks",
+		[BACKFILL_ASKED] = "accounting is read",
+		[BACKFILL_LIST] = "cc-backend is asked what it has",
+		[BACKFILL_RELEASE] = "runs are sent",
 	};
 	char t[32], u[32], v[32];
 	int64_t whole = b->to - b->from;
@@ -350,7 +350,7 @@ progress(struct backfill *b, char *text, size_t size)
 	    when(b->from, t), when(b->to, u), when(b->at, v),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    (unsigned long long)b->seen, (unsigned long long)b->fresh,
-	    (unsigned long long)hold_count(b), doing[b->step]);
+	    (unsigned long long)release_waiting(b), doing[b->step]);
 }
 
 void
@@ -391,17 +391,17 @@ backfill_new(struct submitter *s)
 	if (b == NULL)
 		return NULL;
 	b->s = s;
-	b->timer = submitter_timer(s, on_timer, b);
+	b->timer = timer_new(s, on_timer, b);
 	if (b->timer == NULL) {
 		free(b);
 		return NULL;
 	}
 	state_load(b);
-	if (b->active || hold_count(b) > 0) {
+	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
 		    when(b->at, t));
-		b->step = STEP_NEXT;
-		backfill_soon(b, RETRY_MS);
+		b->step = BACKFILL_NEXT;
+		window_soon(b, RETRY_MS);
 	}
 	return b;
 }
@@ -412,6 +412,6 @@ backfill_free(struct backfill *b)
 	if (b == NULL)
 		return;
 	event_free(b->timer);
-	free(b->looked);
+	free(b->dryrun_runs);
 	free(b);
 }

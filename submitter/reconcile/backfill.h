@@ -22,10 +22,10 @@ void backfill_status(struct backfill *b, uint64_t request);
 /* A collector is there: what its predecessor was asked is asked again. */
 void backfill_peer(struct backfill *b);
 /* A record of the range was stored, or found to be known. */
-void backfill_took(struct backfill *b, enum spool_put put);
+void backfill_record(struct backfill *b, enum spool_put put);
 /* A record of a dry run, which was not stored. */
-void backfill_looked(struct backfill *b, const struct job *job);
+void backfill_dryrun_record(struct backfill *b, const struct job *job);
 /* All of the range up to here has come; belongs to the open transaction. */
-void backfill_marked(struct backfill *b, const char *cluster, int64_t until);
+void backfill_watermark(struct backfill *b, const char *cluster, int64_t until);
 
 #endif

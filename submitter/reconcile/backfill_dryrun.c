@@ -16,36 +16,36 @@
 #define TOLD_MAX	20000	/* rows; the rest is counted */
 
 void
-backfill_looked(struct backfill *b, const struct job *job)
+backfill_dryrun_record(struct backfill *b, const struct job *job)
 {
-	size_t cap = b->cap_looked != 0 ? b->cap_looked * 2 : 1024;
-	struct looked *p;
+	size_t cap = b->cap_dryrun_runs != 0 ? b->cap_dryrun_runs * 2 : 1024;
+	struct dryrun_run *p;
 	struct spool_run run;
 
-	if (!b->look || b->step != STEP_ASKED)
+	if (!b->look || b->step != BACKFILL_ASKED)
 		return;
 	b->seen++;
 	if (spool_find(b->s->spool, &job->key, &run) == 1 ||
 	    spool_is_done(b->s->spool, &job->key))
 		return;
-	if (b->n_looked == b->cap_looked) {
-		p = b->n_looked < LOOKED_MAX ? reallocarray(b->looked, cap,
+	if (b->n_dryrun_runs == b->cap_dryrun_runs) {
+		p = b->n_dryrun_runs < LOOKED_MAX ? reallocarray(b->dryrun_runs, cap,
 		    sizeof(*p)) : NULL;
 		if (p == NULL) {
 			b->beyond++;
 			return;
 		}
-		b->looked = p;
-		b->cap_looked = cap;
+		b->dryrun_runs = p;
+		b->cap_dryrun_runs = cap;
 	}
-	b->looked[b->n_looked++] = (struct looked){ .job = job->key.job,
+	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run){ .job = job->key.job,
 	    .start = job->key.start, .end = (unsigned char)job->state };
 }
 
 static int
-looked_cmp(const void *a, const void *b)
+dryrun_cmp(const void *a, const void *b)
 {
-	const struct looked *x = a, *y = b;
+	const struct dryrun_run *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -53,20 +53,20 @@ looked_cmp(const void *a, const void *b)
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
 	struct backfill *b = arg;
-	struct looked key = { .job = row->key.job, .start = row->key.start };
-	struct looked *found;
+	struct dryrun_run key = { .job = row->key.job, .start = row->key.start };
+	struct dryrun_run *found;
 
-	found = b->n_looked == 0 ? NULL : bsearch(&key, b->looked, b->n_looked,
-	    sizeof(key), looked_cmp);
+	found = b->n_dryrun_runs == 0 ? NULL : bsearch(&key, b->dryrun_runs, b->n_dryrun_runs,
+	    sizeof(key), dryrun_cmp);
 	if (found != NULL)
 		found->there = 1;
 }
 
 static void
-tell(struct backfill *b, const struct looked *l, const char *action)
+tell(struct backfill *b, const struct dryrun_run *l, const char *action)
 {
 	char job[24], start[24], text[64];
 	struct writer w;
@@ -85,7 +85,7 @@ tell(struct backfill *b, const struct looked *l, const char *action)
 }
 
 void
-look_end(struct backfill *b, enum ctl_status status, const char *text)
+dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 {
 	char end[256];
 
@@ -93,62 +93,62 @@ look_end(struct backfill *b, enum ctl_status status, const char *text)
 	    "; not all of them are shown" : "");
 	worker_ctl_end(b->s->w, b->request, status, end);
 	b->look = 0;
-	b->step = STEP_IDLE;
+	b->step = BACKFILL_IDLE;
 	b->from = 0;
-	free(b->looked);
-	b->looked = NULL;
-	b->n_looked = b->cap_looked = 0;
+	free(b->dryrun_runs);
+	b->dryrun_runs = NULL;
+	b->n_dryrun_runs = b->cap_dryrun_runs = 0;
 }
 
 static void
 window_tell(struct backfill *b, const char *action)
 {
-	for (; b->looked_at < b->n_looked && b->looked[b->looked_at].start <=
-	    b->hi; b->looked_at++)
-		if (!b->looked[b->looked_at].there)
-			tell(b, &b->looked[b->looked_at], action);
-	backfill_soon(b, 0);
+	for (; b->dryrun_at < b->n_dryrun_runs && b->dryrun_runs[b->dryrun_at].start <=
+	    b->hi; b->dryrun_at++)
+		if (!b->dryrun_runs[b->dryrun_at].there)
+			tell(b, &b->dryrun_runs[b->dryrun_at], action);
+	window_soon(b, 0);
 }
 
 static void
-on_listed(const struct verdict *v, void *arg)
+on_listed(const struct result *v, void *arg)
 {
 	struct backfill *b = arg;
 
-	if (!b->look || b->step != STEP_LIST)
+	if (!b->look || b->step != BACKFILL_LIST)
 		return;		/* cancelled */
-	if (v->outcome != OUT_DONE && backfill_failed(b, v)) {
+	if (v->code != RESULT_DONE && window_failed(b, v)) {
 		if (spool_now(b->s->spool) > b->until)
-			look_end(b, CTL_ERROR, "cc-backend cannot be listed");
+			dryrun_end(b, CTL_ERROR, "cc-backend cannot be listed");
 		return;
 	}
-	window_tell(b, v->outcome == OUT_DONE ? "would be sent" :
+	window_tell(b, v->code == RESULT_DONE ? "would be sent" :
 	    "would be tried: cc-backend cannot list that second");
 }
 
 /* The next window of the chunk, or the next chunk. */
 void
-look_list(struct backfill *b)
+dryrun_list(struct backfill *b)
 {
-	if (b->looked_at == 0)
-		qsort(b->looked, b->n_looked, sizeof(*b->looked), looked_cmp);
-	if (b->looked_at >= b->n_looked) {
-		b->n_looked = b->looked_at = 0;
+	if (b->dryrun_at == 0)
+		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs), dryrun_cmp);
+	if (b->dryrun_at >= b->n_dryrun_runs) {
+		b->n_dryrun_runs = b->dryrun_at = 0;
 		b->told += b->beyond;
 		b->beyond = 0;
-		b->step = STEP_NEXT;
-		backfill_soon(b, 0);
+		b->step = BACKFILL_NEXT;
+		window_soon(b, 0);
 		return;
 	}
-	b->lo = b->looked[b->looked_at].start;
+	b->lo = b->dryrun_runs[b->dryrun_at].start;
 	b->hi = b->lo + b->width - 1;
-	if (!backfill_lists(b))
+	if (!window_lists(b))
 		window_tell(b, "would be sent by NATS");
-	else if (paging_start(&b->paging, b->s, b->whose.cluster, 0, b->lo,
+	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, b->lo,
 	    b->hi, on_row, on_listed, b) == -1) {
 		if (spool_now(b->s->spool) > b->until)
-			look_end(b, CTL_ERROR, "cc-backend is away");
+			dryrun_end(b, CTL_ERROR, "cc-backend is away");
 		else
-			backfill_soon(b, RETRY_MS);
+			window_soon(b, RETRY_MS);
 	}
 }

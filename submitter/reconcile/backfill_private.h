@@ -12,14 +12,14 @@
 #define RELEASED_MAX	16	/* runs on their way at a time: live work waits for no more */
 
 enum backfill_step {
-	STEP_IDLE,
-	STEP_NEXT,	/* is there more? */
-	STEP_ASKED,	/* the collector reads a chunk */
-	STEP_LIST,	/* of what is held, what has cc-backend already? */
-	STEP_RELEASE	/* what it has not goes out, a few at a time */
+	BACKFILL_IDLE,
+	BACKFILL_NEXT,	/* is there more? */
+	BACKFILL_ASKED,	/* the collector reads a chunk */
+	BACKFILL_LIST,	/* of what is held, what has cc-backend already? */
+	BACKFILL_RELEASE	/* what it has not goes out, a few at a time */
 };
 
-struct looked {
+struct dryrun_run {
 	uint64_t job;
 	int64_t	 start;
 	unsigned char	 end;		/* enum job_end */
@@ -29,7 +29,7 @@ struct looked {
 struct backfill {
 	struct submitter *s;
 	struct event	*timer;
-	struct paging	 paging;
+	struct job_list	 job_list;
 	enum backfill_step step;
 	/* durable, see state_save() */
 	int		 active;
@@ -49,31 +49,31 @@ struct backfill {
 	int		 look;
 	uint64_t	 request;
 	int64_t		 until;		/* spool_now() */
-	struct looked	*looked;	/* owned; of this chunk */
-	size_t		 n_looked, cap_looked;
-	size_t		 looked_at;	/* the window begins there */
+	struct dryrun_run	*dryrun_runs;	/* owned; of this chunk */
+	size_t		 n_dryrun_runs, cap_dryrun_runs;
+	size_t		 dryrun_at;	/* the window begins there */
 	unsigned	 beyond;	/* no room for these */
 	unsigned	 told;
 };
 
 /* backfill.c */
-void backfill_soon(struct backfill *b, int64_t ms);
+void window_soon(struct backfill *b, int64_t ms);
 /* Is cc-backend the one to say what it has? */
-int backfill_lists(const struct backfill *b);
+int window_lists(const struct backfill *b);
 /* Halves the window after a listing that failed: 1 = ask again, 0 = it cannot be told. */
-int backfill_failed(struct backfill *b, const struct verdict *v);
+int window_failed(struct backfill *b, const struct result *v);
 
 /* backfill_hold.c */
-void hold_list(struct backfill *b);
-void hold_release(struct backfill *b);
+void release_list(struct backfill *b);
+void release_some(struct backfill *b);
 /* Runs that wait for their turn. */
-uint64_t hold_count(const struct backfill *b);
+uint64_t release_waiting(const struct backfill *b);
 /* Forgets them: how many. */
-unsigned hold_forget(struct backfill *b);
+unsigned release_forget(struct backfill *b);
 
 /* backfill_look.c */
-void look_list(struct backfill *b);
+void dryrun_list(struct backfill *b);
 /* The dry run is over; text is for the admin. */
-void look_end(struct backfill *b, enum ctl_status status, const char *text);
+void dryrun_end(struct backfill *b, enum ctl_status status, const char *text);
 
 #endif

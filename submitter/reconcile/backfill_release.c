@@ -21,76 +21,76 @@ dest_of(const struct backfill *b)
 }
 
 uint64_t
-hold_count(const struct backfill *b)
+release_waiting(const struct backfill *b)
 {
-	return spool_count(b->s->spool, dest_of(b), PHASE_PAST);
+	return spool_count(b->s->spool, dest_of(b), BACKFILL_HELD);
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
 	struct backfill *b = arg;
 	struct spool_run run;
 	int running = strcmp(row->state, "running") == 0;
 
 	if (spool_find(b->s->spool, &row->key, &run) != 1 ||
-	    run.phase[DEST_REST] != PHASE_PAST)
+	    run.state[DEST_REST] != BACKFILL_HELD)
 		return;
 	b->there++;
 	/* Who reads NATS has heard of it when cc-backend did. */
-	if (run.phase[DEST_NATS] == PHASE_PAST)
-		run.phase[DEST_NATS] = running ? PHASE_STOP : PHASE_DONE;
+	if (run.state[DEST_NATS] == BACKFILL_HELD)
+		run.state[DEST_NATS] = running ? STOP_DUE : RUN_DONE;
 	if (running) {
-		relay_taken(b->s->relay, &run, 1);
+		run_start_accepted(b->s->delivery, &run, 1);
 		return;
 	}
-	run.phase[DEST_REST] = PHASE_DONE;
+	run.state[DEST_REST] = RUN_DONE;
 	spool_save(b->s->spool, &run);
-	backlog_touch(b->s->backlog);
+	commit_soon(b->s->intake);
 }
 
 static void
-on_listed(const struct verdict *v, void *arg)
+on_listed(const struct result *v, void *arg)
 {
 	struct backfill *b = arg;
 
-	if (b->step != STEP_LIST)
+	if (b->step != BACKFILL_LIST)
 		return;		/* cancelled */
-	if (v->outcome != OUT_DONE && backfill_failed(b, v))
+	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
 	/* What cannot be listed at all goes: its start's answer tells. */
-	b->step = STEP_RELEASE;
-	backfill_soon(b, 0);
+	b->step = BACKFILL_RELEASE;
+	window_soon(b, 0);
 }
 
 void
-hold_list(struct backfill *b)
+release_list(struct backfill *b)
 {
 	struct run_key name;
 	int64_t cursor, from, to;
 	unsigned i;
 
-	if (!backfill_lists(b)) {
+	if (!window_lists(b)) {
 		b->lo = 0;
 		b->hi = INT64_MAX;
-		b->step = STEP_RELEASE;
-		backfill_soon(b, 0);
+		b->step = BACKFILL_RELEASE;
+		window_soon(b, 0);
 		return;
 	}
 	/* Held runs may be of another cluster, left by a backfill that was killed. */
 	for (i = 0; spool_cluster(b->s->spool, i, &name, &cursor); i++) {
-		if (spool_span(b->s->spool, PHASE_PAST, name.cluster, &from,
+		if (spool_span(b->s->spool, BACKFILL_HELD, name.cluster, &from,
 		    &to) <= 0)
 			continue;
 		b->lo = from;
 		b->hi = from + b->width - 1 < to ? from + b->width - 1 : to;
-		if (paging_start(&b->paging, b->s, name.cluster, 0, b->lo,
+		if (job_list_start(&b->job_list, b->s, name.cluster, 0, b->lo,
 		    b->hi, on_row, on_listed, b) == -1)
-			backfill_soon(b, RETRY_MS);
+			window_soon(b, RETRY_MS);
 		return;
 	}
-	b->step = STEP_NEXT;
-	backfill_soon(b, 0);
+	b->step = BACKFILL_NEXT;
+	window_soon(b, 0);
 }
 
 /* Those on their way that are through, or wait for cc-backend's commit, make room. */
@@ -102,8 +102,8 @@ released_sweep(struct backfill *b)
 
 	for (i = 0; i < b->n_released; i++)
 		if (spool_get(b->s->spool, b->released[i], &run) == 1 &&
-		    (run.phase[DEST_REST] == PHASE_START_ENDED ||
-		    run.phase[DEST_REST] == PHASE_STOP) &&
+		    (run.state[DEST_REST] == START_DUE_ENDED ||
+		    run.state[DEST_REST] == STOP_DUE) &&
 		    run.tries[DEST_REST] == 0)
 			b->released[n++] = b->released[i];
 	b->n_released = n;
@@ -113,12 +113,12 @@ released_sweep(struct backfill *b)
 static int
 live_waits(const struct backfill *b)
 {
-	static const enum phase phases[] = { PHASE_START, PHASE_STOP,
-		PHASE_DELETE, PHASE_START_ENDED };
+	static const enum run_state states[] = { START_DUE, STOP_DUE,
+		DELETE_DUE, START_DUE_ENDED };
 	size_t i;
 
-	for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
-		if (spool_next_due(b->s->spool, DEST_REST, phases[i]) ==
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (spool_next_due(b->s->spool, DEST_REST, states[i]) ==
 		    DUE_NOW)
 			return 1;
 	return 0;
@@ -138,10 +138,10 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (run->key.start > b->hi || b->n_released == RELEASED_MAX)
 		return -1;
-	if (run->key.start < b->lo || (backfill_lists(b) &&
-	    strcmp(run->key.cluster, b->paging.cluster) != 0))
+	if (run->key.start < b->lo || (window_lists(b) &&
+	    strcmp(run->key.cluster, b->job_list.cluster) != 0))
 		return 0;
-	if (spool_unhold(sp, run) == -1)
+	if (spool_release_backfill(sp, run) == -1)
 		return -1;
 	b->released[b->n_released++] = run->id;
 	t->n++;
@@ -149,27 +149,27 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 void
-hold_release(struct backfill *b)
+release_some(struct backfill *b)
 {
 	struct spool_after after = { 0 };
 	struct turn t = { .b = b };
 
 	released_sweep(b);
 	if (live_waits(b) || b->n_released == RELEASED_MAX ||
-	    (backfill_lists(b) && !relay_open(b->s->relay))) {
-		backfill_soon(b, TICK_MS);
+	    (window_lists(b) && !breaker_allows(b->s->delivery))) {
+		window_soon(b, TICK_MS);
 		return;
 	}
-	spool_each(b->s->spool, dest_of(b), PHASE_PAST, &after, SPOOL_PAGE,
+	spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after, SPOOL_PAGE,
 	    release_one, &t);
 	if (t.n == 0 && b->n_released < RELEASED_MAX) {
-		b->step = STEP_NEXT;	/* the window is empty */
-		backfill_soon(b, 0);
+		b->step = BACKFILL_NEXT;	/* the window is empty */
+		window_soon(b, 0);
 		return;
 	}
-	backlog_touch(b->s->backlog);
-	relay_kick(b->s->relay);
-	backfill_soon(b, TICK_MS);
+	commit_soon(b->s->intake);
+	rest_delivery_kick(b->s->delivery);
+	window_soon(b, TICK_MS);
 }
 
 static int
@@ -182,12 +182,12 @@ forget_one(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 unsigned
-hold_forget(struct backfill *b)
+release_forget(struct backfill *b)
 {
 	struct spool_after after = { 0 };
 	unsigned n = 0;
 
-	while (spool_each(b->s->spool, dest_of(b), PHASE_PAST, &after,
+	while (spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after,
 	    SPOOL_PAGE, forget_one, &n) == SPOOL_PAGE)
 		continue;
 	b->n_released = 0;

@@ -20,10 +20,10 @@
 #define TRIES_MAX	5	/* of those that cannot be read: starts are harmless */
 #define LATER_MS	5000	/* by which the sides' stops are kept apart */
 
-struct standby {
+struct failover {
 	struct submitter *s;
 	struct event	*timer;
-	struct paging	 paging;
+	struct job_list	 job_list;
 	int		 on;		/* activeOnly */
 	int		 active;	/* the collector says so */
 	int		 reviewed;	/* since then */
@@ -34,13 +34,13 @@ struct standby {
 };
 
 int
-standby_holds(const struct standby *b)
+role_is_passive(const struct failover *b)
 {
 	return b != NULL && b->on && !(b->active && b->reviewed);
 }
 
 int64_t
-standby_later(const struct standby *b)
+role_stop_delay(const struct failover *b)
 {
 	return b != NULL && b->on ? (int64_t)b->rank * LATER_MS : 0;
 }
@@ -49,59 +49,59 @@ standby_later(const struct standby *b)
 static void
 nats_follow(struct spool_run *run, int running)
 {
-	if (run->phase[DEST_NATS] == PHASE_START)
-		run->phase[DEST_NATS] = PHASE_OPEN;
-	else if (run->phase[DEST_NATS] == PHASE_START_ENDED ||
-	    run->phase[DEST_NATS] == PHASE_BEHIND)
-		run->phase[DEST_NATS] = run->end == 0 ? PHASE_OPEN :
-		    PHASE_STOP;
-	if (!running && run->end != 0 && run->phase[DEST_NATS] != PHASE_NONE)
-		run->phase[DEST_NATS] = PHASE_DONE;
+	if (run->state[DEST_NATS] == START_DUE)
+		run->state[DEST_NATS] = STARTED;
+	else if (run->state[DEST_NATS] == START_DUE_ENDED ||
+	    run->state[DEST_NATS] == START_BLOCKED)
+		run->state[DEST_NATS] = run->end == 0 ? STARTED :
+		    STOP_DUE;
+	if (!running && run->end != 0 && run->state[DEST_NATS] != RUN_NONE)
+		run->state[DEST_NATS] = RUN_DONE;
 }
 
 static void
-run_done(struct standby *b, struct spool_run *run)
+run_done(struct failover *b, struct spool_run *run)
 {
 	struct spool_run copy = *run;
 
 	b->done++;
 	nats_follow(run, 0);
-	run->phase[DEST_REST] = PHASE_DONE;
+	run->state[DEST_REST] = RUN_DONE;
 	spool_save(b->s->spool, run);
 	spool_release(b->s->spool, &copy, DEST_REST);
-	backlog_touch(b->s->backlog);
+	commit_soon(b->s->intake);
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
-	struct standby *b = arg;
+	struct failover *b = arg;
 	struct spool_run run;
 	int running = strcmp(row->state, "running") == 0;
 
 	if (spool_find(b->s->spool, &row->key, &run) != 1)
 		return;
-	switch (run.phase[DEST_REST]) {
-	case PHASE_START:
-	case PHASE_START_ENDED:
-	case PHASE_BEHIND:
-	case PHASE_ASK:
+	switch (run.state[DEST_REST]) {
+	case START_DUE:
+	case START_DUE_ENDED:
+	case START_BLOCKED:
+	case START_CONFLICT:
 		if (!running && run.end != 0) {
 			run_done(b, &run);
 			return;
 		}
-		run.flags |= RUN_SENT;
+		run.flags |= RUN_KEY_FIXED;
 		nats_follow(&run, running);
-		relay_taken(b->s->relay, &run, 1);
+		run_start_accepted(b->s->delivery, &run, 1);
 		break;
-	case PHASE_OPEN:
-	case PHASE_SEEN:
-	case PHASE_WAIT:
-	case PHASE_STOP:
+	case STARTED:
+	case START_COMMITTED:
+	case STOP_BLOCKED:
+	case STOP_DUE:
 		if (!running && run.end != 0)
 			run_done(b, &run);
 		else if (running)
-			seen_row(b->s->seen, &run, b->paging.asked);
+			commit_seen(b->s->commit_check, &run, b->job_list.asked);
 		break;
 	default:
 		break;
@@ -110,17 +110,17 @@ on_row(const struct listed *row, void *arg)
 
 /* The starts of what may have been delivered: 0 = there is nothing. */
 static int
-span_of(struct standby *b, const char *cluster, int64_t *from, int64_t *to)
+span_of(struct failover *b, const char *cluster, int64_t *from, int64_t *to)
 {
-	static const enum phase phases[] = { PHASE_START, PHASE_START_ENDED,
-		PHASE_BEHIND, PHASE_ASK, PHASE_OPEN, PHASE_SEEN, PHASE_WAIT,
-		PHASE_STOP };
+	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
+		START_BLOCKED, START_CONFLICT, STARTED, START_COMMITTED, STOP_BLOCKED,
+		STOP_DUE };
 	int64_t x, y;
 	int any = 0;
 	size_t i;
 
-	for (i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-		if (spool_span(b->s->spool, phases[i], cluster, &x, &y) <= 0)
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		if (spool_span(b->s->spool, states[i], cluster, &x, &y) <= 0)
 			continue;
 		*from = !any || x < *from ? x : *from;
 		*to = !any || y > *to ? y : *to;
@@ -130,49 +130,49 @@ span_of(struct standby *b, const char *cluster, int64_t *from, int64_t *to)
 }
 
 static void
-review_end(struct standby *b)
+review_end(struct failover *b)
 {
 	struct submitter *s = b->s;
 
 	b->tries = 0;
 	if (!b->active) {
-		submitter_after(b->timer, 1000 *
+		timer_after(b->timer, 1000 *
 		    conf_int(&s->w->conf, CONF_CC_POLL_INTERVAL));
 		return;
 	}
 	b->reviewed = 1;
 	log_notice("this side sends now: the controller beside it works (%u "
 	    "runs had been delivered by the other side)", b->done);
-	relay_kick(s->relay);
-	seen_kick(s->seen);
-	ask_kick(s->ask);
-	resync_open(s->resync);
+	rest_delivery_kick(s->delivery);
+	commit_check_kick(s->commit_check);
+	conflict_kick(s->conflict);
+	reconcile_backend_up(s->reconcile);
 }
 
-static void review_next(struct standby *b);
+static void review_next(struct failover *b);
 
 static void
-on_listed(const struct verdict *v, void *arg)
+on_listed(const struct result *v, void *arg)
 {
-	struct standby *b = arg;
+	struct failover *b = arg;
 
-	if (v->outcome == OUT_DONE) {
+	if (v->code == RESULT_DONE) {
 		review_next(b);
 		return;
 	}
-	relay_told(b->s->relay, v);
+	breaker_told(b->s->delivery, v);
 	log_debug("the listing of what the other side has sent failed: %s",
 	    v->text);
-	if (v->outcome == OUT_RETRY && ++b->tries >= TRIES_MAX)
+	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
 		review_next(b);
 	else {
 		b->cluster = 0;
-		submitter_after(b->timer, RETRY_MS);
+		timer_after(b->timer, RETRY_MS);
 	}
 }
 
 static void
-review_next(struct standby *b)
+review_next(struct failover *b)
 {
 	struct run_key name;
 	int64_t cursor, from = 0, to = 0;
@@ -181,10 +181,10 @@ review_next(struct standby *b)
 		b->cluster++;
 		if (!span_of(b, name.cluster, &from, &to))
 			continue;
-		if (paging_start(&b->paging, b->s, name.cluster, 0, from, to,
+		if (job_list_start(&b->job_list, b->s, name.cluster, 0, from, to,
 		    on_row, on_listed, b) == -1) {
 			b->cluster = 0;
-			submitter_after(b->timer, RETRY_MS);
+			timer_after(b->timer, RETRY_MS);
 		}
 		return;
 	}
@@ -194,11 +194,11 @@ review_next(struct standby *b)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct standby *b = arg;
+	struct failover *b = arg;
 
 	(void)fd;
 	(void)what;
-	if (!b->on || b->reviewed || b->paging.busy)
+	if (!b->on || b->reviewed || b->job_list.busy)
 		return;
 	b->cluster = 0;
 	b->done = 0;
@@ -206,7 +206,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 int
-standby_frame(struct standby *b, struct reader *r)
+failover_frame(struct failover *b, struct reader *r)
 {
 	int active = rd_u8(r);
 	unsigned rank = rd_u8(r);
@@ -222,13 +222,13 @@ standby_frame(struct standby *b, struct reader *r)
 	if (!active)
 		log_notice("standby: another controller of Slurm's works, so "
 		    "runs are stored here and sent by the other side");
-	submitter_after(b->timer, active ? 0 : 1000 *
+	timer_after(b->timer, active ? 0 : 1000 *
 	    conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));
 	return 0;
 }
 
 void
-standby_conf(struct standby *b)
+failover_conf(struct failover *b)
 {
 	int on = conf_bool(&b->s->w->conf, CONF_ACTIVE_ONLY);
 
@@ -237,13 +237,13 @@ standby_conf(struct standby *b)
 	b->on = on;
 	b->active = b->reviewed = 0;	/* the collector will tell */
 	if (!on) {
-		relay_kick(b->s->relay);
-		seen_kick(b->s->seen);
+		rest_delivery_kick(b->s->delivery);
+		commit_check_kick(b->s->commit_check);
 	}
 }
 
 void
-standby_status(struct standby *b, uint64_t request)
+failover_status(struct failover *b, uint64_t request)
 {
 	if (b->on)
 		worker_status(b->s->w, request, "side", "%s", !b->active ?
@@ -251,15 +251,15 @@ standby_status(struct standby *b, uint64_t request)
 		    "taking over: cc-backend is listed" : "active");
 }
 
-struct standby *
-standby_new(struct submitter *s)
+struct failover *
+failover_new(struct submitter *s)
 {
-	struct standby *b = calloc(1, sizeof(*b));
+	struct failover *b = calloc(1, sizeof(*b));
 
 	if (b == NULL)
 		return NULL;
 	b->s = s;
-	b->timer = submitter_timer(s, on_timer, b);
+	b->timer = timer_new(s, on_timer, b);
 	if (b->timer == NULL) {
 		free(b);
 		return NULL;
@@ -268,7 +268,7 @@ standby_new(struct submitter *s)
 }
 
 void
-standby_free(struct standby *b)
+failover_free(struct failover *b)
 {
 	if (b == NULL)
 		return;

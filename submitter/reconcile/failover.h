@@ -9,17 +9,17 @@
 #include "common/codec.h"
 
 struct submitter;
-struct standby;
+struct failover;
 
-struct standby *standby_new(struct submitter *s);
-void standby_free(struct standby *b);
+struct failover *failover_new(struct submitter *s);
+void failover_free(struct failover *b);
 /* May nothing be sent?  b may be NULL: then all may. */
-int standby_holds(const struct standby *b);
+int role_is_passive(const struct failover *b);
 /* ms that this side waits longer than the other one before it looks for stops. */
-int64_t standby_later(const struct standby *b);
-void standby_conf(struct standby *b);
+int64_t role_stop_delay(const struct failover *b);
+void failover_conf(struct failover *b);
 /* The collector says which controller works.  0, or -1 when it makes no sense. */
-int standby_frame(struct standby *b, struct reader *r);
-void standby_status(struct standby *b, uint64_t request);
+int failover_frame(struct failover *b, struct reader *r);
+void failover_status(struct failover *b, uint64_t request);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "submitter/base/submitter.h"
 
-#define ASK_BATCH	256	/* keys of one question to the collector */
+#define LOOKUP_BATCH	256	/* keys of one question to the collector */
 
 /* One question to the collector: keys of one cluster. */
 struct question {
@@ -47,17 +47,17 @@ question_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct question *q = arg;
 
 	(void)sp;
-	if (!(run->flags & (RUN_FOREIGN | RUN_LOST | RUN_HELD)) ||
+	if (!(run->flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND | RUN_UNCONFIRMED)) ||
 	    strcmp(run->key.cluster, q->cluster) != 0)
 		return 0;
 	wr_run_key(&q->keys, &run->key);
-	if (++q->n == ASK_BATCH)
+	if (++q->n == LOOKUP_BATCH)
 		question_send(q);
 	return 0;
 }
 
 void
-resync_ask(struct submitter *s, uint64_t *number)
+lookup_send(struct submitter *s, uint64_t *number)
 {
 	struct question q = { .s = s, .number = number };
 	struct spool_after after;
@@ -65,16 +65,16 @@ resync_ask(struct submitter *s, uint64_t *number)
 	int64_t cursor;
 	unsigned i;
 
-	wr_init(&q.keys, ASK_BATCH * (CLUSTER_MAX + 32));
+	wr_init(&q.keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
 	for (i = 0; spool_cluster(s->spool, i, &name, &cursor); i++) {
 		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
 		memset(&after, 0, sizeof(after));
-		while (spool_each(s->spool, DEST_REST, PHASE_SEEN, &after,
+		while (spool_each(s->spool, DEST_REST, START_COMMITTED, &after,
 		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
 			continue;
 		/* What is held is due after all others. */
-		after = (struct spool_after){ .due = DUE_HELD };
-		while (spool_each(s->spool, DEST_REST, PHASE_START, &after,
+		after = (struct spool_after){ .due = DUE_UNCONFIRMED };
+		while (spool_each(s->spool, DEST_REST, START_DUE, &after,
 		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
 			continue;
 		question_send(&q);

@@ -16,12 +16,12 @@
 #include "common/log.h"
 #include "submitter/base/submitter.h"
 
-#define DENIED_GAP	3600000	/* ms between two denials that count */
+#define NOT_FOUND_GAP	3600000	/* ms between two denials that count */
 #define DENIED_WAIT	3000	/* ms from a denial until all are judged: they come in parts */
-#define DENIED_MAX	20	/* runs ended within the gap without evidence, or: */
-#define DENIED_PERCENT	2	/* of the open ones, if that is more */
+#define NOT_FOUND_MAX	20	/* runs ended within the gap without evidence, or: */
+#define NOT_FOUND_PERCENT	2	/* of the open ones, if that is more */
 
-struct denial {
+struct missing_runs {
 	struct submitter *s;
 	struct event	*timer;
 	int		 force;	/* an admin says that it is right */
@@ -33,26 +33,26 @@ struct denial {
 };
 
 void
-denial_take(struct denial *k, const struct run_key *key)
+missing_report(struct missing_runs *k, const struct run_key *key)
 {
 	struct spool *sp = k->s->spool;
 	struct spool_run run;
 
 	if (spool_find(sp, key, &run) != 1 || run.end != 0)
 		return;
-	if (run.denials == 0) {
-		run.denied = spool_now(sp);
-		run.denials = 1;
-	} else if (spool_now(sp) - run.denied >= DENIED_GAP)
-		run.denials = 2;
+	if (run.not_found_count == 0) {
+		run.not_found_at = spool_now(sp);
+		run.not_found_count = 1;
+	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
+		run.not_found_count = 2;
 	spool_save(sp, &run);
 	/* Denied again and again, they are judged all the same. */
 	if (!evtimer_pending(k->timer, NULL))
-		submitter_after(k->timer, DENIED_WAIT);
+		timer_after(k->timer, DENIED_WAIT);
 }
 
-struct denials {
-	struct denial	*k;
+struct unknown_scan {
+	struct missing_runs	*k;
 	unsigned	 once;
 	unsigned	 n;	/* twice */
 	int		 end;	/* end them; else count */
@@ -60,19 +60,19 @@ struct denials {
 
 /* Slurm denied it twice: it ended when it was denied first, at the latest. */
 static int
-denied_end(struct spool *sp, struct spool_run *run)
+unknown_end(struct spool *sp, struct spool_run *run)
 {
 	struct writer w;
 	struct job job;
 	int rc = -1;
 
 	job_init(&job);
-	if ((run->flags & RUN_FOREIGN) || spool_record(sp, run->id, &job) == -1) {
+	if ((run->flags & RUN_FROM_BACKEND) || spool_record(sp, run->id, &job) == -1) {
 		job_clear(&job);
 		job.key = run->key;
 		job.flags = JOB_HAS_START;
 	}
-	job.end = time(NULL) - (spool_now(sp) - run->denied) / 1000;
+	job.end = time(NULL) - (spool_now(sp) - run->not_found_at) / 1000;
 	if (job.end < run->key.start)
 		job.end = run->key.start;
 	job.state = END_FAILED;
@@ -86,12 +86,12 @@ denied_end(struct spool *sp, struct spool_run *run)
 }
 
 static int
-denied_one(struct spool *sp, struct spool_run *run, void *arg)
+unknown_one(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct denials *d = arg;
+	struct unknown_scan *d = arg;
 
-	if (run->denials < 2) {
-		d->once += run->denials;
+	if (run->not_found_count < 2) {
+		d->once += run->not_found_count;
 		return 0;
 	}
 	d->n++;
@@ -100,7 +100,7 @@ denied_one(struct spool *sp, struct spool_run *run, void *arg)
 	log_warnx("job %llu (%s, start %lld) is unknown to Slurm, twice asked: "
 	    "ended as failed", (unsigned long long)run->key.job,
 	    run->key.cluster, (long long)run->key.start);
-	return denied_end(sp, run);
+	return unknown_end(sp, run);
 }
 
 /*
@@ -108,12 +108,12 @@ denied_one(struct spool *sp, struct spool_run *run, void *arg)
  * ended, but what it was is kept where an admin sees it.
  */
 static int
-denied_held(struct spool *sp, struct spool_run *run, void *arg)
+unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct denials *d = arg;
+	struct unknown_scan *d = arg;
 
-	if (run->denials < 2) {
-		d->once += run->denials;
+	if (run->not_found_count < 2) {
+		d->once += run->not_found_count;
 		return 0;
 	}
 	log_warnx("job %llu (%s, start %lld) was about to run and is unknown to "
@@ -127,43 +127,43 @@ denied_held(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 static void
-held_walk(struct denials *d)
+unconfirmed_walk(struct unknown_scan *d)
 {
 	/* They are due after all others. */
-	struct spool_after after = { .due = DUE_HELD };
+	struct spool_after after = { .due = DUE_UNCONFIRMED };
 
-	while (spool_each(d->k->s->spool, DEST_REST, PHASE_START, &after,
-	    SPOOL_PAGE, denied_held, d) == SPOOL_PAGE)
+	while (spool_each(d->k->s->spool, DEST_REST, START_DUE, &after,
+	    SPOOL_PAGE, unknown_unconfirmed, d) == SPOOL_PAGE)
 		continue;
 }
 
 static void
-denied_walk(struct denials *d)
+unknown_walk(struct unknown_scan *d)
 {
 	struct spool_after after = { 0 };
 
 	d->n = d->once = 0;
-	while (spool_each(d->k->s->spool, DEST_REST, PHASE_SEEN, &after,
-	    SPOOL_PAGE, denied_one, d) == SPOOL_PAGE)
+	while (spool_each(d->k->s->spool, DEST_REST, START_COMMITTED, &after,
+	    SPOOL_PAGE, unknown_one, d) == SPOOL_PAGE)
 		continue;
 }
 
 /* May so many be ended, with those that were ended lately? */
 static int
-is_few(struct denial *k, unsigned n)
+is_few(struct missing_runs *k, unsigned n)
 {
-	uint64_t open = spool_count(k->s->spool, DEST_REST, PHASE_SEEN) +
-	    spool_count(k->s->spool, DEST_REST, PHASE_OPEN);
+	uint64_t open = spool_count(k->s->spool, DEST_REST, START_COMMITTED) +
+	    spool_count(k->s->spool, DEST_REST, STARTED);
 	int64_t now = spool_now(k->s->spool);
 	uint64_t max;
 
-	if (k->since == 0 || now - k->since >= DENIED_GAP) {
+	if (k->since == 0 || now - k->since >= NOT_FOUND_GAP) {
 		k->since = now;
 		k->lately = 0;
 	}
-	max = (open + k->lately) * DENIED_PERCENT / 100;
-	if (max < DENIED_MAX)
-		max = DENIED_MAX;
+	max = (open + k->lately) * NOT_FOUND_PERCENT / 100;
+	if (max < NOT_FOUND_MAX)
+		max = NOT_FOUND_MAX;
 	if (k->lately + n <= max)
 		return 1;
 	log_errorx("SLURM DENIES %u OF %llu OPEN RUNS, %u more were ended for "
@@ -176,53 +176,53 @@ is_few(struct denial *k, unsigned n)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct denial *k = arg;
-	struct denials d = { .k = k };
+	struct missing_runs *k = arg;
+	struct unknown_scan d = { .k = k };
 	int force = k->force;
 
 	(void)fd;
 	(void)what;
 	/* The admin spoke of those that are denied now, of no later ones. */
 	k->force = 0;
-	denied_walk(&d);
-	held_walk(&d);
-	backlog_touch(k->s->backlog);
-	relay_kick(k->s->relay);
+	unknown_walk(&d);
+	unconfirmed_walk(&d);
+	commit_soon(k->s->intake);
+	rest_delivery_kick(k->s->delivery);
 	k->once = d.once;
 	k->twice = d.n;
 	if (d.n == 0 || (!force && !is_few(k, d.n)))
 		return;
 	d.end = 1;
-	denied_walk(&d);
+	unknown_walk(&d);
 	k->twice = 0;
 	if (!force)
 		k->lately += d.n;
 }
 
 void
-denial_force(struct denial *k)
+missing_runs_force(struct missing_runs *k)
 {
 	k->force = 1;
-	submitter_after(k->timer, 0);
+	timer_after(k->timer, 0);
 }
 
 void
-denial_status(struct denial *k, uint64_t request)
+missing_runs_status(struct missing_runs *k, uint64_t request)
 {
 	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
 	    k->once, k->twice, k->twice > 0 ?
 	    ": too many to be ended without `sync --force`" : "");
 }
 
-struct denial *
-denial_new(struct submitter *s)
+struct missing_runs *
+missing_runs_new(struct submitter *s)
 {
-	struct denial *k = calloc(1, sizeof(*k));
+	struct missing_runs *k = calloc(1, sizeof(*k));
 
 	if (k == NULL)
 		return NULL;
 	k->s = s;
-	k->timer = submitter_timer(s, on_timer, k);
+	k->timer = timer_new(s, on_timer, k);
 	if (k->timer == NULL) {
 		free(k);
 		return NULL;
@@ -231,7 +231,7 @@ denial_new(struct submitter *s)
 }
 
 void
-denial_free(struct denial *k)
+missing_runs_free(struct missing_runs *k)
 {
 	if (k == NULL)
 		return;

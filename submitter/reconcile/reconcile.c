@@ -26,10 +26,10 @@
 #define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
 #define LOST_COMMITS	3	/* commit intervals until not being listed means something */
 
-struct resync {
+struct reconcile {
 	struct submitter *s;
 	struct event	*timer;		/* the next round */
-	struct paging	 paging;
+	struct job_list	 job_list;
 	unsigned	 cluster;	/* the n-th */
 	struct idset	 listed;	/* rows that were shown */
 	int64_t		 asked;		/* spool_now() of the first listing */
@@ -51,10 +51,10 @@ struct resync {
 	struct log_limit said;
 };
 
-static void round_next(struct resync *r);
+static void round_next(struct reconcile *r);
 
 static void
-diff_tell(struct resync *r, const struct run_key *key, const char *what,
+diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
     const char *action)
 {
 	char job[24], start[24];
@@ -80,20 +80,20 @@ diff_tell(struct resync *r, const struct run_key *key, const char *what,
 
 /* A row for a run that is open there; Slurm is asked for the rest. */
 static void
-foreign_put(struct resync *r, const struct run_key *key)
+from_backend_put(struct reconcile *r, const struct run_key *key)
 {
 	struct spool_run run;
 
-	spool_put_foreign(r->s->spool, key);
+	spool_put_from_backend(r->s->spool, key);
 	/* It was shown: else this very round would miss it. */
 	if (spool_find(r->s->spool, key, &run) == 1)
 		idset_add(&r->listed, run.id);
-	backlog_touch(r->s->backlog);
+	commit_soon(r->s->intake);
 }
 
 /* Open there, over here: hit by a stop that was meant for another run. */
 static void
-row_victim(struct resync *r, const struct run_key *key)
+row_victim(struct reconcile *r, const struct run_key *key)
 {
 	if (r->sync != NULL && !sync_wants(r->sync, key, SYNC_STOP))
 		return;
@@ -106,8 +106,8 @@ row_victim(struct resync *r, const struct run_key *key)
 	}
 	/* Taken up anew, it gets its record from Slurm, and its stop again. */
 	if (r->repair && !r->dry) {
-		spool_exhume(r->s->spool, key);
-		foreign_put(r, key);
+		spool_reopen(r->s->spool, key);
+		from_backend_put(r, key);
 		CRASH_POINT("repair-exhumed");
 	}
 	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?
@@ -115,7 +115,7 @@ row_victim(struct resync *r, const struct run_key *key)
 }
 
 static void
-row_foreign(struct resync *r, const struct run_key *key)
+row_from_backend(struct reconcile *r, const struct run_key *key)
 {
 	static const char text[] = "open there, unknown here";
 
@@ -124,7 +124,7 @@ row_foreign(struct resync *r, const struct run_key *key)
 		return;
 	r->n_foreign++;
 	if (!r->dry)
-		foreign_put(r, key);
+		from_backend_put(r, key);
 	if (r->sync != NULL && !r->dry) {
 		r->diffs++;
 		sync_asks(r->sync, key, SYNC_STOP, text);
@@ -134,31 +134,31 @@ row_foreign(struct resync *r, const struct run_key *key)
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
-	struct resync *r = arg;
+	struct reconcile *r = arg;
 	struct spool_run run;
 	int found = spool_find(r->s->spool, &row->key, &run);
 
 	r->rows++;
 	if (found == 1) {
 		idset_add(&r->listed, run.id);
-		if ((r->dry || r->sync != NULL) && (run.flags & RUN_FOREIGN))
-			row_foreign(r, &row->key);
+		if ((r->dry || r->sync != NULL) && (run.flags & RUN_FROM_BACKEND))
+			row_from_backend(r, &row->key);
 		if (r->dry)
 			return;
-		if (run.phase[DEST_REST] == PHASE_NO_START ||
-		    (run.phase[DEST_REST] == PHASE_CLOSED &&
-		    run.since[DEST_REST] < r->paging.asked))
-			relay_taken(r->s->relay, &run, 1);
+		if (run.state[DEST_REST] == START_REJECTED ||
+		    (run.state[DEST_REST] == CLOSED_BY_OTHERS &&
+		    run.since[DEST_REST] < r->job_list.asked))
+			run_start_accepted(r->s->delivery, &run, 1);
 		else
-			seen_row(r->s->seen, &run, r->paging.asked);
+			commit_seen(r->s->commit_check, &run, r->job_list.asked);
 	} else if (found == 0) {
 		if (spool_is_done(r->s->spool, &row->key))
 			/* Or was its stop delivered meanwhile? */
 			keyset_add(&r->suspects, &row->key, SUSPECTS_MAX);
 		else
-			row_foreign(r, &row->key);
+			row_from_backend(r, &row->key);
 	}
 }
 
@@ -167,9 +167,9 @@ on_row(const struct listed *row, void *arg)
  * coincidence.  And what slipped from page to page is there this time.
  */
 static void
-on_second(const struct listed *row, void *arg)
+on_second(const struct backend_job *row, void *arg)
 {
-	struct resync *r = arg;
+	struct reconcile *r = arg;
 	struct spool_run run;
 
 	if (spool_find(r->s->spool, &row->key, &run) == 1)
@@ -180,12 +180,12 @@ on_second(const struct listed *row, void *arg)
 
 /* Open here and taken long ago, but cc-backend does not show it. */
 static int
-is_missing(struct resync *r, const struct spool_run *run)
+is_missing(struct reconcile *r, const struct spool_run *run)
 {
 	int64_t margin = LOST_COMMITS * 1000 *
 	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
 
-	return strcmp(run->key.cluster, r->paging.cluster) == 0 &&
+	return strcmp(run->key.cluster, r->job_list.cluster) == 0 &&
 	    run->since[DEST_REST] + margin <= r->asked &&
 	    !idset_has(&r->listed, run->id);
 }
@@ -193,7 +193,7 @@ is_missing(struct resync *r, const struct spool_run *run)
 static int
 missing_any(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct resync *r = arg;
+	struct reconcile *r = arg;
 
 	(void)sp;
 	r->missing |= is_missing(r, run);
@@ -204,11 +204,11 @@ static int
 missing_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	static const char unshown[] = "open here, not shown there";
-	struct resync *r = arg;
+	struct reconcile *r = arg;
 
 	if (!is_missing(r, run))
 		return 0;
-	if (run->flags & RUN_FOREIGN)
+	if (run->flags & RUN_FROM_BACKEND)
 		return r->dry ? 0 : spool_forget(sp, run);
 	if (r->sync != NULL && !sync_takes(r->sync, &run->key, SYNC_START,
 	    unshown))
@@ -220,32 +220,32 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
 		    "Slurm, and started again if it runs" :
 		    "started again if Slurm shows it");
-	if (r->dry || (run->flags & RUN_LOST))
+	if (r->dry || (run->flags & RUN_MISSING_IN_BACKEND))
 		return 0;
-	run->flags |= RUN_LOST;
+	run->flags |= RUN_MISSING_IN_BACKEND;
 	return spool_save(sp, run);
 }
 
 static void
-missing_walk(struct resync *r, spool_fn *fn)
+missing_walk(struct reconcile *r, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
 	r->missing = 0;
 	r->failed |= r->listed.lacking;
 	while (!r->listed.lacking && !r->missing && spool_each(r->s->spool,
-	    DEST_REST, PHASE_SEEN, &after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
+	    DEST_REST, START_COMMITTED, &after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
 		continue;
 }
 
 void
-resync_peer(struct resync *r)
+reconcile_peer(struct reconcile *r)
 {
-	resync_ask(r->s, &r->ask);
+	lookup_send(r->s, &r->ask);
 }
 
 static void
-round_end(struct resync *r)
+round_end(struct reconcile *r)
 {
 	struct sync *sync;
 	char text[128];
@@ -260,7 +260,7 @@ round_end(struct resync *r)
 		    "differences", r->rows, r->diffs);
 	}
 	if (!r->dry)
-		resync_peer(r);
+		reconcile_peer(r);
 	snprintf(text, sizeof(text), "%u runs in cc-backend, %u differences",
 	    r->rows, r->diffs);
 	if (r->request != 0) {
@@ -270,10 +270,10 @@ round_end(struct resync *r)
 	}
 	/* One that was confined does not put off the next whole one. */
 	if (r->sync == NULL || !evtimer_pending(r->timer, NULL))
-		submitter_after(r->timer, r->failed && r->at == 0 ?
+		timer_after(r->timer, r->failed && r->at == 0 ?
 		    FAILED_WAIT :
 		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
-	relay_kick(r->s->relay);
+	rest_delivery_kick(r->s->delivery);
 	if (r->sync != NULL) {
 		sync = r->sync;
 		r->sync = NULL;
@@ -282,13 +282,13 @@ round_end(struct resync *r)
 	}
 }
 
-static void on_listed(const struct verdict *v, void *arg);
+static void on_listed(const struct result *v, void *arg);
 
 /* Did rows slip from a page to one that was read before, while others ended? */
 static int
-is_shifted(struct resync *r)
+is_shifted(struct reconcile *r)
 {
-	if (r->paging.page == 1)
+	if (r->job_list.page == 1)
 		return 0;	/* one page is of one moment */
 	missing_walk(r, missing_any);
 	return r->missing;
@@ -299,34 +299,34 @@ is_shifted(struct resync *r)
  * between two pages; 0 = asked.
  */
 static int
-second_look(struct resync *r)
+second_look(struct reconcile *r)
 {
 	char cluster[CLUSTER_MAX];
 
-	r->asked = r->paging.asked;
+	r->asked = r->job_list.asked;
 	if (r->suspects.n == 0 && !is_shifted(r))
 		return -1;
-	memcpy(cluster, r->paging.cluster, sizeof(cluster));
+	memcpy(cluster, r->job_list.cluster, sizeof(cluster));
 	r->second = 1;
-	return paging_start(&r->paging, r->s, cluster, 1, 0, 0, on_second,
+	return job_list_start(&r->job_list, r->s, cluster, 1, 0, 0, on_second,
 	    on_listed, r);
 }
 
 static void
-on_listed(const struct verdict *v, void *arg)
+on_listed(const struct result *v, void *arg)
 {
-	struct resync *r = arg;
+	struct reconcile *r = arg;
 
-	if (v->outcome == OUT_DONE) {
+	if (v->code == RESULT_DONE) {
 		if (!r->second && second_look(r) == 0)
 			return;
 		missing_walk(r, missing_one);
-		backlog_touch(r->s->backlog);
+		commit_soon(r->s->intake);
 	} else {
 		r->failed = 1;
-		relay_told(r->s->relay, v);
+		breaker_told(r->s->delivery, v);
 		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
-		    r->paging.cluster, v->text);
+		    r->job_list.cluster, v->text);
 	}
 	r->second = 0;
 	idset_clear(&r->listed);
@@ -335,7 +335,7 @@ on_listed(const struct verdict *v, void *arg)
 }
 
 static void
-round_next(struct resync *r)
+round_next(struct reconcile *r)
 {
 	struct run_key name;
 	int64_t cursor;
@@ -347,7 +347,7 @@ round_next(struct resync *r)
 	r->cluster++;
 	r->n_foreign = 0;
 	CRASH_POINT("resync");
-	if (paging_start(&r->paging, r->s, name.cluster, 1, 0, 0, on_row,
+	if (job_list_start(&r->job_list, r->s, name.cluster, 1, 0, 0, on_row,
 	    on_listed, r) == -1) {
 		r->failed = 1;
 		round_end(r);
@@ -355,22 +355,22 @@ round_next(struct resync *r)
 }
 
 static int
-is_off(const struct resync *r)
+is_off(const struct reconcile *r)
 {
 	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
 }
 
 /* Why there can be no round now; NULL = there can. */
 static const char *
-is_barred(const struct resync *r)
+is_barred(const struct reconcile *r)
 {
 	return r->busy ? "a comparison is under way" : is_off(r) ?
-	    "ccRestSubmitJobs is off" : !relay_open(r->s->relay) ?
+	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->delivery) ?
 	    "cc-backend is away" : NULL;
 }
 
 void
-resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
+reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force, int repair)
 {
 	const char *why = is_barred(r);
 
@@ -383,7 +383,7 @@ resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 	r->request = request;
 	r->dry = dry;
 	if (force && !dry)
-		denial_force(r->s->denial);
+		missing_runs_force(r->s->missing);
 	r->repair = repair;
 	r->failed = 0;
 	r->diffs = r->rows = 0;
@@ -393,20 +393,20 @@ resync_now(struct resync *r, uint64_t request, int dry, int force, int repair)
 }
 
 const char *
-resync_confined(struct resync *r, struct sync *sync, int dry, int force)
+reconcile_filtered(struct reconcile *r, struct sync *sync, int dry, int force)
 {
 	const char *why = is_barred(r);
 
 	if (why != NULL)
 		return why;
 	r->sync = sync;
-	resync_now(r, 0, dry, force, 0);
+	reconcile_begin(r, 0, dry, force, 0);
 	return NULL;
 }
 
 /* Before the first mark a comparison would find little but ourselves behind. */
 static int
-is_early(const struct resync *r)
+is_early(const struct reconcile *r)
 {
 	struct spool *sp = r->s->spool;
 	struct run_key name;
@@ -420,40 +420,40 @@ is_early(const struct resync *r)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct resync *r = arg;
+	struct reconcile *r = arg;
 
 	(void)fd;
 	(void)what;
 	if (r->busy || is_off(r))
 		return;
 	if (is_early(r))
-		submitter_after(r->timer, EARLY_WAIT);
-	else if (relay_open(r->s->relay))
-		resync_now(r, 0, 0, 0, 0);
-	/* else resync_open() sets it again */
+		timer_after(r->timer, EARLY_WAIT);
+	else if (breaker_allows(r->s->delivery))
+		reconcile_begin(r, 0, 0, 0, 0);
+	/* else reconcile_backend_up() sets it again */
 }
 
 void
-resync_open(struct resync *r)
+reconcile_backend_up(struct reconcile *r)
 {
 	int64_t every = 1000 *
 	    (int64_t)conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL);
 
 	if (!r->busy && (r->at == 0 ||
 	    spool_now(r->s->spool) - r->compared > every))
-		submitter_after(r->timer, 1000);
+		timer_after(r->timer, 1000);
 }
 
 void
-resync_conf(struct resync *r)
+reconcile_conf(struct reconcile *r)
 {
 	if (r->at != 0 && !r->busy)
-		submitter_after(r->timer, 1000 *
+		timer_after(r->timer, 1000 *
 		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
 }
 
 void
-resync_status(struct resync *r, uint64_t request)
+reconcile_status(struct reconcile *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
 	unsigned devices, hosts;
@@ -471,15 +471,15 @@ resync_status(struct resync *r, uint64_t request)
 	    devices, hosts);
 }
 
-struct resync *
-resync_new(struct submitter *s)
+struct reconcile *
+reconcile_new(struct submitter *s)
 {
-	struct resync *r = calloc(1, sizeof(*r));
+	struct reconcile *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
 		return NULL;
 	r->s = s;
-	r->timer = submitter_timer(s, on_timer, r);
+	r->timer = timer_new(s, on_timer, r);
 	if (r->timer == NULL) {
 		free(r);
 		return NULL;
@@ -488,7 +488,7 @@ resync_new(struct submitter *s)
 }
 
 void
-resync_free(struct resync *r)
+reconcile_free(struct reconcile *r)
 {
 	if (r == NULL)
 		return;

@@ -20,7 +20,7 @@
 #define ROWS_TOLD_MAX	10000	/* of the queue; the rest is counted */
 #define RUNS_OF_JOB_MAX	16	/* runs of one job that are told */
 
-struct asked {
+struct sync_lookup {
 	struct run_key	 key;
 	const char	*difference;
 	enum sync_way	 way;
@@ -34,7 +34,7 @@ struct sync {
 	unsigned	 acted;
 	unsigned	 beyond;	/* more than --limit lets us touch */
 	unsigned	 told;
-	struct asked	*asked;		/* owned */
+	struct sync_lookup	*asked;		/* owned */
 	size_t		 n_asked;
 	int64_t		 until;		/* spool_now() */
 	char		 text[128];
@@ -104,7 +104,7 @@ sync_asks(struct sync *y, const struct run_key *key, enum sync_way way,
 		sync_tell(y, key, difference, "asked of Slurm");
 		return;
 	}
-	y->asked[y->n_asked++] = (struct asked){ .key = *key,
+	y->asked[y->n_asked++] = (struct sync_lookup){ .key = *key,
 	    .difference = difference, .way = way };
 }
 
@@ -122,7 +122,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	y->n_asked = 0;
 	free(y->asked);
 	y->asked = NULL;
-	submitter_after(y->timer, -1);
+	timer_after(y->timer, -1);
 }
 
 /* What Slurm's answer made of the run: NULL = it has not come. */
@@ -137,10 +137,10 @@ answer_of(struct sync *y, const struct run_key *key, int started)
 		    "gone";
 	if (run.end != 0)
 		return "has ended in Slurm: its stop is due";
-	if (!(run.flags & (RUN_FOREIGN | RUN_LOST)))
+	if (!(run.flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND)))
 		return started ? "runs in Slurm: started again" :
 		    "runs in Slurm: taken up";
-	if (run.denials > 0)
+	if (run.not_found_count > 0)
 		return "unknown to Slurm: ended only when denied twice, an hour "
 		    "apart";
 	return NULL;
@@ -176,7 +176,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (y->request == 0)
 		return;
 	if (answers_tell(y) > 0 && spool_now(y->s->spool) < y->until) {
-		submitter_after(y->timer, TICK_MS);
+		timer_after(y->timer, TICK_MS);
 		return;
 	}
 	for (i = 0; i < y->n_asked; i++)
@@ -215,7 +215,7 @@ sync_compared(struct sync *y, int failed, const char *text)
 	snprintf(y->text, sizeof(y->text), "%s", text);
 	poll_ask(y->s);
 	y->until = spool_now(y->s->spool) + ANSWER_MS;
-	submitter_after(y->timer, TICK_MS);
+	timer_after(y->timer, TICK_MS);
 }
 
 /* --- what waits in the spool --- */
@@ -223,7 +223,7 @@ sync_compared(struct sync *y, int failed, const char *text)
 static const char *
 waits_text(const struct spool_run *run, char *buf, size_t size)
 {
-	const char *what = run->phase[DEST_REST] == PHASE_STOP ? "stop" :
+	const char *what = run->state[DEST_REST] == STOP_DUE ? "stop" :
 	    "start";
 
 	if (run->due[DEST_REST] == DUE_LEASED)
@@ -241,7 +241,7 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct sync *y = arg;
 	char text[400];
-	enum sync_way way = run->phase[DEST_REST] == PHASE_STOP ? SYNC_STOP :
+	enum sync_way way = run->state[DEST_REST] == STOP_DUE ? SYNC_STOP :
 	    SYNC_START;
 
 	waits_text(run, text, sizeof(text));
@@ -273,11 +273,11 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 static void
-phase_walk(struct sync *y, enum phase phase, spool_fn *fn)
+state_walk(struct sync *y, enum run_state state, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	while (spool_each(y->s->spool, DEST_REST, phase, &after, SPOOL_PAGE,
+	while (spool_each(y->s->spool, DEST_REST, state, &after, SPOOL_PAGE,
 	    fn, y) == SPOOL_PAGE)
 		continue;
 }
@@ -285,13 +285,13 @@ phase_walk(struct sync *y, enum phase phase, spool_fn *fn)
 static void
 queue_tell(struct sync *y)
 {
-	phase_walk(y, PHASE_START, queue_one);
-	phase_walk(y, PHASE_STOP, queue_one);
-	phase_walk(y, PHASE_START_ENDED, queue_one);
-	phase_walk(y, PHASE_WAIT, wait_one);
+	state_walk(y, START_DUE, queue_one);
+	state_walk(y, STOP_DUE, queue_one);
+	state_walk(y, START_DUE_ENDED, queue_one);
+	state_walk(y, STOP_BLOCKED, wait_one);
 	if (!is_dry(y)) {
-		backlog_touch(y->s->backlog);
-		relay_kick(y->s->relay);
+		commit_soon(y->s->intake);
+		rest_delivery_kick(y->s->delivery);
 	}
 }
 
@@ -301,24 +301,24 @@ queue_tell(struct sync *y)
 static const char *
 state_text(const struct spool_run *run, char *buf, size_t size)
 {
-	switch (run->phase[DEST_REST]) {
-	case PHASE_START:
-	case PHASE_START_ENDED:
-	case PHASE_STOP:
-	case PHASE_WAIT:
+	switch (run->state[DEST_REST]) {
+	case START_DUE:
+	case START_DUE_ENDED:
+	case STOP_DUE:
+	case STOP_BLOCKED:
 		return NULL;
-	case PHASE_OPEN:
-	case PHASE_SEEN:
-		return run->flags & RUN_FOREIGN ? NULL : "runs, its start is "
+	case STARTED:
+	case START_COMMITTED:
+		return run->flags & RUN_FROM_BACKEND ? NULL : "runs, its start is "
 		    "delivered";
-	case PHASE_NONE:
+	case RUN_NONE:
 		return "kept from cc-backend";
-	case PHASE_NO_START:
-	case PHASE_NO_STOP:
+	case START_REJECTED:
+	case STOP_REJECTED:
 		snprintf(buf, size, "refused: %.300s", run->reason);
 		return buf;
 	default:
-		return phase_name(run->phase[DEST_REST]);
+		return run_state_name(run->state[DEST_REST]);
 	}
 }
 
@@ -388,7 +388,7 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	y->n_asked = 0;
 	queue_tell(y);
 	jobs_tell(y);
-	wrong = resync_confined(y->s->resync, y, is_dry(y),
+	wrong = reconcile_filtered(y->s->reconcile, y, is_dry(y),
 	    (req->flags & CTL_FLAG_FORCE) != 0);
 	if (wrong != NULL)
 		finish(y, CTL_ERROR, wrong);
@@ -402,7 +402,7 @@ sync_new(struct submitter *s)
 	if (y == NULL)
 		return NULL;
 	y->s = s;
-	y->timer = submitter_timer(s, on_timer, y);
+	y->timer = timer_new(s, on_timer, y);
 	if (y->timer == NULL) {
 		free(y);
 		return NULL;

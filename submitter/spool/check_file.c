@@ -70,7 +70,7 @@ look_prepare(void)
 }
 
 void
-spool_run_wrong(struct spool *sp, const struct spool_run *run, char *text,
+spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
     size_t size)
 {
 	struct spool_run same;
@@ -82,7 +82,7 @@ spool_run_wrong(struct spool *sp, const struct spool_run *run, char *text,
 		    (unsigned long long)run->key.job, run->key.cluster);
 		return;
 	}
-	if (run->flags & (RUN_FOREIGN | RUN_SKIPPED))
+	if (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED))
 		return;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == -1)
@@ -104,12 +104,12 @@ run_look(struct spool *sp, struct spool_run *run, void *arg)
 	int d, rejected = 0;
 
 	for (d = 0; d < DEST__COUNT; d++)
-		rejected |= run->phase[d] == PHASE_NO_START ||
-		    run->phase[d] == PHASE_NO_STOP;
+		rejected |= run->state[d] == START_REJECTED ||
+		    run->state[d] == STOP_REJECTED;
 	l->runs++;
 	l->open += run->end == 0;
 	l->rejected += (unsigned)rejected;
-	spool_run_wrong(sp, run, l->wrong, sizeof(l->wrong));
+	spool_run_check(sp, run, l->wrong, sizeof(l->wrong));
 	return l->wrong[0] != '\0' ? -1 : 0;
 }
 
@@ -133,7 +133,7 @@ all_look(struct spool *sp, struct look *l, int current)
 	l->wrong[0] = '\0';
 	/* An older version's rows lack what the statements ask for. */
 	while (current && l->wrong[0] == '\0' &&
-	    (rc = spool_each(sp, DEST_REST, PHASE__COUNT, &after, SPOOL_PAGE,
+	    (rc = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after, SPOOL_PAGE,
 	    run_look, l)) == SPOOL_PAGE)
 		continue;
 	if (rc == -1 && l->wrong[0] == '\0')
@@ -168,7 +168,7 @@ file_look(const char *path, char *text, size_t size)
 }
 
 int
-spool_look(const char *path, char *text, size_t size)
+spool_check_file(const char *path, char *text, size_t size)
 {
 	struct look l = { .runs = 0 };
 	struct spool *sp;

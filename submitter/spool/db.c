@@ -15,30 +15,30 @@
 #include "submitter/spool/spool_private.h"
 
 
-static const char *const phase_names[PHASE__COUNT] = {
-	[PHASE_NONE] = "none",
-	[PHASE_START] = "start",
-	[PHASE_START_ENDED] = "start-ended",
-	[PHASE_BEHIND] = "behind",
-	[PHASE_ASK] = "ask",
-	[PHASE_OPEN] = "open",
-	[PHASE_SEEN] = "seen",
-	[PHASE_WAIT] = "wait",
-	[PHASE_STOP] = "stop",
-	[PHASE_DONE] = "done",
-	[PHASE_NO_START] = "start-refused",
-	[PHASE_NO_STOP] = "stop-refused",
-	[PHASE_DELETE] = "delete",
-	[PHASE_COMPARE] = "compare",
-	[PHASE_CLOSED] = "closed",
-	[PHASE_PAST] = "held",
-	[PHASE_KEPT] = "kept",
+static const char *const phase_names[RUN_STATE__COUNT] = {
+	[RUN_NONE] = "none",
+	[START_DUE] = "start",
+	[START_DUE_ENDED] = "start-ended",
+	[START_BLOCKED] = "behind",
+	[START_CONFLICT] = "ask",
+	[STARTED] = "open",
+	[START_COMMITTED] = "seen",
+	[STOP_BLOCKED] = "wait",
+	[STOP_DUE] = "stop",
+	[RUN_DONE] = "done",
+	[START_REJECTED] = "start-refused",
+	[STOP_REJECTED] = "stop-refused",
+	[DELETE_DUE] = "delete",
+	[STOP_CONFLICT] = "compare",
+	[CLOSED_BY_OTHERS] = "closed",
+	[BACKFILL_HELD] = "held",
+	[KEPT_REPLACEABLE] = "kept",
 };
 
 const char *
-phase_name(enum phase phase)
+run_state_name(enum run_state state)
 {
-	return (unsigned)phase < PHASE__COUNT ? phase_names[phase] : "?";
+	return (unsigned)state < RUN_STATE__COUNT ? phase_names[state] : "?";
 }
 
 int64_t
@@ -163,10 +163,10 @@ state_write(struct spool *sp)
 	memset(&state, 0, sizeof(state));
 	state.clock = spool_now(sp);
 	state.runs = sp->now.runs;
-	state.stubs = sp->now.stubs;
-	state.stub_bytes = sp->now.stub_bytes;
+	state.resources = sp->now.resources;
+	state.resource_bytes = sp->now.resource_bytes;
 	memcpy(state.counts, sp->now.counts, sizeof(state.counts));
-	return spool_meta_set(sp, SPOOL_STATE, &state, sizeof(state));
+	return spool_value_set(sp, SPOOL_STATE, &state, sizeof(state));
 }
 
 /*
@@ -176,9 +176,9 @@ state_write(struct spool *sp)
 static void
 condemn_if_damaged(struct spool *sp)
 {
-	if (sp->damaged && !sp->looking) {
+	if (sp->damaged && !sp->read_only) {
 		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
-		spool_set_aside(sp->path, sp->error);
+		spool_quarantine_file(sp->path, sp->error);
 		fatalx("the spool was damaged: starting again with a new one");
 	}
 }
@@ -212,9 +212,9 @@ spool_commit(struct spool *sp)
 }
 
 uint64_t
-spool_count(const struct spool *sp, enum dest dest, enum phase phase)
+spool_count(const struct spool *sp, enum dest dest, enum run_state state)
 {
-	int64_t n = sp->now.counts[dest][phase];
+	int64_t n = sp->now.counts[dest][state];
 
 	return n > 0 ? (uint64_t)n : 0;
 }
@@ -226,12 +226,12 @@ spool_runs(const struct spool *sp)
 }
 
 void
-spool_tally(struct spool *sp, const enum phase phase[DEST__COUNT], int n)
+spool_tally(struct spool *sp, const enum run_state state[DEST__COUNT], int n)
 {
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++)
-		sp->now.counts[d][phase[d]] += n;
+		sp->now.counts[d][state[d]] += n;
 }
 
 int
@@ -300,9 +300,9 @@ spool_bytes_max(const struct spool *sp)
 }
 
 void *
-spool_meta_get(struct spool *sp, const char *name, size_t *n)
+spool_value_get(struct spool *sp, const char *name, size_t *n)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_META_GET);
+	sqlite3_stmt *st = spool_stmt(sp, SQL_VALUE_GET);
 	void *copy = NULL;
 
 	*n = 0;
@@ -322,12 +322,12 @@ spool_meta_get(struct spool *sp, const char *name, size_t *n)
 }
 
 int
-spool_meta_set(struct spool *sp, const char *name, const void *p, size_t n)
+spool_value_set(struct spool *sp, const char *name, const void *p, size_t n)
 {
 	sqlite3_stmt *st;
 
 	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_META_SET)) == NULL)
+	    (st = spool_stmt(sp, SQL_VALUE_SET)) == NULL)
 		return -1;
 	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
 	sqlite3_bind_blob64(st, 2, p, n, SQLITE_STATIC);
@@ -384,7 +384,7 @@ spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
 }
 
 int
-spool_mark(struct spool *sp, const char *cluster, int64_t until)
+spool_watermark(struct spool *sp, const char *cluster, int64_t until)
 {
 	int id = spool_cluster_id(sp, cluster, 1);
 	sqlite3_stmt *st;
@@ -397,7 +397,7 @@ spool_mark(struct spool *sp, const char *cluster, int64_t until)
 	if (until <= sp->now.clusters[i].cursor)
 		return 0;
 	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_CLUSTER_MARK)) == NULL)
+	    (st = spool_stmt(sp, SQL_CLUSTER_WATERMARK)) == NULL)
 		return -1;
 	sqlite3_bind_int(st, 1, id);
 	sqlite3_bind_int64(st, 2, until);

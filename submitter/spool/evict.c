@@ -32,7 +32,7 @@ spool_tomb_drop(struct spool *sp, const int64_t tomb[3])
 }
 
 int
-spool_exhume(struct spool *sp, const struct run_key *key)
+spool_reopen(struct spool *sp, const struct run_key *key)
 {
 	int64_t tomb[3] = { spool_cluster_id(sp, key->cluster, 0),
 		(int64_t)key->job, key->start };
@@ -69,9 +69,9 @@ spool_age(struct spool *sp, int64_t wall, int max)
 
 	if (max > TOMBS_PAGE)
 		max = TOMBS_PAGE;
-	if (sp->now.floor > until)
-		until = sp->now.floor;
-	if (spool_stub_age(sp, wall) == -1 ||
+	if (sp->now.low_water > until)
+		until = sp->now.low_water;
+	if (spool_resources_age(sp, wall) == -1 ||
 	    (n = tombs_read(sp, tombs, max)) == -1)
 		return -1;
 	memset(sp->age_at, 0, sizeof(sp->age_at));
@@ -95,17 +95,17 @@ at_beginning(const struct spool *sp)
 
 /* 1, 0 when it is as high as it may be, -1. */
 static int
-floor_raise(struct spool *sp, int64_t wall)
+low_water_raise(struct spool *sp, int64_t wall)
 {
-	int64_t floor = sp->now.floor > wall - sp->keep ? sp->now.floor :
+	int64_t low_water = sp->now.low_water > wall - sp->keep ? sp->now.low_water :
 	    wall - sp->keep;
 
-	floor += (wall - floor) / SHARE;
-	if (floor > wall - SPARED)
+	low_water += (wall - low_water) / SHARE;
+	if (low_water > wall - SPARED)
 		return 0;
-	if (spool_meta_set(sp, SPOOL_FLOOR, &floor, sizeof(floor)) == -1)
+	if (spool_value_set(sp, SPOOL_LOW_WATER, &low_water, sizeof(low_water)) == -1)
 		return -1;
-	sp->now.floor = floor;
+	sp->now.low_water = low_water;
 	return 1;
 }
 
@@ -115,25 +115,25 @@ spool_evict(struct spool *sp, int64_t wall, int max)
 	int rc;
 
 	/* One walk over all of them for each floor. */
-	if (at_beginning(sp) && (rc = floor_raise(sp, wall)) != 1)
+	if (at_beginning(sp) && (rc = low_water_raise(sp, wall)) != 1)
 		return rc;
 	return spool_age(sp, wall, max) == -1 ? -1 : 1;
 }
 
 int64_t
-spool_floor(const struct spool *sp)
+spool_low_water(const struct spool *sp)
 {
-	return sp->now.floor;
+	return sp->now.low_water;
 }
 
 int
-spool_floor_load(struct spool *sp)
+spool_low_water_load(struct spool *sp)
 {
 	size_t n;
-	void *p = spool_meta_get(sp, SPOOL_FLOOR, &n);
+	void *p = spool_value_get(sp, SPOOL_LOW_WATER, &n);
 
-	if (p != NULL && n == sizeof(sp->now.floor))
-		memcpy(&sp->now.floor, p, n);
+	if (p != NULL && n == sizeof(sp->now.low_water))
+		memcpy(&sp->now.low_water, p, n);
 	free(p);
 	return sp->broken ? -1 : 0;
 }
@@ -141,14 +141,14 @@ spool_floor_load(struct spool *sp)
 /* Phases of a destination that has the start. */
 static const struct {
 	enum dest	dest;
-	enum phase	phase;
+	enum run_state	state;
 } started[] = {
-	{ DEST_REST, PHASE_OPEN },
-	{ DEST_REST, PHASE_SEEN },
-	{ DEST_NATS, PHASE_OPEN },
+	{ DEST_REST, STARTED },
+	{ DEST_REST, START_COMMITTED },
+	{ DEST_NATS, STARTED },
 };
 
-#define STARTED	(sizeof(started) / sizeof(started[0]))
+#define N_STARTED	(sizeof(started) / sizeof(started[0]))
 
 static int
 start_is_due(const struct spool_run *run)
@@ -156,8 +156,8 @@ start_is_due(const struct spool_run *run)
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++)
-		if (run->phase[d] >= PHASE_START &&
-		    run->phase[d] <= PHASE_ASK)
+		if (run->state[d] >= START_DUE &&
+		    run->state[d] <= START_CONFLICT)
 			return 1;
 	return 0;
 }
@@ -169,7 +169,7 @@ script_drop(struct spool *sp, struct spool_run *run, void *arg)
 	int rc = 0;
 
 	(void)arg;
-	if (start_is_due(run) || (run->flags & (RUN_FOREIGN | RUN_SKIPPED)))
+	if (start_is_due(run) || (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)))
 		return 0;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == 0 && job.script != NULL) {
@@ -189,15 +189,15 @@ spool_evict_begin(struct spool *sp)
 }
 
 int
-spool_shed(struct spool *sp, int max)
+spool_drop_scripts(struct spool *sp, int max)
 {
 	int n;
 
 	if (max > SPOOL_PAGE)
 		max = SPOOL_PAGE;
-	for (; sp->shed_in < STARTED; sp->shed_in++) {
+	for (; sp->shed_in < N_STARTED; sp->shed_in++) {
 		n = spool_each(sp, started[sp->shed_in].dest,
-		    started[sp->shed_in].phase, &sp->shed_at, max, script_drop,
+		    started[sp->shed_in].state, &sp->shed_at, max, script_drop,
 		    NULL);
 		if (n != 0)
 			return n;

@@ -32,8 +32,8 @@ export_line(const struct spool_run *run, const void *record, size_t n)
 	    " s:s, s:s}", "cluster", run->key.cluster, "job",
 	    (json_int_t)run->key.job, "start", (json_int_t)run->key.start,
 	    "end", (json_int_t)run->end, "rest",
-	    phase_name(run->phase[DEST_REST]), "nats",
-	    phase_name(run->phase[DEST_NATS]), "reason",
+	    run_state_name(run->state[DEST_REST]), "nats",
+	    run_state_name(run->state[DEST_NATS]), "reason",
 	    text_vis(run->reason, reason, sizeof(reason)), "record", text);
 	line = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
@@ -89,8 +89,8 @@ object_read(struct imported *in, json_t *o)
 	    in->job.key.job != (uint64_t)id || in->job.key.start != start)
 		return "its record is of another run";
 	in->refused = rest != NULL &&
-	    (strcmp(rest, phase_name(PHASE_NO_START)) == 0 ||
-	    strcmp(rest, phase_name(PHASE_NO_STOP)) == 0);
+	    (strcmp(rest, run_state_name(START_REJECTED)) == 0 ||
+	    strcmp(rest, run_state_name(STOP_REJECTED)) == 0);
 	if (in->refused && why != NULL)
 		text_vis(why, in->reason, sizeof(in->reason));
 	return NULL;

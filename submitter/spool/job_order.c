@@ -21,26 +21,26 @@ static const char waits[] = "waits until an earlier run, requeued soon, is "
 	"deleted there";
 
 int
-spool_is_start(enum phase phase)
+spool_is_start(enum run_state state)
 {
-	return phase == PHASE_START || phase == PHASE_START_ENDED ||
-	    phase == PHASE_BEHIND || phase == PHASE_ASK;
+	return state == START_DUE || state == START_DUE_ENDED ||
+	    state == START_BLOCKED || state == START_CONFLICT;
 }
 
 /* Is it to be deleted there for the sake of a later run? */
 static int
-makes_way(const struct spool_run *run)
+is_superseded(const struct spool_run *run)
 {
-	return (run->flags & RUN_WAY) || ((run->flags & RUN_GONE) &&
-	    run->phase[DEST_REST] == PHASE_DELETE);
+	return (run->flags & RUN_SUPERSEDED) || ((run->flags & RUN_FORGET_AFTER_DELETE) &&
+	    run->state[DEST_REST] == DELETE_DUE);
 }
 
 /* Has a later run of the job to wait for this one? */
 static int
 bars(const struct spool_run *run, enum dest dest)
 {
-	return spool_is_start(run->phase[dest]) ||
-	    (dest == DEST_REST && makes_way(run));
+	return spool_is_start(run->state[dest]) ||
+	    (dest == DEST_REST && is_superseded(run));
 }
 
 /* The other runs of its job, oldest first: how many, or -1. */
@@ -81,13 +81,13 @@ spool_order(struct spool *sp, struct spool_run *run)
 			if (!bars(&rows[i], (enum dest)d))
 				continue;
 			if (rows[i].key.start < run->key.start) {
-				if (spool_is_start(run->phase[d]))
-					run->phase[d] = PHASE_BEHIND;
+				if (spool_is_start(run->state[d]))
+					run->state[d] = START_BLOCKED;
 			} else if (bars(run, (enum dest)d) &&
-			    spool_is_start(rows[i].phase[d]) &&
+			    spool_is_start(rows[i].state[d]) &&
 			    rows[i].due[d] != DUE_LEASED &&
-			    rows[i].phase[d] != PHASE_ASK) {
-				rows[i].phase[d] = PHASE_BEHIND;
+			    rows[i].state[d] != START_CONFLICT) {
+				rows[i].state[d] = START_BLOCKED;
 				rows[i].due[d] = DUE_NOW;
 				moved = 1;
 			}
@@ -99,13 +99,13 @@ spool_order(struct spool *sp, struct spool_run *run)
 }
 
 int
-spool_unhold(struct spool *sp, struct spool_run *run)
+spool_release_backfill(struct spool *sp, struct spool_run *run)
 {
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++)
-		if (run->phase[d] == PHASE_PAST)
-			run->phase[d] = PHASE_START_ENDED;
+		if (run->state[d] == BACKFILL_HELD)
+			run->state[d] = START_DUE_ENDED;
 	if (spool_order(sp, run) == -1)
 		return -1;
 	return spool_save(sp, run);
@@ -120,17 +120,17 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	if (n == -1)
 		return -1;
 	for (i = 0; i < n; i++) {
-		if (rows[i].phase[dest] == PHASE_BEHIND) {
+		if (rows[i].state[dest] == START_BLOCKED) {
 			if (next == NULL)
 				next = &rows[i];
 		} else if (bars(&rows[i], dest))
 			return 0;
 	}
 	if (next == NULL || (dest == DEST_REST && run->id != 0 &&
-	    makes_way(run)))
+	    is_superseded(run)))
 		return 0;
-	next->phase[dest] = next->end != 0 ? PHASE_START_ENDED : PHASE_START;
-	next->due[dest] = next->flags & RUN_HELD ? DUE_HELD : DUE_NOW;
+	next->state[dest] = next->end != 0 ? START_DUE_ENDED : START_DUE;
+	next->due[dest] = next->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW;
 	if (strcmp(next->reason, waits) == 0)
 		next->reason[0] = '\0';
 	return spool_save(sp, next);
@@ -143,16 +143,16 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (run->due[d] != DUE_HELD || !spool_is_start(run->phase[d]))
+		if (run->due[d] != DUE_UNCONFIRMED || !spool_is_start(run->state[d]))
 			continue;
-		run->phase[d] = PHASE_NO_START;
+		run->state[d] = START_REJECTED;
 		run->due[d] = DUE_NOW;
 	}
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 	if (spool_save(sp, run) == -1)
 		return -1;
 	for (d = 0; d < DEST__COUNT; d++)
-		if (run->phase[d] == PHASE_NO_START &&
+		if (run->state[d] == START_REJECTED &&
 		    spool_release(sp, run, (enum dest)d) == -1)
 			return -1;
 	return 0;
@@ -165,39 +165,39 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
  * long as it would bar another one.
  */
 void
-spool_way_phase(struct spool *sp, struct spool_run *run)
+spool_supersede_state(struct spool *sp, struct spool_run *run)
 {
-	enum phase phase = run->phase[DEST_REST];
+	enum run_state state = run->state[DEST_REST];
 
-	if ((run->flags & RUN_WAY) && (phase == PHASE_DONE ||
-	    phase == PHASE_KEPT || phase == PHASE_NO_STOP ||
-	    phase == PHASE_CLOSED || (phase == PHASE_STOP &&
+	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
+	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
+	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
 	    run->due[DEST_REST] != DUE_LEASED))) {
-		run->phase[DEST_REST] = PHASE_DELETE;
-		run->flags = (run->flags & ~RUN_WAY) | RUN_GONE;
+		run->state[DEST_REST] = DELETE_DUE;
+		run->flags = (run->flags & ~RUN_SUPERSEDED) | RUN_FORGET_AFTER_DELETE;
 		run->due[DEST_REST] = DUE_NOW;
 		run->tries[DEST_REST] = 0;
-	} else if (phase == PHASE_DONE && (run->flags & RUN_SOON) &&
-	    !(run->flags & RUN_GONE) && sp->policy.last_requeued) {
-		run->phase[DEST_REST] = PHASE_KEPT;
+	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
+	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
+		run->state[DEST_REST] = KEPT_REPLACEABLE;
 		run->due[DEST_REST] = spool_now(sp) + BARRED_SECONDS * 1000;
 	}
 }
 
 static int
-may_make_way(const struct spool_run *early, const struct spool_run *run)
+may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 {
-	return (early->flags & RUN_SOON) &&
-	    !(early->flags & (RUN_GONE | RUN_WAY | RUN_SKIPPED)) &&
+	return (early->flags & RUN_REQUEUED_EARLY) &&
+	    !(early->flags & (RUN_FORGET_AFTER_DELETE | RUN_SUPERSEDED | RUN_QUARANTINED)) &&
 	    early->key.start < run->key.start &&
 	    run->key.start - early->key.start < BARRED_SECONDS &&
-	    early->phase[DEST_REST] != PHASE_NONE &&
-	    early->phase[DEST_REST] != PHASE_PAST &&
-	    early->phase[DEST_REST] != PHASE_NO_START;
+	    early->state[DEST_REST] != RUN_NONE &&
+	    early->state[DEST_REST] != BACKFILL_HELD &&
+	    early->state[DEST_REST] != START_REJECTED;
 }
 
 static int
-way_give(struct spool *sp, struct spool_run *early,
+supersede_one(struct spool *sp, struct spool_run *early,
     const struct spool_run *run)
 {
 	log_notice("job %llu (%s, start %lld) was requeued after %lld s: it is "
@@ -205,13 +205,13 @@ way_give(struct spool *sp, struct spool_run *early,
 	    (unsigned long long)early->key.job, early->key.cluster,
 	    (long long)early->key.start,
 	    (long long)(early->end - early->key.start),
-	    early->flags & RUN_SENT ? "deleted in cc-backend" : "not reported",
+	    early->flags & RUN_KEY_FIXED ? "deleted in cc-backend" : "not reported",
 	    (long long)run->key.start);
-	if (early->flags & RUN_SENT)
-		early->flags |= RUN_WAY;
+	if (early->flags & RUN_KEY_FIXED)
+		early->flags |= RUN_SUPERSEDED;
 	else {
-		early->phase[DEST_REST] = PHASE_DONE;
-		early->flags |= RUN_GONE;
+		early->state[DEST_REST] = RUN_DONE;
+		early->flags |= RUN_FORGET_AFTER_DELETE;
 	}
 	if (spool_save(sp, early) == -1)
 		return -1;
@@ -220,7 +220,7 @@ way_give(struct spool *sp, struct spool_run *early,
 }
 
 int
-spool_ways_clear(struct spool *sp, struct spool_run *run)
+spool_supersede(struct spool *sp, struct spool_run *run)
 {
 	struct spool_run rows[SIBLINGS_MAX];
 	int n, i, any = 0;
@@ -229,15 +229,15 @@ spool_ways_clear(struct spool *sp, struct spool_run *run)
 		return 0;
 	n = siblings(sp, run, rows);
 	for (i = 0; i < n; i++) {
-		if (may_make_way(&rows[i], run) &&
-		    way_give(sp, &rows[i], run) == -1)
+		if (may_be_superseded(&rows[i], run) &&
+		    supersede_one(sp, &rows[i], run) == -1)
 			return -1;
 		any |= rows[i].key.start < run->key.start &&
-		    rows[i].id != 0 && makes_way(&rows[i]);
+		    rows[i].id != 0 && is_superseded(&rows[i]);
 	}
-	if (any && (spool_is_start(run->phase[DEST_REST]) ||
-	    run->phase[DEST_REST] == PHASE_NO_START)) {
-		run->phase[DEST_REST] = PHASE_BEHIND;
+	if (any && (spool_is_start(run->state[DEST_REST]) ||
+	    run->state[DEST_REST] == START_REJECTED)) {
+		run->state[DEST_REST] = START_BLOCKED;
 		run->due[DEST_REST] = DUE_NOW;
 		snprintf(run->reason, sizeof(run->reason), "%s", waits);
 	}
@@ -248,27 +248,27 @@ spool_ways_clear(struct spool *sp, struct spool_run *run)
 static int
 can_wait(const struct spool_run *run)
 {
-	enum phase phase = run->phase[DEST_REST];
+	enum run_state state = run->state[DEST_REST];
 
-	return !(run->flags & RUN_SKIPPED) && (phase == PHASE_NO_START ||
-	    (spool_is_start(phase) && phase != PHASE_ASK &&
+	return !(run->flags & RUN_QUARANTINED) && (state == START_REJECTED ||
+	    (spool_is_start(state) && state != START_CONFLICT &&
 	    run->due[DEST_REST] != DUE_LEASED));
 }
 
 int
-spool_way_make(struct spool *sp, const struct spool_run *early)
+spool_superseded_by_later(struct spool *sp, const struct spool_run *early)
 {
 	struct spool_run rows[SIBLINGS_MAX];
 	int n, i, rc;
 
-	if (!sp->policy.last_requeued || !(early->flags & RUN_SOON) ||
+	if (!sp->policy.last_requeued || !(early->flags & RUN_REQUEUED_EARLY) ||
 	    early->id == 0)
 		return 0;
 	n = siblings(sp, early, rows);
 	for (i = 0; i < n; i++) {
-		if (!can_wait(&rows[i]) || !may_make_way(early, &rows[i]))
+		if (!can_wait(&rows[i]) || !may_be_superseded(early, &rows[i]))
 			continue;
-		rc = spool_ways_clear(sp, &rows[i]);
+		rc = spool_supersede(sp, &rows[i]);
 		if (rc == 1)
 			return spool_save(sp, &rows[i]);
 		return rc == -1 ? -1 : spool_release(sp, early, DEST_REST);

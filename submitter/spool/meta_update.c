@@ -13,16 +13,16 @@
 #include "submitter/spool/spool_private.h"
 
 int
-spool_late_add(struct spool *sp, const struct run_key *key, const char *field,
+spool_meta_add(struct spool *sp, const struct run_key *key, const char *field,
     const char *value, int64_t due)
 {
 	int cluster = spool_cluster_id(sp, key->cluster, 0);
 	sqlite3_stmt *st;
 
-	if (sp->now.late >= LATE_MAX || cluster == -1)
+	if (sp->now.late >= META_MAX || cluster == -1)
 		return 0;
 	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_LATE_OF_RUN)) == NULL)
+	    (st = spool_stmt(sp, SQL_META_OF_RUN)) == NULL)
 		return -1;
 	sqlite3_bind_int(st, 1, cluster);
 	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
@@ -31,7 +31,7 @@ spool_late_add(struct spool *sp, const struct run_key *key, const char *field,
 	if (spool_exec(sp, st) == -1)
 		return -1;
 	sp->now.late -= sqlite3_changes(sp->db);
-	if ((st = spool_stmt(sp, SQL_LATE_ADD)) == NULL)
+	if ((st = spool_stmt(sp, SQL_META_ADD)) == NULL)
 		return -1;
 	sqlite3_bind_int(st, 1, cluster);
 	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
@@ -46,9 +46,9 @@ spool_late_add(struct spool *sp, const struct run_key *key, const char *field,
 }
 
 int
-spool_late_next(struct spool *sp, struct spool_late *late)
+spool_meta_next(struct spool *sp, struct spool_meta *late)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_LATE_NEXT);
+	sqlite3_stmt *st = spool_stmt(sp, SQL_META_NEXT);
 	int rc;
 
 	memset(late, 0, sizeof(*late));
@@ -72,19 +72,19 @@ spool_late_next(struct spool *sp, struct spool_late *late)
 }
 
 void
-spool_late_clear(struct spool_late *late)
+spool_meta_clear(struct spool_meta *late)
 {
 	free(late->value);
 	late->value = NULL;
 }
 
 int
-spool_late_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries)
+spool_meta_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries)
 {
 	sqlite3_stmt *st;
 
 	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_LATE_WAIT)) == NULL)
+	    (st = spool_stmt(sp, SQL_META_WAIT)) == NULL)
 		return -1;
 	sqlite3_bind_int64(st, 1, id);
 	sqlite3_bind_int64(st, 2, due);
@@ -93,12 +93,12 @@ spool_late_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries)
 }
 
 int
-spool_late_drop(struct spool *sp, int64_t id)
+spool_meta_drop(struct spool *sp, int64_t id)
 {
 	sqlite3_stmt *st;
 
 	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_LATE_DROP)) == NULL)
+	    (st = spool_stmt(sp, SQL_META_DROP)) == NULL)
 		return -1;
 	sqlite3_bind_int64(st, 1, id);
 	if (spool_exec(sp, st) == -1)
@@ -108,7 +108,7 @@ spool_late_drop(struct spool *sp, int64_t id)
 }
 
 uint64_t
-spool_late_count(const struct spool *sp)
+spool_meta_count(const struct spool *sp)
 {
 	return sp->now.late > 0 ? (uint64_t)sp->now.late : 0;
 }
@@ -143,10 +143,10 @@ spool_barred(struct spool *sp, const struct spool_run *run)
 }
 
 int
-spool_sister(struct spool *sp, const struct spool_run *run,
+spool_previous_run(struct spool *sp, const struct spool_run *run,
     struct run_key *sister)
 {
-	sqlite3_stmt *st = earlier_stmt(sp, SQL_SISTER, run);
+	sqlite3_stmt *st = earlier_stmt(sp, SQL_PREVIOUS_RUN, run);
 	int rc;
 
 	if (st == NULL)

@@ -101,28 +101,28 @@ static int
 state_count(struct spool *sp)
 {
 	sqlite3_stmt *st;
-	int d, phase, rc = -1;
+	int d, state, rc = -1;
 
 	for (d = 0; d < DEST__COUNT; d++) {
 		st = spool_stmt(sp, SQL_COUNT + d);
 		while (st != NULL && (rc = spool_step(sp, st)) == 1) {
-			phase = sqlite3_column_int(st, 0);
-			if (phase < 0 || phase >= PHASE__COUNT)
+			state = sqlite3_column_int(st, 0);
+			if (state < 0 || state >= RUN_STATE__COUNT)
 				continue;
-			sp->now.counts[d][phase] = sqlite3_column_int64(st, 1);
+			sp->now.counts[d][state] = sqlite3_column_int64(st, 1);
 			if (d == 0)
 				sp->now.runs += sqlite3_column_int64(st, 1);
 		}
 		if (rc == -1)
 			return -1;
 	}
-	return spool_stub_count(sp);
+	return spool_resources_recount(sp);
 }
 
 static int
 late_count(struct spool *sp)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_LATE_COUNT);
+	sqlite3_stmt *st = spool_stmt(sp, SQL_META_COUNT);
 
 	if (st == NULL || spool_step(sp, st) != 1)
 		return -1;
@@ -136,7 +136,7 @@ state_load(struct spool *sp)
 {
 	struct spool_state state;
 	size_t n;
-	void *p = spool_meta_get(sp, SPOOL_STATE, &n);
+	void *p = spool_value_get(sp, SPOOL_STATE, &n);
 	int rc = 0;
 
 	sp->opened = 1;		/* 0 is DUE_NOW */
@@ -147,8 +147,8 @@ state_load(struct spool *sp)
 	if (p != NULL && n == sizeof(state)) {
 		memcpy(&state, p, sizeof(state));
 		sp->now.runs = state.runs;
-		sp->now.stubs = state.stubs;
-		sp->now.stub_bytes = state.stub_bytes;
+		sp->now.resources = state.resources;
+		sp->now.resource_bytes = state.resource_bytes;
 		memcpy(sp->now.counts, state.counts, sizeof(state.counts));
 	} else
 		rc = sp->broken ? -1 : state_count(sp);
@@ -169,7 +169,7 @@ header_u32(const uint8_t *p)
  * their pages carry our checksums is not asked first.  1 with a reason, or 0.
  */
 static int
-is_foreign(const char *path, char *reason, size_t size)
+is_from_backend(const char *path, char *reason, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	uint8_t head[HEADER];
@@ -241,7 +241,7 @@ try_open(const char *path, int *damaged, char *reason, size_t size)
 		goto fail;
 	wrong = sp->error;
 	if (clusters_load(sp) == -1 || state_load(sp) == -1 ||
-	    spool_floor_load(sp) == -1)
+	    spool_low_water_load(sp) == -1)
 		goto fail;
 	for (d = 0; d < DEST__COUNT; d++)
 		if (spool_unlease(sp, (enum dest)d) == -1)
@@ -268,16 +268,16 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	struct spool *sp;
 	int damaged;
 
-	if (is_foreign(path, reason, size))
+	if (is_from_backend(path, reason, size))
 		return NULL;
 	sp = try_open(path, &damaged, reason, size);
 	if (sp == NULL && damaged) {
-		spool_set_aside(path, reason);
+		spool_quarantine_file(path, reason);
 		sp = try_open(path, &damaged, reason, size);
 	}
 	if (sp != NULL) {
 		spool_set_limits(sp, max_bytes, keep);
-		spool_salvage(sp);
+		spool_recover(sp);
 		reason[0] = '\0';
 	}
 	return sp;
@@ -312,12 +312,12 @@ spool_open_read(const char *path, int64_t *version, char *reason, size_t size)
 	struct spool *sp;
 	const char *wrong = "out of memory";
 
-	if (is_foreign(path, reason, size))
+	if (is_from_backend(path, reason, size))
 		return NULL;
 	sp = calloc(1, sizeof(*sp));
 	if (sp == NULL || (sp->path = strdup(path)) == NULL)
 		goto fail;
-	sp->looking = 1;
+	sp->read_only = 1;
 	wr_init(&sp->record, MSG_PAYLOAD_MAX);
 	wrong = "cannot be opened";
 	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READONLY, SPOOL_VFS) !=

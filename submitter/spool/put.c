@@ -16,7 +16,7 @@
 
 /* Runs of one job looked at for a moved start or a place in the queue. */
 #define SIBLINGS_MAX	64
-#define REQUEUED_SOON	60	/* seconds; see requeuedRuns */
+#define REQUEUED_EARLY	60	/* seconds; see requeuedRuns */
 
 /* Nothing begins before it was submitted: the clock was set back since. */
 static int
@@ -81,7 +81,7 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 
 /* The run is done, under another start time. */
 static int
-is_buried_moved(struct spool *sp, const struct job *job)
+is_finished_moved(struct spool *sp, const struct job *job)
 {
 	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_OF_JOB);
 	int64_t start, end, waited;
@@ -114,10 +114,10 @@ is_false_start(const struct job *job)
 
 /* Its job was put back so soon that a site may want the next run in its place. */
 static int
-is_requeued_soon(const struct job *job)
+is_requeued_early(const struct job *job)
 {
 	return job->state == END_REQUEUED && job->end != 0 &&
-	    job->end - job->key.start <= REQUEUED_SOON;
+	    job->end - job->key.start <= REQUEUED_EARLY;
 }
 
 static void
@@ -133,13 +133,13 @@ static int64_t
 start_due(const struct spool *sp, const struct job *job)
 {
 	if ((job->flags & JOB_UNCONFIRMED) && job->end == 0)
-		return DUE_HELD;
+		return DUE_UNCONFIRMED;
 	if ((job->flags & JOB_MORE) && sp->policy.more_wait > 0)
 		return spool_now(sp) + sp->policy.more_wait;
 	return DUE_NOW;
 }
 
-static const char held_reason[] = "waits until Slurm shows it running";
+static const char unconfirmed_reason[] = "waits until Slurm shows it running";
 
 static enum spool_put
 put_new(struct spool *sp, struct job *job, int64_t *id)
@@ -156,21 +156,21 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	run.end = job->state != END_NOT ? job->end : 0;
 	run.submit = job->submit;
 	past = run.end != 0 && (job->flags & JOB_BACKFILL) != 0;
-	run.flags = past ? RUN_PAST : 0;
+	run.flags = past ? RUN_BACKFILL : 0;
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!sp->policy.to[d] || !keep)
 			continue;
-		run.phase[d] = past ? PHASE_PAST : run.end != 0 ?
-		    PHASE_START_ENDED : PHASE_START;
+		run.state[d] = past ? BACKFILL_HELD : run.end != 0 ?
+		    START_DUE_ENDED : START_DUE;
 		run.due[d] = start_due(sp, job);
 	}
 	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
-		run.flags |= RUN_HELD;
-		snprintf(run.reason, sizeof(run.reason), "%s", held_reason);
+		run.flags |= RUN_UNCONFIRMED;
+		snprintf(run.reason, sizeof(run.reason), "%s", unconfirmed_reason);
 	}
-	if (is_requeued_soon(job))
-		run.flags |= RUN_SOON;
-	if ((!past && (spool_ways_clear(sp, &run) == -1 ||
+	if (is_requeued_early(job))
+		run.flags |= RUN_REQUEUED_EARLY;
+	if ((!past && (spool_supersede(sp, &run) == -1 ||
 	    spool_order(sp, &run) == -1)) || spool_add(sp, &run) == -1)
 		return PUT_ERROR;
 	*id = run.id;
@@ -178,36 +178,36 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		if (is_false_start(job))
 			say_false_start(job);
 		*id = 0;
-		return spool_bury(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
+		return spool_finish(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
 	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
 }
 
 /* What a run's end, learned now, changes for one destination. */
 static void
-phase_ended(struct spool *sp, struct spool_run *run, enum dest dest)
+state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 {
 	int64_t gap = sp->policy.nats_gap;
 
-	switch (run->phase[dest]) {
-	case PHASE_START:
-		run->phase[dest] = PHASE_START_ENDED;
+	switch (run->state[dest]) {
+	case START_DUE:
+		run->state[dest] = START_DUE_ENDED;
 		break;
-	case PHASE_OPEN:
-		run->phase[dest] = dest == DEST_REST && sp->policy.commit_seen ?
-		    PHASE_WAIT : PHASE_STOP;
+	case STARTED:
+		run->state[dest] = dest == DEST_REST && sp->policy.wait_commit ?
+		    STOP_BLOCKED : STOP_DUE;
 		run->tries[dest] = 0;
 		run->due[dest] = dest == DEST_NATS && gap > 0 ?
 		    run->since[dest] + gap : DUE_NOW;
 		break;
-	case PHASE_SEEN:
-		run->phase[dest] = sp->policy.fresh ? PHASE_WAIT : PHASE_STOP;
+	case START_COMMITTED:
+		run->state[dest] = sp->policy.fresh ? STOP_BLOCKED : STOP_DUE;
 		run->tries[dest] = 0;
 		run->due[dest] = DUE_NOW;
 		break;
-	case PHASE_CLOSED:
+	case CLOSED_BY_OTHERS:
 		/* It may be what cc-backend had known before us. */
-		run->phase[dest] = PHASE_COMPARE;
+		run->state[dest] = STOP_CONFLICT;
 		break;
 	default:
 		break;
@@ -221,9 +221,9 @@ spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
 	int d;
 
 	run->end = job->end;
-	run->flags &= ~(RUN_FOREIGN | RUN_LOST);
+	run->flags &= ~(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND);
 	for (d = 0; d < DEST__COUNT; d++)
-		phase_ended(sp, run, (enum dest)d);
+		state_ended(sp, run, (enum dest)d);
 	if (spool_record_set(sp, run->id, p, n) == -1)
 		return -1;
 	return spool_save(sp, run);
@@ -235,7 +235,7 @@ key_moves(struct spool_run *run, struct job *job)
 {
 	int64_t start = job->key.start;
 
-	if (run->flags & RUN_SENT) {
+	if (run->flags & RUN_KEY_FIXED) {
 		run->alias = start;
 		job->key.start = run->key.start;
 	} else {
@@ -251,56 +251,56 @@ forgotten_ends(struct spool_run *run)
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (run->phase[d] != PHASE_NO_START)
+		if (run->state[d] != START_REJECTED)
 			continue;
-		run->phase[d] = PHASE_START;
-		run->due[d] = DUE_HELD;
+		run->state[d] = START_DUE;
+		run->due[d] = DUE_UNCONFIRMED;
 		snprintf(run->reason, sizeof(run->reason), "%s",
-		    held_reason);
+		    unconfirmed_reason);
 	}
 }
 
 /* It runs, or it has ended: nothing is held any longer. */
 static void
-hold_ends(struct spool *sp, struct spool_run *run, const struct job *job)
+unconfirmed_ends(struct spool *sp, struct spool_run *run, const struct job *job)
 {
 	int d;
 
-	run->flags &= ~RUN_HELD;
+	run->flags &= ~RUN_UNCONFIRMED;
 	run->reason[0] = '\0';
 	for (d = 0; d < DEST__COUNT; d++)
-		if (run->due[d] == DUE_HELD)
+		if (run->due[d] == DUE_UNCONFIRMED)
 			run->due[d] = start_due(sp, job);
 }
 
 static void
-phases_merged(struct spool *sp, struct spool_run *run, const struct job *job,
+states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
     int had_end, int live)
 {
 	int d;
 
-	if (run->flags & RUN_HELD)
+	if (run->flags & RUN_UNCONFIRMED)
 		forgotten_ends(run);
-	if ((run->flags & RUN_HELD) && !(job->flags & JOB_UNCONFIRMED))
-		hold_ends(sp, run, job);
+	if ((run->flags & RUN_UNCONFIRMED) && !(job->flags & JOB_UNCONFIRMED))
+		unconfirmed_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!had_end && run->end != 0)
-			phase_ended(sp, run, (enum dest)d);
+			state_ended(sp, run, (enum dest)d);
 		/* The script is here: no need to wait for it any longer. */
-		if (!(job->flags & JOB_MORE) && spool_is_start(run->phase[d]) &&
+		if (!(job->flags & JOB_MORE) && spool_is_start(run->state[d]) &&
 		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
 			run->due[d] = DUE_NOW;
 		/* What one of them has got is no reason for the other. */
 		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
-		    (d == DEST_REST ? RUN_BEGUN : RUN_SENT)) &&
-		    spool_is_start(run->phase[d]))
-			run->phase[d] = PHASE_NONE;
+		    (d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
+		    spool_is_start(run->state[d]))
+			run->state[d] = RUN_NONE;
 	}
 	/* cc-backend lost it, and Slurm says that it runs. */
-	if ((run->flags & RUN_LOST) && live && run->end == 0 &&
-	    run->phase[DEST_REST] == PHASE_SEEN) {
-		run->flags &= ~RUN_LOST;
-		run->phase[DEST_REST] = PHASE_START;
+	if ((run->flags & RUN_MISSING_IN_BACKEND) && live && run->end == 0 &&
+	    run->state[DEST_REST] == START_COMMITTED) {
+		run->flags &= ~RUN_MISSING_IN_BACKEND;
+		run->state[DEST_REST] = START_DUE;
 		run->tries[DEST_REST] = 0;
 		run->due[DEST_REST] = DUE_NOW;
 	}
@@ -313,7 +313,7 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	int d;
 
 	say_false_start(job);
-	if (spool_bury(sp, run) == -1)
+	if (spool_finish(sp, run) == -1)
 		return PUT_ERROR;
 	for (d = 0; d < DEST__COUNT; d++)
 		if (spool_release(sp, run, (enum dest)d) == -1)
@@ -336,16 +336,16 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
 	int changed, moved = run->key.start != job->key.start &&
-	    run->alias != job->key.start, lost = run->flags & RUN_LOST;
+	    run->alias != job->key.start, lost = run->flags & RUN_MISSING_IN_BACKEND;
 	enum spool_put rc = PUT_ERROR;
 
-	if (run->flags & RUN_SKIPPED)
+	if (run->flags & RUN_QUARANTINED)
 		return PUT_KNOWN;
 	job_init(&old);
 	if (moved)
 		key_moves(run, job);
 	job->key = run->key;
-	if ((run->flags & RUN_FOREIGN) ||
+	if ((run->flags & RUN_FROM_BACKEND) ||
 	    spool_record(sp, run->id, &old) == -1) {
 		if (job->flags & JOB_PARTIAL) {
 			rc = PUT_KNOWN;
@@ -354,16 +354,16 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		job_clear(&old);
 		old = *job;
 		job_init(job);
-		run->flags &= ~RUN_FOREIGN;
+		run->flags &= ~RUN_FROM_BACKEND;
 		changed = 1;
 	} else {
 		old.key = run->key;
 		if (is_told_anew(&old, job))
-			run->flags |= RUN_INFO;
+			run->flags |= RUN_INFO_CHANGED;
 		changed = job_merge(&old, job) || moved;
 	}
 	/* Slurm knows it: whatever denied it once was wrong. */
-	if (!changed && !(lost && live) && run->denials == 0) {
+	if (!changed && !(lost && live) && run->not_found_count == 0) {
 		rc = PUT_KNOWN;
 		goto done;
 	}
@@ -371,16 +371,16 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		run->end = old.end;
 	if (run->submit == 0)
 		run->submit = old.submit;
-	run->denied = 0;
-	run->denials = 0;
-	phases_merged(sp, run, &old, had_end, live);
+	run->not_found_at = 0;
+	run->not_found_count = 0;
+	states_merged(sp, run, &old, had_end, live);
 	if (spool_record_write(sp, run->id, &old) == -1)
 		goto done;
-	if (is_requeued_soon(&old))
-		run->flags |= RUN_SOON;
-	if (!(run->flags & RUN_SENT) && is_false_start(&old))
+	if (is_requeued_early(&old))
+		run->flags |= RUN_REQUEUED_EARLY;
+	if (!(run->flags & RUN_KEY_FIXED) && is_false_start(&old))
 		rc = put_false_start(sp, run, &old);
-	else if (spool_save(sp, run) == 0 && spool_way_make(sp, run) == 0)
+	else if (spool_save(sp, run) == 0 && spool_superseded_by_later(sp, run) == 0)
 		rc = PUT_MERGED;
 done:
 	job_clear(&old);
@@ -392,9 +392,9 @@ done:
  * past range wants it all the same, and a repeated start is harmless.
  */
 static int
-is_beyond(struct spool *sp, const struct job *job)
+is_below_low_water(struct spool *sp, const struct job *job)
 {
-	if (job->end == 0 || job->end >= sp->now.floor ||
+	if (job->end == 0 || job->end >= sp->now.low_water ||
 	    (job->flags & JOB_BACKFILL))
 		return 0;
 	sp->beyond++;
@@ -402,7 +402,7 @@ is_beyond(struct spool *sp, const struct job *job)
 }
 
 uint64_t
-spool_beyond(const struct spool *sp)
+spool_below_low_water(const struct spool *sp)
 {
 	return sp->beyond;
 }
@@ -424,16 +424,16 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 		return PUT_KNOWN;
 	if (found == 0)
 		found = find_moved(sp, job, &run);
-	if (found == 0 && is_buried_moved(sp, job))
+	if (found == 0 && is_finished_moved(sp, job))
 		return PUT_KNOWN;
 	if (found == -1 || sp->broken)
 		return PUT_ERROR;
 	if (found == 0 && ((job->flags & JOB_PARTIAL) ||
 	    !(job->flags & JOB_HAS_START)))
 		return PUT_REFUSED;
-	if (found == 0 && is_beyond(sp, job))
+	if (found == 0 && is_below_low_water(sp, job))
 		return PUT_KNOWN;
-	if (spool_stub_take(sp, job) == -1)
+	if (spool_resources_take(sp, job) == -1)
 		return PUT_ERROR;
 	if (found == 0)
 		return put_new(sp, job, id);
@@ -442,7 +442,7 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 }
 
 enum spool_put
-spool_put_skipped(struct spool *sp, const struct run_key *key,
+spool_put_quarantined(struct spool *sp, const struct run_key *key,
     const uint8_t *p, size_t n)
 {
 	struct spool_run run;
@@ -460,18 +460,18 @@ spool_put_skipped(struct spool *sp, const struct run_key *key,
 		    spool_record_set(sp, run.id, p, n) == -1)
 			return PUT_ERROR;
 	}
-	if (run.flags & RUN_SKIPPED)
+	if (run.flags & RUN_QUARANTINED)
 		return PUT_KNOWN;
-	run.flags |= RUN_SKIPPED;
-	run.phase[DEST_REST] = PHASE_NO_START;
-	run.phase[DEST_NATS] = PHASE_NONE;
+	run.flags |= RUN_QUARANTINED;
+	run.state[DEST_REST] = START_REJECTED;
+	run.state[DEST_NATS] = RUN_NONE;
 	snprintf(run.reason, sizeof(run.reason),
 	    "set aside: a worker died on it twice");
 	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
 }
 
 int
-spool_put_foreign(struct spool *sp, const struct run_key *key)
+spool_put_from_backend(struct spool *sp, const struct run_key *key)
 {
 	struct spool_run run;
 	int found = spool_find(sp, key, &run);
@@ -482,9 +482,9 @@ spool_put_foreign(struct spool *sp, const struct run_key *key)
 		return 0;
 	memset(&run, 0, sizeof(run));
 	run.key = *key;
-	run.flags = RUN_SENT | RUN_BEGUN | RUN_FOREIGN;
+	run.flags = RUN_KEY_FIXED | RUN_REST_STARTED | RUN_FROM_BACKEND;
 	run.cluster = spool_cluster_id(sp, key->cluster, 1);
-	run.phase[DEST_REST] = PHASE_SEEN;
+	run.state[DEST_REST] = START_COMMITTED;
 	if (run.cluster == -1 || spool_add(sp, &run) == -1)
 		return -1;
 	return 1;

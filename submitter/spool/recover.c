@@ -23,7 +23,7 @@
 #define COMMIT_EVERY	1000			/* rows */
 
 /* The damaged file, being read. */
-struct wreck {
+struct damaged_file {
 	sqlite3		*db;
 	struct spool	*sp;		/* the new one */
 	int		 clusters[CLUSTERS_MAX];	/* ids there, by place here */
@@ -34,7 +34,7 @@ struct wreck {
 };
 
 static sqlite3_stmt *
-prepare(struct wreck *w, const char *sql)
+prepare(struct damaged_file *w, const char *sql)
 {
 	sqlite3_stmt *st = NULL;
 
@@ -47,7 +47,7 @@ prepare(struct wreck *w, const char *sql)
 
 /* A run's cluster, by its number there; NULL when that page is gone. */
 static const char *
-name_of(const struct wreck *w, int id)
+name_of(const struct damaged_file *w, int id)
 {
 	unsigned i;
 
@@ -58,7 +58,7 @@ name_of(const struct wreck *w, int id)
 }
 
 static void
-clusters_take(struct wreck *w)
+clusters_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w, spool_sql(SQL_CLUSTER_ALL));
 	const char *name;
@@ -72,7 +72,7 @@ clusters_take(struct wreck *w)
 		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
 		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
 		/* A cursor that is too far would leave out what lies before. */
-		spool_mark(w->sp, name, w->trusted ?
+		spool_watermark(w->sp, name, w->trusted ?
 		    sqlite3_column_int64(st, 2) : 0);
 	}
 	sqlite3_finalize(st);
@@ -86,18 +86,18 @@ clusters_take(struct wreck *w)
 static void
 row_mend(struct spool_run *run, const struct job *job)
 {
-	enum phase *phase = &run->phase[DEST_REST];
+	enum run_state *state = &run->state[DEST_REST];
 
 	run->end = job->state != END_NOT ? job->end : 0;
 	run->submit = job->submit;
-	if (*phase != PHASE_NONE && *phase != PHASE_NO_START &&
-	    *phase != PHASE_NO_STOP)
-		*phase = run->end != 0 ? PHASE_START_ENDED : PHASE_START;
+	if (*state != RUN_NONE && *state != START_REJECTED &&
+	    *state != STOP_REJECTED)
+		*state = run->end != 0 ? START_DUE_ENDED : START_DUE;
 }
 
 /* The bytes of a row's record, as they were written: 1, or 0. */
 static int
-bytes_take(struct wreck *w, int64_t id, struct writer *bytes)
+bytes_take(struct damaged_file *w, int64_t id, struct writer *bytes)
 {
 	sqlite3_stmt *st = prepare(w, spool_sql(SQL_RECORD_GET));
 	int whole = 0;
@@ -120,14 +120,14 @@ bytes_take(struct wreck *w, int64_t id, struct writer *bytes)
 
 /* Are they a record of that run? */
 static int
-record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
+record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 {
 	int whole = bytes_take(w, run->id, bytes);
 	struct reader r;
 	struct job job;
 
 	/* A worker has died on these, and what is foreign has none. */
-	if (run->flags & (RUN_FOREIGN | RUN_SKIPPED))
+	if (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED))
 		return w->trusted;
 	if (!whole)
 		return 0;
@@ -143,31 +143,31 @@ record_take(struct wreck *w, struct spool_run *run, struct writer *bytes)
 
 /* The clock begins anew in a new file: what waits is due, nothing is of tomorrow. */
 static void
-times_mend(struct wreck *w, struct spool_run *run)
+times_mend(struct damaged_file *w, struct spool_run *run)
 {
 	int64_t now = spool_now(w->sp);
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (run->due[d] != DUE_HELD)
+		if (run->due[d] != DUE_UNCONFIRMED)
 			run->due[d] = DUE_NOW;
 		if (run->since[d] > now)
 			run->since[d] = now;
 	}
-	if (run->denied > now)
-		run->denied = now;
+	if (run->not_found_at > now)
+		run->not_found_at = now;
 }
 
 static void
-run_take(struct wreck *w, sqlite3_stmt *st, struct writer *bytes)
+run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 {
 	struct spool_run run, old;
 	const char *name = name_of(w, sqlite3_column_int(st, 1));
 
 	spool_alive();
 	spool_row(w->sp, st, &run);
-	if (run.flags & RUN_SENT)
-		run.flags |= RUN_BEGUN;	/* older files do not tell */
+	if (run.flags & RUN_KEY_FIXED)
+		run.flags |= RUN_REST_STARTED;	/* older files do not tell */
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
@@ -189,7 +189,7 @@ run_take(struct wreck *w, sqlite3_stmt *st, struct writer *bytes)
  * begun anew behind it, in leaps that grow until something is whole again.
  */
 static void
-runs_take(struct wreck *w)
+runs_take(struct damaged_file *w)
 {
 	int64_t at = 0, leap = 1;
 	struct writer bytes;
@@ -222,7 +222,7 @@ runs_take(struct wreck *w)
 
 /* Tombstones as far as they can be read: without one a run only comes again. */
 static void
-tombs_take(struct wreck *w)
+tombs_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, lasted, "
 	    "waited FROM tomb"), *add;
@@ -251,15 +251,15 @@ tombs_take(struct wreck *w)
 
 /* Only from pages that are right: nothing else proves such a row. */
 static void
-stubs_take(struct wreck *w)
+resources_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, submitted,"
 	    " bytes FROM stub");
-	struct spool_stub stub;
+	struct spool_resources stub;
 	const char *name;
 	int i;
 
-	for (i = 0; st != NULL && i < SPOOL_STUBS_MAX &&
+	for (i = 0; st != NULL && i < SPOOL_RESOURCES_MAX &&
 	    sqlite3_step(st) == SQLITE_ROW; i++) {
 		memset(&stub, 0, sizeof(stub));
 		name = name_of(w, sqlite3_column_int(st, 0));
@@ -269,7 +269,7 @@ stubs_take(struct wreck *w)
 		stub.key.job = (uint64_t)sqlite3_column_int64(st, 1);
 		stub.key.start = sqlite3_column_int64(st, 2);
 		stub.submit = sqlite3_column_int64(st, 3);
-		spool_stub_add(w->sp, &stub, sqlite3_column_blob(st, 4),
+		spool_resources_add(w->sp, &stub, sqlite3_column_blob(st, 4),
 		    (size_t)sqlite3_column_bytes(st, 4));
 	}
 	sqlite3_finalize(st);
@@ -277,7 +277,7 @@ stubs_take(struct wreck *w)
 
 /* The same of late knowledge. */
 static void
-late_take(struct wreck *w)
+late_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, field,"
 	    " value FROM late");
@@ -285,7 +285,7 @@ late_take(struct wreck *w)
 	struct run_key key;
 	int i;
 
-	for (i = 0; st != NULL && i < LATE_MAX &&
+	for (i = 0; st != NULL && i < META_MAX &&
 	    sqlite3_step(st) == SQLITE_ROW; i++) {
 		memset(&key, 0, sizeof(key));
 		name = name_of(w, sqlite3_column_int(st, 0));
@@ -296,7 +296,7 @@ late_take(struct wreck *w)
 		snprintf(key.cluster, sizeof(key.cluster), "%s", name);
 		key.job = (uint64_t)sqlite3_column_int64(st, 1);
 		key.start = sqlite3_column_int64(st, 2);
-		spool_late_add(w->sp, &key, field, value, DUE_NOW);
+		spool_meta_add(w->sp, &key, field, value, DUE_NOW);
 	}
 	sqlite3_finalize(st);
 }
@@ -318,7 +318,7 @@ keep_damaged(const char *wreck, const char *path)
 }
 
 void
-spool_set_aside(const char *path, const char *why)
+spool_quarantine_file(const char *path, const char *why)
 {
 	static const char *const tails[] = { "", "-wal" };
 	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
@@ -328,7 +328,7 @@ spool_set_aside(const char *path, const char *why)
 	    "over, what is missing is asked of Slurm again", path, why);
 	for (i = 0; i < 2; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
-		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_WRECK, tails[i]);
+		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
 		if (rename(from, to) == -1 && errno != ENOENT)
 			log_warn("%s", from);
 	}
@@ -336,7 +336,7 @@ spool_set_aside(const char *path, const char *why)
 
 /* One pass over it.  0, or -1: there is no such file. */
 static int
-wreck_read(struct wreck *w, const char *path, int trusted)
+damaged_read(struct damaged_file *w, const char *path, int trusted)
 {
 	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE, trusted ?
 	    SPOOL_VFS : NULL) != SQLITE_OK) {
@@ -352,7 +352,7 @@ wreck_read(struct wreck *w, const char *path, int trusted)
 		runs_take(w);
 		tombs_take(w);
 		if (trusted) {
-			stubs_take(w);
+			resources_take(w);
 			late_take(w);
 		}
 	}
@@ -363,16 +363,16 @@ wreck_read(struct wreck *w, const char *path, int trusted)
 }
 
 void
-spool_salvage(struct spool *sp)
+spool_recover(struct spool *sp)
 {
-	struct wreck w = { .sp = sp };
+	struct damaged_file w = { .sp = sp };
 	char path[WRECK_PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_WRECK);
-	if (wreck_read(&w, path, 1) == -1)
+	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_DAMAGED);
+	if (damaged_read(&w, path, 1) == -1)
 		return;
 	spool_sum_bad();
-	wreck_read(&w, path, 0);
+	damaged_read(&w, path, 0);
 	keep_damaged(path, sp->path);
 	log_notice("taken over from the damaged spool: %u runs and %u done ones; "
 	    "%u gaps", w.runs, w.tombs, w.gaps);

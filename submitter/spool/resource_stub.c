@@ -217,7 +217,7 @@ host_read(struct reader *r, struct job *job)
 }
 
 void
-spool_stub_write(struct writer *w, const struct job *job)
+spool_resources_write(struct writer *w, const struct job *job)
 {
 	static const struct job_host none;
 	uint32_t i;
@@ -232,7 +232,7 @@ spool_stub_write(struct writer *w, const struct job *job)
 }
 
 int
-spool_stub_read(const void *p, size_t n, struct job *job)
+spool_resources_read(const void *p, size_t n, struct job *job)
 {
 	struct reader r;
 	uint64_t hosts;
@@ -257,23 +257,23 @@ spool_stub_read(const void *p, size_t n, struct job *job)
 
 /* What a stub counts for against their limit. */
 static int64_t
-stub_cost(size_t n)
+resources_cost(size_t n)
 {
-	int64_t shares = ((int64_t)n + ROW_BYTES + SPOOL_STUB_MAX - 1) /
-	    SPOOL_STUB_MAX;
+	int64_t shares = ((int64_t)n + ROW_BYTES + SPOOL_RESOURCE_MAX - 1) /
+	    SPOOL_RESOURCE_MAX;
 
-	return shares * SPOOL_STUB_MAX;
+	return shares * SPOOL_RESOURCE_MAX;
 }
 
 int
-spool_stub_add(struct spool *sp, const struct spool_stub *stub, const void *p,
+spool_resources_add(struct spool *sp, const struct spool_resources *stub, const void *p,
     size_t n)
 {
 	int cluster = spool_cluster_id(sp, stub->key.cluster, 1);
 	sqlite3_stmt *st;
 
 	if (cluster == -1 || spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_STUB_ADD)) == NULL)
+	    (st = spool_stmt(sp, SQL_RESOURCES_ADD)) == NULL)
 		return -1;
 	sqlite3_bind_int(st, 1, cluster);
 	sqlite3_bind_int64(st, 2, (sqlite3_int64)stub->key.job);
@@ -283,16 +283,16 @@ spool_stub_add(struct spool *sp, const struct spool_stub *stub, const void *p,
 	if (spool_exec(sp, st) == -1)
 		return -1;
 	if (sqlite3_changes(sp->db) > 0) {
-		sp->now.stubs++;
-		sp->now.stub_bytes += stub_cost(n);
+		sp->now.resources++;
+		sp->now.resource_bytes += resources_cost(n);
 	}
 	return 0;
 }
 
 enum spool_put
-spool_stub_put(struct spool *sp, const struct job *job)
+spool_resources_put(struct spool *sp, const struct job *job)
 {
-	struct spool_stub stub = { .key = job->key, .submit = job->submit };
+	struct spool_resources stub = { .key = job->key, .submit = job->submit };
 	struct spool_run run;
 	struct writer *w = &sp->record;
 	int known;
@@ -304,35 +304,35 @@ spool_stub_put(struct spool *sp, const struct job *job)
 	if (known != 0 || spool_is_done(sp, &job->key))
 		return known == -1 ? PUT_ERROR : PUT_KNOWN;
 	wr_reset(w);
-	spool_stub_write(w, job);
-	if (wr_end(w) == -1 || sp->now.stubs >= SPOOL_STUBS_MAX ||
-	    sp->now.stub_bytes + stub_cost(w->len) >
-	    (int64_t)spool_stub_share(sp))
+	spool_resources_write(w, job);
+	if (wr_end(w) == -1 || sp->now.resources >= SPOOL_RESOURCES_MAX ||
+	    sp->now.resource_bytes + resources_cost(w->len) >
+	    (int64_t)spool_resources_share(sp))
 		return PUT_NO_SHARE;
-	return spool_stub_add(sp, &stub, w->buf, w->len) == -1 ? PUT_ERROR :
+	return spool_resources_add(sp, &stub, w->buf, w->len) == -1 ? PUT_ERROR :
 	    PUT_NEW;
 }
 
 static int
-stub_drop(struct spool *sp, int cluster, int64_t job, int64_t start, size_t n)
+resources_drop(struct spool *sp, int cluster, int64_t job, int64_t start, size_t n)
 {
 	sqlite3_stmt *st;
 
 	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_STUB_DROP)) == NULL)
+	    (st = spool_stmt(sp, SQL_RESOURCES_DROP)) == NULL)
 		return -1;
 	sqlite3_bind_int(st, 1, cluster);
 	sqlite3_bind_int64(st, 2, job);
 	sqlite3_bind_int64(st, 3, start);
 	if (spool_exec(sp, st) == -1)
 		return -1;
-	sp->now.stubs--;
-	sp->now.stub_bytes -= stub_cost(n);
+	sp->now.resources--;
+	sp->now.resource_bytes -= resources_cost(n);
 	return 0;
 }
 
 int
-spool_stub_take(struct spool *sp, struct job *job)
+spool_resources_take(struct spool *sp, struct job *job)
 {
 	sqlite3_stmt *st;
 	struct job had;
@@ -340,9 +340,9 @@ spool_stub_take(struct spool *sp, struct job *job)
 	int rc = 0, cluster = spool_cluster_id(sp, job->key.cluster, 0);
 	size_t n = 0;
 
-	if (sp->now.stubs <= 0 || cluster == -1)
+	if (sp->now.resources <= 0 || cluster == -1)
 		return 0;
-	if ((st = spool_stmt(sp, SQL_STUB_OF_JOB)) == NULL)
+	if ((st = spool_stmt(sp, SQL_RESOURCES_OF_JOB)) == NULL)
 		return -1;
 	job_init(&had);
 	sqlite3_bind_int(st, 1, cluster);
@@ -355,49 +355,49 @@ spool_stub_take(struct spool *sp, struct job *job)
 			continue;
 		start = sqlite3_column_int64(st, 0);
 		n = (size_t)sqlite3_column_bytes(st, 2);
-		if (spool_stub_read(sqlite3_column_blob(st, 2), n, &had) == 0)
+		if (spool_resources_read(sqlite3_column_blob(st, 2), n, &had) == 0)
 			job_merge(job, &had);
 	}
 	sqlite3_reset(st);
 	job_clear(&had);
 	if (rc == -1)
 		return -1;
-	return start == 0 ? 0 : stub_drop(sp, cluster,
+	return start == 0 ? 0 : resources_drop(sp, cluster,
 	    (int64_t)job->key.job, start, n);
 }
 
 int
-spool_stub_count(struct spool *sp)
+spool_resources_recount(struct spool *sp)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_STUB_SIZES);
+	sqlite3_stmt *st = spool_stmt(sp, SQL_RESOURCES_SIZES);
 	int rc = -1;
 
 	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
-		sp->now.stubs++;
-		sp->now.stub_bytes += stub_cost((size_t)
+		sp->now.resources++;
+		sp->now.resource_bytes += resources_cost((size_t)
 		    sqlite3_column_int64(st, 0));
 	}
 	return rc;
 }
 
 uint64_t
-spool_stubs(const struct spool *sp)
+spool_resources_count(const struct spool *sp)
 {
-	return sp->durable.stubs > 0 ? (uint64_t)sp->durable.stubs : 0;
+	return sp->durable.resources > 0 ? (uint64_t)sp->durable.resources : 0;
 }
 
 uint64_t
-spool_stub_share(const struct spool *sp)
+spool_resources_share(const struct spool *sp)
 {
-	uint64_t share = sp->max_bytes / SPOOL_STUB_SHARE;
+	uint64_t share = sp->max_bytes / SPOOL_RESOURCE_SHARE;
 
-	return share < SPOOL_STUB_BYTES ? share : SPOOL_STUB_BYTES;
+	return share < SPOOL_RESOURCE_BYTES ? share : SPOOL_RESOURCE_BYTES;
 }
 
 int
-spool_stub_age(struct spool *sp, int64_t wall)
+spool_resources_age(struct spool *sp, int64_t wall)
 {
-	sqlite3_stmt *st = sp->now.stubs > 0 ? spool_stmt(sp, SQL_STUB_OLD) :
+	sqlite3_stmt *st = sp->now.resources > 0 ? spool_stmt(sp, SQL_RESOURCES_OLD) :
 	    NULL;
 	int64_t job, start;
 	int rc, cluster;
@@ -405,7 +405,7 @@ spool_stub_age(struct spool *sp, int64_t wall)
 
 	if (st == NULL)
 		return 0;
-	sqlite3_bind_int64(st, 1, wall - SPOOL_STUB_KEEP);
+	sqlite3_bind_int64(st, 1, wall - SPOOL_RESOURCE_KEEP);
 	rc = spool_step(sp, st);
 	if (rc != 1)
 		return rc;
@@ -414,5 +414,5 @@ spool_stub_age(struct spool *sp, int64_t wall)
 	start = sqlite3_column_int64(st, 2);
 	n = (size_t)sqlite3_column_int64(st, 3);
 	sqlite3_reset(st);
-	return stub_drop(sp, cluster, job, start, n);
+	return resources_drop(sp, cluster, job, start, n);
 }

@@ -26,16 +26,16 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 	run->alias = sqlite3_column_int64(st, 6);
 	run->flags = (unsigned)sqlite3_column_int(st, 7);
 	for (d = 0, c = 8; d < DEST__COUNT; d++, c += 4) {
-		run->phase[d] = (enum phase)sqlite3_column_int(st, c);
-		if ((unsigned)run->phase[d] >= PHASE__COUNT)
-			run->phase[d] = PHASE_NONE;
-		run->was[d] = run->phase[d];
+		run->state[d] = (enum run_state)sqlite3_column_int(st, c);
+		if ((unsigned)run->state[d] >= RUN_STATE__COUNT)
+			run->state[d] = RUN_NONE;
+		run->was[d] = run->state[d];
 		run->due[d] = sqlite3_column_int64(st, c + 1);
 		run->tries[d] = (unsigned)sqlite3_column_int(st, c + 2);
 		run->since[d] = sqlite3_column_int64(st, c + 3);
 	}
-	run->denied = sqlite3_column_int64(st, 16);
-	run->denials = (unsigned)sqlite3_column_int(st, 17);
+	run->not_found_at = sqlite3_column_int64(st, 16);
+	run->not_found_count = (unsigned)sqlite3_column_int(st, 17);
 	reason = (const char *)sqlite3_column_text(st, 18);
 	if (reason != NULL)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
@@ -54,15 +54,15 @@ run_bind(sqlite3_stmt *st, const struct spool_run *run)
 	sqlite3_bind_int64(st, 7, run->alias);
 	sqlite3_bind_int(st, 8, (int)run->flags);
 	for (d = 0, c = 9; d < DEST__COUNT; d++, c += 4) {
-		sqlite3_bind_int(st, c, (int)run->phase[d]);
-		due = run->due[d] == DUE_NOW && (run->flags & RUN_PAST) ?
-		    DUE_LATE : run->due[d];
+		sqlite3_bind_int(st, c, (int)run->state[d]);
+		due = run->due[d] == DUE_NOW && (run->flags & RUN_BACKFILL) ?
+		    DUE_AFTER_LIVE : run->due[d];
 		sqlite3_bind_int64(st, c + 1, due);
 		sqlite3_bind_int(st, c + 2, (int)run->tries[d]);
 		sqlite3_bind_int64(st, c + 3, run->since[d]);
 	}
-	sqlite3_bind_int64(st, 17, run->denied);
-	sqlite3_bind_int(st, 18, (int)run->denials);
+	sqlite3_bind_int64(st, 17, run->not_found_at);
+	sqlite3_bind_int(st, 18, (int)run->not_found_count);
 	if (run->reason[0] != '\0')
 		sqlite3_bind_text(st, 19, run->reason, -1, SQLITE_STATIC);
 	else
@@ -83,8 +83,8 @@ spool_add(struct spool *sp, struct spool_run *run)
 	if (spool_exec(sp, st) == -1)
 		return -1;
 	run->id = sqlite3_last_insert_rowid(sp->db);
-	memcpy(run->was, run->phase, sizeof(run->was));
-	spool_tally(sp, run->phase, 1);
+	memcpy(run->was, run->state, sizeof(run->was));
+	spool_tally(sp, run->state, 1);
 	sp->now.runs++;
 	return 0;
 }
@@ -252,7 +252,7 @@ spool_forget(struct spool *sp, struct spool_run *run)
 }
 
 int
-spool_bury(struct spool *sp, struct spool_run *run)
+spool_finish(struct spool *sp, struct spool_run *run)
 {
 	if (spool_begin(sp) == -1 ||
 	    tomb_add(sp, run, run->key.start) == -1 ||
@@ -267,9 +267,9 @@ is_finished(const struct spool_run *run)
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++)
-		if (run->phase[d] != PHASE_NONE && run->phase[d] != PHASE_DONE)
+		if (run->state[d] != RUN_NONE && run->state[d] != RUN_DONE)
 			return 0;
-	return run->end != 0 || run->phase[DEST_REST] == PHASE_DONE;
+	return run->end != 0 || run->state[DEST_REST] == RUN_DONE;
 }
 
 int
@@ -277,9 +277,9 @@ spool_save(struct spool *sp, struct spool_run *run)
 {
 	sqlite3_stmt *st;
 
-	spool_way_phase(sp, run);
+	spool_supersede_state(sp, run);
 	if (is_finished(run))
-		return spool_bury(sp, run);
+		return spool_finish(sp, run);
 	if (spool_begin(sp) == -1 ||
 	    (st = spool_stmt(sp, SQL_RUN_SAVE)) == NULL)
 		return -1;
@@ -288,8 +288,8 @@ spool_save(struct spool *sp, struct spool_run *run)
 	if (spool_exec(sp, st) == -1)
 		return -1;
 	spool_tally(sp, run->was, -1);
-	spool_tally(sp, run->phase, 1);
-	memcpy(run->was, run->phase, sizeof(run->was));
+	spool_tally(sp, run->state, 1);
+	memcpy(run->was, run->state, sizeof(run->was));
 	return 0;
 }
 

@@ -22,7 +22,7 @@ pick_ids(struct spool *sp, sqlite3_stmt *st, int64_t *ids, int max)
 }
 
 int
-spool_pick(struct spool *sp, enum dest dest, enum phase phase,
+spool_pick(struct spool *sp, enum dest dest, enum run_state state,
     enum spool_order order, int64_t *ids, int max)
 {
 	sqlite3_stmt *st;
@@ -32,7 +32,7 @@ spool_pick(struct spool *sp, enum dest dest, enum phase phase,
 	    SQL_PICK_OLDEST) + (enum sql)dest);
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 1, (int)state);
 	sqlite3_bind_int(st, 2, max);
 	n = pick_ids(sp, st, ids, max);
 	if (n == -1 || n == max)
@@ -40,7 +40,7 @@ spool_pick(struct spool *sp, enum dest dest, enum phase phase,
 	st = spool_stmt(sp, SQL_PICK_LATER + (enum sql)dest);
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 1, (int)state);
 	sqlite3_bind_int(st, 2, max - n);
 	sqlite3_bind_int64(st, 3, spool_now(sp));
 	later = pick_ids(sp, st, ids + n, max - n);
@@ -48,14 +48,14 @@ spool_pick(struct spool *sp, enum dest dest, enum phase phase,
 }
 
 int64_t
-spool_next_due(struct spool *sp, enum dest dest, enum phase phase)
+spool_next_due(struct spool *sp, enum dest dest, enum run_state state)
 {
 	sqlite3_stmt *st = spool_stmt(sp, SQL_NEXT_DUE + (enum sql)dest);
 	int64_t due = -1;
 
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 1, (int)state);
 	if (spool_step(sp, st) == 1) {
 		if (sqlite3_column_type(st, 0) != SQLITE_NULL)
 			due = sqlite3_column_int64(st, 0);
@@ -81,9 +81,9 @@ spool_unlease(struct spool *sp, enum dest dest)
 }
 
 int
-spool_hurry(struct spool *sp, enum dest dest)
+spool_retry_now(struct spool *sp, enum dest dest)
 {
-	return change_all(sp, SQL_HURRY + (enum sql)dest);
+	return change_all(sp, SQL_RETRY_NOW + (enum sql)dest);
 }
 
 /* The rows first, then fn: a statement must not see its own table change. */
@@ -99,10 +99,10 @@ page_read(struct spool *sp, sqlite3_stmt *st, struct spool_run *rows, int max)
 }
 
 int
-spool_each(struct spool *sp, enum dest dest, enum phase phase,
+spool_each(struct spool *sp, enum dest dest, enum run_state state,
     struct spool_after *after, int max, spool_fn *fn, void *arg)
 {
-	int any = phase == PHASE__COUNT, n, i;
+	int any = state == RUN_STATE__COUNT, n, i;
 	sqlite3_stmt *st = spool_stmt(sp, any ? SQL_EACH_ANY :
 	    SQL_EACH + (enum sql)dest);
 	struct spool_run *rows;
@@ -115,7 +115,7 @@ spool_each(struct spool *sp, enum dest dest, enum phase phase,
 		sqlite3_bind_int64(st, 1, after->id);
 		sqlite3_bind_int(st, 2, max);
 	} else {
-		sqlite3_bind_int(st, 1, (int)phase);
+		sqlite3_bind_int(st, 1, (int)state);
 		sqlite3_bind_int64(st, 2, after->due);
 		sqlite3_bind_int64(st, 3, after->start);
 		sqlite3_bind_int64(st, 4, after->id);
@@ -136,7 +136,7 @@ spool_each(struct spool *sp, enum dest dest, enum phase phase,
 }
 
 int
-spool_span(struct spool *sp, enum phase phase, const char *cluster,
+spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to)
 {
 	sqlite3_stmt *st = spool_stmt(sp, SQL_SPAN);
@@ -145,7 +145,7 @@ spool_span(struct spool *sp, enum phase phase, const char *cluster,
 	*from = *to = 0;
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, (int)phase);
+	sqlite3_bind_int(st, 1, (int)state);
 	sqlite3_bind_int(st, 2, spool_cluster_id(sp, cluster, 0));
 	if (spool_step(sp, st) == 1) {
 		*from = sqlite3_column_int64(st, 0);

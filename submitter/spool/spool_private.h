@@ -23,11 +23,11 @@ enum sql {
 	SQL_ROLLBACK,
 	SQL_PAGES,
 	SQL_PAGES_FREE,
-	SQL_META_GET,
-	SQL_META_SET,
+	SQL_VALUE_GET,
+	SQL_VALUE_SET,
 	SQL_CLUSTER_ALL,
 	SQL_CLUSTER_ADD,
-	SQL_CLUSTER_MARK,
+	SQL_CLUSTER_WATERMARK,
 	SQL_RUN_GET,
 	SQL_RUN_FIND,
 	SQL_RUN_OF_JOB,
@@ -47,25 +47,25 @@ enum sql {
 	SQL_PICK_LATER = SQL_PICK_OLDEST + DEST__COUNT,
 	SQL_NEXT_DUE = SQL_PICK_LATER + DEST__COUNT,
 	SQL_UNLEASE = SQL_NEXT_DUE + DEST__COUNT,
-	SQL_HURRY = SQL_UNLEASE + DEST__COUNT,
-	SQL_EACH = SQL_HURRY + DEST__COUNT,
+	SQL_RETRY_NOW = SQL_UNLEASE + DEST__COUNT,
+	SQL_EACH = SQL_RETRY_NOW + DEST__COUNT,
 	SQL_COUNT = SQL_EACH + DEST__COUNT,
 	SQL_STARTS = SQL_COUNT + DEST__COUNT,
 	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
 	SQL_SPAN,
-	SQL_LATE_ADD,
-	SQL_LATE_OF_RUN,
-	SQL_LATE_NEXT,
-	SQL_LATE_WAIT,
-	SQL_LATE_DROP,
-	SQL_LATE_COUNT,
+	SQL_META_ADD,
+	SQL_META_OF_RUN,
+	SQL_META_NEXT,
+	SQL_META_WAIT,
+	SQL_META_DROP,
+	SQL_META_COUNT,
 	SQL_BARRED,
-	SQL_SISTER,
-	SQL_STUB_ADD,
-	SQL_STUB_OF_JOB,
-	SQL_STUB_DROP,
-	SQL_STUB_OLD,
-	SQL_STUB_SIZES,
+	SQL_PREVIOUS_RUN,
+	SQL_RESOURCES_ADD,
+	SQL_RESOURCES_OF_JOB,
+	SQL_RESOURCES_DROP,
+	SQL_RESOURCES_OLD,
+	SQL_RESOURCES_SIZES,
 	SQL__COUNT
 };
 
@@ -92,42 +92,42 @@ int64_t spool_sum_bad(void);
 /* spool_open.c */
 
 /*
- * For reading alone, by a layer that can do no more (spool_look.c); *version
+ * For reading alone, by a layer that can do no more (spool_check_file.c); *version
  * is its schema's, and the rows of an older one are not to be asked for.
  * Returns owned, or NULL with a reason.
  */
 struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
     size_t size);
 
-/* spool_stub.c */
+/* spool_resources.c */
 
-#define SPOOL_STUBS_MAX	1048576	/* rows: more than there is a share for */
-#define SPOOL_STUB_MAX	256	/* bytes a run; one on many odd nodes takes several */
-#define SPOOL_STUB_SHARE 16	/* they may have this part of spoolMaxBytes */
-#define SPOOL_STUB_BYTES (16u << 20)	/* and no more than this: 65,536 runs */
-#define SPOOL_STUB_KEEP	(90 * 86400)	/* s after the start: longer runs no job */
+#define SPOOL_RESOURCES_MAX	1048576	/* rows: more than there is a share for */
+#define SPOOL_RESOURCE_MAX	256	/* bytes a run; one on many odd nodes takes several */
+#define SPOOL_RESOURCE_SHARE 16	/* they may have this part of spoolMaxBytes */
+#define SPOOL_RESOURCE_BYTES (16u << 20)	/* and no more than this: 65,536 runs */
+#define SPOOL_RESOURCE_KEEP	(90 * 86400)	/* s after the start: longer runs no job */
 
-struct spool_stub {
+struct spool_resources {
 	struct run_key	 key;
 	int64_t		 submit;	/* epoch; 0 = unknown */
 };
 /* Inserts a stub's bytes, unless there is one of that run.  0 or -1. */
-int spool_stub_add(struct spool *sp, const struct spool_stub *stub,
+int spool_resources_add(struct spool *sp, const struct spool_resources *stub,
     const void *p, size_t n);
 /* A new run's record takes over what its stub knows, and the stub goes.  0 or -1. */
-int spool_stub_take(struct spool *sp, struct job *job);
+int spool_resources_take(struct spool *sp, struct job *job);
 /* The bytes of a stub: wr_end() tells; fills job (job_init first): 0 or -1. */
-void spool_stub_write(struct writer *w, const struct job *job);
-int spool_stub_read(const void *p, size_t n, struct job *job);
+void spool_resources_write(struct writer *w, const struct job *job);
+int spool_resources_read(const void *p, size_t n, struct job *job);
 /* Counts them afresh.  0 or -1. */
-int spool_stub_count(struct spool *sp);
+int spool_resources_recount(struct spool *sp);
 /* Drops one that nobody will come for.  0 or -1. */
-int spool_stub_age(struct spool *sp, int64_t wall);
+int spool_resources_age(struct spool *sp, int64_t wall);
 
 /* spool_evict.c */
 
-#define SPOOL_FLOOR	"floor"	/* its name in table meta */
-int spool_floor_load(struct spool *sp);
+#define SPOOL_LOW_WATER	"floor"	/* its name in table meta */
+int spool_low_water_load(struct spool *sp);
 int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
 /* spool_migrate.c */
@@ -137,12 +137,12 @@ const char *spool_settle(struct spool *sp);
 
 /* What is kept in memory and must go back with a rollback. */
 struct tally {
-	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
+	int64_t	 counts[DEST__COUNT][RUN_STATE__COUNT];
 	int64_t	 runs;
 	int64_t	 late;
-	int64_t	 floor;		/* what ended before it is not taken any more; 0 = none */
-	int64_t	 stubs;
-	int64_t	 stub_bytes;	/* what they count for, of their share */
+	int64_t	 low_water;		/* what ended before it is not taken any more; 0 = none */
+	int64_t	 resources;
+	int64_t	 resource_bytes;	/* what they count for, of their share */
 	struct spool_cluster {
 		char	 name[CLUSTER_MAX];
 		int	 id;
@@ -159,7 +159,7 @@ struct spool {
 	int		 broken;	/* an error in this transaction */
 	int		 failed;	/* the last commit did not work */
 	int		 damaged;	/* the file is not what SQLite wrote */
-	int		 looking;	/* for reading alone: nothing is set aside */
+	int		 read_only;	/* for reading alone: nothing is set aside */
 	int		 no_space;	/* the last error was that */
 	char		 error[256];
 	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */
@@ -183,9 +183,9 @@ struct spool {
 struct spool_state {
 	int64_t	 clock;		/* first in all versions */
 	int64_t	 runs;
-	int64_t	 stubs;
-	int64_t	 stub_bytes;
-	int64_t	 counts[DEST__COUNT][PHASE__COUNT];
+	int64_t	 resources;
+	int64_t	 resource_bytes;
+	int64_t	 counts[DEST__COUNT][RUN_STATE__COUNT];
 };
 
 /* CLOCK_BOOTTIME, ms. */
@@ -217,23 +217,23 @@ int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);
 /* spool_order.c */
-int spool_is_start(enum phase phase);
+int spool_is_start(enum run_state state);
 /*
  * Its place among the runs of its job: behind an older one that still has to
  * start; a newer one that was not begun goes behind it.  0 or -1.
  */
 int spool_order(struct spool *sp, struct spool_run *run);
 /* Before each save: what becomes of a run that makes way, or might. */
-void spool_way_phase(struct spool *sp, struct spool_run *run);
+void spool_supersede_state(struct spool *sp, struct spool_run *run);
 /* Its end is known: if it was requeued soon, it makes way for later ones.  0 or -1. */
-int spool_way_make(struct spool *sp, const struct spool_run *early);
-/* What a damaged file is called until spool_salvage() has been through it. */
-#define SPOOL_WRECK	".wreck"
+int spool_superseded_by_later(struct spool *sp, const struct spool_run *early);
+/* What a damaged file is called until spool_recover() has been through it. */
+#define SPOOL_DAMAGED	".wreck"
 /* Takes over what is whole of a file set aside, and keeps it as damaged. */
-void spool_salvage(struct spool *sp);
+void spool_recover(struct spool *sp);
 /* Renames a damaged file and its log, and says so. */
-void spool_set_aside(const char *path, const char *why);
+void spool_quarantine_file(const char *path, const char *why);
 /* Counts a row that came (n = 1) or went (-1). */
-void spool_tally(struct spool *sp, const enum phase phase[DEST__COUNT], int n);
+void spool_tally(struct spool *sp, const enum run_state state[DEST__COUNT], int n);
 
 #endif

@@ -13,7 +13,7 @@
 #define STR(x)	STR_(x)
 
 /* From version 2 on. */
-#define LATE_TABLE \
+#define META_TABLE \
 	"CREATE TABLE late (id INTEGER PRIMARY KEY, cluster INTEGER NOT NULL," \
 	" job INTEGER NOT NULL, started INTEGER NOT NULL," \
 	" field TEXT NOT NULL, value TEXT NOT NULL, due INTEGER NOT NULL," \
@@ -28,9 +28,9 @@
 	" PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
 
 const char *const spool_steps[SPOOL_SCHEMA - 1] = {
-	LATE_TABLE,
+	META_TABLE,
 	STUB_TABLE
-	/* what had left before had no tags: RUN_SENT is RUN_BEGUN as well */
+	/* what had left before had no tags: RUN_KEY_FIXED is RUN_REST_STARTED as well */
 	"UPDATE run SET flags = flags | 2048 WHERE flags & 1;",
 };
 
@@ -58,7 +58,7 @@ const char spool_schema[] =
     "CREATE TABLE tomb (cluster INTEGER, job INTEGER, started INTEGER,"
     " lasted INTEGER, waited INTEGER,"
     " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
-    LATE_TABLE
+    META_TABLE
     STUB_TABLE
     "PRAGMA application_id = " STR(SPOOL_APPLICATION_ID) ";"
     "PRAGMA user_version = " STR(SPOOL_SCHEMA) ";";
@@ -73,7 +73,7 @@ const char spool_schema[] =
 
 #define LEASED	"1152921504606846976"	/* DUE_LEASED */
 
-#define PAST	"8192"	/* RUN_PAST: due is DUE_LATE, else DUE_NOW */
+#define PAST	"8192"	/* RUN_BACKFILL: due is DUE_AFTER_LIVE, else DUE_NOW */
 
 #define PICK_NEWEST(p) \
 	PICK(p, p "due = 0 ORDER BY started DESC LIMIT ?2")
@@ -110,12 +110,12 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_ROLLBACK] = "ROLLBACK",
 	[SQL_PAGES] = "PRAGMA page_count",
 	[SQL_PAGES_FREE] = "PRAGMA freelist_count",
-	[SQL_META_GET] = "SELECT value FROM meta WHERE name = ?1",
-	[SQL_META_SET] = "INSERT INTO meta VALUES (?1, ?2)"
+	[SQL_VALUE_GET] = "SELECT value FROM meta WHERE name = ?1",
+	[SQL_VALUE_SET] = "INSERT INTO meta VALUES (?1, ?2)"
 	    " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 	[SQL_CLUSTER_ALL] = "SELECT id, name, cursor FROM cluster ORDER BY id",
 	[SQL_CLUSTER_ADD] = "INSERT INTO cluster (name) VALUES (?1)",
-	[SQL_CLUSTER_MARK] = "UPDATE cluster SET cursor = ?2 WHERE id = ?1",
+	[SQL_CLUSTER_WATERMARK] = "UPDATE cluster SET cursor = ?2 WHERE id = ?1",
 	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1",
 	[SQL_RUN_FIND] = "SELECT " RUN_COLUMNS " FROM run"
 	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
@@ -149,7 +149,7 @@ static const char *const texts[SQL__COUNT] = {
 	BOTH(SQL_PICK_LATER, PICK_LATER),
 	BOTH(SQL_NEXT_DUE, NEXT_DUE),
 	BOTH(SQL_UNLEASE, UNLEASE),
-	BOTH(SQL_HURRY, HURRY),
+	BOTH(SQL_RETRY_NOW, HURRY),
 	BOTH(SQL_EACH, EACH),
 	BOTH(SQL_COUNT, COUNT),
 	BOTH(SQL_STARTS, STARTS),
@@ -157,33 +157,33 @@ static const char *const texts[SQL__COUNT] = {
 	    " ORDER BY id LIMIT ?2",
 	[SQL_SPAN] = "SELECT min(started), max(started), count(*) FROM run"
 	    " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2",
-	[SQL_LATE_ADD] = "INSERT INTO late VALUES (NULL, ?1, ?2, ?3, ?4, ?5,"
+	[SQL_META_ADD] = "INSERT INTO late VALUES (NULL, ?1, ?2, ?3, ?4, ?5,"
 	    " ?6, 0)",
-	[SQL_LATE_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"
+	[SQL_META_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"
 	    " AND started = ?3 AND field = ?4",
-	[SQL_LATE_NEXT] = "SELECT id, cluster, job, started, field, value, due,"
+	[SQL_META_NEXT] = "SELECT id, cluster, job, started, field, value, due,"
 	    " tries FROM late ORDER BY due LIMIT 1",
-	[SQL_LATE_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",
-	[SQL_LATE_DROP] = "DELETE FROM late WHERE id = ?1",
-	[SQL_LATE_COUNT] = "SELECT count(*) FROM late",
+	[SQL_META_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",
+	[SQL_META_DROP] = "DELETE FROM late WHERE id = ?1",
+	[SQL_META_COUNT] = "SELECT count(*) FROM late",
 	/* 10: refused, so not there; 0: for another destination alone */
 	[SQL_BARRED] = "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 AND rphase NOT IN (0, 10)"
 	    " UNION ALL SELECT 1 FROM tomb WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 LIMIT 1",
-	[SQL_SISTER] = "SELECT started FROM run WHERE cluster = ?1 AND"
+	[SQL_PREVIOUS_RUN] = "SELECT started FROM run WHERE cluster = ?1 AND"
 	    " job = ?2 AND started < ?3 AND started > ?4 AND rphase NOT IN"
 	    " (0, 10) UNION ALL SELECT started FROM tomb WHERE cluster = ?1"
 	    " AND job = ?2 AND started < ?3 AND started > ?4"
 	    " ORDER BY 1 DESC LIMIT 1",
-	[SQL_STUB_ADD] = "INSERT OR IGNORE INTO stub VALUES (?1, ?2, ?3, ?4, ?5)",
-	[SQL_STUB_OF_JOB] = "SELECT started, submitted, bytes FROM stub"
+	[SQL_RESOURCES_ADD] = "INSERT OR IGNORE INTO stub VALUES (?1, ?2, ?3, ?4, ?5)",
+	[SQL_RESOURCES_OF_JOB] = "SELECT started, submitted, bytes FROM stub"
 	    " WHERE cluster = ?1 AND job = ?2",
-	[SQL_STUB_DROP] = "DELETE FROM stub"
+	[SQL_RESOURCES_DROP] = "DELETE FROM stub"
 	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
-	[SQL_STUB_OLD] = "SELECT cluster, job, started, length(bytes) FROM stub"
+	[SQL_RESOURCES_OLD] = "SELECT cluster, job, started, length(bytes) FROM stub"
 	    " WHERE started < ?1 LIMIT 1",
-	[SQL_STUB_SIZES] = "SELECT length(bytes) FROM stub",
+	[SQL_RESOURCES_SIZES] = "SELECT length(bytes) FROM stub",
 };
 
 const char *

@@ -38,14 +38,14 @@ static void
 check_members(struct conf_parse *p, const char *key, const char *item,
     json_t *object, const struct member *members)
 {
-	char shown[CONF_SHOWN_MAX];
+	char shown[CONF_VALUE_TEXT_MAX];
 	const struct member *m;
 	const char *name, *text;
 	json_t *value;
 
 	json_object_foreach(object, name, value) {
 		if (!is_member(members, name)) {
-			conf_wrong(p, key, item, "has \"%.40s\", which is none "
+			conf_error(p, key, item, "has \"%.40s\", which is none "
 			    "of %s", name, members == rule_members ?
 			    "type, name, scope and when" :
 			    "partition, qos, account and reservation");
@@ -55,34 +55,34 @@ check_members(struct conf_parse *p, const char *key, const char *item,
 			continue;
 		text = json_string_value(value);
 		if (text == NULL || *text == '\0' || strlen(text) > TEXT_MAX)
-			conf_wrong(p, key, item, "its %s must be a string of 1 "
+			conf_error(p, key, item, "its %s must be a string of 1 "
 			    "to %d bytes, is %s", name, TEXT_MAX,
-			    conf_shown(value, shown, sizeof(shown)));
+			    conf_value_text(value, shown, sizeof(shown)));
 	}
 	for (m = members; m->name != NULL; m++)
 		if (m->needed && json_object_get(object, m->name) == NULL)
-			conf_wrong(p, key, item, "has no %s", m->name);
+			conf_error(p, key, item, "has no %s", m->name);
 }
 
 static void
 check_when(struct conf_parse *p, const char *key, const char *item,
     json_t *when)
 {
-	char shown[CONF_SHOWN_MAX];
+	char shown[CONF_VALUE_TEXT_MAX];
 	unsigned before = p->errors;
 	const char *name;
 	json_t *value;
 
 	if (!json_is_object(when)) {
-		conf_wrong(p, key, item, "its when must be an object { ... }, "
-		    "is %s", conf_shown(when, shown, sizeof(shown)));
+		conf_error(p, key, item, "its when must be an object { ... }, "
+		    "is %s", conf_value_text(when, shown, sizeof(shown)));
 		return;
 	}
 	check_members(p, key, item, when, when_members);
 	if (p->errors != before)
 		return;
 	json_object_foreach(when, name, value)
-		conf_check_pattern(p, key, item, json_string_value(value));
+		conf_check_regex(p, key, item, json_string_value(value));
 }
 
 static const char *
@@ -109,7 +109,7 @@ check_scope(struct conf_parse *p, const char *key, const char *item,
 		    text_of(other, "name", "")) == 0 &&
 		    strcmp(text_of(rule, "scope", "global"),
 		    text_of(other, "scope", "global")) != 0)
-			conf_wrong(p, key, item, "has the type and name of item "
+			conf_error(p, key, item, "has the type and name of item "
 			    "%zu, but another scope", i + 1);
 	}
 }
@@ -117,22 +117,22 @@ check_scope(struct conf_parse *p, const char *key, const char *item,
 void
 conf_check_tags(struct conf_parse *p, const char *name, json_t *value)
 {
-	char shown[CONF_SHOWN_MAX], item[32];
+	char shown[CONF_VALUE_TEXT_MAX], item[32];
 	unsigned before;
 	json_t *rule;
 	size_t i;
 
 	if (!json_is_array(value) || json_array_size(value) > RULES_MAX) {
-		conf_wrong(p, name, NULL, "must be a list of at most %d rules "
+		conf_error(p, name, NULL, "must be a list of at most %d rules "
 		    "{ ... }, is %s", RULES_MAX,
-		    conf_shown(value, shown, sizeof(shown)));
+		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	json_array_foreach(value, i, rule) {
 		snprintf(item, sizeof(item), "item %zu", i + 1);
 		if (!json_is_object(rule)) {
-			conf_wrong(p, name, item, "must be an object { ... }, "
-			    "is %s", conf_shown(rule, shown, sizeof(shown)));
+			conf_error(p, name, item, "must be an object { ... }, "
+			    "is %s", conf_value_text(rule, shown, sizeof(shown)));
 			continue;
 		}
 		before = p->errors;

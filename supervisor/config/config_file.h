@@ -44,7 +44,7 @@ struct conf_parse {
  * The token for cc-backend is in the memfd under CONF_CC_REST_JWT, whichever
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
  */
-int conf_child_run(const char *path, int explicit_path, int fd_out);
+int parser_run(const char *path, int explicit_path, int fd_out);
 
 /* conf_parse.c */
 void conf_parse_init(struct conf_parse *p, const char *path);
@@ -58,19 +58,19 @@ void conf_parse_text(struct conf_parse *p, const char *text, size_t len);
  * What is wrong with a key, logged with its line: an error refuses the file.
  * sub: the key inside the value, or NULL.
  */
-void conf_wrong(struct conf_parse *p, const char *key, const char *sub,
+void conf_error(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void conf_odd(struct conf_parse *p, const char *key, const char *sub,
+void conf_warn(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* A value for a message, cut and escaped, never of a secret; returns buf. */
-const char *conf_shown(const json_t *value, char *buf, size_t size);
-#define CONF_SHOWN_MAX	80
+const char *conf_value_text(const json_t *value, char *buf, size_t size);
+#define CONF_VALUE_TEXT_MAX	80
 
 /* conf_names.c */
 /* 1 and the key when name is one, also as an alias; 0 when it is not. */
-int conf_name_find(const char *name, enum conf_key *key);
+int conf_key_find(const char *name, enum conf_key *key);
 /* The key that was probably meant, or NULL. */
-const char *conf_name_guess(const char *name);
+const char *conf_key_guess(const char *name);
 
 /* conf_lines.c */
 /*
@@ -98,11 +98,11 @@ void conf_check_all(struct conf_parse *p);
  * NULL, or what a text must be ("must be an absolute path").  None of them
  * sees a control character: those are refused before.
  */
-typedef const char *conf_form(const char *value);
-conf_form conf_form_path, conf_form_optional_path, conf_form_user,
-    conf_form_optional_user, conf_form_word, conf_form_url, conf_form_address,
-    conf_form_subject, conf_form_server, conf_form_network,
-    conf_form_version, conf_form_cluster;
+typedef const char *conf_format(const char *value);
+conf_format conf_format_path, conf_format_optional_path, conf_format_user,
+    conf_format_optional_user, conf_format_word, conf_format_url, conf_format_address,
+    conf_format_subject, conf_format_server, conf_format_network,
+    conf_format_version, conf_format_cluster;
 
 /* A listening address, taken apart. */
 struct conf_address {
@@ -118,14 +118,14 @@ int conf_address_parse(const char *value, struct conf_address *address);
 int conf_host_is_local(const char *host);
 
 /* conf_shapes.c: the values that are objects. */
-void conf_check_shape(struct conf_parse *p, enum conf_key key,
+void conf_check_object(struct conf_parse *p, enum conf_key key,
     const char *name, json_t *value);
 
 /* conf_tags.c: the value of `tags`. */
 void conf_check_tags(struct conf_parse *p, const char *name, json_t *value);
 
-/* conf_patterns.c: says what is wrong with a pattern; sub as in conf_wrong(). */
-void conf_check_pattern(struct conf_parse *p, const char *key, const char *sub,
+/* conf_patterns.c: says what is wrong with a pattern; sub as in conf_error(). */
+void conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern);
 
 /* conf_users.c: numbers for names in ctlUsers and prepAllowedUids; who does not

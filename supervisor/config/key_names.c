@@ -10,7 +10,7 @@
 #define NAME_MAX_BYTES	64	/* the longest key has 20; more is not guessed at */
 
 int
-conf_name_find(const char *name, enum conf_key *key)
+conf_key_find(const char *name, enum conf_key *key)
 {
 	int i;
 
@@ -71,7 +71,7 @@ distance(const char *a, const char *b)
 }
 
 const char *
-conf_name_guess(const char *name)
+conf_key_guess(const char *name)
 {
 	const char *best = NULL, *candidate;
 	size_t len = strlen(name);

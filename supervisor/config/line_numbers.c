@@ -117,7 +117,7 @@ note(struct scan *s, const char *outer, const char *key, int line)
 	rc = json_object_set_new(s->lines, name, json_integer(line));
 	free(name);
 	if (rc == 0 && first != 0)
-		conf_odd(s->parse, outer != NULL ? outer : key,
+		conf_warn(s->parse, outer != NULL ? outer : key,
 		    outer != NULL ? key : NULL,
 		    "given again, first on line %d; this one counts", first);
 	return rc;

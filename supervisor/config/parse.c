@@ -40,7 +40,7 @@ conf_parse_clear(struct conf_parse *p)
 
 /* "PATH:LINE: key: inner: text", as compilers say it. */
 static void __attribute__((format(printf, 6, 0)))
-message(const struct conf_parse *p, char *buf, size_t size, const char *key,
+message_format(const struct conf_parse *p, char *buf, size_t size, const char *key,
     const char *sub, const char *fmt, va_list ap)
 {
 	char shown[KEY_SHOWN_MAX];
@@ -63,7 +63,7 @@ message(const struct conf_parse *p, char *buf, size_t size, const char *key,
 }
 
 static int
-may_log(const struct conf_parse *p)
+log_permitted(const struct conf_parse *p)
 {
 	unsigned n = p->errors + p->warnings;
 
@@ -73,40 +73,40 @@ may_log(const struct conf_parse *p)
 }
 
 void
-conf_wrong(struct conf_parse *p, const char *key, const char *sub,
+conf_error(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...)
 {
 	char text[CONF_REASON_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(p, text, sizeof(text), key, sub, fmt, ap);
+	message_format(p, text, sizeof(text), key, sub, fmt, ap);
 	va_end(ap);
-	if (may_log(p))
+	if (log_permitted(p))
 		log_errorx("%s", text);
 	if (p->errors++ == 0)
 		memcpy(p->reason, text, sizeof(p->reason));
 }
 
 void
-conf_odd(struct conf_parse *p, const char *key, const char *sub,
+conf_warn(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...)
 {
 	char text[CONF_REASON_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(p, text, sizeof(text), key, sub, fmt, ap);
+	message_format(p, text, sizeof(text), key, sub, fmt, ap);
 	va_end(ap);
-	if (may_log(p))
+	if (log_permitted(p))
 		log_warnx("%s", text);
 	p->warnings++;
 }
 
 const char *
-conf_shown(const json_t *value, char *buf, size_t size)
+conf_value_text(const json_t *value, char *buf, size_t size)
 {
-	char text[CONF_SHOWN_MAX - 2];
+	char text[CONF_VALUE_TEXT_MAX - 2];
 
 	switch (json_typeof(value)) {
 	case JSON_STRING:
@@ -151,17 +151,17 @@ unknown_key(struct conf_parse *p, const char *name)
 		return;
 	}
 	if (strcmp(name, "ipcSockPath") == 0) {
-		conf_odd(p, name, NULL, "is gone and has no effect; "
+		conf_warn(p, name, NULL, "is gone and has no effect; "
 		    "prepSockListenPath says where the daemon listens, "
 		    "prepSockConnectPath where the hook connects");
 		return;
 	}
-	guess = conf_name_guess(name);
+	guess = conf_key_guess(name);
 	if (guess != NULL)
-		conf_odd(p, name, NULL, "unknown key, ignored; "
+		conf_warn(p, name, NULL, "unknown key, ignored; "
 		    "probably %s is meant", guess);
 	else
-		conf_odd(p, name, NULL, "unknown key, ignored");
+		conf_warn(p, name, NULL, "unknown key, ignored");
 }
 
 /*
@@ -173,7 +173,7 @@ static int
 find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 {
 	const char *right;
-	int i, known = conf_name_find(name, key);
+	int i, known = conf_key_find(name, key);
 
 	for (i = 0; !known && i < CONF__COUNT; i++) {
 		known = strcasecmp(conf_rule(i)->name, name) == 0;
@@ -187,11 +187,11 @@ find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 	if (strcmp(right, name) == 0)
 		return 1;
 	if (json_object_get(p->root, right) != NULL) {
-		conf_odd(p, name, NULL, "%s is given too and counts", right);
+		conf_warn(p, name, NULL, "%s is given too and counts", right);
 		return 0;
 	}
 	if (strcasecmp(right, name) == 0)
-		conf_odd(p, name, NULL, "taken as %s, which is how the key "
+		conf_warn(p, name, NULL, "taken as %s, which is how the key "
 		    "is spelled", right);
 	return 1;
 }
@@ -219,10 +219,10 @@ syntax_error(struct conf_parse *p, json_error_t *error)
 	if (quoted != NULL)
 		*quoted = '\0';
 	if (error->line > 0)
-		conf_wrong(p, NULL, NULL, "line %d, column %d: no valid JSON: %s",
+		conf_error(p, NULL, NULL, "line %d, column %d: no valid JSON: %s",
 		    error->line, error->column, error->text);
 	else
-		conf_wrong(p, NULL, NULL, "no valid JSON: %s", error->text);
+		conf_error(p, NULL, NULL, "no valid JSON: %s", error->text);
 	explicit_bzero(error, sizeof(*error));
 }
 
@@ -237,11 +237,11 @@ conf_parse_text(struct conf_parse *p, const char *text, size_t len)
 		return;
 	}
 	if (!json_is_object(p->root)) {
-		conf_wrong(p, NULL, NULL, "must be one JSON object { ... }");
+		conf_error(p, NULL, NULL, "must be one JSON object { ... }");
 		return;
 	}
 	if (conf_lines_new(p, text, len) == NULL) {
-		conf_wrong(p, NULL, NULL, "out of memory");
+		conf_error(p, NULL, NULL, "out of memory");
 		return;
 	}
 	check_keys(p);
@@ -265,13 +265,13 @@ static void
 check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 {
 	if (mode & S_IWOTH)
-		conf_wrong(p, NULL, NULL, "anyone may write it (mode %04o): "
+		conf_error(p, NULL, NULL, "anyone may write it (mode %04o): "
 		    "chmod 640", mode);
 	else if ((mode & S_IROTH) && holds_secret(p))
-		conf_odd(p, NULL, NULL, "holds secrets and anyone may read it "
+		conf_warn(p, NULL, NULL, "holds secrets and anyone may read it "
 		    "(mode %04o): chmod 640", mode);
 	if (geteuid() == 0 && owner != 0)
-		conf_odd(p, NULL, NULL, "belongs to user %u, who so decides "
+		conf_warn(p, NULL, NULL, "belongs to user %u, who so decides "
 		    "what root runs: chown root", owner);
 }
 
@@ -292,7 +292,7 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 	} else if (errno == ENOENT && !explicit_path)
 		log_info("%s: %s, all keys have their defaults", p->path, why);
 	else
-		conf_wrong(p, NULL, NULL, "%s", why);
+		conf_error(p, NULL, NULL, "%s", why);
 	/* Of a file that is no JSON at all the rest would only be guesses. */
 	if (p->errors == 0 || p->root != NULL)
 		conf_secrets_read(p);

@@ -41,7 +41,7 @@ address_fill(struct sockaddr_un *sa, const char *path)
 
 /* 1 when somebody listens there, 0 when it is a dead socket or nothing. */
 static int
-somebody_answers(const struct sockaddr_un *sa)
+is_listening(const struct sockaddr_un *sa)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int alive;
@@ -56,7 +56,7 @@ somebody_answers(const struct sockaddr_un *sa)
 
 /* Makes room at path: only for a socket that nobody answers on. */
 static int
-stale_remove(const struct sockaddr_un *sa)
+stale_socket_remove(const struct sockaddr_un *sa)
 {
 	struct stat st;
 
@@ -66,7 +66,7 @@ stale_remove(const struct sockaddr_un *sa)
 		log_errorx("%s is no socket; it is left alone", sa->sun_path);
 		return -2;
 	}
-	if (somebody_answers(sa)) {
+	if (is_listening(sa)) {
 		log_errorx("another daemon answers at %s; this one ends",
 		    sa->sun_path);
 		return -2;
@@ -97,10 +97,10 @@ unix_listen(const struct supervisor *sup, const char *path, mode_t mode)
 	struct sockaddr_un sa;
 	int fd = -1, rc = -1;
 
-	if (folder_for(sup, path) == -1)
+	if (directory_prepare_for(sup, path) == -1)
 		return -1;
 	if (address_fill(&sa, path) == 0)
-		rc = stale_remove(&sa);
+		rc = stale_socket_remove(&sa);
 	if (rc == -2)
 		return -1;
 	if (rc == 0)
@@ -164,7 +164,7 @@ tcp_listen(const struct conf_address *a)
 }
 
 static int
-hooks_open(struct supervisor *sup)
+hook_socket_open(struct supervisor *sup)
 {
 	const char *value = conf_str(&sup->conf, CONF_PREP_LISTEN);
 	struct conf_address a;
@@ -205,7 +205,7 @@ sockets_ctl_mode(const struct supervisor *sup)
 int
 sockets_open(struct supervisor *sup)
 {
-	if (hooks_open(sup) == -1)
+	if (hook_socket_open(sup) == -1)
 		return -1;
 	sup->ctl_fd = unix_listen(sup, conf_str(&sup->conf, CONF_CTL_SOCK),
 	    ctl_mode(sup));
@@ -215,7 +215,7 @@ sockets_open(struct supervisor *sup)
 }
 
 static void
-socket_end(int *fd, const char *path)
+socket_remove(int *fd, const char *path)
 {
 	if (*fd == -1)
 		return;
@@ -228,8 +228,8 @@ socket_end(int *fd, const char *path)
 void
 sockets_close(struct supervisor *sup)
 {
-	socket_end(&sup->listen_fd, sup->listen_path);
+	socket_remove(&sup->listen_fd, sup->listen_path);
 	free(sup->listen_path);
 	sup->listen_path = NULL;
-	socket_end(&sup->ctl_fd, conf_str(&sup->conf, CONF_CTL_SOCK));
+	socket_remove(&sup->ctl_fd, conf_str(&sup->conf, CONF_CTL_SOCK));
 }

@@ -65,7 +65,7 @@ signals_reset(const sigset_t *mask)
  * in the child would be told to the parent's loop.
  */
 pid_t
-proc_spawn(const char *path, char *const argv[], char *const envp[], int fd)
+process_spawn(const char *path, char *const argv[], char *const envp[], int fd)
 {
 	sigset_t all, none, old;
 	pid_t pid;

@@ -31,9 +31,9 @@ struct supervisor;
 /* How far a worker has come. */
 enum child_state {
 	CHILD_DOWN,	/* no process */
-	CHILD_BORN,	/* started, no hello yet */
-	CHILD_CLOSED,	/* said hello from within its sandbox */
-	CHILD_SERVING	/* said ready */
+	CHILD_STARTED,	/* started, no hello yet */
+	CHILD_SANDBOXED,	/* said hello from within its sandbox */
+	CHILD_READY	/* said ready */
 };
 
 struct child {
@@ -45,20 +45,20 @@ struct child {
 	struct inflight	*inflight;		/* of this process; may be NULL */
 	struct event	*restart;	/* timer: start it again */
 	struct event	*deadline;	/* timer: the grace is over */
-	long long	 born;		/* clock_ms() */
-	long long	 pinged;	/* the oldest unanswered ping, 0 = none */
-	uint32_t	 asked;		/* generation last offered, 0 = none */
-	uint32_t	 agreed;	/* generation of its last conf-ok */
+	long long	 started_ms;		/* clock_ms() */
+	long long	 ping_sent_ms;	/* the oldest unanswered ping, 0 = none */
+	uint32_t	 conf_sent;		/* generation last offered, 0 = none */
+	uint32_t	 conf_agreed;	/* generation of its last conf-ok */
 	unsigned	 failures;	/* deaths in a row */
 	unsigned	 restarts;	/* since the service started */
-	int		 wanted_stop;	/* we asked it to end */
-	int		 innocent;	/* its end counts as no failure */
-	int		 equipped;	/* has its descriptors */
-	int		 shot;		/* killed for being deaf */
-	const char	*killed_for;	/* why we killed it, or NULL */
-	char		 broken_why[256];	/* how its channel ended, or "" */
+	int		 stop_requested;	/* we asked it to end */
+	int		 expected_exit;	/* its end counts as no failure */
+	int		 has_descriptors;	/* has its descriptors */
+	int		 kill_sent;		/* killed for being deaf */
+	const char	*kill_reason;	/* why we killed it, or NULL */
+	char		 channel_error[256];	/* how its channel ended, or "" */
 	char		 layers[LAYERS_MAX];
-	char		 last_death[REASON_MAX];
+	char		 last_exit[REASON_MAX];
 };
 
 /* A socketpair between two neighbours, upstream first. */
@@ -67,7 +67,7 @@ struct link {
 	enum role	 up;
 	enum role	 down;
 	uint64_t	 id;		/* of the pair in use, 0 = none */
-	struct event	*lost;		/* timer: both ends live and it is broken */
+	struct event	*broken_timer;		/* timer: both ends live and it is broken */
 	char		 why[256];
 };
 #define LINKS	2
@@ -81,12 +81,12 @@ struct identity {
 };
 
 /* Users and folders, settled once at the start. */
-struct places {
+struct setup {
 	enum sandbox_mode mode;
-	struct identity	 who[ROLE__COUNT];
-	gid_t		 folder_gid;	/* of folders that the hook must enter */
-	int		 has_slurm;	/* there is a user "slurm": */
-	uid_t		 slurm;
+	struct identity	 identity[ROLE__COUNT];
+	gid_t		 dir_gid;	/* of folders that the hook must enter */
+	int		 has_slurm_user;	/* there is a user "slurm": */
+	uid_t		 slurm_uid;
 	char		*state_dir;	/* of the last-run file; owned */
 	char		*spool_dir;	/* owned */
 	char		*empty_dir;	/* the listener's root folder; owned */
@@ -94,24 +94,24 @@ struct places {
 };
 
 /* A run on which workers died. */
-struct suspect {
+struct crash_record {
 	struct run_key	 key;
-	unsigned	 deaths;
+	unsigned	 crashes;
 };
-#define SUSPECTS_MAX	64	/* more are forgotten, oldest first */
+#define CRASH_RECORDS_MAX	64	/* more are forgotten, oldest first */
 
 /* A reload under way: every worker is asked before one switches. */
-struct round {
+struct reload {
 	int		 active;
 	struct conf	 conf;		/* the new one */
 	int		 secrets;	/* its memfd, -1 = none */
-	unsigned	 members;	/* roles that were asked, 1u << role */
+	unsigned	 roles_asked;	/* roles that were asked, 1u << role */
 	unsigned	 restarts;	/* roles to be restarted after the switch */
 	unsigned	 changed;	/* number of values */
 	struct event	*deadline;
 };
 
-struct loader;
+struct parser;
 struct control;
 
 struct supervisor {
@@ -129,24 +129,24 @@ struct supervisor {
 	struct conf	 conf;		/* in force */
 	int		 secrets;	/* sealed memfd, -1 = none */
 	uint32_t	 generations;	/* numbers used so far */
-	struct places	 places;
+	struct setup	 setup;
 	struct child	 children[ROLE__COUNT];	/* workers only */
 	struct link	 links[LINKS];
 	uint64_t	 link_ids;	/* numbers used so far */
-	struct suspect	 suspects[SUSPECTS_MAX];
-	unsigned	 n_suspects;
-	struct loader	*loader;	/* the parser at work, or NULL */
-	struct round	 round;
-	int		 reload_wanted;	/* came while another was under way */
-	char		 reload_outcome[REASON_MAX];	/* of the last one */
+	struct crash_record	 crash_records[CRASH_RECORDS_MAX];
+	unsigned	 n_crash_records;
+	struct parser	*parser;	/* the parser at work, or NULL */
+	struct reload	 reload;
+	int		 reload_pending;	/* came while another was under way */
+	char		 reload_result[REASON_MAX];	/* of the last one */
 	time_t		 reload_time;
 	struct control	*control;	/* the admin tool's door, or NULL */
 	long long	 started;	/* clock_ms() */
-	int		 trial;		/* -test: nobody is to serve */
-	int		 settled;	/* all workers took the first configuration */
-	int		 announced;	/* READY=1 was said */
+	int		 config_test;		/* -test: nobody is to serve */
+	int		 conf_committed;	/* all workers took the first configuration */
+	int		 ready_sent;	/* READY=1 was said */
 	int		 stopping;
-	int		 stop_role;	/* the worker whose end is awaited */
+	int		 stop_index;	/* the worker whose end is awaited */
 	int		 status;	/* exit status */
 };
 
@@ -154,10 +154,10 @@ struct supervisor {
 struct child *child_of(struct supervisor *sup, enum role role);
 void workers_start(struct supervisor *sup);
 /* A worker serves: when all do for the first time, the service is up. */
-void sup_serving(struct supervisor *sup);
+void workers_check_ready(struct supervisor *sup);
 
 /* flags.c: the command line, as Go's flag package reads it. */
-struct flags {
+struct options {
 	const char	*config;	/* NULL = not given */
 	long		 debug;
 	int		 daemon;
@@ -165,9 +165,9 @@ struct flags {
 	int		 help;
 };
 /* 0, or -1 with a text in wrong. */
-int flags_parse(struct flags *flags, int argc, char **argv, char *wrong,
+int options_parse(struct options *options, int argc, char **argv, char *wrong,
     size_t size);
-void flags_usage(void);
+void options_usage(void);
 
 /* load.c: the parser's child. */
 /*
@@ -175,18 +175,18 @@ void flags_usage(void);
  * memfd (both become its own) or with NULL, -1 and the reason.  0, or -1
  * with errno.
  */
-int load_start(struct supervisor *sup, void (*done)(struct supervisor *sup,
+int parser_start(struct supervisor *sup, void (*done)(struct supervisor *sup,
     struct conf *conf, int secrets, const char *reason));
 /* The child ended: 1 when pid was the parser's. */
-int load_reaped(struct supervisor *sup, pid_t pid, int status);
-int load_is(const struct supervisor *sup, pid_t pid);
-void load_cancel(struct supervisor *sup);
+int parser_reaped(struct supervisor *sup, pid_t pid, int status);
+int parser_has_pid(const struct supervisor *sup, pid_t pid);
+void parser_cancel(struct supervisor *sup);
 
 /* reload.c: which configuration is in force, and how it changes. */
 /* The first one, before any worker runs.  Takes both. */
-void conf_first(struct supervisor *sup, struct conf *conf, int secrets);
+void conf_set_first(struct supervisor *sup, struct conf *conf, int secrets);
 /* Adds who may always knock, once the users are settled.  0, or -1 on memory. */
-int conf_resolve(struct supervisor *sup, struct conf *conf);
+int conf_add_own_uids(struct supervisor *sup, struct conf *conf);
 /* Reads the file again; one at a time, a second wish is remembered. */
 void reload_begin(struct supervisor *sup);
 /* What the workers say to it. */
@@ -210,20 +210,20 @@ void child_start(struct child *c);
 /* Asks it to end, kills it soon after grace_ms. */
 void child_stop(struct child *c, uint32_t grace_ms);
 /* The same, to have it started anew.  innocent: at once, and no failure. */
-void child_restart(struct child *c, const char *why, int innocent);
+void child_restart(struct child *c, const char *why, int expected_exit);
 /* At once; why goes to the log. */
 void child_kill(struct child *c, const char *why);
 /* Takes every child that has ended. */
-void proc_reap(struct supervisor *sup);
+void children_reap(struct supervisor *sup);
 /* How long to wait after that many deaths in a row, ms. */
-unsigned restart_wait(unsigned failures);
+unsigned restart_delay(unsigned failures);
 
 /* spawn.c */
 /*
  * fork and exec of one of our own programs: descriptor 3 is fd, 0 and 1 are
  * /dev/null, envp is its whole environment.  The pid, or -1 with errno.
  */
-pid_t proc_spawn(const char *path, char *const argv[], char *const envp[],
+pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
     int fd);
 
 /* env.c: environments, built from nothing.  Owned; NULL on memory. */
@@ -233,43 +233,43 @@ void env_free(char **env);
 
 /* autopsy.c: how a process ended, in words. */
 /* Opened before the capabilities are trimmed; -1 when it may not be read. */
-int autopsy_kmsg_open(void);
-void autopsy_text(int kmsg, pid_t pid, int status, char *buf, size_t size);
+int exit_reason_kmsg_open(void);
+void exit_reason_text(int kmsg, pid_t pid, int status, char *buf, size_t size);
 
 /* poison.c: runs that workers died on. */
 /* After a death, status as of waitpid(): reads the slate, tells those who serve. */
-void poison_note(struct child *c, int status);
+void quarantine_note_exit(struct child *c, int status);
 /* A new worker learns of all of them. */
-void poison_tell(struct child *c);
+void quarantine_send_all(struct child *c);
 
 /* link.c: the channels to the workers. */
 /* Takes fd; the sandbox frame goes first.  0, or -1. */
-int link_open(struct child *c, int fd);
-void link_stop(struct child *c, uint32_t grace_ms);
+int worker_channel_open(struct child *c, int fd);
+void worker_channel_stop(struct child *c, uint32_t grace_ms);
 /* Sets our own level, too. */
-void link_verbose(struct supervisor *sup, enum log_level level);
+void workers_set_log_level(struct supervisor *sup, enum log_level level);
 
 /* peers.c: the channels between the workers. */
-void peers_init(struct supervisor *sup);
+void neighbours_init(struct supervisor *sup);
 /* It serves: it and its neighbours that serve get fresh ones. */
-void peers_join(struct child *c);
+void neighbours_connect(struct child *c);
 /* c says that its channel to peer broke. */
-void peers_lost(struct child *c, enum role peer, uint64_t id, const char *why);
+void neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why);
 
 /* pulse.c: pings, watchdog, regular looks. */
-void pulse_init(struct supervisor *sup);
+void watchdog_init(struct supervisor *sup);
 
 /* serve.c */
 /* What c agreed to comes into force; the first time it is equipped. */
-void serve_use(struct child *c);
+void worker_activate(struct child *c);
 /* resolv.conf and hosts, as bytes, to the submitter. */
-void files_send(struct child *submitter);
+void resolver_files_send(struct child *submitter);
 /* Sends what has changed since. */
-void files_check(struct supervisor *sup);
+void resolver_files_check(struct supervisor *sup);
 
 /* offer.c */
 /* Sends the part of conf that is for this worker, and conf-end. */
-void conf_offer(struct child *c, const struct conf *conf, int secrets);
+void conf_send(struct child *c, const struct conf *conf, int secrets);
 
 /* sockets.c */
 /*
@@ -307,12 +307,12 @@ void control_close(struct supervisor *sup);
 /* Rows and ends that workers answered. */
 void control_row(struct supervisor *sup, enum role from, uint64_t request,
     const uint8_t *row, size_t len);
-void control_end(struct supervisor *sup, enum role from, uint64_t request,
+void control_result(struct supervisor *sup, enum role from, uint64_t request,
     enum ctl_status status, const char *text);
 void control_child_gone(struct supervisor *sup, enum role role);
 void control_reload_done(struct supervisor *sup, int ok, const char *text);
 /* ctlUsers as they are in force; at the start and at reload. */
-void control_users(struct supervisor *sup);
+void control_users_update(struct supervisor *sup);
 
 /* uids.c: who may knock, by number. */
 /*
@@ -320,7 +320,7 @@ void control_users(struct supervisor *sup);
  * uid, slurmUser and Slurm's usual user "slurm".  Returns owned, or NULL on
  * memory.
  */
-char *prep_uids_complete(const char *list, const struct places *places);
+char *hook_uids_complete(const char *list, const struct setup *setup);
 #define USERS_MAX	64	/* ctlUsers, prepAllowedUids, as the table of keys has it */
 struct ctl_users {
 	uid_t		 uid[USERS_MAX];
@@ -328,41 +328,41 @@ struct ctl_users {
 };
 void ctl_users_read(struct ctl_users *users, const char *list);
 /* Root and we ourselves may all, the named ones what destroys nothing. */
-int ctl_users_may(const struct ctl_users *users, uid_t uid, int destroys);
+int ctl_user_allowed(const struct ctl_users *users, uid_t uid, int destroys);
 
 /* report.c: the supervisor's own rows, handed to say. */
-typedef void report_say(void *arg, const struct writer *row);
-void report_status(const struct supervisor *sup, report_say *say, void *arg);
-void report_metrics(const struct supervisor *sup, report_say *say, void *arg);
+typedef void status_row_fn(void *arg, const struct writer *row);
+void status_report(const struct supervisor *sup, status_row_fn *say, void *arg);
+void metrics_report(const struct supervisor *sup, status_row_fn *say, void *arg);
 
 /* users.c: names to numbers. */
-/* Fills places.who and folder_gid.  0, or -1 (logged). */
-int users_settle(struct supervisor *sup);
+/* Fills places.who and dir_gid.  0, or -1 (logged). */
+int users_resolve(struct supervisor *sup);
 
 /* folders.c: state folders and the last-run file. */
 /* 0, or -1 (logged). */
-int folders_settle(struct supervisor *sup);
+int directories_prepare(struct supervisor *sup);
 /* The folder of path, made when it is missing (root:group 0750).  0, or -1 (logged). */
-int folder_for(const struct supervisor *sup, const char *path);
-void places_clear(struct places *places);
+int directory_prepare_for(const struct supervisor *sup, const char *path);
+void setup_clear(struct setup *setup);
 
 /* access.c: what each worker may open.  0, or -1 on memory. */
-int access_fill(const struct supervisor *sup, struct sandbox *sb);
+int sandbox_paths_fill(const struct supervisor *sup, struct sandbox *sb);
 
 /* slurmconf.c: the little of slurm.conf that access.c must know. */
 /* Calls found with each folder or socket named in it; path may not exist. */
-void slurmconf_scan(const char *path, void (*found)(const char *path,
+void slurm_conf_scan(const char *path, void (*found)(const char *path,
     void *arg), void *arg);
 
 /* privs.c: the supervisor's own rights. */
-void privs_trim(const struct supervisor *sup);
+void capabilities_reduce(const struct supervisor *sup);
 
 /* trial.c: -test. */
 /* Returns the exit status. */
-int trial_run(struct supervisor *sup);
+int config_test_run(struct supervisor *sup);
 
 /* stop.c */
-void stop_begin(struct supervisor *sup, const char *why, int status);
-void stop_child_gone(struct child *c);
+void shutdown_begin(struct supervisor *sup, const char *why, int status);
+void shutdown_child_gone(struct child *c);
 
 #endif

@@ -20,7 +20,7 @@
 #define SLURM		"slurm"	/* user and group of slurmctld, who calls the hooks */
 
 static void
-identity_own(struct identity *id)
+identity_self(struct identity *id)
 {
 	int n;
 
@@ -80,7 +80,7 @@ last_run_owner(const char *path)
 static int
 slurm_user(struct supervisor *sup)
 {
-	struct identity *id = &sup->places.who[ROLE_COLLECTOR];
+	struct identity *id = &sup->setup.identity[ROLE_COLLECTOR];
 	const char *name = conf_str(&sup->conf, CONF_SLURM_USER);
 	char copy[256];
 
@@ -97,7 +97,7 @@ slurm_user(struct supervisor *sup)
 		    "systemd-sysusers", copy);
 		return -1;
 	}
-	if (id->uid == 0 && sup->places.mode != SANDBOX_OFF) {
+	if (id->uid == 0 && sup->setup.mode != SANDBOX_OFF) {
 		log_errorx("slurmUser must not be root: it could open the "
 		    "configuration with its secrets");
 		return -1;
@@ -112,12 +112,12 @@ static int
 service_user(struct supervisor *sup, enum role role, enum conf_key key)
 {
 	const char *name = conf_str(&sup->conf, key);
-	struct identity *id = &sup->places.who[role];
+	struct identity *id = &sup->setup.identity[role];
 
 	if (identity_of(id, name) == 0 && id->uid != 0)
 		return 0;
-	if (sup->places.mode == SANDBOX_OFF) {
-		*id = sup->places.who[ROLE_COLLECTOR];
+	if (sup->setup.mode == SANDBOX_OFF) {
+		*id = sup->setup.identity[ROLE_COLLECTOR];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
 		    "it runs as the collector does", name, role_name(role));
 		return 0;
@@ -130,60 +130,60 @@ service_user(struct supervisor *sup, enum role role, enum conf_key key)
 }
 
 static int
-strangers(const struct places *p)
+users_differ(const struct setup *p)
 {
-	uid_t c = p->who[ROLE_COLLECTOR].uid, l = p->who[ROLE_LISTENER].uid;
-	uid_t w = p->who[ROLE_SUBMITTER].uid;
+	uid_t c = p->identity[ROLE_COLLECTOR].uid, l = p->identity[ROLE_LISTENER].uid;
+	uid_t w = p->identity[ROLE_SUBMITTER].uid;
 
 	return p->mode == SANDBOX_OFF || (c != l && l != w && c != w);
 }
 
 static void
-mode_settle(struct supervisor *sup)
+mode_read(struct supervisor *sup)
 {
 	const char *mode = conf_str(&sup->conf, CONF_SANDBOX);
 
-	sup->places.mode = SANDBOX_ENFORCE;
+	sup->setup.mode = SANDBOX_ENFORCE;
 	if (strcmp(mode, "off") == 0)
-		sup->places.mode = SANDBOX_OFF;
+		sup->setup.mode = SANDBOX_OFF;
 	else if (strcmp(mode, "log") == 0)
-		sup->places.mode = SANDBOX_LOG;
+		sup->setup.mode = SANDBOX_LOG;
 }
 
 /* Who calls the hooks; asked once, while waiting harms nobody. */
 static void
-slurm_find(struct places *p)
+slurm_user_find(struct setup *p)
 {
 	const struct passwd *pw = getpwnam(SLURM);
 
-	p->has_slurm = pw != NULL;
-	p->slurm = pw != NULL ? pw->pw_uid : 0;
+	p->has_slurm_user = pw != NULL;
+	p->slurm_uid = pw != NULL ? pw->pw_uid : 0;
 }
 
 int
-users_settle(struct supervisor *sup)
+users_resolve(struct supervisor *sup)
 {
-	struct places *p = &sup->places;
+	struct setup *p = &sup->setup;
 	const struct group *gr;
 	int role;
 
-	mode_settle(sup);
+	mode_read(sup);
 	for (role = 0; role < ROLE__COUNT; role++)
-		identity_own(&p->who[role]);
-	p->folder_gid = getegid();
-	slurm_find(p);
+		identity_self(&p->identity[role]);
+	p->dir_gid = getegid();
+	slurm_user_find(p);
 	if (!sup->as_root)
 		return 0;
 	if (slurm_user(sup) == -1 ||
 	    service_user(sup, ROLE_LISTENER, CONF_LISTENER_USER) == -1 ||
 	    service_user(sup, ROLE_SUBMITTER, CONF_SUBMITTER_USER) == -1)
 		return -1;
-	if (!strangers(p)) {
+	if (!users_differ(p)) {
 		log_errorx("slurmUser, listenerUser and submitterUser must be "
 		    "three different users");
 		return -1;
 	}
 	gr = getgrnam(SLURM);
-	p->folder_gid = gr != NULL ? gr->gr_gid : p->who[ROLE_COLLECTOR].gid;
+	p->dir_gid = gr != NULL ? gr->gr_gid : p->identity[ROLE_COLLECTOR].gid;
 	return 0;
 }

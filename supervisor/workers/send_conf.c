@@ -12,7 +12,7 @@
 #include "supervisor/system/supervisor.h"
 
 static void
-send_values(struct child *c, const struct conf *conf)
+values_send(struct child *c, const struct conf *conf)
 {
 	struct writer w;
 	int key;
@@ -30,14 +30,14 @@ send_values(struct child *c, const struct conf *conf)
 }
 
 void
-conf_offer(struct child *c, const struct conf *conf, int secrets)
+conf_send(struct child *c, const struct conf *conf, int secrets)
 {
 	struct writer w;
 	int copy;
 
 	if (c->channel == NULL)
 		return;
-	send_values(c, conf);
+	values_send(c, conf);
 	if (c->role == ROLE_SUBMITTER && secrets != -1) {
 		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
 		if (copy == -1) {
@@ -50,6 +50,6 @@ conf_offer(struct child *c, const struct conf *conf, int secrets)
 	wr_u32(&w, conf->generation);
 	channel_send(c->channel, MSG_CONF_END, 0, &w, -1);
 	wr_clear(&w);
-	c->asked = conf->generation;
-	c->agreed = 0;
+	c->conf_sent = conf->generation;
+	c->conf_agreed = 0;
 }

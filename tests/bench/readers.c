@@ -39,11 +39,11 @@ struct count {
 typedef void measured_fn(const struct stream *s, struct count *c);
 
 static struct gres_names gpus;
-static struct reading how = { .gpus = &gpus, .opt_out_word = "keep_away" };
+static struct read_options how = { .gpus = &gpus, .opt_out_word = "keep_away" };
 
 static struct {
 	char		host[HOST_MAX];
-	struct shape	shape;
+	struct node_shape	shape;
 } hosts[HOSTS];
 static size_t n_hosts;
 
@@ -81,15 +81,15 @@ static int
 on_record(struct span line, void *arg)
 {
 	struct count *c = arg;
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (scontrol_record(line, (struct span){ NULL, 0 }, &how, &s) ==
 	    RECORD_GOOD)
 		c->jobs++;
 	else
 		c->bad++;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static int
 on_row(struct span line, void *arg)
 {
 	struct count *c = arg;
-	struct listed row;
+	struct squeue_job row;
 
 	if (squeue_row(line, &row) == 0)
 		c->jobs++;
@@ -140,7 +140,7 @@ run_rows(const struct stream *s, struct count *c)
 /* Text of accounting. */
 
 static int
-on_acct(struct sighting *s, void *arg)
+on_acct(struct job_snapshot *s, void *arg)
 {
 	struct count *c = arg;
 
@@ -169,7 +169,7 @@ run_acct(const struct stream *s, struct count *c)
 /* JSON. */
 
 static int
-shape_of(const char *host, struct shape *shape, void *arg)
+shape_of(const char *host, struct node_shape *shape, void *arg)
 {
 	size_t i;
 
@@ -191,7 +191,7 @@ on_node(struct span line, void *arg)
 }
 
 typedef enum record_verdict json_fn(struct span element,
-    const struct json_reading *how, struct sighting *s);
+    const struct json_reading *how, struct job_snapshot *s);
 
 struct by_element {
 	json_fn		*read;
@@ -204,14 +204,14 @@ on_element(struct span element, void *arg)
 	static const struct json_reading json_how = { .how = &how,
 		.shape = shape_of };
 	struct by_element *b = arg;
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (b->read(element, &json_how, &s) == RECORD_GOOD)
 		b->count->jobs++;
 	else
 		b->count->bad++;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 

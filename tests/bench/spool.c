@@ -57,7 +57,7 @@ open_it(const char *path)
 		exit(1);
 	}
 	spool_policy(sp)->to[DEST_REST] = 1;
-	spool_policy(sp)->commit_seen = 1;
+	spool_policy(sp)->wait_commit = 1;
 	return sp;
 }
 
@@ -110,7 +110,7 @@ ready(const char *what, const char *path)
 	sp = open_it(path);
 	printf("%-8s ready in %6.1f ms", what, (now() - t) * 1e3);
 	for (t = now(), i = 0; i < 100; i++)
-		spool_pick(sp, DEST_REST, PHASE_START_ENDED, ORDER_NEWEST, ids,
+		spool_pick(sp, DEST_REST, START_DUE_ENDED, ORDER_NEWEST, ids,
 		    32);
 	printf(", a page of 32 in %.3f ms, memory %ld KiB, %llu rows\n",
 	    (now() - t) * 10, rss_kib(), (unsigned long long)spool_runs(sp));

@@ -56,7 +56,7 @@ record_holds(const void *bytes, size_t n)
 	char *line;
 
 	memset(&run, 0, sizeof(run));
-	run.phase[DEST_REST] = PHASE_NO_START;
+	run.state[DEST_REST] = START_REJECTED;
 	snprintf(run.reason, sizeof(run.reason), "%.*s", n < 400 ? (int)n : 400,
 	    (const char *)bytes);
 	job_init(&job);

@@ -21,7 +21,7 @@ struct document {
 };
 
 static int
-shape_of(const char *host, struct shape *shape, void *arg)
+shape_of(const char *host, struct node_shape *shape, void *arg)
 {
 	size_t n = strlen(host);
 
@@ -52,16 +52,16 @@ element_read(struct span element)
 {
 	char *copy = exact(element.p, element.n);
 	struct span own = { copy, element.n };
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (json_job(own, reading(), &s) == RECORD_GOOD)
 		sighting_holds(&s);
-	sighting_clear(&s);
-	sighting_init(&s);
+	snapshot_clear(&s);
+	snapshot_init(&s);
 	if (json_acct(own, reading(), &s) == RECORD_GOOD)
 		sighting_holds(&s);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	free(copy);
 }
 

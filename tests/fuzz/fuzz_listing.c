@@ -7,7 +7,7 @@
 #include "tests/fuzz/twin.h"
 
 struct rows {
-	struct listing	 listing;
+	struct job_list_parser	 parser;
 	uint64_t	 digest;
 	unsigned	 good;
 	const struct twin *twin;	/* jobs[] as jansson has it, or NULL */
@@ -38,7 +38,7 @@ number_of(const struct twin *row, const char *key, int64_t *n)
 }
 
 static void
-row_same(const struct listed *row, const struct twin *twin)
+row_same(const struct backend_job *row, const struct twin *twin)
 {
 	const char *s;
 	int64_t n;
@@ -69,7 +69,7 @@ is_whole(const struct twin *row)
 }
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
 	struct rows *rows = arg;
 
@@ -93,13 +93,13 @@ object_at(const struct twin *array, size_t i)
 }
 
 static void
-on_twin_row(const struct listed *row, void *arg)
+on_twin_row(const struct backend_job *row, void *arg)
 {
 	struct rows *rows = arg;
 
 	rows->good++;
-	HOLDS(rows->listing.rows > 0);
-	row_same(row, object_at(rows->twin, rows->listing.rows - 1));
+	HOLDS(rows->parser.rows > 0);
+	row_same(row, object_at(rows->twin, rows->parser.rows - 1));
 }
 
 static int
@@ -107,14 +107,14 @@ feed(const char *p, size_t n, void *arg)
 {
 	struct rows *rows = arg;
 
-	return listing_feed(&rows->listing, p, n);
+	return job_list_parser_feed(&rows->parser, p, n);
 }
 
 static void
-rows_init(struct rows *rows, listing_fn *fn)
+rows_init(struct rows *rows, job_list_row_fn *fn)
 {
 	memset(rows, 0, sizeof(*rows));
-	listing_init(&rows->listing, fn, rows);
+	job_list_parser_init(&rows->parser, fn, rows);
 }
 
 static void
@@ -127,10 +127,10 @@ pieces_hold(const uint8_t *bytes, size_t n)
 	rows_init(&pieces, on_row);
 	rc = feed((const char *)bytes, n, &whole);
 	HOLDS(fuzz_pieces(bytes, n, feed, &pieces) == rc);
-	HOLDS(listing_end(&whole.listing) == listing_end(&pieces.listing));
+	HOLDS(job_list_parser_end(&whole.parser) == job_list_parser_end(&pieces.parser));
 	HOLDS(whole.digest == pieces.digest && whole.good == pieces.good);
-	HOLDS(whole.listing.rows == whole.good + whole.listing.bad);
-	HOLDS(whole.listing.rows == pieces.listing.rows);
+	HOLDS(whole.parser.rows == whole.good + whole.parser.bad);
+	HOLDS(whole.parser.rows == pieces.parser.rows);
 }
 
 /* Objects of an array, or only those that are rows to a strict reader. */
@@ -155,15 +155,15 @@ twin_holds(const uint8_t *bytes, size_t n)
 		return;
 	rows_init(&rows, on_twin_row);
 	if (twin_kind(root) != TWIN_OBJECT ||
-	    twin_depth(root) > LISTING_DEPTH_MAX ||
+	    twin_depth(root) > JOB_LIST_DEPTH_MAX ||
 	    (rows.twin = twin_member(root, "jobs")) == NULL ||
 	    twin_kind(rows.twin) != TWIN_ARRAY ||
 	    /* What is written with escapes is not seen; cc-backend has none. */
 	    memchr(bytes, '\\', n) != NULL)
 		goto done;
 	HOLDS(feed((const char *)bytes, n, &rows) == 0);
-	HOLDS(listing_end(&rows.listing) == 0);
-	HOLDS(rows.listing.rows == objects(rows.twin, 0));
+	HOLDS(job_list_parser_end(&rows.parser) == 0);
+	HOLDS(rows.parser.rows == objects(rows.twin, 0));
 	HOLDS(rows.good >= objects(rows.twin, 1));
 done:
 	twin_free(root);

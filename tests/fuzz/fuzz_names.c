@@ -15,7 +15,7 @@
 #define SERVERS_MAX	3	/* resolv.conf(5) */
 
 static void
-answer_holds(const struct names_answer *a)
+answer_holds(const struct resolver_answer *a)
 {
 	unsigned char address[16];
 	unsigned i, k;
@@ -37,7 +37,7 @@ answer_holds(const struct names_answer *a)
 static void
 hosts_hold(const char *p, size_t n, const char *host)
 {
-	struct names_answer a, more;
+	struct resolver_answer a, more;
 	char *text;
 	int found;
 
@@ -65,7 +65,7 @@ hosts_hold(const char *p, size_t n, const char *host)
 static void
 literal_holds(const char *host)
 {
-	struct names_answer a, again;
+	struct resolver_answer a, again;
 	char bracketed[NAMES_ADDR_MAX + 4];
 
 	memset(&a, 0, sizeof(a));

@@ -154,9 +154,9 @@ setup(void)
 		HOLDS(run_put(sp, i, i % 3 == 0, &row) == PUT_NEW);
 		HOLDS(spool_get(sp, row, &run) == 1);
 		if (i % 4 == 0)
-			HOLDS(spool_bury(sp, &run) == 0);
+			HOLDS(spool_finish(sp, &run) == 0);
 	}
-	HOLDS(spool_mark(sp, "alpha", 1700000100) == 0);
+	HOLDS(spool_watermark(sp, "alpha", 1700000100) == 0);
 	HOLDS(spool_commit(sp) == 0);
 	spool_close(sp);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -202,7 +202,7 @@ on_run(struct spool *sp, struct spool_run *run, void *arg)
 	HOLDS(memchr(run->key.cluster, '\0', CLUSTER_MAX) != NULL);
 	HOLDS(memchr(run->reason, '\0', sizeof(run->reason)) != NULL);
 	for (d = 0; d < DEST__COUNT; d++)
-		HOLDS((unsigned)run->phase[d] < PHASE__COUNT);
+		HOLDS((unsigned)run->state[d] < RUN_STATE__COUNT);
 	if (checked)
 		HOLDS(((run->key.job >= 1 && run->key.job <= RUNS) ||
 		    run->key.job == LATE) &&
@@ -226,21 +226,21 @@ spool_walk(struct spool *sp)
 	struct run_key name;
 	int64_t ids[16], cursor;
 	unsigned i, seen = 0;
-	int n, phase;
+	int n, state;
 
 	memset(&after, 0, sizeof(after));
 	for (i = 0; i < 16; i++) {
-		n = spool_each(sp, DEST_REST, PHASE__COUNT, &after, SPOOL_PAGE,
+		n = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after, SPOOL_PAGE,
 		    on_run, &seen);
 		HOLDS(n >= -1 && n <= SPOOL_PAGE);
 		if (n <= 0)
 			break;
 	}
-	for (phase = 0; phase < PHASE__COUNT; phase++) {
-		n = spool_pick(sp, DEST_REST, (enum phase)phase, ORDER_DUE,
+	for (state = 0; state < RUN_STATE__COUNT; state++) {
+		n = spool_pick(sp, DEST_REST, (enum run_state)state, ORDER_DUE,
 		    ids, 16);
 		HOLDS(n >= -1 && n <= 16);
-		spool_next_due(sp, DEST_NATS, (enum phase)phase);
+		spool_next_due(sp, DEST_NATS, (enum run_state)state);
 	}
 	for (i = 0; spool_cluster(sp, i, &name, &cursor) == 1; i++)
 		HOLDS(i < 100000 &&

@@ -31,7 +31,7 @@
 #include "submitter/net/resolver.h"
 
 static struct event_base *base;
-static struct names *names;
+static struct resolver *names;
 static struct nats *nats;
 static struct payload *payload;
 
@@ -174,7 +174,7 @@ tell_status(void)
 	say("status sent=%llu unsure=%llu away=%llu denied=%llu shortened=%llu "
 	    "duplicates=%llu busy=%u %s", (unsigned long long)st.sent,
 	    (unsigned long long)st.unsure, (unsigned long long)st.away,
-	    (unsigned long long)st.denied, (unsigned long long)st.shortened,
+	    (unsigned long long)st.not_found_at, (unsigned long long)st.shortened,
 	    (unsigned long long)st.duplicates, nats_busy(nats), st.text);
 }
 
@@ -217,10 +217,10 @@ main(int argc, char **argv)
 	if (argc != 2 && argc != 3)
 		return 2;
 	log_init("nats-live", LOG_LEVEL_INFO);
-	names_prepare();
+	resolver_prepare();
 	nats_prepare();
 	base = event_base_new();
-	names = names_new(base);
+	names = resolver_new(base);
 	nats = nats_new(base, names, on_done, on_up, NULL);
 	in = event_new(base, 0, EV_READ | EV_PERSIST, on_command, NULL);
 	if (names == NULL || nats == NULL || event_add(in, NULL) == -1)

@@ -72,7 +72,7 @@ dump_hosts(struct dump *d, struct job *j)
 }
 
 static inline void
-dump_record(struct dump *d, struct sighting *s, unsigned skip)
+dump_record(struct dump *d, struct job_snapshot *s, unsigned skip)
 {
 	struct job *j = &s->job;
 

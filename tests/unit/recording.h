@@ -19,7 +19,7 @@
 struct recorded_hosts {
 	struct {
 		char		 host[HOST_MAX];
-		struct shape	 shape;
+		struct node_shape	 shape;
 	} of[RECORDING_HOSTS_MAX];
 	size_t	n;
 };
@@ -85,7 +85,7 @@ recording_hosts(const char *version, const char *name,
 
 /* For struct json_reading, whose arg are the hosts. */
 static inline int
-recording_shape(const char *host, struct shape *shape, void *arg)
+recording_shape(const char *host, struct node_shape *shape, void *arg)
 {
 	const struct recorded_hosts *r = arg;
 	size_t i;
@@ -99,7 +99,7 @@ recording_shape(const char *host, struct shape *shape, void *arg)
 	return -1;
 }
 
-/* For struct reading: "n3-0". */
+/* For struct read_options: "n3-0". */
 static inline int
 recording_device(const char *host, uint32_t index, char address[ACCEL_MAX],
     void *arg)

@@ -23,7 +23,7 @@ fill(enum role role)
 {
 	sandbox_clear(&sb);
 	sandbox_init(&sb, role);
-	access_fill(&sup, &sb);
+	sandbox_paths_fill(&sup, &sb);
 }
 
 /* The rights that the list gives on path. */
@@ -83,7 +83,7 @@ test_slurm_conf(void)
 static void
 test_prefix(void)
 {
-	static const char *const folders[] = { "slurm", "slurm/bin",
+	static const char *const directories[] = { "slurm", "slurm/bin",
 	    "slurm/lib", "slurm/lib64", "slurm/etc", "slurm/etc/cc",
 	    "slurm/var" };
 	char top[] = "/tmp/test-access.XXXXXX", path[256];
@@ -92,8 +92,8 @@ test_prefix(void)
 
 	if (mkdtemp(top) == NULL)
 		abort();
-	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+	for (i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", top, directories[i]);
 		CHECK_INT(mkdir(path, 0755), 0);
 	}
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
@@ -105,7 +105,7 @@ test_prefix(void)
 	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_BIN_DIR, path), 0);
 	fill(ROLE_COLLECTOR);
 	for (i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "%s/%s/x", top, folders[1 + i]);
+		snprintf(path, sizeof(path), "%s/%s/x", top, directories[1 + i]);
 		CHECK_INT(rights(path), SANDBOX_READ);
 	}
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
@@ -118,8 +118,8 @@ test_prefix(void)
 	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_BIN_DIR, ""), 0);
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
 	CHECK_INT(unlink(path), 0);
-	for (i = sizeof(folders) / sizeof(folders[0]); i-- > 0;) {
-		snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+	for (i = sizeof(directories) / sizeof(directories[0]); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/%s", top, directories[i]);
 		CHECK_INT(rmdir(path), 0);
 	}
 	CHECK_INT(rmdir(top), 0);
@@ -157,8 +157,8 @@ main(void)
 	log_init("test", LOG_LEVEL_FATAL);
 	conf_init(&sup.conf);
 	sup.config_path = "/etc/cc-slurm-adapter/config.json";
-	sup.places.spool_dir = spool;
-	sup.places.empty_dir = empty;
+	sup.setup.spool_dir = spool;
+	sup.setup.empty_dir = empty;
 	sandbox_init(&sb, ROLE_LISTENER);
 	test_collector();
 	test_slurm_conf();

@@ -23,7 +23,7 @@
 
 /* What one child said. */
 struct outcome {
-	int		 status;	/* what conf_child_run returned, 0..255 */
+	int		 status;	/* what parser_run returned, 0..255 */
 	struct conf	 conf;
 	char		 reason[CONF_REASON_MAX];
 	char		 log[16384];
@@ -111,7 +111,7 @@ run(struct outcome *o, const char *path, int explicit_path)
 		close(fds[0]);
 		dup2(log, STDERR_FILENO);
 		log_init("parser", LOG_LEVEL_INFO);
-		_exit(conf_child_run(path, explicit_path, fds[1]) & 0xff);
+		_exit(parser_run(path, explicit_path, fds[1]) & 0xff);
 	}
 	close(fds[1]);
 	hear(o, fds[0]);

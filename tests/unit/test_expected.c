@@ -37,11 +37,11 @@ static const struct recording {
  * Names that leave a doubt, or tear the record in two: such jobs are asked for
  * once more, singly, with what squeue says of the name.
  */
-static const struct doubt {
+static const struct result_ambiguous {
 	const char	*version;
 	uint64_t	 job;
 	const char	*name;
-} doubts[] = {
+} step_rows[] = {
 	{ "22.05", 36, "two\nlines" },
 	{ "22.05", 42, "x JobState=FAILED UserId=root(0)" },
 	{ "24.11", 38, "new\nline" },
@@ -49,7 +49,7 @@ static const struct doubt {
 	{ "26.05", 38, "new\nline" },
 	{ "26.05", 41, "a=b UserId=root(0) c" },
 };
-#define DOUBTS	(sizeof(doubts) / sizeof(doubts[0]))
+#define DOUBTS	(sizeof(step_rows) / sizeof(step_rows[0]))
 
 static struct expected {
 	char	*line;			/* into the file */
@@ -60,7 +60,7 @@ static const struct recording *now;
 
 static struct recorded_hosts hosts;
 static struct gres_names gpus;
-static struct reading how = { .gpus = &gpus, .device = recording_device };
+static struct read_options how = { .gpus = &gpus, .device = recording_device };
 static struct json_reading json_how = { .how = &how, .shape = recording_shape,
 	.arg = &hosts };
 
@@ -115,7 +115,7 @@ add_hosts(struct line *l, struct job *j)
 
 /* A record as expected.py writes it. */
 static void
-write_record(struct line *l, struct sighting *s)
+write_record(struct line *l, struct job_snapshot *s)
 {
 	struct job *j = &s->job;
 
@@ -152,7 +152,7 @@ drop_memory(char *text)
 }
 
 static void
-hold_against(struct sighting *s, const char *reader, int without_memory)
+hold_against(struct job_snapshot *s, const char *reader, int without_memory)
 {
 	char want[sizeof(((struct line *)0)->text)];
 	static struct line got;
@@ -185,15 +185,15 @@ hold_against(struct sighting *s, const char *reader, int without_memory)
 	expected[i].seen++;
 }
 
-static const struct doubt *
+static const struct result_ambiguous *
 doubt_of(uint64_t job)
 {
 	size_t i;
 
 	for (i = 0; i < DOUBTS; i++)
-		if (doubts[i].job == job &&
-		    strcmp(doubts[i].version, now->version) == 0)
-			return &doubts[i];
+		if (step_rows[i].job == job &&
+		    strcmp(step_rows[i].version, now->version) == 0)
+			return &step_rows[i];
 	return NULL;
 }
 
@@ -202,24 +202,24 @@ on_text(struct span line, void *arg)
 {
 	struct span no_name = { NULL, 0 };
 	enum record_verdict verdict;
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	verdict = scontrol_record(line, no_name, &how, &s);
 	if (doubt_of(scontrol_id(line)) != NULL)
 		CHECK(verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD);
 	else if (verdict == RECORD_GOOD)
 		hold_against(&s, "text", 0);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
 /* The whole of one record, newlines and all, with its name known. */
 static void
-read_exactly(const char *file, const struct doubt *d)
+read_exactly(const char *file, const struct result_ambiguous *d)
 {
 	struct span name = { d->name, strlen(d->name) }, record;
-	struct sighting s;
+	struct job_snapshot s;
 	const char *end;
 	char head[32];
 
@@ -232,22 +232,22 @@ read_exactly(const char *file, const struct doubt *d)
 	record.p++;
 	end = strstr(record.p, "\nJobId=");
 	record.n = end != NULL ? (size_t)(end - record.p) : strlen(record.p);
-	sighting_init(&s);
+	snapshot_init(&s);
 	CHECK_INT(scontrol_record(record, name, &how, &s), RECORD_GOOD);
 	CHECK(s.job.name != NULL && strcmp(s.job.name, d->name) == 0);
 	hold_against(&s, "text, exactly", 0);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static int
 on_json(struct span element, void *arg)
 {
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (json_job(element, &json_how, &s) == RECORD_GOOD)
 		hold_against(&s, "JSON", now->no_memory);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
@@ -297,8 +297,8 @@ test_text(void)
 	recording_lines(now->version, now->text, on_text, NULL);
 	buf = recording_read(now->version, now->text, &n);
 	for (i = 0; i < DOUBTS; i++)
-		if (strcmp(doubts[i].version, now->version) == 0)
-			read_exactly(buf, &doubts[i]);
+		if (strcmp(step_rows[i].version, now->version) == 0)
+			read_exactly(buf, &step_rows[i]);
 	free(buf);
 	all_seen("text");
 	free(want);

@@ -27,7 +27,7 @@ job_make(struct job *job)
 
 /* Owned: the line of that job, in that phase. */
 static char *
-line_make(struct job *job, enum phase phase, const char *reason)
+line_make(struct job *job, enum run_state state, const char *reason)
 {
 	struct spool_run run;
 	struct writer w;
@@ -35,7 +35,7 @@ line_make(struct job *job, enum phase phase, const char *reason)
 
 	memset(&run, 0, sizeof(run));
 	run.key = job->key;
-	run.phase[DEST_REST] = phase;
+	run.state[DEST_REST] = state;
 	snprintf(run.reason, sizeof(run.reason), "%s", reason);
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	job_write(&w, job);
@@ -54,7 +54,7 @@ test_there_and_back(void)
 	char *line;
 
 	job_make(&job);
-	line = line_make(&job, PHASE_OPEN, "not said");
+	line = line_make(&job, STARTED, "not said");
 	CHECK(strchr(line, '\n') == NULL);
 	CHECK_STR(import_line(&in, line, strlen(line)), NULL);
 	CHECK(run_key_equal(&in.job.key, &job.key));
@@ -65,7 +65,7 @@ test_there_and_back(void)
 	CHECK_STR(in.reason, "");
 	imported_clear(&in);
 	free(line);
-	line = line_make(&job, PHASE_NO_STOP, "422: \x1b[31m\xff,,{{");
+	line = line_make(&job, STOP_REJECTED, "422: \x1b[31m\xff,,{{");
 	CHECK_STR(import_line(&in, line, strlen(line)), NULL);
 	CHECK_INT(in.refused, 1);
 	CHECK_STR(in.reason, "422: \\x1b[31m\xef\xbf\xbd,,{{");
@@ -169,7 +169,7 @@ test_many_values(void)
 	size_t n, i;
 
 	job_make(&job);
-	line = line_make(&job, PHASE_OPEN, "");
+	line = line_make(&job, STARTED, "");
 	n = strlen(line) - 1;
 	longer = malloc(4u << 20);
 	if (longer == NULL)

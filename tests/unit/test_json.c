@@ -45,14 +45,14 @@ test_text(void)
 static void
 check_state(const char *json, const char *want)
 {
-	struct sighting s;
+	struct job_snapshot s;
 	struct json_job j = { .s = &s };
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	CHECK_INT(json_get_state(span_of(json), &j), want != NULL ? 0 : -1);
 	if (want != NULL)
 		CHECK_STR(s.state->word, want);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static void
@@ -87,14 +87,14 @@ test_killer(void)
 	    "[\"CANCELLED\"]},\"time\":{\"end\":1795271000,\"limit\":5,"
 	    "\"start\":1795270000,\"submission\":1795270000},"
 	    "\"tres\":{\"allocated\":[],\"requested\":[]},\"user\":\"u\"}";
-	static const struct reading how = { .gpus = NULL };
+	static const struct read_options how = { .gpus = NULL };
 	static const struct json_reading json_how = { .how = &how };
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	CHECK_INT(json_acct(span_of(row), &json_how, &s), RECORD_GOOD);
 	CHECK_STR(s.job.reason, "CANCELLED by carol");
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static void

@@ -24,7 +24,7 @@
 struct kind {
 	const char	*file;
 	enum record_verdict (*read)(struct span, const struct json_reading *,
-	    struct sighting *);
+	    struct job_snapshot *);
 };
 
 /* What a job cannot do without: it is left to the text reader, which is said. */
@@ -58,7 +58,7 @@ on_lack(uint64_t job, const char *field, void *arg)
 }
 
 static struct gres_names gpus;
-static struct reading how = { .gpus = &gpus, .opt_out_word = "keep_away",
+static struct read_options how = { .gpus = &gpus, .opt_out_word = "keep_away",
 	.device = recording_device };
 static struct json_reading json_how = { .how = &how, .shape = recording_shape,
 	.lacks = on_lack, .arg = &hosts };
@@ -101,17 +101,17 @@ read_into(struct dump *d, const char *p, size_t n)
 {
 	/* Of its exact size, so that a read beyond it is found. */
 	char *copy = malloc(n);
-	struct sighting s;
+	struct job_snapshot s;
 	enum record_verdict verdict;
 
 	memcpy(copy, p, n);
 	n_named = 0;
-	sighting_init(&s);
+	snapshot_init(&s);
 	verdict = now->read((struct span){ copy, n }, &json_how, &s);
 	d->text[0] = '\0';
 	if (verdict == RECORD_GOOD)
 		dump_record(d, &s, 0);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	free(copy);
 	return verdict;
 }

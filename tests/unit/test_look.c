@@ -27,7 +27,7 @@ look(const char *file, char *text, size_t size)
 	CHECK_INT(pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {
-		status = spool_look(file, text, size);
+		status = spool_check_file(file, text, size);
 		n = write(fds[1], text, strlen(text));
 		_exit(n < 0 ? 9 : status);
 	}

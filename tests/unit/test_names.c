@@ -80,7 +80,7 @@ on_question(struct evdns_server_request *req, void *arg)
 }
 
 static void
-on_name(const struct names_answer *a, void *arg)
+on_name(const struct resolver_answer *a, void *arg)
 {
 	size_t len = 0;
 	unsigned i;
@@ -96,12 +96,12 @@ on_name(const struct names_answer *a, void *arg)
 
 /* The answer as text, however it comes. */
 static const char *
-asked_for(struct names *n, const char *host)
+asked_for(struct resolver *n, const char *host)
 {
 	struct timeval tv = { 20, 0 };
 
 	given[0] = '\0';
-	if (names_resolve(n, host, on_name, n) != NULL) {
+	if (resolver_resolve(n, host, on_name, n) != NULL) {
 		event_base_loopexit(base, &tv);
 		event_base_dispatch(base);
 	}
@@ -127,14 +127,14 @@ server_start(struct evdns_server_port **port)
 }
 
 static void
-use(struct names *n, const char *text)
+use(struct resolver *n, const char *text)
 {
-	names_file(n, MSG_FILE_RESOLV_CONF, (const uint8_t *)text,
+	resolver_file(n, MSG_FILE_RESOLV_CONF, (const uint8_t *)text,
 	    strlen(text));
 }
 
 static void
-check_local(struct names *n)
+check_local(struct resolver *n)
 {
 	static const char hosts[] = "# comment\n127.0.0.1 localhost\n"
 	    "::1 localhost ip6-localhost\n10.0.0.7\tbackend.example backend # x"
@@ -149,20 +149,20 @@ check_local(struct names *n)
 	CHECK_STR(asked_for(n, ""), "no host name");
 	CHECK_STR(asked_for(n, "a b"), "no host name");
 	CHECK_STR(asked_for(n, "a%s\n"), "no host name");
-	names_file(n, MSG_FILE_HOSTS, (const uint8_t *)hosts,
+	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)hosts,
 	    sizeof(hosts) - 1);
 	CHECK_STR(asked_for(n, "Backend"), "10.0.0.7 10.0.0.8 fd00::7");
 	CHECK_STR(asked_for(n, "backend"), "10.0.0.7 10.0.0.8 fd00::7");
 	CHECK_STR(asked_for(n, "last"), "10.1.1.1");
 	CHECK_STR(asked_for(n, "bad"), "no name server is known");
 	CHECK_STR(asked_for(n, "x"), "no name server is known");
-	names_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend", 16);
+	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend", 16);
 	CHECK_STR(asked_for(n, "backend"), "10.0.0.9");
 }
 
 /* Cut answers: the other family's will do; else it is said. */
 static void
-check_long(struct names *n)
+check_long(struct resolver *n)
 {
 	const char *text = asked_for(n, "half.example");
 
@@ -174,9 +174,9 @@ check_long(struct names *n)
 }
 
 static void
-check_asked(struct names *n, int port)
+check_asked(struct resolver *n, int port)
 {
-	struct names_query *a, *b;
+	struct resolver_query *a, *b;
 	char text[256];
 	unsigned i;
 
@@ -196,13 +196,13 @@ check_asked(struct names *n, int port)
 	CHECK(strcmp(asked_for(n, "broken.example"), "") != 0);
 	check_long(n);
 	/* Two wait for one question, one of them gives up. */
-	names_forget(n, "both.example");
+	resolver_forget(n, "both.example");
 	i = asked;
 	answers = 0;
-	a = names_resolve(n, "both.example", on_name, NULL);
-	b = names_resolve(n, "both.example", on_name, n);
+	a = resolver_resolve(n, "both.example", on_name, NULL);
+	b = resolver_resolve(n, "both.example", on_name, n);
 	CHECK(a != NULL && b != NULL);
-	names_cancel(a);
+	resolver_cancel(a);
 	event_base_dispatch(base);
 	CHECK_INT(answers, 1);
 	CHECK_INT(asked, i + 2);
@@ -210,13 +210,13 @@ check_asked(struct names *n, int port)
 
 /* Who does not answer: what was known goes on being told. */
 static void
-check_silent(struct names *n)
+check_silent(struct resolver *n)
 {
 	char name[32];
 	int i;
 
 	silent = 1;
-	names_forget(n, "both.example");
+	resolver_forget(n, "both.example");
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_STR(asked_for(n, "unknown.example"), "no name server answers");
 	silent = 0;
@@ -225,23 +225,23 @@ check_silent(struct names *n)
 		snprintf(name, sizeof(name), "h%d.example", i);
 		CHECK(strcmp(asked_for(n, name), "") != 0);
 	}
-	names_forget(n, "both.example");
+	resolver_forget(n, "both.example");
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
 	/* Under way when all ends. */
 	silent = 1;
-	names_resolve(n, "late.example", on_name, NULL);
+	resolver_resolve(n, "late.example", on_name, NULL);
 }
 
 int
 main(void)
 {
 	struct evdns_server_port *server = NULL;
-	struct names *n;
+	struct resolver *n;
 	int port;
 
-	names_prepare();
+	resolver_prepare();
 	base = event_base_new();
-	n = names_new(base);
+	n = resolver_new(base);
 	port = server_start(&server);
 	CHECK(port > 0 && n != NULL);
 	check_local(n);
@@ -250,8 +250,8 @@ main(void)
 	asked = 0;
 	check_asked(n, port);
 	check_silent(n);
-	names_free(n);
-	names_free(NULL);
+	resolver_free(n);
+	resolver_free(NULL);
 	evdns_close_server_port(server);
 	event_base_free(base);
 	return check_done();

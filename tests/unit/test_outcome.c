@@ -13,110 +13,110 @@
 #define ISE	"{\"status\":\"Internal Server Error\",\"error\":"
 
 static const struct {
-	enum what	 what;
+	enum request_kind	 what;
 	int		 code;
 	const char	*body;
-	enum outcome	 want;
+	enum result_code	 want;
 } cases[] = {
-	{ WHAT_START, 201, "{\"msg\":\"success\"}\n", OUT_DONE },
-	{ WHAT_START, 201, "<html>welcome</html>", OUT_AWAY },
-	{ WHAT_START, 200, "<html>log in</html>", OUT_AWAY },
-	{ WHAT_START, 200, "{}", OUT_AWAY },
-	{ WHAT_START, 400, BAD "\"no such cluster: nosuch\"}", OUT_REJECTED },
-	{ WHAT_START, 400, BAD "\"parsing request body failed: json: unknown "
-	    "field \\\"exclusive\\\"\"}", OUT_REPROBE },
-	{ WHAT_START, 400, "<html>bad request</html>", OUT_AWAY },
-	{ WHAT_START, 400, BAD "\"integer expected in path for id: strconv\"}",
-	    OUT_CONFIG },
-	{ WHAT_START, 401, "{\"error\":\"unauthorized\",\"status\":"
-	    "\"Unauthorized\"}\n", OUT_STOP_LINE },
-	{ WHAT_START, 401, "plain text", OUT_STOP_LINE },
-	{ WHAT_START, 403, "", OUT_STOP_LINE },
-	{ WHAT_START, 404, "{\"error\":\"the requested endpoint does not "
-	    "exist\",\"status\":\"Resource not found\"}", OUT_CONFIG },
-	{ WHAT_START, 301, "", OUT_CONFIG },
-	{ WHAT_START, 302, "<a href=...>", OUT_CONFIG },
-	{ WHAT_START, 413, "too large", OUT_REJECTED },
-	{ WHAT_START, 422, UNPROC "\"a job with that jobId, cluster and "
+	{ REQUEST_START, 201, "{\"msg\":\"success\"}\n", RESULT_DONE },
+	{ REQUEST_START, 201, "<html>welcome</html>", RESULT_UNREACHABLE },
+	{ REQUEST_START, 200, "<html>log in</html>", RESULT_UNREACHABLE },
+	{ REQUEST_START, 200, "{}", RESULT_UNREACHABLE },
+	{ REQUEST_START, 400, BAD "\"no such cluster: nosuch\"}", RESULT_REJECTED },
+	{ REQUEST_START, 400, BAD "\"parsing request body failed: json: unknown "
+	    "field \\\"exclusive\\\"\"}", RESULT_REPROBE },
+	{ REQUEST_START, 400, "<html>bad request</html>", RESULT_UNREACHABLE },
+	{ REQUEST_START, 400, BAD "\"integer expected in path for id: strconv\"}",
+	    RESULT_WRONG_ADDRESS },
+	{ REQUEST_START, 401, "{\"error\":\"unauthorized\",\"status\":"
+	    "\"Unauthorized\"}\n", RESULT_UNAUTHORIZED },
+	{ REQUEST_START, 401, "plain text", RESULT_UNAUTHORIZED },
+	{ REQUEST_START, 403, "", RESULT_UNAUTHORIZED },
+	{ REQUEST_START, 404, "{\"error\":\"the requested endpoint does not "
+	    "exist\",\"status\":\"Resource not found\"}", RESULT_WRONG_ADDRESS },
+	{ REQUEST_START, 301, "", RESULT_WRONG_ADDRESS },
+	{ REQUEST_START, 302, "<a href=...>", RESULT_WRONG_ADDRESS },
+	{ REQUEST_START, 413, "too large", RESULT_REJECTED },
+	{ REQUEST_START, 422, UNPROC "\"a job with that jobId, cluster and "
 	    "startTime already exists: dbid: 17, jobid: 4711\"}",
-	    OUT_ASK_BACK },
-	{ WHAT_START, 422, "no json", OUT_AWAY },
-	{ WHAT_START, 500, ISE "\"insert into database failed: UNIQUE "
+	    RESULT_CHECK },
+	{ REQUEST_START, 422, "no json", RESULT_UNREACHABLE },
+	{ REQUEST_START, 500, ISE "\"insert into database failed: UNIQUE "
 	    "constraint failed: job_cache.job_id, job_cache.cluster\"}",
-	    OUT_CACHED },
-	{ WHAT_START, 500, ISE "\"insert into database failed: CHECK "
-	    "constraint failed: smt IN (0, 1)\"}", OUT_REJECTED },
-	{ WHAT_START, 500, ISE "\"adding tag to new job 12 failed: UNIQUE "
-	    "constraint failed: jobtag.job_id, jobtag.tag_id\"}", OUT_DONE },
-	{ WHAT_START, 500, "UNIQUE constraint failed: tag.tag_type\n" ISE
+	    RESULT_ACCEPTED_BEFORE },
+	{ REQUEST_START, 500, ISE "\"insert into database failed: CHECK "
+	    "constraint failed: smt IN (0, 1)\"}", RESULT_REJECTED },
+	{ REQUEST_START, 500, ISE "\"adding tag to new job 12 failed: UNIQUE "
+	    "constraint failed: jobtag.job_id, jobtag.tag_id\"}", RESULT_DONE },
+	{ REQUEST_START, 500, "UNIQUE constraint failed: tag.tag_type\n" ISE
 	    "\"adding tag to new job 2 failed: UNIQUE constraint failed: "
-	    "tag.tag_type, tag.tag_name\"}", OUT_DONE },
-	{ WHAT_START, 500, "", OUT_RETRY },
-	{ WHAT_START, 500, ISE "\"database is locked\"}", OUT_RETRY },
-	{ WHAT_START, 502, "<html>bad gateway</html>", OUT_AWAY },
-	{ WHAT_START, 503, "", OUT_AWAY },
-	{ WHAT_START, 504, "", OUT_AWAY },
-	{ WHAT_START, 429, "", OUT_AWAY },
-	{ WHAT_START, 418, "", OUT_AWAY },
-	{ WHAT_START, 0, NULL, OUT_AWAY },
-	{ WHAT_STOP, 200, "{\"cluster\":\"alpha\",\"jobId\":7,"
-	    "\"startTime\":1790000000}", OUT_DONE },
-	{ WHAT_STOP, 200, "<html>log in</html>", OUT_AWAY },
-	{ WHAT_STOP, 422, UNPROC "\"jobId 3000038 (id 27) on alpha : job has "
-	    "already been stopped (state is: completed)\"}", OUT_CLOSED },
-	{ WHAT_STOP, 422, UNPROC "\"finding job failed: sql: no rows in "
-	    "result set\"}", OUT_NO_RUN },
-	{ WHAT_STOP, 404, "{\"status\":\"Not Found\",\"error\":\"finding job "
-	    "failed: sql: no rows in result set\"}", OUT_NO_RUN },
-	{ WHAT_STOP, 404, "404 page not found\n", OUT_CONFIG },
-	{ WHAT_STOP, 400, BAD "\"jobId 3 (id 27) on alpha : stopTime 1790000060"
+	    "tag.tag_type, tag.tag_name\"}", RESULT_DONE },
+	{ REQUEST_START, 500, "", RESULT_RETRY },
+	{ REQUEST_START, 500, ISE "\"database is locked\"}", RESULT_RETRY },
+	{ REQUEST_START, 502, "<html>bad gateway</html>", RESULT_UNREACHABLE },
+	{ REQUEST_START, 503, "", RESULT_UNREACHABLE },
+	{ REQUEST_START, 504, "", RESULT_UNREACHABLE },
+	{ REQUEST_START, 429, "", RESULT_UNREACHABLE },
+	{ REQUEST_START, 418, "", RESULT_UNREACHABLE },
+	{ REQUEST_START, 0, NULL, RESULT_UNREACHABLE },
+	{ REQUEST_STOP, 200, "{\"cluster\":\"alpha\",\"jobId\":7,"
+	    "\"startTime\":1790000000}", RESULT_DONE },
+	{ REQUEST_STOP, 200, "<html>log in</html>", RESULT_UNREACHABLE },
+	{ REQUEST_STOP, 422, UNPROC "\"jobId 3000038 (id 27) on alpha : job has "
+	    "already been stopped (state is: completed)\"}", RESULT_ALREADY_STOPPED },
+	{ REQUEST_STOP, 422, UNPROC "\"finding job failed: sql: no rows in "
+	    "result set\"}", RESULT_NO_RUN },
+	{ REQUEST_STOP, 404, "{\"status\":\"Not Found\",\"error\":\"finding job "
+	    "failed: sql: no rows in result set\"}", RESULT_NO_RUN },
+	{ REQUEST_STOP, 404, "404 page not found\n", RESULT_WRONG_ADDRESS },
+	{ REQUEST_STOP, 400, BAD "\"jobId 3 (id 27) on alpha : stopTime 1790000060"
 	    " must be larger than startTime 1790000000 and only running jobs "
-	    "can be stopped (state is: completed)\"}", OUT_CLOSED },
-	{ WHAT_STOP, 400, BAD "\"jobId 3 (id 28) on alpha : stopTime 1790000000"
+	    "can be stopped (state is: completed)\"}", RESULT_ALREADY_STOPPED },
+	{ REQUEST_STOP, 400, BAD "\"jobId 3 (id 28) on alpha : stopTime 1790000000"
 	    " must be larger than startTime 1790000000 and only running jobs "
-	    "can be stopped (state is: running)\"}", OUT_REJECTED },
-	{ WHAT_STOP, 400, BAD "\"stopTime must be larger than startTime and "
-	    "only running jobs can be stopped\"}", OUT_CLOSED },
-	{ WHAT_STOP, 400, BAD "\"jobId 3 (id 18) on alpha : invalid requested "
-	    "job state: \\\"node_fail\\\"\"}", OUT_REJECTED },
-	{ WHAT_STOP, 500, ISE "\"transferring cached job failed\"}",
-	    OUT_RETRY },
-	{ WHAT_LIST, 200, "{\"jobs\":[]}", OUT_DONE },
-	{ WHAT_LIST, 500, ISE "\"open var/meta.json: no such file or "
-	    "directory\"}", OUT_RETRY },
-	{ WHAT_LIST, 404, "404 page not found\n", OUT_CONFIG },
-	{ WHAT_NODES, 200, "", OUT_DONE },
-	{ WHAT_NODES, 404, "404 page not found\n", OUT_REJECTED },
-	{ WHAT_META, 404, "404 page not found\n", OUT_REJECTED },
-	{ WHAT_META, 422, UNPROC "\"finding job failed\"}", OUT_NO_RUN },
-	{ WHAT_DELETE, 422, UNPROC "\"finding job failed\"}", OUT_NO_RUN },
-	{ WHAT_PROBE, 200, "{}", OUT_AWAY },
+	    "can be stopped (state is: running)\"}", RESULT_REJECTED },
+	{ REQUEST_STOP, 400, BAD "\"stopTime must be larger than startTime and "
+	    "only running jobs can be stopped\"}", RESULT_ALREADY_STOPPED },
+	{ REQUEST_STOP, 400, BAD "\"jobId 3 (id 18) on alpha : invalid requested "
+	    "job state: \\\"node_fail\\\"\"}", RESULT_REJECTED },
+	{ REQUEST_STOP, 500, ISE "\"transferring cached job failed\"}",
+	    RESULT_RETRY },
+	{ REQUEST_LIST, 200, "{\"jobs\":[]}", RESULT_DONE },
+	{ REQUEST_LIST, 500, ISE "\"open var/meta.json: no such file or "
+	    "directory\"}", RESULT_RETRY },
+	{ REQUEST_LIST, 404, "404 page not found\n", RESULT_WRONG_ADDRESS },
+	{ REQUEST_NODES, 200, "", RESULT_DONE },
+	{ REQUEST_NODES, 404, "404 page not found\n", RESULT_REJECTED },
+	{ REQUEST_META, 404, "404 page not found\n", RESULT_REJECTED },
+	{ REQUEST_META, 422, UNPROC "\"finding job failed\"}", RESULT_NO_RUN },
+	{ REQUEST_DELETE, 422, UNPROC "\"finding job failed\"}", RESULT_NO_RUN },
+	{ REQUEST_PROBE, 200, "{}", RESULT_UNREACHABLE },
 };
 
 static void
-judge(enum what what, int code, const char *body, const char *error,
-    struct verdict *v)
+judge(enum request_kind what, int code, const char *body, const char *error,
+    struct result *v)
 {
-	struct answer a = { .what = what, .code = code, .body = body,
+	struct http_answer a = { .what = what, .code = code, .body = body,
 		.len = body != NULL ? strlen(body) : 0, .error = error,
 		.backend = BACKEND_1_5 };
 
-	outcome_judge(&a, v);
+	response_classify(&a, v);
 }
 
 static void
 test_judge(void)
 {
-	struct verdict v;
+	struct result v;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		judge(cases[i].what, cases[i].code, cases[i].body, NULL, &v);
-		CHECK_STR(outcome_name(v.outcome),
-		    outcome_name(cases[i].want));
-		if (v.outcome != cases[i].want)
+		CHECK_STR(result_name(v.code),
+		    result_name(cases[i].want));
+		if (v.code != cases[i].want)
 			fprintf(stderr, "    %s %d %s\n",
-			    what_name(cases[i].what), cases[i].code,
+			    request_kind_name(cases[i].what), cases[i].code,
 			    cases[i].body);
 	}
 }
@@ -124,26 +124,26 @@ test_judge(void)
 static void
 test_words(void)
 {
-	struct verdict v;
+	struct result v;
 
-	judge(WHAT_START, 400, BAD "\"ARCHIVE \\u003e no \\\"x\\\"\\n\"}",
+	judge(REQUEST_START, 400, BAD "\"ARCHIVE \\u003e no \\\"x\\\"\\n\"}",
 	    NULL, &v);
 	CHECK_STR(v.text, "400: ARCHIVE > no \"x\" ");
-	judge(WHAT_START, 502, "<html>\nsecond line", NULL, &v);
+	judge(REQUEST_START, 502, "<html>\nsecond line", NULL, &v);
 	CHECK_STR(v.text, "502: <html>");
-	judge(WHAT_START, 200, "{}", "connection reset", &v);
-	CHECK_INT(v.outcome, OUT_AWAY);
+	judge(REQUEST_START, 200, "{}", "connection reset", &v);
+	CHECK_INT(v.code, RESULT_UNREACHABLE);
 	CHECK_STR(v.text, "connection reset");
-	judge(WHAT_PROBE, 400, BAD "\"no such cluster: \"}", NULL, &v);
+	judge(REQUEST_PROBE, 400, BAD "\"no such cluster: \"}", NULL, &v);
 	CHECK(v.told && v.backend == BACKEND_1_5);
-	judge(WHAT_PROBE, 400, BAD "\"json: unknown field \\\"scope\\\"\"}",
+	judge(REQUEST_PROBE, 400, BAD "\"json: unknown field \\\"scope\\\"\"}",
 	    NULL, &v);
 	CHECK_INT(v.backend, BACKEND_1_3);
-	judge(WHAT_PROBE, 400, BAD "\"json: unknown field \\\"shared\\\"\"}",
+	judge(REQUEST_PROBE, 400, BAD "\"json: unknown field \\\"shared\\\"\"}",
 	    NULL, &v);
 	CHECK(v.told && v.backend == BACKEND_1_4_3);
-	judge(WHAT_PROBE, 404, "{\"error\":\"x\"}", NULL, &v);
-	CHECK_INT(v.outcome, OUT_CONFIG);
+	judge(REQUEST_PROBE, 404, "{\"error\":\"x\"}", NULL, &v);
+	CHECK_INT(v.code, RESULT_WRONG_ADDRESS);
 	CHECK(!v.told);
 }
 
@@ -153,16 +153,16 @@ test_older(void)
 {
 	static const char body[] = BAD "\"stopTime must be larger than "
 	    "startTime and only running jobs can be stopped\"}";
-	struct answer a = { .what = WHAT_STOP, .code = 400, .body = body,
+	struct http_answer a = { .what = REQUEST_STOP, .code = 400, .body = body,
 		.len = sizeof(body) - 1, .backend = BACKEND_1_4_3 };
-	struct verdict v;
+	struct result v;
 
-	outcome_judge(&a, &v);
-	CHECK_INT(v.outcome, OUT_OLDER);
+	response_classify(&a, &v);
+	CHECK_INT(v.code, RESULT_OLD_VERSION);
 	CHECK_INT(v.backend, BACKEND_1_4_0);
 	a.backend = BACKEND_1_4_0;
-	outcome_judge(&a, &v);
-	CHECK_INT(v.outcome, OUT_CLOSED);
+	response_classify(&a, &v);
+	CHECK_INT(v.code, RESULT_ALREADY_STOPPED);
 }
 
 static void
@@ -172,19 +172,19 @@ test_hit(void)
 	static const char old[] =
 	    "{\"jobId\":7,\"startTime\":\"2026-09-21T00:00:00Z\"}";
 
-	CHECK(!outcome_hit_other(now, strlen(now), 7, 1000));
-	CHECK(outcome_hit_other(now, strlen(now), 8, 1000));
-	CHECK(outcome_hit_other(now, strlen(now), 7, 1001));
-	CHECK(!outcome_hit_other(old, strlen(old), 7, 1000));
-	CHECK(!outcome_hit_other("{}", 2, 7, 1000));
-	CHECK(!outcome_hit_other(NULL, 0, 7, 1000));
+	CHECK(!response_names_other(now, strlen(now), 7, 1000));
+	CHECK(response_names_other(now, strlen(now), 8, 1000));
+	CHECK(response_names_other(now, strlen(now), 7, 1001));
+	CHECK(!response_names_other(old, strlen(old), 7, 1000));
+	CHECK(!response_names_other("{}", 2, 7, 1000));
+	CHECK(!response_names_other(NULL, 0, 7, 1000));
 }
 
 /* What the reader gave, as one text. */
 static char rows[4096];
 
 static void
-on_row(const struct listed *row, void *arg)
+on_row(const struct backend_job *row, void *arg)
 {
 	size_t n = strlen(rows);
 
@@ -199,19 +199,19 @@ on_row(const struct listed *row, void *arg)
 static void
 listing_check(const char *text, int want_rc, const char *want)
 {
-	struct listing l;
+	struct job_list_parser l;
 	size_t len = strlen(text), step, at, n;
 	int rc;
 
 	for (step = 1; step <= len + 1; step = step < 8 ? step + 1 : step * 3) {
 		rows[0] = '\0';
-		listing_init(&l, on_row, NULL);
+		job_list_parser_init(&l, on_row, NULL);
 		for (at = 0; at < len; at += n) {
 			n = len - at < step ? len - at : step;
-			if (listing_feed(&l, text + at, n) == -1)
+			if (job_list_parser_feed(&l, text + at, n) == -1)
 				break;
 		}
-		rc = listing_end(&l);
+		rc = job_list_parser_end(&l);
 		CHECK_INT(rc, want_rc);
 		CHECK_STR(rows, want);
 	}

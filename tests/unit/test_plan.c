@@ -118,7 +118,7 @@ test_done(void)
 static void
 test_slurm_clock(void)
 {
-	struct collector c = { .cursor = 0 };
+	struct cluster c = { .resume_point = 0 };
 	struct slurm_clock k = { 0, 0 };
 	int64_t now = now_wall();
 

@@ -105,10 +105,10 @@ change(struct spool *sp)
 		break;
 	case ENDED:
 		if (spool_find(sp, &key, &run) == 1)
-			spool_bury(sp, &run);
+			spool_finish(sp, &run);
 		break;
 	default:
-		spool_mark(sp, "alpha", ++tried.cursor);
+		spool_watermark(sp, "alpha", ++tried.cursor);
 		return;
 	}
 	tried.run[id]++;

@@ -18,7 +18,7 @@
 
 static struct recorded_hosts hosts;
 static struct gres_names gpus;
-static struct reading how = { .gpus = &gpus, .opt_out_word = "keep_away",
+static struct read_options how = { .gpus = &gpus, .opt_out_word = "keep_away",
 	.device = recording_device };
 static unsigned lacking;
 
@@ -77,7 +77,7 @@ struct rows {
 };
 
 static void
-rows_add(struct rows *rows, struct sighting *s)
+rows_add(struct rows *rows, struct job_snapshot *s)
 {
 	static struct dump d;
 
@@ -104,20 +104,20 @@ static int
 on_text_job(struct span line, void *arg)
 {
 	struct rows *rows = arg;
-	struct sighting s;
+	struct job_snapshot s;
 	struct span no_name = { NULL, 0 };
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (scontrol_record(line, no_name, &how, &s) == RECORD_GOOD)
 		rows_add(rows, &s);
 	else
 		rows->bad++;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
 static int
-on_text_acct(struct sighting *s, void *arg)
+on_text_acct(struct job_snapshot *s, void *arg)
 {
 	rows_add(arg, s);
 	return 0;
@@ -127,14 +127,14 @@ static int
 on_json_job(struct span element, void *arg)
 {
 	struct rows *rows = arg;
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (json_job(element, &json_how, &s) == RECORD_GOOD)
 		rows_add(rows, &s);
 	else
 		rows->bad++;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
@@ -142,14 +142,14 @@ static int
 on_json_acct(struct span element, void *arg)
 {
 	struct rows *rows = arg;
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (json_acct(element, &json_how, &s) == RECORD_GOOD)
 		rows_add(rows, &s);
 	else
 		rows->bad++;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 

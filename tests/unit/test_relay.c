@@ -23,7 +23,7 @@
 
 /* Requests that were begun and have no answer yet. */
 static struct sent {
-	enum what	 what;
+	enum request_kind	 what;
 	char		 path[256];
 	char		 body[2048];
 	rest_data_fn	*data;
@@ -40,7 +40,7 @@ static int usable = 1;
 /* --- what stands in for the rest of the program --- */
 
 int
-rest_send(struct rest *r, struct rest_request *req)
+http_send(struct http_client *r, struct http_request *req)
 {
 	struct sent *x = &sent[n_sent];
 	size_t n = req->body != NULL ? req->body->len : 0;
@@ -62,20 +62,20 @@ rest_send(struct rest *r, struct rest_request *req)
 }
 
 int
-rest_usable(const struct rest *r)
+http_usable(const struct http_client *r)
 {
 	(void)r;
 	return usable;
 }
 
 void
-rest_forget(struct rest *r)
+http_forget(struct http_client *r)
 {
 	(void)r;
 }
 
 const char *
-rest_where(const struct rest *r)
+http_where(const struct http_client *r)
 {
 	(void)r;
 	return "here";
@@ -83,7 +83,7 @@ rest_where(const struct rest *r)
 
 /* As long as it can get: the tests count on nothing shorter. */
 int64_t
-submitter_jitter(int64_t ms)
+timer_jitter(int64_t ms)
 {
 	return ms / 2;
 }
@@ -146,7 +146,7 @@ static void
 answer(int i, int code, const char *body)
 {
 	struct sent x = sent[i];
-	struct answer a = { .what = x.what, .code = code, .body = body,
+	struct http_answer a = { .what = x.what, .code = code, .body = body,
 		.len = body != NULL ? strlen(body) : 0,
 		.error = code == 0 ? "reset" : NULL, .sends = 1 };
 
@@ -162,7 +162,7 @@ answer(int i, int code, const char *body)
 }
 
 static int
-is_sent(int i, enum what what, uint64_t job)
+is_sent(int i, enum request_kind what, uint64_t job)
 {
 	char text[64];
 
@@ -171,7 +171,7 @@ is_sent(int i, enum what what, uint64_t job)
 	    (job == 0 || strstr(sent[i].body, text) != NULL))
 		return 1;
 	fprintf(stderr, "    %d of %d is %s %s %s\n", i, n_sent,
-	    i < n_sent ? what_name(sent[i].what) : "none", sent[i].path,
+	    i < n_sent ? request_kind_name(sent[i].what) : "none", sent[i].path,
 	    sent[i].body);
 	return 0;
 }
@@ -194,17 +194,17 @@ put(uint64_t id, int64_t start, int64_t end)
 	job_add_host(&job, "n1");
 	spool_put(s.spool, &job, &row);
 	job_clear(&job);
-	relay_kick(s.relay);
+	rest_delivery_kick(s.delivery);
 	return row;
 }
 
-static enum phase
-phase_of(int64_t row)
+static enum run_state
+state_of(int64_t row)
 {
 	struct spool_run run;
 
-	return spool_get(s.spool, row, &run) == 1 ? run.phase[DEST_REST] :
-	    PHASE__COUNT;
+	return spool_get(s.spool, row, &run) == 1 ? run.state[DEST_REST] :
+	    RUN_STATE__COUNT;
 }
 
 static void
@@ -222,20 +222,20 @@ begin(void)
 	if (s.spool == NULL)
 		exit(1);
 	spool_policy(s.spool)->to[DEST_REST] = 1;
-	spool_policy(s.spool)->commit_seen = 1;
+	spool_policy(s.spool)->wait_commit = 1;
 	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	s.topology = topology_new();
-	s.backlog = backlog_new(&s);
-	s.relay = relay_new(&s);
-	s.seen = seen_new(&s);
-	s.ask = ask_new(&s);
-	s.denial = denial_new(&s);
-	s.resync = resync_new(&s);
+	s.intake = intake_new(&s);
+	s.delivery = rest_delivery_new(&s);
+	s.commit_check = commit_check_new(&s);
+	s.conflict = conflict_new(&s);
+	s.missing = missing_runs_new(&s);
+	s.reconcile = reconcile_new(&s);
 	s.sync = sync_new(&s);
 	s.backfill = backfill_new(&s);
-	s.nodes = nodes_new(&s);
-	s.late = late_new(&s);
-	spool_mark(s.spool, "alpha", 0);
+	s.nodes = node_states_new(&s);
+	s.meta = meta_delivery_new(&s);
+	spool_watermark(s.spool, "alpha", 0);
 }
 
 static void
@@ -245,16 +245,16 @@ end(void)
 
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	relay_free(s.relay);
-	seen_free(s.seen);
-	ask_free(s.ask);
-	denial_free(s.denial);
-	resync_free(s.resync);
+	rest_delivery_free(s.delivery);
+	commit_check_free(s.commit_check);
+	conflict_free(s.conflict);
+	missing_runs_free(s.missing);
+	reconcile_free(s.reconcile);
 	sync_free(s.sync);
 	backfill_free(s.backfill);
-	nodes_free(s.nodes);
-	late_free(s.late);
-	backlog_free(s.backlog);
+	node_states_free(s.nodes);
+	meta_delivery_free(s.meta);
+	intake_free(s.intake);
 	payload_free(s.payload);
 	topology_free(s.topology);
 	spool_close(s.spool);
@@ -266,18 +266,18 @@ end(void)
 static void
 open_gate(void)
 {
-	relay_conf(s.relay);
+	rest_delivery_conf(s.delivery);
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_PROBE, 0));
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
 	answer(0, 400, PROBED);
-	CHECK(is_sent(0, WHAT_CLUSTERS, 0));
+	CHECK(is_sent(0, REQUEST_CLUSTERS, 0));
 	answer(0, 200, CLUSTERS);
-	CHECK(relay_open(s.relay));
+	CHECK(breaker_allows(s.delivery));
 }
 
 /* The place of the first request of that kind, within some seconds; -1. */
 static int
-find_sent(enum what what)
+find_sent(enum request_kind what)
 {
 	long long end = now_ms() + 4000;
 	int i;
@@ -293,7 +293,7 @@ find_sent(enum what what)
 }
 
 static void
-answer_sent(enum what what, int code, const char *body)
+answer_sent(enum request_kind what, int code, const char *body)
 {
 	int i = find_sent(what);
 
@@ -306,9 +306,9 @@ answer_sent(enum what what, int code, const char *body)
 static void
 expect_probe(const char *body)
 {
-	CHECK(find_sent(WHAT_PROBE) != -1);
-	CHECK(relay_open(s.relay));
-	answer_sent(WHAT_PROBE, 400, body);
+	CHECK(find_sent(REQUEST_PROBE) != -1);
+	CHECK(breaker_allows(s.delivery));
+	answer_sent(REQUEST_PROBE, 400, body);
 }
 
 /* --- tests --- */
@@ -325,20 +325,20 @@ test_order(void)
 	for (i = 10; i < 30; i++)
 		put((uint64_t)i, 500 + i, 600 + i);
 	open_gate();
-	turn(500, REST_IN_FLIGHT);
-	CHECK_INT(n_sent, REST_IN_FLIGHT);
-	CHECK(is_sent(0, WHAT_START, 3));
-	CHECK(is_sent(1, WHAT_START, 2));
-	CHECK(is_sent(2, WHAT_START, 10));
-	CHECK(is_sent(3, WHAT_START, 11));
+	turn(500, HTTP_IN_FLIGHT);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
+	CHECK(is_sent(0, REQUEST_START, 3));
+	CHECK(is_sent(1, REQUEST_START, 2));
+	CHECK(is_sent(2, REQUEST_START, 10));
+	CHECK(is_sent(3, REQUEST_START, 11));
 	for (i = 0; i < 23; i++) {
 		turn(200, 1);
 		answer(0, 201, "{}");
 	}
 	turn(50, 0);
-	CHECK_INT(most_sent, REST_IN_FLIGHT);
-	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_OPEN), 2);
-	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_WAIT), 21);
+	CHECK_INT(most_sent, HTTP_IN_FLIGHT);
+	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
+	CHECK_INT(spool_count(s.spool, DEST_REST, STOP_BLOCKED), 21);
 	end();
 }
 
@@ -357,25 +357,25 @@ test_seen(void)
 	answer(0, 500, "{\"error\":\"UNIQUE constraint failed: job_cache.x\"}");
 	turn(300, 0);
 	CHECK_INT(n_sent, 0);
-	CHECK_INT(phase_of(a), PHASE_WAIT);
-	CHECK_INT(phase_of(b), PHASE_WAIT);
+	CHECK_INT(state_of(a), STOP_BLOCKED);
+	CHECK_INT(state_of(b), STOP_BLOCKED);
 	turn(3000, 1);
-	CHECK(is_sent(0, WHAT_LIST, 0));
+	CHECK(is_sent(0, REQUEST_LIST, 0));
 	CHECK(strstr(sent[0].path, "state=running&cluster=alpha&"
 	    "start-time=1000-1001") != NULL);
 	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000}]}");
 	turn(300, 1);
 	CHECK_INT(n_sent, 1);
-	CHECK(is_sent(0, WHAT_STOP, 1));
+	CHECK(is_sent(0, REQUEST_STOP, 1));
 	/* its answer is lost, the repeat finds it stopped */
 	answer(0, 0, NULL);
 	turn(1500, 1);
-	CHECK(is_sent(0, WHAT_STOP, 1));
+	CHECK(is_sent(0, REQUEST_STOP, 1));
 	answer(0, 422, "{\"error\":\"job has already been stopped\"}");
-	CHECK_INT(phase_of(a), PHASE__COUNT);
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
 	CHECK_INT(s.n.closed, 0);
-	CHECK_INT(phase_of(b), PHASE_WAIT);
+	CHECK_INT(state_of(b), STOP_BLOCKED);
 	end();
 }
 
@@ -398,13 +398,13 @@ test_ask_back(void)
 	CHECK(strstr(sent[0].path, "state=running") != NULL);
 	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"jobState\":\"running\"}]}");
-	CHECK_INT(phase_of(a), PHASE_SEEN);
-	CHECK(is_sent(0, WHAT_LIST, 0));
+	CHECK_INT(state_of(a), START_COMMITTED);
+	CHECK(is_sent(0, REQUEST_LIST, 0));
 	CHECK(strstr(sent[0].path, "state=") == NULL);
 	answer(0, 200, "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"jobState\":\"completed\",\"duration\":100}]}");
-	CHECK_INT(phase_of(b), PHASE__COUNT);
-	CHECK_INT(phase_of(c), PHASE_NO_START);
+	CHECK_INT(state_of(b), RUN_STATE__COUNT);
+	CHECK_INT(state_of(c), START_REJECTED);
 	turn(300, 0);
 	CHECK_INT(n_sent, 0);
 	end();
@@ -420,24 +420,24 @@ test_away(void)
 	for (i = 1; i <= 20; i++)
 		put((uint64_t)i, 1000 + i, 0);
 	open_gate();
-	turn(500, REST_IN_FLIGHT);
+	turn(500, HTTP_IN_FLIGHT);
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	CHECK(!relay_open(s.relay));
+	CHECK(!breaker_allows(s.delivery));
 	turn(2000, 1);
 	CHECK_INT(n_sent, 1);
-	CHECK(is_sent(0, WHAT_PROBE, 0));
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
 	answer(0, 502, "<html>");
 	turn(2000, 1);
-	CHECK(is_sent(0, WHAT_PROBE, 0));
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
 	answer(0, 400, PROBED);
 	turn(300, 1);
 	turn(50, 0);
 	CHECK_INT(n_sent, 1);
-	CHECK(is_sent(0, WHAT_START, 12));
+	CHECK(is_sent(0, REQUEST_START, 12));
 	answer(0, 201, "{}");
-	turn(500, REST_IN_FLIGHT);
-	CHECK_INT(n_sent, REST_IN_FLIGHT);
+	turn(500, HTTP_IN_FLIGHT);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
 	end();
 }
 
@@ -450,11 +450,11 @@ test_stop_line(void)
 	open_gate();
 	turn(500, 2);
 	answer(0, 401, "{\"error\":\"token is expired\"}");
-	CHECK(!relay_open(s.relay));
+	CHECK(!breaker_allows(s.delivery));
 	answer(0, 401, "{\"error\":\"token is expired\"}");
 	turn(1500, 0);
 	CHECK_INT(n_sent, 0);
-	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_START), 2);
+	CHECK_INT(spool_count(s.spool, DEST_REST, START_DUE), 2);
 	/* a reload brings another token */
 	open_gate();
 	turn(500, 2);
@@ -474,17 +474,17 @@ test_answers(void)
 	open_gate();
 	turn(500, 3);
 	answer(2, 400, "{\"error\":\"no such cluster: x\"}");
-	CHECK_INT(phase_of(a), PHASE_NO_START);
+	CHECK_INT(state_of(a), START_REJECTED);
 	answer(1, 500, "{\"error\":\"database is locked\"}");
-	CHECK_INT(phase_of(b), PHASE_START);
+	CHECK_INT(state_of(b), START_DUE);
 	answer(0, 201, "{}");
-	CHECK_INT(phase_of(c), PHASE_OPEN);
+	CHECK_INT(state_of(c), STARTED);
 	turn(1500, 1);
-	CHECK(is_sent(0, WHAT_START, 2));
+	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 201, "{}");
-	CHECK_INT(verbs_retry_all(&s), 1);
+	CHECK_INT(ctl_retry_all(&s), 1);
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_START, 1));
+	CHECK(is_sent(0, REQUEST_START, 1));
 	/* its stop finds no such run: the start goes first, once */
 	answer(0, 201, "{}");
 	end();
@@ -502,14 +502,14 @@ test_sisters(void)
 	open_gate();
 	turn(1000, 2);
 	CHECK_INT(n_sent, 1);
-	CHECK_INT(phase_of(b), PHASE_BEHIND);
+	CHECK_INT(state_of(b), START_BLOCKED);
 	answer(0, 201, "{}");
 	turn(3000, 1);
 	CHECK_INT(n_sent, 1);
 	CHECK(strstr(sent[0].body, "2000") != NULL);
-	CHECK_INT(phase_of(a), PHASE_WAIT);
+	CHECK_INT(state_of(a), STOP_BLOCKED);
 	answer(0, 201, "{}");
-	CHECK_INT(phase_of(b), PHASE_WAIT);
+	CHECK_INT(state_of(b), STOP_BLOCKED);
 	end();
 }
 
@@ -524,43 +524,43 @@ test_delete(void)
 	a = put(1, 1000, 1100);
 	b = put(2, 1001, 0);
 	CHECK_INT(spool_get(s.spool, a, &run), 1);
-	run.phase[DEST_REST] = PHASE_DELETE;
-	run.flags |= RUN_SENT | RUN_STOP_SENT;
+	run.state[DEST_REST] = DELETE_DUE;
+	run.flags |= RUN_KEY_FIXED | RUN_STOP_ATTEMPTED;
 	CHECK_INT(spool_save(s.spool, &run), 0);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
-	run.phase[DEST_REST] = PHASE_DELETE;
-	run.flags |= RUN_SENT | RUN_GONE;
+	run.state[DEST_REST] = DELETE_DUE;
+	run.flags |= RUN_KEY_FIXED | RUN_FORGET_AFTER_DELETE;
 	CHECK_INT(spool_save(s.spool, &run), 0);
 	open_gate();
 	turn(500, 2);
-	CHECK(is_sent(0, WHAT_DELETE, 1));
+	CHECK(is_sent(0, REQUEST_DELETE, 1));
 	CHECK_STR(sent[0].body,
 	    "{\"jobId\":1,\"cluster\":\"alpha\",\"startTime\":1000}");
-	CHECK(is_sent(1, WHAT_DELETE, 2));
+	CHECK(is_sent(1, REQUEST_DELETE, 2));
 	answer(1, 200, "{\"msg\":\"Successfully deleted job 2\"}");
-	CHECK_INT(phase_of(b), PHASE__COUNT);
+	CHECK_INT(state_of(b), RUN_STATE__COUNT);
 	answer(0, 0, NULL);
-	CHECK_INT(phase_of(a), PHASE_DELETE);
+	CHECK_INT(state_of(a), DELETE_DUE);
 	turn(1500, 1);
-	CHECK(is_sent(0, WHAT_DELETE, 1));
+	CHECK(is_sent(0, REQUEST_DELETE, 1));
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
-	CHECK_INT(phase_of(a), PHASE_START_ENDED);
+	CHECK_INT(state_of(a), START_DUE_ENDED);
 	expect_probe(PROBED);
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_START, 1));
+	CHECK(is_sent(0, REQUEST_START, 1));
 	end();
 }
 
 static void
-phase_set(int64_t row, enum phase phase)
+state_set(int64_t row, enum run_state state)
 {
 	struct spool_run run;
 
 	CHECK_INT(spool_get(s.spool, row, &run), 1);
-	run.phase[DEST_REST] = phase;
+	run.state[DEST_REST] = state;
 	run.due[DEST_REST] = DUE_NOW;
 	CHECK_INT(spool_save(s.spool, &run), 0);
-	relay_kick(s.relay);
+	rest_delivery_kick(s.delivery);
 }
 
 #define SHOWN(job, start, state, duration) \
@@ -581,23 +581,23 @@ test_closed(void)
 	a = put(1, 1000, 1100);
 	b = put(2, 1500, 1600);
 	c = put(3, 9000, 9100);
-	phase_set(a, PHASE_STOP);
-	phase_set(b, PHASE_STOP);
-	phase_set(c, PHASE_STOP);
+	state_set(a, STOP_DUE);
+	state_set(b, STOP_DUE);
+	state_set(c, STOP_DUE);
 	open_gate();
 	turn(500, 3);
 	answer(0, 422, CLOSED);
 	answer(0, 422, CLOSED);
 	answer(0, 422, CLOSED);
-	CHECK_INT(phase_of(a), PHASE_COMPARE);
+	CHECK_INT(state_of(a), STOP_CONFLICT);
 	turn(500, 1);
 	CHECK(strstr(sent[0].path, "state=running") != NULL);
 	CHECK(strstr(sent[0].path, "start-time=1000-1500&") != NULL);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) ","
 	    SHOWN(2, 1500, "failed", 7) "]}");
-	CHECK_INT(phase_of(a), PHASE__COUNT);
-	CHECK_INT(phase_of(b), PHASE_CLOSED);
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
 	CHECK_STR(run.reason, "cc-backend has it as failed after 7 s, Slurm as "
 	    "completed after 100 s");
@@ -605,26 +605,26 @@ test_closed(void)
 	CHECK(strstr(sent[0].path, "start-time=9000-9000&") != NULL);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[]}");
-	CHECK_INT(phase_of(c), PHASE__COUNT);
+	CHECK_INT(state_of(c), RUN_STATE__COUNT);
 	CHECK_INT(s.n.closed, 3);
 	turn(200, 0);
 	CHECK_INT(n_sent, 0);
 	/* repaired on demand alone: deleted, begun anew */
-	CHECK_INT(closed_mend(&s, 1, &req), 1);
-	CHECK_INT(phase_of(b), PHASE_CLOSED);
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
+	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
 	req.flags = 0;
 	req.n_ids = 1;
 	req.ids[0] = 77;
-	CHECK_INT(closed_mend(&s, 1, &req), 0);
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
 	req.ids[0] = 2;
-	CHECK_INT(closed_mend(&s, 1, &req), 1);
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_DELETE, 2));
+	CHECK(is_sent(0, REQUEST_DELETE, 2));
 	answer(0, 200, "{\"msg\":\"deleted\"}");
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_START, 2));
+	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 201, "{}");
-	CHECK_INT(phase_of(b), PHASE_WAIT);
+	CHECK_INT(state_of(b), STOP_BLOCKED);
 	end();
 }
 
@@ -643,20 +643,20 @@ test_closed_running(void)
 	turn(500, 1);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
-	CHECK_INT(phase_of(a), PHASE_CLOSED);
+	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
 	put(1, 1000, 1100);
-	CHECK_INT(phase_of(a), PHASE_COMPARE);
+	CHECK_INT(state_of(a), STOP_CONFLICT);
 	turn(500, 1);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
-	CHECK_INT(phase_of(a), PHASE__COUNT);
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
 	/* a later run of its job would bar it, once it is deleted */
 	a = put(2, 1000, 1100);
 	b = put(2, 2000, 2100);
-	phase_set(a, PHASE_CLOSED);
-	phase_set(b, PHASE_SEEN);
-	CHECK_INT(closed_mend(&s, 1, &req), 0);
-	CHECK_INT(phase_of(a), PHASE_CLOSED);
+	state_set(a, CLOSED_BY_OTHERS);
+	state_set(b, START_COMMITTED);
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
+	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
 	end();
 }
 
@@ -670,7 +670,7 @@ test_halves(void)
 	begin();
 	for (i = 0; i < 8; i++) {
 		rows[i] = put((uint64_t)(i + 1), 1000 + i, 2000 + i);
-		phase_set(rows[i], PHASE_ASK);
+		state_set(rows[i], START_CONFLICT);
 	}
 	open_gate();
 	turn(500, 1);
@@ -680,10 +680,10 @@ test_halves(void)
 	CHECK(strstr(sent[0].path, "start-time=1000-1003&") != NULL);
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 1000) ","
 	    SHOWN(3, 1002, "completed", 1000) "]}");
-	CHECK_INT(phase_of(rows[0]), PHASE__COUNT);
-	CHECK_INT(phase_of(rows[1]), PHASE_NO_START);
-	CHECK_INT(phase_of(rows[2]), PHASE__COUNT);
-	CHECK_INT(phase_of(rows[4]), PHASE_ASK);
+	CHECK_INT(state_of(rows[0]), RUN_STATE__COUNT);
+	CHECK_INT(state_of(rows[1]), START_REJECTED);
+	CHECK_INT(state_of(rows[2]), RUN_STATE__COUNT);
+	CHECK_INT(state_of(rows[4]), START_CONFLICT);
 	CHECK(strstr(sent[0].path, "start-time=1004-1007&") != NULL);
 	answer(0, 500, "{\"error\":\"open meta.json\"}");
 	CHECK(strstr(sent[0].path, "start-time=1004-1005&") != NULL);
@@ -691,15 +691,15 @@ test_halves(void)
 	answer(0, 500, "{\"error\":\"open meta.json\"}");
 	CHECK(strstr(sent[0].path, "start-time=1006-1006&") != NULL);
 	answer(0, 200, "{\"jobs\":[]}");
-	CHECK_INT(phase_of(rows[6]), PHASE_NO_START);
+	CHECK_INT(state_of(rows[6]), START_REJECTED);
 	for (i = 0; i < 3; i++) {
 		turn(2500, 1);
 		CHECK(strstr(sent[0].path, "start-time=1007-1007&") != NULL);
 		answer(0, 500, "{\"error\":\"open meta.json\"}");
 	}
-	CHECK(is_sent(0, WHAT_META, 8));
+	CHECK(is_sent(0, REQUEST_META, 8));
 	answer(0, 200, "{}");
-	CHECK_INT(phase_of(rows[7]), PHASE_STOP);
+	CHECK_INT(state_of(rows[7]), STOP_DUE);
 	end();
 }
 
@@ -719,7 +719,7 @@ test_tags(void)
 	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	answer(0, 500, "{\"error\":\"database is locked\"}");
 	turn(1500, 1);
-	CHECK(is_sent(0, WHAT_START, 1));
+	CHECK(is_sent(0, REQUEST_START, 1));
 	CHECK(strstr(sent[0].body, "tags") == NULL);
 	answer(0, 201, "{}");
 	put(2, 1001, 0);
@@ -729,7 +729,7 @@ test_tags(void)
 	turn(1500, 1);
 	CHECK(strstr(sent[0].body, "\"tags\":[{\"type\":\"t\"") != NULL);
 	answer(0, 500, "{\"error\":\"adding tag to new job 7 failed: no\"}");
-	CHECK_INT(spool_count(s.spool, DEST_REST, PHASE_OPEN), 2);
+	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
 	conf_set(&worker.conf, CONF_TAGS, "[]");
 	end();
 }
@@ -752,7 +752,7 @@ put_end_as(uint64_t id, int64_t start, int64_t end, enum job_end state,
 	job.slurm_info = info != NULL ? strdup(info) : NULL;
 	spool_put(s.spool, &job, &row);
 	job_clear(&job);
-	relay_kick(s.relay);
+	rest_delivery_kick(s.delivery);
 }
 
 static void
@@ -772,24 +772,24 @@ test_nothing_late(void)
 	open_gate();
 	turn(500, 1);
 	answer(0, 201, "{}");
-	phase_set(a, PHASE_SEEN);
+	state_set(a, START_COMMITTED);
 	put_end_as(1, 1000, 1100, END_COMPLETED, 0, NULL);
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_STOP, 1));
+	CHECK(is_sent(0, REQUEST_STOP, 1));
 	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
-	CHECK_INT(phase_of(a), PHASE__COUNT);
-	CHECK_INT(spool_late_count(s.spool), 0);
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	CHECK_INT(spool_meta_count(s.spool), 0);
 	turn(100, 0);
 	CHECK_INT(n_sent, 0);
 	/* one that is good but for its code, or but for its state, is told */
 	a = put(2, 1000, 0);
 	turn(500, 1);
 	answer(0, 201, "{}");
-	phase_set(a, PHASE_SEEN);
+	state_set(a, START_COMMITTED);
 	put_end_as(2, 1000, 1100, END_TIMEOUT, 0, NULL);
 	turn(500, 1);
 	answer(0, 200, "{\"jobId\":2,\"startTime\":1000}");
-	CHECK_INT(spool_late_count(s.spool), 1);
+	CHECK_INT(spool_meta_count(s.spool), 1);
 	end();
 }
 
@@ -797,7 +797,7 @@ test_nothing_late(void)
 static void
 test_sister_late(void)
 {
-	struct spool_late late;
+	struct spool_meta late;
 	struct spool_run run;
 	int64_t a, b;
 
@@ -806,23 +806,23 @@ test_sister_late(void)
 	open_gate();
 	turn(500, 1);
 	answer(0, 201, "{}");
-	phase_set(a, PHASE_SEEN);
+	state_set(a, START_COMMITTED);
 	b = put(1, 2000, 0);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
-	late_sister(s.late, &run);
-	CHECK_INT(spool_late_count(s.spool), 0);	/* it is not refused */
-	phase_set(b, PHASE_NO_START);
+	meta_note_sibling(s.meta, &run);
+	CHECK_INT(spool_meta_count(s.spool), 0);	/* it is not refused */
+	state_set(b, START_REJECTED);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
-	late_sister(s.late, &run);
-	CHECK_INT(spool_late_count(s.spool), 1);
-	CHECK_INT(spool_late_next(s.spool, &late), 1);
+	meta_note_sibling(s.meta, &run);
+	CHECK_INT(spool_meta_count(s.spool), 1);
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
 	CHECK_INT(late.key.start, 1000);
 	CHECK_STR(late.field, "message");
-	CHECK_INT(spool_late_drop(s.spool, late.id), 0);
-	spool_late_clear(&late);
+	CHECK_INT(spool_meta_drop(s.spool, late.id), 0);
+	spool_meta_clear(&late);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
-	late_sister(s.late, &run);
-	CHECK_INT(spool_late_count(s.spool), 0);
+	meta_note_sibling(s.meta, &run);
+	CHECK_INT(spool_meta_count(s.spool), 0);
 	end();
 }
 
@@ -830,7 +830,7 @@ test_sister_late(void)
 static void
 test_late(void)
 {
-	struct spool_late late;
+	struct spool_meta late;
 	int64_t a, b;
 
 	begin();
@@ -838,47 +838,47 @@ test_late(void)
 	open_gate();
 	turn(500, 1);
 	answer(0, 201, "{}");
-	phase_set(a, PHASE_SEEN);
+	state_set(a, START_COMMITTED);
 	put_end(1, 1000, 1100, 3 << 8, "JobState=FAILED");
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_STOP, 1));
+	CHECK(is_sent(0, REQUEST_STOP, 1));
 	b = put(2, 1001, 0);
 	turn(500, 2);
 	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
-	CHECK_INT(phase_of(a), PHASE__COUNT);
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
 	turn(100, 0);
 	CHECK_INT(n_sent, 1);
-	CHECK(is_sent(0, WHAT_START, 2));
+	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 201, "{}");
-	phase_set(b, PHASE_SEEN);
+	state_set(b, START_COMMITTED);
 	turn(3000, 1);
-	CHECK(is_sent(0, WHAT_META, 1));
+	CHECK(is_sent(0, REQUEST_META, 1));
 	CHECK_STR(sent[0].body, "{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"payload\":{\"key\":\"exitCode\","
 	    "\"value\":\"3:0\"}}");
 	answer(0, 0, NULL);
-	CHECK_INT(spool_late_count(s.spool), 2);
+	CHECK_INT(spool_meta_count(s.spool), 2);
 	turn(3000, 1);
 	answer(0, 200, "{}");
 	expect_probe(PROBED);
 	CHECK(strstr(sent[0].body, "JobState=FAILED") != NULL);
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
-	CHECK_INT(spool_late_next(s.spool, &late), 1);
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
 	CHECK_INT(late.tries, 1);
 	CHECK(late.due > spool_now(s.spool) + 1000);
-	CHECK_INT(spool_late_wait(s.spool, late.id, 0, 9), 0);
-	spool_late_clear(&late);
-	relay_kick(s.relay);
+	CHECK_INT(spool_meta_wait(s.spool, late.id, 0, 9), 0);
+	spool_meta_clear(&late);
+	rest_delivery_kick(s.delivery);
 	turn(500, 1);
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
-	CHECK_INT(spool_late_count(s.spool), 0);
-	CHECK_INT(s.n.late_lost, 1);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	CHECK_INT(s.n.meta_dropped, 1);
 	/* an older one has no such request */
 	s.backend = BACKEND_1_4_3;
-	phase_set(put(3, 1000, 1100), PHASE_STOP);
+	state_set(put(3, 1000, 1100), STOP_DUE);
 	turn(500, 1);
 	answer(0, 200, "{}");
-	CHECK_INT(spool_late_count(s.spool), 0);
+	CHECK_INT(spool_meta_count(s.spool), 0);
 	end();
 }
 
@@ -890,18 +890,18 @@ test_no_clusters(void)
 
 	begin();
 	put(1, 1000, 0);
-	relay_conf(s.relay);
+	rest_delivery_conf(s.delivery);
 	for (i = 0; i < 3; i++) {
 		turn(2500, 1);
-		CHECK(is_sent(0, WHAT_PROBE, 0));
+		CHECK(is_sent(0, REQUEST_PROBE, 0));
 		answer(0, 400, PROBED);
-		CHECK(is_sent(0, WHAT_CLUSTERS, 0));
-		CHECK(!relay_open(s.relay));
+		CHECK(is_sent(0, REQUEST_CLUSTERS, 0));
+		CHECK(!breaker_allows(s.delivery));
 		answer(0, 0, NULL);
 	}
-	CHECK(relay_open(s.relay));
+	CHECK(breaker_allows(s.delivery));
 	turn(500, 1);
-	CHECK(is_sent(0, WHAT_START, 1));
+	CHECK(is_sent(0, REQUEST_START, 1));
 	end();
 }
 
@@ -910,12 +910,12 @@ static void
 test_upgrade(void)
 {
 	begin();
-	relay_conf(s.relay);
+	rest_delivery_conf(s.delivery);
 	turn(500, 1);
 	answer(0, 400, "{\"error\":\"json: unknown field \\\"scope\\\"\"}");
 	answer(0, 200, CLUSTERS);
 	CHECK_INT(s.backend, BACKEND_1_3);
-	CHECK_INT(spool_policy(s.spool)->commit_seen, 0);
+	CHECK_INT(spool_policy(s.spool)->wait_commit, 0);
 	put(1, 1000, 0);
 	put(2, 1001, 0);
 	turn(500, 2);
@@ -925,17 +925,17 @@ test_upgrade(void)
 	expect_probe("{\"error\":\"json: unknown field \\\"shared\\\"\"}");
 	CHECK_INT(s.backend, BACKEND_1_4_3);
 	/* its topology is asked anew */
-	answer_sent(WHAT_CLUSTERS, 200, CLUSTERS);
+	answer_sent(REQUEST_CLUSTERS, 200, CLUSTERS);
 	turn(1500, 1);
-	CHECK(is_sent(0, WHAT_START, 2));
+	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 400, "{\"error\":\"json: unknown field \\\"exclusive\\\"\"}");
-	CHECK(!relay_open(s.relay));
-	answer_sent(WHAT_PROBE, 400, PROBED);
-	answer_sent(WHAT_CLUSTERS, 200, CLUSTERS);
+	CHECK(!breaker_allows(s.delivery));
+	answer_sent(REQUEST_PROBE, 400, PROBED);
+	answer_sent(REQUEST_CLUSTERS, 200, CLUSTERS);
 	CHECK_INT(s.backend, BACKEND_1_5);
-	CHECK_INT(spool_policy(s.spool)->commit_seen, 1);
+	CHECK_INT(spool_policy(s.spool)->wait_commit, 1);
 	turn(1500, 1);
-	CHECK(is_sent(0, WHAT_START, 2));
+	CHECK(is_sent(0, REQUEST_START, 2));
 	CHECK(strstr(sent[0].body, "\"shared\"") != NULL);
 	/* pinned, nobody is asked */
 	s.backend_pinned = 1;

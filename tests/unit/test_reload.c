@@ -19,7 +19,7 @@ static unsigned restarted, killed, stopped;
 static int outcome;	/* -1 none, 0 refused, 1 in force */
 
 int
-load_start(struct supervisor *s, void (*done)(struct supervisor *,
+parser_start(struct supervisor *s, void (*done)(struct supervisor *,
     struct conf *, int, const char *))
 {
 	loaded = done;
@@ -27,21 +27,21 @@ load_start(struct supervisor *s, void (*done)(struct supervisor *,
 }
 
 void
-conf_offer(struct child *c, const struct conf *conf, int secrets)
+conf_send(struct child *c, const struct conf *conf, int secrets)
 {
-	c->asked = conf->generation;
-	c->agreed = 0;
+	c->conf_sent = conf->generation;
+	c->conf_agreed = 0;
 	offered[c->role] = conf->generation;
 }
 
 void
-serve_use(struct child *c)
+worker_activate(struct child *c)
 {
-	used[c->role] = c->agreed;
+	used[c->role] = c->conf_agreed;
 }
 
 void
-child_restart(struct child *c, const char *why, int innocent)
+child_restart(struct child *c, const char *why, int expected_exit)
 {
 	restarted |= 1u << c->role;
 }
@@ -53,7 +53,7 @@ child_kill(struct child *c, const char *why)
 }
 
 void
-stop_begin(struct supervisor *s, const char *why, int status)
+shutdown_begin(struct supervisor *s, const char *why, int status)
 {
 	stopped = 1;
 }
@@ -64,13 +64,13 @@ control_reload_done(struct supervisor *s, int ok, const char *text)
 	outcome = ok;
 }
 
-void control_users(struct supervisor *s) { }
+void control_users_update(struct supervisor *s) { }
 void sockets_ctl_mode(const struct supervisor *s) { }
 void notify_ready(const char *status) { }
 void notify_reloading(void) { }
 
 char *
-prep_uids_complete(const char *list, const struct places *places)
+hook_uids_complete(const char *list, const struct setup *setup)
 {
 	return strdup("[\"0\"]");
 }
@@ -78,7 +78,7 @@ prep_uids_complete(const char *list, const struct places *places)
 static void
 agree(enum role role)
 {
-	reload_ok(&sup.children[role], sup.children[role].asked);
+	reload_ok(&sup.children[role], sup.children[role].conf_sent);
 }
 
 static void
@@ -115,12 +115,12 @@ start(void)
 	sup.secrets = -1;
 	sup.config_path = "config.json";
 	conf_init(&conf);
-	conf_resolve(&sup, &conf);
-	conf_first(&sup, &conf, dup(0));
+	conf_add_own_uids(&sup, &conf);
+	conf_set_first(&sup, &conf, dup(0));
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		sup.children[role].sup = &sup;
 		sup.children[role].role = (enum role)role;
-		sup.children[role].state = CHILD_CLOSED;
+		sup.children[role].state = CHILD_SANDBOXED;
 		reload_hello(&sup.children[role]);
 		used[role] = 0;
 	}
@@ -135,8 +135,8 @@ serve_all(void)
 	start();
 	all_agree();
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		sup.children[role].state = CHILD_SERVING;
-	sup.announced = 1;
+		sup.children[role].state = CHILD_READY;
+	sup.ready_sent = 1;
 }
 
 static void
@@ -224,7 +224,7 @@ test_away(void)
 	serve_all();
 	c->state = CHILD_DOWN;
 	file_says(CONF_POLL_INTERVAL, "5");
-	c->state = CHILD_CLOSED;
+	c->state = CHILD_SANDBOXED;
 	reload_hello(c);
 	CHECK_INT(offered[ROLE_COLLECTOR], 1);
 	agree(ROLE_LISTENER);
@@ -268,7 +268,7 @@ test_twice(void)
 	CHECK(loaded == NULL);
 	all_agree();
 	CHECK(loaded != NULL);
-	CHECK_INT(sup.reload_wanted, 0);
+	CHECK_INT(sup.reload_pending, 0);
 	end();
 }
 

@@ -26,7 +26,7 @@ spool_begin_test(int rest, int nats)
 		exit(1);
 	spool_policy(sp)->to[DEST_REST] = rest;
 	spool_policy(sp)->to[DEST_NATS] = nats;
-	spool_policy(sp)->commit_seen = 1;
+	spool_policy(sp)->wait_commit = 1;
 	spool_policy(sp)->more_wait = 5000;
 	return sp;
 }
@@ -40,21 +40,21 @@ file_remove(void)
 	CHECK_INT(system(cmd), 0);
 }
 
-static enum phase
-phase_of(struct spool *sp, int64_t row, enum dest dest)
+static enum run_state
+state_of(struct spool *sp, int64_t row, enum dest dest)
 {
 	struct spool_run run;
 
-	return spool_get(sp, row, &run) == 1 ? run.phase[dest] : PHASE__COUNT;
+	return spool_get(sp, row, &run) == 1 ? run.state[dest] : RUN_STATE__COUNT;
 }
 
 static void
-phase_set(struct spool *sp, int64_t row, enum dest dest, enum phase phase)
+state_set(struct spool *sp, int64_t row, enum dest dest, enum run_state state)
 {
 	struct spool_run run;
 
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	run.phase[dest] = phase;
+	run.state[dest] = state;
 	run.due[dest] = DUE_NOW;
 	CHECK_INT(spool_save(sp, &run), 0);
 }
@@ -94,8 +94,8 @@ starts_due(struct spool *sp)
 {
 	int64_t ids[8];
 
-	return spool_pick(sp, DEST_REST, PHASE_START, ORDER_NEWEST, ids, 8) +
-	    spool_pick(sp, DEST_REST, PHASE_START_ENDED, ORDER_DUE, ids, 8);
+	return spool_pick(sp, DEST_REST, START_DUE, ORDER_NEWEST, ids, 8) +
+	    spool_pick(sp, DEST_REST, START_DUE_ENDED, ORDER_DUE, ids, 8);
 }
 
 /* A run that nobody saw running: its start waits, over restarts as well. */
@@ -109,46 +109,46 @@ test_hold(void)
 	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED | JOB_MORE, 0, END_NOT,
 	    &row), PUT_NEW);
 	CHECK_INT(starts_due(sp), 0);
-	CHECK_INT(spool_next_due(sp, DEST_REST, PHASE_START), -1);
+	CHECK_INT(spool_next_due(sp, DEST_REST, START_DUE), -1);
 	/* Its script, itself once more, leases let go: none of these is a start. */
 	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL, 0, END_NOT, &row),
 	    PUT_MERGED);
 	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED, 0, END_NOT, &row),
 	    PUT_KNOWN);
 	CHECK_INT(spool_unlease(sp, DEST_REST), 0);
-	CHECK_INT(spool_hurry(sp, DEST_REST), 0);
+	CHECK_INT(spool_retry_now(sp, DEST_REST), 0);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	sp = spool_begin_test(1, 1);
 	CHECK_INT(starts_due(sp), 0);
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	CHECK(run.flags & RUN_HELD);
+	CHECK(run.flags & RUN_UNCONFIRMED);
 	CHECK(run.reason[0] != '\0');
 	/* squeue shows it running. */
 	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL | JOB_LIVE | JOB_MORE, 0,
 	    END_NOT, &row), PUT_MERGED);
 	CHECK_INT(starts_due(sp), 1);
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	CHECK(!(run.flags & RUN_HELD));
+	CHECK(!(run.flags & RUN_UNCONFIRMED));
 	CHECK_STR(run.reason, "");
 	CHECK_INT(run.due[DEST_NATS], DUE_NOW);
-	phase_set(sp, row, DEST_REST, PHASE_OPEN);
-	phase_set(sp, row, DEST_NATS, PHASE_OPEN);
+	state_set(sp, row, DEST_REST, STARTED);
+	state_set(sp, row, DEST_NATS, STARTED);
 	/* An end is as good. */
 	CHECK_INT(put_flags(sp, 41, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 41, 1000, 0, 1003, END_FAILED, &a),
 	    PUT_MERGED);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
 	CHECK_INT(starts_due(sp), 1);
-	phase_set(sp, a, DEST_REST, PHASE_WAIT);
+	state_set(sp, a, DEST_REST, STOP_BLOCKED);
 	/* The prolog failed: nothing of it is left but the next run. */
 	CHECK_INT(put_flags(sp, 42, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 42, 1200, JOB_UNCONFIRMED, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	CHECK_INT(put_flags(sp, 42, 1000, JOB_NEVER_RAN, 1100, END_REQUEUED,
 	    &a), PUT_MERGED);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE__COUNT);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, a, DEST_REST), RUN_STATE__COUNT);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 	CHECK_INT(starts_due(sp), 0);
 	CHECK_INT(put_flags(sp, 42, 1200, JOB_PARTIAL | JOB_LIVE, 0, END_NOT,
 	    &b), PUT_MERGED);
@@ -169,35 +169,35 @@ test_forgotten(void)
 
 	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 45, 1200, 0, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	CHECK_INT(spool_get(sp, a, &run), 1);
-	run.denials = 2;
+	run.not_found_count = 2;
 	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_NO_START);
-	CHECK_INT(phase_of(sp, a, DEST_NATS), PHASE_NO_START);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_REJECTED);
+	CHECK_INT(state_of(sp, a, DEST_NATS), START_REJECTED);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 	CHECK_INT(starts_due(sp), 1);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	sp = spool_begin_test(1, 1);
 	CHECK_INT(spool_get(sp, a, &run), 1);
 	CHECK_STR(run.reason, "forgotten");
-	CHECK(run.flags & RUN_HELD);
+	CHECK(run.flags & RUN_UNCONFIRMED);
 	/* It is being prepared after all: held as before. */
 	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
 	    PUT_MERGED);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE);
 	CHECK_INT(starts_due(sp), 1);
 	/* Again, and then accounting knows its end. */
 	CHECK_INT(spool_get(sp, a, &run), 1);
-	CHECK_INT(run.denials, 0);
+	CHECK_INT(run.not_found_count, 0);
 	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
 	CHECK_INT(put_flags(sp, 45, 1000, 0, 1100, END_FAILED, &a),
 	    PUT_MERGED);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_START_ENDED);
-	CHECK_INT(phase_of(sp, a, DEST_NATS), PHASE_START_ENDED);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(state_of(sp, a, DEST_NATS), START_DUE_ENDED);
 	CHECK_INT(spool_get(sp, a, &run), 1);
-	CHECK(!(run.flags & RUN_HELD));
+	CHECK(!(run.flags & RUN_UNCONFIRMED));
 	CHECK_STR(run.reason, "");
 	spool_close(sp);
 	file_remove();
@@ -213,7 +213,7 @@ test_requeued(void)
 	/* First learned after its end. */
 	CHECK_INT(put_flags(sp, 50, 1000, 0, 1003, END_REQUEUED, &row),
 	    PUT_NEW);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
 	CHECK_INT(put_flags(sp, 51, 1000, JOB_NEVER_RAN, 1300, END_REQUEUED,
 	    &row), PUT_NEW);
 	CHECK_INT(spool_runs(sp), 1);
@@ -222,13 +222,13 @@ test_requeued(void)
 	    PUT_NEW);
 	CHECK_INT(put_flags(sp, 52, 1000, 0, 1003, END_REQUEUED, &row),
 	    PUT_MERGED);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_START_ENDED);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
 	/* Shown running, not sent, and then it had been a node's prolog. */
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row),
 	    PUT_NEW);
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
 	    &row), PUT_MERGED);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE__COUNT);
+	CHECK_INT(state_of(sp, row, DEST_REST), RUN_STATE__COUNT);
 	CHECK_INT(spool_runs(sp), 2);
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
 	    &row), PUT_KNOWN);
@@ -238,13 +238,13 @@ test_requeued(void)
 
 /* As if cc-backend had taken it, or what there was of it. */
 static void
-sent_as(struct spool *sp, int64_t row, enum phase phase)
+sent_as(struct spool *sp, int64_t row, enum run_state state)
 {
 	struct spool_run run;
 
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	run.flags |= RUN_SENT;
-	run.phase[DEST_REST] = phase;
+	run.flags |= RUN_KEY_FIXED;
+	run.state[DEST_REST] = state;
 	run.due[DEST_REST] = DUE_NOW;
 	CHECK_INT(spool_save(sp, &run), 0);
 }
@@ -256,13 +256,13 @@ deleted(struct spool *sp, int64_t row)
 	struct spool_run run, copy;
 
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	CHECK_INT(run.phase[DEST_REST], PHASE_DELETE);
-	CHECK(run.flags & RUN_GONE);
-	run.phase[DEST_REST] = PHASE_DONE;
+	CHECK_INT(run.state[DEST_REST], DELETE_DUE);
+	CHECK(run.flags & RUN_FORGET_AFTER_DELETE);
+	run.state[DEST_REST] = RUN_DONE;
 	copy = run;
 	CHECK_INT(spool_save(sp, &run), 0);
 	CHECK_INT(spool_release(sp, &copy, DEST_REST), 0);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE__COUNT);
+	CHECK_INT(state_of(sp, row, DEST_REST), RUN_STATE__COUNT);
 }
 
 static struct spool *
@@ -286,59 +286,59 @@ test_last(void)
 	sp = again(sp);
 	/* Delivered in full: kept, over a restart, until the later one comes. */
 	CHECK_INT(put_flags(sp, 60, 1000, 0, 1059, END_REQUEUED, &a), PUT_NEW);
-	sent_as(sp, a, PHASE_DONE);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_KEPT);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(state_of(sp, a, DEST_REST), KEPT_REPLACEABLE);
 	sp = again(sp);
-	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_KEPT, ORDER_DUE, &b, 1), 0);
+	CHECK_INT(spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, &b, 1), 0);
 	CHECK_INT(put_flags(sp, 60, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	sp = again(sp);
 	deleted(sp, a);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 	/* A third run of the job finds the second one, which ran for long. */
-	sent_as(sp, b, PHASE_SEEN);
+	sent_as(sp, b, START_COMMITTED);
 	CHECK_INT(put_flags(sp, 60, 1200, 0, 1300, END_REQUEUED, &b),
 	    PUT_MERGED);
 	CHECK_INT(put_flags(sp, 60, 1400, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 
 	/* Its stop waits to be seen committed, and then is none. */
 	CHECK_INT(put_flags(sp, 61, 1000, JOB_LIVE, 0, END_NOT, &a), PUT_NEW);
-	sent_as(sp, a, PHASE_OPEN);
+	sent_as(sp, a, STARTED);
 	CHECK_INT(put_flags(sp, 61, 1000, 0, 1020, END_REQUEUED, &a),
 	    PUT_MERGED);
 	CHECK_INT(put_flags(sp, 61, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_WAIT);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, a, DEST_REST), STOP_BLOCKED);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	sp = again(sp);
-	phase_set(sp, a, DEST_REST, PHASE_STOP);
+	state_set(sp, a, DEST_REST, STOP_DUE);
 	deleted(sp, a);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 
 	/* The later one was refused before the end of the first was known. */
 	CHECK_INT(put_flags(sp, 62, 1000, JOB_LIVE, 0, END_NOT, &a), PUT_NEW);
-	sent_as(sp, a, PHASE_SEEN);
+	sent_as(sp, a, START_COMMITTED);
 	CHECK_INT(put_flags(sp, 62, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
-	sent_as(sp, b, PHASE_NO_START);
+	sent_as(sp, b, START_REJECTED);
 	CHECK_INT(put_flags(sp, 62, 1000, 0, 1020, END_REQUEUED, &a),
 	    PUT_MERGED);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	sp = again(sp);
 	deleted(sp, a);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 
 	/* Never sent: then it is not. */
 	CHECK_INT(put_flags(sp, 63, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 63, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
 	CHECK(spool_is_done(sp, &key));
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 
 	/* A day later nothing has to make way. */
 	CHECK_INT(put_flags(sp, 64, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
-	sent_as(sp, a, PHASE_DONE);
+	sent_as(sp, a, RUN_DONE);
 	CHECK_INT(put_flags(sp, 64, 87400, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_KEPT);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, a, DEST_REST), KEPT_REPLACEABLE);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 	spool_close(sp);
 	file_remove();
 }
@@ -351,12 +351,12 @@ test_first(void)
 	int64_t a, b;
 
 	CHECK_INT(put_flags(sp, 65, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
-	sent_as(sp, a, PHASE_STOP);
+	sent_as(sp, a, STOP_DUE);
 	CHECK_INT(put_flags(sp, 65, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE_STOP);
-	CHECK_INT(phase_of(sp, b, DEST_REST), PHASE_START);
-	sent_as(sp, a, PHASE_DONE);
-	CHECK_INT(phase_of(sp, a, DEST_REST), PHASE__COUNT);
+	CHECK_INT(state_of(sp, a, DEST_REST), STOP_DUE);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(state_of(sp, a, DEST_REST), RUN_STATE__COUNT);
 	spool_close(sp);
 	file_remove();
 }

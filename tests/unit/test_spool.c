@@ -28,7 +28,7 @@ spool_begin_test(int rest, int nats)
 		exit(1);
 	spool_policy(sp)->to[DEST_REST] = rest;
 	spool_policy(sp)->to[DEST_NATS] = nats;
-	spool_policy(sp)->commit_seen = 1;
+	spool_policy(sp)->wait_commit = 1;
 	spool_policy(sp)->more_wait = 5000;
 	return sp;
 }
@@ -69,21 +69,21 @@ put(struct spool *sp, uint64_t id, int64_t start, int64_t end, int64_t *row)
 	return rc;
 }
 
-static enum phase
-phase_of(struct spool *sp, int64_t row, enum dest dest)
+static enum run_state
+state_of(struct spool *sp, int64_t row, enum dest dest)
 {
 	struct spool_run run;
 
-	return spool_get(sp, row, &run) == 1 ? run.phase[dest] : PHASE__COUNT;
+	return spool_get(sp, row, &run) == 1 ? run.state[dest] : RUN_STATE__COUNT;
 }
 
 static void
-phase_set(struct spool *sp, int64_t row, enum dest dest, enum phase phase)
+state_set(struct spool *sp, int64_t row, enum dest dest, enum run_state state)
 {
 	struct spool_run run;
 
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	run.phase[dest] = phase;
+	run.state[dest] = state;
 	run.due[dest] = DUE_NOW;
 	CHECK_INT(spool_save(sp, &run), 0);
 }
@@ -98,25 +98,25 @@ test_life(void)
 
 	CHECK_INT(put(sp, 7, 1000, 0, &row), PUT_NEW);
 	CHECK_INT(put(sp, 7, 1000, 0, &row), PUT_KNOWN);
-	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_START, ORDER_NEWEST, ids, 4),
+	CHECK_INT(spool_pick(sp, DEST_REST, START_DUE, ORDER_NEWEST, ids, 4),
 	    1);
 	CHECK_INT(ids[0], row);
-	phase_set(sp, row, DEST_REST, PHASE_OPEN);
+	state_set(sp, row, DEST_REST, STARTED);
 	CHECK_INT(put(sp, 7, 1000, 2000, &row), PUT_MERGED);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_WAIT);
+	CHECK_INT(state_of(sp, row, DEST_REST), STOP_BLOCKED);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_count(sp, DEST_REST, PHASE_WAIT), 1);
+	CHECK_INT(spool_count(sp, DEST_REST, STOP_BLOCKED), 1);
 	job_init(&job);
 	CHECK_INT(spool_record(sp, row, &job), 0);
 	CHECK_INT(job.end, 2000);
 	CHECK_STR(job.user, "u1");
 	job_clear(&job);
-	phase_set(sp, row, DEST_REST, PHASE_STOP);
-	phase_set(sp, row, DEST_REST, PHASE_DONE);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE__COUNT);
+	state_set(sp, row, DEST_REST, STOP_DUE);
+	state_set(sp, row, DEST_REST, RUN_DONE);
+	CHECK_INT(state_of(sp, row, DEST_REST), RUN_STATE__COUNT);
 	CHECK_INT(spool_runs(sp), 0);
 	CHECK(spool_is_done(sp, &key));
 	CHECK_INT(put(sp, 7, 1000, 2000, &row), PUT_KNOWN);
@@ -137,17 +137,17 @@ test_seen(void)
 
 	spool_policy(sp)->nats_gap = 1000;
 	CHECK_INT(put(sp, 8, 1000, 0, &row), PUT_NEW);
-	phase_set(sp, row, DEST_REST, PHASE_SEEN);
-	phase_set(sp, row, DEST_NATS, PHASE_OPEN);
+	state_set(sp, row, DEST_REST, START_COMMITTED);
+	state_set(sp, row, DEST_NATS, STARTED);
 	CHECK_INT(put(sp, 8, 1000, 1500, &row), PUT_MERGED);
 	CHECK_INT(spool_get(sp, row, &run), 1);
-	CHECK_INT(run.phase[DEST_REST], PHASE_STOP);
+	CHECK_INT(run.state[DEST_REST], STOP_DUE);
 	CHECK_INT(run.due[DEST_REST], DUE_NOW);
-	CHECK_INT(run.phase[DEST_NATS], PHASE_STOP);
+	CHECK_INT(run.state[DEST_NATS], STOP_DUE);
 	CHECK_INT(run.due[DEST_NATS], run.since[DEST_NATS] + 1000);
-	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	state_set(sp, row, DEST_REST, RUN_DONE);
 	CHECK_INT(spool_runs(sp), 1);
-	phase_set(sp, row, DEST_NATS, PHASE_DONE);
+	state_set(sp, row, DEST_NATS, RUN_DONE);
 	CHECK_INT(spool_runs(sp), 0);
 	spool_close(sp);
 	file_remove();
@@ -165,22 +165,22 @@ test_order(void)
 	CHECK_INT(put(sp, 9, 3000, 0, &new), PUT_NEW);
 	CHECK_INT(put(sp, 9, 1000, 1500, &old), PUT_NEW);
 	CHECK_INT(put(sp, 10, 1, 0, ids), PUT_NEW);
-	CHECK_INT(phase_of(sp, old, DEST_REST), PHASE_START_ENDED);
-	CHECK_INT(phase_of(sp, mid, DEST_REST), PHASE_BEHIND);
-	CHECK_INT(phase_of(sp, new, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, old, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(state_of(sp, mid, DEST_REST), START_BLOCKED);
+	CHECK_INT(state_of(sp, new, DEST_REST), START_BLOCKED);
 	CHECK_INT(spool_get(sp, old, &run), 1);
 	CHECK(spool_has_starts(sp, &run, DEST_REST));
-	run.phase[DEST_REST] = PHASE_WAIT;
+	run.state[DEST_REST] = STOP_BLOCKED;
 	CHECK_INT(spool_save(sp, &run), 0);
 	CHECK_INT(spool_release(sp, &run, DEST_REST), 0);
-	CHECK_INT(phase_of(sp, mid, DEST_REST), PHASE_START_ENDED);
-	CHECK_INT(phase_of(sp, new, DEST_REST), PHASE_BEHIND);
+	CHECK_INT(state_of(sp, mid, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(state_of(sp, new, DEST_REST), START_BLOCKED);
 	CHECK_INT(spool_get(sp, mid, &run), 1);
-	run.phase[DEST_REST] = PHASE_NO_START;
+	run.state[DEST_REST] = START_REJECTED;
 	CHECK_INT(spool_save(sp, &run), 0);
 	CHECK_INT(spool_release(sp, &run, DEST_REST), 0);
-	CHECK_INT(phase_of(sp, new, DEST_REST), PHASE_START);
-	phase_set(sp, new, DEST_REST, PHASE_OPEN);
+	CHECK_INT(state_of(sp, new, DEST_REST), START_DUE);
+	state_set(sp, new, DEST_REST, STARTED);
 	CHECK_INT(spool_get(sp, old, &run), 1);
 	CHECK(!spool_has_starts(sp, &run, DEST_REST));
 	spool_close(sp);
@@ -207,8 +207,8 @@ test_moved(void)
 	CHECK_INT(again, row);
 	CHECK_INT(spool_get(sp, row, &run), 1);
 	CHECK_INT(run.key.start, 1060);
-	run.flags |= RUN_SENT;
-	run.phase[DEST_REST] = PHASE_SEEN;
+	run.flags |= RUN_KEY_FIXED;
+	run.state[DEST_REST] = START_COMMITTED;
 	CHECK_INT(spool_save(sp, &run), 0);
 	job_make(&job, 11, 1070, 2000);
 	job.submit = 900;
@@ -218,7 +218,7 @@ test_moved(void)
 	CHECK_INT(run.key.start, 1060);
 	CHECK_INT(run.alias, 1070);
 	CHECK_INT(run.end, 2000);
-	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	state_set(sp, row, DEST_REST, RUN_DONE);
 	job_make(&job, 11, 1070, 2000);
 	job.submit = 900;
 	CHECK_INT(spool_put(sp, &job, &again), PUT_KNOWN);
@@ -244,21 +244,21 @@ test_set_back(void)
 	job.submit = 5000;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
-	phase_set(sp, row, DEST_REST, PHASE_SEEN);
+	state_set(sp, row, DEST_REST, START_COMMITTED);
 	job_make(&job, 15, 1500, 1500);
 	job.submit = 5000;
 	CHECK_INT(spool_put(sp, &job, &again), PUT_MERGED);
 	job_clear(&job);
 	CHECK_INT(again, row);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_STOP);
-	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	CHECK_INT(state_of(sp, row, DEST_REST), STOP_DUE);
+	state_set(sp, row, DEST_REST, RUN_DONE);
 	CHECK_INT(spool_runs(sp), 0);
 	/* slurmctld said the end, under the run's own start: then it is told once more. */
 	job_make(&job, 16, 5000, 1510);
 	job.submit = 5000;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
-	phase_set(sp, row, DEST_REST, PHASE_DONE);
+	state_set(sp, row, DEST_REST, RUN_DONE);
 	CHECK_INT(spool_runs(sp), 0);
 	job_make(&job, 16, 1510, 1510);
 	job.submit = 5000;
@@ -282,7 +282,7 @@ test_kept_away(void)
 	job.flags |= JOB_OPTED_OUT;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_NONE);
+	CHECK_INT(state_of(sp, row, DEST_REST), RUN_NONE);
 	CHECK_INT(put(sp, 12, 1000, 2000, &row), PUT_MERGED);
 	CHECK_INT(spool_runs(sp), 0);
 	/* A failing prolog's run would bar the real one for a day. */
@@ -296,10 +296,10 @@ test_kept_away(void)
 	job.flags |= JOB_MORE;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
-	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_START, ORDER_DUE, &row, 1), 0);
-	CHECK(spool_next_due(sp, DEST_REST, PHASE_START) > spool_now(sp));
+	CHECK_INT(spool_pick(sp, DEST_REST, START_DUE, ORDER_DUE, &row, 1), 0);
+	CHECK(spool_next_due(sp, DEST_REST, START_DUE) > spool_now(sp));
 	CHECK_INT(put(sp, 14, 1000, 0, &row), PUT_MERGED);
-	CHECK_INT(spool_pick(sp, DEST_REST, PHASE_START, ORDER_DUE, &row, 1), 1);
+	CHECK_INT(spool_pick(sp, DEST_REST, START_DUE, ORDER_DUE, &row, 1), 1);
 	CHECK_INT(put(sp, 0, 1000, 0, &row), PUT_REFUSED);
 	CHECK_INT(put(sp, 15, 0, 0, &row), PUT_REFUSED);
 	spool_close(sp);
@@ -321,7 +321,7 @@ test_false_start_late(void)
 	CHECK_INT(spool_put(sp, &job, &false_row), PUT_NEW);
 	job_clear(&job);
 	CHECK_INT(spool_runs(sp), 1);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_START);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE);
 	spool_close(sp);
 	file_remove();
 }
@@ -347,17 +347,17 @@ test_pages(void)
 	for (i = 1; i <= 1000; i++)
 		CHECK_INT(put(sp, (uint64_t)i, 5000 + i / 400, 0, &row),
 		    PUT_NEW);
-	while ((n = spool_each(sp, DEST_REST, PHASE_START, &after, 100,
+	while ((n = spool_each(sp, DEST_REST, START_DUE, &after, 100,
 	    count_one, &seen)) > 0)
 		continue;
 	CHECK_INT(n, 0);
 	CHECK_INT(seen, 1000);
-	CHECK_INT(spool_span(sp, PHASE_START, "alpha", &from, &to), 1000);
+	CHECK_INT(spool_span(sp, START_DUE, "alpha", &from, &to), 1000);
 	CHECK_INT(from, 5000);
 	CHECK_INT(to, 5002);
 	spool_rollback(sp);
 	CHECK_INT(spool_runs(sp), 0);
-	CHECK_INT(spool_count(sp, DEST_REST, PHASE_START), 0);
+	CHECK_INT(spool_count(sp, DEST_REST, START_DUE), 0);
 	spool_close(sp);
 	file_remove();
 }
@@ -371,10 +371,10 @@ test_cursor_and_meta(void)
 	size_t n;
 	char *p;
 
-	CHECK_INT(spool_mark(sp, "alpha", 500), 0);
-	CHECK_INT(spool_mark(sp, "alpha", 400), 0);
-	CHECK_INT(spool_mark(sp, "beta", 1), 0);
-	CHECK_INT(spool_meta_set(sp, "x", "abc", 3), 0);
+	CHECK_INT(spool_watermark(sp, "alpha", 500), 0);
+	CHECK_INT(spool_watermark(sp, "alpha", 400), 0);
+	CHECK_INT(spool_watermark(sp, "beta", 1), 0);
+	CHECK_INT(spool_value_set(sp, "x", "abc", 3), 0);
 	/* What a commit keeps is no earlier than this. */
 	clock = spool_now(sp);
 	CHECK_INT(spool_commit(sp), 0);
@@ -385,10 +385,10 @@ test_cursor_and_meta(void)
 	CHECK_INT(cursor, 500);
 	CHECK_INT(spool_cluster(sp, 2, &name, &cursor), 0);
 	CHECK(spool_now(sp) >= clock);
-	p = spool_meta_get(sp, "x", &n);
+	p = spool_value_get(sp, "x", &n);
 	CHECK_STR(p, "abc");
 	free(p);
-	CHECK(spool_meta_get(sp, "y", &n) == NULL);
+	CHECK(spool_value_get(sp, "y", &n) == NULL);
 	spool_close(sp);
 	file_remove();
 }
@@ -472,15 +472,15 @@ test_salvage(void)
 	for (i = 1; i <= 3000; i++)
 		CHECK_INT(put(sp, (uint64_t)i, 1000 + i, 0, &row), PUT_NEW);
 	CHECK_INT(put(sp, 9999, 1000, 1100, &row), PUT_NEW);
-	phase_set(sp, row, DEST_REST, PHASE_DONE);
-	CHECK_INT(spool_mark(sp, "alpha", 777), 0);
+	state_set(sp, row, DEST_REST, RUN_DONE);
+	CHECK_INT(spool_watermark(sp, "alpha", 777), 0);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	fd = open(path, O_WRONLY);
 	for (i = 40; i < 44; i++)
 		CHECK_INT(pwrite(fd, junk, sizeof(junk), i * 4096), 4096);
 	close(fd);
-	spool_set_aside(path, "holes were made");
+	spool_quarantine_file(path, "holes were made");
 	sp = spool_begin_test(1, 0);
 	CHECK(spool_runs(sp) > 2000);
 	CHECK(spool_runs(sp) < 3000);
@@ -502,15 +502,15 @@ test_set_aside(void)
 	struct run_key key = { "alpha", 66, 1000 };
 	int64_t row;
 
-	CHECK_INT(spool_put_skipped(sp, &key, (const uint8_t *)"junk", 4),
+	CHECK_INT(spool_put_quarantined(sp, &key, (const uint8_t *)"junk", 4),
 	    PUT_MERGED);
 	CHECK_INT(put(sp, 66, 1000, 2000, &row), PUT_KNOWN);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_NO_START);
-	CHECK_INT(spool_put_foreign(sp, &key), 0);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_REJECTED);
+	CHECK_INT(spool_put_from_backend(sp, &key), 0);
 	key.job = 67;
-	CHECK_INT(spool_put_foreign(sp, &key), 1);
+	CHECK_INT(spool_put_from_backend(sp, &key), 1);
 	CHECK_INT(put(sp, 67, 1000, 2000, &row), PUT_MERGED);
-	CHECK_INT(phase_of(sp, row, DEST_REST), PHASE_STOP);
+	CHECK_INT(state_of(sp, row, DEST_REST), STOP_DUE);
 	spool_close(sp);
 	file_remove();
 }
@@ -521,33 +521,33 @@ test_late(void)
 {
 	struct spool *sp = spool_begin_test(1, 0);
 	struct run_key key = { "alpha", 5, 1000 };
-	struct spool_late late;
+	struct spool_meta late;
 	int64_t row;
 
 	CHECK_INT(put(sp, 5, 1000, 0, &row), PUT_NEW);
-	CHECK_INT(spool_late_next(sp, &late), 0);
-	CHECK_INT(spool_late_add(sp, &key, "exitCode", "1:0", 20), 1);
-	CHECK_INT(spool_late_add(sp, &key, "message", "first", 30), 1);
-	CHECK_INT(spool_late_add(sp, &key, "message", "second", 10), 1);
-	CHECK_INT(spool_late_count(sp), 2);
+	CHECK_INT(spool_meta_next(sp, &late), 0);
+	CHECK_INT(spool_meta_add(sp, &key, "exitCode", "1:0", 20), 1);
+	CHECK_INT(spool_meta_add(sp, &key, "message", "first", 30), 1);
+	CHECK_INT(spool_meta_add(sp, &key, "message", "second", 10), 1);
+	CHECK_INT(spool_meta_count(sp), 2);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_late_count(sp), 2);
-	CHECK_INT(spool_late_next(sp, &late), 1);
+	CHECK_INT(spool_meta_count(sp), 2);
+	CHECK_INT(spool_meta_next(sp, &late), 1);
 	CHECK_STR(late.field, "message");
 	CHECK_STR(late.value, "second");
 	CHECK(run_key_equal(&late.key, &key));
-	CHECK_INT(spool_late_wait(sp, late.id, 99, 1), 0);
-	spool_late_clear(&late);
-	CHECK_INT(spool_late_next(sp, &late), 1);
+	CHECK_INT(spool_meta_wait(sp, late.id, 99, 1), 0);
+	spool_meta_clear(&late);
+	CHECK_INT(spool_meta_next(sp, &late), 1);
 	CHECK_STR(late.field, "exitCode");
-	CHECK_INT(spool_late_drop(sp, late.id), 0);
-	spool_late_clear(&late);
+	CHECK_INT(spool_meta_drop(sp, late.id), 0);
+	spool_meta_clear(&late);
 	spool_rollback(sp);
-	CHECK_INT(spool_late_count(sp), 2);
+	CHECK_INT(spool_meta_count(sp), 2);
 	key.cluster[0] = 'x';
-	CHECK_INT(spool_late_add(sp, &key, "message", "unknown cluster", 1), 0);
+	CHECK_INT(spool_meta_add(sp, &key, "message", "unknown cluster", 1), 0);
 	spool_close(sp);
 	file_remove();
 }
@@ -566,17 +566,17 @@ test_barred(void)
 	CHECK_INT(put(sp, 5, 2000000, 2000001, &c), PUT_NEW);
 	CHECK_INT(spool_get(sp, c, &run), 1);
 	CHECK_INT(spool_barred(sp, &run), 0);
-	CHECK_INT(spool_sister(sp, &run, &key), 0);
+	CHECK_INT(spool_previous_run(sp, &run, &key), 0);
 	CHECK_INT(spool_get(sp, b, &run), 1);
 	CHECK_INT(spool_barred(sp, &run), 1);
-	CHECK_INT(spool_sister(sp, &run, &key), 1);
+	CHECK_INT(spool_previous_run(sp, &run, &key), 1);
 	CHECK_INT(key.start, 1000000);
-	phase_set(sp, a, DEST_REST, PHASE_NO_START);
-	phase_set(sp, c, DEST_REST, PHASE_DONE);
-	CHECK_INT(spool_sister(sp, &run, &key), 0);
+	state_set(sp, a, DEST_REST, START_REJECTED);
+	state_set(sp, c, DEST_REST, RUN_DONE);
+	CHECK_INT(spool_previous_run(sp, &run, &key), 0);
 	CHECK_INT(spool_barred(sp, &run), 1);
-	phase_set(sp, a, DEST_REST, PHASE_DONE);
-	CHECK_INT(spool_sister(sp, &run, &key), 1);
+	state_set(sp, a, DEST_REST, RUN_DONE);
+	CHECK_INT(spool_previous_run(sp, &run, &key), 1);
 	spool_close(sp);
 	file_remove();
 }
@@ -628,15 +628,15 @@ test_migration(void)
 	sp = spool_begin_test(1, 0);
 	CHECK_INT(spool_number(sp, "PRAGMA user_version"), SPOOL_SCHEMA);
 	CHECK_INT(spool_runs(sp), 1);
-	CHECK_INT(phase_of(sp, 1, DEST_REST), PHASE_SEEN);
+	CHECK_INT(state_of(sp, 1, DEST_REST), START_COMMITTED);
 	CHECK_INT(spool_get(sp, 1, &run), 1);
-	CHECK_INT(run.flags, RUN_SENT | RUN_BEGUN);
+	CHECK_INT(run.flags, RUN_KEY_FIXED | RUN_REST_STARTED);
 	CHECK(spool_is_done(sp, &key));
-	CHECK_INT(spool_late_add(sp, &key, "message", "x", 1), 1);
+	CHECK_INT(spool_meta_add(sp, &key, "message", "x", 1), 1);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_late_count(sp), 1);
+	CHECK_INT(spool_meta_count(sp), 1);
 	CHECK_INT(spool_cluster(sp, 0, &key, &cursor), 1);
 	CHECK_INT(cursor, 777);
 	spool_close(sp);
@@ -704,23 +704,23 @@ test_stub(void)
 
 	job_with_resources(&job, 5, 1000);
 	wr_init(&w, 1 << 16);
-	spool_stub_write(&w, &job);
-	CHECK(w.len <= SPOOL_STUB_MAX);
+	spool_resources_write(&w, &job);
+	CHECK(w.len <= SPOOL_RESOURCE_MAX);
 	for (i = 0; i <= w.len; i++) {
 		job_init(&got);
-		CHECK_INT(spool_stub_read(w.buf, i, &got), i < w.len ? -1 : 0);
+		CHECK_INT(spool_resources_read(w.buf, i, &got), i < w.len ? -1 : 0);
 		if (i == w.len)
 			resources_are(&got, &job);
 		job_clear(&got);
 	}
 	wr_clear(&w);
-	CHECK_INT(spool_stub_put(sp, &job), PUT_NEW);
-	CHECK_INT(spool_stub_put(sp, &job), PUT_NEW);
+	CHECK_INT(spool_resources_put(sp, &job), PUT_NEW);
+	CHECK_INT(spool_resources_put(sp, &job), PUT_NEW);
 	CHECK_INT(spool_commit(sp), 0);
-	CHECK_INT(spool_stubs(sp), 1);
+	CHECK_INT(spool_resources_count(sp), 1);
 	spool_close(sp);
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_stubs(sp), 1);
+	CHECK_INT(spool_resources_count(sp), 1);
 	/* Its start has moved since, its submission has not. */
 	job_make(&told, 5, 1060, 2000);
 	told.submit = 970;
@@ -732,18 +732,18 @@ test_stub(void)
 	CHECK_INT(got.shared, SHARED_NONE);
 	job_clear(&got);
 	CHECK_INT(spool_commit(sp), 0);
-	CHECK_INT(spool_stubs(sp), 0);
-	CHECK_INT(spool_stub_put(sp, &job), PUT_NEW);
+	CHECK_INT(spool_resources_count(sp), 0);
+	CHECK_INT(spool_resources_put(sp, &job), PUT_NEW);
 	job.key.start = 1060;
-	CHECK_INT(spool_stub_put(sp, &job), PUT_KNOWN);
+	CHECK_INT(spool_resources_put(sp, &job), PUT_KNOWN);
 	job.end = 2000;
-	CHECK_INT(spool_stub_put(sp, &job), PUT_REFUSED);
-	CHECK_INT(spool_age(sp, 1000 + SPOOL_STUB_KEEP, 1), 0);
+	CHECK_INT(spool_resources_put(sp, &job), PUT_REFUSED);
+	CHECK_INT(spool_age(sp, 1000 + SPOOL_RESOURCE_KEEP, 1), 0);
 	CHECK_INT(spool_commit(sp), 0);
-	CHECK_INT(spool_stubs(sp), 1);
-	CHECK_INT(spool_age(sp, 1001 + SPOOL_STUB_KEEP, 1), 0);
+	CHECK_INT(spool_resources_count(sp), 1);
+	CHECK_INT(spool_age(sp, 1001 + SPOOL_RESOURCE_KEEP, 1), 0);
 	CHECK_INT(spool_commit(sp), 0);
-	CHECK_INT(spool_stubs(sp), 0);
+	CHECK_INT(spool_resources_count(sp), 0);
 	job_clear(&job);
 	spool_close(sp);
 	file_remove();
@@ -759,7 +759,7 @@ static void
 test_evict(void)
 {
 	struct spool *sp = spool_begin_test(1, 0);
-	int64_t wall = 2000000000, row, i, start, floor;
+	int64_t wall = 2000000000, row, i, start, low_water;
 	struct run_key key = { "alpha", 0, 0 };
 	uint64_t empty = spool_bytes(sp);
 	struct spool_run run;
@@ -772,29 +772,29 @@ test_evict(void)
 		CHECK_INT(put(sp, (uint64_t)i, start, start + 10, &row),
 		    PUT_NEW);
 		spool_get(sp, row, &run);
-		spool_bury(sp, &run);
+		spool_finish(sp, &run);
 	}
 	CHECK_INT(spool_commit(sp), 0);
 	CHECK((spool_bytes(sp) - empty) / TOMBS <= 40);
-	CHECK_INT(spool_floor(sp), 0);
+	CHECK_INT(spool_low_water(sp), 0);
 	CHECK_INT(spool_evict(sp, wall, 512), 1);
-	floor = spool_floor(sp);
-	CHECK_INT(floor, wall - WEEK + WEEK / 8);
-	for (i = 0; i < TOMBS / 512 && spool_floor(sp) == floor; i++)
+	low_water = spool_low_water(sp);
+	CHECK_INT(low_water, wall - WEEK + WEEK / 8);
+	for (i = 0; i < TOMBS / 512 && spool_low_water(sp) == low_water; i++)
 		spool_evict(sp, wall, 512);
 	for (i = 1; i <= TOMBS; i++) {
 		key.job = (uint64_t)i;
 		key.start = wall - TOMBS * 30 + i * 30 - 10;
-		CHECK_INT(spool_is_done(sp, &key), key.start + 10 >= floor);
+		CHECK_INT(spool_is_done(sp, &key), key.start + 10 >= low_water);
 	}
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_floor(sp), floor);
+	CHECK_INT(spool_low_water(sp), low_water);
 	/* Ended before: not again.  It runs, or has ended since: of course. */
 	CHECK_INT(put(sp, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30,
 	    &row), PUT_KNOWN);
-	CHECK_INT(spool_beyond(sp), 1);
+	CHECK_INT(spool_below_low_water(sp), 1);
 	job_make(&job, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30);
 	job.flags |= JOB_BACKFILL;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
@@ -805,7 +805,7 @@ test_evict(void)
 	for (i = 0; (rc = spool_evict(sp, wall, 512)) == 1; i++)
 		CHECK(i < 10000);
 	CHECK_INT(rc, 0);
-	CHECK(spool_floor(sp) <= wall - 3600);
+	CHECK(spool_low_water(sp) <= wall - 3600);
 	key.job = TOMBS;
 	key.start = wall - 10;
 	CHECK(spool_is_done(sp, &key));
@@ -820,7 +820,7 @@ test_shed(void)
 	struct spool *sp = spool_begin_test(1, 1);
 	struct job job;
 	int64_t rows[300], i;
-	int n, looked = 0;
+	int n, dryrun_runs = 0;
 
 	for (i = 0; i < 300; i++) {
 		job_make(&job, (uint64_t)i + 1, 1000 + i, 0);
@@ -828,15 +828,15 @@ test_shed(void)
 		CHECK_INT(spool_put(sp, &job, &rows[i]), PUT_NEW);
 		job_clear(&job);
 		if (i % 3 != 0)
-			phase_set(sp, rows[i], DEST_REST, PHASE_SEEN);
+			state_set(sp, rows[i], DEST_REST, START_COMMITTED);
 		if (i % 3 == 2)
-			phase_set(sp, rows[i], DEST_NATS, PHASE_OPEN);
+			state_set(sp, rows[i], DEST_NATS, STARTED);
 	}
 	spool_evict_begin(sp);
-	while ((n = spool_shed(sp, 64)) > 0)
-		looked += n;
+	while ((n = spool_drop_scripts(sp, 64)) > 0)
+		dryrun_runs += n;
 	CHECK_INT(n, 0);
-	CHECK_INT(looked, 300);
+	CHECK_INT(dryrun_runs, 300);
 	for (i = 0; i < 300; i++) {
 		job_init(&job);
 		CHECK_INT(spool_record(sp, rows[i], &job), 0);

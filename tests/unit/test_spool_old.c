@@ -87,8 +87,8 @@ schema_of(struct spool *sp, char *text, size_t size)
 }
 
 static void
-row_is(struct spool *sp, uint64_t job, int64_t start, enum phase rest,
-    enum phase nats, unsigned flags)
+row_is(struct spool *sp, uint64_t job, int64_t start, enum run_state rest,
+    enum run_state nats, unsigned flags)
 {
 	struct run_key key = { "alpha", job, start };
 	struct spool_run run;
@@ -96,10 +96,10 @@ row_is(struct spool *sp, uint64_t job, int64_t start, enum phase rest,
 	if (job == 7)
 		memcpy(key.cluster, "beta", 5);
 	CHECK_INT(spool_find(sp, &key, &run), 1);
-	CHECK_INT(run.phase[DEST_REST], rest);
-	CHECK_INT(run.phase[DEST_NATS], nats);
+	CHECK_INT(run.state[DEST_REST], rest);
+	CHECK_INT(run.state[DEST_NATS], nats);
 	/* What had left had no tags, and stays without. */
-	CHECK_INT(run.flags, flags & RUN_SENT ? flags | RUN_BEGUN : flags);
+	CHECK_INT(run.flags, flags & RUN_KEY_FIXED ? flags | RUN_REST_STARTED : flags);
 }
 
 static void
@@ -110,16 +110,16 @@ rows_are(struct spool *sp)
 	int64_t cursor;
 
 	CHECK_INT(spool_runs(sp), 9);
-	row_is(sp, 1, 1700000001, PHASE_START, PHASE_START, 0);
-	row_is(sp, 2, 1700000002, PHASE_SEEN, PHASE_OPEN, RUN_SENT);
-	row_is(sp, 3, 1700000003, PHASE_WAIT, PHASE_STOP, RUN_SENT);
-	row_is(sp, 4, 1700000004, PHASE_NO_START, PHASE_DONE, RUN_SENT);
-	row_is(sp, 5, 1700000005, PHASE_START_ENDED, PHASE_START_ENDED, 0);
-	row_is(sp, 5, 1700000105, PHASE_BEHIND, PHASE_BEHIND, 0);
-	row_is(sp, 7, 1700000007, PHASE_START, PHASE_START, 0);
-	row_is(sp, 90, 1700000900, PHASE_SEEN, PHASE_NONE,
-	    RUN_SENT | RUN_FOREIGN);
-	row_is(sp, 91, 1700000900, PHASE_NO_START, PHASE_NONE, RUN_SKIPPED);
+	row_is(sp, 1, 1700000001, START_DUE, START_DUE, 0);
+	row_is(sp, 2, 1700000002, START_COMMITTED, STARTED, RUN_KEY_FIXED);
+	row_is(sp, 3, 1700000003, STOP_BLOCKED, STOP_DUE, RUN_KEY_FIXED);
+	row_is(sp, 4, 1700000004, START_REJECTED, RUN_DONE, RUN_KEY_FIXED);
+	row_is(sp, 5, 1700000005, START_DUE_ENDED, START_DUE_ENDED, 0);
+	row_is(sp, 5, 1700000105, START_BLOCKED, START_BLOCKED, 0);
+	row_is(sp, 7, 1700000007, START_DUE, START_DUE, 0);
+	row_is(sp, 90, 1700000900, START_COMMITTED, RUN_NONE,
+	    RUN_KEY_FIXED | RUN_FROM_BACKEND);
+	row_is(sp, 91, 1700000900, START_REJECTED, RUN_NONE, RUN_QUARANTINED);
 	CHECK(spool_is_done(sp, &key));
 	CHECK_INT(spool_cluster(sp, 1, &key, &cursor), 1);
 	CHECK_STR(key.cluster, "beta");
@@ -151,7 +151,7 @@ test_migration(int n)
 	schema_of(sp, text, sizeof(text));
 	CHECK_STR(text, fresh);
 	rows_are(sp);
-	CHECK_INT(spool_late_count(sp), n >= 2 ? 2 : 0);
+	CHECK_INT(spool_meta_count(sp), n >= 2 ? 2 : 0);
 	job_init(&job);
 	memcpy(job.key.cluster, "alpha", 6);
 	job.key.job = 8;

@@ -22,7 +22,7 @@ device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
 	    0 : -1;
 }
 
-static struct reading how = { .gpus = &names, .opt_out_word = "keep_away",
+static struct read_options how = { .gpus = &names, .opt_out_word = "keep_away",
 	.device = device };
 
 /* name is VERSION/FILE. */
@@ -36,7 +36,7 @@ load(const char *name)
 
 /* One sighting in one line, all that matters in it. */
 static const char *
-show(const struct sighting *s)
+show(const struct job_snapshot *s)
 {
 	static char buf[8192];
 	const struct job *j = &s->job;
@@ -78,19 +78,19 @@ static int
 on_line(struct span line, void *arg)
 {
 	struct search *q = arg;
-	struct sighting s;
+	struct job_snapshot s;
 
 	if (scontrol_id(line) != q->id)
 		return 0;
 	q->found++;
-	sighting_init(&s);
+	snapshot_init(&s);
 	q->verdict = scontrol_record(line, (struct span){ NULL, 0 }, &how, &s);
 	if (q->verdict == RECORD_GOOD) {
 		CHECK_STR(show(&s), q->want);
 		if (q->name != NULL)
 			CHECK_STR(s.job.name, q->name);
 	}
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
@@ -237,13 +237,13 @@ test_forged(void)
 	    "CPU_IDs=0-1 Mem=0 GRES= MinCPUsNode=1 OverSubscribe=OK "
 	    "Network=(null) Command=%s\n";
 	char text[8192];
-	struct sighting s;
+	struct job_snapshot s;
 	enum record_verdict v;
 
 	/* Behind Command= nothing is believed. */
 	snprintf(text, sizeof(text), good, "/x Nodes=n9 CPU_IDs=0-999 Mem=0 "
 	    "GRES=gpu:1(IDX:7) MinCPUsNode=1 OverSubscribe=NO keep_away");
-	sighting_init(&s);
+	snapshot_init(&s);
 	v = scontrol_record(S(text), (struct span){ NULL, 0 }, &how, &s);
 	CHECK_INT(v, RECORD_GOOD);
 	CHECK_INT(s.job.n_hosts, 1);
@@ -251,25 +251,25 @@ test_forged(void)
 	CHECK_INT(s.job.shared, SHARED_MULTI_USER);
 	CHECK_INT(s.opt_out_seen, 1);
 	CHECK_INT(s.job.flags & JOB_OPTED_OUT, 0);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 
 	/* A second owner anywhere leaves a doubt. */
 	snprintf(text, sizeof(text), good,
 	    "/x UserId=root(0) GroupId=root(0) Account=evil");
-	sighting_init(&s);
+	snapshot_init(&s);
 	v = scontrol_record(S(text), (struct span){ NULL, 0 }, &how, &s);
 	CHECK_INT(v, RECORD_AMBIGUOUS);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	/* Which the exact name resolves. */
-	sighting_init(&s);
+	snapshot_init(&s);
 	v = scontrol_record(S(text), S("x"), &how, &s);
 	CHECK_INT(v, RECORD_GOOD);
 	CHECK_STR(s.job.user, "a");
-	sighting_clear(&s);
-	sighting_init(&s);
+	snapshot_clear(&s);
+	snapshot_init(&s);
 	v = scontrol_record(S(text), S("y"), &how, &s);
 	CHECK_INT(v, RECORD_AMBIGUOUS);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static void
@@ -278,7 +278,7 @@ test_forged_name(void)
 	static const char name[] = "x UserId=root(0) GroupId=root(0) "
 	    "JobState=COMPLETED Nodes=n9\nJobId=8 JobName=y";
 	char text[4096];
-	struct sighting s;
+	struct job_snapshot s;
 
 	snprintf(text, sizeof(text), "JobId=7 ArrayJobId=5 ArrayTaskId=2 "
 	    "JobName=%s SLUID=s25 UserId=a b(1) GroupId=a(1) MCS_label=N/A "
@@ -288,7 +288,7 @@ test_forged_name(void)
 	    "NumCPUs=2 AllocTRES=cpu=2,node=1,gres/gpu=1 CoreSpec=* "
 	    "Nodes=n1 CPU_IDs=0-1 Mem=0 GRES= MinCPUsNode=1 OverSubscribe=NO "
 	    "Exclusive=USER Licenses=(null) Command=x", name);
-	sighting_init(&s);
+	snapshot_init(&s);
 	CHECK_INT(scontrol_record(S(text), S(name), &how, &s), RECORD_GOOD);
 	CHECK_STR(s.job.user, "a b");
 	CHECK_STR(s.job.account, "p q");
@@ -302,7 +302,7 @@ test_forged_name(void)
 	/* It has ended: its devices are forgotten, their number is not. */
 	CHECK_INT(s.job.accels, 1);
 	CHECK_INT(s.job.flags & JOB_HAS_ACCELS, 0);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static void
@@ -326,16 +326,16 @@ test_sharing(void)
 		{ " OverSubscribe=WHAT", SHARED_UNKNOWN, 0 },
 		{ "", SHARED_UNKNOWN, 0 },
 	};
-	struct sighting s;
+	struct job_snapshot s;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		sighting_init(&s);
+		snapshot_init(&s);
 		CHECK_INT(scontrol_resources(S(cases[i].text), &how, &s),
 		    RECORD_GOOD);
 		CHECK_INT(s.job.shared, cases[i].shared);
 		CHECK_INT(s.whole_is_none, cases[i].whole);
-		sighting_clear(&s);
+		snapshot_clear(&s);
 	}
 }
 
@@ -344,13 +344,13 @@ static int
 on_version(struct span line, void *arg)
 {
 	unsigned *counts = arg;
-	struct sighting s;
+	struct job_snapshot s;
 	enum record_verdict v;
 
 	if (scontrol_id(line) == 0)
 		return 0;
 	counts[0]++;
-	sighting_init(&s);
+	snapshot_init(&s);
 	v = scontrol_record(line, (struct span){ NULL, 0 }, &how, &s);
 	if (v == RECORD_GOOD) {
 		counts[1]++;
@@ -363,7 +363,7 @@ on_version(struct span line, void *arg)
 			CHECK(s.job.walltime > 0 && s.job.key.start > 0);
 		}
 	}
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return 0;
 }
 
@@ -391,7 +391,7 @@ test_versions(void)
 }
 
 static int
-on_row(struct sighting *s, void *arg)
+on_row(struct job_snapshot *s, void *arg)
 {
 	char *out = arg;
 	size_t len = strlen(out);
@@ -419,17 +419,17 @@ static void
 check_end(const char *word, uint32_t restarts, int64_t limit, int64_t lasts,
     const char *state, int64_t end)
 {
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	s.state = state_word((struct span){ word, strlen(word) });
 	s.job.key.start = 1795273879;
 	s.job.restarts = restarts;
 	s.job.walltime = limit;
-	sighting_end(&s, s.job.key.start + lasts);
+	snapshot_end(&s, s.job.key.start + lasts);
 	CHECK_STR(s.state->word, state);
 	CHECK_INT(s.job.end, end != 0 ? s.job.key.start + end : 0);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 /* 22.05: requeued by a failed prolog, the epilog runs still. */
@@ -449,22 +449,22 @@ test_ends(void)
 static void
 test_never(void)
 {
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	s.state = state_word((struct span){ "CANCELLED", 9 });
 	s.job.key.start = s.job.end = 1795274541;
-	CHECK(sighting_never(&s));
+	CHECK(snapshot_never(&s));
 	job_add_host(&s.job, "n2");
-	CHECK(!sighting_never(&s));
+	CHECK(!snapshot_never(&s));
 	s.no_nodes = 1;
-	CHECK(sighting_never(&s));
+	CHECK(snapshot_never(&s));
 	s.job.end++;
-	CHECK(!sighting_never(&s));
+	CHECK(!snapshot_never(&s));
 	s.job.end--;
 	s.state = state_word((struct span){ "COMPLETING", 10 });
-	CHECK(!sighting_never(&s));
-	sighting_clear(&s);
+	CHECK(!snapshot_never(&s));
+	snapshot_clear(&s);
 }
 
 static void
@@ -539,7 +539,7 @@ test_accounting_forged(void)
 static void
 test_shapes(void)
 {
-	struct shape shape;
+	struct node_shape shape;
 	char host[HOST_MAX];
 
 	load("22.05/scontrol-node-o.txt");

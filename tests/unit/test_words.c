@@ -309,7 +309,7 @@ static int
 on_listed(struct span line, void *arg)
 {
 	struct listing *l = arg;
-	struct listed row;
+	struct squeue_job row;
 
 	CHECK_INT(squeue_row(line, &row), 0);
 	CHECK(row.start != 0 || row.state->phase == PHASE_PENDING);
@@ -323,7 +323,7 @@ test_squeue(void)
 	static const char *const bad[] = { "", "x R 1", "5", "0 R 1",
 		"5 R No x", "5 R No 1 2", "-5 R No 1", "5  1", "5 R 1",
 		"5 R No", "5 R No ", "5 R    ", " 5 R No 1" };
-	struct listed row;
+	struct squeue_job row;
 	struct listing l = { "", 0 };
 	char *copy;
 	size_t i;

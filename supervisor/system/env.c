@@ -36,7 +36,8 @@ env_pass(char **env, const char *name)
 	return value != NULL ? env_add(env, name, value) : 0;
 }
 
-/* Where the log goes, and for tests what a sanitizer does. */
+/* The time zone of log lines, where they go, and for tests what a sanitizer
+ * does. */
 static char **
 env_base(void)
 {
@@ -46,6 +47,7 @@ env_base(void)
 		return NULL;
 	if (env_add(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin") == -1 ||
 	    env_add(env, "LANG", "C.UTF-8") == -1 ||
+	    env_pass(env, "TZ") == -1 ||
 	    env_pass(env, "JOURNAL_STREAM") == -1 ||
 	    env_pass(env, "INVOCATION_ID") == -1)
 		goto fail;

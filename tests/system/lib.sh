@@ -303,7 +303,7 @@ suite_up() {
 	SUITE_LOG=$T/log/suite.$suite_number
 	notify_up
 	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.sock" \
-	    ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
+	    ${TZ:+TZ="$TZ"} ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
 	    "$ADAPTER" -daemon -config "$T/etc/config.json" -debug "$SUITE_DEBUG" \
 	    >"$SUITE_LOG" 2>&1 </dev/null &
 	suite_pid=$!

@@ -148,7 +148,7 @@ def exit_differences(run, meta):
     return []
 
 
-def differences(run, owned, want, job, source):
+def differences(run, owned, want, job):
     out = []
     meta = job.get("metaData") or {}
     late = lenient(run, job, owned.flag == "late")
@@ -165,7 +165,7 @@ def differences(run, owned, want, job, source):
     for key, value in want["meta"].items():
         if meta.get(key) != value:
             out.append("metaData.%s is %r, should be %r" % (key, meta.get(key), value))
-    out += text_differences(run, owned, meta, late, source)
+    out += text_differences(run, owned, meta, late)
     have = expected.got_resources(job)
     for host, (threads, accels) in want.get("resources", {}).items():
         t, a = have.get(host, ([], []))
@@ -176,7 +176,7 @@ def differences(run, owned, want, job, source):
     return out
 
 
-def text_differences(run, owned, meta, late, source):
+def text_differences(run, owned, meta, late):
     out = []
     # scontrol's word for a job without a name
     name = clean(owned.name) if owned.name != b"(null)" else ""
@@ -193,10 +193,8 @@ def text_differences(run, owned, meta, late, source):
     elif meta.get("jobScript", "").rstrip("\n") != script and not (
             (late or owned.flag == "late") and not meta.get("jobScript")):
         out.append("jobScript is %r, should be %r" % (meta.get("jobScript", "")[:60], script[:60]))
-    # scontrol's text, or what squeue has as JSON; of a doubtful name text all the same
     info = meta.get("slurmInfo", "")
-    if not late and "JobId=%d" % run.job not in info and \
-            (source != "json" or "job_id=%d\n" % run.job not in info):
+    if not late and "JobId=%d" % run.job not in info:
         out.append("slurmInfo is %r" % info[:40])
     return out
 
@@ -287,7 +285,7 @@ def judge_once(a, gpus, token_text):
         if not mine and o.flag != "late" and not is_brief(r):
             v.problems.append("job %d started %d: nobody saw where it ran" % r.key)
             continue
-        wrong = differences(r, o, wanted(r, mine, a.topology, gpus), job, a.source)
+        wrong = differences(r, o, wanted(r, mine, a.topology, gpus), job)
         wrong += exit_differences(r, job.get("metaData") or {})
         if wrong:
             v.problems.append("job %d started %d: %s" % (r.key + ("; ".join(wrong),)))
@@ -336,7 +334,7 @@ def judge(a):
         gpus = json.load(f).get("gpuPciAddrs", {})
     kinds = judge_once(a, gpus, lib.read_token(a.token))
     result = {"version": re.search(r"(\d+\.\d+)", a.version).group(1), "full": a.version,
-              "source": a.source, "kinds": {k: v.as_dict() for k, v in kinds.items()}}
+              "kinds": {k: v.as_dict() for k, v in kinds.items()}}
     with open(a.out, "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1, ensure_ascii=False)
     bad = False
@@ -367,7 +365,7 @@ def table(files):
     names = []
     for r in rounds:
         names += [k for k in r["kinds"] if k not in names]
-    heads = ["%s %s" % (r["version"], r["source"]) for r in rounds]
+    heads = [r["version"] for r in rounds]
     print("%-15s" % "kind" + "".join("%-14s" % h for h in heads))
     bad = []
     for name in names:
@@ -402,7 +400,6 @@ def main():
     j.add_argument("token")
     j.add_argument("--topology", default="interleaved")
     j.add_argument("--version", default="0.0")
-    j.add_argument("--source", default="text")
     j.add_argument("--out", default="/dev/null")
     j.add_argument("--quiet", action="store_true")
     t = sub.add_parser("table")

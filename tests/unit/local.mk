@@ -68,40 +68,36 @@ test_conf_LDADD = $(CONFIG_LIBS)
 
 check_PROGRAMS += test_flags
 TESTS += test_flags
-test_flags_SOURCES = tests/unit/test_flags.c supervisor/options.c
+test_flags_SOURCES = tests/unit/test_flags.c
 test_flags_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_flags_LDADD = $(COMMON_LIBS)
+test_flags_LDADD = $(SUPERVISOR_LIBS)
 
 check_PROGRAMS += test_pidfile
 TESTS += test_pidfile
-test_pidfile_SOURCES = tests/unit/test_pidfile.c supervisor/system/pidfile.c
+test_pidfile_SOURCES = tests/unit/test_pidfile.c
 test_pidfile_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_pidfile_LDADD = $(COMMON_LIBS)
+test_pidfile_LDADD = $(SYSTEM_LIBS)
 
 check_PROGRAMS += test_reload
 TESTS += test_reload
-test_reload_SOURCES = tests/unit/test_reload.c supervisor/reload.c \
-	supervisor/conf_diff.c
+test_reload_SOURCES = tests/unit/test_reload.c
 test_reload_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_reload_LDADD = $(COMMON_LIBS)
+test_reload_LDADD = $(SUPERVISOR_LIBS)
 
 check_PROGRAMS += test_slurmconf
 TESTS += test_slurmconf
-test_slurmconf_SOURCES = tests/unit/test_slurmconf.c \
-	supervisor/system/slurm_conf.c
+test_slurmconf_SOURCES = tests/unit/test_slurmconf.c
 test_slurmconf_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_slurmconf_LDADD = $(COMMON_LIBS)
+test_slurmconf_LDADD = $(SYSTEM_LIBS)
 
 check_PROGRAMS += test_access
 TESTS += test_access
-test_access_SOURCES = tests/unit/test_access.c \
-	supervisor/system/sandbox_paths.c supervisor/system/slurm_conf.c
+test_access_SOURCES = tests/unit/test_access.c
 test_access_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_access_LDADD = $(WORKER_LIBS)
+test_access_LDADD = $(SYSTEM_LIBS)
 
 check_PROGRAMS += test_poison
 TESTS += test_poison
-test_poison_SOURCES = tests/unit/test_poison.c \
-	supervisor/workers/quarantine.c
+test_poison_SOURCES = tests/unit/test_poison.c
 test_poison_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_poison_LDADD = $(WORKER_LIBS)
+test_poison_LDADD = $(WORKERS_LIBS)

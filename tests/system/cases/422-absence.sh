@@ -85,18 +85,29 @@ wait_for 30 backend_has_ended "$stays"
 is "all as Slurm says" compare --since "$((start + 1))" --short 4 --wait 40 --expect 2
 
 # about to begin when slurmctld loses all it knows; accounting loses it as well
-lab hook "[ \$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME != prolog_slurmctld.lost ] || sleep 600"
+# the prolog of the job "lost" runs until $T/prolog is removed
+: >"$T/prolog"
+lab hook "[ \"\$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME\" != prolog_slurmctld.lost ] ||
+    while [ -e '$T/prolog' ]; do sleep 0.2; done"
 db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
 is_held() { ctl queue --job "$1" | grep -q 'waits until Slurm shows it running'; }
+in_accounting() { [ "$(db "select count(*) from alpha_job_table where id_job=$1 and \`partition\`='main' and time_start>0")" = 1 ]; }
 forgotten() { ctl queue --rejected --job "$1" | grep -q 'Slurm has forgotten it'; }
 lost=$(batch labalice "sleep 600" -n1 -J lost)
 is "the start of a run in its prolog is held" wait_for 30 is_held "$lost"
-lab ctl stop slurmctld
-LAB_COLD=1 lab ctl start slurmctld
+# slurmctld sends starts to slurmdbd every five seconds
+is "accounting has its row" wait_for 30 in_accounting "$lost"
+is "slurmctld has saved the job id and will not use it again" \
+    wait_for 30 grep -qa lost "$T/slurm/state/job_state"
+# A killed slurmctld sends no end.  A cold start ends all open rows: the row is
+# deleted before it.
+lab ctl kill slurmctld
 db "create table kept select * from alpha_job_table where id_job=$lost; delete from alpha_job_table where id_job=$lost"
+LAB_COLD=1 lab ctl start slurmctld
+rm "$T/prolog"
 one labbob 600 -n1 -J "another one for squeue"
 other=$mix_id
-wait_for 40 backend_has "$other"
+is "another run starts" wait_for 40 backend_has "$other"
 is "forgotten by both: denied" wait_for 60 denied '1 once, 0 twice'
 sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
@@ -107,7 +118,12 @@ is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null
 sleep 3
 is "a reload does not send it" forgotten "$lost"
-db "update kept set time_end=time_start+5, state=5, exit_code=256; insert into alpha_job_table select * from kept"
+# The admin runs sync before accounting has the row.  The row then comes as
+# slurmdbd writes it for an end without a start: no partition, another name.
+ctl sync --job "$lost" >/dev/null
+is "sync finds nothing yet: the start stays rejected" forgotten "$lost"
+db "update kept set time_end=time_start+5, state=5, exit_code=256, \`partition\`='', job_name='allocation';
+    insert into alpha_job_table select * from kept"
 ctl sync --job "$lost" >/dev/null
 is "accounting remembers it after all: it arrives" wait_for 60 backend_has_ended "$lost"
 is "and nothing is rejected" [ -z "$(ctl -j queue --rejected | grep -o '"job":')" ]

@@ -5,7 +5,8 @@
 A submitter built with --enable-crash-points and the stand-in, in $T.  Kills at
 each POINT as often, and judges each time what cc-backend has in the end: runs
 that `repair` mends as Slurm says, of a requeued job the last run alone
-(requeuedRuns).  Prints `POINT TIMES` for each, and what is wrong.
+(requeuedRuns).  Prints `POINT TIMES` for each, and what is wrong; the last
+line is `all played: N failed`.
 """
 import os
 import sys
@@ -123,4 +124,5 @@ def main(times, points):
 if __name__ == "__main__":
     os.makedirs(T + "/log", exist_ok=True)
     main(int(sys.argv[1]), sys.argv[2:] or sorted(PLAYS))
+    print("all played: %d failed" % c.failed, flush=True)
     sys.exit(1 if c.failed else 0)

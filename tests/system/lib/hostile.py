@@ -213,7 +213,7 @@ def judge_once(folder, url, token):
         want["project"] = [kinds.clean(os.fsencode(r.first["Account"]))]
         more = kinds.differences(r, owner._replace(flag="late" if late else "",
                                                    script=as_kept(owner.script, job)),
-                                 want, job, "text")
+                                 want, job)
         if more:
             wrong.append("job %d started %d: %s" % (r.key + ("; ".join(more),)))
         else:

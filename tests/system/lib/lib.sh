@@ -118,6 +118,14 @@ cleanup() {
 	[ -n "${CSA_KEEP:-}" ] || [ $failures -gt 0 ] || rm -rf "${T:?}"
 }
 
+# ended_pid PID: this process has ended; another one may have its id by now
+ended_pid() {
+	local i
+	for i in "${!started_pids[@]}"; do
+		[ "${started_pids[i]}" != "$1" ] || unset "started_pids[i]"
+	done
+}
+
 # --- Slurm --------------------------------------------------------------------
 
 # lab_up [NAME=VALUE...]: a Slurm of this test's own; see lab/slurm for names
@@ -303,7 +311,7 @@ suite_up() {
 	SUITE_LOG=$T/log/suite.$suite_number
 	notify_up
 	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.sock" \
-	    ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
+	    ${TZ:+TZ="$TZ"} ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
 	    "$ADAPTER" -daemon -config "$T/etc/config.json" -debug "$SUITE_DEBUG" \
 	    >"$SUITE_LOG" 2>&1 </dev/null &
 	suite_pid=$!

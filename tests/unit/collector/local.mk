@@ -53,13 +53,6 @@ TESTS += test_json
 test_json_SOURCES = tests/unit/collector/parse/test_json.c
 test_json_LDADD = $(PARSE_LIBS)
 
-check_PROGRAMS += test_json_paths
-TESTS += test_json_paths
-test_json_paths_SOURCES = tests/unit/collector/parse/test_json_paths.c \
-	tests/unit/collector/parse/dump_record.h \
-	tests/unit/collector/parse/recording.h
-test_json_paths_LDADD = $(PARSE_LIBS)
-
 # collector/slurm
 check_PROGRAMS += test_plan
 TESTS += test_plan

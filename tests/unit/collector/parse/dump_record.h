@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reader made of a job, as text, one field a line; for the tests of readers. */
+/* The record that a reader made of a job, as one line of text; for test_readers. */
 #ifndef TESTS_UNIT_COLLECTOR_PARSE_DUMP_RECORD_H
 #define TESTS_UNIT_COLLECTOR_PARSE_DUMP_RECORD_H
 
@@ -10,12 +10,7 @@
 
 #include "collector/parse/parse.h"
 
-#define DUMP_MEMORY	1u	/* leave out the memory */
-#define DUMP_USER	2u
-#define DUMP_EXIT	4u
-#define DUMP_REASON	8u	/* and what only a part of the readers has */
-
-/* A record as text, hosts in the order of their names. */
+/* A record as text, fields end in |, hosts in the order of their names. */
 struct dump {
 	char	text[16 * 1024];
 	size_t	len;
@@ -37,10 +32,18 @@ dump_add(struct dump *d, const char *fmt, ...)
 		d->len += (size_t)n;
 }
 
+/* A newline in the text is written as \n. */
 static inline void
 dump_text(struct dump *d, const char *key, const char *text)
 {
-	dump_add(d, "%s [%s]\n", key, text != NULL ? text : "");
+	dump_add(d, "%s [", key);
+	for (; text != NULL && *text != '\0'; text++) {
+		if (*text == '\n')
+			dump_add(d, "\\n");
+		else
+			dump_add(d, "%c", *text);
+	}
+	dump_add(d, "]|");
 }
 
 static inline int
@@ -67,39 +70,35 @@ dump_hosts(struct dump *d, struct job *j)
 			    h->cpus[k].last);
 		for (k = 0; k < h->n_accels; k++)
 			dump_add(d, " %s", h->accels[k]);
-		dump_add(d, "\n");
+		dump_add(d, "|");
 	}
 }
 
 static inline void
-dump_record(struct dump *d, struct job_snapshot *s, unsigned skip)
+dump_record(struct dump *d, struct job_snapshot *s)
 {
 	struct job *j = &s->job;
 
 	d->len = 0;
 	d->text[0] = '\0';
-	dump_add(d, "job %llu\nstate %s\nflags %u\nsubmit %lld\nstart %lld\n"
-	    "end %lld %s\n", (unsigned long long)j->key.job, s->state->word,
-	    j->flags, (long long)j->submit, (long long)j->key.start,
-	    (long long)j->end, job_end_name(j->state));
-	dump_add(d, "exit %d\nnever %d\nbatch %d\noptout %d\n",
-	    skip & DUMP_EXIT ? 0 : j->exit_code, s->never, s->batch,
-	    s->opt_out_seen);
-	dump_add(d, "shared %s whole %d\nrestarts %u\narray %llu\ntask %u\n"
-	    "het %llu\noffset %u\n", job_shared_name(j->shared),
+	dump_add(d, "job %llu|start %lld|state %s|flags %u|submit %lld|"
+	    "end %lld %s|", (unsigned long long)j->key.job,
+	    (long long)j->key.start, s->state->word, j->flags,
+	    (long long)j->submit, (long long)j->end, job_end_name(j->state));
+	dump_add(d, "exit %d|never %d|batch %d|optout %d|", j->exit_code,
+	    s->never, s->batch, s->opt_out_seen);
+	dump_add(d, "shared %s whole %d|restarts %u|array %llu|task %u|"
+	    "het %llu|offset %u|", job_shared_name(j->shared),
 	    s->whole_is_none, j->restarts, (unsigned long long)j->array_job,
 	    j->array_task, (unsigned long long)j->het_job, j->het_offset);
-	dump_add(d, "nodes %u\ncpus %u\naccels %u\nwalltime %lld\n"
-	    "memory %llu\n", j->nodes, j->cpus, j->accels,
-	    (long long)j->walltime,
-	    skip & DUMP_MEMORY ? 0 : (unsigned long long)j->memory);
-	dump_text(d, "user", skip & DUMP_USER ? "" : j->user);
+	dump_add(d, "nodes %u|cpus %u|accels %u|walltime %lld|memory %llu|",
+	    j->nodes, j->cpus, j->accels, (long long)j->walltime,
+	    (unsigned long long)j->memory);
+	dump_text(d, "user", j->user);
 	dump_text(d, "account", j->account);
 	dump_text(d, "partition", j->partition);
 	dump_text(d, "qos", j->qos);
 	dump_text(d, "reservation", j->reservation);
-	dump_text(d, "reason", skip & DUMP_REASON ? "" : j->reason);
-	dump_text(d, "admin", skip & DUMP_REASON ? "" : j->admin_comment);
 	dump_text(d, "name", j->name);
 	dump_hosts(d, j);
 }

@@ -13,16 +13,6 @@
 #include "collector/parse/parse.h"
 
 #define RECORDING_BYTES_MAX	(4u * 1024 * 1024)
-#define RECORDING_HOSTS_MAX	64
-
-/* The hosts of the recorded cluster. */
-struct recorded_hosts {
-	struct {
-		char		 host[HOST_MAX];
-		struct node_shape	 shape;
-	} of[RECORDING_HOSTS_MAX];
-	size_t	n;
-};
 
 /* Returns owned, n bytes with a NUL behind them. */
 static inline char *
@@ -61,42 +51,6 @@ recording_lines(const char *version, const char *name,
 	}
 	lines_clear(&lines);
 	free(text);
-}
-
-static inline int
-recording_on_host(struct span line, void *arg)
-{
-	struct recorded_hosts *r = arg;
-
-	if (r->n < RECORDING_HOSTS_MAX && node_record(line, r->of[r->n].host,
-	    &r->of[r->n].shape) == 0)
-		r->n++;
-	return 0;
-}
-
-/* Fills r from `scontrol show node -o`. */
-static inline void
-recording_hosts(const char *version, const char *name,
-    struct recorded_hosts *r)
-{
-	r->n = 0;
-	recording_lines(version, name, recording_on_host, r);
-}
-
-/* For struct json_reading, whose arg are the hosts. */
-static inline int
-recording_shape(const char *host, struct node_shape *shape, void *arg)
-{
-	const struct recorded_hosts *r = arg;
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		if (strcmp(r->of[i].host, host) == 0) {
-			*shape = r->of[i].shape;
-			return 0;
-		}
-	}
-	return -1;
 }
 
 /* For struct read_options: "n3-0". */

@@ -2,8 +2,7 @@
 /*
  * Recorded jobs of every version against the records expected of them:
  * tests/data/slurm/VERSION/job.expected, written from `scontrol show job -d`
- * by expected.py, which knows nothing of the readers.  Both readers must say
- * just that.
+ * by expected.py, which shares no code with the reader.
  */
 #include "config.h"
 
@@ -11,26 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/parse/json_read.h"
+#include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 
 #define EXPECTED_MAX	256
 
-static const char text_only[] = "text only: ";
-
 /* What one recording holds. */
 static const struct recording {
 	const char	*version;
 	const char	*text;
-	const char	*json;		/* NULL = this version has none */
-	const char	*nodes;		/* the shapes, for JSON */
-	int		 no_memory;	/* not from JSON: it lacks cpus_per_task */
 } recordings[] = {
-	{ "20.11", "scontrol-job-d-o.txt", NULL, NULL, 0 },
-	{ "22.05", "job.txt", "job.json", "node.txt", 1 },
-	{ "24.11", "job.txt", "job.json", "node.txt", 0 },
-	{ "26.05", "job.txt", "job.json", "node.txt", 0 },
+	{ "20.11", "scontrol-job-d-o.txt" },
+	{ "22.05", "job.txt" },
+	{ "24.11", "job.txt" },
+	{ "26.05", "job.txt" },
 };
 
 /*
@@ -58,11 +52,8 @@ static struct expected {
 static size_t n_expected;
 static const struct recording *now;
 
-static struct recorded_hosts hosts;
 static struct gres_names gpus;
 static struct read_options how = { .gpus = &gpus, .device = recording_device };
-static struct json_reading json_how = { .how = &how, .shape = recording_shape,
-	.arg = &hosts };
 
 struct line {
 	char	text[16 * 1024];
@@ -138,24 +129,11 @@ write_record(struct line *l, struct job_snapshot *s)
 	add_hosts(l, j);
 }
 
-/* " memory N" taken out, where it is not compared. */
 static void
-drop_memory(char *text)
+hold_against(struct job_snapshot *s, const char *reader)
 {
-	char *at = strstr(text, " memory "), *end;
-
-	if (at == NULL)
-		return;
-	end = at + strlen(" memory ");
-	end += strspn(end, "0123456789");
-	memmove(at, end, strlen(end) + 1);
-}
-
-static void
-hold_against(struct job_snapshot *s, const char *reader, int without_memory)
-{
-	char want[sizeof(((struct line *)0)->text)];
 	static struct line got;
+	const char *want;
 	uint64_t id;
 	size_t i;
 
@@ -173,11 +151,7 @@ hold_against(struct job_snapshot *s, const char *reader, int without_memory)
 		CHECK(0);
 		return;
 	}
-	snprintf(want, sizeof(want), "%s", expected[i].line);
-	if (without_memory) {
-		drop_memory(want);
-		drop_memory(got.text);
-	}
+	want = expected[i].line;
 	if (strcmp(want, got.text) != 0)
 		fprintf(stderr, "%s, %s\nexpected %s\nread     %s\n",
 		    now->version, reader, want, got.text);
@@ -209,7 +183,7 @@ on_text(struct span line, void *arg)
 	if (doubt_of(scontrol_id(line)) != NULL)
 		CHECK(verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD);
 	else if (verdict == RECORD_GOOD)
-		hold_against(&s, "text", 0);
+		hold_against(&s, "text");
 	snapshot_clear(&s);
 	return 0;
 }
@@ -235,37 +209,19 @@ read_exactly(const char *file, const struct result_ambiguous *d)
 	snapshot_init(&s);
 	CHECK_INT(scontrol_record(record, name, &how, &s), RECORD_GOOD);
 	CHECK(s.job.name != NULL && strcmp(s.job.name, d->name) == 0);
-	hold_against(&s, "text, exactly", 0);
+	hold_against(&s, "text, exactly");
 	snapshot_clear(&s);
-}
-
-static int
-on_json(struct span element, void *arg)
-{
-	struct job_snapshot s;
-
-	snapshot_init(&s);
-	if (json_job(element, &json_how, &s) == RECORD_GOOD)
-		hold_against(&s, "JSON", now->no_memory);
-	snapshot_clear(&s);
-	return 0;
 }
 
 static void
-expected_load(char *p, int json)
+expected_load(char *p)
 {
-	const size_t skip = sizeof(text_only) - 1;
 	char *end;
 
 	n_expected = 0;
 	for (; *p != '\0' && n_expected < EXPECTED_MAX; p = end + 1) {
 		end = strchr(p, '\n');
 		*end = '\0';
-		if (strncmp(p, text_only, skip) == 0) {
-			if (json)
-				continue;
-			p += skip;
-		}
 		expected[n_expected].line = p;
 		expected[n_expected++].seen = 0;
 	}
@@ -273,18 +229,17 @@ expected_load(char *p, int json)
 }
 
 static void
-all_seen(const char *reader)
+all_seen(void)
 {
 	size_t i;
 
 	for (i = 0; i < n_expected; i++) {
 		if (expected[i].seen != 1)
-			fprintf(stderr, "%s, %s: %d times: %s\n", now->version,
-			    reader, expected[i].seen, expected[i].line);
+			fprintf(stderr, "%s: %d times: %s\n", now->version,
+			    expected[i].seen, expected[i].line);
 		CHECK_INT(expected[i].seen, 1);
 	}
-	printf("%s: %zu records from %s as expected\n", now->version,
-	    n_expected, reader);
+	printf("%s: %zu records as expected\n", now->version, n_expected);
 }
 
 static void
@@ -293,34 +248,14 @@ test_text(void)
 	size_t n, i;
 	char *want = recording_read(now->version, "job.expected", &n), *buf;
 
-	expected_load(want, 0);
+	expected_load(want);
 	recording_lines(now->version, now->text, on_text, NULL);
 	buf = recording_read(now->version, now->text, &n);
 	for (i = 0; i < DOUBTS; i++)
 		if (strcmp(step_rows[i].version, now->version) == 0)
 			read_exactly(buf, &step_rows[i]);
 	free(buf);
-	all_seen("text");
-	free(want);
-}
-
-static void
-test_json(void)
-{
-	static const struct json_split_ops ops = { on_json, NULL, NULL };
-	struct json_split *split = json_split_new("jobs", 1024 * 1024, &ops,
-	    NULL);
-	size_t n;
-	char *want = recording_read(now->version, "job.expected", &n), *buf;
-
-	expected_load(want, 1);
-	recording_hosts(now->version, now->nodes, &hosts);
-	buf = recording_read(now->version, now->json, &n);
-	CHECK_INT(json_split_feed(split, buf, n), 0);
-	CHECK_INT(json_split_end(split), 0);
-	json_split_free(split);
-	all_seen("JSON");
-	free(buf);
+	all_seen();
 	free(want);
 }
 
@@ -333,8 +268,6 @@ main(void)
 	for (i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
 		now = &recordings[i];
 		test_text();
-		if (now->json != NULL)
-			test_json();
 	}
 	return check_done();
 }

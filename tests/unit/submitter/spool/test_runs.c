@@ -171,6 +171,7 @@ test_forgotten(void)
 	CHECK_INT(put_flags(sp, 45, 1200, 0, 0, END_NOT, &b), PUT_NEW);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK_STR(run_state_text(&run, DEST_REST), "unconfirmed");
 	run.not_found_count = 2;
 	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
 	CHECK_INT(state_of(sp, a, DEST_REST), START_REJECTED);
@@ -182,7 +183,10 @@ test_forgotten(void)
 	sp = spool_begin_test(1, 1);
 	CHECK_INT(spool_get(sp, a, &run), 1);
 	CHECK_STR(run.reason, "forgotten");
+	CHECK_STR(run_state_text(&run, DEST_REST), "forgotten");
 	CHECK(run.flags & RUN_UNCONFIRMED);
+	CHECK_INT(spool_get(sp, b, &run), 1);
+	CHECK_STR(run_state_text(&run, DEST_REST), "start due");
 	/* It is being prepared after all: held as before. */
 	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
 	    PUT_MERGED);

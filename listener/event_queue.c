@@ -179,7 +179,6 @@ event_queue_add(struct event_queue *e, const struct hook_message *msg,
     int64_t now)
 {
 	struct queued_event *n = event_find_unsent(e, msg);
-	unsigned held;
 
 	e->count.received++;
 	if (n != NULL) {
@@ -191,11 +190,11 @@ event_queue_add(struct event_queue *e, const struct hook_message *msg,
 	if (e->count.waiting >= EVENTS_MAX ||
 	    event_append(e, msg, now) == NULL) {
 		e->count.dropped++;
-		if (log_allowed(&e->limit_dropped, &held))
-			log_warnx("%zu events wait for the collector, no room "
-			    "for more: job %llu is left to the poll, as were "
-			    "%u before it", e->count.waiting,
-			    (unsigned long long)msg->job, held);
+		log_limited(&e->limit_dropped, log_warnx,
+		    "%zu events wait for the collector, which is the limit; "
+		    "the event of job %llu (%s) is dropped, the next poll "
+		    "finds the job", e->count.waiting,
+		    (unsigned long long)msg->job, msg->cluster);
 		return -1;
 	}
 	CRASH_POINT("listener.heard");

@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "listener/listener.h"
 
 #define FIRST_BYTES	2048	/* what a hook's message needs */
@@ -78,16 +79,9 @@ static void
 client_warn(struct log_limit *limit, const struct peer *peer, const char *what)
 {
 	char text[PEER_TEXT_MAX];
-	unsigned held;
 
-	if (!log_allowed(limit, &held))
-		return;
-	if (held > 0)
-		log_warnx("hook message from %s: %s (%u like it before)",
-		    peer_text(peer, text), what, held);
-	else
-		log_warnx("hook message from %s: %s", peer_text(peer, text),
-		    what);
+	log_limited(limit, log_warnx, "hook message from %s: %s",
+	    peer_text(peer, text), what);
 }
 
 /* The stream has ended, or its time has: ended says which. */
@@ -262,12 +256,11 @@ accept_resume(evutil_socket_t fd, short what, void *arg)
 static void
 accept_exhausted(struct hook_server *server, int listening)
 {
-	unsigned held;
 	int fd;
 
-	if (log_allowed(&server->limit_accept, &held))
-		log_warn("cannot accept a hook's connection (%u times before)",
-		    held);
+	log_limited(&server->limit_accept, log_warn,
+	    "cannot accept a connection from a hook; the next attempt is in "
+	    "%s", duration_text(PAUSE_MS));
 	if (server->spare_fd != -1) {
 		close(server->spare_fd);
 		fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);

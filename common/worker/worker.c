@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"
 #include "common/worker/worker_conf.h"
@@ -340,6 +341,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	signals_ignore();
 	sandbox_receive(&sb, ops->role);
 	crash_init();
+	time_zone_load();
 	if (ops->prepare != NULL)
 		ops->prepare(&w);
 	/* Made before the doors close, so that no filter needs its calls. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define ENV_MAX	16	/* more than all that is added below, and NULL */
 
@@ -36,7 +36,8 @@ env_pass(char **env, const char *name)
 	return value != NULL ? env_add(env, name, value) : 0;
 }
 
-/* Where the log goes, and for tests what a sanitizer does. */
+/* The time zone of log lines, where they go, and for tests what a sanitizer
+ * does. */
 static char **
 env_base(void)
 {
@@ -46,6 +47,7 @@ env_base(void)
 		return NULL;
 	if (env_add(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin") == -1 ||
 	    env_add(env, "LANG", "C.UTF-8") == -1 ||
+	    env_pass(env, "TZ") == -1 ||
 	    env_pass(env, "JOURNAL_STREAM") == -1 ||
 	    env_pass(env, "INVOCATION_ID") == -1)
 		goto fail;
@@ -64,9 +66,9 @@ fail:
 }
 
 char **
-env_worker(const struct supervisor *sup, enum role role)
+env_worker(const struct conf *conf, enum role role)
 {
-	const char *slurm_conf = conf_str(&sup->conf, CONF_SLURM_CONF);
+	const char *slurm_conf = conf_str(conf, CONF_SLURM_CONF);
 	char **env = env_base();
 	int rc = 0;
 

@@ -173,7 +173,7 @@ lanes_kick(struct sync_report *v)
 		    &at)) != NULL;) {
 			if (run->flags & OPEN_DETAILED)
 				run->flags |= OPEN_SPOOLED;
-			poll_left(c->poll, run->job);
+			poll_want_left(c->poll, run->job);
 		}
 		acct_want(c->accounting, v->req.ids[i]);
 	}

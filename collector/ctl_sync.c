@@ -164,10 +164,17 @@ lanes_kick(struct sync_report *v)
 	uint32_t i;
 
 	for (i = 0; i < v->req.n_ids; i++) {
-		/* Its details are asked for again; what is known stays. */
+		/*
+		 * slurmctld is asked for the details again.  The spool keeps
+		 * the details that it has: a run that slurmctld has forgotten
+		 * must not count as one whose details nobody knows.
+		 */
 		for (at = 0; (run = open_of_job(&c->open, v->req.ids[i],
-		    &at)) != NULL;)
-			run->flags &= (uint8_t)~OPEN_DETAILED;
+		    &at)) != NULL;) {
+			if (run->flags & OPEN_DETAILED)
+				run->flags |= OPEN_SPOOLED;
+			poll_want_left(c->poll, run->job);
+		}
 		acct_want(c->accounting, v->req.ids[i]);
 	}
 	v->cycle = poll_number(c->poll) + 1;

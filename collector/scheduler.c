@@ -70,7 +70,7 @@ static void
 cluster_tick(struct cluster *c)
 {
 	startup_kick(c);
-	if (!c->ready || !c->synced || !source_settled(c))
+	if (!c->ready || !c->synced)
 		return;
 	hook_events_kick(c->hook_events);
 	poll_due(c);

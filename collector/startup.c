@@ -151,7 +151,6 @@ ask_config(struct cluster *c)
 	s->next = c->slurm;
 	s->next.cluster[0] = '\0';
 	s->next.min_job_age = 300;
-	s->next.json_known = 0;
 	s->next.limit_bucket = 0;
 	s->next.sacct_lacking = 0;
 	lines_clear(&s->lines);

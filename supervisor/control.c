@@ -54,7 +54,7 @@ on_log(struct client *c)
 		client_reply(c, CTL_ERROR, "log levels are 0 to 5");
 		return;
 	}
-	workers_set_log_level(c->control->sup, (enum log_level)level);
+	workers_set_log_level(&c->control->sup->workers, (enum log_level)level);
 	log_notice("log level %d, set by user %u", (int)level,
 	    (unsigned)c->uid);
 	snprintf(text, sizeof(text), "log level %d", (int)level);
@@ -90,7 +90,7 @@ is_destructive(const struct ctl_request *req)
 	return verbs[req->verb].root || (req->flags & CTL_FLAG_FORCE) != 0;
 }
 
-void
+static void
 request_begin(struct client *c)
 {
 	struct supervisor *sup = c->control->sup;
@@ -139,9 +139,10 @@ request_send(struct client *c, struct child *child)
 	rc = channel_send(child->channel, MSG_CTL, c->id, &w, -1);
 	wr_clear(&w);
 	c->worker = (int)child->role;
-	client_timer_set(c, is_report(c) ? WORKER_TIMEOUT_MS : clock_left(c->deadline_ms));
+	client_timer_set(c, is_report(c) ? WORKER_TIMEOUT_MS :
+	    clock_left(c->deadline_ms));
 	if (rc == -1)
-		control_child_gone(c->control->sup, child->role);
+		control_child_gone(child);
 }
 
 /* Status and metrics say by themselves that a worker is away. */
@@ -168,7 +169,7 @@ request_next_worker(struct client *c)
 	for (; role <= WORKER_LAST; role++) {
 		if ((verbs[c->req.verb].roles & (1u << role)) == 0)
 			continue;
-		child = child_of(sup, (enum role)role);
+		child = &sup->workers.children[(enum role)role];
 		if (child->state == CHILD_READY && child->channel != NULL) {
 			request_send(c, child);
 			return;
@@ -179,34 +180,35 @@ request_next_worker(struct client *c)
 }
 
 static struct client *
-client_find(struct supervisor *sup, enum role from, uint64_t request)
+client_find(const struct child *child, uint64_t request)
 {
+	const struct supervisor *sup = child->workers->arg;
 	struct client *c;
 
 	if (sup->control == NULL)
 		return NULL;
 	for (c = sup->control->clients; c != NULL; c = c->next) {
-		if (c->id == request && c->worker == (int)from && !c->end_queued)
+		if (c->id == request && c->worker == (int)child->role && !c->end_queued)
 			return c;
 	}
 	return NULL;
 }
 
 void
-control_row(struct supervisor *sup, enum role from, uint64_t request,
-    const uint8_t *row, size_t len)
+control_row(struct child *child, uint64_t request, const uint8_t *row,
+    size_t len)
 {
-	struct client *c = client_find(sup, from, request);
+	struct client *c = client_find(child, request);
 
 	if (c != NULL)		/* else it has gone meanwhile */
 		client_row(c, row, len);
 }
 
 void
-control_result(struct supervisor *sup, enum role from, uint64_t request,
-    enum ctl_status status, const char *text)
+control_result(struct child *child, uint64_t request, enum ctl_status status,
+    const char *text)
 {
-	struct client *c = client_find(sup, from, request);
+	struct client *c = client_find(child, request);
 
 	if (c == NULL)
 		return;
@@ -217,17 +219,18 @@ control_result(struct supervisor *sup, enum role from, uint64_t request,
 }
 
 void
-control_child_gone(struct supervisor *sup, enum role role)
+control_child_gone(struct child *child)
 {
+	struct supervisor *sup = child->workers->arg;
 	struct client *c, *next;
 
 	if (sup->control == NULL)
 		return;
 	for (c = sup->control->clients; c != NULL; c = next) {
 		next = c->next;
-		if (c->worker != (int)role || c->end_queued)
+		if (c->worker != (int)child->role || c->end_queued)
 			continue;
-		worker_missing(c, role);
+		worker_missing(c, child->role);
 		request_next_worker(c);
 	}
 }
@@ -245,7 +248,7 @@ control_reload_done(struct supervisor *sup, int ok, const char *text)
 	}
 }
 
-void
+static void
 request_timeout(struct client *c)
 {
 	char text[64];
@@ -268,7 +271,9 @@ control_open(struct supervisor *sup)
 	if (control == NULL)
 		return -1;
 	control->sup = sup;
-	control->accepting = event_new(sup->base, sup->ctl_fd,
+	control->on_request = request_begin;
+	control->on_timeout = request_timeout;
+	control->accepting = event_new(sup->base, sup->setup.ctl_fd,
 	    EV_READ | EV_PERSIST, client_accept, control);
 	if (control->accepting == NULL ||
 	    event_add(control->accepting, NULL) == -1) {

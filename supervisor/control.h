@@ -6,7 +6,7 @@
 #ifndef SUPERVISOR_CONTROL_H
 #define SUPERVISOR_CONTROL_H
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define CLIENT_TEXT_MAX	2048	/* bytes of all workers' last words together */
 
@@ -31,6 +31,8 @@ struct client {
 
 struct control {
 	struct supervisor *sup;
+	void		(*on_request)(struct client *c);	/* it is complete */
+	void		(*on_timeout)(struct client *c);
 	struct event	*accepting;
 	struct client	*clients;
 	unsigned	 n_clients;
@@ -52,11 +54,5 @@ void client_text(struct client *c, const char *text);
 /* Status and text as they are; c is freed when the last byte is out. */
 void client_finish(struct client *c);
 void client_reply(struct client *c, enum ctl_status status, const char *text);
-
-/* control.c */
-/* The request is here, whole. */
-void request_begin(struct client *c);
-/* Its limit is over. */
-void request_timeout(struct client *c);
 
 #endif

@@ -120,7 +120,7 @@ on_readable(struct bufferevent *bev, void *arg)
 		return;
 	evbuffer_remove(in, &c->req, sizeof(c->req));
 	c->has_request = 1;
-	request_begin(c);
+	c->control->on_request(c);
 }
 
 static void
@@ -153,7 +153,7 @@ on_limit(evutil_socket_t fd, short what, void *arg)
 	if (!c->has_request || c->end_queued)
 		client_free(c);
 	else
-		request_timeout(c);
+		c->control->on_timeout(c);
 }
 
 /*

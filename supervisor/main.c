@@ -19,9 +19,10 @@
 
 #include "common/crash_point.h"
 #include "supervisor/config/config_file.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define CONFIG_DEFAULT	"/etc/cc-slurm-adapter/config.json"
+#define CONFIG_TEST_TIMEOUT_S	20	/* to load the libraries and look at it */
 #define STATUS_USAGE	2	/* as Go's flag package ends */
 
 /* What the parser's child said, for the start that waits for it. */
@@ -31,32 +32,47 @@ static struct {
 	int		ok;
 } first_conf = { .secrets = -1 };
 
-struct child *
-child_of(struct supervisor *sup, enum role role)
+/* When all workers are ready for the first time, the service is up. */
+static void
+on_worker_ready(struct child *c)
 {
-	return &sup->children[role];
-}
-
-void
-workers_check_ready(struct supervisor *sup)
-{
+	struct supervisor *sup = c->workers->arg;
 	int role;
 
+	neighbours_connect(c);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state != CHILD_READY)
+		if (sup->workers.children[role].state != CHILD_READY)
 			return;
 	}
 	if (sup->ready_sent)
 		return;
 	sup->ready_sent = 1;
 	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
-	    sup->config_path);
+	    sup->setup.config_path);
 	notify_ready("serving");
 	if (sup->reload_pending) {
 		sup->reload_pending = 0;
 		reload_begin(sup);
 	}
 }
+
+static const struct channel_events channel_events = {
+	.hello = reload_hello,
+	.conf_ok = reload_ok,
+	.conf_bad = reload_bad,
+	.ready = on_worker_ready,
+	.ctl_row = control_row,
+	.ctl_end = control_result,
+	.peer_lost = neighbours_broken,
+	.wrong_version = child_kill,
+};
+
+static const struct reload_ops reload_ops = {
+	.parse = parser_start,
+	.committed = control_users_update,
+	.finished = control_reload_done,
+	.stop = shutdown_begin,
+};
 
 static void
 on_signal(evutil_socket_t sig, short what, void *arg)
@@ -106,17 +122,27 @@ own_directory(void)
 static void
 sup_init(struct supervisor *sup, const struct options *options)
 {
-	sup->config_path = options->config != NULL ? options->config :
+	struct workers *w = &sup->workers;
+
+	setup_init(&sup->setup);
+	sup->setup.config_path = options->config != NULL ? options->config :
 	    CONFIG_DEFAULT;
 	sup->config_explicit = options->config != NULL;
-	sup->as_root = geteuid() == 0;
-	sup->worker_dir = own_directory();
-	sup->kmsg = sup->pidfile = sup->listen_fd = sup->ctl_fd = -1;
-	sup->secrets = sup->reload.secrets = sup->setup.lastrun = -1;
-	sup->started = clock_ms();
+	sup->setup.as_root = geteuid() == 0;
+	sup->setup.program_dir = own_directory();
+	sup->pidfile = -1;
+	sup->secrets = sup->reload.secrets = -1;
+	sup->reload_ops = &reload_ops;
+	sup->started_ms = clock_ms();
 	sup->base = event_base_new();
-	if (sup->worker_dir == NULL || sup->base == NULL)
+	if (sup->setup.program_dir == NULL || sup->base == NULL)
 		fatalx("no memory");
+	w->base = sup->base;
+	w->setup = &sup->setup;
+	w->conf = &sup->conf;
+	w->events = &channel_events;
+	w->ops = &child_ops;
+	w->arg = sup;
 }
 
 static void
@@ -142,7 +168,7 @@ conf_load(struct supervisor *sup)
 	}
 	event_base_dispatch(sup->base);
 	parser_cancel(sup);
-	if (!first_conf.ok || sup->stopping)
+	if (!first_conf.ok || sup->workers.stopping)
 		return -1;
 	conf_set_first(sup, &first_conf.conf, first_conf.secrets);
 	return 0;
@@ -153,44 +179,32 @@ static int
 system_prepare(struct supervisor *sup)
 {
 	const char *path = conf_str(&sup->conf, CONF_PID_FILE);
+	struct setup *setup = &sup->setup;
 
-	if (users_resolve(sup) == -1 || conf_add_own_uids(sup, &sup->conf) == -1 ||
-	    directory_prepare_for(sup, path) == -1)
+	if (users_resolve(setup, &sup->conf) == -1 ||
+	    conf_add_own_uids(sup, &sup->conf) == -1 ||
+	    directory_prepare_for(setup, path) == -1)
 		return -1;
 	sup->pidfile = pidfile_lock(path);
 	if (sup->pidfile == -1)
 		return -1;
-	if (directories_prepare(sup) == -1 || sockets_open(sup) == -1 ||
-	    control_open(sup) == -1)
+	if (directories_prepare(setup, &sup->conf) == -1 ||
+	    sockets_open(setup, &sup->conf) == -1 || control_open(sup) == -1)
 		return -1;
 	if (pidfile_write(sup->pidfile, getpid()) == -1) {
 		log_error("pid file %s", path);
 		return -1;
 	}
-	sup->kmsg = exit_reason_kmsg_open();
-	capabilities_reduce(sup);
+	setup->kmsg = exit_reason_kmsg_open();
+	capabilities_reduce(setup);
 	return 0;
-}
-
-void
-workers_start(struct supervisor *sup)
-{
-	static const enum role order[] = { ROLE_SUBMITTER, ROLE_COLLECTOR,
-		ROLE_LISTENER };
-	size_t i;
-
-	neighbours_init(sup);
-	for (i = 0; i < WORKERS; i++)
-		child_init(sup, child_of(sup, order[i]), order[i]);
-	for (i = 0; i < WORKERS; i++)
-		child_start(child_of(sup, order[i]));
 }
 
 static void
 sup_clear(struct supervisor *sup)
 {
 	control_close(sup);
-	sockets_close(sup);
+	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
 	setup_clear(&sup->setup);
 }
@@ -203,12 +217,44 @@ serve(struct supervisor *sup)
 		sup_clear(sup);
 		return 1;
 	}
-	workers_start(sup);
-	watchdog_init(sup);
+	workers_start(&sup->workers);
+	watchdog_init(&sup->workers);
 	event_base_dispatch(sup->base);
 	sup_clear(sup);
 	if (sup->status == 0)
 		log_notice("ended");
+	return sup->status;
+}
+
+static void
+on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	log_errorx("the workers do not answer; the configuration is not "
+	    "judged");
+	shutdown_begin(arg, "no answer", 1);
+}
+
+/*
+ * -test: after the parser the workers judge the configuration, too, and are
+ * ended before any of them serves.  They get no folder, no socket and no
+ * neighbour, so a daemon that runs beside this notices nothing.
+ */
+static int
+config_test(struct supervisor *sup)
+{
+	static const struct timeval most = { .tv_sec = CONFIG_TEST_TIMEOUT_S };
+
+	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
+	    conf_add_own_uids(sup, &sup->conf) == -1)
+		return 1;
+	sup->setup.mode = SANDBOX_OFF;	/* no folders to be shut in */
+	sup->workers.config_test = 1;
+	event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout, sup,
+	    &most);
+	workers_start(&sup->workers);
+	event_base_dispatch(sup->base);
+	if (sup->status == 0)
+		printf("configuration OK\n");
 	return sup->status;
 }
 
@@ -247,8 +293,8 @@ daemon_main(const struct options *options)
 	sup_init(&sup, options);
 	signals_catch(&sup);
 	if (conf_load(&sup) == -1)
-		return sup.stopping ? sup.status : 1;
-	return options->test ? config_test_run(&sup) : serve(&sup);
+		return sup.workers.stopping ? sup.status : 1;
+	return options->test ? config_test(&sup) : serve(&sup);
 }
 
 int

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 enum flag_kind { FLAG_SWITCH, FLAG_TEXT, FLAG_NUMBER };
 

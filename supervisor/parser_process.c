@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define PARSER_SECONDS	10	/* a file on a dead file server is not waited for */
 #define SECRETS_SEALS	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -30,8 +30,7 @@ struct parser {
 	pid_t		 pid;
 	struct conf	 conf;
 	int		 secrets;
-	void		(*done)(struct supervisor *sup, struct conf *conf,
-			    int secrets, const char *reason);
+	parser_done	*done;
 };
 
 /* The child may live on for a moment: children_reap takes it then. */
@@ -54,8 +53,7 @@ parser_finish(struct parser *l, const char *reason)
 	struct supervisor *sup = l->sup;
 	struct conf conf = l->conf;
 	int secrets = l->secrets;
-	void (*done)(struct supervisor *, struct conf *, int, const char *) =
-	    l->done;
+	parser_done *done = l->done;
 	char text[REASON_MAX];
 
 	sup->parser = NULL;
@@ -165,7 +163,7 @@ parser_spawn(const struct supervisor *sup, int fd)
 {
 	char path[4096], name[] = "supervisor", flag[] = "-parse-config";
 	char number[] = "3", given[] = "explicit", level[8];
-	char *file = strdup(sup->config_path);
+	char *file = strdup(sup->setup.config_path);
 	char *argv[] = { name, flag, file, number, level,
 		sup->config_explicit ? given : NULL, NULL };
 	char **env = env_parser();
@@ -173,7 +171,7 @@ parser_spawn(const struct supervisor *sup, int fd)
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
 	if (file != NULL && env != NULL && snprintf(path, sizeof(path),
-	    "%s/supervisor", sup->worker_dir) < (int)sizeof(path))
+	    "%s/supervisor", sup->setup.program_dir) < (int)sizeof(path))
 		pid = process_spawn(path, argv, env, fd);
 	env_free(env);
 	free(file);
@@ -181,8 +179,7 @@ parser_spawn(const struct supervisor *sup, int fd)
 }
 
 int
-parser_start(struct supervisor *sup, void (*done)(struct supervisor *sup,
-    struct conf *conf, int secrets, const char *reason))
+parser_start(struct supervisor *sup, parser_done *done)
 {
 	static const struct timeval most = { .tv_sec = PARSER_SECONDS };
 	struct parser *l = calloc(1, sizeof(*l));

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,106 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define RELOAD_TIMEOUT_S	15	/* for all workers to look at it */
+#define WORKER_ROLES	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | \
+			1u << ROLE_SUBMITTER)
+
+/*
+ * A value that takes a restart is a worker's sandbox or environment.  One
+ * that no worker reads itself is the paths that the collector may open.
+ */
+static unsigned
+restart_roles(const struct conf_rule *rule)
+{
+	unsigned roles = rule->roles & WORKER_ROLES;
+
+	return roles != 0 ? roles : 1u << ROLE_COLLECTOR;
+}
+
+/* The old value stays: what was set up with it cannot be changed under way. */
+static int
+value_keep(const struct conf *old, struct conf *next, enum conf_key key)
+{
+	log_warnx("%s takes a restart of the service; it stays %s",
+	    conf_rule(key)->name, conf_str(old, key));
+	return conf_set(next, key, conf_str(old, key));
+}
+
+/*
+ * What becomes of next when old is in force: values that take a restart of
+ * the service are set back (and logged).  Returns the number of values that
+ * change; *restarts gets the roles that must be restarted.
+ */
+static unsigned
+conf_diff(const struct conf *old, struct conf *next, unsigned *restarts)
+{
+	const struct conf_rule *rule;
+	unsigned changed = 0;
+	int key;
+
+	*restarts = 0;
+	for (key = 0; key < CONF__COUNT; key++) {
+		rule = conf_rule(key);
+		if (strcmp(conf_str(old, key), conf_str(next, key)) == 0)
+			continue;
+		if (rule->effect == CONF_EFFECT_SERVICE) {
+			if (value_keep(old, next, key) == -1)
+				log_warn("%s", rule->name);
+			continue;
+		}
+		changed++;
+		if (rule->effect == CONF_EFFECT_RESTART)
+			*restarts |= restart_roles(rule);
+		log_info("%s has changed", rule->name);
+	}
+	return changed;
+}
+
+static void
+values_send(struct child *c, const struct conf *conf)
+{
+	struct writer w;
+	int key;
+
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	for (key = 0; key < CONF__COUNT; key++) {
+		if (conf->values[key] == NULL ||
+		    (conf_rule(key)->roles & (1u << c->role)) == 0)
+			continue;
+		wr_reset(&w);
+		conf_write(&w, key, conf->values[key]);
+		channel_send(c->channel, MSG_CONF, 0, &w, -1);
+	}
+	wr_clear(&w);
+}
+
+/* Sends the part of conf that is for this worker, and conf-end. */
+static void
+conf_send(struct child *c, const struct conf *conf, int secrets)
+{
+	struct writer w;
+	int copy;
+
+	if (c->channel == NULL)
+		return;
+	values_send(c, conf);
+	if (c->role == ROLE_SUBMITTER && secrets != -1) {
+		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
+		if (copy == -1) {
+			log_error("descriptor of the secrets");
+			return;		/* no conf-end: it is asked in vain */
+		}
+		channel_send(c->channel, MSG_SECRETS, 0, NULL, copy);
+	}
+	wr_init(&w, sizeof(uint32_t));
+	wr_u32(&w, conf->generation);
+	channel_send(c->channel, MSG_CONF_END, 0, &w, -1);
+	wr_clear(&w);
+	c->conf_sent = conf->generation;
+	c->conf_agreed = 0;
+}
 
 static void
 reload_clear(struct supervisor *sup)
@@ -53,7 +151,7 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	snprintf(status, sizeof(status), "%s%s", ok ? "serving; " :
 	    "serving with the old configuration; ", text);
 	notify_ready(status);
-	control_reload_done(sup, ok, text);
+	sup->reload_ops->finished(sup, ok, text);
 	if (sup->reload_pending) {
 		sup->reload_pending = 0;
 		reload_begin(sup);
@@ -83,10 +181,10 @@ reload_commit(struct supervisor *sup)
 		close(sup->secrets);
 	sup->secrets = reload->secrets;
 	reload->secrets = -1;
-	control_users_update(sup);
-	sockets_ctl_mode(sup);
+	sockets_ctl_mode(&sup->setup, &sup->conf);
+	sup->reload_ops->committed(sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		c = &sup->children[role];
+		c = &sup->workers.children[role];
 		if (reload->roles_asked & (1u << role))
 			worker_commit(c, reload->restarts);
 		else if (reload->restarts & (1u << role))
@@ -107,7 +205,7 @@ reload_check(struct supervisor *sup)
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		if ((sup->reload.roles_asked & (1u << role)) != 0 &&
-		    sup->children[role].conf_agreed != sup->reload.conf.generation)
+		    sup->workers.children[role].conf_agreed != sup->reload.conf.generation)
 			return;
 	}
 	reload_commit(sup);
@@ -123,7 +221,7 @@ on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		if ((sup->reload.roles_asked & (1u << role)) == 0 ||
-		    sup->children[role].conf_agreed == sup->reload.conf.generation)
+		    sup->workers.children[role].conf_agreed == sup->reload.conf.generation)
 			continue;
 		len = strlen(names);
 		snprintf(names + len, sizeof(names) - len, "%s%s",
@@ -169,10 +267,10 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 		return;
 	}
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state != CHILD_READY)
+		if (sup->workers.children[role].state != CHILD_READY)
 			continue;
 		reload->roles_asked |= 1u << role;
-		conf_send(&sup->children[role], &reload->conf,
+		conf_send(&sup->workers.children[role], &reload->conf,
 		    reload->secrets);
 	}
 	reload_check(sup);
@@ -192,15 +290,15 @@ on_parsed(struct supervisor *sup, struct conf *conf, int secrets,
 void
 reload_begin(struct supervisor *sup)
 {
-	if (sup->stopping)
+	if (sup->workers.stopping)
 		return;
 	if (sup->parser != NULL || sup->reload.active || !sup->ready_sent) {
 		sup->reload_pending = 1;
 		return;
 	}
-	log_info("reading %s again", sup->config_path);
+	log_info("reading %s again", sup->setup.config_path);
 	notify_reloading();
-	if (parser_start(sup, on_parsed) == -1)
+	if (sup->reload_ops->parse(sup, on_parsed) == -1)
 		reload_end(sup, 0, "configuration not read: %s; the old one "
 		    "stays in force", strerror(errno));
 }
@@ -221,7 +319,9 @@ conf_set_first(struct supervisor *sup, struct conf *conf, int secrets)
 void
 reload_hello(struct child *c)
 {
-	conf_send(c, &c->sup->conf, c->sup->secrets);
+	const struct supervisor *sup = c->workers->arg;
+
+	conf_send(c, &sup->conf, sup->secrets);
 }
 
 /* The first configuration: all or none, too. */
@@ -231,22 +331,22 @@ first_conf_check(struct supervisor *sup)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].conf_agreed != sup->conf.generation)
+		if (sup->workers.children[role].conf_agreed != sup->conf.generation)
 			return;
 	}
-	if (sup->config_test) {
-		shutdown_begin(sup, "all have looked at it", 0);
+	if (sup->workers.config_test) {
+		sup->reload_ops->stop(sup, "all have looked at it", 0);
 		return;
 	}
 	sup->conf_committed = 1;
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		worker_activate(&sup->children[role]);
+		worker_activate(&sup->workers.children[role]);
 }
 
 void
 reload_ok(struct child *c, uint32_t generation)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
 	c->conf_agreed = generation;
 	if (sup->reload.active && (sup->reload.roles_asked & (1u << c->role)) != 0) {
@@ -263,15 +363,15 @@ reload_ok(struct child *c, uint32_t generation)
 void
 reload_bad(struct child *c, uint32_t generation, const char *reason)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
 	if (sup->reload.active && generation == sup->reload.conf.generation) {
 		reload_end(sup, 0, "configuration refused by the %s: %s; the "
 		    "old one stays in force", role_name(c->role), reason);
 	} else if (!sup->conf_committed) {
-		log_errorx("%s: refused by the %s: %s", sup->config_path,
+		log_errorx("%s: refused by the %s: %s", sup->setup.config_path,
 		    role_name(c->role), reason);
-		shutdown_begin(sup, "the configuration was refused", 1);
+		sup->reload_ops->stop(sup, "the configuration was refused", 1);
 	} else {
 		log_errorx("the %s refuses the configuration in force: %s",
 		    role_name(c->role), reason);
@@ -282,7 +382,7 @@ reload_bad(struct child *c, uint32_t generation, const char *reason)
 void
 reload_child_gone(struct child *c)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
 	if (sup->reload.active && (sup->reload.roles_asked & (1u << c->role)) != 0)
 		reload_end(sup, 0, "configuration refused: the %s died while "

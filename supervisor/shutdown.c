@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 /* In order, with the time each has; the sum stays well below five seconds. */
 static const struct {
@@ -38,7 +38,7 @@ stop_next(struct supervisor *sup)
 	struct child *c;
 
 	for (; sup->stop_index < ORDER_LEN; sup->stop_index++) {
-		c = child_of(sup, order[sup->stop_index].role);
+		c = &sup->workers.children[order[sup->stop_index].role];
 		if (c->pid != 0) {
 			child_stop(c, order[sup->stop_index].grace_ms);
 			return;
@@ -54,19 +54,19 @@ shutdown_begin(struct supervisor *sup, const char *why, int status)
 		.tv_usec = SHUTDOWN_TIMEOUT_MS % 1000 * 1000 };
 	int role;
 
-	if (sup->stopping)
+	if (sup->workers.stopping)
 		return;
-	sup->stopping = 1;
+	sup->workers.stopping = 1;
 	sup->status = status;
-	if (!sup->config_test)
+	if (!sup->workers.config_test)
 		log_notice("ending: %s", why);
 	notify_stopping();
 	parser_cancel(sup);
 	control_close(sup);
-	sockets_close(sup);
+	sockets_close(&sup->setup, &sup->conf);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		if (sup->children[role].restart != NULL)
-			evtimer_del(sup->children[role].restart);
+		if (sup->workers.children[role].restart != NULL)
+			evtimer_del(sup->workers.children[role].restart);
 	event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end);
 	stop_next(sup);
 }
@@ -74,7 +74,7 @@ shutdown_begin(struct supervisor *sup, const char *why, int status)
 void
 shutdown_child_gone(struct child *c)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
 	if (sup->stop_index < ORDER_LEN &&
 	    order[sup->stop_index].role == c->role)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define VALUE_MAX	2048	/* bytes with the NUL */
 #define METRIC(name)	"cc_slurm_adapter_" name
@@ -84,8 +84,8 @@ crash_rows(const struct output *to, const struct supervisor *sup)
 	const struct crash_record *s;
 	unsigned i;
 
-	for (i = 0; i < sup->n_crash_records; i++) {
-		s = &sup->crash_records[i];
+	for (i = 0; i < sup->workers.n_crash_records; i++) {
+		s = &sup->workers.crash_records[i];
 		row(to, "supervisor", "died_on", "%s %llu %lld (%u times)",
 		    s->key.cluster, (unsigned long long)s->key.job,
 		    (long long)s->key.start, s->crashes);
@@ -104,17 +104,17 @@ status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	row(&to, "supervisor", "version", "%s", PACKAGE_VERSION);
 	row(&to, "supervisor", "uptime", "%lld",
-	    (clock_ms() - sup->started) / 1000);
-	row(&to, "supervisor", "mode", "%s", sup->as_root ? "root" : "user");
+	    (clock_ms() - sup->started_ms) / 1000);
+	row(&to, "supervisor", "mode", "%s", sup->setup.as_root ? "root" : "user");
 	row(&to, "supervisor", "sandbox", "%s", mode_name(sup));
-	row(&to, "supervisor", "configuration", "%s", sup->config_path);
+	row(&to, "supervisor", "configuration", "%s", sup->setup.config_path);
 	row(&to, "supervisor", "spool_dir", "%s", sup->setup.spool_dir);
 	row(&to, "supervisor", "generation", "%u", sup->conf.generation);
 	row(&to, "supervisor", "last_reload", "%s: %s", when,
 	    sup->reload_result);
 	crash_rows(&to, sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		worker_rows(&to, &sup->children[role]);
+		worker_rows(&to, &sup->workers.children[role]);
 }
 
 static void
@@ -142,12 +142,12 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 
 	metric(&to, METRIC("uptime_seconds"), "gauge",
 	    "Since the service was started.", NULL,
-	    (clock_ms() - sup->started) / 1000);
+	    (clock_ms() - sup->started_ms) / 1000);
 	metric(&to, METRIC("configuration_generation"), "gauge",
 	    "Number of the configuration in force.", NULL,
 	    sup->conf.generation);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		c = &sup->children[role];
+		c = &sup->workers.children[role];
 		metric(&to, METRIC("worker_up"), "gauge",
 		    "1 while the worker serves.", role_name(c->role),
 		    c->state == CHILD_READY);

@@ -14,8 +14,6 @@
 
 enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
 
-struct json_split;
-
 struct acct_range {
 	enum range_kind	kind;
 	int64_t		from;
@@ -36,7 +34,6 @@ struct accounting {
 	struct cluster *c;
 	struct command	*cmd;
 	struct sacct_reader reader;
-	struct json_split *split;	/* owned; NULL = the answer is text */
 	struct acct_range	 range;
 	/* at: what is left of it begins there */
 	struct acct_range	 backfill;
@@ -91,14 +88,6 @@ void acct_query(struct accounting *l, int (*row)(struct job_snapshot *s,
 /* It failed, and may be asked again at once, for less: 1. */
 int acct_column_missing(struct accounting *l, const struct command_end *end);
 void acct_watermark(struct accounting *l);
-
-/* ledger_json.c */
-
-/* The next answer is JSON, or not. */
-void acct_json_begin(struct accounting *l, int json);
-/* The answer to a range, text or JSON: 0, or -1 when it is none. */
-int acct_feed(struct accounting *l, const char *p, size_t n);
-int acct_end(struct accounting *l);
 
 /* ledger_ids.c */
 

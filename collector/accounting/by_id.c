@@ -30,7 +30,6 @@ acct_query(struct accounting *l, int (*row)(struct job_snapshot *s, void *arg),
 {
 	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
 	    .on_output = on_output, .on_end = on_end, .arg = l };
-	const char *json = ids == NULL ? source_json(l->c) : NULL;
 	size_t n = 0;
 
 	sacct_begin(&l->reader, l->c->slurm.sacct_lacking, l->columns,
@@ -41,19 +40,12 @@ acct_query(struct accounting *l, int (*row)(struct job_snapshot *s, void *arg),
 	query.args[n++] = "-X";
 	query.args[n++] = "-D";
 	query.args[n++] = "-a";
-	acct_json_begin(l, json != NULL);
-	if (json != NULL) {
-		query.args[n++] = json;
-		/* 22.05 writes its own question with it, and cannot read that. */
-		query.unset = "SLURM_TIME_FORMAT=";
-	} else {
-		query.args[n++] = "-P";
-		query.args[n++] = "-n";
-		query.args[n++] = "--noconvert";
-		query.args[n++] = l->delimiter;
-		query.args[n++] = "-o";
-		query.args[n++] = l->columns;
-	}
+	query.args[n++] = "-P";
+	query.args[n++] = "-n";
+	query.args[n++] = "--noconvert";
+	query.args[n++] = l->delimiter;
+	query.args[n++] = "-o";
+	query.args[n++] = l->columns;
 	if (ids != NULL) {
 		query.args[n++] = "-j";
 		query.args[n++] = ids;
@@ -80,10 +72,11 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 	column = sacct_lacks(end->err, &slurm->sacct_lacking);
 	if (column == NULL)
 		return 0;
-	if (source_is_news(l->c, column))
+	if ((slurm->sacct_lacking & ~l->c->sacct_reported) != 0)
 		log_warnx("sacct%s of Slurm %s has no %s: what it says of a "
 		    "job stays unknown where slurmctld does not tell it",
 		    cluster_suffix(l->c), slurm->version_text, column);
+	l->c->sacct_reported |= slurm->sacct_lacking;
 	return 1;
 }
 

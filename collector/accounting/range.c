@@ -334,7 +334,7 @@ on_range_end(const struct command_end *end, void *arg)
 	struct accounting *l = arg;
 
 	l->cmd = NULL;
-	if (end->outcome != COMMAND_OK || acct_end(l) == -1) {
+	if (end->outcome != COMMAND_OK || sacct_end(&l->reader) == -1) {
 		slice_fail(l, end);
 		sacct_clear(&l->reader);
 		wake(l->c);
@@ -362,7 +362,7 @@ static int
 on_range_output(const char *p, size_t n, void *arg)
 {
 	struct accounting *l = arg;
-	int rc = acct_feed(l, p, n);
+	int rc = sacct_feed(&l->reader, p, n);
 
 	if (outbox_full(l->c->outbox) && l->cmd != NULL)
 		command_pause(l->cmd, 1);

@@ -350,7 +350,6 @@ void status_rows(struct site *site, uint64_t request);
 void status_metrics(struct site *site, uint64_t request);
 
 #define QUARANTINED_MAX	256	/* runs set aside by the supervisor */
-#define LACKING_MAX	64	/* fields that are named */
 #define RESUME_POINTS_MAX	16	/* clusters in one spool */
 
 struct resume_point {
@@ -412,9 +411,7 @@ struct cluster {
 	int64_t		 day_at;	/* monotonic s: the day was read again */
 	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
 	uint64_t	 rows_read;
-	int		 listing_forms;	/* of JSON */
-	const char	*lacking[LACKING_MAX];	/* fields that were named */
-	unsigned	 n_lacking;
+	uint32_t	 sacct_reported;	/* sacct_lacking, of which the log has an entry */
 	int		 trim;		/* much memory was used: give it back when idle */
 	char		 last_error[256];
 };

@@ -14,7 +14,6 @@
 
 #include "collector/details/details.h"
 #include "collector/details/record_pack.h"
-#include "common/json.h"
 #include "common/log.h"
 
 #define FEW		64	/* results: they go beyond the submitter's window */
@@ -71,8 +70,6 @@ details_forget(struct details *d)
 	idmap_clear(&d->index);
 	idmap_clear(&d->seen);
 	lines_clear(&d->lines);
-	json_split_free(d->split);
-	d->split = NULL;
 	disambiguate_free(d->disambiguate);
 	d->disambiguate = NULL;
 	pack_free(d->pack);
@@ -170,14 +167,6 @@ details_keep(struct detail_result *r, struct job_snapshot *s)
 	r->verdict = DETAIL_GOOD;
 }
 
-static int
-answer_end(struct details *d)
-{
-	if (d->split != NULL)
-		return details_json_end(d);
-	return d->lines.len > 0 ? -1 : 0;
-}
-
 static void
 details_finish(struct details *d, int ok)
 {
@@ -210,7 +199,7 @@ on_all_end(const struct command_end *end, void *arg)
 	struct details *d = arg;
 
 	d->cmd = NULL;
-	if (end->outcome != COMMAND_OK || answer_end(d) == -1) {
+	if (end->outcome != COMMAND_OK || d->lines.len > 0) {
 		details_fail(d, end);
 		return;
 	}
@@ -243,12 +232,6 @@ ask_all(struct details *d)
 	    .args = { "--all", "show", "job", "-d", "-o" },
 	    .on_output = details_text_output, .on_end = on_all_end, .arg = d };
 
-	if (details_json_begin(d)) {
-		query.cmd = CMD_SQUEUE;
-		memcpy(query.args, ((const char *[]){ "-a", "-t", "all",
-		    source_json(d->c), NULL }), 5 * sizeof(query.args[0]));
-		query.on_output = details_json_output;
-	}
 	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
 		details_finish(d, 0);
@@ -263,7 +246,7 @@ on_one_end(const struct command_end *end, void *arg)
 
 	d->cmd = NULL;
 	if ((end->outcome != COMMAND_OK && !unknown) ||
-	    (!unknown && answer_end(d) == -1)) {
+	    (!unknown && d->lines.len > 0)) {
 		details_fail(d, end);
 		return;
 	}
@@ -284,12 +267,6 @@ ask_one(struct details *d, uint64_t job)
 	idmap_clear(&d->seen);
 	details_text_begin(d);
 	lines_clear(&d->lines);
-	if (details_json_begin(d)) {
-		query.cmd = CMD_SQUEUE;
-		memcpy(query.args, ((const char *[]){ "-a", "-t", "all", "-j",
-		    id, source_json(d->c), NULL }), 7 * sizeof(query.args[0]));
-		query.on_output = details_json_output;
-	}
 	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
 		details_finish(d, 0);
@@ -304,8 +281,6 @@ line_read(struct details *d, const struct detail_result *r,
 
 	if (line.n == 0)
 		return -1;
-	if (d->json)
-		return details_json_read(d, line, s);
 	return scontrol_record(line, (struct span){ NULL, 0 }, &d->c->set->how,
 	    s) == RECORD_GOOD ? 0 : -1;
 }
@@ -390,8 +365,6 @@ hosts_missing(const struct details *d)
 
 	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
 		return 0;
-	if (d->shapes_missing || d->json)
-		return d->shapes_missing;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);
@@ -448,7 +421,6 @@ details_start(struct details *d, int all)
 {
 	d->busy = 1;
 	d->all = all;
-	d->shapes_missing = 0;
 	d->at = 0;
 	d->record_bytes = 0;
 	details_text_begin(d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What details.c, its two kinds of answer and exact.c share. */
+/* What details.c, the files beside it and exact.c share. */
 #ifndef COLLECTOR_DETAILS_DETAILS_H
 #define COLLECTOR_DETAILS_DETAILS_H
 
@@ -39,7 +39,6 @@ struct recent_line {
 
 struct disambiguate;
 struct pack;
-struct json_split;
 
 struct details {
 	struct cluster *c;
@@ -60,10 +59,6 @@ struct details {
 	int		 busy;
 	struct lines	 lines;
 	struct pack	*pack;		/* owned; NULL = no line is kept */
-	struct json_split *split;	/* owned, while JSON comes in */
-	int		 json;		/* the answer is, and so is what is kept of it */
-	int		 shapeless;	/* the job being read has a host not known */
-	int		 shapes_missing;	/* one of the jobs had */
 	size_t		 record_bytes;		/* bytes of records */
 	int		 found;		/* one that nobody asked for */
 	int		 delivering;	/* the submitter is behind: from `at` on later */
@@ -83,7 +78,7 @@ void details_result_drop(struct detail_result *r, enum detail verdict);
 void details_text_begin(struct details *d);
 int details_text_output(const char *p, size_t n, void *arg);
 
-/* details_line.c: a line of text, or an element of JSON */
+/* details_line.c: lines of the answer */
 
 /* Keeps it for r, whose verdict is good then, or, on memory, that it is for later. */
 void details_line_keep(struct details *d, struct detail_result *r,
@@ -100,17 +95,6 @@ struct span details_line(const struct details *d,
  */
 void verify_start(struct details *d);
 void details_verified(struct details *d, const struct command_end *end);
-
-/* details_json.c */
-
-/* 1 when JSON is to be asked for; details_json_output() takes it. */
-int details_json_begin(struct details *d);
-int details_json_output(const char *p, size_t n, void *arg);
-/* 0 when it was whole. */
-int details_json_end(struct details *d);
-/* One element: 0, or -1 when it cannot be read, or the shape of a host is not known. */
-int details_json_read(struct details *d, struct span element,
-    struct job_snapshot *s);
 
 /* exact.c: one job whose texts make its record ambiguous */
 

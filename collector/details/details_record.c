@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records kept to the end of their answer, as they came, but packed: what can be
- * made of one is twice as long, and packed it is a fifth of scontrol's line, a
- * tenth of JSON.
+ * made of one is twice as long, and packed it is a fifth of scontrol's line.
  */
 #include "config.h"
 

@@ -12,14 +12,8 @@
 #include <sys/types.h>
 
 #include "common/job.h"
+#include "common/text.h"
 
-/* A piece of somebody else's bytes; p may be NULL when n is 0. */
-struct span {
-	const char	*p;
-	size_t		 n;
-};
-
-int span_is(struct span s, const char *word);
 /* Returns owned: fit to be passed on (text.h); NULL for "", "(null)" and on memory. */
 char *span_text(struct span s, size_t max);
 
@@ -175,8 +169,7 @@ void snapshot_clear(struct job_snapshot *s);
 void snapshot_end(struct job_snapshot *s, int64_t end);
 /*
  * The exit code of a job that has ended, -1 = not known: 0 of one that did not
- * complete only means that nobody has said it yet, or that JSON of 22.05 does
- * not say it.
+ * complete only means that nobody has said it yet.
  */
 int32_t snapshot_exit(const struct job_snapshot *s, int32_t code);
 /*

@@ -30,7 +30,6 @@ query_start(struct cluster *c, const struct query *query)
 	    QUERY_DEADLINE_MS;
 	spec.max_bytes = spec.deadline_ms > QUERY_DEADLINE_MS ?
 	    QUERY_LONG_BYTES_MAX : QUERY_BYTES_MAX;
-	spec.unset = query->unset;
 	spec.wait_ms = rate_limit_take(c, query->cmd, query->script);
 	spec.on_output = query->on_output;
 	spec.on_end = query->on_end;
@@ -50,7 +49,6 @@ query_failed(struct cluster *c, struct health *side, const char *what,
 
 	command_why(end, why, sizeof(why));
 	snprintf(c->last_error, sizeof(c->last_error), "%s: %.200s", what, why);
-	source_failed(c, end);
 	if (side != NULL)
 		health_bad(side, why);
 }

@@ -2,7 +2,7 @@
 /*
  * Slurm as one cluster's lanes meet it: its commands and what differs by
  * version and site, whether its daemons are there, one question and the limit on
- * questions, the shapes of its hosts, text or JSON.
+ * questions, the shapes of its hosts.
  */
 #ifndef COLLECTOR_SLURM_SLURM_H
 #define COLLECTOR_SLURM_SLURM_H
@@ -45,10 +45,6 @@ struct slurm {
 	uint32_t	 limit_period;	/* in so many seconds */
 	uint32_t	 sacct_lacking;	/* columns that it does not have, see read.h */
 	int		 known;		/* the configuration was read */
-	char		 json[24];	/* the option that asks for it; "" = there is none */
-	int		 json_known;
-	char		 json_list[1024];	/* what --json=list says */
-	size_t		 json_list_len;
 };
 
 void slurm_find(struct slurm *slurm, const char *bin_dir);
@@ -101,7 +97,6 @@ struct query {
 	enum slurm_command cmd;
 	const char	*args[RUNNER_ARGS_MAX];	/* without argv[0]; NULL-terminated */
 	unsigned	 deadline_ms;
-	const char	*unset;		/* see struct command_spec */
 	int		 script;	/* it may wait for all others */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	void	(*on_end)(const struct command_end *end, void *arg);
@@ -148,18 +143,5 @@ size_t hosts_count(const struct hosts *h);
 const struct node_shape *hosts_shape(const struct hosts *h, const char *name);
 /* Fills the shapes of a run's hosts; returns how many are unknown. */
 unsigned hosts_apply(const struct hosts *h, struct job_snapshot *s);
-
-/* source.c: text or JSON */
-
-/* 0 while it is being found out: nothing that may be JSON is asked meanwhile. */
-int source_settled(struct cluster *c);
-/* The option that asks for JSON; NULL = text is read. */
-const char *source_json(const struct cluster *c);
-/* A field that could not be read; said once.  field is constant. */
-void source_lacks(struct cluster *c, uint64_t job, const char *field);
-/* 1 when it was not named before.  field is constant. */
-int source_is_news(struct cluster *c, const char *field);
-/* A question failed: was it for its form? */
-void source_failed(struct cluster *c, const struct command_end *end);
 
 #endif

@@ -115,9 +115,6 @@ open_note(struct cluster *c, struct open_run *run, const struct job_snapshot *s,
 		run->flags |= OPEN_UNCONFIRMED;
 }
 
-/* JSON before this version says RUNNING of what is CONFIGURING as well. */
-#define JSON_FLAGS	2302
-
 /* Restarted, or submitted while nobody listened: then its id may have been used. */
 static int
 may_have_earlier(const struct cluster *c, const struct job *job)
@@ -165,8 +162,7 @@ is_unsure(struct cluster *c, const struct job_snapshot *s,
 		return 0;
 	if (waits_for_earlier(c, s, run))
 		return 1;
-	return s->state->phase != PHASE_RUNNING || (source_json(c) != NULL &&
-	    c->slurm.version < JSON_FLAGS);
+	return s->state->phase != PHASE_RUNNING;
 }
 
 /* The start that a record of an open run goes by. */

@@ -45,7 +45,6 @@ static const struct {
 	[CONF_SLURM_BIN_DIR] = { .form = conf_format_optional_path },
 	[CONF_SLURM_CONF] = { .form = conf_format_optional_path },
 	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_format_path },
-	[CONF_SLURM_SOURCE] = { .choices = { "auto", "text", "json" } },
 	[CONF_CLUSTERS] = { .form = conf_format_cluster },
 	[CONF_GPU_GRES_NAMES] = { .form = conf_format_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",
@@ -276,10 +275,7 @@ conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
 		check_list(p, key, name, value);
 		break;
 	case CONF_TYPE_JSON:
-		if (key == CONF_TAGS)
-			conf_check_tags(p, name, value);
-		else
-			conf_check_object(p, key, name, value);
+		conf_check_object(p, key, name, value);
 		if (p->errors == before)
 			take_json(p, key, name, value);
 		break;

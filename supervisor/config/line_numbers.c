@@ -15,8 +15,6 @@
 #include "common/json_scan.h"
 #include "supervisor/config/config_file.h"
 
-#define SEPARATOR	"\x1f"
-
 struct line_scan {
 	struct conf_parse *parse;
 	json_t		*lines;		/* being filled */
@@ -36,27 +34,11 @@ line_at(struct line_scan *l, size_t offset)
 	return l->line;
 }
 
-static char *
-name_of(const char *outer, const char *key)
-{
-	size_t n = strlen(key) + 1, o = outer != NULL ? strlen(outer) : 0;
-	char *name = malloc(o + 1 + n);
-
-	if (name == NULL)
-		return NULL;
-	if (outer != NULL) {
-		memcpy(name, outer, o);
-		name[o++] = SEPARATOR[0];
-	}
-	memcpy(name + o, key, n);
-	return name;
-}
-
 /* Keeps the line of the last of several: its value counts. */
 static int
 note(struct line_scan *l, const char *outer, const char *key, int line)
 {
-	char *name = name_of(outer, key);
+	char *name = conf_line_name(outer, key);
 	int first, rc;
 
 	if (name == NULL)
@@ -128,22 +110,4 @@ done:
 	free(l.outer);
 	free(buf);
 	return l.lines;
-}
-
-int
-conf_lines_find(const json_t *lines, const char *key, const char *sub)
-{
-	char *name;
-	int line;
-
-	if (lines == NULL || key == NULL)
-		return 0;
-	if (sub == NULL)
-		return (int)json_integer_value(json_object_get(lines, key));
-	name = name_of(key, sub);
-	if (name == NULL)
-		return 0;
-	line = (int)json_integer_value(json_object_get(lines, name));
-	free(name);
-	return line;
 }

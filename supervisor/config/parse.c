@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
-#define LINES_MAX	50	/* messages of one file; more do not help */
-#define KEY_SHOWN_MAX	128	/* bytes of a foreign key in a message */
 
 void
 conf_parse_init(struct conf_parse *p, const char *path)
@@ -38,122 +35,19 @@ conf_parse_clear(struct conf_parse *p)
 	conf_parse_init(p, p->path);
 }
 
-/* "PATH:LINE: key: inner: text", as compilers say it. */
-static void __attribute__((format(printf, 6, 0)))
-message_format(const struct conf_parse *p, char *buf, size_t size, const char *key,
-    const char *sub, const char *fmt, va_list ap)
-{
-	char shown[KEY_SHOWN_MAX];
-	int line = conf_lines_find(p->lines, key, sub);
-	size_t n;
-
-	if (line == 0)
-		line = conf_lines_find(p->lines, key, NULL);
-	n = (size_t)snprintf(buf, size, "%.512s", p->path);
-	if (line != 0)
-		n += (size_t)snprintf(buf + n, size - n, ":%d", line);
-	if (key != NULL)
-		n += (size_t)snprintf(buf + n, size - n, ": %s",
-		    text_vis(key, shown, sizeof(shown)));
-	if (sub != NULL)
-		n += (size_t)snprintf(buf + n, size - n, ": %s",
-		    text_vis(sub, shown, sizeof(shown)));
-	n += (size_t)snprintf(buf + n, size - n, ": ");
-	vsnprintf(buf + n, size - n, fmt, ap);
-}
-
-static int
-log_permitted(const struct conf_parse *p)
-{
-	unsigned n = p->errors + p->warnings;
-
-	if (n == LINES_MAX)
-		log_warnx("%s: more is wrong, not listed", p->path);
-	return n < LINES_MAX;
-}
-
-void
-conf_error(struct conf_parse *p, const char *key, const char *sub,
-    const char *fmt, ...)
-{
-	char text[CONF_REASON_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	message_format(p, text, sizeof(text), key, sub, fmt, ap);
-	va_end(ap);
-	if (log_permitted(p))
-		log_errorx("%s", text);
-	if (p->errors++ == 0)
-		memcpy(p->reason, text, sizeof(p->reason));
-}
-
-void
-conf_warn(struct conf_parse *p, const char *key, const char *sub,
-    const char *fmt, ...)
-{
-	char text[CONF_REASON_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	message_format(p, text, sizeof(text), key, sub, fmt, ap);
-	va_end(ap);
-	if (log_permitted(p))
-		log_warnx("%s", text);
-	p->warnings++;
-}
-
-const char *
-conf_value_text(const json_t *value, char *buf, size_t size)
-{
-	char text[CONF_VALUE_TEXT_MAX - 2];
-
-	switch (json_typeof(value)) {
-	case JSON_STRING:
-		snprintf(buf, size, "\"%s\"", text_vis(json_string_value(value),
-		    text, sizeof(text)));
-		break;
-	case JSON_INTEGER:
-		snprintf(buf, size, "%" JSON_INTEGER_FORMAT,
-		    json_integer_value(value));
-		break;
-	case JSON_REAL:
-		snprintf(buf, size, "%g", json_real_value(value));
-		break;
-	case JSON_OBJECT:
-		snprintf(buf, size, "an object");
-		break;
-	case JSON_ARRAY:
-		snprintf(buf, size, "a list");
-		break;
-	case JSON_TRUE:
-		snprintf(buf, size, "true");
-		break;
-	case JSON_FALSE:
-		snprintf(buf, size, "false");
-		break;
-	default:
-		snprintf(buf, size, "null");
-		break;
-	}
-	return buf;
-}
-
 /* A key that the table does not have. */
 static void
 unknown_key(struct conf_parse *p, const char *name)
 {
-	const char *guess;
+	const char *text = conf_key_obsolete(name), *guess;
 
 	/* Guessing costs time, and nobody would read it. */
-	if (p->errors + p->warnings > LINES_MAX) {
+	if (p->errors + p->warnings > CONF_MESSAGES_MAX) {
 		p->warnings++;
 		return;
 	}
-	if (strcmp(name, "ipcSockPath") == 0) {
-		conf_warn(p, name, NULL, "is gone and has no effect; "
-		    "prepSockListenPath says where the daemon listens, "
-		    "prepSockConnectPath where the hook connects");
+	if (text != NULL) {
+		conf_warn(p, name, NULL, "%s", text);
 		return;
 	}
 	guess = conf_key_guess(name);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define NUMBER_BYTES	32	/* of one item: ten digits */
 #define UID_BYTES	16	/* quotes, comma and ten digits */

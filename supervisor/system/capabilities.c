@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 static const cap_value_t kept[] = {
 	CAP_CHOWN,		/* folders and files for the workers */
@@ -77,19 +77,19 @@ bounding_reduce(void)
 }
 
 void
-capabilities_reduce(const struct supervisor *sup)
+capabilities_reduce(const struct setup *setup)
 {
 	const struct rlimit none = { 0, 0 };
 
 	/* Its memory holds descriptors' numbers, no secret; still nobody's. */
-	if (sup->setup.mode != SANDBOX_OFF &&
+	if (setup->mode != SANDBOX_OFF &&
 	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    setrlimit(RLIMIT_CORE, &none) == -1))
 		log_warn("dumps stay possible");
 	/* What a worker's death orphans is found and ended by us. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		log_warn("orphans of a dead worker are not ours");
-	if (!sup->as_root)
+	if (!setup->as_root)
 		return;
 	bounding_reduce();
 	sets_reduce();

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define DIRECTORY_MODE	0750	/* root and SlurmUser's group, who call the hook */
 #define SPOOL_MODE	0700
@@ -94,18 +94,17 @@ directory_restrict(const char *path, int fd, const struct stat *st, int is_ours)
  * stays, so the hooks go on finding the socket.
  */
 static int
-directory_take_over(const struct supervisor *sup, int fd, const char *path)
+directory_take_over(const struct setup *setup, int fd, const char *path)
 {
-	const struct setup *p = &sup->setup;
 	struct stat st;
 
-	if (!sup->as_root)
+	if (!setup->as_root)
 		return 0;
 	if (fstat(fd, &st) == -1)
 		return -1;
 	if (st.st_uid == 0)
 		return directory_restrict(path, fd, &st, 0);
-	if (st.st_uid != p->identity[ROLE_COLLECTOR].uid) {
+	if (st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		log_warnx("%s belongs to user %u, who could replace the "
 		    "daemon's files there", path, (unsigned)st.st_uid);
 		return 0;
@@ -118,13 +117,13 @@ directory_take_over(const struct supervisor *sup, int fd, const char *path)
 }
 
 static int
-directory_prepare(const struct supervisor *sup, const char *path)
+directory_prepare(const struct setup *setup, const char *path)
 {
-	int fd = directory_open(path, DIRECTORY_MODE, 0, sup->setup.dir_gid);
+	int fd = directory_open(path, DIRECTORY_MODE, 0, setup->dir_gid);
 	int rc = -1;
 
 	if (fd != -1)
-		rc = directory_take_over(sup, fd, path);
+		rc = directory_take_over(setup, fd, path);
 	if (rc == -1)
 		log_error("folder %s", path);
 	if (fd != -1)
@@ -133,10 +132,10 @@ directory_prepare(const struct supervisor *sup, const char *path)
 }
 
 int
-directory_prepare_for(const struct supervisor *sup, const char *path)
+directory_prepare_for(const struct setup *setup, const char *path)
 {
 	char *dir = parent_name(path);
-	int rc = dir != NULL ? directory_prepare(sup, dir) : -1;
+	int rc = dir != NULL ? directory_prepare(setup, dir) : -1;
 
 	free(dir);
 	return rc;
@@ -177,23 +176,23 @@ spool_files_chown(int dir, uid_t uid, gid_t gid)
 
 /* A spool that a plain user's daemon has filled goes on being used. */
 static int
-spool_take_over(const struct supervisor *sup, int fd)
+spool_take_over(const struct setup *setup, int fd)
 {
-	const struct identity *own = &sup->setup.identity[ROLE_SUBMITTER];
+	const struct identity *own = &setup->identity[ROLE_SUBMITTER];
 	struct stat st;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
 	if (st.st_uid == own->uid && (st.st_mode & 077) == 0)
 		return 0;
-	if (!sup->as_root) {
+	if (!setup->as_root) {
 		if (st.st_uid == own->uid)
 			return fchmod(fd, SPOOL_MODE);
 		errno = EPERM;
 		return -1;
 	}
 	if (st.st_uid != own->uid &&
-	    st.st_uid != 0 && st.st_uid != sup->setup.identity[ROLE_COLLECTOR].uid) {
+	    st.st_uid != 0 && st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		errno = EPERM;
 		return -1;
 	}
@@ -207,38 +206,36 @@ spool_take_over(const struct supervisor *sup, int fd)
 }
 
 static int
-spool_prepare(struct supervisor *sup)
+spool_prepare(struct setup *setup, const struct conf *conf)
 {
-	struct setup *p = &sup->setup;
-	const char *named = conf_str(&sup->conf, CONF_SPOOL_DIR);
+	const char *named = conf_str(conf, CONF_SPOOL_DIR);
 	int fd = -1, rc = -1;
 
 	if (named[0] != '\0')
-		p->spool_dir = strdup(named);
-	else if (asprintf(&p->spool_dir, "%s/spool", p->state_dir) == -1)
-		p->spool_dir = NULL;
-	if (p->spool_dir != NULL)
-		fd = directory_open(p->spool_dir, SPOOL_MODE,
-		    p->identity[ROLE_SUBMITTER].uid, p->identity[ROLE_SUBMITTER].gid);
+		setup->spool_dir = strdup(named);
+	else if (asprintf(&setup->spool_dir, "%s/spool", setup->state_dir) == -1)
+		setup->spool_dir = NULL;
+	if (setup->spool_dir != NULL)
+		fd = directory_open(setup->spool_dir, SPOOL_MODE,
+		    setup->identity[ROLE_SUBMITTER].uid, setup->identity[ROLE_SUBMITTER].gid);
 	if (fd != -1) {
-		rc = spool_take_over(sup, fd);
+		rc = spool_take_over(setup, fd);
 		close(fd);
 	}
 	if (rc == -1)
-		log_error("spool folder %s", p->spool_dir);
+		log_error("spool folder %s", setup->spool_dir);
 	return rc;
 }
 
 static int
-empty_dir_prepare(struct supervisor *sup)
+empty_dir_prepare(struct setup *setup)
 {
-	struct setup *p = &sup->setup;
 	int fd = -1;
 
-	if (asprintf(&p->empty_dir, "%s/empty", p->state_dir) == -1)
-		p->empty_dir = NULL;
+	if (asprintf(&setup->empty_dir, "%s/empty", setup->state_dir) == -1)
+		setup->empty_dir = NULL;
 	else
-		fd = directory_open(p->empty_dir, EMPTY_MODE, 0, 0);
+		fd = directory_open(setup->empty_dir, EMPTY_MODE, 0, 0);
 	if (fd == -1) {
 		log_error("empty folder for the listener");
 		return -1;
@@ -249,10 +246,10 @@ empty_dir_prepare(struct supervisor *sup)
 
 /* Nothing but a plain file of slurmUser's with one name gets to the collector. */
 static int
-lastrun_check(const struct supervisor *sup, int fd)
+lastrun_check(const struct setup *setup, int fd)
 {
 	struct stat st;
-	uid_t owner = sup->setup.identity[ROLE_COLLECTOR].uid;
+	uid_t owner = setup->identity[ROLE_COLLECTOR].uid;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
@@ -260,14 +257,14 @@ lastrun_check(const struct supervisor *sup, int fd)
 		errno = EINVAL;
 		return -1;
 	}
-	if (st.st_uid == owner || !sup->as_root)
+	if (st.st_uid == owner || !setup->as_root)
 		return 0;
 	if (st.st_uid != 0) {
 		log_warnx("the last-run file belongs to user %u, not to the "
 		    "one who asks Slurm (%u); it is given to that one",
 		    (unsigned)st.st_uid, (unsigned)owner);
 	}
-	return fchown(fd, owner, sup->setup.identity[ROLE_COLLECTOR].gid);
+	return fchown(fd, owner, setup->identity[ROLE_COLLECTOR].gid);
 }
 
 /* A new one says "never", as the Go adapter's did: 1970. */
@@ -289,13 +286,13 @@ lastrun_open(const char *path)
 }
 
 static int
-lastrun_prepare(struct supervisor *sup)
+lastrun_prepare(struct setup *setup, const struct conf *conf)
 {
-	const char *path = conf_str(&sup->conf, CONF_LAST_RUN);
+	const char *path = conf_str(conf, CONF_LAST_RUN);
 
-	sup->setup.lastrun = lastrun_open(path);
-	if (sup->setup.lastrun != -1 &&
-	    lastrun_check(sup, sup->setup.lastrun) == 0)
+	setup->lastrun = lastrun_open(path);
+	if (setup->lastrun != -1 &&
+	    lastrun_check(setup, setup->lastrun) == 0)
 		return 0;
 	log_error("last-run file %s", path);
 	return -1;
@@ -306,13 +303,13 @@ lastrun_prepare(struct supervisor *sup)
  * comes to its spool through this one, as a user that it lets nobody be.
  */
 static int
-state_dir_permit(const struct supervisor *sup)
+state_dir_permit(const struct setup *setup)
 {
-	const char *path = sup->setup.state_dir;
+	const char *path = setup->state_dir;
 	struct stat st;
 	int fd, rc = 0;
 
-	if (!sup->as_root || sup->setup.mode != SANDBOX_OFF)
+	if (!setup->as_root || setup->mode != SANDBOX_OFF)
 		return 0;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd == -1 || fstat(fd, &st) == -1 ||
@@ -326,26 +323,35 @@ state_dir_permit(const struct supervisor *sup)
 }
 
 int
-directories_prepare(struct supervisor *sup)
+directories_prepare(struct setup *setup, const struct conf *conf)
 {
-	sup->setup.state_dir = parent_name(conf_str(&sup->conf,
+	setup->state_dir = parent_name(conf_str(conf,
 	    CONF_LAST_RUN));
-	if (sup->setup.state_dir == NULL ||
-	    directory_prepare(sup, sup->setup.state_dir) == -1 ||
-	    state_dir_permit(sup) == -1 ||
-	    lastrun_prepare(sup) == -1 || empty_dir_prepare(sup) == -1)
+	if (setup->state_dir == NULL ||
+	    directory_prepare(setup, setup->state_dir) == -1 ||
+	    state_dir_permit(setup) == -1 ||
+	    lastrun_prepare(setup, conf) == -1 || empty_dir_prepare(setup) == -1)
 		return -1;
-	return spool_prepare(sup);
+	return spool_prepare(setup, conf);
+}
+
+void
+setup_init(struct setup *setup)
+{
+	memset(setup, 0, sizeof(*setup));
+	setup->lastrun = setup->listen_fd = setup->ctl_fd = setup->kmsg = -1;
 }
 
 void
 setup_clear(struct setup *setup)
 {
+	free(setup->program_dir);
 	free(setup->state_dir);
 	free(setup->spool_dir);
 	free(setup->empty_dir);
 	if (setup->lastrun != -1)
 		close(setup->lastrun);
-	memset(setup, 0, sizeof(*setup));
-	setup->lastrun = -1;
+	if (setup->kmsg != -1)
+		close(setup->kmsg);
+	setup_init(setup);
 }

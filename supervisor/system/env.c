@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define ENV_MAX	16	/* more than all that is added below, and NULL */
 
@@ -66,9 +66,9 @@ fail:
 }
 
 char **
-env_worker(const struct supervisor *sup, enum role role)
+env_worker(const struct conf *conf, enum role role)
 {
-	const char *slurm_conf = conf_str(&sup->conf, CONF_SLURM_CONF);
+	const char *slurm_conf = conf_str(conf, CONF_SLURM_CONF);
 	char **env = env_base();
 	int rc = 0;
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define RECORD_MAX	8192	/* bytes: one record of /dev/kmsg */
 #define RECORDS_MAX	10000	/* of one look: the ring holds fewer */

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define GLOB_PATHS_MAX	32	/* of one pattern */
 
@@ -208,13 +208,13 @@ allow_conf_directory(struct sandbox *sb, const char *file)
 }
 
 static void
-allow_slurm_conf(const struct supervisor *sup, struct sandbox *sb)
+allow_slurm_conf(const struct conf *conf, struct sandbox *sb)
 {
 	static const char *const usual[] = {
 		"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
 		"/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf",
 	};
-	const char *file = conf_str(&sup->conf, CONF_SLURM_CONF);
+	const char *file = conf_str(conf, CONF_SLURM_CONF);
 	size_t i;
 
 	if (file[0] == '\0')
@@ -228,9 +228,9 @@ allow_slurm_conf(const struct supervisor *sup, struct sandbox *sb)
 }
 
 static void
-allow_extra(const struct supervisor *sup, struct sandbox *sb)
+allow_extra(const struct conf *conf, struct sandbox *sb)
 {
-	const char *list = conf_str(&sup->conf, CONF_SLURM_EXTRA_PATHS);
+	const char *list = conf_str(conf, CONF_SLURM_EXTRA_PATHS);
 	char path[PATH_MAX];
 	unsigned n;
 
@@ -259,7 +259,8 @@ readable_warn(const struct sandbox *sb, const char *path, struct log_limit *limi
 
 /* Uid and mode may still guard them, but the folder should. */
 static void
-secrets_warn(const struct supervisor *sup, const struct sandbox *sb)
+secrets_warn(const struct setup *setup, const struct conf *conf,
+    const struct sandbox *sb)
 {
 	static const enum conf_key files[] = { CONF_CC_REST_JWT_FILE,
 	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
@@ -268,15 +269,16 @@ secrets_warn(const struct supervisor *sup, const struct sandbox *sb)
 	size_t i, n = sizeof(files) / sizeof(files[0]);
 
 	for (i = 0; i < n; i++)
-		readable_warn(sb, conf_str(&sup->conf, files[i]), &limits[i]);
-	readable_warn(sb, sup->config_path, &limits[n]);
-	readable_warn(sb, sup->setup.spool_dir, &limits[n + 1]);
+		readable_warn(sb, conf_str(conf, files[i]), &limits[i]);
+	readable_warn(sb, setup->config_path, &limits[n]);
+	readable_warn(sb, setup->spool_dir, &limits[n + 1]);
 }
 
 static void
-collector_fill(const struct supervisor *sup, struct sandbox *sb)
+collector_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb)
 {
-	const char *bin = conf_str(&sup->conf, CONF_SLURM_BIN_DIR);
+	const char *bin = conf_str(conf, CONF_SLURM_BIN_DIR);
 	size_t i;
 
 	if (bin[0] == '\0')
@@ -287,9 +289,9 @@ collector_fill(const struct supervisor *sup, struct sandbox *sb)
 		    common_paths[i].access);
 	allow_commands(sb, bin);
 	allow_prefix(sb, bin);
-	allow_slurm_conf(sup, sb);
-	allow_extra(sup, sb);
-	secrets_warn(sup, sb);
+	allow_slurm_conf(conf, sb);
+	allow_extra(conf, sb);
+	secrets_warn(setup, conf, sb);
 }
 
 /* A trial has no folders; without memory nobody runs outside of his. */
@@ -303,20 +305,20 @@ root_set(struct sandbox *sb, const char *path)
 }
 
 static int
-listener_fill(const struct supervisor *sup, struct sandbox *sb)
+listener_fill(const struct setup *setup, struct sandbox *sb)
 {
 	sb->nofile = LISTENER_NOFILE;
 	sb->nproc = 0;
 	sb->fsize = 0;
-	return root_set(sb, sup->setup.empty_dir);
+	return root_set(sb, setup->empty_dir);
 }
 
 static int
-submitter_fill(const struct supervisor *sup, struct sandbox *sb)
+submitter_fill(const struct setup *setup, struct sandbox *sb)
 {
 	sb->nofile = SUBMITTER_NOFILE;
 	sb->nproc = SUBMITTER_NPROC;
-	if (root_set(sb, sup->setup.spool_dir) == -1)
+	if (root_set(sb, setup->spool_dir) == -1)
 		return -1;
 	if (sb->root != NULL)
 		allow(sb, sb->root, SANDBOX_READ | SANDBOX_WRITE);
@@ -324,20 +326,21 @@ submitter_fill(const struct supervisor *sup, struct sandbox *sb)
 }
 
 int
-sandbox_paths_fill(const struct supervisor *sup, struct sandbox *sb)
+sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb)
 {
-	const struct identity *id = &sup->setup.identity[sb->role];
+	const struct identity *id = &setup->identity[sb->role];
 
-	sb->mode = sup->setup.mode;
-	sb->as_root = sup->as_root;
+	sb->mode = setup->mode;
+	sb->as_root = setup->as_root;
 	sb->uid = id->uid;
 	sb->gid = id->gid;
 	memcpy(sb->groups, id->groups, sizeof(sb->groups));
 	sb->n_groups = id->n_groups;
 	if (sb->role == ROLE_LISTENER)
-		return listener_fill(sup, sb);
+		return listener_fill(setup, sb);
 	if (sb->role == ROLE_SUBMITTER)
-		return submitter_fill(sup, sb);
-	collector_fill(sup, sb);
+		return submitter_fill(setup, sb);
+	collector_fill(setup, conf, sb);
 	return 0;
 }

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define STATUS_MAX	(REASON_MAX + 128)	/* bytes of a state in words */
 #define PINGS_PER_PERIOD	3	/* a late loop must not look dead */

@@ -16,7 +16,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define CONF_BYTES_MAX	(4u * 1024 * 1024)	/* the longest seen has 1 MiB */
 #define FOUND_MAX	32	/* more are no slurm.conf's */

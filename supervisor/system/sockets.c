@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "supervisor/config/config_file.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define BACKLOG		1024	/* a large array's prologs, while nobody accepts */
 #define HOOK_MODE	0666	/* the folder guards it, and the peer's uid is asked */
@@ -92,12 +92,12 @@ unix_bind(int fd, const struct sockaddr_un *sa, mode_t mode)
 }
 
 static int
-unix_listen(const struct supervisor *sup, const char *path, mode_t mode)
+unix_listen(const struct setup *setup, const char *path, mode_t mode)
 {
 	struct sockaddr_un sa;
 	int fd = -1, rc = -1;
 
-	if (directory_prepare_for(sup, path) == -1)
+	if (directory_prepare_for(setup, path) == -1)
 		return -1;
 	if (address_fill(&sa, path) == 0)
 		rc = stale_socket_remove(&sa);
@@ -164,54 +164,54 @@ tcp_listen(const struct conf_address *a)
 }
 
 static int
-hook_socket_open(struct supervisor *sup)
+hook_socket_open(struct setup *setup, const struct conf *conf)
 {
-	const char *value = conf_str(&sup->conf, CONF_PREP_LISTEN);
+	const char *value = conf_str(conf, CONF_PREP_LISTEN);
 	struct conf_address a;
 
 	if (conf_address_parse(value, &a) == -1) {
 		log_errorx("prepSockListenPath: %s is no address", value);
 		return -1;
 	}
-	sup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
-	if (sup->listen_tcp)
-		sup->listen_fd = tcp_listen(&a);
+	setup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
+	if (setup->listen_tcp)
+		setup->listen_fd = tcp_listen(&a);
 	else {
-		sup->listen_fd = unix_listen(sup, a.path, HOOK_MODE);
-		if (sup->listen_fd != -1)
-			sup->listen_path = strdup(a.path);
+		setup->listen_fd = unix_listen(setup, a.path, HOOK_MODE);
+		if (setup->listen_fd != -1)
+			setup->listen_path = strdup(a.path);
 	}
-	return sup->listen_fd != -1 ? 0 : -1;
+	return setup->listen_fd != -1 ? 0 : -1;
 }
 
 static mode_t
-ctl_mode(const struct supervisor *sup)
+ctl_mode(const struct conf *conf)
 {
 	char name[256];
 
-	return conf_list_item(conf_str(&sup->conf, CONF_CTL_USERS), 0, name,
+	return conf_list_item(conf_str(conf, CONF_CTL_USERS), 0, name,
 	    sizeof(name)) == 0 ? CTL_MODE : CTL_MODE_USERS;
 }
 
 void
-sockets_ctl_mode(const struct supervisor *sup)
+sockets_ctl_mode(const struct setup *setup, const struct conf *conf)
 {
-	const char *path = conf_str(&sup->conf, CONF_CTL_SOCK);
+	const char *path = conf_str(conf, CONF_CTL_SOCK);
 
-	if (sup->ctl_fd != -1 && chmod(path, ctl_mode(sup)) == -1)
+	if (setup->ctl_fd != -1 && chmod(path, ctl_mode(conf)) == -1)
 		log_warn("mode of %s", path);
 }
 
 int
-sockets_open(struct supervisor *sup)
+sockets_open(struct setup *setup, const struct conf *conf)
 {
-	if (hook_socket_open(sup) == -1)
+	if (hook_socket_open(setup, conf) == -1)
 		return -1;
-	sup->ctl_fd = unix_listen(sup, conf_str(&sup->conf, CONF_CTL_SOCK),
-	    ctl_mode(sup));
-	if (sup->ctl_fd == -1)
-		sockets_close(sup);
-	return sup->ctl_fd != -1 ? 0 : -1;
+	setup->ctl_fd = unix_listen(setup, conf_str(conf, CONF_CTL_SOCK),
+	    ctl_mode(conf));
+	if (setup->ctl_fd == -1)
+		sockets_close(setup, conf);
+	return setup->ctl_fd != -1 ? 0 : -1;
 }
 
 static void
@@ -226,10 +226,10 @@ socket_remove(int *fd, const char *path)
 }
 
 void
-sockets_close(struct supervisor *sup)
+sockets_close(struct setup *setup, const struct conf *conf)
 {
-	socket_remove(&sup->listen_fd, sup->listen_path);
-	free(sup->listen_path);
-	sup->listen_path = NULL;
-	socket_remove(&sup->ctl_fd, conf_str(&sup->conf, CONF_CTL_SOCK));
+	socket_remove(&setup->listen_fd, setup->listen_path);
+	free(setup->listen_path);
+	setup->listen_path = NULL;
+	socket_remove(&setup->ctl_fd, conf_str(conf, CONF_CTL_SOCK));
 }

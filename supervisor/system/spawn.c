@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define CHILD_FD	3	/* where every program of ours looks for its channel */
 #define FD_LIMIT	1024	/* closed one by one where close_range is missing */

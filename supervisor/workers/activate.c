@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define FILE_BYTES_MAX	(256u * 1024)	/* as the table of messages has it */
 #define LISTEN_UNIX	1
@@ -71,8 +71,8 @@ listen_send(struct child *c)
 	struct writer w;
 
 	wr_init(&w, 1);
-	wr_u8(&w, c->sup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
-	descriptor_send(c, MSG_LISTEN, &w, c->sup->listen_fd);
+	wr_u8(&w, c->workers->setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
+	descriptor_send(c, MSG_LISTEN, &w, c->workers->setup->listen_fd);
 	wr_clear(&w);
 }
 
@@ -114,7 +114,7 @@ file_send(struct child *c, struct resolver_file *f)
 	wr_clear(&w);
 }
 
-void
+static void
 resolver_files_send(struct child *c)
 {
 	size_t i;
@@ -124,9 +124,9 @@ resolver_files_send(struct child *c)
 }
 
 void
-resolver_files_check(struct supervisor *sup)
+resolver_files_check(struct workers *w)
 {
-	struct child *c = child_of(sup, ROLE_SUBMITTER);
+	struct child *c = &w->children[ROLE_SUBMITTER];
 	struct stat st;
 	size_t i;
 
@@ -162,7 +162,7 @@ worker_activate(struct child *c)
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);
 	else if (c->role == ROLE_COLLECTOR)
-		descriptor_send(c, MSG_LASTRUN, NULL, c->sup->setup.lastrun);
+		descriptor_send(c, MSG_LASTRUN, NULL, c->workers->setup->lastrun);
 	else
 		resolver_files_send(c);
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define EXIT_WAIT_MS	500	/* a dead neighbour's SIGCHLD has come by then */
 
@@ -26,10 +26,10 @@ neighbour_send(struct child *c, enum role peer, uint64_t id, int fd)
 }
 
 static void
-link_connect(struct supervisor *sup, struct link *link)
+link_connect(struct workers *w, struct link *link)
 {
-	struct child *up = child_of(sup, link->up);
-	struct child *down = child_of(sup, link->down);
+	struct child *up = &w->children[link->up];
+	struct child *down = &w->children[link->down];
 	int fds[2];
 
 	if (up->state != CHILD_READY || up->channel == NULL ||
@@ -41,7 +41,7 @@ link_connect(struct supervisor *sup, struct link *link)
 		return;
 	}
 	evtimer_del(link->broken_timer);
-	link->id = ++sup->link_ids;
+	link->id = ++w->link_ids;
 	neighbour_send(up, link->down, link->id, fds[0]);
 	neighbour_send(down, link->up, link->id, fds[1]);
 }
@@ -52,9 +52,9 @@ neighbours_connect(struct child *c)
 	int i;
 
 	for (i = 0; i < LINKS; i++) {
-		if (c->sup->links[i].up == c->role ||
-		    c->sup->links[i].down == c->role)
-			link_connect(c->sup, &c->sup->links[i]);
+		if (c->workers->links[i].up == c->role ||
+		    c->workers->links[i].down == c->role)
+			link_connect(c->workers, &c->workers->links[i]);
 	}
 }
 
@@ -67,14 +67,14 @@ static void
 on_link_broken(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *link = arg;
-	struct child *up = child_of(link->sup, link->up);
-	struct child *down = child_of(link->sup, link->down);
+	struct child *up = &link->workers->children[link->up];
+	struct child *down = &link->workers->children[link->down];
 
-	if (link->sup->stopping || up->state != CHILD_READY ||
+	if (link->workers->stopping || up->state != CHILD_READY ||
 	    down->state != CHILD_READY)
 		return;
 	log_warnx("the channel between %s and %s broke: %s",
-	    role_name(link->up), role_name(link->down), link->why);
+	    role_name(link->up), role_name(link->down), link->error);
 	child_restart(up, "it has lost its neighbour", 0);
 }
 
@@ -86,13 +86,13 @@ neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 	int i;
 
 	for (i = 0; i < LINKS; i++) {
-		link = &c->sup->links[i];
+		link = &c->workers->links[i];
 		if (link->id != id || (link->up != c->role &&
 		    link->down != c->role) ||
 		    (link->up != peer && link->down != peer))
 			continue;
 		if (!evtimer_pending(link->broken_timer, NULL)) {
-			snprintf(link->why, sizeof(link->why),
+			snprintf(link->error, sizeof(link->error),
 			    "the %s says: %s", role_name(c->role), why);
 			event_add(link->broken_timer, &wait);
 		}
@@ -100,7 +100,7 @@ neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 }
 
 void
-neighbours_init(struct supervisor *sup)
+neighbours_init(struct workers *w)
 {
 	static const enum role ends[LINKS][2] = {
 		{ ROLE_LISTENER, ROLE_COLLECTOR },
@@ -109,12 +109,12 @@ neighbours_init(struct supervisor *sup)
 	int i;
 
 	for (i = 0; i < LINKS; i++) {
-		sup->links[i].sup = sup;
-		sup->links[i].up = ends[i][0];
-		sup->links[i].down = ends[i][1];
-		sup->links[i].broken_timer = evtimer_new(sup->base, on_link_broken,
-		    &sup->links[i]);
-		if (sup->links[i].broken_timer == NULL)
+		w->links[i].workers = w;
+		w->links[i].up = ends[i][0];
+		w->links[i].down = ends[i][1];
+		w->links[i].broken_timer = evtimer_new(w->base, on_link_broken,
+		    &w->links[i]);
+		if (w->links[i].broken_timer == NULL)
 			fatalx("no memory for the channels");
 	}
 }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/crash_point.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define STABLE_MS	60000	/* who lived that long starts with a clean record */
 #define RESTART_GRACE	2000	/* ms: to finish what is under way */
@@ -59,12 +59,14 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 }
 
 void
-child_init(struct supervisor *sup, struct child *c, enum role role)
+child_init(struct workers *w, enum role role)
 {
-	c->sup = sup;
+	struct child *c = &w->children[role];
+
+	c->workers = w;
 	c->role = role;
-	c->restart = evtimer_new(sup->base, on_restart, c);
-	c->deadline = evtimer_new(sup->base, on_deadline, c);
+	c->restart = evtimer_new(w->base, on_restart, c);
+	c->deadline = evtimer_new(w->base, on_deadline, c);
 	if (c->restart == NULL || c->deadline == NULL)
 		fatalx("no memory for the %s", role_name(role));
 }
@@ -75,13 +77,13 @@ worker_spawn(struct child *c, int fd)
 	char level[8], path[4096];
 	char name[32], flag[] = "-d";
 	char *argv[] = { name, flag, level, NULL };
-	char **env = env_worker(c->sup, c->role);
+	char **env = env_worker(c->workers->conf, c->role);
 	pid_t pid = -1;
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
 	snprintf(name, sizeof(name), "%s", role_name(c->role));
 	if (env != NULL && snprintf(path, sizeof(path), "%s/%s",
-	    c->sup->worker_dir, name) < (int)sizeof(path))
+	    c->workers->setup->program_dir, name) < (int)sizeof(path))
 		pid = process_spawn(path, argv, env, fd);
 	env_free(env);
 	return pid;
@@ -167,41 +169,11 @@ child_restart(struct child *c, const char *why, int expected_exit)
 	child_stop(c, RESTART_GRACE);
 }
 
-/*
- * What the collector had started is an orphan now, and ours (we are the
- * subreaper): nobody will read its answer.
- */
-static void
-orphans_kill(struct supervisor *sup)
-{
-	char path[64], pids[ORPHANS_MAX], *p = pids;
-	FILE *f;
-	size_t n;
-	pid_t pid;
-	int role, known;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
-	    (int)getpid());
-	f = fopen(path, "re");
-	if (f == NULL)
-		return;
-	n = fread(pids, 1, sizeof(pids) - 1, f);
-	fclose(f);
-	pids[n] = '\0';
-	while ((pid = (pid_t)strtol(p, &p, 10)) > 0) {
-		known = parser_has_pid(sup, pid);
-		for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-			known |= sup->children[role].pid == pid;
-		if (!known)
-			kill(pid, SIGKILL);
-	}
-}
-
 static void
 exit_log(struct child *c, const char *how, unsigned wait)
 {
 	const char *why = c->kill_reason != NULL ? c->kill_reason : "";
-	int stopping = c->sup->stopping;
+	int stopping = c->workers->stopping;
 
 	snprintf(c->last_exit, sizeof(c->last_exit), "%s%s%s", how,
 	    why[0] != '\0' ? ": " : "", why);
@@ -228,14 +200,14 @@ restart_delay_after(struct child *c)
 	return restart_delay(++c->failures);
 }
 
-static void
+void
 child_exited(struct child *c, int status)
 {
-	struct supervisor *sup = c->sup;
+	struct workers *w = c->workers;
 	char how[256];
 	unsigned wait;
 
-	exit_reason_text(sup->kmsg, c->pid, status, how, sizeof(how));
+	exit_reason_text(w->setup->kmsg, c->pid, status, how, sizeof(how));
 	wait = restart_delay_after(c);
 	exit_log(c, how, wait);
 	evtimer_del(c->deadline);
@@ -247,35 +219,21 @@ child_exited(struct child *c, int status)
 		quarantine_note_exit(c, status);
 	inflight_free(c->inflight);
 	c->inflight = NULL;
-	if (c->role == ROLE_COLLECTOR)
-		orphans_kill(sup);
-	control_child_gone(sup, c->role);
-	if (sup->stopping) {
-		shutdown_child_gone(c);
+	w->ops->gone(c);
+	if (w->stopping)
 		return;
-	}
-	if (sup->config_test) {
-		shutdown_begin(sup, "a worker died", 1);
-		return;
-	}
-	reload_child_gone(c);
 	c->restarts++;
-	if (!sup->stopping)
-		timer_set(c->restart, wait);
+	timer_set(c->restart, wait);
 }
 
-void
-children_reap(struct supervisor *sup)
+struct child *
+child_find(struct workers *w, pid_t pid)
 {
-	int status, role;
-	pid_t pid;
+	int role;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (parser_reaped(sup, pid, status))
-			continue;
-		for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-			if (sup->children[role].pid == pid)
-				child_exited(&sup->children[role], status);
-		}
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		if (w->children[role].pid == pid)
+			return &w->children[role];
 	}
+	return NULL;
 }

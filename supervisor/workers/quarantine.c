@@ -11,26 +11,26 @@
 #include <signal.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define CRASHES_MAX	2
 
 static struct crash_record *
-crash_record_of(struct supervisor *sup, const struct run_key *key)
+crash_record_of(struct workers *w, const struct run_key *key)
 {
 	struct crash_record *s;
 	unsigned i;
 
-	for (i = 0; i < sup->n_crash_records; i++) {
-		if (run_key_equal(&sup->crash_records[i].key, key))
-			return &sup->crash_records[i];
+	for (i = 0; i < w->n_crash_records; i++) {
+		if (run_key_equal(&w->crash_records[i].key, key))
+			return &w->crash_records[i];
 	}
-	if (sup->n_crash_records == CRASH_RECORDS_MAX) {
-		memmove(sup->crash_records, sup->crash_records + 1,
+	if (w->n_crash_records == CRASH_RECORDS_MAX) {
+		memmove(w->crash_records, w->crash_records + 1,
 		    (CRASH_RECORDS_MAX - 1) * sizeof(*s));
-		sup->n_crash_records--;
+		w->n_crash_records--;
 	}
-	s = &sup->crash_records[sup->n_crash_records++];
+	s = &w->crash_records[w->n_crash_records++];
 	s->key = *key;
 	s->crashes = 0;
 	return s;
@@ -65,14 +65,14 @@ killed_from_outside(const struct child *c, int status)
 void
 quarantine_note_exit(struct child *c, int status)
 {
-	struct supervisor *sup = c->sup;
+	struct workers *w = c->workers;
 	struct run_key key;
 	struct crash_record *s;
 	int role;
 
 	if (killed_from_outside(c, status) || !inflight_read(c->inflight, &key))
 		return;
-	s = crash_record_of(sup, &key);
+	s = crash_record_of(w, &key);
 	s->crashes++;
 	if (s->crashes < CRASHES_MAX) {
 		log_warnx("the %s died while it handled job %llu of cluster "
@@ -85,19 +85,19 @@ quarantine_note_exit(struct child *c, int status)
 	    "%s (start %lld): that run is set aside", role_name(c->role),
 	    (unsigned long long)key.job, key.cluster, (long long)key.start);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state == CHILD_READY)
-			quarantine_send(&sup->children[role], &key);
+		if (w->children[role].state == CHILD_READY)
+			quarantine_send(&w->children[role], &key);
 	}
 }
 
 void
 quarantine_send_all(struct child *c)
 {
-	const struct supervisor *sup = c->sup;
+	const struct workers *w = c->workers;
 	unsigned i;
 
-	for (i = 0; i < sup->n_crash_records; i++) {
-		if (sup->crash_records[i].crashes >= CRASHES_MAX)
-			quarantine_send(c, &sup->crash_records[i].key);
+	for (i = 0; i < w->n_crash_records; i++) {
+		if (w->crash_records[i].crashes >= CRASHES_MAX)
+			quarantine_send(c, &w->crash_records[i].key);
 	}
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define PING_MS		2000
 #define PONG_TIMEOUT_MS		20000	/* a slow disk's commit is shorter */
@@ -48,12 +48,12 @@ ping_send(struct child *c)
 static void
 on_ping(evutil_socket_t fd, short what, void *arg)
 {
-	struct supervisor *sup = arg;
+	struct workers *w = arg;
 	struct child *c;
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		c = &sup->children[role];
+		c = &w->children[role];
 		if (is_unresponsive(c) && !c->kill_sent) {
 			c->kill_sent = 1;
 			child_kill(c, "it does not answer");
@@ -66,11 +66,11 @@ on_ping(evutil_socket_t fd, short what, void *arg)
 static void
 on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
-	struct supervisor *sup = arg;
+	struct workers *w = arg;
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (is_unresponsive(&sup->children[role]))
+		if (is_unresponsive(&w->children[role]))
 			return;
 	}
 	notify_watchdog();
@@ -83,21 +83,21 @@ on_files(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-timer_start(struct supervisor *sup, unsigned ms, event_callback_fn fn)
+timer_start(struct workers *w, unsigned ms, event_callback_fn fn)
 {
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
-	struct event *ev = event_new(sup->base, -1, EV_PERSIST, fn, sup);
+	struct event *ev = event_new(w->base, -1, EV_PERSIST, fn, w);
 
 	if (ev == NULL || event_add(ev, &tv) == -1)
 		fatalx("no memory for a timer");
 }
 
 void
-watchdog_init(struct supervisor *sup)
+watchdog_init(struct workers *w)
 {
-	timer_start(sup, PING_MS, on_ping);
-	timer_start(sup, FILES_MS, on_files);
+	timer_start(w, PING_MS, on_ping);
+	timer_start(w, FILES_MS, on_files);
 	if (notify_watchdog_ms() != 0)
-		timer_start(sup, notify_watchdog_ms(), on_watchdog);
+		timer_start(w, notify_watchdog_ms(), on_watchdog);
 }

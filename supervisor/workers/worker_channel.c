@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define SANDBOX_FRAME_MAX	(1024u * 1024)	/* as the table of messages has it */
 #define EXIT_WAIT_MS	200	/* a hung-up channel's process has ended by then */
@@ -49,14 +49,14 @@ worker_channel_stop(struct child *c, uint32_t grace_ms)
 }
 
 void
-workers_set_log_level(struct supervisor *sup, enum log_level level)
+workers_set_log_level(struct workers *w, enum log_level level)
 {
 	int role;
 
 	log_set_level(level);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state >= CHILD_SANDBOXED)
-			send_u8(&sup->children[role], MSG_VERBOSE,
+		if (w->children[role].state >= CHILD_SANDBOXED)
+			send_u8(&w->children[role], MSG_VERBOSE,
 			    (uint8_t)level);
 	}
 }
@@ -71,7 +71,7 @@ sandbox_send(struct child *c)
 
 	sandbox_init(&sb, c->role);
 	wr_init(&w, SANDBOX_FRAME_MAX);
-	rc = sandbox_paths_fill(c->sup, &sb);
+	rc = sandbox_paths_fill(c->workers->setup, c->workers->conf, &sb);
 	if (rc == 0) {
 		sandbox_write(&w, &sb);
 		rc = channel_send(c->channel, MSG_SANDBOX, 0, &w, -1);
@@ -98,14 +98,14 @@ on_hello(struct child *c, struct reader *r)
 		log_errorx("the %s speaks version %u of the protocol, not %u: "
 		    "is it of another installation?", role_name(c->role),
 		    version, MSG_VERSION);
-		child_kill(c, "wrong version");
+		c->workers->events->wrong_version(c, "wrong version");
 		return;
 	}
 	c->state = CHILD_SANDBOXED;
-	if (!c->sup->config_test)
+	if (!c->workers->config_test)
 		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 		    (int)c->pid, c->layers);
-	reload_hello(c);
+	c->workers->events->hello(c);
 }
 
 static void
@@ -126,9 +126,9 @@ on_conf_answer(struct child *c, unsigned type, struct reader *r)
 	else if (generation < c->conf_sent)
 		log_debug("%s of an earlier configuration", msg_name(type));
 	else if (type == MSG_CONF_OK)
-		reload_ok(c, generation);
+		c->workers->events->conf_ok(c, generation);
 	else
-		reload_bad(c, generation, reason);
+		c->workers->events->conf_bad(c, generation, reason);
 }
 
 static void
@@ -140,8 +140,7 @@ on_ready(struct child *c)
 	}
 	c->state = CHILD_READY;
 	log_info("the %s serves", role_name(c->role));
-	neighbours_connect(c);
-	workers_check_ready(c->sup);
+	c->workers->events->ready(c);
 }
 
 static void
@@ -163,8 +162,8 @@ on_ctl_end(struct child *c, uint64_t request, struct reader *r)
 	if (rd_end(r) == -1 || text == NULL || status > CTL_DENIED)
 		channel_broken(c->channel, "ctl-end");
 	else
-		control_result(c->sup, c->role, request, (enum ctl_status)status,
-		    text);
+		c->workers->events->ctl_end(c, request,
+		    (enum ctl_status)status, text);
 	free(text);
 }
 
@@ -177,7 +176,7 @@ on_peer_lost(struct child *c, uint64_t id, struct reader *r)
 	if (rd_end(r) == -1 || why == NULL || peer >= ROLE__COUNT)
 		channel_broken(c->channel, "lost");
 	else
-		neighbours_broken(c, (enum role)peer, id, why);
+		c->workers->events->peer_lost(c, (enum role)peer, id, why);
 	free(why);
 }
 
@@ -202,7 +201,7 @@ on_frame(struct channel *channel, const struct msg_header *h,
 		on_pong(c, r);
 		break;
 	case MSG_CTL_ROW:
-		control_row(c->sup, c->role, h->id, r->p, r->left);
+		c->workers->events->ctl_row(c, h->id, r->p, r->left);
 		break;
 	case MSG_CTL_END:
 		on_ctl_end(c, h->id, r);
@@ -242,7 +241,7 @@ static const struct channel_ops ops = {
 int
 worker_channel_open(struct child *c, int fd)
 {
-	c->channel = channel_new(c->sup->base, fd, ROLE_SUPERVISOR, c->role,
+	c->channel = channel_new(c->workers->base, fd, ROLE_SUPERVISOR, c->role,
 	    &ops, c);
 	return c->channel != NULL ? sandbox_send(c) : -1;
 }

@@ -2,7 +2,7 @@
 /* The command line as Go's flag package reads it. */
 #include "config.h"
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
 #define PARSE(...) parse((const char *[]){ "x", __VA_ARGS__, NULL })

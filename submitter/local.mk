@@ -71,9 +71,7 @@ submitter_net_libnet_a_SOURCES = \
 	submitter/net/resolv_conf.c \
 	submitter/net/resolv_conf.h \
 	submitter/net/resolver.c \
-	submitter/net/resolver.h \
-	submitter/net/resolver_private.h \
-	submitter/net/resolver_query.c
+	submitter/net/resolver.h
 
 # NATS, core and JetStream.
 noinst_LIBRARIES += submitter/nats/libnats.a

@@ -19,7 +19,7 @@
 #include "common/log.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nats_thread.h"
-#include "submitter/nats/system_ca.h"
+#include "submitter/net/system_ca.h"
 
 /* A header of JetStream's counts as payload: its name, the id, line ends. */
 #define HEADER_BYTES	(MESSAGE_ID_MAX + 64)
@@ -77,7 +77,7 @@ nats_prepare(void)
 	/* Reads openssl.cnf, which is out of reach later. */
 	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
 	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
-	nats_cert_prepare();
+	system_ca_load();
 }
 
 static void

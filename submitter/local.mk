@@ -87,8 +87,8 @@ submitter_nats_libnats_a_SOURCES = \
 	submitter/nats/nats.h \
 	submitter/nats/nats_conf.c \
 	submitter/nats/nats_conf.h \
-	submitter/nats/nats_private.h \
 	submitter/nats/nats_publish.c \
+	submitter/nats/nats_publish.h \
 	submitter/nats/nats_thread.c \
 	submitter/nats/nats_thread.h \
 	submitter/nats/nkey.c \

@@ -210,7 +210,7 @@ count(struct nats *n, const struct nats_item *item)
 		break;
 	case NATS_DENIED:
 	case NATS_TOO_LONG:
-		n->n.not_found_at++;
+		n->n.refused++;
 		break;
 	}
 }

@@ -77,7 +77,7 @@ struct nats_status {
 	uint64_t	sent;
 	uint64_t	unsure;
 	uint64_t	away;		/* given back unsent */
-	uint64_t	not_found_at;
+	uint64_t	refused;	/* subject not permitted, or too long */
 	uint64_t	shortened;	/* sent with less text, for the broker's limit */
 	uint64_t	duplicates;	/* the stream had it already */
 };

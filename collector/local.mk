@@ -19,6 +19,9 @@ collector_parse_libparse_a_SOURCES = \
 	collector/parse/sacct.c \
 	collector/parse/scontrol_job.c \
 	collector/parse/scontrol_resources.c \
+	collector/parse/snapshot.c \
+	collector/parse/snapshot.h \
+	collector/parse/span.h \
 	collector/parse/squeue.c \
 	collector/parse/time.c \
 	collector/parse/tokens.c \

@@ -184,6 +184,11 @@ struct sdiag {
 };
 void sdiag_line(struct sdiag *d, struct span line);
 
+/*
+ * One setting, "MinJobAge               = 300 sec": 1; 0 = the line is none.
+ */
+int config_pair(struct span line, struct span *key, struct span *v);
+
 /* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator". */
 struct admin {
 	int		 known;		/* accounting has that user */

@@ -7,10 +7,17 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/intake/intake.h"
+#include "submitter/nats/nats.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
 
 #define QUEUE_ROWS	1000	/* without a limit of the admin's own */
 
@@ -100,10 +107,11 @@ on_status(struct submitter *s, uint64_t request)
 	struct nats_status ns;
 
 	worker_status(s->w, request, "layers", "%s", s->w->layers);
-	rest_delivery_status(s->delivery, request);
+	breaker_status(s->breaker, request);
+	rest_delivery_status(s->rest, request);
 	worker_status(s->w, request, "backend_version", "%s",
-	    !s->backend_told && !s->backend_pinned ? "not known yet" :
-	    versions[s->backend]);
+	    !breaker_knows_version(s->breaker) ? "not known yet" :
+	    versions[breaker_version(s->breaker)]);
 	status_counts(s, request);
 	intake_status(s->intake, request);
 	node_states_status(s->nodes, request);
@@ -302,8 +310,8 @@ rejected_walk(struct walk *k, spool_fn *fn)
 			state_walk(k, (enum dest)d, states[i], fn);
 	if (fn == drop_one)
 		state_walk(k, DEST_REST, CLOSED_BY_OTHERS, fn);
-	commit_soon(k->s->intake);
-	rest_delivery_kick(k->s->delivery);
+	commit_soon(k->s->commit);
+	wake(k->s, WAKE_DELIVERY);
 }
 
 unsigned
@@ -392,7 +400,7 @@ on_metrics(struct submitter *s, uint64_t request)
 		    "closed in cc-backend, not as Slurm says",
 		    count(s, CLOSED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
-		    breaker_allows(s->delivery) ? 1 : 0 },
+		    breaker_allows(s->breaker) ? 1 : 0 },
 	};
 	size_t i;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Timers of the loop, in milliseconds; see submitter.h. */
+/* See timer.h. */
 #include "config.h"
 
-#include <event2/event.h>
-
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
 
 struct event *
 timer_new(struct submitter *s, event_callback_fn fn, void *arg)
@@ -21,4 +20,14 @@ timer_after(struct event *timer, int64_t ms)
 		event_del(timer);
 	else
 		event_add(timer, &tv);
+}
+
+int64_t
+timer_backoff(unsigned tries, int64_t first, int64_t max)
+{
+	int64_t ms = first;
+
+	while (tries-- > 0 && ms < max)
+		ms *= 2;
+	return timer_jitter(ms < max ? ms : max);
 }

@@ -13,10 +13,16 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/spool/commit.h"
 
 /* Kept for an admin; more of them are not accidents, and only counted. */
 #define CLOSED_MAX	10000
+
+static struct log_limit said_agreed;
+static struct log_limit said_wrong;
 
 static void
 settled(struct submitter *s, struct spool_run *run)
@@ -25,8 +31,8 @@ settled(struct submitter *s, struct spool_run *run)
 
 	spool_save(s->spool, run);
 	spool_release(s->spool, &copy, DEST_REST);
-	commit_soon(s->intake);
-	rest_delivery_kick(s->delivery);
+	commit_soon(s->commit);
+	wake(s, WAKE_DELIVERY);
 }
 
 /* How the run ended, as both say it: 1 when that is the same. */
@@ -43,8 +49,8 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	inflight_set(s->w->inflight, &run->key);
 	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		state = payload_stop_state(s->payload, s->backend, job.state);
-		stop = payload_stop_time(s->backend, &job);
+		state = payload_stop_state(s->payload, breaker_version(s->breaker), job.state);
+		stop = payload_stop_time(breaker_version(s->breaker), &job);
 	}
 	inflight_clear(s->w->inflight);
 	if (state == NULL)
@@ -71,7 +77,7 @@ foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
-	if (log_allowed(&s->said_wrong, &held))
+	if (log_allowed(&said_wrong, &held))
 		log_errorx("job %llu (%s, start %lld) had been stopped by another "
 		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
 		    "--dry-run` (%u more since the last such line)",
@@ -106,7 +112,7 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 	run->tries[DEST_REST] = 0;
 	run->due[DEST_REST] = DUE_NOW;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
-		if (log_allowed(&s->said_closed, &held))
+		if (log_allowed(&said_agreed, &held))
 			log_info("job %llu (%s, start %lld) had been stopped by "
 			    "another hand, as Slurm says it ended (%u more since "
 			    "the last such line)",
@@ -221,8 +227,8 @@ foreign_stop_repair(struct submitter *s, uint64_t request,
 	    SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {
-		commit_soon(s->intake);
-		rest_delivery_kick(s->delivery);
+		commit_soon(s->commit);
+		wake(s, WAKE_DELIVERY);
 	}
 	return m.n;
 }

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/backfill_private.h"
+#include "submitter/spool/commit.h"
 
 #define TICK_MS		100	/* while runs are on their way */
 
@@ -41,12 +44,12 @@ on_row(const struct backend_job *row, void *arg)
 	if (run.state[DEST_NATS] == BACKFILL_HELD)
 		run.state[DEST_NATS] = running ? STOP_DUE : RUN_DONE;
 	if (running) {
-		run_start_accepted(b->s->delivery, &run, 1);
+		run_start_accepted(b->s, &run, 1);
 		return;
 	}
 	run.state[DEST_REST] = RUN_DONE;
 	spool_save(b->s->spool, &run);
-	commit_soon(b->s->intake);
+	commit_soon(b->s->commit);
 }
 
 static void
@@ -156,7 +159,7 @@ release_some(struct backfill *b)
 
 	released_sweep(b);
 	if (live_waits(b) || b->n_released == RELEASED_MAX ||
-	    (window_lists(b) && !breaker_allows(b->s->delivery))) {
+	    (window_lists(b) && !breaker_allows(b->s->breaker))) {
 		window_soon(b, TICK_MS);
 		return;
 	}
@@ -167,8 +170,8 @@ release_some(struct backfill *b)
 		window_soon(b, 0);
 		return;
 	}
-	commit_soon(b->s->intake);
-	rest_delivery_kick(b->s->delivery);
+	commit_soon(b->s->commit);
+	wake(b->s, WAKE_DELIVERY);
 	window_soon(b, TICK_MS);
 }
 

@@ -18,6 +18,7 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define QUEUE_ROWS	1000	/* without a limit of the admin's own */
 
@@ -127,6 +128,9 @@ on_status(struct submitter *s, uint64_t request)
 	backfill_status(s->backfill, request);
 	failover_status(s->failover, request);
 	missing_runs_status(s->missing, request);
+	if (spool_forbidden(s->spool) > 0)
+		worker_status(s->w, request, "forbidden_events", "%llu",
+		    (unsigned long long)spool_forbidden(s->spool));
 	if (spool_failed(s->spool))
 		worker_status(s->w, request, "spool_error", "%s",
 		    spool_error(s->spool));
@@ -250,17 +254,10 @@ on_queue(struct walk *k)
 }
 
 static void
-state_retry(struct spool_run *run, enum dest dest)
+state_retry(struct spool *sp, struct spool_run *run, enum dest dest)
 {
-	if (run->state[dest] == START_REJECTED)
-		run->state[dest] = run->end != 0 ? START_DUE_ENDED :
-		    START_DUE;
-	else if (run->state[dest] == STOP_REJECTED)
-		run->state[dest] = STOP_DUE;
-	else
-		return;
-	run->due[dest] = DUE_NOW;
-	run->tries[dest] = 0;
+	if (run_may_move(run, dest, EVENT_RETRY))
+		run_move(sp, run, dest, EVENT_RETRY, DUE_NOW, NULL);
 }
 
 static int
@@ -276,7 +273,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;
 	for (d = 0; d < DEST__COUNT; d++)
-		state_retry(run, (enum dest)d);
+		state_retry(sp, run, (enum dest)d);
 	run->flags &= ~RUN_RESTARTED;
 	k->done++;
 	return spool_save(sp, run) == 0 && --k->left > 0 ? 0 : -1;

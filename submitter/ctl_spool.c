@@ -24,6 +24,7 @@
 #include "submitter/intake/intake.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/export.h"
+#include "submitter/spool/transition.h"
 
 #define IMPORT_FILE	"spool.import"	/* in the sandbox's root; put there by the tool */
 #define STEP_BYTES	(1u << 20)	/* of lines, in or out, then the step ends */
@@ -208,9 +209,8 @@ keep_refused(struct step *t, const struct imported *in, int64_t row)
 	if (!in->refused || spool_get(sp, row, &run) != 1 ||
 	    run.state[DEST_REST] == RUN_NONE)
 		return 0;
-	run.state[DEST_REST] = START_REJECTED;
-	snprintf(run.reason, sizeof(run.reason), "%s", in->reason[0] != '\0' ?
-	    in->reason : "was refused");
+	run_move(sp, &run, DEST_REST, EVENT_REJECTED, DUE_KEEP,
+	    in->reason[0] != '\0' ? in->reason : "was refused");
 	return spool_save(sp, &run);
 }
 

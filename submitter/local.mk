@@ -63,7 +63,9 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/scan.c \
 	submitter/spool/spool.h \
 	submitter/spool/spool_private.h \
-	submitter/spool/sql.c
+	submitter/spool/sql.c \
+	submitter/spool/transition.c \
+	submitter/spool/transition.h
 
 # HTTP and name resolution.
 noinst_LIBRARIES += submitter/net/libnet.a

@@ -16,6 +16,7 @@
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define HIT_WAIT	2000	/* ms until a stop that hit another run is repeated */
 #define REPROBE_TRIES	3	/* then the field is unknown to every version */
@@ -41,23 +42,30 @@ start_settled(struct submitter *s, const struct spool_run *run, enum dest dest)
 	wake(s, WAKE_COMMIT_CHECK | WAKE_DELIVERY);
 }
 
-void
-run_start_accepted(struct submitter *s, struct spool_run *run, int seen)
+/* The event tells how: accepted, or listed. */
+static void
+start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 {
 	struct spool_run copy = *run;
 
-	if (!spool_policy(s->spool)->wait_commit)
-		seen = 1;
-	if (run->end != 0)
-		run->state[DEST_REST] = seen ? STOP_DUE : STOP_BLOCKED;
-	else
-		run->state[DEST_REST] = seen ? START_COMMITTED : STARTED;
-	run->due[DEST_REST] = DUE_NOW;
-	run->tries[DEST_REST] = 0;
+	if (run_move(s->spool, run, DEST_REST, event, DUE_NOW, "") == -1)
+		return;
 	run->since[DEST_REST] = spool_now(s->spool);
-	run->reason[0] = '\0';
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);
+}
+
+void
+run_start_listed(struct submitter *s, struct spool_run *run)
+{
+	start_taken(s, run, EVENT_LISTED);
+}
+
+static void
+start_accepted(struct submitter *s, struct spool_run *run)
+{
+	start_taken(s, run, spool_policy(s->spool)->wait_commit ?
+	    EVENT_ACCEPTED : EVENT_COMMITTED);
 }
 
 void
@@ -76,6 +84,9 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		wake(s, WAKE_DELIVERY);
 		return;
 	}
+	if (run_move(s->spool, run, dest, EVENT_REJECTED, DUE_NOW, reason) ==
+	    -1)
+		return;
 	s->n.rejected++;
 	if (log_allowed(&said_refused, &held))
 		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
@@ -83,9 +94,6 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		    "the last such line)", is_stop ? "stop" : "start",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, reason, held);
-	run->state[dest] = is_stop ? STOP_REJECTED : START_REJECTED;
-	run->due[dest] = DUE_NOW;
-	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 	run_save(s, run);
 	if (!is_stop || copy.state[dest] == DELETE_DUE)
 		start_settled(s, &copy, dest);
@@ -155,15 +163,14 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		s->n.starts++;
 		say_without_tags(s, run, v);
 		CRASH_POINT("start-answered");
-		run_start_accepted(s, run, 0);
+		start_accepted(s, run);
 		break;
 	case RESULT_ACCEPTED_BEFORE:
-		run_start_accepted(s, run, 0);
+		start_accepted(s, run);
 		break;
 	case RESULT_CHECK:
-		run->state[DEST_REST] = START_CONFLICT;
-		run->due[DEST_REST] = DUE_NOW;
-		snprintf(run->reason, sizeof(run->reason), "%s", v->text);
+		run_move(s->spool, run, DEST_REST, EVENT_DUPLICATE, DUE_NOW,
+		    v->text);
 		run_save(s, run);
 		wake(s, WAKE_COMMIT_CHECK);
 		break;
@@ -183,9 +190,7 @@ static void
 stop_done(struct submitter *s, struct spool_run *run)
 {
 	meta_after_stop(s->meta, run);
-	run->state[DEST_REST] = RUN_DONE;
-	run->tries[DEST_REST] = 0;
-	run->reason[0] = '\0';
+	run_move(s->spool, run, DEST_REST, EVENT_STOPPED, DUE_KEEP, "");
 	CRASH_POINT("stop-answered");
 	run_save(s, run);
 }
@@ -210,8 +215,7 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 		return;
 	}
 	run->flags |= RUN_RESTARTED;
-	run->state[DEST_REST] = START_DUE_ENDED;
-	run->due[DEST_REST] = DUE_NOW;
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_NO_RUN, DUE_NOW, NULL);
 	run_save(s, run);
 }
 
@@ -219,9 +223,7 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 static void
 stop_late(struct submitter *s, struct spool_run *run, const char *why)
 {
-	run->state[DEST_REST] = STOP_CONFLICT;
-	run->due[DEST_REST] = DUE_NOW;
-	snprintf(run->reason, sizeof(run->reason), "%s", why);
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_LATE, DUE_NOW, why);
 	run_save(s, run);
 	wake(s, WAKE_COMMIT_CHECK);
 }
@@ -270,14 +272,9 @@ deleted(struct submitter *s, struct spool_run *run)
 	struct spool_run copy;
 
 	CRASH_POINT("delete-answered");
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
-	run->reason[0] = '\0';
-	if (run->flags & RUN_FORGET_AFTER_DELETE)
-		run->state[DEST_REST] = RUN_DONE;
-	else
-		run->state[DEST_REST] = run->end != 0 ? START_DUE_ENDED :
-		    START_DUE;
+	run_move(s->spool, run, DEST_REST, run->flags &
+	    RUN_FORGET_AFTER_DELETE ? EVENT_DELETED_FINALLY : EVENT_DELETED,
+	    DUE_NOW, "");
 	run->flags &= ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
 	copy = *run;
 	run_save(s, run);

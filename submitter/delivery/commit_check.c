@@ -19,6 +19,7 @@
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define WAIT_FIRST	2000	/* ms from a waiting stop to the first listing */
 #define WAIT_MAX	30000
@@ -93,9 +94,7 @@ commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 	if (run->since[DEST_REST] > spool_opened(sp) && late > n->longest &&
 	    late < LONGEST_MAX)
 		n->longest = late;
-	run->state[DEST_REST] = run->state[DEST_REST] == STOP_BLOCKED ?
-	    STOP_DUE : START_COMMITTED;
-	run->due[DEST_REST] = DUE_NOW;
+	run_move(sp, run, DEST_REST, EVENT_LISTED, DUE_NOW, NULL);
 	n->promoted++;
 	spool_save(sp, run);
 	commit_soon(n->s->commit);
@@ -113,7 +112,8 @@ on_row(const struct backend_job *row, void *arg)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
 		/* The other side was first. */
-		run.state[DEST_REST] = RUN_DONE;
+		run_move(n->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED,
+		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
 		commit_soon(n->s->commit);
 	}
@@ -136,9 +136,7 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 	    "shown: its start is repeated", (unsigned long long)run->key.job,
 	    run->key.cluster, (long long)run->key.start);
 	n->s->n.repeated++;
-	run->state[DEST_REST] = run->end != 0 ? START_DUE_ENDED :
-	    START_DUE;
-	run->due[DEST_REST] = DUE_NOW;
+	run_move(sp, run, DEST_REST, EVENT_OVERDUE, DUE_NOW, NULL);
 	return spool_save(sp, run);
 }
 

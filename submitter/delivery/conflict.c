@@ -118,7 +118,7 @@ conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 	    run.state[DEST_REST] == STOP_CONFLICT)) {
 		is_stop = run.state[DEST_REST] == STOP_CONFLICT;
 		if (a->shown == SHOWN_RUNNING)
-			run_start_accepted(s, &run, 1);
+			run_start_listed(s, &run);
 		else if (a->shown == SHOWN_STOPPED)
 			foreign_stop_compare(s, &run, &a->row);
 		else if (is_stop)

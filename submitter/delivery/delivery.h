@@ -51,9 +51,8 @@ void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
 /* first: the answer is of the first stop that was ever tried. */
 void run_answered(struct submitter *s, struct spool_run *run,
     struct result *v, const struct http_answer *a, int first);
-/* The start was accepted; committed: cc-backend's database has it. */
-void run_start_accepted(struct submitter *s, struct spool_run *run,
-    int committed);
+/* A listing shows the start: the row moves on. */
+void run_start_listed(struct submitter *s, struct spool_run *run);
 /* Refused for good: logs, keeps the reason, releases what waits behind. */
 void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     const char *reason);

@@ -17,6 +17,7 @@
 #include "submitter/base/context.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 /* Kept for an admin; more of them are not accidents, and only counted. */
 #define CLOSED_MAX	10000
@@ -75,18 +76,16 @@ foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 	unsigned held;
 
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
 	if (log_allowed(&said_wrong, &held))
 		log_errorx("job %llu (%s, start %lld) had been stopped by another "
 		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
 		    "--dry-run` (%u more since the last such line)",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, how, held);
-	run->state[DEST_REST] = spool_count(s->spool, DEST_REST,
-	    CLOSED_BY_OTHERS) < CLOSED_MAX ? CLOSED_BY_OTHERS : RUN_DONE;
+	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
+	    CLOSED_BY_OTHERS) < CLOSED_MAX ? EVENT_STOP_DIFFERS :
+	    EVENT_STOP_SETTLED, DUE_NOW, how);
 	run->since[DEST_REST] = spool_now(s->spool);
-	snprintf(run->reason, sizeof(run->reason), "%s", how);
 	settled(s, run);
 }
 
@@ -109,8 +108,6 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 
 	s->n.closed++;
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
 		if (log_allowed(&said_agreed, &held))
 			log_info("job %llu (%s, start %lld) had been stopped by "
@@ -119,8 +116,8 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 			    (unsigned long long)run->key.job, run->key.cluster,
 			    (long long)run->key.start, held);
 		meta_after_stop(s->meta, run);
-		run->state[DEST_REST] = RUN_DONE;
-		run->reason[0] = '\0';
+		run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_NOW,
+		    "");
 		settled(s, run);
 		return;
 	}
@@ -136,8 +133,7 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start);
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->state[DEST_REST] = RUN_DONE;
-	run->reason[0] = '\0';
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_KEEP, "");
 	settled(s, run);
 }
 
@@ -207,9 +203,7 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start, run->reason);
-	run->state[DEST_REST] = DELETE_DUE;
-	run->due[DEST_REST] = DUE_NOW;
-	run->tries[DEST_REST] = 0;
+	run_move(sp, run, DEST_REST, EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;
 	CRASH_POINT("repair-marked");

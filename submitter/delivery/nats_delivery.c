@@ -19,6 +19,7 @@
 #include "submitter/nats/nats.h"
 #include "submitter/payload/topology.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define NATS_PAGE	32	/* rows of one lease */
 #define NATS_WIDTH	128	/* messages under way; the broker confirms in bulk */
@@ -57,18 +58,17 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 	struct spool_run copy = *run;
 	int64_t gap = spool_policy(s->spool)->nats_gap;
 
-	run->tries[DEST_NATS] = 0;
 	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
-		run->state[DEST_NATS] = RUN_DONE;
+		run_move(s->spool, run, DEST_NATS, EVENT_STOPPED, DUE_KEEP,
+		    NULL);
 		row_save(s, run);
 		return;
 	}
 	s->n.nats_starts++;
 	run->since[DEST_NATS] = spool_now(s->spool);
-	run->state[DEST_NATS] = run->end != 0 ? STOP_DUE : STARTED;
-	run->due[DEST_NATS] = run->end != 0 && gap > 0 ?
-	    run->since[DEST_NATS] + gap : DUE_NOW;
+	run_move(s->spool, run, DEST_NATS, EVENT_ACCEPTED, run->end != 0 &&
+	    gap > 0 ? run->since[DEST_NATS] + gap : DUE_NOW, NULL);
 	row_save(s, run);
 	spool_release(s->spool, &copy, DEST_NATS);
 	commit_soon(s->commit);

@@ -14,6 +14,7 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define TICK_MS		100	/* while runs are on their way */
 
@@ -42,12 +43,14 @@ on_row(const struct backend_job *row, void *arg)
 	b->there++;
 	/* Who reads NATS has heard of it when cc-backend did. */
 	if (run.state[DEST_NATS] == BACKFILL_HELD)
-		run.state[DEST_NATS] = running ? STOP_DUE : RUN_DONE;
+		run_move(b->s->spool, &run, DEST_NATS, running ? EVENT_LISTED :
+		    EVENT_LISTED_STOPPED, DUE_KEEP, NULL);
 	if (running) {
-		run_start_accepted(b->s, &run, 1);
+		run_start_listed(b->s, &run);
 		return;
 	}
-	run.state[DEST_REST] = RUN_DONE;
+	run_move(b->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED, DUE_KEEP,
+	    NULL);
 	spool_save(b->s->spool, &run);
 	commit_soon(b->s->commit);
 }

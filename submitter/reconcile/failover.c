@@ -19,6 +19,7 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define RETRY_MS	2000	/* after a listing that failed */
 #define TRIES_MAX	5	/* of those that cannot be read: starts are harmless */
@@ -47,16 +48,10 @@ role_update(struct failover *b)
 
 /* What was sent there was published as well. */
 static void
-nats_follow(struct spool_run *run, int running)
+nats_follow(struct failover *b, struct spool_run *run, enum run_event event)
 {
-	if (run->state[DEST_NATS] == START_DUE)
-		run->state[DEST_NATS] = STARTED;
-	else if (run->state[DEST_NATS] == START_DUE_ENDED ||
-	    run->state[DEST_NATS] == START_BLOCKED)
-		run->state[DEST_NATS] = run->end == 0 ? STARTED :
-		    STOP_DUE;
-	if (!running && run->end != 0 && run->state[DEST_NATS] != RUN_NONE)
-		run->state[DEST_NATS] = RUN_DONE;
+	if (run_may_move(run, DEST_NATS, event))
+		run_move(b->s->spool, run, DEST_NATS, event, DUE_KEEP, NULL);
 }
 
 static void
@@ -65,8 +60,9 @@ run_done(struct failover *b, struct spool_run *run)
 	struct spool_run copy = *run;
 
 	b->done++;
-	nats_follow(run, 0);
-	run->state[DEST_REST] = RUN_DONE;
+	nats_follow(b, run, EVENT_LISTED_STOPPED);
+	run_move(b->s->spool, run, DEST_REST, EVENT_LISTED_STOPPED, DUE_KEEP,
+	    NULL);
 	spool_save(b->s->spool, run);
 	spool_release(b->s->spool, &copy, DEST_REST);
 	commit_soon(b->s->commit);
@@ -91,8 +87,8 @@ on_row(const struct backend_job *row, void *arg)
 			return;
 		}
 		run.flags |= RUN_KEY_FIXED;
-		nats_follow(&run, running);
-		run_start_accepted(b->s, &run, 1);
+		nats_follow(b, &run, EVENT_LISTED);
+		run_start_listed(b->s, &run);
 		break;
 	case STARTED:
 	case START_COMMITTED:

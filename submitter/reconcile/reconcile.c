@@ -156,7 +156,7 @@ on_row(const struct backend_job *row, void *arg)
 		if (run.state[DEST_REST] == START_REJECTED ||
 		    (run.state[DEST_REST] == CLOSED_BY_OTHERS &&
 		    run.since[DEST_REST] < r->job_list.asked))
-			run_start_accepted(r->s, &run, 1);
+			run_start_listed(r->s, &run);
 		else
 			commit_seen(r->s->commit_check, &run, r->job_list.asked);
 	} else if (found == 0) {

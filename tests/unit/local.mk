@@ -53,6 +53,11 @@ TESTS += test_look
 test_look_SOURCES = tests/unit/test_look.c
 test_look_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_transition
+TESTS += test_transition
+test_transition_SOURCES = tests/unit/test_transition.c
+test_transition_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_runs
 TESTS += test_runs
 test_runs_SOURCES = tests/unit/test_runs.c

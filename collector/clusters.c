@@ -16,7 +16,7 @@
 static const char *const no_environment[] = { NULL };
 
 static void
-names_set(struct collector *c)
+names_set(struct cluster *c)
 {
 	int several = c->site->n > 1;
 
@@ -31,7 +31,7 @@ names_set(struct collector *c)
 static void
 site_add(struct site *site)
 {
-	struct collector *c = calloc(1, sizeof(*c));
+	struct cluster *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		fatal("no memory");
@@ -40,18 +40,18 @@ site_add(struct site *site)
 	c->w = site->w;
 	c->runner = site->runner;
 	c->set = site->set;
-	c->out = site->out;
+	c->outbox = site->outbox;
 	c->synced = site->synced;
 	c->ctld.daemon = "slurmctld";
 	c->dbd.daemon = "slurmdbd";
-	c->cycle = cycle_new(c);
-	c->ledger = ledger_new(c);
-	c->events = events_new(c);
-	c->asks = asks_new(c);
+	c->poll = poll_new(c);
+	c->accounting = acct_new(c);
+	c->hook_events = hook_events_new(c);
+	c->lookups = lookup_new(c);
 	c->scripts = scripts_new(c);
-	c->held = held_new(c);
+	c->confirm = confirm_new(c);
 	c->began = now_s();
-	c->nodes = nodes_new(c);
+	c->node_states = node_states_new(c);
 	names_set(c);
 }
 
@@ -63,7 +63,7 @@ site_init(struct site *site, struct worker *w)
 	site->runner = runner_new(w->base, no_environment);
 	if (site->runner == NULL)
 		fatal("no memory");
-	site->out = out_new(site);
+	site->outbox = outbox_new(site);
 	site_add(site);
 }
 
@@ -85,22 +85,22 @@ site_clusters(struct site *site)
 }
 
 const char *
-site_of(const struct collector *c)
+cluster_suffix(const struct cluster *c)
 {
 	return c->of_name;
 }
 
 static int
-is_called(const struct collector *c, const char *cluster)
+is_called(const struct cluster *c, const char *cluster)
 {
 	return strcmp(c->name, cluster) == 0 || (c->slurm.known &&
 	    strcmp(c->slurm.cluster, cluster) == 0);
 }
 
-struct collector *
+struct cluster *
 site_find(struct site *site, const char *cluster)
 {
-	struct collector *c;
+	struct cluster *c;
 	unsigned i;
 
 	for (i = 0; i < site->n; i++) {
@@ -116,7 +116,7 @@ site_find(struct site *site, const char *cluster)
 void
 site_local(struct site *site, const char *cluster)
 {
-	struct collector *c;
+	struct cluster *c;
 	unsigned i;
 
 	snprintf(site->local, sizeof(site->local), "%s", cluster);

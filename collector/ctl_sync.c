@@ -21,9 +21,9 @@
 #define TICK_MS		200
 #define ROUND_S		90	/* for the lanes; then the round goes on without us */
 
-struct survey {
+struct sync_report {
 	struct site	*site;
-	struct collector *c;		/* the cluster whose turn it is */
+	struct cluster *c;		/* the cluster whose turn it is */
 	unsigned	 at;		/* its number */
 	enum ctl_status	 status;
 	char		 text[384];
@@ -47,13 +47,13 @@ struct survey {
 };
 
 static int
-is_dry(const struct survey *v)
+is_dry(const struct sync_report *v)
 {
 	return (v->req.flags & CTL_FLAG_DRY_RUN) != 0;
 }
 
 static int
-is_named(const struct survey *v, uint64_t job)
+is_named(const struct sync_report *v, uint64_t job)
 {
 	uint32_t i;
 
@@ -65,7 +65,7 @@ is_named(const struct survey *v, uint64_t job)
 
 /* Neither direction named is both. */
 static int
-wants(const struct survey *v, unsigned way)
+wants(const struct sync_report *v, unsigned way)
 {
 	unsigned ways = v->req.flags & (CTL_FLAG_START | CTL_FLAG_STOP);
 
@@ -73,7 +73,7 @@ wants(const struct survey *v, unsigned way)
 }
 
 static void
-tell(struct survey *v, uint64_t job, int64_t start, const char *difference,
+tell(struct sync_report *v, uint64_t job, int64_t start, const char *difference,
     const char *action)
 {
 	char id[24], when[24];
@@ -90,18 +90,18 @@ tell(struct survey *v, uint64_t job, int64_t start, const char *difference,
 	wr_clear(&w);
 }
 
-static void cluster_begin(struct survey *v);
+static void cluster_begin(struct sync_report *v);
 
 /* This cluster is through; the next one has its turn. */
 static void
-finish(struct survey *v, enum ctl_status status, const char *text)
+finish(struct sync_report *v, enum ctl_status status, const char *text)
 {
 	size_t len = strlen(v->text);
 
 	if (status != CTL_OK)
 		v->status = status;
 	snprintf(v->text + len, sizeof(v->text) - len, "%s%s%s",
-	    len > 0 ? "; " : "", text, site_of(v->c));
+	    len > 0 ? "; " : "", text, cluster_suffix(v->c));
 	lines_clear(&v->lines);
 	sacct_clear(&v->reader);
 	free(v->ids);
@@ -113,7 +113,8 @@ finish(struct survey *v, enum ctl_status status, const char *text)
 }
 
 static void
-finish_failed(struct survey *v, const char *what, const struct command_end *end)
+finish_failed(struct sync_report *v, const char *what,
+    const struct command_end *end)
 {
 	char why[256], text[400];
 
@@ -125,7 +126,7 @@ finish_failed(struct survey *v, const char *what, const struct command_end *end)
 /* --- the lanes do it --- */
 
 static void
-tick(struct survey *v)
+tick(struct sync_report *v)
 {
 	struct timeval tv = { 0, TICK_MS * 1000 };
 
@@ -135,15 +136,16 @@ tick(struct survey *v)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct survey *v = arg;
-	struct collector *c = v->c;
+	struct sync_report *v = arg;
+	struct cluster *c = v->c;
 	char text[64];
 
 	(void)fd;
 	(void)what;
 	snprintf(text, sizeof(text), "%u runs in Slurm", v->runs);
-	if (cycle_number(c->cycle) >= v->cycle && !cycle_busy(c->cycle) &&
-	    !ledger_busy(c->ledger) && out_durable(c->out) >= out_order(c->out))
+	if (poll_number(c->poll) >= v->cycle && !poll_busy(c->poll) &&
+	    !acct_busy(c->accounting) && outbox_durable(c->outbox) >=
+	    outbox_order(c->outbox))
 		finish(v, CTL_OK, text);
 	else if (c->ctld.away)
 		finish(v, CTL_ERROR, "slurmctld went away");
@@ -154,28 +156,35 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-lanes_kick(struct survey *v)
+lanes_kick(struct sync_report *v)
 {
-	struct collector *c = v->c;
+	struct cluster *c = v->c;
 	struct open_run *run;
 	size_t at;
 	uint32_t i;
 
 	for (i = 0; i < v->req.n_ids; i++) {
-		/* Its details are asked for again; what is known stays. */
+		/*
+		 * slurmctld is asked for the details again.  The spool keeps
+		 * the details that it has: a run that slurmctld has forgotten
+		 * must not count as one whose details nobody knows.
+		 */
 		for (at = 0; (run = open_of_job(&c->open, v->req.ids[i],
-		    &at)) != NULL;)
-			run->flags &= (uint8_t)~OPEN_DETAILED;
-		ledger_want(c->ledger, v->req.ids[i]);
+		    &at)) != NULL;) {
+			if (run->flags & OPEN_DETAILED)
+				run->flags |= OPEN_SPOOLED;
+			poll_want_left(c->poll, run->job);
+		}
+		acct_want(c->accounting, v->req.ids[i]);
 	}
-	v->cycle = cycle_number(c->cycle) + 1;
+	v->cycle = poll_number(c->poll) + 1;
 	v->until = now_s() + ROUND_S;
-	plan_sync(c);
+	sched_poll_now(c);
 	tick(v);
 }
 
 static void
-told_all(struct survey *v)
+told_all(struct sync_report *v)
 {
 	char text[64];
 
@@ -190,10 +199,10 @@ told_all(struct survey *v)
 /* --- accounting --- */
 
 static int
-on_account_row(struct sighting *s, void *arg)
+on_account_row(struct job_snapshot *s, void *arg)
 {
-	struct survey *v = arg;
-	struct collector *c = v->c;
+	struct sync_report *v = arg;
+	struct cluster *c = v->c;
 	struct job *job = &s->job;
 	struct open_run *run;
 	char text[96];
@@ -218,17 +227,17 @@ on_account_row(struct sighting *s, void *arg)
 static int
 on_account_output(const char *p, size_t n, void *arg)
 {
-	struct survey *v = arg;
+	struct sync_report *v = arg;
 
 	return sacct_feed(&v->reader, p, n);
 }
 
-static void account_ask(struct survey *v);
+static void account_ask(struct sync_report *v);
 
 static void
 on_account_end(const struct command_end *end, void *arg)
 {
-	struct survey *v = arg;
+	struct sync_report *v = arg;
 
 	v->cmd = NULL;
 	if (end->outcome != COMMAND_OK || sacct_end(&v->reader) == -1) {
@@ -243,7 +252,7 @@ on_account_end(const struct command_end *end, void *arg)
 
 /* -1 when the list is full. */
 static int
-id_add(struct survey *v, size_t *len, uint64_t job)
+id_add(struct sync_report *v, size_t *len, uint64_t job)
 {
 	if (*len + 24 > IDS_BYTES)
 		return -1;
@@ -257,7 +266,7 @@ id_add(struct survey *v, size_t *len, uint64_t job)
  * jobs, or what is open here and was not shown; 0 = none.
  */
 static size_t
-ids_list(struct survey *v)
+ids_list(struct sync_report *v)
 {
 	struct open_run *run;
 	size_t at = v->open_at, len = 0;
@@ -275,9 +284,9 @@ ids_list(struct survey *v)
 }
 
 static void
-account_ask(struct survey *v)
+account_ask(struct sync_report *v)
 {
-	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
+	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
 	    .args = { "-X", "-D", "-a", "-P", "-n", "--noconvert",
 	    v->delimiter, "-o", v->columns, "-j" },
 	    .on_output = on_account_output, .on_end = on_account_end,
@@ -293,8 +302,8 @@ account_ask(struct survey *v)
 	v->reader.how = &v->c->set->how;
 	v->reader.each = on_account_row;
 	v->reader.arg = v;
-	ask.args[10] = v->ids;
-	v->cmd = ask_start(v->c, &ask);
+	query.args[10] = v->ids;
+	v->cmd = query_start(v->c, &query);
 	if (v->cmd == NULL)
 		finish(v, CTL_ERROR, "out of memory");
 }
@@ -302,9 +311,9 @@ account_ask(struct survey *v)
 /* --- squeue --- */
 
 static void
-live_tell(struct survey *v, const struct listed *row)
+live_tell(struct sync_report *v, const struct squeue_job *row)
 {
-	struct collector *c = v->c;
+	struct cluster *c = v->c;
 	struct open_run *run = open_find(&c->open, row->job, row->start);
 	int named = is_named(v, row->job);
 
@@ -318,7 +327,7 @@ live_tell(struct survey *v, const struct listed *row)
 		if (named)
 			tell(v, row->job, run->start, "runs in Slurm, known "
 			    "here", is_dry(v) ? "none" : "asked for again");
-	} else if (run_skipped(c, row->job, row->start))
+	} else if (track_quarantined(c, row->job, row->start))
 		tell(v, row->job, row->start, "runs in Slurm", "none: set "
 		    "aside, a program died on it");
 	else if (!done_has(&c->done, row->job, row->start))
@@ -329,8 +338,8 @@ live_tell(struct survey *v, const struct listed *row)
 static int
 on_list_row(struct span line, void *arg)
 {
-	struct survey *v = arg;
-	struct listed row;
+	struct sync_report *v = arg;
+	struct squeue_job row;
 
 	if (squeue_row(line, &row) == -1) {
 		v->bad++;
@@ -349,7 +358,7 @@ on_list_row(struct span line, void *arg)
 static int
 on_list_output(const char *p, size_t n, void *arg)
 {
-	struct survey *v = arg;
+	struct sync_report *v = arg;
 
 	return lines_feed(&v->lines, p, n, on_list_row, v);
 }
@@ -357,7 +366,7 @@ on_list_output(const char *p, size_t n, void *arg)
 static void
 on_list_end(const struct command_end *end, void *arg)
 {
-	struct survey *v = arg;
+	struct sync_report *v = arg;
 
 	v->cmd = NULL;
 	if (end->outcome != COMMAND_OK || v->lines.len > 0)
@@ -371,10 +380,11 @@ on_list_end(const struct command_end *end, void *arg)
 
 /* Asks squeue of the next cluster that is meant, or ends the request. */
 static void
-cluster_begin(struct survey *v)
+cluster_begin(struct sync_report *v)
 {
 	struct site *site = v->site;
-	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_DEADLINE_MS,
+	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms =
+	    QUERY_DEADLINE_MS,
 	    .args = { "-h", "-a", "-o", SQUEUE_FORMAT, "-t" },
 	    .on_output = on_list_output, .on_end = on_list_end, .arg = v };
 
@@ -393,14 +403,15 @@ cluster_begin(struct survey *v)
 		finish(v, CTL_ERROR, "Slurm has not been asked yet");
 		return;
 	}
-	ask.args[5] = slurm_live_states(&v->c->slurm);
-	v->cmd = ask_start(v->c, &ask);
+	query.args[5] = slurm_live_states(&v->c->slurm);
+	v->cmd = query_start(v->c, &query);
 	if (v->cmd == NULL)
 		finish(v, CTL_ERROR, "out of memory");
 }
 
 void
-survey_begin(struct survey *v, uint64_t request, const struct ctl_request *req)
+sync_report_begin(struct sync_report *v, uint64_t request,
+    const struct ctl_request *req)
 {
 	if (v->request != 0) {
 		worker_ctl_end(v->site->w, request, CTL_ERROR,
@@ -421,10 +432,10 @@ survey_begin(struct survey *v, uint64_t request, const struct ctl_request *req)
 	cluster_begin(v);
 }
 
-struct survey *
-survey_new(struct site *site)
+struct sync_report *
+sync_report_new(struct site *site)
 {
-	struct survey *v = calloc(1, sizeof(*v));
+	struct sync_report *v = calloc(1, sizeof(*v));
 
 	if (v != NULL)
 		v->site = site;

@@ -10,15 +10,6 @@ collector_parse_libparse_a_SOURCES = \
 	collector/parse/gres.c \
 	collector/parse/hostlist.c \
 	collector/parse/job_state.c \
-	collector/parse/json_acct.c \
-	collector/parse/json_fields.c \
-	collector/parse/json_form.c \
-	collector/parse/json_info.c \
-	collector/parse/json_job.c \
-	collector/parse/json_read.h \
-	collector/parse/json_resources.c \
-	collector/parse/json_split.c \
-	collector/parse/json_value.c \
 	collector/parse/lines.c \
 	collector/parse/node_shape.c \
 	collector/parse/node_state.c \
@@ -53,7 +44,6 @@ noinst_LIBRARIES += collector/slurm/libslurm.a
 collector_slurm_libslurm_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_slurm_libslurm_a_SOURCES = \
 	collector/slurm/node_shapes.c \
-	collector/slurm/output_format.c \
 	collector/slurm/permission.c \
 	collector/slurm/query.c \
 	collector/slurm/rate_limit.c \
@@ -79,7 +69,6 @@ collector_details_libdetails_a_SOURCES = \
 	collector/details/details.c \
 	collector/details/details.h \
 	collector/details/details_ambiguous.c \
-	collector/details/details_json.c \
 	collector/details/details_record.c \
 	collector/details/details_text.c \
 	collector/details/details_verify.c \
@@ -92,7 +81,6 @@ collector_accounting_libaccounting_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_accounting_libaccounting_a_SOURCES = \
 	collector/accounting/accounting.h \
 	collector/accounting/by_id.c \
-	collector/accounting/ledger_json.c \
 	collector/accounting/pending.c \
 	collector/accounting/range.c \
 	collector/accounting/sentinel.c \

@@ -18,9 +18,9 @@ on_init(struct worker *w)
 	struct site *site = w->arg;
 
 	site_init(site, w);
-	site->survey = survey_new(site);
-	site->active = active_new(site);
-	if (site->survey == NULL || site->active == NULL)
+	site->sync_report = sync_report_new(site);
+	site->controller_role = controller_role_new(site);
+	if (site->sync_report == NULL || site->controller_role == NULL)
 		fatal("no memory");
 }
 
@@ -61,14 +61,14 @@ on_conf_use(struct worker *w)
 		site_clusters(site);
 	for (i = 0; i < site->n; i++) {
 		site->clusters[i]->set = site->set;
-		plan_conf(site->clusters[i]);
+		sched_conf(site->clusters[i]);
 	}
 }
 
 static void
 on_start(struct worker *w)
 {
-	plan_start(w->arg);
+	sched_start(w->arg);
 }
 
 static void
@@ -80,7 +80,7 @@ on_lastrun(struct site *site, int fd)
 }
 
 static void
-on_skip(struct site *site, struct reader *r)
+on_quarantine(struct site *site, struct reader *r)
 {
 	struct run_key key;
 
@@ -89,8 +89,8 @@ on_skip(struct site *site, struct reader *r)
 		channel_broken(site->w->supervisor, "skip");
 		return;
 	}
-	if (site->n_skips < SKIPS_MAX)
-		site->skips[site->n_skips++] = key;
+	if (site->n_quarantined < QUARANTINED_MAX)
+		site->quarantined[site->n_quarantined++] = key;
 	log_warnx("job %llu of %s that started at %lld is left out: this "
 	    "program died on it", (unsigned long long)key.job, key.cluster,
 	    (long long)key.start);
@@ -105,7 +105,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 		on_lastrun(w->arg, fd);
 		break;
 	case MSG_QUARANTINE:
-		on_skip(w->arg, r);
+		on_quarantine(w->arg, r);
 		break;
 	default:
 		if (fd != -1)
@@ -121,34 +121,34 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 	unsigned i;
 
 	if (peer == ROLE_SUBMITTER) {
-		out_peer(site->out, ch);
+		outbox_peer(site->outbox, ch);
 		resume_unsynced(site);
-		active_peer(site->active);
+		controller_role_peer(site->controller_role);
 	}
 	for (i = 0; i < site->n; i++) {
 		if (peer == ROLE_SUBMITTER) {
-			asks_forget(site->clusters[i]->asks);
-			nodes_peer(site->clusters[i]->nodes);
+			lookup_forget(site->clusters[i]->lookups);
+			node_states_peer(site->clusters[i]->node_states);
 		} else if (peer == ROLE_LISTENER)
-			events_forget(site->clusters[i]->events);
+			hook_events_forget(site->clusters[i]->hook_events);
 	}
 }
 
 static void
-on_cursor(struct site *site, struct channel *ch, struct reader *r)
+on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 {
-	struct cursor cursor;
+	struct resume_point point;
 
-	rd_name(r, cursor.cluster, sizeof(cursor.cluster));
-	cursor.until = rd_i64(r);
-	if (rd_end(r) == -1 || cursor.until < 0)
+	rd_name(r, point.cluster, sizeof(point.cluster));
+	point.until = rd_i64(r);
+	if (rd_end(r) == -1 || point.until < 0)
 		channel_broken(ch, "cursor");
-	else if (site->n_cursors < CURSORS_MAX)
-		site->cursors[site->n_cursors++] = cursor;
+	else if (site->n_resume_points < RESUME_POINTS_MAX)
+		site->resume_points[site->n_resume_points++] = point;
 }
 
 static void
-on_running(struct site *site, struct channel *ch, struct reader *r)
+on_open_runs(struct site *site, struct channel *ch, struct reader *r)
 {
 	struct run_key key;
 	struct reader peek = *r;
@@ -175,7 +175,7 @@ static void
 on_event(struct site *site, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
-	struct collector *c;
+	struct cluster *c;
 	uint64_t event, job;
 
 	event = rd_u64(r);
@@ -194,12 +194,12 @@ on_event(struct site *site, struct channel *ch, struct reader *r)
 		c = site->clusters[0];
 		job = 0;
 	}
-	events_note(c->events, event, job);
+	hook_event_add(c->hook_events, event, job);
 }
 
 /* Each cluster keeps of the list what is its own. */
 static void
-on_ask(struct site *site, struct channel *ch, const struct reader *r)
+on_lookup(struct site *site, struct channel *ch, const struct reader *r)
 {
 	struct reader again;
 	unsigned i;
@@ -207,7 +207,7 @@ on_ask(struct site *site, struct channel *ch, const struct reader *r)
 
 	for (i = 0; i < site->n; i++) {
 		again = *r;
-		bad |= asks_note(site->clusters[i]->asks, &again) == -1;
+		bad |= lookup_add(site->clusters[i]->lookups, &again) == -1;
 	}
 	if (bad)
 		channel_broken(ch, "ask");
@@ -217,7 +217,7 @@ static void
 on_sync(struct site *site, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
-	struct collector *c;
+	struct cluster *c;
 	int64_t from, to;
 	uint32_t how;
 	unsigned i;
@@ -231,11 +231,11 @@ on_sync(struct site *site, struct channel *ch, struct reader *r)
 		return;
 	}
 	for (i = 0; (how & SYNC_NOW) != 0 && i < site->n; i++)
-		plan_sync(site->clusters[i]);
+		sched_poll_now(site->clusters[i]);
 	if (how & SYNC_NOW)
 		return;
 	c = site_find(site, cluster);
-	if (c == NULL || ledger_backfill(c->ledger, from, to,
+	if (c == NULL || acct_backfill(c->accounting, from, to,
 	    (how & SYNC_LOOK) != 0) == -1)
 		log_warnx("backfill: nothing can be asked about cluster %s",
 		    cluster);
@@ -256,22 +256,22 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 		break;
 	case MSG_RECORD_ACK:
 		seq = rd_u64(r);
-		out_stored(site->out, seq);
+		outbox_acked(site->outbox, seq);
 		break;
 	case MSG_RESUME_FROM:
-		on_cursor(site, ch, r);
+		on_resume_from(site, ch, r);
 		break;
 	case MSG_OPEN_RUNS:
-		on_running(site, ch, r);
+		on_open_runs(site, ch, r);
 		break;
 	case MSG_LOOKUP:
-		on_ask(site, ch, r);
+		on_lookup(site, ch, r);
 		break;
 	case MSG_SYNC:
 		on_sync(site, ch, r);
 		break;
 	case MSG_FLOW:
-		out_flow(site->out, rd_u8(r) != 0);
+		outbox_flow(site->outbox, rd_u8(r) != 0);
 		break;
 	default:
 		log_debug("a neighbour said %s", msg_name(h->type));
@@ -284,7 +284,7 @@ on_drained(struct worker *w, struct channel *ch)
 	struct site *site = w->arg;
 
 	if (channel_peer(ch) == ROLE_SUBMITTER)
-		out_drained(site->out);
+		outbox_drained(site->outbox);
 }
 
 static void
@@ -302,7 +302,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_SYNC:
-		survey_begin(site->survey, request, req);
+		sync_report_begin(site->sync_report, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);

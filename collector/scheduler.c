@@ -19,7 +19,7 @@
 #define HOSTS_EVERY_S	3600	/* shapes of nodes, again */
 
 static void
-tick_in(struct site *site, int ms)
+wake_in(struct site *site, int ms)
 {
 	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
 
@@ -31,32 +31,32 @@ tick_in(struct site *site, int ms)
 static void
 on_hosts(void *arg)
 {
-	plan_kick(arg);
+	wake(arg);
 }
 
 static void
-poll_due(struct collector *c)
+poll_due(struct cluster *c)
 {
 	int64_t now = now_ms(), least;
 
-	if (now < c->poll_at || cycle_busy(c->cycle) ||
+	if (now < c->poll_at || poll_busy(c->poll) ||
 	    health_wait(&c->ctld) > 0)
 		return;
-	least = limit_poll_ms(c);
+	least = rate_limit_poll_ms(c);
 	c->poll_at = now + (c->set->poll * 1000 > least ?
 	    c->set->poll * 1000 : least);
 	c->polled = now_wall();
-	cycle_poll(c->cycle);
+	poll_start(c->poll);
 }
 
 static void
-long_due(struct collector *c)
+long_due(struct cluster *c)
 {
 	int64_t now = now_s();
 
 	if (now - c->day_at >= c->set->long_poll) {
 		c->day_at = now;
-		ledger_day(c->ledger);
+		acct_day(c->accounting);
 	}
 	if (now - c->hosts_at >= HOSTS_EVERY_S && health_wait(&c->ctld) == 0) {
 		c->hosts_at = now;
@@ -67,17 +67,17 @@ long_due(struct collector *c)
 }
 
 static void
-cluster_tick(struct collector *c)
+cluster_tick(struct cluster *c)
 {
 	startup_kick(c);
-	if (!c->ready || !c->synced || !source_settled(c))
+	if (!c->ready || !c->synced)
 		return;
-	events_kick(c->events);
+	hook_events_kick(c->hook_events);
 	poll_due(c);
 	long_due(c);
-	ledger_kick(c->ledger);
-	held_kick(c->held);
-	nodes_kick(c->nodes);
+	acct_kick(c->accounting);
+	confirm_kick(c->confirm);
+	node_states_kick(c->node_states);
 }
 
 /* Old settings, once no question reads with them any more. */
@@ -100,7 +100,7 @@ memory_trim(struct site *site)
 	unsigned i;
 	int trim = 0;
 
-	if (out_waiting(site->out) != 0)
+	if (outbox_waiting(site->outbox) != 0)
 		return;
 	for (i = 0; i < site->n; i++) {
 		trim |= site->clusters[i]->trim;
@@ -118,26 +118,26 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	tick_in(site, TICK_MS);
+	wake_in(site, TICK_MS);
 	retired_free(site);
 	memory_trim(site);
 	for (i = 0; i < site->n && !site->w->stopping; i++)
 		cluster_tick(site->clusters[i]);
 	if (!site->w->stopping && site->synced)
-		active_kick(site->active);
+		controller_role_kick(site->controller_role);
 }
 
 void
-plan_kick(struct collector *c)
+wake(struct cluster *c)
 {
-	tick_in(c->site, 0);
+	wake_in(c->site, 0);
 }
 
 /* The polls of several clusters are spread over the interval. */
 void
-plan_start(struct site *site)
+sched_start(struct site *site)
 {
-	struct collector *c;
+	struct cluster *c;
 	unsigned i;
 
 	for (i = 0; i < site->n; i++) {
@@ -148,23 +148,23 @@ plan_start(struct site *site)
 	site->kick_timer = evtimer_new(site->w->base, on_tick, site);
 	if (site->kick_timer == NULL)
 		fatal("no memory");
-	tick_in(site, 0);
+	wake_in(site, 0);
 }
 
 void
-plan_conf(struct collector *c)
+sched_conf(struct cluster *c)
 {
 	int64_t soonest = now_ms() + c->set->poll * 1000;
 
 	if (c->poll_at > soonest)
 		c->poll_at = soonest;
-	plan_kick(c);
+	wake(c);
 }
 
 void
-plan_sync(struct collector *c)
+sched_poll_now(struct cluster *c)
 {
 	c->poll_at = 0;
 	c->day_at = now_s() - c->set->long_poll;
-	plan_kick(c);
+	wake(c);
 }

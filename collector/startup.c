@@ -15,7 +15,8 @@
 
 #define WAITERS_MAX	4	/* for the shapes of nodes */
 
-enum startup_step { STARTUP_CONFIG, STARTUP_NODES, STARTUP_RIGHT, STARTUP_CLOCK,
+enum startup_step { STARTUP_CONFIG, STARTUP_NODES, STARTUP_PERMISSION,
+    STARTUP_CLOCK,
 	STARTUP_DONE };
 
 struct startup {
@@ -34,7 +35,7 @@ struct startup {
 };
 
 static struct startup *
-startup_of(struct collector *c)
+startup_of(struct cluster *c)
 {
 	if (c->startup == NULL) {
 		c->startup = calloc(1, sizeof(*c->startup));
@@ -56,13 +57,13 @@ on_config_line(struct span line, void *arg)
 static int
 on_config_output(const char *p, size_t n, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
 	return lines_feed(&c->startup->lines, p, n, on_config_line, c->startup);
 }
 
 static void
-config_use(struct collector *c)
+config_use(struct cluster *c)
 {
 	struct slurm *next = &c->startup->next;
 
@@ -75,15 +76,15 @@ config_use(struct collector *c)
 	if (!next->accounting && (!c->slurm.known || c->slurm.accounting))
 		log_warnx("Slurm%s has no slurmdbd: ends are learned from "
 		    "slurmctld alone, for as long as it remembers them (%lld s)",
-		    site_of(c), (long long)next->min_job_age);
+		    cluster_suffix(c), (long long)next->min_job_age);
 	else if (next->accounting && c->slurm.known && !c->slurm.accounting)
 		log_notice("Slurm%s has a slurmdbd by now: it is asked from "
-		    "here on", site_of(c));
+		    "here on", cluster_suffix(c));
 	next->known = 1;
 	c->slurm = *next;
-	if (limit_on(c))
+	if (rate_limit_on(c))
 		log_info("slurmctld%s limits requests (bucket %u, %u back in "
-		    "%u s): two thirds of that are used", site_of(c),
+		    "%u s): two thirds of that are used", cluster_suffix(c),
 		    next->limit_bucket, next->limit_rate, next->limit_period);
 	resume_cluster(c);
 }
@@ -95,7 +96,7 @@ config_use(struct collector *c)
  * ways are tried in turn, so that it holds up no other.
  */
 static void
-way_other(struct collector *c)
+way_other(struct cluster *c)
 {
 	if (c->name[0] != '\0' && c->site->local[0] == '\0')
 		c->by_name = !c->by_name;
@@ -103,7 +104,7 @@ way_other(struct collector *c)
 
 /* 1 when the configuration is that of the cluster that was meant. */
 static int
-config_is_ours(struct collector *c)
+config_is_ours(struct cluster *c)
 {
 	const char *cluster = c->startup->next.cluster;
 
@@ -119,13 +120,13 @@ config_is_ours(struct collector *c)
 static void
 on_config_end(const struct command_end *end, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 	struct startup *s = c->startup;
 
 	s->busy = 0;
 	if (end->outcome != COMMAND_OK ||
 	    lines_end(&s->lines, on_config_line, s) == -1) {
-		ask_failed(c, &c->ctld, "scontrol show config", end);
+		query_failed(c, &c->ctld, "scontrol show config", end);
 		way_other(c);
 	} else if (s->next.cluster[0] == '\0')
 		health_bad(&c->ctld, "`scontrol show config` names no cluster");
@@ -136,25 +137,24 @@ on_config_end(const struct command_end *end, void *arg)
 		s->step = c->ready ? STARTUP_DONE : STARTUP_NODES;
 	}
 	lines_clear(&s->lines);
-	plan_kick(c);
+	wake(c);
 }
 
 static void
-ask_config(struct collector *c)
+ask_config(struct cluster *c)
 {
 	struct startup *s = c->startup;
-	struct ask ask = { .cmd = CMD_SCONTROL,
+	struct query query = { .cmd = CMD_SCONTROL,
 	    .args = { "show", "config" }, .on_output = on_config_output,
 	    .on_end = on_config_end, .arg = c };
 
 	s->next = c->slurm;
 	s->next.cluster[0] = '\0';
 	s->next.min_job_age = 300;
-	s->next.json_known = 0;
 	s->next.limit_bucket = 0;
 	s->next.sacct_lacking = 0;
 	lines_clear(&s->lines);
-	s->busy = ask_start(c, &ask) != NULL;
+	s->busy = query_start(c, &query) != NULL;
 }
 
 static int
@@ -167,7 +167,7 @@ on_node_line(struct span line, void *arg)
 static int
 on_node_output(const char *p, size_t n, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
 	return lines_feed(&c->startup->node_lines, p, n, on_node_line,
 	    c->startup->next_hosts);
@@ -176,7 +176,7 @@ on_node_output(const char *p, size_t n, void *arg)
 static void
 on_node_end(const struct command_end *end, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 	struct startup *s = c->startup;
 	unsigned i, n = s->n_waiters;
 
@@ -189,7 +189,7 @@ on_node_end(const struct command_end *end, void *arg)
 		log_debug("%zu nodes", hosts_count(c->hosts));
 	} else {
 		hosts_free(s->next_hosts);
-		ask_failed(c, &c->ctld, "scontrol show node", end);
+		query_failed(c, &c->ctld, "scontrol show node", end);
 	}
 	s->next_hosts = NULL;
 	lines_clear(&s->node_lines);
@@ -200,11 +200,11 @@ on_node_end(const struct command_end *end, void *arg)
 }
 
 void
-startup_nodes(struct collector *c, void (*then)(void *arg), void *arg)
+startup_nodes(struct cluster *c, void (*then)(void *arg), void *arg)
 {
 	struct startup *s = startup_of(c);
-	struct ask ask = { .cmd = CMD_SCONTROL,
-	    .deadline_ms = ASK_LONG_MS / 2,
+	struct query query = { .cmd = CMD_SCONTROL,
+	    .deadline_ms = QUERY_LONG_MS / 2,
 	    .args = { "--all", "show", "node", "-o" },
 	    .on_output = on_node_output, .on_end = on_node_end, .arg = c };
 
@@ -217,33 +217,33 @@ startup_nodes(struct collector *c, void (*then)(void *arg), void *arg)
 	if (s->next_hosts != NULL)
 		return;
 	s->next_hosts = hosts_new();
-	if (s->next_hosts == NULL || ask_start(c, &ask) == NULL)
+	if (s->next_hosts == NULL || query_start(c, &query) == NULL)
 		fatal("no memory");
 }
 
 static void
 on_nodes(void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
 	c->startup->busy = 0;
 	if (c->hosts != NULL)
-		c->startup->step = STARTUP_RIGHT;
-	plan_kick(c);
+		c->startup->step = STARTUP_PERMISSION;
+	wake(c);
 }
 
 static void
-on_right(struct collector *c, int proved)
+on_permission(struct cluster *c, int proved)
 {
 	c->startup->busy = 0;
 	/* Without it the polls go on: it may be given any time. */
-	if (proved || c->right == RIGHT_NONE)
+	if (proved || c->permission == PERMISSION_NONE)
 		c->startup->step = STARTUP_CLOCK;
-	plan_kick(c);
+	wake(c);
 }
 
 static void
-commands_find(struct collector *c)
+commands_find(struct cluster *c)
 {
 	slurm_find(&c->slurm, c->set->bin_dir);
 	if (c->slurm.missing[0] == '\0') {
@@ -259,20 +259,20 @@ commands_find(struct collector *c)
 }
 
 static void
-startup_right(struct collector *c)
+startup_permission(struct cluster *c)
 {
 	if (c->slurm.accounting && health_wait(&c->dbd) > 0) {
 		/* slurmctld tells of new runs without it. */
 		c->startup->step = STARTUP_CLOCK;
-		plan_kick(c);
+		wake(c);
 		return;
 	}
 	c->startup->busy = 1;
-	right_prove(c, on_right);
+	permission_check(c, on_permission);
 }
 
 void
-startup_kick(struct collector *c)
+startup_kick(struct cluster *c)
 {
 	struct startup *s = startup_of(c);
 
@@ -292,14 +292,14 @@ startup_kick(struct collector *c)
 		s->busy = 1;
 		startup_nodes(c, on_nodes, c);
 		break;
-	case STARTUP_RIGHT:
-		startup_right(c);
+	case STARTUP_PERMISSION:
+		startup_permission(c);
 		break;
 	case STARTUP_CLOCK:
 		s->step = STARTUP_DONE;
 		c->ready = 1;
-		cycle_clock(c->cycle);
-		plan_kick(c);
+		poll_clock(c->poll);
+		wake(c);
 		break;
 	case STARTUP_DONE:
 		break;
@@ -307,7 +307,7 @@ startup_kick(struct collector *c)
 }
 
 void
-startup_again(struct collector *c)
+startup_again(struct cluster *c)
 {
 	struct startup *s = startup_of(c);
 

@@ -22,7 +22,7 @@ when(int64_t t, char *buf, size_t size)
 
 /* Of several clusters each has its own rows: "beta.cursor". */
 static void __attribute__((format(printf, 4, 5)))
-row(struct collector *c, uint64_t request, const char *key,
+row(struct cluster *c, uint64_t request, const char *key,
     const char *fmt, ...)
 {
 	char name[CLUSTER_MAX + 64], text[1024];
@@ -37,7 +37,7 @@ row(struct collector *c, uint64_t request, const char *key,
 }
 
 static void
-health_row(struct collector *c, uint64_t request, const struct health *h)
+health_row(struct cluster *c, uint64_t request, const struct health *h)
 {
 	char buf[32];
 
@@ -54,7 +54,7 @@ health_row(struct collector *c, uint64_t request, const struct health *h)
 
 /* Runs that slurmctld has forgotten and accounting goes on calling running. */
 static void
-runaways_row(struct collector *c, uint64_t request)
+runaways_row(struct cluster *c, uint64_t request)
 {
 	struct open_run *run;
 	size_t at = 0, n = 0, len = 0;
@@ -77,7 +77,7 @@ runaways_row(struct collector *c, uint64_t request)
 }
 
 static void
-cluster_rows(struct collector *c, uint64_t request)
+cluster_rows(struct cluster *c, uint64_t request)
 {
 	char buf[32];
 
@@ -86,8 +86,9 @@ cluster_rows(struct collector *c, uint64_t request)
 	    "not known yet");
 	row(c, request, "cluster", "%s", c->slurm.cluster[0] != '\0' ?
 	    c->slurm.cluster : "not known yet");
-	row(c, request, "right", "%s", right_name(c->right));
-	row(c, request, "cursor", "%s", when(c->cursor, buf, sizeof(buf)));
+	row(c, request, "right", "%s", permission_name(c->permission));
+	row(c, request, "cursor", "%s", when(c->resume_point, buf,
+	    sizeof(buf)));
 	row(c, request, "last_poll", "%s", when(c->polled, buf, sizeof(buf)));
 	health_row(c, request, &c->ctld);
 	if (c->slurm.known && !c->slurm.accounting)
@@ -96,21 +97,22 @@ cluster_rows(struct collector *c, uint64_t request)
 		    (long long)c->slurm.min_job_age);
 	else
 		health_row(c, request, &c->dbd);
-	if (limit_on(c))
+	if (rate_limit_on(c))
 		row(c, request, "rate_limit", "bucket %u, %u back in %u s; "
 		    "refused %llu times", c->slurm.limit_bucket,
 		    c->slurm.limit_rate, c->slurm.limit_period,
 		    (unsigned long long)c->ctld.refused);
-	row(c, request, "polls", "%u", cycle_number(c->cycle) - 1);
+	row(c, request, "polls", "%u", poll_number(c->poll) - 1);
 	row(c, request, "open_runs", "%zu", c->open.n);
 	runaways_row(c, request);
-	row(c, request, "events", "%u", events_waiting(c->events));
+	row(c, request, "events", "%u", hook_events_waiting(c->hook_events));
 	row(c, request, "scripts_waiting", "%u", scripts_waiting(c->scripts));
 	row(c, request, "skipped_seconds", "%llu",
 	    (unsigned long long)c->skipped_seconds);
 	row(c, request, "nodes", "%zu", hosts_count(c->hosts));
 	row(c, request, "node_states", "%zu nodes, %llu sent",
-	    nodes_count(c->nodes), (unsigned long long)nodes_sent(c->nodes));
+	    node_states_count(c->node_states),
+	    (unsigned long long)node_states_sent(c->node_states));
 	row(c, request, "last_error", "%s", c->last_error[0] != '\0' ?
 	    c->last_error : "none");
 }
@@ -125,7 +127,7 @@ status_rows(struct site *site, uint64_t request)
 
 	for (i = 0; i < site->n; i++)
 		cluster_rows(site->clusters[i], request);
-	active_status(site->active, request);
+	controller_role_status(site->controller_role, request);
 	worker_status(w, request, "commands_total", "%llu",
 	    (unsigned long long)runner_total(site->runner));
 	worker_status(w, request, "commands_running", "%u",
@@ -134,13 +136,13 @@ status_rows(struct site *site, uint64_t request)
 	worker_status(w, request, "commands_memory", "%llu KiB at most (%s)",
 	    (unsigned long long)peak / 1024, biggest);
 	worker_status(w, request, "queue_unacked", "%u",
-	    out_waiting(site->out));
+	    outbox_waiting(site->outbox));
 	worker_status(w, request, "records_sent", "%llu",
-	    (unsigned long long)out_records(site->out));
+	    (unsigned long long)outbox_records(site->outbox));
 }
 
 static void
-metric(struct site *site, const struct collector *c, uint64_t request,
+metric(struct site *site, const struct cluster *c, uint64_t request,
     const char *name, const char *type, const char *help, uint64_t value)
 {
 	char text[24], labels[CLUSTER_MAX + 16] = "";
@@ -157,14 +159,14 @@ metric(struct site *site, const struct collector *c, uint64_t request,
 }
 
 static void
-cluster_metrics(struct collector *c, uint64_t request)
+cluster_metrics(struct cluster *c, uint64_t request)
 {
 	const struct {
 		const char	*name, *type, *help;
 		uint64_t	 value;
 	} all[] = {
 		{ "cc_slurm_adapter_polls", "counter", "polls",
-		    cycle_number(c->cycle) - 1 },
+		    poll_number(c->poll) - 1 },
 		{ "cc_slurm_adapter_open_runs", "gauge",
 		    "runs without an end", c->open.n },
 		{ "cc_slurm_adapter_rows", "counter",
@@ -175,7 +177,7 @@ cluster_metrics(struct collector *c, uint64_t request)
 		    "slurmdbd answers", !c->dbd.away },
 		{ "cc_slurm_adapter_cursor_seconds", "gauge",
 		    "all that ended before is in the spool",
-		    (uint64_t)c->cursor },
+		    (uint64_t)c->resume_point },
 		{ "cc_slurm_adapter_skipped_seconds", "counter",
 		    "beyond slurmQueryMaxSpan", c->skipped_seconds },
 	};
@@ -198,7 +200,7 @@ status_metrics(struct site *site, uint64_t request)
 	    "gauge", "the most that one Slurm command has taken",
 	    runner_peak(site->runner, &biggest));
 	metric(site, NULL, request, "cc_slurm_adapter_records", "counter",
-	    "records handed to the submitter", out_records(site->out));
+	    "records handed to the submitter", outbox_records(site->outbox));
 	for (i = 0; i < site->n; i++)
 		cluster_metrics(site->clusters[i], request);
 }

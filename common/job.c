@@ -2,10 +2,12 @@
 /* The run record: its memory, its bytes, its merging; see job.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/job.h"
+#include "common/time_text.h"
 
 #define RECORD_VERSION	1	/* of the bytes, for they are kept in the spool */
 
@@ -90,6 +92,25 @@ run_key_equal(const struct run_key *a, const struct run_key *b)
 {
 	return a->job == b->job && a->start == b->start &&
 	    strcmp(a->cluster, b->cluster) == 0;
+}
+
+const char *
+run_key_text(const struct run_key *key)
+{
+	static _Thread_local char bufs[2][CLUSTER_MAX + 128];
+	static _Thread_local unsigned next;
+	char *buf = bufs[next++ % 2];
+	const char *comma = *key->cluster != '\0' && key->start > 0 ? ", " : "";
+
+	if (*key->cluster == '\0' && key->start <= 0)
+		snprintf(buf, sizeof(bufs[0]), "job %llu",
+		    (unsigned long long)key->job);
+	else
+		snprintf(buf, sizeof(bufs[0]), "job %llu (%s%s%s%s)",
+		    (unsigned long long)key->job, key->cluster, comma,
+		    key->start > 0 ? "started " : "",
+		    key->start > 0 ? time_text(key->start) : "");
+	return buf;
 }
 
 void

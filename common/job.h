@@ -33,6 +33,12 @@ struct run_key {
 void wr_run_key(struct writer *w, const struct run_key *key);
 void rd_run_key(struct reader *r, struct run_key *key);
 int run_key_equal(const struct run_key *a, const struct run_key *b);
+/*
+ * "job 4711 (alpha, started 2026-11-21T14:00:05+01:00)"; what the key lacks is
+ * left out.  Returns static memory of the calling thread, which stays valid
+ * until the second later call.
+ */
+const char *run_key_text(const struct run_key *key);
 
 /* cc-backend's words for the three ways to share nodes. */
 enum job_shared {

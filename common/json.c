@@ -41,8 +41,9 @@ skip_string(const char *p, const char *end)
 	return quote != NULL ? quote + 1 : NULL;
 }
 
-const char *
-json_mark(const char *p, const char *end)
+/* The next quote or bracket, or end. */
+static const char *
+mark_find(const char *p, const char *end)
 {
 	static const unsigned char marks[256] = { ['"'] = 1, ['{'] = 1,
 		['}'] = 1, ['['] = 1, [']'] = 1 };
@@ -59,7 +60,7 @@ skip_nested(const char *p, const char *end)
 	char open[JSON_DEPTH_MAX];
 	int depth = 0;
 
-	for (; (p = json_mark(p, end)) < end; p++) {
+	for (; (p = mark_find(p, end)) < end; p++) {
 		switch (*p) {
 		case '"':
 			p = string_end(p + 1, end);

@@ -5,6 +5,8 @@
 noinst_LIBRARIES += common/libcommon.a
 common_libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 common_libcommon_a_SOURCES = \
+	common/backoff.c \
+	common/backoff.h \
 	common/base64.c \
 	common/base64.h \
 	common/clock.c \
@@ -18,6 +20,8 @@ common_libcommon_a_SOURCES = \
 	common/crash_point.h \
 	common/ctl.c \
 	common/ctl.h \
+	common/hash.c \
+	common/hash.h \
 	common/job.c \
 	common/job.h \
 	common/json.c \
@@ -27,7 +31,9 @@ common_libcommon_a_SOURCES = \
 	common/msg.c \
 	common/msg.h \
 	common/text.c \
-	common/text.h
+	common/text.h \
+	common/time_text.c \
+	common/time_text.h
 
 # Frames and channels between processes.
 noinst_LIBRARIES += common/ipc/libipc.a

@@ -17,6 +17,8 @@
 
 #define LINE_MAX_BYTES	2048	/* journald takes more, people do not */
 #define REPEAT_SECONDS	60	/* between two lines of one cause */
+/* Bytes of a line that leave room for " (4294967295 more suppressed)". */
+#define SUPPRESSED_TEXT_MAX	(LINE_MAX_BYTES - 40)
 
 static struct {
 	const char	*name;
@@ -185,17 +187,45 @@ fatalx(const char *fmt, ...)
 }
 
 int
-log_allowed(struct log_limit *limit, unsigned *held)
+log_allowed(struct log_limit *limit, unsigned *suppressed)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (limit->last != 0 && now.tv_sec - limit->last < REPEAT_SECONDS) {
-		limit->held++;
+		limit->suppressed++;
 		return 0;
 	}
-	*held = limit->held;
-	limit->held = 0;
+	*suppressed = limit->suppressed;
+	limit->suppressed = 0;
 	limit->last = now.tv_sec != 0 ? now.tv_sec : 1;
+	return 1;
+}
+
+int
+log_limited(struct log_limit *limit, void (*log)(const char *, ...),
+    const char *fmt, ...)
+{
+	char text[LINE_MAX_BYTES + 1];
+	unsigned suppressed;
+	int n, saved = errno;
+	va_list ap;
+
+	if (!log_allowed(limit, &suppressed))
+		return 0;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		text[0] = '\0';
+	if (suppressed > 0 && n > SUPPRESSED_TEXT_MAX)
+		memcpy(text + SUPPRESSED_TEXT_MAX - 3, "...", 3);
+	errno = saved;
+	if (suppressed > 0)
+		log("%.*s (%u more suppressed)", SUPPRESSED_TEXT_MAX, text,
+		    suppressed);
+	else
+		log("%s", text);
+	errno = saved;
 	return 1;
 }

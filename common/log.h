@@ -48,14 +48,24 @@ void fatal(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
 void fatalx(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
 
 /*
- * A line that may repeat: the first at once, then at most one a minute with
- * the number of those held back.  Zero-initialise; one per place and cause.
+ * A line that may repeat: the first is logged at once, then at most one a
+ * minute.  Zero-initialise; one per place and cause.
  */
 struct log_limit {
-	long long	last;	/* CLOCK_MONOTONIC seconds, 0 = never */
-	unsigned	held;	/* lines not printed since then */
+	long long	last;		/* CLOCK_MONOTONIC seconds, 0 = never */
+	unsigned	suppressed;	/* lines not logged since then */
 };
-/* Returns 1 when a line may go out now; *held says how many did not. */
-int log_allowed(struct log_limit *limit, unsigned *held);
+/*
+ * Logs the line with log (log_warnx, log_notice, ...) unless a line of the
+ * same limit was logged less than a minute ago.  " (N more suppressed)" is
+ * added when N > 0 lines were not logged.  Returns 1 when the line was logged.
+ */
+int log_limited(struct log_limit *limit, void (*log)(const char *, ...),
+    const char *fmt, ...) LOG_PRINTF(3, 4);
+/*
+ * For what cannot be one call of log_limited(): returns 1 when a line may be
+ * logged now, *suppressed tells how many were not.
+ */
+int log_allowed(struct log_limit *limit, unsigned *suppressed);
 
 #endif

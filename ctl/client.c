@@ -92,11 +92,11 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 }
 
 int
-answer_add(struct answer *a, const uint8_t *payload, size_t len)
+reply_add(struct ctl_reply *a, const uint8_t *payload, size_t len)
 {
-	struct row row = { .n = 0 };
+	struct ctl_row row = { .n = 0 };
 	struct reader r;
-	struct row *rows;
+	struct ctl_row *rows;
 	size_t cap = a->cap != 0 ? a->cap * 2 : 64;
 	unsigned i, n;
 
@@ -125,7 +125,7 @@ bad:
 }
 
 static int
-answer_end(struct answer *a, const uint8_t *payload, size_t len)
+reply_end(struct ctl_reply *a, const uint8_t *payload, size_t len)
 {
 	struct reader r;
 	unsigned status;
@@ -140,7 +140,7 @@ answer_end(struct answer *a, const uint8_t *payload, size_t len)
 }
 
 void
-answer_clear(struct answer *a)
+reply_clear(struct ctl_reply *a)
 {
 	size_t i;
 	unsigned k;
@@ -155,7 +155,7 @@ answer_clear(struct answer *a)
 
 /* One frame: 1 when it was the last, 0 when not, -1 with a reason. */
 static int
-receive_frame(int fd, struct answer *a, char *reason, size_t size)
+receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
 {
 	static uint8_t payload[CTL_REPLY_MAX];
 	uint32_t len;
@@ -170,9 +170,9 @@ receive_frame(int fd, struct answer *a, char *reason, size_t size)
 	if (receive_all(fd, payload, len, reason, size) == -1)
 		return -1;
 	if (kind == CTL_KIND_ROW)
-		rc = answer_add(a, payload, len);
+		rc = reply_add(a, payload, len);
 	else if (kind == CTL_KIND_END)
-		rc = answer_end(a, payload, len) == -1 ? -1 : 1;
+		rc = reply_end(a, payload, len) == -1 ? -1 : 1;
 	else
 		goto bad;
 	if (rc != -1)
@@ -184,8 +184,8 @@ bad:
 }
 
 int
-ask(const char *path, const struct ctl_request *req, struct answer *a,
-    char *reason, size_t size)
+request_send(const char *path, const struct ctl_request *req,
+    struct ctl_reply *a, char *reason, size_t size)
 {
 	unsigned seconds = ctl_seconds(req->verb) + EXTRA_SECONDS;
 	int fd, rc = -1;

@@ -17,11 +17,11 @@ enum {
 	EXIT_DONE,	/* the daemon did it */
 	EXIT_REFUSED,	/* the daemon answered with an error */
 	EXIT_USAGE,	/* the command line is wrong */
-	EXIT_UNREACHED	/* there is no daemon, or it does not answer */
+	EXIT_UNREACHABLE	/* there is no daemon, or it does not answer */
 };
 
 /* One row of a table, fields in the order of ctl_columns(). */
-struct row {
+struct ctl_row {
 	unsigned	 table;
 	unsigned	 n;
 	char		*fields[CTL_COLUMNS_MAX];	/* owned; n of them */
@@ -30,8 +30,8 @@ struct row {
 /* Of an answer: a queue of all runs of a large site in a bad week. */
 #define ROWS_MAX	1000000u
 
-struct answer {
-	struct row	*rows;		/* owned */
+struct ctl_reply {
+	struct ctl_row	*rows;		/* owned */
 	size_t		 n;
 	size_t		 cap;
 	enum ctl_status	 status;
@@ -42,17 +42,17 @@ struct answer {
 
 /*
  * Sends the request to the socket at path and reads the whole answer.  0, or
- * -1 with a sentence in reason.  answer_clear() in any case.
+ * -1 with a sentence in reason.  reply_clear() in any case.
  */
-int ask(const char *path, const struct ctl_request *req,
-    struct answer *answer, char *reason, size_t size);
-void answer_clear(struct answer *answer);
+int request_send(const char *path, const struct ctl_request *req,
+    struct ctl_reply *reply, char *reason, size_t size);
+void reply_clear(struct ctl_reply *reply);
 /* Takes one row's payload apart; 0, or -1 when it is none. */
-int answer_add(struct answer *answer, const uint8_t *payload, size_t len);
+int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 
 /* args.c: the command line. */
 
-struct args {
+struct ctl_args {
 	const char	  *socket;
 	int		   json;
 	const char	  *file;	/* what to import; "-" = standard input; or to check */
@@ -60,21 +60,21 @@ struct args {
 };
 
 /* Returns NULL, or a sentence with what is wrong (constant or in static memory). */
-const char *args_parse(struct args *args, int argc, char **argv);
+const char *args_parse(struct ctl_args *args, int argc, char **argv);
 /* Epoch seconds, "YYYY-MM-DD" or "YYYY-MM-DDThh:mm[:ss]", local time, UTC
  * with a Z behind it.  0, or -1. */
 int time_parse(const char *text, int64_t *when);
 extern const char args_usage[];
 
 /* spool.c: check, export, import, in steps.  Returns the exit status. */
-int spool_run(struct args *args);
+int spool_run(struct ctl_args *args);
 
 /* print.c, json.c, metrics.c: the answer on standard output. */
 
-void print_text(const struct answer *answer);
-void print_metrics(const struct answer *answer);
+void print_text(const struct ctl_reply *reply);
+void print_metrics(const struct ctl_reply *reply);
 /* verb: what was asked, for a table without rows is there all the same. */
-void print_json(const struct answer *answer, unsigned verb);
+void print_json(const struct ctl_reply *reply, unsigned verb);
 /* Writes s as a JSON string to standard output, whatever its bytes are. */
 void json_string(const char *s);
 

@@ -20,7 +20,7 @@ wants_help(int argc, char **argv)
 
 /* An empty list is an answer too, and should not look like none. */
 static void
-print_empty(const struct args *args)
+print_empty(const struct ctl_args *args)
 {
 	if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
@@ -28,7 +28,7 @@ print_empty(const struct args *args)
 }
 
 static int
-print(const struct args *args, const struct answer *a)
+print(const struct ctl_args *args, const struct ctl_reply *a)
 {
 	char buf[REASON_MAX];
 
@@ -54,8 +54,8 @@ int
 main(int argc, char **argv)
 {
 	char reason[REASON_MAX];
-	struct answer answer;
-	struct args args;
+	struct ctl_reply reply;
+	struct ctl_args args;
 	const char *wrong;
 	int status;
 
@@ -70,16 +70,17 @@ main(int argc, char **argv)
 	}
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
-	if (ask(args.socket, &args.req, &answer, reason, sizeof(reason)) == -1) {
+	if (request_send(args.socket, &args.req, &reply, reason,
+	    sizeof(reason)) == -1) {
 		if (args.json) {
 			printf("{\"result\":\"unreached\",\"text\":");
 			json_string(reason);
 			printf("}\n");
 		} else
 			fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
-		status = EXIT_UNREACHED;
+		status = EXIT_UNREACHABLE;
 	} else
-		status = print(&args, &answer);
-	answer_clear(&answer);
+		status = print(&args, &reply);
+	reply_clear(&reply);
 	return status;
 }

@@ -82,7 +82,7 @@ static const struct {
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const char *
-wrong(const char *fmt, const char *what)
+args_error(const char *fmt, const char *what)
 {
 	static char text[512];
 
@@ -129,12 +129,12 @@ time_parse(const char *text, int64_t *when)
 }
 
 static const char *
-id_add(struct ctl_request *req, const char *text)
+job_id_add(struct ctl_request *req, const char *text)
 {
 	uint64_t id;
 
 	if (number_parse(text, UINT32_MAX, &id) == -1 || id == 0)
-		return wrong("no job id: ", text);
+		return args_error("no job id: ", text);
 	if (req->n_ids == CTL_IDS_MAX)
 		return "at most 64 jobs at a time";
 	req->ids[req->n_ids++] = id;
@@ -142,7 +142,7 @@ id_add(struct ctl_request *req, const char *text)
 }
 
 static const char *
-level_take(struct ctl_request *req, const char *text)
+level_parse(struct ctl_request *req, const char *text)
 {
 	static const char *const names[LOG_LEVEL__COUNT] = {
 		[LOG_LEVEL_FATAL] = "fatal", [LOG_LEVEL_ERROR] = "error",
@@ -156,13 +156,13 @@ level_take(struct ctl_request *req, const char *text)
 			if (strcasecmp(text, names[n]) == 0)
 				break;
 	if (n >= LOG_LEVEL__COUNT)
-		return wrong("no log level: ", text);
+		return args_error("no log level: ", text);
 	req->a = (int64_t)n;
 	return NULL;
 }
 
 static const char *
-direction_take(struct ctl_request *req, const char *word)
+direction_parse(struct ctl_request *req, const char *word)
 {
 	req->flags &= ~(CTL_FLAG_START | CTL_FLAG_STOP);
 	if (strcmp(word, "start") == 0)
@@ -170,13 +170,13 @@ direction_take(struct ctl_request *req, const char *word)
 	else if (strcmp(word, "stop") == 0)
 		req->flags |= CTL_FLAG_STOP;
 	else if (strcmp(word, "both") != 0)
-		return wrong("start, stop or both, but not: ", word);
+		return args_error("start, stop or both, but not: ", word);
 	return NULL;
 }
 
 /* A flag with a value behind it; *used tells whether it was one. */
 static const char *
-valued_take(struct ctl_request *req, const struct verb *verb,
+value_flag_parse(struct ctl_request *req, const struct verb *verb,
     const char *flag, const char *value, int *used)
 {
 	uint64_t n;
@@ -185,34 +185,34 @@ valued_take(struct ctl_request *req, const struct verb *verb,
 	if (value == NULL)
 		value = "";
 	if ((verb->takes & TAKES_JOBS) && strcmp(flag, "--job") == 0)
-		return id_add(req, value);
+		return job_id_add(req, value);
 	if ((verb->takes & TAKES_CLUSTER) && strcmp(flag, "--cluster") == 0) {
 		if (*value == '\0' || strlen(value) >= CTL_TEXT_MAX)
-			return wrong("no cluster's name: ", value);
+			return args_error("no cluster's name: ", value);
 		memcpy(req->text, value, strlen(value) + 1);
 		return NULL;
 	}
 	if ((verb->takes & TAKES_DIRECTION) && strcmp(flag, "--direction") == 0)
-		return direction_take(req, value);
+		return direction_parse(req, value);
 	if ((verb->verb == CTL_QUEUE || verb->verb == CTL_SYNC) &&
 	    strcmp(flag, "--limit") == 0) {
 		if (number_parse(value, ROWS_MAX, &n) == -1 || n == 0)
-			return wrong("no number of runs: ", value);
+			return args_error("no number of runs: ", value);
 		req->limit = (uint32_t)n;
 		return NULL;
 	}
 	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--from") == 0)
 		return time_parse(value, &req->a) == -1 ?
-		    wrong("no time: ", value) : NULL;
+		    args_error("no time: ", value) : NULL;
 	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--to") == 0)
 		return time_parse(value, &req->b) == -1 ?
-		    wrong("no time: ", value) : NULL;
+		    args_error("no time: ", value) : NULL;
 	*used = 0;
 	return NULL;
 }
 
 static const char *
-word_take(struct ctl_request *req, const struct verb *verb, const char *word)
+word_parse(struct ctl_request *req, const struct verb *verb, const char *word)
 {
 	size_t i;
 
@@ -223,10 +223,10 @@ word_take(struct ctl_request *req, const struct verb *verb, const char *word)
 			return NULL;
 		}
 	if (word[0] != '-' && (verb->takes & TAKES_IDS))
-		return id_add(req, word);
+		return job_id_add(req, word);
 	if (word[0] != '-' && (verb->takes & TAKES_LEVEL) && req->a == -1)
-		return level_take(req, word);
-	return wrong("unknown here: ", word);
+		return level_parse(req, word);
+	return args_error("unknown here: ", word);
 }
 
 /* A range, or one of the words about the one that is under way. */
@@ -266,7 +266,7 @@ request_check(struct ctl_request *req, const struct verb *verb)
 
 /* spool check | export [--all] | import FILE */
 static const char *
-spool_take(struct args *args, char **argv)
+spool_parse(struct ctl_args *args, char **argv)
 {
 	struct ctl_request *req = &args->req;
 
@@ -280,7 +280,8 @@ spool_take(struct args *args, char **argv)
 	else if (strcmp(argv[0], "import") == 0)
 		req->a = CTL_SPOOL_IMPORT;
 	else
-		return wrong("the spool knows check, export and import, not ",
+		return args_error("the spool knows check, export and import, "
+		    "not ",
 		    argv[0]);
 	argv++;
 	if (req->a == CTL_SPOOL_EXPORT && *argv != NULL &&
@@ -294,11 +295,11 @@ spool_take(struct args *args, char **argv)
 	argv += args->file != NULL;
 	if (req->a == CTL_SPOOL_IMPORT && (args->file = *argv++) == NULL)
 		return "which file shall be imported?";
-	return *argv == NULL ? NULL : wrong("unknown here: ", *argv);
+	return *argv == NULL ? NULL : args_error("unknown here: ", *argv);
 }
 
 static const char *
-verb_take(struct ctl_request *req, char **argv)
+verb_parse(struct ctl_request *req, char **argv)
 {
 	const struct verb *verb = NULL;
 	const char *bad;
@@ -309,16 +310,16 @@ verb_take(struct ctl_request *req, char **argv)
 		if (strcmp(argv[0], verbs[k].name) == 0)
 			verb = &verbs[k];
 	if (verb == NULL)
-		return wrong("unknown verb: ", argv[0]);
+		return args_error("unknown verb: ", argv[0]);
 	req->verb = (uint16_t)verb->verb;
 	if (verb->takes & (TAKES_LEVEL | TAKES_RANGE))
 		req->a = req->b = -1;
 	for (i = 1; argv[i] != NULL; i++) {
-		bad = valued_take(req, verb, argv[i], argv[i + 1], &used);
+		bad = value_flag_parse(req, verb, argv[i], argv[i + 1], &used);
 		if (used && argv[i + 1] == NULL)
-			bad = wrong("a value is missing behind ", argv[i]);
+			bad = args_error("a value is missing behind ", argv[i]);
 		if (!used)
-			bad = word_take(req, verb, argv[i]);
+			bad = word_parse(req, verb, argv[i]);
 		if (bad != NULL)
 			return bad;
 		i += used;
@@ -327,7 +328,7 @@ verb_take(struct ctl_request *req, char **argv)
 }
 
 const char *
-args_parse(struct args *args, int argc, char **argv)
+args_parse(struct ctl_args *args, int argc, char **argv)
 {
 	int i;
 
@@ -342,12 +343,13 @@ args_parse(struct args *args, int argc, char **argv)
 		else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc)
 			args->socket = argv[++i];
 		else
-			return wrong("unknown flag, or its value is missing: ",
+			return args_error("unknown flag, or its value is "
+			    "missing: ",
 			    argv[i]);
 	}
 	if (i >= argc)
 		return "what shall it do?";
 	if (strcmp(argv[i], "spool") == 0)
-		return spool_take(args, argv + i + 1);
-	return verb_take(&args->req, argv + i);
+		return spool_parse(args, argv + i + 1);
+	return verb_parse(&args->req, argv + i);
 }

@@ -16,7 +16,7 @@
 
 /* Bytes of the character at p, of which left are there; 0 when it is none. */
 static size_t
-character(const char *p, size_t left)
+character_length(const char *p, size_t left)
 {
 	size_t n;
 
@@ -38,7 +38,7 @@ json_string(const char *s)
 			printf("\\%c", *s);
 		else if ((unsigned char)*s < ' ' || *s == 0x7f)
 			printf("\\u%04x", (unsigned)*s);
-		else if ((n = character(s, left)) == 0) {
+		else if ((n = character_length(s, left)) == 0) {
 			n = 1;
 			printf("\\ufffd");
 		} else
@@ -89,7 +89,7 @@ json_value(const char *s, int numeric)
 }
 
 static void
-json_row(const struct row *row, const struct ctl_column *columns)
+json_row(const struct ctl_row *row, const struct ctl_column *columns)
 {
 	unsigned i;
 
@@ -105,7 +105,7 @@ json_row(const struct row *row, const struct ctl_column *columns)
 }
 
 static void
-json_table(const struct answer *a, unsigned table)
+json_table(const struct ctl_reply *a, unsigned table)
 {
 	const struct ctl_column *columns = ctl_columns(table);
 	const char *before = "";
@@ -125,14 +125,14 @@ json_table(const struct answer *a, unsigned table)
 }
 
 static int
-is_status(const struct row *row)
+is_status(const struct ctl_row *row)
 {
 	return row->table == CTL_T_STATUS && row->n == 3;
 }
 
 /* Is there, before or behind row i, another of the same process and key? */
 static int
-same_status(const struct answer *a, size_t i, size_t k, unsigned fields)
+row_same_status(const struct ctl_reply *a, size_t i, size_t k, unsigned fields)
 {
 	unsigned f;
 
@@ -145,31 +145,31 @@ same_status(const struct answer *a, size_t i, size_t k, unsigned fields)
 }
 
 static int
-any_same(const struct answer *a, size_t i, size_t from, size_t to,
+rows_any_same(const struct ctl_reply *a, size_t i, size_t from, size_t to,
     unsigned fields)
 {
 	size_t k;
 
 	for (k = from; k < to; k++)
-		if (same_status(a, i, k, fields))
+		if (row_same_status(a, i, k, fields))
 			return 1;
 	return 0;
 }
 
 /* A key that comes several times has an array of its values. */
 static void
-json_status_value(const struct answer *a, size_t i)
+json_status_value(const struct ctl_reply *a, size_t i)
 {
 	size_t k;
 
-	if (!any_same(a, i, i + 1, a->n, 2)) {
+	if (!rows_any_same(a, i, i + 1, a->n, 2)) {
 		json_value(a->rows[i].fields[2],
 		    is_integer(a->rows[i].fields[2]));
 		return;
 	}
 	putchar('[');
 	for (k = i; k < a->n; k++) {
-		if (k != i && !same_status(a, i, k, 2))
+		if (k != i && !row_same_status(a, i, k, 2))
 			continue;
 		if (k != i)
 			putchar(',');
@@ -180,7 +180,7 @@ json_status_value(const struct answer *a, size_t i)
 }
 
 static void
-json_status_process(const struct answer *a, size_t first)
+json_status_process(const struct ctl_reply *a, size_t first)
 {
 	const char *before = "";
 	size_t i;
@@ -188,9 +188,9 @@ json_status_process(const struct answer *a, size_t first)
 	json_string(a->rows[first].fields[0]);
 	printf(":{");
 	for (i = first; i < a->n; i++) {
-		if (i != first && !same_status(a, first, i, 1))
+		if (i != first && !row_same_status(a, first, i, 1))
 			continue;
-		if (any_same(a, i, first, i, 2))
+		if (rows_any_same(a, i, first, i, 2))
 			continue;
 		printf("%s", before);
 		json_string(a->rows[i].fields[1]);
@@ -202,14 +202,14 @@ json_status_process(const struct answer *a, size_t first)
 }
 
 static void
-json_status(const struct answer *a)
+json_status(const struct ctl_reply *a)
 {
 	const char *before = "";
 	size_t i;
 
 	printf(",\"status\":{");
 	for (i = 0; i < a->n; i++) {
-		if (!is_status(&a->rows[i]) || any_same(a, i, 0, i, 1))
+		if (!is_status(&a->rows[i]) || rows_any_same(a, i, 0, i, 1))
 			continue;
 		printf("%s", before);
 		json_status_process(a, i);
@@ -220,7 +220,7 @@ json_status(const struct answer *a)
 
 /* The table that a verb answers with, also when it is empty. */
 static unsigned
-table_of(unsigned verb)
+verb_table(unsigned verb)
 {
 	if (verb == CTL_QUEUE)
 		return CTL_T_QUEUE;
@@ -228,7 +228,7 @@ table_of(unsigned verb)
 }
 
 void
-print_json(const struct answer *a, unsigned verb)
+print_json(const struct ctl_reply *a, unsigned verb)
 {
 	static const char *const results[] = { [CTL_OK] = "ok",
 		[CTL_ERROR] = "error", [CTL_DENIED] = "denied" };
@@ -240,7 +240,7 @@ print_json(const struct answer *a, unsigned verb)
 	for (table = 0; table < CTL_T__COUNT; table++) {
 		for (i = 0; i < a->n && a->rows[i].table != table; i++)
 			continue;
-		if (i == a->n && table != table_of(verb))
+		if (i == a->n && table != verb_table(verb))
 			continue;
 		if (table == CTL_T_STATUS)
 			json_status(a);

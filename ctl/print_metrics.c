@@ -17,19 +17,20 @@
 enum { NAME, TYPE, HELP, LABELS, VALUE, FIELDS };
 
 static int
-is_metric(const struct row *row)
+is_metric(const struct ctl_row *row)
 {
 	return row->table == CTL_T_METRIC && row->n == FIELDS;
 }
 
 static int
-seen_before(const struct answer *a, size_t i)
+seen_before(const struct ctl_reply *a, size_t i)
 {
 	size_t k;
 
 	for (k = 0; k < i; k++)
 		if (is_metric(&a->rows[k]) &&
-		    strcmp(a->rows[k].fields[NAME], a->rows[i].fields[NAME]) == 0)
+		    strcmp(a->rows[k].fields[NAME],
+		    a->rows[i].fields[NAME]) == 0)
 			return 1;
 	return 0;
 }
@@ -72,7 +73,7 @@ base_length(const char *name, int counter)
 }
 
 static void
-print_sample(const struct row *row, int n, int counter)
+print_sample(const struct ctl_row *row, int n, int counter)
 {
 	print_plain(row->fields[NAME], n);
 	printf("%s", counter ? "_total" : "");
@@ -87,9 +88,9 @@ print_sample(const struct row *row, int n, int counter)
 }
 
 static void
-print_family(const struct answer *a, size_t first)
+print_family(const struct ctl_reply *a, size_t first)
 {
-	const struct row *row = &a->rows[first];
+	const struct ctl_row *row = &a->rows[first];
 	const char *name = row->fields[NAME];
 	int counter = strcmp(row->fields[TYPE], "counter") == 0;
 	int n = base_length(name, counter);
@@ -110,7 +111,7 @@ print_family(const struct answer *a, size_t first)
 }
 
 void
-print_metrics(const struct answer *a)
+print_metrics(const struct ctl_reply *a)
 {
 	size_t i;
 

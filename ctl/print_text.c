@@ -18,8 +18,8 @@
 
 /* What stands in a cell; NULL columns are those of a newer daemon. */
 static const char *
-cell(const struct row *row, unsigned i, const struct ctl_column *column,
-    char buf[CELL_MAX])
+cell_text(const struct ctl_row *row, unsigned i,
+    const struct ctl_column *column, char buf[CELL_MAX])
 {
 	long long seconds;
 	struct tm tm;
@@ -39,7 +39,7 @@ cell(const struct row *row, unsigned i, const struct ctl_column *column,
 
 /* Characters, not bytes: good enough for names in any script. */
 static int
-width_of(const char *s)
+text_width(const char *s)
 {
 	int n = 0;
 
@@ -49,15 +49,15 @@ width_of(const char *s)
 }
 
 static void
-pad(const char *s, int width)
+cell_print(const char *s, int width)
 {
-	int n = width_of(s);
+	int n = text_width(s);
 
 	printf("%s%*s", s, n < width ? width - n + 2 : 2, "");
 }
 
 static unsigned
-columns_of(const struct ctl_column *columns)
+columns_count(const struct ctl_column *columns)
 {
 	unsigned n = 0;
 
@@ -67,7 +67,7 @@ columns_of(const struct ctl_column *columns)
 }
 
 static void
-measure(const struct answer *a, unsigned table,
+columns_measure(const struct ctl_reply *a, unsigned table,
     const struct ctl_column *columns, unsigned n, int *widths)
 {
 	char buf[CELL_MAX];
@@ -76,12 +76,13 @@ measure(const struct answer *a, unsigned table,
 	int w;
 
 	for (c = 0; c < n; c++)
-		widths[c] = width_of(columns[c].name);
+		widths[c] = text_width(columns[c].name);
 	for (i = 0; i < a->n; i++) {
 		if (a->rows[i].table != table)
 			continue;
 		for (c = 0; c < n; c++) {
-			w = width_of(cell(&a->rows[i], c, &columns[c], buf));
+			w = text_width(cell_text(&a->rows[i], c, &columns[c],
+			    buf));
 			if (w > widths[c] && w <= WIDTH_MAX)
 				widths[c] = w;
 		}
@@ -89,18 +90,18 @@ measure(const struct answer *a, unsigned table,
 }
 
 static void
-print_table(const struct answer *a, unsigned table)
+print_table(const struct ctl_reply *a, unsigned table)
 {
 	const struct ctl_column *columns = ctl_columns(table);
-	unsigned c, n = columns_of(columns);
+	unsigned c, n = columns_count(columns);
 	int widths[CTL_COLUMNS_MAX];
 	char buf[CELL_MAX];
 	size_t i;
 
-	measure(a, table, columns, n, widths);
+	columns_measure(a, table, columns, n, widths);
 	for (c = 0; c < n; c++) {
 		if (c + 1 < n)
-			pad(columns[c].name, widths[c]);
+			cell_print(columns[c].name, widths[c]);
 		else
 			printf("%s\n", columns[c].name);
 	}
@@ -108,19 +109,20 @@ print_table(const struct answer *a, unsigned table)
 		if (a->rows[i].table != table)
 			continue;
 		for (c = 0; c + 1 < n; c++)
-			pad(cell(&a->rows[i], c, &columns[c], buf), widths[c]);
-		printf("%s\n", cell(&a->rows[i], c, &columns[c], buf));
+			cell_print(cell_text(&a->rows[i], c, &columns[c], buf),
+			    widths[c]);
+		printf("%s\n", cell_text(&a->rows[i], c, &columns[c], buf));
 	}
 }
 
 static int
-is_status(const struct row *row)
+is_status(const struct ctl_row *row)
 {
 	return row->table == CTL_T_STATUS && row->n == 3;
 }
 
 static int
-same_process(const struct answer *a, size_t i, size_t k)
+row_same_process(const struct ctl_reply *a, size_t i, size_t k)
 {
 	return is_status(&a->rows[k]) &&
 	    strcmp(a->rows[i].fields[0], a->rows[k].fields[0]) == 0;
@@ -128,36 +130,37 @@ same_process(const struct answer *a, size_t i, size_t k)
 
 /* A heading, and below it what the process and the supervisor say of it. */
 static void
-print_process(const struct answer *a, size_t first, int width)
+print_process(const struct ctl_reply *a, size_t first, int width)
 {
 	char buf[CELL_MAX];
 	size_t i;
 
 	printf("%s\n", text_vis(a->rows[first].fields[0], buf, sizeof(buf)));
 	for (i = first; i < a->n; i++) {
-		if (!same_process(a, first, i))
+		if (!row_same_process(a, first, i))
 			continue;
 		printf("  ");
-		pad(text_vis(a->rows[i].fields[1], buf, sizeof(buf)), width);
+		cell_print(text_vis(a->rows[i].fields[1], buf, sizeof(buf)),
+		    width);
 		printf("%s\n", text_vis(a->rows[i].fields[2], buf,
 		    sizeof(buf)));
 	}
 }
 
 static void
-print_status(const struct answer *a)
+print_status(const struct ctl_reply *a)
 {
 	int width = 0, w;
 	size_t i, k;
 
 	for (i = 0; i < a->n; i++)
 		if (is_status(&a->rows[i]) &&
-		    (w = width_of(a->rows[i].fields[1])) > width)
+		    (w = text_width(a->rows[i].fields[1])) > width)
 			width = w;
 	for (i = 0; i < a->n; i++) {
 		if (!is_status(&a->rows[i]))
 			continue;
-		for (k = 0; k < i && !same_process(a, i, k); k++)
+		for (k = 0; k < i && !row_same_process(a, i, k); k++)
 			continue;
 		if (k == i)
 			print_process(a, i, width);
@@ -165,7 +168,7 @@ print_status(const struct answer *a)
 }
 
 static void
-print_notes(const struct answer *a)
+print_notes(const struct ctl_reply *a)
 {
 	char buf[CELL_MAX];
 	size_t i;
@@ -177,7 +180,7 @@ print_notes(const struct answer *a)
 }
 
 static int
-has_rows(const struct answer *a, unsigned table)
+reply_has_rows(const struct ctl_reply *a, unsigned table)
 {
 	size_t i;
 
@@ -188,17 +191,17 @@ has_rows(const struct answer *a, unsigned table)
 }
 
 void
-print_text(const struct answer *a)
+print_text(const struct ctl_reply *a)
 {
 	char buf[CELL_MAX];
 
-	if (has_rows(a, CTL_T_STATUS))
+	if (reply_has_rows(a, CTL_T_STATUS))
 		print_status(a);
-	if (has_rows(a, CTL_T_QUEUE))
+	if (reply_has_rows(a, CTL_T_QUEUE))
 		print_table(a, CTL_T_QUEUE);
-	if (has_rows(a, CTL_T_DIFF))
+	if (reply_has_rows(a, CTL_T_DIFF))
 		print_table(a, CTL_T_DIFF);
-	if (has_rows(a, CTL_T_METRIC))
+	if (reply_has_rows(a, CTL_T_METRIC))
 		print_metrics(a);
 	print_notes(a);
 	if (a->text != NULL && a->text[0] != '\0' && a->status == CTL_OK)

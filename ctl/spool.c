@@ -21,22 +21,22 @@
 #include "ctl/ctl.h"
 
 #define IMPORT_FILE	"spool.import"
-#define LOOKER		WORKERDIR "/submitter"
+#define CHECKER		WORKERDIR "/submitter"
 #define REASON_MAX	1024
 
 /* What all steps have said. */
-struct total {
-	unsigned long long took, had, refused;
+struct spool_counts {
+	unsigned long long imported, existing, refused;
 };
 
 static int
-complain(const struct args *args, const char *text, int status)
+error_print(const struct ctl_args *args, const char *text, int status)
 {
 	char buf[REASON_MAX];
 
 	if (args->json && args->req.a != CTL_SPOOL_EXPORT) {
 		printf("{\"result\":\"%s\",\"text\":",
-		    status == EXIT_UNREACHED ? "unreached" : "error");
+		    status == EXIT_UNREACHABLE ? "unreached" : "error");
 		json_string(text);
 		printf("}\n");
 	} else
@@ -46,7 +46,7 @@ complain(const struct args *args, const char *text, int status)
 }
 
 static void
-line_print(const struct args *args, const struct row *row)
+line_print(const struct ctl_args *args, const struct ctl_row *row)
 {
 	char buf[REASON_MAX];
 
@@ -60,10 +60,11 @@ line_print(const struct args *args, const struct row *row)
 
 /* Prints a step's lines and finds where the next begins: -1 = that was all. */
 static int64_t
-step_print(const struct args *args, const struct answer *a, struct total *t)
+step_reply(const struct ctl_args *args, const struct ctl_reply *a,
+    struct spool_counts *t)
 {
-	unsigned long long took = 0, had = 0, refused = 0;
-	const struct row *last = NULL;
+	unsigned long long imported = 0, existing = 0, refused = 0;
+	const struct ctl_row *last = NULL;
 	size_t i;
 
 	for (i = 0; i < a->n; i++) {
@@ -75,28 +76,28 @@ step_print(const struct args *args, const struct answer *a, struct total *t)
 	}
 	if (last == NULL)
 		return -1;
-	if (sscanf(last->fields[2], "%llu %llu %llu", &took, &had,
+	if (sscanf(last->fields[2], "%llu %llu %llu", &imported, &existing,
 	    &refused) != 3)
 		return -1;
-	t->took += took;
-	t->had += had;
+	t->imported += imported;
+	t->existing += existing;
 	t->refused += refused;
 	return last->fields[0][0] != '\0' ? strtoll(last->fields[0], NULL, 10) :
 	    -1;
 }
 
 static int
-summary(const struct args *args, const struct total *t)
+summary(const struct ctl_args *args, const struct spool_counts *t)
 {
 	char text[160];
 
 	if (args->req.a == CTL_SPOOL_CHECK)
 		snprintf(text, sizeof(text), "the spool is whole; %llu runs",
-		    t->took);
+		    t->imported);
 	else
 		snprintf(text, sizeof(text), "%llu runs imported, %llu were "
-		    "there or done, %llu lines refused", t->took, t->had,
-		    t->refused);
+		    "there or done, %llu lines refused", t->imported,
+		    t->existing, t->refused);
 	if (args->req.a == CTL_SPOOL_EXPORT) {
 		if (t->refused > 0)
 			fprintf(stderr, "cc-slurm-adapterctl: %llu runs have no "
@@ -109,52 +110,53 @@ summary(const struct args *args, const struct total *t)
 	} else
 		printf("%s\n", text);
 	if (fflush(stdout) != 0)
-		return complain(args, "cannot write", EXIT_REFUSED);
+		return error_print(args, "cannot write", EXIT_REFUSED);
 	return args->req.a == CTL_SPOOL_IMPORT && t->refused > 0 ?
 	    EXIT_REFUSED : EXIT_DONE;
 }
 
 static int
-steps(struct args *args)
+steps_run(struct ctl_args *args)
 {
-	struct total t = { 0, 0, 0 };
+	struct spool_counts t = { 0, 0, 0 };
 	char reason[REASON_MAX];
-	struct answer a;
+	struct ctl_reply a;
 	int64_t next = 0;
 	int status = EXIT_DONE;
 
 	while (next >= 0 && status == EXIT_DONE) {
 		args->req.b = next;
-		args->req.limit = (uint32_t)(t.took + t.had + t.refused);
-		if (ask(args->socket, &args->req, &a, reason,
+		args->req.limit = (uint32_t)(t.imported + t.existing +
+		    t.refused);
+		if (request_send(args->socket, &args->req, &a, reason,
 		    sizeof(reason)) == -1)
-			status = complain(args, reason, EXIT_UNREACHED);
+			status = error_print(args, reason, EXIT_UNREACHABLE);
 		else if (a.status == CTL_DENIED) {
 			snprintf(reason, sizeof(reason), "not allowed: %s",
 			    a.text);
-			status = complain(args, reason, EXIT_REFUSED);
+			status = error_print(args, reason, EXIT_REFUSED);
 		} else if (a.status != CTL_OK)
-			status = complain(args, a.text, EXIT_REFUSED);
+			status = error_print(args, a.text, EXIT_REFUSED);
 		else
-			next = step_print(args, &a, &t);
-		answer_clear(&a);
+			next = step_reply(args, &a, &t);
+		reply_clear(&a);
 	}
 	return status == EXIT_DONE ? summary(args, &t) : status;
 }
 
 /* The spool's folder, as the daemon tells it; -1 with a reason and an exit status. */
 static int
-folder_open(const struct args *args, int *status, char *reason, size_t size)
+folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 {
 	struct ctl_request req = { .magic = CTL_MAGIC, .version = CTL_VERSION,
 		.verb = CTL_STATUS };
 	const char *dir = NULL;
-	struct answer a;
+	struct ctl_reply a;
 	int fd = -1;
 	size_t i;
 
-	*status = EXIT_UNREACHED;
-	if (ask(args->socket, &req, &a, reason, size) == 0) {
+	*status = EXIT_UNREACHABLE;
+	if (request_send(args->socket, &req, &a, reason, size) == 0) {
 		*status = EXIT_REFUSED;
 		for (i = 0; i < a.n; i++)
 			if (a.rows[i].table == CTL_T_STATUS &&
@@ -169,7 +171,7 @@ folder_open(const struct args *args, int *status, char *reason, size_t size)
 			snprintf(reason, size, "%s%s: %s", errno == EACCES ?
 			    "not allowed: " : "", dir, strerror(errno));
 	}
-	answer_clear(&a);
+	reply_clear(&a);
 	return fd;
 }
 
@@ -191,7 +193,7 @@ bytes_copy(int from, int to)
  * that lies there, and readable to the folder's owner alone.
  */
 static int
-copy_in(int dir, const char *name, char *reason, size_t size)
+import_copy(int dir, const char *name, char *reason, size_t size)
 {
 	int from = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name,
 	    O_RDONLY | O_CLOEXEC), to = -1, rc = -1;
@@ -219,7 +221,7 @@ copy_in(int dir, const char *name, char *reason, size_t size)
 
 /* The submitter's program knows the file; what it says comes on a pipe. */
 static int
-look_exec(const char *file, char *text, size_t size)
+checker_exec(const char *file, char *text, size_t size)
 {
 	size_t n = 0;
 	ssize_t k;
@@ -232,8 +234,8 @@ look_exec(const char *file, char *text, size_t size)
 	}
 	if (pid == 0) {
 		dup2(fds[1], STDOUT_FILENO);
-		execl(LOOKER, "submitter", "-check", file, (char *)NULL);
-		dprintf(STDOUT_FILENO, LOOKER ": %s\n", strerror(errno));
+		execl(CHECKER, "submitter", "-check", file, (char *)NULL);
+		dprintf(STDOUT_FILENO, CHECKER ": %s\n", strerror(errno));
 		_exit(1);
 	}
 	close(fds[1]);
@@ -249,12 +251,12 @@ look_exec(const char *file, char *text, size_t size)
 
 /* A spool that no daemon uses. */
 static int
-file_check(const struct args *args)
+file_check(const struct ctl_args *args)
 {
 	char text[REASON_MAX] = "", vis[REASON_MAX];
 
-	if (look_exec(args->file, text, sizeof(text)) != 0)
-		return complain(args, *text != '\0' ? text : "it was killed",
+	if (checker_exec(args->file, text, sizeof(text)) != 0)
+		return error_print(args, *text != '\0' ? text : "it was killed",
 		    EXIT_REFUSED);
 	if (args->json) {
 		printf("{\"result\":\"ok\",\"text\":");
@@ -263,11 +265,11 @@ file_check(const struct args *args)
 	} else
 		printf("%s\n", text_vis(text, vis, sizeof(vis)));
 	return fflush(stdout) == 0 ? EXIT_DONE :
-	    complain(args, "cannot write", EXIT_REFUSED);
+	    error_print(args, "cannot write", EXIT_REFUSED);
 }
 
 int
-spool_run(struct args *args)
+spool_run(struct ctl_args *args)
 {
 	char reason[REASON_MAX];
 	int dir, status;
@@ -275,14 +277,14 @@ spool_run(struct args *args)
 	if (args->req.a == CTL_SPOOL_CHECK && args->file != NULL)
 		return file_check(args);
 	if (args->req.a != CTL_SPOOL_IMPORT)
-		return steps(args);
+		return steps_run(args);
 	dir = folder_open(args, &status, reason, sizeof(reason));
 	if (dir == -1)
-		return complain(args, reason, status);
-	if (copy_in(dir, args->file, reason, sizeof(reason)) == -1)
-		status = complain(args, reason, EXIT_REFUSED);
+		return error_print(args, reason, status);
+	if (import_copy(dir, args->file, reason, sizeof(reason)) == -1)
+		status = error_print(args, reason, EXIT_REFUSED);
 	else
-		status = steps(args);
+		status = steps_run(args);
 	unlinkat(dir, IMPORT_FILE, 0);
 	close(dir);
 	return status;

@@ -11,7 +11,7 @@
 #define HOST_BYTES	256	/* a DNS name and its NUL */
 
 static const char *
-parse_path(const char *path, struct address *address)
+path_parse(const char *path, struct address *address)
 {
 	size_t n = strlen(path);
 
@@ -31,7 +31,7 @@ parse_path(const char *path, struct address *address)
 }
 
 static int
-parse_port(const char *text, in_port_t *port)
+port_parse(const char *text, in_port_t *port)
 {
 	unsigned value = 0;
 	const char *p;
@@ -45,7 +45,7 @@ parse_port(const char *text, in_port_t *port)
 }
 
 static const char *
-look_up(const char *host, struct address *address, in_port_t port)
+host_resolve(const char *host, struct address *address, in_port_t port)
 {
 	struct addrinfo hints, *found;
 
@@ -69,7 +69,7 @@ look_up(const char *host, struct address *address, in_port_t port)
 
 /* host is "" or "localhost" for this machine, else a number or a name. */
 static const char *
-parse_host(const char *host, struct address *address, in_port_t port)
+host_parse(const char *host, struct address *address, in_port_t port)
 {
 	if (*host == '\0' || strcmp(host, "localhost") == 0)
 		host = "127.0.0.1";
@@ -85,18 +85,18 @@ parse_host(const char *host, struct address *address, in_port_t port)
 		address->len = sizeof(address->to.in6);
 		return NULL;
 	}
-	return look_up(host, address, port);
+	return host_resolve(host, address, port);
 }
 
 static const char *
-parse_tcp(const char *text, struct address *address)
+tcp_parse(const char *text, struct address *address)
 {
 	const char *colon = strrchr(text, ':');
 	char host[HOST_BYTES];
 	in_port_t port;
 	size_t n;
 
-	if (colon == NULL || parse_port(colon + 1, &port) == -1)
+	if (colon == NULL || port_parse(colon + 1, &port) == -1)
 		return "it has no port from 1 to 65535";
 	n = (size_t)(colon - text);
 	if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
@@ -108,7 +108,7 @@ parse_tcp(const char *text, struct address *address)
 		return "the host's name is too long";
 	memcpy(host, text, n);
 	host[n] = '\0';
-	return parse_host(host, address, port);
+	return host_parse(host, address, port);
 }
 
 const char *
@@ -116,8 +116,8 @@ address_parse(const char *text, struct address *address)
 {
 	memset(address, 0, sizeof(*address));
 	if (strncmp(text, "tcp:", 4) == 0)
-		return parse_tcp(text + 4, address);
+		return tcp_parse(text + 4, address);
 	if (strncmp(text, "unix:", 5) == 0)
-		return parse_path(text + 5, address);
-	return parse_path(text, address);
+		return path_parse(text + 5, address);
+	return path_parse(text, address);
 }

@@ -98,7 +98,7 @@ skip_value(struct scan *s)
 }
 
 int
-conf_find_socket(const char *p, size_t len, char *buf, size_t size)
+config_find_socket(const char *p, size_t len, char *buf, size_t size)
 {
 	struct scan s = { p, p + len };
 	char key[64];
@@ -125,7 +125,7 @@ conf_find_socket(const char *p, size_t len, char *buf, size_t size)
 }
 
 int
-conf_socket(const char *path, char *buf, size_t size)
+config_read_socket(const char *path, char *buf, size_t size)
 {
 	static char file[FILE_MAX];	/* pages that are not read into cost nothing */
 	size_t len = 0;
@@ -144,5 +144,5 @@ conf_socket(const char *path, char *buf, size_t size)
 	    (n = read(fd, file + len, sizeof(file) - len)) > 0)
 		len += (size_t)n;
 	close(fd);
-	return conf_find_socket(file, len, buf, size);
+	return config_find_socket(file, len, buf, size);
 }

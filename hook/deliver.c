@@ -96,7 +96,7 @@ send_until(int fd, const char *p, size_t left, long end)
 }
 
 int
-deliver(const struct address *address, const char *message, size_t len)
+message_send(const struct address *address, const char *message, size_t len)
 {
 	long end = now_ms() + HOOK_TRY_MS;
 	int fd, rc, saved;

@@ -64,13 +64,14 @@ const char *address_parse(const char *text, struct address *address);
  * Looks up prepSockConnectPath in the file.  1 with the value in buf; 0 when
  * the file cannot be read, is no JSON object, or has no such string.
  */
-int conf_socket(const char *path, char *buf, size_t size);
+int config_read_socket(const char *path, char *buf, size_t size);
 /* The same in len bytes at p. */
-int conf_find_socket(const char *p, size_t len, char *buf, size_t size);
+int config_find_socket(const char *p, size_t len, char *buf, size_t size);
 
 /* deliver.c: the connection. */
 
 /* Delivers within HOOK_TRY_MS.  0, or -1 with errno. */
-int deliver(const struct address *address, const char *message, size_t len);
+int message_send(const struct address *address, const char *message,
+    size_t len);
 
 #endif

@@ -47,7 +47,7 @@ static const char help[] =
 
 /* One line, or one text, in one write: the strings up to NULL. */
 static void
-say(const char *const *parts)
+stderr_write(const char *const *parts)
 {
 	struct iovec iov[LINE_PARTS];
 	uintptr_t p;
@@ -63,12 +63,12 @@ say(const char *const *parts)
 		return;
 }
 
-#define SAY(...)	say((const char *const[]){ __VA_ARGS__, NULL })
+#define PRINT_ERR(...)	stderr_write((const char *const[]){ __VA_ARGS__, NULL })
 
 static void __attribute__((noreturn))
 usage(const char *what, const char *name)
 {
-	SAY(what, name, "\nUsage of cc-slurm-adapter:\n", help);
+	PRINT_ERR(what, name, "\nUsage of cc-slurm-adapter:\n", help);
 	_exit(2);
 }
 
@@ -98,7 +98,7 @@ is_level(const char *text)
 
 /* A flag with a value: "-x v" or "-x=v". */
 static const char *
-value_of(char **argv, int *i, const char *value, const char *name)
+flag_value(char **argv, int *i, const char *value, const char *name)
 {
 	if (value != NULL)
 		return value;
@@ -114,7 +114,7 @@ flag_is(const char *flag, size_t n, const char *name)
 }
 
 static void
-switch_set(int *on, const char *value, const char *name)
+bool_flag_set(int *on, const char *value, const char *name)
 {
 	*on = value == NULL ? 1 : bool_parse(value);
 	if (*on == -1)
@@ -122,7 +122,7 @@ switch_set(int *on, const char *value, const char *name)
 }
 
 static void
-flag_take(struct options *o, char **argv, int *i)
+flag_parse(struct options *o, char **argv, int *i)
 {
 	const char *flag = argv[*i] + (argv[*i][1] == '-' ? 2 : 1);
 	const char *value = strchr(flag, '=');
@@ -131,20 +131,20 @@ flag_take(struct options *o, char **argv, int *i)
 	if (value != NULL)
 		value++;
 	if (flag_is(flag, n, "config"))
-		o->config = value_of(argv, i, value, "config");
+		o->config = flag_value(argv, i, value, "config");
 	else if (flag_is(flag, n, "socket"))
-		o->socket = value_of(argv, i, value, "socket");
+		o->socket = flag_value(argv, i, value, "socket");
 	else if (flag_is(flag, n, "debug")) {
-		if (!is_level(value_of(argv, i, value, "debug")))
+		if (!is_level(flag_value(argv, i, value, "debug")))
 			usage("invalid value for flag -", "debug");
 	} else if (flag_is(flag, n, "daemon"))
-		switch_set(&o->daemon, value, "daemon");
+		bool_flag_set(&o->daemon, value, "daemon");
 	else if (flag_is(flag, n, "test"))
-		switch_set(&o->test, value, "test");
+		bool_flag_set(&o->test, value, "test");
 	else if (flag_is(flag, n, "help"))
-		switch_set(&o->help, value, "help");
+		bool_flag_set(&o->help, value, "help");
 	else if (flag_is(flag, n, "h")) {
-		SAY("Usage of cc-slurm-adapter:\n", help);
+		PRINT_ERR("Usage of cc-slurm-adapter:\n", help);
 		_exit(0);
 	} else
 		usage("flag provided but not defined: -", flag);
@@ -160,7 +160,7 @@ options_parse(struct options *o, char **argv)
 		if (argv[i][0] != '-' || argv[i][1] == '\0' ||
 		    strcmp(argv[i], "--") == 0)
 			return;
-		flag_take(o, argv, &i);
+		flag_parse(o, argv, &i);
 	}
 }
 
@@ -194,7 +194,7 @@ alarm_set(void)
 
 /* Older Slurms do not say in which hook we are; the daemon does not mind. */
 static int
-context_is_ours(const char *context)
+context_is_hook(const char *context)
 {
 	return context == NULL || *context == '\0' ||
 	    strcmp(context, "prolog_slurmctld") == 0 ||
@@ -210,27 +210,28 @@ hook_run(const struct options *o)
 	struct address address;
 
 	if (job == NULL || *job == '\0') {
-		SAY("cc-slurm-adapter: no SLURM_JOB_ID: this is for "
+		PRINT_ERR("cc-slurm-adapter: no SLURM_JOB_ID: this is for "
 		    "PrologSlurmctld and EpilogSlurmctld; -daemon runs the "
 		    "daemon, -help tells more\n");
 		return;
 	}
-	if (!context_is_ours(context)) {
-		SAY("cc-slurm-adapter: nothing sent: SLURM_SCRIPT_CONTEXT is ",
+	if (!context_is_hook(context)) {
+		PRINT_ERR("cc-slurm-adapter: nothing sent: "
+		    "SLURM_SCRIPT_CONTEXT is ",
 		    context, ", not prolog_slurmctld or epilog_slurmctld\n");
 		return;
 	}
 	if (o->socket != NULL)
 		socket_text = o->socket;
-	else if (conf_socket(o->config != NULL ? o->config : HOOK_CONFIG,
+	else if (config_read_socket(o->config != NULL ? o->config : HOOK_CONFIG,
 	    path, sizeof(path)))
 		socket_text = path;
 	if ((wrong = address_parse(socket_text, &address)) == NULL &&
-	    deliver(&address, message, message_write(message,
+	    message_send(&address, message, message_write(message,
 	    sizeof(message))) == -1)
 		wrong = strerror(errno);
 	if (wrong != NULL)
-		SAY("cc-slurm-adapter: job ", job, " not reported to ",
+		PRINT_ERR("cc-slurm-adapter: job ", job, " not reported to ",
 		    socket_text, ": ", wrong, "; the daemon's poll finds it\n");
 }
 
@@ -242,12 +243,12 @@ main(int argc, char **argv)
 	(void)argc;
 	options_parse(&o, argv);
 	if (o.help) {
-		SAY(help);
+		PRINT_ERR(help);
 		_exit(0);
 	}
 	if (o.daemon || o.test) {
 		execv(SUPERVISOR, argv);
-		SAY("cc-slurm-adapter: cannot execute " SUPERVISOR ": ",
+		PRINT_ERR("cc-slurm-adapter: cannot execute " SUPERVISOR ": ",
 		    strerror(errno), "\n");
 		_exit(1);
 	}

@@ -21,7 +21,7 @@
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
 static void
-map_v4(uint8_t addr[16], const void *v4)
+ipv4_map(uint8_t addr[16], const void *v4)
 {
 	memcpy(addr, mapped, sizeof(mapped));
 	memcpy(addr + sizeof(mapped), v4, 4);
@@ -29,7 +29,7 @@ map_v4(uint8_t addr[16], const void *v4)
 
 /* "10.1.0.0/16", "2001:db8::/32", or an address alone. */
 static int
-net_parse(const char *text, struct net *net)
+network_parse(const char *text, struct network *network)
 {
 	char buf[ITEM_MAX], *slash, *end;
 	unsigned long bits = 128;
@@ -42,8 +42,8 @@ net_parse(const char *text, struct net *net)
 	if ((slash = strchr(buf, '/')) != NULL)
 		*slash++ = '\0';
 	if ((is_v4 = inet_pton(AF_INET, buf, &v4)) == 1)
-		map_v4(net->addr, &v4);
-	else if (inet_pton(AF_INET6, buf, net->addr) != 1)
+		ipv4_map(network->addr, &v4);
+	else if (inet_pton(AF_INET6, buf, network->addr) != 1)
 		return -1;
 	if (slash != NULL) {
 		bits = strtoul(slash, &end, 10);
@@ -53,19 +53,19 @@ net_parse(const char *text, struct net *net)
 		if (is_v4 == 1)
 			bits += MAPPED_BITS;
 	}
-	net->bits = (unsigned)bits;
+	network->bits = (unsigned)bits;
 	return 0;
 }
 
 static int
-net_has(const struct net *net, const uint8_t addr[16])
+network_has(const struct network *network, const uint8_t addr[16])
 {
-	unsigned whole = net->bits / 8, rest = net->bits % 8;
+	unsigned whole = network->bits / 8, rest = network->bits % 8;
 
-	if (memcmp(net->addr, addr, whole) != 0)
+	if (memcmp(network->addr, addr, whole) != 0)
 		return 0;
 	return rest == 0 ||
-	    ((net->addr[whole] ^ addr[whole]) >> (8 - rest)) == 0;
+	    ((network->addr[whole] ^ addr[whole]) >> (8 - rest)) == 0;
 }
 
 static int
@@ -100,25 +100,27 @@ list_count(const char *list, char *reason, size_t size)
 }
 
 static int
-nets_init(struct allow *allow, const char *hosts, char *reason, size_t size)
+networks_init(struct access_list *access, const char *hosts, char *reason,
+    size_t size)
 {
 	char item[ITEM_MAX];
 	int i, n = list_count(hosts, reason, size);
 
 	if (n == -1)
 		return -1;
-	if (n > ALLOW_NETS_MAX)
-		n = ALLOW_NETS_MAX;
-	if ((allow->nets = calloc((size_t)n + 1, sizeof(*allow->nets))) == NULL)
+	if (n > ACCESS_NETWORKS_MAX)
+		n = ACCESS_NETWORKS_MAX;
+	if ((access->networks = calloc((size_t)n + 1,
+	    sizeof(*access->networks))) == NULL)
 		goto memory;
 	for (i = 0; i < n; i++) {
 		conf_list_item(hosts, (unsigned)i, item, sizeof(item));
-		if (net_parse(item, &allow->nets[i]) == -1) {
+		if (network_parse(item, &access->networks[i]) == -1) {
 			snprintf(reason, size, "prepAllowedHosts: \"%s\" is no "
 			    "IP address and no network like 10.1.0.0/16", item);
 			return -1;
 		}
-		allow->n_nets++;
+		access->n_networks++;
 	}
 	return 0;
 memory:
@@ -127,50 +129,52 @@ memory:
 }
 
 static int
-uids_init(struct allow *allow, const char *uids, char *reason, size_t size)
+uids_init(struct access_list *access, const char *uids, char *reason,
+    size_t size)
 {
 	char item[ITEM_MAX];
 	int i, n = list_count(uids, reason, size);
 
 	if (n == -1)
 		return -1;
-	if (n > ALLOW_UIDS_MAX)
-		n = ALLOW_UIDS_MAX;
-	if ((allow->uids = calloc((size_t)n + 1, sizeof(*allow->uids))) == NULL) {
+	if (n > ACCESS_UIDS_MAX)
+		n = ACCESS_UIDS_MAX;
+	if ((access->uids = calloc((size_t)n + 1,
+	    sizeof(*access->uids))) == NULL) {
 		snprintf(reason, size, "no memory");
 		return -1;
 	}
 	for (i = 0; i < n; i++) {
 		conf_list_item(uids, (unsigned)i, item, sizeof(item));
-		if (uid_parse(item, &allow->uids[i]) == -1) {
+		if (uid_parse(item, &access->uids[i]) == -1) {
 			snprintf(reason, size,
 			    "prepAllowedUids: \"%s\" is no number", item);
 			return -1;
 		}
-		allow->n_uids++;
+		access->n_uids++;
 	}
 	return 0;
 }
 
 int
-allow_init(struct allow *allow, const char *uids, const char *hosts,
+access_init(struct access_list *access, const char *uids, const char *hosts,
     char *reason, size_t size)
 {
-	memset(allow, 0, sizeof(*allow));
-	if (uids_init(allow, uids, reason, size) == -1 ||
-	    nets_init(allow, hosts, reason, size) == -1) {
-		allow_clear(allow);
+	memset(access, 0, sizeof(*access));
+	if (uids_init(access, uids, reason, size) == -1 ||
+	    networks_init(access, hosts, reason, size) == -1) {
+		access_clear(access);
 		return -1;
 	}
 	return 0;
 }
 
 void
-allow_clear(struct allow *allow)
+access_clear(struct access_list *access)
 {
-	free(allow->uids);
-	free(allow->nets);
-	memset(allow, 0, sizeof(*allow));
+	free(access->uids);
+	free(access->networks);
+	memset(access, 0, sizeof(*access));
 }
 
 static int
@@ -182,26 +186,26 @@ is_loopback(const uint8_t addr[16])
 }
 
 int
-allow_peer(const struct allow *allow, const struct peer *peer)
+access_allows(const struct access_list *access, const struct peer *peer)
 {
 	size_t i;
 
 	if (peer->local) {
-		for (i = 0; i < allow->n_uids; i++)
-			if (allow->uids[i] == peer->uid)
+		for (i = 0; i < access->n_uids; i++)
+			if (access->uids[i] == peer->uid)
 				return 1;
 		return 0;
 	}
 	if (is_loopback(peer->addr))
 		return 1;
-	for (i = 0; i < allow->n_nets; i++)
-		if (net_has(&allow->nets[i], peer->addr))
+	for (i = 0; i < access->n_networks; i++)
+		if (network_has(&access->networks[i], peer->addr))
 			return 1;
 	return 0;
 }
 
 int
-peer_of(int fd, struct peer *peer)
+peer_get(int fd, struct peer *peer)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
@@ -223,7 +227,7 @@ peer_of(int fd, struct peer *peer)
 	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
 		return -1;
 	if (ss.ss_family == AF_INET)
-		map_v4(peer->addr, &((struct sockaddr_in *)&ss)->sin_addr);
+		ipv4_map(peer->addr, &((struct sockaddr_in *)&ss)->sin_addr);
 	else
 		memcpy(peer->addr, &((struct sockaddr_in6 *)&ss)->sin6_addr,
 		    sizeof(peer->addr));
@@ -251,9 +255,9 @@ peer_equal(const struct peer *a, const struct peer *b)
 }
 
 int
-rate_take(struct rate *rate, const struct peer *peer, int64_t now_ms)
+rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms)
 {
-	const int64_t full = RATE_BURST * 1000ll;
+	const int64_t limit_dropped = RATE_BURST * 1000ll;
 	int i, at = 0;
 
 	for (i = 0; i < RATE_PEERS; i++) {
@@ -267,11 +271,11 @@ rate_take(struct rate *rate, const struct peer *peer, int64_t now_ms)
 		at = i;
 		rate->peers[at].tokens += (now_ms - rate->peers[at].when) *
 		    RATE_PER_SECOND;
-		if (rate->peers[at].tokens > full)
-			rate->peers[at].tokens = full;
+		if (rate->peers[at].tokens > limit_dropped)
+			rate->peers[at].tokens = limit_dropped;
 	} else {
 		rate->peers[at].peer = *peer;
-		rate->peers[at].tokens = full;
+		rate->peers[at].tokens = limit_dropped;
 	}
 	rate->peers[at].when = now_ms;
 	if (rate->peers[at].tokens < 1000)

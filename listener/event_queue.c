@@ -17,32 +17,32 @@
 #define SLOTS	4096	/* of each table: a dozen in each at EVENTS_MAX */
 #define FRAME_MAX	128	/* bytes of one event's payload */
 
-struct event_note {
+struct queued_event {
 	uint64_t	   id;
 	uint64_t	   job;
 	int64_t		   time;	/* epoch: when it was heard */
 	uint8_t		   kind;
 	int		   sent;
-	struct event_note *older, *newer;	/* in the order of hearing */
-	struct event_note *next_id, *next_job;	/* in the slots */
+	struct queued_event *older, *newer;	/* in the order of hearing */
+	struct queued_event *next_id, *next_job;	/* in the slots */
 	char		   cluster[];
 };
 
-struct events {
+struct event_queue {
 	struct channel	  *collector;	/* borrowed; NULL = nobody is there */
-	struct event_note *first, *last;
-	struct event_note *unsent;	/* the oldest, or NULL; all newer are unsent too */
-	struct event_note *by_id[SLOTS];
-	struct event_note *by_job[SLOTS];
+	struct queued_event *first, *last;
+	struct queued_event *unsent;	/* the oldest, or NULL; all newer are unsent too */
+	struct queued_event *by_id[SLOTS];
+	struct queued_event *by_job[SLOTS];
 	uint64_t	   next_id;
-	struct events_count count;
-	struct log_limit   full;
+	struct event_counts count;
+	struct log_limit   limit_dropped;
 };
 
-struct events *
-events_new(void)
+struct event_queue *
+event_queue_new(void)
 {
-	struct events *e = calloc(1, sizeof(*e));
+	struct event_queue *e = calloc(1, sizeof(*e));
 
 	/* Numbers of a listener that died must not mean ours: a collector may
 	 * still have some of them in hand. */
@@ -52,9 +52,9 @@ events_new(void)
 }
 
 void
-events_free(struct events *e)
+event_queue_free(struct event_queue *e)
 {
-	struct event_note *n, *newer;
+	struct queued_event *n, *newer;
 
 	if (e == NULL)
 		return;
@@ -72,31 +72,31 @@ slot(uint64_t number)
 	return (size_t)(number % SLOTS);
 }
 
-static struct event_note *
-find_unsent(const struct events *e, const struct prep *prep)
+static struct queued_event *
+event_find_unsent(const struct event_queue *e, const struct hook_message *msg)
 {
-	struct event_note *n;
+	struct queued_event *n;
 
-	for (n = e->by_job[slot(prep->job)]; n != NULL; n = n->next_job)
-		if (!n->sent && n->job == prep->job &&
-		    strcmp(n->cluster, prep->cluster) == 0)
+	for (n = e->by_job[slot(msg->job)]; n != NULL; n = n->next_job)
+		if (!n->sent && n->job == msg->job &&
+		    strcmp(n->cluster, msg->cluster) == 0)
 			return n;
 	return NULL;
 }
 
-static struct event_note *
-append(struct events *e, const struct prep *prep, int64_t now)
+static struct queued_event *
+event_append(struct event_queue *e, const struct hook_message *msg, int64_t now)
 {
-	size_t size = strlen(prep->cluster) + 1;
-	struct event_note *n = calloc(1, sizeof(*n) + size);
+	size_t size = strlen(msg->cluster) + 1;
+	struct queued_event *n = calloc(1, sizeof(*n) + size);
 
 	if (n == NULL)
 		return NULL;
 	n->id = e->next_id++;
-	n->job = prep->job;
-	n->kind = prep->kind;
+	n->job = msg->job;
+	n->kind = msg->kind;
 	n->time = now;
-	memcpy(n->cluster, prep->cluster, size);
+	memcpy(n->cluster, msg->cluster, size);
 	n->older = e->last;
 	if (e->last != NULL)
 		e->last->newer = n;
@@ -114,9 +114,9 @@ append(struct events *e, const struct prep *prep, int64_t now)
 }
 
 static void
-unlink_slots(struct events *e, const struct event_note *n)
+event_unlink(struct event_queue *e, const struct queued_event *n)
 {
-	struct event_note **at;
+	struct queued_event **at;
 
 	for (at = &e->by_id[slot(n->id)]; *at != n; at = &(*at)->next_id)
 		continue;
@@ -127,9 +127,9 @@ unlink_slots(struct events *e, const struct event_note *n)
 }
 
 static void
-drop(struct events *e, struct event_note *n)
+event_remove(struct event_queue *e, struct queued_event *n)
 {
-	unlink_slots(e, n);
+	event_unlink(e, n);
 	if (e->unsent == n)
 		e->unsent = n->newer;
 	if (n->older != NULL)
@@ -145,7 +145,7 @@ drop(struct events *e, struct event_note *n)
 }
 
 static int
-send_one(struct events *e, const struct event_note *n)
+event_send(struct event_queue *e, const struct queued_event *n)
 {
 	struct writer w;
 	int rc;
@@ -162,11 +162,11 @@ send_one(struct events *e, const struct event_note *n)
 }
 
 void
-events_flush(struct events *e)
+event_queue_flush(struct event_queue *e)
 {
 	while (e->collector != NULL && e->unsent != NULL &&
 	    !channel_full(e->collector)) {
-		if (send_one(e, e->unsent) == -1)
+		if (event_send(e, e->unsent) == -1)
 			return;
 		CRASH_POINT("listener.sent");
 		e->unsent->sent = 1;
@@ -175,36 +175,37 @@ events_flush(struct events *e)
 }
 
 int
-events_add(struct events *e, const struct prep *prep, int64_t now)
+event_queue_add(struct event_queue *e, const struct hook_message *msg,
+    int64_t now)
 {
-	struct event_note *n = find_unsent(e, prep);
-	unsigned held;
+	struct queued_event *n = event_find_unsent(e, msg);
 
 	e->count.received++;
 	if (n != NULL) {
-		n->kind = prep->kind;
+		n->kind = msg->kind;
 		n->time = now;
 		e->count.merged++;
 		return 0;
 	}
-	if (e->count.waiting >= EVENTS_MAX || append(e, prep, now) == NULL) {
+	if (e->count.waiting >= EVENTS_MAX ||
+	    event_append(e, msg, now) == NULL) {
 		e->count.dropped++;
-		if (log_allowed(&e->full, &held))
-			log_warnx("%zu events wait for the collector, no room "
-			    "for more: job %llu is left to the poll, as were "
-			    "%u before it", e->count.waiting,
-			    (unsigned long long)prep->job, held);
+		log_limited(&e->limit_dropped, log_warnx,
+		    "%zu events wait for the collector, which is the limit; "
+		    "the event of job %llu (%s) is dropped, the next poll "
+		    "finds the job", e->count.waiting,
+		    (unsigned long long)msg->job, msg->cluster);
 		return -1;
 	}
 	CRASH_POINT("listener.heard");
-	events_flush(e);
+	event_queue_flush(e);
 	return 0;
 }
 
 void
-events_peer(struct events *e, struct channel *collector)
+event_queue_set_collector(struct event_queue *e, struct channel *collector)
 {
-	struct event_note *n;
+	struct queued_event *n;
 
 	e->collector = collector;
 	if (collector == NULL)
@@ -215,13 +216,13 @@ events_peer(struct events *e, struct channel *collector)
 	if (e->count.waiting != 0)
 		log_info("repeats %zu events to a new collector",
 		    e->count.waiting);
-	events_flush(e);
+	event_queue_flush(e);
 }
 
 void
-events_taken(struct events *e, uint64_t id)
+event_queue_ack(struct event_queue *e, uint64_t id)
 {
-	struct event_note *n;
+	struct queued_event *n;
 
 	for (n = e->by_id[slot(id)]; n != NULL; n = n->next_id)
 		if (n->id == id)
@@ -230,11 +231,11 @@ events_taken(struct events *e, uint64_t id)
 		return;
 	CRASH_POINT("listener.taken");
 	e->count.taken++;
-	drop(e, n);
+	event_remove(e, n);
 }
 
 void
-events_count(const struct events *e, struct events_count *count)
+event_queue_counts(const struct event_queue *e, struct event_counts *count)
 {
 	*count = e->count;
 }

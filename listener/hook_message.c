@@ -166,7 +166,7 @@ skip_value(struct scan *s)
 }
 
 static const char *
-take_job(const char *value, struct prep *prep)
+take_job(const char *value, struct hook_message *msg)
 {
 	const char *start = value;
 	uint64_t job = 0;
@@ -175,12 +175,12 @@ take_job(const char *value, struct prep *prep)
 		job = job * 10 + (uint64_t)(*value - '0');
 	if (*value != '\0' || (job == 0 && *start != '\0') || job > JOB_MAX)
 		return "SLURM_JOB_ID is no job id";
-	prep->job = job;
+	msg->job = job;
 	return NULL;
 }
 
 static const char *
-take_cluster(const char *value, struct prep *prep)
+take_cluster(const char *value, struct hook_message *msg)
 {
 	const char *p;
 
@@ -189,27 +189,27 @@ take_cluster(const char *value, struct prep *prep)
 		if (*p <= ' ' || *p > '~' || strchr("\"\\/?*,", *p) != NULL)
 			break;
 	if (*p != '\0' ||
-	    (size_t)(p - value) >= sizeof(prep->cluster))
+	    (size_t)(p - value) >= sizeof(msg->cluster))
 		return "SLURM_CLUSTER_NAME is no cluster's name";
-	memcpy(prep->cluster, value, (size_t)(p - value) + 1);
+	memcpy(msg->cluster, value, (size_t)(p - value) + 1);
 	return NULL;
 }
 
 static const char *
-take_context(const char *value, struct prep *prep)
+take_context(const char *value, struct hook_message *msg)
 {
 	if (strcmp(value, "prolog_slurmctld") == 0)
-		prep->kind = EVENT_START;
+		msg->kind = EVENT_START;
 	else if (strcmp(value, "epilog_slurmctld") == 0)
-		prep->kind = EVENT_END;
+		msg->kind = EVENT_END;
 	else
-		prep->kind = EVENT_UNKNOWN;
+		msg->kind = EVENT_UNKNOWN;
 	return NULL;
 }
 
 static const struct {
 	const char	*key;
-	const char	*(*take)(const char *value, struct prep *prep);
+	const char	*(*take)(const char *value, struct hook_message *msg);
 } wanted[] = {
 	{ "SLURM_JOB_ID", take_job },
 	{ "SLURM_CLUSTER_NAME", take_cluster },
@@ -219,7 +219,7 @@ static const struct {
 #define WANTED	(sizeof(wanted) / sizeof(wanted[0]))
 
 static int
-scan_member(struct scan *s, struct prep *prep)
+scan_member(struct scan *s, struct hook_message *msg)
 {
 	char key[WANTED_MAX], value[WANTED_MAX];
 	const char *wrong;
@@ -235,18 +235,18 @@ scan_member(struct scan *s, struct prep *prep)
 		return skip_value(s);
 	if (scan_string(s, value, sizeof(value)) == -1)
 		return -1;
-	wrong = wanted[i].take(value, prep);
+	wrong = wanted[i].take(value, msg);
 	return wrong != NULL ? fail(s, wrong) : 0;
 }
 
 static int
-scan_object(struct scan *s, struct prep *prep)
+scan_object(struct scan *s, struct hook_message *msg)
 {
 	if (expect(s, '{', "that is no JSON object") == -1)
 		return -1;
 	if (peek(s) != '}') {
 		for (;;) {
-			if (scan_member(s, prep) == -1)
+			if (scan_member(s, msg) == -1)
 				return -1;
 			if (peek(s) != ',')
 				break;
@@ -260,10 +260,10 @@ scan_object(struct scan *s, struct prep *prep)
 }
 
 const char *
-prep_parse(const char *buf, size_t len, struct prep *prep)
+hook_message_parse(const char *buf, size_t len, struct hook_message *msg)
 {
 	struct scan s = { .p = buf, .end = buf + len };
-	struct prep found = { .kind = EVENT_UNKNOWN };
+	struct hook_message found = { .kind = EVENT_UNKNOWN };
 
 	if (len == 0)
 		return "nothing was said";
@@ -273,6 +273,6 @@ prep_parse(const char *buf, size_t len, struct prep *prep)
 		return "SLURM_JOB_ID is missing";
 	if (found.cluster[0] == '\0')
 		return "SLURM_CLUSTER_NAME is missing";
-	*prep = found;
+	*msg = found;
 	return NULL;
 }

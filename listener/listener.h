@@ -20,9 +20,9 @@
 /* prep.c: what a hook's message says. */
 
 /* The Go hook client's is about 1.1 KiB; names and paths in it may be long. */
-#define PREP_BYTES_MAX	(64u * 1024)
+#define HOOK_MESSAGE_MAX	(64u * 1024)
 
-struct prep {
+struct hook_message {
 	char	 cluster[CLUSTER_MAX];
 	uint64_t job;		/* 1 to 2^32 - 1 */
 	uint8_t	 kind;		/* enum event_kind */
@@ -32,12 +32,13 @@ struct prep {
  * Reads a message.  Returns NULL, or a constant text with what is wrong; prep
  * is filled only with NULL.  buf need not end with a NUL.
  */
-const char *prep_parse(const char *buf, size_t len, struct prep *prep);
+const char *hook_message_parse(const char *buf, size_t len,
+    struct hook_message *msg);
 
 /* limit.c: who may knock, and how often. */
 
-#define ALLOW_UIDS_MAX	128
-#define ALLOW_NETS_MAX	1024	/* as prepAllowedHosts has at most */
+#define ACCESS_UIDS_MAX	128
+#define ACCESS_NETWORKS_MAX	1024	/* as prepAllowedHosts has at most */
 #define PEER_TEXT_MAX	64	/* bytes with the NUL: "uid 4294967295" or an address */
 
 /* Whoever is at the other end of a connection. */
@@ -47,27 +48,27 @@ struct peer {
 	uint8_t	 addr[16];	/* IPv6, or IPv4 mapped into it */
 };
 
-struct net {
+struct network {
 	uint8_t	 addr[16];
 	unsigned bits;		/* of 128 that must agree */
 };
 
-struct allow {
+struct access_list {
 	uid_t		*uids;	/* owned */
 	size_t		 n_uids;
-	struct net	*nets;	/* owned */
-	size_t		 n_nets;
+	struct network	*networks;	/* owned */
+	size_t		 n_networks;
 };
 
 /* From two LIST values.  0, or -1 with a reason that names the bad item. */
-int allow_init(struct allow *allow, const char *uids, const char *hosts,
+int access_init(struct access_list *access, const char *uids, const char *hosts,
     char *reason, size_t size);
-void allow_clear(struct allow *allow);
+void access_clear(struct access_list *access);
 /* 1 or 0; loopback addresses always may. */
-int allow_peer(const struct allow *allow, const struct peer *peer);
+int access_allows(const struct access_list *access, const struct peer *peer);
 
 /* Fills peer from what the kernel says of an accepted socket.  0 or -1 with errno. */
-int peer_of(int fd, struct peer *peer);
+int peer_get(int fd, struct peer *peer);
 const char *peer_text(const struct peer *peer, char buf[PEER_TEXT_MAX]);
 
 /*
@@ -79,7 +80,7 @@ const char *peer_text(const struct peer *peer, char buf[PEER_TEXT_MAX]);
 #define RATE_BURST	10000
 #define RATE_PEERS	64	/* remembered; the one that came last longest ago makes room */
 
-struct rate {
+struct rate_table {
 	struct {
 		struct peer	 peer;
 		int64_t		 tokens;	/* in thousandths */
@@ -88,16 +89,16 @@ struct rate {
 };
 
 /* 1 when one more message of the peer is within its rate.  now_ms > 0, monotonic. */
-int rate_take(struct rate *rate, const struct peer *peer, int64_t now_ms);
+int rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms);
 
 /* events.c: what was heard and is not yet taken. */
 
 /* Of a day without a collector; beyond it the poll finds the jobs. */
 #define EVENTS_MAX	50000
 
-struct events;
+struct event_queue;
 
-struct events_count {
+struct event_counts {
 	uint64_t received;	/* messages understood */
 	uint64_t merged;	/* of them, said again before they were sent */
 	uint64_t taken;
@@ -106,17 +107,20 @@ struct events_count {
 };
 
 /* NULL on memory. */
-struct events *events_new(void);
-void events_free(struct events *events);
+struct event_queue *event_queue_new(void);
+void event_queue_free(struct event_queue *events);
 /* Notes one and sends it when there is somebody to send it to.  0, or -1: no room. */
-int events_add(struct events *events, const struct prep *prep, int64_t now);
+int event_queue_add(struct event_queue *events, const struct hook_message *msg,
+    int64_t now);
 /* A new collector, to which everything is said again; NULL: it is gone.  Borrows. */
-void events_peer(struct events *events, struct channel *collector);
+void event_queue_set_collector(struct event_queue *events,
+    struct channel *collector);
 /* There is room in the channel again. */
-void events_flush(struct events *events);
+void event_queue_flush(struct event_queue *events);
 /* Unknown numbers are those taken from us twice: nothing happens. */
-void events_taken(struct events *events, uint64_t id);
-void events_count(const struct events *events, struct events_count *count);
+void event_queue_ack(struct event_queue *events, uint64_t id);
+void event_queue_counts(const struct event_queue *events,
+    struct event_counts *count);
 
 /* accept.c: connections. */
 
@@ -124,29 +128,32 @@ void events_count(const struct events *events, struct events_count *count);
 #define CLIENT_MS	5000	/* from accept to the end of the message */
 #define SOCKETS_MAX	8	/* that the supervisor listens on for us */
 
-struct door;
+struct hook_server;
 
-struct door_count {
+struct server_counts {
 	uint64_t accepted;
 	uint64_t refused;	/* not allowed, too many, too often */
-	uint64_t garbage;	/* no message, or none in time */
+	uint64_t invalid;	/* no message, or none in time */
 	unsigned open;
 };
 
 /* What the door hands on: one well-formed message. */
-typedef void door_heard(const struct prep *prep, void *arg);
+typedef void server_message_fn(const struct hook_message *msg, void *arg);
 
 /* NULL on memory. */
-struct door *door_new(struct event_base *base, door_heard *heard, void *arg);
+struct hook_server *server_new(struct event_base *base,
+    server_message_fn *on_message, void *arg);
 /* Closes everything; NULL is fine. */
-void door_free(struct door *door);
-/* Takes a listening socket; it is read from once door_open() was called. */
-void door_listen(struct door *door, int fd);
-void door_open(struct door *door);
+void server_free(struct hook_server *server);
+/* Takes a listening socket; it is read from once server_start() was called. */
+void server_add_socket(struct hook_server *server, int fd);
+void server_start(struct hook_server *server);
 /* No new connections; the open ones may end. */
-void door_shut(struct door *door);
+void server_stop(struct hook_server *server);
 /* Borrowed until the next call; before the first nobody but loopback may. */
-void door_allow(struct door *door, const struct allow *allow);
-void door_count(const struct door *door, struct door_count *count);
+void server_set_access(struct hook_server *server,
+    const struct access_list *access);
+void server_counts(const struct hook_server *server,
+    struct server_counts *count);
 
 #endif

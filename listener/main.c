@@ -13,24 +13,24 @@
 #include "listener/listener.h"
 
 /* On the way out the open connections get this long to finish. */
-#define LAST_WORDS_MS	500
+#define CLOSE_GRACE_MS	500
 
 struct listener {
-	struct door	*door;
-	struct events	*events;
-	struct allow	 allow;		/* in force */
-	struct allow	 next;		/* checked, not yet in force */
-	struct event	*leave;		/* the stop's deadline */
+	struct hook_server	*server;
+	struct event_queue	*events;
+	struct access_list	 access;		/* in force */
+	struct access_list	 next;		/* checked, not yet in force */
+	struct event	*stop_timer;		/* the stop's deadline */
 };
 
 static void
-heard(const struct prep *prep, void *arg)
+on_message(const struct hook_message *msg, void *arg)
 {
 	struct listener *l = arg;
 
 	log_debug("hook: job %llu of %s, kind %u",
-	    (unsigned long long)prep->job, prep->cluster, prep->kind);
-	events_add(l->events, prep, (int64_t)time(NULL));
+	    (unsigned long long)msg->job, msg->cluster, msg->kind);
+	event_queue_add(l->events, msg, (int64_t)time(NULL));
 }
 
 static void
@@ -38,9 +38,9 @@ on_init(struct worker *w)
 {
 	struct listener *l = w->arg;
 
-	l->events = events_new();
-	l->door = door_new(w->base, heard, l);
-	if (l->events == NULL || l->door == NULL)
+	l->events = event_queue_new();
+	l->server = server_new(w->base, on_message, l);
+	if (l->events == NULL || l->server == NULL)
 		fatalx("no memory");
 }
 
@@ -50,8 +50,8 @@ on_conf_check(struct worker *w, const struct conf *next,
 {
 	struct listener *l = w->arg;
 
-	allow_clear(&l->next);
-	return allow_init(&l->next, conf_str(next, CONF_PREP_ALLOWED_UIDS),
+	access_clear(&l->next);
+	return access_init(&l->next, conf_str(next, CONF_PREP_ALLOWED_UIDS),
 	    conf_str(next, CONF_PREP_ALLOWED_HOSTS), reason, size);
 }
 
@@ -59,12 +59,12 @@ static void
 on_conf_use(struct worker *w)
 {
 	struct listener *l = w->arg;
-	struct allow old = l->allow;
+	struct access_list old = l->access;
 
-	l->allow = l->next;
-	l->next = (struct allow){ .n_uids = 0 };
-	door_allow(l->door, &l->allow);
-	allow_clear(&old);
+	l->access = l->next;
+	l->next = (struct access_list){ .n_uids = 0 };
+	server_set_access(l->server, &l->access);
+	access_clear(&old);
 }
 
 static void
@@ -72,7 +72,7 @@ on_start(struct worker *w)
 {
 	struct listener *l = w->arg;
 
-	door_open(l->door);
+	server_start(l->server);
 }
 
 static void
@@ -82,7 +82,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	struct listener *l = w->arg;
 
 	if (h->type == MSG_LISTEN)
-		door_listen(l->door, fd);
+		server_add_socket(l->server, fd);
 	else if (fd != -1)
 		close(fd);
 }
@@ -93,7 +93,7 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	struct listener *l = w->arg;
 
 	if (peer == ROLE_COLLECTOR)
-		events_peer(l->events, c);
+		event_queue_set_collector(l->events, c);
 }
 
 static void
@@ -107,7 +107,7 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	if (h->type != MSG_EVENT_ACK || rd_end(r) == -1)
 		channel_broken(c, "taken");
 	else
-		events_taken(l->events, id);
+		event_queue_ack(l->events, id);
 }
 
 static void
@@ -115,18 +115,18 @@ on_drained(struct worker *w, struct channel *c)
 {
 	struct listener *l = w->arg;
 
-	events_flush(l->events);
+	event_queue_flush(l->events);
 }
 
 static void
-say_status(struct worker *w, uint64_t request)
+send_status(struct worker *w, uint64_t request)
 {
 	struct listener *l = w->arg;
-	struct events_count e;
-	struct door_count d;
+	struct event_counts e;
+	struct server_counts d;
 
-	events_count(l->events, &e);
-	door_count(l->door, &d);
+	event_queue_counts(l->events, &e);
+	server_counts(l->server, &d);
 	worker_status(w, request, "events_received", "%llu",
 	    (unsigned long long)e.received);
 	worker_status(w, request, "events_waiting", "%zu", e.waiting);
@@ -137,42 +137,43 @@ say_status(struct worker *w, uint64_t request)
 	worker_status(w, request, "connections_refused", "%llu",
 	    (unsigned long long)d.refused);
 	worker_status(w, request, "messages_bad", "%llu",
-	    (unsigned long long)d.garbage);
+	    (unsigned long long)d.invalid);
 }
 
 static void
-say_metrics(struct worker *w, uint64_t request)
+send_metrics(struct worker *w, uint64_t request)
 {
 	struct listener *l = w->arg;
-	struct events_count e;
-	struct door_count d;
+	struct event_counts e;
+	struct server_counts d;
 
-	events_count(l->events, &e);
-	door_count(l->door, &d);
+	event_queue_counts(l->events, &e);
+	server_counts(l->server, &d);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events", "counter",
 	    "Hook messages understood.", e.received);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events_dropped",
 	    "counter", "Hook messages dropped for lack of room.", e.dropped);
-	worker_metric(w, request, "cc_slurm_adapter_hook_events_waiting", "gauge",
+	worker_metric(w, request, "cc_slurm_adapter_hook_events_waiting",
+	    "gauge",
 	    "Hook messages that the collector has not taken.", e.waiting);
 	worker_metric(w, request, "cc_slurm_adapter_hook_refused", "counter",
 	    "Connections refused at the hooks' door.", d.refused);
 	worker_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
-	    "Connections that brought no message.", d.garbage);
+	    "Connections that brought no message.", d.invalid);
 }
 
 static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
 	if (req->verb == CTL_STATUS)
-		say_status(w, request);
+		send_status(w, request);
 	else if (req->verb == CTL_METRICS)
-		say_metrics(w, request);
+		send_metrics(w, request);
 	worker_ctl_end(w, request, CTL_OK, "");
 }
 
 static void
-on_leave(evutil_socket_t fd, short what, void *arg)
+on_stop_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
 
@@ -183,14 +184,15 @@ static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
 	struct listener *l = w->arg;
-	uint32_t ms = grace_ms < LAST_WORDS_MS ? grace_ms : LAST_WORDS_MS;
+	uint32_t ms = grace_ms < CLOSE_GRACE_MS ? grace_ms : CLOSE_GRACE_MS;
 	struct timeval wait = { 0, (suseconds_t)ms * 1000 };
-	struct door_count d;
+	struct server_counts d;
 
-	door_shut(l->door);
-	door_count(l->door, &d);
-	l->leave = evtimer_new(w->base, on_leave, w);
-	if (d.open == 0 || l->leave == NULL || evtimer_add(l->leave, &wait) == -1)
+	server_stop(l->server);
+	server_counts(l->server, &d);
+	l->stop_timer = evtimer_new(w->base, on_stop_timer, w);
+	if (d.open == 0 || l->stop_timer == NULL ||
+	    evtimer_add(l->stop_timer, &wait) == -1)
 		worker_exit(w);
 }
 

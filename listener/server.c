@@ -17,15 +17,16 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "listener/listener.h"
 
 #define FIRST_BYTES	2048	/* what a hook's message needs */
 #define ACCEPTS_MAX	16	/* in one turn of the loop, so that those inside get theirs */
 #define PAUSE_MS	200	/* when the kernel has nothing left for us */
 
-struct client {
-	struct door	*door;		/* borrowed */
-	struct client	*next;
+struct hook_client {
+	struct hook_server	*server;		/* borrowed */
+	struct hook_client	*next;
 	struct event	*readable;
 	struct event	*timeout;
 	struct peer	 peer;
@@ -36,32 +37,33 @@ struct client {
 	size_t		 cap;
 };
 
-struct door {
+struct hook_server {
 	struct event_base *base;	/* borrowed */
-	door_heard	*heard;
+	server_message_fn	*on_message;
 	void		*arg;
-	struct allow	 allow;		/* what it points to is borrowed */
-	struct rate	 rate;
+	struct access_list access;	/* what it points to is borrowed */
+	struct rate_table rate;
 	struct event	*sockets[SOCKETS_MAX];
 	int		 fds[SOCKETS_MAX];
 	int		 n_sockets;
 	int		 open;
-	struct event	*pause;		/* after it, accepting goes on */
-	int		 reserve;	/* a descriptor to give up when there is none left */
-	struct client	*clients;
-	struct door_count count;
-	struct log_limit denied, crowded, hurried, garbled, exhausted;
+	struct event	*pause_timer;		/* after it, accepting goes on */
+	int		 spare_fd;	/* a descriptor to give up when there is none left */
+	struct hook_client	*clients;
+	struct server_counts count;
+	struct log_limit limit_access, limit_connections, limit_rate,
+	    limit_invalid, limit_accept;
 };
 
 static void
-client_free(struct client *c)
+client_free(struct hook_client *c)
 {
-	struct client **at;
+	struct hook_client **at;
 
-	for (at = &c->door->clients; *at != NULL; at = &(*at)->next)
+	for (at = &c->server->clients; *at != NULL; at = &(*at)->next)
 		if (*at == c) {
 			*at = c->next;
-			c->door->count.open--;
+			c->server->count.open--;
 			break;
 		}
 	if (c->readable != NULL)
@@ -74,50 +76,43 @@ client_free(struct client *c)
 }
 
 static void
-complain(struct log_limit *limit, const struct peer *peer, const char *what)
+client_warn(struct log_limit *limit, const struct peer *peer, const char *what)
 {
 	char text[PEER_TEXT_MAX];
-	unsigned held;
 
-	if (!log_allowed(limit, &held))
-		return;
-	if (held > 0)
-		log_warnx("hook message from %s: %s (%u like it before)",
-		    peer_text(peer, text), what, held);
-	else
-		log_warnx("hook message from %s: %s", peer_text(peer, text),
-		    what);
+	log_limited(limit, log_warnx, "hook message from %s: %s",
+	    peer_text(peer, text), what);
 }
 
 /* The stream has ended, or its time has: ended says which. */
 static void
-client_done(struct client *c, const char *ended)
+client_finish(struct hook_client *c, const char *ended)
 {
-	struct door *door = c->door;
-	struct prep prep;
+	struct hook_server *server = c->server;
+	struct hook_message msg;
 	const char *wrong;
 
-	wrong = prep_parse(c->buf, c->len, &prep);
+	wrong = hook_message_parse(c->buf, c->len, &msg);
 	if (wrong == NULL)
-		door->heard(&prep, door->arg);
+		server->on_message(&msg, server->arg);
 	else {
-		door->count.garbage++;
-		complain(&door->garbled, &c->peer, ended != NULL ? ended :
-		    wrong);
+		server->count.invalid++;
+		client_warn(&server->limit_invalid, &c->peer,
+		    ended != NULL ? ended : wrong);
 	}
 	client_free(c);
 }
 
 /* Room for at least one byte more; -1 when there must not be any. */
 static int
-client_grow(struct client *c)
+client_grow(struct hook_client *c)
 {
 	size_t cap = c->cap != 0 ? c->cap * 2 : FIRST_BYTES;
 	char *buf;
 
 	if (c->len < c->cap)
 		return 0;
-	if (c->cap >= PREP_BYTES_MAX || (buf = realloc(c->buf, cap)) == NULL)
+	if (c->cap >= HOOK_MESSAGE_MAX || (buf = realloc(c->buf, cap)) == NULL)
 		return -1;
 	c->buf = buf;
 	c->cap = cap;
@@ -127,12 +122,13 @@ client_grow(struct client *c)
 static void
 client_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct client *c = arg;
+	struct hook_client *c = arg;
 	ssize_t n;
 
 	if (client_grow(c) == -1) {
-		c->door->count.garbage++;
-		complain(&c->door->garbled, &c->peer, "longer than 64 KiB");
+		c->server->count.invalid++;
+		client_warn(&c->server->limit_invalid, &c->peer,
+		    "longer than 64 KiB");
 		client_free(c);
 		return;
 	}
@@ -140,7 +136,7 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		client_done(c, n == -1 ? "the connection broke" : NULL);
+		client_finish(c, n == -1 ? "the connection broke" : NULL);
 		return;
 	}
 	c->len += (size_t)n;
@@ -150,31 +146,31 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 static void
 client_timeout(evutil_socket_t fd, short what, void *arg)
 {
-	client_done(arg, "no end of the message within 5 seconds");
+	client_finish(arg, "no end of the message within 5 seconds");
 }
 
 /* Takes fd. */
 static void
-client_new(struct door *door, int fd, const struct peer *peer)
+client_new(struct hook_server *server, int fd, const struct peer *peer)
 {
 	static const struct timeval limit = { CLIENT_MS / 1000,
 		CLIENT_MS % 1000 * 1000 };
-	struct client *c = calloc(1, sizeof(*c));
+	struct hook_client *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
 		close(fd);
 		return;
 	}
-	c->door = door;
+	c->server = server;
 	c->fd = fd;
 	c->peer = *peer;
 	c->active = clock_ms();
-	c->next = door->clients;
-	door->clients = c;
-	door->count.open++;
-	c->readable = event_new(door->base, fd, EV_READ | EV_PERSIST,
+	c->next = server->clients;
+	server->clients = c;
+	server->count.open++;
+	c->readable = event_new(server->base, fd, EV_READ | EV_PERSIST,
 	    client_readable, c);
-	c->timeout = evtimer_new(door->base, client_timeout, c);
+	c->timeout = evtimer_new(server->base, client_timeout, c);
 	if (c->readable == NULL || c->timeout == NULL ||
 	    event_add(c->readable, NULL) == -1 ||
 	    event_add(c->timeout, &limit) == -1) {
@@ -185,71 +181,71 @@ client_new(struct door *door, int fd, const struct peer *peer)
 
 /* The one that has been silent longest makes room. */
 static void
-evict(struct door *door)
+client_evict(struct hook_server *server)
 {
-	struct client *c, *oldest = door->clients;
+	struct hook_client *c, *oldest = server->clients;
 
-	for (c = door->clients; c != NULL; c = c->next)
+	for (c = server->clients; c != NULL; c = c->next)
 		if (c->active < oldest->active)
 			oldest = c;
-	door->count.refused++;
-	complain(&door->crowded, &oldest->peer,
+	server->count.refused++;
+	client_warn(&server->limit_connections, &oldest->peer,
 	    "dropped, too many connections at once");
 	client_free(oldest);
 }
 
 /* Takes fd. */
 static void
-admit(struct door *door, int fd)
+client_admit(struct hook_server *server, int fd)
 {
 	struct peer peer;
 
-	door->count.accepted++;
-	if (peer_of(fd, &peer) == -1) {
+	server->count.accepted++;
+	if (peer_get(fd, &peer) == -1) {
 		/* It has already gone. */
 		close(fd);
 		return;
 	}
-	if (!allow_peer(&door->allow, &peer)) {
-		door->count.refused++;
-		complain(&door->denied, &peer, peer.local ?
+	if (!access_allows(&server->access, &peer)) {
+		server->count.refused++;
+		client_warn(&server->limit_access, &peer, peer.local ?
 		    "refused: not root, SlurmUser or the service's user "
 		    "(prepAllowedUids adds users)" :
 		    "refused: not in prepAllowedHosts");
 		close(fd);
 		return;
 	}
-	if (!rate_take(&door->rate, &peer, clock_ms())) {
-		door->count.refused++;
-		complain(&door->hurried, &peer, "refused: too many messages "
-		    "a second; the poll finds the jobs");
+	if (!rate_take(&server->rate, &peer, clock_ms())) {
+		server->count.refused++;
+		client_warn(&server->limit_rate, &peer, "refused: too many "
+		    "messages a second; the poll finds the jobs");
 		close(fd);
 		return;
 	}
-	if (door->count.open >= CLIENTS_MAX)
-		evict(door);
-	client_new(door, fd, &peer);
+	if (server->count.open >= CLIENTS_MAX)
+		client_evict(server);
+	client_new(server, fd, &peer);
 }
 
 static void
-sockets_pause(struct door *door)
+accept_pause(struct hook_server *server)
 {
 	static const struct timeval wait = { 0, PAUSE_MS * 1000 };
 	int i;
 
-	for (i = 0; i < door->n_sockets; i++)
-		event_del(door->sockets[i]);
-	event_add(door->pause, &wait);
+	for (i = 0; i < server->n_sockets; i++)
+		event_del(server->sockets[i]);
+	event_add(server->pause_timer, &wait);
 }
 
 static void
-sockets_resume(evutil_socket_t fd, short what, void *arg)
+accept_resume(evutil_socket_t fd, short what, void *arg)
 {
-	struct door *door = arg;
+	struct hook_server *server = arg;
 	int i;
 
-	for (i = 0; door->open && i < door->n_sockets; i++)
-		event_add(door->sockets[i], NULL);
+	for (i = 0; server->open && i < server->n_sockets; i++)
+		event_add(server->sockets[i], NULL);
 }
 
 /*
@@ -258,127 +254,127 @@ sockets_resume(evutil_socket_t fd, short what, void *arg)
  * there is a pause in any case.
  */
 static void
-out_of_descriptors(struct door *door, int listening)
+accept_exhausted(struct hook_server *server, int listening)
 {
-	unsigned held;
 	int fd;
 
-	if (log_allowed(&door->exhausted, &held))
-		log_warn("cannot accept a hook's connection (%u times before)",
-		    held);
-	if (door->reserve != -1) {
-		close(door->reserve);
+	log_limited(&server->limit_accept, log_warn,
+	    "cannot accept a connection from a hook; the next attempt is in "
+	    "%s", duration_text(PAUSE_MS));
+	if (server->spare_fd != -1) {
+		close(server->spare_fd);
 		fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 		if (fd != -1) {
-			door->count.refused++;
+			server->count.refused++;
 			close(fd);
 		}
-		door->reserve = dup(STDIN_FILENO);
+		server->spare_fd = dup(STDIN_FILENO);
 	}
-	sockets_pause(door);
+	accept_pause(server);
 }
 
 static void
-on_knock(evutil_socket_t listening, short what, void *arg)
+on_connect(evutil_socket_t listening, short what, void *arg)
 {
-	struct door *door = arg;
+	struct hook_server *server = arg;
 	int i, fd;
 
 	for (i = 0; i < ACCEPTS_MAX; i++) {
 		fd = accept4(listening, NULL, NULL,
 		    SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd != -1) {
-			admit(door, fd);
+			client_admit(server, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
-			out_of_descriptors(door, listening);
+			accept_exhausted(server, listening);
 		/* Anything else is about a client that has gone. */
 		return;
 	}
 }
 
-struct door *
-door_new(struct event_base *base, door_heard *heard, void *arg)
+struct hook_server *
+server_new(struct event_base *base, server_message_fn *on_message, void *arg)
 {
-	struct door *door = calloc(1, sizeof(*door));
+	struct hook_server *server = calloc(1, sizeof(*server));
 
-	if (door == NULL)
+	if (server == NULL)
 		return NULL;
-	door->base = base;
-	door->heard = heard;
-	door->arg = arg;
-	door->reserve = dup(STDIN_FILENO);
-	if ((door->pause = evtimer_new(base, sockets_resume, door)) == NULL) {
-		close(door->reserve);
-		free(door);
+	server->base = base;
+	server->on_message = on_message;
+	server->arg = arg;
+	server->spare_fd = dup(STDIN_FILENO);
+	server->pause_timer = evtimer_new(base, accept_resume, server);
+	if (server->pause_timer == NULL) {
+		close(server->spare_fd);
+		free(server);
 		return NULL;
 	}
-	return door;
+	return server;
 }
 
 void
-door_listen(struct door *door, int fd)
+server_add_socket(struct hook_server *server, int fd)
 {
 	struct event *ev;
 
-	if (door->n_sockets == SOCKETS_MAX || evutil_make_socket_nonblocking(
-	    fd) == -1 || (ev = event_new(door->base, fd, EV_READ | EV_PERSIST,
-	    on_knock, door)) == NULL) {
+	if (server->n_sockets == SOCKETS_MAX || evutil_make_socket_nonblocking(
+	    fd) == -1 || (ev = event_new(server->base, fd, EV_READ | EV_PERSIST,
+	    on_connect, server)) == NULL) {
 		log_warnx("cannot listen on one more socket");
 		close(fd);
 		return;
 	}
-	door->fds[door->n_sockets] = fd;
-	door->sockets[door->n_sockets++] = ev;
-	if (door->open)
+	server->fds[server->n_sockets] = fd;
+	server->sockets[server->n_sockets++] = ev;
+	if (server->open)
 		event_add(ev, NULL);
 }
 
 void
-door_open(struct door *door)
+server_start(struct hook_server *server)
 {
-	door->open = 1;
-	sockets_resume(-1, 0, door);
+	server->open = 1;
+	accept_resume(-1, 0, server);
 }
 
 void
-door_shut(struct door *door)
+server_stop(struct hook_server *server)
 {
 	int i;
 
-	door->open = 0;
-	event_del(door->pause);
-	for (i = 0; i < door->n_sockets; i++) {
-		event_free(door->sockets[i]);
-		close(door->fds[i]);
+	server->open = 0;
+	event_del(server->pause_timer);
+	for (i = 0; i < server->n_sockets; i++) {
+		event_free(server->sockets[i]);
+		close(server->fds[i]);
 	}
-	door->n_sockets = 0;
+	server->n_sockets = 0;
 }
 
 void
-door_free(struct door *door)
+server_free(struct hook_server *server)
 {
-	if (door == NULL)
+	if (server == NULL)
 		return;
-	door_shut(door);
-	while (door->clients != NULL)
-		client_free(door->clients);
-	event_free(door->pause);
-	if (door->reserve != -1)
-		close(door->reserve);
-	free(door);
+	server_stop(server);
+	while (server->clients != NULL)
+		client_free(server->clients);
+	event_free(server->pause_timer);
+	if (server->spare_fd != -1)
+		close(server->spare_fd);
+	free(server);
 }
 
 void
-door_allow(struct door *door, const struct allow *allow)
+server_set_access(struct hook_server *server, const struct access_list *access)
 {
-	door->allow = *allow;
+	server->access = *access;
 }
 
 void
-door_count(const struct door *door, struct door_count *count)
+server_counts(const struct hook_server *server, struct server_counts *count)
 {
-	*count = door->count;
+	*count = server->count;
 }

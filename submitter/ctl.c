@@ -185,11 +185,7 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
 	    what_of(run->state[dest]), dest == DEST_REST ? "rest" : "nats",
-	    tries, wait, run->due[dest] == DUE_LEASED ? "sending" :
-	    run->due[dest] == DUE_UNCONFIRMED ? "held" :
-	    (run->flags & RUN_UNCONFIRMED) && run->state[dest] == START_REJECTED ?
-	    "forgotten" :
-	    run_state_name(run->state[dest]), run->reason, NULL);
+	    tries, wait, run_state_text(run, dest), run->reason, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);
 }

@@ -11,7 +11,7 @@
 
 #include "supervisor/control.h"
 
-#define SHARE_MS	7000	/* of one worker when all are asked: one may be deaf */
+#define WORKER_TIMEOUT_MS	7000	/* of one worker when all are asked: one may be deaf */
 
 #define L_	(1u << ROLE_LISTENER)
 #define C_	(1u << ROLE_COLLECTOR)
@@ -35,10 +35,10 @@ static const struct {
 	[CTL_REPAIR] = { W_, 1 },
 };
 
-static void step(struct client *c);
+static void request_next_worker(struct client *c);
 
 static void
-own_row(void *arg, const struct writer *row)
+on_own_row(void *arg, const struct writer *row)
 {
 	if (wr_end(row) == 0)
 		client_row(arg, row->buf, row->len);
@@ -51,14 +51,14 @@ on_log(struct client *c)
 	char text[64];
 
 	if (level < 0 || level >= LOG_LEVEL__COUNT) {
-		client_refuse(c, CTL_ERROR, "log levels are 0 to 5");
+		client_reply(c, CTL_ERROR, "log levels are 0 to 5");
 		return;
 	}
-	link_verbose(c->control->sup, (enum log_level)level);
+	workers_set_log_level(&c->control->sup->workers, (enum log_level)level);
 	log_notice("log level %d, set by user %u", (int)level,
 	    (unsigned)c->uid);
 	snprintf(text, sizeof(text), "log level %d", (int)level);
-	client_refuse(c, CTL_OK, text);
+	client_reply(c, CTL_OK, text);
 }
 
 static void
@@ -66,13 +66,13 @@ on_reload(struct client *c)
 {
 	struct supervisor *sup = c->control->sup;
 
-	if (sup->loader != NULL || sup->round.active || !sup->announced) {
-		client_refuse(c, CTL_ERROR, "a reload or the start is still "
+	if (sup->parser != NULL || sup->reload.active || !sup->ready_sent) {
+		client_reply(c, CTL_ERROR, "a reload or the start is still "
 		    "under way");
 		return;
 	}
-	c->reload = 1;
-	client_limit(c, clock_left(c->end));
+	c->waits_reload = 1;
+	client_timer_set(c, clock_left(c->deadline_ms));
 	log_notice("reload, asked for by user %u", (unsigned)c->uid);
 	reload_begin(sup);
 }
@@ -82,7 +82,7 @@ on_reload(struct client *c)
  * users have written into their scripts is theirs.
  */
 static int
-destroys(const struct ctl_request *req)
+is_destructive(const struct ctl_request *req)
 {
 	if (req->verb == CTL_SPOOL)
 		return req->a == CTL_SPOOL_IMPORT ||
@@ -90,46 +90,46 @@ destroys(const struct ctl_request *req)
 	return verbs[req->verb].root || (req->flags & CTL_FLAG_FORCE) != 0;
 }
 
-void
-control_begin(struct client *c)
+static void
+request_begin(struct client *c)
 {
 	struct supervisor *sup = c->control->sup;
 	const char *wrong = ctl_request_check(&c->req);
 
 	if (wrong != NULL) {
-		client_refuse(c, CTL_ERROR, wrong);
+		client_reply(c, CTL_ERROR, wrong);
 		return;
 	}
-	if (!ctl_users_may(&c->control->users, c->uid, destroys(&c->req))) {
+	if (!ctl_user_allowed(&c->control->users, c->uid, is_destructive(&c->req))) {
 		log_warnx("admin tool: user %u may not do that (verb %u)",
 		    (unsigned)c->uid, c->req.verb);
-		client_refuse(c, CTL_DENIED, "that takes root");
+		client_reply(c, CTL_DENIED, "that takes root");
 		return;
 	}
 	c->id = ++c->control->ids;
-	c->end = clock_ms() + ctl_seconds(c->req.verb) * 1000;
+	c->deadline_ms = clock_ms() + ctl_seconds(c->req.verb) * 1000;
 	if (c->req.verb == CTL_LOG)
 		on_log(c);
 	else if (c->req.verb == CTL_RELOAD)
 		on_reload(c);
 	else {
 		if (c->req.verb == CTL_STATUS)
-			report_status(sup, own_row, c);
+			status_report(sup, on_own_row, c);
 		else if (c->req.verb == CTL_METRICS)
-			report_metrics(sup, own_row, c);
-		step(c);
+			metrics_report(sup, on_own_row, c);
+		request_next_worker(c);
 	}
 }
 
 /* What one worker cannot say is no reason to leave out the others. */
 static int
-asks_all(const struct client *c)
+is_report(const struct client *c)
 {
 	return c->req.verb == CTL_STATUS || c->req.verb == CTL_METRICS;
 }
 
 static void
-ask(struct client *c, struct child *child)
+request_send(struct client *c, struct child *child)
 {
 	struct writer w;
 	int rc;
@@ -138,19 +138,20 @@ ask(struct client *c, struct child *child)
 	wr_mem(&w, &c->req, sizeof(c->req));
 	rc = channel_send(child->channel, MSG_CTL, c->id, &w, -1);
 	wr_clear(&w);
-	c->at = (int)child->role;
-	client_limit(c, asks_all(c) ? SHARE_MS : clock_left(c->end));
+	c->worker = (int)child->role;
+	client_timer_set(c, is_report(c) ? WORKER_TIMEOUT_MS :
+	    clock_left(c->deadline_ms));
 	if (rc == -1)
-		control_child_gone(c->control->sup, child->role);
+		control_child_gone(child);
 }
 
 /* Status and metrics say by themselves that a worker is away. */
 static void
-is_away(struct client *c, enum role role)
+worker_missing(struct client *c, enum role role)
 {
 	char text[64];
 
-	if (asks_all(c))
+	if (is_report(c))
 		return;
 	c->status = CTL_ERROR;
 	snprintf(text, sizeof(text), "the %s is away", role_name(role));
@@ -159,76 +160,78 @@ is_away(struct client *c, enum role role)
 
 /* To the next worker that is to be asked, or to the end. */
 static void
-step(struct client *c)
+request_next_worker(struct client *c)
 {
 	struct supervisor *sup = c->control->sup;
-	int role = c->at == 0 ? WORKER_FIRST : c->at + 1;
+	int role = c->worker == 0 ? WORKER_FIRST : c->worker + 1;
 	struct child *child;
 
 	for (; role <= WORKER_LAST; role++) {
 		if ((verbs[c->req.verb].roles & (1u << role)) == 0)
 			continue;
-		child = child_of(sup, (enum role)role);
-		if (child->state == CHILD_SERVING && child->channel != NULL) {
-			ask(c, child);
+		child = &sup->workers.children[(enum role)role];
+		if (child->state == CHILD_READY && child->channel != NULL) {
+			request_send(c, child);
 			return;
 		}
-		is_away(c, (enum role)role);
+		worker_missing(c, (enum role)role);
 	}
-	client_end(c);
+	client_finish(c);
 }
 
 static struct client *
-client_of(struct supervisor *sup, enum role from, uint64_t request)
+client_find(const struct child *child, uint64_t request)
 {
+	const struct supervisor *sup = child->workers->arg;
 	struct client *c;
 
 	if (sup->control == NULL)
 		return NULL;
 	for (c = sup->control->clients; c != NULL; c = c->next) {
-		if (c->id == request && c->at == (int)from && !c->ended)
+		if (c->id == request && c->worker == (int)child->role && !c->end_queued)
 			return c;
 	}
 	return NULL;
 }
 
 void
-control_row(struct supervisor *sup, enum role from, uint64_t request,
-    const uint8_t *row, size_t len)
+control_row(struct child *child, uint64_t request, const uint8_t *row,
+    size_t len)
 {
-	struct client *c = client_of(sup, from, request);
+	struct client *c = client_find(child, request);
 
 	if (c != NULL)		/* else it has gone meanwhile */
 		client_row(c, row, len);
 }
 
 void
-control_end(struct supervisor *sup, enum role from, uint64_t request,
-    enum ctl_status status, const char *text)
+control_result(struct child *child, uint64_t request, enum ctl_status status,
+    const char *text)
 {
-	struct client *c = client_of(sup, from, request);
+	struct client *c = client_find(child, request);
 
 	if (c == NULL)
 		return;
 	if (status != CTL_OK)
 		c->status = status;
 	client_text(c, text);
-	step(c);
+	request_next_worker(c);
 }
 
 void
-control_child_gone(struct supervisor *sup, enum role role)
+control_child_gone(struct child *child)
 {
+	struct supervisor *sup = child->workers->arg;
 	struct client *c, *next;
 
 	if (sup->control == NULL)
 		return;
 	for (c = sup->control->clients; c != NULL; c = next) {
 		next = c->next;
-		if (c->at != (int)role || c->ended)
+		if (c->worker != (int)child->role || c->end_queued)
 			continue;
-		is_away(c, role);
-		step(c);
+		worker_missing(c, child->role);
+		request_next_worker(c);
 	}
 }
 
@@ -240,24 +243,24 @@ control_reload_done(struct supervisor *sup, int ok, const char *text)
 	if (sup->control == NULL)
 		return;
 	for (c = sup->control->clients; c != NULL; c = c->next) {
-		if (c->reload)
-			client_refuse(c, ok ? CTL_OK : CTL_ERROR, text);
+		if (c->waits_reload)
+			client_reply(c, ok ? CTL_OK : CTL_ERROR, text);
 	}
 }
 
-void
-control_late(struct client *c)
+static void
+request_timeout(struct client *c)
 {
 	char text[64];
 
 	c->status = CTL_ERROR;
-	snprintf(text, sizeof(text), "no answer from the %s", c->at != 0 ?
-	    role_name((enum role)c->at) : "workers");
+	snprintf(text, sizeof(text), "no answer from the %s", c->worker != 0 ?
+	    role_name((enum role)c->worker) : "workers");
 	client_text(c, text);
-	if (c->at != 0 && asks_all(c))
-		step(c);
+	if (c->worker != 0 && is_report(c))
+		request_next_worker(c);
 	else
-		client_end(c);
+		client_finish(c);
 }
 
 int
@@ -268,7 +271,9 @@ control_open(struct supervisor *sup)
 	if (control == NULL)
 		return -1;
 	control->sup = sup;
-	control->accepting = event_new(sup->base, sup->ctl_fd,
+	control->on_request = request_begin;
+	control->on_timeout = request_timeout;
+	control->accepting = event_new(sup->base, sup->setup.ctl_fd,
 	    EV_READ | EV_PERSIST, client_accept, control);
 	if (control->accepting == NULL ||
 	    event_add(control->accepting, NULL) == -1) {
@@ -276,7 +281,7 @@ control_open(struct supervisor *sup)
 		return -1;
 	}
 	sup->control = control;
-	control_users(sup);
+	control_users_update(sup);
 	return 0;
 }
 
@@ -295,7 +300,7 @@ control_close(struct supervisor *sup)
 }
 
 void
-control_users(struct supervisor *sup)
+control_users_update(struct supervisor *sup)
 {
 	if (sup->control != NULL)
 		ctl_users_read(&sup->control->users,

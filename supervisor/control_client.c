@@ -18,8 +18,8 @@
 #include "supervisor/control.h"
 
 #define CLIENTS_MAX	16
-#define REQUEST_MS	5000
-#define WRITE_MS	10000	/* a tool that stopped reading */
+#define REQUEST_TIMEOUT_MS	5000
+#define WRITE_TIMEOUT_MS	10000	/* a tool that stopped reading */
 #define UNREAD_MAX	(8u * 1024 * 1024)
 
 void
@@ -32,21 +32,21 @@ client_free(struct client *c)
 	*p = c->next;
 	c->control->n_clients--;
 	bufferevent_free(c->bev);
-	event_free(c->limit);
+	event_free(c->timer);
 	free(c);
 }
 
 void
-client_limit(struct client *c, int ms)
+client_timer_set(struct client *c, int ms)
 {
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
-	event_add(c->limit, &tv);
+	event_add(c->timer, &tv);
 }
 
 static void
-reply(struct client *c, uint8_t kind, const void *payload, size_t len)
+frame_queue(struct client *c, uint8_t kind, const void *payload, size_t len)
 {
 	struct evbuffer *out = bufferevent_get_output(c->bev);
 	uint32_t n = (uint32_t)len;
@@ -62,7 +62,7 @@ void
 client_row(struct client *c, const void *row, size_t len)
 {
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= UNREAD_MAX) {
-		reply(c, CTL_KIND_ROW, row, len);
+		frame_queue(c, CTL_KIND_ROW, row, len);
 		return;
 	}
 	log_warnx("admin tool of user %u does not read its answer",
@@ -71,21 +71,21 @@ client_row(struct client *c, const void *row, size_t len)
 }
 
 void
-client_end(struct client *c)
+client_finish(struct client *c)
 {
 	struct writer w;
 
-	if (c->ended)
+	if (c->end_queued)
 		return;
-	c->ended = 1;
-	c->at = 0;
-	c->reload = 0;
+	c->end_queued = 1;
+	c->worker = 0;
+	c->waits_reload = 0;
 	wr_init(&w, CTL_REPLY_MAX);
 	wr_u8(&w, (uint8_t)c->status);
 	wr_str(&w, c->text);
-	reply(c, CTL_KIND_END, w.buf, w.len);
+	frame_queue(c, CTL_KIND_END, w.buf, w.len);
 	wr_clear(&w);
-	client_limit(c, WRITE_MS);
+	client_timer_set(c, WRITE_TIMEOUT_MS);
 }
 
 void
@@ -99,11 +99,11 @@ client_text(struct client *c, const char *text)
 }
 
 void
-client_refuse(struct client *c, enum ctl_status status, const char *text)
+client_reply(struct client *c, enum ctl_status status, const char *text)
 {
 	c->status = status;
 	client_text(c, text);
-	client_end(c);
+	client_finish(c);
 }
 
 static void
@@ -112,15 +112,15 @@ on_readable(struct bufferevent *bev, void *arg)
 	struct client *c = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
 
-	if (c->asked) {		/* one request is all */
+	if (c->has_request) {		/* one request is all */
 		evbuffer_drain(in, evbuffer_get_length(in));
 		return;
 	}
 	if (evbuffer_get_length(in) < sizeof(c->req))
 		return;
 	evbuffer_remove(in, &c->req, sizeof(c->req));
-	c->asked = 1;
-	control_begin(c);
+	c->has_request = 1;
+	c->control->on_request(c);
 }
 
 static void
@@ -128,7 +128,7 @@ on_written(struct bufferevent *bev, void *arg)
 {
 	struct client *c = arg;
 
-	if (c->ended)
+	if (c->end_queued)
 		client_free(c);
 }
 
@@ -138,7 +138,7 @@ on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct client *c = arg;
 
-	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) && c->asked) {
+	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) && c->has_request) {
 		bufferevent_disable(bev, EV_READ);
 		return;
 	}
@@ -150,10 +150,10 @@ on_limit(evutil_socket_t fd, short what, void *arg)
 {
 	struct client *c = arg;
 
-	if (!c->asked || c->ended)
+	if (!c->has_request || c->end_queued)
 		client_free(c);
 	else
-		control_late(c);
+		c->control->on_timeout(c);
 }
 
 /*
@@ -161,7 +161,7 @@ on_limit(evutil_socket_t fd, short what, void *arg)
  * socket, and nobody waits until it is read.
  */
 static void
-stranger_refuse(int fd)
+denied_reply(int fd)
 {
 	static const char why[] = "only root and ctlUsers may do that";
 	struct writer w;
@@ -191,8 +191,8 @@ client_new(struct control *control, int fd, uid_t uid)
 	c->status = CTL_OK;
 	c->bev = bufferevent_socket_new(control->sup->base, fd,
 	    BEV_OPT_CLOSE_ON_FREE);
-	c->limit = evtimer_new(control->sup->base, on_limit, c);
-	if (c->bev == NULL || c->limit == NULL) {
+	c->timer = evtimer_new(control->sup->base, on_limit, c);
+	if (c->bev == NULL || c->timer == NULL) {
 		if (c->bev != NULL)
 			bufferevent_free(c->bev);
 		else
@@ -206,30 +206,30 @@ client_new(struct control *control, int fd, uid_t uid)
 	bufferevent_setcb(c->bev, on_readable, on_written, on_event, c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, 2 * sizeof(c->req));
 	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	client_limit(c, REQUEST_MS);
+	client_timer_set(c, REQUEST_TIMEOUT_MS);
 }
 
 void
 client_accept(evutil_socket_t listening, short what, void *arg)
 {
 	struct control *control = arg;
-	struct ucred who;
-	socklen_t len = sizeof(who);
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
 	unsigned held;
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd == -1)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == -1 ||
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1 ||
 	    control->n_clients >= CLIENTS_MAX)
 		close(fd);
-	else if (!ctl_users_may(&control->users, who.uid, 0)) {
-		if (log_allowed(&control->strangers, &held))
+	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
+		if (log_allowed(&control->denied_log, &held))
 			log_warnx("admin tool: user %u is not allowed",
-			    (unsigned)who.uid);
-		stranger_refuse(fd);
+			    (unsigned)peer.uid);
+		denied_reply(fd);
 	}
 	else
-		client_new(control, fd, who.uid);
+		client_new(control, fd, peer.uid);
 }
 

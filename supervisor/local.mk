@@ -10,7 +10,6 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/check_all.c \
 	supervisor/config/check_object.c \
 	supervisor/config/check_regex.c \
-	supervisor/config/check_tags.c \
 	supervisor/config/check_value.c \
 	supervisor/config/config_file.h \
 	supervisor/config/format.c \
@@ -18,15 +17,14 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/line_numbers.c \
 	supervisor/config/parse.c \
 	supervisor/config/parser_main.c \
+	supervisor/config/report.c \
 	supervisor/config/secrets.c \
 	supervisor/config/user_names.c
 
-# The parser loads libpcre2 itself; before glibc 2.34 dlopen() was in a library.
-CONFIG_LIBS = supervisor/config/libconfig.a $(COMMON_LIBS) $(JANSSON_LIBS) -ldl
-
 # Users, directories, sockets, capabilities, sandbox paths, exec, systemd.
 noinst_LIBRARIES += supervisor/system/libsystem.a
-supervisor_system_libsystem_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+supervisor_system_libsystem_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
+	$(CAP_CFLAGS) $(SECCOMP_CFLAGS) $(JANSSON_CFLAGS)
 supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/allowed_uids.c \
 	supervisor/system/capabilities.c \
@@ -39,27 +37,27 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/slurm_conf.c \
 	supervisor/system/sockets.c \
 	supervisor/system/spawn.c \
-	supervisor/system/supervisor.h \
+	supervisor/system/system.h \
 	supervisor/system/users.c
 
 # Worker processes, their channels, watchdog, quarantine.
 noinst_LIBRARIES += supervisor/workers/libworkers.a
-supervisor_workers_libworkers_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+supervisor_workers_libworkers_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 supervisor_workers_libworkers_a_SOURCES = \
 	supervisor/workers/activate.c \
 	supervisor/workers/neighbours.c \
 	supervisor/workers/process.c \
 	supervisor/workers/quarantine.c \
-	supervisor/workers/send_conf.c \
+	supervisor/workers/start.c \
 	supervisor/workers/watchdog.c \
-	supervisor/workers/worker_channel.c
+	supervisor/workers/worker_channel.c \
+	supervisor/workers/workers.h
 
 # Reload, control socket, status, shutdown.
 noinst_LIBRARIES += supervisor/libsupervisor.a
-supervisor_libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
+supervisor_libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 supervisor_libsupervisor_a_SOURCES = \
-	supervisor/conf_diff.c \
-	supervisor/config_test.c \
+	supervisor/children.c \
 	supervisor/control.c \
 	supervisor/control.h \
 	supervisor/control_client.c \
@@ -67,13 +65,18 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/shutdown.c \
-	supervisor/status.c
+	supervisor/status.c \
+	supervisor/supervisor.h
+
+# The first n boxes link without the rest; the parser loads libpcre2 itself,
+# and before glibc 2.34 dlopen() was in a library.
+CONFIG_LIBS = supervisor/config/libconfig.a $(COMMON_LIBS) $(JANSSON_LIBS) -ldl
+SYSTEM_LIBS = supervisor/system/libsystem.a supervisor/config/libconfig.a \
+	$(WORKER_LIBS) $(JANSSON_LIBS) -ldl
+WORKERS_LIBS = supervisor/workers/libworkers.a $(SYSTEM_LIBS)
+SUPERVISOR_LIBS = supervisor/libsupervisor.a $(WORKERS_LIBS)
 
 worker_PROGRAMS += supervisor/supervisor
-supervisor_supervisor_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) \
-	$(SECCOMP_CFLAGS)
+supervisor_supervisor_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 supervisor_supervisor_SOURCES = supervisor/main.c
-supervisor_supervisor_LDADD = @START_GROUP@ supervisor/libsupervisor.a \
-	supervisor/workers/libworkers.a supervisor/system/libsystem.a \
-	supervisor/config/libconfig.a @END_GROUP@ $(WORKER_LIBS) \
-	$(JANSSON_LIBS) -ldl
+supervisor_supervisor_LDADD = $(SUPERVISOR_LIBS)

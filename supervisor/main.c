@@ -19,9 +19,10 @@
 
 #include "common/crash_point.h"
 #include "supervisor/config/config_file.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define CONFIG_DEFAULT	"/etc/cc-slurm-adapter/config.json"
+#define CONFIG_TEST_TIMEOUT_S	20	/* to load the libraries and look at it */
 #define STATUS_USAGE	2	/* as Go's flag package ends */
 
 /* What the parser's child said, for the start that waits for it. */
@@ -29,34 +30,49 @@ static struct {
 	struct conf	conf;
 	int		secrets;
 	int		ok;
-} first = { .secrets = -1 };
+} first_conf = { .secrets = -1 };
 
-struct child *
-child_of(struct supervisor *sup, enum role role)
+/* When all workers are ready for the first time, the service is up. */
+static void
+on_worker_ready(struct child *c)
 {
-	return &sup->children[role];
-}
-
-void
-sup_serving(struct supervisor *sup)
-{
+	struct supervisor *sup = c->workers->arg;
 	int role;
 
+	neighbours_connect(c);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state != CHILD_SERVING)
+		if (sup->workers.children[role].state != CHILD_READY)
 			return;
 	}
-	if (sup->announced)
+	if (sup->ready_sent)
 		return;
-	sup->announced = 1;
+	sup->ready_sent = 1;
 	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
-	    sup->config_path);
+	    sup->setup.config_path);
 	notify_ready("serving");
-	if (sup->reload_wanted) {
-		sup->reload_wanted = 0;
+	if (sup->reload_pending) {
+		sup->reload_pending = 0;
 		reload_begin(sup);
 	}
 }
+
+static const struct channel_events channel_events = {
+	.hello = reload_hello,
+	.conf_ok = reload_ok,
+	.conf_bad = reload_bad,
+	.ready = on_worker_ready,
+	.ctl_row = control_row,
+	.ctl_end = control_result,
+	.peer_lost = neighbours_broken,
+	.wrong_version = child_kill,
+};
+
+static const struct reload_ops reload_ops = {
+	.parse = parser_start,
+	.committed = control_users_update,
+	.finished = control_reload_done,
+	.stop = shutdown_begin,
+};
 
 static void
 on_signal(evutil_socket_t sig, short what, void *arg)
@@ -64,11 +80,11 @@ on_signal(evutil_socket_t sig, short what, void *arg)
 	struct supervisor *sup = arg;
 
 	if (sig == SIGCHLD)
-		proc_reap(sup);
+		children_reap(sup);
 	else if (sig == SIGHUP)
 		reload_begin(sup);
 	else
-		stop_begin(sup, sig == SIGTERM ? "SIGTERM" : "SIGINT", 0);
+		shutdown_begin(sup, sig == SIGTERM ? "SIGTERM" : "SIGINT", 0);
 }
 
 static void
@@ -88,7 +104,7 @@ signals_catch(struct supervisor *sup)
 
 /* The workers lie beside this program, wherever it was installed. */
 static char *
-own_folder(void)
+own_directory(void)
 {
 	char path[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -104,29 +120,39 @@ own_folder(void)
 }
 
 static void
-sup_init(struct supervisor *sup, const struct flags *flags)
+sup_init(struct supervisor *sup, const struct options *options)
 {
-	sup->config_path = flags->config != NULL ? flags->config :
+	struct workers *w = &sup->workers;
+
+	setup_init(&sup->setup);
+	sup->setup.config_path = options->config != NULL ? options->config :
 	    CONFIG_DEFAULT;
-	sup->config_explicit = flags->config != NULL;
-	sup->as_root = geteuid() == 0;
-	sup->worker_dir = own_folder();
-	sup->kmsg = sup->pidfile = sup->listen_fd = sup->ctl_fd = -1;
-	sup->secrets = sup->round.secrets = sup->places.lastrun = -1;
-	sup->started = clock_ms();
+	sup->config_explicit = options->config != NULL;
+	sup->setup.as_root = geteuid() == 0;
+	sup->setup.program_dir = own_directory();
+	sup->pidfile = -1;
+	sup->secrets = sup->reload.secrets = -1;
+	sup->reload_ops = &reload_ops;
+	sup->started_ms = clock_ms();
 	sup->base = event_base_new();
-	if (sup->worker_dir == NULL || sup->base == NULL)
+	if (sup->setup.program_dir == NULL || sup->base == NULL)
 		fatalx("no memory");
+	w->base = sup->base;
+	w->setup = &sup->setup;
+	w->conf = &sup->conf;
+	w->events = &channel_events;
+	w->ops = &child_ops;
+	w->arg = sup;
 }
 
 static void
-on_first_loaded(struct supervisor *sup, struct conf *conf, int secrets,
+on_first_parsed(struct supervisor *sup, struct conf *conf, int secrets,
     const char *reason)
 {
 	if (conf != NULL) {
-		first.conf = *conf;
-		first.secrets = secrets;
-		first.ok = 1;
+		first_conf.conf = *conf;
+		first_conf.secrets = secrets;
+		first_conf.ok = 1;
 	} else
 		log_errorx("the configuration is refused: %s", reason);
 	event_base_loopbreak(sup->base);
@@ -136,79 +162,99 @@ on_first_loaded(struct supervisor *sup, struct conf *conf, int secrets,
 static int
 conf_load(struct supervisor *sup)
 {
-	if (load_start(sup, on_first_loaded) == -1) {
+	if (parser_start(sup, on_first_parsed) == -1) {
 		log_error("the parser cannot be started");
 		return -1;
 	}
 	event_base_dispatch(sup->base);
-	load_cancel(sup);
-	if (!first.ok || sup->stopping)
+	parser_cancel(sup);
+	if (!first_conf.ok || sup->workers.stopping)
 		return -1;
-	conf_first(sup, &first.conf, first.secrets);
+	conf_set_first(sup, &first_conf.conf, first_conf.secrets);
 	return 0;
 }
 
 /* Everything that needs the rights we were started with. */
 static int
-world_settle(struct supervisor *sup)
+system_prepare(struct supervisor *sup)
 {
 	const char *path = conf_str(&sup->conf, CONF_PID_FILE);
+	struct setup *setup = &sup->setup;
 
-	if (users_settle(sup) == -1 || conf_resolve(sup, &sup->conf) == -1 ||
-	    folder_for(sup, path) == -1)
+	if (users_resolve(setup, &sup->conf) == -1 ||
+	    conf_add_own_uids(sup, &sup->conf) == -1 ||
+	    directory_prepare_for(setup, path) == -1)
 		return -1;
 	sup->pidfile = pidfile_lock(path);
 	if (sup->pidfile == -1)
 		return -1;
-	if (folders_settle(sup) == -1 || sockets_open(sup) == -1 ||
-	    control_open(sup) == -1)
+	if (directories_prepare(setup, &sup->conf) == -1 ||
+	    sockets_open(setup, &sup->conf) == -1 || control_open(sup) == -1)
 		return -1;
 	if (pidfile_write(sup->pidfile, getpid()) == -1) {
 		log_error("pid file %s", path);
 		return -1;
 	}
-	sup->kmsg = autopsy_kmsg_open();
-	privs_trim(sup);
+	setup->kmsg = exit_reason_kmsg_open();
+	capabilities_reduce(setup);
 	return 0;
 }
 
-void
-workers_start(struct supervisor *sup)
-{
-	static const enum role order[] = { ROLE_SUBMITTER, ROLE_COLLECTOR,
-		ROLE_LISTENER };
-	size_t i;
-
-	peers_init(sup);
-	for (i = 0; i < WORKERS; i++)
-		child_init(sup, child_of(sup, order[i]), order[i]);
-	for (i = 0; i < WORKERS; i++)
-		child_start(child_of(sup, order[i]));
-}
-
 static void
-sup_end(struct supervisor *sup)
+sup_clear(struct supervisor *sup)
 {
 	control_close(sup);
-	sockets_close(sup);
+	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
-	places_clear(&sup->places);
+	setup_clear(&sup->setup);
 }
 
 static int
 serve(struct supervisor *sup)
 {
 	notify_init();
-	if (world_settle(sup) == -1) {
-		sup_end(sup);
+	if (system_prepare(sup) == -1) {
+		sup_clear(sup);
 		return 1;
 	}
-	workers_start(sup);
-	pulse_init(sup);
+	workers_start(&sup->workers);
+	watchdog_init(&sup->workers);
 	event_base_dispatch(sup->base);
-	sup_end(sup);
+	sup_clear(sup);
 	if (sup->status == 0)
 		log_notice("ended");
+	return sup->status;
+}
+
+static void
+on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	log_errorx("the workers do not answer; the configuration is not "
+	    "judged");
+	shutdown_begin(arg, "no answer", 1);
+}
+
+/*
+ * -test: after the parser the workers judge the configuration, too, and are
+ * ended before any of them serves.  They get no folder, no socket and no
+ * neighbour, so a daemon that runs beside this notices nothing.
+ */
+static int
+config_test(struct supervisor *sup)
+{
+	static const struct timeval most = { .tv_sec = CONFIG_TEST_TIMEOUT_S };
+
+	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
+	    conf_add_own_uids(sup, &sup->conf) == -1)
+		return 1;
+	sup->setup.mode = SANDBOX_OFF;	/* no folders to be shut in */
+	sup->workers.config_test = 1;
+	event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout, sup,
+	    &most);
+	workers_start(&sup->workers);
+	event_base_dispatch(sup->base);
+	if (sup->status == 0)
+		printf("configuration OK\n");
 	return sup->status;
 }
 
@@ -221,7 +267,7 @@ parser_main(int argc, char **argv)
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
 	log_init("config", (enum log_level)level);
-	return conf_child_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
+	return parser_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
 }
 
 /* Where one of them is closed, a socket would take its number, and the log go there. */
@@ -238,38 +284,38 @@ stdio_open(void)
 }
 
 static int
-daemon_main(const struct flags *flags)
+daemon_main(const struct options *options)
 {
 	static struct supervisor sup;	/* as long as the process */
 
 	umask(022);
 	stdio_open();
-	sup_init(&sup, flags);
+	sup_init(&sup, options);
 	signals_catch(&sup);
 	if (conf_load(&sup) == -1)
-		return sup.stopping ? sup.status : 1;
-	return flags->test ? trial_run(&sup) : serve(&sup);
+		return sup.workers.stopping ? sup.status : 1;
+	return options->test ? config_test(&sup) : serve(&sup);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct flags flags;
+	struct options options;
 	char wrong[256];
 
 	if (argc >= 5 && strcmp(argv[1], "-parse-config") == 0)
 		return parser_main(argc, argv);
 	log_init("supervisor", LOG_LEVEL_WARN);
-	if (flags_parse(&flags, argc, argv, wrong, sizeof(wrong)) == -1) {
+	if (options_parse(&options, argc, argv, wrong, sizeof(wrong)) == -1) {
 		fprintf(stderr, "%s\n", wrong);
-		flags_usage();
+		options_usage();
 		return STATUS_USAGE;
 	}
-	log_set_level((enum log_level)flags.debug);
+	log_set_level((enum log_level)options.debug);
 	crash_init();
-	if (flags.help) {
-		flags_usage();
+	if (options.help) {
+		options_usage();
 		return 0;
 	}
-	return daemon_main(&flags);
+	return daemon_main(&options);
 }

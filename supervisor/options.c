@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 enum flag_kind { FLAG_SWITCH, FLAG_TEXT, FLAG_NUMBER };
 
@@ -36,7 +36,7 @@ static const char usage[] =
 "    	With -daemon: check the configuration, say what is wrong, exit\n";
 
 void
-flags_usage(void)
+options_usage(void)
 {
 	fputs(usage, stderr);
 }
@@ -130,22 +130,22 @@ flag_take(const struct flag *table, int argc, char **argv, int *i,
 }
 
 int
-flags_parse(struct flags *flags, int argc, char **argv, char *wrong,
+options_parse(struct options *options, int argc, char **argv, char *wrong,
     size_t size)
 {
 	const struct flag table[] = {
-		{ "config", FLAG_TEXT, &flags->config },
-		{ "daemon", FLAG_SWITCH, &flags->daemon },
-		{ "debug", FLAG_NUMBER, &flags->debug },
-		{ "help", FLAG_SWITCH, &flags->help },
-		{ "h", FLAG_SWITCH, &flags->help },
-		{ "test", FLAG_SWITCH, &flags->test },
+		{ "config", FLAG_TEXT, &options->config },
+		{ "daemon", FLAG_SWITCH, &options->daemon },
+		{ "debug", FLAG_NUMBER, &options->debug },
+		{ "help", FLAG_SWITCH, &options->help },
+		{ "h", FLAG_SWITCH, &options->help },
+		{ "test", FLAG_SWITCH, &options->test },
 		{ NULL, FLAG_SWITCH, NULL },
 	};
 	int i, rc;
 
-	memset(flags, 0, sizeof(*flags));
-	flags->debug = LOG_LEVEL_WARN;
+	memset(options, 0, sizeof(*options));
+	options->debug = LOG_LEVEL_WARN;
 	for (i = 1; i < argc; i++) {
 		rc = flag_take(table, argc, argv, &i, wrong, size);
 		if (rc == -1)
@@ -153,7 +153,7 @@ flags_parse(struct flags *flags, int argc, char **argv, char *wrong,
 		if (rc == 1)
 			break;
 	}
-	if (flags->debug >= LOG_LEVEL_FATAL && flags->debug < LOG_LEVEL__COUNT)
+	if (options->debug >= LOG_LEVEL_FATAL && options->debug < LOG_LEVEL__COUNT)
 		return 0;
 	snprintf(wrong, size, "-debug takes 0 to %d", LOG_LEVEL__COUNT - 1);
 	return -1;

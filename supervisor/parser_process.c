@@ -18,25 +18,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define PARSER_SECONDS	10	/* a file on a dead file server is not waited for */
 #define SECRETS_SEALS	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-struct loader {
+struct parser {
 	struct supervisor *sup;
 	struct channel	*channel;
 	struct event	*deadline;
 	pid_t		 pid;
 	struct conf	 conf;
 	int		 secrets;
-	void		(*done)(struct supervisor *sup, struct conf *conf,
-			    int secrets, const char *reason);
+	parser_done	*done;
 };
 
-/* The child may live on for a moment: proc_reap takes it then. */
+/* The child may live on for a moment: children_reap takes it then. */
 static void
-loader_free(struct loader *l)
+parser_free(struct parser *l)
 {
 	channel_free(l->channel);
 	if (l->deadline != NULL)
@@ -49,27 +48,26 @@ loader_free(struct loader *l)
 
 /* Tells and is gone.  reason NULL: it went well. */
 static void
-finish(struct loader *l, const char *reason)
+parser_finish(struct parser *l, const char *reason)
 {
 	struct supervisor *sup = l->sup;
 	struct conf conf = l->conf;
 	int secrets = l->secrets;
-	void (*done)(struct supervisor *, struct conf *, int, const char *) =
-	    l->done;
+	parser_done *done = l->done;
 	char text[REASON_MAX];
 
-	sup->loader = NULL;
+	sup->parser = NULL;
 	if (reason == NULL) {
 		conf_init(&l->conf);
 		l->secrets = -1;
-		loader_free(l);
+		parser_free(l);
 		done(sup, &conf, secrets, NULL);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s", reason);
 	if (l->pid != 0)
 		kill(l->pid, SIGKILL);
-	loader_free(l);
+	parser_free(l);
 	done(sup, NULL, -1, text);
 }
 
@@ -88,26 +86,26 @@ secrets_check(int fd)
 }
 
 static void
-on_secrets(struct loader *l, int fd)
+on_secrets(struct parser *l, int fd)
 {
 	const char *wrong = secrets_check(fd);
 
 	if (wrong != NULL || l->secrets != -1) {
 		close(fd);
-		finish(l, wrong != NULL ? wrong : "secrets came twice");
+		parser_finish(l, wrong != NULL ? wrong : "secrets came twice");
 		return;
 	}
 	l->secrets = fd;
 }
 
 static void
-on_bad(struct loader *l, struct reader *r)
+on_bad(struct parser *l, struct reader *r)
 {
 	char *reason;
 
 	rd_u32(r);
 	reason = rd_strdup(r, MSG_PAYLOAD_MAX);
-	finish(l, reason != NULL ? reason : "malformed conf-bad");
+	parser_finish(l, reason != NULL ? reason : "malformed conf-bad");
 	free(reason);
 }
 
@@ -115,7 +113,7 @@ static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
-	struct loader *l = arg;
+	struct parser *l = arg;
 
 	switch (h->type) {
 	case MSG_CONF:
@@ -130,7 +128,7 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		on_bad(l, r);
 		break;
 	case MSG_CONF_END:
-		finish(l, l->secrets != -1 ? NULL : "no secrets came");
+		parser_finish(l, l->secrets != -1 ? NULL : "no secrets came");
 		break;
 	default:
 		channel_broken(c, msg_name(h->type));
@@ -146,13 +144,13 @@ on_broken(struct channel *c, const char *why, void *arg)
 
 	snprintf(reason, sizeof(reason),
 	    "the parser ended without an answer (%s)", why);
-	finish(arg, reason);
+	parser_finish(arg, reason);
 }
 
 static void
 on_deadline(evutil_socket_t fd, short what, void *arg)
 {
-	finish(arg, "the parser took too long; is the file on a dead server?");
+	parser_finish(arg, "the parser took too long; is the file on a dead server?");
 }
 
 static const struct channel_ops ops = {
@@ -165,7 +163,7 @@ parser_spawn(const struct supervisor *sup, int fd)
 {
 	char path[4096], name[] = "supervisor", flag[] = "-parse-config";
 	char number[] = "3", given[] = "explicit", level[8];
-	char *file = strdup(sup->config_path);
+	char *file = strdup(sup->setup.config_path);
 	char *argv[] = { name, flag, file, number, level,
 		sup->config_explicit ? given : NULL, NULL };
 	char **env = env_parser();
@@ -173,19 +171,18 @@ parser_spawn(const struct supervisor *sup, int fd)
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
 	if (file != NULL && env != NULL && snprintf(path, sizeof(path),
-	    "%s/supervisor", sup->worker_dir) < (int)sizeof(path))
-		pid = proc_spawn(path, argv, env, fd);
+	    "%s/supervisor", sup->setup.program_dir) < (int)sizeof(path))
+		pid = process_spawn(path, argv, env, fd);
 	env_free(env);
 	free(file);
 	return pid;
 }
 
 int
-load_start(struct supervisor *sup, void (*done)(struct supervisor *sup,
-    struct conf *conf, int secrets, const char *reason))
+parser_start(struct supervisor *sup, parser_done *done)
 {
 	static const struct timeval most = { .tv_sec = PARSER_SECONDS };
-	struct loader *l = calloc(1, sizeof(*l));
+	struct parser *l = calloc(1, sizeof(*l));
 	int fds[2];
 
 	if (l == NULL)
@@ -195,7 +192,7 @@ load_start(struct supervisor *sup, void (*done)(struct supervisor *sup,
 	l->secrets = -1;
 	conf_init(&l->conf);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1) {
-		loader_free(l);
+		parser_free(l);
 		return -1;
 	}
 	l->pid = parser_spawn(sup, fds[1]);
@@ -204,27 +201,27 @@ load_start(struct supervisor *sup, void (*done)(struct supervisor *sup,
 	    ROLE_PARSER, &ops, l);
 	l->deadline = evtimer_new(sup->base, on_deadline, l);
 	if (l->pid == -1 || l->channel == NULL || l->deadline == NULL) {
-		loader_free(l);
+		parser_free(l);
 		return -1;
 	}
 	event_add(l->deadline, &most);
-	sup->loader = l;
+	sup->parser = l;
 	return 0;
 }
 
 int
-load_is(const struct supervisor *sup, pid_t pid)
+parser_has_pid(const struct supervisor *sup, pid_t pid)
 {
-	return sup->loader != NULL && sup->loader->pid == pid;
+	return sup->parser != NULL && sup->parser->pid == pid;
 }
 
 /* How it ended matters only when it has not answered: its channel tells. */
 int
-load_reaped(struct supervisor *sup, pid_t pid, int status)
+parser_reaped(struct supervisor *sup, pid_t pid, int status)
 {
-	if (!load_is(sup, pid))
+	if (!parser_has_pid(sup, pid))
 		return 0;
-	sup->loader->pid = 0;
+	sup->parser->pid = 0;
 	if (WIFSIGNALED(status))
 		log_warnx("the parser was killed by signal %d",
 		    WTERMSIG(status));
@@ -232,14 +229,14 @@ load_reaped(struct supervisor *sup, pid_t pid, int status)
 }
 
 void
-load_cancel(struct supervisor *sup)
+parser_cancel(struct supervisor *sup)
 {
-	struct loader *l = sup->loader;
+	struct parser *l = sup->parser;
 
 	if (l == NULL)
 		return;
-	sup->loader = NULL;
+	sup->parser = NULL;
 	if (l->pid != 0)
 		kill(l->pid, SIGKILL);
-	loader_free(l);
+	parser_free(l);
 }

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +16,119 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
-#define ROUND_SECONDS	15	/* for all workers to look at it */
+#define RELOAD_TIMEOUT_S	15	/* for all workers to look at it */
+#define WORKER_ROLES	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | \
+			1u << ROLE_SUBMITTER)
+
+/*
+ * A value that takes a restart is a worker's sandbox or environment.  One
+ * that no worker reads itself is the paths that the collector may open.
+ */
+static unsigned
+restart_roles(const struct conf_rule *rule)
+{
+	unsigned roles = rule->roles & WORKER_ROLES;
+
+	return roles != 0 ? roles : 1u << ROLE_COLLECTOR;
+}
+
+/* The old value stays: what was set up with it cannot be changed under way. */
+static int
+value_keep(const struct conf *old, struct conf *next, enum conf_key key)
+{
+	log_warnx("%s takes a restart of the service; it stays %s",
+	    conf_rule(key)->name, conf_str(old, key));
+	return conf_set(next, key, conf_str(old, key));
+}
+
+/*
+ * What becomes of next when old is in force: values that take a restart of
+ * the service are set back (and logged).  Returns the number of values that
+ * change; *restarts gets the roles that must be restarted.
+ */
+static unsigned
+conf_diff(const struct conf *old, struct conf *next, unsigned *restarts)
+{
+	const struct conf_rule *rule;
+	unsigned changed = 0;
+	int key;
+
+	*restarts = 0;
+	for (key = 0; key < CONF__COUNT; key++) {
+		rule = conf_rule(key);
+		if (strcmp(conf_str(old, key), conf_str(next, key)) == 0)
+			continue;
+		if (rule->effect == CONF_EFFECT_SERVICE) {
+			if (value_keep(old, next, key) == -1)
+				log_warn("%s", rule->name);
+			continue;
+		}
+		changed++;
+		if (rule->effect == CONF_EFFECT_RESTART)
+			*restarts |= restart_roles(rule);
+		log_info("%s has changed", rule->name);
+	}
+	return changed;
+}
 
 static void
-round_clear(struct supervisor *sup)
+values_send(struct child *c, const struct conf *conf)
 {
-	struct round *round = &sup->round;
+	struct writer w;
+	int key;
 
-	if (round->deadline != NULL)
-		event_free(round->deadline);
-	conf_clear(&round->conf);
-	if (round->active && round->secrets != -1)
-		close(round->secrets);
-	memset(round, 0, sizeof(*round));
-	round->secrets = -1;
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	for (key = 0; key < CONF__COUNT; key++) {
+		if (conf->values[key] == NULL ||
+		    (conf_rule(key)->roles & (1u << c->role)) == 0)
+			continue;
+		wr_reset(&w);
+		conf_write(&w, key, conf->values[key]);
+		channel_send(c->channel, MSG_CONF, 0, &w, -1);
+	}
+	wr_clear(&w);
+}
+
+/* Sends the part of conf that is for this worker, and conf-end. */
+static void
+conf_send(struct child *c, const struct conf *conf, int secrets)
+{
+	struct writer w;
+	int copy;
+
+	if (c->channel == NULL)
+		return;
+	values_send(c, conf);
+	if (c->role == ROLE_SUBMITTER && secrets != -1) {
+		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
+		if (copy == -1) {
+			log_error("descriptor of the secrets");
+			return;		/* no conf-end: it is asked in vain */
+		}
+		channel_send(c->channel, MSG_SECRETS, 0, NULL, copy);
+	}
+	wr_init(&w, sizeof(uint32_t));
+	wr_u32(&w, conf->generation);
+	channel_send(c->channel, MSG_CONF_END, 0, &w, -1);
+	wr_clear(&w);
+	c->conf_sent = conf->generation;
+	c->conf_agreed = 0;
+}
+
+static void
+reload_clear(struct supervisor *sup)
+{
+	struct reload *reload = &sup->reload;
+
+	if (reload->deadline != NULL)
+		event_free(reload->deadline);
+	conf_clear(&reload->conf);
+	if (reload->active && reload->secrets != -1)
+		close(reload->secrets);
+	memset(reload, 0, sizeof(*reload));
+	reload->secrets = -1;
 }
 
 /* Tells everyone who wants to know, and does the reload that waited for this. */
@@ -43,8 +141,8 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	round_clear(sup);
-	snprintf(sup->reload_outcome, sizeof(sup->reload_outcome), "%s", text);
+	reload_clear(sup);
+	snprintf(sup->reload_result, sizeof(sup->reload_result), "%s", text);
 	sup->reload_time = time(NULL);
 	if (ok)
 		log_notice("%s", text);
@@ -53,68 +151,68 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	snprintf(status, sizeof(status), "%s%s", ok ? "serving; " :
 	    "serving with the old configuration; ", text);
 	notify_ready(status);
-	control_reload_done(sup, ok, text);
-	if (sup->reload_wanted) {
-		sup->reload_wanted = 0;
+	sup->reload_ops->finished(sup, ok, text);
+	if (sup->reload_pending) {
+		sup->reload_pending = 0;
 		reload_begin(sup);
 	}
 }
 
 static void
-switch_member(struct child *c, unsigned restarts)
+worker_commit(struct child *c, unsigned restarts)
 {
-	serve_use(c);
+	worker_activate(c);
 	if (restarts & (1u << c->role))
 		child_restart(c, "what has changed takes that", 1);
 }
 
 /* Everyone has said yes. */
 static void
-round_switch(struct supervisor *sup)
+reload_commit(struct supervisor *sup)
 {
-	struct round *round = &sup->round;
+	struct reload *reload = &sup->reload;
 	struct child *c;
 	int role;
 
 	conf_clear(&sup->conf);
-	sup->conf = round->conf;
-	conf_init(&round->conf);
+	sup->conf = reload->conf;
+	conf_init(&reload->conf);
 	if (sup->secrets != -1)
 		close(sup->secrets);
-	sup->secrets = round->secrets;
-	round->secrets = -1;
-	control_users(sup);
-	sockets_ctl_mode(sup);
+	sup->secrets = reload->secrets;
+	reload->secrets = -1;
+	sockets_ctl_mode(&sup->setup, &sup->conf);
+	sup->reload_ops->committed(sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		c = &sup->children[role];
-		if (round->members & (1u << role))
-			switch_member(c, round->restarts);
-		else if (round->restarts & (1u << role))
+		c = &sup->workers.children[role];
+		if (reload->roles_asked & (1u << role))
+			worker_commit(c, reload->restarts);
+		else if (reload->restarts & (1u << role))
 			child_restart(c, "what has changed takes that", 1);
-		else if (c->state == CHILD_CLOSED && c->asked != 0)
-			conf_offer(c, &sup->conf, sup->secrets);
+		else if (c->state == CHILD_SANDBOXED && c->conf_sent != 0)
+			conf_send(c, &sup->conf, sup->secrets);
 	}
 	reload_end(sup, 1, "configuration %u is in force: %u value%s "
 	    "changed, secrets read anew",
-	    sup->conf.generation, round->changed,
-	    round->changed == 1 ? "" : "s");
+	    sup->conf.generation, reload->changed,
+	    reload->changed == 1 ? "" : "s");
 }
 
 static void
-round_check(struct supervisor *sup)
+reload_check(struct supervisor *sup)
 {
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if ((sup->round.members & (1u << role)) != 0 &&
-		    sup->children[role].agreed != sup->round.conf.generation)
+		if ((sup->reload.roles_asked & (1u << role)) != 0 &&
+		    sup->workers.children[role].conf_agreed != sup->reload.conf.generation)
 			return;
 	}
-	round_switch(sup);
+	reload_commit(sup);
 }
 
 static void
-on_round_deadline(evutil_socket_t fd, short what, void *arg)
+on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct supervisor *sup = arg;
 	char names[128] = "";
@@ -122,23 +220,23 @@ on_round_deadline(evutil_socket_t fd, short what, void *arg)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if ((sup->round.members & (1u << role)) == 0 ||
-		    sup->children[role].agreed == sup->round.conf.generation)
+		if ((sup->reload.roles_asked & (1u << role)) == 0 ||
+		    sup->workers.children[role].conf_agreed == sup->reload.conf.generation)
 			continue;
 		len = strlen(names);
 		snprintf(names + len, sizeof(names) - len, "%s%s",
 		    len > 0 ? ", " : "", role_name((enum role)role));
 	}
 	reload_end(sup, 0, "configuration refused: no answer within %d s from: "
-	    "%s; the old one stays in force", ROUND_SECONDS, names);
+	    "%s; the old one stays in force", RELOAD_TIMEOUT_S, names);
 }
 
 /* The listener gets all who may knock, those too that need not be named. */
 int
-conf_resolve(struct supervisor *sup, struct conf *conf)
+conf_add_own_uids(struct supervisor *sup, struct conf *conf)
 {
-	char *uids = prep_uids_complete(conf_str(conf, CONF_PREP_ALLOWED_UIDS),
-	    &sup->places);
+	char *uids = hook_uids_complete(conf_str(conf, CONF_PREP_ALLOWED_UIDS),
+	    &sup->setup);
 	int rc = -1;
 
 	if (uids != NULL)
@@ -148,71 +246,71 @@ conf_resolve(struct supervisor *sup, struct conf *conf)
 }
 
 static void
-round_begin(struct supervisor *sup, struct conf *conf, int secrets)
+reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 {
-	static const struct timeval most = { .tv_sec = ROUND_SECONDS };
-	struct round *round = &sup->round;
+	static const struct timeval most = { .tv_sec = RELOAD_TIMEOUT_S };
+	struct reload *reload = &sup->reload;
 	int role;
 
-	round->active = 1;
-	round->conf = *conf;
-	round->secrets = secrets;
-	round->conf.generation = ++sup->generations;
-	if (conf_resolve(sup, &round->conf) == -1) {
+	reload->active = 1;
+	reload->conf = *conf;
+	reload->secrets = secrets;
+	reload->conf.generation = ++sup->generations;
+	if (conf_add_own_uids(sup, &reload->conf) == -1) {
 		reload_end(sup, 0, "configuration refused: no memory");
 		return;
 	}
-	round->changed = conf_diff(&sup->conf, &round->conf, &round->restarts);
-	round->deadline = evtimer_new(sup->base, on_round_deadline, sup);
-	if (round->deadline == NULL || event_add(round->deadline, &most) == -1) {
+	reload->changed = conf_diff(&sup->conf, &reload->conf, &reload->restarts);
+	reload->deadline = evtimer_new(sup->base, on_reload_deadline, sup);
+	if (reload->deadline == NULL || event_add(reload->deadline, &most) == -1) {
 		reload_end(sup, 0, "configuration refused: no memory");
 		return;
 	}
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state != CHILD_SERVING)
+		if (sup->workers.children[role].state != CHILD_READY)
 			continue;
-		round->members |= 1u << role;
-		conf_offer(&sup->children[role], &round->conf,
-		    round->secrets);
+		reload->roles_asked |= 1u << role;
+		conf_send(&sup->workers.children[role], &reload->conf,
+		    reload->secrets);
 	}
-	round_check(sup);
+	reload_check(sup);
 }
 
 static void
-on_loaded(struct supervisor *sup, struct conf *conf, int secrets,
+on_parsed(struct supervisor *sup, struct conf *conf, int secrets,
     const char *reason)
 {
 	if (conf == NULL)
 		reload_end(sup, 0, "configuration refused: %s; the old one "
 		    "stays in force", reason);
 	else
-		round_begin(sup, conf, secrets);
+		reload_offer(sup, conf, secrets);
 }
 
 void
 reload_begin(struct supervisor *sup)
 {
-	if (sup->stopping)
+	if (sup->workers.stopping)
 		return;
-	if (sup->loader != NULL || sup->round.active || !sup->announced) {
-		sup->reload_wanted = 1;
+	if (sup->parser != NULL || sup->reload.active || !sup->ready_sent) {
+		sup->reload_pending = 1;
 		return;
 	}
-	log_info("reading %s again", sup->config_path);
+	log_info("reading %s again", sup->setup.config_path);
 	notify_reloading();
-	if (load_start(sup, on_loaded) == -1)
+	if (sup->reload_ops->parse(sup, on_parsed) == -1)
 		reload_end(sup, 0, "configuration not read: %s; the old one "
 		    "stays in force", strerror(errno));
 }
 
 void
-conf_first(struct supervisor *sup, struct conf *conf, int secrets)
+conf_set_first(struct supervisor *sup, struct conf *conf, int secrets)
 {
 	sup->conf = *conf;
 	sup->conf.generation = ++sup->generations;
 	sup->secrets = secrets;
-	sup->round.secrets = -1;
-	snprintf(sup->reload_outcome, sizeof(sup->reload_outcome),
+	sup->reload.secrets = -1;
+	snprintf(sup->reload_result, sizeof(sup->reload_result),
 	    "read at the start");
 	sup->reload_time = time(NULL);
 }
@@ -221,57 +319,59 @@ conf_first(struct supervisor *sup, struct conf *conf, int secrets)
 void
 reload_hello(struct child *c)
 {
-	conf_offer(c, &c->sup->conf, c->sup->secrets);
+	const struct supervisor *sup = c->workers->arg;
+
+	conf_send(c, &sup->conf, sup->secrets);
 }
 
 /* The first configuration: all or none, too. */
 static void
-first_check(struct supervisor *sup)
+first_conf_check(struct supervisor *sup)
 {
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].agreed != sup->conf.generation)
+		if (sup->workers.children[role].conf_agreed != sup->conf.generation)
 			return;
 	}
-	if (sup->trial) {
-		stop_begin(sup, "all have looked at it", 0);
+	if (sup->workers.config_test) {
+		sup->reload_ops->stop(sup, "all have looked at it", 0);
 		return;
 	}
-	sup->settled = 1;
+	sup->conf_committed = 1;
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		serve_use(&sup->children[role]);
+		worker_activate(&sup->workers.children[role]);
 }
 
 void
 reload_ok(struct child *c, uint32_t generation)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
-	c->agreed = generation;
-	if (sup->round.active && (sup->round.members & (1u << c->role)) != 0) {
-		if (generation == sup->round.conf.generation)
-			round_check(sup);
+	c->conf_agreed = generation;
+	if (sup->reload.active && (sup->reload.roles_asked & (1u << c->role)) != 0) {
+		if (generation == sup->reload.conf.generation)
+			reload_check(sup);
 	} else if (generation != sup->conf.generation)
-		conf_offer(c, &sup->conf, sup->secrets);
-	else if (sup->settled)
-		serve_use(c);
+		conf_send(c, &sup->conf, sup->secrets);
+	else if (sup->conf_committed)
+		worker_activate(c);
 	else
-		first_check(sup);
+		first_conf_check(sup);
 }
 
 void
 reload_bad(struct child *c, uint32_t generation, const char *reason)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
-	if (sup->round.active && generation == sup->round.conf.generation) {
+	if (sup->reload.active && generation == sup->reload.conf.generation) {
 		reload_end(sup, 0, "configuration refused by the %s: %s; the "
 		    "old one stays in force", role_name(c->role), reason);
-	} else if (!sup->settled) {
-		log_errorx("%s: refused by the %s: %s", sup->config_path,
+	} else if (!sup->conf_committed) {
+		log_errorx("%s: refused by the %s: %s", sup->setup.config_path,
 		    role_name(c->role), reason);
-		stop_begin(sup, "the configuration was refused", 1);
+		sup->reload_ops->stop(sup, "the configuration was refused", 1);
 	} else {
 		log_errorx("the %s refuses the configuration in force: %s",
 		    role_name(c->role), reason);
@@ -282,9 +382,9 @@ reload_bad(struct child *c, uint32_t generation, const char *reason)
 void
 reload_child_gone(struct child *c)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
-	if (sup->round.active && (sup->round.members & (1u << c->role)) != 0)
+	if (sup->reload.active && (sup->reload.roles_asked & (1u << c->role)) != 0)
 		reload_end(sup, 0, "configuration refused: the %s died while "
 		    "it looked at it; the old one stays in force",
 		    role_name(c->role));

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 /* In order, with the time each has; the sum stays well below five seconds. */
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 	{ ROLE_SUBMITTER, 1700 },
 };
 #define ORDER_LEN	((int)(sizeof(order) / sizeof(order[0])))
-#define END_MS		4700	/* then also for one that not even SIGKILL ends */
+#define SHUTDOWN_TIMEOUT_MS		4700	/* then also for one that not even SIGKILL ends */
 
 static void
 on_end(evutil_socket_t fd, short what, void *arg)
@@ -33,14 +33,14 @@ on_end(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-next_stop(struct supervisor *sup)
+stop_next(struct supervisor *sup)
 {
 	struct child *c;
 
-	for (; sup->stop_role < ORDER_LEN; sup->stop_role++) {
-		c = child_of(sup, order[sup->stop_role].role);
+	for (; sup->stop_index < ORDER_LEN; sup->stop_index++) {
+		c = &sup->workers.children[order[sup->stop_index].role];
 		if (c->pid != 0) {
-			child_stop(c, order[sup->stop_role].grace_ms);
+			child_stop(c, order[sup->stop_index].grace_ms);
 			return;
 		}
 	}
@@ -48,35 +48,35 @@ next_stop(struct supervisor *sup)
 }
 
 void
-stop_begin(struct supervisor *sup, const char *why, int status)
+shutdown_begin(struct supervisor *sup, const char *why, int status)
 {
-	struct timeval end = { .tv_sec = END_MS / 1000,
-		.tv_usec = END_MS % 1000 * 1000 };
+	struct timeval end = { .tv_sec = SHUTDOWN_TIMEOUT_MS / 1000,
+		.tv_usec = SHUTDOWN_TIMEOUT_MS % 1000 * 1000 };
 	int role;
 
-	if (sup->stopping)
+	if (sup->workers.stopping)
 		return;
-	sup->stopping = 1;
+	sup->workers.stopping = 1;
 	sup->status = status;
-	if (!sup->trial)
+	if (!sup->workers.config_test)
 		log_notice("ending: %s", why);
 	notify_stopping();
-	load_cancel(sup);
+	parser_cancel(sup);
 	control_close(sup);
-	sockets_close(sup);
+	sockets_close(&sup->setup, &sup->conf);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		if (sup->children[role].restart != NULL)
-			evtimer_del(sup->children[role].restart);
+		if (sup->workers.children[role].restart != NULL)
+			evtimer_del(sup->workers.children[role].restart);
 	event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end);
-	next_stop(sup);
+	stop_next(sup);
 }
 
 void
-stop_child_gone(struct child *c)
+shutdown_child_gone(struct child *c)
 {
-	struct supervisor *sup = c->sup;
+	struct supervisor *sup = c->workers->arg;
 
-	if (sup->stop_role < ORDER_LEN &&
-	    order[sup->stop_role].role == c->role)
-		next_stop(sup);
+	if (sup->stop_index < ORDER_LEN &&
+	    order[sup->stop_index].role == c->role)
+		stop_next(sup);
 }

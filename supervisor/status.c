@@ -7,18 +7,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 
 #define VALUE_MAX	2048	/* bytes with the NUL */
 #define METRIC(name)	"cc_slurm_adapter_" name
 
-struct report {
-	report_say	*say;
+struct output {
+	status_row_fn	*emit;
 	void		*arg;
 };
 
 static void __attribute__((format(printf, 4, 5)))
-row(const struct report *to, const char *process, const char *key,
+row(const struct output *to, const char *process, const char *key,
     const char *fmt, ...)
 {
 	char value[VALUE_MAX];
@@ -30,72 +30,72 @@ row(const struct report *to, const char *process, const char *key,
 	va_end(ap);
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_STATUS, process, key, value, NULL);
-	to->say(to->arg, &w);
+	to->emit(to->arg, &w);
 	wr_clear(&w);
 }
 
 static const char *
-state_word(const struct child *c)
+state_name(const struct child *c)
 {
 	switch (c->state) {
 	case CHILD_DOWN:
 		return "down";
-	case CHILD_BORN:
+	case CHILD_STARTED:
 		return "starting";
-	case CHILD_CLOSED:
+	case CHILD_SANDBOXED:
 		return "taking its configuration";
-	case CHILD_SERVING:
+	case CHILD_READY:
 		break;
 	}
 	return "serving";
 }
 
 static void
-worker_rows(const struct report *to, const struct child *c)
+worker_rows(const struct output *to, const struct child *c)
 {
 	const char *name = role_name(c->role);
 
-	row(to, name, "state", "%s", state_word(c));
+	row(to, name, "state", "%s", state_name(c));
 	if (c->pid != 0) {
 		row(to, name, "pid", "%d", (int)c->pid);
 		row(to, name, "uptime", "%lld",
-		    (clock_ms() - c->born) / 1000);
+		    (clock_ms() - c->started_ms) / 1000);
 	}
 	row(to, name, "restarts", "%u", c->restarts);
-	if (c->last_death[0] != '\0')
-		row(to, name, "last_death", "%s", c->last_death);
+	if (c->last_exit[0] != '\0')
+		row(to, name, "last_death", "%s", c->last_exit);
 	row(to, name, "sandbox", "%s", c->layers);
 }
 
 static const char *
-mode_word(const struct supervisor *sup)
+mode_name(const struct supervisor *sup)
 {
 	static const char *const words[] = {
 		[SANDBOX_ENFORCE] = "enforce", [SANDBOX_LOG] = "log",
 		[SANDBOX_OFF] = "off",
 	};
 
-	return words[sup->places.mode];
+	return words[sup->setup.mode];
 }
 
 static void
-skipped_rows(const struct report *to, const struct supervisor *sup)
+crash_rows(const struct output *to, const struct supervisor *sup)
 {
-	const struct suspect *s;
+	const struct crash_record *s;
 	unsigned i;
 
-	for (i = 0; i < sup->n_suspects; i++) {
-		s = &sup->suspects[i];
+	for (i = 0; i < sup->workers.n_crash_records; i++) {
+		s = &sup->workers.crash_records[i];
 		row(to, "supervisor", "died_on", "%s %llu %lld (%u times)",
 		    s->key.cluster, (unsigned long long)s->key.job,
-		    (long long)s->key.start, s->deaths);
+		    (long long)s->key.start, s->crashes);
 	}
 }
 
 void
-report_status(const struct supervisor *sup, report_say *say, void *arg)
+status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 {
-	const struct report to = { say, arg };
+	const struct output to = { emit, arg };
 	char when[32] = "";
 	struct tm tm;
 	int role;
@@ -104,21 +104,21 @@ report_status(const struct supervisor *sup, report_say *say, void *arg)
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	row(&to, "supervisor", "version", "%s", PACKAGE_VERSION);
 	row(&to, "supervisor", "uptime", "%lld",
-	    (clock_ms() - sup->started) / 1000);
-	row(&to, "supervisor", "mode", "%s", sup->as_root ? "root" : "user");
-	row(&to, "supervisor", "sandbox", "%s", mode_word(sup));
-	row(&to, "supervisor", "configuration", "%s", sup->config_path);
-	row(&to, "supervisor", "spool_dir", "%s", sup->places.spool_dir);
+	    (clock_ms() - sup->started_ms) / 1000);
+	row(&to, "supervisor", "mode", "%s", sup->setup.as_root ? "root" : "user");
+	row(&to, "supervisor", "sandbox", "%s", mode_name(sup));
+	row(&to, "supervisor", "configuration", "%s", sup->setup.config_path);
+	row(&to, "supervisor", "spool_dir", "%s", sup->setup.spool_dir);
 	row(&to, "supervisor", "generation", "%u", sup->conf.generation);
 	row(&to, "supervisor", "last_reload", "%s: %s", when,
-	    sup->reload_outcome);
-	skipped_rows(&to, sup);
+	    sup->reload_result);
+	crash_rows(&to, sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		worker_rows(&to, &sup->children[role]);
+		worker_rows(&to, &sup->workers.children[role]);
 }
 
 static void
-metric(const struct report *to, const char *name, const char *type,
+metric(const struct output *to, const char *name, const char *type,
     const char *help, const char *worker, long long value)
 {
 	char labels[64] = "", text[32];
@@ -129,28 +129,28 @@ metric(const struct report *to, const char *name, const char *type,
 	snprintf(text, sizeof(text), "%lld", value);
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_METRIC, name, type, help, labels, text, NULL);
-	to->say(to->arg, &w);
+	to->emit(to->arg, &w);
 	wr_clear(&w);
 }
 
 void
-report_metrics(const struct supervisor *sup, report_say *say, void *arg)
+metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 {
-	const struct report to = { say, arg };
+	const struct output to = { emit, arg };
 	const struct child *c;
 	int role;
 
 	metric(&to, METRIC("uptime_seconds"), "gauge",
 	    "Since the service was started.", NULL,
-	    (clock_ms() - sup->started) / 1000);
+	    (clock_ms() - sup->started_ms) / 1000);
 	metric(&to, METRIC("configuration_generation"), "gauge",
 	    "Number of the configuration in force.", NULL,
 	    sup->conf.generation);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		c = &sup->children[role];
+		c = &sup->workers.children[role];
 		metric(&to, METRIC("worker_up"), "gauge",
 		    "1 while the worker serves.", role_name(c->role),
-		    c->state == CHILD_SERVING);
+		    c->state == CHILD_READY);
 		metric(&to, METRIC("worker_restarts"), "counter",
 		    "How often the worker was started again.",
 		    role_name(c->role), c->restarts);

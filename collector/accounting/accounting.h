@@ -8,15 +8,13 @@
 
 /* Rows kept until slurmctld was asked for their resources: some 8 MiB; what is
  * more is asked for again. */
-#define HELD_ROWS_MAX	8192
+#define KEPT_ROWS_MAX	8192
 /* Rows kept until their steps were asked for; more of them come again. */
-#define DOUBTS_MAX	256
+#define STEP_ROWS_MAX	256
 
 enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
 
-struct json_split;
-
-struct range {
+struct acct_range {
 	enum range_kind	kind;
 	int64_t		from;
 	int64_t		to;		/* 0 = open */
@@ -32,26 +30,28 @@ struct range {
 #define ASKED_ROW	1u	/* accounting has it */
 #define ASKED_ENDED	2u	/* and an end of it */
 
-struct ledger {
-	struct collector *c;
+struct accounting {
+	struct cluster *c;
 	struct command	*cmd;
 	struct sacct_reader reader;
-	struct json_split *split;	/* owned; NULL = the answer is text */
-	struct range	 range;
-	struct range	 backfill;	/* at: what is left of it begins there */
-	int		 look;		/* of it, nothing is to be stored */
+	struct acct_range	 range;
+	/* at: what is left of it begins there */
+	struct acct_range	 backfill;
+	int		 dry_run;	/* of it, nothing is to be stored */
 	int64_t		 backfill_next;	/* monotonic s: not before */
 	unsigned	 due;
-	int		 may_prove;	/* a command is left for it in this cycle */
-	int		 proving;
-	int		 witnessed;	/* a row of somebody else was in the answer */
-	struct run_key	 witness;	/* a run that answers must hold; job 0 = none */
-	int64_t		 witness_end;
-	int		 witness_seen;	/* in this answer */
+	int		 may_check; /* a command is left for it in this cycle */
+	int		 checking;
+	/* a row of somebody else was in the answer */
+	int		 others_seen;
+	/* a run that answers must hold; job 0 = none */
+	struct run_key	 sentinel;
+	int64_t		 sentinel_end;
+	int		 sentinel_seen;	/* in this answer */
 	int64_t		 missed_at;	/* monotonic s: first answer without it; 0 = none */
 	struct run_key	 candidate;	/* for the next one: of this answer */
 	int64_t		 candidate_end;	/* 0 = there is none */
-	struct log_limit forgetful;
+	struct log_limit sentinel_log;
 	int64_t		 slice;		/* seconds of one question */
 	int64_t		 slice_most;	/* what it may grow to */
 	int64_t		 slice_ms;	/* what the last one took */
@@ -69,65 +69,59 @@ struct ledger {
 	struct idmap	 wanted;	/* jobs to be asked for by id */
 	struct idmap	 asked;		/* jobs in the question under way: ASKED_ */
 	char		*ids;		/* owned: their list */
-	struct sighting	*held[HELD_ROWS_MAX];	/* owned */
-	unsigned	 n_held;
-	struct idmap	 held_runs;	/* run_number() of each */
+	struct job_snapshot	*kept[KEPT_ROWS_MAX];	/* owned */
+	unsigned	 n_kept;
+	struct idmap	 kept_runs;	/* run_number() of each */
 	unsigned	 left_out;	/* rows of this answer for want of room */
-	struct sighting	*doubts[DOUBTS_MAX];	/* owned: did they run? */
-	unsigned	 n_doubts;
-	unsigned	 n_doubting;	/* of these, asked about just now */
+	/* owned: did they run? */
+	struct job_snapshot	*step_rows[STEP_ROWS_MAX];
+	unsigned	 n_step_rows;
+	unsigned	 n_step_asked;	/* of these, asked about just now */
 	struct lines	 lines;		/* of that answer */
 };
 
 /* Asks sacct; ids NULL = the range. */
-void ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
+void acct_query(struct accounting *l, int (*row)(struct job_snapshot *s,
+    void *arg),
     int (*on_output)(const char *p, size_t n, void *arg),
     void (*on_end)(const struct command_end *end, void *arg), const char *ids);
 /* It failed, and may be asked again at once, for less: 1. */
-int ledger_lacks(struct ledger *l, const struct command_end *end);
-void ledger_mark(struct ledger *l);
-
-/* ledger_json.c */
-
-/* The next answer is JSON, or not. */
-void ledger_json_begin(struct ledger *l, int json);
-/* The answer to a range, text or JSON: 0, or -1 when it is none. */
-int ledger_feed(struct ledger *l, const char *p, size_t n);
-int ledger_end(struct ledger *l);
+int acct_column_missing(struct accounting *l, const struct command_end *end);
+void acct_watermark(struct accounting *l);
 
 /* ledger_ids.c */
 
 /* 1 when a question was asked. */
-int ledger_ids_ask(struct ledger *l);
+int acct_ids_query(struct accounting *l);
 /* There is no accounting: nobody will tell. */
-void ledger_ids_none(struct ledger *l);
+void acct_ids_none(struct accounting *l);
 /* Open runs that left squeue, as far as they are due. */
-void ledger_wanted_left(struct ledger *l);
+void acct_want_left(struct accounting *l);
 
 /* witness.c: is an answer of accounting's one that nothing lacks? */
 
 /* A question begins; a row of its answer. */
-void witness_begin(struct ledger *l);
-void witness_row(struct ledger *l, const struct sighting *s);
+void sentinel_begin(struct accounting *l);
+void sentinel_row(struct accounting *l, const struct job_snapshot *s);
 /* Was it in the answer to the question by id that has just ended? */
-int witness_spoke(const struct ledger *l);
+int sentinel_present(const struct accounting *l);
 /* The next one comes from this answer, if it has any. */
-void witness_adopt(struct ledger *l);
+void sentinel_adopt(struct accounting *l);
 /* 1: the range has ended without it, and does not count. */
-int witness_missing(struct ledger *l);
+int sentinel_missing(struct accounting *l);
 
 /* ledger_steps.c */
 
 /* Takes s, whose run was requeued soon; 0, or -1: it has to come again. */
-int steps_keep(struct ledger *l, struct sighting *s);
+int steps_keep(struct accounting *l, struct job_snapshot *s);
 /* 1 when a question was asked. */
-int steps_ask(struct ledger *l);
+int steps_query(struct accounting *l);
 
 /* ledger_held.c */
 
 /* Takes s; 0, or -1 on memory. */
-int ledger_keep(struct ledger *l, struct sighting *s);
+int acct_row_keep(struct accounting *l, struct job_snapshot *s);
 /* Whether a row of this run waits for slurmctld's answer. */
-int ledger_holds(struct ledger *l, const struct run_key *key);
+int acct_row_is_kept(struct accounting *l, const struct run_key *key);
 
 #endif

@@ -24,13 +24,12 @@
 static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
 
 void
-ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
+acct_query(struct accounting *l, int (*row)(struct job_snapshot *s, void *arg),
     int (*on_output)(const char *p, size_t n, void *arg),
     void (*on_end)(const struct command_end *end, void *arg), const char *ids)
 {
-	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
+	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
 	    .on_output = on_output, .on_end = on_end, .arg = l };
-	const char *json = ids == NULL ? source_json(l->c) : NULL;
 	size_t n = 0;
 
 	sacct_begin(&l->reader, l->c->slurm.sacct_lacking, l->columns,
@@ -38,39 +37,32 @@ ledger_ask(struct ledger *l, int (*row)(struct sighting *s, void *arg),
 	l->reader.how = &l->c->set->how;
 	l->reader.each = row;
 	l->reader.arg = l;
-	ask.args[n++] = "-X";
-	ask.args[n++] = "-D";
-	ask.args[n++] = "-a";
-	ledger_json_begin(l, json != NULL);
-	if (json != NULL) {
-		ask.args[n++] = json;
-		/* 22.05 writes its own question with it, and cannot read that. */
-		ask.unset = "SLURM_TIME_FORMAT=";
-	} else {
-		ask.args[n++] = "-P";
-		ask.args[n++] = "-n";
-		ask.args[n++] = "--noconvert";
-		ask.args[n++] = l->delimiter;
-		ask.args[n++] = "-o";
-		ask.args[n++] = l->columns;
-	}
+	query.args[n++] = "-X";
+	query.args[n++] = "-D";
+	query.args[n++] = "-a";
+	query.args[n++] = "-P";
+	query.args[n++] = "-n";
+	query.args[n++] = "--noconvert";
+	query.args[n++] = l->delimiter;
+	query.args[n++] = "-o";
+	query.args[n++] = l->columns;
 	if (ids != NULL) {
-		ask.args[n++] = "-j";
-		ask.args[n++] = ids;
+		query.args[n++] = "-j";
+		query.args[n++] = ids;
 	} else {
-		ask.args[n++] = "-S";
-		ask.args[n++] = l->from_text;
-		ask.args[n++] = "-E";
-		ask.args[n++] = l->to_text;
-		ask.args[n++] = "-s";
-		ask.args[n++] = range_states;
+		query.args[n++] = "-S";
+		query.args[n++] = l->from_text;
+		query.args[n++] = "-E";
+		query.args[n++] = l->to_text;
+		query.args[n++] = "-s";
+		query.args[n++] = range_states;
 	}
-	l->cmd = ask_start(l->c, &ask);
+	l->cmd = query_start(l->c, &query);
 }
 
 /* A Slurm that nobody has seen yet is asked for what it has. */
 int
-ledger_lacks(struct ledger *l, const struct command_end *end)
+acct_column_missing(struct accounting *l, const struct command_end *end)
 {
 	struct slurm *slurm = &l->c->slurm;
 	const char *column;
@@ -80,21 +72,22 @@ ledger_lacks(struct ledger *l, const struct command_end *end)
 	column = sacct_lacks(end->err, &slurm->sacct_lacking);
 	if (column == NULL)
 		return 0;
-	if (source_is_news(l->c, column))
+	if ((slurm->sacct_lacking & ~l->c->sacct_reported) != 0)
 		log_warnx("sacct%s of Slurm %s has no %s: what it says of a "
 		    "job stays unknown where slurmctld does not tell it",
-		    site_of(l->c), slurm->version_text, column);
+		    cluster_suffix(l->c), slurm->version_text, column);
+	l->c->sacct_reported |= slurm->sacct_lacking;
 	return 1;
 }
 
 void
-ledger_want(struct ledger *l, uint64_t job)
+acct_want(struct accounting *l, uint64_t job)
 {
 	(void)idmap_put(&l->wanted, job, NULL);
 }
 
 void
-ledger_wanted_left(struct ledger *l)
+acct_want_left(struct accounting *l)
 {
 	struct open_run *run;
 	size_t at = 0;
@@ -103,51 +96,51 @@ ledger_wanted_left(struct ledger *l)
 	while (l->wanted.n < IDS_MAX &&
 	    (run = open_next(&l->c->open, &at)) != NULL)
 		if ((run->flags & OPEN_LEFT) && run->seen <= now)
-			ledger_want(l, run->job);
+			acct_want(l, run->job);
 }
 
 /* Ids are used again: another job's run, done and forgotten long ago. */
 static int
-is_history(struct collector *c, const struct sighting *s)
+is_history(struct cluster *c, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
 	return job->end != 0 && job->end < slurm_now(c) - c->set->max_span &&
-	    !asks_has(c->asks, job->key.job, job->key.start) &&
+	    !lookup_has(c->lookups, job->key.job, job->key.start) &&
 	    open_find(&c->open, job->key.job, job->key.start) == NULL;
 }
 
 static int
-on_row(struct sighting *s, void *arg)
+on_row(struct job_snapshot *s, void *arg)
 {
-	struct ledger *l = arg;
-	struct collector *c = l->c;
+	struct accounting *l = arg;
+	struct cluster *c = l->c;
 	uint32_t *asked = idmap_get(&l->asked, s->job.key.job);
 
 	c->rows_read++;
 	/* An array's base id brings all its tasks. */
 	if (asked != NULL)
 		*asked |= ASKED_ROW;
-	witness_row(l, s);
-	asks_row(c->asks, s);
+	sentinel_row(l, s);
+	lookup_row(c->lookups, s);
 	if (s->state->phase == PHASE_RUNNING) {
-		if (idmap_get(&c->doubtful, s->job.key.job) != NULL)
-			run_doubtful(c, s);
+		if (idmap_get(&c->ambiguous, s->job.key.job) != NULL)
+			track_ambiguous(c, s);
 		return 0;
 	}
 	if (s->state->phase == PHASE_ENDED && asked != NULL)
 		*asked |= ASKED_ENDED;
 	/* A row that waits for slurmctld's word on its threads goes then. */
-	if (is_history(c, s) || ledger_holds(l, &s->job.key))
+	if (is_history(c, s) || acct_row_is_kept(l, &s->job.key))
 		return 0;
-	if (run_accounted(c, s, 0) == ROW_WANTS_STEPS)
+	if (track_accounting_row(c, s, 0) == ROW_WANTS_STEPS)
 		return steps_keep(l, s);
 	return 0;
 }
 
 /* No end yet: again later, and later still. */
 static void
-left_again(struct collector *c, uint64_t job)
+left_again(struct cluster *c, uint64_t job)
 {
 	struct open_run *run;
 	size_t at = 0;
@@ -163,7 +156,7 @@ left_again(struct collector *c, uint64_t job)
 			wait = WAIT_MAX_S;
 		/* Perhaps accounting never will; slurmctld may know by now. */
 		if (run->tries < SLURMCTLD_TRIES)
-			cycle_left(c->cycle, job);
+			poll_want_left(c->poll, job);
 		if (run->tries < UINT8_MAX)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
@@ -181,26 +174,27 @@ left_again(struct collector *c, uint64_t job)
 }
 
 static void
-asked_done(struct ledger *l)
+asked_done(struct accounting *l)
 {
-	struct collector *c = l->c;
+	struct cluster *c = l->c;
 	struct idmap asked = l->asked;
 	uint64_t job;
 	uint32_t bits;
 	size_t at = 0;
-	int witnessed = witness_spoke(l);
+	int trusted = sentinel_present(l);
 
 	l->asked = (struct idmap){ 0 };
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
 		left_again(c, job);
-		idmap_remove(&c->doubtful, job);
+		idmap_remove(&c->ambiguous, job);
 		if (idmap_get(&c->earlier, job) != NULL &&
 		    !steps_waiting(l, job)) {
 			idmap_remove(&c->earlier, job);
-			held_want(c->held, job);
+			confirm_want(c->confirm, job);
 		}
-		asks_accounted(c->asks, job, witnessed);
-		events_accounted(c->events, job, (bits & ASKED_ENDED) != 0,
+		lookup_accounted(c->lookups, job, trusted);
+		hook_events_answered(c->hook_events, job, (bits &
+		    ASKED_ENDED) != 0,
 		    (bits & ASKED_ROW) != 0);
 	}
 	idmap_clear(&asked);
@@ -208,20 +202,20 @@ asked_done(struct ledger *l)
 
 /* They are asked for again, with whatever has come since. */
 static void
-asked_failed(struct ledger *l)
+asked_failed(struct accounting *l)
 {
 	uint64_t job;
 	size_t at = 0;
 
 	while ((job = idmap_next(&l->asked, &at, NULL)) != 0)
-		ledger_want(l, job);
+		acct_want(l, job);
 	idmap_clear(&l->asked);
 }
 
 static void
 on_end(const struct command_end *end, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 	int ok = end->outcome == COMMAND_OK && sacct_end(&l->reader) == 0;
 
 	l->cmd = NULL;
@@ -232,24 +226,24 @@ on_end(const struct command_end *end, void *arg)
 		health_good(&l->c->dbd);
 		asked_done(l);
 	} else {
-		if (!ledger_lacks(l, end))
-			ask_failed(l->c, &l->c->dbd, "sacct", end);
+		if (!acct_column_missing(l, end))
+			query_failed(l->c, &l->c->dbd, "sacct", end);
 		asked_failed(l);
 	}
-	ledger_kick(l);
-	plan_kick(l->c);
+	acct_kick(l);
+	wake(l->c);
 }
 
 static int
 on_output(const char *p, size_t n, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 
 	return sacct_feed(&l->reader, p, n);
 }
 
 int
-ledger_ids_ask(struct ledger *l)
+acct_ids_query(struct accounting *l)
 {
 	struct idmap rest = { 0 };
 	uint64_t job;
@@ -274,11 +268,12 @@ ledger_ids_ask(struct ledger *l)
 	idmap_clear(&l->wanted);
 	l->wanted = rest;
 	/* Whoever is not known counts only where its witness is. */
-	if (l->witness.job != 0 && idmap_get(&l->asked, l->witness.job) == NULL)
+	if (l->sentinel.job != 0 && idmap_get(&l->asked, l->sentinel.job) ==
+	    NULL)
 		snprintf(l->ids + len, IDS_BYTES - len, ",%llu",
-		    (unsigned long long)l->witness.job);
-	witness_begin(l);
-	ledger_ask(l, on_row, on_output, on_end, l->ids);
+		    (unsigned long long)l->sentinel.job);
+	sentinel_begin(l);
+	acct_query(l, on_row, on_output, on_end, l->ids);
 	return 1;
 }
 
@@ -288,9 +283,9 @@ ledger_ids_ask(struct ledger *l)
  * is said; that nobody knows of an end is no end.
  */
 void
-ledger_ids_none(struct ledger *l)
+acct_ids_none(struct accounting *l)
 {
-	struct collector *c = l->c;
+	struct cluster *c = l->c;
 	struct idmap wanted = l->wanted;
 	uint64_t job;
 	size_t at = 0;
@@ -298,8 +293,8 @@ ledger_ids_none(struct ledger *l)
 	l->wanted = (struct idmap){ 0 };
 	while ((job = idmap_next(&wanted, &at, NULL)) != 0) {
 		left_again(c, job);
-		idmap_remove(&c->doubtful, job);
-		events_accounted(c->events, job, 0, 0);
+		idmap_remove(&c->ambiguous, job);
+		hook_events_answered(c->hook_events, job, 0, 0);
 	}
 	idmap_clear(&wanted);
 }

@@ -18,17 +18,17 @@
 #define SLICE_MIN_S	3600	/* nor, after it timed out, less */
 #define SLICE_MAX_S	(8 * 86400)	/* nor, where little ended, more */
 #define SLICE_ROWS	10000	/* fewer and quick: the next one spans twice as much */
-#define SLICE_QUICK_MS	(ASK_LONG_MS / 4)
+#define SLICE_QUICK_MS	(QUERY_LONG_MS / 4)
 #define DAY_S		86400
 #define LATER_S		86400	/* -E lies ahead, at most: clocks differ, -s needs an end */
 #define BACKFILL_WAIT_S	60	/* until a past range is asked again without the right */
 #define TRIM_ROWS	1000	/* of one answer: then memory is given back */
 #define BAD_TRIES	2	/* then rows that cannot be read are left out */
 
-struct ledger *
-ledger_new(struct collector *c)
+struct accounting *
+acct_new(struct cluster *c)
 {
-	struct ledger *l = calloc(1, sizeof(*l));
+	struct accounting *l = calloc(1, sizeof(*l));
 
 	if (l == NULL)
 		fatal("no memory");
@@ -39,7 +39,7 @@ ledger_new(struct collector *c)
 }
 
 static void
-range_set(struct range *r, enum range_kind kind, int64_t from, int64_t to)
+range_set(struct acct_range *r, enum range_kind kind, int64_t from, int64_t to)
 {
 	r->kind = kind;
 	r->from = from;
@@ -49,14 +49,14 @@ range_set(struct range *r, enum range_kind kind, int64_t from, int64_t to)
 }
 
 void
-ledger_clock(struct ledger *l, int64_t clock)
+acct_clock(struct accounting *l, int64_t clock)
 {
-	struct collector *c = l->c;
-	int64_t back = c->cursor - clock;
+	struct cluster *c = l->c;
+	int64_t back = c->resume_point - clock;
 
 	if (back <= 0)
 		return;
-	c->cursor = clock;
+	c->resume_point = clock;
 	if (c->clock > clock)
 		c->clock = clock;
 	/* What is being read now was asked for by the clock as it was. */
@@ -67,21 +67,21 @@ ledger_clock(struct ledger *l, int64_t clock)
 		return;
 	log_notice("slurmctld's clock%s is %lld s behind what was read of "
 	    "accounting: read again from there on, and the last day",
-	    site_of(c), (long long)back);
+	    cluster_suffix(c), (long long)back);
 	l->due |= DUE_DAY;
 }
 
 /* Since the cursor, but no further back than the site wants. */
 static void
-range_begin(struct ledger *l)
+range_begin(struct accounting *l)
 {
-	struct collector *c = l->c;
-	int64_t now = slurm_now(c), from = c->cursor, oldest;
-	unsigned held;
+	struct cluster *c = l->c;
+	int64_t now = slurm_now(c), from = c->resume_point, oldest;
+	unsigned suppressed;
 
 	oldest = now - c->set->max_span;
 	if (from < oldest) {
-		if (from > 0 && log_allowed(&l->skipping, &held)) {
+		if (from > 0 && log_allowed(&l->skipping, &suppressed)) {
 			log_errorx("the last %lld s that were read end before "
 			    "slurmQueryMaxSpan: %lld s are skipped; "
 			    "`cc-slurm-adapterctl backfill` fetches them",
@@ -90,38 +90,38 @@ range_begin(struct ledger *l)
 		if (from > 0)
 			c->skipped_seconds += (uint64_t)(oldest - from);
 		from = oldest;
-		c->cursor = oldest;
+		c->resume_point = oldest;
 	}
 	from -= c->set->lag;
 	range_set(&l->range, RANGE_POLL, from > 0 ? from : 1, 0);
 }
 
 void
-ledger_range(struct ledger *l, int may_prove)
+acct_poll(struct accounting *l, int may_check)
 {
-	l->may_prove = may_prove;
+	l->may_check = may_check;
 	l->due |= DUE_POLL;
-	ledger_wanted_left(l);
-	ledger_kick(l);
+	acct_want_left(l);
+	acct_kick(l);
 }
 
 void
-ledger_day(struct ledger *l)
+acct_day(struct accounting *l)
 {
 	l->due |= DUE_DAY;
-	ledger_kick(l);
+	acct_kick(l);
 }
 
 int
-ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look)
+acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 {
 	if (from <= 0 || to <= from)
 		return -1;
 	l->due |= DUE_BACKFILL;
-	l->look = look;
+	l->dry_run = dry_run;
 	l->backfill_rows = 0;
 	range_set(&l->backfill, RANGE_BACKFILL, from, to);
-	ledger_kick(l);
+	acct_kick(l);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look)
  * only with the right to see all jobs, as everywhere.
  */
 static void
-backfill_slice(struct ledger *l, int proved)
+backfill_slice(struct accounting *l, int proved)
 {
 	int same = l->range.from == l->backfill.from &&
 	    l->range.to == l->backfill.to;
@@ -141,29 +141,29 @@ backfill_slice(struct ledger *l, int proved)
 		l->backfill.at = l->range.at;
 	if (proved && same && l->backfill.at >= l->backfill.to) {
 		l->due &= ~DUE_BACKFILL;
-		out_backfilled(l->c->out, l->c, l->backfill.to);
+		outbox_backfilled(l->c->outbox, l->c, l->backfill.to);
 		log_info("backfill%s: read up to %lld, %llu rows",
-		    site_of(l->c), (long long)l->backfill.to,
+		    cluster_suffix(l->c), (long long)l->backfill.to,
 		    (unsigned long long)l->backfill_rows);
 	}
 	l->range.kind = RANGE_NONE;
-	ledger_kick(l);
+	acct_kick(l);
 }
 
 static void
-range_done(struct ledger *l)
+range_done(struct accounting *l)
 {
 	if (l->range.kind == RANGE_POLL)
 		l->c->caught_up = 1;
 	l->range.kind = RANGE_NONE;
-	ledger_kick(l);
+	acct_kick(l);
 }
 
 /* As far as the mark may go; 0 = nowhere. */
 static int64_t
-mark_bound(const struct ledger *l)
+mark_bound(const struct accounting *l)
 {
-	const struct collector *c = l->c;
+	const struct cluster *c = l->c;
 
 	if (l->clock > 0)
 		return l->clock;
@@ -172,19 +172,19 @@ mark_bound(const struct ledger *l)
 
 /* Rows that wait for their resources hold the mark back as well. */
 void
-ledger_mark(struct ledger *l)
+acct_watermark(struct accounting *l)
 {
-	struct collector *c = l->c;
+	struct cluster *c = l->c;
 
-	if (l->mark <= c->cursor || l->n_held > 0 || l->n_doubts > 0)
+	if (l->mark <= c->resume_point || l->n_kept > 0 || l->n_step_rows > 0)
 		return;
-	c->cursor = l->mark;
+	c->resume_point = l->mark;
 	l->mark = 0;
-	out_mark(c->out, c, c->cursor);
+	outbox_watermark(c->outbox, c, c->resume_point);
 }
 
 static void
-slice_proved(struct ledger *l, int proved)
+slice_proved(struct accounting *l, int proved)
 {
 	int64_t until = mark_bound(l);
 	int last = l->range.at >= l->range.to && l->range.to != 0;
@@ -203,35 +203,35 @@ slice_proved(struct ledger *l, int proved)
 			until = l->slice_to;
 		if (proved && until > l->mark)
 			l->mark = until;
-		ledger_mark(l);
+		acct_watermark(l);
 		last = l->slice_to == 0;
 	}
 	if (last) {
 		range_done(l);
 		return;
 	}
-	ledger_kick(l);
+	acct_kick(l);
 }
 
 static void
-on_right(struct collector *c, int proved)
+on_permission(struct cluster *c, int proved)
 {
-	c->ledger->proving = 0;
-	slice_proved(c->ledger, proved);
+	c->accounting->checking = 0;
+	slice_proved(c->accounting, proved);
 }
 
 /* The answer does not count; is it because our right is gone? */
 static void
-on_right_missing(struct collector *c, int proved)
+on_permission_lost(struct cluster *c, int proved)
 {
 	(void)proved;
-	c->ledger->proving = 0;
-	plan_kick(c);
+	c->accounting->checking = 0;
+	wake(c);
 }
 
 /* A long time in which little ended costs few questions. */
 static void
-slice_grow(struct ledger *l)
+slice_grow(struct accounting *l)
 {
 	if (l->reader.rows >= SLICE_ROWS ||
 	    l->slice_ms >= SLICE_QUICK_MS)
@@ -246,7 +246,7 @@ slice_grow(struct ledger *l)
  * too.  1: it was refused only for that.
  */
 static int
-slice_shrink(struct ledger *l, const struct command_end *end)
+slice_shrink(struct accounting *l, const struct command_end *end)
 {
 	int refused = end->outcome == COMMAND_FAILED &&
 	    strstr(end->err, "Too wide of a date range") != NULL;
@@ -260,7 +260,7 @@ slice_shrink(struct ledger *l, const struct command_end *end)
 	l->slice_most = l->slice;
 	if (refused)
 		log_notice("slurmdbd%s refuses so long a range: asked for %lld s "
-		    "at a time", site_of(l->c), (long long)l->slice);
+		    "at a time", cluster_suffix(l->c), (long long)l->slice);
 	return refused;
 }
 
@@ -270,9 +270,9 @@ slice_shrink(struct ledger *l, const struct command_end *end)
  * the right is still ours.
  */
 static void
-slice_end(struct ledger *l)
+slice_end(struct accounting *l)
 {
-	struct collector *c = l->c;
+	struct cluster *c = l->c;
 
 	if (l->range.kind == RANGE_DAY)
 		log_info("the last day again: read up to %lld, %llu rows",
@@ -280,17 +280,17 @@ slice_end(struct ledger *l)
 		    (unsigned long long)l->reader.rows);
 	else if (l->range.kind == RANGE_POLL && l->slice_to != 0)
 		log_notice("catching up%s: read up to %lld s ago, %llu rows",
-		    site_of(c), (long long)(slurm_now(c) - l->slice_to),
+		    cluster_suffix(c), (long long)(slurm_now(c) - l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	l->c->trim |= l->reader.rows >= TRIM_ROWS;
 	if (l->range.kind != RANGE_POLL) {
-		if (l->witness.job == 0)
-			witness_adopt(l);
-	} else if (witness_missing(l)) {
+		if (l->sentinel.job == 0)
+			sentinel_adopt(l);
+	} else if (sentinel_missing(l)) {
 		l->range.kind = RANGE_NONE;
-		if (l->may_prove && !slurm_right_inherent(&c->slurm)) {
-			l->proving = 1;
-			right_prove(c, on_right_missing);
+		if (l->may_check && !slurm_permission_inherent(&c->slurm)) {
+			l->checking = 1;
+			permission_check(c, on_permission_lost);
 		}
 		return;
 	}
@@ -302,23 +302,24 @@ slice_end(struct ledger *l)
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
 	slice_grow(l);
-	if (l->range.kind == RANGE_DAY || slurm_right_inherent(&c->slurm) ||
-	    (l->witnessed && c->right != RIGHT_NONE))
+	if (l->range.kind == RANGE_DAY ||
+	    slurm_permission_inherent(&c->slurm) ||
+	    (l->others_seen && c->permission != PERMISSION_NONE))
 		slice_proved(l, 1);
-	else if (l->may_prove || l->range.kind == RANGE_BACKFILL ||
+	else if (l->may_check || l->range.kind == RANGE_BACKFILL ||
 	    l->slice_to != 0) {
-		l->proving = 1;
-		right_prove(c, on_right);
+		l->checking = 1;
+		permission_check(c, on_permission);
 	} else
 		slice_proved(l, 0);
 }
 
 static void
-slice_fail(struct ledger *l, const struct command_end *end)
+slice_fail(struct accounting *l, const struct command_end *end)
 {
-	int ours = slice_shrink(l, end) || ledger_lacks(l, end);
+	int ours = slice_shrink(l, end) || acct_column_missing(l, end);
 
-	ask_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
+	query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
 	/* The next poll begins anew; the others go on where they were. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
@@ -330,13 +331,13 @@ slice_fail(struct ledger *l, const struct command_end *end)
 static void
 on_range_end(const struct command_end *end, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 
 	l->cmd = NULL;
-	if (end->outcome != COMMAND_OK || ledger_end(l) == -1) {
+	if (end->outcome != COMMAND_OK || sacct_end(&l->reader) == -1) {
 		slice_fail(l, end);
 		sacct_clear(&l->reader);
-		plan_kick(l->c);
+		wake(l->c);
 		return;
 	}
 	health_good(&l->c->dbd);
@@ -347,46 +348,47 @@ on_range_end(const struct command_end *end, void *arg)
 		    l->reader.bad, l->range.tries < BAD_TRIES ?
 		    ", asked again" : " and are left out");
 		if (l->range.tries++ < BAD_TRIES) {
-			ledger_kick(l);
+			acct_kick(l);
 			return;
 		}
 	}
 	slice_end(l);
-	if (l->n_held > 0)
-		cycle_want_details(l->c->cycle);
-	plan_kick(l->c);
+	if (l->n_kept > 0)
+		poll_want_details(l->c->poll);
+	wake(l->c);
 }
 
 static int
 on_range_output(const char *p, size_t n, void *arg)
 {
-	struct ledger *l = arg;
-	int rc = ledger_feed(l, p, n);
+	struct accounting *l = arg;
+	int rc = sacct_feed(&l->reader, p, n);
 
-	if (out_full(l->c->out) && l->cmd != NULL)
-		command_hold(l->cmd, 1);
+	if (outbox_full(l->c->outbox) && l->cmd != NULL)
+		command_pause(l->cmd, 1);
 	return rc;
 }
 
 static int
-on_range_row(struct sighting *s, void *arg)
+on_range_row(struct job_snapshot *s, void *arg)
 {
-	struct ledger *l = arg;
-	struct collector *c = l->c;
+	struct accounting *l = arg;
+	struct cluster *c = l->c;
 
 	c->rows_read++;
 	if (l->range.kind == RANGE_BACKFILL)
 		l->backfill_rows++;
-	witness_row(l, s);
+	sentinel_row(l, s);
 	if (s->job.end > l->latest)
 		l->latest = s->job.end;
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
-		l->witnessed = 1;
-	asks_row(c->asks, s);
-	switch (l->range.kind == RANGE_BACKFILL ? run_past(c, s, l->look) :
-	    run_accounted(c, s, 1)) {
+		l->others_seen = 1;
+	lookup_row(c->lookups, s);
+	switch (l->range.kind == RANGE_BACKFILL ? track_backfill_row(c, s,
+	    l->dry_run) :
+	    track_accounting_row(c, s, 1)) {
 	case ROW_WANTS_DETAILS:
-		return ledger_keep(l, s);
+		return acct_row_keep(l, s);
 	case ROW_WANTS_STEPS:
 		return steps_keep(l, s);
 	case ROW_FAILED:
@@ -398,9 +400,9 @@ on_range_row(struct sighting *s, void *arg)
 }
 
 static void
-slice_ask(struct ledger *l)
+slice_ask(struct accounting *l)
 {
-	struct range *r = &l->range;
+	struct acct_range *r = &l->range;
 	int64_t now = slurm_now(l->c), end = r->to != 0 ? r->to : now;
 	int64_t later = l->slice < LATER_S ? l->slice : LATER_S;
 	int64_t rest = l->slice / 4;
@@ -412,31 +414,31 @@ slice_ask(struct ledger *l)
 	l->clock = l->c->clock;
 	l->left_out = 0;
 	l->latest = 0;
-	l->witnessed = 0;
-	witness_begin(l);
+	l->others_seen = 0;
+	sentinel_begin(l);
 	l->asked_to = l->slice_to != 0 ? l->slice_to : now + later;
 	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
 	    (long long)r->at);
 	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
 	    (long long)l->asked_to);
-	ledger_ask(l, on_range_row, on_range_output, on_range_end, NULL);
+	acct_query(l, on_range_row, on_range_output, on_range_end, NULL);
 }
 
 /* What is next: ids first, for hooks wait for them. */
 void
-ledger_kick(struct ledger *l)
+acct_kick(struct accounting *l)
 {
-	struct collector *c = l->c;
+	struct cluster *c = l->c;
 
-	if (l->cmd != NULL || l->proving || !c->ready || !c->synced ||
-	    health_wait(&c->dbd) > 0 || out_full(c->out))
+	if (l->cmd != NULL || l->checking || !c->ready || !c->synced ||
+	    health_wait(&c->dbd) > 0 || outbox_full(c->outbox))
 		return;
 	if (!c->slurm.accounting) {
 		l->due = 0;
-		ledger_ids_none(l);
+		acct_ids_none(l);
 		return;
 	}
-	if (ledger_ids_ask(l) || steps_ask(l))
+	if (acct_ids_query(l) || steps_query(l))
 		return;
 	if (l->range.kind == RANGE_NONE) {
 		if (l->due & DUE_POLL) {
@@ -456,28 +458,28 @@ ledger_kick(struct ledger *l)
 }
 
 int
-ledger_catching_up(const struct ledger *l)
+acct_catching_up(const struct accounting *l)
 {
 	return l->range.kind == RANGE_POLL && l->slice_to != 0 &&
 	    !l->c->dbd.away;
 }
 
 int
-ledger_busy(const struct ledger *l)
+acct_busy(const struct accounting *l)
 {
 	int urgent = l->range.kind == RANGE_POLL || l->range.kind == RANGE_DAY;
 
-	return !l->c->dbd.away && (l->proving || l->wanted.n > 0 ||
+	return !l->c->dbd.away && (l->checking || l->wanted.n > 0 ||
 	    l->asked.n > 0 || (l->due & (DUE_POLL | DUE_DAY)) != 0 || urgent);
 }
 
 void
-ledger_hold(struct ledger *l, int hold)
+acct_pause(struct accounting *l, int pause)
 {
 	if (l == NULL)
 		return;
 	if (l->cmd != NULL)
-		command_hold(l->cmd, hold);
-	if (!hold)
-		ledger_kick(l);
+		command_pause(l->cmd, pause);
+	if (!pause)
+		acct_kick(l);
 }

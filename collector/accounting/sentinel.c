@@ -22,7 +22,7 @@
 
 /* Of others' runs, for our own we see without any right. */
 static int
-is_fit(const struct ledger *l, const struct sighting *s)
+is_fit(const struct accounting *l, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
@@ -32,25 +32,25 @@ is_fit(const struct ledger *l, const struct sighting *s)
 	/* Asked for by the base id, all tasks of the array would come. */
 	if (job->array_job != 0 && job->array_job == job->key.job)
 		return 0;
-	return slurm_right_inherent(&l->c->slurm) || (job->user != NULL &&
+	return slurm_permission_inherent(&l->c->slurm) || (job->user != NULL &&
 	    strcmp(job->user, l->c->slurm.user) != 0);
 }
 
 void
-witness_begin(struct ledger *l)
+sentinel_begin(struct accounting *l)
 {
-	l->witness_seen = 0;
+	l->sentinel_seen = 0;
 	l->candidate_end = 0;
 }
 
 void
-witness_row(struct ledger *l, const struct sighting *s)
+sentinel_row(struct accounting *l, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
-	if (job->key.job == l->witness.job &&
-	    job->key.start == l->witness.start)
-		l->witness_seen = 1;
+	if (job->key.job == l->sentinel.job &&
+	    job->key.start == l->sentinel.start)
+		l->sentinel_seen = 1;
 	if (job->end > l->candidate_end && is_fit(l, s)) {
 		l->candidate_end = job->end;
 		l->candidate = job->key;
@@ -58,46 +58,46 @@ witness_row(struct ledger *l, const struct sighting *s)
 }
 
 int
-witness_spoke(const struct ledger *l)
+sentinel_present(const struct accounting *l)
 {
-	return l->witness.job != 0 && l->witness_seen;
+	return l->sentinel.job != 0 && l->sentinel_seen;
 }
 
 void
-witness_adopt(struct ledger *l)
+sentinel_adopt(struct accounting *l)
 {
 	if (l->candidate_end == 0)
 		return;
-	l->witness = l->candidate;
-	l->witness_end = l->candidate_end;
+	l->sentinel = l->candidate;
+	l->sentinel_end = l->candidate_end;
 }
 
 int
-witness_missing(struct ledger *l)
+sentinel_missing(struct accounting *l)
 {
-	int due = l->witness.job != 0 && l->witness_end >= l->range.at &&
-	    l->witness_end <= l->asked_to;
-	unsigned held;
+	int due = l->sentinel.job != 0 && l->sentinel_end >= l->range.at &&
+	    l->sentinel_end <= l->asked_to;
+	unsigned suppressed;
 
-	if (due && !l->witness_seen) {
+	if (due && !l->sentinel_seen) {
 		if (l->missed_at == 0)
 			l->missed_at = now_s();
 		snprintf(l->c->last_error, sizeof(l->c->last_error),
 		    "accounting's answer lacks job %llu, which was in it before",
-		    (unsigned long long)l->witness.job);
+		    (unsigned long long)l->sentinel.job);
 		if (now_s() - l->missed_at < LOST_AFTER_S) {
-			if (log_allowed(&l->forgetful, &held))
+			if (log_allowed(&l->sentinel_log, &suppressed))
 				log_warnx("%s: it does not count (%u more such "
 				    "since the last line)", l->c->last_error,
-				    held);
+				    suppressed);
 			return 1;
 		}
 		log_warnx("%s, for an hour: it is taken as removed",
 		    l->c->last_error);
-		l->witness.job = 0;
+		l->sentinel.job = 0;
 	}
 	if (due)
 		l->missed_at = 0;
-	witness_adopt(l);
+	sentinel_adopt(l);
 	return 0;
 }

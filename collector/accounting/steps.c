@@ -13,36 +13,36 @@
 
 #include "collector/accounting/accounting.h"
 
-#define IDS_BYTES	(DOUBTS_MAX * 12)	/* ten digits each */
+#define IDS_BYTES	(STEP_ROWS_MAX * 12)	/* ten digits each */
 
 int
-steps_waiting(const struct ledger *l, uint64_t job)
+steps_waiting(const struct accounting *l, uint64_t job)
 {
 	unsigned i;
 
-	for (i = 0; i < l->n_doubts; i++)
-		if (l->doubts[i]->job.key.job == job)
+	for (i = 0; i < l->n_step_rows; i++)
+		if (l->step_rows[i]->job.key.job == job)
 			return 1;
 	return 0;
 }
 
 int
-steps_keep(struct ledger *l, struct sighting *s)
+steps_keep(struct accounting *l, struct job_snapshot *s)
 {
-	struct sighting *copy;
+	struct job_snapshot *copy;
 	unsigned i;
 
-	for (i = 0; i < l->n_doubts; i++)
-		if (run_key_equal(&l->doubts[i]->job.key, &s->job.key))
+	for (i = 0; i < l->n_step_rows; i++)
+		if (run_key_equal(&l->step_rows[i]->job.key, &s->job.key))
 			return 0;
 	/* What does not fit comes again, when these have gone. */
-	if (l->n_doubts == DOUBTS_MAX ||
+	if (l->n_step_rows == STEP_ROWS_MAX ||
 	    (copy = malloc(sizeof(*copy))) == NULL)
 		return -1;
 	*copy = *s;
 	copy->ran = RAN_UNKNOWN;
-	sighting_init(s);
-	l->doubts[l->n_doubts++] = copy;
+	snapshot_init(s);
+	l->step_rows[l->n_step_rows++] = copy;
 	return 0;
 }
 
@@ -50,57 +50,58 @@ steps_keep(struct ledger *l, struct sighting *s)
 static int
 on_line(struct span line, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 	struct job_step step;
 	unsigned i;
 
 	if (step_row(line, &step) == -1)
 		return 0;
-	for (i = 0; i < l->n_doubting; i++)
-		if (l->doubts[i]->job.key.job == step.job &&
-		    step.start >= l->doubts[i]->job.key.start &&
-		    step.end <= l->doubts[i]->job.end)
-			l->doubts[i]->ran = RAN_YES;
+	for (i = 0; i < l->n_step_asked; i++)
+		if (l->step_rows[i]->job.key.job == step.job &&
+		    step.start >= l->step_rows[i]->job.key.start &&
+		    step.end <= l->step_rows[i]->job.end)
+			l->step_rows[i]->ran = RAN_YES;
 	return 0;
 }
 
 static int
 on_output(const char *p, size_t n, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 
 	return lines_feed(&l->lines, p, n, on_line, l);
 }
 
 /* Those that were asked about go on; the others wait for the next question. */
 static void
-doubts_settled(struct ledger *l)
+steps_answered(struct accounting *l)
 {
-	struct sighting *s;
-	unsigned i, n = l->n_doubting;
+	struct job_snapshot *s;
+	unsigned i, n = l->n_step_asked;
 
-	l->n_doubting = 0;
+	l->n_step_asked = 0;
 	for (i = 0; i < n; i++) {
-		s = l->doubts[i];
+		s = l->step_rows[i];
 		if (s->ran == RAN_UNKNOWN)
 			s->ran = RAN_NEVER;
-		run_accounted(l->c, s, 0);
+		track_accounting_row(l->c, s, 0);
 	}
 	for (i = 0; i < n; i++) {
-		idmap_remove(&l->c->earlier, l->doubts[i]->job.key.job);
-		held_want(l->c->held, l->doubts[i]->job.key.job);
-		sighting_clear(l->doubts[i]);
-		free(l->doubts[i]);
+		idmap_remove(&l->c->earlier, l->step_rows[i]->job.key.job);
+		confirm_want(l->c->confirm, l->step_rows[i]->job.key.job);
+		snapshot_clear(l->step_rows[i]);
+		free(l->step_rows[i]);
 	}
-	l->n_doubts -= n;
-	memmove(l->doubts, l->doubts + n, l->n_doubts * sizeof(*l->doubts));
-	ledger_mark(l);
+	l->n_step_rows -= n;
+	memmove(l->step_rows, l->step_rows + n, l->n_step_rows *
+	    sizeof(*l->step_rows));
+	acct_watermark(l);
 }
 
 static void
 on_end(const struct command_end *end, void *arg)
 {
-	struct ledger *l = arg;
+	struct accounting *l = arg;
 	unsigned i;
 
 	l->cmd = NULL;
@@ -108,41 +109,41 @@ on_end(const struct command_end *end, void *arg)
 	l->ids = NULL;
 	if (end->outcome == COMMAND_OK && l->lines.len == 0) {
 		health_good(&l->c->dbd);
-		doubts_settled(l);
+		steps_answered(l);
 	} else {
-		for (i = 0; i < l->n_doubting; i++)
-			l->doubts[i]->ran = RAN_UNKNOWN;
-		l->n_doubting = 0;
-		ask_failed(l->c, &l->c->dbd, "sacct", end);
+		for (i = 0; i < l->n_step_asked; i++)
+			l->step_rows[i]->ran = RAN_UNKNOWN;
+		l->n_step_asked = 0;
+		query_failed(l->c, &l->c->dbd, "sacct", end);
 	}
 	lines_clear(&l->lines);
-	ledger_kick(l);
-	plan_kick(l->c);
+	acct_kick(l);
+	wake(l->c);
 }
 
 int
-steps_ask(struct ledger *l)
+steps_query(struct accounting *l)
 {
 	static const char delimiter[] = "--delimiter=" STEP_DELIMITER;
-	struct ask ask = { .cmd = CMD_SACCT, .deadline_ms = ASK_LONG_MS,
+	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
 	    .on_output = on_output, .on_end = on_end, .arg = l };
 	size_t len = 0;
 	unsigned i;
 
-	if (l->n_doubts == 0)
+	if (l->n_step_rows == 0)
 		return 0;
 	l->ids = malloc(IDS_BYTES);
 	if (l->ids == NULL)
 		return 0;
-	for (i = 0; i < l->n_doubts; i++)
+	for (i = 0; i < l->n_step_rows; i++)
 		len += (size_t)snprintf(l->ids + len, IDS_BYTES - len, "%s%llu",
 		    i > 0 ? "," : "",
-		    (unsigned long long)l->doubts[i]->job.key.job);
-	l->n_doubting = l->n_doubts;
+		    (unsigned long long)l->step_rows[i]->job.key.job);
+	l->n_step_asked = l->n_step_rows;
 	lines_clear(&l->lines);
-	memcpy(ask.args, ((const char *[]){ "-D", "-a", "-P", "-n",
+	memcpy(query.args, ((const char *[]){ "-D", "-a", "-P", "-n",
 	    delimiter, "-o", STEP_FIELDS, "-j", l->ids, NULL }),
-	    10 * sizeof(ask.args[0]));
-	l->cmd = ask_start(l->c, &ask);
+	    10 * sizeof(query.args[0]));
+	l->cmd = query_start(l->c, &query);
 	return 1;
 }

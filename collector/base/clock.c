@@ -45,7 +45,7 @@ slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall)
 }
 
 int64_t
-slurm_now(const struct collector *c)
+slurm_now(const struct cluster *c)
 {
 	return slurm_clock_at(&c->slurm_clock, now_s(), now_wall());
 }

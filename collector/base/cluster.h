@@ -5,7 +5,7 @@
  * cycle and the hooks' lane ask slurmctld, the accounting lane asks slurmdbd;
  * job scripts are fetched beside them, a few at a time.
  *
- * All of that is about one cluster, and is what struct collector holds: of
+ * All of that is about one cluster, and is what struct cluster holds: of
  * several clusters each has one, with its own cursor, waits and failures.
  * They meet in struct site alone: one configuration, one process that runs
  * commands, one queue towards the submitter.
@@ -24,7 +24,7 @@
 #include "common/log.h"
 #include "common/worker/worker.h"
 
-struct collector;
+struct cluster;
 struct details;
 struct site;
 struct startup;
@@ -47,88 +47,91 @@ void slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at);
 /* What it shows at that time; wall = ours, until it was asked. */
 int64_t slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall);
 /* What it shows now, epoch: no step of our clock is in it. */
-int64_t slurm_now(const struct collector *c);
+int64_t slurm_now(const struct cluster *c);
 
 /* out.c: records on their way to the submitter */
 
-struct out;
+struct outbox;
 
 /* One queue for all clusters: its window is what the submitter can take. */
-struct out *out_new(struct site *site);
+struct outbox *outbox_new(struct site *site);
 /*
  * Each returns the order number of what was queued, 0 on error.  What is
  * queued is kept until the submitter has stored it.
  */
-uint64_t out_record(struct out *o, const struct job *job);
-uint64_t out_mark(struct out *o, struct collector *c, int64_t until);
+uint64_t outbox_record(struct outbox *o, const struct job *job);
+uint64_t outbox_watermark(struct outbox *o, struct cluster *c, int64_t until);
 /* The past range that was asked for is answered up to its end. */
-uint64_t out_backfilled(struct out *o, const struct collector *c,
+uint64_t outbox_backfilled(struct outbox *o, const struct cluster *c,
     int64_t until);
-uint64_t out_denied(struct out *o, const struct collector *c, uint64_t ask,
+uint64_t outbox_not_found(struct outbox *o, const struct cluster *c,
+    uint64_t lookup,
     const struct run_key *keys, uint32_t n);
 /* States of nodes, which are not kept: 0, or -1 when it cannot take them now. */
-int out_nodes(struct out *o, const struct writer *w);
+int outbox_nodes(struct outbox *o, const struct writer *w);
 /* A new submitter, or none: everything goes again once it is released. */
-void out_peer(struct out *o, struct channel *peer);
-void out_release(struct out *o);
-void out_stored(struct out *o, uint64_t seq);
-void out_drained(struct out *o);
+void outbox_peer(struct outbox *o, struct channel *peer);
+void outbox_release(struct outbox *o);
+void outbox_acked(struct outbox *o, uint64_t seq);
+void outbox_drained(struct outbox *o);
 /* The submitter is behind; no more ended runs, for it may hold those back as well. */
-int out_behind(const struct out *o);
-int out_full(const struct out *o);
-void out_flow(struct out *o, int hold);
+int outbox_behind(const struct outbox *o);
+int outbox_full(const struct outbox *o);
+void outbox_flow(struct outbox *o, int pause);
 /* Everything up to this order number is durable. */
-uint64_t out_durable(const struct out *o);
+uint64_t outbox_durable(const struct outbox *o);
 /* Of what was queued last. */
-uint64_t out_order(const struct out *o);
-unsigned out_waiting(const struct out *o);
+uint64_t outbox_order(const struct outbox *o);
+unsigned outbox_waiting(const struct outbox *o);
 /* Records since the beginning. */
-uint64_t out_records(const struct out *o);
+uint64_t outbox_records(const struct outbox *o);
 
 /* runs.c: what a sighting means */
 
 /* As slurmctld shows it; may take from s.  Returns the order number of what went out, 0 = nothing. */
-uint64_t run_sighted(struct collector *c, struct sighting *s);
-enum accounted { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_WANTS_STEPS,
+uint64_t track_snapshot(struct cluster *c, struct job_snapshot *s);
+enum row_result { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_WANTS_STEPS,
 	ROW_FAILED };
 /*
  * As accounting has it; may take from s.  may_ask: slurmctld may still know
  * its resources and can be asked first.
  */
-enum accounted run_accounted(struct collector *c, struct sighting *s,
+enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
     int may_ask);
 /* The same of a past range; look: nothing is remembered of it. */
-enum accounted run_past(struct collector *c, struct sighting *s, int look);
+enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
+    int dry_run);
 /* slurmctld shows it, in words that cannot be trusted: counts from accounting. */
-uint64_t run_doubtful(struct collector *c, struct sighting *s);
+uint64_t track_ambiguous(struct cluster *c, struct job_snapshot *s);
 /* squeue shows that a held run runs: its start may go.  0, or -1 = later. */
-int run_confirmed(struct collector *c, struct open_run *run);
+int track_running(struct cluster *c, struct open_run *run);
 /* Was this run set aside by the supervisor? */
-int run_skipped(const struct collector *c, uint64_t job, int64_t start);
+int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 
 /* held.c: runs that nobody has seen running */
 
-struct held;
+struct confirm;
 
-struct held *held_new(struct collector *c);
+struct confirm *confirm_new(struct cluster *c);
 /* A hook spoke of this job while its prolog was running: squeue is asked soon. */
-void held_want(struct held *h, uint64_t job);
-void held_kick(struct held *h);
+void confirm_want(struct confirm *h, uint64_t job);
+void confirm_kick(struct confirm *h);
 /* Is this row of squeue all that the start of a held run waited for? */
-void held_row(struct collector *c, const struct listed *row);
+void confirm_row(struct cluster *c, const struct squeue_job *row);
 
 /* details.c: resources, from slurmctld */
 
-#define NEWS_MAX	32768	/* jobs of a poll: about what one answer's memory holds */
+/* jobs of a poll: about what one answer's memory holds */
+#define NEW_JOBS_MAX	32768
 
 enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
 	DETAIL_UNKNOWN };
 
 /*
- * done: what slurmctld showed has gone through run_sighted(); when ok, the
+ * done: what slurmctld showed has gone through track_snapshot(); when ok, the
  * question was answered, and details_verdict() tells by job.
  */
-struct details *details_new(struct collector *c,
+struct details *details_new(struct cluster *c,
     void (*done)(struct details *d, int ok, void *arg), void *arg);
 int details_busy(const struct details *d);
 /* The jobs of the next question; 0, or -1 on memory. */
@@ -138,7 +141,7 @@ size_t details_wanted(const struct details *d);
 void details_start(struct details *d, int all);
 enum detail details_verdict(const struct details *d, uint64_t job);
 /* The phase that a job with DETAIL_GOOD was seen in. */
-enum phase details_phase(const struct details *d, uint64_t job);
+enum slurm_phase details_phase(const struct details *d, uint64_t job);
 /* Order number of the record that was made of it; 0 = none. */
 uint64_t details_order(const struct details *d, uint64_t job);
 void details_forget(struct details *d);
@@ -147,169 +150,171 @@ void details_resume(struct details *d);
 
 /* cycle.c: the poll */
 
-struct cycle;
+struct poll;
 
-struct cycle *cycle_new(struct collector *c);
-void cycle_poll(struct cycle *y);
+struct poll *poll_new(struct cluster *c);
+void poll_start(struct poll *y);
 /* slurmctld's clock, at start. */
-void cycle_clock(struct cycle *y);
-int cycle_busy(const struct cycle *y);
-uint32_t cycle_number(const struct cycle *y);
+void poll_clock(struct poll *y);
+int poll_busy(const struct poll *y);
+uint32_t poll_number(const struct poll *y);
 /* Slurm's clock when the last question was asked that squeue has answered in full; 0 = never. */
-int64_t cycle_listed_at(const struct cycle *y);
+int64_t poll_listed_at(const struct poll *y);
 /* Jobs that slurmctld knew when it was asked last. */
-size_t cycle_jobs(const struct cycle *y);
+size_t poll_jobs(const struct poll *y);
 /* Accounting has no end of a job that left squeue: slurmctld is asked in the next cycle. */
-void cycle_left(struct cycle *y, uint64_t job);
+void poll_want_left(struct poll *y, uint64_t job);
 /* Details are wanted in this cycle or the next. */
-void cycle_want_details(struct cycle *y);
+void poll_want_details(struct poll *y);
 /* This job's, after the listing that is being read. */
-void cycle_want_job(struct cycle *y, uint64_t job);
-void cycle_resume(struct cycle *y);
+void poll_want_job(struct poll *y, uint64_t job);
+void poll_resume(struct poll *y);
 
 /* startup.c: who Slurm is, which shapes its nodes have, what we may see */
 
 /* Goes on where it is: config, nodes, right, clock; then c->ready. */
-void startup_kick(struct collector *c);
+void startup_kick(struct cluster *c);
 /* The nodes again (an unknown host was met, or an hour has passed). */
-void startup_nodes(struct collector *c, void (*then)(void *arg), void *arg);
+void startup_nodes(struct cluster *c, void (*then)(void *arg), void *arg);
 /* Slurm may be another one by now: its version and settings again. */
-void startup_again(struct collector *c);
+void startup_again(struct cluster *c);
 
 /* right.c: may we see all jobs? */
 
-enum right { RIGHT_UNKNOWN, RIGHT_NONE, RIGHT_OPERATOR, RIGHT_INHERENT,
-	RIGHT_OPEN };
+enum permission { PERMISSION_UNKNOWN, PERMISSION_NONE, PERMISSION_OPERATOR,
+    PERMISSION_INHERENT,
+	PERMISSION_OPEN };
 
 /* Asks; then() is called with 1 when the right was proved, maybe at once. */
-void right_prove(struct collector *c, void (*then)(struct collector *c,
+void permission_check(struct cluster *c, void (*then)(struct cluster *c,
     int proved));
 /* Was it proved since the cycle began, or is it beyond question? */
-int right_sure(const struct collector *c);
-const char *right_name(enum right right);
+int permission_known(const struct cluster *c);
+const char *permission_name(enum permission permission);
 
 /* ledger.c: the accounting lane */
 
-struct ledger;
+struct accounting;
 
-struct ledger *ledger_new(struct collector *c);
+struct accounting *acct_new(struct cluster *c);
 /*
- * The range since the cursor.  may_prove: in this cycle a command is left to
+ * The range since the cursor.  may_check: in this cycle a command is left to
  * prove our right with, should the answer have no witness.
  */
-void ledger_range(struct ledger *l, int may_prove);
+void acct_poll(struct accounting *l, int may_check);
 /* The last day once more. */
-void ledger_day(struct ledger *l);
+void acct_day(struct accounting *l);
 /*
  * What ended in a past range, after all that is more urgent; a mark of its own
  * says that all of it has gone out.  look: it is not to be stored.  Replaces
  * what was asked before.  0, or -1 when the range is none.
  */
-int ledger_backfill(struct ledger *l, int64_t from, int64_t to, int look);
+int acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run);
 /* Does a row of this job wait until its steps were asked for? */
-int steps_waiting(const struct ledger *l, uint64_t job);
+int steps_waiting(const struct accounting *l, uint64_t job);
 /*
  * slurmctld's clock shows this now.  Where it was set back, ends lie before
  * what was read: that is read anew from there on, and the last day at once.
  */
-void ledger_clock(struct ledger *l, int64_t clock);
+void acct_clock(struct accounting *l, int64_t clock);
 /* A job to be asked for by id. */
-void ledger_want(struct ledger *l, uint64_t job);
-void ledger_kick(struct ledger *l);
+void acct_want(struct accounting *l, uint64_t job);
+void acct_kick(struct accounting *l);
 /* Something urgent is being asked, or is to be; not while slurmdbd is away. */
-int ledger_busy(const struct ledger *l);
+int acct_busy(const struct accounting *l);
 /* 1 while more than one question is needed to reach the present. */
-int ledger_catching_up(const struct ledger *l);
+int acct_catching_up(const struct accounting *l);
 /* Jobs of rows that wait for slurmctld's word on their resources into d; and what became of them. */
-void ledger_details_wanted(struct ledger *l, struct details *d);
-void ledger_details_done(struct ledger *l, const struct details *d);
-void ledger_hold(struct ledger *l, int hold);
+void acct_details_wanted(struct accounting *l, struct details *d);
+void acct_details_done(struct accounting *l, const struct details *d);
+void acct_pause(struct accounting *l, int pause);
 
 /* events.c: what hooks said */
 
-struct events;
+struct hook_events;
 
-struct events *events_new(struct collector *c);
-void events_note(struct events *e, uint64_t event, uint64_t job);
-void events_kick(struct events *e);
-void events_resume(struct events *e);
+struct hook_events *hook_events_new(struct cluster *c);
+void hook_event_add(struct hook_events *e, uint64_t event, uint64_t job);
+void hook_events_kick(struct hook_events *e);
+void hook_events_resume(struct hook_events *e);
 /* Accounting was asked about these jobs: what came of it. */
-void events_accounted(struct events *e, uint64_t job, int ended, int known);
+void hook_events_answered(struct hook_events *e, uint64_t job, int ended,
+    int known);
 /* Something became durable. */
-void events_stored(struct events *e);
+void hook_events_durable(struct hook_events *e);
 /* A new listener, or none: it will repeat what it has. */
-void events_forget(struct events *e);
-unsigned events_waiting(const struct events *e);
+void hook_events_forget(struct hook_events *e);
+unsigned hook_events_waiting(const struct hook_events *e);
 
 /* asks.c: what the submitter wants to know */
 
-struct asks;
+struct lookups;
 
-struct asks *asks_new(struct collector *c);
-int asks_note(struct asks *a, struct reader *r);
+struct lookups *lookup_new(struct cluster *c);
+int lookup_add(struct lookups *a, struct reader *r);
 /* Is this run asked for, so that nothing known of it is held back? */
-int asks_has(const struct asks *a, uint64_t job, int64_t start);
+int lookup_has(const struct lookups *a, uint64_t job, int64_t start);
 /* squeue shows it in this cycle. */
-void asks_shown(struct asks *a, uint64_t job, int64_t start);
+void lookup_shown(struct lookups *a, uint64_t job, int64_t start);
 /* squeue was answered in full, in this cycle; witnessed: with a run that was known before. */
-void asks_listed(struct asks *a, int witnessed);
+void lookup_listed(struct lookups *a, int trusted);
 /* The details of those that run have gone out. */
-void asks_detailed(struct asks *a);
+void lookup_detailed(struct lookups *a);
 /* A row of accounting; its start becomes the one asked for, if that has moved. */
-void asks_row(struct asks *a, struct sighting *s);
+void lookup_row(struct lookups *a, struct job_snapshot *s);
 /* Accounting was asked by id about job, in full; witnessed: its witness was in the answer. */
-void asks_accounted(struct asks *a, uint64_t job, int witnessed);
+void lookup_accounted(struct lookups *a, uint64_t job, int trusted);
 /* A new submitter asks anew. */
-void asks_forget(struct asks *a);
+void lookup_forget(struct lookups *a);
 
 /* active.c: does the controller beside us work? (activeOnly) */
 
-struct active;
+struct controller_role;
 
-struct active *active_new(struct site *site);
-void active_kick(struct active *a);
+struct controller_role *controller_role_new(struct site *site);
+void controller_role_kick(struct controller_role *a);
 /* A new submitter has to be told. */
-void active_peer(struct active *a);
-void active_status(struct active *a, uint64_t request);
+void controller_role_peer(struct controller_role *a);
+void controller_role_status(struct controller_role *a, uint64_t request);
 
 /* survey.c: what Slurm has now, on request */
 
-struct survey;
+struct sync_report;
 
-struct survey *survey_new(struct site *site);
+struct sync_report *sync_report_new(struct site *site);
 /* `sync`: tells what differs, cluster by cluster, and, unless it is a dry run, has the lanes ask. */
-void survey_begin(struct survey *v, uint64_t request,
+void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);
 
 /* script.c: job scripts */
 
 struct scripts;
 
-struct scripts *scripts_new(struct collector *c);
+struct scripts *scripts_new(struct cluster *c);
 void scripts_want(struct scripts *s, const struct run_key *key,
     uint64_t array_job);
 unsigned scripts_waiting(const struct scripts *s);
 
 /* nodes.c: what the nodes do */
 
-struct nodes;
+struct node_states;
 
-struct nodes *nodes_new(struct collector *c);
-void nodes_kick(struct nodes *n);
+struct node_states *node_states_new(struct cluster *c);
+void node_states_kick(struct node_states *n);
 /* A new submitter knows nothing of them. */
-void nodes_peer(struct nodes *n);
-size_t nodes_count(const struct nodes *n);
+void node_states_peer(struct node_states *n);
+size_t node_states_count(const struct node_states *n);
 /* States handed over. */
-uint64_t nodes_sent(const struct nodes *n);
+uint64_t node_states_sent(const struct node_states *n);
 
 /* plan.c: what is done when */
 
-void plan_start(struct site *site);
+void sched_start(struct site *site);
 /* Whichever lane may do something, does. */
-void plan_kick(struct collector *c);
-void plan_conf(struct collector *c);
+void wake(struct cluster *c);
+void sched_conf(struct cluster *c);
 /* A round now, the last day included. */
-void plan_sync(struct collector *c);
+void sched_poll_now(struct cluster *c);
 
 /* resume.c: where to go on, as the spool knows */
 
@@ -317,11 +322,11 @@ void plan_sync(struct collector *c);
 void resume_unsynced(struct site *site);
 void resume_synced(struct site *site);
 /* The cluster's name is known: which of the spool's cursors is ours. */
-void resume_cluster(struct collector *c);
+void resume_cluster(struct cluster *c);
 /* A run that is open in the spool; held: its start waits to be confirmed. */
-void resume_open(struct site *site, const struct run_key *key, int held);
+void resume_open(struct site *site, const struct run_key *key, int unconfirmed);
 /* A mark became durable: the last-run file follows. */
-void resume_cursor(struct collector *c, int64_t until);
+void resume_advanced(struct cluster *c, int64_t until);
 
 /* site.c: the clusters */
 
@@ -333,9 +338,9 @@ void site_clusters(struct site *site);
  * Whose name this is, "" = that of the local one; NULL when none of the
  * clusters is called so.  A cluster that is not known yet may be it.
  */
-struct collector *site_find(struct site *site, const char *cluster);
+struct cluster *site_find(struct site *site, const char *cluster);
 /* " of NAME" where there are several clusters, else "". */
-const char *site_of(const struct collector *c);
+const char *cluster_suffix(const struct cluster *c);
 /* The local cluster's name is known now. */
 void site_local(struct site *site, const char *cluster);
 
@@ -344,58 +349,58 @@ void site_local(struct site *site, const char *cluster);
 void status_rows(struct site *site, uint64_t request);
 void status_metrics(struct site *site, uint64_t request);
 
-#define SKIPS_MAX	256	/* runs set aside by the supervisor */
-#define LACKING_MAX	64	/* fields that are named */
-#define CURSORS_MAX	16	/* clusters in one spool */
+#define QUARANTINED_MAX	256	/* runs set aside by the supervisor */
+#define RESUME_POINTS_MAX	16	/* clusters in one spool */
 
-struct cursor {
+struct resume_point {
 	char	cluster[CLUSTER_MAX];
 	int64_t	until;
 };
 
 /* An open run that the spool told before its cluster was known. */
-struct early {
+struct unassigned_run {
 	struct run_key	key;
-	int		held;
+	int		unconfirmed;
 };
 
 /* What is asked of one cluster, and known of it. */
-struct collector {
+struct cluster {
 	struct site	*site;
 	struct worker	*w;		/* the site's, as the next three */
 	struct runner	*runner;
 	struct settings	*set;
-	struct out	*out;
+	struct outbox	*outbox;
 	char		 name[CLUSTER_MAX];	/* of `clusters`; "" = the local one */
 	int		 by_name;	/* commands are told which cluster */
-	char		 of_name[CLUSTER_MAX + 8];	/* see site_of() */
+	char		 of_name[CLUSTER_MAX + 8]; /* see cluster_suffix() */
 	struct slurm	 slurm;
 	struct hosts	*hosts;
 	struct health	 ctld;
 	struct health	 dbd;
-	struct limit	 limit;
+	struct rate_limit rate_limit;
 	struct open_runs open;
 	struct done_runs done;
-	struct cycle	*cycle;
-	struct ledger	*ledger;
-	struct events	*events;
-	struct asks	*asks;
+	struct poll	*poll;
+	struct accounting *accounting;
+	struct hook_events *hook_events;
+	struct lookups	*lookups;
 	struct scripts	*scripts;
-	struct held	*held;
-	struct nodes	*nodes;
-	enum right	 right;
-	uint32_t	 right_cycle;	/* it was proved in */
-	struct proof	*proof;		/* the question for it */
+	struct confirm	*confirm;
+	struct node_states *node_states;
+	enum permission	 permission;
+	uint32_t	 permission_poll;	/* it was proved in */
+	struct permission_check *permission_check; /* the question for it */
 	struct startup	*startup;
 	int		 ready;		/* Slurm's configuration and nodes are known */
 	int		 synced;	/* the submitter has said what it knows */
-	int64_t		 cursor;	/* the spool's; 0 = none */
-	int64_t		 marked;	/* the last one that is durable; 0 = none */
+	int64_t		 resume_point;	/* the spool's; 0 = none */
+	/* the last one that is durable; 0 = none */
+	int64_t		 resume_durable;
 	int64_t		 clock;		/* slurmctld's, when its queue to slurmdbd was empty; 0 */
 	struct slurm_clock slurm_clock;	/* what it shows */
 	int		 clock_works;	/* sdiag says what it should */
 	int		 clock_tried;
-	struct idmap	 doubtful;	/* jobs whose texts are ambiguous */
+	struct idmap	 ambiguous;	/* jobs whose texts are ambiguous */
 	struct log_limit contradicted;	/* ends that squeue does not agree with */
 	int64_t		 began;		/* monotonic s: this process */
 	int		 caught_up;	/* accounting was read once up to now */
@@ -406,9 +411,7 @@ struct collector {
 	int64_t		 day_at;	/* monotonic s: the day was read again */
 	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
 	uint64_t	 rows_read;
-	int		 listing_forms;	/* of JSON */
-	const char	*lacking[LACKING_MAX];	/* fields that were named */
-	unsigned	 n_lacking;
+	uint32_t	 sacct_reported;	/* sacct_lacking, of which the log has an entry */
 	int		 trim;		/* much memory was used: give it back when idle */
 	char		 last_error[256];
 };
@@ -421,22 +424,23 @@ struct site {
 	struct settings	*set;
 	struct settings	*next_set;	/* checked, not yet in force */
 	struct settings	*retired;	/* questions may still read with them */
-	struct out	*out;
-	struct collector *clusters[SITE_CLUSTERS];	/* owned */
+	struct outbox	*outbox;
+	struct cluster *clusters[SITE_CLUSTERS];	/* owned */
 	unsigned	 n;		/* at least one */
 	char		 local[CLUSTER_MAX];	/* slurm.conf's; "" = not known yet */
 	int		 synced;
-	struct cursor	 cursors[CURSORS_MAX];
-	unsigned	 n_cursors;
-	struct early	*early;		/* owned: open runs said before the cluster is known */
-	size_t		 n_early;
-	size_t		 cap_early;
+	struct resume_point	 resume_points[RESUME_POINTS_MAX];
+	unsigned	 n_resume_points;
+	/* owned: open runs said before the cluster is known */
+	struct unassigned_run	*unassigned;
+	size_t		 n_unassigned;
+	size_t		 cap_unassigned;
 	int		 lastrun;	/* -1, or the descriptor */
 	struct event	*kick_timer;
-	struct survey	*survey;
-	struct active	*active;
-	struct run_key	 skips[SKIPS_MAX];
-	unsigned	 n_skips;
+	struct sync_report *sync_report;
+	struct controller_role *controller_role;
+	struct run_key	 quarantined[QUARANTINED_MAX];
+	unsigned	 n_quarantined;
 };
 
 #endif

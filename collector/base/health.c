@@ -40,13 +40,13 @@ health_good(struct health *h)
 static int
 is_refusal(struct health *h, const char *why)
 {
-	unsigned held;
+	unsigned suppressed;
 
 	if (strstr(why, "Rate limit exceeded") == NULL)
 		return 0;
 	h->refused++;
 	h->next = now_ms() + REFUSED_WAIT_MS;
-	if (log_allowed(&h->refusals, &held))
+	if (log_allowed(&h->refusals, &suppressed))
 		log_notice("%s refuses, too many requests were made as this "
 		    "user: asked again in %d s", h->name,
 		    REFUSED_WAIT_MS / 1000);
@@ -57,7 +57,7 @@ void
 health_bad(struct health *h, const char *why)
 {
 	int64_t wait = WAIT_FIRST_MS;
-	unsigned i, held;
+	unsigned i, suppressed;
 
 	if (is_refusal(h, why))
 		return;
@@ -77,7 +77,7 @@ health_bad(struct health *h, const char *why)
 	h->since = now_wall();
 	h->since_ms = now_ms();
 	/* One question may fail while another does not, in turn. */
-	h->said = log_allowed(&h->limit, &held);
+	h->said = log_allowed(&h->limit, &suppressed);
 	if (h->said)
 		log_warnx("%s does not answer: %s; asked again and again, "
 		    "nothing is skipped", h->name, why);

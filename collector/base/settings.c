@@ -19,7 +19,6 @@ device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
 static void
 numbers_set(struct settings *set, const struct conf *conf)
 {
-	set->json = strcmp(conf_str(conf, CONF_SLURM_SOURCE), "json") == 0;
 	set->poll = conf_int(conf, CONF_POLL_INTERVAL);
 	set->query_delay = conf_int(conf, CONF_QUERY_DELAY);
 	set->max_span = conf_int(conf, CONF_QUERY_MAX_SPAN);
@@ -63,7 +62,7 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 	set->bin_dir = strdup(conf_str(conf, CONF_SLURM_BIN_DIR));
 	if (set->opt_out == NULL || set->bin_dir == NULL)
 		goto memory;
-	set->how = (struct reading){ .gpus = &set->names,
+	set->how = (struct read_options){ .gpus = &set->names,
 	    .opt_out_word = set->opt_out, .device = device, .arg = set };
 	return set;
 memory:

@@ -33,10 +33,9 @@ struct settings {
 	struct gpu_map	*gpus;
 	struct pattern	*ignore;	/* NULL = no host is ignored */
 	struct gres_names names;
-	struct reading	 how;		/* borrows from here */
+	struct read_options	 how;		/* borrows from here */
 	char		*opt_out;
 	char		*bin_dir;
-	int		 json;		/* slurmSource says so */
 	int64_t		 poll;		/* seconds, all of these */
 	int64_t		 query_delay;
 	int64_t		 max_span;

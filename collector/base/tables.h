@@ -39,7 +39,8 @@ uint64_t run_number(uint64_t job, int64_t start);
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
 #define OPEN_RUNS	16u	/* slurmctld said that it runs when it was asked last */
 #define OPEN_UNLISTED	32u	/* not (yet) among those that a new submitter knows */
-#define OPEN_HELD	64u	/* nobody saw it running: its start is held */
+/* nobody saw it running: its start is held */
+#define OPEN_UNCONFIRMED	64u
 #define OPEN_DISPUTED	128u	/* accounting has an end at which it ran on */
 
 struct open_run {

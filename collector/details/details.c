@@ -14,7 +14,6 @@
 
 #include "collector/details/details.h"
 #include "collector/details/record_pack.h"
-#include "common/json.h"
 #include "common/log.h"
 
 #define FEW		64	/* results: they go beyond the submitter's window */
@@ -23,7 +22,7 @@
 static void details_next(struct details *d);
 
 struct details *
-details_new(struct collector *c,
+details_new(struct cluster *c,
     void (*done)(struct details *d, int ok, void *arg), void *arg)
 {
 	struct details *d = calloc(1, sizeof(*d));
@@ -37,10 +36,10 @@ details_new(struct collector *c,
 }
 
 static void
-result_drop(struct result *r)
+result_drop(struct detail_result *r)
 {
 	if (r->s != NULL) {
-		sighting_clear(r->s);
+		snapshot_clear(r->s);
 		free(r->s);
 	}
 	free(r->line);
@@ -49,7 +48,7 @@ result_drop(struct result *r)
 }
 
 void
-details_result_drop(struct result *r, enum detail verdict)
+details_result_drop(struct detail_result *r, enum detail verdict)
 {
 	result_drop(r);
 	r->verdict = verdict;
@@ -66,15 +65,13 @@ details_forget(struct details *d)
 	free(d->results);
 	big = d->n >= TRIM_FROM;
 	d->results = NULL;
-	d->n = d->cap = d->at = d->held = 0;
+	d->n = d->cap = d->at = d->record_bytes = 0;
 	d->delivering = 0;
 	idmap_clear(&d->index);
 	idmap_clear(&d->seen);
 	lines_clear(&d->lines);
-	json_split_free(d->split);
-	d->split = NULL;
-	exact_free(d->exact);
-	d->exact = NULL;
+	disambiguate_free(d->disambiguate);
+	d->disambiguate = NULL;
 	pack_free(d->pack);
 	d->pack = NULL;
 	d->c->trim |= big;
@@ -92,7 +89,7 @@ details_wanted(const struct details *d)
 	return d->n;
 }
 
-struct result *
+struct detail_result *
 details_result(const struct details *d, uint64_t job)
 {
 	uint32_t *at = idmap_get(&d->index, job);
@@ -100,10 +97,10 @@ details_result(const struct details *d, uint64_t job)
 	return at != NULL ? &d->results[*at - 1] : NULL;
 }
 
-struct result *
+struct detail_result *
 details_result_new(struct details *d, uint64_t job, int wanted)
 {
-	struct result *results, *r = details_result(d, job);
+	struct detail_result *results, *r = details_result(d, job);
 	size_t cap = d->cap != 0 ? d->cap * 2 : 16;
 	uint32_t *at;
 
@@ -136,15 +133,15 @@ details_want(struct details *d, uint64_t job)
 enum detail
 details_verdict(const struct details *d, uint64_t job)
 {
-	struct result *r = details_result(d, job);
+	struct detail_result *r = details_result(d, job);
 
 	return r != NULL ? r->verdict : DETAIL_UNSEEN;
 }
 
-enum phase
+enum slurm_phase
 details_phase(const struct details *d, uint64_t job)
 {
-	struct result *r = details_result(d, job);
+	struct detail_result *r = details_result(d, job);
 
 	return r != NULL ? r->phase : PHASE_UNKNOWN;
 }
@@ -152,30 +149,22 @@ details_phase(const struct details *d, uint64_t job)
 uint64_t
 details_order(const struct details *d, uint64_t job)
 {
-	struct result *r = details_result(d, job);
+	struct detail_result *r = details_result(d, job);
 
 	return r != NULL ? r->order : 0;
 }
 
 void
-details_keep(struct result *r, struct sighting *s)
+details_keep(struct detail_result *r, struct job_snapshot *s)
 {
 	r->s = malloc(sizeof(*s));
 	if (r->s == NULL) {
-		sighting_clear(s);
+		snapshot_clear(s);
 		r->verdict = DETAIL_LATER;
 		return;
 	}
 	*r->s = *s;
 	r->verdict = DETAIL_GOOD;
-}
-
-static int
-answer_end(struct details *d)
-{
-	if (d->split != NULL)
-		return details_json_end(d);
-	return d->lines.len > 0 ? -1 : 0;
 }
 
 static void
@@ -185,13 +174,13 @@ details_finish(struct details *d, int ok)
 	if (ok)
 		health_good(&d->c->ctld);
 	d->done(d, ok, d->arg);
-	plan_kick(d->c);
+	wake(d->c);
 }
 
 static void
 details_fail(struct details *d, const struct command_end *end)
 {
-	ask_failed(d->c, &d->c->ctld, "scontrol", end);
+	query_failed(d->c, &d->c->ctld, "scontrol", end);
 	details_finish(d, 0);
 }
 
@@ -210,7 +199,7 @@ on_all_end(const struct command_end *end, void *arg)
 	struct details *d = arg;
 
 	d->cmd = NULL;
-	if (end->outcome != COMMAND_OK || answer_end(d) == -1) {
+	if (end->outcome != COMMAND_OK || d->lines.len > 0) {
 		details_fail(d, end);
 		return;
 	}
@@ -219,13 +208,13 @@ on_all_end(const struct command_end *end, void *arg)
 	idmap_clear(&d->seen);
 	d->at = 0;
 	if (d->found)
-		unasked_start(d);
+		verify_start(d);
 	else
 		details_next(d);
 }
 
 void
-details_unasked_done(struct details *d, const struct command_end *end)
+details_verified(struct details *d, const struct command_end *end)
 {
 	if (end == NULL)
 		details_finish(d, 0);
@@ -238,17 +227,12 @@ details_unasked_done(struct details *d, const struct command_end *end)
 static void
 ask_all(struct details *d)
 {
-	struct ask ask = { .cmd = CMD_SCONTROL, .deadline_ms = ASK_LONG_MS,
+	struct query query = { .cmd = CMD_SCONTROL, .deadline_ms =
+	    QUERY_LONG_MS,
 	    .args = { "--all", "show", "job", "-d", "-o" },
 	    .on_output = details_text_output, .on_end = on_all_end, .arg = d };
 
-	if (details_json_begin(d)) {
-		ask.cmd = CMD_SQUEUE;
-		memcpy(ask.args, ((const char *[]){ "-a", "-t", "all",
-		    source_json(d->c), NULL }), 5 * sizeof(ask.args[0]));
-		ask.on_output = details_json_output;
-	}
-	d->cmd = ask_start(d->c, &ask);
+	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
 		details_finish(d, 0);
 }
@@ -262,7 +246,7 @@ on_one_end(const struct command_end *end, void *arg)
 
 	d->cmd = NULL;
 	if ((end->outcome != COMMAND_OK && !unknown) ||
-	    (!unknown && answer_end(d) == -1)) {
+	    (!unknown && d->lines.len > 0)) {
 		details_fail(d, end);
 		return;
 	}
@@ -275,7 +259,7 @@ static void
 ask_one(struct details *d, uint64_t job)
 {
 	char id[24];
-	struct ask ask = { .cmd = CMD_SCONTROL,
+	struct query query = { .cmd = CMD_SCONTROL,
 	    .args = { "--all", "show", "job", "-d", "-o", id },
 	    .on_output = details_text_output, .on_end = on_one_end, .arg = d };
 
@@ -283,37 +267,30 @@ ask_one(struct details *d, uint64_t job)
 	idmap_clear(&d->seen);
 	details_text_begin(d);
 	lines_clear(&d->lines);
-	if (details_json_begin(d)) {
-		ask.cmd = CMD_SQUEUE;
-		memcpy(ask.args, ((const char *[]){ "-a", "-t", "all", "-j",
-		    id, source_json(d->c), NULL }), 7 * sizeof(ask.args[0]));
-		ask.on_output = details_json_output;
-	}
-	d->cmd = ask_start(d->c, &ask);
+	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
 		details_finish(d, 0);
 }
 
 /* Reads once more what was kept.  0, or -1: it has to be asked for again. */
 static int
-line_read(struct details *d, const struct result *r, struct sighting *s)
+line_read(struct details *d, const struct detail_result *r,
+    struct job_snapshot *s)
 {
 	struct span line = details_line(d, r);
 
 	if (line.n == 0)
 		return -1;
-	if (d->json)
-		return details_json_read(d, line, s);
 	return scontrol_record(line, (struct span){ NULL, 0 }, &d->c->set->how,
 	    s) == RECORD_GOOD ? 0 : -1;
 }
 
 static void
-result_use(struct details *d, struct result *r)
+result_use(struct details *d, struct detail_result *r)
 {
-	struct sighting read, *s = r->s;
+	struct job_snapshot read, *s = r->s;
 
-	sighting_init(&read);
+	snapshot_init(&read);
 	if (s == NULL) {
 		s = &read;
 		if (line_read(d, r, s) == -1)
@@ -322,9 +299,9 @@ result_use(struct details *d, struct result *r)
 	if (r->verdict == DETAIL_GOOD) {
 		hosts_apply(d->c->hosts, s);
 		r->phase = s->state->phase;
-		r->order = run_sighted(d->c, s);
+		r->order = track_snapshot(d->c, s);
 	}
-	sighting_clear(&read);
+	snapshot_clear(&read);
 	result_drop(r);
 }
 
@@ -332,7 +309,7 @@ result_use(struct details *d, struct result *r)
 static void
 deliver(struct details *d)
 {
-	struct result *r;
+	struct detail_result *r;
 
 	d->delivering = 1;
 	for (; d->at < d->n; d->at++) {
@@ -341,7 +318,7 @@ deliver(struct details *d)
 		    r->line == NULL))
 			continue;
 		/* A few are more urgent than the window is narrow. */
-		if (d->n > FEW && out_behind(d->c->out))
+		if (d->n > FEW && outbox_behind(d->c->outbox))
 			return;
 		result_use(d, r);
 	}
@@ -382,14 +359,12 @@ on_host(const char *name, void *arg)
 static int
 hosts_missing(const struct details *d)
 {
-	const struct result *r;
+	const struct detail_result *r;
 	struct span s, nodes;
 	size_t i;
 
 	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
 		return 0;
-	if (d->shapes_missing || d->json)
-		return d->shapes_missing;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);
@@ -405,7 +380,7 @@ hosts_missing(const struct details *d)
 static void
 details_next(struct details *d)
 {
-	struct result *r;
+	struct detail_result *r;
 
 	if (!d->all) {
 		if (d->at < d->n) {
@@ -418,7 +393,7 @@ details_next(struct details *d)
 	for (; d->at < d->n; d->at++) {
 		r = &d->results[d->at];
 		if (r->verdict == DETAIL_AMBIGUOUS && (r->wanted || r->shown)) {
-			exact_start(d, r);
+			disambiguate_start(d, r);
 			return;
 		}
 	}
@@ -429,10 +404,10 @@ details_next(struct details *d)
 }
 
 void
-details_exact_done(struct details *d, int answered)
+details_disambiguated(struct details *d, int answered)
 {
-	exact_free(d->exact);
-	d->exact = NULL;
+	disambiguate_free(d->disambiguate);
+	d->disambiguate = NULL;
 	if (!answered) {
 		details_finish(d, 0);
 		return;
@@ -446,9 +421,8 @@ details_start(struct details *d, int all)
 {
 	d->busy = 1;
 	d->all = all;
-	d->shapes_missing = 0;
 	d->at = 0;
-	d->held = 0;
+	d->record_bytes = 0;
 	details_text_begin(d);
 	d->found = 0;
 	lines_clear(&d->lines);

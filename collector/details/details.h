@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What details.c, its two kinds of answer and exact.c share. */
+/* What details.c, the files beside it and exact.c share. */
 #ifndef COLLECTOR_DETAILS_DETAILS_H
 #define COLLECTOR_DETAILS_DETAILS_H
 
@@ -9,17 +9,17 @@
  * Records of one answer are kept to its end: no more bytes of them than this.
  * Lines are packed, so that these are some 25,000 jobs.
  */
-#define HELD_MAX	(6u * 1024 * 1024)
+#define RECORD_BYTES_MAX	(6u * 1024 * 1024)
 
-struct result {
+struct detail_result {
 	uint64_t	 job;
 	uint64_t	 order;		/* of the record made of it; 0 = none */
 	char		*line;		/* owned: its record, packed, to be read again */
 	uint32_t	 size;		/* of that */
 	uint32_t	 len;		/* of the record */
-	struct sighting	*s;		/* owned: of an exact question */
+	struct job_snapshot	*s;	/* owned: of an exact question */
 	enum detail	 verdict;
-	enum phase	 phase;
+	enum slurm_phase	 phase;
 	unsigned	 wanted : 1;	/* else it was found on the way */
 	unsigned	 shown : 1;	/* and squeue shows that it has ended */
 };
@@ -29,7 +29,7 @@ struct result {
  * wholly in that job's name: those have 1,024 bytes at most, and few records are
  * as short.  So far before the rest of it, and a little, such a line began.
  */
-struct recent {
+struct recent_line {
 	uint64_t	 job;
 	uint64_t	 at;		/* bytes of the answer before it */
 };
@@ -37,22 +37,21 @@ struct recent {
 #define RECENT_BYTES	(2 * NAME_BYTES)
 #define RECENT_LINES	256	/* of "JobId=1" */
 
-struct exact;
+struct disambiguate;
 struct pack;
-struct json_split;
 
 struct details {
-	struct collector *c;
+	struct cluster *c;
 	void		(*done)(struct details *d, int ok, void *arg);
 	void		*arg;
 	struct command	*cmd;
 	struct idmap	 index;		/* job -> place in results, plus one */
 	struct idmap	 seen;		/* every job of the answer */
 	uint64_t	 bytes;		/* of the answer, before the line being read */
-	struct recent	 recent[RECENT_LINES];	/* a ring */
+	struct recent_line	 recent[RECENT_LINES];	/* a ring */
 	unsigned	 n_recent;	/* ever */
-	struct idmap	 strange;	/* jobs before a line of a job not known */
-	struct result	*results;	/* owned */
+	struct idmap	 suspects; /* jobs before a line of a job not known */
+	struct detail_result	*results;	/* owned */
 	size_t		 n;
 	size_t		 cap;
 	size_t		 at;		/* asked singly, or exactly */
@@ -60,20 +59,18 @@ struct details {
 	int		 busy;
 	struct lines	 lines;
 	struct pack	*pack;		/* owned; NULL = no line is kept */
-	struct json_split *split;	/* owned, while JSON comes in */
-	int		 json;		/* the answer is, and so is what is kept of it */
-	int		 shapeless;	/* the job being read has a host not known */
-	int		 shapes_missing;	/* one of the jobs had */
-	size_t		 held;		/* bytes of records */
+	size_t		 record_bytes;		/* bytes of records */
 	int		 found;		/* one that nobody asked for */
 	int		 delivering;	/* the submitter is behind: from `at` on later */
-	struct exact	*exact;		/* owned; NULL when no such question is asked */
+	/* owned; NULL when no such question is asked */
+	struct disambiguate *disambiguate;
 };
 
-struct result *details_result(const struct details *d, uint64_t job);
+struct detail_result *details_result(const struct details *d, uint64_t job);
 /* NULL on memory. */
-struct result *details_result_new(struct details *d, uint64_t job, int wanted);
-void details_result_drop(struct result *r, enum detail verdict);
+struct detail_result *details_result_new(struct details *d, uint64_t job,
+    int wanted);
+void details_result_drop(struct detail_result *r, enum detail verdict);
 
 /* details_text.c */
 
@@ -81,41 +78,32 @@ void details_result_drop(struct result *r, enum detail verdict);
 void details_text_begin(struct details *d);
 int details_text_output(const char *p, size_t n, void *arg);
 
-/* details_line.c: a line of text, or an element of JSON */
+/* details_line.c: lines of the answer */
 
 /* Keeps it for r, whose verdict is good then, or, on memory, that it is for later. */
-void details_line_keep(struct details *d, struct result *r, struct span line);
+void details_line_keep(struct details *d, struct detail_result *r,
+    struct span line);
 /* Valid until the next one is kept or read; empty when there is none. */
-struct span details_line(const struct details *d, const struct result *r);
+struct span details_line(const struct details *d,
+    const struct detail_result *r);
 
 /* unasked.c */
 
 /*
  * Asks squeue whether the runs exist that were found on the way, then calls
- * details_unasked_done(); those that do not are not used.
+ * details_verified(); those that do not are not used.
  */
-void unasked_start(struct details *d);
-void details_unasked_done(struct details *d, const struct command_end *end);
-
-/* details_json.c */
-
-/* 1 when JSON is to be asked for; details_json_output() takes it. */
-int details_json_begin(struct details *d);
-int details_json_output(const char *p, size_t n, void *arg);
-/* 0 when it was whole. */
-int details_json_end(struct details *d);
-/* One element: 0, or -1 when it cannot be read, or the shape of a host is not known. */
-int details_json_read(struct details *d, struct span element,
-    struct sighting *s);
+void verify_start(struct details *d);
+void details_verified(struct details *d, const struct command_end *end);
 
 /* exact.c: one job whose texts make its record ambiguous */
 
-/* Asks; then details_exact_done() is called with a verdict. */
-void exact_start(struct details *d, struct result *r);
-void exact_free(struct exact *x);
-void details_exact_done(struct details *d, int answered);
+/* Asks; then details_disambiguated() is called with a verdict. */
+void disambiguate_start(struct details *d, struct detail_result *r);
+void disambiguate_free(struct disambiguate *x);
+void details_disambiguated(struct details *d, int answered);
 
 /* Keeps s for the job; takes it. */
-void details_keep(struct result *r, struct sighting *s);
+void details_keep(struct detail_result *r, struct job_snapshot *s);
 
 #endif

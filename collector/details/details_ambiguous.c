@@ -16,9 +16,9 @@
 
 #define TEXT_BYTES_MAX	(16u * 1024 * 1024)	/* an array's tasks, all of them */
 
-struct exact {
+struct disambiguate {
 	struct details	*d;
-	struct result	*r;
+	struct detail_result	*r;
 	char		 delimiter[DELIMITER_LEN + 1];
 	char		 id[24];
 	char		 format[96];
@@ -31,7 +31,7 @@ struct exact {
 };
 
 void
-exact_free(struct exact *x)
+disambiguate_free(struct disambiguate *x)
 {
 	if (x == NULL)
 		return;
@@ -43,7 +43,7 @@ exact_free(struct exact *x)
 static int
 on_text(const char *p, size_t n, void *arg)
 {
-	struct exact *x = arg;
+	struct disambiguate *x = arg;
 	size_t cap = x->cap != 0 ? x->cap : 4096;
 	char *text;
 
@@ -83,22 +83,22 @@ record_at(struct span text, size_t name_len)
 
 /* How many records of the job with exactly this name there are; the last in s. */
 static unsigned
-records_find(struct exact *x, struct sighting *s)
+records_find(struct disambiguate *x, struct job_snapshot *s)
 {
 	struct span all = { x->text, x->len }, name = { x->name, x->name_len };
-	struct sighting found;
+	struct job_snapshot found;
 	const char *nl;
 	unsigned n = 0;
 
 	for (;;) {
 		if (scontrol_id(all) == x->r->job) {
-			sighting_init(&found);
+			snapshot_init(&found);
 			if (scontrol_record(record_at(all, x->name_len), name,
 			    &x->d->c->set->how, &found) == RECORD_GOOD &&
 			    n++ == 0)
 				*s = found;
 			else
-				sighting_clear(&found);
+				snapshot_clear(&found);
 		}
 		nl = all.n > 0 ? memchr(all.p, '\n', all.n) : NULL;
 		if (nl == NULL)
@@ -110,15 +110,15 @@ records_find(struct exact *x, struct sighting *s)
 static void
 on_record(const struct command_end *end, void *arg)
 {
-	struct exact *x = arg;
+	struct disambiguate *x = arg;
 	struct details *d = x->d;
-	struct sighting s;
+	struct job_snapshot s;
 	unsigned n;
 
 	d->cmd = NULL;
 	if (end->outcome != COMMAND_OK) {
 		x->r->verdict = DETAIL_UNKNOWN;
-		details_exact_done(d, end->outcome == COMMAND_FAILED &&
+		details_disambiguated(d, end->outcome == COMMAND_FAILED &&
 		    strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
@@ -129,16 +129,16 @@ on_record(const struct command_end *end, void *arg)
 		details_keep(x->r, &s);
 	} else {
 		if (n > 1)
-			sighting_clear(&s);
+			snapshot_clear(&s);
 		log_warnx("job %s: its texts make slurmctld's answer "
 		    "ambiguous; its threads and devices are not guessed", x->id);
 	}
-	details_exact_done(d, 1);
+	details_disambiguated(d, 1);
 }
 
 /* Fields come in threes: id, name, the admin's comment. */
 static int
-name_find(struct exact *x)
+name_find(struct disambiguate *x)
 {
 	struct span all = { x->text, x->len }, f[4];
 	const char *word = x->d->c->set->opt_out;
@@ -165,35 +165,35 @@ name_find(struct exact *x)
 static void
 on_name(const struct command_end *end, void *arg)
 {
-	struct exact *x = arg;
+	struct disambiguate *x = arg;
 	struct details *d = x->d;
-	struct ask ask = { .cmd = CMD_SCONTROL,
+	struct query query = { .cmd = CMD_SCONTROL,
 	    .args = { "--all", "show", "job", "-d", "-o", x->id },
 	    .on_output = on_text, .on_end = on_record, .arg = x };
 
 	d->cmd = NULL;
 	if (end->outcome != COMMAND_OK || name_find(x) == -1) {
 		x->r->verdict = DETAIL_UNKNOWN;
-		details_exact_done(d, end->outcome == COMMAND_OK ||
+		details_disambiguated(d, end->outcome == COMMAND_OK ||
 		    strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
 	x->len = 0;
-	d->cmd = ask_start(d->c, &ask);
+	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
-		details_exact_done(d, 0);
+		details_disambiguated(d, 0);
 }
 
 void
-exact_start(struct details *d, struct result *r)
+disambiguate_start(struct details *d, struct detail_result *r)
 {
-	struct exact *x = calloc(1, sizeof(*x));
-	struct ask ask = { .cmd = CMD_SQUEUE, .on_output = on_text,
+	struct disambiguate *x = calloc(1, sizeof(*x));
+	struct query query = { .cmd = CMD_SQUEUE, .on_output = on_text,
 	    .on_end = on_name, .arg = x };
 
-	d->exact = x;
+	d->disambiguate = x;
 	if (x == NULL) {
-		details_exact_done(d, 0);
+		details_disambiguated(d, 0);
 		return;
 	}
 	x->d = d;
@@ -203,9 +203,9 @@ exact_start(struct details *d, struct result *r)
 	snprintf(x->format, sizeof(x->format),
 	    "JobID:%s,Name:%s,admin_comment:%s", x->delimiter, x->delimiter,
 	    x->delimiter);
-	memcpy(ask.args, ((const char *[]){ "-h", "-a", "-t", "all", "-j",
-	    x->id, "-O", x->format, NULL }), 9 * sizeof(ask.args[0]));
-	d->cmd = ask_start(d->c, &ask);
+	memcpy(query.args, ((const char *[]){ "-h", "-a", "-t", "all", "-j",
+	    x->id, "-O", x->format, NULL }), 9 * sizeof(query.args[0]));
+	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
-		details_exact_done(d, 0);
+		details_disambiguated(d, 0);
 }

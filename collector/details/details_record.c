@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records kept to the end of their answer, as they came, but packed: what can be
- * made of one is twice as long, and packed it is a fifth of scontrol's line, a
- * tenth of JSON.
+ * made of one is twice as long, and packed it is a fifth of scontrol's line.
  */
 #include "config.h"
 
@@ -12,7 +11,7 @@
 #define ALLOC_BYTES	16	/* that each piece of memory costs beside */
 
 void
-details_line_keep(struct details *d, struct result *r, struct span line)
+details_line_keep(struct details *d, struct detail_result *r, struct span line)
 {
 	size_t size;
 
@@ -27,11 +26,11 @@ details_line_keep(struct details *d, struct result *r, struct span line)
 	r->size = (uint32_t)size;
 	r->len = (uint32_t)line.n;
 	r->verdict = DETAIL_GOOD;
-	d->held += size + ALLOC_BYTES;
+	d->record_bytes += size + ALLOC_BYTES;
 }
 
 struct span
-details_line(const struct details *d, const struct result *r)
+details_line(const struct details *d, const struct detail_result *r)
 {
 	const char *p = r->line != NULL ? pack_read(d->pack, r->line, r->size,
 	    r->len) : NULL;

@@ -9,7 +9,7 @@
 
 #include "collector/details/details.h"
 
-#define STRANGE_MAX	1024	/* jobs: then all wait once more */
+#define SUSPECTS_MAX	1024	/* jobs: then all wait once more */
 
 /*
  * A job that nobody asked for: is it a run that ended unseen?  Accounting knows
@@ -22,7 +22,8 @@ is_worth_reading(struct details *d, uint64_t job, struct span line)
 	struct open_run *run;
 	size_t at = 0;
 
-	if (!d->all || d->c->slurm.accounting || d->held > HELD_MAX / 2 ||
+	if (!d->all || d->c->slurm.accounting || d->record_bytes >
+	    RECORD_BYTES_MAX / 2 ||
 	    token_find(line, " JobState=PENDING ") != NULL)
 		return 0;
 	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)
@@ -34,18 +35,18 @@ is_worth_reading(struct details *d, uint64_t job, struct span line)
 static void
 record_take(struct details *d, uint64_t job, struct span line)
 {
-	struct result *r = details_result(d, job);
+	struct detail_result *r = details_result(d, job);
 	enum record_verdict verdict;
-	struct sighting s;
+	struct job_snapshot s;
 
 	if (r == NULL && !is_worth_reading(d, job, line))
 		return;
-	if (d->held > HELD_MAX) {
+	if (d->record_bytes > RECORD_BYTES_MAX) {
 		if (r != NULL)
 			r->verdict = DETAIL_LATER;
 		return;
 	}
-	sighting_init(&s);
+	snapshot_init(&s);
 	verdict = scontrol_record(line, (struct span){ NULL, 0 },
 	    &d->c->set->how, &s);
 	if (r == NULL && verdict == RECORD_GOOD &&
@@ -58,7 +59,7 @@ record_take(struct details *d, uint64_t job, struct span line)
 		details_line_keep(d, r, line);
 	else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 void
@@ -77,14 +78,14 @@ recent_add(struct details *d, uint64_t job, struct span line)
 	if (name != NULL && span_from(line, name + sizeof(key) - 1).n >
 	    NAME_BYTES)
 		return;
-	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent){ job,
+	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line){ job,
 	    d->bytes };
 }
 
 static void
-doubt(struct details *d, uint64_t job)
+result_ambiguous(struct details *d, uint64_t job)
 {
-	struct result *r = details_result(d, job);
+	struct detail_result *r = details_result(d, job);
 
 	if (r != NULL)
 		details_result_drop(r, DETAIL_AMBIGUOUS);
@@ -96,16 +97,16 @@ doubt(struct details *d, uint64_t job)
  * strange it is asked exactly.
  */
 static void
-wait_or_doubt(struct details *d, uint64_t job)
+result_wait(struct details *d, uint64_t job)
 {
-	struct result *r = details_result(d, job);
+	struct detail_result *r = details_result(d, job);
 	int added;
 
 	if (r == NULL || r->verdict != DETAIL_GOOD)
 		return;
-	if (d->strange.n >= STRANGE_MAX)
-		idmap_clear(&d->strange);
-	if (idmap_put(&d->strange, job, &added) != NULL && added)
+	if (d->suspects.n >= SUSPECTS_MAX)
+		idmap_clear(&d->suspects);
+	if (idmap_put(&d->suspects, job, &added) != NULL && added)
 		details_result_drop(r, DETAIL_LATER);
 	else
 		details_result_drop(r, DETAIL_AMBIGUOUS);
@@ -116,7 +117,7 @@ static void
 each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
 {
 	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
-	const struct recent *at;
+	const struct recent_line *at;
 
 	for (i = 1; i <= n; i++) {
 		at = &d->recent[(d->n_recent - i) % RECENT_LINES];
@@ -128,31 +129,32 @@ each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
 
 /* Does the line tell of a live run that neither squeue nor we know of? */
 static int
-is_strange(struct details *d, uint64_t job, struct span line)
+is_suspect(struct details *d, uint64_t job, struct span line)
 {
-	struct collector *c = d->c;
+	struct cluster *c = d->c;
 	enum record_verdict verdict;
-	struct sighting s;
+	struct job_snapshot s;
 	int64_t start;
-	int strange;
+	int suspects;
 
 	/* Of more than that squeue's rows were not all taken. */
-	if (d->n >= NEWS_MAX || d->n_recent == 0 ||
+	if (d->n >= NEW_JOBS_MAX || d->n_recent == 0 ||
 	    d->recent[(d->n_recent - 1) % RECENT_LINES].at + RECENT_BYTES <
 	    d->bytes)
 		return 0;
-	sighting_init(&s);
+	snapshot_init(&s);
 	verdict = scontrol_record(line, (struct span){ NULL, 0 }, &c->set->how,
 	    &s);
 	start = s.job.key.start;
-	strange = verdict == RECORD_AMBIGUOUS || (verdict == RECORD_GOOD &&
+	suspects = verdict == RECORD_AMBIGUOUS || (verdict == RECORD_GOOD &&
 	    (s.state->phase == PHASE_CONFIGURING ||
 	    s.state->phase == PHASE_RUNNING ||
 	    s.state->phase == PHASE_COMPLETING) &&
 	    open_find(&c->open, job, start) == NULL &&
-	    !done_has(&c->done, job, start) && !run_skipped(c, job, start));
-	sighting_clear(&s);
-	return strange;
+	    !done_has(&c->done, job, start) && !track_quarantined(c, job,
+	    start));
+	snapshot_clear(&s);
+	return suspects;
 }
 
 /*
@@ -169,16 +171,16 @@ on_line(struct span line, void *arg)
 
 	if (job == 0) {
 		if (line.n > 0)
-			each_recent(d, doubt);
+			each_recent(d, result_ambiguous);
 	} else if (idmap_put(&d->seen, job, &added) == NULL)
 		return -1;
 	else if (!added) {
 		/* One of them is a user's text. */
-		doubt(d, job);
-		each_recent(d, doubt);
+		result_ambiguous(d, job);
+		each_recent(d, result_ambiguous);
 	} else {
-		if (details_result(d, job) == NULL && is_strange(d, job, line))
-			each_recent(d, wait_or_doubt);
+		if (details_result(d, job) == NULL && is_suspect(d, job, line))
+			each_recent(d, result_wait);
 		record_take(d, job, line);
 		if (details_result(d, job) != NULL)
 			recent_add(d, job, line);

@@ -13,8 +13,8 @@ static int
 on_row(struct span line, void *arg)
 {
 	struct details *d = arg;
-	struct listed row;
-	struct result *r;
+	struct squeue_job row;
+	struct detail_result *r;
 
 	if (squeue_row(line, &row) == -1)
 		return 0;	/* a pending job has no start */
@@ -36,7 +36,7 @@ static void
 on_end(const struct command_end *end, void *arg)
 {
 	struct details *d = arg;
-	struct result *r;
+	struct detail_result *r;
 	size_t i;
 
 	d->cmd = NULL;
@@ -45,18 +45,18 @@ on_end(const struct command_end *end, void *arg)
 		if (!r->wanted && !r->shown)
 			details_result_drop(r, DETAIL_UNKNOWN);
 	}
-	details_unasked_done(d, end);
+	details_verified(d, end);
 }
 
 void
-unasked_start(struct details *d)
+verify_start(struct details *d)
 {
-	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_LONG_MS,
+	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS,
 	    .args = { "-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT },
 	    .on_output = on_output, .on_end = on_end, .arg = d };
 
 	lines_clear(&d->lines);
-	d->cmd = ask_start(d->c, &ask);
+	d->cmd = query_start(d->c, &query);
 	if (d->cmd == NULL)
-		details_unasked_done(d, NULL);
+		details_verified(d, NULL);
 }

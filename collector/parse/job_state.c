@@ -6,10 +6,10 @@
 
 #include "collector/parse/parse.h"
 
-static const struct state unknown = { "", PHASE_UNKNOWN, END_NOT };
+static const struct job_state unknown = { "", PHASE_UNKNOWN, END_NOT };
 
 /* squeue %t. */
-static const struct state compact[] = {
+static const struct job_state compact[] = {
 	{ "R", PHASE_RUNNING, END_NOT },
 	{ "S", PHASE_RUNNING, END_NOT },
 	{ "CG", PHASE_COMPLETING, END_NOT },
@@ -37,7 +37,7 @@ static const struct state compact[] = {
 };
 
 /* scontrol JobState=, and the first word of sacct's State. */
-static const struct state words[] = {
+static const struct job_state words[] = {
 	{ "RUNNING", PHASE_RUNNING, END_NOT },
 	{ "PENDING", PHASE_PENDING, END_NOT },
 	{ "SUSPENDED", PHASE_RUNNING, END_NOT },
@@ -65,8 +65,8 @@ static const struct state words[] = {
 	{ "RESV_DEL_HOLD", PHASE_PENDING, END_NOT },
 };
 
-static const struct state *
-find(const struct state *table, size_t n, struct span s)
+static const struct job_state *
+find(const struct job_state *table, size_t n, struct span s)
 {
 	size_t i;
 
@@ -77,8 +77,8 @@ find(const struct state *table, size_t n, struct span s)
 }
 
 /* squeue's two letters, or the word: no other reason of a running job begins so. */
-const struct state *
-state_with_reason(const struct state *state, struct span reason)
+const struct job_state *
+state_with_reason(const struct job_state *state, struct span reason)
 {
 	if (state->phase == PHASE_RUNNING && (span_is(reason, "Pr") ||
 	    span_is(reason, "Prolog")))
@@ -87,18 +87,18 @@ state_with_reason(const struct state *state, struct span reason)
 }
 
 int
-phase_has_devices(enum phase phase)
+phase_has_devices(enum slurm_phase phase)
 {
 	return phase == PHASE_CONFIGURING || phase == PHASE_RUNNING;
 }
 
-const struct state *
+const struct job_state *
 state_compact(struct span s)
 {
 	return find(compact, sizeof(compact) / sizeof(compact[0]), s);
 }
 
-const struct state *
+const struct job_state *
 state_word(struct span s)
 {
 	const char *space = s.n > 0 ? memchr(s.p, ' ', s.n) : NULL;

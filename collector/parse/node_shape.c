@@ -39,7 +39,7 @@ node_name(struct span line, char host[HOST_MAX])
 }
 
 int
-node_record(struct span line, char host[HOST_MAX], struct shape *shape)
+node_record(struct span line, char host[HOST_MAX], struct node_shape *shape)
 {
 	struct span os = line;
 	const char *end;

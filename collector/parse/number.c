@@ -8,12 +8,6 @@
 #include "collector/parse/parse.h"
 #include "common/text.h"
 
-int
-span_is(struct span s, const char *word)
-{
-	return s.n == strlen(word) && memcmp(s.p, word, s.n) == 0;
-}
-
 char *
 span_text(struct span s, size_t max)
 {

@@ -12,14 +12,8 @@
 #include <sys/types.h>
 
 #include "common/job.h"
+#include "common/text.h"
 
-/* A piece of somebody else's bytes; p may be NULL when n is 0. */
-struct span {
-	const char	*p;
-	size_t		 n;
-};
-
-int span_is(struct span s, const char *word);
 /* Returns owned: fit to be passed on (text.h); NULL for "", "(null)" and on memory. */
 char *span_text(struct span s, size_t max);
 
@@ -122,7 +116,7 @@ void tres_parse(struct span s, const struct gres_names *names,
 /* states.c */
 
 /* What a state means for a run. */
-enum phase {
+enum slurm_phase {
 	PHASE_PENDING,		/* no run */
 	PHASE_CONFIGURING,	/* it has nodes, but a prolog may yet take it back */
 	PHASE_RUNNING,		/* also suspended, stopped */
@@ -133,28 +127,28 @@ enum phase {
 	PHASE_UNKNOWN		/* a word that nobody has seen yet */
 };
 
-struct state {
+struct job_state {
 	const char	*word;
-	enum phase	 phase;
+	enum slurm_phase	 phase;
 	enum job_end	 end;
 };
 
 /* squeue's %t, scontrol's JobState=, sacct's State (its first word). Never NULL. */
-const struct state *state_compact(struct span s);
-const struct state *state_word(struct span s);
+const struct job_state *state_compact(struct span s);
+const struct job_state *state_word(struct span s);
 /* The state of a job whose reason is this: RUNNING while a node's prolog runs is not running. */
-const struct state *state_with_reason(const struct state *state,
+const struct job_state *state_with_reason(const struct job_state *state,
     struct span reason);
 /* Does Slurm say which devices a job in this phase has? */
-int phase_has_devices(enum phase phase);
+int phase_has_devices(enum slurm_phase phase);
 
 /* Did a run that was requeued soon really run?  Its steps tell. */
 enum ran { RAN_UNKNOWN, RAN_YES, RAN_NEVER };
 
 /* What one job looks like in Slurm's eyes at one moment, whoever said it. */
-struct sighting {
+struct job_snapshot {
 	struct job	 job;		/* key.cluster is the caller's to fill */
-	const struct state *state;
+	const struct job_state *state;
 	int		 batch;		/* it has a script */
 	int		 whole_is_none;	/* has it its nodes whole, nobody shares them */
 	int		 never;		/* it ended without ever having had a node */
@@ -164,30 +158,29 @@ struct sighting {
 	enum ran	 ran;
 };
 
-void sighting_init(struct sighting *s);
-void sighting_clear(struct sighting *s);
+void snapshot_init(struct job_snapshot *s);
+void snapshot_clear(struct job_snapshot *s);
 /*
  * The end as Slurm shows it, which is a forecast while the job runs; state,
  * start, limit and restarts are known.  A job that was requeued and whose nodes
  * are not free yet is COMPLETING with the forecast of its next run, whose start
  * is whatever time it is: it is PENDING.
  */
-void sighting_end(struct sighting *s, int64_t end);
+void snapshot_end(struct job_snapshot *s, int64_t end);
 /*
  * The exit code of a job that has ended, -1 = not known: 0 of one that did not
- * complete only means that nobody has said it yet, or that JSON of 22.05 does
- * not say it.
+ * complete only means that nobody has said it yet.
  */
-int32_t sighting_exit(const struct sighting *s, int32_t code);
+int32_t snapshot_exit(const struct job_snapshot *s, int32_t code);
 /*
  * Has it ended without ever having run?  What was cancelled while it waited, after
  * a failed prolog had given it back, has the threads of that time still, but no
  * list of nodes, and ended when it began (20.11).  Its hosts are known.
  */
-int sighting_never(const struct sighting *s);
+int snapshot_never(const struct job_snapshot *s);
 
 /* How sightings are read; borrowed from the configuration in force. */
-struct reading {
+struct read_options {
 	const struct gres_names *gpus;
 	const char	*opt_out_word;
 	/* The address of a device into address, 0; -1 when there is none. May be NULL. */
@@ -238,14 +231,14 @@ unsigned delimiter_split(struct span text, const char *delimiter,
 /* Two letters of the reason are enough to know "Prolog" by. */
 #define SQUEUE_FORMAT	"%A %t %2r %S"
 
-struct listed {
+struct squeue_job {
 	uint64_t	 job;
-	const struct state *state;
+	const struct job_state *state;
 	int64_t		 start;		/* 0 = none yet */
 };
 
 /* One row of SQUEUE_FORMAT; 0, or -1 when it is none. */
-int squeue_row(struct span line, struct listed *row);
+int squeue_row(struct span line, struct squeue_job *row);
 
 /* tokens.c */
 
@@ -277,11 +270,11 @@ uint64_t scontrol_id(struct span line);
  * a record that leaves a doubt is ambiguous.
  */
 enum record_verdict scontrol_record(struct span text, struct span name,
-    const struct reading *how, struct sighting *s);
+    const struct read_options *how, struct job_snapshot *s);
 
 /* resources.c: its part from NodeList= up to OverSubscribe= */
 enum record_verdict scontrol_resources(struct span s,
-    const struct reading *how, struct sighting *out);
+    const struct read_options *how, struct job_snapshot *out);
 
 /* words.c: short answers, a line at a time; what a line does not say stays as it was */
 
@@ -350,9 +343,9 @@ const char *sacct_lacks(const char *err, uint32_t *lacking);
 /* A stream of rows; sacct_begin(), or zeroes and a delimiter, then how, each and arg. */
 struct sacct_reader {
 	char		 delimiter[DELIMITER_LEN + 1];
-	const struct reading *how;
+	const struct read_options *how;
 	/* s may be taken from; -1 stops. */
-	int		(*each)(struct sighting *s, void *arg);
+	int		(*each)(struct job_snapshot *s, void *arg);
 	void		*arg;
 	uint32_t	 lacking;	/* columns that were not asked for */
 	char		*buf;		/* owned */
@@ -382,14 +375,15 @@ int sacct_field(unsigned i, const char **name);
 /* The name that a line of `scontrol show node -o` is about; 0, or -1. */
 int node_name(struct span line, char host[HOST_MAX]);
 
-struct shape {
+struct node_shape {
 	uint16_t	sockets;
 	uint16_t	cores;		/* per socket */
 	uint16_t	threads;	/* per core */
 };
 
 /* One line of `scontrol show node -o`; host gets its name. 0, or -1. */
-int node_record(struct span line, char host[HOST_MAX], struct shape *shape);
+int node_record(struct span line, char host[HOST_MAX],
+    struct node_shape *shape);
 
 /* node_state.c: what nodes do */
 

@@ -19,8 +19,8 @@
 
 /* What a row needs beside the sighting that it fills. */
 struct row {
-	struct sighting	*s;
-	const struct reading *how;
+	struct job_snapshot	*s;
+	const struct read_options *how;
 	struct span	 memory;
 	uint32_t	 cpus_asked;
 	struct span	 uid;
@@ -277,7 +277,7 @@ row_memory(struct row *row)
 static void
 row_finish(struct row *row)
 {
-	struct sighting *s = row->s;
+	struct job_snapshot *s = row->s;
 
 	row_memory(row);
 	if (s->job.user == NULL)
@@ -289,7 +289,7 @@ row_finish(struct row *row)
 	if (s->state->phase != PHASE_ENDED)
 		s->job.exit_code = -1;
 	else
-		s->job.exit_code = sighting_exit(s, s->job.exit_code);
+		s->job.exit_code = snapshot_exit(s, s->job.exit_code);
 	s->job.flags |= JOB_HAS_START;
 	if (row->how->opt_out_word != NULL && s->job.admin_comment != NULL &&
 	    strstr(s->job.admin_comment, row->how->opt_out_word) != NULL)
@@ -298,7 +298,8 @@ row_finish(struct row *row)
 
 /* One row without its newline.  -1: it cannot be read. */
 static int
-row_parse(struct span text, const struct sacct_reader *r, struct sighting *s)
+row_parse(struct span text, const struct sacct_reader *r,
+    struct job_snapshot *s)
 {
 	struct span values[N_FIELDS];
 	struct row row = { .s = s, .how = r->how };
@@ -317,17 +318,17 @@ row_parse(struct span text, const struct sacct_reader *r, struct sighting *s)
 static int
 row_take(struct sacct_reader *r, struct span text)
 {
-	struct sighting s;
+	struct job_snapshot s;
 	int rc = 0;
 
 	r->rows++;
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (row_parse(text, r, &s) == -1) {
 		if (++r->bad > BAD_ROWS_MAX)
 			rc = -1;
 	} else
 		rc = r->each(&s, r->arg);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	return rc;
 }
 

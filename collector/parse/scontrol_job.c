@@ -17,7 +17,7 @@
 #define NAME_MAX_BYTES	4096	/* Slurm keeps 1024 at most */
 
 void
-sighting_init(struct sighting *s)
+snapshot_init(struct job_snapshot *s)
 {
 	memset(s, 0, sizeof(*s));
 	job_init(&s->job);
@@ -26,7 +26,7 @@ sighting_init(struct sighting *s)
 }
 
 void
-sighting_clear(struct sighting *s)
+snapshot_clear(struct job_snapshot *s)
 {
 	job_clear(&s->job);
 }
@@ -34,7 +34,7 @@ sighting_clear(struct sighting *s)
 #define YEAR_S	31536000	/* the end that Slurm forecasts without a limit */
 
 void
-sighting_end(struct sighting *s, int64_t end)
+snapshot_end(struct job_snapshot *s, int64_t end)
 {
 	struct job *job = &s->job;
 	int64_t limit = job->walltime > 0 ? job->walltime : YEAR_S;
@@ -48,13 +48,13 @@ sighting_end(struct sighting *s, int64_t end)
 }
 
 int32_t
-sighting_exit(const struct sighting *s, int32_t code)
+snapshot_exit(const struct job_snapshot *s, int32_t code)
 {
 	return code == 0 && s->state->end != END_COMPLETED ? -1 : code;
 }
 
 int
-sighting_never(const struct sighting *s)
+snapshot_never(const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
@@ -146,7 +146,7 @@ owner_find(struct span s)
 
 /* The words before JobName=: numbers that Slurm gives.  0, or -1. */
 static int
-head_parse(struct span *s, struct sighting *out)
+head_parse(struct span *s, struct job_snapshot *out)
 {
 	struct span key, v;
 	const char *p;
@@ -204,7 +204,7 @@ name_trim(struct span *name, const char *key)
  * must follow it at once, but for Slurm's own words.
  */
 static enum record_verdict
-name_parse(struct span s, struct span exact, struct sighting *out,
+name_parse(struct span s, struct span exact, struct job_snapshot *out,
     struct span *rest)
 {
 	struct span name, user, uid;
@@ -263,7 +263,7 @@ trusted(struct span s)
 
 /* State, times and who, in their order. */
 static int
-life_parse(struct span *s, struct sighting *out)
+life_parse(struct span *s, struct job_snapshot *out)
 {
 	struct job *job = &out->job;
 	struct span v;
@@ -289,7 +289,7 @@ life_parse(struct span *s, struct sighting *out)
 	out->batch = span_is(token_value(s, " BatchFlag="), "1");
 	v = token_value(s, " ExitCode=");
 	if (out->state->phase == PHASE_ENDED)
-		job->exit_code = sighting_exit(out, exit_status(v));
+		job->exit_code = snapshot_exit(out, exit_status(v));
 	if (time_limit(token_value(s, " TimeLimit="), &job->walltime) == -1 ||
 	    job->walltime < 0)
 		job->walltime = 0;
@@ -297,14 +297,15 @@ life_parse(struct span *s, struct sighting *out)
 	    time_point(token_value(s, " StartTime="), &job->key.start) == -1 ||
 	    time_point(token_value(s, " EndTime="), &end) == -1)
 		return -1;
-	sighting_end(out, end);
+	snapshot_end(out, end);
 	job->partition = span_text(token_value(s, " Partition="), TEXT_MAX);
 	return 0;
 }
 
 enum record_verdict
-scontrol_record(struct span text, struct span name, const struct reading *how,
-    struct sighting *s)
+scontrol_record(struct span text, struct span name,
+    const struct read_options *how,
+    struct job_snapshot *s)
 {
 	enum record_verdict verdict;
 	struct span rest = text;
@@ -324,7 +325,7 @@ scontrol_record(struct span text, struct span name, const struct reading *how,
 	verdict = scontrol_resources(rest, how, s);
 	if (verdict != RECORD_GOOD)
 		return verdict;
-	s->never = sighting_never(s);
+	s->never = snapshot_never(s);
 	s->opt_out_seen = how->opt_out_word != NULL &&
 	    token_find(text, how->opt_out_word) != NULL;
 	s->job.slurm_info = span_text(text, TEXT_MAX);

@@ -10,7 +10,7 @@
 #include "collector/parse/parse.h"
 
 struct group {
-	const struct reading *how;
+	const struct read_options *how;
 	struct job	*job;
 	struct job_host	*host;
 	struct span	 cpus;
@@ -112,7 +112,7 @@ static const struct sharing {
 };
 
 static void
-sharing_parse(struct span *s, struct sighting *out)
+sharing_parse(struct span *s, struct job_snapshot *out)
 {
 	struct span over = token_value(s, " OverSubscribe=");
 	struct span excl = { NULL, 0 };
@@ -159,7 +159,7 @@ memory_parse(struct span s, uint64_t tasks, uint64_t per_task,
 }
 
 static void
-tres_take(struct span *s, const struct reading *how, struct job *job)
+tres_take(struct span *s, const struct read_options *how, struct job *job)
 {
 	struct span v;
 	struct tres tres;
@@ -175,7 +175,8 @@ tres_take(struct span *s, const struct reading *how, struct job *job)
 }
 
 enum record_verdict
-scontrol_resources(struct span s, const struct reading *how, struct sighting *out)
+scontrol_resources(struct span s, const struct read_options *how,
+    struct job_snapshot *out)
 {
 	struct group g = { .how = how, .job = &out->job };
 	struct job *job = &out->job;

@@ -21,7 +21,7 @@ word(struct span *line)
 }
 
 int
-squeue_row(struct span line, struct listed *row)
+squeue_row(struct span line, struct squeue_job *row)
 {
 	struct span state, start;
 

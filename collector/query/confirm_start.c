@@ -20,8 +20,8 @@
 #define WAIT_MAX_MS	8000
 #define WAIT_ALL_MS	120000	/* a prolog of this length is left to the poll */
 
-struct held {
-	struct collector *c;
+struct confirm {
+	struct cluster *c;
 	struct command	*cmd;
 	struct lines	 lines;
 	struct idmap	 jobs;		/* to be asked about */
@@ -29,13 +29,13 @@ struct held {
 	char		 ids[IDS_BYTES];
 	int64_t		 due;		/* monotonic ms */
 	int64_t		 wait;
-	int64_t		 news;		/* monotonic ms: one came, or was confirmed */
+	int64_t		 changed; /* monotonic ms: one came, or was confirmed */
 };
 
-struct held *
-held_new(struct collector *c)
+struct confirm *
+confirm_new(struct cluster *c)
 {
-	struct held *h = calloc(1, sizeof(*h));
+	struct confirm *h = calloc(1, sizeof(*h));
 
 	if (h == NULL)
 		fatal("no memory");
@@ -44,25 +44,25 @@ held_new(struct collector *c)
 }
 
 void
-held_want(struct held *h, uint64_t job)
+confirm_want(struct confirm *h, uint64_t job)
 {
 	struct open_run *run;
 	size_t at = 0;
 
 	while ((run = open_of_job(&h->c->open, job, &at)) != NULL)
-		if (run->flags & OPEN_HELD)
+		if (run->flags & OPEN_UNCONFIRMED)
 			break;
 	if (run == NULL || h->jobs.n >= JOBS_MAX)
 		return;
-	h->news = now_ms();
+	h->changed = now_ms();
 	h->wait = WAIT_FIRST_MS;
-	if (h->jobs.n == 0 || h->due > h->news + GAP_MS)
-		h->due = h->news + GAP_MS;
+	if (h->jobs.n == 0 || h->due > h->changed + GAP_MS)
+		h->due = h->changed + GAP_MS;
 	(void)idmap_put(&h->jobs, job, NULL);
 }
 
 void
-held_row(struct collector *c, const struct listed *row)
+confirm_row(struct cluster *c, const struct squeue_job *row)
 {
 	struct open_run *run;
 
@@ -75,20 +75,20 @@ held_row(struct collector *c, const struct listed *row)
 			return;
 		idmap_remove(&c->earlier, row->job);
 	}
-	if (run != NULL && (run->flags & OPEN_HELD) &&
-	    !(run->flags & OPEN_IGNORED) && run_confirmed(c, run) == 0)
-		c->held->news = now_ms();
+	if (run != NULL && (run->flags & OPEN_UNCONFIRMED) &&
+	    !(run->flags & OPEN_IGNORED) && track_running(c, run) == 0)
+		c->confirm->changed = now_ms();
 }
 
 static int
 on_row(struct span line, void *arg)
 {
-	struct held *h = arg;
-	struct listed row;
+	struct confirm *h = arg;
+	struct squeue_job row;
 
 	if (squeue_row(line, &row) == -1)
 		return 0;
-	held_row(h->c, &row);
+	confirm_row(h->c, &row);
 	if (row.state->phase == PHASE_CONFIGURING)
 		(void)idmap_put(&h->left, row.job, NULL);
 	return 0;
@@ -97,7 +97,7 @@ on_row(struct span line, void *arg)
 static int
 on_output(const char *p, size_t n, void *arg)
 {
-	struct held *h = arg;
+	struct confirm *h = arg;
 
 	return lines_feed(&h->lines, p, n, on_row, h);
 }
@@ -109,25 +109,25 @@ on_output(const char *p, size_t n, void *arg)
 static void
 on_end(const struct command_end *end, void *arg)
 {
-	struct held *h = arg;
+	struct confirm *h = arg;
 	int64_t now = now_ms();
 	uint64_t job;
 	size_t at = 0;
 
 	h->cmd = NULL;
-	if (end->outcome == COMMAND_OK && now - h->news < WAIT_ALL_MS)
+	if (end->outcome == COMMAND_OK && now - h->changed < WAIT_ALL_MS)
 		while ((job = idmap_next(&h->left, &at, NULL)) != 0)
 			(void)idmap_put(&h->jobs, job, NULL);
 	idmap_clear(&h->left);
 	h->wait = h->wait * 2 < WAIT_MAX_MS ? h->wait * 2 : WAIT_MAX_MS;
 	h->due = now + h->wait;
-	plan_kick(h->c);
+	wake(h->c);
 }
 
 void
-held_kick(struct held *h)
+confirm_kick(struct confirm *h)
 {
-	struct ask ask = { .cmd = CMD_SQUEUE, .args = { "-h", "-a", "-o",
+	struct query query = { .cmd = CMD_SQUEUE, .args = { "-h", "-a", "-o",
 	    SQUEUE_FORMAT, "-t", slurm_live_states(&h->c->slurm), "-j",
 	    h->ids }, .on_output = on_output, .on_end = on_end, .arg = h };
 	uint64_t job;
@@ -142,5 +142,5 @@ held_kick(struct held *h)
 		    "%s%llu", len > 0 ? "," : "", (unsigned long long)job);
 	idmap_clear(&h->jobs);
 	lines_clear(&h->lines);
-	h->cmd = ask_start(h->c, &ask);
+	h->cmd = query_start(h->c, &query);
 }

@@ -15,7 +15,7 @@
 
 #include "collector/base/cluster.h"
 
-struct active {
+struct controller_role {
 	struct site	*site;
 	struct command	*cmd;
 	struct lines	 lines;
@@ -23,7 +23,7 @@ struct active {
 	struct controllers seen;	/* in the answer that is being read */
 	/* of the last whole one */
 	int		 known;
-	int		 is_active;
+	int		 is_working;
 	unsigned	 rank;
 	int64_t		 first_since;	/* monotonic ms: ours is the first that is up; 0 */
 	char		 text[128];
@@ -33,7 +33,7 @@ struct active {
 static int
 on_line(struct span line, void *arg)
 {
-	struct active *a = arg;
+	struct controller_role *a = arg;
 	struct utsname me;
 
 	if (uname(&me) == -1)
@@ -45,13 +45,13 @@ on_line(struct span line, void *arg)
 static int
 on_output(const char *p, size_t n, void *arg)
 {
-	struct active *a = arg;
+	struct controller_role *a = arg;
 
 	return lines_feed(&a->lines, p, n, on_line, a);
 }
 
 static void
-say(struct active *a)
+role_send(struct controller_role *a)
 {
 	struct channel *c = a->site->w->peers[ROLE_SUBMITTER];
 	struct writer w;
@@ -59,7 +59,7 @@ say(struct active *a)
 	if (c == NULL || !a->known)
 		return;
 	wr_init(&w, 2);
-	wr_u8(&w, (uint8_t)a->is_active);
+	wr_u8(&w, (uint8_t)a->is_working);
 	wr_u8(&w, (uint8_t)a->rank);
 	channel_send(c, MSG_CONTROLLER_ROLE, 0, &w, -1);
 	wr_clear(&w);
@@ -67,38 +67,38 @@ say(struct active *a)
 
 /* What the controllers said, of which at least one was named. */
 static void
-judge(struct active *a)
+role_decide(struct controller_role *a)
 {
 	const struct health *ctld = &a->site->clusters[0]->ctld;
 	const struct controllers *seen = &a->seen;
 	int first = seen->ours != -1 && seen->first_up == seen->ours;
 	int now = first;
-	unsigned held;
+	unsigned suppressed;
 
-	if (seen->ours == -1 && log_allowed(&a->said, &held))
+	if (seen->ours == -1 && log_allowed(&a->said, &suppressed))
 		log_errorx("activeOnly: this host is none of Slurm's "
 		    "controllers, so nothing is sent from here");
 	if (!first)
 		a->first_since = 0;
 	else if (a->first_since == 0)
 		a->first_since = now_ms();
-	if (now && seen->ours > 0 && !(a->known && a->is_active))
+	if (now && seen->ours > 0 && !(a->known && a->is_working))
 		now = !ctld->away && ctld->answered_ms >= a->first_since;
 	snprintf(a->text, sizeof(a->text), "%s of %u controllers beside us, "
 	    "%s", seen->ours == -1 ? "none" : seen->ours == 0 ?
 	    "the first" : "a backup", seen->n, now ? "it works" : "another one works");
-	if (!a->known || now != a->is_active) {
+	if (!a->known || now != a->is_working) {
 		a->known = 1;
-		a->is_active = now;
+		a->is_working = now;
 		a->rank = seen->ours > 0 ? (unsigned)seen->ours : 0;
-		say(a);
+		role_send(a);
 	}
 }
 
 static void
 on_end(const struct command_end *end, void *arg)
 {
-	struct active *a = arg;
+	struct controller_role *a = arg;
 
 	/* Where one is down, some versions end with status 1. */
 	(void)end;
@@ -106,16 +106,16 @@ on_end(const struct command_end *end, void *arg)
 	lines_end(&a->lines, on_line, a);
 	/* None is up, or we cannot ask: it stays as it was. */
 	if (a->seen.n > 0 && a->seen.first_up != -1)
-		judge(a);
+		role_decide(a);
 	lines_clear(&a->lines);
 }
 
 void
-active_kick(struct active *a)
+controller_role_kick(struct controller_role *a)
 {
-	struct ask ask = { .cmd = CMD_SCONTROL, .args = { "ping", NULL },
+	struct query query = { .cmd = CMD_SCONTROL, .args = { "ping", NULL },
 	    .on_output = on_output, .on_end = on_end, .arg = a };
-	struct collector *c = a->site->clusters[0];
+	struct cluster *c = a->site->clusters[0];
 
 	if (!conf_bool(&a->site->w->conf, CONF_ACTIVE_ONLY)) {
 		a->known = 0;
@@ -126,27 +126,27 @@ active_kick(struct active *a)
 	a->next = now_ms() + c->set->poll * 1000;
 	a->seen = (struct controllers){ .first_up = -1, .ours = -1 };
 	lines_clear(&a->lines);
-	a->cmd = ask_start(c, &ask);
+	a->cmd = query_start(c, &query);
 }
 
 void
-active_peer(struct active *a)
+controller_role_peer(struct controller_role *a)
 {
-	say(a);
+	role_send(a);
 }
 
 void
-active_status(struct active *a, uint64_t request)
+controller_role_status(struct controller_role *a, uint64_t request)
 {
 	if (conf_bool(&a->site->w->conf, CONF_ACTIVE_ONLY))
 		worker_status(a->site->w, request, "controllers", "%s",
 		    a->known ? a->text : "not known yet");
 }
 
-struct active *
-active_new(struct site *site)
+struct controller_role *
+controller_role_new(struct site *site)
 {
-	struct active *a = calloc(1, sizeof(*a));
+	struct controller_role *a = calloc(1, sizeof(*a));
 
 	if (a != NULL)
 		a->site = site;

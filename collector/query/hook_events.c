@@ -23,7 +23,7 @@
 #define WAIT_MAX_S	30
 #define UNKNOWN_TRIES	2	/* for a job that nobody knows */
 
-enum event_state {
+enum hook_event_state {
 	EVENT_NEW,		/* slurmctld is to be asked */
 	EVENT_ASKED,		/* it is being asked */
 	EVENT_WAITS,		/* accounting is to be asked when due */
@@ -31,21 +31,21 @@ enum event_state {
 	EVENT_SENT		/* its records are on their way to the spool */
 };
 
-struct event_note {
-	struct event_note *next;
+struct hook_event {
+	struct hook_event *next;
 	uint64_t	 id;		/* 0 = its listener is gone */
 	uint64_t	 job;
 	uint64_t	 order;		/* durable when all up to here is */
 	int64_t		 due;		/* monotonic ms */
-	enum event_state state;
+	enum hook_event_state state;
 	unsigned	 tries;
 	int		 unknown;	/* slurmctld does not know the job */
 };
 
-struct events {
-	struct collector *c;
-	struct event_note *first;
-	struct event_note **tail;
+struct hook_events {
+	struct cluster *c;
+	struct hook_event *first;
+	struct hook_event **tail;
 	unsigned	 n;
 	struct details	*details;
 	int64_t		 all_at;	/* monotonic s */
@@ -54,10 +54,10 @@ struct events {
 
 static void on_details(struct details *d, int ok, void *arg);
 
-struct events *
-events_new(struct collector *c)
+struct hook_events *
+hook_events_new(struct cluster *c)
 {
-	struct events *e = calloc(1, sizeof(*e));
+	struct hook_events *e = calloc(1, sizeof(*e));
 
 	if (e == NULL)
 		fatal("no memory");
@@ -68,13 +68,13 @@ events_new(struct collector *c)
 }
 
 unsigned
-events_waiting(const struct events *e)
+hook_events_waiting(const struct hook_events *e)
 {
 	return e->n;
 }
 
 static void
-say_taken(struct events *e, uint64_t id)
+event_ack_send(struct hook_events *e, uint64_t id)
 {
 	struct channel *listener = e->c->w->peers[ROLE_LISTENER];
 	struct writer w;
@@ -89,17 +89,17 @@ say_taken(struct events *e, uint64_t id)
 }
 
 void
-events_stored(struct events *e)
+hook_events_durable(struct hook_events *e)
 {
-	uint64_t durable = out_durable(e->c->out);
-	struct event_note **p = &e->first, *note;
+	uint64_t durable = outbox_durable(e->c->outbox);
+	struct hook_event **p = &e->first, *note;
 
 	while ((note = *p) != NULL) {
 		if (note->state != EVENT_SENT || note->order > durable) {
 			p = &note->next;
 			continue;
 		}
-		say_taken(e, note->id);
+		event_ack_send(e, note->id);
 		*p = note->next;
 		free(note);
 		e->n--;
@@ -108,30 +108,31 @@ events_stored(struct events *e)
 }
 
 void
-events_forget(struct events *e)
+hook_events_forget(struct hook_events *e)
 {
-	struct event_note *note;
+	struct hook_event *note;
 
 	for (note = e->first; note != NULL; note = note->next)
 		note->id = 0;
 }
 
 void
-events_note(struct events *e, uint64_t event, uint64_t job)
+hook_event_add(struct hook_events *e, uint64_t event, uint64_t job)
 {
-	struct event_note *note;
-	unsigned held;
+	struct hook_event *note;
+	unsigned suppressed;
 
 	if (job == 0 || job > UINT32_MAX) {
-		say_taken(e, event);
+		event_ack_send(e, event);
 		return;
 	}
 	note = e->n < EVENTS_MAX ? calloc(1, sizeof(*note)) : NULL;
 	if (note == NULL) {
-		if (log_allowed(&e->full, &held))
+		if (log_allowed(&e->full, &suppressed))
 			log_warnx("more than %d hook messages are waiting: "
-			    "%u are left to the poll", EVENTS_MAX, held + 1);
-		say_taken(e, event);
+			    "%u are left to the poll", EVENTS_MAX, suppressed +
+			    1);
+		event_ack_send(e, event);
 		return;
 	}
 	note->id = event;
@@ -139,11 +140,11 @@ events_note(struct events *e, uint64_t event, uint64_t job)
 	*e->tail = note;
 	e->tail = &note->next;
 	e->n++;
-	events_kick(e);
+	hook_events_kick(e);
 }
 
 static void
-note_sent(struct events *e, struct event_note *note, uint64_t order)
+note_sent(struct hook_events *e, struct hook_event *note, uint64_t order)
 {
 	note->state = EVENT_SENT;
 	note->order = order;
@@ -151,7 +152,7 @@ note_sent(struct events *e, struct event_note *note, uint64_t order)
 
 /* First as configured, then at growing intervals. */
 static void
-note_wait(struct events *e, struct event_note *note)
+note_wait(struct hook_events *e, struct hook_event *note)
 {
 	int64_t wait = e->c->set->query_delay;
 	unsigned i;
@@ -167,10 +168,10 @@ note_wait(struct events *e, struct event_note *note)
 }
 
 static void
-note_answered(struct events *e, struct event_note *note)
+note_answered(struct hook_events *e, struct hook_event *note)
 {
 	struct details *d = e->details;
-	enum phase phase;
+	enum slurm_phase phase;
 
 	switch (details_verdict(d, note->job)) {
 	case DETAIL_GOOD:
@@ -178,13 +179,13 @@ note_answered(struct events *e, struct event_note *note)
 		if (phase == PHASE_CONFIGURING || phase == PHASE_RUNNING ||
 		    phase == PHASE_ENDED) {
 			if (phase != PHASE_ENDED)
-				held_want(e->c->held, note->job);
+				confirm_want(e->c->confirm, note->job);
 			note_sent(e, note, details_order(d, note->job));
 			return;
 		}
 		break;
 	case DETAIL_AMBIGUOUS:
-		(void)idmap_put(&e->c->doubtful, note->job, NULL);
+		(void)idmap_put(&e->c->ambiguous, note->job, NULL);
 		break;
 	case DETAIL_UNKNOWN:
 		note->unknown = 1;
@@ -199,8 +200,8 @@ note_answered(struct events *e, struct event_note *note)
 static void
 on_details(struct details *d, int ok, void *arg)
 {
-	struct events *e = arg;
-	struct event_note *note;
+	struct hook_events *e = arg;
+	struct hook_event *note;
 
 	for (note = e->first; note != NULL; note = note->next) {
 		if (note->state != EVENT_ASKED)
@@ -211,7 +212,7 @@ on_details(struct details *d, int ok, void *arg)
 			note->state = EVENT_NEW;
 	}
 	details_forget(d);
-	events_stored(e);
+	hook_events_durable(e);
 }
 
 /*
@@ -219,12 +220,12 @@ on_details(struct details *d, int ok, void *arg)
  * command costs as much as 340 jobs in an answer.
  */
 static size_t
-singly(const struct events *e)
+singly(const struct hook_events *e)
 {
-	size_t n = cycle_jobs(e->c->cycle) / SINGLY_COST;
+	size_t n = poll_jobs(e->c->poll) / SINGLY_COST;
 
 	/* Where requests are counted, all jobs cost less than one does. */
-	if (limit_on(e->c))
+	if (rate_limit_on(e->c))
 		return 1;
 	if (n < SINGLY_MIN)
 		n = SINGLY_MIN;
@@ -232,12 +233,12 @@ singly(const struct events *e)
 }
 
 static void
-ask_slurmctld(struct events *e)
+ask_slurmctld(struct hook_events *e)
 {
-	struct event_note *note;
+	struct hook_event *note;
 	struct idmap jobs = { 0 };
 	size_t most = singly(e), n = 0;
-	int all, big = cycle_jobs(e->c->cycle) >= ALL_GAP_FROM;
+	int all, big = poll_jobs(e->c->poll) >= ALL_GAP_FROM;
 
 	for (note = e->first; note != NULL; note = note->next)
 		if (note->state == EVENT_NEW)
@@ -264,10 +265,10 @@ ask_slurmctld(struct events *e)
 }
 
 void
-events_kick(struct events *e)
+hook_events_kick(struct hook_events *e)
 {
-	struct collector *c = e->c;
-	struct event_note *note;
+	struct cluster *c = e->c;
+	struct hook_event *note;
 	int64_t now = now_ms();
 	int asked = 0;
 
@@ -279,23 +280,23 @@ events_kick(struct events *e)
 		if (note->state != EVENT_WAITS || note->due > now)
 			continue;
 		note->state = EVENT_ACCOUNTING;
-		ledger_want(c->ledger, note->job);
+		acct_want(c->accounting, note->job);
 		asked = 1;
 	}
 	if (asked)
-		ledger_kick(c->ledger);
+		acct_kick(c->accounting);
 }
 
 void
-events_resume(struct events *e)
+hook_events_resume(struct hook_events *e)
 {
 	details_resume(e->details);
 }
 
 void
-events_accounted(struct events *e, uint64_t job, int ended, int known)
+hook_events_answered(struct hook_events *e, uint64_t job, int ended, int known)
 {
-	struct event_note *note;
+	struct hook_event *note;
 	size_t at = 0;
 	int over;
 
@@ -307,11 +308,11 @@ events_accounted(struct events *e, uint64_t job, int ended, int known)
 		note->tries++;
 		if (over || note->tries > e->c->set->retries ||
 		    (note->unknown && !known && note->tries >= UNKNOWN_TRIES))
-			note_sent(e, note, out_order(e->c->out));
+			note_sent(e, note, outbox_order(e->c->outbox));
 		else if (!e->c->slurm.accounting)
 			note->state = EVENT_NEW;	/* slurmctld may know by now */
 		else
 			note_wait(e, note);
 	}
-	events_stored(e);
+	hook_events_durable(e);
 }

@@ -19,15 +19,15 @@
 #define ARRAYS_KEPT	4	/* scripts of arrays whose tasks start one by one */
 #define DEADLINE_MS	10000
 
-struct want {
-	struct want	*next;
+struct script_request {
+	struct script_request	*next;
 	struct run_key	 key;
 	uint64_t	 array_job;
 };
 
-struct fetch {
+struct script_fetch {
 	struct scripts	*scripts;
-	struct want	*want;		/* owned; NULL = free */
+	struct script_request	*want;		/* owned; NULL = free */
 	struct command	*cmd;
 	char		*text;		/* owned */
 	size_t		 len;
@@ -41,11 +41,11 @@ struct array_script {
 };
 
 struct scripts {
-	struct collector *c;
-	struct want	*first;
-	struct want	**tail;
+	struct cluster *c;
+	struct script_request	*first;
+	struct script_request	**tail;
 	unsigned	 n;
-	struct fetch	 fetches[AT_ONCE];
+	struct script_fetch	 fetches[AT_ONCE];
 	struct array_script arrays[ARRAYS_KEPT];
 	unsigned	 turn;
 };
@@ -53,7 +53,7 @@ struct scripts {
 static void scripts_kick(struct scripts *s);
 
 struct scripts *
-scripts_new(struct collector *c)
+scripts_new(struct cluster *c)
 {
 	struct scripts *s = calloc(1, sizeof(*s));
 	unsigned i;
@@ -84,7 +84,7 @@ send_script(struct scripts *s, const struct run_key *key, const char *text)
 	job.exit_code = -1;
 	job.flags = JOB_PARTIAL;
 	job.script = text != NULL ? strdup(text) : NULL;
-	out_record(s->c->out, &job);
+	outbox_record(s->c->outbox, &job);
 	job_clear(&job);
 }
 
@@ -115,7 +115,7 @@ array_keep(struct scripts *s, uint64_t job, const char *text)
 static int
 on_output(const char *p, size_t n, void *arg)
 {
-	struct fetch *f = arg;
+	struct script_fetch *f = arg;
 	size_t max = f->scripts->c->set->script_max + 1;
 	size_t cap = f->cap != 0 ? f->cap : 4096;
 	char *text;
@@ -140,7 +140,7 @@ on_output(const char *p, size_t n, void *arg)
 }
 
 static void
-fetch_done(struct fetch *f)
+fetch_done(struct script_fetch *f)
 {
 	free(f->text);
 	free(f->want);
@@ -153,7 +153,7 @@ fetch_done(struct fetch *f)
 static void
 on_end(const struct command_end *end, void *arg)
 {
-	struct fetch *f = arg;
+	struct script_fetch *f = arg;
 	struct scripts *s = f->scripts;
 	size_t max = s->c->set->script_max;
 	char *text = NULL;
@@ -173,16 +173,16 @@ on_end(const struct command_end *end, void *arg)
 }
 
 static int
-fetch_start(struct fetch *f, struct want *want)
+fetch_start(struct script_fetch *f, struct script_request *want)
 {
-	struct ask ask = { .cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
+	struct query query = { .cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
 	    .script = 1, .args = { "write", "batch_script", f->id, "-" },
 	    .on_output = on_output, .on_end = on_end, .arg = f };
 
 	snprintf(f->id, sizeof(f->id), "%llu",
 	    (unsigned long long)want->key.job);
 	f->want = want;
-	f->cmd = ask_start(f->scripts->c, &ask);
+	f->cmd = query_start(f->scripts->c, &query);
 	if (f->cmd == NULL)
 		f->want = NULL;
 	return f->cmd != NULL ? 0 : -1;
@@ -201,10 +201,10 @@ is_coming(const struct scripts *s, uint64_t array_job)
 	return 0;
 }
 
-static struct fetch *
+static struct script_fetch *
 fetch_free(struct scripts *s)
 {
-	unsigned i, most = limit_on(s->c) ? 1 : AT_ONCE;
+	unsigned i, most = rate_limit_on(s->c) ? 1 : AT_ONCE;
 
 	for (i = 0; i < most; i++)
 		if (s->fetches[i].want == NULL)
@@ -216,8 +216,8 @@ static void
 scripts_kick(struct scripts *s)
 {
 	const struct array_script *a;
-	struct want **p = &s->first, *want;
-	struct fetch *f;
+	struct script_request **p = &s->first, *want;
+	struct script_fetch *f;
 
 	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
 		a = array_find(s, want->array_job);
@@ -245,7 +245,8 @@ scripts_kick(struct scripts *s)
 void
 scripts_want(struct scripts *s, const struct run_key *key, uint64_t array_job)
 {
-	struct want *want = s->n < WAITING_MAX ? calloc(1, sizeof(*want)) :
+	struct script_request *want = s->n < WAITING_MAX ? calloc(1,
+	    sizeof(*want)) :
 	    NULL;
 
 	if (want == NULL) {

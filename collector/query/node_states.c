@@ -21,8 +21,8 @@
 #define RUNNING_STATES	"R,S,CF,ST"	/* of jobs that are counted */
 #define WORD_MAX	16	/* "allocated" is the longest */
 
-struct node {
-	struct node	*next;
+struct tracked_node {
+	struct tracked_node	*next;
 	uint64_t	 memory;
 	uint32_t	 cpus;
 	uint32_t	 gpus;
@@ -34,12 +34,12 @@ struct node {
 	char		 name[];
 };
 
-struct nodes {
-	struct collector *c;
+struct node_states {
+	struct cluster *c;
 	struct command	*cmd;
 	struct lines	 lines;
 	void		*tree;		/* by name */
-	struct node	*first;		/* owned, all of them */
+	struct tracked_node	*first;		/* owned, all of them */
 	size_t		 n;
 	uint32_t	 cycle;
 	size_t		 seen;		/* nodes of this answer */
@@ -50,10 +50,10 @@ struct nodes {
 	uint64_t	 sent;
 };
 
-struct nodes *
-nodes_new(struct collector *c)
+struct node_states *
+node_states_new(struct cluster *c)
 {
-	struct nodes *n = calloc(1, sizeof(*n));
+	struct node_states *n = calloc(1, sizeof(*n));
 
 	if (n == NULL)
 		fatal("no memory");
@@ -62,19 +62,19 @@ nodes_new(struct collector *c)
 }
 
 size_t
-nodes_count(const struct nodes *n)
+node_states_count(const struct node_states *n)
 {
 	return n->n;
 }
 
 uint64_t
-nodes_sent(const struct nodes *n)
+node_states_sent(const struct node_states *n)
 {
 	return n->sent;
 }
 
 void
-nodes_peer(struct nodes *n)
+node_states_peer(struct node_states *n)
 {
 	n->again = 1;
 }
@@ -82,20 +82,21 @@ nodes_peer(struct nodes *n)
 static int
 compare(const void *a, const void *b)
 {
-	const struct node *x = a, *y = b;
+	const struct tracked_node *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
 /* A key has the layout of a node, and nothing of it but the name counts. */
-static struct node *
-node_find(struct nodes *n, const char *name, int make)
+static struct tracked_node *
+node_find(struct node_states *n, const char *name, int make)
 {
-	_Alignas(struct node) char key[sizeof(struct node) + HOST_MAX];
-	struct node *node, **at;
+	_Alignas(struct tracked_node) char key[sizeof(struct tracked_node) +
+	    HOST_MAX];
+	struct tracked_node *node, **at;
 	size_t len = strlen(name) + 1;
 
-	memcpy(key + offsetof(struct node, name), name, len);
+	memcpy(key + offsetof(struct tracked_node, name), name, len);
 	at = tfind(key, &n->tree, compare);
 	if (at != NULL)
 		return *at;
@@ -118,9 +119,9 @@ node_find(struct nodes *n, const char *name, int make)
 
 /* Nodes that Slurm does not show any more, or that are ignored by now. */
 static void
-nodes_sweep(struct nodes *n)
+node_states_sweep(struct node_states *n)
 {
-	struct node **at = &n->first, *node;
+	struct tracked_node **at = &n->first, *node;
 
 	while ((node = *at) != NULL) {
 		if (node->cycle == n->cycle) {
@@ -137,10 +138,10 @@ nodes_sweep(struct nodes *n)
 static int
 on_node(struct span line, void *arg)
 {
-	struct nodes *n = arg;
+	struct node_states *n = arg;
 	const struct settings *set = n->c->set;
 	struct node_state now;
-	struct node *node;
+	struct tracked_node *node;
 
 	if (node_use(line, &set->names, &now) == -1)
 		return 0;
@@ -167,7 +168,7 @@ on_node(struct span line, void *arg)
 static int
 on_node_output(const char *p, size_t len, void *arg)
 {
-	struct nodes *n = arg;
+	struct node_states *n = arg;
 
 	return lines_feed(&n->lines, p, len, on_node, n);
 }
@@ -175,7 +176,7 @@ on_node_output(const char *p, size_t len, void *arg)
 static int
 on_job_host(const char *name, void *arg)
 {
-	struct node *node = node_find(arg, name, 0);
+	struct tracked_node *node = node_find(arg, name, 0);
 
 	if (node != NULL)
 		node->jobs_now++;
@@ -192,18 +193,18 @@ on_job(struct span line, void *arg)
 static int
 on_job_output(const char *p, size_t len, void *arg)
 {
-	struct nodes *n = arg;
+	struct node_states *n = arg;
 
 	return lines_feed(&n->lines, p, len, on_job, n);
 }
 
 /* Up to FRAME_NODES of those from *at on; 0 when nothing was left to send. */
 static int
-frame_send(struct nodes *n, struct node **at)
+frame_send(struct node_states *n, struct tracked_node **at)
 {
 	struct node_state state;
 	struct writer body, w;
-	struct node *node = *at, *begin = *at;
+	struct tracked_node *node = *at, *begin = *at;
 	uint32_t count = 0;
 	int rc = 0;
 
@@ -226,7 +227,8 @@ frame_send(struct nodes *n, struct node **at)
 	wr_u32(&w, count);
 	if (count > 0)
 		wr_mem(&w, body.buf, body.len);
-	if (count > 0 && wr_end(&body) == 0 && out_nodes(n->c->out, &w) == 0) {
+	if (count > 0 && wr_end(&body) == 0 && outbox_nodes(n->c->outbox, &w) ==
+	    0) {
 		for (; begin != node; begin = begin->next)
 			begin->unsent = 0;
 		n->sent += count;
@@ -239,10 +241,10 @@ frame_send(struct nodes *n, struct node **at)
 }
 
 static void
-nodes_send(struct nodes *n)
+node_states_send(struct node_states *n)
 {
 	int64_t refresh = n->c->set->node_refresh;
-	struct node *node;
+	struct tracked_node *node;
 	int all = n->again;
 
 	if (refresh > 0 && now_s() - n->refreshed >= refresh)
@@ -261,68 +263,70 @@ nodes_send(struct nodes *n)
 }
 
 static void
-nodes_fail(struct nodes *n, const char *what, const struct command_end *end)
+node_states_fail(struct node_states *n, const char *what,
+    const struct command_end *end)
 {
-	ask_failed(n->c, &n->c->ctld, what, end);
+	query_failed(n->c, &n->c->ctld, what, end);
 	n->busy = 0;
-	plan_kick(n->c);
+	wake(n->c);
 }
 
 static void
 on_jobs_end(const struct command_end *end, void *arg)
 {
-	struct nodes *n = arg;
+	struct node_states *n = arg;
 
 	/* A line without its end: the answer was cut. */
 	if (end->outcome != COMMAND_OK || n->lines.len > 0) {
-		nodes_fail(n, "squeue", end);
+		node_states_fail(n, "squeue", end);
 		return;
 	}
 	n->busy = 0;
-	nodes_send(n);
+	node_states_send(n);
 }
 
 static void
 on_nodes_end(const struct command_end *end, void *arg)
 {
-	struct nodes *n = arg;
-	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_LONG_MS / 2,
+	struct node_states *n = arg;
+	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms =
+	    QUERY_LONG_MS / 2,
 	    .args = { "-h", "-a", "-t", RUNNING_STATES, "-o", "%N" },
 	    .on_output = on_job_output, .on_end = on_jobs_end, .arg = n };
 
 	if (end->outcome != COMMAND_OK || n->lines.len > 0 || n->seen == 0) {
-		nodes_fail(n, "scontrol show node", end);
+		node_states_fail(n, "scontrol show node", end);
 		return;
 	}
 	health_good(&n->c->ctld);
-	nodes_sweep(n);
+	node_states_sweep(n);
 	lines_clear(&n->lines);
-	n->busy = ask_start(n->c, &ask) != NULL;
+	n->busy = query_start(n->c, &query) != NULL;
 }
 
 void
-nodes_kick(struct nodes *n)
+node_states_kick(struct node_states *n)
 {
-	struct collector *c = n->c;
-	struct ask ask = { .cmd = CMD_SCONTROL,
-	    .deadline_ms = ASK_LONG_MS / 2,
+	struct cluster *c = n->c;
+	struct query query = { .cmd = CMD_SCONTROL,
+	    .deadline_ms = QUERY_LONG_MS / 2,
 	    .args = { "--all", "show", "node", "-d", "-o" },
 	    .on_output = on_node_output, .on_end = on_nodes_end, .arg = n };
 
 	/* The poll goes first: runs are worth more than states. */
-	if (n->busy || c->set->node_poll == 0 || cycle_busy(c->cycle) ||
+	if (n->busy || c->set->node_poll == 0 || poll_busy(c->poll) ||
 	    health_wait(&c->ctld) > 0)
 		return;
 	if (n->polled != 0 && !n->again &&
 	    now_s() - n->polled < c->set->node_poll)
 		return;
 	/* A catch-up goes before the first of them too, for one interval. */
-	if (n->polled == 0 && ledger_catching_up(c->ledger) &&
+	if (n->polled == 0 && acct_catching_up(c->accounting) &&
 	    now_s() - c->began < c->set->node_poll)
 		return;
 	n->polled = now_s();
 	n->cycle++;
 	n->seen = 0;
 	lines_clear(&n->lines);
-	n->busy = ask_start(c, &ask) != NULL;
+	n->busy = query_start(c, &query) != NULL;
 }

@@ -20,15 +20,15 @@
 #define CLOCK_EVERY	5	/* cycles: then the clock comes before accounting */
 #define BAD_ROWS_MAX	10	/* rows of squeue that are none: it is no answer */
 
-enum step { STEP_IDLE, STEP_LIST, STEP_DETAILS, STEP_CLOCK };
+enum poll_step { POLL_IDLE, POLL_LIST, POLL_DETAILS, POLL_CLOCK };
 
-struct cycle {
-	struct collector *c;
-	enum step	 step;
+struct poll {
+	struct cluster *c;
+	enum poll_step	 step;
 	struct command	*cmd;
 	struct details	*details;
 	struct lines	 lines;
-	struct idmap	 news;		/* jobs with a run that is not known */
+	struct idmap	 new_jobs;	/* jobs with a run that is not known */
 	struct idmap	 left;		/* jobs whose end accounting does not have */
 	uint32_t	 number;
 	unsigned	 bad;
@@ -47,10 +47,10 @@ struct cycle {
 
 static void on_details(struct details *d, int ok, void *arg);
 
-struct cycle *
-cycle_new(struct collector *c)
+struct poll *
+poll_new(struct cluster *c)
 {
-	struct cycle *y = calloc(1, sizeof(*y));
+	struct poll *y = calloc(1, sizeof(*y));
 
 	if (y == NULL)
 		fatal("no memory");
@@ -61,49 +61,49 @@ cycle_new(struct collector *c)
 }
 
 int
-cycle_busy(const struct cycle *y)
+poll_busy(const struct poll *y)
 {
-	return y->step != STEP_IDLE;
+	return y->step != POLL_IDLE;
 }
 
 uint32_t
-cycle_number(const struct cycle *y)
+poll_number(const struct poll *y)
 {
 	return y->number;
 }
 
 int64_t
-cycle_listed_at(const struct cycle *y)
+poll_listed_at(const struct poll *y)
 {
 	return y->listed_at;
 }
 
 size_t
-cycle_jobs(const struct cycle *y)
+poll_jobs(const struct poll *y)
 {
 	return y->jobs;
 }
 
 static void
-cycle_idle(struct cycle *y)
+poll_idle(struct poll *y)
 {
-	y->step = STEP_IDLE;
-	plan_kick(y->c);
+	y->step = POLL_IDLE;
+	wake(y->c);
 }
 
 static void
-cycle_fail(struct cycle *y, const char *what, const struct command_end *end)
+poll_fail(struct poll *y, const char *what, const struct command_end *end)
 {
-	ask_failed(y->c, &y->c->ctld, what, end);
-	idmap_clear(&y->news);
-	cycle_idle(y);
+	query_failed(y->c, &y->c->ctld, what, end);
+	idmap_clear(&y->new_jobs);
+	poll_idle(y);
 }
 
 /* slurmctld's time, and whether it has told slurmdbd everything. */
 static int
 on_clock_line(struct span line, void *arg)
 {
-	struct cycle *y = arg;
+	struct poll *y = arg;
 
 	sdiag_line(&y->sdiag, line);
 	return 0;
@@ -112,7 +112,7 @@ on_clock_line(struct span line, void *arg)
 static int
 on_clock_output(const char *p, size_t n, void *arg)
 {
-	struct cycle *y = arg;
+	struct poll *y = arg;
 
 	return lines_feed(&y->lines, p, n, on_clock_line, y);
 }
@@ -120,15 +120,15 @@ on_clock_output(const char *p, size_t n, void *arg)
 static void
 on_clock_end(const struct command_end *end, void *arg)
 {
-	struct cycle *y = arg;
-	struct collector *c = y->c;
+	struct poll *y = arg;
+	struct cluster *c = y->c;
 
 	y->cmd = NULL;
 	y->without_clock = 0;
 	c->clock_tried = 1;
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
 		slurm_clock_set(&c->slurm_clock, y->sdiag.clock, now_s());
-		ledger_clock(c->ledger, y->sdiag.clock);
+		acct_clock(c->accounting, y->sdiag.clock);
 	}
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&
 	    y->sdiag.queue >= 0) {
@@ -142,54 +142,54 @@ on_clock_end(const struct command_end *end, void *arg)
 		c->clock_works = 0;
 	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
 		y->commands++;
-		ledger_range(c->ledger, 0);
+		acct_poll(c->accounting, 0);
 	}
-	cycle_idle(y);
+	poll_idle(y);
 }
 
 static void
-ask_clock(struct cycle *y)
+ask_clock(struct poll *y)
 {
-	struct ask ask = { .cmd = CMD_SDIAG, .args = { NULL },
+	struct query query = { .cmd = CMD_SDIAG, .args = { NULL },
 	    .on_output = on_clock_output, .on_end = on_clock_end, .arg = y };
 
-	y->step = STEP_CLOCK;
+	y->step = POLL_CLOCK;
 	y->commands++;
 	y->sdiag.clock = 0;
 	y->sdiag.queue = -1;
 	lines_clear(&y->lines);
 	y->clock_due = 0;
-	y->cmd = ask_start(y->c, &ask);
+	y->cmd = query_start(y->c, &query);
 	if (y->cmd == NULL)
-		cycle_idle(y);
+		poll_idle(y);
 }
 
 void
-cycle_clock(struct cycle *y)
+poll_clock(struct poll *y)
 {
 	/* The first poll brings accounting. */
 	y->commands = COMMANDS_MAX;
 	y->clock_new = 1;
-	if (y->step == STEP_IDLE)
+	if (y->step == POLL_IDLE)
 		ask_clock(y);
 }
 
 /* What details could not settle is left to accounting. */
 static void
-leave_to_accounting(struct cycle *y)
+leave_to_accounting(struct poll *y)
 {
-	struct collector *c = y->c;
+	struct cluster *c = y->c;
 	uint64_t job;
 	size_t at = 0;
 
-	while ((job = idmap_next(&y->news, &at, NULL)) != 0) {
+	while ((job = idmap_next(&y->new_jobs, &at, NULL)) != 0) {
 		switch (details_verdict(y->details, job)) {
 		case DETAIL_AMBIGUOUS:
-			(void)idmap_put(&c->doubtful, job, NULL);
-			ledger_want(c->ledger, job);
+			(void)idmap_put(&c->ambiguous, job, NULL);
+			acct_want(c->accounting, job);
 			break;
 		case DETAIL_UNKNOWN:
-			ledger_want(c->ledger, job);
+			acct_want(c->accounting, job);
 			break;
 		default:
 			break;
@@ -200,19 +200,19 @@ leave_to_accounting(struct cycle *y)
 static void
 on_details(struct details *d, int ok, void *arg)
 {
-	struct cycle *y = arg;
+	struct poll *y = arg;
 
 	if (ok) {
 		leave_to_accounting(y);
-		ledger_details_done(y->c->ledger, d);
-		asks_detailed(y->c->asks);
+		acct_details_done(y->c->accounting, d);
+		lookup_detailed(y->c->lookups);
 	}
 	details_forget(d);
-	idmap_clear(&y->news);
+	idmap_clear(&y->new_jobs);
 	if (y->clock_due)
 		ask_clock(y);
 	else
-		cycle_idle(y);
+		poll_idle(y);
 }
 
 /*
@@ -220,32 +220,32 @@ on_details(struct details *d, int ok, void *arg)
  * whose end accounting lacks, for slurmctld remembers it for a while.
  */
 static int
-want_details(struct cycle *y)
+want_details(struct poll *y)
 {
 	uint64_t job;
 	size_t at = 0;
 
 	details_forget(y->details);
-	while ((job = idmap_next(&y->news, &at, NULL)) != 0)
+	while ((job = idmap_next(&y->new_jobs, &at, NULL)) != 0)
 		if (details_want(y->details, job) == -1)
 			break;
 	for (at = 0; (job = idmap_next(&y->left, &at, NULL)) != 0;)
 		if (details_want(y->details, job) == -1)
 			break;
-	ledger_details_wanted(y->c->ledger, y->details);
+	acct_details_wanted(y->c->accounting, y->details);
 	return details_wanted(y->details) > 0;
 }
 
 /* Big answers not too often: 0 = it may be asked now. */
 static int
-too_soon(const struct cycle *y)
+too_soon(const struct poll *y)
 {
 	return y->jobs >= ALL_GAP_FROM && y->all_at != 0 &&
 	    now_s() - y->all_at < ALL_GAP_S;
 }
 
 static void
-ask_details(struct cycle *y)
+ask_details(struct poll *y)
 {
 	int all = details_wanted(y->details) > 1 || y->jobs < SINGLY_FROM;
 
@@ -254,35 +254,35 @@ ask_details(struct cycle *y)
 		if (y->clock_due)
 			ask_clock(y);
 		else
-			cycle_idle(y);
+			poll_idle(y);
 		return;
 	}
 	if (all)
 		y->all_at = now_s();
 	idmap_clear(&y->left);
-	y->step = STEP_DETAILS;
+	y->step = POLL_DETAILS;
 	y->commands++;
 	details_start(y->details, all);
 }
 
 void
-cycle_left(struct cycle *y, uint64_t job)
+poll_want_left(struct poll *y, uint64_t job)
 {
 	(void)idmap_put(&y->left, job, NULL);
 }
 
 void
-cycle_want_job(struct cycle *y, uint64_t job)
+poll_want_job(struct poll *y, uint64_t job)
 {
-	(void)idmap_put(&y->news, job, NULL);
+	(void)idmap_put(&y->new_jobs, job, NULL);
 }
 
 void
-cycle_want_details(struct cycle *y)
+poll_want_details(struct poll *y)
 {
-	struct collector *c = y->c;
+	struct cluster *c = y->c;
 
-	if (y->step != STEP_IDLE || !c->ready || health_wait(&c->ctld) > 0)
+	if (y->step != POLL_IDLE || !c->ready || health_wait(&c->ctld) > 0)
 		return;
 	/* In this cycle if a command is left, or when slurmctld might forget. */
 	if (y->commands >= COMMANDS_MAX && c->set->poll * 2 < c->slurm.min_job_age)
@@ -292,15 +292,15 @@ cycle_want_details(struct cycle *y)
 }
 
 void
-cycle_resume(struct cycle *y)
+poll_resume(struct poll *y)
 {
 	details_resume(y->details);
 }
 
 static void
-row_listed(struct cycle *y, const struct listed *row)
+row_listed(struct poll *y, const struct squeue_job *row)
 {
-	struct collector *c = y->c;
+	struct cluster *c = y->c;
 	struct open_run *run;
 
 	if ((row->state->phase != PHASE_CONFIGURING &&
@@ -308,8 +308,8 @@ row_listed(struct cycle *y, const struct listed *row)
 	    row->state->phase != PHASE_COMPLETING) ||
 	    run_number(row->job, row->start) == 0)
 		return;
-	asks_shown(c->asks, row->job, row->start);
-	held_row(c, row);
+	lookup_shown(c->lookups, row->job, row->start);
+	confirm_row(c, row);
 	run = open_find(&c->open, row->job, row->start);
 	if (run != NULL) {
 		y->known++;
@@ -320,20 +320,20 @@ row_listed(struct cycle *y, const struct listed *row)
 		if (row->state->phase == PHASE_RUNNING)
 			run->flags |= OPEN_RUNS;
 		if ((run->flags & (OPEN_DETAILED | OPEN_IGNORED)) != 0 &&
-		    !asks_has(c->asks, row->job, row->start))
+		    !lookup_has(c->lookups, row->job, row->start))
 			return;
 	} else if (done_has(&c->done, row->job, row->start) ||
-	    run_skipped(c, row->job, row->start))
+	    track_quarantined(c, row->job, row->start))
 		return;
-	if (y->news.n < NEWS_MAX)
-		(void)idmap_put(&y->news, row->job, NULL);
+	if (y->new_jobs.n < NEW_JOBS_MAX)
+		(void)idmap_put(&y->new_jobs, row->job, NULL);
 }
 
 static int
 on_row(struct span line, void *arg)
 {
-	struct cycle *y = arg;
-	struct listed row;
+	struct poll *y = arg;
+	struct squeue_job row;
 
 	if (squeue_row(line, &row) == -1)
 		return ++y->bad > BAD_ROWS_MAX ? -1 : 0;
@@ -345,16 +345,16 @@ on_row(struct span line, void *arg)
 static int
 on_list_output(const char *p, size_t n, void *arg)
 {
-	struct cycle *y = arg;
+	struct poll *y = arg;
 
 	return lines_feed(&y->lines, p, n, on_row, y);
 }
 
 /* Open runs that squeue does not show any more have ended, or so it seems. */
 static void
-sweep(struct cycle *y)
+sweep(struct poll *y)
 {
-	struct collector *c = y->c;
+	struct cluster *c = y->c;
 	struct open_run *run;
 	size_t at = 0;
 	unsigned n = 0;
@@ -368,7 +368,7 @@ sweep(struct cycle *y)
 		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
 		/* Without accounting slurmctld tells it, while it remembers. */
 		if (!c->slurm.accounting || c->dbd.away)
-			(void)idmap_put(&y->news, run->job, NULL);
+			(void)idmap_put(&y->new_jobs, run->job, NULL);
 		n++;
 	}
 	if (n > 0)
@@ -381,28 +381,28 @@ sweep(struct cycle *y)
  * accounting up to this moment by itself, and the clock serves nothing before.
  */
 static void
-nothing_new(struct cycle *y, int clock_new)
+nothing_new(struct poll *y, int clock_new)
 {
-	struct collector *c = y->c;
-	int prove = !slurm_right_inherent(&c->slurm) && y->number % 2 == 1;
+	struct cluster *c = y->c;
+	int prove = !slurm_permission_inherent(&c->slurm) && y->number % 2 == 1;
 
-	if (!prove && !clock_new && !ledger_catching_up(c->ledger)) {
+	if (!prove && !clock_new && !acct_catching_up(c->accounting)) {
 		ask_clock(y);
 		return;
 	}
 	y->without_clock++;
-	if (!ledger_catching_up(c->ledger)) {
+	if (!acct_catching_up(c->accounting)) {
 		y->commands += 2;
-		ledger_range(c->ledger, prove);
+		acct_poll(c->accounting, prove);
 	}
-	cycle_idle(y);
+	poll_idle(y);
 }
 
 /* Something new: its details and accounting, unless the clock is overdue. */
 static void
-cycle_third(struct cycle *y)
+poll_third(struct poll *y)
 {
-	struct collector *c = y->c;
+	struct cluster *c = y->c;
 	int clock_new = y->clock_new;
 
 	y->clock_new = y->clock_due = 0;
@@ -414,7 +414,7 @@ cycle_third(struct cycle *y)
 		y->clock_due = 1;
 	else {
 		y->commands++;
-		ledger_range(c->ledger, 0);
+		acct_poll(c->accounting, 0);
 	}
 	ask_details(y);
 }
@@ -422,33 +422,34 @@ cycle_third(struct cycle *y)
 static void
 on_list_end(const struct command_end *end, void *arg)
 {
-	struct cycle *y = arg;
+	struct poll *y = arg;
 
 	y->cmd = NULL;
 	if (end->outcome != COMMAND_OK ||
 	    y->lines.len > 0 || y->bad > 0) {
-		cycle_fail(y, "squeue", end);
+		poll_fail(y, "squeue", end);
 		return;
 	}
 	health_good(&y->c->ctld);
 	y->jobs = y->listed;
 	y->listed_at = y->asked_at;
 	sweep(y);
-	asks_listed(y->c->asks, y->known > 0);
-	cycle_third(y);
+	lookup_listed(y->c->lookups, y->known > 0);
+	poll_third(y);
 }
 
 void
-cycle_poll(struct cycle *y)
+poll_start(struct poll *y)
 {
-	struct ask ask = { .cmd = CMD_SQUEUE, .deadline_ms = ASK_LONG_MS / 2,
+	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms =
+	    QUERY_LONG_MS / 2,
 	    .args = { "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
 	    slurm_live_states(&y->c->slurm) },
 	    .on_output = on_list_output, .on_end = on_list_end, .arg = y };
 
-	if (y->step != STEP_IDLE)
+	if (y->step != POLL_IDLE)
 		return;
-	y->step = STEP_LIST;
+	y->step = POLL_LIST;
 	y->number++;
 	y->commands = 1;
 	y->asked_at = slurm_now(y->c);
@@ -456,8 +457,8 @@ cycle_poll(struct cycle *y)
 	y->listed = 0;
 	y->known = 0;
 	lines_clear(&y->lines);
-	idmap_clear(&y->news);
-	y->cmd = ask_start(y->c, &ask);
+	idmap_clear(&y->new_jobs);
+	y->cmd = query_start(y->c, &query);
 	if (y->cmd == NULL)
-		cycle_idle(y);
+		poll_idle(y);
 }

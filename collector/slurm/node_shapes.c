@@ -15,7 +15,7 @@
 
 struct slot {
 	uint32_t	name;		/* offset into names, plus one; 0 = free */
-	struct shape	shape;
+	struct node_shape	shape;
 };
 
 struct hosts {
@@ -118,7 +118,7 @@ void
 hosts_line(struct hosts *h, struct span line)
 {
 	char name[HOST_MAX];
-	struct shape shape;
+	struct node_shape shape;
 	struct slot *slot;
 
 	if (node_record(line, name, &shape) == -1)
@@ -134,7 +134,7 @@ hosts_line(struct hosts *h, struct span line)
 	slot->shape = shape;
 }
 
-const struct shape *
+const struct node_shape *
 hosts_shape(const struct hosts *h, const char *name)
 {
 	struct slot *slot;
@@ -157,9 +157,9 @@ threads_of(const struct job_host *host)
 }
 
 unsigned
-hosts_apply(const struct hosts *h, struct sighting *s)
+hosts_apply(const struct hosts *h, struct job_snapshot *s)
 {
-	const struct shape *shape;
+	const struct node_shape *shape;
 	struct job_host *host;
 	unsigned unknown = 0;
 	int whole = s->job.n_hosts > 0;

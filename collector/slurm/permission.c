@@ -14,114 +14,117 @@
 #include "collector/base/cluster.h"
 #include "common/log.h"
 
-#define PROVERS_MAX	4	/* that wait for one answer */
+#define CHECK_WAITERS_MAX	4	/* that wait for one answer */
 /* 26.05's sacctmgr shows slurm.conf's PrivateData as slurmdbd's; seen right. */
 #define DBD_TOLD_UNTIL	2411
 
 static const char *const names[] = {
-	[RIGHT_UNKNOWN] = "not known yet",
-	[RIGHT_NONE] = "none: other users' jobs are hidden",
-	[RIGHT_OPERATOR] = "operator",
-	[RIGHT_INHERENT] = "root or SlurmUser",
-	[RIGHT_OPEN] = "not needed (PrivateData hides no jobs)",
+	[PERMISSION_UNKNOWN] = "not known yet",
+	[PERMISSION_NONE] = "none: other users' jobs are hidden",
+	[PERMISSION_OPERATOR] = "operator",
+	[PERMISSION_INHERENT] = "root or SlurmUser",
+	[PERMISSION_OPEN] = "not needed (PrivateData hides no jobs)",
 };
 
 /* One question at a time. */
-struct proof {
+struct permission_check {
 	struct lines	lines;
 	int		busy;
 	int		admin_asked;
 	struct admin	admin;		/* what the answer says */
 	int		dbd_asked;
 	struct dbd_config dbd;
-	void		(*then[PROVERS_MAX])(struct collector *c, int proved);
+	void		(*then[CHECK_WAITERS_MAX])(struct cluster *c,
+	    int proved);
 	unsigned	n;
 	char		who[96];
 };
 
 const char *
-right_name(enum right right)
+permission_name(enum permission permission)
 {
-	return names[right];
+	return names[permission];
 }
 
 int
-right_sure(const struct collector *c)
+permission_known(const struct cluster *c)
 {
-	if (slurm_right_inherent(&c->slurm))
+	if (slurm_permission_inherent(&c->slurm))
 		return 1;
-	return (c->right == RIGHT_OPERATOR || c->right == RIGHT_OPEN) &&
-	    c->right_cycle == cycle_number(c->cycle);
+	return (c->permission == PERMISSION_OPERATOR || c->permission ==
+	    PERMISSION_OPEN) &&
+	    c->permission_poll == poll_number(c->poll);
 }
 
 static void
-tell_missing(const struct collector *c)
+tell_missing(const struct cluster *c)
 {
 	const char *user = c->slurm.user;
 	/* Where only slurmdbd hides them, squeue still shows who runs. */
 	const char *what = c->slurm.private_jobs ? "NO JOBS" : "NO JOB'S END";
 
-	if (c->proof != NULL && c->proof->admin.known)
+	if (c->permission_check != NULL && c->permission_check->admin.known)
 		log_errorx("%s%s WILL BE REPORTED: %s may not see other "
 		    "users' jobs; this repairs it: sacctmgr -i modify user "
-		    "where name=%s set adminlevel=Operator", what, site_of(c),
+		    "where name=%s set adminlevel=Operator", what,
+		    cluster_suffix(c),
 		    user, user);
 	else
 		log_errorx("%s%s WILL BE REPORTED: Slurm does not know "
 		    "the user %s; this repairs it: sacctmgr -i add user "
 		    "name=%s account=root adminlevel=Operator", what,
-		    site_of(c), user, user);
+		    cluster_suffix(c), user, user);
 }
 
 static void
-right_set(struct collector *c, enum right right)
+permission_set(struct cluster *c, enum permission permission)
 {
-	enum right before = c->right;
+	enum permission before = c->permission;
 
-	c->right = right;
-	c->right_cycle = cycle_number(c->cycle);
-	if (before == right)
+	c->permission = permission;
+	c->permission_poll = poll_number(c->poll);
+	if (before == permission)
 		return;
-	if (right == RIGHT_OPEN && c->slurm.accounting &&
+	if (permission == PERMISSION_OPEN && c->slurm.accounting &&
 	    c->slurm.version > DBD_TOLD_UNTIL)
 		log_warnx("Slurm %s does not tell whether slurmdbd hides jobs "
 		    "(PrivateData of slurmdbd.conf): if no job's end is "
 		    "reported%s, make %s an operator",
-		    c->slurm.version_text, site_of(c), c->slurm.user);
-	if (right == RIGHT_NONE)
+		    c->slurm.version_text, cluster_suffix(c), c->slurm.user);
+	if (permission == PERMISSION_NONE)
 		tell_missing(c);
-	else if (before == RIGHT_NONE)
+	else if (before == PERMISSION_NONE)
 		log_notice("%s may see all jobs%s again", c->slurm.user,
-		    site_of(c));
+		    cluster_suffix(c));
 }
 
 static void
-answer(struct collector *c, int proved)
+answer(struct cluster *c, int proved)
 {
-	struct proof *proof = c->proof;
-	unsigned i, n = proof->n;
+	struct permission_check *check = c->permission_check;
+	unsigned i, n = check->n;
 
-	proof->n = 0;
-	proof->busy = 0;
+	check->n = 0;
+	check->busy = 0;
 	for (i = 0; i < n; i++)
-		proof->then[i](c, proved);
+		check->then[i](c, proved);
 }
 
-static void next_question(struct collector *c);
+static void next_question(struct cluster *c);
 
 static void
-on_end(struct collector *c, const struct command_end *end,
+on_end(struct cluster *c, const struct command_end *end,
     int (*on_line)(struct span line, void *arg))
 {
 	int ok = end->outcome == COMMAND_OK &&
-	    lines_end(&c->proof->lines, on_line, c) == 0;
+	    lines_end(&c->permission_check->lines, on_line, c) == 0;
 
-	lines_clear(&c->proof->lines);
+	lines_clear(&c->permission_check->lines);
 	if (ok) {
 		next_question(c);
 		return;
 	}
-	ask_failed(c, &c->dbd, "sacctmgr", end);
+	query_failed(c, &c->dbd, "sacctmgr", end);
 	answer(c, 0);
 }
 
@@ -129,18 +132,18 @@ on_end(struct collector *c, const struct command_end *end,
 static int
 on_admin_line(struct span line, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
-	admin_line(&c->proof->admin, c->slurm.user, line);
+	admin_line(&c->permission_check->admin, c->slurm.user, line);
 	return 0;
 }
 
 static int
 on_admin_output(const char *p, size_t n, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
-	return lines_feed(&c->proof->lines, p, n, on_admin_line, c);
+	return lines_feed(&c->permission_check->lines, p, n, on_admin_line, c);
 }
 
 static void
@@ -150,34 +153,35 @@ on_admin_end(const struct command_end *end, void *arg)
 }
 
 static int
-ask_admin(struct collector *c)
+ask_admin(struct cluster *c)
 {
-	struct proof *proof = c->proof;
-	struct ask ask = { .cmd = CMD_SACCTMGR, .deadline_ms = ASK_LONG_MS / 2,
-	    .args = { "-n", "-P", "show", "user", proof->who,
+	struct permission_check *check = c->permission_check;
+	struct query query = { .cmd = CMD_SACCTMGR, .deadline_ms =
+	    QUERY_LONG_MS / 2,
+	    .args = { "-n", "-P", "show", "user", check->who,
 	    "format=user,adminlevel" }, .on_output = on_admin_output,
 	    .on_end = on_admin_end, .arg = c };
 
-	proof->admin_asked = 1;
-	snprintf(proof->who, sizeof(proof->who), "name=%s", c->slurm.user);
-	return ask_start(c, &ask) != NULL ? 0 : -1;
+	check->admin_asked = 1;
+	snprintf(check->who, sizeof(check->who), "name=%s", c->slurm.user);
+	return query_start(c, &query) != NULL ? 0 : -1;
 }
 
 static int
 on_dbd_line(struct span line, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
-	dbd_config_line(&c->proof->dbd, line);
+	dbd_config_line(&c->permission_check->dbd, line);
 	return 0;
 }
 
 static int
 on_dbd_output(const char *p, size_t n, void *arg)
 {
-	struct collector *c = arg;
+	struct cluster *c = arg;
 
-	return lines_feed(&c->proof->lines, p, n, on_dbd_line, c);
+	return lines_feed(&c->permission_check->lines, p, n, on_dbd_line, c);
 }
 
 static void
@@ -188,41 +192,42 @@ on_dbd_end(const struct command_end *end, void *arg)
 
 /* Everybody may ask for it. */
 static int
-ask_dbd(struct collector *c)
+ask_dbd(struct cluster *c)
 {
-	struct ask ask = { .cmd = CMD_SACCTMGR, .deadline_ms = ASK_LONG_MS / 2,
+	struct query query = { .cmd = CMD_SACCTMGR, .deadline_ms =
+	    QUERY_LONG_MS / 2,
 	    .args = { "-n", "-P", "show", "configuration" },
 	    .on_output = on_dbd_output, .on_end = on_dbd_end, .arg = c };
 
-	c->proof->dbd_asked = 1;
-	return ask_start(c, &ask) != NULL ? 0 : -1;
+	c->permission_check->dbd_asked = 1;
+	return query_start(c, &query) != NULL ? 0 : -1;
 }
 
 static void
-proved(struct collector *c, enum right right)
+permission_found(struct cluster *c, enum permission permission)
 {
-	right_set(c, right);
-	answer(c, right != RIGHT_NONE);
-	plan_kick(c);
+	permission_set(c, permission);
+	answer(c, permission != PERMISSION_NONE);
+	wake(c);
 }
 
 /* Where the right was not needed before, one question mostly is enough. */
 static void
-next_question(struct collector *c)
+next_question(struct cluster *c)
 {
-	struct proof *p = c->proof;
+	struct permission_check *p = c->permission_check;
 	int hidden = c->slurm.private_jobs;
-	int dbd_first = c->right == RIGHT_OPEN && !hidden;
+	int dbd_first = c->permission == PERMISSION_OPEN && !hidden;
 
 	if (p->admin_asked && p->admin.operator)
-		proved(c, RIGHT_OPERATOR);
+		permission_found(c, PERMISSION_OPERATOR);
 	else if (p->dbd_asked && !p->dbd.reached) {
 		/* Silence proves nothing. */
 		health_bad(&c->dbd, "sacctmgr says nothing of slurmdbd's "
 		    "configuration");
 		answer(c, 0);
 	} else if (p->dbd_asked && !p->dbd.private_jobs && !hidden)
-		proved(c, RIGHT_OPEN);
+		permission_found(c, PERMISSION_OPEN);
 	else if (!p->admin_asked && (!dbd_first || p->dbd_asked)) {
 		if (ask_admin(c) == -1)
 			answer(c, 0);
@@ -230,39 +235,41 @@ next_question(struct collector *c)
 		if (ask_dbd(c) == -1)
 			answer(c, 0);
 	} else
-		proved(c, RIGHT_NONE);
+		permission_found(c, PERMISSION_NONE);
 }
 
 void
-right_prove(struct collector *c, void (*then)(struct collector *c,
+permission_check(struct cluster *c, void (*then)(struct cluster *c,
     int proved))
 {
-	struct proof *proof = c->proof;
+	struct permission_check *check = c->permission_check;
 
-	if (proof == NULL && (proof = c->proof = calloc(1, sizeof(*proof))) ==
+	if (check == NULL && (check = c->permission_check = calloc(1,
+	    sizeof(*check))) ==
 	    NULL)
 		fatal("no memory");
-	if (slurm_right_inherent(&c->slurm)) {
-		right_set(c, RIGHT_INHERENT);
+	if (slurm_permission_inherent(&c->slurm)) {
+		permission_set(c, PERMISSION_INHERENT);
 		then(c, 1);
 		return;
 	}
 	/* Without slurmdbd nobody is an operator. */
 	if (!c->slurm.accounting) {
-		right_set(c, c->slurm.private_jobs ? RIGHT_NONE : RIGHT_OPEN);
-		then(c, c->right == RIGHT_OPEN);
+		permission_set(c, c->slurm.private_jobs ? PERMISSION_NONE :
+		    PERMISSION_OPEN);
+		then(c, c->permission == PERMISSION_OPEN);
 		return;
 	}
-	if (proof->n == PROVERS_MAX) {
+	if (check->n == CHECK_WAITERS_MAX) {
 		then(c, 0);
 		return;
 	}
-	proof->then[proof->n++] = then;
-	if (proof->busy)
+	check->then[check->n++] = then;
+	if (check->busy)
 		return;
-	proof->busy = 1;
-	proof->admin = (struct admin){ 0, 0 };
-	proof->dbd = (struct dbd_config){ 0, 0 };
-	proof->admin_asked = proof->dbd_asked = 0;
+	check->busy = 1;
+	check->admin = (struct admin){ 0, 0 };
+	check->dbd = (struct dbd_config){ 0, 0 };
+	check->admin_asked = check->dbd_asked = 0;
 	next_question(c);
 }

@@ -26,15 +26,15 @@ static const unsigned requests[CMD__COUNT] = {
 #define SCRIPT_GAP_MS	1000
 
 int
-limit_on(const struct collector *c)
+rate_limit_on(const struct cluster *c)
 {
 	return c->slurm.limit_bucket > 0 && c->slurm.limit_rate > 0 &&
-	    c->slurm.limit_period > 0 && !slurm_right_inherent(&c->slurm);
+	    c->slurm.limit_period > 0 && !slurm_permission_inherent(&c->slurm);
 }
 
 /* Tokens by the thousand, for what comes back in a millisecond is a part of one. */
 static int64_t
-bucket(const struct collector *c)
+bucket(const struct cluster *c)
 {
 	int64_t size = (int64_t)c->slurm.limit_bucket * 1000 * SHARE /
 	    SHARE_OF;
@@ -43,32 +43,32 @@ bucket(const struct collector *c)
 }
 
 static int64_t
-refill(const struct collector *c, int64_t ms)
+refill(const struct cluster *c, int64_t ms)
 {
 	return ms * c->slurm.limit_rate * SHARE / SHARE_OF /
 	    c->slurm.limit_period;
 }
 
 static int64_t
-ms_until(const struct collector *c, int64_t missing)
+ms_until(const struct cluster *c, int64_t missing)
 {
 	return missing <= 0 ? 0 : missing * SHARE_OF * c->slurm.limit_period /
 	    SHARE / c->slurm.limit_rate + 1;
 }
 
 int64_t
-limit_poll_ms(const struct collector *c)
+rate_limit_poll_ms(const struct cluster *c)
 {
-	return limit_on(c) ? 2 * ms_until(c, OF_POLL * 1000) : 0;
+	return rate_limit_on(c) ? 2 * ms_until(c, OF_POLL * 1000) : 0;
 }
 
 unsigned
-limit_take(struct collector *c, enum slurm_command cmd, int script)
+rate_limit_take(struct cluster *c, enum slurm_command cmd, int script)
 {
-	struct limit *l = &c->limit;
+	struct rate_limit *l = &c->rate_limit;
 	int64_t now = now_ms(), wait, most;
 
-	if (!limit_on(c) || requests[cmd] == 0)
+	if (!rate_limit_on(c) || requests[cmd] == 0)
 		return 0;
 	most = bucket(c);
 	if (l->at == 0)

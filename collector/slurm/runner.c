@@ -25,7 +25,6 @@
 
 #define READ_STEP	(64u * 1024)	/* one read; a pipe holds as much */
 #define READS_A_TURN	16		/* before others get their turn */
-#define ENV_MAX		32		/* variables; slurm_environment() sets six */
 #define LINGER_MS	5000		/* pipes may stay open so long after the end */
 
 struct command {
@@ -42,9 +41,9 @@ struct command {
 	struct event	*err;
 	struct event	*timer;
 	struct timespec	 started;
-	struct timespec	 held_at;
-	long		 held_ms;
-	int		 held;
+	struct timespec	 paused_at;
+	long		 paused_ms;
+	int		 paused;
 	int		 ending;	/* on_end is being called */
 	uint64_t	 bytes;
 	size_t		 err_len;
@@ -150,7 +149,7 @@ command_finish(struct command *cmd)
 	else
 		end.outcome = cmd->status == 0 ? COMMAND_OK : COMMAND_FAILED;
 	end.status = cmd->status;
-	end.ms = ms_since(&cmd->started) - cmd->held_ms;
+	end.ms = ms_since(&cmd->started) - cmd->paused_ms;
 	end.bytes = cmd->bytes;
 	while (n > 0 && (cmd->err_text[n - 1] == '\n' ||
 	    cmd->err_text[n - 1] == ' '))
@@ -171,7 +170,7 @@ static void
 command_check(struct command *cmd)
 {
 	if (cmd->pid == 0 && cmd->out == NULL && cmd->err == NULL &&
-	    !cmd->held)
+	    !cmd->paused)
 		timer_set(cmd, 0);
 }
 
@@ -204,7 +203,7 @@ on_out(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	for (turn = 0; turn < READS_A_TURN; turn++) {
-		if (cmd->held || cmd->out == NULL)
+		if (cmd->paused || cmd->out == NULL)
 			return;
 		n = read(fd, r->buf, sizeof(r->buf));
 		if (n == -1 && (errno == EAGAIN || errno == EINTR))
@@ -283,7 +282,7 @@ command_reap(struct command *cmd)
 		return;
 	peak_note(cmd, (uint64_t)usage.ru_maxrss * 1024);
 	cmd->pid = 0;
-	if (cmd->held)
+	if (cmd->paused)
 		return;
 	timer_set(cmd, LINGER_MS);
 	command_check(cmd);
@@ -367,7 +366,6 @@ pipe_watch(struct command *cmd, struct event **ev, int fd,
 static int
 command_spawn(struct command *cmd)
 {
-	char *env[ENV_MAX + 1];
 	int out[2], err[2], rc;
 
 	if (pipe_new(out) == -1)
@@ -378,8 +376,8 @@ command_spawn(struct command *cmd)
 		close(out[1]);
 		return rc;
 	}
-	words_without(cmd->runner->env, cmd->spec.unset, env, ENV_MAX);
-	rc = spawn_command(&cmd->pid, cmd->spec.argv, env, out[1], err[1]);
+	rc = spawn_command(&cmd->pid, cmd->spec.argv, cmd->runner->env, out[1],
+	    err[1]);
 	close(out[1]);
 	close(err[1]);
 	if (pipe_watch(cmd, &cmd->out, out[0], on_out) == -1 ||
@@ -436,21 +434,21 @@ runner_start(struct runner *r, const struct command_spec *spec)
 }
 
 void
-command_hold(struct command *cmd, int hold)
+command_pause(struct command *cmd, int pause)
 {
 	long left;
 
-	if (cmd->held == hold || cmd->ending || cmd->waiting)
+	if (cmd->paused == pause || cmd->ending || cmd->waiting)
 		return;
-	cmd->held = hold;
-	if (hold) {
-		clock_gettime(CLOCK_MONOTONIC, &cmd->held_at);
+	cmd->paused = pause;
+	if (pause) {
+		clock_gettime(CLOCK_MONOTONIC, &cmd->paused_at);
 		if (cmd->out != NULL)
 			event_del(cmd->out);
 		event_del(cmd->timer);
 		return;
 	}
-	cmd->held_ms += ms_since(&cmd->held_at);
+	cmd->paused_ms += ms_since(&cmd->paused_at);
 	if (cmd->out != NULL)
 		event_add(cmd->out, NULL);
 	if (cmd->pid == 0) {
@@ -458,7 +456,7 @@ command_hold(struct command *cmd, int hold)
 		command_check(cmd);
 		return;
 	}
-	left = (long)cmd->spec.deadline_ms + cmd->held_ms -
+	left = (long)cmd->spec.deadline_ms + cmd->paused_ms -
 	    ms_since(&cmd->started);
 	timer_set(cmd, left);
 }
@@ -468,7 +466,7 @@ command_cancel(struct command *cmd)
 {
 	if (cmd->ending)
 		return;
-	command_hold(cmd, 0);
+	command_pause(cmd, 0);
 	cmd->waiting = 0;
 	cmd->spec.on_output = NULL;
 	cmd->spec.on_end = NULL;

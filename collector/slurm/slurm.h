@@ -2,7 +2,7 @@
 /*
  * Slurm as one cluster's lanes meet it: its commands and what differs by
  * version and site, whether its daemons are there, one question and the limit on
- * questions, the shapes of its hosts, text or JSON.
+ * questions, the shapes of its hosts.
  */
 #ifndef COLLECTOR_SLURM_SLURM_H
 #define COLLECTOR_SLURM_SLURM_H
@@ -15,7 +15,7 @@
 #include "collector/slurm/runner.h"
 #include "common/log.h"
 
-struct collector;
+struct cluster;
 
 /* slurm.c: the commands, and what differs by version and site */
 
@@ -45,10 +45,6 @@ struct slurm {
 	uint32_t	 limit_period;	/* in so many seconds */
 	uint32_t	 sacct_lacking;	/* columns that it does not have, see read.h */
 	int		 known;		/* the configuration was read */
-	char		 json[24];	/* the option that asks for it; "" = there is none */
-	int		 json_known;
-	char		 json_list[1024];	/* what --json=list says */
-	size_t		 json_list_len;
 };
 
 void slurm_find(struct slurm *slurm, const char *bin_dir);
@@ -60,7 +56,7 @@ void slurm_config_line(struct slurm *slurm, struct span line);
 /* Have the commands been replaced since they were looked at? */
 int slurm_replaced(struct slurm *slurm);
 /* Does the user see all jobs because of who it is? */
-int slurm_right_inherent(const struct slurm *slurm);
+int slurm_permission_inherent(const struct slurm *slurm);
 /* squeue's -t: every state in which a run holds its nodes, by version. */
 const char *slurm_live_states(const struct slurm *slurm);
 
@@ -91,16 +87,16 @@ int64_t health_wait(const struct health *h);
 
 /* ask.c: one command of Slurm's, with its usual bounds */
 
-#define ASK_DEADLINE_MS		20000	/* slurmctld */
-#define ASK_LONG_MS		120000	/* slurmdbd over a long range, all jobs' details */
-#define ASK_BYTES_MAX		(256ull * 1024 * 1024)
-#define ASK_LONG_BYTES_MAX	(4ull * 1024 * 1024 * 1024)
+#define QUERY_DEADLINE_MS		20000	/* slurmctld */
+/* slurmdbd over a long range, all jobs' details */
+#define QUERY_LONG_MS		120000
+#define QUERY_BYTES_MAX		(256ull * 1024 * 1024)
+#define QUERY_LONG_BYTES_MAX	(4ull * 1024 * 1024 * 1024)
 
-struct ask {
+struct query {
 	enum slurm_command cmd;
 	const char	*args[RUNNER_ARGS_MAX];	/* without argv[0]; NULL-terminated */
 	unsigned	 deadline_ms;
-	const char	*unset;		/* see struct command_spec */
 	int		 script;	/* it may wait for all others */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	void	(*on_end)(const struct command_end *end, void *arg);
@@ -111,28 +107,28 @@ struct ask {
  * Asks c's cluster, by name when it is not the local one.  NULL on memory
  * only, after which nothing is called.
  */
-struct command *ask_start(struct collector *c, const struct ask *ask);
+struct command *query_start(struct cluster *c, const struct query *query);
 /*
  * A question failed: status says so, and that side of Slurm, the cluster's ctld or
  * dbd, is taken to be away; NULL = it answered well, but not what we asked for.
  */
-void ask_failed(struct collector *c, struct health *side, const char *what,
+void query_failed(struct cluster *c, struct health *side, const char *what,
     const struct command_end *end);
 
 /* limit.c: slurmctld's limit of requests */
 
-struct limit {
+struct rate_limit {
 	int64_t		 tokens;	/* by the thousand; below 0 = lent */
 	int64_t		 at;		/* monotonic ms of that; 0 = never */
 	int64_t		 script_at;	/* the next script, no sooner */
 };
 
 /* Does it concern us? */
-int limit_on(const struct collector *c);
+int rate_limit_on(const struct cluster *c);
 /* One more command: ms that it has to wait. */
-unsigned limit_take(struct collector *c, enum slurm_command cmd, int script);
+unsigned rate_limit_take(struct cluster *c, enum slurm_command cmd, int script);
 /* ms between two polls, at least. */
-int64_t limit_poll_ms(const struct collector *c);
+int64_t rate_limit_poll_ms(const struct cluster *c);
 
 /* hosts.c: shapes of hosts */
 
@@ -144,21 +140,8 @@ void hosts_free(struct hosts *h);
 void hosts_line(struct hosts *h, struct span line);
 size_t hosts_count(const struct hosts *h);
 /* NULL when it is not known. */
-const struct shape *hosts_shape(const struct hosts *h, const char *name);
+const struct node_shape *hosts_shape(const struct hosts *h, const char *name);
 /* Fills the shapes of a run's hosts; returns how many are unknown. */
-unsigned hosts_apply(const struct hosts *h, struct sighting *s);
-
-/* source.c: text or JSON */
-
-/* 0 while it is being found out: nothing that may be JSON is asked meanwhile. */
-int source_settled(struct collector *c);
-/* The option that asks for JSON; NULL = text is read. */
-const char *source_json(const struct collector *c);
-/* A field that could not be read; said once.  field is constant. */
-void source_lacks(struct collector *c, uint64_t job, const char *field);
-/* 1 when it was not named before.  field is constant. */
-int source_is_news(struct collector *c, const char *field);
-/* A question failed: was it for its form? */
-void source_failed(struct collector *c, const struct command_end *end);
+unsigned hosts_apply(const struct hosts *h, struct job_snapshot *s);
 
 #endif

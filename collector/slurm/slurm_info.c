@@ -109,7 +109,7 @@ slurm_replaced(struct slurm *slurm)
 }
 
 int
-slurm_right_inherent(const struct slurm *slurm)
+slurm_permission_inherent(const struct slurm *slurm)
 {
 	return geteuid() == 0 || (slurm->slurm_user[0] != '\0' &&
 	    strcmp(slurm->slurm_user, slurm->user) == 0);

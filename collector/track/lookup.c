@@ -16,31 +16,32 @@
 
 #define KEYS_MAX	100000	/* runs asked for at a time */
 
-enum ask_state { ASK_NEW, ASK_LIVE, ASK_ACCOUNTING, ASK_UNKNOWN };
+enum lookup_state { LOOKUP_NEW, LOOKUP_LIVE, LOOKUP_ACCOUNTING,
+    LOOKUP_UNKNOWN };
 
-struct ask_key {
-	uint64_t	ask;
+struct lookup_key {
+	uint64_t	lookup;
 	uint64_t	job;
 	int64_t		start;
-	enum ask_state	state;
+	enum lookup_state	state;
 	int		matched;	/* accounting has this very run */
-	int		witnessed;	/* squeue's answer without it can be trusted */
+	int		trusted; /* squeue's answer without it can be trusted */
 };
 
-struct asks {
-	struct collector *c;
-	struct ask_key	*keys;		/* owned */
+struct lookups {
+	struct cluster *c;
+	struct lookup_key	*keys;		/* owned */
 	size_t		 n;
 	size_t		 cap;
 	struct idmap	 numbers;	/* run_number() of each: cycle that squeue showed it in */
-	int		 proving;
+	int		 checking;
 	struct log_limit untrusted;
 };
 
-struct asks *
-asks_new(struct collector *c)
+struct lookups *
+lookup_new(struct cluster *c)
 {
-	struct asks *a = calloc(1, sizeof(*a));
+	struct lookups *a = calloc(1, sizeof(*a));
 
 	if (a == NULL)
 		fatal("no memory");
@@ -49,17 +50,17 @@ asks_new(struct collector *c)
 }
 
 int
-asks_has(const struct asks *a, uint64_t job, int64_t start)
+lookup_has(const struct lookups *a, uint64_t job, int64_t start)
 {
 	return a->n > 0 && idmap_get(&a->numbers, run_number(job, start)) !=
 	    NULL;
 }
 
 static void
-key_add(struct asks *a, uint64_t ask, const struct run_key *key)
+key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 {
 	size_t cap = a->cap != 0 ? a->cap * 2 : 64;
-	struct ask_key *keys;
+	struct lookup_key *keys;
 	int added;
 
 	if (a->n >= KEYS_MAX || idmap_put(&a->numbers, run_number(key->job,
@@ -72,31 +73,32 @@ key_add(struct asks *a, uint64_t ask, const struct run_key *key)
 		a->keys = keys;
 		a->cap = cap;
 	}
-	a->keys[a->n++] = (struct ask_key){ .ask = ask, .job = key->job,
-	    .start = key->start, .state = ASK_NEW };
+	a->keys[a->n++] = (struct lookup_key){ .lookup = lookup, .job =
+	    key->job,
+	    .start = key->start, .state = LOOKUP_NEW };
 }
 
 int
-asks_note(struct asks *a, struct reader *r)
+lookup_add(struct lookups *a, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct run_key key;
-	uint64_t ask;
+	uint64_t lookup;
 	uint32_t i, n;
 
 	rd_name(r, cluster, sizeof(cluster));
-	ask = rd_u64(r);
+	lookup = rd_u64(r);
 	n = rd_u32(r);
 	for (i = 0; i < n && !r->err; i++) {
 		rd_run_key(r, &key);
 		if (!r->err && strcmp(key.cluster, a->c->slurm.cluster) == 0)
-			key_add(a, ask, &key);
+			key_add(a, lookup, &key);
 	}
 	return rd_end(r);
 }
 
 void
-asks_forget(struct asks *a)
+lookup_forget(struct lookups *a)
 {
 	a->n = 0;
 	idmap_clear(&a->numbers);
@@ -104,7 +106,7 @@ asks_forget(struct asks *a)
 
 /* Removes the keys in a state; order does not matter. */
 static void
-keys_drop(struct asks *a, enum ask_state state)
+keys_drop(struct lookups *a, enum lookup_state state)
 {
 	size_t i;
 
@@ -120,72 +122,72 @@ keys_drop(struct asks *a, enum ask_state state)
 }
 
 void
-asks_shown(struct asks *a, uint64_t job, int64_t start)
+lookup_shown(struct lookups *a, uint64_t job, int64_t start)
 {
-	uint32_t *cycle = a->n > 0 ? idmap_get(&a->numbers, run_number(job,
+	uint32_t *poll = a->n > 0 ? idmap_get(&a->numbers, run_number(job,
 	    start)) : NULL;
 
-	if (cycle != NULL)
-		*cycle = cycle_number(a->c->cycle);
+	if (poll != NULL)
+		*poll = poll_number(a->c->poll);
 }
 
 /* Did squeue show it in this cycle? */
 static int
-is_shown(const struct asks *a, const struct ask_key *key)
+is_shown(const struct lookups *a, const struct lookup_key *key)
 {
 	struct open_run *run = open_find(&a->c->open, key->job, key->start);
-	uint32_t *cycle = idmap_get(&a->numbers, run_number(key->job,
+	uint32_t *poll = idmap_get(&a->numbers, run_number(key->job,
 	    key->start));
 
-	return (run != NULL && !(run->flags & OPEN_LEFT)) || (cycle != NULL &&
-	    *cycle == cycle_number(a->c->cycle));
+	return (run != NULL && !(run->flags & OPEN_LEFT)) || (poll != NULL &&
+	    *poll == poll_number(a->c->poll));
 }
 
 void
-asks_listed(struct asks *a, int witnessed)
+lookup_listed(struct lookups *a, int trusted)
 {
-	struct ask_key *key;
+	struct lookup_key *key;
 	size_t i;
 
 	/* Those of the cycle before have had their details by now. */
-	keys_drop(a, ASK_LIVE);
+	keys_drop(a, LOOKUP_LIVE);
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
-		if (key->state == ASK_ACCOUNTING)
+		if (key->state == LOOKUP_ACCOUNTING)
 			continue;
 		if (is_shown(a, key)) {
-			key->state = ASK_LIVE;
+			key->state = LOOKUP_LIVE;
 			continue;
 		}
 		/* Without accounting slurmctld may know its end. */
 		if (!a->c->slurm.accounting) {
-			key->state = ASK_LIVE;
-			cycle_want_job(a->c->cycle, key->job);
+			key->state = LOOKUP_LIVE;
+			poll_want_job(a->c->poll, key->job);
 			continue;
 		}
-		key->state = ASK_ACCOUNTING;
+		key->state = LOOKUP_ACCOUNTING;
 		key->matched = 0;
-		key->witnessed = witnessed;
-		ledger_want(a->c->ledger, key->job);
+		key->trusted = trusted;
+		acct_want(a->c->accounting, key->job);
 	}
 }
 
 void
-asks_detailed(struct asks *a)
+lookup_detailed(struct lookups *a)
 {
-	keys_drop(a, ASK_LIVE);
+	keys_drop(a, LOOKUP_LIVE);
 }
 
 void
-asks_row(struct asks *a, struct sighting *s)
+lookup_row(struct lookups *a, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
-	struct ask_key *key;
+	struct lookup_key *key;
 	size_t i;
 
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
-		if (key->job != job->key.job || key->state != ASK_ACCOUNTING)
+		if (key->job != job->key.job || key->state != LOOKUP_ACCOUNTING)
 			continue;
 		if (key->start == job->key.start)
 			key->matched = 1;
@@ -201,7 +203,7 @@ asks_row(struct asks *a, struct sighting *s)
 
 /* One message for all runs of one question. */
 static void
-deny(struct asks *a, uint64_t ask)
+deny(struct lookups *a, uint64_t lookup)
 {
 	struct run_key *keys = calloc(a->n, sizeof(*keys));
 	size_t i;
@@ -210,81 +212,82 @@ deny(struct asks *a, uint64_t ask)
 	if (keys == NULL)
 		return;
 	for (i = 0; i < a->n; i++) {
-		if (a->keys[i].state != ASK_UNKNOWN || a->keys[i].ask != ask)
+		if (a->keys[i].state != LOOKUP_UNKNOWN || a->keys[i].lookup !=
+		    lookup)
 			continue;
 		keys[n].job = a->keys[i].job;
 		keys[n].start = a->keys[i].start;
 		memcpy(keys[n].cluster, a->c->slurm.cluster, CLUSTER_MAX);
 		n++;
 	}
-	out_denied(a->c->out, a->c, ask, keys, n);
+	outbox_not_found(a->c->outbox, a->c, lookup, keys, n);
 	free(keys);
 }
 
 static void
-on_right(struct collector *c, int proved)
+on_permission(struct cluster *c, int proved)
 {
-	struct asks *a = c->asks;
+	struct lookups *a = c->lookups;
 	size_t i;
-	uint64_t ask;
+	uint64_t lookup;
 
-	a->proving = 0;
+	a->checking = 0;
 	for (i = 0; proved && i < a->n;) {
-		if (a->keys[i].state != ASK_UNKNOWN) {
+		if (a->keys[i].state != LOOKUP_UNKNOWN) {
 			i++;
 			continue;
 		}
-		ask = a->keys[i].ask;
-		deny(a, ask);
+		lookup = a->keys[i].lookup;
+		deny(a, lookup);
 		for (i = 0; i < a->n; i++)
-			if (a->keys[i].ask == ask &&
-			    a->keys[i].state == ASK_UNKNOWN)
-				a->keys[i].state = ASK_LIVE;
+			if (a->keys[i].lookup == lookup &&
+			    a->keys[i].state == LOOKUP_UNKNOWN)
+				a->keys[i].state = LOOKUP_LIVE;
 		i = 0;
 	}
 	/* Without the proof nothing is said; they will ask again. */
-	keys_drop(a, ASK_UNKNOWN);
-	keys_drop(a, ASK_LIVE);
+	keys_drop(a, LOOKUP_UNKNOWN);
+	keys_drop(a, LOOKUP_LIVE);
 }
 
 /* Neither knows it; does that mean anything? */
-static enum ask_state
-key_unmatched(struct asks *a, const struct ask_key *key, int witnessed)
+static enum lookup_state
+key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
 {
-	unsigned held;
+	unsigned suppressed;
 
-	if (key->witnessed && witnessed)
-		return ASK_UNKNOWN;
-	if (log_allowed(&a->untrusted, &held))
+	if (key->trusted && trusted)
+		return LOOKUP_UNKNOWN;
+	if (log_allowed(&a->untrusted, &suppressed))
 		log_notice("job %llu (start %lld) is unknown to Slurm, but the "
 		    "answer of %s lacks its witness: it does not count (%u "
 		    "more such since the last line)",
 		    (unsigned long long)key->job, (long long)key->start,
-		    key->witnessed ? "accounting" : "squeue", held);
-	return ASK_LIVE;
+		    key->trusted ? "accounting" : "squeue", suppressed);
+	return LOOKUP_LIVE;
 }
 
 void
-asks_accounted(struct asks *a, uint64_t job, int witnessed)
+lookup_accounted(struct lookups *a, uint64_t job, int trusted)
 {
-	struct ask_key *key;
+	struct lookup_key *key;
 	size_t i;
 	int unknown = 0, more = 0;
 
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
-		if (key->state == ASK_ACCOUNTING && key->job == job)
-			key->state = key->matched ? ASK_LIVE :
-			    key_unmatched(a, key, witnessed);
-		unknown |= key->state == ASK_UNKNOWN;
-		more |= key->state == ASK_ACCOUNTING;
+		if (key->state == LOOKUP_ACCOUNTING && key->job == job)
+			key->state = key->matched ? LOOKUP_LIVE :
+			    key_unmatched(a, key, trusted);
+		unknown |= key->state == LOOKUP_UNKNOWN;
+		more |= key->state == LOOKUP_ACCOUNTING;
 	}
-	if (!unknown || more || a->proving)
+	if (!unknown || more || a->checking)
 		return;
-	if (right_sure(a->c)) {
-		on_right(a->c, 1);
+	if (permission_known(a->c)) {
+		on_permission(a->c, 1);
 		return;
 	}
-	a->proving = 1;
-	right_prove(a->c, on_right);
+	a->checking = 1;
+	permission_check(a->c, on_permission);
 }

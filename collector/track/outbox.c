@@ -19,9 +19,9 @@
 /* New runs go beyond the window, for their resources cannot wait; to here. */
 #define HARD_BYTES	(64u * 1024 * 1024)
 
-struct item {
-	struct item	*next;
-	struct collector *c;		/* whose mark it is */
+struct outbox_item {
+	struct outbox_item	*next;
+	struct cluster *c;		/* whose mark it is */
 	uint64_t	 order;
 	int64_t		 until;		/* of a mark */
 	uint32_t	 len;
@@ -29,14 +29,14 @@ struct item {
 	uint8_t		 payload[];	/* begins with the number on the wire */
 };
 
-struct out {
+struct outbox {
 	struct site	*site;
 	struct channel	*peer;
 	int		 released;
-	int		 flow_held;
-	struct item	*first;
-	struct item	**tail;
-	struct item	*unsent;
+	int		 flow_paused;
+	struct outbox_item	*first;
+	struct outbox_item	**tail;
+	struct outbox_item	*unsent;
 	uint64_t	 order;		/* of the last item */
 	uint64_t	 base;		/* order of the wire's number 0 */
 	uint64_t	 durable;
@@ -45,10 +45,10 @@ struct out {
 	uint64_t	 records;	/* since the beginning */
 };
 
-struct out *
-out_new(struct site *site)
+struct outbox *
+outbox_new(struct site *site)
 {
-	struct out *o = calloc(1, sizeof(*o));
+	struct outbox *o = calloc(1, sizeof(*o));
 
 	if (o == NULL)
 		fatal("no memory");
@@ -58,7 +58,7 @@ out_new(struct site *site)
 }
 
 static void
-out_flush(struct out *o)
+outbox_flush(struct outbox *o)
 {
 	struct writer w;
 	uint64_t seq;
@@ -80,10 +80,10 @@ out_flush(struct out *o)
 
 /* Takes over what w holds; it begins with a number to be filled in. */
 static uint64_t
-out_queue(struct out *o, enum msg_type type, const struct writer *w,
-    struct collector *c, int64_t until)
+outbox_queue(struct outbox *o, enum msg_type type, const struct writer *w,
+    struct cluster *c, int64_t until)
 {
-	struct item *item;
+	struct outbox_item *item;
 
 	if (wr_end(w) == -1 || o->bytes + w->len > HARD_BYTES) {
 		log_errorx("a %s message cannot be queued: %s", msg_name(type),
@@ -107,12 +107,12 @@ out_queue(struct out *o, enum msg_type type, const struct writer *w,
 	o->n++;
 	o->bytes += w->len;
 	CRASH_POINT("collector.queued");
-	out_flush(o);
+	outbox_flush(o);
 	return item->order;
 }
 
 uint64_t
-out_record(struct out *o, const struct job *job)
+outbox_record(struct outbox *o, const struct job *job)
 {
 	struct writer w;
 	uint64_t order;
@@ -120,7 +120,7 @@ out_record(struct out *o, const struct job *job)
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	wr_u64(&w, 0);
 	job_write(&w, job);
-	order = out_queue(o, MSG_RECORD, &w, NULL, 0);
+	order = outbox_queue(o, MSG_RECORD, &w, NULL, 0);
 	wr_clear(&w);
 	if (order != 0)
 		o->records++;
@@ -128,7 +128,7 @@ out_record(struct out *o, const struct job *job)
 }
 
 uint64_t
-out_mark(struct out *o, struct collector *c, int64_t until)
+outbox_watermark(struct outbox *o, struct cluster *c, int64_t until)
 {
 	struct writer w;
 	uint64_t order;
@@ -138,13 +138,13 @@ out_mark(struct out *o, struct collector *c, int64_t until)
 	wr_str(&w, c->slurm.cluster);
 	wr_u8(&w, WATERMARK_ACCOUNTING);
 	wr_i64(&w, until);
-	order = out_queue(o, MSG_WATERMARK, &w, c, until);
+	order = outbox_queue(o, MSG_WATERMARK, &w, c, until);
 	wr_clear(&w);
 	return order;
 }
 
 uint64_t
-out_backfilled(struct out *o, const struct collector *c, int64_t until)
+outbox_backfilled(struct outbox *o, const struct cluster *c, int64_t until)
 {
 	struct writer w;
 	uint64_t order;
@@ -154,13 +154,13 @@ out_backfilled(struct out *o, const struct collector *c, int64_t until)
 	wr_str(&w, c->slurm.cluster);
 	wr_u8(&w, WATERMARK_BACKFILL);
 	wr_i64(&w, until);
-	order = out_queue(o, MSG_WATERMARK, &w, NULL, 0);
+	order = outbox_queue(o, MSG_WATERMARK, &w, NULL, 0);
 	wr_clear(&w);
 	return order;
 }
 
 uint64_t
-out_denied(struct out *o, const struct collector *c, uint64_t ask,
+outbox_not_found(struct outbox *o, const struct cluster *c, uint64_t lookup,
     const struct run_key *keys, uint32_t n)
 {
 	struct writer w;
@@ -170,17 +170,17 @@ out_denied(struct out *o, const struct collector *c, uint64_t ask,
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	wr_u64(&w, 0);
 	wr_str(&w, c->slurm.cluster);
-	wr_u64(&w, ask);
+	wr_u64(&w, lookup);
 	wr_u32(&w, n);
 	for (i = 0; i < n; i++)
 		wr_run_key(&w, &keys[i]);
-	order = out_queue(o, MSG_NOT_FOUND, &w, NULL, 0);
+	order = outbox_queue(o, MSG_NOT_FOUND, &w, NULL, 0);
 	wr_clear(&w);
 	return order;
 }
 
 int
-out_nodes(struct out *o, const struct writer *w)
+outbox_nodes(struct outbox *o, const struct writer *w)
 {
 	/* Before it is released the submitter is not ready for them. */
 	if (o->peer == NULL || !o->released || channel_full(o->peer))
@@ -189,46 +189,46 @@ out_nodes(struct out *o, const struct writer *w)
 }
 
 void
-out_peer(struct out *o, struct channel *peer)
+outbox_peer(struct outbox *o, struct channel *peer)
 {
 	o->peer = peer;
 	o->released = 0;
-	o->flow_held = 0;
+	o->flow_paused = 0;
 	o->unsent = o->first;
 }
 
 void
-out_release(struct out *o)
+outbox_release(struct outbox *o)
 {
 	o->released = 1;
 	o->unsent = o->first;
 	o->base = o->first != NULL ? o->first->order - 1 : o->order;
-	out_flush(o);
+	outbox_flush(o);
 }
 
 void
-out_drained(struct out *o)
+outbox_drained(struct outbox *o)
 {
-	out_flush(o);
+	outbox_flush(o);
 }
 
 /* Something became durable, and there may be room again. */
 static void
-stored_tell(struct out *o, struct collector *c)
+acked_tell(struct outbox *o, struct cluster *c)
 {
-	events_stored(c->events);
-	if (!out_behind(o)) {
-		cycle_resume(c->cycle);
-		events_resume(c->events);
+	hook_events_durable(c->hook_events);
+	if (!outbox_behind(o)) {
+		poll_resume(c->poll);
+		hook_events_resume(c->hook_events);
 	}
-	if (!out_full(o))
-		ledger_hold(c->ledger, 0);
+	if (!outbox_full(o))
+		acct_pause(c->accounting, 0);
 }
 
 void
-out_stored(struct out *o, uint64_t seq)
+outbox_acked(struct outbox *o, uint64_t seq)
 {
-	struct item *item;
+	struct outbox_item *item;
 	unsigned i;
 
 	while ((item = o->first) != NULL && item != o->unsent &&
@@ -241,55 +241,55 @@ out_stored(struct out *o, uint64_t seq)
 		o->durable = item->order;
 		CRASH_POINT("collector.stored");
 		if (item->type == MSG_WATERMARK && item->c != NULL)
-			resume_cursor(item->c, item->until);
+			resume_advanced(item->c, item->until);
 		free(item);
 	}
 	for (i = 0; i < o->site->n; i++)
-		stored_tell(o, o->site->clusters[i]);
+		acked_tell(o, o->site->clusters[i]);
 }
 
 void
-out_flow(struct out *o, int hold)
+outbox_flow(struct outbox *o, int pause)
 {
 	unsigned i;
 
-	o->flow_held = hold;
+	o->flow_paused = pause;
 	for (i = 0; i < o->site->n; i++)
-		ledger_hold(o->site->clusters[i]->ledger, out_full(o));
+		acct_pause(o->site->clusters[i]->accounting, outbox_full(o));
 }
 
 int
-out_behind(const struct out *o)
+outbox_behind(const struct outbox *o)
 {
 	return o->n >= WINDOW_ITEMS || o->bytes >= WINDOW_BYTES;
 }
 
 int
-out_full(const struct out *o)
+outbox_full(const struct outbox *o)
 {
-	return o->flow_held || out_behind(o);
+	return o->flow_paused || outbox_behind(o);
 }
 
 uint64_t
-out_durable(const struct out *o)
+outbox_durable(const struct outbox *o)
 {
 	return o->durable;
 }
 
 unsigned
-out_waiting(const struct out *o)
+outbox_waiting(const struct outbox *o)
 {
 	return o->n;
 }
 
 uint64_t
-out_records(const struct out *o)
+outbox_records(const struct outbox *o)
 {
 	return o->records;
 }
 
 uint64_t
-out_order(const struct out *o)
+outbox_order(const struct outbox *o)
 {
 	return o->order;
 }

@@ -21,23 +21,24 @@
 
 /* Runs of other clusters are sorted out when ours is known. */
 static void
-open_early(struct site *site, const struct run_key *key, int held)
+unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 {
-	size_t cap = site->cap_early != 0 ? site->cap_early * 2 : 256;
-	struct early *early, one = { *key, held };
+	size_t cap = site->cap_unassigned != 0 ? site->cap_unassigned * 2 : 256;
+	struct unassigned_run *unassigned, one = { *key, unconfirmed };
 
-	if (site->n_early == site->cap_early) {
-		early = realloc(site->early, cap * sizeof(*early));
-		if (early == NULL)
+	if (site->n_unassigned == site->cap_unassigned) {
+		unassigned = realloc(site->unassigned, cap *
+		    sizeof(*unassigned));
+		if (unassigned == NULL)
 			fatal("no memory");
-		site->early = early;
-		site->cap_early = cap;
+		site->unassigned = unassigned;
+		site->cap_unassigned = cap;
 	}
-	site->early[site->n_early++] = one;
+	site->unassigned[site->n_unassigned++] = one;
 }
 
 static void
-open_of_spool(struct collector *c, const struct run_key *key, int held)
+open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 {
 	struct open_run *run;
 
@@ -47,8 +48,8 @@ open_of_spool(struct collector *c, const struct run_key *key, int held)
 	run = open_find(&c->open, key->job, key->start);
 	if (run != NULL) {
 		run->flags &= (uint8_t)~OPEN_UNLISTED;
-		if (held)
-			run->flags |= OPEN_HELD;
+		if (unconfirmed)
+			run->flags |= OPEN_UNCONFIRMED;
 		return;
 	}
 	run = open_put(&c->open, key->job, key->start);
@@ -58,34 +59,34 @@ open_of_spool(struct collector *c, const struct run_key *key, int held)
 	/* The script of a young one may have been under way when who asked died. */
 	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
 		run->flags |= OPEN_DETAILED;
-	if (!held)
+	if (!unconfirmed)
 		return;
-	run->flags |= OPEN_HELD;
+	run->flags |= OPEN_UNCONFIRMED;
 	/* Perhaps for the sake of an earlier run, which nobody remembers now. */
 	if (!c->caught_up && c->slurm.accounting &&
 	    idmap_put(&c->earlier, key->job, NULL) != NULL)
-		ledger_want(c->ledger, key->job);
+		acct_want(c->accounting, key->job);
 }
 
 void
-resume_open(struct site *site, const struct run_key *key, int held)
+resume_open(struct site *site, const struct run_key *key, int unconfirmed)
 {
 	unsigned i;
 	int unknown = 0;
 
 	for (i = 0; i < site->n; i++) {
 		if (site->clusters[i]->slurm.known)
-			open_of_spool(site->clusters[i], key, held);
+			open_of_spool(site->clusters[i], key, unconfirmed);
 		else
 			unknown = 1;
 	}
 	if (unknown)
-		open_early(site, key, held);
+		unassigned_add(site, key, unconfirmed);
 }
 
 /* The Go adapter, which wrote the file, asked the local cluster alone. */
 static int64_t
-lastrun_of(const struct collector *c)
+lastrun_of(const struct cluster *c)
 {
 	const struct site *site = c->site;
 	struct stat st;
@@ -99,35 +100,37 @@ lastrun_of(const struct collector *c)
  * last-run file, as the Go adapter left it; else as far back as the site wants.
  */
 void
-resume_cluster(struct collector *c)
+resume_cluster(struct cluster *c)
 {
 	struct site *site = c->site;
 	int64_t lastrun;
 	unsigned i;
 	size_t k;
 
-	for (k = 0; k < site->n_early; k++)
-		open_of_spool(c, &site->early[k].key, site->early[k].held);
-	for (i = 0; i < site->n_cursors; i++)
-		if (strcmp(site->cursors[i].cluster, c->slurm.cluster) == 0 &&
-		    site->cursors[i].until > c->marked)
-			c->marked = site->cursors[i].until;
-	if (c->cursor < c->marked)
-		c->cursor = c->marked;
+	for (k = 0; k < site->n_unassigned; k++)
+		open_of_spool(c, &site->unassigned[k].key,
+		    site->unassigned[k].unconfirmed);
+	for (i = 0; i < site->n_resume_points; i++)
+		if (strcmp(site->resume_points[i].cluster, c->slurm.cluster) ==
+		    0 &&
+		    site->resume_points[i].until > c->resume_durable)
+			c->resume_durable = site->resume_points[i].until;
+	if (c->resume_point < c->resume_durable)
+		c->resume_point = c->resume_durable;
 	lastrun = lastrun_of(c);
-	if (c->cursor == 0 && lastrun > 0 && lastrun <= slurm_now(c))
-		c->cursor = lastrun;
+	if (c->resume_point == 0 && lastrun > 0 && lastrun <= slurm_now(c))
+		c->resume_point = lastrun;
 	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)
 		continue;
 	if (i < site->n)
 		return;
-	free(site->early);
-	site->early = NULL;
-	site->n_early = site->cap_early = 0;
+	free(site->unassigned);
+	site->unassigned = NULL;
+	site->n_unassigned = site->cap_unassigned = 0;
 }
 
 static void
-unlisted_all(struct collector *c)
+unlisted_all(struct cluster *c)
 {
 	struct open_run *run;
 	size_t at = 0;
@@ -143,8 +146,8 @@ resume_unsynced(struct site *site)
 	unsigned i;
 
 	site->synced = 0;
-	site->n_cursors = 0;
-	site->n_early = 0;
+	site->n_resume_points = 0;
+	site->n_unassigned = 0;
 	for (i = 0; i < site->n; i++)
 		unlisted_all(site->clusters[i]);
 }
@@ -154,7 +157,7 @@ resume_unsynced(struct site *site)
  * asked for and sent once more; the spool keeps one of each.
  */
 static void
-unlisted_again(struct collector *c)
+unlisted_again(struct cluster *c)
 {
 	struct open_run *run;
 	size_t at = 0;
@@ -171,22 +174,22 @@ unlisted_again(struct collector *c)
 	}
 	if (n > 0)
 		log_info("%u runs%s are not in the spool: asked for again", n,
-		    site_of(c));
+		    cluster_suffix(c));
 	done_clear(&c->done);
 }
 
 static void
-cluster_synced(struct collector *c)
+cluster_synced(struct cluster *c)
 {
 	c->synced = 1;
 	if (c->slurm.known) {
-		c->cursor = 0;
+		c->resume_point = 0;
 		resume_cluster(c);
 		unlisted_again(c);
 	}
 	log_debug("the spool has %zu open runs%s, its cursor is %lld",
-	    c->open.n, site_of(c), (long long)c->cursor);
-	plan_kick(c);
+	    c->open.n, cluster_suffix(c), (long long)c->resume_point);
+	wake(c);
 }
 
 void
@@ -197,7 +200,7 @@ resume_synced(struct site *site)
 	site->synced = 1;
 	for (i = 0; i < site->n; i++)
 		cluster_synced(site->clusters[i]);
-	out_release(site->out);
+	outbox_release(site->outbox);
 }
 
 /*
@@ -205,16 +208,16 @@ resume_synced(struct site *site)
  * several clusters it is the one that is furthest behind.
  */
 void
-resume_cursor(struct collector *c, int64_t until)
+resume_advanced(struct cluster *c, int64_t until)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 	struct site *site = c->site;
 	unsigned i;
 
-	c->marked = until;
+	c->resume_durable = until;
 	for (i = 0; i < site->n; i++)
-		if (site->clusters[i]->marked < until)
-			until = site->clusters[i]->marked;
+		if (site->clusters[i]->resume_durable < until)
+			until = site->clusters[i]->resume_durable;
 	times[1].tv_sec = until;
 	if (until > 0 && site->lastrun != -1 &&
 	    futimens(site->lastrun, times) == -1) {

@@ -19,17 +19,17 @@ static const char no_threads[] =
 static const char no_devices[] =
 	"The run was seen only when it had ended: Slurm no longer knew which "
 	"devices it had, only their number.";
-static const char doubtful[] =
+static const char ambiguous[] =
 	"The texts of this job make Slurm's answer ambiguous; which hardware "
 	"threads and devices it has is not guessed.";
 
 int
-run_skipped(const struct collector *c, uint64_t job, int64_t start)
+track_quarantined(const struct cluster *c, uint64_t job, int64_t start)
 {
-	const struct run_key *skip = c->site->skips;
+	const struct run_key *skip = c->site->quarantined;
 	unsigned i;
 
-	for (i = 0; i < c->site->n_skips; i++, skip++)
+	for (i = 0; i < c->site->n_quarantined; i++, skip++)
 		if (skip->job == job && skip->start == start &&
 		    strcmp(skip->cluster, c->slurm.cluster) == 0)
 			return 1;
@@ -45,7 +45,7 @@ message_set(struct job *job, const char *text)
 
 /* The record's identity: Slurm's cluster, and the start as first sent. */
 static void
-key_set(struct collector *c, struct job *job, const struct open_run *run)
+key_set(struct cluster *c, struct job *job, const struct open_run *run)
 {
 	snprintf(job->key.cluster, sizeof(job->key.cluster), "%s",
 	    c->slurm.cluster);
@@ -54,19 +54,19 @@ key_set(struct collector *c, struct job *job, const struct open_run *run)
 }
 
 static uint64_t
-send_record(struct collector *c, struct job *job)
+send_record(struct cluster *c, struct job *job)
 {
 	uint64_t order;
 
 	inflight_set(c->w->inflight, &job->key);
-	order = out_record(c->out, job);
+	order = outbox_record(c->outbox, job);
 	inflight_clear(c->w->inflight);
 	return order;
 }
 
 /* An earlier run of this job has ended, for this is a later one. */
 static void
-earlier_left(struct collector *c, const struct sighting *s)
+earlier_left(struct cluster *c, const struct job_snapshot *s)
 {
 	struct open_run *run;
 	size_t at = 0;
@@ -86,7 +86,7 @@ earlier_left(struct collector *c, const struct sighting *s)
 
 /* The end is known: from the open ones to the done ones. */
 static void
-run_ended(struct collector *c, struct open_run *run, const struct job *job,
+run_ended(struct cluster *c, struct open_run *run, const struct job *job,
     int64_t start_said)
 {
 	done_put(&c->done, job->key.job, job->key.start);
@@ -97,30 +97,27 @@ run_ended(struct collector *c, struct open_run *run, const struct job *job,
 }
 
 static void
-open_note(struct collector *c, struct open_run *run, const struct sighting *s,
+open_note(struct cluster *c, struct open_run *run, const struct job_snapshot *s,
     int64_t start_said)
 {
 	run->start_now = (uint32_t)start_said;
 	run->submit = (uint32_t)s->job.submit;
 	run->restarts = (uint16_t)(s->job.restarts < UINT16_MAX ?
 	    s->job.restarts : UINT16_MAX);
-	run->seen = cycle_number(c->cycle);
+	run->seen = poll_number(c->poll);
 	run->tries = 0;
-	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_HELD |
+	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_UNCONFIRMED |
 	    OPEN_RUNS);
 	run->flags |= OPEN_DETAILED;
 	if (s->state->phase == PHASE_RUNNING)
 		run->flags |= OPEN_RUNS;
 	if (s->job.flags & JOB_UNCONFIRMED)
-		run->flags |= OPEN_HELD;
+		run->flags |= OPEN_UNCONFIRMED;
 }
-
-/* JSON before this version says RUNNING of what is CONFIGURING as well. */
-#define JSON_FLAGS	2302
 
 /* Restarted, or submitted while nobody listened: then its id may have been used. */
 static int
-may_have_earlier(const struct collector *c, const struct job *job)
+may_have_earlier(const struct cluster *c, const struct job *job)
 {
 	int64_t began = slurm_now(c) - (now_s() - c->began);
 
@@ -128,7 +125,7 @@ may_have_earlier(const struct collector *c, const struct job *job)
 		return 1;
 	/* Few sites ever use an id twice: not while accounting is away. */
 	return !c->dbd.away && job->submit <= began && (job->submit == 0 ||
-	    job->submit >= c->cursor - c->set->lag);
+	    job->submit >= c->resume_point - c->set->lag);
 }
 
 /*
@@ -137,7 +134,7 @@ may_have_earlier(const struct collector *c, const struct job *job)
  * asked about just this job.
  */
 static int
-waits_for_earlier(struct collector *c, const struct sighting *s,
+waits_for_earlier(struct cluster *c, const struct job_snapshot *s,
     const struct open_run *run)
 {
 	const struct job *job = &s->job;
@@ -149,7 +146,7 @@ waits_for_earlier(struct collector *c, const struct sighting *s,
 		return 0;
 	if (idmap_put(&c->earlier, job->key.job, NULL) == NULL)
 		return 0;
-	ledger_want(c->ledger, job->key.job);
+	acct_want(c->accounting, job->key.job);
 	return 1;
 }
 
@@ -158,20 +155,19 @@ waits_for_earlier(struct collector *c, const struct sighting *s,
  * (that is COMPLETING too), and a start once sent would bar the real run.
  */
 static int
-is_unsure(struct collector *c, const struct sighting *s,
+is_unsure(struct cluster *c, const struct job_snapshot *s,
     const struct open_run *run)
 {
-	if (run != NULL && !(run->flags & OPEN_HELD))
+	if (run != NULL && !(run->flags & OPEN_UNCONFIRMED))
 		return 0;
 	if (waits_for_earlier(c, s, run))
 		return 1;
-	return s->state->phase != PHASE_RUNNING || (source_json(c) != NULL &&
-	    c->slurm.version < JSON_FLAGS);
+	return s->state->phase != PHASE_RUNNING;
 }
 
 /* The start that a record of an open run goes by. */
 static void
-live_key(struct collector *c, struct sighting *s, struct open_run *run,
+live_key(struct cluster *c, struct job_snapshot *s, struct open_run *run,
     int sure)
 {
 	/* A start that was held has not been said to anybody: it still moves. */
@@ -182,13 +178,13 @@ live_key(struct collector *c, struct sighting *s, struct open_run *run,
 
 /* Does a script follow?  Then the start waits for it, a little. */
 static int
-wants_script(const struct collector *c, const struct sighting *s)
+wants_script(const struct cluster *c, const struct job_snapshot *s)
 {
 	return s->batch && c->set->script_max > 0;
 }
 
 static uint64_t
-send_start(struct collector *c, struct sighting *s)
+send_start(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 	uint64_t order;
@@ -206,13 +202,14 @@ send_start(struct collector *c, struct sighting *s)
 
 /* It has its nodes: it runs, is about to, or has just ended. */
 static uint64_t
-sighted_live(struct collector *c, struct sighting *s)
+snapshot_live(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 	int64_t start_said = job->key.start;
 	struct open_run *run = open_match(&c->open, job->key.job, start_said,
 	    job->submit, job->restarts);
-	int asked = asks_has(c->asks, job->key.job, start_said), unsure, sure;
+	int asked = lookup_has(c->lookups, job->key.job, start_said), unsure,
+	    sure;
 	uint64_t order = 0;
 
 	if (run == NULL && done_has(&c->done, job->key.job, start_said) &&
@@ -220,7 +217,7 @@ sighted_live(struct collector *c, struct sighting *s)
 		return 0;
 	earlier_left(c, s);
 	unsure = is_unsure(c, s, run);
-	sure = run != NULL && (run->flags & OPEN_HELD) && !unsure;
+	sure = run != NULL && (run->flags & OPEN_UNCONFIRMED) && !unsure;
 	if (run == NULL)
 		run = open_put(&c->open, job->key.job, start_said);
 	if (run == NULL || (run->flags & OPEN_IGNORED))
@@ -245,7 +242,7 @@ sighted_live(struct collector *c, struct sighting *s)
 }
 
 int
-run_confirmed(struct collector *c, struct open_run *run)
+track_running(struct cluster *c, struct open_run *run)
 {
 	struct job job;
 	uint64_t order;
@@ -260,14 +257,14 @@ run_confirmed(struct collector *c, struct open_run *run)
 	job_clear(&job);
 	if (order == 0)
 		return -1;
-	run->flags &= (uint8_t)~OPEN_HELD;
+	run->flags &= (uint8_t)~OPEN_UNCONFIRMED;
 	run->flags |= OPEN_RUNS;
 	return 0;
 }
 
 /* slurmctld still knows it: start, resources and end in one record. */
 static uint64_t
-sighted_ended(struct collector *c, struct sighting *s)
+snapshot_ended(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 	int64_t start_said = job->key.start;
@@ -277,7 +274,7 @@ sighted_ended(struct collector *c, struct sighting *s)
 
 	if (s->never || job->end == 0 || (run == NULL &&
 	    done_has(&c->done, job->key.job, start_said) &&
-	    !asks_has(c->asks, job->key.job, start_said)))
+	    !lookup_has(c->lookups, job->key.job, start_said)))
 		return 0;
 	key_set(c, job, run);
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
@@ -292,7 +289,7 @@ sighted_ended(struct collector *c, struct sighting *s)
 }
 
 uint64_t
-run_sighted(struct collector *c, struct sighting *s)
+track_snapshot(struct cluster *c, struct job_snapshot *s)
 {
 	if (s->state->phase == PHASE_PENDING) {
 		earlier_left(c, s);
@@ -300,15 +297,15 @@ run_sighted(struct collector *c, struct sighting *s)
 	}
 	if (s->job.key.start <= 0 || run_number(s->job.key.job,
 	    s->job.key.start) == 0 ||
-	    run_skipped(c, s->job.key.job, s->job.key.start))
+	    track_quarantined(c, s->job.key.job, s->job.key.start))
 		return 0;
 	switch (s->state->phase) {
 	case PHASE_CONFIGURING:
 	case PHASE_RUNNING:
 	case PHASE_COMPLETING:
-		return sighted_live(c, s);
+		return snapshot_live(c, s);
 	case PHASE_ENDED:
-		return sighted_ended(c, s);
+		return snapshot_ended(c, s);
 	default:
 		return 0;
 	}
@@ -322,7 +319,7 @@ run_sighted(struct collector *c, struct sighting *s)
  * anew in some versions, when the first one ended: it is the same run.
  */
 static struct open_run *
-open_of_row(struct collector *c, const struct sighting *s)
+open_of_row(struct cluster *c, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 	struct open_run *run = open_match(&c->open, job->key.job,
@@ -339,8 +336,8 @@ open_of_row(struct collector *c, const struct sighting *s)
 	return run;
 }
 
-static enum accounted
-row_send(struct collector *c, struct sighting *s, struct open_run *run)
+static enum row_result
+row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 {
 	struct job *job = &s->job;
 	int64_t start_said = job->key.start;
@@ -366,17 +363,17 @@ row_send(struct collector *c, struct sighting *s, struct open_run *run)
 #define DISPUTE_TRIES	2	/* questions to slurmctld, then accounting is believed */
 
 static void
-dispute(struct collector *c, struct open_run *run, const struct job *job)
+dispute(struct cluster *c, struct open_run *run, const struct job *job)
 {
-	unsigned held;
+	unsigned suppressed;
 
 	run->flags |= OPEN_DISPUTED;
-	if (log_allowed(&c->contradicted, &held))
+	if (log_allowed(&c->contradicted, &suppressed))
 		log_warnx("job %llu has ended at %lld, says accounting, but "
 		    "squeue shows it running after that: it is not ended (%u "
 		    "more such since the last line)",
 		    (unsigned long long)job->key.job, (long long)job->end,
-		    held);
+		    suppressed);
 }
 
 /*
@@ -386,19 +383,19 @@ dispute(struct collector *c, struct open_run *run, const struct job *job)
  * slurmctld that knows the end, when it comes.
  */
 static int
-is_contradicted(struct collector *c, struct open_run *run,
+is_contradicted(struct cluster *c, struct open_run *run,
     const struct job *job)
 {
 	if (run == NULL || c->ctld.away)
 		return 0;
 	if ((run->flags & (OPEN_RUNS | OPEN_LEFT)) == OPEN_RUNS) {
-		if (job->end + CLOCKS_DIFFER < cycle_listed_at(c->cycle))
+		if (job->end + CLOCKS_DIFFER < poll_listed_at(c->poll))
 			dispute(c, run, job);
 		return 1;
 	}
 	if (!(run->flags & OPEN_DISPUTED) || run->tries >= DISPUTE_TRIES)
 		return 0;
-	cycle_left(c->cycle, run->job);
+	poll_want_left(c->poll, run->job);
 	return 1;
 }
 
@@ -422,7 +419,7 @@ is_namesake(const struct open_run *run, const struct job *job)
 #define PROLOG_MAX_S	600
 
 static int
-wants_steps(const struct sighting *s)
+wants_steps(const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
@@ -434,19 +431,19 @@ wants_steps(const struct sighting *s)
 /* A moment for slurmctld to forget, and for clocks to differ. */
 #define MEMORY_MARGIN	30
 
-enum accounted
-run_accounted(struct collector *c, struct sighting *s, int may_ask)
+enum row_result
+track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
 {
 	struct job *job = &s->job;
 	struct open_run *run;
 
 	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
 	    run_number(job->key.job, job->key.start) == 0 ||
-	    run_skipped(c, job->key.job, job->key.start))
+	    track_quarantined(c, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	run = open_of_row(c, s);
 	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
-	    !asks_has(c->asks, job->key.job, job->key.start))
+	    !lookup_has(c->lookups, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	if (is_contradicted(c, run, job) || is_namesake(run, job))
 		return ROW_NOTHING;
@@ -456,7 +453,7 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 		return ROW_NOTHING;
 	/* Nor may a later run of the job overtake one that is in doubt. */
 	if (wants_steps(s) || (s->ran == RAN_UNKNOWN &&
-	    steps_waiting(c->ledger, job->key.job)))
+	    steps_waiting(c->accounting, job->key.job)))
 		return ROW_WANTS_STEPS;
 	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
@@ -466,8 +463,8 @@ run_accounted(struct collector *c, struct sighting *s, int may_ask)
 }
 
 /* Told as it is, of a run that is neither open here nor was lately done. */
-static enum accounted
-past_look(struct collector *c, struct sighting *s)
+static enum row_result
+backfill_dry_run(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 
@@ -479,33 +476,33 @@ past_look(struct collector *c, struct sighting *s)
 	return send_record(c, job) != 0 ? ROW_SENT : ROW_FAILED;
 }
 
-enum accounted
-run_past(struct collector *c, struct sighting *s, int look)
+enum row_result
+track_backfill_row(struct cluster *c, struct job_snapshot *s, int dry_run)
 {
 	struct job *job = &s->job;
 
 	job->flags |= JOB_BACKFILL;
-	if (!look)
-		return run_accounted(c, s, 0);
+	if (!dry_run)
+		return track_accounting_row(c, s, 0);
 	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
 	    job->partition == NULL ||
 	    run_number(job->key.job, job->key.start) == 0 ||
-	    run_skipped(c, job->key.job, job->key.start))
+	    track_quarantined(c, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	job->flags |= JOB_DRY_RUN;
-	return past_look(c, s);
+	return backfill_dry_run(c, s);
 }
 
 uint64_t
-run_doubtful(struct collector *c, struct sighting *s)
+track_ambiguous(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 
 	if (job->key.start <= 0 || run_number(job->key.job,
 	    job->key.start) == 0 || s->state->phase != PHASE_RUNNING)
 		return 0;
-	message_set(job, doubtful);
+	message_set(job, ambiguous);
 	/* Accounting says so of CONFIGURING as well: squeue will tell. */
 	s->state = state_word((struct span){ "CONFIGURING", 11 });
-	return sighted_live(c, s);
+	return snapshot_live(c, s);
 }

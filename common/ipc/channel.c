@@ -25,8 +25,8 @@
 #define READ_STEP	(64u * 1024)	/* one recvmsg */
 #define BURST		64		/* frames handled before others get a turn */
 
-struct frame {
-	struct frame	*next;
+struct out_frame {
+	struct out_frame	*next;
 	size_t		 len;	/* header and payload */
 	size_t		 sent;
 	int		 fd;	/* -1, or to go with the first byte */
@@ -36,7 +36,7 @@ struct frame {
 struct channel {
 	struct event	*readable;
 	struct event	*writable;
-	struct event	*again;		/* timer: frames wait for their turn */
+	struct event	*next_turn;		/* timer: frames wait for their turn */
 	const struct channel_ops *ops;
 	void		*arg;
 	int		 fd;
@@ -45,11 +45,11 @@ struct channel {
 	uint8_t		*in;
 	size_t		 in_len;
 	size_t		 in_cap;
-	int		 passed;	/* descriptor of the frame that is coming in, -1 = none */
-	struct frame	*out;
-	struct frame	**out_tail;
+	int		 received_fd;	/* descriptor of the frame that is coming in, -1 = none */
+	struct out_frame	*out;
+	struct out_frame	**out_tail;
 	size_t		 out_bytes;
-	int		 above;		/* the high mark was crossed */
+	int		 above_high_mark;		/* the high mark was crossed */
 	int		 broken;
 	int		 busy;		/* inside a handler */
 	int		 freed;		/* free it when the handler is back */
@@ -57,7 +57,7 @@ struct channel {
 };
 
 static void
-frame_free(struct frame *f)
+out_frame_free(struct out_frame *f)
 {
 	if (f->fd != -1)
 		close(f->fd);
@@ -68,20 +68,20 @@ frame_free(struct frame *f)
 static void
 channel_destroy(struct channel *c)
 {
-	struct frame *f;
+	struct out_frame *f;
 
 	while ((f = c->out) != NULL) {
 		c->out = f->next;
-		frame_free(f);
+		out_frame_free(f);
 	}
-	if (c->passed != -1)
-		close(c->passed);
+	if (c->received_fd != -1)
+		close(c->received_fd);
 	if (c->readable != NULL)
 		event_free(c->readable);
 	if (c->writable != NULL)
 		event_free(c->writable);
-	if (c->again != NULL)
-		event_free(c->again);
+	if (c->next_turn != NULL)
+		event_free(c->next_turn);
 	if (c->fd != -1)
 		close(c->fd);
 	free(c->in);
@@ -98,7 +98,7 @@ channel_free(struct channel *c)
 		c->broken = 1;
 		event_del(c->readable);
 		event_del(c->writable);
-		event_del(c->again);
+		event_del(c->next_turn);
 		return;
 	}
 	channel_destroy(c);
@@ -112,14 +112,14 @@ channel_peer(const struct channel *c)
 
 /* Marks it dead and lets the loop tell the owner, never the caller's stack. */
 static void
-breaks(struct channel *c, const char *why)
+channel_fail(struct channel *c, const char *why)
 {
 	if (c->broken)
 		return;
 	c->broken = 1;
 	snprintf(c->why, sizeof(c->why), "%s", why);
 	event_del(c->readable);
-	event_del(c->again);
+	event_del(c->next_turn);
 	event_active(c->writable, EV_WRITE, 0);
 }
 
@@ -129,12 +129,12 @@ channel_broken(struct channel *c, const char *what)
 	char why[128];
 
 	snprintf(why, sizeof(why), "malformed %s", what);
-	breaks(c, why);
+	channel_fail(c, why);
 }
 
 /* A free asked for inside a handler is done here.  1: c is gone. */
 static int
-leave(struct channel *c)
+handler_leave(struct channel *c)
 {
 	c->busy--;
 	if (c->busy == 0 && c->freed) {
@@ -146,7 +146,7 @@ leave(struct channel *c)
 
 /* Handles what is complete.  1: c is gone. */
 static int
-deliver(struct channel *c, size_t *used)
+frame_deliver(struct channel *c, size_t *used)
 {
 	struct msg_header h;
 	struct reader r;
@@ -156,28 +156,28 @@ deliver(struct channel *c, size_t *used)
 
 	memcpy(&h, c->in + *used, sizeof(h));
 	wrong = msg_check(&h, c->peer, c->self);
-	if (wrong == NULL && (h.flags & MSG_FLAG_FD) && c->passed == -1)
+	if (wrong == NULL && (h.flags & MSG_FLAG_FD) && c->received_fd == -1)
 		wrong = "its descriptor did not come";
 	if (wrong != NULL) {
 		snprintf(why, sizeof(why), "%s of %u bytes: %s",
 		    msg_name(h.type), h.length, wrong);
-		breaks(c, why);
+		channel_fail(c, why);
 		return 0;
 	}
 	if (h.flags & MSG_FLAG_FD) {
-		fd = c->passed;
-		c->passed = -1;
+		fd = c->received_fd;
+		c->received_fd = -1;
 	}
 	rd_init(&r, c->in + *used + sizeof(h), h.length);
 	*used += sizeof(h) + h.length;
 	c->busy++;
 	c->ops->on_frame(c, &h, &r, fd, c->arg);
-	return leave(c);
+	return handler_leave(c);
 }
 
 /* Is there a frame that can be delivered, or judged, behind the used bytes? */
 static int
-complete(const struct channel *c, size_t used)
+frame_is_complete(const struct channel *c, size_t used)
 {
 	struct msg_header h;
 
@@ -194,12 +194,12 @@ complete(const struct channel *c, size_t used)
  * last frame in them, or nobody's.  Half a header is waited for.
  */
 static int
-passed_is_stray(const struct channel *c)
+received_fd_is_stray(const struct channel *c)
 {
 	struct msg_header h;
 	size_t at = 0;
 
-	while (c->passed != -1 && c->in_len - at >= sizeof(h)) {
+	while (c->received_fd != -1 && c->in_len - at >= sizeof(h)) {
 		memcpy(&h, c->in + at, sizeof(h));
 		if (msg_check(&h, c->peer, c->self) != NULL)
 			break;		/* that is said by who delivers it */
@@ -231,26 +231,26 @@ in_shift(struct channel *c, size_t used)
  * its own handler would run before anything new is looked at.
  */
 static void
-again(struct channel *c)
+next_turn(struct channel *c)
 {
 	static const struct timeval at_once;
 
-	event_add(c->again, &at_once);
+	event_add(c->next_turn, &at_once);
 }
 
 /* Returns 1 when c is gone. */
 static int
-deliver_all(struct channel *c)
+frames_deliver(struct channel *c)
 {
 	size_t used = 0;
 	int n = 0;
 
-	while (!c->broken && complete(c, used)) {
+	while (!c->broken && frame_is_complete(c, used)) {
 		if (n++ == BURST) {
-			again(c);
+			next_turn(c);
 			break;
 		}
-		if (deliver(c, &used))
+		if (frame_deliver(c, &used))
 			return 1;
 	}
 	in_shift(c, used);
@@ -258,7 +258,7 @@ deliver_all(struct channel *c)
 }
 
 static int
-room(struct channel *c)
+in_reserve(struct channel *c)
 {
 	struct msg_header h;
 	size_t want = c->in_len + READ_STEP;
@@ -284,45 +284,45 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct channel *c = arg;
 	ssize_t got;
-	int n_passed;
+	int n_received;
 
 	/*
 	 * While a frame waits for its turn nothing more is read: what a
 	 * neighbour says too fast stays in the socket, and a descriptor that
 	 * comes next cannot belong to a frame that is here already.
 	 */
-	if (deliver_all(c) || c->broken || complete(c, 0))
+	if (frames_deliver(c) || c->broken || frame_is_complete(c, 0))
 		return;
-	if (room(c) == -1) {
-		breaks(c, "out of memory");
+	if (in_reserve(c) == -1) {
+		channel_fail(c, "out of memory");
 		return;
 	}
-	n_passed = c->passed != -1;
-	got = frame_pull(c->fd, c->in + c->in_len, c->in_cap - c->in_len,
-	    &c->passed, &n_passed, 1);
+	n_received = c->received_fd != -1;
+	got = frame_recvmsg(c->fd, c->in + c->in_len, c->in_cap - c->in_len,
+	    &c->received_fd, &n_received, 1);
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got == -1)
-		breaks(c, strerror(errno));
+		channel_fail(c, strerror(errno));
 	else if (got == 0)
-		breaks(c, "it hung up");
+		channel_fail(c, "it hung up");
 	else {
 		c->in_len += (size_t)got;
-		if (passed_is_stray(c))
-			breaks(c, "a descriptor that no frame announces");
-		deliver_all(c);
+		if (received_fd_is_stray(c))
+			channel_fail(c, "a descriptor that no frame announces");
+		frames_deliver(c);
 	}
 }
 
 /* 0 when all is out or the socket is full, -1 when it is broken. */
 static int
-flush(struct channel *c)
+out_flush(struct channel *c)
 {
-	struct frame *f;
+	struct out_frame *f;
 	ssize_t n;
 
 	while ((f = c->out) != NULL) {
-		n = frame_push(c->fd, f->bytes + f->sent, f->len - f->sent,
+		n = frame_sendmsg(c->fd, f->bytes + f->sent, f->len - f->sent,
 		    f->sent == 0 ? f->fd : -1);
 		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
 			event_add(c->writable, NULL);
@@ -337,7 +337,7 @@ flush(struct channel *c)
 		c->out = f->next;
 		if (c->out == NULL)
 			c->out_tail = &c->out;
-		frame_free(f);
+		out_frame_free(f);
 	}
 	return 0;
 }
@@ -347,18 +347,18 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	struct channel *c = arg;
 
-	if (!c->broken && flush(c) == -1)
-		breaks(c, strerror(errno));
+	if (!c->broken && out_flush(c) == -1)
+		channel_fail(c, strerror(errno));
 	c->busy++;
 	if (c->broken && !c->freed) {
 		event_del(c->writable);
 		c->ops->on_broken(c, c->why, c->arg);
-	} else if (c->above && c->out_bytes < CHANNEL_LOW_MARK) {
-		c->above = 0;
+	} else if (c->above_high_mark && c->out_bytes < CHANNEL_LOW_MARK) {
+		c->above_high_mark = 0;
 		if (c->ops->on_drained != NULL)
 			c->ops->on_drained(c, c->arg);
 	}
-	leave(c);
+	handler_leave(c);
 }
 
 struct channel *
@@ -372,7 +372,7 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 		return NULL;
 	}
 	c->fd = fd;
-	c->passed = -1;
+	c->received_fd = -1;
 	c->self = self;
 	c->peer = peer;
 	c->ops = ops;
@@ -383,8 +383,8 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 		goto fail;
 	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(base, fd, EV_WRITE, on_writable, c);
-	c->again = evtimer_new(base, on_readable, c);
-	if (c->readable == NULL || c->writable == NULL || c->again == NULL ||
+	c->next_turn = evtimer_new(base, on_readable, c);
+	if (c->readable == NULL || c->writable == NULL || c->next_turn == NULL ||
 	    event_add(c->readable, NULL) == -1)
 		goto fail;
 	return c;
@@ -393,10 +393,10 @@ fail:
 	return NULL;
 }
 
-static struct frame *
-frame_new(const struct msg_header *h, const struct writer *w, int fd)
+static struct out_frame *
+out_frame_new(const struct msg_header *h, const struct writer *w, int fd)
 {
-	struct frame *f = malloc(sizeof(*f) + sizeof(*h) + h->length);
+	struct out_frame *f = malloc(sizeof(*f) + sizeof(*h) + h->length);
 
 	if (f == NULL)
 		return NULL;
@@ -415,27 +415,27 @@ channel_send(struct channel *c, enum msg_type type, uint64_t id,
     const struct writer *w, int fd)
 {
 	struct msg_header h;
-	struct frame *f;
+	struct out_frame *f;
 
 	if (c->broken ||
 	    frame_header(&h, c->self, c->peer, type, id, w, fd) == -1)
 		goto refuse;
 	if (c->out_bytes > CHANNEL_OUTPUT_MAX) {
-		breaks(c, "it does not read");
+		channel_fail(c, "it does not read");
 		goto refuse;
 	}
-	f = frame_new(&h, w, fd);
+	f = out_frame_new(&h, w, fd);
 	if (f == NULL) {
-		breaks(c, "out of memory");
+		channel_fail(c, "out of memory");
 		goto refuse;
 	}
 	*c->out_tail = f;
 	c->out_tail = &f->next;
 	c->out_bytes += f->len;
 	if (c->out_bytes > CHANNEL_HIGH_MARK)
-		c->above = 1;
-	if (c->out == f && flush(c) == -1)
-		breaks(c, strerror(errno));
+		c->above_high_mark = 1;
+	if (c->out == f && out_flush(c) == -1)
+		channel_fail(c, strerror(errno));
 	return 0;
 refuse:
 	if (fd != -1)
@@ -446,7 +446,7 @@ refuse:
 int
 channel_full(const struct channel *c)
 {
-	return c->above;
+	return c->above_high_mark;
 }
 
 int
@@ -454,7 +454,7 @@ channel_flush(struct channel *c, int timeout_ms)
 {
 	long long end = clock_ms() + timeout_ms;
 
-	while (!c->broken && flush(c) == 0) {
+	while (!c->broken && out_flush(c) == 0) {
 		if (c->out == NULL)
 			return 0;
 		if (clock_left(end) == 0 ||

@@ -42,7 +42,7 @@ frame_header(struct msg_header *h, enum role self, enum role peer,
 }
 
 ssize_t
-frame_push(int fd, const uint8_t *p, size_t len, int pass)
+frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass)
 {
 	union {
 		struct cmsghdr align;
@@ -68,7 +68,7 @@ frame_push(int fd, const uint8_t *p, size_t len, int pass)
 
 /* -1 when there is no room for one of them; none is left open then. */
 static int
-keep_fds(struct msghdr *m, int *fds, int *n, int max)
+fds_store(struct msghdr *m, int *fds, int *n, int max)
 {
 	struct cmsghdr *cm;
 	int fd, rc = 0;
@@ -93,7 +93,7 @@ keep_fds(struct msghdr *m, int *fds, int *n, int max)
 }
 
 ssize_t
-frame_pull(int fd, void *buf, size_t len, int *fds, int *n, int max)
+frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n, int max)
 {
 	union {
 		struct cmsghdr align;
@@ -106,7 +106,7 @@ frame_pull(int fd, void *buf, size_t len, int *fds, int *n, int max)
 
 	if (got == -1)
 		return -1;
-	if (keep_fds(&m, fds, n, max) == -1 || (m.msg_flags & MSG_CTRUNC)) {
+	if (fds_store(&m, fds, n, max) == -1 || (m.msg_flags & MSG_CTRUNC)) {
 		errno = EPROTO;
 		return -1;
 	}
@@ -137,7 +137,7 @@ read_exactly(int fd, void *buf, size_t len, int *passed, long long end)
 	while (len > 0) {
 		if (frame_wait(fd, POLLIN, end) == -1)
 			return -1;
-		n = frame_pull(fd, p, len, passed, &count, 1);
+		n = frame_recvmsg(fd, p, len, passed, &count, 1);
 		if (n == -1 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0) {
@@ -189,7 +189,7 @@ write_exactly(int fd, const uint8_t *p, size_t len, int pass)
 	ssize_t n;
 
 	while (len > 0) {
-		n = frame_push(fd, p, len, pass);
+		n = frame_sendmsg(fd, p, len, pass);
 		if (n == -1 && errno == EAGAIN &&
 		    frame_wait(fd, POLLOUT, end) == 0)
 			continue;

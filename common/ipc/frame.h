@@ -23,13 +23,13 @@ int frame_header(struct msg_header *h, enum role self, enum role peer,
     enum msg_type type, uint64_t id, const struct writer *w, int fd);
 
 /* One sendmsg(2) of what there is left; pass goes along unless it is -1. */
-ssize_t frame_push(int fd, const uint8_t *p, size_t len, int pass);
+ssize_t frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass);
 /*
  * One recvmsg(2).  Descriptors are added to fds, of which *n are in use.  More
  * of them than max, or some that the kernel could not hand over, are an error
  * (EPROTO), for then nobody knows any more which belongs to which frame.
  */
-ssize_t frame_pull(int fd, void *buf, size_t len, int *fds, int *n,
+ssize_t frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n,
     int max);
 
 /* Waits for POLLIN or POLLOUT until end (clock.h).  0, or -1 with errno. */

@@ -236,7 +236,7 @@ refuse_collector(struct filter *f)
 }
 
 static void
-fill(struct filter *f, enum role role)
+filter_fill(struct filter *f, enum role role)
 {
 	rules(f, f->kill, dangerous, COUNT(dangerous));
 	if (role == ROLE_COLLECTOR) {
@@ -283,7 +283,7 @@ seccomp_enter(enum role role, enum sandbox_mode mode)
 	/* Calls by another architecture's numbers. */
 	rc = seccomp_attr_set(f.ctx, SCMP_FLTATR_ACT_BADARCH,
 	    mode == SANDBOX_LOG ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
-	fill(&f, role);
+	filter_fill(&f, role);
 	if (rc == 0)
 		rc = -f.err;
 	if (rc == 0)

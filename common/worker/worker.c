@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"
 #include "common/worker/worker_conf.h"
@@ -40,7 +41,7 @@ on_signal(int sig)
  * ignored in the commands that the collector executes.
  */
 static void
-signals_quiet(void)
+signals_ignore(void)
 {
 	static const int quiet[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE,
 		SIGXFSZ };
@@ -84,7 +85,7 @@ worker_exit(struct worker *w)
 }
 
 static void
-say_hello(struct worker *w)
+hello_send(struct worker *w)
 {
 	struct writer out;
 
@@ -97,7 +98,7 @@ say_hello(struct worker *w)
 }
 
 static void
-on_slate(struct worker *w, int fd)
+on_inflight(struct worker *w, int fd)
 {
 	inflight_free(w->inflight);
 	w->inflight = inflight_map(fd);
@@ -255,7 +256,7 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		worker_conf_frame(w, h->type, r, fd);
 		break;
 	case MSG_INFLIGHT:
-		on_slate(w, fd);
+		on_inflight(w, fd);
 		break;
 	case MSG_PEER:
 		on_peer(w, h->id, r, fd);
@@ -337,9 +338,10 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	w.ops = ops;
 	w.arg = arg;
 	log_init(role_name(ops->role), level_of(argc, argv));
-	signals_quiet();
+	signals_ignore();
 	sandbox_receive(&sb, ops->role);
 	crash_init();
+	time_zone_load();
 	if (ops->prepare != NULL)
 		ops->prepare(&w);
 	/* Made before the doors close, so that no filter needs its calls. */
@@ -351,7 +353,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	channel_open(&w);
 	if (ops->init != NULL)
 		ops->init(&w);
-	say_hello(&w);
+	hello_send(&w);
 	event_base_dispatch(w.base);
 	log_errorx("the event loop ended");
 	worker_exit(&w);

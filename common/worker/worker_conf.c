@@ -27,7 +27,7 @@ static struct {
 } next = { .secrets = -1 };
 
 static void
-send_u32(struct worker *w, enum msg_type type, uint32_t v, const char *text)
+conf_answer(struct worker *w, enum msg_type type, uint32_t v, const char *text)
 {
 	struct writer out;
 
@@ -122,12 +122,12 @@ on_conf_end(struct worker *w, struct reader *r)
 		wrong = reason[0] != '\0' ? reason : "no reason given";
 	secrets_unmap(map, len);
 	next.checked = wrong == NULL;
-	send_u32(w, wrong == NULL ? MSG_CONF_OK : MSG_CONF_BAD, generation,
+	conf_answer(w, wrong == NULL ? MSG_CONF_OK : MSG_CONF_BAD, generation,
 	    wrong);
 }
 
 static void
-on_conf_use(struct worker *w, struct reader *r)
+on_conf_commit(struct worker *w, struct reader *r)
 {
 	uint32_t generation = rd_u32(r);
 
@@ -174,6 +174,6 @@ worker_conf_frame(struct worker *w, unsigned type, struct reader *r, int fd)
 		on_conf_end(w, r);
 		break;
 	default:
-		on_conf_use(w, r);
+		on_conf_commit(w, r);
 	}
 }

@@ -2,6 +2,7 @@
 /* See timer.h. */
 #include "config.h"
 
+#include "common/backoff.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 
@@ -25,9 +26,5 @@ timer_after(struct event *timer, int64_t ms)
 int64_t
 timer_backoff(unsigned tries, int64_t first, int64_t max)
 {
-	int64_t ms = first;
-
-	while (tries-- > 0 && ms < max)
-		ms *= 2;
-	return timer_jitter(ms < max ? ms : max);
+	return timer_jitter(backoff_wait(tries, first, max));
 }

@@ -354,7 +354,7 @@ state_text(const struct spool_run *run, char *buf, size_t size)
 		snprintf(buf, size, "refused: %.300s", run->reason);
 		return buf;
 	default:
-		return run_state_name(run->state[DEST_REST]);
+		return run_state_text(run, DEST_REST);
 	}
 }
 

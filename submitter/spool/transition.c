@@ -25,30 +25,25 @@
 #define WAITS		(DUE | S(START_BLOCKED))
 #define ALL		((1u << RUN_STATE__COUNT) - 1)
 
-static const struct {
-	const char	*text;		/* as admins read it */
-	const char	*todo;		/* what is due in this state */
-} states[RUN_STATE__COUNT] = {
-	[RUN_NONE] = { "not for this destination", "nothing" },
-	[START_DUE] = { "start due", "start request" },
-	[START_DUE_ENDED] = { "start due (has ended)", "start request" },
-	[START_BLOCKED] = { "waits for an earlier run",
-	    "nothing until the earlier run is settled" },
-	[START_CONFLICT] = { "refused as duplicate, checking", "listing" },
-	[STARTED] = { "started", "listing" },
-	[START_COMMITTED] = { "started, committed", "nothing until the end" },
-	[STOP_BLOCKED] = { "ended, waits for commit", "listing" },
-	[STOP_DUE] = { "stop due", "stop request" },
-	[RUN_DONE] = { "done", "nothing" },
-	[START_REJECTED] = { "start rejected", "nothing until an admin acts" },
-	[STOP_REJECTED] = { "stop rejected", "nothing until an admin acts" },
-	[DELETE_DUE] = { "delete due", "delete request" },
-	[STOP_CONFLICT] = { "stopped by others, checking", "listing" },
-	[CLOSED_BY_OTHERS] = { "closed by others",
-	    "nothing until an admin acts" },
-	[BACKFILL_HELD] = { "backfill", "listing" },
-	[KEPT_REPLACEABLE] = { "delivered, may be replaced",
-	    "nothing; forgotten after a day" },
+/* What is due in a state. */
+static const char *const todos[RUN_STATE__COUNT] = {
+	[RUN_NONE] = "nothing",
+	[START_DUE] = "start request",
+	[START_DUE_ENDED] = "start request",
+	[START_BLOCKED] = "nothing until the earlier run is settled",
+	[START_CONFLICT] = "listing",
+	[STARTED] = "listing",
+	[START_COMMITTED] = "nothing until the end",
+	[STOP_BLOCKED] = "listing",
+	[STOP_DUE] = "stop request",
+	[RUN_DONE] = "nothing",
+	[START_REJECTED] = "nothing until an admin acts",
+	[STOP_REJECTED] = "nothing until an admin acts",
+	[DELETE_DUE] = "delete request",
+	[STOP_CONFLICT] = "listing",
+	[CLOSED_BY_OTHERS] = "nothing until an admin acts",
+	[BACKFILL_HELD] = "listing",
+	[KEPT_REPLACEABLE] = "nothing; forgotten after a day",
 };
 
 static const char *const events[EVENT__COUNT] = {
@@ -182,12 +177,6 @@ run_event_text(enum run_event event)
 	return (unsigned)event < EVENT__COUNT ? events[event] : "?";
 }
 
-const char *
-run_state_text(enum run_state state)
-{
-	return (unsigned)state < RUN_STATE__COUNT ? states[state].text : "?";
-}
-
 /* The row of the table, or ROWS. */
 static size_t
 row_find(enum dest dest, enum run_state state, enum run_event event)
@@ -225,17 +214,13 @@ run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 	size_t i = row_find(dest, run->state[dest], event);
 	enum run_state next = i == ROWS ? NEVER :
 	    run->end != 0 ? table[i].ended : table[i].open;
-	unsigned held;
 
 	if (next == NEVER) {
 		sp->forbidden++;
-		if (!log_allowed(&said_forbidden, &held))
-			return -1;
-		log_errorx("job %llu (%s, start %lld): \"%s\" is not allowed "
-		    "in the state \"%s\"; the run stays as it is",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, run_event_text(event),
-		    run_state_text(run->state[dest]));
+		log_limited(&said_forbidden, log_errorx, "%s: the event \"%s\" "
+		    "is not allowed in the state \"%s\"; the run keeps its "
+		    "state", run_key_text(&run->key), run_event_text(event),
+		    run_state_label(run->state[dest]));
 		return -1;
 	}
 	run->state[dest] = next;
@@ -287,10 +272,10 @@ next_print(FILE *f, enum dest dest, enum run_state state,
 		open = ended;
 	if (ended == NEVER || (end == 0 && open != NEVER))
 		ended = open;
-	fprintf(f, "    %-34s -> %s\n", events[event], states[open].text);
+	fprintf(f, "    %-34s -> %s\n", events[event], run_state_label(open));
 	if (ended != open)
 		fprintf(f, "      %-32s -> %s\n", "if it has ended",
-		    states[ended].text);
+		    run_state_label(ended));
 }
 
 /* Events that are possible in each state, and said once in the manual. */
@@ -310,8 +295,8 @@ state_print(FILE *f, enum dest dest, enum run_state state)
 		    row_find(dest, state, (enum run_event)e) != ROWS;
 	if (!any)
 		return;
-	fprintf(f, "  %s (due: %s)\n", states[state].text,
-	    states[state].todo);
+	fprintf(f, "  %s (due: %s)\n", run_state_label(state),
+	    todos[state]);
 	for (e = 0; e < EVENT__COUNT; e++)
 		if (!is_common((enum run_event)e))
 			next_print(f, dest, state, (enum run_event)e);

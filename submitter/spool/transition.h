@@ -50,8 +50,6 @@ enum run_event {
 };
 
 const char *run_event_text(enum run_event event);
-/* The state as admins read it. */
-const char *run_state_text(enum run_state state);
 
 /*
  * The state that the event leads to; ended: the run's end is known.

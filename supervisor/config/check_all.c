@@ -28,7 +28,7 @@ is_set(const struct conf_parse *p, enum conf_key key)
 	    *conf_str(&p->conf, key) != '\0';
 }
 
-/* The host of a URL that conf_form_url() has accepted. */
+/* The host of a URL that conf_format_url() has accepted. */
 static void
 url_host(const char *url, char *host, size_t size)
 {
@@ -58,37 +58,37 @@ check_rest(struct conf_parse *p, int has_token)
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
 	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, host,
 	    sizeof(host)) == 1)
-		conf_wrong(p, name_of(CONF_ACTIVE_ONLY), NULL, "is for one "
+		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL, "is for one "
 		    "cluster and its two controllers, but `clusters` has "
 		    "several");
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
 	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
-		conf_wrong(p, name_of(CONF_ACTIVE_ONLY), NULL, "needs "
+		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL, "needs "
 		    "ccRestSubmitJobs: NATS cannot be asked what the other "
 		    "side has sent");
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
 		if (!is_set(p, CONF_NATS_SERVER))
-			conf_odd(p, name_of(CONF_CC_REST_SUBMIT), NULL,
+			conf_warn(p, name_of(CONF_CC_REST_SUBMIT), NULL,
 			    "is false and natsServer is not set: "
 			    "no job will be reported to anyone");
 		if (*url == '\0')
 			return;
 	}
 	if (*url == '\0') {
-		conf_wrong(p, name, NULL, "is not set, so jobs have nowhere "
+		conf_error(p, name, NULL, "is not set, so jobs have nowhere "
 		    "to go (ccRestSubmitJobs false is for NATS alone)");
 		return;
 	}
 	if (!has_token)
-		conf_odd(p, name_of(CONF_CC_REST_JWT), NULL, "is not set, nor "
+		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL, "is not set, nor "
 		    "is ccRestJwtFile: cc-backend will refuse all");
 	url_host(url, host, sizeof(host));
 	if (has_token && strncasecmp(url, "http://", 7) == 0 &&
 	    !conf_host_is_local(host))
-		conf_odd(p, name, NULL, "plain http to another host: everyone "
+		conf_warn(p, name, NULL, "plain http to another host: everyone "
 		    "on the way can read the token; use https://");
 	if (strchr(url, '@') != NULL)
-		conf_odd(p, name, NULL, "holds a password, which is not kept "
+		conf_warn(p, name, NULL, "holds a password, which is not kept "
 		    "secret there");
 }
 
@@ -102,18 +102,18 @@ check_nats(struct conf_parse *p)
 	if (!is_set(p, CONF_NATS_SERVER))
 		return;
 #ifndef HAVE_NATS
-	conf_wrong(p, name_of(CONF_NATS_SERVER), NULL,
+	conf_error(p, name_of(CONF_NATS_SERVER), NULL,
 	    "this program was built without NATS");
 #endif
 	if (is_set(p, CONF_NATS_CREDS_FILE) &&
 	    is_set(p, CONF_NATS_NKEY_SEED_FILE))
-		conf_wrong(p, name_of(CONF_NATS_NKEY_SEED_FILE), NULL,
+		conf_error(p, name_of(CONF_NATS_NKEY_SEED_FILE), NULL,
 		    "natsCredsFile is given too: only one of them can log in");
 	if (is_set(p, CONF_NATS_PASSWORD) && !is_set(p, CONF_NATS_USER))
-		conf_odd(p, name_of(CONF_NATS_PASSWORD), NULL,
+		conf_warn(p, name_of(CONF_NATS_PASSWORD), NULL,
 		    "has no effect without natsUser");
 	if (is_set(p, CONF_NATS_CERT_FILE) != is_set(p, CONF_NATS_KEY_FILE))
-		conf_wrong(p, name_of(is_set(p, CONF_NATS_CERT_FILE) ?
+		conf_error(p, name_of(is_set(p, CONF_NATS_CERT_FILE) ?
 		    CONF_NATS_CERT_FILE : CONF_NATS_KEY_FILE), NULL,
 		    "natsCertFile and natsKeyFile must be given together");
 	if (conf_bool(&p->conf, CONF_NATS_TLS) ||
@@ -121,12 +121,12 @@ check_nats(struct conf_parse *p)
 		return;
 	for (i = 0; i < sizeof(tls_keys) / sizeof(tls_keys[0]); i++)
 		if (is_set(p, tls_keys[i]))
-			conf_odd(p, name_of(tls_keys[i]), NULL,
+			conf_warn(p, name_of(tls_keys[i]), NULL,
 			    "has no effect while natsTls is false");
 }
 
 static void
-check_door(struct conf_parse *p)
+check_sockets(struct conf_parse *p)
 {
 	struct conf_address listen, connect;
 	const char *name = name_of(CONF_PREP_LISTEN);
@@ -139,19 +139,19 @@ check_door(struct conf_parse *p)
 	if (listen.kind == CONF_ADDRESS_TCP &&
 	    !conf_host_is_local(listen.host) &&
 	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
-		conf_odd(p, name, NULL, "prepAllowedHosts is empty: hooks on "
+		conf_warn(p, name, NULL, "prepAllowedHosts is empty: hooks on "
 		    "other hosts will be turned away");
 	if (listen.kind == CONF_ADDRESS_UNIX &&
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)
-		conf_odd(p, name_of(CONF_PREP_CONNECT), NULL, "is not the "
+		conf_warn(p, name_of(CONF_PREP_CONNECT), NULL, "is not the "
 		    "path of prepSockListenPath: hooks on this host will not "
 		    "reach the daemon");
 	if (listen.kind == CONF_ADDRESS_UNIX && strcmp(listen.path, ctl) == 0)
-		conf_wrong(p, name_of(CONF_CTL_SOCK), NULL,
+		conf_error(p, name_of(CONF_CTL_SOCK), NULL,
 		    "must not be the path of prepSockListenPath");
 	if (strlen(ctl) >= sizeof(listen.path))
-		conf_wrong(p, name_of(CONF_CTL_SOCK), NULL,
+		conf_error(p, name_of(CONF_CTL_SOCK), NULL,
 		    "must have at most 107 bytes");
 }
 
@@ -188,7 +188,7 @@ check_extra_paths(struct conf_parse *p)
 			if (covers(path, conf_str(&p->conf, kept[k])))
 				hidden = conf_str(&p->conf, kept[k]);
 		if (hidden != NULL)
-			conf_wrong(p, name, NULL, "\"%.200s\" would open "
+			conf_error(p, name, NULL, "\"%.200s\" would open "
 			    "%.200s to Slurm's commands", path, hidden);
 	}
 }
@@ -205,7 +205,7 @@ check_clusters(struct conf_parse *p)
 		for (k = 0; k < i; k++)
 			if (conf_list_item(list, k, other,
 			    sizeof(other)) == 1 && strcmp(name, other) == 0)
-				conf_wrong(p, name_of(CONF_CLUSTERS), NULL,
+				conf_error(p, name_of(CONF_CLUSTERS), NULL,
 				    "\"%s\" is there twice", name);
 }
 
@@ -214,11 +214,11 @@ conf_check_all(struct conf_parse *p)
 {
 	check_rest(p, p->has_token);
 	check_nats(p);
-	check_door(p);
+	check_sockets(p);
 	check_extra_paths(p);
 	check_clusters(p);
 	if (conf_int(&p->conf, CONF_QUERY_MAX_SPAN) <
 	    conf_int(&p->conf, CONF_POLL_INTERVAL))
-		conf_wrong(p, name_of(CONF_QUERY_MAX_SPAN), NULL,
+		conf_error(p, name_of(CONF_QUERY_MAX_SPAN), NULL,
 		    "must not be less than slurmPollInterval");
 }

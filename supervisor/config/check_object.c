@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values that are objects: gpuPciAddrs, cpuMap, clusterNames.
+ * The values that are objects, or lists of them: gpuPciAddrs, cpuMap,
+ * clusterNames, tags.
  */
 #include "config.h"
 
@@ -12,8 +13,10 @@
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
-#define PATTERNS_MAX	16384	/* each is tried on every new host */
+#define ENTRIES_MAX	16384	/* each is tried on every new host */
 #define THREADS_MAX	65536	/* of one host, and their numbers */
+#define RULES_MAX	64	/* each is tried on every new run */
+#define TAG_TEXT_MAX	255	/* bytes: cc-backend's columns have as many */
 
 /* DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal, as nvidia-smi and lspci write it. */
 static int
@@ -41,20 +44,20 @@ static int
 check_address(struct conf_parse *p, const char *name, const char *pattern,
     const char *slot, const json_t *value, json_t *seen)
 {
-	char shown[CONF_SHOWN_MAX];
+	char shown[CONF_VALUE_TEXT_MAX];
 	const char *text = json_string_value(value);
 
-	conf_shown(value, shown, sizeof(shown));
+	conf_value_text(value, shown, sizeof(shown));
 	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
-		conf_wrong(p, name, pattern, "GPU %s must be a "
+		conf_error(p, name, pattern, "GPU %s must be a "
 		    "string like \"00000000:C1:00.0\", is %s", slot, shown);
 		return -1;
 	}
 	if (!is_pci_address(text))
-		conf_odd(p, name, pattern, "GPU %s is %s, not "
+		conf_warn(p, name, pattern, "GPU %s is %s, not "
 		    "like \"00000000:C1:00.0\"", slot, shown);
 	if (json_object_get(seen, text) != NULL)
-		conf_odd(p, name, pattern, "GPU %s, %s, is in the "
+		conf_warn(p, name, pattern, "GPU %s, %s, is in the "
 		    "list twice", slot, shown);
 	json_object_set_new(seen, text, json_true());
 	return 0;
@@ -78,7 +81,7 @@ check_slots(struct conf_parse *p, const char *name, const char *prefix,
 
 	json_object_foreach(slots, slot, v) {
 		if (!is_slot(slot))
-			conf_wrong(p, name, prefix, "\"%.32s\" is no number "
+			conf_error(p, name, prefix, "\"%.32s\" is no number "
 			    "of a GPU from 0 to %d", slot, ACCELS_MAX - 1);
 		else if (check_address(p, name, prefix, slot, v, seen) == -1)
 			return;
@@ -89,7 +92,7 @@ static void
 check_gpu(struct conf_parse *p, const char *name, const char *pattern,
     json_t *value)
 {
-	char shown[CONF_SHOWN_MAX], slot[24];
+	char shown[CONF_VALUE_TEXT_MAX], slot[24];
 	json_t *seen = json_object();
 	size_t i;
 
@@ -97,9 +100,9 @@ check_gpu(struct conf_parse *p, const char *name, const char *pattern,
 		check_slots(p, name, pattern, value, seen);
 	else if (!json_is_array(value) ||
 	    json_array_size(value) > ACCELS_MAX)
-		conf_wrong(p, name, pattern, "must be a list of at most %d PCI "
+		conf_error(p, name, pattern, "must be a list of at most %d PCI "
 		    "addresses, or addresses by number, is %s", ACCELS_MAX,
-		    conf_shown(value, shown, sizeof(shown)));
+		    conf_value_text(value, shown, sizeof(shown)));
 	else
 		for (i = 0; i < json_array_size(value); i++) {
 			snprintf(slot, sizeof(slot), "%zu", i);
@@ -114,7 +117,7 @@ static void
 check_cpus(struct conf_parse *p, const char *name, const char *pattern,
     const json_t *value)
 {
-	char shown[CONF_SHOWN_MAX], seen[THREADS_MAX / 8];
+	char shown[CONF_VALUE_TEXT_MAX], seen[THREADS_MAX / 8];
 	json_int_t id;
 	size_t i;
 
@@ -124,9 +127,9 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 		return;
 	if (!json_is_array(value) || json_array_size(value) == 0 ||
 	    json_array_size(value) > THREADS_MAX) {
-		conf_wrong(p, name, pattern, "must be \"block\", "
+		conf_error(p, name, pattern, "must be \"block\", "
 		    "\"interleaved\" or a list of thread ids, is %s",
-		    conf_shown(value, shown, sizeof(shown)));
+		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	memset(seen, 0, sizeof(seen));
@@ -134,14 +137,14 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 		id = json_integer_value(json_array_get(value, i));
 		if (!json_is_integer(json_array_get(value, i)) || id < 0 ||
 		    id >= THREADS_MAX) {
-			conf_wrong(p, name, pattern, "thread %zu must be a "
+			conf_error(p, name, pattern, "thread %zu must be a "
 			    "whole number from 0 to %d, is %s", i,
-			    THREADS_MAX - 1, conf_shown(json_array_get(value, i),
+			    THREADS_MAX - 1, conf_value_text(json_array_get(value, i),
 			    shown, sizeof(shown)));
 			return;
 		}
 		if (seen[id / 8] & (1 << (id % 8))) {
-			conf_wrong(p, name, pattern,
+			conf_error(p, name, pattern,
 			    "thread id %d is in the list twice", (int)id);
 			return;
 		}
@@ -161,12 +164,12 @@ check_cluster(struct conf_parse *p, const char *name, json_t *all,
     const char *slurm, const json_t *value)
 {
 	const char *ours = json_string_value(value), *other;
-	char shown[CONF_SHOWN_MAX];
+	char shown[CONF_VALUE_TEXT_MAX];
 	json_t *twin;
 
 	if (!is_cluster_name(slurm) || !is_cluster_name(ours)) {
-		conf_wrong(p, name, slurm, "must be the name of a cluster, "
-		    "is %s", conf_shown(value, shown, sizeof(shown)));
+		conf_error(p, name, slurm, "must be the name of a cluster, "
+		    "is %s", conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	/* Two clusters' jobs under one name would mix up their ids. */
@@ -175,33 +178,172 @@ check_cluster(struct conf_parse *p, const char *name, json_t *all,
 			return;
 		if (json_is_string(twin) &&
 		    strcmp(json_string_value(twin), ours) == 0)
-			conf_wrong(p, name, slurm, "\"%s\" is the name of "
+			conf_error(p, name, slurm, "\"%s\" is the name of "
 			    "%.64s already", ours, other);
 	}
 }
 
+/* Members of a rule, or of its `when`. */
+struct member {
+	const char	*name;
+	int		 needed;
+};
+
+static const struct member rule_members[] = {
+	{ "type", 1 }, { "name", 1 }, { "scope", 0 }, { "when", 0 }, { NULL, 0 }
+};
+static const struct member when_members[] = {
+	{ "partition", 0 }, { "qos", 0 }, { "account", 0 },
+	{ "reservation", 0 }, { NULL, 0 }
+};
+
+static int
+is_member(const struct member *members, const char *name)
+{
+	for (; members->name != NULL; members++)
+		if (strcmp(members->name, name) == 0)
+			return 1;
+	return 0;
+}
+
+/* Of the texts of an object: what is missing, unknown or too long. */
+static void
+check_members(struct conf_parse *p, const char *key, const char *item,
+    json_t *object, const struct member *members)
+{
+	char shown[CONF_VALUE_TEXT_MAX];
+	const struct member *m;
+	const char *name, *text;
+	json_t *value;
+
+	json_object_foreach(object, name, value) {
+		if (!is_member(members, name)) {
+			conf_error(p, key, item, "has \"%.40s\", which is none "
+			    "of %s", name, members == rule_members ?
+			    "type, name, scope and when" :
+			    "partition, qos, account and reservation");
+			continue;
+		}
+		if (strcmp(name, "when") == 0)
+			continue;
+		text = json_string_value(value);
+		if (text == NULL || *text == '\0' || strlen(text) > TAG_TEXT_MAX)
+			conf_error(p, key, item, "its %s must be a string of 1 "
+			    "to %d bytes, is %s", name, TAG_TEXT_MAX,
+			    conf_value_text(value, shown, sizeof(shown)));
+	}
+	for (m = members; m->name != NULL; m++)
+		if (m->needed && json_object_get(object, m->name) == NULL)
+			conf_error(p, key, item, "has no %s", m->name);
+}
+
+static void
+check_when(struct conf_parse *p, const char *key, const char *item,
+    json_t *when)
+{
+	char shown[CONF_VALUE_TEXT_MAX];
+	unsigned before = p->errors;
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(when)) {
+		conf_error(p, key, item, "its when must be an object { ... }, "
+		    "is %s", conf_value_text(when, shown, sizeof(shown)));
+		return;
+	}
+	check_members(p, key, item, when, when_members);
+	if (p->errors != before)
+		return;
+	json_object_foreach(when, name, value)
+		conf_check_regex(p, key, item, json_string_value(value));
+}
+
+static const char *
+text_of(const json_t *rule, const char *name, const char *none)
+{
+	const char *text = json_string_value(json_object_get(rule, name));
+
+	return text != NULL ? text : none;
+}
+
+/* cc-backend knows a type and name in one scope alone. */
+static void
+check_scope(struct conf_parse *p, const char *key, const char *item,
+    const json_t *all, size_t at)
+{
+	const json_t *rule = json_array_get(all, at), *other;
+	size_t i;
+
+	for (i = 0; i < at; i++) {
+		other = json_array_get(all, i);
+		if (strcmp(text_of(rule, "type", ""),
+		    text_of(other, "type", "")) == 0 &&
+		    strcmp(text_of(rule, "name", ""),
+		    text_of(other, "name", "")) == 0 &&
+		    strcmp(text_of(rule, "scope", "global"),
+		    text_of(other, "scope", "global")) != 0)
+			conf_error(p, key, item, "has the type and name of item "
+			    "%zu, but another scope", i + 1);
+	}
+}
+
+static void
+check_tags(struct conf_parse *p, const char *name, json_t *value)
+{
+	char shown[CONF_VALUE_TEXT_MAX], item[32];
+	unsigned before;
+	json_t *rule;
+	size_t i;
+
+	if (!json_is_array(value) || json_array_size(value) > RULES_MAX) {
+		conf_error(p, name, NULL, "must be a list of at most %d rules "
+		    "{ ... }, is %s", RULES_MAX,
+		    conf_value_text(value, shown, sizeof(shown)));
+		return;
+	}
+	json_array_foreach(value, i, rule) {
+		snprintf(item, sizeof(item), "item %zu", i + 1);
+		if (!json_is_object(rule)) {
+			conf_error(p, name, item, "must be an object { ... }, "
+			    "is %s", conf_value_text(rule, shown, sizeof(shown)));
+			continue;
+		}
+		before = p->errors;
+		check_members(p, name, item, rule, rule_members);
+		if (json_object_get(rule, "when") != NULL)
+			check_when(p, name, item, json_object_get(rule,
+			    "when"));
+		if (p->errors == before)
+			check_scope(p, name, item, value, i);
+	}
+}
+
 void
-conf_check_shape(struct conf_parse *p, enum conf_key key, const char *name,
+conf_check_object(struct conf_parse *p, enum conf_key key, const char *name,
     json_t *value)
 {
-	char shown[CONF_SHOWN_MAX];
+	char shown[CONF_VALUE_TEXT_MAX];
 	const char *inner;
 	json_t *v;
 
-	if (!json_is_object(value)) {
-		conf_wrong(p, name, NULL, "must be an object { ... }, is %s",
-		    conf_shown(value, shown, sizeof(shown)));
+	if (key == CONF_TAGS) {
+		check_tags(p, name, value);
 		return;
 	}
-	if (json_object_size(value) > PATTERNS_MAX) {
-		conf_wrong(p, name, NULL, "must have at most %d entries",
-		    PATTERNS_MAX);
+	if (!json_is_object(value)) {
+		conf_error(p, name, NULL, "must be an object { ... }, is %s",
+		    conf_value_text(value, shown, sizeof(shown)));
+		return;
+	}
+	if (json_object_size(value) > ENTRIES_MAX) {
+		conf_error(p, name, NULL, "must have at most %d entries",
+		    ENTRIES_MAX);
 		return;
 	}
 	json_object_foreach(value, inner, v) {
 		if (key != CONF_CLUSTER_NAMES && !(key == CONF_GPU_PCI_ADDRS &&
 		    json_is_object(v)))
-			conf_check_pattern(p, name, inner, inner);
+			conf_check_regex(p, name, inner, inner);
 		if (key == CONF_GPU_PCI_ADDRS)
 			check_gpu(p, name, inner, v);
 		else if (key == CONF_CPU_MAP)

@@ -52,7 +52,7 @@ library_load(void)
 }
 
 void
-conf_check_pattern(struct conf_parse *p, const char *key, const char *sub,
+conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern)
 {
 	char text[128] = "";
@@ -70,6 +70,6 @@ conf_check_pattern(struct conf_parse *p, const char *key, const char *sub,
 		return;
 	}
 	pcre2.error_message(error, (PCRE2_UCHAR *)text, sizeof(text));
-	conf_wrong(p, key, sub, "is no pattern: %s (at byte %zu)", text,
+	conf_error(p, key, sub, "is no pattern: %s (at byte %zu)", text,
 	    (size_t)at);
 }

@@ -14,40 +14,39 @@
 
 /* What a key's text, or each string of its list, must look like. */
 static const struct {
-	conf_form	*form;
+	conf_format	*form;
 	const char	*choices[CHOICES_MAX + 1];
 } forms[CONF__COUNT] = {
-	[CONF_PID_FILE] = { .form = conf_form_path },
-	[CONF_PREP_LISTEN] = { .form = conf_form_address },
-	[CONF_PREP_CONNECT] = { .form = conf_form_address },
-	[CONF_LAST_RUN] = { .form = conf_form_path },
-	[CONF_CC_REST_URL] = { .form = conf_form_url },
-	[CONF_NATS_SERVER] = { .form = conf_form_server },
-	[CONF_NATS_SUBJECT] = { .form = conf_form_subject },
-	[CONF_NATS_CREDS_FILE] = { .form = conf_form_optional_path },
-	[CONF_NATS_NKEY_SEED_FILE] = { .form = conf_form_optional_path },
-	[CONF_CC_REST_JWT_FILE] = { .form = conf_form_optional_path },
-	[CONF_CC_REST_CA_FILE] = { .form = conf_form_optional_path },
-	[CONF_CC_BACKEND_VERSION] = { .form = conf_form_version },
-	[CONF_NATS_CA_FILE] = { .form = conf_form_optional_path },
-	[CONF_NATS_CERT_FILE] = { .form = conf_form_optional_path },
-	[CONF_NATS_KEY_FILE] = { .form = conf_form_optional_path },
+	[CONF_PID_FILE] = { .form = conf_format_path },
+	[CONF_PREP_LISTEN] = { .form = conf_format_address },
+	[CONF_PREP_CONNECT] = { .form = conf_format_address },
+	[CONF_LAST_RUN] = { .form = conf_format_path },
+	[CONF_CC_REST_URL] = { .form = conf_format_url },
+	[CONF_NATS_SERVER] = { .form = conf_format_server },
+	[CONF_NATS_SUBJECT] = { .form = conf_format_subject },
+	[CONF_NATS_CREDS_FILE] = { .form = conf_format_optional_path },
+	[CONF_NATS_NKEY_SEED_FILE] = { .form = conf_format_optional_path },
+	[CONF_CC_REST_JWT_FILE] = { .form = conf_format_optional_path },
+	[CONF_CC_REST_CA_FILE] = { .form = conf_format_optional_path },
+	[CONF_CC_BACKEND_VERSION] = { .form = conf_format_version },
+	[CONF_NATS_CA_FILE] = { .form = conf_format_optional_path },
+	[CONF_NATS_CERT_FILE] = { .form = conf_format_optional_path },
+	[CONF_NATS_KEY_FILE] = { .form = conf_format_optional_path },
 	[CONF_NATS_FORMAT] = { .choices = { "line-protocol", "json" } },
-	[CONF_SLURM_USER] = { .form = conf_form_optional_user },
-	[CONF_SUBMITTER_USER] = { .form = conf_form_user },
-	[CONF_LISTENER_USER] = { .form = conf_form_user },
+	[CONF_SLURM_USER] = { .form = conf_format_optional_user },
+	[CONF_SUBMITTER_USER] = { .form = conf_format_user },
+	[CONF_LISTENER_USER] = { .form = conf_format_user },
 	[CONF_SANDBOX] = { .choices = { "enforce", "log", "off" } },
-	[CONF_SPOOL_DIR] = { .form = conf_form_optional_path },
-	[CONF_CTL_SOCK] = { .form = conf_form_path },
-	[CONF_CTL_USERS] = { .form = conf_form_user },
-	[CONF_PREP_ALLOWED_UIDS] = { .form = conf_form_user },
-	[CONF_PREP_ALLOWED_HOSTS] = { .form = conf_form_network },
-	[CONF_SLURM_BIN_DIR] = { .form = conf_form_optional_path },
-	[CONF_SLURM_CONF] = { .form = conf_form_optional_path },
-	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_form_path },
-	[CONF_SLURM_SOURCE] = { .choices = { "auto", "text", "json" } },
-	[CONF_CLUSTERS] = { .form = conf_form_cluster },
-	[CONF_GPU_GRES_NAMES] = { .form = conf_form_word },
+	[CONF_SPOOL_DIR] = { .form = conf_format_optional_path },
+	[CONF_CTL_SOCK] = { .form = conf_format_path },
+	[CONF_CTL_USERS] = { .form = conf_format_user },
+	[CONF_PREP_ALLOWED_UIDS] = { .form = conf_format_user },
+	[CONF_PREP_ALLOWED_HOSTS] = { .form = conf_format_network },
+	[CONF_SLURM_BIN_DIR] = { .form = conf_format_optional_path },
+	[CONF_SLURM_CONF] = { .form = conf_format_optional_path },
+	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_format_path },
+	[CONF_CLUSTERS] = { .form = conf_format_cluster },
+	[CONF_GPU_GRES_NAMES] = { .form = conf_format_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",
 	    "slurmInfo", "submitTime", "arrayTaskId", "hetJobId", "exitCode",
 	    "reason", "message" } },
@@ -107,7 +106,7 @@ take(struct conf_parse *p, enum conf_key key, const char *name,
     const char *value)
 {
 	if (conf_set(&p->conf, key, value) == -1)
-		conf_wrong(p, name, NULL, "out of memory");
+		conf_error(p, name, NULL, "out of memory");
 }
 
 static void
@@ -115,30 +114,30 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
 {
 	const struct conf_rule *rule = conf_rule(key);
-	char shown[CONF_SHOWN_MAX], buf[256];
+	char shown[CONF_VALUE_TEXT_MAX], buf[256];
 	const char *text = json_string_value(value), *wrong;
 
-	conf_shown(value, shown, sizeof(shown));
+	conf_value_text(value, shown, sizeof(shown));
 	if (text == NULL) {
-		conf_wrong(p, name, NULL, "must be a string, is %s", shown);
+		conf_error(p, name, NULL, "must be a string, is %s", shown);
 		return;
 	}
 	if ((int64_t)strlen(text) > rule->max) {
-		conf_wrong(p, name, NULL, "must have at most %lld bytes, "
+		conf_error(p, name, NULL, "must have at most %lld bytes, "
 		    "is %s", (long long)rule->max, shown);
 		return;
 	}
 	if (*text == '\0' && rule->min > 0) {
-		conf_wrong(p, name, NULL, "must not be empty");
+		conf_error(p, name, NULL, "must not be empty");
 		return;
 	}
 	wrong = text_wrong(key, text, buf, sizeof(buf));
 	if (wrong != NULL)
-		conf_wrong(p, name, NULL, "%s, is %s", wrong, shown);
+		conf_error(p, name, NULL, "%s, is %s", wrong, shown);
 	else
 		take(p, key, name, text);
 	if (wrong == NULL && key == CONF_IGNORE_HOSTS)
-		conf_check_pattern(p, name, NULL, text);
+		conf_check_regex(p, name, NULL, text);
 }
 
 static void
@@ -146,15 +145,15 @@ check_int(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
 {
 	const struct conf_rule *rule = conf_rule(key);
-	char shown[CONF_SHOWN_MAX], text[24];
+	char shown[CONF_VALUE_TEXT_MAX], text[24];
 	json_int_t number = json_integer_value(value);
 
 	if (!json_is_integer(value) || number < rule->min ||
 	    number > rule->max) {
-		conf_wrong(p, name, NULL, "must be a whole number%s from %lld "
+		conf_error(p, name, NULL, "must be a whole number%s from %lld "
 		    "to %lld, is %s", unit_of(key), (long long)rule->min,
 		    (long long)rule->max,
-		    conf_shown(value, shown, sizeof(shown)));
+		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, number);
@@ -165,11 +164,11 @@ static void
 check_bool(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
 {
-	char shown[CONF_SHOWN_MAX];
+	char shown[CONF_VALUE_TEXT_MAX];
 
 	if (!json_is_boolean(value))
-		conf_wrong(p, name, NULL, "must be true or false, is %s",
-		    conf_shown(value, shown, sizeof(shown)));
+		conf_error(p, name, NULL, "must be true or false, is %s",
+		    conf_value_text(value, shown, sizeof(shown)));
 	else
 		take(p, key, name, json_is_true(value) ? "true" : "false");
 }
@@ -184,13 +183,13 @@ take_json(struct conf_parse *p, enum conf_key key, const char *name,
 
 	if (conf_rule(key)->type == CONF_TYPE_JSON &&
 	    n > (size_t)conf_rule(key)->max) {
-		conf_wrong(p, name, NULL, "must have at most %lld bytes",
+		conf_error(p, name, NULL, "must have at most %lld bytes",
 		    (long long)conf_rule(key)->max);
 		return;
 	}
 	text = malloc(n + 1);
 	if (text == NULL || json_dumpb(value, text, n, JSON_COMPACT) != n)
-		conf_wrong(p, name, NULL, "out of memory");
+		conf_error(p, name, NULL, "out of memory");
 	else {
 		text[n] = '\0';
 		take(p, key, name, text);
@@ -203,30 +202,30 @@ check_list(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
 {
 	const struct conf_rule *rule = conf_rule(key);
-	char shown[CONF_SHOWN_MAX], buf[256];
+	char shown[CONF_VALUE_TEXT_MAX], buf[256];
 	unsigned before = p->errors;
 	const char *text, *wrong;
 	const json_t *item;
 	size_t i;
 
 	if (!json_is_array(value)) {
-		conf_wrong(p, name, NULL, "must be a list of strings, is %s",
-		    conf_shown(value, shown, sizeof(shown)));
+		conf_error(p, name, NULL, "must be a list of strings, is %s",
+		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	if ((int64_t)json_array_size(value) > rule->max)
-		conf_wrong(p, name, NULL, "must have at most %lld strings, "
+		conf_error(p, name, NULL, "must have at most %lld strings, "
 		    "has %zu", (long long)rule->max, json_array_size(value));
 	for (i = 0; i < json_array_size(value) && p->errors == before; i++) {
 		item = json_array_get(value, i);
-		conf_shown(item, shown, sizeof(shown));
+		conf_value_text(item, shown, sizeof(shown));
 		text = json_string_value(item);
 		if (text == NULL || *text == '\0' || strlen(text) > ITEM_MAX)
-			conf_wrong(p, name, NULL, "must be a list of strings, "
+			conf_error(p, name, NULL, "must be a list of strings, "
 			    "item %zu is %s", i + 1, shown);
 		else if ((wrong = text_wrong(key, text, buf, sizeof(buf))) !=
 		    NULL)
-			conf_wrong(p, name, NULL, "item %zu %s, is %s", i + 1,
+			conf_error(p, name, NULL, "item %zu %s, is %s", i + 1,
 			    wrong, shown);
 	}
 	if (p->errors == before)
@@ -241,15 +240,15 @@ check_secret(struct conf_parse *p, enum conf_key key, const char *name,
 	const char *text = json_string_value(value);
 
 	if (text == NULL)
-		conf_wrong(p, name, NULL, "must be a string");
+		conf_error(p, name, NULL, "must be a string");
 	else if ((int64_t)strlen(text) > conf_rule(key)->max)
-		conf_wrong(p, name, NULL, "must have at most %lld bytes",
+		conf_error(p, name, NULL, "must have at most %lld bytes",
 		    (long long)conf_rule(key)->max);
 	else if (has_controls(text))
-		conf_wrong(p, name, NULL, "must have no control characters "
+		conf_error(p, name, NULL, "must have no control characters "
 		    "(a line break at its end?)");
 	else if (key == CONF_CC_REST_JWT && strchr(text, ' ') != NULL)
-		conf_wrong(p, name, NULL, "must have no blanks");
+		conf_error(p, name, NULL, "must have no blanks");
 	else
 		p->secret[key] = text;
 }
@@ -276,10 +275,7 @@ conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
 		check_list(p, key, name, value);
 		break;
 	case CONF_TYPE_JSON:
-		if (key == CONF_TAGS)
-			conf_check_tags(p, name, value);
-		else
-			conf_check_shape(p, key, name, value);
+		conf_check_object(p, key, name, value);
 		if (p->errors == before)
 			take_json(p, key, name, value);
 		break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parser of config.json.  It runs in a short-lived child of the
- * supervisor, for config.json holds secrets and the supervisor lives long:
- * what leaves the child is checked text by key, and the secrets in a sealed
- * memfd.  Everything that is wrong is logged with its line; the first of it
- * is the reason that the supervisor hears.
+ * supervisor, because config.json has secrets in it and the supervisor lives
+ * long.  The child sends a checked text for each key, and the secrets in a
+ * sealed memfd.  It logs every error with its line; the first error is the
+ * reason that the supervisor gets.
  */
 #ifndef SUPERVISOR_CONFIG_CONFIG_FILE_H
 #define SUPERVISOR_CONFIG_CONFIG_FILE_H
@@ -14,25 +14,27 @@
 
 #include "common/conf.h"
 
-#define CONF_FILE_MAX	(1024u * 1024)	/* bytes; a thousand GPU nodes take 200 KiB */
-#define CONF_REASON_MAX	1024		/* bytes with the NUL: one log line */
+/* Bytes; the configuration of a thousand GPU nodes has 200 KiB. */
+#define CONF_FILE_MAX	(1024u * 1024)
+#define CONF_REASON_MAX	1024	/* bytes with the NUL: one log line */
+#define CONF_MESSAGES_MAX 50	/* of one file; more do not help */
 
-/* One reading of the file: from text to what the frames carry. */
+/* One reading of the file: from its text to the content of the frames. */
 struct conf_parse {
 	const char	*path;		/* of config.json, as it was named */
 	json_t		*root;		/* owned; NULL when there is no file */
-	json_t		*lines;		/* owned; see conf_lines.c */
-	struct conf	 conf;		/* what was given, secrets excepted */
-	const char	*secret[CONF__COUNT];	/* borrowed from root; NULL = not given */
+	json_t		*lines;		/* owned; see line_numbers.c */
+	struct conf	 conf;		/* the values, without the secrets */
+	const char	*secret[CONF__COUNT];	/* borrowed from root, or NULL */
 	struct writer	 secrets;	/* the memfd's bytes */
-	int		 has_token;	/* for cc-backend, from wherever */
+	int		 has_token;	/* for cc-backend, from any source */
 	unsigned	 errors;
 	unsigned	 warnings;
 	char		 reason[CONF_REASON_MAX];	/* the first error */
 };
 
 /*
- * conf_child.c
+ * parser_main.c
  *
  * The whole life of the child: limits itself, reads path and writes frames to
  * fd_out: `conf` for every value that is not the default, `secrets` (always,
@@ -44,67 +46,81 @@ struct conf_parse {
  * The token for cc-backend is in the memfd under CONF_CC_REST_JWT, whichever
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
  */
-int conf_child_run(const char *path, int explicit_path, int fd_out);
+int parser_run(const char *path, int explicit_path, int fd_out);
 
-/* conf_parse.c */
+/* parse.c */
 void conf_parse_init(struct conf_parse *p, const char *path);
-/* Wipes what was secret, frees. */
+/* Wipes the secrets, frees. */
 void conf_parse_clear(struct conf_parse *p);
-/* Reads and checks it all; p->errors tells. */
+/* Reads and checks the file; p->errors has the number of errors. */
 void conf_parse_file(struct conf_parse *p, int explicit_path);
 /* The same from bytes; for the fuzzer and the tests. */
 void conf_parse_text(struct conf_parse *p, const char *text, size_t len);
+
+/* report.c */
 /*
- * What is wrong with a key, logged with its line: an error refuses the file.
+ * Logs a message about a key with its line; an error refuses the file.
  * sub: the key inside the value, or NULL.
  */
-void conf_wrong(struct conf_parse *p, const char *key, const char *sub,
+void conf_error(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void conf_odd(struct conf_parse *p, const char *key, const char *sub,
+void conf_warn(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* A value for a message, cut and escaped, never of a secret; returns buf. */
-const char *conf_shown(const json_t *value, char *buf, size_t size);
-#define CONF_SHOWN_MAX	80
-
-/* conf_names.c */
-/* 1 and the key when name is one, also as an alias; 0 when it is not. */
-int conf_name_find(const char *name, enum conf_key *key);
-/* The key that was probably meant, or NULL. */
-const char *conf_name_guess(const char *name);
-
-/* conf_lines.c */
-/*
- * Lines of the keys of the two upper levels of a text that jansson has
- * accepted.  Returns owned, NULL on memory.  Tells p of keys given twice.
- */
-json_t *conf_lines_new(struct conf_parse *p, const char *text, size_t len);
-/* 0 when it is not known. */
+/* A value for a message, cut and escaped, never a secret; returns buf. */
+const char *conf_value_text(const json_t *value, char *buf, size_t size);
+#define CONF_VALUE_TEXT_MAX	80
+/* The name of a key in conf_parse.lines; outer may be NULL.  Owned. */
+char *conf_line_name(const char *outer, const char *key);
+/* 0 when the line is not known. */
 int conf_lines_find(const json_t *lines, const char *key, const char *sub);
 
-/* conf_check.c */
+/* key_names.c */
+/* 1 and the key when name is one, also as an alias; 0 when it is not. */
+int conf_key_find(const char *name, enum conf_key *key);
+/* What to log of a key that has no effect any more; NULL for any other name. */
+const char *conf_key_obsolete(const char *name);
+/* The key that was probably meant, or NULL. */
+const char *conf_key_guess(const char *name);
+
+/* line_numbers.c */
 /*
- * Type, range and form of one value, not null; takes it into p when it is
- * right.  name is the key as the file spells it.
+ * Lines of the keys of the two upper levels of a text that jansson has
+ * accepted.  Returns owned, NULL on memory.  Warns about keys given twice.
+ */
+json_t *conf_lines_new(struct conf_parse *p, const char *text, size_t len);
+
+/* check_value.c */
+/*
+ * Checks type, range and format of one value, not null; stores a valid one
+ * in p.  name is the key as the file spells it.
  */
 void conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
     json_t *value);
 
-/* conf_cross.c: what only all values together can tell. */
+/* check_object.c: gpuPciAddrs, cpuMap, clusterNames, tags. */
+void conf_check_object(struct conf_parse *p, enum conf_key key,
+    const char *name, json_t *value);
+
+/* check_regex.c: an invalid pattern is an error; sub as in conf_error(). */
+void conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
+    const char *pattern);
+
+/* check_all.c: the checks that need several values. */
 void conf_check_all(struct conf_parse *p);
 
 /*
- * conf_forms.c
+ * format.c
  *
- * NULL, or what a text must be ("must be an absolute path").  None of them
- * sees a control character: those are refused before.
+ * NULL, or what a text must be ("must be an absolute path").  No text has a
+ * control character: those are refused before.
  */
-typedef const char *conf_form(const char *value);
-conf_form conf_form_path, conf_form_optional_path, conf_form_user,
-    conf_form_optional_user, conf_form_word, conf_form_url, conf_form_address,
-    conf_form_subject, conf_form_server, conf_form_network,
-    conf_form_version, conf_form_cluster;
+typedef const char *conf_format(const char *value);
+conf_format conf_format_path, conf_format_optional_path, conf_format_user,
+    conf_format_optional_user, conf_format_word, conf_format_url,
+    conf_format_address, conf_format_subject, conf_format_server,
+    conf_format_network, conf_format_version, conf_format_cluster;
 
-/* A listening address, taken apart. */
+/* A listening address, split into its parts. */
 struct conf_address {
 	enum { CONF_ADDRESS_UNIX, CONF_ADDRESS_TCP } kind;
 	char	path[108];	/* UNIX */
@@ -114,25 +130,16 @@ struct conf_address {
 
 /* PATH, unix:PATH, tcp:HOST:PORT, tcp:[V6]:PORT, tcp::PORT.  0, or -1. */
 int conf_address_parse(const char *value, struct conf_address *address);
-/* Is this host "localhost" or a loopback address? */
+/* 1 when host is "localhost" or a loopback address. */
 int conf_host_is_local(const char *host);
 
-/* conf_shapes.c: the values that are objects. */
-void conf_check_shape(struct conf_parse *p, enum conf_key key,
-    const char *name, json_t *value);
-
-/* conf_tags.c: the value of `tags`. */
-void conf_check_tags(struct conf_parse *p, const char *name, json_t *value);
-
-/* conf_patterns.c: says what is wrong with a pattern; sub as in conf_wrong(). */
-void conf_check_pattern(struct conf_parse *p, const char *key, const char *sub,
-    const char *pattern);
-
-/* conf_users.c: numbers for names in ctlUsers and prepAllowedUids; who does not
- * exist is left out with a warning. */
+/*
+ * user_names.c: replaces the names in ctlUsers and prepAllowedUids by
+ * numbers; drops unknown users with a warning.
+ */
 void conf_users_resolve(struct conf_parse *p);
 
-/* conf_secrets.c */
+/* secrets.c */
 /* Adds one secret for the memfd. */
 void conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
     size_t n);

@@ -21,19 +21,19 @@
 #define PORT_MAX	65535
 
 const char *
-conf_form_path(const char *value)
+conf_format_path(const char *value)
 {
 	return *value == '/' ? NULL : "must be an absolute path";
 }
 
 const char *
-conf_form_optional_path(const char *value)
+conf_format_optional_path(const char *value)
 {
-	return *value == '\0' ? NULL : conf_form_path(value);
+	return *value == '\0' ? NULL : conf_format_path(value);
 }
 
 const char *
-conf_form_user(const char *value)
+conf_format_user(const char *value)
 {
 	size_t n = strlen(value);
 
@@ -44,13 +44,13 @@ conf_form_user(const char *value)
 }
 
 const char *
-conf_form_optional_user(const char *value)
+conf_format_optional_user(const char *value)
 {
-	return *value == '\0' ? NULL : conf_form_user(value);
+	return *value == '\0' ? NULL : conf_format_user(value);
 }
 
 const char *
-conf_form_word(const char *value)
+conf_format_word(const char *value)
 {
 	if (*value == '\0' || strchr(value, ' ') != NULL)
 		return "must be one word";
@@ -59,7 +59,7 @@ conf_form_word(const char *value)
 
 /* A name that Slurm's commands take behind -M: one, and no option. */
 const char *
-conf_form_cluster(const char *value)
+conf_format_cluster(const char *value)
 {
 	size_t n = strlen(value);
 
@@ -71,7 +71,7 @@ conf_form_cluster(const char *value)
 
 /* http(s)://HOST[:PORT][/PATH]; what follows is appended by the submitter. */
 const char *
-conf_form_url(const char *value)
+conf_format_url(const char *value)
 {
 	size_t scheme;
 
@@ -92,7 +92,7 @@ conf_form_url(const char *value)
 
 /* A literal '*' or '>' would be a wildcard, which nobody may publish to. */
 const char *
-conf_form_subject(const char *value)
+conf_format_subject(const char *value)
 {
 	if (*value == '.' || value[strlen(value) - 1] == '.' ||
 	    strstr(value, "..") != NULL || strpbrk(value, " *>") != NULL)
@@ -101,7 +101,7 @@ conf_form_subject(const char *value)
 }
 
 const char *
-conf_form_server(const char *value)
+conf_format_server(const char *value)
 {
 	if (strpbrk(value, " \\\"<>") != NULL)
 		return "must be the name or address of a NATS server";
@@ -110,7 +110,7 @@ conf_form_server(const char *value)
 
 /* What of cc-backend's version changes the body of a request. */
 const char *
-conf_form_version(const char *value)
+conf_format_version(const char *value)
 {
 	unsigned minor, patch;
 	int end = 0;
@@ -128,7 +128,7 @@ conf_form_version(const char *value)
 
 /* ADDRESS or ADDRESS/BITS. */
 const char *
-conf_form_network(const char *value)
+conf_format_network(const char *value)
 {
 	static const char wrong[] =
 	    "must be an IP address or a network (192.0.2.0/24)";
@@ -223,7 +223,7 @@ conf_address_parse(const char *value, struct conf_address *address)
 }
 
 const char *
-conf_form_address(const char *value)
+conf_format_address(const char *value)
 {
 	struct conf_address address;
 

@@ -10,7 +10,7 @@
 #define NAME_MAX_BYTES	64	/* the longest key has 20; more is not guessed at */
 
 int
-conf_name_find(const char *name, enum conf_key *key)
+conf_key_find(const char *name, enum conf_key *key)
 {
 	int i;
 
@@ -24,6 +24,29 @@ conf_name_find(const char *name, enum conf_key *key)
 		}
 	}
 	return 0;
+}
+
+/* Keys of earlier versions and of the Go adapter that have no effect. */
+static const struct obsolete_key {
+	const char	*name;
+	const char	*text;		/* of the warning: why, and what to do */
+} obsolete_keys[] = {
+	{ "ipcSockPath", "is gone and has no effect; prepSockListenPath says "
+	    "where the daemon listens, prepSockConnectPath where the hook "
+	    "connects" },
+	{ "slurmSource", "the key has no effect; Slurm's text output is read "
+	    "in every version; remove the key" },
+};
+
+const char *
+conf_key_obsolete(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(obsolete_keys) / sizeof(obsolete_keys[0]); i++)
+		if (strcasecmp(obsolete_keys[i].name, name) == 0)
+			return obsolete_keys[i].text;
+	return NULL;
 }
 
 static int
@@ -71,7 +94,7 @@ distance(const char *a, const char *b)
 }
 
 const char *
-conf_name_guess(const char *name)
+conf_key_guess(const char *name)
 {
 	const char *best = NULL, *candidate;
 	size_t len = strlen(name);

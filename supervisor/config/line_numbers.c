@@ -14,8 +14,6 @@
 
 #include "supervisor/config/config_file.h"
 
-#define SEPARATOR	"\x1f"
-
 struct scan {
 	struct conf_parse *parse;
 	json_t		*lines;		/* being filled */
@@ -88,27 +86,11 @@ read_key(struct scan *s)
 	return key;
 }
 
-static char *
-name_of(const char *outer, const char *key)
-{
-	size_t n = strlen(key) + 1, o = outer != NULL ? strlen(outer) : 0;
-	char *name = malloc(o + 1 + n);
-
-	if (name == NULL)
-		return NULL;
-	if (outer != NULL) {
-		memcpy(name, outer, o);
-		name[o++] = SEPARATOR[0];
-	}
-	memcpy(name + o, key, n);
-	return name;
-}
-
 /* Keeps the line of the last of several: its value counts. */
 static int
 note(struct scan *s, const char *outer, const char *key, int line)
 {
-	char *name = name_of(outer, key);
+	char *name = conf_line_name(outer, key);
 	int first, rc;
 
 	if (name == NULL)
@@ -117,7 +99,7 @@ note(struct scan *s, const char *outer, const char *key, int line)
 	rc = json_object_set_new(s->lines, name, json_integer(line));
 	free(name);
 	if (rc == 0 && first != 0)
-		conf_odd(s->parse, outer != NULL ? outer : key,
+		conf_warn(s->parse, outer != NULL ? outer : key,
 		    outer != NULL ? key : NULL,
 		    "given again, first on line %d; this one counts", first);
 	return rc;
@@ -201,22 +183,4 @@ conf_lines_new(struct conf_parse *p, const char *text, size_t len)
 	if (s.p < s.end && *s.p == '{')
 		scan_object(&s, NULL);
 	return s.lines;
-}
-
-int
-conf_lines_find(const json_t *lines, const char *key, const char *sub)
-{
-	char *name;
-	int line;
-
-	if (lines == NULL || key == NULL)
-		return 0;
-	if (sub == NULL)
-		return (int)json_integer_value(json_object_get(lines, key));
-	name = name_of(key, sub);
-	if (name == NULL)
-		return 0;
-	line = (int)json_integer_value(json_object_get(lines, name));
-	free(name);
-	return line;
 }

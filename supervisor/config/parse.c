@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
-#define LINES_MAX	50	/* messages of one file; more do not help */
-#define KEY_SHOWN_MAX	128	/* bytes of a foreign key in a message */
 
 void
 conf_parse_init(struct conf_parse *p, const char *path)
@@ -38,130 +35,27 @@ conf_parse_clear(struct conf_parse *p)
 	conf_parse_init(p, p->path);
 }
 
-/* "PATH:LINE: key: inner: text", as compilers say it. */
-static void __attribute__((format(printf, 6, 0)))
-message(const struct conf_parse *p, char *buf, size_t size, const char *key,
-    const char *sub, const char *fmt, va_list ap)
-{
-	char shown[KEY_SHOWN_MAX];
-	int line = conf_lines_find(p->lines, key, sub);
-	size_t n;
-
-	if (line == 0)
-		line = conf_lines_find(p->lines, key, NULL);
-	n = (size_t)snprintf(buf, size, "%.512s", p->path);
-	if (line != 0)
-		n += (size_t)snprintf(buf + n, size - n, ":%d", line);
-	if (key != NULL)
-		n += (size_t)snprintf(buf + n, size - n, ": %s",
-		    text_vis(key, shown, sizeof(shown)));
-	if (sub != NULL)
-		n += (size_t)snprintf(buf + n, size - n, ": %s",
-		    text_vis(sub, shown, sizeof(shown)));
-	n += (size_t)snprintf(buf + n, size - n, ": ");
-	vsnprintf(buf + n, size - n, fmt, ap);
-}
-
-static int
-may_log(const struct conf_parse *p)
-{
-	unsigned n = p->errors + p->warnings;
-
-	if (n == LINES_MAX)
-		log_warnx("%s: more is wrong, not listed", p->path);
-	return n < LINES_MAX;
-}
-
-void
-conf_wrong(struct conf_parse *p, const char *key, const char *sub,
-    const char *fmt, ...)
-{
-	char text[CONF_REASON_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	message(p, text, sizeof(text), key, sub, fmt, ap);
-	va_end(ap);
-	if (may_log(p))
-		log_errorx("%s", text);
-	if (p->errors++ == 0)
-		memcpy(p->reason, text, sizeof(p->reason));
-}
-
-void
-conf_odd(struct conf_parse *p, const char *key, const char *sub,
-    const char *fmt, ...)
-{
-	char text[CONF_REASON_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	message(p, text, sizeof(text), key, sub, fmt, ap);
-	va_end(ap);
-	if (may_log(p))
-		log_warnx("%s", text);
-	p->warnings++;
-}
-
-const char *
-conf_shown(const json_t *value, char *buf, size_t size)
-{
-	char text[CONF_SHOWN_MAX - 2];
-
-	switch (json_typeof(value)) {
-	case JSON_STRING:
-		snprintf(buf, size, "\"%s\"", text_vis(json_string_value(value),
-		    text, sizeof(text)));
-		break;
-	case JSON_INTEGER:
-		snprintf(buf, size, "%" JSON_INTEGER_FORMAT,
-		    json_integer_value(value));
-		break;
-	case JSON_REAL:
-		snprintf(buf, size, "%g", json_real_value(value));
-		break;
-	case JSON_OBJECT:
-		snprintf(buf, size, "an object");
-		break;
-	case JSON_ARRAY:
-		snprintf(buf, size, "a list");
-		break;
-	case JSON_TRUE:
-		snprintf(buf, size, "true");
-		break;
-	case JSON_FALSE:
-		snprintf(buf, size, "false");
-		break;
-	default:
-		snprintf(buf, size, "null");
-		break;
-	}
-	return buf;
-}
-
 /* A key that the table does not have. */
 static void
 unknown_key(struct conf_parse *p, const char *name)
 {
-	const char *guess;
+	const char *text = conf_key_obsolete(name), *guess;
 
 	/* Guessing costs time, and nobody would read it. */
-	if (p->errors + p->warnings > LINES_MAX) {
+	if (p->errors + p->warnings > CONF_MESSAGES_MAX) {
 		p->warnings++;
 		return;
 	}
-	if (strcmp(name, "ipcSockPath") == 0) {
-		conf_odd(p, name, NULL, "is gone and has no effect; "
-		    "prepSockListenPath says where the daemon listens, "
-		    "prepSockConnectPath where the hook connects");
+	if (text != NULL) {
+		conf_warn(p, name, NULL, "%s", text);
 		return;
 	}
-	guess = conf_name_guess(name);
+	guess = conf_key_guess(name);
 	if (guess != NULL)
-		conf_odd(p, name, NULL, "unknown key, ignored; "
+		conf_warn(p, name, NULL, "unknown key, ignored; "
 		    "probably %s is meant", guess);
 	else
-		conf_odd(p, name, NULL, "unknown key, ignored");
+		conf_warn(p, name, NULL, "unknown key, ignored");
 }
 
 /*
@@ -173,7 +67,7 @@ static int
 find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 {
 	const char *right;
-	int i, known = conf_name_find(name, key);
+	int i, known = conf_key_find(name, key);
 
 	for (i = 0; !known && i < CONF__COUNT; i++) {
 		known = strcasecmp(conf_rule(i)->name, name) == 0;
@@ -187,11 +81,11 @@ find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 	if (strcmp(right, name) == 0)
 		return 1;
 	if (json_object_get(p->root, right) != NULL) {
-		conf_odd(p, name, NULL, "%s is given too and counts", right);
+		conf_warn(p, name, NULL, "%s is given too and counts", right);
 		return 0;
 	}
 	if (strcasecmp(right, name) == 0)
-		conf_odd(p, name, NULL, "taken as %s, which is how the key "
+		conf_warn(p, name, NULL, "taken as %s, which is how the key "
 		    "is spelled", right);
 	return 1;
 }
@@ -219,10 +113,10 @@ syntax_error(struct conf_parse *p, json_error_t *error)
 	if (quoted != NULL)
 		*quoted = '\0';
 	if (error->line > 0)
-		conf_wrong(p, NULL, NULL, "line %d, column %d: no valid JSON: %s",
+		conf_error(p, NULL, NULL, "line %d, column %d: no valid JSON: %s",
 		    error->line, error->column, error->text);
 	else
-		conf_wrong(p, NULL, NULL, "no valid JSON: %s", error->text);
+		conf_error(p, NULL, NULL, "no valid JSON: %s", error->text);
 	explicit_bzero(error, sizeof(*error));
 }
 
@@ -237,11 +131,11 @@ conf_parse_text(struct conf_parse *p, const char *text, size_t len)
 		return;
 	}
 	if (!json_is_object(p->root)) {
-		conf_wrong(p, NULL, NULL, "must be one JSON object { ... }");
+		conf_error(p, NULL, NULL, "must be one JSON object { ... }");
 		return;
 	}
 	if (conf_lines_new(p, text, len) == NULL) {
-		conf_wrong(p, NULL, NULL, "out of memory");
+		conf_error(p, NULL, NULL, "out of memory");
 		return;
 	}
 	check_keys(p);
@@ -265,13 +159,13 @@ static void
 check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 {
 	if (mode & S_IWOTH)
-		conf_wrong(p, NULL, NULL, "anyone may write it (mode %04o): "
+		conf_error(p, NULL, NULL, "anyone may write it (mode %04o): "
 		    "chmod 640", mode);
 	else if ((mode & S_IROTH) && holds_secret(p))
-		conf_odd(p, NULL, NULL, "holds secrets and anyone may read it "
+		conf_warn(p, NULL, NULL, "holds secrets and anyone may read it "
 		    "(mode %04o): chmod 640", mode);
 	if (geteuid() == 0 && owner != 0)
-		conf_odd(p, NULL, NULL, "belongs to user %u, who so decides "
+		conf_warn(p, NULL, NULL, "belongs to user %u, who so decides "
 		    "what root runs: chown root", owner);
 }
 
@@ -292,7 +186,7 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 	} else if (errno == ENOENT && !explicit_path)
 		log_info("%s: %s, all keys have their defaults", p->path, why);
 	else
-		conf_wrong(p, NULL, NULL, "%s", why);
+		conf_error(p, NULL, NULL, "%s", why);
 	/* Of a file that is no JSON at all the rest would only be guesses. */
 	if (p->errors == 0 || p->root != NULL)
 		conf_secrets_read(p);

@@ -97,14 +97,14 @@ limits_apply(void)
 }
 
 static int
-say(int fd, enum msg_type type, const struct writer *w, int passed)
+frame_send_to_supervisor(int fd, enum msg_type type, const struct writer *w, int passed)
 {
 	return frame_write(fd, ROLE_PARSER, ROLE_SUPERVISOR, type, 0, w,
 	    passed);
 }
 
 static int
-say_values(int fd, const struct conf *conf, struct writer *w)
+values_send(int fd, const struct conf *conf, struct writer *w)
 {
 	const char *value;
 	int key;
@@ -115,34 +115,34 @@ say_values(int fd, const struct conf *conf, struct writer *w)
 			continue;
 		wr_reset(w);
 		conf_write(w, key, value);
-		if (say(fd, MSG_CONF, w, -1) == -1)
+		if (frame_send_to_supervisor(fd, MSG_CONF, w, -1) == -1)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-say_bad(int fd, const struct conf_parse *p, struct writer *w)
+bad_send(int fd, const struct conf_parse *p, struct writer *w)
 {
 	wr_reset(w);
 	wr_u32(w, 0);
 	wr_str(w, p->reason);
-	return say(fd, MSG_CONF_BAD, w, -1);
+	return frame_send_to_supervisor(fd, MSG_CONF_BAD, w, -1);
 }
 
 static int
-say_all(int fd, struct conf_parse *p, struct writer *w, int memfd)
+all_send(int fd, struct conf_parse *p, struct writer *w, int memfd)
 {
-	if (say_values(fd, &p->conf, w) == -1 ||
-	    say(fd, MSG_SECRETS, NULL, memfd) == -1)
+	if (values_send(fd, &p->conf, w) == -1 ||
+	    frame_send_to_supervisor(fd, MSG_SECRETS, NULL, memfd) == -1)
 		return -1;
 	wr_reset(w);
 	wr_u32(w, 0);
-	return say(fd, MSG_CONF_END, w, -1);
+	return frame_send_to_supervisor(fd, MSG_CONF_END, w, -1);
 }
 
 int
-conf_child_run(const char *path, int explicit_path, int fd_out)
+parser_run(const char *path, int explicit_path, int fd_out)
 {
 	struct conf_parse p;
 	struct writer w;
@@ -156,12 +156,12 @@ conf_child_run(const char *path, int explicit_path, int fd_out)
 	if (p.errors == 0) {
 		memfd = conf_secrets_seal(&p);
 		if (memfd == -1)
-			conf_wrong(&p, NULL, NULL, "memory for the secrets");
+			conf_error(&p, NULL, NULL, "memory for the secrets");
 	}
 	if (p.errors != 0)
-		rc = say_bad(fd_out, &p, &w) == -1 ? -1 : 1;
+		rc = bad_send(fd_out, &p, &w) == -1 ? -1 : 1;
 	else
-		rc = say_all(fd_out, &p, &w, memfd);
+		rc = all_send(fd_out, &p, &w, memfd);
 	if (rc == -1)
 		log_warn("telling the supervisor the configuration");
 	if (memfd != -1)

@@ -110,7 +110,7 @@ conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
 	wr_u16(&p->secrets, (uint16_t)key);
 	wr_blob(&p->secrets, bytes, n);
 	if (wr_end(&p->secrets) == -1)
-		conf_wrong(p, conf_rule(key)->name, NULL, "all secrets and "
+		conf_error(p, conf_rule(key)->name, NULL, "all secrets and "
 		    "certificates together are too long (at most %u bytes)",
 		    CONF_SECRETS_MAX);
 }
@@ -126,13 +126,13 @@ key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
 
 	text = conf_file_read(path, max, n, &mode, &owner, &why);
 	if (text == NULL) {
-		conf_wrong(p, rule->name, NULL, "%.256s: %s", path, why);
+		conf_error(p, rule->name, NULL, "%.256s: %s", path, why);
 		return NULL;
 	}
 	if (rule->type != CONF_TYPE_SECRET_FILE ||
 	    (mode & (S_IROTH | S_IWOTH)) == 0)
 		return text;
-	conf_wrong(p, rule->name, NULL, "%.256s: anyone may %s it "
+	conf_error(p, rule->name, NULL, "%.256s: anyone may %s it "
 	    "(mode %04o): chmod 600", path, mode & S_IROTH ? "read" : "write",
 	    mode);
 	explicit_bzero(text, *n);
@@ -150,7 +150,7 @@ add_file(struct conf_parse *p, enum conf_key key, const char *sign,
 	if (text == NULL)
 		return;
 	if (memmem(text, n, sign, strlen(sign)) == NULL)
-		conf_wrong(p, conf_rule(key)->name, NULL, "%.256s: is not %s",
+		conf_error(p, conf_rule(key)->name, NULL, "%.256s: is not %s",
 		    conf_str(&p->conf, key), what);
 	else
 		conf_secret_add(p, key, text, n);
@@ -175,13 +175,13 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 	while (n > 0 && is_blank(text[n - 1]))
 		n--;
 	if (n == 0) {
-		conf_wrong(p, "ccRestJwtFile", NULL, "%.256s: is empty", source);
+		conf_error(p, "ccRestJwtFile", NULL, "%.256s: is empty", source);
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		if (text[i] > ' ' && text[i] < 0x7f)
 			continue;
-		conf_wrong(p, "ccRestJwtFile", NULL, "%.256s: holds more than "
+		conf_error(p, "ccRestJwtFile", NULL, "%.256s: holds more than "
 		    "one word, or no token at all", source);
 		return;
 	}
@@ -213,7 +213,7 @@ read_credential(struct conf_parse *p)
 			return;
 		}
 		if (errno != ENOENT) {
-			conf_wrong(p, NULL, NULL, "%.256s: %s", path, why);
+			conf_error(p, NULL, NULL, "%.256s: %s", path, why);
 			return;
 		}
 	}
@@ -239,7 +239,7 @@ read_token(struct conf_parse *p)
 		return;
 	}
 	if (given != NULL) {
-		conf_wrong(p, "ccRestJwtFile", NULL,
+		conf_error(p, "ccRestJwtFile", NULL,
 		    "ccRestJwt is given too: which of them is the token?");
 		return;
 	}

@@ -45,7 +45,7 @@ list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
 
 	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++) {
 		if (uid_find(name, &uid) == -1)
-			conf_odd(p, conf_rule(key)->name, NULL,
+			conf_warn(p, conf_rule(key)->name, NULL,
 			    "there is no user %s; %s", name, what);
 		else if (len + 16 < sizeof(out))
 			len += (size_t)snprintf(out + len, sizeof(out) - len,
@@ -53,7 +53,7 @@ list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
 	}
 	snprintf(out + len, sizeof(out) - len, "]");
 	if (i > 0 && conf_set(&p->conf, key, out) == -1)
-		conf_wrong(p, conf_rule(key)->name, NULL, "out of memory");
+		conf_error(p, conf_rule(key)->name, NULL, "out of memory");
 }
 
 void

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define NUMBER_BYTES	32	/* of one item: ten digits */
 #define UID_BYTES	16	/* quotes, comma and ten digits */
@@ -57,16 +57,16 @@ list_write(const uid_t *uids, size_t n)
 }
 
 char *
-prep_uids_complete(const char *list, const struct places *places)
+hook_uids_complete(const char *list, const struct setup *setup)
 {
 	uid_t uids[USERS_MAX + OWN_UIDS] = { 0 }, uid;	/* root is the first */
 	size_t n = 1;
 	unsigned i;
 
 	uid_add(uids, &n, geteuid());
-	uid_add(uids, &n, places->who[ROLE_COLLECTOR].uid);
-	if (places->has_slurm)
-		uid_add(uids, &n, places->slurm);
+	uid_add(uids, &n, setup->identity[ROLE_COLLECTOR].uid);
+	if (setup->has_slurm_user)
+		uid_add(uids, &n, setup->slurm_uid);
 	for (i = 0; i < USERS_MAX && uid_item(list, i, &uid); i++)
 		uid_add(uids, &n, uid);
 	return list_write(uids, n);
@@ -81,7 +81,7 @@ ctl_users_read(struct ctl_users *users, const char *list)
 }
 
 int
-ctl_users_may(const struct ctl_users *users, uid_t uid, int destroys)
+ctl_user_allowed(const struct ctl_users *users, uid_t uid, int destroys)
 {
 	unsigned i;
 

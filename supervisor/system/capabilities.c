@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 static const cap_value_t kept[] = {
 	CAP_CHOWN,		/* folders and files for the workers */
@@ -40,7 +40,7 @@ is_kept(cap_value_t cap)
 
 /* A unit file may have granted less than all of them: what is there stays. */
 static void
-sets_trim(void)
+sets_reduce(void)
 {
 	cap_t now = cap_get_proc(), next = cap_init();
 	cap_flag_value_t has;
@@ -64,7 +64,7 @@ sets_trim(void)
 }
 
 static void
-bounding_trim(void)
+bounding_reduce(void)
 {
 	cap_value_t cap;
 
@@ -77,20 +77,20 @@ bounding_trim(void)
 }
 
 void
-privs_trim(const struct supervisor *sup)
+capabilities_reduce(const struct setup *setup)
 {
 	const struct rlimit none = { 0, 0 };
 
 	/* Its memory holds descriptors' numbers, no secret; still nobody's. */
-	if (sup->places.mode != SANDBOX_OFF &&
+	if (setup->mode != SANDBOX_OFF &&
 	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    setrlimit(RLIMIT_CORE, &none) == -1))
 		log_warn("dumps stay possible");
 	/* What a worker's death orphans is found and ended by us. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		log_warn("orphans of a dead worker are not ours");
-	if (!sup->as_root)
+	if (!setup->as_root)
 		return;
-	bounding_trim();
-	sets_trim();
+	bounding_reduce();
+	sets_reduce();
 }

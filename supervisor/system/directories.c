@@ -17,15 +17,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
-#define FOLDER_MODE	0750	/* root and SlurmUser's group, who call the hook */
+#define DIRECTORY_MODE	0750	/* root and SlurmUser's group, who call the hook */
 #define SPOOL_MODE	0700
 #define EMPTY_MODE	0555
 #define SPOOL_FILES_MAX	64	/* of a spool that changes hands */
 
 static char *
-folder_name(const char *path)
+parent_name(const char *path)
 {
 	char *copy = strdup(path), *dir;
 
@@ -57,7 +57,7 @@ parents_make(const char *path)
 
 /* The descriptor of a folder, made with mode and owner when it is missing. */
 static int
-folder_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
+directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 {
 	int made, fd;
 
@@ -77,11 +77,11 @@ folder_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 
 /* Who may write to it could put a link where a file is expected, too. */
 static int
-folder_close(const char *path, int fd, const struct stat *st, int ours)
+directory_restrict(const char *path, int fd, const struct stat *st, int is_ours)
 {
 	if ((st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
 		return 0;
-	if (ours)
+	if (is_ours)
 		return fchmod(fd, st->st_mode & 07777 & ~(S_IWGRP | S_IWOTH));
 	log_warnx("others than its owner may write to %s (mode %04o) and could "
 	    "replace the daemon's files there", path,
@@ -94,18 +94,17 @@ folder_close(const char *path, int fd, const struct stat *st, int ours)
  * stays, so the hooks go on finding the socket.
  */
 static int
-folder_take(const struct supervisor *sup, int fd, const char *path)
+directory_take_over(const struct setup *setup, int fd, const char *path)
 {
-	const struct places *p = &sup->places;
 	struct stat st;
 
-	if (!sup->as_root)
+	if (!setup->as_root)
 		return 0;
 	if (fstat(fd, &st) == -1)
 		return -1;
 	if (st.st_uid == 0)
-		return folder_close(path, fd, &st, 0);
-	if (st.st_uid != p->who[ROLE_COLLECTOR].uid) {
+		return directory_restrict(path, fd, &st, 0);
+	if (st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		log_warnx("%s belongs to user %u, who could replace the "
 		    "daemon's files there", path, (unsigned)st.st_uid);
 		return 0;
@@ -114,17 +113,17 @@ folder_take(const struct supervisor *sup, int fd, const char *path)
 		return -1;
 	log_notice("%s belonged to user %u and is root's now", path,
 	    (unsigned)st.st_uid);
-	return folder_close(path, fd, &st, 1);
+	return directory_restrict(path, fd, &st, 1);
 }
 
 static int
-folder_settle(const struct supervisor *sup, const char *path)
+directory_prepare(const struct setup *setup, const char *path)
 {
-	int fd = folder_open(path, FOLDER_MODE, 0, sup->places.folder_gid);
+	int fd = directory_open(path, DIRECTORY_MODE, 0, setup->dir_gid);
 	int rc = -1;
 
 	if (fd != -1)
-		rc = folder_take(sup, fd, path);
+		rc = directory_take_over(setup, fd, path);
 	if (rc == -1)
 		log_error("folder %s", path);
 	if (fd != -1)
@@ -133,10 +132,10 @@ folder_settle(const struct supervisor *sup, const char *path)
 }
 
 int
-folder_for(const struct supervisor *sup, const char *path)
+directory_prepare_for(const struct setup *setup, const char *path)
 {
-	char *dir = folder_name(path);
-	int rc = dir != NULL ? folder_settle(sup, dir) : -1;
+	char *dir = parent_name(path);
+	int rc = dir != NULL ? directory_prepare(setup, dir) : -1;
 
 	free(dir);
 	return rc;
@@ -144,7 +143,7 @@ folder_for(const struct supervisor *sup, const char *path)
 
 /* A file of a spool that changes hands; never one with another name outside. */
 static void
-spool_file_give(int dir, const char *name, uid_t uid, gid_t gid)
+spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
 {
 	struct stat st;
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
@@ -159,7 +158,7 @@ spool_file_give(int dir, const char *name, uid_t uid, gid_t gid)
 }
 
 static void
-spool_files_give(int dir, uid_t uid, gid_t gid)
+spool_files_chown(int dir, uid_t uid, gid_t gid)
 {
 	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0), n = 0;
 	DIR *d = copy != -1 ? fdopendir(copy) : NULL;
@@ -171,74 +170,72 @@ spool_files_give(int dir, uid_t uid, gid_t gid)
 		return;
 	}
 	while ((e = readdir(d)) != NULL && n++ < SPOOL_FILES_MAX)
-		spool_file_give(dir, e->d_name, uid, gid);
+		spool_file_chown(dir, e->d_name, uid, gid);
 	closedir(d);
 }
 
 /* A spool that a plain user's daemon has filled goes on being used. */
 static int
-spool_take(const struct supervisor *sup, int fd)
+spool_take_over(const struct setup *setup, int fd)
 {
-	const struct identity *own = &sup->places.who[ROLE_SUBMITTER];
+	const struct identity *own = &setup->identity[ROLE_SUBMITTER];
 	struct stat st;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
 	if (st.st_uid == own->uid && (st.st_mode & 077) == 0)
 		return 0;
-	if (!sup->as_root) {
+	if (!setup->as_root) {
 		if (st.st_uid == own->uid)
 			return fchmod(fd, SPOOL_MODE);
 		errno = EPERM;
 		return -1;
 	}
 	if (st.st_uid != own->uid &&
-	    st.st_uid != 0 && st.st_uid != sup->places.who[ROLE_COLLECTOR].uid) {
+	    st.st_uid != 0 && st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		errno = EPERM;
 		return -1;
 	}
 	/* Ours first: then nobody else changes what is given away below. */
 	if (fchown(fd, 0, 0) == -1 || fchmod(fd, SPOOL_MODE) == -1)
 		return -1;
-	spool_files_give(fd, own->uid, own->gid);
+	spool_files_chown(fd, own->uid, own->gid);
 	log_notice("the spool belonged to user %u and is user %u's now",
 	    (unsigned)st.st_uid, (unsigned)own->uid);
 	return fchown(fd, own->uid, own->gid);
 }
 
 static int
-spool_settle(struct supervisor *sup)
+spool_prepare(struct setup *setup, const struct conf *conf)
 {
-	struct places *p = &sup->places;
-	const char *named = conf_str(&sup->conf, CONF_SPOOL_DIR);
+	const char *named = conf_str(conf, CONF_SPOOL_DIR);
 	int fd = -1, rc = -1;
 
 	if (named[0] != '\0')
-		p->spool_dir = strdup(named);
-	else if (asprintf(&p->spool_dir, "%s/spool", p->state_dir) == -1)
-		p->spool_dir = NULL;
-	if (p->spool_dir != NULL)
-		fd = folder_open(p->spool_dir, SPOOL_MODE,
-		    p->who[ROLE_SUBMITTER].uid, p->who[ROLE_SUBMITTER].gid);
+		setup->spool_dir = strdup(named);
+	else if (asprintf(&setup->spool_dir, "%s/spool", setup->state_dir) == -1)
+		setup->spool_dir = NULL;
+	if (setup->spool_dir != NULL)
+		fd = directory_open(setup->spool_dir, SPOOL_MODE,
+		    setup->identity[ROLE_SUBMITTER].uid, setup->identity[ROLE_SUBMITTER].gid);
 	if (fd != -1) {
-		rc = spool_take(sup, fd);
+		rc = spool_take_over(setup, fd);
 		close(fd);
 	}
 	if (rc == -1)
-		log_error("spool folder %s", p->spool_dir);
+		log_error("spool folder %s", setup->spool_dir);
 	return rc;
 }
 
 static int
-empty_settle(struct supervisor *sup)
+empty_dir_prepare(struct setup *setup)
 {
-	struct places *p = &sup->places;
 	int fd = -1;
 
-	if (asprintf(&p->empty_dir, "%s/empty", p->state_dir) == -1)
-		p->empty_dir = NULL;
+	if (asprintf(&setup->empty_dir, "%s/empty", setup->state_dir) == -1)
+		setup->empty_dir = NULL;
 	else
-		fd = folder_open(p->empty_dir, EMPTY_MODE, 0, 0);
+		fd = directory_open(setup->empty_dir, EMPTY_MODE, 0, 0);
 	if (fd == -1) {
 		log_error("empty folder for the listener");
 		return -1;
@@ -249,10 +246,10 @@ empty_settle(struct supervisor *sup)
 
 /* Nothing but a plain file of slurmUser's with one name gets to the collector. */
 static int
-lastrun_check(const struct supervisor *sup, int fd)
+lastrun_check(const struct setup *setup, int fd)
 {
 	struct stat st;
-	uid_t owner = sup->places.who[ROLE_COLLECTOR].uid;
+	uid_t owner = setup->identity[ROLE_COLLECTOR].uid;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
@@ -260,14 +257,14 @@ lastrun_check(const struct supervisor *sup, int fd)
 		errno = EINVAL;
 		return -1;
 	}
-	if (st.st_uid == owner || !sup->as_root)
+	if (st.st_uid == owner || !setup->as_root)
 		return 0;
 	if (st.st_uid != 0) {
 		log_warnx("the last-run file belongs to user %u, not to the "
 		    "one who asks Slurm (%u); it is given to that one",
 		    (unsigned)st.st_uid, (unsigned)owner);
 	}
-	return fchown(fd, owner, sup->places.who[ROLE_COLLECTOR].gid);
+	return fchown(fd, owner, setup->identity[ROLE_COLLECTOR].gid);
 }
 
 /* A new one says "never", as the Go adapter's did: 1970. */
@@ -289,13 +286,13 @@ lastrun_open(const char *path)
 }
 
 static int
-lastrun_settle(struct supervisor *sup)
+lastrun_prepare(struct setup *setup, const struct conf *conf)
 {
-	const char *path = conf_str(&sup->conf, CONF_LAST_RUN);
+	const char *path = conf_str(conf, CONF_LAST_RUN);
 
-	sup->places.lastrun = lastrun_open(path);
-	if (sup->places.lastrun != -1 &&
-	    lastrun_check(sup, sup->places.lastrun) == 0)
+	setup->lastrun = lastrun_open(path);
+	if (setup->lastrun != -1 &&
+	    lastrun_check(setup, setup->lastrun) == 0)
 		return 0;
 	log_error("last-run file %s", path);
 	return -1;
@@ -306,13 +303,13 @@ lastrun_settle(struct supervisor *sup)
  * comes to its spool through this one, as a user that it lets nobody be.
  */
 static int
-state_pass(const struct supervisor *sup)
+state_dir_permit(const struct setup *setup)
 {
-	const char *path = sup->places.state_dir;
+	const char *path = setup->state_dir;
 	struct stat st;
 	int fd, rc = 0;
 
-	if (!sup->as_root || sup->places.mode != SANDBOX_OFF)
+	if (!setup->as_root || setup->mode != SANDBOX_OFF)
 		return 0;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd == -1 || fstat(fd, &st) == -1 ||
@@ -326,26 +323,35 @@ state_pass(const struct supervisor *sup)
 }
 
 int
-folders_settle(struct supervisor *sup)
+directories_prepare(struct setup *setup, const struct conf *conf)
 {
-	sup->places.state_dir = folder_name(conf_str(&sup->conf,
+	setup->state_dir = parent_name(conf_str(conf,
 	    CONF_LAST_RUN));
-	if (sup->places.state_dir == NULL ||
-	    folder_settle(sup, sup->places.state_dir) == -1 ||
-	    state_pass(sup) == -1 ||
-	    lastrun_settle(sup) == -1 || empty_settle(sup) == -1)
+	if (setup->state_dir == NULL ||
+	    directory_prepare(setup, setup->state_dir) == -1 ||
+	    state_dir_permit(setup) == -1 ||
+	    lastrun_prepare(setup, conf) == -1 || empty_dir_prepare(setup) == -1)
 		return -1;
-	return spool_settle(sup);
+	return spool_prepare(setup, conf);
 }
 
 void
-places_clear(struct places *places)
+setup_init(struct setup *setup)
 {
-	free(places->state_dir);
-	free(places->spool_dir);
-	free(places->empty_dir);
-	if (places->lastrun != -1)
-		close(places->lastrun);
-	memset(places, 0, sizeof(*places));
-	places->lastrun = -1;
+	memset(setup, 0, sizeof(*setup));
+	setup->lastrun = setup->listen_fd = setup->ctl_fd = setup->kmsg = -1;
+}
+
+void
+setup_clear(struct setup *setup)
+{
+	free(setup->program_dir);
+	free(setup->state_dir);
+	free(setup->spool_dir);
+	free(setup->empty_dir);
+	if (setup->lastrun != -1)
+		close(setup->lastrun);
+	if (setup->kmsg != -1)
+		close(setup->kmsg);
+	setup_init(setup);
 }

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define ENV_MAX	16	/* more than all that is added below, and NULL */
 
 static int
-add(char **env, const char *name, const char *value)
+env_add(char **env, const char *name, const char *value)
 {
 	char **p = env;
 
@@ -29,14 +29,15 @@ add(char **env, const char *name, const char *value)
 }
 
 static int
-pass(char **env, const char *name)
+env_pass(char **env, const char *name)
 {
 	const char *value = getenv(name);
 
-	return value != NULL ? add(env, name, value) : 0;
+	return value != NULL ? env_add(env, name, value) : 0;
 }
 
-/* Where the log goes, and for tests what a sanitizer does. */
+/* The time zone of log lines, where they go, and for tests what a sanitizer
+ * does. */
 static char **
 env_base(void)
 {
@@ -44,17 +45,18 @@ env_base(void)
 
 	if (env == NULL)
 		return NULL;
-	if (add(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin") == -1 ||
-	    add(env, "LANG", "C.UTF-8") == -1 ||
-	    pass(env, "JOURNAL_STREAM") == -1 ||
-	    pass(env, "INVOCATION_ID") == -1)
+	if (env_add(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin") == -1 ||
+	    env_add(env, "LANG", "C.UTF-8") == -1 ||
+	    env_pass(env, "TZ") == -1 ||
+	    env_pass(env, "JOURNAL_STREAM") == -1 ||
+	    env_pass(env, "INVOCATION_ID") == -1)
 		goto fail;
 #ifdef SANITIZED
-	if (pass(env, "ASAN_OPTIONS") == -1 || pass(env, "UBSAN_OPTIONS") == -1)
+	if (env_pass(env, "ASAN_OPTIONS") == -1 || env_pass(env, "UBSAN_OPTIONS") == -1)
 		goto fail;
 #endif
 #ifdef CRASH_POINTS
-	if (pass(env, "CSA_CRASH") == -1)
+	if (env_pass(env, "CSA_CRASH") == -1)
 		goto fail;
 #endif
 	return env;
@@ -64,18 +66,18 @@ fail:
 }
 
 char **
-env_worker(const struct supervisor *sup, enum role role)
+env_worker(const struct conf *conf, enum role role)
 {
-	const char *slurm_conf = conf_str(&sup->conf, CONF_SLURM_CONF);
+	const char *slurm_conf = conf_str(conf, CONF_SLURM_CONF);
 	char **env = env_base();
 	int rc = 0;
 
 	if (env == NULL || role != ROLE_COLLECTOR)
 		return env;
 	if (slurm_conf[0] != '\0')
-		rc = add(env, "SLURM_CONF", slurm_conf);
+		rc = env_add(env, "SLURM_CONF", slurm_conf);
 	else
-		rc = pass(env, "SLURM_CONF");
+		rc = env_pass(env, "SLURM_CONF");
 	if (rc == 0)
 		return env;
 	env_free(env);
@@ -87,7 +89,7 @@ env_parser(void)
 {
 	char **env = env_base();
 
-	if (env != NULL && pass(env, "CREDENTIALS_DIRECTORY") == -1) {
+	if (env != NULL && env_pass(env, "CREDENTIALS_DIRECTORY") == -1) {
 		env_free(env);
 		return NULL;
 	}

@@ -16,13 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define RECORD_MAX	8192	/* bytes: one record of /dev/kmsg */
 #define RECORDS_MAX	10000	/* of one look: the ring holds fewer */
 
 int
-autopsy_kmsg_open(void)
+exit_reason_kmsg_open(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -35,7 +35,7 @@ autopsy_kmsg_open(void)
 }
 
 static long
-number_after(const char *line, const char *key)
+number_behind(const char *line, const char *key)
 {
 	const char *p = strstr(line, key);
 
@@ -44,10 +44,10 @@ number_after(const char *line, const char *key)
 
 /* The call that the kernel's line about pid names, or -1. */
 static long
-call_find(int kmsg, pid_t pid)
+syscall_find(int kmsg, pid_t pid)
 {
 	char line[RECORD_MAX];
-	long call = -1;
+	long syscall_nr = -1;
 	ssize_t n;
 	int i;
 
@@ -59,32 +59,32 @@ call_find(int kmsg, pid_t pid)
 			break;
 		line[n] = '\0';
 		if (strstr(line, "type=1326") != NULL &&
-		    number_after(line, " pid=") == (long)pid)
-			call = number_after(line, " syscall=");
+		    number_behind(line, " pid=") == (long)pid)
+			syscall_nr = number_behind(line, " syscall=");
 	}
-	return call;
+	return syscall_nr;
 }
 
 static void
-filter_text(int kmsg, pid_t pid, char *buf, size_t size)
+seccomp_text(int kmsg, pid_t pid, char *buf, size_t size)
 {
-	long call = call_find(kmsg, pid);
+	long syscall_nr = syscall_find(kmsg, pid);
 	char *name;
 
-	if (call == -1) {
+	if (syscall_nr == -1) {
 		snprintf(buf, size, "was killed by its filter (SIGSYS; the "
 		    "system call is in the kernel's log: audit type=1326)");
 		return;
 	}
 	name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(),
-	    (int)call);
+	    (int)syscall_nr);
 	snprintf(buf, size, "was killed by its filter: system call %ld (%s)",
-	    call, name != NULL ? name : "unknown");
+	    syscall_nr, name != NULL ? name : "unknown");
 	free(name);
 }
 
 void
-autopsy_text(int kmsg, pid_t pid, int status, char *buf, size_t size)
+exit_reason_text(int kmsg, pid_t pid, int status, char *buf, size_t size)
 {
 	const char *core = "";
 
@@ -98,7 +98,7 @@ autopsy_text(int kmsg, pid_t pid, int status, char *buf, size_t size)
 		return;
 	}
 	if (WTERMSIG(status) == SIGSYS) {
-		filter_text(kmsg, pid, buf, size);
+		seccomp_text(kmsg, pid, buf, size);
 		return;
 	}
 	if (WCOREDUMP(status))

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define TRIES	10	/* the holder may remove the file while we lock it */
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define GLOB_PATHS_MAX	32	/* of one pattern */
 
@@ -95,11 +95,11 @@ allow_pattern(struct sandbox *sb, const char *pattern, unsigned access)
 }
 
 static int
-below(const char *path, const char *folder)
+is_below(const char *path, const char *directory)
 {
-	size_t n = strlen(folder);
+	size_t n = strlen(directory);
 
-	return strncmp(path, folder, n) == 0 &&
+	return strncmp(path, directory, n) == 0 &&
 	    (path[n] == '/' || path[n] == '\0');
 }
 
@@ -147,7 +147,7 @@ allow_commands(struct sandbox *sb, const char *bin)
 }
 
 static void
-allow_found(const char *path, void *arg)
+allow_named(const char *path, void *arg)
 {
 	allow(arg, path, SANDBOX_READ);
 }
@@ -176,61 +176,61 @@ allow_prefix(struct sandbox *sb, const char *bin)
 	if (slash == NULL || slash == real)
 		return;
 	*slash = '\0';
-	if (strchr(real + 1, '/') == NULL || below(real, "/usr"))
+	if (strchr(real + 1, '/') == NULL || is_below(real, "/usr"))
 		return;
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", real, parts[i]);
 		allow_pattern(sb, path, SANDBOX_READ);
 	}
 	snprintf(path, sizeof(path), "%s/etc/slurm.conf", real);
-	slurmconf_scan(path, allow_found, sb);
+	slurm_conf_scan(path, allow_named, sb);
 }
 
 /* slurm.conf's folder (includes, gres.conf, plugstack.conf) and what it names. */
 static void
-allow_conf(struct sandbox *sb, const char *file)
+allow_conf_directory(struct sandbox *sb, const char *file)
 {
-	char folder[PATH_MAX], *slash;
+	char directory[PATH_MAX], *slash;
 
-	slurmconf_scan(file, allow_found, sb);
-	if (realpath(file, folder) == NULL || strcmp(folder, file) == 0)
-		snprintf(folder, sizeof(folder), "%s", file);
+	slurm_conf_scan(file, allow_named, sb);
+	if (realpath(file, directory) == NULL || strcmp(directory, file) == 0)
+		snprintf(directory, sizeof(directory), "%s", file);
 	else
 		allow(sb, file, SANDBOX_READ);
-	slash = strrchr(folder, '/');
+	slash = strrchr(directory, '/');
 	if (slash == NULL)
 		return;
 	/* A file right below / or /etc or another such folder is allowed alone. */
 	*slash = '\0';
-	if (folder[0] == '\0' || strchr(folder + 1, '/') == NULL)
+	if (directory[0] == '\0' || strchr(directory + 1, '/') == NULL)
 		*slash = '/';
-	allow(sb, folder, SANDBOX_READ);
+	allow(sb, directory, SANDBOX_READ);
 }
 
 static void
-allow_slurm_conf(const struct supervisor *sup, struct sandbox *sb)
+allow_slurm_conf(const struct conf *conf, struct sandbox *sb)
 {
 	static const char *const usual[] = {
 		"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
 		"/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf",
 	};
-	const char *file = conf_str(&sup->conf, CONF_SLURM_CONF);
+	const char *file = conf_str(conf, CONF_SLURM_CONF);
 	size_t i;
 
 	if (file[0] == '\0')
 		file = getenv("SLURM_CONF");
 	if (file != NULL && file[0] == '/') {
-		allow_conf(sb, file);
+		allow_conf_directory(sb, file);
 		return;
 	}
 	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		slurmconf_scan(usual[i], allow_found, sb);
+		slurm_conf_scan(usual[i], allow_named, sb);
 }
 
 static void
-allow_extra(const struct supervisor *sup, struct sandbox *sb)
+allow_extra(const struct conf *conf, struct sandbox *sb)
 {
-	const char *list = conf_str(&sup->conf, CONF_SLURM_EXTRA_PATHS);
+	const char *list = conf_str(conf, CONF_SLURM_EXTRA_PATHS);
 	char path[PATH_MAX];
 	unsigned n;
 
@@ -239,7 +239,7 @@ allow_extra(const struct supervisor *sup, struct sandbox *sb)
 }
 
 static void
-kept_look(const struct sandbox *sb, const char *path, struct log_limit *limit)
+readable_warn(const struct sandbox *sb, const char *path, struct log_limit *limit)
 {
 	char real[PATH_MAX];
 	unsigned held;
@@ -248,7 +248,7 @@ kept_look(const struct sandbox *sb, const char *path, struct log_limit *limit)
 	if (path == NULL || *path == '\0' || realpath(path, real) == NULL)
 		return;
 	for (i = 0; i < sb->n_paths; i++)
-		if (below(real, sb->paths[i].path) &&
+		if (is_below(real, sb->paths[i].path) &&
 		    log_allowed(limit, &held)) {
 			log_warnx("%s lies in %s, which Slurm's commands may "
 			    "read: better move it to a folder of its own",
@@ -259,7 +259,8 @@ kept_look(const struct sandbox *sb, const char *path, struct log_limit *limit)
 
 /* Uid and mode may still guard them, but the folder should. */
 static void
-secrets_look(const struct supervisor *sup, const struct sandbox *sb)
+secrets_warn(const struct setup *setup, const struct conf *conf,
+    const struct sandbox *sb)
 {
 	static const enum conf_key files[] = { CONF_CC_REST_JWT_FILE,
 	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
@@ -268,15 +269,16 @@ secrets_look(const struct supervisor *sup, const struct sandbox *sb)
 	size_t i, n = sizeof(files) / sizeof(files[0]);
 
 	for (i = 0; i < n; i++)
-		kept_look(sb, conf_str(&sup->conf, files[i]), &limits[i]);
-	kept_look(sb, sup->config_path, &limits[n]);
-	kept_look(sb, sup->places.spool_dir, &limits[n + 1]);
+		readable_warn(sb, conf_str(conf, files[i]), &limits[i]);
+	readable_warn(sb, setup->config_path, &limits[n]);
+	readable_warn(sb, setup->spool_dir, &limits[n + 1]);
 }
 
 static void
-collector_fill(const struct supervisor *sup, struct sandbox *sb)
+collector_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb)
 {
-	const char *bin = conf_str(&sup->conf, CONF_SLURM_BIN_DIR);
+	const char *bin = conf_str(conf, CONF_SLURM_BIN_DIR);
 	size_t i;
 
 	if (bin[0] == '\0')
@@ -287,9 +289,9 @@ collector_fill(const struct supervisor *sup, struct sandbox *sb)
 		    common_paths[i].access);
 	allow_commands(sb, bin);
 	allow_prefix(sb, bin);
-	allow_slurm_conf(sup, sb);
-	allow_extra(sup, sb);
-	secrets_look(sup, sb);
+	allow_slurm_conf(conf, sb);
+	allow_extra(conf, sb);
+	secrets_warn(setup, conf, sb);
 }
 
 /* A trial has no folders; without memory nobody runs outside of his. */
@@ -303,20 +305,20 @@ root_set(struct sandbox *sb, const char *path)
 }
 
 static int
-listener_fill(const struct supervisor *sup, struct sandbox *sb)
+listener_fill(const struct setup *setup, struct sandbox *sb)
 {
 	sb->nofile = LISTENER_NOFILE;
 	sb->nproc = 0;
 	sb->fsize = 0;
-	return root_set(sb, sup->places.empty_dir);
+	return root_set(sb, setup->empty_dir);
 }
 
 static int
-submitter_fill(const struct supervisor *sup, struct sandbox *sb)
+submitter_fill(const struct setup *setup, struct sandbox *sb)
 {
 	sb->nofile = SUBMITTER_NOFILE;
 	sb->nproc = SUBMITTER_NPROC;
-	if (root_set(sb, sup->places.spool_dir) == -1)
+	if (root_set(sb, setup->spool_dir) == -1)
 		return -1;
 	if (sb->root != NULL)
 		allow(sb, sb->root, SANDBOX_READ | SANDBOX_WRITE);
@@ -324,20 +326,21 @@ submitter_fill(const struct supervisor *sup, struct sandbox *sb)
 }
 
 int
-access_fill(const struct supervisor *sup, struct sandbox *sb)
+sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb)
 {
-	const struct identity *id = &sup->places.who[sb->role];
+	const struct identity *id = &setup->identity[sb->role];
 
-	sb->mode = sup->places.mode;
-	sb->as_root = sup->as_root;
+	sb->mode = setup->mode;
+	sb->as_root = setup->as_root;
 	sb->uid = id->uid;
 	sb->gid = id->gid;
 	memcpy(sb->groups, id->groups, sizeof(sb->groups));
 	sb->n_groups = id->n_groups;
 	if (sb->role == ROLE_LISTENER)
-		return listener_fill(sup, sb);
+		return listener_fill(setup, sb);
 	if (sb->role == ROLE_SUBMITTER)
-		return submitter_fill(sup, sb);
-	collector_fill(sup, sb);
+		return submitter_fill(setup, sb);
+	collector_fill(setup, conf, sb);
 	return 0;
 }

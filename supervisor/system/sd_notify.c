@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define STATUS_MAX	(REASON_MAX + 128)	/* bytes of a state in words */
-#define FED_PER_PERIOD	3	/* a late loop must not look dead */
+#define PINGS_PER_PERIOD	3	/* a late loop must not look dead */
 
 static struct {
 	int			fd;
@@ -70,7 +70,7 @@ notify_init(void)
 }
 
 static void __attribute__((format(printf, 1, 2)))
-say(const char *fmt, ...)
+notify_send(const char *fmt, ...)
 {
 	static struct log_limit limit;
 	char text[STATUS_MAX + 128];
@@ -97,7 +97,7 @@ notify_ready(const char *status)
 {
 	char line[STATUS_MAX];
 
-	say("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
+	notify_send("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
 	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
 }
 
@@ -108,7 +108,7 @@ notify_reloading(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	say("RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the "
+	notify_send("RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the "
 	    "configuration\n",
 	    (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 }
@@ -116,17 +116,17 @@ notify_reloading(void)
 void
 notify_stopping(void)
 {
-	say("STOPPING=1\nSTATUS=ending\n");
+	notify_send("STOPPING=1\nSTATUS=ending\n");
 }
 
 void
 notify_watchdog(void)
 {
-	say("WATCHDOG=1\n");
+	notify_send("WATCHDOG=1\n");
 }
 
 unsigned
 notify_watchdog_ms(void)
 {
-	return notify.fd == -1 ? 0 : notify.watchdog_ms / FED_PER_PERIOD;
+	return notify.fd == -1 ? 0 : notify.watchdog_ms / PINGS_PER_PERIOD;
 }

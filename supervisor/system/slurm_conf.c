@@ -16,20 +16,20 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define CONF_BYTES_MAX	(4u * 1024 * 1024)	/* the longest seen has 1 MiB */
 #define FOUND_MAX	32	/* more are no slurm.conf's */
-#define FOLDERS_MAX	8	/* of one PluginDir, colon between them */
+#define DIRECTORIES_MAX	8	/* of one PluginDir, colon between them */
 
-struct scan {
+struct conf_scan {
 	void		(*found)(const char *path, void *arg);
 	void		*arg;
 	unsigned	 n;
 };
 
 static void
-tell(struct scan *s, const char *path, size_t len)
+path_found(struct conf_scan *s, const char *path, size_t len)
 {
 	char copy[PATH_MAX];
 
@@ -42,15 +42,15 @@ tell(struct scan *s, const char *path, size_t len)
 }
 
 static void
-on_folders(struct scan *s, const char *value, size_t len)
+on_directories(struct conf_scan *s, const char *value, size_t len)
 {
 	size_t n, i;
 
-	for (i = 0; i < FOLDERS_MAX && len > 0; i++) {
+	for (i = 0; i < DIRECTORIES_MAX && len > 0; i++) {
 		n = strcspn(value, ":");
 		if (n > len)
 			n = len;
-		tell(s, value, n);
+		path_found(s, value, n);
 		if (n == len)
 			break;
 		value += n + 1;
@@ -60,7 +60,7 @@ on_folders(struct scan *s, const char *value, size_t len)
 
 /* AuthInfo=socket=/run/munge/munge.socket.2,ttl=60: the socket's folder. */
 static void
-on_auth_info(struct scan *s, const char *value, size_t len)
+on_auth_info(struct conf_scan *s, const char *value, size_t len)
 {
 	static const char key[] = "socket=";
 	size_t n;
@@ -75,24 +75,24 @@ on_auth_info(struct scan *s, const char *value, size_t len)
 			n = len;
 		while (n > 1 && value[n - 1] != '/')
 			n--;
-		tell(s, value, n > 1 ? n - 1 : 0);
+		path_found(s, value, n > 1 ? n - 1 : 0);
 		return;
 	}
 }
 
 /* A relative name is beside slurm.conf, whose folder is allowed as it is. */
 static void
-on_include(struct scan *s, const char *value, size_t len)
+on_include(struct conf_scan *s, const char *value, size_t len)
 {
-	tell(s, value, len);
+	path_found(s, value, len);
 }
 
 static const struct {
 	const char	*key;
 	int		 spaced;	/* "Include PATH", no equals sign */
-	void		(*on)(struct scan *s, const char *value, size_t len);
+	void		(*on)(struct conf_scan *s, const char *value, size_t len);
 } keys[] = {
-	{ "PluginDir", 0, on_folders },
+	{ "PluginDir", 0, on_directories },
 	{ "AuthInfo", 0, on_auth_info },
 	{ "AuthAltParameters", 0, on_auth_info },
 	{ "PlugStackConfig", 0, on_include },
@@ -100,7 +100,7 @@ static const struct {
 };
 
 static void
-line_read(struct scan *s, const char *line)
+line_read(struct conf_scan *s, const char *line)
 {
 	const char *value;
 	size_t i, len;
@@ -122,10 +122,10 @@ line_read(struct scan *s, const char *line)
 }
 
 void
-slurmconf_scan(const char *path, void (*found)(const char *path, void *arg),
+slurm_conf_scan(const char *path, void (*found)(const char *path, void *arg),
     void *arg)
 {
-	struct scan s = { .found = found, .arg = arg };
+	struct conf_scan s = { .found = found, .arg = arg };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *line = NULL;
 	size_t cap = 0, total = 0;

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "supervisor/config/config_file.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define BACKLOG		1024	/* a large array's prologs, while nobody accepts */
 #define HOOK_MODE	0666	/* the folder guards it, and the peer's uid is asked */
@@ -41,7 +41,7 @@ address_fill(struct sockaddr_un *sa, const char *path)
 
 /* 1 when somebody listens there, 0 when it is a dead socket or nothing. */
 static int
-somebody_answers(const struct sockaddr_un *sa)
+is_listening(const struct sockaddr_un *sa)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int alive;
@@ -56,7 +56,7 @@ somebody_answers(const struct sockaddr_un *sa)
 
 /* Makes room at path: only for a socket that nobody answers on. */
 static int
-stale_remove(const struct sockaddr_un *sa)
+stale_socket_remove(const struct sockaddr_un *sa)
 {
 	struct stat st;
 
@@ -66,7 +66,7 @@ stale_remove(const struct sockaddr_un *sa)
 		log_errorx("%s is no socket; it is left alone", sa->sun_path);
 		return -2;
 	}
-	if (somebody_answers(sa)) {
+	if (is_listening(sa)) {
 		log_errorx("another daemon answers at %s; this one ends",
 		    sa->sun_path);
 		return -2;
@@ -92,15 +92,15 @@ unix_bind(int fd, const struct sockaddr_un *sa, mode_t mode)
 }
 
 static int
-unix_listen(const struct supervisor *sup, const char *path, mode_t mode)
+unix_listen(const struct setup *setup, const char *path, mode_t mode)
 {
 	struct sockaddr_un sa;
 	int fd = -1, rc = -1;
 
-	if (folder_for(sup, path) == -1)
+	if (directory_prepare_for(setup, path) == -1)
 		return -1;
 	if (address_fill(&sa, path) == 0)
-		rc = stale_remove(&sa);
+		rc = stale_socket_remove(&sa);
 	if (rc == -2)
 		return -1;
 	if (rc == 0)
@@ -164,58 +164,58 @@ tcp_listen(const struct conf_address *a)
 }
 
 static int
-hooks_open(struct supervisor *sup)
+hook_socket_open(struct setup *setup, const struct conf *conf)
 {
-	const char *value = conf_str(&sup->conf, CONF_PREP_LISTEN);
+	const char *value = conf_str(conf, CONF_PREP_LISTEN);
 	struct conf_address a;
 
 	if (conf_address_parse(value, &a) == -1) {
 		log_errorx("prepSockListenPath: %s is no address", value);
 		return -1;
 	}
-	sup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
-	if (sup->listen_tcp)
-		sup->listen_fd = tcp_listen(&a);
+	setup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
+	if (setup->listen_tcp)
+		setup->listen_fd = tcp_listen(&a);
 	else {
-		sup->listen_fd = unix_listen(sup, a.path, HOOK_MODE);
-		if (sup->listen_fd != -1)
-			sup->listen_path = strdup(a.path);
+		setup->listen_fd = unix_listen(setup, a.path, HOOK_MODE);
+		if (setup->listen_fd != -1)
+			setup->listen_path = strdup(a.path);
 	}
-	return sup->listen_fd != -1 ? 0 : -1;
+	return setup->listen_fd != -1 ? 0 : -1;
 }
 
 static mode_t
-ctl_mode(const struct supervisor *sup)
+ctl_mode(const struct conf *conf)
 {
 	char name[256];
 
-	return conf_list_item(conf_str(&sup->conf, CONF_CTL_USERS), 0, name,
+	return conf_list_item(conf_str(conf, CONF_CTL_USERS), 0, name,
 	    sizeof(name)) == 0 ? CTL_MODE : CTL_MODE_USERS;
 }
 
 void
-sockets_ctl_mode(const struct supervisor *sup)
+sockets_ctl_mode(const struct setup *setup, const struct conf *conf)
 {
-	const char *path = conf_str(&sup->conf, CONF_CTL_SOCK);
+	const char *path = conf_str(conf, CONF_CTL_SOCK);
 
-	if (sup->ctl_fd != -1 && chmod(path, ctl_mode(sup)) == -1)
+	if (setup->ctl_fd != -1 && chmod(path, ctl_mode(conf)) == -1)
 		log_warn("mode of %s", path);
 }
 
 int
-sockets_open(struct supervisor *sup)
+sockets_open(struct setup *setup, const struct conf *conf)
 {
-	if (hooks_open(sup) == -1)
+	if (hook_socket_open(setup, conf) == -1)
 		return -1;
-	sup->ctl_fd = unix_listen(sup, conf_str(&sup->conf, CONF_CTL_SOCK),
-	    ctl_mode(sup));
-	if (sup->ctl_fd == -1)
-		sockets_close(sup);
-	return sup->ctl_fd != -1 ? 0 : -1;
+	setup->ctl_fd = unix_listen(setup, conf_str(conf, CONF_CTL_SOCK),
+	    ctl_mode(conf));
+	if (setup->ctl_fd == -1)
+		sockets_close(setup, conf);
+	return setup->ctl_fd != -1 ? 0 : -1;
 }
 
 static void
-socket_end(int *fd, const char *path)
+socket_remove(int *fd, const char *path)
 {
 	if (*fd == -1)
 		return;
@@ -226,10 +226,10 @@ socket_end(int *fd, const char *path)
 }
 
 void
-sockets_close(struct supervisor *sup)
+sockets_close(struct setup *setup, const struct conf *conf)
 {
-	socket_end(&sup->listen_fd, sup->listen_path);
-	free(sup->listen_path);
-	sup->listen_path = NULL;
-	socket_end(&sup->ctl_fd, conf_str(&sup->conf, CONF_CTL_SOCK));
+	socket_remove(&setup->listen_fd, setup->listen_path);
+	free(setup->listen_path);
+	setup->listen_path = NULL;
+	socket_remove(&setup->ctl_fd, conf_str(conf, CONF_CTL_SOCK));
 }

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define CHILD_FD	3	/* where every program of ours looks for its channel */
 #define FD_LIMIT	1024	/* closed one by one where close_range is missing */
@@ -65,7 +65,7 @@ signals_reset(const sigset_t *mask)
  * in the child would be told to the parent's loop.
  */
 pid_t
-proc_spawn(const char *path, char *const argv[], char *const envp[], int fd)
+process_spawn(const char *path, char *const argv[], char *const envp[], int fd)
 {
 	sigset_t all, none, old;
 	pid_t pid;

@@ -14,13 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 
 #define SLURM_USER_DEFAULT	"cc-slurm-adapter"
 #define SLURM		"slurm"	/* user and group of slurmctld, who calls the hooks */
 
 static void
-identity_own(struct identity *id)
+identity_self(struct identity *id)
 {
 	int n;
 
@@ -78,14 +78,14 @@ last_run_owner(const char *path)
 }
 
 static int
-slurm_user(struct supervisor *sup)
+slurm_user(struct setup *setup, const struct conf *conf)
 {
-	struct identity *id = &sup->places.who[ROLE_COLLECTOR];
-	const char *name = conf_str(&sup->conf, CONF_SLURM_USER);
+	struct identity *id = &setup->identity[ROLE_COLLECTOR];
+	const char *name = conf_str(conf, CONF_SLURM_USER);
 	char copy[256];
 
 	if (name[0] == '\0')
-		name = last_run_owner(conf_str(&sup->conf, CONF_LAST_RUN));
+		name = last_run_owner(conf_str(conf, CONF_LAST_RUN));
 	if (name == NULL)
 		name = SLURM_USER_DEFAULT;
 	/* The name may lie in getpwuid's memory. */
@@ -97,7 +97,7 @@ slurm_user(struct supervisor *sup)
 		    "systemd-sysusers", copy);
 		return -1;
 	}
-	if (id->uid == 0 && sup->places.mode != SANDBOX_OFF) {
+	if (id->uid == 0 && setup->mode != SANDBOX_OFF) {
 		log_errorx("slurmUser must not be root: it could open the "
 		    "configuration with its secrets");
 		return -1;
@@ -109,15 +109,16 @@ slurm_user(struct supervisor *sup)
 
 /* Without a sandbox the installation need not be whole. */
 static int
-service_user(struct supervisor *sup, enum role role, enum conf_key key)
+service_user(struct setup *setup, const struct conf *conf, enum role role,
+    enum conf_key key)
 {
-	const char *name = conf_str(&sup->conf, key);
-	struct identity *id = &sup->places.who[role];
+	const char *name = conf_str(conf, key);
+	struct identity *id = &setup->identity[role];
 
 	if (identity_of(id, name) == 0 && id->uid != 0)
 		return 0;
-	if (sup->places.mode == SANDBOX_OFF) {
-		*id = sup->places.who[ROLE_COLLECTOR];
+	if (setup->mode == SANDBOX_OFF) {
+		*id = setup->identity[ROLE_COLLECTOR];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
 		    "it runs as the collector does", name, role_name(role));
 		return 0;
@@ -130,60 +131,59 @@ service_user(struct supervisor *sup, enum role role, enum conf_key key)
 }
 
 static int
-strangers(const struct places *p)
+users_differ(const struct setup *p)
 {
-	uid_t c = p->who[ROLE_COLLECTOR].uid, l = p->who[ROLE_LISTENER].uid;
-	uid_t w = p->who[ROLE_SUBMITTER].uid;
+	uid_t c = p->identity[ROLE_COLLECTOR].uid, l = p->identity[ROLE_LISTENER].uid;
+	uid_t w = p->identity[ROLE_SUBMITTER].uid;
 
 	return p->mode == SANDBOX_OFF || (c != l && l != w && c != w);
 }
 
 static void
-mode_settle(struct supervisor *sup)
+mode_read(struct setup *setup, const struct conf *conf)
 {
-	const char *mode = conf_str(&sup->conf, CONF_SANDBOX);
+	const char *mode = conf_str(conf, CONF_SANDBOX);
 
-	sup->places.mode = SANDBOX_ENFORCE;
+	setup->mode = SANDBOX_ENFORCE;
 	if (strcmp(mode, "off") == 0)
-		sup->places.mode = SANDBOX_OFF;
+		setup->mode = SANDBOX_OFF;
 	else if (strcmp(mode, "log") == 0)
-		sup->places.mode = SANDBOX_LOG;
+		setup->mode = SANDBOX_LOG;
 }
 
 /* Who calls the hooks; asked once, while waiting harms nobody. */
 static void
-slurm_find(struct places *p)
+slurm_user_find(struct setup *p)
 {
 	const struct passwd *pw = getpwnam(SLURM);
 
-	p->has_slurm = pw != NULL;
-	p->slurm = pw != NULL ? pw->pw_uid : 0;
+	p->has_slurm_user = pw != NULL;
+	p->slurm_uid = pw != NULL ? pw->pw_uid : 0;
 }
 
 int
-users_settle(struct supervisor *sup)
+users_resolve(struct setup *setup, const struct conf *conf)
 {
-	struct places *p = &sup->places;
 	const struct group *gr;
 	int role;
 
-	mode_settle(sup);
+	mode_read(setup, conf);
 	for (role = 0; role < ROLE__COUNT; role++)
-		identity_own(&p->who[role]);
-	p->folder_gid = getegid();
-	slurm_find(p);
-	if (!sup->as_root)
+		identity_self(&setup->identity[role]);
+	setup->dir_gid = getegid();
+	slurm_user_find(setup);
+	if (!setup->as_root)
 		return 0;
-	if (slurm_user(sup) == -1 ||
-	    service_user(sup, ROLE_LISTENER, CONF_LISTENER_USER) == -1 ||
-	    service_user(sup, ROLE_SUBMITTER, CONF_SUBMITTER_USER) == -1)
+	if (slurm_user(setup, conf) == -1 ||
+	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) == -1 ||
+	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) == -1)
 		return -1;
-	if (!strangers(p)) {
+	if (!users_differ(setup)) {
 		log_errorx("slurmUser, listenerUser and submitterUser must be "
 		    "three different users");
 		return -1;
 	}
 	gr = getgrnam(SLURM);
-	p->folder_gid = gr != NULL ? gr->gr_gid : p->who[ROLE_COLLECTOR].gid;
+	setup->dir_gid = gr != NULL ? gr->gr_gid : setup->identity[ROLE_COLLECTOR].gid;
 	return 0;
 }

@@ -12,23 +12,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define FILE_BYTES_MAX	(256u * 1024)	/* as the table of messages has it */
 #define LISTEN_UNIX	1
 #define LISTEN_TCP	2
 
 /* Files of the resolver that the submitter cannot open itself. */
-static struct watched {
+static struct resolver_file {
 	enum msg_file	 which;
 	const char	*path;
 	struct timespec	 changed;	/* mtime of what was sent last */
 	ino_t		 inode;
-} watched[] = {
+} resolver_file[] = {
 	{ .which = MSG_FILE_RESOLV_CONF, .path = "/etc/resolv.conf" },
 	{ .which = MSG_FILE_HOSTS, .path = "/etc/hosts" },
 };
-#define WATCHED	(sizeof(watched) / sizeof(watched[0]))
+#define RESOLVER_FILES	(sizeof(resolver_file) / sizeof(resolver_file[0]))
 
 static void
 descriptor_send(struct child *c, enum msg_type type, const struct writer *w,
@@ -71,8 +71,8 @@ listen_send(struct child *c)
 	struct writer w;
 
 	wr_init(&w, 1);
-	wr_u8(&w, c->sup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
-	descriptor_send(c, MSG_LISTEN, &w, c->sup->listen_fd);
+	wr_u8(&w, c->workers->setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
+	descriptor_send(c, MSG_LISTEN, &w, c->workers->setup->listen_fd);
 	wr_clear(&w);
 }
 
@@ -94,7 +94,7 @@ file_read(const char *path, struct writer *w, struct stat *st)
 }
 
 static void
-file_send(struct child *c, struct watched *f)
+file_send(struct child *c, struct resolver_file *f)
 {
 	struct writer bytes, w;
 	struct stat st;
@@ -114,55 +114,55 @@ file_send(struct child *c, struct watched *f)
 	wr_clear(&w);
 }
 
-void
-files_send(struct child *c)
+static void
+resolver_files_send(struct child *c)
 {
 	size_t i;
 
-	for (i = 0; i < WATCHED; i++)
-		file_send(c, &watched[i]);
+	for (i = 0; i < RESOLVER_FILES; i++)
+		file_send(c, &resolver_file[i]);
 }
 
 void
-files_check(struct supervisor *sup)
+resolver_files_check(struct workers *w)
 {
-	struct child *c = child_of(sup, ROLE_SUBMITTER);
+	struct child *c = &w->children[ROLE_SUBMITTER];
 	struct stat st;
 	size_t i;
 
-	if (c->state != CHILD_SERVING || c->channel == NULL)
+	if (c->state != CHILD_READY || c->channel == NULL)
 		return;
-	for (i = 0; i < WATCHED; i++) {
-		if (stat(watched[i].path, &st) == -1 ||
-		    (st.st_ino == watched[i].inode &&
-		    st.st_mtim.tv_sec == watched[i].changed.tv_sec &&
-		    st.st_mtim.tv_nsec == watched[i].changed.tv_nsec))
+	for (i = 0; i < RESOLVER_FILES; i++) {
+		if (stat(resolver_file[i].path, &st) == -1 ||
+		    (st.st_ino == resolver_file[i].inode &&
+		    st.st_mtim.tv_sec == resolver_file[i].changed.tv_sec &&
+		    st.st_mtim.tv_nsec == resolver_file[i].changed.tv_nsec))
 			continue;
-		log_info("%s has changed", watched[i].path);
-		file_send(c, &watched[i]);
+		log_info("%s has changed", resolver_file[i].path);
+		file_send(c, &resolver_file[i]);
 	}
 }
 
 void
-serve_use(struct child *c)
+worker_activate(struct child *c)
 {
 	struct writer w;
 
 	if (c->channel == NULL)
 		return;
 	wr_init(&w, sizeof(uint32_t));
-	wr_u32(&w, c->agreed);
+	wr_u32(&w, c->conf_agreed);
 	channel_send(c->channel, MSG_CONF_COMMIT, 0, &w, -1);
 	wr_clear(&w);
-	if (c->state == CHILD_SERVING || c->equipped)
+	if (c->state == CHILD_READY || c->has_descriptors)
 		return;
-	c->equipped = 1;
+	c->has_descriptors = 1;
 	inflight_send(c);
-	poison_tell(c);
+	quarantine_send_all(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);
 	else if (c->role == ROLE_COLLECTOR)
-		descriptor_send(c, MSG_LASTRUN, NULL, c->sup->places.lastrun);
+		descriptor_send(c, MSG_LASTRUN, NULL, c->workers->setup->lastrun);
 	else
-		files_send(c);
+		resolver_files_send(c);
 }

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
-#define LOST_MS	500	/* a dead neighbour's SIGCHLD has come by then */
+#define EXIT_WAIT_MS	500	/* a dead neighbour's SIGCHLD has come by then */
 
 static void
-half_send(struct child *c, enum role peer, uint64_t id, int fd)
+neighbour_send(struct child *c, enum role peer, uint64_t id, int fd)
 {
 	struct writer w;
 
@@ -26,35 +26,35 @@ half_send(struct child *c, enum role peer, uint64_t id, int fd)
 }
 
 static void
-link_make(struct supervisor *sup, struct link *link)
+link_connect(struct workers *w, struct link *link)
 {
-	struct child *up = child_of(sup, link->up);
-	struct child *down = child_of(sup, link->down);
+	struct child *up = &w->children[link->up];
+	struct child *down = &w->children[link->down];
 	int fds[2];
 
-	if (up->state != CHILD_SERVING || up->channel == NULL ||
-	    down->state != CHILD_SERVING || down->channel == NULL)
+	if (up->state != CHILD_READY || up->channel == NULL ||
+	    down->state != CHILD_READY || down->channel == NULL)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1) {
 		log_error("channel between %s and %s", role_name(link->up),
 		    role_name(link->down));
 		return;
 	}
-	evtimer_del(link->lost);
-	link->id = ++sup->link_ids;
-	half_send(up, link->down, link->id, fds[0]);
-	half_send(down, link->up, link->id, fds[1]);
+	evtimer_del(link->broken_timer);
+	link->id = ++w->link_ids;
+	neighbour_send(up, link->down, link->id, fds[0]);
+	neighbour_send(down, link->up, link->id, fds[1]);
 }
 
 void
-peers_join(struct child *c)
+neighbours_connect(struct child *c)
 {
 	int i;
 
 	for (i = 0; i < LINKS; i++) {
-		if (c->sup->links[i].up == c->role ||
-		    c->sup->links[i].down == c->role)
-			link_make(c->sup, &c->sup->links[i]);
+		if (c->workers->links[i].up == c->role ||
+		    c->workers->links[i].down == c->role)
+			link_connect(c->workers, &c->workers->links[i]);
 	}
 }
 
@@ -64,43 +64,43 @@ peers_join(struct child *c)
  * is repeated anyway.
  */
 static void
-on_lost(evutil_socket_t fd, short what, void *arg)
+on_link_broken(evutil_socket_t fd, short what, void *arg)
 {
 	struct link *link = arg;
-	struct child *up = child_of(link->sup, link->up);
-	struct child *down = child_of(link->sup, link->down);
+	struct child *up = &link->workers->children[link->up];
+	struct child *down = &link->workers->children[link->down];
 
-	if (link->sup->stopping || up->state != CHILD_SERVING ||
-	    down->state != CHILD_SERVING)
+	if (link->workers->stopping || up->state != CHILD_READY ||
+	    down->state != CHILD_READY)
 		return;
 	log_warnx("the channel between %s and %s broke: %s",
-	    role_name(link->up), role_name(link->down), link->why);
+	    role_name(link->up), role_name(link->down), link->error);
 	child_restart(up, "it has lost its neighbour", 0);
 }
 
 void
-peers_lost(struct child *c, enum role peer, uint64_t id, const char *why)
+neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 {
-	static const struct timeval wait = { .tv_usec = LOST_MS * 1000 };
+	static const struct timeval wait = { .tv_usec = EXIT_WAIT_MS * 1000 };
 	struct link *link;
 	int i;
 
 	for (i = 0; i < LINKS; i++) {
-		link = &c->sup->links[i];
+		link = &c->workers->links[i];
 		if (link->id != id || (link->up != c->role &&
 		    link->down != c->role) ||
 		    (link->up != peer && link->down != peer))
 			continue;
-		if (!evtimer_pending(link->lost, NULL)) {
-			snprintf(link->why, sizeof(link->why),
+		if (!evtimer_pending(link->broken_timer, NULL)) {
+			snprintf(link->error, sizeof(link->error),
 			    "the %s says: %s", role_name(c->role), why);
-			event_add(link->lost, &wait);
+			event_add(link->broken_timer, &wait);
 		}
 	}
 }
 
 void
-peers_init(struct supervisor *sup)
+neighbours_init(struct workers *w)
 {
 	static const enum role ends[LINKS][2] = {
 		{ ROLE_LISTENER, ROLE_COLLECTOR },
@@ -109,12 +109,12 @@ peers_init(struct supervisor *sup)
 	int i;
 
 	for (i = 0; i < LINKS; i++) {
-		sup->links[i].sup = sup;
-		sup->links[i].up = ends[i][0];
-		sup->links[i].down = ends[i][1];
-		sup->links[i].lost = evtimer_new(sup->base, on_lost,
-		    &sup->links[i]);
-		if (sup->links[i].lost == NULL)
+		w->links[i].workers = w;
+		w->links[i].up = ends[i][0];
+		w->links[i].down = ends[i][1];
+		w->links[i].broken_timer = evtimer_new(w->base, on_link_broken,
+		    &w->links[i]);
+		if (w->links[i].broken_timer == NULL)
 			fatalx("no memory for the channels");
 	}
 }

@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 #include "common/crash_point.h"
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
-#define STEADY_MS	60000	/* who lived that long starts with a clean record */
+#define STABLE_MS	60000	/* who lived that long starts with a clean record */
 #define RESTART_GRACE	2000	/* ms: to finish what is under way */
-#define LATE_MS		300	/* after its grace: on a busy machine it is slow to end */
+#define EXIT_MARGIN_MS		300	/* after its grace: on a busy machine it is slow to end */
 #define ORPHANS_MAX	4096	/* bytes of the list of our children's pids */
 
 /* A crash is over in an instant; a cause that stays must not cost the machine. */
 unsigned
-restart_wait(unsigned failures)
+restart_delay(unsigned failures)
 {
 	static const unsigned waits[] = { 0, 0, 100, 500, 1000, 2000, 5000,
 		10000, 30000 };
@@ -54,17 +54,19 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
 
-	child_kill(c, c->broken_why[0] != '\0' ? c->broken_why :
+	child_kill(c, c->channel_error[0] != '\0' ? c->channel_error :
 	    "it did not end in time");
 }
 
 void
-child_init(struct supervisor *sup, struct child *c, enum role role)
+child_init(struct workers *w, enum role role)
 {
-	c->sup = sup;
+	struct child *c = &w->children[role];
+
+	c->workers = w;
 	c->role = role;
-	c->restart = evtimer_new(sup->base, on_restart, c);
-	c->deadline = evtimer_new(sup->base, on_deadline, c);
+	c->restart = evtimer_new(w->base, on_restart, c);
+	c->deadline = evtimer_new(w->base, on_deadline, c);
 	if (c->restart == NULL || c->deadline == NULL)
 		fatalx("no memory for the %s", role_name(role));
 }
@@ -75,32 +77,32 @@ worker_spawn(struct child *c, int fd)
 	char level[8], path[4096];
 	char name[32], flag[] = "-d";
 	char *argv[] = { name, flag, level, NULL };
-	char **env = env_worker(c->sup, c->role);
+	char **env = env_worker(c->workers->conf, c->role);
 	pid_t pid = -1;
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
 	snprintf(name, sizeof(name), "%s", role_name(c->role));
 	if (env != NULL && snprintf(path, sizeof(path), "%s/%s",
-	    c->sup->worker_dir, name) < (int)sizeof(path))
-		pid = proc_spawn(path, argv, env, fd);
+	    c->workers->setup->program_dir, name) < (int)sizeof(path))
+		pid = process_spawn(path, argv, env, fd);
 	env_free(env);
 	return pid;
 }
 
 static void
-child_fresh(struct child *c)
+child_reset(struct child *c)
 {
-	c->asked = 0;
-	c->agreed = 0;
-	c->wanted_stop = 0;
-	c->innocent = 0;
-	c->equipped = 0;
-	c->shot = 0;
-	c->killed_for = NULL;
-	c->broken_why[0] = '\0';
+	c->conf_sent = 0;
+	c->conf_agreed = 0;
+	c->stop_requested = 0;
+	c->expected_exit = 0;
+	c->has_descriptors = 0;
+	c->kill_sent = 0;
+	c->kill_reason = NULL;
+	c->channel_error[0] = '\0';
 	c->layers[0] = '\0';
-	c->born = clock_ms();
-	c->pinged = 0;
+	c->started_ms = clock_ms();
+	c->ping_sent_ms = 0;
 }
 
 void
@@ -108,26 +110,26 @@ child_start(struct child *c)
 {
 	int fds[2] = { -1, -1 };
 
-	child_fresh(c);
+	child_reset(c);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1 ||
 	    (c->pid = worker_spawn(c, fds[1])) == -1)
 		goto fail;
 	close(fds[1]);
 	CRASH_POINT("supervisor.spawned");
-	c->state = CHILD_BORN;
+	c->state = CHILD_STARTED;
 	log_info("the %s runs (pid %d)", role_name(c->role), (int)c->pid);
-	if (link_open(c, fds[0]) == -1)
+	if (worker_channel_open(c, fds[0]) == -1)
 		child_kill(c, "its channel cannot be opened");
 	return;
 fail:
 	c->pid = 0;
 	log_error("the %s cannot be started; next attempt in %u s",
-	    role_name(c->role), restart_wait(++c->failures) / 1000);
+	    role_name(c->role), restart_delay(++c->failures) / 1000);
 	if (fds[0] != -1) {
 		close(fds[0]);
 		close(fds[1]);
 	}
-	timer_set(c->restart, restart_wait(c->failures));
+	timer_set(c->restart, restart_delay(c->failures));
 }
 
 void
@@ -137,7 +139,7 @@ child_kill(struct child *c, const char *why)
 		return;
 	log_warnx("the %s (pid %d) is killed: %s", role_name(c->role),
 	    (int)c->pid, why);
-	c->killed_for = why;
+	c->kill_reason = why;
 	if (kill(c->pid, SIGKILL) == -1)
 		log_error("kill %d", (int)c->pid);
 }
@@ -146,136 +148,92 @@ child_kill(struct child *c, const char *why)
 void
 child_stop(struct child *c, uint32_t grace_ms)
 {
-	c->wanted_stop = 1;
+	c->stop_requested = 1;
 	if (c->pid == 0)
 		return;
-	if (c->state != CHILD_SERVING || c->channel == NULL) {
+	if (c->state != CHILD_READY || c->channel == NULL) {
 		kill(c->pid, SIGKILL);
 		return;
 	}
-	link_stop(c, grace_ms);
-	timer_set(c->deadline, grace_ms + LATE_MS);
+	worker_channel_stop(c, grace_ms);
+	timer_set(c->deadline, grace_ms + EXIT_MARGIN_MS);
 }
 
 void
-child_restart(struct child *c, const char *why, int innocent)
+child_restart(struct child *c, const char *why, int expected_exit)
 {
-	if (c->pid == 0 || c->wanted_stop)
+	if (c->pid == 0 || c->stop_requested)
 		return;
 	log_notice("the %s is started anew: %s", role_name(c->role), why);
-	c->innocent = innocent;
+	c->expected_exit = expected_exit;
 	child_stop(c, RESTART_GRACE);
 }
 
-/*
- * What the collector had started is an orphan now, and ours (we are the
- * subreaper): nobody will read its answer.
- */
 static void
-orphans_kill(struct supervisor *sup)
+exit_log(struct child *c, const char *how, unsigned wait)
 {
-	char path[64], pids[ORPHANS_MAX], *p = pids;
-	FILE *f;
-	size_t n;
-	pid_t pid;
-	int role, known;
+	const char *why = c->kill_reason != NULL ? c->kill_reason : "";
+	int stopping = c->workers->stopping;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
-	    (int)getpid());
-	f = fopen(path, "re");
-	if (f == NULL)
-		return;
-	n = fread(pids, 1, sizeof(pids) - 1, f);
-	fclose(f);
-	pids[n] = '\0';
-	while ((pid = (pid_t)strtol(p, &p, 10)) > 0) {
-		known = load_is(sup, pid);
-		for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-			known |= sup->children[role].pid == pid;
-		if (!known)
-			kill(pid, SIGKILL);
-	}
-}
-
-static void
-death_log(struct child *c, const char *how, unsigned wait)
-{
-	const char *why = c->killed_for != NULL ? c->killed_for : "";
-	int stopping = c->sup->stopping;
-
-	snprintf(c->last_death, sizeof(c->last_death), "%s%s%s", how,
+	snprintf(c->last_exit, sizeof(c->last_exit), "%s%s%s", how,
 	    why[0] != '\0' ? ": " : "", why);
-	if (c->wanted_stop)
+	if (c->stop_requested)
 		log_info("the %s %s", role_name(c->role), how);
 	else if (stopping)
-		log_warnx("the %s %s", role_name(c->role), c->last_death);
+		log_warnx("the %s %s", role_name(c->role), c->last_exit);
 	else if (wait == 0)
 		log_errorx("the %s (pid %d) %s; started again at once",
-		    role_name(c->role), (int)c->pid, c->last_death);
+		    role_name(c->role), (int)c->pid, c->last_exit);
 	else
 		log_errorx("the %s (pid %d) %s; started again in %u.%u s",
-		    role_name(c->role), (int)c->pid, c->last_death,
+		    role_name(c->role), (int)c->pid, c->last_exit,
 		    wait / 1000, wait % 1000 / 100);
 }
 
 static unsigned
-restart_after(struct child *c)
+restart_delay_after(struct child *c)
 {
-	if (c->innocent)
+	if (c->expected_exit)
 		return 0;
-	if (clock_ms() - c->born >= STEADY_MS)
+	if (clock_ms() - c->started_ms >= STABLE_MS)
 		c->failures = 0;
-	return restart_wait(++c->failures);
+	return restart_delay(++c->failures);
 }
 
-static void
-child_gone(struct child *c, int status)
+void
+child_exited(struct child *c, int status)
 {
-	struct supervisor *sup = c->sup;
+	struct workers *w = c->workers;
 	char how[256];
 	unsigned wait;
 
-	autopsy_text(sup->kmsg, c->pid, status, how, sizeof(how));
-	wait = restart_after(c);
-	death_log(c, how, wait);
+	exit_reason_text(w->setup->kmsg, c->pid, status, how, sizeof(how));
+	wait = restart_delay_after(c);
+	exit_log(c, how, wait);
 	evtimer_del(c->deadline);
 	c->pid = 0;
 	c->state = CHILD_DOWN;
 	channel_free(c->channel);
 	c->channel = NULL;
-	if (!c->wanted_stop)
-		poison_note(c, status);
+	if (!c->stop_requested)
+		quarantine_note_exit(c, status);
 	inflight_free(c->inflight);
 	c->inflight = NULL;
-	if (c->role == ROLE_COLLECTOR)
-		orphans_kill(sup);
-	control_child_gone(sup, c->role);
-	if (sup->stopping) {
-		stop_child_gone(c);
+	w->ops->gone(c);
+	if (w->stopping)
 		return;
-	}
-	if (sup->trial) {
-		stop_begin(sup, "a worker died", 1);
-		return;
-	}
-	reload_child_gone(c);
 	c->restarts++;
-	if (!sup->stopping)
-		timer_set(c->restart, wait);
+	timer_set(c->restart, wait);
 }
 
-void
-proc_reap(struct supervisor *sup)
+struct child *
+child_find(struct workers *w, pid_t pid)
 {
-	int status, role;
-	pid_t pid;
+	int role;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (load_reaped(sup, pid, status))
-			continue;
-		for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-			if (sup->children[role].pid == pid)
-				child_gone(&sup->children[role], status);
-		}
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		if (w->children[role].pid == pid)
+			return &w->children[role];
 	}
+	return NULL;
 }

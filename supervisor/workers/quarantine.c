@@ -11,33 +11,33 @@
 #include <signal.h>
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
-#define DEATHS_ENOUGH	2
+#define CRASHES_MAX	2
 
-static struct suspect *
-suspect_of(struct supervisor *sup, const struct run_key *key)
+static struct crash_record *
+crash_record_of(struct workers *w, const struct run_key *key)
 {
-	struct suspect *s;
+	struct crash_record *s;
 	unsigned i;
 
-	for (i = 0; i < sup->n_suspects; i++) {
-		if (run_key_equal(&sup->suspects[i].key, key))
-			return &sup->suspects[i];
+	for (i = 0; i < w->n_crash_records; i++) {
+		if (run_key_equal(&w->crash_records[i].key, key))
+			return &w->crash_records[i];
 	}
-	if (sup->n_suspects == SUSPECTS_MAX) {
-		memmove(sup->suspects, sup->suspects + 1,
-		    (SUSPECTS_MAX - 1) * sizeof(*s));
-		sup->n_suspects--;
+	if (w->n_crash_records == CRASH_RECORDS_MAX) {
+		memmove(w->crash_records, w->crash_records + 1,
+		    (CRASH_RECORDS_MAX - 1) * sizeof(*s));
+		w->n_crash_records--;
 	}
-	s = &sup->suspects[sup->n_suspects++];
+	s = &w->crash_records[w->n_crash_records++];
 	s->key = *key;
-	s->deaths = 0;
+	s->crashes = 0;
 	return s;
 }
 
 static void
-tell(struct child *c, const struct run_key *key)
+quarantine_send(struct child *c, const struct run_key *key)
 {
 	struct writer w;
 
@@ -58,23 +58,23 @@ tell(struct child *c, const struct run_key *key)
 static int
 killed_from_outside(const struct child *c, int status)
 {
-	return c->killed_for == NULL && WIFSIGNALED(status) &&
+	return c->kill_reason == NULL && WIFSIGNALED(status) &&
 	    (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
 }
 
 void
-poison_note(struct child *c, int status)
+quarantine_note_exit(struct child *c, int status)
 {
-	struct supervisor *sup = c->sup;
+	struct workers *w = c->workers;
 	struct run_key key;
-	struct suspect *s;
+	struct crash_record *s;
 	int role;
 
 	if (killed_from_outside(c, status) || !inflight_read(c->inflight, &key))
 		return;
-	s = suspect_of(sup, &key);
-	s->deaths++;
-	if (s->deaths < DEATHS_ENOUGH) {
+	s = crash_record_of(w, &key);
+	s->crashes++;
+	if (s->crashes < CRASHES_MAX) {
 		log_warnx("the %s died while it handled job %llu of cluster "
 		    "%s; once more and that run is set aside",
 		    role_name(c->role), (unsigned long long)key.job,
@@ -85,19 +85,19 @@ poison_note(struct child *c, int status)
 	    "%s (start %lld): that run is set aside", role_name(c->role),
 	    (unsigned long long)key.job, key.cluster, (long long)key.start);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state == CHILD_SERVING)
-			tell(&sup->children[role], &key);
+		if (w->children[role].state == CHILD_READY)
+			quarantine_send(&w->children[role], &key);
 	}
 }
 
 void
-poison_tell(struct child *c)
+quarantine_send_all(struct child *c)
 {
-	const struct supervisor *sup = c->sup;
+	const struct workers *w = c->workers;
 	unsigned i;
 
-	for (i = 0; i < sup->n_suspects; i++) {
-		if (sup->suspects[i].deaths >= DEATHS_ENOUGH)
-			tell(c, &sup->suspects[i].key);
+	for (i = 0; i < w->n_crash_records; i++) {
+		if (w->crash_records[i].crashes >= CRASHES_MAX)
+			quarantine_send(c, &w->crash_records[i].key);
 	}
 }

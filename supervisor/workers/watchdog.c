@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define PING_MS		2000
-#define DEAF_MS		20000	/* a slow disk's commit is shorter */
-#define BIRTH_MS	60000	/* until hello: what a worker prepares takes time */
+#define PONG_TIMEOUT_MS		20000	/* a slow disk's commit is shorter */
+#define HELLO_TIMEOUT_MS	60000	/* until hello: what a worker prepares takes time */
 #define FILES_MS	30000	/* resolv.conf and hosts are looked at */
 
 /*
@@ -21,44 +21,44 @@
  * are read before a timer runs.
  */
 static int
-is_deaf(const struct child *c)
+is_unresponsive(const struct child *c)
 {
 	if (c->pid == 0)
 		return 0;
-	if (c->state == CHILD_BORN)
-		return clock_ms() - c->born > BIRTH_MS;
-	return c->pinged != 0 && clock_ms() - c->pinged > DEAF_MS;
+	if (c->state == CHILD_STARTED)
+		return clock_ms() - c->started_ms > HELLO_TIMEOUT_MS;
+	return c->ping_sent_ms != 0 && clock_ms() - c->ping_sent_ms > PONG_TIMEOUT_MS;
 }
 
 static void
-ping(struct child *c)
+ping_send(struct child *c)
 {
 	struct writer w;
 
-	if (c->state < CHILD_CLOSED || c->channel == NULL)
+	if (c->state < CHILD_SANDBOXED || c->channel == NULL)
 		return;
 	wr_init(&w, sizeof(uint64_t));
 	wr_u64(&w, (uint64_t)clock_ms());
 	channel_send(c->channel, MSG_PING, 0, &w, -1);
 	wr_clear(&w);
-	if (c->pinged == 0)
-		c->pinged = clock_ms();
+	if (c->ping_sent_ms == 0)
+		c->ping_sent_ms = clock_ms();
 }
 
 static void
 on_ping(evutil_socket_t fd, short what, void *arg)
 {
-	struct supervisor *sup = arg;
+	struct workers *w = arg;
 	struct child *c;
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		c = &sup->children[role];
-		if (is_deaf(c) && !c->shot) {
-			c->shot = 1;
+		c = &w->children[role];
+		if (is_unresponsive(c) && !c->kill_sent) {
+			c->kill_sent = 1;
 			child_kill(c, "it does not answer");
 		} else
-			ping(c);
+			ping_send(c);
 	}
 }
 
@@ -66,11 +66,11 @@ on_ping(evutil_socket_t fd, short what, void *arg)
 static void
 on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
-	struct supervisor *sup = arg;
+	struct workers *w = arg;
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (is_deaf(&sup->children[role]))
+		if (is_unresponsive(&w->children[role]))
 			return;
 	}
 	notify_watchdog();
@@ -79,25 +79,25 @@ on_watchdog(evutil_socket_t fd, short what, void *arg)
 static void
 on_files(evutil_socket_t fd, short what, void *arg)
 {
-	files_check(arg);
+	resolver_files_check(arg);
 }
 
 static void
-every(struct supervisor *sup, unsigned ms, event_callback_fn fn)
+timer_start(struct workers *w, unsigned ms, event_callback_fn fn)
 {
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
-	struct event *ev = event_new(sup->base, -1, EV_PERSIST, fn, sup);
+	struct event *ev = event_new(w->base, -1, EV_PERSIST, fn, w);
 
 	if (ev == NULL || event_add(ev, &tv) == -1)
 		fatalx("no memory for a timer");
 }
 
 void
-pulse_init(struct supervisor *sup)
+watchdog_init(struct workers *w)
 {
-	every(sup, PING_MS, on_ping);
-	every(sup, FILES_MS, on_files);
+	timer_start(w, PING_MS, on_ping);
+	timer_start(w, FILES_MS, on_files);
 	if (notify_watchdog_ms() != 0)
-		every(sup, notify_watchdog_ms(), on_watchdog);
+		timer_start(w, notify_watchdog_ms(), on_watchdog);
 }

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 
 #define SANDBOX_FRAME_MAX	(1024u * 1024)	/* as the table of messages has it */
-#define PASSING_MS	200	/* a hung-up channel's process has ended by then */
+#define EXIT_WAIT_MS	200	/* a hung-up channel's process has ended by then */
 
 static void
 send_u32(struct child *c, enum msg_type type, uint32_t v)
@@ -43,20 +43,20 @@ send_u8(struct child *c, enum msg_type type, uint8_t v)
 }
 
 void
-link_stop(struct child *c, uint32_t grace_ms)
+worker_channel_stop(struct child *c, uint32_t grace_ms)
 {
 	send_u32(c, MSG_STOP, grace_ms);
 }
 
 void
-link_verbose(struct supervisor *sup, enum log_level level)
+workers_set_log_level(struct workers *w, enum log_level level)
 {
 	int role;
 
 	log_set_level(level);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->children[role].state >= CHILD_CLOSED)
-			send_u8(&sup->children[role], MSG_VERBOSE,
+		if (w->children[role].state >= CHILD_SANDBOXED)
+			send_u8(&w->children[role], MSG_VERBOSE,
 			    (uint8_t)level);
 	}
 }
@@ -71,7 +71,7 @@ sandbox_send(struct child *c)
 
 	sandbox_init(&sb, c->role);
 	wr_init(&w, SANDBOX_FRAME_MAX);
-	rc = access_fill(c->sup, &sb);
+	rc = sandbox_paths_fill(c->workers->setup, c->workers->conf, &sb);
 	if (rc == 0) {
 		sandbox_write(&w, &sb);
 		rc = channel_send(c->channel, MSG_SANDBOX, 0, &w, -1);
@@ -90,7 +90,7 @@ on_hello(struct child *c, struct reader *r)
 
 	rd_name(r, c->layers, sizeof(c->layers));
 	if (rd_end(r) == -1 || role != (unsigned)c->role ||
-	    c->state != CHILD_BORN) {
+	    c->state != CHILD_STARTED) {
 		channel_broken(c->channel, "hello");
 		return;
 	}
@@ -98,14 +98,14 @@ on_hello(struct child *c, struct reader *r)
 		log_errorx("the %s speaks version %u of the protocol, not %u: "
 		    "is it of another installation?", role_name(c->role),
 		    version, MSG_VERSION);
-		child_kill(c, "wrong version");
+		c->workers->events->wrong_version(c, "wrong version");
 		return;
 	}
-	c->state = CHILD_CLOSED;
-	if (!c->sup->trial)
+	c->state = CHILD_SANDBOXED;
+	if (!c->workers->config_test)
 		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 		    (int)c->pid, c->layers);
-	reload_hello(c);
+	c->workers->events->hello(c);
 }
 
 static void
@@ -120,28 +120,27 @@ on_conf_answer(struct child *c, unsigned type, struct reader *r)
 	if (text != NULL)
 		snprintf(reason, sizeof(reason), "%s", text);
 	free(text);
-	if (rd_end(r) == -1 || generation > c->asked ||
-	    c->state < CHILD_CLOSED)
+	if (rd_end(r) == -1 || generation > c->conf_sent ||
+	    c->state < CHILD_SANDBOXED)
 		channel_broken(c->channel, msg_name(type));
-	else if (generation < c->asked)
+	else if (generation < c->conf_sent)
 		log_debug("%s of an earlier configuration", msg_name(type));
 	else if (type == MSG_CONF_OK)
-		reload_ok(c, generation);
+		c->workers->events->conf_ok(c, generation);
 	else
-		reload_bad(c, generation, reason);
+		c->workers->events->conf_bad(c, generation, reason);
 }
 
 static void
 on_ready(struct child *c)
 {
-	if (c->state != CHILD_CLOSED) {
+	if (c->state != CHILD_SANDBOXED) {
 		channel_broken(c->channel, "ready");
 		return;
 	}
-	c->state = CHILD_SERVING;
+	c->state = CHILD_READY;
 	log_info("the %s serves", role_name(c->role));
-	peers_join(c);
-	sup_serving(c->sup);
+	c->workers->events->ready(c);
 }
 
 static void
@@ -151,7 +150,7 @@ on_pong(struct child *c, struct reader *r)
 	if (rd_end(r) == -1)
 		channel_broken(c->channel, "pong");
 	else
-		c->pinged = 0;
+		c->ping_sent_ms = 0;
 }
 
 static void
@@ -163,13 +162,13 @@ on_ctl_end(struct child *c, uint64_t request, struct reader *r)
 	if (rd_end(r) == -1 || text == NULL || status > CTL_DENIED)
 		channel_broken(c->channel, "ctl-end");
 	else
-		control_end(c->sup, c->role, request, (enum ctl_status)status,
-		    text);
+		c->workers->events->ctl_end(c, request,
+		    (enum ctl_status)status, text);
 	free(text);
 }
 
 static void
-on_lost(struct child *c, uint64_t id, struct reader *r)
+on_peer_lost(struct child *c, uint64_t id, struct reader *r)
 {
 	unsigned peer = rd_u8(r);
 	char *why = rd_strdup(r, MSG_PAYLOAD_MAX);
@@ -177,7 +176,7 @@ on_lost(struct child *c, uint64_t id, struct reader *r)
 	if (rd_end(r) == -1 || why == NULL || peer >= ROLE__COUNT)
 		channel_broken(c->channel, "lost");
 	else
-		peers_lost(c, (enum role)peer, id, why);
+		c->workers->events->peer_lost(c, (enum role)peer, id, why);
 	free(why);
 }
 
@@ -202,13 +201,13 @@ on_frame(struct channel *channel, const struct msg_header *h,
 		on_pong(c, r);
 		break;
 	case MSG_CTL_ROW:
-		control_row(c->sup, c->role, h->id, r->p, r->left);
+		c->workers->events->ctl_row(c, h->id, r->p, r->left);
 		break;
 	case MSG_CTL_END:
 		on_ctl_end(c, h->id, r);
 		break;
 	case MSG_PEER_LOST:
-		on_lost(c, h->id, r);
+		on_peer_lost(c, h->id, r);
 		break;
 	default:
 		/* The table has more for us only from the parser. */
@@ -222,15 +221,15 @@ on_frame(struct channel *channel, const struct msg_header *h,
 static void
 on_broken(struct channel *channel, const char *why, void *arg)
 {
-	static const struct timeval passing = { .tv_usec = PASSING_MS * 1000 };
+	static const struct timeval passing = { .tv_usec = EXIT_WAIT_MS * 1000 };
 	struct child *c = arg;
 
 	log_info("channel to the %s (pid %d): %s", role_name(c->role),
 	    (int)c->pid, why);
-	snprintf(c->broken_why, sizeof(c->broken_why), "channel: %s", why);
+	snprintf(c->channel_error, sizeof(c->channel_error), "channel: %s", why);
 	c->channel = NULL;
 	channel_free(channel);
-	if (!c->wanted_stop)
+	if (!c->stop_requested)
 		event_add(c->deadline, &passing);
 }
 
@@ -240,9 +239,9 @@ static const struct channel_ops ops = {
 };
 
 int
-link_open(struct child *c, int fd)
+worker_channel_open(struct child *c, int fd)
 {
-	c->channel = channel_new(c->sup->base, fd, ROLE_SUPERVISOR, c->role,
+	c->channel = channel_new(c->workers->base, fd, ROLE_SUPERVISOR, c->role,
 	    &ops, c);
 	return c->channel != NULL ? sandbox_send(c) : -1;
 }

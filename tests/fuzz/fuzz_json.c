@@ -1,84 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slurm's JSON: split in pieces as whole, every element through both readers,
- * and where jansson takes the document too, both must see the same in it.
+ * The JSON scanner: any bytes are gone through without a read beyond them, and
+ * where jansson takes the document too, both must see the same in it.
  */
 #include "config.h"
 
-#include "collector/parse/json_read.h"
-#include "tests/fuzz/sighting.h"
+#include "collector/parse/parse.h"
+#include "common/json.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-#define ELEMENT_MAX	(64u * 1024)
-#define NUMBER_SURE	INT64_C(900000000000000000)	/* digits that fit for sure */
-
-struct document {
-	struct json_split *split;
-	uint64_t	 digest;
-	size_t		 elements;
-	const struct twin *twin;	/* jobs[] as jansson has it, or NULL */
-	int		 read;		/* every element goes through the readers */
-};
-
-static int
-shape_of(const char *host, struct shape *shape, void *arg)
-{
-	size_t n = strlen(host);
-
-	shape->sockets = (uint16_t)(1 + n % 3);
-	shape->cores = 8;
-	shape->threads = (uint16_t)(1 + n % 2);
-	return n % 7 == 6 ? -1 : 0;
-}
+static void value_walk(struct span value, struct span text, unsigned depth);
 
 static void
-on_lack(uint64_t job, const char *field, void *arg)
+inside(struct span value, struct span text)
 {
-	HOLDS(field != NULL && *field != '\0');
+	HOLDS(value.n > 0 && value.p >= text.p &&
+	    value.p + value.n <= text.p + text.n);
 }
 
-static const struct json_reading *
-reading(void)
-{
-	static struct json_reading how = { .shape = shape_of,
-		.lacks = on_lack };
-
-	how.how = fuzz_reading();
-	return &how;
-}
-
+/* Bytes that may be no JSON: whatever is found lies in the text. */
 static void
-element_read(struct span element)
+value_walk(struct span value, struct span text, unsigned depth)
 {
-	char *copy = exact(element.p, element.n);
-	struct span own = { copy, element.n };
-	struct sighting s;
+	struct json_iter it;
+	struct span key, inner;
 
-	sighting_init(&s);
-	if (json_job(own, reading(), &s) == RECORD_GOOD)
-		sighting_holds(&s);
-	sighting_clear(&s);
-	sighting_init(&s);
-	if (json_acct(own, reading(), &s) == RECORD_GOOD)
-		sighting_holds(&s);
-	sighting_clear(&s);
-	free(copy);
+	inside(value, text);
+	if (depth > JSON_DEPTH_MAX)
+		return;
+	switch (json_kind(value)) {
+	case JSON_OBJECT:
+		json_iter_object(&it, value);
+		while (json_member(&it, &key, &inner)) {
+			HOLDS(key.p > value.p && key.p + key.n < inner.p);
+			value_walk(inner, value, depth + 1);
+		}
+		break;
+	case JSON_ARRAY:
+		json_iter_array(&it, value);
+		while (json_item(&it, &inner))
+			value_walk(inner, value, depth + 1);
+		break;
+	default:
+		json_iter_object(&it, value);
+		HOLDS(!json_member(&it, &key, &inner) && it.err);
+		json_iter_array(&it, value);
+		HOLDS(!json_item(&it, &inner) && it.err);
+		break;
+	}
 }
 
+/* Without an escape the bytes between the quotes are the string. */
 static void
 string_same(struct span value, const struct twin *twin)
 {
-	char *ours = json_text(value, ELEMENT_MAX), *theirs = NULL;
 	const char *text;
 	size_t n;
 
+	HOLDS(value.n >= 2 && value.p[value.n - 1] == '"');
+	if (memchr(value.p, '\\', value.n) != NULL)
+		return;
 	text = twin_text(twin, &n);
-	if (n > 0)
-		theirs = text_clean(text, n, ELEMENT_MAX);
-	HOLDS((ours == NULL) == (theirs == NULL));
-	HOLDS(ours == NULL || strcmp(ours, theirs) == 0);
-	free(ours);
-	free(theirs);
+	HOLDS(n == value.n - 2 && memcmp(value.p + 1, text, n) == 0);
 }
 
 static void value_same(struct span value, const struct twin *twin);
@@ -120,12 +104,13 @@ array_same(struct span value, const struct twin *twin)
 }
 
 static void
-integer_same(struct span value, int64_t n)
+integer_same(struct span value, int64_t want)
 {
-	int64_t v;
+	uint64_t n;
 
-	if (n > -NUMBER_SURE && n < NUMBER_SURE)
-		HOLDS(json_number(value, &v) == JSON_NUMBER_SET && v == n);
+	HOLDS(json_kind(value) == JSON_NUMBER);
+	if (want >= 0 && *value.p != '-')
+		HOLDS(number_u64(value, &n) == 0 && n == (uint64_t)want);
 }
 
 static void
@@ -137,7 +122,7 @@ value_same(struct span value, const struct twin *twin)
 		HOLDS(json_kind(value) == JSON_NULL);
 		break;
 	case TWIN_BOOL:
-		HOLDS(json_kind(value) == JSON_BOOL && json_truth(value) != -1);
+		HOLDS(json_kind(value) == JSON_BOOL);
 		break;
 	case TWIN_INTEGER:
 		integer_same(value, twin_integer(twin));
@@ -158,112 +143,49 @@ value_same(struct span value, const struct twin *twin)
 	}
 }
 
-static int
-on_element(struct span element, void *arg)
+/* The first value of the text; p is NULL when there is none. */
+static struct span
+first_value(struct span text)
 {
-	struct document *d = arg;
+	const char *end = json_skip(text.p, text.p + text.n);
+	struct span value = { NULL, 0 };
 
-	d->digest = digest(d->digest, element.p, element.n);
-	d->digest = digest(d->digest, ",", 1);
-	if (d->read)
-		element_read(element);
-	if (d->twin != NULL)
-		value_same(element, twin_item(d->twin, d->elements));
-	d->elements++;
-	return 0;
+	if (end == NULL)
+		return value;
+	while (strchr(" \n\t\r", *text.p) != NULL)
+		text.p++;
+	value.p = text.p;
+	value.n = (size_t)(end - text.p);
+	return value;
 }
 
 static void
-on_member(struct span key, struct span value, void *arg)
-{
-	struct document *d = arg;
-
-	d->digest = digest(d->digest, key.p, key.n);
-	d->digest = digest(d->digest, value.p, value.n);
-}
-
-static void
-on_too_long(size_t n, void *arg)
-{
-	struct document *d = arg;
-
-	d->digest = digest(d->digest, &n, sizeof(n));
-}
-
-static int
-feed(const char *p, size_t n, void *arg)
-{
-	struct document *d = arg;
-
-	return json_split_feed(d->split, p, n);
-}
-
-static void
-document_init(struct document *d, size_t max)
-{
-	static const struct json_split_ops ops = { on_element, on_member,
-		on_too_long };
-
-	memset(d, 0, sizeof(*d));
-	d->split = json_split_new("jobs", max, &ops, d);
-	HOLDS(d->split != NULL);
-}
-
-/* Whole and in pieces it is the same, also when elements are too long. */
-static void
-pieces_hold(const uint8_t *bytes, size_t n, size_t max)
-{
-	struct document whole, pieces;
-	int rc;
-
-	document_init(&whole, max);
-	document_init(&pieces, max);
-	whole.read = 1;
-	rc = feed((const char *)bytes, n, &whole);
-	HOLDS(fuzz_pieces(bytes, n, feed, &pieces) == rc);
-	HOLDS(whole.digest == pieces.digest);
-	HOLDS(whole.elements == pieces.elements);
-	HOLDS(json_split_end(whole.split) == json_split_end(pieces.split));
-	json_split_free(whole.split);
-	json_split_free(pieces.split);
-}
-
-static void
-twin_holds(const uint8_t *bytes, size_t n)
+twin_holds(const uint8_t *bytes, size_t n, struct span value)
 {
 	struct twin *root;
-	struct document d;
 
 	/* jansson overlooks a NUL behind a number. */
 	if (n == 0 || memchr(bytes, '\0', n) != NULL ||
 	    (root = twin_load(bytes, n)) == NULL)
 		return;
-	/* Ours takes a document, and no other value, no deeper than it says. */
-	if (twin_kind(root) != TWIN_OBJECT || twin_depth(root) > JSON_DEPTH_MAX)
-		goto done;
-	document_init(&d, ELEMENT_MAX);
-	d.twin = twin_member(root, "jobs");
-	/* No key of Slurm's is written with escapes: such a one is not seen. */
-	if (d.twin != NULL && memmem(bytes, n, "\"jobs\"", 6) == NULL)
-		d.twin = NULL;
-	if (d.twin != NULL && twin_kind(d.twin) != TWIN_ARRAY)
-		d.twin = NULL;
-	HOLDS(feed((const char *)bytes, n, &d) == 0);
-	if (d.twin != NULL) {
-		HOLDS(json_split_end(d.split) == 0);
-		HOLDS(d.elements == twin_size(d.twin));
+	if (twin_depth(root) <= JSON_DEPTH_MAX) {
+		HOLDS(value.p != NULL);
+		value_same(value, root);
 	}
-	json_split_free(d.split);
-done:
 	twin_free(root);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
+	char *copy = exact(bytes, n);
+	struct span text = { copy, n }, value;
+
 	fuzz_quiet();
-	pieces_hold(bytes, n, ELEMENT_MAX);
-	pieces_hold(bytes, n, 100);
-	twin_holds(bytes, n);
+	value = first_value(text);
+	if (value.p != NULL)
+		value_walk(value, text, 0);
+	twin_holds(bytes, n, value);
+	free(copy);
 	return 0;
 }

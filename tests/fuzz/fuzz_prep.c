@@ -12,15 +12,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct prep prep;
+	struct hook_message msg;
 
-	memset(&prep, 0, sizeof(prep));
-	if (prep_parse((const char *)data, size, &prep) != NULL)
+	memset(&msg, 0, sizeof(msg));
+	if (hook_message_parse((const char *)data, size, &msg) != NULL)
 		return 0;
 	/* What was accepted keeps the promises of its header. */
-	if (prep.job == 0 || prep.job > UINT32_MAX || prep.kind > EVENT_END ||
-	    prep.cluster[0] == '\0' ||
-	    memchr(prep.cluster, '\0', sizeof(prep.cluster)) == NULL)
+	if (msg.job == 0 || msg.job > UINT32_MAX || msg.kind > EVENT_END ||
+	    msg.cluster[0] == '\0' ||
+	    memchr(msg.cluster, '\0', sizeof(msg.cluster)) == NULL)
 		abort();
 	return 0;
 }

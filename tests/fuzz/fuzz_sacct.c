@@ -13,7 +13,7 @@ struct answer {
 };
 
 static int
-on_row(struct sighting *s, void *arg)
+on_row(struct job_snapshot *s, void *arg)
 {
 	struct answer *a = arg;
 

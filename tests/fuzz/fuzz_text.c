@@ -37,20 +37,20 @@ struct seen {
 static void
 record_read(struct span line, struct span name)
 {
-	struct sighting s;
+	struct job_snapshot s;
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	if (scontrol_record(line, name, fuzz_reading(), &s) == RECORD_GOOD)
 		sighting_holds(&s);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 }
 
 static void
 line_read(struct span line)
 {
 	static const char key[] = " JobName=";
-	struct shape shape;
-	struct listed row;
+	struct node_shape shape;
+	struct squeue_job row;
 	struct span name;
 	char host[HOST_MAX];
 	const char *at, *end;
@@ -118,7 +118,7 @@ lines_hold(const uint8_t *bytes, size_t n)
 
 /* The truth of the record above. */
 static void
-truth_holds(const struct sighting *s)
+truth_holds(const struct job_snapshot *s)
 {
 	const struct job *j = &s->job;
 
@@ -147,7 +147,7 @@ hostile(struct span name, struct span command)
 	size_t n = sizeof(head) + sizeof(middle) + sizeof(tail) - 3 + name.n +
 	    command.n;
 	char *text = malloc(n), *p = text;
-	struct sighting s;
+	struct job_snapshot s;
 	struct span record = { text, n };
 	enum record_verdict verdict;
 
@@ -159,20 +159,20 @@ hostile(struct span name, struct span command)
 	p = mempcpy(p, tail, sizeof(tail) - 1);
 	HOLDS(p == text + n && scontrol_id(record) == 77);
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	verdict = scontrol_record(record, no_name, fuzz_reading(), &s);
 	HOLDS(verdict == RECORD_GOOD || verdict == RECORD_AMBIGUOUS ||
 	    (verdict == RECORD_BAD && name.n > 4096));
 	if (verdict == RECORD_GOOD)
 		truth_holds(&s);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 
-	sighting_init(&s);
+	snapshot_init(&s);
 	verdict = scontrol_record(record, name, fuzz_reading(), &s);
 	HOLDS(verdict == RECORD_GOOD || name.n > 4096);
 	if (verdict == RECORD_GOOD)
 		truth_holds(&s);
-	sighting_clear(&s);
+	snapshot_clear(&s);
 	free(text);
 }
 

@@ -26,7 +26,7 @@ struct words {
 static void
 rows_read(struct words *w, struct span line)
 {
-	struct listed row;
+	struct squeue_job row;
 	struct job_step step;
 
 	if (step_row(line, &step) == 0) {

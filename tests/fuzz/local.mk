@@ -45,7 +45,7 @@ fuzz_job_SOURCES = tests/fuzz/fuzz_job.c tests/fuzz/fuzz.h
 fuzz_job_LDFLAGS = $(fuzz_link)
 fuzz_job_LDADD = $(COMMON_LIBS)
 
-fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/sighting.h $(fuzz_twin)
+fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_twin)
 fuzz_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_LDFLAGS = $(fuzz_link)
 fuzz_json_LDADD = $(PARSE_LIBS) $(JANSSON_LIBS)

@@ -36,7 +36,7 @@ host_holds(const struct job_host *h)
 
 /* Of a record that was taken for good. */
 static inline void
-sighting_holds(const struct sighting *s)
+sighting_holds(const struct job_snapshot *s)
 {
 	const struct job *j = &s->job;
 	uint32_t i;
@@ -69,7 +69,7 @@ sighting_holds(const struct sighting *s)
 
 /* Of all that a sighting says. */
 static inline uint64_t
-sighting_digest(uint64_t h, const struct sighting *s)
+sighting_digest(uint64_t h, const struct job_snapshot *s)
 {
 	struct writer w;
 
@@ -96,11 +96,11 @@ device_of(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
 	return 0;
 }
 
-static inline const struct reading *
+static inline const struct read_options *
 fuzz_reading(void)
 {
 	static struct gres_names gpus;
-	static struct reading how = { .gpus = &gpus,
+	static struct read_options how = { .gpus = &gpus,
 		.opt_out_word = "keep_away", .device = device_of };
 
 	if (gpus.n == 0)

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 #include "tests/unit/check.h"
 
-static struct supervisor sup;
+static struct setup setup;
+static struct conf conf;
 static struct sandbox sb;
 static char spool[] = "/var/lib/x/spool", empty[] = "/var/lib/x/empty";
 
@@ -23,7 +24,7 @@ fill(enum role role)
 {
 	sandbox_clear(&sb);
 	sandbox_init(&sb, role);
-	access_fill(&sup, &sb);
+	sandbox_paths_fill(&setup, &conf, &sb);
 }
 
 /* The rights that the list gives on path. */
@@ -65,16 +66,16 @@ test_collector(void)
 static void
 test_slurm_conf(void)
 {
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF, "/etc/slurm.conf"), 0);
+	CHECK_INT(conf_set(&conf, CONF_SLURM_CONF, "/etc/slurm.conf"), 0);
 	fill(ROLE_COLLECTOR);
 	CHECK_INT(rights("/etc/slurm.conf"), SANDBOX_READ);
 	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF,
+	CHECK_INT(conf_set(&conf, CONF_SLURM_CONF,
 	    "/srv/site/slurm/slurm.conf"), 0);
 	fill(ROLE_COLLECTOR);
 	CHECK_INT(rights("/srv/site/slurm/gres.conf"), SANDBOX_READ);
 	CHECK_INT(rights("/srv/site/other"), 0);
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF, "/slurm.conf"), 0);
+	CHECK_INT(conf_set(&conf, CONF_SLURM_CONF, "/slurm.conf"), 0);
 	fill(ROLE_COLLECTOR);
 	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
 }
@@ -83,7 +84,7 @@ test_slurm_conf(void)
 static void
 test_prefix(void)
 {
-	static const char *const folders[] = { "slurm", "slurm/bin",
+	static const char *const directories[] = { "slurm", "slurm/bin",
 	    "slurm/lib", "slurm/lib64", "slurm/etc", "slurm/etc/cc",
 	    "slurm/var" };
 	char top[] = "/tmp/test-access.XXXXXX", path[256];
@@ -92,8 +93,8 @@ test_prefix(void)
 
 	if (mkdtemp(top) == NULL)
 		abort();
-	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+	for (i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", top, directories[i]);
 		CHECK_INT(mkdir(path, 0755), 0);
 	}
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
@@ -101,11 +102,11 @@ test_prefix(void)
 	CHECK(f != NULL && fputs("PluginDir=/sw/plugins\n", f) >= 0 &&
 	    fclose(f) == 0);
 	snprintf(path, sizeof(path), "%s/slurm/bin", top);
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_CONF, ""), 0);
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_BIN_DIR, path), 0);
+	CHECK_INT(conf_set(&conf, CONF_SLURM_CONF, ""), 0);
+	CHECK_INT(conf_set(&conf, CONF_SLURM_BIN_DIR, path), 0);
 	fill(ROLE_COLLECTOR);
 	for (i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "%s/%s/x", top, folders[1 + i]);
+		snprintf(path, sizeof(path), "%s/%s/x", top, directories[1 + i]);
 		CHECK_INT(rights(path), SANDBOX_READ);
 	}
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
@@ -115,11 +116,11 @@ test_prefix(void)
 	CHECK_INT(rights(path), 0);
 	snprintf(path, sizeof(path), "%s/slurm/var/spool.db", top);
 	CHECK_INT(rights(path), 0);
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_BIN_DIR, ""), 0);
+	CHECK_INT(conf_set(&conf, CONF_SLURM_BIN_DIR, ""), 0);
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
 	CHECK_INT(unlink(path), 0);
-	for (i = sizeof(folders) / sizeof(folders[0]); i-- > 0;) {
-		snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+	for (i = sizeof(directories) / sizeof(directories[0]); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/%s", top, directories[i]);
 		CHECK_INT(rmdir(path), 0);
 	}
 	CHECK_INT(rmdir(top), 0);
@@ -128,7 +129,7 @@ test_prefix(void)
 static void
 test_extra(void)
 {
-	CHECK_INT(conf_set(&sup.conf, CONF_SLURM_EXTRA_PATHS,
+	CHECK_INT(conf_set(&conf, CONF_SLURM_EXTRA_PATHS,
 	    "[\"/opt/pmix\",\"/sw\"]"), 0);
 	fill(ROLE_COLLECTOR);
 	CHECK_INT(rights("/opt/pmix/lib/libpmix.so"),
@@ -155,10 +156,10 @@ int
 main(void)
 {
 	log_init("test", LOG_LEVEL_FATAL);
-	conf_init(&sup.conf);
-	sup.config_path = "/etc/cc-slurm-adapter/config.json";
-	sup.places.spool_dir = spool;
-	sup.places.empty_dir = empty;
+	conf_init(&conf);
+	setup.config_path = "/etc/cc-slurm-adapter/config.json";
+	setup.spool_dir = spool;
+	setup.empty_dir = empty;
 	sandbox_init(&sb, ROLE_LISTENER);
 	test_collector();
 	test_slurm_conf();
@@ -166,6 +167,6 @@ main(void)
 	test_extra();
 	test_others();
 	sandbox_clear(&sb);
-	conf_clear(&sup.conf);
+	conf_clear(&conf);
 	return check_done();
 }

@@ -224,11 +224,11 @@ test_stray_descriptor(void)
 			n += raw_frame(bytes + n, MSG_PEER, MSG_FLAG_FD, 1);
 		if (i == 2)	/* one before, which has its own */
 			n = raw_frame(bytes, MSG_PEER, MSG_FLAG_FD, 1);
-		CHECK_INT(frame_push(fds[0], bytes, n, 2), (long long)n);
+		CHECK_INT(frame_sendmsg(fds[0], bytes, n, 2), (long long)n);
 		if (i == 2)
-			CHECK_INT(frame_push(fds[0], bytes, 8, 2), 8);
+			CHECK_INT(frame_sendmsg(fds[0], bytes, 8, 2), 8);
 		if (i == 2)
-			CHECK_INT(frame_push(fds[0], bytes + 8, n - 8, 2),
+			CHECK_INT(frame_sendmsg(fds[0], bytes + 8, n - 8, 2),
 			    (long long)n - 8);
 		spin();
 		CHECK_INT(w.frames, i == 1 ? 2 : i == 2);
@@ -261,7 +261,7 @@ test_flood(void)
 	w.c = channel_new(base, fds[1], ROLE_SUPERVISOR, ROLE_LISTENER, &ops,
 	    &w);
 	n = raw_frame(bytes, MSG_PONG, 0, 8);
-	while (frame_push(fds[0], bytes, n, -1) == (ssize_t)n)
+	while (frame_sendmsg(fds[0], bytes, n, -1) == (ssize_t)n)
 		sent++;
 	CHECK(sent > 100);
 	do {

@@ -14,7 +14,7 @@
 
 /* Splits at blanks, as a shell would. */
 static const char *
-parse(struct args *args, const char *line)
+parse(struct ctl_args *args, const char *line)
 {
 	static char copy[512], name[] = "ctl";
 	char *argv[WORDS_MAX + 2], *rest = copy;
@@ -31,7 +31,7 @@ parse(struct args *args, const char *line)
 static void
 test_good_lines(void)
 {
-	struct args args;
+	struct ctl_args args;
 
 	CHECK_STR(parse(&args, "status"), NULL);
 	CHECK_INT(args.req.verb, CTL_STATUS);
@@ -103,7 +103,7 @@ test_bad_lines(void)
 		"backfill --from 5", "backfill --from 5 --to 5",
 		"backfill --from x --to 5", "queue --limit 0",
 		"retry 1 2 3 99999999999" };
-	struct args args;
+	struct ctl_args args;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -137,7 +137,7 @@ test_times(void)
 
 /* What print writes to standard output, into buf. */
 static void
-printed(const struct answer *a, unsigned verb, char *buf, size_t size)
+printed(const struct ctl_reply *a, unsigned verb, char *buf, size_t size)
 {
 	char path[] = "/tmp/test_ctl.XXXXXX";
 	int fd = mkstemp(path), old = dup(STDOUT_FILENO);
@@ -159,15 +159,15 @@ printed(const struct answer *a, unsigned verb, char *buf, size_t size)
 }
 
 static void
-add(struct answer *a, const struct writer *w)
+add(struct ctl_reply *a, const struct writer *w)
 {
-	CHECK_INT(answer_add(a, w->buf, w->len), 0);
+	CHECK_INT(reply_add(a, w->buf, w->len), 0);
 }
 
 static void
 test_answers(void)
 {
-	struct answer a = { .n = 0 };
+	struct ctl_reply a = { .n = 0 };
 	struct writer w;
 	char out[4096];
 	size_t cut;
@@ -175,7 +175,7 @@ test_answers(void)
 	wr_init(&w, 65536);
 	ctl_row(&w, CTL_T_STATUS, "collector", "cursor", "17", NULL);
 	for (cut = 0; cut < w.len; cut++)
-		CHECK_INT(answer_add(&a, w.buf, cut), -1);
+		CHECK_INT(reply_add(&a, w.buf, cut), -1);
 	add(&a, &w);
 	wr_reset(&w);
 	ctl_row(&w, CTL_T_STATUS, "submitter", "backend",
@@ -200,7 +200,7 @@ test_answers(void)
 	CHECK(strstr(out, "collector\n  cursor   17\n") == out);
 	CHECK(strchr(out, '\x1b') == NULL);
 	CHECK(strstr(out, "alpha") != NULL);
-	answer_clear(&a);
+	reply_clear(&a);
 	printed(&a, CTL_QUEUE, out, sizeof(out));
 	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
 }
@@ -210,7 +210,7 @@ test_metrics(void)
 {
 	static const char *const rows[][2] = { { "worker=\"a\"", "1" },
 		{ "worker=\"b\"", "2" } };
-	struct answer a = { .n = 0 };
+	struct ctl_reply a = { .n = 0 };
 	struct writer w;
 	char out[1024];
 	int i;
@@ -232,7 +232,7 @@ test_metrics(void)
 	CHECK_STR(out, "# TYPE x counter\n# HELP x Help\\n.\n"
 	    "x_total{worker=\"a\"} 1\nx_total{worker=\"b\"} 2\n"
 	    "# TYPE y gauge\n# HELP y Why.\ny 0.5\n# EOF\n");
-	answer_clear(&a);
+	reply_clear(&a);
 }
 
 int

@@ -97,18 +97,18 @@ link_close(struct link *l)
 }
 
 static int
-say(struct events *e, uint64_t job)
+say(struct event_queue *e, uint64_t job)
 {
-	struct prep prep = { .cluster = "alpha", .job = job };
+	struct hook_message msg = { .cluster = "alpha", .job = job };
 
-	return events_add(e, &prep, 1000);
+	return event_queue_add(e, &msg, 1000);
 }
 
 static void
 test_events(void)
 {
-	struct events *e = events_new();
-	struct events_count count;
+	struct event_queue *e = event_queue_new();
+	struct event_counts count;
 	struct link link;
 	uint64_t i;
 
@@ -117,7 +117,7 @@ test_events(void)
 	CHECK_INT(say(e, 6), 0);
 	CHECK_INT(say(e, 5), 0);
 	link_open(&link);
-	events_peer(e, link.near);
+	event_queue_set_collector(e, link.near);
 	run_ms(20);
 	CHECK_INT(got.n, 2);
 	CHECK_INT(got.jobs[0], 5);
@@ -128,53 +128,53 @@ test_events(void)
 	run_ms(20);
 	CHECK_INT(got.n, 3);
 	/* Taken is gone; the rest comes again to a new collector. */
-	events_taken(e, got.ids[0]);
-	events_taken(e, got.ids[0]);
-	events_taken(e, 12345);
-	events_peer(e, NULL);
+	event_queue_ack(e, got.ids[0]);
+	event_queue_ack(e, got.ids[0]);
+	event_queue_ack(e, 12345);
+	event_queue_set_collector(e, NULL);
 	link_close(&link);
 	CHECK_INT(say(e, 7), 0);
 	link_open(&link);
-	events_peer(e, link.near);
+	event_queue_set_collector(e, link.near);
 	run_ms(20);
 	CHECK_INT(got.n, 3);
 	CHECK_INT(got.jobs[0], 6);
 	CHECK_INT(got.jobs[1], 5);
 	CHECK_INT(got.jobs[2], 7);
 	for (i = 0; i < 3; i++)
-		events_taken(e, got.ids[i]);
-	events_count(e, &count);
+		event_queue_ack(e, got.ids[i]);
+	event_queue_counts(e, &count);
 	CHECK_INT(count.waiting, 0);
 	CHECK_INT(count.received, 5);
 	CHECK_INT(count.merged, 1);
-	events_peer(e, NULL);
+	event_queue_set_collector(e, NULL);
 	link_close(&link);
 	/* No room is said and counted; nothing dies of it. */
 	for (i = 1; i <= EVENTS_MAX; i++)
 		say(e, i);
 	CHECK_INT(say(e, EVENTS_MAX + 1), -1);
 	CHECK_INT(say(e, 3), 0);
-	events_count(e, &count);
+	event_queue_counts(e, &count);
 	CHECK_INT(count.waiting, EVENTS_MAX);
 	CHECK_INT(count.dropped, 1);
 	link_open(&link);
-	events_peer(e, link.near);
+	event_queue_set_collector(e, link.near);
 	run_ms(200);
 	CHECK_INT(got.n, 64);
 	link_close(&link);
-	events_free(e);
+	event_queue_free(e);
 }
 
 /* The door. */
 
 static int heard_count;
-static struct prep last_heard;
+static struct hook_message last_heard;
 
 static void
-heard(const struct prep *prep, void *arg)
+on_message(const struct hook_message *msg, void *arg)
 {
 	heard_count++;
-	last_heard = *prep;
+	last_heard = *msg;
 }
 
 static int
@@ -200,19 +200,19 @@ knock(const void *bytes, size_t n)
 	return fd;
 }
 
-static struct door_count
-count_of(struct door *door)
+static struct server_counts
+count_of(struct hook_server *server)
 {
-	struct door_count count;
+	struct server_counts count;
 
-	door_count(door, &count);
+	server_counts(server, &count);
 	return count;
 }
 
 static void
-test_talk(struct door *door)
+test_talk(struct hook_server *server)
 {
-	static char big[PREP_BYTES_MAX + 1];
+	static char big[HOOK_MESSAGE_MAX + 1];
 	int fd, again;
 
 	close(knock(MESSAGE, strlen(MESSAGE)));
@@ -240,12 +240,12 @@ test_talk(struct door *door)
 	run_ms(50);
 	close(fd);
 	CHECK_INT(heard_count, 2);
-	CHECK_INT(count_of(door).garbage, 3);
-	CHECK_INT(count_of(door).open, 0);
+	CHECK_INT(count_of(server).invalid, 3);
+	CHECK_INT(count_of(server).open, 0);
 }
 
 static void
-test_crowd(struct door *door)
+test_crowd(struct hook_server *server)
 {
 	int fds[CLIENTS_MAX + 10], i;
 
@@ -255,8 +255,8 @@ test_crowd(struct door *door)
 			run_ms(5);
 	}
 	run_ms(50);
-	CHECK_INT(count_of(door).open, CLIENTS_MAX);
-	CHECK_INT(count_of(door).refused, 10);
+	CHECK_INT(count_of(server).open, CLIENTS_MAX);
+	CHECK_INT(count_of(server).refused, 10);
 	/* The silent ones had to go; the newest are heard. */
 	CHECK(send(fds[CLIENTS_MAX + 9], &MESSAGE[1], strlen(MESSAGE) - 1,
 	    MSG_NOSIGNAL) > 0);
@@ -264,7 +264,7 @@ test_crowd(struct door *door)
 		close(fds[i]);
 	run_ms(50);
 	CHECK_INT(heard_count, 3);
-	CHECK_INT(count_of(door).open, 0);
+	CHECK_INT(count_of(server).open, 0);
 }
 
 /* A message that never ends is judged when its time is up. */
@@ -282,10 +282,10 @@ test_slow(void)
 
 /* Without a free descriptor a knock is hung up on, and the loop rests. */
 static void
-test_exhausted(struct door *door)
+test_exhausted(struct hook_server *server)
 {
 	struct rlimit old, none;
-	uint64_t before = count_of(door).refused;
+	uint64_t before = count_of(server).refused;
 	int fd;
 
 	fd = knock(MESSAGE, strlen(MESSAGE));
@@ -299,7 +299,7 @@ test_exhausted(struct door *door)
 	CHECK_INT(heard_count, 4);
 	/* valgrind has a limit of its own, and the hang-up fails there. */
 	if (getenv("LD_PRELOAD") == NULL)
-		CHECK_INT(count_of(door).refused, before + 1);
+		CHECK_INT(count_of(server).refused, before + 1);
 	close(fd);
 	close(knock(MESSAGE, strlen(MESSAGE)));
 	run_ms(300);
@@ -309,35 +309,35 @@ test_exhausted(struct door *door)
 static void
 test_door(void)
 {
-	struct door *door = door_new(base, heard, NULL);
-	struct allow nobody, me;
+	struct hook_server *server = server_new(base, on_message, NULL);
+	struct access_list nobody, me;
 	char reason[128], uids[32];
 
 	memset(&nobody, 0, sizeof(nobody));
-	door_listen(door, listen_here());
-	door_allow(door, &nobody);
-	door_open(door);
+	server_add_socket(server, listen_here());
+	server_set_access(server, &nobody);
+	server_start(server);
 	close(knock(MESSAGE, strlen(MESSAGE)));
 	run_ms(20);
 	CHECK_INT(heard_count, 0);
-	CHECK_INT(count_of(door).refused, 1);
+	CHECK_INT(count_of(server).refused, 1);
 	snprintf(uids, sizeof(uids), "[\"%u\"]", (unsigned)getuid());
-	CHECK_INT(allow_init(&me, uids, "[]", reason, sizeof(reason)), 0);
-	door_allow(door, &me);
-	test_talk(door);
-	door_free(door);
+	CHECK_INT(access_init(&me, uids, "[]", reason, sizeof(reason)), 0);
+	server_set_access(server, &me);
+	test_talk(server);
+	server_free(server);
 	/* Counted anew. */
-	door = door_new(base, heard, NULL);
-	door_listen(door, listen_here());
-	door_allow(door, &me);
-	door_open(door);
-	test_crowd(door);
+	server = server_new(base, on_message, NULL);
+	server_add_socket(server, listen_here());
+	server_set_access(server, &me);
+	server_start(server);
+	test_crowd(server);
 	test_slow();
-	test_exhausted(door);
-	door_shut(door);
+	test_exhausted(server);
+	server_stop(server);
 	CHECK_INT(knock("", 0), -1);
-	door_free(door);
-	allow_clear(&me);
+	server_free(server);
+	access_clear(&me);
 }
 
 int

@@ -2,12 +2,12 @@
 /* The command line as Go's flag package reads it. */
 #include "config.h"
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
 #define PARSE(...) parse((const char *[]){ "x", __VA_ARGS__, NULL })
 
-static struct flags flags;
+static struct options options;
 static char wrong[256];
 
 static int
@@ -20,34 +20,34 @@ parse(const char **args)
 		memcpy(&argv[argc], &args[argc], sizeof(char *));
 	argv[argc] = NULL;
 	wrong[0] = '\0';
-	return flags_parse(&flags, argc, argv, wrong, sizeof(wrong));
+	return options_parse(&options, argc, argv, wrong, sizeof(wrong));
 }
 
 int
 main(void)
 {
 	CHECK_INT(PARSE("-daemon"), 0);
-	CHECK_INT(flags.daemon, 1);
-	CHECK_INT(flags.debug, 2);
-	CHECK(flags.config == NULL);
+	CHECK_INT(options.daemon, 1);
+	CHECK_INT(options.debug, 2);
+	CHECK(options.config == NULL);
 
 	CHECK_INT(PARSE("--daemon", "--config=/a", "-debug=5"), 0);
-	CHECK_STR(flags.config, "/a");
-	CHECK_INT(flags.debug, 5);
+	CHECK_STR(options.config, "/a");
+	CHECK_INT(options.debug, 5);
 
 	CHECK_INT(PARSE("-config", "/b", "-debug", "0", "-test"), 0);
-	CHECK_STR(flags.config, "/b");
-	CHECK_INT(flags.debug, 0);
-	CHECK_INT(flags.test, 1);
-	CHECK_INT(flags.daemon, 0);
+	CHECK_STR(options.config, "/b");
+	CHECK_INT(options.debug, 0);
+	CHECK_INT(options.test, 1);
+	CHECK_INT(options.daemon, 0);
 
 	CHECK_INT(PARSE("-daemon=false", "-help=T"), 0);
-	CHECK_INT(flags.daemon, 0);
-	CHECK_INT(flags.help, 1);
+	CHECK_INT(options.daemon, 0);
+	CHECK_INT(options.help, 1);
 
 	/* The first word that is none ends the flags; so does "--". */
 	CHECK_INT(PARSE("word", "-daemon"), 0);
-	CHECK_INT(flags.daemon, 0);
+	CHECK_INT(options.daemon, 0);
 	CHECK_INT(PARSE("--", "-nonsense"), 0);
 	CHECK_INT(PARSE("-", "-nonsense"), 0);
 

@@ -215,14 +215,14 @@ test_config(void)
 	int found;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		found = conf_find_socket(cases[i].text, strlen(cases[i].text),
+		found = config_find_socket(cases[i].text, strlen(cases[i].text),
 		    buf, sizeof(buf));
 		CHECK_STR(found ? buf : NULL, cases[i].want);
 	}
-	CHECK_INT(conf_find_socket("{\"prepSockConnectPath\":\"/abc\"}", 30,
+	CHECK_INT(config_find_socket("{\"prepSockConnectPath\":\"/abc\"}", 30,
 	    buf, 4), 0);
-	CHECK_INT(conf_socket("/nonexistent", buf, sizeof(buf)), 0);
-	CHECK_INT(conf_socket("/dev", buf, sizeof(buf)), 0);
+	CHECK_INT(config_read_socket("/nonexistent", buf, sizeof(buf)), 0);
+	CHECK_INT(config_read_socket("/dev", buf, sizeof(buf)), 0);
 	CHECK_STR(HOOK_SOCKET, conf_rule(CONF_PREP_CONNECT)->def);
 }
 
@@ -248,19 +248,19 @@ test_deliver(void)
 		return;
 	snprintf(path, sizeof(path), "%s/sock", folder);
 	CHECK_STR(address_parse(path, &a), NULL);
-	CHECK_INT(deliver(&a, "x", 1), -1);
+	CHECK_INT(message_send(&a, "x", 1), -1);
 	CHECK_INT(errno, ENOENT);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	CHECK_INT(bind(fd, &a.to.sa, a.len), 0);
-	CHECK_INT(deliver(&a, "x", 1), -1);
+	CHECK_INT(message_send(&a, "x", 1), -1);
 	CHECK_INT(errno, ECONNREFUSED);
 	/* It listens and does nothing more: the kernel keeps the message. */
 	CHECK_INT(listen(fd, 0), 0);
-	CHECK_INT(deliver(&a, "hello", 5), 0);
+	CHECK_INT(message_send(&a, "hello", 5), 0);
 	/* Its queue is full: in vain, but in time. */
 	for (i = 0; i < 3; i++) {
 		clock_gettime(CLOCK_MONOTONIC, &since);
-		if (deliver(&a, message, sizeof(message)) == -1)
+		if (message_send(&a, message, sizeof(message)) == -1)
 			break;
 	}
 	CHECK(i < 3);

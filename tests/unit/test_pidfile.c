@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 #include "tests/unit/check.h"
 
 static char dir[] = "/tmp/test_pidfile.XXXXXX";

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/workers/workers.h"
 #include "tests/unit/check.h"
 
-static struct supervisor sup;
+static struct workers workers;
 static int far[ROLE__COUNT];	/* the worker's end of each channel */
 
 static void
@@ -31,23 +31,23 @@ static const struct channel_ops ops = { .on_frame = on_frame,
 static void
 worker_make(enum role role)
 {
-	struct child *c = &sup.children[role];
+	struct child *c = &workers.children[role];
 	int fds[2];
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-	c->sup = &sup;
+	c->workers = &workers;
 	c->role = role;
-	c->state = CHILD_SERVING;
-	c->channel = channel_new(sup.base, fds[0], ROLE_SUPERVISOR, role, &ops,
+	c->state = CHILD_READY;
+	c->channel = channel_new(workers.base, fds[0], ROLE_SUPERVISOR, role, &ops,
 	    c);
 	far[role] = fds[1];
 }
 
 /* Dies of a signal with job on its slate; 0: with a clean one. */
 static void
-dies_of(int sig, const char *killed_for, enum role role, uint64_t job)
+dies_of(int sig, const char *kill_reason, enum role role, uint64_t job)
 {
-	struct child *c = &sup.children[role];
+	struct child *c = &workers.children[role];
 	struct run_key key = { .cluster = "alpha", .job = job, .start = 1000 };
 	struct inflight *theirs;
 	int fd;
@@ -58,9 +58,9 @@ dies_of(int sig, const char *killed_for, enum role role, uint64_t job)
 	if (job != 0)
 		inflight_set(theirs, &key);
 	c->state = CHILD_DOWN;
-	c->killed_for = killed_for;
-	poison_note(c, sig);
-	c->state = CHILD_SERVING;
+	c->kill_reason = kill_reason;
+	quarantine_note_exit(c, sig);
+	c->state = CHILD_READY;
 	inflight_free(theirs);
 	inflight_free(c->inflight);
 	c->inflight = NULL;
@@ -102,17 +102,17 @@ main(void)
 	int role;
 
 	log_init("test", LOG_LEVEL_FATAL);
-	sup.base = event_base_new();
+	workers.base = event_base_new();
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		worker_make((enum role)role);
 
 	dies(ROLE_COLLECTOR, 0);
-	CHECK_INT(sup.n_suspects, 0);
+	CHECK_INT(workers.n_crash_records, 0);
 	dies_of(SIGKILL, NULL, ROLE_COLLECTOR, 7);
 	dies_of(SIGTERM, NULL, ROLE_SUBMITTER, 7);
-	CHECK_INT(sup.n_suspects, 0);
+	CHECK_INT(workers.n_crash_records, 0);
 	dies_of(SIGKILL, "it does not answer", ROLE_COLLECTOR, 7);
-	CHECK_INT(sup.n_suspects, 1);
+	CHECK_INT(workers.n_crash_records, 1);
 	dies(ROLE_COLLECTOR, 8);
 	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
 	/* Whoever dies the second time: the run is the same. */
@@ -120,20 +120,20 @@ main(void)
 	CHECK_INT(skip_of(ROLE_COLLECTOR), 7);
 	CHECK_INT(skip_of(ROLE_LISTENER), 7);
 	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
-	poison_tell(&sup.children[ROLE_SUBMITTER]);
+	quarantine_send_all(&workers.children[ROLE_SUBMITTER]);
 	CHECK_INT(skip_of(ROLE_SUBMITTER), 7);
 	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
 	/* Ever more of them: the oldest are forgotten. */
-	for (i = 0; i < 2 * SUSPECTS_MAX; i++)
+	for (i = 0; i < 2 * CRASH_RECORDS_MAX; i++)
 		dies(ROLE_COLLECTOR, 100 + i);
-	CHECK_INT(sup.n_suspects, SUSPECTS_MAX);
-	CHECK_INT(sup.suspects[SUSPECTS_MAX - 1].key.job,
-	    100 + 2 * SUSPECTS_MAX - 1);
+	CHECK_INT(workers.n_crash_records, CRASH_RECORDS_MAX);
+	CHECK_INT(workers.crash_records[CRASH_RECORDS_MAX - 1].key.job,
+	    100 + 2 * CRASH_RECORDS_MAX - 1);
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		channel_free(sup.children[role].channel);
+		channel_free(workers.children[role].channel);
 		close(far[role]);
 	}
-	event_base_free(sup.base);
+	event_base_free(workers.base);
 	return check_done();
 }

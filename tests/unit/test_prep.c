@@ -71,22 +71,22 @@ static const struct {
 static void
 test_messages(void)
 {
-	struct prep prep;
+	struct hook_message msg;
 	const char *wrong;
 	size_t i;
 
 	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
-		memset(&prep, 0, sizeof(prep));
-		wrong = prep_parse(messages[i].text, strlen(messages[i].text),
-		    &prep);
+		memset(&msg, 0, sizeof(msg));
+		wrong = hook_message_parse(messages[i].text,
+		    strlen(messages[i].text), &msg);
 		CHECK_STR(wrong, messages[i].wrong);
 		if (messages[i].wrong != NULL) {
-			CHECK_INT(prep.job, 0);
+			CHECK_INT(msg.job, 0);
 			continue;
 		}
-		CHECK_INT(prep.job, 17);
-		CHECK_STR(prep.cluster, "alpha");
-		CHECK_INT(prep.kind, messages[i].kind);
+		CHECK_INT(msg.job, 17);
+		CHECK_STR(msg.cluster, "alpha");
+		CHECK_INT(msg.kind, messages[i].kind);
 	}
 }
 
@@ -95,17 +95,17 @@ static void
 test_long_names(void)
 {
 	char buf[512], name[CLUSTER_MAX + 1];
-	struct prep prep;
+	struct hook_message msg;
 
 	memset(name, 'a', CLUSTER_MAX);
 	name[CLUSTER_MAX] = '\0';
 	snprintf(buf, sizeof(buf), "{" ID ",\"SLURM_CLUSTER_NAME\":\"%s\"}",
 	    name);
-	CHECK(prep_parse(buf, strlen(buf), &prep) != NULL);
+	CHECK(hook_message_parse(buf, strlen(buf), &msg) != NULL);
 	snprintf(buf, sizeof(buf), "{" ID ",\"SLURM_CLUSTER_NAME\":\"%s\"}",
 	    name + 1);
-	CHECK(prep_parse(buf, strlen(buf), &prep) == NULL);
-	CHECK_INT(strlen(prep.cluster), CLUSTER_MAX - 1);
+	CHECK(hook_message_parse(buf, strlen(buf), &msg) == NULL);
+	CHECK_INT(strlen(msg.cluster), CLUSTER_MAX - 1);
 }
 
 static size_t
@@ -132,21 +132,21 @@ test_recorded(void)
 	static const char *const names[] = { "quote.json", "prolog.json",
 		"odd.json" };
 	char buf[4096], *exact;
-	struct prep prep;
+	struct hook_message msg;
 	size_t i, n, cut;
 
 	for (i = 0; i < 3; i++) {
 		n = read_recorded(names[i], buf, sizeof(buf));
 		CHECK(n > 1000);
-		CHECK(prep_parse(buf, n, &prep) == NULL);
-		CHECK_INT(prep.job, 10);
-		CHECK_STR(prep.cluster, "lab2411");
-		CHECK_INT(prep.kind, i == 1 ? EVENT_START : EVENT_END);
+		CHECK(hook_message_parse(buf, n, &msg) == NULL);
+		CHECK_INT(msg.job, 10);
+		CHECK_STR(msg.cluster, "lab2411");
+		CHECK_INT(msg.kind, i == 1 ? EVENT_START : EVENT_END);
 		for (cut = 0; cut < n; cut++) {
 			/* In memory of just that size, for the sanitizer. */
 			exact = malloc(cut + 1);
 			memcpy(exact, buf, cut);
-			CHECK(prep_parse(exact, cut, &prep) != NULL);
+			CHECK(hook_message_parse(exact, cut, &msg) != NULL);
 			free(exact);
 		}
 	}
@@ -167,11 +167,11 @@ host(const char *text)
 }
 
 static int
-may(const struct allow *allow, const char *text)
+may(const struct access_list *access, const char *text)
 {
 	struct peer peer = host(text);
 
-	return allow_peer(allow, &peer);
+	return access_allows(access, &peer);
 }
 
 static void
@@ -181,45 +181,45 @@ test_allow(void)
 		"[\"::/129\"]", "[\"10.0.0.0/\"]", "[\"10.0.0.0/x\"]",
 		"[\"example.org\"]", "[\"\"]", "[\"10.0.0.0/-1\"]" };
 	struct peer peer = { .local = 1, .uid = 64030 };
-	struct allow allow;
+	struct access_list access;
 	char reason[256];
 	size_t i;
 
-	CHECK_INT(allow_init(&allow, "[\"0\",\"64030\"]",
+	CHECK_INT(access_init(&access, "[\"0\",\"64030\"]",
 	    "[\"10.1.0.0/16\",\"192.0.2.7\",\"2001:db8::/33\"]", reason,
 	    sizeof(reason)), 0);
-	CHECK_INT(allow_peer(&allow, &peer), 1);
+	CHECK_INT(access_allows(&access, &peer), 1);
 	peer.uid = 1000;
-	CHECK_INT(allow_peer(&allow, &peer), 0);
-	CHECK_INT(may(&allow, "127.0.0.1"), 1);
-	CHECK_INT(may(&allow, "127.200.0.1"), 1);
-	CHECK_INT(may(&allow, "::1"), 1);
-	CHECK_INT(may(&allow, "10.1.255.255"), 1);
-	CHECK_INT(may(&allow, "10.2.0.0"), 0);
-	CHECK_INT(may(&allow, "192.0.2.7"), 1);
-	CHECK_INT(may(&allow, "192.0.2.6"), 0);
-	CHECK_INT(may(&allow, "2001:db8:7fff::1"), 1);
-	CHECK_INT(may(&allow, "2001:db8:8000::1"), 0);
-	CHECK_INT(may(&allow, "::"), 0);
-	allow_clear(&allow);
-	CHECK_INT(may(&allow, "10.1.0.1"), 0);
+	CHECK_INT(access_allows(&access, &peer), 0);
+	CHECK_INT(may(&access, "127.0.0.1"), 1);
+	CHECK_INT(may(&access, "127.200.0.1"), 1);
+	CHECK_INT(may(&access, "::1"), 1);
+	CHECK_INT(may(&access, "10.1.255.255"), 1);
+	CHECK_INT(may(&access, "10.2.0.0"), 0);
+	CHECK_INT(may(&access, "192.0.2.7"), 1);
+	CHECK_INT(may(&access, "192.0.2.6"), 0);
+	CHECK_INT(may(&access, "2001:db8:7fff::1"), 1);
+	CHECK_INT(may(&access, "2001:db8:8000::1"), 0);
+	CHECK_INT(may(&access, "::"), 0);
+	access_clear(&access);
+	CHECK_INT(may(&access, "10.1.0.1"), 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		CHECK_INT(allow_init(&allow, "[]", bad[i], reason,
+		CHECK_INT(access_init(&access, "[]", bad[i], reason,
 		    sizeof(reason)), -1);
 		CHECK(strstr(reason, "prepAllowedHosts") != NULL);
 	}
-	CHECK_INT(allow_init(&allow, "[\"slurm\"]", "[]", reason,
+	CHECK_INT(access_init(&access, "[\"slurm\"]", "[]", reason,
 	    sizeof(reason)), -1);
 	CHECK(strstr(reason, "slurm") != NULL);
-	CHECK_INT(allow_init(&allow, "[]", "[\"0.0.0.0/0\"]", reason,
+	CHECK_INT(access_init(&access, "[]", "[\"0.0.0.0/0\"]", reason,
 	    sizeof(reason)), 0);
-	CHECK_INT(may(&allow, "203.0.113.9"), 1);
-	CHECK_INT(may(&allow, "2001:db8::1"), 0);
-	allow_clear(&allow);
+	CHECK_INT(may(&access, "203.0.113.9"), 1);
+	CHECK_INT(may(&access, "2001:db8::1"), 0);
+	access_clear(&access);
 }
 
 static int
-take_many(struct rate *rate, const struct peer *peer, int64_t now, int n)
+take_many(struct rate_table *rate, const struct peer *peer, int64_t now, int n)
 {
 	int taken = 0;
 
@@ -231,7 +231,7 @@ take_many(struct rate *rate, const struct peer *peer, int64_t now, int n)
 static void
 test_rate(void)
 {
-	static struct rate rate;
+	static struct rate_table rate;
 	struct peer peer = { .local = 1, .uid = 1 }, other = { .local = 1 };
 	uid_t uid;
 

@@ -1,84 +1,152 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two-step switch: nobody uses a configuration before everyone has agreed
- * to it, and whatever goes wrong leaves the old one in force.  What reload.c
- * calls is played here and written down.
+ * The switch to another configuration: no worker uses it before all have
+ * agreed, and after a failure the old one stays in force.  The workers'
+ * processes do nothing; the test reads their ends of the channels.
  */
 #include "config.h"
 
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
 static struct supervisor sup;
-static void (*loaded)(struct supervisor *, struct conf *, int, const char *);
+static parser_done *loaded;
+static int far[ROLE__COUNT];	/* the worker's end of each channel */
 static unsigned offered[ROLE__COUNT], used[ROLE__COUNT];
-static unsigned restarted, killed, stopped;
+static unsigned restarted, stopped;
 static int outcome;	/* -1 none, 0 refused, 1 in force */
 
-int
-load_start(struct supervisor *s, void (*done)(struct supervisor *,
-    struct conf *, int, const char *))
+static int
+parse(struct supervisor *s, parser_done *done)
 {
 	loaded = done;
 	return 0;
 }
 
-void
-conf_offer(struct child *c, const struct conf *conf, int secrets)
+static void
+committed(struct supervisor *s)
 {
-	c->asked = conf->generation;
-	c->agreed = 0;
-	offered[c->role] = conf->generation;
+	CHECK(s == &sup);
 }
 
-void
-serve_use(struct child *c)
-{
-	used[c->role] = c->agreed;
-}
-
-void
-child_restart(struct child *c, const char *why, int innocent)
-{
-	restarted |= 1u << c->role;
-}
-
-void
-child_kill(struct child *c, const char *why)
-{
-	killed |= 1u << c->role;
-}
-
-void
-stop_begin(struct supervisor *s, const char *why, int status)
-{
-	stopped = 1;
-}
-
-void
-control_reload_done(struct supervisor *s, int ok, const char *text)
+static void
+finished(struct supervisor *s, int ok, const char *text)
 {
 	outcome = ok;
 }
 
-void control_users(struct supervisor *s) { }
-void sockets_ctl_mode(const struct supervisor *s) { }
-void notify_ready(const char *status) { }
-void notify_reloading(void) { }
-
-char *
-prep_uids_complete(const char *list, const struct places *places)
+static void
+stop(struct supervisor *s, const char *why, int status)
 {
-	return strdup("[\"0\"]");
+	stopped = 1;
+}
+
+static const struct reload_ops reload_ops = { .parse = parse,
+	.committed = committed, .finished = finished, .stop = stop };
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+}
+
+static const struct channel_ops channel_ops = { .on_frame = on_frame,
+	.on_broken = on_broken };
+
+/* Reads what the supervisor has sent to the workers. */
+static void
+channels_read(void)
+{
+	struct msg_header h;
+	struct reader r;
+	uint8_t *payload;
+	int fd, role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		while (frame_read(far[role], (enum role)role, ROLE_SUPERVISOR,
+		    &h, &payload, &fd, 0) == 0) {
+			rd_init(&r, payload, h.length);
+			if (h.type == MSG_CONF_END)
+				offered[role] = rd_u32(&r);
+			else if (h.type == MSG_CONF_COMMIT)
+				used[role] = rd_u32(&r);
+			else if (h.type == MSG_STOP)
+				restarted |= 1u << role;
+			free(payload);
+			if (fd != -1)
+				close(fd);
+		}
+	}
+}
+
+/* Waits for the end of the worker's process: the signal that ended it. */
+static int
+signal_wait(enum role role)
+{
+	struct child *c = &sup.workers.children[role];
+	int status;
+
+	if (c->kill_reason == NULL || waitpid(c->pid, &status, 0) != c->pid)
+		return 0;
+	c->pid = 0;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void
+worker_make(enum role role)
+{
+	struct child *c = &sup.workers.children[role];
+	int fds[2];
+
+	child_init(&sup.workers, role);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+	c->state = CHILD_SANDBOXED;
+	c->channel = channel_new(sup.base, fds[0], ROLE_SUPERVISOR, role,
+	    &channel_ops, c);
+	far[role] = fds[1];
+	c->pid = fork();
+	CHECK(c->pid != -1);
+	if (c->pid == 0) {
+		pause();
+		_exit(0);
+	}
+}
+
+static void
+worker_end(enum role role)
+{
+	struct child *c = &sup.workers.children[role];
+
+	if (c->pid != 0) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, NULL, 0);
+	}
+	event_free(c->restart);
+	event_free(c->deadline);
+	inflight_free(c->inflight);
+	channel_free(c->channel);
+	close(far[role]);
 }
 
 static void
 agree(enum role role)
 {
-	reload_ok(&sup.children[role], sup.children[role].asked);
+	struct child *c = &sup.workers.children[role];
+
+	reload_ok(c, c->conf_sent);
+	channels_read();
 }
 
 static void
@@ -102,6 +170,7 @@ file_says(enum conf_key key, const char *value)
 	if (value != NULL)
 		conf_set(&conf, key, value);
 	loaded(&sup, &conf, dup(0), NULL);
+	channels_read();
 }
 
 static void
@@ -111,20 +180,25 @@ start(void)
 	int role;
 
 	memset(&sup, 0, sizeof(sup));
+	setup_init(&sup.setup);
 	sup.base = event_base_new();
 	sup.secrets = -1;
-	sup.config_path = "config.json";
+	sup.reload_ops = &reload_ops;
+	sup.setup.config_path = "config.json";
+	sup.workers.base = sup.base;
+	sup.workers.setup = &sup.setup;
+	sup.workers.conf = &sup.conf;
+	sup.workers.arg = &sup;
 	conf_init(&conf);
-	conf_resolve(&sup, &conf);
-	conf_first(&sup, &conf, dup(0));
+	CHECK_INT(conf_add_own_uids(&sup, &conf), 0);
+	conf_set_first(&sup, &conf, dup(0));
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		sup.children[role].sup = &sup;
-		sup.children[role].role = (enum role)role;
-		sup.children[role].state = CHILD_CLOSED;
-		reload_hello(&sup.children[role]);
+		worker_make((enum role)role);
 		used[role] = 0;
+		reload_hello(&sup.workers.children[role]);
 	}
-	killed = stopped = 0;
+	channels_read();
+	stopped = 0;
 }
 
 static void
@@ -135,13 +209,17 @@ serve_all(void)
 	start();
 	all_agree();
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		sup.children[role].state = CHILD_SERVING;
-	sup.announced = 1;
+		sup.workers.children[role].state = CHILD_READY;
+	sup.ready_sent = 1;
 }
 
 static void
 end(void)
 {
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		worker_end((enum role)role);
 	conf_clear(&sup.conf);
 	if (sup.secrets != -1)
 		close(sup.secrets);
@@ -162,7 +240,7 @@ test_first(void)
 	end();
 
 	start();
-	reload_bad(&sup.children[ROLE_COLLECTOR], 1, "no");
+	reload_bad(&sup.workers.children[ROLE_COLLECTOR], 1, "no");
 	CHECK_INT(stopped, 1);
 	end();
 }
@@ -194,7 +272,7 @@ test_refused(void)
 	serve_all();
 	file_says(CONF_POLL_INTERVAL, "5");
 	agree(ROLE_LISTENER);
-	reload_bad(&sup.children[ROLE_COLLECTOR], 2, "no");
+	reload_bad(&sup.workers.children[ROLE_COLLECTOR], 2, "no");
 	CHECK_INT(outcome, 0);
 	agree(ROLE_SUBMITTER);		/* too late: it is offered the old one */
 	CHECK_INT(offered[ROLE_SUBMITTER], 1);
@@ -203,7 +281,7 @@ test_refused(void)
 
 	file_says(CONF_POLL_INTERVAL, "6");
 	agree(ROLE_LISTENER);
-	reload_child_gone(&sup.children[ROLE_SUBMITTER]);
+	reload_child_gone(&sup.workers.children[ROLE_SUBMITTER]);
 	CHECK_INT(outcome, 0);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
 
@@ -219,12 +297,12 @@ test_refused(void)
 static void
 test_away(void)
 {
-	struct child *c = &sup.children[ROLE_COLLECTOR];
+	struct child *c = &sup.workers.children[ROLE_COLLECTOR];
 
 	serve_all();
 	c->state = CHILD_DOWN;
 	file_says(CONF_POLL_INTERVAL, "5");
-	c->state = CHILD_CLOSED;
+	c->state = CHILD_SANDBOXED;
 	reload_hello(c);
 	CHECK_INT(offered[ROLE_COLLECTOR], 1);
 	agree(ROLE_LISTENER);
@@ -234,7 +312,8 @@ test_away(void)
 	agree(ROLE_COLLECTOR);
 	CHECK_INT(used[ROLE_COLLECTOR], 2);
 	reload_bad(c, 2, "changed its mind");
-	CHECK_INT(killed, 1u << ROLE_COLLECTOR);
+	CHECK_INT(signal_wait(ROLE_COLLECTOR), SIGKILL);
+	CHECK(sup.workers.children[ROLE_LISTENER].kill_reason == NULL);
 	end();
 }
 
@@ -245,6 +324,8 @@ test_effects(void)
 	file_says(CONF_SLURM_BIN_DIR, "/opt/slurm/bin");
 	all_agree();
 	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
+	/* As its new process has it. */
+	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
 	file_says(CONF_SLURM_EXTRA_PATHS, "[\"/opt\"]");
 	all_agree();
 	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
@@ -268,7 +349,7 @@ test_twice(void)
 	CHECK(loaded == NULL);
 	all_agree();
 	CHECK(loaded != NULL);
-	CHECK_INT(sup.reload_wanted, 0);
+	CHECK_INT(sup.reload_pending, 0);
 	end();
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/system/supervisor.h"
+#include "supervisor/system/system.h"
 #include "tests/unit/check.h"
 
 static char found[1024];
@@ -28,7 +28,7 @@ scan(const char *text)
 	CHECK(fd != -1 && write(fd, text, strlen(text)) ==
 	    (ssize_t)strlen(text));
 	close(fd);
-	slurmconf_scan(path, on_found, NULL);
+	slurm_conf_scan(path, on_found, NULL);
 	unlink(path);
 }
 
@@ -48,9 +48,9 @@ main(void)
 	scan("AuthInfo=socket=\nAuthInfo=socket\nPluginDir=::\nPluginDir=");
 	CHECK_STR(found, "");
 	found[0] = '\0';
-	slurmconf_scan("/nowhere/slurm.conf", on_found, NULL);
-	slurmconf_scan("/dev/zero", on_found, NULL);
-	slurmconf_scan("/", on_found, NULL);
+	slurm_conf_scan("/nowhere/slurm.conf", on_found, NULL);
+	slurm_conf_scan("/dev/zero", on_found, NULL);
+	slurm_conf_scan("/", on_found, NULL);
 	CHECK_STR(found, "");
 	return check_done();
 }

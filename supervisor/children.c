@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ends of processes: a worker, the parser of the configuration, or what
+ * a dead collector had started.
+ */
+#include "config.h"
+
+#include <sys/wait.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/supervisor.h"
+
+#define PIDS_MAX	4096	/* bytes of the list of our children's pids */
+
+/*
+ * Kills the commands of a collector that has ended.  They are children of
+ * the supervisor now, because it is the subreaper; no process reads their
+ * output.
+ */
+static void
+orphans_kill(struct supervisor *sup)
+{
+	char path[64], pids[PIDS_MAX], *p = pids;
+	FILE *f;
+	size_t n;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+	    (int)getpid());
+	f = fopen(path, "re");
+	if (f == NULL)
+		return;
+	n = fread(pids, 1, sizeof(pids) - 1, f);
+	fclose(f);
+	pids[n] = '\0';
+	while ((pid = (pid_t)strtol(p, &p, 10)) > 0) {
+		if (!parser_has_pid(sup, pid) &&
+		    child_find(&sup->workers, pid) == NULL)
+			kill(pid, SIGKILL);
+	}
+}
+
+static void
+on_child_gone(struct child *c)
+{
+	struct supervisor *sup = c->workers->arg;
+
+	if (c->role == ROLE_COLLECTOR)
+		orphans_kill(sup);
+	control_child_gone(c);
+	if (sup->workers.stopping)
+		shutdown_child_gone(c);
+	else if (sup->workers.config_test)
+		shutdown_begin(sup, "a worker died", 1);
+	else
+		reload_child_gone(c);
+}
+
+const struct child_ops child_ops = { .gone = on_child_gone };
+
+void
+children_reap(struct supervisor *sup)
+{
+	struct child *c;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (parser_reaped(sup, pid, status))
+			continue;
+		c = child_find(&sup->workers, pid);
+		if (c != NULL)
+			child_exited(c, status);
+	}
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of the supervisor.  It is one thread on one event loop, starts
+ * first and ends last.  Of the secrets it holds the descriptor of a sealed
+ * memfd, never the content.
+ */
+#ifndef SUPERVISOR_SUPERVISOR_H
+#define SUPERVISOR_SUPERVISOR_H
+
+#include <time.h>
+
+#include "supervisor/system/system.h"
+#include "supervisor/workers/workers.h"
+
+struct supervisor;
+struct parser;
+struct control;
+
+/* Called once with the values and the memfd, or with NULL, -1 and why. */
+typedef void parser_done(struct supervisor *sup, struct conf *conf,
+    int secrets, const char *reason);
+
+/* What a reload tells the other files, set in main.c. */
+struct reload_ops {
+	/* Starts to read the file.  0, or -1 with errno. */
+	int	(*parse)(struct supervisor *sup, parser_done *done);
+	/* Another configuration is in force. */
+	void	(*committed)(struct supervisor *sup);
+	/* The reload is over; text is its result. */
+	void	(*finished)(struct supervisor *sup, int ok, const char *text);
+	/* The service has to end. */
+	void	(*stop)(struct supervisor *sup, const char *why, int status);
+};
+
+/* A reload under way: all workers must agree before one switches. */
+struct reload {
+	int		 active;
+	struct conf	 conf;		/* the new one */
+	int		 secrets;	/* its memfd, -1 = none */
+	unsigned	 roles_asked;	/* 1u << role */
+	unsigned	 restarts;	/* roles to restart after the switch */
+	unsigned	 changed;	/* number of values */
+	struct event	*deadline;
+};
+
+struct supervisor {
+	struct event_base *base;
+	int		 config_explicit;	/* -config was given */
+	int		 pidfile;	/* descriptor, holds the lock */
+	struct setup	 setup;
+	struct conf	 conf;		/* in force */
+	int		 secrets;	/* sealed memfd, -1 = none */
+	uint32_t	 generations;	/* numbers used so far */
+	struct workers	 workers;
+	struct parser	*parser;	/* the parser at work, or NULL */
+	const struct reload_ops *reload_ops;
+	struct reload	 reload;
+	int		 reload_pending;	/* requested during another one */
+	char		 reload_result[REASON_MAX];	/* of the last one */
+	time_t		 reload_time;
+	struct control	*control;	/* control socket, or NULL */
+	long long	 started_ms;	/* clock_ms() */
+	int		 conf_committed;	/* all agreed to the first one */
+	int		 ready_sent;	/* READY=1 was sent */
+	int		 stop_index;	/* in the order of shutdown.c */
+	int		 status;	/* exit status */
+};
+
+/* options.c: the command line, as Go's flag package reads it. */
+struct options {
+	const char	*config;	/* NULL = not given */
+	long		 debug;
+	int		 daemon;
+	int		 test;
+	int		 help;
+};
+/* 0, or -1 with a text in wrong. */
+int options_parse(struct options *options, int argc, char **argv, char *wrong,
+    size_t size);
+void options_usage(void);
+
+/* parser_process.c: the child that reads config.json. */
+/* Starts it; done is called from the loop and owns what it gets. */
+int parser_start(struct supervisor *sup, parser_done *done);
+/* A child ended: 1 when pid was the parser's. */
+int parser_reaped(struct supervisor *sup, pid_t pid, int status);
+int parser_has_pid(const struct supervisor *sup, pid_t pid);
+void parser_cancel(struct supervisor *sup);
+
+/* reload.c: which configuration is in force, and how it changes. */
+/* The first one, before any worker runs.  Takes conf and secrets. */
+void conf_set_first(struct supervisor *sup, struct conf *conf, int secrets);
+/*
+ * Completes prepAllowedUids, once the users are resolved.
+ * 0, or -1 on memory.
+ */
+int conf_add_own_uids(struct supervisor *sup, struct conf *conf);
+/* Reads the file again; a request during another reload waits for its end. */
+void reload_begin(struct supervisor *sup);
+/* Messages of a worker. */
+void reload_hello(struct child *c);
+void reload_ok(struct child *c, uint32_t generation);
+void reload_bad(struct child *c, uint32_t generation, const char *reason);
+/* The process of a worker ended. */
+void reload_child_gone(struct child *c);
+
+/* children.c: the ends of processes. */
+extern const struct child_ops child_ops;
+/* Waits for every process that has ended. */
+void children_reap(struct supervisor *sup);
+
+/* control.c: the control socket of the admin tool. */
+int control_open(struct supervisor *sup);
+void control_close(struct supervisor *sup);
+/* Rows and ends that workers answered. */
+void control_row(struct child *c, uint64_t request, const uint8_t *row,
+    size_t len);
+void control_result(struct child *c, uint64_t request, enum ctl_status status,
+    const char *text);
+void control_child_gone(struct child *c);
+void control_reload_done(struct supervisor *sup, int ok, const char *text);
+/* Reads ctlUsers of the configuration in force. */
+void control_users_update(struct supervisor *sup);
+
+/* status.c: the supervisor's own rows; emit gets each of them. */
+typedef void status_row_fn(void *arg, const struct writer *row);
+void status_report(const struct supervisor *sup, status_row_fn *emit,
+    void *arg);
+void metrics_report(const struct supervisor *sup, status_row_fn *emit,
+    void *arg);
+
+/* shutdown.c */
+void shutdown_begin(struct supervisor *sup, const char *why, int status);
+void shutdown_child_gone(struct child *c);
+
+#endif

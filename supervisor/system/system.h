@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the supervisor prepares on the host: users, directories, sockets, the
+ * pid file, its own capabilities, the sandbox of each worker, the start of a
+ * program and systemd's notification protocol.  The functions know no worker
+ * process and no reload.
+ */
+#ifndef SUPERVISOR_SYSTEM_SYSTEM_H
+#define SUPERVISOR_SYSTEM_SYSTEM_H
+
+#include <sys/types.h>
+
+#include "common/conf.h"
+#include "common/log.h"
+#include "common/worker/sandbox.h"
+
+#define REASON_MAX	1024	/* bytes with the NUL of a sentence for the log */
+
+/* uid and groups of a process. */
+struct identity {
+	uid_t		 uid;
+	gid_t		 gid;
+	gid_t		 groups[SANDBOX_GROUPS_MAX];
+	int		 n_groups;
+};
+
+/* Users, directories and sockets, prepared once at the start. */
+struct setup {
+	const char	*config_path;	/* borrowed from argv */
+	char		*program_dir;	/* of the workers' programs; owned */
+	int		 as_root;	/* the service was started by root */
+	enum sandbox_mode mode;
+	struct identity	 identity[ROLE__COUNT];
+	gid_t		 dir_gid;	/* of directories that the hook enters */
+	int		 has_slurm_user;	/* there is a user "slurm": */
+	uid_t		 slurm_uid;
+	char		*state_dir;	/* of the last-run file; owned */
+	char		*spool_dir;	/* owned */
+	char		*empty_dir;	/* the listener's root directory; owned */
+	int		 lastrun;	/* descriptor */
+	int		 listen_fd;	/* socket of the hooks, -1 = none */
+	int		 listen_tcp;	/* it is a TCP socket */
+	char		*listen_path;	/* owned, NULL for TCP */
+	int		 ctl_fd;	/* socket of the admin tool, -1 = none */
+	int		 kmsg;		/* kernel log, -1 = not readable */
+};
+
+/* directories.c: state directories and the last-run file. */
+/* Sets all descriptors to -1. */
+void setup_init(struct setup *setup);
+/* Frees and closes all but the sockets. */
+void setup_clear(struct setup *setup);
+/* 0, or -1 (logged). */
+int directories_prepare(struct setup *setup, const struct conf *conf);
+/*
+ * The directory of path; a missing one is made (root:group 0750).
+ * 0, or -1 (logged).
+ */
+int directory_prepare_for(const struct setup *setup, const char *path);
+
+/* users.c: names to numbers. */
+/* Fills mode, identity, dir_gid and slurm_uid.  0, or -1 (logged). */
+int users_resolve(struct setup *setup, const struct conf *conf);
+
+/* sockets.c */
+/*
+ * Makes the listening sockets of the hooks and of the admin tool.  0; -1 when
+ * one cannot be made or another process answers there (logged).
+ */
+int sockets_open(struct setup *setup, const struct conf *conf);
+void sockets_close(struct setup *setup, const struct conf *conf);
+/* Mode of the admin tool's socket: 0666 only if ctlUsers names a user. */
+void sockets_ctl_mode(const struct setup *setup, const struct conf *conf);
+
+/* pidfile.c */
+/*
+ * Opens and locks the file without changing its content.  The descriptor, or
+ * -1 (logged) when another instance holds the lock.
+ */
+int pidfile_lock(const char *path);
+/* 0, or -1 with errno. */
+int pidfile_write(int fd, pid_t pid);
+/* Removes the file only if it has our pid or is empty; closes fd. */
+void pidfile_remove(int fd, const char *path);
+
+/* capabilities.c: the supervisor's own rights. */
+void capabilities_reduce(const struct setup *setup);
+
+/* sandbox_paths.c: what each worker may open. */
+/* Fills sb for its role.  0, or -1 on memory. */
+int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb);
+
+/* slurm_conf.c: the keys of slurm.conf that sandbox_paths.c needs. */
+/*
+ * Calls found with each directory or socket that the file names.  The file
+ * may be missing.
+ */
+void slurm_conf_scan(const char *path, void (*found)(const char *path,
+    void *arg), void *arg);
+
+/* spawn.c */
+/*
+ * fork and exec of one of our own programs: descriptor 3 is fd, 0 and 1 are
+ * /dev/null, envp is its whole environment.  The pid, or -1 with errno.
+ */
+pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
+    int fd);
+
+/* env.c: environments, built from nothing.  Owned; NULL on memory. */
+char **env_worker(const struct conf *conf, enum role role);
+char **env_parser(void);
+void env_free(char **env);
+
+/* exit_reason.c: how a process ended, as text. */
+/*
+ * Opens the kernel log at its end.  Call it before the capabilities are
+ * reduced.  -1 when the log is not readable.
+ */
+int exit_reason_kmsg_open(void);
+/* status as of waitpid(); kmsg may be -1. */
+void exit_reason_text(int kmsg, pid_t pid, int status, char *buf, size_t size);
+
+/* sd_notify.c: systemd's protocol; without NOTIFY_SOCKET nothing happens. */
+void notify_init(void);
+void notify_ready(const char *status);
+void notify_reloading(void);
+void notify_stopping(void);
+void notify_watchdog(void);
+/* Interval in which systemd wants WATCHDOG=1, in ms; 0 = never. */
+unsigned notify_watchdog_ms(void);
+
+/* allowed_uids.c: users that may connect, by number. */
+/*
+ * The value of prepAllowedUids as the listener gets it: with root, our own
+ * uid, slurmUser and Slurm's usual user "slurm".  Returns owned, or NULL on
+ * memory.
+ */
+char *hook_uids_complete(const char *list, const struct setup *setup);
+#define USERS_MAX	64	/* ctlUsers, prepAllowedUids, as in conf_keys.h */
+struct ctl_users {
+	uid_t		 uid[USERS_MAX];
+	unsigned	 n;
+};
+void ctl_users_read(struct ctl_users *users, const char *list);
+/*
+ * 1 when uid may send a request: root and our own uid any, the users of
+ * ctlUsers only one that is not destructive.
+ */
+int ctl_user_allowed(const struct ctl_users *users, uid_t uid,
+    int is_destructive);
+
+#endif

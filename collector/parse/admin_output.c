@@ -91,25 +91,6 @@ controllers_line(struct controllers *c, const char *host, struct span line)
 	c->n++;
 }
 
-int
-step_row(struct span line, struct job_step *step)
-{
-	enum { ID, START, END, STATUS, N };
-	struct span f[N + 1];
-	const char *dot;
-
-	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
-	    f[STATUS].n == 0 || f[ID].n == 0 ||
-	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
-		return -1;
-	f[ID].n = (size_t)(dot - f[ID].p);
-	if (number_u64(f[ID], &step->job) == -1 ||
-	    time_point(f[START], &step->start) == -1 ||
-	    time_point(f[END], &step->end) == -1)
-		return -1;
-	return 0;
-}
-
 static struct span
 trim(struct span s)
 {

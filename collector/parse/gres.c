@@ -10,6 +10,15 @@
 #include "collector/parse/parse.h"
 #include "common/conf.h"
 
+/* One item of a GRES list. */
+struct gres_item {
+	struct span	 name;
+	uint64_t	 count;
+	struct span	 idx;		/* behind IDX:, may be empty */
+	int		 has_idx;
+	struct span	 shares;	/* "0/100,30/100", by device; may be empty */
+};
+
 int
 gres_names_set(struct gres_names *names, const char *list)
 {
@@ -127,17 +136,16 @@ item_words(struct span words, struct gres_item *item)
 		last.p = colon + 1;
 		last.n = rest.n - (size_t)(last.p - rest.p);
 	}
-	if (number_u64(last, &item->count) == -1) {
-		item->type = rest;
-		item->count = 1;
-	} else if (colon != NULL) {
-		item->type.p = rest.p;
-		item->type.n = (size_t)(colon - rest.p);
-	}
+	if (number_u64(last, &item->count) == -1)
+		item->count = 1;	/* rest is the type */
 	return item->name.n > 0 ? 0 : -1;
 }
 
-int
+/*
+ * Takes the next item off *s, "gpu:a100:2(IDX:0,2)".  Returns 1, 0 at the
+ * end, -1 when it is no item.
+ */
+static int
 gres_next(struct span *s, struct gres_item *item)
 {
 	struct span words;

@@ -24,7 +24,7 @@ number_of(struct span line, const char *key)
 	return (uint16_t)v;
 }
 
-int
+static int
 node_name(struct span line, char host[HOST_MAX])
 {
 	static const char key[] = "NodeName=";
@@ -161,7 +161,8 @@ effect_of_word(struct span word, enum effect *effect)
 			*effect = words[i].effect;
 }
 
-const char *
+/* cc-backend's word for Slurm's "MIXED+DRAIN"; "" for a node that is none yet. */
+static const char *
 node_word(struct span state)
 {
 	enum effect effect = EFFECT_NONE;

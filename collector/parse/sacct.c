@@ -171,7 +171,7 @@ get_nodes(struct span v, struct row *row)
 	return hostlist_each(v, on_name, &row->s->job) == -1 ? -1 : 0;
 }
 
-/* In the order of SACCT_FIELDS. */
+/* The columns in the order in which they are requested and read. */
 static const struct field {
 	const char	*name;
 	int		(*get)(struct span v, struct row *row);
@@ -201,17 +201,12 @@ static const struct field {
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
 
-int
-sacct_field(unsigned i, const char **name)
-{
-	if (i >= N_FIELDS)
-		return 0;
-	*name = fields[i].name;
-	return 1;
-}
-
-void
-sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
+/*
+ * The value of -o.  A missing column is replaced by the first one, so that
+ * every row has the same number of fields.
+ */
+static void
+columns_write(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
 {
 	size_t i, len = 0;
 
@@ -228,7 +223,7 @@ sacct_begin(struct sacct_reader *r, uint32_t lacking,
 	memset(r, 0, sizeof(*r));
 	delimiter_new(r->delimiter);
 	r->lacking = lacking;
-	sacct_columns(lacking, columns);
+	columns_write(lacking, columns);
 	snprintf(delimiter, SACCT_DELIMITER_MAX, "--delimiter=%s",
 	    r->delimiter);
 }
@@ -427,4 +422,23 @@ sacct_clear(struct sacct_reader *r)
 	free(r->buf);
 	r->buf = NULL;
 	r->len = r->cap = 0;
+}
+
+int
+step_row(struct span line, struct job_step *step)
+{
+	enum { ID, START, END, STATUS, N };
+	struct span f[N + 1];
+	const char *dot;
+
+	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
+	    f[STATUS].n == 0 || f[ID].n == 0 ||
+	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
+		return -1;
+	f[ID].n = (size_t)(dot - f[ID].p);
+	if (number_u64(f[ID], &step->job) == -1 ||
+	    time_point(f[START], &step->start) == -1 ||
+	    time_point(f[END], &step->end) == -1)
+		return -1;
+	return 0;
 }

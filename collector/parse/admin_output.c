@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short answers, line by line: sdiag's clock and queue, sacctmgr's word on a
- * user, which controllers work, a job's steps, Slurm's configuration.  Admins'
- * bytes, not users'; bounded all the same, and what is not understood is left
- * as it was.
+ * Short answers, read line by line: slurmctld's clock and queue (sdiag), the
+ * rights of a user and PrivateData (sacctmgr), the controllers (scontrol ping)
+ * and settings.  Admins can write into them, users cannot.  All values are
+ * bounded; a line that is not understood changes nothing.
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 	size_t n = strlen(user);
 	const char *bar;
 
-	/* Accounting keeps names in small letters, unless told otherwise. */
+	/* slurmdbd stores names in lower case by default. */
 	if (n == 0 || line.n <= n || strncasecmp(line.p, user, n) != 0 ||
 	    line.p[n] != '|')
 		return;
@@ -55,7 +55,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 		a->operator = 1;
 }
 
-/* Up to the first dot, as Slurm compares them. */
+/* Compares host names up to the first dot, as Slurm does. */
 static int
 same_host(struct span a, const char *b)
 {

@@ -259,6 +259,12 @@ int node_use(struct span line, const struct gres_names *names,
  * contain a value leaves the value unchanged.
  */
 
+/*
+ * Cuts "MinJobAge               = 300 sec" into key and value.  Returns 1, or 0
+ * when the line is no setting with a value.
+ */
+int config_pair(struct span line, struct span *key, struct span *v);
+
 /* sdiag */
 struct sdiag {
 	int64_t		 clock;		/* slurmctld's time, epoch seconds */

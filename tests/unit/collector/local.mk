@@ -48,11 +48,6 @@ test_readers_SOURCES = tests/unit/collector/parse/test_readers.c \
 	tests/unit/collector/parse/recording.h
 test_readers_LDADD = $(PARSE_LIBS)
 
-check_PROGRAMS += test_json
-TESTS += test_json
-test_json_SOURCES = tests/unit/collector/parse/test_json.c
-test_json_LDADD = $(PARSE_LIBS)
-
 # collector/slurm
 check_PROGRAMS += test_plan
 TESTS += test_plan

@@ -6,22 +6,21 @@ noinst_LIBRARIES += collector/parse/libparse.a
 collector_parse_libparse_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_parse_libparse_a_SOURCES = \
 	collector/parse/admin_output.c \
-	collector/parse/delimiter.c \
 	collector/parse/gres.c \
 	collector/parse/hostlist.c \
 	collector/parse/job_state.c \
-	collector/parse/lines.c \
-	collector/parse/node_shape.c \
-	collector/parse/node_state.c \
-	collector/parse/number.c \
+	collector/parse/node.c \
 	collector/parse/parse.h \
-	collector/parse/ranges.c \
 	collector/parse/sacct.c \
 	collector/parse/scontrol_job.c \
 	collector/parse/scontrol_resources.c \
+	collector/parse/snapshot.c \
+	collector/parse/snapshot.h \
+	collector/parse/span.c \
+	collector/parse/span.h \
+	collector/parse/split.c \
 	collector/parse/squeue.c \
 	collector/parse/time.c \
-	collector/parse/tokens.c \
 	collector/parse/tres.c
 
 # State of one cluster: tables of runs, clock, settings.

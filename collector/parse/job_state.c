@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "collector/parse/parse.h"
+#include "collector/parse/snapshot.h"
 
 static const struct job_state unknown = { "", PHASE_UNKNOWN, END_NOT };
 

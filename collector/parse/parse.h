@@ -11,22 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collector/parse/snapshot.h"
+#include "collector/parse/span.h"
 #include "common/job.h"
-#include "common/text.h"
-
-/* Returns owned: fit to be passed on (text.h); NULL for "", "(null)" and on memory. */
-char *span_text(struct span s, size_t max);
-
-/* number.c */
-
-/* Decimal digits and nothing else; 0, or -1 also when it does not fit. */
-int number_u64(struct span s, uint64_t *v);
-int number_u32(struct span s, uint32_t *v);
-/*
- * "5", "100M", "62.50G": in MB, rounded down; a bare number is MB.  A trailing
- * n or c (20.11: per node, per CPU) is put into *per, else 0; per may be NULL.
- */
-int number_memory(struct span s, uint64_t *mb, char *per);
 
 /* times.c */
 
@@ -43,15 +30,6 @@ int time_point(struct span s, int64_t *epoch);
 int time_limit(struct span s, int64_t *seconds);
 /* The same of sacct's TimelimitRaw, in minutes. */
 int time_limit_minutes(struct span s, int64_t *seconds);
-
-/* ranges.c */
-
-/*
- * "0-3,8": each() gets every range in turn; it returns -1 to stop.  Returns 0,
- * or -1 when the text is no list of ascending ranges or each() stopped.
- */
-int ranges_each(struct span s, int (*each)(uint32_t first, uint32_t last,
-    void *arg), void *arg);
 
 /* hostlist.c */
 
@@ -113,72 +91,6 @@ struct tres {
 void tres_parse(struct span s, const struct gres_names *names,
     struct tres *tres);
 
-/* states.c */
-
-/* What a state means for a run. */
-enum slurm_phase {
-	PHASE_PENDING,		/* no run */
-	PHASE_CONFIGURING,	/* it has nodes, but a prolog may yet take it back */
-	PHASE_RUNNING,		/* also suspended, stopped */
-	PHASE_COMPLETING,	/* ended, but its nodes are not free */
-	PHASE_ENDED,
-	PHASE_RESIZED,		/* an accounting record ended, the run goes on */
-	PHASE_NEVER,		/* revoked: another cluster runs it */
-	PHASE_UNKNOWN		/* a word that nobody has seen yet */
-};
-
-struct job_state {
-	const char	*word;
-	enum slurm_phase	 phase;
-	enum job_end	 end;
-};
-
-/* squeue's %t, scontrol's JobState=, sacct's State (its first word). Never NULL. */
-const struct job_state *state_compact(struct span s);
-const struct job_state *state_word(struct span s);
-/* The state of a job whose reason is this: RUNNING while a node's prolog runs is not running. */
-const struct job_state *state_with_reason(const struct job_state *state,
-    struct span reason);
-/* Does Slurm say which devices a job in this phase has? */
-int phase_has_devices(enum slurm_phase phase);
-
-/* Did a run that was requeued soon really run?  Its steps tell. */
-enum ran { RAN_UNKNOWN, RAN_YES, RAN_NEVER };
-
-/* What one job looks like in Slurm's eyes at one moment, whoever said it. */
-struct job_snapshot {
-	struct job	 job;		/* key.cluster is the caller's to fill */
-	const struct job_state *state;
-	int		 batch;		/* it has a script */
-	int		 whole_is_none;	/* has it its nodes whole, nobody shares them */
-	int		 never;		/* it ended without ever having had a node */
-	int		 no_nodes;	/* its list of nodes is empty, whatever is left of them */
-	int		 opt_out_seen;	/* the opt-out word stands somewhere in it */
-	uint32_t	 groups;	/* of nodes with threads of their own */
-	enum ran	 ran;
-};
-
-void snapshot_init(struct job_snapshot *s);
-void snapshot_clear(struct job_snapshot *s);
-/*
- * The end as Slurm shows it, which is a forecast while the job runs; state,
- * start, limit and restarts are known.  A job that was requeued and whose nodes
- * are not free yet is COMPLETING with the forecast of its next run, whose start
- * is whatever time it is: it is PENDING.
- */
-void snapshot_end(struct job_snapshot *s, int64_t end);
-/*
- * The exit code of a job that has ended, -1 = not known: 0 of one that did not
- * complete only means that nobody has said it yet.
- */
-int32_t snapshot_exit(const struct job_snapshot *s, int32_t code);
-/*
- * Has it ended without ever having run?  What was cancelled while it waited, after
- * a failed prolog had given it back, has the threads of that time still, but no
- * list of nodes, and ended when it began (20.11).  Its hosts are known.
- */
-int snapshot_never(const struct job_snapshot *s);
-
 /* How sightings are read; borrowed from the configuration in force. */
 struct read_options {
 	const struct gres_names *gpus;
@@ -239,19 +151,6 @@ struct squeue_job {
 
 /* One row of SQUEUE_FORMAT; 0, or -1 when it is none. */
 int squeue_row(struct span line, struct squeue_job *row);
-
-/* tokens.c */
-
-const char *token_find(struct span s, const char *what);
-/* What is left of s from p on, which lies in it. */
-struct span span_from(struct span s, const char *p);
-/*
- * The value behind key, which begins with a blank; *s goes on behind it.
- * p is NULL when the key is not there.
- */
-struct span token_value(struct span *s, const char *key);
-/* "3:0" or "0:9" as wait(2) says it; -1 when it is neither. */
-int32_t exit_status(struct span s);
 
 /* scontrol.c: all of a job that slurmctld knows */
 

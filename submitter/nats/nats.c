@@ -13,13 +13,15 @@
 #include <unistd.h>
 
 #include <event2/event.h>
-#include <event2/util.h>
 #include <openssl/crypto.h>
 
+#include "common/backoff.h"
+#include "common/clock.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nats_thread.h"
-#include "submitter/nats/system_ca.h"
+#include "submitter/net/system_ca.h"
 
 /* A header of JetStream's counts as payload: its name, the id, line ends. */
 #define HEADER_BYTES	(MESSAGE_ID_MAX + 64)
@@ -28,7 +30,7 @@
 /* Doubles closer together than this may come twice after a long outage. */
 #define WINDOW_LEAST	(3600 * (int64_t)1000000000)
 /* A connection that lasted this long was a good one. */
-#define GOOD_SECONDS	30
+#define GOOD_MS		30000
 
 /* First and longest wait after each trouble; doubled from round to round. */
 static const struct { int first, most; } waits[] = {
@@ -53,22 +55,20 @@ struct nats {
 	unsigned		 generation;	/* of conf */
 	unsigned		 server;	/* number of the next attempt */
 	unsigned		 rounds;	/* failed since it was good */
-	unsigned		 busy;
+	unsigned		 in_flight;
 	int			 up;
 	time_t			 since;		/* wall clock: up, or away */
-	time_t			 up_at;		/* monotonic */
+	long long		 up_at;		/* clock_ms() */
 	char			 why[256];	/* away; "" = not tried yet */
 	char			 host[HOST_MAX];	/* ours, for the line's tag */
 	struct nats_status	 n;		/* counts */
 };
 
-static time_t
-monotonic(void)
+/* 1 when natsServer is set. */
+static int
+is_used(const struct nats *n)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return n->conf != NULL && n->conf->n_servers != 0;
 }
 
 void
@@ -77,7 +77,7 @@ nats_prepare(void)
 	/* Reads openssl.cnf, which is out of reach later. */
 	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
 	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
-	nats_cert_prepare();
+	system_ca_load();
 }
 
 static void
@@ -92,19 +92,11 @@ retry_in(struct nats *n, int ms)
 static int
 retry_ms(struct nats *n, enum nats_trouble trouble)
 {
-	int ms = waits[trouble].first;
-	unsigned i, r;
-
 	n->server++;
 	if (n->server % n->conf->n_servers != 0)
 		return NEXT_MS;
-	for (i = 0; i < n->rounds && ms < waits[trouble].most; i++)
-		ms *= 2;
-	if (ms > waits[trouble].most)
-		ms = waits[trouble].most;
-	n->rounds++;
-	evutil_secure_rng_get_bytes(&r, sizeof(r));
-	return ms / 2 + (int)(r % (unsigned)(ms / 2 + 1));
+	return (int)backoff_jitter(backoff_wait(n->rounds++,
+	    waits[trouble].first, waits[trouble].most));
 }
 
 /* The connection is gone, or was none. */
@@ -119,7 +111,7 @@ failed(struct nats *n, enum nats_trouble trouble, const char *why)
 	if (was_up || strcmp(n->why, why) != 0)
 		log_warnx("NATS: %s%s", why, trouble == TROUBLE_DENIED ?
 		    ": check the login, and its permission to publish" : "");
-	if (was_up && monotonic() - n->up_at >= GOOD_SECONDS)
+	if (was_up && clock_ms() - n->up_at >= GOOD_MS)
 		n->rounds = 0;
 	n->up = 0;
 	snprintf(n->why, sizeof(n->why), "%s", why);
@@ -171,7 +163,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (n->query != NULL || !nats_usable(n))
+	if (n->query != NULL || !is_used(n))
 		return;
 	q = resolver_resolve(n->names, server_now(n)->host, on_name, n);
 	if (q != NULL)
@@ -184,7 +176,7 @@ came_up(struct nats *n)
 	if (n->why[0] != '\0' || n->since == 0)
 		log_notice("NATS: connected to %s", n->state.where);
 	n->up = 1;
-	n->up_at = monotonic();
+	n->up_at = clock_ms();
 	n->since = time(NULL);
 	n->why[0] = '\0';
 	n->on_up(1, n->arg);
@@ -196,9 +188,9 @@ check_window(struct nats *n, int64_t before)
 	if (n->state.window == before || n->state.window == 0 ||
 	    n->state.window >= WINDOW_LEAST)
 		return;
-	log_warnx("NATS: the stream drops repeated messages only within %lld "
-	    "s: after a longer outage one may come twice (an hour or more is "
-	    "advised)", (long long)(n->state.window / 1000000000));
+	log_warnx("NATS: the stream drops repeated messages only within %s: "
+	    "after a longer outage one may come twice (an hour or more is "
+	    "advised)", duration_text(n->state.window / 1000000));
 }
 
 static void
@@ -218,7 +210,7 @@ count(struct nats *n, const struct nats_item *item)
 		break;
 	case NATS_DENIED:
 	case NATS_TOO_LONG:
-		n->n.not_found_at++;
+		n->n.refused++;
 		break;
 	}
 }
@@ -238,14 +230,14 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	nats_thread_take(n->link, &out, &n->state);
 	while ((item = STAILQ_FIRST(&out)) != NULL) {
 		STAILQ_REMOVE_HEAD(&out, link);
-		n->busy--;
+		n->in_flight--;
 		count(n, item);
 		n->done(item->token, item->result,
 		    item->why[0] != '\0' ? item->why : NULL, n->arg);
 		nats_item_free(item);
 	}
 	check_window(n, window);
-	if (n->state.serial == serial || !nats_usable(n) ||
+	if (n->state.serial == serial || !is_used(n) ||
 	    n->state.generation != n->generation)
 		return;		/* nothing new, or of another broker */
 	if (n->state.state == NATS_LINK_UP && !n->up)
@@ -327,21 +319,9 @@ nats_use(struct nats *n, struct nats_conf *nc)
 }
 
 int
-nats_usable(const struct nats *n)
-{
-	return n->conf != NULL && n->conf->n_servers != 0;
-}
-
-int
 nats_is_up(const struct nats *n)
 {
 	return n->up;
-}
-
-unsigned
-nats_busy(const struct nats *n)
-{
-	return n->busy;
 }
 
 /* The message of a run into an item; errno and *why as nats_send() has them. */
@@ -384,7 +364,7 @@ nats_send(struct nats *n, const struct payload *p,
 		errno = ENOTCONN;
 		return -1;
 	}
-	if (n->busy >= NATS_IN_FLIGHT) {
+	if (n->in_flight >= NATS_IN_FLIGHT) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -396,7 +376,7 @@ nats_send(struct nats *n, const struct payload *p,
 		nats_item_free(item);
 		return -1;
 	}
-	n->busy++;
+	n->in_flight++;
 	nats_thread_put(n->link, item);
 	return 0;
 }
@@ -404,14 +384,10 @@ nats_send(struct nats *n, const struct payload *p,
 void
 nats_status(const struct nats *n, struct nats_status *st)
 {
-	char since[32] = "";
-	struct tm tm;
-
 	*st = n->n;
 	st->up = n->up;
-	if (n->since != 0 && gmtime_r(&n->since, &tm) != NULL)
-		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	if (!nats_usable(n))
+	st->in_flight = n->in_flight;
+	if (!is_used(n))
 		snprintf(st->text, sizeof(st->text), "off");
 	else if (n->up)
 		snprintf(st->text, sizeof(st->text), "connected to %.200s",
@@ -420,5 +396,5 @@ nats_status(const struct nats *n, struct nats_status *st)
 		snprintf(st->text, sizeof(st->text), "connecting");
 	else
 		snprintf(st->text, sizeof(st->text), "away since %s: %.200s",
-		    since, n->why);
+		    time_text(n->since), n->why);
 }

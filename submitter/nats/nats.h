@@ -59,8 +59,6 @@ struct nats *nats_new(struct event_base *base, struct resolver *names,
 void nats_free(struct nats *n);
 /* Takes nc; a new connection only when something of it changed. */
 void nats_use(struct nats *n, struct nats_conf *nc);
-/* 1 when natsServer is set. */
-int nats_usable(const struct nats *n);
 /* 1 when connected. */
 int nats_is_up(const struct nats *n);
 /*
@@ -72,16 +70,14 @@ int nats_is_up(const struct nats *n);
 int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     uint64_t token, const char **why);
-/* Messages handed in and not yet answered. */
-unsigned nats_busy(const struct nats *n);
-
 struct nats_status {
 	char		text[256];	/* "off", "connected to X", "away since ...: why" */
 	int		up;
+	unsigned	in_flight;	/* handed in and not yet answered */
 	uint64_t	sent;
 	uint64_t	unsure;
 	uint64_t	away;		/* given back unsent */
-	uint64_t	not_found_at;
+	uint64_t	refused;	/* subject not permitted, or too long */
 	uint64_t	shortened;	/* sent with less text, for the broker's limit */
 	uint64_t	duplicates;	/* the stream had it already */
 };

@@ -69,13 +69,6 @@ nats_use(struct nats *n, struct nats_conf *nc)
 }
 
 int
-nats_usable(const struct nats *n)
-{
-	(void)n;
-	return 0;
-}
-
-int
 nats_is_up(const struct nats *n)
 {
 	(void)n;
@@ -96,13 +89,6 @@ nats_send(struct nats *n, const struct payload *p,
 	*why = NULL;
 	errno = ENOTCONN;
 	return -1;
-}
-
-unsigned
-nats_busy(const struct nats *n)
-{
-	(void)n;
-	return 0;
 }
 
 void

@@ -13,6 +13,7 @@
 #include <openssl/evp.h>
 
 #include "submitter/nats/nkey.h"
+#include "submitter/net/secret.h"
 
 #define SEED_BYTES	36	/* two of prefix, the ed25519 seed, two of CRC */
 #define PUBLIC_BYTES	35	/* one of prefix, the key, two of CRC */
@@ -20,30 +21,6 @@
 #define PREFIX_SEED	(18 << 3)	/* 'S' in base32's first five bits */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-char *
-secret_copy(const void *p, size_t len)
-{
-	char *s;
-
-	if (memchr(p, '\0', len) != NULL)
-		return NULL;
-	s = malloc(len + 1);
-	if (s == NULL)
-		return NULL;
-	memcpy(s, p, len);
-	s[len] = '\0';
-	return s;
-}
-
-void
-secret_free(char *secret)
-{
-	if (secret == NULL)
-		return;
-	explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
 
 /* XMODEM's */
 static uint16_t

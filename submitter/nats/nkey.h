@@ -21,9 +21,4 @@ char *nkey_find(const char *p, size_t len);
  */
 int creds_find(const char *p, size_t len, char **jwt, char **seed);
 
-/* A copy with a NUL behind it; NULL on memory, or when a NUL is in it. */
-char *secret_copy(const void *p, size_t len);
-/* Wipes and frees; NULL is fine. */
-void secret_free(char *secret);
-
 #endif

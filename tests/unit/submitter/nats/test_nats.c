@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "submitter/nats/nats_conf.h"
+#include "submitter/net/secret.h"
 #include "tests/unit/check.h"
 
 #define TEST_SEED	"SUAHBKZPNS2CG3FA7K67AIARPOZCQ45RWYXNX54WW7RBFRBNL7MHT64LG4"

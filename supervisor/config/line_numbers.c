@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which line a key stands: jansson keeps none for what it has accepted.
- * May assume that the text is valid JSON, and gives up quietly when it is not.
+ * The line of each key, which jansson does not keep.  The text is valid JSON;
+ * if not, the lines are incomplete.
  *
- * The lines are a flat JSON object: "key" and "key" US "inner key" to a
- * number.  US (0x1f) cannot be confused: it only names lines in messages.
+ * The lines are a flat JSON object: "key" and "key" US "inner key" to a number.
+ * US is 0x1f.  The lines are used in messages only.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ struct scan {
 	json_t		*lines;		/* being filled */
 	const char	*p;
 	const char	*end;
-	const char	*counted;	/* up to here newlines are in line */
+	const char	*counted;	/* newlines before it are in line */
 	int		 line;
 };
 
@@ -39,7 +39,7 @@ skip_blank(struct scan *s)
 		s->p++;
 }
 
-/* From the opening quote to behind the closing one. */
+/* From the opening quote to the byte after the closing one. */
 static void
 skip_string(struct scan *s)
 {
@@ -70,7 +70,7 @@ skip_value(struct scan *s)
 	}
 }
 
-/* The key at p, its quotes and escapes undone; owned, NULL when it is none. */
+/* The key at p without quotes and escapes; owned, NULL when it is none. */
 static char *
 read_key(struct scan *s)
 {
@@ -86,7 +86,7 @@ read_key(struct scan *s)
 	return key;
 }
 
-/* Keeps the line of the last of several: its value counts. */
+/* Of several, the line of the last one: its value is used. */
 static int
 note(struct scan *s, const char *outer, const char *key, int line)
 {
@@ -101,7 +101,8 @@ note(struct scan *s, const char *outer, const char *key, int line)
 	if (rc == 0 && first != 0)
 		conf_warn(s->parse, outer != NULL ? outer : key,
 		    outer != NULL ? key : NULL,
-		    "given again, first on line %d; this one counts", first);
+		    "given again, first on line %d; the last value is used",
+		    first);
 	return rc;
 }
 
@@ -130,7 +131,7 @@ scan_list(struct scan *s, const char *outer)
 	return rc;
 }
 
-/* The members of the object at p; those of its values too when outer is NULL. */
+/* The members of the object at p; if outer is NULL, of its values, too. */
 static int
 scan_object(struct scan *s, const char *outer)
 {
@@ -177,7 +178,7 @@ conf_lines_new(struct conf_parse *p, const char *text, size_t len)
 	s.lines = json_object();
 	if (s.lines == NULL)
 		return NULL;
-	/* So that messages from here have their lines. */
+	/* The warnings of scan_object() need the lines. */
 	p->lines = s.lines;
 	skip_blank(&s);
 	if (s.p < s.end && *s.p == '{')

@@ -12,6 +12,12 @@
 #define CUT_MARK	"\xe2\x80\xa6[cut]"
 #define REPLACEMENT	"\xef\xbf\xbd"
 
+int
+span_is(struct span s, const char *word)
+{
+	return s.n == strlen(word) && memcmp(s.p, word, s.n) == 0;
+}
+
 static int
 is_control(unsigned char c)
 {

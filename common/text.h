@@ -5,6 +5,13 @@
 
 #include <stddef.h>
 
+/* A part of a text that belongs to the caller; p may be NULL when n is 0. */
+struct span {
+	const char	*p;
+	size_t		 n;
+};
+
+int span_is(struct span s, const char *word);
 /*
  * Returns owned: the n bytes as valid UTF-8 of at most max bytes (without the
  * NUL), cut at a character and marked with "…[cut]" when longer.  Bytes that

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What is installed beside the programs: units, users, folders, the hook
-# script, the example configuration.
+# Installed data: units, users, directories, hook script, example configuration.
 etc_generated = etc/cc-slurm-adapter.service etc/cc-slurm-adapter-user.service \
 	etc/prep-hook.sh etc/sysusers.d/cc-slurm-adapter.conf \
 	etc/tmpfiles.d/cc-slurm-adapter.conf
@@ -19,7 +18,7 @@ EXTRA_DIST += etc/cc-slurm-adapter.service.in LICENSE CONTRIBUTING.md \
 	etc/sysusers.conf etc/tmpfiles.conf
 CLEANFILES += $(etc_generated)
 
-# Only make knows the folders whole; configure has them with ${prefix}.
+# make expands the directories completely; configure leaves ${prefix} in them.
 etc_edit = $(MKDIR_P) $(@D) && $(SED) -e 's|@sbindir[@]|$(sbindir)|g' \
 	-e 's|@workerdir[@]|$(workerdir)|g' \
 	-e 's|@sysusersdir[@]|$(sysusersdir)|g' \

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# CSA_FLAGS: sets CSA_CFLAGS, CSA_CPPFLAGS and CSA_LDFLAGS: the language, the
-# warnings, the hardening and the sanitizers, each flag only where the
-# compiler takes it.
+# CSA_FLAGS sets CSA_CFLAGS, CSA_CPPFLAGS and CSA_LDFLAGS: language, warnings,
+# hardening and sanitizers.  CSA_FLAGS omits each flag that the compiler or the
+# linker does not support.
 
 AC_DEFUN([CSA_TRY_CFLAG], [
 	AS_VAR_PUSHDEF([cache], [csa_cv_cflag_$1])
-	AC_CACHE_CHECK([whether $CC takes $1], [cache], [
+	AC_CACHE_CHECK([whether $CC supports $1], [cache], [
 		save_CFLAGS=$CFLAGS
 		CFLAGS="$CFLAGS -Werror $1"
 		AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
@@ -18,7 +18,7 @@ AC_DEFUN([CSA_TRY_CFLAG], [
 
 AC_DEFUN([CSA_TRY_LDFLAG], [
 	AS_VAR_PUSHDEF([cache], [csa_cv_ldflag_$1])
-	AC_CACHE_CHECK([whether the linker takes $1], [cache], [
+	AC_CACHE_CHECK([whether the linker supports $1], [cache], [
 		save_LDFLAGS=$LDFLAGS
 		LDFLAGS="$LDFLAGS $1"
 		AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
@@ -50,7 +50,7 @@ AC_DEFUN([CSA_FLAGS], [
 		CSA_TRY_LDFLAG([-Wl,-z,now])
 		CSA_TRY_LDFLAG([-Wl,-z,noexecstack])
 		CSA_TRY_LDFLAG([-Wl,--as-needed])
-		# Without optimisation glibc only warns about it.
+		# Without optimization, glibc prints a warning for this flag.
 		AS_CASE([" $CFLAGS "], [*" -O0 "*], [], [*" -O"*],
 		    [CSA_CPPFLAGS="-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"])
 	])
@@ -63,6 +63,16 @@ AC_DEFUN([CSA_FLAGS], [
 		CSA_CFLAGS="$CSA_CFLAGS -fsanitize=fuzzer-no-link,address,undefined"
 		CSA_CFLAGS="$CSA_CFLAGS -fno-sanitize-recover=all -fno-omit-frame-pointer"
 		CSA_LDFLAGS="$CSA_LDFLAGS -fsanitize=address,undefined"
+	])
+	AS_IF([test "x$enable_coverage" = xyes], [
+		# One file for each program, mapped before main(): it has the
+		# counts of workers that end by _exit() in their sandbox or
+		# are killed.  The name is fixed, since the environment of a
+		# worker is built from nothing.
+		coverage="-fprofile-instr-generate=$PWD/profile/%m%c.profraw"
+		CSA_CFLAGS="$CSA_CFLAGS $coverage -fcoverage-mapping"
+		CSA_CFLAGS="$CSA_CFLAGS -mllvm -runtime-counter-relocation"
+		CSA_LDFLAGS="$CSA_LDFLAGS $coverage"
 	])
 	AC_SUBST([CSA_CFLAGS])
 	AC_SUBST([CSA_CPPFLAGS])

@@ -19,7 +19,6 @@ device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
 static void
 numbers_set(struct settings *set, const struct conf *conf)
 {
-	set->json = strcmp(conf_str(conf, CONF_SLURM_SOURCE), "json") == 0;
 	set->poll = conf_int(conf, CONF_POLL_INTERVAL);
 	set->query_delay = conf_int(conf, CONF_QUERY_DELAY);
 	set->max_span = conf_int(conf, CONF_QUERY_MAX_SPAN);

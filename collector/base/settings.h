@@ -36,7 +36,6 @@ struct settings {
 	struct read_options	 how;		/* borrows from here */
 	char		*opt_out;
 	char		*bin_dir;
-	int		 json;		/* slurmSource says so */
 	int64_t		 poll;		/* seconds, all of these */
 	int64_t		 query_delay;
 	int64_t		 max_span;

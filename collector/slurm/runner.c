@@ -25,7 +25,6 @@
 
 #define READ_STEP	(64u * 1024)	/* one read; a pipe holds as much */
 #define READS_A_TURN	16		/* before others get their turn */
-#define ENV_MAX		32		/* variables; slurm_environment() sets six */
 #define LINGER_MS	5000		/* pipes may stay open so long after the end */
 
 struct command {
@@ -367,7 +366,6 @@ pipe_watch(struct command *cmd, struct event **ev, int fd,
 static int
 command_spawn(struct command *cmd)
 {
-	char *env[ENV_MAX + 1];
 	int out[2], err[2], rc;
 
 	if (pipe_new(out) == -1)
@@ -378,8 +376,8 @@ command_spawn(struct command *cmd)
 		close(out[1]);
 		return rc;
 	}
-	words_without(cmd->runner->env, cmd->spec.unset, env, ENV_MAX);
-	rc = spawn_command(&cmd->pid, cmd->spec.argv, env, out[1], err[1]);
+	rc = spawn_command(&cmd->pid, cmd->spec.argv, cmd->runner->env, out[1],
+	    err[1]);
 	close(out[1]);
 	close(err[1]);
 	if (pipe_watch(cmd, &cmd->out, out[0], on_out) == -1 ||

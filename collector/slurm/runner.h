@@ -40,7 +40,6 @@ struct command_spec {
 	unsigned	 wait_ms;	/* it is started only then */
 	unsigned	 deadline_ms;	/* the time it is held does not count */
 	uint64_t	 max_bytes;
-	const char	*unset;		/* "NAME=": it goes without; constant, or NULL */
 	/* Bytes as they arrive; -1 ends the command.  May be NULL. */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	/* The last call; the command is gone when it returns. */
@@ -85,11 +84,6 @@ const char *command_why(const struct command_end *end, char *buf, size_t size);
 /* A NULL-terminated list of texts, owned; NULL on memory. */
 char **words_copy(const char *const *words);
 void words_free(char **words);
-/*
- * Those of from that do not begin with unset (NULL = all) into words, which
- * has room for max and the NULL behind them.
- */
-void words_without(char **from, const char *unset, char **words, size_t max);
 /* A pipe whose reading end is ours and never blocks; 0, or -1 with errno. */
 int pipe_new(int fds[2]);
 /*

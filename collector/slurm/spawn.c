@@ -47,17 +47,6 @@ words_copy(const char *const *words)
 	return copy;
 }
 
-void
-words_without(char **from, const char *unset, char **words, size_t max)
-{
-	size_t n = 0;
-
-	for (; n < max && *from != NULL; from++)
-		if (unset == NULL || strncmp(*from, unset, strlen(unset)) != 0)
-			words[n++] = *from;
-	words[n] = NULL;
-}
-
 int
 pipe_new(int fds[2])
 {

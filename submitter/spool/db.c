@@ -14,8 +14,8 @@
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
 
-
-static const char *const phase_names[RUN_STATE__COUNT] = {
+/* In the lines of an export, which another version may read. */
+static const char *const state_names[RUN_STATE__COUNT] = {
 	[RUN_NONE] = "none",
 	[START_DUE] = "start",
 	[START_DUE_ENDED] = "start-ended",
@@ -31,14 +31,55 @@ static const char *const phase_names[RUN_STATE__COUNT] = {
 	[DELETE_DUE] = "delete",
 	[STOP_CONFLICT] = "compare",
 	[CLOSED_BY_OTHERS] = "closed",
-	[BACKFILL_HELD] = "held",
+	[BACKFILL_HELD] = "backfill",
 	[KEPT_REPLACEABLE] = "kept",
 };
 
 const char *
 run_state_name(enum run_state state)
 {
-	return (unsigned)state < RUN_STATE__COUNT ? phase_names[state] : "?";
+	return (unsigned)state < RUN_STATE__COUNT ? state_names[state] : "?";
+}
+
+/* cc-slurm-adapterctl(8) explains each text. */
+static const char *const state_texts[RUN_STATE__COUNT] = {
+	[RUN_NONE] = "not reported",
+	[START_DUE] = "start due",
+	[START_DUE_ENDED] = "start due (has ended)",
+	[START_BLOCKED] = "waits for an earlier run",
+	[START_CONFLICT] = "refused as duplicate, checking",
+	[STARTED] = "started",
+	[START_COMMITTED] = "started, committed",
+	[STOP_BLOCKED] = "ended, waits for commit",
+	[STOP_DUE] = "stop due",
+	[RUN_DONE] = "delivered",
+	[START_REJECTED] = "start rejected",
+	[STOP_REJECTED] = "stop rejected",
+	[DELETE_DUE] = "delete due",
+	[STOP_CONFLICT] = "stopped by others, checking",
+	[CLOSED_BY_OTHERS] = "closed by others",
+	[BACKFILL_HELD] = "backfill",
+	[KEPT_REPLACEABLE] = "delivered, may be replaced",
+};
+
+const char *
+run_state_label(enum run_state state)
+{
+	return (unsigned)state < RUN_STATE__COUNT ? state_texts[state] : "?";
+}
+
+const char *
+run_state_text(const struct spool_run *run, enum dest dest)
+{
+	enum run_state state = run->state[dest];
+
+	if (run->due[dest] == DUE_LEASED)
+		return "sending";
+	if (run->due[dest] == DUE_UNCONFIRMED)
+		return "unconfirmed";
+	if (state == START_REJECTED && (run->flags & RUN_UNCONFIRMED))
+		return "forgotten";
+	return run_state_label(state);
 }
 
 int64_t

@@ -47,7 +47,10 @@ enum run_state {
 	RUN_STATE__COUNT
 };
 
+/* A word for the lines of an export: "start", "stop-refused"; never changes. */
 const char *run_state_name(enum run_state state);
+/* The state as admins read it: "start due". */
+const char *run_state_label(enum run_state state);
 
 /* Bits of spool_run.flags; stored. */
 #define RUN_KEY_FIXED	1u	/* a start may have left us: the key is fixed */
@@ -93,6 +96,9 @@ struct spool_run {
 	enum run_state	 was[DEST__COUNT];
 	int		 cluster;
 };
+
+/* What an admin reads: "start due", "sending", "forgotten"; a constant. */
+const char *run_state_text(const struct spool_run *run, enum dest dest);
 
 /* What became of a record. */
 enum spool_put {

@@ -45,7 +45,6 @@ static const struct {
 	[CONF_SLURM_BIN_DIR] = { .format = conf_format_optional_path },
 	[CONF_SLURM_CONF] = { .format = conf_format_optional_path },
 	[CONF_SLURM_EXTRA_PATHS] = { .format = conf_format_path },
-	[CONF_SLURM_SOURCE] = { .choices = { "auto", "text", "json" } },
 	[CONF_CLUSTERS] = { .format = conf_format_cluster },
 	[CONF_GPU_GRES_NAMES] = { .format = conf_format_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",

@@ -77,6 +77,8 @@ int conf_lines_find(const json_t *lines, const char *key, const char *sub);
 /* key_names.c */
 /* 1 and the key when name is one, also as an alias; 0 when it is not. */
 int conf_key_find(const char *name, enum conf_key *key);
+/* The warning about a key without effect; NULL for any other name. */
+const char *conf_key_obsolete(const char *name);
 /* The key that was probably meant, or NULL. */
 const char *conf_key_guess(const char *name);
 

@@ -26,6 +26,29 @@ conf_key_find(const char *name, enum conf_key *key)
 	return 0;
 }
 
+/* Keys of earlier versions and of the Go adapter that have no effect. */
+static const struct obsolete_key {
+	const char	*name;
+	const char	*text;		/* of the warning: why, and what to do */
+} obsolete_keys[] = {
+	{ "ipcSockPath", "was removed and has no effect; prepSockListenPath is "
+	    "where the daemon listens, prepSockConnectPath where the hook "
+	    "connects" },
+	{ "slurmSource", "the key has no effect; Slurm's text output is read "
+	    "in every version; remove the key" },
+};
+
+const char *
+conf_key_obsolete(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(obsolete_keys) / sizeof(obsolete_keys[0]); i++)
+		if (strcasecmp(obsolete_keys[i].name, name) == 0)
+			return obsolete_keys[i].text;
+	return NULL;
+}
+
 static int
 lower(char c)
 {

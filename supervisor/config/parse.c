@@ -39,17 +39,15 @@ conf_parse_clear(struct conf_parse *p)
 static void
 unknown_key(struct conf_parse *p, const char *name)
 {
-	const char *guess;
+	const char *text = conf_key_obsolete(name), *guess;
 
 	/* The message would not be logged. */
 	if (p->errors + p->warnings > CONF_MESSAGES_MAX) {
 		p->warnings++;
 		return;
 	}
-	if (strcmp(name, "ipcSockPath") == 0) {
-		conf_warn(p, name, NULL, "was removed and has no effect; "
-		    "prepSockListenPath is where the daemon listens, "
-		    "prepSockConnectPath where the hook connects");
+	if (text != NULL) {
+		conf_warn(p, name, NULL, "%s", text);
 		return;
 	}
 	guess = conf_key_guess(name);

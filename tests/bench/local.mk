@@ -10,12 +10,11 @@ tests_bench_spool_LDADD = $(SPOOL_LIBS)
 CLEANFILES += tests/bench/spool
 EXTRA_DIST += tests/bench/suite tests/bench/latency.py tests/bench/compare
 
-# Slurm's words, text and JSON, beside jansson's tree.
+# Slurm's words.
 EXTRA_PROGRAMS += tests/bench/readers
 tests_bench_readers_SOURCES = tests/bench/readers.c tests/bench/stream.h \
-	tests/bench/stream.c tests/bench/tree.h tests/bench/tree.c
-tests_bench_readers_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_bench_readers_LDADD = $(PARSE_LIBS) $(JANSSON_LIBS)
+	tests/bench/stream.c
+tests_bench_readers_LDADD = $(PARSE_LIBS)
 CLEANFILES += tests/bench/readers
 
 # Drain of a spool beside the same bodies fed as fast as they are answered.

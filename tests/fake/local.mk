@@ -37,12 +37,5 @@ tests_fake_fake_cc_backend_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) \
 	$(EVSSL_CFLAGS) $(JANSSON_CFLAGS)
 tests_fake_fake_cc_backend_LDADD = $(EVSSL_LIBS) $(EVENT_LIBS) \
 	$(JANSSON_LIBS)
-EXTRA_DIST += \
-	tests/fake/faults.py \
-	tests/fake/replay.py \
-	tests/fake/replay.sh \
-	tests/data/answers/1.3.1.jsonl \
-	tests/data/answers/1.4.1.jsonl \
-	tests/data/answers/1.4.4.jsonl \
-	tests/data/answers/1.5.4-nats.jsonl \
-	tests/data/answers/1.5.4.jsonl
+EXTRA_DIST += tests/fake/faults.py tests/fake/replay.py \
+	tests/fake/replay.sh tests/fake/slurm1905.py

@@ -1,269 +1,213 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slurm's JSON: split in pieces as whole, every element through both readers,
- * and where jansson takes the document too, both must see the same in it.
+ * The JSON scanner: any bytes are read without a read beyond them, pieces give
+ * the same events as the whole, and where jansson accepts the document, both
+ * see the same in it.
  */
 #include "config.h"
 
-#include "collector/parse/json_read.h"
-#include "tests/fuzz/sighting.h"
+#include "common/json_scan.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-#define ELEMENT_MAX	(64u * 1024)
-#define NUMBER_SURE	INT64_C(900000000000000000)	/* digits that fit for sure */
+#define TEXT_BYTES	200
 
-struct document {
-	struct json_split *split;
+struct events {
+	struct json_scan scan;
+	char		 text[TEXT_BYTES];
+	size_t		 n;		/* of the input */
 	uint64_t	 digest;
-	size_t		 elements;
-	const struct twin *twin;	/* jobs[] as jansson has it, or NULL */
-	int		 read;		/* every element goes through the readers */
+	/* What jansson has read; NULL without it. */
+	const struct twin *root;
+	const struct twin *open[JSON_SCAN_DEPTH_MAX];
+	size_t		 count[JSON_SCAN_DEPTH_MAX];	/* values so far */
+	const struct twin *member;	/* value of the name that was read */
 };
 
 static int
-shape_of(const char *host, struct node_shape *shape, void *arg)
+is_text(enum json_event event)
 {
-	size_t n = strlen(host);
-
-	shape->sockets = (uint16_t)(1 + n % 3);
-	shape->cores = 8;
-	shape->threads = (uint16_t)(1 + n % 2);
-	return n % 7 == 6 ? -1 : 0;
+	return event >= JSON_EV_NAME;
 }
 
 static void
-on_lack(uint64_t job, const char *field, void *arg)
+event_holds(const struct events *e, enum json_event event)
 {
-	HOLDS(field != NULL && *field != '\0');
+	const struct json_scan *s = &e->scan;
+
+	HOLDS(s->depth <= JSON_SCAN_DEPTH_MAX && s->offset < e->n);
+	if (!is_text(event))
+		return;
+	HOLDS(s->depth > 0 && s->len < TEXT_BYTES && s->text[s->len] == '\0');
+	HOLDS(strlen(s->text) == s->len);
+	HOLDS(event != JSON_EV_NAME || !json_scan_in_array(s));
+	HOLDS(event == JSON_EV_STRING || event == JSON_EV_NAME || s->len > 0);
 }
 
-static const struct json_reading *
-reading(void)
+/* The value as jansson has it, when an event begins one. */
+static const struct twin *
+value_of(struct events *e)
 {
-	static struct json_reading how = { .shape = shape_of,
-		.lacks = on_lack };
+	const struct json_scan *s = &e->scan;
 
-	how.how = fuzz_reading();
-	return &how;
-}
-
-static void
-element_read(struct span element)
-{
-	char *copy = exact(element.p, element.n);
-	struct span own = { copy, element.n };
-	struct job_snapshot s;
-
-	snapshot_init(&s);
-	if (json_job(own, reading(), &s) == RECORD_GOOD)
-		sighting_holds(&s);
-	snapshot_clear(&s);
-	snapshot_init(&s);
-	if (json_acct(own, reading(), &s) == RECORD_GOOD)
-		sighting_holds(&s);
-	snapshot_clear(&s);
-	free(copy);
+	if (s->depth == 0)
+		return e->root;
+	return json_scan_in_array(s) ?
+	    twin_item(e->open[s->depth - 1], e->count[s->depth - 1]++) :
+	    e->member;
 }
 
 static void
-string_same(struct span value, const struct twin *twin)
+name_same(struct events *e)
 {
-	char *ours = json_text(value, ELEMENT_MAX), *theirs = NULL;
+	const struct json_scan *s = &e->scan;
+
+	e->count[s->depth - 1]++;
+	e->member = twin_member(e->open[s->depth - 1], s->text);
+	HOLDS(e->member != NULL);
+}
+
+static void
+text_same(const struct events *e, enum json_event event,
+    const struct twin *twin)
+{
+	const struct json_scan *s = &e->scan;
 	const char *text;
 	size_t n;
 
-	text = twin_text(twin, &n);
-	if (n > 0)
-		theirs = text_clean(text, n, ELEMENT_MAX);
-	HOLDS((ours == NULL) == (theirs == NULL));
-	HOLDS(ours == NULL || strcmp(ours, theirs) == 0);
-	free(ours);
-	free(theirs);
-}
-
-static void value_same(struct span value, const struct twin *twin);
-
-static void
-object_same(struct span value, const struct twin *twin)
-{
-	struct json_iter it;
-	struct span key, member, again;
-	char name[128];
-	size_t n = 0;
-
-	json_iter_object(&it, value);
-	while (json_member(&it, &key, &member)) {
-		n++;
-		if (memchr(key.p, '\\', key.n) != NULL ||
-		    key.n >= sizeof(name))
-			continue;
-		memcpy(name, key.p, key.n);
-		name[key.n] = '\0';
-		HOLDS(json_get(value, name, &again) == json_kind(member));
-		HOLDS(again.p == member.p && again.n == member.n);
-		value_same(member, twin_member(twin, name));
+	if (event == JSON_EV_STRING) {
+		HOLDS(twin_kind(twin) == TWIN_STRING);
+		text = twin_text(twin, &n);
+		HOLDS(s->cut ? n > s->len : n == s->len);
+		HOLDS(memcmp(text, s->text, s->len) == 0);
+		return;
 	}
-	HOLDS(!it.err && n == twin_size(twin));
+	HOLDS(twin_kind(twin) != TWIN_STRING);
+	if (twin_kind(twin) == TWIN_INTEGER && !s->cut)
+		HOLDS(strtoll(s->text, NULL, 10) == twin_integer(twin));
 }
 
 static void
-array_same(struct span value, const struct twin *twin)
+twin_same(struct events *e, enum json_event event)
 {
-	struct json_iter it;
-	struct span item;
-	size_t n = 0;
+	const struct json_scan *s = &e->scan;
+	const struct twin *twin;
 
-	json_iter_array(&it, value);
-	while (json_item(&it, &item))
-		value_same(item, twin_item(twin, n++));
-	HOLDS(!it.err && n == twin_size(twin));
-}
-
-static void
-integer_same(struct span value, int64_t n)
-{
-	int64_t v;
-
-	if (n > -NUMBER_SURE && n < NUMBER_SURE)
-		HOLDS(json_number(value, &v) == JSON_NUMBER_SET && v == n);
-}
-
-static void
-value_same(struct span value, const struct twin *twin)
-{
+	if (event == JSON_EV_OBJECT_END || event == JSON_EV_ARRAY_END) {
+		HOLDS(e->count[s->depth] == twin_size(e->open[s->depth]));
+		return;
+	}
+	if (event == JSON_EV_NAME) {
+		name_same(e);
+		return;
+	}
+	twin = value_of(e);
 	HOLDS(twin != NULL);
-	switch (twin_kind(twin)) {
-	case TWIN_NULL:
-		HOLDS(json_kind(value) == JSON_NULL);
-		break;
-	case TWIN_BOOL:
-		HOLDS(json_kind(value) == JSON_BOOL && json_truth(value) != -1);
-		break;
-	case TWIN_INTEGER:
-		integer_same(value, twin_integer(twin));
-		break;
-	case TWIN_REAL:
-		HOLDS(json_kind(value) == JSON_NUMBER);
-		break;
-	case TWIN_STRING:
-		HOLDS(json_kind(value) == JSON_STRING);
-		string_same(value, twin);
-		break;
-	case TWIN_ARRAY:
-		array_same(value, twin);
-		break;
-	case TWIN_OBJECT:
-		object_same(value, twin);
-		break;
+	if (is_text(event)) {
+		text_same(e, event, twin);
+		return;
 	}
+	HOLDS(twin_kind(twin) == (event == JSON_EV_OBJECT ? TWIN_OBJECT :
+	    TWIN_ARRAY));
+	e->open[s->depth] = twin;
+	e->count[s->depth] = 0;
 }
 
-static int
-on_element(struct span element, void *arg)
+static const char *
+on_event(struct json_scan *s, enum json_event event, void *arg)
 {
-	struct document *d = arg;
+	struct events *e = arg;
+	uint64_t what[3] = { event, s->depth, s->offset };
 
-	d->digest = digest(d->digest, element.p, element.n);
-	d->digest = digest(d->digest, ",", 1);
-	if (d->read)
-		element_read(element);
-	if (d->twin != NULL)
-		value_same(element, twin_item(d->twin, d->elements));
-	d->elements++;
-	return 0;
-}
-
-static void
-on_member(struct span key, struct span value, void *arg)
-{
-	struct document *d = arg;
-
-	d->digest = digest(d->digest, key.p, key.n);
-	d->digest = digest(d->digest, value.p, value.n);
-}
-
-static void
-on_too_long(size_t n, void *arg)
-{
-	struct document *d = arg;
-
-	d->digest = digest(d->digest, &n, sizeof(n));
+	event_holds(e, event);
+	e->digest = digest(e->digest, what, sizeof(what));
+	if (is_text(event))
+		e->digest = digest(e->digest, s->text, s->len + 1);
+	if (e->root != NULL)
+		twin_same(e, event);
+	return NULL;
 }
 
 static int
 feed(const char *p, size_t n, void *arg)
 {
-	struct document *d = arg;
+	struct events *e = arg;
 
-	return json_split_feed(d->split, p, n);
+	return json_scan_feed(&e->scan, p, n) != NULL ? -1 : 0;
 }
 
 static void
-document_init(struct document *d, size_t max)
+events_init(struct events *e, char first, size_t n)
 {
-	static const struct json_split_ops ops = { on_element, on_member,
-		on_too_long };
-
-	memset(d, 0, sizeof(*d));
-	d->split = json_split_new("jobs", max, &ops, d);
-	HOLDS(d->split != NULL);
+	memset(e, 0, sizeof(*e));
+	e->n = n;
+	e->digest = DIGEST_START;
+	json_scan_init(&e->scan, first, e->text, sizeof(e->text), on_event, e);
 }
 
-/* Whole and in pieces it is the same, also when elements are too long. */
 static void
-pieces_hold(const uint8_t *bytes, size_t n, size_t max)
+pieces_hold(const uint8_t *bytes, size_t n, char first)
 {
-	struct document whole, pieces;
+	char *copy = exact(bytes, n);
+	struct events whole, pieces;
+	const char *error;
 	int rc;
 
-	document_init(&whole, max);
-	document_init(&pieces, max);
-	whole.read = 1;
-	rc = feed((const char *)bytes, n, &whole);
+	events_init(&whole, first, n);
+	events_init(&pieces, first, n);
+	rc = feed(copy, n, &whole);
 	HOLDS(fuzz_pieces(bytes, n, feed, &pieces) == rc);
 	HOLDS(whole.digest == pieces.digest);
-	HOLDS(whole.elements == pieces.elements);
-	HOLDS(json_split_end(whole.split) == json_split_end(pieces.split));
-	json_split_free(whole.split);
-	json_split_free(pieces.split);
+	error = json_scan_end(&whole.scan);
+	HOLDS(error == json_scan_end(&pieces.scan));
+	HOLDS(rc == 0 || error != NULL);
+	free(copy);
+}
+
+/* A name that is longer than the scanner's memory is not looked up. */
+static int
+has_long_names(const uint8_t *bytes, size_t n)
+{
+	const uint8_t *p = bytes, *quote;
+
+	while ((quote = memchr(p, '"', n - (size_t)(p - bytes))) != NULL) {
+		if (quote - p >= TEXT_BYTES)
+			return 1;
+		p = quote + 1;
+	}
+	return 0;
 }
 
 static void
-twin_holds(const uint8_t *bytes, size_t n)
+twin_holds(const uint8_t *bytes, size_t n, char first)
 {
 	struct twin *root;
-	struct document d;
+	struct events e;
 
 	/* jansson overlooks a NUL behind a number. */
 	if (n == 0 || memchr(bytes, '\0', n) != NULL ||
-	    (root = twin_load(bytes, n)) == NULL)
+	    has_long_names(bytes, n) || (root = twin_load(bytes, n)) == NULL)
 		return;
-	/* Ours takes a document, and no other value, no deeper than it says. */
-	if (twin_kind(root) != TWIN_OBJECT || twin_depth(root) > JSON_DEPTH_MAX)
-		goto done;
-	document_init(&d, ELEMENT_MAX);
-	d.twin = twin_member(root, "jobs");
-	/* No key of Slurm's is written with escapes: such a one is not seen. */
-	if (d.twin != NULL && memmem(bytes, n, "\"jobs\"", 6) == NULL)
-		d.twin = NULL;
-	if (d.twin != NULL && twin_kind(d.twin) != TWIN_ARRAY)
-		d.twin = NULL;
-	HOLDS(feed((const char *)bytes, n, &d) == 0);
-	if (d.twin != NULL) {
-		HOLDS(json_split_end(d.split) == 0);
-		HOLDS(d.elements == twin_size(d.twin));
+	if (twin_depth(root) <= JSON_SCAN_DEPTH_MAX) {
+		events_init(&e, first, n);
+		e.root = root;
+		HOLDS(feed((const char *)bytes, n, &e) == 0);
+		HOLDS(json_scan_end(&e.scan) == NULL);
 	}
-	json_split_free(d.split);
-done:
 	twin_free(root);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
+	size_t i = 0;
+	char first;
+
 	fuzz_quiet();
-	pieces_hold(bytes, n, ELEMENT_MAX);
-	pieces_hold(bytes, n, 100);
-	twin_holds(bytes, n);
+	while (i < n && strchr(" \n\t\r", bytes[i]) != NULL && bytes[i] != '\0')
+		i++;
+	first = i < n && bytes[i] == '[' ? '[' : '{';
+	pieces_hold(bytes, n, first);
+	twin_holds(bytes, n, first);
 	return 0;
 }

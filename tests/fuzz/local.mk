@@ -45,10 +45,10 @@ fuzz_job_SOURCES = tests/fuzz/fuzz_job.c tests/fuzz/fuzz.h
 fuzz_job_LDFLAGS = $(fuzz_link)
 fuzz_job_LDADD = $(COMMON_LIBS)
 
-fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/sighting.h $(fuzz_twin)
+fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_twin)
 fuzz_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_LDFLAGS = $(fuzz_link)
-fuzz_json_LDADD = $(PARSE_LIBS) $(JANSSON_LIBS)
+fuzz_json_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 fuzz_listing_SOURCES = tests/fuzz/fuzz_listing.c $(fuzz_twin)
 fuzz_listing_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
@@ -106,4 +106,4 @@ fuzz_tres_LDADD = $(PARSE_LIBS)
 fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
 fuzz_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_words_LDFLAGS = $(fuzz_link)
-fuzz_words_LDADD = $(PARSE_LIBS)
+fuzz_words_LDADD = $(COLLECTOR_SLURM_LIBS)

@@ -15,12 +15,12 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system", "lib"))
+import expected  # noqa: E402
 import kinds_truth as said  # noqa: E402
 import lib    # noqa: E402
-import truth  # noqa: E402
 
-NODE_THREADS = truth.SOCKETS * truth.CORES * truth.THREADS
+NODE_THREADS = expected.SOCKETS * expected.CORES * expected.THREADS
 # What must have happened to some run of a kind, or it was not that kind.
 HAPPENED = {"fails-at-once": "FAILED", "cancelled": "CANCELLED", "timed-out": "TIMEOUT",
             "requeued": "REQUEUED", "preempted": "REQUEUED PREEMPTED", "node-fails": "NODE_FAIL",
@@ -75,18 +75,18 @@ def seconds(text):
     return sum(int(v or 0) * k for v, k in zip(m.groups(), (86400, 3600, 60, 1))) if m else 0
 
 
-def expected(run, seen, topology, gpus):
+def wanted(run, seen, topology, gpus):
     """Field -> the values it may have; a field that is absent is not compared."""
     first, last = run.first, run.last
     tres = dict(t.partition("=")[::2] for t in first["AllocTRES"].split(","))
-    state = truth.STATES[last["State"].split()[0]]
+    state = expected.STATES[last["State"].split()[0]]
     want = {"user": [first["User"]], "project": [first["Account"]],
             "partition": [first["Partition"]], "jobState": [state],
             "numNodes": [int(first["NNodes"])], "numHwthreads": [int(first["AllocCPUS"])],
             "numAcc": [int(tres.get("gres/gpu", 0))],
             # cc-backend cannot change it later: the limit at any time of the run
             "walltime": sorted({minutes(first["TimelimitRaw"])} | {seconds(s.limit) for s in seen}),
-            "hosts": [sorted(truth.hosts(first["NodeList"]))]}
+            "hosts": [sorted(expected.hosts(first["NodeList"]))]}
     if last["End"].isdigit() and state != "running":
         want["duration"] = [int(last["End"]) - int(first["Start"])]
     array = re.match(r"(\d+)_(\d+)$", first["JobID"])
@@ -101,7 +101,7 @@ def expected(run, seen, topology, gpus):
         want["shared"] = [sharing(seen[0])]
         live = next((s for s in seen if s.state in ("RUNNING", "CONFIGURING")), None)
         want["resources"] = {
-            h: (sorted(truth.os_id(c, topology) for c in cpus), None)
+            h: (sorted(expected.os_id(c, topology) for c in cpus), None)
             for h, cpus, _ in (live or seen[0]).groups}
         if run.first is not run.last:
             # its first record was rewritten when it shrank (20.11, 22.05)
@@ -113,7 +113,7 @@ def expected(run, seen, topology, gpus):
             want["numAcc"] = [sum(len(index) for _, _, index in live.groups)]
         if live:
             want["resources"] = {
-                h: (want["resources"][h][0], sorted(truth.gpu_address(h, i, gpus) for i in index))
+                h: (want["resources"][h][0], sorted(expected.gpu_address(h, i, gpus) for i in index))
                 for h, _, index in live.groups}
     return want
 
@@ -148,7 +148,7 @@ def exit_differences(run, meta):
     return []
 
 
-def differences(run, owned, want, job, source):
+def differences(run, owned, want, job):
     out = []
     meta = job.get("metaData") or {}
     late = lenient(run, job, owned.flag == "late")
@@ -165,8 +165,8 @@ def differences(run, owned, want, job, source):
     for key, value in want["meta"].items():
         if meta.get(key) != value:
             out.append("metaData.%s is %r, should be %r" % (key, meta.get(key), value))
-    out += text_differences(run, owned, meta, late, source)
-    have = truth.got_resources(job)
+    out += text_differences(run, owned, meta, late)
+    have = expected.got_resources(job)
     for host, (threads, accels) in want.get("resources", {}).items():
         t, a = have.get(host, ([], []))
         if t != threads and not (late and t == []):
@@ -176,7 +176,7 @@ def differences(run, owned, want, job, source):
     return out
 
 
-def text_differences(run, owned, meta, late, source):
+def text_differences(run, owned, meta, late):
     out = []
     # scontrol's word for a job without a name
     name = clean(owned.name) if owned.name != b"(null)" else ""
@@ -193,10 +193,8 @@ def text_differences(run, owned, meta, late, source):
     elif meta.get("jobScript", "").rstrip("\n") != script and not (
             (late or owned.flag == "late") and not meta.get("jobScript")):
         out.append("jobScript is %r, should be %r" % (meta.get("jobScript", "")[:60], script[:60]))
-    # scontrol's text, or what squeue has as JSON; of a doubtful name text all the same
     info = meta.get("slurmInfo", "")
-    if not late and "JobId=%d" % run.job not in info and \
-            (source != "json" or "job_id=%d\n" % run.job not in info):
+    if not late and "JobId=%d" % run.job not in info:
         out.append("slurmInfo is %r" % info[:40])
     return out
 
@@ -243,7 +241,7 @@ def judge_once(a, gpus, token_text):
     jobs = said.submitted(a.t + "/kinds")
     lab = a.t + "/slurm"
     runs = said.accounting(lab)
-    backend, rows = truth.backend_jobs(a.url, token_text)
+    backend, rows = expected.backend_jobs(a.url, token_text)
     names = collections.defaultdict(set)
     owners = {r.key: said.owner(r, jobs) for r in runs}
     for r in runs:
@@ -287,7 +285,7 @@ def judge_once(a, gpus, token_text):
         if not mine and o.flag != "late" and not is_brief(r):
             v.problems.append("job %d started %d: nobody saw where it ran" % r.key)
             continue
-        wrong = differences(r, o, expected(r, mine, a.topology, gpus), job, a.source)
+        wrong = differences(r, o, wanted(r, mine, a.topology, gpus), job)
         wrong += exit_differences(r, job.get("metaData") or {})
         if wrong:
             v.problems.append("job %d started %d: %s" % (r.key + ("; ".join(wrong),)))
@@ -323,7 +321,7 @@ def ledger_check(path, kinds, owners):
     """Every start and every stop had its effect once."""
     if not os.path.exists(path):
         return
-    starts, stops = truth.ledger_counts(path)
+    starts, stops = expected.ledger_counts(path)
     for what, counts in (("started", starts), ("stopped", stops)):
         for key, n in counts.items():
             o = owners.get(key)
@@ -336,7 +334,7 @@ def judge(a):
         gpus = json.load(f).get("gpuPciAddrs", {})
     kinds = judge_once(a, gpus, lib.read_token(a.token))
     result = {"version": re.search(r"(\d+\.\d+)", a.version).group(1), "full": a.version,
-              "source": a.source, "kinds": {k: v.as_dict() for k, v in kinds.items()}}
+              "kinds": {k: v.as_dict() for k, v in kinds.items()}}
     with open(a.out, "w", encoding="utf-8") as f:
         json.dump(result, f, indent=1, ensure_ascii=False)
     bad = False
@@ -367,7 +365,7 @@ def table(files):
     names = []
     for r in rounds:
         names += [k for k in r["kinds"] if k not in names]
-    heads = ["%s %s" % (r["version"], r["source"]) for r in rounds]
+    heads = [r["version"] for r in rounds]
     print("%-15s" % "kind" + "".join("%-14s" % h for h in heads))
     bad = []
     for name in names:
@@ -402,7 +400,6 @@ def main():
     j.add_argument("token")
     j.add_argument("--topology", default="interleaved")
     j.add_argument("--version", default="0.0")
-    j.add_argument("--source", default="text")
     j.add_argument("--out", default="/dev/null")
     j.add_argument("--quiet", action="store_true")
     t = sub.add_parser("table")

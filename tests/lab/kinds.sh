@@ -1,23 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# tests/lab/kinds.sh SOURCE RESULT [KIND...] -- every kind of job on the Slurm
-# of this machine (or of the chroot it runs in), through the whole suite with
-# slurmSource=SOURCE; what the backend then has is held against what Slurm
-# said (kinds.py) and written to the file RESULT.  Takes some 3 minutes.
+# tests/lab/kinds.sh RESULT [KIND...] -- every kind of job on the Slurm
+# of this machine (or of the chroot it runs in), through the whole suite; what
+# the backend then has is held against what Slurm said (kinds.py) and written
+# to the file RESULT.  Takes some 3 minutes.
 # Needs CSA_INST and CSA_BUILD, as the system tests do.
 #
 # The kinds themselves are in kinds_jobs.sh.
 #
 # shellcheck disable=SC2317,SC2119	# called by name; helpers with options
 set -u
-source=$1 result=$2
-shift 2
+result=$1
+shift
 only=("$@")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tests/system/lib.sh
+# shellcheck source=tests/system/lib/lib.sh
 CLUSTERS='alpha=n[1-8]'
-. "$here/../system/lib.sh"
+. "$here/../system/lib/lib.sh"
 TOPOLOGY=${TOPOLOGY:-crossed}
 S=${MATRIX_SLEEP:-8}		# seconds that a job of no special kind runs
 AGE=${MATRIX_MINJOBAGE:-40}	# slurmctld forgets an ended job after these
@@ -125,15 +125,15 @@ PartitionName=force Nodes=n[1-2] OverSubscribe=FORCE:2 DefaultTime=10"
 judge() {
 	ctl -j queue --rejected >"$T/rejected.json" 2>"$T/log/rejected"
 	python3 "$here/kinds.py" judge "$T" "$BACKEND" "$TOKEN" --topology "$TOPOLOGY" \
-	    --version "$(slurmctld -V)" --source "$source" --out "$result" "$@"
+	    --version "$(slurmctld -V)" --out "$result" "$@"
 }
 
-test_begin "kinds of jobs: $(slurmctld -V), slurmSource $source"
+test_begin "kinds of jobs: $(slurmctld -V)"
 : >"$T/kinds"
 lab_for_kinds
 backend_up
 a=00000000
-conf slurmSource="$source" ccPollInterval=10 slurmPollInterval=2 \
+conf ccPollInterval=10 slurmPollInterval=2 \
     gpuGresNames='["gpu","shard","mps","dcu"]' \
     "gpuPciAddrs={\"^n3\$\":[\"$a:00:00.0\",\"$a:01:00.0\",\"$a:02:00.0\",\"$a:03:00.0\"],
     \"^n4\$\":[\"$a:03:00.0\",\"$a:02:00.0\",\"$a:01:00.0\",\"$a:00:00.0\"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Slurm said of each run, for kinds.py and system/hostile.py.
+"""What Slurm said of each run, for kinds.py and system/lib/hostile.py.
 
 Which runs there were, and when, is `sacct -D` at the end; where they ran is
 what scontrol said while they ran, or in the prolog.  Names and scripts are
@@ -14,8 +14,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
-import truth  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system", "lib"))
+import expected  # noqa: E402
 
 FIELDS = ("JobIDRaw", "JobID", "User", "Account", "Partition", "Submit", "Start", "End", "State",
           "ExitCode", "NNodes", "AllocCPUS", "AllocTRES", "TimelimitRaw", "NodeList")
@@ -50,7 +50,7 @@ def watch(folder):
         while True:
             try:
                 r = subprocess.run(["scontrol", "show", "job", "-d", "-o"], check=False,
-                                   env=truth.environment(folder), capture_output=True, timeout=30)
+                                   env=expected.environment(folder), capture_output=True, timeout=30)
                 text = re.sub(rb" RunTime=\S+", b"", r.stdout)
                 if r.returncode == 0 and text != last:
                     out.write(b"%d\n" % len(text) + text + b"\n")
@@ -90,14 +90,14 @@ def groups_of(text):
             rb" Nodes=(\S+) CPU_IDs=(\S+) Mem=\S+ GRES=(\S*)", text[first:last]):
         index = []
         for ranges in re.findall(r"(?:^|,)(?:gpu|dcu)[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
-            index += truth.numbers(ranges)
+            index += expected.numbers(ranges)
         # shares of devices: "shard:30(0/100,30/100)", each device in its place
         for shares in re.findall(r"(?:shard|mps)[^,()]*\(([0-9/,]+)\)", gres.decode()):
             index += [i for i, s in enumerate(shares.split(",")) if not s.startswith("0/")]
         for ranges in re.findall(r"(?:shard|mps)[^,()]*\(IDX:([0-9,-]+)\)", gres.decode()):
-            index += truth.numbers(ranges)
-        for host in truth.hosts(nodes.decode()):
-            out.append((host, tuple(truth.numbers(cpus.decode())), tuple(sorted(set(index)))))
+            index += expected.numbers(ranges)
+        for host in expected.hosts(nodes.decode()):
+            out.append((host, tuple(expected.numbers(cpus.decode())), tuple(sorted(set(index)))))
     return tuple(sorted(out))
 
 
@@ -161,12 +161,12 @@ Run = collections.namedtuple("Run", "job key first last")
 
 def accounting(folder):
     """Runs, oldest first; the records of a resized one are one run."""
-    sep = truth.SEP
+    sep = expected.SEP
     # all clusters ids: a federation moves them beyond 2^26, nothing else differs
-    text = truth.ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + sep, "-S",
+    text = expected.ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + sep, "-S",
                      "now-1day", "-E", "now+1day", "-o", ",".join(FIELDS))
     rows = []
-    for f in truth.rows(text, FIELDS):
+    for f in expected.rows(text, FIELDS):
         if f.get("Start", "").isdigit() and f["NodeList"] not in ("", "None assigned"):
             rows.append(f)
     rows.sort(key=lambda f: (int(f["JobIDRaw"]), int(f["Submit"]), int(f["Start"])))

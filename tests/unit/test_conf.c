@@ -214,6 +214,7 @@ test_wrong_file(const char *source)
 		"wrong.json:17: prepSockListenPath: must be an absolute path of at most 107 bytes, unix:PATH, tcp:",
 		"wrong.json:18: prepAllowedHosts: item 2 must be an IP address or a network (192.0.2.0/24), is \"n1\"",
 		"wrong.json:19: xyz: unknown key, ignored\n",
+		"wrong.json:20: slurmSource: the key has no effect; Slurm's text output is read in every version; remove the key\n",
 	};
 	char path[512];
 	struct outcome o;
@@ -373,6 +374,43 @@ test_cases(void)
 		CHECK_INT(o.ended, o.status == 0);
 		CHECK(strstr(o.log, "hush") == NULL);
 		CHECK(strstr(o.reason, "hush") == NULL);
+		forget(&o);
+	}
+}
+
+/* Each key that has no effect any more costs one warning, whatever its value. */
+static void
+test_obsolete(void)
+{
+	static const struct {
+		const char	*text;
+		const char	*warning;
+	} keys[] = {
+		{ MINIMAL ", \"slurmSource\": \"json\" }",
+		    "slurmSource: the key has no effect; Slurm's text output "
+		    "is read in every version; remove the key\n" },
+		{ MINIMAL ", \"slurmSource\": 7 }",
+		    "slurmSource: the key has no effect; Slurm's text output "
+		    "is read in every version; remove the key\n" },
+		{ MINIMAL ", \"SLURMSOURCE\": \"text\" }",
+		    "SLURMSOURCE: the key has no effect; Slurm's text output "
+		    "is read in every version; remove the key\n" },
+		{ MINIMAL ", \"ipcSockPath\": \"/run/sock\" }",
+		    "ipcSockPath: was removed and has no effect; "
+		    "prepSockListenPath is where the daemon listens, "
+		    "prepSockConnectPath where the hook connects\n" },
+	};
+	struct outcome o;
+	const char *first;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		run_text(&o, keys[i].text);
+		CHECK_INT(o.status, 0);
+		CHECK_INT(o.ended, 1);
+		CHECK(strstr(o.log, keys[i].warning) != NULL);
+		first = strstr(o.log, "WARN");
+		CHECK(first != NULL && strstr(first + 1, "WARN") == NULL);
 		forget(&o);
 	}
 }
@@ -615,6 +653,7 @@ main(void)
 	test_wrong_file(source != NULL ? source : ".");
 	test_example(source != NULL ? source : ".");
 	test_cases();
+	test_obsolete();
 	test_absent();
 	test_modes();
 	test_files();

@@ -14,8 +14,8 @@ import random
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
-from play import Run, Submitter  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system", "lib"))
+from fake_collector import Run, Submitter  # noqa: E402
 
 number, folder = int(sys.argv[1]), sys.argv[2]
 SECONDS = 120       # the power goes long before

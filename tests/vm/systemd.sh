@@ -4,7 +4,7 @@
 # real systemd, beside a real Slurm.
 T=/srv/test
 mkdir -p "$T"
-. "$(dirname "$0")/../system/lib.sh"
+. "$(dirname "$0")/../system/lib/lib.sh"
 test_begin "a service of systemd"
 name=cc-slurm-adapter
 etc=/etc/$name

@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Expected records of recorded jobs, for test_expected to hold the readers to.
+"""Expected records of recorded jobs, for test_expected to hold the reader to.
 
-expected.py FILE [JSON] >EXPECTED    FILE is what `scontrol show job -d -o`
-printed; with JSON, what squeue or scontrol printed as JSON of the same jobs.
+expected.py FILE >EXPECTED    FILE is what `scontrol show job -d -o` printed.
 
-Nothing here is shared with the readers, and nothing of it runs in a test: it
+Nothing here is shared with the reader, and nothing of it runs in a test: it
 wrote *.expected once, the lines were read beside the recordings and are kept.
-A record is one line, made of scontrol's text alone; JSON only tells which of
-the jobs it has at all.  Threads are CPU_IDs, devices HOST-INDEX.
+A record is one line.  Threads are CPU_IDs, devices HOST-INDEX.
 """
 import calendar
-import json
 import re
 import sys
 import time
@@ -150,14 +147,10 @@ def main():
     with open(sys.argv[1], encoding="utf-8", errors="surrogateescape") as f:
         # a name may hold a newline
         lines = re.split(r"\n(?=JobId=\d+ )", f.read())
-    ids = None
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], encoding="utf-8", errors="replace") as f:
-            ids = {str(j["job_id"]) for j in json.load(f)["jobs"]}
     for line in lines:
         text = record(line)
         if text:
-            print(("" if ids is None or text.split()[0] in ids else "text only: ") + text)
+            print(text)
 
 
 if __name__ == "__main__":

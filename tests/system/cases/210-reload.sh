@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# SIGHUP: a good file is taken, a bad one refused with line and reason, and
+# what is in force stays in force, for workers restarted later too.
+. "$(dirname "$0")/../lib/lib.sh"
+test_begin "reload"
+lab_up
+backend_up
+conf slurmPollInterval=3600 slurmQueryMaxRetries=0
+suite_up
+pids=$(suite_pids)
+notified() { [ "$(grep -c "^$1" "$T/notify.$suite_number")" -ge "$2" ]; }
+
+# with polls once an hour and no hooks a job is not seen
+id=$(batch labalice "sleep 60" -n1)
+wait_for 20 job_state_is "$id" RUNNING
+sleep 4
+is "a job between two polls is not there yet" not backend_has "$id"
+conf slurmPollInterval=1
+kill -HUP "$suite_pid"
+is "systemd is told: RELOADING, then READY" wait_for 5 notified READY=1 2
+is "RELOADING=1 came before" notified RELOADING=1 1
+is "the shorter interval is in force" wait_for 20 backend_has "$id"
+is "no process was restarted" [ "$(suite_pids)" = "$pids" ]
+
+cp "$T/etc/config.json" "$T/etc/good.json"
+conf 'slurmPollInterval="often"'
+kill -HUP "$suite_pid"
+is "a wrong type is named with its key" wait_for 5 logged 'slurmPollInterval'
+is "all go on" [ "$(suite_pids)" = "$pids" ]
+printf '{"ccRestUrl": "http://127.0.0.1:1"' >"$T/etc/config.json"
+kill -HUP "$suite_pid"
+sleep 1
+is "a torn file changes nothing" [ "$(suite_pids)" = "$pids" ]
+old=$(worker_pid submitter)
+kill -KILL "$old"
+back() { local p; p=$(worker_pid submitter); [ -n "$p" ] && [ "$p" != "$old" ]; }
+is "a worker restarted now" wait_for 5 back
+id=$(batch labalice "sleep 3" -n1)
+is "has the old configuration" wait_for 40 backend_has_ended "$id"
+
+cp "$T/etc/good.json" "$T/etc/config.json"
+conf "pidFilePath=$T/run/other.pid"
+kill -HUP "$suite_pid"
+is "a key that takes a restart is named" wait_for 5 logged 'pidFilePath'
+is "and the pid file stays where it is" test -s "$T/run/daemon.pid"
+cp "$T/etc/good.json" "$T/etc/config.json"
+is "the admin tool reloads too" ctl reload
+is "all as Slurm says" compare --wait 30 --short 3
+test_end

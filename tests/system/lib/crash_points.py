@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Crash points that real jobs seldom pass, played: crash_points.py TIMES POINT...
+
+A submitter built with --enable-crash-points and the stand-in, in $T.  Kills at
+each POINT as often, and judges each time what cc-backend has in the end: runs
+that `repair` mends as Slurm says, of a requeued job the last run alone
+(requeuedRuns).  Prints `POINT TIMES` for each, and what is wrong; the last
+line is `all played: N failed`.
+"""
+import os
+import sys
+
+import repair_checks
+from crash import Page
+from fake_collector import Fake, Run, Submitter, until
+from repair_checks import NOW, T, all_right, by_another, c, committed, is_as, new
+
+PAGE = T + "/page"
+
+
+class Killed:
+    """A submitter that is killed at a point, and comes again."""
+
+    def __init__(self, page, s, point):
+        self.page, self.s, self.point = page, s, point
+
+    def __enter__(self):
+        self.page.arm(self.point, 1)
+
+    def __exit__(self, *_):
+        c.true(self.point + ": killed there", self.page.hit(20))
+        self.page.arm("none", 0)
+        if self.s.gone(5) is None:
+            self.s.kill()
+        repair_checks.again(None, self.s)
+
+
+def nothing_left(s):
+    c.soon("nothing is left", lambda: not s.queue() and not s.queue(True), 20,
+           lambda: (s.queue(), s.queue(True)))
+
+
+def repair(b, s, page, point):
+    """Two runs that another hand has closed, one of which runs."""
+    wrong, live = new(), new()
+    committed(b, s, wrong, live)
+    by_another(b, wrong)
+    by_another(b, live)
+    s.tell(wrong.ended(), live.ended())
+    c.soon("both are closed wrongly", lambda: s.number("closed_wrongly") == 2, 20, s.status)
+    with Killed(page, s, point):
+        s.verb("CTL_REPAIR", ids=[wrong.job, live.job], seconds=1)
+    # what was not kept is found once more, and the admin's to repeat
+    until(lambda: s.verb("CTL_REPAIR", ids=[wrong.job, live.job]) and
+          is_as(b, wrong) and is_as(b, live), 40)
+    all_right(point + ": both as Slurm says", b, [wrong, live], 1)
+    nothing_left(s)
+
+
+def victim(b, s, page, point):
+    """Delivered in full, and open there all the same: another run's stop was meant for it."""
+    run = new()
+    committed(b, s, run)
+    s.tell(run.ended())
+    all_right("a run is delivered", b, [run], 30)
+    until(lambda: s.number("spool_runs") == 0, 20)
+    s.mark(NOW + run.job)   # is answered when all before it is durable
+    status, text = b.api("DELETE", "jobs/delete_job/", {
+        "jobId": run.job, "cluster": "alpha", "startTime": run.start})
+    status, text = (status, text) if status != 200 else b.api("POST", "jobs/start_job/", {
+        "jobId": run.job, "cluster": "alpha", "user": "u1", "numNodes": 1,
+        "startTime": run.start, "resources": [{"hostname": "n1"}]})
+    c.true("(and made open again)", status in (200, 201), (status, text))
+    b.commit_now()
+    with Killed(page, s, point):
+        s.verb("CTL_REPAIR", seconds=5)
+    until(lambda: s.verb("CTL_REPAIR", seconds=20)[0][0] == 0, 20)
+    c.soon("asked of Slurm", lambda: run.key() in s.asked, 20)
+    s.tell(run)
+    c.true("and that is no new run", b.effects(run).count("start") == 2, b.effects(run))
+    all_right(point + ": ended again", b, [run], 40)
+    nothing_left(s)
+
+
+def requeued(b, s, page, point):
+    """Its first run makes way for the second."""
+    first = new(start=NOW - 900)
+    second = Run(first.job, NOW - 800, submit=NOW - 870)
+    committed(b, s, first)
+    s.tell(first.ended(20, "END_REQUEUED"))
+    with Killed(page, s, point):
+        s.tell(second, wait=1)
+    # not stored, so the collector says it again
+    s.tell(second)
+    all_right(point + ": the second run is there", b, [second], 40)
+    c.true("the first is not", first.key() not in b.jobs(), b.effects(first))
+    c.true("nor did it come twice", b.effects(second) == ["start"], b.effects(second))
+    s.tell(second.ended())
+    all_right("and ends", b, [second], 40)
+
+
+PLAYS = {"repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
+         "delete-send": (repair, requeued), "delete-answered": (repair, requeued),
+         "delete-settled": (repair, requeued)}
+
+
+def main(times, points):
+    b = Fake(T + "/b", commit=1).start()
+    page = Page(PAGE)
+    s = Submitter(T + "/spool", {"ccRestUrl": b.url(), "ccCommitInterval": 1, "ccPollInterval": 3600,
+                                 "requeuedRuns": "last"},
+                  b.token, log=T + "/log/submitter", env={"CSA_CRASH": PAGE}).start()
+    s.mark(NOW)
+    c.true("the gate opens", until(lambda: s.status().get("backend") == "up", 15))
+    for point in points:
+        for i in range(times):
+            plays = PLAYS[point]
+            plays[i % len(plays)](b, s, page, point)
+        print(point, times, flush=True)
+    repair_checks.end(b, s)
+
+
+if __name__ == "__main__":
+    os.makedirs(T + "/log", exist_ok=True)
+    main(int(sys.argv[1]), sys.argv[2:] or sorted(PLAYS))
+    print("all played: %d failed" % c.failed, flush=True)
+    sys.exit(1 if c.failed else 0)

@@ -1,0 +1,1059 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay with a backend made of this file: what goes out, in which order,
+ * how many at once, and what each answer does to a run.  Nothing is sent.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/intake/intake.h"
+#include "submitter/net/http.h"
+#include "submitter/payload/topology.h"
+#include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/reconcile.h"
+#include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
+#include "tests/unit/check.h"
+
+#define SENT_MAX	64
+#define CLUSTERS	"{\"clusters\":[]}"
+#define PROBED		"{\"error\":\"no such cluster: \"}"
+#define DOUBLE		"{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+
+/* Requests that were begun and have no answer yet. */
+static struct sent {
+	enum request_kind	 what;
+	char		 path[256];
+	char		 body[2048];
+	rest_data_fn	*data;
+	rest_done_fn	*done;
+	void		*arg;
+} sent[SENT_MAX];
+static int n_sent, most_sent;
+
+static char dir[] = "/tmp/test_relay.XXXXXX";
+static struct worker worker;
+static struct submitter s;
+static int usable = 1;
+
+/* --- what stands in for the rest of the program --- */
+
+int
+http_send(struct http_client *r, struct http_request *req)
+{
+	struct sent *x = &sent[n_sent];
+	size_t n = req->body != NULL ? req->body->len : 0;
+
+	(void)r;
+	if (n_sent == SENT_MAX || n >= sizeof(x->body))
+		return -1;
+	memset(x, 0, sizeof(*x));
+	x->what = req->what;
+	snprintf(x->path, sizeof(x->path), "%s", req->path);
+	if (n > 0)
+		memcpy(x->body, req->body->buf, n);
+	x->data = req->data;
+	x->done = req->done;
+	x->arg = req->arg;
+	if (++n_sent > most_sent)
+		most_sent = n_sent;
+	return 0;
+}
+
+int
+http_usable(const struct http_client *r)
+{
+	(void)r;
+	return usable;
+}
+
+void
+http_forget(struct http_client *r)
+{
+	(void)r;
+}
+
+const char *
+http_where(const struct http_client *r)
+{
+	(void)r;
+	return "here";
+}
+
+/* As long as it can get: the tests count on nothing shorter. */
+int64_t
+timer_jitter(int64_t ms)
+{
+	return ms / 2;
+}
+
+void
+worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
+{
+	(void)w;
+	(void)request;
+	(void)row;
+}
+
+void
+worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
+    const char *text)
+{
+	(void)w;
+	(void)request;
+	(void)status;
+	(void)text;
+}
+
+void
+worker_status(struct worker *w, uint64_t request, const char *key,
+    const char *fmt, ...)
+{
+	(void)w;
+	(void)request;
+	(void)key;
+	(void)fmt;
+}
+
+static void
+on_committed(struct submitter *sub)
+{
+	(void)sub;
+}
+
+static int
+on_failed(struct submitter *sub)
+{
+	rest_delivery_rolled_back(sub->rest);
+	return 0;
+}
+
+static int
+on_retry(struct submitter *sub)
+{
+	(void)sub;
+	return 0;
+}
+
+static const struct commit_ops commit_ops = {
+	.committed = on_committed,
+	.failed = on_failed,
+	.retry = on_retry,
+	.stuck = on_committed,
+};
+
+static void
+lane_commit_check(struct submitter *sub)
+{
+	commit_check_kick(sub->commit_check);
+}
+
+static void
+lane_conflict(struct submitter *sub)
+{
+	conflict_kick(sub->conflict);
+}
+
+static void
+lane_reconcile(struct submitter *sub)
+{
+	reconcile_backend_up(sub->reconcile);
+}
+
+static void
+lane_rest(struct submitter *sub)
+{
+	rest_delivery_run(sub->rest);
+}
+
+static void
+lane_meta(struct submitter *sub)
+{
+	meta_delivery_kick(sub->meta);
+}
+
+static const struct wake_lane lanes[] = {
+	{ WAKE_COMMIT_CHECK, lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict },
+	{ WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest },
+	{ WAKE_META, lane_meta },
+	{ 0, NULL }
+};
+
+/* --- tools --- */
+
+static long long
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Turns the loop for ms, or until n requests are out. */
+static void
+turn(int ms, int n)
+{
+	long long end = now_ms() + ms;
+
+	do {
+		event_base_loop(worker.base, EVLOOP_NONBLOCK);
+		if (n > 0 && n_sent >= n)
+			return;
+		usleep(1000);
+	} while (now_ms() < end);
+}
+
+/* Answers the i-th request; the others move up. */
+static void
+answer(int i, int code, const char *body)
+{
+	struct sent x = sent[i];
+	struct http_answer a = { .what = x.what, .code = code, .body = body,
+		.len = body != NULL ? strlen(body) : 0,
+		.error = code == 0 ? "reset" : NULL, .sends = 1 };
+
+	n_sent--;
+	memmove(&sent[i], &sent[i + 1],
+	    (size_t)(n_sent - i) * sizeof(sent[0]));
+	if (x.data != NULL && code == 200) {
+		CHECK_INT(x.data(body, strlen(body), x.arg), 0);
+		a.body = NULL;
+		a.len = 0;
+	}
+	x.done(&a, x.arg);
+}
+
+static int
+is_sent(int i, enum request_kind what, uint64_t job)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "\"jobId\":%llu,", (unsigned long long)job);
+	if (i < n_sent && sent[i].what == what &&
+	    (job == 0 || strstr(sent[i].body, text) != NULL))
+		return 1;
+	fprintf(stderr, "    %d of %d is %s %s %s\n", i, n_sent,
+	    i < n_sent ? request_kind_name(sent[i].what) : "none", sent[i].path,
+	    sent[i].body);
+	return 0;
+}
+
+static int64_t
+put(uint64_t id, int64_t start, int64_t end)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_HAS_START;
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+	return row;
+}
+
+static enum run_state
+state_of(int64_t row)
+{
+	struct spool_run run;
+
+	return spool_get(s.spool, row, &run) == 1 ? run.state[DEST_REST] :
+	    RUN_STATE__COUNT;
+}
+
+static void
+begin(void)
+{
+	char path[64], reason[256];
+
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	memset(&s, 0, sizeof(s));
+	n_sent = most_sent = 0;
+	s.w = &worker;
+	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
+	CHECK(s.spool != NULL);
+	if (s.spool == NULL)
+		exit(1);
+	spool_policy(s.spool)->to[DEST_REST] = 1;
+	spool_policy(s.spool)->wait_commit = 1;
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	s.topology = topology_new();
+	CHECK_INT(wake_init(&s, lanes), 0);
+	s.commit = commit_new(&s, &commit_ops);
+	s.breaker = breaker_new(&s);
+	s.rest = rest_delivery_new(&s);
+	s.nats_delivery = nats_delivery_new(&s);
+	s.commit_check = commit_check_new(&s);
+	s.conflict = conflict_new(&s);
+	s.missing = missing_runs_new(&s);
+	s.reconcile = reconcile_new(&s);
+	s.sync = sync_new(&s);
+	s.backfill = backfill_new(&s);
+	s.nodes = node_states_new(&s);
+	s.meta = meta_delivery_new(&s);
+	spool_watermark(s.spool, "alpha", 0);
+}
+
+static void
+end(void)
+{
+	char cmd[64];
+
+	while (n_sent > 0)
+		answer(0, 0, NULL);
+	rest_delivery_free(s.rest);
+	nats_delivery_free(s.nats_delivery);
+	breaker_free(s.breaker);
+	commit_free(s.commit);
+	wake_clear(&s);
+	commit_check_free(s.commit_check);
+	conflict_free(s.conflict);
+	missing_runs_free(s.missing);
+	reconcile_free(s.reconcile);
+	sync_free(s.sync);
+	backfill_free(s.backfill);
+	node_states_free(s.nodes);
+	meta_delivery_free(s.meta);
+	payload_free(s.payload);
+	topology_free(s.topology);
+	spool_close(s.spool);
+	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+/* The backend is found, its clusters are read: the gate is open. */
+static void
+open_gate(void)
+{
+	breaker_conf(s.breaker);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
+	answer(0, 400, PROBED);
+	CHECK(is_sent(0, REQUEST_CLUSTERS, 0));
+	answer(0, 200, CLUSTERS);
+	CHECK(breaker_allows(s.breaker));
+}
+
+/* The place of the first request of that kind, within some seconds; -1. */
+static int
+find_sent(enum request_kind what)
+{
+	long long end = now_ms() + 4000;
+	int i;
+
+	for (;;) {
+		for (i = 0; i < n_sent; i++)
+			if (sent[i].what == what)
+				return i;
+		if (now_ms() > end)
+			return -1;
+		turn(5, 0);
+	}
+}
+
+static void
+answer_sent(enum request_kind what, int code, const char *body)
+{
+	int i = find_sent(what);
+
+	CHECK(i != -1);
+	if (i != -1)
+		answer(i, code, body);
+}
+
+/* After a failure it may be another backend: the probe asks, nobody waits. */
+static void
+expect_probe(const char *body)
+{
+	CHECK(find_sent(REQUEST_PROBE) != -1);
+	CHECK(breaker_allows(s.breaker));
+	answer_sent(REQUEST_PROBE, 400, body);
+}
+
+/* --- tests --- */
+
+static void
+test_order(void)
+{
+	int i;
+
+	begin();
+	put(1, 1000, 1100);
+	put(2, 2000, 0);
+	put(3, 3000, 0);
+	for (i = 10; i < 30; i++)
+		put((uint64_t)i, 500 + i, 600 + i);
+	open_gate();
+	turn(500, HTTP_IN_FLIGHT);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
+	CHECK(is_sent(0, REQUEST_START, 3));
+	CHECK(is_sent(1, REQUEST_START, 2));
+	CHECK(is_sent(2, REQUEST_START, 10));
+	CHECK(is_sent(3, REQUEST_START, 11));
+	for (i = 0; i < 23; i++) {
+		turn(200, 1);
+		answer(0, 201, "{}");
+	}
+	turn(50, 0);
+	CHECK_INT(most_sent, HTTP_IN_FLIGHT);
+	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
+	CHECK_INT(spool_count(s.spool, DEST_REST, STOP_BLOCKED), 21);
+	end();
+}
+
+/* A stop waits for the listing, and goes to what the listing showed alone. */
+static void
+test_seen(void)
+{
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 1100);
+	b = put(2, 1001, 1100);
+	open_gate();
+	turn(500, 2);
+	answer(0, 201, "{}");
+	answer(0, 500, "{\"error\":\"UNIQUE constraint failed: job_cache.x\"}");
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(state_of(a), STOP_BLOCKED);
+	CHECK_INT(state_of(b), STOP_BLOCKED);
+	turn(3000, 1);
+	CHECK(is_sent(0, REQUEST_LIST, 0));
+	CHECK(strstr(sent[0].path, "state=running&cluster=alpha&"
+	    "start-time=1000-1001") != NULL);
+	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
+	    "\"startTime\":1000}]}");
+	turn(300, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, REQUEST_STOP, 1));
+	/* its answer is lost, the repeat finds it stopped */
+	answer(0, 0, NULL);
+	turn(1500, 1);
+	CHECK(is_sent(0, REQUEST_STOP, 1));
+	answer(0, 422, "{\"error\":\"job has already been stopped\"}");
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	CHECK_INT(s.n.closed, 0);
+	CHECK_INT(state_of(b), STOP_BLOCKED);
+	end();
+}
+
+static void
+test_ask_back(void)
+{
+	int64_t a, b, c;
+
+	begin();
+	a = put(1, 1000, 0);
+	b = put(2, 1000, 1100);
+	c = put(3, 1000, 1100);
+	open_gate();
+	turn(500, 3);
+	answer(0, 422, DOUBLE);
+	answer(0, 422, DOUBLE);
+	answer(0, 422, DOUBLE);
+	turn(500, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(strstr(sent[0].path, "state=running") != NULL);
+	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"jobState\":\"running\"}]}");
+	CHECK_INT(state_of(a), START_COMMITTED);
+	CHECK(is_sent(0, REQUEST_LIST, 0));
+	CHECK(strstr(sent[0].path, "state=") == NULL);
+	answer(0, 200, "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"jobState\":\"completed\",\"duration\":100}]}");
+	CHECK_INT(state_of(b), RUN_STATE__COUNT);
+	CHECK_INT(state_of(c), START_REJECTED);
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	end();
+}
+
+/* All fails: one harmless probe at a time, then one start, then the rest. */
+static void
+test_away(void)
+{
+	int i;
+
+	begin();
+	for (i = 1; i <= 20; i++)
+		put((uint64_t)i, 1000 + i, 0);
+	open_gate();
+	turn(500, HTTP_IN_FLIGHT);
+	while (n_sent > 0)
+		answer(0, 0, NULL);
+	CHECK(!breaker_allows(s.breaker));
+	turn(2000, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
+	answer(0, 502, "<html>");
+	turn(2000, 1);
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
+	answer(0, 400, PROBED);
+	turn(300, 1);
+	turn(50, 0);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, REQUEST_START, 12));
+	answer(0, 201, "{}");
+	turn(500, HTTP_IN_FLIGHT);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
+	end();
+}
+
+static void
+test_stop_line(void)
+{
+	begin();
+	put(1, 1000, 0);
+	put(2, 1001, 0);
+	open_gate();
+	turn(500, 2);
+	answer(0, 401, "{\"error\":\"token is expired\"}");
+	CHECK(!breaker_allows(s.breaker));
+	answer(0, 401, "{\"error\":\"token is expired\"}");
+	turn(1500, 0);
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(spool_count(s.spool, DEST_REST, START_DUE), 2);
+	/* a reload brings another token */
+	open_gate();
+	turn(500, 2);
+	CHECK_INT(n_sent, 2);
+	end();
+}
+
+static void
+test_answers(void)
+{
+	int64_t a, b, c;
+
+	begin();
+	a = put(1, 1000, 0);
+	b = put(2, 1001, 0);
+	c = put(3, 1002, 0);
+	open_gate();
+	turn(500, 3);
+	answer(2, 400, "{\"error\":\"no such cluster: x\"}");
+	CHECK_INT(state_of(a), START_REJECTED);
+	answer(1, 500, "{\"error\":\"database is locked\"}");
+	CHECK_INT(state_of(b), START_DUE);
+	answer(0, 201, "{}");
+	CHECK_INT(state_of(c), STARTED);
+	turn(1500, 1);
+	CHECK(is_sent(0, REQUEST_START, 2));
+	answer(0, 201, "{}");
+	CHECK_INT(ctl_retry_all(&s), 1);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	/* its stop finds no such run: the start goes first, once */
+	answer(0, 201, "{}");
+	end();
+}
+
+/* Two runs of one job: both starts, oldest first, before any stop. */
+static void
+test_sisters(void)
+{
+	int64_t a, b;
+
+	begin();
+	b = put(7, 2000, 2100);
+	a = put(7, 1000, 1500);
+	open_gate();
+	turn(1000, 2);
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(state_of(b), START_BLOCKED);
+	answer(0, 201, "{}");
+	turn(3000, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(strstr(sent[0].body, "2000") != NULL);
+	CHECK_INT(state_of(a), STOP_BLOCKED);
+	answer(0, 201, "{}");
+	CHECK_INT(state_of(b), STOP_BLOCKED);
+	end();
+}
+
+/* Deleted there, a run begins anew, or is done with; a repeat finds nothing. */
+static void
+test_delete(void)
+{
+	struct spool_run run;
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 1100);
+	b = put(2, 1001, 0);
+	CHECK_INT(spool_get(s.spool, a, &run), 1);
+	run.state[DEST_REST] = DELETE_DUE;
+	run.flags |= RUN_KEY_FIXED | RUN_STOP_ATTEMPTED;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	run.state[DEST_REST] = DELETE_DUE;
+	run.flags |= RUN_KEY_FIXED | RUN_FORGET_AFTER_DELETE;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+	open_gate();
+	turn(500, 2);
+	CHECK(is_sent(0, REQUEST_DELETE, 1));
+	CHECK_STR(sent[0].body,
+	    "{\"jobId\":1,\"cluster\":\"alpha\",\"startTime\":1000}");
+	CHECK(is_sent(1, REQUEST_DELETE, 2));
+	answer(1, 200, "{\"msg\":\"Successfully deleted job 2\"}");
+	CHECK_INT(state_of(b), RUN_STATE__COUNT);
+	answer(0, 0, NULL);
+	CHECK_INT(state_of(a), DELETE_DUE);
+	turn(1500, 1);
+	CHECK(is_sent(0, REQUEST_DELETE, 1));
+	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
+	CHECK_INT(state_of(a), START_DUE_ENDED);
+	expect_probe(PROBED);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	end();
+}
+
+static void
+state_set(int64_t row, enum run_state state)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(s.spool, row, &run), 1);
+	run.state[DEST_REST] = state;
+	run.due[DEST_REST] = DUE_NOW;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+	wake(&s, WAKE_DELIVERY);
+}
+
+#define SHOWN(job, start, state, duration) \
+	"{\"jobId\":" #job ",\"cluster\":\"alpha\",\"startTime\":" #start \
+	",\"jobState\":\"" state "\",\"duration\":" #duration "}"
+#define CLOSED	"{\"error\":\"job has already been stopped (state is: x)\"}"
+
+/* The first stop comes too late: what agrees is done, what does not is kept. */
+static void
+test_closed(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR,
+		.flags = CTL_FLAG_DRY_RUN };
+	struct spool_run run;
+	int64_t a, b, c;
+
+	begin();
+	a = put(1, 1000, 1100);
+	b = put(2, 1500, 1600);
+	c = put(3, 9000, 9100);
+	state_set(a, STOP_DUE);
+	state_set(b, STOP_DUE);
+	state_set(c, STOP_DUE);
+	open_gate();
+	turn(500, 3);
+	answer(0, 422, CLOSED);
+	answer(0, 422, CLOSED);
+	answer(0, 422, CLOSED);
+	CHECK_INT(state_of(a), STOP_CONFLICT);
+	turn(500, 1);
+	CHECK(strstr(sent[0].path, "state=running") != NULL);
+	CHECK(strstr(sent[0].path, "start-time=1000-1500&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) ","
+	    SHOWN(2, 1500, "failed", 7) "]}");
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	CHECK_STR(run.reason, "cc-backend has it as failed after 7 s, Slurm as "
+	    "completed after 100 s");
+	/* the other group: nothing is shown, nobody can compare */
+	CHECK(strstr(sent[0].path, "start-time=9000-9000&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[]}");
+	CHECK_INT(state_of(c), RUN_STATE__COUNT);
+	CHECK_INT(s.n.closed, 3);
+	turn(200, 0);
+	CHECK_INT(n_sent, 0);
+	/* repaired on demand alone: deleted, begun anew */
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
+	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	req.flags = 0;
+	req.n_ids = 1;
+	req.ids[0] = 77;
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
+	req.ids[0] = 2;
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_DELETE, 2));
+	answer(0, 200, "{\"msg\":\"deleted\"}");
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 2));
+	answer(0, 201, "{}");
+	CHECK_INT(state_of(b), STOP_BLOCKED);
+	end();
+}
+
+/* Closed while it runs; its end, when it comes, is compared. */
+static void
+test_closed_running(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 422, DOUBLE);
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
+	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	put(1, 1000, 1100);
+	CHECK_INT(state_of(a), STOP_CONFLICT);
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	/* a later run of its job would bar it, once it is deleted */
+	a = put(2, 1000, 1100);
+	b = put(2, 2000, 2100);
+	state_set(a, CLOSED_BY_OTHERS);
+	state_set(b, START_COMMITTED);
+	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
+	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	end();
+}
+
+/* A damaged row: halves, down to its second, which is asked run by run. */
+static void
+test_halves(void)
+{
+	int64_t rows[8];
+	int i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		rows[i] = put((uint64_t)(i + 1), 1000 + i, 2000 + i);
+		state_set(rows[i], START_CONFLICT);
+	}
+	open_gate();
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	CHECK(strstr(sent[0].path, "start-time=1000-1007&") != NULL);
+	answer(0, 500, "{\"error\":\"open meta.json\"}");
+	CHECK(strstr(sent[0].path, "start-time=1000-1003&") != NULL);
+	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 1000) ","
+	    SHOWN(3, 1002, "completed", 1000) "]}");
+	CHECK_INT(state_of(rows[0]), RUN_STATE__COUNT);
+	CHECK_INT(state_of(rows[1]), START_REJECTED);
+	CHECK_INT(state_of(rows[2]), RUN_STATE__COUNT);
+	CHECK_INT(state_of(rows[4]), START_CONFLICT);
+	CHECK(strstr(sent[0].path, "start-time=1004-1007&") != NULL);
+	answer(0, 500, "{\"error\":\"open meta.json\"}");
+	CHECK(strstr(sent[0].path, "start-time=1004-1005&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 500, "{\"error\":\"open meta.json\"}");
+	CHECK(strstr(sent[0].path, "start-time=1006-1006&") != NULL);
+	answer(0, 200, "{\"jobs\":[]}");
+	CHECK_INT(state_of(rows[6]), START_REJECTED);
+	for (i = 0; i < 3; i++) {
+		turn(2500, 1);
+		CHECK(strstr(sent[0].path, "start-time=1007-1007&") != NULL);
+		answer(0, 500, "{\"error\":\"open meta.json\"}");
+	}
+	CHECK(is_sent(0, REQUEST_META, 8));
+	answer(0, 200, "{}");
+	CHECK_INT(state_of(rows[7]), STOP_DUE);
+	end();
+}
+
+/* What the first start had, all have: tags are settled when it leaves. */
+static void
+test_tags(void)
+{
+	char reason[256];
+
+	begin();
+	put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "tags") == NULL);
+	payload_free(s.payload);
+	conf_set(&worker.conf, CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\"}]");
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	answer(0, 500, "{\"error\":\"database is locked\"}");
+	turn(1500, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	CHECK(strstr(sent[0].body, "tags") == NULL);
+	answer(0, 201, "{}");
+	put(2, 1001, 0);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "\"tags\":[{\"type\":\"t\"") != NULL);
+	answer(0, 500, "{\"error\":\"database is locked\"}");
+	turn(1500, 1);
+	CHECK(strstr(sent[0].body, "\"tags\":[{\"type\":\"t\"") != NULL);
+	answer(0, 500, "{\"error\":\"adding tag to new job 7 failed: no\"}");
+	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
+	conf_set(&worker.conf, CONF_TAGS, "[]");
+	end();
+}
+
+static void
+put_end_as(uint64_t id, int64_t start, int64_t end, enum job_end state,
+    int code, const char *info)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_PARTIAL;
+	job.end = end;
+	job.state = state;
+	job.exit_code = code;
+	job.slurm_info = info != NULL ? strdup(info) : NULL;
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+}
+
+static void
+put_end(uint64_t id, int64_t start, int64_t end, int code, const char *info)
+{
+	put_end_as(id, start, end, END_FAILED, code, info);
+}
+
+/* Of a good end nothing is owed: its state says it. */
+static void
+test_nothing_late(void)
+{
+	int64_t a;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(a, START_COMMITTED);
+	put_end_as(1, 1000, 1100, END_COMPLETED, 0, NULL);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_STOP, 1));
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	turn(100, 0);
+	CHECK_INT(n_sent, 0);
+	/* one that is good but for its code, or but for its state, is told */
+	a = put(2, 1000, 0);
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(a, START_COMMITTED);
+	put_end_as(2, 1000, 1100, END_TIMEOUT, 0, NULL);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":2,\"startTime\":1000}");
+	CHECK_INT(spool_meta_count(s.spool), 1);
+	end();
+}
+
+/* A refused run is told on the one that is shown, and only once. */
+static void
+test_sister_late(void)
+{
+	struct spool_meta late;
+	struct spool_run run;
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(a, START_COMMITTED);
+	b = put(1, 2000, 0);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	meta_note_sibling(s.meta, &run);
+	CHECK_INT(spool_meta_count(s.spool), 0);	/* it is not refused */
+	state_set(b, START_REJECTED);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	meta_note_sibling(s.meta, &run);
+	CHECK_INT(spool_meta_count(s.spool), 1);
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK_INT(late.key.start, 1000);
+	CHECK_STR(late.field, "message");
+	CHECK_INT(spool_meta_drop(s.spool, late.id), 0);
+	spool_meta_clear(&late);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	meta_note_sibling(s.meta, &run);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	end();
+}
+
+/* What the end told goes last of all, and is tried a few times. */
+static void
+test_late(void)
+{
+	struct spool_meta late;
+	int64_t a, b;
+
+	begin();
+	a = put(1, 1000, 0);
+	open_gate();
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(a, START_COMMITTED);
+	put_end(1, 1000, 1100, 3 << 8, "JobState=FAILED");
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_STOP, 1));
+	b = put(2, 1001, 0);
+	turn(500, 2);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(state_of(a), RUN_STATE__COUNT);
+	turn(100, 0);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, REQUEST_START, 2));
+	answer(0, 201, "{}");
+	state_set(b, START_COMMITTED);
+	turn(3000, 1);
+	CHECK(is_sent(0, REQUEST_META, 1));
+	CHECK_STR(sent[0].body, "{\"jobId\":1,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"payload\":{\"key\":\"exitCode\","
+	    "\"value\":\"3:0\"}}");
+	answer(0, 0, NULL);
+	CHECK_INT(spool_meta_count(s.spool), 2);
+	turn(3000, 1);
+	answer(0, 200, "{}");
+	expect_probe(PROBED);
+	CHECK(strstr(sent[0].body, "JobState=FAILED") != NULL);
+	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK_INT(late.tries, 1);
+	CHECK(late.due > spool_now(s.spool) + 1000);
+	CHECK_INT(spool_meta_wait(s.spool, late.id, 0, 9), 0);
+	spool_meta_clear(&late);
+	wake(&s, WAKE_DELIVERY);
+	turn(500, 1);
+	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	CHECK_INT(s.n.meta_dropped, 1);
+	/* an older one has no such request */
+	breaker_set_version(s.breaker, BACKEND_1_4_3);
+	state_set(put(3, 1000, 1100), STOP_DUE);
+	turn(500, 1);
+	answer(0, 200, "{}");
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	end();
+}
+
+/* The probe is answered, the clusters never are: it goes on without them. */
+static void
+test_no_clusters(void)
+{
+	int i;
+
+	begin();
+	put(1, 1000, 0);
+	breaker_conf(s.breaker);
+	for (i = 0; i < 3; i++) {
+		turn(2500, 1);
+		CHECK(is_sent(0, REQUEST_PROBE, 0));
+		answer(0, 400, PROBED);
+		CHECK(is_sent(0, REQUEST_CLUSTERS, 0));
+		CHECK(!breaker_allows(s.breaker));
+		answer(0, 0, NULL);
+	}
+	CHECK(breaker_allows(s.breaker));
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	end();
+}
+
+/* Exchanged under us, while nothing else showed it. */
+static void
+test_upgrade(void)
+{
+	begin();
+	breaker_conf(s.breaker);
+	turn(500, 1);
+	answer(0, 400, "{\"error\":\"json: unknown field \\\"scope\\\"\"}");
+	answer(0, 200, CLUSTERS);
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_3);
+	CHECK_INT(spool_policy(s.spool)->wait_commit, 0);
+	put(1, 1000, 0);
+	put(2, 1001, 0);
+	turn(500, 2);
+	CHECK(strstr(sent[0].body, "\"exclusive\"") != NULL);
+	answer(0, 0, NULL);
+	answer(0, 201, "{}");
+	expect_probe("{\"error\":\"json: unknown field \\\"shared\\\"\"}");
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_4_3);
+	/* its topology is asked anew */
+	answer_sent(REQUEST_CLUSTERS, 200, CLUSTERS);
+	turn(1500, 1);
+	CHECK(is_sent(0, REQUEST_START, 2));
+	answer(0, 400, "{\"error\":\"json: unknown field \\\"exclusive\\\"\"}");
+	CHECK(!breaker_allows(s.breaker));
+	answer_sent(REQUEST_PROBE, 400, PROBED);
+	answer_sent(REQUEST_CLUSTERS, 200, CLUSTERS);
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_5);
+	CHECK_INT(spool_policy(s.spool)->wait_commit, 1);
+	turn(1500, 1);
+	CHECK(is_sent(0, REQUEST_START, 2));
+	CHECK(strstr(sent[0].body, "\"shared\"") != NULL);
+	/* pinned, nobody is asked */
+	breaker_pin_version(s.breaker, 1, breaker_version(s.breaker));
+	answer(0, 0, NULL);
+	turn(1500, 1);
+	answer(0, 201, "{}");
+	CHECK_INT(n_sent, 0);
+	end();
+}
+
+int
+main(void)
+{
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	spool_prepare();
+	worker.base = event_base_new();
+	conf_init(&worker.conf);
+	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
+	test_order();
+	test_seen();
+	test_ask_back();
+	test_away();
+	test_stop_line();
+	test_answers();
+	test_delete();
+	test_closed();
+	test_closed_running();
+	test_halves();
+	test_tags();
+	test_nothing_late();
+	test_sister_late();
+	test_late();
+	test_no_clusters();
+	test_upgrade();
+	test_sisters();
+	conf_clear(&worker.conf);
+	event_base_free(worker.base);
+	rmdir(dir);
+	return check_done();
+}

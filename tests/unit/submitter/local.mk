@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+# The submitter's boxes.
+
+# submitter/payload
+check_PROGRAMS += test_payload
+TESTS += test_payload
+test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c
+test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_payload_LDADD = $(PAYLOAD_LIBS)
+
+check_PROGRAMS += test_topology
+TESTS += test_topology
+test_topology_SOURCES = tests/unit/submitter/payload/test_topology.c
+test_topology_LDADD = $(PAYLOAD_LIBS)
+
+# submitter/spool
+check_PROGRAMS += test_spool
+TESTS += test_spool
+test_spool_SOURCES = tests/unit/submitter/spool/test_spool.c
+test_spool_LDADD = $(SPOOL_LIBS)
+
+check_PROGRAMS += test_spool_old
+TESTS += test_spool_old
+test_spool_old_SOURCES = tests/unit/submitter/spool/test_spool_old.c
+test_spool_old_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+test_spool_old_LDADD = $(SPOOL_LIBS)
+
+check_PROGRAMS += test_transition
+TESTS += test_transition
+test_transition_SOURCES = tests/unit/submitter/spool/test_transition.c
+test_transition_LDADD = $(SPOOL_LIBS)
+
+check_PROGRAMS += test_runs
+TESTS += test_runs
+test_runs_SOURCES = tests/unit/submitter/spool/test_runs.c
+test_runs_LDADD = $(SPOOL_LIBS)
+
+check_PROGRAMS += test_look
+TESTS += test_look
+test_look_SOURCES = tests/unit/submitter/spool/test_look.c
+test_look_LDADD = $(SPOOL_LIBS)
+
+check_PROGRAMS += test_export
+TESTS += test_export
+test_export_SOURCES = tests/unit/submitter/spool/test_export.c
+test_export_LDADD = submitter/spool/libspool.a $(SPOOL_LIBS) $(JANSSON_LIBS)
+
+check_PROGRAMS += test_powercut
+TESTS += test_powercut
+test_powercut_SOURCES = tests/unit/submitter/spool/test_powercut.c \
+	tests/unit/submitter/spool/power.c \
+	tests/unit/submitter/spool/power.h
+test_powercut_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+test_powercut_LDADD = $(SPOOL_LIBS)
+
+# submitter/net
+check_PROGRAMS += test_resolver
+TESTS += test_resolver
+test_resolver_SOURCES = tests/unit/submitter/net/test_resolver.c
+test_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_resolver_LDADD = $(NET_LIBS)
+
+check_PROGRAMS += test_secret
+TESTS += test_secret
+test_secret_SOURCES = tests/unit/submitter/net/test_secret.c
+test_secret_LDADD = $(NET_LIBS)
+
+# submitter/nats
+if WITH_NATS
+check_PROGRAMS += test_nats_conf test_nkey
+TESTS += test_nats_conf test_nkey
+endif
+test_nats_conf_SOURCES = tests/unit/submitter/nats/test_nats_conf.c
+test_nats_conf_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
+test_nats_conf_LDADD = $(NATS_BOX_LIBS)
+
+test_nkey_SOURCES = tests/unit/submitter/nats/test_nkey.c
+test_nkey_LDADD = $(NATS_BOX_LIBS)
+
+# submitter/backend
+check_PROGRAMS += test_outcome
+TESTS += test_outcome
+test_outcome_SOURCES = tests/unit/submitter/backend/test_outcome.c
+test_outcome_LDADD = $(BACKEND_LIBS)
+
+# submitter/delivery
+check_PROGRAMS += test_relay
+TESTS += test_relay
+test_relay_SOURCES = tests/unit/submitter/delivery/test_relay.c
+test_relay_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_relay_LDADD = $(SUBMITTER_LIBS)

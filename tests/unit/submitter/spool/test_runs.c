@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Which runs the spool lets go, and in which order: held, requeued, reused ids. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "submitter/spool/spool.h"
+#include "tests/unit/check.h"
+
+static char dir[] = "/tmp/test_runs.XXXXXX";
+static char path[64];
+
+static struct spool *
+spool_begin_test(int rest, int nats)
+{
+	char reason[256] = "";
+	struct spool *sp = spool_open(path, 64 << 20, 604800, reason,
+	    sizeof(reason));
+
+	CHECK_STR(reason, "");
+	CHECK(sp != NULL);
+	if (sp == NULL)
+		exit(1);
+	spool_policy(sp)->to[DEST_REST] = rest;
+	spool_policy(sp)->to[DEST_NATS] = nats;
+	spool_policy(sp)->wait_commit = 1;
+	spool_policy(sp)->more_wait = 5000;
+	return sp;
+}
+
+static void
+file_remove(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+static enum run_state
+state_of(struct spool *sp, int64_t row, enum dest dest)
+{
+	struct spool_run run;
+
+	return spool_get(sp, row, &run) == 1 ? run.state[dest] : RUN_STATE__COUNT;
+}
+
+static void
+state_set(struct spool *sp, int64_t row, enum dest dest, enum run_state state)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.state[dest] = state;
+	run.due[dest] = DUE_NOW;
+	CHECK_INT(spool_save(sp, &run), 0);
+}
+
+static void
+record_make(struct job *job, uint64_t id, int64_t start, unsigned flags,
+    int64_t end, enum job_end state)
+{
+	job_init(job);
+	snprintf(job->key.cluster, sizeof(job->key.cluster), "alpha");
+	job->key.job = id;
+	job->key.start = start;
+	job->flags = JOB_HAS_START | flags;
+	job->end = end;
+	job->state = state;
+	job->user = strdup("u1");
+	job->nodes = 1;
+	job_add_host(job, "n1");
+}
+
+static enum spool_put
+put_flags(struct spool *sp, uint64_t id, int64_t start, unsigned flags,
+    int64_t end, enum job_end state, int64_t *row)
+{
+	struct job job;
+	enum spool_put rc;
+
+	record_make(&job, id, start, flags, end, state);
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
+/* How many starts are due. */
+static int
+starts_due(struct spool *sp)
+{
+	int64_t ids[8];
+
+	return spool_pick(sp, DEST_REST, START_DUE, ORDER_NEWEST, ids, 8) +
+	    spool_pick(sp, DEST_REST, START_DUE_ENDED, ORDER_DUE, ids, 8);
+}
+
+/* A run that nobody saw running: its start waits, over restarts as well. */
+static void
+test_hold(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t row, a, b;
+
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED | JOB_MORE, 0, END_NOT,
+	    &row), PUT_NEW);
+	CHECK_INT(starts_due(sp), 0);
+	CHECK_INT(spool_next_due(sp, DEST_REST, START_DUE), -1);
+	/* Its script, itself once more, leases let go: none of these is a start. */
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL, 0, END_NOT, &row),
+	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED, 0, END_NOT, &row),
+	    PUT_KNOWN);
+	CHECK_INT(spool_unlease(sp, DEST_REST), 0);
+	CHECK_INT(spool_retry_now(sp, DEST_REST), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 1);
+	CHECK_INT(starts_due(sp), 0);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK(run.flags & RUN_UNCONFIRMED);
+	CHECK(run.reason[0] != '\0');
+	/* squeue shows it running. */
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL | JOB_LIVE | JOB_MORE, 0,
+	    END_NOT, &row), PUT_MERGED);
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK(!(run.flags & RUN_UNCONFIRMED));
+	CHECK_STR(run.reason, "");
+	CHECK_INT(run.due[DEST_NATS], DUE_NOW);
+	state_set(sp, row, DEST_REST, STARTED);
+	state_set(sp, row, DEST_NATS, STARTED);
+	/* An end is as good. */
+	CHECK_INT(put_flags(sp, 41, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 41, 1000, 0, 1003, END_FAILED, &a),
+	    PUT_MERGED);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(starts_due(sp), 1);
+	state_set(sp, a, DEST_REST, STOP_BLOCKED);
+	/* The prolog failed: nothing of it is left but the next run. */
+	CHECK_INT(put_flags(sp, 42, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 42, 1200, JOB_UNCONFIRMED, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
+	CHECK_INT(put_flags(sp, 42, 1000, JOB_NEVER_RAN, 1100, END_REQUEUED,
+	    &a), PUT_MERGED);
+	CHECK_INT(state_of(sp, a, DEST_REST), RUN_STATE__COUNT);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+	CHECK_INT(starts_due(sp), 0);
+	CHECK_INT(put_flags(sp, 42, 1200, JOB_PARTIAL | JOB_LIVE, 0, END_NOT,
+	    &b), PUT_MERGED);
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(put_flags(sp, 42, 1000, 0, 1100, END_REQUEUED, &a),
+	    PUT_KNOWN);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Slurm forgot it before anybody saw it running: kept, in nobody's way. */
+static void
+test_forgotten(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t a, b;
+
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 45, 1200, 0, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK_STR(run_state_text(&run, DEST_REST), "unconfirmed");
+	run.not_found_count = 2;
+	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_REJECTED);
+	CHECK_INT(state_of(sp, a, DEST_NATS), START_REJECTED);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 1);
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK_STR(run.reason, "forgotten");
+	CHECK_STR(run_state_text(&run, DEST_REST), "forgotten");
+	CHECK(run.flags & RUN_UNCONFIRMED);
+	CHECK_INT(spool_get(sp, b, &run), 1);
+	CHECK_STR(run_state_text(&run, DEST_REST), "start due");
+	/* It is being prepared after all: held as before. */
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
+	    PUT_MERGED);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE);
+	CHECK_INT(starts_due(sp), 1);
+	/* Again, and then accounting knows its end. */
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK_INT(run.not_found_count, 0);
+	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
+	CHECK_INT(put_flags(sp, 45, 1000, 0, 1100, END_FAILED, &a),
+	    PUT_MERGED);
+	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(state_of(sp, a, DEST_NATS), START_DUE_ENDED);
+	CHECK_INT(spool_get(sp, a, &run), 1);
+	CHECK(!(run.flags & RUN_UNCONFIRMED));
+	CHECK_STR(run.reason, "");
+	spool_close(sp);
+	file_remove();
+}
+
+/* What was requeued is reported if it ran, however soon; it never does twice. */
+static void
+test_requeued(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row;
+
+	/* First learned after its end. */
+	CHECK_INT(put_flags(sp, 50, 1000, 0, 1003, END_REQUEUED, &row),
+	    PUT_NEW);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(put_flags(sp, 51, 1000, JOB_NEVER_RAN, 1300, END_REQUEUED,
+	    &row), PUT_NEW);
+	CHECK_INT(spool_runs(sp), 1);
+	/* Held, and accounting's steps say that it ran. */
+	CHECK_INT(put_flags(sp, 52, 1000, JOB_UNCONFIRMED, 0, END_NOT, &row),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 52, 1000, 0, 1003, END_REQUEUED, &row),
+	    PUT_MERGED);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
+	/* Shown running, not sent, and then it had been a node's prolog. */
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
+	    &row), PUT_MERGED);
+	CHECK_INT(state_of(sp, row, DEST_REST), RUN_STATE__COUNT);
+	CHECK_INT(spool_runs(sp), 2);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
+	    &row), PUT_KNOWN);
+	spool_close(sp);
+	file_remove();
+}
+
+/* As if cc-backend had taken it, or what there was of it. */
+static void
+sent_as(struct spool *sp, int64_t row, enum run_state state)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.flags |= RUN_KEY_FIXED;
+	run.state[DEST_REST] = state;
+	run.due[DEST_REST] = DUE_NOW;
+	CHECK_INT(spool_save(sp, &run), 0);
+}
+
+/* What deleted() in relay_answer.c does. */
+static void
+deleted(struct spool *sp, int64_t row)
+{
+	struct spool_run run, copy;
+
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.state[DEST_REST], DELETE_DUE);
+	CHECK(run.flags & RUN_FORGET_AFTER_DELETE);
+	run.state[DEST_REST] = RUN_DONE;
+	copy = run;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_release(sp, &copy, DEST_REST), 0);
+	CHECK_INT(state_of(sp, row, DEST_REST), RUN_STATE__COUNT);
+}
+
+static struct spool *
+again(struct spool *sp)
+{
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	spool_policy(sp)->last_requeued = 1;
+	return sp;
+}
+
+/* requeuedRuns last: the earlier run is deleted there, then the later one starts. */
+static void
+test_last(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 63, 1000 };
+	int64_t a, b;
+
+	sp = again(sp);
+	/* Delivered in full: kept, over a restart, until the later one comes. */
+	CHECK_INT(put_flags(sp, 60, 1000, 0, 1059, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(state_of(sp, a, DEST_REST), KEPT_REPLACEABLE);
+	sp = again(sp);
+	CHECK_INT(spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, &b, 1), 0);
+	CHECK_INT(put_flags(sp, 60, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
+	sp = again(sp);
+	deleted(sp, a);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+	/* A third run of the job finds the second one, which ran for long. */
+	sent_as(sp, b, START_COMMITTED);
+	CHECK_INT(put_flags(sp, 60, 1200, 0, 1300, END_REQUEUED, &b),
+	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 60, 1400, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+
+	/* Its stop waits to be seen committed, and then is none. */
+	CHECK_INT(put_flags(sp, 61, 1000, JOB_LIVE, 0, END_NOT, &a), PUT_NEW);
+	sent_as(sp, a, STARTED);
+	CHECK_INT(put_flags(sp, 61, 1000, 0, 1020, END_REQUEUED, &a),
+	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 61, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, a, DEST_REST), STOP_BLOCKED);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
+	sp = again(sp);
+	state_set(sp, a, DEST_REST, STOP_DUE);
+	deleted(sp, a);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+
+	/* The later one was refused before the end of the first was known. */
+	CHECK_INT(put_flags(sp, 62, 1000, JOB_LIVE, 0, END_NOT, &a), PUT_NEW);
+	sent_as(sp, a, START_COMMITTED);
+	CHECK_INT(put_flags(sp, 62, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	sent_as(sp, b, START_REJECTED);
+	CHECK_INT(put_flags(sp, 62, 1000, 0, 1020, END_REQUEUED, &a),
+	    PUT_MERGED);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
+	sp = again(sp);
+	deleted(sp, a);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+
+	/* Never sent: then it is not. */
+	CHECK_INT(put_flags(sp, 63, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 63, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK(spool_is_done(sp, &key));
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+
+	/* A day later nothing has to make way. */
+	CHECK_INT(put_flags(sp, 64, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(put_flags(sp, 64, 87400, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, a, DEST_REST), KEPT_REPLACEABLE);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+	spool_close(sp);
+	file_remove();
+}
+
+/* requeuedRuns first: the first one stays, whatever comes. */
+static void
+test_first(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t a, b;
+
+	CHECK_INT(put_flags(sp, 65, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, STOP_DUE);
+	CHECK_INT(put_flags(sp, 65, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(state_of(sp, a, DEST_REST), STOP_DUE);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(state_of(sp, a, DEST_REST), RUN_STATE__COUNT);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Its start moves while it is held (nodes are powered up): one run, one key. */
+static void
+test_hold_moved(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	struct job job;
+	int64_t row;
+
+	record_make(&job, 43, 1000, JOB_UNCONFIRMED, 0, END_NOT);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	record_make(&job, 43, 1090, JOB_LIVE, 0, END_NOT);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_MERGED);
+	job_clear(&job);
+	CHECK_INT(spool_runs(sp), 1);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.key.start, 1090);
+	CHECK_INT(starts_due(sp), 1);
+	/* What was said of the old start still means this run. */
+	CHECK_INT(put_flags(sp, 43, 1000, JOB_PARTIAL, 0, END_NOT, &row),
+	    PUT_KNOWN);
+	CHECK_INT(put_flags(sp, 43, 1090, 0, 1200, END_COMPLETED, &row),
+	    PUT_MERGED);
+	CHECK_INT(spool_runs(sp), 1);
+	spool_close(sp);
+	file_remove();
+}
+
+int
+main(void)
+{
+	spool_prepare();
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	test_hold();
+	test_forgotten();
+	test_hold_moved();
+	test_requeued();
+	test_last();
+	test_first();
+	rmdir(dir);
+	return check_done();
+}

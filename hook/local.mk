@@ -8,7 +8,9 @@ hook_libhook_a_SOURCES = \
 	hook/conf.c \
 	hook/deliver.c \
 	hook/hook.h \
-	hook/message.c
+	hook/message.c \
+	common/json_scan.c \
+	common/json_scan.h
 
 sbin_PROGRAMS += hook/cc-slurm-adapter
 hook_cc_slurm_adapter_SOURCES = hook/main.c

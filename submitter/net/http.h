@@ -12,7 +12,7 @@
 
 #include "common/codec.h"
 #include "common/conf.h"
-#include "submitter/backend/response.h"
+#include "submitter/payload/backend_version.h"
 
 struct event_base;
 struct resolver;
@@ -21,6 +21,31 @@ struct http_conf;
 
 #define REST_CONNECTIONS	4	/* more are not faster (measured) */
 #define HTTP_IN_FLIGHT		8	/* writes, sent or waiting for a connection */
+
+/* The kinds of requests. */
+enum request_kind {
+	REQUEST_PROBE,		/* an invalid start: its answer tells the version */
+	REQUEST_CLUSTERS,	/* GET clusters/ */
+	REQUEST_START,		/* start_job/ */
+	REQUEST_STOP,		/* stop_job/ */
+	REQUEST_LIST,		/* GET jobs/ */
+	REQUEST_NODES,		/* nodestate/ */
+	REQUEST_META,		/* edit_meta/ */
+	REQUEST_DELETE,		/* delete_job/ */
+	REQUEST__COUNT
+};
+
+/* One answer.  code 0: there is no answer, error has the reason. */
+struct http_answer {
+	enum request_kind	 what;
+	long		 code;		/* HTTP status */
+	const char	*body;		/* borrowed, without NUL; may be NULL */
+	size_t		 len;
+	const char	*error;		/* of the transport; NULL = none */
+	enum backend	 backend;	/* version, set by the caller of http_send() */
+	unsigned	 sends;		/* times sent; 0 = unknown */
+	int		 fresh;		/* 1 = a connection was made for the request */
+};
 
 /* The end of a request.  Borrows a; a streamed body is not in it. */
 typedef void rest_done_fn(const struct http_answer *a, void *arg);

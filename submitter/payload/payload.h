@@ -13,19 +13,9 @@
 #include "common/codec.h"
 #include "common/conf.h"
 #include "common/job.h"
+#include "submitter/payload/backend_version.h"
 
 struct topology;
-
-/* What cc-backend can be; each takes other fields and other words. */
-enum backend {
-	BACKEND_1_3,	/* 1.2.2 to 1.3.1 */
-	BACKEND_1_4_0,	/* 1.4.0 to 1.4.2: tags have a scope */
-	BACKEND_1_4_3,	/* 1.4.3, 1.4.4: stop = start is taken */
-	BACKEND_1_5	/* 1.5.0 on; also while it is not known */
-};
-
-/* "1.5.4", "1.4", "1.5"; BACKEND_1_5 for "auto" and what is newer. */
-enum backend backend_of(const char *version);
 
 /* More than the longest record makes: a writer of a body has this max. */
 #define PAYLOAD_MAX	(32u * 1024 * 1024)

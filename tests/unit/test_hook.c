@@ -205,7 +205,7 @@ test_config(void)
 		{ "{\"b\":1,\"prepSockConnectPath\":5}", NULL },
 		{ "{\"prepSockConnectPath\":\"\"}", NULL },
 		{ "{\"prepSockConnectPath\":\"/a", NULL },
-		{ "{\"prepSockConnectPath\":\"\\u0041\"}", NULL },
+		{ "{\"prepSockConnectPath\":\"\\u0041\"}", "A" },
 		{ "[\"prepSockConnectPath\",\"/a\"]", NULL },
 		{ "", NULL }, { "{", NULL }, { "{}", NULL }, { "{,}", NULL },
 		{ "{\"a\"", NULL }, { "{\"a\":", NULL }, { "{\"a\":[", NULL },

@@ -27,7 +27,7 @@ TESTS += test_words
 test_words_SOURCES = tests/unit/collector/parse/test_words.c \
 	tests/unit/collector/parse/recording.h
 test_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_words_LDADD = $(PARSE_LIBS)
+test_words_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 check_PROGRAMS += test_text_reader
 TESTS += test_text_reader
@@ -48,17 +48,12 @@ test_readers_SOURCES = tests/unit/collector/parse/test_readers.c \
 	tests/unit/collector/parse/recording.h
 test_readers_LDADD = $(PARSE_LIBS)
 
-check_PROGRAMS += test_json
-TESTS += test_json
-test_json_SOURCES = tests/unit/collector/parse/test_json.c
-test_json_LDADD = $(PARSE_LIBS)
-
 # collector/slurm
 check_PROGRAMS += test_plan
 TESTS += test_plan
 test_plan_SOURCES = tests/unit/collector/slurm/test_plan.c
 test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_plan_LDADD = $(COLLECTOR_LIBS)
+test_plan_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 # collector/details
 check_PROGRAMS += test_pack

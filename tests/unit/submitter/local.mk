@@ -25,6 +25,11 @@ test_spool_old_SOURCES = tests/unit/submitter/spool/test_spool_old.c
 test_spool_old_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 test_spool_old_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_transition
+TESTS += test_transition
+test_transition_SOURCES = tests/unit/submitter/spool/test_transition.c
+test_transition_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_runs
 TESTS += test_runs
 test_runs_SOURCES = tests/unit/submitter/spool/test_runs.c

@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "submitter/payload/payload.h"
-
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
+#include "submitter/payload/json_write.h"
 
 void
-payload_number(struct writer *w, int64_t v)
+wr_json_number(struct writer *w, int64_t v)
 {
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	char buf[24], *p = buf + sizeof(buf);
@@ -32,16 +30,16 @@ escape(struct writer *w, unsigned char c)
 
 	switch (c) {
 	case '\n':
-		TEXT(w, "\\n");
+		WR_TEXT(w, "\\n");
 		break;
 	case '\t':
-		TEXT(w, "\\t");
+		WR_TEXT(w, "\\t");
 		break;
 	case '"':
-		TEXT(w, "\\\"");
+		WR_TEXT(w, "\\\"");
 		break;
 	case '\\':
-		TEXT(w, "\\\\");
+		WR_TEXT(w, "\\\\");
 		break;
 	default:
 		wr_mem(w, out, sizeof(out));
@@ -78,7 +76,7 @@ is_ascii(const char *s, size_t n)
 }
 
 void
-payload_string_max(struct writer *w, const char *s, size_t max)
+wr_json_string_max(struct writer *w, const char *s, size_t max)
 {
 	size_t n = strlen(s);
 	char *clean = NULL;
@@ -101,7 +99,7 @@ payload_string_max(struct writer *w, const char *s, size_t max)
 }
 
 void
-payload_string(struct writer *w, const char *s)
+wr_json_string(struct writer *w, const char *s)
 {
-	payload_string_max(w, s, SIZE_MAX / 8);
+	wr_json_string_max(w, s, JSON_UNLIMITED);
 }

@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/nats_message.h"
-
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
 
 /* Beyond this, seconds as nanoseconds do not fit 64 bits. */
 #define SECONDS_MAX	(INT64_MAX / 1000000000)
@@ -86,15 +85,15 @@ wrap_line(const struct message_how *mh, const struct job *job,
     enum message kind, int64_t when, const struct writer *body,
     struct writer *w)
 {
-	TEXT(w, "job");
+	WR_TEXT(w, "job");
 	tag(w, "function", functions[kind]);
 	tag(w, "hostname", mh->hostname);
 	if (kind == MESSAGE_STOP)
 		tag(w, "partition", job->partition);
-	TEXT(w, ",type=node,type-id=0 event=\"");
+	WR_TEXT(w, ",type=node,type-id=0 event=\"");
 	quoted(w, (const char *)body->buf, body->len);
-	TEXT(w, "\" ");
-	payload_number(w, (when < SECONDS_MAX ? when : SECONDS_MAX) *
+	WR_TEXT(w, "\" ");
+	wr_json_number(w, (when < SECONDS_MAX ? when : SECONDS_MAX) *
 	    1000000000);
 	wr_u8(w, '\n');
 }
@@ -102,9 +101,9 @@ wrap_line(const struct message_how *mh, const struct job *job,
 static void
 wrap_json(enum message kind, const struct writer *body, struct writer *w)
 {
-	TEXT(w, "{\"event\":\"");
+	WR_TEXT(w, "{\"event\":\"");
 	wr_mem(w, events[kind], strlen(events[kind]));
-	TEXT(w, "\",\"body\":");
+	WR_TEXT(w, "\",\"body\":");
 	wr_mem(w, body->buf, body->len);
 	wr_u8(w, '}');
 }

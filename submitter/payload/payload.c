@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
 #include "submitter/payload/tags.h"
@@ -18,16 +19,14 @@
 /* cc-backend reads counts as int32. */
 #define COUNT_MAX	2147483647u
 
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
-
 static void
 field_number(struct writer *w, const char *name, int64_t v)
 {
 	wr_u8(w, ',');
 	wr_u8(w, '"');
 	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_number(w, v);
+	WR_TEXT(w, "\":");
+	wr_json_number(w, v);
 }
 
 static void
@@ -36,8 +35,8 @@ field_string(struct writer *w, const char *name, const char *s)
 	wr_u8(w, ',');
 	wr_u8(w, '"');
 	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_string(w, s);
+	WR_TEXT(w, "\":");
+	wr_json_string(w, s);
 }
 
 /* A count that cc-backend can hold; nothing when there is none. */
@@ -54,8 +53,8 @@ payload_how_init(struct payload_how *how, enum backend backend,
 {
 	how->backend = backend;
 	how->topology = topology;
-	how->script_max = SIZE_MAX / 8;
-	how->info_max = SIZE_MAX / 8;
+	how->script_max = JSON_UNLIMITED;
+	how->info_max = JSON_UNLIMITED;
 	how->bare = 0;
 	how->tags = 0;
 }
@@ -64,8 +63,8 @@ payload_how_init(struct payload_how *how, enum backend backend,
 static void
 key_open(const struct payload *p, const struct run_key *key, struct writer *w)
 {
-	TEXT(w, "{\"jobId\":");
-	payload_number(w, (int64_t)key->job);
+	WR_TEXT(w, "{\"jobId\":");
+	wr_json_number(w, (int64_t)key->job);
 	field_string(w, "cluster", payload_cluster(p, key->cluster));
 	field_number(w, "startTime", key->start);
 }
@@ -108,7 +107,7 @@ write_threads(const struct payload *p, struct topology *topology,
 	if (topology_map(topology, p->cpumap, cluster, host, ids) == -1 ||
 	    ids->n == 0)
 		return -1;
-	TEXT(w, ",\"hwthreads\":[");
+	WR_TEXT(w, ",\"hwthreads\":[");
 	for (i = 0; i < ids->n; i++)
 		list_number(w, ids->ids[i]);
 	if (w->err == 0)
@@ -123,10 +122,10 @@ write_accels(const struct job_host *host, struct writer *w)
 
 	if (host->n_accels == 0)
 		return;
-	TEXT(w, ",\"accelerators\":");
+	WR_TEXT(w, ",\"accelerators\":");
 	for (i = 0; i < host->n_accels; i++) {
 		wr_u8(w, i == 0 ? '[' : ',');
-		payload_string(w, host->accels[i]);
+		wr_json_string(w, host->accels[i]);
 	}
 	wr_u8(w, ']');
 }
@@ -141,13 +140,13 @@ write_hosts(const struct payload *p, const struct payload_how *how,
 	int rc = 0;
 	uint32_t i;
 
-	TEXT(w, ",\"resources\":");
+	WR_TEXT(w, ",\"resources\":");
 	for (i = 0; i < job->n_hosts; i++) {
 		const struct job_host *host = &job->hosts[i];
 
 		wr_u8(w, i == 0 ? '[' : ',');
-		TEXT(w, "{\"hostname\":");
-		payload_string(w, host->name);
+		WR_TEXT(w, "{\"hostname\":");
+		wr_json_string(w, host->name);
 		if (threads && write_threads(p, how->topology, cluster, host,
 		    &ids, w) == -1) {
 			rc = -1;
@@ -231,7 +230,7 @@ write_tags(const struct payload *p, enum backend backend,
 {
 	if (!payload_tagged(p, job))
 		return;
-	TEXT(w, ",\"tags\":");
+	WR_TEXT(w, ",\"tags\":");
 	tags_write(p->tags, job, backend >= BACKEND_1_4_0, w);
 }
 
@@ -340,10 +339,10 @@ payload_edit_meta(const struct payload *p, const struct run_key *key,
     const char *field, const char *value, struct writer *w)
 {
 	key_open(p, key, w);
-	TEXT(w, ",\"payload\":{\"key\":");
-	payload_string(w, field);
+	WR_TEXT(w, ",\"payload\":{\"key\":");
+	wr_json_string(w, field);
 	field_string(w, "value", value);
-	TEXT(w, "}}");
+	WR_TEXT(w, "}}");
 }
 
 void
@@ -368,7 +367,7 @@ write_states(const char *states, struct writer *w)
 			memcpy(word, states, n);
 			word[n] = '\0';
 			wr_u8(w, some ? ',' : '[');
-			payload_string(w, word);
+			wr_json_string(w, word);
 			some = 1;
 		}
 		states += n + (states[n] == ',');
@@ -376,7 +375,7 @@ write_states(const char *states, struct writer *w)
 	if (some)
 		wr_u8(w, ']');
 	else
-		TEXT(w, "[]");
+		WR_TEXT(w, "[]");
 }
 
 void
@@ -385,15 +384,15 @@ payload_nodes(const struct payload *p, const char *cluster,
 {
 	size_t i;
 
-	TEXT(w, "{\"cluster\":");
-	payload_string(w, payload_cluster(p, cluster));
-	TEXT(w, ",\"nodes\":[");
+	WR_TEXT(w, "{\"cluster\":");
+	wr_json_string(w, payload_cluster(p, cluster));
+	WR_TEXT(w, ",\"nodes\":[");
 	for (i = 0; i < n; i++) {
 		if (i != 0)
 			wr_u8(w, ',');
-		TEXT(w, "{\"hostname\":");
-		payload_string(w, nodes[i].host);
-		TEXT(w, ",\"states\":");
+		WR_TEXT(w, "{\"hostname\":");
+		wr_json_string(w, nodes[i].host);
+		WR_TEXT(w, ",\"states\":");
 		write_states(nodes[i].states, w);
 		field_number(w, "cpusAllocated", nodes[i].cpus);
 		field_number(w, "memoryAllocated",
@@ -402,5 +401,5 @@ payload_nodes(const struct payload *p, const char *cluster,
 		field_number(w, "jobsRunning", nodes[i].jobs);
 		wr_u8(w, '}');
 	}
-	TEXT(w, "]}");
+	WR_TEXT(w, "]}");
 }

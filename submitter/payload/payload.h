@@ -85,10 +85,4 @@ void payload_delete(const struct payload *p, const struct run_key *key,
 void payload_nodes(const struct payload *p, const char *cluster,
     const struct node_state *nodes, size_t n, struct writer *w);
 
-/* A JSON string with its quotes; what is no UTF-8 is replaced. */
-void payload_string(struct writer *w, const char *s);
-/* The same of at most max bytes, cut at a character and marked. */
-void payload_string_max(struct writer *w, const char *s, size_t max);
-void payload_number(struct writer *w, int64_t v);
-
 #endif

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
-
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
 
 /* One key of metaData; open says whether one was written before. */
 static void
@@ -21,8 +20,8 @@ meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
 	*open = 1;
 	wr_u8(w, '"');
 	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_string_max(w, s, max);
+	WR_TEXT(w, "\":");
+	wr_json_string_max(w, s, max);
 }
 
 static void
@@ -80,11 +79,11 @@ void
 payload_meta_write(const struct payload *p, const struct payload_how *how,
     const struct job *job, int threads, struct writer *w)
 {
-	const size_t all = SIZE_MAX / 8;
+	const size_t all = JSON_UNLIMITED;
 	char code[32];
 	int open = 0;
 
-	TEXT(w, ",\"metaData\":");
+	WR_TEXT(w, ",\"metaData\":");
 	meta_text(p, META_JOB_NAME, w, &open, job->name, all);
 	meta_text(p, META_JOB_SCRIPT, w, &open, job->script, how->script_max);
 	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info,
@@ -103,7 +102,7 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 	if (open)
 		wr_u8(w, '}');
 	else
-		TEXT(w, "{}");
+		WR_TEXT(w, "{}");
 }
 
 /* Of a completed run it says nothing that the state does not say. */

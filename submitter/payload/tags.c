@@ -10,7 +10,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "submitter/payload/payload.h"
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/tags.h"
 
 /* Steps of one match: a name takes some hundred. */
@@ -202,7 +202,7 @@ static void
 member(struct writer *w, const char *name, const char *text)
 {
 	wr_mem(w, name, strlen(name));
-	payload_string(w, text);
+	wr_json_string(w, text);
 }
 
 unsigned

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "submitter/payload/nats_message.h"
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/topology.h"
 #include "tests/unit/check.h"
@@ -397,7 +398,7 @@ check_small(void)
 	CHECK_STR(text_of(),
 	    "{\"jobId\":7,\"cluster\":\"lab\",\"startTime\":1790000000}");
 	wr_reset(&w);
-	payload_number(&w, INT64_MIN);
+	wr_json_number(&w, INT64_MIN);
 	CHECK_STR(text_of(), "-9223372036854775808");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and strings of JSON, straight into a buffer. */
+/* Numbers and strings of JSON; see json_write.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ escape(struct writer *w, unsigned char c)
 	}
 }
 
-/* The n bytes, known to be UTF-8, in runs as long as they need no escape. */
+/* Escapes n bytes of valid UTF-8. */
 static void
 escaped(struct writer *w, const char *s, size_t n)
 {
@@ -84,7 +84,7 @@ wr_json_string_max(struct writer *w, const char *s, size_t max)
 	if (n > max || (!is_ascii(s, n) && !text_is_clean(s, n))) {
 		clean = text_clean(s, n, max);
 		if (clean == NULL) {
-			/* Short of memory, or of room for the mark. */
+			/* Out of memory, or max is less than the mark. */
 			clean = strdup("");
 			if (clean == NULL)
 				w->err = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bodies of start_job, stop_job and the smaller requests, by the version of
- * cc-backend.  The record may come from the spool, so nothing in it is taken
- * for clean: strings are escaped and checked here.
+ * Bodies of start_job, stop_job and the smaller requests for each version of
+ * cc-backend.  Strings of a record are not trusted: they are checked and
+ * escaped here.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ field_string(struct writer *w, const char *name, const char *s)
 	wr_json_string(w, s);
 }
 
-/* A count that cc-backend can hold; nothing when there is none. */
+/* A count, at most COUNT_MAX; omitted when 0. */
 static void
 field_count(struct writer *w, const char *name, uint64_t v)
 {
@@ -59,7 +59,7 @@ payload_how_init(struct payload_how *how, enum backend backend,
 	how->tags = 0;
 }
 
-/* {"jobId":1,"cluster":"c","startTime":2: every other body opens with it. */
+/* {"jobId":1,"cluster":"c","startTime":2 begins most bodies. */
 static void
 key_open(const struct payload *p, const struct run_key *key, struct writer *w)
 {
@@ -69,7 +69,7 @@ key_open(const struct payload *p, const struct run_key *key, struct writer *w)
 	field_number(w, "startTime", key->start);
 }
 
-/* Do all hosts of the run have threads?  A part of them would mislead. */
+/* 1 when the threads of all hosts are known; a part would be misleading. */
 static int
 threads_known(const struct job *job)
 {
@@ -83,7 +83,7 @@ threads_known(const struct job *job)
 	return 1;
 }
 
-/* One number of a list; most have few digits. */
+/* One number of a list and a comma. */
 static void
 list_number(struct writer *w, uint32_t v)
 {
@@ -96,7 +96,7 @@ list_number(struct writer *w, uint32_t v)
 	wr_mem(w, p, (size_t)(buf + sizeof(buf) - p));
 }
 
-/* The host's threads, unless its list is empty or beyond all bounds. */
+/* The host's threads; -1 when there are none or too many. */
 static int
 write_threads(const struct payload *p, struct topology *topology,
     const char *cluster, const struct job_host *host, struct thread_ids *ids,
@@ -111,7 +111,7 @@ write_threads(const struct payload *p, struct topology *topology,
 	for (i = 0; i < ids->n; i++)
 		list_number(w, ids->ids[i]);
 	if (w->err == 0)
-		w->buf[w->len - 1] = ']';	/* in the last comma's place */
+		w->buf[w->len - 1] = ']';	/* replaces the last comma */
 	return 0;
 }
 
@@ -162,7 +162,7 @@ write_hosts(const struct payload *p, const struct payload_how *how,
 	return rc;
 }
 
-/* resources; returns 1 when they carry threads. */
+/* Writes resources; returns 1 when they contain hwthreads. */
 static int
 write_resources(const struct payload *p, const struct payload_how *how,
     const struct job *job, struct writer *w)
@@ -187,13 +187,13 @@ count_accels(const struct job *job)
 
 	if (job->accels != 0)
 		return job->accels;
-	/* Shares of devices are no devices to Slurm, but they are shown. */
+	/* Slurm does not count shared GPUs; their devices are in the record. */
 	for (i = 0; i < job->n_hosts; i++)
 		n += job->hosts[i].n_accels;
 	return n;
 }
 
-/* How the nodes are shared: text from 1.5 on, a number before. */
+/* How the nodes are shared: a number before 1.5, else a text. */
 static void
 write_shared(enum backend backend, enum job_shared shared, struct writer *w)
 {
@@ -234,7 +234,7 @@ write_tags(const struct payload *p, enum backend backend,
 	tags_write(p->tags, job, backend >= BACKEND_1_4_0, w);
 }
 
-/* NULL, or why cc-backend would never take a start of this record. */
+/* NULL, or why cc-backend would reject a start of this record. */
 static const char *
 start_flaw(const struct job *job)
 {
@@ -243,9 +243,9 @@ start_flaw(const struct job *job)
 	if (job->key.start <= 0)
 		return "the record has no start time";
 	if (job->n_hosts == 0)
-		return "the record names no host";
+		return "the record has no host";
 	if (job->user == NULL || *job->user == '\0')
-		return "the record names no user";
+		return "the record has no user";
 	return NULL;
 }
 
@@ -288,7 +288,8 @@ payload_start(const struct payload *p, const struct payload_how *how,
 }
 
 const char *
-payload_stop_state(const struct payload *p, enum backend backend, enum job_end end)
+payload_stop_state(const struct payload *p, enum backend backend,
+    enum job_end end)
 {
 	if (end == END_NOT || (unsigned)end >= END__COUNT)
 		return NULL;
@@ -353,7 +354,7 @@ payload_delete(const struct payload *p, const struct run_key *key,
 	wr_u8(w, '}');
 }
 
-/* The words of a node's state, a comma between them, as a list. */
+/* Writes a node's comma-separated states as a list. */
 static void
 write_states(const char *states, struct writer *w)
 {

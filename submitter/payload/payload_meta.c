@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metaData: the texts about a run that people see.  With the start go those
- * that are known then; what only the end tells can be sent later.
+ * metaData: the texts about a run that cc-backend shows.  The start contains
+ * the texts that are known then; edit_meta adds those known at the end.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
 
-/* One key of metaData; open says whether one was written before. */
+/* One key of metaData.  *open: it is not the first key. */
 static void
 meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
 {
@@ -44,7 +44,7 @@ meta_number(const struct payload *p, enum meta_field field, struct writer *w,
 	meta_text(p, field, w, open, buf, sizeof(buf));
 }
 
-/* What people should know of a run whose threads Slurm no longer had. */
+/* metaData.message of a run whose threads are unknown; NULL = none. */
 static const char *
 message_of(const struct job *job, int threads)
 {
@@ -56,7 +56,7 @@ message_of(const struct job *job, int threads)
 	    "its nodes are shown whole, with all jobs on them.";
 }
 
-/* As Slurm writes it, status:signal; NULL when there is none. */
+/* status:signal, as Slurm prints it; NULL = none. */
 static const char *
 exit_code(const struct job *job, char *buf, size_t size)
 {
@@ -105,7 +105,7 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 		WR_TEXT(w, "{}");
 }
 
-/* Of a completed run it says nothing that the state does not say. */
+/* NULL for 0:0 of a completed run, which the state implies. */
 static const char *
 exit_code_late(const struct job *job, char *buf, size_t size)
 {

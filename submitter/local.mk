@@ -20,9 +20,11 @@ submitter_base_libbase_a_SOURCES = \
 noinst_LIBRARIES += submitter/payload/libpayload.a
 submitter_payload_libpayload_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 submitter_payload_libpayload_a_SOURCES = \
+	submitter/payload/backend_version.h \
 	submitter/payload/cpumap.c \
 	submitter/payload/cpumap.h \
 	submitter/payload/json_write.c \
+	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
 	submitter/payload/nodelist.c \

@@ -112,11 +112,15 @@ collector_query_libquery_a_SOURCES = \
 	collector/query/query_lanes.h
 
 PARSE_LIBS = collector/parse/libparse.a $(COMMON_LIBS)
-COLLECTOR_LIBS = collector/query/libquery.a \
-	collector/accounting/libaccounting.a collector/details/libdetails.a \
-	collector/track/libtrack.a collector/slurm/libslurm.a \
-	collector/base/libbase.a collector/parse/libparse.a \
+# A test of a box links that box and those below it.
+COLLECTOR_BASE_LIBS = collector/base/libbase.a collector/parse/libparse.a \
 	$(WORKER_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
+COLLECTOR_SLURM_LIBS = collector/slurm/libslurm.a $(COLLECTOR_BASE_LIBS)
+COLLECTOR_TRACK_LIBS = collector/track/libtrack.a $(COLLECTOR_SLURM_LIBS)
+COLLECTOR_DETAILS_LIBS = collector/details/libdetails.a $(COLLECTOR_TRACK_LIBS)
+COLLECTOR_ACCOUNTING_LIBS = collector/accounting/libaccounting.a \
+	$(COLLECTOR_DETAILS_LIBS)
+COLLECTOR_LIBS = collector/query/libquery.a $(COLLECTOR_ACCOUNTING_LIBS)
 
 worker_PROGRAMS += collector/collector
 collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

@@ -118,7 +118,7 @@ enum permission { PERMISSION_UNKNOWN, PERMISSION_NONE, PERMISSION_OPERATOR,
 	PERMISSION_INHERENT, PERMISSION_OPEN };
 
 /* What squeue's periodic answers said last. */
-struct listing {
+struct squeue_listing {
 	uint32_t	 number;	/* of the poll, from 1 */
 	int		 busy;		/* a poll is under way */
 	size_t		 jobs;		/* rows of the last complete answer */
@@ -154,7 +154,7 @@ struct cluster {
 	struct open_runs open;
 	struct done_runs done;
 	struct worklist	 work;
-	struct listing	 listing;
+	struct squeue_listing	 listing;
 	struct slurm_clock clock;
 	struct resume	 resume;
 	int		 ready;		/* Slurm's configuration and nodes are known */

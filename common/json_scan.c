@@ -129,13 +129,14 @@ text_end(struct json_scan *s, enum json_event ev, enum state next)
 static int
 bracket_open(struct json_scan *s, char c, size_t offset)
 {
-	uint64_t bit = UINT64_C(1) << s->depth;
+	uint64_t bit;
 
 	if (s->depth == s->max_depth)
 		return fail(s, "nested too deep");
 	s->offset = offset;
 	if (event(s, c == '{' ? JSON_EV_OBJECT : JSON_EV_ARRAY) == -1)
 		return -1;
+	bit = UINT64_C(1) << s->depth;
 	s->arrays = c == '[' ? s->arrays | bit : s->arrays & ~bit;
 	s->depth++;
 	s->state = c == '[' ? ST_ITEM : ST_MEMBER;

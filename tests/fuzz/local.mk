@@ -48,7 +48,7 @@ fuzz_job_LDADD = $(COMMON_LIBS)
 fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_twin)
 fuzz_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_LDFLAGS = $(fuzz_link)
-fuzz_json_LDADD = $(PARSE_LIBS) $(JANSSON_LIBS)
+fuzz_json_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 fuzz_listing_SOURCES = tests/fuzz/fuzz_listing.c $(fuzz_twin)
 fuzz_listing_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

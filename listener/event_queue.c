@@ -200,7 +200,7 @@ event_queue_add(struct event_queue *e, const struct hook_message *msg,
 		    (unsigned long long)msg->job, msg->cluster);
 		return -1;
 	}
-	CRASH_POINT("listener.heard");
+	CRASH_POINT("listener.received");
 	event_queue_flush(e);
 	return 0;
 }
@@ -232,7 +232,7 @@ event_queue_ack(struct event_queue *e, uint64_t id)
 			break;
 	if (n == NULL)
 		return;
-	CRASH_POINT("listener.taken");
+	CRASH_POINT("listener.acked");
 	e->count.acked++;
 	event_remove(e, n);
 }

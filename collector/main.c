@@ -9,59 +9,57 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/base/cluster.h"
+#include "collector/collector.h"
 #include "common/log.h"
 
 static void
 on_init(struct worker *w)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
-	site_init(site, w);
-	site->sync_report = sync_report_new(site);
-	site->controller_role = controller_role_new(site);
-	if (site->sync_report == NULL || site->controller_role == NULL)
-		fatal("no memory");
+	clusters_init(col, w);
+	col->sync_report = sync_report_new(col);
+	col->controller_role = controller_role_new(&col->site);
 }
 
 static int
 on_conf_check(struct worker *w, const struct conf *next,
     const uint8_t *secrets, size_t len, char *reason, size_t size)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	(void)secrets;
 	(void)len;
-	settings_free(site->next_set);
-	site->next_set = settings_new(next, reason, size);
-	return site->next_set != NULL ? 0 : -1;
+	settings_free(col->next_set);
+	col->next_set = settings_new(next, reason, size);
+	return col->next_set != NULL ? 0 : -1;
 }
 
 static void
 on_conf_use(struct worker *w)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
-	int first = site->set == NULL;
+	int first = col->set == NULL;
 	unsigned i;
 
 	/* A question under way still reads with the old one. */
 	if (!first) {
-		site->set->next = site->retired;
-		site->retired = site->set;
+		col->set->next = col->retired;
+		col->retired = col->set;
 	}
-	site->set = site->next_set;
-	site->next_set = NULL;
+	col->set = col->next_set;
+	col->next_set = NULL;
 	if (*slurm_conf == '\0')
 		slurm_conf = getenv("SLURM_CONF");
-	if (slurm_environment(site->runner, slurm_conf,
-	    site->set->bin_dir) == -1)
+	if (slurm_environment(col->site.runner, slurm_conf,
+	    col->set->bin_dir) == -1)
 		fatal("no memory");
 	if (first)
-		site_clusters(site);
-	for (i = 0; i < site->n; i++) {
-		site->clusters[i]->set = site->set;
-		sched_conf(site->clusters[i]);
+		clusters_configure(col);
+	for (i = 0; i < col->site.n; i++) {
+		col->lanes[i].c->set = col->set;
+		sched_conf(&col->lanes[i]);
 	}
 }
 
@@ -100,12 +98,14 @@ static void
 on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
     int fd)
 {
+	struct collector *col = w->arg;
+
 	switch (h->type) {
 	case MSG_LASTRUN:
-		on_lastrun(w->arg, fd);
+		on_lastrun(&col->site, fd);
 		break;
 	case MSG_QUARANTINE:
-		on_quarantine(w->arg, r);
+		on_quarantine(&col->site, r);
 		break;
 	default:
 		if (fd != -1)
@@ -117,20 +117,20 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 static void
 on_peer(struct worker *w, enum role peer, struct channel *ch)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 	unsigned i;
 
 	if (peer == ROLE_SUBMITTER) {
-		outbox_peer(site->outbox, ch);
-		resume_unsynced(site);
-		controller_role_peer(site->controller_role);
+		outbox_peer(col->outbox, ch);
+		resume_unsynced(&col->site);
+		controller_role_peer(col->controller_role);
 	}
-	for (i = 0; i < site->n; i++) {
+	for (i = 0; i < col->site.n; i++) {
 		if (peer == ROLE_SUBMITTER) {
-			lookup_forget(site->clusters[i]->lookups);
-			node_states_peer(site->clusters[i]->node_states);
+			lookup_forget(col->lanes[i].c->lookups);
+			node_states_peer(col->lanes[i].node_states);
 		} else if (peer == ROLE_LISTENER)
-			hook_events_forget(site->clusters[i]->hook_events);
+			hook_events_forget(col->lanes[i].hook_events);
 	}
 }
 
@@ -148,7 +148,7 @@ on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 }
 
 static void
-on_open_runs(struct site *site, struct channel *ch, struct reader *r)
+on_open_runs(struct collector *col, struct channel *ch, struct reader *r)
 {
 	struct run_key key;
 	struct reader peek = *r;
@@ -162,17 +162,19 @@ on_open_runs(struct site *site, struct channel *ch, struct reader *r)
 	bits = rd_u8(&peek);
 	for (i = 0; i < n && !peek.err; i++) {
 		rd_run_key(r, &key);
-		resume_open(site, &key, (bits & OPEN_RUNS_UNCONFIRMED) != 0);
+		resume_open(&col->site, &key, (bits & OPEN_RUNS_UNCONFIRMED) != 0);
 	}
 	rd_u8(r);
 	if (rd_end(&peek) == -1 || rd_end(r) == -1)
 		channel_broken(ch, "running");
-	else if (bits & OPEN_RUNS_LAST)
-		resume_synced(site);
+	else if (bits & OPEN_RUNS_LAST) {
+		resume_synced(&col->site);
+		outbox_release(col->outbox);
+	}
 }
 
 static void
-on_event(struct site *site, struct channel *ch, struct reader *r)
+on_event(struct collector *col, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct cluster *c;
@@ -187,14 +189,14 @@ on_event(struct site *site, struct channel *ch, struct reader *r)
 		channel_broken(ch, "event");
 		return;
 	}
-	c = site_find(site, cluster);
+	c = site_find(&col->site, cluster);
 	/* Another cluster's hook: nothing here can be asked about it. */
 	if (c == NULL) {
 		log_debug("hook message of another cluster");
-		c = site->clusters[0];
+		c = col->site.clusters[0];
 		job = 0;
 	}
-	hook_event_add(c->hook_events, event, job);
+	hook_event_add(lanes_of(col, c)->hook_events, event, job);
 }
 
 /* Each cluster keeps of the list what is its own. */
@@ -214,7 +216,7 @@ on_lookup(struct site *site, struct channel *ch, const struct reader *r)
 }
 
 static void
-on_sync(struct site *site, struct channel *ch, struct reader *r)
+on_sync(struct collector *col, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct cluster *c;
@@ -230,12 +232,12 @@ on_sync(struct site *site, struct channel *ch, struct reader *r)
 		channel_broken(ch, "sync");
 		return;
 	}
-	for (i = 0; (how & SYNC_NOW) != 0 && i < site->n; i++)
-		sched_poll_now(site->clusters[i]);
+	for (i = 0; (how & SYNC_NOW) != 0 && i < col->site.n; i++)
+		sched_poll_now(&col->lanes[i]);
 	if (how & SYNC_NOW)
 		return;
-	c = site_find(site, cluster);
-	if (c == NULL || acct_backfill(c->accounting, from, to,
+	c = site_find(&col->site, cluster);
+	if (c == NULL || acct_backfill(lanes_of(col, c)->accounting, from, to,
 	    (how & SYNC_LOOK) != 0) == -1)
 		log_warnx("backfill: nothing can be asked about cluster %s",
 		    cluster);
@@ -245,33 +247,33 @@ static void
 on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
     struct reader *r, int fd)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 	uint64_t seq;
 
 	if (fd != -1)
 		close(fd);
 	switch (h->type) {
 	case MSG_EVENT:
-		on_event(site, ch, r);
+		on_event(col, ch, r);
 		break;
 	case MSG_RECORD_ACK:
 		seq = rd_u64(r);
-		outbox_acked(site->outbox, seq);
+		outbox_acked(col->outbox, seq);
 		break;
 	case MSG_RESUME_FROM:
-		on_resume_from(site, ch, r);
+		on_resume_from(&col->site, ch, r);
 		break;
 	case MSG_OPEN_RUNS:
-		on_open_runs(site, ch, r);
+		on_open_runs(col, ch, r);
 		break;
 	case MSG_LOOKUP:
-		on_lookup(site, ch, r);
+		on_lookup(&col->site, ch, r);
 		break;
 	case MSG_SYNC:
-		on_sync(site, ch, r);
+		on_sync(col, ch, r);
 		break;
 	case MSG_FLOW:
-		outbox_flow(site->outbox, rd_u8(r) != 0);
+		outbox_flow(col->outbox, rd_u8(r) != 0);
 		break;
 	default:
 		log_debug("a neighbour said %s", msg_name(h->type));
@@ -281,28 +283,28 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 static void
 on_drained(struct worker *w, struct channel *ch)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	if (channel_peer(ch) == ROLE_SUBMITTER)
-		outbox_drained(site->outbox);
+		outbox_drained(col->outbox);
 }
 
 static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	switch (req->verb) {
 	case CTL_STATUS:
-		status_rows(site, request);
+		status_rows(col, request);
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_METRICS:
-		status_metrics(site, request);
+		status_metrics(col, request);
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_SYNC:
-		sync_report_begin(site->sync_report, request, req);
+		sync_report_begin(col->sync_report, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);
@@ -318,10 +320,10 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	(void)grace_ms;
-	runner_free(site->runner);
+	runner_free(col->site.runner);
 	worker_exit(w);
 }
 
@@ -342,7 +344,7 @@ static const struct worker_ops ops = {
 int
 main(int argc, char **argv)
 {
-	static struct site site;
+	static struct collector collector;
 
-	worker_main(&ops, &site, argc, argv);
+	worker_main(&ops, &collector, argc, argv);
 }

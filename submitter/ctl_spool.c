@@ -19,8 +19,12 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/ctl.h"
+#include "submitter/intake/intake.h"
+#include "submitter/spool/commit.h"
 #include "submitter/spool/export.h"
+#include "submitter/spool/transition.h"
 
 #define IMPORT_FILE	"spool.import"	/* in the sandbox's root; put there by the tool */
 #define STEP_BYTES	(1u << 20)	/* of lines, in or out, then the step ends */
@@ -205,9 +209,8 @@ keep_refused(struct step *t, const struct imported *in, int64_t row)
 	if (!in->refused || spool_get(sp, row, &run) != 1 ||
 	    run.state[DEST_REST] == RUN_NONE)
 		return 0;
-	run.state[DEST_REST] = START_REJECTED;
-	snprintf(run.reason, sizeof(run.reason), "%s", in->reason[0] != '\0' ?
-	    in->reason : "was refused");
+	run_move(sp, &run, DEST_REST, EVENT_REJECTED, DUE_KEEP,
+	    in->reason[0] != '\0' ? in->reason : "was refused");
 	return spool_save(sp, &run);
 }
 
@@ -314,11 +317,10 @@ import_open(int64_t at)
 static void
 on_import(struct step *t, int64_t at)
 {
-	struct intake *b = t->s->intake;
 	int64_t n;
 	FILE *f;
 
-	if (!intake_has_room(b)) {
+	if (!intake_has_room(t->s->intake)) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "the spool is "
 		    "full or takes nothing: see status, and try again later; "
 		    "what was imported is kept");
@@ -332,14 +334,14 @@ on_import(struct step *t, int64_t at)
 	n = lines_import(t, f, at);
 	fclose(f);
 	/* What was said to be imported is on disk. */
-	if (commit_now(b) == -1 || n == -1) {
+	if (commit_now(t->s->commit) == -1 || n == -1) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
 		    spool_error(t->s->spool));
 		return;
 	}
 	if (t->took > 0)
 		log_notice("%u runs imported by an admin", t->took);
-	rest_delivery_kick(t->s->delivery);
+	wake(t->s, WAKE_DELIVERY);
 	end_send(t, n > 0 ? at + n : -1);
 }
 

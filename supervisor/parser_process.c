@@ -86,9 +86,10 @@ secrets_check(int fd)
 }
 
 static void
-on_secrets(struct parser *l, int fd)
+on_secrets(struct parser *l, struct reader *r, int fd)
 {
-	const char *wrong = secrets_check(fd);
+	const char *wrong = rd_end(r) == 0 ? secrets_check(fd) :
+	    "malformed secrets";
 
 	if (wrong != NULL || l->secrets != -1) {
 		close(fd);
@@ -105,8 +106,18 @@ on_bad(struct parser *l, struct reader *r)
 
 	rd_u32(r);
 	reason = rd_strdup(r, MSG_PAYLOAD_MAX);
-	parser_finish(l, reason != NULL ? reason : "malformed conf-bad");
+	parser_finish(l, rd_end(r) == 0 ? reason : "malformed conf-bad");
 	free(reason);
+}
+
+static void
+on_end(struct parser *l, struct reader *r)
+{
+	rd_u32(r);
+	if (rd_end(r) == -1)
+		parser_finish(l, "malformed conf-end");
+	else
+		parser_finish(l, l->secrets != -1 ? NULL : "no secrets came");
 }
 
 static void
@@ -122,13 +133,13 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 			channel_broken(c, "conf");
 		break;
 	case MSG_SECRETS:
-		on_secrets(l, fd);
+		on_secrets(l, r, fd);
 		break;
 	case MSG_CONF_BAD:
 		on_bad(l, r);
 		break;
 	case MSG_CONF_END:
-		parser_finish(l, l->secrets != -1 ? NULL : "no secrets came");
+		on_end(l, r);
 		break;
 	default:
 		channel_broken(c, msg_name(h->type));

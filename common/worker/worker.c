@@ -98,8 +98,13 @@ hello_send(struct worker *w)
 }
 
 static void
-on_inflight(struct worker *w, int fd)
+on_inflight(struct worker *w, struct reader *r, int fd)
 {
+	if (rd_end(r) == -1) {
+		close(fd);
+		channel_broken(w->supervisor, "inflight");
+		return;
+	}
 	inflight_free(w->inflight);
 	w->inflight = inflight_map(fd);
 	if (w->inflight == NULL)
@@ -120,7 +125,12 @@ pong_send(struct worker *w, uint64_t token)
 static void
 on_ping(struct worker *w, struct reader *r)
 {
-	pong_send(w, rd_u64(r));
+	uint64_t token = rd_u64(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(w->supervisor, "ping");
+	else
+		pong_send(w, token);
 }
 
 void
@@ -135,6 +145,10 @@ on_stop(struct worker *w, struct reader *r)
 {
 	uint32_t grace = rd_u32(r);
 
+	if (rd_end(r) == -1) {
+		channel_broken(w->supervisor, "stop");
+		return;
+	}
 	if (w->stopping)
 		return;
 	w->stopping = 1;
@@ -147,11 +161,11 @@ on_ctl(struct worker *w, uint64_t request, struct reader *r)
 	struct ctl_request req;
 	const char *wrong;
 
-	if (r->left != sizeof(req)) {
+	rd_mem(r, &req, sizeof(req));
+	if (rd_end(r) == -1) {
 		channel_broken(w->supervisor, "ctl");
 		return;
 	}
-	memcpy(&req, r->p, sizeof(req));
 	wrong = ctl_request_check(&req);
 	if (wrong != NULL)
 		worker_ctl_end(w, request, CTL_ERROR, wrong);
@@ -214,7 +228,7 @@ on_peer(struct worker *w, uint64_t id, struct reader *r, int fd)
 	unsigned role = rd_u8(r);
 	struct channel *old, *c;
 
-	if (role >= ROLE__COUNT || role == ROLE_SUPERVISOR ||
+	if (rd_end(r) == -1 || role >= ROLE__COUNT || role == ROLE_SUPERVISOR ||
 	    role == (unsigned)w->ops->role) {
 		close(fd);
 		channel_broken(w->supervisor, "peer");
@@ -234,11 +248,13 @@ on_peer(struct worker *w, uint64_t id, struct reader *r, int fd)
 }
 
 static void
-on_verbose(struct reader *r)
+on_verbose(struct worker *w, struct reader *r)
 {
 	unsigned level = rd_u8(r);
 
-	if (level < LOG_LEVEL__COUNT)
+	if (rd_end(r) == -1 || level >= LOG_LEVEL__COUNT)
+		channel_broken(w->supervisor, "verbose");
+	else
 		log_set_level((enum log_level)level);
 }
 
@@ -256,7 +272,7 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		worker_conf_frame(w, h->type, r, fd);
 		break;
 	case MSG_INFLIGHT:
-		on_inflight(w, fd);
+		on_inflight(w, r, fd);
 		break;
 	case MSG_PEER:
 		on_peer(w, h->id, r, fd);
@@ -268,7 +284,7 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		on_stop(w, r);
 		break;
 	case MSG_VERBOSE:
-		on_verbose(r);
+		on_verbose(w, r);
 		break;
 	case MSG_CTL:
 		on_ctl(w, h->id, r);

@@ -113,6 +113,10 @@ on_conf_end(struct worker *w, struct reader *r)
 	uint32_t generation = rd_u32(r);
 	size_t len;
 
+	if (rd_end(r) == -1) {
+		channel_broken(w->supervisor, "conf-end");
+		return;
+	}
 	next_begin();
 	next.open = 0;
 	next.conf.generation = generation;
@@ -131,8 +135,9 @@ on_conf_commit(struct worker *w, struct reader *r)
 {
 	uint32_t generation = rd_u32(r);
 
-	if (!next.checked || next.conf.generation != generation) {
-		channel_broken(w->supervisor, "conf-use");
+	if (rd_end(r) == -1 || !next.checked ||
+	    next.conf.generation != generation) {
+		channel_broken(w->supervisor, "conf-commit");
 		return;
 	}
 	conf_clear(&w->conf);
@@ -146,6 +151,18 @@ on_conf_commit(struct worker *w, struct reader *r)
 	w->serving = 1;
 	w->ops->start(w);
 	channel_send(w->supervisor, MSG_READY, 0, NULL, -1);
+}
+
+/* Takes fd. */
+static void
+on_secrets(struct worker *w, struct reader *r, int fd)
+{
+	next_begin();
+	if (next.secrets != -1)
+		close(next.secrets);
+	next.secrets = fd;
+	if (rd_end(r) == -1)
+		channel_broken(w->supervisor, "secrets");
 }
 
 static void
@@ -165,10 +182,7 @@ worker_conf_frame(struct worker *w, unsigned type, struct reader *r, int fd)
 		on_conf_item(w, r);
 		break;
 	case MSG_SECRETS:
-		next_begin();
-		if (next.secrets != -1)
-			close(next.secrets);
-		next.secrets = fd;
+		on_secrets(w, r, fd);
 		break;
 	case MSG_CONF_END:
 		on_conf_end(w, r);

@@ -12,8 +12,12 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "submitter/delivery/delivery.h"
-#include "submitter/reconcile/failover.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/net/http.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool.h"
 
 #define FAILURES_MAX	3	/* good answers lacking in a row: it is down */
 #define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
@@ -22,6 +26,38 @@
 #define CLUSTERS_TRIES	3	/* while the probe is answered; then it goes without */
 
 #define PROBE_EVERY	2000	/* ms between probes for a new connection's sake */
+
+#define STOPPED_WAIT	30000	/* ms; an admin has to change the token or the address */
+
+enum breaker_state {
+	BREAKER_UNUSED,	/* nothing to deliver to */
+	BREAKER_DOWN,	/* a probe is under way or due */
+	BREAKER_HALF_OPEN,	/* it answers again: one request at a time */
+	BREAKER_UP,
+	BREAKER_UNAUTHORIZED,	/* token refused; probed slowly */
+	BREAKER_WRONG_ADDRESS	/* not an address of cc-backend; probed slowly */
+};
+
+struct breaker {
+	struct submitter *s;
+	enum breaker_state	 state;
+	struct event	*timer;
+	unsigned	 failures;	/* since the last good answer */
+	unsigned	 probes;	/* failed ones in a row */
+	int		 asking;	/* a probe or clusters request is out */
+	int		 stale;		/* it was made with an older configuration */
+	int		 doubt;		/* it may have been exchanged: probe when it answers */
+	int64_t		 probed;	/* spool_now() of the last probe */
+	enum breaker_state	 said;		/* what the log says of this outage */
+	int64_t		 down;		/* spool_now(); 0 = up */
+	int64_t		 clusters_at;	/* spool_now() of the last good ones */
+	unsigned	 no_clusters;	/* failed in a row, behind a good probe */
+	char		 why[400];	/* of the last failure */
+	char		 last[400];	/* answer, for status */
+	enum backend	 version;
+	int		 version_told;	/* 0: assumed */
+	int		 version_pinned;	/* configured */
+};
 
 /* Before 1.4 a tag's scope is unknown, before 1.5 shared: the first counts. */
 static const char probe_body[] =
@@ -38,26 +74,10 @@ static const char *const state_names[] = {
 
 static void probe_send(struct breaker *g);
 
-const char *
-breaker_name(enum breaker_state state)
-{
-	return state_names[state];
-}
-
-int64_t
-timer_backoff(unsigned tries)
-{
-	int64_t ms = RETRY_FIRST;
-
-	while (tries-- > 0 && ms < RETRY_MAX)
-		ms *= 2;
-	return timer_jitter(ms < RETRY_MAX ? ms : RETRY_MAX);
-}
-
 static int64_t
 probe_wait(struct breaker *g)
 {
-	int64_t ms = timer_backoff(g->probes++);
+	int64_t ms = timer_backoff(g->probes++, RETRY_FIRST, RETRY_MAX);
 
 	return ms < PROBE_MAX ? ms : timer_jitter(PROBE_MAX);
 }
@@ -65,7 +85,7 @@ probe_wait(struct breaker *g)
 unsigned
 breaker_width(const struct breaker *g)
 {
-	if (role_is_passive(g->s->failover))
+	if (role_is_passive(g->s))
 		return 0;
 	if (g->state == BREAKER_UP)
 		return HTTP_IN_FLIGHT;
@@ -123,7 +143,7 @@ doubt_settle(struct breaker *g)
 {
 	int64_t wait = g->probed + PROBE_EVERY - spool_now(g->s->spool);
 
-	if (!g->doubt || g->asking || g->s->backend_pinned)
+	if (!g->doubt || g->asking || g->version_pinned)
 		return;
 	if (wait <= 0)
 		probe_send(g);
@@ -149,10 +169,9 @@ breaker_good(struct breaker *g)
 		g->down = 0;
 		g->said = BREAKER_UNUSED;
 		spool_retry_now(g->s->spool, DEST_REST);
-		commit_soon(g->s->intake);
+		commit_soon(g->s->commit);
 	}
-	rest_delivery_kick(g->s->delivery);
-	commit_check_kick(g->s->commit_check);
+	wake(g->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
 }
 
 void
@@ -202,7 +221,6 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 static void
 version_take(struct breaker *g, const struct result *v)
 {
-	struct submitter *s = g->s;
 	static const char *const names[] = {
 		[BACKEND_1_3] = "1.3 or older",
 		[BACKEND_1_4_0] = "1.4",
@@ -210,20 +228,20 @@ version_take(struct breaker *g, const struct result *v)
 		[BACKEND_1_5] = "1.5 or newer",
 	};
 
-	if (!v->told || s->backend_pinned)
+	if (!v->told || g->version_pinned)
 		return;
 	/* What a stop told of an old one is not told again by the probe. */
-	if (s->backend_told && s->backend == BACKEND_1_4_0 &&
+	if (g->version_told && g->version == BACKEND_1_4_0 &&
 	    v->backend == BACKEND_1_4_3)
 		return;
-	if (s->backend_told && s->backend != v->backend)
+	if (g->version_told && g->version != v->backend)
 		g->clusters_at = 0;	/* another one, another topology perhaps */
-	if (!s->backend_told || s->backend != v->backend)
-		log_notice("cc-backend at %s is version %s", http_where(s->http),
-		    names[v->backend]);
-	s->backend = v->backend;
-	s->backend_told = 1;
-	spool_policy(s->spool)->wait_commit = s->backend == BACKEND_1_5;
+	if (!g->version_told || g->version != v->backend)
+		log_notice("cc-backend at %s is version %s",
+		    http_where(g->s->http), names[v->backend]);
+	g->version = v->backend;
+	g->version_told = 1;
+	spool_policy(g->s->spool)->wait_commit = g->version == BACKEND_1_5;
 }
 
 static void
@@ -233,13 +251,13 @@ breaker_half(struct breaker *g)
 		breaker_good(g);
 	} else {
 		g->state = BREAKER_HALF_OPEN;
-		rest_delivery_kick(g->s->delivery);
+		wake(g->s, WAKE_DELIVERY);
 		/* Nothing to try it on: the probe is all there is. */
 		if (waiting_runs(g) == 0)
 			breaker_good(g);
 	}
 	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)
-		reconcile_backend_up(g->s->reconcile);
+		wake(g->s, WAKE_RECONCILE);
 }
 
 /* An answer to the old configuration says nothing of the new one. */
@@ -367,18 +385,98 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 int
-breaker_init(struct breaker *g, struct submitter *s)
+breaker_allows(const struct breaker *g)
 {
-	g->s = s;
-	g->timer = timer_new(s, on_timer, g);
-	return g->timer != NULL ? 0 : -1;
+	return breaker_width(g) > 0;
+}
+
+int
+breaker_reaches(const struct breaker *g)
+{
+	return g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN;
+}
+
+int
+breaker_is_up(const struct breaker *g)
+{
+	return g->state == BREAKER_UP;
 }
 
 void
-breaker_clear(struct breaker *g)
+breaker_told(struct breaker *g, const struct result *v)
 {
-	if (g->timer != NULL)
-		event_free(g->timer);
+	breaker_result(g, v, 0);
+}
+
+enum backend
+breaker_version(const struct breaker *g)
+{
+	return g->version;
+}
+
+int
+breaker_knows_version(const struct breaker *g)
+{
+	return g->version_told || g->version_pinned;
+}
+
+void
+breaker_set_version(struct breaker *g, enum backend version)
+{
+	if (!g->version_pinned)
+		g->version = version;
+}
+
+void
+breaker_pin_version(struct breaker *g, int pinned, enum backend version)
+{
+	g->version_pinned = pinned;
+	if (pinned)
+		g->version = version;
+}
+
+void
+breaker_status(struct breaker *g, uint64_t request)
+{
+	struct worker *w = g->s->w;
+	long long since = g->down == 0 ? 0 :
+	    (long long)(spool_now(g->s->spool) - g->down) / 1000;
+
+	if (g->down != 0)
+		worker_status(w, request, "backend", "%s since %lld s: %s",
+		    state_names[g->state], since, g->why);
+	else
+		worker_status(w, request, "backend", "%s",
+		    state_names[g->state]);
+	worker_status(w, request, "backend_address", "%s",
+	    http_where(g->s->http));
+	worker_status(w, request, "last_answer", "%s", g->last);
+}
+
+struct breaker *
+breaker_new(struct submitter *s)
+{
+	struct breaker *g = calloc(1, sizeof(*g));
+
+	if (g == NULL)
+		return NULL;
+	g->s = s;
+	g->version = BACKEND_1_5;
+	g->timer = timer_new(s, on_timer, g);
+	if (g->timer == NULL) {
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void
+breaker_free(struct breaker *g)
+{
+	if (g == NULL)
+		return;
+	event_free(g->timer);
+	free(g);
 }
 
 void

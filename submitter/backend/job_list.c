@@ -11,8 +11,11 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/net/http.h"
+#include "submitter/spool/spool.h"
 
 static int page_send(struct job_list *p);
 
@@ -46,7 +49,7 @@ on_done(const struct http_answer *a, void *arg)
 
 	if (a->error == NULL && a->code == 200 && job_list_parser_end(&p->parser) == -1)
 		known.error = "the listing of jobs is not whole";
-	known.backend = p->s->backend;
+	known.backend = breaker_version(p->s->breaker);
 	response_classify(&known, &v);
 	if (p->parser.bad > 0)
 		log_debug("%u rows of cc-backend's listing lack job, start or "
@@ -97,7 +100,7 @@ job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
 {
 	char name[3 * CLUSTER_MAX + 8], span[64] = "";
 
-	if (p->busy || !breaker_reaches(s->delivery))
+	if (p->busy || !breaker_reaches(s->breaker))
 		return -1;
 	p->s = s;
 	p->page = 1;

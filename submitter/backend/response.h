@@ -7,21 +7,9 @@
 #define SUBMITTER_BACKEND_RESPONSE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include "submitter/payload/payload.h"
-
-/* What was asked. */
-enum request_kind {
-	REQUEST_PROBE,	/* the harmless start that tells the version */
-	REQUEST_CLUSTERS,	/* GET clusters/ */
-	REQUEST_START,
-	REQUEST_STOP,
-	REQUEST_LIST,	/* GET jobs/ */
-	REQUEST_NODES,	/* nodestate/ */
-	REQUEST_META,	/* edit_meta/ */
-	REQUEST_DELETE,	/* delete_job/ */
-	REQUEST__COUNT
-};
+#include "submitter/net/http.h"
 
 enum result_code {
 	RESULT_DONE,	/* it has it */
@@ -41,18 +29,6 @@ enum result_code {
 
 const char *result_name(enum result_code code);
 const char *request_kind_name(enum request_kind what);
-
-/* One answer.  code 0: there was none, error says why. */
-struct http_answer {
-	enum request_kind	 what;
-	long		 code;		/* HTTP's */
-	const char	*body;		/* borrowed; not NUL-terminated; may be NULL */
-	size_t		 len;
-	const char	*error;		/* of the transport; NULL = none */
-	enum backend	 backend;	/* who is asked, as far as known */
-	unsigned	 sends;		/* how often it went out; 0 = not known */
-	int		 fresh;		/* over a connection made for it */
-};
 
 struct result {
 	enum result_code	 code;

@@ -13,9 +13,13 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
-#include "submitter/base/submitter.h"
-#include "submitter/reconcile/failover.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define WAIT_FIRST	2000	/* ms from a waiting stop to the first listing */
 #define WAIT_MAX	30000
@@ -70,9 +74,9 @@ commit_check_kick(struct commit_check *n)
 	if (n->job_list.busy)
 		return;
 	if (waiting(n, START_CONFLICT) + waiting(n, STOP_CONFLICT) > 0)
-		conflict_kick(n->s->conflict);
+		wake(n->s, WAKE_CONFLICT);
 	if (waiting(n, STOP_BLOCKED) > 0)
-		arm(n, n->wait + role_stop_delay(n->s->failover));
+		arm(n, n->wait + role_stop_delay(n->s));
 	else if (waiting(n, STARTED) > 0)
 		arm(n, idle > IDLE_MIN ? idle : idle > 0 ? idle : IDLE_MIN);
 }
@@ -90,12 +94,10 @@ commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 	if (run->since[DEST_REST] > spool_opened(sp) && late > n->longest &&
 	    late < LONGEST_MAX)
 		n->longest = late;
-	run->state[DEST_REST] = run->state[DEST_REST] == STOP_BLOCKED ?
-	    STOP_DUE : START_COMMITTED;
-	run->due[DEST_REST] = DUE_NOW;
+	run_move(sp, run, DEST_REST, EVENT_LISTED, DUE_NOW, NULL);
 	n->promoted++;
 	spool_save(sp, run);
-	commit_soon(n->s->intake);
+	commit_soon(n->s->commit);
 }
 
 static void
@@ -110,9 +112,10 @@ on_row(const struct backend_job *row, void *arg)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
 		/* The other side was first. */
-		run.state[DEST_REST] = RUN_DONE;
+		run_move(n->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED,
+		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
-		commit_soon(n->s->intake);
+		commit_soon(n->s->commit);
 	}
 }
 
@@ -133,9 +136,7 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 	    "shown: its start is repeated", (unsigned long long)run->key.job,
 	    run->key.cluster, (long long)run->key.start);
 	n->s->n.repeated++;
-	run->state[DEST_REST] = run->end != 0 ? START_DUE_ENDED :
-	    START_DUE;
-	run->due[DEST_REST] = DUE_NOW;
+	run_move(sp, run, DEST_REST, EVENT_OVERDUE, DUE_NOW, NULL);
 	return spool_save(sp, run);
 }
 
@@ -152,7 +153,7 @@ overdue(struct commit_check *n)
 		    SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
 			continue;
 	}
-	commit_soon(n->s->intake);
+	commit_soon(n->s->commit);
 }
 
 static void
@@ -167,7 +168,7 @@ round_end(struct commit_check *n)
 	if (commit_ms(n) < n->wait)
 		n->wait = commit_ms(n);
 	if (n->promoted > 0)
-		rest_delivery_kick(n->s->delivery);
+		wake(n->s, WAKE_DELIVERY);
 	commit_check_kick(n);
 }
 
@@ -224,7 +225,7 @@ on_listed(const struct result *v, void *arg)
 	n->only_running = v->code == RESULT_RETRY && !n->only_running;
 	if (v->code != RESULT_DONE) {
 		n->failed = 1;
-		breaker_told(n->s->delivery, v);
+		breaker_told(n->s->breaker, v);
 		log_debug("the listing of running jobs failed: %s", v->text);
 	}
 	round_next(n);
@@ -240,7 +241,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	n->armed = 0;
 	if (n->job_list.busy)
 		return;
-	if (!breaker_allows(n->s->delivery)) {
+	if (!breaker_allows(n->s->breaker)) {
 		/* breaker_good() kicks again. */
 		return;
 	}

@@ -14,8 +14,13 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/net/http.h"
+#include "submitter/spool/commit.h"
 
 #define CONFLICT_GATHER	200	/* ms until the first question: more may come */
 #define CONFLICT_RETRY	2000	/* ms after a question that failed */
@@ -94,7 +99,7 @@ refuse_double(struct conflict *k, struct spool_run *run)
 
 	snprintf(why, sizeof(why), "another run of this job is in the way "
 	    "(%.300s)", run->reason);
-	run_reject(k->s->delivery, run, DEST_REST, why);
+	run_reject(k->s, run, DEST_REST, why);
 	meta_note_sibling(k->s->meta, run);
 }
 
@@ -113,7 +118,7 @@ conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 	    run.state[DEST_REST] == STOP_CONFLICT)) {
 		is_stop = run.state[DEST_REST] == STOP_CONFLICT;
 		if (a->shown == SHOWN_RUNNING)
-			run_start_accepted(s->delivery, &run, 1);
+			run_start_listed(s, &run);
 		else if (a->shown == SHOWN_STOPPED)
 			foreign_stop_compare(s, &run, &a->row);
 		else if (is_stop)
@@ -182,7 +187,7 @@ single_failed(struct conflict *k, const char *why)
 	run.due[DEST_REST] = spool_now(k->s->spool) + CONFLICT_LATER;
 	run.tries[DEST_REST]++;
 	spool_save(k->s->spool, &run);
-	commit_soon(k->s->intake);
+	commit_soon(k->s->commit);
 }
 
 static void
@@ -199,7 +204,7 @@ on_meta(const struct http_answer *a, void *arg)
 		return;
 	}
 	if (v.code != RESULT_RETRY)
-		breaker_told(k->s->delivery, &v);
+		breaker_told(k->s->breaker, &v);
 	/* Rejected: there is no such request there, and the stop tells. */
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED)
 		single_settle(k, 1);
@@ -231,7 +236,7 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 	payload_edit_meta(k->s->payload, &key, "jobName",
 	    job.name != NULL ? job.name : "", &body);
 	req.body = &body;
-	k->meta = breaker_allows(k->s->delivery) && http_send(k->s->http, &req) == 0;
+	k->meta = breaker_allows(k->s->breaker) && http_send(k->s->http, &req) == 0;
 	job_clear(&job);
 	wr_clear(&body);
 	return k->meta ? 0 : -1;
@@ -336,7 +341,7 @@ on_listed(const struct result *v, void *arg)
 		return;
 	}
 	if (v->code != RESULT_DONE) {
-		breaker_told(k->s->delivery, v);
+		breaker_told(k->s->breaker, v);
 		k->waiting = 1;
 		timer_after(k->timer, CONFLICT_RETRY);
 		return;

@@ -13,10 +13,17 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 /* Kept for an admin; more of them are not accidents, and only counted. */
 #define CLOSED_MAX	10000
+
+static struct log_limit said_agreed;
+static struct log_limit said_wrong;
 
 static void
 settled(struct submitter *s, struct spool_run *run)
@@ -25,8 +32,8 @@ settled(struct submitter *s, struct spool_run *run)
 
 	spool_save(s->spool, run);
 	spool_release(s->spool, &copy, DEST_REST);
-	commit_soon(s->intake);
-	rest_delivery_kick(s->delivery);
+	commit_soon(s->commit);
+	wake(s, WAKE_DELIVERY);
 }
 
 /* How the run ended, as both say it: 1 when that is the same. */
@@ -43,8 +50,8 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	inflight_set(s->w->inflight, &run->key);
 	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		state = payload_stop_state(s->payload, s->backend, job.state);
-		stop = payload_stop_time(s->backend, &job);
+		state = payload_stop_state(s->payload, breaker_version(s->breaker), job.state);
+		stop = payload_stop_time(breaker_version(s->breaker), &job);
 	}
 	inflight_clear(s->w->inflight);
 	if (state == NULL)
@@ -69,18 +76,16 @@ foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 	unsigned held;
 
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
-	if (log_allowed(&s->said_wrong, &held))
+	if (log_allowed(&said_wrong, &held))
 		log_errorx("job %llu (%s, start %lld) had been stopped by another "
 		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
 		    "--dry-run` (%u more since the last such line)",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, how, held);
-	run->state[DEST_REST] = spool_count(s->spool, DEST_REST,
-	    CLOSED_BY_OTHERS) < CLOSED_MAX ? CLOSED_BY_OTHERS : RUN_DONE;
+	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
+	    CLOSED_BY_OTHERS) < CLOSED_MAX ? EVENT_STOP_DIFFERS :
+	    EVENT_STOP_SETTLED, DUE_NOW, how);
 	run->since[DEST_REST] = spool_now(s->spool);
-	snprintf(run->reason, sizeof(run->reason), "%s", how);
 	settled(s, run);
 }
 
@@ -103,18 +108,16 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 
 	s->n.closed++;
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
-		if (log_allowed(&s->said_closed, &held))
+		if (log_allowed(&said_agreed, &held))
 			log_info("job %llu (%s, start %lld) had been stopped by "
 			    "another hand, as Slurm says it ended (%u more since "
 			    "the last such line)",
 			    (unsigned long long)run->key.job, run->key.cluster,
 			    (long long)run->key.start, held);
 		meta_after_stop(s->meta, run);
-		run->state[DEST_REST] = RUN_DONE;
-		run->reason[0] = '\0';
+		run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_NOW,
+		    "");
 		settled(s, run);
 		return;
 	}
@@ -130,8 +133,7 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start);
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->state[DEST_REST] = RUN_DONE;
-	run->reason[0] = '\0';
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_KEEP, "");
 	settled(s, run);
 }
 
@@ -201,9 +203,7 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start, run->reason);
-	run->state[DEST_REST] = DELETE_DUE;
-	run->due[DEST_REST] = DUE_NOW;
-	run->tries[DEST_REST] = 0;
+	run_move(sp, run, DEST_REST, EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;
 	CRASH_POINT("repair-marked");
@@ -221,8 +221,8 @@ foreign_stop_repair(struct submitter *s, uint64_t request,
 	    SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {
-		commit_soon(s->intake);
-		rest_delivery_kick(s->delivery);
+		commit_soon(s->commit);
+		wake(s, WAKE_DELIVERY);
 	}
 	return m.n;
 }

@@ -13,10 +13,16 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/net/http.h"
+#include "submitter/spool/commit.h"
 
 #define META_TRIES	10	/* the waits add up to 40 minutes */
 #define META_WAIT	5000	/* ms after the first that failed */
+#define META_WAIT_MAX	(META_WAIT << META_TRIES)
 #define META_FIRST	2000	/* ms from the stop: it is being archived, and has no file yet */
 #define META_AGAIN	2000	/* ms when it could not be sent at all */
 
@@ -29,16 +35,6 @@ struct meta_delivery {
 };
 
 static void meta_delivery_step(struct meta_delivery *l);
-
-static int64_t
-wait_after(unsigned tries)
-{
-	int64_t ms = META_WAIT;
-
-	while (tries-- > 0)
-		ms *= 2;
-	return timer_jitter(ms);
-}
 
 static void
 give_up(struct meta_delivery *l, const struct result *v)
@@ -57,11 +53,11 @@ on_answer(const struct http_answer *a, void *arg)
 	struct result v;
 
 	l->busy = 0;
-	known.backend = l->s->backend;
+	known.backend = breaker_version(l->s->breaker);
 	response_classify(&known, &v);
 	/* One that fails for itself says nothing of starts and stops. */
 	if (v.code != RESULT_RETRY)
-		breaker_told(l->s->delivery, &v);
+		breaker_told(l->s->breaker, &v);
 	switch (v.code) {
 	case RESULT_DONE:
 		l->s->n.meta++;
@@ -71,7 +67,7 @@ on_answer(const struct http_answer *a, void *arg)
 	case RESULT_RETRY:
 		if (l->tries + 1 < META_TRIES)
 			spool_meta_wait(sp, l->id, spool_now(sp) +
-			    wait_after(l->tries), l->tries + 1);
+			    timer_backoff(l->tries, META_WAIT, META_WAIT_MAX), l->tries + 1);
 		else
 			give_up(l, &v);
 		break;
@@ -83,7 +79,7 @@ on_answer(const struct http_answer *a, void *arg)
 		timer_after(l->timer, META_AGAIN);
 		return;
 	}
-	commit_soon(l->s->intake);
+	commit_soon(l->s->commit);
 	meta_delivery_step(l);
 }
 
@@ -101,7 +97,7 @@ meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 	req.body = &body;
 	l->id = late->id;
 	l->tries = late->tries;
-	rc = wr_end(&body) == 0 && breaker_allows(l->s->delivery) ? http_send(l->s->http, &req) : -1;
+	rc = wr_end(&body) == 0 && breaker_allows(l->s->breaker) ? http_send(l->s->http, &req) : -1;
 	wr_clear(&body);
 	return rc;
 }
@@ -112,7 +108,7 @@ meta_delivery_step(struct meta_delivery *l)
 	struct spool_meta late;
 	int64_t wait;
 
-	if (l->busy || !rest_delivery_idle(l->s->delivery) ||
+	if (l->busy || !rest_delivery_idle(l->s->rest) ||
 	    spool_meta_count(l->s->spool) == 0 ||
 	    spool_meta_next(l->s->spool, &late) != 1)
 		return;
@@ -167,7 +163,7 @@ is_wanted(struct meta_delivery *l)
 {
 	struct spool *sp = l->s->spool;
 
-	return l->s->backend == BACKEND_1_5 &&
+	return breaker_version(l->s->breaker) == BACKEND_1_5 &&
 	    spool_bytes(sp) < spool_bytes_max(sp) / 2;
 }
 
@@ -223,7 +219,7 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 		return;
 	refused->flags |= RUN_PREVIOUS_NOTED;
 	spool_save(l->s->spool, refused);
-	commit_soon(l->s->intake);
+	commit_soon(l->s->commit);
 }
 
 struct meta_delivery *

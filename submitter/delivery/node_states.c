@@ -14,7 +14,11 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/net/http.h"
 
 #define NODES_KEPT	100000	/* more nodes than any cluster has */
 #define NODES_BATCH	1000	/* nodes of one request: some 150 KB */
@@ -219,7 +223,7 @@ nodes_send(struct node_states *n)
 	if (n->busy || n->due == 0 || n->unknown)
 		return;
 	/* Older ones have no such door; which one it is the probe tells. */
-	if (!breaker_allows(n->s->delivery) || n->s->backend != BACKEND_1_5)
+	if (!breaker_allows(n->s->breaker) || breaker_version(n->s->breaker) != BACKEND_1_5)
 		timer_after(n->timer, RETRY_WAIT);
 	else
 		batch_send(n);

@@ -10,7 +10,6 @@
 
 #include "common/log.h"
 #include "submitter/intake/intake_private.h"
-#include "submitter/reconcile/backfill.h"
 
 static int
 is_quarantined(const struct intake *b, const struct run_key *key)
@@ -91,12 +90,12 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	*bad = rd_end(r) == -1;
 	past = !*bad && (job.flags & JOB_BACKFILL) != 0;
 	if (!*bad && (job.flags & JOB_DRY_RUN)) {
-		backfill_dryrun_record(s->backfill, &job);
+		b->ops->dryrun_record(s, &job);
 		rc = PUT_KNOWN;
 	} else if (!*bad && record_fits(b, &job, len))
 		rc = spool_put(s->spool, &job, &id);
 	if (past)
-		backfill_record(s->backfill, rc);
+		b->ops->backfill_record(s, rc);
 	inflight_clear(s->w->inflight);
 	s->n.records++;
 	if (rc == PUT_NEW)
@@ -121,7 +120,7 @@ watermark_apply(struct intake *b, struct reader *r, int *bad)
 	if (*bad || cluster[0] == '\0')
 		return 0;
 	if (source == WATERMARK_BACKFILL)
-		backfill_watermark(b->s->backfill, cluster, until);
+		b->ops->backfill_watermark(b->s, cluster, until);
 	if (source != WATERMARK_ACCOUNTING)
 		return 0;
 	return spool_watermark(b->s->spool, cluster, until);
@@ -139,7 +138,7 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	for (n = rd_u32(r); n > 0 && !r->err; n--) {
 		rd_run_key(r, &key);
 		if (!r->err)
-			missing_report(b->s->missing, &key);
+			b->ops->not_found(b->s, &key);
 	}
 	*bad = rd_end(r) == -1;
 	return 0;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the backlog share. */
+/* What the files of the intake share. */
 #ifndef SUBMITTER_INTAKE_INTAKE_PRIVATE_H
 #define SUBMITTER_INTAKE_INTAKE_PRIVATE_H
 
-#include "submitter/base/submitter.h"
+#include <stddef.h>
+
+#include "common/log.h"
+#include "submitter/base/context.h"
+#include "submitter/intake/intake.h"
 
 #define RECORD_SHARE	32	/* of spoolMaxBytes: what one record may take */
 
@@ -24,6 +28,7 @@ enum space_state {
 
 struct intake {
 	struct submitter *s;
+	const struct intake_ops *ops;
 	struct channel	*collector;
 	struct event	*timer;
 	struct intake_frame	*first, **last;	/* since the last commit, and what is held */
@@ -33,9 +38,7 @@ struct intake {
 	uint64_t	 seq;		/* of the last frame applied */
 	uint64_t	 stored;	/* acknowledged */
 	int		 armed;		/* ms the timer was set to, plus one; 0 = it rests */
-	int		 stuck;		/* not even the reserve helped */
-	int		 said_stuck;
-	/* backlog_room.c */
+	/* space.c */
 	enum space_state	 space;
 	int64_t		 room;		/* bytes until full, as last measured and used since */
 	size_t		 needs;		/* what the first held record will take */
@@ -50,12 +53,7 @@ struct intake {
 	struct log_limit no_resources;
 };
 
-/* backlog.c */
-
-/* flow to the collector, as things stand. */
-void intake_flow(struct intake *b);
-
-/* backlog_apply.c */
+/* apply.c */
 
 /* Puts one frame into the open transaction; the reader stands at its payload.
  * 0, or -1 for the disk; *bad: it was none. */
@@ -63,7 +61,7 @@ int frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad);
 /* Keeps the resources in a record that is held: 0, or -1 for the disk. */
 int frame_resources(struct intake *b, const struct intake_frame *f);
 
-/* backlog_room.c */
+/* space.c */
 
 /* Is there room for this frame?  If not, it and all behind it are held. */
 int space_admit(struct intake *b, const struct intake_frame *f);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "submitter/base/submitter.h"
+#include "submitter/intake/intake.h"
+#include "submitter/spool/spool.h"
 
 static void
 resume_from_send(struct spool *sp, struct channel *c)

@@ -22,6 +22,7 @@
 
 #include "common/log.h"
 #include "submitter/intake/intake_private.h"
+#include "submitter/spool/commit.h"
 
 #define WARN_PERCENT	80	/* of spoolMaxBytes */
 #define FULL_PERCENT	90	/* the rest is for stubs and for what is delivered */
@@ -71,6 +72,19 @@ is_tight(struct intake *b)
 
 	return room < (int64_t)b->needs || (b->no_disk && room < DISK_ROOM) ||
 	    spool_bytes(sp) > spool_bytes_max(sp) / 100 * ROOM_PERCENT;
+}
+
+void
+intake_flow(struct intake *b)
+{
+	struct writer w;
+
+	if (b->collector == NULL)
+		return;
+	wr_init(&w, 1);
+	wr_u8(&w, commit_is_stuck(b->s->commit) || b->space != SPACE_OK);
+	channel_send(b->collector, MSG_FLOW, 0, &w, -1);
+	wr_clear(&w);
 }
 
 static void

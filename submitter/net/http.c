@@ -9,15 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <event2/event.h>
 
-#include "common/log.h"
+#include "common/clock.h"
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
 
-#define NAME_AGE	60	/* s until the host's name is asked again */
+#define NAME_AGE_MS	60000	/* until the host's name is asked again */
 
 struct http_client {
 	struct event_base *base;
@@ -31,19 +30,10 @@ struct http_client {
 	struct http_call	*failed;
 	struct resolver_query *query;
 	char		*resolve;	/* host:port:address,...; owned */
-	time_t		 resolved;	/* monotonic */
+	long long	 resolved;	/* clock_ms() */
 	unsigned	 busy;
 	char		 why[128];	/* the name's trouble */
 };
-
-static time_t
-seconds_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
 
 static void
 call_free(struct http_call *c)
@@ -238,7 +228,7 @@ resolve_set(struct http_client *r, const struct resolver_answer *answer)
 		return -1;
 	free(r->resolve);
 	r->resolve = copy;
-	r->resolved = seconds_now();
+	r->resolved = clock_ms();
 	return 0;
 }
 
@@ -312,7 +302,7 @@ http_send(struct http_client *r, struct http_request *req)
 	r->busy++;
 	if (r->conf->literal || r->resolve != NULL) {
 		call_begin(r, c);
-		if (!r->conf->literal && seconds_now() - r->resolved > NAME_AGE)
+		if (!r->conf->literal && clock_ms() - r->resolved > NAME_AGE_MS)
 			name_ask(r);
 		return 0;
 	}

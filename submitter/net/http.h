@@ -12,7 +12,7 @@
 
 #include "common/codec.h"
 #include "common/conf.h"
-#include "submitter/backend/response.h"
+#include "submitter/payload/payload.h"
 
 struct event_base;
 struct resolver;
@@ -21,6 +21,31 @@ struct http_conf;
 
 #define REST_CONNECTIONS	4	/* more bring nothing (measured) */
 #define HTTP_IN_FLIGHT		8	/* writes under way or waiting for a connection */
+
+/* What was asked. */
+enum request_kind {
+	REQUEST_PROBE,	/* the harmless start that tells the version */
+	REQUEST_CLUSTERS,	/* GET clusters/ */
+	REQUEST_START,
+	REQUEST_STOP,
+	REQUEST_LIST,	/* GET jobs/ */
+	REQUEST_NODES,	/* nodestate/ */
+	REQUEST_META,	/* edit_meta/ */
+	REQUEST_DELETE,	/* delete_job/ */
+	REQUEST__COUNT
+};
+
+/* One answer.  code 0: there was none, error says why. */
+struct http_answer {
+	enum request_kind	 what;
+	long		 code;		/* HTTP's */
+	const char	*body;		/* borrowed; not NUL-terminated; may be NULL */
+	size_t		 len;
+	const char	*error;		/* of the transport; NULL = none */
+	enum backend	 backend;	/* who is asked, as far as known */
+	unsigned	 sends;		/* how often it went out; 0 = not known */
+	int		 fresh;		/* over a connection made for it */
+};
 
 /* A request's end.  a->body lives until it returns; NULL-body for streamed ones. */
 typedef void rest_done_fn(const struct http_answer *a, void *arg);

@@ -5,75 +5,32 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <arpa/inet.h>
 
 #include "common/log.h"
 #include "submitter/net/http_private.h"
-
-#define CA_BUNDLE_MAX	(4u * 1024 * 1024)	/* Debian's has 220 KB */
-
-/* Where distributions keep the bundle; the first that is there. */
-static const char *const ca_bundles[] = {
-	"/etc/ssl/certs/ca-certificates.crt",
-	"/etc/pki/tls/certs/ca-bundle.crt",
-	"/etc/ssl/ca-bundle.pem",
-};
-
-static char *system_ca;
-static size_t system_ca_len;
-
-static char *
-file_read(const char *path, size_t *len)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	char *text = NULL;
-	ssize_t n;
-
-	*len = 0;
-	if (fd == -1)
-		return NULL;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 &&
-	    st.st_size < (off_t)CA_BUNDLE_MAX)
-		text = malloc((size_t)st.st_size);
-	while (text != NULL && *len < (size_t)st.st_size) {
-		n = read(fd, text + *len, (size_t)st.st_size - *len);
-		if (n <= 0)
-			break;
-		*len += (size_t)n;
-	}
-	close(fd);
-	if (*len == 0) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
+#include "submitter/net/secret.h"
+#include "submitter/net/system_ca.h"
 
 void
 http_prepare(void)
 {
-	size_t i;
-
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		fatalx("libcurl cannot be initialised");
-	for (i = 0; i < sizeof(ca_bundles) / sizeof(ca_bundles[0]) &&
-	    system_ca == NULL; i++)
-		system_ca = file_read(ca_bundles[i], &system_ca_len);
+	system_ca_load();
 }
 
 const char *
 http_ca(const struct http_conf *rc, size_t *len)
 {
-	*len = rc->ca != NULL ? rc->ca_len : system_ca_len;
-	return rc->ca != NULL ? rc->ca : system_ca;
+	if (rc->ca == NULL)
+		return system_ca(len);
+	*len = rc->ca_len;
+	return rc->ca;
 }
 
 struct http_conf *
@@ -81,14 +38,6 @@ http_conf_ref(struct http_conf *rc)
 {
 	rc->refs++;
 	return rc;
-}
-
-static void
-wiped_free(char *s)
-{
-	if (s != NULL)
-		explicit_bzero(s, strlen(s));
-	free(s);
 }
 
 void
@@ -101,7 +50,7 @@ http_conf_free(struct http_conf *rc)
 	for (h = rc->headers; h != NULL; h = h->next)
 		explicit_bzero(h->data, strlen(h->data));
 	curl_slist_free_all(rc->headers);
-	wiped_free(rc->token);
+	secret_free(rc->token);
 	free(rc->base);
 	free(rc->host);
 	free(rc->where);
@@ -248,7 +197,7 @@ headers_make(struct http_conf *rc)
 	if (asprintf(&line, "X-Auth-Token: %s", rc->token) == -1)
 		return "out of memory";
 	h = curl_slist_append(rc->headers, line);
-	wiped_free(line);
+	secret_free(line);
 	if (h == NULL)
 		return "out of memory";
 	rc->headers = h;

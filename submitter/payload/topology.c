@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "common/hash.h"
 #include "common/log.h"
 #include "submitter/payload/cpumap.h"
 #include "submitter/payload/nodelist.h"
@@ -52,30 +53,18 @@ struct topology {
 	uint64_t	 said[SAID_MAX];
 };
 
-static uint64_t
-digest_of(const void *p, size_t n, uint64_t h)
-{
-	const unsigned char *c = p;
-
-	while (n-- > 0)
-		h = (h ^ *c++) * 0x100000001b3u;	/* FNV-1a */
-	return h;
-}
-
-#define DIGEST_START	0xcbf29ce484222325u
-
 /* 1 the first time, for what the NULL-ended texts name together. */
 static int
 first_time(struct topology *t, ...)
 {
-	uint64_t h = DIGEST_START;
+	uint64_t h = HASH_START;
 	const char *s;
 	va_list ap;
 	size_t i;
 
 	va_start(ap, t);
 	while ((s = va_arg(ap, const char *)) != NULL)
-		h = digest_of(s, strlen(s) + 1, h);
+		h = hash_bytes(h, s, strlen(s) + 1);
 	va_end(ap);
 	for (i = 0; i < t->n_said; i++)
 		if (t->said[i] == h)
@@ -259,7 +248,7 @@ int
 topology_load(struct topology *t, const char *json, size_t len, char *reason,
     size_t size)
 {
-	uint64_t digest = digest_of(json, len, DIGEST_START);
+	uint64_t digest = hash_bytes(HASH_START, json, len);
 	struct cluster *clusters = NULL;
 	const json_t *list;
 	json_error_t err;

@@ -17,6 +17,7 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "submitter/reconcile/backfill_private.h"
+#include "submitter/spool/commit.h"
 
 #define STATE		"backfill"	/* its name among the spool's small values */
 #define STATE_VERSION	1u
@@ -36,32 +37,6 @@ when(int64_t t, char buf[32])
 	return buf;
 }
 
-void
-window_soon(struct backfill *b, int64_t ms)
-{
-	timer_after(b->timer, ms);
-}
-
-int
-window_lists(const struct backfill *b)
-{
-	return conf_bool(&b->s->w->conf, CONF_CC_REST_SUBMIT);
-}
-
-int
-window_failed(struct backfill *b, const struct result *v)
-{
-	breaker_told(b->s->delivery, v);
-	/* One damaged row makes its whole page fail there: around it, then. */
-	if (v->code == RESULT_RETRY && breaker_allows(b->s->delivery)) {
-		if (b->width <= 1)
-			return 0;
-		b->width /= 2;
-	}
-	window_soon(b, RETRY_MS);
-	return 1;
-}
-
 static void
 state_save(struct backfill *b)
 {
@@ -79,7 +54,7 @@ state_save(struct backfill *b)
 	if (wr_end(&w) == 0)
 		spool_value_set(b->s->spool, STATE, w.buf, w.len);
 	wr_clear(&w);
-	commit_soon(b->s->intake);
+	commit_soon(b->s->commit);
 }
 
 static void
@@ -285,7 +260,7 @@ begin_real(struct backfill *b, uint64_t request)
 	state_save(b);
 	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
 	    when(b->from, t), when(b->to, u));
-	if (commit_now(b->s->intake) == -1)
+	if (commit_now(b->s->commit) == -1)
 		worker_ctl_end(b->s->w, request, CTL_ERROR, "begun, but the "
 		    "spool cannot keep it: after a restart it is forgotten");
 	else
@@ -321,7 +296,7 @@ cancel(struct backfill *b, uint64_t request)
 	b->active = 0;
 	b->step = BACKFILL_IDLE;
 	state_save(b);
-	commit_now(b->s->intake);
+	commit_now(b->s->commit);
 	snprintf(text, sizeof(text), "cancelled; %u runs that waited are left "
 	    "out, what was under way goes on", n);
 	worker_ctl_end(b->s->w, request, CTL_OK, text);

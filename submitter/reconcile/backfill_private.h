@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What backfill.c, backfill_hold.c and backfill_look.c share. */
+/* What backfill.c, backfill_release.c and backfill_dryrun.c share. */
 #ifndef SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
 #define SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
 
 #include "submitter/backend/job_list.h"
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
 #include "submitter/reconcile/backfill.h"
 
 #define WINDOW_S	86400	/* of starts in one listing; halved where it fails */
@@ -56,14 +57,14 @@ struct backfill {
 	unsigned	 told;
 };
 
-/* backfill.c */
+/* backfill_window.c */
 void window_soon(struct backfill *b, int64_t ms);
 /* Is cc-backend the one to say what it has? */
 int window_lists(const struct backfill *b);
 /* Halves the window after a listing that failed: 1 = ask again, 0 = it cannot be told. */
 int window_failed(struct backfill *b, const struct result *v);
 
-/* backfill_hold.c */
+/* backfill_release.c */
 void release_list(struct backfill *b);
 void release_some(struct backfill *b);
 /* Runs that wait for their turn. */
@@ -71,7 +72,7 @@ uint64_t release_waiting(const struct backfill *b);
 /* Forgets them: how many. */
 unsigned release_forget(struct backfill *b);
 
-/* backfill_look.c */
+/* backfill_dryrun.c */
 void dryrun_list(struct backfill *b);
 /* The dry run is over; text is for the admin. */
 void dryrun_end(struct backfill *b, enum ctl_status status, const char *text);

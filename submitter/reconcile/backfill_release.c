@@ -10,7 +10,11 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/backfill_private.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 #define TICK_MS		100	/* while runs are on their way */
 
@@ -39,14 +43,16 @@ on_row(const struct backend_job *row, void *arg)
 	b->there++;
 	/* Who reads NATS has heard of it when cc-backend did. */
 	if (run.state[DEST_NATS] == BACKFILL_HELD)
-		run.state[DEST_NATS] = running ? STOP_DUE : RUN_DONE;
+		run_move(b->s->spool, &run, DEST_NATS, running ? EVENT_LISTED :
+		    EVENT_LISTED_STOPPED, DUE_KEEP, NULL);
 	if (running) {
-		run_start_accepted(b->s->delivery, &run, 1);
+		run_start_listed(b->s, &run);
 		return;
 	}
-	run.state[DEST_REST] = RUN_DONE;
+	run_move(b->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED, DUE_KEEP,
+	    NULL);
 	spool_save(b->s->spool, &run);
-	commit_soon(b->s->intake);
+	commit_soon(b->s->commit);
 }
 
 static void
@@ -156,7 +162,7 @@ release_some(struct backfill *b)
 
 	released_sweep(b);
 	if (live_waits(b) || b->n_released == RELEASED_MAX ||
-	    (window_lists(b) && !breaker_allows(b->s->delivery))) {
+	    (window_lists(b) && !breaker_allows(b->s->breaker))) {
 		window_soon(b, TICK_MS);
 		return;
 	}
@@ -167,8 +173,8 @@ release_some(struct backfill *b)
 		window_soon(b, 0);
 		return;
 	}
-	commit_soon(b->s->intake);
-	rest_delivery_kick(b->s->delivery);
+	commit_soon(b->s->commit);
+	wake(b->s, WAKE_DELIVERY);
 	window_soon(b, TICK_MS);
 }
 

@@ -13,10 +13,6 @@ struct failover;
 
 struct failover *failover_new(struct submitter *s);
 void failover_free(struct failover *b);
-/* May nothing be sent?  b may be NULL: then all may. */
-int role_is_passive(const struct failover *b);
-/* ms that this side waits longer than the other one before it looks for stops. */
-int64_t role_stop_delay(const struct failover *b);
 void failover_conf(struct failover *b);
 /* The collector says which controller works.  0, or -1 when it makes no sense. */
 int failover_frame(struct failover *b, struct reader *r);

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/spool.h"
 
 #define LOOKUP_BATCH	256	/* keys of one question to the collector */
 

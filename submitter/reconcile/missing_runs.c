@@ -14,7 +14,11 @@
 #include <event2/event.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool.h"
 
 #define NOT_FOUND_GAP	3600000	/* ms between two denials that count */
 #define DENIED_WAIT	3000	/* ms from a denial until all are judged: they come in parts */
@@ -186,8 +190,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	k->force = 0;
 	unknown_walk(&d);
 	unconfirmed_walk(&d);
-	commit_soon(k->s->intake);
-	rest_delivery_kick(k->s->delivery);
+	commit_soon(k->s->commit);
+	wake(k->s, WAKE_DELIVERY);
 	k->once = d.once;
 	k->twice = d.n;
 	if (d.n == 0 || (!force && !is_few(k, d.n)))

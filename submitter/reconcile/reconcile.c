@@ -14,10 +14,15 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
+#include "submitter/base/context.h"
 #include "submitter/base/sets.h"
-#include "submitter/base/submitter.h"
-#include "submitter/reconcile/sync_command.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/payload/topology.h"
+#include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/commit.h"
 
 #define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
 #define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
@@ -39,7 +44,8 @@ struct reconcile {
 	unsigned	 n_foreign;
 	int		 busy, dry, repair, failed;
 	uint64_t	 request;
-	struct sync	*sync;		/* the round is confined by it; NULL = not */
+	const struct reconcile_filter *filter;	/* NULL = all runs */
+	void		*filter_arg;
 	uint64_t	 ask;		/* number of the last question */
 	unsigned	 diffs;		/* of the round under way */
 	/* of the last whole round */
@@ -62,8 +68,8 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 	unsigned held;
 
 	r->diffs++;
-	if (r->sync != NULL)
-		sync_tell(r->sync, key, what, action);
+	if (r->filter != NULL)
+		r->filter->tell(r->filter_arg, key, what, action);
 	else if (r->request != 0) {
 		snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
 		snprintf(start, sizeof(start), "%lld", (long long)key->start);
@@ -88,14 +94,14 @@ from_backend_put(struct reconcile *r, const struct run_key *key)
 	/* It was shown: else this very round would miss it. */
 	if (spool_find(r->s->spool, key, &run) == 1)
 		idset_add(&r->listed, run.id);
-	commit_soon(r->s->intake);
+	commit_soon(r->s->commit);
 }
 
 /* Open there, over here: hit by a stop that was meant for another run. */
 static void
 row_victim(struct reconcile *r, const struct run_key *key)
 {
-	if (r->sync != NULL && !sync_wants(r->sync, key, SYNC_STOP))
+	if (r->filter != NULL && !r->filter->wants(r->filter_arg, key, SYNC_STOP))
 		return;
 	if (!r->dry && !r->repair) {
 		r->s->n.victims++;
@@ -120,14 +126,14 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 	static const char text[] = "open there, unknown here";
 
 	if (r->n_foreign >= FOREIGN_MAX ||
-	    (r->sync != NULL && !sync_takes(r->sync, key, SYNC_STOP, text)))
+	    (r->filter != NULL && !r->filter->takes(r->filter_arg, key, SYNC_STOP, text)))
 		return;
 	r->n_foreign++;
 	if (!r->dry)
 		from_backend_put(r, key);
-	if (r->sync != NULL && !r->dry) {
+	if (r->filter != NULL && !r->dry) {
 		r->diffs++;
-		sync_asks(r->sync, key, SYNC_STOP, text);
+		r->filter->asks(r->filter_arg, key, SYNC_STOP, text);
 	} else
 		diff_tell(r, key, text, r->dry ? "would be asked of Slurm, and "
 		    "stopped if it has ended" : "asked of Slurm");
@@ -143,14 +149,14 @@ on_row(const struct backend_job *row, void *arg)
 	r->rows++;
 	if (found == 1) {
 		idset_add(&r->listed, run.id);
-		if ((r->dry || r->sync != NULL) && (run.flags & RUN_FROM_BACKEND))
+		if ((r->dry || r->filter != NULL) && (run.flags & RUN_FROM_BACKEND))
 			row_from_backend(r, &row->key);
 		if (r->dry)
 			return;
 		if (run.state[DEST_REST] == START_REJECTED ||
 		    (run.state[DEST_REST] == CLOSED_BY_OTHERS &&
 		    run.since[DEST_REST] < r->job_list.asked))
-			run_start_accepted(r->s->delivery, &run, 1);
+			run_start_listed(r->s, &run);
 		else
 			commit_seen(r->s->commit_check, &run, r->job_list.asked);
 	} else if (found == 0) {
@@ -210,12 +216,12 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	if (run->flags & RUN_FROM_BACKEND)
 		return r->dry ? 0 : spool_forget(sp, run);
-	if (r->sync != NULL && !sync_takes(r->sync, &run->key, SYNC_START,
+	if (r->filter != NULL && !r->filter->takes(r->filter_arg, &run->key, SYNC_START,
 	    unshown))
 		return 0;
-	if (r->sync != NULL && !r->dry) {
+	if (r->filter != NULL && !r->dry) {
 		r->diffs++;
-		sync_asks(r->sync, &run->key, SYNC_START, unshown);
+		r->filter->asks(r->filter_arg, &run->key, SYNC_START, unshown);
 	} else
 		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
 		    "Slurm, and started again if it runs" :
@@ -247,11 +253,11 @@ reconcile_peer(struct reconcile *r)
 static void
 round_end(struct reconcile *r)
 {
-	struct sync *sync;
+	const struct reconcile_filter *filter;
 	char text[128];
 
 	r->busy = 0;
-	if (!r->failed && !r->dry && r->sync == NULL) {
+	if (!r->failed && !r->dry && r->filter == NULL) {
 		r->at = time(NULL);
 		r->compared = spool_now(r->s->spool);
 		r->last_diffs = r->diffs;
@@ -269,17 +275,16 @@ round_end(struct reconcile *r)
 		r->request = 0;
 	}
 	/* One that was confined does not put off the next whole one. */
-	if (r->sync == NULL || !evtimer_pending(r->timer, NULL))
+	if (r->filter == NULL || !evtimer_pending(r->timer, NULL))
 		timer_after(r->timer, r->failed && r->at == 0 ?
 		    FAILED_WAIT :
 		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
-	rest_delivery_kick(r->s->delivery);
-	if (r->sync != NULL) {
-		sync = r->sync;
-		r->sync = NULL;
-		sync_compared(sync, r->failed, r->failed ?
+	wake(r->s, WAKE_DELIVERY);
+	filter = r->filter;
+	r->filter = NULL;
+	if (filter != NULL)
+		filter->done(r->filter_arg, r->failed, r->failed ?
 		    "cc-backend could not be asked" : text);
-	}
 }
 
 static void on_listed(const struct result *v, void *arg);
@@ -321,10 +326,10 @@ on_listed(const struct result *v, void *arg)
 		if (!r->second && second_look(r) == 0)
 			return;
 		missing_walk(r, missing_one);
-		commit_soon(r->s->intake);
+		commit_soon(r->s->commit);
 	} else {
 		r->failed = 1;
-		breaker_told(r->s->delivery, v);
+		breaker_told(r->s->breaker, v);
 		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
 		    r->job_list.cluster, v->text);
 	}
@@ -365,7 +370,7 @@ static const char *
 is_barred(const struct reconcile *r)
 {
 	return r->busy ? "a comparison is under way" : is_off(r) ?
-	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->delivery) ?
+	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->breaker) ?
 	    "cc-backend is away" : NULL;
 }
 
@@ -393,13 +398,15 @@ reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force, int r
 }
 
 const char *
-reconcile_filtered(struct reconcile *r, struct sync *sync, int dry, int force)
+reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
+    void *arg, int dry, int force)
 {
 	const char *why = is_barred(r);
 
 	if (why != NULL)
 		return why;
-	r->sync = sync;
+	r->filter = filter;
+	r->filter_arg = arg;
 	reconcile_begin(r, 0, dry, force, 0);
 	return NULL;
 }
@@ -428,7 +435,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (is_early(r))
 		timer_after(r->timer, EARLY_WAIT);
-	else if (breaker_allows(r->s->delivery))
+	else if (breaker_allows(r->s->breaker))
 		reconcile_begin(r, 0, 0, 0, 0);
 	/* else reconcile_backend_up() sets it again */
 }

@@ -11,8 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
 
 #define ASKED_MAX	20000	/* runs whose answer is waited for: as many as one round takes up */
 #define TICK_MS		250
@@ -46,7 +50,7 @@ is_dry(const struct sync *y)
 	return (y->req.flags & CTL_FLAG_DRY_RUN) != 0;
 }
 
-void
+static void
 sync_tell(struct sync *y, const struct run_key *key, const char *difference,
     const char *action)
 {
@@ -63,7 +67,7 @@ sync_tell(struct sync *y, const struct run_key *key, const char *difference,
 	wr_clear(&w);
 }
 
-int
+static int
 sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
 {
 	uint32_t i, ways = y->req.flags & (CTL_FLAG_START | CTL_FLAG_STOP);
@@ -79,7 +83,7 @@ sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
 	return y->req.n_ids == 0;
 }
 
-int
+static int
 sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
     const char *difference)
 {
@@ -94,10 +98,12 @@ sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
 	return 1;
 }
 
-void
-sync_asks(struct sync *y, const struct run_key *key, enum sync_way way,
+static void
+on_asks(void *arg, const struct run_key *key, enum sync_way way,
     const char *difference)
 {
+	struct sync *y = arg;
+
 	if (y->asked == NULL)
 		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
 	if (y->asked == NULL || y->n_asked == ASKED_MAX) {
@@ -203,9 +209,11 @@ poll_ask(struct submitter *s)
 	wr_clear(&w);
 }
 
-void
-sync_compared(struct sync *y, int failed, const char *text)
+static void
+on_compared(void *arg, int failed, const char *text)
 {
+	struct sync *y = arg;
+
 	if (y->request == 0)
 		return;
 	if (failed || y->n_asked == 0) {
@@ -217,6 +225,34 @@ sync_compared(struct sync *y, int failed, const char *text)
 	y->until = spool_now(y->s->spool) + ANSWER_MS;
 	timer_after(y->timer, TICK_MS);
 }
+
+static int
+on_wants(void *arg, const struct run_key *key, enum sync_way way)
+{
+	return sync_wants(arg, key, way);
+}
+
+static int
+on_takes(void *arg, const struct run_key *key, enum sync_way way,
+    const char *difference)
+{
+	return sync_takes(arg, key, way, difference);
+}
+
+static void
+on_tell(void *arg, const struct run_key *key, const char *difference,
+    const char *action)
+{
+	sync_tell(arg, key, difference, action);
+}
+
+static const struct reconcile_filter filter = {
+	.wants = on_wants,
+	.takes = on_takes,
+	.tell = on_tell,
+	.asks = on_asks,
+	.done = on_compared,
+};
 
 /* --- what waits in the spool --- */
 
@@ -290,8 +326,8 @@ queue_tell(struct sync *y)
 	state_walk(y, START_DUE_ENDED, queue_one);
 	state_walk(y, STOP_BLOCKED, wait_one);
 	if (!is_dry(y)) {
-		commit_soon(y->s->intake);
-		rest_delivery_kick(y->s->delivery);
+		commit_soon(y->s->commit);
+		wake(y->s, WAKE_DELIVERY);
 	}
 }
 
@@ -388,7 +424,7 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	y->n_asked = 0;
 	queue_tell(y);
 	jobs_tell(y);
-	wrong = reconcile_filtered(y->s->reconcile, y, is_dry(y),
+	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),
 	    (req->flags & CTL_FLAG_FORCE) != 0);
 	if (wrong != NULL)
 		finish(y, CTL_ERROR, wrong);

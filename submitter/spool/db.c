@@ -63,6 +63,12 @@ static const char *const state_texts[RUN_STATE__COUNT] = {
 };
 
 const char *
+run_state_label(enum run_state state)
+{
+	return (unsigned)state < RUN_STATE__COUNT ? state_texts[state] : "?";
+}
+
+const char *
 run_state_text(const struct spool_run *run, enum dest dest)
 {
 	enum run_state state = run->state[dest];
@@ -73,7 +79,7 @@ run_state_text(const struct spool_run *run, enum dest dest)
 		return "unconfirmed";
 	if (state == START_REJECTED && (run->flags & RUN_UNCONFIRMED))
 		return "forgotten";
-	return (unsigned)state < RUN_STATE__COUNT ? state_texts[state] : "?";
+	return run_state_label(state);
 }
 
 int64_t

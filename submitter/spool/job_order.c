@@ -13,6 +13,7 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 
 /* Runs of one job that are looked at. */
 #define SIBLINGS_MAX	64
@@ -82,14 +83,14 @@ spool_order(struct spool *sp, struct spool_run *run)
 				continue;
 			if (rows[i].key.start < run->key.start) {
 				if (spool_is_start(run->state[d]))
-					run->state[d] = START_BLOCKED;
+					run_move(sp, run, (enum dest)d,
+					    EVENT_BLOCKED, DUE_KEEP, NULL);
 			} else if (bars(run, (enum dest)d) &&
 			    spool_is_start(rows[i].state[d]) &&
 			    rows[i].due[d] != DUE_LEASED &&
 			    rows[i].state[d] != START_CONFLICT) {
-				rows[i].state[d] = START_BLOCKED;
-				rows[i].due[d] = DUE_NOW;
-				moved = 1;
+				moved |= run_move(sp, &rows[i], (enum dest)d,
+				    EVENT_BLOCKED, DUE_NOW, NULL) == 0;
 			}
 		}
 		if (moved && spool_save(sp, &rows[i]) == -1)
@@ -105,7 +106,8 @@ spool_release_backfill(struct spool *sp, struct spool_run *run)
 
 	for (d = 0; d < DEST__COUNT; d++)
 		if (run->state[d] == BACKFILL_HELD)
-			run->state[d] = START_DUE_ENDED;
+			run_move(sp, run, (enum dest)d, EVENT_RELEASED,
+			    DUE_KEEP, NULL);
 	if (spool_order(sp, run) == -1)
 		return -1;
 	return spool_save(sp, run);
@@ -129,10 +131,9 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	if (next == NULL || (dest == DEST_REST && run->id != 0 &&
 	    is_superseded(run)))
 		return 0;
-	next->state[dest] = next->end != 0 ? START_DUE_ENDED : START_DUE;
-	next->due[dest] = next->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW;
-	if (strcmp(next->reason, waits) == 0)
-		next->reason[0] = '\0';
+	run_move(sp, next, dest, EVENT_UNBLOCKED, next->flags &
+	    RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
+	    strcmp(next->reason, waits) == 0 ? "" : NULL);
 	return spool_save(sp, next);
 }
 
@@ -145,8 +146,7 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (run->due[d] != DUE_UNCONFIRMED || !spool_is_start(run->state[d]))
 			continue;
-		run->state[d] = START_REJECTED;
-		run->due[d] = DUE_NOW;
+		run_move(sp, run, (enum dest)d, EVENT_FORGOTTEN, DUE_NOW, NULL);
 	}
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 	if (spool_save(sp, run) == -1)
@@ -173,14 +173,13 @@ spool_supersede_state(struct spool *sp, struct spool_run *run)
 	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
 	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
 	    run->due[DEST_REST] != DUE_LEASED))) {
-		run->state[DEST_REST] = DELETE_DUE;
-		run->flags = (run->flags & ~RUN_SUPERSEDED) | RUN_FORGET_AFTER_DELETE;
-		run->due[DEST_REST] = DUE_NOW;
-		run->tries[DEST_REST] = 0;
+		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
+		run->flags = (run->flags & ~RUN_SUPERSEDED) |
+		    RUN_FORGET_AFTER_DELETE;
 	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
 	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
-		run->state[DEST_REST] = KEPT_REPLACEABLE;
-		run->due[DEST_REST] = spool_now(sp) + BARRED_SECONDS * 1000;
+		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
+		    BARRED_SECONDS * 1000, NULL);
 	}
 }
 
@@ -200,17 +199,20 @@ static int
 supersede_one(struct spool *sp, struct spool_run *early,
     const struct spool_run *run)
 {
+	int there = (early->flags & RUN_KEY_FIXED) ||
+	    !spool_is_start(early->state[DEST_REST]);
+
 	log_notice("job %llu (%s, start %lld) was requeued after %lld s: it is "
 	    "%s for the sake of the run that began at %lld (requeuedRuns)",
 	    (unsigned long long)early->key.job, early->key.cluster,
 	    (long long)early->key.start,
 	    (long long)(early->end - early->key.start),
-	    early->flags & RUN_KEY_FIXED ? "deleted in cc-backend" : "not reported",
+	    there ? "deleted in cc-backend" : "not reported",
 	    (long long)run->key.start);
-	if (early->flags & RUN_KEY_FIXED)
+	if (there)
 		early->flags |= RUN_SUPERSEDED;
 	else {
-		early->state[DEST_REST] = RUN_DONE;
+		run_move(sp, early, DEST_REST, EVENT_DROPPED, DUE_KEEP, NULL);
 		early->flags |= RUN_FORGET_AFTER_DELETE;
 	}
 	if (spool_save(sp, early) == -1)
@@ -237,9 +239,7 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 	}
 	if (any && (spool_is_start(run->state[DEST_REST]) ||
 	    run->state[DEST_REST] == START_REJECTED)) {
-		run->state[DEST_REST] = START_BLOCKED;
-		run->due[DEST_REST] = DUE_NOW;
-		snprintf(run->reason, sizeof(run->reason), "%s", waits);
+		run_move(sp, run, DEST_REST, EVENT_BLOCKED, DUE_NOW, waits);
 	}
 	return n == -1 ? -1 : any;
 }

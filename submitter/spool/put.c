@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 
 /* Runs of one job looked at for a moved start or a place in the queue. */
 #define SIBLINGS_MAX	64
@@ -160,9 +161,8 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!sp->policy.to[d] || !keep)
 			continue;
-		run.state[d] = past ? BACKFILL_HELD : run.end != 0 ?
-		    START_DUE_ENDED : START_DUE;
-		run.due[d] = start_due(sp, job);
+		run_move(sp, &run, (enum dest)d, past ? EVENT_BACKFILL_RECORD :
+		    EVENT_RECORD, start_due(sp, job), NULL);
 	}
 	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
 		run.flags |= RUN_UNCONFIRMED;
@@ -183,35 +183,31 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
 }
 
+/* Has a listing to show the run before its stop may go? */
+static int
+stop_waits(const struct spool *sp, const struct spool_run *run,
+    enum dest dest)
+{
+	if (dest != DEST_REST)
+		return 0;
+	return run->state[dest] == STARTED ? sp->policy.wait_commit :
+	    run->state[dest] == START_COMMITTED && sp->policy.fresh;
+}
+
 /* What a run's end, learned now, changes for one destination. */
 static void
 state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 {
-	int64_t gap = sp->policy.nats_gap;
+	int64_t gap = sp->policy.nats_gap, due = DUE_KEEP;
+	enum run_event event = stop_waits(sp, run, dest) ? EVENT_ENDED_WAIT :
+	    EVENT_ENDED;
 
-	switch (run->state[dest]) {
-	case START_DUE:
-		run->state[dest] = START_DUE_ENDED;
-		break;
-	case STARTED:
-		run->state[dest] = dest == DEST_REST && sp->policy.wait_commit ?
-		    STOP_BLOCKED : STOP_DUE;
-		run->tries[dest] = 0;
-		run->due[dest] = dest == DEST_NATS && gap > 0 ?
-		    run->since[dest] + gap : DUE_NOW;
-		break;
-	case START_COMMITTED:
-		run->state[dest] = sp->policy.fresh ? STOP_BLOCKED : STOP_DUE;
-		run->tries[dest] = 0;
-		run->due[dest] = DUE_NOW;
-		break;
-	case CLOSED_BY_OTHERS:
-		/* It may be what cc-backend had known before us. */
-		run->state[dest] = STOP_CONFLICT;
-		break;
-	default:
-		break;
-	}
+	if (!run_may_move(run, dest, event))
+		return;
+	if (run->state[dest] == STARTED || run->state[dest] == START_COMMITTED)
+		due = dest == DEST_NATS && gap > 0 ? run->since[dest] + gap :
+		    DUE_NOW;
+	run_move(sp, run, dest, event, due, NULL);
 }
 
 int
@@ -246,17 +242,15 @@ key_moves(struct spool_run *run, struct job *job)
 
 /* Slurm seemed to have forgotten it, and has not: it is held as before. */
 static void
-forgotten_ends(struct spool_run *run)
+forgotten_ends(struct spool *sp, struct spool_run *run)
 {
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (run->state[d] != START_REJECTED)
 			continue;
-		run->state[d] = START_DUE;
-		run->due[d] = DUE_UNCONFIRMED;
-		snprintf(run->reason, sizeof(run->reason), "%s",
-		    unconfirmed_reason);
+		run_move(sp, run, (enum dest)d, EVENT_REMEMBERED,
+		    DUE_UNCONFIRMED, unconfirmed_reason);
 	}
 }
 
@@ -280,7 +274,7 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	int d;
 
 	if (run->flags & RUN_UNCONFIRMED)
-		forgotten_ends(run);
+		forgotten_ends(sp, run);
 	if ((run->flags & RUN_UNCONFIRMED) && !(job->flags & JOB_UNCONFIRMED))
 		unconfirmed_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {
@@ -294,15 +288,14 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
 		    (d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
 		    spool_is_start(run->state[d]))
-			run->state[d] = RUN_NONE;
+			run_move(sp, run, (enum dest)d, EVENT_OPTED_OUT,
+			    DUE_KEEP, NULL);
 	}
 	/* cc-backend lost it, and Slurm says that it runs. */
 	if ((run->flags & RUN_MISSING_IN_BACKEND) && live && run->end == 0 &&
 	    run->state[DEST_REST] == START_COMMITTED) {
 		run->flags &= ~RUN_MISSING_IN_BACKEND;
-		run->state[DEST_REST] = START_DUE;
-		run->tries[DEST_REST] = 0;
-		run->due[DEST_REST] = DUE_NOW;
+		run_move(sp, run, DEST_REST, EVENT_LOST, DUE_NOW, NULL);
 	}
 }
 
@@ -463,10 +456,9 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
 	if (run.flags & RUN_QUARANTINED)
 		return PUT_KNOWN;
 	run.flags |= RUN_QUARANTINED;
-	run.state[DEST_REST] = START_REJECTED;
-	run.state[DEST_NATS] = RUN_NONE;
-	snprintf(run.reason, sizeof(run.reason),
+	run_move(sp, &run, DEST_REST, EVENT_QUARANTINED, DUE_KEEP,
 	    "set aside: a worker died on it twice");
+	run_move(sp, &run, DEST_NATS, EVENT_QUARANTINED, DUE_KEEP, NULL);
 	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
 }
 
@@ -484,7 +476,7 @@ spool_put_from_backend(struct spool *sp, const struct run_key *key)
 	run.key = *key;
 	run.flags = RUN_KEY_FIXED | RUN_REST_STARTED | RUN_FROM_BACKEND;
 	run.cluster = spool_cluster_id(sp, key->cluster, 1);
-	run.state[DEST_REST] = START_COMMITTED;
+	run_move(sp, &run, DEST_REST, EVENT_FOUND, DUE_KEEP, NULL);
 	if (run.cluster == -1 || spool_add(sp, &run) == -1)
 		return -1;
 	return 1;

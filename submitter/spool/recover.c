@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/msg.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 
 #define WRECK_PATH_MAX	4096	/* bytes of a file name with its tail */
 #define TOMBS_MAX	20000000L	/* pages in a ring would go on for ever */
@@ -84,15 +85,12 @@ clusters_take(struct damaged_file *w)
  * is harmless.
  */
 static void
-row_mend(struct spool_run *run, const struct job *job)
+row_mend(struct spool *sp, struct spool_run *run, const struct job *job)
 {
-	enum run_state *state = &run->state[DEST_REST];
-
 	run->end = job->state != END_NOT ? job->end : 0;
 	run->submit = job->submit;
-	if (*state != RUN_NONE && *state != START_REJECTED &&
-	    *state != STOP_REJECTED)
-		*state = run->end != 0 ? START_DUE_ENDED : START_DUE;
+	if (run_may_move(run, DEST_REST, EVENT_RECOVERED))
+		run_move(sp, run, DEST_REST, EVENT_RECOVERED, DUE_KEEP, NULL);
 }
 
 /* The bytes of a row's record, as they were written: 1, or 0. */
@@ -136,7 +134,7 @@ record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 	job_read(&r, &job);
 	whole = rd_end(&r) == 0 && run_key_equal(&job.key, &run->key);
 	if (whole && !w->trusted)
-		row_mend(run, &job);
+		row_mend(w->sp, run, &job);
 	job_clear(&job);
 	return whole;
 }

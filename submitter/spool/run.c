@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "submitter/spool/spool_private.h"
 
 void
@@ -148,16 +149,11 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 	return rc == 1;
 }
 
-/* FNV-1a, 64 bits: it tells flipped bits, it defends against nobody. */
+/* Tells flipped bits; defends against nobody. */
 uint64_t
 spool_sum(const void *p, size_t n)
 {
-	const uint8_t *b = p;
-	uint64_t sum = UINT64_C(14695981039346656037);
-
-	while (n-- > 0)
-		sum = (sum ^ *b++) * UINT64_C(1099511628211);
-	return sum;
+	return hash_bytes(HASH_START, p, n);
 }
 
 int

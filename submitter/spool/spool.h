@@ -49,6 +49,8 @@ enum run_state {
 
 /* A word for the lines of an export: "start", "stop-refused"; never changes. */
 const char *run_state_name(enum run_state state);
+/* The state as admins read it: "start due". */
+const char *run_state_label(enum run_state state);
 
 /* Bits of spool_run.flags; stored. */
 #define RUN_KEY_FIXED	1u	/* a start may have left us: the key is fixed */

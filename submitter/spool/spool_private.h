@@ -168,7 +168,8 @@ struct spool {
 	struct tally	 durable;
 	struct spool_policy policy;
 	struct writer	 record;	/* memory kept from use to use */
-	uint64_t	 beyond;	/* records that ended before the floor */
+	uint64_t	 beyond;	/* records that ended before the low-water mark */
+	uint64_t	 forbidden;	/* events that the table of states does not allow */
 	int64_t		 keep;
 	uint64_t	 max_bytes;
 	int64_t		 page;		/* bytes */

@@ -132,9 +132,9 @@ on_conf_answer(struct child *c, unsigned type, struct reader *r)
 }
 
 static void
-on_ready(struct child *c)
+on_ready(struct child *c, struct reader *r)
 {
-	if (c->state != CHILD_SANDBOXED) {
+	if (rd_end(r) == -1 || c->state != CHILD_SANDBOXED) {
 		channel_broken(c->channel, "ready");
 		return;
 	}
@@ -174,7 +174,7 @@ on_peer_lost(struct child *c, uint64_t id, struct reader *r)
 	char *why = rd_strdup(r, MSG_PAYLOAD_MAX);
 
 	if (rd_end(r) == -1 || why == NULL || peer >= ROLE__COUNT)
-		channel_broken(c->channel, "lost");
+		channel_broken(c->channel, "peer-lost");
 	else
 		c->workers->events->peer_lost(c, (enum role)peer, id, why);
 	free(why);
@@ -195,7 +195,7 @@ on_frame(struct channel *channel, const struct msg_header *h,
 		on_conf_answer(c, h->type, r);
 		break;
 	case MSG_READY:
-		on_ready(c);
+		on_ready(c, r);
 		break;
 	case MSG_PONG:
 		on_pong(c, r);

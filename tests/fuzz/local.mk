@@ -106,4 +106,4 @@ fuzz_tres_LDADD = $(PARSE_LIBS)
 fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
 fuzz_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_words_LDFLAGS = $(fuzz_link)
-fuzz_words_LDADD = $(PARSE_LIBS)
+fuzz_words_LDADD = $(COLLECTOR_SLURM_LIBS)

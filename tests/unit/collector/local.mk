@@ -27,7 +27,7 @@ TESTS += test_words
 test_words_SOURCES = tests/unit/collector/parse/test_words.c \
 	tests/unit/collector/parse/recording.h
 test_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_words_LDADD = $(PARSE_LIBS)
+test_words_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 check_PROGRAMS += test_text_reader
 TESTS += test_text_reader
@@ -53,7 +53,7 @@ check_PROGRAMS += test_plan
 TESTS += test_plan
 test_plan_SOURCES = tests/unit/collector/slurm/test_plan.c
 test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_plan_LDADD = $(COLLECTOR_LIBS)
+test_plan_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 # collector/details
 check_PROGRAMS += test_pack

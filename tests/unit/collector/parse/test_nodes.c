@@ -124,10 +124,16 @@ words(void)
 		{ "+", "unknown" },
 		{ "***", "down" },
 	};
+	struct node_state node;
+	char line[128];
 	size_t i;
 
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		CHECK_STR(node_word(S(table[i].state)), table[i].word);
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		snprintf(line, sizeof(line), "NodeName=a State=%s",
+		    table[i].state);
+		CHECK_INT(node_use(S(line), &names, &node), 0);
+		CHECK_STR(node.states, table[i].word);
+	}
 }
 
 static void

@@ -472,17 +472,8 @@ test_accounting(void)
 {
 	struct sacct_reader r;
 	static char seen[16384];
-	const char *name;
-	char all[1024] = "";
 	size_t at, n, step;
-	unsigned i;
 
-	for (i = 0; sacct_field(i, &name); i++)
-		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
-		    i ? "," : "", name);
-	CHECK_STR(all, SACCT_FIELDS);
-	sacct_columns(0, all);
-	CHECK_STR(all, SACCT_FIELDS);
 	load("22.05/sacct.txt");
 	for (step = 1; step < 9000; step = step * 3 + 1) {
 		memset(&r, 0, sizeof(r));
@@ -571,9 +562,16 @@ test_delimiters(void)
 static void
 test_lacking(void)
 {
-	char columns[SACCT_COLUMNS_MAX];
+	struct sacct_reader r;
+	char columns[SACCT_COLUMNS_MAX], delimiter[SACCT_DELIMITER_MAX];
 	uint32_t lacking = 0;
 
+	sacct_begin(&r, 0, columns, delimiter);
+	CHECK_STR(columns, "JobIDRaw,JobID,User,UID,Account,Partition,QOS,"
+	    "Reservation,State,ExitCode,Submit,Start,End,TimelimitRaw,"
+	    "AllocTRES,ReqMem,ReqCPUS,AdminComment,JobName,NodeList");
+	CHECK(strncmp(delimiter, "--delimiter=", 12) == 0);
+	CHECK_STR(delimiter + 12, r.delimiter);
 	CHECK(sacct_lacks("sacct: error: Connection refused", &lacking) ==
 	    NULL);
 	CHECK(sacct_lacks("Invalid field requested: \"End\"", &lacking) ==
@@ -586,7 +584,7 @@ test_lacking(void)
 	CHECK_INT(lacking, 1 << 7);
 	CHECK(sacct_lacks("Invalid field requested: \"Reservation\"",
 	    &lacking) == NULL);
-	sacct_columns(lacking, columns);
+	sacct_begin(&r, lacking, columns, delimiter);
 	CHECK(strstr(columns, ",QOS,JobIDRaw,State,") != NULL);
 	CHECK(strstr(columns, "Reservation") == NULL);
 }

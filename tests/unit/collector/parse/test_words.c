@@ -300,7 +300,7 @@ test_steps(void)
 /* --- squeue --- */
 
 /* What a line of each recording is: a letter by its phase. */
-struct listing {
+struct phase_letters {
 	char	phases[16];
 	size_t	n;
 };
@@ -308,7 +308,7 @@ struct listing {
 static int
 on_listed(struct span line, void *arg)
 {
-	struct listing *l = arg;
+	struct phase_letters *l = arg;
 	struct squeue_job row;
 
 	CHECK_INT(squeue_row(line, &row), 0);
@@ -324,12 +324,12 @@ test_squeue(void)
 		"5 R No x", "5 R No 1 2", "-5 R No 1", "5  1", "5 R 1",
 		"5 R No", "5 R No ", "5 R    ", " 5 R No 1" };
 	struct squeue_job row;
-	struct listing l = { "", 0 };
+	struct phase_letters l = { "", 0 };
 	char *copy;
 	size_t i;
 
 	for (i = 0; i < VERSIONS; i++) {
-		l = (struct listing){ "", 0 };
+		l = (struct phase_letters){ "", 0 };
 		recording_lines(versions[i], "squeue.txt", on_listed, &l);
 		CHECK_STR(l.phases, i == 2 ? "EPPPR" : "PPPPR");
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read of NATS' configuration: keys, creds, servers, ways to log
- * in.  The keys were made for this test and open nothing.
+ * Reads the configuration of NATS: servers, logins, refused values.  The keys
+ * were made for this test.
  */
 #include "config.h"
 
@@ -21,89 +21,6 @@
 	"------END USER NKEY SEED------\n"
 
 static char why[256];
-
-static void
-check_keys(void)
-{
-	char out[NKEY_PUBLIC_MAX], bad[NKEY_SEED_LEN + 2];
-	char *seed, *jwt;
-
-	CHECK_INT(nkey_public(TEST_SEED, out, sizeof(out)), 0);
-	CHECK_STR(out, TEST_PUBLIC);
-	CHECK_INT(nkey_public(TEST_PUBLIC, out, sizeof(out)), -1);
-	CHECK_INT(nkey_public("", out, sizeof(out)), -1);
-	strcpy(bad, TEST_SEED);
-	bad[30] = bad[30] == 'A' ? 'B' : 'A';
-	CHECK_INT(nkey_public(bad, out, sizeof(out)), -1);
-	bad[30] = '1';
-	CHECK_INT(nkey_public(bad, out, sizeof(out)), -1);
-	strcpy(bad, TEST_SEED "A");
-	CHECK_INT(nkey_public(bad, out, sizeof(out)), -1);
-	CHECK_INT(nkey_public(TEST_SEED, out, 10), -1);
-	seed = nkey_find(TEST_CREDS, sizeof(TEST_CREDS) - 1);
-	CHECK_STR(seed, TEST_SEED);
-	secret_free(seed);
-	seed = nkey_find(TEST_SEED "\n", NKEY_SEED_LEN + 1);
-	CHECK_STR(seed, TEST_SEED);
-	secret_free(seed);
-	CHECK(nkey_find("", 0) == NULL);
-	CHECK(nkey_find("S", 1) == NULL);
-	CHECK(nkey_find(TEST_PUBLIC, sizeof(TEST_PUBLIC) - 1) == NULL);
-	CHECK_INT(creds_find(TEST_CREDS, sizeof(TEST_CREDS) - 1, &jwt, &seed),
-	    0);
-	CHECK_STR(jwt, TEST_JWT);
-	CHECK_STR(seed, TEST_SEED);
-	secret_free(jwt);
-	secret_free(seed);
-	CHECK_INT(creds_find(TEST_SEED, NKEY_SEED_LEN, &jwt, &seed), -1);
-	CHECK(jwt == NULL && seed == NULL);
-	CHECK_INT(creds_find(TEST_JWT, sizeof(TEST_JWT) - 1, &jwt, &seed), -1);
-	CHECK(secret_copy("a\0b", 3) == NULL);
-	secret_free(NULL);
-}
-
-static const char *
-server(const char *text)
-{
-	static char buf[HOST_MAX + 32];
-	struct nats_server s;
-
-	if (nats_server_read(text, 4222, 0, &s) == -1)
-		return "none";
-	snprintf(buf, sizeof(buf), "%s %u%s", s.host, s.port,
-	    s.tls ? " tls" : "");
-	return buf;
-}
-
-static void
-check_servers(void)
-{
-	char longer[400];
-
-	CHECK_STR(server("nats.example"), "nats.example 4222");
-	CHECK_STR(server("nats.example:14222"), "nats.example 14222");
-	CHECK_STR(server("nats://nats.example"), "nats.example 4222");
-	CHECK_STR(server("nats://nats.example:1/"), "nats.example 1");
-	CHECK_STR(server("tls://10.0.0.1:4443"), "10.0.0.1 4443 tls");
-	CHECK_STR(server("::1"), "::1 4222");
-	CHECK_STR(server("[::1]"), "::1 4222");
-	CHECK_STR(server("tls://[fd00::1]:99"), "fd00::1 99 tls");
-	CHECK_STR(server(""), "none");
-	CHECK_STR(server("nats://"), "none");
-	CHECK_STR(server("a:"), "none");
-	CHECK_STR(server("a:0"), "none");
-	CHECK_STR(server("a:65536"), "none");
-	CHECK_STR(server("a:-1"), "none");
-	CHECK_STR(server("a:1x"), "none");
-	CHECK_STR(server("[::1"), "none");
-	CHECK_STR(server("[::1]x"), "none");
-	CHECK_STR(server("http://a"), "none");
-	CHECK_STR(server("a/b"), "none");
-	CHECK_STR(server("u@a"), "none");
-	memset(longer, 'a', sizeof(longer) - 1);
-	longer[sizeof(longer) - 1] = '\0';
-	CHECK_STR(server(longer), "none");
-}
 
 static void
 secret(struct writer *w, enum conf_key key, const char *value)
@@ -130,6 +47,53 @@ made(const struct writer *secrets, int key, ...)
 	    sizeof(why));
 	conf_clear(&conf);
 	return nc;
+}
+
+/* The only server that is read from the text. */
+static const char *
+server(const char *text)
+{
+	static char buf[HOST_MAX + 32];
+	struct writer none;
+	struct nats_conf *nc;
+
+	wr_init(&none, CONF_SECRETS_MAX);
+	nc = made(&none, CONF_NATS_SERVER, text, CONF__COUNT);
+	if (nc == NULL)
+		return "none";
+	snprintf(buf, sizeof(buf), "%s %u%s", nc->servers[0].host,
+	    nc->servers[0].port, nc->servers[0].tls ? " tls" : "");
+	nats_conf_free(nc);
+	return buf;
+}
+
+static void
+check_servers(void)
+{
+	char longer[400];
+
+	CHECK_STR(server("nats.example"), "nats.example 4222");
+	CHECK_STR(server("nats.example:14222"), "nats.example 14222");
+	CHECK_STR(server("nats://nats.example"), "nats.example 4222");
+	CHECK_STR(server("nats://nats.example:1/"), "nats.example 1");
+	CHECK_STR(server("tls://10.0.0.1:4443"), "10.0.0.1 4443 tls");
+	CHECK_STR(server("::1"), "::1 4222");
+	CHECK_STR(server("[::1]"), "::1 4222");
+	CHECK_STR(server("tls://[fd00::1]:99"), "fd00::1 99 tls");
+	CHECK_STR(server("nats://"), "none");
+	CHECK_STR(server("a:"), "none");
+	CHECK_STR(server("a:0"), "none");
+	CHECK_STR(server("a:65536"), "none");
+	CHECK_STR(server("a:-1"), "none");
+	CHECK_STR(server("a:1x"), "none");
+	CHECK_STR(server("[::1"), "none");
+	CHECK_STR(server("[::1]x"), "none");
+	CHECK_STR(server("http://a"), "none");
+	CHECK_STR(server("a/b"), "none");
+	CHECK_STR(server("u@a"), "none");
+	memset(longer, 'a', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	CHECK_STR(server(longer), "none");
 }
 
 static void
@@ -219,7 +183,6 @@ check_refused(void)
 int
 main(void)
 {
-	check_keys();
 	check_servers();
 	check_conf();
 	check_refused();

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
+
+#define ALIVE_MS	1000	/* between two calls of spool_on_long()'s function */
 
 /* In the lines of an export, which another version may read. */
 static const char *const state_names[RUN_STATE__COUNT] = {
@@ -101,6 +104,45 @@ int64_t
 spool_opened(const struct spool *sp)
 {
 	return sp->opened;
+}
+
+static void (*alive_fn)(void *arg);
+static void *alive_arg;
+
+void
+spool_on_long(void (*fn)(void *arg), void *arg)
+{
+	alive_fn = fn;
+	alive_arg = arg;
+}
+
+void
+spool_alive(void)
+{
+	static int64_t last;
+	int64_t now = spool_boottime();
+
+	if (alive_fn == NULL || now - last < ALIVE_MS)
+		return;
+	last = now;
+	alive_fn(alive_arg);
+}
+
+void
+spool_quarantine_file(const char *path, const char *why)
+{
+	static const char *const tails[] = { "", "-wal" };
+	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
+	size_t i;
+
+	log_errorx("%s is damaged: %s; it is set aside, what is whole is taken "
+	    "over, what is missing is asked of Slurm again", path, why);
+	for (i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
+		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
+		if (rename(from, to) == -1 && errno != ENOENT)
+			log_warn("%s", from);
+	}
 }
 
 static int

@@ -158,31 +158,6 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	return 0;
 }
 
-/*
- * What the row of a run becomes that makes way: deleted there as soon as its
- * start is known to be committed and nothing of it is under way, whether its
- * stop was sent by then or not.  And a run that might make way is kept for as
- * long as it would bar another one.
- */
-void
-spool_supersede_state(struct spool *sp, struct spool_run *run)
-{
-	enum run_state state = run->state[DEST_REST];
-
-	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
-	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
-	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
-	    run->due[DEST_REST] != DUE_LEASED))) {
-		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
-		run->flags = (run->flags & ~RUN_SUPERSEDED) |
-		    RUN_FORGET_AFTER_DELETE;
-	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
-	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
-		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
-		    BARRED_SECONDS * 1000, NULL);
-	}
-}
-
 static int
 may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 {

@@ -18,7 +18,6 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-#define WRECK_PATH_MAX	4096	/* bytes of a file name with its tail */
 #define TOMBS_MAX	20000000L	/* pages in a ring would go on for ever */
 #define GAP_MAX		(INT64_C(1) << 20)	/* rows leapt over at once, at most */
 #define COMMIT_EVERY	1000			/* rows */
@@ -300,33 +299,16 @@ late_take(struct damaged_file *w)
 }
 
 static void
-keep_damaged(const char *wreck, const char *path)
+keep_damaged(const char *found, const char *path)
 {
 	static const char *const tails[] = { "", "-wal" };
-	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
+	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s%s", wreck, tails[i]);
+		snprintf(from, sizeof(from), "%s%s", found, tails[i]);
 		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
 		    (long long)time(NULL), tails[i]);
-		if (rename(from, to) == -1 && errno != ENOENT)
-			log_warn("%s", from);
-	}
-}
-
-void
-spool_quarantine_file(const char *path, const char *why)
-{
-	static const char *const tails[] = { "", "-wal" };
-	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
-	size_t i;
-
-	log_errorx("%s is damaged: %s; it is set aside, what is whole is taken "
-	    "over, what is missing is asked of Slurm again", path, why);
-	for (i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
-		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
 		if (rename(from, to) == -1 && errno != ENOENT)
 			log_warn("%s", from);
 	}
@@ -364,7 +346,7 @@ void
 spool_recover(struct spool *sp)
 {
 	struct damaged_file w = { .sp = sp };
-	char path[WRECK_PATH_MAX];
+	char path[SPOOL_PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_DAMAGED);
 	if (damaged_read(&w, path, 1) == -1)

@@ -8,6 +8,7 @@
 
 #include "common/hash.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 
 void
 spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
@@ -268,12 +269,37 @@ is_finished(const struct spool_run *run)
 	return run->end != 0 || run->state[DEST_REST] == RUN_DONE;
 }
 
+/*
+ * What the row of a run becomes that makes way: deleted there as soon as its
+ * start is known to be committed and nothing of it is under way, whether its
+ * stop was sent by then or not.  And a run that might make way is kept for as
+ * long as it would bar another one.
+ */
+static void
+supersede_state(struct spool *sp, struct spool_run *run)
+{
+	enum run_state state = run->state[DEST_REST];
+
+	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
+	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
+	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
+	    run->due[DEST_REST] != DUE_LEASED))) {
+		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
+		run->flags = (run->flags & ~RUN_SUPERSEDED) |
+		    RUN_FORGET_AFTER_DELETE;
+	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
+	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
+		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
+		    BARRED_SECONDS * 1000, NULL);
+	}
+}
+
 int
 spool_save(struct spool *sp, struct spool_run *run)
 {
 	sqlite3_stmt *st;
 
-	spool_supersede_state(sp, run);
+	supersede_state(sp, run);
 	if (is_finished(run))
 		return spool_finish(sp, run);
 	if (spool_begin(sp) == -1 ||

@@ -130,11 +130,6 @@ int spool_resources_age(struct spool *sp, int64_t wall);
 int spool_low_water_load(struct spool *sp);
 int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
-/* spool_migrate.c */
-
-/* Makes the schema or brings it up to date: NULL, or what is wrong (borrowed). */
-const char *spool_settle(struct spool *sp);
-
 /* What is kept in memory and must go back with a rollback. */
 struct tally {
 	int64_t	 counts[DEST__COUNT][RUN_STATE__COUNT];
@@ -224,12 +219,11 @@ int spool_is_start(enum run_state state);
  * start; a newer one that was not begun goes behind it.  0 or -1.
  */
 int spool_order(struct spool *sp, struct spool_run *run);
-/* Before each save: what becomes of a run that makes way, or might. */
-void spool_supersede_state(struct spool *sp, struct spool_run *run);
 /* Its end is known: if it was requeued soon, it makes way for later ones.  0 or -1. */
 int spool_superseded_by_later(struct spool *sp, const struct spool_run *early);
 /* What a damaged file is called until spool_recover() has been through it. */
 #define SPOOL_DAMAGED	".wreck"
+#define SPOOL_PATH_MAX	4096	/* bytes of a file name with its tail */
 /* Takes over what is whole of a file set aside, and keeps it as damaged. */
 void spool_recover(struct spool *sp);
 /* Renames a damaged file and its log, and says so. */

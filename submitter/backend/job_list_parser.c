@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader of JSON that keeps nothing but where it is: brackets, strings and
- * the few members that are wanted.  It accepts some texts that are no JSON,
- * but never gives a row that was not closed.  See listing.h.
+ * An incremental JSON reader that stores only its position and the wanted
+ * members. It accepts some invalid JSON, but reports only rows that are closed.
+ * See job_list_parser.h.
  */
 #include "config.h"
 
@@ -23,8 +23,8 @@ enum state {
 	ST_END
 };
 
-#define ROWS_DEPTH	2	/* the array in the outermost object */
-#define ROW_DEPTH	3	/* a row in it */
+#define ROWS_DEPTH	2	/* depth of the array in the outermost object */
+#define ROW_DEPTH	3	/* depth of a row in this array */
 
 #define HAVE_JOB	1u
 #define HAVE_START	2u
@@ -169,7 +169,10 @@ static int
 on_string(struct job_list_parser *l, char c)
 {
 	if (l->escape) {
-		/* No wanted text has escapes: what has them matches nothing. */
+		/*
+		 * No wanted text contains an escape, so a text with one matches
+		 * nothing.
+		 */
 		l->escape = 0;
 		l->cut = 1;
 	} else if (c == '\\')
@@ -254,7 +257,7 @@ on_char(struct job_list_parser *l, char c)
 	case ST_AFTER:
 		return on_after(l, c);
 	default:
-		return -1;	/* something behind the end */
+		return -1;	/* text after the end */
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn is it among the runs of one job?  cc-backend refuses an older run
- * after a newer one, and a newer one for a day after an older one.  So starts
- * go oldest first, and where the site wants it (requeuedRuns) a run that was
- * requeued soon makes way for the one that came of it.
+ * The order of the runs of one job. cc-backend refuses an older run after a
+ * newer one, and a newer run within a day after an older one. So the starts go
+ * oldest first. With requeuedRuns=last, a later run replaces a run that was
+ * requeued early.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/* Runs of one job that are looked at. */
+/* Runs of one job that are read. */
 #define SIBLINGS_MAX	64
 
 static const char waits[] = "waits until an earlier run, requeued soon, is "
@@ -28,7 +28,7 @@ spool_is_start(enum run_state state)
 	    state == START_BLOCKED || state == START_CONFLICT;
 }
 
-/* Is it to be deleted there for the sake of a later run? */
+/* Is the run to be deleted in cc-backend because a later run replaces it? */
 static int
 is_superseded(const struct spool_run *run)
 {
@@ -36,7 +36,7 @@ is_superseded(const struct spool_run *run)
 	    run->state[DEST_REST] == DELETE_DUE);
 }
 
-/* Has a later run of the job to wait for this one? */
+/* Must a later run of the job wait for this one? */
 static int
 bars(const struct spool_run *run, enum dest dest)
 {
@@ -44,7 +44,7 @@ bars(const struct spool_run *run, enum dest dest)
 	    (dest == DEST_REST && is_superseded(run));
 }
 
-/* The other runs of its job, oldest first: how many, or -1. */
+/* Reads the other runs of the job, oldest first: how many, or -1. */
 static int
 siblings(struct spool *sp, const struct spool_run *run,
     struct spool_run rows[SIBLINGS_MAX])
@@ -66,8 +66,8 @@ siblings(struct spool *sp, const struct spool_run *run,
 }
 
 /*
- * Its place among the runs of its job: behind an older one that still has to
- * start; a newer one that was not begun goes behind it.
+ * Blocks the run behind an older one that still has to start, and blocks newer
+ * runs that were not sent behind this one.
  */
 int
 spool_order(struct spool *sp, struct spool_run *run)
@@ -219,7 +219,7 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 	return n == -1 ? -1 : any;
 }
 
-/* Not on its way there, and not taken either. */
+/* The run is neither being sent nor accepted. */
 static int
 can_wait(const struct spool_run *run)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening the spool's file: whose it is, which schema, what the last process
- * left of clock and counts; a damaged one is set aside.  See spool.h.
+ * Opens the spool: checks owner program and schema, migrates an older one,
+ * loads clock and counts, and quarantines a damaged file. See spool.h.
  */
 #include "config.h"
 
@@ -15,11 +15,11 @@
 #include "common/msg.h"
 #include "submitter/spool/spool_private.h"
 
-#define CACHE_KIB	"-1024"		/* of pages; a walk needs no more */
-#define WAL_MAX		"8388608"	/* bytes the log is cut back to */
-#define STEPS_PER_CALL	200000	/* of SQLite's machine: a few milliseconds */
-#define BUSY_MS		2000		/* a predecessor may be dying */
-/* Of an SQLite file: bytes, and where in them two numbers lie. */
+#define CACHE_KIB	"-1024"		/* of cached pages; a walk needs no more */
+#define WAL_MAX		"8388608"	/* bytes; SQLite truncates the log to this size */
+#define STEPS_PER_CALL	200000	/* of SQLite's virtual machine: a few milliseconds */
+#define BUSY_MS		2000		/* the process before may be ending */
+/* The header of an SQLite file: its size, and the positions of two numbers. */
 #define HEADER		100
 #define HEADER_VERSION	60
 #define HEADER_APP	68
@@ -27,7 +27,7 @@
 void
 spool_prepare(void)
 {
-	/* One thread, no counters: both cost on every call. */
+	/* One thread, no statistics: both cost time in every call. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_initialize();
@@ -35,8 +35,8 @@ spool_prepare(void)
 }
 
 /*
- * The backlog keeps well below the limit, for what is delivered must still be
- * written down in a full spool; at the limit SQLite itself says no.
+ * The intake stays well below the limit, because changes of stored runs must be
+ * written in a full spool. At the limit SQLite itself refuses writes.
  */
 void
 spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
@@ -74,7 +74,7 @@ clusters_load(struct spool *sp)
 	return rc == -1 ? -1 : 0;
 }
 
-/* Counts afresh, when another build has kept the numbers. */
+/* Counts the rows: another build has stored the numbers in another format. */
 static int
 state_count(struct spool *sp)
 {
@@ -143,8 +143,8 @@ header_u32(const uint8_t *p)
 }
 
 /*
- * Another program's file and a newer version's are left as they are: whether
- * their pages carry our checksums is not asked first.  1 with a reason, or 0.
+ * A file of another program or of a newer version is not touched; its checksums
+ * are not checked first. Returns 1 with a reason, or 0.
  */
 static int
 is_from_backend(const char *path, char *reason, size_t size)
@@ -178,14 +178,16 @@ is_from_backend(const char *path, char *reason, size_t size)
  * a full disk the next start goes on from the version that is stored there.
  */
 
-/* 0, or -1: what was wrong is kept, for the next statement makes it forget. */
+/*
+ * Returns -1 and remembers the error: the next statement clears SQLite's code.
+ */
 static int
 schema_failed(struct spool *sp)
 {
 	int code = sqlite3_errcode(sp->db);
 	int64_t page = spool_sum_bad();
 
-	/* A row twice: its index does not tell what the table holds. */
+	/* A duplicate row: the index does not fit the table. */
 	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
 	    code == SQLITE_CONSTRAINT)
 		sp->damaged = 1;
@@ -214,9 +216,9 @@ on_progress(void *arg)
 }
 
 /*
- * Pages get room for checksums: the file is written anew, in one transaction,
- * through files beside it, for there may be no other place for them here.  It
- * is in place, not in the log, before anything may rely on it.
+ * Makes room for checksums in the pages: VACUUM writes the file anew in one
+ * transaction, with temporary files beside it, because the sandbox has no other
+ * directory. The new file is checkpointed before anything relies on it.
  */
 static int
 sums_add(struct spool *sp)
@@ -254,7 +256,10 @@ step_do(struct spool *sp, int64_t version)
 	return 0;
 }
 
-/* All of it or nothing: half of it would be a stranger's file. */
+/*
+ * In one transaction: a part of the schema would look like another program's
+ * file.
+ */
 static int
 schema_make(struct spool *sp)
 {
@@ -317,8 +322,8 @@ file_setup(struct spool *sp)
 	static const char *const pragmas[] = {
 		"PRAGMA locking_mode = EXCLUSIVE",
 		/*
-		 * As FULL, and the journal that the file is made with is gone
-		 * for sure: back after a power cut it would undo everything.
+		 * As FULL, and the first journal is deleted durably: it would
+		 * undo everything if it came back after a power failure.
 		 */
 		"PRAGMA synchronous = EXTRA",
 		"PRAGMA journal_mode = WAL",
@@ -402,7 +407,7 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	return sp;
 }
 
-/* NULL, or why its rows cannot be read. */
+/* NULL, or why the rows cannot be read. */
 static const char *
 read_setup(struct spool *sp, int64_t *version)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run's row: reading, writing, burying it; see spool.h. */
+/* Reads, writes and finishes the row of a run; see spool.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -43,7 +43,10 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
 }
 
-/* The parameters of SQL_RUN_ADD and SQL_RUN_SAVE, numbered alike. */
+/*
+ * Binds the parameters of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same
+ * numbers.
+ */
 static void
 run_bind(sqlite3_stmt *st, const struct spool_run *run)
 {
@@ -150,7 +153,7 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 	return rc == 1;
 }
 
-/* Tells flipped bits; defends against nobody. */
+/* Detects flipped bits; no protection against intent. */
 uint64_t
 spool_sum(const void *p, size_t n)
 {
@@ -181,7 +184,7 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 	sqlite3_reset(st);
 	snprintf(sp->error, sizeof(sp->error), "bits of a record have changed");
 	sp->damaged = 1;
-	spool_rollback(sp);	/* does not come back */
+	spool_rollback(sp);	/* does not return */
 	return -1;
 }
 
@@ -270,10 +273,10 @@ is_finished(const struct spool_run *run)
 }
 
 /*
- * What the row of a run becomes that makes way: deleted there as soon as its
- * start is known to be committed and nothing of it is under way, whether its
- * stop was sent by then or not.  And a run that might make way is kept for as
- * long as it would bar another one.
+ * A superseded run is deleted in cc-backend when its start is committed and
+ * nothing of it is under way, before or after its stop. A run that a later one
+ * may replace is kept as long as cc-backend would refuse the later one because
+ * of it.
  */
 static void
 supersede_state(struct spool *sp, struct spool_run *run)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks over many rows, always a bounded page at a time; see spool.h. */
+/* Walks over many rows in pages of limited size; see spool.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ spool_retry_now(struct spool *sp, enum dest dest)
 	return change_all(sp, SQL_RETRY_NOW + (enum sql)dest);
 }
 
-/* The rows first, then fn: a statement must not see its own table change. */
+/* Reads all rows of a page before fn is called: fn may change the table. */
 static int
 page_read(struct spool *sp, sqlite3_stmt *st, struct spool_run *rows, int max)
 {
@@ -158,7 +158,7 @@ spool_span(struct spool *sp, enum run_state state, const char *cluster,
 
 /* --- all runs of one job --- */
 
-/* A statement bound to the job; NULL when the spool has nothing of its cluster. */
+/* A statement for the job; NULL when the spool has no run of its cluster. */
 static sqlite3_stmt *
 job_stmt(struct spool *sp, enum sql id, const char *cluster, uint64_t job,
     int max)

@@ -38,7 +38,7 @@ struct ctl_reply {
 	char		*text;		/* owned; what the daemon says of it */
 };
 
-/* link.c: the daemon. */
+/* client.c: the daemon. */
 
 /*
  * Sends the request to the socket at path and reads the whole answer.  0, or
@@ -50,7 +50,7 @@ void reply_clear(struct ctl_reply *reply);
 /* Takes one row's payload apart; 0, or -1 when it is none. */
 int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 
-/* args.c: the command line. */
+/* options.c: the command line. */
 
 struct ctl_args {
 	const char	  *socket;
@@ -69,7 +69,7 @@ extern const char args_usage[];
 /* spool.c: check, export, import, in steps.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 
-/* print.c, json.c, metrics.c: the answer on standard output. */
+/* print_text.c, print_json.c, print_metrics.c: the answer on standard output. */
 
 void print_text(const struct ctl_reply *reply);
 void print_metrics(const struct ctl_reply *reply);

@@ -17,7 +17,7 @@
 #include "common/job.h"
 #include "common/worker/worker.h"
 
-/* prep.c: what a hook's message says. */
+/* hook_message.c: what a hook's message says. */
 
 /* The Go hook client's is about 1.1 KiB; names and paths in it may be long. */
 #define HOOK_MESSAGE_MAX	(64u * 1024)
@@ -35,7 +35,7 @@ struct hook_message {
 const char *hook_message_parse(const char *buf, size_t len,
     struct hook_message *msg);
 
-/* limit.c: who may knock, and how often. */
+/* access.c: who may knock, and how often. */
 
 #define ACCESS_UIDS_MAX	128
 #define ACCESS_NETWORKS_MAX	1024	/* as prepAllowedHosts has at most */
@@ -91,7 +91,7 @@ struct rate_table {
 /* 1 when one more message of the peer is within its rate.  now_ms > 0, monotonic. */
 int rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms);
 
-/* events.c: what was heard and is not yet taken. */
+/* event_queue.c: what was heard and is not yet taken. */
 
 /* Of a day without a collector; beyond it the poll finds the jobs. */
 #define EVENTS_MAX	50000
@@ -122,7 +122,7 @@ void event_queue_ack(struct event_queue *events, uint64_t id);
 void event_queue_counts(const struct event_queue *events,
     struct event_counts *count);
 
-/* accept.c: connections. */
+/* server.c: connections. */
 
 #define CLIENTS_MAX	64	/* at once; the one silent longest makes room */
 #define CLIENT_MS	5000	/* from accept to the end of the message */

@@ -4,7 +4,7 @@
  * request does what takes milliseconds and says where the next one goes on, so
  * that nothing waits for an admin, and nobody has to remember one.
  *
- * A line that comes in (export_line.h) goes the way of a record that the
+ * A line that comes in (export.h) goes the way of a record that the
  * collector brings; a run that is there, or was done, is left alone, so that an
  * import can be repeated.
  */

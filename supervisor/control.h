@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin tool's door: who knocked (control_clients.c), and what becomes of
+ * The admin tool's door: who knocked (control_client.c), and what becomes of
  * what they ask (control.c).
  */
 #ifndef SUPERVISOR_CONTROL_H
@@ -41,7 +41,7 @@ struct control {
 	struct log_limit denied_log;
 };
 
-/* control_clients.c */
+/* control_client.c */
 /* Handler of the listening socket; arg is the struct control. */
 void client_accept(evutil_socket_t listening, short what, void *arg);
 void client_free(struct client *c);

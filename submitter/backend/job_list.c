@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of a listing; see paging.h.  Newest starts come first, so rows shift
+ * Pages of a listing; see job_list.h.  Newest starts come first, so rows shift
  * to later pages while jobs start: they may come twice, and what a stop makes
  * slip to an earlier page is missed: whoever needs absence looks twice.
  */

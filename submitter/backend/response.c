@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of cc-backend's answers; see outcome.h.  A proxy, a portal or
+ * The table of cc-backend's answers; see response.h.  A proxy, a portal or
  * another server may answer in its place: a success counts only with the body
  * that cc-backend would send, and anything unknown is tried again.
  */

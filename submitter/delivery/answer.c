@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What an answer does to a run's row: the only place where a run moves on,
- * is set aside or waits for another try.  See relay.c.
+ * is set aside or waits for another try.  See rest_delivery.c.
  */
 #include "config.h"
 

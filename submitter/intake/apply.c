@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One frame from the collector goes into the open transaction: a record, a
- * mark or denials.  See backlog_int.h.
+ * mark or denials.  See intake_private.h.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to cc-backend; see rest.h.  libcurl is driven by the event loop
- * alone: it gets addresses from names.h, certificates from memory, nothing
+ * Requests to cc-backend; see http.h.  libcurl is driven by the event loop
+ * alone: it gets addresses from resolver.h, certificates from memory, nothing
  * from the environment, and so needs neither file nor thread in the chroot.
  */
 #include "config.h"

@@ -2,7 +2,7 @@
 /*
  * How one request is made and what is taken of its answer: bounds in bytes
  * and time, no redirect, no proxy, nothing from the environment, certificates
- * from memory.  See rest.c.
+ * from memory.  See http.c.
  */
 #include "config.h"
 

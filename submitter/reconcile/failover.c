@@ -4,7 +4,7 @@
  * it comes back, cc-backend is listed: what the other side has delivered is
  * done here.  A standby does the same now and then, or its spool would grow
  * for ever.  Two active at once do no harm: a start twice is one start, and
- * stops are preceded by a listing of their own (seen.c).  See standby.h.
+ * stops are preceded by a listing of their own (foreign_stop.c).  See failover.h.
  */
 #include "config.h"
 

@@ -2,7 +2,7 @@
 /*
  * Runs in doubt - open in cc-backend and not known here, known here and not
  * shown there, or held because nobody saw them running - are asked of Slurm, by
- * way of the collector: in batches of one cluster each.  See resync.c.
+ * way of the collector: in batches of one cluster each.  See missing_runs.c.
  */
 #include "config.h"
 

@@ -3,7 +3,7 @@
  * A round on request.  What waits in the spool is hurried, then cc-backend's
  * running jobs are compared with ours; of what Slurm has to be asked for, the
  * answer is waited for, so that the report says what became of each run and
- * not what might.  See sync.h.
+ * not what might.  See sync_command.h.
  */
 #include "config.h"
 

@@ -188,7 +188,7 @@ int spool_check_pages(struct spool *sp, int64_t *at, int n);
 /* PRAGMA quick_check: 0 when whole, 1 with text when not. */
 int spool_check(struct spool *sp, char *text, size_t size);
 
-/* spool_check_file.c */
+/* check_file.c */
 
 /* What is wrong with a row, in text; "" = nothing. */
 void spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
@@ -200,7 +200,7 @@ void spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
  */
 int spool_check_file(const char *path, char *text, size_t size);
 
-/* spool_run.c */
+/* put.c */
 
 /*
  * Stores a record or merges it into its run; from is emptied of what was
@@ -268,7 +268,7 @@ int spool_supersede(struct spool *sp, struct spool_run *run);
 int spool_has_starts(struct spool *sp, const struct spool_run *run,
     enum dest dest);
 
-/* spool_meta.c: late knowledge, one key of a run's metaData each */
+/* meta_update.c: late knowledge, one key of a run's metaData each */
 
 #define META_MAX	20000	/* owed at once; more is not worth the room */
 #define META_FIELD_MAX	32	/* bytes of a key's name, with the NUL */
@@ -304,7 +304,7 @@ int spool_barred(struct spool *sp, const struct spool_run *run);
 int spool_previous_run(struct spool *sp, const struct spool_run *run,
     struct run_key *sister);
 
-/* spool_job.c */
+/* job_runs.c */
 
 /* The runs of one job, oldest first, into rows: how many, max at most. */
 int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
@@ -313,7 +313,7 @@ int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
 int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
     int64_t *starts, int max);
 
-/* spool_list.c */
+/* scan.c */
 
 enum spool_order {
 	ORDER_DUE,	/* by due time; what is due now: oldest start first */
@@ -347,7 +347,7 @@ int spool_each(struct spool *sp, enum dest dest, enum run_state state,
 int spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to);
 
-/* spool_evict.c */
+/* evict.c */
 
 /* Looks at up to max tombstones; removes those old enough: how many, or -1. */
 int spool_age(struct spool *sp, int64_t wall, int max);

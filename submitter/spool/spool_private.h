@@ -69,13 +69,13 @@ enum sql {
 	SQL__COUNT
 };
 
-/* The text of a statement; the schema; both in spool_sql.c. */
+/* The text of a statement; the schema; both in sql.c. */
 const char *spool_sql(enum sql id);
 extern const char spool_schema[];
 /* What leads from version i + 1 to the next; spool_schema is the last. */
 extern const char *const spool_steps[SPOOL_SCHEMA - 1];
 
-/* spool_sum.c */
+/* checksum_vfs.c */
 
 #define SPOOL_VFS	"csa-sum"	/* SQLite's name for that layer */
 #define SPOOL_SUM_BYTES	8	/* at the end of each page */
@@ -89,17 +89,17 @@ int spool_sum_is_on(sqlite3 *db);
 /* The page found bad since it was last asked; 0 = none. */
 int64_t spool_sum_bad(void);
 
-/* spool_open.c */
+/* open.c */
 
 /*
- * For reading alone, by a layer that can do no more (spool_check_file.c); *version
+ * For reading alone, by a layer that can do no more (check_file.c); *version
  * is its schema's, and the rows of an older one are not to be asked for.
  * Returns owned, or NULL with a reason.
  */
 struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
     size_t size);
 
-/* spool_resources.c */
+/* resource_stub.c */
 
 #define SPOOL_RESOURCES_MAX	1048576	/* rows: more than there is a share for */
 #define SPOOL_RESOURCE_MAX	256	/* bytes a run; one on many odd nodes takes several */
@@ -124,13 +124,13 @@ int spool_resources_recount(struct spool *sp);
 /* Drops one that nobody will come for.  0 or -1. */
 int spool_resources_age(struct spool *sp, int64_t wall);
 
-/* spool_evict.c */
+/* evict.c */
 
 #define SPOOL_LOW_WATER	"floor"	/* its name in table meta */
 int spool_low_water_load(struct spool *sp);
 int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
-/* spool_migrate.c */
+/* migrate.c */
 
 /* Makes the schema or brings it up to date: NULL, or what is wrong (borrowed). */
 const char *spool_settle(struct spool *sp);
@@ -173,7 +173,7 @@ struct spool {
 	int64_t		 keep;
 	uint64_t	 max_bytes;
 	int64_t		 page;		/* bytes */
-	/* spool_evict.c: where aging and shedding go on */
+	/* evict.c: where aging and shedding go on */
 	int64_t		 age_at[3];	/* cluster, job, start */
 	unsigned	 shed_in;
 	struct spool_after shed_at;
@@ -217,7 +217,7 @@ int spool_record_write(struct spool *sp, int64_t id, const struct job *job);
 int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);
-/* spool_order.c */
+/* job_order.c */
 int spool_is_start(enum run_state state);
 /*
  * Its place among the runs of its job: behind an older one that still has to

@@ -5,7 +5,7 @@
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
-noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_export \
+noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
 	fuzz_job_list fuzz_json fuzz_payload fuzz_resolver \
 	fuzz_response fuzz_sacct fuzz_scontrol fuzz_spool \
@@ -29,6 +29,12 @@ fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
 fuzz_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_conf_LDFLAGS = $(fuzz_link)
 fuzz_conf_LDADD = $(CONFIG_LIBS)
+
+fuzz_details_SOURCES = tests/fuzz/fuzz_details.c tests/fuzz/fuzz.h \
+	tests/fuzz/snapshot.h
+fuzz_details_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_details_LDFLAGS = $(fuzz_link)
+fuzz_details_LDADD = $(COLLECTOR_DETAILS_LIBS)
 
 fuzz_export_SOURCES = tests/fuzz/fuzz_export.c tests/fuzz/fuzz.h
 fuzz_export_LDFLAGS = $(fuzz_link)

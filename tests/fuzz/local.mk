@@ -44,10 +44,10 @@ fuzz_gres_SOURCES = tests/fuzz/fuzz_gres.c tests/fuzz/fuzz.h
 fuzz_gres_LDFLAGS = $(fuzz_link)
 fuzz_gres_LDADD = $(PARSE_LIBS)
 
-fuzz_hook_message_SOURCES = tests/fuzz/fuzz_hook_message.c listener/hook_message.c
+fuzz_hook_message_SOURCES = tests/fuzz/fuzz_hook_message.c
 fuzz_hook_message_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_hook_message_LDFLAGS = $(fuzz_link)
-fuzz_hook_message_LDADD = $(COMMON_LIBS)
+fuzz_hook_message_LDADD = listener/liblistener.a $(COMMON_LIBS)
 
 fuzz_hostlist_SOURCES = tests/fuzz/fuzz_hostlist.c tests/fuzz/fuzz.h
 fuzz_hostlist_LDFLAGS = $(fuzz_link)

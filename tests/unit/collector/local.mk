@@ -98,3 +98,14 @@ test_record_pack_SOURCES = tests/unit/collector/details/test_record_pack.c \
 	collector/details/record_pack.c
 test_record_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_record_pack_LDADD = $(ZLIB_LIBS)
+
+# Decisions, with a simulated clock, Slurm and submitter.
+simulation = tests/unit/collector/simulation.c \
+	tests/unit/collector/simulation.h
+
+# collector/track
+check_PROGRAMS += test_track
+TESTS += test_track
+test_track_SOURCES = tests/unit/collector/track/test_track.c $(simulation)
+test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_track_LDADD = $(COLLECTOR_TRACK_LIBS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Crash points; see crash.h.  The file named by CSA_CRASH is opened before
+ * Crash points; see crash_point.h.  The file named by CSA_CRASH is opened before
  * the sandbox closes and mapped: "name count", NUL-terminated, shared by all
  * processes of the suite; each pass counts down, the last one kills.
  */

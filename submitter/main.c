@@ -180,7 +180,7 @@ conf_swap(struct submitter *s)
  * is asked through.
  */
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct submitter *s = w->arg;
 	unsigned n;
@@ -495,7 +495,7 @@ static const struct worker_ops ops = {
 	.prepare = on_prepare,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

@@ -78,7 +78,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 static const struct worker_ops ops = {
 	.role = ROLE_SUBMITTER,
 	.conf_check = conf_check,
-	.conf_use = no_op,
+	.conf_commit = no_op,
 	.start = no_op,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

@@ -36,7 +36,7 @@ on_conf_check(struct worker *w, const struct conf *next,
 }
 
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct collector *col = w->arg;
 	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
@@ -357,7 +357,7 @@ static const struct worker_ops ops = {
 	.role = ROLE_COLLECTOR,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

@@ -60,6 +60,12 @@ test_resolver_SOURCES = tests/unit/submitter/net/test_resolver.c
 test_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 test_resolver_LDADD = $(NET_LIBS)
 
+check_PROGRAMS += test_http
+TESTS += test_http
+test_http_SOURCES = tests/unit/submitter/net/test_http.c
+test_http_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_http_LDADD = $(NET_LIBS)
+
 check_PROGRAMS += test_secret
 TESTS += test_secret
 test_secret_SOURCES = tests/unit/submitter/net/test_secret.c

@@ -54,9 +54,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/export.c \
 	submitter/spool/export.h \
 	submitter/spool/job_order.c \
-	submitter/spool/job_runs.c \
 	submitter/spool/meta_update.c \
-	submitter/spool/migrate.c \
 	submitter/spool/open.c \
 	submitter/spool/put.c \
 	submitter/spool/recover.c \
@@ -162,7 +160,6 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \
-	submitter/reconcile/lookup.c \
 	submitter/reconcile/missing_runs.c \
 	submitter/reconcile/reconcile.c \
 	submitter/reconcile/reconcile.h \

@@ -234,8 +234,8 @@ test_stray_descriptor(void)
 		CHECK_INT(w.frames, i == 1 ? 2 : i == 2);
 		CHECK_INT(w.broken, i == 1 ? 0 : 1);
 		if (i == 0)
-			CHECK_STR(w.why, "a descriptor that no frame "
-			    "announces");
+			CHECK_STR(w.why, "a descriptor without a frame "
+			    "for it");
 		if (i == 2)
 			CHECK_STR(w.why, "Protocol error");
 		channel_free(w.c);
@@ -307,7 +307,7 @@ test_ends(void)
 	spin();
 	CHECK_INT(w.frames, 1);
 	CHECK_INT(w.broken, 1);
-	CHECK_STR(w.why, "it hung up");
+	CHECK_STR(w.why, "closed by the peer");
 	unpair(&s, &w);
 
 	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
@@ -355,7 +355,7 @@ test_output_limit(void)
 	CHECK(refused);
 	spin();
 	CHECK_INT(s.broken, 1);
-	CHECK_STR(s.why, "it does not read");
+	CHECK_STR(s.why, "the peer does not read");
 	channel_free(s.c);
 	close(far);
 }

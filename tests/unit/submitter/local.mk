@@ -73,9 +73,13 @@ test_secret_LDADD = $(NET_LIBS)
 
 # submitter/nats
 if WITH_NATS
-check_PROGRAMS += test_nats_conf test_nkey
-TESTS += test_nats_conf test_nkey
+check_PROGRAMS += test_nats test_nats_conf test_nkey
+TESTS += test_nats test_nats_conf test_nkey
 endif
+test_nats_SOURCES = tests/unit/submitter/nats/test_nats.c
+test_nats_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_nats_LDADD = $(NATS_BOX_LIBS)
+
 test_nats_conf_SOURCES = tests/unit/submitter/nats/test_nats_conf.c
 test_nats_conf_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
 test_nats_conf_LDADD = $(NATS_BOX_LIBS)

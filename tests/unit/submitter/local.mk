@@ -2,9 +2,21 @@
 # The submitter's boxes.
 
 # submitter/payload
+check_PROGRAMS += test_nats_message
+TESTS += test_nats_message
+test_nats_message_SOURCES = tests/unit/submitter/payload/test_nats_message.c \
+	tests/unit/submitter/payload/sample.h
+test_nats_message_LDADD = $(PAYLOAD_LIBS)
+
+check_PROGRAMS += test_nodelist
+TESTS += test_nodelist
+test_nodelist_SOURCES = tests/unit/submitter/payload/test_nodelist.c
+test_nodelist_LDADD = $(PAYLOAD_LIBS)
+
 check_PROGRAMS += test_payload
 TESTS += test_payload
-test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c
+test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \
+	tests/unit/submitter/payload/sample.h
 test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_payload_LDADD = $(PAYLOAD_LIBS)
 

@@ -24,8 +24,6 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/job.c \
 	common/job.h \
-	common/json.c \
-	common/json.h \
 	common/json_scan.c \
 	common/json_scan.h \
 	common/log.c \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the admin asks of the submitter: status, queue, retry, drop, sync. */
+/*
+ * Commands of the admin tool: status, queue, retry, drop, sync, repair,
+ * metrics.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -7,21 +10,29 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/intake/intake.h"
+#include "submitter/nats/nats.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
-#define QUEUE_ROWS	1000	/* without a limit of the admin's own */
+#define QUEUE_ROWS	1000	/* without --limit */
 
-/* One verb that walks over rows. */
+/* A command that walks over rows. */
 struct walk {
 	struct submitter *s;
 	const struct ctl_request *req;
 	uint64_t	 request;
 	uint32_t	 left;
 	unsigned	 done;
-	int		 by_itself;	/* no admin has asked for it */
+	int		 by_itself;	/* a reload retries the runs, no admin */
 };
 
 static unsigned long long
@@ -100,10 +111,11 @@ on_status(struct submitter *s, uint64_t request)
 	struct nats_status ns;
 
 	worker_status(s->w, request, "layers", "%s", s->w->layers);
-	rest_delivery_status(s->delivery, request);
+	breaker_status(s->breaker, request);
+	rest_delivery_status(s->rest, request);
 	worker_status(s->w, request, "backend_version", "%s",
-	    !s->backend_told && !s->backend_pinned ? "not known yet" :
-	    versions[s->backend]);
+	    !breaker_knows_version(s->breaker) ? "not known yet" :
+	    versions[breaker_version(s->breaker)]);
 	status_counts(s, request);
 	intake_status(s->intake, request);
 	node_states_status(s->nodes, request);
@@ -119,6 +131,9 @@ on_status(struct submitter *s, uint64_t request)
 	backfill_status(s->backfill, request);
 	failover_status(s->failover, request);
 	missing_runs_status(s->missing, request);
+	if (spool_forbidden(s->spool) > 0)
+		worker_status(s->w, request, "forbidden_events", "%llu",
+		    (unsigned long long)spool_forbidden(s->spool));
 	if (spool_failed(s->spool))
 		worker_status(s->w, request, "spool_error", "%s",
 		    spool_error(s->spool));
@@ -238,17 +253,10 @@ on_queue(struct walk *k)
 }
 
 static void
-state_retry(struct spool_run *run, enum dest dest)
+state_retry(struct spool *sp, struct spool_run *run, enum dest dest)
 {
-	if (run->state[dest] == START_REJECTED)
-		run->state[dest] = run->end != 0 ? START_DUE_ENDED :
-		    START_DUE;
-	else if (run->state[dest] == STOP_REJECTED)
-		run->state[dest] = STOP_DUE;
-	else
-		return;
-	run->due[dest] = DUE_NOW;
-	run->tries[dest] = 0;
+	if (run_may_move(run, dest, EVENT_RETRY))
+		run_move(sp, run, dest, EVENT_RETRY, DUE_NOW, NULL);
 }
 
 static int
@@ -259,12 +267,12 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
-	/* Whether it ever ran only an admin can say. */
+	/* Only an admin can know whether this run ever ran. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;
 	for (d = 0; d < DEST__COUNT; d++)
-		state_retry(run, (enum dest)d);
+		state_retry(sp, run, (enum dest)d);
 	run->flags &= ~RUN_RESTARTED;
 	k->done++;
 	return spool_save(sp, run) == 0 && --k->left > 0 ? 0 : -1;
@@ -298,8 +306,8 @@ rejected_walk(struct walk *k, spool_fn *fn)
 			state_walk(k, (enum dest)d, states[i], fn);
 	if (fn == drop_one)
 		state_walk(k, DEST_REST, CLOSED_BY_OTHERS, fn);
-	commit_soon(k->s->intake);
-	rest_delivery_kick(k->s->delivery);
+	commit_soon(k->s->commit);
+	wake(k->s, WAKE_DELIVERY);
 }
 
 unsigned
@@ -388,7 +396,7 @@ on_metrics(struct submitter *s, uint64_t request)
 		    "closed in cc-backend, not as Slurm says",
 		    count(s, CLOSED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
-		    breaker_allows(s->delivery) ? 1 : 0 },
+		    breaker_allows(s->breaker) ? 1 : 0 },
 	};
 	size_t i;
 
@@ -398,7 +406,11 @@ on_metrics(struct submitter *s, uint64_t request)
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 
-/* What was closed wrongly, then what was left open; jobs named: these alone. */
+/*
+ * First the runs that other clients stopped, then the runs that are open in
+ * cc-backend after their stop. With job ids, only the runs of these jobs that
+ * other clients stopped.
+ */
 static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {

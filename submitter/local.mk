@@ -5,18 +5,26 @@
 noinst_LIBRARIES += submitter/base/libbase.a
 submitter_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 submitter_base_libbase_a_SOURCES = \
+	submitter/base/context.h \
+	submitter/base/jitter.c \
+	submitter/base/role.c \
+	submitter/base/role.h \
 	submitter/base/sets.c \
 	submitter/base/sets.h \
-	submitter/base/submitter.h \
-	submitter/base/timer.c
+	submitter/base/timer.c \
+	submitter/base/timer.h \
+	submitter/base/wake.c \
+	submitter/base/wake.h
 
 # JSON and line-protocol bodies; mapping of thread ids.
 noinst_LIBRARIES += submitter/payload/libpayload.a
 submitter_payload_libpayload_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 submitter_payload_libpayload_a_SOURCES = \
+	submitter/payload/backend_version.h \
 	submitter/payload/cpumap.c \
 	submitter/payload/cpumap.h \
 	submitter/payload/json_write.c \
+	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
 	submitter/payload/nodelist.c \
@@ -39,14 +47,14 @@ submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS
 submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/check_file.c \
 	submitter/spool/checksum_vfs.c \
+	submitter/spool/commit.c \
+	submitter/spool/commit.h \
 	submitter/spool/db.c \
 	submitter/spool/evict.c \
 	submitter/spool/export.c \
 	submitter/spool/export.h \
 	submitter/spool/job_order.c \
-	submitter/spool/job_runs.c \
 	submitter/spool/meta_update.c \
-	submitter/spool/migrate.c \
 	submitter/spool/open.c \
 	submitter/spool/put.c \
 	submitter/spool/recover.c \
@@ -55,7 +63,9 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/scan.c \
 	submitter/spool/spool.h \
 	submitter/spool/spool_private.h \
-	submitter/spool/sql.c
+	submitter/spool/sql.c \
+	submitter/spool/transition.c \
+	submitter/spool/transition.h
 
 # HTTP and name resolution.
 noinst_LIBRARIES += submitter/net/libnet.a
@@ -104,6 +114,7 @@ noinst_LIBRARIES += submitter/backend/libbackend.a
 submitter_backend_libbackend_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 submitter_backend_libbackend_a_SOURCES = \
 	submitter/backend/breaker.c \
+	submitter/backend/breaker.h \
 	submitter/backend/job_list.c \
 	submitter/backend/job_list.h \
 	submitter/backend/job_list_parser.c \
@@ -118,6 +129,7 @@ submitter_intake_libintake_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 submitter_intake_libintake_a_SOURCES = \
 	submitter/intake/apply.c \
 	submitter/intake/intake.c \
+	submitter/intake/intake.h \
 	submitter/intake/intake_private.h \
 	submitter/intake/snapshot.c \
 	submitter/intake/space.c
@@ -145,11 +157,12 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_dryrun.c \
 	submitter/reconcile/backfill_private.h \
 	submitter/reconcile/backfill_release.c \
+	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \
-	submitter/reconcile/lookup.c \
 	submitter/reconcile/missing_runs.c \
 	submitter/reconcile/reconcile.c \
+	submitter/reconcile/reconcile.h \
 	submitter/reconcile/sync_command.c \
 	submitter/reconcile/sync_command.h
 
@@ -158,24 +171,24 @@ noinst_LIBRARIES += submitter/libsubmitter.a
 submitter_libsubmitter_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_libsubmitter_a_SOURCES = \
 	submitter/ctl.c \
+	submitter/ctl.h \
 	submitter/ctl_spool.c
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)
-SPOOL_LIBS = @START_GROUP@ submitter/spool/libspool.a submitter/base/libbase.a \
-	@END_GROUP@ $(COMMON_LIBS) $(SQLITE_LIBS)
+SPOOL_LIBS = submitter/spool/libspool.a submitter/base/libbase.a \
+	$(COMMON_LIBS) $(SQLITE_LIBS)
 NET_LIBS = submitter/net/libnet.a $(COMMON_LIBS) $(CURL_LIBS) $(EVDNS_LIBS) \
 	$(EVENT_LIBS)
 NATS_BOX_LIBS = submitter/nats/libnats.a submitter/net/libnet.a $(PAYLOAD_LIBS) \
 	$(EVDNS_LIBS) $(EVENT_LIBS) $(NATS_LIBS) $(CRYPTO_LIBS) -lpthread
 BACKEND_LIBS = submitter/backend/libbackend.a $(COMMON_LIBS)
-SUBMITTER_LIBS = @START_GROUP@ submitter/libsubmitter.a \
-	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
-	submitter/intake/libintake.a submitter/backend/libbackend.a \
-	submitter/nats/libnats.a submitter/net/libnet.a \
-	submitter/spool/libspool.a submitter/payload/libpayload.a \
-	submitter/base/libbase.a @END_GROUP@ $(WORKER_LIBS) $(CURL_LIBS) \
-	$(SQLITE_LIBS) $(NATS_BOX_LIBS)
+SUBMITTER_LIBS = submitter/libsubmitter.a submitter/reconcile/libreconcile.a \
+	submitter/delivery/libdelivery.a submitter/intake/libintake.a \
+	submitter/backend/libbackend.a submitter/nats/libnats.a \
+	submitter/net/libnet.a submitter/spool/libspool.a \
+	submitter/payload/libpayload.a submitter/base/libbase.a \
+	$(WORKER_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(NATS_BOX_LIBS)
 
 worker_PROGRAMS += submitter/submitter
 submitter_submitter_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)

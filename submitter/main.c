@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The submitter: alone knows the token, alone keeps the spool, alone talks to
- * cc-backend and NATS.  It executes nothing and opens nothing but the spool,
- * whose folder is all it sees.  Whatever else it needs comes as bytes.
+ * The submitter: the only process that knows the token, stores the spool and
+ * talks to cc-backend and NATS. The submitter executes no program and opens no
+ * file outside the directory of the spool, which is its root. It receives
+ * everything else as bytes.
  */
 #include "config.h"
 
@@ -16,32 +17,41 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/intake/intake.h"
+#include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
+#include "submitter/net/resolver.h"
+#include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
 
 #define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
-#define TOMB_MARGIN	86400		/* s that tombstones outlive the catch-up limit */
-#define MORE_WAIT	5000		/* ms a start waits for its script */
-#define NATS_MARGIN	2000		/* ms above the commit interval */
-#define AGE_EVERY	10000		/* ms between two looks at old tombstones */
+#define TOMB_MARGIN	86400		/* s that a tombstone is kept longer than slurmQueryMaxSpan */
+#define MORE_WAIT	5000		/* ms that a start waits for the job script */
+#define NATS_MARGIN	2000		/* ms beyond the commit interval of cc-backend */
+#define AGE_EVERY	10000		/* ms between two checks of old tombstones */
 #define AGE_ROWS	512
 
-int64_t
-timer_jitter(int64_t ms)
-{
-	static uint64_t x;
+/* Built by conf_check, not in force yet. */
+static struct {
+	struct payload	*payload;
+	struct http_conf *http;
+	struct nats_conf *nats;
+} checked;
 
-	/* No secret: xorshift, seeded by the time and the process. */
-	if (x == 0)
-		x = ((uint64_t)time(NULL) << 20) ^ (uint64_t)getpid();
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return ms / 2 + (int64_t)(x % (uint64_t)(ms / 2 + 1));
-}
+/* Quarantined before the spool was open. */
+static struct run_key quarantined[QUARANTINE_MAX];
+static unsigned n_quarantined;
+
+static struct event *upkeep;	/* checks old tombstones and the reserve */
 
 static void
 on_prepare(struct worker *w)
@@ -60,7 +70,6 @@ on_init(struct worker *w)
 	struct submitter *s = w->arg;
 
 	s->w = w;
-	s->backend = BACKEND_1_5;
 	s->resolver = resolver_new(w->base);
 	s->topology = topology_new();
 	s->http = s->resolver != NULL ? http_new(w->base, s->resolver) : NULL;
@@ -69,36 +78,38 @@ on_init(struct worker *w)
 }
 
 static void
-next_drop(struct submitter *s)
+next_drop(void)
 {
-	payload_free(s->next_payload);
-	http_conf_free(s->next_http);
-	nats_conf_free(s->next_nats);
-	s->next_payload = NULL;
-	s->next_http = NULL;
-	s->next_nats = NULL;
+	payload_free(checked.payload);
+	http_conf_free(checked.http);
+	nats_conf_free(checked.nats);
+	checked.payload = NULL;
+	checked.http = NULL;
+	checked.nats = NULL;
 }
 
 static int
 on_conf_check(struct worker *w, const struct conf *next,
     const uint8_t *secrets, size_t len, char *reason, size_t size)
 {
-	struct submitter *s = w->arg;
-
-	next_drop(s);
-	s->next_payload = payload_new(next, reason, size);
-	if (s->next_payload != NULL)
-		s->next_http = http_conf_new(next, secrets, len, reason, size);
-	if (s->next_http != NULL)
-		s->next_nats = nats_conf_new(next, secrets, len, reason, size);
-	if (s->next_nats == NULL) {
-		next_drop(s);
+	(void)w;
+	next_drop();
+	checked.payload = payload_new(next, reason, size);
+	if (checked.payload != NULL)
+		checked.http = http_conf_new(next, secrets, len, reason, size);
+	if (checked.http != NULL)
+		checked.nats = nats_conf_new(next, secrets, len, reason, size);
+	if (checked.nats == NULL) {
+		next_drop();
 		return -1;
 	}
 	return 0;
 }
 
-/* Policy of the spool, as the configuration and the backend's version say. */
+/*
+ * Sets the policy of the spool from the configuration and the version of
+ * cc-backend.
+ */
 static void
 policy_set(struct submitter *s)
 {
@@ -107,17 +118,20 @@ policy_set(struct submitter *s)
 	int rest = conf_bool(conf, CONF_CC_REST_SUBMIT);
 	int64_t commit = conf_int(conf, CONF_CC_COMMIT_INTERVAL) * 1000;
 
-	/* Without an address runs are kept for the day there is one. */
+	/* Without an address the spool keeps the runs until there is one. */
 	p->to[DEST_REST] = rest && *conf_str(conf, CONF_CC_REST_URL) != '\0';
 	p->to[DEST_NATS] = *conf_str(conf, CONF_NATS_SERVER) != '\0';
 	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
 		p->to[DEST_REST] = 1;
-	p->wait_commit = s->backend == BACKEND_1_5;
+	p->wait_commit = breaker_version(s->breaker) == BACKEND_1_5;
 	p->fresh = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
 	    "last") == 0;
-	/* Beside REST others read NATS; alone, cc-backend may be the reader. */
+	/*
+	 * With REST, other programs read NATS. Without REST, cc-backend may
+	 * read NATS.
+	 */
 	p->nats_gap = rest ? 0 : commit + commit / 4 + NATS_MARGIN;
 	spool_set_limits(s->spool, (uint64_t)conf_int(conf,
 	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
@@ -129,18 +143,17 @@ version_pin(struct submitter *s)
 {
 	const char *version = conf_str(&s->w->conf, CONF_CC_BACKEND_VERSION);
 
-	s->backend_pinned = strcmp(version, "auto") != 0;
-	if (s->backend_pinned)
-		s->backend = backend_of(version);
+	breaker_pin_version(s->breaker, strcmp(version, "auto") != 0,
+	    backend_of(version));
 }
 
 #if LIBCURL_VERSION_NUM < 0x074d00
-/* This libcurl takes certificates from a file alone: it gets its own. */
+/* This libcurl reads certificates only from a file, so the file is written. */
 static void
-ca_write(struct submitter *s)
+ca_write(void)
 {
 	size_t len;
-	const char *ca = http_ca(s->next_http, &len);
+	const char *ca = http_ca(checked.http, &len);
 	int fd = open(HTTP_CA_PATH, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
 	    O_CLOEXEC, 0600);
 
@@ -155,23 +168,23 @@ static void
 conf_swap(struct submitter *s)
 {
 	payload_free(s->payload);
-	s->payload = s->next_payload;
-	s->next_payload = NULL;
+	s->payload = checked.payload;
+	checked.payload = NULL;
 #if LIBCURL_VERSION_NUM < 0x074d00
-	ca_write(s);
+	ca_write();
 #endif
-	http_use(s->http, s->next_http);
-	s->next_http = NULL;
+	http_use(s->http, checked.http);
+	checked.http = NULL;
 	version_pin(s);
 	policy_set(s);
 	failover_conf(s->failover);
-	nats_delivery_conf(s, s->next_nats);
-	s->next_nats = NULL;
+	nats_delivery_conf(s->nats_delivery, checked.nats);
+	checked.nats = NULL;
 }
 
 /*
- * Each reload may have mended what runs were refused for, and what cc-backend
- * is asked through.
+ * A new configuration may have removed the reason why runs were rejected, so
+ * rejected runs are tried again.
  */
 static void
 on_conf_use(struct worker *w)
@@ -180,17 +193,18 @@ on_conf_use(struct worker *w)
 	unsigned n;
 
 	if (s->spool == NULL)
-		return;		/* on_start() does it */
+		return;		/* on_start() applies the configuration */
 	conf_swap(s);
 	node_states_kick(s->nodes);
-	rest_delivery_conf(s->delivery);
+	breaker_conf(s->breaker);
+	wake(s, WAKE_DELIVERY);
 	reconcile_conf(s->reconcile);
 	n = ctl_retry_all(s);
 	if (n > 0)
 		log_notice("%u refused runs are tried again", n);
 }
 
-/* A day after its delivery a run bars no other one. */
+/* cc-backend refuses no other run of the job after a day. */
 static int
 kept_finish(struct spool *sp)
 {
@@ -214,15 +228,15 @@ on_age(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	intake_upkeep(s->intake);
-	if (!commit_is_stuck(s->intake) && kept_finish(s->spool) > 0)
-		commit_soon(s->intake);
-	if (!commit_is_stuck(s->intake) &&
+	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
+		commit_soon(s->commit);
+	if (!commit_is_stuck(s->commit) &&
 	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
-		commit_soon(s->intake);
-	/* What a burst has left behind goes back to the system. */
+		commit_soon(s->commit);
+	/* Return free memory to the system after many requests. */
 	if (http_busy(s->http) == 0)
 		malloc_trim(0);
-	timer_after(s->age, AGE_EVERY);
+	timer_after(upkeep, AGE_EVERY);
 }
 
 static void
@@ -247,6 +261,142 @@ spool_begin_or_die(struct submitter *s)
 	    spool_runs(s->spool));
 }
 
+/* --- calls from lower boxes --- */
+
+static void
+on_committed(struct submitter *s)
+{
+	intake_committed(s->intake);
+}
+
+static int
+on_commit_failed(struct submitter *s)
+{
+	rest_delivery_rolled_back(s->rest);
+	nats_delivery_rolled_back(s->nats_delivery);
+	return intake_rolled_back(s->intake);
+}
+
+static int
+on_commit_retry(struct submitter *s)
+{
+	return intake_retry(s->intake);
+}
+
+static void
+on_stuck(struct submitter *s)
+{
+	intake_flow(s->intake);
+}
+
+static const struct commit_ops commit_ops = {
+	.committed = on_committed,
+	.failed = on_commit_failed,
+	.retry = on_commit_retry,
+	.stuck = on_stuck,
+};
+
+static void
+on_backfill_record(struct submitter *s, enum spool_put put)
+{
+	backfill_record(s->backfill, put);
+}
+
+static void
+on_dryrun_record(struct submitter *s, const struct job *job)
+{
+	backfill_dryrun_record(s->backfill, job);
+}
+
+static void
+on_backfill_watermark(struct submitter *s, const char *cluster, int64_t until)
+{
+	backfill_watermark(s->backfill, cluster, until);
+}
+
+static void
+on_not_found(struct submitter *s, const struct run_key *key)
+{
+	missing_report(s->missing, key);
+}
+
+static const struct intake_ops intake_ops = {
+	.backfill_record = on_backfill_record,
+	.dryrun_record = on_dryrun_record,
+	.backfill_watermark = on_backfill_watermark,
+	.not_found = on_not_found,
+};
+
+static void
+lane_commit_check(struct submitter *s)
+{
+	commit_check_kick(s->commit_check);
+}
+
+static void
+lane_conflict(struct submitter *s)
+{
+	conflict_kick(s->conflict);
+}
+
+static void
+lane_reconcile(struct submitter *s)
+{
+	reconcile_backend_up(s->reconcile);
+}
+
+static void
+lane_rest(struct submitter *s)
+{
+	rest_delivery_run(s->rest);
+}
+
+static void
+lane_nats(struct submitter *s)
+{
+	nats_delivery_run(s->nats_delivery);
+}
+
+static void
+lane_meta(struct submitter *s)
+{
+	meta_delivery_kick(s->meta);
+}
+
+static const struct wake_lane lanes[] = {
+	{ WAKE_COMMIT_CHECK, lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict },
+	{ WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest },
+	{ WAKE_NATS, lane_nats },
+	{ WAKE_META, lane_meta },
+	{ 0, NULL }
+};
+
+static void
+boxes_new(struct submitter *s)
+{
+	s->commit = commit_new(s, &commit_ops);
+	s->breaker = breaker_new(s);
+	s->intake = intake_new(s, &intake_ops);
+	s->rest = rest_delivery_new(s);
+	s->nats_delivery = nats_delivery_new(s);
+	s->commit_check = commit_check_new(s);
+	s->conflict = conflict_new(s);
+	s->meta = meta_delivery_new(s);
+	s->nodes = node_states_new(s);
+	s->missing = missing_runs_new(s);
+	s->reconcile = reconcile_new(s);
+	s->sync = sync_new(s);
+	s->failover = failover_new(s);
+	if (s->commit == NULL || s->breaker == NULL || s->intake == NULL ||
+	    s->rest == NULL || s->nats_delivery == NULL ||
+	    s->commit_check == NULL || s->conflict == NULL ||
+	    s->meta == NULL || s->nodes == NULL || s->missing == NULL ||
+	    s->reconcile == NULL || s->sync == NULL || s->failover == NULL)
+		fatalx("out of memory");
+}
+
 static void
 on_start(struct worker *w)
 {
@@ -254,32 +404,21 @@ on_start(struct worker *w)
 	unsigned i;
 
 	spool_begin_or_die(s);
-	s->intake = intake_new(s);
-	s->delivery = rest_delivery_new(s);
-	s->commit_check = commit_check_new(s);
-	s->conflict = conflict_new(s);
-	s->missing = missing_runs_new(s);
-	s->reconcile = reconcile_new(s);
-	s->sync = sync_new(s);
+	upkeep = timer_new(s, on_age, s);
+	if (upkeep == NULL || wake_init(s, lanes) == -1)
+		fatalx("out of memory");
+	boxes_new(s);
 	s->backfill = backfill_new(s);
-	s->failover = failover_new(s);
-	s->nodes = node_states_new(s);
-	s->meta = meta_delivery_new(s);
-	s->age = timer_new(s, on_age, s);
-	if (s->intake == NULL || s->delivery == NULL || s->commit_check == NULL ||
-	    s->conflict == NULL || s->missing == NULL || s->reconcile == NULL ||
-	    s->sync == NULL || s->backfill == NULL || s->failover == NULL ||
-	    s->nodes == NULL ||
-	    s->meta == NULL ||
-	    s->age == NULL)
+	if (s->backfill == NULL)
 		fatalx("out of memory");
 	conf_swap(s);
-	for (i = 0; i < s->n_early; i++)
-		intake_quarantine(s->intake, &s->early[i]);
+	for (i = 0; i < n_quarantined; i++)
+		intake_quarantine(s->intake, &quarantined[i]);
 	topology_cache_load(s);
 	intake_upkeep(s->intake);
-	rest_delivery_conf(s->delivery);
-	timer_after(s->age, AGE_EVERY);
+	breaker_conf(s->breaker);
+	wake(s, WAKE_DELIVERY);
+	timer_after(upkeep, AGE_EVERY);
 }
 
 static void
@@ -307,8 +446,8 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 			channel_broken(w->supervisor, "skip");
 		else if (s->intake != NULL)
 			intake_quarantine(s->intake, &key);
-		else if (s->n_early < QUARANTINE_MAX)
-			s->early[s->n_early++] = key;
+		else if (n_quarantined < QUARANTINE_MAX)
+			quarantined[n_quarantined++] = key;
 	}
 }
 
@@ -352,7 +491,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 
 	(void)grace_ms;
 	if (s->spool != NULL) {
-		commit_now(s->intake);
+		commit_now(s->commit);
 		spool_close(s->spool);
 	}
 	worker_exit(w);
@@ -373,8 +512,8 @@ static const struct worker_ops ops = {
 };
 
 /*
- * `submitter -check FILE`: the admin's look at a spool, by hand of
- * cc-slurm-adapterctl; no worker, no sandbox, the rights of who calls.
+ * `submitter -check FILE`: cc-slurm-adapterctl executes this to check a spool
+ * without a daemon. No worker, no sandbox, the rights of the caller.
  */
 static int
 look_main(const char *path)

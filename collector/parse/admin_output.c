@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short answers, line by line: sdiag's clock and queue, sacctmgr's word on a
- * user, which controllers work, a job's steps, settings.  Admins'
- * bytes, not users'; bounded all the same, and what is not understood is left
- * as it was.
+ * Short answers, read line by line: slurmctld's clock and queue (sdiag), the
+ * rights of a user and PrivateData (sacctmgr), the controllers (scontrol ping)
+ * and settings.  Admins can write into them, users cannot.  All values are
+ * bounded; a line that is not understood changes nothing.
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 	size_t n = strlen(user);
 	const char *bar;
 
-	/* Accounting keeps names in small letters, unless told otherwise. */
+	/* slurmdbd stores names in lower case by default. */
 	if (n == 0 || line.n <= n || strncasecmp(line.p, user, n) != 0 ||
 	    line.p[n] != '|')
 		return;
@@ -54,7 +54,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 		a->operator = 1;
 }
 
-/* Up to the first dot, as Slurm compares them. */
+/* Compares host names up to the first dot, as Slurm does. */
 static int
 same_host(struct span a, const char *b)
 {
@@ -88,25 +88,6 @@ controllers_line(struct controllers *c, const char *host, struct span line)
 	if (c->first_up == -1 && span_is(word, "UP"))
 		c->first_up = (int)c->n;
 	c->n++;
-}
-
-int
-step_row(struct span line, struct job_step *step)
-{
-	enum { ID, START, END, STATUS, N };
-	struct span f[N + 1];
-	const char *dot;
-
-	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
-	    f[STATUS].n == 0 || f[ID].n == 0 ||
-	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
-		return -1;
-	f[ID].n = (size_t)(dot - f[ID].p);
-	if (number_u64(f[ID], &step->job) == -1 ||
-	    time_point(f[START], &step->start) == -1 ||
-	    time_point(f[END], &step->end) == -1)
-		return -1;
-	return 0;
 }
 
 static struct span

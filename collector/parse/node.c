@@ -12,7 +12,7 @@
 
 #include "collector/parse/parse.h"
 
-/* The order of these tokens has changed between versions: each from the start. */
+/* Slurm changed the order of these tokens, so each search begins at the start. */
 static uint16_t
 number_of(struct span line, const char *key)
 {
@@ -24,7 +24,7 @@ number_of(struct span line, const char *key)
 	return (uint16_t)v;
 }
 
-int
+static int
 node_name(struct span line, char host[HOST_MAX])
 {
 	static const char key[] = "NodeName=";
@@ -52,7 +52,7 @@ node_record(struct span line, char host[HOST_MAX], struct node_shape *shape)
 
 	if (node_name(line, host) == -1)
 		return -1;
-	/* An admin's words (Comment, Reason) come last. */
+	/* Behind the tokens follows an admin's text (Comment, Reason). */
 	if ((end = token_find(line, " Comment=")) != NULL)
 		os.n = (size_t)(end - line.p);
 	shape->sockets = number_of(os, " Sockets=");
@@ -61,16 +61,16 @@ node_record(struct span line, char host[HOST_MAX], struct node_shape *shape)
 	return 0;
 }
 
-/* Of all words of a node the first here decides. */
+/* A node has several words; the one with the lowest effect decides. */
 enum effect {
-	EFFECT_ABSENT,		/* there is no such node yet */
-	EFFECT_DOWN,		/* whatever else it is */
+	EFFECT_ABSENT,		/* the node does not exist yet */
+	EFFECT_DOWN,		/* down, whatever the other words are */
 	EFFECT_ALLOCATED,
 	EFFECT_MIXED,
-	EFFECT_UNUSABLE,	/* no job runs and none will: down */
-	EFFECT_HELD,		/* no job runs, not everyone's may: reserved */
+	EFFECT_UNUSABLE,	/* no job runs and none can start: down */
+	EFFECT_HELD,		/* no job runs, only some can start: reserved */
 	EFFECT_IDLE,
-	EFFECT_NONE,		/* says nothing of its use */
+	EFFECT_NONE,		/* the word does not describe the use */
 	EFFECT__COUNT
 };
 
@@ -96,9 +96,9 @@ static const struct {
 	{ "ERROR", EFFECT_DOWN },
 	{ "UNKNOWN", EFFECT_NONE },
 	{ "FUTURE", EFFECT_ABSENT },
-	/* Its jobs are as good as lost until it answers. */
+	/* Nothing is known of its jobs until the node responds. */
 	{ "NOT_RESPONDING", EFFECT_DOWN },
-	/* Jobs on it go on to their end; without one it is out of service. */
+	/* Its jobs run to their end; without a job it is out of service. */
 	{ "DRAIN", EFFECT_UNUSABLE },
 	{ "DRAINED", EFFECT_UNUSABLE },
 	{ "DRAINING", EFFECT_MIXED },
@@ -107,38 +107,38 @@ static const struct {
 	{ "INVALID_REG", EFFECT_UNUSABLE },
 	{ "INVAL", EFFECT_UNUSABLE },
 	{ "REBOOT_ISSUED", EFFECT_UNUSABLE },
-	/* Switched off it measures nothing, though Slurm may wake it. */
+	/* The node is switched off, or not ready after its start. */
 	{ "POWER", EFFECT_UNUSABLE },
 	{ "POWERED_DOWN", EFFECT_UNUSABLE },
 	{ "POWER_DOWN", EFFECT_UNUSABLE },
 	{ "POWERING_DOWN", EFFECT_UNUSABLE },
 	{ "POWER_UP", EFFECT_UNUSABLE },
 	{ "POWERING_UP", EFFECT_UNUSABLE },
-	/* Kept for somebody; a maintenance is a reservation too. */
+	/* The node is reserved; Slurm's maintenance is a reservation too. */
 	{ "RESERVED", EFFECT_HELD },
 	{ "RESV", EFFECT_HELD },
 	{ "MAINT", EFFECT_HELD },
 	{ "MAINTENANCE", EFFECT_HELD },
 	{ "BLOCKED", EFFECT_HELD },
-	/* An epilog runs: the job has ended, the node is not free. */
+	/* The epilog runs: the job has ended, the node is not free yet. */
 	{ "COMPLETING", EFFECT_MIXED },
-	/* Backfill changes its mind all the time, and short jobs may run. */
+	/* The scheduler changes its plans often, and short jobs can start. */
 	{ "PLANNED", EFFECT_IDLE },
 };
 
-/* A sign behind a word, as older versions and sinfo have it. */
+/* The signs that older versions and sinfo print behind a word. */
 static const struct {
 	char		 sign;
 	enum effect	 effect;
 } signs[] = {
 	{ '*', EFFECT_DOWN },		/* not responding */
 	{ '~', EFFECT_UNUSABLE },	/* switched off */
-	{ '#', EFFECT_UNUSABLE },	/* waking up */
-	{ '!', EFFECT_UNUSABLE },	/* to be switched off */
-	{ '%', EFFECT_UNUSABLE },	/* going off */
+	{ '#', EFFECT_UNUSABLE },	/* powering up */
+	{ '!', EFFECT_UNUSABLE },	/* power down is pending */
+	{ '%', EFFECT_UNUSABLE },	/* powering down */
 	{ '^', EFFECT_UNUSABLE },	/* rebooting */
 	{ '$', EFFECT_HELD },		/* maintenance */
-	{ '@', EFFECT_NONE },		/* reboot asked for */
+	{ '@', EFFECT_NONE },		/* reboot is pending */
 	{ '-', EFFECT_NONE },		/* planned */
 };
 
@@ -161,7 +161,8 @@ effect_of_word(struct span word, enum effect *effect)
 			*effect = words[i].effect;
 }
 
-const char *
+/* cc-backend's word for Slurm's words, "MIXED+DRAIN". */
+static const char *
 node_word(struct span state)
 {
 	enum effect effect = EFFECT_NONE;
@@ -189,7 +190,7 @@ on_device(uint32_t index, void *arg)
 	return 0;
 }
 
-/* GresUsed= is there from 19.05 on; what cannot be read of it, AllocTRES= may tell. */
+/* GresUsed= exists since 19.05.  AllocTRES= replaces a malformed GresUsed=. */
 static uint32_t
 gpus_used(struct span line, const struct gres_names *names)
 {
@@ -217,7 +218,7 @@ node_use(struct span line, const struct gres_names *names,
 	memset(node, 0, sizeof(*node));
 	if (node_name(line, node->host) == -1)
 		return -1;
-	/* An admin's words come last. */
+	/* Behind the tokens follows an admin's text. */
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if ((p = token_find(line, texts[i])) != NULL)
 			line.n = (size_t)(p - line.p);

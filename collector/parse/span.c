@@ -27,8 +27,8 @@ token_find(struct span s, const char *what)
 }
 
 /*
- * A key ends in the only = that it has, and the one looked for is mostly the
- * next or the one behind it: this is sooner there than memmem().
+ * A key ends with its only "=", and the requested key is usually one of the
+ * next two.  This finds it faster than memmem().
  */
 static const char *
 key_find(struct span s, const char *key, size_t len)
@@ -91,7 +91,7 @@ number_u32(struct span s, uint32_t *v)
 	return 0;
 }
 
-/* Power of 1024 above a MB of Slurm's suffixes; -2 when it is none. */
+/* The power of 1024 by which a suffix exceeds MB; -2 when c is no suffix. */
 static int
 memory_power(char c)
 {
@@ -161,7 +161,7 @@ exit_status(struct span s)
 	return (int32_t)(code << 8 | sig);
 }
 
-/* "4" or "4-7" into first and last. */
+/* Reads "4" or "4-7". */
 static int
 range_parse(struct span s, uint32_t *first, uint32_t *last)
 {

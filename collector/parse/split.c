@@ -13,7 +13,7 @@
 
 #include "collector/parse/parse.h"
 
-#define KEEP_BYTES	(64u * 1024)	/* memory of a longer line is given back */
+#define KEEP_BYTES	(64u * 1024)	/* a larger buffer is freed after its line */
 
 void
 lines_clear(struct lines *l)
@@ -22,6 +22,7 @@ lines_clear(struct lines *l)
 	memset(l, 0, sizeof(*l));
 }
 
+/* Appends to the incomplete line, or begins to skip a line that is too long. */
 static int
 hold(struct lines *l, const char *p, size_t n)
 {
@@ -50,7 +51,7 @@ hold(struct lines *l, const char *p, size_t n)
 	return 0;
 }
 
-/* Hands out what is held, and forgets it. */
+/* Passes the held bytes to each() as one line. */
 static int
 release(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
 {
@@ -109,9 +110,9 @@ lines_end(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
 }
 
 /*
- * Control bytes and bytes that never occur in UTF-8: names of partitions and
- * hosts hold none of them, and Slurm passes them through.  No newline, no
- * tab, no carriage return, no escape, no NUL.
+ * Control bytes, and bytes that do not occur in UTF-8: names of partitions and
+ * hosts contain none of them, and Slurm prints them unchanged.  Newline, tab,
+ * carriage return, escape and NUL are left out.
  */
 static const unsigned char alphabet[] = {
 	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0e, 0x0f, 0x10, 0x11, 0x12,
@@ -126,7 +127,7 @@ delimiter_new(char delimiter[DELIMITER_LEN + 1])
 	unsigned char bytes[DELIMITER_LEN];
 	size_t i;
 
-	/* It fails only before the kernel has any randomness at all. */
+	/* getrandom() fails only before the kernel's generator is ready. */
 	if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) !=
 	    (ssize_t)sizeof(bytes)) {
 		struct timespec ts;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is cc-backend there, and which one is it?  While it fails, only the
- * harmless probe asks, at growing waits; when the probe is answered, one
- * request goes first, and the rest follow a good answer.  The probe also
- * tells the version, for a backend may be upgraded while it is away.
+ * Is cc-backend reachable, and which version is it? While cc-backend fails,
+ * only a harmless probe is sent, at growing intervals. When the probe is
+ * answered, one request is sent; the others follow a good answer. The probe
+ * also tells the version: cc-backend may have been upgraded in the meantime.
  */
 #include "config.h"
 
@@ -12,18 +12,57 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "submitter/delivery/delivery.h"
-#include "submitter/reconcile/failover.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/net/http.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool.h"
 
-#define FAILURES_MAX	3	/* good answers lacking in a row: it is down */
-#define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
-#define PROBE_MAX	20000	/* ms between probes: one harmless request */
-#define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
-#define CLUSTERS_TRIES	3	/* while the probe is answered; then it goes without */
+#define FAILURES_MAX	3	/* failures in a row until cc-backend counts as down */
+#define ROW_TRIES	3	/* a row with more failures says nothing about other rows */
+#define PROBE_MAX	20000	/* ms between probes */
+#define CLUSTERS_AGE	600000	/* ms; an older topology is requested again with the probe */
+#define CLUSTERS_TRIES	3	/* attempts while the probe is answered */
 
-#define PROBE_EVERY	2000	/* ms between probes for a new connection's sake */
+#define PROBE_EVERY	2000	/* ms between probes because of new connections */
 
-/* Before 1.4 a tag's scope is unknown, before 1.5 shared: the first counts. */
+#define STOPPED_WAIT	30000	/* ms; an admin has to change the token or the address */
+
+enum breaker_state {
+	BREAKER_UNUSED,	/* no address or token */
+	BREAKER_DOWN,	/* a probe is under way or due */
+	BREAKER_HALF_OPEN,	/* one request at a time */
+	BREAKER_UP,
+	BREAKER_UNAUTHORIZED,	/* the token is refused; probed every 30 s */
+	BREAKER_WRONG_ADDRESS	/* the address is not cc-backend's; probed every 30 s */
+};
+
+struct breaker {
+	struct submitter *s;
+	enum breaker_state	 state;
+	struct event	*timer;
+	unsigned	 failures;	/* since the last good answer */
+	unsigned	 probes;	/* failed probes in a row */
+	int		 asking;	/* a probe or a request for the clusters is under way */
+	int		 stale;		/* that request was made with an older configuration */
+	int		 doubt;		/* cc-backend may be another one: probe it */
+	int64_t		 probed;	/* spool_now() of the last probe */
+	enum breaker_state	 said;		/* the state that was logged */
+	int64_t		 down;		/* spool_now(); 0 = up */
+	int64_t		 clusters_at;	/* spool_now() of the last good ones */
+	unsigned	 no_clusters;	/* failures in a row after a good probe */
+	char		 why[400];	/* of the last failure */
+	char		 last[400];	/* answer, for status */
+	enum backend	 version;
+	int		 version_told;	/* 0: assumed */
+	int		 version_pinned;	/* configured */
+};
+
+/*
+ * cc-backend before 1.4 does not know the field scope, before 1.5 the field
+ * shared. Its answer names the first unknown field.
+ */
 static const char probe_body[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
@@ -38,26 +77,10 @@ static const char *const state_names[] = {
 
 static void probe_send(struct breaker *g);
 
-const char *
-breaker_name(enum breaker_state state)
-{
-	return state_names[state];
-}
-
-int64_t
-timer_backoff(unsigned tries)
-{
-	int64_t ms = RETRY_FIRST;
-
-	while (tries-- > 0 && ms < RETRY_MAX)
-		ms *= 2;
-	return timer_jitter(ms < RETRY_MAX ? ms : RETRY_MAX);
-}
-
 static int64_t
 probe_wait(struct breaker *g)
 {
-	int64_t ms = timer_backoff(g->probes++);
+	int64_t ms = timer_backoff(g->probes++, RETRY_FIRST, RETRY_MAX);
 
 	return ms < PROBE_MAX ? ms : timer_jitter(PROBE_MAX);
 }
@@ -65,7 +88,7 @@ probe_wait(struct breaker *g)
 unsigned
 breaker_width(const struct breaker *g)
 {
-	if (role_is_passive(g->s->failover))
+	if (role_is_passive(g->s))
 		return 0;
 	if (g->state == BREAKER_UP)
 		return HTTP_IN_FLIGHT;
@@ -83,7 +106,7 @@ waiting_runs(const struct breaker *g)
 	    spool_count(sp, DEST_REST, STOP_DUE));
 }
 
-/* One line an outage. */
+/* Logs one line per outage. */
 static void
 say_down(struct breaker *g, enum breaker_state state)
 {
@@ -117,13 +140,13 @@ breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 		timer_after(g->timer, wait);
 }
 
-/* It answers, but is it the same one?  Asked now, or by the timer soon. */
+/* cc-backend answers, but may be another one: probes it now or soon. */
 static void
 doubt_settle(struct breaker *g)
 {
 	int64_t wait = g->probed + PROBE_EVERY - spool_now(g->s->spool);
 
-	if (!g->doubt || g->asking || g->s->backend_pinned)
+	if (!g->doubt || g->asking || g->version_pinned)
 		return;
 	if (wait <= 0)
 		probe_send(g);
@@ -149,10 +172,9 @@ breaker_good(struct breaker *g)
 		g->down = 0;
 		g->said = BREAKER_UNUSED;
 		spool_retry_now(g->s->spool, DEST_REST);
-		commit_soon(g->s->intake);
+		commit_soon(g->s->commit);
 	}
-	rest_delivery_kick(g->s->delivery);
-	commit_check_kick(g->s->commit_check);
+	wake(g->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
 }
 
 void
@@ -161,7 +183,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == BREAKER_UNUSED)
 		return;
-	/* A new connection may reach what was put in its place meanwhile. */
+	/* A new connection may reach another cc-backend. */
 	if (v->code == RESULT_UNREACHABLE || v->fresh)
 		g->doubt = 1;
 	switch (v->code) {
@@ -174,7 +196,10 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		breaker_down(g, BREAKER_WRONG_ADDRESS, timer_jitter(STOPPED_WAIT));
 		return;
 	case RESULT_REPROBE:
-		/* Upgraded under us: the probe tells, while the rest waits. */
+		/*
+		 * cc-backend was upgraded: the probe tells the version, other
+		 * requests wait.
+		 */
 		if (tries < ROW_TRIES && g->state == BREAKER_UP) {
 			g->state = BREAKER_DOWN;
 			g->clusters_at = 0;
@@ -198,11 +223,10 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
-/* What the probe told: a version that was not known, or another than before. */
+/* Takes the version that the probe told. */
 static void
 version_take(struct breaker *g, const struct result *v)
 {
-	struct submitter *s = g->s;
 	static const char *const names[] = {
 		[BACKEND_1_3] = "1.3 or older",
 		[BACKEND_1_4_0] = "1.4",
@@ -210,20 +234,20 @@ version_take(struct breaker *g, const struct result *v)
 		[BACKEND_1_5] = "1.5 or newer",
 	};
 
-	if (!v->told || s->backend_pinned)
+	if (!v->told || g->version_pinned)
 		return;
-	/* What a stop told of an old one is not told again by the probe. */
-	if (s->backend_told && s->backend == BACKEND_1_4_0 &&
+	/* A stop told that the version is older than the probe can tell. */
+	if (g->version_told && g->version == BACKEND_1_4_0 &&
 	    v->backend == BACKEND_1_4_3)
 		return;
-	if (s->backend_told && s->backend != v->backend)
-		g->clusters_at = 0;	/* another one, another topology perhaps */
-	if (!s->backend_told || s->backend != v->backend)
-		log_notice("cc-backend at %s is version %s", http_where(s->http),
-		    names[v->backend]);
-	s->backend = v->backend;
-	s->backend_told = 1;
-	spool_policy(s->spool)->wait_commit = s->backend == BACKEND_1_5;
+	if (g->version_told && g->version != v->backend)
+		g->clusters_at = 0;	/* another cc-backend may have another topology */
+	if (!g->version_told || g->version != v->backend)
+		log_notice("cc-backend at %s is version %s",
+		    http_where(g->s->http), names[v->backend]);
+	g->version = v->backend;
+	g->version_told = 1;
+	spool_policy(g->s->spool)->wait_commit = g->version == BACKEND_1_5;
 }
 
 static void
@@ -233,16 +257,16 @@ breaker_half(struct breaker *g)
 		breaker_good(g);
 	} else {
 		g->state = BREAKER_HALF_OPEN;
-		rest_delivery_kick(g->s->delivery);
-		/* Nothing to try it on: the probe is all there is. */
+		wake(g->s, WAKE_DELIVERY);
+		/* No run waits that could be sent: the probe has to suffice. */
 		if (waiting_runs(g) == 0)
 			breaker_good(g);
 	}
 	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)
-		reconcile_backend_up(g->s->reconcile);
+		wake(g->s, WAKE_RECONCILE);
 }
 
-/* An answer to the old configuration says nothing of the new one. */
+/* The answer belongs to the old configuration. */
 static int
 is_stale(struct breaker *g)
 {
@@ -280,7 +304,9 @@ on_clusters(const struct http_answer *a, void *arg)
 	breaker_half(g);
 }
 
-/* The topology belongs to the probe: the first start is right at once. */
+/*
+ * The topology is requested with the probe, so that the first start is right.
+ */
 static void
 clusters_send(struct breaker *g)
 {
@@ -337,7 +363,7 @@ probe_send(struct breaker *g)
 		return;
 	g->doubt = 0;
 	g->probed = spool_now(g->s->spool);
-	/* NATS only: cc-backend's jobs are not touched, not even probed. */
+	/* Without REST, no request touches the jobs of cc-backend. */
 	if (!conf_bool(&g->s->w->conf, CONF_CC_REST_SUBMIT)) {
 		g->clusters_at = 0;
 		clusters_send(g);
@@ -367,18 +393,98 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 int
-breaker_init(struct breaker *g, struct submitter *s)
+breaker_allows(const struct breaker *g)
 {
-	g->s = s;
-	g->timer = timer_new(s, on_timer, g);
-	return g->timer != NULL ? 0 : -1;
+	return breaker_width(g) > 0;
+}
+
+int
+breaker_reaches(const struct breaker *g)
+{
+	return g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN;
+}
+
+int
+breaker_is_up(const struct breaker *g)
+{
+	return g->state == BREAKER_UP;
 }
 
 void
-breaker_clear(struct breaker *g)
+breaker_told(struct breaker *g, const struct result *v)
 {
-	if (g->timer != NULL)
-		event_free(g->timer);
+	breaker_result(g, v, 0);
+}
+
+enum backend
+breaker_version(const struct breaker *g)
+{
+	return g->version;
+}
+
+int
+breaker_knows_version(const struct breaker *g)
+{
+	return g->version_told || g->version_pinned;
+}
+
+void
+breaker_set_version(struct breaker *g, enum backend version)
+{
+	if (!g->version_pinned)
+		g->version = version;
+}
+
+void
+breaker_pin_version(struct breaker *g, int pinned, enum backend version)
+{
+	g->version_pinned = pinned;
+	if (pinned)
+		g->version = version;
+}
+
+void
+breaker_status(struct breaker *g, uint64_t request)
+{
+	struct worker *w = g->s->w;
+	long long since = g->down == 0 ? 0 :
+	    (long long)(spool_now(g->s->spool) - g->down) / 1000;
+
+	if (g->down != 0)
+		worker_status(w, request, "backend", "%s since %lld s: %s",
+		    state_names[g->state], since, g->why);
+	else
+		worker_status(w, request, "backend", "%s",
+		    state_names[g->state]);
+	worker_status(w, request, "backend_address", "%s",
+	    http_where(g->s->http));
+	worker_status(w, request, "last_answer", "%s", g->last);
+}
+
+struct breaker *
+breaker_new(struct submitter *s)
+{
+	struct breaker *g = calloc(1, sizeof(*g));
+
+	if (g == NULL)
+		return NULL;
+	g->s = s;
+	g->version = BACKEND_1_5;
+	g->timer = timer_new(s, on_timer, g);
+	if (g->timer == NULL) {
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void
+breaker_free(struct breaker *g)
+{
+	if (g == NULL)
+		return;
+	event_free(g->timer);
+	free(g);
 }
 
 void

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* cc-backend's clusters, kept in the spool for a start without cc-backend. */
+/*
+ * cc-backend's clusters, stored in the spool for a start while cc-backend is
+ * unreachable.
+ */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/payload/topology.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool.h"
 
-#define TOPOLOGY	"topology"	/* its name among the spool's small values */
+#define TOPOLOGY	"topology"	/* key of the value in the spool */
 
 int
 topology_cache_store(struct submitter *s, const struct http_answer *a)
@@ -25,7 +32,7 @@ topology_cache_store(struct submitter *s, const struct http_answer *a)
 	old = spool_value_get(s->spool, TOPOLOGY, &n);
 	if (old == NULL || n != a->len || memcmp(old, a->body, n) != 0) {
 		spool_value_set(s->spool, TOPOLOGY, a->body, a->len);
-		commit_soon(s->intake);
+		commit_soon(s->commit);
 	}
 	free(old);
 	return 0;

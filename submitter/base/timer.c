@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Timers of the loop, in milliseconds; see submitter.h. */
+/* See timer.h. */
 #include "config.h"
 
-#include <event2/event.h>
-
-#include "submitter/base/submitter.h"
+#include "common/backoff.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
 
 struct event *
 timer_new(struct submitter *s, event_callback_fn fn, void *arg)
@@ -21,4 +21,10 @@ timer_after(struct event *timer, int64_t ms)
 		event_del(timer);
 	else
 		event_add(timer, &tv);
+}
+
+int64_t
+timer_backoff(unsigned tries, int64_t first, int64_t max)
+{
+	return timer_jitter(backoff_wait(tries, first, max));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an answer does to a run's row: the only place where a run moves on,
- * is set aside or waits for another try.  See relay.c.
+ * What an answer of cc-backend does to the row of a run: it moves on, is
+ * rejected or waits for a retry. See delivery.h.
  */
 #include "config.h"
 
@@ -11,51 +11,65 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
-#define HIT_WAIT	2000	/* ms until a stop that hit another run is repeated */
-#define REPROBE_TRIES	3	/* then the field is unknown to every version */
-#define RELEASE_TRIES	20	/* a start this hopeless does not hold up its sisters */
+#define HIT_WAIT	2000	/* ms until a stop that stopped another run is repeated */
+#define REPROBE_TRIES	3	/* after these the field is unknown to every version */
+#define RELEASE_TRIES	20	/* a start with this many failures does not block later runs of its job */
+
+static struct log_limit said_refused;
+static struct log_limit said_tags;
 
 void
-run_save(struct rest_delivery *r, struct spool_run *run)
+run_save(struct submitter *s, struct spool_run *run)
 {
-	/* Errors spoil the transaction, and the backlog sees them. */
-	spool_save(r->s->spool, run);
-	commit_soon(r->s->intake);
+	/* A failed write fails the transaction, and the commit handles that. */
+	spool_save(s->spool, run);
+	commit_soon(s->commit);
 }
 
-/* Starts behind this one may go; and it may be seen, or asked for. */
+/* Later runs of the job may go; the run waits for its commit. */
 static void
-start_settled(struct rest_delivery *r, const struct spool_run *run, enum dest dest)
+start_settled(struct submitter *s, const struct spool_run *run, enum dest dest)
 {
-	spool_release(r->s->spool, run, dest);
-	commit_soon(r->s->intake);
-	commit_check_kick(r->s->commit_check);
-	rest_delivery_kick(r);
+	spool_release(s->spool, run, dest);
+	commit_soon(s->commit);
+	wake(s, WAKE_COMMIT_CHECK | WAKE_DELIVERY);
 }
 
-void
-run_start_accepted(struct rest_delivery *r, struct spool_run *run, int seen)
+/* The event tells how: accepted or listed. */
+static void
+start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 {
 	struct spool_run copy = *run;
 
-	if (!spool_policy(r->s->spool)->wait_commit)
-		seen = 1;
-	if (run->end != 0)
-		run->state[DEST_REST] = seen ? STOP_DUE : STOP_BLOCKED;
-	else
-		run->state[DEST_REST] = seen ? START_COMMITTED : STARTED;
-	run->due[DEST_REST] = DUE_NOW;
-	run->tries[DEST_REST] = 0;
-	run->since[DEST_REST] = spool_now(r->s->spool);
-	run->reason[0] = '\0';
-	run_save(r, run);
-	start_settled(r, &copy, DEST_REST);
+	if (run_move(s->spool, run, DEST_REST, event, DUE_NOW, "") == -1)
+		return;
+	run->since[DEST_REST] = spool_now(s->spool);
+	run_save(s, run);
+	start_settled(s, &copy, DEST_REST);
 }
 
 void
-run_reject(struct rest_delivery *r, struct spool_run *run, enum dest dest,
+run_start_listed(struct submitter *s, struct spool_run *run)
+{
+	start_taken(s, run, EVENT_LISTED);
+}
+
+static void
+start_accepted(struct submitter *s, struct spool_run *run)
+{
+	start_taken(s, run, spool_policy(s->spool)->wait_commit ?
+	    EVENT_ACCEPTED : EVENT_COMMITTED);
+}
+
+void
+run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     const char *reason)
 {
 	struct spool_run copy = *run;
@@ -63,77 +77,80 @@ run_reject(struct rest_delivery *r, struct spool_run *run, enum dest dest,
 	    run->state[dest] == DELETE_DUE;
 	unsigned held;
 
-	/* Another run of the job may be one that makes way for it. */
+	/*
+	 * A later run may replace another run of the job, which is deleted
+	 * first.
+	 */
 	if (dest == DEST_REST && run->state[dest] == START_CONFLICT &&
-	    spool_supersede(r->s->spool, run) == 1) {
-		run_save(r, run);
-		rest_delivery_kick(r);
+	    spool_supersede(s->spool, run) == 1) {
+		run_save(s, run);
+		wake(s, WAKE_DELIVERY);
 		return;
 	}
-	r->s->n.rejected++;
-	if (log_allowed(&r->said_refused, &held))
+	if (run_move(s->spool, run, dest, EVENT_REJECTED, DUE_NOW, reason) ==
+	    -1)
+		return;
+	s->n.rejected++;
+	if (log_allowed(&said_refused, &held))
 		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
 		    "see `cc-slurm-adapterctl queue --rejected` (%u more since "
 		    "the last such line)", is_stop ? "stop" : "start",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, reason, held);
-	run->state[dest] = is_stop ? STOP_REJECTED : START_REJECTED;
-	run->due[dest] = DUE_NOW;
-	snprintf(run->reason, sizeof(run->reason), "%s", reason);
-	run_save(r, run);
+	run_save(s, run);
 	if (!is_stop || copy.state[dest] == DELETE_DUE)
-		start_settled(r, &copy, dest);
+		start_settled(s, &copy, dest);
 }
 
 static void
-row_retry(struct rest_delivery *r, struct spool_run *run, const char *why)
+row_retry(struct submitter *s, struct spool_run *run, const char *why)
 {
 	struct spool_run copy = *run;
 
-	r->s->n.retries++;
-	run->due[DEST_REST] = spool_now(r->s->spool) +
-	    timer_backoff(run->tries[DEST_REST]);
+	s->n.retries++;
+	run->due[DEST_REST] = spool_now(s->spool) +
+	    timer_backoff(run->tries[DEST_REST], RETRY_FIRST, RETRY_MAX);
 	run->tries[DEST_REST]++;
 	snprintf(run->reason, sizeof(run->reason), "%s", why);
-	run_save(r, run);
+	run_save(s, run);
 	if (run->tries[DEST_REST] == RELEASE_TRIES)
-		start_settled(r, &copy, DEST_REST);
+		start_settled(s, &copy, DEST_REST);
 }
 
 void
-run_return(struct rest_delivery *r, struct spool_run *run)
+run_return(struct submitter *s, struct spool_run *run)
 {
 	run->due[DEST_REST] = DUE_NOW;
-	run_save(r, run);
+	run_save(s, run);
 }
 
-/* What every question may be answered with. */
+/* Results that every request can have. */
 static void
-not_taken(struct rest_delivery *r, struct spool_run *run, const struct result *v)
+not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 {
 	switch (v->code) {
 	case RESULT_REJECTED:
-		run_reject(r, run, DEST_REST, v->text);
+		run_reject(s, run, DEST_REST, v->text);
 		break;
 	case RESULT_UNAUTHORIZED:
 	case RESULT_WRONG_ADDRESS:
-		run_return(r, run);
+		run_return(s, run);
 		break;
 	default:
-		row_retry(r, run, v->text);
+		row_retry(s, run, v->text);
 		break;
 	}
 }
 
-/* 500 for the tags alone: the run is stored. */
+/* 500 because of the tags only: the run is stored. */
 static void
-say_without_tags(struct rest_delivery *r, const struct spool_run *run,
+say_without_tags(struct submitter *s, const struct spool_run *run,
     const struct result *v)
 {
 	unsigned held;
 
 	if (strstr(v->text, "adding tag") == NULL ||
-	    !log_allowed(&r->said_tags, &held))
+	    !log_allowed(&said_tags, &held))
 		return;
 	log_warnx("job %llu (%s, start %lld) is in cc-backend without some of "
 	    "its tags: %s (%u more since the last such line)",
@@ -142,146 +159,139 @@ say_without_tags(struct rest_delivery *r, const struct spool_run *run,
 }
 
 static void
-start_answered(struct rest_delivery *r, struct spool_run *run, struct result *v)
+start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 {
 	switch (v->code) {
 	case RESULT_DONE:
-		r->s->n.starts++;
-		say_without_tags(r, run, v);
+		s->n.starts++;
+		say_without_tags(s, run, v);
 		CRASH_POINT("start-answered");
-		run_start_accepted(r, run, 0);
+		start_accepted(s, run);
 		break;
 	case RESULT_ACCEPTED_BEFORE:
-		run_start_accepted(r, run, 0);
+		start_accepted(s, run);
 		break;
 	case RESULT_CHECK:
-		run->state[DEST_REST] = START_CONFLICT;
-		run->due[DEST_REST] = DUE_NOW;
-		snprintf(run->reason, sizeof(run->reason), "%s", v->text);
-		run_save(r, run);
-		commit_check_kick(r->s->commit_check);
+		run_move(s->spool, run, DEST_REST, EVENT_DUPLICATE, DUE_NOW,
+		    v->text);
+		run_save(s, run);
+		wake(s, WAKE_COMMIT_CHECK);
 		break;
 	case RESULT_REPROBE:
 		if (run->tries[DEST_REST] < REPROBE_TRIES)
-			row_retry(r, run, v->text);
+			row_retry(s, run, v->text);
 		else
-			run_reject(r, run, DEST_REST, v->text);
+			run_reject(s, run, DEST_REST, v->text);
 		break;
 	default:
-		not_taken(r, run, v);
+		not_taken(s, run, v);
 		break;
 	}
 }
 
 static void
-stop_done(struct rest_delivery *r, struct spool_run *run)
+stop_done(struct submitter *s, struct spool_run *run)
 {
-	meta_after_stop(r->s->meta, run);
-	run->state[DEST_REST] = RUN_DONE;
-	run->tries[DEST_REST] = 0;
-	run->reason[0] = '\0';
+	meta_after_stop(s->meta, run);
+	run_move(s->spool, run, DEST_REST, EVENT_STOPPED, DUE_KEEP, "");
 	CRASH_POINT("stop-answered");
-	run_save(r, run);
+	run_save(s, run);
 }
 
-/* cc-backend's race: it stopped another run, and this one still runs there. */
+/*
+ * The race in cc-backend: it stopped another run, and this run is still open.
+ */
 static void
-stop_hit_other(struct rest_delivery *r, struct spool_run *run)
+stop_hit_other(struct submitter *s, struct spool_run *run)
 {
 	log_errorx("cc-backend stopped another run in place of job %llu (%s, "
 	    "start %lld); the next comparison tells which",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start);
-	run->due[DEST_REST] = spool_now(r->s->spool) + HIT_WAIT;
-	run_save(r, run);
+	run->due[DEST_REST] = spool_now(s->spool) + HIT_WAIT;
+	run_save(s, run);
 }
 
 static void
-stop_no_run(struct rest_delivery *r, struct spool_run *run, const char *why)
+stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 {
 	if (run->flags & RUN_RESTARTED) {
-		run_reject(r, run, DEST_REST, why);
+		run_reject(s, run, DEST_REST, why);
 		return;
 	}
 	run->flags |= RUN_RESTARTED;
-	run->state[DEST_REST] = START_DUE_ENDED;
-	run->due[DEST_REST] = DUE_NOW;
-	run_save(r, run);
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_NO_RUN, DUE_NOW, NULL);
+	run_save(s, run);
 }
 
-/* No stop of ours had been tried: another hand was first, a listing tells how. */
+/*
+ * This process sent no stop before: another client stopped the run, a list of
+ * jobs tells how.
+ */
 static void
-stop_late(struct rest_delivery *r, struct spool_run *run, const char *why)
+stop_late(struct submitter *s, struct spool_run *run, const char *why)
 {
-	run->state[DEST_REST] = STOP_CONFLICT;
-	run->due[DEST_REST] = DUE_NOW;
-	snprintf(run->reason, sizeof(run->reason), "%s", why);
-	run_save(r, run);
-	commit_check_kick(r->s->commit_check);
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_LATE, DUE_NOW, why);
+	run_save(s, run);
+	wake(s, WAKE_COMMIT_CHECK);
 }
 
 static void
-stop_answered(struct rest_delivery *r, struct spool_run *run, struct result *v,
+stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
     const struct http_answer *a, int first)
 {
 	switch (v->code) {
 	case RESULT_DONE:
 		if (response_names_other(a->body, a->len, run->key.job,
 		    run->key.start)) {
-			stop_hit_other(r, run);
+			stop_hit_other(s, run);
 			break;
 		}
-		r->s->n.stops++;
-		stop_done(r, run);
+		s->n.stops++;
+		stop_done(s, run);
 		break;
 	case RESULT_ALREADY_STOPPED:
 		if (first)
-			stop_late(r, run, v->text);
+			stop_late(s, run, v->text);
 		else
-			stop_done(r, run);
+			stop_done(s, run);
 		break;
 	case RESULT_NO_RUN:
-		stop_no_run(r, run, v->text);
+		stop_no_run(s, run, v->text);
 		break;
 	case RESULT_OLD_VERSION:
-		if (!r->s->backend_pinned)
-			r->s->backend = v->backend;
-		row_retry(r, run, v->text);
+		breaker_set_version(s->breaker, v->backend);
+		row_retry(s, run, v->text);
 		break;
 	default:
-		not_taken(r, run, v);
+		not_taken(s, run, v);
 		break;
 	}
 }
 
 /*
- * cc-backend has forgotten the run, or never knew it: it is done with, or its
- * start goes out as if it were the first.  Repeated after a crash, the answer
- * is the same.
+ * cc-backend has deleted the run, or never had it: the run is done, or its
+ * start is sent as the first one. After a crash, a repeated deletion has the
+ * same answer.
  */
 static void
-deleted(struct rest_delivery *r, struct spool_run *run)
+deleted(struct submitter *s, struct spool_run *run)
 {
 	struct spool_run copy;
 
 	CRASH_POINT("delete-answered");
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
-	run->reason[0] = '\0';
-	if (run->flags & RUN_FORGET_AFTER_DELETE)
-		run->state[DEST_REST] = RUN_DONE;
-	else
-		run->state[DEST_REST] = run->end != 0 ? START_DUE_ENDED :
-		    START_DUE;
+	run_move(s->spool, run, DEST_REST, run->flags &
+	    RUN_FORGET_AFTER_DELETE ? EVENT_DELETED_FINALLY : EVENT_DELETED,
+	    DUE_NOW, "");
 	run->flags &= ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
 	copy = *run;
-	run_save(r, run);
-	start_settled(r, &copy, DEST_REST);
+	run_save(s, run);
+	start_settled(s, &copy, DEST_REST);
 	CRASH_POINT("delete-settled");
 }
 
 static void
-delete_answered(struct rest_delivery *r, struct spool_run *run, struct result *v)
+delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 {
 	switch (v->code) {
 	case RESULT_DONE:
@@ -289,25 +299,25 @@ delete_answered(struct rest_delivery *r, struct spool_run *run, struct result *v
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, run->flags & RUN_FORGET_AFTER_DELETE ? "" :
 		    ", and begun anew");
-		deleted(r, run);
+		deleted(s, run);
 		break;
 	case RESULT_NO_RUN:
-		deleted(r, run);
+		deleted(s, run);
 		break;
 	default:
-		not_taken(r, run, v);
+		not_taken(s, run, v);
 		break;
 	}
 }
 
 void
-run_answered(struct rest_delivery *r, struct spool_run *run, struct result *v,
+run_answered(struct submitter *s, struct spool_run *run, struct result *v,
     const struct http_answer *a, int first)
 {
 	if (a->what == REQUEST_START)
-		start_answered(r, run, v);
+		start_answered(s, run, v);
 	else if (a->what == REQUEST_DELETE)
-		delete_answered(r, run, v);
+		delete_answered(s, run, v);
 	else
-		stop_answered(r, run, v, a, first && a->sends <= 1);
+		stop_answered(s, run, v, a, first && a->sends <= 1);
 }

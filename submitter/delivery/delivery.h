@@ -1,99 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* What relay.c, gate.c and relay_nats.c share. */
+/*
+ * Delivery: what is due goes to cc-backend and NATS, and each answer moves
+ * the row of its run.
+ */
 #ifndef SUBMITTER_DELIVERY_DELIVERY_H
 #define SUBMITTER_DELIVERY_DELIVERY_H
 
-#include <time.h>
+#include <stdint.h>
 
-#include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "common/ctl.h"
+#include "common/ipc/channel.h"
+#include "submitter/backend/job_list_parser.h"
+#include "submitter/backend/response.h"
+#include "submitter/spool/spool.h"
 
+struct commit_check;
+struct conflict;
+struct meta_delivery;
+struct nats_conf;
+struct nats_delivery;
+struct node_states;
+struct rest_delivery;
+struct submitter;
+
+/* rest_delivery.c: starts, stops and deletions by REST */
+
+/* Returns owned, or NULL without memory. */
+struct rest_delivery *rest_delivery_new(struct submitter *s);
+void rest_delivery_free(struct rest_delivery *r);
+/* The lane WAKE_REST: sends what is due. */
+void rest_delivery_run(struct rest_delivery *r);
+/* A commit failed: the rows are older than what was done. */
+void rest_delivery_rolled_back(struct rest_delivery *r);
+/* 1 when cc-backend answers, and nothing is under way or due. */
+int rest_delivery_idle(const struct rest_delivery *r);
+void rest_delivery_status(struct rest_delivery *r, uint64_t request);
+
+/* nats_delivery.c: starts and stops by NATS */
+
+struct nats_delivery *nats_delivery_new(struct submitter *s);
+void nats_delivery_free(struct nats_delivery *d);
+/* The lane WAKE_NATS. */
+void nats_delivery_run(struct nats_delivery *d);
+void nats_delivery_rolled_back(struct nats_delivery *d);
+/* Takes nc; the first one makes the connection. */
+void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
+
+/* answer.c: what an answer does to a run */
+
+/* first: the answer is of the first stop that was ever tried. */
+void run_answered(struct submitter *s, struct spool_run *run,
+    struct result *v, const struct http_answer *a, int first);
+/* A listing shows the start: the row moves on. */
+void run_start_listed(struct submitter *s, struct spool_run *run);
+/* Refused for good: logs, keeps the reason, releases what waits behind. */
+void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
+    const char *reason);
+/* Writes the row; an error spoils the transaction, and the commit sees it. */
+void run_save(struct submitter *s, struct spool_run *run);
+/* The request is to be made again when requests may go out again. */
+void run_return(struct submitter *s, struct spool_run *run);
+
+/* commit_check.c: which starts are committed in cc-backend */
+
+struct commit_check *commit_check_new(struct submitter *s);
+void commit_check_free(struct commit_check *n);
+/* The lane WAKE_COMMIT_CHECK. */
+void commit_check_kick(struct commit_check *n);
+/* A listing that was begun at asked shows the run as running. */
+void commit_seen(struct commit_check *n, struct spool_run *run,
+    int64_t asked);
+
+/* conflict.c: starts refused as duplicates, stops of stopped runs */
+
+struct conflict *conflict_new(struct submitter *s);
+void conflict_free(struct conflict *k);
+/* The lane WAKE_CONFLICT. */
+void conflict_kick(struct conflict *k);
+
+/* foreign_stop.c: runs that another client has stopped in cc-backend */
+
+/* row shows how: the run is done, or kept for an admin. */
+void foreign_stop_compare(struct submitter *s, struct spool_run *run,
+    const struct backend_job *row);
+/* cc-backend has the run stopped, without its file (why): kept for an admin. */
+void foreign_stop_damaged(struct submitter *s, struct spool_run *run,
+    const char *why);
+/* cc-backend does not show how it was stopped: the run is done. */
+void foreign_stop_unknown(struct submitter *s, struct spool_run *run);
 /*
- * Rows taken from the spool in one go: one commit for all of them.  The more
- * the cheaper, but what is due meanwhile waits until they are sent: so many as
- * go out in some QUEUE_MS, within these bounds.
+ * Reports the runs that are kept and, with CTL_REPAIR, begins to repair them
+ * unless it is a dry run.  Returns how many are or would be repaired.
  */
-#define QUEUE_MIN	128
-#define QUEUE_MAX	1024
-#define QUEUE_MS	100
+unsigned foreign_stop_repair(struct submitter *s, uint64_t request,
+    const struct ctl_request *req);
 
-/* Waits after a failure, ms: doubled each time, spread over the upper half. */
-#define RETRY_FIRST	500
-#define RETRY_MAX	60000
-#define STOPPED_WAIT	30000	/* 401: the token does not mend itself */
+/* meta_delivery.c: metadata updates after the stop */
 
-enum breaker_state {
-	BREAKER_UNUSED,	/* nothing to deliver to */
-	BREAKER_DOWN,	/* a probe is under way or due */
-	BREAKER_HALF_OPEN,	/* it answers again: one request at a time */
-	BREAKER_UP,
-	BREAKER_UNAUTHORIZED,	/* token refused; probed slowly */
-	BREAKER_WRONG_ADDRESS	/* not an address of cc-backend; probed slowly */
-};
+struct meta_delivery *meta_delivery_new(struct submitter *s);
+void meta_delivery_free(struct meta_delivery *l);
+/* The lane WAKE_META. */
+void meta_delivery_kick(struct meta_delivery *l);
+/* The stop of this run is delivered: what its start could not tell is due. */
+void meta_after_stop(struct meta_delivery *l, const struct spool_run *run);
+/* The run was refused for good: the run that is shown gets a message, once. */
+void meta_note_sibling(struct meta_delivery *l, struct spool_run *refused);
 
-struct breaker {
-	struct submitter *s;
-	enum breaker_state	 state;
-	struct event	*timer;
-	unsigned	 failures;	/* since the last good answer */
-	unsigned	 probes;	/* failed ones in a row */
-	int		 asking;	/* a probe or clusters request is out */
-	int		 stale;		/* it was made with an older configuration */
-	int		 doubt;		/* it may have been exchanged: probe when it answers */
-	int64_t		 probed;	/* spool_now() of the last probe */
-	enum breaker_state	 said;		/* what the log says of this outage */
-	int64_t		 down;		/* spool_now(); 0 = up */
-	int64_t		 clusters_at;	/* spool_now() of the last good ones */
-	unsigned	 no_clusters;	/* failed in a row, behind a good probe */
-	char		 why[400];	/* of the last failure */
-	char		 last[400];	/* answer, for status */
-};
+/* node_states.c: node states */
 
-struct rest_delivery {
-	struct submitter *s;
-	struct breaker	 breaker;
-	struct event	*run;		/* soon */
-	struct event	*due;		/* when the next row is due */
-	int64_t		 queue[QUEUE_MAX];
-	unsigned	 n_queue;
-	unsigned	 want;		/* of them, the next time */
-	int64_t		 filled;	/* spool_now() of the last time */
-	unsigned	 at;		/* next in the queue */
-	unsigned	 in_flight;
-	int		 lost;		/* a rollback: leases are to be taken back */
-	struct log_limit said_refused;
-	struct log_limit said_tags;
-	/* NATS */
-	struct event	*nats_run;
-	struct event	*nats_due;
-	unsigned	 nats_in_flight;
-	int		 nats_lost;
-};
-
-/* gate.c */
-int breaker_init(struct breaker *g, struct submitter *s);
-void breaker_clear(struct breaker *g);
-/* New configuration: opens anew or shuts. */
-void breaker_conf(struct breaker *g);
-/* Requests that may be under way now. */
-unsigned breaker_width(const struct breaker *g);
-/* What an answer tells of cc-backend as a whole; tries: of that row. */
-void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
-const char *breaker_name(enum breaker_state state);
-
-/* relay_answer.c */
-void run_answered(struct rest_delivery *r, struct spool_run *run, struct result *v,
-    const struct http_answer *a, int first);
-/* Writes the row back; an error spoils the transaction, and the backlog sees it. */
-void run_save(struct rest_delivery *r, struct spool_run *run);
-/* The request is to be made again when the line is open again. */
-void run_return(struct rest_delivery *r, struct spool_run *run);
-
-/* relay_nats.c */
-int nats_delivery_init(struct rest_delivery *r);
-void nats_delivery_clear(struct rest_delivery *r);
-
-/* ms to wait after so many failed tries. */
-int64_t timer_backoff(unsigned tries);
+struct node_states *node_states_new(struct submitter *s);
+void node_states_free(struct node_states *n);
+void node_states_frame(struct node_states *n, struct channel *c,
+    struct reader *r);
+/* cc-backend may be another one: node states are tried again. */
+void node_states_kick(struct node_states *n);
+void node_states_status(struct node_states *n, uint64_t request);
 
 #endif

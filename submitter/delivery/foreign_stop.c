@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that another hand has closed in cc-backend: its stop race hit them,
- * its own sweep did, or somebody else's stop.  What agrees with Slurm is
- * done.  What does not is kept, said and listed, and mended by `repair`
- * alone: deleted there, begun anew, and stopped when it has ended - each step
- * a phase of the row, so that it goes on where a kill has ended it.
+ * Runs that another client has stopped in cc-backend: its stop race, its own
+ * clean-up of old jobs, or a stop of somebody else. If cc-backend's values
+ * agree with Slurm's, the run is done. If not, it is kept, logged and listed,
+ * and only `repair` changes it: it is deleted in cc-backend, started again, and
+ * stopped when it has ended. Each step is a state of the row, so that a killed
+ * process continues there.
  */
 #include "config.h"
 
@@ -13,10 +14,17 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
-/* Kept for an admin; more of them are not accidents, and only counted. */
+/* Runs kept for an admin; further ones are only counted. */
 #define CLOSED_MAX	10000
+
+static struct log_limit said_agreed;
+static struct log_limit said_wrong;
 
 static void
 settled(struct submitter *s, struct spool_run *run)
@@ -25,11 +33,11 @@ settled(struct submitter *s, struct spool_run *run)
 
 	spool_save(s->spool, run);
 	spool_release(s->spool, &copy, DEST_REST);
-	commit_soon(s->intake);
-	rest_delivery_kick(s->delivery);
+	commit_soon(s->commit);
+	wake(s, WAKE_DELIVERY);
 }
 
-/* How the run ended, as both say it: 1 when that is the same. */
+/* Compares the end in cc-backend and in Slurm: 1 when they agree. */
 static int
 is_agreed(struct submitter *s, const struct spool_run *run,
     const struct backend_job *row, char *how, size_t size)
@@ -43,8 +51,8 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	inflight_set(s->w->inflight, &run->key);
 	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		state = payload_stop_state(s->payload, s->backend, job.state);
-		stop = payload_stop_time(s->backend, &job);
+		state = payload_stop_state(s->payload, breaker_version(s->breaker), job.state);
+		stop = payload_stop_time(breaker_version(s->breaker), &job);
 	}
 	inflight_clear(s->w->inflight);
 	if (state == NULL)
@@ -62,25 +70,23 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	return same;
 }
 
-/* Said, and kept for an admin. */
+/* Logs the run and keeps it for an admin. */
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
 	unsigned held;
 
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
-	if (log_allowed(&s->said_wrong, &held))
+	if (log_allowed(&said_wrong, &held))
 		log_errorx("job %llu (%s, start %lld) had been stopped by another "
 		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
 		    "--dry-run` (%u more since the last such line)",
 		    (unsigned long long)run->key.job, run->key.cluster,
 		    (long long)run->key.start, how, held);
-	run->state[DEST_REST] = spool_count(s->spool, DEST_REST,
-	    CLOSED_BY_OTHERS) < CLOSED_MAX ? CLOSED_BY_OTHERS : RUN_DONE;
+	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
+	    CLOSED_BY_OTHERS) < CLOSED_MAX ? EVENT_STOP_DIFFERS :
+	    EVENT_STOP_SETTLED, DUE_NOW, how);
 	run->since[DEST_REST] = spool_now(s->spool);
-	snprintf(run->reason, sizeof(run->reason), "%s", how);
 	settled(s, run);
 }
 
@@ -103,18 +109,16 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 
 	s->n.closed++;
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->tries[DEST_REST] = 0;
-	run->due[DEST_REST] = DUE_NOW;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
-		if (log_allowed(&s->said_closed, &held))
+		if (log_allowed(&said_agreed, &held))
 			log_info("job %llu (%s, start %lld) had been stopped by "
 			    "another hand, as Slurm says it ended (%u more since "
 			    "the last such line)",
 			    (unsigned long long)run->key.job, run->key.cluster,
 			    (long long)run->key.start, held);
 		meta_after_stop(s->meta, run);
-		run->state[DEST_REST] = RUN_DONE;
-		run->reason[0] = '\0';
+		run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_NOW,
+		    "");
 		settled(s, run);
 		return;
 	}
@@ -130,12 +134,11 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start);
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run->state[DEST_REST] = RUN_DONE;
-	run->reason[0] = '\0';
+	run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_KEEP, "");
 	settled(s, run);
 }
 
-/* One walk over what is closed wrongly. */
+/* One walk over the runs that are closed by others. */
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
@@ -158,7 +161,7 @@ row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 	wr_clear(&w);
 }
 
-/* Is it of the jobs and the cluster that the admin has named, if any were? */
+/* Did the admin name this job and cluster, or none? */
 static int
 is_wanted(const struct ctl_request *req, const struct run_key *key)
 {
@@ -201,9 +204,7 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
 	    (unsigned long long)run->key.job, run->key.cluster,
 	    (long long)run->key.start, run->reason);
-	run->state[DEST_REST] = DELETE_DUE;
-	run->due[DEST_REST] = DUE_NOW;
-	run->tries[DEST_REST] = 0;
+	run_move(sp, run, DEST_REST, EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;
 	CRASH_POINT("repair-marked");
@@ -221,8 +222,8 @@ foreign_stop_repair(struct submitter *s, uint64_t request,
 	    SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {
-		commit_soon(s->intake);
-		rest_delivery_kick(s->delivery);
+		commit_soon(s->commit);
+		wake(s, WAKE_DELIVERY);
 	}
 	return m.n;
 }

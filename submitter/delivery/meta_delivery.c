@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Late knowledge goes to cc-backend by edit_meta (from 1.5): what only the
- * end of a run has told, and on a run that is shown, that another run of its
- * job is not.  One at a time, and only while no start and no stop is on its
- * way or due; a few tries, for a run may be hidden for minutes or gone.
+ * Metadata updates are sent by edit_meta (cc-backend 1.5): what only the end of
+ * a run tells, and that another run of the job is not shown. One at a time, and
+ * only while no start and no stop is due or under way. An update is tried a few
+ * times: the run may be hidden for minutes, or deleted.
  */
 #include "config.h"
 
@@ -13,12 +13,18 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/net/http.h"
+#include "submitter/spool/commit.h"
 
 #define META_TRIES	10	/* the waits add up to 40 minutes */
-#define META_WAIT	5000	/* ms after the first that failed */
-#define META_FIRST	2000	/* ms from the stop: it is being archived, and has no file yet */
-#define META_AGAIN	2000	/* ms when it could not be sent at all */
+#define META_WAIT	5000	/* ms after the first failure */
+#define META_WAIT_MAX	(META_WAIT << META_TRIES)
+#define META_FIRST	2000	/* ms after the stop: cc-backend archives the run and has no file yet */
+#define META_AGAIN	2000	/* ms when the request could not be sent */
 
 struct meta_delivery {
 	struct submitter *s;
@@ -29,16 +35,6 @@ struct meta_delivery {
 };
 
 static void meta_delivery_step(struct meta_delivery *l);
-
-static int64_t
-wait_after(unsigned tries)
-{
-	int64_t ms = META_WAIT;
-
-	while (tries-- > 0)
-		ms *= 2;
-	return timer_jitter(ms);
-}
 
 static void
 give_up(struct meta_delivery *l, const struct result *v)
@@ -57,11 +53,11 @@ on_answer(const struct http_answer *a, void *arg)
 	struct result v;
 
 	l->busy = 0;
-	known.backend = l->s->backend;
+	known.backend = breaker_version(l->s->breaker);
 	response_classify(&known, &v);
-	/* One that fails for itself says nothing of starts and stops. */
+	/* A failure of this update says nothing about starts and stops. */
 	if (v.code != RESULT_RETRY)
-		breaker_told(l->s->delivery, &v);
+		breaker_told(l->s->breaker, &v);
 	switch (v.code) {
 	case RESULT_DONE:
 		l->s->n.meta++;
@@ -71,7 +67,7 @@ on_answer(const struct http_answer *a, void *arg)
 	case RESULT_RETRY:
 		if (l->tries + 1 < META_TRIES)
 			spool_meta_wait(sp, l->id, spool_now(sp) +
-			    wait_after(l->tries), l->tries + 1);
+			    timer_backoff(l->tries, META_WAIT, META_WAIT_MAX), l->tries + 1);
 		else
 			give_up(l, &v);
 		break;
@@ -79,11 +75,11 @@ on_answer(const struct http_answer *a, void *arg)
 		give_up(l, &v);
 		break;
 	default:
-		/* It is away: the gate opens again, and nothing was tried. */
+		/* cc-backend is unreachable: this was no try. */
 		timer_after(l->timer, META_AGAIN);
 		return;
 	}
-	commit_soon(l->s->intake);
+	commit_soon(l->s->commit);
 	meta_delivery_step(l);
 }
 
@@ -101,7 +97,7 @@ meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 	req.body = &body;
 	l->id = late->id;
 	l->tries = late->tries;
-	rc = wr_end(&body) == 0 && breaker_allows(l->s->delivery) ? http_send(l->s->http, &req) : -1;
+	rc = wr_end(&body) == 0 && breaker_allows(l->s->breaker) ? http_send(l->s->http, &req) : -1;
 	wr_clear(&body);
 	return rc;
 }
@@ -112,7 +108,7 @@ meta_delivery_step(struct meta_delivery *l)
 	struct spool_meta late;
 	int64_t wait;
 
-	if (l->busy || !rest_delivery_idle(l->s->delivery) ||
+	if (l->busy || !rest_delivery_idle(l->s->rest) ||
 	    spool_meta_count(l->s->spool) == 0 ||
 	    spool_meta_next(l->s->spool, &late) != 1)
 		return;
@@ -140,7 +136,7 @@ meta_delivery_kick(struct meta_delivery *l)
 	meta_delivery_step(l);
 }
 
-/* --- what is owed --- */
+/* --- updates --- */
 
 struct owing {
 	struct meta_delivery	*l;
@@ -161,13 +157,13 @@ owe(const char *field, const char *value, void *arg)
 	o->n += rc == 1;
 }
 
-/* A spool that fills up has better uses for its room. */
+/* Not in a spool that is more than half full. */
 static int
 is_wanted(struct meta_delivery *l)
 {
 	struct spool *sp = l->s->spool;
 
-	return l->s->backend == BACKEND_1_5 &&
+	return breaker_version(l->s->breaker) == BACKEND_1_5 &&
 	    spool_bytes(sp) < spool_bytes_max(sp) / 2;
 }
 
@@ -206,7 +202,7 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 	struct run_key sister;
 	struct owing o = { .l = l, .key = &sister };
 
-	/* Each reload tries the start again, and it is refused again. */
+	/* Each reload retries the start, and it is rejected again. */
 	if ((refused->flags & RUN_PREVIOUS_NOTED) ||
 	    refused->state[DEST_REST] != START_REJECTED || !is_wanted(l) ||
 	    !payload_has_message(l->s->payload) ||
@@ -223,7 +219,7 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 		return;
 	refused->flags |= RUN_PREVIOUS_NOTED;
 	spool_save(l->s->spool, refused);
-	commit_soon(l->s->intake);
+	commit_soon(l->s->commit);
 }
 
 struct meta_delivery *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is due for NATS.  Behind a broker nobody answers for the run, so only
- * the order is kept: a stop follows its start's confirmation, by more than
- * cc-backend's commit interval where cc-backend itself is the reader.  A
- * message of which nobody knows whether it arrived is sent again.
+ * Delivery by NATS. No subscriber answers for a run, so only the order is kept:
+ * a stop follows the confirmation of its start. Where cc-backend itself
+ * subscribes, more than its commit interval lies between them. A message is
+ * sent again when its arrival is unknown.
  */
 #include "config.h"
 
@@ -13,18 +13,30 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
-#include "submitter/reconcile/failover.h"
+#include "submitter/nats/nats.h"
+#include "submitter/payload/topology.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
-#define NATS_PAGE	32	/* rows of one lease */
+#define NATS_PAGE	32	/* rows leased at once */
 #define NATS_WIDTH	128	/* messages under way; the broker confirms in bulk */
-#define DENIED_WAIT	60000	/* ms; a permission does not come by itself */
+#define DENIED_WAIT	60000	/* ms; an admin has to grant the permission */
+
+struct nats_delivery {
+	struct submitter *s;
+	struct event	*due;		/* when the next row is due */
+	unsigned	 in_flight;
+	int		 lost;		/* a rollback: leases are to be taken back */
+};
 
 static void
 row_save(struct submitter *s, struct spool_run *run)
 {
 	spool_save(s->spool, run);
-	commit_soon(s->intake);
+	commit_soon(s->commit);
 }
 
 static void
@@ -40,61 +52,62 @@ row_wait(struct submitter *s, struct spool_run *run, int64_t ms,
 }
 
 static void
-row_sent(struct rest_delivery *r, struct spool_run *run)
+row_sent(struct nats_delivery *d, struct spool_run *run)
 {
-	struct submitter *s = r->s;
+	struct submitter *s = d->s;
 	struct spool_run copy = *run;
 	int64_t gap = spool_policy(s->spool)->nats_gap;
 
-	run->tries[DEST_NATS] = 0;
 	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
-		run->state[DEST_NATS] = RUN_DONE;
+		run_move(s->spool, run, DEST_NATS, EVENT_STOPPED, DUE_KEEP,
+		    NULL);
 		row_save(s, run);
 		return;
 	}
 	s->n.nats_starts++;
 	run->since[DEST_NATS] = spool_now(s->spool);
-	run->state[DEST_NATS] = run->end != 0 ? STOP_DUE : STARTED;
-	run->due[DEST_NATS] = run->end != 0 && gap > 0 ?
-	    run->since[DEST_NATS] + gap : DUE_NOW;
+	run_move(s->spool, run, DEST_NATS, EVENT_ACCEPTED, run->end != 0 &&
+	    gap > 0 ? run->since[DEST_NATS] + gap : DUE_NOW, NULL);
 	row_save(s, run);
 	spool_release(s->spool, &copy, DEST_NATS);
-	commit_soon(s->intake);
+	commit_soon(s->commit);
 }
 
 static void
 on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 {
 	struct submitter *s = arg;
-	struct rest_delivery *r = s->delivery;
+	struct nats_delivery *d = s->nats_delivery;
 	struct spool_run run;
 
-	if (r->nats_in_flight > 0)
-		r->nats_in_flight--;
+	if (d->in_flight > 0)
+		d->in_flight--;
 	if (spool_get(s->spool, (int64_t)token, &run) != 1 ||
 	    run.due[DEST_NATS] != DUE_LEASED)
 		return;
 	switch (result) {
 	case NATS_SENT:
-		row_sent(r, &run);
+		row_sent(d, &run);
 		break;
 	case NATS_UNSURE:
 		s->n.nats_unsure++;
-		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS]), why);
+		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS], RETRY_FIRST,
+		    RETRY_MAX), why);
 		break;
 	case NATS_AWAY:
-		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS]), why);
+		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS], RETRY_FIRST,
+		    RETRY_MAX), why);
 		break;
 	case NATS_DENIED:
 		row_wait(s, &run, timer_jitter(DENIED_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		run_reject(r, &run, DEST_NATS, "NATS: longer than the broker "
+		run_reject(s, &run, DEST_NATS, "NATS: longer than the broker "
 		    "takes, even without its texts");
 		break;
 	}
-	nats_delivery_kick(s);
+	wake(s, WAKE_NATS);
 }
 
 static void
@@ -104,15 +117,15 @@ on_up(int up, void *arg)
 
 	if (up) {
 		spool_retry_now(s->spool, DEST_NATS);
-		commit_soon(s->intake);
-		nats_delivery_kick(s);
+		commit_soon(s->commit);
+		wake(s, WAKE_NATS);
 	}
 }
 
 static void
-row_send(struct rest_delivery *r, struct spool_run *run)
+row_send(struct nats_delivery *d, struct spool_run *run)
 {
-	struct submitter *s = r->s;
+	struct submitter *s = d->s;
 	enum message kind = run->state[DEST_NATS] == STOP_DUE ?
 	    MESSAGE_STOP : MESSAGE_START;
 	const char *why = NULL;
@@ -134,21 +147,22 @@ row_send(struct rest_delivery *r, struct spool_run *run)
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == 0)
-		r->nats_in_flight++;
+		d->in_flight++;
 	else if (errno == EINVAL || errno == EMSGSIZE)
-		run_reject(r, run, DEST_NATS, why != NULL ? why :
+		run_reject(s, run, DEST_NATS, why != NULL ? why :
 		    "no message can be made of it");
 	else
-		row_wait(s, run, timer_backoff(run->tries[DEST_NATS]), why);
+		row_wait(s, run, timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
+		    RETRY_MAX), why);
 }
 
-/* Leases a page, commits, sends: how many. */
+/* Leases a page of rows, commits, sends: how many. */
 static int
-page_send(struct rest_delivery *r)
+page_send(struct nats_delivery *d)
 {
 	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
 		STOP_DUE };
-	struct submitter *s = r->s;
+	struct submitter *s = d->s;
 	struct spool_run run;
 	int64_t ids[NATS_PAGE];
 	size_t i;
@@ -167,17 +181,17 @@ page_send(struct rest_delivery *r)
 		run.flags |= RUN_KEY_FIXED;
 		row_save(s, &run);
 	}
-	if (n == 0 || commit_now(s->intake) == -1)
+	if (n == 0 || commit_now(s->commit) == -1)
 		return 0;
 	for (k = 0; k < n; k++)
 		if (spool_get(s->spool, ids[k], &run) == 1 &&
 		    run.due[DEST_NATS] == DUE_LEASED)
-			row_send(r, &run);
+			row_send(d, &run);
 	return n;
 }
 
 static void
-due_timer(struct rest_delivery *r)
+due_timer(struct nats_delivery *d)
 {
 	static const enum run_state states[] = { START_DUE, STOP_DUE,
 		START_DUE_ENDED };
@@ -185,61 +199,60 @@ due_timer(struct rest_delivery *r)
 	size_t i;
 
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		due = spool_next_due(r->s->spool, DEST_NATS, states[i]);
+		due = spool_next_due(d->s->spool, DEST_NATS, states[i]);
 		if (due >= 0 && (next == -1 || due < next))
 			next = due;
 	}
 	if (next == -1) {
-		timer_after(r->nats_due, -1);
+		timer_after(d->due, -1);
 		return;
 	}
-	next -= spool_now(r->s->spool);
-	timer_after(r->nats_due, next > 0 ? next : 0);
-}
-
-static void
-on_run(evutil_socket_t fd, short what, void *arg)
-{
-	struct rest_delivery *r = arg;
-	struct submitter *s = r->s;
-
-	(void)fd;
-	(void)what;
-	if (r->nats_lost && r->nats_in_flight == 0) {
-		if (spool_unlease(s->spool, DEST_NATS) == 0)
-			r->nats_lost = 0;
-		commit_soon(s->intake);
-	}
-	if (s->nats == NULL || role_is_passive(s->failover) ||
-	    !nats_is_up(s->nats) || r->nats_lost ||
-	    commit_is_stuck(s->intake))
-		return;
-	while (r->nats_in_flight < NATS_WIDTH && page_send(r) > 0)
-		continue;
-	due_timer(r);
+	next -= spool_now(d->s->spool);
+	timer_after(d->due, next > 0 ? next : 0);
 }
 
 void
-nats_delivery_kick(struct submitter *s)
+nats_delivery_run(struct nats_delivery *d)
 {
-	if (s->nats != NULL)
-		event_active(s->delivery->nats_run, EV_TIMEOUT, 1);
+	struct submitter *s = d->s;
+
+	if (d->lost && d->in_flight == 0) {
+		if (spool_unlease(s->spool, DEST_NATS) == 0)
+			d->lost = 0;
+		commit_soon(s->commit);
+	}
+	if (s->nats == NULL || role_is_passive(s) ||
+	    !nats_is_up(s->nats) || d->lost ||
+	    commit_is_stuck(s->commit))
+		return;
+	while (d->in_flight < NATS_WIDTH && page_send(d) > 0)
+		continue;
+	due_timer(d);
+}
+
+void
+nats_delivery_rolled_back(struct nats_delivery *d)
+{
+	d->lost = 1;
+	wake(d->s, WAKE_NATS);
 }
 
 static void
 on_due(evutil_socket_t fd, short what, void *arg)
 {
-	struct rest_delivery *r = arg;
+	struct nats_delivery *d = arg;
 
 	(void)fd;
 	(void)what;
-	nats_delivery_kick(r->s);
+	wake(d->s, WAKE_NATS);
 }
 
 void
-nats_delivery_conf(struct submitter *s, struct nats_conf *nc)
+nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc)
 {
-	/* Without natsServer there is no thread until there is one. */
+	struct submitter *s = d->s;
+
+	/* Without natsServer no thread is made. */
 	if (s->nats == NULL && *conf_str(&s->w->conf, CONF_NATS_SERVER) != '\0')
 		s->nats = nats_new(s->w->base, s->resolver, on_nats, on_up, s);
 	if (s->nats != NULL)
@@ -248,19 +261,27 @@ nats_delivery_conf(struct submitter *s, struct nats_conf *nc)
 		nats_conf_free(nc);
 }
 
-int
-nats_delivery_init(struct rest_delivery *r)
+struct nats_delivery *
+nats_delivery_new(struct submitter *s)
 {
-	r->nats_run = timer_new(r->s, on_run, r);
-	r->nats_due = timer_new(r->s, on_due, r);
-	return r->nats_run != NULL && r->nats_due != NULL ? 0 : -1;
+	struct nats_delivery *d = calloc(1, sizeof(*d));
+
+	if (d == NULL)
+		return NULL;
+	d->s = s;
+	d->due = timer_new(s, on_due, d);
+	if (d->due == NULL) {
+		free(d);
+		return NULL;
+	}
+	return d;
 }
 
 void
-nats_delivery_clear(struct rest_delivery *r)
+nats_delivery_free(struct nats_delivery *d)
 {
-	if (r->nats_run != NULL)
-		event_free(r->nats_run);
-	if (r->nats_due != NULL)
-		event_free(r->nats_due);
+	if (d == NULL)
+		return;
+	event_free(d->due);
+	free(d);
 }

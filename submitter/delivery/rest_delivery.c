@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is due goes to cc-backend, and what it answers moves the run's row.
- * Rows are leased in one commit before anything of them leaves, so that the
- * key under which a run is known there is fixed on disk first.  Nothing else
- * of this is durable at once: a repeated request is harmless.
+ * Sends what is due to cc-backend; the answer moves the row of the run. Rows
+ * are leased in one commit before their requests are sent, so that the key of a
+ * run is durable first. An answer need not be durable at once: a repeated
+ * request is harmless.
  */
 #include "config.h"
 
@@ -13,19 +13,46 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/net/http.h"
+#include "submitter/payload/topology.h"
+#include "submitter/spool/commit.h"
 
-#define BEHIND_WAIT	500	/* ms until a stop looks again for starts before it */
+#define BEHIND_WAIT	500	/* ms until a stop checks again for starts that go first */
 
-/* One request under way. */
+/*
+ * Rows that are leased together: one commit for all of them. More rows are
+ * cheaper, but rows that become due meanwhile wait longer: as many as are sent
+ * in about QUEUE_MS, within these limits.
+ */
+#define QUEUE_MIN	128
+#define QUEUE_MAX	1024
+#define QUEUE_MS	100
+
+struct rest_delivery {
+	struct submitter *s;
+	struct event	*due;		/* when the next row is due */
+	int64_t		 queue[QUEUE_MAX];
+	unsigned	 n_queue;
+	unsigned	 want;		/* of them, next time */
+	int64_t		 filled;	/* spool_now() when the queue was filled */
+	unsigned	 at;		/* index of the next row */
+	unsigned	 in_flight;
+	int		 lost;		/* a rollback: the leases are taken back */
+};
+
+/* A request under way. */
 struct rest_item {
 	struct rest_delivery	*r;
 	int64_t		 id;
 	struct run_key	 key;
-	int		 first;		/* the first stop ever tried */
+	int		 first;		/* of the first stop that was ever tried */
 };
 
-/* How the request of a phase is made. */
+/* The request of a state. */
 static const struct form {
 	enum request_kind	 what;
 	const char	*method;
@@ -38,28 +65,10 @@ static const struct form {
 };
 
 int
-breaker_reaches(const struct rest_delivery *r)
-{
-	return r->breaker.state == BREAKER_UP || r->breaker.state == BREAKER_HALF_OPEN;
-}
-
-int
-breaker_allows(const struct rest_delivery *r)
-{
-	return breaker_width(&r->breaker) > 0;
-}
-
-int
 rest_delivery_idle(const struct rest_delivery *r)
 {
-	return r->breaker.state == BREAKER_UP && r->in_flight == 0 &&
+	return breaker_is_up(r->s->breaker) && r->in_flight == 0 &&
 	    r->at == r->n_queue && !r->lost;
-}
-
-void
-breaker_told(struct rest_delivery *r, const struct result *v)
-{
-	breaker_result(&r->breaker, v, 0);
 }
 
 static void
@@ -73,22 +82,22 @@ on_answer(const struct http_answer *a, void *arg)
 
 	r->in_flight--;
 	r->s->n.requests++;
-	known.backend = r->s->backend;
+	known.backend = breaker_version(r->s->breaker);
 	response_classify(&known, &v);
 	log_debug("%s of job %llu (%s, start %lld): %s: %s", request_kind_name(a->what),
 	    (unsigned long long)it->key.job, it->key.cluster,
 	    (long long)it->key.start, result_name(v.code), v.text);
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
 	    run.due[DEST_REST] == DUE_LEASED) {
-		breaker_result(&r->breaker, &v, run.tries[DEST_REST]);
-		run_answered(r, &run, &v, a, it->first);
+		breaker_result(r->s->breaker, &v, run.tries[DEST_REST]);
+		run_answered(r->s, &run, &v, a, it->first);
 	} else
-		breaker_result(&r->breaker, &v, 0);
+		breaker_result(r->s->breaker, &v, 0);
 	free(it);
-	rest_delivery_kick(r);
+	wake(r->s, WAKE_DELIVERY);
 }
 
-/* The body of what is due for a row; 0, or -1 when none can be made. */
+/* Makes the body of what is due for a row; 0, or -1 when it is impossible. */
 static int
 body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kind what,
     struct writer *body, char *why, size_t size)
@@ -107,9 +116,9 @@ body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kin
 	inflight_set(s->w->inflight, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		payload_how_init(&how, s->backend, s->topology);
+		payload_how_init(&how, breaker_version(s->breaker), s->topology);
 		how.tags = (run->flags & RUN_TAGGED) != 0;
-		rc = what == REQUEST_STOP ? payload_stop(s->payload, s->backend,
+		rc = what == REQUEST_STOP ? payload_stop(s->payload, breaker_version(s->breaker),
 		    &job, body, &wrong) : payload_start(s->payload, &how,
 		    &job, body, &wrong);
 	}
@@ -133,11 +142,11 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (it == NULL) {
-		run_return(r, run);
+		run_return(r->s, run);
 		goto done;
 	}
 	if (body_make(r, run, form->what, &body, why, sizeof(why)) == -1) {
-		run_reject(r, run, DEST_REST, why);
+		run_reject(r->s, run, DEST_REST, why);
 		free(it);
 		goto done;
 	}
@@ -155,7 +164,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 		CRASH_POINT("delete-send");
 	if (http_send(r->s->http, &req) == -1) {
 		free(it);
-		run_return(r, run);
+		run_return(r->s, run);
 	} else
 		r->in_flight++;
 done:
@@ -163,9 +172,9 @@ done:
 }
 
 /*
- * The first start of a run leaves: is it one with tags?  That is settled for
- * good, for cc-backend takes a repeat with tags as another run while the
- * first, without, is in its cache.
+ * The first start of a run decides for good whether it has tags: cc-backend
+ * takes a repeated start with tags as another run while the first one, without
+ * tags, is in its cache.
  */
 static void
 first_start(struct rest_delivery *r, struct spool_run *run)
@@ -187,7 +196,7 @@ first_start(struct rest_delivery *r, struct spool_run *run)
 	job_clear(&job);
 }
 
-/* Marks one picked row as ours; 1 when it shall go now. */
+/* Leases a row; 1 when it is to be sent now. */
 static int
 row_lease(struct rest_delivery *r, int64_t id)
 {
@@ -198,7 +207,7 @@ row_lease(struct rest_delivery *r, int64_t id)
 	if (run.state[DEST_REST] == STOP_DUE &&
 	    spool_has_starts(r->s->spool, &run, DEST_REST)) {
 		run.due[DEST_REST] = spool_now(r->s->spool) + BEHIND_WAIT;
-		run_save(r, &run);
+		run_save(r->s, &run);
 		return 0;
 	}
 	if (!(run.flags & RUN_REST_STARTED) &&
@@ -206,11 +215,11 @@ row_lease(struct rest_delivery *r, int64_t id)
 		first_start(r, &run);
 	run.due[DEST_REST] = DUE_LEASED;
 	run.flags |= RUN_KEY_FIXED;
-	run_save(r, &run);
+	run_save(r->s, &run);
 	return 1;
 }
 
-/* How many are taken: twice as many when the last ones were gone soon. */
+/* Takes twice as many rows when the last ones were sent soon. */
 static void
 queue_pace(struct rest_delivery *r)
 {
@@ -228,9 +237,8 @@ queue_pace(struct rest_delivery *r)
 }
 
 /*
- * Fills the queue: runs that run, newest first, for the live view; then
- * stops; then what cc-backend shall forget, and what has begun and ended
- * meanwhile.
+ * Fills the queue: first running jobs, newest first, for the live view; then
+ * stops; then deletions; then jobs that have ended in the meantime.
  */
 static int
 queue_fill(struct rest_delivery *r)
@@ -260,7 +268,7 @@ queue_fill(struct rest_delivery *r)
 	}
 	if (r->n_queue == 0)
 		return 0;
-	if (commit_now(r->s->intake) == -1) {
+	if (commit_now(r->s->commit) == -1) {
 		r->n_queue = 0;
 		return 0;
 	}
@@ -280,12 +288,12 @@ queue_next(struct rest_delivery *r)
 	first = !(run.flags & RUN_STOP_ATTEMPTED);
 	if (run.state[DEST_REST] == STOP_DUE && first) {
 		run.flags |= RUN_STOP_ATTEMPTED;
-		run_save(r, &run);
+		run_save(r->s, &run);
 	}
 	row_send(r, &run, first);
 }
 
-/* What was leased and not sent goes back. */
+/* Returns the rows that were leased and not sent. */
 static void
 queue_return(struct rest_delivery *r)
 {
@@ -294,7 +302,7 @@ queue_return(struct rest_delivery *r)
 	while (r->at < r->n_queue)
 		if (spool_get(r->s->spool, r->queue[r->at++], &run) == 1 &&
 		    run.due[DEST_REST] == DUE_LEASED)
-			run_return(r, &run);
+			run_return(r->s, &run);
 	r->n_queue = r->at = 0;
 }
 
@@ -319,23 +327,20 @@ due_timer(struct rest_delivery *r)
 	}
 }
 
-static void
-on_run(evutil_socket_t fd, short what, void *arg)
+void
+rest_delivery_run(struct rest_delivery *r)
 {
-	struct rest_delivery *r = arg;
-	unsigned width = breaker_width(&r->breaker);
+	unsigned width = breaker_width(r->s->breaker);
 
-	(void)fd;
-	(void)what;
 	if (r->lost && r->in_flight == 0) {
 		r->n_queue = r->at = 0;
 		if (spool_unlease(r->s->spool, DEST_REST) == 0)
 			r->lost = 0;
-		commit_soon(r->s->intake);
+		commit_soon(r->s->commit);
 	}
 	if (width == 0)
 		queue_return(r);
-	if (width == 0 || r->lost || commit_is_stuck(r->s->intake) ||
+	if (width == 0 || r->lost || commit_is_stuck(r->s->commit) ||
 	    !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT))
 		return;
 	while (r->in_flight < width) {
@@ -343,42 +348,29 @@ on_run(evutil_socket_t fd, short what, void *arg)
 			break;
 		queue_next(r);
 	}
-	/* Nothing in flight wakes us: the next due row must. */
+	/* No answer will come: the timer has to wake this lane. */
 	if (r->in_flight == 0) {
 		due_timer(r);
-		meta_delivery_kick(r->s->meta);
+		wake(r->s, WAKE_META);
 	}
-	commit_check_kick(r->s->commit_check);
+	wake(r->s, WAKE_COMMIT_CHECK);
 }
 
 static void
 on_due(evutil_socket_t fd, short what, void *arg)
 {
+	struct rest_delivery *r = arg;
+
 	(void)fd;
 	(void)what;
-	rest_delivery_kick(arg);
-}
-
-void
-rest_delivery_kick(struct rest_delivery *r)
-{
-	event_active(r->run, EV_TIMEOUT, 1);
-	nats_delivery_kick(r->s);
+	wake(r->s, WAKE_REST);
 }
 
 void
 rest_delivery_rolled_back(struct rest_delivery *r)
 {
 	r->lost = 1;
-	r->nats_lost = 1;
-	rest_delivery_kick(r);
-}
-
-void
-rest_delivery_conf(struct rest_delivery *r)
-{
-	breaker_conf(&r->breaker);
-	rest_delivery_kick(r);
+	wake(r->s, WAKE_REST);
 }
 
 struct rest_delivery *
@@ -389,11 +381,9 @@ rest_delivery_new(struct submitter *s)
 	if (r == NULL)
 		return NULL;
 	r->s = s;
-	r->run = timer_new(s, on_run, r);
 	r->due = timer_new(s, on_due, r);
-	if (r->run == NULL || r->due == NULL || breaker_init(&r->breaker, s) == -1 ||
-	    nats_delivery_init(r) == -1) {
-		rest_delivery_free(r);
+	if (r->due == NULL) {
+		free(r);
 		return NULL;
 	}
 	return r;
@@ -404,31 +394,12 @@ rest_delivery_free(struct rest_delivery *r)
 {
 	if (r == NULL)
 		return;
-	breaker_clear(&r->breaker);
-	nats_delivery_clear(r);
-	if (r->run != NULL)
-		event_free(r->run);
-	if (r->due != NULL)
-		event_free(r->due);
+	event_free(r->due);
 	free(r);
 }
 
 void
 rest_delivery_status(struct rest_delivery *r, uint64_t request)
 {
-	struct worker *w = r->s->w;
-	const struct breaker *g = &r->breaker;
-	long long since = g->down == 0 ? 0 :
-	    (long long)(spool_now(r->s->spool) - g->down) / 1000;
-
-	if (g->down != 0)
-		worker_status(w, request, "backend", "%s since %lld s: %s",
-		    breaker_name(g->state), since, g->why);
-	else
-		worker_status(w, request, "backend", "%s",
-		    breaker_name(g->state));
-	worker_status(w, request, "backend_address", "%s",
-	    http_where(r->s->http));
-	worker_status(w, request, "last_answer", "%s", g->last);
-	worker_status(w, request, "in_flight", "%u", r->in_flight);
+	worker_status(r->s->w, request, "in_flight", "%u", r->in_flight);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way into the spool.  All that comes within a few
- * milliseconds shares a commit, and only then is it acknowledged.  The bytes
- * are kept until that: when the disk takes nothing they are tried again, the
- * collector is told to hold back, and what it may send without our word is
- * bounded by itself.
+ * Records on their way into the spool. All records of a few milliseconds share
+ * a commit and are acknowledged after it. Their bytes are kept in memory until
+ * then: if the disk refuses a write, they are written again, and the collector
+ * is told to hold back ended runs. The collector itself limits what it sends
+ * without an acknowledgement.
  */
 #include "config.h"
 
@@ -14,27 +14,15 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "submitter/base/timer.h"
 #include "submitter/intake/intake_private.h"
+#include "submitter/spool/commit.h"
 
-#define COMMIT_MS	8	/* at most this long until a record is on disk */
-#define TOUCH_MS	50	/* the same of what can be done over: answers taken */
-#define FRAMES_MAX	256	/* more uncommitted frames are committed at once */
-#define STUCK_MS	1000	/* until a disk that took nothing is tried again */
-/* More than the collector keeps unacknowledged, with what that costs here. */
+#define COMMIT_MS	8	/* longest time until a record is durable */
+#define FULL_MS		50	/* until space is looked for again after a commit */
+#define FRAMES_MAX	256	/* this many uncommitted messages are committed at once */
+/* More than the collector keeps unacknowledged, with the overhead here. */
 #define BYTES_MAX	(96u * 1024 * 1024)
-
-void
-intake_flow(struct intake *b)
-{
-	struct writer w;
-
-	if (b->collector == NULL)
-		return;
-	wr_init(&w, 1);
-	wr_u8(&w, b->stuck || b->space != SPACE_OK);
-	channel_send(b->collector, MSG_FLOW, 0, &w, -1);
-	wr_clear(&w);
-}
 
 static void
 stored_send(struct intake *b)
@@ -50,7 +38,10 @@ stored_send(struct intake *b)
 	b->stored = b->seq;
 }
 
-/* Those that are durable, or (all) that come again from a new collector. */
+/*
+ * Drops the messages that are durable; all: those that a new collector sends
+ * again, too.
+ */
 static void
 frames_drop(struct intake *b, int all)
 {
@@ -96,44 +87,20 @@ timer_arm(struct intake *b, int ms)
 	timer_after(b->timer, ms);
 }
 
-static void
-timer_stuck(struct intake *b)
+int
+intake_rolled_back(struct intake *b)
 {
-	timer_after(b->timer, STUCK_MS);
-	b->armed = 1;	/* nothing shortens it */
+	b->next = b->first;
+	b->n_applied = 0;
+	b->seq = b->stored;	/* else messages that wait would be acknowledged */
+	timer_arm(b, COMMIT_MS);
+	return space_release_reserve(b);
 }
 
 /*
- * The disk took nothing.  A full one gets the reserve, once: then records wait
- * as in a full spool, and the rest goes on.
+ * Applies as many messages as there is space for. 0, or -1 when the disk
+ * refuses a write or a message is invalid.
  */
-static void
-stuck_begin(struct intake *b)
-{
-	spool_rollback(b->s->spool);
-	rest_delivery_rolled_back(b->s->delivery);
-	b->next = b->first;
-	b->n_applied = 0;
-	b->seq = b->stored;	/* or held frames would be acknowledged */
-	if (space_release_reserve(b)) {
-		if (spool_commit(b->s->spool) == 0) {
-			b->stuck = 0;
-			timer_arm(b, COMMIT_MS);
-			return;
-		}
-		spool_rollback(b->s->spool);
-	}
-	b->stuck = 1;
-	if (!b->said_stuck) {
-		log_errorx("the spool takes nothing: %s; what Slurm tells waits "
-		    "until it does", spool_error(b->s->spool));
-		b->said_stuck = 1;
-		intake_flow(b);
-	}
-	timer_stuck(b);
-}
-
-/* As many of them as there is room for.  0, or -1: the disk, or a frame that is none. */
 static int
 frames_apply(struct intake *b)
 {
@@ -145,7 +112,7 @@ frames_apply(struct intake *b)
 	    space_admit(b, f)) {
 		rd_init(&r, f->bytes, f->len);
 		if (frame_apply(b, f->type, &r, &bad) == -1) {
-			stuck_begin(b);
+			commit_fail(b->s->commit);
 			return -1;
 		}
 		if (bad) {
@@ -160,37 +127,21 @@ frames_apply(struct intake *b)
 }
 
 int
-commit_now(struct intake *b)
+intake_retry(struct intake *b)
 {
-	if (b->stuck)
-		return -1;
-	CRASH_POINT("store");
-	if (spool_commit(b->s->spool) == -1) {
-		stuck_begin(b);
-		return -1;
-	}
-	CRASH_POINT("stored");
-	frames_drop(b, 0);
-	stored_send(b);
-	b->s->n.commits++;
-	space_check(b);
-	if (b->space == SPACE_OK && b->next != NULL)
-		timer_arm(b, 0);
-	return 0;
+	return frames_apply(b);
 }
 
-/* The disk may take it now: first what the admin did, then the frames. */
-static void
-stuck_retry(struct intake *b)
+void
+intake_committed(struct intake *b)
 {
-	b->stuck = 0;
-	if (frames_apply(b) == -1 || commit_now(b) == -1)
-		return;
-	if (b->said_stuck)
-		log_notice("the spool takes records again");
-	b->said_stuck = 0;
-	intake_flow(b);
-	rest_delivery_kick(b->s->delivery);
+	frames_drop(b, 0);
+	stored_send(b);
+	space_check(b);
+	if (b->space != SPACE_OK)
+		timer_arm(b, FULL_MS);
+	else if (b->next != NULL)
+		timer_arm(b, 0);
 }
 
 static void
@@ -201,13 +152,13 @@ step(struct intake *b)
 	if (b->space == SPACE_OK && frames_apply(b) == -1)
 		return;
 	if (spool_dirty(b->s->spool) || b->first != b->next) {
-		if (commit_now(b) == 0)
-			rest_delivery_kick(b->s->delivery);
+		if (commit_now(b->s->commit) == 0)
+			wake(b->s, WAKE_DELIVERY);
 	} else if (b->space != SPACE_OK) {
 		space_check(b);
 		wait = b->space == SPACE_OK ? 0 : wait;
 	}
-	if (!b->stuck && (b->space != SPACE_OK || b->next != NULL))
+	if (!commit_is_stuck(b->s->commit) && (b->space != SPACE_OK || b->next != NULL))
 		timer_arm(b, wait);
 }
 
@@ -219,22 +170,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	b->armed = 0;
-	if (b->stuck)
-		stuck_retry(b);
-	else
+	if (!commit_is_stuck(b->s->commit))
 		step(b);
-}
-
-void
-commit_soon(struct intake *b)
-{
-	timer_arm(b, TOUCH_MS);
-}
-
-int
-commit_is_stuck(const struct intake *b)
-{
-	return b->stuck;
 }
 
 void
@@ -248,30 +185,30 @@ intake_receive(struct intake *b, const struct msg_header *h, struct reader *r)
 		    "more than may wait" : "out of memory");
 		return;
 	}
-	if (b->stuck)
+	if (commit_is_stuck(b->s->commit))
 		return;
 	if (b->space != SPACE_OK) {
 		if (frame_resources(b, f) == -1)
-			stuck_begin(b);
+			commit_fail(b->s->commit);
 	} else if (frames_apply(b) == -1)
 		return;
 	if (b->n_applied >= FRAMES_MAX) {
-		if (commit_now(b) == 0)
-			rest_delivery_kick(b->s->delivery);
-	} else if (!b->stuck)
+		if (commit_now(b->s->commit) == 0)
+			wake(b->s, WAKE_DELIVERY);
+	} else if (!commit_is_stuck(b->s->commit))
 		timer_arm(b, COMMIT_MS);
 }
 
 int
 intake_has_room(const struct intake *b)
 {
-	return !b->stuck && b->space == SPACE_OK;
+	return !commit_is_stuck(b->s->commit) && b->space == SPACE_OK;
 }
 
 void
 intake_upkeep(struct intake *b)
 {
-	if (!b->stuck)
+	if (!commit_is_stuck(b->s->commit))
 		space_make_reserve(b);
 }
 
@@ -286,8 +223,8 @@ intake_status(struct intake *b, uint64_t request)
 	struct spool *sp = b->s->spool;
 	struct worker *w = b->s->w;
 
-	worker_status(w, request, "spool", "%s", b->stuck ? "takes nothing" :
-	    holds[b->space]);
+	worker_status(w, request, "spool", "%s", commit_is_stuck(b->s->commit) ?
+	    "takes nothing" : holds[b->space]);
 	worker_status(w, request, "spool_bytes_max", "%llu",
 	    (unsigned long long)spool_bytes_max(sp));
 	worker_status(w, request, "spool_held", "%llu",
@@ -315,33 +252,34 @@ intake_quarantine(struct intake *b, const struct run_key *key)
 		b->quarantined[b->n_quarantined++] = *key;
 	if (spool_find(b->s->spool, key, &run) == 1)
 		spool_put_quarantined(b->s->spool, key, NULL, 0);
-	commit_soon(b);
+	commit_soon(b->s->commit);
 }
 
 void
 intake_peer(struct intake *b, struct channel *c)
 {
-	/* The old collector's frames come again from the new one. */
-	if (!b->stuck && b->first != b->next)
-		commit_now(b);
+	/* The new collector sends the messages of the old one again. */
+	if (!commit_is_stuck(b->s->commit) && b->first != b->next)
+		commit_now(b->s->commit);
 	frames_drop(b, 1);
 	b->collector = c;
 	b->seq = b->stored = 0;
 	if (c == NULL)
 		return;
 	snapshot_send(b->s->spool, c);
-	if (b->stuck || b->space != SPACE_OK)
+	if (!intake_has_room(b))
 		intake_flow(b);
 }
 
 struct intake *
-intake_new(struct submitter *s)
+intake_new(struct submitter *s, const struct intake_ops *ops)
 {
 	struct intake *b = calloc(1, sizeof(*b));
 
 	if (b == NULL)
 		return NULL;
 	b->s = s;
+	b->ops = ops;
 	b->last = &b->first;
 	b->timer = timer_new(s, on_timer, b);
 	if (b->timer == NULL) {

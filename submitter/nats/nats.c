@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NATS as the event loop sees it: which broker next and when, messages into
- * the link, results out of it, what there is to say about it.
+ * NATS for the event loop: chooses the next broker and the time of the next
+ * attempt, passes messages to the thread and results to the caller.
  */
 #include "config.h"
 
@@ -23,21 +23,21 @@
 #include "submitter/nats/nats_thread.h"
 #include "submitter/net/system_ca.h"
 
-/* A header of JetStream's counts as payload: its name, the id, line ends. */
+/* The broker counts JetStream's header with the message id as payload. */
 #define HEADER_BYTES	(MESSAGE_ID_MAX + 64)
-/* The broker after one that failed, within a round of all. */
+/* Wait before the next broker of the list. */
 #define NEXT_MS		50
-/* Doubles closer together than this may come twice after a long outage. */
+/* ns; after an outage longer than the window the stream stores duplicates. */
 #define WINDOW_LEAST	(3600 * (int64_t)1000000000)
-/* A connection that lasted this long was a good one. */
+/* A connection that lasted this long resets the back-off. */
 #define GOOD_MS		30000
 
-/* First and longest wait after each trouble; doubled from round to round. */
+/* First and longest wait in ms.  Doubled after each round of all brokers. */
 static const struct { int first, most; } waits[] = {
 	[TROUBLE_NONE] = { 250, 30000 },
 	[TROUBLE_AWAY] = { 250, 30000 },
-	[TROUBLE_DENIED] = { 5000, 60000 },	/* somebody must do something */
-	[TROUBLE_STREAM] = { 1000, 30000 },	/* also while a broker begins */
+	[TROUBLE_DENIED] = { 5000, 60000 },	/* an administrator must act */
+	[TROUBLE_STREAM] = { 1000, 30000 },	/* also while a broker starts */
 };
 
 struct nats {
@@ -46,22 +46,22 @@ struct nats {
 	nats_done_fn		*done;
 	nats_up_fn		*on_up;
 	void			*arg;
-	struct nats_conf	*conf;		/* held; NULL = none yet */
-	struct nats_thread	*link;
-	struct event		*readable;	/* the link has something */
+	struct nats_conf	*conf;		/* a reference; NULL = none yet */
+	struct nats_thread	*thread;	/* owned */
+	struct event		*readable;	/* of the thread's eventfd */
 	struct event		*timer;		/* the next attempt */
-	struct resolver_query	*query;		/* a name is asked for */
-	struct nats_state	 state;		/* as the link told last */
+	struct resolver_query	*query;		/* name resolution under way */
+	struct nats_state	 state;		/* last copy of the thread's */
 	unsigned		 generation;	/* of conf */
-	unsigned		 server;	/* number of the next attempt */
-	unsigned		 rounds;	/* failed since it was good */
+	unsigned		 server;	/* attempts; modulo n_servers */
+	unsigned		 rounds;	/* failed since the last success */
 	unsigned		 in_flight;
 	int			 up;
-	time_t			 since;		/* wall clock: up, or away */
+	time_t			 since;		/* epoch: of up, or of its end */
 	long long		 up_at;		/* clock_ms() */
-	char			 why[256];	/* away; "" = not tried yet */
-	char			 host[HOST_MAX];	/* ours, for the line's tag */
-	struct nats_status	 n;		/* counts */
+	char			 why[256];	/* of the failure; "" = none */
+	char			 host[HOST_MAX];	/* tag of line protocol */
+	struct nats_status	 n;		/* counters */
 };
 
 /* 1 when natsServer is set. */
@@ -74,7 +74,7 @@ is_used(const struct nats *n)
 void
 nats_prepare(void)
 {
-	/* Reads openssl.cnf, which is out of reach later. */
+	/* Reads openssl.cnf, which the chroot does not have. */
 	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
 	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
 	system_ca_load();
@@ -88,7 +88,7 @@ retry_in(struct nats *n, int ms)
 	evtimer_add(n->timer, &tv);
 }
 
-/* The wait before the next attempt, jittered over its upper half. */
+/* ms until the next attempt. */
 static int
 retry_ms(struct nats *n, enum nats_trouble trouble)
 {
@@ -99,7 +99,7 @@ retry_ms(struct nats *n, enum nats_trouble trouble)
 	    waits[trouble].first, waits[trouble].most));
 }
 
-/* The connection is gone, or was none. */
+/* An attempt failed, or the connection broke. */
 static void
 failed(struct nats *n, enum nats_trouble trouble, const char *why)
 {
@@ -107,10 +107,12 @@ failed(struct nats *n, enum nats_trouble trouble, const char *why)
 
 	if (was_up || n->why[0] == '\0' || n->since == 0)
 		n->since = time(NULL);
-	/* Once for each cause; the attempts go on in silence. */
+	/* Log a cause once; the attempts continue. */
 	if (was_up || strcmp(n->why, why) != 0)
-		log_warnx("NATS: %s%s", why, trouble == TROUBLE_DENIED ?
-		    ": check the login, and its permission to publish" : "");
+		log_warnx("NATS: not connected: %s; %s", why,
+		    trouble == TROUBLE_DENIED ?
+		    "check the login and its permission to publish" :
+		    "attempts continue");
 	if (was_up && clock_ms() - n->up_at >= GOOD_MS)
 		n->rounds = 0;
 	n->up = 0;
@@ -143,7 +145,7 @@ on_name(const struct resolver_answer *a, void *arg)
 	}
 	t = calloc(1, sizeof(*t));
 	if (t == NULL) {
-		failed(n, TROUBLE_AWAY, "no memory");
+		failed(n, TROUBLE_AWAY, "out of memory");
 		return;
 	}
 	t->generation = n->generation;
@@ -151,8 +153,8 @@ on_name(const struct resolver_answer *a, void *arg)
 	t->server = *server;
 	t->addresses = *a;
 	t->addresses.why = NULL;
-	if (nats_thread_connect(n->link, t) == -1)
-		failed(n, TROUBLE_AWAY, "no thread for it");
+	if (nats_thread_connect(n->thread, t) == -1)
+		failed(n, TROUBLE_AWAY, "the thread cannot be started");
 }
 
 static void
@@ -188,9 +190,10 @@ check_window(struct nats *n, int64_t before)
 	if (n->state.window == before || n->state.window == 0 ||
 	    n->state.window >= WINDOW_LEAST)
 		return;
-	log_warnx("NATS: the stream drops repeated messages only within %s: "
-	    "after a longer outage one may come twice (an hour or more is "
-	    "advised)", duration_text(n->state.window / 1000000));
+	log_warnx("NATS: the duplicate window of the stream is %s: after a "
+	    "longer outage the stream may store a message twice; set the "
+	    "window to an hour or more",
+	    duration_text(n->state.window / 1000000));
 }
 
 static void
@@ -215,7 +218,7 @@ count(struct nats *n, const struct nats_item *item)
 	}
 }
 
-/* Results first, for they belong to the connection that then goes. */
+/* Delivers results first: they belong to the connection that ends. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -227,7 +230,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	nats_thread_take(n->link, &out, &n->state);
+	nats_thread_take(n->thread, &out, &n->state);
 	while ((item = STAILQ_FIRST(&out)) != NULL) {
 		STAILQ_REMOVE_HEAD(&out, link);
 		n->in_flight--;
@@ -239,7 +242,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	check_window(n, window);
 	if (n->state.serial == serial || !is_used(n) ||
 	    n->state.generation != n->generation)
-		return;		/* nothing new, or of another broker */
+		return;		/* no change, or of an old configuration */
 	if (n->state.state == NATS_LINK_UP && !n->up)
 		came_up(n);
 	else if (n->state.state == NATS_LINK_DOWN &&
@@ -264,10 +267,10 @@ nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
 	n->arg = arg;
 	if (gethostname(n->host, sizeof(n->host) - 1) == -1)
 		snprintf(n->host, sizeof(n->host), "localhost");
-	n->link = nats_thread_new();
+	n->thread = nats_thread_new();
 	n->timer = evtimer_new(base, on_timer, n);
-	if (n->link != NULL)
-		n->readable = event_new(base, nats_thread_fd(n->link),
+	if (n->thread != NULL)
+		n->readable = event_new(base, nats_thread_fd(n->thread),
 		    EV_READ | EV_PERSIST, on_readable, n);
 	if (n->timer == NULL || n->readable == NULL ||
 	    event_add(n->readable, NULL) == -1) {
@@ -287,7 +290,7 @@ nats_free(struct nats *n)
 		event_free(n->readable);
 	if (n->timer != NULL)
 		event_free(n->timer);
-	nats_thread_free(n->link);
+	nats_thread_free(n->thread);
 	nats_conf_free(n->conf);
 	free(n);
 }
@@ -311,7 +314,7 @@ nats_use(struct nats *n, struct nats_conf *nc)
 	n->up = 0;
 	n->since = 0;
 	n->why[0] = '\0';
-	nats_thread_disconnect(n->link);
+	nats_thread_disconnect(n->thread);
 	if (nc->n_servers != 0)
 		retry_in(n, 0);
 	if (was_up)
@@ -324,7 +327,7 @@ nats_is_up(const struct nats *n)
 	return n->up;
 }
 
-/* The message of a run into an item; errno and *why as nats_send() has them. */
+/* Fills an item with the message of a run; errno and *why as nats_send(). */
 static int
 item_make(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
@@ -346,7 +349,7 @@ item_make(struct nats *n, const struct payload *p,
 		return -1;
 	}
 	n->n.shortened += rc == 1;
-	item->bytes = w.buf;	/* the writer ends here, its memory goes on */
+	item->bytes = w.buf;	/* takes the writer's memory */
 	item->len = w.len;
 	message_id(&job->key, kind, item->id, sizeof(item->id));
 	return 0;
@@ -377,7 +380,7 @@ nats_send(struct nats *n, const struct payload *p,
 		return -1;
 	}
 	n->in_flight++;
-	nats_thread_put(n->link, item);
+	nats_thread_put(n->thread, item);
 	return 0;
 }
 
@@ -395,6 +398,6 @@ nats_status(const struct nats *n, struct nats_status *st)
 	else if (n->why[0] == '\0')
 		snprintf(st->text, sizeof(st->text), "connecting");
 	else
-		snprintf(st->text, sizeof(st->text), "away since %s: %.200s",
+		snprintf(st->text, sizeof(st->text), "no connection since %s: %.200s",
 		    time_text(n->since), n->why);
 }

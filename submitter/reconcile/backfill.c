@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A past range, chunk by chunk.  Durable is, in the spool: the range and how
- * far it was read, which moves in the transaction that holds the last of a
- * chunk's records; and the records, whose runs are held until cc-backend has
- * been asked which of them it has.  Whoever is killed, the next process goes
- * on with the runs that are held, then with the next chunk; a chunk that is
- * read twice changes nothing.  See backfill.h.
+ * A backfill reads a past range in chunks. Durable in the spool are the range,
+ * its progress, which moves in the transaction with the last record of a chunk,
+ * and the records. Their runs are held until a list of cc-backend's jobs shows
+ * which of them it has. After a kill, the next process continues with the held
+ * runs, then with the next chunk. A chunk that is read twice changes nothing.
+ * See backfill.h.
  */
 #include "config.h"
 
@@ -17,12 +17,13 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "submitter/reconcile/backfill_private.h"
+#include "submitter/spool/commit.h"
 
-#define STATE		"backfill"	/* its name among the spool's small values */
+#define STATE		"backfill"	/* key of the value in the spool */
 #define STATE_VERSION	1u
-#define CHUNK_S		21600	/* of accounting in one question, and in the spool at once */
+#define CHUNK_S		21600	/* s of accounting in one query and in the spool at once */
 #define GAP_MS		200	/* between two chunks */
-#define DRYRUN_MS		570000	/* for a dry run: the tool waits no longer than 10 minutes */
+#define DRYRUN_MS		570000	/* ms for a dry run: the admin tool waits 10 minutes */
 
 static const char *
 when(int64_t t, char buf[32])
@@ -34,32 +35,6 @@ when(int64_t t, char buf[32])
 	    strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
 		snprintf(buf, 32, "%lld", (long long)t);
 	return buf;
-}
-
-void
-window_soon(struct backfill *b, int64_t ms)
-{
-	timer_after(b->timer, ms);
-}
-
-int
-window_lists(const struct backfill *b)
-{
-	return conf_bool(&b->s->w->conf, CONF_CC_REST_SUBMIT);
-}
-
-int
-window_failed(struct backfill *b, const struct result *v)
-{
-	breaker_told(b->s->delivery, v);
-	/* One damaged row makes its whole page fail there: around it, then. */
-	if (v->code == RESULT_RETRY && breaker_allows(b->s->delivery)) {
-		if (b->width <= 1)
-			return 0;
-		b->width /= 2;
-	}
-	window_soon(b, RETRY_MS);
-	return 1;
 }
 
 static void
@@ -79,7 +54,7 @@ state_save(struct backfill *b)
 	if (wr_end(&w) == 0)
 		spool_value_set(b->s->spool, STATE, w.buf, w.len);
 	wr_clear(&w);
-	commit_soon(b->s->intake);
+	commit_soon(b->s->commit);
 }
 
 static void
@@ -119,7 +94,7 @@ chunk_ask(struct backfill *b)
 	b->step = BACKFILL_ASKED;
 	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	if (c == NULL)
-		return;		/* backfill_peer() */
+		return;		/* backfill_peer() asks */
 	wr_init(&w, 256);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, b->at);
@@ -235,9 +210,9 @@ backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 	}
 }
 
-/* --- the verb --- */
+/* --- the command --- */
 
-/* The cluster that was named, or the only one there is; 0, or -1. */
+/* Takes the named cluster, or the only one there is; 0, or -1. */
 static int
 cluster_take(struct backfill *b, const char *name)
 {
@@ -254,7 +229,7 @@ cluster_take(struct backfill *b, const char *name)
 	return -1;
 }
 
-/* NULL, or why it cannot begin. */
+/* NULL, or why the backfill cannot begin. */
 static const char *
 begin(struct backfill *b, const struct ctl_request *req)
 {
@@ -285,7 +260,7 @@ begin_real(struct backfill *b, uint64_t request)
 	state_save(b);
 	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
 	    when(b->from, t), when(b->to, u));
-	if (commit_now(b->s->intake) == -1)
+	if (commit_now(b->s->commit) == -1)
 		worker_ctl_end(b->s->w, request, CTL_ERROR, "begun, but the "
 		    "spool cannot keep it: after a restart it is forgotten");
 	else
@@ -321,7 +296,7 @@ cancel(struct backfill *b, uint64_t request)
 	b->active = 0;
 	b->step = BACKFILL_IDLE;
 	state_save(b);
-	commit_now(b->s->intake);
+	commit_now(b->s->commit);
 	snprintf(text, sizeof(text), "cancelled; %u runs that waited are left "
 	    "out, what was under way goes on", n);
 	worker_ctl_end(b->s->w, request, CTL_OK, text);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before this side sends anything, at its start, when it takes over and when
- * it comes back, cc-backend is listed: what the other side has delivered is
- * done here.  A standby does the same now and then, or its spool would grow
- * for ever.  Two active at once do no harm: a start twice is one start, and
- * stops are preceded by a listing of their own (seen.c).  See standby.h.
+ * Before this suite sends anything, at its start and when it becomes active,
+ * cc-backend's jobs are listed: runs that the other suite has delivered are
+ * done here. A passive suite does the same at intervals, because its spool
+ * would grow without limit. Two active suites do no harm: a start that is sent
+ * twice is one start, and each stop waits for a list of its own
+ * (commit_check.c). See failover.h.
  */
 #include "config.h"
 
@@ -12,51 +13,46 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
-#define RETRY_MS	2000	/* after a listing that failed */
-#define TRIES_MAX	5	/* of those that cannot be read: starts are harmless */
-#define LATER_MS	5000	/* by which the sides' stops are kept apart */
+#define RETRY_MS	2000	/* after a list that failed */
+#define TRIES_MAX	5	/* of lists that cc-backend cannot make: starts are harmless */
+#define LATER_MS	5000	/* between the stops of two suites */
 
 struct failover {
 	struct submitter *s;
 	struct event	*timer;
 	struct job_list	 job_list;
 	int		 on;		/* activeOnly */
-	int		 active;	/* the collector says so */
+	int		 active;	/* the collector reports it */
 	int		 reviewed;	/* since then */
 	unsigned	 rank;
-	unsigned	 cluster;	/* the n-th, in a review */
+	unsigned	 cluster;	/* the n-th, in this review */
 	unsigned	 tries;
-	unsigned	 done;		/* runs found delivered, in a review */
+	unsigned	 done;		/* runs that the other suite has delivered */
 };
 
-int
-role_is_passive(const struct failover *b)
-{
-	return b != NULL && b->on && !(b->active && b->reviewed);
-}
-
-int64_t
-role_stop_delay(const struct failover *b)
-{
-	return b != NULL && b->on ? (int64_t)b->rank * LATER_MS : 0;
-}
-
-/* What was sent there was published as well. */
+/* The boxes that send ask base/role.h. */
 static void
-nats_follow(struct spool_run *run, int running)
+role_update(struct failover *b)
 {
-	if (run->state[DEST_NATS] == START_DUE)
-		run->state[DEST_NATS] = STARTED;
-	else if (run->state[DEST_NATS] == START_DUE_ENDED ||
-	    run->state[DEST_NATS] == START_BLOCKED)
-		run->state[DEST_NATS] = run->end == 0 ? STARTED :
-		    STOP_DUE;
-	if (!running && run->end != 0 && run->state[DEST_NATS] != RUN_NONE)
-		run->state[DEST_NATS] = RUN_DONE;
+	role_set(b->s, b->on && !(b->active && b->reviewed),
+	    b->on ? (int64_t)b->rank * LATER_MS : 0);
+}
+
+/* The other suite has published by NATS what it sent by REST. */
+static void
+nats_follow(struct failover *b, struct spool_run *run, enum run_event event)
+{
+	if (run_may_move(run, DEST_NATS, event))
+		run_move(b->s->spool, run, DEST_NATS, event, DUE_KEEP, NULL);
 }
 
 static void
@@ -65,11 +61,12 @@ run_done(struct failover *b, struct spool_run *run)
 	struct spool_run copy = *run;
 
 	b->done++;
-	nats_follow(run, 0);
-	run->state[DEST_REST] = RUN_DONE;
+	nats_follow(b, run, EVENT_LISTED_STOPPED);
+	run_move(b->s->spool, run, DEST_REST, EVENT_LISTED_STOPPED, DUE_KEEP,
+	    NULL);
 	spool_save(b->s->spool, run);
 	spool_release(b->s->spool, &copy, DEST_REST);
-	commit_soon(b->s->intake);
+	commit_soon(b->s->commit);
 }
 
 static void
@@ -91,8 +88,8 @@ on_row(const struct backend_job *row, void *arg)
 			return;
 		}
 		run.flags |= RUN_KEY_FIXED;
-		nats_follow(&run, running);
-		run_start_accepted(b->s->delivery, &run, 1);
+		nats_follow(b, &run, EVENT_LISTED);
+		run_start_listed(b->s, &run);
 		break;
 	case STARTED:
 	case START_COMMITTED:
@@ -108,7 +105,7 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* The starts of what may have been delivered: 0 = there is nothing. */
+/* The starts of runs that may be delivered: 0 = none. */
 static int
 span_of(struct failover *b, const char *cluster, int64_t *from, int64_t *to)
 {
@@ -141,12 +138,11 @@ review_end(struct failover *b)
 		return;
 	}
 	b->reviewed = 1;
+	role_update(b);
 	log_notice("this side sends now: the controller beside it works (%u "
 	    "runs had been delivered by the other side)", b->done);
-	rest_delivery_kick(s->delivery);
-	commit_check_kick(s->commit_check);
-	conflict_kick(s->conflict);
-	reconcile_backend_up(s->reconcile);
+	wake(s, WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT |
+	    WAKE_RECONCILE);
 }
 
 static void review_next(struct failover *b);
@@ -160,7 +156,7 @@ on_listed(const struct result *v, void *arg)
 		review_next(b);
 		return;
 	}
-	breaker_told(b->s->delivery, v);
+	breaker_told(b->s->breaker, v);
 	log_debug("the listing of what the other side has sent failed: %s",
 	    v->text);
 	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
@@ -214,10 +210,12 @@ failover_frame(struct failover *b, struct reader *r)
 	if (rd_end(r) == -1 || active > 1)
 		return -1;
 	b->rank = rank;
+	role_update(b);
 	if (active == b->active)
 		return 0;
 	b->active = active;
 	b->reviewed = 0;
+	role_update(b);
 	b->tries = 0;
 	if (!active)
 		log_notice("standby: another controller of Slurm's works, so "
@@ -235,10 +233,10 @@ failover_conf(struct failover *b)
 	if (on == b->on)
 		return;
 	b->on = on;
-	b->active = b->reviewed = 0;	/* the collector will tell */
+	b->active = b->reviewed = 0;	/* the collector will report it */
+	role_update(b);
 	if (!on) {
-		rest_delivery_kick(b->s->delivery);
-		commit_check_kick(b->s->commit_check);
+		wake(b->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
 	}
 }
 

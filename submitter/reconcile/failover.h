@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two suites, one beside each of Slurm's controllers (activeOnly): the one
- * beside the working controller sends, the other one stores.
+ * Two suites, one beside each slurmctld (activeOnly): the suite beside the
+ * active slurmctld sends, the other one stores.
  */
 #ifndef SUBMITTER_RECONCILE_FAILOVER_H
 #define SUBMITTER_RECONCILE_FAILOVER_H
@@ -13,12 +13,11 @@ struct failover;
 
 struct failover *failover_new(struct submitter *s);
 void failover_free(struct failover *b);
-/* May nothing be sent?  b may be NULL: then all may. */
-int role_is_passive(const struct failover *b);
-/* ms that this side waits longer than the other one before it looks for stops. */
-int64_t role_stop_delay(const struct failover *b);
 void failover_conf(struct failover *b);
-/* The collector says which controller works.  0, or -1 when it makes no sense. */
+/*
+ * The collector reports which slurmctld is active. 0, or -1 for an invalid
+ * message.
+ */
 int failover_frame(struct failover *b, struct reader *r);
 void failover_status(struct failover *b, uint64_t request);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A round on request.  What waits in the spool is hurried, then cc-backend's
- * running jobs are compared with ours; of what Slurm has to be asked for, the
- * answer is waited for, so that the report says what became of each run and
- * not what might.  See sync.h.
+ * The command `sync`. What waits in the spool becomes due now, then
+ * cc-backend's running jobs are compared. For runs that are looked up in Slurm
+ * the command waits for the answer, so that the report says what happened to
+ * each run. See sync_command.h.
  */
 #include "config.h"
 
@@ -11,14 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submitter/base/submitter.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
 
-#define ASKED_MAX	20000	/* runs whose answer is waited for: as many as one round takes up */
+#define ASKED_MAX	20000	/* runs whose answer is awaited: as many as one comparison can take */
 #define TICK_MS		250
-#define ANSWER_MS	60000	/* for Slurm: a poll, and accounting by id */
-#define ROWS_TOLD_MAX	10000	/* of the queue; the rest is counted */
-#define RUNS_OF_JOB_MAX	16	/* runs of one job that are told */
+#define ANSWER_MS	60000	/* ms for Slurm: a poll, and accounting by id */
+#define ROWS_TOLD_MAX	10000	/* of the queue; further ones are only counted */
+#define RUNS_OF_JOB_MAX	16	/* runs of one job that are reported */
 
 struct sync_lookup {
 	struct run_key	 key;
@@ -29,10 +33,10 @@ struct sync_lookup {
 struct sync {
 	struct submitter *s;
 	struct event	*timer;
-	uint64_t	 request;	/* 0 = none is under way */
+	uint64_t	 request;	/* 0 = no command is under way */
 	struct ctl_request req;
 	unsigned	 acted;
-	unsigned	 beyond;	/* more than --limit lets us touch */
+	unsigned	 beyond;	/* runs left alone because of --limit */
 	unsigned	 told;
 	struct sync_lookup	*asked;		/* owned */
 	size_t		 n_asked;
@@ -46,7 +50,7 @@ is_dry(const struct sync *y)
 	return (y->req.flags & CTL_FLAG_DRY_RUN) != 0;
 }
 
-void
+static void
 sync_tell(struct sync *y, const struct run_key *key, const char *difference,
     const char *action)
 {
@@ -63,7 +67,7 @@ sync_tell(struct sync *y, const struct run_key *key, const char *difference,
 	wr_clear(&w);
 }
 
-int
+static int
 sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
 {
 	uint32_t i, ways = y->req.flags & (CTL_FLAG_START | CTL_FLAG_STOP);
@@ -79,7 +83,7 @@ sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
 	return y->req.n_ids == 0;
 }
 
-int
+static int
 sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
     const char *difference)
 {
@@ -94,10 +98,12 @@ sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
 	return 1;
 }
 
-void
-sync_asks(struct sync *y, const struct run_key *key, enum sync_way way,
+static void
+on_asks(void *arg, const struct run_key *key, enum sync_way way,
     const char *difference)
 {
+	struct sync *y = arg;
+
 	if (y->asked == NULL)
 		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
 	if (y->asked == NULL || y->n_asked == ASKED_MAX) {
@@ -108,7 +114,7 @@ sync_asks(struct sync *y, const struct run_key *key, enum sync_way way,
 	    .difference = difference, .way = way };
 }
 
-/* The round is over. */
+/* Ends the command. */
 static void
 finish(struct sync *y, enum ctl_status status, const char *text)
 {
@@ -125,7 +131,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	timer_after(y->timer, -1);
 }
 
-/* What Slurm's answer made of the run: NULL = it has not come. */
+/* What Slurm's answer did to the run: NULL = no answer yet. */
 static const char *
 answer_of(struct sync *y, const struct run_key *key, int started)
 {
@@ -146,7 +152,7 @@ answer_of(struct sync *y, const struct run_key *key, int started)
 	return NULL;
 }
 
-/* Tells what is answered; how many are not. */
+/* Reports the runs with an answer; returns how many have none. */
 static size_t
 answers_tell(struct sync *y)
 {
@@ -185,7 +191,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	finish(y, CTL_OK, y->text);
 }
 
-/* Slurm is asked when it is polled next: that is now. */
+/* The collector polls Slurm now. */
 static void
 poll_ask(struct submitter *s)
 {
@@ -195,9 +201,11 @@ poll_ask(struct submitter *s)
 		channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
 }
 
-void
-sync_compared(struct sync *y, int failed, const char *text)
+static void
+on_compared(void *arg, int failed, const char *text)
 {
+	struct sync *y = arg;
+
 	if (y->request == 0)
 		return;
 	if (failed || y->n_asked == 0) {
@@ -209,6 +217,34 @@ sync_compared(struct sync *y, int failed, const char *text)
 	y->until = spool_now(y->s->spool) + ANSWER_MS;
 	timer_after(y->timer, TICK_MS);
 }
+
+static int
+on_wants(void *arg, const struct run_key *key, enum sync_way way)
+{
+	return sync_wants(arg, key, way);
+}
+
+static int
+on_takes(void *arg, const struct run_key *key, enum sync_way way,
+    const char *difference)
+{
+	return sync_takes(arg, key, way, difference);
+}
+
+static void
+on_tell(void *arg, const struct run_key *key, const char *difference,
+    const char *action)
+{
+	sync_tell(arg, key, difference, action);
+}
+
+static const struct reconcile_filter filter = {
+	.wants = on_wants,
+	.takes = on_takes,
+	.tell = on_tell,
+	.asks = on_asks,
+	.done = on_compared,
+};
 
 /* --- what waits in the spool --- */
 
@@ -282,14 +318,14 @@ queue_tell(struct sync *y)
 	state_walk(y, START_DUE_ENDED, queue_one);
 	state_walk(y, STOP_BLOCKED, wait_one);
 	if (!is_dry(y)) {
-		commit_soon(y->s->intake);
-		rest_delivery_kick(y->s->delivery);
+		commit_soon(y->s->commit);
+		wake(y->s, WAKE_DELIVERY);
 	}
 }
 
 /* --- jobs that were named --- */
 
-/* What is known here of a run that needs nothing; NULL: it was told above. */
+/* What is known of a run that needs nothing; NULL: it was reported above. */
 static const char *
 state_text(const struct spool_run *run, char *buf, size_t size)
 {
@@ -380,7 +416,7 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	y->n_asked = 0;
 	queue_tell(y);
 	jobs_tell(y);
-	wrong = reconcile_filtered(y->s->reconcile, y, is_dry(y),
+	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),
 	    (req->flags & CTL_FLAG_FORCE) != 0);
 	if (wrong != NULL)
 		finish(y, CTL_ERROR, wrong);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn is it among the runs of one job?  cc-backend refuses an older run
- * after a newer one, and a newer one for a day after an older one.  So starts
- * go oldest first, and where the site wants it (requeuedRuns) a run that was
- * requeued soon makes way for the one that came of it.
+ * The order of the runs of one job. cc-backend refuses an older run after a
+ * newer one, and a newer run within a day after an older one. So the starts go
+ * oldest first. With requeuedRuns=last, a later run replaces a run that was
+ * requeued early.
  */
 #include "config.h"
 
@@ -13,8 +13,9 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 
-/* Runs of one job that are looked at. */
+/* Runs of one job that are read. */
 #define SIBLINGS_MAX	64
 
 static const char waits[] = "waits until an earlier run, requeued soon, is "
@@ -27,7 +28,7 @@ spool_is_start(enum run_state state)
 	    state == START_BLOCKED || state == START_CONFLICT;
 }
 
-/* Is it to be deleted there for the sake of a later run? */
+/* Is the run to be deleted in cc-backend because a later run replaces it? */
 static int
 is_superseded(const struct spool_run *run)
 {
@@ -35,7 +36,7 @@ is_superseded(const struct spool_run *run)
 	    run->state[DEST_REST] == DELETE_DUE);
 }
 
-/* Has a later run of the job to wait for this one? */
+/* Must a later run of the job wait for this one? */
 static int
 bars(const struct spool_run *run, enum dest dest)
 {
@@ -43,7 +44,7 @@ bars(const struct spool_run *run, enum dest dest)
 	    (dest == DEST_REST && is_superseded(run));
 }
 
-/* The other runs of its job, oldest first: how many, or -1. */
+/* Reads the other runs of the job, oldest first: how many, or -1. */
 static int
 siblings(struct spool *sp, const struct spool_run *run,
     struct spool_run rows[SIBLINGS_MAX])
@@ -65,8 +66,8 @@ siblings(struct spool *sp, const struct spool_run *run,
 }
 
 /*
- * Its place among the runs of its job: behind an older one that still has to
- * start; a newer one that was not begun goes behind it.
+ * Blocks the run behind an older one that still has to start, and blocks newer
+ * runs that were not sent behind this one.
  */
 int
 spool_order(struct spool *sp, struct spool_run *run)
@@ -82,14 +83,14 @@ spool_order(struct spool *sp, struct spool_run *run)
 				continue;
 			if (rows[i].key.start < run->key.start) {
 				if (spool_is_start(run->state[d]))
-					run->state[d] = START_BLOCKED;
+					run_move(sp, run, (enum dest)d,
+					    EVENT_BLOCKED, DUE_KEEP, NULL);
 			} else if (bars(run, (enum dest)d) &&
 			    spool_is_start(rows[i].state[d]) &&
 			    rows[i].due[d] != DUE_LEASED &&
 			    rows[i].state[d] != START_CONFLICT) {
-				rows[i].state[d] = START_BLOCKED;
-				rows[i].due[d] = DUE_NOW;
-				moved = 1;
+				moved |= run_move(sp, &rows[i], (enum dest)d,
+				    EVENT_BLOCKED, DUE_NOW, NULL) == 0;
 			}
 		}
 		if (moved && spool_save(sp, &rows[i]) == -1)
@@ -105,7 +106,8 @@ spool_release_backfill(struct spool *sp, struct spool_run *run)
 
 	for (d = 0; d < DEST__COUNT; d++)
 		if (run->state[d] == BACKFILL_HELD)
-			run->state[d] = START_DUE_ENDED;
+			run_move(sp, run, (enum dest)d, EVENT_RELEASED,
+			    DUE_KEEP, NULL);
 	if (spool_order(sp, run) == -1)
 		return -1;
 	return spool_save(sp, run);
@@ -129,10 +131,9 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	if (next == NULL || (dest == DEST_REST && run->id != 0 &&
 	    is_superseded(run)))
 		return 0;
-	next->state[dest] = next->end != 0 ? START_DUE_ENDED : START_DUE;
-	next->due[dest] = next->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW;
-	if (strcmp(next->reason, waits) == 0)
-		next->reason[0] = '\0';
+	run_move(sp, next, dest, EVENT_UNBLOCKED, next->flags &
+	    RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
+	    strcmp(next->reason, waits) == 0 ? "" : NULL);
 	return spool_save(sp, next);
 }
 
@@ -145,8 +146,7 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (run->due[d] != DUE_UNCONFIRMED || !spool_is_start(run->state[d]))
 			continue;
-		run->state[d] = START_REJECTED;
-		run->due[d] = DUE_NOW;
+		run_move(sp, run, (enum dest)d, EVENT_FORGOTTEN, DUE_NOW, NULL);
 	}
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 	if (spool_save(sp, run) == -1)
@@ -156,32 +156,6 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 		    spool_release(sp, run, (enum dest)d) == -1)
 			return -1;
 	return 0;
-}
-
-/*
- * What the row of a run becomes that makes way: deleted there as soon as its
- * start is known to be committed and nothing of it is under way, whether its
- * stop was sent by then or not.  And a run that might make way is kept for as
- * long as it would bar another one.
- */
-void
-spool_supersede_state(struct spool *sp, struct spool_run *run)
-{
-	enum run_state state = run->state[DEST_REST];
-
-	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
-	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
-	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
-	    run->due[DEST_REST] != DUE_LEASED))) {
-		run->state[DEST_REST] = DELETE_DUE;
-		run->flags = (run->flags & ~RUN_SUPERSEDED) | RUN_FORGET_AFTER_DELETE;
-		run->due[DEST_REST] = DUE_NOW;
-		run->tries[DEST_REST] = 0;
-	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
-	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
-		run->state[DEST_REST] = KEPT_REPLACEABLE;
-		run->due[DEST_REST] = spool_now(sp) + BARRED_SECONDS * 1000;
-	}
 }
 
 static int
@@ -200,17 +174,20 @@ static int
 supersede_one(struct spool *sp, struct spool_run *early,
     const struct spool_run *run)
 {
+	int there = (early->flags & RUN_KEY_FIXED) ||
+	    !spool_is_start(early->state[DEST_REST]);
+
 	log_notice("job %llu (%s, start %lld) was requeued after %lld s: it is "
 	    "%s for the sake of the run that began at %lld (requeuedRuns)",
 	    (unsigned long long)early->key.job, early->key.cluster,
 	    (long long)early->key.start,
 	    (long long)(early->end - early->key.start),
-	    early->flags & RUN_KEY_FIXED ? "deleted in cc-backend" : "not reported",
+	    there ? "deleted in cc-backend" : "not reported",
 	    (long long)run->key.start);
-	if (early->flags & RUN_KEY_FIXED)
+	if (there)
 		early->flags |= RUN_SUPERSEDED;
 	else {
-		early->state[DEST_REST] = RUN_DONE;
+		run_move(sp, early, DEST_REST, EVENT_DROPPED, DUE_KEEP, NULL);
 		early->flags |= RUN_FORGET_AFTER_DELETE;
 	}
 	if (spool_save(sp, early) == -1)
@@ -237,14 +214,12 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 	}
 	if (any && (spool_is_start(run->state[DEST_REST]) ||
 	    run->state[DEST_REST] == START_REJECTED)) {
-		run->state[DEST_REST] = START_BLOCKED;
-		run->due[DEST_REST] = DUE_NOW;
-		snprintf(run->reason, sizeof(run->reason), "%s", waits);
+		run_move(sp, run, DEST_REST, EVENT_BLOCKED, DUE_NOW, waits);
 	}
 	return n == -1 ? -1 : any;
 }
 
-/* Not on its way there, and not taken either. */
+/* The run is neither being sent nor accepted. */
 static int
 can_wait(const struct spool_run *run)
 {

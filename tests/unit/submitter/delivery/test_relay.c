@@ -11,9 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "submitter/base/submitter.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/intake/intake.h"
+#include "submitter/net/http.h"
+#include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/commit.h"
 #include "tests/unit/check.h"
 
 #define SENT_MAX	64
@@ -116,6 +125,72 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 	(void)fmt;
 }
 
+static void
+on_committed(struct submitter *sub)
+{
+	(void)sub;
+}
+
+static int
+on_failed(struct submitter *sub)
+{
+	rest_delivery_rolled_back(sub->rest);
+	return 0;
+}
+
+static int
+on_retry(struct submitter *sub)
+{
+	(void)sub;
+	return 0;
+}
+
+static const struct commit_ops commit_ops = {
+	.committed = on_committed,
+	.failed = on_failed,
+	.retry = on_retry,
+	.stuck = on_committed,
+};
+
+static void
+lane_commit_check(struct submitter *sub)
+{
+	commit_check_kick(sub->commit_check);
+}
+
+static void
+lane_conflict(struct submitter *sub)
+{
+	conflict_kick(sub->conflict);
+}
+
+static void
+lane_reconcile(struct submitter *sub)
+{
+	reconcile_backend_up(sub->reconcile);
+}
+
+static void
+lane_rest(struct submitter *sub)
+{
+	rest_delivery_run(sub->rest);
+}
+
+static void
+lane_meta(struct submitter *sub)
+{
+	meta_delivery_kick(sub->meta);
+}
+
+static const struct wake_lane lanes[] = {
+	{ WAKE_COMMIT_CHECK, lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict },
+	{ WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest },
+	{ WAKE_META, lane_meta },
+	{ 0, NULL }
+};
+
 /* --- tools --- */
 
 static long long
@@ -194,7 +269,7 @@ put(uint64_t id, int64_t start, int64_t end)
 	job_add_host(&job, "n1");
 	spool_put(s.spool, &job, &row);
 	job_clear(&job);
-	rest_delivery_kick(s.delivery);
+	wake(&s, WAKE_DELIVERY);
 	return row;
 }
 
@@ -216,7 +291,6 @@ begin(void)
 	memset(&s, 0, sizeof(s));
 	n_sent = most_sent = 0;
 	s.w = &worker;
-	s.backend = BACKEND_1_5;
 	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
 	CHECK(s.spool != NULL);
 	if (s.spool == NULL)
@@ -225,8 +299,11 @@ begin(void)
 	spool_policy(s.spool)->wait_commit = 1;
 	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	s.topology = topology_new();
-	s.intake = intake_new(&s);
-	s.delivery = rest_delivery_new(&s);
+	CHECK_INT(wake_init(&s, lanes), 0);
+	s.commit = commit_new(&s, &commit_ops);
+	s.breaker = breaker_new(&s);
+	s.rest = rest_delivery_new(&s);
+	s.nats_delivery = nats_delivery_new(&s);
 	s.commit_check = commit_check_new(&s);
 	s.conflict = conflict_new(&s);
 	s.missing = missing_runs_new(&s);
@@ -245,7 +322,11 @@ end(void)
 
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	rest_delivery_free(s.delivery);
+	rest_delivery_free(s.rest);
+	nats_delivery_free(s.nats_delivery);
+	breaker_free(s.breaker);
+	commit_free(s.commit);
+	wake_clear(&s);
 	commit_check_free(s.commit_check);
 	conflict_free(s.conflict);
 	missing_runs_free(s.missing);
@@ -254,7 +335,6 @@ end(void)
 	backfill_free(s.backfill);
 	node_states_free(s.nodes);
 	meta_delivery_free(s.meta);
-	intake_free(s.intake);
 	payload_free(s.payload);
 	topology_free(s.topology);
 	spool_close(s.spool);
@@ -266,13 +346,13 @@ end(void)
 static void
 open_gate(void)
 {
-	rest_delivery_conf(s.delivery);
+	breaker_conf(s.breaker);
 	turn(500, 1);
 	CHECK(is_sent(0, REQUEST_PROBE, 0));
 	answer(0, 400, PROBED);
 	CHECK(is_sent(0, REQUEST_CLUSTERS, 0));
 	answer(0, 200, CLUSTERS);
-	CHECK(breaker_allows(s.delivery));
+	CHECK(breaker_allows(s.breaker));
 }
 
 /* The place of the first request of that kind, within some seconds; -1. */
@@ -307,7 +387,7 @@ static void
 expect_probe(const char *body)
 {
 	CHECK(find_sent(REQUEST_PROBE) != -1);
-	CHECK(breaker_allows(s.delivery));
+	CHECK(breaker_allows(s.breaker));
 	answer_sent(REQUEST_PROBE, 400, body);
 }
 
@@ -423,7 +503,7 @@ test_away(void)
 	turn(500, HTTP_IN_FLIGHT);
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	CHECK(!breaker_allows(s.delivery));
+	CHECK(!breaker_allows(s.breaker));
 	turn(2000, 1);
 	CHECK_INT(n_sent, 1);
 	CHECK(is_sent(0, REQUEST_PROBE, 0));
@@ -450,7 +530,7 @@ test_stop_line(void)
 	open_gate();
 	turn(500, 2);
 	answer(0, 401, "{\"error\":\"token is expired\"}");
-	CHECK(!breaker_allows(s.delivery));
+	CHECK(!breaker_allows(s.breaker));
 	answer(0, 401, "{\"error\":\"token is expired\"}");
 	turn(1500, 0);
 	CHECK_INT(n_sent, 0);
@@ -560,7 +640,7 @@ state_set(int64_t row, enum run_state state)
 	run.state[DEST_REST] = state;
 	run.due[DEST_REST] = DUE_NOW;
 	CHECK_INT(spool_save(s.spool, &run), 0);
-	rest_delivery_kick(s.delivery);
+	wake(&s, WAKE_DELIVERY);
 }
 
 #define SHOWN(job, start, state, duration) \
@@ -752,7 +832,7 @@ put_end_as(uint64_t id, int64_t start, int64_t end, enum job_end state,
 	job.slurm_info = info != NULL ? strdup(info) : NULL;
 	spool_put(s.spool, &job, &row);
 	job_clear(&job);
-	rest_delivery_kick(s.delivery);
+	wake(&s, WAKE_DELIVERY);
 }
 
 static void
@@ -868,13 +948,13 @@ test_late(void)
 	CHECK(late.due > spool_now(s.spool) + 1000);
 	CHECK_INT(spool_meta_wait(s.spool, late.id, 0, 9), 0);
 	spool_meta_clear(&late);
-	rest_delivery_kick(s.delivery);
+	wake(&s, WAKE_DELIVERY);
 	turn(500, 1);
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
 	CHECK_INT(spool_meta_count(s.spool), 0);
 	CHECK_INT(s.n.meta_dropped, 1);
 	/* an older one has no such request */
-	s.backend = BACKEND_1_4_3;
+	breaker_set_version(s.breaker, BACKEND_1_4_3);
 	state_set(put(3, 1000, 1100), STOP_DUE);
 	turn(500, 1);
 	answer(0, 200, "{}");
@@ -890,16 +970,16 @@ test_no_clusters(void)
 
 	begin();
 	put(1, 1000, 0);
-	rest_delivery_conf(s.delivery);
+	breaker_conf(s.breaker);
 	for (i = 0; i < 3; i++) {
 		turn(2500, 1);
 		CHECK(is_sent(0, REQUEST_PROBE, 0));
 		answer(0, 400, PROBED);
 		CHECK(is_sent(0, REQUEST_CLUSTERS, 0));
-		CHECK(!breaker_allows(s.delivery));
+		CHECK(!breaker_allows(s.breaker));
 		answer(0, 0, NULL);
 	}
-	CHECK(breaker_allows(s.delivery));
+	CHECK(breaker_allows(s.breaker));
 	turn(500, 1);
 	CHECK(is_sent(0, REQUEST_START, 1));
 	end();
@@ -910,11 +990,11 @@ static void
 test_upgrade(void)
 {
 	begin();
-	rest_delivery_conf(s.delivery);
+	breaker_conf(s.breaker);
 	turn(500, 1);
 	answer(0, 400, "{\"error\":\"json: unknown field \\\"scope\\\"\"}");
 	answer(0, 200, CLUSTERS);
-	CHECK_INT(s.backend, BACKEND_1_3);
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_3);
 	CHECK_INT(spool_policy(s.spool)->wait_commit, 0);
 	put(1, 1000, 0);
 	put(2, 1001, 0);
@@ -923,22 +1003,22 @@ test_upgrade(void)
 	answer(0, 0, NULL);
 	answer(0, 201, "{}");
 	expect_probe("{\"error\":\"json: unknown field \\\"shared\\\"\"}");
-	CHECK_INT(s.backend, BACKEND_1_4_3);
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_4_3);
 	/* its topology is asked anew */
 	answer_sent(REQUEST_CLUSTERS, 200, CLUSTERS);
 	turn(1500, 1);
 	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 400, "{\"error\":\"json: unknown field \\\"exclusive\\\"\"}");
-	CHECK(!breaker_allows(s.delivery));
+	CHECK(!breaker_allows(s.breaker));
 	answer_sent(REQUEST_PROBE, 400, PROBED);
 	answer_sent(REQUEST_CLUSTERS, 200, CLUSTERS);
-	CHECK_INT(s.backend, BACKEND_1_5);
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_5);
 	CHECK_INT(spool_policy(s.spool)->wait_commit, 1);
 	turn(1500, 1);
 	CHECK(is_sent(0, REQUEST_START, 2));
 	CHECK(strstr(sent[0].body, "\"shared\"") != NULL);
 	/* pinned, nobody is asked */
-	s.backend_pinned = 1;
+	breaker_pin_version(s.breaker, 1, breaker_version(s.breaker));
 	answer(0, 0, NULL);
 	turn(1500, 1);
 	answer(0, 201, "{}");

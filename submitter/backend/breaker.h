@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The circuit breaker towards cc-backend: may requests go out, and which
+ * version answers?  While cc-backend fails, only a harmless probe is sent.
+ */
+#ifndef SUBMITTER_BACKEND_BREAKER_H
+#define SUBMITTER_BACKEND_BREAKER_H
+
+#include <stdint.h>
+
+#include "submitter/backend/response.h"
+#include "submitter/payload/payload.h"
+
+struct breaker;
+struct submitter;
+
+/* Returns owned, or NULL without memory. */
+struct breaker *breaker_new(struct submitter *s);
+void breaker_free(struct breaker *g);
+/* The configuration is new: probes cc-backend, or stops all requests. */
+void breaker_conf(struct breaker *g);
+/* Requests that may be under way now; 0 = none. */
+unsigned breaker_width(const struct breaker *g);
+/* 1 when requests may go out. */
+int breaker_allows(const struct breaker *g);
+/* 1 when cc-backend answers, so that its jobs can be listed. */
+int breaker_reaches(const struct breaker *g);
+/* 1 when cc-backend answers and is not being tried out after an outage. */
+int breaker_is_up(const struct breaker *g);
+/* Learns from the result of a request; tries: of the row it was made for. */
+void breaker_result(struct breaker *g, const struct result *v,
+    unsigned tries);
+/* The same for a request that was made for no row. */
+void breaker_told(struct breaker *g, const struct result *v);
+void breaker_status(struct breaker *g, uint64_t request);
+
+/* cc-backend's version, or the newest one while it is not known. */
+enum backend breaker_version(const struct breaker *g);
+/* 1 when the version was told or configured. */
+int breaker_knows_version(const struct breaker *g);
+/* A stop's answer told the version; without effect on a configured one. */
+void breaker_set_version(struct breaker *g, enum backend version);
+/* The configured version; pinned = 0: the probe tells. */
+void breaker_pin_version(struct breaker *g, int pinned, enum backend version);
+
+/* topology_cache.c */
+
+/* Takes cc-backend's clusters and keeps them for the next start.  0 or -1. */
+int topology_cache_store(struct submitter *s, const struct http_answer *a);
+/* Takes the clusters that the last process kept. */
+void topology_cache_load(struct submitter *s);
+
+#endif

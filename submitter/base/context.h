@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all boxes of the submitter share: the worker, the counters and a
+ * pointer to the state of each box.  A box looks into its own state alone;
+ * it hands the pointers of the boxes below it to their functions.
+ */
+#ifndef SUBMITTER_BASE_CONTEXT_H
+#define SUBMITTER_BASE_CONTEXT_H
+
+#include <stdint.h>
+
+#include "common/worker/worker.h"
+#include "submitter/base/role.h"
+#include "submitter/base/wake.h"
+
+struct backfill;
+struct breaker;
+struct commit;
+struct commit_check;
+struct conflict;
+struct failover;
+struct http_client;
+struct intake;
+struct meta_delivery;
+struct missing_runs;
+struct nats;
+struct nats_delivery;
+struct node_states;
+struct payload;
+struct reconcile;
+struct resolver;
+struct rest_delivery;
+struct spool;
+struct sync;
+struct topology;
+
+/* Counted since the process started; for status and metrics. */
+struct counters {
+	uint64_t	 records;	/* received from the collector */
+	uint64_t	 records_new;
+	uint64_t	 records_refused;	/* no run can be made of them */
+	uint64_t	 starts;	/* delivered by REST */
+	uint64_t	 stops;
+	uint64_t	 requests;	/* by REST */
+	uint64_t	 retries;
+	uint64_t	 rejected;
+	uint64_t	 repeated;	/* starts not committed in time */
+	uint64_t	 closed;	/* runs stopped by another client */
+	uint64_t	 victims;	/* runs open in cc-backend after their stop */
+	uint64_t	 nats_starts;
+	uint64_t	 nats_stops;
+	uint64_t	 nats_unsure;
+	uint64_t	 commits;
+	uint64_t	 meta;		/* metadata updates delivered */
+	uint64_t	 meta_dropped;	/* metadata updates given up */
+	uint64_t	 resources_refused;	/* resource records without room */
+};
+
+struct submitter {
+	struct worker	*w;
+	struct wake	 wake;
+	struct failover_role	 role;
+	struct counters	 n;
+	/* spool */
+	struct spool	*spool;
+	struct commit	*commit;
+	/* payload */
+	struct payload	*payload;	/* of the configuration in force */
+	struct topology	*topology;
+	/* net, nats */
+	struct resolver	*resolver;
+	struct http_client *http;
+	struct nats	*nats;		/* NULL = not in use */
+	/* backend */
+	struct breaker	*breaker;
+	/* intake */
+	struct intake	*intake;
+	/* delivery */
+	struct rest_delivery *rest;
+	struct nats_delivery *nats_delivery;
+	struct commit_check *commit_check;
+	struct conflict	*conflict;
+	struct meta_delivery *meta;
+	struct node_states *nodes;
+	/* reconcile */
+	struct missing_runs *missing;
+	struct reconcile *reconcile;
+	struct sync	*sync;
+	struct backfill	*backfill;
+	struct failover	*failover;
+};
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands of the admin tool. */
+#ifndef SUBMITTER_CTL_H
+#define SUBMITTER_CTL_H
+
+#include <stdint.h>
+
+#include "common/ctl.h"
+
+struct submitter;
+struct worker;
+
+/* Handles one request. The worker returns its rows and its end. */
+void ctl_on_request(struct worker *w, uint64_t request,
+    const struct ctl_request *req);
+/* Retries all rejected runs. Returns their number. */
+unsigned ctl_retry_all(struct submitter *s);
+/* One step of `spool check`, `spool export` or `spool import`. */
+void ctl_spool_step(struct submitter *s, uint64_t request,
+    const struct ctl_request *req);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reconciliation: cc-backend's running jobs are compared with the spool; runs
+ * in doubt are looked up in Slurm.
+ */
+#ifndef SUBMITTER_RECONCILE_RECONCILE_H
+#define SUBMITTER_RECONCILE_RECONCILE_H
+
+#include <stdint.h>
+
+#include "common/job.h"
+
+struct missing_runs;
+struct reconcile;
+struct submitter;
+
+enum sync_way {
+	SYNC_START,
+	SYNC_STOP
+};
+
+/* A comparison that is confined to some runs, for the command `sync`. */
+struct reconcile_filter {
+	/* 1 when this run, in this direction, is wanted. */
+	int	(*wants)(void *arg, const struct run_key *key,
+		    enum sync_way way);
+	/* The same, within the limit of runs; a run beyond it is reported. */
+	int	(*takes)(void *arg, const struct run_key *key,
+		    enum sync_way way, const char *difference);
+	/* One row of the report. */
+	void	(*tell)(void *arg, const struct run_key *key,
+		    const char *difference, const char *action);
+	/* Slurm is asked for this run.  difference is constant. */
+	void	(*asks)(void *arg, const struct run_key *key,
+		    enum sync_way way, const char *difference);
+	/* The comparison is over; text is for the admin. */
+	void	(*done)(void *arg, int failed, const char *text);
+};
+
+/* reconcile.c */
+
+/* Returns owned, or NULL without memory. */
+struct reconcile *reconcile_new(struct submitter *s);
+void reconcile_free(struct reconcile *r);
+void reconcile_conf(struct reconcile *r);
+/* The lane WAKE_RECONCILE: cc-backend answers again, a comparison may be due. */
+void reconcile_backend_up(struct reconcile *r);
+/*
+ * Compares now.  request != 0: rows go to ctl.  dry: nothing is changed.
+ * force: runs that Slurm does not know are ended, however many.  repair: runs
+ * found open in cc-backend after their stop are stopped again.
+ */
+void reconcile_begin(struct reconcile *r, uint64_t request, int dry,
+    int force, int repair);
+/*
+ * Compares within what the filter wants.  Borrows it until done() is called.
+ * Returns NULL, or why it cannot be done now: then nothing is called.
+ */
+const char *reconcile_filtered(struct reconcile *r,
+    const struct reconcile_filter *filter, void *arg, int dry, int force);
+/* A collector is connected: what could not be looked up is looked up now. */
+void reconcile_peer(struct reconcile *r);
+void reconcile_status(struct reconcile *r, uint64_t request);
+
+/* missing_runs.c: runs that Slurm does not know */
+
+struct missing_runs *missing_runs_new(struct submitter *s);
+void missing_runs_free(struct missing_runs *k);
+/* Slurm does not know this run. */
+void missing_report(struct missing_runs *k, const struct run_key *key);
+/* An admin says that they have ended, however many. */
+void missing_runs_force(struct missing_runs *k);
+void missing_runs_status(struct missing_runs *k, uint64_t request);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* See commit.h. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool.h"
+
+#define SOON_MS		50	/* until answers that were received are durable */
+#define STUCK_MS	1000	/* until a disk that refused a commit is tried again */
+
+struct commit {
+	struct submitter *s;
+	const struct commit_ops *ops;
+	struct event	*timer;
+	int		 armed;
+	int		 stuck;
+	int		 said_stuck;
+};
+
+static void
+timer_stop(struct commit *c)
+{
+	if (c->armed)
+		timer_after(c->timer, -1);
+	c->armed = 0;
+}
+
+void
+commit_fail(struct commit *c)
+{
+	struct spool *sp = c->s->spool;
+
+	timer_stop(c);
+	spool_rollback(sp);
+	if (c->ops->failed(c->s)) {
+		if (spool_commit(sp) == 0) {
+			c->stuck = 0;
+			return;
+		}
+		spool_rollback(sp);
+	}
+	c->stuck = 1;
+	if (!c->said_stuck) {
+		log_errorx("the spool takes nothing: %s; what Slurm tells waits "
+		    "until it does", spool_error(sp));
+		c->said_stuck = 1;
+		c->ops->stuck(c->s);
+	}
+	timer_after(c->timer, STUCK_MS);
+}
+
+int
+commit_now(struct commit *c)
+{
+	if (c->stuck)
+		return -1;
+	CRASH_POINT("store");
+	if (spool_commit(c->s->spool) == -1) {
+		commit_fail(c);
+		return -1;
+	}
+	CRASH_POINT("stored");
+	timer_stop(c);
+	c->s->n.commits++;
+	c->ops->committed(c->s);
+	return 0;
+}
+
+/* The disk may accept writes now: first the changes that were rolled back. */
+static void
+stuck_retry(struct commit *c)
+{
+	c->stuck = 0;
+	if (c->ops->retry(c->s) == -1 || commit_now(c) == -1)
+		return;
+	if (c->said_stuck)
+		log_notice("the spool takes records again");
+	c->said_stuck = 0;
+	c->ops->stuck(c->s);
+	wake(c->s, WAKE_DELIVERY);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct commit *c = arg;
+
+	(void)fd;
+	(void)what;
+	c->armed = 0;
+	if (c->stuck)
+		stuck_retry(c);
+	else if (spool_dirty(c->s->spool) && commit_now(c) == 0)
+		wake(c->s, WAKE_DELIVERY);
+}
+
+void
+commit_soon(struct commit *c)
+{
+	if (c->armed || c->stuck)
+		return;
+	c->armed = 1;
+	timer_after(c->timer, SOON_MS);
+}
+
+int
+commit_is_stuck(const struct commit *c)
+{
+	return c->stuck;
+}
+
+struct commit *
+commit_new(struct submitter *s, const struct commit_ops *ops)
+{
+	struct commit *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->s = s;
+	c->ops = ops;
+	c->timer = timer_new(s, on_timer, c);
+	if (c->timer == NULL) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void
+commit_free(struct commit *c)
+{
+	if (c == NULL)
+		return;
+	event_free(c->timer);
+	free(c);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Group commit: all changes of a few milliseconds share one transaction.
+ * When the disk refuses it, the transaction is rolled back and the commit is
+ * tried again every second.
+ */
+#ifndef SUBMITTER_SPOOL_COMMIT_H
+#define SUBMITTER_SPOOL_COMMIT_H
+
+struct commit;
+struct submitter;
+
+/* What the boxes above do; set in main.c.  All are required. */
+struct commit_ops {
+	/* All changes are durable. */
+	void	(*committed)(struct submitter *s);
+	/*
+	 * The disk refused the changes since the last commit, and they are
+	 * rolled back.  Returns 1 when space was released and a second try
+	 * may succeed.
+	 */
+	int	(*failed)(struct submitter *s);
+	/*
+	 * Before a new try: puts what was rolled back into the transaction
+	 * again.  0, or -1 when there is nothing to commit yet.
+	 */
+	int	(*retry)(struct submitter *s);
+	/* commit_is_stuck() has changed. */
+	void	(*stuck)(struct submitter *s);
+};
+
+/* Borrows ops.  Returns owned, or NULL without memory. */
+struct commit *commit_new(struct submitter *s, const struct commit_ops *ops);
+void commit_free(struct commit *c);
+/* Something was changed in the spool: commit within 50 ms. */
+void commit_soon(struct commit *c);
+/* Commits now: 0, or -1 and nothing is durable. */
+int commit_now(struct commit *c);
+/* A write into the transaction failed: rolls it back, tries again later. */
+void commit_fail(struct commit *c);
+/* 1 while the disk refuses writes. */
+int commit_is_stuck(const struct commit *c);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of the states of a run.  A row of the spool holds one state for
+ * each destination.  What a state leaves to be done is durable with the row;
+ * the row is stored by the next commit.  An answer of cc-backend that is lost
+ * before that commit leaves the row in its old state: the request is repeated,
+ * and cc-backend answers a repeated request without harm.
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "common/log.h"
+#include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
+
+#define S(state)	(1u << (state))
+#define REST		(1u << DEST_REST)
+#define NATS		(1u << DEST_NATS)
+#define BOTH		(REST | NATS)
+#define NEVER		RUN_STATE__COUNT	/* not allowed */
+
+/* The start was not sent yet, or not accepted. */
+#define DUE		(S(START_DUE) | S(START_DUE_ENDED))
+#define WAITS		(DUE | S(START_BLOCKED))
+#define ALL		((1u << RUN_STATE__COUNT) - 1)
+
+/* What is due in a state. */
+static const char *const todos[RUN_STATE__COUNT] = {
+	[RUN_NONE] = "nothing",
+	[START_DUE] = "start request",
+	[START_DUE_ENDED] = "start request",
+	[START_BLOCKED] = "nothing until the earlier run is settled",
+	[START_CONFLICT] = "listing",
+	[STARTED] = "listing",
+	[START_COMMITTED] = "nothing until the end",
+	[STOP_BLOCKED] = "listing",
+	[STOP_DUE] = "stop request",
+	[RUN_DONE] = "nothing",
+	[START_REJECTED] = "nothing until an admin acts",
+	[STOP_REJECTED] = "nothing until an admin acts",
+	[DELETE_DUE] = "delete request",
+	[STOP_CONFLICT] = "listing",
+	[CLOSED_BY_OTHERS] = "nothing until an admin acts",
+	[BACKFILL_HELD] = "listing",
+	[KEPT_REPLACEABLE] = "nothing; forgotten after a day",
+};
+
+static const char *const events[EVENT__COUNT] = {
+	[EVENT_RECORD] = "first record stored",
+	[EVENT_BACKFILL_RECORD] = "first record of a backfill stored",
+	[EVENT_FOUND] = "found in cc-backend",
+	[EVENT_OPTED_OUT] = "user opts out",
+	[EVENT_QUARANTINED] = "record quarantined",
+	[EVENT_RECOVERED] = "row recovered from a damaged file",
+	[EVENT_BLOCKED] = "earlier run goes first",
+	[EVENT_UNBLOCKED] = "earlier run settled",
+	[EVENT_RELEASED] = "cc-backend lacks the run",
+	[EVENT_DROPPED] = "replaced before its start",
+	[EVENT_FORGOTTEN] = "unknown to Slurm, never sent",
+	[EVENT_REMEMBERED] = "known to Slurm again",
+	[EVENT_RETRY] = "retried by an admin or a reload",
+	[EVENT_REJECTED] = "rejected for good",
+	[EVENT_ACCEPTED] = "start accepted",
+	[EVENT_COMMITTED] = "start accepted, commit not awaited",
+	[EVENT_LISTED] = "listed as running",
+	[EVENT_LISTED_STOPPED] = "listed as stopped",
+	[EVENT_OVERDUE] = "not listed in time",
+	[EVENT_DUPLICATE] = "refused as duplicate",
+	[EVENT_LOST] = "runs in Slurm, not listed",
+	[EVENT_ENDED] = "end known",
+	[EVENT_ENDED_WAIT] = "end known, commit awaited",
+	[EVENT_STOPPED] = "stop accepted",
+	[EVENT_STOP_NO_RUN] = "stop finds no run",
+	[EVENT_STOP_LATE] = "stop finds the run stopped",
+	[EVENT_STOP_DIFFERS] = "stopped by others, differs",
+	[EVENT_STOP_SETTLED] = "stopped by others, settled",
+	[EVENT_REPAIR] = "repaired by an admin",
+	[EVENT_SUPERSEDED] = "replaced by a later run",
+	[EVENT_KEPT] = "may be replaced by a later run",
+	[EVENT_DELETED] = "deleted, starts anew",
+	[EVENT_DELETED_FINALLY] = "deleted for good",
+};
+
+/* One row for each event and the states that it leads from. */
+static const struct {
+	unsigned	 dests;
+	enum run_event	 event;
+	unsigned	 from;		/* states */
+	enum run_state	 open;		/* the next one while the run runs */
+	enum run_state	 ended;		/* and when its end is known */
+	int		 fresh;		/* tries are counted anew */
+} table[] = {
+	/* records */
+	{ BOTH, EVENT_RECORD, S(RUN_NONE), START_DUE, START_DUE_ENDED, 1 },
+	{ BOTH, EVENT_BACKFILL_RECORD, S(RUN_NONE), NEVER, BACKFILL_HELD, 1 },
+	{ REST, EVENT_FOUND, S(RUN_NONE), START_COMMITTED, NEVER, 1 },
+	{ BOTH, EVENT_OPTED_OUT, WAITS, RUN_NONE, RUN_NONE, 0 },
+	{ REST, EVENT_QUARANTINED, ALL, START_REJECTED, START_REJECTED, 0 },
+	{ NATS, EVENT_QUARANTINED, ALL, RUN_NONE, RUN_NONE, 0 },
+	{ REST, EVENT_RECOVERED, ALL & ~(S(RUN_NONE) | S(START_REJECTED) |
+	    S(STOP_REJECTED)), START_DUE, START_DUE_ENDED, 0 },
+	{ BOTH, EVENT_ENDED, S(START_DUE), NEVER, START_DUE_ENDED, 0 },
+	{ BOTH, EVENT_ENDED, S(STARTED), NEVER, STOP_DUE, 1 },
+	{ REST, EVENT_ENDED, S(START_COMMITTED), NEVER, STOP_DUE, 1 },
+	{ REST, EVENT_ENDED, S(CLOSED_BY_OTHERS), NEVER, STOP_CONFLICT, 0 },
+	{ REST, EVENT_ENDED_WAIT, S(STARTED) | S(START_COMMITTED), NEVER,
+	    STOP_BLOCKED, 1 },
+	/* the order of the runs of one job */
+	{ BOTH, EVENT_BLOCKED, WAITS, START_BLOCKED, START_BLOCKED, 0 },
+	{ REST, EVENT_BLOCKED, S(START_CONFLICT) | S(START_REJECTED),
+	    START_BLOCKED, START_BLOCKED, 0 },
+	{ BOTH, EVENT_UNBLOCKED, S(START_BLOCKED), START_DUE, START_DUE_ENDED,
+	    0 },
+	{ BOTH, EVENT_RELEASED, S(BACKFILL_HELD), NEVER, START_DUE_ENDED, 0 },
+	{ REST, EVENT_DROPPED, WAITS, RUN_DONE, RUN_DONE, 0 },
+	{ REST, EVENT_SUPERSEDED, S(RUN_DONE) | S(KEPT_REPLACEABLE) |
+	    S(STOP_REJECTED) | S(CLOSED_BY_OTHERS) | S(STOP_DUE), DELETE_DUE,
+	    DELETE_DUE, 1 },
+	{ REST, EVENT_KEPT, S(RUN_DONE), KEPT_REPLACEABLE, KEPT_REPLACEABLE,
+	    0 },
+	/* what Slurm and admins say */
+	{ BOTH, EVENT_FORGOTTEN, WAITS, START_REJECTED, START_REJECTED, 0 },
+	{ BOTH, EVENT_REMEMBERED, S(START_REJECTED), START_DUE, START_DUE, 0 },
+	{ BOTH, EVENT_RETRY, S(START_REJECTED), START_DUE, START_DUE_ENDED,
+	    1 },
+	{ BOTH, EVENT_RETRY, S(STOP_REJECTED), STOP_DUE, STOP_DUE, 1 },
+	{ REST, EVENT_REPAIR, S(CLOSED_BY_OTHERS), DELETE_DUE, DELETE_DUE, 1 },
+	/* answers to a start */
+	{ REST, EVENT_ACCEPTED, DUE, STARTED, STOP_BLOCKED, 1 },
+	{ REST, EVENT_COMMITTED, DUE, START_COMMITTED, STOP_DUE, 1 },
+	{ NATS, EVENT_ACCEPTED, DUE, STARTED, STOP_DUE, 1 },
+	{ REST, EVENT_DUPLICATE, DUE, START_CONFLICT, START_CONFLICT, 0 },
+	{ BOTH, EVENT_REJECTED, WAITS, START_REJECTED, START_REJECTED, 0 },
+	{ REST, EVENT_REJECTED, S(START_CONFLICT) | S(BACKFILL_HELD),
+	    START_REJECTED, START_REJECTED, 0 },
+	/* listings */
+	{ REST, EVENT_LISTED, WAITS | S(START_CONFLICT) | S(START_REJECTED) |
+	    S(STARTED) | S(STOP_BLOCKED) | S(STOP_CONFLICT) |
+	    S(CLOSED_BY_OTHERS) | S(BACKFILL_HELD), START_COMMITTED, STOP_DUE,
+	    1 },
+	{ NATS, EVENT_LISTED, WAITS | S(BACKFILL_HELD), STARTED, STOP_DUE, 0 },
+	{ REST, EVENT_LISTED_STOPPED, S(START_DUE_ENDED) | S(START_BLOCKED) |
+	    S(START_CONFLICT) | S(STOP_BLOCKED) | S(STOP_DUE) |
+	    S(BACKFILL_HELD), NEVER, RUN_DONE, 0 },
+	{ NATS, EVENT_LISTED_STOPPED, S(START_DUE_ENDED) | S(START_BLOCKED) |
+	    S(STOP_DUE) | S(START_REJECTED) | S(STOP_REJECTED) |
+	    S(BACKFILL_HELD), NEVER, RUN_DONE, 0 },
+	{ REST, EVENT_OVERDUE, S(STARTED) | S(STOP_BLOCKED), START_DUE,
+	    START_DUE_ENDED, 0 },
+	{ REST, EVENT_LOST, S(START_COMMITTED), START_DUE, NEVER, 1 },
+	/* answers to a stop */
+	{ BOTH, EVENT_STOPPED, S(STOP_DUE), RUN_DONE, RUN_DONE, 1 },
+	{ BOTH, EVENT_REJECTED, S(STOP_DUE), STOP_REJECTED, STOP_REJECTED, 0 },
+	{ REST, EVENT_STOP_NO_RUN, S(STOP_DUE), START_DUE_ENDED,
+	    START_DUE_ENDED, 0 },
+	{ REST, EVENT_STOP_LATE, S(STOP_DUE), STOP_CONFLICT, STOP_CONFLICT,
+	    0 },
+	{ REST, EVENT_STOP_DIFFERS, S(START_CONFLICT) | S(STOP_CONFLICT),
+	    CLOSED_BY_OTHERS, CLOSED_BY_OTHERS, 1 },
+	{ REST, EVENT_STOP_SETTLED, S(START_CONFLICT) | S(STOP_CONFLICT),
+	    RUN_DONE, RUN_DONE, 0 },
+	/* answers to a deletion */
+	{ REST, EVENT_REJECTED, S(DELETE_DUE), STOP_REJECTED, STOP_REJECTED,
+	    0 },
+	{ REST, EVENT_DELETED, S(DELETE_DUE), START_DUE, START_DUE_ENDED, 1 },
+	{ REST, EVENT_DELETED_FINALLY, S(DELETE_DUE), RUN_DONE, RUN_DONE, 1 },
+};
+
+static struct log_limit said_forbidden;
+
+#define ROWS	(sizeof(table) / sizeof(table[0]))
+
+const char *
+run_event_text(enum run_event event)
+{
+	return (unsigned)event < EVENT__COUNT ? events[event] : "?";
+}
+
+/* The row of the table, or ROWS. */
+static size_t
+row_find(enum dest dest, enum run_state state, enum run_event event)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (table[i].event == event && (table[i].dests & S(dest)) &&
+		    (table[i].from & S(state)))
+			break;
+	return i;
+}
+
+enum run_state
+run_next(enum dest dest, enum run_state state, enum run_event event, int ended)
+{
+	size_t i = row_find(dest, state, event);
+
+	if (i == ROWS)
+		return NEVER;
+	return ended ? table[i].ended : table[i].open;
+}
+
+int
+run_may_move(const struct spool_run *run, enum dest dest,
+    enum run_event event)
+{
+	return run_next(dest, run->state[dest], event, run->end != 0) != NEVER;
+}
+
+int
+run_move(struct spool *sp, struct spool_run *run, enum dest dest,
+    enum run_event event, int64_t due, const char *reason)
+{
+	size_t i = row_find(dest, run->state[dest], event);
+	enum run_state next = i == ROWS ? NEVER :
+	    run->end != 0 ? table[i].ended : table[i].open;
+
+	if (next == NEVER) {
+		sp->forbidden++;
+		log_limited(&said_forbidden, log_errorx, "%s: the event \"%s\" "
+		    "is not allowed in the state \"%s\"; the run keeps its "
+		    "state", run_key_text(&run->key), run_event_text(event),
+		    run_state_label(run->state[dest]));
+		return -1;
+	}
+	run->state[dest] = next;
+	if (table[i].fresh)
+		run->tries[dest] = 0;
+	if (due != DUE_KEEP)
+		run->due[dest] = due;
+	if (reason != NULL && reason != run->reason)
+		snprintf(run->reason, sizeof(run->reason), "%s", reason);
+	return 0;
+}
+
+uint64_t
+spool_forbidden(const struct spool *sp)
+{
+	return sp->forbidden;
+}
+
+/* What the state itself says of the run's end: 1, 0, or -1 = nothing. */
+static int
+says_ended(enum run_state state)
+{
+	switch (state) {
+	case START_DUE:
+	case STARTED:
+	case START_COMMITTED:
+		return 0;
+	case START_DUE_ENDED:
+	case STOP_BLOCKED:
+	case STOP_DUE:
+	case BACKFILL_HELD:
+		return 1;
+	default:
+		return -1;
+	}
+}
+
+static void
+next_print(FILE *f, enum dest dest, enum run_state state,
+    enum run_event event)
+{
+	enum run_state open = run_next(dest, state, event, 0);
+	enum run_state ended = run_next(dest, state, event, 1);
+	int end = says_ended(state);
+
+	if (open == NEVER && ended == NEVER)
+		return;
+	if (open == NEVER || end == 1)
+		open = ended;
+	if (ended == NEVER || (end == 0 && open != NEVER))
+		ended = open;
+	fprintf(f, "    %-34s -> %s\n", events[event], run_state_label(open));
+	if (ended != open)
+		fprintf(f, "      %-32s -> %s\n", "if it has ended",
+		    run_state_label(ended));
+}
+
+/* Events that are possible in each state, and said once in the manual. */
+static int
+is_common(enum run_event event)
+{
+	return event == EVENT_QUARANTINED || event == EVENT_RECOVERED;
+}
+
+static void
+state_print(FILE *f, enum dest dest, enum run_state state)
+{
+	int e, any = state == RUN_DONE;
+
+	for (e = 0; e < EVENT__COUNT; e++)
+		any |= !is_common((enum run_event)e) &&
+		    row_find(dest, state, (enum run_event)e) != ROWS;
+	if (!any)
+		return;
+	fprintf(f, "  %s (due: %s)\n", run_state_label(state),
+	    todos[state]);
+	for (e = 0; e < EVENT__COUNT; e++)
+		if (!is_common((enum run_event)e))
+			next_print(f, dest, state, (enum run_event)e);
+}
+
+void
+run_table_print(FILE *f)
+{
+	int s;
+
+	fprintf(f, "REST\n");
+	for (s = 0; s < RUN_STATE__COUNT; s++)
+		state_print(f, DEST_REST, (enum run_state)s);
+	fprintf(f, "NATS\n");
+	for (s = 0; s < RUN_STATE__COUNT; s++)
+		state_print(f, DEST_NATS, (enum run_state)s);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The states of a run: run_move() is the only code that changes a state, and
+ * one table says which changes are allowed.
+ */
+#ifndef SUBMITTER_SPOOL_TRANSITION_H
+#define SUBMITTER_SPOOL_TRANSITION_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "submitter/spool/spool.h"
+
+/* What happens to a run. */
+enum run_event {
+	EVENT_RECORD,		/* its first record is stored */
+	EVENT_BACKFILL_RECORD,	/* the same, of a past range */
+	EVENT_FOUND,		/* cc-backend shows it, no record is here */
+	EVENT_OPTED_OUT,	/* its user does not want it reported */
+	EVENT_QUARANTINED,	/* a worker died twice on its record */
+	EVENT_RECOVERED,	/* its row was taken from a damaged file */
+	EVENT_BLOCKED,		/* an earlier run of the job goes first */
+	EVENT_UNBLOCKED,	/* the earlier run is settled */
+	EVENT_RELEASED,		/* cc-backend lacks this run of a past range */
+	EVENT_DROPPED,		/* a later run replaces it before its start */
+	EVENT_FORGOTTEN,	/* Slurm does not know it, and it was never sent */
+	EVENT_REMEMBERED,	/* Slurm knows it after all */
+	EVENT_RETRY,		/* an admin or a reload retries it */
+	EVENT_REJECTED,		/* the destination will never accept it */
+	EVENT_ACCEPTED,		/* the start is accepted, not yet committed */
+	EVENT_COMMITTED,	/* the start is accepted, no commit is awaited */
+	EVENT_LISTED,		/* a listing shows the start as committed */
+	EVENT_LISTED_STOPPED,	/* a listing shows the stop as well */
+	EVENT_OVERDUE,		/* no listing shows the start */
+	EVENT_DUPLICATE,	/* the start is refused as a duplicate */
+	EVENT_LOST,		/* it runs in Slurm, no listing shows it */
+	EVENT_ENDED,		/* its end is known, the stop may go */
+	EVENT_ENDED_WAIT,	/* its end is known, a listing goes first */
+	EVENT_STOPPED,		/* the stop is accepted */
+	EVENT_STOP_NO_RUN,	/* the stop found no such run */
+	EVENT_STOP_LATE,	/* the stop found the run stopped */
+	EVENT_STOP_DIFFERS,	/* another client stopped it with other values */
+	EVENT_STOP_SETTLED,	/* another client stopped it, nothing is to do */
+	EVENT_REPAIR,		/* an admin repairs it */
+	EVENT_SUPERSEDED,	/* a later run of the job replaces it */
+	EVENT_KEPT,		/* delivered, a later run may replace it */
+	EVENT_DELETED,		/* deleted in cc-backend, to be started anew */
+	EVENT_DELETED_FINALLY,	/* deleted in cc-backend for good */
+	EVENT__COUNT
+};
+
+const char *run_event_text(enum run_event event);
+
+/*
+ * The state that the event leads to; ended: the run's end is known.
+ * RUN_STATE__COUNT when the event is not allowed in this state.
+ */
+enum run_state run_next(enum dest dest, enum run_state state,
+    enum run_event event, int ended);
+/* 1 when the event is allowed in the run's state. */
+int run_may_move(const struct spool_run *run, enum dest dest,
+    enum run_event event);
+
+#define DUE_KEEP	(-1)	/* run_move() leaves the due time as it is */
+/*
+ * Moves the row in memory; spool_save() stores it.  due: of the new state.
+ * reason: NULL leaves the text as it is, "" clears it.  Returns 0, or -1 with
+ * the row unchanged when the event is not allowed: that is logged and counted.
+ */
+int run_move(struct spool *sp, struct spool_run *run, enum dest dest,
+    enum run_event event, int64_t due, const char *reason);
+/* Events that were not allowed, since the process started. */
+uint64_t spool_forbidden(const struct spool *sp);
+
+/* Prints the table as the text that is in cc-slurm-adapter-protocol(7). */
+void run_table_print(FILE *f);
+
+#endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/collector.h"
 #include "common/log.h"
 
 static const char *const no_environment[] = { NULL };
@@ -20,56 +20,109 @@ names_set(struct cluster *c)
 {
 	int several = c->site->n > 1;
 
-	snprintf(c->of_name, sizeof(c->of_name), "%s%s",
+	snprintf(c->suffix, sizeof(c->suffix), "%s%s",
 	    several ? " of " : "", several ? c->name : "");
 	snprintf(c->ctld.name, sizeof(c->ctld.name), "slurmctld%s",
-	    c->of_name);
+	    c->suffix);
 	snprintf(c->dbd.name, sizeof(c->dbd.name), "slurmdbd%s%s",
 	    several ? ", asked about " : "", several ? c->name : "");
 }
 
 static void
-site_add(struct site *site)
+on_answered(void *arg, uint64_t job, int ended, int known)
 {
+	struct lanes *l = arg;
+
+	hook_events_answered(l->hook_events, job, ended, known);
+}
+
+static const struct accounting_ops accounting_ops = {
+	.answered = on_answered,
+};
+
+static void
+cluster_add(struct collector *col)
+{
+	struct site *site = &col->site;
+	struct lanes *l = &col->lanes[site->n];
 	struct cluster *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		fatal("no memory");
 	site->clusters[site->n++] = c;
 	c->site = site;
-	c->w = site->w;
-	c->runner = site->runner;
-	c->set = site->set;
-	c->outbox = site->outbox;
+	c->set = col->set;
+	c->outbox = col->outbox;
 	c->synced = site->synced;
 	c->ctld.daemon = "slurmctld";
 	c->dbd.daemon = "slurmdbd";
-	c->poll = poll_new(c);
-	c->accounting = acct_new(c);
-	c->hook_events = hook_events_new(c);
 	c->lookups = lookup_new(c);
-	c->scripts = scripts_new(c);
-	c->confirm = confirm_new(c);
 	c->began = now_s();
-	c->node_states = node_states_new(c);
+	worklist_init(&c->work);
+	l->collector = col;
+	l->c = c;
+	l->accounting = acct_new(c, &accounting_ops, l);
+	l->poll = poll_new(c, l->accounting);
+	l->hook_events = hook_events_new(c);
+	l->scripts = scripts_new(c);
+	l->confirm = confirm_new(c);
+	l->node_states = node_states_new(c, l->accounting);
+	l->startup = startup_new(c, l->poll);
 	names_set(c);
 }
 
-void
-site_init(struct site *site, struct worker *w)
+/* Records became durable, and there may be room again. */
+static void
+on_stored(void *arg)
 {
-	site->w = w;
-	site->lastrun = -1;
-	site->runner = runner_new(w->base, no_environment);
-	if (site->runner == NULL)
+	struct collector *col = arg;
+	struct lanes *l;
+	unsigned i;
+
+	for (i = 0; i < col->site.n; i++) {
+		l = &col->lanes[i];
+		hook_events_durable(l->hook_events);
+		if (!outbox_behind(col->outbox)) {
+			poll_resume(l->poll);
+			hook_events_resume(l->hook_events);
+		}
+		if (!outbox_full(col->outbox))
+			acct_pause(l->accounting, 0);
+	}
+}
+
+static void
+on_flow(void *arg)
+{
+	struct collector *col = arg;
+	unsigned i;
+
+	for (i = 0; i < col->site.n; i++)
+		acct_pause(col->lanes[i].accounting, outbox_full(col->outbox));
+}
+
+static const struct outbox_ops outbox_ops = {
+	.stored = on_stored,
+	.flow = on_flow,
+	.advanced = resume_advanced,
+};
+
+void
+clusters_init(struct collector *col, struct worker *w)
+{
+	col->site.w = w;
+	col->site.lastrun = -1;
+	col->site.runner = runner_new(w->base, no_environment);
+	if (col->site.runner == NULL)
 		fatal("no memory");
-	site->outbox = outbox_new(site);
-	site_add(site);
+	col->outbox = outbox_new(&outbox_ops, col);
+	cluster_add(col);
 }
 
 void
-site_clusters(struct site *site)
+clusters_configure(struct collector *col)
 {
+	struct site *site = &col->site;
 	const char *list = conf_str(&site->w->conf, CONF_CLUSTERS);
 	char name[CLUSTER_MAX];
 	unsigned i, n;
@@ -77,52 +130,19 @@ site_clusters(struct site *site)
 	for (n = 0; n < SITE_CLUSTERS &&
 	    conf_list_item(list, n, name, sizeof(name)) == 1; n++) {
 		if (n == site->n)
-			site_add(site);
+			cluster_add(col);
 		memcpy(site->clusters[n]->name, name, sizeof(name));
 	}
 	for (i = 0; i < site->n; i++)
 		names_set(site->clusters[i]);
 }
 
-const char *
-cluster_suffix(const struct cluster *c)
+struct lanes *
+lanes_of(struct collector *col, const struct cluster *c)
 {
-	return c->of_name;
-}
+	unsigned i = 0;
 
-static int
-is_called(const struct cluster *c, const char *cluster)
-{
-	return strcmp(c->name, cluster) == 0 || (c->slurm.known &&
-	    strcmp(c->slurm.cluster, cluster) == 0);
-}
-
-struct cluster *
-site_find(struct site *site, const char *cluster)
-{
-	struct cluster *c;
-	unsigned i;
-
-	for (i = 0; i < site->n; i++) {
-		c = site->clusters[i];
-		if (*cluster == '\0' ? !c->by_name : is_called(c, cluster))
-			return c;
-	}
-	c = site->clusters[0];
-	return *cluster == '\0' || (c->name[0] == '\0' && !c->slurm.known) ?
-	    c : NULL;
-}
-
-void
-site_local(struct site *site, const char *cluster)
-{
-	struct cluster *c;
-	unsigned i;
-
-	snprintf(site->local, sizeof(site->local), "%s", cluster);
-	for (i = 0; i < site->n; i++) {
-		c = site->clusters[i];
-		c->by_name = c->name[0] != '\0' &&
-		    strcmp(c->name, cluster) != 0;
-	}
+	while (col->site.clusters[i] != c)
+		i++;
+	return &col->lanes[i];
 }

@@ -13,28 +13,26 @@
 
 #include <event2/event.h>
 
-#include "collector/base/cluster.h"
+#include "collector/collector.h"
 #include "common/ctl.h"
 
-#define IDS_BYTES	(64u * 1024)	/* one argument; the kernel takes 128 KiB */
 #define ROWS_TOLD_MAX	10000
 #define TICK_MS		200
 #define ROUND_S		90	/* for the lanes; then the round goes on without us */
 
 struct sync_report {
-	struct site	*site;
-	struct cluster *c;		/* the cluster whose turn it is */
+	struct collector *col;
+	struct lanes	*l;		/* of the cluster whose turn it is */
+	struct cluster	*c;		/* the cluster whose turn it is */
 	unsigned	 at;		/* its number */
 	enum ctl_status	 status;
 	char		 text[384];
 	uint64_t	 request;	/* 0 = none is under way */
 	struct ctl_request req;
-	struct command	*cmd;
-	struct lines	 lines;
+	struct query	 query;
 	struct sacct_reader reader;
 	char		 columns[SACCT_COLUMNS_MAX];
 	char		 delimiter[SACCT_DELIMITER_MAX];
-	char		*ids;		/* owned */
 	uint32_t	 id_at;		/* named jobs that were asked for */
 	size_t		 open_at;	/* how far open runs were */
 	struct idmap	 shown;		/* run_number() of what squeue showed */
@@ -86,7 +84,7 @@ tell(struct sync_report *v, uint64_t job, int64_t start, const char *difference,
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_DIFF, v->c->slurm.cluster, id, when, difference,
 	    action, NULL);
-	worker_ctl_row(v->c->w, v->request, &w);
+	worker_ctl_row(v->col->site.w, v->request, &w);
 	wr_clear(&w);
 }
 
@@ -102,10 +100,7 @@ finish(struct sync_report *v, enum ctl_status status, const char *text)
 		v->status = status;
 	snprintf(v->text + len, sizeof(v->text) - len, "%s%s%s",
 	    len > 0 ? "; " : "", text, cluster_suffix(v->c));
-	lines_clear(&v->lines);
 	sacct_clear(&v->reader);
-	free(v->ids);
-	v->ids = NULL;
 	idmap_clear(&v->shown);
 	event_del(v->timer);
 	v->at++;
@@ -143,8 +138,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	snprintf(text, sizeof(text), "%u runs in Slurm", v->runs);
-	if (poll_number(c->poll) >= v->cycle && !poll_busy(c->poll) &&
-	    !acct_busy(c->accounting) && outbox_durable(c->outbox) >=
+	if (c->listing.number >= v->cycle && !c->listing.busy &&
+	    !acct_busy(v->l->accounting) && outbox_durable(c->outbox) >=
 	    outbox_order(c->outbox))
 		finish(v, CTL_OK, text);
 	else if (c->ctld.away)
@@ -173,13 +168,13 @@ lanes_kick(struct sync_report *v)
 		    &at)) != NULL;) {
 			if (run->flags & OPEN_DETAILED)
 				run->flags |= OPEN_SPOOLED;
-			poll_want_left(c->poll, run->job);
+			(void)idmap_put(&c->work.left, run->job, NULL);
 		}
-		acct_want(c->accounting, v->req.ids[i]);
+		(void)idmap_put(&c->work.accounting, v->req.ids[i], NULL);
 	}
-	v->cycle = poll_number(c->poll) + 1;
+	v->cycle = c->listing.number + 1;
 	v->until = now_s() + ROUND_S;
-	sched_poll_now(c);
+	sched_poll_now(v->l);
 	tick(v);
 }
 
@@ -235,65 +230,53 @@ on_account_output(const char *p, size_t n, void *arg)
 static void account_ask(struct sync_report *v);
 
 static void
-on_account_end(const struct command_end *end, void *arg)
+on_account_end(const struct command_end *end, int complete, void *arg)
 {
 	struct sync_report *v = arg;
 
-	v->cmd = NULL;
-	if (end->outcome != COMMAND_OK || sacct_end(&v->reader) == -1) {
+	if (!complete || sacct_end(&v->reader) == -1) {
 		finish_failed(v, "sacct", end);
 		return;
 	}
 	sacct_clear(&v->reader);
-	free(v->ids);
-	v->ids = NULL;
 	account_ask(v);
 }
 
-/* -1 when the list is full. */
-static int
-id_add(struct sync_report *v, size_t *len, uint64_t job)
-{
-	if (*len + 24 > IDS_BYTES)
-		return -1;
-	*len += (size_t)snprintf(v->ids + *len, IDS_BYTES - *len, "%s%llu",
-	    *len > 0 ? "," : "", (unsigned long long)job);
-	return 0;
-}
-
 /*
- * As many as one list holds of those that were not asked for yet: the named
- * jobs, or what is open here and was not shown; 0 = none.
+ * Adds as many as one list holds of those that were not asked for yet: the
+ * named jobs, or what is open here and was not shown.
  */
-static size_t
-ids_list(struct sync_report *v)
+static void
+ids_list(struct sync_report *v, struct id_list *ids)
 {
 	struct open_run *run;
-	size_t at = v->open_at, len = 0;
+	size_t at = v->open_at;
 
 	while (v->id_at < v->req.n_ids &&
-	    id_add(v, &len, v->req.ids[v->id_at]) == 0)
+	    id_list_add(ids, v->req.ids[v->id_at]) == 0)
 		v->id_at++;
 	for (; v->req.n_ids == 0 &&
 	    (run = open_next(&v->c->open, &at)) != NULL; v->open_at = at)
 		if (!(run->flags & OPEN_IGNORED) && idmap_get(&v->shown,
 		    run_number(run->job, run->start_now)) == NULL &&
-		    id_add(v, &len, run->job) == -1)
+		    id_list_add(ids, run->job) == -1)
 			break;
-	return len;
 }
+
+static const struct query_type account_query = {
+	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
+	.on_output = on_account_output, .on_end = on_account_end,
+};
 
 static void
 account_ask(struct sync_report *v)
 {
-	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	    .args = { "-X", "-D", "-a", "-P", "-n", "--noconvert",
-	    v->delimiter, "-o", v->columns, "-j" },
-	    .on_output = on_account_output, .on_end = on_account_end,
-	    .arg = v };
+	struct query *q = &v->query;
 
-	v->ids = malloc(IDS_BYTES);
-	if (v->ids == NULL || !v->c->slurm.accounting || ids_list(v) == 0) {
+	query_begin(q, v->c, &account_query, v);
+	if (v->c->slurm.accounting)
+		ids_list(v, &q->ids);
+	if (q->ids.n == 0) {
 		told_all(v);
 		return;
 	}
@@ -302,9 +285,10 @@ account_ask(struct sync_report *v)
 	v->reader.how = &v->c->set->how;
 	v->reader.each = on_account_row;
 	v->reader.arg = v;
-	query.args[10] = v->ids;
-	v->cmd = query_start(v->c, &query);
-	if (v->cmd == NULL)
+	query_args(q, "-X", "-D", "-a", "-P", "-n", "--noconvert",
+	    v->delimiter, "-o", v->columns, "-j", NULL);
+	query_ids(q);
+	if (query_start(q) == -1)
 		finish(v, CTL_ERROR, "out of memory");
 }
 
@@ -355,21 +339,12 @@ on_list_row(struct span line, void *arg)
 	return 0;
 }
 
-static int
-on_list_output(const char *p, size_t n, void *arg)
-{
-	struct sync_report *v = arg;
-
-	return lines_feed(&v->lines, p, n, on_list_row, v);
-}
-
 static void
-on_list_end(const struct command_end *end, void *arg)
+on_list_end(const struct command_end *end, int complete, void *arg)
 {
 	struct sync_report *v = arg;
 
-	v->cmd = NULL;
-	if (end->outcome != COMMAND_OK || v->lines.len > 0)
+	if (!complete)
 		finish_failed(v, "squeue", end);
 	else if (v->bad > 0)
 		finish(v, CTL_ERROR, "squeue's answer has rows that cannot be "
@@ -378,15 +353,15 @@ on_list_end(const struct command_end *end, void *arg)
 		account_ask(v);
 }
 
+static const struct query_type list_query = {
+	.cmd = CMD_SQUEUE, .on_line = on_list_row, .on_end = on_list_end,
+};
+
 /* Asks squeue of the next cluster that is meant, or ends the request. */
 static void
 cluster_begin(struct sync_report *v)
 {
-	struct site *site = v->site;
-	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms =
-	    QUERY_DEADLINE_MS,
-	    .args = { "-h", "-a", "-o", SQUEUE_FORMAT, "-t" },
-	    .on_output = on_list_output, .on_end = on_list_end, .arg = v };
+	struct site *site = &v->col->site;
 
 	while (v->at < site->n && v->req.text[0] != '\0' && strcmp(v->req.text,
 	    site->clusters[v->at]->slurm.cluster) != 0)
@@ -396,16 +371,18 @@ cluster_begin(struct sync_report *v)
 		v->request = 0;
 		return;
 	}
-	v->c = site->clusters[v->at];
+	v->l = &v->col->lanes[v->at];
+	v->c = v->l->c;
 	v->bad = v->runs = v->told = v->id_at = 0;
 	v->open_at = 0;
 	if (!v->c->ready || !v->c->synced) {
 		finish(v, CTL_ERROR, "Slurm has not been asked yet");
 		return;
 	}
-	query.args[5] = slurm_live_states(&v->c->slurm);
-	v->cmd = query_start(v->c, &query);
-	if (v->cmd == NULL)
+	query_begin(&v->query, v->c, &list_query, v);
+	query_args(&v->query, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
+	    slurm_live_states(&v->c->slurm), NULL);
+	if (query_start(&v->query) == -1)
 		finish(v, CTL_ERROR, "out of memory");
 }
 
@@ -414,14 +391,14 @@ sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req)
 {
 	if (v->request != 0) {
-		worker_ctl_end(v->site->w, request, CTL_ERROR,
+		worker_ctl_end(v->col->site.w, request, CTL_ERROR,
 		    "a round is under way already");
 		return;
 	}
 	if (v->timer == NULL)
-		v->timer = evtimer_new(v->site->w->base, on_timer, v);
+		v->timer = evtimer_new(v->col->site.w->base, on_timer, v);
 	if (v->timer == NULL) {
-		worker_ctl_end(v->site->w, request, CTL_ERROR, "out of memory");
+		worker_ctl_end(v->col->site.w, request, CTL_ERROR, "out of memory");
 		return;
 	}
 	v->request = request;
@@ -433,11 +410,12 @@ sync_report_begin(struct sync_report *v, uint64_t request,
 }
 
 struct sync_report *
-sync_report_new(struct site *site)
+sync_report_new(struct collector *col)
 {
 	struct sync_report *v = calloc(1, sizeof(*v));
 
-	if (v != NULL)
-		v->site = site;
+	if (v == NULL)
+		fatal("no memory");
+	v->col = col;
 	return v;
 }

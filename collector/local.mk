@@ -6,22 +6,21 @@ noinst_LIBRARIES += collector/parse/libparse.a
 collector_parse_libparse_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_parse_libparse_a_SOURCES = \
 	collector/parse/admin_output.c \
-	collector/parse/delimiter.c \
 	collector/parse/gres.c \
 	collector/parse/hostlist.c \
 	collector/parse/job_state.c \
-	collector/parse/lines.c \
-	collector/parse/node_shape.c \
-	collector/parse/node_state.c \
-	collector/parse/number.c \
+	collector/parse/node.c \
 	collector/parse/parse.h \
-	collector/parse/ranges.c \
 	collector/parse/sacct.c \
 	collector/parse/scontrol_job.c \
 	collector/parse/scontrol_resources.c \
+	collector/parse/snapshot.c \
+	collector/parse/snapshot.h \
+	collector/parse/span.c \
+	collector/parse/span.h \
+	collector/parse/split.c \
 	collector/parse/squeue.c \
 	collector/parse/time.c \
-	collector/parse/tokens.c \
 	collector/parse/tres.c
 
 # State of one cluster: tables of runs, clock, settings.
@@ -29,6 +28,7 @@ noinst_LIBRARIES += collector/base/libbase.a
 collector_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 collector_base_libbase_a_SOURCES = \
 	collector/base/clock.c \
+	collector/base/cluster.c \
 	collector/base/cluster.h \
 	collector/base/done_runs.c \
 	collector/base/gpu_map.c \
@@ -37,7 +37,12 @@ collector_base_libbase_a_SOURCES = \
 	collector/base/open_runs.c \
 	collector/base/settings.c \
 	collector/base/settings.h \
-	collector/base/tables.h
+	collector/base/slurm_clock.c \
+	collector/base/tables.h \
+	collector/base/wake.c \
+	collector/base/wake.h \
+	collector/base/worklist.c \
+	collector/base/worklist.h
 
 # Starts one Slurm command and gets its answer.
 noinst_LIBRARIES += collector/slurm/libslurm.a
@@ -46,10 +51,12 @@ collector_slurm_libslurm_a_SOURCES = \
 	collector/slurm/node_shapes.c \
 	collector/slurm/permission.c \
 	collector/slurm/query.c \
+	collector/slurm/query.h \
 	collector/slurm/rate_limit.c \
 	collector/slurm/runner.c \
 	collector/slurm/runner.h \
 	collector/slurm/slurm.h \
+	collector/slurm/slurm_config.c \
 	collector/slurm/slurm_info.c \
 	collector/slurm/spawn.c
 
@@ -59,8 +66,12 @@ collector_track_libtrack_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_track_libtrack_a_SOURCES = \
 	collector/track/lookup.c \
 	collector/track/outbox.c \
+	collector/track/outbox.h \
 	collector/track/resume.c \
-	collector/track/track.c
+	collector/track/track.c \
+	collector/track/track.h \
+	collector/track/track_accounting.c \
+	collector/track/track_private.h
 
 # scontrol and squeue: resources of runs.
 noinst_LIBRARIES += collector/details/libdetails.a
@@ -69,19 +80,21 @@ collector_details_libdetails_a_SOURCES = \
 	collector/details/details.c \
 	collector/details/details.h \
 	collector/details/details_ambiguous.c \
-	collector/details/details_record.c \
+	collector/details/details_private.h \
 	collector/details/details_text.c \
-	collector/details/details_verify.c \
 	collector/details/record_pack.c \
-	collector/details/record_pack.h
+	collector/details/record_pack.h \
+	collector/details/results.c
 
 # sacct by range, by id, by step.
 noinst_LIBRARIES += collector/accounting/libaccounting.a
 collector_accounting_libaccounting_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_accounting_libaccounting_a_SOURCES = \
 	collector/accounting/accounting.h \
+	collector/accounting/accounting_private.h \
 	collector/accounting/by_id.c \
 	collector/accounting/pending.c \
+	collector/accounting/question.c \
 	collector/accounting/range.c \
 	collector/accounting/sentinel.c \
 	collector/accounting/steps.c
@@ -95,19 +108,25 @@ collector_query_libquery_a_SOURCES = \
 	collector/query/hook_events.c \
 	collector/query/job_script.c \
 	collector/query/node_states.c \
-	collector/query/poll.c
+	collector/query/poll.c \
+	collector/query/query_lanes.h
 
 PARSE_LIBS = collector/parse/libparse.a $(COMMON_LIBS)
-COLLECTOR_LIBS = @START_GROUP@ collector/query/libquery.a \
-	collector/accounting/libaccounting.a collector/details/libdetails.a \
-	collector/track/libtrack.a collector/slurm/libslurm.a \
-	collector/base/libbase.a collector/parse/libparse.a @END_GROUP@ \
+# A test of a box links that box and those below it.
+COLLECTOR_BASE_LIBS = collector/base/libbase.a collector/parse/libparse.a \
 	$(WORKER_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
+COLLECTOR_SLURM_LIBS = collector/slurm/libslurm.a $(COLLECTOR_BASE_LIBS)
+COLLECTOR_TRACK_LIBS = collector/track/libtrack.a $(COLLECTOR_SLURM_LIBS)
+COLLECTOR_DETAILS_LIBS = collector/details/libdetails.a $(COLLECTOR_TRACK_LIBS)
+COLLECTOR_ACCOUNTING_LIBS = collector/accounting/libaccounting.a \
+	$(COLLECTOR_DETAILS_LIBS)
+COLLECTOR_LIBS = collector/query/libquery.a $(COLLECTOR_ACCOUNTING_LIBS)
 
 worker_PROGRAMS += collector/collector
 collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
 	collector/clusters.c \
+	collector/collector.h \
 	collector/ctl_sync.c \
 	collector/main.c \
 	collector/scheduler.c \

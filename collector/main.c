@@ -9,59 +9,57 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/base/cluster.h"
+#include "collector/collector.h"
 #include "common/log.h"
 
 static void
 on_init(struct worker *w)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
-	site_init(site, w);
-	site->sync_report = sync_report_new(site);
-	site->controller_role = controller_role_new(site);
-	if (site->sync_report == NULL || site->controller_role == NULL)
-		fatal("no memory");
+	clusters_init(col, w);
+	col->sync_report = sync_report_new(col);
+	col->controller_role = controller_role_new(&col->site);
 }
 
 static int
 on_conf_check(struct worker *w, const struct conf *next,
     const uint8_t *secrets, size_t len, char *reason, size_t size)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	(void)secrets;
 	(void)len;
-	settings_free(site->next_set);
-	site->next_set = settings_new(next, reason, size);
-	return site->next_set != NULL ? 0 : -1;
+	settings_free(col->next_set);
+	col->next_set = settings_new(next, reason, size);
+	return col->next_set != NULL ? 0 : -1;
 }
 
 static void
 on_conf_use(struct worker *w)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
-	int first = site->set == NULL;
+	int first = col->set == NULL;
 	unsigned i;
 
 	/* A question under way still reads with the old one. */
 	if (!first) {
-		site->set->next = site->retired;
-		site->retired = site->set;
+		col->set->next = col->retired;
+		col->retired = col->set;
 	}
-	site->set = site->next_set;
-	site->next_set = NULL;
+	col->set = col->next_set;
+	col->next_set = NULL;
 	if (*slurm_conf == '\0')
 		slurm_conf = getenv("SLURM_CONF");
-	if (slurm_environment(site->runner, slurm_conf,
-	    site->set->bin_dir) == -1)
+	if (slurm_environment(col->site.runner, slurm_conf,
+	    col->set->bin_dir) == -1)
 		fatal("no memory");
 	if (first)
-		site_clusters(site);
-	for (i = 0; i < site->n; i++) {
-		site->clusters[i]->set = site->set;
-		sched_conf(site->clusters[i]);
+		clusters_configure(col);
+	for (i = 0; i < col->site.n; i++) {
+		col->lanes[i].c->set = col->set;
+		sched_conf(&col->lanes[i]);
 	}
 }
 
@@ -86,7 +84,7 @@ on_quarantine(struct site *site, struct reader *r)
 
 	rd_run_key(r, &key);
 	if (rd_end(r) == -1) {
-		channel_broken(site->w->supervisor, "skip");
+		channel_broken(site->w->supervisor, "quarantine");
 		return;
 	}
 	if (site->n_quarantined < QUARANTINED_MAX)
@@ -100,12 +98,14 @@ static void
 on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
     int fd)
 {
+	struct collector *col = w->arg;
+
 	switch (h->type) {
 	case MSG_LASTRUN:
-		on_lastrun(w->arg, fd);
+		on_lastrun(&col->site, fd);
 		break;
 	case MSG_QUARANTINE:
-		on_quarantine(w->arg, r);
+		on_quarantine(&col->site, r);
 		break;
 	default:
 		if (fd != -1)
@@ -117,20 +117,20 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 static void
 on_peer(struct worker *w, enum role peer, struct channel *ch)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 	unsigned i;
 
 	if (peer == ROLE_SUBMITTER) {
-		outbox_peer(site->outbox, ch);
-		resume_unsynced(site);
-		controller_role_peer(site->controller_role);
+		outbox_peer(col->outbox, ch);
+		resume_unsynced(&col->site);
+		controller_role_peer(col->controller_role);
 	}
-	for (i = 0; i < site->n; i++) {
+	for (i = 0; i < col->site.n; i++) {
 		if (peer == ROLE_SUBMITTER) {
-			lookup_forget(site->clusters[i]->lookups);
-			node_states_peer(site->clusters[i]->node_states);
+			lookup_forget(col->lanes[i].c->lookups);
+			node_states_peer(col->lanes[i].node_states);
 		} else if (peer == ROLE_LISTENER)
-			hook_events_forget(site->clusters[i]->hook_events);
+			hook_events_forget(col->lanes[i].hook_events);
 	}
 }
 
@@ -142,37 +142,34 @@ on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 	rd_name(r, point.cluster, sizeof(point.cluster));
 	point.until = rd_i64(r);
 	if (rd_end(r) == -1 || point.until < 0)
-		channel_broken(ch, "cursor");
+		channel_broken(ch, "resume-from");
 	else if (site->n_resume_points < RESUME_POINTS_MAX)
 		site->resume_points[site->n_resume_points++] = point;
 }
 
 static void
-on_open_runs(struct site *site, struct channel *ch, struct reader *r)
+on_open_runs(struct collector *col, struct channel *ch, struct reader *r)
 {
 	struct run_key key;
-	struct reader peek = *r;
+	uint8_t bits = rd_u8(r);
 	uint32_t i, n = rd_u32(r);
-	uint8_t bits;
 
-	/* What kind of batch it is stands at its end. */
-	rd_u32(&peek);
-	for (i = 0; i < n && !peek.err; i++)
-		rd_run_key(&peek, &key);
-	bits = rd_u8(&peek);
-	for (i = 0; i < n && !peek.err; i++) {
+	for (i = 0; i < n && !r->err; i++) {
 		rd_run_key(r, &key);
-		resume_open(site, &key, (bits & OPEN_RUNS_UNCONFIRMED) != 0);
+		if (!r->err)
+			resume_open(&col->site, &key,
+			    (bits & OPEN_RUNS_UNCONFIRMED) != 0);
 	}
-	rd_u8(r);
-	if (rd_end(&peek) == -1 || rd_end(r) == -1)
-		channel_broken(ch, "running");
-	else if (bits & OPEN_RUNS_LAST)
-		resume_synced(site);
+	if (rd_end(r) == -1)
+		channel_broken(ch, "open-runs");
+	else if (bits & OPEN_RUNS_LAST) {
+		resume_synced(&col->site);
+		outbox_release(col->outbox);
+	}
 }
 
 static void
-on_event(struct site *site, struct channel *ch, struct reader *r)
+on_event(struct collector *col, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct cluster *c;
@@ -187,14 +184,14 @@ on_event(struct site *site, struct channel *ch, struct reader *r)
 		channel_broken(ch, "event");
 		return;
 	}
-	c = site_find(site, cluster);
+	c = site_find(&col->site, cluster);
 	/* Another cluster's hook: nothing here can be asked about it. */
 	if (c == NULL) {
 		log_debug("hook message of another cluster");
-		c = site->clusters[0];
+		c = col->site.clusters[0];
 		job = 0;
 	}
-	hook_event_add(c->hook_events, event, job);
+	hook_event_add(lanes_of(col, c)->hook_events, event, job);
 }
 
 /* Each cluster keeps of the list what is its own. */
@@ -210,68 +207,99 @@ on_lookup(struct site *site, struct channel *ch, const struct reader *r)
 		bad |= lookup_add(site->clusters[i]->lookups, &again) == -1;
 	}
 	if (bad)
-		channel_broken(ch, "ask");
+		channel_broken(ch, "lookup");
 }
 
 static void
-on_sync(struct site *site, struct channel *ch, struct reader *r)
+on_poll_now(struct collector *col, struct channel *ch, struct reader *r)
+{
+	unsigned i;
+
+	if (rd_end(r) == -1) {
+		channel_broken(ch, "poll-now");
+		return;
+	}
+	for (i = 0; i < col->site.n; i++)
+		sched_poll_now(&col->lanes[i]);
+}
+
+static void
+on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct cluster *c;
 	int64_t from, to;
-	uint32_t how;
-	unsigned i;
+	uint8_t dry_run;
 
-	how = rd_u32(r);
 	rd_name(r, cluster, sizeof(cluster));
 	from = rd_i64(r);
 	to = rd_i64(r);
+	dry_run = rd_u8(r);
 	if (rd_end(r) == -1) {
-		channel_broken(ch, "sync");
+		channel_broken(ch, "backfill-range");
 		return;
 	}
-	for (i = 0; (how & SYNC_NOW) != 0 && i < site->n; i++)
-		sched_poll_now(site->clusters[i]);
-	if (how & SYNC_NOW)
-		return;
-	c = site_find(site, cluster);
-	if (c == NULL || acct_backfill(c->accounting, from, to,
-	    (how & SYNC_LOOK) != 0) == -1)
+	c = site_find(&col->site, cluster);
+	if (c == NULL || acct_backfill(lanes_of(col, c)->accounting, from, to,
+	    dry_run != 0) == -1)
 		log_warnx("backfill: nothing can be asked about cluster %s",
 		    cluster);
+}
+
+static void
+on_record_ack(struct collector *col, struct channel *ch, struct reader *r)
+{
+	uint64_t seq = rd_u64(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(ch, "record-ack");
+	else
+		outbox_acked(col->outbox, seq);
+}
+
+static void
+on_flow(struct collector *col, struct channel *ch, struct reader *r)
+{
+	uint8_t pause = rd_u8(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(ch, "flow");
+	else
+		outbox_flow(col->outbox, pause != 0);
 }
 
 static void
 on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
     struct reader *r, int fd)
 {
-	struct site *site = w->arg;
-	uint64_t seq;
+	struct collector *col = w->arg;
 
 	if (fd != -1)
 		close(fd);
 	switch (h->type) {
 	case MSG_EVENT:
-		on_event(site, ch, r);
+		on_event(col, ch, r);
 		break;
 	case MSG_RECORD_ACK:
-		seq = rd_u64(r);
-		outbox_acked(site->outbox, seq);
+		on_record_ack(col, ch, r);
 		break;
 	case MSG_RESUME_FROM:
-		on_resume_from(site, ch, r);
+		on_resume_from(&col->site, ch, r);
 		break;
 	case MSG_OPEN_RUNS:
-		on_open_runs(site, ch, r);
+		on_open_runs(col, ch, r);
 		break;
 	case MSG_LOOKUP:
-		on_lookup(site, ch, r);
+		on_lookup(&col->site, ch, r);
 		break;
-	case MSG_SYNC:
-		on_sync(site, ch, r);
+	case MSG_POLL_NOW:
+		on_poll_now(col, ch, r);
+		break;
+	case MSG_BACKFILL_RANGE:
+		on_backfill_range(col, ch, r);
 		break;
 	case MSG_FLOW:
-		outbox_flow(site->outbox, rd_u8(r) != 0);
+		on_flow(col, ch, r);
 		break;
 	default:
 		log_debug("a neighbour said %s", msg_name(h->type));
@@ -281,28 +309,28 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 static void
 on_drained(struct worker *w, struct channel *ch)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	if (channel_peer(ch) == ROLE_SUBMITTER)
-		outbox_drained(site->outbox);
+		outbox_drained(col->outbox);
 }
 
 static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	switch (req->verb) {
 	case CTL_STATUS:
-		status_rows(site, request);
+		status_rows(col, request);
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_METRICS:
-		status_metrics(site, request);
+		status_metrics(col, request);
 		worker_ctl_end(w, request, CTL_OK, NULL);
 		break;
 	case CTL_SYNC:
-		sync_report_begin(site->sync_report, request, req);
+		sync_report_begin(col->sync_report, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);
@@ -318,10 +346,10 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
-	struct site *site = w->arg;
+	struct collector *col = w->arg;
 
 	(void)grace_ms;
-	runner_free(site->runner);
+	runner_free(col->site.runner);
 	worker_exit(w);
 }
 
@@ -342,7 +370,7 @@ static const struct worker_ops ops = {
 int
 main(int argc, char **argv)
 {
-	static struct site site;
+	static struct collector collector;
 
-	worker_main(&ops, &site, argc, argv);
+	worker_main(&ops, &collector, argc, argv);
 }

@@ -12,21 +12,11 @@
 
 #include <event2/event.h>
 
-#include "collector/base/cluster.h"
+#include "collector/collector.h"
 #include "common/log.h"
 
 #define TICK_MS		500	/* what waits for a time is that exact */
 #define HOSTS_EVERY_S	3600	/* shapes of nodes, again */
-
-static void
-wake_in(struct site *site, int ms)
-{
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
-
-	/* A neighbour may speak before the first configuration is in force. */
-	if (site->kick_timer != NULL)
-		event_add(site->kick_timer, &tv);
-}
 
 static void
 on_hosts(void *arg)
@@ -35,72 +25,91 @@ on_hosts(void *arg)
 }
 
 static void
-poll_due(struct cluster *c)
+poll_due(struct lanes *l)
 {
+	struct cluster *c = l->c;
 	int64_t now = now_ms(), least;
 
-	if (now < c->poll_at || poll_busy(c->poll) ||
-	    health_wait(&c->ctld) > 0)
+	if (now < l->poll_at || c->listing.busy || health_wait(&c->ctld) > 0)
 		return;
 	least = rate_limit_poll_ms(c);
-	c->poll_at = now + (c->set->poll * 1000 > least ?
+	l->poll_at = now + (c->set->poll * 1000 > least ?
 	    c->set->poll * 1000 : least);
-	c->polled = now_wall();
-	poll_start(c->poll);
+	l->polled = now_wall();
+	poll_start(l->poll);
 }
 
 static void
-long_due(struct cluster *c)
+long_due(struct lanes *l)
 {
+	struct cluster *c = l->c;
 	int64_t now = now_s();
 
-	if (now - c->day_at >= c->set->long_poll) {
-		c->day_at = now;
-		acct_day(c->accounting);
+	if (now - l->day_at >= c->set->long_poll) {
+		l->day_at = now;
+		acct_day(l->accounting);
 	}
 	if (now - c->hosts_at >= HOSTS_EVERY_S && health_wait(&c->ctld) == 0) {
 		c->hosts_at = now;
 		/* A restart between two polls is seen by nobody. */
-		startup_again(c);
-		startup_nodes(c, on_hosts, c);
+		startup_again(l->startup);
+		hosts_query(c, on_hosts, c);
 	}
 }
 
 static void
-cluster_tick(struct cluster *c)
+on_permission(void *arg, int proved)
 {
-	startup_kick(c);
+	struct cluster *c = arg;
+
+	lookup_permission(c->lookups, proved);
+}
+
+/* Runs every lane; each does what is due in its list. */
+static void
+lanes_run(struct lanes *l)
+{
+	struct cluster *c = l->c;
+
+	startup_kick(l->startup);
 	if (!c->ready || !c->synced)
 		return;
-	hook_events_kick(c->hook_events);
-	poll_due(c);
-	long_due(c);
-	acct_kick(c->accounting);
-	confirm_kick(c->confirm);
-	node_states_kick(c->node_states);
+	if (c->work.permission) {
+		c->work.permission = 0;
+		permission_check(c, on_permission, c);
+	}
+	poll_kick(l->poll);
+	hook_events_kick(l->hook_events);
+	poll_due(l);
+	long_due(l);
+	acct_kick(l->accounting);
+	confirm_kick(l->confirm);
+	scripts_kick(l->scripts);
+	node_states_kick(l->node_states);
 }
 
 /* Old settings, once no question reads with them any more. */
 static void
-retired_free(struct site *site)
+retired_free(struct collector *col)
 {
 	struct settings *old;
 
-	while (site->retired != NULL && runner_running(site->runner) == 0) {
-		old = site->retired;
-		site->retired = old->next;
+	while (col->retired != NULL && runner_running(col->site.runner) == 0) {
+		old = col->retired;
+		col->retired = old->next;
 		settings_free(old);
 	}
 }
 
 /* A big answer leaves holes that a quiet collector never fills. */
 static void
-memory_trim(struct site *site)
+memory_trim(struct collector *col)
 {
+	struct site *site = &col->site;
 	unsigned i;
 	int trim = 0;
 
-	if (outbox_waiting(site->outbox) != 0)
+	if (outbox_waiting(col->outbox) != 0)
 		return;
 	for (i = 0; i < site->n; i++) {
 		trim |= site->clusters[i]->trim;
@@ -113,58 +122,54 @@ memory_trim(struct site *site)
 static void
 on_tick(evutil_socket_t fd, short what, void *arg)
 {
-	struct site *site = arg;
+	struct collector *col = arg;
+	struct site *site = &col->site;
 	unsigned i;
 
 	(void)fd;
 	(void)what;
 	wake_in(site, TICK_MS);
-	retired_free(site);
-	memory_trim(site);
+	retired_free(col);
+	memory_trim(col);
 	for (i = 0; i < site->n && !site->w->stopping; i++)
-		cluster_tick(site->clusters[i]);
+		lanes_run(&col->lanes[i]);
 	if (!site->w->stopping && site->synced)
-		controller_role_kick(site->controller_role);
-}
-
-void
-wake(struct cluster *c)
-{
-	wake_in(c->site, 0);
+		controller_role_kick(col->controller_role);
 }
 
 /* The polls of several clusters are spread over the interval. */
 void
-sched_start(struct site *site)
+sched_start(struct collector *col)
 {
-	struct cluster *c;
+	struct site *site = &col->site;
+	struct lanes *l;
 	unsigned i;
 
 	for (i = 0; i < site->n; i++) {
-		c = site->clusters[i];
-		c->day_at = now_s();
-		c->poll_at = now_ms() + c->set->poll * 1000 * i / site->n;
+		l = &col->lanes[i];
+		l->day_at = now_s();
+		l->poll_at = now_ms() + l->c->set->poll * 1000 * i / site->n;
 	}
-	site->kick_timer = evtimer_new(site->w->base, on_tick, site);
-	if (site->kick_timer == NULL)
+	site->timer = evtimer_new(site->w->base, on_tick, col);
+	if (site->timer == NULL)
 		fatal("no memory");
 	wake_in(site, 0);
 }
 
 void
-sched_conf(struct cluster *c)
+sched_conf(struct lanes *l)
 {
-	int64_t soonest = now_ms() + c->set->poll * 1000;
+	int64_t soonest = now_ms() + l->c->set->poll * 1000;
 
-	if (c->poll_at > soonest)
-		c->poll_at = soonest;
-	wake(c);
+	if (l->poll_at > soonest)
+		l->poll_at = soonest;
+	wake(l->c);
 }
 
 void
-sched_poll_now(struct cluster *c)
+sched_poll_now(struct lanes *l)
 {
-	c->poll_at = 0;
-	c->day_at = now_s() - c->set->long_poll;
-	wake(c);
+	l->poll_at = 0;
+	l->day_at = now_s() - l->c->set->long_poll;
+	wake(l->c);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "collector/base/cluster.h"
+#include "collector/collector.h"
 
 static const char *
 when(int64_t t, char *buf, size_t size)
@@ -33,7 +33,7 @@ row(struct cluster *c, uint64_t request, const char *key,
 	va_end(ap);
 	snprintf(name, sizeof(name), "%s%s%s", c->site->n > 1 ? c->name : "",
 	    c->site->n > 1 ? "." : "", key);
-	worker_status(c->w, request, name, "%s", text);
+	worker_status(c->site->w, request, name, "%s", text);
 }
 
 static void
@@ -77,8 +77,9 @@ runaways_row(struct cluster *c, uint64_t request)
 }
 
 static void
-cluster_rows(struct cluster *c, uint64_t request)
+cluster_rows(struct lanes *l, uint64_t request)
 {
+	struct cluster *c = l->c;
 	char buf[32];
 
 	row(c, request, "slurm_version", "%s",
@@ -87,9 +88,9 @@ cluster_rows(struct cluster *c, uint64_t request)
 	row(c, request, "cluster", "%s", c->slurm.cluster[0] != '\0' ?
 	    c->slurm.cluster : "not known yet");
 	row(c, request, "right", "%s", permission_name(c->permission));
-	row(c, request, "cursor", "%s", when(c->resume_point, buf,
+	row(c, request, "cursor", "%s", when(c->resume.point, buf,
 	    sizeof(buf)));
-	row(c, request, "last_poll", "%s", when(c->polled, buf, sizeof(buf)));
+	row(c, request, "last_poll", "%s", when(l->polled, buf, sizeof(buf)));
 	health_row(c, request, &c->ctld);
 	if (c->slurm.known && !c->slurm.accounting)
 		row(c, request, c->dbd.daemon, "none: ends are learned from "
@@ -102,32 +103,33 @@ cluster_rows(struct cluster *c, uint64_t request)
 		    "refused %llu times", c->slurm.limit_bucket,
 		    c->slurm.limit_rate, c->slurm.limit_period,
 		    (unsigned long long)c->ctld.refused);
-	row(c, request, "polls", "%u", poll_number(c->poll) - 1);
+	row(c, request, "polls", "%u", c->listing.number - 1);
 	row(c, request, "open_runs", "%zu", c->open.n);
 	runaways_row(c, request);
-	row(c, request, "events", "%u", hook_events_waiting(c->hook_events));
-	row(c, request, "scripts_waiting", "%u", scripts_waiting(c->scripts));
+	row(c, request, "events", "%u", hook_events_waiting(l->hook_events));
+	row(c, request, "scripts_waiting", "%u", scripts_waiting(l->scripts));
 	row(c, request, "skipped_seconds", "%llu",
-	    (unsigned long long)c->skipped_seconds);
+	    (unsigned long long)c->resume.skipped_seconds);
 	row(c, request, "nodes", "%zu", hosts_count(c->hosts));
 	row(c, request, "node_states", "%zu nodes, %llu sent",
-	    node_states_count(c->node_states),
-	    (unsigned long long)node_states_sent(c->node_states));
+	    node_states_count(l->node_states),
+	    (unsigned long long)node_states_sent(l->node_states));
 	row(c, request, "last_error", "%s", c->last_error[0] != '\0' ?
 	    c->last_error : "none");
 }
 
 void
-status_rows(struct site *site, uint64_t request)
+status_rows(struct collector *col, uint64_t request)
 {
+	struct site *site = &col->site;
 	struct worker *w = site->w;
 	const char *biggest;
 	uint64_t peak;
 	unsigned i;
 
 	for (i = 0; i < site->n; i++)
-		cluster_rows(site->clusters[i], request);
-	controller_role_status(site->controller_role, request);
+		cluster_rows(&col->lanes[i], request);
+	controller_role_status(col->controller_role, request);
 	worker_status(w, request, "commands_total", "%llu",
 	    (unsigned long long)runner_total(site->runner));
 	worker_status(w, request, "commands_running", "%u",
@@ -136,9 +138,9 @@ status_rows(struct site *site, uint64_t request)
 	worker_status(w, request, "commands_memory", "%llu KiB at most (%s)",
 	    (unsigned long long)peak / 1024, biggest);
 	worker_status(w, request, "queue_unacked", "%u",
-	    outbox_waiting(site->outbox));
+	    outbox_waiting(col->outbox));
 	worker_status(w, request, "records_sent", "%llu",
-	    (unsigned long long)outbox_records(site->outbox));
+	    (unsigned long long)outbox_records(col->outbox));
 }
 
 static void
@@ -159,27 +161,28 @@ metric(struct site *site, const struct cluster *c, uint64_t request,
 }
 
 static void
-cluster_metrics(struct cluster *c, uint64_t request)
+cluster_metrics(struct lanes *l, uint64_t request)
 {
+	struct cluster *c = l->c;
 	const struct {
 		const char	*name, *type, *help;
 		uint64_t	 value;
 	} all[] = {
 		{ "cc_slurm_adapter_polls", "counter", "polls",
-		    poll_number(c->poll) - 1 },
+		    c->listing.number - 1 },
 		{ "cc_slurm_adapter_open_runs", "gauge",
 		    "runs without an end", c->open.n },
 		{ "cc_slurm_adapter_rows", "counter",
-		    "rows of accounting read", c->rows_read },
+		    "rows of accounting read", acct_rows_read(l->accounting) },
 		{ "cc_slurm_adapter_slurmctld_up", "gauge",
 		    "slurmctld answers", !c->ctld.away },
 		{ "cc_slurm_adapter_slurmdbd_up", "gauge",
 		    "slurmdbd answers", !c->dbd.away },
 		{ "cc_slurm_adapter_cursor_seconds", "gauge",
 		    "all that ended before is in the spool",
-		    (uint64_t)c->resume_point },
+		    (uint64_t)c->resume.point },
 		{ "cc_slurm_adapter_skipped_seconds", "counter",
-		    "beyond slurmQueryMaxSpan", c->skipped_seconds },
+		    "beyond slurmQueryMaxSpan", c->resume.skipped_seconds },
 	};
 	size_t i;
 
@@ -189,8 +192,9 @@ cluster_metrics(struct cluster *c, uint64_t request)
 }
 
 void
-status_metrics(struct site *site, uint64_t request)
+status_metrics(struct collector *col, uint64_t request)
 {
+	struct site *site = &col->site;
 	unsigned i;
 	const char *biggest;
 
@@ -200,7 +204,7 @@ status_metrics(struct site *site, uint64_t request)
 	    "gauge", "the most that one Slurm command has taken",
 	    runner_peak(site->runner, &biggest));
 	metric(site, NULL, request, "cc_slurm_adapter_records", "counter",
-	    "records handed to the submitter", outbox_records(site->outbox));
+	    "records handed to the submitter", outbox_records(col->outbox));
 	for (i = 0; i < site->n; i++)
-		cluster_metrics(site->clusters[i], request);
+		cluster_metrics(&col->lanes[i], request);
 }

@@ -143,6 +143,17 @@ take(struct reader *r, size_t n)
 	return p;
 }
 
+void
+rd_mem(struct reader *r, void *p, size_t n)
+{
+	const uint8_t *from = take(r, n);
+
+	if (from != NULL)
+		memcpy(p, from, n);
+	else
+		memset(p, 0, n);
+}
+
 #define READ_INT(type)					\
 	type v = 0;					\
 	const uint8_t *p = take(r, sizeof(v));		\

@@ -46,6 +46,8 @@ struct reader {
 };
 
 void rd_init(struct reader *r, const void *p, size_t n);
+/* Raw bytes, no length before them; zeros on error. */
+void rd_mem(struct reader *r, void *p, size_t n);
 uint8_t rd_u8(struct reader *r);
 uint16_t rd_u16(struct reader *r);
 uint32_t rd_u32(struct reader *r);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/conf.h"
+#include "common/json_scan.h"
 
 static const struct conf_rule rules[CONF__COUNT] = {
 #define KEY(id, name, type, def, min, max, roles, effect) \
@@ -67,45 +68,31 @@ conf_bool(const struct conf *conf, enum conf_key key)
 	return strcmp(conf_str(conf, key), "true") == 0;
 }
 
+struct list_item {
+	unsigned	 skip;	/* strings before the one that is wanted */
+	int		 found;
+};
+
 static const char *
-skip_blank(const char *p)
+on_list_item(struct json_scan *s, enum json_event event, void *arg)
 {
-	return p + strspn(p, " \t\r\n,[");
+	struct list_item *item = arg;
+
+	if (event != JSON_EV_STRING || item->skip-- > 0)
+		return NULL;
+	item->found = s->cut ? -1 : 1;
+	return "found";
 }
 
-/* The end of the JSON string that starts behind p's quote, or NULL. */
-static const char *
-string_end(const char *p)
-{
-	for (; *p != '"'; p++) {
-		if (*p == '\0' || (*p == '\\' && *++p == '\0'))
-			return NULL;
-	}
-	return p;
-}
-
-/* The parser writes the list: only \" and \\ need undoing there. */
 int
 conf_list_item(const char *list, unsigned n, char *buf, size_t size)
 {
-	const char *p = skip_blank(list), *end;
-	size_t len = 0;
+	struct list_item item = { .skip = n };
+	struct json_scan s;
 
-	for (;; p = skip_blank(end + 1)) {
-		if (*p != '"' || (end = string_end(p + 1)) == NULL)
-			return 0;
-		if (n-- == 0)
-			break;
-	}
-	for (p++; p < end; p++) {
-		if (*p == '\\')
-			p++;
-		if (len + 1 >= size)
-			return -1;
-		buf[len++] = *p;
-	}
-	buf[len] = '\0';
-	return 1;
+	json_scan_init(&s, '[', buf, size, on_list_item, &item);
+	(void)json_scan_feed(&s, list, strlen(list));
+	return item.found;
 }
 
 void

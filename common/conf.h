@@ -63,8 +63,8 @@ const char *conf_str(const struct conf *conf, enum conf_key key);
 int64_t conf_int(const struct conf *conf, enum conf_key key);
 int conf_bool(const struct conf *conf, enum conf_key key);
 
-/* The n-th string of a LIST value (its JSON text), without a JSON library:
- * into buf; 1 when there was one, 0 at the end, -1 when it does not fit. */
+/* The n-th string of a LIST value (its JSON text) into buf; 1 when there is
+ * one, 0 at the end, -1 when the string does not fit. */
 int conf_list_item(const char *list, unsigned n, char *buf, size_t size);
 
 /* Takes one `conf` frame; the reader has failed when it is no such item. */

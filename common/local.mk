@@ -24,8 +24,8 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/job.c \
 	common/job.h \
-	common/json.c \
-	common/json.h \
+	common/json_scan.c \
+	common/json_scan.h \
 	common/log.c \
 	common/log.h \
 	common/msg.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One string out of config.json, without a JSON library.  The file often is
- * not readable for SlurmUser, for it may hold the token: then the default
- * stands, without a word.  What is wrong in it is the daemon's to say.
+ * Reads one string of config.json.  SlurmUser often cannot read the file,
+ * because it may contain the token; the caller then uses the default.  The
+ * daemon reports faults of the file.
  */
 #include "config.h"
 
@@ -12,128 +12,61 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json_scan.h"
 #include "hook/hook.h"
 
 #define KEY_NAME	"prepSockConnectPath"
-#define FILE_MAX	(2u * 1024 * 1024)	/* the longest lists of GPUs fit */
+#define TEXT_BYTES	4096	/* of a name or value, with the NUL */
+#define FILE_MAX	(2u * 1024 * 1024)	/* bytes of config.json */
 
-struct scan {
-	const char *p;
-	const char *end;
+struct socket_search {
+	char	*buf;		/* of the caller */
+	size_t	 size;
+	int	 is_wanted;	/* the member under way has the wanted name */
+	int	 found;
 };
 
-static char
-peek(struct scan *s)
+/* Of two values the last one counts, as for the daemon. */
+static const char *
+on_event(struct json_scan *s, enum json_event event, void *arg)
 {
-	while (s->p < s->end && (*s->p == ' ' || *s->p == '\t' ||
-	    *s->p == '\n' || *s->p == '\r'))
-		s->p++;
-	return s->p < s->end ? *s->p : '\0';
-}
+	struct socket_search *search = arg;
 
-/*
- * Behind the opening quote to behind the closing one.  buf gets the string,
- * or "" when it does not fit or holds an escape other than of quote, slash
- * and backslash, which no path needs.  -1 when there is no end.
- */
-static int
-take_string(struct scan *s, char *buf, size_t size)
-{
-	size_t len = 0;
-	int bad = 0;
-	char c;
-
-	for (s->p++; s->p < s->end && (c = *s->p) != '"'; s->p++) {
-		if (c == '\\') {
-			if (++s->p == s->end)
-				return -1;
-			c = *s->p;
-			bad |= strchr("\"\\/", c) == NULL || c == '\0';
-		}
-		if (len + 1 < size)
-			buf[len++] = c;
-		else
-			bad = 1;
+	if (s->depth != 1)
+		return NULL;
+	if (event == JSON_EV_STRING && search->is_wanted) {
+		search->found = !s->cut && s->len > 0 && s->len < search->size;
+		if (search->found)
+			memcpy(search->buf, s->text, s->len + 1);
 	}
-	if (s->p == s->end)
-		return -1;
-	s->p++;
-	buf[bad ? 0 : len] = '\0';
-	return 0;
-}
-
-/* From one value's first byte to the comma or brace behind it. */
-static int
-skip_value(struct scan *s)
-{
-	char none[1];
-	int depth = 0;
-
-	for (;;) {
-		switch (peek(s)) {
-		case '\0':
-			return -1;
-		case '"':
-			if (take_string(s, none, sizeof(none)) == -1)
-				return -1;
-			continue;
-		case '{':
-		case '[':
-			depth++;
-			break;
-		case '}':
-		case ']':
-			if (depth-- == 0)
-				return 0;
-			break;
-		case ',':
-			if (depth == 0)
-				return 0;
-			break;
-		default:
-			break;
-		}
-		s->p++;
-	}
+	search->is_wanted = event == JSON_EV_NAME && !s->cut &&
+	    strcmp(s->text, KEY_NAME) == 0;
+	return NULL;
 }
 
 int
 config_find_socket(const char *p, size_t len, char *buf, size_t size)
 {
-	struct scan s = { p, p + len };
-	char key[64];
-	int found = 0;
+	struct socket_search search = { .buf = buf, .size = size };
+	static char text[TEXT_BYTES];
+	struct json_scan s;
 
-	if (peek(&s) != '{')
-		return 0;
-	do {
-		s.p++;
-		if (peek(&s) != '"' || take_string(&s, key, sizeof(key)) == -1 ||
-		    peek(&s) != ':')
-			return found;
-		s.p++;
-		if (strcmp(key, KEY_NAME) == 0 && peek(&s) == '"') {
-			/* The last one counts, as everywhere in JSON. */
-			if (take_string(&s, buf, size) == -1)
-				return 0;
-			found = buf[0] != '\0';
-		}
-		if (skip_value(&s) == -1)
-			return found;
-	} while (peek(&s) == ',');
-	return found;
+	json_scan_init(&s, '{', text, sizeof(text), on_event, &search);
+	/* The daemon reports what is wrong in the file. */
+	(void)json_scan_feed(&s, p, len);
+	return search.found;
 }
 
 int
 config_read_socket(const char *path, char *buf, size_t size)
 {
-	static char file[FILE_MAX];	/* pages that are not read into cost nothing */
+	static char file[FILE_MAX];	/* a page costs memory when used */
 	size_t len = 0;
 	struct stat st;
 	ssize_t n;
 	int fd;
 
-	/* Non-blocking: it might be a pipe. */
+	/* Non-blocking: the path may name a pipe. */
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
 		return 0;
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The hook client: libc alone.
+# The hook client: libc and the JSON scanner, which needs libc alone.
 
 # All but main(), so that tests link it.
 noinst_LIBRARIES += hook/libhook.a
@@ -8,7 +8,9 @@ hook_libhook_a_SOURCES = \
 	hook/conf.c \
 	hook/deliver.c \
 	hook/hook.h \
-	hook/message.c
+	hook/message.c \
+	common/json_scan.c \
+	common/json_scan.h
 
 sbin_PROGRAMS += hook/cc-slurm-adapter
 hook_cc_slurm_adapter_SOURCES = hook/main.c

@@ -64,6 +64,16 @@ AC_DEFUN([CSA_FLAGS], [
 		CSA_CFLAGS="$CSA_CFLAGS -fno-sanitize-recover=all -fno-omit-frame-pointer"
 		CSA_LDFLAGS="$CSA_LDFLAGS -fsanitize=address,undefined"
 	])
+	AS_IF([test "x$enable_coverage" = xyes], [
+		# One file for each program, mapped before main(): it has the
+		# counts of workers that end by _exit() in their sandbox or
+		# are killed.  The name is fixed, since the environment of a
+		# worker is built from nothing.
+		coverage="-fprofile-instr-generate=$PWD/profile/%m%c.profraw"
+		CSA_CFLAGS="$CSA_CFLAGS $coverage -fcoverage-mapping"
+		CSA_CFLAGS="$CSA_CFLAGS -mllvm -runtime-counter-relocation"
+		CSA_LDFLAGS="$CSA_LDFLAGS $coverage"
+	])
 	AC_SUBST([CSA_CFLAGS])
 	AC_SUBST([CSA_CPPFLAGS])
 	AC_SUBST([CSA_LDFLAGS])

@@ -20,9 +20,11 @@ submitter_base_libbase_a_SOURCES = \
 noinst_LIBRARIES += submitter/payload/libpayload.a
 submitter_payload_libpayload_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 submitter_payload_libpayload_a_SOURCES = \
+	submitter/payload/backend_version.h \
 	submitter/payload/cpumap.c \
 	submitter/payload/cpumap.h \
 	submitter/payload/json_write.c \
+	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
 	submitter/payload/nodelist.c \
@@ -80,8 +82,10 @@ submitter_net_libnet_a_SOURCES = \
 	submitter/net/resolv_conf.h \
 	submitter/net/resolver.c \
 	submitter/net/resolver.h \
-	submitter/net/resolver_private.h \
-	submitter/net/resolver_query.c
+	submitter/net/secret.c \
+	submitter/net/secret.h \
+	submitter/net/system_ca.c \
+	submitter/net/system_ca.h
 
 # NATS, core and JetStream.
 noinst_LIBRARIES += submitter/nats/libnats.a
@@ -93,15 +97,12 @@ submitter_nats_libnats_a_SOURCES = \
 	submitter/nats/nats.h \
 	submitter/nats/nats_conf.c \
 	submitter/nats/nats_conf.h \
-	submitter/nats/nats_options.c \
-	submitter/nats/nats_private.h \
 	submitter/nats/nats_publish.c \
+	submitter/nats/nats_publish.h \
 	submitter/nats/nats_thread.c \
 	submitter/nats/nats_thread.h \
 	submitter/nats/nkey.c \
-	submitter/nats/nkey.h \
-	submitter/nats/system_ca.c \
-	submitter/nats/system_ca.h
+	submitter/nats/nkey.h
 else
 submitter_nats_libnats_a_SOURCES = submitter/nats/nats.h \
 	submitter/nats/nats_none.c

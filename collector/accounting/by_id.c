@@ -10,81 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/accounting/accounting.h"
+#include "collector/accounting/accounting_private.h"
+#include "collector/base/wake.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 
-#define IDS_BYTES	(64u * 1024)	/* one argument; the kernel takes 128 KiB */
-#define ID_ROOM		24		/* bytes of one id and its comma */
 #define IDS_MAX		4000		/* jobs in one question */
 #define WAIT_FIRST_S	10		/* for an end that accounting has not yet */
 #define WAIT_MAX_S	3600
 #define SLURMCTLD_TRIES	4		/* it remembers an end for minutes */
 #define RUNAWAY_TRIES	9		/* about an hour after it left */
-
-static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
-
-void
-acct_query(struct accounting *l, int (*row)(struct job_snapshot *s, void *arg),
-    int (*on_output)(const char *p, size_t n, void *arg),
-    void (*on_end)(const struct command_end *end, void *arg), const char *ids)
-{
-	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	    .on_output = on_output, .on_end = on_end, .arg = l };
-	size_t n = 0;
-
-	sacct_begin(&l->reader, l->c->slurm.sacct_lacking, l->columns,
-	    l->delimiter);
-	l->reader.how = &l->c->set->how;
-	l->reader.each = row;
-	l->reader.arg = l;
-	query.args[n++] = "-X";
-	query.args[n++] = "-D";
-	query.args[n++] = "-a";
-	query.args[n++] = "-P";
-	query.args[n++] = "-n";
-	query.args[n++] = "--noconvert";
-	query.args[n++] = l->delimiter;
-	query.args[n++] = "-o";
-	query.args[n++] = l->columns;
-	if (ids != NULL) {
-		query.args[n++] = "-j";
-		query.args[n++] = ids;
-	} else {
-		query.args[n++] = "-S";
-		query.args[n++] = l->from_text;
-		query.args[n++] = "-E";
-		query.args[n++] = l->to_text;
-		query.args[n++] = "-s";
-		query.args[n++] = range_states;
-	}
-	l->cmd = query_start(l->c, &query);
-}
-
-/* A Slurm that nobody has seen yet is asked for what it has. */
-int
-acct_column_missing(struct accounting *l, const struct command_end *end)
-{
-	struct slurm *slurm = &l->c->slurm;
-	const char *column;
-
-	if (end->outcome != COMMAND_FAILED)
-		return 0;
-	column = sacct_lacks(end->err, &slurm->sacct_lacking);
-	if (column == NULL)
-		return 0;
-	if ((slurm->sacct_lacking & ~l->c->sacct_reported) != 0)
-		log_warnx("sacct%s of Slurm %s has no %s: what it says of a "
-		    "job stays unknown where slurmctld does not tell it",
-		    cluster_suffix(l->c), slurm->version_text, column);
-	l->c->sacct_reported |= slurm->sacct_lacking;
-	return 1;
-}
-
-void
-acct_want(struct accounting *l, uint64_t job)
-{
-	(void)idmap_put(&l->wanted, job, NULL);
-}
 
 void
 acct_want_left(struct accounting *l)
@@ -93,10 +28,11 @@ acct_want_left(struct accounting *l)
 	size_t at = 0;
 	uint32_t now = (uint32_t)now_s();
 
-	while (l->wanted.n < IDS_MAX &&
+	while (l->c->work.accounting.n < IDS_MAX &&
 	    (run = open_next(&l->c->open, &at)) != NULL)
 		if ((run->flags & OPEN_LEFT) && run->seen <= now)
-			acct_want(l, run->job);
+			(void)idmap_put(&l->c->work.accounting, run->job,
+			    NULL);
 }
 
 /* Ids are used again: another job's run, done and forgotten long ago. */
@@ -117,7 +53,7 @@ on_row(struct job_snapshot *s, void *arg)
 	struct cluster *c = l->c;
 	uint32_t *asked = idmap_get(&l->asked, s->job.key.job);
 
-	c->rows_read++;
+	l->rows_read++;
 	/* An array's base id brings all its tasks. */
 	if (asked != NULL)
 		*asked |= ASKED_ROW;
@@ -156,7 +92,7 @@ left_again(struct cluster *c, uint64_t job)
 			wait = WAIT_MAX_S;
 		/* Perhaps accounting never will; slurmctld may know by now. */
 		if (run->tries < SLURMCTLD_TRIES)
-			poll_want_left(c->poll, job);
+			(void)idmap_put(&c->work.left, job, NULL);
 		if (run->tries < UINT8_MAX)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
@@ -188,12 +124,12 @@ asked_done(struct accounting *l)
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
 		if (idmap_get(&c->earlier, job) != NULL &&
-		    !steps_waiting(l, job)) {
+		    idmap_get(&c->work.steps, job) == NULL) {
 			idmap_remove(&c->earlier, job);
-			confirm_want(c->confirm, job);
+			worklist_confirm(c, job);
 		}
 		lookup_accounted(c->lookups, job, trusted);
-		hook_events_answered(c->hook_events, job, (bits &
+		l->ops->answered(l->ops_arg, job, (bits &
 		    ASKED_ENDED) != 0,
 		    (bits & ASKED_ROW) != 0);
 	}
@@ -208,20 +144,17 @@ asked_failed(struct accounting *l)
 	size_t at = 0;
 
 	while ((job = idmap_next(&l->asked, &at, NULL)) != 0)
-		acct_want(l, job);
+		(void)idmap_put(&l->c->work.accounting, job, NULL);
 	idmap_clear(&l->asked);
 }
 
 static void
-on_end(const struct command_end *end, void *arg)
+on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct accounting *l = arg;
-	int ok = end->outcome == COMMAND_OK && sacct_end(&l->reader) == 0;
+	int ok = complete && sacct_end(&l->reader) == 0;
 
-	l->cmd = NULL;
 	sacct_clear(&l->reader);
-	free(l->ids);
-	l->ids = NULL;
 	if (ok) {
 		health_good(&l->c->dbd);
 		asked_done(l);
@@ -230,50 +163,43 @@ on_end(const struct command_end *end, void *arg)
 			query_failed(l->c, &l->c->dbd, "sacct", end);
 		asked_failed(l);
 	}
-	acct_kick(l);
 	wake(l->c);
 }
 
-static int
-on_output(const char *p, size_t n, void *arg)
-{
-	struct accounting *l = arg;
-
-	return sacct_feed(&l->reader, p, n);
-}
+static const struct query_type by_id_query = {
+	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
+	.on_output = acct_question_feed, .on_end = on_end,
+};
 
 int
 acct_ids_query(struct accounting *l)
 {
-	struct idmap rest = { 0 };
+	struct idmap *wanted = &l->c->work.accounting, rest = { 0 };
+	struct id_list *ids = &l->query.ids;
 	uint64_t job;
-	size_t at = 0, len = 0, n = 0;
+	size_t at = 0;
 
-	if (l->wanted.n == 0)
+	if (wanted->n == 0)
 		return 0;
-	l->ids = malloc(IDS_BYTES);
-	if (l->ids == NULL)
-		return 0;
+	acct_question(l, &by_id_query, on_row);
 	idmap_clear(&l->asked);
-	while ((job = idmap_next(&l->wanted, &at, NULL)) != 0) {
-		if (len + 2 * ID_ROOM > IDS_BYTES || n == IDS_MAX) {
+	while ((job = idmap_next(wanted, &at, NULL)) != 0) {
+		if (ids->n >= IDS_MAX || id_list_add(ids, job) == -1)
 			(void)idmap_put(&rest, job, NULL);
-			continue;
-		}
-		len += (size_t)snprintf(l->ids + len, IDS_BYTES - len,
-		    "%s%llu", n > 0 ? "," : "", (unsigned long long)job);
-		(void)idmap_put(&l->asked, job, NULL);
-		n++;
+		else
+			(void)idmap_put(&l->asked, job, NULL);
 	}
-	idmap_clear(&l->wanted);
-	l->wanted = rest;
-	/* Whoever is not known counts only where its witness is. */
+	idmap_clear(wanted);
+	*wanted = rest;
+	/* An absent job counts only in an answer that has the sentinel. */
 	if (l->sentinel.job != 0 && idmap_get(&l->asked, l->sentinel.job) ==
 	    NULL)
-		snprintf(l->ids + len, IDS_BYTES - len, ",%llu",
-		    (unsigned long long)l->sentinel.job);
+		(void)id_list_add(ids, l->sentinel.job);
 	sentinel_begin(l);
-	acct_query(l, on_row, on_output, on_end, l->ids);
+	query_args(&l->query, "-j", NULL);
+	query_ids(&l->query);
+	if (query_start(&l->query) == -1)
+		asked_failed(l);
 	return 1;
 }
 
@@ -286,15 +212,15 @@ void
 acct_ids_none(struct accounting *l)
 {
 	struct cluster *c = l->c;
-	struct idmap wanted = l->wanted;
+	struct idmap wanted = c->work.accounting;
 	uint64_t job;
 	size_t at = 0;
 
-	l->wanted = (struct idmap){ 0 };
+	c->work.accounting = (struct idmap){ 0 };
 	while ((job = idmap_next(&wanted, &at, NULL)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
-		hook_events_answered(c->hook_events, job, 0, 0);
+		l->ops->answered(l->ops_arg, job, 0, 0);
 	}
 	idmap_clear(&wanted);
 }

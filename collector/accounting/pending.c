@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#include "collector/accounting/accounting.h"
+#include "collector/accounting/accounting_private.h"
+#include "collector/track/track.h"
 
 int
 acct_row_keep(struct accounting *l, struct job_snapshot *s)

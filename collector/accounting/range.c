@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/accounting/accounting.h"
+#include "collector/accounting/accounting_private.h"
+#include "collector/base/wake.h"
+#include "collector/slurm/slurm.h"
+#include "collector/track/outbox.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 
 #define SLICE_S		86400	/* the first question of a catch-up spans no more */
@@ -26,13 +30,15 @@
 #define BAD_TRIES	2	/* then rows that cannot be read are left out */
 
 struct accounting *
-acct_new(struct cluster *c)
+acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
 {
 	struct accounting *l = calloc(1, sizeof(*l));
 
 	if (l == NULL)
 		fatal("no memory");
 	l->c = c;
+	l->ops = ops;
+	l->ops_arg = arg;
 	l->slice = SLICE_S;
 	l->slice_most = SLICE_MAX_S;
 	return l;
@@ -52,13 +58,13 @@ void
 acct_clock(struct accounting *l, int64_t clock)
 {
 	struct cluster *c = l->c;
-	int64_t back = c->resume_point - clock;
+	int64_t back = c->resume.point - clock;
 
 	if (back <= 0)
 		return;
-	c->resume_point = clock;
-	if (c->clock > clock)
-		c->clock = clock;
+	c->resume.point = clock;
+	if (c->clock.drained > clock)
+		c->clock.drained = clock;
 	/* What is being read now was asked for by the clock as it was. */
 	if (l->clock > clock)
 		l->clock = clock;
@@ -76,7 +82,7 @@ static void
 range_begin(struct accounting *l)
 {
 	struct cluster *c = l->c;
-	int64_t now = slurm_now(c), from = c->resume_point, oldest;
+	int64_t now = slurm_now(c), from = c->resume.point, oldest;
 	unsigned suppressed;
 
 	oldest = now - c->set->max_span;
@@ -88,9 +94,9 @@ range_begin(struct accounting *l)
 			    (long long)from, (long long)(oldest - from));
 		}
 		if (from > 0)
-			c->skipped_seconds += (uint64_t)(oldest - from);
+			c->resume.skipped_seconds += (uint64_t)(oldest - from);
 		from = oldest;
-		c->resume_point = oldest;
+		c->resume.point = oldest;
 	}
 	from -= c->set->lag;
 	range_set(&l->range, RANGE_POLL, from > 0 ? from : 1, 0);
@@ -167,20 +173,7 @@ mark_bound(const struct accounting *l)
 
 	if (l->clock > 0)
 		return l->clock;
-	return c->clock_works || !c->clock_tried ? 0 : l->latest;
-}
-
-/* Rows that wait for their resources hold the mark back as well. */
-void
-acct_watermark(struct accounting *l)
-{
-	struct cluster *c = l->c;
-
-	if (l->mark <= c->resume_point || l->n_kept > 0 || l->n_step_rows > 0)
-		return;
-	c->resume_point = l->mark;
-	l->mark = 0;
-	outbox_watermark(c->outbox, c, c->resume_point);
+	return c->clock.works || !c->clock.tried ? 0 : l->latest;
 }
 
 static void
@@ -214,19 +207,23 @@ slice_proved(struct accounting *l, int proved)
 }
 
 static void
-on_permission(struct cluster *c, int proved)
+on_permission(void *arg, int proved)
 {
-	c->accounting->checking = 0;
-	slice_proved(c->accounting, proved);
+	struct accounting *l = arg;
+
+	l->checking = 0;
+	slice_proved(l, proved);
 }
 
 /* The answer does not count; is it because our right is gone? */
 static void
-on_permission_lost(struct cluster *c, int proved)
+on_permission_lost(void *arg, int proved)
 {
+	struct accounting *l = arg;
+
 	(void)proved;
-	c->accounting->checking = 0;
-	wake(c);
+	l->checking = 0;
+	wake(l->c);
 }
 
 /* A long time in which little ended costs few questions. */
@@ -290,7 +287,7 @@ slice_end(struct accounting *l)
 		l->range.kind = RANGE_NONE;
 		if (l->may_check && !slurm_permission_inherent(&c->slurm)) {
 			l->checking = 1;
-			permission_check(c, on_permission_lost);
+			permission_check(c, on_permission_lost, l);
 		}
 		return;
 	}
@@ -309,7 +306,7 @@ slice_end(struct accounting *l)
 	else if (l->may_check || l->range.kind == RANGE_BACKFILL ||
 	    l->slice_to != 0) {
 		l->checking = 1;
-		permission_check(c, on_permission);
+		permission_check(c, on_permission, l);
 	} else
 		slice_proved(l, 0);
 }
@@ -329,12 +326,11 @@ slice_fail(struct accounting *l, const struct command_end *end)
 }
 
 static void
-on_range_end(const struct command_end *end, void *arg)
+on_range_end(const struct command_end *end, int complete, void *arg)
 {
 	struct accounting *l = arg;
 
-	l->cmd = NULL;
-	if (end->outcome != COMMAND_OK || sacct_end(&l->reader) == -1) {
+	if (!complete || sacct_end(&l->reader) == -1) {
 		slice_fail(l, end);
 		sacct_clear(&l->reader);
 		wake(l->c);
@@ -354,7 +350,7 @@ on_range_end(const struct command_end *end, void *arg)
 	}
 	slice_end(l);
 	if (l->n_kept > 0)
-		poll_want_details(l->c->poll);
+		l->c->work.rows_wait = 1;
 	wake(l->c);
 }
 
@@ -364,8 +360,8 @@ on_range_output(const char *p, size_t n, void *arg)
 	struct accounting *l = arg;
 	int rc = sacct_feed(&l->reader, p, n);
 
-	if (outbox_full(l->c->outbox) && l->cmd != NULL)
-		command_pause(l->cmd, 1);
+	if (outbox_full(l->c->outbox))
+		query_pause(&l->query, 1);
 	return rc;
 }
 
@@ -375,7 +371,7 @@ on_range_row(struct job_snapshot *s, void *arg)
 	struct accounting *l = arg;
 	struct cluster *c = l->c;
 
-	c->rows_read++;
+	l->rows_read++;
 	if (l->range.kind == RANGE_BACKFILL)
 		l->backfill_rows++;
 	sentinel_row(l, s);
@@ -399,6 +395,13 @@ on_range_row(struct job_snapshot *s, void *arg)
 	}
 }
 
+static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
+
+static const struct query_type range_query = {
+	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
+	.on_output = on_range_output, .on_end = on_range_end,
+};
+
 static void
 slice_ask(struct accounting *l)
 {
@@ -411,7 +414,7 @@ slice_ask(struct accounting *l)
 	if (l->slice + rest > l->slice_most)
 		rest = 0;
 	l->slice_to = r->at + l->slice + rest < end ? r->at + l->slice : r->to;
-	l->clock = l->c->clock;
+	l->clock = l->c->clock.drained;
 	l->left_out = 0;
 	l->latest = 0;
 	l->others_seen = 0;
@@ -421,7 +424,11 @@ slice_ask(struct accounting *l)
 	    (long long)r->at);
 	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
 	    (long long)l->asked_to);
-	acct_query(l, on_range_row, on_range_output, on_range_end, NULL);
+	acct_question(l, &range_query, on_range_row);
+	query_args(&l->query, "-S", l->from_text, "-E", l->to_text, "-s",
+	    range_states, NULL);
+	/* On memory the next kick asks again. */
+	(void)query_start(&l->query);
 }
 
 /* What is next: ids first, for hooks wait for them. */
@@ -430,7 +437,7 @@ acct_kick(struct accounting *l)
 {
 	struct cluster *c = l->c;
 
-	if (l->cmd != NULL || l->checking || !c->ready || !c->synced ||
+	if (query_busy(&l->query) || l->checking || !c->ready || !c->synced ||
 	    health_wait(&c->dbd) > 0 || outbox_full(c->outbox))
 		return;
 	if (!c->slurm.accounting) {
@@ -469,17 +476,20 @@ acct_busy(const struct accounting *l)
 {
 	int urgent = l->range.kind == RANGE_POLL || l->range.kind == RANGE_DAY;
 
-	return !l->c->dbd.away && (l->checking || l->wanted.n > 0 ||
+	return !l->c->dbd.away && (l->checking || l->c->work.accounting.n > 0 ||
 	    l->asked.n > 0 || (l->due & (DUE_POLL | DUE_DAY)) != 0 || urgent);
 }
 
 void
 acct_pause(struct accounting *l, int pause)
 {
-	if (l == NULL)
-		return;
-	if (l->cmd != NULL)
-		command_pause(l->cmd, pause);
+	query_pause(&l->query, pause);
 	if (!pause)
 		acct_kick(l);
+}
+
+uint64_t
+acct_rows_read(const struct accounting *l)
+{
+	return l->rows_read;
 }

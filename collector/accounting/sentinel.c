@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/accounting/accounting.h"
+#include "collector/accounting/accounting_private.h"
+#include "collector/slurm/slurm.h"
 #include "common/log.h"
 
 /*

@@ -11,20 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/accounting/accounting.h"
-
-#define IDS_BYTES	(STEP_ROWS_MAX * 12)	/* ten digits each */
-
-int
-steps_waiting(const struct accounting *l, uint64_t job)
-{
-	unsigned i;
-
-	for (i = 0; i < l->n_step_rows; i++)
-		if (l->step_rows[i]->job.key.job == job)
-			return 1;
-	return 0;
-}
+#include "collector/accounting/accounting_private.h"
+#include "collector/base/wake.h"
+#include "collector/track/track.h"
 
 int
 steps_keep(struct accounting *l, struct job_snapshot *s)
@@ -43,6 +32,7 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 	copy->ran = RAN_UNKNOWN;
 	snapshot_init(s);
 	l->step_rows[l->n_step_rows++] = copy;
+	(void)idmap_put(&l->c->work.steps, copy->job.key.job, NULL);
 	return 0;
 }
 
@@ -64,14 +54,6 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
-static int
-on_output(const char *p, size_t n, void *arg)
-{
-	struct accounting *l = arg;
-
-	return lines_feed(&l->lines, p, n, on_line, l);
-}
-
 /* Those that were asked about go on; the others wait for the next question. */
 static void
 steps_answered(struct accounting *l)
@@ -88,26 +70,27 @@ steps_answered(struct accounting *l)
 	}
 	for (i = 0; i < n; i++) {
 		idmap_remove(&l->c->earlier, l->step_rows[i]->job.key.job);
-		confirm_want(l->c->confirm, l->step_rows[i]->job.key.job);
+		worklist_confirm(l->c, l->step_rows[i]->job.key.job);
 		snapshot_clear(l->step_rows[i]);
 		free(l->step_rows[i]);
 	}
+	idmap_clear(&l->c->work.steps);
 	l->n_step_rows -= n;
 	memmove(l->step_rows, l->step_rows + n, l->n_step_rows *
 	    sizeof(*l->step_rows));
+	for (i = 0; i < l->n_step_rows; i++)
+		(void)idmap_put(&l->c->work.steps,
+		    l->step_rows[i]->job.key.job, NULL);
 	acct_watermark(l);
 }
 
 static void
-on_end(const struct command_end *end, void *arg)
+on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct accounting *l = arg;
 	unsigned i;
 
-	l->cmd = NULL;
-	free(l->ids);
-	l->ids = NULL;
-	if (end->outcome == COMMAND_OK && l->lines.len == 0) {
+	if (complete) {
 		health_good(&l->c->dbd);
 		steps_answered(l);
 	} else {
@@ -116,34 +99,30 @@ on_end(const struct command_end *end, void *arg)
 		l->n_step_asked = 0;
 		query_failed(l->c, &l->c->dbd, "sacct", end);
 	}
-	lines_clear(&l->lines);
-	acct_kick(l);
 	wake(l->c);
 }
+
+static const struct query_type step_query = {
+	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
+	.on_line = on_line, .on_end = on_end,
+};
 
 int
 steps_query(struct accounting *l)
 {
-	static const char delimiter[] = "--delimiter=" STEP_DELIMITER;
-	struct query query = { .cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	    .on_output = on_output, .on_end = on_end, .arg = l };
-	size_t len = 0;
 	unsigned i;
 
 	if (l->n_step_rows == 0)
 		return 0;
-	l->ids = malloc(IDS_BYTES);
-	if (l->ids == NULL)
-		return 0;
+	query_begin(&l->query, l->c, &step_query, l);
 	for (i = 0; i < l->n_step_rows; i++)
-		len += (size_t)snprintf(l->ids + len, IDS_BYTES - len, "%s%llu",
-		    i > 0 ? "," : "",
-		    (unsigned long long)l->step_rows[i]->job.key.job);
+		(void)id_list_add(&l->query.ids,
+		    l->step_rows[i]->job.key.job);
 	l->n_step_asked = l->n_step_rows;
-	lines_clear(&l->lines);
-	memcpy(query.args, ((const char *[]){ "-D", "-a", "-P", "-n",
-	    delimiter, "-o", STEP_FIELDS, "-j", l->ids, NULL }),
-	    10 * sizeof(query.args[0]));
-	l->cmd = query_start(l->c, &query);
+	query_args(&l->query, "-D", "-a", "-P", "-n",
+	    "--delimiter=" STEP_DELIMITER, "-o", STEP_FIELDS, "-j", NULL);
+	query_ids(&l->query);
+	if (query_start(&l->query) == -1)
+		l->n_step_asked = 0;
 	return 1;
 }

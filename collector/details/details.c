@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/details/details.h"
+#include "collector/base/wake.h"
+#include "collector/details/details_private.h"
 #include "collector/details/record_pack.h"
+#include "collector/slurm/slurm.h"
+#include "collector/track/outbox.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 
 #define FEW		64	/* results: they go beyond the submitter's window */
@@ -35,25 +39,6 @@ details_new(struct cluster *c,
 	return d;
 }
 
-static void
-result_drop(struct detail_result *r)
-{
-	if (r->s != NULL) {
-		snapshot_clear(r->s);
-		free(r->s);
-	}
-	free(r->line);
-	r->s = NULL;
-	r->line = NULL;
-}
-
-void
-details_result_drop(struct detail_result *r, enum detail verdict)
-{
-	result_drop(r);
-	r->verdict = verdict;
-}
-
 void
 details_forget(struct details *d)
 {
@@ -61,7 +46,7 @@ details_forget(struct details *d)
 	int big;
 
 	for (i = 0; i < d->n; i++)
-		result_drop(&d->results[i]);
+		details_result_drop(&d->results[i], DETAIL_UNSEEN);
 	free(d->results);
 	big = d->n >= TRIM_FROM;
 	d->results = NULL;
@@ -69,7 +54,6 @@ details_forget(struct details *d)
 	d->delivering = 0;
 	idmap_clear(&d->index);
 	idmap_clear(&d->seen);
-	lines_clear(&d->lines);
 	disambiguate_free(d->disambiguate);
 	d->disambiguate = NULL;
 	pack_free(d->pack);
@@ -87,41 +71,6 @@ size_t
 details_wanted(const struct details *d)
 {
 	return d->n;
-}
-
-struct detail_result *
-details_result(const struct details *d, uint64_t job)
-{
-	uint32_t *at = idmap_get(&d->index, job);
-
-	return at != NULL ? &d->results[*at - 1] : NULL;
-}
-
-struct detail_result *
-details_result_new(struct details *d, uint64_t job, int wanted)
-{
-	struct detail_result *results, *r = details_result(d, job);
-	size_t cap = d->cap != 0 ? d->cap * 2 : 16;
-	uint32_t *at;
-
-	if (r != NULL)
-		return r;
-	if (d->n == d->cap) {
-		results = realloc(d->results, cap * sizeof(*results));
-		if (results == NULL)
-			return NULL;
-		d->results = results;
-		d->cap = cap;
-	}
-	at = idmap_put(&d->index, job, NULL);
-	if (at == NULL)
-		return NULL;
-	r = &d->results[d->n++];
-	memset(r, 0, sizeof(*r));
-	r->job = job;
-	r->wanted = wanted != 0;
-	*at = (uint32_t)d->n;
-	return r;
 }
 
 int
@@ -154,19 +103,6 @@ details_order(const struct details *d, uint64_t job)
 	return r != NULL ? r->order : 0;
 }
 
-void
-details_keep(struct detail_result *r, struct job_snapshot *s)
-{
-	r->s = malloc(sizeof(*s));
-	if (r->s == NULL) {
-		snapshot_clear(s);
-		r->verdict = DETAIL_LATER;
-		return;
-	}
-	*r->s = *s;
-	r->verdict = DETAIL_GOOD;
-}
-
 static void
 details_finish(struct details *d, int ok)
 {
@@ -194,12 +130,66 @@ unseen_unknown(struct details *d, size_t from, size_t to)
 }
 
 static void
-on_all_end(const struct command_end *end, void *arg)
+on_verify_end(const struct command_end *end, int complete, void *arg)
+{
+	struct details *d = arg;
+	struct detail_result *r;
+	size_t i;
+
+	(void)complete;
+	for (i = 0; i < d->n; i++) {
+		r = &d->results[i];
+		if (!r->wanted && !r->shown)
+			details_result_drop(r, DETAIL_UNKNOWN);
+	}
+	if (end->outcome != COMMAND_OK)
+		details_fail(d, end);
+	else
+		details_next(d);
+}
+
+static int
+on_verify_row(struct span line, void *arg)
+{
+	struct details *d = arg;
+	struct squeue_job row;
+	struct detail_result *r;
+
+	if (squeue_row(line, &row) == -1)
+		return 0;	/* a pending job has no start */
+	r = row.state->phase == PHASE_ENDED ? details_result(d, row.job) : NULL;
+	if (r != NULL)
+		r->shown = 1;
+	return 0;
+}
+
+static const struct query_type verify_query = {
+	.cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS,
+	.on_line = on_verify_row, .on_end = on_verify_end,
+};
+
+/*
+ * Runs that nobody asked for: without accounting one that began and ended
+ * between two polls is found in the answer about all jobs.  A line of that
+ * answer may be a part of somebody's job name and tell of a run that never was.
+ * In squeue's rows no byte is a user's: only what it shows as ended counts.
+ */
+static void
+ask_verify(struct details *d)
+{
+	query_begin(&d->query, d->c, &verify_query, d);
+	query_args(&d->query, "-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT,
+	    NULL);
+	if (query_start(&d->query) == -1)
+		details_finish(d, 0);
+}
+
+static void
+on_all_end(const struct command_end *end, int complete, void *arg)
 {
 	struct details *d = arg;
 
-	d->cmd = NULL;
-	if (end->outcome != COMMAND_OK || d->lines.len > 0) {
+	if (!complete) {
 		details_fail(d, end);
 		return;
 	}
@@ -208,45 +198,33 @@ on_all_end(const struct command_end *end, void *arg)
 	idmap_clear(&d->seen);
 	d->at = 0;
 	if (d->found)
-		verify_start(d);
+		ask_verify(d);
 	else
 		details_next(d);
 }
 
-void
-details_verified(struct details *d, const struct command_end *end)
-{
-	if (end == NULL)
-		details_finish(d, 0);
-	else if (end->outcome != COMMAND_OK)
-		details_fail(d, end);
-	else
-		details_next(d);
-}
+static const struct query_type all_query = {
+	.cmd = CMD_SCONTROL, .deadline_ms = QUERY_LONG_MS,
+	.on_line = details_text_line, .on_end = on_all_end,
+};
 
 static void
 ask_all(struct details *d)
 {
-	struct query query = { .cmd = CMD_SCONTROL, .deadline_ms =
-	    QUERY_LONG_MS,
-	    .args = { "--all", "show", "job", "-d", "-o" },
-	    .on_output = details_text_output, .on_end = on_all_end, .arg = d };
-
-	d->cmd = query_start(d->c, &query);
-	if (d->cmd == NULL)
+	query_begin(&d->query, d->c, &all_query, d);
+	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
+	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
 
 static void
-on_one_end(const struct command_end *end, void *arg)
+on_one_end(const struct command_end *end, int complete, void *arg)
 {
 	struct details *d = arg;
 	int unknown = end->outcome == COMMAND_FAILED &&
 	    strstr(end->err, "Invalid job id") != NULL;
 
-	d->cmd = NULL;
-	if ((end->outcome != COMMAND_OK && !unknown) ||
-	    (!unknown && d->lines.len > 0)) {
+	if (!complete && !unknown) {
 		details_fail(d, end);
 		return;
 	}
@@ -255,20 +233,21 @@ on_one_end(const struct command_end *end, void *arg)
 	details_next(d);
 }
 
+static const struct query_type one_query = {
+	.cmd = CMD_SCONTROL, .on_line = details_text_line,
+	.on_end = on_one_end,
+};
+
 static void
 ask_one(struct details *d, uint64_t job)
 {
-	char id[24];
-	struct query query = { .cmd = CMD_SCONTROL,
-	    .args = { "--all", "show", "job", "-d", "-o", id },
-	    .on_output = details_text_output, .on_end = on_one_end, .arg = d };
-
-	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
 	idmap_clear(&d->seen);
 	details_text_begin(d);
-	lines_clear(&d->lines);
-	d->cmd = query_start(d->c, &query);
-	if (d->cmd == NULL)
+	query_begin(&d->query, d->c, &one_query, d);
+	(void)id_list_add(&d->query.ids, job);
+	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
+	query_ids(&d->query);
+	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
 
@@ -302,7 +281,7 @@ result_use(struct details *d, struct detail_result *r)
 		r->order = track_snapshot(d->c, s);
 	}
 	snapshot_clear(&read);
-	result_drop(r);
+	details_result_drop(r, r->verdict);
 }
 
 /* Everything is known: now it may be used, and not before. */
@@ -376,6 +355,19 @@ hosts_missing(const struct details *d)
 	return 0;
 }
 
+static void
+on_disambiguated(struct details *d, int answered)
+{
+	disambiguate_free(d->disambiguate);
+	d->disambiguate = NULL;
+	if (!answered) {
+		details_finish(d, 0);
+		return;
+	}
+	d->at++;
+	details_next(d);
+}
+
 /* The next single question, then the exact ones, then the end. */
 static void
 details_next(struct details *d)
@@ -393,27 +385,14 @@ details_next(struct details *d)
 	for (; d->at < d->n; d->at++) {
 		r = &d->results[d->at];
 		if (r->verdict == DETAIL_AMBIGUOUS && (r->wanted || r->shown)) {
-			disambiguate_start(d, r);
+			disambiguate_start(d, r, on_disambiguated);
 			return;
 		}
 	}
 	if (hosts_missing(d))
-		startup_nodes(d->c, on_hosts, d);
+		hosts_query(d->c, on_hosts, d);
 	else
 		deliver_begin(d);
-}
-
-void
-details_disambiguated(struct details *d, int answered)
-{
-	disambiguate_free(d->disambiguate);
-	d->disambiguate = NULL;
-	if (!answered) {
-		details_finish(d, 0);
-		return;
-	}
-	d->at++;
-	details_next(d);
 }
 
 void
@@ -425,7 +404,6 @@ details_start(struct details *d, int all)
 	d->record_bytes = 0;
 	details_text_begin(d);
 	d->found = 0;
-	lines_clear(&d->lines);
 	idmap_clear(&d->seen);
 	if (all)
 		ask_all(d);

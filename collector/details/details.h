@@ -1,109 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* What details.c, the files beside it and exact.c share. */
+/*
+ * Resources of runs, from slurmctld: `scontrol show job` about all jobs in one
+ * question or about a few singly.
+ */
 #ifndef COLLECTOR_DETAILS_DETAILS_H
 #define COLLECTOR_DETAILS_DETAILS_H
 
 #include "collector/base/cluster.h"
+#include "collector/parse/parse.h"
+
+struct details;
+
+#define NEW_JOBS_MAX	32768
+
+enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
+	DETAIL_UNKNOWN };
 
 /*
- * Records of one answer are kept to its end: no more bytes of them than this.
- * Lines are packed, so that these are some 25,000 jobs.
+ * done: what slurmctld showed has gone through track_snapshot(); when ok, the
+ * question was answered, and details_verdict() tells by job.
  */
-#define RECORD_BYTES_MAX	(6u * 1024 * 1024)
-
-struct detail_result {
-	uint64_t	 job;
-	uint64_t	 order;		/* of the record made of it; 0 = none */
-	char		*line;		/* owned: its record, packed, to be read again */
-	uint32_t	 size;		/* of that */
-	uint32_t	 len;		/* of the record */
-	struct job_snapshot	*s;	/* owned: of an exact question */
-	enum detail	 verdict;
-	enum slurm_phase	 phase;
-	unsigned	 wanted : 1;	/* else it was found on the way */
-	unsigned	 shown : 1;	/* and squeue shows that it has ended */
-};
-
-/*
- * A line of an answer that tells of a job asked for, and is short enough to lie
- * wholly in that job's name: those have 1,024 bytes at most, and few records are
- * as short.  So far before the rest of it, and a little, such a line began.
- */
-struct recent_line {
-	uint64_t	 job;
-	uint64_t	 at;		/* bytes of the answer before it */
-};
-#define NAME_BYTES	1024	/* slurmctld's limit */
-#define RECENT_BYTES	(2 * NAME_BYTES)
-#define RECENT_LINES	256	/* of "JobId=1" */
-
-struct disambiguate;
-struct pack;
-
-struct details {
-	struct cluster *c;
-	void		(*done)(struct details *d, int ok, void *arg);
-	void		*arg;
-	struct command	*cmd;
-	struct idmap	 index;		/* job -> place in results, plus one */
-	struct idmap	 seen;		/* every job of the answer */
-	uint64_t	 bytes;		/* of the answer, before the line being read */
-	struct recent_line	 recent[RECENT_LINES];	/* a ring */
-	unsigned	 n_recent;	/* ever */
-	struct idmap	 suspects; /* jobs before a line of a job not known */
-	struct detail_result	*results;	/* owned */
-	size_t		 n;
-	size_t		 cap;
-	size_t		 at;		/* asked singly, or exactly */
-	int		 all;
-	int		 busy;
-	struct lines	 lines;
-	struct pack	*pack;		/* owned; NULL = no line is kept */
-	size_t		 record_bytes;		/* bytes of records */
-	int		 found;		/* one that nobody asked for */
-	int		 delivering;	/* the submitter is behind: from `at` on later */
-	/* owned; NULL when no such question is asked */
-	struct disambiguate *disambiguate;
-};
-
-struct detail_result *details_result(const struct details *d, uint64_t job);
-/* NULL on memory. */
-struct detail_result *details_result_new(struct details *d, uint64_t job,
-    int wanted);
-void details_result_drop(struct detail_result *r, enum detail verdict);
-
-/* details_text.c */
-
-/* Before each answer. */
-void details_text_begin(struct details *d);
-int details_text_output(const char *p, size_t n, void *arg);
-
-/* details_line.c: lines of the answer */
-
-/* Keeps it for r, whose verdict is good then, or, on memory, that it is for later. */
-void details_line_keep(struct details *d, struct detail_result *r,
-    struct span line);
-/* Valid until the next one is kept or read; empty when there is none. */
-struct span details_line(const struct details *d,
-    const struct detail_result *r);
-
-/* unasked.c */
-
-/*
- * Asks squeue whether the runs exist that were found on the way, then calls
- * details_verified(); those that do not are not used.
- */
-void verify_start(struct details *d);
-void details_verified(struct details *d, const struct command_end *end);
-
-/* exact.c: one job whose texts make its record ambiguous */
-
-/* Asks; then details_disambiguated() is called with a verdict. */
-void disambiguate_start(struct details *d, struct detail_result *r);
-void disambiguate_free(struct disambiguate *x);
-void details_disambiguated(struct details *d, int answered);
-
-/* Keeps s for the job; takes it. */
-void details_keep(struct detail_result *r, struct job_snapshot *s);
+struct details *details_new(struct cluster *c,
+    void (*done)(struct details *d, int ok, void *arg), void *arg);
+int details_busy(const struct details *d);
+/* The jobs of the next question; 0, or -1 on memory. */
+int details_want(struct details *d, uint64_t job);
+size_t details_wanted(const struct details *d);
+/* Asks: all jobs in one question, or each singly. */
+void details_start(struct details *d, int all);
+enum detail details_verdict(const struct details *d, uint64_t job);
+/* The phase that a job with DETAIL_GOOD was seen in. */
+enum slurm_phase details_phase(const struct details *d, uint64_t job);
+/* Order number of the record that was made of it; 0 = none. */
+uint64_t details_order(const struct details *d, uint64_t job);
+void details_forget(struct details *d);
+/* The submitter has room again. */
+void details_resume(struct details *d);
 
 #endif

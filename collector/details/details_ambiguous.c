@@ -11,14 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/details/details.h"
+#include "collector/details/details_private.h"
 #include "common/log.h"
 
 #define TEXT_BYTES_MAX	(16u * 1024 * 1024)	/* an array's tasks, all of them */
 
 struct disambiguate {
 	struct details	*d;
-	struct detail_result	*r;
+	struct detail_result *r;
+	void		(*done)(struct details *d, int answered);
+	struct query	 query;
 	char		 delimiter[DELIMITER_LEN + 1];
 	char		 id[24];
 	char		 format[96];
@@ -35,6 +37,8 @@ disambiguate_free(struct disambiguate *x)
 {
 	if (x == NULL)
 		return;
+	lines_clear(&x->query.lines);
+	id_list_clear(&x->query.ids);
 	free(x->text);
 	free(x->name);
 	free(x);
@@ -108,17 +112,17 @@ records_find(struct disambiguate *x, struct job_snapshot *s)
 }
 
 static void
-on_record(const struct command_end *end, void *arg)
+on_record(const struct command_end *end, int complete, void *arg)
 {
 	struct disambiguate *x = arg;
 	struct details *d = x->d;
 	struct job_snapshot s;
 	unsigned n;
 
-	d->cmd = NULL;
+	(void)complete;
 	if (end->outcome != COMMAND_OK) {
 		x->r->verdict = DETAIL_UNKNOWN;
-		details_disambiguated(d, end->outcome == COMMAND_FAILED &&
+		x->done(d, end->outcome == COMMAND_FAILED &&
 		    strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
@@ -133,7 +137,7 @@ on_record(const struct command_end *end, void *arg)
 		log_warnx("job %s: its texts make slurmctld's answer "
 		    "ambiguous; its threads and devices are not guessed", x->id);
 	}
-	details_disambiguated(d, 1);
+	x->done(d, 1);
 }
 
 /* Fields come in threes: id, name, the admin's comment. */
@@ -162,50 +166,56 @@ name_find(struct disambiguate *x)
 	return -1;
 }
 
+static const struct query_type record_query = {
+	.cmd = CMD_SCONTROL, .on_output = on_text, .on_end = on_record,
+};
+
 static void
-on_name(const struct command_end *end, void *arg)
+on_name(const struct command_end *end, int complete, void *arg)
 {
 	struct disambiguate *x = arg;
 	struct details *d = x->d;
-	struct query query = { .cmd = CMD_SCONTROL,
-	    .args = { "--all", "show", "job", "-d", "-o", x->id },
-	    .on_output = on_text, .on_end = on_record, .arg = x };
 
-	d->cmd = NULL;
+	(void)complete;
 	if (end->outcome != COMMAND_OK || name_find(x) == -1) {
 		x->r->verdict = DETAIL_UNKNOWN;
-		details_disambiguated(d, end->outcome == COMMAND_OK ||
+		x->done(d, end->outcome == COMMAND_OK ||
 		    strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
 	x->len = 0;
-	d->cmd = query_start(d->c, &query);
-	if (d->cmd == NULL)
-		details_disambiguated(d, 0);
+	query_begin(&x->query, d->c, &record_query, x);
+	query_args(&x->query, "--all", "show", "job", "-d", "-o", x->id, NULL);
+	if (query_start(&x->query) == -1)
+		x->done(d, 0);
 }
 
+static const struct query_type name_query = {
+	.cmd = CMD_SQUEUE, .on_output = on_text, .on_end = on_name,
+};
+
 void
-disambiguate_start(struct details *d, struct detail_result *r)
+disambiguate_start(struct details *d, struct detail_result *r,
+    void (*done)(struct details *d, int answered))
 {
 	struct disambiguate *x = calloc(1, sizeof(*x));
-	struct query query = { .cmd = CMD_SQUEUE, .on_output = on_text,
-	    .on_end = on_name, .arg = x };
 
 	d->disambiguate = x;
 	if (x == NULL) {
-		details_disambiguated(d, 0);
+		done(d, 0);
 		return;
 	}
 	x->d = d;
 	x->r = r;
+	x->done = done;
 	delimiter_new(x->delimiter);
 	snprintf(x->id, sizeof(x->id), "%llu", (unsigned long long)r->job);
 	snprintf(x->format, sizeof(x->format),
 	    "JobID:%s,Name:%s,admin_comment:%s", x->delimiter, x->delimiter,
 	    x->delimiter);
-	memcpy(query.args, ((const char *[]){ "-h", "-a", "-t", "all", "-j",
-	    x->id, "-O", x->format, NULL }), 9 * sizeof(query.args[0]));
-	d->cmd = query_start(d->c, &query);
-	if (d->cmd == NULL)
-		details_disambiguated(d, 0);
+	query_begin(&x->query, d->c, &name_query, x);
+	query_args(&x->query, "-h", "-a", "-t", "all", "-j", x->id, "-O",
+	    x->format, NULL);
+	if (query_start(&x->query) == -1)
+		done(d, 0);
 }

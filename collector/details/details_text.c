@@ -7,7 +7,8 @@
  */
 #include "config.h"
 
-#include "collector/details/details.h"
+#include "collector/details/details_private.h"
+#include "collector/track/track.h"
 
 #define SUSPECTS_MAX	1024	/* jobs: then all wait once more */
 
@@ -162,8 +163,8 @@ is_suspect(struct details *d, uint64_t job, struct span line)
  * in a job's name, and the real one is here: after a line that is nobody's, one
  * of a job that was in the answer already, or of one that nobody knows.
  */
-static int
-on_line(struct span line, void *arg)
+int
+details_text_line(struct span line, void *arg)
 {
 	struct details *d = arg;
 	uint64_t job = scontrol_id(line);
@@ -187,12 +188,4 @@ on_line(struct span line, void *arg)
 	}
 	d->bytes += line.n + 1;
 	return 0;
-}
-
-int
-details_text_output(const char *p, size_t n, void *arg)
-{
-	struct details *d = arg;
-
-	return lines_feed(&d->lines, p, n, on_line, d);
 }

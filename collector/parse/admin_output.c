@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short answers, line by line: sdiag's clock and queue, sacctmgr's word on a
- * user, which controllers work, a job's steps, Slurm's configuration.  Admins'
- * bytes, not users'; bounded all the same, and what is not understood is left
- * as it was.
+ * Short answers, read line by line: slurmctld's clock and queue (sdiag), the
+ * rights of a user and PrivateData (sacctmgr), the controllers (scontrol ping)
+ * and settings.  Admins can write into them, users cannot.  All values are
+ * bounded; a line that is not understood changes nothing.
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "collector/slurm/slurm.h"
+#include "collector/parse/parse.h"
 
 void
 sdiag_line(struct sdiag *d, struct span line)
@@ -42,7 +41,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 	size_t n = strlen(user);
 	const char *bar;
 
-	/* Accounting keeps names in small letters, unless told otherwise. */
+	/* slurmdbd stores names in lower case by default. */
 	if (n == 0 || line.n <= n || strncasecmp(line.p, user, n) != 0 ||
 	    line.p[n] != '|')
 		return;
@@ -55,7 +54,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 		a->operator = 1;
 }
 
-/* Up to the first dot, as Slurm compares them. */
+/* Compares host names up to the first dot, as Slurm does. */
 static int
 same_host(struct span a, const char *b)
 {
@@ -91,25 +90,6 @@ controllers_line(struct controllers *c, const char *host, struct span line)
 	c->n++;
 }
 
-int
-step_row(struct span line, struct job_step *step)
-{
-	enum { ID, START, END, STATUS, N };
-	struct span f[N + 1];
-	const char *dot;
-
-	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
-	    f[STATUS].n == 0 || f[ID].n == 0 ||
-	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
-		return -1;
-	f[ID].n = (size_t)(dot - f[ID].p);
-	if (number_u64(f[ID], &step->job) == -1 ||
-	    time_point(f[START], &step->start) == -1 ||
-	    time_point(f[END], &step->end) == -1)
-		return -1;
-	return 0;
-}
-
 static struct span
 trim(struct span s)
 {
@@ -122,75 +102,7 @@ trim(struct span s)
 	return s;
 }
 
-static void
-copy(char *to, size_t size, struct span s)
-{
-	if (s.n >= size)
-		s.n = size - 1;
-	memcpy(to, s.p, s.n);
-	to[s.n] = '\0';
-}
-
-/* "22.05.8" */
-static unsigned
-version_number(const char *text)
-{
-	unsigned year, month;
-
-	if (sscanf(text, "%u.%u", &year, &month) != 2 || year > 99 ||
-	    month > 12)
-		return 0;
-	return year * 100 + month;
-}
-
-/* "300 sec" */
-static int64_t
-seconds(struct span s)
-{
-	const char *space = memchr(s.p, ' ', s.n);
-	uint32_t v;
-
-	if (space != NULL)
-		s.n = (size_t)(space - s.p);
-	return number_u32(s, &v) == 0 ? v : 0;
-}
-
-/* "rl_bucket_size=30"; what is far beyond our needs counts as that. */
-#define PARAMETER_MAX	1000000
-
-static void
-parameter(struct span v, const char *key, uint32_t *number)
-{
-	const char *at = token_find(v, key);
-	struct span rest;
-	size_t n = 0;
-
-	if (at == NULL)
-		return;
-	rest = span_from(v, at + strlen(key));
-	while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
-		n++;
-	if (number_u32((struct span){ rest.p, n }, number) == 0 &&
-	    *number > PARAMETER_MAX)
-		*number = PARAMETER_MAX;
-}
-
-/* The defaults are Slurm's. */
-static void
-limit_read(struct slurm *slurm, struct span v)
-{
-	if (token_find(v, "rl_enable") == NULL)
-		return;
-	slurm->limit_bucket = 30;
-	slurm->limit_rate = 2;
-	slurm->limit_period = 1;
-	parameter(v, "rl_bucket_size=", &slurm->limit_bucket);
-	parameter(v, "rl_refill_rate=", &slurm->limit_rate);
-	parameter(v, "rl_refill_period=", &slurm->limit_period);
-}
-
-/* "MinJobAge               = 300 sec"; 0 = no such line. */
-static int
+int
 config_pair(struct span line, struct span *key, struct span *v)
 {
 	const char *equals = line.n > 0 ? memchr(line.p, '=', line.n) : NULL;
@@ -212,29 +124,4 @@ dbd_config_line(struct dbd_config *d, struct span line)
 	else if (d->reached && config_pair(line, &key, &v) &&
 	    span_is(key, "PrivateData"))
 		d->private_jobs = token_find(v, "jobs") != NULL;
-}
-
-void
-slurm_config_line(struct slurm *slurm, struct span line)
-{
-	struct span key, v;
-
-	if (!config_pair(line, &key, &v))
-		return;
-	if (span_is(key, "ClusterName"))
-		copy(slurm->cluster, sizeof(slurm->cluster), v);
-	else if (span_is(key, "SLURM_VERSION")) {
-		copy(slurm->version_text, sizeof(slurm->version_text), v);
-		slurm->version = version_number(slurm->version_text);
-	} else if (span_is(key, "SlurmUser")) {
-		copy(slurm->slurm_user, sizeof(slurm->slurm_user), v);
-		slurm->slurm_user[strcspn(slurm->slurm_user, "(")] = '\0';
-	} else if (span_is(key, "PrivateData"))
-		slurm->private_jobs = token_find(v, "jobs") != NULL;
-	else if (span_is(key, "SlurmctldParameters"))
-		limit_read(slurm, v);
-	else if (span_is(key, "MinJobAge"))
-		slurm->min_job_age = seconds(v);
-	else if (span_is(key, "AccountingStorageType"))
-		slurm->accounting = token_find(v, "slurmdbd") != NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * GRES details of one node, "gpu:a100:2(IDX:0,2),gpu:v100:0(IDX:)"; see
- * read.h.  An index counts over all types of one name on a node.
+ * parse.h.  Slurm numbers the devices of one GRES name on a node without
+ * regard to their types.
  */
 #include "config.h"
 
@@ -9,6 +10,15 @@
 
 #include "collector/parse/parse.h"
 #include "common/conf.h"
+
+/* One item of a GRES list. */
+struct gres_item {
+	struct span	 name;
+	uint64_t	 count;
+	struct span	 idx;		/* behind IDX:, may be empty */
+	int		 has_idx;
+	struct span	 shares;	/* "0/100,30/100", may be empty */
+};
 
 int
 gres_names_set(struct gres_names *names, const char *list)
@@ -43,7 +53,7 @@ gres_is_part(struct span name)
 	return span_is(name, "shard") || span_is(name, "mps");
 }
 
-/* Up to the next comma outside parentheses. */
+/* The length up to the next comma that is not in parentheses. */
 static size_t
 item_length(struct span s)
 {
@@ -61,7 +71,10 @@ item_length(struct span s)
 	return i;
 }
 
-/* "0/100,30/100": what is used of each device in turn (shards, from 22.05 on). */
+/*
+ * "0/100,30/100": the used shares of each device, in the order of the devices
+ * (shards, since 22.05).
+ */
 static int
 is_shares(struct span s)
 {
@@ -75,8 +88,8 @@ is_shares(struct span s)
 }
 
 /*
- * "(IDX:0-1)" or shares behind the words; others, "(S:0)", say nothing of
- * devices.
+ * Cuts "(IDX:0-1)" or shares off the words.  Other parentheses, such as
+ * "(S:0)", contain no device.
  */
 static int
 item_parens(struct span *words, struct gres_item *item)
@@ -127,17 +140,16 @@ item_words(struct span words, struct gres_item *item)
 		last.p = colon + 1;
 		last.n = rest.n - (size_t)(last.p - rest.p);
 	}
-	if (number_u64(last, &item->count) == -1) {
-		item->type = rest;
-		item->count = 1;
-	} else if (colon != NULL) {
-		item->type.p = rest.p;
-		item->type.n = (size_t)(colon - rest.p);
-	}
+	if (number_u64(last, &item->count) == -1)
+		item->count = 1;	/* rest is the type */
 	return item->name.n > 0 ? 0 : -1;
 }
 
-int
+/*
+ * Takes the next item off *s, "gpu:a100:2(IDX:0,2)".  Returns 1, 0 at the end
+ * of the list, or -1 when the item is malformed.
+ */
+static int
 gres_next(struct span *s, struct gres_item *item)
 {
 	struct span words;
@@ -155,7 +167,7 @@ gres_next(struct span *s, struct gres_item *item)
 	}
 	if (words.n == 0 || item_parens(&words, item) == -1)
 		return -1;
-	/* A request is printed with its kind before it. */
+	/* Slurm prints a request with the prefix "gres:". */
 	if (words.n > 5 && memcmp(words.p, "gres:", 5) == 0) {
 		words.p += 5;
 		words.n -= 5;
@@ -167,10 +179,10 @@ struct devices {
 	int	(*each)(uint32_t index, void *arg);
 	void	*arg;
 	uint32_t count;
-	uint8_t	 seen[ACCELS_MAX / 8];	/* a GPU and shares of it are one device */
+	uint8_t	 seen[ACCELS_MAX / 8];	/* a GPU and its shares are one device */
 };
 
-/* Indices beyond all bounds are not remembered. */
+/* Remembers the index; an index from ACCELS_MAX on is not remembered. */
 static int
 is_seen(struct devices *d, uint32_t i)
 {
@@ -203,7 +215,7 @@ on_range(uint32_t first, uint32_t last, void *arg)
 	}
 }
 
-/* Each device of which something is used: the place in the list is its index. */
+/* Every device with a used share; its place in the list is its index. */
 static int
 shares_each(struct span s, struct devices *d)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slurm's hostlist expressions; see read.h.  A name is literal text with any
- * number of brackets in it; the last bracket turns fastest.  Numbers keep the
- * width of their range's first number.
+ * Slurm's hostlist expressions; see parse.h.  A word is literal text with
+ * brackets in it; the last bracket changes fastest.  Every number of a range is
+ * padded with zeros to the width of the first one.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "collector/parse/parse.h"
 
-#define BRACKETS_MAX	8	/* Slurm itself gives up before */
+#define BRACKETS_MAX	8	/* Slurm's own limit is lower */
 
 struct expansion {
 	int	(*each)(const char *name, void *arg);
@@ -33,7 +33,7 @@ append(struct expansion *x, size_t *len, const char *p, size_t n)
 	return 0;
 }
 
-/* One range of a bracket, "008-011", each followed by what is behind it. */
+/* Expands one range of a bracket, "008-011", and the rest behind the bracket. */
 static int
 expand_range(struct expansion *x, size_t len, struct span range,
     struct span rest)
@@ -92,7 +92,7 @@ expand_bracket(struct expansion *x, size_t len, struct span inside,
 	}
 }
 
-/* The first len bytes of the name are there; what follows is rest. */
+/* Expands rest behind the len bytes of the name that are complete. */
 static int
 expand(struct expansion *x, size_t len, struct span rest)
 {
@@ -124,7 +124,7 @@ expand(struct expansion *x, size_t len, struct span rest)
 	return rc;
 }
 
-/* Up to the next comma that is in no bracket. */
+/* The length up to the next comma that is not in a bracket. */
 static size_t
 word_length(struct span s)
 {
@@ -142,7 +142,7 @@ word_length(struct span s)
 	return i;
 }
 
-/* A name has no blank, no control byte and none of Slurm's own signs. */
+/* A list contains no blank, no control byte, no parenthesis and no "=". */
 static int
 is_plain(struct span s)
 {

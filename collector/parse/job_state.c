@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What Slurm's state words mean: one table per source; see read.h. */
+/* The meaning of Slurm's job states: one table per source; see snapshot.h. */
 #include "config.h"
 
 #include <string.h>
 
-#include "collector/parse/parse.h"
+#include "collector/parse/snapshot.h"
 
 static const struct job_state unknown = { "", PHASE_UNKNOWN, END_NOT };
 
@@ -16,10 +16,10 @@ static const struct job_state compact[] = {
 	{ "CF", PHASE_CONFIGURING, END_NOT },
 	{ "SO", PHASE_RUNNING, END_NOT },	/* staging data out */
 	{ "ST", PHASE_RUNNING, END_NOT },	/* stopped by a signal */
-	{ "SI", PHASE_RUNNING, END_NOT },	/* being signalled */
+	{ "SI", PHASE_RUNNING, END_NOT },	/* receives a signal */
 	{ "RS", PHASE_RUNNING, END_NOT },
 	{ "PD", PHASE_PENDING, END_NOT },
-	{ "SE", PHASE_PENDING, END_NOT },	/* special exit: held after a requeue */
+	{ "SE", PHASE_PENDING, END_NOT },	/* special exit: requeued and held */
 	{ "RD", PHASE_PENDING, END_NOT },
 	{ "RF", PHASE_PENDING, END_NOT },
 	{ "RH", PHASE_PENDING, END_NOT },
@@ -36,7 +36,7 @@ static const struct job_state compact[] = {
 	{ "OOM", PHASE_ENDED, END_OUT_OF_MEMORY },
 };
 
-/* scontrol JobState=, and the first word of sacct's State. */
+/* JobState= of scontrol, and the first word of sacct's State. */
 static const struct job_state words[] = {
 	{ "RUNNING", PHASE_RUNNING, END_NOT },
 	{ "PENDING", PHASE_PENDING, END_NOT },
@@ -76,7 +76,10 @@ find(const struct job_state *table, size_t n, struct span s)
 	return &unknown;
 }
 
-/* squeue's two letters, or the word: no other reason of a running job begins so. */
+/*
+ * squeue prints two letters of the reason.  No other reason of a running job
+ * begins with "Pr".
+ */
 const struct job_state *
 state_with_reason(const struct job_state *state, struct span reason)
 {

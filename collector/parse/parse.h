@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reads Slurm's words: pure functions over bytes that may be hostile,
- * without a process, a clock or a configuration.  Lengths are explicit; no
- * input needs a NUL and none is written to.
+ * Readers of Slurm's output: pure functions over bytes from outside, without
+ * a process, a clock or a configuration.  Every length is explicit; no input
+ * needs a NUL, and no reader writes into its input.
  */
 #ifndef COLLECTOR_PARSE_PARSE_H
 #define COLLECTOR_PARSE_PARSE_H
@@ -11,54 +11,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collector/parse/snapshot.h"
+#include "collector/parse/span.h"
 #include "common/job.h"
-#include "common/text.h"
 
-/* Returns owned: fit to be passed on (text.h); NULL for "", "(null)" and on memory. */
-char *span_text(struct span s, size_t max);
-
-/* number.c */
-
-/* Decimal digits and nothing else; 0, or -1 also when it does not fit. */
-int number_u64(struct span s, uint64_t *v);
-int number_u32(struct span s, uint32_t *v);
-/*
- * "5", "100M", "62.50G": in MB, rounded down; a bare number is MB.  A trailing
- * n or c (20.11: per node, per CPU) is put into *per, else 0; per may be NULL.
- */
-int number_memory(struct span s, uint64_t *mb, char *per);
-
-/* times.c */
+/* time.c */
 
 /*
- * A point in time as epoch seconds: digits (SLURM_TIME_FORMAT=%s), or
- * 2026-11-20T22:05:54 in UTC; 0 for what is not set ("Unknown", "None",
- * "N/A", "").  0, or -1 when it is no time.
+ * A point in time as epoch seconds: digits (SLURM_TIME_FORMAT=%s) or
+ * 2026-11-20T22:05:54 in UTC.  0 for a time that is not set ("Unknown",
+ * "None", "N/A", "").  Returns 0, or -1 when s is no time.
  */
 int time_point(struct span s, int64_t *epoch);
 /*
- * A limit in seconds: "1-02:03:04", "02:03:04", "05:00"; 0 = UNLIMITED, -1 =
- * not known yet ("Partition_Limit", "").  0, or -1 when it is no limit.
+ * A time limit in seconds: "1-02:03:04", "02:03:04", "05:00".  0 = unlimited,
+ * -1 = not set yet ("Partition_Limit", "").  Returns 0, or -1 when s is no
+ * limit.
  */
 int time_limit(struct span s, int64_t *seconds);
-/* The same of sacct's TimelimitRaw, in minutes. */
+/* The same for sacct's TimelimitRaw, which is in minutes. */
 int time_limit_minutes(struct span s, int64_t *seconds);
-
-/* ranges.c */
-
-/*
- * "0-3,8": each() gets every range in turn; it returns -1 to stop.  Returns 0,
- * or -1 when the text is no list of ascending ranges or each() stopped.
- */
-int ranges_each(struct span s, int (*each)(uint32_t first, uint32_t last,
-    void *arg), void *arg);
 
 /* hostlist.c */
 
 /*
- * "n[1-3,08],m[0-1]x[2-3]": each() gets every name in Slurm's order; it
- * returns -1 to stop.  Returns how many there were, or -1 when the text is
- * malformed, has more than HOSTS_MAX names, or each() stopped.
+ * "n[1-3,08],m[0-1]x[2-3]": calls each() for every name in Slurm's order;
+ * each() returns -1 to stop.  Returns the number of names, or -1 when the list
+ * is malformed, has more than HOSTS_MAX names, or each() stopped.
  */
 int hostlist_each(struct span s, int (*each)(const char *name, void *arg),
     void *arg);
@@ -73,29 +52,15 @@ struct gres_names {
 	unsigned	n;
 };
 
-struct gres_item {
-	struct span	name;
-	struct span	type;		/* may be empty */
-	uint64_t	count;
-	struct span	idx;		/* what stands behind IDX:, may be empty */
-	int		has_idx;
-	struct span	shares;		/* "0/100,30/100", by device; may be empty */
-};
-
-/* list is a LIST value of the configuration (its JSON text); 0, or -1. */
+/* list is the JSON text of a LIST value of the configuration.  0 or -1. */
 int gres_names_set(struct gres_names *names, const char *list);
 int gres_is_gpu(const struct gres_names *names, struct span name);
-/* Is it a part of a device?  Their number says nothing of that of the devices. */
+/* Does the name count parts of devices (shard, mps) instead of devices? */
 int gres_is_part(struct span name);
 /*
- * Takes the next item off *s, "gpu:a100:2(IDX:0,2)"; 1, 0 at the end, -1 when
- * it is none.
- */
-int gres_next(struct span *s, struct gres_item *item);
-/*
- * Each index of each GPU of one node's GRES=, once; *count gets their number,
- * that of items without indices included.  0, or -1 when it cannot be read or each()
- * stopped.
+ * Calls each() once for every index of a GPU in one node's GRES=.  *count
+ * becomes the number of GPUs, including those without an index.  Returns 0,
+ * or -1 when s is malformed or each() stopped.
  */
 int gres_each(struct span s, const struct gres_names *names,
     int (*each)(uint32_t index, void *arg), void *arg, uint32_t *count);
@@ -109,291 +74,227 @@ struct tres {
 	uint64_t	memory;		/* MB */
 };
 
-/* "cpu=2,mem=200M,node=1,gres/gpu:a100=1"; what it cannot read is skipped. */
+/*
+ * "cpu=2,mem=200M,node=1,gres/gpu:a100=1".  Items that are unknown or
+ * malformed are skipped; a value that is missing becomes 0.
+ */
 void tres_parse(struct span s, const struct gres_names *names,
     struct tres *tres);
 
-/* states.c */
+/* split.c */
 
-/* What a state means for a run. */
-enum slurm_phase {
-	PHASE_PENDING,		/* no run */
-	PHASE_CONFIGURING,	/* it has nodes, but a prolog may yet take it back */
-	PHASE_RUNNING,		/* also suspended, stopped */
-	PHASE_COMPLETING,	/* ended, but its nodes are not free */
-	PHASE_ENDED,
-	PHASE_RESIZED,		/* an accounting record ended, the run goes on */
-	PHASE_NEVER,		/* revoked: another cluster runs it */
-	PHASE_UNKNOWN		/* a word that nobody has seen yet */
+#define LINE_BYTES_MAX	(8u * 1024 * 1024)	/* a job on 100,000 nodes without ranges */
+
+/* Cuts a stream into lines.  A line that is too long is skipped and counted. */
+struct lines {
+	char		*buf;		/* owned: the begin of an incomplete line */
+	size_t		 len;
+	size_t		 cap;
+	int		 skipping;	/* up to the next newline */
+	unsigned	 skipped;	/* lines that were too long */
 };
 
-struct job_state {
-	const char	*word;
-	enum slurm_phase	 phase;
-	enum job_end	 end;
-};
-
-/* squeue's %t, scontrol's JobState=, sacct's State (its first word). Never NULL. */
-const struct job_state *state_compact(struct span s);
-const struct job_state *state_word(struct span s);
-/* The state of a job whose reason is this: RUNNING while a node's prolog runs is not running. */
-const struct job_state *state_with_reason(const struct job_state *state,
-    struct span reason);
-/* Does Slurm say which devices a job in this phase has? */
-int phase_has_devices(enum slurm_phase phase);
-
-/* Did a run that was requeued soon really run?  Its steps tell. */
-enum ran { RAN_UNKNOWN, RAN_YES, RAN_NEVER };
-
-/* What one job looks like in Slurm's eyes at one moment, whoever said it. */
-struct job_snapshot {
-	struct job	 job;		/* key.cluster is the caller's to fill */
-	const struct job_state *state;
-	int		 batch;		/* it has a script */
-	int		 whole_is_none;	/* has it its nodes whole, nobody shares them */
-	int		 never;		/* it ended without ever having had a node */
-	int		 no_nodes;	/* its list of nodes is empty, whatever is left of them */
-	int		 opt_out_seen;	/* the opt-out word stands somewhere in it */
-	uint32_t	 groups;	/* of nodes with threads of their own */
-	enum ran	 ran;
-};
-
-void snapshot_init(struct job_snapshot *s);
-void snapshot_clear(struct job_snapshot *s);
+void lines_clear(struct lines *l);
 /*
- * The end as Slurm shows it, which is a forecast while the job runs; state,
- * start, limit and restarts are known.  A job that was requeued and whose nodes
- * are not free yet is COMPLETING with the forecast of its next run, whose start
- * is whatever time it is: it is PENDING.
+ * Calls each() for every complete line, without its newline; each() returns -1
+ * to stop.  Returns 0, or -1 when each() stopped or memory is short.
  */
-void snapshot_end(struct job_snapshot *s, int64_t end);
-/*
- * The exit code of a job that has ended, -1 = not known: 0 of one that did not
- * complete only means that nobody has said it yet.
- */
-int32_t snapshot_exit(const struct job_snapshot *s, int32_t code);
-/*
- * Has it ended without ever having run?  What was cancelled while it waited, after
- * a failed prolog had given it back, has the threads of that time still, but no
- * list of nodes, and ended when it began (20.11).  Its hosts are known.
- */
-int snapshot_never(const struct job_snapshot *s);
+int lines_feed(struct lines *l, const char *p, size_t n,
+    int (*each)(struct span line, void *arg), void *arg);
+/* The end of the stream: calls each() for a last line without a newline. */
+int lines_end(struct lines *l, int (*each)(struct span line, void *arg),
+    void *arg);
 
-/* How sightings are read; borrowed from the configuration in force. */
+#define DELIMITER_LEN	4
+
+/*
+ * A random delimiter out of 1,679,616, made of bytes that do not occur in
+ * names.  No user can predict it and write it into a field.
+ */
+void delimiter_new(char delimiter[DELIMITER_LEN + 1]);
+/*
+ * Cuts text at the delimiters into at most max fields.  Returns the number of
+ * fields, or max + 1 when there are more.
+ */
+unsigned delimiter_split(struct span text, const char *delimiter,
+    struct span *fields, unsigned max);
+
+/* How job records are read; borrows from the configuration in force. */
 struct read_options {
 	const struct gres_names *gpus;
-	const char	*opt_out_word;
-	/* The address of a device into address, 0; -1 when there is none. May be NULL. */
+	const char	*opt_out_word;	/* NULL = none */
+	/*
+	 * Writes the address of a device of a host.  Returns 0, or -1 when the
+	 * device has no address.  May be NULL.
+	 */
 	int	(*device)(const char *host, uint32_t index,
 		    char address[ACCEL_MAX], void *arg);
 	void	*arg;
 };
 
-/* lines.c */
-
-#define LINE_BYTES_MAX	(8u * 1024 * 1024)	/* one job on 100,000 unlike nodes */
-
-/* Cuts a stream into lines; one that is too long is left out and counted. */
-struct lines {
-	char		*buf;		/* owned */
-	size_t		 len;
-	size_t		 cap;
-	int		 skipping;
-	unsigned	 skipped;
-};
-
-void lines_clear(struct lines *l);
-/* each() gets a line without its newline, -1 stops.  0, or -1, also on memory. */
-int lines_feed(struct lines *l, const char *p, size_t n,
-    int (*each)(struct span line, void *arg), void *arg);
-/* What is left without a newline at the end. */
-int lines_end(struct lines *l, int (*each)(struct span line, void *arg),
-    void *arg);
-
-/* delimiter.c */
-
-#define DELIMITER_LEN	4
+/* squeue.c */
 
 /*
- * Four bytes that no text holds by accident and nobody can foresee; two
- * million and more of them.
+ * Two letters of the reason are enough to recognize "Prolog".  No column
+ * contains text that a user wrote.
  */
-void delimiter_new(char delimiter[DELIMITER_LEN + 1]);
-/*
- * Cuts text at the delimiters into at most max fields; returns how many there
- * are, max + 1 when there are more.
- */
-unsigned delimiter_split(struct span text, const char *delimiter,
-    struct span *fields, unsigned max);
-
-/* squeue.c: the frequent question */
-
-/* Two letters of the reason are enough to know "Prolog" by. */
 #define SQUEUE_FORMAT	"%A %t %2r %S"
 
 struct squeue_job {
 	uint64_t	 job;
 	const struct job_state *state;
-	int64_t		 start;		/* 0 = none yet */
+	int64_t		 start;		/* 0 = not started */
 };
 
-/* One row of SQUEUE_FORMAT; 0, or -1 when it is none. */
+/* Reads one row of SQUEUE_FORMAT.  Returns 0, or -1 when the line is no row. */
 int squeue_row(struct span line, struct squeue_job *row);
 
-/* tokens.c */
-
-const char *token_find(struct span s, const char *what);
-/* What is left of s from p on, which lies in it. */
-struct span span_from(struct span s, const char *p);
-/*
- * The value behind key, which begins with a blank; *s goes on behind it.
- * p is NULL when the key is not there.
- */
-struct span token_value(struct span *s, const char *key);
-/* "3:0" or "0:9" as wait(2) says it; -1 when it is neither. */
-int32_t exit_status(struct span s);
-
-/* scontrol.c: all of a job that slurmctld knows */
+/* scontrol_job.c */
 
 enum record_verdict {
 	RECORD_GOOD,
-	RECORD_NONE,		/* no job's record */
-	RECORD_AMBIGUOUS,	/* a user's text might be taken for structure */
-	RECORD_BAD		/* it lacks what every record has, or memory */
+	RECORD_NONE,		/* the line is no record of a job */
+	RECORD_AMBIGUOUS,	/* a user's text can be mistaken for a token */
+	RECORD_BAD		/* a required token is missing, or memory is short */
 };
 
-/* The job id that a line claims to be of; 0 when it is no job's. */
+/* The job id at the begin of a record; 0 when the line is no record. */
 uint64_t scontrol_id(struct span line);
 /*
- * One record of `scontrol show job -d -o`; s was initialised.  name is the
- * job's exact name when that is known from elsewhere, else name.p is NULL and
- * a record that leaves a doubt is ambiguous.
+ * Reads one record of `scontrol show job -d -o` into s, which
+ * snapshot_init() has prepared.  name is the exact job name if another command
+ * has printed it.  Otherwise name.p is NULL, and a record in which the end of
+ * the name is not certain is RECORD_AMBIGUOUS.
  */
 enum record_verdict scontrol_record(struct span text, struct span name,
     const struct read_options *how, struct job_snapshot *s);
 
-/* resources.c: its part from NodeList= up to OverSubscribe= */
+/* scontrol_resources.c */
+
+/* Reads the part of a record from NodeList= to OverSubscribe=. */
 enum record_verdict scontrol_resources(struct span s,
     const struct read_options *how, struct job_snapshot *out);
 
-/* words.c: short answers, a line at a time; what a line does not say stays as it was */
+/* sacct.c */
 
-/* sdiag's. */
-struct sdiag {
-	int64_t		 clock;		/* slurmctld's */
-	int64_t		 queue;		/* its messages left for slurmdbd */
+#define SACCT_COLUMNS_MAX	256	/* bytes of -o's value */
+#define SACCT_DELIMITER_MAX	32	/* bytes of "--delimiter=..." */
+
+/*
+ * Reads a stream of rows.  sacct_begin() prepares the reader; then set how,
+ * each and arg.
+ */
+struct sacct_reader {
+	char		 delimiter[DELIMITER_LEN + 1];
+	const struct read_options *how;
+	/* May take from s what it keeps; returns -1 to stop. */
+	int		(*each)(struct job_snapshot *s, void *arg);
+	void		*arg;
+	uint32_t	 lacking;	/* columns this sacct does not have, as bits */
+	char		*buf;		/* owned: the begin of an incomplete row */
+	size_t		 len;
+	size_t		 cap;
+	uint64_t	 rows;
+	unsigned	 bad;		/* rows that are malformed */
 };
-void sdiag_line(struct sdiag *d, struct span line);
 
-/* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator". */
-struct admin {
-	int		 known;		/* accounting has that user */
-	int		 operator;	/* and it may see all jobs */
-};
-void admin_line(struct admin *a, const char *user, struct span line);
+/*
+ * Prepares r for one answer without the lacking columns, and writes the
+ * arguments of sacct: the value of -o, and "--delimiter=...".
+ */
+void sacct_begin(struct sacct_reader *r, uint32_t lacking,
+    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX]);
+/*
+ * Returns 0, or -1 when the stream is no answer to this query, each() stopped
+ * or memory is short.
+ */
+int sacct_feed(struct sacct_reader *r, const char *p, size_t n);
+/* The end of the stream.  Returns 0, or -1 when a row is incomplete. */
+int sacct_end(struct sacct_reader *r);
+void sacct_clear(struct sacct_reader *r);
+/*
+ * The name of the column that sacct's error message rejects; its bit in
+ * *lacking is set.  NULL when the message rejects no column, or one that every
+ * record needs.
+ */
+const char *sacct_lacks(const char *err, uint32_t *lacking);
 
-/* `sacctmgr -n -P show configuration`: slurm.conf's part, then slurmdbd's own. */
-struct dbd_config {
-	int		 reached;	/* slurmdbd's part */
-	int		 private_jobs;	/* its PrivateData has jobs */
-};
-void dbd_config_line(struct dbd_config *d, struct span line);
-
-#define CONTROLLERS_MAX	16	/* SlurmctldHost lines; Slurm has no more */
-
-/* `scontrol ping`: begins with none of them (first_up and ours -1). */
-struct controllers {
-	unsigned	 n;
-	int		 first_up;	/* of those that work */
-	int		 ours;		/* on this host */
-};
-void controllers_line(struct controllers *c, const char *host,
-    struct span line);
-
-/* sacct's rows of steps, in which no byte is a user's. */
+/* Rows of job steps.  No column contains text that a user wrote. */
 #define STEP_FIELDS	"JobIDRaw,Start,End,ExitCode"
 #define STEP_DELIMITER	"||||"
 
 struct job_step {
 	uint64_t	 job;
 	int64_t		 start;
-	int64_t		 end;
+	int64_t		 end;		/* 0 = not ended */
 };
-/* 0; -1 when the row is no step's, or of one that has no exit status. */
+/* Returns 0, or -1 when the row is of no step or has no exit status. */
 int step_row(struct span line, struct job_step *step);
 
-/* sacct.c: what accounting has */
-
-#define SACCT_FIELDS	"JobIDRaw,JobID,User,UID,Account,Partition,QOS," \
-	"Reservation,State,ExitCode,Submit,Start,End,TimelimitRaw,AllocTRES," \
-	"ReqMem,ReqCPUS,AdminComment,JobName,NodeList"
-
-/*
- * The columns to ask for when some are not known to this sacct (a bit each):
- * another one stands in for those, and they are not read.
- */
-#define SACCT_COLUMNS_MAX	256	/* bytes */
-void sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX]);
-/*
- * The column that sacct's error says it does not have; NULL when it says no
- * such thing, or of one that nothing can be read without.  Its bit is set.
- */
-const char *sacct_lacks(const char *err, uint32_t *lacking);
-
-/* A stream of rows; sacct_begin(), or zeroes and a delimiter, then how, each and arg. */
-struct sacct_reader {
-	char		 delimiter[DELIMITER_LEN + 1];
-	const struct read_options *how;
-	/* s may be taken from; -1 stops. */
-	int		(*each)(struct job_snapshot *s, void *arg);
-	void		*arg;
-	uint32_t	 lacking;	/* columns that were not asked for */
-	char		*buf;		/* owned */
-	size_t		 len;
-	size_t		 cap;
-	uint64_t	 rows;
-	unsigned	 bad;		/* rows that could not be read */
-};
-
-#define SACCT_DELIMITER_MAX	32	/* bytes */
-/*
- * Readies r for one answer, in which columns are lacking, and writes what asks
- * for it: -o's value and "--delimiter=...".
- */
-void sacct_begin(struct sacct_reader *r, uint32_t lacking,
-    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX]);
-/* 0, or -1 when the stream is no answer to the question, each() stopped, or memory is short. */
-int sacct_feed(struct sacct_reader *r, const char *p, size_t n);
-/* At its end: 0 when nothing is left over. */
-int sacct_end(struct sacct_reader *r);
-void sacct_clear(struct sacct_reader *r);
-/* The name of column i into *name, 1; 0 when there is none. */
-int sacct_field(unsigned i, const char **name);
-
-/* shape.c: the shape of hosts */
-
-/* The name that a line of `scontrol show node -o` is about; 0, or -1. */
-int node_name(struct span line, char host[HOST_MAX]);
+/* node.c */
 
 struct node_shape {
-	uint16_t	sockets;
+	uint16_t	sockets;	/* each 0 when Slurm does not print it */
 	uint16_t	cores;		/* per socket */
 	uint16_t	threads;	/* per core */
 };
 
-/* One line of `scontrol show node -o`; host gets its name. 0, or -1. */
+/*
+ * Reads the name and the shape of a node from a line of
+ * `scontrol show node -o`.  Returns 0, or -1 when the line is of no node.
+ */
 int node_record(struct span line, char host[HOST_MAX],
     struct node_shape *shape);
-
-/* node_state.c: what nodes do */
-
-/* cc-backend's word for Slurm's "MIXED+DRAIN"; "" for a node that is none yet. */
-const char *node_word(struct span state);
 /*
- * One line of `scontrol show node -d -o`; states gets that one word, jobs are
- * counted elsewhere.  0, or -1 when it is no node's.
+ * Reads the state of a node and what of it is in use from a line of
+ * `scontrol show node -d -o`.  node->states gets one word of cc-backend's, ""
+ * for a node that does not exist yet; the number of jobs stays 0.  Returns 0,
+ * or -1 when the line is of no node.
  */
 int node_use(struct span line, const struct gres_names *names,
     struct node_state *node);
+
+/*
+ * admin_output.c: short answers, read line by line.  A line that does not
+ * contain a value leaves the value unchanged.
+ */
+
+/*
+ * Cuts "MinJobAge               = 300 sec" into key and value.  Returns 1, or 0
+ * when the line is no setting with a value.
+ */
+int config_pair(struct span line, struct span *key, struct span *v);
+
+/* sdiag */
+struct sdiag {
+	int64_t		 clock;		/* slurmctld's time, epoch seconds */
+	int64_t		 queue;		/* messages that wait for slurmdbd */
+};
+void sdiag_line(struct sdiag *d, struct span line);
+
+/* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator" */
+struct admin {
+	int		 known;		/* accounting has this user */
+	int		 operator;	/* it has the rights of an operator */
+};
+void admin_line(struct admin *a, const char *user, struct span line);
+
+/* `sacctmgr -n -P show configuration`: first slurm.conf, then slurmdbd.conf */
+struct dbd_config {
+	int		 reached;	/* the part of slurmdbd.conf has begun */
+	int		 private_jobs;	/* its PrivateData contains jobs */
+};
+void dbd_config_line(struct dbd_config *d, struct span line);
+
+#define CONTROLLERS_MAX	16	/* Slurm's limit of SlurmctldHost lines */
+
+/* `scontrol ping`; set first_up and ours to -1 before the first line */
+struct controllers {
+	unsigned	 n;
+	int		 first_up;	/* place of the first one that is up */
+	int		 ours;		/* place of the one on this host */
+};
+void controllers_line(struct controllers *c, const char *host,
+    struct span line);
 
 #endif

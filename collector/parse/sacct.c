@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of accounting; see read.h.  The table that reads the columns also
- * makes the question's field list (checked by a test), so the two cannot
- * drift apart.  Rows are found by counting delimiters: a name may hold a
- * newline, the last column cannot.
+ * Rows of sacct, for jobs and for steps; see parse.h.  One table makes the list
+ * of columns for the query and reads the columns.  A reader finds the end of a
+ * row by counting delimiters: a job name can contain a newline, the last column
+ * cannot.
  */
 #include "config.h"
 
@@ -14,10 +14,10 @@
 
 #include "collector/parse/parse.h"
 
-#define ROW_MAX		(1024u * 1024)	/* node list, comment and name of one job */
-#define BAD_ROWS_MAX	100		/* then it is no answer to this question */
+#define ROW_MAX		(1024u * 1024)	/* bytes; node list, comment, job name */
+#define BAD_ROWS_MAX	100		/* with more, the stream is no answer */
 
-/* What a row needs beside the sighting that it fills. */
+/* A row while it is read into s. */
 struct row {
 	struct job_snapshot	*s;
 	const struct read_options *how;
@@ -89,7 +89,7 @@ get_state(struct span v, struct row *row)
 {
 	row->s->state = state_word(v);
 	row->s->job.state = row->s->state->end;
-	/* "CANCELLED by 1001": who it was is told nowhere else. */
+	/* "CANCELLED by 1001": no other column has the user id. */
 	if (row->s->job.state == END_CANCELLED && memchr(v.p, ' ', v.n) != NULL)
 		row->s->job.reason = span_text(v, TEXT_MAX);
 	return row->s->state->phase == PHASE_UNKNOWN ? -1 : 0;
@@ -171,11 +171,11 @@ get_nodes(struct span v, struct row *row)
 	return hostlist_each(v, on_name, &row->s->job) == -1 ? -1 : 0;
 }
 
-/* In the order of SACCT_FIELDS. */
+/* The columns in the order in which they are requested and read. */
 static const struct field {
 	const char	*name;
 	int		(*get)(struct span v, struct row *row);
-	int		needed;		/* there is no record without it */
+	int		needed;		/* a record cannot be made without it */
 } fields[] = {
 	{ "JobIDRaw", get_id, 1 },
 	{ "JobID", get_display_id, 0 },
@@ -201,17 +201,12 @@ static const struct field {
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
 
-int
-sacct_field(unsigned i, const char **name)
-{
-	if (i >= N_FIELDS)
-		return 0;
-	*name = fields[i].name;
-	return 1;
-}
-
-void
-sacct_columns(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
+/*
+ * The value of -o.  A missing column is replaced by the first one, so that
+ * every row has the same number of fields.
+ */
+static void
+columns_write(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
 {
 	size_t i, len = 0;
 
@@ -228,7 +223,7 @@ sacct_begin(struct sacct_reader *r, uint32_t lacking,
 	memset(r, 0, sizeof(*r));
 	delimiter_new(r->delimiter);
 	r->lacking = lacking;
-	sacct_columns(lacking, columns);
+	columns_write(lacking, columns);
 	snprintf(delimiter, SACCT_DELIMITER_MAX, "--delimiter=%s",
 	    r->delimiter);
 }
@@ -256,7 +251,10 @@ sacct_lacks(const char *err, uint32_t *lacking)
 	return NULL;
 }
 
-/* Asked for in all: up to 20.11 it is said per node (n) or per CPU (c). */
+/*
+ * The requested memory of the whole job.  Up to 20.11, ReqMem is per node (n)
+ * or per CPU (c).
+ */
 static void
 row_memory(struct row *row)
 {
@@ -296,7 +294,7 @@ row_finish(struct row *row)
 		s->job.flags |= JOB_OPTED_OUT;
 }
 
-/* One row without its newline.  -1: it cannot be read. */
+/* Reads one row without its newline.  Returns -1 when it is malformed. */
 static int
 row_parse(struct span text, const struct sacct_reader *r,
     struct job_snapshot *s)
@@ -333,8 +331,8 @@ row_take(struct sacct_reader *r, struct span text)
 }
 
 /*
- * The length of the first row in text, its newline included: the first
- * newline behind the last delimiter that a row has.  0: it is not all there.
+ * The length of the first row in text, with its newline, which is the first one
+ * behind the last delimiter of a row.  0 when the row is not complete.
  */
 static size_t
 row_length(struct span text, const char *delimiter)
@@ -354,7 +352,7 @@ row_length(struct span text, const char *delimiter)
 	return nl != NULL ? (size_t)(nl - text.p) + 1 : 0;
 }
 
-/* Takes every whole row; returns the bytes used, or -1. */
+/* Reads every complete row.  Returns the number of bytes read, or -1. */
 static ssize_t
 rows_take(struct sacct_reader *r, const char *p, size_t n)
 {
@@ -398,7 +396,7 @@ sacct_feed(struct sacct_reader *r, const char *p, size_t n)
 {
 	ssize_t used;
 
-	/* Most reads begin within a row: that one is put together first. */
+	/* The bytes begin within a row: complete that row first. */
 	if (r->len > 0) {
 		if (keep(r, p, n) == -1)
 			return -1;
@@ -427,4 +425,23 @@ sacct_clear(struct sacct_reader *r)
 	free(r->buf);
 	r->buf = NULL;
 	r->len = r->cap = 0;
+}
+
+int
+step_row(struct span line, struct job_step *step)
+{
+	enum { ID, START, END, STATUS, N };
+	struct span f[N + 1];
+	const char *dot;
+
+	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
+	    f[STATUS].n == 0 || f[ID].n == 0 ||
+	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
+		return -1;
+	f[ID].n = (size_t)(dot - f[ID].p);
+	if (number_u64(f[ID], &step->job) == -1 ||
+	    time_point(f[START], &step->start) == -1 ||
+	    time_point(f[END], &step->end) == -1)
+		return -1;
+	return 0;
 }

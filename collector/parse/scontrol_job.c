@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of `scontrol show job -d -o`; see read.h.  They have no delimiters:
- * what defends a reader is the fixed order of the tokens.  Behind the job's
- * name come, up to OverSubscribe=, only words that Slurm or an admin has
- * chosen; what users write (Command, Comment, WorkDir) stands behind those.
- * So the place where the name ends must be beyond doubt, and each token is
- * looked for behind the one before and nowhere else.
+ * Records of `scontrol show job -d -o`; see parse.h.  They have no delimiters,
+ * but their tokens have a fixed order.  Users choose the job name and the tokens
+ * behind OverSubscribe= (Command, Comment, WorkDir); Slurm or an admin chooses
+ * all tokens between them.  So a forged token is recognized if the end of the
+ * job name is certain and each token is searched only behind the one before.
  */
 #include "config.h"
 
@@ -14,53 +13,7 @@
 
 #include "collector/parse/parse.h"
 
-#define NAME_MAX_BYTES	4096	/* Slurm keeps 1024 at most */
-
-void
-snapshot_init(struct job_snapshot *s)
-{
-	memset(s, 0, sizeof(*s));
-	job_init(&s->job);
-	s->job.exit_code = -1;
-	s->state = state_word((struct span){ "", 0 });
-}
-
-void
-snapshot_clear(struct job_snapshot *s)
-{
-	job_clear(&s->job);
-}
-
-#define YEAR_S	31536000	/* the end that Slurm forecasts without a limit */
-
-void
-snapshot_end(struct job_snapshot *s, int64_t end)
-{
-	struct job *job = &s->job;
-	int64_t limit = job->walltime > 0 ? job->walltime : YEAR_S;
-
-	if (s->state->phase == PHASE_ENDED) {
-		job->end = end;
-		job->state = s->state->end;
-	} else if (s->state->phase == PHASE_COMPLETING && job->restarts > 0 &&
-	    end - job->key.start == limit)
-		s->state = state_word((struct span){ "PENDING", 7 });
-}
-
-int32_t
-snapshot_exit(const struct job_snapshot *s, int32_t code)
-{
-	return code == 0 && s->state->end != END_COMPLETED ? -1 : code;
-}
-
-int
-snapshot_never(const struct job_snapshot *s)
-{
-	const struct job *job = &s->job;
-
-	return s->state->phase == PHASE_ENDED && (job->n_hosts == 0 ||
-	    (s->no_nodes && job->end == job->key.start));
-}
+#define NAME_MAX_BYTES	4096	/* Slurm stores 1024 at most */
 
 uint64_t
 scontrol_id(struct span line)
@@ -79,7 +32,10 @@ scontrol_id(struct span line)
 	return number_u64(v, &id) == 0 ? id : 0;
 }
 
-/* "name(1001)" up to after its parenthesis, followed by what must follow. */
+/*
+ * Reads "name(1001)", which must be followed by after.  Returns the end of the
+ * parenthesis, or NULL.
+ */
 static const char *
 account_end(struct span s, const char *after, struct span *name,
     struct span *id)
@@ -101,7 +57,7 @@ account_end(struct span s, const char *after, struct span *name,
 	return close + 1;
 }
 
-/* Is there " UserId=x(N) GroupId=y(N) " at p?  *rest gets what follows. */
+/* Does s begin with " UserId=x(N) GroupId=y(N) "?  *rest becomes the rest. */
 static int
 is_owner(struct span s, struct span *user, struct span *uid, struct span *rest)
 {
@@ -125,7 +81,7 @@ is_owner(struct span s, struct span *user, struct span *uid, struct span *rest)
 	return 1;
 }
 
-/* Where the only owner stands; NULL when there is none, or more than one. */
+/* The place of the owner; NULL when there is none, or more than one. */
 static const char *
 owner_find(struct span s)
 {
@@ -144,7 +100,7 @@ owner_find(struct span s)
 	return found;
 }
 
-/* The words before JobName=: numbers that Slurm gives.  0, or -1. */
+/* Reads the tokens before JobName=; their values are Slurm's.  0 or -1. */
 static int
 head_parse(struct span *s, struct job_snapshot *out)
 {
@@ -166,7 +122,7 @@ head_parse(struct span *s, struct job_snapshot *out)
 		v = (struct span){ s->p, (size_t)(p - s->p) };
 		*s = span_from(*s, p + 1);
 		if (number_u64(v, &n) == -1)
-			continue;	/* the rest of a pending array */
+			continue;	/* "4-9": pending array tasks */
 		if (span_is(key, "JobId"))
 			out->job.key.job = n;
 		else if (span_is(key, "ArrayJobId"))
@@ -181,15 +137,15 @@ head_parse(struct span *s, struct job_snapshot *out)
 	}
 }
 
-/* Slurm's own word behind a name, " SLUID=…", is cut off it. */
+/* Cuts Slurm's token behind the name, " SLUID=…", off the name. */
 static void
 name_trim(struct span *name, const char *key)
 {
 	struct span tail;
 	const char *at = NULL, *p;
 
-	for (tail = *name; (p = token_find(tail, key)) != NULL; tail = span_from(tail,
-	    p + 1))
+	for (tail = *name; (p = token_find(tail, key)) != NULL;
+	    tail = span_from(tail, p + 1))
 		at = p;
 	if (at == NULL)
 		return;
@@ -200,8 +156,9 @@ name_trim(struct span *name, const char *key)
 }
 
 /*
- * The name and what follows the owner.  With the exact name known, the owner
- * must follow it at once, but for Slurm's own words.
+ * Reads the name and the owner; *rest becomes the rest behind the owner.  If the
+ * exact name is known, the owner must follow it on the same line; only Slurm's
+ * tokens are between them.
  */
 static enum record_verdict
 name_parse(struct span s, struct span exact, struct job_snapshot *out,
@@ -237,14 +194,14 @@ name_parse(struct span s, struct span exact, struct job_snapshot *out,
 	    rest))
 		return RECORD_BAD;
 	out->job.name = span_text(name, TEXT_MAX);
-	/* An id without a name is printed as nobody's. */
+	/* Slurm prints no name for a user id that has none. */
 	if (user.n == 0 || span_is(user, "(null)"))
 		user = uid;
 	out->job.user = span_text(user, TEXT_MAX);
 	return RECORD_GOOD;
 }
 
-/* Up to the first of the tokens behind the last thing that is read. */
+/* Cuts the record behind the last token that is read. */
 static struct span
 trusted(struct span s)
 {
@@ -261,7 +218,7 @@ trusted(struct span s)
 	return s;
 }
 
-/* State, times and who, in their order. */
+/* Reads account, state, times and partition, in the order of the record. */
 static int
 life_parse(struct span *s, struct job_snapshot *out)
 {
@@ -270,7 +227,7 @@ life_parse(struct span *s, struct job_snapshot *out)
 	const char *p;
 	int64_t end = 0;
 
-	/* An account may be called anything but " QOS=". */
+	/* The name of an account can contain blanks, but not " QOS=". */
 	v = token_value(s, " Account=");
 	if (v.p != NULL && (p = token_find(span_from(*s, v.p), " QOS=")) != NULL &&
 	    p > v.p)
@@ -304,8 +261,7 @@ life_parse(struct span *s, struct job_snapshot *out)
 
 enum record_verdict
 scontrol_record(struct span text, struct span name,
-    const struct read_options *how,
-    struct job_snapshot *s)
+    const struct read_options *how, struct job_snapshot *s)
 {
 	enum record_verdict verdict;
 	struct span rest = text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a job has, as scontrol's record tells: nodes, threads, devices,
- * memory, and whether it shares them; see read.h and scontrol.c.
+ * The resources in a record of `scontrol show job -d -o`: nodes, CPU ids,
+ * devices, memory, and whether the job shares its nodes; see parse.h.
  */
 #include "config.h"
 
@@ -9,6 +9,7 @@
 
 #include "collector/parse/parse.h"
 
+/* One "Nodes=L CPU_IDs=R Mem=M GRES=G" group. */
 struct group {
 	const struct read_options *how;
 	struct job	*job;
@@ -16,7 +17,7 @@ struct group {
 	struct span	 cpus;
 	struct span	 gres;
 	uint32_t	 devices;	/* of all hosts so far */
-	int		 unread;	/* a GRES that cannot be read */
+	int		 unread;	/* a GRES list is malformed */
 };
 
 static int
@@ -38,7 +39,7 @@ has_accel(const struct job_host *host, const char *address)
 	return 0;
 }
 
-/* Two shares of one device are one device. */
+/* Adds a device once, also when the job has two shares of it. */
 static int
 on_device(uint32_t index, void *arg)
 {
@@ -66,7 +67,7 @@ on_host(const char *name, void *arg)
 	return 0;
 }
 
-/* Every "Nodes=L CPU_IDs=R Mem=M GRES=G" of the piece. */
+/* Reads every group in s; *groups becomes their number. */
 static int
 groups_parse(struct span s, struct group *g, uint32_t *groups)
 {
@@ -89,9 +90,9 @@ groups_parse(struct span s, struct group *g, uint32_t *groups)
 	return 0;
 }
 
-/* Each word of OverSubscribe= and, from 25.11 on, Exclusive= beside it. */
+/* The values of OverSubscribe= and, since 25.11, of Exclusive=. */
 static const struct sharing {
-	const char	*exclusive;	/* NULL = Slurm has no such token */
+	const char	*exclusive;	/* NULL = the record has no Exclusive= */
 	const char	*oversubscribe;	/* NULL = any */
 	enum job_shared	 shared;
 	int		 whole_is_none;
@@ -138,7 +139,7 @@ sharing_parse(struct span *s, struct job_snapshot *out)
 	}
 }
 
-/* What was asked for in all: --mem counts per node, --mem-per-cpu per CPU. */
+/* The requested memory of the whole job: --mem is per node, --mem-per-cpu per CPU. */
 static void
 memory_parse(struct span s, uint64_t tasks, uint64_t per_task,
     struct job *job)
@@ -214,7 +215,7 @@ scontrol_resources(struct span s, const struct read_options *how,
 		if (hostlist_each(nodes, on_host, &g) == -1)
 			return RECORD_BAD;
 	}
-	/* Indices are there only while it runs. */
+	/* Slurm prints device indices only while the job runs. */
 	if (!g.unread && out->groups != 0 &&
 	    (phase_has_devices(out->state->phase) || job->accels == 0) &&
 	    (g.devices > 0 || job->accels == 0)) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the frequent question, in which no byte is a user's; see read.h. */
+/* Rows of SQUEUE_FORMAT; see parse.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "collector/parse/parse.h"
 
-/* The next word; empty at the end. */
+/* Takes the next word off the line; empty at the end. */
 static struct span
 word(struct span *line)
 {
@@ -29,7 +29,7 @@ squeue_row(struct span line, struct squeue_job *row)
 		return -1;
 	state = word(&line);
 	row->state = state_with_reason(state_compact(state), word(&line));
-	/* A reason shorter than its two letters is filled up. */
+	/* squeue pads a reason that is shorter than two letters. */
 	while (line.n > 0 && *line.p == ' ')
 		line = span_from(line, line.p + 1);
 	start = word(&line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points in time and limits as Slurm writes them; see read.h. */
+/* Points in time and time limits as Slurm prints them; see parse.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include "collector/parse/parse.h"
 
-/* Beyond this a number is no time but nonsense: the year 9999. */
+/* The end of the year 9999; a larger number is no time. */
 #define EPOCH_MAX	253402300799LL
-/* 100 years; Slurm's own limits end far below. */
+/* 100 years; Slurm's own limit is far lower. */
 #define LIMIT_MAX	(100LL * 366 * 86400)
 
 static int
@@ -59,7 +59,7 @@ time_point(struct span s, int64_t *epoch)
 	return 0;
 }
 
-/* Words for a limit that is no number: 1 and *seconds, or 0. */
+/* Returns 1 and sets *seconds when s is a word for a limit, else 0. */
 static int
 limit_word(struct span s, int64_t *seconds)
 {
@@ -107,7 +107,7 @@ time_limit(struct span s, int64_t *seconds)
 		s.n -= part.n + 1;
 		s.p = p + 1;
 	}
-	/* The last is seconds: 05:00 is five minutes. */
+	/* The last field is seconds: 05:00 is five minutes. */
 	for (; n < 3; n++) {
 		field[2] = field[1];
 		field[1] = field[0];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of trackable resources, "cpu=2,mem=200M,gres/gpu=1"; see read.h. */
+/* Lists of trackable resources, "cpu=2,mem=200M,gres/gpu=1"; see parse.h. */
 #include "config.h"
 
 #include <string.h>
 
 #include "collector/parse/parse.h"
 
-/* GPUs are counted by their names' totals, by their types only without one. */
+/* The total of a name counts; without one, the sum of its types. */
 struct gpu_count {
 	uint64_t	total;
 	uint64_t	typed;

@@ -7,14 +7,14 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
+#include "collector/track/track.h"
 
-#define JOBS_MAX	500	/* more are left to the poll */
-#define IDS_BYTES	(JOBS_MAX * 12)	/* ten digits each */
 #define GAP_MS		1000	/* from a hook's word to the question; no more than one in this time */
 #define WAIT_FIRST_MS	500	/* doubled before it is used */
 #define WAIT_MAX_MS	8000
@@ -22,14 +22,13 @@
 
 struct confirm {
 	struct cluster *c;
-	struct command	*cmd;
-	struct lines	 lines;
+	struct query	 query;
 	struct idmap	 jobs;		/* to be asked about */
 	struct idmap	 left;		/* of the question: still being prepared */
-	char		 ids[IDS_BYTES];
 	int64_t		 due;		/* monotonic ms */
 	int64_t		 wait;
-	int64_t		 changed; /* monotonic ms: one came, or was confirmed */
+	int64_t		 changed;	/* monotonic ms: one came, or was confirmed */
+	int64_t		 added;		/* the same: work.confirm_at that was seen */
 };
 
 struct confirm *
@@ -43,41 +42,26 @@ confirm_new(struct cluster *c)
 	return h;
 }
 
-void
-confirm_want(struct confirm *h, uint64_t job)
+/* Jobs that were added since the last call. */
+static void
+jobs_take(struct confirm *h)
 {
-	struct open_run *run;
+	struct worklist *work = &h->c->work;
+	uint64_t job;
 	size_t at = 0;
 
-	while ((run = open_of_job(&h->c->open, job, &at)) != NULL)
-		if (run->flags & OPEN_UNCONFIRMED)
-			break;
-	if (run == NULL || h->jobs.n >= JOBS_MAX)
+	if (work->confirmed_at > h->changed)
+		h->changed = work->confirmed_at;
+	if (work->confirm_at == h->added)
 		return;
-	h->changed = now_ms();
+	h->added = h->changed = work->confirm_at;
 	h->wait = WAIT_FIRST_MS;
-	if (h->jobs.n == 0 || h->due > h->changed + GAP_MS)
-		h->due = h->changed + GAP_MS;
-	(void)idmap_put(&h->jobs, job, NULL);
-}
-
-void
-confirm_row(struct cluster *c, const struct squeue_job *row)
-{
-	struct open_run *run;
-
-	if (row->state->phase != PHASE_RUNNING)
-		return;
-	run = open_find(&c->open, row->job, row->start);
-	/* Accounting is away: only of what was restarted an earlier run is sure. */
-	if (run != NULL && idmap_get(&c->earlier, row->job) != NULL) {
-		if (!c->dbd.away || run->restarts > 0)
-			return;
-		idmap_remove(&c->earlier, row->job);
-	}
-	if (run != NULL && (run->flags & OPEN_UNCONFIRMED) &&
-	    !(run->flags & OPEN_IGNORED) && track_running(c, run) == 0)
-		c->confirm->changed = now_ms();
+	if (h->jobs.n == 0 || h->due > h->added + GAP_MS)
+		h->due = h->added + GAP_MS;
+	while ((job = idmap_next(&work->confirm, &at, NULL)) != 0)
+		if (h->jobs.n < CONFIRM_JOBS_MAX)
+			(void)idmap_put(&h->jobs, job, NULL);
+	idmap_clear(&work->confirm);
 }
 
 static int
@@ -88,18 +72,10 @@ on_row(struct span line, void *arg)
 
 	if (squeue_row(line, &row) == -1)
 		return 0;
-	confirm_row(h->c, &row);
+	track_squeue_row(h->c, &row);
 	if (row.state->phase == PHASE_CONFIGURING)
 		(void)idmap_put(&h->left, row.job, NULL);
 	return 0;
-}
-
-static int
-on_output(const char *p, size_t n, void *arg)
-{
-	struct confirm *h = arg;
-
-	return lines_feed(&h->lines, p, n, on_row, h);
 }
 
 /*
@@ -107,14 +83,15 @@ on_output(const char *p, size_t n, void *arg)
  * others, and of all of them when there was no answer, the poll will see.
  */
 static void
-on_end(const struct command_end *end, void *arg)
+on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct confirm *h = arg;
 	int64_t now = now_ms();
 	uint64_t job;
 	size_t at = 0;
 
-	h->cmd = NULL;
+	(void)complete;
+	jobs_take(h);
 	if (end->outcome == COMMAND_OK && now - h->changed < WAIT_ALL_MS)
 		while ((job = idmap_next(&h->left, &at, NULL)) != 0)
 			(void)idmap_put(&h->jobs, job, NULL);
@@ -124,23 +101,27 @@ on_end(const struct command_end *end, void *arg)
 	wake(h->c);
 }
 
+static const struct query_type confirm_query = {
+	.cmd = CMD_SQUEUE, .on_line = on_row, .on_end = on_end,
+};
+
 void
 confirm_kick(struct confirm *h)
 {
-	struct query query = { .cmd = CMD_SQUEUE, .args = { "-h", "-a", "-o",
-	    SQUEUE_FORMAT, "-t", slurm_live_states(&h->c->slurm), "-j",
-	    h->ids }, .on_output = on_output, .on_end = on_end, .arg = h };
+	struct query *q = &h->query;
 	uint64_t job;
-	size_t at = 0, len = 0;
+	size_t at = 0;
 
-	if (h->cmd != NULL || h->jobs.n == 0 || now_ms() < h->due ||
+	jobs_take(h);
+	if (query_busy(q) || h->jobs.n == 0 || now_ms() < h->due ||
 	    health_wait(&h->c->ctld) > 0)
 		return;
-	while ((job = idmap_next(&h->jobs, &at, NULL)) != 0 &&
-	    len + 12 < sizeof(h->ids))
-		len += (size_t)snprintf(h->ids + len, sizeof(h->ids) - len,
-		    "%s%llu", len > 0 ? "," : "", (unsigned long long)job);
+	query_begin(q, h->c, &confirm_query, h);
+	while ((job = idmap_next(&h->jobs, &at, NULL)) != 0)
+		(void)id_list_add(&q->ids, job);
 	idmap_clear(&h->jobs);
-	lines_clear(&h->lines);
-	h->cmd = query_start(h->c, &query);
+	query_args(q, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
+	    slurm_live_states(&h->c->slurm), "-j", NULL);
+	query_ids(q);
+	(void)query_start(q);
 }

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
 
 struct controller_role {
 	struct site	*site;
-	struct command	*cmd;
-	struct lines	 lines;
+	struct query	 query;
 	int64_t		 next;		/* monotonic ms */
 	struct controllers seen;	/* in the answer that is being read */
 	/* of the last whole one */
@@ -40,14 +40,6 @@ on_line(struct span line, void *arg)
 		me.nodename[0] = '\0';
 	controllers_line(&a->seen, me.nodename, line);
 	return 0;
-}
-
-static int
-on_output(const char *p, size_t n, void *arg)
-{
-	struct controller_role *a = arg;
-
-	return lines_feed(&a->lines, p, n, on_line, a);
 }
 
 static void
@@ -96,37 +88,39 @@ role_decide(struct controller_role *a)
 }
 
 static void
-on_end(const struct command_end *end, void *arg)
+on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct controller_role *a = arg;
 
 	/* Where one is down, some versions end with status 1. */
 	(void)end;
-	a->cmd = NULL;
-	lines_end(&a->lines, on_line, a);
+	(void)complete;
 	/* None is up, or we cannot ask: it stays as it was. */
 	if (a->seen.n > 0 && a->seen.first_up != -1)
 		role_decide(a);
-	lines_clear(&a->lines);
 }
+
+static const struct query_type ping_query = {
+	.cmd = CMD_SCONTROL, .flags = QUERY_LAST_LINE, .on_line = on_line,
+	.on_end = on_end,
+};
 
 void
 controller_role_kick(struct controller_role *a)
 {
-	struct query query = { .cmd = CMD_SCONTROL, .args = { "ping", NULL },
-	    .on_output = on_output, .on_end = on_end, .arg = a };
 	struct cluster *c = a->site->clusters[0];
 
 	if (!conf_bool(&a->site->w->conf, CONF_ACTIVE_ONLY)) {
 		a->known = 0;
 		return;
 	}
-	if (a->cmd != NULL || now_ms() < a->next || c->set == NULL)
+	if (query_busy(&a->query) || now_ms() < a->next || c->set == NULL)
 		return;
 	a->next = now_ms() + c->set->poll * 1000;
 	a->seen = (struct controllers){ .first_up = -1, .ours = -1 };
-	lines_clear(&a->lines);
-	a->cmd = query_start(c, &query);
+	query_begin(&a->query, c, &ping_query, a);
+	query_args(&a->query, "ping", NULL);
+	(void)query_start(&a->query);
 }
 
 void
@@ -148,7 +142,8 @@ controller_role_new(struct site *site)
 {
 	struct controller_role *a = calloc(1, sizeof(*a));
 
-	if (a != NULL)
-		a->site = site;
+	if (a == NULL)
+		fatal("no memory");
+	a->site = site;
 	return a;
 }

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/details/details.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
+#include "collector/track/outbox.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 
@@ -76,7 +80,7 @@ hook_events_waiting(const struct hook_events *e)
 static void
 event_ack_send(struct hook_events *e, uint64_t id)
 {
-	struct channel *listener = e->c->w->peers[ROLE_LISTENER];
+	struct channel *listener = e->c->site->w->peers[ROLE_LISTENER];
 	struct writer w;
 
 	if (listener == NULL || id == 0)
@@ -179,7 +183,7 @@ note_answered(struct hook_events *e, struct hook_event *note)
 		if (phase == PHASE_CONFIGURING || phase == PHASE_RUNNING ||
 		    phase == PHASE_ENDED) {
 			if (phase != PHASE_ENDED)
-				confirm_want(e->c->confirm, note->job);
+				worklist_confirm(e->c, note->job);
 			note_sent(e, note, details_order(d, note->job));
 			return;
 		}
@@ -222,7 +226,7 @@ on_details(struct details *d, int ok, void *arg)
 static size_t
 singly(const struct hook_events *e)
 {
-	size_t n = poll_jobs(e->c->poll) / SINGLY_COST;
+	size_t n = e->c->listing.jobs / SINGLY_COST;
 
 	/* Where requests are counted, all jobs cost less than one does. */
 	if (rate_limit_on(e->c))
@@ -238,7 +242,7 @@ ask_slurmctld(struct hook_events *e)
 	struct hook_event *note;
 	struct idmap jobs = { 0 };
 	size_t most = singly(e), n = 0;
-	int all, big = poll_jobs(e->c->poll) >= ALL_GAP_FROM;
+	int all, big = e->c->listing.jobs >= ALL_GAP_FROM;
 
 	for (note = e->first; note != NULL; note = note->next)
 		if (note->state == EVENT_NEW)
@@ -280,11 +284,11 @@ hook_events_kick(struct hook_events *e)
 		if (note->state != EVENT_WAITS || note->due > now)
 			continue;
 		note->state = EVENT_ACCOUNTING;
-		acct_want(c->accounting, note->job);
+		(void)idmap_put(&c->work.accounting, note->job, NULL);
 		asked = 1;
 	}
 	if (asked)
-		acct_kick(c->accounting);
+		wake(c);
 }
 
 void

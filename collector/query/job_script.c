@@ -10,25 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
+#include "collector/track/outbox.h"
 #include "common/log.h"
 #include "common/text.h"
 
 #define AT_ONCE		4
-#define WAITING_MAX	4096	/* beyond that runs go without */
 #define ARRAYS_KEPT	4	/* scripts of arrays whose tasks start one by one */
 #define DEADLINE_MS	10000
-
-struct script_request {
-	struct script_request	*next;
-	struct run_key	 key;
-	uint64_t	 array_job;
-};
 
 struct script_fetch {
 	struct scripts	*scripts;
 	struct script_request	*want;		/* owned; NULL = free */
-	struct command	*cmd;
+	struct query	 query;
 	char		*text;		/* owned */
 	size_t		 len;
 	size_t		 cap;
@@ -42,15 +37,10 @@ struct array_script {
 
 struct scripts {
 	struct cluster *c;
-	struct script_request	*first;
-	struct script_request	**tail;
-	unsigned	 n;
 	struct script_fetch	 fetches[AT_ONCE];
 	struct array_script arrays[ARRAYS_KEPT];
 	unsigned	 turn;
 };
-
-static void scripts_kick(struct scripts *s);
 
 struct scripts *
 scripts_new(struct cluster *c)
@@ -61,7 +51,6 @@ scripts_new(struct cluster *c)
 	if (s == NULL)
 		fatal("no memory");
 	s->c = c;
-	s->tail = &s->first;
 	for (i = 0; i < AT_ONCE; i++)
 		s->fetches[i].scripts = s;
 	return s;
@@ -70,7 +59,11 @@ scripts_new(struct cluster *c)
 unsigned
 scripts_waiting(const struct scripts *s)
 {
-	return s->n;
+	unsigned i, n = s->c->work.n_scripts;
+
+	for (i = 0; i < AT_ONCE; i++)
+		n += s->fetches[i].want != NULL;
+	return n;
 }
 
 /* Tells the submitter; text may be NULL, and stays the caller's. */
@@ -147,17 +140,17 @@ fetch_done(struct script_fetch *f)
 	f->text = NULL;
 	f->len = f->cap = 0;
 	f->want = NULL;
-	f->cmd = NULL;
 }
 
 static void
-on_end(const struct command_end *end, void *arg)
+on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct script_fetch *f = arg;
 	struct scripts *s = f->scripts;
 	size_t max = s->c->set->script_max;
 	char *text = NULL;
 
+	(void)complete;
 	/* Every error has status 0 and no output; so has salloc. */
 	if (f->len > 0 && max > 0 && (end->outcome == COMMAND_OK ||
 	    end->outcome == COMMAND_REFUSED))
@@ -168,24 +161,25 @@ on_end(const struct command_end *end, void *arg)
 	array_keep(s, f->want->array_job, text);
 	free(text);
 	fetch_done(f);
-	s->n--;
 	scripts_kick(s);
 }
+
+static const struct query_type script_query = {
+	.cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
+	.flags = QUERY_SCRIPT, .on_output = on_output, .on_end = on_end,
+};
 
 static int
 fetch_start(struct script_fetch *f, struct script_request *want)
 {
-	struct query query = { .cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
-	    .script = 1, .args = { "write", "batch_script", f->id, "-" },
-	    .on_output = on_output, .on_end = on_end, .arg = f };
-
 	snprintf(f->id, sizeof(f->id), "%llu",
 	    (unsigned long long)want->key.job);
+	query_begin(&f->query, f->scripts->c, &script_query, f);
+	query_args(&f->query, "write", "batch_script", f->id, "-", NULL);
+	if (query_start(&f->query) == -1)
+		return -1;
 	f->want = want;
-	f->cmd = query_start(f->scripts->c, &query);
-	if (f->cmd == NULL)
-		f->want = NULL;
-	return f->cmd != NULL ? 0 : -1;
+	return 0;
 }
 
 /* Is this array's script on its way? */
@@ -212,11 +206,12 @@ fetch_free(struct scripts *s)
 	return NULL;
 }
 
-static void
+void
 scripts_kick(struct scripts *s)
 {
+	struct worklist *work = &s->c->work;
 	const struct array_script *a;
-	struct script_request **p = &s->first, *want;
+	struct script_request **p = &work->scripts, *want;
 	struct script_fetch *f;
 
 	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
@@ -226,37 +221,13 @@ scripts_kick(struct scripts *s)
 			continue;
 		}
 		*p = want->next;
+		if (want->next == NULL)
+			work->scripts_tail = p;
+		work->n_scripts--;
 		want->next = NULL;
 		if (a == NULL && fetch_start(f, want) == 0)
 			continue;
 		send_script(s, &want->key, a != NULL ? a->text : NULL);
 		free(want);
-		s->n--;
 	}
-	if (s->first == NULL)
-		s->tail = &s->first;
-	else {
-		for (want = s->first; want->next != NULL; want = want->next)
-			continue;
-		s->tail = &want->next;
-	}
-}
-
-void
-scripts_want(struct scripts *s, const struct run_key *key, uint64_t array_job)
-{
-	struct script_request *want = s->n < WAITING_MAX ? calloc(1,
-	    sizeof(*want)) :
-	    NULL;
-
-	if (want == NULL) {
-		send_script(s, key, NULL);
-		return;
-	}
-	want->key = *key;
-	want->array_job = array_job;
-	*s->tail = want;
-	s->tail = &want->next;
-	s->n++;
-	scripts_kick(s);
 }

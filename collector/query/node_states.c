@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
+#include "collector/track/outbox.h"
 #include "common/log.h"
 
 #define NODES_KEPT	100000	/* more nodes than any cluster has */
@@ -36,8 +39,8 @@ struct tracked_node {
 
 struct node_states {
 	struct cluster *c;
-	struct command	*cmd;
-	struct lines	 lines;
+	const struct accounting *accounting;
+	struct query	 query;
 	void		*tree;		/* by name */
 	struct tracked_node	*first;		/* owned, all of them */
 	size_t		 n;
@@ -51,13 +54,14 @@ struct node_states {
 };
 
 struct node_states *
-node_states_new(struct cluster *c)
+node_states_new(struct cluster *c, const struct accounting *accounting)
 {
 	struct node_states *n = calloc(1, sizeof(*n));
 
 	if (n == NULL)
 		fatal("no memory");
 	n->c = c;
+	n->accounting = accounting;
 	return n;
 }
 
@@ -166,14 +170,6 @@ on_node(struct span line, void *arg)
 }
 
 static int
-on_node_output(const char *p, size_t len, void *arg)
-{
-	struct node_states *n = arg;
-
-	return lines_feed(&n->lines, p, len, on_node, n);
-}
-
-static int
 on_job_host(const char *name, void *arg)
 {
 	struct tracked_node *node = node_find(arg, name, 0);
@@ -188,14 +184,6 @@ on_job(struct span line, void *arg)
 {
 	(void)hostlist_each(line, on_job_host, arg);
 	return 0;
-}
-
-static int
-on_job_output(const char *p, size_t len, void *arg)
-{
-	struct node_states *n = arg;
-
-	return lines_feed(&n->lines, p, len, on_job, n);
 }
 
 /* Up to FRAME_NODES of those from *at on; 0 when nothing was left to send. */
@@ -272,12 +260,11 @@ node_states_fail(struct node_states *n, const char *what,
 }
 
 static void
-on_jobs_end(const struct command_end *end, void *arg)
+on_jobs_end(const struct command_end *end, int complete, void *arg)
 {
 	struct node_states *n = arg;
 
-	/* A line without its end: the answer was cut. */
-	if (end->outcome != COMMAND_OK || n->lines.len > 0) {
+	if (!complete) {
 		node_states_fail(n, "squeue", end);
 		return;
 	}
@@ -285,48 +272,53 @@ on_jobs_end(const struct command_end *end, void *arg)
 	node_states_send(n);
 }
 
+static const struct query_type jobs_query = {
+	.cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS / 2,
+	.on_line = on_job, .on_end = on_jobs_end,
+};
+
 static void
-on_nodes_end(const struct command_end *end, void *arg)
+on_nodes_end(const struct command_end *end, int complete, void *arg)
 {
 	struct node_states *n = arg;
-	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms =
-	    QUERY_LONG_MS / 2,
-	    .args = { "-h", "-a", "-t", RUNNING_STATES, "-o", "%N" },
-	    .on_output = on_job_output, .on_end = on_jobs_end, .arg = n };
 
-	if (end->outcome != COMMAND_OK || n->lines.len > 0 || n->seen == 0) {
+	if (!complete || n->seen == 0) {
 		node_states_fail(n, "scontrol show node", end);
 		return;
 	}
 	health_good(&n->c->ctld);
 	node_states_sweep(n);
-	lines_clear(&n->lines);
-	n->busy = query_start(n->c, &query) != NULL;
+	query_begin(&n->query, n->c, &jobs_query, n);
+	query_args(&n->query, "-h", "-a", "-t", RUNNING_STATES, "-o", "%N",
+	    NULL);
+	n->busy = query_start(&n->query) == 0;
 }
+
+static const struct query_type nodes_query = {
+	.cmd = CMD_SCONTROL, .deadline_ms = QUERY_LONG_MS / 2,
+	.on_line = on_node, .on_end = on_nodes_end,
+};
 
 void
 node_states_kick(struct node_states *n)
 {
 	struct cluster *c = n->c;
-	struct query query = { .cmd = CMD_SCONTROL,
-	    .deadline_ms = QUERY_LONG_MS / 2,
-	    .args = { "--all", "show", "node", "-d", "-o" },
-	    .on_output = on_node_output, .on_end = on_nodes_end, .arg = n };
 
 	/* The poll goes first: runs are worth more than states. */
-	if (n->busy || c->set->node_poll == 0 || poll_busy(c->poll) ||
+	if (n->busy || c->set->node_poll == 0 || c->listing.busy ||
 	    health_wait(&c->ctld) > 0)
 		return;
 	if (n->polled != 0 && !n->again &&
 	    now_s() - n->polled < c->set->node_poll)
 		return;
 	/* A catch-up goes before the first of them too, for one interval. */
-	if (n->polled == 0 && acct_catching_up(c->accounting) &&
+	if (n->polled == 0 && acct_catching_up(n->accounting) &&
 	    now_s() - c->began < c->set->node_poll)
 		return;
 	n->polled = now_s();
 	n->cycle++;
 	n->seen = 0;
-	lines_clear(&n->lines);
-	n->busy = query_start(c, &query) != NULL;
+	query_begin(&n->query, c, &nodes_query, n);
+	query_args(&n->query, "--all", "show", "node", "-d", "-o", NULL);
+	n->busy = query_start(&n->query) == 0;
 }

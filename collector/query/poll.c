@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/details/details.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 
 #define COMMANDS_MAX	3	/* of one cycle */
@@ -25,18 +30,13 @@ enum poll_step { POLL_IDLE, POLL_LIST, POLL_DETAILS, POLL_CLOCK };
 struct poll {
 	struct cluster *c;
 	enum poll_step	 step;
-	struct command	*cmd;
+	struct accounting *accounting;
+	struct query	 query;
 	struct details	*details;
-	struct lines	 lines;
-	struct idmap	 new_jobs;	/* jobs with a run that is not known */
-	struct idmap	 left;		/* jobs whose end accounting does not have */
-	uint32_t	 number;
 	unsigned	 bad;
 	size_t		 listed;	/* rows of this answer */
 	size_t		 known;		/* of them, of runs that were open before */
-	size_t		 jobs;		/* rows of the last whole one */
 	int64_t		 asked_at;	/* Slurm's clock */
-	int64_t		 listed_at;	/* when the last whole answer was asked for */
 	unsigned	 commands;	/* of this cycle, accounting's among them */
 	unsigned	 without_clock;	/* cycles */
 	int		 clock_due;	/* after the details */
@@ -48,46 +48,30 @@ struct poll {
 static void on_details(struct details *d, int ok, void *arg);
 
 struct poll *
-poll_new(struct cluster *c)
+poll_new(struct cluster *c, struct accounting *accounting)
 {
 	struct poll *y = calloc(1, sizeof(*y));
 
 	if (y == NULL)
 		fatal("no memory");
 	y->c = c;
-	y->number = 1;
+	y->accounting = accounting;
+	c->listing.number = 1;
 	y->details = details_new(c, on_details, y);
 	return y;
 }
 
-int
-poll_busy(const struct poll *y)
+static void
+step_set(struct poll *y, enum poll_step step)
 {
-	return y->step != POLL_IDLE;
-}
-
-uint32_t
-poll_number(const struct poll *y)
-{
-	return y->number;
-}
-
-int64_t
-poll_listed_at(const struct poll *y)
-{
-	return y->listed_at;
-}
-
-size_t
-poll_jobs(const struct poll *y)
-{
-	return y->jobs;
+	y->step = step;
+	y->c->listing.busy = step != POLL_IDLE;
 }
 
 static void
 poll_idle(struct poll *y)
 {
-	y->step = POLL_IDLE;
+	step_set(y, POLL_IDLE);
 	wake(y->c);
 }
 
@@ -95,7 +79,7 @@ static void
 poll_fail(struct poll *y, const char *what, const struct command_end *end)
 {
 	query_failed(y->c, &y->c->ctld, what, end);
-	idmap_clear(&y->new_jobs);
+	idmap_clear(&y->c->work.details);
 	poll_idle(y);
 }
 
@@ -109,58 +93,50 @@ on_clock_line(struct span line, void *arg)
 	return 0;
 }
 
-static int
-on_clock_output(const char *p, size_t n, void *arg)
-{
-	struct poll *y = arg;
-
-	return lines_feed(&y->lines, p, n, on_clock_line, y);
-}
-
 static void
-on_clock_end(const struct command_end *end, void *arg)
+on_clock_end(const struct command_end *end, int complete, void *arg)
 {
 	struct poll *y = arg;
 	struct cluster *c = y->c;
 
-	y->cmd = NULL;
+	(void)complete;
 	y->without_clock = 0;
-	c->clock_tried = 1;
+	c->clock.tried = 1;
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
-		slurm_clock_set(&c->slurm_clock, y->sdiag.clock, now_s());
-		acct_clock(c->accounting, y->sdiag.clock);
+		slurm_clock_set(&c->clock, y->sdiag.clock, now_s());
+		acct_clock(y->accounting, y->sdiag.clock);
 	}
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&
 	    y->sdiag.queue >= 0) {
-		c->clock_works = 1;
+		c->clock.works = 1;
 		if (y->sdiag.queue == 0)
-			c->clock = y->sdiag.clock;
+			c->clock.drained = y->sdiag.clock;
 		else
 			log_debug("slurmctld has %lld messages left for "
 			    "slurmdbd", (long long)y->sdiag.queue);
 	} else
-		c->clock_works = 0;
+		c->clock.works = 0;
 	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
 		y->commands++;
-		acct_poll(c->accounting, 0);
+		acct_poll(y->accounting, 0);
 	}
 	poll_idle(y);
 }
 
+static const struct query_type clock_query = {
+	.cmd = CMD_SDIAG, .on_line = on_clock_line, .on_end = on_clock_end,
+};
+
 static void
 ask_clock(struct poll *y)
 {
-	struct query query = { .cmd = CMD_SDIAG, .args = { NULL },
-	    .on_output = on_clock_output, .on_end = on_clock_end, .arg = y };
-
-	y->step = POLL_CLOCK;
+	step_set(y, POLL_CLOCK);
 	y->commands++;
 	y->sdiag.clock = 0;
 	y->sdiag.queue = -1;
-	lines_clear(&y->lines);
 	y->clock_due = 0;
-	y->cmd = query_start(y->c, &query);
-	if (y->cmd == NULL)
+	query_begin(&y->query, y->c, &clock_query, y);
+	if (query_start(&y->query) == -1)
 		poll_idle(y);
 }
 
@@ -182,14 +158,14 @@ leave_to_accounting(struct poll *y)
 	uint64_t job;
 	size_t at = 0;
 
-	while ((job = idmap_next(&y->new_jobs, &at, NULL)) != 0) {
+	while ((job = idmap_next(&y->c->work.details, &at, NULL)) != 0) {
 		switch (details_verdict(y->details, job)) {
 		case DETAIL_AMBIGUOUS:
 			(void)idmap_put(&c->ambiguous, job, NULL);
-			acct_want(c->accounting, job);
+			(void)idmap_put(&c->work.accounting, job, NULL);
 			break;
 		case DETAIL_UNKNOWN:
-			acct_want(c->accounting, job);
+			(void)idmap_put(&c->work.accounting, job, NULL);
 			break;
 		default:
 			break;
@@ -204,11 +180,11 @@ on_details(struct details *d, int ok, void *arg)
 
 	if (ok) {
 		leave_to_accounting(y);
-		acct_details_done(y->c->accounting, d);
+		acct_details_done(y->accounting, d);
 		lookup_detailed(y->c->lookups);
 	}
 	details_forget(d);
-	idmap_clear(&y->new_jobs);
+	idmap_clear(&y->c->work.details);
 	if (y->clock_due)
 		ask_clock(y);
 	else
@@ -226,13 +202,13 @@ want_details(struct poll *y)
 	size_t at = 0;
 
 	details_forget(y->details);
-	while ((job = idmap_next(&y->new_jobs, &at, NULL)) != 0)
+	while ((job = idmap_next(&y->c->work.details, &at, NULL)) != 0)
 		if (details_want(y->details, job) == -1)
 			break;
-	for (at = 0; (job = idmap_next(&y->left, &at, NULL)) != 0;)
+	for (at = 0; (job = idmap_next(&y->c->work.left, &at, NULL)) != 0;)
 		if (details_want(y->details, job) == -1)
 			break;
-	acct_details_wanted(y->c->accounting, y->details);
+	acct_details_wanted(y->accounting, y->details);
 	return details_wanted(y->details) > 0;
 }
 
@@ -240,14 +216,14 @@ want_details(struct poll *y)
 static int
 too_soon(const struct poll *y)
 {
-	return y->jobs >= ALL_GAP_FROM && y->all_at != 0 &&
+	return y->c->listing.jobs >= ALL_GAP_FROM && y->all_at != 0 &&
 	    now_s() - y->all_at < ALL_GAP_S;
 }
 
 static void
 ask_details(struct poll *y)
 {
-	int all = details_wanted(y->details) > 1 || y->jobs < SINGLY_FROM;
+	int all = details_wanted(y->details) > 1 || y->c->listing.jobs < SINGLY_FROM;
 
 	if (all && too_soon(y)) {
 		details_forget(y->details);
@@ -259,29 +235,20 @@ ask_details(struct poll *y)
 	}
 	if (all)
 		y->all_at = now_s();
-	idmap_clear(&y->left);
-	y->step = POLL_DETAILS;
+	idmap_clear(&y->c->work.left);
+	step_set(y, POLL_DETAILS);
 	y->commands++;
 	details_start(y->details, all);
 }
 
 void
-poll_want_left(struct poll *y, uint64_t job)
-{
-	(void)idmap_put(&y->left, job, NULL);
-}
-
-void
-poll_want_job(struct poll *y, uint64_t job)
-{
-	(void)idmap_put(&y->new_jobs, job, NULL);
-}
-
-void
-poll_want_details(struct poll *y)
+poll_kick(struct poll *y)
 {
 	struct cluster *c = y->c;
 
+	if (!c->work.rows_wait)
+		return;
+	c->work.rows_wait = 0;
 	if (y->step != POLL_IDLE || !c->ready || health_wait(&c->ctld) > 0)
 		return;
 	/* In this cycle if a command is left, or when slurmctld might forget. */
@@ -309,11 +276,11 @@ row_listed(struct poll *y, const struct squeue_job *row)
 	    run_number(row->job, row->start) == 0)
 		return;
 	lookup_shown(c->lookups, row->job, row->start);
-	confirm_row(c, row);
+	track_squeue_row(c, row);
 	run = open_find(&c->open, row->job, row->start);
 	if (run != NULL) {
 		y->known++;
-		run->seen = y->number;
+		run->seen = y->c->listing.number;
 		if (run->flags & OPEN_LEFT)
 			run->tries = 0;
 		run->flags &= (uint8_t)~(OPEN_LEFT | OPEN_RUNS);
@@ -325,8 +292,8 @@ row_listed(struct poll *y, const struct squeue_job *row)
 	} else if (done_has(&c->done, row->job, row->start) ||
 	    track_quarantined(c, row->job, row->start))
 		return;
-	if (y->new_jobs.n < NEW_JOBS_MAX)
-		(void)idmap_put(&y->new_jobs, row->job, NULL);
+	if (c->work.details.n < NEW_JOBS_MAX)
+		(void)idmap_put(&y->c->work.details, row->job, NULL);
 }
 
 static int
@@ -342,14 +309,6 @@ on_row(struct span line, void *arg)
 	return 0;
 }
 
-static int
-on_list_output(const char *p, size_t n, void *arg)
-{
-	struct poll *y = arg;
-
-	return lines_feed(&y->lines, p, n, on_row, y);
-}
-
 /* Open runs that squeue does not show any more have ended, or so it seems. */
 static void
 sweep(struct poll *y)
@@ -360,7 +319,8 @@ sweep(struct poll *y)
 	unsigned n = 0;
 
 	while ((run = open_next(&c->open, &at)) != NULL) {
-		if ((run->flags & OPEN_LEFT) || run->seen == y->number)
+		if ((run->flags & OPEN_LEFT) ||
+		    run->seen == c->listing.number)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
@@ -368,7 +328,7 @@ sweep(struct poll *y)
 		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
 		/* Without accounting slurmctld tells it, while it remembers. */
 		if (!c->slurm.accounting || c->dbd.away)
-			(void)idmap_put(&y->new_jobs, run->job, NULL);
+			(void)idmap_put(&y->c->work.details, run->job, NULL);
 		n++;
 	}
 	if (n > 0)
@@ -384,16 +344,16 @@ static void
 nothing_new(struct poll *y, int clock_new)
 {
 	struct cluster *c = y->c;
-	int prove = !slurm_permission_inherent(&c->slurm) && y->number % 2 == 1;
+	int prove = !slurm_permission_inherent(&c->slurm) && y->c->listing.number % 2 == 1;
 
-	if (!prove && !clock_new && !acct_catching_up(c->accounting)) {
+	if (!prove && !clock_new && !acct_catching_up(y->accounting)) {
 		ask_clock(y);
 		return;
 	}
 	y->without_clock++;
-	if (!acct_catching_up(c->accounting)) {
+	if (!acct_catching_up(y->accounting)) {
 		y->commands += 2;
-		acct_poll(c->accounting, prove);
+		acct_poll(y->accounting, prove);
 	}
 	poll_idle(y);
 }
@@ -402,7 +362,6 @@ nothing_new(struct poll *y, int clock_new)
 static void
 poll_third(struct poll *y)
 {
-	struct cluster *c = y->c;
 	int clock_new = y->clock_new;
 
 	y->clock_new = y->clock_due = 0;
@@ -414,51 +373,51 @@ poll_third(struct poll *y)
 		y->clock_due = 1;
 	else {
 		y->commands++;
-		acct_poll(c->accounting, 0);
+		acct_poll(y->accounting, 0);
 	}
 	ask_details(y);
 }
 
 static void
-on_list_end(const struct command_end *end, void *arg)
+on_list_end(const struct command_end *end, int complete, void *arg)
 {
 	struct poll *y = arg;
 
-	y->cmd = NULL;
-	if (end->outcome != COMMAND_OK ||
-	    y->lines.len > 0 || y->bad > 0) {
+	if (!complete || y->bad > 0) {
 		poll_fail(y, "squeue", end);
 		return;
 	}
 	health_good(&y->c->ctld);
-	y->jobs = y->listed;
-	y->listed_at = y->asked_at;
+	y->c->listing.jobs = y->listed;
+	y->c->listing.asked_at = y->asked_at;
 	sweep(y);
 	lookup_listed(y->c->lookups, y->known > 0);
 	poll_third(y);
 }
 
+static const struct query_type list_query = {
+	.cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS / 2,
+	.on_line = on_row, .on_end = on_list_end,
+};
+
 void
 poll_start(struct poll *y)
 {
-	struct query query = { .cmd = CMD_SQUEUE, .deadline_ms =
-	    QUERY_LONG_MS / 2,
-	    .args = { "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
-	    slurm_live_states(&y->c->slurm) },
-	    .on_output = on_list_output, .on_end = on_list_end, .arg = y };
+	struct cluster *c = y->c;
 
 	if (y->step != POLL_IDLE)
 		return;
-	y->step = POLL_LIST;
-	y->number++;
+	step_set(y, POLL_LIST);
+	c->listing.number++;
 	y->commands = 1;
-	y->asked_at = slurm_now(y->c);
+	y->asked_at = slurm_now(c);
 	y->bad = 0;
 	y->listed = 0;
 	y->known = 0;
-	lines_clear(&y->lines);
-	idmap_clear(&y->new_jobs);
-	y->cmd = query_start(y->c, &query);
-	if (y->cmd == NULL)
+	idmap_clear(&c->work.details);
+	query_begin(&y->query, c, &list_query, y);
+	query_args(&y->query, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
+	    slurm_live_states(&c->slurm), NULL);
+	if (query_start(&y->query) == -1)
 		poll_idle(y);
 }

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
+#include "common/log.h"
 
 #define HOSTS_KEPT	100000	/* more nodes than any cluster has */
 #define FIRST_CAP	64
+#define WAITERS_MAX	4	/* for an answer */
 
 struct slot {
 	uint32_t	name;		/* offset into names, plus one; 0 = free */
@@ -183,4 +186,76 @@ hosts_apply(const struct hosts *h, struct job_snapshot *s)
 	if (whole && s->whole_is_none)
 		s->job.shared = SHARED_NONE;
 	return unknown;
+}
+
+/* The question for all shapes; several may wait for its answer. */
+struct shapes_query {
+	struct query	 query;
+	struct hosts	*next;		/* owned while they come in */
+	struct {
+		void	(*then)(void *arg);
+		void	*arg;
+	} waiters[WAITERS_MAX];
+	unsigned	 n_waiters;
+};
+
+static int
+on_line(struct span line, void *arg)
+{
+	struct cluster *c = arg;
+
+	hosts_line(c->shapes->next, line);
+	return 0;
+}
+
+static void
+on_end(const struct command_end *end, int complete, void *arg)
+{
+	struct cluster *c = arg;
+	struct shapes_query *s = c->shapes;
+	unsigned i, n = s->n_waiters;
+
+	if (complete && hosts_count(s->next) > 0) {
+		hosts_free(c->hosts);
+		c->hosts = s->next;
+		health_good(&c->ctld);
+		log_debug("%zu nodes", hosts_count(c->hosts));
+	} else {
+		hosts_free(s->next);
+		query_failed(c, &c->ctld, "scontrol show node", end);
+	}
+	s->next = NULL;
+	c->hosts_at = now_s();
+	s->n_waiters = 0;
+	for (i = 0; i < n; i++)
+		s->waiters[i].then(s->waiters[i].arg);
+}
+
+static const struct query_type shapes_query = {
+	.cmd = CMD_SCONTROL, .deadline_ms = QUERY_LONG_MS / 2,
+	.flags = QUERY_LAST_LINE, .on_line = on_line, .on_end = on_end,
+};
+
+void
+hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
+{
+	struct shapes_query *s = c->shapes;
+
+	if (s == NULL && (s = c->shapes = calloc(1, sizeof(*s))) == NULL)
+		fatal("no memory");
+	if (s->n_waiters == WAITERS_MAX) {
+		then(arg);
+		return;
+	}
+	s->waiters[s->n_waiters].then = then;
+	s->waiters[s->n_waiters++].arg = arg;
+	if (s->next != NULL)
+		return;
+	s->next = hosts_new();
+	if (s->next == NULL)
+		fatal("no memory");
+	query_begin(&s->query, c, &shapes_query, c);
+	query_args(&s->query, "--all", "show", "node", "-o", NULL);
+	if (query_start(&s->query) == -1)
+		fatal("no memory");
 }

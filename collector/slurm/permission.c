@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
 #include "common/log.h"
 
 #define CHECK_WAITERS_MAX	4	/* that wait for one answer */
@@ -28,14 +30,16 @@ static const char *const names[] = {
 
 /* One question at a time. */
 struct permission_check {
-	struct lines	lines;
+	struct query	query;
 	int		busy;
 	int		admin_asked;
 	struct admin	admin;		/* what the answer says */
 	int		dbd_asked;
 	struct dbd_config dbd;
-	void		(*then[CHECK_WAITERS_MAX])(struct cluster *c,
-	    int proved);
+	struct {
+		void	(*then)(void *arg, int proved);
+		void	*arg;
+	} waiters[CHECK_WAITERS_MAX];
 	unsigned	n;
 	char		who[96];
 };
@@ -44,16 +48,6 @@ const char *
 permission_name(enum permission permission)
 {
 	return names[permission];
-}
-
-int
-permission_known(const struct cluster *c)
-{
-	if (slurm_permission_inherent(&c->slurm))
-		return 1;
-	return (c->permission == PERMISSION_OPERATOR || c->permission ==
-	    PERMISSION_OPEN) &&
-	    c->permission_poll == poll_number(c->poll);
 }
 
 static void
@@ -82,7 +76,7 @@ permission_set(struct cluster *c, enum permission permission)
 	enum permission before = c->permission;
 
 	c->permission = permission;
-	c->permission_poll = poll_number(c->poll);
+	c->permission_poll = c->listing.number;
 	if (before == permission)
 		return;
 	if (permission == PERMISSION_OPEN && c->slurm.accounting &&
@@ -107,20 +101,17 @@ answer(struct cluster *c, int proved)
 	check->n = 0;
 	check->busy = 0;
 	for (i = 0; i < n; i++)
-		check->then[i](c, proved);
+		check->waiters[i].then(check->waiters[i].arg, proved);
 }
 
 static void next_question(struct cluster *c);
 
 static void
-on_end(struct cluster *c, const struct command_end *end,
-    int (*on_line)(struct span line, void *arg))
+on_end(const struct command_end *end, int complete, void *arg)
 {
-	int ok = end->outcome == COMMAND_OK &&
-	    lines_end(&c->permission_check->lines, on_line, c) == 0;
+	struct cluster *c = arg;
 
-	lines_clear(&c->permission_check->lines);
-	if (ok) {
+	if (complete) {
 		next_question(c);
 		return;
 	}
@@ -138,33 +129,22 @@ on_admin_line(struct span line, void *arg)
 	return 0;
 }
 
-static int
-on_admin_output(const char *p, size_t n, void *arg)
-{
-	struct cluster *c = arg;
-
-	return lines_feed(&c->permission_check->lines, p, n, on_admin_line, c);
-}
-
-static void
-on_admin_end(const struct command_end *end, void *arg)
-{
-	on_end(arg, end, on_admin_line);
-}
+static const struct query_type admin_query = {
+	.cmd = CMD_SACCTMGR, .deadline_ms = QUERY_LONG_MS / 2,
+	.flags = QUERY_LAST_LINE, .on_line = on_admin_line, .on_end = on_end,
+};
 
 static int
 ask_admin(struct cluster *c)
 {
 	struct permission_check *check = c->permission_check;
-	struct query query = { .cmd = CMD_SACCTMGR, .deadline_ms =
-	    QUERY_LONG_MS / 2,
-	    .args = { "-n", "-P", "show", "user", check->who,
-	    "format=user,adminlevel" }, .on_output = on_admin_output,
-	    .on_end = on_admin_end, .arg = c };
 
 	check->admin_asked = 1;
 	snprintf(check->who, sizeof(check->who), "name=%s", c->slurm.user);
-	return query_start(c, &query) != NULL ? 0 : -1;
+	query_begin(&check->query, c, &admin_query, c);
+	query_args(&check->query, "-n", "-P", "show", "user", check->who,
+	    "format=user,adminlevel", NULL);
+	return query_start(&check->query);
 }
 
 static int
@@ -176,31 +156,21 @@ on_dbd_line(struct span line, void *arg)
 	return 0;
 }
 
-static int
-on_dbd_output(const char *p, size_t n, void *arg)
-{
-	struct cluster *c = arg;
-
-	return lines_feed(&c->permission_check->lines, p, n, on_dbd_line, c);
-}
-
-static void
-on_dbd_end(const struct command_end *end, void *arg)
-{
-	on_end(arg, end, on_dbd_line);
-}
+static const struct query_type dbd_query = {
+	.cmd = CMD_SACCTMGR, .deadline_ms = QUERY_LONG_MS / 2,
+	.flags = QUERY_LAST_LINE, .on_line = on_dbd_line, .on_end = on_end,
+};
 
 /* Everybody may ask for it. */
 static int
 ask_dbd(struct cluster *c)
 {
-	struct query query = { .cmd = CMD_SACCTMGR, .deadline_ms =
-	    QUERY_LONG_MS / 2,
-	    .args = { "-n", "-P", "show", "configuration" },
-	    .on_output = on_dbd_output, .on_end = on_dbd_end, .arg = c };
+	struct permission_check *check = c->permission_check;
 
-	c->permission_check->dbd_asked = 1;
-	return query_start(c, &query) != NULL ? 0 : -1;
+	check->dbd_asked = 1;
+	query_begin(&check->query, c, &dbd_query, c);
+	query_args(&check->query, "-n", "-P", "show", "configuration", NULL);
+	return query_start(&check->query);
 }
 
 static void
@@ -239,8 +209,8 @@ next_question(struct cluster *c)
 }
 
 void
-permission_check(struct cluster *c, void (*then)(struct cluster *c,
-    int proved))
+permission_check(struct cluster *c, void (*then)(void *arg, int proved),
+    void *arg)
 {
 	struct permission_check *check = c->permission_check;
 
@@ -250,21 +220,22 @@ permission_check(struct cluster *c, void (*then)(struct cluster *c,
 		fatal("no memory");
 	if (slurm_permission_inherent(&c->slurm)) {
 		permission_set(c, PERMISSION_INHERENT);
-		then(c, 1);
+		then(arg, 1);
 		return;
 	}
 	/* Without slurmdbd nobody is an operator. */
 	if (!c->slurm.accounting) {
 		permission_set(c, c->slurm.private_jobs ? PERMISSION_NONE :
 		    PERMISSION_OPEN);
-		then(c, c->permission == PERMISSION_OPEN);
+		then(arg, c->permission == PERMISSION_OPEN);
 		return;
 	}
 	if (check->n == CHECK_WAITERS_MAX) {
-		then(c, 0);
+		then(arg, 0);
 		return;
 	}
-	check->then[check->n++] = then;
+	check->waiters[check->n].then = then;
+	check->waiters[check->n++].arg = arg;
 	if (check->busy)
 		return;
 	check->busy = 1;

@@ -1,44 +1,158 @@
 /* SPDX-License-Identifier: MIT */
-/* One question to Slurm; see collector.h. */
+/* One question to Slurm; see query.h. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/slurm/query.h"
 #include "common/log.h"
 
-struct command *
-query_start(struct cluster *c, const struct query *query)
+#define ID_ROOM		24	/* bytes of one id, its comma and the NUL */
+#define ID_LIST_FIRST	256
+
+int
+id_list_add(struct id_list *ids, uint64_t job)
 {
+	size_t cap = ids->cap != 0 ? ids->cap * 2 : ID_LIST_FIRST;
+	char *text;
+
+	if (ids->len + ID_ROOM > ID_LIST_BYTES)
+		return -1;
+	if (ids->len + ID_ROOM > ids->cap) {
+		text = realloc(ids->text, cap);
+		if (text == NULL)
+			return -1;
+		ids->text = text;
+		ids->cap = cap;
+	}
+	ids->len += (size_t)snprintf(ids->text + ids->len,
+	    ids->cap - ids->len, "%s%llu", ids->n > 0 ? "," : "",
+	    (unsigned long long)job);
+	ids->n++;
+	return 0;
+}
+
+void
+id_list_clear(struct id_list *ids)
+{
+	free(ids->text);
+	memset(ids, 0, sizeof(*ids));
+}
+
+void
+query_begin(struct query *q, struct cluster *c, const struct query_type *type,
+    void *arg)
+{
+	q->c = c;
+	q->type = type;
+	q->arg = arg;
+	q->n_args = 0;
+	lines_clear(&q->lines);
+	id_list_clear(&q->ids);
+}
+
+static void
+arg_add(struct query *q, const char *word)
+{
+	if (q->n_args == RUNNER_ARGS_MAX)
+		fatal("a question has more than %d arguments",
+		    RUNNER_ARGS_MAX);
+	q->args[q->n_args++] = word;
+}
+
+void
+query_args(struct query *q, ...)
+{
+	const char *word;
+	va_list ap;
+
+	va_start(ap, q);
+	while ((word = va_arg(ap, const char *)) != NULL)
+		arg_add(q, word);
+	va_end(ap);
+}
+
+void
+query_ids(struct query *q)
+{
+	arg_add(q, q->ids.text != NULL ? q->ids.text : "");
+}
+
+static int
+on_output(const char *p, size_t n, void *arg)
+{
+	struct query *q = arg;
+
+	if (q->type->on_output != NULL)
+		return q->type->on_output(p, n, q->arg);
+	return lines_feed(&q->lines, p, n, q->type->on_line, q->arg);
+}
+
+static void
+on_end(const struct command_end *end, void *arg)
+{
+	struct query *q = arg;
+	int complete = end->outcome == COMMAND_OK;
+
+	if (q->type->flags & QUERY_LAST_LINE)
+		complete &= lines_end(&q->lines, q->type->on_line,
+		    q->arg) == 0;
+	else
+		complete &= q->lines.len == 0;
+	lines_clear(&q->lines);
+	id_list_clear(&q->ids);
+	q->cmd = NULL;
+	q->type->on_end(end, complete, q->arg);
+}
+
+int
+query_start(struct query *q)
+{
+	struct cluster *c = q->c;
 	const char *argv[RUNNER_ARGS_MAX + 1];
 	struct command_spec spec;
 	size_t n = 0, i;
 
-	argv[n++] = c->slurm.path[query->cmd];
+	argv[n++] = c->slurm.path[q->type->cmd];
 	/* Users and their rights are slurmdbd's, the same for all clusters. */
-	if (c->by_name && query->cmd != CMD_SACCTMGR) {
+	if (c->by_name && q->type->cmd != CMD_SACCTMGR) {
 		argv[n++] = "-M";
 		argv[n++] = c->name;
 	}
-	for (i = 0; n < RUNNER_ARGS_MAX && query->args[i] != NULL; i++)
-		argv[n++] = query->args[i];
+	for (i = 0; n < RUNNER_ARGS_MAX && i < q->n_args; i++)
+		argv[n++] = q->args[i];
 	argv[n] = NULL;
 	memset(&spec, 0, sizeof(spec));
 	spec.argv = argv;
-	spec.deadline_ms = query->deadline_ms != 0 ? query->deadline_ms :
+	spec.deadline_ms = q->type->deadline_ms != 0 ? q->type->deadline_ms :
 	    QUERY_DEADLINE_MS;
 	spec.max_bytes = spec.deadline_ms > QUERY_DEADLINE_MS ?
 	    QUERY_LONG_BYTES_MAX : QUERY_BYTES_MAX;
-	spec.wait_ms = rate_limit_take(c, query->cmd, query->script);
-	spec.on_output = query->on_output;
-	spec.on_end = query->on_end;
-	spec.arg = query->arg;
+	spec.wait_ms = rate_limit_take(c, q->type->cmd,
+	    (q->type->flags & QUERY_SCRIPT) != 0);
+	spec.on_output = on_output;
+	spec.on_end = on_end;
+	spec.arg = q;
 	log_debug("asks%s %s %s %s", cluster_suffix(c), argv[0],
-	    query->args[0] != NULL ? query->args[0] : "",
-	    query->args[0] != NULL && query->args[1] != NULL ? query->args[1] :
-	    "");
-	return runner_start(c->runner, &spec);
+	    q->n_args > 0 ? q->args[0] : "", q->n_args > 1 ? q->args[1] : "");
+	q->cmd = runner_start(c->site->runner, &spec);
+	return q->cmd != NULL ? 0 : -1;
+}
+
+int
+query_busy(const struct query *q)
+{
+	return q->cmd != NULL;
+}
+
+void
+query_pause(struct query *q, int pause)
+{
+	if (q->cmd != NULL)
+		command_pause(q->cmd, pause);
 }
 
 void

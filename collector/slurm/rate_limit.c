@@ -9,7 +9,8 @@
  */
 #include "config.h"
 
-#include "collector/base/cluster.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
 
 /* That a command sends, counted by sdiag of 24.11; sacct asks slurmctld nothing. */
 static const unsigned requests[CMD__COUNT] = {

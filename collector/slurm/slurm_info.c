@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/base/cluster.h"
-#include "common/log.h"
+#include "collector/slurm/slurm.h"
 
 static const char *const names[CMD__COUNT] = {
 	[CMD_SQUEUE] = "squeue",
@@ -113,4 +112,14 @@ slurm_permission_inherent(const struct slurm *slurm)
 {
 	return geteuid() == 0 || (slurm->slurm_user[0] != '\0' &&
 	    strcmp(slurm->slurm_user, slurm->user) == 0);
+}
+
+int
+permission_known(const struct cluster *c)
+{
+	if (slurm_permission_inherent(&c->slurm))
+		return 1;
+	return (c->permission == PERMISSION_OPERATOR ||
+	    c->permission == PERMISSION_OPEN) &&
+	    c->permission_poll == c->listing.number;
 }

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/slurm/slurm.h"
+#include "collector/track/outbox.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 
 #define KEYS_MAX	100000	/* runs asked for at a time */
@@ -128,7 +131,7 @@ lookup_shown(struct lookups *a, uint64_t job, int64_t start)
 	    start)) : NULL;
 
 	if (poll != NULL)
-		*poll = poll_number(a->c->poll);
+		*poll = a->c->listing.number;
 }
 
 /* Did squeue show it in this cycle? */
@@ -140,7 +143,7 @@ is_shown(const struct lookups *a, const struct lookup_key *key)
 	    key->start));
 
 	return (run != NULL && !(run->flags & OPEN_LEFT)) || (poll != NULL &&
-	    *poll == poll_number(a->c->poll));
+	    *poll == a->c->listing.number);
 }
 
 void
@@ -162,13 +165,14 @@ lookup_listed(struct lookups *a, int trusted)
 		/* Without accounting slurmctld may know its end. */
 		if (!a->c->slurm.accounting) {
 			key->state = LOOKUP_LIVE;
-			poll_want_job(a->c->poll, key->job);
+			(void)idmap_put(&a->c->work.details, key->job,
+			    NULL);
 			continue;
 		}
 		key->state = LOOKUP_ACCOUNTING;
 		key->matched = 0;
 		key->trusted = trusted;
-		acct_want(a->c->accounting, key->job);
+		(void)idmap_put(&a->c->work.accounting, key->job, NULL);
 	}
 }
 
@@ -224,10 +228,9 @@ deny(struct lookups *a, uint64_t lookup)
 	free(keys);
 }
 
-static void
-on_permission(struct cluster *c, int proved)
+void
+lookup_permission(struct lookups *a, int proved)
 {
-	struct lookups *a = c->lookups;
 	size_t i;
 	uint64_t lookup;
 
@@ -285,9 +288,10 @@ lookup_accounted(struct lookups *a, uint64_t job, int trusted)
 	if (!unknown || more || a->checking)
 		return;
 	if (permission_known(a->c)) {
-		on_permission(a->c, 1);
+		lookup_permission(a, 1);
 		return;
 	}
 	a->checking = 1;
-	permission_check(a->c, on_permission);
+	a->c->work.permission = 1;
+	wake(a->c);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/track/outbox.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 
@@ -30,7 +30,8 @@ struct outbox_item {
 };
 
 struct outbox {
-	struct site	*site;
+	const struct outbox_ops *ops;
+	void		*arg;
 	struct channel	*peer;
 	int		 released;
 	int		 flow_paused;
@@ -46,13 +47,14 @@ struct outbox {
 };
 
 struct outbox *
-outbox_new(struct site *site)
+outbox_new(const struct outbox_ops *ops, void *arg)
 {
 	struct outbox *o = calloc(1, sizeof(*o));
 
 	if (o == NULL)
 		fatal("no memory");
-	o->site = site;
+	o->ops = ops;
+	o->arg = arg;
 	o->tail = &o->first;
 	return o;
 }
@@ -212,24 +214,10 @@ outbox_drained(struct outbox *o)
 	outbox_flush(o);
 }
 
-/* Something became durable, and there may be room again. */
-static void
-acked_tell(struct outbox *o, struct cluster *c)
-{
-	hook_events_durable(c->hook_events);
-	if (!outbox_behind(o)) {
-		poll_resume(c->poll);
-		hook_events_resume(c->hook_events);
-	}
-	if (!outbox_full(o))
-		acct_pause(c->accounting, 0);
-}
-
 void
 outbox_acked(struct outbox *o, uint64_t seq)
 {
 	struct outbox_item *item;
-	unsigned i;
 
 	while ((item = o->first) != NULL && item != o->unsent &&
 	    item->order <= o->base + seq) {
@@ -241,21 +229,17 @@ outbox_acked(struct outbox *o, uint64_t seq)
 		o->durable = item->order;
 		CRASH_POINT("collector.stored");
 		if (item->type == MSG_WATERMARK && item->c != NULL)
-			resume_advanced(item->c, item->until);
+			o->ops->advanced(item->c, item->until);
 		free(item);
 	}
-	for (i = 0; i < o->site->n; i++)
-		acked_tell(o, o->site->clusters[i]);
+	o->ops->stored(o->arg);
 }
 
 void
 outbox_flow(struct outbox *o, int pause)
 {
-	unsigned i;
-
 	o->flow_paused = pause;
-	for (i = 0; i < o->site->n; i++)
-		acct_pause(o->site->clusters[i]->accounting, outbox_full(o));
+	o->ops->flow(o->arg);
 }
 
 int

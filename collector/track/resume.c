@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 
 /*
@@ -65,7 +66,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	/* Perhaps for the sake of an earlier run, which nobody remembers now. */
 	if (!c->caught_up && c->slurm.accounting &&
 	    idmap_put(&c->earlier, key->job, NULL) != NULL)
-		acct_want(c->accounting, key->job);
+		(void)idmap_put(&c->work.accounting, key->job, NULL);
 }
 
 void
@@ -113,13 +114,13 @@ resume_cluster(struct cluster *c)
 	for (i = 0; i < site->n_resume_points; i++)
 		if (strcmp(site->resume_points[i].cluster, c->slurm.cluster) ==
 		    0 &&
-		    site->resume_points[i].until > c->resume_durable)
-			c->resume_durable = site->resume_points[i].until;
-	if (c->resume_point < c->resume_durable)
-		c->resume_point = c->resume_durable;
+		    site->resume_points[i].until > c->resume.durable)
+			c->resume.durable = site->resume_points[i].until;
+	if (c->resume.point < c->resume.durable)
+		c->resume.point = c->resume.durable;
 	lastrun = lastrun_of(c);
-	if (c->resume_point == 0 && lastrun > 0 && lastrun <= slurm_now(c))
-		c->resume_point = lastrun;
+	if (c->resume.point == 0 && lastrun > 0 && lastrun <= slurm_now(c))
+		c->resume.point = lastrun;
 	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)
 		continue;
 	if (i < site->n)
@@ -183,12 +184,12 @@ cluster_synced(struct cluster *c)
 {
 	c->synced = 1;
 	if (c->slurm.known) {
-		c->resume_point = 0;
+		c->resume.point = 0;
 		resume_cluster(c);
 		unlisted_again(c);
 	}
 	log_debug("the spool has %zu open runs%s, its cursor is %lld",
-	    c->open.n, cluster_suffix(c), (long long)c->resume_point);
+	    c->open.n, cluster_suffix(c), (long long)c->resume.point);
 	wake(c);
 }
 
@@ -200,7 +201,6 @@ resume_synced(struct site *site)
 	site->synced = 1;
 	for (i = 0; i < site->n; i++)
 		cluster_synced(site->clusters[i]);
-	outbox_release(site->outbox);
 }
 
 /*
@@ -214,10 +214,10 @@ resume_advanced(struct cluster *c, int64_t until)
 	struct site *site = c->site;
 	unsigned i;
 
-	c->resume_durable = until;
+	c->resume.durable = until;
 	for (i = 0; i < site->n; i++)
-		if (site->clusters[i]->resume_durable < until)
-			until = site->clusters[i]->resume_durable;
+		if (site->clusters[i]->resume.durable < until)
+			until = site->clusters[i]->resume.durable;
 	times[1].tv_sec = until;
 	if (until > 0 && site->lastrun != -1 &&
 	    futimens(site->lastrun, times) == -1) {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/job.h"
+#include "common/json_scan.h"
 
 /* The members of a row that are used. */
 struct backend_job {
@@ -19,7 +20,7 @@ struct backend_job {
 	char		 state[32];	/* jobState */
 };
 
-#define JOB_LIST_DEPTH_MAX	64	/* of nesting; the rows of cc-backend need 6 */
+#define JOB_LIST_DEPTH_MAX	JSON_SCAN_DEPTH_MAX	/* cc-backend's rows have 6 */
 #define JOB_LIST_TEXT_MAX	128	/* bytes kept of a name or value */
 
 typedef void job_list_row_fn(const struct backend_job *row, void *arg);
@@ -32,18 +33,12 @@ struct job_list_parser {
 	unsigned	 bad;		/* rows without job, start or cluster */
 	int		 err;		/* 1: invalid answer */
 	/* private */
-	int		 state;
-	int		 depth;
-	uint64_t	 arrays;	/* bit per depth: 1 = array */
+	struct json_scan scan;
 	int		 in_jobs;
 	int		 had_jobs;
-	int		 is_key;
-	int		 escape;
-	unsigned	 len;
-	int		 cut;
 	char		 text[JOB_LIST_TEXT_MAX];
 	char		 name[32];	/* of the member being read */
-	struct backend_job	 row;
+	struct backend_job row;
 	unsigned	 have;
 };
 

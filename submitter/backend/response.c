@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_scan.h"
 #include "common/text.h"
 #include "submitter/backend/response.h"
 
@@ -128,61 +129,43 @@ request_kind_name(enum request_kind what)
 	return (unsigned)what < REQUEST__COUNT ? request_names[what] : "?";
 }
 
-static int
-hex4(const char *p, const char *end)
-{
-	int v = 0, i, c;
+struct error_search {
+	int	 is_error;	/* the member under way is "error" */
+	int	 found;
+};
 
-	if (end - p < 4)
-		return -1;
-	for (i = 0; i < 4; i++) {
-		c = p[i] | 0x20;
-		if (c >= '0' && c <= '9')
-			v = v * 16 + (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v * 16 + (c - 'a' + 10);
-		else
-			return -1;
-	}
-	return v;
-}
-
-/* Unescapes the JSON string that begins at p, behind its quote, into buf. */
-static void
-string_take(const char *p, const char *end, char *buf, size_t size)
-{
-	size_t n = 0;
-	int v;
-
-	while (p < end && *p != '"' && n + 1 < size) {
-		if (*p != '\\') {
-			buf[n++] = *p++;
-			continue;
-		}
-		if (++p == end)
-			break;
-		if (*p == 'u') {
-			v = hex4(p + 1, end);
-			if (v == -1)
-				break;
-			buf[n++] = v >= ' ' && v < 0x7f ? (char)v : '?';
-			p += 5;
-		} else {
-			buf[n++] = *p == 'n' || *p == 't' || *p == 'r' ? ' ' :
-			    *p;
-			p++;
-		}
-	}
-	buf[n] = '\0';
-}
-
+/* Stops at the first member "error" that is a string. */
 static const char *
-find(const char *p, const char *end, const char *text)
+on_error_event(struct json_scan *s, enum json_event event, void *arg)
 {
-	size_t n = strlen(text);
+	struct error_search *search = arg;
 
-	return end - p >= (ptrdiff_t)n ?
-	    memmem(p, (size_t)(end - p), text, n) : NULL;
+	if (event == JSON_EV_STRING && search->is_error) {
+		search->found = 1;
+		return "found";
+	}
+	search->is_error = event == JSON_EV_NAME &&
+	    strcmp(s->text, "error") == 0;
+	return NULL;
+}
+
+/* cc-backend's error text, blanks for its newlines and tabs.  0 or -1. */
+static int
+error_take(const char *p, size_t n, char *words, size_t size)
+{
+	struct error_search search = { 0, 0 };
+	struct json_scan s;
+
+	json_scan_init(&s, '{', words, size, on_error_event, &search);
+	/* The quote ends a text that is longer than what is looked at. */
+	if (json_scan_feed(&s, p, n) == NULL)
+		(void)json_scan_feed(&s, "\"", 1);
+	if (!search.found)
+		return -1;
+	for (; *words != '\0'; words++)
+		if (*words == '\n' || *words == '\r' || *words == '\t')
+			*words = ' ';
+	return 0;
 }
 
 /*
@@ -192,19 +175,17 @@ find(const char *p, const char *end, const char *text)
 static void
 words_take(const struct http_answer *a, char *words, size_t size)
 {
-	static const char mark[] = "\"error\":\"";
-	const char *p = a->body, *end, *at;
+	const char *p = a->body, *end, *object;
 	size_t n;
 
 	words[0] = '\0';
 	if (p == NULL)
 		return;
 	end = p + (a->len > WORDS_MAX * 4 ? WORDS_MAX * 4 : a->len);
-	at = find(p, end, mark);
-	if (at != NULL) {
-		string_take(at + sizeof(mark) - 1, end, words, size);
+	object = memchr(p, '{', (size_t)(end - p));
+	if (object != NULL &&
+	    error_take(object, (size_t)(end - object), words, size) == 0)
 		return;
-	}
 	while (p < end && (*p == ' ' || *p == '\r' || *p == '\n'))
 		p++;
 	n = (size_t)(end - p) < size - 1 ? (size_t)(end - p) : size - 1;
@@ -284,33 +265,44 @@ response_classify(const struct http_answer *a, struct result *v)
 	    line[0] != '\0' ? ": " : "", line);
 }
 
-/* Finds a number in the outermost object: 1 and *value, or 0. */
-static int
-number_of(const char *body, size_t len, const char *name, int64_t *value)
-{
-	const char *end = body + len, *p = find(body, end, name);
-	char digits[24];
-	size_t n = 0;
+struct run_search {
+	int64_t	 job, start;	/* -1: not in the answer, or not a number */
+	int64_t	*value;		/* of the member under way, or NULL */
+};
 
-	if (p == NULL)
-		return 0;
-	for (p += strlen(name); p < end && *p >= '0' && *p <= '9' &&
-	    n + 1 < sizeof(digits); p++)
-		digits[n++] = *p;
-	digits[n] = '\0';
-	*value = strtoll(digits, NULL, 10);
-	return n > 0;
+static const char *
+on_run_event(struct json_scan *s, enum json_event event, void *arg)
+{
+	struct run_search *run = arg;
+
+	if (s->depth != 1)
+		return NULL;
+	if (event == JSON_EV_SCALAR && run->value != NULL &&
+	    *run->value == -1 && *s->text >= '0' && *s->text <= '9')
+		*run->value = strtoll(s->text, NULL, 10);
+	run->value = NULL;
+	if (event == JSON_EV_NAME && strcmp(s->text, "jobId") == 0)
+		run->value = &run->job;
+	else if (event == JSON_EV_NAME && strcmp(s->text, "startTime") == 0)
+		run->value = &run->start;
+	return NULL;
 }
 
 int
 response_names_other(const char *body, size_t len, uint64_t job, int64_t start)
 {
-	int64_t id, began;
+	struct run_search run = { -1, -1, NULL };
+	struct json_scan s;
+	char text[32];
 
-	if (body == NULL || !number_of(body, len, "\"jobId\":", &id))
+	if (body == NULL)
 		return 0;
-	if ((uint64_t)id != job)
+	json_scan_init(&s, '{', text, sizeof(text), on_run_event, &run);
+	(void)json_scan_feed(&s, body, len);
+	if (run.job == -1)
+		return 0;
+	if ((uint64_t)run.job != job)
 		return 1;
 	/* Before 1.5, startTime is a text. */
-	return number_of(body, len, "\"startTime\":", &began) && began != start;
+	return run.start != -1 && run.start != start;
 }

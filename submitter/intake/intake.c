@@ -245,7 +245,7 @@ intake_quarantine(struct intake *b, const struct run_key *key)
 {
 	struct spool_run run;
 
-	log_errorx("%s is quarantined: a worker died twice on its record",
+	log_errorx("%s is in quarantine: a worker died twice on its record",
 	    run_key_text(key));
 	if (b->n_quarantined < QUARANTINE_MAX)
 		b->quarantined[b->n_quarantined++] = *key;

@@ -58,10 +58,10 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	if (batch->n == 0 && !last)
 		return;
 	wr_init(&w, batch->keys.len + 16);
-	wr_u32(&w, batch->n);
-	wr_mem(&w, batch->keys.buf, batch->keys.len);
 	wr_u8(&w, (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
 	    (batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
+	wr_u32(&w, batch->n);
+	wr_mem(&w, batch->keys.buf, batch->keys.len);
 	channel_send(c, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
 	wr_reset(&batch->keys);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NATS as the event loop sees it: which broker next and when, messages into
- * the link, results out of it, what there is to say about it.
+ * NATS for the event loop: chooses the next broker and the time of the next
+ * attempt, passes messages to the thread and results to the caller.
  */
 #include "config.h"
 
@@ -13,29 +13,31 @@
 #include <unistd.h>
 
 #include <event2/event.h>
-#include <event2/util.h>
 #include <openssl/crypto.h>
 
+#include "common/backoff.h"
+#include "common/clock.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nats_thread.h"
-#include "submitter/nats/system_ca.h"
+#include "submitter/net/system_ca.h"
 
-/* A header of JetStream's counts as payload: its name, the id, line ends. */
+/* The broker counts JetStream's header with the message id as payload. */
 #define HEADER_BYTES	(MESSAGE_ID_MAX + 64)
-/* The broker after one that failed, within a round of all. */
+/* Wait before the next broker of the list. */
 #define NEXT_MS		50
-/* Doubles closer together than this may come twice after a long outage. */
+/* ns; after an outage longer than the window the stream stores duplicates. */
 #define WINDOW_LEAST	(3600 * (int64_t)1000000000)
-/* A connection that lasted this long was a good one. */
-#define GOOD_SECONDS	30
+/* A connection that lasted this long resets the back-off. */
+#define GOOD_MS		30000
 
-/* First and longest wait after each trouble; doubled from round to round. */
+/* First and longest wait in ms.  Doubled after each round of all brokers. */
 static const struct { int first, most; } waits[] = {
 	[TROUBLE_NONE] = { 250, 30000 },
 	[TROUBLE_AWAY] = { 250, 30000 },
-	[TROUBLE_DENIED] = { 5000, 60000 },	/* somebody must do something */
-	[TROUBLE_STREAM] = { 1000, 30000 },	/* also while a broker begins */
+	[TROUBLE_DENIED] = { 5000, 60000 },	/* an administrator must act */
+	[TROUBLE_STREAM] = { 1000, 30000 },	/* also while a broker starts */
 };
 
 struct nats {
@@ -44,40 +46,38 @@ struct nats {
 	nats_done_fn		*done;
 	nats_up_fn		*on_up;
 	void			*arg;
-	struct nats_conf	*conf;		/* held; NULL = none yet */
-	struct nats_thread	*link;
-	struct event		*readable;	/* the link has something */
+	struct nats_conf	*conf;		/* a reference; NULL = none yet */
+	struct nats_thread	*thread;	/* owned */
+	struct event		*readable;	/* of the thread's eventfd */
 	struct event		*timer;		/* the next attempt */
-	struct resolver_query	*query;		/* a name is asked for */
-	struct nats_state	 state;		/* as the link told last */
+	struct resolver_query	*query;		/* name resolution under way */
+	struct nats_state	 state;		/* last copy of the thread's */
 	unsigned		 generation;	/* of conf */
-	unsigned		 server;	/* number of the next attempt */
-	unsigned		 rounds;	/* failed since it was good */
-	unsigned		 busy;
+	unsigned		 server;	/* attempts; modulo n_servers */
+	unsigned		 rounds;	/* failed since the last success */
+	unsigned		 in_flight;
 	int			 up;
-	time_t			 since;		/* wall clock: up, or away */
-	time_t			 up_at;		/* monotonic */
-	char			 why[256];	/* away; "" = not tried yet */
-	char			 host[HOST_MAX];	/* ours, for the line's tag */
-	struct nats_status	 n;		/* counts */
+	time_t			 since;		/* epoch: of up, or of its end */
+	long long		 up_at;		/* clock_ms() */
+	char			 why[256];	/* of the failure; "" = none */
+	char			 host[HOST_MAX];	/* tag of line protocol */
+	struct nats_status	 n;		/* counters */
 };
 
-static time_t
-monotonic(void)
+/* 1 when natsServer is set. */
+static int
+is_used(const struct nats *n)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return n->conf != NULL && n->conf->n_servers != 0;
 }
 
 void
 nats_prepare(void)
 {
-	/* Reads openssl.cnf, which is out of reach later. */
+	/* Reads openssl.cnf, which the chroot does not have. */
 	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
 	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
-	nats_cert_prepare();
+	system_ca_load();
 }
 
 static void
@@ -88,26 +88,18 @@ retry_in(struct nats *n, int ms)
 	evtimer_add(n->timer, &tv);
 }
 
-/* The wait before the next attempt, jittered over its upper half. */
+/* ms until the next attempt. */
 static int
 retry_ms(struct nats *n, enum nats_trouble trouble)
 {
-	int ms = waits[trouble].first;
-	unsigned i, r;
-
 	n->server++;
 	if (n->server % n->conf->n_servers != 0)
 		return NEXT_MS;
-	for (i = 0; i < n->rounds && ms < waits[trouble].most; i++)
-		ms *= 2;
-	if (ms > waits[trouble].most)
-		ms = waits[trouble].most;
-	n->rounds++;
-	evutil_secure_rng_get_bytes(&r, sizeof(r));
-	return ms / 2 + (int)(r % (unsigned)(ms / 2 + 1));
+	return (int)backoff_jitter(backoff_wait(n->rounds++,
+	    waits[trouble].first, waits[trouble].most));
 }
 
-/* The connection is gone, or was none. */
+/* An attempt failed, or the connection broke. */
 static void
 failed(struct nats *n, enum nats_trouble trouble, const char *why)
 {
@@ -115,11 +107,13 @@ failed(struct nats *n, enum nats_trouble trouble, const char *why)
 
 	if (was_up || n->why[0] == '\0' || n->since == 0)
 		n->since = time(NULL);
-	/* Once for each cause; the attempts go on in silence. */
+	/* Log a cause once; the attempts continue. */
 	if (was_up || strcmp(n->why, why) != 0)
-		log_warnx("NATS: %s%s", why, trouble == TROUBLE_DENIED ?
-		    ": check the login, and its permission to publish" : "");
-	if (was_up && monotonic() - n->up_at >= GOOD_SECONDS)
+		log_warnx("NATS: not connected: %s; %s", why,
+		    trouble == TROUBLE_DENIED ?
+		    "check the login and its permission to publish" :
+		    "attempts continue");
+	if (was_up && clock_ms() - n->up_at >= GOOD_MS)
 		n->rounds = 0;
 	n->up = 0;
 	snprintf(n->why, sizeof(n->why), "%s", why);
@@ -151,7 +145,7 @@ on_name(const struct resolver_answer *a, void *arg)
 	}
 	t = calloc(1, sizeof(*t));
 	if (t == NULL) {
-		failed(n, TROUBLE_AWAY, "no memory");
+		failed(n, TROUBLE_AWAY, "out of memory");
 		return;
 	}
 	t->generation = n->generation;
@@ -159,8 +153,8 @@ on_name(const struct resolver_answer *a, void *arg)
 	t->server = *server;
 	t->addresses = *a;
 	t->addresses.why = NULL;
-	if (nats_thread_connect(n->link, t) == -1)
-		failed(n, TROUBLE_AWAY, "no thread for it");
+	if (nats_thread_connect(n->thread, t) == -1)
+		failed(n, TROUBLE_AWAY, "the thread cannot be started");
 }
 
 static void
@@ -171,7 +165,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (n->query != NULL || !nats_usable(n))
+	if (n->query != NULL || !is_used(n))
 		return;
 	q = resolver_resolve(n->names, server_now(n)->host, on_name, n);
 	if (q != NULL)
@@ -184,7 +178,7 @@ came_up(struct nats *n)
 	if (n->why[0] != '\0' || n->since == 0)
 		log_notice("NATS: connected to %s", n->state.where);
 	n->up = 1;
-	n->up_at = monotonic();
+	n->up_at = clock_ms();
 	n->since = time(NULL);
 	n->why[0] = '\0';
 	n->on_up(1, n->arg);
@@ -196,9 +190,10 @@ check_window(struct nats *n, int64_t before)
 	if (n->state.window == before || n->state.window == 0 ||
 	    n->state.window >= WINDOW_LEAST)
 		return;
-	log_warnx("NATS: the stream drops repeated messages only within %lld "
-	    "s: after a longer outage one may come twice (an hour or more is "
-	    "advised)", (long long)(n->state.window / 1000000000));
+	log_warnx("NATS: the duplicate window of the stream is %s: after a "
+	    "longer outage the stream may store a message twice; set the "
+	    "window to an hour or more",
+	    duration_text(n->state.window / 1000000));
 }
 
 static void
@@ -218,12 +213,12 @@ count(struct nats *n, const struct nats_item *item)
 		break;
 	case NATS_DENIED:
 	case NATS_TOO_LONG:
-		n->n.not_found_at++;
+		n->n.refused++;
 		break;
 	}
 }
 
-/* Results first, for they belong to the connection that then goes. */
+/* Delivers results first: they belong to the connection that ends. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -235,19 +230,19 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	nats_thread_take(n->link, &out, &n->state);
+	nats_thread_take(n->thread, &out, &n->state);
 	while ((item = STAILQ_FIRST(&out)) != NULL) {
 		STAILQ_REMOVE_HEAD(&out, link);
-		n->busy--;
+		n->in_flight--;
 		count(n, item);
 		n->done(item->token, item->result,
 		    item->why[0] != '\0' ? item->why : NULL, n->arg);
 		nats_item_free(item);
 	}
 	check_window(n, window);
-	if (n->state.serial == serial || !nats_usable(n) ||
+	if (n->state.serial == serial || !is_used(n) ||
 	    n->state.generation != n->generation)
-		return;		/* nothing new, or of another broker */
+		return;		/* no change, or of an old configuration */
 	if (n->state.state == NATS_LINK_UP && !n->up)
 		came_up(n);
 	else if (n->state.state == NATS_LINK_DOWN &&
@@ -272,10 +267,10 @@ nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
 	n->arg = arg;
 	if (gethostname(n->host, sizeof(n->host) - 1) == -1)
 		snprintf(n->host, sizeof(n->host), "localhost");
-	n->link = nats_thread_new();
+	n->thread = nats_thread_new();
 	n->timer = evtimer_new(base, on_timer, n);
-	if (n->link != NULL)
-		n->readable = event_new(base, nats_thread_fd(n->link),
+	if (n->thread != NULL)
+		n->readable = event_new(base, nats_thread_fd(n->thread),
 		    EV_READ | EV_PERSIST, on_readable, n);
 	if (n->timer == NULL || n->readable == NULL ||
 	    event_add(n->readable, NULL) == -1) {
@@ -295,7 +290,7 @@ nats_free(struct nats *n)
 		event_free(n->readable);
 	if (n->timer != NULL)
 		event_free(n->timer);
-	nats_thread_free(n->link);
+	nats_thread_free(n->thread);
 	nats_conf_free(n->conf);
 	free(n);
 }
@@ -319,17 +314,11 @@ nats_use(struct nats *n, struct nats_conf *nc)
 	n->up = 0;
 	n->since = 0;
 	n->why[0] = '\0';
-	nats_thread_disconnect(n->link);
+	nats_thread_disconnect(n->thread);
 	if (nc->n_servers != 0)
 		retry_in(n, 0);
 	if (was_up)
 		n->on_up(0, n->arg);
-}
-
-int
-nats_usable(const struct nats *n)
-{
-	return n->conf != NULL && n->conf->n_servers != 0;
 }
 
 int
@@ -338,13 +327,7 @@ nats_is_up(const struct nats *n)
 	return n->up;
 }
 
-unsigned
-nats_busy(const struct nats *n)
-{
-	return n->busy;
-}
-
-/* The message of a run into an item; errno and *why as nats_send() has them. */
+/* Fills an item with the message of a run; errno and *why as nats_send(). */
 static int
 item_make(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
@@ -366,7 +349,7 @@ item_make(struct nats *n, const struct payload *p,
 		return -1;
 	}
 	n->n.shortened += rc == 1;
-	item->bytes = w.buf;	/* the writer ends here, its memory goes on */
+	item->bytes = w.buf;	/* takes the writer's memory */
 	item->len = w.len;
 	message_id(&job->key, kind, item->id, sizeof(item->id));
 	return 0;
@@ -384,7 +367,7 @@ nats_send(struct nats *n, const struct payload *p,
 		errno = ENOTCONN;
 		return -1;
 	}
-	if (n->busy >= NATS_IN_FLIGHT) {
+	if (n->in_flight >= NATS_IN_FLIGHT) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -396,22 +379,18 @@ nats_send(struct nats *n, const struct payload *p,
 		nats_item_free(item);
 		return -1;
 	}
-	n->busy++;
-	nats_thread_put(n->link, item);
+	n->in_flight++;
+	nats_thread_put(n->thread, item);
 	return 0;
 }
 
 void
 nats_status(const struct nats *n, struct nats_status *st)
 {
-	char since[32] = "";
-	struct tm tm;
-
 	*st = n->n;
 	st->up = n->up;
-	if (n->since != 0 && gmtime_r(&n->since, &tm) != NULL)
-		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	if (!nats_usable(n))
+	st->in_flight = n->in_flight;
+	if (!is_used(n))
 		snprintf(st->text, sizeof(st->text), "off");
 	else if (n->up)
 		snprintf(st->text, sizeof(st->text), "connected to %.200s",
@@ -419,6 +398,6 @@ nats_status(const struct nats *n, struct nats_status *st)
 	else if (n->why[0] == '\0')
 		snprintf(st->text, sizeof(st->text), "connecting");
 	else
-		snprintf(st->text, sizeof(st->text), "away since %s: %.200s",
-		    since, n->why);
+		snprintf(st->text, sizeof(st->text), "no connection since %s: %.200s",
+		    time_text(n->since), n->why);
 }

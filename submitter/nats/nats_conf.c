@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads NATS' part of the configuration: servers, way to log in, secrets. */
+/*
+ * Reads the keys of NATS and makes libnats' options of them.  libnats gets the
+ * secrets from memory, because the chroot has no files.  libnats keeps a copy
+ * of a password; this process cannot wipe that copy.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -7,6 +11,16 @@
 #include <string.h>
 
 #include "submitter/nats/nats_conf.h"
+#include "submitter/net/secret.h"
+#include "submitter/net/system_ca.h"
+
+/* Limit for the connection and the login. */
+#define CONNECT_MS	3000
+/* Limit for a write that the broker does not read. */
+#define WRITE_MS	3000
+/* Interval of pings; PINGS_OUT pings without answer end the connection. */
+#define PING_MS		20000
+#define PINGS_OUT	2
 
 struct nats_conf *
 nats_conf_ref(struct nats_conf *nc)
@@ -32,7 +46,7 @@ nats_conf_free(struct nats_conf *nc)
 	free(nc);
 }
 
-/* A port behind the host; 0 when it is none. */
+/* The port number; 0 when the text is not one. */
 static unsigned long
 port_read(const char *text)
 {
@@ -45,7 +59,7 @@ port_read(const char *text)
 	return *end == '\0' && port <= 65535 ? port : 0;
 }
 
-/* "host:port", "[v6]:port", "v6" or "host" into its parts. */
+/* Splits "host:port", "[v6]:port", "v6" or "host". */
 static int
 host_read(char *text, struct nats_server *server)
 {
@@ -71,8 +85,12 @@ host_read(char *text, struct nats_server *server)
 	return 0;
 }
 
-int
-nats_server_read(const char *text, uint16_t port, int tls,
+/*
+ * Splits "host", "host:port", "nats://host" or "tls://[::1]:4222"; port and tls
+ * are the defaults.  Returns 0, or -1 when the text has another form.
+ */
+static int
+server_read(const char *text, uint16_t port, int tls,
     struct nats_server *server)
 {
 	char host[HOST_MAX + 16];
@@ -105,7 +123,7 @@ read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
 	int rc = -1;
 
 	if (copy == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	for (one = strtok_r(copy, ", \t", &save); one != NULL;
@@ -116,16 +134,16 @@ read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
 			goto done;
 		}
 		if (strchr(one, '@') != NULL) {
-			snprintf(reason, size, "natsServer holds a login: put "
-			    "it into natsUser and natsPassword");
+			snprintf(reason, size, "natsServer contains a "
+			    "login: use natsUser and natsPassword");
 			goto done;
 		}
-		if (nats_server_read(one,
+		if (server_read(one,
 		    (uint16_t)conf_int(conf, CONF_NATS_PORT),
 		    conf_bool(conf, CONF_NATS_TLS),
 		    &nc->servers[nc->n_servers]) == -1) {
-			snprintf(reason, size, "natsServer: \"%.200s\" is no "
-			    "host, host:port, nats:// or tls:// address", one);
+			snprintf(reason, size, "natsServer: \"%.200s\" is "
+			    "not a host, host:port, nats:// or tls:// address", one);
 			goto done;
 		}
 		nc->n_servers++;
@@ -136,7 +154,7 @@ done:
 	return rc;
 }
 
-/* A subject to publish on: words with a point between, no wildcard. */
+/* 1 for a subject without wildcard and without empty token. */
 static int
 is_subject(const char *s)
 {
@@ -146,7 +164,7 @@ is_subject(const char *s)
 	    s[n - 1] != '.' && strstr(s, "..") == NULL;
 }
 
-/* One secret's copy: 0 also when it is not there; -1 when it is no text. */
+/* Copies one secret; *out is NULL when there is none.  0, or -1. */
 static int
 secret_get(const uint8_t *secrets, size_t len, enum conf_key key, char **out)
 {
@@ -176,14 +194,14 @@ read_secrets(struct nats_conf *nc, const uint8_t *secrets, size_t len,
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (secret_get(secrets, len, all[i].key, all[i].to) == -1) {
-			snprintf(reason, size, "%s is no text, or no memory",
+			snprintf(reason, size, "%s contains a NUL byte, or out of memory",
 			    conf_rule(all[i].key)->name);
 			return -1;
 		}
 	return 0;
 }
 
-/* Creds and NKey; the one of most weight decides. */
+/* Selects the login: creds file, NKey, token, user, in this order. */
 static int
 read_login(struct nats_conf *nc, const uint8_t *secrets, size_t len,
     char *reason, size_t size)
@@ -205,8 +223,8 @@ read_login(struct nats_conf *nc, const uint8_t *secrets, size_t len,
 	if (n_creds != 0) {
 		nc->login = LOGIN_CREDS;
 		if (creds_find(creds, n_creds, &nc->jwt, &nc->seed) == -1) {
-			snprintf(reason, size, "natsCredsFile holds no user "
-			    "JWT with its seed");
+			snprintf(reason, size, "natsCredsFile contains no "
+			    "user JWT with its seed");
 			return -1;
 		}
 	} else if (n_nkey != 0) {
@@ -214,8 +232,8 @@ read_login(struct nats_conf *nc, const uint8_t *secrets, size_t len,
 		nc->seed = nkey_find(nkey, n_nkey);
 		if (nc->seed == NULL || nkey_public(nc->seed, nc->public,
 		    sizeof(nc->public)) == -1) {
-			snprintf(reason, size, "natsNKeySeedFile holds no "
-			    "seed of an NKey");
+			snprintf(reason, size, "natsNKeySeedFile contains no "
+			    "NKey seed");
 			return -1;
 		}
 	}
@@ -239,22 +257,175 @@ read_rest(struct nats_conf *nc, const struct conf *conf, char *reason,
 		return -1;
 	}
 	if (!is_subject(conf_str(conf, CONF_NATS_SUBJECT))) {
-		snprintf(reason, size, "natsSubject is no subject to publish "
-		    "on");
+		snprintf(reason, size, "natsSubject is not a subject for "
+		    "publishing: no wildcards, blanks or empty tokens");
 		return -1;
 	}
 	if ((nc->cert == NULL) != (nc->key == NULL)) {
-		snprintf(reason, size, "natsCertFile and natsKeyFile go "
-		    "together");
+		snprintf(reason, size, "natsCertFile and natsKeyFile must "
+		    "be set together");
 		return -1;
 	}
 	nc->subject = strdup(conf_str(conf, CONF_NATS_SUBJECT));
 	if (nc->subject == NULL)
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 	return nc->subject != NULL ? 0 : -1;
 }
 
-/* Do certificates and key make sense?  libnats says so only when it loads them. */
+/* libnats calls these two in the thread that connects. */
+static natsStatus
+on_jwt(char **jwt, char **error, void *arg)
+{
+	const struct nats_conf *nc = arg;
+
+	(void)error;
+	*jwt = strdup(nc->jwt);
+	return *jwt != NULL ? NATS_OK : NATS_NO_MEMORY;
+}
+
+static natsStatus
+on_sign(char **error, unsigned char **signature, int *len, const char *nonce,
+    void *arg)
+{
+	const struct nats_conf *nc = arg;
+
+	(void)error;
+	return nats_Sign(nc->seed, nonce, signature, len);
+}
+
+/*
+ * Returns owned, for secret_free(): the text escaped for JSON.  libnats copies
+ * a login into JSON without escaping it.
+ */
+static char *
+json_escaped(const char *s)
+{
+	char *out = malloc(strlen(s) * 6 + 1), *p = out;
+
+	if (out == NULL)
+		return NULL;
+	for (; *s != '\0'; s++) {
+		if ((unsigned char)*s < ' ')
+			p += sprintf(p, "\\u%04x", (unsigned char)*s);
+		else {
+			if (*s == '"' || *s == '\\')
+				*p++ = '\\';
+			*p++ = *s;
+		}
+	}
+	*p = '\0';
+	return out;
+}
+
+static natsStatus
+set_password(natsOptions *o, const struct nats_conf *nc)
+{
+	char *user = NULL, *word;
+	natsStatus s = NATS_NO_MEMORY;
+
+	word = json_escaped(nc->login == LOGIN_TOKEN ? nc->token :
+	    nc->password != NULL ? nc->password : "");
+	if (word != NULL && nc->login == LOGIN_TOKEN)
+		s = natsOptions_SetToken(o, word);
+	else if (word != NULL) {
+		user = json_escaped(nc->user);
+		if (user != NULL)
+			s = natsOptions_SetUserInfo(o, user, word);
+	}
+	secret_free(user);
+	secret_free(word);
+	return s;
+}
+
+static natsStatus
+set_login(natsOptions *o, struct nats_conf *nc)
+{
+	switch (nc->login) {
+	case LOGIN_USER:
+	case LOGIN_TOKEN:
+		return set_password(o, nc);
+	case LOGIN_CREDS:
+		return natsOptions_SetUserCredentialsCallbacks(o, on_jwt, nc,
+		    on_sign, nc);
+	case LOGIN_NKEY:
+		return natsOptions_SetNKey(o, nc->public, on_sign, nc);
+	case LOGIN_NONE:
+		break;
+	}
+	return NATS_OK;
+}
+
+static natsStatus
+set_tls(natsOptions *o, const struct nats_conf *nc,
+    const struct nats_server *server)
+{
+	const char *ca = nc->ca;
+	natsStatus s;
+	size_t len;
+
+	s = natsOptions_SetSecure(o, server->tls != 0);
+	if (s == NATS_OK && ca == NULL)
+		ca = system_ca(&len);
+	if (s == NATS_OK && ca != NULL)
+		s = natsOptions_SetCATrustedCertificates(o, ca);
+	if (s == NATS_OK && nc->cert != NULL)
+		s = natsOptions_SetCertificatesChain(o, nc->cert, nc->key);
+	if (s == NATS_OK)
+		s = natsOptions_SetExpectedHostname(o, server->host);
+	return s;
+}
+
+/* libnats must not reconnect: nats.c makes a new connection. */
+static natsStatus
+set_limits(natsOptions *o)
+{
+	natsStatus s;
+
+	s = natsOptions_SetAllowReconnect(o, false);
+	if (s == NATS_OK)
+		s = natsOptions_SetTimeout(o, CONNECT_MS);
+	if (s == NATS_OK)
+		s = natsOptions_SetWriteDeadline(o, WRITE_MS);
+	if (s == NATS_OK)
+		s = natsOptions_SetPingInterval(o, PING_MS);
+	if (s == NATS_OK)
+		s = natsOptions_SetMaxPingsOut(o, PINGS_OUT);
+	if (s == NATS_OK)
+		s = natsOptions_SetIgnoreDiscoveredServers(o, true);
+	/* No flusher thread: nats_publish() flushes after each batch. */
+	if (s == NATS_OK)
+		s = natsOptions_SetSendAsap(o, true);
+	if (s == NATS_OK)
+		s = natsOptions_SetName(o, "cc-slurm-adapter");
+	return s;
+}
+
+natsStatus
+nats_conf_options(struct nats_conf *nc, const struct nats_server *server,
+    const char *address, natsOptions **opts)
+{
+	char url[128];
+	natsStatus s;
+
+	snprintf(url, sizeof(url), strchr(address, ':') != NULL ?
+	    "%s://[%s]:%u" : "%s://%s:%u", server->tls ? "tls" : "nats",
+	    address, server->port);
+	*opts = NULL;
+	s = natsOptions_Create(opts);
+	if (s == NATS_OK)
+		s = natsOptions_SetURL(*opts, url);
+	if (s == NATS_OK)
+		s = set_limits(*opts);
+	if (s == NATS_OK)
+		s = set_login(*opts, nc);
+	/* A broker may require TLS although natsTls is not set. */
+	if (s == NATS_OK &&
+	    (server->tls || nc->ca != NULL || nc->cert != NULL))
+		s = set_tls(*opts, nc, server);
+	return s;
+}
+
+/* Checks certificates and key: libnats parses them when it loads them. */
 static int
 try_options(struct nats_conf *nc, char *reason, size_t size)
 {
@@ -280,13 +451,13 @@ nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 	struct nats_conf *nc = calloc(1, sizeof(*nc));
 
 	if (nc == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return NULL;
 	}
 	atomic_init(&nc->refs, 1);
 	if (read_servers(nc, conf, reason, size) == -1)
 		goto failed;
-	/* Without a server nothing else is looked at. */
+	/* Without a server NATS is not used: the other keys do not count. */
 	if (nc->n_servers == 0)
 		return nc;
 	if (read_secrets(nc, secrets, len, reason, size) == -1 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the configuration says of NATS, with its secrets.  Shared by the
- * event loop and the thread, read-only once made, counted.
+ * The configuration of NATS with its secrets.  The event loop and the thread
+ * share it; nobody changes it after nats_conf_new(); references are counted.
  */
 #ifndef SUBMITTER_NATS_NATS_CONF_H
 #define SUBMITTER_NATS_NATS_CONF_H
@@ -25,7 +25,7 @@ struct nats_server {
 	int		tls;
 };
 
-/* Ways to log in; one counts. */
+/* How to log in. */
 enum nats_login {
 	LOGIN_NONE,
 	LOGIN_USER,
@@ -54,17 +54,14 @@ struct nats_conf {
 };
 
 struct nats_conf *nats_conf_ref(struct nats_conf *nc);
-/* 1 when the same connection serves both. */
+/* 1 when a connection made for a can be used for b. */
 int nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b);
 /*
  * libnats' options for one server at one address.  Borrows nc, which must
- * live until the connection is made.  NATS_OK, or what libnats says.
+ * exist until the connection is made.  Returns NATS_OK or libnats' error.
  */
 natsStatus nats_conf_options(struct nats_conf *nc,
     const struct nats_server *server, const char *address,
     natsOptions **opts);
-/* "host", "host:port", "nats://host", "tls://[::1]:4222": 0, or -1. */
-int nats_server_read(const char *text, uint16_t port, int tls,
-    struct nats_server *server);
 
 #endif

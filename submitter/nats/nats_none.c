@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without libnats: says so where natsServer is set, else nothing. */
+/* NATS in a build without libnats: refuses natsServer. */
 #include "config.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "submitter/nats/nats.h"
 
-/* There is one of each, so that "none" is not mistaken for "no memory". */
+/* Objects without content, because NULL would mean an error. */
 struct nats_conf { int none; };
 struct nats { int none; };
 
@@ -33,7 +33,7 @@ nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 	}
 	nc = calloc(1, sizeof(*nc));
 	if (nc == NULL)
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 	return nc;
 }
 
@@ -69,13 +69,6 @@ nats_use(struct nats *n, struct nats_conf *nc)
 }
 
 int
-nats_usable(const struct nats *n)
-{
-	(void)n;
-	return 0;
-}
-
-int
 nats_is_up(const struct nats *n)
 {
 	(void)n;
@@ -96,13 +89,6 @@ nats_send(struct nats *n, const struct payload *p,
 	*why = NULL;
 	errno = ENOTCONN;
 	return -1;
-}
-
-unsigned
-nats_busy(const struct nats *n)
-{
-	(void)n;
-	return 0;
 }
 
 void

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libnats on a thread of its own, for every call of it may block: the thread,
- * its connection, what goes in and comes out.  Nothing is logged here: what
- * there is to say goes to the event loop as text.
+ * The thread of nats_thread.h.  The thread logs nothing; its reasons go to the
+ * event loop as text.
  */
 #include "config.h"
 
@@ -17,16 +16,34 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "submitter/nats/nats_private.h"
+#include "submitter/nats/nats_thread.h"
 
-/* Confirmed together; a flush costs a round trip. */
+/* Messages that one flush, a round trip, confirms. */
 #define BATCH_MAX	256
-/* How long the end of the process waits for the thread. */
+/* Longest wait for the end of the thread. */
 #define JOIN_SECONDS	1
 
+struct nats_thread {
+	pthread_mutex_t		 lock;
+	pthread_cond_t		 cond;
+	pthread_t		 thread;
+	int			 running;	/* of the event loop: thread is valid */
+	int			 fd;		/* eventfd */
+	/* protected by lock */
+	struct nats_items	 in;
+	struct nats_items	 out;
+	struct nats_target	*target;	/* owned; NULL = none */
+	int			 drop;		/* close the connection */
+	int			 quit;
+	int			 closed;	/* libnats has closed the connection */
+	struct nats_state	 state;
+	/* of the thread; on_closed() reads session.nc under lock */
+	struct nats_session	 session;
+};
+
 /*
- * A closed connection may call back after it was destroyed, so what it calls
- * back with is never freed; there is one of them in a process.
+ * libnats may call on_closed() after the connection was destroyed, so this
+ * memory is never freed.  A process has one thread.
  */
 static struct nats_thread *kept;
 
@@ -47,41 +64,41 @@ target_free(struct nats_target *t)
 }
 
 static void
-wake_loop(struct nats_thread *l)
+wake_loop(struct nats_thread *nt)
 {
 	uint64_t one = 1;
 
-	/* Full means that it is awake already. */
-	if (write(l->fd, &one, sizeof(one)) == -1)
+	/* A full eventfd is readable already. */
+	if (write(nt->fd, &one, sizeof(one)) == -1)
 		return;
 }
 
-/* The thread tells what became of the connection. */
+/* Publishes a change of the connection's state to the event loop. */
 static void
-report(struct nats_thread *l, enum nats_link_state state, enum nats_trouble trouble,
-    const char *why)
+report(struct nats_thread *nt, enum nats_link_state state,
+    enum nats_trouble trouble, const char *why)
 {
-	pthread_mutex_lock(&l->lock);
-	l->state.state = state;
-	l->state.trouble = trouble;
-	l->state.serial++;
-	snprintf(l->state.why, sizeof(l->state.why), "%s", why);
-	pthread_mutex_unlock(&l->lock);
-	wake_loop(l);
+	pthread_mutex_lock(&nt->lock);
+	nt->state.state = state;
+	nt->state.trouble = trouble;
+	nt->state.serial++;
+	snprintf(nt->state.why, sizeof(nt->state.why), "%s", why);
+	pthread_mutex_unlock(&nt->lock);
+	wake_loop(nt);
 }
 
-/* libnats' thread: the connection is closed for good. */
+/* In a thread of libnats: the connection is closed and stays closed. */
 static void
 on_closed(natsConnection *nc, void *arg)
 {
-	struct nats_thread *l = arg;
+	struct nats_thread *nt = arg;
 
-	pthread_mutex_lock(&l->lock);
-	if (nc == l->nc) {
-		l->closed = 1;
-		pthread_cond_signal(&l->cond);
+	pthread_mutex_lock(&nt->lock);
+	if (nc == nt->session.nc) {
+		nt->closed = 1;
+		pthread_cond_signal(&nt->cond);
 	}
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&nt->lock);
 }
 
 static enum nats_trouble
@@ -92,24 +109,24 @@ trouble_of(natsStatus s)
 }
 
 static void
-connection_end(struct nats_thread *l)
+connection_end(struct nats_thread *nt)
 {
-	natsConnection *nc = l->nc;
+	natsConnection *nc = nt->session.nc;
 
-	pthread_mutex_lock(&l->lock);
-	l->nc = NULL;
-	l->closed = 0;
-	pthread_mutex_unlock(&l->lock);
-	jsCtx_Destroy(l->js);
-	l->js = NULL;
+	pthread_mutex_lock(&nt->lock);
+	nt->session.nc = NULL;
+	nt->closed = 0;
+	pthread_mutex_unlock(&nt->lock);
+	jsCtx_Destroy(nt->session.js);
+	nt->session.js = NULL;
 	natsConnection_Destroy(nc);
-	nats_conf_free(l->conf);
-	l->conf = NULL;
+	nats_conf_free(nt->session.conf);
+	nt->session.conf = NULL;
 }
 
-/* One address; the text says why not. */
+/* Connects to one address; why has the reason of a failure. */
 static natsStatus
-try_address(struct nats_thread *l, const struct nats_target *t,
+try_address(struct nats_thread *nt, const struct nats_target *t,
     const char *address, char *why, size_t size)
 {
 	natsConnection *nc = NULL;
@@ -118,212 +135,226 @@ try_address(struct nats_thread *l, const struct nats_target *t,
 
 	s = nats_conf_options(t->conf, &t->server, address, &opts);
 	if (s == NATS_OK)
-		s = natsOptions_SetClosedCB(opts, on_closed, l);
+		s = natsOptions_SetClosedCB(opts, on_closed, nt);
 	if (s == NATS_OK)
 		s = natsConnection_Connect(&nc, opts);
 	if (s == NATS_OK && t->conf->jetstream)
-		s = natsConnection_JetStream(&l->js, nc, NULL);
+		s = natsConnection_JetStream(&nt->session.js, nc, NULL);
 	if (s != NATS_OK) {
-		nats_last_words(nc, s, why, size);
+		nats_error_text(nc, s, why, size);
 		natsConnection_Destroy(nc);
 		nc = NULL;
 	}
 	natsOptions_Destroy(opts);
-	pthread_mutex_lock(&l->lock);
-	l->nc = nc;
-	/* It may be gone already, before it could tell whose it is. */
-	l->closed = nc != NULL && natsConnection_IsClosed(nc);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&nt->lock);
+	nt->session.nc = nc;
+	/* on_closed() may have run before session.nc was set. */
+	nt->closed = nc != NULL && natsConnection_IsClosed(nc);
+	pthread_mutex_unlock(&nt->lock);
 	return s;
 }
 
 /*
- * All addresses until one is taken, its number in *which.  Of several
- * reasons the first is kept that says more than that nobody is there.
+ * Tries the addresses until one accepts; *which is its number.  When all fail,
+ * why has the first reason other than "no server available".
  */
 static natsStatus
-try_addresses(struct nats_thread *l, struct nats_target *t, unsigned *which,
+try_addresses(struct nats_thread *nt, struct nats_target *t, unsigned *which,
     char *why, size_t size)
 {
-	natsStatus s, kept_s = NATS_NO_SERVER;
+	natsStatus s, first = NATS_NO_SERVER;
 	char text[160];
 	unsigned i;
 
 	for (i = 0; i < t->addresses.n; i++) {
 		*which = i;
-		s = try_address(l, t, t->addresses.addrs[i], text,
+		s = try_address(nt, t, t->addresses.addrs[i], text,
 		    sizeof(text));
 		if (s == NATS_SSL_ERROR && !t->server.tls) {
-			/* The broker wants TLS: with certificates, then. */
+			/* The broker requires TLS. */
 			t->server.tls = 1;
-			s = try_address(l, t, t->addresses.addrs[i], text,
+			s = try_address(nt, t, t->addresses.addrs[i], text,
 			    sizeof(text));
 		}
 		if (s == NATS_OK)
 			return s;
-		if (i == 0 || kept_s == NATS_NO_SERVER) {
+		if (i == 0 || first == NATS_NO_SERVER) {
 			snprintf(why, size, "%s", text);
-			kept_s = s;
+			first = s;
 		}
 	}
-	return kept_s;
+	return first;
 }
 
 static void
-connected(struct nats_thread *l, struct nats_target *t, const char *address)
+connected(struct nats_thread *nt, struct nats_target *t, const char *address)
 {
-	int64_t max = natsConnection_GetMaxPayload(l->nc);
+	int64_t max = natsConnection_GetMaxPayload(nt->session.nc);
 
-	l->conf = nats_conf_ref(t->conf);
-	l->window_asked = 0;
-	pthread_mutex_lock(&l->lock);
-	l->state.max_payload = max > 0 ? (size_t)max : 1024 * 1024;
-	l->state.window = 0;
-	snprintf(l->state.where, sizeof(l->state.where), "%s:%u (%s)",
+	nt->session.conf = nats_conf_ref(t->conf);
+	nt->session.window_read = 0;
+	nt->session.window = 0;
+	pthread_mutex_lock(&nt->lock);
+	nt->state.max_payload = max > 0 ? (size_t)max : 1024 * 1024;
+	nt->state.window = 0;
+	snprintf(nt->state.where, sizeof(nt->state.where), "%s:%u (%s)",
 	    t->server.host, t->server.port, address);
-	pthread_mutex_unlock(&l->lock);
-	report(l, NATS_LINK_UP, TROUBLE_NONE, "");
+	pthread_mutex_unlock(&nt->lock);
+	report(nt, NATS_LINK_UP, TROUBLE_NONE, "");
 }
 
 static void
-connect_to(struct nats_thread *l, struct nats_target *t)
+connect_to(struct nats_thread *nt, struct nats_target *t)
 {
 	char why[160] = "no address";
 	char text[256];
 	unsigned which = 0;
 	natsStatus s;
 
-	pthread_mutex_lock(&l->lock);
-	l->state.generation = t->generation;
-	pthread_mutex_unlock(&l->lock);
-	s = try_addresses(l, t, &which, why, sizeof(why));
+	pthread_mutex_lock(&nt->lock);
+	nt->state.generation = t->generation;
+	pthread_mutex_unlock(&nt->lock);
+	s = try_addresses(nt, t, &which, why, sizeof(why));
 	if (s == NATS_OK)
-		connected(l, t, t->addresses.addrs[which]);
+		connected(nt, t, t->addresses.addrs[which]);
 	else {
 		snprintf(text, sizeof(text), "%.60s:%u: %s", t->server.host,
 		    t->server.port, why);
-		report(l, NATS_LINK_DOWN, trouble_of(s), text);
+		report(nt, NATS_LINK_DOWN, trouble_of(s), text);
 	}
 }
 
+/* The event loop warns about a short window; see nats.c. */
 static void
-send_batch(struct nats_thread *l, struct nats_items *batch)
+window_report(struct nats_thread *nt)
+{
+	pthread_mutex_lock(&nt->lock);
+	if (nt->state.window != nt->session.window) {
+		nt->state.window = nt->session.window;
+		nt->state.serial++;
+	}
+	pthread_mutex_unlock(&nt->lock);
+}
+
+static void
+send_batch(struct nats_thread *nt, struct nats_items *batch)
 {
 	enum nats_trouble trouble;
 	char why[160] = "";
 
-	if (l->nc == NULL) {
+	if (nt->session.nc == NULL) {
 		nats_items_end(STAILQ_FIRST(batch), NATS_AWAY, "not connected");
 		return;
 	}
-	trouble = nats_publish(l, batch, why, sizeof(why));
+	trouble = nats_publish(&nt->session, batch, why, sizeof(why));
+	window_report(nt);
 	if (trouble == TROUBLE_NONE)
 		return;
-	connection_end(l);
-	report(l, NATS_LINK_DOWN, trouble, why);
+	connection_end(nt);
+	report(nt, NATS_LINK_DOWN, trouble, why);
 }
 
-/* The next of what waits, under the lock. */
+/* Moves waiting messages to batch.  The lock is held. */
 static void
-take_batch(struct nats_thread *l, struct nats_items *batch)
+take_batch(struct nats_thread *nt, struct nats_items *batch)
 {
 	struct nats_item *item;
 	int n = 0;
 
 	STAILQ_INIT(batch);
-	while (n++ < BATCH_MAX && (item = STAILQ_FIRST(&l->in)) != NULL) {
-		STAILQ_REMOVE_HEAD(&l->in, link);
+	while (n++ < BATCH_MAX && (item = STAILQ_FIRST(&nt->in)) != NULL) {
+		STAILQ_REMOVE_HEAD(&nt->in, link);
 		STAILQ_INSERT_TAIL(batch, item, link);
 	}
 }
 
-/* One thing to do, with the lock held before and after.  0: nothing. */
+/* Does one step.  The lock is held before and after.  0 = nothing to do. */
 static int
-do_one(struct nats_thread *l)
+step(struct nats_thread *nt)
 {
-	struct nats_target *target = l->target;
+	struct nats_target *target = nt->target;
 	struct nats_items batch;
 	char why[160];
 
-	if (l->drop || target != NULL || l->closed) {
-		int closed = l->closed && !l->drop && target == NULL;
+	if (nt->drop || target != NULL || nt->closed) {
+		int closed = nt->closed && !nt->drop && target == NULL;
 
-		l->target = NULL;
-		l->drop = 0;
-		pthread_mutex_unlock(&l->lock);
+		nt->target = NULL;
+		nt->drop = 0;
+		pthread_mutex_unlock(&nt->lock);
 		if (closed)
-			nats_last_words(l->nc, NATS_CONNECTION_CLOSED, why,
+			nats_error_text(nt->session.nc, NATS_CONNECTION_CLOSED, why,
 			    sizeof(why));
-		connection_end(l);
+		connection_end(nt);
 		if (closed)
-			report(l, NATS_LINK_DOWN, TROUBLE_AWAY, why);
+			report(nt, NATS_LINK_DOWN, TROUBLE_AWAY, why);
 		if (target != NULL)
-			connect_to(l, target);
+			connect_to(nt, target);
 		target_free(target);
-		pthread_mutex_lock(&l->lock);
+		pthread_mutex_lock(&nt->lock);
 		return 1;
 	}
-	if (STAILQ_EMPTY(&l->in))
+	if (STAILQ_EMPTY(&nt->in))
 		return 0;
-	take_batch(l, &batch);
-	pthread_mutex_unlock(&l->lock);
-	send_batch(l, &batch);
-	pthread_mutex_lock(&l->lock);
-	STAILQ_CONCAT(&l->out, &batch);
-	wake_loop(l);
+	take_batch(nt, &batch);
+	pthread_mutex_unlock(&nt->lock);
+	send_batch(nt, &batch);
+	pthread_mutex_lock(&nt->lock);
+	STAILQ_CONCAT(&nt->out, &batch);
+	wake_loop(nt);
 	return 1;
 }
 
 static void *
 run(void *arg)
 {
-	struct nats_thread *l = arg;
+	struct nats_thread *nt = arg;
 
-	pthread_mutex_lock(&l->lock);
-	while (!l->quit)
-		if (!do_one(l))
-			pthread_cond_wait(&l->cond, &l->lock);
-	pthread_mutex_unlock(&l->lock);
-	connection_end(l);
+	pthread_mutex_lock(&nt->lock);
+	while (!nt->quit)
+		if (!step(nt))
+			pthread_cond_wait(&nt->cond, &nt->lock);
+	pthread_mutex_unlock(&nt->lock);
+	connection_end(nt);
 	return NULL;
 }
 
 struct nats_thread *
 nats_thread_new(void)
 {
-	struct nats_thread *l = kept;
+	struct nats_thread *nt = kept;
 
-	if (l == NULL)
-		l = calloc(1, sizeof(*l));
-	else if (l->running)
-		errno = EBUSY;	/* its thread did not end in time */
-	if (l == NULL || l->running)
+	if (nt == NULL)
+		nt = calloc(1, sizeof(*nt));
+	else if (nt->running)
+		errno = EBUSY;	/* the old thread has not ended yet */
+	if (nt == NULL || nt->running)
 		return NULL;
-	kept = l;
-	memset(l, 0, sizeof(*l));
-	l->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (l->fd == -1)
+	kept = nt;
+	memset(nt, 0, sizeof(*nt));
+	nt->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (nt->fd == -1)
 		return NULL;
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->cond, NULL);
-	STAILQ_INIT(&l->in);
-	STAILQ_INIT(&l->out);
-	return l;
+	pthread_mutex_init(&nt->lock, NULL);
+	pthread_cond_init(&nt->cond, NULL);
+	STAILQ_INIT(&nt->in);
+	STAILQ_INIT(&nt->out);
+	return nt;
 }
 
-/* Signals are for the main thread, which has the event loop. */
+/* The thread blocks all signals: the event loop handles them. */
 static int
-thread_start(struct nats_thread *l)
+thread_start(struct nats_thread *nt)
 {
 	sigset_t all, old;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	errno = pthread_create(&l->thread, NULL, run, l);
+	errno = pthread_create(&nt->thread, NULL, run, nt);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (errno != 0)
 		return -1;
-	l->running = 1;
+	nt->running = 1;
 	return 0;
 }
 
@@ -339,88 +370,89 @@ items_free(struct nats_items *items)
 }
 
 void
-nats_thread_free(struct nats_thread *l)
+nats_thread_free(struct nats_thread *nt)
 {
 	struct timespec until;
 
-	if (l == NULL)
+	if (nt == NULL)
 		return;
-	pthread_mutex_lock(&l->lock);
-	l->quit = 1;
-	pthread_cond_signal(&l->cond);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&nt->lock);
+	nt->quit = 1;
+	pthread_cond_signal(&nt->cond);
+	pthread_mutex_unlock(&nt->lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += JOIN_SECONDS;
-	if (l->running && pthread_timedjoin_np(l->thread, NULL, &until) != 0) {
-		pthread_detach(l->thread);
-		return;		/* it still uses all of it */
+	if (nt->running && pthread_timedjoin_np(nt->thread, NULL, &until) != 0) {
+		pthread_detach(nt->thread);
+		return;		/* the thread still uses nt */
 	}
-	l->running = 0;
-	items_free(&l->in);
-	items_free(&l->out);
-	target_free(l->target);
-	l->target = NULL;
-	close(l->fd);
+	nt->running = 0;
+	items_free(&nt->in);
+	items_free(&nt->out);
+	target_free(nt->target);
+	nt->target = NULL;
+	close(nt->fd);
 }
 
 int
-nats_thread_fd(const struct nats_thread *l)
+nats_thread_fd(const struct nats_thread *nt)
 {
-	return l->fd;
+	return nt->fd;
 }
 
 int
-nats_thread_connect(struct nats_thread *l, struct nats_target *t)
+nats_thread_connect(struct nats_thread *nt, struct nats_target *t)
 {
-	if (!l->running && thread_start(l) == -1) {
+	if (!nt->running && thread_start(nt) == -1) {
 		target_free(t);
 		return -1;
 	}
-	pthread_mutex_lock(&l->lock);
-	target_free(l->target);
-	l->target = t;
-	l->state.state = NATS_LINK_BUSY;
-	pthread_cond_signal(&l->cond);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&nt->lock);
+	target_free(nt->target);
+	nt->target = t;
+	nt->state.state = NATS_LINK_BUSY;
+	pthread_cond_signal(&nt->cond);
+	pthread_mutex_unlock(&nt->lock);
 	return 0;
 }
 
 void
-nats_thread_disconnect(struct nats_thread *l)
+nats_thread_disconnect(struct nats_thread *nt)
 {
-	pthread_mutex_lock(&l->lock);
-	nats_items_end(STAILQ_FIRST(&l->in), NATS_AWAY, "other settings came");
-	STAILQ_CONCAT(&l->out, &l->in);
-	wake_loop(l);
-	target_free(l->target);
-	l->target = NULL;
-	l->drop = 1;
-	l->state.state = NATS_LINK_DOWN;
-	l->state.trouble = TROUBLE_NONE;
-	pthread_cond_signal(&l->cond);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&nt->lock);
+	nats_items_end(STAILQ_FIRST(&nt->in), NATS_AWAY,
+	    "the configuration was changed");
+	STAILQ_CONCAT(&nt->out, &nt->in);
+	wake_loop(nt);
+	target_free(nt->target);
+	nt->target = NULL;
+	nt->drop = 1;
+	nt->state.state = NATS_LINK_DOWN;
+	nt->state.trouble = TROUBLE_NONE;
+	pthread_cond_signal(&nt->cond);
+	pthread_mutex_unlock(&nt->lock);
 }
 
 void
-nats_thread_put(struct nats_thread *l, struct nats_item *item)
+nats_thread_put(struct nats_thread *nt, struct nats_item *item)
 {
-	pthread_mutex_lock(&l->lock);
-	STAILQ_INSERT_TAIL(&l->in, item, link);
-	pthread_cond_signal(&l->cond);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&nt->lock);
+	STAILQ_INSERT_TAIL(&nt->in, item, link);
+	pthread_cond_signal(&nt->cond);
+	pthread_mutex_unlock(&nt->lock);
 }
 
 void
-nats_thread_take(struct nats_thread *l, struct nats_items *out,
+nats_thread_take(struct nats_thread *nt, struct nats_items *out,
     struct nats_state *state)
 {
 	uint64_t n;
 
-	if (read(l->fd, &n, sizeof(n)) == -1 && errno != EAGAIN)
+	if (read(nt->fd, &n, sizeof(n)) == -1 && errno != EAGAIN)
 		n = 0;
 	STAILQ_INIT(out);
-	pthread_mutex_lock(&l->lock);
-	STAILQ_CONCAT(out, &l->out);
-	*state = l->state;
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&nt->lock);
+	STAILQ_CONCAT(out, &nt->out);
+	*state = nt->state;
+	pthread_mutex_unlock(&nt->lock);
 }

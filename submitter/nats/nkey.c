@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NKeys: base32 of a prefix, 32 bytes and a CRC16, little end first.  libnats
- * signs with a seed but has no call for its public key, which the broker
- * must be told, so it is derived here with libcrypto.
+ * NKeys: base32 of a prefix, 32 bytes and a CRC16 in little-endian order.
+ * libnats signs with a seed but does not derive the public key, which it must
+ * send to the broker.  libcrypto derives it here.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 #include <openssl/evp.h>
 
 #include "submitter/nats/nkey.h"
+#include "submitter/net/secret.h"
 
 #define SEED_BYTES	36	/* two of prefix, the ed25519 seed, two of CRC */
 #define PUBLIC_BYTES	35	/* one of prefix, the key, two of CRC */
@@ -21,31 +22,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-char *
-secret_copy(const void *p, size_t len)
-{
-	char *s;
-
-	if (memchr(p, '\0', len) != NULL)
-		return NULL;
-	s = malloc(len + 1);
-	if (s == NULL)
-		return NULL;
-	memcpy(s, p, len);
-	s[len] = '\0';
-	return s;
-}
-
-void
-secret_free(char *secret)
-{
-	if (secret == NULL)
-		return;
-	explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
-/* XMODEM's */
+/* CRC-16/XMODEM */
 static uint16_t
 crc16(const uint8_t *p, size_t n)
 {
@@ -61,7 +38,7 @@ crc16(const uint8_t *p, size_t n)
 	return crc;
 }
 
-/* Bytes decoded, or 0. */
+/* Returns the number of bytes decoded, or 0 on an error. */
 static size_t
 base32_decode(const char *s, size_t len, uint8_t *out, size_t size)
 {
@@ -102,7 +79,7 @@ base32_encode(const uint8_t *p, size_t n, char *out)
 	*out = '\0';
 }
 
-/* The seed's bytes; 0, or -1 when it is none. */
+/* Decodes a seed; 0, or -1 when the text is not a seed. */
 static int
 seed_decode(const char *seed, uint8_t raw[SEED_BYTES])
 {
@@ -144,7 +121,7 @@ done:
 	return rc;
 }
 
-/* The next word at *p, which moves behind it; its length, 0 at the end. */
+/* Finds the next word and moves *p behind it; its length, 0 at the end. */
 static size_t
 word(const char **p, const char *end, const char **at)
 {
@@ -182,7 +159,7 @@ nkey_find(const char *p, size_t len)
 	return NULL;
 }
 
-/* Three parts of base64url with a point between them. */
+/* 1 for three parts of base64url, separated by dots. */
 static int
 is_jwt(const char *s, size_t n)
 {

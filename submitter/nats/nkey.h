@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NATS' keys as text: seeds, public keys, creds files. */
+/* NATS' keys (NKeys) as text: seeds, public keys, creds files. */
 #ifndef SUBMITTER_NATS_NKEY_H
 #define SUBMITTER_NATS_NKEY_H
 
@@ -9,21 +9,16 @@
 #define NKEY_PUBLIC_MAX	64	/* bytes with the NUL: a public key has 56 */
 
 /*
- * The public key of a seed ("SU..." for a user).  0, or -1 when it is no
- * seed: length, alphabet, checksum or kind are wrong.
+ * The public key of a seed ("SU..." for a user).  Returns 0, or -1 when length,
+ * alphabet, checksum or prefix of the seed are wrong.
  */
 int nkey_public(const char *seed, char *out, size_t size);
-/* The first seed in a file's bytes; owned, wiped by secret_free().  NULL: none. */
+/* Returns owned, for secret_free(): the first seed in the text; or NULL. */
 char *nkey_find(const char *p, size_t len);
 /*
- * The user's JWT and seed of a creds file; owned, wiped by secret_free().
- * 0, or -1 when one is not there.
+ * The user's JWT and seed of a creds file; both owned, for secret_free().
+ * Returns 0, or -1 with both NULL.
  */
 int creds_find(const char *p, size_t len, char **jwt, char **seed);
-
-/* A copy with a NUL behind it; NULL on memory, or when a NUL is in it. */
-char *secret_copy(const void *p, size_t len);
-/* Wipes and frees; NULL is fine. */
-void secret_free(char *secret);
 
 #endif

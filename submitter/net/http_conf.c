@@ -1,79 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address of cc-backend, the token and the certificates, out of the
- * configuration.  Secrets are copied once, into memory that is wiped.
+ * Reads cc-backend's address, the token and the certificates from the
+ * configuration.  Copies of the token are wiped.
  */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <arpa/inet.h>
 
 #include "common/log.h"
 #include "submitter/net/http_private.h"
-
-#define CA_BUNDLE_MAX	(4u * 1024 * 1024)	/* Debian's has 220 KB */
-
-/* Where distributions keep the bundle; the first that is there. */
-static const char *const ca_bundles[] = {
-	"/etc/ssl/certs/ca-certificates.crt",
-	"/etc/pki/tls/certs/ca-bundle.crt",
-	"/etc/ssl/ca-bundle.pem",
-};
-
-static char *system_ca;
-static size_t system_ca_len;
-
-static char *
-file_read(const char *path, size_t *len)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	char *text = NULL;
-	ssize_t n;
-
-	*len = 0;
-	if (fd == -1)
-		return NULL;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 &&
-	    st.st_size < (off_t)CA_BUNDLE_MAX)
-		text = malloc((size_t)st.st_size);
-	while (text != NULL && *len < (size_t)st.st_size) {
-		n = read(fd, text + *len, (size_t)st.st_size - *len);
-		if (n <= 0)
-			break;
-		*len += (size_t)n;
-	}
-	close(fd);
-	if (*len == 0) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
+#include "submitter/net/secret.h"
+#include "submitter/net/system_ca.h"
 
 void
 http_prepare(void)
 {
-	size_t i;
-
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		fatalx("libcurl cannot be initialised");
-	for (i = 0; i < sizeof(ca_bundles) / sizeof(ca_bundles[0]) &&
-	    system_ca == NULL; i++)
-		system_ca = file_read(ca_bundles[i], &system_ca_len);
+		fatalx("libcurl cannot be initialized");
+	system_ca_load();
 }
 
 const char *
 http_ca(const struct http_conf *rc, size_t *len)
 {
-	*len = rc->ca != NULL ? rc->ca_len : system_ca_len;
-	return rc->ca != NULL ? rc->ca : system_ca;
+	if (rc->ca == NULL)
+		return system_ca(len);
+	*len = rc->ca_len;
+	return rc->ca;
 }
 
 struct http_conf *
@@ -81,14 +38,6 @@ http_conf_ref(struct http_conf *rc)
 {
 	rc->refs++;
 	return rc;
-}
-
-static void
-wiped_free(char *s)
-{
-	if (s != NULL)
-		explicit_bzero(s, strlen(s));
-	free(s);
 }
 
 void
@@ -101,7 +50,7 @@ http_conf_free(struct http_conf *rc)
 	for (h = rc->headers; h != NULL; h = h->next)
 		explicit_bzero(h->data, strlen(h->data));
 	curl_slist_free_all(rc->headers);
-	wiped_free(rc->token);
+	secret_free(rc->token);
 	free(rc->base);
 	free(rc->host);
 	free(rc->where);
@@ -137,7 +86,7 @@ is_literal(const char *host)
 	return host[0] == '[' || inet_pton(AF_INET, host, &v4) == 1;
 }
 
-/* "/x/" and "/x/api/" are both understood as "/x". */
+/* "/x/" and "/x/api/" become "/x". */
 static void
 path_trim(char *path)
 {
@@ -163,13 +112,13 @@ part_of(CURLU *u, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-/* NULL, or what is wrong with the address. */
+/* Returns NULL, or what is wrong with the address. */
 static const char *
 url_take(struct http_conf *rc, const char *url)
 {
 	CURLU *u = curl_url();
 	char *scheme = NULL, *port = NULL, *path = NULL, *user = NULL;
-	const char *wrong = "is no address";
+	const char *wrong = "is not an address";
 
 	if (u == NULL || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
 		goto done;
@@ -184,7 +133,7 @@ url_take(struct http_conf *rc, const char *url)
 	rc->tls = strcmp(scheme, "https") == 0;
 	if (!rc->tls && strcmp(scheme, "http") != 0)
 		goto done;
-	wrong = "must not hold a user or password: the token is ccRestJwt";
+	wrong = "must not contain a user or password: use ccRestJwt";
 	if (user != NULL)
 		goto done;
 	wrong = "out of memory";
@@ -207,7 +156,7 @@ done:
 	return wrong;
 }
 
-/* A token is printable and has no blanks: it goes into a header. */
+/* A token must be printable without blanks, because it is sent in a header. */
 static const char *
 token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 {
@@ -220,7 +169,7 @@ token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 		return NULL;
 	for (i = 0; i < n; i++)
 		if (p[i] <= ' ' || p[i] >= 0x7f)
-			return "the token holds bytes that no token has";
+			return "the token contains blanks or unprintable bytes";
 	rc->token = strndup((const char *)p, n);
 	return rc->token != NULL ? NULL : "out of memory";
 }
@@ -231,7 +180,7 @@ headers_make(struct http_conf *rc)
 	static const char *const fixed[] = {
 		"Content-Type: application/json",
 		"Accept: application/json",
-		"Expect:",	/* a wait for nothing */
+		"Expect:",	/* do not wait for 100 Continue */
 	};
 	struct curl_slist *h;
 	char *line = NULL;
@@ -248,7 +197,7 @@ headers_make(struct http_conf *rc)
 	if (asprintf(&line, "X-Auth-Token: %s", rc->token) == -1)
 		return "out of memory";
 	h = curl_slist_append(rc->headers, line);
-	wiped_free(line);
+	secret_free(line);
 	if (h == NULL)
 		return "out of memory";
 	rc->headers = h;
@@ -283,7 +232,8 @@ http_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 		if (rc->ca != NULL) {
 			memcpy(rc->ca, p, n);
 			rc->ca_len = n;
-		}
+		} else
+			snprintf(reason, size, "%s", wrong = "out of memory");
 	}
 	if (wrong == NULL && (wrong = headers_make(rc)) != NULL)
 		snprintf(reason, size, "%s", wrong);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names to addresses on the event loop.  Each name asked for has one entry
- * (names_entry.c): its answer until the time to live is over, or those who wait
- * for it.
+ * Resolves names in the event loop.  Each name has one entry with its cached
+ * answer and the queries that wait for the next answer.  While no name server
+ * answers, the last good answer stays valid: the host most likely still has
+ * the address.
  */
 #include "config.h"
 
+#include <sys/queue.h>
+#include <sys/socket.h>
+
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,19 +20,266 @@
 #include <event2/event.h>
 #include <event2/util.h>
 
+#include "common/clock.h"
 #include "common/job.h"
 #include "common/log.h"
 #include "submitter/net/hosts_file.h"
 #include "submitter/net/resolv_conf.h"
 #include "submitter/net/resolver.h"
-#include "submitter/net/resolver_private.h"
 
-/* Names: cc-backend's, the brokers'; more are asked without being kept. */
+/* Cached names: those of cc-backend and the brokers are a few. */
 #define ENTRIES_MAX	64
-/* Those who wait for names; each request waits for one. */
+/* Queries that wait at the same time. */
 #define QUERIES_MAX	1024
-/* A hosts file: some 20,000 lines. */
+/* Of the hosts file: about 100,000 lines. */
 #define HOSTS_BYTES_MAX	(4u * 1024 * 1024)
+
+/* s; a shorter time to live would cause a DNS query per request. */
+#define TTL_MIN		30
+/* s until the next DNS query after a failure. */
+#define TTL_FAILED	5
+/* Limit for both DNS queries with the retries of evdns. */
+#define DEADLINE_MS	15000
+/* Wait for the other address family after the first answer. */
+#define SECOND_MS	1000
+/* s; a longer time to live would delay the move of a host. */
+#define TTL_MAX		3600
+
+struct resolver_query {
+	TAILQ_ENTRY(resolver_query) link;
+	struct entry	*entry;
+	resolver_fn	*fn;
+	void		*arg;
+};
+TAILQ_HEAD(queries, resolver_query);
+
+struct entry {
+	TAILQ_ENTRY(entry)	 link;
+	struct resolver		*names;
+	char			 host[HOST_MAX];
+	struct resolver_answer	 known;		/* last good answer; n = 0: none */
+	long long		 expires;	/* clock_ms() */
+	char			 why[96];	/* reason of the last failure; "" = none */
+	struct queries		 queries;	/* wait for the answer */
+	struct event		*timer;		/* owned; deadline of the DNS queries */
+	int			 asked;		/* calls of on_answer() to come */
+	int			 running;	/* DNS queries are under way */
+	struct resolver_answer	 v4, v6;	/* answers so far */
+	int			 ttl;
+	int			 error;		/* DNS_ERR_* of the last failure */
+};
+TAILQ_HEAD(entries, entry);
+
+struct resolver {
+	struct event_base	*base;		/* borrowed */
+	struct evdns_base	*dns;		/* owned; NULL = no resolv.conf yet */
+	struct entries		 entries;
+	unsigned		 n_entries;
+	unsigned		 n_queries;
+	char			*hosts;		/* owned bytes */
+	size_t			 hosts_len;
+};
+
+static void
+query_free(struct resolver_query *q)
+{
+	TAILQ_REMOVE(&q->entry->queries, q, link);
+	q->entry->names->n_queries--;
+	free(q);
+}
+
+static void
+entry_drop(struct entry *e)
+{
+	struct resolver_query *q;
+
+	while ((q = TAILQ_FIRST(&e->queries)) != NULL)
+		query_free(q);
+	TAILQ_REMOVE(&e->names->entries, e, link);
+	e->names->n_entries--;
+	event_free(e->timer);
+	free(e);
+}
+
+/* Ends all queries.  Their functions may start and cancel queries. */
+static void
+queries_end(struct entry *e, const struct resolver_answer *answer)
+{
+	struct resolver_answer copy = *answer;
+	struct resolver_query *q;
+	resolver_fn *fn;
+	void *arg;
+
+	while ((q = TAILQ_FIRST(&e->queries)) != NULL) {
+		fn = q->fn;
+		arg = q->arg;
+		query_free(q);
+		fn(&copy, arg);
+	}
+}
+
+static void
+entry_cache(struct entry *e)
+{
+	unsigned i;
+
+	e->known = e->v4;
+	for (i = 0; i < e->v6.n && e->known.n < NAMES_ADDRS_MAX; i++)
+		memcpy(e->known.addrs[e->known.n++], e->v6.addrs[i],
+		    NAMES_ADDR_MAX);
+	if (e->ttl < TTL_MIN)
+		e->ttl = TTL_MIN;
+	if (e->ttl > TTL_MAX)
+		e->ttl = TTL_MAX;
+	e->expires = clock_ms() + e->ttl * 1000LL;
+	e->why[0] = '\0';
+}
+
+/* 1 when a server denied the name: the last good answer is invalid then. */
+static int
+is_final(int error)
+{
+	return error == DNS_ERR_NOTEXIST || error == DNS_ERR_NODATA;
+}
+
+static void
+entry_fail(struct entry *e)
+{
+	snprintf(e->why, sizeof(e->why), "%s", e->error == DNS_ERR_NONE ||
+	    e->error == DNS_ERR_TIMEOUT ? "no name server answers" :
+	    e->error == DNS_ERR_TRUNCATED ? "too many addresses for one "
+	    "datagram: add the host to the hosts file" :
+	    evdns_err_to_string(e->error));
+	if (is_final(e->error))
+		e->known.n = 0;
+	e->expires = clock_ms() + TTL_FAILED * 1000LL;
+	log_debug("name %s: %s%s", e->host, e->why,
+	    e->known.n != 0 ? "; the last answer stays valid" : "");
+}
+
+/* The cached answer, or the reason of the failure. */
+static void
+entry_answer(const struct entry *e, struct resolver_answer *a)
+{
+	*a = e->known;
+	a->why = a->n == 0 ? e->why : NULL;
+}
+
+static void
+entry_end(struct entry *e)
+{
+	struct resolver_answer a;
+
+	evtimer_del(e->timer);
+	e->running = 0;
+	if (e->v4.n + e->v6.n != 0)
+		entry_cache(e);
+	else
+		entry_fail(e);
+	entry_answer(e, &a);
+	queries_end(e, &a);
+}
+
+static void
+on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct entry *e = arg;
+
+	(void)fd;
+	(void)what;
+	if (e->running)
+		entry_end(e);
+}
+
+static void
+entry_timer(struct entry *e, int ms)
+{
+	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+
+	evtimer_add(e->timer, &tv);
+}
+
+static void
+entry_take(struct entry *e, char type, int count, int ttl, const char *p)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (type == DNS_IPv4_A)
+			answer_add(&e->v4, AF_INET, p + 4 * i);
+		else if (type == DNS_IPv6_AAAA)
+			answer_add(&e->v6, AF_INET6, p + 16 * i);
+	if (e->ttl == 0 || ttl < e->ttl)
+		e->ttl = ttl;
+}
+
+/* Called by evdns with the answer of one address family. */
+static void
+on_answer(int result, char type, int count, int ttl, void *addresses,
+    void *arg)
+{
+	struct entry *e = arg;
+
+	e->asked--;
+	if (!e->running)
+		return;		/* after the deadline */
+	if (result == DNS_ERR_NONE)
+		entry_take(e, type, count, ttl, addresses);
+	else if (e->error == DNS_ERR_NONE || is_final(e->error))
+		/* A timeout of the other family must not become "no such name". */
+		e->error = result;
+	if (e->asked <= 0)
+		entry_end(e);
+	else if (e->v4.n + e->v6.n != 0)
+		entry_timer(e, SECOND_MS);
+}
+
+/* Starts two DNS queries, one per address family. */
+static void
+entry_ask(struct entry *e)
+{
+	struct evdns_base *dns = e->names->dns;
+	size_t n = strlen(e->host);
+	int flags = 0;
+	char host[HOST_MAX];
+
+	memcpy(host, e->host, n + 1);
+	if (n > 1 && host[n - 1] == '.') {
+		host[n - 1] = '\0';	/* a fully qualified name */
+		flags = DNS_QUERY_NO_SEARCH;
+	}
+	e->v4.n = e->v6.n = 0;
+	e->ttl = 0;
+	e->error = DNS_ERR_NONE;
+	e->running = 1;
+	entry_timer(e, DEADLINE_MS);
+	if (evdns_base_resolve_ipv4(dns, host, flags, on_answer, e) != NULL)
+		e->asked++;
+	if (evdns_base_resolve_ipv6(dns, host, flags, on_answer, e) != NULL)
+		e->asked++;
+	if (e->asked == 0)
+		entry_timer(e, 0);	/* the event loop ends the queries */
+}
+
+static struct entry *
+entry_new(struct resolver *n, const char *host)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	if (e == NULL)
+		return NULL;
+	e->timer = evtimer_new(n->base, on_deadline, e);
+	if (e->timer == NULL) {
+		free(e);
+		return NULL;
+	}
+	e->names = n;
+	snprintf(e->host, sizeof(e->host), "%s", host);
+	TAILQ_INIT(&e->queries);
+	TAILQ_INSERT_TAIL(&n->entries, e, link);
+	n->n_entries++;
+	return e;
+}
 
 static void
 on_log(int warning, const char *text)
@@ -42,7 +294,7 @@ void
 resolver_prepare(void)
 {
 	if (evutil_secure_rng_init() == -1)
-		log_warnx("no random numbers for questions to name servers");
+		log_warnx("no random numbers for the ids of DNS queries");
 	evdns_set_log_fn(on_log);
 }
 
@@ -65,7 +317,7 @@ resolver_free(struct resolver *n)
 
 	if (n == NULL)
 		return;
-	/* Without telling: evdns then forgets its questions, and who asked. */
+	/* 0: evdns ends its queries without calling on_answer(). */
 	if (n->dns != NULL)
 		evdns_base_free(n->dns, 0);
 	while ((e = TAILQ_FIRST(&n->entries)) != NULL)
@@ -85,7 +337,7 @@ entry_find(struct resolver *n, const char *host)
 	return NULL;
 }
 
-/* Makes room: the entry that expires first and that nobody waits for goes. */
+/* Frees the entry that expires first among those without queries. */
 static int
 entry_evict(struct resolver *n)
 {
@@ -109,7 +361,7 @@ entry_make(struct resolver *n, const char *host)
 	return entry_new(n, host);
 }
 
-/* Known already, without a question?  Fills a. */
+/* 1 when the cache or the hosts file has the answer. */
 static int
 known(struct resolver *n, const char *host, struct entry **found,
     struct resolver_answer *a)
@@ -117,7 +369,7 @@ known(struct resolver *n, const char *host, struct entry **found,
 	struct entry *e = entry_find(n, host);
 
 	*found = e;
-	if (e != NULL && !e->running && e->expires > resolver_now()) {
+	if (e != NULL && !e->running && e->expires > clock_ms()) {
 		entry_answer(e, a);
 		return 1;
 	}
@@ -130,14 +382,14 @@ known(struct resolver *n, const char *host, struct entry **found,
 			e = entry_make(n, host);
 		if (e != NULL) {
 			e->known = *a;
-			e->expires = resolver_now() + TTL_MAX;
+			e->expires = clock_ms() + TTL_MAX * 1000LL;
 		}
 		return 1;
 	}
 	return 0;
 }
 
-/* 1 when a letter-digit-hyphen name (or one with '_') of bearable length. */
+/* 1 for letters, digits, '-', '.', '_' and fewer than HOST_MAX bytes. */
 static int
 is_name(const char *host)
 {
@@ -153,7 +405,8 @@ is_name(const char *host)
 }
 
 struct resolver_query *
-resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *arg)
+resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn,
+    void *arg)
 {
 	struct resolver_answer a = { .n = 0 };
 	struct resolver_query *q = NULL;
@@ -161,22 +414,22 @@ resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *ar
 
 	if (answer_literal(&a, host) ||
 	    (is_name(host) && known(n, host, &e, &a)))
-		goto told;
+		goto done;
 	if (!is_name(host))
-		a.why = "no host name";
+		a.why = "not a host name";
 	else if (n->dns == NULL)
-		a.why = "no name server is known";
+		a.why = "resolv.conf was not received yet";
 	else if (n->n_queries >= QUERIES_MAX)
-		a.why = "too many wait for names";
+		a.why = "too many queries wait";
 	if (a.why != NULL)
-		goto told;
+		goto done;
 	if (e == NULL)
 		e = entry_make(n, host);
 	q = calloc(1, sizeof(*q));
 	if (e == NULL || q == NULL) {
 		free(q);
-		a.why = "no memory, or too many names";
-		goto told;
+		a.why = "out of memory, or too many names";
+		goto done;
 	}
 	q->entry = e;
 	q->fn = fn;
@@ -186,7 +439,7 @@ resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *ar
 	if (!e->running)
 		entry_ask(e);
 	return q;
-told:
+done:
 	fn(&a, arg);
 	return NULL;
 }
@@ -195,7 +448,7 @@ void
 resolver_cancel(struct resolver_query *q)
 {
 	if (q != NULL)
-		resolver_query_free(q);
+		query_free(q);
 }
 
 void
@@ -203,13 +456,13 @@ resolver_forget(struct resolver *n, const char *host)
 {
 	struct entry *e = entry_find(n, host);
 
-	/* The addresses stay, for the case that nobody knows better. */
+	/* The addresses stay valid while no name server answers. */
 	if (e != NULL && !e->running && e->why[0] == '\0')
 		e->expires = 0;
 }
 
 static void
-forget_all(struct resolver *n)
+expire_all(struct resolver *n)
 {
 	struct entry *e;
 
@@ -218,14 +471,14 @@ forget_all(struct resolver *n)
 			e->expires = 0;
 }
 
-/* New name servers; what is under way fails, and is told so, from the loop. */
+/* Replaces the name servers.  The event loop ends running queries. */
 static void
 servers_use(struct resolver *n, const uint8_t *p, size_t len)
 {
 	struct evdns_base *dns = evdns_base_new(n->base, 0);
 
 	if (dns == NULL) {
-		log_warnx("no memory for new name servers");
+		log_warnx("out of memory: the name servers stay the same");
 		return;
 	}
 	resolv_read(dns, (const char *)p, len);
@@ -235,11 +488,12 @@ servers_use(struct resolver *n, const uint8_t *p, size_t len)
 }
 
 void
-resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p, size_t len)
+resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p,
+    size_t len)
 {
 	char *copy;
 
-	forget_all(n);
+	expire_all(n);
 	if (which == MSG_FILE_RESOLV_CONF) {
 		servers_use(n, p, len);
 		return;
@@ -248,12 +502,14 @@ resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p, size_t 
 		return;
 	if (len > HOSTS_BYTES_MAX) {
 		log_warnx("the hosts file has more than %u bytes: the rest is "
-		    "not seen", HOSTS_BYTES_MAX);
+		    "ignored", HOSTS_BYTES_MAX);
 		len = HOSTS_BYTES_MAX;
 	}
 	copy = malloc(len + 1);
-	if (copy == NULL)
+	if (copy == NULL) {
+		log_warnx("out of memory: the hosts file stays the same");
 		return;
+	}
 	memcpy(copy, p, len);
 	copy[len] = '\0';
 	free(n->hosts);

@@ -85,11 +85,11 @@ chunk_ask(struct backfill *b)
 	if (c == NULL)
 		return;		/* backfill_peer() asks */
 	wr_init(&w, 256);
-	wr_u32(&w, b->look ? SYNC_LOOK : 0);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, b->at);
 	wr_i64(&w, b->chunk_to);
-	channel_send(c, MSG_SYNC, 0, &w, -1);
+	wr_u8(&w, b->look != 0);
+	channel_send(c, MSG_BACKFILL_RANGE, 0, &w, -1);
 	wr_clear(&w);
 }
 

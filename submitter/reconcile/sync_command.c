@@ -196,17 +196,9 @@ static void
 poll_ask(struct submitter *s)
 {
 	struct channel *c = s->w->peers[ROLE_COLLECTOR];
-	struct writer w;
 
-	if (c == NULL)
-		return;
-	wr_init(&w, 64);
-	wr_u32(&w, SYNC_NOW);
-	wr_str(&w, "");
-	wr_i64(&w, 0);
-	wr_i64(&w, 0);
-	channel_send(c, MSG_SYNC, 0, &w, -1);
-	wr_clear(&w);
+	if (c != NULL)
+		channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
 }
 
 static void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which line a key stands: jansson keeps none for what it has accepted.
- * May assume that the text is valid JSON, and gives up quietly when it is not.
+ * The line of each key, which jansson does not keep.  The text is valid JSON;
+ * if not, the lines are incomplete.
  *
- * The lines are a flat JSON object: "key" and "key" US "inner key" to a
- * number.  US (0x1f) cannot be confused: it only names lines in messages.
+ * The lines are a flat JSON object: "key" and "key" US "inner key" to a number.
+ * US is 0x1f.  The lines are used in messages only.
  */
 #include "config.h"
 
@@ -12,175 +12,103 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_scan.h"
 #include "supervisor/config/config_file.h"
 
-struct scan {
+struct line_scan {
 	struct conf_parse *parse;
 	json_t		*lines;		/* being filled */
-	const char	*p;
-	const char	*end;
-	const char	*counted;	/* up to here newlines are in line */
+	const char	*text;
+	size_t		 counted;	/* newlines before this byte are in line */
 	int		 line;
+	char		*outer;		/* owned; name of the outermost member */
+	int		 items;		/* of the array that is its value */
 };
 
 static int
-line_at(struct scan *s, const char *at)
+line_at(struct line_scan *l, size_t offset)
 {
-	while (s->counted < at)
-		if (*s->counted++ == '\n')
-			s->line++;
-	return s->line;
+	while (l->counted < offset)
+		if (l->text[l->counted++] == '\n')
+			l->line++;
+	return l->line;
 }
 
-static void
-skip_blank(struct scan *s)
-{
-	while (s->p < s->end && strchr(" \t\r\n", *s->p) != NULL && *s->p != '\0')
-		s->p++;
-}
-
-/* From the opening quote to behind the closing one. */
-static void
-skip_string(struct scan *s)
-{
-	for (s->p++; s->p < s->end && *s->p != '"'; s->p++)
-		if (*s->p == '\\')
-			s->p++;
-	s->p = s->p < s->end ? s->p + 1 : s->end;
-}
-
-static void
-skip_value(struct scan *s)
-{
-	int depth = 0;
-
-	while (s->p < s->end) {
-		if (depth == 0 && (*s->p == ',' || *s->p == '}' ||
-		    *s->p == ']'))
-			return;
-		if (*s->p == '"') {
-			skip_string(s);
-			continue;
-		}
-		if (*s->p == '{' || *s->p == '[')
-			depth++;
-		else if (*s->p == '}' || *s->p == ']')
-			depth--;
-		s->p++;
-	}
-}
-
-/* The key at p, its quotes and escapes undone; owned, NULL when it is none. */
-static char *
-read_key(struct scan *s)
-{
-	const char *start = s->p;
-	json_t *text;
-	char *key = NULL;
-
-	skip_string(s);
-	text = json_loadb(start, (size_t)(s->p - start), JSON_DECODE_ANY, NULL);
-	if (json_is_string(text))
-		key = strdup(json_string_value(text));
-	json_decref(text);
-	return key;
-}
-
-/* Keeps the line of the last of several: its value counts. */
+/* Of several, the line of the last one: its value is used. */
 static int
-note(struct scan *s, const char *outer, const char *key, int line)
+note(struct line_scan *l, const char *outer, const char *key, int line)
 {
 	char *name = conf_line_name(outer, key);
 	int first, rc;
 
 	if (name == NULL)
 		return -1;
-	first = (int)json_integer_value(json_object_get(s->lines, name));
-	rc = json_object_set_new(s->lines, name, json_integer(line));
+	first = (int)json_integer_value(json_object_get(l->lines, name));
+	rc = json_object_set_new(l->lines, name, json_integer(line));
 	free(name);
 	if (rc == 0 && first != 0)
-		conf_warn(s->parse, outer != NULL ? outer : key,
+		conf_warn(l->parse, outer != NULL ? outer : key,
 		    outer != NULL ? key : NULL,
-		    "given again, first on line %d; this one counts", first);
+		    "given again, first on line %d; the last value is used",
+		    first);
 	return rc;
 }
 
-/* The objects in the list at p, as "item 1" and so on of outer. */
+/* A value in the array of an outermost member: an object is "item 1" etc. */
 static int
-scan_list(struct scan *s, const char *outer)
+on_item(struct line_scan *l, const struct json_scan *s, enum json_event event)
 {
 	char item[32];
-	int n = 1, rc = 0;
 
-	for (s->p++; rc == 0 && s->p < s->end && *s->p != ']'; ) {
-		skip_blank(s);
-		if (s->p < s->end && *s->p == ',') {
-			s->p++;
-			n++;
-			continue;
-		}
-		if (s->p < s->end && *s->p == '{') {
-			snprintf(item, sizeof(item), "item %d", n);
-			rc = note(s, outer, item, line_at(s, s->p));
-		}
-		skip_value(s);
-	}
-	if (s->p < s->end)
-		s->p++;
-	return rc;
+	l->items++;
+	if (event != JSON_EV_OBJECT)
+		return 0;
+	snprintf(item, sizeof(item), "item %d", l->items);
+	return note(l, l->outer, item, line_at(l, s->offset));
 }
 
-/* The members of the object at p; those of its values too when outer is NULL. */
 static int
-scan_object(struct scan *s, const char *outer)
+on_outer_name(struct line_scan *l, const struct json_scan *s)
 {
-	char *key;
+	free(l->outer);
+	l->items = 0;
+	l->outer = strdup(s->text);
+	if (l->outer == NULL)
+		return -1;
+	return note(l, NULL, l->outer, line_at(l, s->offset));
+}
+
+static const char *
+on_event(struct json_scan *s, enum json_event event, void *arg)
+{
+	struct line_scan *l = arg;
 	int rc = 0;
 
-	for (s->p++; rc == 0; ) {
-		skip_blank(s);
-		if (s->p < s->end && *s->p == ',') {
-			s->p++;
-			continue;
-		}
-		if (s->p >= s->end || *s->p != '"')
-			break;
-		rc = line_at(s, s->p);
-		key = read_key(s);
-		if (key == NULL)
-			return -1;
-		rc = note(s, outer, key, rc);
-		skip_blank(s);
-		if (s->p < s->end && *s->p == ':')
-			s->p++;
-		skip_blank(s);
-		if (rc == 0 && outer == NULL && s->p < s->end && *s->p == '{')
-			rc = scan_object(s, key);
-		else if (rc == 0 && outer == NULL && s->p < s->end &&
-		    *s->p == '[')
-			rc = scan_list(s, key);
-		else
-			skip_value(s);
-		free(key);
-	}
-	if (s->p < s->end)
-		s->p++;
-	return rc;
+	if (s->depth == 1 && event == JSON_EV_NAME)
+		rc = on_outer_name(l, s);
+	else if (s->depth == 2 && event == JSON_EV_NAME)
+		rc = note(l, l->outer, s->text, line_at(l, s->offset));
+	else if (s->depth == 2 && json_scan_in_array(s) &&
+	    event != JSON_EV_OBJECT_END && event != JSON_EV_ARRAY_END)
+		rc = on_item(l, s, event);
+	return rc == -1 ? "out of memory" : NULL;
 }
 
 json_t *
 conf_lines_new(struct conf_parse *p, const char *text, size_t len)
 {
-	struct scan s = { .parse = p, .p = text, .end = text + len,
-	    .counted = text, .line = 1 };
+	struct line_scan l = { .parse = p, .text = text, .line = 1 };
+	char *buf = malloc(len + 1);
+	struct json_scan s;
 
-	s.lines = json_object();
-	if (s.lines == NULL)
-		return NULL;
-	/* So that messages from here have their lines. */
-	p->lines = s.lines;
-	skip_blank(&s);
-	if (s.p < s.end && *s.p == '{')
-		scan_object(&s, NULL);
-	return s.lines;
+	if (buf == NULL || (l.lines = json_object()) == NULL)
+		goto done;
+	/* The warnings of note() need the lines. */
+	p->lines = l.lines;
+	json_scan_init(&s, '{', buf, len + 1, on_event, &l);
+	(void)json_scan_feed(&s, text, len);
+done:
+	free(l.outer);
+	free(buf);
+	return l.lines;
 }

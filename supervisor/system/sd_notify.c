@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * systemd's notification protocol (sd_notify(3)): datagrams of lines to the
- * socket that NOTIFY_SOCKET names.  It is small enough to be spoken without
- * libsystemd, and a supervisor that runs elsewhere says nothing.
+ * systemd's notification protocol (sd_notify(3)) without libsystemd: datagrams
+ * of lines to the socket that NOTIFY_SOCKET names.  Without that variable
+ * nothing is sent.
  */
 #include "config.h"
 
@@ -22,8 +22,8 @@
 #include "common/text.h"
 #include "supervisor/system/system.h"
 
-#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of a state in words */
-#define PINGS_PER_PERIOD	3	/* a late loop must not look dead */
+#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of STATUS= */
+#define PINGS_PER_PERIOD 3	/* one late message is not a failure */
 
 static struct {
 	int			fd;
@@ -65,7 +65,7 @@ notify_init(void)
 	notify.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0);
 	if (notify.fd == -1)
-		log_warn("socket for systemd");
+		log_warn("socket for messages to systemd");
 	notify.watchdog_ms = watchdog_period();
 }
 
@@ -91,7 +91,7 @@ notify_send(const char *fmt, ...)
 		log_warn("message to systemd");
 }
 
-/* A newline in a worker's reason would begin an order of its own to systemd. */
+/* A newline in status would begin another assignment, so it is escaped. */
 void
 notify_ready(const char *status)
 {
@@ -101,7 +101,7 @@ notify_ready(const char *status)
 	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
 }
 
-/* With the time, systemd knows which of two reloads has ended. */
+/* systemd needs the time to tell two reloads apart. */
 void
 notify_reloading(void)
 {

@@ -5,40 +5,6 @@
 #include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
 
-static void
-span_within(struct span part, struct span whole)
-{
-	if (part.n != 0)
-		HOLDS(part.p >= whole.p && part.n <= whole.n &&
-		    part.p + part.n <= whole.p + whole.n);
-}
-
-static void
-items_hold(struct span whole)
-{
-	struct span s = whole;
-	struct gres_item item;
-	size_t steps = 0, left;
-	int rc;
-
-	do {
-		left = s.n;
-		rc = gres_next(&s, &item);
-		HOLDS(rc >= -1 && rc <= 1);
-		HOLDS(rc == 0 || s.n < left);
-		HOLDS(++steps <= whole.n + 1);
-		if (rc != 1)
-			continue;
-		HOLDS(item.name.n > 0);
-		span_within(item.name, whole);
-		span_within(item.type, whole);
-		span_within(item.idx, whole);
-		HOLDS(memchr(item.name.p, ':', item.name.n) == NULL);
-		HOLDS(memchr(item.name.p, '(', item.name.n) == NULL);
-		HOLDS(item.has_idx || item.idx.n == 0);
-	} while (rc == 1);
-}
-
 static int
 on_index(uint32_t index, void *arg)
 {
@@ -87,7 +53,6 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	unsigned i;
 
 	fuzz_quiet();
-	items_hold(s);
 	HOLDS(gres_names_set(&names, "[\"gpu\",\"mps\"]") == 0 && names.n == 2);
 	each_holds(s, &names);
 	each_holds(s, &none);

@@ -1,176 +1,198 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The JSON scanner: any bytes are gone through without a read beyond them, and
- * where jansson takes the document too, both must see the same in it.
+ * The JSON scanner: any bytes are read without a read beyond them, pieces give
+ * the same events as the whole, and where jansson accepts the document, both
+ * see the same in it.
  */
 #include "config.h"
 
-#include "collector/parse/parse.h"
-#include "common/json.h"
+#include "common/json_scan.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-static void value_walk(struct span value, struct span text, unsigned depth);
+#define TEXT_BYTES	200
 
-static void
-inside(struct span value, struct span text)
+struct events {
+	struct json_scan scan;
+	char		 text[TEXT_BYTES];
+	size_t		 n;		/* of the input */
+	uint64_t	 digest;
+	/* What jansson has read; NULL without it. */
+	const struct twin *root;
+	const struct twin *open[JSON_SCAN_DEPTH_MAX];
+	size_t		 count[JSON_SCAN_DEPTH_MAX];	/* values so far */
+	const struct twin *member;	/* value of the name that was read */
+};
+
+static int
+is_text(enum json_event event)
 {
-	HOLDS(value.n > 0 && value.p >= text.p &&
-	    value.p + value.n <= text.p + text.n);
+	return event >= JSON_EV_NAME;
 }
 
-/* Bytes that may be no JSON: whatever is found lies in the text. */
 static void
-value_walk(struct span value, struct span text, unsigned depth)
+event_holds(const struct events *e, enum json_event event)
 {
-	struct json_iter it;
-	struct span key, inner;
+	const struct json_scan *s = &e->scan;
 
-	inside(value, text);
-	if (depth > JSON_DEPTH_MAX)
+	HOLDS(s->depth <= JSON_SCAN_DEPTH_MAX && s->offset < e->n);
+	if (!is_text(event))
 		return;
-	switch (json_kind(value)) {
-	case JSON_OBJECT:
-		json_iter_object(&it, value);
-		while (json_member(&it, &key, &inner)) {
-			HOLDS(key.p > value.p && key.p + key.n < inner.p);
-			value_walk(inner, value, depth + 1);
-		}
-		break;
-	case JSON_ARRAY:
-		json_iter_array(&it, value);
-		while (json_item(&it, &inner))
-			value_walk(inner, value, depth + 1);
-		break;
-	default:
-		json_iter_object(&it, value);
-		HOLDS(!json_member(&it, &key, &inner) && it.err);
-		json_iter_array(&it, value);
-		HOLDS(!json_item(&it, &inner) && it.err);
-		break;
-	}
+	HOLDS(s->depth > 0 && s->len < TEXT_BYTES && s->text[s->len] == '\0');
+	HOLDS(strlen(s->text) == s->len);
+	HOLDS(event != JSON_EV_NAME || !json_scan_in_array(s));
+	HOLDS(event == JSON_EV_STRING || event == JSON_EV_NAME || s->len > 0);
 }
 
-/* Without an escape the bytes between the quotes are the string. */
-static void
-string_same(struct span value, const struct twin *twin)
+/* The value as jansson has it, when an event begins one. */
+static const struct twin *
+value_of(struct events *e)
 {
+	const struct json_scan *s = &e->scan;
+
+	if (s->depth == 0)
+		return e->root;
+	return json_scan_in_array(s) ?
+	    twin_item(e->open[s->depth - 1], e->count[s->depth - 1]++) :
+	    e->member;
+}
+
+static void
+name_same(struct events *e)
+{
+	const struct json_scan *s = &e->scan;
+
+	e->count[s->depth - 1]++;
+	e->member = twin_member(e->open[s->depth - 1], s->text);
+	HOLDS(e->member != NULL);
+}
+
+static void
+text_same(const struct events *e, enum json_event event,
+    const struct twin *twin)
+{
+	const struct json_scan *s = &e->scan;
 	const char *text;
 	size_t n;
 
-	HOLDS(value.n >= 2 && value.p[value.n - 1] == '"');
-	if (memchr(value.p, '\\', value.n) != NULL)
+	if (event == JSON_EV_STRING) {
+		HOLDS(twin_kind(twin) == TWIN_STRING);
+		text = twin_text(twin, &n);
+		HOLDS(s->cut ? n > s->len : n == s->len);
+		HOLDS(memcmp(text, s->text, s->len) == 0);
 		return;
-	text = twin_text(twin, &n);
-	HOLDS(n == value.n - 2 && memcmp(value.p + 1, text, n) == 0);
-}
-
-static void value_same(struct span value, const struct twin *twin);
-
-static void
-object_same(struct span value, const struct twin *twin)
-{
-	struct json_iter it;
-	struct span key, member, again;
-	char name[128];
-	size_t n = 0;
-
-	json_iter_object(&it, value);
-	while (json_member(&it, &key, &member)) {
-		n++;
-		if (memchr(key.p, '\\', key.n) != NULL ||
-		    key.n >= sizeof(name))
-			continue;
-		memcpy(name, key.p, key.n);
-		name[key.n] = '\0';
-		HOLDS(json_get(value, name, &again) == json_kind(member));
-		HOLDS(again.p == member.p && again.n == member.n);
-		value_same(member, twin_member(twin, name));
 	}
-	HOLDS(!it.err && n == twin_size(twin));
+	HOLDS(twin_kind(twin) != TWIN_STRING);
+	if (twin_kind(twin) == TWIN_INTEGER && !s->cut)
+		HOLDS(strtoll(s->text, NULL, 10) == twin_integer(twin));
 }
 
 static void
-array_same(struct span value, const struct twin *twin)
+twin_same(struct events *e, enum json_event event)
 {
-	struct json_iter it;
-	struct span item;
-	size_t n = 0;
+	const struct json_scan *s = &e->scan;
+	const struct twin *twin;
 
-	json_iter_array(&it, value);
-	while (json_item(&it, &item))
-		value_same(item, twin_item(twin, n++));
-	HOLDS(!it.err && n == twin_size(twin));
-}
-
-static void
-integer_same(struct span value, int64_t want)
-{
-	uint64_t n;
-
-	HOLDS(json_kind(value) == JSON_NUMBER);
-	if (want >= 0 && *value.p != '-')
-		HOLDS(number_u64(value, &n) == 0 && n == (uint64_t)want);
-}
-
-static void
-value_same(struct span value, const struct twin *twin)
-{
+	if (event == JSON_EV_OBJECT_END || event == JSON_EV_ARRAY_END) {
+		HOLDS(e->count[s->depth] == twin_size(e->open[s->depth]));
+		return;
+	}
+	if (event == JSON_EV_NAME) {
+		name_same(e);
+		return;
+	}
+	twin = value_of(e);
 	HOLDS(twin != NULL);
-	switch (twin_kind(twin)) {
-	case TWIN_NULL:
-		HOLDS(json_kind(value) == JSON_NULL);
-		break;
-	case TWIN_BOOL:
-		HOLDS(json_kind(value) == JSON_BOOL);
-		break;
-	case TWIN_INTEGER:
-		integer_same(value, twin_integer(twin));
-		break;
-	case TWIN_REAL:
-		HOLDS(json_kind(value) == JSON_NUMBER);
-		break;
-	case TWIN_STRING:
-		HOLDS(json_kind(value) == JSON_STRING);
-		string_same(value, twin);
-		break;
-	case TWIN_ARRAY:
-		array_same(value, twin);
-		break;
-	case TWIN_OBJECT:
-		object_same(value, twin);
-		break;
+	if (is_text(event)) {
+		text_same(e, event, twin);
+		return;
 	}
+	HOLDS(twin_kind(twin) == (event == JSON_EV_OBJECT ? TWIN_OBJECT :
+	    TWIN_ARRAY));
+	e->open[s->depth] = twin;
+	e->count[s->depth] = 0;
 }
 
-/* The first value of the text; p is NULL when there is none. */
-static struct span
-first_value(struct span text)
+static const char *
+on_event(struct json_scan *s, enum json_event event, void *arg)
 {
-	const char *end = json_skip(text.p, text.p + text.n);
-	struct span value = { NULL, 0 };
+	struct events *e = arg;
+	uint64_t what[3] = { event, s->depth, s->offset };
 
-	if (end == NULL)
-		return value;
-	while (strchr(" \n\t\r", *text.p) != NULL)
-		text.p++;
-	value.p = text.p;
-	value.n = (size_t)(end - text.p);
-	return value;
+	event_holds(e, event);
+	e->digest = digest(e->digest, what, sizeof(what));
+	if (is_text(event))
+		e->digest = digest(e->digest, s->text, s->len + 1);
+	if (e->root != NULL)
+		twin_same(e, event);
+	return NULL;
+}
+
+static int
+feed(const char *p, size_t n, void *arg)
+{
+	struct events *e = arg;
+
+	return json_scan_feed(&e->scan, p, n) != NULL ? -1 : 0;
 }
 
 static void
-twin_holds(const uint8_t *bytes, size_t n, struct span value)
+events_init(struct events *e, char first, size_t n)
+{
+	memset(e, 0, sizeof(*e));
+	e->n = n;
+	e->digest = DIGEST_START;
+	json_scan_init(&e->scan, first, e->text, sizeof(e->text), on_event, e);
+}
+
+static void
+pieces_hold(const uint8_t *bytes, size_t n, char first)
+{
+	char *copy = exact(bytes, n);
+	struct events whole, pieces;
+	const char *error;
+	int rc;
+
+	events_init(&whole, first, n);
+	events_init(&pieces, first, n);
+	rc = feed(copy, n, &whole);
+	HOLDS(fuzz_pieces(bytes, n, feed, &pieces) == rc);
+	HOLDS(whole.digest == pieces.digest);
+	error = json_scan_end(&whole.scan);
+	HOLDS(error == json_scan_end(&pieces.scan));
+	HOLDS(rc == 0 || error != NULL);
+	free(copy);
+}
+
+/* A name that is longer than the scanner's memory is not looked up. */
+static int
+has_long_names(const uint8_t *bytes, size_t n)
+{
+	const uint8_t *p = bytes, *quote;
+
+	while ((quote = memchr(p, '"', n - (size_t)(p - bytes))) != NULL) {
+		if (quote - p >= TEXT_BYTES)
+			return 1;
+		p = quote + 1;
+	}
+	return 0;
+}
+
+static void
+twin_holds(const uint8_t *bytes, size_t n, char first)
 {
 	struct twin *root;
+	struct events e;
 
 	/* jansson overlooks a NUL behind a number. */
 	if (n == 0 || memchr(bytes, '\0', n) != NULL ||
-	    (root = twin_load(bytes, n)) == NULL)
+	    has_long_names(bytes, n) || (root = twin_load(bytes, n)) == NULL)
 		return;
-	if (twin_depth(root) <= JSON_DEPTH_MAX) {
-		HOLDS(value.p != NULL);
-		value_same(value, root);
+	if (twin_depth(root) <= JSON_SCAN_DEPTH_MAX) {
+		events_init(&e, first, n);
+		e.root = root;
+		HOLDS(feed((const char *)bytes, n, &e) == 0);
+		HOLDS(json_scan_end(&e.scan) == NULL);
 	}
 	twin_free(root);
 }
@@ -178,14 +200,14 @@ twin_holds(const uint8_t *bytes, size_t n, struct span value)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char *copy = exact(bytes, n);
-	struct span text = { copy, n }, value;
+	size_t i = 0;
+	char first;
 
 	fuzz_quiet();
-	value = first_value(text);
-	if (value.p != NULL)
-		value_walk(value, text, 0);
-	twin_holds(bytes, n, value);
-	free(copy);
+	while (i < n && strchr(" \n\t\r", bytes[i]) != NULL && bytes[i] != '\0')
+		i++;
+	first = i < n && bytes[i] == '[' ? '[' : '{';
+	pieces_hold(bytes, n, first);
+	twin_holds(bytes, n, first);
 	return 0;
 }

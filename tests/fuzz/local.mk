@@ -48,7 +48,7 @@ fuzz_job_LDADD = $(COMMON_LIBS)
 fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_twin)
 fuzz_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_LDFLAGS = $(fuzz_link)
-fuzz_json_LDADD = $(PARSE_LIBS) $(JANSSON_LIBS)
+fuzz_json_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
 fuzz_listing_SOURCES = tests/fuzz/fuzz_listing.c $(fuzz_twin)
 fuzz_listing_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
@@ -69,10 +69,10 @@ fuzz_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_payload_LDFLAGS = $(fuzz_link)
 fuzz_payload_LDADD = $(PAYLOAD_LIBS)
 
-fuzz_prep_SOURCES = tests/fuzz/fuzz_prep.c listener/hook_message.c
+fuzz_prep_SOURCES = tests/fuzz/fuzz_prep.c
 fuzz_prep_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_prep_LDFLAGS = $(fuzz_link)
-fuzz_prep_LDADD = $(COMMON_LIBS)
+fuzz_prep_LDADD = listener/liblistener.a $(COMMON_LIBS)
 
 fuzz_sacct_SOURCES = tests/fuzz/fuzz_sacct.c tests/fuzz/fuzz.h \
 	tests/fuzz/sighting.h
@@ -106,4 +106,4 @@ fuzz_tres_LDADD = $(PARSE_LIBS)
 fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
 fuzz_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_words_LDFLAGS = $(fuzz_link)
-fuzz_words_LDADD = $(PARSE_LIBS)
+fuzz_words_LDADD = $(COLLECTOR_SLURM_LIBS)

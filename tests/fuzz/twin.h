@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A document as jansson reads it, to hold our readers against.  Behind names
- * of its own, for the names of jansson and of common/json.h meet.
+ * of its own, so that no target sees jansson's.
  */
 #ifndef TESTS_FUZZ_TWIN_H
 #define TESTS_FUZZ_TWIN_H

@@ -174,8 +174,8 @@ tell_status(void)
 	say("status sent=%llu unsure=%llu away=%llu denied=%llu shortened=%llu "
 	    "duplicates=%llu busy=%u %s", (unsigned long long)st.sent,
 	    (unsigned long long)st.unsure, (unsigned long long)st.away,
-	    (unsigned long long)st.not_found_at, (unsigned long long)st.shortened,
-	    (unsigned long long)st.duplicates, nats_busy(nats), st.text);
+	    (unsigned long long)st.refused, (unsigned long long)st.shortened,
+	    (unsigned long long)st.duplicates, st.in_flight, st.text);
 }
 
 static void

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
 # Folders are distributed as they are; dist-hook takes out what a build leaves.
-EXTRA_DIST += .ci/run .clang-tidy tests/callgraph tests/check tests/crash \
-	tests/demo tests/lab tests/layers tests/matrix tests/soak tests/system \
-	tests/vm
+EXTRA_DIST += .ci/run .clang-tidy tests/callgraph tests/check tests/coverage \
+	tests/crash tests/demo tests/lab tests/layers tests/matrix tests/soak \
+	tests/system tests/vm
 
 # Plays the other processes to a collector; made by `make collector_drive`.
 EXTRA_PROGRAMS += collector_drive

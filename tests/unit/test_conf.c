@@ -202,12 +202,12 @@ test_wrong_file(const char *source)
 		"wrong.json:2: ccRestUrl: must begin with https:// or http://, is \"cc-backend.example\"",
 		"wrong.json:3: slurmPollInterval: must be a whole number of seconds from 1 to 86400, is \"abc\"",
 		"wrong.json:4: slurmPolInterval: unknown key, ignored; probably slurmPollInterval is meant",
-		"wrong.json:5: ipcSockPath: is gone and has no effect; prepSockListenPath says",
+		"wrong.json:5: ipcSockPath: was removed and has no effect; prepSockListenPath is",
 		"wrong.json:6: natsPort: must be a whole number from 1 to 65535, is 70000",
-		"wrong.json:7: CCPOLLINTERVAL: taken as ccPollInterval",
+		"wrong.json:7: CCPOLLINTERVAL: read as ccPollInterval",
 		"wrong.json:9: gpuPciAddrs: ^n1$: must be a list",
 		"wrong.json:10: gpuPciAddrs: ^n2$: GPU 1 must be a string like \"00000000:C1:00.0\", is 7",
-		"wrong.json:13: natsSubject: given again, first on line 12; this one counts",
+		"wrong.json:13: natsSubject: given again, first on line 12; the last value is used",
 		"wrong.json:14: ccRestJwt: must be a string\n",
 		"wrong.json:15: ccRestSubmitJobs: must be true or false, is \"yes\"",
 		"wrong.json:16: cpuMap: ^n: thread id 1 is in the list twice",
@@ -240,12 +240,12 @@ static const struct {
 	const char	*warning;
 } cases[] = {
 	{ MINIMAL "}", NULL, NULL },
-	{ "{}", "config.json: ccRestUrl: is not set, so jobs have nowhere", NULL },
-	{ "", "no valid JSON", NULL },
+	{ "{}", "config.json: ccRestUrl: is not set: no job can be sent", NULL },
+	{ "", "not valid JSON", NULL },
 	{ "[]", "must be one JSON object", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"hush\" \"x\": 1 }",
-	    "line 1, column 59: no valid JSON: '}' expected", NULL },
-	{ MINIMAL "} x", "no valid JSON: end of file expected", NULL },
+	    "line 1, column 59: not valid JSON: '}' expected", NULL },
+	{ MINIMAL "} x", "not valid JSON: end of file expected", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"hush hush\" }", "must have no blanks", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"hush\\n\" }",
 	    "must have no control characters", NULL },
@@ -259,22 +259,22 @@ static const struct {
 	{ MINIMAL ", \"slurmQueryMaxSpan\": 60, \"slurmPollInterval\": 61 }",
 	    "must not be less than slurmPollInterval", NULL },
 	{ MINIMAL ", \"slurmMaxRetries\": 3, \"slurmQueryMaxRetries\": 4 }",
-	    NULL, "slurmMaxRetries: slurmQueryMaxRetries is given too" },
+	    NULL, "slurmMaxRetries: ignored; slurmQueryMaxRetries is given, too" },
 	{ MINIMAL ", \"cc_rest_ur\": 3 }", NULL, "probably ccRestUrl" },
 	{ MINIMAL ", \"natsPass\": \"x\" }", NULL, "probably natsPassword" },
 	{ MINIMAL ", \"a\\u0007b\": 1 }", NULL, "a\\x07b: unknown key" },
 	{ "{ \"ccRestUrl\": \"http://h.example\", \"ccRestJwt\": \"t\" }",
-	    NULL, "plain http to another host" },
+	    NULL, "http to another host: the token" },
 	{ "{ \"ccRestUrl\": \"http://127.0.0.1:8080\", \"ccRestJwt\": \"t\" }",
 	    NULL, NULL },
 	{ "{ \"ccRestUrl\": \"http://[::1]:8080/x\", \"ccRestJwt\": \"t\" }",
 	    NULL, NULL },
 	{ "{ \"ccRestUrl\": \"http://127.0.0.1@h\", \"ccRestJwt\": \"t\" }",
-	    NULL, "plain http to another host" },
+	    NULL, "http to another host: the token" },
 	{ "{ \"ccRestUrl\": \"ftp://h\" }", "must begin with https://", NULL },
 	{ "{ \"ccRestUrl\": \"https:///x\" }", "must have a host", NULL },
 	{ "{ \"ccRestUrl\": \"https://h/?x\" }", "must have no blank", NULL },
-	{ "{ \"ccRestSubmitJobs\": false }", NULL, "reported to anyone" },
+	{ "{ \"ccRestSubmitJobs\": false }", NULL, "no job will be reported" },
 	{ "{ \"ccRestSubmitJobs\": 0 }", "must be true or false, is 0", NULL },
 	{ MINIMAL ", \"pidFilePath\": \"\" }", "must not be empty", NULL },
 	{ MINIMAL ", \"pidFilePath\": \"x\" }", "must be an absolute path", NULL },
@@ -295,18 +295,18 @@ static const struct {
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n(1\": { \"1\": \"81:00.0\" } } }",
 	    NULL, NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"one\": \"81:00.0\" } } }",
-	    "gpuPciAddrs: n: \"one\" is no number of a GPU", NULL },
+	    "gpuPciAddrs: n: \"one\" is not the number of a GPU", NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"1024\": \"81:00.0\" } } }",
-	    "gpuPciAddrs: n: \"1024\" is no number of a GPU", NULL },
+	    "gpuPciAddrs: n: \"1024\" is not the number of a GPU", NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"3\": 7 } } }",
 	    "gpuPciAddrs: n: GPU 3 must be a string", NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"3\": \"81:00.0\", "
 	    "\"4\": \"81:00.0\" } } }", NULL,
 	    "gpuPciAddrs: n: GPU 4, \"81:00.0\", is in the list twice" },
 	{ MINIMAL ", \"ignoreHosts\": \"^login[0-9\" }",
-	    "ignoreHosts: is no pattern: missing terminating ]", NULL },
+	    "ignoreHosts: is not a valid pattern: missing terminating ]", NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"a(\": [] } }",
-	    "gpuPciAddrs: a(: is no pattern: missing closing parenthesis", NULL },
+	    "gpuPciAddrs: a(: is not a valid pattern: missing closing parenthesis", NULL },
 	{ MINIMAL ", \"cpuMap\": { \"n\": \"block\", \"m\": \"zigzag\" } }",
 	    "cpuMap: m: must be \"block\"", NULL },
 	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\","
@@ -317,17 +317,17 @@ static const struct {
 	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"\" } ] }",
 	    "tags: item 1: its name must be a string of 1 to 255 bytes", NULL },
 	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"qos\": \"x\" } ] }",
-	    "tags: item 1: has \"qos\", which is none of type, name", NULL },
+	    "tags: item 1: has \"qos\", which is not one of type, name", NULL },
 	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"when\": [] } ] }",
 	    "tags: item 1: its when must be an object", NULL },
 	{ MINIMAL ", \"tags\": [\n{ \"type\": \"q\", \"name\": \"n\" },\n"
 	    "{ \"type\": \"q\", \"name\": \"m\", \"when\": { \"qos\": \"a(\" } } ] }",
-	    ":3: tags: item 2: is no pattern: missing closing parenthesis", NULL },
+	    ":3: tags: item 2: is not a valid pattern: missing closing parenthesis", NULL },
 	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\" },"
 	    " { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\" } ] }",
 	    "tags: item 2: has the type and name of item 1, but another scope", NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": \"x\", \"b\": \"x\" } }",
-	    "\"x\" is the name of a already", NULL },
+	    "\"x\" is already the name of a", NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": 1 } }", "name of a cluster", NULL },
 	{ MINIMAL ", \"prepSockListenPath\": \"tcp::5\", "
 	    "\"prepSockConnectPath\": \"tcp:localhost:5\" }", NULL,
@@ -335,19 +335,19 @@ static const struct {
 	{ MINIMAL ", \"prepSockListenPath\": \"/run/other.sock\" }", NULL,
 	    "is not the path of prepSockListenPath" },
 	{ MINIMAL ", \"slurmExtraPaths\": [ \"/opt/slurm\", \"/tmp/\" ] }",
-	    "to Slurm's commands", NULL },
+	    "would allow Slurm's commands to read", NULL },
 	{ MINIMAL ", \"clusters\": [ \"a\", \"b\" ] }", NULL, NULL },
 	{ MINIMAL ", \"clusters\": [ \"a\", \"b\", \"a\" ] }",
-	    "clusters: \"a\" is there twice", NULL },
+	    "clusters: \"a\" is in the list twice", NULL },
 	{ MINIMAL ", \"clusters\": [ \"--help\" ] }",
 	    "clusters: item 1 must be a cluster's name", NULL },
-	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }", "to Slurm's commands",
+	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }", "would allow Slurm's commands to read",
 	    NULL },
 	{ MINIMAL ", \"natsServer\": \"n\", \"natsCertFile\": \"/dev/null\" }",
 	    "natsCertFile: /dev/null: is not a regular file", NULL },
 	{ MINIMAL ", \"natsCertFile\": \"/dev/null\" }", NULL, NULL },
 	{ MINIMAL ", \"ccRestJwtFile\": \"/x\" }",
-	    "ccRestJwt is given too", NULL },
+	    "ccRestJwt is given, too", NULL },
 	{ MINIMAL ", \"ccRestCaFile\": \"/nowhere/ca\" }",
 	    "/nowhere/ca: No such file", NULL },
 };
@@ -396,8 +396,8 @@ test_obsolete(void)
 		    "SLURMSOURCE: the key has no effect; Slurm's text output "
 		    "is read in every version; remove the key\n" },
 		{ MINIMAL ", \"ipcSockPath\": \"/run/sock\" }",
-		    "ipcSockPath: is gone and has no effect; "
-		    "prepSockListenPath says where the daemon listens, "
+		    "ipcSockPath: was removed and has no effect; "
+		    "prepSockListenPath is where the daemon listens, "
 		    "prepSockConnectPath where the hook connects\n" },
 	};
 	struct outcome o;
@@ -452,7 +452,7 @@ test_modes(void)
 	write_file(file, text, sizeof(text) - 1, 0644);
 	run(&o, file, 1);
 	CHECK_INT(o.status, 0);
-	CHECK(strstr(o.log, "holds secrets and anyone may read it (mode 0644)")
+	CHECK(strstr(o.log, "has secrets and is readable by other users (mode 0644)")
 	    != NULL);
 	forget(&o);
 	write_file(file, text, sizeof(text) - 1, 0640);
@@ -462,7 +462,7 @@ test_modes(void)
 	forget(&o);
 	write_file(file, text, sizeof(text) - 1, 0666);
 	run(&o, file, 1);
-	CHECK(strstr(o.reason, "anyone may write it") != NULL);
+	CHECK(strstr(o.reason, "is writable by other users") != NULL);
 	forget(&o);
 	if (geteuid() != 0)
 		return;
@@ -505,21 +505,21 @@ test_files(void)
 	CHECK(strstr(o.reason, "is empty") != NULL);
 	forget(&o);
 	run_with_file(&o, "ccRestJwtFile", TOKEN, 0644);
-	CHECK(strstr(o.reason, "anyone may read it (mode 0644)") != NULL);
+	CHECK(strstr(o.reason, "is readable by other users (mode 0644)") != NULL);
 	forget(&o);
 	run_with_file(&o, "natsCredsFile", creds, 0640);
 	CHECK_INT(o.status, 0);
 	check_secret(&o, CONF_NATS_CREDS_FILE, creds);
 	forget(&o);
 	run_with_file(&o, "natsCredsFile", creds, 0604);
-	CHECK(strstr(o.reason, "anyone may read it (mode 0604)") != NULL);
+	CHECK(strstr(o.reason, "is readable by other users (mode 0604)") != NULL);
 	forget(&o);
 	run_with_file(&o, "natsCredsFile", "hush", 0600);
 	CHECK(strstr(o.reason, "is not a NATS credentials file") != NULL);
 	CHECK(strstr(o.log, "hush") == NULL);
 	forget(&o);
 	run_with_file(&o, "natsNKeySeedFile", "SUABC\n", 0644);
-	CHECK(strstr(o.reason, "anyone may read it") != NULL);
+	CHECK(strstr(o.reason, "is readable by other users") != NULL);
 	forget(&o);
 	run_with_file(&o, "natsCaFile", "-----BEGIN CERTIFICATE-----", 0644);
 	CHECK_INT(o.status, 0);
@@ -581,7 +581,7 @@ test_heavy(void)
 	run(&o, file, 1);
 	CHECK_INT(o.status, 1);
 	CHECK(strlen(o.log) < 8192);
-	CHECK(strstr(o.log, "more is wrong, not listed") != NULL);
+	CHECK(strstr(o.log, "more errors or warnings are not listed") != NULL);
 	forget(&o);
 	free(text);
 }

@@ -72,7 +72,7 @@ def core():
     runs = [new() for _ in range(10)]
     s.tell(*runs)
     whole_soon("killed: REST does not notice", f, runs, 8, ["start"])
-    c.soon("status says so", lambda: "away" in s.status()["nats"], 15, lambda: s.status()["nats"])
+    c.soon("status says so", lambda: "no connection" in s.status()["nats"], 15, lambda: s.status()["nats"])
     b.start()
     client = lab.Client(b.port)
     more = [new() for _ in range(3)]

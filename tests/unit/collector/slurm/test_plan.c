@@ -118,8 +118,8 @@ test_done(void)
 static void
 test_slurm_clock(void)
 {
-	struct cluster c = { .resume_point = 0 };
-	struct slurm_clock k = { 0, 0 };
+	static struct cluster c;
+	struct slurm_clock k = { .said = 0 };
 	int64_t now = now_wall();
 
 	CHECK_INT(slurm_clock_at(&k, 50, 1000), 1000);
@@ -133,7 +133,7 @@ test_slurm_clock(void)
 	CHECK_INT(slurm_clock_at(&k, 210, 1800000000), 1699996410);
 
 	CHECK(slurm_now(&c) >= now && slurm_now(&c) <= now_wall());
-	slurm_clock_set(&c.slurm_clock, now - 3600, now_s());
+	slurm_clock_set(&c.clock, now - 3600, now_s());
 	CHECK(slurm_now(&c) >= now - 3600 && slurm_now(&c) < now - 1800);
 }
 

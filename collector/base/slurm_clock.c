@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slurm's clock.  Times that Slurm writes are compared with Slurm's own clock,
+ * because ours may be set, or wrong.
+ */
+#include "config.h"
+
+#include "collector/base/cluster.h"
+
+void
+slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at)
+{
+	k->said = said;
+	k->at = at;
+}
+
+int64_t
+slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall)
+{
+	return k->said != 0 ? k->said + (at - k->at) : wall;
+}
+
+int64_t
+slurm_now(const struct cluster *c)
+{
+	return slurm_clock_at(&c->clock, now_s(), now_wall());
+}

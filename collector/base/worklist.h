@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is to be asked about one cluster.  Any part of the collector adds to
+ * it; the lane that owns a list takes from it when the scheduler runs it.
+ */
+#ifndef COLLECTOR_BASE_WORKLIST_H
+#define COLLECTOR_BASE_WORKLIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/base/tables.h"
+#include "common/job.h"
+
+struct cluster;
+
+#define CONFIRM_JOBS_MAX	500	/* more are left to the poll */
+#define SCRIPTS_MAX	4096	/* beyond that runs go without a script */
+
+struct script_request {
+	struct script_request *next;
+	struct run_key	 key;
+	uint64_t	 array_job;	/* 0 = the job is no array's */
+};
+
+struct worklist {
+	struct idmap	 details;	/* poll: jobs with a run that is not known */
+	struct idmap	 left;		/* poll: jobs whose end accounting lacks */
+	struct idmap	 accounting;	/* jobs that sacct is asked for by id */
+	struct idmap	 steps;		/* jobs with a row that waits for its steps */
+	struct idmap	 confirm;	/* jobs whose start is not confirmed */
+	int64_t		 confirm_at;	/* monotonic ms: one was added last */
+	int64_t		 confirmed_at;	/* the same: a start was confirmed last */
+	struct script_request *scripts;	/* owned, oldest first */
+	struct script_request **scripts_tail;
+	unsigned	 n_scripts;
+	int		 permission;	/* a lookup waits for the operator right */
+	int		 rows_wait;	/* rows of accounting wait for details */
+};
+
+void worklist_init(struct worklist *work);
+/* Are there runs of this job whose start is not confirmed?  Then squeue is asked. */
+void worklist_confirm(struct cluster *c, uint64_t job);
+/* Takes req. */
+void worklist_script(struct worklist *work, struct script_request *req);
+
+#endif

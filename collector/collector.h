@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector's program: its lanes, and what runs them. */
+#ifndef COLLECTOR_COLLECTOR_H
+#define COLLECTOR_COLLECTOR_H
+
+#include "collector/accounting/accounting.h"
+#include "collector/base/cluster.h"
+#include "collector/base/wake.h"
+#include "collector/query/query_lanes.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/runner.h"
+#include "collector/slurm/slurm.h"
+#include "collector/track/outbox.h"
+#include "collector/track/track.h"
+
+struct startup;
+struct sync_report;
+
+/* What asks about one cluster, and when. */
+struct lanes {
+	struct collector *collector;
+	struct cluster	*c;		/* owned */
+	struct startup	*startup;
+	struct poll	*poll;
+	struct accounting *accounting;
+	struct hook_events *hook_events;
+	struct confirm	*confirm;
+	struct scripts	*scripts;
+	struct node_states *node_states;
+	int64_t		 poll_at;	/* monotonic ms: the next poll */
+	int64_t		 polled;	/* wall clock of the last */
+	int64_t		 day_at;	/* monotonic s: the day was read again */
+};
+
+struct collector {
+	struct site	 site;
+	struct lanes	 lanes[SITE_CLUSTERS];	/* of site.clusters, same order */
+	struct outbox	*outbox;
+	struct settings	*set;		/* in force; NULL = none yet */
+	struct settings	*next_set;	/* checked, not yet in force */
+	struct settings	*retired;	/* questions may still read with them */
+	struct sync_report *sync_report;
+	struct controller_role *controller_role;
+};
+
+/* clusters.c */
+
+/* The first one, until the configuration tells of more. */
+void clusters_init(struct collector *col, struct worker *w);
+/* The clusters of the first configuration. */
+void clusters_configure(struct collector *col);
+/* The lanes of a cluster. */
+struct lanes *lanes_of(struct collector *col, const struct cluster *c);
+
+/* startup.c: who Slurm is, which shapes its nodes have, what we may see */
+
+struct startup *startup_new(struct cluster *c, struct poll *poll);
+/* Goes on where it is: configuration, nodes, permission, clock; then c->ready. */
+void startup_kick(struct startup *s);
+/* Slurm may be another one by now: its version and settings again. */
+void startup_again(struct startup *s);
+
+/* scheduler.c: what is done when */
+
+void sched_start(struct collector *col);
+void sched_conf(struct lanes *l);
+/* A poll now, the last day included. */
+void sched_poll_now(struct lanes *l);
+
+/* ctl_sync.c: `cc-slurm-adapterctl sync`, Slurm's half */
+
+struct sync_report *sync_report_new(struct collector *col);
+/*
+ * Tells what differs, cluster by cluster, and, unless it is a dry run, has the
+ * lanes ask.
+ */
+void sync_report_begin(struct sync_report *v, uint64_t request,
+    const struct ctl_request *req);
+
+/* status.c */
+
+void status_rows(struct collector *col, uint64_t request);
+void status_metrics(struct collector *col, uint64_t request);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of collector/details share. */
+#ifndef COLLECTOR_DETAILS_DETAILS_PRIVATE_H
+#define COLLECTOR_DETAILS_DETAILS_PRIVATE_H
+
+#include "collector/details/details.h"
+#include "collector/slurm/query.h"
+
+/*
+ * Records of one answer are kept to its end: no more bytes of them than this.
+ * Lines are packed, so that these are some 25,000 jobs.
+ */
+#define RECORD_BYTES_MAX	(6u * 1024 * 1024)
+
+struct detail_result {
+	uint64_t	 job;
+	uint64_t	 order;		/* of the record made of it; 0 = none */
+	char		*line;		/* owned: its record, packed, to be read again */
+	uint32_t	 size;		/* of that */
+	uint32_t	 len;		/* of the record */
+	struct job_snapshot	*s;	/* owned: of an exact question */
+	enum detail	 verdict;
+	enum slurm_phase	 phase;
+	unsigned	 wanted : 1;	/* else it was found on the way */
+	unsigned	 shown : 1;	/* and squeue shows that it has ended */
+};
+
+/*
+ * A line of an answer that tells of a job asked for, and is short enough to lie
+ * wholly in that job's name: those have 1,024 bytes at most, and few records are
+ * as short.  So far before the rest of it, and a little, such a line began.
+ */
+struct recent_line {
+	uint64_t	 job;
+	uint64_t	 at;		/* bytes of the answer before it */
+};
+#define NAME_BYTES	1024	/* slurmctld's limit */
+#define RECENT_BYTES	(2 * NAME_BYTES)
+#define RECENT_LINES	256	/* of "JobId=1" */
+
+struct disambiguate;
+struct pack;
+
+struct details {
+	struct cluster *c;
+	void		(*done)(struct details *d, int ok, void *arg);
+	void		*arg;
+	struct query	 query;		/* about all jobs, one job, or squeue's rows */
+	struct idmap	 index;		/* job -> place in results, plus one */
+	struct idmap	 seen;		/* every job of the answer */
+	uint64_t	 bytes;		/* of the answer, before the line being read */
+	struct recent_line	 recent[RECENT_LINES];	/* a ring */
+	unsigned	 n_recent;	/* ever */
+	struct idmap	 suspects; /* jobs before a line of a job not known */
+	struct detail_result	*results;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	size_t		 at;		/* asked singly, or exactly */
+	int		 all;
+	int		 busy;
+	struct pack	*pack;		/* owned; NULL = no line is kept */
+	size_t		 record_bytes;		/* bytes of records */
+	int		 found;		/* one that nobody asked for */
+	int		 delivering;	/* the submitter is behind: from `at` on later */
+	/* owned; NULL when no such question is asked */
+	struct disambiguate *disambiguate;
+};
+
+/* results.c */
+
+struct detail_result *details_result(const struct details *d, uint64_t job);
+/* NULL on memory. */
+struct detail_result *details_result_new(struct details *d, uint64_t job,
+    int wanted);
+/* Forgets what is kept of it. */
+void details_result_drop(struct detail_result *r, enum detail verdict);
+/* Keeps s for the job; takes it. */
+void details_keep(struct detail_result *r, struct job_snapshot *s);
+/* Keeps line for r; the verdict is DETAIL_LATER when there is no memory. */
+void details_line_keep(struct details *d, struct detail_result *r,
+    struct span line);
+/* Valid until the next one is kept or read; empty when there is none. */
+struct span details_line(const struct details *d,
+    const struct detail_result *r);
+
+/* details_text.c */
+
+/* Before each answer. */
+void details_text_begin(struct details *d);
+int details_text_line(struct span line, void *arg);
+
+/* details_ambiguous.c: one job whose texts make its record ambiguous */
+
+/* Asks; then done() is called, answered: r has a verdict. */
+void disambiguate_start(struct details *d, struct detail_result *r,
+    void (*done)(struct details *d, int answered));
+void disambiguate_free(struct disambiguate *x);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts Slurm's output: a stream into lines, in bounded memory, and a row into
+ * fields, at delimiters that no user can write into a field.
+ */
+#include "config.h"
+
+#include <sys/random.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/parse/parse.h"
+
+#define KEEP_BYTES	(64u * 1024)	/* a larger buffer is freed after its line */
+
+void
+lines_clear(struct lines *l)
+{
+	free(l->buf);
+	memset(l, 0, sizeof(*l));
+}
+
+/* Appends to the incomplete line, or begins to skip a line that is too long. */
+static int
+hold(struct lines *l, const char *p, size_t n)
+{
+	size_t cap = l->cap != 0 ? l->cap : 4096;
+	char *buf;
+
+	if (n == 0)
+		return 0;
+	if (n > LINE_BYTES_MAX - l->len) {
+		l->len = 0;
+		l->skipping = 1;
+		l->skipped++;
+		return 0;
+	}
+	while (cap < l->len + n)
+		cap *= 2;
+	if (cap != l->cap) {
+		buf = realloc(l->buf, cap);
+		if (buf == NULL)
+			return -1;
+		l->buf = buf;
+		l->cap = cap;
+	}
+	memcpy(l->buf + l->len, p, n);
+	l->len += n;
+	return 0;
+}
+
+/* Passes the held bytes to each() as one line. */
+static int
+release(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
+{
+	struct span line = { l->buf, l->len };
+	int rc;
+
+	l->len = 0;
+	rc = each(line, arg);
+	if (l->cap > KEEP_BYTES) {
+		free(l->buf);
+		l->buf = NULL;
+		l->cap = 0;
+	}
+	return rc;
+}
+
+int
+lines_feed(struct lines *l, const char *p, size_t n,
+    int (*each)(struct span line, void *arg), void *arg)
+{
+	struct span line;
+	const char *nl;
+	size_t len;
+	int rc;
+
+	for (; n > 0; p += len + 1, n -= len + 1) {
+		nl = memchr(p, '\n', n);
+		len = nl != NULL ? (size_t)(nl - p) : n;
+		rc = 0;
+		if (nl == NULL)
+			return l->skipping ? 0 : hold(l, p, len);
+		if (l->skipping)
+			l->skipping = 0;
+		else if (l->len == 0) {
+			line.p = p;
+			line.n = len;
+			rc = each(line, arg);
+		} else {
+			rc = hold(l, p, len);
+			if (rc == 0 && !l->skipping)
+				rc = release(l, each, arg);
+			l->skipping = 0;
+		}
+		if (rc == -1)
+			return -1;
+	}
+	return 0;
+}
+
+int
+lines_end(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
+{
+	if (l->len == 0 || l->skipping)
+		return 0;
+	return release(l, each, arg);
+}
+
+/*
+ * Control bytes, and bytes that do not occur in UTF-8: names of partitions and
+ * hosts contain none of them, and Slurm prints them unchanged.  Newline, tab,
+ * carriage return, escape and NUL are left out.
+ */
+static const unsigned char alphabet[] = {
+	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0e, 0x0f, 0x10, 0x11, 0x12,
+	0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1c, 0x1d, 0x1e,
+	0x1f, 0xc0, 0xc1, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb, 0xfc,
+	0xfd, 0xfe, 0xff,
+};
+
+void
+delimiter_new(char delimiter[DELIMITER_LEN + 1])
+{
+	unsigned char bytes[DELIMITER_LEN];
+	size_t i;
+
+	/* getrandom() fails only before the kernel's generator is ready. */
+	if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(bytes)) {
+		struct timespec ts;
+
+		clock_gettime(CLOCK_REALTIME, &ts);
+		memcpy(bytes, &ts.tv_nsec, sizeof(bytes));
+	}
+	for (i = 0; i < DELIMITER_LEN; i++)
+		delimiter[i] = (char)alphabet[bytes[i] % sizeof(alphabet)];
+	delimiter[i] = '\0';
+}
+
+unsigned
+delimiter_split(struct span text, const char *delimiter, struct span *fields,
+    unsigned max)
+{
+	const char *at;
+	unsigned n = 0;
+
+	for (;;) {
+		at = text.n > 0 ? memmem(text.p, text.n, delimiter,
+		    DELIMITER_LEN) : NULL;
+		if (n == max)
+			return max + 1;
+		fields[n].p = text.p;
+		fields[n].n = at != NULL ? (size_t)(at - text.p) : text.n;
+		n++;
+		if (at == NULL)
+			return n;
+		text.n -= fields[n - 1].n + DELIMITER_LEN;
+		text.p = at + DELIMITER_LEN;
+	}
+}

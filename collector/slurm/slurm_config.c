@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Slurm's configuration, as `scontrol show config` prints it. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/slurm/slurm.h"
+
+static void
+copy(char *to, size_t size, struct span s)
+{
+	if (s.n >= size)
+		s.n = size - 1;
+	memcpy(to, s.p, s.n);
+	to[s.n] = '\0';
+}
+
+/* "22.05.8" */
+static unsigned
+version_number(const char *text)
+{
+	unsigned year, month;
+
+	if (sscanf(text, "%u.%u", &year, &month) != 2 || year > 99 ||
+	    month > 12)
+		return 0;
+	return year * 100 + month;
+}
+
+/* "300 sec" */
+static int64_t
+seconds(struct span s)
+{
+	const char *space = memchr(s.p, ' ', s.n);
+	uint32_t v;
+
+	if (space != NULL)
+		s.n = (size_t)(space - s.p);
+	return number_u32(s, &v) == 0 ? v : 0;
+}
+
+/* "rl_bucket_size=30"; what is far beyond our needs counts as that. */
+#define PARAMETER_MAX	1000000
+
+static void
+parameter(struct span v, const char *key, uint32_t *number)
+{
+	const char *at = token_find(v, key);
+	struct span rest;
+	size_t n = 0;
+
+	if (at == NULL)
+		return;
+	rest = span_from(v, at + strlen(key));
+	while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
+		n++;
+	if (number_u32((struct span){ rest.p, n }, number) == 0 &&
+	    *number > PARAMETER_MAX)
+		*number = PARAMETER_MAX;
+}
+
+/* The defaults are Slurm's. */
+static void
+limit_read(struct slurm *slurm, struct span v)
+{
+	if (token_find(v, "rl_enable") == NULL)
+		return;
+	slurm->limit_bucket = 30;
+	slurm->limit_rate = 2;
+	slurm->limit_period = 1;
+	parameter(v, "rl_bucket_size=", &slurm->limit_bucket);
+	parameter(v, "rl_refill_rate=", &slurm->limit_rate);
+	parameter(v, "rl_refill_period=", &slurm->limit_period);
+}
+
+void
+slurm_config_line(struct slurm *slurm, struct span line)
+{
+	struct span key, v;
+
+	if (!config_pair(line, &key, &v))
+		return;
+	if (span_is(key, "ClusterName"))
+		copy(slurm->cluster, sizeof(slurm->cluster), v);
+	else if (span_is(key, "SLURM_VERSION")) {
+		copy(slurm->version_text, sizeof(slurm->version_text), v);
+		slurm->version = version_number(slurm->version_text);
+	} else if (span_is(key, "SlurmUser")) {
+		copy(slurm->slurm_user, sizeof(slurm->slurm_user), v);
+		slurm->slurm_user[strcspn(slurm->slurm_user, "(")] = '\0';
+	} else if (span_is(key, "PrivateData"))
+		slurm->private_jobs = token_find(v, "jobs") != NULL;
+	else if (span_is(key, "SlurmctldParameters"))
+		limit_read(slurm, v);
+	else if (span_is(key, "MinJobAge"))
+		slurm->min_job_age = seconds(v);
+	else if (span_is(key, "AccountingStorageType"))
+		slurm->accounting = token_find(v, "slurmdbd") != NULL;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a row of accounting means.  Accounting tells of ends; a row may wait
+ * until slurmctld was asked for the run's resources, or accounting for its
+ * steps.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/track/outbox.h"
+#include "collector/track/track_private.h"
+#include "common/log.h"
+
+static const char no_threads[] =
+	"The run was seen only after its end, when Slurm had forgotten which "
+	"hardware threads and devices it had; only their numbers are known.";
+
+/* From this version on a resize starts the second record anew. */
+#define RESIZE_ANEW	2302
+
+/*
+ * The open run of an accounting record.  A resized job's second record starts
+ * anew in some versions, when the first one ended: it is the same run.
+ */
+static struct open_run *
+open_of_row(struct cluster *c, const struct job_snapshot *s)
+{
+	const struct job *job = &s->job;
+	struct open_run *run = open_match(&c->open, job->key.job,
+	    job->key.start, job->submit, 0), *other;
+	size_t at = 0;
+
+	if (run != NULL || job->submit != job->key.start ||
+	    c->slurm.version < RESIZE_ANEW)
+		return run;
+	while ((other = open_of_job(&c->open, job->key.job, &at)) != NULL)
+		if (other->start < job->key.start &&
+		    (run == NULL || other->start > run->start))
+			run = other;
+	return run;
+}
+
+static enum row_result
+row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
+{
+	struct job *job = &s->job;
+	int64_t start_said = job->key.start;
+
+	track_key_set(c, job, run);
+	if (job->state == END_REQUEUED && (s->ran == RAN_NEVER ||
+	    job->end <= start_said))
+		job->flags |= JOB_NEVER_RAN;
+	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
+	    !settings_ignores(c->set, job)) {
+		if (run == NULL ||
+		    !(run->flags & (OPEN_DETAILED | OPEN_SPOOLED)))
+			track_message_set(job, no_threads);
+		if (track_send(c, job) == 0)
+			return ROW_FAILED;
+		run = open_of_row(c, s);
+	}
+	track_ended(c, run, job, start_said);
+	return ROW_SENT;
+}
+
+#define CLOCKS_DIFFER	30	/* seconds that our idea of slurmctld's clock may err by */
+#define DISPUTE_TRIES	2	/* questions to slurmctld, then accounting is believed */
+
+static void
+dispute(struct cluster *c, struct open_run *run, const struct job *job)
+{
+	unsigned suppressed;
+
+	run->flags |= OPEN_DISPUTED;
+	if (log_allowed(&c->contradicted, &suppressed))
+		log_warnx("job %llu has ended at %lld, says accounting, but "
+		    "squeue shows it running after that: it is not ended (%u "
+		    "more such since the last line)",
+		    (unsigned long long)job->key.job, (long long)job->end,
+		    suppressed);
+}
+
+/*
+ * Accounting says that it has ended, and when slurmctld was asked last it ran.
+ * Mostly it has ended since, and the next poll will show it; but another
+ * slurmctld of this name may have told slurmdbd that nothing runs.  Then it is
+ * slurmctld that knows the end, when it comes.
+ */
+static int
+is_contradicted(struct cluster *c, struct open_run *run,
+    const struct job *job)
+{
+	if (run == NULL || c->ctld.away)
+		return 0;
+	if ((run->flags & (OPEN_RUNS | OPEN_LEFT)) == OPEN_RUNS) {
+		if (job->end + CLOCKS_DIFFER < c->listing.asked_at)
+			dispute(c, run, job);
+		return 1;
+	}
+	if (!(run->flags & OPEN_DISPUTED) || run->tries >= DISPUTE_TRIES)
+		return 0;
+	(void)idmap_put(&c->work.left, run->job, NULL);
+	return 1;
+}
+
+/*
+ * A prolog failed and the job began again in the same second: both runs have
+ * one id and one start, and the one that squeue has shown running is not the one
+ * that lasted no time.  The other's row is there, or will be.
+ */
+static int
+is_namesake(const struct open_run *run, const struct job *job)
+{
+	return run != NULL && (run->flags & OPEN_RUNS) != 0 &&
+	    job->state == END_REQUEUED && job->end <= job->key.start &&
+	    run->tries < DISPUTE_TRIES;
+}
+
+/*
+ * A run that was requeued before this may have been none: a prolog failed.
+ * What lasted longer ran; its step may lack a status because its node died.
+ */
+#define PROLOG_MAX_S	600
+
+static int
+wants_steps(const struct job_snapshot *s)
+{
+	const struct job *job = &s->job;
+
+	return job->state == END_REQUEUED && s->ran == RAN_UNKNOWN &&
+	    job->end > job->key.start &&
+	    job->end - job->key.start <= PROLOG_MAX_S;
+}
+
+/* A moment for slurmctld to forget, and for clocks to differ. */
+#define MEMORY_MARGIN	30
+
+enum row_result
+track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
+{
+	struct job *job = &s->job;
+	struct open_run *run;
+
+	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
+	    run_number(job->key.job, job->key.start) == 0 ||
+	    track_quarantined(c, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	run = open_of_row(c, s);
+	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
+	    !lookup_has(c->lookups, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	if (is_contradicted(c, run, job) || is_namesake(run, job))
+		return ROW_NOTHING;
+	/* slurmdbd heard of the end before the start: it will know more soon. */
+	if (job->partition == NULL && (run == NULL ||
+	    !(run->flags & OPEN_DETAILED)))
+		return ROW_NOTHING;
+	/* Nor may a later run of the job overtake one that is in doubt. */
+	if (wants_steps(s) || (s->ran == RAN_UNKNOWN &&
+	    idmap_get(&c->work.steps, job->key.job) != NULL))
+		return ROW_WANTS_STEPS;
+	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
+	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
+	    !settings_ignores(c->set, job))
+		return ROW_WANTS_DETAILS;
+	return row_send(c, s, run);
+}
+
+/* Told as it is, of a run that is neither open here nor was lately done. */
+static enum row_result
+backfill_dry_run(struct cluster *c, struct job_snapshot *s)
+{
+	struct job *job = &s->job;
+
+	if (open_of_row(c, s) != NULL ||
+	    done_has(&c->done, job->key.job, job->key.start) ||
+	    settings_ignores(c->set, job))
+		return ROW_NOTHING;
+	track_key_set(c, job, NULL);
+	return track_send(c, job) != 0 ? ROW_SENT : ROW_FAILED;
+}
+
+enum row_result
+track_backfill_row(struct cluster *c, struct job_snapshot *s, int dry_run)
+{
+	struct job *job = &s->job;
+
+	job->flags |= JOB_BACKFILL;
+	if (!dry_run)
+		return track_accounting_row(c, s, 0);
+	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
+	    job->partition == NULL ||
+	    run_number(job->key.job, job->key.start) == 0 ||
+	    track_quarantined(c, job->key.job, job->key.start))
+		return ROW_NOTHING;
+	job->flags |= JOB_DRY_RUN;
+	return backfill_dry_run(c, s);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Publishes a batch of messages on one connection.  Each call may block for
+ * seconds, so only the thread of nats_thread.c calls these functions.
+ */
+#ifndef SUBMITTER_NATS_NATS_PUBLISH_H
+#define SUBMITTER_NATS_NATS_PUBLISH_H
+
+#include <sys/queue.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "submitter/nats/nats_conf.h"
+
+/* One message. */
+struct nats_item {
+	STAILQ_ENTRY(nats_item)	 link;
+	uint64_t		 token;		/* of nats_send() */
+	uint8_t			*bytes;		/* owned */
+	size_t			 len;
+	char			 id[MESSAGE_ID_MAX];
+	enum nats_result	 result;
+	int			 duplicate;	/* the stream already had the id */
+	char			 why[160];	/* reason of the result; "" = none */
+};
+STAILQ_HEAD(nats_items, nats_item);
+
+/* Why a connection ended; decides how soon the next attempt is made. */
+enum nats_trouble {
+	TROUBLE_NONE,
+	TROUBLE_AWAY,	/* refused, broken or no answer */
+	TROUBLE_DENIED,	/* login or subject not permitted */
+	TROUBLE_STREAM	/* no stream accepts the subject, or JetStream is off */
+};
+
+/* An open connection. */
+struct nats_session {
+	natsConnection		*nc;		/* owned; NULL = not connected */
+	jsCtx			*js;		/* owned; NULL = core NATS */
+	struct nats_conf	*conf;		/* a reference */
+	int			 window_read;	/* the stream's window was asked for */
+	int64_t			 window;	/* ns of duplicate detection; 0 = unknown */
+};
+
+/* Sets the result and its reason in this item and in all behind it. */
+void nats_items_end(struct nats_item *item, enum nats_result result,
+    const char *why);
+/*
+ * The last error of the connection, else of this thread in libnats, else the
+ * text of s.  nc may be NULL.
+ */
+void nats_error_text(natsConnection *nc, natsStatus s, char *buf,
+    size_t size);
+/*
+ * Publishes the batch and sets the result of each item.  Returns TROUBLE_NONE,
+ * or why the caller must close the connection, with the reason in why.
+ */
+enum nats_trouble nats_publish(struct nats_session *ns,
+    struct nats_items *batch, char *why, size_t size);
+
+#endif

@@ -113,7 +113,7 @@ sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
 later 7200
 is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
-is "and said" logged "job $lost .* was about to run and is unknown to Slurm"
+is "and said" logged "job $lost .* was never seen running and is unknown to Slurm"
 is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null
 sleep 3

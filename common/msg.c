@@ -73,8 +73,10 @@ static const struct msg_rule {
 	[MSG_OPEN_RUNS] = { "open-runs", BIT(SUBMITTER), BIT(COLLECTOR), 5, KEYS,
 	    false },
 	[MSG_LOOKUP] = { "lookup", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS, false },
-	[MSG_SYNC] = { "sync", BIT(SUBMITTER), BIT(COLLECTOR), 24, 20 + NAME,
+	[MSG_POLL_NOW] = { "poll-now", BIT(SUBMITTER), BIT(COLLECTOR), 0, 0,
 	    false },
+	[MSG_BACKFILL_RANGE] = { "backfill-range", BIT(SUBMITTER),
+	    BIT(COLLECTOR), 21, 17 + NAME, false },
 	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR), BIT(SUBMITTER), 2, 2, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 };

@@ -60,9 +60,10 @@ enum msg_type {
 	MSG_NOT_FOUND,	/* u64 seq, str cluster, u64 ask, run keys unknown to Slurm */
 	MSG_RECORD_ACK,	/* u64: all up to this sequence number is durable */
 	MSG_RESUME_FROM,	/* str cluster, i64 resume point (0 = none) */
-	MSG_OPEN_RUNS,	/* run keys that are open in the spool; u8 bits RUNNING_ */
+	MSG_OPEN_RUNS,	/* u8 OPEN_RUNS_ bits, run keys that are open in the spool */
 	MSG_LOOKUP,	/* str cluster, u64 ask, run keys: what is known of these */
-	MSG_SYNC,	/* u32 SYNC_ bits, str cluster, i64 from, i64 to; see below */
+	MSG_POLL_NOW,	/* every cluster; no payload */
+	MSG_BACKFILL_RANGE,	/* str cluster, i64 from, i64 to, u8 1 = dry run */
 	MSG_FLOW,	/* u8: 1 = hold back, 0 = go on */
 	MSG_CONTROLLER_ROLE,	/* u8: 1 = the controller beside us works, u8 its rank from 0 */
 	MSG__COUNT
@@ -83,13 +84,6 @@ enum event_kind {
 /* What a batch of MSG_OPEN_RUNS is. */
 #define OPEN_RUNS_LAST	1u	/* no more follow */
 #define OPEN_RUNS_UNCONFIRMED	2u	/* their starts wait until Slurm shows them running */
-
-/*
- * What sync asks: a poll now of every cluster (cluster, from and to are empty
- * then), or what ended in a past range, of which the mark is the end.
- */
-#define SYNC_NOW	1u
-#define SYNC_LOOK	2u	/* of a past range: records are not to be stored */
 
 /* What says a mark: which question was answered in full. */
 enum watermark_source {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the admin asks of the submitter: status, queue, retry, drop, sync. */
+/*
+ * Commands of the admin tool: status, queue, retry, drop, sync, repair,
+ * metrics.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -20,16 +23,16 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define QUEUE_ROWS	1000	/* without a limit of the admin's own */
+#define QUEUE_ROWS	1000	/* without --limit */
 
-/* One verb that walks over rows. */
+/* A command that walks over rows. */
 struct walk {
 	struct submitter *s;
 	const struct ctl_request *req;
 	uint64_t	 request;
 	uint32_t	 left;
 	unsigned	 done;
-	int		 by_itself;	/* no admin has asked for it */
+	int		 by_itself;	/* a reload retries the runs, no admin */
 };
 
 static unsigned long long
@@ -264,7 +267,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
-	/* Whether it ever ran only an admin can say. */
+	/* Only an admin can know whether this run ever ran. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;
@@ -403,7 +406,11 @@ on_metrics(struct submitter *s, uint64_t request)
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 
-/* What was closed wrongly, then what was left open; jobs named: these alone. */
+/*
+ * First the runs that other clients stopped, then the runs that are open in
+ * cc-backend after their stop. With job ids, only the runs of these jobs that
+ * other clients stopped.
+ */
 static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {

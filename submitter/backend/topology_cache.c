@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cc-backend's clusters, kept in the spool for a start without cc-backend. */
+/*
+ * cc-backend's clusters, stored in the spool for a start while cc-backend is
+ * unreachable.
+ */
 #include "config.h"
 
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define TOPOLOGY	"topology"	/* its name among the spool's small values */
+#define TOPOLOGY	"topology"	/* key of the value in the spool */
 
 int
 topology_cache_store(struct submitter *s, const struct http_answer *a)

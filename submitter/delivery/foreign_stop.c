@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that another hand has closed in cc-backend: its stop race hit them,
- * its own sweep did, or somebody else's stop.  What agrees with Slurm is
- * done.  What does not is kept, said and listed, and mended by `repair`
- * alone: deleted there, begun anew, and stopped when it has ended - each step
- * a phase of the row, so that it goes on where a kill has ended it.
+ * Runs that another client has stopped in cc-backend: its stop race, its own
+ * clean-up of old jobs, or a stop of somebody else. If cc-backend's values
+ * agree with Slurm's, the run is done. If not, it is kept, logged and listed,
+ * and only `repair` changes it: it is deleted in cc-backend, started again, and
+ * stopped when it has ended. Each step is a state of the row, so that a killed
+ * process continues there.
  */
 #include "config.h"
 
@@ -19,7 +20,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-/* Kept for an admin; more of them are not accidents, and only counted. */
+/* Runs kept for an admin; further ones are only counted. */
 #define CLOSED_MAX	10000
 
 static struct log_limit said_agreed;
@@ -36,7 +37,7 @@ settled(struct submitter *s, struct spool_run *run)
 	wake(s, WAKE_DELIVERY);
 }
 
-/* How the run ended, as both say it: 1 when that is the same. */
+/* Compares the end in cc-backend and in Slurm: 1 when they agree. */
 static int
 is_agreed(struct submitter *s, const struct spool_run *run,
     const struct backend_job *row, char *how, size_t size)
@@ -69,7 +70,7 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	return same;
 }
 
-/* Said, and kept for an admin. */
+/* Logs the run and keeps it for an admin. */
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
@@ -137,7 +138,7 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	settled(s, run);
 }
 
-/* One walk over what is closed wrongly. */
+/* One walk over the runs that are closed by others. */
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
@@ -160,7 +161,7 @@ row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 	wr_clear(&w);
 }
 
-/* Is it of the jobs and the cluster that the admin has named, if any were? */
+/* Did the admin name this job and cluster, or none? */
 static int
 is_wanted(const struct ctl_request *req, const struct run_key *key)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One frame from the collector goes into the open transaction: a record, a
- * mark or denials.  See backlog_int.h.
+ * Puts one message of the collector into the open transaction: a record, a
+ * watermark or runs that Slurm does not know. See intake_private.h.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ is_quarantined(const struct intake *b, const struct run_key *key)
 	return 0;
 }
 
-/* The key at the beginning of a record's bytes, without reading the rest. */
+/* Reads the key at the beginning of a record and nothing else. */
 static void
 key_peek(const uint8_t *p, size_t n, struct run_key *key)
 {
@@ -48,8 +48,8 @@ say_refused(struct intake *b, const struct run_key *key)
 }
 
 /*
- * A record that takes a good part of what the spool may become gives up its
- * script; one that is too long without it would be in the way for ever.
+ * A record that needs a large part of spoolMaxBytes loses its script. If it is
+ * still too long, it is dropped: it would block the spool for ever.
  */
 static int
 record_fits(struct intake *b, struct job *job, size_t len)
@@ -68,7 +68,7 @@ record_fits(struct intake *b, struct job *job, size_t len)
 	return len - script <= most;
 }
 
-/* 0, or -1 for the disk; *bad: the frame was no record. */
+/* 0, or -1 when the spool refuses the write; *bad: the message is invalid. */
 static int
 record_apply(struct intake *b, struct reader *r, int *bad)
 {
@@ -134,7 +134,7 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	uint32_t n;
 
 	rd_name(r, cluster, sizeof(cluster));
-	rd_u64(r);		/* the question's number */
+	rd_u64(r);		/* the number of the lookup */
 	for (n = rd_u32(r); n > 0 && !r->err; n--) {
 		rd_run_key(r, &key);
 		if (!r->err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A past range, chunk by chunk.  Durable is, in the spool: the range and how
- * far it was read, which moves in the transaction that holds the last of a
- * chunk's records; and the records, whose runs are held until cc-backend has
- * been asked which of them it has.  Whoever is killed, the next process goes
- * on with the runs that are held, then with the next chunk; a chunk that is
- * read twice changes nothing.  See backfill.h.
+ * A backfill reads a past range in chunks. Durable in the spool are the range,
+ * its progress, which moves in the transaction with the last record of a chunk,
+ * and the records. Their runs are held until a list of cc-backend's jobs shows
+ * which of them it has. After a kill, the next process continues with the held
+ * runs, then with the next chunk. A chunk that is read twice changes nothing.
+ * See backfill.h.
  */
 #include "config.h"
 
@@ -19,11 +19,11 @@
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 
-#define STATE		"backfill"	/* its name among the spool's small values */
+#define STATE		"backfill"	/* key of the value in the spool */
 #define STATE_VERSION	1u
-#define CHUNK_S		21600	/* of accounting in one question, and in the spool at once */
+#define CHUNK_S		21600	/* s of accounting in one query and in the spool at once */
 #define GAP_MS		200	/* between two chunks */
-#define DRYRUN_MS		570000	/* for a dry run: the tool waits no longer than 10 minutes */
+#define DRYRUN_MS		570000	/* ms for a dry run: the admin tool waits 10 minutes */
 
 static const char *
 when(int64_t t, char buf[32])
@@ -94,13 +94,13 @@ chunk_ask(struct backfill *b)
 	b->step = BACKFILL_ASKED;
 	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	if (c == NULL)
-		return;		/* backfill_peer() */
+		return;		/* backfill_peer() asks */
 	wr_init(&w, 256);
-	wr_u32(&w, b->look ? SYNC_LOOK : 0);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, b->at);
 	wr_i64(&w, b->chunk_to);
-	channel_send(c, MSG_SYNC, 0, &w, -1);
+	wr_u8(&w, b->look != 0);
+	channel_send(c, MSG_BACKFILL_RANGE, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -210,9 +210,9 @@ backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 	}
 }
 
-/* --- the verb --- */
+/* --- the command --- */
 
-/* The cluster that was named, or the only one there is; 0, or -1. */
+/* Takes the named cluster, or the only one there is; 0, or -1. */
 static int
 cluster_take(struct backfill *b, const char *name)
 {
@@ -229,7 +229,7 @@ cluster_take(struct backfill *b, const char *name)
 	return -1;
 }
 
-/* NULL, or why it cannot begin. */
+/* NULL, or why the backfill cannot begin. */
 static const char *
 begin(struct backfill *b, const struct ctl_request *req)
 {

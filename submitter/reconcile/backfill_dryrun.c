@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `backfill --dry-run`: the same chunks, but their records are not stored.
- * What neither the spool nor cc-backend's listing knows would be sent, and is
- * told.
+ * `backfill --dry-run`: the same chunks, but the records are not stored.
+ * Reports the runs that neither the spool nor cc-backend has.
  */
 #include "config.h"
 
@@ -13,7 +12,7 @@
 #include "submitter/reconcile/backfill_private.h"
 
 #define LOOKED_MAX	100000	/* runs of one chunk: 2.4 MB */
-#define TOLD_MAX	20000	/* rows; the rest is counted */
+#define TOLD_MAX	20000	/* rows; further ones are only counted */
 
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
@@ -126,7 +125,7 @@ on_listed(const struct result *v, void *arg)
 	    "would be tried: cc-backend cannot list that second");
 }
 
-/* The next window of the chunk, or the next chunk. */
+/* Lists the next window of the chunk, or requests the next chunk. */
 void
 dryrun_list(struct backfill *b)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-backend's running jobs against ours: at start, every ccPollInterval, on
- * request.  A difference is never mended by guess: what is open there and not
- * known here is asked of Slurm by way of the collector, and only a record
- * with an end, or Slurm's denial twice an hour apart, ends it.
+ * Compares cc-backend's running jobs with the spool: at the start, every
+ * ccPollInterval and on request. No difference is repaired by a guess: a run
+ * that is open in cc-backend and unknown here is looked up in Slurm by the
+ * collector. Only a record with an end, or two answers of Slurm an hour apart
+ * that it does not know the run, end it.
  */
 #include "config.h"
 
@@ -24,32 +25,33 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 
-#define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
-#define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
+#define LOOKUP_BATCH	256	/* keys of one lookup */
+#define FOREIGN_MAX	20000	/* runs taken from cc-backend in one round */
+#define SUSPECTS_MAX	4096	/* runs shown although they are done; more wait for the next round */
 #define FAILED_WAIT	60000	/* ms after a round that failed */
-#define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
-#define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
-#define LOST_COMMITS	3	/* commit intervals until not being listed means something */
+#define EARLY_WAIT	5000	/* ms until the clusters of this site are known */
+#define CATCHUP_MAX	60000	/* ms; the first round waits no longer */
+#define LOST_COMMITS	3	/* commit intervals after which a run must be in the list */
 
 struct reconcile {
 	struct submitter *s;
 	struct event	*timer;		/* the next round */
 	struct job_list	 job_list;
-	unsigned	 cluster;	/* the n-th */
-	struct idset	 listed;	/* rows that were shown */
-	int64_t		 asked;		/* spool_now() of the first listing */
-	int		 missing;	/* a row was not */
-	struct keyset	 suspects;	/* shown, but done here: looked at twice */
-	int		 second;	/* the second look is under way */
+	unsigned	 cluster;	/* the n-th, in this round */
+	struct idset	 listed;	/* rows that cc-backend shows */
+	int64_t		 asked;		/* spool_now() when the first list was requested */
+	int		 missing;	/* cc-backend does not show a row */
+	struct keyset	 suspects;	/* shown although done here: listed twice */
+	int		 second;	/* the second list is under way */
 	unsigned	 n_foreign;
 	int		 busy, dry, repair, failed;
 	uint64_t	 request;
 	const struct reconcile_filter *filter;	/* NULL = all runs */
 	void		*filter_arg;
-	uint64_t	 ask;		/* number of the last question */
+	uint64_t	 ask;		/* number of the last lookup */
 	unsigned	 diffs;		/* of the round under way */
 	/* of the last whole round */
-	time_t		 at;		/* wall clock, to be shown; 0 = never */
+	time_t		 at;		/* wall clock; 0 = never */
 	int64_t		 compared;	/* spool_now() of that */
 	unsigned	 last_diffs;
 	unsigned	 last_rows;
@@ -84,20 +86,23 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		    key->cluster, (long long)key->start, what, action, held);
 }
 
-/* A row for a run that is open there; Slurm is asked for the rest. */
+/* Makes a row for a run that is open in cc-backend. */
 static void
 from_backend_put(struct reconcile *r, const struct run_key *key)
 {
 	struct spool_run run;
 
 	spool_put_from_backend(r->s->spool, key);
-	/* It was shown: else this very round would miss it. */
+	/* cc-backend shows it: else this round would count it as missing. */
 	if (spool_find(r->s->spool, key, &run) == 1)
 		idset_add(&r->listed, run.id);
 	commit_soon(r->s->commit);
 }
 
-/* Open there, over here: hit by a stop that was meant for another run. */
+/*
+ * Open in cc-backend although its stop was delivered: the stop race of another
+ * run.
+ */
 static void
 row_victim(struct reconcile *r, const struct run_key *key)
 {
@@ -110,7 +115,10 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		    "it", (unsigned long long)key->job, key->cluster,
 		    (long long)key->start);
 	}
-	/* Taken up anew, it gets its record from Slurm, and its stop again. */
+	/*
+	 * As a new row it gets its record from Slurm, and its stop is sent
+	 * again.
+	 */
 	if (r->repair && !r->dry) {
 		spool_reopen(r->s->spool, key);
 		from_backend_put(r, key);
@@ -161,7 +169,7 @@ on_row(const struct backend_job *row, void *arg)
 			commit_seen(r->s->commit_check, &run, r->job_list.asked);
 	} else if (found == 0) {
 		if (spool_is_done(r->s->spool, &row->key))
-			/* Or was its stop delivered meanwhile? */
+			/* Its stop may have been delivered in the meantime. */
 			keyset_add(&r->suspects, &row->key, SUSPECTS_MAX);
 		else
 			row_from_backend(r, &row->key);
@@ -169,8 +177,9 @@ on_row(const struct backend_job *row, void *arg)
 }
 
 /*
- * The second look.  Shown in a listing that was asked after it was done: no
- * coincidence.  And what slipped from page to page is there this time.
+ * The second list was requested after the run was done here, so a run in it is
+ * open in cc-backend. It also shows rows that the first list missed between two
+ * pages.
  */
 static void
 on_second(const struct backend_job *row, void *arg)
@@ -184,7 +193,7 @@ on_second(const struct backend_job *row, void *arg)
 		row_victim(r, &row->key);
 }
 
-/* Open here and taken long ago, but cc-backend does not show it. */
+/* Accepted long ago, but cc-backend does not show it. */
 static int
 is_missing(struct reconcile *r, const struct spool_run *run)
 {
@@ -244,6 +253,78 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 		continue;
 }
 
+/* --- lookups in Slurm --- */
+
+/* One lookup message to the collector: keys of one cluster. */
+struct question {
+	struct submitter *s;
+	uint64_t	*number;	/* of the last lookup */
+	char		 cluster[CLUSTER_MAX];
+	struct writer	 keys;
+	uint32_t	 n;
+};
+
+static void
+question_send(struct question *q)
+{
+	struct channel *c = q->s->w->peers[ROLE_COLLECTOR];
+	struct writer w;
+
+	if (q->n > 0 && c != NULL) {
+		wr_init(&w, q->keys.len + CLUSTER_MAX + 32);
+		wr_str(&w, q->cluster);
+		wr_u64(&w, ++*q->number);
+		wr_u32(&w, q->n);
+		wr_mem(&w, q->keys.buf, q->keys.len);
+		channel_send(c, MSG_LOOKUP, 0, &w, -1);
+		wr_clear(&w);
+	}
+	wr_reset(&q->keys);
+	q->n = 0;
+}
+
+static int
+question_add(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct question *q = arg;
+
+	(void)sp;
+	if (!(run->flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND | RUN_UNCONFIRMED)) ||
+	    strcmp(run->key.cluster, q->cluster) != 0)
+		return 0;
+	wr_run_key(&q->keys, &run->key);
+	if (++q->n == LOOKUP_BATCH)
+		question_send(q);
+	return 0;
+}
+
+/* Asks Slurm for the runs in doubt, by way of the collector. */
+static void
+lookup_send(struct submitter *s, uint64_t *number)
+{
+	struct question q = { .s = s, .number = number };
+	struct spool_after after;
+	struct run_key name;
+	int64_t cursor;
+	unsigned i;
+
+	wr_init(&q.keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
+	for (i = 0; spool_cluster(s->spool, i, &name, &cursor); i++) {
+		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
+		memset(&after, 0, sizeof(after));
+		while (spool_each(s->spool, DEST_REST, START_COMMITTED, &after,
+		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			continue;
+		/* Unconfirmed runs are due after all others. */
+		after = (struct spool_after){ .due = DUE_UNCONFIRMED };
+		while (spool_each(s->spool, DEST_REST, START_DUE, &after,
+		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			continue;
+		question_send(&q);
+	}
+	wr_clear(&q.keys);
+}
+
 void
 reconcile_peer(struct reconcile *r)
 {
@@ -274,7 +355,7 @@ round_end(struct reconcile *r)
 		    CTL_OK, r->failed ? "cc-backend could not be asked" : text);
 		r->request = 0;
 	}
-	/* One that was confined does not put off the next whole one. */
+	/* A filtered comparison does not put off the next full one. */
 	if (r->filter == NULL || !evtimer_pending(r->timer, NULL))
 		timer_after(r->timer, r->failed && r->at == 0 ?
 		    FAILED_WAIT :
@@ -289,19 +370,19 @@ round_end(struct reconcile *r)
 
 static void on_listed(const struct result *v, void *arg);
 
-/* Did rows slip from a page to one that was read before, while others ended? */
+/* Did the first list miss rows between its pages? */
 static int
 is_shifted(struct reconcile *r)
 {
 	if (r->job_list.page == 1)
-		return 0;	/* one page is of one moment */
+		return 0;	/* a single page is consistent */
 	missing_walk(r, missing_any);
 	return r->missing;
 }
 
 /*
- * Asks again for what may have been hit by a stop of another, or was missed
- * between two pages; 0 = asked.
+ * Lists again when runs are shown although they are done, or rows may have been
+ * missed between two pages; 0 = requested.
  */
 static int
 second_look(struct reconcile *r)
@@ -365,7 +446,7 @@ is_off(const struct reconcile *r)
 	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
 }
 
-/* Why there can be no round now; NULL = there can. */
+/* Why no comparison is possible now; NULL = it is possible. */
 static const char *
 is_barred(const struct reconcile *r)
 {
@@ -411,7 +492,10 @@ reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
 	return NULL;
 }
 
-/* Before the first mark a comparison would find little but ourselves behind. */
+/*
+ * Before the first watermark, a comparison would only show that this suite is
+ * behind.
+ */
 static int
 is_early(const struct reconcile *r)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn is it among the runs of one job?  cc-backend refuses an older run
- * after a newer one, and a newer one for a day after an older one.  So starts
- * go oldest first, and where the site wants it (requeuedRuns) a run that was
- * requeued soon makes way for the one that came of it.
+ * The order of the runs of one job. cc-backend refuses an older run after a
+ * newer one, and a newer run within a day after an older one. So the starts go
+ * oldest first. With requeuedRuns=last, a later run replaces a run that was
+ * requeued early.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/* Runs of one job that are looked at. */
+/* Runs of one job that are read. */
 #define SIBLINGS_MAX	64
 
 static const char waits[] = "waits until an earlier run, requeued soon, is "
@@ -28,7 +28,7 @@ spool_is_start(enum run_state state)
 	    state == START_BLOCKED || state == START_CONFLICT;
 }
 
-/* Is it to be deleted there for the sake of a later run? */
+/* Is the run to be deleted in cc-backend because a later run replaces it? */
 static int
 is_superseded(const struct spool_run *run)
 {
@@ -36,7 +36,7 @@ is_superseded(const struct spool_run *run)
 	    run->state[DEST_REST] == DELETE_DUE);
 }
 
-/* Has a later run of the job to wait for this one? */
+/* Must a later run of the job wait for this one? */
 static int
 bars(const struct spool_run *run, enum dest dest)
 {
@@ -44,7 +44,7 @@ bars(const struct spool_run *run, enum dest dest)
 	    (dest == DEST_REST && is_superseded(run));
 }
 
-/* The other runs of its job, oldest first: how many, or -1. */
+/* Reads the other runs of the job, oldest first: how many, or -1. */
 static int
 siblings(struct spool *sp, const struct spool_run *run,
     struct spool_run rows[SIBLINGS_MAX])
@@ -66,8 +66,8 @@ siblings(struct spool *sp, const struct spool_run *run,
 }
 
 /*
- * Its place among the runs of its job: behind an older one that still has to
- * start; a newer one that was not begun goes behind it.
+ * Blocks the run behind an older one that still has to start, and blocks newer
+ * runs that were not sent behind this one.
  */
 int
 spool_order(struct spool *sp, struct spool_run *run)
@@ -158,31 +158,6 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	return 0;
 }
 
-/*
- * What the row of a run becomes that makes way: deleted there as soon as its
- * start is known to be committed and nothing of it is under way, whether its
- * stop was sent by then or not.  And a run that might make way is kept for as
- * long as it would bar another one.
- */
-void
-spool_supersede_state(struct spool *sp, struct spool_run *run)
-{
-	enum run_state state = run->state[DEST_REST];
-
-	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
-	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
-	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
-	    run->due[DEST_REST] != DUE_LEASED))) {
-		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
-		run->flags = (run->flags & ~RUN_SUPERSEDED) |
-		    RUN_FORGET_AFTER_DELETE;
-	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
-	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
-		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
-		    BARRED_SECONDS * 1000, NULL);
-	}
-}
-
 static int
 may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 {
@@ -244,7 +219,7 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 	return n == -1 ? -1 : any;
 }
 
-/* Not on its way there, and not taken either. */
+/* The run is neither being sent nor accepted. */
 static int
 can_wait(const struct spool_run *run)
 {

@@ -69,10 +69,10 @@ fuzz_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_payload_LDFLAGS = $(fuzz_link)
 fuzz_payload_LDADD = $(PAYLOAD_LIBS)
 
-fuzz_prep_SOURCES = tests/fuzz/fuzz_prep.c listener/hook_message.c
+fuzz_prep_SOURCES = tests/fuzz/fuzz_prep.c
 fuzz_prep_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_prep_LDFLAGS = $(fuzz_link)
-fuzz_prep_LDADD = $(COMMON_LIBS)
+fuzz_prep_LDADD = listener/liblistener.a $(COMMON_LIBS)
 
 fuzz_sacct_SOURCES = tests/fuzz/fuzz_sacct.c tests/fuzz/fuzz.h \
 	tests/fuzz/sighting.h

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "submitter/payload/nats_message.h"
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/topology.h"
 #include "tests/unit/check.h"
@@ -283,7 +284,7 @@ check_tags(void)
 	payload_free(p);
 	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\","
 	    "\"when\":{\"qos\":\"a(\"}}]", why, sizeof(why)) == NULL);
-	CHECK(strstr(why, "tags: item 1: \"a(\" is no pattern") != NULL);
+	CHECK(strstr(why, "tags: item 1: \"a(\" is not a regular expression") != NULL);
 	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\"}]", why,
 	    sizeof(why)) == NULL);
 	CHECK(conf_payload(CONF_TAGS, "{}", why, sizeof(why)) == NULL);
@@ -298,7 +299,7 @@ check_flaws(void)
 	job_plain(&job);
 	free(job.user);
 	job.user = NULL;
-	CHECK_STR(start(plain, BACKEND_1_5, &job), "the record names no user");
+	CHECK_STR(start(plain, BACKEND_1_5, &job), "the record has no user");
 	job.user = strdup("alice");
 	job.key.start = 0;
 	CHECK_STR(start(plain, BACKEND_1_5, &job),
@@ -307,7 +308,7 @@ check_flaws(void)
 	job_clear(&job);
 	job_plain(&job);
 	job.n_hosts = 0;
-	CHECK_STR(start(plain, BACKEND_1_5, &job), "the record names no host");
+	CHECK_STR(start(plain, BACKEND_1_5, &job), "the record has no host");
 	job.n_hosts = 1;
 	job_clear(&job);
 }
@@ -397,7 +398,7 @@ check_small(void)
 	CHECK_STR(text_of(),
 	    "{\"jobId\":7,\"cluster\":\"lab\",\"startTime\":1790000000}");
 	wr_reset(&w);
-	payload_number(&w, INT64_MIN);
+	wr_json_number(&w, INT64_MIN);
 	CHECK_STR(text_of(), "-9223372036854775808");
 }
 

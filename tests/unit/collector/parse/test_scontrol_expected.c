@@ -31,11 +31,11 @@ static const struct recording {
  * Names that leave a doubt, or tear the record in two: such jobs are asked for
  * once more, singly, with what squeue says of the name.
  */
-static const struct result_ambiguous {
+static const struct ambiguous_name {
 	const char	*version;
 	uint64_t	 job;
 	const char	*name;
-} step_rows[] = {
+} ambiguous_names[] = {
 	{ "22.05", 36, "two\nlines" },
 	{ "22.05", 42, "x JobState=FAILED UserId=root(0)" },
 	{ "24.11", 38, "new\nline" },
@@ -43,7 +43,7 @@ static const struct result_ambiguous {
 	{ "26.05", 38, "new\nline" },
 	{ "26.05", 41, "a=b UserId=root(0) c" },
 };
-#define DOUBTS	(sizeof(step_rows) / sizeof(step_rows[0]))
+#define AMBIGUOUS_NAMES	(sizeof(ambiguous_names) / sizeof(ambiguous_names[0]))
 
 static struct expected {
 	char	*line;			/* into the file */
@@ -130,7 +130,7 @@ write_record(struct line *l, struct job_snapshot *s)
 }
 
 static void
-hold_against(struct job_snapshot *s, const char *reader)
+compare(struct job_snapshot *s, const char *reader)
 {
 	static struct line got;
 	const char *want;
@@ -159,15 +159,15 @@ hold_against(struct job_snapshot *s, const char *reader)
 	expected[i].seen++;
 }
 
-static const struct result_ambiguous *
-doubt_of(uint64_t job)
+static const struct ambiguous_name *
+ambiguous_name_of(uint64_t job)
 {
 	size_t i;
 
-	for (i = 0; i < DOUBTS; i++)
-		if (step_rows[i].job == job &&
-		    strcmp(step_rows[i].version, now->version) == 0)
-			return &step_rows[i];
+	for (i = 0; i < AMBIGUOUS_NAMES; i++)
+		if (ambiguous_names[i].job == job &&
+		    strcmp(ambiguous_names[i].version, now->version) == 0)
+			return &ambiguous_names[i];
 	return NULL;
 }
 
@@ -180,17 +180,17 @@ on_text(struct span line, void *arg)
 
 	snapshot_init(&s);
 	verdict = scontrol_record(line, no_name, &how, &s);
-	if (doubt_of(scontrol_id(line)) != NULL)
+	if (ambiguous_name_of(scontrol_id(line)) != NULL)
 		CHECK(verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD);
 	else if (verdict == RECORD_GOOD)
-		hold_against(&s, "text");
+		compare(&s, "text");
 	snapshot_clear(&s);
 	return 0;
 }
 
 /* The whole of one record, newlines and all, with its name known. */
 static void
-read_exactly(const char *file, const struct result_ambiguous *d)
+read_exactly(const char *file, const struct ambiguous_name *d)
 {
 	struct span name = { d->name, strlen(d->name) }, record;
 	struct job_snapshot s;
@@ -209,7 +209,7 @@ read_exactly(const char *file, const struct result_ambiguous *d)
 	snapshot_init(&s);
 	CHECK_INT(scontrol_record(record, name, &how, &s), RECORD_GOOD);
 	CHECK(s.job.name != NULL && strcmp(s.job.name, d->name) == 0);
-	hold_against(&s, "text, exactly");
+	compare(&s, "text, exactly");
 	snapshot_clear(&s);
 }
 
@@ -251,9 +251,9 @@ test_text(void)
 	expected_load(want);
 	recording_lines(now->version, now->text, on_text, NULL);
 	buf = recording_read(now->version, now->text, &n);
-	for (i = 0; i < DOUBTS; i++)
-		if (strcmp(step_rows[i].version, now->version) == 0)
-			read_exactly(buf, &step_rows[i]);
+	for (i = 0; i < AMBIGUOUS_NAMES; i++)
+		if (strcmp(ambiguous_names[i].version, now->version) == 0)
+			read_exactly(buf, &ambiguous_names[i]);
 	free(buf);
 	all_seen();
 	free(want);

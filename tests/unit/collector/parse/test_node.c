@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* States of nodes, from what each Slurm printed and from words alone. */
+/* Lines of `scontrol show node`: recorded ones, and each state. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "collector/parse/parse.h"
 #include "tests/unit/check.h"
+#include "tests/unit/collector/parse/recording.h"
 
 #define S(text)	((struct span){ text, strlen(text) })
-#define DATA	"/tests/data/slurm/"
 
 static struct gres_names names;
 
@@ -26,29 +26,23 @@ show(const char *line)
 	return buf;
 }
 
-/* Each line of a version's recording against what stands here. */
+/* Compares each line of a version's recording with want. */
 static void
 recording(const char *version, const char *const *want)
 {
-	const char *src = getenv("srcdir");
-	char path[512], line[4096];
-	FILE *f;
+	size_t n;
+	char *text = recording_read(version, "node-use.txt", &n), *line, *end;
 
-	snprintf(path, sizeof(path), "%s" DATA "%s/node-use.txt",
-	    src != NULL ? src : ".", version);
-	f = fopen(path, "r");
-	CHECK(f != NULL);
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		CHECK(*want != NULL);
-		if (*want == NULL)
+	for (line = text; *line != '\0'; line = end + 1) {
+		end = strchrnul(line, '\n');
+		CHECK(*end == '\n' && *want != NULL);
+		if (*end == '\0' || *want == NULL)
 			break;
-		CHECK_STR(show(line), *want);
-		want++;
+		*end = '\0';
+		CHECK_STR(show(line), *want++);
 	}
 	CHECK(*want == NULL);
-	if (f != NULL)
-		fclose(f);
+	free(text);
 }
 
 static void
@@ -158,6 +152,24 @@ lines(void)
 	CHECK_STR(show("NodeName= State=MIXED"), "none");
 }
 
+static void
+shapes(void)
+{
+	struct node_shape shape;
+	char host[HOST_MAX];
+	char *file;
+	size_t n;
+
+	file = recording_read("22.05", "scontrol-node-o.txt", &n);
+	file[strcspn(file, "\n")] = '\0';
+	CHECK_INT(node_record(S(file), host, &shape), 0);
+	CHECK_STR(host, "big1");
+	CHECK(shape.sockets == 2 && shape.cores == 1024 && shape.threads == 1);
+	CHECK_INT(node_record(S("NodeName="), host, &shape), -1);
+	CHECK_INT(node_record(S("x"), host, &shape), -1);
+	free(file);
+}
+
 int
 main(void)
 {
@@ -165,5 +177,6 @@ main(void)
 	recordings();
 	words();
 	lines();
+	shapes();
 	return check_done();
 }

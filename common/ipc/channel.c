@@ -157,7 +157,7 @@ frame_deliver(struct channel *c, size_t *used)
 	memcpy(&h, c->in + *used, sizeof(h));
 	wrong = msg_check(&h, c->peer, c->self);
 	if (wrong == NULL && (h.flags & MSG_FLAG_FD) && c->received_fd == -1)
-		wrong = "without its descriptor";
+		wrong = "its descriptor is missing";
 	if (wrong != NULL) {
 		snprintf(why, sizeof(why), "%s of %u bytes: %s",
 		    msg_name(h.type), h.length, wrong);

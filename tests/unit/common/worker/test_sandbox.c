@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enters each role's sandbox in a child, as root where the test may, and
- * always as a plain user, and tries there what must not work and what must.
+ * Enters the sandbox of each role in a child process, as root if the test runs
+ * as root, and as another user, and makes system calls that must fail or work.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@
 #include "tests/unit/check.h"
 
 #define NOBODY		65534
-#define SIGNALLED	1000	/* outcome: died of signal outcome - this */
+#define SIGNALLED	1000	/* outcome: ended by signal outcome - this */
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
 static char spool[64], spool_db[80], secret[64];
@@ -41,7 +41,7 @@ try_open(const char *path, int flags)
 	return open(path, flags, 0600) == -1 ? errno : 0;
 }
 
-/* Each returns errno of what it tried, 0 when it worked. */
+/* Each returns the errno of its call, 0 for success. */
 static int
 open_passwd(void)
 {
@@ -191,7 +191,7 @@ struct probe {
 	int		 landlock;	/* needs this version to be refused */
 };
 
-#define ANY	(-1)	/* refused, by whichever layer comes first */
+#define ANY	(-1)	/* refused, by any layer */
 #define KILLED	(SIGNALLED + SIGSYS)
 
 static const struct probe probes[] = {
@@ -217,7 +217,7 @@ static const struct probe probes[] = {
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR,
 	ROLE_SUBMITTER };
 
-/* As the supervisor would set it up. */
+/* As the supervisor fills it. */
 static void
 describe(struct sandbox *sb, enum role role, int as_root)
 {
@@ -243,7 +243,7 @@ describe(struct sandbox *sb, enum role role, int as_root)
 	}
 }
 
-/* The unit with User= refuses what takes privileges, as systemd does it. */
+/* Denies privileged calls, as systemd does for a unit with User=. */
 static int in_unit;
 
 static void
@@ -266,7 +266,7 @@ unit_filter(void)
 	seccomp_release(f);
 }
 
-/* In the child: through the wire and back, in, and the probe. */
+/* In the child: encodes and decodes the sandbox, enters it, makes the call. */
 static void
 child_run(enum role role, int as_root, enum sandbox_mode mode,
     const struct probe *probe)
@@ -321,7 +321,7 @@ check_outcome(const struct probe *p, enum role role, int as_root, int got,
 {
 	int ok = want == ANY ? got != 0 && got < 90 : got == want;
 
-	/* Where Landlock is too old the plain user's files stay open. */
+	/* With an old Landlock, the files of the user stay accessible. */
 	if (!ok && p->landlock > landlock_abi())
 		return;
 	check_that(ok, p->name, __FILE__, __LINE__);
@@ -345,7 +345,7 @@ test_role(size_t i, int as_root)
 	(void)check_outcome;
 	(void)n;
 #endif
-	/* In the other modes nothing is refused that the uid may do. */
+	/* In the other modes the sandbox denies nothing. */
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, NULL), 0);
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_OFF, NULL), 0);
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, &probes[6]), 0);
@@ -362,7 +362,7 @@ test_unit(void)
 	in_unit = 0;
 }
 
-/* A frame that makes no sense is refused, never half applied. */
+/* A malformed frame is refused as a whole. */
 static void
 test_read(void)
 {
@@ -390,7 +390,7 @@ test_read(void)
 	sandbox_clear(&sb);
 }
 
-/* It stands between us and the kernel, and knows neither filters nor Landlock. */
+/* valgrind has neither seccomp filters nor Landlock. */
 static int
 on_valgrind(void)
 {
@@ -418,7 +418,7 @@ main(void)
 	mkdir(spool, 0777);
 	chmod(spool, 0777);
 	chmod(folder, 0755);
-	/* Readable for all: only the sandbox keeps it closed. */
+	/* Readable by all: only the sandbox denies it. */
 	fd = open(secret, O_CREAT | O_WRONLY, 0644);
 	close(fd);
 	test_read();

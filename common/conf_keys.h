@@ -60,7 +60,7 @@ KEY(SPOOL_MAX_BYTES, "spoolMaxBytes", INT, "2147483648", 1048576, 1099511627776,
 KEY(CTL_SOCK, "ctlSockPath", STR, "/run/cc-slurm-adapter/ctl.sock", 1, 4095, S_, SERVICE)
 KEY(CTL_USERS, "ctlUsers", LIST, "[]", 0, 64, S_, LIVE)
 KEY(PREP_ALLOWED_HOSTS, "prepAllowedHosts", LIST, "[]", 0, 1024, L_, LIVE)
-/* Names in the file; the supervisor passes them as numbers. */
+/* User names; the workers get user ids (supervisor/system/allowed_uids.c). */
 KEY(PREP_ALLOWED_UIDS, "prepAllowedUids", LIST, "[]", 0, 64, L_, LIVE)
 KEY(SLURM_BIN_DIR, "slurmBinDir", STR, "", 0, 4095, C_ | S_, RESTART)
 KEY(SLURM_CONF, "slurmConf", STR, "", 0, 4095, C_ | S_, RESTART)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Crash points; see crash_point.h.  All processes of the suite and the test
- * map the same file.
+ * Crash points; see crash_point.h.  The file named by CSA_CRASH is opened before
+ * the sandbox closes and mapped: "name count", NUL-terminated, shared by all
+ * processes of the suite; each pass counts down, the last one kills.
  */
 #include "config.h"
 

@@ -235,7 +235,8 @@ next_turn(struct channel *c)
 {
 	static const struct timeval at_once;
 
-	event_add(c->next_turn, &at_once);
+	if (event_add(c->next_turn, &at_once) == -1)
+		channel_fail(c, "out of memory");
 }
 
 /* Returns 1 when c is freed. */
@@ -324,10 +325,8 @@ out_flush(struct channel *c)
 	while ((f = c->out) != NULL) {
 		n = frame_sendmsg(c->fd, f->bytes + f->sent, f->len - f->sent,
 		    f->sent == 0 ? f->fd : -1);
-		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
-			event_add(c->writable, NULL);
-			return 0;
-		}
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			return event_add(c->writable, NULL);
 		if (n == -1)
 			return -1;
 		f->sent += (size_t)n;

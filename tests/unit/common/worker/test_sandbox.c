@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "common/worker/landlock.h"
 #include "common/worker/sandbox.h"
 #include "tests/unit/check.h"
@@ -33,7 +34,7 @@
 #define SIGNALLED	1000	/* outcome: ended by signal outcome - this */
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
-static char spool[64], spool_db[80], secret[64];
+static char spool[64], spool_db[80], secret[64], zone[64];
 
 static int
 try_open(const char *path, int flags)
@@ -183,12 +184,35 @@ die_of_abort(void)
 	abort();
 }
 
+/* The zone of log lines was loaded before its file became unreachable. */
+static int
+local_time(void)
+{
+	return strcmp(time_text(1), "1970-01-01T01:00:01+01:00") == 0 ? 0 : 1;
+}
+
+/* A file of tzfile(5), version 1, with an offset of one hour. */
+static void
+zone_make(void)
+{
+	static const char file[] = "TZif\0" "123456789012345" "\0\0\0\0"
+	    "\0\0\0\0" "\0\0\0\0" "\0\0\0\0" "\0\0\0\1" "\0\0\0\4"
+	    "\0\0\x0e\x10" "\0" "\0" "ONE";
+	char value[80];
+	FILE *f = fopen(zone, "w");
+
+	CHECK(f != NULL && fwrite(file, sizeof(file), 1, f) == 1 &&
+	    fclose(f) == 0);
+	snprintf(value, sizeof(value), ":%s", zone);
+	setenv("TZ", value, 1);
+}
+
 struct probe {
 	const char	*name;
 	int		(*run)(void);
 	int		 want[3];	/* listener, collector, submitter; -1 = any but 0 */
-	int		 rooted;	/* as root only: 1 */
-	int		 landlock;	/* needs this version to be refused */
+	int		 rooted;	/* 1: only as root */
+	int		 landlock;	/* version that denies it */
 };
 
 #define ANY	(-1)	/* refused, by any layer */
@@ -212,6 +236,7 @@ static const struct probe probes[] = {
 	{ "signal the parent", signal_parent, { ENOSYS, EPERM, ENOSYS }, 0, 6 },
 	{ "abort", die_of_abort, { SIGNALLED + SIGABRT, SIGNALLED + SIGABRT,
 	    SIGNALLED + SIGABRT }, 0, 0 },
+	{ "local time", local_time, { 0, 0, 0 }, 0, 0 },
 };
 
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR,
@@ -291,6 +316,7 @@ child_run(enum role role, int as_root, enum sandbox_mode mode,
 	if (wr_end(&w) == -1 || rd_end(&r) == -1 ||
 	    got.n_paths != sent.n_paths)
 		_exit(98);
+	time_zone_load();
 	sandbox_enter(&got, layers, sizeof(layers));
 	if (probe == NULL) {
 		fprintf(stderr, "%s: %s\n", role_name(role), layers);
@@ -415,12 +441,14 @@ main(void)
 	snprintf(spool, sizeof(spool), "%s/spool", folder);
 	snprintf(secret, sizeof(secret), "%s/secret", folder);
 	snprintf(spool_db, sizeof(spool_db), "%s/spool.db", spool);
+	snprintf(zone, sizeof(zone), "%s/zone", folder);
 	mkdir(spool, 0777);
 	chmod(spool, 0777);
 	chmod(folder, 0755);
 	/* Readable by all: only the sandbox denies it. */
 	fd = open(secret, O_CREAT | O_WRONLY, 0644);
 	close(fd);
+	zone_make();
 	test_read();
 	for (i = 0; i < 3; i++) {
 		if (geteuid() == 0)
@@ -429,6 +457,7 @@ main(void)
 	}
 	test_unit();
 	unlink(secret);
+	unlink(zone);
 	unlink(spool_db);
 	rmdir(spool);
 	rmdir(folder);

@@ -112,8 +112,8 @@ on_check(struct step *t, int64_t at)
 	if (at < AT_ROWS) {
 		rc = spool_check_pages(t->s->spool, &at, STEP_PAGES);
 		if (rc == -1)
-			snprintf(t->wrong, sizeof(t->wrong), "page %lld is not "
-			    "what was written", (long long)at);
+			snprintf(t->wrong, sizeof(t->wrong), "the checksum of "
+			    "page %lld is wrong", (long long)at);
 		else if (rc == 0)
 			at = AT_ROWS;
 	} else
@@ -250,7 +250,7 @@ line_import(struct step *t, const struct import_text *text)
 	if (!text->too_long) {
 		wrong = import_line(&in, text->buf, text->len);
 		if (wrong == NULL && (rc = run_import(t, &in)) == PUT_REFUSED)
-			wrong = "no run can be made of it";
+			wrong = "the record makes no run";
 		imported_clear(&in);
 	}
 	if (wrong != NULL)
@@ -329,8 +329,8 @@ on_import(struct step *t, int64_t at)
 
 	if (!intake_has_room(t->s->intake)) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "the spool is "
-		    "full or takes nothing: see status, and try again later; "
-		    "what was imported is kept");
+		    "full or refuses writes: see `status` and import again "
+		    "later; imported runs are kept");
 		return;
 	}
 	if ((f = import_open(at)) == NULL) {
@@ -350,7 +350,7 @@ on_import(struct step *t, int64_t at)
 		return;
 	}
 	if (t->took > 0)
-		log_notice("%u runs imported by an admin", t->took);
+		log_notice("an admin imported %u runs", t->took);
 	wake(t->s, WAKE_DELIVERY);
 	end_send(t, n > 0 ? at + n : -1);
 }
@@ -363,7 +363,7 @@ ctl_spool_step(struct submitter *s, uint64_t request,
 		.line = req->limit };
 
 	if (req->b < 0)
-		worker_ctl_end(s->w, request, CTL_ERROR, "from where?");
+		worker_ctl_end(s->w, request, CTL_ERROR, "invalid position");
 	else if (req->a == CTL_SPOOL_CHECK)
 		on_check(&t, req->b);
 	else if (req->a == CTL_SPOOL_EXPORT)
@@ -371,6 +371,6 @@ ctl_spool_step(struct submitter *s, uint64_t request,
 	else if (req->a == CTL_SPOOL_IMPORT)
 		on_import(&t, req->b);
 	else
-		worker_ctl_end(s->w, request, CTL_ERROR, "the spool knows "
-		    "check, export and import");
+		worker_ctl_end(s->w, request, CTL_ERROR, "the commands of "
+		    "the spool are check, export and import");
 }

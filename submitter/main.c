@@ -187,7 +187,7 @@ conf_swap(struct submitter *s)
  * rejected runs are tried again.
  */
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct submitter *s = w->arg;
 	unsigned n;
@@ -201,7 +201,7 @@ on_conf_use(struct worker *w)
 	reconcile_conf(s->reconcile);
 	n = ctl_retry_all(s);
 	if (n > 0)
-		log_notice("%u refused runs are tried again", n);
+		log_notice("%u rejected runs are retried", n);
 }
 
 /* cc-backend refuses no other run of the job after a day. */
@@ -256,7 +256,7 @@ spool_begin_or_die(struct submitter *s)
 	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
 	    TOMB_MARGIN, reason, sizeof(reason));
 	if (s->spool == NULL)
-		fatalx("the spool cannot be used: %s", reason);
+		fatalx("the spool cannot be opened: %s", reason);
 	log_info("%llu runs in the spool", (unsigned long long)
 	    spool_runs(s->spool));
 }
@@ -443,7 +443,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	} else if (h->type == MSG_QUARANTINE) {
 		rd_run_key(r, &key);
 		if (rd_end(r) == -1)
-			channel_broken(w->supervisor, "skip");
+			channel_broken(w->supervisor, msg_name(h->type));
 		else if (s->intake != NULL)
 			intake_quarantine(s->intake, &key);
 		else if (n_quarantined < QUARANTINE_MAX)
@@ -474,10 +474,10 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	if (fd != -1)
 		close(fd);
 	if (s->intake == NULL)
-		channel_broken(c, "too early");
+		channel_broken(c, "message before the start");
 	else if (h->type == MSG_CONTROLLER_ROLE) {
 		if (failover_frame(s->failover, r) == -1)
-			channel_broken(c, "active");
+			channel_broken(c, msg_name(h->type));
 	} else if (h->type == MSG_NODES)
 		node_states_frame(s->nodes, c, r);
 	else
@@ -502,7 +502,7 @@ static const struct worker_ops ops = {
 	.prepare = on_prepare,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

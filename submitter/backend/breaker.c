@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -114,14 +115,15 @@ say_down(struct breaker *g, enum breaker_state state)
 
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx("CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
-		    "submitted until it takes it; all runs are kept", where,
-		    g->why);
+		    "submitted until cc-backend accepts the token; all runs "
+		    "are kept", where, g->why);
 	else if (state == BREAKER_WRONG_ADDRESS)
-		log_errorx("%s is no cc-backend that takes jobs by REST (%s): "
-		    "check ccRestUrl, and ccRestSubmitJobs if it takes them by "
-		    "NATS; all runs are kept", where, g->why);
+		log_errorx("%s is no cc-backend that accepts jobs by REST (%s): "
+		    "check ccRestUrl, and ccRestSubmitJobs if cc-backend "
+		    "accepts jobs only by NATS; all runs are kept", where,
+		    g->why);
 	else
-		log_warnx("cc-backend at %s is away: %s; %llu runs wait", where,
+		log_warnx("cc-backend at %s is unreachable: %s; %llu runs wait", where,
 		    g->why, waiting_runs(g));
 }
 
@@ -165,9 +167,9 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
-		log_notice("cc-backend at %s is back after %lld s; %llu runs "
-		    "wait", http_where(g->s->http),
-		    (long long)(spool_now(g->s->spool) - g->down) / 1000,
+		log_notice("cc-backend at %s is reachable again after %s; "
+		    "%llu runs wait", http_where(g->s->http),
+		    duration_text(spool_now(g->s->spool) - g->down),
 		    waiting_runs(g));
 		g->down = 0;
 		g->said = BREAKER_UNUSED;
@@ -298,9 +300,9 @@ on_clusters(const struct http_answer *a, void *arg)
 		    timer_jitter(STOPPED_WAIT));
 		return;
 	} else
-		log_warnx("cc-backend's clusters cannot be read (%s): threads are "
-		    "numbered by what was known of them before, or as Slurm "
-		    "does", v.text);
+		log_warnx("the clusters of cc-backend cannot be read (%s): threads "
+		    "are numbered by the topology of the last start, or as "
+		    "Slurm numbers them", v.text);
 	breaker_half(g);
 }
 
@@ -447,12 +449,11 @@ void
 breaker_status(struct breaker *g, uint64_t request)
 {
 	struct worker *w = g->s->w;
-	long long since = g->down == 0 ? 0 :
-	    (long long)(spool_now(g->s->spool) - g->down) / 1000;
-
+	
 	if (g->down != 0)
-		worker_status(w, request, "backend", "%s since %lld s: %s",
-		    state_names[g->state], since, g->why);
+		worker_status(w, request, "backend", "%s for %s: %s",
+		    state_names[g->state],
+		    duration_text(spool_now(g->s->spool) - g->down), g->why);
 	else
 		worker_status(w, request, "backend", "%s",
 		    state_names[g->state]);

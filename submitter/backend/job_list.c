@@ -49,11 +49,11 @@ on_done(const struct http_answer *a, void *arg)
 	struct result v;
 
 	if (a->error == NULL && a->code == 200 && job_list_parser_end(&p->parser) == -1)
-		known.error = "the listing of jobs is not whole";
+		known.error = "the list of jobs is incomplete";
 	known.backend = breaker_version(p->s->breaker);
 	response_classify(&known, &v);
 	if (p->parser.bad > 0)
-		log_debug("%u rows of cc-backend's listing lack job, start or "
+		log_debug("%u rows of the list of jobs have no job, start or "
 		    "cluster", p->parser.bad);
 	p->rows += p->parser.rows;
 	if (v.code == RESULT_DONE && p->parser.rows >= JOB_LIST_ROWS &&

@@ -91,22 +91,22 @@ static const struct rule {
 	{ ANY, 100, 599, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 };
 
-static const char *const outcome_names[RESULT__COUNT] = {
+static const char *const result_names[RESULT__COUNT] = {
 	[RESULT_DONE] = "done",
 	[RESULT_RETRY] = "retry",
-	[RESULT_UNREACHABLE] = "away",
-	[RESULT_CHECK] = "ask-back",
-	[RESULT_ACCEPTED_BEFORE] = "cached",
-	[RESULT_ALREADY_STOPPED] = "closed",
+	[RESULT_UNREACHABLE] = "unreachable",
+	[RESULT_CHECK] = "check",
+	[RESULT_ACCEPTED_BEFORE] = "accepted-before",
+	[RESULT_ALREADY_STOPPED] = "already-stopped",
 	[RESULT_NO_RUN] = "no-run",
-	[RESULT_OLD_VERSION] = "older",
+	[RESULT_OLD_VERSION] = "old-version",
 	[RESULT_REPROBE] = "reprobe",
 	[RESULT_REJECTED] = "rejected",
-	[RESULT_UNAUTHORIZED] = "stop-the-line",
-	[RESULT_WRONG_ADDRESS] = "configuration",
+	[RESULT_UNAUTHORIZED] = "unauthorized",
+	[RESULT_WRONG_ADDRESS] = "wrong-address",
 };
 
-static const char *const what_names[REQUEST__COUNT] = {
+static const char *const request_names[REQUEST__COUNT] = {
 	[REQUEST_PROBE] = "probe",
 	[REQUEST_CLUSTERS] = "clusters",
 	[REQUEST_START] = "start_job",
@@ -120,13 +120,13 @@ static const char *const what_names[REQUEST__COUNT] = {
 const char *
 result_name(enum result_code code)
 {
-	return (unsigned)code < RESULT__COUNT ? outcome_names[code] : "?";
+	return (unsigned)code < RESULT__COUNT ? result_names[code] : "?";
 }
 
 const char *
 request_kind_name(enum request_kind what)
 {
-	return (unsigned)what < REQUEST__COUNT ? what_names[what] : "?";
+	return (unsigned)what < REQUEST__COUNT ? request_names[what] : "?";
 }
 
 struct error_search {

@@ -25,7 +25,7 @@ topology_cache_store(struct submitter *s, const struct http_answer *a)
 
 	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
 	    reason, sizeof(reason)) == -1) {
-		log_warnx("cc-backend's clusters make no sense: %s",
+		log_warnx("the clusters of cc-backend are invalid: %s",
 		    a->body != NULL ? reason : "empty answer");
 		return -1;
 	}
@@ -47,7 +47,7 @@ topology_cache_load(struct submitter *s)
 
 	if (text != NULL && topology_load(s->topology, text, n, reason,
 	    sizeof(reason)) == -1)
-		log_warnx("the topology kept in the spool makes no sense: %s",
+		log_warnx("the topology stored in the spool is invalid: %s",
 		    reason);
 	free(text);
 }

@@ -75,7 +75,6 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	struct spool_run copy = *run;
 	int is_stop = run->state[dest] == STOP_DUE ||
 	    run->state[dest] == DELETE_DUE;
-	unsigned held;
 
 	/*
 	 * A later run may replace another run of the job, which is deleted
@@ -91,12 +90,9 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	    -1)
 		return;
 	s->n.rejected++;
-	if (log_allowed(&said_refused, &held))
-		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
-		    "see `cc-slurm-adapterctl queue --rejected` (%u more since "
-		    "the last such line)", is_stop ? "stop" : "start",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, reason, held);
+	log_limited(&said_refused, log_warnx, "%s: the %s is rejected: %s; the "
+	    "run is kept, see `cc-slurm-adapterctl queue --rejected`",
+	    run_key_text(&run->key), is_stop ? "stop" : "start", reason);
 	run_save(s, run);
 	if (!is_stop || copy.state[dest] == DELETE_DUE)
 		start_settled(s, &copy, dest);
@@ -147,15 +143,10 @@ static void
 say_without_tags(struct submitter *s, const struct spool_run *run,
     const struct result *v)
 {
-	unsigned held;
-
-	if (strstr(v->text, "adding tag") == NULL ||
-	    !log_allowed(&said_tags, &held))
-		return;
-	log_warnx("job %llu (%s, start %lld) is in cc-backend without some of "
-	    "its tags: %s (%u more since the last such line)",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, v->text, held);
+	if (strstr(v->text, "adding tag") != NULL)
+		log_limited(&said_tags, log_warnx, "%s: cc-backend has stored "
+		    "the run without some of its tags: %s",
+		    run_key_text(&run->key), v->text);
 }
 
 static void
@@ -204,10 +195,9 @@ stop_done(struct submitter *s, struct spool_run *run)
 static void
 stop_hit_other(struct submitter *s, struct spool_run *run)
 {
-	log_errorx("cc-backend stopped another run in place of job %llu (%s, "
-	    "start %lld); the next comparison tells which",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
+	log_errorx("%s: cc-backend stopped another run instead; the stop is "
+	    "repeated, and the next comparison reports the other run",
+	    run_key_text(&run->key));
 	run->due[DEST_REST] = spool_now(s->spool) + HIT_WAIT;
 	run_save(s, run);
 }
@@ -295,10 +285,9 @@ delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 {
 	switch (v->code) {
 	case RESULT_DONE:
-		log_notice("job %llu (%s, start %lld) is deleted in cc-backend%s",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, run->flags & RUN_FORGET_AFTER_DELETE ? "" :
-		    ", and begun anew");
+		log_notice("%s is deleted in cc-backend%s",
+		    run_key_text(&run->key), run->flags &
+		    RUN_FORGET_AFTER_DELETE ? "" : " and started again");
 		deleted(s, run);
 		break;
 	case RESULT_NO_RUN:

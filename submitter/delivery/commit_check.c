@@ -133,9 +133,8 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 		limit = n->longest;
 	if (spool_now(sp) - from < OVERDUE * limit)
 		return 0;
-	log_info("job %llu (%s, start %lld) was taken by cc-backend and is not "
-	    "shown: its start is repeated", (unsigned long long)run->key.job,
-	    run->key.cluster, (long long)run->key.start);
+	log_info("%s: cc-backend accepted the start and does not show the run; "
+	    "the start is repeated", run_key_text(&run->key));
 	n->s->n.repeated++;
 	run_move(sp, run, DEST_REST, EVENT_OVERDUE, DUE_NOW, NULL);
 	return spool_save(sp, run);
@@ -230,7 +229,7 @@ on_listed(const struct result *v, void *arg)
 	if (v->code != RESULT_DONE) {
 		n->failed = 1;
 		breaker_told(n->s->breaker, v);
-		log_debug("the listing of running jobs failed: %s", v->text);
+		log_debug("the list of running jobs failed: %s", v->text);
 	}
 	round_next(n);
 }

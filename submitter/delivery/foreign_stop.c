@@ -74,15 +74,11 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
-	unsigned held;
-
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	if (log_allowed(&said_wrong, &held))
-		log_errorx("job %llu (%s, start %lld) had been stopped by another "
-		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
-		    "--dry-run` (%u more since the last such line)",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, how, held);
+	log_limited(&said_wrong, log_errorx, "%s was stopped in cc-backend by "
+	    "another client; its state differs from Slurm's: %s; see "
+	    "`cc-slurm-adapterctl repair --dry-run`",
+	    run_key_text(&run->key), how);
 	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
 	    CLOSED_BY_OTHERS) < CLOSED_MAX ? EVENT_STOP_DIFFERS :
 	    EVENT_STOP_SETTLED, DUE_NOW, how);
@@ -96,7 +92,7 @@ foreign_stop_damaged(struct submitter *s, struct spool_run *run, const char *why
 	char how[sizeof(run->reason)];
 
 	s->n.closed++;
-	snprintf(how, sizeof(how), "cc-backend has it damaged (%.300s)", why);
+	snprintf(how, sizeof(how), "the run is damaged in cc-backend (%.300s)", why);
 	foreign_stop_keep(s, run, how);
 }
 
@@ -105,17 +101,12 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row)
 {
 	char how[sizeof(run->reason)];
-	unsigned held;
-
 	s->n.closed++;
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
-		if (log_allowed(&said_agreed, &held))
-			log_info("job %llu (%s, start %lld) had been stopped by "
-			    "another hand, as Slurm says it ended (%u more since "
-			    "the last such line)",
-			    (unsigned long long)run->key.job, run->key.cluster,
-			    (long long)run->key.start, held);
+		log_limited(&said_agreed, log_info, "%s was stopped in "
+		    "cc-backend by another client; its state agrees with "
+		    "Slurm's", run_key_text(&run->key));
 		meta_after_stop(s->meta, run);
 		run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_NOW,
 		    "");
@@ -129,10 +120,9 @@ void
 foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 {
 	s->n.closed++;
-	log_warnx("job %llu (%s, start %lld) had been stopped by another hand, "
-	    "and cc-backend does not show how: it is left so",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
+	log_warnx("%s was stopped in cc-backend by another client; cc-backend "
+	    "does not show how, and the run stays as it is",
+	    run_key_text(&run->key));
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_KEEP, "");
 	settled(s, run);
@@ -184,26 +174,25 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (!is_wanted(m->req, &run->key))
 		return 0;
 	if (m->req->verb != CTL_REPAIR) {
-		row_tell(m, run, "`repair` mends it");
+		row_tell(m, run, "`repair` corrects it");
 		return 0;
 	}
 	barred = spool_barred(sp, run);
 	if (barred != 0) {
-		row_tell(m, run, "left: cc-backend would refuse it, for another "
-		    "run of the job is there");
+		row_tell(m, run, "left: cc-backend has another run of the job "
+		    "and would refuse this one");
 		return barred == -1 ? -1 : 0;
 	}
 	m->n++;
 	row_tell(m, run, run->end != 0 ?
-	    dry ? "would be deleted, started and stopped anew" :
-	    "deleted, started and stopped anew" :
-	    dry ? "would be deleted and started anew" :
-	    "deleted and started anew");
+	    dry ? "would be deleted, started and stopped again" :
+	    "deleted, started and stopped again" :
+	    dry ? "would be deleted and started again" :
+	    "deleted and started again");
 	if (dry)
 		return 0;
-	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, run->reason);
+	log_notice("%s: an admin repairs it: %s", run_key_text(&run->key),
+	    run->reason);
 	run_move(sp, run, DEST_REST, EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;

@@ -39,7 +39,7 @@ static void meta_delivery_step(struct meta_delivery *l);
 static void
 give_up(struct meta_delivery *l, const struct result *v)
 {
-	log_debug("late knowledge is given up: %s", v->text);
+	log_debug("a metadata update is given up: %s", v->text);
 	l->s->n.meta_dropped++;
 	spool_meta_drop(l->s->spool, l->id);
 }
@@ -185,7 +185,7 @@ meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 }
 
 static void
-time_text(int64_t when, char *buf, size_t size)
+utc_text(int64_t when, char *buf, size_t size)
 {
 	time_t t = (time_t)when;
 	struct tm tm;
@@ -208,10 +208,10 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 	    !payload_has_message(l->s->payload) ||
 	    spool_previous_run(l->s->spool, refused, &sister) != 1)
 		return;
-	time_text(refused->key.start, start, sizeof(start));
-	time_text(refused->end, end, sizeof(end));
+	utc_text(refused->key.start, start, sizeof(start));
+	utc_text(refused->end, end, sizeof(end));
 	snprintf(text, sizeof(text), "This job ran again from %s%s%s; that run "
-	    "is not shown: cc-backend takes no second run of a job within a "
+	    "is not shown: cc-backend accepts no second run of a job within a "
 	    "day.", start, refused->end != 0 ? " to " : "",
 	    refused->end != 0 ? end : "");
 	owe("message", text, &o);

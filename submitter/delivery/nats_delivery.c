@@ -103,8 +103,8 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 		row_wait(s, &run, timer_jitter(DENIED_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		run_reject(s, &run, DEST_NATS, "NATS: longer than the broker "
-		    "takes, even without its texts");
+		run_reject(s, &run, DEST_NATS, "NATS: the message is longer than "
+		    "the broker accepts, even without its texts");
 		break;
 	}
 	wake(s, WAKE_NATS);
@@ -141,7 +141,7 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		rc = nats_send(s->nats, s->payload, &how, &job, kind,
 		    (uint64_t)run->id, &why);
 	} else {
-		why = "the stored record cannot be read";
+		why = "the stored record is invalid";
 		errno = EINVAL;
 	}
 	inflight_clear(s->w->inflight);
@@ -150,7 +150,7 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		d->in_flight++;
 	else if (errno == EINVAL || errno == EMSGSIZE)
 		run_reject(s, run, DEST_NATS, why != NULL ? why :
-		    "no message can be made of it");
+		    "the record makes no message");
 	else
 		row_wait(s, run, timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
 		    RETRY_MAX), why);

@@ -139,7 +139,6 @@ on_done(const struct http_answer *a, void *arg)
 {
 	struct node_states *n = arg;
 	struct result v;
-	unsigned held;
 
 	n->busy = 0;
 	response_classify(a, &v);
@@ -151,11 +150,11 @@ on_done(const struct http_answer *a, void *arg)
 	}
 	if (a->code == 404 || a->code == 405) {
 		if (!n->unknown)
-			log_notice("this cc-backend takes no node states");
+			log_notice("this cc-backend accepts no node states");
 		n->unknown = 1;
-	} else if (log_allowed(&n->said, &held))
-		log_warnx("node states were not taken: %s (%u more such since "
-		    "the last line)", v.text, held);
+	} else
+		log_limited(&n->said, log_warnx, "cc-backend did not accept "
+		    "node states: %s; they are sent again", v.text);
 	timer_after(n->timer, n->unknown ? UNKNOWN_WAIT :
 	    timer_jitter(2 * RETRY_WAIT));
 }
@@ -309,7 +308,7 @@ node_states_status(struct node_states *n, uint64_t request)
 	worker_status(n->s->w, request, "node_states",
 	    "%zu nodes, %llu delivered, %zu due%s", n->n,
 	    (unsigned long long)n->sent, n->due,
-	    n->unknown ? ", not taken by this cc-backend" : "");
+	    n->unknown ? ", not accepted by this cc-backend" : "");
 }
 
 struct node_states *

@@ -84,9 +84,8 @@ on_answer(const struct http_answer *a, void *arg)
 	r->s->n.requests++;
 	known.backend = breaker_version(r->s->breaker);
 	response_classify(&known, &v);
-	log_debug("%s of job %llu (%s, start %lld): %s: %s", request_kind_name(a->what),
-	    (unsigned long long)it->key.job, it->key.cluster,
-	    (long long)it->key.start, result_name(v.code), v.text);
+	log_debug("%s: %s: %s: %s", run_key_text(&it->key),
+	    request_kind_name(a->what), result_name(v.code), v.text);
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
 	    run.due[DEST_REST] == DUE_LEASED) {
 		breaker_result(r->s->breaker, &v, run.tries[DEST_REST]);
@@ -103,7 +102,7 @@ body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kin
     struct writer *body, char *why, size_t size)
 {
 	struct submitter *s = r->s;
-	const char *wrong = "the stored record cannot be read";
+	const char *wrong = "the stored record is invalid";
 	struct payload_how how;
 	struct job job;
 	int rc = -1;
@@ -125,7 +124,7 @@ body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kin
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == -1)
-		snprintf(why, size, "no body can be made of it: %s", wrong);
+		snprintf(why, size, "the record makes no request: %s", wrong);
 	return rc;
 }
 

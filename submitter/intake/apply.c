@@ -38,13 +38,9 @@ key_peek(const uint8_t *p, size_t n, struct run_key *key)
 static void
 say_refused(struct intake *b, const struct run_key *key)
 {
-	unsigned held;
-
 	b->s->n.records_refused++;
-	if (log_allowed(&b->refused, &held))
-		log_info("a record of job %llu (%s) makes no run; %u more since "
-		    "the last such line", (unsigned long long)key->job,
-		    key->cluster, held);
+	log_limited(&b->refused, log_info, "%s: a record makes no run and is "
+	    "ignored", run_key_text(key));
 }
 
 /*
@@ -61,10 +57,9 @@ record_fits(struct intake *b, struct job *job, size_t len)
 	script = job->script != NULL ? strlen(job->script) : 0;
 	free(job->script);
 	job->script = NULL;
-	log_warnx("job %llu (%s): %zu bytes are a large part of spoolMaxBytes: %s",
-	    (unsigned long long)job->key.job, job->key.cluster, len,
-	    len - script <= most ? "its script is left out" :
-	    "it is not taken");
+	log_warnx("%s: a record of %zu bytes is a large part of spoolMaxBytes: "
+	    "%s", run_key_text(&job->key), len, len - script <= most ?
+	    "its script is left out" : "the record is dropped");
 	return len - script <= most;
 }
 
@@ -165,13 +160,9 @@ frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad)
 static int
 say_no_share(struct intake *b, const struct run_key *key)
 {
-	unsigned held;
-
 	b->s->n.resources_refused++;
-	if (log_allowed(&b->no_resources, &held))
-		log_warnx("job %llu (%s): no room for its threads and GPUs; %u "
-		    "more since the last such line", (unsigned long long)
-		    key->job, key->cluster, held);
+	log_limited(&b->no_resources, log_warnx, "%s: the full spool has no "
+	    "space for its threads and GPUs", run_key_text(key));
 	return 0;
 }
 

@@ -182,7 +182,7 @@ intake_receive(struct intake *b, const struct msg_header *h, struct reader *r)
 
 	if (f == NULL) {
 		channel_broken(b->collector, b->bytes + r->left > BYTES_MAX ?
-		    "more than may wait" : "out of memory");
+		    "more messages than may wait" : "out of memory");
 		return;
 	}
 	if (commit_is_stuck(b->s->commit))
@@ -216,7 +216,7 @@ void
 intake_status(struct intake *b, uint64_t request)
 {
 	static const char *const holds[] = {
-		[SPACE_OK] = "takes records",
+		[SPACE_OK] = "accepts records",
 		[SPACE_FULL] = "full: spoolMaxBytes",
 		[SPACE_DISK_FULL] = "full: the disk",
 	};
@@ -224,7 +224,7 @@ intake_status(struct intake *b, uint64_t request)
 	struct worker *w = b->s->w;
 
 	worker_status(w, request, "spool", "%s", commit_is_stuck(b->s->commit) ?
-	    "takes nothing" : holds[b->space]);
+	    "refuses writes" : holds[b->space]);
 	worker_status(w, request, "spool_bytes_max", "%llu",
 	    (unsigned long long)spool_bytes_max(sp));
 	worker_status(w, request, "spool_held", "%llu",
@@ -245,9 +245,8 @@ intake_quarantine(struct intake *b, const struct run_key *key)
 {
 	struct spool_run run;
 
-	log_errorx("job %llu (%s, start %lld) is set aside: a worker died on it "
-	    "twice", (unsigned long long)key->job, key->cluster,
-	    (long long)key->start);
+	log_errorx("%s is in quarantine: a worker died twice on its record",
+	    run_key_text(key));
 	if (b->n_quarantined < QUARANTINE_MAX)
 		b->quarantined[b->n_quarantined++] = *key;
 	if (spool_find(b->s->spool, key, &run) == 1)

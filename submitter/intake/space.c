@@ -98,13 +98,13 @@ space_run_out(struct intake *b, enum space_state why)
 	b->evicting = 1;
 	spool_evict_begin(b->s->spool);
 	if (why == SPACE_FULL)
-		log_errorx("the spool is full (spoolMaxBytes): what ends now "
-		    "waits in Slurm's accounting until some of it is "
-		    "delivered; threads and GPUs of what begins are kept");
+		log_errorx("the spool is full (spoolMaxBytes): jobs that end now "
+		    "wait in Slurm's accounting until stored runs are "
+		    "delivered; threads and GPUs of new jobs are stored");
 	else
-		log_errorx("the disk of the spool is full: the reserve is given "
-		    "up for threads and GPUs of what begins; what ends now "
-		    "waits in Slurm's accounting");
+		log_errorx("the disk of the spool is full: jobs that end now "
+		    "wait in Slurm's accounting; threads and GPUs of new "
+		    "jobs are stored in the space of the reserve");
 	intake_flow(b);
 	for (f = b->next; f != NULL; f = f->next)
 		if (frame_resources(b, f) == -1)
@@ -141,7 +141,7 @@ space_check(struct intake *b)
 	if (now < max / 100 * WARN_PERCENT)
 		b->said_large = 0;
 	else if (!b->said_large) {
-		log_warnx("the spool holds %llu of %llu KiB (spoolMaxBytes)",
+		log_warnx("the spool uses %llu of %llu KiB (spoolMaxBytes)",
 		    (unsigned long long)(now >> 10),
 		    (unsigned long long)(max >> 10));
 		b->said_large = 1;
@@ -154,7 +154,7 @@ space_check(struct intake *b)
 	b->space = SPACE_OK;
 	b->room = space_measure(b);
 	b->needs = 0;
-	log_notice("the spool has room again");
+	log_notice("the spool has space again");
 	intake_flow(b);
 }
 
@@ -235,7 +235,7 @@ space_make_reserve(struct intake *b)
 		b->no_disk = 0;
 	else {
 		if (!said && !b->no_disk)
-			log_warn("no reserve of %lld KiB for a full disk",
+			log_warn("no space for a reserve of %lld KiB for a full disk",
 			    (long long)(reserve_size(b) >> 10));
 		unlink(RESERVE_FILE);
 	}

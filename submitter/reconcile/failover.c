@@ -139,8 +139,8 @@ review_end(struct failover *b)
 	}
 	b->reviewed = 1;
 	role_update(b);
-	log_notice("this side sends now: the controller beside it works (%u "
-	    "runs had been delivered by the other side)", b->done);
+	log_notice("this suite is active now: its slurmctld is the active one; "
+	    "the other suite has delivered %u runs", b->done);
 	wake(s, WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT |
 	    WAKE_RECONCILE);
 }
@@ -157,7 +157,8 @@ on_listed(const struct result *v, void *arg)
 		return;
 	}
 	breaker_told(b->s->breaker, v);
-	log_debug("the listing of what the other side has sent failed: %s",
+	log_debug("the list of the runs that the other suite has sent failed: "
+	    "%s",
 	    v->text);
 	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
 		review_next(b);
@@ -218,8 +219,8 @@ failover_frame(struct failover *b, struct reader *r)
 	role_update(b);
 	b->tries = 0;
 	if (!active)
-		log_notice("standby: another controller of Slurm's works, so "
-		    "runs are stored here and sent by the other side");
+		log_notice("standby: another slurmctld is active; this suite "
+		    "stores runs, the other suite sends them");
 	timer_after(b->timer, active ? 0 : 1000 *
 	    conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));
 	return 0;
@@ -245,8 +246,8 @@ failover_status(struct failover *b, uint64_t request)
 {
 	if (b->on)
 		worker_status(b->s->w, request, "side", "%s", !b->active ?
-		    "standby: stores, sends nothing" : !b->reviewed ?
-		    "taking over: cc-backend is listed" : "active");
+		    "standby: stores runs, sends nothing" : !b->reviewed ?
+		    "becomes active: lists the jobs of cc-backend" : "active");
 }
 
 struct failover *

@@ -104,9 +104,8 @@ unknown_one(struct spool *sp, struct spool_run *run, void *arg)
 	d->n++;
 	if (!d->end)
 		return 0;
-	log_warnx("job %llu (%s, start %lld) is unknown to Slurm, twice asked: "
-	    "ended as failed", (unsigned long long)run->key.job,
-	    run->key.cluster, (long long)run->key.start);
+	log_warnx("%s is unknown to Slurm, asked twice: it is ended as failed",
+	    run_key_text(&run->key));
 	return unknown_end(sp, run);
 }
 
@@ -123,14 +122,13 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 		d->once += run->not_found_count;
 		return 0;
 	}
-	log_warnx("job %llu (%s, start %lld) was about to run and is unknown to "
-	    "Slurm, twice asked: its start is not sent; kept, see "
+	log_warnx("%s was never seen running and is unknown to Slurm, asked "
+	    "twice: its start is not sent; the run is kept, see "
 	    "`cc-slurm-adapterctl queue --rejected`",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
+	    run_key_text(&run->key));
 	d->k->s->n.rejected++;
-	return spool_set_forgotten(sp, run, "nobody saw it running, and Slurm "
-	    "has forgotten it: neither squeue nor accounting knows it");
+	return spool_set_forgotten(sp, run, "it was never seen running, and "
+	    "Slurm has forgotten it: neither squeue nor accounting knows it");
 }
 
 static void
@@ -173,10 +171,10 @@ is_few(struct missing_runs *k, unsigned n)
 		max = NOT_FOUND_MAX;
 	if (k->lately + n <= max)
 		return 1;
-	log_errorx("SLURM DENIES %u OF %llu OPEN RUNS, %u more were ended for "
-	    "that within the hour: none of them is ended; if that is right, "
-	    "`cc-slurm-adapterctl sync --force`", n, (unsigned long long)open,
-	    k->lately);
+	log_errorx("SLURM DOES NOT KNOW %u OF %llu OPEN RUNS, and %u were ended "
+	    "for that within the hour: none of them is ended; if they have "
+	    "ended, run `cc-slurm-adapterctl sync --force`", n,
+	    (unsigned long long)open, k->lately);
 	return 0;
 }
 
@@ -218,7 +216,7 @@ missing_runs_status(struct missing_runs *k, uint64_t request)
 {
 	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
 	    k->once, k->twice, k->twice > 0 ?
-	    ": too many to be ended without `sync --force`" : "");
+	    ": too many to end without `sync --force`" : "");
 }
 
 struct missing_runs *

@@ -15,6 +15,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -67,7 +68,6 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 {
 	char job[24], start[24];
 	struct writer w;
-	unsigned held;
 
 	r->diffs++;
 	if (r->filter != NULL)
@@ -80,10 +80,9 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		    NULL);
 		worker_ctl_row(r->s->w, r->request, &w);
 		wr_clear(&w);
-	} else if (log_allowed(&r->said, &held))
-		log_info("job %llu (%s, start %lld): %s; %s (%u more such since "
-		    "the last line)", (unsigned long long)key->job,
-		    key->cluster, (long long)key->start, what, action, held);
+	} else
+		log_limited(&r->said, log_info, "%s: %s; %s",
+		    run_key_text(key), what, action);
 }
 
 /* Makes a row for a run that is open in cc-backend. */
@@ -110,10 +109,9 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		return;
 	if (!r->dry && !r->repair) {
 		r->s->n.victims++;
-		log_warnx("job %llu (%s, start %lld) runs in cc-backend although "
-		    "its stop was delivered; `cc-slurm-adapterctl repair` mends "
-		    "it", (unsigned long long)key->job, key->cluster,
-		    (long long)key->start);
+		log_warnx("%s runs in cc-backend although its stop was "
+		    "delivered; run `cc-slurm-adapterctl repair`",
+		    run_key_text(key));
 	}
 	/*
 	 * As a new row it gets its record from Slurm, and its stop is sent
@@ -124,14 +122,14 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		from_backend_put(r, key);
 		CRASH_POINT("repair-exhumed");
 	}
-	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?
+	diff_tell(r, key, "open in cc-backend, ended and delivered here", !r->repair ?
 	    "reported" : r->dry ? "would be stopped again" : "stopped again");
 }
 
 static void
 row_from_backend(struct reconcile *r, const struct run_key *key)
 {
-	static const char text[] = "open there, unknown here";
+	static const char text[] = "open in cc-backend, unknown here";
 
 	if (r->n_foreign >= FOREIGN_MAX ||
 	    (r->filter != NULL && !r->filter->takes(r->filter_arg, key, SYNC_STOP, text)))
@@ -143,8 +141,8 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 		r->diffs++;
 		r->filter->asks(r->filter_arg, key, SYNC_STOP, text);
 	} else
-		diff_tell(r, key, text, r->dry ? "would be asked of Slurm, and "
-		    "stopped if it has ended" : "asked of Slurm");
+		diff_tell(r, key, text, r->dry ? "would be looked up in "
+		    "Slurm, and stopped if it has ended" : "looked up in Slurm");
 }
 
 static void
@@ -218,7 +216,7 @@ missing_any(struct spool *sp, struct spool_run *run, void *arg)
 static int
 missing_one(struct spool *sp, struct spool_run *run, void *arg)
 {
-	static const char unshown[] = "open here, not shown there";
+	static const char unshown[] = "open here, not in cc-backend";
 	struct reconcile *r = arg;
 
 	if (!is_missing(r, run))
@@ -232,8 +230,8 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		r->diffs++;
 		r->filter->asks(r->filter_arg, &run->key, SYNC_START, unshown);
 	} else
-		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
-		    "Slurm, and started again if it runs" :
+		diff_tell(r, &run->key, unshown, r->dry ? "would be looked "
+		    "up in Slurm, and started again if it runs" :
 		    "started again if Slurm shows it");
 	if (r->dry || (run->flags & RUN_MISSING_IN_BACKEND))
 		return 0;
@@ -343,7 +341,7 @@ round_end(struct reconcile *r)
 		r->compared = spool_now(r->s->spool);
 		r->last_diffs = r->diffs;
 		r->last_rows = r->rows;
-		log_info("compared with cc-backend: %u runs there, %u "
+		log_info("compared with cc-backend: %u runs in cc-backend, %u "
 		    "differences", r->rows, r->diffs);
 	}
 	if (!r->dry)
@@ -352,7 +350,7 @@ round_end(struct reconcile *r)
 	    r->rows, r->diffs);
 	if (r->request != 0) {
 		worker_ctl_end(r->s->w, r->request, r->failed ? CTL_ERROR :
-		    CTL_OK, r->failed ? "cc-backend could not be asked" : text);
+		    CTL_OK, r->failed ? "cc-backend did not answer" : text);
 		r->request = 0;
 	}
 	/* A filtered comparison does not put off the next full one. */
@@ -365,7 +363,7 @@ round_end(struct reconcile *r)
 	r->filter = NULL;
 	if (filter != NULL)
 		filter->done(r->filter_arg, r->failed, r->failed ?
-		    "cc-backend could not be asked" : text);
+		    "cc-backend did not answer" : text);
 }
 
 static void on_listed(const struct result *v, void *arg);
@@ -411,7 +409,8 @@ on_listed(const struct result *v, void *arg)
 	} else {
 		r->failed = 1;
 		breaker_told(r->s->breaker, v);
-		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
+		log_warnx("the running jobs of %s in cc-backend cannot be listed: "
+		    "%s",
 		    r->job_list.cluster, v->text);
 	}
 	r->second = 0;
@@ -452,7 +451,7 @@ is_barred(const struct reconcile *r)
 {
 	return r->busy ? "a comparison is under way" : is_off(r) ?
 	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->breaker) ?
-	    "cc-backend is away" : NULL;
+	    "cc-backend is unreachable" : NULL;
 }
 
 void
@@ -548,17 +547,13 @@ reconcile_status(struct reconcile *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
 	unsigned devices, hosts;
-	char at[32] = "never";
-	struct tm tm;
 
-	if (r->at != 0 && gmtime_r(&r->at, &tm) != NULL)
-		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	worker_status(w, request, "compared", "%s", at);
+	worker_status(w, request, "compared", "%s", time_text(r->at));
 	worker_status(w, request, "compared_runs", "%u", r->last_rows);
 	worker_status(w, request, "differences", "%u", r->last_diffs);
 	topology_unlisted(r->s->topology, &devices, &hosts);
 	worker_status(w, request, "topology", "%u clusters; %u devices of %u "
-	    "hosts are not listed there", topology_clusters(r->s->topology),
+	    "hosts are not in it", topology_clusters(r->s->topology),
 	    devices, hosts);
 }
 

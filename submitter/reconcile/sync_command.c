@@ -91,7 +91,7 @@ sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
 		return 0;
 	if (y->req.limit != 0 && y->acted >= y->req.limit) {
 		y->beyond++;
-		sync_tell(y, key, difference, "left alone: beyond --limit");
+		sync_tell(y, key, difference, "left alone because of --limit");
 		return 0;
 	}
 	y->acted++;
@@ -107,7 +107,7 @@ on_asks(void *arg, const struct run_key *key, enum sync_way way,
 	if (y->asked == NULL)
 		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
 	if (y->asked == NULL || y->n_asked == ASKED_MAX) {
-		sync_tell(y, key, difference, "asked of Slurm");
+		sync_tell(y, key, difference, "looked up in Slurm");
 		return;
 	}
 	y->asked[y->n_asked++] = (struct sync_lookup){ .key = *key,
@@ -122,7 +122,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 
 	snprintf(end, sizeof(end), "%s; %u runs %s%s", text, y->acted,
 	    is_dry(y) ? "would be touched" : "touched",
-	    y->beyond > 0 ? ", more are left by --limit" : "");
+	    y->beyond > 0 ? ", more are left because of --limit" : "");
 	worker_ctl_end(y->s->w, y->request, status, end);
 	y->request = 0;
 	y->n_asked = 0;
@@ -145,10 +145,10 @@ answer_of(struct sync *y, const struct run_key *key, int started)
 		return "has ended in Slurm: its stop is due";
 	if (!(run.flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND)))
 		return started ? "runs in Slurm: started again" :
-		    "runs in Slurm: taken up";
+		    "runs in Slurm: stored";
 	if (run.not_found_count > 0)
-		return "unknown to Slurm: ended only when denied twice, an hour "
-		    "apart";
+		return "unknown to Slurm: ended only when Slurm says so twice, "
+		    "an hour apart";
 	return NULL;
 }
 
@@ -187,7 +187,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	}
 	for (i = 0; i < y->n_asked; i++)
 		sync_tell(y, &y->asked[i].key, y->asked[i].difference,
-		    "asked of Slurm, which has not answered yet");
+		    "looked up in Slurm, no answer yet");
 	finish(y, CTL_OK, y->text);
 }
 
@@ -295,8 +295,8 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (y->told >= ROWS_TOLD_MAX)
 		return -1;
 	if (sync_wants(y, &run->key, SYNC_STOP))
-		sync_tell(y, &run->key, "ended, its stop waits until "
-		    "cc-backend shows it", "none: it is looked for");
+		sync_tell(y, &run->key, "ended, its stop waits for the "
+		    "commit", "none: cc-backend is asked for it");
 	return 0;
 }
 
@@ -340,10 +340,10 @@ state_text(const struct spool_run *run, char *buf, size_t size)
 		return run->flags & RUN_FROM_BACKEND ? NULL : "runs, its start is "
 		    "delivered";
 	case RUN_NONE:
-		return "kept from cc-backend";
+		return "not reported";
 	case START_REJECTED:
 	case STOP_REJECTED:
-		snprintf(buf, size, "refused: %.300s", run->reason);
+		snprintf(buf, size, "rejected: %.300s", run->reason);
 		return buf;
 	default:
 		return run_state_text(run, DEST_REST);
@@ -406,8 +406,8 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	const char *wrong;
 
 	if (y->request != 0) {
-		worker_ctl_end(y->s->w, request, CTL_ERROR, "a round is under "
-		    "way already");
+		worker_ctl_end(y->s->w, request, CTL_ERROR, "a sync is under "
+		    "way");
 		return;
 	}
 	y->request = request;

@@ -86,8 +86,8 @@ spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
 		return;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == -1)
-		snprintf(text, size, "the record of job %llu (%s) cannot be "
-		    "read", (unsigned long long)run->key.job,
+		snprintf(text, size, "the record of job %llu (%s) is "
+		    "invalid", (unsigned long long)run->key.job,
 		    run->key.cluster);
 	job_clear(&job);
 }
@@ -127,8 +127,8 @@ all_look(struct spool *sp, struct look *l, int current)
 	while ((rc = spool_check_pages(sp, &at, PAGES_STEP)) == 1)
 		continue;
 	if (rc == -1) {
-		snprintf(l->wrong, sizeof(l->wrong), "page %lld is not what "
-		    "was written", (long long)at);
+		snprintf(l->wrong, sizeof(l->wrong), "the checksum of page "
+		    "%lld is wrong", (long long)at);
 		return -1;
 	}
 	if (spool_check(sp, l->wrong, sizeof(l->wrong)) != 0)
@@ -159,7 +159,7 @@ file_look(const char *path, char *text, size_t size)
 	if (fd == -1 || fstat(fd, &st) == -1)
 		snprintf(text, size, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(st.st_mode))
-		snprintf(text, size, "%s is no file", path);
+		snprintf(text, size, "%s is no regular file", path);
 	else if (st.st_size == 0)
 		snprintf(text, size, "%s is empty", path);
 	else if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
@@ -191,14 +191,14 @@ spool_check_file(const char *path, char *text, size_t size)
 		return 1;
 	rc = all_look(sp, &l, version == SPOOL_SCHEMA);
 	if (rc == -1)
-		snprintf(text, size, "%s is damaged: %s; the daemon sets such a "
-		    "file aside and takes over what is whole", path, l.wrong);
+		snprintf(text, size, "%s is damaged: %s; the daemon renames such "
+		    "a file and recovers its valid rows", path, l.wrong);
 	else if (version < SPOOL_SCHEMA)
-		snprintf(text, size, "%s is whole, of version %lld, which the "
-		    "daemon brings up to %d", path, (long long)version,
+		snprintf(text, size, "%s is valid, of version %lld; the daemon "
+		    "migrates it to version %d", path, (long long)version,
 		    SPOOL_SCHEMA);
 	else
-		snprintf(text, size, "%s is whole: %llu runs, %llu of them "
+		snprintf(text, size, "%s is valid: %llu runs, %llu of them "
 		    "without an end, %llu rejected", path, l.runs, l.open,
 		    l.rejected);
 	spool_close(sp);

@@ -135,8 +135,8 @@ spool_quarantine_file(const char *path, const char *why)
 	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
 	size_t i;
 
-	log_errorx("%s is damaged: %s; it is set aside, what is whole is taken "
-	    "over, what is missing is asked of Slurm again", path, why);
+	log_errorx("%s is damaged: %s; the file is renamed, its valid rows are "
+	    "recovered, missing runs are read from Slurm again", path, why);
 	for (i = 0; i < 2; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
 		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
@@ -159,8 +159,8 @@ spool_fail(struct spool *sp)
 	sp->no_space = (code & 0xff) == SQLITE_FULL ||
 	    code == SQLITE_IOERR_WRITE;
 	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error), "page %lld is not what "
-		    "was written (its checksum differs)", (long long)page);
+		snprintf(sp->error, sizeof(sp->error), "the checksum of page "
+		    "%lld is wrong", (long long)page);
 	else
 		snprintf(sp->error, sizeof(sp->error), "%s (%d)",
 		    sqlite3_errmsg(sp->db), code);
@@ -264,7 +264,8 @@ condemn_if_damaged(struct spool *sp)
 	if (sp->damaged && !sp->read_only) {
 		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
 		spool_quarantine_file(sp->path, sp->error);
-		fatalx("the spool was damaged: starting again with a new one");
+		fatalx("the spool was damaged: the submitter starts again with a "
+		    "new one");
 	}
 }
 

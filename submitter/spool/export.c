@@ -64,12 +64,12 @@ record_read(struct job *job, const char *text)
 
 	bytes = base64_bytes(text, &n);
 	if (bytes == NULL)
-		return "its record is no base64";
+		return "the record is no base64";
 	rd_init(&r, bytes, n);
 	job_read(&r, job);
 	rc = rd_end(&r);
 	free(bytes);
-	return rc == -1 ? "its record cannot be read" : NULL;
+	return rc == -1 ? "the record is invalid" : NULL;
 }
 
 static const char *
@@ -82,12 +82,12 @@ object_read(struct imported *in, json_t *o)
 
 	if (o == NULL || json_unpack(o, "{s:s, s:I, s:I, s:s}", "cluster",
 	    &cluster, "job", &id, "start", &start, "record", &text) == -1)
-		return "no line of an export";
+		return "it is no line of an export";
 	if ((wrong = record_read(&in->job, text)) != NULL)
 		return wrong;
 	if (strcmp(in->job.key.cluster, cluster) != 0 || id < 0 ||
 	    in->job.key.job != (uint64_t)id || in->job.key.start != start)
-		return "its record is of another run";
+		return "the record is of another run";
 	in->refused = rest != NULL &&
 	    (strcmp(rest, run_state_name(START_REJECTED)) == 0 ||
 	    strcmp(rest, run_state_name(STOP_REJECTED)) == 0);

@@ -12,14 +12,15 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
 /* Runs of one job that are read. */
 #define SIBLINGS_MAX	64
 
-static const char waits[] = "waits until an earlier run, requeued soon, is "
-	"deleted there";
+static const char waits[] = "waits until an earlier run, requeued early, is "
+	"deleted in cc-backend";
 
 int
 spool_is_start(enum run_state state)
@@ -177,13 +178,11 @@ supersede_one(struct spool *sp, struct spool_run *early,
 	int there = (early->flags & RUN_KEY_FIXED) ||
 	    !spool_is_start(early->state[DEST_REST]);
 
-	log_notice("job %llu (%s, start %lld) was requeued after %lld s: it is "
-	    "%s for the sake of the run that began at %lld (requeuedRuns)",
-	    (unsigned long long)early->key.job, early->key.cluster,
-	    (long long)early->key.start,
-	    (long long)(early->end - early->key.start),
+	log_notice("%s was requeued after %s and is %s: the run that started at "
+	    "%s replaces it (requeuedRuns)", run_key_text(&early->key),
+	    duration_text((early->end - early->key.start) * 1000),
 	    there ? "deleted in cc-backend" : "not reported",
-	    (long long)run->key.start);
+	    time_text(run->key.start));
 	if (there)
 		early->flags |= RUN_SUPERSEDED;
 	else {

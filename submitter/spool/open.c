@@ -192,8 +192,8 @@ schema_failed(struct spool *sp)
 	    code == SQLITE_CONSTRAINT)
 		sp->damaged = 1;
 	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error), "page %lld is not what "
-		    "was written (its checksum differs)", (long long)page);
+		snprintf(sp->error, sizeof(sp->error), "the checksum of page "
+		    "%lld is wrong", (long long)page);
 	else
 		snprintf(sp->error, sizeof(sp->error), "%s",
 		    sqlite3_errmsg(sp->db));
@@ -275,15 +275,15 @@ bring_up(struct spool *sp, int64_t version)
 {
 	char why[sizeof(sp->error)];
 
-	log_notice("%s is of version %lld: it is brought up to version %d",
+	log_notice("%s is of version %lld: it is migrated to version %d",
 	    sp->path, (long long)version, SPOOL_SCHEMA);
 	for (; version < SPOOL_SCHEMA; version++) {
 		if (step_do(sp, version) == 0)
 			continue;
 		memcpy(why, sp->error, sizeof(why));
-		snprintf(sp->error, sizeof(sp->error), "it cannot be brought up "
-		    "from version %lld (which takes as much room again as the "
-		    "file has): %.120s", (long long)version, why);
+		snprintf(sp->error, sizeof(sp->error), "it cannot be migrated "
+		    "from version %lld (this needs as much space as the "
+		    "file): %.120s", (long long)version, why);
 		return sp->error;
 	}
 	return NULL;
@@ -308,10 +308,10 @@ schema_settle(struct spool *sp)
 	if (version > SPOOL_SCHEMA)
 		return "it was written by a newer version of this program";
 	if (version < 1)
-		return "it was written by a version that never was released";
+		return "it was written by a version that was never released";
 	if (version >= VERSION_SUMS && !spool_sum_is_on(sp->db)) {
 		sp->damaged = 1;
-		return "its first page says that there are no checksums";
+		return "its header says that the pages have no checksums";
 	}
 	return version < SPOOL_SCHEMA ? bring_up(sp, version) : NULL;
 }
@@ -423,7 +423,7 @@ read_setup(struct spool *sp, int64_t *version)
 	if (app != SPOOL_APPLICATION_ID || *version < 1)
 		return "it is no spool";
 	if (*version >= VERSION_SUMS && !spool_sum_is_on(sp->db))
-		return "its first page says that there are no checksums";
+		return "its header says that the pages have no checksums";
 	sp->page = spool_number(sp, "PRAGMA page_size");
 	sp->boot = spool_boottime();
 	return *version == SPOOL_SCHEMA && clusters_load(sp) == -1 ?

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
@@ -130,9 +131,9 @@ is_requeued_early(const struct job *job)
 static void
 say_false_start(const struct job *job)
 {
-	log_info("job %llu of %s was requeued after %lld s and never ran: that "
-	    "is not reported", (unsigned long long)job->key.job, job->key.cluster,
-	    (long long)(job->end - job->key.start));
+	log_info("%s was requeued after %s and never ran: it is not reported",
+	    run_key_text(&job->key),
+	    duration_text((job->end - job->key.start) * 1000));
 }
 
 /* When the start of this record is due. */
@@ -468,7 +469,7 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
 		return PUT_KNOWN;
 	run.flags |= RUN_QUARANTINED;
 	run_move(sp, &run, DEST_REST, EVENT_QUARANTINED, DUE_KEEP,
-	    "set aside: a worker died on it twice");
+	    "quarantined: a worker died twice on its record");
 	run_move(sp, &run, DEST_NATS, EVENT_QUARANTINED, DUE_KEEP, NULL);
 	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
 }

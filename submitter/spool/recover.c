@@ -363,6 +363,6 @@ spool_recover(struct spool *sp)
 	spool_sum_bad();
 	damaged_read(&w, path, 0);
 	keep_damaged(path, sp->path);
-	log_notice("taken over from the damaged spool: %u runs and %u done ones; "
+	log_notice("recovered from the damaged spool: %u runs and %u tombstones; "
 	    "%u gaps", w.runs, w.tombs, w.gaps);
 }

@@ -182,7 +182,7 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 		return rc;
 	}
 	sqlite3_reset(st);
-	snprintf(sp->error, sizeof(sp->error), "bits of a record have changed");
+	snprintf(sp->error, sizeof(sp->error), "the checksum of a record is wrong");
 	sp->damaged = 1;
 	spool_rollback(sp);	/* does not return */
 	return -1;

@@ -418,7 +418,7 @@ def readonly():
         s.start(wait=False)
         status = s.gone(10)
         c.true("a read-only disk at start: it ends with words", status not in (None, 0) and
-               s.logged("(?i)read-?only|cannot be used"), status)
+               s.logged("(?i)read-?only|cannot be opened"), status)
         remount(where, "rw")
         s.start()
         c.true("writable again: all is there", set(s.running) == {r.key() for r in runs})
@@ -437,7 +437,7 @@ def twice():
     second = Submitter(s.folder, s.conf, f.token, log=T + "/log/suite.second")
     second.start(wait=False)
     c.true("a second process on the same spool ends with words", second.gone(10) not in (None, 0) and
-           second.logged("cannot be used"))
+           second.logged("cannot be opened"))
     delivery.through("the first goes on", f, s, runs, 20)
     end(f, s)
 
@@ -555,7 +555,7 @@ def foreign():
         s.start(wait=False)
         status = s.gone(10)
         c.true("%s file: it ends with words" % what, status not in (None, 0) and
-               s.logged("cannot be used: .*(newer|another program)"), status)
+               s.logged("cannot be opened: .*(newer|another program)"), status)
         c.true("%s file: not touched" % what, rows(path) == before and len(before) == 600 and
                not glob.glob(s.folder + "/*damaged*"))
         f.stop()

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
@@ -83,15 +82,6 @@ run_state_text(const struct spool_run *run, enum dest dest)
 	if (state == START_REJECTED && (run->flags & RUN_UNCONFIRMED))
 		return "forgotten";
 	return run_state_label(state);
-}
-
-int64_t
-spool_boottime(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 int64_t

@@ -215,7 +215,7 @@ def stubs():
            lambda: s.number("spool_stubs") + s.number("spool_stubs_refused") >= 1500, 20, s.status)
     n = s.number("spool_stubs")
     c.true("%d stubs are what 256 KiB hold" % n, 900 <= n <= 1024)
-    c.true("refusals are said once", s.logged("no room for its threads") == 1)
+    c.true("refusals are said once", s.logged("no space for its threads") == 1)
     keeps_to(s, 4 << 20)
     s.kill()
     # The collector's memory is gone as well; accounting tells what was not acknowledged.
@@ -251,7 +251,7 @@ def reserve():
             s.is_stored(0.5)
         c.true("a full disk: the collector is told to hold", s.flow == 1)
         c.soon("the reserve is given up, and that is said", lambda: not os.path.exists(kept_file) and
-               s.logged("the reserve is given up") == 1, 5)
+               s.logged("the disk of the spool is full") == 1, 5)
         acked = s.stored - base
         runs = begun(1200)
         for i in range(0, 1200, 100):

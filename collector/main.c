@@ -36,7 +36,7 @@ on_conf_check(struct worker *w, const struct conf *next,
 }
 
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct collector *col = w->arg;
 	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
@@ -89,9 +89,8 @@ on_quarantine(struct site *site, struct reader *r)
 	}
 	if (site->n_quarantined < QUARANTINED_MAX)
 		site->quarantined[site->n_quarantined++] = key;
-	log_warnx("job %llu of %s that started at %lld is left out: this "
-	    "program died on it", (unsigned long long)key.job, key.cluster,
-	    (long long)key.start);
+	log_warnx("%s is in quarantine and is skipped: a process died while "
+	    "it handled this run", run_key_text(&key));
 }
 
 static void
@@ -110,7 +109,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	default:
 		if (fd != -1)
 			close(fd);
-		log_debug("the supervisor said %s", msg_name(h->type));
+		log_debug("the supervisor sent %s", msg_name(h->type));
 	}
 }
 
@@ -242,8 +241,8 @@ on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 	c = site_find(&col->site, cluster);
 	if (c == NULL || acct_backfill(lanes_of(col, c)->accounting, from, to,
 	    dry_run != 0) == -1)
-		log_warnx("backfill: nothing can be asked about cluster %s",
-		    cluster);
+		log_warnx("backfill: the cluster %s is not configured, or the "
+		    "range is empty", cluster);
 }
 
 static void
@@ -302,7 +301,7 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 		on_flow(col, ch, r);
 		break;
 	default:
-		log_debug("a neighbour said %s", msg_name(h->type));
+		log_debug("a neighbour sent %s", msg_name(h->type));
 	}
 }
 
@@ -357,7 +356,7 @@ static const struct worker_ops ops = {
 	.role = ROLE_COLLECTOR,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

@@ -56,7 +56,7 @@ on_conf_check(struct worker *w, const struct conf *next,
 }
 
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct listener *l = w->arg;
 	struct access_list old = l->access;
@@ -201,7 +201,7 @@ static const struct worker_ops ops = {
 	.role = ROLE_LISTENER,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

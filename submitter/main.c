@@ -187,7 +187,7 @@ conf_swap(struct submitter *s)
  * rejected runs are tried again.
  */
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct submitter *s = w->arg;
 	unsigned n;
@@ -502,7 +502,7 @@ static const struct worker_ops ops = {
 	.prepare = on_prepare,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

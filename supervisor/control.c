@@ -271,20 +271,24 @@ control_open(struct supervisor *sup)
 	struct control *control = calloc(1, sizeof(*control));
 
 	if (control == NULL)
-		return -1;
+		goto fail;
 	control->sup = sup;
 	control->on_request = request_begin;
 	control->on_timeout = request_timeout;
 	control->accepting = event_new(sup->base, sup->setup.ctl_fd,
 	    EV_READ | EV_PERSIST, client_accept, control);
 	if (control->accepting == NULL ||
-	    event_add(control->accepting, NULL) == -1) {
-		free(control);
-		return -1;
-	}
+	    event_add(control->accepting, NULL) == -1)
+		goto fail;
 	sup->control = control;
 	control_users_update(sup);
 	return 0;
+fail:
+	log_errorx("control socket: out of memory");
+	if (control != NULL && control->accepting != NULL)
+		event_free(control->accepting);
+	free(control);
+	return -1;
 }
 
 void

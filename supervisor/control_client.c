@@ -42,7 +42,8 @@ client_timer_set(struct client *c, int ms)
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
-	event_add(c->timer, &tv);
+	if (event_add(c->timer, &tv) == -1)
+		log_warnx("admin tool: out of memory, no limit of time");
 }
 
 static void
@@ -220,7 +221,6 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	struct control *control = arg;
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
-	unsigned held;
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd == -1)
@@ -229,11 +229,10 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	    control->n_clients >= CLIENTS_MAX)
 		close(fd);
 	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
-		if (log_allowed(&control->denied_log, &held))
-			log_warnx("admin tool: user %u is refused: not root "
-			    "and not in ctlUsers", (unsigned)peer.uid);
+		log_limited(&control->denied_log, log_warnx,
+		    "admin tool: user %u is refused: not root and not in "
+		    "ctlUsers", (unsigned)peer.uid);
 		denied_reply(fd);
-	}
-	else
+	} else
 		client_new(control, fd, peer.uid);
 }

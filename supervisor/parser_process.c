@@ -215,11 +215,11 @@ parser_start(struct supervisor *sup, parser_done *done)
 	p->channel = channel_new(sup->base, fds[0], ROLE_SUPERVISOR,
 	    ROLE_PARSER, &ops, p);
 	p->deadline = evtimer_new(sup->base, on_deadline, p);
-	if (p->pid == -1 || p->channel == NULL || p->deadline == NULL) {
+	if (p->pid == -1 || p->channel == NULL || p->deadline == NULL ||
+	    event_add(p->deadline, &most) == -1) {
 		parser_free(p);
 		return -1;
 	}
-	event_add(p->deadline, &most);
 	sup->parser = p;
 	return 0;
 }

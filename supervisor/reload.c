@@ -249,6 +249,8 @@ conf_add_own_uids(struct supervisor *sup, struct conf *conf)
 
 	if (uids != NULL)
 		rc = conf_set(conf, CONF_PREP_ALLOWED_UIDS, uids);
+	if (rc == -1)
+		log_errorx("prepAllowedUids: out of memory");
 	free(uids);
 	return rc;
 }

@@ -157,7 +157,7 @@ frame_deliver(struct channel *c, size_t *used)
 	memcpy(&h, c->in + *used, sizeof(h));
 	wrong = msg_check(&h, c->peer, c->self);
 	if (wrong == NULL && (h.flags & MSG_FLAG_FD) && c->received_fd == -1)
-		wrong = "without its descriptor";
+		wrong = "its descriptor is missing";
 	if (wrong != NULL) {
 		snprintf(why, sizeof(why), "%s of %u bytes: %s",
 		    msg_name(h.type), h.length, wrong);
@@ -235,7 +235,8 @@ next_turn(struct channel *c)
 {
 	static const struct timeval at_once;
 
-	event_add(c->next_turn, &at_once);
+	if (event_add(c->next_turn, &at_once) == -1)
+		channel_fail(c, "out of memory");
 }
 
 /* Returns 1 when c is freed. */
@@ -324,10 +325,8 @@ out_flush(struct channel *c)
 	while ((f = c->out) != NULL) {
 		n = frame_sendmsg(c->fd, f->bytes + f->sent, f->len - f->sent,
 		    f->sent == 0 ? f->fd : -1);
-		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
-			event_add(c->writable, NULL);
-			return 0;
-		}
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			return event_add(c->writable, NULL);
 		if (n == -1)
 			return -1;
 		f->sent += (size_t)n;

@@ -34,7 +34,7 @@ struct worker_ops {
 		    const uint8_t *secrets, size_t len, char *reason,
 		    size_t size);
 	/* w->conf is the new configuration now. */
-	void	(*conf_use)(struct worker *w);
+	void	(*conf_commit)(struct worker *w);
 	/* The first configuration is in force.  `ready` is sent after it. */
 	void	(*start)(struct worker *w);
 	/*

@@ -145,7 +145,7 @@ on_conf_commit(struct worker *w, struct reader *r)
 	w->conf = next.conf;
 	conf_init(&next.conf);
 	next_drop();
-	w->ops->conf_use(w);
+	w->ops->conf_commit(w);
 	log_debug("configuration %u is in force", generation);
 	if (w->serving)
 		return;

@@ -368,6 +368,8 @@ http_free(struct http_client *r)
 	if (r == NULL)
 		return;
 	resolver_cancel(r->query);
+	if (r->multi != NULL && r->busy == 0)
+		curl_multi_cleanup(r->multi);
 	if (r->timer != NULL)
 		event_free(r->timer);
 	if (r->later != NULL)

@@ -242,19 +242,18 @@ readable_warn(const struct sandbox *sb, const char *path,
     struct log_limit *limit)
 {
 	char real[PATH_MAX];
-	unsigned held;
 	int i;
 
 	if (path == NULL || *path == '\0' || realpath(path, real) == NULL)
 		return;
-	for (i = 0; i < sb->n_paths; i++)
-		if (is_below(real, sb->paths[i].path) &&
-		    log_allowed(limit, &held)) {
-			log_warnx("%s is in %s, which Slurm's commands may "
-			    "read: move it to another directory", path,
-			    sb->paths[i].path);
-			return;
-		}
+	for (i = 0; i < sb->n_paths; i++) {
+		if (!is_below(real, sb->paths[i].path))
+			continue;
+		log_limited(limit, log_warnx, "%s is in %s, which Slurm's "
+		    "commands may read: move it to another directory", path,
+		    sb->paths[i].path);
+		return;
+	}
 }
 
 /* Owner and mode may protect them; the directory should, too. */

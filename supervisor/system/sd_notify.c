@@ -74,7 +74,6 @@ notify_send(const char *fmt, ...)
 {
 	static struct log_limit limit;
 	char text[STATUS_MAX + 128];
-	unsigned held;
 	va_list ap;
 	int n;
 
@@ -86,9 +85,8 @@ notify_send(const char *fmt, ...)
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return;
 	if (sendto(notify.fd, text, (size_t)n, MSG_NOSIGNAL,
-	    (struct sockaddr *)&notify.to, notify.len) == -1 &&
-	    log_allowed(&limit, &held))
-		log_warn("message to systemd");
+	    (struct sockaddr *)&notify.to, notify.len) == -1)
+		log_limited(&limit, log_warn, "message to systemd not sent");
 }
 
 /* A newline in status would begin another assignment, so it is escaped. */

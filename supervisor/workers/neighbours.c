@@ -95,7 +95,10 @@ neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 		if (!evtimer_pending(link->broken_timer, NULL)) {
 			snprintf(link->error, sizeof(link->error),
 			    "reported by the %s: %s", role_name(c->role), why);
-			event_add(link->broken_timer, &wait);
+			if (event_add(link->broken_timer, &wait) == -1)
+				log_errorx("channel between %s and %s: out "
+				    "of memory", role_name(link->up),
+				    role_name(link->down));
 		}
 	}
 }

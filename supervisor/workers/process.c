@@ -42,7 +42,8 @@ timer_set(struct event *timer, unsigned ms)
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
-	event_add(timer, &tv);
+	if (event_add(timer, &tv) == -1)
+		log_errorx("out of memory: a timer of %u ms is not set", ms);
 }
 
 static void

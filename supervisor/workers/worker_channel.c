@@ -235,8 +235,9 @@ on_broken(struct channel *channel, const char *why, void *arg)
 	    why);
 	c->channel = NULL;
 	channel_free(channel);
-	if (!c->stop_requested)
-		event_add(c->deadline, &wait);
+	if (!c->stop_requested && event_add(c->deadline, &wait) == -1)
+		log_errorx("channel to the %s: out of memory",
+		    role_name(c->role));
 }
 
 static const struct channel_ops ops = {

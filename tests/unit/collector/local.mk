@@ -109,3 +109,18 @@ TESTS += test_track
 test_track_SOURCES = tests/unit/collector/track/test_track.c $(simulation)
 test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
+
+# collector/accounting
+check_PROGRAMS += test_accounting
+TESTS += test_accounting
+test_accounting_SOURCES = \
+	tests/unit/collector/accounting/test_accounting.c $(simulation)
+test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
+
+# collector/query
+check_PROGRAMS += test_query
+TESTS += test_query
+test_query_SOURCES = tests/unit/collector/query/test_query.c $(simulation)
+test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_query_LDADD = $(COLLECTOR_LIBS)

@@ -401,7 +401,7 @@ sim_cluster(void)
 	if (c == NULL || gres_names_set(&set.names, "[\"gpu\"]") == -1)
 		exit(1);
 	set.how.gpus = &set.names;
-	set.how.opt_out_word = "";
+	set.how.opt_out_word = NULL;
 	set.opt_out = no_word;
 	set.poll = 60;
 	set.max_span = 7 * 86400;

@@ -71,3 +71,9 @@ TESTS += test_sandbox
 test_sandbox_SOURCES = tests/unit/common/worker/test_sandbox.c
 test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SECCOMP_CFLAGS)
 test_sandbox_LDADD = $(WORKER_LIBS) -lpthread
+
+check_PROGRAMS += test_worker
+TESTS += test_worker
+test_worker_SOURCES = tests/unit/common/worker/test_worker.c
+test_worker_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_worker_LDADD = $(WORKER_LIBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What every reader of Slurm's words promises of what it says. */
-#ifndef TESTS_FUZZ_SIGHTING_H
-#define TESTS_FUZZ_SIGHTING_H
+#ifndef TESTS_FUZZ_SNAPSHOT_H
+#define TESTS_FUZZ_SNAPSHOT_H
 
 #include "collector/parse/parse.h"
 #include "common/text.h"
@@ -36,7 +36,7 @@ host_holds(const struct job_host *h)
 
 /* Of a record that was taken for good. */
 static inline void
-sighting_holds(const struct job_snapshot *s)
+snapshot_holds(const struct job_snapshot *s)
 {
 	const struct job *j = &s->job;
 	uint32_t i;
@@ -69,7 +69,7 @@ sighting_holds(const struct job_snapshot *s)
 
 /* Of all that a sighting says. */
 static inline uint64_t
-sighting_digest(uint64_t h, const struct job_snapshot *s)
+snapshot_digest(uint64_t h, const struct job_snapshot *s)
 {
 	struct writer w;
 

@@ -33,7 +33,7 @@ struct outcome {
 	int		 ended;		/* conf-end came */
 };
 
-static char folder[] = "/tmp/test_conf.XXXXXX";
+static char folder[] = "/tmp/test_config_file.XXXXXX";
 static char file[128];
 
 static const char *

@@ -87,7 +87,7 @@ test_prefix(void)
 	static const char *const directories[] = { "slurm", "slurm/bin",
 	    "slurm/lib", "slurm/lib64", "slurm/etc", "slurm/etc/cc",
 	    "slurm/var" };
-	char top[] = "/tmp/test-access.XXXXXX", path[256];
+	char top[] = "/tmp/test-sandbox-paths.XXXXXX", path[256];
 	FILE *f;
 	size_t i;
 

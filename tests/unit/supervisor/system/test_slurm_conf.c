@@ -21,7 +21,7 @@ on_found(const char *path, void *arg)
 static void
 scan(const char *text)
 {
-	char path[] = "/tmp/test_slurmconf.XXXXXX";
+	char path[] = "/tmp/test_slurm_conf.XXXXXX";
 	int fd = mkstemp(path);
 
 	found[0] = '\0';

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "tests/fuzz/sighting.h"
+#include "tests/fuzz/snapshot.h"
 
 #define HEAD "JobId=77 ArrayJobId=70 ArrayTaskId=7 JobName="
 #define OWNER " UserId=alice(1001) GroupId=staff(100) MCS_label=N/A"
@@ -41,7 +41,7 @@ record_read(struct span line, struct span name)
 
 	snapshot_init(&s);
 	if (scontrol_record(line, name, fuzz_reading(), &s) == RECORD_GOOD)
-		sighting_holds(&s);
+		snapshot_holds(&s);
 	snapshot_clear(&s);
 }
 
@@ -122,7 +122,7 @@ truth_holds(const struct job_snapshot *s)
 {
 	const struct job *j = &s->job;
 
-	sighting_holds(s);
+	snapshot_holds(s);
 	HOLDS(j->key.job == 77 && j->array_job == 70 && j->array_task == 7);
 	HOLDS(j->key.start == 1700000100 && j->submit == 1700000000);
 	HOLDS(strcmp(j->user, "alice") == 0);

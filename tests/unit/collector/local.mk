@@ -63,3 +63,16 @@ test_pack_SOURCES = tests/unit/collector/details/test_pack.c \
 	collector/details/record_pack.c
 test_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_pack_LDADD = $(ZLIB_LIBS)
+
+# The collector's decisions, with a simulated clock and simulated commands:
+# this object has the functions of the members of the libraries that it replaces.
+SIMULATED_SITE = tests/unit/collector/simulated_site.h \
+	tests/unit/collector/simulated_site.c
+
+# collector/track
+check_PROGRAMS += test_track
+TESTS += test_track
+test_track_SOURCES = tests/unit/collector/track/test_track.c \
+	$(SIMULATED_SITE)
+test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_track_LDADD = $(COLLECTOR_TRACK_LIBS)

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a snapshot of a job means: cases of one job, each a sequence of what
+ * Slurm shows, with the messages and the open runs that follow.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "collector/track/track.h"
+#include "tests/unit/check.h"
+#include "tests/unit/collector/simulated_site.h"
+
+#define JOB	10
+
+enum source {
+	END_OF_CASE,
+	SHOWN,		/* scontrol shows the job */
+	SQUEUE,		/* a row of squeue; state as %t prints it */
+	LEFT,		/* squeue shows no run of the job any more */
+	ROW,		/* a row of accounting */
+	ROW_MAY_ASK,	/* the same; slurmctld may be asked first */
+	ROW_RAN,	/* the same; accounting has a step of it */
+	ROW_NEVER_RAN	/* the same; accounting has none */
+};
+
+struct step {
+	enum source	 source;
+	const char	*state;
+	unsigned	 restarts;	/* accounting never says it */
+	int64_t		 submit;
+	int64_t		 start;
+	int64_t		 end;		/* 0 = none */
+	const char	*said;
+	const char	*open;
+};
+
+struct test_case {
+	const char	*title;
+	void		(*setup)(struct cluster *c);
+	struct step	 steps[8];
+};
+
+static void
+version_2302(struct cluster *c)
+{
+	c->slurm.version = 2302;
+}
+
+static void
+asked_at_900(struct cluster *c)
+{
+	c->listing.asked_at = SIM_EPOCH + 900;
+}
+
+static void
+ignore_node1(struct cluster *c)
+{
+	sim_set(c, CONF_IGNORE_HOSTS, "^node1$");
+}
+
+static void
+ignore_node2(struct cluster *c)
+{
+	sim_set(c, CONF_IGNORE_HOSTS, "^node2$");
+}
+
+/* The supervisor has set aside one run of two. */
+static void
+quarantine_100(struct cluster *c)
+{
+	struct run_key *key = &c->site->quarantined[c->site->n_quarantined++];
+
+	key->job = JOB;
+	key->start = SIM_EPOCH + 100;
+	snprintf(key->cluster, sizeof(key->cluster), "alpha");
+}
+
+static void
+catching_up(struct cluster *c)
+{
+	c->caught_up = 0;
+}
+
+static void
+without_accounting(struct cluster *c)
+{
+	c->caught_up = 0;
+	c->slurm.accounting = 0;
+}
+
+static const struct test_case cases[] = {
+	{ "the start, its repetition, the end, its repetition", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "", "10/100 runs" },
+	{ SHOWN, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" },
+	{ SHOWN, "COMPLETED", 0, 50, 100, 500, "", "" },
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "", "" } } },
+
+	{ "the end comes from accounting, once", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "TIMEOUT", 0, 50, 100, 500, "end 10/100-500 timeout", "" },
+	{ ROW, "TIMEOUT", 0, 50, 100, 500, "", "" } } },
+
+	{ "a row of a running job is no end", NULL, {
+	{ ROW, "RUNNING", 0, 50, 100, 0, "", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 0, "", "" } } },
+
+	{ "a run that nobody saw waits for slurmctld's answer", NULL, {
+	{ ROW_MAY_ASK, "COMPLETED", 0, 50, 100, 900, "wants-details", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 900,
+	    "end 10/100-900 completed", "" } } },
+
+	{ "slurmctld has forgotten the run: nobody is asked", NULL, {
+	{ ROW_MAY_ASK, "COMPLETED", 0, 50, 100, 660,
+	    "end 10/100-660 completed", "" } } },
+
+	{ "requeue: the new run starts, the earlier one has left", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ SHOWN, "PENDING", 1, 250, 400, 0, "", "10/100 runs left" },
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "start 10/400",
+	    "10/100 runs left, 10/400 runs" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 200, "end 10/100-200 node_fail",
+	    "10/400 runs" },
+	{ SHOWN, "COMPLETED", 1, 250, 400, 500,
+	    "end 10/400-500 completed", "" } } },
+
+	{ "requeue between two polls: the pending job was not seen", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "start 10/400",
+	    "10/100 runs left, 10/400 runs" } } },
+
+	{ "a pending job without a restart ends no run", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ SHOWN, "PENDING", 0, 50, 100, 0, "", "10/100 runs" } } },
+
+	{ "resize before 23.02: the second row keeps the start", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "RESIZING", 0, 50, 100, 300, "", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" } } },
+
+	{ "before 23.02 a row with a later submission is another run", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "COMPLETED", 0, 300, 300, 500,
+	    "end 10/300-500 completed", "10/100 runs" } } },
+
+	{ "resize from 23.02: the second row starts anew", version_2302, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "RESIZING", 0, 50, 100, 300, "", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 300, 300, 500,
+	    "end 10/100-500 completed", "" },
+	{ ROW, "COMPLETED", 0, 300, 300, 500, "", "" } } },
+
+	{ "failed prolog: the row waits for its steps", NULL, {
+	{ ROW, "REQUEUED", 0, 50, 100, 105, "wants-steps", "" },
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 105,
+	    "end 10/100-105 requeued never-ran", "" } } },
+
+	{ "the steps show that the requeued run ran", NULL, {
+	{ ROW_RAN, "REQUEUED", 0, 50, 100, 105, "end 10/100-105 requeued",
+	    "" } } },
+
+	{ "a requeued run of 600 s may have had a prolog only", NULL, {
+	{ ROW, "REQUEUED", 0, 50, 100, 700, "wants-steps", "" } } },
+
+	{ "a requeued run of 601 s ran", NULL, {
+	{ ROW, "REQUEUED", 0, 50, 100, 701, "end 10/100-701 requeued",
+	    "" } } },
+
+	{ "a requeued run of no time did not run", NULL, {
+	{ ROW, "REQUEUED", 0, 50, 100, 100,
+	    "end 10/100-100 requeued never-ran", "" } } },
+
+	{ "two rows of one second: the one without time is another's", NULL, {
+	{ SHOWN, "RUNNING", 1, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "REQUEUED", 0, 50, 100, 100, "", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" } } },
+
+	{ "the clock was set back: the row starts before its submission",
+	    NULL, {
+	{ SHOWN, "RUNNING", 0, 80, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 80, 60, 90, "end 10/100-90 completed", "" } } },
+
+	{ "an earlier row of another submission is another run", NULL, {
+	{ SHOWN, "RUNNING", 0, 80, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "COMPLETED", 0, 40, 60, 90, "end 10/60-90 completed",
+	    "10/100 runs" } } },
+
+	{ "unconfirmed start: held until squeue shows the run", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "", "10/100 held" },
+	{ SQUEUE, "CF", 0, 0, 100, 0, "", "10/100 held" },
+	{ SQUEUE, "CG", 0, 0, 100, 0, "", "10/100 held" },
+	{ SQUEUE, "R", 0, 0, 100, 0, "confirm 10/100", "10/100 runs" },
+	{ SQUEUE, "R", 0, 0, 100, 0, "", "10/100 runs" } } },
+
+	{ "COMPLETING may be a failed prolog: the start is held", NULL, {
+	{ SHOWN, "COMPLETING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" } } },
+
+	{ "unconfirmed start: scontrol shows the run", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100",
+	    "10/100 runs" } } },
+
+	{ "unconfirmed start: the prolog fails, the run is forgotten", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "PENDING", 1, 110, 230, 0, "", "10/100 held left" },
+	{ ROW, "REQUEUED", 0, 50, 100, 110, "wants-steps",
+	    "10/100 held left" },
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 110,
+	    "end 10/100-110 requeued never-ran", "" } } },
+
+	{ "power-up: an unconfirmed start moves with Slurm's", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "RUNNING", 0, 50, 160, 0, "start 10/160", "10/160 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/160 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 160, 500,
+	    "end 10/160-500 completed", "" } } },
+
+	{ "power-up: a start that was sent stays", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ SHOWN, "RUNNING", 0, 50, 160, 0, "", "10/100 runs" },
+	{ SHOWN, "COMPLETED", 0, 50, 160, 500,
+	    "end 10/100-500 completed", "" },
+	{ ROW, "COMPLETED", 0, 50, 160, 500, "", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "", "" } } },
+
+	{ "disputed: squeue showed the run after its end", asked_at_900, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "", "10/100 runs disputed" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left disputed" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "slurmctld-asked",
+	    "10/100 runs left disputed" },
+	{ SHOWN, "COMPLETED", 0, 50, 100, 950,
+	    "end 10/100-950 completed", "" } } },
+
+	{ "an end just before squeue was asked is no dispute", asked_at_900, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "COMPLETED", 0, 50, 100, 880, "", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 100, 880,
+	    "end 10/100-880 completed", "" } } },
+
+	{ "a job on ignored hosts only is never reported", ignore_node1, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "", "10/100 runs ignored" },
+	{ SQUEUE, "R", 0, 0, 100, 0, "", "10/100 runs ignored" },
+	{ SHOWN, "COMPLETED", 0, 50, 100, 500, "", "" },
+	{ ROW_MAY_ASK, "COMPLETED", 0, 600, 700, 900, "", "" } } },
+
+	{ "another ignored host changes nothing", ignore_node2, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100",
+	    "10/100 runs" } } },
+
+	{ "a quarantined run is left out, the others are not", quarantine_100,
+	    {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "", "" },
+	{ SHOWN, "COMPLETED", 0, 50, 100, 500, "", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "", "" },
+	{ SHOWN, "RUNNING", 1, 550, 600, 0, "start 10/600",
+	    "10/600 runs" } } },
+
+	{ "catch-up: a restarted job waits for its earlier runs",
+	    catching_up, {
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "held 10/400, accounting-asked",
+	    "10/400 held runs" },
+	{ SQUEUE, "R", 0, 0, 400, 0, "", "10/400 held runs" } } },
+
+	{ "without accounting nothing waits", without_accounting, {
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "start 10/400",
+	    "10/400 runs" } } },
+
+	{ "after the catch-up nothing waits", NULL, {
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "start 10/400",
+	    "10/400 runs" } } },
+
+	{ "a job that has never had a start is no run", NULL, {
+	{ SHOWN, "CANCELLED", 0, 50, -SIM_EPOCH, 500, "", "" },
+	{ ROW, "CANCELLED", 0, 50, -SIM_EPOCH, 500, "", "" } } },
+};
+
+static void
+snapshot_fill(struct job_snapshot *s, const struct step *step)
+{
+	struct job *job = &s->job;
+
+	snapshot_init(s);
+	s->state = state_word((struct span){ step->state,
+	    strlen(step->state) });
+	if (step->source == ROW_RAN)
+		s->ran = RAN_YES;
+	else if (step->source == ROW_NEVER_RAN)
+		s->ran = RAN_NEVER;
+	job->key.job = JOB;
+	job->key.start = step->start + SIM_EPOCH;
+	job->submit = step->submit + SIM_EPOCH;
+	job->end = step->end != 0 ? step->end + SIM_EPOCH : 0;
+	job->state = s->state->end;
+	job->restarts = step->restarts;
+	job->flags = JOB_HAS_START;
+	job->partition = strdup("main");
+	job->user = strdup("labalice");
+	job_add_host(job, "node1");
+}
+
+static void
+row_result(enum row_result result)
+{
+	if (result == ROW_WANTS_DETAILS)
+		sim_note("wants-details");
+	else if (result == ROW_WANTS_STEPS)
+		sim_note("wants-steps");
+}
+
+static void
+squeue_take(struct cluster *c, const struct step *step)
+{
+	struct squeue_job row = { .job = JOB, .start = step->start + SIM_EPOCH,
+		.state = state_compact((struct span){ step->state,
+		strlen(step->state) }) };
+
+	track_squeue_row(c, &row);
+}
+
+/* What the poll does with runs that squeue does not show. */
+static void
+left_take(struct cluster *c)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	while ((run = open_of_job(&c->open, JOB, &at)) != NULL)
+		run->flags |= OPEN_LEFT;
+}
+
+static void
+step_take(struct cluster *c, const struct step *step)
+{
+	struct job_snapshot s;
+
+	if (step->source == SQUEUE)
+		squeue_take(c, step);
+	else if (step->source == LEFT)
+		left_take(c);
+	else {
+		snapshot_fill(&s, step);
+		if (step->source == SHOWN)
+			(void)track_snapshot(c, &s);
+		else
+			row_result(track_accounting_row(c, &s,
+			    step->source == ROW_MAY_ASK));
+		snapshot_clear(&s);
+	}
+	if (idmap_get(&c->work.left, JOB) != NULL)
+		sim_note("slurmctld-asked");
+	if (idmap_get(&c->work.accounting, JOB) != NULL)
+		sim_note("accounting-asked");
+	idmap_clear(&c->work.left);
+	idmap_clear(&c->work.accounting);
+}
+
+static void
+case_run(const struct test_case *t)
+{
+	struct cluster *c = sim_begin(NULL, NULL);
+	const struct step *step;
+	int failed = check_failed;
+
+	if (t->setup != NULL)
+		t->setup(c);
+	for (step = t->steps; step->source != END_OF_CASE; step++) {
+		step_take(c, step);
+		CHECK_STR(sim_said(), step->said);
+		CHECK_STR(sim_open(c, JOB), step->open);
+		if (check_failed == failed)
+			continue;
+		fprintf(stderr, "    in \"%s\", step %d\n", t->title,
+		    (int)(step - t->steps) + 1);
+		return;
+	}
+}
+
+static const struct step running = { SHOWN, "RUNNING", 0, 50, 100, 0, "", "" };
+static const struct step completed = { SHOWN, "COMPLETED", 0, 50, 100, 500,
+	"", "" };
+
+/* The collector reports the job; the submitter keeps it from cc-backend. */
+static void
+test_opt_out(void)
+{
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
+
+	snapshot_fill(&s, &running);
+	s.job.flags |= JOB_OPTED_OUT;
+	(void)track_snapshot(c, &s);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "start 10/100 opted-out");
+}
+
+/* A run that began on ignored hosts stays out when the setting changes. */
+static void
+test_ignored_stays(void)
+{
+	struct cluster *c = sim_begin(NULL, NULL);
+
+	ignore_node1(c);
+	step_take(c, &running);
+	ignore_node2(c);
+	step_take(c, &running);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "");
+}
+
+/* The submitter looks a run up: what is known is sent again. */
+static void
+test_lookup_of_done(void)
+{
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct run_key key = { "alpha", JOB, SIM_EPOCH + 100 };
+	struct writer w;
+	struct reader r;
+
+	step_take(c, &running);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "");
+	wr_init(&w, 256);
+	wr_str(&w, "alpha");
+	wr_u64(&w, 1);
+	wr_u32(&w, 1);
+	wr_run_key(&w, &key);
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(lookup_add(c->lookups, &r), 0);
+	wr_clear(&w);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "end 10/100-500 completed");
+}
+
+/* Accounting is away: only a restarted job has an earlier run for sure. */
+static void
+test_earlier_without_slurmdbd(void)
+{
+	static const struct step again = { SHOWN, "RUNNING", 1, 250, 400, 0,
+		"", "" };
+	static const struct step row = { SQUEUE, "R", 0, 0, 100, 0, "", "" };
+	static const struct step row_again = { SQUEUE, "R", 0, 0, 400, 0, "",
+		"" };
+	struct cluster *c = sim_begin(NULL, NULL);
+
+	/* The id may have been used while nobody listened. */
+	c->caught_up = 0;
+	step_take(c, &running);
+	CHECK_STR(sim_said(), "held 10/100, accounting-asked");
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "");
+	c->dbd.away = 1;
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "confirm 10/100");
+
+	c = sim_begin(NULL, NULL);
+	c->caught_up = 0;
+	c->dbd.away = 1;
+	step_take(c, &again);
+	CHECK_STR(sim_said(), "held 10/400, accounting-asked");
+	step_take(c, &row_again);
+	CHECK_STR(sim_said(), "");
+}
+
+/* squeue and accounting disagree twice: then accounting is right. */
+static void
+test_dispute_ends(void)
+{
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500,
+		"", "" };
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct open_run *run;
+
+	asked_at_900(c);
+	step_take(c, &running);
+	step_take(c, &row);
+	left_take(c);
+	run = open_find(&c->open, JOB, SIM_EPOCH + 100);
+	CHECK(run != NULL);
+	if (run == NULL)
+		return;
+	run->tries = 1;
+	(void)sim_said();
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "slurmctld-asked");
+	run->tries = 2;
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "end 10/100-500 completed");
+	CHECK_STR(sim_open(c, JOB), "");
+}
+
+/* Of a past range nothing waits, and a dry run remembers nothing. */
+static void
+test_backfill(void)
+{
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 900,
+		"", "" };
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snapshot_fill(&s, &row);
+		CHECK_INT(track_backfill_row(c, &s, 1), ROW_SENT);
+		snapshot_clear(&s);
+		CHECK_STR(sim_said(),
+		    "end 10/100-900 completed backfill dry-run");
+	}
+	snapshot_fill(&s, &row);
+	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
+	snapshot_fill(&s, &row);
+	CHECK_INT(track_backfill_row(c, &s, 1), ROW_NOTHING);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "");
+}
+
+int
+main(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		case_run(&cases[i]);
+	test_opt_out();
+	test_ignored_stays();
+	test_lookup_of_done();
+	test_earlier_without_slurmdbd();
+	test_dispute_ends();
+	test_backfill();
+	return check_done();
+}

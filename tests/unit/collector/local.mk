@@ -76,3 +76,13 @@ test_track_SOURCES = tests/unit/collector/track/test_track.c \
 	$(SIMULATED_SITE)
 test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
+
+# collector/accounting
+check_PROGRAMS += test_accounting
+TESTS += test_accounting
+test_accounting_SOURCES = \
+	tests/unit/collector/accounting/test_accounting.c \
+	tests/unit/collector/parse/recording.h \
+	$(SIMULATED_SITE)
+test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)

@@ -86,3 +86,12 @@ test_accounting_SOURCES = \
 	$(SIMULATED_SITE)
 test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
+
+# collector/query
+check_PROGRAMS += test_query
+TESTS += test_query
+test_query_SOURCES = tests/unit/collector/query/test_query.c \
+	tests/unit/collector/parse/recording.h \
+	$(SIMULATED_SITE)
+test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_query_LDADD = $(COLLECTOR_LIBS)

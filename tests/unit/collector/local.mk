@@ -66,14 +66,14 @@ test_pack_LDADD = $(ZLIB_LIBS)
 
 # The collector's decisions, with a simulated clock and simulated commands:
 # this object has the functions of the members of the libraries that it replaces.
-SIMULATED_SITE = tests/unit/collector/simulated_site.h \
-	tests/unit/collector/simulated_site.c
+simulation = tests/unit/collector/simulation.h \
+	tests/unit/collector/simulation.c
 
 # collector/track
 check_PROGRAMS += test_track
 TESTS += test_track
 test_track_SOURCES = tests/unit/collector/track/test_track.c \
-	$(SIMULATED_SITE)
+	$(simulation)
 test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
 
@@ -83,7 +83,7 @@ TESTS += test_accounting
 test_accounting_SOURCES = \
 	tests/unit/collector/accounting/test_accounting.c \
 	tests/unit/collector/parse/recording.h \
-	$(SIMULATED_SITE)
+	$(simulation)
 test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
 
@@ -92,6 +92,6 @@ check_PROGRAMS += test_query
 TESTS += test_query
 test_query_SOURCES = tests/unit/collector/query/test_query.c \
 	tests/unit/collector/parse/recording.h \
-	$(SIMULATED_SITE)
+	$(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)

@@ -14,7 +14,7 @@
 #include "collector/track/track.h"
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
-#include "tests/unit/collector/simulated_site.h"
+#include "tests/unit/collector/simulation.h"
 
 #define LAG	900		/* slurmAccountingLag, the default */
 #define DAY	86400

@@ -12,7 +12,7 @@
 #include "collector/track/track.h"
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
-#include "tests/unit/collector/simulated_site.h"
+#include "tests/unit/collector/simulation.h"
 
 #define UNKNOWN_JOB	"slurm_load_jobs error: Invalid job id specified"
 #define NO_SLURMCTLD	"Unable to contact slurm controller (connect failure)"

@@ -9,7 +9,7 @@
 
 #include "collector/track/track.h"
 #include "tests/unit/check.h"
-#include "tests/unit/collector/simulated_site.h"
+#include "tests/unit/collector/simulation.h"
 
 #define JOB	10
 

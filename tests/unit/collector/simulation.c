@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated site; see simulated_site.h. */
+/* A simulated site; see simulation.h. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 #include "common/log.h"
-#include "tests/unit/collector/simulated_site.h"
+#include "tests/unit/collector/simulation.h"
 
 #define KEPT_MAX	1024	/* structs that the product never frees */
 #define COMMANDS_MAX	64	/* under way at a time */

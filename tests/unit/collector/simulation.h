@@ -2,14 +2,14 @@
 /*
  * A site with one cluster for tests of the collector's decisions.  The clock,
  * the runner of commands, the channels and the user id are simulated: the
- * object of simulated_site.c defines their functions, so the linker does not
+ * object of simulation.c defines their functions, so the linker does not
  * take those of the libraries.
  *
  * Times in texts are seconds after SIM_EPOCH, at which tests/data/slurm/22.05
  * begins.
  */
-#ifndef TESTS_UNIT_COLLECTOR_SIMULATED_SITE_H
-#define TESTS_UNIT_COLLECTOR_SIMULATED_SITE_H
+#ifndef TESTS_UNIT_COLLECTOR_SIMULATION_H
+#define TESTS_UNIT_COLLECTOR_SIMULATION_H
 
 #include "collector/base/cluster.h"
 #include "collector/track/outbox.h"

@@ -36,7 +36,7 @@ on_conf_check(struct worker *w, const struct conf *next,
 }
 
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct collector *col = w->arg;
 	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
@@ -84,14 +84,13 @@ on_quarantine(struct site *site, struct reader *r)
 
 	rd_run_key(r, &key);
 	if (rd_end(r) == -1) {
-		channel_broken(site->w->supervisor, "skip");
+		channel_broken(site->w->supervisor, "quarantine");
 		return;
 	}
 	if (site->n_quarantined < QUARANTINED_MAX)
 		site->quarantined[site->n_quarantined++] = key;
-	log_warnx("job %llu of %s that started at %lld is left out: this "
-	    "program died on it", (unsigned long long)key.job, key.cluster,
-	    (long long)key.start);
+	log_warnx("%s is in quarantine and is skipped: a process died while "
+	    "it handled this run", run_key_text(&key));
 }
 
 static void
@@ -110,7 +109,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	default:
 		if (fd != -1)
 			close(fd);
-		log_debug("the supervisor said %s", msg_name(h->type));
+		log_debug("the supervisor sent %s", msg_name(h->type));
 	}
 }
 
@@ -142,7 +141,7 @@ on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 	rd_name(r, point.cluster, sizeof(point.cluster));
 	point.until = rd_i64(r);
 	if (rd_end(r) == -1 || point.until < 0)
-		channel_broken(ch, "cursor");
+		channel_broken(ch, "resume-from");
 	else if (site->n_resume_points < RESUME_POINTS_MAX)
 		site->resume_points[site->n_resume_points++] = point;
 }
@@ -151,22 +150,17 @@ static void
 on_open_runs(struct collector *col, struct channel *ch, struct reader *r)
 {
 	struct run_key key;
-	struct reader peek = *r;
+	uint8_t bits = rd_u8(r);
 	uint32_t i, n = rd_u32(r);
-	uint8_t bits;
 
-	/* What kind of batch it is stands at its end. */
-	rd_u32(&peek);
-	for (i = 0; i < n && !peek.err; i++)
-		rd_run_key(&peek, &key);
-	bits = rd_u8(&peek);
-	for (i = 0; i < n && !peek.err; i++) {
+	for (i = 0; i < n && !r->err; i++) {
 		rd_run_key(r, &key);
-		resume_open(&col->site, &key, (bits & OPEN_RUNS_UNCONFIRMED) != 0);
+		if (!r->err)
+			resume_open(&col->site, &key,
+			    (bits & OPEN_RUNS_UNCONFIRMED) != 0);
 	}
-	rd_u8(r);
-	if (rd_end(&peek) == -1 || rd_end(r) == -1)
-		channel_broken(ch, "running");
+	if (rd_end(r) == -1)
+		channel_broken(ch, "open-runs");
 	else if (bits & OPEN_RUNS_LAST) {
 		resume_synced(&col->site);
 		outbox_release(col->outbox);
@@ -212,35 +206,65 @@ on_lookup(struct site *site, struct channel *ch, const struct reader *r)
 		bad |= lookup_add(site->clusters[i]->lookups, &again) == -1;
 	}
 	if (bad)
-		channel_broken(ch, "ask");
+		channel_broken(ch, "lookup");
 }
 
 static void
-on_sync(struct collector *col, struct channel *ch, struct reader *r)
+on_poll_now(struct collector *col, struct channel *ch, struct reader *r)
+{
+	unsigned i;
+
+	if (rd_end(r) == -1) {
+		channel_broken(ch, "poll-now");
+		return;
+	}
+	for (i = 0; i < col->site.n; i++)
+		sched_poll_now(&col->lanes[i]);
+}
+
+static void
+on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct cluster *c;
 	int64_t from, to;
-	uint32_t how;
-	unsigned i;
+	uint8_t dry_run;
 
-	how = rd_u32(r);
 	rd_name(r, cluster, sizeof(cluster));
 	from = rd_i64(r);
 	to = rd_i64(r);
+	dry_run = rd_u8(r);
 	if (rd_end(r) == -1) {
-		channel_broken(ch, "sync");
+		channel_broken(ch, "backfill-range");
 		return;
 	}
-	for (i = 0; (how & SYNC_NOW) != 0 && i < col->site.n; i++)
-		sched_poll_now(&col->lanes[i]);
-	if (how & SYNC_NOW)
-		return;
 	c = site_find(&col->site, cluster);
 	if (c == NULL || acct_backfill(lanes_of(col, c)->accounting, from, to,
-	    (how & SYNC_LOOK) != 0) == -1)
-		log_warnx("backfill: nothing can be asked about cluster %s",
-		    cluster);
+	    dry_run != 0) == -1)
+		log_warnx("backfill: the cluster %s is not configured, or the "
+		    "range is empty", cluster);
+}
+
+static void
+on_record_ack(struct collector *col, struct channel *ch, struct reader *r)
+{
+	uint64_t seq = rd_u64(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(ch, "record-ack");
+	else
+		outbox_acked(col->outbox, seq);
+}
+
+static void
+on_flow(struct collector *col, struct channel *ch, struct reader *r)
+{
+	uint8_t pause = rd_u8(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(ch, "flow");
+	else
+		outbox_flow(col->outbox, pause != 0);
 }
 
 static void
@@ -248,7 +272,6 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
     struct reader *r, int fd)
 {
 	struct collector *col = w->arg;
-	uint64_t seq;
 
 	if (fd != -1)
 		close(fd);
@@ -257,8 +280,7 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 		on_event(col, ch, r);
 		break;
 	case MSG_RECORD_ACK:
-		seq = rd_u64(r);
-		outbox_acked(col->outbox, seq);
+		on_record_ack(col, ch, r);
 		break;
 	case MSG_RESUME_FROM:
 		on_resume_from(&col->site, ch, r);
@@ -269,14 +291,17 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 	case MSG_LOOKUP:
 		on_lookup(&col->site, ch, r);
 		break;
-	case MSG_SYNC:
-		on_sync(col, ch, r);
+	case MSG_POLL_NOW:
+		on_poll_now(col, ch, r);
+		break;
+	case MSG_BACKFILL_RANGE:
+		on_backfill_range(col, ch, r);
 		break;
 	case MSG_FLOW:
-		outbox_flow(col->outbox, rd_u8(r) != 0);
+		on_flow(col, ch, r);
 		break;
 	default:
-		log_debug("a neighbour said %s", msg_name(h->type));
+		log_debug("a neighbour sent %s", msg_name(h->type));
 	}
 }
 
@@ -331,7 +356,7 @@ static const struct worker_ops ops = {
 	.role = ROLE_COLLECTOR,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

@@ -12,6 +12,7 @@
 
 #include "collector/collector.h"
 #include "common/log.h"
+#include "common/time_text.h"
 
 enum startup_step { STARTUP_CONFIG, STARTUP_NODES, STARTUP_PERMISSION,
     STARTUP_CLOCK,
@@ -53,22 +54,24 @@ config_use(struct cluster *c, struct slurm *next)
 {
 	if (!c->slurm.known || strcmp(c->slurm.version_text,
 	    next->version_text) != 0)
-		log_notice("Slurm %s, cluster %s, asked as %s%s",
+		log_notice("Slurm %s, cluster %s, queried as user %s%s",
 		    next->version_text[0] != '\0' ? next->version_text :
 		    "of unknown version", next->cluster, next->user,
-		    c->by_name ? " by its name" : "");
+		    c->by_name ? ", by name" : "");
 	if (!next->accounting && (!c->slurm.known || c->slurm.accounting))
-		log_warnx("Slurm%s has no slurmdbd: ends are learned from "
-		    "slurmctld alone, for as long as it remembers them (%lld s)",
-		    cluster_suffix(c), (long long)next->min_job_age);
+		log_warnx("Slurm%s has no slurmdbd: ends are read from "
+		    "slurmctld only, which keeps them %s (MinJobAge)",
+		    cluster_suffix(c),
+		    duration_text(next->min_job_age * 1000));
 	else if (next->accounting && c->slurm.known && !c->slurm.accounting)
-		log_notice("Slurm%s has a slurmdbd by now: it is asked from "
-		    "here on", cluster_suffix(c));
+		log_notice("Slurm%s has a slurmdbd now: ends are read from "
+		    "slurmdbd", cluster_suffix(c));
 	next->known = 1;
 	c->slurm = *next;
 	if (rate_limit_on(c))
-		log_info("slurmctld%s limits requests (bucket %u, %u back in "
-		    "%u s): two thirds of that are used", cluster_suffix(c),
+		log_info("slurmctld%s limits requests (bucket %u, refill %u "
+		    "in %u s): two thirds of that are used",
+		    cluster_suffix(c),
 		    next->limit_bucket, next->limit_rate, next->limit_period);
 	resume_cluster(c);
 }

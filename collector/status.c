@@ -4,21 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "collector/collector.h"
-
-static const char *
-when(int64_t t, char *buf, size_t size)
-{
-	time_t tt = (time_t)t;
-	struct tm tm;
-
-	if (t == 0 || gmtime_r(&tt, &tm) == NULL ||
-	    strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		snprintf(buf, size, "never");
-	return buf;
-}
+#include "common/time_text.h"
 
 /* Of several clusters each has its own rows: "beta.cursor". */
 static void __attribute__((format(printf, 4, 5)))
@@ -39,14 +27,12 @@ row(struct cluster *c, uint64_t request, const char *key,
 static void
 health_row(struct cluster *c, uint64_t request, const struct health *h)
 {
-	char buf[32];
-
 	if (h->away)
 		row(c, request, h->daemon, "away since %s: %s",
-		    when(h->since, buf, sizeof(buf)), h->why);
+		    time_text(h->since), h->why);
 	else
 		row(c, request, h->daemon, "last answer %s",
-		    when(h->answered, buf, sizeof(buf)));
+		    time_text(h->answered));
 }
 
 #define RUNAWAYS_NAMED	5	/* of them, in status */
@@ -71,8 +57,8 @@ runaways_row(struct cluster *c, uint64_t request)
 		row(c, request, "runaways", "none");
 	else
 		row(c, request, "runaways", "%zu, jobs%s%s: unknown to "
-		    "slurmctld, without an end in accounting; `sacctmgr show "
-		    "runawayjobs` mends that", n, ids,
+		    "slurmctld, without an end in slurmdbd; run `sacctmgr show "
+		    "runawayjobs` to correct slurmdbd", n, ids,
 		    n > RUNAWAYS_NAMED ? " ..." : "");
 }
 
@@ -80,26 +66,23 @@ static void
 cluster_rows(struct lanes *l, uint64_t request)
 {
 	struct cluster *c = l->c;
-	char buf[32];
-
 	row(c, request, "slurm_version", "%s",
 	    c->slurm.version_text[0] != '\0' ? c->slurm.version_text :
 	    "not known yet");
 	row(c, request, "cluster", "%s", c->slurm.cluster[0] != '\0' ?
 	    c->slurm.cluster : "not known yet");
 	row(c, request, "right", "%s", permission_name(c->permission));
-	row(c, request, "cursor", "%s", when(c->resume.point, buf,
-	    sizeof(buf)));
-	row(c, request, "last_poll", "%s", when(l->polled, buf, sizeof(buf)));
+	row(c, request, "cursor", "%s", time_text(c->resume.point));
+	row(c, request, "last_poll", "%s", time_text(l->polled));
 	health_row(c, request, &c->ctld);
 	if (c->slurm.known && !c->slurm.accounting)
-		row(c, request, c->dbd.daemon, "none: ends are learned from "
-		    "slurmctld alone, which remembers them %lld s",
-		    (long long)c->slurm.min_job_age);
+		row(c, request, c->dbd.daemon, "none: ends are read from "
+		    "slurmctld only, which keeps them %s",
+		    duration_text(c->slurm.min_job_age * 1000));
 	else
 		health_row(c, request, &c->dbd);
 	if (rate_limit_on(c))
-		row(c, request, "rate_limit", "bucket %u, %u back in %u s; "
+		row(c, request, "rate_limit", "bucket %u, refill %u in %u s; "
 		    "refused %llu times", c->slurm.limit_bucket,
 		    c->slurm.limit_rate, c->slurm.limit_period,
 		    (unsigned long long)c->ctld.refused);

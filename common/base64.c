@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See base64.h. */
+/* Base64; see base64.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ base64_text(const void *p, size_t n)
 	return text;
 }
 
-/* Four letters, the last of which may be padding: bytes, or -1. */
+/* Decodes four characters.  Returns the number of bytes, or -1. */
 static int
 four(const char *text, int last, uint8_t out[3])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time for deadlines; see clock.h. */
+/* The clock for deadlines; see clock.h. */
 #include "config.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reader and writer of frames; see codec.h. */
+/* Encoding and decoding of fields; see codec.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "common/codec.h"
 
-#define FIRST_ALLOC	256	/* most frames fit */
+#define FIRST_ALLOC	256	/* bytes; most frames are shorter */
 
 void
 wr_init(struct writer *w, size_t max)
@@ -32,7 +32,7 @@ wr_clear(struct writer *w)
 	wr_init(w, w->max);
 }
 
-/* Secrets pass through writers: old memory is wiped before it is freed. */
+/* A writer may contain secrets: its memory is wiped before it is freed. */
 static int
 grow(struct writer *w, size_t need)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one way bytes are put into and taken out of a frame, a secret's memfd
- * and a stored row: host order, strings with a 32 bit length before them.
- * Both sides latch their first error, so a handler reads every field and
- * asks once.
+ * Encodes and decodes the fields of frames, of the secrets' memfd and of stored
+ * rows: host byte order, a 32 bit length before each string.  Writer and reader
+ * keep their first error: a handler reads every field and then asks once.
  */
 #ifndef COMMON_CODEC_H
 #define COMMON_CODEC_H
@@ -15,28 +14,28 @@ struct writer {
 	uint8_t	*buf;	/* owned */
 	size_t	 len;
 	size_t	 cap;
-	size_t	 max;	/* bytes; more latches an error */
+	size_t	 max;	/* bytes; more is an error */
 	int	 err;
 };
 
-/* A writer that holds at most max bytes; nothing is allocated yet. */
+/* A writer of at most max bytes; allocates nothing. */
 void wr_init(struct writer *w, size_t max);
-/* Forgets what was written and keeps the memory. */
+/* Removes what was written and keeps the memory. */
 void wr_reset(struct writer *w);
-/* Frees; the writer may be used again after wr_init. */
+/* Frees the memory; wr_init() makes the writer usable again. */
 void wr_clear(struct writer *w);
 void wr_u8(struct writer *w, uint8_t v);
 void wr_u16(struct writer *w, uint16_t v);
 void wr_u32(struct writer *w, uint32_t v);
 void wr_u64(struct writer *w, uint64_t v);
 void wr_i64(struct writer *w, int64_t v);
-/* Raw bytes, no length before them. */
+/* Bytes without their length. */
 void wr_mem(struct writer *w, const void *p, size_t n);
-/* Length and bytes. */
+/* The length, then the bytes. */
 void wr_blob(struct writer *w, const void *p, size_t n);
-/* A string without its NUL; NULL is written as "". */
+/* A string without its NUL; NULL becomes "". */
 void wr_str(struct writer *w, const char *s);
-/* 0, or -1 when something did not fit or memory was short. */
+/* 0, or -1 when a field did not fit or memory was short. */
 int wr_end(const struct writer *w);
 
 struct reader {
@@ -53,15 +52,15 @@ uint16_t rd_u16(struct reader *r);
 uint32_t rd_u32(struct reader *r);
 uint64_t rd_u64(struct reader *r);
 int64_t rd_i64(struct reader *r);
-/* A string into buf; too long, or with a NUL in it, is an error and "". */
+/* Reads a string into buf; too long, or with a NUL inside: an error and "". */
 void rd_name(struct reader *r, char *buf, size_t size);
-/* Returns owned, of at most max bytes, never NULL unless the reader has failed. */
+/* Returns owned, at most max bytes; NULL only when the reader has failed. */
 char *rd_strdup(struct reader *r, size_t max);
-/* A pointer into the frame (borrowed) and its length; NULL on error. */
+/* Returns borrowed memory of the frame and its length; NULL on error. */
 const uint8_t *rd_blob(struct reader *r, size_t *n);
-/* 0 when every field was there and nothing is left over, else -1. */
+/* 0 when every field was valid and no byte is left, else -1. */
 int rd_end(const struct reader *r);
-/* Latches an error of the caller's own (an impossible value). */
+/* Makes the reader fail: the caller has found an invalid value. */
 void rd_fail(struct reader *r);
 
 #endif

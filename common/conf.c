@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration values as the processes carry them; see conf.h. */
+/* Configuration values; see conf.h. */
 #include "config.h"
 
 #include <stdlib.h>

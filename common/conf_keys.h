@@ -4,18 +4,19 @@
  *
  * KEY(id, "nameInConfigJson", TYPE, "default", min, max, roles, EFFECT)
  *
- * TYPE is STR, INT, BOOL, LIST (array of strings) or JSON (any structure, of
- * which the parser knows the shape).  roles: who gets the value (L, C, W for
- * listener, collector, submitter, S for supervisor).  EFFECT: what a change at
- * reload does: LIVE, RESTART (the workers named) or SERVICE (needs a restart
- * of the service, and says so).  SECRET values never leave the sealed memfd.
+ * TYPE is STR, INT, BOOL, LIST (array of strings) or JSON (a structure that
+ * the parser checks).  roles: the processes that get the value
+ * (L, C, W for listener, collector, submitter, S for supervisor).  EFFECT of a
+ * change at reload: LIVE, RESTART (of these workers) or SERVICE (the service
+ * must be restarted; the log says so).  SECRET values are only in the sealed
+ * memfd.
  */
 #define S_	(1u << ROLE_SUPERVISOR)
 #define L_	(1u << ROLE_LISTENER)
 #define C_	(1u << ROLE_COLLECTOR)
 #define W_	(1u << ROLE_SUBMITTER)
 
-/* The Go adapter's keys. */
+/* Keys of the Go adapter. */
 KEY(PID_FILE, "pidFilePath", STR, "/run/cc-slurm-adapter/daemon.pid", 1, 4095, S_, SERVICE)
 KEY(PREP_LISTEN, "prepSockListenPath", STR, "/run/cc-slurm-adapter/daemon.sock", 1, 4095, S_, SERVICE)
 KEY(PREP_CONNECT, "prepSockConnectPath", STR, "/run/cc-slurm-adapter/daemon.sock", 1, 4095, 0, LIVE)
@@ -38,7 +39,7 @@ KEY(NATS_PASSWORD, "natsPassword", SECRET, "", 0, 4096, W_, LIVE)
 KEY(NATS_CREDS_FILE, "natsCredsFile", SECRET_FILE, "", 0, 4095, W_, LIVE)
 KEY(NATS_NKEY_SEED_FILE, "natsNKeySeedFile", SECRET_FILE, "", 0, 4095, W_, LIVE)
 
-/* Ours. */
+/* Keys that the Go adapter does not have. */
 KEY(CC_REST_JWT_FILE, "ccRestJwtFile", SECRET_FILE, "", 0, 4095, W_, LIVE)
 KEY(CC_REST_CA_FILE, "ccRestCaFile", FILE, "", 0, 4095, W_, LIVE)
 KEY(CC_BACKEND_VERSION, "ccBackendVersion", STR, "auto", 3, 16, W_, LIVE)
@@ -59,7 +60,7 @@ KEY(SPOOL_MAX_BYTES, "spoolMaxBytes", INT, "2147483648", 1048576, 1099511627776,
 KEY(CTL_SOCK, "ctlSockPath", STR, "/run/cc-slurm-adapter/ctl.sock", 1, 4095, S_, SERVICE)
 KEY(CTL_USERS, "ctlUsers", LIST, "[]", 0, 64, S_, LIVE)
 KEY(PREP_ALLOWED_HOSTS, "prepAllowedHosts", LIST, "[]", 0, 1024, L_, LIVE)
-/* Names in the file; the supervisor hands them on as numbers, see prep_uids.h. */
+/* User names; the workers get user ids (supervisor/system/allowed_uids.c). */
 KEY(PREP_ALLOWED_UIDS, "prepAllowedUids", LIST, "[]", 0, 64, L_, LIVE)
 KEY(SLURM_BIN_DIR, "slurmBinDir", STR, "", 0, 4095, C_ | S_, RESTART)
 KEY(SLURM_CONF, "slurmConf", STR, "", 0, 4095, C_ | S_, RESTART)

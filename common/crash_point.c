@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Crash points; see crash.h.  The file named by CSA_CRASH is opened before
+ * Crash points; see crash_point.h.  The file named by CSA_CRASH is opened before
  * the sandbox closes and mapped: "name count", NUL-terminated, shared by all
  * processes of the suite; each pass counts down, the last one kills.
  */
@@ -19,11 +19,10 @@
 
 #include "common/crash_point.h"
 
-/* Shared with the test: name, how many passes are left, how many were seen. */
 struct crash_page {
-	char		 name[56];
-	atomic_int	 left;
-	atomic_int	 hits;
+	char		 name[56];	/* NUL-terminated */
+	atomic_int	 left;		/* passes until the kill */
+	atomic_int	 hits;		/* processes killed */
 };
 
 static struct crash_page *page;
@@ -37,7 +36,8 @@ crash_init(void)
 
 	if (fd == -1)
 		return;
-	p = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	    0);
 	if (p != MAP_FAILED)
 		page = p;
 	close(fd);
@@ -55,5 +55,5 @@ crash_point(const char *name)
 }
 
 #else
-typedef int crash_points_are_not_built;	/* ISO C wants a declaration */
+typedef int crash_points_are_not_built;	/* ISO C requires a declaration */
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named points at which the crash tests kill a process: CRASH_POINT("name")
- * kills with SIGKILL when the page that the file in CSA_CRASH holds has that
- * name and its count runs out here.  Compiled only with --enable-crash-points.
+ * Named points at which the crash tests kill a process.  CRASH_POINT("name")
+ * counts down when the file that CSA_CRASH names contains this name, and kills
+ * the process with SIGKILL at 0.  Compiled only with --enable-crash-points.
  */
 #ifndef COMMON_CRASH_POINT_H
 #define COMMON_CRASH_POINT_H
 
 #ifdef CRASH_POINTS
-/* Before the sandbox closes: maps the page; nothing when there is none. */
+/* Maps the file; call it before the sandbox closes. */
 void crash_init(void);
 void crash_point(const char *name);
 #define CRASH_POINT(name)	crash_point(name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both ends of the admin tool's door know; see ctl.h. */
+/* The protocol of the admin tool; see ctl.h. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include "common/ctl.h"
 
 #define ANSWER_SECONDS	25
-#define SLOW_SECONDS	600	/* a round with Slurm or cc-backend */
+#define SLOW_SECONDS	600	/* with questions to Slurm and cc-backend */
 
 static const struct {
 	const char		*name;
@@ -31,11 +31,11 @@ static const struct {
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
 };
 
-/* Of flags, job ids and cluster's name, what a verb heeds. */
+/* Flags that a verb allows, and whether it allows job ids and a cluster. */
 static const struct {
 	uint32_t	flags;
 	int		jobs;
-} heeds[CTL__COUNT] = {
+} allowed[CTL__COUNT] = {
 	[CTL_QUEUE] = { CTL_FLAG_REJECTED, 1 },
 	[CTL_RETRY] = { CTL_FLAG_ALL, 1 },
 	[CTL_DROP] = { 0, 1 },
@@ -76,19 +76,20 @@ const char *
 ctl_request_check(const struct ctl_request *req)
 {
 	if (req->magic != CTL_MAGIC)
-		return "that is no request of cc-slurm-adapterctl";
+		return "not a request of cc-slurm-adapterctl";
 	if (req->version != CTL_VERSION)
-		return "tool and daemon are of different versions";
+		return "the tool and the daemon have different versions";
 	if (req->verb >= CTL__COUNT)
 		return "unknown verb";
 	if (req->n_ids > CTL_IDS_MAX)
 		return "too many job ids";
 	if (memchr(req->text, '\0', sizeof(req->text)) == NULL)
-		return "text without an end";
-	/* A sync of all must not be the answer to a sync of one job. */
-	if ((req->flags & ~heeds[req->verb].flags) != 0 ||
-	    (!heeds[req->verb].jobs && (req->n_ids != 0 || *req->text != '\0')))
-		return "the daemon knows no such option of that verb";
+		return "the text has no end";
+	/* A sync of one job must never become a sync of all jobs. */
+	if ((req->flags & ~allowed[req->verb].flags) != 0 ||
+	    (!allowed[req->verb].jobs &&
+	    (req->n_ids != 0 || *req->text != '\0')))
+		return "the daemon does not know an option of this verb";
 	return NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin tool's door: one request of a fixed size, then rows until the
- * end.  The supervisor answers some verbs itself and passes others to the
- * worker that knows; a row is a table's name and its fields in the order of
- * ctl_columns(), so that text and JSON are made in one place, the tool.
+ * The protocol of the admin tool: one request of a fixed size, then rows until
+ * the end.  The supervisor answers some verbs itself and passes others to a
+ * worker.  A row is the number of its table and the fields in the order of
+ * ctl_columns(); the tool makes text or JSON of them.
  */
 #ifndef COMMON_CTL_H
 #define COMMON_CTL_H
@@ -19,17 +19,21 @@
 #define CTL_IDS_MAX	64	/* job ids in one request */
 
 enum ctl_verb {
-	CTL_STATUS,	/* all: who runs, how long, what is waiting */
+	CTL_STATUS,	/* all: state of each process */
 	CTL_QUEUE,	/* submitter: deliveries that wait; flag REJECTED */
 	CTL_RETRY,	/* submitter: rejected runs are due again */
-	CTL_DROP,	/* submitter: rejected runs are given up; root only */
-	CTL_SYNC,	/* collector, submitter: a round now; limit = runs mended at most */
+	CTL_DROP,	/* submitter: discards rejected runs; root only */
+	CTL_SYNC,	/* collector, submitter: limit = most runs to repair */
 	CTL_LOG,	/* all: a = log level */
-	CTL_RELOAD,	/* supervisor: as SIGHUP, but tells the outcome */
+	CTL_RELOAD,	/* supervisor: as SIGHUP, with the result */
 	CTL_METRICS,	/* all: OpenMetrics values */
-	CTL_BACKFILL,	/* submitter: a = from, b = to, or how far it is */
-	CTL_SPOOL,	/* submitter: one step; a = what, b = from where; import: limit = lines before, root only */
-	CTL_REPAIR,	/* submitter: mends runs closed by mistake; root only */
+	CTL_BACKFILL,	/* submitter: a = from, b = to; or its progress */
+	/*
+	 * submitter: one step; a = enum ctl_spool, b = where the step begins.
+	 * Import: limit = lines of earlier steps; root only.
+	 */
+	CTL_SPOOL,
+	CTL_REPAIR,	/* submitter: runs stopped by others; root only */
 	CTL__COUNT
 };
 
@@ -37,15 +41,15 @@ enum ctl_verb {
 #define CTL_FLAG_DRY_RUN	2u
 #define CTL_FLAG_FORCE		4u
 #define CTL_FLAG_ALL		32u
-#define CTL_FLAG_START		64u	/* starts alone; neither of the two: both */
+#define CTL_FLAG_START		64u	/* START alone: no stops; neither: both */
 #define CTL_FLAG_STOP		128u
-#define CTL_FLAG_STATUS		256u	/* how far is it? */
+#define CTL_FLAG_STATUS		256u	/* the progress */
 #define CTL_FLAG_CANCEL		512u
 
-/* What CTL_SPOOL does: its a. */
+/* The field a of CTL_SPOOL. */
 enum ctl_spool {
 	CTL_SPOOL_CHECK,
-	CTL_SPOOL_EXPORT,	/* flag ALL: with scripts, root only */
+	CTL_SPOOL_EXPORT,	/* flag ALL: with job scripts, root only */
 	CTL_SPOOL_IMPORT
 };
 
@@ -54,29 +58,34 @@ struct ctl_request {
 	uint16_t version;
 	uint16_t verb;		/* enum ctl_verb */
 	uint32_t flags;
-	uint32_t limit;		/* rows; 0 = a sensible number */
-	int64_t	 a;		/* by verb: level, from */
-	int64_t	 b;		/* by verb: to */
+	uint32_t limit;		/* rows; 0 = the daemon's default */
+	int64_t	 a;		/* see enum ctl_verb */
+	int64_t	 b;		/* see enum ctl_verb */
 	uint32_t n_ids;
 	uint32_t pad;
 	uint64_t ids[CTL_IDS_MAX];	/* job ids */
-	char	 text[CTL_TEXT_MAX];	/* NUL-terminated: cluster name; may be empty */
+	char	 text[CTL_TEXT_MAX];	/* cluster name with its NUL, or "" */
 };
 
 enum ctl_status {
 	CTL_OK,
-	CTL_ERROR,	/* text says what */
+	CTL_ERROR,	/* with a text */
 	CTL_DENIED
 };
 
-/* Tables of rows; the numbers travel. */
+/* Tables of rows; the numbers are part of the protocol. */
 enum ctl_table {
 	CTL_T_STATUS,	/* process, key, value */
-	CTL_T_QUEUE,	/* cluster, job, start, what, to, tries, due (in s), state, reason */
+	/* cluster, job, start, what, to, tries, due (in s), state, reason */
+	CTL_T_QUEUE,
 	CTL_T_DIFF,	/* cluster, job, start, difference, action */
 	CTL_T_METRIC,	/* name, type, help, labels, value */
 	CTL_T_NOTE,	/* text */
-	CTL_T_SPOOL,	/* next (where the next step goes on), more (of this line in the next row), text */
+	/*
+	 * next (where the next step begins), more (1: the line continues in the
+	 * next row), text
+	 */
+	CTL_T_SPOOL,
 	CTL_T__COUNT
 };
 
@@ -84,31 +93,32 @@ enum ctl_table {
 
 struct ctl_column {
 	const char	*name;
-	int		 numeric;	/* printed bare in JSON */
+	int		 numeric;	/* a number in JSON */
 };
 
-/* NULL-terminated names of a table's columns; NULL when there is no such table. */
+/* Columns of a table, NULL-terminated; NULL when there is no such table. */
 const struct ctl_column *ctl_columns(unsigned table);
 const char *ctl_table_name(unsigned table);
 
 /*
- * Seconds that the daemon gives itself for the whole answer to a verb; the
- * tool waits a little longer.
+ * The daemon's time limit for the whole reply to a verb, in seconds; the tool
+ * waits a little longer.
  */
 unsigned ctl_seconds(unsigned verb);
 
 /*
- * Checks magic, version, verb, NUL, and that nothing is asked which the verb
- * does not heed: NULL, or what is wrong.
+ * Checks magic, version, verb and text, and that the verb allows the flags, job
+ * ids and cluster name of the request.  NULL, or what is wrong.
  */
 const char *ctl_request_check(const struct ctl_request *req);
-/* One row: u8 table, u8 fields, each a str.  Ends with a NULL. */
+/* Writes a row: u8 table, u8 number of fields, strings.  NULL ends them. */
 void ctl_row(struct writer *w, unsigned table, ...) __attribute__((sentinel));
 
 /*
- * What goes over the socket to the tool: u32 length, u8 kind (0 = row, 1 =
- * end), then the payload of MSG_CTL_ROW or MSG_CTL_END.  length is the
- * payload's alone, at most CTL_REPLY_MAX.  The daemon hangs up after the end.
+ * A frame of the reply on the socket: u32 length, u8 kind (0 = row, 1 = end),
+ * then the payload of MSG_CTL_ROW or MSG_CTL_END.  length is that of the
+ * payload, at most CTL_REPLY_MAX.  The daemon closes the connection after the
+ * end.
  */
 #define CTL_KIND_ROW	0
 #define CTL_KIND_END	1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run record: its memory, its bytes, its merging; see job.h. */
+/* The record of a run: memory, encoding, merging; see job.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "common/job.h"
 #include "common/time_text.h"
 
-#define RECORD_VERSION	1	/* of the bytes, for they are kept in the spool */
+#define RECORD_VERSION	1	/* of the encoding; the spool keeps records */
 
 static const char *const end_names[END__COUNT] = {
 	[END_NOT] = "running",
@@ -156,8 +156,8 @@ job_clear(struct job *job)
 }
 
 /*
- * Makes room for one more element of an array that doubles: at every power
- * of two it is full.  Returns the array, or NULL with the old one untouched.
+ * Makes room for one more element.  The array is full at each power of two and
+ * then doubles.  Returns the array, or NULL with the old array unchanged.
  */
 static void *
 array_more(void *array, uint32_t n, size_t size)
@@ -281,7 +281,7 @@ job_write(struct writer *w, const struct job *job)
 	struct job *j;
 	size_t i;
 
-	memcpy(&j, &job, sizeof(j));	/* text_at() is for both directions */
+	memcpy(&j, &job, sizeof(j));	/* text_at() needs a writable job */
 	wr_u8(w, RECORD_VERSION);
 	wr_run_key(w, &job->key);
 	wr_u32(w, job->flags);
@@ -307,7 +307,7 @@ job_write(struct writer *w, const struct job *job)
 		host_write(w, &job->hosts[i]);
 }
 
-/* An empty text is an absent one. */
+/* An empty text is a missing text. */
 static void
 text_read(struct reader *r, char **text, size_t max)
 {
@@ -364,8 +364,8 @@ job_read(struct reader *r, struct job *job)
 } while (0)
 
 /*
- * Texts: what is there stays, but for the reason and Slurm's own text about
- * the job, which are truer at the end.
+ * Texts of `into` stay, except the reason and Slurm's description of the job:
+ * the later ones replace them.
  */
 static int
 merge_texts(struct job *into, struct job *from)
@@ -389,7 +389,7 @@ merge_texts(struct job *into, struct job *from)
 	return changed;
 }
 
-/* Hosts with threads beat hosts without; devices seen are kept. */
+/* Hosts with threads replace hosts without; devices are kept. */
 static int
 merge_hosts(struct job *into, struct job *from)
 {
@@ -408,7 +408,7 @@ merge_hosts(struct job *into, struct job *from)
 	into->flags |= has;
 	if (from->shared != SHARED_UNKNOWN)
 		into->shared = from->shared;
-	/* It said what could not be known; now it is. */
+	/* The message told what was unknown; now it is known. */
 	free(into->message);
 	into->message = from->message;
 	from->message = NULL;

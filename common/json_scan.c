@@ -132,7 +132,7 @@ bracket_open(struct json_scan *s, char c, size_t offset)
 	uint64_t bit;
 
 	if (s->depth == s->max_depth)
-		return fail(s, "nested too deep");
+		return fail(s, "nested too deeply");
 	s->offset = offset;
 	if (event(s, c == '{' ? JSON_EV_OBJECT : JSON_EV_ARRAY) == -1)
 		return -1;
@@ -147,7 +147,7 @@ static int
 bracket_close(struct json_scan *s, char c, size_t offset)
 {
 	if (json_scan_in_array(s) != (c == ']'))
-		return fail(s, "brackets that do not match");
+		return fail(s, "brackets do not match");
 	s->depth--;
 	s->offset = offset;
 	s->state = s->depth == 0 ? ST_END : ST_AFTER;
@@ -210,8 +210,8 @@ structure(struct json_scan *s, char c, size_t offset)
 	case ST_BEGIN:
 		if (c == s->first)
 			return bracket_open(s, c, offset);
-		return fail(s, s->first == '{' ? "that is no JSON object" :
-		    "that is no JSON array");
+		return fail(s, s->first == '{' ? "not a JSON object" :
+		    "not a JSON array");
 	case ST_VALUE:
 	case ST_ITEM:
 		return value_begin(s, c, offset);
@@ -224,7 +224,7 @@ structure(struct json_scan *s, char c, size_t offset)
 	case ST_AFTER:
 		return after_value(s, c, offset);
 	default:
-		return fail(s, "more bytes behind the object");
+		return fail(s, "more bytes after the end");
 	}
 }
 
@@ -276,7 +276,7 @@ unicode(struct json_scan *s, char c)
 		c = (char)(c - 'A' + 'a');
 	at = c != '\0' ? strchr(hex, c) : NULL;
 	if (at == NULL)
-		return fail(s, "bad \\u escape");
+		return fail(s, "invalid \\u escape");
 	s->unicode = s->unicode << 4 | (unsigned)(at - hex);
 	if (++s->digits == 4)
 		unicode_end(s);
@@ -300,7 +300,7 @@ string(struct json_scan *s, const char *p, const char *end)
 	if (*p == '\\')
 		s->state = ST_ESCAPE;
 	else if (*p != '"')
-		return fail(s, "control byte in a string");
+		return fail(s, "a string contains a control byte");
 	else if (text_end(s, s->is_name ? JSON_EV_NAME : JSON_EV_STRING,
 	    s->is_name ? ST_COLON : ST_AFTER) == -1)
 		return -1;
@@ -362,11 +362,11 @@ json_scan_end(const struct json_scan *s)
 	if (s->error != NULL || s->state == ST_END)
 		return s->error;
 	if (s->state == ST_BEGIN)
-		return s->first == '{' ? "that is no JSON object" :
-		    "that is no JSON array";
+		return s->first == '{' ? "not a JSON object" :
+		    "not a JSON array";
 	if (s->state == ST_STRING || s->state == ST_ESCAPE ||
 	    s->state == ST_UNICODE)
-		return "string without an end";
+		return "a string does not end";
 	return s->first == '{' ? "the object does not end" :
 	    "the array does not end";
 }

@@ -41,7 +41,7 @@ struct json_scan {
 	char		*text;	/* of a name, string or scalar, with a NUL */
 	size_t		 len;	/* bytes in text without the NUL */
 	int		 cut;	/* the text was longer; its begin is in text */
-	unsigned	 depth;	/* objects and arrays around the bracket or text */
+	unsigned	 depth;	/* open brackets around this one or the text */
 	size_t		 offset;	/* bytes before the bracket or text */
 	/* Private. */
 	json_scan_fn	*fn;
@@ -52,7 +52,7 @@ struct json_scan {
 	uint64_t	 arrays;	/* bit per depth: 1 = array */
 	unsigned	 max_depth;
 	int		 state;
-	int		 is_name;	/* the string under way is a member's name */
+	int		 is_name;	/* the string is a member's name */
 	unsigned	 unicode;	/* value of the \u escape under way */
 	unsigned	 digits;	/* of it */
 	unsigned	 surrogate;	/* first half of a pair, or 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Log lines.  A line is built in one buffer and written by one write(2), so
- * that the lines of four processes on one descriptor never mix.
+ * Log lines.  One write(2) writes a line, so that the lines of several
+ * processes on one descriptor never mix.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "common/log.h"
 #include "common/text.h"
 
-#define LINE_MAX_BYTES	2048	/* journald takes more, people do not */
+#define LINE_MAX_BYTES	2048	/* journald accepts more */
 #define REPEAT_SECONDS	60	/* between two lines of one cause */
 /* Bytes of a line that leave room for " (4294967295 more suppressed)". */
 #define SUPPRESSED_TEXT_MAX	(LINE_MAX_BYTES - 40)
@@ -23,7 +23,7 @@
 static struct {
 	const char	*name;
 	enum log_level	 level;
-	int		 journal;	/* stderr is journald's */
+	int		 journal;	/* standard error goes to journald */
 } logger = { "cc-slurm-adapter", LOG_LEVEL_WARN, 0 };
 
 static const struct {
@@ -77,7 +77,7 @@ emit(const char *word, int priority, const char *fmt, va_list ap,
 		return;
 	if ((size_t)n >= sizeof(raw))
 		memcpy(raw + sizeof(raw) - 4, "...", 4);
-	/* Nothing from outside may start a second line or steer a terminal. */
+	/* Bytes from outside must not begin a line or control a terminal. */
 	text_vis(raw, text, sizeof(text));
 	if (logger.journal)
 		n = snprintf(line, sizeof(line), "<%d>%s: %s%s%s\n", priority,
@@ -93,7 +93,7 @@ emit(const char *word, int priority, const char *fmt, va_list ap,
 		n = sizeof(line) - 1;
 		line[n - 1] = '\n';
 	}
-	/* A log that cannot be written must not stop the daemon. */
+	/* The daemon continues when the log cannot be written. */
 	if (write(STDERR_FILENO, line, (size_t)n) == -1)
 		return;
 }

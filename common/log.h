@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event, one line, on standard error.  Under systemd each line carries
- * its journald priority ("<4>"), elsewhere the level as a word, as the Go
- * adapter wrote it.
+ * Log lines on standard error, one per event.  Under systemd a line begins with
+ * its journald priority ("<4>"), otherwise with the name of its level, as in
+ * the Go adapter.
  */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* As -debug counts them; the default is LOG_LEVEL_WARN. */
+/* The numbers of -debug; the default is LOG_LEVEL_WARN. */
 enum log_level {
 	LOG_LEVEL_FATAL,
 	LOG_LEVEL_ERROR,
@@ -21,7 +21,7 @@ enum log_level {
 	LOG_LEVEL__COUNT
 };
 
-/* name: what stands before each line ("collector"); borrowed for ever. */
+/* name is printed in each line ("collector"); borrowed for ever. */
 void log_init(const char *name, enum log_level level);
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
@@ -29,21 +29,24 @@ enum log_level log_get_level(void);
 #define LOG_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /*
- * error, warn: adds errno's text; errorx, warnx: do not.  The text is cut at
- * 2 KiB with a mark, control bytes in it are escaped.
+ * log_error and log_warn add the text of errno, log_errorx and log_warnx do
+ * not.  A text of more than 2 KiB is cut and ends with "...".  Control bytes
+ * are escaped.
  */
 void log_error(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_errorx(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_warn(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_warnx(const char *fmt, ...) LOG_PRINTF(1, 2);
-/* A thing to know that is no fault but must be seen at the default level:
- * what the sandbox is, who connected, that it is back to normal. */
+/*
+ * No fault, but visible at the default level: the state of the sandbox, the end
+ * of an outage.
+ */
 void log_notice(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_info(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_debug(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_trace(const char *fmt, ...) LOG_PRINTF(1, 2);
 
-/* For start-up and our own broken promises only: logs, then exits with 1. */
+/* For start-up and broken invariants: logs, then exits with status 1. */
 void fatal(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
 void fatalx(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
 

@@ -10,12 +10,12 @@
 #define WORKERS		(BIT(LISTENER) | BIT(COLLECTOR) | BIT(SUBMITTER))
 
 #define NAME		(4 + 64)	/* a cluster's or user's name */
-#define TEXT		(4 + 4096)	/* a sentence for people */
+#define TEXT		(4 + 4096)	/* a sentence */
 #define KEY		(NAME + 16)	/* struct run_key */
 #define KEYS		(1024u * 1024)	/* a batch of run keys */
 #define FILE_MAX	(256u * 1024)	/* resolv.conf, hosts */
 
-/* Who may say it, to whom, how long, with a descriptor or not. */
+/* Sender, receiver, length, with or without a descriptor. */
 static const struct msg_rule {
 	const char	*name;
 	unsigned	 from;	/* bits of roles */
@@ -73,8 +73,10 @@ static const struct msg_rule {
 	[MSG_OPEN_RUNS] = { "open-runs", BIT(SUBMITTER), BIT(COLLECTOR), 5, KEYS,
 	    false },
 	[MSG_LOOKUP] = { "lookup", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS, false },
-	[MSG_SYNC] = { "sync", BIT(SUBMITTER), BIT(COLLECTOR), 24, 20 + NAME,
+	[MSG_POLL_NOW] = { "poll-now", BIT(SUBMITTER), BIT(COLLECTOR), 0, 0,
 	    false },
+	[MSG_BACKFILL_RANGE] = { "backfill-range", BIT(SUBMITTER),
+	    BIT(COLLECTOR), 21, 17 + NAME, false },
 	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR), BIT(SUBMITTER), 2, 2, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 };
@@ -108,15 +110,15 @@ msg_check(const struct msg_header *h, enum role from, enum role to)
 		return "no such message";
 	rule = &rules[h->type];
 	if ((rule->from & (1u << from)) == 0)
-		return "it may not say that";
+		return "this process must not send it";
 	if ((rule->to & (1u << to)) == 0)
-		return "that is not for me";
+		return "it is not for this process";
 	if (h->length < rule->min)
 		return "too short";
 	if (h->length > rule->max)
 		return "too long";
 	if (h->flags != (rule->fd ? MSG_FLAG_FD : 0))
-		return rule->fd ? "without its descriptor" :
-		    "with a descriptor or an unknown flag";
+		return rule->fd ? "its descriptor is missing" :
+		    "it has a descriptor or an unknown flag";
 	return NULL;
 }

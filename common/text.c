@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign bytes made fit to be passed on; see text.h. */
+/* Bytes from outside as text; see text.h. */
 #include "config.h"
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ is_control(unsigned char c)
 
 #define BYTES(c)	(UINT64_C(0x0101010101010101) * (c))
 
-/* Is none of these eight bytes below ' ', 0x7f or above? */
+/* 1 when each of the eight bytes is from ' ' to 0x7e. */
 static int
 is_plain(uint64_t v)
 {
@@ -36,7 +36,7 @@ is_plain(uint64_t v)
 	    BYTES(0x80)) == 0;
 }
 
-/* How many bytes from p on are ASCII and stand for themselves. */
+/* The number of bytes from p on that are copied as they are. */
 static size_t
 plain_length(const unsigned char *p, size_t n)
 {
@@ -56,8 +56,8 @@ plain_length(const unsigned char *p, size_t n)
 }
 
 /*
- * Length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms,
- * no surrogates, nothing above U+10FFFF), or 0 when there is none.
+ * Length of the UTF-8 sequence at p, or 0 when it is invalid.  RFC 3629: no
+ * overlong forms, no surrogates, nothing above U+10FFFF.
  */
 static size_t
 sequence(const unsigned char *p, size_t n)
@@ -88,7 +88,7 @@ sequence(const unsigned char *p, size_t n)
 	return forms[i].len;
 }
 
-/* Terminals obey the upper control characters, too, which are two bytes. */
+/* Terminals also interpret the control characters U+0080 to U+009F. */
 static int
 is_steering(const unsigned char *p, size_t len)
 {
@@ -96,7 +96,7 @@ is_steering(const unsigned char *p, size_t len)
 	    len == 1 && is_control(*p);
 }
 
-/* What stands for the bytes at p: into piece; *used of them are consumed. */
+/* Writes the text for the character at p; *used is its length in bytes. */
 static size_t
 piece_of(const unsigned char *p, size_t n, char piece[8], size_t *used)
 {
@@ -122,7 +122,7 @@ text_clean(const char *s, size_t n, size_t max)
 
 	if (max < mark)
 		return NULL;
-	/* Nearly all of them are clean: as long as they are. */
+	/* Nearly all texts are clean and need no more memory than n + 1. */
 	if (n <= max && text_is_clean(s, n)) {
 		out = malloc(n + 1);
 		if (out != NULL) {
@@ -132,7 +132,7 @@ text_clean(const char *s, size_t n, size_t max)
 		}
 		return out;
 	}
-	/* A byte becomes four at most. */
+	/* A byte becomes at most four bytes. */
 	room = n > max / 4 ? max : n * 4;
 	out = malloc(room + mark + 1);
 	if (out == NULL)
@@ -192,16 +192,4 @@ text_vis(const char *s, char *buf, size_t size)
 	}
 	buf[len] = '\0';
 	return buf;
-}
-
-int
-text_hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }

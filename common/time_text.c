@@ -29,7 +29,8 @@ time_text(int64_t epoch)
 		return buf;
 	}
 	offset = labs(tm.tm_gmtoff) / 60;
-	snprintf(buf, TEXT_BYTES, "%04lld-%02d-%02dT%02d:%02d:%02d%c%02ld:%02ld",
+	snprintf(buf, TEXT_BYTES,
+	    "%04lld-%02d-%02dT%02d:%02d:%02d%c%02ld:%02ld",
 	    1900ll + tm.tm_year, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
 	    tm.tm_min, tm.tm_sec, tm.tm_gmtoff < 0 ? '-' : '+', offset / 60,
 	    offset % 60);

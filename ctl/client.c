@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The connection to the daemon, blocking, with a limit on every wait. */
+/* The connection to the daemon: blocking, each wait with a time limit. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 
 #include "ctl/ctl.h"
 
-/* Beyond what the daemon gives itself, for then it says why itself. */
+/* More than the daemon's own limit, so that the daemon can tell the reason. */
 #define EXTRA_SECONDS	15
 
 static int
@@ -25,7 +25,8 @@ connect_to(const char *path, unsigned seconds, char *reason, size_t size)
 	int fd;
 
 	if (strlen(path) >= sizeof(to.sun_path)) {
-		snprintf(reason, size, "%s: too long for a socket", path);
+		snprintf(reason, size, "%s: the path is too long for a socket",
+		    path);
 		return -1;
 	}
 	memcpy(to.sun_path, path, strlen(path) + 1);
@@ -37,7 +38,8 @@ connect_to(const char *path, unsigned seconds, char *reason, size_t size)
 		snprintf(reason, size, "cannot reach the daemon at %s: %s%s",
 		    path, strerror(errno), errno == ENOENT ||
 		    errno == ECONNREFUSED ? "; is it running?" :
-		    errno == EACCES ? "; root may, see also ctlUsers" : "");
+		    errno == EACCES ? "; only root and ctlUsers are "
+		    "allowed" : "");
 		if (fd != -1)
 			close(fd);
 		return -1;
@@ -56,8 +58,8 @@ send_all(int fd, const void *buf, size_t len, char *reason, size_t size)
 		if (n == -1 && errno == EINTR)
 			n = 0;
 		if (n == -1) {
-			snprintf(reason, size, "the daemon hangs up: %s",
-			    strerror(errno));
+			snprintf(reason, size, "the daemon closed the "
+			    "connection: %s", strerror(errno));
 			return -1;
 		}
 	}
@@ -79,12 +81,13 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 		if (n > 0)
 			continue;
 		if (n == 0)
-			snprintf(reason, size, "the daemon hung up: not "
-			    "allowed, or it ended");
+			snprintf(reason, size, "the daemon closed the "
+			    "connection: not allowed, or the daemon ended");
 		else if (errno == EAGAIN)
-			snprintf(reason, size, "the daemon does not answer");
+			snprintf(reason, size, "no reply: the daemon does not "
+			    "answer");
 		else
-			snprintf(reason, size, "no answer: %s",
+			snprintf(reason, size, "no reply: %s",
 			    strerror(errno));
 		return -1;
 	}
@@ -153,7 +156,7 @@ reply_clear(struct ctl_reply *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* One frame: 1 when it was the last, 0 when not, -1 with a reason. */
+/* Reads one frame: 1 when it is the last, 0 when not, -1 with a reason. */
 static int
 receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
 {
@@ -178,8 +181,8 @@ receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
 	if (rc != -1)
 		return rc;
 bad:
-	snprintf(reason, size, "the daemon's answer makes no sense: tool and "
-	    "daemon are of different versions, or memory is short");
+	snprintf(reason, size, "the reply is not valid: the tool and the "
+	    "daemon have different versions, or the tool is out of memory");
 	return -1;
 }
 
@@ -193,7 +196,7 @@ request_send(const char *path, const struct ctl_request *req,
 	memset(a, 0, sizeof(*a));
 	if ((fd = connect_to(path, seconds, reason, size)) == -1)
 		return -1;
-	/* Refused users are answered before they have asked: read in any case. */
+	/* The daemon replies to a refused user without reading the request. */
 	(void)send_all(fd, req, sizeof(*req), reason, size);
 	while ((rc = receive_frame(fd, a, reason, size)) == 0)
 		continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin's tool: one request, its answer as text for people or as one JSON
- * object for programs.  It believes the daemon's frames no further than their
- * bounds, and a terminal is never given a byte that could steer it.
+ * The admin tool: sends one request and prints the reply as text or as one JSON
+ * object.  It checks the bounds of each frame of the daemon and never writes a
+ * control character to a terminal.
  */
 #ifndef CTL_CTL_H
 #define CTL_CTL_H
@@ -14,10 +14,10 @@
 
 /* Exit statuses, as the manual has them. */
 enum {
-	EXIT_DONE,	/* the daemon did it */
-	EXIT_REFUSED,	/* the daemon answered with an error */
-	EXIT_USAGE,	/* the command line is wrong */
-	EXIT_UNREACHABLE	/* there is no daemon, or it does not answer */
+	EXIT_DONE,		/* the daemon has executed the request */
+	EXIT_REFUSED,		/* the daemon replied with an error */
+	EXIT_USAGE,		/* the command line is invalid */
+	EXIT_UNREACHABLE	/* no daemon, or no reply */
 };
 
 /* One row of a table, fields in the order of ctl_columns(). */
@@ -27,7 +27,7 @@ struct ctl_row {
 	char		*fields[CTL_COLUMNS_MAX];	/* owned; n of them */
 };
 
-/* Of an answer: a queue of all runs of a large site in a bad week. */
+/* Rows of a reply: the queue of a large site after a week without delivery. */
 #define ROWS_MAX	1000000u
 
 struct ctl_reply {
@@ -35,47 +35,49 @@ struct ctl_reply {
 	size_t		 n;
 	size_t		 cap;
 	enum ctl_status	 status;
-	char		*text;		/* owned; what the daemon says of it */
+	char		*text;		/* owned; the result in words */
 };
 
-/* link.c: the daemon. */
+/* client.c: the connection to the daemon. */
 
 /*
- * Sends the request to the socket at path and reads the whole answer.  0, or
- * -1 with a sentence in reason.  reply_clear() in any case.
+ * Sends the request to the socket at path and reads the whole reply.  0, or -1
+ * with a sentence in reason.  The caller calls reply_clear() in either case.
  */
 int request_send(const char *path, const struct ctl_request *req,
     struct ctl_reply *reply, char *reason, size_t size);
 void reply_clear(struct ctl_reply *reply);
-/* Takes one row's payload apart; 0, or -1 when it is none. */
+/* Appends the row in payload.  0, or -1 when the payload is not a row. */
 int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 
-/* args.c: the command line. */
+/* options.c: the command line. */
 
 struct ctl_args {
 	const char	  *socket;
 	int		   json;
-	const char	  *file;	/* what to import; "-" = standard input; or to check */
+	const char	  *file;	/* to import or check; "-" = stdin */
 	struct ctl_request req;
 };
 
-/* Returns NULL, or a sentence with what is wrong (constant or in static memory). */
+/* Returns NULL, or what is wrong: a constant or static memory. */
 const char *args_parse(struct ctl_args *args, int argc, char **argv);
-/* Epoch seconds, "YYYY-MM-DD" or "YYYY-MM-DDThh:mm[:ss]", local time, UTC
- * with a Z behind it.  0, or -1. */
+/*
+ * Reads epoch seconds, "YYYY-MM-DD" or "YYYY-MM-DDThh:mm[:ss]".  The time is
+ * local; "Z" at its end means UTC.  0 or -1.
+ */
 int time_parse(const char *text, int64_t *when);
 extern const char args_usage[];
 
-/* spool.c: check, export, import, in steps.  Returns the exit status. */
+/* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 
-/* print.c, json.c, metrics.c: the answer on standard output. */
+/* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
 void print_text(const struct ctl_reply *reply);
 void print_metrics(const struct ctl_reply *reply);
-/* verb: what was asked, for a table without rows is there all the same. */
+/* verb: its table is printed even without rows. */
 void print_json(const struct ctl_reply *reply, unsigned verb);
-/* Writes s as a JSON string to standard output, whatever its bytes are. */
+/* Writes any bytes as a JSON string to standard output. */
 void json_string(const char *s);
 
 #endif

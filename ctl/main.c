@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cc-slurm-adapterctl: asks the running daemon, prints what it says. */
+/* cc-slurm-adapterctl: sends a request to the daemon, prints the reply. */
 #include "config.h"
 
 #include <stdio.h>
@@ -18,13 +18,13 @@ wants_help(int argc, char **argv)
 	    strcmp(argv[1], "help") == 0);
 }
 
-/* An empty list is an answer too, and should not look like none. */
+/* Tells an empty queue from a reply without output. */
 static void
 print_empty(const struct ctl_args *args)
 {
 	if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
-		    "nothing was rejected\n" : "nothing waits\n");
+		    "no delivery is rejected\n" : "no delivery waits\n");
 }
 
 static int
@@ -44,7 +44,8 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 			print_empty(args);
 	}
 	if (fflush(stdout) != 0) {
-		fprintf(stderr, "cc-slurm-adapterctl: cannot write\n");
+		fprintf(stderr, "cc-slurm-adapterctl: cannot write to "
+		    "standard output\n");
 		return EXIT_REFUSED;
 	}
 	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;

@@ -15,35 +15,35 @@
 
 const char args_usage[] =
 "usage: cc-slurm-adapterctl [-s SOCKET] [-j] VERB ...\n"
-"  status                        who runs, since when, what is waiting\n"
+"  status                        state of each process\n"
 "  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
-"                                what waits for cc-backend and NATS, and why\n"
-"  retry ID... | --all           rejected runs of these jobs are due again\n"
-"  drop ID...                    rejected runs of these jobs are given up\n"
+"                                deliveries that wait, and why\n"
+"  retry ID... | --all           send rejected runs of these jobs again\n"
+"  drop ID...                    discard rejected runs of these jobs\n"
 "  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
 "       [--direction start|stop|both]\n"
-"                                compare cc-backend with Slurm now, mend it\n"
+"                                compare cc-backend with Slurm, repair it\n"
 "  backfill --from T --to T [--cluster NAME] [--dry-run]\n"
-"                                fetch what ended between two times\n"
-"  backfill --status | --cancel  how far it is; end it\n"
-"  repair [--dry-run] [ID...]    mend runs that were closed by mistake\n"
-"  log LEVEL                     fatal, error, warn, info, debug, trace or 0-5\n"
+"                                read the runs that ended in this range\n"
+"  backfill --status | --cancel  print the progress; cancel\n"
+"  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
+"  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
 "  reload                        read the configuration again\n"
-"  metrics                       all counters, for Prometheus\n"
-"  spool check                   read all of the spool\n"
-"  spool check --file FILE       the same of a file that no daemon uses\n"
-"  spool export [--all]          its runs as lines of JSON; --all: with scripts\n"
-"  spool import FILE             takes such lines; - is standard input\n"
-"-s names the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
+"  metrics                       print all metrics in OpenMetrics format\n"
+"  spool check [--file FILE]     check the spool, or a file not in use\n"
+"  spool export [--all]          print runs as lines of JSON; --all: with\n"
+"                                job scripts\n"
+"  spool import FILE             read such lines; - is standard input\n"
+"-s is the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
 "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
-"Exit status: 0 done, 1 refused, 2 wrong usage, 3 no daemon.\n";
+"Exit status: 0 done, 1 refused, 2 invalid usage, 3 no daemon.\n";
 
-/* What a verb takes besides its name. */
-#define TAKES_IDS	1u	/* job ids as words */
-#define TAKES_LEVEL	2u	/* one word: a log level */
-#define TAKES_RANGE	4u	/* --from and --to, both needed */
+/* Arguments of a verb. */
+#define TAKES_IDS	1u	/* job ids */
+#define TAKES_LEVEL	2u	/* a log level */
+#define TAKES_RANGE	4u	/* --from and --to, both required */
 #define TAKES_JOBS	8u	/* --job ID */
-#define NEEDS_IDS	16u	/* words or --all */
+#define NEEDS_IDS	16u	/* job ids or --all required */
 #define TAKES_DIRECTION	32u	/* --direction */
 #define TAKES_CLUSTER	64u	/* --cluster NAME */
 
@@ -51,7 +51,7 @@ static const struct verb {
 	const char	*name;
 	enum ctl_verb	 verb;
 	unsigned	 takes;
-	unsigned	 flags;		/* CTL_FLAG_ that it knows */
+	unsigned	 flags;		/* CTL_FLAG_ that are allowed */
 } verbs[] = {
 	{ "status", CTL_STATUS, 0, 0 },
 	{ "queue", CTL_QUEUE, TAKES_JOBS | TAKES_CLUSTER, CTL_FLAG_REJECTED },
@@ -134,9 +134,9 @@ job_id_add(struct ctl_request *req, const char *text)
 	uint64_t id;
 
 	if (number_parse(text, UINT32_MAX, &id) == -1 || id == 0)
-		return args_error("no job id: ", text);
+		return args_error("not a job id: ", text);
 	if (req->n_ids == CTL_IDS_MAX)
-		return "at most 64 jobs at a time";
+		return "a request can have at most 64 job ids";
 	req->ids[req->n_ids++] = id;
 	return NULL;
 }
@@ -156,7 +156,7 @@ level_parse(struct ctl_request *req, const char *text)
 			if (strcasecmp(text, names[n]) == 0)
 				break;
 	if (n >= LOG_LEVEL__COUNT)
-		return args_error("no log level: ", text);
+		return args_error("not a log level: ", text);
 	req->a = (int64_t)n;
 	return NULL;
 }
@@ -170,11 +170,12 @@ direction_parse(struct ctl_request *req, const char *word)
 	else if (strcmp(word, "stop") == 0)
 		req->flags |= CTL_FLAG_STOP;
 	else if (strcmp(word, "both") != 0)
-		return args_error("start, stop or both, but not: ", word);
+		return args_error("--direction is start, stop or both, not ",
+		    word);
 	return NULL;
 }
 
-/* A flag with a value behind it; *used tells whether it was one. */
+/* Reads a flag that has a value; *used is 0 when flag is not such a flag. */
 static const char *
 value_flag_parse(struct ctl_request *req, const struct verb *verb,
     const char *flag, const char *value, int *used)
@@ -188,7 +189,7 @@ value_flag_parse(struct ctl_request *req, const struct verb *verb,
 		return job_id_add(req, value);
 	if ((verb->takes & TAKES_CLUSTER) && strcmp(flag, "--cluster") == 0) {
 		if (*value == '\0' || strlen(value) >= CTL_TEXT_MAX)
-			return args_error("no cluster's name: ", value);
+			return args_error("not a cluster name: ", value);
 		memcpy(req->text, value, strlen(value) + 1);
 		return NULL;
 	}
@@ -197,7 +198,7 @@ value_flag_parse(struct ctl_request *req, const struct verb *verb,
 	if ((verb->verb == CTL_QUEUE || verb->verb == CTL_SYNC) &&
 	    strcmp(flag, "--limit") == 0) {
 		if (number_parse(value, ROWS_MAX, &n) == -1 || n == 0)
-			return args_error("no number of runs: ", value);
+			return args_error("not a number of runs: ", value);
 		req->limit = (uint32_t)n;
 		return NULL;
 	}
@@ -226,10 +227,10 @@ word_parse(struct ctl_request *req, const struct verb *verb, const char *word)
 		return job_id_add(req, word);
 	if (word[0] != '-' && (verb->takes & TAKES_LEVEL) && req->a == -1)
 		return level_parse(req, word);
-	return args_error("unknown here: ", word);
+	return args_error("this verb does not allow ", word);
 }
 
-/* A range, or one of the words about the one that is under way. */
+/* A range, or --status or --cancel of the backfill in progress. */
 static const char *
 range_check(struct ctl_request *req)
 {
@@ -238,29 +239,30 @@ range_check(struct ctl_request *req)
 	if (about != 0) {
 		if (req->a != -1 || req->b != -1 || *req->text != '\0' ||
 		    (about & (about - 1)) != 0 || req->flags != about)
-			return "--status and --cancel stand alone";
+			return "--status and --cancel allow no other "
+			    "arguments";
 		req->a = req->b = 0;
 		return NULL;
 	}
 	if (req->a == -1 || req->b == -1)
-		return "--from and --to are both needed";
+		return "--from and --to are required";
 	return req->a >= req->b ? "--from must be before --to" : NULL;
 }
 
-/* What must not be missing, and what makes no sense together. */
+/* Checks required arguments and combinations. */
 static const char *
 request_check(struct ctl_request *req, const struct verb *verb)
 {
 	if ((verb->takes & NEEDS_IDS) && req->n_ids == 0 &&
 	    !(req->flags & CTL_FLAG_ALL))
-		return "which jobs? name their ids";
+		return "job ids are required";
 	if (req->n_ids != 0 && (req->flags & CTL_FLAG_ALL))
-		return "--all and job ids do not go together";
+		return "--all cannot be combined with job ids";
 	if (req->verb == CTL_SYNC && (req->flags & CTL_FLAG_FORCE) &&
 	    req->n_ids != 0)
-		return "--force is for all jobs: it does not go with --job";
+		return "--force cannot be combined with --job";
 	if ((verb->takes & TAKES_LEVEL) && req->a == -1)
-		return "which level?";
+		return "a log level is required";
 	return verb->takes & TAKES_RANGE ? range_check(req) : NULL;
 }
 
@@ -272,7 +274,7 @@ spool_parse(struct ctl_args *args, char **argv)
 
 	req->verb = CTL_SPOOL;
 	if (argv[0] == NULL)
-		return "check, export or import?";
+		return "check, export or import is required";
 	if (strcmp(argv[0], "check") == 0)
 		req->a = CTL_SPOOL_CHECK;
 	else if (strcmp(argv[0], "export") == 0)
@@ -280,7 +282,7 @@ spool_parse(struct ctl_args *args, char **argv)
 	else if (strcmp(argv[0], "import") == 0)
 		req->a = CTL_SPOOL_IMPORT;
 	else
-		return args_error("the spool knows check, export and import, "
+		return args_error("spool allows check, export and import, "
 		    "not ",
 		    argv[0]);
 	argv++;
@@ -291,11 +293,12 @@ spool_parse(struct ctl_args *args, char **argv)
 	}
 	if (req->a == CTL_SPOOL_CHECK && *argv != NULL &&
 	    strcmp(*argv, "--file") == 0 && (args->file = *++argv) == NULL)
-		return "which file shall be checked?";
+		return "--file needs a value";
 	argv += args->file != NULL;
 	if (req->a == CTL_SPOOL_IMPORT && (args->file = *argv++) == NULL)
-		return "which file shall be imported?";
-	return *argv == NULL ? NULL : args_error("unknown here: ", *argv);
+		return "a file to import is required";
+	return *argv == NULL ? NULL :
+	    args_error("this verb does not allow ", *argv);
 }
 
 static const char *
@@ -317,7 +320,7 @@ verb_parse(struct ctl_request *req, char **argv)
 	for (i = 1; argv[i] != NULL; i++) {
 		bad = value_flag_parse(req, verb, argv[i], argv[i + 1], &used);
 		if (used && argv[i + 1] == NULL)
-			bad = args_error("a value is missing behind ", argv[i]);
+			bad = args_error("a value is missing after ", argv[i]);
 		if (!used)
 			bad = word_parse(req, verb, argv[i]);
 		if (bad != NULL)
@@ -348,7 +351,7 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 			    argv[i]);
 	}
 	if (i >= argc)
-		return "what shall it do?";
+		return "a verb is required";
 	if (strcmp(argv[i], "spool") == 0)
 		return spool_parse(args, argv + i + 1);
 	return verb_parse(&args->req, argv + i);

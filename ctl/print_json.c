@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answer for programs: one object with "result" and "text", and a member
- * for each table that has rows: an array of objects, except the status, which
- * is an object by process of objects by key.
+ * The reply as one JSON object: "result", "text" and a member for each table
+ * with rows.  A table is an array of objects.  The status is an object with a
+ * member for each process, whose value is an object with a member for each key.
  */
 #include "config.h"
 
@@ -12,9 +12,9 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 
-#define INTEGER_DIGITS	15	/* that every JSON reader keeps exactly */
+#define INTEGER_DIGITS	15	/* exact in every JSON reader */
 
-/* Bytes of the character at p, of which left are there; 0 when it is none. */
+/* Length of the UTF-8 character at p, at most left bytes; 0: invalid. */
 static size_t
 character_length(const char *p, size_t left)
 {
@@ -59,7 +59,7 @@ is_integer(const char *s)
 	    (n == 1 || s[0] != '0');
 }
 
-/* As JSON has numbers: what a float prints like, but no NaN. */
+/* A number as JSON defines it; NaN and infinity are none. */
 static int
 is_number(const char *s)
 {
@@ -130,7 +130,7 @@ is_status(const struct ctl_row *row)
 	return row->table == CTL_T_STATUS && row->n == 3;
 }
 
-/* Is there, before or behind row i, another of the same process and key? */
+/* Do row i and another row k agree in the first fields? */
 static int
 row_same_status(const struct ctl_reply *a, size_t i, size_t k, unsigned fields)
 {
@@ -156,7 +156,7 @@ rows_any_same(const struct ctl_reply *a, size_t i, size_t from, size_t to,
 	return 0;
 }
 
-/* A key that comes several times has an array of its values. */
+/* A key with several rows becomes an array. */
 static void
 json_status_value(const struct ctl_reply *a, size_t i)
 {
@@ -218,7 +218,7 @@ json_status(const struct ctl_reply *a)
 	putchar('}');
 }
 
-/* The table that a verb answers with, also when it is empty. */
+/* The table that is printed even without rows. */
 static unsigned
 verb_table(unsigned verb)
 {

@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 
-#define FIELD_MAX	4096	/* bytes shown of one field */
+#define FIELD_MAX	4096	/* bytes printed of one field */
 
 /* The fields of a row of CTL_T_METRIC. */
 enum { NAME, TYPE, HELP, LABELS, VALUE, FIELDS };
@@ -35,7 +35,7 @@ seen_before(const struct ctl_reply *a, size_t i)
 	return 0;
 }
 
-/* A field as it is, but for what could steer a terminal. */
+/* Prints a field; control characters are escaped. */
 static void
 print_plain(const char *s, int n)
 {
@@ -45,7 +45,7 @@ print_plain(const char *s, int n)
 	printf("%s", text_vis(copy, buf, sizeof(buf)));
 }
 
-/* A backslash is doubled in a help text; text_vis() makes a newline \n. */
+/* Doubles backslashes, as OpenMetrics requires; a newline becomes \n. */
 static void
 print_help(const char *s)
 {
@@ -61,7 +61,7 @@ print_help(const char *s)
 	}
 }
 
-/* The name without _total, which only a counter's samples have. */
+/* Length of the name without the suffix _total of a counter. */
 static int
 base_length(const char *name, int counter)
 {

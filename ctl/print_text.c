@@ -1,43 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answer for people: columns as wide as their longest field, times as
- * times, and foreign bytes made visible.
+ * The reply as text: a column is as wide as its longest field, the start of a
+ * run is an ISO 8601 time, control characters are escaped.
  */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/text.h"
+#include "common/time_text.h"
 #include "ctl/ctl.h"
 
-#define CELL_MAX	4096	/* bytes shown of one field */
-#define WIDTH_MAX	60	/* a longer field pushes the others aside in its row only */
+#define CELL_MAX	4096	/* bytes printed of one field */
+#define WIDTH_MAX	60	/* of a column; a longer field exceeds it */
 
-/* What stands in a cell; NULL columns are those of a newer daemon. */
+/* The text of a field.  column is NULL for a column that is not known. */
 static const char *
 cell_text(const struct ctl_row *row, unsigned i,
     const struct ctl_column *column, char buf[CELL_MAX])
 {
 	long long seconds;
-	struct tm tm;
-	time_t when;
 	char *end;
 
 	if (i >= row->n)
 		return "";
 	seconds = strtoll(row->fields[i], &end, 10);
-	when = (time_t)seconds;
 	if (column != NULL && strcmp(column->name, "start") == 0 &&
-	    seconds > 0 && *end == '\0' && localtime_r(&when, &tm) != NULL &&
-	    strftime(buf, CELL_MAX, "%Y-%m-%dT%H:%M:%S", &tm) != 0)
+	    seconds > 0 && *end == '\0') {
+		snprintf(buf, CELL_MAX, "%s", time_text(seconds));
 		return buf;
+	}
 	return text_vis(row->fields[i], buf, CELL_MAX);
 }
 
-/* Characters, not bytes: good enough for names in any script. */
+/* Characters of a UTF-8 text. */
 static int
 text_width(const char *s)
 {
@@ -128,7 +126,7 @@ row_same_process(const struct ctl_reply *a, size_t i, size_t k)
 	    strcmp(a->rows[i].fields[0], a->rows[k].fields[0]) == 0;
 }
 
-/* A heading, and below it what the process and the supervisor say of it. */
+/* The name of the process and below it all its rows. */
 static void
 print_process(const struct ctl_reply *a, size_t first, int width)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spool check, export, import: one request after the other, each of which says
- * where the next one goes on, so that the daemon's own work never waits.  What
- * is to be imported is put into the spool's folder, where the submitter, which
- * sees nothing else, can read it.
+ * spool check, export, import.  Each reply tells where the next request
+ * continues, so that the daemon's other work never waits long.  The file to
+ * import is copied into the spool's folder, the only one that the submitter
+ * can read.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define CHECKER		WORKERDIR "/submitter"
 #define REASON_MAX	1024
 
-/* What all steps have said. */
+/* Sums over all steps. */
 struct spool_counts {
 	unsigned long long imported, existing, refused;
 };
@@ -58,7 +58,7 @@ line_print(const struct ctl_args *args, const struct ctl_row *row)
 		    sizeof(buf)));
 }
 
-/* Prints a step's lines and finds where the next begins: -1 = that was all. */
+/* Prints the lines of a step.  Returns where the next begins, -1 = the end. */
 static int64_t
 step_reply(const struct ctl_args *args, const struct ctl_reply *a,
     struct spool_counts *t)
@@ -92,16 +92,16 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 	char text[160];
 
 	if (args->req.a == CTL_SPOOL_CHECK)
-		snprintf(text, sizeof(text), "the spool is whole; %llu runs",
+		snprintf(text, sizeof(text), "the spool is intact; %llu runs",
 		    t->imported);
 	else
-		snprintf(text, sizeof(text), "%llu runs imported, %llu were "
-		    "there or done, %llu lines refused", t->imported,
-		    t->existing, t->refused);
+		snprintf(text, sizeof(text), "%llu runs imported, %llu "
+		    "already in the spool or done, %llu lines refused",
+		    t->imported, t->existing, t->refused);
 	if (args->req.a == CTL_SPOOL_EXPORT) {
 		if (t->refused > 0)
-			fprintf(stderr, "cc-slurm-adapterctl: %llu runs have no "
-			    "record to export\n", t->refused);
+			fprintf(stderr, "cc-slurm-adapterctl: %llu runs are "
+			    "not exported: they have no record\n", t->refused);
 	} else if (args->json) {
 		printf("{\"result\":\"%s\",\"text\":", t->refused > 0 ?
 		    "error" : "ok");
@@ -110,7 +110,8 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 	} else
 		printf("%s\n", text);
 	if (fflush(stdout) != 0)
-		return error_print(args, "cannot write", EXIT_REFUSED);
+		return error_print(args, "cannot write to standard output",
+		    EXIT_REFUSED);
 	return args->req.a == CTL_SPOOL_IMPORT && t->refused > 0 ?
 	    EXIT_REFUSED : EXIT_DONE;
 }
@@ -144,7 +145,7 @@ steps_run(struct ctl_args *args)
 	return status == EXIT_DONE ? summary(args, &t) : status;
 }
 
-/* The spool's folder, as the daemon tells it; -1 with a reason and an exit status. */
+/* Opens the spool's folder.  -1 with a reason and the exit status. */
 static int
 folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 {
@@ -164,8 +165,8 @@ folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 			    strcmp(a.rows[i].fields[1], "spool_dir") == 0)
 				dir = a.rows[i].fields[2];
 		if (dir == NULL)
-			snprintf(reason, size, "the daemon does not say where "
-			    "its spool is");
+			snprintf(reason, size, "the status of the daemon has "
+			    "no spool_dir");
 		else if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 		    O_NOFOLLOW)) == -1)
 			snprintf(reason, size, "%s%s: %s", errno == EACCES ?
@@ -189,8 +190,8 @@ bytes_copy(int from, int to)
 }
 
 /*
- * Puts a copy into the folder, which is the submitter's: never through a link
- * that lies there, and readable to the folder's owner alone.
+ * Copies the file into the folder.  The folder belongs to the submitter: links
+ * in it are not followed, and only its owner can read the copy.
  */
 static int
 import_copy(int dir, const char *name, char *reason, size_t size)
@@ -211,15 +212,15 @@ import_copy(int dir, const char *name, char *reason, size_t size)
 	    (geteuid() != 0 || fchown(to, st.st_uid, st.st_gid) == 0))
 		rc = 0;
 	if (rc == -1)
-		snprintf(reason, size, "a copy of %s in the spool's folder: %s",
-		    name, strerror(errno));
+		snprintf(reason, size, "cannot copy %s into the spool's "
+		    "folder: %s", name, strerror(errno));
 	if (to != -1)
 		close(to);
 	close(from);
 	return rc;
 }
 
-/* The submitter's program knows the file; what it says comes on a pipe. */
+/* Runs the submitter's program on the file and reads its output. */
 static int
 checker_exec(const char *file, char *text, size_t size)
 {
@@ -249,15 +250,15 @@ checker_exec(const char *file, char *text, size_t size)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* A spool that no daemon uses. */
+/* Checks a spool file that no daemon uses. */
 static int
 file_check(const struct ctl_args *args)
 {
 	char text[REASON_MAX] = "", vis[REASON_MAX];
 
 	if (checker_exec(args->file, text, sizeof(text)) != 0)
-		return error_print(args, *text != '\0' ? text : "it was killed",
-		    EXIT_REFUSED);
+		return error_print(args, *text != '\0' ? text :
+		    "the submitter's program was killed", EXIT_REFUSED);
 	if (args->json) {
 		printf("{\"result\":\"ok\",\"text\":");
 		json_string(text);
@@ -265,7 +266,7 @@ file_check(const struct ctl_args *args)
 	} else
 		printf("%s\n", text_vis(text, vis, sizeof(vis)));
 	return fflush(stdout) == 0 ? EXIT_DONE :
-	    error_print(args, "cannot write", EXIT_REFUSED);
+	    error_print(args, "cannot write to standard output", EXIT_REFUSED);
 }
 
 int

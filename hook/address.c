@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the daemon listens, in the words of prepSockConnectPath. */
+/* The address of the daemon in the forms of prepSockConnectPath. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ path_parse(const char *path, struct address *address)
 	address->to.un.sun_family = AF_UNIX;
 	memcpy(address->to.un.sun_path, path, n + 1);
 	address->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n);
-	/* As Go has it: '@' stands for the zero byte of an abstract name. */
+	/* As in Go: '@' stands for the zero byte of an abstract name. */
 	if (path[0] == '@')
 		address->to.un.sun_path[0] = '\0';
 	else
@@ -52,10 +52,10 @@ host_resolve(const char *host, struct address *address, in_port_t port)
 	memset(&hints, 0, sizeof(hints));
 	hints.ai_socktype = SOCK_STREAM;
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
-		return "the host's name is not known";
+		return "the host name cannot be resolved";
 	if (found->ai_addrlen > sizeof(address->to)) {
 		freeaddrinfo(found);
-		return "the host's address is of an unknown kind";
+		return "the host has an address of an unknown family";
 	}
 	memcpy(&address->to, found->ai_addr, found->ai_addrlen);
 	address->len = found->ai_addrlen;
@@ -67,7 +67,7 @@ host_resolve(const char *host, struct address *address, in_port_t port)
 	return NULL;
 }
 
-/* host is "" or "localhost" for this machine, else a number or a name. */
+/* host is "" or "localhost" for this host, else an address or a name. */
 static const char *
 host_parse(const char *host, struct address *address, in_port_t port)
 {
@@ -97,15 +97,15 @@ tcp_parse(const char *text, struct address *address)
 	size_t n;
 
 	if (colon == NULL || port_parse(colon + 1, &port) == -1)
-		return "it has no port from 1 to 65535";
+		return "a port from 1 to 65535 is missing";
 	n = (size_t)(colon - text);
 	if (n >= 2 && text[0] == '[' && text[n - 1] == ']') {
 		text++;
 		n -= 2;
 	} else if (memchr(text, ':', n) != NULL)
-		return "an IPv6 address goes in square brackets";
+		return "an IPv6 address needs square brackets";
 	if (n >= sizeof(host))
-		return "the host's name is too long";
+		return "the host name is too long";
 	memcpy(host, text, n);
 	host[n] = '\0';
 	return host_parse(host, address, port);

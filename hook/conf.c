@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One string out of config.json, without a JSON library.  The file often is
- * not readable for SlurmUser, for it may hold the token: then the default
- * stands, without a word.  What is wrong in it is the daemon's to say.
+ * Reads one string of config.json.  SlurmUser often cannot read the file,
+ * because it may contain the token; the caller then uses the default.  The
+ * daemon reports faults of the file.
  */
 #include "config.h"
 
@@ -16,8 +16,8 @@
 #include "hook/hook.h"
 
 #define KEY_NAME	"prepSockConnectPath"
-#define TEXT_BYTES	4096	/* of a name or value; longer ones are not wanted */
-#define FILE_MAX	(2u * 1024 * 1024)	/* the longest lists of GPUs fit */
+#define TEXT_BYTES	4096	/* of a name or value, with the NUL */
+#define FILE_MAX	(2u * 1024 * 1024)	/* bytes of config.json */
 
 struct socket_search {
 	char	*buf;		/* of the caller */
@@ -26,7 +26,7 @@ struct socket_search {
 	int	 found;
 };
 
-/* Of two values the second one counts, as everywhere in JSON. */
+/* Of two values the last one counts, as for the daemon. */
 static const char *
 on_event(struct json_scan *s, enum json_event event, void *arg)
 {
@@ -60,13 +60,13 @@ config_find_socket(const char *p, size_t len, char *buf, size_t size)
 int
 config_read_socket(const char *path, char *buf, size_t size)
 {
-	static char file[FILE_MAX];	/* pages that are not read into cost nothing */
+	static char file[FILE_MAX];	/* a page costs memory when used */
 	size_t len = 0;
 	struct stat st;
 	ssize_t n;
 	int fd;
 
-	/* Non-blocking: it might be a pipe. */
+	/* Non-blocking: the path may name a pipe. */
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
 		return 0;
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)) {

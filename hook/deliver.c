@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connection: nothing in here blocks longer than what is left of one
- * deadline for all of it.
+ * The connection to the daemon.  One deadline holds for all steps together.
  */
 #include "config.h"
 
@@ -12,7 +11,7 @@
 
 #include "hook/hook.h"
 
-#define AGAIN_MS	20	/* between two tries at a full queue */
+#define AGAIN_MS	20	/* between two attempts at a full backlog */
 
 static long
 now_ms(void)
@@ -23,7 +22,7 @@ now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Waits until fd can be written to; -1 with errno when the time is up. */
+/* Waits until fd is writable.  0, or -1 with errno when end has passed. */
 static int
 wait_writable(int fd, long end)
 {
@@ -52,8 +51,10 @@ connect_result(int fd)
 	return error == 0 ? 0 : -1;
 }
 
-/* A UNIX socket whose queue is full says EAGAIN and tells nobody when it is
- * not any more: asked again. */
+/*
+ * connect(2) to a UNIX socket whose backlog is full fails with EAGAIN, and
+ * poll(2) does not tell when there is room: try again after AGAIN_MS.
+ */
 static int
 connect_until(int fd, const struct address *address, long end)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The hook client: libc alone.
+# The hook client: libc and the JSON scanner, which needs libc alone.
 
 # All but main(), so that tests link it.
 noinst_LIBRARIES += hook/libhook.a

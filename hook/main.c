@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-slurm-adapter: the hook of slurmctld, and, with -daemon or -test, the
- * door to the supervisor, which it becomes.  As a hook it ends with status 0
- * within a second whatever happens: any other status requeues or kills the
- * job, and the daemon's poll finds the job without us.
+ * cc-slurm-adapter: the hook client of slurmctld.  With -daemon or -test it
+ * executes the supervisor instead.  The hook client always ends with status 0
+ * within a second, because another status makes slurmctld requeue or cancel
+ * the job; the daemon's next poll finds a job that was not reported.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include "hook/hook.h"
 
 #define SUPERVISOR	WORKERDIR "/supervisor"
-#define LINE_PARTS	8	/* strings in one line for people */
+#define LINE_PARTS	8	/* strings in one line of output */
 
 struct options {
 	const char *config;
@@ -34,18 +34,18 @@ static const char help[] =
 	"  -config string\n"
 	"    \tconfiguration file (default \"" HOOK_CONFIG "\")\n"
 	"  -daemon\n"
-	"    \trun the daemon, to which the hooks report\n"
+	"    \trun the daemon\n"
 	"  -debug int\n"
 	"    \tlog level of the daemon, 0 to 5 (default 2)\n"
 	"  -help\n"
-	"    \tprint this\n"
+	"    \tprint this help\n"
 	"  -socket string\n"
-	"    \thook: where the daemon listens, instead of the configuration's\n"
-	"    \tprepSockConnectPath: unix:PATH or tcp:HOST:PORT\n"
+	"    \thook: address of the daemon, unix:PATH or tcp:HOST:PORT\n"
+	"    \t(default: prepSockConnectPath of the configuration)\n"
 	"  -test\n"
-	"    \tcheck the configuration, say what is wrong in it, and exit\n";
+	"    \tcheck the configuration, print its faults, and exit\n";
 
-/* One line, or one text, in one write: the strings up to NULL. */
+/* Writes the strings up to NULL with one call. */
 static void
 stderr_write(const char *const *parts)
 {
@@ -58,7 +58,7 @@ stderr_write(const char *const *parts)
 		iov[n].iov_base = (void *)p;
 		iov[n].iov_len = strlen(parts[n]);
 	}
-	/* Nobody may be reading; that is no reason to fail. */
+	/* A closed standard error is no reason to fail. */
 	if (writev(STDERR_FILENO, iov, n) == -1)
 		return;
 }
@@ -72,7 +72,7 @@ usage(const char *what, const char *name)
 	_exit(2);
 }
 
-/* Go's words for a truth value; -1 for what is none. */
+/* The boolean values of Go's flag package: 0 or 1, -1 when invalid. */
 static int
 bool_parse(const char *text)
 {
@@ -96,7 +96,7 @@ is_level(const char *text)
 	return errno == 0 && *text != '\0' && *end == '\0';
 }
 
-/* A flag with a value: "-x v" or "-x=v". */
+/* The value of a flag: "-x v" or "-x=v". */
 static const char *
 flag_value(char **argv, int *i, const char *value, const char *name)
 {
@@ -150,7 +150,10 @@ flag_parse(struct options *o, char **argv, int *i)
 		usage("flag provided but not defined: -", flag);
 }
 
-/* As Go's flag package: one dash or two, and the first word without ends it. */
+/*
+ * As Go's flag package: a flag begins with one dash or two; the first argument
+ * without a dash ends the flags.
+ */
 static void
 options_parse(struct options *o, char **argv)
 {
@@ -164,7 +167,7 @@ options_parse(struct options *o, char **argv)
 	}
 }
 
-/* Something that knows no deadline hangs: a disk, a resolver, our stderr. */
+/* The alarm ends what has no time limit: a disk, the resolver, stderr. */
 static void
 on_alarm(int sig)
 {
@@ -185,14 +188,14 @@ alarm_set(void)
 	sigaction(SIGALRM, &sa, NULL);
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &sa, NULL);
-	/* The mask is inherited from slurmctld. */
+	/* The signal mask is inherited from slurmctld. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Older Slurms do not say in which hook we are; the daemon does not mind. */
+/* Old versions of Slurm do not set SLURM_SCRIPT_CONTEXT. */
 static int
 context_is_hook(const char *context)
 {
@@ -210,13 +213,13 @@ hook_run(const struct options *o)
 	struct address address;
 
 	if (job == NULL || *job == '\0') {
-		PRINT_ERR("cc-slurm-adapter: no SLURM_JOB_ID: this is for "
-		    "PrologSlurmctld and EpilogSlurmctld; -daemon runs the "
-		    "daemon, -help tells more\n");
+		PRINT_ERR("cc-slurm-adapter: SLURM_JOB_ID is not set: the hook "
+		    "client is for PrologSlurmctld and EpilogSlurmctld; "
+		    "-daemon runs the daemon, -help prints the usage\n");
 		return;
 	}
 	if (!context_is_hook(context)) {
-		PRINT_ERR("cc-slurm-adapter: nothing sent: "
+		PRINT_ERR("cc-slurm-adapter: no message is sent: "
 		    "SLURM_SCRIPT_CONTEXT is ",
 		    context, ", not prolog_slurmctld or epilog_slurmctld\n");
 		return;
@@ -231,8 +234,9 @@ hook_run(const struct options *o)
 	    sizeof(message))) == -1)
 		wrong = strerror(errno);
 	if (wrong != NULL)
-		PRINT_ERR("cc-slurm-adapter: job ", job, " not reported to ",
-		    socket_text, ": ", wrong, "; the daemon's poll finds it\n");
+		PRINT_ERR("cc-slurm-adapter: job ", job, " is not reported to ",
+		    socket_text, ": ", wrong, "; the daemon's next poll finds "
+		    "the job\n");
 }
 
 int

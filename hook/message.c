@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message as the Go adapter's hook client writes it: one JSON object,
- * keys in the order of their names, every key always there, all values
- * strings, escaped as Go's encoding/json does it.
+ * The message, as the Go adapter's hook client writes it: one JSON object with
+ * all keys in the order of their names.  All values are strings, escaped as
+ * Go's encoding/json does.
  */
 #include "config.h"
 
@@ -11,8 +11,10 @@
 
 #include "hook/hook.h"
 
-/* One escaped value when the whole would be too long: all of them, and the
- * keys, then stay below MESSAGE_MAX. */
+/*
+ * Bytes of an escaped value when the message would be too long.  All values
+ * of this length and the keys stay below MESSAGE_MAX.
+ */
 #define VALUE_CUT	1024
 
 static const char *const keys[] = {
@@ -47,7 +49,7 @@ utf8_length(const unsigned char *p)
 	if (p[0] < 0xc2 || p[0] > 0xf4)
 		return 0;
 	n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	/* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
+	/* Overlong forms, surrogates, values above U+10FFFF. */
 	if (p[0] == 0xe0)
 		low = 0xa0;
 	else if (p[0] == 0xed)
@@ -78,7 +80,10 @@ unicode_write(char *out, unsigned c)
 	return 6;
 }
 
-/* The character at p, escaped, into out (6 bytes); *used of p are consumed. */
+/*
+ * Writes the character at p, escaped, into out (6 bytes).  *used is its length
+ * in p.  Returns the length in out.
+ */
 static size_t
 character_write(char *out, const unsigned char *p, size_t *used)
 {
@@ -123,7 +128,7 @@ message_escape(char *buf, size_t size, const char *value)
 	return len;
 }
 
-/* With values of at most value_max bytes; 0 when buf is too small. */
+/* Writes values of at most value_max bytes; 0 when buf is too small. */
 static size_t
 write_all(char *buf, size_t size, size_t value_max)
 {
@@ -132,7 +137,7 @@ write_all(char *buf, size_t size, size_t value_max)
 
 	for (i = 0; i < KEYS; i++) {
 		n = strlen(keys[i]);
-		/* Comma or brace, quotes, colon, an empty value, the end. */
+		/* Comma or brace, quotes, colon, empty value, last brace. */
 		if (len + n + 7 > size)
 			return 0;
 		buf[len++] = i == 0 ? '{' : ',';
@@ -147,7 +152,7 @@ write_all(char *buf, size_t size, size_t value_max)
 			room = value_max;
 		n = message_escape(buf + len, room, value != NULL ? value : "");
 		len += n;
-		/* Perhaps cut, if nothing more would have fitted. */
+		/* The value may have been cut: it fills the room. */
 		if (value_max == size && n + 6 > room)
 			return 0;
 	}

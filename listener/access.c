@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may knock, and how often.  Users are known from the kernel's word on a
- * UNIX socket, machines by their address.  Every address is handled as IPv6.
+ * Who may connect, and how often.  The kernel tells the user of a UNIX socket;
+ * a TCP client is known by its address.  Every address is handled as IPv6.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 
 #include "listener/listener.h"
 
-#define ITEM_MAX	128	/* bytes of one item of a list */
-#define MAPPED_BITS	96	/* of ::ffff:0:0/96 */
+#define ITEM_MAX	128	/* bytes with the NUL of one item of a list */
+#define MAPPED_BITS	96	/* length of the prefix ::ffff:0:0/96 */
 
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
@@ -27,7 +27,7 @@ ipv4_map(uint8_t addr[16], const void *v4)
 	memcpy(addr + sizeof(mapped), v4, 4);
 }
 
-/* "10.1.0.0/16", "2001:db8::/32", or an address alone. */
+/* Reads "10.1.0.0/16", "2001:db8::/32", or an address.  0 or -1. */
 static int
 network_parse(const char *text, struct network *network)
 {
@@ -83,7 +83,7 @@ uid_parse(const char *text, uid_t *uid)
 	return 0;
 }
 
-/* Number of items, -1 when one is longer than any that could be right. */
+/* The number of items, or -1 when an item is longer than any valid one. */
 static int
 list_count(const char *list, char *reason, size_t size)
 {
@@ -116,15 +116,16 @@ networks_init(struct access_list *access, const char *hosts, char *reason,
 	for (i = 0; i < n; i++) {
 		conf_list_item(hosts, (unsigned)i, item, sizeof(item));
 		if (network_parse(item, &access->networks[i]) == -1) {
-			snprintf(reason, size, "prepAllowedHosts: \"%s\" is no "
-			    "IP address and no network like 10.1.0.0/16", item);
+			snprintf(reason, size, "prepAllowedHosts: \"%s\" is "
+			    "neither an IP address nor a network such as "
+			    "10.1.0.0/16", item);
 			return -1;
 		}
 		access->n_networks++;
 	}
 	return 0;
 memory:
-	snprintf(reason, size, "no memory");
+	snprintf(reason, size, "out of memory");
 	return -1;
 }
 
@@ -141,14 +142,14 @@ uids_init(struct access_list *access, const char *uids, char *reason,
 		n = ACCESS_UIDS_MAX;
 	if ((access->uids = calloc((size_t)n + 1,
 	    sizeof(*access->uids))) == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	for (i = 0; i < n; i++) {
 		conf_list_item(uids, (unsigned)i, item, sizeof(item));
 		if (uid_parse(item, &access->uids[i]) == -1) {
 			snprintf(reason, size,
-			    "prepAllowedUids: \"%s\" is no number", item);
+			    "prepAllowedUids: \"%s\" is not a uid", item);
 			return -1;
 		}
 		access->n_uids++;

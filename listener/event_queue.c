@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was heard and is not yet taken, in the order in which it was heard.
- * Two tables find an event: by its number, when it is taken, and by its job,
- * so that what was not sent yet is said once however often it is heard.
+ * Events that the collector has not acknowledged, in the order of arrival.
+ * Two hash tables find an event: by its id, when the collector acknowledges
+ * it, and by its job, so that a second message of the same job changes the
+ * event that was not sent yet.
  */
 #include "config.h"
 
@@ -14,24 +15,24 @@
 #include "common/log.h"
 #include "listener/listener.h"
 
-#define SLOTS	4096	/* of each table: a dozen in each at EVENTS_MAX */
+#define SLOTS	4096	/* of each table: 12 events per slot at EVENTS_MAX */
 #define FRAME_MAX	128	/* bytes of one event's payload */
 
 struct queued_event {
 	uint64_t	   id;
 	uint64_t	   job;
-	int64_t		   time;	/* epoch: when it was heard */
+	int64_t		   time;	/* epoch: arrival of the message */
 	uint8_t		   kind;
 	int		   sent;
-	struct queued_event *older, *newer;	/* in the order of hearing */
-	struct queued_event *next_id, *next_job;	/* in the slots */
+	struct queued_event *older, *newer;	/* in the order of arrival */
+	struct queued_event *next_id, *next_job;	/* in the same slot */
 	char		   cluster[];
 };
 
 struct event_queue {
-	struct channel	  *collector;	/* borrowed; NULL = nobody is there */
+	struct channel	  *collector;	/* borrowed; NULL = none */
 	struct queued_event *first, *last;
-	struct queued_event *unsent;	/* the oldest, or NULL; all newer are unsent too */
+	struct queued_event *unsent;	/* the oldest; newer ones are unsent */
 	struct queued_event *by_id[SLOTS];
 	struct queued_event *by_job[SLOTS];
 	uint64_t	   next_id;
@@ -44,8 +45,10 @@ event_queue_new(void)
 {
 	struct event_queue *e = calloc(1, sizeof(*e));
 
-	/* Numbers of a listener that died must not mean ours: a collector may
-	 * still have some of them in hand. */
+	/*
+	 * The collector may acknowledge events of a listener that died: their
+	 * ids must not occur again.
+	 */
 	if (e != NULL)
 		e->next_id = (uint64_t)time(NULL) << 24;
 	return e;
@@ -65,7 +68,7 @@ event_queue_free(struct event_queue *e)
 	free(e);
 }
 
-/* Ids of jobs and events grow by one: their low bits spread well enough. */
+/* Ids of jobs and events are consecutive: their low bits are spread evenly. */
 static size_t
 slot(uint64_t number)
 {
@@ -197,7 +200,7 @@ event_queue_add(struct event_queue *e, const struct hook_message *msg,
 		    (unsigned long long)msg->job, msg->cluster);
 		return -1;
 	}
-	CRASH_POINT("listener.heard");
+	CRASH_POINT("listener.received");
 	event_queue_flush(e);
 	return 0;
 }
@@ -214,7 +217,7 @@ event_queue_set_collector(struct event_queue *e, struct channel *collector)
 		n->sent = 0;
 	e->unsent = e->first;
 	if (e->count.waiting != 0)
-		log_info("repeats %zu events to a new collector",
+		log_info("%zu events are sent again to a new collector",
 		    e->count.waiting);
 	event_queue_flush(e);
 }
@@ -229,8 +232,8 @@ event_queue_ack(struct event_queue *e, uint64_t id)
 			break;
 	if (n == NULL)
 		return;
-	CRASH_POINT("listener.taken");
-	e->count.taken++;
+	CRASH_POINT("listener.acked");
+	e->count.acked++;
 	event_remove(e, n);
 }
 

@@ -10,7 +10,7 @@
 #include "common/json_scan.h"
 #include "listener/listener.h"
 
-#define DEPTH_MAX	32	/* nested objects and arrays; a hook sends one */
+#define DEPTH_MAX	32	/* nested objects and arrays */
 #define WANTED_MAX	128	/* bytes with the NUL of a name or value */
 #define JOB_MAX		UINT32_MAX	/* Slurm's job ids have 32 bits */
 
@@ -23,7 +23,7 @@ job_parse(const char *value, struct hook_message *msg)
 	for (; *value >= '0' && *value <= '9' && job <= JOB_MAX; value++)
 		job = job * 10 + (uint64_t)(*value - '0');
 	if (*value != '\0' || (job == 0 && *start != '\0') || job > JOB_MAX)
-		return "SLURM_JOB_ID is no job id";
+		return "SLURM_JOB_ID is not a job id";
 	msg->job = job;
 	return NULL;
 }
@@ -33,13 +33,13 @@ cluster_parse(const char *value, struct hook_message *msg)
 {
 	const char *p;
 
-	/* "" is a variable that was not set. */
+	/* The hook sends "" for a variable that is not set. */
 	for (p = value; *p != '\0'; p++)
 		if (*p <= ' ' || *p > '~' || strchr("\"\\/?*,", *p) != NULL)
 			break;
 	if (*p != '\0' ||
 	    (size_t)(p - value) >= sizeof(msg->cluster))
-		return "SLURM_CLUSTER_NAME is no cluster's name";
+		return "SLURM_CLUSTER_NAME is not a cluster name";
 	memcpy(msg->cluster, value, (size_t)(p - value) + 1);
 	return NULL;
 }
@@ -69,10 +69,10 @@ static const struct {
 
 struct message_scan {
 	struct hook_message	 msg;	/* the values read so far */
-	size_t			 key;	/* index in wanted of the member under way */
+	size_t			 key;	/* of the member, index in wanted */
 };
 
-/* The value of a wanted member is a string; of two the second one counts. */
+/* The value of a wanted member is a string; of two the last one counts. */
 static const char *
 on_member(struct json_scan *s, enum json_event event, struct message_scan *m)
 {
@@ -89,7 +89,7 @@ on_member(struct json_scan *s, enum json_event event, struct message_scan *m)
 		return NULL;
 	if (event != JSON_EV_STRING)
 		return "a string is missing";
-	/* A value that does not fit is none of those that are wanted. */
+	/* A value that does not fit is not valid either. */
 	return wanted[key].parse(s->cut ? "" : s->text, &m->msg);
 }
 
@@ -109,7 +109,7 @@ hook_message_parse(const char *buf, size_t len, struct hook_message *msg)
 	const char *error;
 
 	if (len == 0)
-		return "nothing was said";
+		return "the message is empty";
 	json_scan_init(&s, '{', text, sizeof(text), on_event, &m);
 	json_scan_set_depth(&s, DEPTH_MAX);
 	error = json_scan_feed(&s, buf, len);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The door for hooks.  A message is one small JSON object ended by the end of
- * the stream; of it only the job's id, the cluster's name and the kind of
- * hook are taken, and they only cause a question to Slurm.  Each is kept
- * until the collector has taken it.
+ * The hook socket server and the event queue.  A message is one small JSON
+ * object; the end of the stream ends the message.  The listener reads the job
+ * id, the cluster name and the kind of hook from the message.  They are a
+ * hint: the collector asks Slurm.  The listener keeps each event until the
+ * collector acknowledges it.
  */
 #ifndef LISTENER_LISTENER_H
 #define LISTENER_LISTENER_H
@@ -17,9 +18,12 @@
 #include "common/job.h"
 #include "common/worker/worker.h"
 
-/* prep.c: what a hook's message says. */
+/* hook_message.c: reads a message. */
 
-/* The Go hook client's is about 1.1 KiB; names and paths in it may be long. */
+/*
+ * Bytes of a message.  The message of the Go hook client has about 1.1 KiB;
+ * names and paths in it may be long.
+ */
 #define HOOK_MESSAGE_MAX	(64u * 1024)
 
 struct hook_message {
@@ -29,28 +33,28 @@ struct hook_message {
 };
 
 /*
- * Reads a message.  Returns NULL, or a constant text with what is wrong; prep
- * is filled only with NULL.  buf need not end with a NUL.
+ * Reads a message of len bytes.  Returns NULL and fills msg, or a constant
+ * text with what is wrong.
  */
 const char *hook_message_parse(const char *buf, size_t len,
     struct hook_message *msg);
 
-/* limit.c: who may knock, and how often. */
+/* access.c: who may connect, and how often. */
 
 #define ACCESS_UIDS_MAX	128
-#define ACCESS_NETWORKS_MAX	1024	/* as prepAllowedHosts has at most */
-#define PEER_TEXT_MAX	64	/* bytes with the NUL: "uid 4294967295" or an address */
+#define ACCESS_NETWORKS_MAX	1024	/* the maximum of prepAllowedHosts */
+#define PEER_TEXT_MAX	64	/* bytes with the NUL */
 
-/* Whoever is at the other end of a connection. */
+/* The client of a connection. */
 struct peer {
-	int	 local;		/* UNIX socket: uid holds, addr does not */
+	int	 local;		/* UNIX socket: uid is valid, else addr */
 	uid_t	 uid;
-	uint8_t	 addr[16];	/* IPv6, or IPv4 mapped into it */
+	uint8_t	 addr[16];	/* IPv6, or IPv4 mapped into IPv6 */
 };
 
 struct network {
 	uint8_t	 addr[16];
-	unsigned bits;		/* of 128 that must agree */
+	unsigned bits;		/* length of the prefix, 0 to 128 */
 };
 
 struct access_list {
@@ -60,25 +64,29 @@ struct access_list {
 	size_t		 n_networks;
 };
 
-/* From two LIST values.  0, or -1 with a reason that names the bad item. */
+/*
+ * Reads the values of prepAllowedUids (as numbers) and prepAllowedHosts.
+ * 0, or -1 with a reason that names the invalid item.
+ */
 int access_init(struct access_list *access, const char *uids, const char *hosts,
     char *reason, size_t size);
 void access_clear(struct access_list *access);
-/* 1 or 0; loopback addresses always may. */
+/* 1 or 0; loopback addresses are always allowed. */
 int access_allows(const struct access_list *access, const struct peer *peer);
 
-/* Fills peer from what the kernel says of an accepted socket.  0 or -1 with errno. */
+/* Gets the peer of an accepted socket from the kernel.  0 or -1 with errno. */
 int peer_get(int fd, struct peer *peer);
+/* "uid 4294967295" or an address, in buf. */
 const char *peer_text(const struct peer *peer, char buf[PEER_TEXT_MAX]);
 
 /*
- * Messages that a peer may send: RATE_BURST at once, RATE_PER_SECOND for
- * ever.  All hooks of a slurmctld are one peer, and a large array that starts
- * is thousands of them within seconds.
+ * Messages that one peer may send: RATE_BURST at once, RATE_PER_SECOND in the
+ * long run.  All hooks of a slurmctld come from one peer, and the start of a
+ * large job array runs thousands of hooks within seconds.
  */
 #define RATE_PER_SECOND	1000
 #define RATE_BURST	10000
-#define RATE_PEERS	64	/* remembered; the one that came last longest ago makes room */
+#define RATE_PEERS	64	/* in the table; the oldest makes room */
 
 struct rate_table {
 	struct {
@@ -88,69 +96,78 @@ struct rate_table {
 	} peers[RATE_PEERS];
 };
 
-/* 1 when one more message of the peer is within its rate.  now_ms > 0, monotonic. */
+/* 1 when one more message of the peer is allowed.  now_ms > 0, monotonic. */
 int rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms);
 
-/* events.c: what was heard and is not yet taken. */
+/* event_queue.c: events that the collector has not acknowledged. */
 
-/* Of a day without a collector; beyond it the poll finds the jobs. */
+/* More than the hooks of a day; the poll finds the jobs of dropped events. */
 #define EVENTS_MAX	50000
 
 struct event_queue;
 
 struct event_counts {
-	uint64_t received;	/* messages understood */
-	uint64_t merged;	/* of them, said again before they were sent */
-	uint64_t taken;
-	uint64_t dropped;	/* for lack of room */
-	size_t	 waiting;	/* not yet taken */
+	uint64_t received;	/* valid messages */
+	uint64_t merged;	/* of them, into an event that was not sent */
+	uint64_t acked;		/* by the collector */
+	uint64_t dropped;	/* because the queue was full */
+	size_t	 waiting;	/* not acknowledged */
 };
 
-/* NULL on memory. */
+/* NULL when out of memory. */
 struct event_queue *event_queue_new(void);
 void event_queue_free(struct event_queue *events);
-/* Notes one and sends it when there is somebody to send it to.  0, or -1: no room. */
+/*
+ * Adds an event and sends it when there is a collector.  now: epoch seconds.
+ * 0, or -1 when the queue is full.
+ */
 int event_queue_add(struct event_queue *events, const struct hook_message *msg,
     int64_t now);
-/* A new collector, to which everything is said again; NULL: it is gone.  Borrows. */
+/*
+ * Sends all events to a new collector.  NULL: there is no collector any more.
+ * Borrows the channel.
+ */
 void event_queue_set_collector(struct event_queue *events,
     struct channel *collector);
-/* There is room in the channel again. */
+/* Sends what waits; called when the channel has room again. */
 void event_queue_flush(struct event_queue *events);
-/* Unknown numbers are those taken from us twice: nothing happens. */
+/* Removes an event.  An unknown id was acknowledged before: no effect. */
 void event_queue_ack(struct event_queue *events, uint64_t id);
 void event_queue_counts(const struct event_queue *events,
     struct event_counts *count);
 
-/* accept.c: connections. */
+/* server.c: connections. */
 
-#define CLIENTS_MAX	64	/* at once; the one silent longest makes room */
+#define CLIENTS_MAX	64	/* connections at once */
 #define CLIENT_MS	5000	/* from accept to the end of the message */
-#define SOCKETS_MAX	8	/* that the supervisor listens on for us */
+#define SOCKETS_MAX	8	/* listening sockets from the supervisor */
 
 struct hook_server;
 
 struct server_counts {
 	uint64_t accepted;
-	uint64_t refused;	/* not allowed, too many, too often */
-	uint64_t invalid;	/* no message, or none in time */
-	unsigned open;
+	uint64_t refused;	/* not allowed, too many, too fast */
+	uint64_t invalid;	/* without a valid message within CLIENT_MS */
+	unsigned open;		/* connections */
 };
 
-/* What the door hands on: one well-formed message. */
+/* Called for each valid message. */
 typedef void server_message_fn(const struct hook_message *msg, void *arg);
 
-/* NULL on memory. */
+/* NULL when out of memory. */
 struct hook_server *server_new(struct event_base *base,
     server_message_fn *on_message, void *arg);
-/* Closes everything; NULL is fine. */
+/* Closes all sockets.  server may be NULL. */
 void server_free(struct hook_server *server);
-/* Takes a listening socket; it is read from once server_start() was called. */
+/* Takes a listening socket; server_start() begins to accept. */
 void server_add_socket(struct hook_server *server, int fd);
 void server_start(struct hook_server *server);
-/* No new connections; the open ones may end. */
+/* Closes the listening sockets; open connections go on. */
 void server_stop(struct hook_server *server);
-/* Borrowed until the next call; before the first nobody but loopback may. */
+/*
+ * access is borrowed until the next call.  Before the first call only loopback
+ * addresses are allowed.
+ */
 void server_set_access(struct hook_server *server,
     const struct access_list *access);
 void server_counts(const struct hook_server *server,

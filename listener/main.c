@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The listener: what the supervisor and the collector tell it, and the one
- * thing that it says.  It opens no file, connects nowhere, executes nothing,
- * and holds no secret.
+ * The listener process.  It opens no file, makes no connection, executes
+ * nothing and has no secret.  Its only message to another worker is `event`.
  */
 #include "config.h"
 
@@ -12,15 +11,15 @@
 #include "common/log.h"
 #include "listener/listener.h"
 
-/* On the way out the open connections get this long to finish. */
+/* Time for open connections to finish when the process stops. */
 #define CLOSE_GRACE_MS	500
 
 struct listener {
 	struct hook_server	*server;
 	struct event_queue	*events;
-	struct access_list	 access;		/* in force */
-	struct access_list	 next;		/* checked, not yet in force */
-	struct event	*stop_timer;		/* the stop's deadline */
+	struct access_list	 access;	/* in force */
+	struct access_list	 new_access;	/* checked, not in force */
+	struct event		*stop_timer;	/* ends the process */
 };
 
 static void
@@ -41,7 +40,7 @@ on_init(struct worker *w)
 	l->events = event_queue_new();
 	l->server = server_new(w->base, on_message, l);
 	if (l->events == NULL || l->server == NULL)
-		fatalx("no memory");
+		fatalx("out of memory");
 }
 
 static int
@@ -50,19 +49,20 @@ on_conf_check(struct worker *w, const struct conf *next,
 {
 	struct listener *l = w->arg;
 
-	access_clear(&l->next);
-	return access_init(&l->next, conf_str(next, CONF_PREP_ALLOWED_UIDS),
+	access_clear(&l->new_access);
+	return access_init(&l->new_access,
+	    conf_str(next, CONF_PREP_ALLOWED_UIDS),
 	    conf_str(next, CONF_PREP_ALLOWED_HOSTS), reason, size);
 }
 
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct listener *l = w->arg;
 	struct access_list old = l->access;
 
-	l->access = l->next;
-	l->next = (struct access_list){ .n_uids = 0 };
+	l->access = l->new_access;
+	l->new_access = (struct access_list){ .n_uids = 0 };
 	server_set_access(l->server, &l->access);
 	access_clear(&old);
 }
@@ -103,9 +103,8 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	struct listener *l = w->arg;
 	uint64_t id = rd_u64(r);
 
-	/* The table lets nothing else through. */
 	if (h->type != MSG_EVENT_ACK || rd_end(r) == -1)
-		channel_broken(c, "taken");
+		channel_broken(c, "event-ack");
 	else
 		event_queue_ack(l->events, id);
 }
@@ -130,8 +129,8 @@ send_status(struct worker *w, uint64_t request)
 	worker_status(w, request, "events_received", "%llu",
 	    (unsigned long long)e.received);
 	worker_status(w, request, "events_waiting", "%zu", e.waiting);
-	worker_status(w, request, "events_taken", "%llu",
-	    (unsigned long long)e.taken);
+	worker_status(w, request, "events_acked", "%llu",
+	    (unsigned long long)e.acked);
 	worker_status(w, request, "events_dropped", "%llu",
 	    (unsigned long long)e.dropped);
 	worker_status(w, request, "connections_refused", "%llu",
@@ -150,16 +149,18 @@ send_metrics(struct worker *w, uint64_t request)
 	event_queue_counts(l->events, &e);
 	server_counts(l->server, &d);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events", "counter",
-	    "Hook messages understood.", e.received);
+	    "Valid hook messages.", e.received);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events_dropped",
-	    "counter", "Hook messages dropped for lack of room.", e.dropped);
+	    "counter", "Hook messages dropped because the queue was full.",
+	    e.dropped);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events_waiting",
 	    "gauge",
-	    "Hook messages that the collector has not taken.", e.waiting);
+	    "Hook messages that the collector has not acknowledged.",
+	    e.waiting);
 	worker_metric(w, request, "cc_slurm_adapter_hook_refused", "counter",
-	    "Connections refused at the hooks' door.", d.refused);
+	    "Connections of hooks that were refused.", d.refused);
 	worker_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
-	    "Connections that brought no message.", d.invalid);
+	    "Connections of hooks without a valid message.", d.invalid);
 }
 
 static void
@@ -200,7 +201,7 @@ static const struct worker_ops ops = {
 	.role = ROLE_LISTENER,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,

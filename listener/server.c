@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections: who may come in, how long and how much they may speak.  The
- * message is whole when the stream ends, as the Go hook client has it; what
- * has come when the time is up is read all the same.
+ * Connections of hooks.  A message is complete at the end of the stream, as
+ * the Go hook client sends it.  When CLIENT_MS have passed, what has arrived
+ * is read as the message.
  */
 #include "config.h"
 
@@ -20,9 +20,9 @@
 #include "common/time_text.h"
 #include "listener/listener.h"
 
-#define FIRST_BYTES	2048	/* what a hook's message needs */
-#define ACCEPTS_MAX	16	/* in one turn of the loop, so that those inside get theirs */
-#define PAUSE_MS	200	/* when the kernel has nothing left for us */
+#define FIRST_BYTES	2048	/* a hook's message is shorter */
+#define ACCEPTS_MAX	16	/* per turn of the event loop */
+#define PAUSE_MS	200	/* without accept(2), see accept_exhausted() */
 
 struct hook_client {
 	struct hook_server	*server;		/* borrowed */
@@ -30,7 +30,7 @@ struct hook_client {
 	struct event	*readable;
 	struct event	*timeout;
 	struct peer	 peer;
-	int64_t		 active;	/* ms: when it last said something */
+	int64_t		 active;	/* ms: last bytes from the client */
 	int		 fd;
 	char		*buf;		/* owned */
 	size_t		 len;
@@ -41,14 +41,14 @@ struct hook_server {
 	struct event_base *base;	/* borrowed */
 	server_message_fn	*on_message;
 	void		*arg;
-	struct access_list access;	/* what it points to is borrowed */
+	struct access_list access;	/* its arrays are borrowed */
 	struct rate_table rate;
 	struct event	*sockets[SOCKETS_MAX];
 	int		 fds[SOCKETS_MAX];
 	int		 n_sockets;
 	int		 open;
-	struct event	*pause_timer;		/* after it, accepting goes on */
-	int		 spare_fd;	/* a descriptor to give up when there is none left */
+	struct event	*pause_timer;	/* accepts again when it fires */
+	int		 spare_fd;	/* see accept_exhausted() */
 	struct hook_client	*clients;
 	struct server_counts count;
 	struct log_limit limit_access, limit_connections, limit_rate,
@@ -84,7 +84,7 @@ client_warn(struct log_limit *limit, const struct peer *peer, const char *what)
 	    peer_text(peer, text), what);
 }
 
-/* The stream has ended, or its time has: ended says which. */
+/* ended: why the stream is not complete, or NULL. */
 static void
 client_finish(struct hook_client *c, const char *ended)
 {
@@ -103,7 +103,7 @@ client_finish(struct hook_client *c, const char *ended)
 	client_free(c);
 }
 
-/* Room for at least one byte more; -1 when there must not be any. */
+/* Makes room for at least one byte.  0, or -1: too long, or out of memory. */
 static int
 client_grow(struct hook_client *c)
 {
@@ -128,7 +128,7 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 	if (client_grow(c) == -1) {
 		c->server->count.invalid++;
 		client_warn(&c->server->limit_invalid, &c->peer,
-		    "longer than 64 KiB");
+		    "the message is longer than 64 KiB");
 		client_free(c);
 		return;
 	}
@@ -136,7 +136,7 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		client_finish(c, n == -1 ? "the connection broke" : NULL);
+		client_finish(c, n == -1 ? "the connection failed" : NULL);
 		return;
 	}
 	c->len += (size_t)n;
@@ -146,7 +146,7 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 static void
 client_timeout(evutil_socket_t fd, short what, void *arg)
 {
-	client_finish(arg, "no end of the message within 5 seconds");
+	client_finish(arg, "the message did not end within 5 s");
 }
 
 /* Takes fd. */
@@ -174,12 +174,12 @@ client_new(struct hook_server *server, int fd, const struct peer *peer)
 	if (c->readable == NULL || c->timeout == NULL ||
 	    event_add(c->readable, NULL) == -1 ||
 	    event_add(c->timeout, &limit) == -1) {
-		log_warnx("no memory for a connection");
+		log_warnx("out of memory: a connection from a hook is closed");
 		client_free(c);
 	}
 }
 
-/* The one that has been silent longest makes room. */
+/* Closes the connection whose last bytes are the oldest. */
 static void
 client_evict(struct hook_server *server)
 {
@@ -190,7 +190,7 @@ client_evict(struct hook_server *server)
 			oldest = c;
 	server->count.refused++;
 	client_warn(&server->limit_connections, &oldest->peer,
-	    "dropped, too many connections at once");
+	    "closed: too many connections at once");
 	client_free(oldest);
 }
 
@@ -202,23 +202,23 @@ client_admit(struct hook_server *server, int fd)
 
 	server->count.accepted++;
 	if (peer_get(fd, &peer) == -1) {
-		/* It has already gone. */
+		/* The client has closed the connection. */
 		close(fd);
 		return;
 	}
 	if (!access_allows(&server->access, &peer)) {
 		server->count.refused++;
 		client_warn(&server->limit_access, &peer, peer.local ?
-		    "refused: not root, SlurmUser or the service's user "
-		    "(prepAllowedUids adds users)" :
-		    "refused: not in prepAllowedHosts");
+		    "refused: the user is not root, SlurmUser, the service's "
+		    "user or in prepAllowedUids" :
+		    "refused: the address is not in prepAllowedHosts");
 		close(fd);
 		return;
 	}
 	if (!rate_take(&server->rate, &peer, clock_ms())) {
 		server->count.refused++;
 		client_warn(&server->limit_rate, &peer, "refused: too many "
-		    "messages a second; the poll finds the jobs");
+		    "messages per second; the next poll finds the jobs");
 		close(fd);
 		return;
 	}
@@ -249,9 +249,10 @@ accept_resume(evutil_socket_t fd, short what, void *arg)
 }
 
 /*
- * No descriptor, or no memory for one.  With the reserve the knock is at
- * least answered by a hang-up, so that it does not wake us for ever; then
- * there is a pause in any case.
+ * Called when there is no descriptor, or no kernel memory, for a connection.
+ * The connection stays in the kernel's queue and would wake the loop again at
+ * once.  The spare descriptor is closed to accept the connection and close it;
+ * then the server pauses.
  */
 static void
 accept_exhausted(struct hook_server *server, int listening)
@@ -289,7 +290,7 @@ on_connect(evutil_socket_t listening, short what, void *arg)
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			accept_exhausted(server, listening);
-		/* Anything else is about a client that has gone. */
+		/* Other errors concern a client that closed the connection. */
 		return;
 	}
 }
@@ -322,7 +323,8 @@ server_add_socket(struct hook_server *server, int fd)
 	if (server->n_sockets == SOCKETS_MAX || evutil_make_socket_nonblocking(
 	    fd) == -1 || (ev = event_new(server->base, fd, EV_READ | EV_PERSIST,
 	    on_connect, server)) == NULL) {
-		log_warnx("cannot listen on one more socket");
+		log_warnx("a listening socket of the supervisor is closed: "
+		    "out of memory, or more than %d sockets", SOCKETS_MAX);
 		close(fd);
 		return;
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the admin asks of the submitter: status, queue, retry, drop, sync. */
+/*
+ * Commands of the admin tool: status, queue, retry, drop, sync, repair,
+ * metrics.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -20,16 +23,16 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define QUEUE_ROWS	1000	/* without a limit of the admin's own */
+#define QUEUE_ROWS	1000	/* without --limit */
 
-/* One verb that walks over rows. */
+/* A command that walks over rows. */
 struct walk {
 	struct submitter *s;
 	const struct ctl_request *req;
 	uint64_t	 request;
 	uint32_t	 left;
 	unsigned	 done;
-	int		 by_itself;	/* no admin has asked for it */
+	int		 by_itself;	/* a reload retries the runs, no admin */
 };
 
 static unsigned long long
@@ -246,7 +249,7 @@ on_queue(struct walk *k)
 		}
 	}
 	worker_ctl_end(k->s->w, k->request, CTL_OK, k->left == 0 ?
-	    "there are more: say how many with --limit" : "");
+	    "there are more rows: use --limit" : "");
 }
 
 static void
@@ -264,7 +267,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
-	/* Whether it ever ran only an admin can say. */
+	/* Only an admin can know whether this run ever ran. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;
@@ -282,10 +285,9 @@ drop_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run))
 		return 0;
-	log_notice("job %llu (%s, start %lld) is dropped by an admin; it was "
-	    "%s: %s", (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, run->state[DEST_REST] == CLOSED_BY_OTHERS ?
-	    "closed wrongly" : "refused", run->reason);
+	log_notice("%s: an admin drops it; its state was \"%s\": %s",
+	    run_key_text(&run->key), run_state_label(run->state[DEST_REST]),
+	    run->reason);
 	k->done++;
 	return spool_finish(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }
@@ -352,18 +354,18 @@ on_metrics(struct submitter *s, uint64_t request)
 		const char		*name, *type, *help;
 		unsigned long long	 value;
 	} rows[] = {
-		{ PREFIX "starts_total", "counter", "Starts that cc-backend took",
+		{ PREFIX "starts_total", "counter", "Starts that cc-backend accepted",
 		    (unsigned long long)n->starts },
-		{ PREFIX "stops_total", "counter", "Stops that cc-backend took",
+		{ PREFIX "stops_total", "counter", "Stops that cc-backend accepted",
 		    (unsigned long long)n->stops },
 		{ PREFIX "requests_total", "counter", "Requests to cc-backend",
 		    (unsigned long long)n->requests },
 		{ PREFIX "retries_total", "counter", "Requests that failed and "
 		    "are repeated", (unsigned long long)n->retries },
-		{ PREFIX "rejections_total", "counter", "Runs refused for good",
+		{ PREFIX "rejections_total", "counter", "Runs rejected for good",
 		    (unsigned long long)n->rejected },
-		{ PREFIX "records_total", "counter", "Records taken from the "
-		    "collector", (unsigned long long)n->records },
+		{ PREFIX "records_total", "counter", "Records received from "
+		    "the collector", (unsigned long long)n->records },
 		{ PREFIX "commits_total", "counter", "Commits of the spool",
 		    (unsigned long long)n->commits },
 		{ PREFIX "victims_total", "counter", "Runs found open in "
@@ -377,20 +379,20 @@ on_metrics(struct submitter *s, uint64_t request)
 		    (unsigned long long)spool_runs(s->spool) },
 		{ PREFIX "spool_bytes", "gauge", "Bytes in use in the spool",
 		    (unsigned long long)spool_bytes(s->spool) },
-		{ PREFIX "spool_stubs", "gauge", "Runs of which a full spool "
-		    "has the resources alone", (unsigned long long)
+		{ PREFIX "spool_stubs", "gauge", "Runs of which the spool "
+		    "has only the resources", (unsigned long long)
 		    spool_resources_count(s->spool) },
-		{ PREFIX "spool_stubs_refused_total", "counter", "Runs for "
-		    "whose resources a full spool had no room",
+		{ PREFIX "spool_stubs_refused_total", "counter", "Runs "
+		    "without space for their resources in a full spool",
 		    (unsigned long long)n->resources_refused },
 		{ PREFIX "starts_due", "gauge", "Starts that wait",
 		    start_due(s) },
 		{ PREFIX "stops_due", "gauge", "Stops that wait",
 		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) },
-		{ PREFIX "rejected_runs", "gauge", "Refused runs that are kept",
+		{ PREFIX "rejected_runs", "gauge", "Rejected runs that are kept",
 		    rejected(s) },
-		{ PREFIX "closed_wrongly_runs", "gauge", "Runs that another hand "
-		    "closed in cc-backend, not as Slurm says",
+		{ PREFIX "closed_wrongly_runs", "gauge", "Runs that another "
+		    "client stopped in cc-backend, not as in Slurm",
 		    count(s, CLOSED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
 		    breaker_allows(s->breaker) ? 1 : 0 },
@@ -403,7 +405,11 @@ on_metrics(struct submitter *s, uint64_t request)
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 
-/* What was closed wrongly, then what was left open; jobs named: these alone. */
+/*
+ * First the runs that other clients stopped, then the runs that are open in
+ * cc-backend after their stop. With job ids, only the runs of these jobs that
+ * other clients stopped.
+ */
 static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
@@ -415,7 +421,7 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
 		return;
 	}
-	snprintf(text, sizeof(text), "%u runs %s mended", n,
+	snprintf(text, sizeof(text), "%u runs %s repaired", n,
 	    req->flags & CTL_FLAG_DRY_RUN ? "would be" : "are being");
 	worker_ctl_end(s->w, request, CTL_OK, text);
 }
@@ -428,8 +434,8 @@ ctl_on_request(struct worker *w, uint64_t request, const struct ctl_request *req
 		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
 
 	if (s->spool == NULL) {
-		worker_ctl_end(w, request, CTL_ERROR, "the submitter has not "
-		    "started yet");
+		worker_ctl_end(w, request, CTL_ERROR, "the submitter is "
+		    "starting");
 		return;
 	}
 	switch ((enum ctl_verb)req->verb) {
@@ -464,7 +470,7 @@ ctl_on_request(struct worker *w, uint64_t request, const struct ctl_request *req
 		break;
 	default:
 		worker_ctl_end(w, request, CTL_ERROR,
-		    "not a verb of the submitter");
+		    "not a command of the submitter");
 		break;
 	}
 }

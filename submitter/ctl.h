@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the admin tool asks of the submitter. */
+/* Commands of the admin tool. */
 #ifndef SUBMITTER_CTL_H
 #define SUBMITTER_CTL_H
 
@@ -10,12 +10,12 @@
 struct submitter;
 struct worker;
 
-/* One request; its rows and its end go back by the worker. */
+/* Handles one request. The worker returns its rows and its end. */
 void ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req);
-/* All refused runs are due again: how many. */
+/* Retries all rejected runs. Returns their number. */
 unsigned ctl_retry_all(struct submitter *s);
-/* One step of spool check, export or import. */
+/* One step of `spool check`, `spool export` or `spool import`. */
 void ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
 

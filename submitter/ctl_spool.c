@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin's `spool check`, `export` and `import`, a step at a time: a
- * request does what takes milliseconds and says where the next one goes on, so
- * that nothing waits for an admin, and nobody has to remember one.
+ * The commands `spool check`, `spool export` and `spool import`, in steps. A
+ * request does one step of some milliseconds and returns the position of the
+ * next one. No other work waits for a long command, and the submitter keeps no
+ * state between the steps.
  *
- * A line that comes in (export_line.h) goes the way of a record that the
- * collector brings; a run that is there, or was done, is left alone, so that an
- * import can be repeated.
+ * An imported line (spool/export.h) is stored like a record of the collector. A
+ * run that the spool has, or that is done, is not changed, so that an import
+ * can be repeated.
  */
 #include "config.h"
 
@@ -26,26 +27,28 @@
 #include "submitter/spool/export.h"
 #include "submitter/spool/transition.h"
 
-#define IMPORT_FILE	"spool.import"	/* in the sandbox's root; put there by the tool */
-#define STEP_BYTES	(1u << 20)	/* of lines, in or out, then the step ends */
+#define IMPORT_FILE	"spool.import"	/* in the root of the sandbox; the admin tool writes it */
+#define STEP_BYTES	(1u << 20)	/* of lines in one step */
 #define STEP_ROWS	200
 #define STEP_PAGES	512
-#define PIECE		(48u * 1024)	/* of a line, in one row of an answer */
-#define WHOLE_MAX	(16u << 20)	/* bytes of a file that SQLite checks in one go, too */
-/* Where check goes on: behind the pages come the rows. */
+#define PIECE		(48u * 1024)	/* of a line, in one row of the reply */
+#define WHOLE_MAX	(16u << 20)	/* bytes of a file that PRAGMA quick_check checks in one step */
+/* Positions of check: first the pages, then the rows. */
 #define AT_ROWS		(INT64_C(1) << 40)
 
 struct step {
 	struct submitter *s;
 	uint64_t	 request;
 	uint32_t	 flags;
-	size_t		 bytes;		/* so far */
+	size_t		 bytes;		/* in this step */
 	unsigned	 took, had, refused;
 	int64_t		 line;		/* its number in the file */
-	char		 wrong[256];	/* what check has found */
+	char		 wrong[256];	/* what check found */
 };
 
-/* next: where to go on, -1 = nowhere; more: the line goes on in the next row. */
+/*
+ * next: the next position, -1 = none. more: the line continues in the next row.
+ */
 static void
 row_send(struct step *t, int64_t next, int more, const char *text)
 {
@@ -109,8 +112,8 @@ on_check(struct step *t, int64_t at)
 	if (at < AT_ROWS) {
 		rc = spool_check_pages(t->s->spool, &at, STEP_PAGES);
 		if (rc == -1)
-			snprintf(t->wrong, sizeof(t->wrong), "page %lld is not "
-			    "what was written", (long long)at);
+			snprintf(t->wrong, sizeof(t->wrong), "the checksum of "
+			    "page %lld is wrong", (long long)at);
 		else if (rc == 0)
 			at = AT_ROWS;
 	} else
@@ -140,7 +143,10 @@ line_send(struct step *t, const char *line)
 	}
 }
 
-/* The record as a line, without the script unless that is asked for. */
+/*
+ * Returns the record as a line, without the script unless the admin asked for
+ * it.
+ */
 static char *
 run_line(struct step *t, const struct spool_run *run)
 {
@@ -199,7 +205,7 @@ on_export(struct step *t, int64_t at)
 
 /* --- import --- */
 
-/* What cc-backend refused stays refused, until the admin says otherwise. */
+/* A run that cc-backend rejected stays rejected until an admin retries it. */
 static int
 keep_refused(struct step *t, const struct imported *in, int64_t row)
 {
@@ -226,13 +232,13 @@ run_import(struct step *t, struct imported *in)
 		rc = spool_put(t->s->spool, &in->job, &row);
 	if (rc == PUT_NEW && row != 0 && keep_refused(t, in, row) == -1)
 		rc = PUT_ERROR;
-	/* Somebody has to look for its end. */
+	/* The collector has to look for the end of the run. */
 	if (rc == PUT_NEW && in->job.end == 0)
 		snapshot_send_run(t->s->w->peers[ROLE_COLLECTOR], &in->job.key);
 	return rc;
 }
 
-/* 0, or -1 for the disk. */
+/* 0, or -1 when the spool refuses the write. */
 static int
 line_import(struct step *t, const struct import_text *text)
 {
@@ -244,7 +250,7 @@ line_import(struct step *t, const struct import_text *text)
 	if (!text->too_long) {
 		wrong = import_line(&in, text->buf, text->len);
 		if (wrong == NULL && (rc = run_import(t, &in)) == PUT_REFUSED)
-			wrong = "no run can be made of it";
+			wrong = "the record makes no run";
 		imported_clear(&in);
 	}
 	if (wrong != NULL)
@@ -266,8 +272,9 @@ say_wrong(struct step *t)
 }
 
 /*
- * Lines from a place on, of which the first is number t->line + 1.  How many
- * bytes they were, -1 for the disk or memory, 0 at the end of the file.
+ * Imports lines from a position on; the first one is line t->line + 1. Returns
+ * the number of bytes, 0 at the end of the file, -1 when the spool refuses a
+ * write or without memory.
  */
 static int64_t
 lines_import(struct step *t, FILE *f, int64_t from)
@@ -276,7 +283,7 @@ lines_import(struct step *t, FILE *f, int64_t from)
 	int64_t at = 0, n;
 	int rows;
 
-	/* A line that was too long was told of in the step before. */
+	/* The step before reported a line that was too long. */
 	if (from > 0)
 		at = import_text_rest(f);
 	for (rows = 0; rows < STEP_ROWS && at < (int64_t)STEP_BYTES; rows++) {
@@ -297,7 +304,7 @@ lines_import(struct step *t, FILE *f, int64_t from)
 	return at;
 }
 
-/* The file that the tool has put beside the spool, from the byte before a place in it. */
+/* Opens the file that the admin tool wrote, one byte before the position. */
 static FILE *
 import_open(int64_t at)
 {
@@ -322,8 +329,8 @@ on_import(struct step *t, int64_t at)
 
 	if (!intake_has_room(t->s->intake)) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "the spool is "
-		    "full or takes nothing: see status, and try again later; "
-		    "what was imported is kept");
+		    "full or refuses writes: see `status` and import again "
+		    "later; imported runs are kept");
 		return;
 	}
 	if ((f = import_open(at)) == NULL) {
@@ -333,14 +340,17 @@ on_import(struct step *t, int64_t at)
 	}
 	n = lines_import(t, f, at);
 	fclose(f);
-	/* What was said to be imported is on disk. */
+	/*
+	 * The runs must be durable before the reply says that they are
+	 * imported.
+	 */
 	if (commit_now(t->s->commit) == -1 || n == -1) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
 		    spool_error(t->s->spool));
 		return;
 	}
 	if (t->took > 0)
-		log_notice("%u runs imported by an admin", t->took);
+		log_notice("an admin imported %u runs", t->took);
 	wake(t->s, WAKE_DELIVERY);
 	end_send(t, n > 0 ? at + n : -1);
 }
@@ -353,7 +363,7 @@ ctl_spool_step(struct submitter *s, uint64_t request,
 		.line = req->limit };
 
 	if (req->b < 0)
-		worker_ctl_end(s->w, request, CTL_ERROR, "from where?");
+		worker_ctl_end(s->w, request, CTL_ERROR, "invalid position");
 	else if (req->a == CTL_SPOOL_CHECK)
 		on_check(&t, req->b);
 	else if (req->a == CTL_SPOOL_EXPORT)
@@ -361,6 +371,6 @@ ctl_spool_step(struct submitter *s, uint64_t request,
 	else if (req->a == CTL_SPOOL_IMPORT)
 		on_import(&t, req->b);
 	else
-		worker_ctl_end(s->w, request, CTL_ERROR, "the spool knows "
-		    "check, export and import");
+		worker_ctl_end(s->w, request, CTL_ERROR, "the commands of "
+		    "the spool are check, export and import");
 }

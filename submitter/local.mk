@@ -20,9 +20,11 @@ submitter_base_libbase_a_SOURCES = \
 noinst_LIBRARIES += submitter/payload/libpayload.a
 submitter_payload_libpayload_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
 submitter_payload_libpayload_a_SOURCES = \
+	submitter/payload/backend_version.h \
 	submitter/payload/cpumap.c \
 	submitter/payload/cpumap.h \
 	submitter/payload/json_write.c \
+	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
 	submitter/payload/nodelist.c \
@@ -52,9 +54,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/export.c \
 	submitter/spool/export.h \
 	submitter/spool/job_order.c \
-	submitter/spool/job_runs.c \
 	submitter/spool/meta_update.c \
-	submitter/spool/migrate.c \
 	submitter/spool/open.c \
 	submitter/spool/put.c \
 	submitter/spool/recover.c \
@@ -160,7 +160,6 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \
-	submitter/reconcile/lookup.c \
 	submitter/reconcile/missing_runs.c \
 	submitter/reconcile/reconcile.c \
 	submitter/reconcile/reconcile.h \

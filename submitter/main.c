@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The submitter: alone knows the token, alone keeps the spool, alone talks to
- * cc-backend and NATS.  It executes nothing and opens nothing but the spool,
- * whose folder is all it sees.  Whatever else it needs comes as bytes.
+ * The submitter: the only process that knows the token, stores the spool and
+ * talks to cc-backend and NATS. The submitter executes no program and opens no
+ * file outside the directory of the spool, which is its root. It receives
+ * everything else as bytes.
  */
 #include "config.h"
 
@@ -33,10 +34,10 @@
 #include "submitter/spool/commit.h"
 
 #define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
-#define TOMB_MARGIN	86400		/* s that tombstones outlive the catch-up limit */
-#define MORE_WAIT	5000		/* ms a start waits for its script */
-#define NATS_MARGIN	2000		/* ms above the commit interval */
-#define AGE_EVERY	10000		/* ms between two looks at old tombstones */
+#define TOMB_MARGIN	86400		/* s that a tombstone is kept longer than slurmQueryMaxSpan */
+#define MORE_WAIT	5000		/* ms that a start waits for the job script */
+#define NATS_MARGIN	2000		/* ms beyond the commit interval of cc-backend */
+#define AGE_EVERY	10000		/* ms between two checks of old tombstones */
 #define AGE_ROWS	512
 
 /* Built by conf_check, not in force yet. */
@@ -50,7 +51,7 @@ static struct {
 static struct run_key quarantined[QUARANTINE_MAX];
 static unsigned n_quarantined;
 
-static struct event *upkeep;	/* of tombstones and the reserve */
+static struct event *upkeep;	/* checks old tombstones and the reserve */
 
 static void
 on_prepare(struct worker *w)
@@ -105,7 +106,10 @@ on_conf_check(struct worker *w, const struct conf *next,
 	return 0;
 }
 
-/* Policy of the spool, as the configuration and the backend's version say. */
+/*
+ * Sets the policy of the spool from the configuration and the version of
+ * cc-backend.
+ */
 static void
 policy_set(struct submitter *s)
 {
@@ -114,7 +118,7 @@ policy_set(struct submitter *s)
 	int rest = conf_bool(conf, CONF_CC_REST_SUBMIT);
 	int64_t commit = conf_int(conf, CONF_CC_COMMIT_INTERVAL) * 1000;
 
-	/* Without an address runs are kept for the day there is one. */
+	/* Without an address the spool keeps the runs until there is one. */
 	p->to[DEST_REST] = rest && *conf_str(conf, CONF_CC_REST_URL) != '\0';
 	p->to[DEST_NATS] = *conf_str(conf, CONF_NATS_SERVER) != '\0';
 	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
@@ -124,7 +128,10 @@ policy_set(struct submitter *s)
 	p->more_wait = MORE_WAIT;
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
 	    "last") == 0;
-	/* Beside REST others read NATS; alone, cc-backend may be the reader. */
+	/*
+	 * With REST, other programs read NATS. Without REST, cc-backend may
+	 * read NATS.
+	 */
 	p->nats_gap = rest ? 0 : commit + commit / 4 + NATS_MARGIN;
 	spool_set_limits(s->spool, (uint64_t)conf_int(conf,
 	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
@@ -141,7 +148,7 @@ version_pin(struct submitter *s)
 }
 
 #if LIBCURL_VERSION_NUM < 0x074d00
-/* This libcurl takes certificates from a file alone: it gets its own. */
+/* This libcurl reads certificates only from a file, so the file is written. */
 static void
 ca_write(void)
 {
@@ -176,17 +183,17 @@ conf_swap(struct submitter *s)
 }
 
 /*
- * Each reload may have mended what runs were refused for, and what cc-backend
- * is asked through.
+ * A new configuration may have removed the reason why runs were rejected, so
+ * rejected runs are tried again.
  */
 static void
-on_conf_use(struct worker *w)
+on_conf_commit(struct worker *w)
 {
 	struct submitter *s = w->arg;
 	unsigned n;
 
 	if (s->spool == NULL)
-		return;		/* on_start() does it */
+		return;		/* on_start() applies the configuration */
 	conf_swap(s);
 	node_states_kick(s->nodes);
 	breaker_conf(s->breaker);
@@ -194,10 +201,10 @@ on_conf_use(struct worker *w)
 	reconcile_conf(s->reconcile);
 	n = ctl_retry_all(s);
 	if (n > 0)
-		log_notice("%u refused runs are tried again", n);
+		log_notice("%u rejected runs are retried", n);
 }
 
-/* A day after its delivery a run bars no other one. */
+/* cc-backend refuses no other run of the job after a day. */
 static int
 kept_finish(struct spool *sp)
 {
@@ -226,7 +233,7 @@ on_age(evutil_socket_t fd, short what, void *arg)
 	if (!commit_is_stuck(s->commit) &&
 	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
 		commit_soon(s->commit);
-	/* What a burst has left behind goes back to the system. */
+	/* Return free memory to the system after many requests. */
 	if (http_busy(s->http) == 0)
 		malloc_trim(0);
 	timer_after(upkeep, AGE_EVERY);
@@ -249,12 +256,12 @@ spool_begin_or_die(struct submitter *s)
 	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
 	    TOMB_MARGIN, reason, sizeof(reason));
 	if (s->spool == NULL)
-		fatalx("the spool cannot be used: %s", reason);
+		fatalx("the spool cannot be opened: %s", reason);
 	log_info("%llu runs in the spool", (unsigned long long)
 	    spool_runs(s->spool));
 }
 
-/* --- what the boxes call upwards --- */
+/* --- calls from lower boxes --- */
 
 static void
 on_committed(struct submitter *s)
@@ -436,7 +443,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	} else if (h->type == MSG_QUARANTINE) {
 		rd_run_key(r, &key);
 		if (rd_end(r) == -1)
-			channel_broken(w->supervisor, "skip");
+			channel_broken(w->supervisor, msg_name(h->type));
 		else if (s->intake != NULL)
 			intake_quarantine(s->intake, &key);
 		else if (n_quarantined < QUARANTINE_MAX)
@@ -467,10 +474,10 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	if (fd != -1)
 		close(fd);
 	if (s->intake == NULL)
-		channel_broken(c, "too early");
+		channel_broken(c, "message before the start");
 	else if (h->type == MSG_CONTROLLER_ROLE) {
 		if (failover_frame(s->failover, r) == -1)
-			channel_broken(c, "active");
+			channel_broken(c, msg_name(h->type));
 	} else if (h->type == MSG_NODES)
 		node_states_frame(s->nodes, c, r);
 	else
@@ -495,7 +502,7 @@ static const struct worker_ops ops = {
 	.prepare = on_prepare,
 	.init = on_init,
 	.conf_check = on_conf_check,
-	.conf_use = on_conf_use,
+	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
@@ -505,8 +512,8 @@ static const struct worker_ops ops = {
 };
 
 /*
- * `submitter -check FILE`: the admin's look at a spool, by hand of
- * cc-slurm-adapterctl; no worker, no sandbox, the rights of who calls.
+ * `submitter -check FILE`: cc-slurm-adapterctl executes this to check a spool
+ * without a daemon. No worker, no sandbox, the rights of the caller.
  */
 static int
 look_main(const char *path)

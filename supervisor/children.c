@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ends of processes: a worker, the parser of the configuration, or what
- * a dead collector had started.
+ * The ends of processes: a worker, the parser of the configuration, a command
+ * of a collector that has ended.
  */
 #include "config.h"
 
@@ -55,7 +55,7 @@ on_child_gone(struct child *c)
 	if (sup->workers.stopping)
 		shutdown_child_gone(c);
 	else if (sup->workers.config_test)
-		shutdown_begin(sup, "a worker died", 1);
+		shutdown_begin(sup, "a worker ended", 1);
 	else
 		reload_child_gone(c);
 }

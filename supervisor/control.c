@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin tool's requests: the supervisor does some itself; what a worker
- * knows is asked of it, one worker after the other, and its rows are passed on
- * as they come.  Nobody here can hold up the loop: all waits have limits.
+ * The requests of the admin tool.  The supervisor answers some itself and sends
+ * the others to one worker after the other, whose rows it forwards.  Every wait
+ * has a limit.
  */
 #include "config.h"
 
@@ -11,13 +11,13 @@
 
 #include "supervisor/control.h"
 
-#define WORKER_TIMEOUT_MS	7000	/* of one worker when all are asked: one may be deaf */
+#define WORKER_TIMEOUT_MS	7000	/* per worker, when all are asked */
 
 #define L_	(1u << ROLE_LISTENER)
 #define C_	(1u << ROLE_COLLECTOR)
 #define W_	(1u << ROLE_SUBMITTER)
 
-/* Who is asked, and what takes root. */
+/* Which workers get a request, and which requests only root may send. */
 static const struct {
 	unsigned	roles;
 	int		root;
@@ -73,13 +73,13 @@ on_reload(struct client *c)
 	}
 	c->waits_reload = 1;
 	client_timer_set(c, clock_left(c->deadline_ms));
-	log_notice("reload, asked for by user %u", (unsigned)c->uid);
+	log_notice("reload requested by user %u", (unsigned)c->uid);
 	reload_begin(sup);
 }
 
 /*
- * A state that is sent because it was forced cannot be taken back, and what
- * users have written into their scripts is theirs.
+ * A forced state that was sent cannot be taken back; an export with --all has
+ * the scripts of users in it.
  */
 static int
 is_destructive(const struct ctl_request *req)
@@ -100,10 +100,11 @@ request_begin(struct client *c)
 		client_reply(c, CTL_ERROR, wrong);
 		return;
 	}
-	if (!ctl_user_allowed(&c->control->users, c->uid, is_destructive(&c->req))) {
-		log_warnx("admin tool: user %u may not do that (verb %u)",
-		    (unsigned)c->uid, c->req.verb);
-		client_reply(c, CTL_DENIED, "that takes root");
+	if (!ctl_user_allowed(&c->control->users, c->uid,
+	    is_destructive(&c->req))) {
+		log_warnx("admin tool: request %u of user %u is refused: only "
+		    "root may send it", c->req.verb, (unsigned)c->uid);
+		client_reply(c, CTL_DENIED, "only root may do that");
 		return;
 	}
 	c->id = ++c->control->ids;
@@ -121,7 +122,7 @@ request_begin(struct client *c)
 	}
 }
 
-/* What one worker cannot say is no reason to leave out the others. */
+/* Without an answer of one worker, the rows of the others are sent. */
 static int
 is_report(const struct client *c)
 {
@@ -145,7 +146,7 @@ request_send(struct client *c, struct child *child)
 		control_child_gone(child);
 }
 
-/* Status and metrics say by themselves that a worker is away. */
+/* In status and metrics, the row "state" shows that a worker is down. */
 static void
 worker_missing(struct client *c, enum role role)
 {
@@ -154,11 +155,11 @@ worker_missing(struct client *c, enum role role)
 	if (is_report(c))
 		return;
 	c->status = CTL_ERROR;
-	snprintf(text, sizeof(text), "the %s is away", role_name(role));
+	snprintf(text, sizeof(text), "the %s is not ready", role_name(role));
 	client_text(c, text);
 }
 
-/* To the next worker that is to be asked, or to the end. */
+/* Sends the request to the next worker, or ends the answer. */
 static void
 request_next_worker(struct client *c)
 {
@@ -188,7 +189,8 @@ client_find(const struct child *child, uint64_t request)
 	if (sup->control == NULL)
 		return NULL;
 	for (c = sup->control->clients; c != NULL; c = c->next) {
-		if (c->id == request && c->worker == (int)child->role && !c->end_queued)
+		if (c->id == request && c->worker == (int)child->role &&
+		    !c->end_queued)
 			return c;
 	}
 	return NULL;
@@ -200,7 +202,7 @@ control_row(struct child *child, uint64_t request, const uint8_t *row,
 {
 	struct client *c = client_find(child, request);
 
-	if (c != NULL)		/* else it has gone meanwhile */
+	if (c != NULL)		/* else it has disconnected */
 		client_row(c, row, len);
 }
 
@@ -269,20 +271,24 @@ control_open(struct supervisor *sup)
 	struct control *control = calloc(1, sizeof(*control));
 
 	if (control == NULL)
-		return -1;
+		goto fail;
 	control->sup = sup;
 	control->on_request = request_begin;
 	control->on_timeout = request_timeout;
 	control->accepting = event_new(sup->base, sup->setup.ctl_fd,
 	    EV_READ | EV_PERSIST, client_accept, control);
 	if (control->accepting == NULL ||
-	    event_add(control->accepting, NULL) == -1) {
-		free(control);
-		return -1;
-	}
+	    event_add(control->accepting, NULL) == -1)
+		goto fail;
 	sup->control = control;
 	control_users_update(sup);
 	return 0;
+fail:
+	log_errorx("control socket: out of memory");
+	if (control != NULL && control->accepting != NULL)
+		event_free(control->accepting);
+	free(control);
+	return -1;
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who knocked at the admin tool's door: the kernel says which user it is, a
- * request is of one size, and every wait for a client has a limit.
+ * The connections of the admin tool.  The kernel reports the user of a client,
+ * a request has a fixed size, and every wait for a client has a limit.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define CLIENTS_MAX	16
 #define REQUEST_TIMEOUT_MS	5000
-#define WRITE_TIMEOUT_MS	10000	/* a tool that stopped reading */
+#define WRITE_TIMEOUT_MS 10000	/* a client that stopped reading */
 #define UNREAD_MAX	(8u * 1024 * 1024)
 
 void
@@ -42,7 +42,8 @@ client_timer_set(struct client *c, int ms)
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
-	event_add(c->timer, &tv);
+	if (event_add(c->timer, &tv) == -1)
+		log_warnx("admin tool: out of memory, no limit of time");
 }
 
 static void
@@ -65,8 +66,8 @@ client_row(struct client *c, const void *row, size_t len)
 		frame_queue(c, CTL_KIND_ROW, row, len);
 		return;
 	}
-	log_warnx("admin tool of user %u does not read its answer",
-	    (unsigned)c->uid);
+	log_warnx("admin tool of user %u does not read its answer; "
+	    "disconnected", (unsigned)c->uid);
 	client_free(c);
 }
 
@@ -112,7 +113,7 @@ on_readable(struct bufferevent *bev, void *arg)
 	struct client *c = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
 
-	if (c->has_request) {		/* one request is all */
+	if (c->has_request) {		/* one request per connection */
 		evbuffer_drain(in, evbuffer_get_length(in));
 		return;
 	}
@@ -132,13 +133,14 @@ on_written(struct bufferevent *bev, void *arg)
 		client_free(c);
 }
 
-/* The tool may shut its writing side: it still reads. */
+/* A client that shuts down its writing side still reads. */
 static void
 on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct client *c = arg;
 
-	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) && c->has_request) {
+	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) &&
+	    c->has_request) {
 		bufferevent_disable(bev, EV_READ);
 		return;
 	}
@@ -146,7 +148,7 @@ on_event(struct bufferevent *bev, short what, void *arg)
 }
 
 static void
-on_limit(evutil_socket_t fd, short what, void *arg)
+on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct client *c = arg;
 
@@ -157,8 +159,8 @@ on_limit(evutil_socket_t fd, short what, void *arg)
 }
 
 /*
- * Who may nothing takes no place from an admin: the refusal fits into the
- * socket, and nobody waits until it is read.
+ * A user without any right gets no place among the clients.  The refusal fits
+ * into the buffer of the socket, so that it needs no wait.
  */
 static void
 denied_reply(int fd)
@@ -172,7 +174,7 @@ denied_reply(int fd)
 	wr_u8(&w, CTL_DENIED);
 	wr_str(&w, why);
 	if (wr_end(&w) == 0 && send(fd, w.buf, w.len, MSG_NOSIGNAL) == -1)
-		log_debug("a stranger did not wait for his refusal");
+		log_debug("admin tool: refusal not sent");
 	wr_clear(&w);
 	close(fd);
 }
@@ -183,6 +185,7 @@ client_new(struct control *control, int fd, uid_t uid)
 	struct client *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
+		log_warnx("admin tool: out of memory, connection closed");
 		close(fd);
 		return;
 	}
@@ -191,8 +194,11 @@ client_new(struct control *control, int fd, uid_t uid)
 	c->status = CTL_OK;
 	c->bev = bufferevent_socket_new(control->sup->base, fd,
 	    BEV_OPT_CLOSE_ON_FREE);
-	c->timer = evtimer_new(control->sup->base, on_limit, c);
+	c->timer = evtimer_new(control->sup->base, on_timer, c);
 	if (c->bev == NULL || c->timer == NULL) {
+		log_warnx("admin tool: out of memory, connection closed");
+		if (c->timer != NULL)
+			event_free(c->timer);
 		if (c->bev != NULL)
 			bufferevent_free(c->bev);
 		else
@@ -215,7 +221,6 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	struct control *control = arg;
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
-	unsigned held;
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd == -1)
@@ -224,12 +229,10 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	    control->n_clients >= CLIENTS_MAX)
 		close(fd);
 	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
-		if (log_allowed(&control->denied_log, &held))
-			log_warnx("admin tool: user %u is not allowed",
-			    (unsigned)peer.uid);
+		log_limited(&control->denied_log, log_warnx,
+		    "admin tool: user %u is refused: not root and not in "
+		    "ctlUsers", (unsigned)peer.uid);
 		denied_reply(fd);
-	}
-	else
+	} else
 		client_new(control, fd, peer.uid);
 }
-

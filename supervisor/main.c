@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervisor: `cc-slurm-adapter -daemon` becomes this program.  It starts
- * with the configuration, then users, folders, sockets and rights, and last
- * the workers; the same program, called with -parse-config, is the child that
+ * The supervisor: `cc-slurm-adapter -daemon` executes this program.  The order
+ * of the start is: configuration, users, directories, sockets, capabilities,
+ * workers.  The same program, called with -parse-config, is the child that
  * reads the configuration.
  */
 #include "config.h"
@@ -22,10 +22,10 @@
 #include "supervisor/supervisor.h"
 
 #define CONFIG_DEFAULT	"/etc/cc-slurm-adapter/config.json"
-#define CONFIG_TEST_TIMEOUT_S	20	/* to load the libraries and look at it */
+#define CONFIG_TEST_TIMEOUT_S	20	/* the workers load their libraries */
 #define STATUS_USAGE	2	/* as Go's flag package ends */
 
-/* What the parser's child said, for the start that waits for it. */
+/* The result of the parser, for the start that waits for it. */
 static struct {
 	struct conf	conf;
 	int		secrets;
@@ -98,11 +98,11 @@ signals_catch(struct supervisor *sup)
 	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
 		ev = evsignal_new(sup->base, caught[i], on_signal, sup);
 		if (ev == NULL || event_add(ev, NULL) == -1)
-			fatalx("no memory for signals");
+			fatalx("out of memory");
 	}
 }
 
-/* The workers lie beside this program, wherever it was installed. */
+/* The programs of the workers are in the directory of this program. */
 static char *
 own_directory(void)
 {
@@ -136,7 +136,7 @@ sup_init(struct supervisor *sup, const struct options *options)
 	sup->started_ms = clock_ms();
 	sup->base = event_base_new();
 	if (sup->setup.program_dir == NULL || sup->base == NULL)
-		fatalx("no memory");
+		fatalx("out of memory");
 	w->base = sup->base;
 	w->setup = &sup->setup;
 	w->conf = &sup->conf;
@@ -163,7 +163,7 @@ static int
 conf_load(struct supervisor *sup)
 {
 	if (parser_start(sup, on_first_parsed) == -1) {
-		log_error("the parser cannot be started");
+		log_error("the parser of the configuration cannot be started");
 		return -1;
 	}
 	event_base_dispatch(sup->base);
@@ -174,7 +174,7 @@ conf_load(struct supervisor *sup)
 	return 0;
 }
 
-/* Everything that needs the rights we were started with. */
+/* All that needs the rights that the service was started with. */
 static int
 system_prepare(struct supervisor *sup)
 {
@@ -230,14 +230,14 @@ static void
 on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	log_errorx("the workers do not answer; the configuration is not "
-	    "judged");
+	    "checked");
 	shutdown_begin(arg, "no answer", 1);
 }
 
 /*
- * -test: after the parser the workers judge the configuration, too, and are
- * ended before any of them serves.  They get no folder, no socket and no
- * neighbour, so a daemon that runs beside this notices nothing.
+ * -test: after the parser, the workers check the configuration, too.  They end
+ * before they are ready and get no directory, no socket and no neighbour, so
+ * that a running daemon is not disturbed.
  */
 static int
 config_test(struct supervisor *sup)
@@ -247,10 +247,11 @@ config_test(struct supervisor *sup)
 	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
 	    conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
-	sup->setup.mode = SANDBOX_OFF;	/* no folders to be shut in */
+	sup->setup.mode = SANDBOX_OFF;	/* a sandbox needs directories */
 	sup->workers.config_test = 1;
-	event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout, sup,
-	    &most);
+	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,
+	    sup, &most) == -1)
+		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
 	if (sup->status == 0)
@@ -270,7 +271,10 @@ parser_main(int argc, char **argv)
 	return parser_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
 }
 
-/* Where one of them is closed, a socket would take its number, and the log go there. */
+/*
+ * A socket would get the number of a closed standard descriptor, and the log
+ * would be written to that socket.
+ */
 static void
 stdio_open(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line.  Sites start the daemon with the Go adapter's lines, so
- * it is read as Go's flag package does: one dash or two, "-debug=3" or
- * "-debug 3", switches with or without "=true", the first word that is no
- * flag ends it.
+ * The command line.  Sites start the daemon with the command line of the Go
+ * adapter, so that the rules are those of Go's flag package: one dash or two,
+ * "-debug=3" or "-debug 3", switches with or without "=true"; the first word
+ * that is not a flag ends the flags.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ static const char usage[] =
 "  -help\n"
 "    	Print command line help\n"
 "  -test\n"
-"    	With -daemon: check the configuration, say what is wrong, exit\n";
+"    	With -daemon: check the configuration, print errors, exit\n";
 
 void
 options_usage(void)
@@ -98,7 +98,7 @@ flag_find(const struct flag *table, const char *name, size_t len)
 	return NULL;
 }
 
-/* One flag; *i stands on it and moves over its value.  1: the end of flags. */
+/* Reads the flag at *i; sets *i to its value.  1: the end of the flags. */
 static int
 flag_take(const struct flag *table, int argc, char **argv, int *i,
     char *wrong, size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser's child, seen from here: config.json is read by a process that
- * lives for that alone, so that no secret ever enters this one.  Its frames
- * are bounded and checked like everyone's; it has ten seconds.
+ * The parser process, seen from the supervisor.  A separate process reads
+ * config.json, so that no secret enters the memory of the supervisor.  Its
+ * messages are bounded and checked as a worker's are; it has ten seconds.
  */
 #include "config.h"
 
@@ -20,7 +20,8 @@
 
 #include "supervisor/supervisor.h"
 
-#define PARSER_SECONDS	10	/* a file on a dead file server is not waited for */
+#define PARSER_TIMEOUT_S 10	/* the file server may not answer */
+#define PARSER_TIMEOUT_TEXT "10 s"
 #define SECRETS_SEALS	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct parser {
@@ -33,45 +34,45 @@ struct parser {
 	parser_done	*done;
 };
 
-/* The child may live on for a moment: children_reap takes it then. */
+/* The child may still run: children_reap() waits for it then. */
 static void
-parser_free(struct parser *l)
+parser_free(struct parser *p)
 {
-	channel_free(l->channel);
-	if (l->deadline != NULL)
-		event_free(l->deadline);
-	conf_clear(&l->conf);
-	if (l->secrets != -1)
-		close(l->secrets);
-	free(l);
+	channel_free(p->channel);
+	if (p->deadline != NULL)
+		event_free(p->deadline);
+	conf_clear(&p->conf);
+	if (p->secrets != -1)
+		close(p->secrets);
+	free(p);
 }
 
-/* Tells and is gone.  reason NULL: it went well. */
+/* Calls done and frees the parser.  reason NULL: success. */
 static void
-parser_finish(struct parser *l, const char *reason)
+parser_finish(struct parser *p, const char *reason)
 {
-	struct supervisor *sup = l->sup;
-	struct conf conf = l->conf;
-	int secrets = l->secrets;
-	parser_done *done = l->done;
+	struct supervisor *sup = p->sup;
+	struct conf conf = p->conf;
+	int secrets = p->secrets;
+	parser_done *done = p->done;
 	char text[REASON_MAX];
 
 	sup->parser = NULL;
 	if (reason == NULL) {
-		conf_init(&l->conf);
-		l->secrets = -1;
-		parser_free(l);
+		conf_init(&p->conf);
+		p->secrets = -1;
+		parser_free(p);
 		done(sup, &conf, secrets, NULL);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s", reason);
-	if (l->pid != 0)
-		kill(l->pid, SIGKILL);
-	parser_free(l);
+	if (p->pid != 0)
+		kill(p->pid, SIGKILL);
+	parser_free(p);
 	done(sup, NULL, -1, text);
 }
 
-/* Only what cannot change any more, and is no pipe that would hang a reader. */
+/* Accepts only a memfd that cannot change and not a pipe, which may block. */
 static const char *
 secrets_check(int fd)
 {
@@ -86,60 +87,62 @@ secrets_check(int fd)
 }
 
 static void
-on_secrets(struct parser *l, struct reader *r, int fd)
+on_secrets(struct parser *p, struct reader *r, int fd)
 {
 	const char *wrong = rd_end(r) == 0 ? secrets_check(fd) :
 	    "malformed secrets";
 
-	if (wrong != NULL || l->secrets != -1) {
+	if (wrong != NULL || p->secrets != -1) {
 		close(fd);
-		parser_finish(l, wrong != NULL ? wrong : "secrets came twice");
+		parser_finish(p, wrong != NULL ? wrong :
+		    "the parser sent the secrets twice");
 		return;
 	}
-	l->secrets = fd;
+	p->secrets = fd;
 }
 
 static void
-on_bad(struct parser *l, struct reader *r)
+on_bad(struct parser *p, struct reader *r)
 {
 	char *reason;
 
 	rd_u32(r);
 	reason = rd_strdup(r, MSG_PAYLOAD_MAX);
-	parser_finish(l, rd_end(r) == 0 ? reason : "malformed conf-bad");
+	parser_finish(p, rd_end(r) == 0 ? reason : "malformed conf-bad");
 	free(reason);
 }
 
 static void
-on_end(struct parser *l, struct reader *r)
+on_end(struct parser *p, struct reader *r)
 {
 	rd_u32(r);
 	if (rd_end(r) == -1)
-		parser_finish(l, "malformed conf-end");
+		parser_finish(p, "malformed conf-end");
 	else
-		parser_finish(l, l->secrets != -1 ? NULL : "no secrets came");
+		parser_finish(p, p->secrets != -1 ? NULL :
+		    "the parser sent no secrets");
 }
 
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
-	struct parser *l = arg;
+	struct parser *p = arg;
 
 	switch (h->type) {
 	case MSG_CONF:
-		conf_read(r, &l->conf);
+		conf_read(r, &p->conf);
 		if (rd_end(r) == -1)
 			channel_broken(c, "conf");
 		break;
 	case MSG_SECRETS:
-		on_secrets(l, r, fd);
+		on_secrets(p, r, fd);
 		break;
 	case MSG_CONF_BAD:
-		on_bad(l, r);
+		on_bad(p, r);
 		break;
 	case MSG_CONF_END:
-		on_end(l, r);
+		on_end(p, r);
 		break;
 	default:
 		channel_broken(c, msg_name(h->type));
@@ -161,7 +164,8 @@ on_broken(struct channel *c, const char *why, void *arg)
 static void
 on_deadline(evutil_socket_t fd, short what, void *arg)
 {
-	parser_finish(arg, "the parser took too long; is the file on a dead server?");
+	parser_finish(arg, "the parser took longer than "
+	    PARSER_TIMEOUT_TEXT "; does the file server answer?");
 }
 
 static const struct channel_ops ops = {
@@ -192,31 +196,31 @@ parser_spawn(const struct supervisor *sup, int fd)
 int
 parser_start(struct supervisor *sup, parser_done *done)
 {
-	static const struct timeval most = { .tv_sec = PARSER_SECONDS };
-	struct parser *l = calloc(1, sizeof(*l));
+	static const struct timeval most = { .tv_sec = PARSER_TIMEOUT_S };
+	struct parser *p = calloc(1, sizeof(*p));
 	int fds[2];
 
-	if (l == NULL)
+	if (p == NULL)
 		return -1;
-	l->sup = sup;
-	l->done = done;
-	l->secrets = -1;
-	conf_init(&l->conf);
+	p->sup = sup;
+	p->done = done;
+	p->secrets = -1;
+	conf_init(&p->conf);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1) {
-		parser_free(l);
+		parser_free(p);
 		return -1;
 	}
-	l->pid = parser_spawn(sup, fds[1]);
+	p->pid = parser_spawn(sup, fds[1]);
 	close(fds[1]);
-	l->channel = channel_new(sup->base, fds[0], ROLE_SUPERVISOR,
-	    ROLE_PARSER, &ops, l);
-	l->deadline = evtimer_new(sup->base, on_deadline, l);
-	if (l->pid == -1 || l->channel == NULL || l->deadline == NULL) {
-		parser_free(l);
+	p->channel = channel_new(sup->base, fds[0], ROLE_SUPERVISOR,
+	    ROLE_PARSER, &ops, p);
+	p->deadline = evtimer_new(sup->base, on_deadline, p);
+	if (p->pid == -1 || p->channel == NULL || p->deadline == NULL ||
+	    event_add(p->deadline, &most) == -1) {
+		parser_free(p);
 		return -1;
 	}
-	event_add(l->deadline, &most);
-	sup->parser = l;
+	sup->parser = p;
 	return 0;
 }
 
@@ -226,7 +230,7 @@ parser_has_pid(const struct supervisor *sup, pid_t pid)
 	return sup->parser != NULL && sup->parser->pid == pid;
 }
 
-/* How it ended matters only when it has not answered: its channel tells. */
+/* The channel reports an end without an answer. */
 int
 parser_reaped(struct supervisor *sup, pid_t pid, int status)
 {
@@ -242,12 +246,12 @@ parser_reaped(struct supervisor *sup, pid_t pid, int status)
 void
 parser_cancel(struct supervisor *sup)
 {
-	struct parser *l = sup->parser;
+	struct parser *p = sup->parser;
 
-	if (l == NULL)
+	if (p == NULL)
 		return;
 	sup->parser = NULL;
-	if (l->pid != 0)
-		kill(l->pid, SIGKILL);
-	parser_free(l);
+	if (p->pid != 0)
+		kill(p->pid, SIGKILL);
+	parser_free(p);
 }

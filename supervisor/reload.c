@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which configuration is in force, and how another one comes into force: the
- * parser reads the file, every worker that serves is asked, and only when all
- * have said conf-ok does anyone switch.  Whatever goes wrong before that
- * leaves the old one where it was, also for workers started later.
+ * The configuration in force and the switch to another one.  The parser reads
+ * the file; every ready worker gets its part and checks it; when all have
+ * answered conf-ok, all switch.  After a failure before that, the old
+ * configuration stays in force, also for workers that start later.
  */
 #include "config.h"
 
@@ -18,13 +18,13 @@
 
 #include "supervisor/supervisor.h"
 
-#define RELOAD_TIMEOUT_S	15	/* for all workers to look at it */
+#define RELOAD_TIMEOUT_S	15	/* for the answers of all workers */
 #define WORKER_ROLES	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | \
 			1u << ROLE_SUBMITTER)
 
 /*
- * A value that takes a restart is a worker's sandbox or environment.  One
- * that no worker reads itself is the paths that the collector may open.
+ * A value that needs a restart is part of a worker's sandbox or environment.
+ * If no worker reads the value, it is a path that the collector may open.
  */
 static unsigned
 restart_roles(const struct conf_rule *rule)
@@ -34,19 +34,19 @@ restart_roles(const struct conf_rule *rule)
 	return roles != 0 ? roles : 1u << ROLE_COLLECTOR;
 }
 
-/* The old value stays: what was set up with it cannot be changed under way. */
+/* The old value stays: it can only change with the service. */
 static int
 value_keep(const struct conf *old, struct conf *next, enum conf_key key)
 {
-	log_warnx("%s takes a restart of the service; it stays %s",
-	    conf_rule(key)->name, conf_str(old, key));
+	log_warnx("%s changes only with a restart of the service; its value "
+	    "stays \"%s\"", conf_rule(key)->name, conf_str(old, key));
 	return conf_set(next, key, conf_str(old, key));
 }
 
 /*
- * What becomes of next when old is in force: values that take a restart of
- * the service are set back (and logged).  Returns the number of values that
- * change; *restarts gets the roles that must be restarted.
+ * Compares next with old.  Values that need a restart of the service are set
+ * back (logged).  Returns the number of values that change; *restarts gets the
+ * roles that must be restarted.
  */
 static unsigned
 conf_diff(const struct conf *old, struct conf *next, unsigned *restarts)
@@ -62,7 +62,7 @@ conf_diff(const struct conf *old, struct conf *next, unsigned *restarts)
 			continue;
 		if (rule->effect == CONF_EFFECT_SERVICE) {
 			if (value_keep(old, next, key) == -1)
-				log_warn("%s", rule->name);
+				log_warn("%s: old value not kept", rule->name);
 			continue;
 		}
 		changed++;
@@ -105,7 +105,7 @@ conf_send(struct child *c, const struct conf *conf, int secrets)
 		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
 		if (copy == -1) {
 			log_error("descriptor of the secrets");
-			return;		/* no conf-end: it is asked in vain */
+			return;	/* without conf-end, the reload times out */
 		}
 		channel_send(c->channel, MSG_SECRETS, 0, NULL, copy);
 	}
@@ -131,7 +131,7 @@ reload_clear(struct supervisor *sup)
 	reload->secrets = -1;
 }
 
-/* Tells everyone who wants to know, and does the reload that waited for this. */
+/* Reports the result and starts a pending reload. */
 static void __attribute__((format(printf, 3, 4)))
 reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 {
@@ -163,10 +163,10 @@ worker_commit(struct child *c, unsigned restarts)
 {
 	worker_activate(c);
 	if (restarts & (1u << c->role))
-		child_restart(c, "what has changed takes that", 1);
+		child_restart(c, "a changed value needs a restart", 1);
 }
 
-/* Everyone has said yes. */
+/* All workers have agreed. */
 static void
 reload_commit(struct supervisor *sup)
 {
@@ -188,14 +188,22 @@ reload_commit(struct supervisor *sup)
 		if (reload->roles_asked & (1u << role))
 			worker_commit(c, reload->restarts);
 		else if (reload->restarts & (1u << role))
-			child_restart(c, "what has changed takes that", 1);
+			child_restart(c, "a changed value needs a restart", 1);
 		else if (c->state == CHILD_SANDBOXED && c->conf_sent != 0)
 			conf_send(c, &sup->conf, sup->secrets);
 	}
 	reload_end(sup, 1, "configuration %u is in force: %u value%s "
-	    "changed, secrets read anew",
+	    "changed, secrets read again",
 	    sup->conf.generation, reload->changed,
 	    reload->changed == 1 ? "" : "s");
+}
+
+/* 1 when a reload is under way and the worker was asked to agree to it. */
+static int
+is_asked(const struct supervisor *sup, int role)
+{
+	return sup->reload.active &&
+	    (sup->reload.roles_asked & (1u << role)) != 0;
 }
 
 static void
@@ -204,8 +212,8 @@ reload_check(struct supervisor *sup)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if ((sup->reload.roles_asked & (1u << role)) != 0 &&
-		    sup->workers.children[role].conf_agreed != sup->reload.conf.generation)
+		if (is_asked(sup, role) && sup->workers.children[role].conf_agreed !=
+		    sup->reload.conf.generation)
 			return;
 	}
 	reload_commit(sup);
@@ -220,8 +228,8 @@ on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if ((sup->reload.roles_asked & (1u << role)) == 0 ||
-		    sup->workers.children[role].conf_agreed == sup->reload.conf.generation)
+		if (!is_asked(sup, role) || sup->workers.children[role].conf_agreed ==
+		    sup->reload.conf.generation)
 			continue;
 		len = strlen(names);
 		snprintf(names + len, sizeof(names) - len, "%s%s",
@@ -231,7 +239,7 @@ on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 	    "%s; the old one stays in force", RELOAD_TIMEOUT_S, names);
 }
 
-/* The listener gets all who may knock, those too that need not be named. */
+/* The listener gets all users that may connect, root and slurmUser too. */
 int
 conf_add_own_uids(struct supervisor *sup, struct conf *conf)
 {
@@ -241,6 +249,8 @@ conf_add_own_uids(struct supervisor *sup, struct conf *conf)
 
 	if (uids != NULL)
 		rc = conf_set(conf, CONF_PREP_ALLOWED_UIDS, uids);
+	if (rc == -1)
+		log_errorx("prepAllowedUids: out of memory");
 	free(uids);
 	return rc;
 }
@@ -257,13 +267,15 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 	reload->secrets = secrets;
 	reload->conf.generation = ++sup->generations;
 	if (conf_add_own_uids(sup, &reload->conf) == -1) {
-		reload_end(sup, 0, "configuration refused: no memory");
+		reload_end(sup, 0, "configuration refused: out of memory");
 		return;
 	}
-	reload->changed = conf_diff(&sup->conf, &reload->conf, &reload->restarts);
+	reload->changed = conf_diff(&sup->conf, &reload->conf,
+	    &reload->restarts);
 	reload->deadline = evtimer_new(sup->base, on_reload_deadline, sup);
-	if (reload->deadline == NULL || event_add(reload->deadline, &most) == -1) {
-		reload_end(sup, 0, "configuration refused: no memory");
+	if (reload->deadline == NULL ||
+	    event_add(reload->deadline, &most) == -1) {
+		reload_end(sup, 0, "configuration refused: out of memory");
 		return;
 	}
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
@@ -315,7 +327,7 @@ conf_set_first(struct supervisor *sup, struct conf *conf, int secrets)
 	sup->reload_time = time(NULL);
 }
 
-/* While a round is on, the old one: should it change, it is offered again. */
+/* During a reload, the old one; after the switch, the new one is sent. */
 void
 reload_hello(struct child *c)
 {
@@ -324,18 +336,19 @@ reload_hello(struct child *c)
 	conf_send(c, &sup->conf, sup->secrets);
 }
 
-/* The first configuration: all or none, too. */
+/* The first configuration comes into force for all workers at once, too. */
 static void
 first_conf_check(struct supervisor *sup)
 {
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->workers.children[role].conf_agreed != sup->conf.generation)
+		if (sup->workers.children[role].conf_agreed !=
+		    sup->conf.generation)
 			return;
 	}
 	if (sup->workers.config_test) {
-		sup->reload_ops->stop(sup, "all have looked at it", 0);
+		sup->reload_ops->stop(sup, "all workers have checked it", 0);
 		return;
 	}
 	sup->conf_committed = 1;
@@ -349,7 +362,7 @@ reload_ok(struct child *c, uint32_t generation)
 	struct supervisor *sup = c->workers->arg;
 
 	c->conf_agreed = generation;
-	if (sup->reload.active && (sup->reload.roles_asked & (1u << c->role)) != 0) {
+	if (is_asked(sup, c->role)) {
 		if (generation == sup->reload.conf.generation)
 			reload_check(sup);
 	} else if (generation != sup->conf.generation)
@@ -384,8 +397,8 @@ reload_child_gone(struct child *c)
 {
 	struct supervisor *sup = c->workers->arg;
 
-	if (sup->reload.active && (sup->reload.roles_asked & (1u << c->role)) != 0)
-		reload_end(sup, 0, "configuration refused: the %s died while "
-		    "it looked at it; the old one stays in force",
+	if (is_asked(sup, c->role))
+		reload_end(sup, 0, "configuration refused: the %s ended while "
+		    "it checked it; the old one stays in force",
 		    role_name(c->role));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end: the door shuts first, then whoever asks Slurm, and the one who
- * stores and delivers goes last, so that what is under way reaches the spool.
- * Whatever hangs outside, all of it is over within five seconds.
+ * The shutdown: the listener stops first, then the collector, then the
+ * submitter, so that records under way reach the spool.  The shutdown takes at
+ * most five seconds, whatever Slurm and cc-backend do.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "supervisor/supervisor.h"
 
-/* In order, with the time each has; the sum stays well below five seconds. */
+/* In order, with the grace of each; the sum is below five seconds. */
 static const struct {
 	enum role	role;
 	uint32_t	grace_ms;
@@ -21,14 +21,14 @@ static const struct {
 	{ ROLE_SUBMITTER, 1700 },
 };
 #define ORDER_LEN	((int)(sizeof(order) / sizeof(order[0])))
-#define SHUTDOWN_TIMEOUT_MS		4700	/* then also for one that not even SIGKILL ends */
+#define SHUTDOWN_TIMEOUT_MS	4700	/* also when SIGKILL has no effect */
 
 static void
 on_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct supervisor *sup = arg;
 
-	log_warnx("a worker cannot be killed; ending without it");
+	log_warnx("a worker does not end after SIGKILL; the supervisor exits");
 	event_base_loopbreak(sup->base);
 }
 
@@ -67,7 +67,9 @@ shutdown_begin(struct supervisor *sup, const char *why, int status)
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		if (sup->workers.children[role].restart != NULL)
 			evtimer_del(sup->workers.children[role].restart);
-	event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end);
+	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup,
+	    &end) == -1)
+		log_warnx("out of memory: no limit of time for the shutdown");
 	stop_next(sup);
 }
 

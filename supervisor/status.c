@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supervisor itself says in `status` and `metrics`. */
+/* The rows of the supervisor in `status` and `metrics`. */
 #include "config.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/time_text.h"
 #include "supervisor/supervisor.h"
 
 #define VALUE_MAX	2048	/* bytes with the NUL */
@@ -63,7 +63,7 @@ worker_rows(const struct output *to, const struct child *c)
 	}
 	row(to, name, "restarts", "%u", c->restarts);
 	if (c->last_exit[0] != '\0')
-		row(to, name, "last_death", "%s", c->last_exit);
+		row(to, name, "last_exit", "%s", c->last_exit);
 	row(to, name, "sandbox", "%s", c->layers);
 }
 
@@ -86,9 +86,8 @@ crash_rows(const struct output *to, const struct supervisor *sup)
 
 	for (i = 0; i < sup->workers.n_crash_records; i++) {
 		s = &sup->workers.crash_records[i];
-		row(to, "supervisor", "died_on", "%s %llu %lld (%u times)",
-		    s->key.cluster, (unsigned long long)s->key.job,
-		    (long long)s->key.start, s->crashes);
+		row(to, "supervisor", "crashed_on", "%s, %u times",
+		    run_key_text(&s->key), s->crashes);
 	}
 }
 
@@ -96,22 +95,19 @@ void
 status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 {
 	const struct output to = { emit, arg };
-	char when[32] = "";
-	struct tm tm;
 	int role;
 
-	if (localtime_r(&sup->reload_time, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	row(&to, "supervisor", "version", "%s", PACKAGE_VERSION);
 	row(&to, "supervisor", "uptime", "%lld",
 	    (clock_ms() - sup->started_ms) / 1000);
-	row(&to, "supervisor", "mode", "%s", sup->setup.as_root ? "root" : "user");
+	row(&to, "supervisor", "mode", "%s",
+	    sup->setup.as_root ? "root" : "user");
 	row(&to, "supervisor", "sandbox", "%s", mode_name(sup));
 	row(&to, "supervisor", "configuration", "%s", sup->setup.config_path);
 	row(&to, "supervisor", "spool_dir", "%s", sup->setup.spool_dir);
 	row(&to, "supervisor", "generation", "%u", sup->conf.generation);
-	row(&to, "supervisor", "last_reload", "%s: %s", when,
-	    sup->reload_result);
+	row(&to, "supervisor", "last_reload", "%s: %s",
+	    time_text(sup->reload_time), sup->reload_result);
 	crash_rows(&to, sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		worker_rows(&to, &sup->workers.children[role]);
@@ -141,7 +137,7 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 	int role;
 
 	metric(&to, METRIC("uptime_seconds"), "gauge",
-	    "Since the service was started.", NULL,
+	    "Time since the start of the service.", NULL,
 	    (clock_ms() - sup->started_ms) / 1000);
 	metric(&to, METRIC("configuration_generation"), "gauge",
 	    "Number of the configuration in force.", NULL,
@@ -149,10 +145,10 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		c = &sup->workers.children[role];
 		metric(&to, METRIC("worker_up"), "gauge",
-		    "1 while the worker serves.", role_name(c->role),
+		    "1 while the worker is ready.", role_name(c->role),
 		    c->state == CHILD_READY);
 		metric(&to, METRIC("worker_restarts"), "counter",
-		    "How often the worker was started again.",
+		    "Number of restarts of the worker.",
 		    role_name(c->role), c->restarts);
 	}
 }

@@ -3,6 +3,9 @@
  * The state of the supervisor.  It is one thread on one event loop, starts
  * first and ends last.  Of the secrets it holds the descriptor of a sealed
  * memfd, never the content.
+ *
+ * Out of memory: at the start, the supervisor exits.  Later, the operation
+ * under way fails, the log has "out of memory", and the service continues.
  */
 #ifndef SUPERVISOR_SUPERVISOR_H
 #define SUPERVISOR_SUPERVISOR_H
@@ -91,8 +94,8 @@ void parser_cancel(struct supervisor *sup);
 /* The first one, before any worker runs.  Takes conf and secrets. */
 void conf_set_first(struct supervisor *sup, struct conf *conf, int secrets);
 /*
- * Completes prepAllowedUids, once the users are resolved.
- * 0, or -1 on memory.
+ * Completes prepAllowedUids, once the users are resolved.  0, or -1 on memory
+ * (logged).
  */
 int conf_add_own_uids(struct supervisor *sup, struct conf *conf);
 /* Reads the file again; a request during another reload waits for its end. */

@@ -66,7 +66,7 @@ on_row(struct job_snapshot *s, void *arg)
 	}
 	if (s->state->phase == PHASE_ENDED && asked != NULL)
 		*asked |= ASKED_ENDED;
-	/* A row that waits for slurmctld's word on its threads goes then. */
+	/* A row that waits for details from slurmctld is sent with them. */
 	if (is_history(c, s) || acct_row_is_kept(l, &s->job.key))
 		return 0;
 	if (track_accounting_row(c, s, 0) == ROW_WANTS_STEPS)
@@ -74,7 +74,7 @@ on_row(struct job_snapshot *s, void *arg)
 	return 0;
 }
 
-/* No end yet: again later, and later still. */
+/* A run has no end yet: ask again, after growing times. */
 static void
 left_again(struct cluster *c, uint64_t job)
 {
@@ -90,22 +90,22 @@ left_again(struct cluster *c, uint64_t job)
 			wait *= 2;
 		if (wait > WAIT_MAX_S)
 			wait = WAIT_MAX_S;
-		/* Perhaps accounting never will; slurmctld may know by now. */
+		/* slurmdbd may never have the end; slurmctld may have it. */
 		if (run->tries < SLURMCTLD_TRIES)
 			(void)idmap_put(&c->work.left, job, NULL);
 		if (run->tries < UINT8_MAX)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
 		if (run->tries == RUNAWAY_TRIES && !c->slurm.accounting)
-			log_warnx("job %llu: slurmctld has forgotten it, and "
-			    "there is no accounting that knows how it ended: "
-			    "in cc-backend it stays as it is",
-			    (unsigned long long)job);
+			log_warnx("%s: slurmctld does not know the job and "
+			    "Slurm has no slurmdbd: the run has no end and "
+			    "stays running in cc-backend",
+			    cluster_run_text(c, run->job, run->start));
 		else if (run->tries == RUNAWAY_TRIES)
-			log_warnx("job %llu: slurmctld does not know it any "
-			    "more and accounting has no end of it; "
-			    "`sacctmgr show runawayjobs` mends that",
-			    (unsigned long long)job);
+			log_warnx("%s: slurmctld does not know the job and "
+			    "slurmdbd has no end of it; run `sacctmgr show "
+			    "runawayjobs` to correct slurmdbd",
+			    cluster_run_text(c, run->job, run->start));
 	}
 }
 

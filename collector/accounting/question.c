@@ -41,8 +41,8 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 	if (column == NULL)
 		return 0;
 	if ((slurm->sacct_lacking & ~slurm->sacct_reported) != 0)
-		log_warnx("sacct%s of Slurm %s has no %s: what it says of a "
-		    "job stays unknown where slurmctld does not tell it",
+		log_warnx("sacct%s of Slurm %s has no column %s: records "
+		    "lack that value unless slurmctld shows it",
 		    cluster_suffix(l->c), slurm->version_text, column);
 	slurm->sacct_reported |= slurm->sacct_lacking;
 	return 1;

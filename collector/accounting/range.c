@@ -17,6 +17,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/time_text.h"
 
 #define SLICE_S		86400	/* the first question of a catch-up spans no more */
 #define SLICE_MIN_S	3600	/* nor, after it timed out, less */
@@ -71,9 +72,9 @@ acct_clock(struct accounting *l, int64_t clock)
 	l->mark = 0;
 	if (back <= c->set->lag)
 		return;
-	log_notice("slurmctld's clock%s is %lld s behind what was read of "
-	    "accounting: read again from there on, and the last day",
-	    cluster_suffix(c), (long long)back);
+	log_notice("slurmctld's clock%s is %s behind the resume point: "
+	    "accounting is read again from the clock's time on, and the last "
+	    "day", cluster_suffix(c), duration_text(back * 1000));
 	l->due |= DUE_DAY;
 }
 
@@ -88,10 +89,11 @@ range_begin(struct accounting *l)
 	oldest = now - c->set->max_span;
 	if (from < oldest) {
 		if (from > 0 && log_allowed(&l->skipping, &suppressed)) {
-			log_errorx("the last %lld s that were read end before "
-			    "slurmQueryMaxSpan: %lld s are skipped; "
-			    "`cc-slurm-adapterctl backfill` fetches them",
-			    (long long)from, (long long)(oldest - from));
+			log_errorx("accounting%s was read up to %s; %s before "
+			    "slurmQueryMaxSpan are skipped; run "
+			    "`cc-slurm-adapterctl backfill` to read them",
+			    cluster_suffix(c), time_text(from),
+			    duration_text((oldest - from) * 1000));
 		}
 		if (from > 0)
 			c->resume.skipped_seconds += (uint64_t)(oldest - from);
@@ -148,8 +150,8 @@ backfill_slice(struct accounting *l, int proved)
 	if (proved && same && l->backfill.at >= l->backfill.to) {
 		l->due &= ~DUE_BACKFILL;
 		outbox_backfilled(l->c->outbox, l->c, l->backfill.to);
-		log_info("backfill%s: read up to %lld, %llu rows",
-		    cluster_suffix(l->c), (long long)l->backfill.to,
+		log_info("backfill%s: read up to %s, %llu rows",
+		    cluster_suffix(l->c), time_text(l->backfill.to),
 		    (unsigned long long)l->backfill_rows);
 	}
 	l->range.kind = RANGE_NONE;
@@ -256,8 +258,9 @@ slice_shrink(struct accounting *l, const struct command_end *end)
 		l->slice = SLICE_MIN_S;
 	l->slice_most = l->slice;
 	if (refused)
-		log_notice("slurmdbd%s refuses so long a range: asked for %lld s "
-		    "at a time", cluster_suffix(l->c), (long long)l->slice);
+		log_notice("slurmdbd%s refuses so long a range: the next "
+		    "queries ask for %s each", cluster_suffix(l->c),
+		    duration_text(l->slice * 1000));
 	return refused;
 }
 
@@ -272,12 +275,12 @@ slice_end(struct accounting *l)
 	struct cluster *c = l->c;
 
 	if (l->range.kind == RANGE_DAY)
-		log_info("the last day again: read up to %lld, %llu rows",
-		    (long long)l->slice_to,
+		log_info("the last day again: read up to %s, %llu rows",
+		    time_text(l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	else if (l->range.kind == RANGE_POLL && l->slice_to != 0)
-		log_notice("catching up%s: read up to %lld s ago, %llu rows",
-		    cluster_suffix(c), (long long)(slurm_now(c) - l->slice_to),
+		log_notice("catching up%s: read up to %s, %llu rows",
+		    cluster_suffix(c), time_text(l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	l->c->trim |= l->reader.rows >= TRIM_ROWS;
 	if (l->range.kind != RANGE_POLL) {
@@ -340,9 +343,9 @@ on_range_end(const struct command_end *end, int complete, void *arg)
 	sacct_clear(&l->reader);
 	l->slice_ms = end->ms;
 	if (l->reader.bad > 0) {
-		log_warnx("%u rows of accounting cannot be read%s",
+		log_warnx("%u rows of sacct are malformed and %s",
 		    l->reader.bad, l->range.tries < BAD_TRIES ?
-		    ", asked again" : " and are left out");
+		    "are queried again" : "are skipped");
 		if (l->range.tries++ < BAD_TRIES) {
 			acct_kick(l);
 			return;

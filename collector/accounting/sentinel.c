@@ -13,6 +13,7 @@
 #include "collector/accounting/accounting_private.h"
 #include "collector/slurm/slurm.h"
 #include "common/log.h"
+#include "common/time_text.h"
 
 /*
  * When it has been missing for so long, somebody has removed it (a purge, a
@@ -78,23 +79,22 @@ sentinel_missing(struct accounting *l)
 {
 	int due = l->sentinel.job != 0 && l->sentinel_end >= l->range.at &&
 	    l->sentinel_end <= l->asked_to;
-	unsigned suppressed;
 
 	if (due && !l->sentinel_seen) {
 		if (l->missed_at == 0)
 			l->missed_at = now_s();
 		snprintf(l->c->last_error, sizeof(l->c->last_error),
-		    "accounting's answer lacks job %llu, which was in it before",
-		    (unsigned long long)l->sentinel.job);
+		    "accounting's answer lacks %s, which an earlier answer had",
+		    cluster_run_text(l->c, l->sentinel.job,
+		    l->sentinel.start));
 		if (now_s() - l->missed_at < LOST_AFTER_S) {
-			if (log_allowed(&l->sentinel_log, &suppressed))
-				log_warnx("%s: it does not count (%u more such "
-				    "since the last line)", l->c->last_error,
-				    suppressed);
+			log_limited(&l->sentinel_log, log_warnx,
+			    "%s: the answer is ignored", l->c->last_error);
 			return 1;
 		}
-		log_warnx("%s, for an hour: it is taken as removed",
-		    l->c->last_error);
+		log_warnx("%s, for %s: the run counts as removed from "
+		    "slurmdbd", l->c->last_error,
+		    duration_text(LOST_AFTER_S * 1000));
 		l->sentinel.job = 0;
 	}
 	if (due)

@@ -13,6 +13,15 @@ cluster_suffix(const struct cluster *c)
 	return c->suffix;
 }
 
+const char *
+cluster_run_text(const struct cluster *c, uint64_t job, int64_t start)
+{
+	struct run_key key = { .job = job, .start = start };
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", c->slurm.cluster);
+	return run_key_text(&key);
+}
+
 static int
 is_called(const struct cluster *c, const char *cluster)
 {

@@ -173,6 +173,9 @@ struct cluster {
 
 /* " of NAME" where there are several clusters, else "". */
 const char *cluster_suffix(const struct cluster *c);
+/* A run of this cluster for a log line; see run_key_text(). */
+const char *cluster_run_text(const struct cluster *c, uint64_t job,
+    int64_t start);
 
 #define SITE_CLUSTERS		16	/* the key `clusters` has no more */
 #define QUARANTINED_MAX		256	/* runs set aside by the supervisor */

@@ -11,6 +11,7 @@
 
 #include "collector/base/cluster.h"
 #include "common/log.h"
+#include "common/time_text.h"
 
 #define WAIT_FIRST_MS	1000
 #define WAIT_MAX_MS	60000
@@ -28,8 +29,8 @@ health_good(struct health *h)
 	h->away = 0;
 	h->returned = 1;
 	if (h->said)
-		log_notice("%s answers again after %lld s", h->name,
-		    (long long)(h->answered_ms - h->since_ms) / 1000);
+		log_notice("%s answers again after %s", h->name,
+		    duration_text(h->answered_ms - h->since_ms));
 }
 
 /*
@@ -40,16 +41,13 @@ health_good(struct health *h)
 static int
 is_refusal(struct health *h, const char *why)
 {
-	unsigned suppressed;
-
 	if (strstr(why, "Rate limit exceeded") == NULL)
 		return 0;
 	h->refused++;
 	h->next = now_ms() + REFUSED_WAIT_MS;
-	if (log_allowed(&h->refusals, &suppressed))
-		log_notice("%s refuses, too many requests were made as this "
-		    "user: asked again in %d s", h->name,
-		    REFUSED_WAIT_MS / 1000);
+	log_limited(&h->refusals, log_notice, "%s refuses, too many requests "
+	    "were made as this user: the next query is in %s", h->name,
+	    duration_text(REFUSED_WAIT_MS));
 	return 1;
 }
 
@@ -79,7 +77,7 @@ health_bad(struct health *h, const char *why)
 	/* One question may fail while another does not, in turn. */
 	h->said = log_allowed(&h->limit, &suppressed);
 	if (h->said)
-		log_warnx("%s does not answer: %s; asked again and again, "
+		log_warnx("%s does not answer: %s; the query is repeated, "
 		    "nothing is skipped", h->name, why);
 }
 

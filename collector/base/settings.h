@@ -9,7 +9,7 @@
 #include "collector/parse/parse.h"
 #include "common/conf.h"
 
-/* gpu.c */
+/* gpu_map.c */
 
 struct pattern;
 struct gpu_map;

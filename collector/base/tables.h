@@ -31,7 +31,7 @@ uint64_t idmap_next(const struct idmap *m, size_t *at, uint32_t *value);
 /* Job and start in one number; 0 when they do not fit, which no real ones do. */
 uint64_t run_number(uint64_t job, int64_t start);
 
-/* open.c: runs that have no end yet */
+/* open_runs.c: runs that have no end yet */
 
 #define OPEN_DETAILED	1u	/* its resources were sent */
 #define OPEN_LEFT	2u	/* squeue does not show it any more */
@@ -77,7 +77,7 @@ struct open_run *open_of_job(struct open_runs *o, uint64_t job, size_t *at);
 struct open_run *open_next(struct open_runs *o, size_t *at);
 void open_remove(struct open_runs *o, struct open_run *run);
 
-/* done.c: runs whose end was sent lately, so that repetitions stay here */
+/* done_runs.c: runs whose end was sent to the submitter; they are not sent again */
 
 #define DONE_GENERATION	32768	/* runs; two generations are kept */
 

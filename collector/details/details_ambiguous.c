@@ -134,8 +134,9 @@ on_record(const struct command_end *end, int complete, void *arg)
 	} else {
 		if (n > 1)
 			snapshot_clear(&s);
-		log_warnx("job %s: its texts make slurmctld's answer "
-		    "ambiguous; its threads and devices are not guessed", x->id);
+		log_warnx("job %s: the texts of the job make slurmctld's "
+		    "answer ambiguous; the record has no threads and devices",
+		    x->id);
 	}
 	x->done(d, 1);
 }

@@ -128,7 +128,11 @@ each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
 	}
 }
 
-/* Does the line tell of a live run that neither squeue nor we know of? */
+/*
+ * Can the line be the rest of another job's record?  It can, if it is ambiguous
+ * or malformed, or shows a live run that is neither in squeue's rows nor in the
+ * tables.
+ */
 static int
 is_suspect(struct details *d, uint64_t job, struct span line)
 {
@@ -147,7 +151,8 @@ is_suspect(struct details *d, uint64_t job, struct span line)
 	verdict = scontrol_record(line, (struct span){ NULL, 0 }, &c->set->how,
 	    &s);
 	start = s.job.key.start;
-	suspects = verdict == RECORD_AMBIGUOUS || (verdict == RECORD_GOOD &&
+	suspects = verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD ||
+	    (verdict == RECORD_GOOD &&
 	    (s.state->phase == PHASE_CONFIGURING ||
 	    s.state->phase == PHASE_RUNNING ||
 	    s.state->phase == PHASE_COMPLETING) &&

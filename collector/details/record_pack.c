@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See pack.h.  zlib's format says itself whether a line was packed against the
+ * See record_pack.h.  zlib's format says itself whether a line was packed against the
  * first lines, which are its dictionary once there are enough of them.
  */
 #include "config.h"

@@ -65,11 +65,10 @@ role_decide(struct controller_role *a)
 	const struct controllers *seen = &a->seen;
 	int first = seen->ours != -1 && seen->first_up == seen->ours;
 	int now = first;
-	unsigned suppressed;
 
-	if (seen->ours == -1 && log_allowed(&a->said, &suppressed))
-		log_errorx("activeOnly: this host is none of Slurm's "
-		    "controllers, so nothing is sent from here");
+	if (seen->ours == -1)
+		log_limited(&a->said, log_errorx, "activeOnly: this host is "
+		    "no controller of Slurm: nothing is sent from here");
 	if (!first)
 		a->first_since = 0;
 	else if (a->first_since == 0)

@@ -133,8 +133,8 @@ hook_event_add(struct hook_events *e, uint64_t event, uint64_t job)
 	note = e->n < EVENTS_MAX ? calloc(1, sizeof(*note)) : NULL;
 	if (note == NULL) {
 		if (log_allowed(&e->full, &suppressed))
-			log_warnx("more than %d hook messages are waiting: "
-			    "%u are left to the poll", EVENTS_MAX, suppressed +
+			log_warnx("more than %d hook messages wait: the poll "
+			    "finds the jobs of %u", EVENTS_MAX, suppressed +
 			    1);
 		event_ack_send(e, event);
 		return;

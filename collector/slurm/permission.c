@@ -58,15 +58,15 @@ tell_missing(const struct cluster *c)
 	const char *what = c->slurm.private_jobs ? "NO JOBS" : "NO JOB'S END";
 
 	if (c->permission_check != NULL && c->permission_check->admin.known)
-		log_errorx("%s%s WILL BE REPORTED: %s may not see other "
-		    "users' jobs; this repairs it: sacctmgr -i modify user "
-		    "where name=%s set adminlevel=Operator", what,
+		log_errorx("%s%s WILL BE REPORTED: the user %s may not see "
+		    "other users' jobs; run: sacctmgr -i modify user where "
+		    "name=%s set adminlevel=Operator", what,
 		    cluster_suffix(c),
 		    user, user);
 	else
 		log_errorx("%s%s WILL BE REPORTED: Slurm does not know "
-		    "the user %s; this repairs it: sacctmgr -i add user "
-		    "name=%s account=root adminlevel=Operator", what,
+		    "the user %s; run: sacctmgr -i add user name=%s "
+		    "account=root adminlevel=Operator", what,
 		    cluster_suffix(c), user, user);
 }
 
@@ -81,14 +81,14 @@ permission_set(struct cluster *c, enum permission permission)
 		return;
 	if (permission == PERMISSION_OPEN && c->slurm.accounting &&
 	    c->slurm.version > DBD_TOLD_UNTIL)
-		log_warnx("Slurm %s does not tell whether slurmdbd hides jobs "
-		    "(PrivateData of slurmdbd.conf): if no job's end is "
-		    "reported%s, make %s an operator",
+		log_warnx("Slurm %s does not show whether slurmdbd hides jobs "
+		    "(PrivateData of slurmdbd.conf): if no ends of jobs are "
+		    "reported%s, make the user %s an operator",
 		    c->slurm.version_text, cluster_suffix(c), c->slurm.user);
 	if (permission == PERMISSION_NONE)
 		tell_missing(c);
 	else if (before == PERMISSION_NONE)
-		log_notice("%s may see all jobs%s again", c->slurm.user,
+		log_notice("the user %s may see all jobs%s", c->slurm.user,
 		    cluster_suffix(c));
 }
 

@@ -253,20 +253,16 @@ lookup_permission(struct lookups *a, int proved)
 	keys_drop(a, LOOKUP_LIVE);
 }
 
-/* Neither knows it; does that mean anything? */
+/* Neither squeue nor accounting has the run; can the answers be trusted? */
 static enum lookup_state
 key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
 {
-	unsigned suppressed;
-
 	if (key->trusted && trusted)
 		return LOOKUP_UNKNOWN;
-	if (log_allowed(&a->untrusted, &suppressed))
-		log_notice("job %llu (start %lld) is unknown to Slurm, but the "
-		    "answer of %s lacks its witness: it does not count (%u "
-		    "more such since the last line)",
-		    (unsigned long long)key->job, (long long)key->start,
-		    key->trusted ? "accounting" : "squeue", suppressed);
+	log_limited(&a->untrusted, log_notice, "%s is unknown to Slurm, but "
+	    "the answer of %s lacks the sentinel run: the answer is ignored",
+	    cluster_run_text(a->c, key->job, key->start),
+	    key->trusted ? "accounting" : "squeue");
 	return LOOKUP_LIVE;
 }
 

@@ -89,7 +89,8 @@ outbox_queue(struct outbox *o, enum msg_type type, const struct writer *w,
 
 	if (wr_end(w) == -1 || o->bytes + w->len > HARD_BYTES) {
 		log_errorx("a %s message cannot be queued: %s", msg_name(type),
-		    wr_end(w) == -1 ? "too long" : "the submitter is behind");
+		    wr_end(w) == -1 ? "it is too long" :
+		    "the queue to the submitter is full");
 		return 0;
 	}
 	item = malloc(sizeof(*item) + w->len);

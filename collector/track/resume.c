@@ -13,6 +13,7 @@
 #include "collector/base/wake.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/time_text.h"
 
 /*
  * Seconds after a run was found (one poll after its start, at worst) in which
@@ -174,8 +175,8 @@ unlisted_again(struct cluster *c)
 		}
 	}
 	if (n > 0)
-		log_info("%u runs%s are not in the spool: asked for again", n,
-		    cluster_suffix(c));
+		log_info("%u open runs%s are not in the spool: their details "
+		    "are queried again", n, cluster_suffix(c));
 	done_clear(&c->done);
 }
 
@@ -188,8 +189,8 @@ cluster_synced(struct cluster *c)
 		resume_cluster(c);
 		unlisted_again(c);
 	}
-	log_debug("the spool has %zu open runs%s, its cursor is %lld",
-	    c->open.n, cluster_suffix(c), (long long)c->resume.point);
+	log_debug("the spool has %zu open runs%s, its resume point is %s",
+	    c->open.n, cluster_suffix(c), time_text(c->resume.point));
 	wake(c);
 }
 
@@ -221,7 +222,7 @@ resume_advanced(struct cluster *c, int64_t until)
 	times[1].tv_sec = until;
 	if (until > 0 && site->lastrun != -1 &&
 	    futimens(site->lastrun, times) == -1) {
-		log_warn("the time of the last-run file");
+		log_warn("cannot set the time of the last-run file");
 		site->lastrun = -1;
 	}
 }

@@ -12,6 +12,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track_private.h"
 #include "common/log.h"
+#include "common/time_text.h"
 
 static const char no_threads[] =
 	"The run was seen only after its end, when Slurm had forgotten which "
@@ -71,15 +72,11 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 static void
 dispute(struct cluster *c, struct open_run *run, const struct job *job)
 {
-	unsigned suppressed;
-
 	run->flags |= OPEN_DISPUTED;
-	if (log_allowed(&c->contradicted, &suppressed))
-		log_warnx("job %llu has ended at %lld, says accounting, but "
-		    "squeue shows it running after that: it is not ended (%u "
-		    "more such since the last line)",
-		    (unsigned long long)job->key.job, (long long)job->end,
-		    suppressed);
+	log_limited(&c->contradicted, log_warnx, "%s ended at %s according to "
+	    "accounting, but squeue shows it running after that: the end is "
+	    "ignored", cluster_run_text(c, run->job, run->start),
+	    time_text(job->end));
 }
 
 /*

@@ -2,9 +2,9 @@
 /*
  * Frames over a socketpair; see channel.h.
  *
- * A descriptor travels with the first byte of its frame.  The kernel ends a
- * read behind bytes that carry one, so there is never more than one, and it
- * belongs to the frame that came last.
+ * A descriptor is sent with the first byte of its frame.  The kernel ends a
+ * read after bytes that carry a descriptor, so that a read returns at most
+ * one, which belongs to the last frame in the buffer.
  */
 #include "config.h"
 
@@ -23,20 +23,20 @@
 #include "common/log.h"
 
 #define READ_STEP	(64u * 1024)	/* one recvmsg */
-#define BURST		64		/* frames handled before others get a turn */
+#define BURST		64	/* frames handled in one turn of the loop */
 
 struct out_frame {
 	struct out_frame	*next;
 	size_t		 len;	/* header and payload */
 	size_t		 sent;
-	int		 fd;	/* -1, or to go with the first byte */
+	int		 fd;	/* -1, or sent with the first byte */
 	uint8_t		 bytes[];
 };
 
 struct channel {
 	struct event	*readable;
 	struct event	*writable;
-	struct event	*next_turn;		/* timer: frames wait for their turn */
+	struct event	*next_turn;	/* timer: complete frames wait */
 	const struct channel_ops *ops;
 	void		*arg;
 	int		 fd;
@@ -45,14 +45,14 @@ struct channel {
 	uint8_t		*in;
 	size_t		 in_len;
 	size_t		 in_cap;
-	int		 received_fd;	/* descriptor of the frame that is coming in, -1 = none */
+	int		 received_fd;	/* of the last frame, -1 = none */
 	struct out_frame	*out;
 	struct out_frame	**out_tail;
 	size_t		 out_bytes;
-	int		 above_high_mark;		/* the high mark was crossed */
+	int		 above_high_mark;	/* until below the low mark */
 	int		 broken;
 	int		 busy;		/* inside a handler */
-	int		 freed;		/* free it when the handler is back */
+	int		 freed;		/* free it when the handler returns */
 	char		 why[128];
 };
 
@@ -110,7 +110,7 @@ channel_peer(const struct channel *c)
 	return c->peer;
 }
 
-/* Marks it dead and lets the loop tell the owner, never the caller's stack. */
+/* Marks it broken.  The event loop calls on_broken(), never the caller. */
 static void
 channel_fail(struct channel *c, const char *why)
 {
@@ -132,7 +132,7 @@ channel_broken(struct channel *c, const char *what)
 	channel_fail(c, why);
 }
 
-/* A free asked for inside a handler is done here.  1: c is gone. */
+/* Does a channel_free() of the handler.  1: c is freed. */
 static int
 handler_leave(struct channel *c)
 {
@@ -144,7 +144,7 @@ handler_leave(struct channel *c)
 	return 0;
 }
 
-/* Handles what is complete.  1: c is gone. */
+/* Calls the handler of the frame at *used.  1: c is freed. */
 static int
 frame_deliver(struct channel *c, size_t *used)
 {
@@ -157,7 +157,7 @@ frame_deliver(struct channel *c, size_t *used)
 	memcpy(&h, c->in + *used, sizeof(h));
 	wrong = msg_check(&h, c->peer, c->self);
 	if (wrong == NULL && (h.flags & MSG_FLAG_FD) && c->received_fd == -1)
-		wrong = "its descriptor did not come";
+		wrong = "its descriptor is missing";
 	if (wrong != NULL) {
 		snprintf(why, sizeof(why), "%s of %u bytes: %s",
 		    msg_name(h.type), h.length, wrong);
@@ -175,7 +175,7 @@ frame_deliver(struct channel *c, size_t *used)
 	return handler_leave(c);
 }
 
-/* Is there a frame that can be delivered, or judged, behind the used bytes? */
+/* 1 when the frame after the used bytes is complete or invalid. */
 static int
 frame_is_complete(const struct channel *c, size_t used)
 {
@@ -184,14 +184,14 @@ frame_is_complete(const struct channel *c, size_t used)
 	if (c->in == NULL || c->in_len - used < sizeof(h))
 		return 0;
 	memcpy(&h, c->in + used, sizeof(h));
-	/* Before its bytes are awaited: nobody makes us wait for 4 GiB. */
+	/* Checked before its bytes arrive: they may be 4 GiB. */
 	return msg_check(&h, c->peer, c->self) != NULL ||
 	    c->in_len - used >= sizeof(h) + h.length;
 }
 
 /*
- * A descriptor came with the bytes that were read last, so it is that of the
- * last frame in them, or nobody's.  Half a header is waited for.
+ * A descriptor came with the last read, so it belongs to the last frame in the
+ * buffer, or to none.  An incomplete header is not checked yet.
  */
 static int
 received_fd_is_stray(const struct channel *c)
@@ -202,7 +202,7 @@ received_fd_is_stray(const struct channel *c)
 	while (c->received_fd != -1 && c->in_len - at >= sizeof(h)) {
 		memcpy(&h, c->in + at, sizeof(h));
 		if (msg_check(&h, c->peer, c->self) != NULL)
-			break;		/* that is said by who delivers it */
+			break;		/* frame_deliver() reports it */
 		if (c->in_len - at <= sizeof(h) + h.length)
 			return (h.flags & MSG_FLAG_FD) == 0;
 		at += sizeof(h) + h.length;
@@ -210,7 +210,7 @@ received_fd_is_stray(const struct channel *c)
 	return 0;
 }
 
-/* What was delivered goes. */
+/* Removes the delivered frames from the buffer. */
 static void
 in_shift(struct channel *c, size_t used)
 {
@@ -218,7 +218,7 @@ in_shift(struct channel *c, size_t used)
 		memmove(c->in, c->in + used, c->in_len - used);
 		c->in_len -= used;
 	}
-	/* A long frame's memory is not kept for ever. */
+	/* Frees the memory of a long frame. */
 	if (c->in_len == 0 && c->in_cap > 4 * READ_STEP) {
 		free(c->in);
 		c->in = NULL;
@@ -227,18 +227,19 @@ in_shift(struct channel *c, size_t used)
 }
 
 /*
- * In the loop's next turn, after all others: an event made active from within
- * its own handler would run before anything new is looked at.
+ * In the next turn of the event loop, after all other events: event_active() in
+ * a handler would run again before the loop polls.
  */
 static void
 next_turn(struct channel *c)
 {
 	static const struct timeval at_once;
 
-	event_add(c->next_turn, &at_once);
+	if (event_add(c->next_turn, &at_once) == -1)
+		channel_fail(c, "out of memory");
 }
 
-/* Returns 1 when c is gone. */
+/* Returns 1 when c is freed. */
 static int
 frames_deliver(struct channel *c)
 {
@@ -287,9 +288,9 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	int n_received;
 
 	/*
-	 * While a frame waits for its turn nothing more is read: what a
-	 * neighbour says too fast stays in the socket, and a descriptor that
-	 * comes next cannot belong to a frame that is here already.
+	 * While a complete frame waits for its turn, nothing is read: further
+	 * data stays in the socket, and the next descriptor cannot belong to a
+	 * frame in the buffer.
 	 */
 	if (frames_deliver(c) || c->broken || frame_is_complete(c, 0))
 		return;
@@ -305,16 +306,16 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	if (got == -1)
 		channel_fail(c, strerror(errno));
 	else if (got == 0)
-		channel_fail(c, "it hung up");
+		channel_fail(c, "closed by the peer");
 	else {
 		c->in_len += (size_t)got;
 		if (received_fd_is_stray(c))
-			channel_fail(c, "a descriptor that no frame announces");
+			channel_fail(c, "a descriptor without a frame for it");
 		frames_deliver(c);
 	}
 }
 
-/* 0 when all is out or the socket is full, -1 when it is broken. */
+/* 0 when all is written or the socket is full, -1 when it is broken. */
 static int
 out_flush(struct channel *c)
 {
@@ -324,10 +325,8 @@ out_flush(struct channel *c)
 	while ((f = c->out) != NULL) {
 		n = frame_sendmsg(c->fd, f->bytes + f->sent, f->len - f->sent,
 		    f->sent == 0 ? f->fd : -1);
-		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
-			event_add(c->writable, NULL);
-			return 0;
-		}
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			return event_add(c->writable, NULL);
 		if (n == -1)
 			return -1;
 		f->sent += (size_t)n;
@@ -384,7 +383,8 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(base, fd, EV_WRITE, on_writable, c);
 	c->next_turn = evtimer_new(base, on_readable, c);
-	if (c->readable == NULL || c->writable == NULL || c->next_turn == NULL ||
+	if (c->readable == NULL || c->writable == NULL ||
+	    c->next_turn == NULL ||
 	    event_add(c->readable, NULL) == -1)
 		goto fail;
 	return c;
@@ -421,7 +421,7 @@ channel_send(struct channel *c, enum msg_type type, uint64_t id,
 	    frame_header(&h, c->self, c->peer, type, id, w, fd) == -1)
 		goto refuse;
 	if (c->out_bytes > CHANNEL_OUTPUT_MAX) {
-		channel_fail(c, "it does not read");
+		channel_fail(c, "the peer does not read");
 		goto refuse;
 	}
 	f = out_frame_new(&h, w, fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames in pieces and whole; see frame.h. */
+/* Frames by single system calls, and whole ones; see frame.h. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 #include "common/ipc/frame.h"
 #include "common/log.h"
 
-#define WRITE_MS	5000	/* a reader of ours that is slower is dead */
+#define WRITE_MS	5000	/* a reader that is slower has failed */
 
 int
 frame_header(struct msg_header *h, enum role self, enum role peer,
@@ -25,7 +25,7 @@ frame_header(struct msg_header *h, enum role self, enum role peer,
 
 	memset(h, 0, sizeof(*h));
 	if (w != NULL && (wr_end(w) == -1 || w->len > MSG_PAYLOAD_MAX)) {
-		log_warnx("message %s does not fit, not sent", msg_name(type));
+		log_warnx("message %s is too long; not sent", msg_name(type));
 		return -1;
 	}
 	h->type = (uint16_t)type;
@@ -66,7 +66,7 @@ frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass)
 	return sendmsg(fd, &m, MSG_NOSIGNAL);
 }
 
-/* -1 when there is no room for one of them; none is left open then. */
+/* -1 when there are more than max; the others are closed. */
 static int
 fds_store(struct msghdr *m, int *fds, int *n, int max)
 {
@@ -199,7 +199,7 @@ write_exactly(int fd, const uint8_t *p, size_t len, int pass)
 			return -1;
 		p += n;
 		len -= (size_t)n;
-		pass = -1;	/* it went with the first byte */
+		pass = -1;	/* it was sent with the first byte */
 	}
 	return 0;
 }

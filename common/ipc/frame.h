@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame on its socket: header, bytes, and the descriptor that comes with
- * the first of them.  What channel.c does on an event loop is done here in
- * pieces, and whole for those who have no loop yet.
+ * A frame on its socket: header, payload, and the descriptor that is sent with
+ * the first byte.  channel.c uses the single steps on an event loop; processes
+ * without an event loop read and write whole frames.
  */
 #ifndef COMMON_IPC_FRAME_H
 #define COMMON_IPC_FRAME_H
@@ -16,18 +16,19 @@
 #include "common/msg.h"
 
 /*
- * Fills the header of a frame that self may say to peer; fd only tells
- * whether there is one.  0, or -1 (logged) when the table or w objects.
+ * Fills the header of a frame from self to peer; fd != -1 means that a
+ * descriptor comes with the frame.  0, or -1 (logged) when the table does not
+ * allow the frame or w has an error.
  */
 int frame_header(struct msg_header *h, enum role self, enum role peer,
     enum msg_type type, uint64_t id, const struct writer *w, int fd);
 
-/* One sendmsg(2) of what there is left; pass goes along unless it is -1. */
+/* One sendmsg(2); sends the descriptor pass unless it is -1. */
 ssize_t frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass);
 /*
  * One recvmsg(2).  Descriptors are added to fds, of which *n are in use.  More
- * of them than max, or some that the kernel could not hand over, are an error
- * (EPROTO), for then nobody knows any more which belongs to which frame.
+ * than max, or descriptors that the kernel could not pass, are an error
+ * (EPROTO), because the frame of a descriptor would be unknown.
  */
 ssize_t frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n,
     int max);
@@ -41,7 +42,7 @@ int frame_wait(int fd, short what, long long end);
  */
 int frame_read(int fd, enum role self, enum role peer, struct msg_header *h,
     uint8_t **payload, int *passed_fd, int timeout_ms);
-/* The writing twin, blocking for at most 5 s; fd_to_pass stays the caller's. */
+/* Writes one frame, blocking for at most 5 s; borrows fd_to_pass. */
 int frame_write(int fd, enum role self, enum role peer, enum msg_type type,
     uint64_t id, const struct writer *w, int fd_to_pass);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared page; see inflight.h.  A worker may die in the middle of a write:
- * the flag is set last and cleared first, and the reader checks every byte.
+ * The shared page; see inflight.h.  A worker may crash during a write: the flag
+ * is set last and cleared first, and the supervisor checks what it reads.
  */
 #include "config.h"
 

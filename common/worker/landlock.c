@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Landlock layer of the sandbox.  Rights newer than the running kernel
- * are not asked for; what the kernel can handle is denied unless a path of
- * the sandbox allows it.
+ * The Landlock layer of the sandbox.  Uses the rights that the running kernel
+ * has; each of them is denied unless a path of the sandbox allows it.
  */
 #include "config.h"
 
@@ -16,17 +15,17 @@
 
 #include "common/worker/landlock.h"
 
-/* One number on every architecture. */
+/* The numbers are the same on every architecture. */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset	444
 #define SYS_landlock_add_rule		445
 #define SYS_landlock_restrict_self	446
 #endif
 
-#define RULESET_VERSION		1u	/* flag: only tell the version */
+#define RULESET_VERSION		1u	/* flag: only return the version */
 #define RULE_PATH_BENEATH	1
 
-/* Rights on files and folders, with the version that brought them. */
+/* Rights on files and directories, with the first version that has them. */
 #define FS_EXECUTE	(1ull << 0)
 #define FS_WRITE_FILE	(1ull << 1)
 #define FS_READ_FILE	(1ull << 2)
@@ -46,11 +45,11 @@
 #define SCOPE_ABSTRACT	(1ull << 0)	/* 6 */
 #define SCOPE_SIGNAL	(1ull << 1)	/* 6 */
 
-/* What means something on a file that is no folder. */
+/* Rights on a file that is not a directory. */
 #define FS_OF_FILES	(FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | \
 	FS_TRUNCATE | FS_IOCTL_DEV)
 
-/* The kernel's structures; a longer one is taken if the rest of it is zero. */
+/* The kernel's structures; it accepts a longer one that ends in zeros. */
 struct ruleset_attr {
 	uint64_t fs;
 	uint64_t net;
@@ -86,8 +85,8 @@ fs_handled(int abi)
 }
 
 /*
- * Connections are what the submitter and Slurm's commands are for; the latter
- * also bind a local port when a connection collides with an old one.
+ * The submitter and Slurm's commands make connections.  Slurm's commands also
+ * bind a local port when the address of a connection is in use.
  */
 static uint64_t
 net_handled(enum role role, int abi)
@@ -116,7 +115,7 @@ fs_allowed(unsigned access)
 	return fs;
 }
 
-/* Absent, or not to be reached by this uid: nothing to allow then. */
+/* The path does not exist or this uid cannot reach it: no rule is needed. */
 static int
 skippable(int error)
 {
@@ -147,15 +146,15 @@ done:
 	return rc;
 }
 
-/* What a role needs whatever the supervisor has put on the list. */
+/* Paths that a role needs besides the list of the supervisor. */
 static int
 allow_own(int ruleset, const struct sandbox *sb, uint64_t fs)
 {
-	/* The spool is the working folder, with a chroot or without. */
+	/* The spool is the working directory, with chroot and without. */
 	if (sb->role == ROLE_SUBMITTER && sb->root != NULL)
 		return allow_path(ruleset, ".",
 		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
-	/* Slurm's commands and their libraries open it. */
+	/* Slurm's commands and their libraries open /dev/null. */
 	if (sb->role == ROLE_COLLECTOR)
 		return allow_path(ruleset, "/dev/null",
 		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));

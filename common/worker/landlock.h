@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Landlock by its bare system calls, with its own copy of the kernel's
- * numbers: the headers of some supported systems are older than it.
+ * Landlock by system calls, with a copy of the kernel's numbers: the headers of
+ * some supported systems are older than Landlock.
  */
 #ifndef COMMON_WORKER_LANDLOCK_H
 #define COMMON_WORKER_LANDLOCK_H
@@ -9,17 +9,17 @@
 #include "common/worker/sandbox.h"
 
 /*
- * The version of Landlock that the running kernel offers; 0 when it has none
- * or it is switched off at boot.
+ * The version of Landlock in the running kernel; 0 when the kernel has none or
+ * Landlock is disabled at boot.
  */
 int landlock_abi(void);
 
 /*
- * Confines the calling thread, and whatever it will start, to the paths of sb
- * and, from the versions on that know them, to no TCP (listener), no TCP
- * ports of its own (submitter), and no abstract sockets or signals beyond its
- * own processes.  no_new_privs must be set.  A path that does not exist is
- * skipped.  abi > 0 is what landlock_abi() said.  0, or -1 with errno.
+ * Confines the calling thread and its later children to the paths of sb.  If
+ * the version has these rights, also: no TCP (listener), no bind of TCP ports
+ * (submitter), no abstract sockets and no signals to other processes.
+ * no_new_privs must be set.  A path that does not exist is skipped.  abi > 0
+ * is the result of landlock_abi().  0, or -1 with errno.
  */
 int landlock_enter(const struct sandbox *sb, int abi);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a worker closes itself in.  The order matters: the root folder and the
- * bounding set need capabilities, the uid takes them away, no_new_privs makes
- * Landlock and seccomp possible without them, and seccomp, last, forbids all
- * that went before.
+ * How a worker enters its sandbox.  The order matters: chroot and the bounding
+ * set need capabilities, the change of the uid removes these, no_new_privs
+ * allows Landlock and seccomp without capabilities, and seccomp, the last
+ * layer, denies the calls of the layers before.
  */
 #include "config.h"
 
@@ -25,9 +25,9 @@
 #include "common/worker/sandbox.h"
 #include "common/worker/seccomp.h"
 
-/* A worker's own descriptors, when nobody has said how many. */
+/* Limit of descriptors when the supervisor has set none. */
 #define NOFILE_DEFAULT	1024
-/* Of one path; PATH_MAX of the kernel. */
+/* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX	4095
 
 void
@@ -150,7 +150,7 @@ sandbox_read(struct reader *r, struct sandbox *sb)
 	read_paths(r, sb);
 }
 
-/* Names of the layers in force, and words about what is missing. */
+/* Names of the layers in force, and texts about missing ones. */
 struct layers {
 	char on[256];
 	char missing[256];
@@ -189,7 +189,7 @@ layers_missing(struct layers *l, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The folder is gone from sight (root), or only where the worker stands. */
+/* As root chroot, else only the working directory. */
 static void
 root_enter(const struct sandbox *sb, struct layers *l)
 {
@@ -200,11 +200,11 @@ root_enter(const struct sandbox *sb, struct layers *l)
 	if (!sb->as_root || sb->mode == SANDBOX_OFF)
 		return;
 	if (chroot(".") == -1 || chdir("/") == -1)
-		fatal("cannot make %s the root folder", sb->root);
+		fatal("cannot chroot to %s", sb->root);
 	layers_on(l, "chroot");
 }
 
-/* Never above what the system grants: without root that would fail. */
+/* Never raises the limit: without root that would fail. */
 static void
 rlimit_lower(int which, const char *name, uint64_t value)
 {
@@ -219,7 +219,7 @@ rlimit_lower(int which, const char *name, uint64_t value)
 		fatal("cannot set the limit %s", name);
 }
 
-/* A log that goes to a plain file must stay writable. */
+/* If the log is a regular file, the worker must be able to write to it. */
 static int
 log_is_file(void)
 {
@@ -234,14 +234,17 @@ rlimits_enter(const struct sandbox *sb, struct layers *l)
 	rlimit_lower(RLIMIT_NOFILE, "of open files", sb->nofile);
 	if (sb->fsize != UINT64_MAX && !(sb->fsize == 0 && log_is_file()))
 		rlimit_lower(RLIMIT_FSIZE, "of file size", sb->fsize);
-	/* A core file would hold what the memory holds. */
+	/* A core file would have the secrets of the memory in it. */
 	if (sb->mode != SANDBOX_OFF)
 		rlimit_lower(RLIMIT_CORE, "of core files", 0);
 	layers_on(l, "rlimits");
 }
 
-/* After the uid has changed, for it counts that uid's processes; without an
- * own uid the count would be somebody else's too, and only 0 means anything. */
+/*
+ * After the change of the uid, because the limit counts the processes of the
+ * uid.  Without its own uid, the worker shares the count with other processes,
+ * and only the limit 0 is useful.
+ */
 static void
 nproc_enter(const struct sandbox *sb)
 {
@@ -249,8 +252,10 @@ nproc_enter(const struct sandbox *sb)
 		rlimit_lower(RLIMIT_NPROC, "of processes", sb->nproc);
 }
 
-/* Needs CAP_SETPCAP.  A unit that does not grant it has a bounding set that
- * no_new_privs makes useless anyway: that is said, not died of. */
+/*
+ * Needs CAP_SETPCAP.  If the unit does not grant it, the bounding set stays,
+ * and no_new_privs makes the set ineffective: the missing layer is reported.
+ */
 static void
 bounding_drop(const struct sandbox *sb, struct layers *l)
 {
@@ -262,7 +267,8 @@ bounding_drop(const struct sandbox *sb, struct layers *l)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
 			continue;
 		if (errno != EPERM)
-			fatal("cannot drop capability %d for ever", cap);
+			fatal("cannot drop capability %d from the bounding "
+			    "set", cap);
 		layers_missing(l, "bounding set kept");
 		return;
 	}
@@ -285,12 +291,12 @@ uid_enter(const struct sandbox *sb, struct layers *l)
 		fatal("cannot become user %u, group %u", (unsigned)sb->uid,
 		    (unsigned)sb->gid);
 	if (sb->uid == 0)
-		layers_missing(l, "still root");
+		layers_missing(l, "uid is root");
 	else
 		layers_on(l, "uid");
 }
 
-/* A unit's filter may refuse to set what is empty already. */
+/* The filter of a unit may refuse to set capabilities that are empty. */
 static int
 caps_equal(cap_t want)
 {
@@ -324,11 +330,11 @@ privileges_end(const struct sandbox *sb, struct layers *l)
 		fatal("no_new_privs");
 	caps_clear(l);
 	layers_on(l, "nnp");
-	/* No debugger, no core, nobody else at /proc/PID/mem. */
+	/* No debugger, no core file, no access to /proc/PID/mem. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
-		fatal("cannot forbid dumps");
+		fatal("cannot disable core dumps");
 	if (getuid() != 0 && setuid(0) != -1)
-		fatalx("root is still within reach");
+		fatalx("the process can become root again");
 }
 
 static void
@@ -356,7 +362,7 @@ static void
 seccomp_layer(const struct sandbox *sb, struct layers *l)
 {
 	if (seccomp_enter(sb->role, sb->mode) == -1) {
-		/* A kernel built without it; anything else must not be. */
+		/* A kernel without seccomp; other errors are fatal. */
 		if (errno != ENOSYS && errno != EINVAL)
 			fatal("seccomp");
 		layers_missing(l, "no seccomp in this kernel");

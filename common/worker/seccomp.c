@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system call filters of the three workers.  A call that a list does not
- * know gets ENOSYS, so that an update of the C library, which tries newer
- * calls first, finds its way back to the older ones; only calls that no
- * honest worker makes kill it, for then somebody else is at the wheel.
- * Sanitizers call what they like: their builds refuse only the dangerous.
+ * The seccomp filters of the three workers.  A call that is not in the list
+ * returns ENOSYS: a newer C library tries new calls first and falls back to
+ * old ones.  Dangerous calls kill the worker, because only injected code makes
+ * them. Sanitizers make many other calls: their builds deny the dangerous
+ * calls only.
  */
 #include "config.h"
 
@@ -26,9 +26,9 @@
 #define LENIENT	0
 #endif
 
-/* Names, not numbers: what this architecture or library lacks is left out. */
+/* By name: calls that this architecture or library lacks are left out. */
 
-/* No worker and no command of Slurm's has business with these. */
+/* No worker and no command of Slurm needs these. */
 static const char *const dangerous[] = {
 	/* other processes' memory and descriptors */
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
@@ -37,7 +37,7 @@ static const char *const dangerous[] = {
 	"mount", "umount", "umount2", "pivot_root", "chroot", "move_mount",
 	"open_tree", "fsopen", "fsmount", "fsconfig", "fspick",
 	"mount_setattr", "setns", "unshare",
-	/* files behind the back of permissions */
+	/* files without a check of permissions */
 	"open_by_handle_at", "name_to_handle_at", "mknod", "mknodat",
 	"quotactl", "quotactl_fd", "acct",
 	/* the kernel itself */
@@ -46,7 +46,7 @@ static const char *const dangerous[] = {
 	"swapon", "swapoff", "iopl", "ioperm", "modify_ldt", "syslog",
 	"vhangup", "lookup_dcookie", "nfsservctl", "uselib", "_sysctl",
 	"io_uring_setup", "io_uring_enter", "io_uring_register",
-	/* keys, clocks, names of the machine */
+	/* keys, clocks, host name */
 	"keyctl", "add_key", "request_key", "settimeofday", "stime",
 	"clock_settime", "adjtimex", "clock_adjtime", "clock_settime64",
 	"clock_adjtime64", "sethostname", "setdomainname",
@@ -54,7 +54,7 @@ static const char *const dangerous[] = {
 
 static const char *const executing[] = { "execve", "execveat" };
 
-/* Memory, time, signals, ending: what the C library does by itself. */
+/* Memory, time, signals, exit: calls of the C library. */
 static const char *const basic[] = {
 	"brk", "munmap", "mremap", "madvise", "futex", "futex_time64",
 	"membarrier", "sched_yield", "sched_getaffinity", "sysinfo",
@@ -67,7 +67,7 @@ static const char *const basic[] = {
 	"exit", "exit_group",
 };
 
-/* The event loop and a descriptor that somebody else has opened. */
+/* The event loop, and descriptors that the supervisor has opened. */
 static const char *const looping[] = {
 	"epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait",
 	"epoll_pwait", "epoll_pwait2", "poll", "ppoll", "ppoll_time64",
@@ -82,12 +82,12 @@ static const char *const looping[] = {
 
 static const char *const listening[] = { "accept", "accept4" };
 
-/* Connections out; socket() itself is ruled apart, by family. */
+/* Outgoing connections; socket() has its own rule, by family. */
 static const char *const connecting[] = {
 	"connect", "sendmmsg", "recvmmsg", "recvmmsg_time64",
 };
 
-/* SQLite's, and reading a folder. */
+/* SQLite, and reading a directory. */
 static const char *const filing[] = {
 	"open", "openat", "openat2", "stat", "stat64", "lstat", "lstat64",
 	"newfstatat", "fstatat64", "statx", "statfs", "statfs64", "fstatfs",
@@ -101,7 +101,7 @@ static const char *const filing[] = {
 	"utimensat", "copy_file_range", "sendfile",
 };
 
-/* Threads: libnats has some; clone itself is ruled apart. */
+/* Threads of libnats; clone has its own rule. */
 static const char *const threading[] = {
 	"set_robust_list", "get_robust_list", "set_tid_address", "rseq",
 	"sched_getparam", "sched_getscheduler", "sched_setscheduler",
@@ -114,7 +114,7 @@ static const char *const threading[] = {
 /* One filter under construction. */
 struct filter {
 	scmp_filter_ctx	 ctx;
-	uint32_t	 kill;	/* what becomes of the dangerous */
+	uint32_t	 kill;	/* action for dangerous calls */
 	int		 err;	/* the first, as errno; 0 = none */
 };
 
@@ -128,8 +128,10 @@ rule(struct filter *f, uint32_t action, const char *name, unsigned n,
 	if (nr == __NR_SCMP_ERROR)
 		return;
 	rc = seccomp_rule_add_array(f->ctx, action, nr, n, cmp);
-	/* A negative number stands for one that only other machines have;
-	 * an action equal to the default is no rule at all. */
+	/*
+	 * A negative number is a call of another architecture.  EACCES: the
+	 * action is the default one.
+	 */
 	if (rc < 0 && nr >= 0 && rc != -EACCES && f->err == 0)
 		f->err = -rc;
 }
@@ -143,7 +145,7 @@ rules(struct filter *f, uint32_t action, const char *const *names, size_t n)
 		rule(f, action, names[i], 0, NULL);
 }
 
-/* The call when its argument arg is exactly value. */
+/* The call when its argument arg is value. */
 static void
 rule_equal(struct filter *f, uint32_t action, const char *name, unsigned arg,
     uint64_t value)
@@ -164,7 +166,7 @@ rule_masked(struct filter *f, uint32_t action, const char *name, unsigned arg,
 	rule(f, action, name, 1, &cmp);
 }
 
-/* What both lists have: no new code in memory, no signal but to itself. */
+/* For both lists: no executable memory, no signal to another process. */
 static void
 allow_common(struct filter *f)
 {
@@ -202,13 +204,13 @@ allow_submitter(struct filter *f)
 	    CLONE_THREAD);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_GET_NAME);
-	/* Reading the limits, which the C library does for a thread's stack. */
+	/* The C library reads the limit of the stack for a thread. */
 	rule_equal(f, SCMP_ACT_ALLOW, "prlimit64", 2, 0);
 	rules(f, SCMP_ACT_ALLOW,
 	    (const char *const[]){ "getrlimit", "ugetrlimit" }, 2);
 }
 
-/* Slurm's commands wear this too, and they are no concern of ours. */
+/* Slurm's commands inherit this filter, so it denies only dangerous calls. */
 static void
 refuse_collector(struct filter *f)
 {
@@ -222,7 +224,7 @@ refuse_collector(struct filter *f)
 	uint64_t family;
 	size_t i;
 
-	/* Its flags lie in memory, where no filter can see them. */
+	/* Its flags are in memory, which a filter cannot read. */
 	if (f->kill != SCMP_ACT_LOG)
 		rule(f, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 	for (i = 0; i < COUNT(namespaces); i++)
@@ -265,7 +267,7 @@ kill_action(enum role role, enum sandbox_mode mode)
 {
 	if (mode == SANDBOX_LOG)
 		return SCMP_ACT_LOG;
-	/* A command of Slurm's that errs must not look like an attack. */
+	/* An unusual call of a Slurm command must not kill the command. */
 	return role == ROLE_COLLECTOR ? SCMP_ACT_ERRNO(EPERM) :
 	    SCMP_ACT_KILL_PROCESS;
 }

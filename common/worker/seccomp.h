@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system call filters.  Listener and submitter have a list of what they
- * may call; the collector, whose filter Slurm's commands inherit, a list of
- * what nobody may.
+ * The seccomp filters.  Listener and submitter have a list of allowed calls.
+ * The collector, whose filter Slurm's commands inherit, has a list of denied
+ * calls.
  */
 #ifndef COMMON_WORKER_SECCOMP_H
 #define COMMON_WORKER_SECCOMP_H
@@ -11,8 +11,8 @@
 
 /*
  * Loads the filter of the role into the calling thread; no_new_privs must be
- * set.  In SANDBOX_LOG nothing is refused, the kernel logs it instead.
- * 0; -1 with errno: the kernel has none (ENOSYS, EINVAL) or memory is short.
+ * set.  In SANDBOX_LOG no call is denied; the kernel logs the calls instead.
+ * 0; -1 with errno: no seccomp in the kernel (ENOSYS, EINVAL), or ENOMEM.
  */
 int seccomp_enter(enum role role, enum sandbox_mode mode);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a worker; see worker.h.  It believes the supervisor's frames as
- * far as the table and the readers go, a neighbour's no further than its
- * handlers do.  Losing the supervisor ends it: there is nobody left who could
- * restart it or tell its neighbours.
+ * The life of a worker; see worker.h.  Messages of the supervisor and of the
+ * neighbours are checked by the table and by their handlers.  When the channel
+ * to the supervisor breaks, the worker exits: no process could restart it or
+ * inform its neighbours.
  */
 #include "config.h"
 
@@ -23,11 +23,12 @@
 #include "common/worker/worker_conf.h"
 
 #define CHANNEL_FD	3
-#define SANDBOX_WAIT_MS	10000	/* for the first frame, written before us */
-#define EXIT_FLUSH_MS	1000	/* all channels together, on the way out */
+#define SANDBOX_WAIT_MS	10000	/* for the first message */
+#define EXIT_FLUSH_MS	1000	/* for the output of all channels */
 #define STATUS_MAX	2048	/* bytes of one value in `status` */
 
-static uint64_t peer_ids[ROLE__COUNT];	/* the supervisor's number of each link */
+/* The supervisor's number of the channel to each neighbour. */
+static uint64_t peer_ids[ROLE__COUNT];
 
 static void
 on_signal(int sig)
@@ -37,8 +38,8 @@ on_signal(int sig)
 
 /*
  * The supervisor decides when a worker ends, also when a terminal or systemd
- * signals all of us.  Handlers, not SIG_IGN: an ignored signal would stay
- * ignored in the commands that the collector executes.
+ * sends a signal to all processes.  Handlers, not SIG_IGN: an ignored signal
+ * would stay ignored in the commands that the collector executes.
  */
 static void
 signals_ignore(void)
@@ -68,7 +69,7 @@ level_of(int argc, char **argv)
 	return (enum log_level)level;
 }
 
-/* No exit handlers: libnats' and OpenSSL's tear each other down. */
+/* _exit(): the exit handlers of libnats and OpenSSL conflict. */
 void
 worker_exit(struct worker *w)
 {
@@ -108,7 +109,7 @@ on_inflight(struct worker *w, struct reader *r, int fd)
 	inflight_free(w->inflight);
 	w->inflight = inflight_map(fd);
 	if (w->inflight == NULL)
-		log_warn("the slate cannot be mapped");
+		log_warn("inflight page: cannot be mapped");
 }
 
 static void
@@ -183,8 +184,8 @@ on_peer_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 }
 
 /*
- * The supervisor is told: when both ends live on, it is the one who can
- * mend this.
+ * Reports the break to the supervisor, which restarts a worker when both ends
+ * still run.
  */
 static void
 on_peer_broken(struct channel *c, const char *why, void *arg)
@@ -303,7 +304,8 @@ on_broken(struct channel *c, const char *why, void *arg)
 	struct worker *w = arg;
 
 	if (!w->stopping)
-		log_warnx("channel to the supervisor: %s; leaving", why);
+		log_warnx("channel to the supervisor: %s; the %s exits", why,
+		    role_name(w->ops->role));
 	worker_exit(w);
 }
 
@@ -323,7 +325,7 @@ sandbox_receive(struct sandbox *sb, enum role role)
 	sandbox_init(sb, role);
 	if (frame_read(CHANNEL_FD, role, ROLE_SUPERVISOR, &h, &payload, &fd,
 	    SANDBOX_WAIT_MS) == -1)
-		fatal("no word from the supervisor on descriptor %d; this "
+		fatal("no message from the supervisor on descriptor %d; this "
 		    "program is started by cc-slurm-adapter -daemon",
 		    CHANNEL_FD);
 	if (h.type != MSG_SANDBOX)
@@ -360,10 +362,10 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	time_zone_load();
 	if (ops->prepare != NULL)
 		ops->prepare(&w);
-	/* Made before the doors close, so that no filter needs its calls. */
+	/* Before the sandbox, so that no filter needs these calls. */
 	w.base = event_base_new();
 	if (w.base == NULL)
-		fatalx("event loop: no memory");
+		fatalx("out of memory");
 	sandbox_enter(&sb, w.layers, sizeof(w.layers));
 	sandbox_clear(&sb);
 	channel_open(&w);
@@ -371,7 +373,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 		ops->init(&w);
 	hello_send(&w);
 	event_base_dispatch(w.base);
-	log_errorx("the event loop ended");
+	log_errorx("the event loop ended; the %s exits", role_name(ops->role));
 	worker_exit(&w);
 }
 

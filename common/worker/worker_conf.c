@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker's configuration in two steps: built aside and checked until
- * conf-end, swapped in at conf-use.  Secrets are mapped for the check alone.
+ * The configuration of a worker in two steps: received and checked until
+ * conf-end, put into force at conf-commit.  Secrets are mapped for the check
+ * only.
  */
 #include "config.h"
 
@@ -18,12 +19,12 @@
 #define REASON_MAX	1024	/* bytes of a conf-bad */
 #define SECRETS_SEALS	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-/* A configuration on its way: built aside, checked, then swapped in. */
+/* The next configuration: received, checked, then put into force. */
 static struct {
 	struct conf	conf;
 	int		secrets;	/* -1, or the sealed memfd */
-	int		open;		/* items are coming in */
-	int		checked;	/* conf-ok was said */
+	int		open;		/* values are being received */
+	int		checked;	/* conf-ok was sent */
 } next = { .secrets = -1 };
 
 static void
@@ -50,7 +51,7 @@ next_drop(void)
 	next.checked = 0;
 }
 
-/* The first item of a round forgets what a refused round has left. */
+/* The first value drops the configuration of a refused reload. */
 static void
 next_begin(void)
 {
@@ -61,8 +62,8 @@ next_begin(void)
 }
 
 /*
- * Maps the secrets: *map is NULL when there are none.  Only a memfd that
- * nobody can change any more is believed.  NULL, or what is wrong.
+ * Maps the secrets: *map is NULL when there are none.  Accepts only a memfd
+ * that cannot change any more.  NULL, or what is wrong.
  */
 static const char *
 secrets_map(const uint8_t **map, size_t *len)
@@ -144,7 +145,7 @@ on_conf_commit(struct worker *w, struct reader *r)
 	w->conf = next.conf;
 	conf_init(&next.conf);
 	next_drop();
-	w->ops->conf_use(w);
+	w->ops->conf_commit(w);
 	log_debug("configuration %u is in force", generation);
 	if (w->serving)
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is cc-backend there, and which one is it?  While it fails, only the
- * harmless probe asks, at growing waits; when the probe is answered, one
- * request goes first, and the rest follow a good answer.  The probe also
- * tells the version, for a backend may be upgraded while it is away.
+ * Is cc-backend reachable, and which version is it? While cc-backend fails,
+ * only a harmless probe is sent, at growing intervals. When the probe is
+ * answered, one request is sent; the others follow a good answer. The probe
+ * also tells the version: cc-backend may have been upgraded in the meantime.
  */
 #include "config.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -19,23 +20,23 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define FAILURES_MAX	3	/* good answers lacking in a row: it is down */
-#define ROW_TRIES	3	/* a row that failed oftener says nothing of others */
-#define PROBE_MAX	20000	/* ms between probes: one harmless request */
-#define CLUSTERS_AGE	600000	/* ms; older topology is asked again with the probe */
-#define CLUSTERS_TRIES	3	/* while the probe is answered; then it goes without */
+#define FAILURES_MAX	3	/* failures in a row until cc-backend counts as down */
+#define ROW_TRIES	3	/* a row with more failures says nothing about other rows */
+#define PROBE_MAX	20000	/* ms between probes */
+#define CLUSTERS_AGE	600000	/* ms; an older topology is requested again with the probe */
+#define CLUSTERS_TRIES	3	/* attempts while the probe is answered */
 
-#define PROBE_EVERY	2000	/* ms between probes for a new connection's sake */
+#define PROBE_EVERY	2000	/* ms between probes because of new connections */
 
 #define STOPPED_WAIT	30000	/* ms; an admin has to change the token or the address */
 
 enum breaker_state {
-	BREAKER_UNUSED,	/* nothing to deliver to */
+	BREAKER_UNUSED,	/* no address or token */
 	BREAKER_DOWN,	/* a probe is under way or due */
-	BREAKER_HALF_OPEN,	/* it answers again: one request at a time */
+	BREAKER_HALF_OPEN,	/* one request at a time */
 	BREAKER_UP,
-	BREAKER_UNAUTHORIZED,	/* token refused; probed slowly */
-	BREAKER_WRONG_ADDRESS	/* not an address of cc-backend; probed slowly */
+	BREAKER_UNAUTHORIZED,	/* the token is refused; probed every 30 s */
+	BREAKER_WRONG_ADDRESS	/* the address is not cc-backend's; probed every 30 s */
 };
 
 struct breaker {
@@ -43,15 +44,15 @@ struct breaker {
 	enum breaker_state	 state;
 	struct event	*timer;
 	unsigned	 failures;	/* since the last good answer */
-	unsigned	 probes;	/* failed ones in a row */
-	int		 asking;	/* a probe or clusters request is out */
-	int		 stale;		/* it was made with an older configuration */
-	int		 doubt;		/* it may have been exchanged: probe when it answers */
+	unsigned	 probes;	/* failed probes in a row */
+	int		 asking;	/* a probe or a request for the clusters is under way */
+	int		 stale;		/* that request was made with an older configuration */
+	int		 doubt;		/* cc-backend may be another one: probe it */
 	int64_t		 probed;	/* spool_now() of the last probe */
-	enum breaker_state	 said;		/* what the log says of this outage */
+	enum breaker_state	 said;		/* the state that was logged */
 	int64_t		 down;		/* spool_now(); 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */
-	unsigned	 no_clusters;	/* failed in a row, behind a good probe */
+	unsigned	 no_clusters;	/* failures in a row after a good probe */
 	char		 why[400];	/* of the last failure */
 	char		 last[400];	/* answer, for status */
 	enum backend	 version;
@@ -59,7 +60,10 @@ struct breaker {
 	int		 version_pinned;	/* configured */
 };
 
-/* Before 1.4 a tag's scope is unknown, before 1.5 shared: the first counts. */
+/*
+ * cc-backend before 1.4 does not know the field scope, before 1.5 the field
+ * shared. Its answer names the first unknown field.
+ */
 static const char probe_body[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
@@ -103,7 +107,7 @@ waiting_runs(const struct breaker *g)
 	    spool_count(sp, DEST_REST, STOP_DUE));
 }
 
-/* One line an outage. */
+/* Logs one line per outage. */
 static void
 say_down(struct breaker *g, enum breaker_state state)
 {
@@ -111,14 +115,15 @@ say_down(struct breaker *g, enum breaker_state state)
 
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx("CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
-		    "submitted until it takes it; all runs are kept", where,
-		    g->why);
+		    "submitted until cc-backend accepts the token; all runs "
+		    "are kept", where, g->why);
 	else if (state == BREAKER_WRONG_ADDRESS)
-		log_errorx("%s is no cc-backend that takes jobs by REST (%s): "
-		    "check ccRestUrl, and ccRestSubmitJobs if it takes them by "
-		    "NATS; all runs are kept", where, g->why);
+		log_errorx("%s is no cc-backend that accepts jobs by REST (%s): "
+		    "check ccRestUrl, and ccRestSubmitJobs if cc-backend "
+		    "accepts jobs only by NATS; all runs are kept", where,
+		    g->why);
 	else
-		log_warnx("cc-backend at %s is away: %s; %llu runs wait", where,
+		log_warnx("cc-backend at %s is unreachable: %s; %llu runs wait", where,
 		    g->why, waiting_runs(g));
 }
 
@@ -137,7 +142,7 @@ breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 		timer_after(g->timer, wait);
 }
 
-/* It answers, but is it the same one?  Asked now, or by the timer soon. */
+/* cc-backend answers, but may be another one: probes it now or soon. */
 static void
 doubt_settle(struct breaker *g)
 {
@@ -162,9 +167,9 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
-		log_notice("cc-backend at %s is back after %lld s; %llu runs "
-		    "wait", http_where(g->s->http),
-		    (long long)(spool_now(g->s->spool) - g->down) / 1000,
+		log_notice("cc-backend at %s is reachable again after %s; "
+		    "%llu runs wait", http_where(g->s->http),
+		    duration_text(spool_now(g->s->spool) - g->down),
 		    waiting_runs(g));
 		g->down = 0;
 		g->said = BREAKER_UNUSED;
@@ -180,7 +185,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == BREAKER_UNUSED)
 		return;
-	/* A new connection may reach what was put in its place meanwhile. */
+	/* A new connection may reach another cc-backend. */
 	if (v->code == RESULT_UNREACHABLE || v->fresh)
 		g->doubt = 1;
 	switch (v->code) {
@@ -193,7 +198,10 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		breaker_down(g, BREAKER_WRONG_ADDRESS, timer_jitter(STOPPED_WAIT));
 		return;
 	case RESULT_REPROBE:
-		/* Upgraded under us: the probe tells, while the rest waits. */
+		/*
+		 * cc-backend was upgraded: the probe tells the version, other
+		 * requests wait.
+		 */
 		if (tries < ROW_TRIES && g->state == BREAKER_UP) {
 			g->state = BREAKER_DOWN;
 			g->clusters_at = 0;
@@ -217,7 +225,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
-/* What the probe told: a version that was not known, or another than before. */
+/* Takes the version that the probe told. */
 static void
 version_take(struct breaker *g, const struct result *v)
 {
@@ -230,12 +238,12 @@ version_take(struct breaker *g, const struct result *v)
 
 	if (!v->told || g->version_pinned)
 		return;
-	/* What a stop told of an old one is not told again by the probe. */
+	/* A stop told that the version is older than the probe can tell. */
 	if (g->version_told && g->version == BACKEND_1_4_0 &&
 	    v->backend == BACKEND_1_4_3)
 		return;
 	if (g->version_told && g->version != v->backend)
-		g->clusters_at = 0;	/* another one, another topology perhaps */
+		g->clusters_at = 0;	/* another cc-backend may have another topology */
 	if (!g->version_told || g->version != v->backend)
 		log_notice("cc-backend at %s is version %s",
 		    http_where(g->s->http), names[v->backend]);
@@ -252,7 +260,7 @@ breaker_half(struct breaker *g)
 	} else {
 		g->state = BREAKER_HALF_OPEN;
 		wake(g->s, WAKE_DELIVERY);
-		/* Nothing to try it on: the probe is all there is. */
+		/* No run waits that could be sent: the probe has to suffice. */
 		if (waiting_runs(g) == 0)
 			breaker_good(g);
 	}
@@ -260,7 +268,7 @@ breaker_half(struct breaker *g)
 		wake(g->s, WAKE_RECONCILE);
 }
 
-/* An answer to the old configuration says nothing of the new one. */
+/* The answer belongs to the old configuration. */
 static int
 is_stale(struct breaker *g)
 {
@@ -292,13 +300,15 @@ on_clusters(const struct http_answer *a, void *arg)
 		    timer_jitter(STOPPED_WAIT));
 		return;
 	} else
-		log_warnx("cc-backend's clusters cannot be read (%s): threads are "
-		    "numbered by what was known of them before, or as Slurm "
-		    "does", v.text);
+		log_warnx("the clusters of cc-backend cannot be read (%s): threads "
+		    "are numbered by the topology of the last start, or as "
+		    "Slurm numbers them", v.text);
 	breaker_half(g);
 }
 
-/* The topology belongs to the probe: the first start is right at once. */
+/*
+ * The topology is requested with the probe, so that the first start is right.
+ */
 static void
 clusters_send(struct breaker *g)
 {
@@ -355,7 +365,7 @@ probe_send(struct breaker *g)
 		return;
 	g->doubt = 0;
 	g->probed = spool_now(g->s->spool);
-	/* NATS only: cc-backend's jobs are not touched, not even probed. */
+	/* Without REST, no request touches the jobs of cc-backend. */
 	if (!conf_bool(&g->s->w->conf, CONF_CC_REST_SUBMIT)) {
 		g->clusters_at = 0;
 		clusters_send(g);
@@ -439,12 +449,11 @@ void
 breaker_status(struct breaker *g, uint64_t request)
 {
 	struct worker *w = g->s->w;
-	long long since = g->down == 0 ? 0 :
-	    (long long)(spool_now(g->s->spool) - g->down) / 1000;
-
+	
 	if (g->down != 0)
-		worker_status(w, request, "backend", "%s since %lld s: %s",
-		    state_names[g->state], since, g->why);
+		worker_status(w, request, "backend", "%s for %s: %s",
+		    state_names[g->state],
+		    duration_text(spool_now(g->s->spool) - g->down), g->why);
 	else
 		worker_status(w, request, "backend", "%s",
 		    state_names[g->state]);

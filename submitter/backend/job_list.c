@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages of a listing; see paging.h.  Newest starts come first, so rows shift
- * to later pages while jobs start: they may come twice, and what a stop makes
- * slip to an earlier page is missed: whoever needs absence looks twice.
+ * Lists the jobs of cc-backend page by page; see job_list.h. The newest starts
+ * come first. While jobs start, rows move to later pages and may come twice.
+ * While jobs stop, rows move to earlier pages and may be missed, so a caller
+ * that needs proof of absence lists twice.
  */
 #include "config.h"
 
@@ -27,7 +28,7 @@ on_row(const struct backend_job *row, void *arg)
 	struct backend_job mine = *row;
 
 	if (strcmp(row->key.cluster, cc) != 0)
-		return;		/* not what was asked for */
+		return;		/* a row of another cluster */
 	snprintf(mine.key.cluster, sizeof(mine.key.cluster), "%s", p->cluster);
 	p->fn(&mine, p->arg);
 }
@@ -48,11 +49,11 @@ on_done(const struct http_answer *a, void *arg)
 	struct result v;
 
 	if (a->error == NULL && a->code == 200 && job_list_parser_end(&p->parser) == -1)
-		known.error = "the listing of jobs is not whole";
+		known.error = "the list of jobs is incomplete";
 	known.backend = breaker_version(p->s->breaker);
 	response_classify(&known, &v);
 	if (p->parser.bad > 0)
-		log_debug("%u rows of cc-backend's listing lack job, start or "
+		log_debug("%u rows of the list of jobs have no job, start or "
 		    "cluster", p->parser.bad);
 	p->rows += p->parser.rows;
 	if (v.code == RESULT_DONE && p->parser.rows >= JOB_LIST_ROWS &&
@@ -79,7 +80,7 @@ page_send(struct job_list *p)
 	return http_send(p->s->http, &req);
 }
 
-/* A cluster's name as a query may hold it. */
+/* Escapes the name of a cluster for the query. */
 static void
 name_escape(const char *name, char *buf, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One listing of cc-backend's jobs, page after page, row by row. */
+/* A list of cc-backend's jobs: requested page by page, reported row by row. */
 #ifndef SUBMITTER_BACKEND_JOB_LIST_H
 #define SUBMITTER_BACKEND_JOB_LIST_H
 
@@ -8,22 +8,22 @@
 
 struct submitter;
 
-#define JOB_LIST_ROWS	500	/* of a page; more cost cc-backend memory */
-#define JOB_LIST_PAGES	4000	/* pages; two million running jobs */
+#define JOB_LIST_ROWS	500	/* of a page; more rows need much memory in cc-backend */
+#define JOB_LIST_PAGES	4000	/* limit; two million running jobs */
 
-/* A row; its key has Slurm's name of the cluster. */
+/* A row. Its key has Slurm's name of the cluster. */
 typedef void job_list_fn(const struct backend_job *row, void *arg);
-/* The end: RESULT_DONE when every page came whole. */
+/* The end. RESULT_DONE when all pages were complete. */
 typedef void job_list_done_fn(const struct result *v, void *arg);
 
 struct job_list {
 	struct submitter *s;
 	int		 busy;
-	char		 cluster[CLUSTER_MAX];	/* Slurm's */
+	char		 cluster[CLUSTER_MAX];	/* Slurm's name */
 	char		 query[512];
 	unsigned	 page;
-	unsigned	 rows;			/* in all */
-	int64_t		 asked;			/* spool_now() of the first page */
+	unsigned	 rows;			/* of all pages */
+	int64_t		 asked;			/* spool_now() when the first page was requested */
 	struct job_list_parser	 parser;
 	job_list_fn	*fn;
 	job_list_done_fn	*done;
@@ -31,9 +31,10 @@ struct job_list {
 };
 
 /*
- * Asks for jobs of a cluster (Slurm's name); running: only those.  from, to:
- * of their start, included; 0, 0 = any.  0, or -1 when it cannot be asked
- * now.  fn and done come from the loop; p lives until done.
+ * Requests the jobs of a cluster (Slurm's name); running: only running ones.
+ * from, to: limits of the start time, inclusive; 0, 0 = any. Returns 0, or -1
+ * when cc-backend cannot be asked now. The event loop calls fn and done; p must
+ * live until done.
  */
 int job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
     int running, int64_t from, int64_t to, job_list_fn *fn,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a listing, from the events of the JSON scanner.  A row is given
- * only when its object was closed.  See job_list_parser.h.
+ * Reads the rows of a job list from the events of the JSON scanner.  A row is
+ * reported when its object is closed.  See job_list_parser.h.
  */
 #include "config.h"
 

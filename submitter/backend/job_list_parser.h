@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the answer to GET jobs/ as it arrives, a row at a time, in a fixed
- * amount of memory, however long the answer, a row or a text in it is.
+ * Reads the answer to GET jobs/ as it arrives, row by row. The memory is fixed,
+ * however long the answer, a row or a text in it is.
  */
 #ifndef SUBMITTER_BACKEND_JOB_LIST_PARSER_H
 #define SUBMITTER_BACKEND_JOB_LIST_PARSER_H
@@ -12,11 +12,11 @@
 #include "common/job.h"
 #include "common/json_scan.h"
 
-/* What is wanted of a row. */
+/* The members of a row that are used. */
 struct backend_job {
-	int64_t		 id;		/* of the database, 0 = not said */
+	int64_t		 id;		/* of the database, 0 = unknown */
 	struct run_key	 key;		/* with cc-backend's name of the cluster */
-	int64_t		 duration;	/* seconds; of a running one so far */
+	int64_t		 duration;	/* seconds; for a running job until now */
 	char		 state[32];	/* jobState */
 };
 
@@ -25,13 +25,13 @@ struct backend_job {
 
 typedef void job_list_row_fn(const struct backend_job *row, void *arg);
 
-/* One answer being read; no memory of its own. */
+/* One answer; owns no memory. */
 struct job_list_parser {
 	job_list_row_fn	*fn;
 	void		*arg;
-	unsigned	 rows;		/* seen so far, good or bad */
+	unsigned	 rows;		/* so far, valid or not */
 	unsigned	 bad;		/* rows without job, start or cluster */
-	int		 err;		/* 1: it is no such answer */
+	int		 err;		/* 1: invalid answer */
 	/* private */
 	struct json_scan scan;
 	int		 in_jobs;
@@ -43,9 +43,9 @@ struct job_list_parser {
 };
 
 void job_list_parser_init(struct job_list_parser *l, job_list_row_fn *fn, void *arg);
-/* 0, or -1 when it is no listing (then for good). */
+/* 0, or -1 when the answer is invalid; from then on always -1. */
 int job_list_parser_feed(struct job_list_parser *l, const char *p, size_t n);
-/* 0 when the answer was whole, else -1. */
+/* 0 when the answer was complete, else -1. */
 int job_list_parser_end(const struct job_list_parser *l);
 
 #endif

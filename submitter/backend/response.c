@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of cc-backend's answers; see outcome.h.  A proxy, a portal or
- * another server may answer in its place: a success counts only with the body
- * that cc-backend would send, and anything unknown is tried again.
+ * The table that classifies cc-backend's answers; see response.h. A proxy, a
+ * portal or another server may answer instead of cc-backend: a success counts
+ * only with the body that cc-backend sends, and an unknown answer is retried.
  */
 #include "config.h"
 
@@ -14,25 +14,25 @@
 #include "common/text.h"
 #include "submitter/backend/response.h"
 
-#define WORDS_MAX	1024	/* bytes of an error text that are looked at */
+#define WORDS_MAX	1024	/* bytes of an error text that are examined */
 
 #define W(x)	(1u << REQUEST_##x)
 #define ANY	(~0u)
 #define WRITES	(W(START) | W(STOP) | W(META) | W(DELETE) | W(NODES))
 #define READS	(W(CLUSTERS) | W(LIST))
 
-/* What the body must look like for a success to be believed. */
+/* The body that a success must have. */
 enum body_shape { SHAPE_ANY, SHAPE_OBJECT };
 
-/* First match wins.  text: a part of cc-backend's error. */
+/* The first match wins. text: a part of cc-backend's error. */
 static const struct rule {
 	unsigned	 what;
-	int		 from, to;	/* HTTP codes, included */
+	int		 from, to;	/* HTTP codes, inclusive */
 	const char	*text;		/* NULL = any */
 	enum body_shape	 shape;
 	enum result_code	 code;
 } rules[] = {
-	/* the probe: a start that no version takes */
+	/* the probe: a start that no version accepts */
 	{ W(PROBE), 400, 400, "no such cluster", SHAPE_OBJECT, RESULT_DONE },
 	{ W(PROBE), 400, 400, "unknown field", SHAPE_OBJECT, RESULT_DONE },
 	/* successes */
@@ -41,7 +41,7 @@ static const struct rule {
 	    RESULT_DONE },
 	{ W(NODES), 200, 200, NULL, SHAPE_ANY, RESULT_DONE },
 	{ READS, 200, 200, NULL, SHAPE_ANY, RESULT_DONE },
-	/* who are you */
+	/* the token */
 	{ ANY, 401, 401, NULL, SHAPE_ANY, RESULT_UNAUTHORIZED },
 	{ ANY, 403, 403, NULL, SHAPE_ANY, RESULT_UNAUTHORIZED },
 	/* start */
@@ -50,11 +50,11 @@ static const struct rule {
 	    SHAPE_OBJECT, RESULT_ACCEPTED_BEFORE },
 	{ W(START), 500, 500, "UNIQUE constraint failed: job.", SHAPE_OBJECT,
 	    RESULT_CHECK },
-	/* 1.4 puts a line of its database before the object */
+	/* 1.4 sends a line of its database before the object */
 	{ W(START), 500, 500, "adding tag to new job", SHAPE_ANY, RESULT_DONE },
 	{ W(START), 500, 500, "CHECK constraint failed", SHAPE_OBJECT,
 	    RESULT_REJECTED },
-	/* stop; up to 1.4.2 the time and the state share one sentence */
+	/* stop; up to 1.4.2 the time and the state are in one sentence */
 	{ W(STOP), 422, 422, "already been stopped", SHAPE_OBJECT, RESULT_ALREADY_STOPPED },
 	{ W(STOP), 422, 422, "finding job failed", SHAPE_OBJECT, RESULT_NO_RUN },
 	{ W(STOP), 404, 404, "finding job failed", SHAPE_OBJECT, RESULT_NO_RUN },
@@ -62,49 +62,51 @@ static const struct rule {
 	    RESULT_REJECTED },
 	{ W(STOP), 400, 400, "only running jobs can be stopped", SHAPE_OBJECT,
 	    RESULT_ALREADY_STOPPED },
-	/* the others */
+	/* other requests */
 	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, RESULT_NO_RUN },
 	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
 	    RESULT_NO_RUN },
-	/* another version than was probed: it was upgraded under us */
+	/* the version is not the probed one: cc-backend was upgraded */
 	{ W(START), 400, 400, "json: unknown field", SHAPE_OBJECT,
 	    RESULT_REPROBE },
-	/* wrong address, or a cc-backend that takes jobs by NATS only */
+	/* wrong address, or a cc-backend that accepts jobs only by NATS */
 	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, RESULT_REJECTED },
 	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	{ ANY, 404, 405, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	{ ANY, 407, 407, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	{ ANY, 431, 431, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	{ ANY, 300, 399, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
-	/* body, cluster, host, count or state wrong: never so again */
+	/*
+	 * body, cluster, host, count or state is invalid: no retry can succeed
+	 */
 	{ WRITES, 400, 400, NULL, SHAPE_OBJECT, RESULT_REJECTED },
 	{ WRITES, 413, 413, NULL, SHAPE_ANY, RESULT_REJECTED },
 	{ WRITES, 422, 422, NULL, SHAPE_OBJECT, RESULT_REJECTED },
 	{ READS, 400, 400, NULL, SHAPE_OBJECT, RESULT_REJECTED },
-	/* something in between is not well, or all of it */
+	/* cc-backend or something before it has a temporary fault */
 	{ ANY, 429, 429, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 	{ ANY, 502, 504, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 	{ ANY, 500, 599, NULL, SHAPE_ANY, RESULT_RETRY },
-	/* 200 with a login page, 4xx of a proxy */
+	/* a login page with 200, or a proxy's 4xx */
 	{ ANY, 100, 599, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 };
 
-static const char *const outcome_names[RESULT__COUNT] = {
+static const char *const result_names[RESULT__COUNT] = {
 	[RESULT_DONE] = "done",
 	[RESULT_RETRY] = "retry",
-	[RESULT_UNREACHABLE] = "away",
-	[RESULT_CHECK] = "ask-back",
-	[RESULT_ACCEPTED_BEFORE] = "cached",
-	[RESULT_ALREADY_STOPPED] = "closed",
+	[RESULT_UNREACHABLE] = "unreachable",
+	[RESULT_CHECK] = "check",
+	[RESULT_ACCEPTED_BEFORE] = "accepted-before",
+	[RESULT_ALREADY_STOPPED] = "already-stopped",
 	[RESULT_NO_RUN] = "no-run",
-	[RESULT_OLD_VERSION] = "older",
+	[RESULT_OLD_VERSION] = "old-version",
 	[RESULT_REPROBE] = "reprobe",
 	[RESULT_REJECTED] = "rejected",
-	[RESULT_UNAUTHORIZED] = "stop-the-line",
-	[RESULT_WRONG_ADDRESS] = "configuration",
+	[RESULT_UNAUTHORIZED] = "unauthorized",
+	[RESULT_WRONG_ADDRESS] = "wrong-address",
 };
 
-static const char *const what_names[REQUEST__COUNT] = {
+static const char *const request_names[REQUEST__COUNT] = {
 	[REQUEST_PROBE] = "probe",
 	[REQUEST_CLUSTERS] = "clusters",
 	[REQUEST_START] = "start_job",
@@ -118,13 +120,13 @@ static const char *const what_names[REQUEST__COUNT] = {
 const char *
 result_name(enum result_code code)
 {
-	return (unsigned)code < RESULT__COUNT ? outcome_names[code] : "?";
+	return (unsigned)code < RESULT__COUNT ? result_names[code] : "?";
 }
 
 const char *
 request_kind_name(enum request_kind what)
 {
-	return (unsigned)what < REQUEST__COUNT ? what_names[what] : "?";
+	return (unsigned)what < REQUEST__COUNT ? request_names[what] : "?";
 }
 
 struct error_search {
@@ -166,7 +168,10 @@ error_take(const char *p, size_t n, char *words, size_t size)
 	return 0;
 }
 
-/* cc-backend's error text, or the first line of another body. */
+/*
+ * Copies cc-backend's error text, or the beginning of another body, as one
+ * line.
+ */
 static void
 words_take(const struct http_answer *a, char *words, size_t size)
 {
@@ -244,14 +249,16 @@ response_classify(const struct http_answer *a, struct result *v)
 		    BACKEND_1_3 : strstr(words, "unknown field") != NULL ?
 		    BACKEND_1_4_3 : BACKEND_1_5;
 	}
-	/* No probe tells 1.4.3 from what came before; a stop in the second of
-	 * its start does, and is only refused by the older. */
+	/*
+	 * The probe cannot tell 1.4.3 from an older 1.4. A stop in the second
+	 * of its start can: only the older ones refuse it.
+	 */
 	if (a->what == REQUEST_STOP && a->backend == BACKEND_1_4_3 &&
 	    a->code == 400 && strstr(words, "must be larger than start") != NULL) {
 		v->code = RESULT_OLD_VERSION;
 		v->backend = BACKEND_1_4_0;
 	}
-	/* A success has nothing to say. */
+	/* A success has no text. */
 	text_vis(v->code == RESULT_DONE && a->code < 300 ? "" : words, line,
 	    sizeof(line));
 	snprintf(v->text, sizeof(v->text), "%ld%s%s", a->code,
@@ -296,6 +303,6 @@ response_names_other(const char *body, size_t len, uint64_t job, int64_t start)
 		return 0;
 	if ((uint64_t)run.job != job)
 		return 1;
-	/* Before 1.5 the time is text. */
+	/* Before 1.5, startTime is a text. */
 	return run.start != -1 && run.start != start;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place where an answer of cc-backend becomes a decision.  By code
- * and body, as cc-backend 1.3 to 1.5 answer; no state, no side effect.
+ * Classifies an answer of cc-backend by its code and body, as cc-backend 1.3 to
+ * 1.5 answer. No state, no side effect.
  */
 #ifndef SUBMITTER_BACKEND_RESPONSE_H
 #define SUBMITTER_BACKEND_RESPONSE_H
@@ -12,18 +12,18 @@
 #include "submitter/net/http.h"
 
 enum result_code {
-	RESULT_DONE,	/* it has it */
-	RESULT_RETRY,	/* unknown or not now: again, with growing waits */
-	RESULT_UNREACHABLE,	/* the same, and others would fare no better */
-	RESULT_CHECK,	/* a double of something: a listing must tell */
-	RESULT_ACCEPTED_BEFORE,	/* start: accepted before, not yet committed */
-	RESULT_ALREADY_STOPPED,	/* stop: it had been stopped before */
-	RESULT_NO_RUN,	/* stop: it knows no such run: the start goes first */
-	RESULT_OLD_VERSION,	/* stop: it is older than thought: again, as that one wants it */
-	RESULT_REPROBE,	/* start: another version than was probed: ask it anew */
-	RESULT_REJECTED,	/* never so again: kept with its reason */
-	RESULT_UNAUTHORIZED,	/* token or address refused */
-	RESULT_WRONG_ADDRESS,	/* not an address of cc-backend, or one that takes jobs by NATS only */
+	RESULT_DONE,	/* cc-backend has it */
+	RESULT_RETRY,	/* unknown or temporary: retried at growing intervals */
+	RESULT_UNREACHABLE,	/* the same, and other requests would fail as well */
+	RESULT_CHECK,	/* refused as a duplicate: a list of jobs must tell */
+	RESULT_ACCEPTED_BEFORE,	/* start: accepted before, not committed yet */
+	RESULT_ALREADY_STOPPED,	/* stop: the run was stopped before */
+	RESULT_NO_RUN,	/* stop: no such run; the start is sent first */
+	RESULT_OLD_VERSION,	/* stop: cc-backend is older than assumed; retried for that version */
+	RESULT_REPROBE,	/* start: cc-backend has another version than was probed */
+	RESULT_REJECTED,	/* never accepted: kept with its reason */
+	RESULT_UNAUTHORIZED,	/* the token or this client's address is refused */
+	RESULT_WRONG_ADDRESS,	/* the address is not cc-backend's, or it accepts jobs only by NATS */
 	RESULT__COUNT
 };
 
@@ -32,17 +32,18 @@ const char *request_kind_name(enum request_kind what);
 
 struct result {
 	enum result_code	 code;
-	int		 told;		/* probe: backend is known now */
-	int		 fresh;		/* as in the answer: it may be another one */
+	int		 told;		/* probe: the version is known now */
+	int		 fresh;		/* as in the answer: a new connection was made */
 	enum backend	 backend;
-	char		 text[400];	/* code and cc-backend's words, one clean line */
+	char		 text[400];	/* code and cc-backend's error as one line */
 };
 
 void response_classify(const struct http_answer *a, struct result *v);
 
 /*
- * The stop's answer names the run that was stopped (from 1.5): 1 when it is
- * another one than this, 0 when it is this one or the answer does not tell.
+ * The answer to a stop names the run that was stopped (from 1.5). Returns 1
+ * when it is another run than this, 0 when it is this run or the answer names
+ * none.
  */
 int response_names_other(const char *body, size_t len, uint64_t job,
     int64_t start);

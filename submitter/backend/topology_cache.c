@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cc-backend's clusters, kept in the spool for a start without cc-backend. */
+/*
+ * cc-backend's clusters, stored in the spool for a start while cc-backend is
+ * unreachable.
+ */
 #include "config.h"
 
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define TOPOLOGY	"topology"	/* its name among the spool's small values */
+#define TOPOLOGY	"topology"	/* key of the value in the spool */
 
 int
 topology_cache_store(struct submitter *s, const struct http_answer *a)
@@ -22,7 +25,7 @@ topology_cache_store(struct submitter *s, const struct http_answer *a)
 
 	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
 	    reason, sizeof(reason)) == -1) {
-		log_warnx("cc-backend's clusters make no sense: %s",
+		log_warnx("the clusters of cc-backend are invalid: %s",
 		    a->body != NULL ? reason : "empty answer");
 		return -1;
 	}
@@ -44,7 +47,7 @@ topology_cache_load(struct submitter *s)
 
 	if (text != NULL && topology_load(s->topology, text, n, reason,
 	    sizeof(reason)) == -1)
-		log_warnx("the topology kept in the spool makes no sense: %s",
+		log_warnx("the topology stored in the spool is invalid: %s",
 		    reason);
 	free(text);
 }

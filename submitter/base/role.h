@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The role of this suite beside another one (activeOnly).  The failover code
- * sets it, and all that send ask for it.
+ * The role of this suite beside another one (activeOnly). The failover code
+ * sets the role; the code that sends asks for it.
  */
 #ifndef SUBMITTER_BASE_ROLE_H
 #define SUBMITTER_BASE_ROLE_H
@@ -18,7 +18,10 @@ struct failover_role {
 void role_set(struct submitter *s, int passive, int64_t stop_delay);
 /* 1 while nothing may be sent. */
 int role_is_passive(const struct submitter *s);
-/* ms that this suite waits longer than the other one before it lists jobs for stops. */
+/*
+ * ms that this suite waits longer than the other one before it lists jobs for
+ * stops.
+ */
 int64_t role_stop_delay(const struct submitter *s);
 
 #endif

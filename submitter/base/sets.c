@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Eight bytes an id, for there may be hundreds of thousands; what is added
- * twice counts once.  See sets.h.
+ * A set needs 8 bytes per id: there may be hundreds of thousands of ids. A
+ * value that is added twice counts once. See sets.h.
  */
 #include "config.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of row ids and of runs: filled first, asked then. */
+/*
+ * Sets of row ids and of runs. First all members are added, then the set is
+ * searched.
+ */
 #ifndef SUBMITTER_BASE_SETS_H
 #define SUBMITTER_BASE_SETS_H
 
@@ -14,12 +17,12 @@ struct idset {
 	size_t	 n;
 	size_t	 cap;
 	int	 sorted;
-	int	 lacking;	/* one could not be added: it proves no absence */
+	int	 lacking;	/* an id could not be added: its absence from the set proves nothing */
 };
 
 void idset_clear(struct idset *set);
 void idset_add(struct idset *set, int64_t id);
-/* 1 or 0.  Sorts at the first question after an addition. */
+/* 1 or 0. The first call after an addition sorts the set. */
 int idset_has(struct idset *set, int64_t id);
 
 /* Runs of one cluster, by job and start.  Zero-initialise. */
@@ -31,7 +34,7 @@ struct keyset {
 };
 
 void keyset_clear(struct keyset *set);
-/* max: beyond that, and without memory, it is left out. */
+/* A key is ignored when the set has max members or without memory. */
 void keyset_add(struct keyset *set, const struct run_key *key, size_t max);
 int keyset_has(struct keyset *set, const struct run_key *key);
 

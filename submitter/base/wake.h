@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wake-ups: a box says that a lane has work, and the event loop runs the
- * lane soon.  So a lower box starts the work of a higher one without a call.
+ * Wake-ups: a box says that a lane has work, and the event loop runs the lane
+ * soon. In this way a lower box starts the work of a higher box without a call.
  */
 #ifndef SUBMITTER_BASE_WAKE_H
 #define SUBMITTER_BASE_WAKE_H

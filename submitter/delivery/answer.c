@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an answer does to a run's row: the only place where a run moves on,
- * is set aside or waits for another try.  See relay.c.
+ * What an answer of cc-backend does to the row of a run: it moves on, is
+ * rejected or waits for a retry. See delivery.h.
  */
 #include "config.h"
 
@@ -18,9 +18,9 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define HIT_WAIT	2000	/* ms until a stop that hit another run is repeated */
-#define REPROBE_TRIES	3	/* then the field is unknown to every version */
-#define RELEASE_TRIES	20	/* a start this hopeless does not hold up its sisters */
+#define HIT_WAIT	2000	/* ms until a stop that stopped another run is repeated */
+#define REPROBE_TRIES	3	/* after these the field is unknown to every version */
+#define RELEASE_TRIES	20	/* a start with this many failures does not block later runs of its job */
 
 static struct log_limit said_refused;
 static struct log_limit said_tags;
@@ -28,12 +28,12 @@ static struct log_limit said_tags;
 void
 run_save(struct submitter *s, struct spool_run *run)
 {
-	/* Errors spoil the transaction, and the backlog sees them. */
+	/* A failed write fails the transaction, and the commit handles that. */
 	spool_save(s->spool, run);
 	commit_soon(s->commit);
 }
 
-/* Starts behind this one may go; and it may be seen, or asked for. */
+/* Later runs of the job may go; the run waits for its commit. */
 static void
 start_settled(struct submitter *s, const struct spool_run *run, enum dest dest)
 {
@@ -42,7 +42,7 @@ start_settled(struct submitter *s, const struct spool_run *run, enum dest dest)
 	wake(s, WAKE_COMMIT_CHECK | WAKE_DELIVERY);
 }
 
-/* The event tells how: accepted, or listed. */
+/* The event tells how: accepted or listed. */
 static void
 start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 {
@@ -75,9 +75,11 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	struct spool_run copy = *run;
 	int is_stop = run->state[dest] == STOP_DUE ||
 	    run->state[dest] == DELETE_DUE;
-	unsigned held;
 
-	/* Another run of the job may be one that makes way for it. */
+	/*
+	 * A later run may replace another run of the job, which is deleted
+	 * first.
+	 */
 	if (dest == DEST_REST && run->state[dest] == START_CONFLICT &&
 	    spool_supersede(s->spool, run) == 1) {
 		run_save(s, run);
@@ -88,12 +90,9 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	    -1)
 		return;
 	s->n.rejected++;
-	if (log_allowed(&said_refused, &held))
-		log_warnx("%s of job %llu (%s, start %lld) is refused: %s; kept, "
-		    "see `cc-slurm-adapterctl queue --rejected` (%u more since "
-		    "the last such line)", is_stop ? "stop" : "start",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, reason, held);
+	log_limited(&said_refused, log_warnx, "%s: the %s is rejected: %s; the "
+	    "run is kept, see `cc-slurm-adapterctl queue --rejected`",
+	    run_key_text(&run->key), is_stop ? "stop" : "start", reason);
 	run_save(s, run);
 	if (!is_stop || copy.state[dest] == DELETE_DUE)
 		start_settled(s, &copy, dest);
@@ -121,7 +120,7 @@ run_return(struct submitter *s, struct spool_run *run)
 	run_save(s, run);
 }
 
-/* What every question may be answered with. */
+/* Results that every request can have. */
 static void
 not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 {
@@ -139,20 +138,15 @@ not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 	}
 }
 
-/* 500 for the tags alone: the run is stored. */
+/* 500 because of the tags only: the run is stored. */
 static void
 say_without_tags(struct submitter *s, const struct spool_run *run,
     const struct result *v)
 {
-	unsigned held;
-
-	if (strstr(v->text, "adding tag") == NULL ||
-	    !log_allowed(&said_tags, &held))
-		return;
-	log_warnx("job %llu (%s, start %lld) is in cc-backend without some of "
-	    "its tags: %s (%u more since the last such line)",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, v->text, held);
+	if (strstr(v->text, "adding tag") != NULL)
+		log_limited(&said_tags, log_warnx, "%s: cc-backend has stored "
+		    "the run without some of its tags: %s",
+		    run_key_text(&run->key), v->text);
 }
 
 static void
@@ -195,14 +189,15 @@ stop_done(struct submitter *s, struct spool_run *run)
 	run_save(s, run);
 }
 
-/* cc-backend's race: it stopped another run, and this one still runs there. */
+/*
+ * The race in cc-backend: it stopped another run, and this run is still open.
+ */
 static void
 stop_hit_other(struct submitter *s, struct spool_run *run)
 {
-	log_errorx("cc-backend stopped another run in place of job %llu (%s, "
-	    "start %lld); the next comparison tells which",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
+	log_errorx("%s: cc-backend stopped another run instead; the stop is "
+	    "repeated, and the next comparison reports the other run",
+	    run_key_text(&run->key));
 	run->due[DEST_REST] = spool_now(s->spool) + HIT_WAIT;
 	run_save(s, run);
 }
@@ -219,7 +214,10 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 	run_save(s, run);
 }
 
-/* No stop of ours had been tried: another hand was first, a listing tells how. */
+/*
+ * This process sent no stop before: another client stopped the run, a list of
+ * jobs tells how.
+ */
 static void
 stop_late(struct submitter *s, struct spool_run *run, const char *why)
 {
@@ -262,9 +260,9 @@ stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
 }
 
 /*
- * cc-backend has forgotten the run, or never knew it: it is done with, or its
- * start goes out as if it were the first.  Repeated after a crash, the answer
- * is the same.
+ * cc-backend has deleted the run, or never had it: the run is done, or its
+ * start is sent as the first one. After a crash, a repeated deletion has the
+ * same answer.
  */
 static void
 deleted(struct submitter *s, struct spool_run *run)
@@ -287,10 +285,9 @@ delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 {
 	switch (v->code) {
 	case RESULT_DONE:
-		log_notice("job %llu (%s, start %lld) is deleted in cc-backend%s",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, run->flags & RUN_FORGET_AFTER_DELETE ? "" :
-		    ", and begun anew");
+		log_notice("%s is deleted in cc-backend%s",
+		    run_key_text(&run->key), run->flags &
+		    RUN_FORGET_AFTER_DELETE ? "" : " and started again");
 		deleted(s, run);
 		break;
 	case RESULT_NO_RUN:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which starts does cc-backend show as committed?  A stop sent before that
- * now and then hits another run and says 200 all the same, so stops wait
- * until one listing, asked after the start was taken, shows their run.  A
- * start that stays unseen for long is repeated, and its answer tells.
+ * Which starts has cc-backend committed to its database? A stop that is sent
+ * before that sometimes stops another run and is answered with 200
+ * nevertheless. So a stop waits until a list of jobs, requested after the start
+ * was accepted, shows the run. A start that no list shows for a long time is
+ * repeated.
  */
 #include "config.h"
 
@@ -21,25 +22,25 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define WAIT_FIRST	2000	/* ms from a waiting stop to the first listing */
+#define WAIT_FIRST	2000	/* ms from a waiting stop to the first list */
 #define WAIT_MAX	30000
-#define IDLE_MIN	30000	/* ms between listings while no stop waits */
-#define OVERDUE		3	/* times the longest commit before a start is repeated */
-#define LONGEST_MAX	600000	/* ms; slower than this is no commit interval */
+#define IDLE_MIN	30000	/* ms between lists while no stop waits */
+#define OVERDUE		3	/* times the longest commit until a start is repeated */
+#define LONGEST_MAX	600000	/* ms; no commit interval is longer */
 
 struct commit_check {
 	struct submitter *s;
 	struct event	*timer;
 	int		 armed;
-	int64_t		 due;		/* spool_now() the timer is set to */
-	int64_t		 wait;		/* ms, growing */
+	int64_t		 due;		/* spool_now() when the timer fires */
+	int64_t		 wait;		/* ms until the next list, growing */
 	struct job_list	 job_list;
-	unsigned	 cluster;	/* the n-th, in a round */
+	unsigned	 cluster;	/* the n-th, in this round */
 	unsigned	 promoted;	/* in this round */
-	int		 failed;	/* a listing of this round did */
-	int		 running;	/* this listing is of running jobs alone */
-	int		 only_running;	/* the next one is */
-	int64_t		 longest;	/* ms from a start's taking to its being seen */
+	int		 failed;	/* a list of this round failed */
+	int		 running;	/* this list has only running jobs */
+	int		 only_running;	/* the next list has only running jobs */
+	int64_t		 longest;	/* ms from accepting a start to its commit */
 };
 
 static int64_t
@@ -111,7 +112,7 @@ on_row(const struct backend_job *row, void *arg)
 	if (n->running || strcmp(row->state, "running") == 0)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
-		/* The other side was first. */
+		/* The other suite was first. */
 		run_move(n->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED,
 		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
@@ -119,7 +120,7 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* Taken long ago and never shown: the start is due again, as it was. */
+/* Accepted long ago and never shown: the start is due again. */
 static int
 overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -132,9 +133,8 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 		limit = n->longest;
 	if (spool_now(sp) - from < OVERDUE * limit)
 		return 0;
-	log_info("job %llu (%s, start %lld) was taken by cc-backend and is not "
-	    "shown: its start is repeated", (unsigned long long)run->key.job,
-	    run->key.cluster, (long long)run->key.start);
+	log_info("%s: cc-backend accepted the start and does not show the run; "
+	    "the start is repeated", run_key_text(&run->key));
 	n->s->n.repeated++;
 	run_move(sp, run, DEST_REST, EVENT_OVERDUE, DUE_NOW, NULL);
 	return spool_save(sp, run);
@@ -172,7 +172,7 @@ round_end(struct commit_check *n)
 	commit_check_kick(n);
 }
 
-/* The starts of a cluster's runs that wait to be seen: 0 = there are none. */
+/* The starts of a cluster's runs that wait for their commit: 0 = none. */
 static int
 span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
 {
@@ -193,7 +193,7 @@ span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
 
 static void on_listed(const struct result *v, void *arg);
 
-/* Asks for the next cluster that has such runs, or ends the round. */
+/* Lists the jobs of the next cluster with such runs, or ends the round. */
 static void
 round_next(struct commit_check *n)
 {
@@ -205,7 +205,7 @@ round_next(struct commit_check *n)
 		if (!span_of(n, name.cluster, &from, &to))
 			continue;
 		CRASH_POINT("seen-ask");
-		/* Where others send as well, what is stopped counts too. */
+		/* If another suite sends, too, stopped jobs count as well. */
 		n->running = !spool_policy(n->s->spool)->fresh ||
 		    n->only_running;
 		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
@@ -221,12 +221,15 @@ on_listed(const struct result *v, void *arg)
 {
 	struct commit_check *n = arg;
 
-	/* A damaged row spoils a page of stopped jobs, but of no running ones. */
+	/*
+	 * A damaged row makes a page of stopped jobs fail, but no page of
+	 * running jobs.
+	 */
 	n->only_running = v->code == RESULT_RETRY && !n->only_running;
 	if (v->code != RESULT_DONE) {
 		n->failed = 1;
 		breaker_told(n->s->breaker, v);
-		log_debug("the listing of running jobs failed: %s", v->text);
+		log_debug("the list of running jobs failed: %s", v->text);
 	}
 	round_next(n);
 }
@@ -242,7 +245,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (n->job_list.busy)
 		return;
 	if (!breaker_allows(n->s->breaker)) {
-		/* breaker_good() kicks again. */
+		/* breaker_good() wakes this lane again. */
 		return;
 	}
 	n->cluster = 0;

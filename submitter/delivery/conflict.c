@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What cc-backend says of a run in a listing, where its answer alone does not
- * tell: a start refused as a double (the refusal names a run, and not truly
- * the one in the way), a stop that came after another's.  Runs that began
- * near each other are asked for together: first the running ones, which need
- * no file there, then all.  A listing that fails, for one row of it is
- * damaged, is halved down to one second, and that is asked run by run.
+ * Lists jobs of cc-backend when its answer alone does not tell what happened to
+ * a run: a start refused as a duplicate (the refusal may name a wrong run), or
+ * a stop of a stopped run. Runs with near starts are listed together: first
+ * running jobs, which need no files in cc-backend, then all jobs. If a list
+ * fails because of a damaged row, the range is halved down to one second. The
+ * runs of that second are requested one by one.
  */
 #include "config.h"
 
@@ -22,14 +22,13 @@
 #include "submitter/net/http.h"
 #include "submitter/spool/commit.h"
 
-#define CONFLICT_GATHER	200	/* ms until the first question: more may come */
-#define CONFLICT_RETRY	2000	/* ms after a question that failed */
-#define CONFLICT_TRIES	3	/* of one second; then edit_meta tells, or nobody */
-#define CONFLICT_LATER	60000	/* ms for a run that nothing can be learned of */
-#define GROUP_MAX	512	/* runs asked for together */
-#define GROUP_SPAN	3600	/* s from their first start to the last: what has
-				 * ended costs cc-backend a file each */
-#define HALVES_MAX	16	/* halves put aside: an hour is halved 12 times */
+#define CONFLICT_GATHER	200	/* ms until the first list: more runs may come */
+#define CONFLICT_RETRY	2000	/* ms after a request that failed */
+#define CONFLICT_TRIES	3	/* of one second; then edit_meta is used */
+#define CONFLICT_LATER	60000	/* ms until a run is requested again that nothing is known of */
+#define GROUP_MAX	512	/* runs listed together */
+#define GROUP_SPAN	3600	/* s from their first start to the last: cc-backend reads one file per stopped job */
+#define HALVES_MAX	16	/* ranges that wait: an hour is halved 12 times */
 
 /* One run of the group. */
 struct conflict_run {
@@ -37,7 +36,7 @@ struct conflict_run {
 	uint64_t	 job;
 	int64_t		 start;
 	enum { NOT_SHOWN, SHOWN_RUNNING, SHOWN_STOPPED, SETTLED } shown;
-	struct backend_job	 row;		/* as it was shown */
+	struct backend_job	 row;		/* its row in the list */
 };
 
 struct start_range {
@@ -51,21 +50,21 @@ struct conflict {
 	struct conflict_run	*runs;		/* by start; GROUP_MAX */
 	unsigned	 n_runs;
 	char		 cluster[CLUSTER_MAX];
-	int		 running;	/* first the running ones */
-	struct start_range	 now;		/* being asked for */
+	int		 running;	/* the list of running jobs comes first */
+	struct start_range	 now;		/* the range that is listed */
 	struct start_range	 later[HALVES_MAX];
 	unsigned	 n_later;
 	unsigned	 tries;		/* of this range */
-	unsigned	 single;	/* runs[] asked one by one from here */
+	unsigned	 single;	/* index of the next run that is requested alone */
 	int		 singly;
 	int		 meta;		/* an edit_meta is under way */
-	int		 waiting;	/* the timer repeats a question */
-	int		 armed;		/* it begins a group */
+	int		 waiting;	/* the timer repeats a request */
+	int		 armed;		/* the timer begins a group */
 };
 
 static void conflict_step(struct conflict *k);
 
-/* --- what was shown --- */
+/* --- rows --- */
 
 static int
 conflict_run_cmp(const void *a, const void *b)
@@ -97,13 +96,16 @@ refuse_double(struct conflict *k, struct spool_run *run)
 {
 	char why[sizeof(run->reason)];
 
-	snprintf(why, sizeof(why), "another run of this job is in the way "
-	    "(%.300s)", run->reason);
+	snprintf(why, sizeof(why), "cc-backend has another run of this "
+	    "job (%.300s)", run->reason);
 	run_reject(k->s, run, DEST_REST, why);
 	meta_note_sibling(k->s->meta, run);
 }
 
-/* What the listing means for one run; last: not shown is not there. */
+/*
+ * Applies the list to one run; last: a run that is not in it is not in
+ * cc-backend.
+ */
 static void
 conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 {
@@ -129,7 +131,7 @@ conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 	a->shown = SETTLED;
 }
 
-/* Settles what lies in the range just listed. */
+/* Applies the list to the runs in its range. */
 static void
 range_settle(struct conflict *k, int last)
 {
@@ -141,11 +143,11 @@ range_settle(struct conflict *k, int last)
 			conflict_settle(k, &k->runs[i], last);
 }
 
-/* --- one by one --- */
+/* --- runs one by one --- */
 
 /*
- * edit_meta knows a run or not, and that is all it tells.  What it knows is
- * taken for running: the stop's answer tells more.
+ * edit_meta tells only whether cc-backend has the run. The run counts as
+ * running then: the answer to its stop tells more.
  */
 static void
 single_settle(struct conflict *k, int there)
@@ -164,9 +166,9 @@ single_settle(struct conflict *k, int there)
 }
 
 /*
- * edit_meta of one run failed again and again.  A run whose archive file is
- * missing is there, stopped, and damaged: deleting it mends that, and all
- * listings with it.  Of others nothing is known, and they are in nobody's way.
+ * edit_meta of one run failed several times. A run whose archive file is
+ * missing is stopped and damaged in cc-backend: deleting it repairs the lists,
+ * too. Nothing is known of other runs, and they block nothing.
  */
 static void
 single_failed(struct conflict *k, const char *why)
@@ -205,7 +207,10 @@ on_meta(const struct http_answer *a, void *arg)
 	}
 	if (v.code != RESULT_RETRY)
 		breaker_told(k->s->breaker, &v);
-	/* Rejected: there is no such request there, and the stop tells. */
+	/*
+	 * Rejected: this cc-backend has no edit_meta; the answer to the stop
+	 * tells.
+	 */
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED)
 		single_settle(k, 1);
 	else if (v.code == RESULT_NO_RUN)
@@ -219,7 +224,7 @@ on_meta(const struct http_answer *a, void *arg)
 	conflict_step(k);
 }
 
-/* 0 = an edit_meta is under way; it writes what is there already. */
+/* 0 = an edit_meta is under way. It writes the value that cc-backend has. */
 static int
 meta_send(struct conflict *k, const struct conflict_run *a)
 {
@@ -242,7 +247,10 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 	return k->meta ? 0 : -1;
 }
 
-/* The next run of the second that cannot be listed: 1 = asked, 0 = none. */
+/*
+ * Requests the next run of the second that cannot be listed: 1 = requested, 0 =
+ * none.
+ */
 static int
 single_next(struct conflict *k)
 {
@@ -262,7 +270,7 @@ single_next(struct conflict *k)
 	return 0;
 }
 
-/* --- listings --- */
+/* --- lists --- */
 
 static void on_listed(const struct result *v, void *arg);
 
@@ -276,7 +284,7 @@ list_send(struct conflict *k)
 	}
 }
 
-/* The next range with unanswered runs, no wider than these; 0 = none is left. */
+/* Takes the next range with unsettled runs and narrows it to them; 0 = none. */
 static int
 range_next(struct conflict *k)
 {
@@ -301,7 +309,7 @@ range_next(struct conflict *k)
 	return any;
 }
 
-/* Puts both halves of the range aside, the earlier one on top. */
+/* Keeps both halves of the range, the earlier one on top. */
 static void
 range_split(struct conflict *k)
 {
@@ -311,7 +319,7 @@ range_split(struct conflict *k)
 	k->later[k->n_later++] = (struct start_range){ k->now.from, mid };
 }
 
-/* A row of the listing is damaged there: 500.  Which half has it? */
+/* A damaged row makes the list fail with 500: lists each half. */
 static void
 range_halve(struct conflict *k)
 {
@@ -346,7 +354,9 @@ on_listed(const struct result *v, void *arg)
 		timer_after(k->timer, CONFLICT_RETRY);
 		return;
 	}
-	/* Between two pages a row may be missed: then absence proves nothing. */
+	/*
+	 * Between two pages a row may be missed: absence proves nothing then.
+	 */
 	last = !k->running && (k->job_list.rows < JOB_LIST_ROWS ||
 	    k->now.from == k->now.to);
 	range_settle(k, last);
@@ -362,7 +372,7 @@ on_listed(const struct result *v, void *arg)
 
 /* --- groups --- */
 
-/* Rows come by start; the group ends where they are too far apart. */
+/* Rows come by start; a group ends where the starts are too far apart. */
 static int
 group_add(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -375,7 +385,7 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	if (strcmp(run->key.cluster, k->cluster) != 0)
 		return 0;
 	if (run->due[DEST_REST] > spool_now(sp))
-		return -1;		/* as are all that follow */
+		return -1;		/* and so are all that follow */
 	if (k->n_runs > 0 && run->key.start < k->runs[0].start - GROUP_SPAN)
 		return 0;
 	if (k->n_runs == GROUP_MAX || (k->n_runs > 0 &&
@@ -389,7 +399,7 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	return 0;
 }
 
-/* Until one that was put off is due again. */
+/* Waits until a run that was put off is due again. */
 static void
 rest(struct conflict *k)
 {
@@ -432,7 +442,7 @@ group_begin(struct conflict *k)
 	k->running = 1;
 }
 
-/* Whatever comes next, unless something is under way. */
+/* Does the next step, unless a request is under way. */
 static void
 conflict_step(struct conflict *k)
 {

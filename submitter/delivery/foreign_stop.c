@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that another hand has closed in cc-backend: its stop race hit them,
- * its own sweep did, or somebody else's stop.  What agrees with Slurm is
- * done.  What does not is kept, said and listed, and mended by `repair`
- * alone: deleted there, begun anew, and stopped when it has ended - each step
- * a phase of the row, so that it goes on where a kill has ended it.
+ * Runs that another client has stopped in cc-backend: its stop race, its own
+ * clean-up of old jobs, or a stop of somebody else. If cc-backend's values
+ * agree with Slurm's, the run is done. If not, it is kept, logged and listed,
+ * and only `repair` changes it: it is deleted in cc-backend, started again, and
+ * stopped when it has ended. Each step is a state of the row, so that a killed
+ * process continues there.
  */
 #include "config.h"
 
@@ -19,7 +20,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-/* Kept for an admin; more of them are not accidents, and only counted. */
+/* Runs kept for an admin; further ones are only counted. */
 #define CLOSED_MAX	10000
 
 static struct log_limit said_agreed;
@@ -36,7 +37,7 @@ settled(struct submitter *s, struct spool_run *run)
 	wake(s, WAKE_DELIVERY);
 }
 
-/* How the run ended, as both say it: 1 when that is the same. */
+/* Compares the end in cc-backend and in Slurm: 1 when they agree. */
 static int
 is_agreed(struct submitter *s, const struct spool_run *run,
     const struct backend_job *row, char *how, size_t size)
@@ -69,19 +70,15 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	return same;
 }
 
-/* Said, and kept for an admin. */
+/* Logs the run and keeps it for an admin. */
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
-	unsigned held;
-
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	if (log_allowed(&said_wrong, &held))
-		log_errorx("job %llu (%s, start %lld) had been stopped by another "
-		    "hand, wrongly: %s; see `cc-slurm-adapterctl repair "
-		    "--dry-run` (%u more since the last such line)",
-		    (unsigned long long)run->key.job, run->key.cluster,
-		    (long long)run->key.start, how, held);
+	log_limited(&said_wrong, log_errorx, "%s was stopped in cc-backend by "
+	    "another client; its state differs from Slurm's: %s; see "
+	    "`cc-slurm-adapterctl repair --dry-run`",
+	    run_key_text(&run->key), how);
 	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
 	    CLOSED_BY_OTHERS) < CLOSED_MAX ? EVENT_STOP_DIFFERS :
 	    EVENT_STOP_SETTLED, DUE_NOW, how);
@@ -95,7 +92,7 @@ foreign_stop_damaged(struct submitter *s, struct spool_run *run, const char *why
 	char how[sizeof(run->reason)];
 
 	s->n.closed++;
-	snprintf(how, sizeof(how), "cc-backend has it damaged (%.300s)", why);
+	snprintf(how, sizeof(how), "the run is damaged in cc-backend (%.300s)", why);
 	foreign_stop_keep(s, run, how);
 }
 
@@ -104,17 +101,12 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row)
 {
 	char how[sizeof(run->reason)];
-	unsigned held;
-
 	s->n.closed++;
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
-		if (log_allowed(&said_agreed, &held))
-			log_info("job %llu (%s, start %lld) had been stopped by "
-			    "another hand, as Slurm says it ended (%u more since "
-			    "the last such line)",
-			    (unsigned long long)run->key.job, run->key.cluster,
-			    (long long)run->key.start, held);
+		log_limited(&said_agreed, log_info, "%s was stopped in "
+		    "cc-backend by another client; its state agrees with "
+		    "Slurm's", run_key_text(&run->key));
 		meta_after_stop(s->meta, run);
 		run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_NOW,
 		    "");
@@ -128,16 +120,15 @@ void
 foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 {
 	s->n.closed++;
-	log_warnx("job %llu (%s, start %lld) had been stopped by another hand, "
-	    "and cc-backend does not show how: it is left so",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
+	log_warnx("%s was stopped in cc-backend by another client; cc-backend "
+	    "does not show how, and the run stays as it is",
+	    run_key_text(&run->key));
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_KEEP, "");
 	settled(s, run);
 }
 
-/* One walk over what is closed wrongly. */
+/* One walk over the runs that are closed by others. */
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
@@ -160,7 +151,7 @@ row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 	wr_clear(&w);
 }
 
-/* Is it of the jobs and the cluster that the admin has named, if any were? */
+/* Did the admin name this job and cluster, or none? */
 static int
 is_wanted(const struct ctl_request *req, const struct run_key *key)
 {
@@ -183,26 +174,25 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (!is_wanted(m->req, &run->key))
 		return 0;
 	if (m->req->verb != CTL_REPAIR) {
-		row_tell(m, run, "`repair` mends it");
+		row_tell(m, run, "`repair` corrects it");
 		return 0;
 	}
 	barred = spool_barred(sp, run);
 	if (barred != 0) {
-		row_tell(m, run, "left: cc-backend would refuse it, for another "
-		    "run of the job is there");
+		row_tell(m, run, "left: cc-backend has another run of the job "
+		    "and would refuse this one");
 		return barred == -1 ? -1 : 0;
 	}
 	m->n++;
 	row_tell(m, run, run->end != 0 ?
-	    dry ? "would be deleted, started and stopped anew" :
-	    "deleted, started and stopped anew" :
-	    dry ? "would be deleted and started anew" :
-	    "deleted and started anew");
+	    dry ? "would be deleted, started and stopped again" :
+	    "deleted, started and stopped again" :
+	    dry ? "would be deleted and started again" :
+	    "deleted and started again");
 	if (dry)
 		return 0;
-	log_notice("job %llu (%s, start %lld) is mended for an admin: %s",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start, run->reason);
+	log_notice("%s: an admin repairs it: %s", run_key_text(&run->key),
+	    run->reason);
 	run_move(sp, run, DEST_REST, EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;

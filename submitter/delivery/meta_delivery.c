@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Late knowledge goes to cc-backend by edit_meta (from 1.5): what only the
- * end of a run has told, and on a run that is shown, that another run of its
- * job is not.  One at a time, and only while no start and no stop is on its
- * way or due; a few tries, for a run may be hidden for minutes or gone.
+ * Metadata updates are sent by edit_meta (cc-backend 1.5): what only the end of
+ * a run tells, and that another run of the job is not shown. One at a time, and
+ * only while no start and no stop is due or under way. An update is tried a few
+ * times: the run may be hidden for minutes, or deleted.
  */
 #include "config.h"
 
@@ -21,10 +21,10 @@
 #include "submitter/spool/commit.h"
 
 #define META_TRIES	10	/* the waits add up to 40 minutes */
-#define META_WAIT	5000	/* ms after the first that failed */
+#define META_WAIT	5000	/* ms after the first failure */
 #define META_WAIT_MAX	(META_WAIT << META_TRIES)
-#define META_FIRST	2000	/* ms from the stop: it is being archived, and has no file yet */
-#define META_AGAIN	2000	/* ms when it could not be sent at all */
+#define META_FIRST	2000	/* ms after the stop: cc-backend archives the run and has no file yet */
+#define META_AGAIN	2000	/* ms when the request could not be sent */
 
 struct meta_delivery {
 	struct submitter *s;
@@ -39,7 +39,7 @@ static void meta_delivery_step(struct meta_delivery *l);
 static void
 give_up(struct meta_delivery *l, const struct result *v)
 {
-	log_debug("late knowledge is given up: %s", v->text);
+	log_debug("a metadata update is given up: %s", v->text);
 	l->s->n.meta_dropped++;
 	spool_meta_drop(l->s->spool, l->id);
 }
@@ -55,7 +55,7 @@ on_answer(const struct http_answer *a, void *arg)
 	l->busy = 0;
 	known.backend = breaker_version(l->s->breaker);
 	response_classify(&known, &v);
-	/* One that fails for itself says nothing of starts and stops. */
+	/* A failure of this update says nothing about starts and stops. */
 	if (v.code != RESULT_RETRY)
 		breaker_told(l->s->breaker, &v);
 	switch (v.code) {
@@ -75,7 +75,7 @@ on_answer(const struct http_answer *a, void *arg)
 		give_up(l, &v);
 		break;
 	default:
-		/* It is away: the gate opens again, and nothing was tried. */
+		/* cc-backend is unreachable: this was no try. */
 		timer_after(l->timer, META_AGAIN);
 		return;
 	}
@@ -136,7 +136,7 @@ meta_delivery_kick(struct meta_delivery *l)
 	meta_delivery_step(l);
 }
 
-/* --- what is owed --- */
+/* --- updates --- */
 
 struct owing {
 	struct meta_delivery	*l;
@@ -157,7 +157,7 @@ owe(const char *field, const char *value, void *arg)
 	o->n += rc == 1;
 }
 
-/* A spool that fills up has better uses for its room. */
+/* Not in a spool that is more than half full. */
 static int
 is_wanted(struct meta_delivery *l)
 {
@@ -185,7 +185,7 @@ meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 }
 
 static void
-time_text(int64_t when, char *buf, size_t size)
+utc_text(int64_t when, char *buf, size_t size)
 {
 	time_t t = (time_t)when;
 	struct tm tm;
@@ -202,16 +202,16 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 	struct run_key sister;
 	struct owing o = { .l = l, .key = &sister };
 
-	/* Each reload tries the start again, and it is refused again. */
+	/* Each reload retries the start, and it is rejected again. */
 	if ((refused->flags & RUN_PREVIOUS_NOTED) ||
 	    refused->state[DEST_REST] != START_REJECTED || !is_wanted(l) ||
 	    !payload_has_message(l->s->payload) ||
 	    spool_previous_run(l->s->spool, refused, &sister) != 1)
 		return;
-	time_text(refused->key.start, start, sizeof(start));
-	time_text(refused->end, end, sizeof(end));
+	utc_text(refused->key.start, start, sizeof(start));
+	utc_text(refused->end, end, sizeof(end));
 	snprintf(text, sizeof(text), "This job ran again from %s%s%s; that run "
-	    "is not shown: cc-backend takes no second run of a job within a "
+	    "is not shown: cc-backend accepts no second run of a job within a "
 	    "day.", start, refused->end != 0 ? " to " : "",
 	    refused->end != 0 ? end : "");
 	owe("message", text, &o);

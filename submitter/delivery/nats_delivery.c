@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is due for NATS.  Behind a broker nobody answers for the run, so only
- * the order is kept: a stop follows its start's confirmation, by more than
- * cc-backend's commit interval where cc-backend itself is the reader.  A
- * message of which nobody knows whether it arrived is sent again.
+ * Delivery by NATS. No subscriber answers for a run, so only the order is kept:
+ * a stop follows the confirmation of its start. Where cc-backend itself
+ * subscribes, more than its commit interval lies between them. A message is
+ * sent again when its arrival is unknown.
  */
 #include "config.h"
 
@@ -21,9 +21,9 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define NATS_PAGE	32	/* rows of one lease */
+#define NATS_PAGE	32	/* rows leased at once */
 #define NATS_WIDTH	128	/* messages under way; the broker confirms in bulk */
-#define DENIED_WAIT	60000	/* ms; a permission does not come by itself */
+#define DENIED_WAIT	60000	/* ms; an admin has to grant the permission */
 
 struct nats_delivery {
 	struct submitter *s;
@@ -103,8 +103,8 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 		row_wait(s, &run, timer_jitter(DENIED_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		run_reject(s, &run, DEST_NATS, "NATS: longer than the broker "
-		    "takes, even without its texts");
+		run_reject(s, &run, DEST_NATS, "NATS: the message is longer than "
+		    "the broker accepts, even without its texts");
 		break;
 	}
 	wake(s, WAKE_NATS);
@@ -141,7 +141,7 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		rc = nats_send(s->nats, s->payload, &how, &job, kind,
 		    (uint64_t)run->id, &why);
 	} else {
-		why = "the stored record cannot be read";
+		why = "the stored record is invalid";
 		errno = EINVAL;
 	}
 	inflight_clear(s->w->inflight);
@@ -150,13 +150,13 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		d->in_flight++;
 	else if (errno == EINVAL || errno == EMSGSIZE)
 		run_reject(s, run, DEST_NATS, why != NULL ? why :
-		    "no message can be made of it");
+		    "the record makes no message");
 	else
 		row_wait(s, run, timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
 		    RETRY_MAX), why);
 }
 
-/* Leases a page, commits, sends: how many. */
+/* Leases a page of rows, commits, sends: how many. */
 static int
 page_send(struct nats_delivery *d)
 {
@@ -252,7 +252,7 @@ nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc)
 {
 	struct submitter *s = d->s;
 
-	/* Without natsServer there is no thread until there is one. */
+	/* Without natsServer no thread is made. */
 	if (s->nats == NULL && *conf_str(&s->w->conf, CONF_NATS_SERVER) != '\0')
 		s->nats = nats_new(s->w->base, s->resolver, on_nats, on_up, s);
 	if (s->nats != NULL)

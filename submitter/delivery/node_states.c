@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Node states on their way to cc-backend.  A state is true now and of no use
- * later, so that only the last one of each node is kept, in memory, until it
- * is taken.  One request at a time, and no failure of theirs counts against
- * cc-backend: jobs go first, and find out for themselves.
+ * Node states for cc-backend. A state is only true now, so that only the last
+ * one of each node is kept, in memory, until it is delivered. One request at a
+ * time. A failure does not count for the circuit breaker: starts and stops
+ * decide.
  */
 #include "config.h"
 
@@ -21,10 +21,10 @@
 #include "submitter/net/http.h"
 
 #define NODES_KEPT	100000	/* more nodes than any cluster has */
-#define NODES_BATCH	1000	/* nodes of one request: some 150 KB */
-#define CLUSTERS_KEPT	16	/* the key `clusters` has no more */
-#define WORDS_MAX	32	/* of states; the collector says one word */
-#define RETRY_WAIT	10000	/* ms after a failure, or while it is away */
+#define NODES_BATCH	1000	/* nodes of one request: about 150 KB */
+#define CLUSTERS_KEPT	16	/* limit of the key `clusters` */
+#define WORDS_MAX	32	/* of states; the collector sends one */
+#define RETRY_WAIT	10000	/* ms after a failure, or while cc-backend is unreachable */
 #define UNKNOWN_WAIT	3600000	/* ms: an old cc-backend may be upgraded */
 
 struct queued_node {
@@ -33,7 +33,7 @@ struct queued_node {
 	uint32_t	 cpus;
 	uint32_t	 gpus;
 	uint32_t	 jobs;
-	uint8_t		 cluster;	/* place in the table of names */
+	uint8_t		 cluster;	/* index into clusters[] */
 	uint8_t		 due;
 	uint8_t		 on_way;	/* in the request under way */
 	char		 states[WORDS_MAX];
@@ -50,7 +50,7 @@ struct node_states {
 	char		 clusters[CLUSTERS_KEPT][CLUSTER_MAX];
 	unsigned	 n_clusters;
 	int		 busy;
-	int		 unknown;	/* this cc-backend has no such door */
+	int		 unknown;	/* this cc-backend has no such request */
 	uint64_t	 sent;
 	struct log_limit said;
 };
@@ -117,7 +117,7 @@ nodes_forget(struct node_states *n)
 	n->n = n->due = 0;
 }
 
-/* What was in the request goes again, or has arrived. */
+/* The states of the request are delivered, or due again. */
 static void
 batch_end(struct node_states *n, int taken)
 {
@@ -139,7 +139,6 @@ on_done(const struct http_answer *a, void *arg)
 {
 	struct node_states *n = arg;
 	struct result v;
-	unsigned held;
 
 	n->busy = 0;
 	response_classify(a, &v);
@@ -151,18 +150,17 @@ on_done(const struct http_answer *a, void *arg)
 	}
 	if (a->code == 404 || a->code == 405) {
 		if (!n->unknown)
-			log_notice("this cc-backend takes no node states");
+			log_notice("this cc-backend accepts no node states");
 		n->unknown = 1;
-	} else if (log_allowed(&n->said, &held))
-		log_warnx("node states were not taken: %s (%u more such since "
-		    "the last line)", v.text, held);
+	} else
+		log_limited(&n->said, log_warnx, "cc-backend did not accept "
+		    "node states: %s; they are sent again", v.text);
 	timer_after(n->timer, n->unknown ? UNKNOWN_WAIT :
 	    timer_jitter(2 * RETRY_WAIT));
 }
 
 /*
- * Those of one cluster that are due, NODES_BATCH of them at most; how many
- * there are.
+ * Takes due states of one cluster, NODES_BATCH at most; returns their number.
  */
 static size_t
 batch_take(struct node_states *n, struct node_state *states, uint8_t *cluster)
@@ -222,7 +220,7 @@ nodes_send(struct node_states *n)
 {
 	if (n->busy || n->due == 0 || n->unknown)
 		return;
-	/* Older ones have no such door; which one it is the probe tells. */
+	/* Older versions have no such request; the probe tells the version. */
 	if (!breaker_allows(n->s->breaker) || breaker_version(n->s->breaker) != BACKEND_1_5)
 		timer_after(n->timer, RETRY_WAIT);
 	else
@@ -256,7 +254,7 @@ node_take(struct node_states *n, uint8_t cluster, const struct node_state *now)
 	node_due(n, node);
 }
 
-/* One cluster more than there can be: what was known is of no use. */
+/* There are more clusters than possible: starts anew. */
 static uint8_t
 cluster_of(struct node_states *n, const char *name)
 {
@@ -310,7 +308,7 @@ node_states_status(struct node_states *n, uint64_t request)
 	worker_status(n->s->w, request, "node_states",
 	    "%zu nodes, %llu delivered, %zu due%s", n->n,
 	    (unsigned long long)n->sent, n->due,
-	    n->unknown ? ", not taken by this cc-backend" : "");
+	    n->unknown ? ", not accepted by this cc-backend" : "");
 }
 
 struct node_states *

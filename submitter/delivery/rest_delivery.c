@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is due goes to cc-backend, and what it answers moves the run's row.
- * Rows are leased in one commit before anything of them leaves, so that the
- * key under which a run is known there is fixed on disk first.  Nothing else
- * of this is durable at once: a repeated request is harmless.
+ * Sends what is due to cc-backend; the answer moves the row of the run. Rows
+ * are leased in one commit before their requests are sent, so that the key of a
+ * run is durable first. An answer need not be durable at once: a repeated
+ * request is harmless.
  */
 #include "config.h"
 
@@ -21,12 +21,12 @@
 #include "submitter/payload/topology.h"
 #include "submitter/spool/commit.h"
 
-#define BEHIND_WAIT	500	/* ms until a stop looks again for starts before it */
+#define BEHIND_WAIT	500	/* ms until a stop checks again for starts that go first */
 
 /*
- * Rows taken from the spool in one go: one commit for all of them.  The more
- * the cheaper, but what is due meanwhile waits until they are sent: so many as
- * go out in some QUEUE_MS, within these bounds.
+ * Rows that are leased together: one commit for all of them. More rows are
+ * cheaper, but rows that become due meanwhile wait longer: as many as are sent
+ * in about QUEUE_MS, within these limits.
  */
 #define QUEUE_MIN	128
 #define QUEUE_MAX	1024
@@ -37,22 +37,22 @@ struct rest_delivery {
 	struct event	*due;		/* when the next row is due */
 	int64_t		 queue[QUEUE_MAX];
 	unsigned	 n_queue;
-	unsigned	 want;		/* of them, the next time */
-	int64_t		 filled;	/* spool_now() of the last time */
-	unsigned	 at;		/* next in the queue */
+	unsigned	 want;		/* of them, next time */
+	int64_t		 filled;	/* spool_now() when the queue was filled */
+	unsigned	 at;		/* index of the next row */
 	unsigned	 in_flight;
-	int		 lost;		/* a rollback: leases are to be taken back */
+	int		 lost;		/* a rollback: the leases are taken back */
 };
 
-/* One request under way. */
+/* A request under way. */
 struct rest_item {
 	struct rest_delivery	*r;
 	int64_t		 id;
 	struct run_key	 key;
-	int		 first;		/* the first stop ever tried */
+	int		 first;		/* of the first stop that was ever tried */
 };
 
-/* How the request of a phase is made. */
+/* The request of a state. */
 static const struct form {
 	enum request_kind	 what;
 	const char	*method;
@@ -84,9 +84,8 @@ on_answer(const struct http_answer *a, void *arg)
 	r->s->n.requests++;
 	known.backend = breaker_version(r->s->breaker);
 	response_classify(&known, &v);
-	log_debug("%s of job %llu (%s, start %lld): %s: %s", request_kind_name(a->what),
-	    (unsigned long long)it->key.job, it->key.cluster,
-	    (long long)it->key.start, result_name(v.code), v.text);
+	log_debug("%s: %s: %s: %s", run_key_text(&it->key),
+	    request_kind_name(a->what), result_name(v.code), v.text);
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
 	    run.due[DEST_REST] == DUE_LEASED) {
 		breaker_result(r->s->breaker, &v, run.tries[DEST_REST]);
@@ -97,13 +96,13 @@ on_answer(const struct http_answer *a, void *arg)
 	wake(r->s, WAKE_DELIVERY);
 }
 
-/* The body of what is due for a row; 0, or -1 when none can be made. */
+/* Makes the body of what is due for a row; 0, or -1 when it is impossible. */
 static int
 body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kind what,
     struct writer *body, char *why, size_t size)
 {
 	struct submitter *s = r->s;
-	const char *wrong = "the stored record cannot be read";
+	const char *wrong = "the stored record is invalid";
 	struct payload_how how;
 	struct job job;
 	int rc = -1;
@@ -125,7 +124,7 @@ body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kin
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == -1)
-		snprintf(why, size, "no body can be made of it: %s", wrong);
+		snprintf(why, size, "the record makes no request: %s", wrong);
 	return rc;
 }
 
@@ -172,9 +171,9 @@ done:
 }
 
 /*
- * The first start of a run leaves: is it one with tags?  That is settled for
- * good, for cc-backend takes a repeat with tags as another run while the
- * first, without, is in its cache.
+ * The first start of a run decides for good whether it has tags: cc-backend
+ * takes a repeated start with tags as another run while the first one, without
+ * tags, is in its cache.
  */
 static void
 first_start(struct rest_delivery *r, struct spool_run *run)
@@ -196,7 +195,7 @@ first_start(struct rest_delivery *r, struct spool_run *run)
 	job_clear(&job);
 }
 
-/* Marks one picked row as ours; 1 when it shall go now. */
+/* Leases a row; 1 when it is to be sent now. */
 static int
 row_lease(struct rest_delivery *r, int64_t id)
 {
@@ -219,7 +218,7 @@ row_lease(struct rest_delivery *r, int64_t id)
 	return 1;
 }
 
-/* How many are taken: twice as many when the last ones were gone soon. */
+/* Takes twice as many rows when the last ones were sent soon. */
 static void
 queue_pace(struct rest_delivery *r)
 {
@@ -237,9 +236,8 @@ queue_pace(struct rest_delivery *r)
 }
 
 /*
- * Fills the queue: runs that run, newest first, for the live view; then
- * stops; then what cc-backend shall forget, and what has begun and ended
- * meanwhile.
+ * Fills the queue: first running jobs, newest first, for the live view; then
+ * stops; then deletions; then jobs that have ended in the meantime.
  */
 static int
 queue_fill(struct rest_delivery *r)
@@ -294,7 +292,7 @@ queue_next(struct rest_delivery *r)
 	row_send(r, &run, first);
 }
 
-/* What was leased and not sent goes back. */
+/* Returns the rows that were leased and not sent. */
 static void
 queue_return(struct rest_delivery *r)
 {
@@ -349,7 +347,7 @@ rest_delivery_run(struct rest_delivery *r)
 			break;
 		queue_next(r);
 	}
-	/* Nothing in flight wakes us: the next due row must. */
+	/* No answer will come: the timer has to wake this lane. */
 	if (r->in_flight == 0) {
 		due_timer(r);
 		wake(r->s, WAKE_META);

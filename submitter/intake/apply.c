@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One frame from the collector goes into the open transaction: a record, a
- * mark or denials.  See backlog_int.h.
+ * Puts one message of the collector into the open transaction: a record, a
+ * watermark or runs that Slurm does not know. See intake_private.h.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ is_quarantined(const struct intake *b, const struct run_key *key)
 	return 0;
 }
 
-/* The key at the beginning of a record's bytes, without reading the rest. */
+/* Reads the key at the beginning of a record and nothing else. */
 static void
 key_peek(const uint8_t *p, size_t n, struct run_key *key)
 {
@@ -38,18 +38,14 @@ key_peek(const uint8_t *p, size_t n, struct run_key *key)
 static void
 say_refused(struct intake *b, const struct run_key *key)
 {
-	unsigned held;
-
 	b->s->n.records_refused++;
-	if (log_allowed(&b->refused, &held))
-		log_info("a record of job %llu (%s) makes no run; %u more since "
-		    "the last such line", (unsigned long long)key->job,
-		    key->cluster, held);
+	log_limited(&b->refused, log_info, "%s: a record makes no run and is "
+	    "ignored", run_key_text(key));
 }
 
 /*
- * A record that takes a good part of what the spool may become gives up its
- * script; one that is too long without it would be in the way for ever.
+ * A record that needs a large part of spoolMaxBytes loses its script. If it is
+ * still too long, it is dropped: it would block the spool for ever.
  */
 static int
 record_fits(struct intake *b, struct job *job, size_t len)
@@ -61,14 +57,13 @@ record_fits(struct intake *b, struct job *job, size_t len)
 	script = job->script != NULL ? strlen(job->script) : 0;
 	free(job->script);
 	job->script = NULL;
-	log_warnx("job %llu (%s): %zu bytes are a large part of spoolMaxBytes: %s",
-	    (unsigned long long)job->key.job, job->key.cluster, len,
-	    len - script <= most ? "its script is left out" :
-	    "it is not taken");
+	log_warnx("%s: a record of %zu bytes is a large part of spoolMaxBytes: "
+	    "%s", run_key_text(&job->key), len, len - script <= most ?
+	    "its script is left out" : "the record is dropped");
 	return len - script <= most;
 }
 
-/* 0, or -1 for the disk; *bad: the frame was no record. */
+/* 0, or -1 when the spool refuses the write; *bad: the message is invalid. */
 static int
 record_apply(struct intake *b, struct reader *r, int *bad)
 {
@@ -134,7 +129,7 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	uint32_t n;
 
 	rd_name(r, cluster, sizeof(cluster));
-	rd_u64(r);		/* the question's number */
+	rd_u64(r);		/* the number of the lookup */
 	for (n = rd_u32(r); n > 0 && !r->err; n--) {
 		rd_run_key(r, &key);
 		if (!r->err)
@@ -165,13 +160,9 @@ frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad)
 static int
 say_no_share(struct intake *b, const struct run_key *key)
 {
-	unsigned held;
-
 	b->s->n.resources_refused++;
-	if (log_allowed(&b->no_resources, &held))
-		log_warnx("job %llu (%s): no room for its threads and GPUs; %u "
-		    "more since the last such line", (unsigned long long)
-		    key->job, key->cluster, held);
+	log_limited(&b->no_resources, log_warnx, "%s: the full spool has no "
+	    "space for its threads and GPUs", run_key_text(key));
 	return 0;
 }
 

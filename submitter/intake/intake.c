@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way into the spool.  All that comes within a few
- * milliseconds shares a commit, and only then is it acknowledged.  The bytes
- * are kept until that: when the disk takes nothing they are tried again, the
- * collector is told to hold back, and what it may send without our word is
- * bounded by itself.
+ * Records on their way into the spool. All records of a few milliseconds share
+ * a commit and are acknowledged after it. Their bytes are kept in memory until
+ * then: if the disk refuses a write, they are written again, and the collector
+ * is told to hold back ended runs. The collector itself limits what it sends
+ * without an acknowledgement.
  */
 #include "config.h"
 
@@ -18,10 +18,10 @@
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
 
-#define COMMIT_MS	8	/* at most this long until a record is on disk */
+#define COMMIT_MS	8	/* longest time until a record is durable */
 #define FULL_MS		50	/* until space is looked for again after a commit */
-#define FRAMES_MAX	256	/* more uncommitted frames are committed at once */
-/* More than the collector keeps unacknowledged, with what that costs here. */
+#define FRAMES_MAX	256	/* this many uncommitted messages are committed at once */
+/* More than the collector keeps unacknowledged, with the overhead here. */
 #define BYTES_MAX	(96u * 1024 * 1024)
 
 static void
@@ -38,7 +38,10 @@ stored_send(struct intake *b)
 	b->stored = b->seq;
 }
 
-/* Those that are durable, or (all) that come again from a new collector. */
+/*
+ * Drops the messages that are durable; all: those that a new collector sends
+ * again, too.
+ */
 static void
 frames_drop(struct intake *b, int all)
 {
@@ -89,12 +92,15 @@ intake_rolled_back(struct intake *b)
 {
 	b->next = b->first;
 	b->n_applied = 0;
-	b->seq = b->stored;	/* or frames that wait would be acknowledged */
+	b->seq = b->stored;	/* else messages that wait would be acknowledged */
 	timer_arm(b, COMMIT_MS);
 	return space_release_reserve(b);
 }
 
-/* As many of them as there is room for.  0, or -1: the disk, or a frame that is none. */
+/*
+ * Applies as many messages as there is space for. 0, or -1 when the disk
+ * refuses a write or a message is invalid.
+ */
 static int
 frames_apply(struct intake *b)
 {
@@ -176,7 +182,7 @@ intake_receive(struct intake *b, const struct msg_header *h, struct reader *r)
 
 	if (f == NULL) {
 		channel_broken(b->collector, b->bytes + r->left > BYTES_MAX ?
-		    "more than may wait" : "out of memory");
+		    "more messages than may wait" : "out of memory");
 		return;
 	}
 	if (commit_is_stuck(b->s->commit))
@@ -210,7 +216,7 @@ void
 intake_status(struct intake *b, uint64_t request)
 {
 	static const char *const holds[] = {
-		[SPACE_OK] = "takes records",
+		[SPACE_OK] = "accepts records",
 		[SPACE_FULL] = "full: spoolMaxBytes",
 		[SPACE_DISK_FULL] = "full: the disk",
 	};
@@ -218,7 +224,7 @@ intake_status(struct intake *b, uint64_t request)
 	struct worker *w = b->s->w;
 
 	worker_status(w, request, "spool", "%s", commit_is_stuck(b->s->commit) ?
-	    "takes nothing" : holds[b->space]);
+	    "refuses writes" : holds[b->space]);
 	worker_status(w, request, "spool_bytes_max", "%llu",
 	    (unsigned long long)spool_bytes_max(sp));
 	worker_status(w, request, "spool_held", "%llu",
@@ -239,9 +245,8 @@ intake_quarantine(struct intake *b, const struct run_key *key)
 {
 	struct spool_run run;
 
-	log_errorx("job %llu (%s, start %lld) is set aside: a worker died on it "
-	    "twice", (unsigned long long)key->job, key->cluster,
-	    (long long)key->start);
+	log_errorx("%s is in quarantine: a worker died twice on its record",
+	    run_key_text(key));
 	if (b->n_quarantined < QUARANTINE_MAX)
 		b->quarantined[b->n_quarantined++] = *key;
 	if (spool_find(b->s->spool, key, &run) == 1)
@@ -252,7 +257,7 @@ intake_quarantine(struct intake *b, const struct run_key *key)
 void
 intake_peer(struct intake *b, struct channel *c)
 {
-	/* The old collector's frames come again from the new one. */
+	/* The new collector sends the messages of the old one again. */
 	if (!commit_is_stuck(b->s->commit) && b->first != b->next)
 		commit_now(b->s->commit);
 	frames_drop(b, 1);

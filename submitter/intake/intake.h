@@ -15,7 +15,7 @@
 struct intake;
 struct submitter;
 
-#define QUARANTINE_MAX	64	/* runs that workers died on twice; more is no accident */
+#define QUARANTINE_MAX	64	/* runs that can be quarantined; a worker died twice on each */
 
 /* What the boxes above do with what came in; set in main.c.  All are required. */
 struct intake_ops {
@@ -45,7 +45,7 @@ void intake_receive(struct intake *b, const struct msg_header *h,
 void intake_quarantine(struct intake *b, const struct run_key *key);
 /* 1 when records are written into the spool, and do not wait in memory. */
 int intake_has_room(const struct intake *b);
-/* Now and then: the reserve for a full disk. */
+/* Called every 10 s: makes the reserve for a full disk. */
 void intake_upkeep(struct intake *b);
 void intake_status(struct intake *b, uint64_t request);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the intake share. */
+/* State that the files of the intake share. */
 #ifndef SUBMITTER_INTAKE_INTAKE_PRIVATE_H
 #define SUBMITTER_INTAKE_INTAKE_PRIVATE_H
 
@@ -9,9 +9,9 @@
 #include "submitter/base/context.h"
 #include "submitter/intake/intake.h"
 
-#define RECORD_SHARE	32	/* of spoolMaxBytes: what one record may take */
+#define RECORD_SHARE	32	/* of spoolMaxBytes: limit of one record */
 
-/* A frame that is not yet durable. */
+/* A message that is not durable yet. */
 struct intake_frame {
 	struct intake_frame	*next;
 	uint16_t	 type;
@@ -19,11 +19,11 @@ struct intake_frame {
 	uint8_t		 bytes[];
 };
 
-/* Why records of runs wait in memory, and not in the spool. */
+/* Whether there is space for records in the spool. */
 enum space_state {
 	SPACE_OK,
-	SPACE_FULL,	/* it has what spoolMaxBytes allows */
-	SPACE_DISK_FULL	/* the disk is full: the reserve alone is left */
+	SPACE_FULL,	/* spoolMaxBytes is reached */
+	SPACE_DISK_FULL	/* the disk is full: only the reserve is left */
 };
 
 struct intake {
@@ -31,22 +31,22 @@ struct intake {
 	const struct intake_ops *ops;
 	struct channel	*collector;
 	struct event	*timer;
-	struct intake_frame	*first, **last;	/* since the last commit, and what is held */
-	struct intake_frame	*next;		/* the first that is not applied */
-	unsigned	 n_applied;	/* before it */
-	size_t		 bytes;		/* of all */
-	uint64_t	 seq;		/* of the last frame applied */
+	struct intake_frame	*first, **last;	/* since the last commit, and those that wait for space */
+	struct intake_frame	*next;		/* the first one that is not applied */
+	unsigned	 n_applied;	/* before next */
+	size_t		 bytes;		/* of all messages */
+	uint64_t	 seq;		/* of the last message that was applied */
 	uint64_t	 stored;	/* acknowledged */
-	int		 armed;		/* ms the timer was set to, plus one; 0 = it rests */
+	int		 armed;		/* ms the timer was set to, plus one; 0 = not set */
 	/* space.c */
 	enum space_state	 space;
-	int64_t		 room;		/* bytes until full, as last measured and used since */
-	size_t		 needs;		/* what the first held record will take */
-	int		 said_large;	/* the warning before it is full */
-	int		 reserve;	/* there is one */
-	int		 no_disk;	/* it was given up: only what is free in the file is left */
-	int64_t		 scarce;	/* spool_now() when there was none to be made; 0 = there was */
-	int		 evicting;	/* there may be more that can go */
+	int64_t		 room;		/* bytes until the spool is full, as last measured and used since */
+	size_t		 needs;		/* bytes that the first waiting record needs */
+	int		 said_large;	/* the warning before the spool is full was logged */
+	int		 reserve;	/* the reserve exists */
+	int		 no_disk;	/* the reserve was released: only space within the file is left */
+	int64_t		 scarce;	/* spool_now() of the last failure to make the reserve; 0 = none */
+	int		 evicting;	/* there may be more to remove */
 	struct run_key	 quarantined[QUARANTINE_MAX];
 	unsigned	 n_quarantined;
 	struct log_limit refused;
@@ -55,26 +55,40 @@ struct intake {
 
 /* apply.c */
 
-/* Puts one frame into the open transaction; the reader stands at its payload.
- * 0, or -1 for the disk; *bad: it was none. */
+/*
+ * Applies one message; the reader stands at its payload. 0, or -1 when the
+ * spool refuses the write; *bad: the message is invalid.
+ */
 int frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad);
-/* Keeps the resources in a record that is held: 0, or -1 for the disk. */
+/*
+ * Stores the resources in a record that waits for space. 0, or -1 when the
+ * spool refuses the write.
+ */
 int frame_resources(struct intake *b, const struct intake_frame *f);
 
 /* space.c */
 
-/* Is there room for this frame?  If not, it and all behind it are held. */
+/*
+ * Returns 1 when there is space for this message. Else this message and all
+ * after it wait.
+ */
 int space_admit(struct intake *b, const struct intake_frame *f);
-/* After each commit: says what is to be said, ends holding when there is room. */
+/*
+ * Called after each commit: logs, and lets messages in when there is space
+ * again.
+ */
 void space_check(struct intake *b);
-/* While held: makes room, in small steps.  ms until the next step. */
+/*
+ * Called while the spool is full: removes a little. Returns the ms until the
+ * next step.
+ */
 int space_free_some(struct intake *b);
 /*
- * The disk took nothing: gives up the reserve, once.  1 when that may help, and
- * then all frames are held.
+ * The disk is full: releases the reserve, once. Returns 1 when a write may
+ * succeed now; then all messages wait.
  */
 int space_release_reserve(struct intake *b);
-/* Makes the reserve when there is none. */
+/* Makes the reserve when it does not exist. */
 void space_make_reserve(struct intake *b);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a collector is told when it appears: cursors, and runs without an end. */
+/*
+ * What a new collector is told: watermarks, and the keys of runs without an
+ * end.
+ */
 #include "config.h"
 
 #include <string.h>
@@ -24,13 +27,13 @@ resume_from_send(struct spool *sp, struct channel *c)
 	}
 }
 
-#define OPEN_STATES	8	/* phases of a run without an end */
-#define UNCONFIRMED_STATES	3	/* and of one whose start is held */
+#define OPEN_STATES	8	/* states of a run without an end */
+#define UNCONFIRMED_STATES	3	/* the first ones: states of a run whose start is not confirmed */
 
 struct batch {
 	struct writer	 keys;
 	uint32_t	 n;
-	unsigned	 held;		/* RUN_UNCONFIRMED, or 0: which runs go into it */
+	unsigned	 held;		/* RUN_UNCONFIRMED, or 0: which runs are put into it */
 };
 
 static int
@@ -55,17 +58,17 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	if (batch->n == 0 && !last)
 		return;
 	wr_init(&w, batch->keys.len + 16);
-	wr_u32(&w, batch->n);
-	wr_mem(&w, batch->keys.buf, batch->keys.len);
 	wr_u8(&w, (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
 	    (batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
+	wr_u32(&w, batch->n);
+	wr_mem(&w, batch->keys.buf, batch->keys.len);
 	channel_send(c, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
 	wr_reset(&batch->keys);
 	batch->n = 0;
 }
 
-/* Into the batch those in the first n phases: what is held is in the first ones. */
+/* Puts the runs in the first n states into the batch. */
 static void
 open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
     unsigned n)
@@ -87,9 +90,9 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 }
 
 /*
- * Keys of the runs that have no end yet, in batches, the last one marked.
- * Only the phases that such runs can have are walked: what merely waits for
- * delivery may be many.
+ * Sends the keys of the runs that have no end yet, in batches; the last batch
+ * is marked. Only the states of such runs are walked: there may be many other
+ * runs.
  */
 static void
 open_runs_send(struct spool *sp, struct channel *c)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room in the spool: when spoolMaxBytes is reached, or the disk is full, the
- * collector is told to hold what has ended, for accounting keeps that, and
- * what comes all the same waits in memory, unacknowledged.  Only the resources
- * of runs that have begun are still written, for nobody else will ever tell
- * them: in a share of the file that nothing else may use, and on the disk in
- * the place of a reserve that is given up for them.
+ * Space in the spool. When spoolMaxBytes is reached or the disk is full, the
+ * collector is told to hold back ended runs: accounting keeps them. Messages
+ * that arrive nevertheless wait in memory, unacknowledged. Only the resources
+ * of runs that have begun are still written, because accounting does not keep
+ * them. A share of the file is reserved for them, and on a full disk the space
+ * of a reserve file that is removed.
  *
- * Meanwhile room is made: of what is delivered first the scripts, then the
- * oldest tombstones.  What waits to be delivered stays.
+ * Meanwhile space is released: first the scripts of runs whose start is
+ * delivered, then the oldest tombstones. Runs that wait for delivery stay.
  */
 #include "config.h"
 
@@ -25,22 +25,24 @@
 #include "submitter/spool/commit.h"
 
 #define WARN_PERCENT	80	/* of spoolMaxBytes */
-#define FULL_PERCENT	90	/* the rest is for stubs and for what is delivered */
-#define ROOM_PERCENT	85	/* below it goes on */
-#define DISK_ROOM	131072	/* bytes within the file that a full disk leaves untouched, and to go on */
-#define RESERVE_FILE	"spool.reserve"	/* in the sandbox's root */
-#define LOG_SHARE	4194304	/* bytes at most for SQLite's log, which the reserve covers, too */
-#define RESERVE_AGAIN	10000	/* ms between two tries to make it */
-#define STEP_ROWS	64	/* scripts given up in one step */
+#define FULL_PERCENT	90	/* the rest is for resources and for changes of runs that are stored */
+#define ROOM_PERCENT	85	/* below this, records are stored again */
+#define DISK_ROOM	131072	/* bytes within the file that must be free on a full disk */
+#define RESERVE_FILE	"spool.reserve"	/* in the root of the sandbox */
+#define LOG_SHARE	4194304	/* bytes of SQLite's write-ahead log, which the reserve covers, too */
+#define RESERVE_AGAIN	10000	/* ms between two attempts to make the reserve */
+#define STEP_ROWS	64	/* scripts removed in one step */
 #define STEP_TOMBS	512
 #define STEP_MS		20	/* between two steps */
-#define IDLE_MS		1000	/* when there is nothing more that can go */
-/* A page, what a run's row and its indices take, and a record's cell. */
+#define IDLE_MS		1000	/* when nothing more can be removed */
+/* A page, the row of a run with its index entries, and the cell of a record. */
 #define PAGE		4096
 #define ROW		400
 #define CELL		24
 
-/* What a record of that many bytes takes: they share pages, or have some of their own. */
+/*
+ * Bytes that a record needs: small ones share a page, large ones have several.
+ */
 static size_t
 record_cost(size_t len)
 {
@@ -51,7 +53,7 @@ record_cost(size_t len)
 	return PAGE / (PAGE / each) + ROW;
 }
 
-/* Bytes that may still be filled. */
+/* Bytes that may still be used. */
 static int64_t
 space_measure(struct intake *b)
 {
@@ -96,13 +98,13 @@ space_run_out(struct intake *b, enum space_state why)
 	b->evicting = 1;
 	spool_evict_begin(b->s->spool);
 	if (why == SPACE_FULL)
-		log_errorx("the spool is full (spoolMaxBytes): what ends now "
-		    "waits in Slurm's accounting until some of it is "
-		    "delivered; threads and GPUs of what begins are kept");
+		log_errorx("the spool is full (spoolMaxBytes): jobs that end now "
+		    "wait in Slurm's accounting until stored runs are "
+		    "delivered; threads and GPUs of new jobs are stored");
 	else
-		log_errorx("the disk of the spool is full: the reserve is given "
-		    "up for threads and GPUs of what begins; what ends now "
-		    "waits in Slurm's accounting");
+		log_errorx("the disk of the spool is full: jobs that end now "
+		    "wait in Slurm's accounting; threads and GPUs of new "
+		    "jobs are stored in the space of the reserve");
 	intake_flow(b);
 	for (f = b->next; f != NULL; f = f->next)
 		if (frame_resources(b, f) == -1)
@@ -139,7 +141,7 @@ space_check(struct intake *b)
 	if (now < max / 100 * WARN_PERCENT)
 		b->said_large = 0;
 	else if (!b->said_large) {
-		log_warnx("the spool holds %llu of %llu KiB (spoolMaxBytes)",
+		log_warnx("the spool uses %llu of %llu KiB (spoolMaxBytes)",
 		    (unsigned long long)(now >> 10),
 		    (unsigned long long)(max >> 10));
 		b->said_large = 1;
@@ -152,7 +154,7 @@ space_check(struct intake *b)
 	b->space = SPACE_OK;
 	b->room = space_measure(b);
 	b->needs = 0;
-	log_notice("the spool has room again");
+	log_notice("the spool has space again");
 	intake_flow(b);
 }
 
@@ -197,7 +199,10 @@ space_release_reserve(struct intake *b)
 	return 1;
 }
 
-/* spare: bytes that there shall be besides, or what was given up is taken back. */
+/*
+ * spare: bytes that must be free beside the reserve, or the reserve is not
+ * made.
+ */
 static int
 reserve_fill(int fd, int64_t size, int64_t spare)
 {
@@ -230,7 +235,7 @@ space_make_reserve(struct intake *b)
 		b->no_disk = 0;
 	else {
 		if (!said && !b->no_disk)
-			log_warn("no reserve of %lld KiB for a full disk",
+			log_warn("no space for a reserve of %lld KiB for a full disk",
 			    (long long)(reserve_size(b) >> 10));
 		unlink(RESERVE_FILE);
 	}

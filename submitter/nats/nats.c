@@ -109,8 +109,10 @@ failed(struct nats *n, enum nats_trouble trouble, const char *why)
 		n->since = time(NULL);
 	/* Log a cause once; the attempts continue. */
 	if (was_up || strcmp(n->why, why) != 0)
-		log_warnx("NATS: %s%s", why, trouble == TROUBLE_DENIED ?
-		    ": check the login and its permission to publish" : "");
+		log_warnx("NATS: not connected: %s; %s", why,
+		    trouble == TROUBLE_DENIED ?
+		    "check the login and its permission to publish" :
+		    "attempts continue");
 	if (was_up && clock_ms() - n->up_at >= GOOD_MS)
 		n->rounds = 0;
 	n->up = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Literal addresses and the hosts file.  The file's bytes are read through
- * at each question that is not cached: a cluster's has thousands of lines,
- * of which one is asked for.
+ * Literal addresses and the hosts file.  The file has no index: a cluster's has
+ * thousands of lines, and the daemon resolves a few names, which are cached.
  */
 #include "config.h"
 
@@ -74,7 +73,7 @@ resolver_line(const char **p, size_t *len, char line[NAMES_LINE_MAX])
 	return 1;
 }
 
-/* Does the line name the host?  Then its address is added. */
+/* Adds the address of the line if the line lists the host. */
 static int
 line_names(struct resolver_answer *a, char *line, const char *host, int family)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests to cc-backend; see rest.h.  libcurl is driven by the event loop
- * alone: it gets addresses from names.h, certificates from memory, nothing
- * from the environment, and so needs neither file nor thread in the chroot.
+ * Requests to cc-backend; see http.h.  The event loop drives libcurl.  libcurl
+ * gets addresses from resolver.h, certificates from memory and nothing from the
+ * environment, so it needs neither files nor threads in the chroot.
  */
 #include "config.h"
 
@@ -16,23 +16,23 @@
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
 
-#define NAME_AGE_MS	60000	/* until the host's name is asked again */
+#define NAME_AGE_MS	60000	/* until the host's name is resolved again */
 
 struct http_client {
 	struct event_base *base;
 	struct resolver	*resolver;
 	struct http_conf *conf;
 	CURLM		*multi;
-	struct event	*timer;		/* libcurl's */
-	struct event	*later;		/* calls that fail before they began */
-	struct http_call	*waiting;	/* for the name, in order */
+	struct event	*timer;		/* of libcurl */
+	struct event	*later;		/* ends the calls in failed */
+	struct http_call	*waiting;	/* for the address, in order */
 	struct http_call	**waiting_end;
 	struct http_call	*failed;
 	struct resolver_query *query;
 	char		*resolve;	/* host:port:address,...; owned */
 	long long	 resolved;	/* clock_ms() */
 	unsigned	 busy;
-	char		 why[128];	/* the name's trouble */
+	char		 why[160];	/* why the name was not resolved */
 };
 
 static void
@@ -48,7 +48,7 @@ call_free(struct http_call *c)
 	free(c);
 }
 
-/* The only way out of a call. */
+/* Ends and frees a call; every call ends here. */
 static void
 call_end(struct http_call *c, long code, const char *error)
 {
@@ -90,7 +90,7 @@ call_begin(struct http_client *r, struct http_call *c)
 	}
 	http_call_set(c);
 	if (curl_multi_add_handle(r->multi, c->easy) != CURLM_OK)
-		fail_later(r, c, "libcurl refused the request");
+		fail_later(r, c, "libcurl rejected the request");
 }
 
 static void
@@ -146,7 +146,7 @@ on_ready(evutil_socket_t fd, short what, void *arg)
 	multi_finish(r);
 }
 
-/* libcurl wants to be called in ms; -1: not at all. */
+/* Called by libcurl: set its timer to ms; -1 = stop it. */
 static int
 set_timer(CURLM *multi, long ms, void *arg)
 {
@@ -210,7 +210,7 @@ waiting_take(struct http_client *r)
 	return all;
 }
 
-/* host:port:addr,addr,... for libcurl's own table; 0 or -1. */
+/* Sets host:port:address,... for CURLOPT_RESOLVE.  0 or -1. */
 static int
 resolve_set(struct http_client *r, const struct resolver_answer *answer)
 {
@@ -242,8 +242,8 @@ on_name(const struct resolver_answer *answer, void *arg)
 	if (answer->n > 0 && resolve_set(r, answer) == 0)
 		r->why[0] = '\0';
 	else
-		snprintf(r->why, sizeof(r->why), "the name %.60s is not known: "
-		    "%.40s", r->conf->host,
+		snprintf(r->why, sizeof(r->why), "the name %.60s cannot be "
+		    "resolved: %.40s", r->conf->host,
 		    answer->why != NULL ? answer->why : "no address");
 	all = waiting_take(r);
 	while ((c = all) != NULL) {
@@ -263,7 +263,7 @@ name_ask(struct http_client *r)
 	if (r->query != NULL)
 		return;
 	q = resolver_resolve(r->resolver, r->conf->host, on_name, r);
-	/* NULL: on_name has run already. */
+	/* NULL: on_name() was called. */
 	if (q != NULL)
 		r->query = q;
 }
@@ -361,13 +361,15 @@ http_new(struct event_base *base, struct resolver *names)
 	return r;
 }
 
-/* Only at the end of the process: requests under way are leaked, not ended. */
+/* Running requests are not freed: for the end of the process only. */
 void
 http_free(struct http_client *r)
 {
 	if (r == NULL)
 		return;
 	resolver_cancel(r->query);
+	if (r->multi != NULL && r->busy == 0)
+		curl_multi_cleanup(r->multi);
 	if (r->timer != NULL)
 		event_free(r->timer);
 	if (r->later != NULL)
@@ -393,7 +395,7 @@ http_use(struct http_client *r, struct http_conf *rc)
 	r->resolve = NULL;
 	http_conf_free(r->conf);
 	r->conf = rc;
-	/* Calls that waited for the old name go with their own, old address. */
+	/* The calls that wait have the old address. */
 	while ((c = all) != NULL) {
 		all = c->next;
 		fail_later(r, c, "the address was changed");
@@ -415,5 +417,5 @@ http_busy(const struct http_client *r)
 const char *
 http_where(const struct http_client *r)
 {
-	return http_usable(r) ? r->conf->where : "nowhere";
+	return http_usable(r) ? r->conf->where : "no address";
 }

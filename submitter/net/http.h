@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HTTP towards cc-backend: libcurl's multi interface on libevent, a handful
- * of connections, bounded answers, bounded times.  Knows the token and the
- * certificates; judges nothing.
+ * HTTP client of cc-backend: libcurl's multi interface in the event loop.  Few
+ * connections, answers and times are bounded.  Has the token and the
+ * certificates.  backend/response.c decides what an answer means.
  */
 #ifndef SUBMITTER_NET_HTTP_H
 #define SUBMITTER_NET_HTTP_H
@@ -12,91 +12,91 @@
 
 #include "common/codec.h"
 #include "common/conf.h"
-#include "submitter/payload/payload.h"
+#include "submitter/payload/backend_version.h"
 
 struct event_base;
 struct resolver;
 struct http_client;
 struct http_conf;
 
-#define REST_CONNECTIONS	4	/* more bring nothing (measured) */
-#define HTTP_IN_FLIGHT		8	/* writes under way or waiting for a connection */
+#define REST_CONNECTIONS	4	/* more are not faster (measured) */
+#define HTTP_IN_FLIGHT		8	/* writes, sent or waiting for a connection */
 
-/* What was asked. */
+/* The kinds of requests. */
 enum request_kind {
-	REQUEST_PROBE,	/* the harmless start that tells the version */
+	REQUEST_PROBE,		/* an invalid start: its answer tells the version */
 	REQUEST_CLUSTERS,	/* GET clusters/ */
-	REQUEST_START,
-	REQUEST_STOP,
-	REQUEST_LIST,	/* GET jobs/ */
-	REQUEST_NODES,	/* nodestate/ */
-	REQUEST_META,	/* edit_meta/ */
-	REQUEST_DELETE,	/* delete_job/ */
+	REQUEST_START,		/* start_job/ */
+	REQUEST_STOP,		/* stop_job/ */
+	REQUEST_LIST,		/* GET jobs/ */
+	REQUEST_NODES,		/* nodestate/ */
+	REQUEST_META,		/* edit_meta/ */
+	REQUEST_DELETE,		/* delete_job/ */
 	REQUEST__COUNT
 };
 
-/* One answer.  code 0: there was none, error says why. */
+/* One answer.  code 0: there is no answer, error has the reason. */
 struct http_answer {
 	enum request_kind	 what;
-	long		 code;		/* HTTP's */
-	const char	*body;		/* borrowed; not NUL-terminated; may be NULL */
+	long		 code;		/* HTTP status */
+	const char	*body;		/* borrowed, without NUL; may be NULL */
 	size_t		 len;
 	const char	*error;		/* of the transport; NULL = none */
-	enum backend	 backend;	/* who is asked, as far as known */
-	unsigned	 sends;		/* how often it went out; 0 = not known */
-	int		 fresh;		/* over a connection made for it */
+	enum backend	 backend;	/* version, set by the caller of http_send() */
+	unsigned	 sends;		/* times sent; 0 = unknown */
+	int		 fresh;		/* 1 = a connection was made for the request */
 };
 
-/* A request's end.  a->body lives until it returns; NULL-body for streamed ones. */
+/* The end of a request.  Borrows a; a streamed body is not in it. */
 typedef void rest_done_fn(const struct http_answer *a, void *arg);
-/* A piece of a 200's body; 0, or -1 to end the request with an error. */
+/* A part of the body of a 200.  0, or -1 to end the request with an error. */
 typedef int rest_data_fn(const char *p, size_t n, void *arg);
 
 struct http_request {
 	enum request_kind	 what;
 	const char	*method;	/* "GET", "POST", ... */
-	const char	*path;		/* below /api/, with what follows '?'; copied */
-	struct writer	*body;		/* taken (and left empty); NULL = none */
-	rest_data_fn	*data;		/* NULL = the body is collected for done */
+	const char	*path;		/* below /api/, with its query string; copied */
+	struct writer	*body;		/* taken and left empty; NULL = none */
+	rest_data_fn	*data;		/* NULL = done gets the whole body */
 	rest_done_fn	*done;
 	void		*arg;
 };
 
-/* Before the sandbox closes: libcurl, TLS, the system's certificates. */
+/* Loads libcurl, TLS, certificates.  Call it before the sandbox closes. */
 void http_prepare(void);
 
 /*
- * What the configuration says, built aside: address, token, certificates.
- * NULL with a reason.  Without a ccRestUrl it is a conf that reaches nobody.
+ * Reads address, token and certificates.  NULL with a reason.  Without
+ * ccRestUrl the result is not usable.
  */
 struct http_conf *http_conf_new(const struct conf *conf,
     const uint8_t *secrets, size_t len, char *reason, size_t size);
 /* Wipes the token; NULL is fine. */
 void http_conf_free(struct http_conf *rc);
-/* 1 when there is an address and a token. */
+/* 1 when ccRestUrl is set. */
 int http_conf_usable(const struct http_conf *rc);
-/* The certificates that count, as PEM; NULL = none. */
+/* The trusted certificates as PEM, borrowed; NULL = none. */
 const char *http_ca(const struct http_conf *rc, size_t *len);
 int http_conf_equal(const struct http_conf *a, const struct http_conf *b);
 
-/* names is borrowed.  NULL on memory. */
+/* Borrows base and names.  NULL when memory is short. */
 struct http_client *http_new(struct event_base *base, struct resolver *names);
 void http_free(struct http_client *r);
-/* Takes rc; requests under way end with what they were begun with. */
+/* Takes rc.  Running requests keep the configuration they started with. */
 void http_use(struct http_client *r, struct http_conf *rc);
 int http_usable(const struct http_client *r);
-/* Begins a request; done comes from the loop, always.  0, or -1 on memory. */
+/* Starts a request; the event loop calls done.  0, or -1 without memory. */
 int http_send(struct http_client *r, struct http_request *req);
-/* Connections are closed and the name is asked anew: after a failure. */
+/* Resolves the host's name again before the next request. */
 void http_forget(struct http_client *r);
-/* Requests begun and not yet done. */
+/* Number of running requests. */
 unsigned http_busy(const struct http_client *r);
-/* Host and port, for people; never the token. */
+/* "host:port" for logs. */
 const char *http_where(const struct http_client *r);
 
 /*
- * Where a libcurl without certificates from memory (before 7.77) finds them:
- * in our own folder, the root of the chroot.
+ * libcurl before 7.77 reads certificates from files only: main.c writes this
+ * one into the root of the chroot.
  */
 #define HTTP_CA_PATH	"ca.pem"
 

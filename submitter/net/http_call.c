@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How one request is made and what is taken of its answer: bounds in bytes
- * and time, no redirect, no proxy, nothing from the environment, certificates
- * from memory.  See rest.c.
+ * Options of one request and its answer: limits in bytes and time, no redirect,
+ * no proxy, nothing from the environment, certificates from memory.
  */
 #include "config.h"
 
@@ -12,13 +11,13 @@
 #include "submitter/net/http_private.h"
 
 #define CONNECT_MS	5000L
-#define WRITE_MS	30000L	/* cc-backend itself gives up after 20 s */
-#define READ_MS		120000L	/* a page of a big listing takes its time */
-#define SLOW_BYTES	64L	/* a second; less for SLOW_S ends a reading */
+#define WRITE_MS	30000L	/* cc-backend's own limit is 20 s */
+#define READ_MS		120000L	/* a page of a long job list is slow */
+#define SLOW_BYTES	64L	/* per s; fewer for SLOW_S end a reading request */
 #define SLOW_S		25L
-#define ANSWER_MAX	(1024u * 1024)	/* bytes of an answer to a write */
-#define CLUSTERS_MAX	(16u * 1024 * 1024)	/* kept whole; big sites have some 100 KB */
-#define LIFETIME_S	300L	/* of a connection, so that a moved name is followed */
+#define ANSWER_MAX	(1024u * 1024)	/* bytes of other answers */
+#define CLUSTERS_MAX	(16u * 1024 * 1024)	/* large sites have 100 KB */
+#define LIFETIME_S	300L	/* of a connection: then a new address is used */
 
 static int
 answer_take(struct http_call *c, const char *p, size_t n)
@@ -36,11 +35,11 @@ answer_take(struct http_call *c, const char *p, size_t n)
 	if (c->data != NULL && code == 200) {
 		if (c->data(p, n, c->arg) == 0)
 			return 0;
-		c->broken = "the answer is not what was asked for";
+		c->broken = "the answer does not have the expected form";
 		return -1;
 	}
 	if (code != 200 && c->answer.len + n > ANSWER_MAX)
-		return 0;	/* an error page need not be whole */
+		return 0;	/* the rest of an error page is not needed */
 	wr_mem(&c->answer, p, n);
 	if (wr_end(&c->answer) == -1) {
 		c->broken = "out of memory";
@@ -84,14 +83,14 @@ tls_set(struct http_call *c)
 		struct curl_blob blob;
 
 		memset(&blob, 0, sizeof(blob));
-		memcpy(&blob.data, &ca, sizeof(ca));	/* borrowed, not changed */
+		memcpy(&blob.data, &ca, sizeof(ca));	/* libcurl does not change it */
 		blob.len = ca != NULL ? len : 0;
 		blob.flags = CURL_BLOB_NOCOPY;
 		if (ca != NULL)
 			curl_easy_setopt(c->easy, CURLOPT_CAINFO_BLOB, &blob);
 	}
 #else
-	/* No certificates from memory: main.c leaves them in our own folder. */
+	/* No certificates from memory: main.c has written the file. */
 	(void)len;
 	curl_easy_setopt(c->easy, CURLOPT_CAINFO, HTTP_CA_PATH);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address of cc-backend, the token and the certificates, out of the
- * configuration.  Secrets are copied once, into memory that is wiped.
+ * Reads cc-backend's address, the token and the certificates from the
+ * configuration.  Copies of the token are wiped.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@ void
 http_prepare(void)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		fatalx("libcurl cannot be initialised");
+		fatalx("libcurl cannot be initialized");
 	system_ca_load();
 }
 
@@ -86,7 +86,7 @@ is_literal(const char *host)
 	return host[0] == '[' || inet_pton(AF_INET, host, &v4) == 1;
 }
 
-/* "/x/" and "/x/api/" are both understood as "/x". */
+/* "/x/" and "/x/api/" become "/x". */
 static void
 path_trim(char *path)
 {
@@ -112,13 +112,13 @@ part_of(CURLU *u, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-/* NULL, or what is wrong with the address. */
+/* Returns NULL, or what is wrong with the address. */
 static const char *
 url_take(struct http_conf *rc, const char *url)
 {
 	CURLU *u = curl_url();
 	char *scheme = NULL, *port = NULL, *path = NULL, *user = NULL;
-	const char *wrong = "is no address";
+	const char *wrong = "is not an address";
 
 	if (u == NULL || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
 		goto done;
@@ -133,7 +133,7 @@ url_take(struct http_conf *rc, const char *url)
 	rc->tls = strcmp(scheme, "https") == 0;
 	if (!rc->tls && strcmp(scheme, "http") != 0)
 		goto done;
-	wrong = "must not hold a user or password: the token is ccRestJwt";
+	wrong = "must not contain a user or password: use ccRestJwt";
 	if (user != NULL)
 		goto done;
 	wrong = "out of memory";
@@ -156,7 +156,7 @@ done:
 	return wrong;
 }
 
-/* A token is printable and has no blanks: it goes into a header. */
+/* A token must be printable without blanks, because it is sent in a header. */
 static const char *
 token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 {
@@ -169,7 +169,7 @@ token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 		return NULL;
 	for (i = 0; i < n; i++)
 		if (p[i] <= ' ' || p[i] >= 0x7f)
-			return "the token holds bytes that no token has";
+			return "the token contains blanks or unprintable bytes";
 	rc->token = strndup((const char *)p, n);
 	return rc->token != NULL ? NULL : "out of memory";
 }
@@ -180,7 +180,7 @@ headers_make(struct http_conf *rc)
 	static const char *const fixed[] = {
 		"Content-Type: application/json",
 		"Accept: application/json",
-		"Expect:",	/* a wait for nothing */
+		"Expect:",	/* do not wait for 100 Continue */
 	};
 	struct curl_slist *h;
 	char *line = NULL;
@@ -232,7 +232,8 @@ http_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 		if (rc->ca != NULL) {
 			memcpy(rc->ca, p, n);
 			rc->ca_len = n;
-		}
+		} else
+			snprintf(reason, size, "%s", wrong = "out of memory");
 	}
 	if (wrong == NULL && (wrong = headers_make(rc)) != NULL)
 		snprintf(reason, size, "%s", wrong);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of the HTTP side share. */
+/* Structs that http.c, http_call.c and http_conf.c share. */
 #ifndef SUBMITTER_NET_HTTP_PRIVATE_H
 #define SUBMITTER_NET_HTTP_PRIVATE_H
 
@@ -7,12 +7,12 @@
 
 #include "submitter/net/http.h"
 
-/* Where to, as whom, trusting whom.  Requests under way keep theirs alive. */
+/* Address, token, certificates.  Each running request has a reference. */
 struct http_conf {
 	unsigned	 refs;
-	char		*base;		/* "https://host:port/path/api/"; NULL = nowhere */
-	char		*host;		/* as curl names it; a literal has brackets */
-	char		*where;		/* host:port, for people */
+	char		*base;		/* "https://host:port/path/api/"; NULL = not set */
+	char		*host;		/* from libcurl; an IPv6 address has brackets */
+	char		*where;		/* host:port, for logs */
 	long		 port;
 	int		 tls;
 	int		 literal;	/* the host is an address */
@@ -24,11 +24,11 @@ struct http_conf {
 
 struct http_conf *http_conf_ref(struct http_conf *rc);
 
-#define READ_MAX	(64u * 1024 * 1024)	/* of a listing or the clusters */
+#define READ_MAX	(64u * 1024 * 1024)	/* bytes of the longest answer */
 
-/* One request, from http_send() to its done. */
+/* One request, from http_send() until done. */
 struct http_call {
-	struct http_call	*next;		/* of those that wait for the name */
+	struct http_call	*next;		/* in waiting or failed */
 	struct http_client	*http;
 	struct http_conf *conf;		/* a reference */
 	CURL		*easy;
@@ -38,16 +38,16 @@ struct http_call {
 	struct writer	 body;		/* owned */
 	struct writer	 answer;
 	size_t		 seen;		/* bytes of the answer */
-	unsigned	 sends;		/* libcurl repeats by itself on a dead connection */
-	const char	*broken;	/* why we ended it ourselves */
-	struct curl_slist *resolve;	/* must live as long as the handle */
+	unsigned	 sends;		/* libcurl repeats a request on a dead connection */
+	const char	*broken;	/* why the request was ended here */
+	struct curl_slist *resolve;	/* must exist as long as easy */
 	rest_data_fn	*data;
 	rest_done_fn	*done;
 	void		*arg;
 	char		 error[CURL_ERROR_SIZE];
 };
 
-/* Sets all options of c->easy but the addresses. */
+/* Sets all options of c->easy except CURLOPT_RESOLVE. */
 void http_call_set(struct http_call *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resolv.conf(5) read from memory; the file comes from the supervisor. */
+/* Reads resolv.conf(5) from memory; the supervisor sends the file. */
 #include "config.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "submitter/net/hosts_file.h"
 #include "submitter/net/resolv_conf.h"
 
-/* As the C library has it; further ones are not asked. */
+/* As in the C library; further entries are ignored. */
 #define SERVERS_MAX	3
 #define SEARCH_MAX	6
 
@@ -29,7 +29,7 @@ read_search(struct resolv_reader *r, char **save)
 	const char *domain;
 	unsigned n = 0;
 
-	/* The last such line counts. */
+	/* The last such line replaces the earlier ones. */
 	evdns_base_search_clear(r->dns);
 	r->searched = 1;
 	while ((domain = strtok_r(NULL, " \t\r", save)) != NULL &&
@@ -62,7 +62,8 @@ read_server(struct resolv_reader *r, char **save)
 	if (address == NULL || r->servers == SERVERS_MAX)
 		return;
 	if (evdns_base_nameserver_ip_add(r->dns, address) != 0)
-		log_warnx("resolv.conf: name server %s is not usable", address);
+		log_warnx("resolv.conf: \"%.100s\" is not the address of a "
+		    "name server; the line is ignored", address);
 	else
 		r->servers++;
 }
@@ -85,7 +86,7 @@ read_line(struct resolv_reader *r, char *line)
 		read_options(r, &save);
 }
 
-/* Without a search list it is this host's domain. */
+/* The default search list: this host's domain. */
 static void
 search_own(struct evdns_base *dns)
 {
@@ -109,8 +110,8 @@ resolv_read(struct evdns_base *dns, const char *p, size_t len)
 	while (resolver_line(&p, &len, line))
 		read_line(&r, line);
 	/*
-	 * Room for some eighty addresses; libevent before 2.2 does not know the
-	 * option (nor TCP) and takes the first 512 bytes for all there is.
+	 * Answers with up to about 80 addresses.  libevent before 2.2 has neither
+	 * this option nor TCP: its answers end after 512 bytes.
 	 */
 	evdns_base_set_option(dns, "edns-udp-size:", "1232");
 	if (!r.searched)

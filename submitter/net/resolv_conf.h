@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resolv.conf's bytes into evdns, which would want to open the file. */
+/* Configures evdns by resolv.conf in memory; evdns itself reads a file. */
 #ifndef SUBMITTER_NET_RESOLV_CONF_H
 #define SUBMITTER_NET_RESOLV_CONF_H
 
@@ -8,9 +8,9 @@
 struct evdns_base;
 
 /*
- * nameserver, search, domain and of options ndots, timeout, attempts, as
- * resolv.conf(5) has them; other lines are ignored.  Without a name server
- * it is the one on this host, as the C library has it.
+ * Reads nameserver, search, domain and the options ndots, timeout and attempts
+ * of resolv.conf(5); ignores other lines.  The default server is 127.0.0.1, as
+ * in the C library.
  */
 void resolv_read(struct evdns_base *dns, const char *bytes, size_t len);
 

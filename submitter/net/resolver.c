@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names to addresses on the event loop.  Each name asked for has one entry:
- * its answer until the time to live is over, or those who wait for it.  When
- * the name servers are away, the last good answer goes on being given: a
- * backend that was reachable an hour ago most likely still is.
+ * Resolves names in the event loop.  Each name has one entry with its cached
+ * answer and the queries that wait for the next answer.  While no name server
+ * answers, the last good answer stays valid: the host most likely still has
+ * the address.
  */
 #include "config.h"
 
@@ -27,22 +27,22 @@
 #include "submitter/net/resolv_conf.h"
 #include "submitter/net/resolver.h"
 
-/* Names: cc-backend's, the brokers'; more are asked without being kept. */
+/* Cached names: those of cc-backend and the brokers are a few. */
 #define ENTRIES_MAX	64
-/* Those who wait for names; each request waits for one. */
+/* Queries that wait at the same time. */
 #define QUERIES_MAX	1024
-/* A hosts file: some 20,000 lines. */
+/* Of the hosts file: about 100,000 lines. */
 #define HOSTS_BYTES_MAX	(4u * 1024 * 1024)
 
-/* A time to live shorter than this would mean a question per request. */
+/* s; a shorter time to live would cause a DNS query per request. */
 #define TTL_MIN		30
-/* A failure is not asked about again at once. */
+/* s until the next DNS query after a failure. */
 #define TTL_FAILED	5
-/* A question in all; the name servers' own timeouts and repeats are within. */
+/* Limit for both DNS queries with the retries of evdns. */
 #define DEADLINE_MS	15000
-/* One family has answered: how long the other may still take. */
+/* Wait for the other address family after the first answer. */
 #define SECOND_MS	1000
-/* Longer ones are not trusted: a moved backend is followed in an hour. */
+/* s; a longer time to live would delay the move of a host. */
 #define TTL_MAX		3600
 
 struct resolver_query {
@@ -57,16 +57,16 @@ struct entry {
 	TAILQ_ENTRY(entry)	 link;
 	struct resolver		*names;
 	char			 host[HOST_MAX];
-	struct resolver_answer	 known;		/* the last good one; n = 0: none */
+	struct resolver_answer	 known;		/* last good answer; n = 0: none */
 	long long		 expires;	/* clock_ms() */
-	char			 why[96];	/* of the last failure; "" = none */
-	struct queries		 queries;	/* wait */
-	struct event		*timer;		/* owned; deadline of the question */
-	int			 asked;		/* evdns will still call this often */
-	int			 running;	/* a question is under way */
-	struct resolver_answer	 v4, v6;	/* what came of it so far */
+	char			 why[96];	/* reason of the last failure; "" = none */
+	struct queries		 queries;	/* wait for the answer */
+	struct event		*timer;		/* owned; deadline of the DNS queries */
+	int			 asked;		/* calls of on_answer() to come */
+	int			 running;	/* DNS queries are under way */
+	struct resolver_answer	 v4, v6;	/* answers so far */
 	int			 ttl;
-	int			 error;		/* evdns' of the last failure */
+	int			 error;		/* DNS_ERR_* of the last failure */
 };
 TAILQ_HEAD(entries, entry);
 
@@ -101,9 +101,9 @@ entry_drop(struct entry *e)
 	free(e);
 }
 
-/* Tells all who wait; any of them may ask anew, or cancel another. */
+/* Ends all queries.  Their functions may start and cancel queries. */
 static void
-entry_tell(struct entry *e, const struct resolver_answer *answer)
+queries_end(struct entry *e, const struct resolver_answer *answer)
 {
 	struct resolver_answer copy = *answer;
 	struct resolver_query *q;
@@ -119,7 +119,7 @@ entry_tell(struct entry *e, const struct resolver_answer *answer)
 }
 
 static void
-entry_learn(struct entry *e)
+entry_cache(struct entry *e)
 {
 	unsigned i;
 
@@ -135,7 +135,7 @@ entry_learn(struct entry *e)
 	e->why[0] = '\0';
 }
 
-/* The name does not exist: other than silence, that ends the old answer. */
+/* 1 when a server denied the name: the last good answer is invalid then. */
 static int
 is_final(int error)
 {
@@ -148,16 +148,16 @@ entry_fail(struct entry *e)
 	snprintf(e->why, sizeof(e->why), "%s", e->error == DNS_ERR_NONE ||
 	    e->error == DNS_ERR_TIMEOUT ? "no name server answers" :
 	    e->error == DNS_ERR_TRUNCATED ? "too many addresses for one "
-	    "datagram: put one into the hosts file" :
+	    "datagram: add the host to the hosts file" :
 	    evdns_err_to_string(e->error));
 	if (is_final(e->error))
 		e->known.n = 0;
 	e->expires = clock_ms() + TTL_FAILED * 1000LL;
 	log_debug("name %s: %s%s", e->host, e->why,
-	    e->known.n != 0 ? ", the last answer is used" : "");
+	    e->known.n != 0 ? "; the last answer stays valid" : "");
 }
 
-/* What is known, as an answer. */
+/* The cached answer, or the reason of the failure. */
 static void
 entry_answer(const struct entry *e, struct resolver_answer *a)
 {
@@ -173,11 +173,11 @@ entry_end(struct entry *e)
 	evtimer_del(e->timer);
 	e->running = 0;
 	if (e->v4.n + e->v6.n != 0)
-		entry_learn(e);
+		entry_cache(e);
 	else
 		entry_fail(e);
 	entry_answer(e, &a);
-	entry_tell(e, &a);
+	queries_end(e, &a);
 }
 
 static void
@@ -213,7 +213,7 @@ entry_take(struct entry *e, char type, int count, int ttl, const char *p)
 		e->ttl = ttl;
 }
 
-/* evdns: one family's answer. */
+/* Called by evdns with the answer of one address family. */
 static void
 on_answer(int result, char type, int count, int ttl, void *addresses,
     void *arg)
@@ -222,11 +222,11 @@ on_answer(int result, char type, int count, int ttl, void *addresses,
 
 	e->asked--;
 	if (!e->running)
-		return;		/* too late: those who asked were told */
+		return;		/* after the deadline */
 	if (result == DNS_ERR_NONE)
 		entry_take(e, type, count, ttl, addresses);
 	else if (e->error == DNS_ERR_NONE || is_final(e->error))
-		/* "No such name" of one family must not hide the other's silence. */
+		/* A timeout of the other family must not become "no such name". */
 		e->error = result;
 	if (e->asked <= 0)
 		entry_end(e);
@@ -234,7 +234,7 @@ on_answer(int result, char type, int count, int ttl, void *addresses,
 		entry_timer(e, SECOND_MS);
 }
 
-/* Two questions, one for each family. */
+/* Starts two DNS queries, one per address family. */
 static void
 entry_ask(struct entry *e)
 {
@@ -245,7 +245,7 @@ entry_ask(struct entry *e)
 
 	memcpy(host, e->host, n + 1);
 	if (n > 1 && host[n - 1] == '.') {
-		host[n - 1] = '\0';	/* complete as it is */
+		host[n - 1] = '\0';	/* a fully qualified name */
 		flags = DNS_QUERY_NO_SEARCH;
 	}
 	e->v4.n = e->v6.n = 0;
@@ -258,7 +258,7 @@ entry_ask(struct entry *e)
 	if (evdns_base_resolve_ipv6(dns, host, flags, on_answer, e) != NULL)
 		e->asked++;
 	if (e->asked == 0)
-		entry_timer(e, 0);	/* refused: told from the loop */
+		entry_timer(e, 0);	/* the event loop ends the queries */
 }
 
 static struct entry *
@@ -294,7 +294,7 @@ void
 resolver_prepare(void)
 {
 	if (evutil_secure_rng_init() == -1)
-		log_warnx("no random numbers for questions to name servers");
+		log_warnx("no random numbers for the ids of DNS queries");
 	evdns_set_log_fn(on_log);
 }
 
@@ -317,7 +317,7 @@ resolver_free(struct resolver *n)
 
 	if (n == NULL)
 		return;
-	/* Without telling: evdns then forgets its questions, and who asked. */
+	/* 0: evdns ends its queries without calling on_answer(). */
 	if (n->dns != NULL)
 		evdns_base_free(n->dns, 0);
 	while ((e = TAILQ_FIRST(&n->entries)) != NULL)
@@ -337,7 +337,7 @@ entry_find(struct resolver *n, const char *host)
 	return NULL;
 }
 
-/* Makes room: the entry that expires first and that nobody waits for goes. */
+/* Frees the entry that expires first among those without queries. */
 static int
 entry_evict(struct resolver *n)
 {
@@ -361,7 +361,7 @@ entry_make(struct resolver *n, const char *host)
 	return entry_new(n, host);
 }
 
-/* Known already, without a question?  Fills a. */
+/* 1 when the cache or the hosts file has the answer. */
 static int
 known(struct resolver *n, const char *host, struct entry **found,
     struct resolver_answer *a)
@@ -389,7 +389,7 @@ known(struct resolver *n, const char *host, struct entry **found,
 	return 0;
 }
 
-/* 1 when a letter-digit-hyphen name (or one with '_') of bearable length. */
+/* 1 for letters, digits, '-', '.', '_' and fewer than HOST_MAX bytes. */
 static int
 is_name(const char *host)
 {
@@ -405,7 +405,8 @@ is_name(const char *host)
 }
 
 struct resolver_query *
-resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *arg)
+resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn,
+    void *arg)
 {
 	struct resolver_answer a = { .n = 0 };
 	struct resolver_query *q = NULL;
@@ -413,22 +414,22 @@ resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *ar
 
 	if (answer_literal(&a, host) ||
 	    (is_name(host) && known(n, host, &e, &a)))
-		goto told;
+		goto done;
 	if (!is_name(host))
-		a.why = "no host name";
+		a.why = "not a host name";
 	else if (n->dns == NULL)
-		a.why = "no name server is known";
+		a.why = "resolv.conf was not received yet";
 	else if (n->n_queries >= QUERIES_MAX)
-		a.why = "too many wait for names";
+		a.why = "too many queries wait";
 	if (a.why != NULL)
-		goto told;
+		goto done;
 	if (e == NULL)
 		e = entry_make(n, host);
 	q = calloc(1, sizeof(*q));
 	if (e == NULL || q == NULL) {
 		free(q);
-		a.why = "no memory, or too many names";
-		goto told;
+		a.why = "out of memory, or too many names";
+		goto done;
 	}
 	q->entry = e;
 	q->fn = fn;
@@ -438,7 +439,7 @@ resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn, void *ar
 	if (!e->running)
 		entry_ask(e);
 	return q;
-told:
+done:
 	fn(&a, arg);
 	return NULL;
 }
@@ -455,13 +456,13 @@ resolver_forget(struct resolver *n, const char *host)
 {
 	struct entry *e = entry_find(n, host);
 
-	/* The addresses stay, for the case that nobody knows better. */
+	/* The addresses stay valid while no name server answers. */
 	if (e != NULL && !e->running && e->why[0] == '\0')
 		e->expires = 0;
 }
 
 static void
-forget_all(struct resolver *n)
+expire_all(struct resolver *n)
 {
 	struct entry *e;
 
@@ -470,14 +471,14 @@ forget_all(struct resolver *n)
 			e->expires = 0;
 }
 
-/* New name servers; what is under way fails, and is told so, from the loop. */
+/* Replaces the name servers.  The event loop ends running queries. */
 static void
 servers_use(struct resolver *n, const uint8_t *p, size_t len)
 {
 	struct evdns_base *dns = evdns_base_new(n->base, 0);
 
 	if (dns == NULL) {
-		log_warnx("no memory for new name servers");
+		log_warnx("out of memory: the name servers stay the same");
 		return;
 	}
 	resolv_read(dns, (const char *)p, len);
@@ -487,11 +488,12 @@ servers_use(struct resolver *n, const uint8_t *p, size_t len)
 }
 
 void
-resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p, size_t len)
+resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p,
+    size_t len)
 {
 	char *copy;
 
-	forget_all(n);
+	expire_all(n);
 	if (which == MSG_FILE_RESOLV_CONF) {
 		servers_use(n, p, len);
 		return;
@@ -500,12 +502,14 @@ resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p, size_t 
 		return;
 	if (len > HOSTS_BYTES_MAX) {
 		log_warnx("the hosts file has more than %u bytes: the rest is "
-		    "not seen", HOSTS_BYTES_MAX);
+		    "ignored", HOSTS_BYTES_MAX);
 		len = HOSTS_BYTES_MAX;
 	}
 	copy = malloc(len + 1);
-	if (copy == NULL)
+	if (copy == NULL) {
+		log_warnx("out of memory: the hosts file stays the same");
 		return;
+	}
 	memcpy(copy, p, len);
 	copy[len] = '\0';
 	free(n->hosts);

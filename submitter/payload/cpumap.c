@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The site's own map of thread ids, by host pattern.  The patterns are run
- * on host names only; the match limit bounds a careless one.
+ * cpuMap; see cpumap.h.  Patterns are matched against host names only; the
+ * match limit bounds the time of an expensive pattern.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "submitter/payload/cpumap.h"
 #include "submitter/payload/topology.h"
 
-/* Steps of one match: a host name takes some hundred. */
+/* Steps of one match: a host name needs some hundred. */
 #define MATCH_LIMIT	100000u
 
 enum order { ORDER_BLOCK, ORDER_INTERLEAVED, ORDER_LIST };
@@ -86,13 +86,13 @@ rule_read(struct rule *r, const char *pattern, const json_t *value,
 	    &err, &at, NULL);
 	if (r->code == NULL) {
 		pcre2_get_error_message(err, text, sizeof(text));
-		snprintf(reason, size, "cpuMap: \"%s\" is no pattern: %s",
+		snprintf(reason, size, "cpuMap: \"%s\" is not a regular expression: %s",
 		    pattern, (const char *)text);
 		return -1;
 	}
 	if (rule_order(r, value) == -1) {
-		snprintf(reason, size, "cpuMap: \"%s\" is neither \"block\" "
-		    "nor \"interleaved\" nor a list of thread ids", pattern);
+		snprintf(reason, size, "cpuMap: the value of \"%s\" is not "
+		    "\"block\", \"interleaved\" or a list of thread ids", pattern);
 		return -1;
 	}
 	return 0;
@@ -106,13 +106,13 @@ rules_read(struct cpumap *m, json_t *root, char *reason, size_t size)
 
 	if (!json_is_object(root) ||
 	    json_object_size(root) > CPUMAP_RULES_MAX) {
-		snprintf(reason, size, "cpuMap is no object of at most %d "
+		snprintf(reason, size, "cpuMap is not an object of at most %d "
 		    "patterns", CPUMAP_RULES_MAX);
 		return -1;
 	}
 	m->rules = calloc(json_object_size(root) + 1, sizeof(*m->rules));
 	if (m->rules == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	json_object_foreach(root, pattern, value)
@@ -131,14 +131,14 @@ cpumap_new(const char *json, char *reason, size_t size)
 	int rc = -1;
 
 	if (m == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return NULL;
 	}
 	root = json_loads(json, JSON_REJECT_DUPLICATES, &err);
 	m->match = pcre2_match_data_create(1, NULL);
 	m->context = pcre2_match_context_create(NULL);
 	if (m->match == NULL || m->context == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		goto done;
 	}
 	pcre2_set_match_limit(m->context, MATCH_LIMIT);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpuMap of the configuration: how a site tells the order of thread ids
- * where cc-backend's topology does not, or is wrong.  An object from host
- * pattern (a regular expression, the first that matches wins) to "block"
- * (Slurm's ids are the system's), "interleaved" (siblings lie the number of
- * cores apart) or a list of OS ids by abstract id.
+ * cpuMap of the configuration: the order of thread ids for hosts whose topology
+ * in cc-backend is missing or wrong.  A JSON object from host pattern to order.
+ * The pattern is a regular expression; the first match counts.  The order is
+ * "block" (Slurm's abstract ids are the OS ids), "interleaved" (the OS ids of a
+ * core differ by the number of cores) or a list of OS ids by abstract id.
  */
 #ifndef SUBMITTER_PAYLOAD_CPUMAP_H
 #define SUBMITTER_PAYLOAD_CPUMAP_H
@@ -14,17 +14,17 @@
 
 #include "common/job.h"
 
-#define CPUMAP_RULES_MAX	256	/* patterns: each is tried for each host */
+#define CPUMAP_RULES_MAX	256	/* patterns; a host is matched against each */
 
 struct cpumap;
 
-/* NULL with a reason that names the pattern. */
+/* NULL with a reason that contains the pattern. */
 struct cpumap *cpumap_new(const char *json, char *reason, size_t size);
 /* NULL is fine. */
 void cpumap_free(struct cpumap *m);
-/* The rule of a host, -1 = none; map may be NULL. */
+/* The rule of a host, -1 = none; m may be NULL. */
 int cpumap_rule(const struct cpumap *m, const char *host);
-/* The OS id of an abstract id by that rule; -1 when the rule has none for it. */
+/* The OS id of an abstract id; -1 when the rule has none. */
 int64_t cpumap_id(const struct cpumap *m, int rule,
     const struct job_host *host, uint32_t abstract);
 

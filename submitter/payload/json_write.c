@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and strings of JSON, straight into a buffer. */
+/* Numbers and strings of JSON; see json_write.h. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/text.h"
-#include "submitter/payload/payload.h"
-
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
+#include "submitter/payload/json_write.h"
 
 void
-payload_number(struct writer *w, int64_t v)
+wr_json_number(struct writer *w, int64_t v)
 {
 	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	char buf[24], *p = buf + sizeof(buf);
@@ -32,23 +30,23 @@ escape(struct writer *w, unsigned char c)
 
 	switch (c) {
 	case '\n':
-		TEXT(w, "\\n");
+		WR_TEXT(w, "\\n");
 		break;
 	case '\t':
-		TEXT(w, "\\t");
+		WR_TEXT(w, "\\t");
 		break;
 	case '"':
-		TEXT(w, "\\\"");
+		WR_TEXT(w, "\\\"");
 		break;
 	case '\\':
-		TEXT(w, "\\\\");
+		WR_TEXT(w, "\\\\");
 		break;
 	default:
 		wr_mem(w, out, sizeof(out));
 	}
 }
 
-/* The n bytes, known to be UTF-8, in runs as long as they need no escape. */
+/* Escapes n bytes of valid UTF-8. */
 static void
 escaped(struct writer *w, const char *s, size_t n)
 {
@@ -78,7 +76,7 @@ is_ascii(const char *s, size_t n)
 }
 
 void
-payload_string_max(struct writer *w, const char *s, size_t max)
+wr_json_string_max(struct writer *w, const char *s, size_t max)
 {
 	size_t n = strlen(s);
 	char *clean = NULL;
@@ -86,7 +84,7 @@ payload_string_max(struct writer *w, const char *s, size_t max)
 	if (n > max || (!is_ascii(s, n) && !text_is_clean(s, n))) {
 		clean = text_clean(s, n, max);
 		if (clean == NULL) {
-			/* Short of memory, or of room for the mark. */
+			/* Out of memory, or max is less than the mark. */
 			clean = strdup("");
 			if (clean == NULL)
 				w->err = 1;
@@ -101,7 +99,7 @@ payload_string_max(struct writer *w, const char *s, size_t max)
 }
 
 void
-payload_string(struct writer *w, const char *s)
+wr_json_string(struct writer *w, const char *s)
 {
-	payload_string_max(w, s, SIZE_MAX / 8);
+	wr_json_string_max(w, s, JSON_UNLIMITED);
 }

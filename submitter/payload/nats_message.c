@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bodies wrapped for NATS.  cc-backend reads line protocol: in the quoted
- * field only the quote and the backslash are escaped, and the time at the
- * end must be there.
+ * NATS messages; see nats_message.h.  In cc-backend's line protocol a quoted
+ * field escapes only quote and backslash, and the timestamp is required.
  */
 #include "config.h"
 
@@ -11,14 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/nats_message.h"
 
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
-
-/* Beyond this, seconds as nanoseconds do not fit 64 bits. */
+/* Largest time whose nanoseconds fit 64 bits. */
 #define SECONDS_MAX	(INT64_MAX / 1000000000)
 
-/* Less of a text than this is not worth its mark. */
+/* bytes; a shorter rest of a text is omitted. */
 #define TEXT_LEAST	32
 
 static const char *const functions[] = {
@@ -41,17 +39,17 @@ message_id(const struct run_key *key, enum message kind, char *buf,
 	    key->job, key->start, events[kind]);
 	for (c = buf; *c != '\0'; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
-			*c = '_';	/* it stands in a header line */
+			*c = '_';	/* the id is part of a header */
 }
 
-/* A tag's value: what would end it is escaped, what cannot be is replaced. */
+/* A tag; escapes separators, replaces bytes that have no escape. */
 static void
 tag(struct writer *w, const char *name, const char *value)
 {
 	unsigned char c;
 
 	if (value == NULL || *value == '\0')
-		return;		/* an empty value is no line protocol */
+		return;		/* line protocol has no empty values */
 	wr_u8(w, ',');
 	wr_mem(w, name, strlen(name));
 	wr_u8(w, '=');
@@ -65,7 +63,7 @@ tag(struct writer *w, const char *name, const char *value)
 	}
 }
 
-/* A quoted field's content. */
+/* The content of a quoted field. */
 static void
 quoted(struct writer *w, const char *s, size_t n)
 {
@@ -86,15 +84,15 @@ wrap_line(const struct message_how *mh, const struct job *job,
     enum message kind, int64_t when, const struct writer *body,
     struct writer *w)
 {
-	TEXT(w, "job");
+	WR_TEXT(w, "job");
 	tag(w, "function", functions[kind]);
 	tag(w, "hostname", mh->hostname);
 	if (kind == MESSAGE_STOP)
 		tag(w, "partition", job->partition);
-	TEXT(w, ",type=node,type-id=0 event=\"");
+	WR_TEXT(w, ",type=node,type-id=0 event=\"");
 	quoted(w, (const char *)body->buf, body->len);
-	TEXT(w, "\" ");
-	payload_number(w, (when < SECONDS_MAX ? when : SECONDS_MAX) *
+	WR_TEXT(w, "\" ");
+	wr_json_number(w, (when < SECONDS_MAX ? when : SECONDS_MAX) *
 	    1000000000);
 	wr_u8(w, '\n');
 }
@@ -102,16 +100,16 @@ wrap_line(const struct message_how *mh, const struct job *job,
 static void
 wrap_json(enum message kind, const struct writer *body, struct writer *w)
 {
-	TEXT(w, "{\"event\":\"");
+	WR_TEXT(w, "{\"event\":\"");
 	wr_mem(w, events[kind], strlen(events[kind]));
-	TEXT(w, "\",\"body\":");
+	WR_TEXT(w, "\",\"body\":");
 	wr_mem(w, body->buf, body->len);
 	wr_u8(w, '}');
 }
 
-/* One try; 0, or -1 with *why. */
+/* Makes the message as how says.  0, or -1 with *why. */
 static int
-make(const struct payload *p, const struct payload_how *how,
+message_try(const struct payload *p, const struct payload_how *how,
     const struct message_how *mh, const struct job *job, enum message kind,
     struct writer *w, const char **why)
 {
@@ -140,13 +138,13 @@ make(const struct payload *p, const struct payload_how *how,
 	return rc;
 }
 
-/* Cuts a text so that `over` bytes less come out; 0 = leave it out. */
+/* The length that saves at least over bytes; 0 = omit the text. */
 static size_t
-cut(const char *text, size_t over)
+length_cut(const char *text, size_t over)
 {
 	size_t n = text != NULL ? strlen(text) : 0;
 
-	/* The mark of the cut takes some, each byte gives at least one. */
+	/* The mark needs some bytes; each byte of text needs one or more. */
 	over += TEXT_LEAST / 2;
 	return n > over + TEXT_LEAST ? n - over : 0;
 }
@@ -159,9 +157,9 @@ message_make(const struct payload *p, const struct payload_how *how,
 	struct payload_how less = *how;
 	int step;
 
-	/* whole; script cut; no script; slurmInfo cut too; none; no metaData */
+	/* full; shorter script; none; shorter slurmInfo; none; no metaData */
 	for (step = 0; step < 6; step++) {
-		if (make(p, &less, mh, job, kind, w, why) == -1) {
+		if (message_try(p, &less, mh, job, kind, w, why) == -1) {
 			errno = EINVAL;
 			return -1;
 		}
@@ -171,13 +169,13 @@ message_make(const struct payload *p, const struct payload_how *how,
 			break;
 		switch (step) {
 		case 0:
-			less.script_max = cut(job->script, w->len - mh->max);
+			less.script_max = length_cut(job->script, w->len - mh->max);
 			break;
 		case 1:
 			less.script_max = 0;
 			break;
 		case 2:
-			less.info_max = cut(job->slurm_info, w->len - mh->max);
+			less.info_max = length_cut(job->slurm_info, w->len - mh->max);
 			break;
 		case 3:
 			less.info_max = 0;
@@ -186,7 +184,7 @@ message_make(const struct payload *p, const struct payload_how *how,
 			less.bare = 1;
 		}
 	}
-	*why = "the message is longer than the broker takes";
+	*why = "the message is longer than the broker accepts";
 	errno = E2BIG;
 	return -1;
 }

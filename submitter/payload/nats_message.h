@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event as NATS carries it: a line of InfluxDB's protocol, as cc-backend
- * and the Go adapter have it, or one JSON object:
+ * One event as a NATS message: a line of InfluxDB's line protocol, as used by
+ * cc-backend and the Go adapter, or one JSON object:
  *
- *	{"event":"start","body":{...as start_job takes it...}}
+ *	{"event":"start","body":{...body of start_job...}}
  */
 #ifndef SUBMITTER_PAYLOAD_NATS_MESSAGE_H
 #define SUBMITTER_PAYLOAD_NATS_MESSAGE_H
@@ -26,20 +26,20 @@ enum message_format {
 
 struct message_how {
 	enum message_format	 format;
-	const char		*hostname;	/* tag of the line; borrowed */
-	size_t			 max;		/* bytes the broker takes */
+	const char		*hostname;	/* tag of line protocol; borrowed */
+	size_t			 max;		/* bytes that the broker accepts */
 };
 
-/* Run and event, the same at each repetition: what a stream drops doubles by. */
+/* Id of run and event; JetStream detects duplicates by it. */
 #define MESSAGE_ID_MAX	(CLUSTER_MAX * 3 + 64)
 void message_id(const struct run_key *key, enum message kind, char *buf,
     size_t size);
 
 /*
- * The message, appended to w (empty before).  What is too long goes without
- * jobScript, cut or whole, then without slurmInfo, then without metaData.
- * 0, 1 when texts were shortened, or -1 with *why (E2BIG in errno when even
- * the bare one is too long, else EINVAL).
+ * Writes the message to w, which is empty.  A message longer than max gets a
+ * shorter or no jobScript, then a shorter or no slurmInfo, then no metaData.
+ * Returns 0, 1 when texts were shortened, or -1 with *why and errno: E2BIG when
+ * the shortest message is too long, else EINVAL.
  */
 int message_make(const struct payload *p, const struct payload_how *how,
     const struct message_how *mh, const struct job *job, enum message kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is a host in one of cc-backend's node lists?  Matched in place: a list of
- * 20,000 nodes is some bytes, its hosts would be a megabyte.
+ * Matches a host against a node list without expanding the list: a list of
+ * 20,000 nodes has some bytes, its expansion a megabyte.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "submitter/payload/nodelist.h"
 
-/* Digits of a number in a range; more would not fit 64 bits. */
+/* Digits of a number in a range; a longer one does not fit 64 bits. */
 #define DIGITS_MAX	18
 
 static size_t
@@ -34,9 +34,9 @@ number(const char *s, size_t n)
 	return v;
 }
 
-/* Bytes of host that the range "FROM-TO" or "N" up to end takes, or 0. */
+/* Bytes of host that the range "FROM-TO" or "N" matches, or 0. */
 static size_t
-range_takes(const char *range, const char *end, const char *host)
+range_match(const char *range, const char *end, const char *host)
 {
 	size_t low = digits(range, end), high, n;
 	const char *to;
@@ -53,7 +53,7 @@ range_takes(const char *range, const char *end, const char *host)
 	if (high == 0 || to + high != end)
 		return 0;
 	n = digits(host, host + strlen(host));
-	/* Of a width: zeros before it.  Unequal ones are not, and need none. */
+	/* Equal widths: leading zeros.  Different widths: none. */
 	if (low == high && n > low)
 		n = low;
 	if (n < low || n > high || (low != high && n > low && *host == '0'))
@@ -62,9 +62,9 @@ range_takes(const char *range, const char *end, const char *host)
 	return v >= number(range, low) && v <= number(to, high) ? n : 0;
 }
 
-/* Bytes of host that the bracket's content up to end takes, or 0. */
+/* Bytes of host that the content of the brackets matches, or 0. */
 static size_t
-bracket_takes(const char *p, const char *end, const char *host)
+bracket_match(const char *p, const char *end, const char *host)
 {
 	const char *comma;
 	size_t n;
@@ -73,14 +73,14 @@ bracket_takes(const char *p, const char *end, const char *host)
 		comma = memchr(p, ',', (size_t)(end - p));
 		if (comma == NULL)
 			comma = end;
-		n = range_takes(p, comma, host);
+		n = range_match(p, comma, host);
 		if (n != 0)
 			return n;
 	}
 	return 0;
 }
 
-/* Does the one item up to end match all of host? */
+/* 1 when the item up to end matches the whole host. */
 static int
 item_has(const char *p, const char *end, const char *host)
 {
@@ -96,7 +96,7 @@ item_has(const char *p, const char *end, const char *host)
 		close = memchr(p, ']', (size_t)(end - p));
 		if (close == NULL)
 			return 0;
-		n = bracket_takes(p + 1, close, host);
+		n = bracket_match(p + 1, close, host);
 		if (n == 0)
 			return 0;
 		host += n;
@@ -105,7 +105,7 @@ item_has(const char *p, const char *end, const char *host)
 	return *host == '\0';
 }
 
-/* The end of the item at p: a comma outside of brackets, or the end. */
+/* The end of the item at p: a comma outside brackets, or the NUL. */
 static const char *
 item_end(const char *p)
 {

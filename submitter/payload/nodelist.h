@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cc-backend's node lists: "a[001-064],b[1,3],login*" is none, "*" is all. */
+/* cc-backend's node lists: "a[001-064],b[1,3],login"; "*" is every host. */
 #ifndef SUBMITTER_PAYLOAD_NODELIST_H
 #define SUBMITTER_PAYLOAD_NODELIST_H
 
 /*
- * Is host in that list?  A range is as wide as its first number, zeros
- * before it; nothing is expanded.  What is no node list matches nothing.
+ * 1 when host is in the list.  Numbers of a range have leading zeros up to the
+ * width of the first number.  A text that is not a node list has no host.
  */
 int nodelist_has(const char *list, const char *host);
 

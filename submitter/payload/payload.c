@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bodies of start_job, stop_job and the smaller requests, by the version of
- * cc-backend.  The record may come from the spool, so nothing in it is taken
- * for clean: strings are escaped and checked here.
+ * Bodies of start_job, stop_job and the smaller requests for each version of
+ * cc-backend.  Strings of a record are not trusted: they are checked and
+ * escaped here.
  */
 #include "config.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
 #include "submitter/payload/tags.h"
@@ -18,16 +19,14 @@
 /* cc-backend reads counts as int32. */
 #define COUNT_MAX	2147483647u
 
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
-
 static void
 field_number(struct writer *w, const char *name, int64_t v)
 {
 	wr_u8(w, ',');
 	wr_u8(w, '"');
 	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_number(w, v);
+	WR_TEXT(w, "\":");
+	wr_json_number(w, v);
 }
 
 static void
@@ -36,11 +35,11 @@ field_string(struct writer *w, const char *name, const char *s)
 	wr_u8(w, ',');
 	wr_u8(w, '"');
 	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_string(w, s);
+	WR_TEXT(w, "\":");
+	wr_json_string(w, s);
 }
 
-/* A count that cc-backend can hold; nothing when there is none. */
+/* A count, at most COUNT_MAX; omitted when 0. */
 static void
 field_count(struct writer *w, const char *name, uint64_t v)
 {
@@ -54,23 +53,23 @@ payload_how_init(struct payload_how *how, enum backend backend,
 {
 	how->backend = backend;
 	how->topology = topology;
-	how->script_max = SIZE_MAX / 8;
-	how->info_max = SIZE_MAX / 8;
+	how->script_max = JSON_UNLIMITED;
+	how->info_max = JSON_UNLIMITED;
 	how->bare = 0;
 	how->tags = 0;
 }
 
-/* {"jobId":1,"cluster":"c","startTime":2: every other body opens with it. */
+/* {"jobId":1,"cluster":"c","startTime":2 begins most bodies. */
 static void
 key_open(const struct payload *p, const struct run_key *key, struct writer *w)
 {
-	TEXT(w, "{\"jobId\":");
-	payload_number(w, (int64_t)key->job);
+	WR_TEXT(w, "{\"jobId\":");
+	wr_json_number(w, (int64_t)key->job);
 	field_string(w, "cluster", payload_cluster(p, key->cluster));
 	field_number(w, "startTime", key->start);
 }
 
-/* Do all hosts of the run have threads?  A part of them would mislead. */
+/* 1 when the threads of all hosts are known; a part would be misleading. */
 static int
 threads_known(const struct job *job)
 {
@@ -84,7 +83,7 @@ threads_known(const struct job *job)
 	return 1;
 }
 
-/* One number of a list; most have few digits. */
+/* One number of a list and a comma. */
 static void
 list_number(struct writer *w, uint32_t v)
 {
@@ -97,7 +96,7 @@ list_number(struct writer *w, uint32_t v)
 	wr_mem(w, p, (size_t)(buf + sizeof(buf) - p));
 }
 
-/* The host's threads, unless its list is empty or beyond all bounds. */
+/* The host's threads; -1 when there are none or too many. */
 static int
 write_threads(const struct payload *p, struct topology *topology,
     const char *cluster, const struct job_host *host, struct thread_ids *ids,
@@ -108,11 +107,11 @@ write_threads(const struct payload *p, struct topology *topology,
 	if (topology_map(topology, p->cpumap, cluster, host, ids) == -1 ||
 	    ids->n == 0)
 		return -1;
-	TEXT(w, ",\"hwthreads\":[");
+	WR_TEXT(w, ",\"hwthreads\":[");
 	for (i = 0; i < ids->n; i++)
 		list_number(w, ids->ids[i]);
 	if (w->err == 0)
-		w->buf[w->len - 1] = ']';	/* in the last comma's place */
+		w->buf[w->len - 1] = ']';	/* replaces the last comma */
 	return 0;
 }
 
@@ -123,10 +122,10 @@ write_accels(const struct job_host *host, struct writer *w)
 
 	if (host->n_accels == 0)
 		return;
-	TEXT(w, ",\"accelerators\":");
+	WR_TEXT(w, ",\"accelerators\":");
 	for (i = 0; i < host->n_accels; i++) {
 		wr_u8(w, i == 0 ? '[' : ',');
-		payload_string(w, host->accels[i]);
+		wr_json_string(w, host->accels[i]);
 	}
 	wr_u8(w, ']');
 }
@@ -141,13 +140,13 @@ write_hosts(const struct payload *p, const struct payload_how *how,
 	int rc = 0;
 	uint32_t i;
 
-	TEXT(w, ",\"resources\":");
+	WR_TEXT(w, ",\"resources\":");
 	for (i = 0; i < job->n_hosts; i++) {
 		const struct job_host *host = &job->hosts[i];
 
 		wr_u8(w, i == 0 ? '[' : ',');
-		TEXT(w, "{\"hostname\":");
-		payload_string(w, host->name);
+		WR_TEXT(w, "{\"hostname\":");
+		wr_json_string(w, host->name);
 		if (threads && write_threads(p, how->topology, cluster, host,
 		    &ids, w) == -1) {
 			rc = -1;
@@ -163,7 +162,7 @@ write_hosts(const struct payload *p, const struct payload_how *how,
 	return rc;
 }
 
-/* resources; returns 1 when they carry threads. */
+/* Writes resources; returns 1 when they contain hwthreads. */
 static int
 write_resources(const struct payload *p, const struct payload_how *how,
     const struct job *job, struct writer *w)
@@ -188,13 +187,13 @@ count_accels(const struct job *job)
 
 	if (job->accels != 0)
 		return job->accels;
-	/* Shares of devices are no devices to Slurm, but they are shown. */
+	/* Slurm does not count shared GPUs; their devices are in the record. */
 	for (i = 0; i < job->n_hosts; i++)
 		n += job->hosts[i].n_accels;
 	return n;
 }
 
-/* How the nodes are shared: text from 1.5 on, a number before. */
+/* How the nodes are shared: a number before 1.5, else a text. */
 static void
 write_shared(enum backend backend, enum job_shared shared, struct writer *w)
 {
@@ -231,11 +230,11 @@ write_tags(const struct payload *p, enum backend backend,
 {
 	if (!payload_tagged(p, job))
 		return;
-	TEXT(w, ",\"tags\":");
+	WR_TEXT(w, ",\"tags\":");
 	tags_write(p->tags, job, backend >= BACKEND_1_4_0, w);
 }
 
-/* NULL, or why cc-backend would never take a start of this record. */
+/* NULL, or why cc-backend would reject a start of this record. */
 static const char *
 start_flaw(const struct job *job)
 {
@@ -244,9 +243,9 @@ start_flaw(const struct job *job)
 	if (job->key.start <= 0)
 		return "the record has no start time";
 	if (job->n_hosts == 0)
-		return "the record names no host";
+		return "the record has no host";
 	if (job->user == NULL || *job->user == '\0')
-		return "the record names no user";
+		return "the record has no user";
 	return NULL;
 }
 
@@ -289,7 +288,8 @@ payload_start(const struct payload *p, const struct payload_how *how,
 }
 
 const char *
-payload_stop_state(const struct payload *p, enum backend backend, enum job_end end)
+payload_stop_state(const struct payload *p, enum backend backend,
+    enum job_end end)
 {
 	if (end == END_NOT || (unsigned)end >= END__COUNT)
 		return NULL;
@@ -340,10 +340,10 @@ payload_edit_meta(const struct payload *p, const struct run_key *key,
     const char *field, const char *value, struct writer *w)
 {
 	key_open(p, key, w);
-	TEXT(w, ",\"payload\":{\"key\":");
-	payload_string(w, field);
+	WR_TEXT(w, ",\"payload\":{\"key\":");
+	wr_json_string(w, field);
 	field_string(w, "value", value);
-	TEXT(w, "}}");
+	WR_TEXT(w, "}}");
 }
 
 void
@@ -354,7 +354,7 @@ payload_delete(const struct payload *p, const struct run_key *key,
 	wr_u8(w, '}');
 }
 
-/* The words of a node's state, a comma between them, as a list. */
+/* Writes a node's comma-separated states as a list. */
 static void
 write_states(const char *states, struct writer *w)
 {
@@ -368,7 +368,7 @@ write_states(const char *states, struct writer *w)
 			memcpy(word, states, n);
 			word[n] = '\0';
 			wr_u8(w, some ? ',' : '[');
-			payload_string(w, word);
+			wr_json_string(w, word);
 			some = 1;
 		}
 		states += n + (states[n] == ',');
@@ -376,7 +376,7 @@ write_states(const char *states, struct writer *w)
 	if (some)
 		wr_u8(w, ']');
 	else
-		TEXT(w, "[]");
+		WR_TEXT(w, "[]");
 }
 
 void
@@ -385,15 +385,15 @@ payload_nodes(const struct payload *p, const char *cluster,
 {
 	size_t i;
 
-	TEXT(w, "{\"cluster\":");
-	payload_string(w, payload_cluster(p, cluster));
-	TEXT(w, ",\"nodes\":[");
+	WR_TEXT(w, "{\"cluster\":");
+	wr_json_string(w, payload_cluster(p, cluster));
+	WR_TEXT(w, ",\"nodes\":[");
 	for (i = 0; i < n; i++) {
 		if (i != 0)
 			wr_u8(w, ',');
-		TEXT(w, "{\"hostname\":");
-		payload_string(w, nodes[i].host);
-		TEXT(w, ",\"states\":");
+		WR_TEXT(w, "{\"hostname\":");
+		wr_json_string(w, nodes[i].host);
+		WR_TEXT(w, ",\"states\":");
 		write_states(nodes[i].states, w);
 		field_number(w, "cpusAllocated", nodes[i].cpus);
 		field_number(w, "memoryAllocated",
@@ -402,5 +402,5 @@ payload_nodes(const struct payload *p, const char *cluster,
 		field_number(w, "jobsRunning", nodes[i].jobs);
 		wr_u8(w, '}');
 	}
-	TEXT(w, "]}");
+	WR_TEXT(w, "]}");
 }

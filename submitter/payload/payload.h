@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bodies cc-backend takes, made of a run record: start_job, stop_job and
- * the smaller ones.  Written straight into a buffer, without a tree: a start
- * is made again at each try, for the topology may have come in between.
+ * Request bodies for cc-backend, made of a run record: start_job, stop_job and
+ * smaller ones.  Each attempt makes the body again, because cc-backend's
+ * topology or version may have changed.
  */
 #ifndef SUBMITTER_PAYLOAD_PAYLOAD_H
 #define SUBMITTER_PAYLOAD_PAYLOAD_H
@@ -13,92 +13,76 @@
 #include "common/codec.h"
 #include "common/conf.h"
 #include "common/job.h"
+#include "submitter/payload/backend_version.h"
 
 struct topology;
 
-/* What cc-backend can be; each takes other fields and other words. */
-enum backend {
-	BACKEND_1_3,	/* 1.2.2 to 1.3.1 */
-	BACKEND_1_4_0,	/* 1.4.0 to 1.4.2: tags have a scope */
-	BACKEND_1_4_3,	/* 1.4.3, 1.4.4: stop = start is taken */
-	BACKEND_1_5	/* 1.5.0 on; also while it is not known */
-};
-
-/* "1.5.4", "1.4", "1.5"; BACKEND_1_5 for "auto" and what is newer. */
-enum backend backend_of(const char *version);
-
-/* More than the longest record makes: a writer of a body has this max. */
+/* Bytes; the maximum of a writer for a body.  Longer than any record. */
 #define PAYLOAD_MAX	(32u * 1024 * 1024)
 
-/* What of the configuration shapes bodies. */
+/* The configuration of bodies. */
 struct payload;
 
-/* Reads clusterNames, cpuMap, metaDataFields, requeuedState, tags.  NULL with a reason. */
+/* NULL with a reason when the configuration is not valid. */
 struct payload *payload_new(const struct conf *conf, char *reason,
     size_t size);
 /* NULL is fine. */
 void payload_free(struct payload *p);
-/* cc-backend's name of a cluster of Slurm's; borrowed from p or slurm. */
+/* cc-backend's name of Slurm's cluster; borrowed from p or slurm. */
 const char *payload_cluster(const struct payload *p, const char *slurm);
 
-/* How one start is to be made. */
+/* How one body is made. */
 struct payload_how {
 	enum backend	 backend;
-	struct topology	*topology;	/* borrowed; NULL = nothing is known */
-	size_t		 script_max;	/* bytes of jobScript, cut with a mark; 0 = left out */
-	size_t		 info_max;	/* the same of slurmInfo */
-	int		 bare;		/* no metaData at all */
-	int		 tags;		/* by rule; not unless the first start had them */
+	struct topology	*topology;	/* borrowed; NULL = unknown */
+	size_t		 script_max;	/* bytes of jobScript; 0 = omit it */
+	size_t		 info_max;	/* bytes of slurmInfo; 0 = omit it */
+	int		 bare;		/* omit metaData */
+	int		 tags;		/* add tags; a repeated start only if the first had them */
 };
-/* A backend of that version, all texts whole. */
+/* All texts complete, without tags. */
 void payload_how_init(struct payload_how *how, enum backend backend,
     struct topology *topology);
 
 /*
- * The start_job body of a run, appended to w.  0, or -1 with a constant text
- * in *why when no valid body can be made of it (no host, no user) or w is full.
+ * Appends the start_job body of a run to w.  Returns 0, or -1 with a constant
+ * text in *why when the record is incomplete (no host, no user) or w is full.
  */
 int payload_start(const struct payload *p, const struct payload_how *how,
     const struct job *job, struct writer *w, const char **why);
-/* 1 when there are rules for tags at all; and when one fits the run. */
+/* 1 when tags are configured; 1 when the run gets one. */
 int payload_tags(const struct payload *p);
 int payload_tagged(const struct payload *p, const struct job *job);
 /*
- * The stop_job body.  A stop before its start is moved to it (one second
- * after it where the backend refuses an equal one), a state the backend does
- * not know is replaced by the nearest it knows.  0, or -1 with *why.
+ * Appends the stop_job body.  A stop time before the start becomes the start
+ * time (plus one second before 1.4.3); a state that the backend does not know
+ * becomes the nearest known state.  Returns 0, or -1 with *why.
  */
 int payload_stop(const struct payload *p, enum backend backend,
     const struct job *job, struct writer *w, const char **why);
-/* The state as payload_stop() sends it; NULL for what is no end. */
+/* The state that payload_stop() sends; NULL when the run has no end. */
 const char *payload_stop_state(const struct payload *p, enum backend backend,
     enum job_end end);
-/* The stop time as payload_stop() sends it: epoch, seconds. */
+/* The stop time that payload_stop() sends: epoch, seconds. */
 int64_t payload_stop_time(enum backend backend, const struct job *job);
-/* edit_meta's body (from 1.5): one key of metaData. */
+/* The edit_meta body (1.5 and later): one key of metaData. */
 void payload_edit_meta(const struct payload *p, const struct run_key *key,
     const char *field, const char *value, struct writer *w);
-/* 1 when metaDataFields has message. */
+/* 1 when metaDataFields contains message. */
 int payload_has_message(const struct payload *p);
 /*
- * What of metaData only the end of a run has told, as metaDataFields allow:
- * exit code (of a completed run 0:0 is nothing new), reason, and with info the
- * text of slurmInfo.
+ * Calls fn for each text of metaData that is known only at the end of a run, if
+ * metaDataFields contains it: exit code (not 0:0 of a completed run), reason,
+ * and slurmInfo if info is set.
  */
 typedef void payload_late_fn(const char *field, const char *value, void *arg);
 void payload_meta_late(const struct payload *p, const struct job *job,
     int info, payload_late_fn *fn, void *arg);
-/* delete_job's body. */
+/* The delete_job body. */
 void payload_delete(const struct payload *p, const struct run_key *key,
     struct writer *w);
-/* nodestate's body; cluster is Slurm's name. */
+/* The nodestate body; cluster is Slurm's name. */
 void payload_nodes(const struct payload *p, const char *cluster,
     const struct node_state *nodes, size_t n, struct writer *w);
-
-/* A JSON string with its quotes; what is no UTF-8 is replaced. */
-void payload_string(struct writer *w, const char *s);
-/* The same of at most max bytes, cut at a character and marked. */
-void payload_string_max(struct writer *w, const char *s, size_t max);
-void payload_number(struct writer *w, int64_t v);
 
 #endif

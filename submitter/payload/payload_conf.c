@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the configuration shapes bodies: names, fields, the map of ids. */
+/* Reads the configuration of request bodies. */
 #include "config.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ backend_of(const char *version)
 		return BACKEND_1_5;
 	if (minor < 4)
 		return BACKEND_1_3;
-	/* "1.4" alone: what the later ones refuse is the safer body. */
+	/* "1.4": all of 1.4 accept the body for 1.4.0. */
 	return n == 3 && patch >= 3 ? BACKEND_1_4_3 : BACKEND_1_4_0;
 }
 
@@ -50,7 +50,7 @@ read_names(struct payload *p, const char *text, char *reason, size_t size)
 
 	root = json_loads(text, JSON_REJECT_DUPLICATES, &err);
 	if (!json_is_object(root)) {
-		snprintf(reason, size, "clusterNames is no object");
+		snprintf(reason, size, "clusterNames is not an object");
 		goto done;
 	}
 	if (json_object_size(root) > CLUSTER_NAMES_MAX) {
@@ -61,7 +61,7 @@ read_names(struct payload *p, const char *text, char *reason, size_t size)
 	json_object_foreach(root, key, value) {
 		if (json_string_length(value) == 0) {
 			snprintf(reason, size,
-			    "clusterNames: the value of \"%s\" is no name",
+			    "clusterNames: the value of \"%s\" is not a name",
 			    key);
 			goto done;
 		}
@@ -70,7 +70,7 @@ read_names(struct payload *p, const char *text, char *reason, size_t size)
 		p->n_names++;
 		if (p->names[p->n_names - 1].slurm == NULL ||
 		    p->names[p->n_names - 1].cc == NULL) {
-			snprintf(reason, size, "no memory");
+			snprintf(reason, size, "out of memory");
 			goto done;
 		}
 	}
@@ -94,17 +94,17 @@ read_fields(struct payload *p, const char *list, char *reason, size_t size)
 				break;
 		if (f == META__COUNT) {
 			snprintf(reason, size,
-			    "metaDataFields: no field is called \"%s\"", item);
+			    "metaDataFields: \"%s\" is not a field", item);
 			return -1;
 		}
 		p->fields |= 1u << f;
 	}
 	if (got == -1)
-		snprintf(reason, size, "metaDataFields is no list of names");
+		snprintf(reason, size, "metaDataFields is not a list of names");
 	return got;
 }
 
-/* Only words that every cc-backend takes, and that say the run is over. */
+/* Accepts final states that every version of cc-backend accepts. */
 static int
 read_requeued(struct payload *p, const char *word, char *reason, size_t size)
 {
@@ -116,7 +116,7 @@ read_requeued(struct payload *p, const char *word, char *reason, size_t size)
 			return 0;
 		}
 	snprintf(reason, size,
-	    "requeuedState: \"%s\" is no final state of cc-backend", word);
+	    "requeuedState: \"%s\" is not a final state of cc-backend", word);
 	return -1;
 }
 
@@ -126,7 +126,7 @@ payload_new(const struct conf *conf, char *reason, size_t size)
 	struct payload *p = calloc(1, sizeof(*p));
 
 	if (p == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return NULL;
 	}
 	if (read_names(p, conf_str(conf, CONF_CLUSTER_NAMES), reason,

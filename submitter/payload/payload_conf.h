@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What payload.c and payload_conf.c share: the configuration of bodies. */
+/* The configuration of request bodies, for the files of this folder. */
 #ifndef SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
 #define SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
 
@@ -26,7 +26,7 @@ extern const char *const meta_field_names[META__COUNT];
 struct payload;
 struct payload_how;
 struct writer;
-/* payload_meta.c: the member metaData of a start; threads: they are in it. */
+/* Writes the member metaData; threads: the body has hwthreads. */
 void payload_meta_write(const struct payload *p, const struct payload_how *how,
     const struct job *job, int threads, struct writer *w);
 
@@ -34,7 +34,7 @@ void payload_meta_write(const struct payload *p, const struct payload_how *how,
 
 struct payload {
 	unsigned	 fields;	/* 1u << enum meta_field */
-	enum job_end	 requeued;	/* what a requeued run ends as */
+	enum job_end	 requeued;	/* jobState of a requeued run */
 	struct cpumap	*cpumap;	/* owned; may be NULL */
 	struct tags	*tags;		/* owned; may be NULL */
 	unsigned	 n_names;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metaData: the texts about a run that people see.  With the start go those
- * that are known then; what only the end tells can be sent later.
+ * metaData: the texts about a run that cc-backend shows.  The start contains
+ * the texts that are known then; edit_meta adds those known at the end.
  */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
 
-#define TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
-
-/* One key of metaData; open says whether one was written before. */
+/* One key of metaData.  *open: it is not the first key. */
 static void
 meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
 {
@@ -21,8 +20,8 @@ meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
 	*open = 1;
 	wr_u8(w, '"');
 	wr_mem(w, name, strlen(name));
-	TEXT(w, "\":");
-	payload_string_max(w, s, max);
+	WR_TEXT(w, "\":");
+	wr_json_string_max(w, s, max);
 }
 
 static void
@@ -45,7 +44,7 @@ meta_number(const struct payload *p, enum meta_field field, struct writer *w,
 	meta_text(p, field, w, open, buf, sizeof(buf));
 }
 
-/* What people should know of a run whose threads Slurm no longer had. */
+/* metaData.message of a run whose threads are unknown; NULL = none. */
 static const char *
 message_of(const struct job *job, int threads)
 {
@@ -57,7 +56,7 @@ message_of(const struct job *job, int threads)
 	    "its nodes are shown whole, with all jobs on them.";
 }
 
-/* As Slurm writes it, status:signal; NULL when there is none. */
+/* status:signal, as Slurm prints it; NULL = none. */
 static const char *
 exit_code(const struct job *job, char *buf, size_t size)
 {
@@ -80,11 +79,11 @@ void
 payload_meta_write(const struct payload *p, const struct payload_how *how,
     const struct job *job, int threads, struct writer *w)
 {
-	const size_t all = SIZE_MAX / 8;
+	const size_t all = JSON_UNLIMITED;
 	char code[32];
 	int open = 0;
 
-	TEXT(w, ",\"metaData\":");
+	WR_TEXT(w, ",\"metaData\":");
 	meta_text(p, META_JOB_NAME, w, &open, job->name, all);
 	meta_text(p, META_JOB_SCRIPT, w, &open, job->script, how->script_max);
 	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info,
@@ -103,10 +102,10 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 	if (open)
 		wr_u8(w, '}');
 	else
-		TEXT(w, "{}");
+		WR_TEXT(w, "{}");
 }
 
-/* Of a completed run it says nothing that the state does not say. */
+/* NULL for 0:0 of a completed run, which the state implies. */
 static const char *
 exit_code_late(const struct job *job, char *buf, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which tags a run gets; see tags.h. */
+/* Tags of runs; see tags.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "submitter/payload/payload.h"
+#include "submitter/payload/json_write.h"
 #include "submitter/payload/tags.h"
 
-/* Steps of one match: a name takes some hundred. */
+/* Steps of one match: a name needs some hundred. */
 #define MATCH_LIMIT	100000u
 
-/* What of a run a pattern looks at. */
+/* The members of "when" and the texts they are matched against. */
 static const struct {
 	const char	*name;
 	size_t		 at;
@@ -32,7 +32,7 @@ struct rule {
 	char		*type;		/* owned, as are the others */
 	char		*name;
 	char		*scope;
-	pcre2_code	*when[N_TEXTS];	/* NULL = whatever it is */
+	pcre2_code	*when[N_TEXTS];	/* NULL = matches every text */
 };
 
 struct tags {
@@ -52,7 +52,7 @@ text_copy(const json_t *rule, const char *name, const char *none)
 	return text != NULL && *text != '\0' ? strdup(text) : NULL;
 }
 
-/* 0, or -1 with what is wrong with the n-th rule. */
+/* Reads the n-th rule.  0, or -1 with a reason. */
 static int
 rule_read(struct rule *r, unsigned n, const json_t *value, char *reason,
     size_t size)
@@ -81,7 +81,7 @@ rule_read(struct rule *r, unsigned n, const json_t *value, char *reason,
 		if (r->when[i] == NULL) {
 			pcre2_get_error_message(err, text, sizeof(text));
 			snprintf(reason, size, "tags: item %u: \"%.100s\" is "
-			    "no pattern: %s", n, pattern, (const char *)text);
+			    "not a regular expression: %s", n, pattern, (const char *)text);
 			return -1;
 		}
 	}
@@ -97,7 +97,7 @@ rules_read(struct tags *t, const char *json, char *reason, size_t size)
 	int rc = -1;
 
 	if (!json_is_array(root) || json_array_size(root) > TAGS_MAX) {
-		snprintf(reason, size, "tags is no list of at most %d rules",
+		snprintf(reason, size, "tags is not a list of at most %d rules",
 		    TAGS_MAX);
 		goto done;
 	}
@@ -121,7 +121,7 @@ tags_new(const char *json, char *reason, size_t size)
 		t->context = pcre2_match_context_create(NULL);
 	}
 	if (t == NULL || t->match == NULL || t->context == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		tags_free(t);
 		return NULL;
 	}
@@ -161,7 +161,7 @@ tags_any(const struct tags *t)
 	return t != NULL && t->n > 0;
 }
 
-/* What a run does not have is an empty text to its pattern. */
+/* 1 when all patterns match.  A missing text is matched as "". */
 static int
 is_matched(const struct tags *t, const struct rule *r, const struct job *job)
 {
@@ -181,7 +181,7 @@ is_matched(const struct tags *t, const struct rule *r, const struct job *job)
 	return 1;
 }
 
-/* Twice the same makes cc-backend refuse the rest of them. */
+/* 1 when the tag was written.  cc-backend ignores tags after a duplicate. */
 static int
 is_given(const struct tags *t, const unsigned char *given,
     const struct rule *r)
@@ -202,7 +202,7 @@ static void
 member(struct writer *w, const char *name, const char *text)
 {
 	wr_mem(w, name, strlen(name));
-	payload_string(w, text);
+	wr_json_string(w, text);
 }
 
 unsigned

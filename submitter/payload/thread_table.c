@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From cc-backend's lists of sockets and cores to one table.  The lists come
- * from outside: sizes are bounded, ids checked, and what does not add up
- * makes no table.
+ * Makes one table from cc-backend's lists of sockets and cores.  The lists are
+ * not trusted: sizes are bounded and ids are checked.
  */
 #include "config.h"
 
@@ -12,7 +11,7 @@
 #include "submitter/payload/thread_table.h"
 #include "submitter/payload/topology.h"
 
-/* A thread while the table is made. */
+/* A thread, for sorting. */
 struct thread {
 	uint32_t	id;
 	uint32_t	core;	/* lowest id of its core */
@@ -21,7 +20,7 @@ struct thread {
 
 #define NONE	UINT32_MAX
 
-/* The list's number i as an id below THREADS_MAX, else NONE. */
+/* Item i of the list if it is an id below THREADS_MAX, else NONE. */
 static uint32_t
 id_at(const json_t *list, size_t i)
 {
@@ -31,7 +30,7 @@ id_at(const json_t *list, size_t i)
 	return n >= 0 && n < THREADS_MAX ? (uint32_t)n : NONE;
 }
 
-/* Lowest of a list's ids, NONE when one is no id or there is none. */
+/* The lowest id of a list; NONE when the list is empty or not valid. */
 static uint32_t
 lowest(const json_t *list)
 {
@@ -48,7 +47,7 @@ lowest(const json_t *list)
 	return low;
 }
 
-/* For each id, the lowest id of the list it stands in.  0, or -1. */
+/* Sets owner[id] to the lowest id of the list with this id.  0, or -1. */
 static int
 owners(const json_t *lists, uint32_t *owner, uint32_t *count)
 {
@@ -87,7 +86,7 @@ thread_order(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Are all sockets and cores as big as the shape says? */
+/* 1 when all sockets and all cores have equal sizes. */
 static int
 is_regular(const struct thread_shape *s, const struct thread *t)
 {
@@ -104,7 +103,7 @@ is_regular(const struct thread_shape *s, const struct thread *t)
 	return 1;
 }
 
-/* The shape of the threads in order; ids when it is a regular one. */
+/* The shape of sorted threads, with ids when all sizes are equal. */
 static void
 shape_make(struct thread_shape *s, const struct thread *t, uint32_t n,
     uint32_t groups, uint32_t cores)

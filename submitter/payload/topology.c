@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-backend's clusters, kept as small as they can be used: per subcluster
- * its node list as written, one table from abstract to OS id, and its
- * devices.  Slurm numbers threads socket by socket, core by core, sibling by
- * sibling; the sockets are taken by their lowest OS id, the cores within by
- * theirs, the siblings ascending.
+ * cc-backend's clusters: per subcluster the node list as text, one table from
+ * abstract id to OS id, and the devices.  Slurm numbers the threads of a host
+ * by socket, core and sibling.  Sockets are sorted by their lowest OS id, cores
+ * within a socket by their lowest OS id, siblings by OS id.
  */
 #include "config.h"
 
@@ -22,17 +21,17 @@
 #include "submitter/payload/thread_table.h"
 #include "submitter/payload/topology.h"
 
-/* Lines of the same kind that are said once; more kinds stay silent. */
+/* Warnings that are logged once; further ones are not logged. */
 #define SAID_MAX	1024
-/* What a site has is some ten; the rest is no list of clusters. */
+/* Limits of a list of clusters; sites have about ten. */
 #define CLUSTERS_MAX	256
 #define KINDS_MAX	1024
 
 struct kind {
-	char		*name;		/* owned; the subcluster's */
-	char		*nodes;		/* owned; its node list */
-	struct thread_shape	 sockets;	/* by socket; no ids = makes no sense */
-	struct thread_shape	 domains;	/* by memory domain, where they are not the sockets */
+	char		*name;		/* owned; of the subcluster */
+	char		*nodes;		/* owned; node list */
+	struct thread_shape	 sockets;	/* by socket; no ids = not valid */
+	struct thread_shape	 domains;	/* by memory domain */
 	char		**accels;	/* owned */
 	size_t		 n_accels;
 };
@@ -46,14 +45,14 @@ struct cluster {
 struct topology {
 	struct cluster	*clusters;	/* owned */
 	size_t		 n;
-	uint64_t	 digest;	/* of the answer in force */
+	uint64_t	 digest;	/* of the last answer */
 	unsigned	 devices;	/* not listed by cc-backend */
-	unsigned	 hosts;		/* that have such */
+	unsigned	 hosts;		/* with such devices */
 	size_t		 n_said;
 	uint64_t	 said[SAID_MAX];
 };
 
-/* 1 the first time, for what the NULL-ended texts name together. */
+/* 1 when it is called first with these texts, ended by NULL. */
 static int
 first_time(struct topology *t, ...)
 {
@@ -210,7 +209,7 @@ read_cluster(struct cluster *c, const json_t *o)
 	return 0;
 }
 
-/* Says once which subcluster's ids make no table. */
+/* Logs once the subclusters that have no table. */
 static void
 say_shapeless(struct topology *t, const struct cluster *c)
 {
@@ -221,9 +220,9 @@ say_shapeless(struct topology *t, const struct cluster *c)
 		    first_time(t, "shapeless", c->name, c->kinds[i].name,
 		    NULL))
 			log_warnx("cc-backend's topology of %s, subcluster %s, "
-			    "has no sockets of equal cores of equal threads: "
-			    "Slurm's thread ids pass unchanged there "
-			    "(cpuMap can tell)", c->name, c->kinds[i].name);
+			    "does not have sockets and cores of equal size: "
+			    "Slurm's thread ids are sent unchanged; set cpuMap "
+			    "if they are wrong", c->name, c->kinds[i].name);
 }
 
 static struct cluster *
@@ -260,13 +259,13 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 	root = json_loadb(json, len, JSON_DISABLE_EOF_CHECK, &err);
 	list = json_object_get(root, "clusters");
 	if (root == NULL)
-		snprintf(reason, size, "no JSON: %s", err.text);
+		snprintf(reason, size, "not JSON: %s", err.text);
 	else if (!json_is_array(list) || json_array_size(list) > CLUSTERS_MAX)
-		snprintf(reason, size, "no list of clusters in it");
+		snprintf(reason, size, "no list of clusters");
 	else {
 		clusters = read_clusters(list, &n);
 		if (clusters == NULL)
-			snprintf(reason, size, "too much, or no memory");
+			snprintf(reason, size, "too many subclusters, or out of memory");
 	}
 	json_decref(root);
 	if (clusters == NULL)
@@ -311,14 +310,14 @@ kind_of(const struct topology *t, const char *cluster, const char *host)
 	return NULL;
 }
 
-/* How a host's ids become the system's; at most one of them applies. */
+/* How abstract ids become OS ids: by cpuMap, by topology or unchanged. */
 struct way {
 	const struct cpumap	*map;
 	int			 rule;		/* -1 = not by cpuMap */
 	const struct thread_shape	*shape;		/* NULL = not by topology */
 };
 
-/* The table that fits the host as Slurm sees it, or NULL, said once. */
+/* The table for the host's shape in Slurm; NULL with one log line. */
 static const struct thread_shape *
 shape_for(struct topology *t, const char *cluster, const struct job_host *host)
 {
@@ -329,8 +328,8 @@ shape_for(struct topology *t, const char *cluster, const struct job_host *host)
 		return NULL;
 	if (k == NULL) {
 		if (first_time(t, "host", cluster, NULL))
-			log_warnx("cc-backend lists no host %s in cluster %s: "
-			    "thread ids of such hosts pass unchanged",
+			log_warnx("cc-backend does not list host %s in cluster "
+			    "%s: thread ids of such hosts are sent unchanged",
 			    host->name, cluster);
 		return NULL;
 	}
@@ -345,10 +344,11 @@ shape_for(struct topology *t, const char *cluster, const struct job_host *host)
 		    host->cores, host->threads);
 	if (k->sockets.ids != NULL &&
 	    first_time(t, "shape", cluster, k->name, shape, NULL))
-		log_warnx("%s, subcluster %s: Slurm sees %s sockets x cores x "
-		    "threads on hosts such as %s, cc-backend %ux%ux%u: thread "
-		    "ids pass unchanged (cpuMap can tell)", cluster, k->name,
-		    shape, host->name, k->sockets.sockets, k->sockets.cores,
+		log_warnx("%s, subcluster %s: host %s has %s sockets x cores x "
+		    "threads in Slurm and %ux%ux%u in cc-backend: thread ids "
+		    "of such hosts are sent unchanged; set cpuMap if they are "
+		    "wrong", cluster, k->name, host->name, shape,
+		    k->sockets.sockets, k->sockets.cores,
 		    k->sockets.threads);
 	return NULL;
 }
@@ -364,7 +364,7 @@ way_id(const struct way *way, const struct job_host *host, uint32_t abstract)
 	    -1;
 }
 
-/* 0; 1 when the way has no id for one; -1 when there are too many. */
+/* 0; 1 when an abstract id has no OS id; -1 when there are too many. */
 static int
 map_ranges(const struct way *way, const struct job_host *host,
     struct thread_ids *out)
@@ -397,7 +397,7 @@ id_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ascending, each once. */
+/* Sorts the ids and removes duplicates. */
 static void
 ids_tidy(struct thread_ids *ids)
 {
@@ -427,8 +427,8 @@ topology_map(struct topology *t, const struct cpumap *map,
 	rc = map_ranges(&way, host, out);
 	if (rc == 1) {
 		if (t != NULL && first_time(t, "id", cluster, host->name, NULL))
-			log_warnx("%s: thread ids of host %s are beyond %s: "
-			    "they pass unchanged", cluster, host->name,
+			log_warnx("%s: thread ids of host %s are not in %s: "
+			    "they are sent unchanged", cluster, host->name,
 			    way.rule != -1 ? "cpuMap" : "its topology");
 		way.rule = -1;
 		way.shape = NULL;
@@ -471,8 +471,8 @@ topology_check_accels(struct topology *t, const char *cluster,
 	t->devices += missing;
 	t->hosts++;
 	log_warnx("cc-backend's topology of %s, subcluster %s, does not list "
-	    "%u device%s of host %s, such as %s: their metrics will not be "
-	    "shown (check gpuPciAddrs)", cluster, k->name, missing,
+	    "%u device%s of host %s, such as %s: cc-backend does not show "
+	    "their metrics; check gpuPciAddrs", cluster, k->name, missing,
 	    missing == 1 ? "" : "s", host->name, example);
 }
 

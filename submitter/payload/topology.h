@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which thread ids the operating system has on which host, as cc-backend's
- * /api/clusters/ lists it, and the map from Slurm's abstract ids to them.
+ * The OS thread ids of each host, as cc-backend's /api/clusters/ lists them,
+ * and the map from Slurm's abstract ids to OS ids.
  */
 #ifndef SUBMITTER_PAYLOAD_TOPOLOGY_H
 #define SUBMITTER_PAYLOAD_TOPOLOGY_H
@@ -14,10 +14,10 @@
 struct topology;
 struct cpumap;
 
-/* Threads of one host; far above any machine there is. */
+/* Threads of one host; more than any machine has. */
 #define THREADS_MAX	16384
 
-/* A list of thread ids; the memory is kept from use to use. */
+/* A list of thread ids; its memory is used again. */
 struct thread_ids {
 	uint32_t	*ids;	/* owned */
 	uint32_t	 n;
@@ -25,31 +25,31 @@ struct thread_ids {
 };
 void thread_ids_clear(struct thread_ids *ids);
 
-/* NULL on memory. */
+/* NULL when memory is short. */
 struct topology *topology_new(void);
 /* NULL is fine. */
 void topology_free(struct topology *t);
 /*
- * Takes the body of an answer to GET /api/clusters/ in place of what was
- * known.  0, or -1 with a reason and the old one in force.  A subcluster
- * whose topology makes no sense is kept without one, and said.
+ * Reads the answer to GET /api/clusters/ and replaces the old one.  Returns 0,
+ * or -1 with a reason and the old one unchanged.  A subcluster whose topology
+ * is not valid has no table; a log line says so.
  */
 int topology_load(struct topology *t, const char *json, size_t len,
     char *reason, size_t size);
-/* Number of clusters known; 0 = nothing was loaded. */
+/* Number of clusters; 0 = no answer was read. */
 unsigned topology_clusters(const struct topology *t);
 /*
- * The OS ids of a host's abstract ids, ascending, each once, into out.
- * cluster is cc-backend's name; t and map may be NULL.  What cannot be
- * mapped passes unchanged, and one log line per kind of host says so.
- * 0, or -1 when there are more than THREADS_MAX or memory is short.
+ * Writes the OS ids of a host's abstract ids to out, ascending, each once.
+ * cluster is cc-backend's name; t and map may be NULL.  Ids that cannot be
+ * mapped stay unchanged, and one log line per kind of host says so.  Returns 0,
+ * or -1 when there are more than THREADS_MAX or memory is short.
  */
 int topology_map(struct topology *t, const struct cpumap *map,
     const char *cluster, const struct job_host *host, struct thread_ids *out);
-/* Counts and says once per host the devices that cc-backend does not list. */
+/* Counts the devices that cc-backend does not list; logs once per host. */
 void topology_check_accels(struct topology *t, const char *cluster,
     const struct job_host *host);
-/* How many devices of how many hosts that was; for status. */
+/* The counts of topology_check_accels(). */
 void topology_unlisted(const struct topology *t, unsigned *devices,
     unsigned *hosts);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A past range, chunk by chunk.  Durable is, in the spool: the range and how
- * far it was read, which moves in the transaction that holds the last of a
- * chunk's records; and the records, whose runs are held until cc-backend has
- * been asked which of them it has.  Whoever is killed, the next process goes
- * on with the runs that are held, then with the next chunk; a chunk that is
- * read twice changes nothing.  See backfill.h.
+ * A backfill reads a past range in chunks. Durable in the spool are the range,
+ * its progress, which moves in the transaction with the last record of a chunk,
+ * and the records. Their runs are held until a list of cc-backend's jobs shows
+ * which of them it has. After a kill, the next process continues with the held
+ * runs, then with the next chunk. A chunk that is read twice changes nothing.
+ * See backfill.h.
  */
 #include "config.h"
 
@@ -16,26 +16,15 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 
-#define STATE		"backfill"	/* its name among the spool's small values */
+#define STATE		"backfill"	/* key of the value in the spool */
 #define STATE_VERSION	1u
-#define CHUNK_S		21600	/* of accounting in one question, and in the spool at once */
+#define CHUNK_S		21600	/* s of accounting in one query and in the spool at once */
 #define GAP_MS		200	/* between two chunks */
-#define DRYRUN_MS		570000	/* for a dry run: the tool waits no longer than 10 minutes */
-
-static const char *
-when(int64_t t, char buf[32])
-{
-	time_t tt = (time_t)t;
-	struct tm tm;
-
-	if (gmtime_r(&tt, &tm) == NULL ||
-	    strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		snprintf(buf, 32, "%lld", (long long)t);
-	return buf;
-}
+#define DRYRUN_MS		570000	/* ms for a dry run: the admin tool waits 10 minutes */
 
 static void
 state_save(struct backfill *b)
@@ -94,13 +83,13 @@ chunk_ask(struct backfill *b)
 	b->step = BACKFILL_ASKED;
 	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	if (c == NULL)
-		return;		/* backfill_peer() */
+		return;		/* backfill_peer() asks */
 	wr_init(&w, 256);
-	wr_u32(&w, b->look ? SYNC_LOOK : 0);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, b->at);
 	wr_i64(&w, b->chunk_to);
-	channel_send(c, MSG_SYNC, 0, &w, -1);
+	wr_u8(&w, b->look != 0);
+	channel_send(c, MSG_BACKFILL_RANGE, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -118,7 +107,7 @@ finish(struct backfill *b)
 	}
 	b->active = 0;
 	state_save(b);
-	log_notice("backfill of %s is done: %llu runs, %llu of them new here",
+	log_notice("backfill of %s is done: %llu runs, %llu of them new",
 	    b->whose.cluster, (unsigned long long)b->seen,
 	    (unsigned long long)b->fresh);
 }
@@ -126,7 +115,7 @@ finish(struct backfill *b)
 static void
 next(struct backfill *b)
 {
-	char text[160], t[32];
+	char text[160];
 
 	b->width = WINDOW_S;
 	if (!b->look && release_waiting(b) > 0) {
@@ -135,8 +124,8 @@ next(struct backfill *b)
 	} else if (b->at >= b->to) {
 		finish(b);
 	} else if (b->look && spool_now(b->s->spool) > b->until) {
-		snprintf(text, sizeof(text), "time is up: looked at up to %s, "
-		    "%u runs would be sent", when(b->at, t), b->told);
+		snprintf(text, sizeof(text), "time limit reached: checked up to %s, "
+		    "%u runs would be sent", time_text(b->at), b->told);
 		dryrun_end(b, CTL_OK, text);
 	} else
 		chunk_ask(b);
@@ -210,9 +199,9 @@ backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 	}
 }
 
-/* --- the verb --- */
+/* --- the command --- */
 
-/* The cluster that was named, or the only one there is; 0, or -1. */
+/* Takes the named cluster, or the only one there is; 0, or -1. */
 static int
 cluster_take(struct backfill *b, const char *name)
 {
@@ -229,7 +218,7 @@ cluster_take(struct backfill *b, const char *name)
 	return -1;
 }
 
-/* NULL, or why it cannot begin. */
+/* NULL, or why the backfill cannot begin. */
 static const char *
 begin(struct backfill *b, const struct ctl_request *req)
 {
@@ -240,10 +229,10 @@ begin(struct backfill *b, const struct ctl_request *req)
 	if (req->n_ids != 0 || req->a <= 0 || req->b <= req->a)
 		return "the range is empty";
 	if (req->a >= now)
-		return "the range lies ahead";
+		return "the range is in the future";
 	if (cluster_take(b, req->text) == -1)
-		return *req->text != '\0' ? "no such cluster here" :
-		    "which cluster? say it with --cluster";
+		return *req->text != '\0' ? "unknown cluster" :
+		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
 	b->to = req->b < now ? req->b : now;
 	b->seen = b->fresh = b->there = 0;
@@ -254,18 +243,16 @@ begin(struct backfill *b, const struct ctl_request *req)
 static void
 begin_real(struct backfill *b, uint64_t request)
 {
-	char t[32], u[32];
-
 	b->active = 1;
 	state_save(b);
 	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
-	    when(b->from, t), when(b->to, u));
+	    time_text(b->from), time_text(b->to));
 	if (commit_now(b->s->commit) == -1)
 		worker_ctl_end(b->s->w, request, CTL_ERROR, "begun, but the "
-		    "spool cannot keep it: after a restart it is forgotten");
+		    "spool refuses writes: a restart ends the backfill");
 	else
 		worker_ctl_end(b->s->w, request, CTL_OK, "begun; `backfill "
-		    "--status` shows how far it is");
+		    "--status` shows the progress");
 	window_soon(b, 0);
 }
 
@@ -297,8 +284,8 @@ cancel(struct backfill *b, uint64_t request)
 	b->step = BACKFILL_IDLE;
 	state_save(b);
 	commit_now(b->s->commit);
-	snprintf(text, sizeof(text), "cancelled; %u runs that waited are left "
-	    "out, what was under way goes on", n);
+	snprintf(text, sizeof(text), "cancelled; %u held runs are removed; "
+	    "runs being delivered continue", n);
 	worker_ctl_end(b->s->w, request, CTL_OK, text);
 }
 
@@ -306,13 +293,12 @@ static void
 progress(struct backfill *b, char *text, size_t size)
 {
 	static const char *const doing[] = {
-		[BACKFILL_IDLE] = "at rest",
+		[BACKFILL_IDLE] = "idle",
 		[BACKFILL_NEXT] = "between two chunks",
-		[BACKFILL_ASKED] = "accounting is read",
-		[BACKFILL_LIST] = "cc-backend is asked what it has",
-		[BACKFILL_RELEASE] = "runs are sent",
+		[BACKFILL_ASKED] = "reads accounting",
+		[BACKFILL_LIST] = "lists the jobs of cc-backend",
+		[BACKFILL_RELEASE] = "sends runs",
 	};
-	char t[32], u[32], v[32];
 	int64_t whole = b->to - b->from;
 
 	if (b->from == 0) {
@@ -320,9 +306,9 @@ progress(struct backfill *b, char *text, size_t size)
 		return;
 	}
 	snprintf(text, size, "%s%s of %s, %s to %s: read up to %s (%lld %%), "
-	    "%llu runs, %llu new here, %llu wait; %s", !b->active && !b->look ?
+	    "%llu runs, %llu new, %llu held; %s", !b->active && !b->look ?
 	    "done: " : "", b->look ? "dry run" : "backfill", b->whose.cluster,
-	    when(b->from, t), when(b->to, u), when(b->at, v),
+	    time_text(b->from), time_text(b->to), time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    (unsigned long long)b->seen, (unsigned long long)b->fresh,
 	    (unsigned long long)release_waiting(b), doing[b->step]);
@@ -361,7 +347,6 @@ struct backfill *
 backfill_new(struct submitter *s)
 {
 	struct backfill *b = calloc(1, sizeof(*b));
-	char t[32];
 
 	if (b == NULL)
 		return NULL;
@@ -374,7 +359,7 @@ backfill_new(struct submitter *s)
 	state_load(b);
 	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
-		    when(b->at, t));
+		    time_text(b->at));
 		b->step = BACKFILL_NEXT;
 		window_soon(b, RETRY_MS);
 	}

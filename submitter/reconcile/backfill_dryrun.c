@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `backfill --dry-run`: the same chunks, but their records are not stored.
- * What neither the spool nor cc-backend's listing knows would be sent, and is
- * told.
+ * `backfill --dry-run`: the same chunks, but the records are not stored.
+ * Reports the runs that neither the spool nor cc-backend has.
  */
 #include "config.h"
 
@@ -13,7 +12,7 @@
 #include "submitter/reconcile/backfill_private.h"
 
 #define LOOKED_MAX	100000	/* runs of one chunk: 2.4 MB */
-#define TOLD_MAX	20000	/* rows; the rest is counted */
+#define TOLD_MAX	20000	/* rows; further ones are only counted */
 
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
@@ -75,7 +74,7 @@ tell(struct backfill *b, const struct dryrun_run *l, const char *action)
 		return;
 	snprintf(job, sizeof(job), "%llu", (unsigned long long)l->job);
 	snprintf(start, sizeof(start), "%lld", (long long)l->start);
-	snprintf(text, sizeof(text), "%s in accounting, unknown there",
+	snprintf(text, sizeof(text), "%s in accounting, unknown in cc-backend",
 	    job_end_name((enum job_end)l->end));
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_DIFF, b->whose.cluster, job, start, text, action,
@@ -90,7 +89,7 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	char end[256];
 
 	snprintf(end, sizeof(end), "%s%s", text, b->told > TOLD_MAX ?
-	    "; not all of them are shown" : "");
+	    "; not all of them are listed" : "");
 	worker_ctl_end(b->s->w, b->request, status, end);
 	b->look = 0;
 	b->step = BACKFILL_IDLE;
@@ -119,14 +118,14 @@ on_listed(const struct result *v, void *arg)
 		return;		/* cancelled */
 	if (v->code != RESULT_DONE && window_failed(b, v)) {
 		if (spool_now(b->s->spool) > b->until)
-			dryrun_end(b, CTL_ERROR, "cc-backend cannot be listed");
+			dryrun_end(b, CTL_ERROR, "cc-backend's jobs cannot be listed");
 		return;
 	}
 	window_tell(b, v->code == RESULT_DONE ? "would be sent" :
 	    "would be tried: cc-backend cannot list that second");
 }
 
-/* The next window of the chunk, or the next chunk. */
+/* Lists the next window of the chunk, or requests the next chunk. */
 void
 dryrun_list(struct backfill *b)
 {
@@ -147,7 +146,7 @@ dryrun_list(struct backfill *b)
 	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, b->lo,
 	    b->hi, on_row, on_listed, b) == -1) {
 		if (spool_now(b->s->spool) > b->until)
-			dryrun_end(b, CTL_ERROR, "cc-backend is away");
+			dryrun_end(b, CTL_ERROR, "cc-backend is unreachable");
 		else
 			window_soon(b, RETRY_MS);
 	}

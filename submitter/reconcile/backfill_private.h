@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What backfill.c, backfill_release.c and backfill_dryrun.c share. */
+/* What the files of the backfill share. */
 #ifndef SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
 #define SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
 
@@ -8,16 +8,16 @@
 #include "submitter/base/timer.h"
 #include "submitter/reconcile/backfill.h"
 
-#define WINDOW_S	86400	/* of starts in one listing; halved where it fails */
+#define WINDOW_S	86400	/* s of starts in one list; halved when the list fails */
 #define RETRY_MS	2000	/* until cc-backend is asked again */
-#define RELEASED_MAX	16	/* runs on their way at a time: live work waits for no more */
+#define RELEASED_MAX	16	/* runs being delivered at a time, so that live runs do not wait long */
 
 enum backfill_step {
 	BACKFILL_IDLE,
-	BACKFILL_NEXT,	/* is there more? */
+	BACKFILL_NEXT,	/* is there another chunk? */
 	BACKFILL_ASKED,	/* the collector reads a chunk */
-	BACKFILL_LIST,	/* of what is held, what has cc-backend already? */
-	BACKFILL_RELEASE	/* what it has not goes out, a few at a time */
+	BACKFILL_LIST,	/* lists which of the held runs cc-backend has */
+	BACKFILL_RELEASE	/* sends the other ones, a few at a time */
 };
 
 struct dryrun_run {
@@ -36,40 +36,43 @@ struct backfill {
 	int		 active;
 	struct run_key	 whose;		/* the cluster */
 	int64_t		 from, to;	/* epoch */
-	int64_t		 at;		/* all before it is in the spool */
-	uint64_t	 seen;		/* records, known ones too */
-	uint64_t	 fresh;		/* of them not known here */
+	int64_t		 at;		/* all runs that ended before are in the spool */
+	uint64_t	 seen;		/* records, known ones included */
+	uint64_t	 fresh;		/* of them unknown here */
 	/* */
 	int64_t		 chunk_to;
-	int64_t		 lo, hi;	/* starts of the window that was listed */
+	int64_t		 lo, hi;	/* limits of the starts that were listed */
 	int64_t		 width;
-	uint64_t	 there;		/* found in cc-backend, by this process */
+	uint64_t	 there;		/* found in cc-backend by this process */
 	int64_t		 released[RELEASED_MAX];
 	unsigned	 n_released;
-	/* a dry run, which nothing of is durable */
+	/* a dry run; nothing of it is durable */
 	int		 look;
 	uint64_t	 request;
 	int64_t		 until;		/* spool_now() */
-	struct dryrun_run	*dryrun_runs;	/* owned; of this chunk */
+	struct dryrun_run	*dryrun_runs;	/* owned; runs of this chunk */
 	size_t		 n_dryrun_runs, cap_dryrun_runs;
-	size_t		 dryrun_at;	/* the window begins there */
-	unsigned	 beyond;	/* no room for these */
+	size_t		 dryrun_at;	/* index: the window begins there */
+	unsigned	 beyond;	/* runs without space in dryrun_runs */
 	unsigned	 told;
 };
 
 /* backfill_window.c */
 void window_soon(struct backfill *b, int64_t ms);
-/* Is cc-backend the one to say what it has? */
+/* 1 when a list of cc-backend's jobs can tell what it has. */
 int window_lists(const struct backfill *b);
-/* Halves the window after a listing that failed: 1 = ask again, 0 = it cannot be told. */
+/*
+ * Halves the window after a list that failed: 1 = list again, 0 = it cannot be
+ * told.
+ */
 int window_failed(struct backfill *b, const struct result *v);
 
 /* backfill_release.c */
 void release_list(struct backfill *b);
 void release_some(struct backfill *b);
-/* Runs that wait for their turn. */
+/* Runs that are held. */
 uint64_t release_waiting(const struct backfill *b);
-/* Forgets them: how many. */
+/* Deletes the held runs: how many. */
 unsigned release_forget(struct backfill *b);
 
 /* backfill_dryrun.c */

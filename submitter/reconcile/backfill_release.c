@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of a past range that are held.  Tombstones of so long ago are gone, so
- * cc-backend's own listing of their starts proves which of them it lacks; only
- * those are released, a few at a time, and none while live work is due.
+ * The held runs of a backfill. The tombstones of that time are gone, so only a
+ * list of cc-backend's jobs proves which runs it lacks. Those are sent, a few
+ * at a time, and none while live runs are due.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define TICK_MS		100	/* while runs are on their way */
+#define TICK_MS		100	/* while runs are being delivered */
 
 static enum dest
 dest_of(const struct backfill *b)
@@ -41,7 +41,7 @@ on_row(const struct backend_job *row, void *arg)
 	    run.state[DEST_REST] != BACKFILL_HELD)
 		return;
 	b->there++;
-	/* Who reads NATS has heard of it when cc-backend did. */
+	/* The readers of NATS got the run when cc-backend did. */
 	if (run.state[DEST_NATS] == BACKFILL_HELD)
 		run_move(b->s->spool, &run, DEST_NATS, running ? EVENT_LISTED :
 		    EVENT_LISTED_STOPPED, DUE_KEEP, NULL);
@@ -64,7 +64,9 @@ on_listed(const struct result *v, void *arg)
 		return;		/* cancelled */
 	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
-	/* What cannot be listed at all goes: its start's answer tells. */
+	/*
+	 * A run that cannot be listed is sent: the answer to its start tells.
+	 */
 	b->step = BACKFILL_RELEASE;
 	window_soon(b, 0);
 }
@@ -83,7 +85,9 @@ release_list(struct backfill *b)
 		window_soon(b, 0);
 		return;
 	}
-	/* Held runs may be of another cluster, left by a backfill that was killed. */
+	/*
+	 * Held runs may be of another cluster, from a backfill that was killed.
+	 */
 	for (i = 0; spool_cluster(b->s->spool, i, &name, &cursor); i++) {
 		if (spool_span(b->s->spool, BACKFILL_HELD, name.cluster, &from,
 		    &to) <= 0)
@@ -99,7 +103,7 @@ release_list(struct backfill *b)
 	window_soon(b, 0);
 }
 
-/* Those on their way that are through, or wait for cc-backend's commit, make room. */
+/* Forgets runs that are delivered or wait for their commit. */
 static void
 released_sweep(struct backfill *b)
 {
@@ -115,7 +119,7 @@ released_sweep(struct backfill *b)
 	b->n_released = n;
 }
 
-/* Is there something due that is not ours? */
+/* Is a run due that is not of the backfill? */
 static int
 live_waits(const struct backfill *b)
 {

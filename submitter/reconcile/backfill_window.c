@@ -21,7 +21,7 @@ int
 window_failed(struct backfill *b, const struct result *v)
 {
 	breaker_told(b->s->breaker, v);
-	/* One damaged row makes its whole page fail there: around it, then. */
+	/* One damaged row makes its page fail: a smaller window avoids it. */
 	if (v->code == RESULT_RETRY && breaker_allows(b->s->breaker)) {
 		if (b->width <= 1)
 			return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before this side sends anything, at its start, when it takes over and when
- * it comes back, cc-backend is listed: what the other side has delivered is
- * done here.  A standby does the same now and then, or its spool would grow
- * for ever.  Two active at once do no harm: a start twice is one start, and
- * stops are preceded by a listing of their own (seen.c).  See standby.h.
+ * Before this suite sends anything, at its start and when it becomes active,
+ * cc-backend's jobs are listed: runs that the other suite has delivered are
+ * done here. A passive suite does the same at intervals, because its spool
+ * would grow without limit. Two active suites do no harm: a start that is sent
+ * twice is one start, and each stop waits for a list of its own
+ * (commit_check.c). See failover.h.
  */
 #include "config.h"
 
@@ -21,24 +22,24 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define RETRY_MS	2000	/* after a listing that failed */
-#define TRIES_MAX	5	/* of those that cannot be read: starts are harmless */
-#define LATER_MS	5000	/* by which the sides' stops are kept apart */
+#define RETRY_MS	2000	/* after a list that failed */
+#define TRIES_MAX	5	/* of lists that cc-backend cannot make: starts are harmless */
+#define LATER_MS	5000	/* between the stops of two suites */
 
 struct failover {
 	struct submitter *s;
 	struct event	*timer;
 	struct job_list	 job_list;
 	int		 on;		/* activeOnly */
-	int		 active;	/* the collector says so */
+	int		 active;	/* the collector reports it */
 	int		 reviewed;	/* since then */
 	unsigned	 rank;
-	unsigned	 cluster;	/* the n-th, in a review */
+	unsigned	 cluster;	/* the n-th, in this review */
 	unsigned	 tries;
-	unsigned	 done;		/* runs found delivered, in a review */
+	unsigned	 done;		/* runs that the other suite has delivered */
 };
 
-/* Who sends asks base/role.h. */
+/* The boxes that send ask base/role.h. */
 static void
 role_update(struct failover *b)
 {
@@ -46,7 +47,7 @@ role_update(struct failover *b)
 	    b->on ? (int64_t)b->rank * LATER_MS : 0);
 }
 
-/* What was sent there was published as well. */
+/* The other suite has published by NATS what it sent by REST. */
 static void
 nats_follow(struct failover *b, struct spool_run *run, enum run_event event)
 {
@@ -104,7 +105,7 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* The starts of what may have been delivered: 0 = there is nothing. */
+/* The starts of runs that may be delivered: 0 = none. */
 static int
 span_of(struct failover *b, const char *cluster, int64_t *from, int64_t *to)
 {
@@ -138,8 +139,8 @@ review_end(struct failover *b)
 	}
 	b->reviewed = 1;
 	role_update(b);
-	log_notice("this side sends now: the controller beside it works (%u "
-	    "runs had been delivered by the other side)", b->done);
+	log_notice("this suite is active now: its slurmctld is the active one; "
+	    "the other suite has delivered %u runs", b->done);
 	wake(s, WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT |
 	    WAKE_RECONCILE);
 }
@@ -156,7 +157,8 @@ on_listed(const struct result *v, void *arg)
 		return;
 	}
 	breaker_told(b->s->breaker, v);
-	log_debug("the listing of what the other side has sent failed: %s",
+	log_debug("the list of the runs that the other suite has sent failed: "
+	    "%s",
 	    v->text);
 	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
 		review_next(b);
@@ -217,8 +219,8 @@ failover_frame(struct failover *b, struct reader *r)
 	role_update(b);
 	b->tries = 0;
 	if (!active)
-		log_notice("standby: another controller of Slurm's works, so "
-		    "runs are stored here and sent by the other side");
+		log_notice("standby: another slurmctld is active; this suite "
+		    "stores runs, the other suite sends them");
 	timer_after(b->timer, active ? 0 : 1000 *
 	    conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));
 	return 0;
@@ -232,7 +234,7 @@ failover_conf(struct failover *b)
 	if (on == b->on)
 		return;
 	b->on = on;
-	b->active = b->reviewed = 0;	/* the collector will tell */
+	b->active = b->reviewed = 0;	/* the collector will report it */
 	role_update(b);
 	if (!on) {
 		wake(b->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
@@ -244,8 +246,8 @@ failover_status(struct failover *b, uint64_t request)
 {
 	if (b->on)
 		worker_status(b->s->w, request, "side", "%s", !b->active ?
-		    "standby: stores, sends nothing" : !b->reviewed ?
-		    "taking over: cc-backend is listed" : "active");
+		    "standby: stores runs, sends nothing" : !b->reviewed ?
+		    "becomes active: lists the jobs of cc-backend" : "active");
 }
 
 struct failover *

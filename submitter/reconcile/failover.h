@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two suites, one beside each of Slurm's controllers (activeOnly): the one
- * beside the working controller sends, the other one stores.
+ * Two suites, one beside each slurmctld (activeOnly): the suite beside the
+ * active slurmctld sends, the other one stores.
  */
 #ifndef SUBMITTER_RECONCILE_FAILOVER_H
 #define SUBMITTER_RECONCILE_FAILOVER_H
@@ -14,7 +14,10 @@ struct failover;
 struct failover *failover_new(struct submitter *s);
 void failover_free(struct failover *b);
 void failover_conf(struct failover *b);
-/* The collector says which controller works.  0, or -1 when it makes no sense. */
+/*
+ * The collector reports which slurmctld is active. 0, or -1 for an invalid
+ * message.
+ */
 int failover_frame(struct failover *b, struct reader *r);
 void failover_status(struct failover *b, uint64_t request);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slurm denies that it knows a run that is open.  One denial proves nothing,
- * and many at once prove that something else is wrong: only two an hour apart
- * count, and never more of them within an hour than a site loses by accident,
- * for many can come in small parts.
+ * Runs that are open here and unknown to Slurm. One answer proves nothing, and
+ * many at once prove another fault: only two answers an hour apart count, and
+ * no more runs are ended within an hour than a site loses by accident, because
+ * many may come in small groups.
  */
 #include "config.h"
 
@@ -20,20 +20,20 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define NOT_FOUND_GAP	3600000	/* ms between two denials that count */
-#define DENIED_WAIT	3000	/* ms from a denial until all are judged: they come in parts */
-#define NOT_FOUND_MAX	20	/* runs ended within the gap without evidence, or: */
-#define NOT_FOUND_PERCENT	2	/* of the open ones, if that is more */
+#define NOT_FOUND_GAP	3600000	/* ms between two answers that count */
+#define DENIED_WAIT	3000	/* ms from an answer to the decision: more answers may follow */
+#define NOT_FOUND_MAX	20	/* runs ended within the gap without evidence, or */
+#define NOT_FOUND_PERCENT	2	/* % of the open runs, if that is more */
 
 struct missing_runs {
 	struct submitter *s;
 	struct event	*timer;
-	int		 force;	/* an admin says that it is right */
-	int64_t		 since;	/* spool_now() of the first of these: */
-	unsigned	 lately;	/* ended without evidence, within the gap */
-	/* of the last walk */
+	int		 force;	/* an admin says that the runs have ended */
+	int64_t		 since;	/* spool_now() when lately was 0 */
+	unsigned	 lately;	/* runs ended without evidence within the gap */
+	/* counts of the last walk */
 	unsigned	 once;
-	unsigned	 twice;	/* and still open, for they are too many */
+	unsigned	 twice;	/* and still open because they are too many */
 };
 
 void
@@ -50,7 +50,7 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
 		run.not_found_count = 2;
 	spool_save(sp, &run);
-	/* Denied again and again, they are judged all the same. */
+	/* The decision is not put off by further answers. */
 	if (!evtimer_pending(k->timer, NULL))
 		timer_after(k->timer, DENIED_WAIT);
 }
@@ -59,10 +59,13 @@ struct unknown_scan {
 	struct missing_runs	*k;
 	unsigned	 once;
 	unsigned	 n;	/* twice */
-	int		 end;	/* end them; else count */
+	int		 end;	/* end them; else only count */
 };
 
-/* Slurm denied it twice: it ended when it was denied first, at the latest. */
+/*
+ * Slurm did not know the run twice: it ended when Slurm first did not know it,
+ * at the latest.
+ */
 static int
 unknown_end(struct spool *sp, struct spool_run *run)
 {
@@ -101,15 +104,14 @@ unknown_one(struct spool *sp, struct spool_run *run, void *arg)
 	d->n++;
 	if (!d->end)
 		return 0;
-	log_warnx("job %llu (%s, start %lld) is unknown to Slurm, twice asked: "
-	    "ended as failed", (unsigned long long)run->key.job,
-	    run->key.cluster, (long long)run->key.start);
+	log_warnx("%s is unknown to Slurm, asked twice: it is ended as failed",
+	    run_key_text(&run->key));
 	return unknown_end(sp, run);
 }
 
 /*
- * Nobody saw this one running, and nothing was sent of it: nothing has to be
- * ended, but what it was is kept where an admin sees it.
+ * The run was never seen running and nothing of it was sent: nothing has to be
+ * ended. It is kept for an admin.
  */
 static int
 unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
@@ -120,20 +122,19 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 		d->once += run->not_found_count;
 		return 0;
 	}
-	log_warnx("job %llu (%s, start %lld) was about to run and is unknown to "
-	    "Slurm, twice asked: its start is not sent; kept, see "
+	log_warnx("%s was never seen running and is unknown to Slurm, asked "
+	    "twice: its start is not sent; the run is kept, see "
 	    "`cc-slurm-adapterctl queue --rejected`",
-	    (unsigned long long)run->key.job, run->key.cluster,
-	    (long long)run->key.start);
+	    run_key_text(&run->key));
 	d->k->s->n.rejected++;
-	return spool_set_forgotten(sp, run, "nobody saw it running, and Slurm "
-	    "has forgotten it: neither squeue nor accounting knows it");
+	return spool_set_forgotten(sp, run, "it was never seen running, and "
+	    "Slurm has forgotten it: neither squeue nor accounting knows it");
 }
 
 static void
 unconfirmed_walk(struct unknown_scan *d)
 {
-	/* They are due after all others. */
+	/* Unconfirmed runs are due after all others. */
 	struct spool_after after = { .due = DUE_UNCONFIRMED };
 
 	while (spool_each(d->k->s->spool, DEST_REST, START_DUE, &after,
@@ -152,7 +153,7 @@ unknown_walk(struct unknown_scan *d)
 		continue;
 }
 
-/* May so many be ended, with those that were ended lately? */
+/* May n more runs be ended within this hour? */
 static int
 is_few(struct missing_runs *k, unsigned n)
 {
@@ -170,10 +171,10 @@ is_few(struct missing_runs *k, unsigned n)
 		max = NOT_FOUND_MAX;
 	if (k->lately + n <= max)
 		return 1;
-	log_errorx("SLURM DENIES %u OF %llu OPEN RUNS, %u more were ended for "
-	    "that within the hour: none of them is ended; if that is right, "
-	    "`cc-slurm-adapterctl sync --force`", n, (unsigned long long)open,
-	    k->lately);
+	log_errorx("SLURM DOES NOT KNOW %u OF %llu OPEN RUNS, and %u were ended "
+	    "for that within the hour: none of them is ended; if they have "
+	    "ended, run `cc-slurm-adapterctl sync --force`", n,
+	    (unsigned long long)open, k->lately);
 	return 0;
 }
 
@@ -186,7 +187,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* The admin spoke of those that are denied now, of no later ones. */
+	/* The admin meant the runs that are unknown now, no later ones. */
 	k->force = 0;
 	unknown_walk(&d);
 	unconfirmed_walk(&d);
@@ -215,7 +216,7 @@ missing_runs_status(struct missing_runs *k, uint64_t request)
 {
 	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
 	    k->once, k->twice, k->twice > 0 ?
-	    ": too many to be ended without `sync --force`" : "");
+	    ": too many to end without `sync --force`" : "");
 }
 
 struct missing_runs *

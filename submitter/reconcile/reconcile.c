@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-backend's running jobs against ours: at start, every ccPollInterval, on
- * request.  A difference is never mended by guess: what is open there and not
- * known here is asked of Slurm by way of the collector, and only a record
- * with an end, or Slurm's denial twice an hour apart, ends it.
+ * Compares cc-backend's running jobs with the spool: at the start, every
+ * ccPollInterval and on request. No difference is repaired by a guess: a run
+ * that is open in cc-backend and unknown here is looked up in Slurm by the
+ * collector. Only a record with an end, or two answers of Slurm an hour apart
+ * that it does not know the run, end it.
  */
 #include "config.h"
 
@@ -14,6 +15,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -24,32 +26,33 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 
-#define FOREIGN_MAX	20000	/* runs taken up from cc-backend in one round */
-#define SUSPECTS_MAX	4096	/* shown although done; more wait for the next round */
+#define LOOKUP_BATCH	256	/* keys of one lookup */
+#define FOREIGN_MAX	20000	/* runs taken from cc-backend in one round */
+#define SUSPECTS_MAX	4096	/* runs shown although they are done; more wait for the next round */
 #define FAILED_WAIT	60000	/* ms after a round that failed */
-#define EARLY_WAIT	5000	/* ms until we know whose clusters are ours */
-#define CATCHUP_MAX	60000	/* ms; the first round does not wait longer */
-#define LOST_COMMITS	3	/* commit intervals until not being listed means something */
+#define EARLY_WAIT	5000	/* ms until the clusters of this site are known */
+#define CATCHUP_MAX	60000	/* ms; the first round waits no longer */
+#define LOST_COMMITS	3	/* commit intervals after which a run must be in the list */
 
 struct reconcile {
 	struct submitter *s;
 	struct event	*timer;		/* the next round */
 	struct job_list	 job_list;
-	unsigned	 cluster;	/* the n-th */
-	struct idset	 listed;	/* rows that were shown */
-	int64_t		 asked;		/* spool_now() of the first listing */
-	int		 missing;	/* a row was not */
-	struct keyset	 suspects;	/* shown, but done here: looked at twice */
-	int		 second;	/* the second look is under way */
+	unsigned	 cluster;	/* the n-th, in this round */
+	struct idset	 listed;	/* rows that cc-backend shows */
+	int64_t		 asked;		/* spool_now() when the first list was requested */
+	int		 missing;	/* cc-backend does not show a row */
+	struct keyset	 suspects;	/* shown although done here: listed twice */
+	int		 second;	/* the second list is under way */
 	unsigned	 n_foreign;
 	int		 busy, dry, repair, failed;
 	uint64_t	 request;
 	const struct reconcile_filter *filter;	/* NULL = all runs */
 	void		*filter_arg;
-	uint64_t	 ask;		/* number of the last question */
+	uint64_t	 ask;		/* number of the last lookup */
 	unsigned	 diffs;		/* of the round under way */
 	/* of the last whole round */
-	time_t		 at;		/* wall clock, to be shown; 0 = never */
+	time_t		 at;		/* wall clock; 0 = never */
 	int64_t		 compared;	/* spool_now() of that */
 	unsigned	 last_diffs;
 	unsigned	 last_rows;
@@ -65,7 +68,6 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 {
 	char job[24], start[24];
 	struct writer w;
-	unsigned held;
 
 	r->diffs++;
 	if (r->filter != NULL)
@@ -78,26 +80,28 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		    NULL);
 		worker_ctl_row(r->s->w, r->request, &w);
 		wr_clear(&w);
-	} else if (log_allowed(&r->said, &held))
-		log_info("job %llu (%s, start %lld): %s; %s (%u more such since "
-		    "the last line)", (unsigned long long)key->job,
-		    key->cluster, (long long)key->start, what, action, held);
+	} else
+		log_limited(&r->said, log_info, "%s: %s; %s",
+		    run_key_text(key), what, action);
 }
 
-/* A row for a run that is open there; Slurm is asked for the rest. */
+/* Makes a row for a run that is open in cc-backend. */
 static void
 from_backend_put(struct reconcile *r, const struct run_key *key)
 {
 	struct spool_run run;
 
 	spool_put_from_backend(r->s->spool, key);
-	/* It was shown: else this very round would miss it. */
+	/* cc-backend shows it: else this round would count it as missing. */
 	if (spool_find(r->s->spool, key, &run) == 1)
 		idset_add(&r->listed, run.id);
 	commit_soon(r->s->commit);
 }
 
-/* Open there, over here: hit by a stop that was meant for another run. */
+/*
+ * Open in cc-backend although its stop was delivered: the stop race of another
+ * run.
+ */
 static void
 row_victim(struct reconcile *r, const struct run_key *key)
 {
@@ -105,25 +109,27 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		return;
 	if (!r->dry && !r->repair) {
 		r->s->n.victims++;
-		log_warnx("job %llu (%s, start %lld) runs in cc-backend although "
-		    "its stop was delivered; `cc-slurm-adapterctl repair` mends "
-		    "it", (unsigned long long)key->job, key->cluster,
-		    (long long)key->start);
+		log_warnx("%s runs in cc-backend although its stop was "
+		    "delivered; run `cc-slurm-adapterctl repair`",
+		    run_key_text(key));
 	}
-	/* Taken up anew, it gets its record from Slurm, and its stop again. */
+	/*
+	 * As a new row it gets its record from Slurm, and its stop is sent
+	 * again.
+	 */
 	if (r->repair && !r->dry) {
 		spool_reopen(r->s->spool, key);
 		from_backend_put(r, key);
 		CRASH_POINT("repair-exhumed");
 	}
-	diff_tell(r, key, "open there, ended and delivered here", !r->repair ?
+	diff_tell(r, key, "open in cc-backend, ended and delivered here", !r->repair ?
 	    "reported" : r->dry ? "would be stopped again" : "stopped again");
 }
 
 static void
 row_from_backend(struct reconcile *r, const struct run_key *key)
 {
-	static const char text[] = "open there, unknown here";
+	static const char text[] = "open in cc-backend, unknown here";
 
 	if (r->n_foreign >= FOREIGN_MAX ||
 	    (r->filter != NULL && !r->filter->takes(r->filter_arg, key, SYNC_STOP, text)))
@@ -135,8 +141,8 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 		r->diffs++;
 		r->filter->asks(r->filter_arg, key, SYNC_STOP, text);
 	} else
-		diff_tell(r, key, text, r->dry ? "would be asked of Slurm, and "
-		    "stopped if it has ended" : "asked of Slurm");
+		diff_tell(r, key, text, r->dry ? "would be looked up in "
+		    "Slurm, and stopped if it has ended" : "looked up in Slurm");
 }
 
 static void
@@ -161,7 +167,7 @@ on_row(const struct backend_job *row, void *arg)
 			commit_seen(r->s->commit_check, &run, r->job_list.asked);
 	} else if (found == 0) {
 		if (spool_is_done(r->s->spool, &row->key))
-			/* Or was its stop delivered meanwhile? */
+			/* Its stop may have been delivered in the meantime. */
 			keyset_add(&r->suspects, &row->key, SUSPECTS_MAX);
 		else
 			row_from_backend(r, &row->key);
@@ -169,8 +175,9 @@ on_row(const struct backend_job *row, void *arg)
 }
 
 /*
- * The second look.  Shown in a listing that was asked after it was done: no
- * coincidence.  And what slipped from page to page is there this time.
+ * The second list was requested after the run was done here, so a run in it is
+ * open in cc-backend. It also shows rows that the first list missed between two
+ * pages.
  */
 static void
 on_second(const struct backend_job *row, void *arg)
@@ -184,7 +191,7 @@ on_second(const struct backend_job *row, void *arg)
 		row_victim(r, &row->key);
 }
 
-/* Open here and taken long ago, but cc-backend does not show it. */
+/* Accepted long ago, but cc-backend does not show it. */
 static int
 is_missing(struct reconcile *r, const struct spool_run *run)
 {
@@ -209,7 +216,7 @@ missing_any(struct spool *sp, struct spool_run *run, void *arg)
 static int
 missing_one(struct spool *sp, struct spool_run *run, void *arg)
 {
-	static const char unshown[] = "open here, not shown there";
+	static const char unshown[] = "open here, not in cc-backend";
 	struct reconcile *r = arg;
 
 	if (!is_missing(r, run))
@@ -223,8 +230,8 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		r->diffs++;
 		r->filter->asks(r->filter_arg, &run->key, SYNC_START, unshown);
 	} else
-		diff_tell(r, &run->key, unshown, r->dry ? "would be asked of "
-		    "Slurm, and started again if it runs" :
+		diff_tell(r, &run->key, unshown, r->dry ? "would be looked "
+		    "up in Slurm, and started again if it runs" :
 		    "started again if Slurm shows it");
 	if (r->dry || (run->flags & RUN_MISSING_IN_BACKEND))
 		return 0;
@@ -242,6 +249,78 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 	while (!r->listed.lacking && !r->missing && spool_each(r->s->spool,
 	    DEST_REST, START_COMMITTED, &after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
 		continue;
+}
+
+/* --- lookups in Slurm --- */
+
+/* One lookup message to the collector: keys of one cluster. */
+struct question {
+	struct submitter *s;
+	uint64_t	*number;	/* of the last lookup */
+	char		 cluster[CLUSTER_MAX];
+	struct writer	 keys;
+	uint32_t	 n;
+};
+
+static void
+question_send(struct question *q)
+{
+	struct channel *c = q->s->w->peers[ROLE_COLLECTOR];
+	struct writer w;
+
+	if (q->n > 0 && c != NULL) {
+		wr_init(&w, q->keys.len + CLUSTER_MAX + 32);
+		wr_str(&w, q->cluster);
+		wr_u64(&w, ++*q->number);
+		wr_u32(&w, q->n);
+		wr_mem(&w, q->keys.buf, q->keys.len);
+		channel_send(c, MSG_LOOKUP, 0, &w, -1);
+		wr_clear(&w);
+	}
+	wr_reset(&q->keys);
+	q->n = 0;
+}
+
+static int
+question_add(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct question *q = arg;
+
+	(void)sp;
+	if (!(run->flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND | RUN_UNCONFIRMED)) ||
+	    strcmp(run->key.cluster, q->cluster) != 0)
+		return 0;
+	wr_run_key(&q->keys, &run->key);
+	if (++q->n == LOOKUP_BATCH)
+		question_send(q);
+	return 0;
+}
+
+/* Asks Slurm for the runs in doubt, by way of the collector. */
+static void
+lookup_send(struct submitter *s, uint64_t *number)
+{
+	struct question q = { .s = s, .number = number };
+	struct spool_after after;
+	struct run_key name;
+	int64_t cursor;
+	unsigned i;
+
+	wr_init(&q.keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
+	for (i = 0; spool_cluster(s->spool, i, &name, &cursor); i++) {
+		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
+		memset(&after, 0, sizeof(after));
+		while (spool_each(s->spool, DEST_REST, START_COMMITTED, &after,
+		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			continue;
+		/* Unconfirmed runs are due after all others. */
+		after = (struct spool_after){ .due = DUE_UNCONFIRMED };
+		while (spool_each(s->spool, DEST_REST, START_DUE, &after,
+		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			continue;
+		question_send(&q);
+	}
+	wr_clear(&q.keys);
 }
 
 void
@@ -262,7 +341,7 @@ round_end(struct reconcile *r)
 		r->compared = spool_now(r->s->spool);
 		r->last_diffs = r->diffs;
 		r->last_rows = r->rows;
-		log_info("compared with cc-backend: %u runs there, %u "
+		log_info("compared with cc-backend: %u runs in cc-backend, %u "
 		    "differences", r->rows, r->diffs);
 	}
 	if (!r->dry)
@@ -271,10 +350,10 @@ round_end(struct reconcile *r)
 	    r->rows, r->diffs);
 	if (r->request != 0) {
 		worker_ctl_end(r->s->w, r->request, r->failed ? CTL_ERROR :
-		    CTL_OK, r->failed ? "cc-backend could not be asked" : text);
+		    CTL_OK, r->failed ? "cc-backend did not answer" : text);
 		r->request = 0;
 	}
-	/* One that was confined does not put off the next whole one. */
+	/* A filtered comparison does not put off the next full one. */
 	if (r->filter == NULL || !evtimer_pending(r->timer, NULL))
 		timer_after(r->timer, r->failed && r->at == 0 ?
 		    FAILED_WAIT :
@@ -284,24 +363,24 @@ round_end(struct reconcile *r)
 	r->filter = NULL;
 	if (filter != NULL)
 		filter->done(r->filter_arg, r->failed, r->failed ?
-		    "cc-backend could not be asked" : text);
+		    "cc-backend did not answer" : text);
 }
 
 static void on_listed(const struct result *v, void *arg);
 
-/* Did rows slip from a page to one that was read before, while others ended? */
+/* Did the first list miss rows between its pages? */
 static int
 is_shifted(struct reconcile *r)
 {
 	if (r->job_list.page == 1)
-		return 0;	/* one page is of one moment */
+		return 0;	/* a single page is consistent */
 	missing_walk(r, missing_any);
 	return r->missing;
 }
 
 /*
- * Asks again for what may have been hit by a stop of another, or was missed
- * between two pages; 0 = asked.
+ * Lists again when runs are shown although they are done, or rows may have been
+ * missed between two pages; 0 = requested.
  */
 static int
 second_look(struct reconcile *r)
@@ -330,7 +409,8 @@ on_listed(const struct result *v, void *arg)
 	} else {
 		r->failed = 1;
 		breaker_told(r->s->breaker, v);
-		log_warnx("cc-backend's running jobs of %s cannot be listed: %s",
+		log_warnx("the running jobs of %s in cc-backend cannot be listed: "
+		    "%s",
 		    r->job_list.cluster, v->text);
 	}
 	r->second = 0;
@@ -365,13 +445,13 @@ is_off(const struct reconcile *r)
 	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
 }
 
-/* Why there can be no round now; NULL = there can. */
+/* Why no comparison is possible now; NULL = it is possible. */
 static const char *
 is_barred(const struct reconcile *r)
 {
 	return r->busy ? "a comparison is under way" : is_off(r) ?
 	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->breaker) ?
-	    "cc-backend is away" : NULL;
+	    "cc-backend is unreachable" : NULL;
 }
 
 void
@@ -411,7 +491,10 @@ reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
 	return NULL;
 }
 
-/* Before the first mark a comparison would find little but ourselves behind. */
+/*
+ * Before the first watermark, a comparison would only show that this suite is
+ * behind.
+ */
 static int
 is_early(const struct reconcile *r)
 {
@@ -464,17 +547,13 @@ reconcile_status(struct reconcile *r, uint64_t request)
 {
 	struct worker *w = r->s->w;
 	unsigned devices, hosts;
-	char at[32] = "never";
-	struct tm tm;
 
-	if (r->at != 0 && gmtime_r(&r->at, &tm) != NULL)
-		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	worker_status(w, request, "compared", "%s", at);
+	worker_status(w, request, "compared", "%s", time_text(r->at));
 	worker_status(w, request, "compared_runs", "%u", r->last_rows);
 	worker_status(w, request, "differences", "%u", r->last_diffs);
 	topology_unlisted(r->s->topology, &devices, &hosts);
 	worker_status(w, request, "topology", "%u clusters; %u devices of %u "
-	    "hosts are not listed there", topology_clusters(r->s->topology),
+	    "hosts are not in it", topology_clusters(r->s->topology),
 	    devices, hosts);
 }
 

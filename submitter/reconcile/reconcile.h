@@ -62,11 +62,6 @@ const char *reconcile_filtered(struct reconcile *r,
 void reconcile_peer(struct reconcile *r);
 void reconcile_status(struct reconcile *r, uint64_t request);
 
-/* lookup.c */
-
-/* Asks Slurm for the runs in doubt; *number counts the messages. */
-void lookup_send(struct submitter *s, uint64_t *number);
-
 /* missing_runs.c: runs that Slurm does not know */
 
 struct missing_runs *missing_runs_new(struct submitter *s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A round on request.  What waits in the spool is hurried, then cc-backend's
- * running jobs are compared with ours; of what Slurm has to be asked for, the
- * answer is waited for, so that the report says what became of each run and
- * not what might.  See sync.h.
+ * The command `sync`. What waits in the spool becomes due now, then
+ * cc-backend's running jobs are compared. For runs that are looked up in Slurm
+ * the command waits for the answer, so that the report says what happened to
+ * each run. See sync_command.h.
  */
 #include "config.h"
 
@@ -18,11 +18,11 @@
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
 
-#define ASKED_MAX	20000	/* runs whose answer is waited for: as many as one round takes up */
+#define ASKED_MAX	20000	/* runs whose answer is awaited: as many as one comparison can take */
 #define TICK_MS		250
-#define ANSWER_MS	60000	/* for Slurm: a poll, and accounting by id */
-#define ROWS_TOLD_MAX	10000	/* of the queue; the rest is counted */
-#define RUNS_OF_JOB_MAX	16	/* runs of one job that are told */
+#define ANSWER_MS	60000	/* ms for Slurm: a poll, and accounting by id */
+#define ROWS_TOLD_MAX	10000	/* of the queue; further ones are only counted */
+#define RUNS_OF_JOB_MAX	16	/* runs of one job that are reported */
 
 struct sync_lookup {
 	struct run_key	 key;
@@ -33,10 +33,10 @@ struct sync_lookup {
 struct sync {
 	struct submitter *s;
 	struct event	*timer;
-	uint64_t	 request;	/* 0 = none is under way */
+	uint64_t	 request;	/* 0 = no command is under way */
 	struct ctl_request req;
 	unsigned	 acted;
-	unsigned	 beyond;	/* more than --limit lets us touch */
+	unsigned	 beyond;	/* runs left alone because of --limit */
 	unsigned	 told;
 	struct sync_lookup	*asked;		/* owned */
 	size_t		 n_asked;
@@ -91,7 +91,7 @@ sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
 		return 0;
 	if (y->req.limit != 0 && y->acted >= y->req.limit) {
 		y->beyond++;
-		sync_tell(y, key, difference, "left alone: beyond --limit");
+		sync_tell(y, key, difference, "left alone because of --limit");
 		return 0;
 	}
 	y->acted++;
@@ -107,14 +107,14 @@ on_asks(void *arg, const struct run_key *key, enum sync_way way,
 	if (y->asked == NULL)
 		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
 	if (y->asked == NULL || y->n_asked == ASKED_MAX) {
-		sync_tell(y, key, difference, "asked of Slurm");
+		sync_tell(y, key, difference, "looked up in Slurm");
 		return;
 	}
 	y->asked[y->n_asked++] = (struct sync_lookup){ .key = *key,
 	    .difference = difference, .way = way };
 }
 
-/* The round is over. */
+/* Ends the command. */
 static void
 finish(struct sync *y, enum ctl_status status, const char *text)
 {
@@ -122,7 +122,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 
 	snprintf(end, sizeof(end), "%s; %u runs %s%s", text, y->acted,
 	    is_dry(y) ? "would be touched" : "touched",
-	    y->beyond > 0 ? ", more are left by --limit" : "");
+	    y->beyond > 0 ? ", more are left because of --limit" : "");
 	worker_ctl_end(y->s->w, y->request, status, end);
 	y->request = 0;
 	y->n_asked = 0;
@@ -131,7 +131,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	timer_after(y->timer, -1);
 }
 
-/* What Slurm's answer made of the run: NULL = it has not come. */
+/* What Slurm's answer did to the run: NULL = no answer yet. */
 static const char *
 answer_of(struct sync *y, const struct run_key *key, int started)
 {
@@ -145,14 +145,14 @@ answer_of(struct sync *y, const struct run_key *key, int started)
 		return "has ended in Slurm: its stop is due";
 	if (!(run.flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND)))
 		return started ? "runs in Slurm: started again" :
-		    "runs in Slurm: taken up";
+		    "runs in Slurm: stored";
 	if (run.not_found_count > 0)
-		return "unknown to Slurm: ended only when denied twice, an hour "
-		    "apart";
+		return "unknown to Slurm: ended only when Slurm says so twice, "
+		    "an hour apart";
 	return NULL;
 }
 
-/* Tells what is answered; how many are not. */
+/* Reports the runs with an answer; returns how many have none. */
 static size_t
 answers_tell(struct sync *y)
 {
@@ -187,26 +187,18 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	}
 	for (i = 0; i < y->n_asked; i++)
 		sync_tell(y, &y->asked[i].key, y->asked[i].difference,
-		    "asked of Slurm, which has not answered yet");
+		    "looked up in Slurm, no answer yet");
 	finish(y, CTL_OK, y->text);
 }
 
-/* Slurm is asked when it is polled next: that is now. */
+/* The collector polls Slurm now. */
 static void
 poll_ask(struct submitter *s)
 {
 	struct channel *c = s->w->peers[ROLE_COLLECTOR];
-	struct writer w;
 
-	if (c == NULL)
-		return;
-	wr_init(&w, 64);
-	wr_u32(&w, SYNC_NOW);
-	wr_str(&w, "");
-	wr_i64(&w, 0);
-	wr_i64(&w, 0);
-	channel_send(c, MSG_SYNC, 0, &w, -1);
-	wr_clear(&w);
+	if (c != NULL)
+		channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
 }
 
 static void
@@ -303,8 +295,8 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (y->told >= ROWS_TOLD_MAX)
 		return -1;
 	if (sync_wants(y, &run->key, SYNC_STOP))
-		sync_tell(y, &run->key, "ended, its stop waits until "
-		    "cc-backend shows it", "none: it is looked for");
+		sync_tell(y, &run->key, "ended, its stop waits for the "
+		    "commit", "none: cc-backend is asked for it");
 	return 0;
 }
 
@@ -333,7 +325,7 @@ queue_tell(struct sync *y)
 
 /* --- jobs that were named --- */
 
-/* What is known here of a run that needs nothing; NULL: it was told above. */
+/* What is known of a run that needs nothing; NULL: it was reported above. */
 static const char *
 state_text(const struct spool_run *run, char *buf, size_t size)
 {
@@ -348,10 +340,10 @@ state_text(const struct spool_run *run, char *buf, size_t size)
 		return run->flags & RUN_FROM_BACKEND ? NULL : "runs, its start is "
 		    "delivered";
 	case RUN_NONE:
-		return "kept from cc-backend";
+		return "not reported";
 	case START_REJECTED:
 	case STOP_REJECTED:
-		snprintf(buf, size, "refused: %.300s", run->reason);
+		snprintf(buf, size, "rejected: %.300s", run->reason);
 		return buf;
 	default:
 		return run_state_text(run, DEST_REST);
@@ -414,8 +406,8 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	const char *wrong;
 
 	if (y->request != 0) {
-		worker_ctl_end(y->s->w, request, CTL_ERROR, "a round is under "
-		    "way already");
+		worker_ctl_end(y->s->w, request, CTL_ERROR, "a sync is under "
+		    "way");
 		return;
 	}
 	y->request = request;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A look at a spool whose daemon does not run: `spool check --file`.  It
- * executes with the rights of who calls it and alters nothing, neither the
- * file nor its folder: beneath SQLite lies a layer that opens for reading
- * alone, has no locks and deletes nothing.  What the log (-wal) has is read as
- * well; a log that is not there is an empty one.
+ * `spool check --file`: checks a spool whose daemon does not run. The check
+ * runs with the rights of the caller and changes neither the file nor its
+ * directory: a VFS layer below SQLite opens files only for reading, takes no
+ * locks and deletes nothing. The write-ahead log (-wal) is read as well; a
+ * missing one counts as empty.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "submitter/spool/spool_private.h"
 
 #define PAGES_STEP	4096
-/* Where SQLite locks its files: see "The File Locking Protocol" there. */
+/* SQLite's locks; see "The File Locking Protocol" in its documentation. */
 #define LOCK_FIRST	0x40000000
 #define LOCK_BYTES	512
 
@@ -36,7 +36,7 @@ read_open(sqlite3_vfs *self, const char *name, sqlite3_file *file,
 	    SQLITE_OPEN_DELETEONCLOSE | SQLITE_OPEN_EXCLUSIVE);
 	if ((flags & SQLITE_OPEN_WAL) != 0 && access(name, F_OK) == -1)
 		name = "/dev/null";
-	/* To root's logs SQLite would give the owner of the file. */
+	/* SQLite would give a log of root to the owner of the file. */
 	if ((flags & is_log) != 0)
 		flags = (flags & ~is_log) | SQLITE_OPEN_SUBJOURNAL;
 	return system_files->xOpen(self, name, file,
@@ -86,8 +86,8 @@ spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
 		return;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == -1)
-		snprintf(text, size, "the record of job %llu (%s) cannot be "
-		    "read", (unsigned long long)run->key.job,
+		snprintf(text, size, "the record of job %llu (%s) is "
+		    "invalid", (unsigned long long)run->key.job,
 		    run->key.cluster);
 	job_clear(&job);
 }
@@ -113,7 +113,10 @@ run_look(struct spool *sp, struct spool_run *run, void *arg)
 	return l->wrong[0] != '\0' ? -1 : 0;
 }
 
-/* All pages, all rows, and what SQLite has to say: 0, or -1 with wrong set. */
+/*
+ * Checks all pages and all rows, and runs quick_check: 0, or -1 with l->wrong
+ * set.
+ */
 static int
 all_look(struct spool *sp, struct look *l, int current)
 {
@@ -124,14 +127,16 @@ all_look(struct spool *sp, struct look *l, int current)
 	while ((rc = spool_check_pages(sp, &at, PAGES_STEP)) == 1)
 		continue;
 	if (rc == -1) {
-		snprintf(l->wrong, sizeof(l->wrong), "page %lld is not what "
-		    "was written", (long long)at);
+		snprintf(l->wrong, sizeof(l->wrong), "the checksum of page "
+		    "%lld is wrong", (long long)at);
 		return -1;
 	}
 	if (spool_check(sp, l->wrong, sizeof(l->wrong)) != 0)
 		return -1;
 	l->wrong[0] = '\0';
-	/* An older version's rows lack what the statements ask for. */
+	/*
+	 * The rows of an older version lack columns that the statements select.
+	 */
 	while (current && l->wrong[0] == '\0' &&
 	    (rc = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after, SPOOL_PAGE,
 	    run_look, l)) == SPOOL_PAGE)
@@ -141,7 +146,7 @@ all_look(struct spool *sp, struct look *l, int current)
 	return l->wrong[0] != '\0' ? -1 : 0;
 }
 
-/* A file that can be read and that nobody uses: 0, or -1 with the reason. */
+/* Is it a readable file that no process uses? 0, or -1 with the reason. */
 static int
 file_look(const char *path, char *text, size_t size)
 {
@@ -154,7 +159,7 @@ file_look(const char *path, char *text, size_t size)
 	if (fd == -1 || fstat(fd, &st) == -1)
 		snprintf(text, size, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(st.st_mode))
-		snprintf(text, size, "%s is no file", path);
+		snprintf(text, size, "%s is no regular file", path);
 	else if (st.st_size == 0)
 		snprintf(text, size, "%s is empty", path);
 	else if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
@@ -186,14 +191,14 @@ spool_check_file(const char *path, char *text, size_t size)
 		return 1;
 	rc = all_look(sp, &l, version == SPOOL_SCHEMA);
 	if (rc == -1)
-		snprintf(text, size, "%s is damaged: %s; the daemon sets such a "
-		    "file aside and takes over what is whole", path, l.wrong);
+		snprintf(text, size, "%s is damaged: %s; the daemon renames such "
+		    "a file and recovers its valid rows", path, l.wrong);
 	else if (version < SPOOL_SCHEMA)
-		snprintf(text, size, "%s is whole, of version %lld, which the "
-		    "daemon brings up to %d", path, (long long)version,
+		snprintf(text, size, "%s is valid, of version %lld; the daemon "
+		    "migrates it to version %d", path, (long long)version,
 		    SPOOL_SCHEMA);
 	else
-		snprintf(text, size, "%s is whole: %llu runs, %llu of them "
+		snprintf(text, size, "%s is valid: %llu runs, %llu of them "
 		    "without an end, %llu rejected", path, l.runs, l.open,
 		    l.rejected);
 	spool_close(sp);

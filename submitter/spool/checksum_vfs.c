@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A checksum in each page of the spool's file, for a flipped bit must not
- * read as a job: SQLite leaves the last bytes of a page free where the header
- * says so, and this layer between it and the file fills them at each write
- * and looks at them at each read.  A page that is not what was written, or
- * lies in another's place, reads as SQLITE_CORRUPT.
+ * A checksum in each page of the spool, so that a flipped bit is never read as
+ * data of a job. SQLite leaves the last bytes of a page free as the header
+ * says. This VFS layer writes the checksum there and checks it at each read. A
+ * page with a wrong checksum, or in the wrong place, reads as SQLITE_CORRUPT.
  *
- * The log (-wal) has checksums of SQLite's own.  One thread only, and no
- * shared memory or mapping: the spool is opened for one process alone.
+ * The write-ahead log (-wal) has its own checksums. One thread only, no shared
+ * memory and no mapping: one process opens the spool.
  */
 #include "config.h"
 
@@ -18,17 +17,20 @@
 
 #define PAGE_MIN	512
 #define PAGE_MAX	65536
-#define HEADER_RESERVED	20	/* in page 1: bytes left free in each page */
+#define HEADER_RESERVED	20	/* in page 1: bytes that are free at the end of each page */
 
-/* What SQLite holds as its file; the one beneath follows in memory. */
+/*
+ * SQLite's handle of the file; the handle of the system's VFS follows in
+ * memory.
+ */
 struct sum_file {
-	sqlite3_file	 base;	/* first: SQLite casts it */
-	int		 sums;	/* its pages carry them */
+	sqlite3_file	 base;	/* first member: SQLite casts it */
+	int		 sums;	/* the pages have checksums */
 };
 
 static sqlite3_vfs vfs;
 static sqlite3_vfs *below;
-static int64_t bad_page;	/* the last that was found bad; 0 = none */
+static int64_t bad_page;	/* the last page with a wrong checksum; 0 = none */
 
 static sqlite3_file *
 file_below(sqlite3_file *file)
@@ -36,7 +38,7 @@ file_below(sqlite3_file *file)
 	return (sqlite3_file *)(void *)((struct sum_file *)(void *)file + 1);
 }
 
-/* Sixty-four bits over a page but its last eight; its place counts as well. */
+/* 64 bits over the page without its last 8 bytes, and over its number. */
 static uint64_t
 page_sum(const uint8_t *p, size_t n, sqlite3_int64 at)
 {
@@ -58,8 +60,8 @@ is_page(int n)
 }
 
 /*
- * A page that never was written reads as zeros where the file grew past it;
- * as part of a tree it would be refused by SQLite.
+ * A page that was never written reads as zeros when the file grew beyond it.
+ * SQLite itself refuses such a page in a tree.
  */
 static int
 is_empty(const uint8_t *p, size_t n)
@@ -172,7 +174,7 @@ sum_device(sqlite3_file *file)
 	    file_below(file));
 
 #ifdef SQLITE_IOCAP_SUBPAGE_READ
-	is &= ~SQLITE_IOCAP_SUBPAGE_READ;	/* only whole pages have a sum */
+	is &= ~SQLITE_IOCAP_SUBPAGE_READ;	/* only whole pages have a checksum */
 #endif
 	return is;
 }
@@ -194,7 +196,7 @@ static const sqlite3_io_methods methods = {
 	.xDeviceCharacteristics = sum_device,
 };
 
-/* A new file gets its sums with its first page; an old one may have none. */
+/* A new file gets checksums with its first page; an old one may have none. */
 static int
 has_sums(sqlite3_file *file)
 {
@@ -249,7 +251,7 @@ spool_check_pages(struct spool *sp, int64_t *at, int n)
 	for (; n > 0 && (*at + 1) * sp->page <= size; n--, (*at)++)
 		if (file->pMethods->xRead(file, page, (int)sp->page,
 		    *at * sp->page) != SQLITE_OK) {
-			(*at)++;	/* pages count from one */
+			(*at)++;	/* page numbers begin with 1 */
 			spool_sum_bad();
 			return -1;
 		}

@@ -47,8 +47,8 @@ commit_fail(struct commit *c)
 	}
 	c->stuck = 1;
 	if (!c->said_stuck) {
-		log_errorx("the spool takes nothing: %s; what Slurm tells waits "
-		    "until it does", spool_error(sp));
+		log_errorx("the spool refuses writes: %s; records of Slurm wait "
+		    "until it accepts them", spool_error(sp));
 		c->said_stuck = 1;
 		c->ops->stuck(c->s);
 	}
@@ -80,7 +80,7 @@ stuck_retry(struct commit *c)
 	if (c->ops->retry(c->s) == -1 || commit_now(c) == -1)
 		return;
 	if (c->said_stuck)
-		log_notice("the spool takes records again");
+		log_notice("the spool accepts writes again");
 	c->said_stuck = 0;
 	c->ops->stuck(c->s);
 	wake(c->s, WAKE_DELIVERY);

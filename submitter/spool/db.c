@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The spool's one transaction, its clock, counts, cursors and small values;
- * see spool.h.  An error inside a transaction spoils all of it, so
- * the caller's only duty is to look at what spool_commit() says.
+ * The transaction of the spool, its clock, counts, watermarks and named values;
+ * see spool.h. An error in a transaction makes the whole transaction fail, so
+ * that a caller has to check only the result of spool_commit().
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,9 @@
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
 
-/* In the lines of an export, which another version may read. */
+#define ALIVE_MS	1000	/* between two calls of spool_on_long()'s function */
+
+/* For the lines of an export, which another version may read. */
 static const char *const state_names[RUN_STATE__COUNT] = {
 	[RUN_NONE] = "none",
 	[START_DUE] = "start",
@@ -103,20 +106,61 @@ spool_opened(const struct spool *sp)
 	return sp->opened;
 }
 
+static void (*alive_fn)(void *arg);
+static void *alive_arg;
+
+void
+spool_on_long(void (*fn)(void *arg), void *arg)
+{
+	alive_fn = fn;
+	alive_arg = arg;
+}
+
+void
+spool_alive(void)
+{
+	static int64_t last;
+	int64_t now = spool_boottime();
+
+	if (alive_fn == NULL || now - last < ALIVE_MS)
+		return;
+	last = now;
+	alive_fn(alive_arg);
+}
+
+void
+spool_quarantine_file(const char *path, const char *why)
+{
+	static const char *const tails[] = { "", "-wal" };
+	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
+	size_t i;
+
+	log_errorx("%s is damaged: %s; the file is renamed, its valid rows are "
+	    "recovered, missing runs are read from Slurm again", path, why);
+	for (i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
+		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
+		if (rename(from, to) == -1 && errno != ENOENT)
+			log_warn("%s", from);
+	}
+}
+
 static int
 spool_fail(struct spool *sp)
 {
 	int code = sqlite3_extended_errcode(sp->db);
 	int64_t page = spool_sum_bad();
 
-	/* Kept, for the next statement that works makes SQLite forget it. */
+	/*
+	 * Remembered here: the next successful statement clears SQLite's code.
+	 */
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		sp->damaged = 1;
 	sp->no_space = (code & 0xff) == SQLITE_FULL ||
 	    code == SQLITE_IOERR_WRITE;
 	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error), "page %lld is not what "
-		    "was written (its checksum differs)", (long long)page);
+		snprintf(sp->error, sizeof(sp->error), "the checksum of page "
+		    "%lld is wrong", (long long)page);
 	else
 		snprintf(sp->error, sizeof(sp->error), "%s (%d)",
 		    sqlite3_errmsg(sp->db), code);
@@ -211,8 +255,8 @@ state_write(struct spool *sp)
 }
 
 /*
- * A file found torn while in use is of no use any more: the next start sets
- * it aside and begins a new one, which the catch-up fills.
+ * The file is damaged. The process ends; the next start renames the file and
+ * recovers its rows into a new one.
  */
 static void
 condemn_if_damaged(struct spool *sp)
@@ -220,7 +264,8 @@ condemn_if_damaged(struct spool *sp)
 	if (sp->damaged && !sp->read_only) {
 		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
 		spool_quarantine_file(sp->path, sp->error);
-		fatalx("the spool was damaged: starting again with a new one");
+		fatalx("the spool was damaged: the submitter starts again with a "
+		    "new one");
 	}
 }
 
@@ -326,7 +371,7 @@ spool_bytes_free(struct spool *sp)
 	return (uint64_t)(pages(sp, SQL_PAGES_FREE) * sp->page);
 }
 
-/* SQLite says the same of a full disk and of max_page_count. */
+/* SQLite reports a full disk and max_page_count with the same code. */
 int
 spool_no_space(struct spool *sp)
 {

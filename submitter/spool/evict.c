@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may go when the spool is full, in this order, oldest first: scripts of
- * runs whose start is delivered, for a stop does not need them; then
- * tombstones.  Catch-up may not reach behind those that went, or it would
- * bring back what is done: the floor says how far.  What waits never goes.
- * Also the aging of tombstones, which needs no full spool.
+ * What is removed when the spool is full, oldest first: the scripts of runs
+ * whose start is delivered, because a stop does not need them; then tombstones.
+ * Without its tombstone a run would be stored again, so records that ended
+ * before the low-water mark are not accepted any more. Runs that wait for
+ * delivery are never removed. Old tombstones are also removed when the spool is
+ * not full.
  */
 #include "config.h"
 
@@ -13,9 +14,9 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define TOMBS_PAGE	512	/* tombstones looked at in one go */
-#define SHARE		8	/* the oldest such part of the time kept goes at once */
-#define SPARED		3600	/* s: the youngest tombstones stay whatever happens */
+#define TOMBS_PAGE	512	/* tombstones read at once */
+#define SHARE		8	/* this part of the retention time is removed at once */
+#define SPARED		3600	/* s: younger tombstones always stay */
 
 int
 spool_tomb_drop(struct spool *sp, const int64_t tomb[3])
@@ -40,7 +41,7 @@ spool_reopen(struct spool *sp, const struct run_key *key)
 	return spool_tomb_drop(sp, tomb);
 }
 
-/* A page of them, behind where the last one ended: how many, or -1. */
+/* Reads a page of tombstones after the last one: how many, or -1. */
 static int
 tombs_read(struct spool *sp, int64_t tombs[][4], int max)
 {
@@ -93,7 +94,7 @@ at_beginning(const struct spool *sp)
 	return sp->age_at[0] == 0 && sp->age_at[1] == 0 && sp->age_at[2] == 0;
 }
 
-/* 1, 0 when it is as high as it may be, -1. */
+/* 1, 0 when the mark may not rise further, or -1. */
 static int
 low_water_raise(struct spool *sp, int64_t wall)
 {
@@ -114,7 +115,7 @@ spool_evict(struct spool *sp, int64_t wall, int max)
 {
 	int rc;
 
-	/* One walk over all of them for each floor. */
+	/* One walk over all tombstones for each low-water mark. */
 	if (at_beginning(sp) && (rc = low_water_raise(sp, wall)) != 1)
 		return rc;
 	return spool_age(sp, wall, max) == -1 ? -1 : 1;
@@ -138,7 +139,7 @@ spool_low_water_load(struct spool *sp)
 	return sp->broken ? -1 : 0;
 }
 
-/* Phases of a destination that has the start. */
+/* States of a destination that has the start. */
 static const struct {
 	enum dest	dest;
 	enum run_state	state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of an export, written and read.  A line that comes in has to prove
- * itself as a row of a damaged spool has to: its record is whole and of that
- * run.  Pure functions over bytes: no spool, no daemon.
+ * Writes and reads the lines of an export. An imported line must have a valid
+ * record of the run that it names, like a row of a damaged spool. Pure
+ * functions: no spool, no daemon.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 #include "submitter/spool/export.h"
 
 /*
- * Commas and brackets: a line of ours has eight members, and a reason that may
- * be full of them.  Each could be a value, which in memory is much longer.
+ * Commas and brackets: a line has eight members, and a reason may contain many
+ * of them. Each one could be a value, which needs much more memory.
  */
 #define MARKS_MAX	4096
 #define BUF_FIRST	4096
@@ -41,7 +41,7 @@ export_line(const struct spool_run *run, const void *record, size_t n)
 	return line;
 }
 
-/* Can it not become more in memory than a line of ours? */
+/* 1 when the line cannot need more memory than an exported one. */
 static int
 is_plain(const char *line, size_t n)
 {
@@ -53,7 +53,7 @@ is_plain(const char *line, size_t n)
 	return marks <= MARKS_MAX;
 }
 
-/* NULL, or what is wrong with the record, of which text is the base64. */
+/* NULL, or what is wrong with the record; text is its base64. */
 static const char *
 record_read(struct job *job, const char *text)
 {
@@ -64,12 +64,12 @@ record_read(struct job *job, const char *text)
 
 	bytes = base64_bytes(text, &n);
 	if (bytes == NULL)
-		return "its record is no base64";
+		return "the record is no base64";
 	rd_init(&r, bytes, n);
 	job_read(&r, job);
 	rc = rd_end(&r);
 	free(bytes);
-	return rc == -1 ? "its record cannot be read" : NULL;
+	return rc == -1 ? "the record is invalid" : NULL;
 }
 
 static const char *
@@ -82,12 +82,12 @@ object_read(struct imported *in, json_t *o)
 
 	if (o == NULL || json_unpack(o, "{s:s, s:I, s:I, s:s}", "cluster",
 	    &cluster, "job", &id, "start", &start, "record", &text) == -1)
-		return "no line of an export";
+		return "it is no line of an export";
 	if ((wrong = record_read(&in->job, text)) != NULL)
 		return wrong;
 	if (strcmp(in->job.key.cluster, cluster) != 0 || id < 0 ||
 	    in->job.key.job != (uint64_t)id || in->job.key.start != start)
-		return "its record is of another run";
+		return "the record is of another run";
 	in->refused = rest != NULL &&
 	    (strcmp(rest, run_state_name(START_REJECTED)) == 0 ||
 	    strcmp(rest, run_state_name(STOP_REJECTED)) == 0);

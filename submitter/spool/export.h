@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of `spool export` and `spool import`: a JSON object each, with the
- * run's key and state in words, and its record as it is stored, in base64.
+ * Lines of `spool export` and `spool import`: one JSON object each, with the
+ * key and the state of the run and its stored record in base64.
  */
 #ifndef SUBMITTER_SPOOL_EXPORT_H
 #define SUBMITTER_SPOOL_EXPORT_H
@@ -12,43 +12,48 @@
 #include "common/job.h"
 #include "submitter/spool/spool.h"
 
-#define EXPORT_LINE_MAX	(8u << 20)	/* bytes: a record, in base64 */
-#define EXPORT_SKIP_MAX	(16u << 20)	/* bytes of a longer line, at a time */
+#define EXPORT_LINE_MAX	(8u << 20)	/* bytes: a record in base64 */
+#define EXPORT_SKIP_MAX	(16u << 20)	/* bytes of a longer line that are skipped at once */
 
-/* Returns owned, without a newline: the run's line, record of n bytes; NULL on memory. */
+/*
+ * Returns owned, without a newline: the line of the run with a record of n
+ * bytes; NULL without memory.
+ */
 char *export_line(const struct spool_run *run, const void *record, size_t n);
 
-/* What a line says. */
+/* The content of a line. */
 struct imported {
 	struct job	 job;
-	int		 refused;	/* by cc-backend, before it was exported */
-	char		 reason[512];	/* then: in its words; may be "" */
+	int		 refused;	/* cc-backend had rejected it before the export */
+	char		 reason[512];	/* of the rejection; may be "" */
 };
 
 /*
- * Reads a line.  NULL when it is good, else what is wrong with it; what was read
- * is imported_clear()'s either way.
+ * Reads a line. Returns NULL, or what is wrong with it. imported_clear() is
+ * needed in both cases.
  */
 const char *import_line(struct imported *in, const char *line, size_t n);
 void imported_clear(struct imported *in);
 
-/* Where lines are cut from a file; zero-initialise. */
+/* Cuts lines from a file; zero-initialise. */
 struct import_text {
 	char		*buf;		/* owned: the line, without its newline */
 	size_t		 len;
 	size_t		 cap;
-	int		 too_long;	/* buf has only its beginning */
+	int		 too_long;	/* buf has only the beginning */
 };
 
 /*
- * The next line: how many bytes of f it took, 0 at its end, -1 on memory.  Of one
- * that is too long the rest is left to import_text_rest().
+ * Reads the next line. Returns the number of bytes, 0 at the end of the file,
+ * -1 without memory. import_text_rest() skips the rest of a line that is too
+ * long.
  */
 int64_t import_text_next(struct import_text *t, FILE *f);
 void import_text_clear(struct import_text *t);
 /*
- * f stands one byte before a place to go on from.  If that is amid a line it
- * goes on to its end, EXPORT_SKIP_MAX at the most; returns by how many bytes.
+ * f stands one byte before a position. If the position is within a line, skips
+ * to the end of the line, EXPORT_SKIP_MAX bytes at most; returns the number of
+ * bytes.
  */
 int64_t import_text_rest(FILE *f);
 

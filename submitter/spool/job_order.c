@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn is it among the runs of one job?  cc-backend refuses an older run
- * after a newer one, and a newer one for a day after an older one.  So starts
- * go oldest first, and where the site wants it (requeuedRuns) a run that was
- * requeued soon makes way for the one that came of it.
+ * The order of the runs of one job. cc-backend refuses an older run after a
+ * newer one, and a newer run within a day after an older one. So the starts go
+ * oldest first. With requeuedRuns=last, a later run replaces a run that was
+ * requeued early.
  */
 #include "config.h"
 
@@ -12,14 +12,15 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/* Runs of one job that are looked at. */
+/* Runs of one job that are read. */
 #define SIBLINGS_MAX	64
 
-static const char waits[] = "waits until an earlier run, requeued soon, is "
-	"deleted there";
+static const char waits[] = "waits until an earlier run, requeued early, is "
+	"deleted in cc-backend";
 
 int
 spool_is_start(enum run_state state)
@@ -28,7 +29,7 @@ spool_is_start(enum run_state state)
 	    state == START_BLOCKED || state == START_CONFLICT;
 }
 
-/* Is it to be deleted there for the sake of a later run? */
+/* Is the run to be deleted in cc-backend because a later run replaces it? */
 static int
 is_superseded(const struct spool_run *run)
 {
@@ -36,7 +37,7 @@ is_superseded(const struct spool_run *run)
 	    run->state[DEST_REST] == DELETE_DUE);
 }
 
-/* Has a later run of the job to wait for this one? */
+/* Must a later run of the job wait for this one? */
 static int
 bars(const struct spool_run *run, enum dest dest)
 {
@@ -44,7 +45,7 @@ bars(const struct spool_run *run, enum dest dest)
 	    (dest == DEST_REST && is_superseded(run));
 }
 
-/* The other runs of its job, oldest first: how many, or -1. */
+/* Reads the other runs of the job, oldest first: how many, or -1. */
 static int
 siblings(struct spool *sp, const struct spool_run *run,
     struct spool_run rows[SIBLINGS_MAX])
@@ -66,8 +67,8 @@ siblings(struct spool *sp, const struct spool_run *run,
 }
 
 /*
- * Its place among the runs of its job: behind an older one that still has to
- * start; a newer one that was not begun goes behind it.
+ * Blocks the run behind an older one that still has to start, and blocks newer
+ * runs that were not sent behind this one.
  */
 int
 spool_order(struct spool *sp, struct spool_run *run)
@@ -158,31 +159,6 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	return 0;
 }
 
-/*
- * What the row of a run becomes that makes way: deleted there as soon as its
- * start is known to be committed and nothing of it is under way, whether its
- * stop was sent by then or not.  And a run that might make way is kept for as
- * long as it would bar another one.
- */
-void
-spool_supersede_state(struct spool *sp, struct spool_run *run)
-{
-	enum run_state state = run->state[DEST_REST];
-
-	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
-	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
-	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
-	    run->due[DEST_REST] != DUE_LEASED))) {
-		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
-		run->flags = (run->flags & ~RUN_SUPERSEDED) |
-		    RUN_FORGET_AFTER_DELETE;
-	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
-	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
-		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
-		    BARRED_SECONDS * 1000, NULL);
-	}
-}
-
 static int
 may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 {
@@ -202,13 +178,11 @@ supersede_one(struct spool *sp, struct spool_run *early,
 	int there = (early->flags & RUN_KEY_FIXED) ||
 	    !spool_is_start(early->state[DEST_REST]);
 
-	log_notice("job %llu (%s, start %lld) was requeued after %lld s: it is "
-	    "%s for the sake of the run that began at %lld (requeuedRuns)",
-	    (unsigned long long)early->key.job, early->key.cluster,
-	    (long long)early->key.start,
-	    (long long)(early->end - early->key.start),
+	log_notice("%s was requeued after %s and is %s: the run that started at "
+	    "%s replaces it (requeuedRuns)", run_key_text(&early->key),
+	    duration_text((early->end - early->key.start) * 1000),
 	    there ? "deleted in cc-backend" : "not reported",
-	    (long long)run->key.start);
+	    time_text(run->key.start));
 	if (there)
 		early->flags |= RUN_SUPERSEDED;
 	else {
@@ -244,7 +218,7 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 	return n == -1 ? -1 : any;
 }
 
-/* Not on its way there, and not taken either. */
+/* The run is neither being sent nor accepted. */
 static int
 can_wait(const struct spool_run *run)
 {

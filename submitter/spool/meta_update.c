@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Late knowledge: keys of metaData that are known only after a run's start
- * was sent, and are owed to cc-backend.  A table of its own, for the run may
- * be delivered and buried by then; see spool.h.
+ * Metadata updates: keys of metaData that become known after the start was
+ * sent. They have a table of their own, because the run may be done by then.
+ * See spool.h.
  */
 #include "config.h"
 
@@ -113,7 +113,10 @@ spool_meta_count(const struct spool *sp)
 	return sp->now.late > 0 ? (uint64_t)sp->now.late : 0;
 }
 
-/* Asks for runs of the job that cc-backend would refuse this one for. */
+/*
+ * A statement that finds runs of the job because of which cc-backend would
+ * refuse this run.
+ */
 static sqlite3_stmt *
 earlier_stmt(struct spool *sp, enum sql what,
     const struct spool_run *run)

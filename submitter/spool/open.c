@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening the spool's file: whose it is, which schema, what the last process
- * left of clock and counts; a damaged one is set aside.  See spool.h.
+ * Opens the spool: checks owner program and schema, migrates an older one,
+ * loads clock and counts, and quarantines a damaged file. See spool.h.
  */
 #include "config.h"
 
@@ -15,11 +15,11 @@
 #include "common/msg.h"
 #include "submitter/spool/spool_private.h"
 
-#define CACHE_KIB	"-1024"		/* of pages; a walk needs no more */
-#define WAL_MAX		"8388608"	/* bytes the log is cut back to */
-#define BUSY_MS		2000		/* a predecessor may be dying */
-#define ALIVE_MS	1000		/* between two signs of life */
-/* Of an SQLite file: bytes, and where in them two numbers lie. */
+#define CACHE_KIB	"-1024"		/* of cached pages; a walk needs no more */
+#define WAL_MAX		"8388608"	/* bytes; SQLite truncates the log to this size */
+#define STEPS_PER_CALL	200000	/* of SQLite's virtual machine: a few milliseconds */
+#define BUSY_MS		2000		/* the process before may be ending */
+/* The header of an SQLite file: its size, and the positions of two numbers. */
 #define HEADER		100
 #define HEADER_VERSION	60
 #define HEADER_APP	68
@@ -27,38 +27,16 @@
 void
 spool_prepare(void)
 {
-	/* One thread, no counters: both cost on every call. */
+	/* One thread, no statistics: both cost time in every call. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_initialize();
 	spool_sum_prepare();
 }
 
-static void (*alive_fn)(void *arg);
-static void *alive_arg;
-
-void
-spool_on_long(void (*fn)(void *arg), void *arg)
-{
-	alive_fn = fn;
-	alive_arg = arg;
-}
-
-void
-spool_alive(void)
-{
-	static int64_t last;
-	int64_t now = spool_boottime();
-
-	if (alive_fn == NULL || now - last < ALIVE_MS)
-		return;
-	last = now;
-	alive_fn(alive_arg);
-}
-
 /*
- * The backlog keeps well below the limit, for what is delivered must still be
- * written down in a full spool; at the limit SQLite itself says no.
+ * The intake stays well below the limit, because changes of stored runs must be
+ * written in a full spool. At the limit SQLite itself refuses writes.
  */
 void
 spool_set_limits(struct spool *sp, uint64_t max_bytes, int64_t keep)
@@ -96,7 +74,7 @@ clusters_load(struct spool *sp)
 	return rc == -1 ? -1 : 0;
 }
 
-/* Counts afresh, when another build has kept the numbers. */
+/* Counts the rows: another build has stored the numbers in another format. */
 static int
 state_count(struct spool *sp)
 {
@@ -165,8 +143,8 @@ header_u32(const uint8_t *p)
 }
 
 /*
- * Another program's file and a newer version's are left as they are: whether
- * their pages carry our checksums is not asked first.  1 with a reason, or 0.
+ * A file of another program or of a newer version is not touched; its checksums
+ * are not checked first. Returns 1 with a reason, or 0.
  */
 static int
 is_from_backend(const char *path, char *reason, size_t size)
@@ -192,14 +170,160 @@ is_from_backend(const char *path, char *reason, size_t size)
 	return what != NULL;
 }
 
+/*
+ * --- whose file is it, and of which version? ---
+ *
+ * A new file gets the schema, one of an older version is migrated, all others
+ * are left alone.  Each step is done in full or not at all: after a kill or on
+ * a full disk the next start goes on from the version that is stored there.
+ */
+
+/*
+ * Returns -1 and remembers the error: the next statement clears SQLite's code.
+ */
+static int
+schema_failed(struct spool *sp)
+{
+	int code = sqlite3_errcode(sp->db);
+	int64_t page = spool_sum_bad();
+
+	/* A duplicate row: the index does not fit the table. */
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
+	    code == SQLITE_CONSTRAINT)
+		sp->damaged = 1;
+	if (page != 0)
+		snprintf(sp->error, sizeof(sp->error), "the checksum of page "
+		    "%lld is wrong", (long long)page);
+	else
+		snprintf(sp->error, sizeof(sp->error), "%s",
+		    sqlite3_errmsg(sp->db));
+	return -1;
+}
+
+static int
+schema_exec(struct spool *sp, const char *sql)
+{
+	return sqlite3_exec(sp->db, sql, NULL, NULL, NULL) == SQLITE_OK ?
+	    0 : schema_failed(sp);
+}
+
+static int
+on_progress(void *arg)
+{
+	(void)arg;
+	spool_alive();
+	return 0;
+}
+
+/*
+ * Makes room for checksums in the pages: VACUUM writes the file anew in one
+ * transaction, with temporary files beside it, because the sandbox has no other
+ * directory. The new file is checkpointed before anything relies on it.
+ */
+static int
+sums_add(struct spool *sp)
+{
+	int rc;
+
+	sqlite3_free(sqlite3_temp_directory);
+	sqlite3_temp_directory = sqlite3_mprintf(".");
+	sqlite3_progress_handler(sp->db, STEPS_PER_CALL, on_progress, NULL);
+	rc = schema_exec(sp, "PRAGMA temp_store = FILE") == 0 &&
+	    schema_exec(sp, "VACUUM") == 0 &&
+	    schema_exec(sp, "PRAGMA wal_checkpoint(TRUNCATE)") == 0 &&
+	    schema_exec(sp, "PRAGMA temp_store = MEMORY") == 0 ? 0 : -1;
+	sqlite3_progress_handler(sp->db, 0, NULL, NULL);
+	return rc;
+}
+
+static int
+step_do(struct spool *sp, int64_t version)
+{
+	char set[64];
+
+	if (version + 1 == VERSION_SUMS && !spool_sum_is_on(sp->db) &&
+	    sums_add(sp) == -1)
+		return -1;
+	snprintf(set, sizeof(set), "PRAGMA user_version = %lld",
+	    (long long)version + 1);
+	if (schema_exec(sp, "BEGIN IMMEDIATE") == -1)
+		return -1;
+	if (schema_exec(sp, spool_steps[version - 1]) == -1 ||
+	    schema_exec(sp, set) == -1 || schema_exec(sp, "COMMIT") == -1) {
+		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
+		return -1;
+	}
+	return 0;
+}
+
+/*
+ * In one transaction: a part of the schema would look like another program's
+ * file.
+ */
+static int
+schema_make(struct spool *sp)
+{
+	if (schema_exec(sp, "BEGIN IMMEDIATE") == 0 && schema_exec(sp, spool_schema) == 0 &&
+	    schema_exec(sp, "COMMIT") == 0)
+		return 0;
+	sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
+	return -1;
+}
+
+static const char *
+bring_up(struct spool *sp, int64_t version)
+{
+	char why[sizeof(sp->error)];
+
+	log_notice("%s is of version %lld: it is migrated to version %d",
+	    sp->path, (long long)version, SPOOL_SCHEMA);
+	for (; version < SPOOL_SCHEMA; version++) {
+		if (step_do(sp, version) == 0)
+			continue;
+		memcpy(why, sp->error, sizeof(why));
+		snprintf(sp->error, sizeof(sp->error), "it cannot be migrated "
+		    "from version %lld (this needs as much space as the "
+		    "file): %.120s", (long long)version, why);
+		return sp->error;
+	}
+	return NULL;
+}
+
+static const char *
+schema_settle(struct spool *sp)
+{
+	int64_t app, version, tables;
+
+	if (spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
+	    spool_ask(sp, "PRAGMA user_version", &version) == -1 ||
+	    spool_ask(sp, "SELECT count(*) FROM sqlite_master", &tables) ==
+	    -1) {
+		schema_failed(sp);
+		return sp->error;
+	}
+	if (app == 0 && version == 0 && tables == 0)
+		return schema_make(sp) == 0 ? NULL : sp->error;
+	if (app != SPOOL_APPLICATION_ID)
+		return "it is a database of another program";
+	if (version > SPOOL_SCHEMA)
+		return "it was written by a newer version of this program";
+	if (version < 1)
+		return "it was written by a version that was never released";
+	if (version >= VERSION_SUMS && !spool_sum_is_on(sp->db)) {
+		sp->damaged = 1;
+		return "its header says that the pages have no checksums";
+	}
+	return version < SPOOL_SCHEMA ? bring_up(sp, version) : NULL;
+}
+
 static const char *
 file_setup(struct spool *sp)
 {
 	static const char *const pragmas[] = {
 		"PRAGMA locking_mode = EXCLUSIVE",
 		/*
-		 * As FULL, and the journal that the file is made with is gone
-		 * for sure: back after a power cut it would undo everything.
+		 * As FULL, and the first journal is deleted durably: it would
+		 * undo everything if it came back after a power failure.
 		 */
 		"PRAGMA synchronous = EXTRA",
 		"PRAGMA journal_mode = WAL",
@@ -215,7 +339,7 @@ file_setup(struct spool *sp)
 		if (sqlite3_exec(sp->db, pragmas[i], NULL, NULL, NULL) !=
 		    SQLITE_OK)
 			return sqlite3_errmsg(sp->db);
-	return spool_settle(sp);
+	return schema_settle(sp);
 }
 
 static struct spool *
@@ -283,7 +407,7 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	return sp;
 }
 
-/* NULL, or why its rows cannot be read. */
+/* NULL, or why the rows cannot be read. */
 static const char *
 read_setup(struct spool *sp, int64_t *version)
 {
@@ -299,7 +423,7 @@ read_setup(struct spool *sp, int64_t *version)
 	if (app != SPOOL_APPLICATION_ID || *version < 1)
 		return "it is no spool";
 	if (*version >= VERSION_SUMS && !spool_sum_is_on(sp->db))
-		return "its first page says that there are no checksums";
+		return "its header says that the pages have no checksums";
 	sp->page = spool_number(sp, "PRAGMA page_size");
 	sp->boot = spool_boottime();
 	return *version == SPOOL_SCHEMA && clusters_load(sp) == -1 ?

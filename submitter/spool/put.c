@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record comes in: is it a new run, one that is known, one known under
- * another start time, or one that was done long ago?  And whose turn is it,
- * among the runs of one job: cc-backend refuses an older run after a newer
- * one for good.  See spool.h.
+ * Stores a record: as a new run, as news of a known run, of a run with another
+ * start time, or of a run that is done. Also decides the order of the runs of
+ * one job: cc-backend refuses an older run after a newer one for good. See
+ * spool.h.
  */
 #include "config.h"
 
@@ -12,21 +12,22 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/* Runs of one job looked at for a moved start or a place in the queue. */
+/* Runs of one job that are compared with a record. */
 #define SIBLINGS_MAX	64
 #define REQUEUED_EARLY	60	/* seconds; see requeuedRuns */
 
-/* Nothing begins before it was submitted: the clock was set back since. */
+/* No run begins before its submission: the clock was set back. */
 static int
 is_set_back(const struct job *job)
 {
 	return job->key.start < job->submit;
 }
 
-/* One submission, and the times of both can belong to one run. */
+/* The submission is the same, and the times can belong to one run. */
 static int
 is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
 {
@@ -39,7 +40,7 @@ is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
 	return job->end == 0 || start < job->end;
 }
 
-/* Accounting does not always tell the restarts: then the record has 0. */
+/* Accounting does not always have the restart count; the record has 0 then. */
 static int
 restarts_agree(struct spool *sp, int64_t id, const struct job *job)
 {
@@ -53,7 +54,7 @@ restarts_agree(struct spool *sp, int64_t id, const struct job *job)
 	return same;
 }
 
-/* The run's row under another start time: 1 and *run, 0, -1. */
+/* Finds the row of the run under another start time: 1 and *run, 0, or -1. */
 static int
 find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 {
@@ -80,7 +81,7 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 	return rc == -1 ? -1 : 0;
 }
 
-/* The run is done, under another start time. */
+/* Is the run done under another start time? */
 static int
 is_finished_moved(struct spool *sp, const struct job *job)
 {
@@ -97,7 +98,7 @@ is_finished_moved(struct spool *sp, const struct job *job)
 		start = sqlite3_column_int64(st, 0);
 		end = start + sqlite3_column_int64(st, 1);
 		waited = sqlite3_column_int64(st, 2);
-		/* A run of no length is over the second it began. */
+		/* A run of no length ends in the second of its start. */
 		found = (end > start || is_set_back(job)) &&
 		    is_moved(job, start, end, start - waited);
 	}
@@ -105,7 +106,10 @@ is_finished_moved(struct spool *sp, const struct job *job)
 	return found;
 }
 
-/* A failing prolog's run, which would bar the real one, is not reported. */
+/*
+ * The run of a failed prolog is not reported: the real run would be refused as
+ * a duplicate.
+ */
 static int
 is_false_start(const struct job *job)
 {
@@ -113,7 +117,10 @@ is_false_start(const struct job *job)
 	    (job->flags & JOB_NEVER_RAN);
 }
 
-/* Its job was put back so soon that a site may want the next run in its place. */
+/*
+ * The run was requeued within REQUEUED_EARLY seconds; requeuedRuns may replace
+ * it by the next one.
+ */
 static int
 is_requeued_early(const struct job *job)
 {
@@ -124,12 +131,12 @@ is_requeued_early(const struct job *job)
 static void
 say_false_start(const struct job *job)
 {
-	log_info("job %llu of %s was requeued after %lld s and never ran: that "
-	    "is not reported", (unsigned long long)job->key.job, job->key.cluster,
-	    (long long)(job->end - job->key.start));
+	log_info("%s was requeued after %s and never ran: it is not reported",
+	    run_key_text(&job->key),
+	    duration_text((job->end - job->key.start) * 1000));
 }
 
-/* When the start that this record makes may go. */
+/* When the start of this record is due. */
 static int64_t
 start_due(const struct spool *sp, const struct job *job)
 {
@@ -183,7 +190,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
 }
 
-/* Has a listing to show the run before its stop may go? */
+/* Must a list of jobs show the run before its stop is sent? */
 static int
 stop_waits(const struct spool *sp, const struct spool_run *run,
     enum dest dest)
@@ -194,7 +201,7 @@ stop_waits(const struct spool *sp, const struct spool_run *run,
 	    run->state[dest] == START_COMMITTED && sp->policy.fresh;
 }
 
-/* What a run's end, learned now, changes for one destination. */
+/* Moves one destination of a run whose end has become known. */
 static void
 state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 {
@@ -225,7 +232,10 @@ spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
 	return spool_save(sp, run);
 }
 
-/* The key moves with what Slurm says until a start may have left us. */
+/*
+ * The start time follows Slurm until a start may have been sent. After that the
+ * first one stays.
+ */
 static void
 key_moves(struct spool_run *run, struct job *job)
 {
@@ -240,7 +250,7 @@ key_moves(struct spool_run *run, struct job *job)
 	}
 }
 
-/* Slurm seemed to have forgotten it, and has not: it is held as before. */
+/* Slurm knows the run after all: its start is unconfirmed as before. */
 static void
 forgotten_ends(struct spool *sp, struct spool_run *run)
 {
@@ -254,7 +264,7 @@ forgotten_ends(struct spool *sp, struct spool_run *run)
 	}
 }
 
-/* It runs, or it has ended: nothing is held any longer. */
+/* The run is confirmed, or it has ended. */
 static void
 unconfirmed_ends(struct spool *sp, struct spool_run *run, const struct job *job)
 {
@@ -280,18 +290,20 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!had_end && run->end != 0)
 			state_ended(sp, run, (enum dest)d);
-		/* The script is here: no need to wait for it any longer. */
+		/*
+		 * The script has arrived: the start does not wait any longer.
+		 */
 		if (!(job->flags & JOB_MORE) && spool_is_start(run->state[d]) &&
 		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
 			run->due[d] = DUE_NOW;
-		/* What one of them has got is no reason for the other. */
+		/* Each destination is checked alone: one may have the start. */
 		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
 		    (d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
 		    spool_is_start(run->state[d]))
 			run_move(sp, run, (enum dest)d, EVENT_OPTED_OUT,
 			    DUE_KEEP, NULL);
 	}
-	/* cc-backend lost it, and Slurm says that it runs. */
+	/* cc-backend does not have it any more, and Slurm says that it runs. */
 	if ((run->flags & RUN_MISSING_IN_BACKEND) && live && run->end == 0 &&
 	    run->state[DEST_REST] == START_COMMITTED) {
 		run->flags &= ~RUN_MISSING_IN_BACKEND;
@@ -299,7 +311,7 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	}
 }
 
-/* A run that is not to be reported is over; what waits behind it may go. */
+/* A run that is not reported is done; the runs behind it may go. */
 static enum spool_put
 put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 {
@@ -314,7 +326,7 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	return PUT_MERGED;
 }
 
-/* With its end Slurm says something else about the run than before. */
+/* With the end, Slurm reports another slurm_info than before. */
 static int
 is_told_anew(const struct job *old, const struct job *job)
 {
@@ -355,7 +367,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 			run->flags |= RUN_INFO_CHANGED;
 		changed = job_merge(&old, job) || moved;
 	}
-	/* Slurm knows it: whatever denied it once was wrong. */
+	/* Slurm knows the run, so it is not missing. */
 	if (!changed && !(lost && live) && run->not_found_count == 0) {
 		rc = PUT_KNOWN;
 		goto done;
@@ -381,8 +393,8 @@ done:
 }
 
 /*
- * Its tombstone may have been given up: see spool_evict().  Whoever asks for a
- * past range wants it all the same, and a repeated start is harmless.
+ * The tombstone of the run may have been removed, see spool_evict(). A backfill
+ * stores the run nevertheless: a repeated start is harmless.
  */
 static int
 is_below_low_water(struct spool *sp, const struct job *job)
@@ -457,7 +469,7 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
 		return PUT_KNOWN;
 	run.flags |= RUN_QUARANTINED;
 	run_move(sp, &run, DEST_REST, EVENT_QUARANTINED, DUE_KEEP,
-	    "set aside: a worker died on it twice");
+	    "quarantined: a worker died twice on its record");
 	run_move(sp, &run, DEST_NATS, EVENT_QUARANTINED, DUE_KEEP, NULL);
 	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Out of a damaged spool, what is whole goes into a new one: row by row, past
- * the pages that cannot be read.  First what lies in pages whose checksum is
- * right, as it is; then, of all the others, what proves to be a record of the
- * run that its row names.  The damaged file itself is never deleted.
+ * Recovers the valid rows of a damaged spool into a new one. The first pass
+ * takes rows of pages with a valid checksum as they are. The second pass takes
+ * rows of all other pages whose record is valid and of the run that the row
+ * names. The damaged file is never deleted.
  */
 #include "config.h"
 
@@ -18,19 +18,18 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-#define WRECK_PATH_MAX	4096	/* bytes of a file name with its tail */
-#define TOMBS_MAX	20000000L	/* pages in a ring would go on for ever */
-#define GAP_MAX		(INT64_C(1) << 20)	/* rows leapt over at once, at most */
+#define TOMBS_MAX	20000000L	/* limit; damaged pages may form a ring */
+#define GAP_MAX		(INT64_C(1) << 20)	/* rows skipped at once */
 #define COMMIT_EVERY	1000			/* rows */
 
-/* The damaged file, being read. */
+/* The damaged file that is read. */
 struct damaged_file {
 	sqlite3		*db;
-	struct spool	*sp;		/* the new one */
-	int		 clusters[CLUSTERS_MAX];	/* ids there, by place here */
+	struct spool	*sp;		/* the new spool */
+	int		 clusters[CLUSTERS_MAX];	/* ids in the damaged file, by index */
 	char		 names[CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned	 n_clusters;
-	int		 trusted;	/* its pages are checked as they are read */
+	int		 trusted;	/* the checksums of its pages are checked */
 	unsigned	 runs, tombs, gaps;
 };
 
@@ -46,7 +45,7 @@ prepare(struct damaged_file *w, const char *sql)
 	return st;
 }
 
-/* A run's cluster, by its number there; NULL when that page is gone. */
+/* The name of a cluster by its id in the damaged file; NULL when unknown. */
 static const char *
 name_of(const struct damaged_file *w, int id)
 {
@@ -72,7 +71,7 @@ clusters_take(struct damaged_file *w)
 			continue;
 		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
 		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
-		/* A cursor that is too far would leave out what lies before. */
+		/* A watermark that is too late would leave out runs. */
 		spool_watermark(w->sp, name, w->trusted ?
 		    sqlite3_column_int64(st, 2) : 0);
 	}
@@ -80,9 +79,8 @@ clusters_take(struct damaged_file *w)
 }
 
 /*
- * A row of a page that is not as it was written: what its record tells is
- * believed instead, and cc-backend is asked again by a repeated start, which
- * is harmless.
+ * The row may be wrong: its end and state come from the record. The start is
+ * sent again, which is harmless.
  */
 static void
 row_mend(struct spool *sp, struct spool_run *run, const struct job *job)
@@ -93,7 +91,7 @@ row_mend(struct spool *sp, struct spool_run *run, const struct job *job)
 		run_move(sp, run, DEST_REST, EVENT_RECOVERED, DUE_KEEP, NULL);
 }
 
-/* The bytes of a row's record, as they were written: 1, or 0. */
+/* Reads the record of a row: 1 when its checksum is right, else 0. */
 static int
 bytes_take(struct damaged_file *w, int64_t id, struct writer *bytes)
 {
@@ -116,7 +114,7 @@ bytes_take(struct damaged_file *w, int64_t id, struct writer *bytes)
 	return whole;
 }
 
-/* Are they a record of that run? */
+/* Are the bytes a record of that run? */
 static int
 record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 {
@@ -124,7 +122,10 @@ record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 	struct reader r;
 	struct job job;
 
-	/* A worker has died on these, and what is foreign has none. */
+	/*
+	 * A quarantined record must not be read, and a run found in cc-backend
+	 * has none.
+	 */
 	if (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED))
 		return w->trusted;
 	if (!whole)
@@ -139,7 +140,10 @@ record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 	return whole;
 }
 
-/* The clock begins anew in a new file: what waits is due, nothing is of tomorrow. */
+/*
+ * The clock of a new file begins anew: runs are due now, and no time lies in
+ * the future.
+ */
 static void
 times_mend(struct damaged_file *w, struct spool_run *run)
 {
@@ -165,7 +169,7 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 	spool_alive();
 	spool_row(w->sp, st, &run);
 	if (run.flags & RUN_KEY_FIXED)
-		run.flags |= RUN_REST_STARTED;	/* older files do not tell */
+		run.flags |= RUN_REST_STARTED;	/* older files do not have this flag */
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
@@ -183,8 +187,9 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 }
 
 /*
- * By row number, not by an index: a page that is gone ends the walk, which is
- * begun anew behind it, in leaps that grow until something is whole again.
+ * Reads by row number, not by an index. A page that cannot be read ends the
+ * walk; the next walk begins behind it, with growing steps until a row can be
+ * read.
  */
 static void
 runs_take(struct damaged_file *w)
@@ -201,7 +206,7 @@ runs_take(struct damaged_file *w)
 			break;
 		sqlite3_bind_int64(st, 1, at);
 		sqlite3_bind_int(st, 2, INT32_MAX);
-		/* Pages in a ring would go on for ever: numbers only rise. */
+		/* Damaged pages may form a ring: row numbers must grow. */
 		while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
 		    sqlite3_column_int64(st, 0) > at) {
 			at = sqlite3_column_int64(st, 0);
@@ -218,7 +223,10 @@ runs_take(struct damaged_file *w)
 	wr_clear(&bytes);
 }
 
-/* Tombstones as far as they can be read: without one a run only comes again. */
+/*
+ * Takes the tombstones that can be read. A run without its tombstone is only
+ * delivered again.
+ */
 static void
 tombs_take(struct damaged_file *w)
 {
@@ -247,7 +255,7 @@ tombs_take(struct damaged_file *w)
 	sqlite3_finalize(st);
 }
 
-/* Only from pages that are right: nothing else proves such a row. */
+/* Only from pages with a valid checksum: nothing else proves such a row. */
 static void
 resources_take(struct damaged_file *w)
 {
@@ -273,7 +281,7 @@ resources_take(struct damaged_file *w)
 	sqlite3_finalize(st);
 }
 
-/* The same of late knowledge. */
+/* Takes the metadata updates, under the same condition. */
 static void
 late_take(struct damaged_file *w)
 {
@@ -300,14 +308,14 @@ late_take(struct damaged_file *w)
 }
 
 static void
-keep_damaged(const char *wreck, const char *path)
+keep_damaged(const char *found, const char *path)
 {
 	static const char *const tails[] = { "", "-wal" };
-	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
+	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s%s", wreck, tails[i]);
+		snprintf(from, sizeof(from), "%s%s", found, tails[i]);
 		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
 		    (long long)time(NULL), tails[i]);
 		if (rename(from, to) == -1 && errno != ENOENT)
@@ -315,24 +323,7 @@ keep_damaged(const char *wreck, const char *path)
 	}
 }
 
-void
-spool_quarantine_file(const char *path, const char *why)
-{
-	static const char *const tails[] = { "", "-wal" };
-	char from[WRECK_PATH_MAX], to[WRECK_PATH_MAX];
-	size_t i;
-
-	log_errorx("%s is damaged: %s; it is set aside, what is whole is taken "
-	    "over, what is missing is asked of Slurm again", path, why);
-	for (i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
-		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
-		if (rename(from, to) == -1 && errno != ENOENT)
-			log_warn("%s", from);
-	}
-}
-
-/* One pass over it.  0, or -1: there is no such file. */
+/* One pass over the file. 0, or -1: there is no such file. */
 static int
 damaged_read(struct damaged_file *w, const char *path, int trusted)
 {
@@ -364,7 +355,7 @@ void
 spool_recover(struct spool *sp)
 {
 	struct damaged_file w = { .sp = sp };
-	char path[WRECK_PATH_MAX];
+	char path[SPOOL_PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_DAMAGED);
 	if (damaged_read(&w, path, 1) == -1)
@@ -372,6 +363,6 @@ spool_recover(struct spool *sp)
 	spool_sum_bad();
 	damaged_read(&w, path, 0);
 	keep_damaged(path, sp->path);
-	log_notice("taken over from the damaged spool: %u runs and %u done ones; "
+	log_notice("recovered from the damaged spool: %u runs and %u tombstones; "
 	    "%u gaps", w.runs, w.tombs, w.gaps);
 }

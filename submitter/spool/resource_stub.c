@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stubs: where a run's nodes, threads and GPUs are kept when the spool has no
- * room for its record.  Accounting tells all the rest of a run weeks later,
- * but these never; so they get a place of their own, a small one, and whatever
- * record of the run comes in the end takes them over.
+ * Resource records: the nodes, threads and GPUs of a run for whose record a
+ * full spool has no space. Accounting has the rest of the run for weeks, but
+ * not these. They have a small share of the file. The record of the run takes
+ * them over when it arrives.
  *
- * Bytes: u8 version, u8 flags of struct job, u8 shared, then the hosts, each
- * said by what differs from the one before.  Numbers are 7 bits a byte.
+ * Bytes: u8 version, u8 flags of struct job, u8 shared, then the hosts, each as
+ * the difference to the one before. Numbers have 7 bits per byte.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #define STUB_FLAGS	(JOB_HAS_THREADS | JOB_HAS_ACCELS)
 #define ROW_BYTES	32	/* beside the bytes: key, submit time, cell */
 
-/* What a host has as the one before it. */
+/* What a host has in common with the one before. */
 #define SAME_SHAPE	1u
 #define SAME_CPUS	2u
 #define SAME_ACCELS	4u
@@ -50,7 +50,7 @@ rd_num(struct reader *r)
 	return 0;
 }
 
-/* How many bytes of a text are as in the one before, and the others. */
+/* Writes how many bytes two texts have in common, and the other bytes. */
 static void
 wr_tail(struct writer *w, const char *before, const char *text)
 {
@@ -77,7 +77,7 @@ rd_tail(struct reader *r, const char *before, char *text, size_t size)
 	for (i = 0; i < n; i++)
 		text[same + i] = (char)rd_u8(r);
 	text[same + n] = '\0';
-	/* A NUL in the middle is not what was written. */
+	/* A NUL within the text is invalid. */
 	if (r->err || strlen(text) != same + n)
 		rd_fail(r);
 }
@@ -255,7 +255,7 @@ spool_resources_read(const void *p, size_t n, struct job *job)
 	return rd_end(&r);
 }
 
-/* What a stub counts for against their limit. */
+/* The bytes of the share that a resource record uses. */
 static int64_t
 resources_cost(size_t n)
 {
@@ -349,7 +349,9 @@ spool_resources_take(struct spool *sp, struct job *job)
 	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
 	while (start == 0 && (rc = spool_step(sp, st)) == 1) {
 		submit = sqlite3_column_int64(st, 1);
-		/* The same start, or one that moved: the same submission. */
+		/*
+		 * The same start, or a start that moved within one submission.
+		 */
 		if (sqlite3_column_int64(st, 0) != job->key.start &&
 		    (submit == 0 || submit != job->submit))
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run's row: reading, writing, burying it; see spool.h. */
+/* Reads, writes and finishes the row of a run; see spool.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "common/hash.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 
 void
 spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
@@ -42,7 +43,10 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
 }
 
-/* The parameters of SQL_RUN_ADD and SQL_RUN_SAVE, numbered alike. */
+/*
+ * Binds the parameters of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same
+ * numbers.
+ */
 static void
 run_bind(sqlite3_stmt *st, const struct spool_run *run)
 {
@@ -149,7 +153,7 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 	return rc == 1;
 }
 
-/* Tells flipped bits; defends against nobody. */
+/* Detects flipped bits; no protection against intent. */
 uint64_t
 spool_sum(const void *p, size_t n)
 {
@@ -178,9 +182,9 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 		return rc;
 	}
 	sqlite3_reset(st);
-	snprintf(sp->error, sizeof(sp->error), "bits of a record have changed");
+	snprintf(sp->error, sizeof(sp->error), "the checksum of a record is wrong");
 	sp->damaged = 1;
-	spool_rollback(sp);	/* does not come back */
+	spool_rollback(sp);	/* does not return */
 	return -1;
 }
 
@@ -268,12 +272,37 @@ is_finished(const struct spool_run *run)
 	return run->end != 0 || run->state[DEST_REST] == RUN_DONE;
 }
 
+/*
+ * A superseded run is deleted in cc-backend when its start is committed and
+ * nothing of it is under way, before or after its stop. A run that a later one
+ * may replace is kept as long as cc-backend would refuse the later one because
+ * of it.
+ */
+static void
+supersede_state(struct spool *sp, struct spool_run *run)
+{
+	enum run_state state = run->state[DEST_REST];
+
+	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
+	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
+	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
+	    run->due[DEST_REST] != DUE_LEASED))) {
+		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
+		run->flags = (run->flags & ~RUN_SUPERSEDED) |
+		    RUN_FORGET_AFTER_DELETE;
+	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
+	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
+		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
+		    BARRED_SECONDS * 1000, NULL);
+	}
+}
+
 int
 spool_save(struct spool *sp, struct spool_run *run)
 {
 	sqlite3_stmt *st;
 
-	spool_supersede_state(sp, run);
+	supersede_state(sp, run);
 	if (is_finished(run))
 		return spool_finish(sp, run);
 	if (spool_begin(sp) == -1 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks over many rows, always a bounded page at a time; see spool.h. */
+/* Walks over many rows in pages of limited size; see spool.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ spool_retry_now(struct spool *sp, enum dest dest)
 	return change_all(sp, SQL_RETRY_NOW + (enum sql)dest);
 }
 
-/* The rows first, then fn: a statement must not see its own table change. */
+/* Reads all rows of a page before fn is called: fn may change the table. */
 static int
 page_read(struct spool *sp, sqlite3_stmt *st, struct spool_run *rows, int max)
 {
@@ -153,5 +153,53 @@ spool_span(struct spool *sp, enum run_state state, const char *cluster,
 		n = sqlite3_column_int(st, 2);
 		sqlite3_reset(st);
 	}
+	return n;
+}
+
+/* --- all runs of one job --- */
+
+/* A statement for the job; NULL when the spool has no run of its cluster. */
+static sqlite3_stmt *
+job_stmt(struct spool *sp, enum sql id, const char *cluster, uint64_t job,
+    int max)
+{
+	int number = spool_cluster_id(sp, cluster, 0);
+	sqlite3_stmt *st;
+
+	if (number == -1 || (st = spool_stmt(sp, id)) == NULL)
+		return NULL;
+	sqlite3_bind_int(st, 1, number);
+	sqlite3_bind_int64(st, 2, (sqlite3_int64)job);
+	sqlite3_bind_int(st, 3, max);
+	return st;
+}
+
+int
+spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
+    struct spool_run *rows, int max)
+{
+	sqlite3_stmt *st = job_stmt(sp, SQL_RUN_OF_JOB, cluster, job, max);
+	int n = 0;
+
+	if (st == NULL)
+		return 0;
+	while (n < max && spool_step(sp, st) == 1)
+		spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	return n;
+}
+
+int
+spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
+    int64_t *starts, int max)
+{
+	sqlite3_stmt *st = job_stmt(sp, SQL_TOMB_OF_JOB, cluster, job, max);
+	int n = 0;
+
+	if (st == NULL)
+		return 0;
+	while (n < max && spool_step(sp, st) == 1)
+		starts[n++] = sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
 	return n;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The schema of the spool and every statement on it, in one place.  A due
- * time of 0 is "now" and all such rows are ordered by their start; the index
- * of a destination is walked in that order, so nothing is sorted and a page
- * costs the same with ten rows and with a million.
+ * The schema of the spool and all statements. A due time of 0 means now, and
+ * rows due now are ordered by their start. The index of a destination has this
+ * order, so that nothing is sorted and a page costs the same with ten rows and
+ * with a million.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #define STR_(x)	#x
 #define STR(x)	STR_(x)
 
-/* From version 2 on. */
+/* Since version 2: metadata updates. */
 #define META_TABLE \
 	"CREATE TABLE late (id INTEGER PRIMARY KEY, cluster INTEGER NOT NULL," \
 	" job INTEGER NOT NULL, started INTEGER NOT NULL," \
@@ -21,7 +21,7 @@
 	"CREATE UNIQUE INDEX late_key ON late (cluster, job, started, field);" \
 	"CREATE INDEX late_due ON late (due);"
 
-/* From version 3 on: resources of runs for which a full spool has no room. */
+/* Since version 3: resource records. */
 #define STUB_TABLE \
 	"CREATE TABLE stub (cluster INTEGER, job INTEGER, started INTEGER," \
 	" submitted INTEGER, bytes BLOB," \
@@ -30,7 +30,10 @@
 const char *const spool_steps[SPOOL_SCHEMA - 1] = {
 	META_TABLE,
 	STUB_TABLE
-	/* what had left before had no tags: RUN_KEY_FIXED is RUN_REST_STARTED as well */
+	/*
+	 * starts of older versions had no tags: RUN_KEY_FIXED implies
+	 * RUN_REST_STARTED
+	 */
 	"UPDATE run SET flags = flags | 2048 WHERE flags & 1;",
 };
 
@@ -87,7 +90,10 @@ const char spool_schema[] =
 #define UNLEASE(p) \
 	"UPDATE run SET " p "due = (flags & " PAST ") <> 0 WHERE " p \
 	"phase IN (1, 2, 8, 12) AND " p "phase > 0 AND " p "due = " LEASED
-/* Phases of which a request may have failed; hopeless rows keep their wait. */
+/*
+ * The states in which a request may have failed. A row with many tries keeps
+ * its wait.
+ */
 #define HURRY(p) \
 	"UPDATE run SET " p "due = (flags & " PAST ") <> 0 WHERE " p \
 	"phase IN (1, 2, 8, 12) AND " p "phase > 0 AND " p "due > 0 AND " p \
@@ -166,7 +172,7 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_META_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",
 	[SQL_META_DROP] = "DELETE FROM late WHERE id = ?1",
 	[SQL_META_COUNT] = "SELECT count(*) FROM late",
-	/* 10: refused, so not there; 0: for another destination alone */
+	/* 10: rejected, so not in cc-backend; 0: not reported by REST */
 	[SQL_BARRED] = "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 AND rphase NOT IN (0, 10)"
 	    " UNION ALL SELECT 1 FROM tomb WHERE cluster = ?1 AND job = ?2 AND"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only all values together can tell.  May assume that each of them is
- * right by itself.
+ * The checks that need several values.  Each value was checked by itself
+ * before.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
-#define PATHS_MAX	64	/* slurmExtraPaths has no more */
+#define PATHS_MAX	64	/* of slurmExtraPaths */
 
 static const char *
 name_of(enum conf_key key)
@@ -64,32 +64,32 @@ check_rest(struct conf_parse *p, int has_token)
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
 	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
 		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL, "needs "
-		    "ccRestSubmitJobs: NATS cannot be asked what the other "
-		    "side has sent");
+		    "ccRestSubmitJobs: NATS cannot tell what the other "
+		    "controller has sent");
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
 		if (!is_set(p, CONF_NATS_SERVER))
 			conf_warn(p, name_of(CONF_CC_REST_SUBMIT), NULL,
 			    "is false and natsServer is not set: "
-			    "no job will be reported to anyone");
+			    "no job will be reported");
 		if (*url == '\0')
 			return;
 	}
 	if (*url == '\0') {
-		conf_error(p, name, NULL, "is not set, so jobs have nowhere "
-		    "to go (ccRestSubmitJobs false is for NATS alone)");
+		conf_error(p, name, NULL, "is not set: no job can be sent "
+		    "(for NATS alone, set ccRestSubmitJobs to false)");
 		return;
 	}
 	if (!has_token)
 		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL, "is not set, nor "
-		    "is ccRestJwtFile: cc-backend will refuse all");
+		    "is ccRestJwtFile: cc-backend will refuse each request");
 	url_host(url, host, sizeof(host));
 	if (has_token && strncasecmp(url, "http://", 7) == 0 &&
 	    !conf_host_is_local(host))
-		conf_warn(p, name, NULL, "plain http to another host: everyone "
-		    "on the way can read the token; use https://");
+		conf_warn(p, name, NULL, "http to another host: the token is "
+		    "readable in the network; use https://");
 	if (strchr(url, '@') != NULL)
-		conf_warn(p, name, NULL, "holds a password, which is not kept "
-		    "secret there");
+		conf_warn(p, name, NULL, "has a password in it, which is not "
+		    "kept secret there");
 }
 
 static void
@@ -108,7 +108,7 @@ check_nats(struct conf_parse *p)
 	if (is_set(p, CONF_NATS_CREDS_FILE) &&
 	    is_set(p, CONF_NATS_NKEY_SEED_FILE))
 		conf_error(p, name_of(CONF_NATS_NKEY_SEED_FILE), NULL,
-		    "natsCredsFile is given too: only one of them can log in");
+		    "natsCredsFile is given, too: remove one of them");
 	if (is_set(p, CONF_NATS_PASSWORD) && !is_set(p, CONF_NATS_USER))
 		conf_warn(p, name_of(CONF_NATS_PASSWORD), NULL,
 		    "has no effect without natsUser");
@@ -140,7 +140,7 @@ check_sockets(struct conf_parse *p)
 	    !conf_host_is_local(listen.host) &&
 	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
 		conf_warn(p, name, NULL, "prepAllowedHosts is empty: hooks on "
-		    "other hosts will be turned away");
+		    "other hosts will be refused");
 	if (listen.kind == CONF_ADDRESS_UNIX &&
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)
@@ -155,19 +155,19 @@ check_sockets(struct conf_parse *p)
 		    "must have at most 107 bytes");
 }
 
-/* Does the tree under `folder` hold `path`? */
+/* 1 when path is dir or below it. */
 static int
-covers(const char *folder, const char *path)
+covers(const char *dir, const char *path)
 {
-	size_t n = strlen(folder);
+	size_t n = strlen(dir);
 
-	while (n > 0 && folder[n - 1] == '/')
+	while (n > 0 && dir[n - 1] == '/')
 		n--;
-	return *path != '\0' && strncmp(folder, path, n) == 0 &&
+	return *path != '\0' && strncmp(dir, path, n) == 0 &&
 	    (path[n] == '/' || path[n] == '\0');
 }
 
-/* Slurm's commands may read what stands there, and jobs name what they read. */
+/* Slurm's commands may read these paths, and jobs name files to read. */
 static void
 check_extra_paths(struct conf_parse *p)
 {
@@ -188,12 +188,13 @@ check_extra_paths(struct conf_parse *p)
 			if (covers(path, conf_str(&p->conf, kept[k])))
 				hidden = conf_str(&p->conf, kept[k]);
 		if (hidden != NULL)
-			conf_error(p, name, NULL, "\"%.200s\" would open "
-			    "%.200s to Slurm's commands", path, hidden);
+			conf_error(p, name, NULL, "\"%.200s\" would "
+			    "allow Slurm's commands to read %.200s", path,
+			    hidden);
 	}
 }
 
-/* One cluster, one cursor: twice it would be read twice. */
+/* Each cluster has one resume point; listed twice, it would be read twice. */
 static void
 check_clusters(struct conf_parse *p)
 {
@@ -206,7 +207,7 @@ check_clusters(struct conf_parse *p)
 			if (conf_list_item(list, k, other,
 			    sizeof(other)) == 1 && strcmp(name, other) == 0)
 				conf_error(p, name_of(CONF_CLUSTERS), NULL,
-				    "\"%s\" is there twice", name);
+				    "\"%s\" is in the list twice", name);
 }
 
 void

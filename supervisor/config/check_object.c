@@ -39,7 +39,10 @@ is_pci_address(const char *s)
 	return 0;
 }
 
-/* Is it an address?  What looks like none, or was there before, is said. */
+/*
+ * Checks one GPU address.  0, or -1 for an error; an unusual or repeated
+ * address is a warning.
+ */
 static int
 check_address(struct conf_parse *p, const char *name, const char *pattern,
     const char *slot, const json_t *value, json_t *seen)
@@ -71,7 +74,7 @@ is_slot(const char *s)
 	return n > 0 && n < 6 && s[n] == '\0' && atoi(s) < ACCELS_MAX;
 }
 
-/* By slot number, for hosts whose names begin so. */
+/* Addresses by slot number, for hosts whose names begin with prefix. */
 static void
 check_slots(struct conf_parse *p, const char *name, const char *prefix,
     json_t *slots, json_t *seen)
@@ -81,8 +84,8 @@ check_slots(struct conf_parse *p, const char *name, const char *prefix,
 
 	json_object_foreach(slots, slot, v) {
 		if (!is_slot(slot))
-			conf_error(p, name, prefix, "\"%.32s\" is no number "
-			    "of a GPU from 0 to %d", slot, ACCELS_MAX - 1);
+			conf_error(p, name, prefix, "\"%.32s\" is not the "
+			    "number of a GPU from 0 to %d", slot, ACCELS_MAX - 1);
 		else if (check_address(p, name, prefix, slot, v, seen) == -1)
 			return;
 	}
@@ -96,6 +99,10 @@ check_gpu(struct conf_parse *p, const char *name, const char *pattern,
 	json_t *seen = json_object();
 	size_t i;
 
+	if (seen == NULL) {
+		conf_error(p, name, pattern, "out of memory");
+		return;
+	}
 	if (json_is_object(value))
 		check_slots(p, name, pattern, value, seen);
 	else if (!json_is_array(value) ||
@@ -139,8 +146,9 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 		    id >= THREADS_MAX) {
 			conf_error(p, name, pattern, "thread %zu must be a "
 			    "whole number from 0 to %d, is %s", i,
-			    THREADS_MAX - 1, conf_value_text(json_array_get(value, i),
-			    shown, sizeof(shown)));
+			    THREADS_MAX - 1,
+			    conf_value_text(json_array_get(value, i), shown,
+			    sizeof(shown)));
 			return;
 		}
 		if (seen[id / 8] & (1 << (id % 8))) {
@@ -172,14 +180,14 @@ check_cluster(struct conf_parse *p, const char *name, json_t *all,
 		    "is %s", conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
-	/* Two clusters' jobs under one name would mix up their ids. */
+	/* Job ids of two clusters with one name would collide. */
 	json_object_foreach(all, other, twin) {
 		if (strcmp(other, slurm) == 0)
 			return;
 		if (json_is_string(twin) &&
 		    strcmp(json_string_value(twin), ours) == 0)
-			conf_error(p, name, slurm, "\"%s\" is the name of "
-			    "%.64s already", ours, other);
+			conf_error(p, name, slurm, "\"%s\" is already the "
+			    "name of %.64s", ours, other);
 	}
 }
 
@@ -206,7 +214,7 @@ is_member(const struct member *members, const char *name)
 	return 0;
 }
 
-/* Of the texts of an object: what is missing, unknown or too long. */
+/* Members of an object that are missing, unknown or too long. */
 static void
 check_members(struct conf_parse *p, const char *key, const char *item,
     json_t *object, const struct member *members)
@@ -218,8 +226,8 @@ check_members(struct conf_parse *p, const char *key, const char *item,
 
 	json_object_foreach(object, name, value) {
 		if (!is_member(members, name)) {
-			conf_error(p, key, item, "has \"%.40s\", which is none "
-			    "of %s", name, members == rule_members ?
+			conf_error(p, key, item, "has \"%.40s\", which is not "
+			    "one of %s", name, members == rule_members ?
 			    "type, name, scope and when" :
 			    "partition, qos, account and reservation");
 			continue;
@@ -266,7 +274,7 @@ text_of(const json_t *rule, const char *name, const char *none)
 	return text != NULL ? text : none;
 }
 
-/* cc-backend knows a type and name in one scope alone. */
+/* In cc-backend, a type and name have one scope. */
 static void
 check_scope(struct conf_parse *p, const char *key, const char *item,
     const json_t *all, size_t at)
@@ -282,8 +290,8 @@ check_scope(struct conf_parse *p, const char *key, const char *item,
 		    text_of(other, "name", "")) == 0 &&
 		    strcmp(text_of(rule, "scope", "global"),
 		    text_of(other, "scope", "global")) != 0)
-			conf_error(p, key, item, "has the type and name of item "
-			    "%zu, but another scope", i + 1);
+			conf_error(p, key, item, "has the type and name of "
+			    "item %zu, but another scope", i + 1);
 	}
 }
 
@@ -305,7 +313,8 @@ check_tags(struct conf_parse *p, const char *name, json_t *value)
 		snprintf(item, sizeof(item), "item %zu", i + 1);
 		if (!json_is_object(rule)) {
 			conf_error(p, name, item, "must be an object { ... }, "
-			    "is %s", conf_value_text(rule, shown, sizeof(shown)));
+			    "is %s", conf_value_text(rule, shown,
+			    sizeof(shown)));
 			continue;
 		}
 		before = p->errors;

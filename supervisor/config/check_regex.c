@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Are the patterns any?  The workers that use them ask again, but only this
- * process knows their lines, and only it runs for -test.  The library is
- * loaded by the child when there is a pattern to be looked at, so that the
- * supervisor does without it; where it cannot be loaded, the workers judge.
+ * Checks that patterns are valid regular expressions.  The workers check them
+ * again, but only this process knows their lines.  The library is loaded when
+ * there is a pattern to check, so that the supervisor is not linked to it; if
+ * the library cannot be loaded, the check is left to the workers.
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
 
 	if (*pattern == '\0' || !library_load())
 		return;
-	/* As the workers do, without any option. */
+	/* Without options, as in the workers. */
 	code = pcre2.compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, 0,
 	    &error, &at, NULL);
 	if (code != NULL) {
@@ -70,6 +70,6 @@ conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
 		return;
 	}
 	pcre2.error_message(error, (PCRE2_UCHAR *)text, sizeof(text));
-	conf_error(p, key, sub, "is no pattern: %s (at byte %zu)", text,
-	    (size_t)at);
+	conf_error(p, key, sub, "is not a valid pattern: %s (at byte %zu)",
+	    text, (size_t)at);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types, ranges and forms of the values, one by one. */
+/* Types, ranges and formats of the values, one by one. */
 #include "config.h"
 
 #include <stdio.h>
@@ -12,41 +12,41 @@
 #define CHOICES_MAX	9	/* words of one enumeration */
 #define ITEM_MAX	4095	/* bytes of one string of a list: a path */
 
-/* What a key's text, or each string of its list, must look like. */
+/* The format of a key's text, or of each string of its list. */
 static const struct {
-	conf_format	*form;
+	conf_format	*format;
 	const char	*choices[CHOICES_MAX + 1];
-} forms[CONF__COUNT] = {
-	[CONF_PID_FILE] = { .form = conf_format_path },
-	[CONF_PREP_LISTEN] = { .form = conf_format_address },
-	[CONF_PREP_CONNECT] = { .form = conf_format_address },
-	[CONF_LAST_RUN] = { .form = conf_format_path },
-	[CONF_CC_REST_URL] = { .form = conf_format_url },
-	[CONF_NATS_SERVER] = { .form = conf_format_server },
-	[CONF_NATS_SUBJECT] = { .form = conf_format_subject },
-	[CONF_NATS_CREDS_FILE] = { .form = conf_format_optional_path },
-	[CONF_NATS_NKEY_SEED_FILE] = { .form = conf_format_optional_path },
-	[CONF_CC_REST_JWT_FILE] = { .form = conf_format_optional_path },
-	[CONF_CC_REST_CA_FILE] = { .form = conf_format_optional_path },
-	[CONF_CC_BACKEND_VERSION] = { .form = conf_format_version },
-	[CONF_NATS_CA_FILE] = { .form = conf_format_optional_path },
-	[CONF_NATS_CERT_FILE] = { .form = conf_format_optional_path },
-	[CONF_NATS_KEY_FILE] = { .form = conf_format_optional_path },
+} formats[CONF__COUNT] = {
+	[CONF_PID_FILE] = { .format = conf_format_path },
+	[CONF_PREP_LISTEN] = { .format = conf_format_address },
+	[CONF_PREP_CONNECT] = { .format = conf_format_address },
+	[CONF_LAST_RUN] = { .format = conf_format_path },
+	[CONF_CC_REST_URL] = { .format = conf_format_url },
+	[CONF_NATS_SERVER] = { .format = conf_format_server },
+	[CONF_NATS_SUBJECT] = { .format = conf_format_subject },
+	[CONF_NATS_CREDS_FILE] = { .format = conf_format_optional_path },
+	[CONF_NATS_NKEY_SEED_FILE] = { .format = conf_format_optional_path },
+	[CONF_CC_REST_JWT_FILE] = { .format = conf_format_optional_path },
+	[CONF_CC_REST_CA_FILE] = { .format = conf_format_optional_path },
+	[CONF_CC_BACKEND_VERSION] = { .format = conf_format_version },
+	[CONF_NATS_CA_FILE] = { .format = conf_format_optional_path },
+	[CONF_NATS_CERT_FILE] = { .format = conf_format_optional_path },
+	[CONF_NATS_KEY_FILE] = { .format = conf_format_optional_path },
 	[CONF_NATS_FORMAT] = { .choices = { "line-protocol", "json" } },
-	[CONF_SLURM_USER] = { .form = conf_format_optional_user },
-	[CONF_SUBMITTER_USER] = { .form = conf_format_user },
-	[CONF_LISTENER_USER] = { .form = conf_format_user },
+	[CONF_SLURM_USER] = { .format = conf_format_optional_user },
+	[CONF_SUBMITTER_USER] = { .format = conf_format_user },
+	[CONF_LISTENER_USER] = { .format = conf_format_user },
 	[CONF_SANDBOX] = { .choices = { "enforce", "log", "off" } },
-	[CONF_SPOOL_DIR] = { .form = conf_format_optional_path },
-	[CONF_CTL_SOCK] = { .form = conf_format_path },
-	[CONF_CTL_USERS] = { .form = conf_format_user },
-	[CONF_PREP_ALLOWED_UIDS] = { .form = conf_format_user },
-	[CONF_PREP_ALLOWED_HOSTS] = { .form = conf_format_network },
-	[CONF_SLURM_BIN_DIR] = { .form = conf_format_optional_path },
-	[CONF_SLURM_CONF] = { .form = conf_format_optional_path },
-	[CONF_SLURM_EXTRA_PATHS] = { .form = conf_format_path },
-	[CONF_CLUSTERS] = { .form = conf_format_cluster },
-	[CONF_GPU_GRES_NAMES] = { .form = conf_format_word },
+	[CONF_SPOOL_DIR] = { .format = conf_format_optional_path },
+	[CONF_CTL_SOCK] = { .format = conf_format_path },
+	[CONF_CTL_USERS] = { .format = conf_format_user },
+	[CONF_PREP_ALLOWED_UIDS] = { .format = conf_format_user },
+	[CONF_PREP_ALLOWED_HOSTS] = { .format = conf_format_network },
+	[CONF_SLURM_BIN_DIR] = { .format = conf_format_optional_path },
+	[CONF_SLURM_CONF] = { .format = conf_format_optional_path },
+	[CONF_SLURM_EXTRA_PATHS] = { .format = conf_format_path },
+	[CONF_CLUSTERS] = { .format = conf_format_cluster },
+	[CONF_GPU_GRES_NAMES] = { .format = conf_format_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",
 	    "slurmInfo", "submitTime", "arrayTaskId", "hetJobId", "exitCode",
 	    "reason", "message" } },
@@ -54,7 +54,7 @@ static const struct {
 	[CONF_REQUEUED_RUNS] = { .choices = { "first", "last" } },
 };
 
-/* Behind "a whole number": the keys that have no seconds. */
+/* The unit of a number, for the error message. */
 static const char *
 unit_of(enum conf_key key)
 {
@@ -79,24 +79,24 @@ has_controls(const char *text)
 	return 0;
 }
 
-/* NULL, or what the text must be; buf holds it when it is made here. */
+/* NULL, or what the text must be; may use buf for it. */
 static const char *
 text_wrong(enum conf_key key, const char *text, char *buf, size_t size)
 {
-	const char *const *choice = forms[key].choices;
+	const char *const *choice = formats[key].choices;
 	size_t n = 0;
 
 	if (has_controls(text))
 		return "must have no control characters";
-	if (forms[key].form != NULL)
-		return forms[key].form(text);
+	if (formats[key].format != NULL)
+		return formats[key].format(text);
 	if (*choice == NULL)
 		return NULL;
 	for (; *choice != NULL; choice++)
 		if (strcmp(*choice, text) == 0)
 			return NULL;
 	n = (size_t)snprintf(buf, size, "must be one of");
-	for (choice = forms[key].choices; *choice != NULL && n < size; choice++)
+	for (choice = formats[key].choices; *choice != NULL && n < size; choice++)
 		n += (size_t)snprintf(buf + n, size - n, " %s", *choice);
 	return buf;
 }
@@ -173,7 +173,7 @@ check_bool(struct conf_parse *p, enum conf_key key, const char *name,
 		take(p, key, name, json_is_true(value) ? "true" : "false");
 }
 
-/* As the frames carry it: no blanks, in the file's order. */
+/* As in the messages: no blanks, in the order of the file. */
 static void
 take_json(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
@@ -232,7 +232,7 @@ check_list(struct conf_parse *p, enum conf_key key, const char *name,
 		take_json(p, key, name, value);
 }
 
-/* Nothing of the value may get into a message. */
+/* No part of the value may get into the log. */
 static void
 check_secret(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)

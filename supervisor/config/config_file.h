@@ -77,7 +77,7 @@ int conf_lines_find(const json_t *lines, const char *key, const char *sub);
 /* key_names.c */
 /* 1 and the key when name is one, also as an alias; 0 when it is not. */
 int conf_key_find(const char *name, enum conf_key *key);
-/* What to log of a key that has no effect any more; NULL for any other name. */
+/* The warning about a key without effect; NULL for any other name. */
 const char *conf_key_obsolete(const char *name);
 /* The key that was probably meant, or NULL. */
 const char *conf_key_guess(const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The form of single texts.  What cannot work is refused here, where its line
- * is known, and not by the process that trips over it.
+ * The format of single texts.  An error is reported here, where the line is
+ * known, and not later by the process that uses the value.
  */
 #include "config.h"
 
@@ -57,7 +57,7 @@ conf_format_word(const char *value)
 	return NULL;
 }
 
-/* A name that Slurm's commands take behind -M: one, and no option. */
+/* One name, not an option, for -M of Slurm's commands. */
 const char *
 conf_format_cluster(const char *value)
 {
@@ -69,7 +69,7 @@ conf_format_cluster(const char *value)
 	return NULL;
 }
 
-/* http(s)://HOST[:PORT][/PATH]; what follows is appended by the submitter. */
+/* http(s)://HOST[:PORT][/PATH]; the submitter appends the rest. */
 const char *
 conf_format_url(const char *value)
 {
@@ -90,7 +90,7 @@ conf_format_url(const char *value)
 	return NULL;
 }
 
-/* A literal '*' or '>' would be a wildcard, which nobody may publish to. */
+/* '*' and '>' are wildcards, which are not allowed in a publication. */
 const char *
 conf_format_subject(const char *value)
 {
@@ -108,7 +108,7 @@ conf_format_server(const char *value)
 	return NULL;
 }
 
-/* What of cc-backend's version changes the body of a request. */
+/* The version of cc-backend decides about the body of a request. */
 const char *
 conf_format_version(const char *value)
 {
@@ -182,7 +182,7 @@ host_is_right(const char *host, size_t n, int bracketed)
 	return !bracketed || n > 0;
 }
 
-/* What follows "tcp:". */
+/* The part after "tcp:". */
 static int
 address_tcp(const char *rest, struct conf_address *address)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of keys: which one is it, and which one was probably meant. */
+/* Names of keys: finds a key, and the key that was probably meant. */
 #include "config.h"
 
 #include <string.h>
@@ -7,14 +7,14 @@
 
 #include "supervisor/config/config_file.h"
 
-#define NAME_MAX_BYTES	64	/* the longest key has 20; more is not guessed at */
+#define NAME_MAX_BYTES	64	/* the longest key has 20 */
 
 int
 conf_key_find(const char *name, enum conf_key *key)
 {
 	int i;
 
-	/* The Go adapter's manual and its program disagree: take both. */
+	/* The Go adapter's manual and its program differ: both are accepted. */
 	if (strcmp(name, "slurmMaxRetries") == 0)
 		name = "slurmQueryMaxRetries";
 	for (i = 0; i < CONF__COUNT; i++) {
@@ -31,7 +31,7 @@ static const struct obsolete_key {
 	const char	*name;
 	const char	*text;		/* of the warning: why, and what to do */
 } obsolete_keys[] = {
-	{ "ipcSockPath", "is gone and has no effect; prepSockListenPath says "
+	{ "ipcSockPath", "was removed and has no effect; prepSockListenPath is "
 	    "where the daemon listens, prepSockConnectPath where the hook "
 	    "connects" },
 	{ "slurmSource", "the key has no effect; Slurm's text output is read "
@@ -62,8 +62,8 @@ least(unsigned a, unsigned b)
 }
 
 /*
- * Changes, insertions, omissions and swaps of neighbours that make a into b,
- * case apart.  Both are at most NAME_MAX_BYTES long.
+ * Number of changes, insertions, omissions and swaps of neighbours that turn a
+ * into b; case is ignored.  Both have at most NAME_MAX_BYTES.
  */
 static unsigned
 distance(const char *a, const char *b)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which line a key stands: jansson keeps none for what it has accepted.
- * May assume that the text is valid JSON, and gives up quietly when it is not.
+ * The line of each key, which jansson does not keep.  The text is valid JSON;
+ * if not, the lines are incomplete.
  *
- * The lines are a flat JSON object: "key" and "key" US "inner key" to a
- * number.  US (0x1f) cannot be confused: it only names lines in messages.
+ * The lines are a flat JSON object: "key" and "key" US "inner key" to a number.
+ * US is 0x1f.  The lines are used in messages only.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ line_at(struct line_scan *l, size_t offset)
 	return l->line;
 }
 
-/* Keeps the line of the last of several: its value counts. */
+/* Of several, the line of the last one: its value is used. */
 static int
 note(struct line_scan *l, const char *outer, const char *key, int line)
 {
@@ -49,7 +49,8 @@ note(struct line_scan *l, const char *outer, const char *key, int line)
 	if (rc == 0 && first != 0)
 		conf_warn(l->parse, outer != NULL ? outer : key,
 		    outer != NULL ? key : NULL,
-		    "given again, first on line %d; this one counts", first);
+		    "given again, first on line %d; the last value is used",
+		    first);
 	return rc;
 }
 
@@ -90,7 +91,7 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 	else if (s->depth == 2 && json_scan_in_array(s) &&
 	    event != JSON_EV_OBJECT_END && event != JSON_EV_ARRAY_END)
 		rc = on_item(l, s, event);
-	return rc == -1 ? "no memory" : NULL;
+	return rc == -1 ? "out of memory" : NULL;
 }
 
 json_t *
@@ -102,7 +103,7 @@ conf_lines_new(struct conf_parse *p, const char *text, size_t len)
 
 	if (buf == NULL || (l.lines = json_object()) == NULL)
 		goto done;
-	/* So that messages from here have their lines. */
+	/* The warnings of note() need the lines. */
 	p->lines = l.lines;
 	json_scan_init(&s, '{', buf, len + 1, on_event, &l);
 	(void)json_scan_feed(&s, text, len);

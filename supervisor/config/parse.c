@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the file to a JSON object, from its keys to the table's rows. */
+/* Reads the file as a JSON object and finds its keys in the table of keys. */
 #include "config.h"
 
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ unknown_key(struct conf_parse *p, const char *name)
 {
 	const char *text = conf_key_obsolete(name), *guess;
 
-	/* Guessing costs time, and nobody would read it. */
+	/* The message would not be logged. */
 	if (p->errors + p->warnings > CONF_MESSAGES_MAX) {
 		p->warnings++;
 		return;
@@ -59,9 +59,9 @@ unknown_key(struct conf_parse *p, const char *name)
 }
 
 /*
- * The row of a key as the file spells it: 1 when its value counts, 0 when
- * nothing is to be done with it.  The Go adapter takes a key in any case: so
- * do we, and say how it is spelled.
+ * Finds a key as the file spells it: 1 when its value is used, else 0.  As in
+ * the Go adapter, upper and lower case are equal; another spelling is a
+ * warning.
  */
 static int
 find_key(struct conf_parse *p, const char *name, enum conf_key *key)
@@ -81,12 +81,12 @@ find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 	if (strcmp(right, name) == 0)
 		return 1;
 	if (json_object_get(p->root, right) != NULL) {
-		conf_warn(p, name, NULL, "%s is given too and counts", right);
+		conf_warn(p, name, NULL, "ignored; %s is given, too", right);
 		return 0;
 	}
 	if (strcasecmp(right, name) == 0)
-		conf_warn(p, name, NULL, "taken as %s, which is how the key "
-		    "is spelled", right);
+		conf_warn(p, name, NULL, "read as %s, which is the correct "
+		    "spelling", right);
 	return 1;
 }
 
@@ -98,13 +98,13 @@ check_keys(struct conf_parse *p)
 	enum conf_key key;
 
 	json_object_foreach(p->root, name, value) {
-		/* null means "as if it were not there", as it did in Go. */
+		/* null means "not given", as in the Go adapter. */
 		if (find_key(p, name, &key) && !json_is_null(value))
 			conf_check_value(p, key, name, value);
 	}
 }
 
-/* jansson quotes what stands at the fault: that may be the token. */
+/* jansson quotes the text at the error, which may be the token. */
 static void
 syntax_error(struct conf_parse *p, json_error_t *error)
 {
@@ -113,10 +113,11 @@ syntax_error(struct conf_parse *p, json_error_t *error)
 	if (quoted != NULL)
 		*quoted = '\0';
 	if (error->line > 0)
-		conf_error(p, NULL, NULL, "line %d, column %d: no valid JSON: %s",
+		conf_error(p, NULL, NULL, "line %d, column %d: not valid JSON: "
+		    "%s",
 		    error->line, error->column, error->text);
 	else
-		conf_error(p, NULL, NULL, "no valid JSON: %s", error->text);
+		conf_error(p, NULL, NULL, "not valid JSON: %s", error->text);
 	explicit_bzero(error, sizeof(*error));
 }
 
@@ -154,19 +155,19 @@ holds_secret(const struct conf_parse *p)
 	return 0;
 }
 
-/* Who may read and write config.json itself. */
+/* Owner and mode of config.json. */
 static void
 check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 {
 	if (mode & S_IWOTH)
-		conf_error(p, NULL, NULL, "anyone may write it (mode %04o): "
-		    "chmod 640", mode);
+		conf_error(p, NULL, NULL, "is writable by other users (mode "
+		    "%04o): chmod 640", mode);
 	else if ((mode & S_IROTH) && holds_secret(p))
-		conf_warn(p, NULL, NULL, "holds secrets and anyone may read it "
-		    "(mode %04o): chmod 640", mode);
+		conf_warn(p, NULL, NULL, "has secrets and is readable by other "
+		    "users (mode %04o): chmod 640", mode);
 	if (geteuid() == 0 && owner != 0)
-		conf_warn(p, NULL, NULL, "belongs to user %u, who so decides "
-		    "what root runs: chown root", owner);
+		conf_warn(p, NULL, NULL, "belongs to user %u, who can change "
+		    "what root executes: chown root", owner);
 }
 
 void
@@ -187,7 +188,7 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 		log_info("%s: %s, all keys have their defaults", p->path, why);
 	else
 		conf_error(p, NULL, NULL, "%s", why);
-	/* Of a file that is no JSON at all the rest would only be guesses. */
+	/* Without valid JSON there are no values to check. */
 	if (p->errors == 0 || p->root != NULL)
 		conf_secrets_read(p);
 	if (p->errors == 0)

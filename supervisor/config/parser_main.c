@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of the parser's process.  It may assume that it was forked for
- * this and ends right after: it limits itself and replaces jansson's
- * allocator, so that nothing it frees keeps a secret.
+ * The parser process.  It is forked for one file and exits afterwards: it sets
+ * its own limits and replaces jansson's allocator, so that freed memory has no
+ * secret in it.
  */
 #include "config.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,10 @@
 #include "common/log.h"
 #include "supervisor/config/config_file.h"
 
-#define MEMORY_LIMIT	(256u * 1024 * 1024)	/* more than now; the worst file of 1 MiB takes 60 */
-#define CPU_LIMIT	10			/* seconds; that file takes one */
+#define MEMORY_LIMIT	(256u * 1024 * 1024)	/* a file of 1 MiB takes 60 MiB */
+#define CPU_LIMIT	10	/* seconds; a file of 1 MiB takes one */
 
-/* The size stands before the bytes, so that free can wipe them. */
+/* The size is stored before the bytes, so that free can wipe them. */
 union block {
 	size_t	size;
 	char	align[16];
@@ -67,8 +68,8 @@ limit(int resource, rlim_t most)
 		log_warn("limit of the parser");
 }
 
-#ifndef SANITIZED	/* the address sanitizer maps terabytes as it goes */
-/* Bytes of address space in use: what comes on top of them is limited. */
+#ifndef SANITIZED	/* the address sanitizer maps terabytes */
+/* Bytes of address space in use, to which MEMORY_LIMIT is added. */
 static rlim_t
 memory_now(void)
 {
@@ -97,7 +98,8 @@ limits_apply(void)
 }
 
 static int
-frame_send_to_supervisor(int fd, enum msg_type type, const struct writer *w, int passed)
+frame_send_to_supervisor(int fd, enum msg_type type, const struct writer *w,
+    int passed)
 {
 	return frame_write(fd, ROLE_PARSER, ROLE_SUPERVISOR, type, 0, w,
 	    passed);
@@ -156,14 +158,15 @@ parser_run(const char *path, int explicit_path, int fd_out)
 	if (p.errors == 0) {
 		memfd = conf_secrets_seal(&p);
 		if (memfd == -1)
-			conf_error(&p, NULL, NULL, "memory for the secrets");
+			conf_error(&p, NULL, NULL, "memfd for the secrets: %s",
+			    strerror(errno));
 	}
 	if (p.errors != 0)
 		rc = bad_send(fd_out, &p, &w) == -1 ? -1 : 1;
 	else
 		rc = all_send(fd_out, &p, &w, memfd);
 	if (rc == -1)
-		log_warn("telling the supervisor the configuration");
+		log_warn("configuration not sent to the supervisor");
 	if (memfd != -1)
 		close(memfd);
 	conf_parse_clear(&p);

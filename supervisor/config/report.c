@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors and warnings about config.json: with the line of the key, logged,
- * counted; the first error is the reason that the supervisor gets.
+ * Errors and warnings about config.json.  Each is logged with the line of its
+ * key and counted; the first error is the reason that the supervisor gets.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
-#define KEY_SHOWN_MAX	128	/* bytes of a foreign key in a message */
+#define KEY_SHOWN_MAX	128	/* bytes of an unknown key in a message */
 #define SEPARATOR	'\x1f'	/* see line_numbers.c */
 
 char *
@@ -51,10 +51,10 @@ conf_lines_find(const json_t *lines, const char *key, const char *sub)
 	return line;
 }
 
-/* "PATH:LINE: key: inner: text", as compilers say it. */
+/* "PATH:LINE: key: inner: text", as compilers print errors. */
 static void __attribute__((format(printf, 6, 0)))
-message_format(const struct conf_parse *p, char *buf, size_t size, const char *key,
-    const char *sub, const char *fmt, va_list ap)
+message_format(const struct conf_parse *p, char *buf, size_t size,
+    const char *key, const char *sub, const char *fmt, va_list ap)
 {
 	char shown[KEY_SHOWN_MAX];
 	int line = conf_lines_find(p->lines, key, sub);
@@ -81,7 +81,7 @@ log_permitted(const struct conf_parse *p)
 	unsigned n = p->errors + p->warnings;
 
 	if (n == CONF_MESSAGES_MAX)
-		log_warnx("%s: more is wrong, not listed", p->path);
+		log_warnx("%s: more errors or warnings are not listed", p->path);
 	return n < CONF_MESSAGES_MAX;
 }
 

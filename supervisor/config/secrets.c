@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Secrets: read from config.json, from the files it names and from systemd's
- * credentials, kept in one buffer that is wiped, and handed on in a sealed
- * memfd.  May assume that jansson's allocator wipes what it frees.
+ * Secrets: read from config.json, from the files that it names and from
+ * systemd's credentials, kept in one buffer that is wiped, and passed to the
+ * supervisor in a sealed memfd.  jansson's allocator wipes what it frees.
  */
 #include "config.h"
 
@@ -18,14 +18,14 @@
 
 #include "supervisor/config/config_file.h"
 
-/* The longest file that goes into the memfd: a CA bundle of a distribution. */
+/* The longest file in the memfd: the CA bundle of a distribution. */
 #define SECRET_FILE_MAX	(512u * 1024)
 #define TOKEN_MAX	(64u * 1024)
 
-/* The names under which LoadCredential= may bring the token. */
+/* Names of the token in LoadCredential=. */
 static const char *const credential_names[] = { "ccRestJwt", "cc-rest-jwt" };
 
-/* What of a file's content tells that it is the wrong file. */
+/* A text that each file must have; without it, it is the wrong file. */
 static const struct {
 	enum conf_key	 key;
 	const char	*sign;	/* must be in it */
@@ -80,7 +80,7 @@ conf_file_read(const char *path, size_t max, size_t *n, unsigned *mode,
 	int saved, fd;
 
 	*n = 0;
-	/* A FIFO must not make us wait. */
+	/* open() of a FIFO must not block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1 || fstat(fd, &st) == -1) {
 		*why = strerror(errno);
@@ -115,7 +115,7 @@ conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
 		    CONF_SECRETS_MAX);
 }
 
-/* The content of a key's file; owned, NULL when it is wrong, which is said. */
+/* The content of a key's file; owned, NULL after an error (reported). */
 static char *
 key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
 {
@@ -132,9 +132,9 @@ key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
 	if (rule->type != CONF_TYPE_SECRET_FILE ||
 	    (mode & (S_IROTH | S_IWOTH)) == 0)
 		return text;
-	conf_error(p, rule->name, NULL, "%.256s: anyone may %s it "
-	    "(mode %04o): chmod 600", path, mode & S_IROTH ? "read" : "write",
-	    mode);
+	conf_error(p, rule->name, NULL, "%.256s: is %s by other users "
+	    "(mode %04o): chmod 600", path,
+	    mode & S_IROTH ? "readable" : "writable", mode);
 	explicit_bzero(text, *n);
 	free(text);
 	return NULL;
@@ -164,7 +164,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Takes the white space off both ends; source names where it is from. */
+/* Without the white space at both ends; source is for the error message. */
 static void
 add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 {
@@ -175,14 +175,15 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 	while (n > 0 && is_blank(text[n - 1]))
 		n--;
 	if (n == 0) {
-		conf_error(p, "ccRestJwtFile", NULL, "%.256s: is empty", source);
+		conf_error(p, "ccRestJwtFile", NULL, "%.256s: is empty",
+		    source);
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		if (text[i] > ' ' && text[i] < 0x7f)
 			continue;
-		conf_error(p, "ccRestJwtFile", NULL, "%.256s: holds more than "
-		    "one word, or no token at all", source);
+		conf_error(p, "ccRestJwtFile", NULL, "%.256s: has more than "
+		    "one word or is not a token", source);
 		return;
 	}
 	conf_secret_add(p, CONF_CC_REST_JWT, text, n);
@@ -240,7 +241,7 @@ read_token(struct conf_parse *p)
 	}
 	if (given != NULL) {
 		conf_error(p, "ccRestJwtFile", NULL,
-		    "ccRestJwt is given too: which of them is the token?");
+		    "ccRestJwt is given, too: remove one of them");
 		return;
 	}
 	text = key_file_read(p, CONF_CC_REST_JWT_FILE, TOKEN_MAX, &n);
@@ -266,7 +267,7 @@ conf_secrets_read(struct conf_parse *p)
 		if (text != NULL && *text != '\0')
 			conf_secret_add(p, plain[i], text, strlen(text));
 	}
-	/* What a site left behind when it turned NATS off is not read. */
+	/* Without natsServer, the other keys of NATS are not read. */
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (*conf_str(&p->conf, files[i].key) != '\0' &&
 		    (nats || !files[i].nats))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Users that the configuration names become numbers here: a name service may
- * be slow or dead, and this process has a deadline, the supervisor has none.
+ * Replaces the names of users in the configuration by numbers.  A name service
+ * may be slow or may not answer; this process has a deadline, the supervisor
+ * has none.
  */
 #include "config.h"
 
@@ -46,7 +47,7 @@ list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
 	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++) {
 		if (uid_find(name, &uid) == -1)
 			conf_warn(p, conf_rule(key)->name, NULL,
-			    "there is no user %s; %s", name, what);
+			    "user %s does not exist; %s", name, what);
 		else if (len + 16 < sizeof(out))
 			len += (size_t)snprintf(out + len, sizeof(out) - len,
 			    "%s\"%u\"", len > 1 ? "," : "", uid);
@@ -59,6 +60,7 @@ list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
 void
 conf_users_resolve(struct conf_parse *p)
 {
-	list_resolve(p, CONF_CTL_USERS, "nobody gets that right");
-	list_resolve(p, CONF_PREP_ALLOWED_UIDS, "hooks of that user are refused");
+	list_resolve(p, CONF_CTL_USERS, "the name is ignored");
+	list_resolve(p, CONF_PREP_ALLOWED_UIDS,
+	    "hooks of this user are refused");
 }

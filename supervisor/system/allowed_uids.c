@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may knock at the two doors, by number.  The parser has made numbers of
- * the names in the configuration, so that nobody here asks a name service
- * that may be dead.
+ * Users that may connect to the sockets of the hooks and of the admin tool, by
+ * number.  The parser has replaced the names in the configuration by numbers,
+ * so that the supervisor asks no name service, which may not answer.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #define UID_BYTES	16	/* quotes, comma and ten digits */
 #define OWN_UIDS	4	/* root, ourselves, slurmUser, "slurm" */
 
-/* The n-th number of a LIST: 1, or 0 at its end. */
+/* The n-th number of a list: 1, or 0 at its end. */
 static int
 uid_item(const char *list, unsigned n, uid_t *uid)
 {
@@ -81,13 +81,13 @@ ctl_users_read(struct ctl_users *users, const char *list)
 }
 
 int
-ctl_user_allowed(const struct ctl_users *users, uid_t uid, int destroys)
+ctl_user_allowed(const struct ctl_users *users, uid_t uid, int is_destructive)
 {
 	unsigned i;
 
 	if (uid == 0 || uid == geteuid())
 		return 1;
-	for (i = 0; !destroys && i < users->n; i++) {
+	for (i = 0; !is_destructive && i < users->n; i++) {
 		if (users->uid[i] == uid)
 			return 1;
 	}

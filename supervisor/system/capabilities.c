@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervisor's own rights.  Started as root it keeps the few capabilities
- * that starting, confining and ending the workers take, and no process below
- * it can ever get another one.  What it lays on itself its workers and
- * Slurm's commands wear, too, so there is no filter here.
+ * The supervisor's own rights.  Started as root, the supervisor keeps only the
+ * capabilities that it needs to start, confine and end the workers; no process
+ * that it starts can get another one.  It loads no seccomp filter, because the
+ * workers and Slurm's commands would inherit the filter.
  */
 #include "config.h"
 
@@ -16,8 +16,8 @@
 #include "supervisor/system/system.h"
 
 static const cap_value_t kept[] = {
-	CAP_CHOWN,		/* folders and files for the workers */
-	CAP_DAC_OVERRIDE,	/* files of the daemon that was there before */
+	CAP_CHOWN,		/* directories and files for the workers */
+	CAP_DAC_OVERRIDE,	/* files of an earlier daemon */
 	CAP_KILL,		/* workers have other uids */
 	CAP_SETGID,
 	CAP_SETUID,
@@ -38,7 +38,7 @@ is_kept(cap_value_t cap)
 	return 0;
 }
 
-/* A unit file may have granted less than all of them: what is there stays. */
+/* A unit file may grant fewer: keeps what was granted. */
 static void
 sets_reduce(void)
 {
@@ -72,7 +72,8 @@ bounding_reduce(void)
 		if (!is_kept(cap) &&
 		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1 &&
 		    errno != EPERM)
-			fatal("cannot drop capability %d for ever", (int)cap);
+			fatal("cannot drop capability %d from the bounding "
+			    "set", (int)cap);
 	}
 }
 
@@ -81,14 +82,15 @@ capabilities_reduce(const struct setup *setup)
 {
 	const struct rlimit none = { 0, 0 };
 
-	/* Its memory holds descriptors' numbers, no secret; still nobody's. */
+	/* The memory has no secret; a dump would still show paths. */
 	if (setup->mode != SANDBOX_OFF &&
 	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 	    setrlimit(RLIMIT_CORE, &none) == -1))
-		log_warn("dumps stay possible");
-	/* What a worker's death orphans is found and ended by us. */
+		log_warn("core dumps cannot be disabled");
+	/* Commands of a collector that has ended become our children. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
-		log_warn("orphans of a dead worker are not ours");
+		log_warn("PR_SET_CHILD_SUBREAPER: commands of a collector "
+		    "that crashed stay running");
 	if (!setup->as_root)
 		return;
 	bounding_reduce();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folders and the last-run file.  As root they belong to root, for whoever
- * owns a folder can put a link where the supervisor opens a file; nothing in
- * them is opened by following one.
+ * Directories and the last-run file.  When the service runs as root, they
+ * belong to root, because the owner of a directory can put a symbolic link
+ * where the supervisor opens a file.  No open in them follows a link.
  */
 #include "config.h"
 
@@ -19,10 +19,10 @@
 
 #include "supervisor/system/system.h"
 
-#define DIRECTORY_MODE	0750	/* root and SlurmUser's group, who call the hook */
+#define DIRECTORY_MODE	0750	/* SlurmUser's group: the hook enters it */
 #define SPOOL_MODE	0700
 #define EMPTY_MODE	0555
-#define SPOOL_FILES_MAX	64	/* of a spool that changes hands */
+#define SPOOL_FILES_MAX	64	/* of a spool that gets another owner */
 
 static char *
 parent_name(const char *path)
@@ -36,7 +36,7 @@ parent_name(const char *path)
 	return dir;
 }
 
-/* All that is missing above it, plain and open to look through. */
+/* Makes the missing parents, with mode 0755. */
 static int
 parents_make(const char *path)
 {
@@ -55,7 +55,7 @@ parents_make(const char *path)
 	return rc;
 }
 
-/* The descriptor of a folder, made with mode and owner when it is missing. */
+/* Opens a directory; a missing one is made with mode and owner. */
 static int
 directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 {
@@ -75,23 +75,24 @@ directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 	return fd;
 }
 
-/* Who may write to it could put a link where a file is expected, too. */
+/* Write permission allows others to put a link there, too. */
 static int
-directory_restrict(const char *path, int fd, const struct stat *st, int is_ours)
+directory_restrict(const char *path, int fd, const struct stat *st,
+    int is_owner)
 {
 	if ((st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
 		return 0;
-	if (is_ours)
+	if (is_owner)
 		return fchmod(fd, st->st_mode & 07777 & ~(S_IWGRP | S_IWOTH));
-	log_warnx("others than its owner may write to %s (mode %04o) and could "
-	    "replace the daemon's files there", path,
+	log_warnx("%s is writable by others than its owner (mode %04o); they "
+	    "can replace the daemon's files there", path,
 	    (unsigned)st->st_mode & 07777);
 	return 0;
 }
 
 /*
- * The folder of a daemon that ran as slurmUser is given to root: its group
- * stays, so the hooks go on finding the socket.
+ * Gives the directory of a daemon that ran as slurmUser to root.  The group
+ * stays, so that the hooks still find the socket.
  */
 static int
 directory_take_over(const struct setup *setup, int fd, const char *path)
@@ -105,13 +106,13 @@ directory_take_over(const struct setup *setup, int fd, const char *path)
 	if (st.st_uid == 0)
 		return directory_restrict(path, fd, &st, 0);
 	if (st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
-		log_warnx("%s belongs to user %u, who could replace the "
+		log_warnx("%s belongs to user %u, who can replace the "
 		    "daemon's files there", path, (unsigned)st.st_uid);
 		return 0;
 	}
 	if (fchown(fd, 0, (gid_t)-1) == -1)
 		return -1;
-	log_notice("%s belonged to user %u and is root's now", path,
+	log_notice("owner of %s changed from user %u to root", path,
 	    (unsigned)st.st_uid);
 	return directory_restrict(path, fd, &st, 1);
 }
@@ -125,7 +126,7 @@ directory_prepare(const struct setup *setup, const char *path)
 	if (fd != -1)
 		rc = directory_take_over(setup, fd, path);
 	if (rc == -1)
-		log_error("folder %s", path);
+		log_error("directory %s", path);
 	if (fd != -1)
 		close(fd);
 	return rc;
@@ -141,7 +142,7 @@ directory_prepare_for(const struct setup *setup, const char *path)
 	return rc;
 }
 
-/* A file of a spool that changes hands; never one with another name outside. */
+/* Never a file that has a second name: the name may be outside the spool. */
 static void
 spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
 {
@@ -174,7 +175,7 @@ spool_files_chown(int dir, uid_t uid, gid_t gid)
 	closedir(d);
 }
 
-/* A spool that a plain user's daemon has filled goes on being used. */
+/* A daemon of another user may have filled the spool: it stays in use. */
 static int
 spool_take_over(const struct setup *setup, int fd)
 {
@@ -192,15 +193,16 @@ spool_take_over(const struct setup *setup, int fd)
 		return -1;
 	}
 	if (st.st_uid != own->uid &&
-	    st.st_uid != 0 && st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
+	    st.st_uid != 0 &&
+	    st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		errno = EPERM;
 		return -1;
 	}
-	/* Ours first: then nobody else changes what is given away below. */
+	/* Root first: no other user can change the files meanwhile. */
 	if (fchown(fd, 0, 0) == -1 || fchmod(fd, SPOOL_MODE) == -1)
 		return -1;
 	spool_files_chown(fd, own->uid, own->gid);
-	log_notice("the spool belonged to user %u and is user %u's now",
+	log_notice("owner of the spool changed from user %u to user %u",
 	    (unsigned)st.st_uid, (unsigned)own->uid);
 	return fchown(fd, own->uid, own->gid);
 }
@@ -213,17 +215,20 @@ spool_prepare(struct setup *setup, const struct conf *conf)
 
 	if (named[0] != '\0')
 		setup->spool_dir = strdup(named);
-	else if (asprintf(&setup->spool_dir, "%s/spool", setup->state_dir) == -1)
+	else if (asprintf(&setup->spool_dir, "%s/spool",
+	    setup->state_dir) == -1)
 		setup->spool_dir = NULL;
 	if (setup->spool_dir != NULL)
 		fd = directory_open(setup->spool_dir, SPOOL_MODE,
-		    setup->identity[ROLE_SUBMITTER].uid, setup->identity[ROLE_SUBMITTER].gid);
+		    setup->identity[ROLE_SUBMITTER].uid,
+		    setup->identity[ROLE_SUBMITTER].gid);
 	if (fd != -1) {
 		rc = spool_take_over(setup, fd);
 		close(fd);
 	}
 	if (rc == -1)
-		log_error("spool folder %s", setup->spool_dir);
+		log_error("spool directory %s", setup->spool_dir != NULL ?
+		    setup->spool_dir : named);
 	return rc;
 }
 
@@ -237,14 +242,14 @@ empty_dir_prepare(struct setup *setup)
 	else
 		fd = directory_open(setup->empty_dir, EMPTY_MODE, 0, 0);
 	if (fd == -1) {
-		log_error("empty folder for the listener");
+		log_error("empty directory for the listener");
 		return -1;
 	}
 	close(fd);
 	return 0;
 }
 
-/* Nothing but a plain file of slurmUser's with one name gets to the collector. */
+/* The collector gets only a regular file of slurmUser with one name. */
 static int
 lastrun_check(const struct setup *setup, int fd)
 {
@@ -260,14 +265,14 @@ lastrun_check(const struct setup *setup, int fd)
 	if (st.st_uid == owner || !setup->as_root)
 		return 0;
 	if (st.st_uid != 0) {
-		log_warnx("the last-run file belongs to user %u, not to the "
-		    "one who asks Slurm (%u); it is given to that one",
-		    (unsigned)st.st_uid, (unsigned)owner);
+		log_warnx("the last-run file belongs to user %u; slurmUser "
+		    "(%u) becomes its owner", (unsigned)st.st_uid,
+		    (unsigned)owner);
 	}
 	return fchown(fd, owner, setup->identity[ROLE_COLLECTOR].gid);
 }
 
-/* A new one says "never", as the Go adapter's did: 1970. */
+/* A new file has the time 1970, which means "never", as in the Go adapter. */
 static int
 lastrun_open(const char *path)
 {
@@ -299,8 +304,8 @@ lastrun_prepare(struct setup *setup, const struct conf *conf)
 }
 
 /*
- * With the sandbox off the submitter stands in no root folder of its own and
- * comes to its spool through this one, as a user that it lets nobody be.
+ * With sandbox off, the submitter has no chroot and reaches its spool through
+ * the state directory, as a user without rights there.
  */
 static int
 state_dir_permit(const struct setup *setup)
@@ -314,7 +319,7 @@ state_dir_permit(const struct setup *setup)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd == -1 || fstat(fd, &st) == -1 ||
 	    fchmod(fd, (st.st_mode & 07777) | S_IXOTH) == -1) {
-		log_error("folder %s", path);
+		log_error("directory %s", path);
 		rc = -1;
 	}
 	if (fd != -1)
@@ -330,7 +335,8 @@ directories_prepare(struct setup *setup, const struct conf *conf)
 	if (setup->state_dir == NULL ||
 	    directory_prepare(setup, setup->state_dir) == -1 ||
 	    state_dir_permit(setup) == -1 ||
-	    lastrun_prepare(setup, conf) == -1 || empty_dir_prepare(setup) == -1)
+	    lastrun_prepare(setup, conf) == -1 ||
+	    empty_dir_prepare(setup) == -1)
 		return -1;
 	return spool_prepare(setup, conf);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environments of our children, built from nothing: what the service was
- * started with may hold secrets, and SLURM_*, SACCT_* and SQUEUE_* would
- * change what Slurm answers.
+ * The environments of the child processes, built from nothing: the environment
+ * of the service may have secrets in it, and SLURM_*, SACCT_* and SQUEUE_*
+ * would change the output of Slurm's commands.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 #include "supervisor/system/system.h"
 
-#define ENV_MAX	16	/* more than all that is added below, and NULL */
+#define ENV_MAX	16	/* more than the variables below, and NULL */
 
 static int
 env_add(char **env, const char *name, const char *value)
@@ -52,7 +52,8 @@ env_base(void)
 	    env_pass(env, "INVOCATION_ID") == -1)
 		goto fail;
 #ifdef SANITIZED
-	if (env_pass(env, "ASAN_OPTIONS") == -1 || env_pass(env, "UBSAN_OPTIONS") == -1)
+	if (env_pass(env, "ASAN_OPTIONS") == -1 ||
+	    env_pass(env, "UBSAN_OPTIONS") == -1)
 		goto fail;
 #endif
 #ifdef CRASH_POINTS

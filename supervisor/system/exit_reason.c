@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a process ended, in words.  One that its system call filter killed is
- * named as such, with the call, where the kernel's audit line can be read.
+ * How a process ended, as text.  For a process that was killed by its seccomp
+ * filter, the text has the system call, if the kernel's audit record is
+ * readable.
  */
 #include "config.h"
 
@@ -19,14 +20,14 @@
 #include "supervisor/system/system.h"
 
 #define RECORD_MAX	8192	/* bytes: one record of /dev/kmsg */
-#define RECORDS_MAX	10000	/* of one look: the ring holds fewer */
+#define RECORDS_MAX	10000	/* read at a time; the kernel log has fewer */
 
 int
 exit_reason_kmsg_open(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	/* What is in it already concerns nobody here. */
+	/* Skip the messages that were logged before the supervisor started. */
 	if (fd != -1 && lseek(fd, 0, SEEK_END) == -1) {
 		close(fd);
 		return -1;
@@ -42,7 +43,7 @@ number_behind(const char *line, const char *key)
 	return p != NULL ? strtol(p + strlen(key), NULL, 10) : -1;
 }
 
-/* The call that the kernel's line about pid names, or -1. */
+/* The system call in the kernel's audit record about pid, or -1. */
 static long
 syscall_find(int kmsg, pid_t pid)
 {
@@ -53,7 +54,7 @@ syscall_find(int kmsg, pid_t pid)
 
 	for (i = 0; kmsg != -1 && i < RECORDS_MAX; i++) {
 		n = read(kmsg, line, sizeof(line) - 1);
-		if (n == -1 && errno == EPIPE)	/* overwritten: go on behind */
+		if (n == -1 && errno == EPIPE)	/* overwritten: read on */
 			continue;
 		if (n <= 0)
 			break;
@@ -72,14 +73,14 @@ seccomp_text(int kmsg, pid_t pid, char *buf, size_t size)
 	char *name;
 
 	if (syscall_nr == -1) {
-		snprintf(buf, size, "was killed by its filter (SIGSYS; the "
-		    "system call is in the kernel's log: audit type=1326)");
+		snprintf(buf, size, "was killed by its seccomp filter (SIGSYS; "
+		    "the system call is in the kernel log: audit type=1326)");
 		return;
 	}
 	name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(),
 	    (int)syscall_nr);
-	snprintf(buf, size, "was killed by its filter: system call %ld (%s)",
-	    syscall_nr, name != NULL ? name : "unknown");
+	snprintf(buf, size, "was killed by its seccomp filter: system call "
+	    "%ld (%s)", syscall_nr, name != NULL ? name : "unknown");
 	free(name);
 }
 
@@ -94,7 +95,8 @@ exit_reason_text(int kmsg, pid_t pid, int status, char *buf, size_t size)
 		return;
 	}
 	if (!WIFSIGNALED(status)) {
-		snprintf(buf, size, "ended strangely (%#x)", (unsigned)status);
+		snprintf(buf, size, "ended with wait status %#x",
+		    (unsigned)status);
 		return;
 	}
 	if (WTERMSIG(status) == SIGSYS) {

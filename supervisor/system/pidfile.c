@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pid file: decimal, no newline, as the Go adapter wrote it.  Its lock is
- * what refuses a second instance, so a file that a crash has left behind is
- * in nobody's way.
+ * The pid file: decimal, no newline, as the Go adapter wrote it.  The lock on
+ * the file refuses a second instance, so that a file that is left after a crash
+ * does no harm.
  */
 #include "config.h"
 
@@ -19,9 +19,9 @@
 
 #include "supervisor/system/system.h"
 
-#define TRIES	10	/* the holder may remove the file while we lock it */
+#define TRIES	10	/* the owner may remove the file meanwhile */
 
-/* The pid in a file that somebody else has locked, for the message only. */
+/* The pid in a file that another process has locked, for the log only. */
 static long
 pid_read(int fd)
 {
@@ -34,9 +34,9 @@ pid_read(int fd)
 	return strtol(text, NULL, 10);
 }
 
-/* Is what we have locked still what the path names? */
+/* 1 when path still names the file that fd has open. */
 static int
-still_there(int fd, const char *path)
+is_same_file(int fd, const char *path)
 {
 	struct stat ours, theirs;
 
@@ -44,7 +44,7 @@ still_there(int fd, const char *path)
 	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-/* What has a second name may be any file: it is not written to. */
+/* A file with a second name may be any file: it is not written to. */
 static int
 is_plain(int fd)
 {
@@ -65,21 +65,21 @@ lock_once(const char *path)
 		return -1;
 	}
 	if (!is_plain(fd)) {
-		log_errorx("pid file %s is no plain file with one name; it is "
-		    "left alone", path);
+		log_errorx("pid file %s is not a regular file with one name; "
+		    "it is not changed", path);
 		close(fd);
 		return -1;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno == EWOULDBLOCK)
-			log_errorx("another instance is running (pid %ld holds "
-			    "%s); this one ends", pid_read(fd), path);
+			log_errorx("another instance is running (pid %ld has "
+			    "locked %s); this one exits", pid_read(fd), path);
 		else
 			log_error("lock on %s", path);
 		close(fd);
 		return -1;
 	}
-	if (still_there(fd, path))
+	if (is_same_file(fd, path))
 		return fd;
 	close(fd);
 	return -2;
@@ -93,7 +93,7 @@ pidfile_lock(const char *path)
 	for (i = 0; i < TRIES && fd == -2; i++)
 		fd = lock_once(path);
 	if (fd == -2)
-		log_errorx("pid file %s does not stay", path);
+		log_errorx("pid file %s is removed again and again", path);
 	return fd < 0 ? -1 : fd;
 }
 
@@ -108,7 +108,7 @@ pidfile_write(int fd, pid_t pid)
 	return pwrite(fd, text, (size_t)n, 0) == n ? 0 : -1;
 }
 
-/* A start that failed must not take the pid of a daemon that knows no lock. */
+/* A failed start must not remove the file of a daemon without a lock. */
 static int
 is_ours(int fd)
 {
@@ -123,7 +123,7 @@ pidfile_remove(int fd, const char *path)
 {
 	if (fd == -1)
 		return;
-	if (is_ours(fd) && still_there(fd, path) && unlink(path) == -1)
+	if (is_ours(fd) && is_same_file(fd, path) && unlink(path) == -1)
 		log_warn("pid file %s", path);
 	close(fd);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each worker may open, use and become: its sandbox message.  The
- * listener opens nothing, the submitter its spool, the collector what Slurm's
- * commands need.  Of /etc only single files are named: Landlock only ever
- * allows, so config.json could not be taken back from below it.
+ * The sandbox message of each worker: paths, limits and user.  The listener
+ * opens no file, the submitter its spool, the collector what Slurm's commands
+ * need.  Only single files of /etc are allowed: Landlock has no rule that
+ * denies, so that config.json could not be excluded from /etc.
  */
 #include "config.h"
 
@@ -21,28 +21,28 @@
 
 #define GLOB_PATHS_MAX	32	/* of one pattern */
 
-/* Limits: descriptors, and processes where an own uid makes them count. */
+/* Limits: descriptors; processes where the worker has its own uid. */
 #define LISTENER_NOFILE	1024
 #define COLLECTOR_NOFILE 512
 #define SUBMITTER_NOFILE 512
-#define SUBMITTER_NPROC	64	/* libnats' and curl's threads, and a restart's overlap */
+#define SUBMITTER_NPROC	64	/* threads of libnats and curl, twice */
 
 static const struct {
 	const char	*pattern;
 	unsigned	 access;
 } common_paths[] = {
-	/* Libraries, locales, time zones; the commands are named singly. */
+	/* Libraries, locales, time zones; execution is allowed per command. */
 	{ "/usr", SANDBOX_READ },
 	{ "/lib", SANDBOX_READ },
 	{ "/lib[0-9]*", SANDBOX_READ },
-	/* The loader executes whatever may be executed. */
+	/* The dynamic loader. */
 	{ "/lib*/ld-*.so*", SANDBOX_EXEC },
 	{ "/lib/*/ld-*.so*", SANDBOX_EXEC },
 	{ "/dev/urandom", SANDBOX_READ },
 	{ "/dev/zero", SANDBOX_READ },
 	{ "/proc", SANDBOX_READ },
 	{ "/sys/devices/system/cpu", SANDBOX_READ },
-	/* Users, hosts, the loader's cache. */
+	/* Users, hosts, the cache of the dynamic loader. */
 	{ "/etc/passwd", SANDBOX_READ },
 	{ "/etc/group", SANDBOX_READ },
 	{ "/etc/nsswitch.conf", SANDBOX_READ },
@@ -54,13 +54,13 @@ static const struct {
 	{ "/etc/protocols", SANDBOX_READ },
 	{ "/etc/localtime", SANDBOX_READ },
 	{ "/etc/ld.so.*", SANDBOX_READ },
-	/* Name services that listen on sockets or map a cache. */
+	/* Sockets and caches of name services. */
 	{ "/var/lib/sss/pipes", SANDBOX_READ },
 	{ "/var/lib/sss/mc", SANDBOX_READ },
 	{ "/run/nscd", SANDBOX_READ },
 	{ "/run/nslcd", SANDBOX_READ },
 	{ "/run/systemd/userdb", SANDBOX_READ },
-	/* munge's socket; Slurm's own (auth/slurm) and its configless cache. */
+	/* Sockets of munge and auth/slurm; the cache of configless Slurm. */
 	{ "/run/munge", SANDBOX_READ },
 	{ "/run/slurm*", SANDBOX_READ },
 	{ "/var/spool/slurm*/conf-cache", SANDBOX_READ },
@@ -78,7 +78,8 @@ static void
 allow(struct sandbox *sb, const char *path, unsigned access)
 {
 	if (sandbox_allow(sb, path, access) == -1)
-		log_warn("path %s for the %s", path, role_name(sb->role));
+		log_warn("path %s is not allowed to the %s", path,
+		    role_name(sb->role));
 }
 
 static void
@@ -103,7 +104,7 @@ is_below(const char *path, const char *directory)
 	    (path[n] == '/' || path[n] == '\0');
 }
 
-/* 1 when the file begins as a program for the loader does. */
+/* 1 when the file is an ELF program, -1 when it cannot be opened. */
 static int
 is_elf(const char *path)
 {
@@ -119,8 +120,8 @@ is_elf(const char *path)
 }
 
 /*
- * The commands themselves.  A site that wraps one in a script runs a shell
- * and what that calls: then the programs of the system may be executed.
+ * The commands.  When a site has replaced one by a script, the script needs a
+ * shell and other programs: then the programs of the system are allowed.
  */
 static void
 allow_commands(struct sandbox *sb, const char *bin)
@@ -139,7 +140,7 @@ allow_commands(struct sandbox *sb, const char *bin)
 	}
 	if (script == NULL)
 		return;
-	log_info("%s/%s is a script: the collector may execute what lies in "
+	log_info("%s/%s is a script: the collector may execute the programs in "
 	    "%s, /usr and /bin", bin, script, bin);
 	allow(sb, bin, SANDBOX_READ | SANDBOX_EXEC);
 	allow(sb, "/usr", SANDBOX_READ | SANDBOX_EXEC);
@@ -153,11 +154,9 @@ allow_named(const char *path, void *arg)
 }
 
 /*
- * Slurm under its own prefix: its libraries and plugins are read from there,
- * by the name it was given and, behind a link, by the real one; and its
- * configuration, where the commands look for it when nobody says otherwise.
- * Never the prefix as a whole: a site may keep all its programs below it, with
- * their configuration and state.
+ * Slurm in its own prefix: libraries, plugins and the default configuration,
+ * also when the prefix is a symbolic link.  Never the whole prefix: a site may
+ * have other programs there, with their configuration and state.
  */
 static void
 allow_prefix(struct sandbox *sb, const char *bin)
@@ -172,7 +171,7 @@ allow_prefix(struct sandbox *sb, const char *bin)
 	if (realpath(bin, real) == NULL)
 		return;
 	slash = strrchr(real, '/');
-	/* PREFIX/bin; never the root folder or a folder right below it. */
+	/* PREFIX/bin; never / or a directory directly below it. */
 	if (slash == NULL || slash == real)
 		return;
 	*slash = '\0';
@@ -186,7 +185,7 @@ allow_prefix(struct sandbox *sb, const char *bin)
 	slurm_conf_scan(path, allow_named, sb);
 }
 
-/* slurm.conf's folder (includes, gres.conf, plugstack.conf) and what it names. */
+/* The directory of slurm.conf and the paths that slurm.conf names. */
 static void
 allow_conf_directory(struct sandbox *sb, const char *file)
 {
@@ -200,7 +199,7 @@ allow_conf_directory(struct sandbox *sb, const char *file)
 	slash = strrchr(directory, '/');
 	if (slash == NULL)
 		return;
-	/* A file right below / or /etc or another such folder is allowed alone. */
+	/* Directly below /, /etc or the like, only the file is allowed. */
 	*slash = '\0';
 	if (directory[0] == '\0' || strchr(directory + 1, '/') == NULL)
 		*slash = '/';
@@ -239,25 +238,25 @@ allow_extra(const struct conf *conf, struct sandbox *sb)
 }
 
 static void
-readable_warn(const struct sandbox *sb, const char *path, struct log_limit *limit)
+readable_warn(const struct sandbox *sb, const char *path,
+    struct log_limit *limit)
 {
 	char real[PATH_MAX];
-	unsigned held;
 	int i;
 
 	if (path == NULL || *path == '\0' || realpath(path, real) == NULL)
 		return;
-	for (i = 0; i < sb->n_paths; i++)
-		if (is_below(real, sb->paths[i].path) &&
-		    log_allowed(limit, &held)) {
-			log_warnx("%s lies in %s, which Slurm's commands may "
-			    "read: better move it to a folder of its own",
-			    path, sb->paths[i].path);
-			return;
-		}
+	for (i = 0; i < sb->n_paths; i++) {
+		if (!is_below(real, sb->paths[i].path))
+			continue;
+		log_limited(limit, log_warnx, "%s is in %s, which Slurm's "
+		    "commands may read: move it to another directory", path,
+		    sb->paths[i].path);
+		return;
+	}
 }
 
-/* Uid and mode may still guard them, but the folder should. */
+/* Owner and mode may protect them; the directory should, too. */
 static void
 secrets_warn(const struct setup *setup, const struct conf *conf,
     const struct sandbox *sb)
@@ -294,7 +293,7 @@ collector_fill(const struct setup *setup, const struct conf *conf,
 	secrets_warn(setup, conf, sb);
 }
 
-/* A trial has no folders; without memory nobody runs outside of his. */
+/* With -test, path is NULL.  Out of memory is an error, not "no chroot". */
 static int
 root_set(struct sandbox *sb, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * systemd's notification protocol (sd_notify(3)): datagrams of lines to the
- * socket that NOTIFY_SOCKET names.  It is small enough to be spoken without
- * libsystemd, and a supervisor that runs elsewhere says nothing.
+ * systemd's notification protocol (sd_notify(3)) without libsystemd: datagrams
+ * of lines to the socket that NOTIFY_SOCKET names.  Without that variable
+ * nothing is sent.
  */
 #include "config.h"
 
@@ -22,8 +22,8 @@
 #include "common/text.h"
 #include "supervisor/system/system.h"
 
-#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of a state in words */
-#define PINGS_PER_PERIOD	3	/* a late loop must not look dead */
+#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of STATUS= */
+#define PINGS_PER_PERIOD 3	/* one late message is not a failure */
 
 static struct {
 	int			fd;
@@ -65,7 +65,7 @@ notify_init(void)
 	notify.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0);
 	if (notify.fd == -1)
-		log_warn("socket for systemd");
+		log_warn("socket for messages to systemd");
 	notify.watchdog_ms = watchdog_period();
 }
 
@@ -74,7 +74,6 @@ notify_send(const char *fmt, ...)
 {
 	static struct log_limit limit;
 	char text[STATUS_MAX + 128];
-	unsigned held;
 	va_list ap;
 	int n;
 
@@ -86,12 +85,11 @@ notify_send(const char *fmt, ...)
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return;
 	if (sendto(notify.fd, text, (size_t)n, MSG_NOSIGNAL,
-	    (struct sockaddr *)&notify.to, notify.len) == -1 &&
-	    log_allowed(&limit, &held))
-		log_warn("message to systemd");
+	    (struct sockaddr *)&notify.to, notify.len) == -1)
+		log_limited(&limit, log_warn, "message to systemd not sent");
 }
 
-/* A newline in a worker's reason would begin an order of its own to systemd. */
+/* A newline in status would begin another assignment, so it is escaped. */
 void
 notify_ready(const char *status)
 {
@@ -101,7 +99,7 @@ notify_ready(const char *status)
 	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
 }
 
-/* With the time, systemd knows which of two reloads has ended. */
+/* systemd needs the time to tell two reloads apart. */
 void
 notify_reloading(void)
 {

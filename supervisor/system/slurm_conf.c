@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where slurm.conf says that Slurm's commands will look: plugin folders, the
- * socket of munge or of auth/slurm, included files.  Nothing else of it is
- * read, it is bounded, and a file that cannot be read names nothing.
+ * The paths in slurm.conf that Slurm's commands open: plugin directories, the
+ * socket of munge or of auth/slurm, included files.  Other keys are ignored.  A
+ * file that is too long or not readable gives no path.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "supervisor/system/system.h"
 
 #define CONF_BYTES_MAX	(4u * 1024 * 1024)	/* the longest seen has 1 MiB */
-#define FOUND_MAX	32	/* more are no slurm.conf's */
+#define FOUND_MAX	32	/* paths of one file */
 #define DIRECTORIES_MAX	8	/* of one PluginDir, colon between them */
 
 struct conf_scan {
@@ -58,7 +58,7 @@ on_directories(struct conf_scan *s, const char *value, size_t len)
 	}
 }
 
-/* AuthInfo=socket=/run/munge/munge.socket.2,ttl=60: the socket's folder. */
+/* AuthInfo=socket=/run/munge/munge.socket.2,ttl=60: the directory of the socket. */
 static void
 on_auth_info(struct conf_scan *s, const char *value, size_t len)
 {
@@ -80,7 +80,7 @@ on_auth_info(struct conf_scan *s, const char *value, size_t len)
 	}
 }
 
-/* A relative name is beside slurm.conf, whose folder is allowed as it is. */
+/* A relative name is in the directory of slurm.conf, which is allowed. */
 static void
 on_include(struct conf_scan *s, const char *value, size_t len)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hooks' listening socket and the admin tool's.  They are made once and
- * stay open whatever happens to the workers, so that no hook is refused while
- * one of them is started anew.
+ * The listening sockets of the hooks and of the admin tool.  They are made once
+ * and stay open, so that no hook is refused while a worker restarts.
  */
 #include "config.h"
 
@@ -21,10 +20,10 @@
 #include "supervisor/config/config_file.h"
 #include "supervisor/system/system.h"
 
-#define BACKLOG		1024	/* a large array's prologs, while nobody accepts */
-#define HOOK_MODE	0666	/* the folder guards it, and the peer's uid is asked */
+#define BACKLOG		1024	/* prologs of a large array during a restart */
+#define HOOK_MODE	0666	/* protected by its directory and the peer's uid */
 #define CTL_MODE	0600
-#define CTL_MODE_USERS	0666	/* ctlUsers must be able to connect; their uid is asked */
+#define CTL_MODE_USERS	0666	/* for ctlUsers; protected by the peer's uid */
 
 static int
 address_fill(struct sockaddr_un *sa, const char *path)
@@ -39,7 +38,7 @@ address_fill(struct sockaddr_un *sa, const char *path)
 	return 0;
 }
 
-/* 1 when somebody listens there, 0 when it is a dead socket or nothing. */
+/* 1 when a process listens there, 0 when none does or nothing exists. */
 static int
 is_listening(const struct sockaddr_un *sa)
 {
@@ -54,7 +53,10 @@ is_listening(const struct sockaddr_un *sa)
 	return alive;
 }
 
-/* Makes room at path: only for a socket that nobody answers on. */
+/*
+ * Removes a socket on which no process listens.  0, -1 with errno, or -2
+ * (logged).
+ */
 static int
 stale_socket_remove(const struct sockaddr_un *sa)
 {
@@ -63,20 +65,21 @@ stale_socket_remove(const struct sockaddr_un *sa)
 	if (lstat(sa->sun_path, &st) == -1)
 		return errno == ENOENT ? 0 : -1;
 	if (!S_ISSOCK(st.st_mode)) {
-		log_errorx("%s is no socket; it is left alone", sa->sun_path);
-		return -2;
-	}
-	if (is_listening(sa)) {
-		log_errorx("another daemon answers at %s; this one ends",
+		log_errorx("%s exists and is not a socket; it is not changed",
 		    sa->sun_path);
 		return -2;
 	}
-	log_notice("%s was left behind by a daemon that is gone; replaced",
-	    sa->sun_path);
+	if (is_listening(sa)) {
+		log_errorx("another daemon listens on %s; this one exits",
+		    sa->sun_path);
+		return -2;
+	}
+	log_notice("%s is the socket of a daemon that has ended; it is "
+	    "replaced", sa->sun_path);
 	return unlink(sa->sun_path);
 }
 
-/* The mode is set before bind, so that there is no moment with another one. */
+/* The mode is set before bind(), so that the socket never has another one. */
 static int
 unix_bind(int fd, const struct sockaddr_un *sa, mode_t mode)
 {
@@ -126,7 +129,7 @@ tcp_bind(const struct addrinfo *ai)
 	if (fd == -1)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	/* As Go does for "tcp::PORT": one socket for both kinds of address. */
+	/* As Go does for "tcp::PORT": one socket for IPv4 and IPv6. */
 	if (ai->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
@@ -136,7 +139,7 @@ tcp_bind(const struct addrinfo *ai)
 	return -1;
 }
 
-/* Every address means IPv6's any first, which takes IPv4 too. */
+/* "Every address" tries IPv6 first, which accepts IPv4, too. */
 static int
 tcp_listen(const struct conf_address *a)
 {
@@ -158,7 +161,7 @@ tcp_listen(const struct conf_address *a)
 		freeaddrinfo(list);
 	}
 	if (fd == -1)
-		log_error("cannot listen at host \"%s\" port %s", a->host,
+		log_error("cannot listen on host \"%s\" port %s", a->host,
 		    a->port);
 	return fd;
 }
@@ -170,16 +173,23 @@ hook_socket_open(struct setup *setup, const struct conf *conf)
 	struct conf_address a;
 
 	if (conf_address_parse(value, &a) == -1) {
-		log_errorx("prepSockListenPath: %s is no address", value);
+		log_errorx("prepSockListenPath: %s is not an address", value);
 		return -1;
 	}
 	setup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
 	if (setup->listen_tcp)
 		setup->listen_fd = tcp_listen(&a);
 	else {
-		setup->listen_fd = unix_listen(setup, a.path, HOOK_MODE);
-		if (setup->listen_fd != -1)
-			setup->listen_path = strdup(a.path);
+		setup->listen_path = strdup(a.path);
+		if (setup->listen_path == NULL)
+			log_error("socket %s", a.path);
+		else
+			setup->listen_fd = unix_listen(setup, a.path,
+			    HOOK_MODE);
+		if (setup->listen_fd == -1) {
+			free(setup->listen_path);
+			setup->listen_path = NULL;
+		}
 	}
 	return setup->listen_fd != -1 ? 0 : -1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork and exec of our own programs, so that nothing of the supervisor's
- * memory or descriptors reaches them but what is handed over.
+ * fork and exec of our own programs.  A program gets no memory of the
+ * supervisor and no descriptor but its channel, the log and /dev/null.
  */
 #include "config.h"
 
@@ -14,10 +14,13 @@
 
 #include "supervisor/system/system.h"
 
-#define CHILD_FD	3	/* where every program of ours looks for its channel */
-#define FD_LIMIT	1024	/* closed one by one where close_range is missing */
+#define CHILD_FD	3	/* the channel, in each of our programs */
+#define FD_LIMIT	1024	/* highest closed without close_range(2) */
 
-/* Everything is close-on-exec; this is for what our starter left open. */
+/*
+ * The supervisor's descriptors are close-on-exec.  This closes the ones that
+ * it inherited.
+ */
 static void
 others_close(void)
 {
@@ -37,7 +40,7 @@ descriptors_place(int fd)
 {
 	int null;
 
-	/* The lowest free number may be 3: what goes there must not be under it. */
+	/* fd may be 3 already; dup2() would leave it close-on-exec. */
 	if (fd == CHILD_FD) {
 		if (fcntl(fd, F_SETFD, 0) == -1)
 			return -1;
@@ -61,8 +64,8 @@ signals_reset(const sigset_t *mask)
 }
 
 /*
- * Signals wait while there are two of us with the same handlers: one caught
- * in the child would be told to the parent's loop.
+ * Signals are blocked until the child has reset its handlers: a signal that
+ * arrives in the child would be reported to the event loop of the parent.
  */
 pid_t
 process_spawn(const char *path, char *const argv[], char *const envp[], int fd)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose rights each worker gets.  Names become numbers once, at the start,
- * before any worker runs and while the name service may still be asked.
- * Started as a plain user, all of them run as that user.
+ * User and groups of each worker.  The names are resolved once, at the start,
+ * before any worker runs: a name service may be slow.  When the service is not
+ * started by root, all workers run as its user.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "supervisor/system/system.h"
 
 #define SLURM_USER_DEFAULT	"cc-slurm-adapter"
-#define SLURM		"slurm"	/* user and group of slurmctld, who calls the hooks */
+#define SLURM		"slurm"	/* usual user and group of slurmctld */
 
 static void
 identity_self(struct identity *id)
@@ -46,7 +46,7 @@ identity_of(struct identity *id, const char *name)
 	return 0;
 }
 
-/* Slurm's right may hang on a group, so the collector keeps all of them. */
+/* A right in Slurm may depend on a group: the collector keeps all groups. */
 static void
 groups_add(struct identity *id)
 {
@@ -57,14 +57,14 @@ groups_add(struct identity *id)
 	if (pw == NULL)
 		return;
 	if (getgrouplist(name, id->gid, id->groups, &n) == -1) {
-		log_warnx("user %s is in more than %d groups; only the first "
-		    "ones count", name, SANDBOX_GROUPS_MAX);
+		log_warnx("user %s is in more than %d groups; the others are "
+		    "ignored", name, SANDBOX_GROUPS_MAX);
 		n = SANDBOX_GROUPS_MAX;
 	}
 	id->n_groups = n;
 }
 
-/* The Go adapter's files tell whom it ran as: that user has the right. */
+/* The last-run file of the Go adapter belongs to the user it ran as. */
 static const char *
 last_run_owner(const char *path)
 {
@@ -88,26 +88,27 @@ slurm_user(struct setup *setup, const struct conf *conf)
 		name = last_run_owner(conf_str(conf, CONF_LAST_RUN));
 	if (name == NULL)
 		name = SLURM_USER_DEFAULT;
-	/* The name may lie in getpwuid's memory. */
+	/* The name may be in the memory of getpwuid(). */
 	strncpy(copy, name, sizeof(copy) - 1);
 	copy[sizeof(copy) - 1] = '\0';
 	if (identity_of(id, copy) == -1) {
-		log_errorx("user %s, who asks Slurm, does not exist: name the "
-		    "one with the operator right in slurmUser, or run "
-		    "systemd-sysusers", copy);
+		log_errorx("user %s, who runs Slurm's commands, does not "
+		    "exist: set slurmUser to the user with the operator "
+		    "right, or run systemd-sysusers", copy);
 		return -1;
 	}
 	if (id->uid == 0 && setup->mode != SANDBOX_OFF) {
-		log_errorx("slurmUser must not be root: it could open the "
-		    "configuration with its secrets");
+		log_errorx("slurmUser must not be root: root can read the "
+		    "secrets in the configuration");
 		return -1;
 	}
 	groups_add(id);
-	log_info("Slurm is asked as user %s (%u)", copy, (unsigned)id->uid);
+	log_info("Slurm's commands run as user %s (%u)", copy,
+	    (unsigned)id->uid);
 	return 0;
 }
 
-/* Without a sandbox the installation need not be whole. */
+/* With sandbox off, the service users need not exist. */
 static int
 service_user(struct setup *setup, const struct conf *conf, enum role role,
     enum conf_key key)
@@ -120,11 +121,12 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 	if (setup->mode == SANDBOX_OFF) {
 		*id = setup->identity[ROLE_COLLECTOR];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
-		    "it runs as the collector does", name, role_name(role));
+		    "the %s runs as slurmUser", name, role_name(role),
+		    role_name(role));
 		return 0;
 	}
 	log_errorx("user %s (%s) does not exist or is root: run "
-	    "systemd-sysusers, which makes it from the installed "
+	    "systemd-sysusers, which creates the user from the installed "
 	    "sysusers.d file, or useradd --system %s", name,
 	    conf_rule(key)->name, name);
 	return -1;
@@ -133,7 +135,8 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 static int
 users_differ(const struct setup *p)
 {
-	uid_t c = p->identity[ROLE_COLLECTOR].uid, l = p->identity[ROLE_LISTENER].uid;
+	uid_t c = p->identity[ROLE_COLLECTOR].uid;
+	uid_t l = p->identity[ROLE_LISTENER].uid;
 	uid_t w = p->identity[ROLE_SUBMITTER].uid;
 
 	return p->mode == SANDBOX_OFF || (c != l && l != w && c != w);
@@ -151,7 +154,7 @@ mode_read(struct setup *setup, const struct conf *conf)
 		setup->mode = SANDBOX_LOG;
 }
 
-/* Who calls the hooks; asked once, while waiting harms nobody. */
+/* The user who usually runs slurmctld and so the hooks. */
 static void
 slurm_user_find(struct setup *p)
 {
@@ -175,8 +178,10 @@ users_resolve(struct setup *setup, const struct conf *conf)
 	if (!setup->as_root)
 		return 0;
 	if (slurm_user(setup, conf) == -1 ||
-	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) == -1 ||
-	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) == -1)
+	    service_user(setup, conf, ROLE_LISTENER,
+	    CONF_LISTENER_USER) == -1 ||
+	    service_user(setup, conf, ROLE_SUBMITTER,
+	    CONF_SUBMITTER_USER) == -1)
 		return -1;
 	if (!users_differ(setup)) {
 		log_errorx("slurmUser, listenerUser and submitterUser must be "
@@ -184,6 +189,7 @@ users_resolve(struct setup *setup, const struct conf *conf)
 		return -1;
 	}
 	gr = getgrnam(SLURM);
-	setup->dir_gid = gr != NULL ? gr->gr_gid : setup->identity[ROLE_COLLECTOR].gid;
+	setup->dir_gid = gr != NULL ? gr->gr_gid :
+	    setup->identity[ROLE_COLLECTOR].gid;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a worker gets when its configuration comes into force: the word to use
- * it and, the first time, the descriptors that it serves with.
+ * What a worker gets when its configuration comes into force: conf-commit
+ * and, the first time, its descriptors.
  */
 #include "config.h"
 
@@ -14,15 +14,15 @@
 
 #include "supervisor/workers/workers.h"
 
-#define FILE_BYTES_MAX	(256u * 1024)	/* as the table of messages has it */
+#define FILE_BYTES_MAX	(256u * 1024)	/* FILE_MAX of common/msg.c */
 #define LISTEN_UNIX	1
 #define LISTEN_TCP	2
 
-/* Files of the resolver that the submitter cannot open itself. */
+/* The submitter cannot open these files in its sandbox. */
 static struct resolver_file {
 	enum msg_file	 which;
 	const char	*path;
-	struct timespec	 changed;	/* mtime of what was sent last */
+	struct timespec	 changed;	/* mtime of the content sent last */
 	ino_t		 inode;
 } resolver_file[] = {
 	{ .which = MSG_FILE_RESOLV_CONF, .path = "/etc/resolv.conf" },
@@ -42,7 +42,10 @@ descriptor_send(struct child *c, enum msg_type type, const struct writer *w,
 		channel_send(c->channel, type, 0, w, copy);
 }
 
-/* Its page is sealed against shrinking, or it could make us read past its end. */
+/*
+ * The page is sealed: if the worker could shrink it, the supervisor would read
+ * past its end.
+ */
 static void
 inflight_send(struct child *c)
 {
@@ -51,12 +54,13 @@ inflight_send(struct child *c)
 	inflight_free(c->inflight);
 	c->inflight = inflight_new(&fd);
 	if (c->inflight == NULL) {
-		log_warn("slate of the %s", role_name(c->role));
+		log_warn("inflight page of the %s", role_name(c->role));
 		return;
 	}
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
 	    F_SEAL_SEAL) == -1) {
-		log_warn("slate of the %s", role_name(c->role));
+		log_warn("seals of the inflight page of the %s",
+		    role_name(c->role));
 		inflight_free(c->inflight);
 		c->inflight = NULL;
 		close(fd);
@@ -108,8 +112,8 @@ file_send(struct child *c, struct resolver_file *f)
 		wr_blob(&w, bytes.buf, bytes.len);
 		channel_send(c->channel, MSG_FILE, 0, &w, -1);
 	} else
-		log_info("%s cannot be read or is longer than %u bytes",
-		    f->path, FILE_BYTES_MAX);
+		log_info("%s is not sent to the submitter: not readable or "
+		    "longer than %u bytes", f->path, FILE_BYTES_MAX);
 	wr_clear(&bytes);
 	wr_clear(&w);
 }
@@ -138,7 +142,8 @@ resolver_files_check(struct workers *w)
 		    st.st_mtim.tv_sec == resolver_file[i].changed.tv_sec &&
 		    st.st_mtim.tv_nsec == resolver_file[i].changed.tv_nsec))
 			continue;
-		log_info("%s has changed", resolver_file[i].path);
+		log_info("%s has changed; it is sent to the submitter",
+		    resolver_file[i].path);
 		file_send(c, &resolver_file[i]);
 	}
 }
@@ -162,7 +167,8 @@ worker_activate(struct child *c)
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);
 	else if (c->role == ROLE_COLLECTOR)
-		descriptor_send(c, MSG_LASTRUN, NULL, c->workers->setup->lastrun);
+		descriptor_send(c, MSG_LASTRUN, NULL,
+		    c->workers->setup->lastrun);
 	else
 		resolver_files_send(c);
 }

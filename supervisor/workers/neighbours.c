@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socketpairs between neighbours.  Each has a number, so that a message
- * about one that was replaced long ago is known as such.
+ * The socketpairs between neighbours.  Each pair has a number, so that a
+ * message about a pair that was replaced is recognized and ignored.
  */
 #include "config.h"
 
@@ -12,7 +12,8 @@
 
 #include "supervisor/workers/workers.h"
 
-#define EXIT_WAIT_MS	500	/* a dead neighbour's SIGCHLD has come by then */
+/* If the pair broke because a neighbour ended, its SIGCHLD came by then. */
+#define EXIT_WAIT_MS	500
 
 static void
 neighbour_send(struct child *c, enum role peer, uint64_t id, int fd)
@@ -59,9 +60,9 @@ neighbours_connect(struct child *c)
 }
 
 /*
- * Both ends live on without a channel.  The one upstream is started anew,
- * whoever complained: it stands nearer to foreign bytes, and what it has sent
- * is repeated anyway.
+ * Both neighbours are ready and their channel is broken.  The upstream one is
+ * restarted, whichever reported the break: it reads untrusted bytes, and it
+ * repeats its messages after a restart.
  */
 static void
 on_link_broken(evutil_socket_t fd, short what, void *arg)
@@ -73,9 +74,9 @@ on_link_broken(evutil_socket_t fd, short what, void *arg)
 	if (link->workers->stopping || up->state != CHILD_READY ||
 	    down->state != CHILD_READY)
 		return;
-	log_warnx("the channel between %s and %s broke: %s",
+	log_warnx("channel between %s and %s: %s",
 	    role_name(link->up), role_name(link->down), link->error);
-	child_restart(up, "it has lost its neighbour", 0);
+	child_restart(up, "its channel to a neighbour is broken", 0);
 }
 
 void
@@ -93,8 +94,11 @@ neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 			continue;
 		if (!evtimer_pending(link->broken_timer, NULL)) {
 			snprintf(link->error, sizeof(link->error),
-			    "the %s says: %s", role_name(c->role), why);
-			event_add(link->broken_timer, &wait);
+			    "reported by the %s: %s", role_name(c->role), why);
+			if (event_add(link->broken_timer, &wait) == -1)
+				log_errorx("channel between %s and %s: out "
+				    "of memory", role_name(link->up),
+				    role_name(link->down));
 		}
 	}
 }
@@ -112,9 +116,9 @@ neighbours_init(struct workers *w)
 		w->links[i].workers = w;
 		w->links[i].up = ends[i][0];
 		w->links[i].down = ends[i][1];
-		w->links[i].broken_timer = evtimer_new(w->base, on_link_broken,
-		    &w->links[i]);
+		w->links[i].broken_timer = evtimer_new(w->base,
+		    on_link_broken, &w->links[i]);
 		if (w->links[i].broken_timer == NULL)
-			fatalx("no memory for the channels");
+			fatalx("out of memory");
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker processes: started, ended, reaped, started again.  Start-up is
- * the first restart, so there is one way a worker comes to life.
+ * The worker processes: start, stop, end, restart.  The first start runs the
+ * same code as a restart.
  */
 #include "config.h"
 
@@ -18,12 +18,14 @@
 #include "common/crash_point.h"
 #include "supervisor/workers/workers.h"
 
-#define STABLE_MS	60000	/* who lived that long starts with a clean record */
-#define RESTART_GRACE	2000	/* ms: to finish what is under way */
-#define EXIT_MARGIN_MS		300	/* after its grace: on a busy machine it is slow to end */
-#define ORPHANS_MAX	4096	/* bytes of the list of our children's pids */
+#define STABLE_MS	60000	/* after that, the count of failures is 0 */
+#define RESTART_GRACE	2000	/* ms, to finish the work under way */
+#define EXIT_MARGIN_MS	300	/* after the grace, on a busy machine */
 
-/* A crash is over in an instant; a cause that stays must not cost the machine. */
+/*
+ * The first restart is immediate: most causes are gone then.  A cause that
+ * stays must not load the machine.
+ */
 unsigned
 restart_delay(unsigned failures)
 {
@@ -40,7 +42,8 @@ timer_set(struct event *timer, unsigned ms)
 	struct timeval tv = { .tv_sec = ms / 1000,
 		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
-	event_add(timer, &tv);
+	if (event_add(timer, &tv) == -1)
+		log_errorx("out of memory: a timer of %u ms is not set", ms);
 }
 
 static void
@@ -68,7 +71,7 @@ child_init(struct workers *w, enum role role)
 	c->restart = evtimer_new(w->base, on_restart, c);
 	c->deadline = evtimer_new(w->base, on_deadline, c);
 	if (c->restart == NULL || c->deadline == NULL)
-		fatalx("no memory for the %s", role_name(role));
+		fatalx("out of memory");
 }
 
 static pid_t
@@ -117,7 +120,7 @@ child_start(struct child *c)
 	close(fds[1]);
 	CRASH_POINT("supervisor.spawned");
 	c->state = CHILD_STARTED;
-	log_info("the %s runs (pid %d)", role_name(c->role), (int)c->pid);
+	log_info("the %s is started (pid %d)", role_name(c->role), (int)c->pid);
 	if (worker_channel_open(c, fds[0]) == -1)
 		child_kill(c, "its channel cannot be opened");
 	return;
@@ -144,7 +147,7 @@ child_kill(struct child *c, const char *why)
 		log_error("kill %d", (int)c->pid);
 }
 
-/* One that does not serve yet has nothing under way that it could finish. */
+/* A worker that is not ready has no work under way: it is killed. */
 void
 child_stop(struct child *c, uint32_t grace_ms)
 {
@@ -164,7 +167,7 @@ child_restart(struct child *c, const char *why, int expected_exit)
 {
 	if (c->pid == 0 || c->stop_requested)
 		return;
-	log_notice("the %s is started anew: %s", role_name(c->role), why);
+	log_notice("the %s is restarted: %s", role_name(c->role), why);
 	c->expected_exit = expected_exit;
 	child_stop(c, RESTART_GRACE);
 }
@@ -182,10 +185,10 @@ exit_log(struct child *c, const char *how, unsigned wait)
 	else if (stopping)
 		log_warnx("the %s %s", role_name(c->role), c->last_exit);
 	else if (wait == 0)
-		log_errorx("the %s (pid %d) %s; started again at once",
+		log_errorx("the %s (pid %d) %s; restart now",
 		    role_name(c->role), (int)c->pid, c->last_exit);
 	else
-		log_errorx("the %s (pid %d) %s; started again in %u.%u s",
+		log_errorx("the %s (pid %d) %s; restart in %u.%u s",
 		    role_name(c->role), (int)c->pid, c->last_exit,
 		    wait / 1000, wait % 1000 / 100);
 }

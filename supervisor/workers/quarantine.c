@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One poison record must not crash a worker for ever.  A worker chalks up the
- * run that it handles on its slate; when two deaths name the same run, it is
- * to be set aside, and everybody who could meet it is told.
+ * A record that makes a worker crash must not do so for ever.  A worker writes
+ * the key of the run that it handles into its inflight page.  After two crashes
+ * with the same key, the run is in quarantine: all workers get its key and skip
+ * its records.
  */
 #include "config.h"
 
@@ -50,10 +51,10 @@ quarantine_send(struct child *c, const struct run_key *key)
 }
 
 /*
- * Somebody's kill -9, or the kernel's for want of memory, says nothing about
- * the run that happened to be in hand: records are bounded, and nobody's run
- * is to be lost because a machine was in trouble twice.  A worker that we
- * killed ourselves was deaf or broke a rule, and that may be the run's doing.
+ * A kill by the admin or by the kernel (out of memory) is not caused by the
+ * run in the inflight page: records are bounded, and no run may be lost because
+ * a machine was overloaded twice.  When the supervisor has killed the worker,
+ * it did not answer or broke the protocol, which the run may have caused.
  */
 static int
 killed_from_outside(const struct child *c, int status)
@@ -75,15 +76,13 @@ quarantine_note_exit(struct child *c, int status)
 	s = crash_record_of(w, &key);
 	s->crashes++;
 	if (s->crashes < CRASHES_MAX) {
-		log_warnx("the %s died while it handled job %llu of cluster "
-		    "%s; once more and that run is set aside",
-		    role_name(c->role), (unsigned long long)key.job,
-		    key.cluster);
+		log_warnx("the %s crashed while it handled %s; after another "
+		    "crash the run is put in quarantine", role_name(c->role),
+		    run_key_text(&key));
 		return;
 	}
-	log_errorx("the %s died again while it handled job %llu of cluster "
-	    "%s (start %lld): that run is set aside", role_name(c->role),
-	    (unsigned long long)key.job, key.cluster, (long long)key.start);
+	log_errorx("the %s crashed again while it handled %s: the run is put "
+	    "in quarantine", role_name(c->role), run_key_text(&key));
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		if (w->children[role].state == CHILD_READY)
 			quarantine_send(&w->children[role], &key);

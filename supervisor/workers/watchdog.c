@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pings, and the watchdog that they feed: it speaks for this loop and for the
- * workers' answers.  A worker that waits for a dead Slurm or cc-backend still
- * answers.
+ * Pings to the workers, and systemd's watchdog: WATCHDOG=1 is sent while this
+ * event loop runs and every worker answers.  A worker that waits for Slurm or
+ * cc-backend still answers pings.
  */
 #include "config.h"
 
@@ -11,14 +11,14 @@
 #include "supervisor/workers/workers.h"
 
 #define PING_MS		2000
-#define PONG_TIMEOUT_MS		20000	/* a slow disk's commit is shorter */
-#define HELLO_TIMEOUT_MS	60000	/* until hello: what a worker prepares takes time */
-#define FILES_MS	30000	/* resolv.conf and hosts are looked at */
+#define PONG_TIMEOUT_MS	20000	/* a commit on a slow disk is shorter */
+#define HELLO_TIMEOUT_MS 60000	/* a worker loads its libraries first */
+#define FILES_MS	30000	/* check resolv.conf and hosts */
 
 /*
- * Counted from a question that was asked, so that a supervisor that was
- * itself stopped for a while blames nobody: answers that wait in the sockets
- * are read before a timer runs.
+ * Counts from a ping that was sent.  A supervisor that was itself stopped for
+ * a while kills no worker: it reads the answers in its sockets before a timer
+ * runs.
  */
 static int
 is_unresponsive(const struct child *c)
@@ -27,7 +27,8 @@ is_unresponsive(const struct child *c)
 		return 0;
 	if (c->state == CHILD_STARTED)
 		return clock_ms() - c->started_ms > HELLO_TIMEOUT_MS;
-	return c->ping_sent_ms != 0 && clock_ms() - c->ping_sent_ms > PONG_TIMEOUT_MS;
+	return c->ping_sent_ms != 0 &&
+	    clock_ms() - c->ping_sent_ms > PONG_TIMEOUT_MS;
 }
 
 static void
@@ -62,7 +63,10 @@ on_ping(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* A deaf worker is killed first: unfed is the watchdog when that was no use. */
+/*
+ * The supervisor kills a worker that does not answer.  systemd's watchdog gets
+ * no message until that worker is gone.
+ */
 static void
 on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
@@ -90,7 +94,7 @@ timer_start(struct workers *w, unsigned ms, event_callback_fn fn)
 	struct event *ev = event_new(w->base, -1, EV_PERSIST, fn, w);
 
 	if (ev == NULL || event_add(ev, &tv) == -1)
-		fatalx("no memory for a timer");
+		fatalx("out of memory");
 }
 
 void

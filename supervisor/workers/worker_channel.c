@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervisor's end of each worker's channel: what a worker says is read
- * here and handed to the file that knows.  A worker that breaks the rules
- * loses its channel and is started anew, alone.
+ * The supervisor's end of the channel to each worker.  Reads the messages of a
+ * worker and calls channel_events.  A malformed message breaks the channel, and
+ * this worker alone is restarted.
  */
 #include "config.h"
 
@@ -13,8 +13,8 @@
 
 #include "supervisor/workers/workers.h"
 
-#define SANDBOX_FRAME_MAX	(1024u * 1024)	/* as the table of messages has it */
-#define EXIT_WAIT_MS	200	/* a hung-up channel's process has ended by then */
+#define SANDBOX_FRAME_MAX (1024u * 1024)	/* KEYS of common/msg.c */
+#define EXIT_WAIT_MS	200	/* then SIGCHLD came, if the process ended */
 
 static void
 send_u32(struct child *c, enum msg_type type, uint32_t v)
@@ -61,7 +61,7 @@ workers_set_log_level(struct workers *w, enum log_level level)
 	}
 }
 
-/* The first frame: the worker waits for it. */
+/* The worker waits for this message before it does anything else. */
 static int
 sandbox_send(struct child *c)
 {
@@ -81,7 +81,7 @@ sandbox_send(struct child *c)
 	return rc;
 }
 
-/* A version that differs means files of two installations in one folder. */
+/* Another version: the directory has programs of two installations. */
 static void
 on_hello(struct child *c, struct reader *r)
 {
@@ -95,10 +95,11 @@ on_hello(struct child *c, struct reader *r)
 		return;
 	}
 	if (version != MSG_VERSION) {
-		log_errorx("the %s speaks version %u of the protocol, not %u: "
-		    "is it of another installation?", role_name(c->role),
-		    version, MSG_VERSION);
-		c->workers->events->wrong_version(c, "wrong version");
+		log_errorx("the %s has protocol version %u, the supervisor "
+		    "has %u: install all programs from one build",
+		    role_name(c->role), version, MSG_VERSION);
+		c->workers->events->wrong_version(c,
+		    "wrong protocol version");
 		return;
 	}
 	c->state = CHILD_SANDBOXED;
@@ -124,7 +125,8 @@ on_conf_answer(struct child *c, unsigned type, struct reader *r)
 	    c->state < CHILD_SANDBOXED)
 		channel_broken(c->channel, msg_name(type));
 	else if (generation < c->conf_sent)
-		log_debug("%s of an earlier configuration", msg_name(type));
+		log_debug("%s for an earlier configuration, ignored",
+		    msg_name(type));
 	else if (type == MSG_CONF_OK)
 		c->workers->events->conf_ok(c, generation);
 	else
@@ -139,7 +141,7 @@ on_ready(struct child *c, struct reader *r)
 		return;
 	}
 	c->state = CHILD_READY;
-	log_info("the %s serves", role_name(c->role));
+	log_info("the %s is ready", role_name(c->role));
 	c->workers->events->ready(c);
 }
 
@@ -210,27 +212,32 @@ on_frame(struct channel *channel, const struct msg_header *h,
 		on_peer_lost(c, h->id, r);
 		break;
 	default:
-		/* The table has more for us only from the parser. */
+		/* The table allows more only from the parser. */
 		channel_broken(channel, msg_name(h->type));
 	}
 	if (fd != -1)
 		close(fd);
 }
 
-/* Mostly its process has ended and SIGCHLD tells; if it has not, it shall. */
+/*
+ * Usually the process has ended and SIGCHLD follows.  Otherwise the process is
+ * killed after EXIT_WAIT_MS.
+ */
 static void
 on_broken(struct channel *channel, const char *why, void *arg)
 {
-	static const struct timeval passing = { .tv_usec = EXIT_WAIT_MS * 1000 };
+	static const struct timeval wait = { .tv_usec = EXIT_WAIT_MS * 1000 };
 	struct child *c = arg;
 
 	log_info("channel to the %s (pid %d): %s", role_name(c->role),
 	    (int)c->pid, why);
-	snprintf(c->channel_error, sizeof(c->channel_error), "channel: %s", why);
+	snprintf(c->channel_error, sizeof(c->channel_error), "channel: %s",
+	    why);
 	c->channel = NULL;
 	channel_free(channel);
-	if (!c->stop_requested)
-		event_add(c->deadline, &passing);
+	if (!c->stop_requested && event_add(c->deadline, &wait) == -1)
+		log_errorx("channel to the %s: out of memory",
+		    role_name(c->role));
 }
 
 static const struct channel_ops ops = {

@@ -304,7 +304,7 @@ const char *fault_name(enum fault_kind);
 void	 admin_handle(struct request *, struct reply *);
 void	 stats_count(const char *endpoint, int status);
 
-/* http.c, conn.c */
+/* http.c */
 int	 http_init(struct event_base *, const struct options *);
 void	 http_down(double seconds);
 int	 http_port(void);

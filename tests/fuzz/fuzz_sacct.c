@@ -2,7 +2,7 @@
 /* The stream of accounting's rows, whole and in pieces. */
 #include "config.h"
 
-#include "tests/fuzz/sighting.h"
+#include "tests/fuzz/snapshot.h"
 
 #define DATA_DELIMITER	"<~!>"	/* of the recordings */
 
@@ -17,10 +17,10 @@ on_row(struct job_snapshot *s, void *arg)
 {
 	struct answer *a = arg;
 
-	sighting_holds(s);
+	snapshot_holds(s);
 	HOLDS((s->job.flags & JOB_HAS_START) != 0);
 	HOLDS(s->state->phase != PHASE_UNKNOWN);
-	a->digest = sighting_digest(a->digest, s);
+	a->digest = snapshot_digest(a->digest, s);
 	a->rows++;
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "tests/fuzz/sighting.h"
+#include "tests/fuzz/snapshot.h"
 
 static int
 same(const struct tres *a, const struct tres *b)

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: MIT
 # Each test links the box that it tests and nothing above.  The folders have
 # the names of the product's; a program has one list.
+include tests/unit/common/local.mk
+include tests/unit/listener/local.mk
+include tests/unit/hook/local.mk
+include tests/unit/ctl/local.mk
 include tests/unit/collector/local.mk
 include tests/unit/submitter/local.mk
+include tests/unit/supervisor/local.mk
 
 # All of a folder that only holds data is in the tarball.
 EXTRA_DIST += tests/unit/check.h tests/data
 
 dist_check_SCRIPTS += tests/unit/test_docs
 TESTS += tests/unit/test_docs
-
-check_PROGRAMS += test_common
-TESTS += test_common
-test_common_SOURCES = tests/unit/test_common.c
-test_common_LDADD = $(WORKER_LIBS)
-
-check_PROGRAMS += test_channel
-TESTS += test_channel
-test_channel_SOURCES = tests/unit/test_channel.c
-test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_channel_LDADD = $(COMMON_LIBS)
 
 check_PROGRAMS += test_wire
 TESTS += test_wire
@@ -28,76 +22,3 @@ test_wire_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_wire_LDADD = $(COMMON_LIBS)
 EXTRA_DIST += tests/wire/frames.txt
 
-check_PROGRAMS += test_sandbox
-TESTS += test_sandbox
-test_sandbox_SOURCES = tests/unit/test_sandbox.c tests/unit/check.h
-test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SECCOMP_CFLAGS)
-test_sandbox_LDADD = $(WORKER_LIBS) -lpthread
-
-check_PROGRAMS += test_hook
-TESTS += test_hook
-test_hook_SOURCES = tests/unit/test_hook.c hook/message.c hook/address.c \
-	hook/conf.c hook/deliver.c
-test_hook_LDADD = $(COMMON_LIBS)
-
-check_PROGRAMS += test_prep
-TESTS += test_prep
-test_prep_SOURCES = tests/unit/test_prep.c listener/hook_message.c \
-	listener/access.c
-test_prep_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_prep_LDADD = $(COMMON_LIBS)
-
-check_PROGRAMS += test_door
-TESTS += test_door
-test_door_SOURCES = tests/unit/test_door.c listener/server.c \
-	listener/hook_message.c listener/access.c listener/event_queue.c
-test_door_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_door_LDADD = $(COMMON_LIBS)
-
-check_PROGRAMS += test_ctl
-TESTS += test_ctl
-test_ctl_SOURCES = tests/unit/test_ctl.c ctl/options.c ctl/client.c \
-	ctl/print_text.c ctl/print_json.c ctl/print_metrics.c
-test_ctl_LDADD = $(COMMON_LIBS)
-
-check_PROGRAMS += test_conf
-TESTS += test_conf
-test_conf_SOURCES = tests/unit/test_conf.c
-test_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-test_conf_LDADD = $(CONFIG_LIBS)
-
-check_PROGRAMS += test_flags
-TESTS += test_flags
-test_flags_SOURCES = tests/unit/test_flags.c
-test_flags_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_flags_LDADD = $(SUPERVISOR_LIBS)
-
-check_PROGRAMS += test_pidfile
-TESTS += test_pidfile
-test_pidfile_SOURCES = tests/unit/test_pidfile.c
-test_pidfile_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_pidfile_LDADD = $(SYSTEM_LIBS)
-
-check_PROGRAMS += test_reload
-TESTS += test_reload
-test_reload_SOURCES = tests/unit/test_reload.c
-test_reload_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_reload_LDADD = $(SUPERVISOR_LIBS)
-
-check_PROGRAMS += test_slurmconf
-TESTS += test_slurmconf
-test_slurmconf_SOURCES = tests/unit/test_slurmconf.c
-test_slurmconf_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_slurmconf_LDADD = $(SYSTEM_LIBS)
-
-check_PROGRAMS += test_access
-TESTS += test_access
-test_access_SOURCES = tests/unit/test_access.c
-test_access_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_access_LDADD = $(SYSTEM_LIBS)
-
-check_PROGRAMS += test_poison
-TESTS += test_poison
-test_poison_SOURCES = tests/unit/test_poison.c
-test_poison_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_poison_LDADD = $(WORKERS_LIBS)

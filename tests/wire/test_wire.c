@@ -181,12 +181,12 @@ outcome_check(char **cols, const struct seen *seen)
 	if (strcmp(want, "frame") == 0) {
 		CHECK_INT(seen->frames, 1);
 		CHECK_INT(seen->fds, fd);
-		CHECK_STR(seen->why, "it hung up");
+		CHECK_STR(seen->why, "closed by the peer");
 		return;
 	}
 	CHECK_INT(seen->frames, 0);
 	if (strcmp(want, "wait") == 0)
-		CHECK_STR(seen->why, "it hung up");
+		CHECK_STR(seen->why, "closed by the peer");
 	else
 		CHECK(strstr(seen->why, want) != NULL);
 }

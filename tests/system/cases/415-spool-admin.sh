@@ -41,12 +41,12 @@ is "the suite ends" suite_down 10
 sums() { (cd "$T/state/spool" && sha256sum spool.db*; ls); }
 before=$(sums)
 offline "$file"
-is "the file of no daemon is whole" sh -c "'$CTL' spool check --file '$file' | grep -q 'is whole: .* runs'"
+is "the file of no daemon is whole" sh -c "'$CTL' spool check --file '$file' | grep -q 'is valid: .* runs'"
 cp "$file" "$T/flipped"
 printf xxxx | dd of="$T/flipped" bs=1 seek=9000 conv=notrunc status=none
-is "a flipped byte is found" sh -c "! '$CTL' spool check --file '$T/flipped' 2>'$T/said' && grep -q 'page 3 is not what was written' '$T/said'"
+is "a flipped byte is found" sh -c "! '$CTL' spool check --file '$T/flipped' 2>'$T/said' && grep -q 'checksum of page 3 is wrong' '$T/said'"
 is "said in JSON as well" sh -c "'$CTL' -j spool check --file '$T/flipped' | grep -q '\"result\":\"error\"'"
-is "who may not read it learns nothing" sh -c "! setpriv --reuid laboper --clear-groups '$CTL' spool check --file '$file' 2>&1 | grep -q whole"
+is "who may not read it learns nothing" sh -c "! setpriv --reuid laboper --clear-groups '$CTL' spool check --file '$file' 2>&1 | grep -q valid"
 is "nothing was altered" [ "$before" = "$(sums)" ]
 rm -rf "$T/state/spool"
 suite_up

@@ -63,7 +63,7 @@ lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"al
 	\"numNodes\":1,\"startTime\":$start,\"resources\":[{\"hostname\":\"n1\"}]}" "$TOKEN" >/dev/null
 is "a run is open there that Slurm does not know" wait_for 10 backend_has "$ghost"
 is "squeue silent: its answer does not count" \
-    wait_for 40 logged "start $start\) is unknown to Slurm, but the answer of squeue lacks its witness"
+    wait_for 40 logged "job $ghost \(alpha, started .*\) is unknown to Slurm, but the answer of squeue lacks the sentinel run"
 rm "$T/silent.squeue"
 sleep 5
 is "nor while sacct alone is silent" denied '0 once, 0 twice'
@@ -113,7 +113,7 @@ sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
 later 7200
 is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
-is "and said" logged "job $lost .* was about to run and is unknown to Slurm"
+is "and said" logged "job $lost .* was never seen running and is unknown to Slurm"
 is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null
 sleep 3

@@ -39,27 +39,27 @@ sleep $((COMMIT + 1))
 is "cc-backend lost two runs and has a strange one" [ "$(backend_count)" = 2 ]
 
 ctl sync --dry-run >"$T/dry"
-is "the dry run names what it would start" row "$T/dry" "$a" "open here, not shown there +would be asked"
-is "and what Slurm would be asked for" row "$T/dry" 900001 "open there, unknown here +would be asked"
+is "the dry run names what it would start" row "$T/dry" "$a" "open here, not in cc-backend +would be looked up"
+is "and what Slurm would be asked for" row "$T/dry" 900001 "open in cc-backend, unknown here +would be looked up"
 is "it counts them" grep -q "3 runs would be touched" "$T/dry"
 ctl sync --dry-run --limit 1 >"$T/dry"
-is "--limit leaves the others alone" [ "$(grep -c "beyond --limit" "$T/dry")" = 2 ]
+is "--limit leaves the others alone" [ "$(grep -c "because of --limit" "$T/dry")" = 2 ]
 ctl sync --dry-run --direction stop >"$T/dry"
 is "--direction stop looks at no start" not row "$T/dry" "$a" "open here"
-is "but at the stops" row "$T/dry" 900001 "open there"
+is "but at the stops" row "$T/dry" 900001 "open in cc-backend"
 sleep 6
 is "and nothing was changed" [ "$(backend_count)" = 2 ]
 
 ctl sync --job "$b" >"$T/real"
 is "--job: Slurm has it" row "$T/real" "$b" "runs in Slurm, known here +asked for again"
-is "it is started again" row "$T/real" "$b" "not shown there +runs in Slurm: started"
+is "it is started again" row "$T/real" "$b" "not in cc-backend +runs in Slurm: started"
 is "cc-backend has it" wait_for 20 backend_has "$b"
 is "and only this one" not backend_has "$a"
 ctl sync --direction stop >"$T/real"
 is "a stop without an end in Slurm: no" row "$T/real" 900001 "unknown to Slurm"
 is "nor a start" not backend_has "$a"
 ctl sync >"$T/real"
-is "without --job the other one too" row "$T/real" "$a" "not shown there +runs in Slurm: started"
+is "without --job the other one too" row "$T/real" "$a" "not in cc-backend +runs in Slurm: started"
 is "which arrives" wait_for 20 backend_has "$a"
 is "the strange one is ended by nobody" not backend_has_ended 900001
 

@@ -91,13 +91,13 @@ rm "$B/bin/split"
 is "it is over" wait_for 60 side b standby
 scancel "$a"
 is "the long one ends" wait_for 90 ended "$a"
-is "nothing waits" wait_for 90 sh -c "'$CTL' -s '$T/run/ctl.sock' queue | grep -q 'nothing waits'"
+is "nothing waits" wait_for 90 sh -c "'$CTL' -s '$T/run/ctl.sock' queue | grep -q 'no delivery waits'"
 if backend_is_fake; then
 	is "each run started once" [ -z "$(doubled start)" ]
 	is "each run stopped once" [ -z "$(doubled stop)" ]
 fi
-is "none was refused" sh -c "'$CTL' -s '$T/run/ctl.sock' queue --rejected | grep -q 'nothing was rejected'"
-is "nor by the other side" sh -c "'$CTL' -s '$B/run/ctl.sock' queue --rejected | grep -q 'nothing was rejected'"
+is "none was refused" sh -c "'$CTL' -s '$T/run/ctl.sock' queue --rejected | grep -q 'no delivery is rejected'"
+is "nor by the other side" sh -c "'$CTL' -s '$B/run/ctl.sock' queue --rejected | grep -q 'no delivery is rejected'"
 is "all as Slurm says" compare --short 4 --wait 60
 suite_pid=$main
 kill "$other"

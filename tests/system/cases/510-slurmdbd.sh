@@ -18,7 +18,7 @@ away=20
 [ -z "${CSA_LONG:-}" ] || away=1800
 one labalice 3 -n1 -J first
 wait_for 30 backend_has_ended "$mix_id"
-wait_for 10 status 'cursor.*Z'
+wait_for 10 status 'cursor +[0-9]+-.*T'
 
 lab ctl kill slurmdbd
 t0=$SECONDS

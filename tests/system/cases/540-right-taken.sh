@@ -18,7 +18,7 @@ for ((i = 0; i < 8; i++)); do
 done
 last=$mix_id
 is "eight jobs run" wait_for 60 backend_has "$last"
-wait_for 20 sh -c "'$CTL' -s '$T/run/ctl.sock' status | grep -q 'cursor.*Z'"
+wait_for 20 sh -c "'$CTL' -s '$T/run/ctl.sock' status | grep -q 'cursor *[0-9].*T'"
 sleep 2
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
 sleep 3

@@ -345,10 +345,10 @@ submitter_begin(void)
 		channel_send(d.submitter, MSG_RESUME_FROM, 0, &w, -1);
 		wr_reset(&w);
 	}
+	wr_u8(&w, OPEN_RUNS_LAST);
 	wr_u32(&w, (uint32_t)d.n_open);
 	for (i = 0; i < d.n_open; i++)
 		wr_run_key(&w, &d.open[i]);
-	wr_u8(&w, 1);
 	channel_send(d.submitter, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
 }
@@ -387,16 +387,16 @@ say_ask(uint64_t job, int64_t start)
 }
 
 static void
-say_sync(int64_t from, int64_t to)
+say_backfill(int64_t from, int64_t to)
 {
 	struct writer w;
 
-	wr_init(&w, 64);
-	wr_u32(&w, from == 0 ? SYNC_NOW : 0);
-	wr_str(&w, from == 0 ? "" : d.cluster);
+	wr_init(&w, 256);
+	wr_str(&w, d.cluster);
 	wr_i64(&w, from);
 	wr_i64(&w, to);
-	channel_send(d.submitter, MSG_SYNC, 0, &w, -1);
+	wr_u8(&w, 0);
+	channel_send(d.submitter, MSG_BACKFILL_RANGE, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -442,7 +442,7 @@ on_line(const char *line)
 	else if (sscanf(line, "ask %llu %lld", &a, &b) == 2)
 		say_ask(a, b);
 	else if (sscanf(line, "backfill %llu %lld", &a, &b) == 2)
-		say_sync((int64_t)a, b);
+		say_backfill((int64_t)a, b);
 	else if (sscanf(line, "ack %llu", &a) == 1) {
 		d.acks = (int)a;
 		if (d.acks)
@@ -458,7 +458,7 @@ on_line(const char *line)
 		d.waiting = 1;
 		sleep_ms(100);
 	} else if (strcmp(line, "sync") == 0)
-		say_sync(0, 0);
+		channel_send(d.submitter, MSG_POLL_NOW, 0, NULL, -1);
 	else if (strcmp(line, "lost") == 0)
 		d.n_open = 0;
 	else if (strcmp(line, "submitter") == 0) {

@@ -252,7 +252,7 @@ def line():
     stops_and_resumes("redirect", f, s, "is no cc-backend",
                       lambda: f.fault(match="*", action="redirect", count=-1, location=where), f.well)
     c.true("a redirect is not followed, the token stays here", not Thief.seen, Thief.seen)
-    stops_and_resumes("captive portal", f, s, "is away",
+    stops_and_resumes("captive portal", f, s, "is unreachable",
                       lambda: f.fault(match="*", action="html", count=-1), f.well)
     end(f, s)
     with open(s.log, encoding="utf-8", errors="replace") as log:
@@ -424,12 +424,12 @@ def outages():
     f.call("POST", "/fake/down", {"seconds": 4})
     more = [new() for _ in range(50)]
     s.tell(*more)
-    c.soon("no port: said with how many wait", lambda: s.logged(r"is away: .*runs wait"), 5)
+    c.soon("no port: said with how many wait", lambda: s.logged(r"is unreachable: .*runs wait"), 5)
     time.sleep(3)
     runs += more
     through("back: all arrive", f, s, runs, 30)
-    c.true("it says that it is back, and after how long", s.logged(r"is back after \d+ s"))
-    lines = s.logged("is away") + s.logged("is back")
+    c.true("it says that it is back, and after how long", s.logged(r"is reachable again after \d+"))
+    lines = s.logged("is unreachable") + s.logged("is reachable again")
     c.true("a line an outage (%d)" % lines, lines <= 12, lines)
     # a process stopped, its port open
     f.proc.send_signal(signal.SIGSTOP)
@@ -470,7 +470,7 @@ def race():
                                      "stopTime": other.start + 5, "jobState": "failed"})
     s.tell(other.ended())
     c.soon("422 to the first stop, not as Slurm says: closed by another hand, said and listed",
-           lambda: s.number("closed_wrongly") == 1 and s.logged("another hand, wrongly"), 12, s.status)
+           lambda: s.number("closed_wrongly") == 1 and s.logged("differs from Slurm"), 12, s.status)
     c.true("with both ends", any(int(q["job"]) == other.job and q["state"] == "closed by others" and
            "failed after 5 s, Slurm as completed after 60 s" in q["reason"] for q in s.queue()),
            s.queue())

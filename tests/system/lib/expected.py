@@ -332,7 +332,7 @@ def refused_sisters(path, truth, jobs):
     out = set()
     for row in rows:
         key = int(row["job"]), int(row["start"])
-        if "another run of this job is in the way" in row["reason"] and any(
+        if "cc-backend has another run of this job" in row["reason"] and any(
                 k in jobs and k[0] == key[0] and 0 < key[1] - k[1] < 86400 for k in truth):
             out.add(key)
     return out

@@ -94,6 +94,7 @@ test_exit() {
 
 test_end() {
 	suite_secrets_unseen
+	suite_states_moved
 	exit 0
 }
 
@@ -373,6 +374,12 @@ ctl() { "$CTL" -s "$T/run/ctl.sock" "$@"; }
 
 # logged PATTERN: the running suite has said so
 logged() { grep -qE -- "$1" "$SUITE_LOG"; }
+
+# An event that the table of states does not allow is a mistake in the submitter.
+suite_states_moved() {
+	is "every change of a run's state was allowed" \
+	    not grep -rF --include='suite.*' 'is not allowed in the state' "$T"
+}
 
 suite_secrets_unseen() {
 	local token

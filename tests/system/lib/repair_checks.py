@@ -97,7 +97,7 @@ def closed():
     by_another(b, right, "completed", 60)
     s.tell(wrong.ended(), right.ended())
     c.soon("stopped by another hand, otherwise than Slurm says: counted and said",
-           lambda: s.number("closed_wrongly") == 1 and s.logged("another hand, wrongly"), 20, s.status)
+           lambda: s.number("closed_wrongly") == 1 and s.logged("differs from Slurm"), 20, s.status)
     # the one that runs is missed by comparing, and Slurm shows it
     c.soon("one that runs is missed in the listing", lambda: running.key() in s.asked, 40)
     s.tell(running)
@@ -118,7 +118,7 @@ def closed():
                                              (running, wrong)))
     c.true("the one that agrees is done", is_as(b, right) and right.job not in q)
     (_, text), rows = s.verb("CTL_REPAIR", ids=[wrong.job])
-    c.true("repair of one: that one", "1 runs are being mended" in text, (text, rows))
+    c.true("repair of one: that one", "1 runs are being repaired" in text, (text, rows))
     all_right("deleted, started and stopped as Slurm says", b, [wrong], 40)
     c.true("the other is left", s.number("closed_wrongly") == 1, s.status())
     until(lambda: s.verb("CTL_REPAIR", seconds=40)[0][0] == 0, 20)
@@ -506,7 +506,7 @@ def poison():
     # its end has come with its start; retried after a reload, dropped by hand
     s.configure()
     c.soon("a reload tries it again, and it is refused again", lambda: s.logged(
-        "refused runs are tried again") and len(s.queue(True)) == 1, 10, lambda: s.queue(True))
+        "rejected runs are retried") and len(s.queue(True)) == 1, 10, lambda: s.queue(True))
     s.tell(bad)
     time.sleep(1)
     c.true("told again, its stop makes no second entry", len(s.queue(True)) == 1, s.queue(True))

@@ -99,10 +99,10 @@ def full():
             s.tell(*more, wait=0)
             s.is_stored(0.5)
         c.true("a full disk: the collector is told to hold after %d runs" % len(told), s.flow == 1)
-        c.soon("it is said", lambda: s.logged("takes nothing"), 5)
+        c.soon("it is said", lambda: s.logged("refuses writes"), 5)
         acked = s.stored
         time.sleep(2.5)
-        c.true("the lines are bounded", s.logged("takes nothing") == 1, s.logged("takes nothing"))
+        c.true("the lines are bounded", s.logged("refuses writes") == 1, s.logged("refuses writes"))
         c.true("it answers still", "spool_error" in s.status(), s.status())
         c.true("nothing more is acknowledged", s.stored == acked)
         f.well()
@@ -258,7 +258,7 @@ def reserve():
             s.tell(*runs[i:i + 100], wait=0)
             c.soon("%d stubs" % (i + 100), lambda n=i + 100: s.number("spool_stubs") == n, 10,
                    s.status)
-        c.true("not stuck", "takes nothing" not in s.status()["spool"], s.status())
+        c.true("not stuck", "refuses writes" not in s.status()["spool"], s.status())
         s.kill()
         os.unlink(where + "/filler")
         s.start()
@@ -283,7 +283,7 @@ def reserve():
         f.well()
         # the log of the deliveries may make some just after the disk was filled
         c.soon("room again, said once a time: all is stored", lambda: s.flow == 0 and
-               s.is_stored(0.1) and 1 <= s.logged("has room again") <=
+               s.is_stored(0.1) and 1 <= s.logged("has space again") <=
                s.logged("the disk of the spool is full") - 1, 30, s.status)
         whole_soon("and arrives", f, told, 60)
         end(f, s)
@@ -388,7 +388,7 @@ def admin():
          os.path.getsize(s.folder + "/spool.db"), 3)
     begin(s)
     status, words, _, _, _ = steps(s, CHECK)
-    c.true("check finds a flipped bit", status == 1 and "not what was written" in words, words)
+    c.true("check finds a flipped bit", status == 1 and "checksum of page" in words, words)
     s.kill()
     f.stop()
 
@@ -489,8 +489,8 @@ def again(what, f, s, runs, aside):
         if s.is_stored(0.5) and all(got.get(r.key(), [])[-1:] == ["stop"] for r in runs):
             break
     if aside:
-        c.true("%s: set aside, said" % what, glob.glob(s.folder + "/spool.db.damaged-*") and
-               s.logged("set aside"), os.listdir(s.folder))
+        c.true("%s: renamed, said" % what, glob.glob(s.folder + "/spool.db.damaged-*") and
+               s.logged("the file is renamed"), os.listdir(s.folder))
     whole_soon("%s: with what Slurm tells again all arrive once" % what, f, runs, 20)
     # and it still works
     fresh = [new() for _ in range(5)]

@@ -174,7 +174,7 @@ take(int fd, enum role self)
 	uint8_t *payload = NULL;
 	char name[CLUSTER_MAX], *text;
 	int pass = -1, type;
-	uint32_t n;
+	uint32_t n, bits;
 
 	if (frame_read(fd, self, ROLE_SUBMITTER, &h, &payload, &pass,
 	    WAIT_MS) == -1) {
@@ -215,11 +215,12 @@ take(int fd, enum role self)
 		printf("cursor %s %lld\n", name, (long long)rd_i64(&r));
 		break;
 	case MSG_OPEN_RUNS:
+		bits = rd_u8(&r);
 		n = rd_u32(&r);
 		printf("running %u:", n);
 		while (n-- > 0)
 			key_print(&r);
-		printf("%s\n", rd_u8(&r) & OPEN_RUNS_LAST ? " last" : "");
+		printf("%s\n", bits & OPEN_RUNS_LAST ? " last" : "");
 		break;
 	case MSG_LOOKUP:
 		on_ask(&r);

@@ -2,51 +2,79 @@
 # The collector's boxes.
 
 # collector/parse
-check_PROGRAMS += test_hostlist
-TESTS += test_hostlist
-test_hostlist_SOURCES = tests/unit/collector/parse/test_hostlist.c
-test_hostlist_LDADD = $(PARSE_LIBS)
-
-check_PROGRAMS += test_times
-TESTS += test_times
-test_times_SOURCES = tests/unit/collector/parse/test_times.c
-test_times_LDADD = $(PARSE_LIBS)
+check_PROGRAMS += test_admin_output
+TESTS += test_admin_output
+test_admin_output_SOURCES = tests/unit/collector/parse/test_admin_output.c \
+	tests/unit/collector/parse/recording.h
+test_admin_output_LDADD = $(PARSE_LIBS)
 
 check_PROGRAMS += test_gres
 TESTS += test_gres
 test_gres_SOURCES = tests/unit/collector/parse/test_gres.c
 test_gres_LDADD = $(PARSE_LIBS)
 
-check_PROGRAMS += test_nodes
-TESTS += test_nodes
-test_nodes_SOURCES = tests/unit/collector/parse/test_nodes.c
-test_nodes_LDADD = $(PARSE_LIBS)
+check_PROGRAMS += test_hostlist
+TESTS += test_hostlist
+test_hostlist_SOURCES = tests/unit/collector/parse/test_hostlist.c
+test_hostlist_LDADD = $(PARSE_LIBS)
 
-check_PROGRAMS += test_words
-TESTS += test_words
-test_words_SOURCES = tests/unit/collector/parse/test_words.c \
+check_PROGRAMS += test_node
+TESTS += test_node
+test_node_SOURCES = tests/unit/collector/parse/test_node.c \
 	tests/unit/collector/parse/recording.h
-test_words_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_words_LDADD = $(COLLECTOR_SLURM_LIBS)
+test_node_LDADD = $(PARSE_LIBS)
 
-check_PROGRAMS += test_text_reader
-TESTS += test_text_reader
-test_text_reader_SOURCES = tests/unit/collector/parse/test_text_reader.c \
-	tests/unit/collector/parse/recording.h
-test_text_reader_LDADD = $(PARSE_LIBS)
-
-check_PROGRAMS += test_expected
-TESTS += test_expected
-test_expected_SOURCES = tests/unit/collector/parse/test_expected.c \
-	tests/unit/collector/parse/recording.h
-test_expected_LDADD = $(PARSE_LIBS)
-
-check_PROGRAMS += test_readers
-TESTS += test_readers
-test_readers_SOURCES = tests/unit/collector/parse/test_readers.c \
+check_PROGRAMS += test_records
+TESTS += test_records
+test_records_SOURCES = tests/unit/collector/parse/test_records.c \
 	tests/unit/collector/parse/dump_record.h \
 	tests/unit/collector/parse/recording.h
-test_readers_LDADD = $(PARSE_LIBS)
+test_records_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_sacct
+TESTS += test_sacct
+test_sacct_SOURCES = tests/unit/collector/parse/test_sacct.c \
+	tests/unit/collector/parse/dump_record.h \
+	tests/unit/collector/parse/recording.h
+test_sacct_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_scontrol
+TESTS += test_scontrol
+test_scontrol_SOURCES = tests/unit/collector/parse/test_scontrol.c \
+	tests/unit/collector/parse/recording.h
+test_scontrol_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_scontrol_expected
+TESTS += test_scontrol_expected
+test_scontrol_expected_SOURCES = tests/unit/collector/parse/test_scontrol_expected.c \
+	tests/unit/collector/parse/recording.h
+test_scontrol_expected_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_snapshot
+TESTS += test_snapshot
+test_snapshot_SOURCES = tests/unit/collector/parse/test_snapshot.c
+test_snapshot_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_span
+TESTS += test_span
+test_span_SOURCES = tests/unit/collector/parse/test_span.c
+test_span_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_split
+TESTS += test_split
+test_split_SOURCES = tests/unit/collector/parse/test_split.c
+test_split_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_squeue
+TESTS += test_squeue
+test_squeue_SOURCES = tests/unit/collector/parse/test_squeue.c \
+	tests/unit/collector/parse/recording.h
+test_squeue_LDADD = $(PARSE_LIBS)
+
+check_PROGRAMS += test_time
+TESTS += test_time
+test_time_SOURCES = tests/unit/collector/parse/test_time.c
+test_time_LDADD = $(PARSE_LIBS)
 
 # collector/slurm
 check_PROGRAMS += test_plan
@@ -55,25 +83,31 @@ test_plan_SOURCES = tests/unit/collector/slurm/test_plan.c
 test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_plan_LDADD = $(COLLECTOR_SLURM_LIBS)
 
+check_PROGRAMS += test_slurm_config
+TESTS += test_slurm_config
+test_slurm_config_SOURCES = tests/unit/collector/slurm/test_slurm_config.c \
+	tests/unit/collector/parse/recording.h
+test_slurm_config_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_slurm_config_LDADD = $(COLLECTOR_SLURM_LIBS)
+
 # collector/details
-check_PROGRAMS += test_pack
-TESTS += test_pack
-test_pack_SOURCES = tests/unit/collector/details/test_pack.c \
+check_PROGRAMS += test_record_pack
+TESTS += test_record_pack
+test_record_pack_SOURCES = tests/unit/collector/details/test_record_pack.c \
 	collector/details/record_pack.h \
 	collector/details/record_pack.c
-test_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
-test_pack_LDADD = $(ZLIB_LIBS)
+test_record_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+test_record_pack_LDADD = $(ZLIB_LIBS)
 
-# The collector's decisions, with a simulated clock and simulated commands:
-# this object has the functions of the members of the libraries that it replaces.
-simulation = tests/unit/collector/simulation.h \
-	tests/unit/collector/simulation.c
+# Decisions, with a simulated clock, runner and channels: this object has the
+# functions of the members of the libraries that it replaces.
+simulation = tests/unit/collector/simulation.c \
+	tests/unit/collector/simulation.h
 
 # collector/track
 check_PROGRAMS += test_track
 TESTS += test_track
-test_track_SOURCES = tests/unit/collector/track/test_track.c \
-	$(simulation)
+test_track_SOURCES = tests/unit/collector/track/test_track.c $(simulation)
 test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
 
@@ -82,8 +116,7 @@ check_PROGRAMS += test_accounting
 TESTS += test_accounting
 test_accounting_SOURCES = \
 	tests/unit/collector/accounting/test_accounting.c \
-	tests/unit/collector/parse/recording.h \
-	$(simulation)
+	tests/unit/collector/parse/recording.h $(simulation)
 test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
 
@@ -91,7 +124,6 @@ test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
 check_PROGRAMS += test_query
 TESTS += test_query
 test_query_SOURCES = tests/unit/collector/query/test_query.c \
-	tests/unit/collector/parse/recording.h \
-	$(simulation)
+	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)

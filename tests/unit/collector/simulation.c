@@ -75,6 +75,7 @@ static struct channel listener = { ROLE_LISTENER };
 static char said[64 * 1024];
 static size_t said_len;
 static uint64_t last_seq;	/* of the messages to the submitter */
+static char last_message[1024];
 
 static void
 said_add(const char *before, const char *fmt, va_list ap)
@@ -138,6 +139,7 @@ static const struct {
 	{ JOB_BACKFILL, "backfill" },
 	{ JOB_DRY_RUN, "dry-run" },
 	{ JOB_HAS_THREADS, "threads" },
+	{ JOB_MORE, "script-follows" },
 };
 
 static void
@@ -157,9 +159,20 @@ record_said(struct reader *r)
 		note_more("-%lld %s", (long long)job.end - SIM_EPOCH,
 		    job_end_name(job.state));
 	for (i = 0; i < sizeof(flag_texts) / sizeof(flag_texts[0]); i++)
-		if (job.flags & flag_texts[i].flag)
+		if ((job.flags & flag_texts[i].flag) != 0 &&
+		    !(job.flags & JOB_PARTIAL))
 			note_more(" %s", flag_texts[i].text);
+	if (strcmp(job.key.cluster, "alpha") != 0)
+		note_more(" of \"%s\"", job.key.cluster);
+	snprintf(last_message, sizeof(last_message), "%s",
+	    job.message != NULL ? job.message : "");
 	job_clear(&job);
+}
+
+const char *
+sim_message(void)
+{
+	return last_message;
 }
 
 static void
@@ -237,6 +250,28 @@ void
 sim_stored(struct cluster *c)
 {
 	outbox_acked(c->outbox, last_seq);
+}
+
+#define FILL_SCRIPT	(3 * 1024 * 1024)	/* bytes in one record */
+
+void
+sim_fill(struct cluster *c)
+{
+	struct job job;
+	size_t len = said_len, n;
+
+	job_init(&job);
+	job.script = malloc(FILL_SCRIPT + 1);
+	if (job.script == NULL)
+		fatal("no memory");
+	memset(job.script, 'x', FILL_SCRIPT);
+	/* Ever shorter records, down to one that is shorter than any other. */
+	for (n = FILL_SCRIPT; n > 0; n /= 2) {
+		job.script[n] = '\0';
+		while (outbox_record(c->outbox, &job) != 0)
+			said_len = len;
+	}
+	job_clear(&job);
 }
 
 /* The runner: commands wait for the test's answer. */
@@ -394,6 +429,14 @@ sim_answer_failed(const char *name, const char *text, const char *err)
 		.err = err };
 
 	command_answer(name, text, &end);
+}
+
+void
+sim_answer_late(const char *name)
+{
+	struct command_end end = { .outcome = COMMAND_TIMEOUT, .err = "" };
+
+	command_answer(name, "", &end);
 }
 
 static const char *

@@ -41,8 +41,15 @@ void sim_pass(int64_t seconds);
 const char *sim_said(void);
 /* Adds a note of the test's own. */
 void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The message for people in the last record, "" = none.  Borrowed. */
+const char *sim_message(void);
 /* The submitter has stored all messages so far. */
 void sim_stored(struct cluster *c);
+/*
+ * The submitter stores nothing: more messages wait than the outbox takes.
+ * sim_stored() makes room.
+ */
+void sim_fill(struct cluster *c);
 
 /* The open runs of a job: "10/0 runs, 10/500 left".  Borrowed. */
 const char *sim_open(struct cluster *c, uint64_t job);
@@ -58,6 +65,8 @@ const char *sim_args(const char *name);
  */
 void sim_answer(const char *name, const char *text);
 void sim_answer_failed(const char *name, const char *text, const char *err);
+/* The oldest command with this name is killed at its deadline. */
+void sim_answer_late(const char *name);
 
 /*
  * A row of sacct; a time of SIM_NEVER is printed as "Unknown".  Borrowed until

@@ -1,16 +1,79 @@
 # SPDX-License-Identifier: MIT
-# Tests of common/: each links libcommon alone.
-check_PROGRAMS += test_time_text test_backoff test_hash test_log \
-	test_json_scan
-TESTS += test_time_text test_backoff test_hash test_log \
-	test_json_scan
+# Tests of common/ and its boxes.
+check_PROGRAMS += test_time_text
+TESTS += test_time_text
 test_time_text_SOURCES = tests/unit/common/test_time_text.c
 test_time_text_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_backoff
+TESTS += test_backoff
 test_backoff_SOURCES = tests/unit/common/test_backoff.c
 test_backoff_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_hash
+TESTS += test_hash
 test_hash_SOURCES = tests/unit/common/test_hash.c
 test_hash_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_log
+TESTS += test_log
 test_log_SOURCES = tests/unit/common/test_log.c
 test_log_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_json_scan
+TESTS += test_json_scan
 test_json_scan_SOURCES = tests/unit/common/test_json_scan.c
 test_json_scan_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_codec
+TESTS += test_codec
+test_codec_SOURCES = tests/unit/common/test_codec.c
+test_codec_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_msg
+TESTS += test_msg
+test_msg_SOURCES = tests/unit/common/test_msg.c
+test_msg_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_job
+TESTS += test_job
+test_job_SOURCES = tests/unit/common/test_job.c
+test_job_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_text
+TESTS += test_text
+test_text_SOURCES = tests/unit/common/test_text.c
+test_text_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_common_conf
+TESTS += test_common_conf
+test_common_conf_SOURCES = tests/unit/common/test_conf.c
+test_common_conf_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_common_ctl
+TESTS += test_common_ctl
+test_common_ctl_SOURCES = tests/unit/common/test_ctl.c
+test_common_ctl_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_channel
+TESTS += test_channel
+test_channel_SOURCES = tests/unit/common/ipc/test_channel.c
+test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_channel_LDADD = $(COMMON_LIBS)
+
+check_PROGRAMS += test_inflight
+TESTS += test_inflight
+test_inflight_SOURCES = tests/unit/common/worker/test_inflight.c
+test_inflight_LDADD = $(WORKER_LIBS)
+
+check_PROGRAMS += test_sandbox
+TESTS += test_sandbox
+test_sandbox_SOURCES = tests/unit/common/worker/test_sandbox.c
+test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SECCOMP_CFLAGS)
+test_sandbox_LDADD = $(WORKER_LIBS) -lpthread
+
+check_PROGRAMS += test_worker
+TESTS += test_worker
+test_worker_SOURCES = tests/unit/common/worker/test_worker.c
+test_worker_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_worker_LDADD = $(WORKER_LIBS)

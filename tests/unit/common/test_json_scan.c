@@ -121,18 +121,18 @@ static void
 test_errors(void)
 {
 	static const struct { const char *doc, *error; } cases[] = {
-		{ "garbage", "that is no JSON object" },
-		{ "", "that is no JSON object" },
-		{ "  \n", "that is no JSON object" },
+		{ "garbage", "not a JSON object" },
+		{ "", "not a JSON object" },
+		{ "  \n", "not a JSON object" },
 		{ "{", "the object does not end" },
 		{ "{\"a\":1", "the object does not end" },
 		{ "{\"a\":1 \"b\":2}", "the object does not end" },
 		{ "[1 2]", "the array does not end" },
 		{ "[1", "the array does not end" },
 		{ "{\"a\":[1 2]}", "the array does not end" },
-		{ "{\"a\":\"x", "string without an end" },
-		{ "{\"a\":\"\\", "string without an end" },
-		{ "{\"a\":\"\\u00", "string without an end" },
+		{ "{\"a\":\"x", "a string does not end" },
+		{ "{\"a\":\"\\", "a string does not end" },
+		{ "{\"a\":\"\\u00", "a string does not end" },
 		{ "{,}", "a string is missing" },
 		{ "{1:2}", "a string is missing" },
 		{ "{\"a\":1,}", "a string is missing" },
@@ -141,23 +141,23 @@ test_errors(void)
 		{ "{\"a\":,\"b\":1}", "a value is missing" },
 		{ "[1,]", "a value is missing" },
 		{ "[,]", "a value is missing" },
-		{ "[}", "brackets that do not match" },
+		{ "[}", "brackets do not match" },
 		{ "{]", "a string is missing" },
-		{ "{\"a\":1]", "brackets that do not match" },
-		{ "[1}", "brackets that do not match" },
-		{ "{}{}", "more bytes behind the object" },
-		{ "{} x", "more bytes behind the object" },
-		{ "{\"a\":\"b\nc\"}", "control byte in a string" },
+		{ "{\"a\":1]", "brackets do not match" },
+		{ "[1}", "brackets do not match" },
+		{ "{}{}", "more bytes after the end" },
+		{ "{} x", "more bytes after the end" },
+		{ "{\"a\":\"b\nc\"}", "a string contains a control byte" },
 		{ "{\"a\":\"\\q\"}", "unknown escape" },
-		{ "{\"a\":\"\\u12g4\"}", "bad \\u escape" },
+		{ "{\"a\":\"\\u12g4\"}", "invalid \\u escape" },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_events(cases[i].doc, NULL, cases[i].error);
 	CHECK_STR(scan("{\"a\":\"\0\"}", 9, 9, '{', 16, ""),
-	    "control byte in a string");
-	CHECK_STR(scan("{}", 2, 2, '[', 16, ""), "that is no JSON array");
+	    "a string contains a control byte");
+	CHECK_STR(scan("{}", 2, 2, '[', 16, ""), "not a JSON array");
 	CHECK_STR(scan("{\"a\":{\"b\":1},\"c\":2}", 19, 1, '{', 16, "b"),
 	    "stopped");
 	CHECK_STR(seen, "0{ 1:a 1{ 2:b ");
@@ -179,7 +179,7 @@ test_depth(void)
 	json_scan_init(&s, '[', text, sizeof(text), on_nothing, NULL);
 	CHECK_STR(json_scan_feed(&s, doc, JSON_SCAN_DEPTH_MAX), NULL);
 	CHECK(json_scan_in_array(&s));
-	CHECK_STR(json_scan_feed(&s, doc, 1), "nested too deep");
+	CHECK_STR(json_scan_feed(&s, doc, 1), "nested too deeply");
 	memset(doc + JSON_SCAN_DEPTH_MAX, ']', JSON_SCAN_DEPTH_MAX);
 	json_scan_init(&s, '[', text, sizeof(text), on_nothing, NULL);
 	CHECK_STR(json_scan_feed(&s, doc, 2 * JSON_SCAN_DEPTH_MAX), NULL);
@@ -187,7 +187,7 @@ test_depth(void)
 	CHECK(!json_scan_in_array(&s));
 	json_scan_init(&s, '[', text, sizeof(text), on_nothing, NULL);
 	json_scan_set_depth(&s, 2);
-	CHECK_STR(json_scan_feed(&s, "[[[", 3), "nested too deep");
+	CHECK_STR(json_scan_feed(&s, "[[[", 3), "nested too deeply");
 }
 
 /* The offset is that of the bracket, quote or first byte. */

@@ -2,9 +2,21 @@
 # The submitter's boxes.
 
 # submitter/payload
+check_PROGRAMS += test_nats_message
+TESTS += test_nats_message
+test_nats_message_SOURCES = tests/unit/submitter/payload/test_nats_message.c \
+	tests/unit/submitter/payload/sample.h
+test_nats_message_LDADD = $(PAYLOAD_LIBS)
+
+check_PROGRAMS += test_nodelist
+TESTS += test_nodelist
+test_nodelist_SOURCES = tests/unit/submitter/payload/test_nodelist.c
+test_nodelist_LDADD = $(PAYLOAD_LIBS)
+
 check_PROGRAMS += test_payload
 TESTS += test_payload
-test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c
+test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \
+	tests/unit/submitter/payload/sample.h
 test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_payload_LDADD = $(PAYLOAD_LIBS)
 
@@ -60,6 +72,12 @@ test_resolver_SOURCES = tests/unit/submitter/net/test_resolver.c
 test_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 test_resolver_LDADD = $(NET_LIBS)
 
+check_PROGRAMS += test_http
+TESTS += test_http
+test_http_SOURCES = tests/unit/submitter/net/test_http.c
+test_http_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_http_LDADD = $(NET_LIBS)
+
 check_PROGRAMS += test_secret
 TESTS += test_secret
 test_secret_SOURCES = tests/unit/submitter/net/test_secret.c
@@ -67,9 +85,13 @@ test_secret_LDADD = $(NET_LIBS)
 
 # submitter/nats
 if WITH_NATS
-check_PROGRAMS += test_nats_conf test_nkey
-TESTS += test_nats_conf test_nkey
+check_PROGRAMS += test_nats test_nats_conf test_nkey
+TESTS += test_nats test_nats_conf test_nkey
 endif
+test_nats_SOURCES = tests/unit/submitter/nats/test_nats.c
+test_nats_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_nats_LDADD = $(NATS_BOX_LIBS)
+
 test_nats_conf_SOURCES = tests/unit/submitter/nats/test_nats_conf.c
 test_nats_conf_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
 test_nats_conf_LDADD = $(NATS_BOX_LIBS)

@@ -92,12 +92,94 @@ test_resume_point(void)
 	CHECK_FROM(-LAG);
 	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
 	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
+	CHECK_INT(acct_rows_read(acct), 1);
 	CHECK_STR(sim_asked(), "");
+	/* slurmctld's queue was not empty since: no later resume point. */
+	sim_pass(60);
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "");
 	/* The next question reaches back, and the row again is silent. */
 	next_poll();
 	CHECK_FROM(1000 - LAG);
 	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
-	CHECK_STR(sim_said(), "watermark 1060");
+	CHECK_STR(sim_said(), "watermark 1120");
+}
+
+/* slurmdbd is away: it gets a moment, then all is asked again. */
+static void
+test_slurmdbd_away(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer_failed("sacct", ROW(10, "COMPLETED", 100, 200),
+	    "slurmdbd: Connection refused");
+	CHECK_STR(sim_said(), "end 10/100-200 completed");
+	CHECK_INT(c->dbd.away, 1);
+	acct_kick(acct);
+	CHECK_STR(sim_asked(), "");
+	sim_pass(2);
+	acct_kick(acct);
+	CHECK_FROM(-LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "watermark 1000");
+	CHECK_INT(c->dbd.away, 0);
+	CHECK_INT(c->dbd.returned, 1);
+}
+
+/* A row that cannot be read is asked for twice more, then left out. */
+static void
+test_bad_row(void)
+{
+	int i;
+
+	begin();
+	acct_poll(acct, 0);
+	for (i = 0; i < 3; i++) {
+		CHECK_INT(c->resume.point, SIM_EPOCH);
+		sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
+		    ROW(11, "x\nCOMPLETED", 100, 200), ""));
+	}
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
+}
+
+/* Lines of a job's name are no rows. */
+static void
+test_forged_row(void)
+{
+	static const char forged[] = "x\n13|13|root|0|a|b|c||COMPLETED|0:0|"
+	    "1795212300|1795212310|1795212320|3||||x|node1\ny<~!>node1\n";
+	char text[1024];
+	const char *name;
+
+	begin();
+	acct_poll(acct, 0);
+	snprintf(text, sizeof(text), "%s", ROW(10, "COMPLETED", 100, 200));
+	name = strstr(text, "sbatch");
+	CHECK(name != NULL);
+	snprintf(text + (name - text), sizeof(text) - (size_t)(name - text),
+	    "%s", forged);
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
+}
+
+/* A past range: a watermark of its own, and the resume point stays. */
+static void
+test_backfill(void)
+{
+	begin();
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH, SIM_EPOCH, 0), -1);
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 0),
+	    0);
+	CHECK_FROM(-9000);
+	CHECK_TO(-8000);
+	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
+	CHECK_STR(sim_said(), "end 10/-8900--8500 completed backfill, "
+	    "backfilled -8000");
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+	CHECK_STR(sim_asked(), "");
 }
 
 /* Answers, of a row of job 11 and one of job 10, that do not count. */
@@ -316,6 +398,25 @@ test_sentinel_asks_permission(void)
 	CHECK_INT(c->resume.point, SIM_EPOCH + 1000);
 }
 
+/* The permission was taken away: sacct's answer is empty and ends well. */
+static void
+test_permission_lost(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", -800, -700));
+	(void)sim_said();
+	sim_pass(60);
+	drained(1060);
+	acct_poll(acct, 1);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_asked(), "sacctmgr");
+	sim_answer("sacctmgr", SIM_USER "|None\n");
+	CHECK_INT(c->permission, PERMISSION_NONE);
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH + 1000);
+}
+
 /* slurmctld's clock was set back by so many seconds from 1000. */
 static void
 set_back(int64_t seconds)
@@ -418,6 +519,21 @@ test_slice_too_wide(void)
 	sim_answer_failed("sacct", "", "slurmdbd: Too wide of a date range in "
 	    "query");
 	CHECK_INT(c->dbd.away, 0);
+	acct_kick(acct);
+	CHECK_FROM(-3 * DAY - LAG);
+	CHECK_TO(-3 * DAY - LAG + DAY / 2);
+}
+
+/* slurmdbd needs too long: shorter slices as well. */
+static void
+test_slice_timeout(void)
+{
+	begin();
+	c->resume.point = SIM_EPOCH - 3 * DAY;
+	acct_poll(acct, 0);
+	sim_answer_late("sacct");
+	CHECK_INT(c->dbd.away, 1);
+	sim_pass(2);
 	acct_kick(acct);
 	CHECK_FROM(-3 * DAY - LAG);
 	CHECK_TO(-3 * DAY - LAG + DAY / 2);
@@ -749,6 +865,24 @@ test_absence_of_one(void)
 	CHECK_STR(said_to_submitter(), "not-found 7: 12/100");
 }
 
+/* A run that was reported as ended is reported again. */
+static void
+test_lookup_of_done(void)
+{
+	begin_with_sentinel();
+	next_poll();
+	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
+	    ROW(10, "COMPLETED", 100, 200), ROW(12, "COMPLETED", 100, 250)));
+	(void)sim_said();
+	runs_looked_up();
+	lookup_listed(c->lookups, 1);
+	acct_kick(acct);
+	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
+	    ROW(10, "COMPLETED", 100, 200), ROW(12, "COMPLETED", 100, 250)));
+	CHECK_STR(said_to_submitter(), "end 10/100-200 completed, "
+	    "end 12/100-250 completed");
+}
+
 /* squeue shows a run: accounting is not asked, and no answer denies it. */
 static void
 test_absence_shown(void)
@@ -826,16 +960,22 @@ int
 main(void)
 {
 	test_resume_point();
+	test_slurmdbd_away();
+	test_bad_row();
+	test_forged_row();
+	test_backfill();
 	test_not_counted();
 	test_bounds();
 	test_permission();
 	test_row_waits();
 	test_sentinel();
 	test_sentinel_asks_permission();
+	test_permission_lost();
 	test_clock_set_back();
 	test_slices();
 	test_slice_unproved();
 	test_slice_too_wide();
+	test_slice_timeout();
 	test_max_span();
 	test_by_id();
 	test_left();
@@ -843,6 +983,7 @@ main(void)
 	test_steps();
 	test_absence();
 	test_absence_of_one();
+	test_lookup_of_done();
 	test_absence_shown();
 	test_recorded();
 	return check_done();

@@ -53,6 +53,20 @@ recording_lines(const char *version, const char *name,
 	free(text);
 }
 
+/*
+ * A line in memory of its exact size, so that the sanitizer finds a read behind
+ * its end.  *copy is owned.
+ */
+static inline struct span
+line_new(const char *text, size_t n, char **copy)
+{
+	*copy = malloc(n != 0 ? n : 1);
+	if (*copy == NULL)
+		exit(1);
+	memcpy(*copy, text, n);
+	return (struct span){ *copy, n };
+}
+
 /* For struct read_options: "n3-0". */
 static inline int
 recording_device(const char *host, uint32_t index, char address[ACCEL_MAX],

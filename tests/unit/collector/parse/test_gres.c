@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GRES details, lists of resources, ranges. */
+/* GRES details and lists of trackable resources. */
 #include "config.h"
 
 #include "collector/parse/parse.h"
@@ -16,17 +16,6 @@ on_index(uint32_t index, void *arg)
 
 	(void)arg;
 	snprintf(got + len, sizeof(got) - len, "%s%u", len ? " " : "", index);
-	return 0;
-}
-
-static int
-on_range(uint32_t first, uint32_t last, void *arg)
-{
-	size_t len = strlen(got);
-
-	(void)arg;
-	snprintf(got + len, sizeof(got) - len, "%s%u-%u", len ? " " : "",
-	    first, last);
 	return 0;
 }
 
@@ -103,29 +92,6 @@ test_tres(const struct gres_names *names)
 	CHECK(t.cpus == 7 && t.gpus == 0 && t.nodes == 0);
 }
 
-static void
-test_ranges(void)
-{
-	static const struct {
-		const char *text;
-		const char *ranges;
-	} good[] = {
-		{ "", "" }, { "0", "0-0" }, { "0-3,8", "0-3 8-8" },
-		{ "4-5,8-9", "4-5 8-9" }, { "4294967295", "4294967295-4294967295" },
-	};
-	static const char *const bad[] = { "3-1", "1,1", "5,3", "a", "1-", "-1",
-		"1,", ",1", "1--2", "4294967296", "1-2,2-3" };
-	size_t i;
-
-	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		got[0] = '\0';
-		CHECK_INT(ranges_each(S(good[i].text), on_range, NULL), 0);
-		CHECK_STR(got, good[i].ranges);
-	}
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK_INT(ranges_each(S(bad[i]), on_range, NULL), -1);
-}
-
 int
 main(void)
 {
@@ -135,6 +101,5 @@ main(void)
 	CHECK_INT(names.n, 2);
 	test_details(&names);
 	test_tres(&names);
-	test_ranges();
 	return check_done();
 }

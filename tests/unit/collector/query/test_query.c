@@ -254,6 +254,10 @@ test_hook_slurmctld_away(void)
 	CHECK_STR(sim_asked(), "");
 	sim_pass(1);
 	lanes_run();
+	sim_answer_late("scontrol");
+	CHECK_INT(c->ctld.away, 1);
+	sim_pass(2);
+	lanes_run();
 	sim_answer("scontrol", record(10, "RUNNING"));
 	sim_stored(c);
 	CHECK_STR(sim_said(), "start 10/0 threads, event-ack 5");
@@ -355,6 +359,57 @@ test_forged_line(void)
 
 	for (i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
 		forged_test(i);
+}
+
+/* Is this one of the ids that sacct is asked for? */
+static int
+is_asked_by_id(const char *id)
+{
+	const char *ids = strstr(sim_args("sacct"), "-j ");
+
+	return ids != NULL && strstr(ids, id) != NULL;
+}
+
+static int
+details_asked(void)
+{
+	return strcmp(sim_asked(), "squeue") == 0 ||
+	    strcmp(sim_asked(), "scontrol") == 0;
+}
+
+/*
+ * A job's name has a line that is another job's record: both jobs are asked
+ * for again, exactly.  squeue does not show them: no run is made.
+ */
+static void
+test_forged_record(void)
+{
+	char text[5 * 4096];
+	const char *rest = strstr(record(11, "RUNNING"), " UserId=");
+
+	begin();
+	hook_event_add(hooks, 1, 9);
+	hook_event_add(hooks, 2, 10);
+	hook_event_add(hooks, 3, 11);
+	hook_event_add(hooks, 4, 12);
+	hook_event_add(hooks, 5, 13);
+	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	lanes_run();
+	snprintf(text, sizeof(text), "%sJobId=11 JobName=x\n%sy%s",
+	    record(10, "RUNNING"), record(10, "COMPLETED"), rest);
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_asked(), "squeue");
+	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
+	while (details_asked())
+		sim_answer(strstr(sim_asked(), "squeue") != NULL ? "squeue" :
+		    "scontrol", "");
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->open.n, 0);
+	/* It is left to accounting. */
+	sim_pass(1);
+	lanes_run();
+	CHECK(is_asked_by_id("10"));
+	CHECK(is_asked_by_id("11"));
 }
 
 /* The poll. */
@@ -672,6 +727,8 @@ test_confirm_long_prolog(void)
 		sim_answer("squeue", listed(10, "CF", "No"));
 	}
 	CHECK(asked >= 115 && asked <= 130);
+	poll_with(listed(10, "R", "No"), NULL, "");
+	CHECK_STR(sim_said(), "confirm 10/0");
 }
 
 int
@@ -686,6 +743,7 @@ main(void)
 	test_hook_listener_gone();
 	test_hook_before_sync();
 	test_forged_line();
+	test_forged_record();
 	test_poll();
 	test_poll_left_asked();
 	test_poll_failed();

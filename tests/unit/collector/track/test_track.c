@@ -77,6 +77,12 @@ quarantine_100(struct cluster *c)
 }
 
 static void
+steps_asked(struct cluster *c)
+{
+	(void)idmap_put(&c->work.steps, JOB, NULL);
+}
+
+static void
 catching_up(struct cluster *c)
 {
 	c->caught_up = 0;
@@ -176,6 +182,11 @@ static const struct test_case cases[] = {
 	{ "a requeued run of no time did not run", NULL, {
 	{ ROW, "REQUEUED", 0, 50, 100, 100,
 	    "end 10/100-100 requeued never-ran", "" } } },
+
+	{ "no row overtakes one that waits for its steps", steps_asked, {
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "wants-steps", "" },
+	{ ROW_RAN, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" } } },
 
 	{ "two rows of one second: the one without time is another's", NULL, {
 	{ SHOWN, "RUNNING", 1, 50, 100, 0, "start 10/100", "10/100 runs" },
@@ -411,6 +422,131 @@ test_opt_out(void)
 	CHECK_STR(sim_said(), "start 10/100 opted-out");
 }
 
+/* A record says what could not be known. */
+static void
+test_message(void)
+{
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500,
+		"", "" };
+	struct cluster *c = sim_begin(NULL, NULL);
+
+	step_take(c, &row);
+	CHECK(strstr(sim_message(), "only after its end") != NULL);
+	c = sim_begin(NULL, NULL);
+	step_take(c, &running);
+	CHECK_STR(sim_message(), "");
+	left_take(c);
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+	CHECK_STR(sim_message(), "");
+}
+
+/* A record with ambiguous texts: squeue has to confirm the run. */
+static void
+test_ambiguous(void)
+{
+	static const struct step row = { SQUEUE, "R", 0, 0, 100, 0, "", "" };
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
+
+	snapshot_fill(&s, &running);
+	CHECK(track_ambiguous(c, &s) != 0);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "held 10/100");
+	CHECK(strstr(sim_message(), "ambiguous") != NULL);
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "confirm 10/100");
+}
+
+/* The outbox is full: nothing is remembered, and the next snapshot counts. */
+static void
+test_no_room(void)
+{
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 90, 500,
+		"", "" };
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
+
+	sim_fill(c);
+	step_take(c, &running);
+	CHECK_INT(open_find(&c->open, JOB, SIM_EPOCH + 100)->flags &
+	    OPEN_DETAILED, 0);
+	step_take(c, &completed);
+	CHECK_STR(sim_open(c, JOB), "10/100");
+	snapshot_fill(&s, &row);
+	s.job.key.job = 11;
+	CHECK_INT(track_accounting_row(c, &s, 0), ROW_FAILED);
+	snapshot_clear(&s);
+	CHECK(!done_has(&c->done, 11, SIM_EPOCH + 90));
+	CHECK_STR(sim_said(), "");
+	sim_stored(c);
+	step_take(c, &running);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+}
+
+/* A batch job's start waits for its script, as long as there is room. */
+static void
+test_script(void)
+{
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
+	uint64_t job;
+
+	sim_set(c, CONF_JOB_SCRIPT_MAX, "1000");
+	for (job = JOB; job < JOB + 3; job++) {
+		snapshot_fill(&s, &running);
+		s.job.key.job = job;
+		s.batch = job != JOB + 1;
+		(void)track_snapshot(c, &s);
+		snapshot_clear(&s);
+		c->work.n_scripts = job == JOB ? 1 : SCRIPTS_MAX;
+	}
+	CHECK_STR(sim_said(), "start 10/100 script-follows, start 11/100, "
+	    "start 12/100");
+	CHECK(c->work.scripts != NULL && c->work.scripts->key.job == JOB &&
+	    c->work.scripts->next == NULL);
+}
+
+/* The submitter looks run 10/100 up: what is known is sent again. */
+static void
+look_up(struct cluster *c)
+{
+	struct run_key key = { "alpha", JOB, SIM_EPOCH + 100 };
+	struct writer w;
+	struct reader r;
+
+	wr_init(&w, 256);
+	wr_str(&w, "alpha");
+	wr_u64(&w, 1);
+	wr_u32(&w, 1);
+	wr_run_key(&w, &key);
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(lookup_add(c->lookups, &r), 0);
+	wr_clear(&w);
+}
+
+static void
+test_lookup(void)
+{
+	struct cluster *c = sim_begin(NULL, NULL);
+
+	step_take(c, &running);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "");
+	look_up(c);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "end 10/100-500 completed");
+
+	c = sim_begin(NULL, NULL);
+	step_take(c, &running);
+	look_up(c);
+	step_take(c, &running);
+	CHECK_STR(sim_said(), "start 10/100, start 10/100");
+}
+
 /* A run that began on ignored hosts stays out when the setting changes. */
 static void
 test_ignored_stays(void)
@@ -420,35 +556,10 @@ test_ignored_stays(void)
 	ignore_node1(c);
 	step_take(c, &running);
 	ignore_node2(c);
+	look_up(c);
 	step_take(c, &running);
 	step_take(c, &completed);
 	CHECK_STR(sim_said(), "");
-}
-
-/* The submitter looks a run up: what is known is sent again. */
-static void
-test_lookup_of_done(void)
-{
-	struct cluster *c = sim_begin(NULL, NULL);
-	struct run_key key = { "alpha", JOB, SIM_EPOCH + 100 };
-	struct writer w;
-	struct reader r;
-
-	step_take(c, &running);
-	step_take(c, &completed);
-	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
-	step_take(c, &completed);
-	CHECK_STR(sim_said(), "");
-	wr_init(&w, 256);
-	wr_str(&w, "alpha");
-	wr_u64(&w, 1);
-	wr_u32(&w, 1);
-	wr_run_key(&w, &key);
-	rd_init(&r, w.buf, w.len);
-	CHECK_INT(lookup_add(c->lookups, &r), 0);
-	wr_clear(&w);
-	step_take(c, &completed);
-	CHECK_STR(sim_said(), "end 10/100-500 completed");
 }
 
 /* Accounting is away: only a restarted job has an earlier run for sure. */
@@ -543,8 +654,12 @@ main(void)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		case_run(&cases[i]);
 	test_opt_out();
+	test_message();
+	test_ambiguous();
+	test_no_room();
+	test_script();
 	test_ignored_stays();
-	test_lookup_of_done();
+	test_lookup();
 	test_earlier_without_slurmdbd();
 	test_dispute_ends();
 	test_backfill();

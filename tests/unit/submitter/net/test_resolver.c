@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names asked of a name server of the test's own, on loopback and on the
- * same loop: answers, failures, silence, those who no longer want to know.
+ * Resolves names with a name server of the test on loopback, in the same event
+ * loop: answers, failures, timeouts, cancelled queries.
  */
 #include "config.h"
 
@@ -21,12 +21,12 @@
 #include "tests/unit/check.h"
 
 static struct event_base *base;
-static unsigned asked;		/* questions the server has had */
+static unsigned asked;		/* DNS queries that the server received */
 static int silent;
 static char given[512];		/* the last answer */
 static unsigned answers;
 
-/* More than 512 bytes hold: the server cuts it and says so. */
+/* More than 512 bytes: the server truncates the answer. */
 static void
 many_reply(struct evdns_server_request *req,
     const struct evdns_server_question *q)
@@ -94,7 +94,7 @@ on_name(const struct resolver_answer *a, void *arg)
 		event_base_loopbreak(base);
 }
 
-/* The answer as text, however it comes. */
+/* The answer as text. */
 static const char *
 asked_for(struct resolver *n, const char *host)
 {
@@ -145,22 +145,22 @@ check_local(struct resolver *n)
 	CHECK_STR(asked_for(n, "::1"), "::1");
 	CHECK_STR(asked_for(n, "[fd00::0001]"), "fd00::1");
 	CHECK_STR(asked_for(n, "localhost"), "127.0.0.1 ::1");
-	CHECK_STR(asked_for(n, "backend"), "no name server is known");
-	CHECK_STR(asked_for(n, ""), "no host name");
-	CHECK_STR(asked_for(n, "a b"), "no host name");
-	CHECK_STR(asked_for(n, "a%s\n"), "no host name");
+	CHECK_STR(asked_for(n, "backend"), "resolv.conf was not received yet");
+	CHECK_STR(asked_for(n, ""), "not a host name");
+	CHECK_STR(asked_for(n, "a b"), "not a host name");
+	CHECK_STR(asked_for(n, "a%s\n"), "not a host name");
 	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)hosts,
 	    sizeof(hosts) - 1);
 	CHECK_STR(asked_for(n, "Backend"), "10.0.0.7 10.0.0.8 fd00::7");
 	CHECK_STR(asked_for(n, "backend"), "10.0.0.7 10.0.0.8 fd00::7");
 	CHECK_STR(asked_for(n, "last"), "10.1.1.1");
-	CHECK_STR(asked_for(n, "bad"), "no name server is known");
-	CHECK_STR(asked_for(n, "x"), "no name server is known");
+	CHECK_STR(asked_for(n, "bad"), "resolv.conf was not received yet");
+	CHECK_STR(asked_for(n, "x"), "resolv.conf was not received yet");
 	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend", 16);
 	CHECK_STR(asked_for(n, "backend"), "10.0.0.9");
 }
 
-/* Cut answers: the other family's will do; else it is said. */
+/* Truncated answers: the other family's is used, else the reason. */
 static void
 check_long(struct resolver *n)
 {
@@ -169,7 +169,7 @@ check_long(struct resolver *n)
 	if (strcmp(text, "fd00::") == 0) {
 		CHECK(strstr(asked_for(n, "many.example"), "one datagram") !=
 		    NULL);
-	} else	/* a libevent that asks again by TCP gets no answer here */
+	} else	/* libevent 2.2 repeats by TCP and gets no answer here */
 		CHECK(*text != '\0');
 }
 
@@ -186,16 +186,16 @@ check_asked(struct resolver *n, int port)
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_INT(asked, 2);
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
-	CHECK_INT(asked, 2);		/* kept beyond its second */
+	CHECK_INT(asked, 2);		/* cached longer than 1 s */
 	CHECK_STR(asked_for(n, "both.example."), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_STR(asked_for(n, "short"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
 	i = asked;
 	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
-	CHECK_INT(asked, i);		/* nor is a failure asked at once */
+	CHECK_INT(asked, i);		/* a failure is cached, too */
 	CHECK(strcmp(asked_for(n, "broken.example"), "") != 0);
 	check_long(n);
-	/* Two wait for one question, one of them gives up. */
+	/* Two queries for one name, one is cancelled. */
 	resolver_forget(n, "both.example");
 	i = asked;
 	answers = 0;
@@ -208,7 +208,7 @@ check_asked(struct resolver *n, int port)
 	CHECK_INT(asked, i + 2);
 }
 
-/* Who does not answer: what was known goes on being told. */
+/* A server without answers: the last good answer stays valid. */
 static void
 check_silent(struct resolver *n)
 {
@@ -220,14 +220,14 @@ check_silent(struct resolver *n)
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_STR(asked_for(n, "unknown.example"), "no name server answers");
 	silent = 0;
-	/* More names than are kept. */
+	/* More names than entries. */
 	for (i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "h%d.example", i);
 		CHECK(strcmp(asked_for(n, name), "") != 0);
 	}
 	resolver_forget(n, "both.example");
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
-	/* Under way when all ends. */
+	/* A query that runs while the resolver is freed. */
 	silent = 1;
 	resolver_resolve(n, "late.example", on_name, NULL);
 }

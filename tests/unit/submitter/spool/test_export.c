@@ -117,7 +117,7 @@ record_make(void)
 static void
 test_hostile(void)
 {
-	static const char none[] = "no line of an export";
+	static const char none[] = "it is no line of an export";
 	static const char *const lines[] = { " ", "{", "[]", "7", "null",
 		"\"x\"", "{\"cluster\":\"alpha\"}",
 		"{\"cluster\":1,\"job\":1,\"start\":1,\"record\":\"\"}",
@@ -140,20 +140,20 @@ test_hostile(void)
 	    "1795212354,\"record\":\"", record), NULL);
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
 	    "1795212354,\"record\":\"", shorter),
-	    "its record cannot be read");
+	    "the record is invalid");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "1795212354,\"record\":\"", ""), "its record cannot be read");
+	    "1795212354,\"record\":\"", ""), "the record is invalid");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
 	    "1795212354,\"record\":\"=", record),
-	    "its record is no base64");
+	    "the record is no base64");
 	CHECK_STR(wrong_with("{\"cluster\":\"beta\",\"job\":4711,\"start\":"
 	    "1795212354,\"record\":\"", record),
-	    "its record is of another run");
+	    "the record is of another run");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":-4711,\"start\":"
 	    "1795212354,\"record\":\"", record),
-	    "its record is of another run");
+	    "the record is of another run");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "-1,\"record\":\"", record), "its record is of another run");
+	    "-1,\"record\":\"", record), "the record is of another run");
 	free(record);
 	free(shorter);
 }
@@ -183,7 +183,7 @@ test_many_values(void)
 	for (i = n; i + 4 < 4u << 20; i += 2)
 		memcpy(longer + i, ",0", 2);
 	memcpy(longer + i, "]}", 2);
-	CHECK_STR(import_line(&in, longer, i + 2), "no line of an export");
+	CHECK_STR(import_line(&in, longer, i + 2), "it is no line of an export");
 	imported_clear(&in);
 	free(longer);
 	free(line);

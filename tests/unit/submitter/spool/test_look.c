@@ -94,7 +94,7 @@ test_whole(void)
 	/* As after a crash: with its log, which stays. */
 	shell("cp spool copy && cp spool-wal copy-wal && sha256sum copy* >sums");
 	CHECK_INT(look(copy, text, sizeof(text)), 0);
-	CHECK(strstr(text, "is whole: 300 runs, 200 of them without an end, "
+	CHECK(strstr(text, "is valid: 300 runs, 200 of them without an end, "
 	    "0 rejected") != NULL);
 	shell("sha256sum --quiet -c sums && [ $(ls | grep -c copy) = 2 ]");
 	/* Without, and none is made. */
@@ -111,12 +111,12 @@ static const struct {
 	const char	*says;
 } wrongs[] = {
 	{ "printf xxxx | dd of=copy bs=1 seek=9000 conv=notrunc status=none",
-	    "copy: page 3 is not what was written" },
+	    "copy: the checksum of page 3 is wrong" },
 	{ "truncate -s 20000 copy", "copy" },
 	{ "head -c 9000 /dev/urandom >copy", "file is not a database" },
 	{ ": >copy", "copy is empty" },
 	{ "rm copy", "No such file" },
-	{ "rm copy && mkdir copy", "is no file" },
+	{ "rm copy && mkdir copy", "is no regular file" },
 	{ "printf '\\0\\0\\0\\1' | dd of=copy bs=1 seek=68 conv=notrunc "
 	    "status=none", "another program" },
 	{ "printf '\\0\\0\\1\\1' | dd of=copy bs=1 seek=60 conv=notrunc "

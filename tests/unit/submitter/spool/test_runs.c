@@ -253,7 +253,7 @@ sent_as(struct spool *sp, int64_t row, enum run_state state)
 	CHECK_INT(spool_save(sp, &run), 0);
 }
 
-/* What deleted() in relay_answer.c does. */
+/* What deleted() in answer.c does. */
 static void
 deleted(struct spool *sp, int64_t row)
 {

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* Channels: frames through a socketpair, whole, in pieces, with descriptors. */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "common/ipc/channel.h"
+#include "common/log.h"
+#include "tests/unit/check.h"
+
+/* What one end has seen. */
+struct end {
+	struct channel	*c;
+	unsigned	 frames;
+	unsigned	 last_type;
+	uint64_t	 last_id;
+	size_t		 last_len;
+	uint64_t	 sum;
+	int		 fd;
+	char		 why[128];
+	int		 broken;
+	int		 drained;
+	int		 free_in_frame;
+};
+
+static struct event_base *base;
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	struct end *e = arg;
+	size_t i;
+
+	e->frames++;
+	e->last_type = h->type;
+	e->last_id = h->id;
+	e->last_len = r->left;
+	for (i = 0; i < r->left; i++)
+		e->sum += r->p[i];
+	if (fd != -1) {
+		if (e->fd != -1)
+			close(e->fd);
+		e->fd = fd;
+	}
+	if (e->free_in_frame) {
+		channel_free(c);
+		e->c = NULL;
+	}
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	struct end *e = arg;
+
+	e->broken++;
+	snprintf(e->why, sizeof(e->why), "%s", why);
+	channel_free(c);
+	e->c = NULL;
+}
+
+static void
+on_drained(struct channel *c, void *arg)
+{
+	struct end *e = arg;
+
+	e->drained++;
+}
+
+static const struct channel_ops ops = { on_frame, on_broken, on_drained };
+
+static void
+pair(struct end *a, enum role ra, struct end *b, enum role rb)
+{
+	int fds[2];
+
+	memset(a, 0, sizeof(*a));
+	memset(b, 0, sizeof(*b));
+	a->fd = b->fd = -1;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	a->c = channel_new(base, fds[0], ra, rb, &ops, a);
+	b->c = channel_new(base, fds[1], rb, ra, &ops, b);
+	CHECK(a->c != NULL && b->c != NULL);
+}
+
+static void
+unpair(struct end *a, struct end *b)
+{
+	channel_free(a->c);
+	channel_free(b->c);
+	if (a->fd != -1)
+		close(a->fd);
+	if (b->fd != -1)
+		close(b->fd);
+}
+
+/* Everything that is ready, and what that makes ready. */
+static void
+spin(void)
+{
+	int i;
+
+	for (i = 0; i < 400; i++)
+		event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+static int
+send_len(struct channel *c, enum msg_type type, uint64_t id, size_t len,
+    int fd)
+{
+	struct writer w;
+	uint8_t *p = calloc(1, len + 1);
+	int rc;
+
+	memset(p, 1, len);
+	wr_init(&w, len + 1);
+	wr_mem(&w, p, len);
+	rc = channel_send(c, type, id, &w, fd);
+	wr_clear(&w);
+	free(p);
+	return rc;
+}
+
+static void
+test_plain(void)
+{
+	struct end s, w;
+
+	pair(&s, ROLE_SUPERVISOR, &w, ROLE_COLLECTOR);
+	CHECK_INT(send_len(s.c, MSG_PING, 7, 8, -1), 0);
+	CHECK_INT(channel_send(w.c, MSG_READY, 9, NULL, -1), 0);
+	spin();
+	CHECK_INT(w.frames, 1);
+	CHECK_INT(w.last_type, MSG_PING);
+	CHECK_INT(w.last_id, 7);
+	CHECK_INT(w.sum, 8);
+	CHECK_INT(s.frames, 1);
+	CHECK_INT(s.last_type, MSG_READY);
+	CHECK_INT(s.broken + w.broken, 0);
+	unpair(&s, &w);
+}
+
+/* Longer than any socket buffer, with its order kept and the marks told. */
+static void
+test_long(void)
+{
+	struct end s, w;
+	int i;
+
+	pair(&s, ROLE_COLLECTOR, &w, ROLE_SUBMITTER);
+	for (i = 0; i < 4; i++)
+		CHECK_INT(send_len(s.c, MSG_RECORD, (uint64_t)i, 3000000, -1),
+		    0);
+	CHECK(channel_full(s.c));
+	spin();
+	CHECK_INT(w.frames, 4);
+	CHECK_INT(w.last_id, 3);
+	CHECK_INT(w.sum, 12000000);
+	CHECK_INT(s.drained, 1);
+	CHECK_INT(channel_flush(s.c, 0), 0);
+	unpair(&s, &w);
+}
+
+static void
+test_descriptors(void)
+{
+	struct end s, w;
+	int fds[2];
+	char c = 0;
+	int i;
+
+	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
+	for (i = 0; i < 40; i++) {
+		CHECK(pipe(fds) == 0);
+		CHECK(write(fds[1], "x", 1) == 1);
+		close(fds[1]);
+		CHECK_INT(send_len(s.c, MSG_PEER, 1, 1, fds[0]), 0);
+		send_len(s.c, MSG_PING, 1, 8, -1);
+	}
+	spin();
+	CHECK_INT(w.frames, 80);
+	CHECK(w.fd != -1 && read(w.fd, &c, 1) == 1);
+	CHECK(c == 'x');
+	CHECK((fcntl(w.fd, F_GETFD) & FD_CLOEXEC) != 0);
+	unpair(&s, &w);
+}
+
+/* A frame's bytes as nobody of ours would send them. */
+static size_t
+raw_frame(uint8_t *p, enum msg_type type, unsigned flags, uint32_t len)
+{
+	struct msg_header h = { .type = (uint16_t)type,
+		.flags = (uint16_t)flags, .length = len };
+
+	memcpy(p, &h, sizeof(h));
+	memset(p + sizeof(h), ROLE_COLLECTOR, len);
+	return sizeof(h) + len;
+}
+
+/* A descriptor that belongs to no frame would go to the next one that has one. */
+static void
+test_stray_descriptor(void)
+{
+	uint8_t bytes[128];
+	struct end w;
+	size_t n;
+	int i, fds[2];
+
+	for (i = 0; i < 3; i++) {
+		memset(&w, 0, sizeof(w));
+		w.fd = -1;
+		CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+		w.c = channel_new(base, fds[1], ROLE_LISTENER, ROLE_SUPERVISOR,
+		    &ops, &w);
+		n = raw_frame(bytes, MSG_PING, 0, 8);
+		if (i == 1)	/* half a frame, then a whole one with it */
+			n += raw_frame(bytes + n, MSG_PEER, MSG_FLAG_FD, 1);
+		if (i == 2)	/* one before, which has its own */
+			n = raw_frame(bytes, MSG_PEER, MSG_FLAG_FD, 1);
+		CHECK_INT(frame_sendmsg(fds[0], bytes, n, 2), (long long)n);
+		if (i == 2)
+			CHECK_INT(frame_sendmsg(fds[0], bytes, 8, 2), 8);
+		if (i == 2)
+			CHECK_INT(frame_sendmsg(fds[0], bytes + 8, n - 8, 2),
+			    (long long)n - 8);
+		spin();
+		CHECK_INT(w.frames, i == 1 ? 2 : i == 2);
+		CHECK_INT(w.broken, i == 1 ? 0 : 1);
+		if (i == 0)
+			CHECK_STR(w.why, "a descriptor without a frame "
+			    "for it");
+		if (i == 2)
+			CHECK_STR(w.why, "Protocol error");
+		channel_free(w.c);
+		if (w.fd != -1)
+			close(w.fd);
+		close(fds[0]);
+	}
+}
+
+/* Small frames, faster than they are handled: they wait in the socket. */
+static void
+test_flood(void)
+{
+	uint8_t bytes[64];
+	struct end w;
+	unsigned sent = 0, before;
+	int fds[2];
+	size_t n;
+
+	memset(&w, 0, sizeof(w));
+	w.fd = -1;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
+	w.c = channel_new(base, fds[1], ROLE_SUPERVISOR, ROLE_LISTENER, &ops,
+	    &w);
+	n = raw_frame(bytes, MSG_PONG, 0, 8);
+	while (frame_sendmsg(fds[0], bytes, n, -1) == (ssize_t)n)
+		sent++;
+	CHECK(sent > 100);
+	do {
+		before = w.frames;
+		event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		CHECK(w.frames - before <= 256);
+	} while (w.frames > before);
+	CHECK_INT(w.frames, sent);
+	CHECK_INT(w.broken, 0);
+	channel_free(w.c);
+	close(fds[0]);
+}
+
+/* What the table forbids is not even sent, and the channel lives on. */
+static void
+test_own_fault(void)
+{
+	struct end s, w;
+	int fd = dup(2);
+
+	pair(&s, ROLE_LISTENER, &w, ROLE_COLLECTOR);
+	CHECK_INT(send_len(s.c, MSG_RECORD, 0, 100, -1), -1);
+	CHECK_INT(send_len(s.c, MSG_EVENT, 0, 1, -1), -1);
+	CHECK_INT(send_len(s.c, MSG_EVENT, 0, 40, fd), -1);
+	CHECK(fcntl(fd, F_GETFD) == -1);	/* taken, also on error */
+	CHECK_INT(send_len(s.c, MSG_EVENT, 0, 40, -1), 0);
+	spin();
+	CHECK_INT(w.frames, 1);
+	CHECK_INT(w.broken, 0);
+	unpair(&s, &w);
+}
+
+static void
+test_ends(void)
+{
+	struct end s, w;
+
+	/* What came before the end is still delivered. */
+	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
+	send_len(s.c, MSG_PING, 0, 8, -1);
+	channel_free(s.c);
+	s.c = NULL;
+	spin();
+	CHECK_INT(w.frames, 1);
+	CHECK_INT(w.broken, 1);
+	CHECK_STR(w.why, "closed by the peer");
+	unpair(&s, &w);
+
+	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
+	w.free_in_frame = 1;
+	send_len(s.c, MSG_PING, 0, 8, -1);
+	send_len(s.c, MSG_PING, 0, 8, -1);
+	spin();
+	CHECK_INT(w.frames, 1);
+	CHECK_INT(w.broken, 0);
+	CHECK_INT(s.broken, 1);
+	unpair(&s, &w);
+
+	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
+	channel_broken(w.c, "ping");
+	CHECK_INT(w.broken, 0);		/* only from the loop */
+	spin();
+	CHECK_INT(w.broken, 1);
+	CHECK_STR(w.why, "malformed ping");
+	unpair(&s, &w);
+}
+
+/* A channel whose far end nobody reads. */
+static int
+deaf(struct end *s)
+{
+	int fds[2];
+
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	s->c = channel_new(base, fds[0], ROLE_COLLECTOR, ROLE_SUBMITTER, &ops,
+	    s);
+	return fds[1];
+}
+
+/* What piles up has a limit. */
+static void
+test_output_limit(void)
+{
+	struct end s;
+	int i, refused = 0, far = deaf(&s);
+
+	for (i = 0; i < 8 && !refused; i++)
+		refused = send_len(s.c, MSG_RECORD, 0, MSG_PAYLOAD_MAX, -1);
+	CHECK(refused);
+	spin();
+	CHECK_INT(s.broken, 1);
+	CHECK_STR(s.why, "the peer does not read");
+	channel_free(s.c);
+	close(far);
+}
+
+static void
+test_flush(void)
+{
+	struct end s;
+	int far = deaf(&s);
+
+	send_len(s.c, MSG_RECORD, 0, 100, -1);
+	CHECK_INT(channel_flush(s.c, 100), 0);
+	CHECK(!channel_full(s.c));
+	send_len(s.c, MSG_RECORD, 0, 4000000, -1);
+	CHECK_INT(channel_flush(s.c, 50), -1);
+	CHECK(channel_full(s.c));
+	channel_free(s.c);
+	close(far);
+}
+
+static void
+test_blocking_twins(void)
+{
+	struct msg_header h;
+	struct writer w;
+	uint8_t *payload;
+	int fds[2], fd, passed = dup(2);
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	wr_init(&w, 64);
+	wr_u8(&w, 1);
+	CHECK_INT(frame_write(fds[0], ROLE_SUPERVISOR, ROLE_LISTENER,
+	    MSG_LISTEN, 5, &w, passed), 0);
+	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
+	    &payload, &fd, 100), 0);
+	CHECK_INT(h.type, MSG_LISTEN);
+	CHECK_INT(h.id, 5);
+	CHECK_INT(h.length, 1);
+	CHECK(fd != -1);
+	close(fd);
+	free(payload);
+	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
+	    &payload, &fd, 10), -1);
+	CHECK(payload == NULL && fd == -1);
+	/* What it may not say is not written. */
+	CHECK_INT(frame_write(fds[0], ROLE_LISTENER, ROLE_SUPERVISOR,
+	    MSG_LISTEN, 5, &w, passed), -1);
+	wr_clear(&w);
+	close(passed);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int
+main(void)
+{
+	base = event_base_new();
+	/* The wrong frames above are logged; here that is what is wanted. */
+	log_init("test", LOG_LEVEL_FATAL);
+	test_plain();
+	test_long();
+	test_descriptors();
+	test_stray_descriptor();
+	test_flood();
+	test_own_fault();
+	test_ends();
+	test_output_limit();
+	test_flush();
+	test_blocking_twins();
+	event_base_free(base);
+	return check_done();
+}

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# Tests of ctl/.
+check_PROGRAMS += test_ctl_options
+TESTS += test_ctl_options
+test_ctl_options_SOURCES = tests/unit/ctl/test_options.c
+test_ctl_options_LDADD = ctl/libctl.a common/libcommon.a
+
+check_PROGRAMS += test_ctl_print
+TESTS += test_ctl_print
+test_ctl_print_SOURCES = tests/unit/ctl/test_print.c
+test_ctl_print_LDADD = ctl/libctl.a common/libcommon.a

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The admin tool's command line. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "ctl/ctl.h"
+#include "tests/unit/check.h"
+
+#define WORDS_MAX	12
+
+/* Splits at blanks, as a shell would. */
+static const char *
+parse(struct ctl_args *args, const char *line)
+{
+	static char copy[512], name[] = "ctl";
+	char *argv[WORDS_MAX + 2], *rest = copy;
+	int n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	argv[n++] = name;
+	while (n <= WORDS_MAX && (argv[n] = strsep(&rest, " ")) != NULL)
+		n++;
+	argv[n] = NULL;
+	return args_parse(args, n, argv);
+}
+
+static void
+test_good_lines(void)
+{
+	struct ctl_args args;
+
+	CHECK_STR(parse(&args, "status"), NULL);
+	CHECK_INT(args.req.verb, CTL_STATUS);
+	CHECK_STR(args.socket, "/run/cc-slurm-adapter/ctl.sock");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "-s /tmp/x -j queue --rejected --limit 7"),
+	    NULL);
+	CHECK_INT(args.json, 1);
+	CHECK_STR(args.socket, "/tmp/x");
+	CHECK_INT(args.req.flags, CTL_FLAG_REJECTED);
+	CHECK_INT(args.req.limit, 7);
+	CHECK_STR(parse(&args, "retry 5 6"), NULL);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_INT(args.req.ids[1], 6);
+	CHECK_STR(parse(&args, "retry --all"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_ALL);
+	CHECK_STR(parse(&args, "sync --dry-run --force"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "sync --job 3 --job 4 --limit 9 --dry-run "
+	    "--direction start --cluster alpha"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_START);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_INT(args.req.limit, 9);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "sync --direction stop --direction both"),
+	    NULL);
+	CHECK_INT(args.req.flags, 0);
+	CHECK_STR(parse(&args, "reload"), NULL);
+	args.req.n_ids = 1;	/* all is not what was asked for */
+	CHECK(ctl_request_check(&args.req) != NULL);
+	CHECK_STR(parse(&args, "queue --job 3 --job 4 --cluster alpha"), NULL);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "log DEBUG"), NULL);
+	CHECK_INT(args.req.a, 4);
+	CHECK_STR(parse(&args, "log 0"), NULL);
+	CHECK_INT(args.req.a, 0);
+	CHECK_STR(parse(&args, "backfill --from 5 --to 1970-01-02Z"), NULL);
+	CHECK_INT(args.req.a, 5);
+	CHECK_INT(args.req.b, 86400);
+	CHECK_STR(parse(&args, "backfill --from 5 --to 6 --cluster alpha "
+	    "--dry-run"), NULL);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "backfill --status"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_STATUS);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "backfill --cancel"), NULL);
+	CHECK_STR(parse(&args, "repair --dry-run"), NULL);
+	CHECK_STR(parse(&args, "repair 4711 4712"), NULL);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_INT(args.req.verb, CTL_REPAIR);
+}
+
+static void
+test_bad_lines(void)
+{
+	static const char *const bad[] = { "", "-x status", "-s", "nonsense",
+		"status 5", "queue --all", "retry", "retry --all 5",
+		"retry 0", "retry 5x", "retry -5", "drop", "drop --all",
+		"sync 5", "sync --job", "sync --job x", "queue --cluster",
+		"sync --direction up", "sync --limit 0", "sync --job 5 --force",
+		"sync --direction", "queue --direction start", "repair --job 5",
+		"log", "log 6", "log loud", "log 1 2", "backfill",
+		"backfill --status --cancel", "backfill --from 5 --cancel",
+		"backfill --status --dry-run", "backfill --from 5 --to 6 --job 1",
+		"backfill --from 5", "backfill --from 5 --to 5",
+		"backfill --from x --to 5", "queue --limit 0",
+		"retry 1 2 3 99999999999" };
+	struct ctl_args args;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(parse(&args, bad[i]) != NULL);
+		if (parse(&args, bad[i]) == NULL)
+			fprintf(stderr, "    taken: %s\n", bad[i]);
+	}
+}
+
+static void
+test_times(void)
+{
+	int64_t t;
+
+	setenv("TZ", "UTC-2", 1);
+	tzset();
+	CHECK_INT(time_parse("1795246579", &t), 0);
+	CHECK_INT(t, 1795246579);
+	CHECK_INT(time_parse("1970-01-02", &t), 0);
+	CHECK_INT(t, 86400 - 7200);
+	CHECK_INT(time_parse("1970-01-02T00:01Z", &t), 0);
+	CHECK_INT(t, 86460);
+	CHECK_INT(time_parse("1970-01-02T00:00:07", &t), 0);
+	CHECK_INT(t, 86407 - 7200);
+	CHECK_INT(time_parse("", &t), -1);
+	CHECK_INT(time_parse("yesterday", &t), -1);
+	CHECK_INT(time_parse("1970-01-02 ", &t), -1);
+	CHECK_INT(time_parse("1969-01-01", &t), -1);
+	CHECK_INT(time_parse("99999999999999999999", &t), -1);
+}
+
+int
+main(void)
+{
+	test_good_lines();
+	test_bad_lines();
+	test_times();
+	return check_done();
+}

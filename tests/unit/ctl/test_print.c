@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's rows as text, JSON and metrics. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ctl/ctl.h"
+#include "tests/unit/check.h"
+
+/* What print writes to standard output, into buf. */
+static void
+printed(const struct ctl_reply *a, unsigned verb, char *buf, size_t size)
+{
+	char path[] = "/tmp/test_print.XXXXXX";
+	int fd = mkstemp(path), old = dup(STDOUT_FILENO);
+	ssize_t n;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	if (verb == CTL__COUNT)
+		print_text(a);
+	else
+		print_json(a, verb);
+	fflush(stdout);
+	dup2(old, STDOUT_FILENO);
+	n = pread(fd, buf, size - 1, 0);
+	buf[n > 0 ? n : 0] = '\0';
+	close(fd);
+	close(old);
+	unlink(path);
+}
+
+static void
+add(struct ctl_reply *a, const struct writer *w)
+{
+	CHECK_INT(reply_add(a, w->buf, w->len), 0);
+}
+
+static void
+test_rows(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	char out[4096];
+	size_t cut;
+
+	wr_init(&w, 65536);
+	ctl_row(&w, CTL_T_STATUS, "collector", "cursor", "17", NULL);
+	for (cut = 0; cut < w.len; cut++)
+		CHECK_INT(reply_add(&a, w.buf, cut), -1);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_STATUS, "submitter", "backend",
+	    "down: \"\x1b[2J\xff\n", NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_STATUS, "collector", "cursor", "018", NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_QUEUE, "alpha", "5", "1", "start", "rest", "0", "",
+	    "due", "x", NULL);
+	add(&a, &w);
+	wr_clear(&w);
+	printed(&a, CTL_STATUS, out, sizeof(out));
+	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"status\":"
+	    "{\"collector\":{\"cursor\":[17,\"018\"]},\"submitter\":"
+	    "{\"backend\":\"down: \\\"\\u001b[2J\\ufffd\\u000a\"}},\"queue\":"
+	    "[{\"cluster\":\"alpha\",\"job\":5,\"start\":1,\"what\":\"start\","
+	    "\"to\":\"rest\",\"tries\":0,\"due\":null,\"state\":\"due\","
+	    "\"reason\":\"x\"}]}\n");
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK(strstr(out, "collector\n  cursor   17\n") == out);
+	CHECK(strchr(out, '\x1b') == NULL);
+	CHECK(strstr(out, "alpha") != NULL);
+	reply_clear(&a);
+	printed(&a, CTL_QUEUE, out, sizeof(out));
+	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
+}
+
+static void
+test_metrics(void)
+{
+	static const char *const rows[][2] = { { "worker=\"a\"", "1" },
+		{ "worker=\"b\"", "2" } };
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	char out[1024];
+	int i;
+
+	wr_init(&w, 65536);
+	for (i = 0; i < 2; i++) {
+		wr_reset(&w);
+		ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help\n.",
+		    rows[i][0], rows[i][1], NULL);
+		add(&a, &w);
+		wr_reset(&w);
+		ctl_row(&w, CTL_T_METRIC, "y", "gauge", "Why.", "", "0.5",
+		    NULL);
+		if (i == 0)
+			add(&a, &w);
+	}
+	wr_clear(&w);
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK_STR(out, "# TYPE x counter\n# HELP x Help\\n.\n"
+	    "x_total{worker=\"a\"} 1\nx_total{worker=\"b\"} 2\n"
+	    "# TYPE y gauge\n# HELP y Why.\ny 0.5\n# EOF\n");
+	reply_clear(&a);
+}
+
+int
+main(void)
+{
+	test_rows();
+	test_metrics();
+	return check_done();
+}

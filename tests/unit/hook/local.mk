@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Tests of hook/: its box links libc alone.
+check_PROGRAMS += test_hook_client_message
+TESTS += test_hook_client_message
+test_hook_client_message_SOURCES = tests/unit/hook/test_message.c
+test_hook_client_message_LDADD = hook/libhook.a
+
+check_PROGRAMS += test_hook_address
+TESTS += test_hook_address
+test_hook_address_SOURCES = tests/unit/hook/test_address.c
+test_hook_address_LDADD = hook/libhook.a
+
+check_PROGRAMS += test_hook_conf
+TESTS += test_hook_conf
+test_hook_conf_SOURCES = tests/unit/hook/test_conf.c
+test_hook_conf_LDADD = hook/libhook.a common/libcommon.a
+
+check_PROGRAMS += test_hook_deliver
+TESTS += test_hook_deliver
+test_hook_deliver_SOURCES = tests/unit/hook/test_deliver.c
+test_hook_deliver_LDADD = hook/libhook.a

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The event queue over a real channel, whose other end stands for the
+ * collector.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "common/log.h"
+#include "listener/listener.h"
+#include "tests/unit/check.h"
+
+static struct event_base *base;
+
+/* The loop, for about this long. */
+static void
+run_ms(int ms)
+{
+	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+
+	event_base_loopexit(base, &tv);
+	event_base_dispatch(base);
+}
+
+static struct {
+	uint64_t ids[64];
+	uint64_t jobs[64];
+	int	 n;
+} got;
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	char cluster[CLUSTER_MAX];
+	uint64_t id = rd_u64(r), job;
+
+	rd_name(r, cluster, sizeof(cluster));
+	job = rd_u64(r);
+	rd_u8(r);
+	rd_i64(r);
+	CHECK_INT(h->type, MSG_EVENT);
+	CHECK_INT(rd_end(r), 0);
+	CHECK_STR(cluster, "alpha");
+	if (got.n < 64) {
+		got.ids[got.n] = id;
+		got.jobs[got.n++] = job;
+	}
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+}
+
+static const struct channel_ops ops = { on_frame, on_broken, NULL };
+
+struct link {
+	struct channel *near;	/* the listener's end */
+	struct channel *far;	/* the collector's */
+};
+
+static void
+link_open(struct link *l)
+{
+	int fds[2];
+
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	l->near = channel_new(base, fds[0], ROLE_LISTENER, ROLE_COLLECTOR,
+	    &ops, NULL);
+	l->far = channel_new(base, fds[1], ROLE_COLLECTOR, ROLE_LISTENER,
+	    &ops, NULL);
+	got.n = 0;
+}
+
+static void
+link_close(struct link *l)
+{
+	channel_free(l->near);
+	channel_free(l->far);
+}
+
+static int
+say(struct event_queue *e, uint64_t job)
+{
+	struct hook_message msg = { .cluster = "alpha", .job = job };
+
+	return event_queue_add(e, &msg, 1000);
+}
+
+static void
+test_events(void)
+{
+	struct event_queue *e = event_queue_new();
+	struct event_counts count;
+	struct link link;
+	uint64_t i;
+
+	/* Nobody is there: said again is said once. */
+	CHECK_INT(say(e, 5), 0);
+	CHECK_INT(say(e, 6), 0);
+	CHECK_INT(say(e, 5), 0);
+	link_open(&link);
+	event_queue_set_collector(e, link.near);
+	run_ms(20);
+	CHECK_INT(got.n, 2);
+	CHECK_INT(got.jobs[0], 5);
+	CHECK_INT(got.jobs[1], 6);
+	CHECK(got.ids[0] < got.ids[1]);
+	/* Sent already: the same job is news again. */
+	CHECK_INT(say(e, 5), 0);
+	run_ms(20);
+	CHECK_INT(got.n, 3);
+	/* Taken is gone; the rest comes again to a new collector. */
+	event_queue_ack(e, got.ids[0]);
+	event_queue_ack(e, got.ids[0]);
+	event_queue_ack(e, 12345);
+	event_queue_set_collector(e, NULL);
+	link_close(&link);
+	CHECK_INT(say(e, 7), 0);
+	link_open(&link);
+	event_queue_set_collector(e, link.near);
+	run_ms(20);
+	CHECK_INT(got.n, 3);
+	CHECK_INT(got.jobs[0], 6);
+	CHECK_INT(got.jobs[1], 5);
+	CHECK_INT(got.jobs[2], 7);
+	for (i = 0; i < 3; i++)
+		event_queue_ack(e, got.ids[i]);
+	event_queue_counts(e, &count);
+	CHECK_INT(count.waiting, 0);
+	CHECK_INT(count.received, 5);
+	CHECK_INT(count.merged, 1);
+	event_queue_set_collector(e, NULL);
+	link_close(&link);
+	/* No room is said and counted; nothing dies of it. */
+	for (i = 1; i <= EVENTS_MAX; i++)
+		say(e, i);
+	CHECK_INT(say(e, EVENTS_MAX + 1), -1);
+	CHECK_INT(say(e, 3), 0);
+	event_queue_counts(e, &count);
+	CHECK_INT(count.waiting, EVENTS_MAX);
+	CHECK_INT(count.dropped, 1);
+	link_open(&link);
+	event_queue_set_collector(e, link.near);
+	run_ms(200);
+	CHECK_INT(got.n, 64);
+	link_close(&link);
+	event_queue_free(e);
+}
+
+int
+main(void)
+{
+	/* The warnings are no part of the result. */
+	log_init("test_event_queue", LOG_LEVEL_FATAL);
+	base = event_base_new();
+	if (base == NULL)
+		return 1;
+	test_events();
+	event_base_free(base);
+	return check_done();
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The hook socket server, with real clients and sockets. */
+#include "config.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "common/log.h"
+#include "listener/listener.h"
+#include "tests/unit/check.h"
+
+#define MESSAGE	"{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"}"
+
+static struct event_base *base;
+static char folder[] = "/tmp/test_server.XXXXXX";
+static struct sockaddr_un where = { .sun_family = AF_UNIX };
+
+/* The loop, for about this long. */
+static void
+run_ms(int ms)
+{
+	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+
+	event_base_loopexit(base, &tv);
+	event_base_dispatch(base);
+}
+
+static int messages;
+static struct hook_message last_message;
+
+static void
+on_message(const struct hook_message *msg, void *arg)
+{
+	messages++;
+	last_message = *msg;
+}
+
+static int
+socket_open(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	unlink(where.sun_path);
+	CHECK_INT(bind(fd, (struct sockaddr *)&where, sizeof(where)), 0);
+	CHECK_INT(listen(fd, 128), 0);
+	return fd;
+}
+
+static int
+client_open(const void *bytes, size_t n)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connect(fd, (struct sockaddr *)&where, sizeof(where)) == -1)
+		return -1;
+	if (n > 0 && send(fd, bytes, n, MSG_NOSIGNAL) != (ssize_t)n)
+		CHECK_STR("send", "");
+	return fd;
+}
+
+static struct server_counts
+counts_of(struct hook_server *server)
+{
+	struct server_counts count;
+
+	server_counts(server, &count);
+	return count;
+}
+
+static void
+test_clients(struct hook_server *server)
+{
+	static char big[HOOK_MESSAGE_MAX + 1];
+	int fd, again;
+
+	close(client_open(MESSAGE, strlen(MESSAGE)));
+	run_ms(20);
+	CHECK_INT(messages, 1);
+	CHECK_INT(last_message.job, 17);
+	/* In two pieces, the end of the stream by a half-close. */
+	fd = client_open(MESSAGE, 10);
+	run_ms(20);
+	CHECK_INT(messages, 1);
+	CHECK(send(fd, &MESSAGE[10], strlen(MESSAGE) - 10, 0) > 0);
+	shutdown(fd, SHUT_WR);
+	run_ms(20);
+	CHECK_INT(messages, 2);
+	close(fd);
+	/* Garbage, nothing, too much. */
+	close(client_open("garbage", 7));
+	close(client_open("", 0));
+	memset(big, ' ', sizeof(big));
+	again = client_open(big, 1000);
+	fd = fcntl(again, F_DUPFD_CLOEXEC, 0);
+	close(again);
+	run_ms(20);
+	CHECK(send(fd, big, sizeof(big) - 1000, MSG_NOSIGNAL) > 0);
+	run_ms(50);
+	close(fd);
+	CHECK_INT(messages, 2);
+	CHECK_INT(counts_of(server).invalid, 3);
+	CHECK_INT(counts_of(server).open, 0);
+}
+
+static void
+test_too_many(struct hook_server *server)
+{
+	int fds[CLIENTS_MAX + 10], i;
+
+	for (i = 0; i < CLIENTS_MAX + 10; i++) {
+		fds[i] = client_open("{", 1);
+		if (i % 16 == 0)
+			run_ms(5);
+	}
+	run_ms(50);
+	CHECK_INT(counts_of(server).open, CLIENTS_MAX);
+	CHECK_INT(counts_of(server).refused, 10);
+	/* The silent ones had to go; the newest are heard. */
+	CHECK(send(fds[CLIENTS_MAX + 9], &MESSAGE[1], strlen(MESSAGE) - 1,
+	    MSG_NOSIGNAL) > 0);
+	for (i = 0; i < CLIENTS_MAX + 10; i++)
+		close(fds[i]);
+	run_ms(50);
+	CHECK_INT(messages, 3);
+	CHECK_INT(counts_of(server).open, 0);
+}
+
+/* A message that never ends is judged when its time is up. */
+static void
+test_slow(void)
+{
+	int fd = client_open(MESSAGE, strlen(MESSAGE)), half = client_open("{", 1);
+
+	run_ms(CLIENT_MS + 100);
+	CHECK_INT(messages, 4);
+	CHECK_INT(recv(fd, &half, 1, MSG_DONTWAIT), 0);
+	close(fd);
+	close(half);
+}
+
+/* Without a free descriptor a client_open is hung up on, and the loop rests. */
+static void
+test_exhausted(struct hook_server *server)
+{
+	struct rlimit old, none;
+	uint64_t before = counts_of(server).refused;
+	int fd;
+
+	fd = client_open(MESSAGE, strlen(MESSAGE));
+	getrlimit(RLIMIT_NOFILE, &old);
+	none = old;
+	none.rlim_cur = (rlim_t)fcntl(0, F_DUPFD_CLOEXEC, 0);
+	close((int)none.rlim_cur);
+	setrlimit(RLIMIT_NOFILE, &none);
+	run_ms(50);
+	setrlimit(RLIMIT_NOFILE, &old);
+	CHECK_INT(messages, 4);
+	/* valgrind has a limit of its own, and the hang-up fails there. */
+	if (getenv("LD_PRELOAD") == NULL)
+		CHECK_INT(counts_of(server).refused, before + 1);
+	close(fd);
+	close(client_open(MESSAGE, strlen(MESSAGE)));
+	run_ms(300);
+	CHECK_INT(messages, 5);
+}
+
+static void
+test_server(void)
+{
+	struct hook_server *server = server_new(base, on_message, NULL);
+	struct access_list nobody, me;
+	char reason[128], uids[32];
+
+	memset(&nobody, 0, sizeof(nobody));
+	server_add_socket(server, socket_open());
+	server_set_access(server, &nobody);
+	server_start(server);
+	close(client_open(MESSAGE, strlen(MESSAGE)));
+	run_ms(20);
+	CHECK_INT(messages, 0);
+	CHECK_INT(counts_of(server).refused, 1);
+	snprintf(uids, sizeof(uids), "[\"%u\"]", (unsigned)getuid());
+	CHECK_INT(access_init(&me, uids, "[]", reason, sizeof(reason)), 0);
+	server_set_access(server, &me);
+	test_clients(server);
+	server_free(server);
+	/* Counted anew. */
+	server = server_new(base, on_message, NULL);
+	server_add_socket(server, socket_open());
+	server_set_access(server, &me);
+	server_start(server);
+	test_too_many(server);
+	test_slow();
+	test_exhausted(server);
+	server_stop(server);
+	CHECK_INT(client_open("", 0), -1);
+	server_free(server);
+	access_clear(&me);
+}
+
+int
+main(void)
+{
+	/* The warnings are no part of the result. */
+	log_init("test_server", LOG_LEVEL_FATAL);
+	base = event_base_new();
+	if (base == NULL || mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(where.sun_path, sizeof(where.sun_path), "%s/sock", folder);
+	test_server();
+	unlink(where.sun_path);
+	rmdir(folder);
+	event_base_free(base);
+	return check_done();
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Publishes to a broker of the test on loopback, which speaks as much of NATS'
+ * protocol as libnats needs: login, core NATS, JetStream, refused messages and
+ * broken connections.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+
+#include "submitter/nats/nats.h"
+#include "submitter/net/resolver.h"
+#include "tests/unit/check.h"
+
+#define WAIT_S		20
+#define MAX_PAYLOAD	2048
+
+/* How the broker answers. */
+enum mode {
+	MODE_ACCEPT,
+	MODE_REJECT_LOGIN,
+	MODE_REJECT_SUBJECT,	/* permissions violation */
+	MODE_BREAK,		/* closes the connection at a message */
+	MODE_DUPLICATE,		/* JetStream: the stream has the id */
+	MODE_NO_STREAM		/* JetStream: no responders */
+};
+
+static struct event_base *base;
+static struct nats *nats;
+static struct payload *payload;
+static int port;
+
+/* The broker. */
+static enum mode mode;
+static unsigned published;		/* messages of runs */
+static char login[1024], message[4096], header[256];
+static char sid[16];			/* subscription of libnats' inbox */
+
+/* The caller of nats.h. */
+static int up;
+static unsigned ups, downs, done;
+static enum nats_result result;
+static char why[256];
+
+/* Answers a request with a reply subject. */
+static void
+reply(struct bufferevent *bev, const char *to, const char *text)
+{
+	evbuffer_add_printf(bufferevent_get_output(bev),
+	    "MSG %s %s %zu\r\n%s\r\n", to, sid, strlen(text), text);
+}
+
+static void
+stream_reply(struct bufferevent *bev, const char *subject, const char *to)
+{
+	if (strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0)
+		reply(bev, to, "{\"type\":\"io.nats.jetstream.api.v1."
+		    "stream_info_response\",\"config\":{\"name\":\"JOBS\","
+		    "\"subjects\":[\"jobs\"],\"duplicate_window\":"
+		    "60000000000},\"state\":{\"messages\":1}}");
+	else if (mode == MODE_DUPLICATE)
+		reply(bev, to,
+		    "{\"stream\":\"JOBS\",\"seq\":1,\"duplicate\":true}");
+	else if (mode == MODE_NO_STREAM)
+		evbuffer_add_printf(bufferevent_get_output(bev),
+		    "HMSG %s %s 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", to, sid);
+	else
+		reply(bev, to, "{\"stream\":\"JOBS\",\"seq\":1}");
+}
+
+/* One message.  -1: the connection is gone. */
+static int
+on_message(struct bufferevent *bev, const char *subject, const char *to,
+    const char *head, const char *body)
+{
+	if (strcmp(subject, "jobs") == 0) {
+		published++;
+		snprintf(header, sizeof(header), "%s", head);
+		snprintf(message, sizeof(message), "%s", body);
+		if (mode == MODE_BREAK) {
+			bufferevent_free(bev);
+			return -1;
+		}
+		if (mode == MODE_REJECT_SUBJECT)
+			evbuffer_add_printf(bufferevent_get_output(bev),
+			    "-ERR 'Permissions Violation for Publish to "
+			    "\"%s\"'\r\n", subject);
+	}
+	if (*to != '\0')
+		stream_reply(bev, subject, to);
+	return 0;
+}
+
+/*
+ * Reads "PUB subject [reply] n" or "HPUB subject [reply] n_header n" with its
+ * payload.  1 when the payload is not complete yet.
+ */
+static int
+read_message(struct bufferevent *bev, const char *line, size_t line_len)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+	char word[5][128] = { "", "", "", "", "" }, *bytes, *body;
+	int with_header = line[0] == 'H', rc;
+	size_t n, n_header = 0, all;
+	int words = sscanf(line, "%127s %127s %127s %127s %127s", word[0],
+	    word[1], word[2], word[3], word[4]);
+
+	n = strtoul(word[words - 1], NULL, 10);
+	if (with_header)
+		n_header = strtoul(word[words - 2], NULL, 10);
+	all = line_len + 2 + n + 2;
+	if (evbuffer_get_length(in) < all)
+		return 1;
+	bytes = calloc(1, all + 1);
+	evbuffer_remove(in, bytes, all);
+	bytes[line_len + 2 + n] = '\0';
+	n = line_len + 2 + n_header;
+	body = strdup(bytes + n);
+	bytes[n] = '\0';
+	rc = on_message(bev, word[1], words - with_header == 4 ? word[2] : "",
+	    bytes + line_len + 2, body);
+	free(body);
+	free(bytes);
+	return rc;
+}
+
+static void
+on_line(struct bufferevent *bev, const char *line)
+{
+	struct evbuffer *out = bufferevent_get_output(bev);
+
+	if (strncmp(line, "CONNECT ", 8) == 0) {
+		snprintf(login, sizeof(login), "%s", line);
+		if (mode == MODE_REJECT_LOGIN)
+			evbuffer_add_printf(out,
+			    "-ERR 'Authorization Violation'\r\n");
+	} else if (strcmp(line, "PING") == 0)
+		evbuffer_add_printf(out, "PONG\r\n");
+	else if (strncmp(line, "SUB ", 4) == 0)
+		snprintf(sid, sizeof(sid), "%s", strrchr(line, ' ') + 1);
+}
+
+static void
+on_read(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+	struct evbuffer_ptr end;
+	char line[1024];
+	size_t n;
+
+	(void)arg;
+	for (;;) {
+		end = evbuffer_search(in, "\r\n", 2, NULL);
+		if (end.pos < 0 || (size_t)end.pos >= sizeof(line))
+			return;
+		n = (size_t)end.pos;
+		evbuffer_copyout(in, line, n);
+		line[n] = '\0';
+		if (strncmp(line, "PUB ", 4) == 0 ||
+		    strncmp(line, "HPUB ", 5) == 0) {
+			if (read_message(bev, line, n) != 0)
+				return;
+			continue;
+		}
+		evbuffer_drain(in, n + 2);
+		on_line(bev, line);
+	}
+}
+
+static void
+on_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)arg;
+	if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
+		bufferevent_free(bev);
+}
+
+static void
+on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
+    int len, void *arg)
+{
+	struct bufferevent *bev = bufferevent_socket_new(base, fd,
+	    BEV_OPT_CLOSE_ON_FREE);
+
+	(void)l;
+	(void)sa;
+	(void)len;
+	(void)arg;
+	bufferevent_setcb(bev, on_read, NULL, on_event, NULL);
+	bufferevent_enable(bev, EV_READ | EV_WRITE);
+	evbuffer_add_printf(bufferevent_get_output(bev), "INFO {"
+	    "\"server_id\":\"test\",\"version\":\"2.9.0\",\"proto\":1,"
+	    "\"headers\":true,\"max_payload\":%d}\r\n", MAX_PAYLOAD);
+}
+
+static void
+on_done(uint64_t token, enum nats_result r, const char *reason, void *arg)
+{
+	(void)arg;
+	CHECK_INT(token, 4711);
+	done++;
+	result = r;
+	snprintf(why, sizeof(why), "%s", reason != NULL ? reason : "");
+}
+
+static void
+on_up(int is_up, void *arg)
+{
+	(void)arg;
+	CHECK(is_up != up);
+	up = is_up;
+	ups += is_up != 0;
+	downs += is_up == 0;
+}
+
+static void
+on_limit(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	*(int *)arg = 1;
+}
+
+/* Runs the event loop until *n is at least want. */
+static void
+wait_for(const unsigned *n, unsigned want)
+{
+	struct timeval tv = { WAIT_S, 0 };
+	int over = 0;
+	struct event *limit = evtimer_new(base, on_limit, &over);
+
+	evtimer_add(limit, &tv);
+	while (*n < want && !over)
+		event_base_loop(base, EVLOOP_ONCE);
+	event_free(limit);
+	CHECK(!over);
+}
+
+static void
+wait_up(int want)
+{
+	const unsigned *n = want ? &ups : &downs;
+
+	if (up != want)
+		wait_for(n, *n + 1);
+}
+
+/* Uses a new configuration and connects; user makes it differ. */
+static void
+use(const char *user, int jetstream, enum mode m)
+{
+	char reason[256], server[64];
+	struct nats_conf *nc;
+	struct conf conf;
+	struct writer w;
+
+	mode = m;
+	conf_init(&conf);
+	wr_init(&w, CONF_SECRETS_MAX);
+	snprintf(server, sizeof(server), "127.0.0.1:%d", port);
+	conf_set(&conf, CONF_NATS_SERVER, server);
+	conf_set(&conf, CONF_NATS_JETSTREAM, jetstream ? "true" : "false");
+	wr_u16(&w, CONF_NATS_USER);
+	wr_blob(&w, user, strlen(user));
+	if (payload == NULL)
+		payload = payload_new(&conf, reason, sizeof(reason));
+	nc = nats_conf_new(&conf, w.buf, w.len, reason, sizeof(reason));
+	CHECK(payload != NULL && nc != NULL);
+	nats_use(nats, nc);
+	wr_clear(&w);
+	conf_clear(&conf);
+}
+
+/* Hands over a start with a script of that many bytes; nats_send()'s result. */
+static int
+start(size_t script)
+{
+	struct payload_how how;
+	struct job job;
+	const char *reason;
+	int rc;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 12;
+	job.key.start = 1790000000;
+	job.user = strdup("alice");
+	job_add_host(&job, "n1");
+	if (script != 0) {
+		job.script = calloc(1, script + 1);
+		memset(job.script, 'x', script);
+	}
+	payload_how_init(&how, BACKEND_1_5, NULL);
+	done = 0;
+	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 4711,
+	    &reason);
+	job_clear(&job);
+	return rc;
+}
+
+static const char *
+status(void)
+{
+	static struct nats_status st;
+
+	nats_status(nats, &st);
+	return st.text;
+}
+
+static void
+check_core(void)
+{
+	CHECK_STR(status(), "off");
+	CHECK_INT(start(0), -1);
+	CHECK_INT(errno, ENOTCONN);
+	use("a\"b", 0, MODE_ACCEPT);
+	CHECK_STR(status(), "connecting");
+	wait_up(1);
+	CHECK(nats_is_up(nats));
+	CHECK(strstr(login, "\"user\":\"a\\\"b\"") != NULL);
+	CHECK(strstr(status(), "connected to 127.0.0.1:") == status());
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	CHECK_INT(published, 1);
+	CHECK(strncmp(message, "job,function=start_job,", 23) == 0);
+	/* The broker's limit: the script is cut. */
+	CHECK_INT(start(MAX_PAYLOAD), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	CHECK(strlen(message) <= MAX_PAYLOAD &&
+	    strstr(message, "[cut]") != NULL);
+	/* The connection breaks before the flush is answered. */
+	mode = MODE_BREAK;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_UNSURE);
+	mode = MODE_ACCEPT;
+	wait_up(1);
+	CHECK_INT(downs, 1);
+}
+
+static void
+check_rejected(void)
+{
+	struct nats_status st;
+
+	mode = MODE_REJECT_SUBJECT;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_DENIED);
+	CHECK(strstr(why, "ermission") != NULL);
+	wait_up(0);
+	CHECK(strstr(status(), "no connection since 2") == status());
+	nats_status(nats, &st);
+	CHECK_INT(st.sent, 2);
+	CHECK_INT(st.unsure, 1);
+	CHECK_INT(st.refused, 1);
+	CHECK_INT(st.shortened, 1);
+	CHECK_INT(st.in_flight, 0);
+	/* Another configuration is used at once; its login is rejected. */
+	use("b", 0, MODE_REJECT_LOGIN);
+	while (strstr(status(), "uthorization") == NULL)
+		event_base_loop(base, EVLOOP_ONCE);
+	CHECK(!nats_is_up(nats));
+	CHECK_INT(start(0), -1);
+}
+
+static void
+check_stream(void)
+{
+	struct nats_status st;
+
+	use("c", 1, MODE_ACCEPT);
+	wait_up(1);
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	CHECK(strstr(header, "Nats-Msg-Id: alpha:12:1790000000:start") !=
+	    NULL);
+	mode = MODE_DUPLICATE;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	nats_status(nats, &st);
+	CHECK_INT(st.duplicates, 1);
+	mode = MODE_NO_STREAM;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_AWAY);
+	CHECK(strstr(why, "no stream acknowledges subject jobs") != NULL);
+	wait_up(0);
+}
+
+int
+main(void)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	socklen_t len = sizeof(sin);
+	struct evconnlistener *listener;
+	struct resolver *names;
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	alarm(5 * WAIT_S);
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	nats_prepare();
+	base = event_base_new();
+	names = resolver_new(base);
+	nats = nats_new(base, names, on_done, on_up, NULL);
+	listener = evconnlistener_new_bind(base, on_accept, NULL,
+	    LEV_OPT_CLOSE_ON_FREE, 8, (struct sockaddr *)&sin, sizeof(sin));
+	CHECK(names != NULL && nats != NULL && listener != NULL);
+	CHECK(getsockname(evconnlistener_get_fd(listener),
+	    (struct sockaddr *)&sin, &len) == 0);
+	port = ntohs(sin.sin_port);
+	check_core();
+	check_rejected();
+	check_stream();
+	nats_free(nats);
+	payload_free(payload);
+	rc = check_done();
+	fflush(stdout);
+	/* libnats and OpenSSL must not run their exit functions together. */
+	_exit(rc);
+}

@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: MIT */
+/* The parser of config.json, run as the supervisor runs it: in a child. */
+#include "config.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/ipc/channel.h"
+#include "common/log.h"
+#include "supervisor/config/config_file.h"
+#include "tests/unit/check.h"
+
+#define TOKEN	"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhcGkifQ.c2lnbmF0dXJl"
+#define URL	"\"ccRestUrl\": \"https://h.example\", "
+#define MINIMAL	"{ " URL "\"ccRestJwt\": \"t\" "
+
+/* What one child said. */
+struct outcome {
+	int		 status;	/* what parser_run returned, 0..255 */
+	struct conf	 conf;
+	char		 reason[CONF_REASON_MAX];
+	char		 log[16384];
+	uint8_t		*secrets;	/* owned */
+	size_t		 n_secrets;
+	int		 seals;
+	int		 ended;		/* conf-end came */
+};
+
+static char folder[] = "/tmp/test_config_file.XXXXXX";
+static char file[128];
+
+static const char *
+in_folder(const char *name)
+{
+	static char path[4][128];
+	static int turn;
+
+	turn = (turn + 1) % 4;
+	snprintf(path[turn], sizeof(path[turn]), "%s/%s", folder, name);
+	return path[turn];
+}
+
+static void
+write_file(const char *path, const char *text, size_t n, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	CHECK(fd != -1 && write(fd, text, n) == (ssize_t)n);
+	CHECK(fchmod(fd, mode) == 0);
+	close(fd);
+}
+
+static void
+keep_secrets(struct outcome *o, int fd)
+{
+	struct stat st;
+
+	o->seals = fcntl(fd, F_GET_SEALS);
+	CHECK(fstat(fd, &st) == 0);
+	o->n_secrets = (size_t)st.st_size;
+	o->secrets = malloc(o->n_secrets + 1);
+	CHECK(o->secrets != NULL && pread(fd, o->secrets, o->n_secrets, 0) ==
+	    (ssize_t)o->n_secrets);
+	close(fd);
+}
+
+static void
+hear(struct outcome *o, int fd)
+{
+	struct msg_header h;
+	struct reader r;
+	uint8_t *payload;
+	int passed;
+
+	while (frame_read(fd, ROLE_SUPERVISOR, ROLE_PARSER, &h, &payload,
+	    &passed, 5000) == 0) {
+		rd_init(&r, payload, h.length);
+		if (h.type == MSG_CONF)
+			conf_read(&r, &o->conf);
+		else if (h.type == MSG_SECRETS)
+			keep_secrets(o, passed);
+		else if (h.type == MSG_CONF_BAD) {
+			rd_u32(&r);
+			rd_name(&r, o->reason, sizeof(o->reason));
+		} else if (h.type == MSG_CONF_END)
+			o->ended = 1;
+		CHECK(!r.err);
+		free(payload);
+	}
+}
+
+static void
+run(struct outcome *o, const char *path, int explicit_path)
+{
+	int fds[2], status, log = open(in_folder("log"),
+	    O_RDWR | O_CREAT | O_TRUNC, 0600);
+	ssize_t n;
+	pid_t pid;
+
+	memset(o, 0, sizeof(*o));
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(fds[0]);
+		dup2(log, STDERR_FILENO);
+		log_init("parser", LOG_LEVEL_INFO);
+		_exit(parser_run(path, explicit_path, fds[1]) & 0xff);
+	}
+	close(fds[1]);
+	hear(o, fds[0]);
+	close(fds[0]);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	o->status = WEXITSTATUS(status);
+	n = pread(log, o->log, sizeof(o->log) - 1, 0);
+	o->log[n > 0 ? n : 0] = '\0';
+	close(log);
+}
+
+static void
+run_text(struct outcome *o, const char *text)
+{
+	write_file(file, text, strlen(text), 0600);
+	run(o, file, 1);
+}
+
+static void
+forget(struct outcome *o)
+{
+	conf_clear(&o->conf);
+	free(o->secrets);
+}
+
+static void
+check_secret(const struct outcome *o, enum conf_key key, const char *want)
+{
+	const uint8_t *p;
+	char text[256];
+	size_t n;
+
+	p = conf_secret(o->secrets, o->n_secrets, key, &n);
+	snprintf(text, sizeof(text), "%.*s", (int)n, p != NULL ?
+	    (const char *)p : "");
+	CHECK_STR(text, want);
+}
+
+static void
+test_go_file(const char *source)
+{
+	char path[512];
+	struct outcome o;
+
+	snprintf(path, sizeof(path), "%s/tests/data/conf/go.json", source);
+	run(&o, path, 1);
+	CHECK_INT(o.status, 0);
+	CHECK_INT(o.ended, 1);
+	CHECK_STR(o.reason, "");
+	CHECK_INT(conf_int(&o.conf, CONF_POLL_INTERVAL), 30);
+	CHECK_INT(conf_int(&o.conf, CONF_QUERY_MAX_RETRIES), 5);
+	CHECK(o.conf.values[CONF_PID_FILE] == NULL);
+	CHECK(o.conf.values[CONF_CC_REST_JWT] == NULL);
+	CHECK_STR(conf_str(&o.conf, CONF_GPU_PCI_ADDRS),
+	    "{\"^n3$\":[\"00000000:0A:00.0\",\"00000000:1B:00.0\"],"
+	    "\"^a[0-9]+$\":[\"00000000:21:00.0\"]}");
+	check_secret(&o, CONF_CC_REST_JWT, TOKEN);
+	check_secret(&o, CONF_NATS_PASSWORD, "open \"sesame\"");
+	check_secret(&o, CONF_NATS_TOKEN, "");
+	CHECK_INT(o.seals, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE |
+	    F_SEAL_SEAL);
+	CHECK(strstr(o.log, TOKEN) == NULL && strstr(o.log, "sesame") == NULL);
+	forget(&o);
+}
+
+/* The example names every key; only the token is left to the site. */
+static void
+test_example(const char *source)
+{
+	char path[512];
+	struct outcome o;
+
+	snprintf(path, sizeof(path), "%s/etc/config.json.example", source);
+	run(&o, path, 1);
+	CHECK_INT(o.status, 0);
+	CHECK_STR(o.reason, "");
+	CHECK(strstr(o.log, "ccRestJwt: is not set") != NULL);
+	CHECK(strstr(o.log, "unknown") == NULL);
+	CHECK(strstr(o.log, "holds secrets") == NULL);
+	CHECK(o.conf.values[CONF_SUBMITTER_USER] == NULL);
+	forget(&o);
+}
+
+static void
+test_wrong_file(const char *source)
+{
+	static const char *const said[] = {
+		"wrong.json:2: ccRestUrl: must begin with https:// or http://, is \"cc-backend.example\"",
+		"wrong.json:3: slurmPollInterval: must be a whole number of seconds from 1 to 86400, is \"abc\"",
+		"wrong.json:4: slurmPolInterval: unknown key, ignored; probably slurmPollInterval is meant",
+		"wrong.json:5: ipcSockPath: was removed and has no effect; prepSockListenPath is",
+		"wrong.json:6: natsPort: must be a whole number from 1 to 65535, is 70000",
+		"wrong.json:7: CCPOLLINTERVAL: read as ccPollInterval",
+		"wrong.json:9: gpuPciAddrs: ^n1$: must be a list",
+		"wrong.json:10: gpuPciAddrs: ^n2$: GPU 1 must be a string like \"00000000:C1:00.0\", is 7",
+		"wrong.json:13: natsSubject: given again, first on line 12; the last value is used",
+		"wrong.json:14: ccRestJwt: must be a string\n",
+		"wrong.json:15: ccRestSubmitJobs: must be true or false, is \"yes\"",
+		"wrong.json:16: cpuMap: ^n: thread id 1 is in the list twice",
+		"wrong.json:17: prepSockListenPath: must be an absolute path of at most 107 bytes, unix:PATH, tcp:",
+		"wrong.json:18: prepAllowedHosts: item 2 must be an IP address or a network (192.0.2.0/24), is \"n1\"",
+		"wrong.json:19: xyz: unknown key, ignored\n",
+		"wrong.json:20: slurmSource: the key has no effect; Slurm's text output is read in every version; remove the key\n",
+	};
+	char path[512];
+	struct outcome o;
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/tests/data/conf/wrong.json", source);
+	run(&o, path, 1);
+	CHECK_INT(o.status, 1);
+	CHECK_INT(o.ended, 0);
+	CHECK(strstr(o.reason, said[0]) != NULL);
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (strstr(o.log, said[i]) == NULL) {
+			CHECK_STR(said[i], "in the log");
+			fprintf(stderr, "%s", o.log);
+		}
+	forget(&o);
+}
+
+/* Whole texts and what is said about them; NULL: taken without a word. */
+static const struct {
+	const char	*text;
+	const char	*reason;	/* of the refusal */
+	const char	*warning;
+} cases[] = {
+	{ MINIMAL "}", NULL, NULL },
+	{ "{}", "config.json: ccRestUrl: is not set: no job can be sent", NULL },
+	{ "", "not valid JSON", NULL },
+	{ "[]", "must be one JSON object", NULL },
+	{ "{ " URL "\"ccRestJwt\": \"hush\" \"x\": 1 }",
+	    "line 1, column 59: not valid JSON: '}' expected", NULL },
+	{ MINIMAL "} x", "not valid JSON: end of file expected", NULL },
+	{ "{ " URL "\"ccRestJwt\": \"hush hush\" }", "must have no blanks", NULL },
+	{ "{ " URL "\"ccRestJwt\": \"hush\\n\" }",
+	    "must have no control characters", NULL },
+	{ "{ " URL "\"ccRestJwt\": \"\" }", NULL, "ccRestJwt: is not set" },
+	{ MINIMAL ", \"slurmPollInterval\": null }", NULL, NULL },
+	{ MINIMAL ", \"slurmPollInterval\": 0 }", "from 1 to 86400, is 0", NULL },
+	{ MINIMAL ", \"slurmPollInterval\": 1.5 }", "is 1.5", NULL },
+	{ MINIMAL ", \"slurmPollInterval\": 1e2 }", "is 100", NULL },
+	{ MINIMAL ", \"slurmPollInterval\": 99999999999999999999 }",
+	    "too big integer", NULL },
+	{ MINIMAL ", \"slurmQueryMaxSpan\": 60, \"slurmPollInterval\": 61 }",
+	    "must not be less than slurmPollInterval", NULL },
+	{ MINIMAL ", \"slurmMaxRetries\": 3, \"slurmQueryMaxRetries\": 4 }",
+	    NULL, "slurmMaxRetries: ignored; slurmQueryMaxRetries is given, too" },
+	{ MINIMAL ", \"cc_rest_ur\": 3 }", NULL, "probably ccRestUrl" },
+	{ MINIMAL ", \"natsPass\": \"x\" }", NULL, "probably natsPassword" },
+	{ MINIMAL ", \"a\\u0007b\": 1 }", NULL, "a\\x07b: unknown key" },
+	{ "{ \"ccRestUrl\": \"http://h.example\", \"ccRestJwt\": \"t\" }",
+	    NULL, "http to another host: the token" },
+	{ "{ \"ccRestUrl\": \"http://127.0.0.1:8080\", \"ccRestJwt\": \"t\" }",
+	    NULL, NULL },
+	{ "{ \"ccRestUrl\": \"http://[::1]:8080/x\", \"ccRestJwt\": \"t\" }",
+	    NULL, NULL },
+	{ "{ \"ccRestUrl\": \"http://127.0.0.1@h\", \"ccRestJwt\": \"t\" }",
+	    NULL, "http to another host: the token" },
+	{ "{ \"ccRestUrl\": \"ftp://h\" }", "must begin with https://", NULL },
+	{ "{ \"ccRestUrl\": \"https:///x\" }", "must have a host", NULL },
+	{ "{ \"ccRestUrl\": \"https://h/?x\" }", "must have no blank", NULL },
+	{ "{ \"ccRestSubmitJobs\": false }", NULL, "no job will be reported" },
+	{ "{ \"ccRestSubmitJobs\": 0 }", "must be true or false, is 0", NULL },
+	{ MINIMAL ", \"pidFilePath\": \"\" }", "must not be empty", NULL },
+	{ MINIMAL ", \"pidFilePath\": \"x\" }", "must be an absolute path", NULL },
+	{ MINIMAL ", \"pidFilePath\": [1] }", "must be a string, is a list", NULL },
+	{ MINIMAL ", \"sandbox\": \"on\" }",
+	    "must be one of enforce log off, is \"on\"", NULL },
+	{ MINIMAL ", \"ccBackendVersion\": \"1.4.4\" }", NULL, NULL },
+	{ MINIMAL ", \"ccBackendVersion\": \"1.2\" }", "must be auto", NULL },
+	{ MINIMAL ", \"ccBackendVersion\": \"1.4.x\" }", "must be auto", NULL },
+	{ MINIMAL ", \"metaDataFields\": [ \"jobName\" ] }", NULL, NULL },
+	{ MINIMAL ", \"metaDataFields\": [ \"jobname\" ] }",
+	    "must be one of jobName jobScript", NULL },
+	{ MINIMAL ", \"ctlUsers\": [ \"a\", 1 ] }", "item 2 is 1", NULL },
+	{ MINIMAL ", \"ctlUsers\": \"a\" }", "must be a list of strings", NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": [] }", "must be an object", NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": [ \"GPU-1\" ] } }", NULL,
+	    "gpuPciAddrs: n: GPU 0 is \"GPU-1\", not like" },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"n(1\": { \"1\": \"81:00.0\" } } }",
+	    NULL, NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"one\": \"81:00.0\" } } }",
+	    "gpuPciAddrs: n: \"one\" is not the number of a GPU", NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"1024\": \"81:00.0\" } } }",
+	    "gpuPciAddrs: n: \"1024\" is not the number of a GPU", NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"3\": 7 } } }",
+	    "gpuPciAddrs: n: GPU 3 must be a string", NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"3\": \"81:00.0\", "
+	    "\"4\": \"81:00.0\" } } }", NULL,
+	    "gpuPciAddrs: n: GPU 4, \"81:00.0\", is in the list twice" },
+	{ MINIMAL ", \"ignoreHosts\": \"^login[0-9\" }",
+	    "ignoreHosts: is not a valid pattern: missing terminating ]", NULL },
+	{ MINIMAL ", \"gpuPciAddrs\": { \"a(\": [] } }",
+	    "gpuPciAddrs: a(: is not a valid pattern: missing closing parenthesis", NULL },
+	{ MINIMAL ", \"cpuMap\": { \"n\": \"block\", \"m\": \"zigzag\" } }",
+	    "cpuMap: m: must be \"block\"", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\","
+	    " \"when\": { \"partition\": \"^a\", \"reservation\": \".\" } } ] }", NULL, NULL },
+	{ MINIMAL ", \"tags\": {} }", "tags: must be a list of at most 64 rules", NULL },
+	{ MINIMAL ", \"tags\": [ 7 ] }", "tags: item 1: must be an object", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\" } ] }", "tags: item 1: has no name", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"\" } ] }",
+	    "tags: item 1: its name must be a string of 1 to 255 bytes", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"qos\": \"x\" } ] }",
+	    "tags: item 1: has \"qos\", which is not one of type, name", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"when\": [] } ] }",
+	    "tags: item 1: its when must be an object", NULL },
+	{ MINIMAL ", \"tags\": [\n{ \"type\": \"q\", \"name\": \"n\" },\n"
+	    "{ \"type\": \"q\", \"name\": \"m\", \"when\": { \"qos\": \"a(\" } } ] }",
+	    ":3: tags: item 2: is not a valid pattern: missing closing parenthesis", NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\" },"
+	    " { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\" } ] }",
+	    "tags: item 2: has the type and name of item 1, but another scope", NULL },
+	{ MINIMAL ", \"clusterNames\": { \"a\": \"x\", \"b\": \"x\" } }",
+	    "\"x\" is already the name of a", NULL },
+	{ MINIMAL ", \"clusterNames\": { \"a\": 1 } }", "name of a cluster", NULL },
+	{ MINIMAL ", \"prepSockListenPath\": \"tcp::5\", "
+	    "\"prepSockConnectPath\": \"tcp:localhost:5\" }", NULL,
+	    "prepAllowedHosts is empty" },
+	{ MINIMAL ", \"prepSockListenPath\": \"/run/other.sock\" }", NULL,
+	    "is not the path of prepSockListenPath" },
+	{ MINIMAL ", \"slurmExtraPaths\": [ \"/opt/slurm\", \"/tmp/\" ] }",
+	    "would allow Slurm's commands to read", NULL },
+	{ MINIMAL ", \"clusters\": [ \"a\", \"b\" ] }", NULL, NULL },
+	{ MINIMAL ", \"clusters\": [ \"a\", \"b\", \"a\" ] }",
+	    "clusters: \"a\" is in the list twice", NULL },
+	{ MINIMAL ", \"clusters\": [ \"--help\" ] }",
+	    "clusters: item 1 must be a cluster's name", NULL },
+	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }", "would allow Slurm's commands to read",
+	    NULL },
+	{ MINIMAL ", \"natsServer\": \"n\", \"natsCertFile\": \"/dev/null\" }",
+	    "natsCertFile: /dev/null: is not a regular file", NULL },
+	{ MINIMAL ", \"natsCertFile\": \"/dev/null\" }", NULL, NULL },
+	{ MINIMAL ", \"ccRestJwtFile\": \"/x\" }",
+	    "ccRestJwt is given, too", NULL },
+	{ MINIMAL ", \"ccRestCaFile\": \"/nowhere/ca\" }",
+	    "/nowhere/ca: No such file", NULL },
+};
+
+static void
+test_cases(void)
+{
+	struct outcome o;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run_text(&o, cases[i].text);
+		if (cases[i].reason == NULL ? o.status != 0 : o.status != 1 ||
+		    strstr(o.reason, cases[i].reason) == NULL) {
+			CHECK_STR(o.reason, cases[i].reason);
+			fprintf(stderr, "    %s\n", cases[i].text);
+		}
+		if (cases[i].warning != NULL ?
+		    strstr(o.log, cases[i].warning) == NULL :
+		    strstr(o.log, "WARN") != NULL) {
+			CHECK_STR(o.log, cases[i].warning);
+			fprintf(stderr, "    %s\n", cases[i].text);
+		}
+		CHECK_INT(o.ended, o.status == 0);
+		CHECK(strstr(o.log, "hush") == NULL);
+		CHECK(strstr(o.reason, "hush") == NULL);
+		forget(&o);
+	}
+}
+
+/* Each key that has no effect any more costs one warning, whatever its value. */
+static void
+test_obsolete(void)
+{
+	static const struct {
+		const char	*text;
+		const char	*warning;
+	} keys[] = {
+		{ MINIMAL ", \"slurmSource\": \"json\" }",
+		    "slurmSource: the key has no effect; Slurm's text output "
+		    "is read in every version; remove the key\n" },
+		{ MINIMAL ", \"slurmSource\": 7 }",
+		    "slurmSource: the key has no effect; Slurm's text output "
+		    "is read in every version; remove the key\n" },
+		{ MINIMAL ", \"SLURMSOURCE\": \"text\" }",
+		    "SLURMSOURCE: the key has no effect; Slurm's text output "
+		    "is read in every version; remove the key\n" },
+		{ MINIMAL ", \"ipcSockPath\": \"/run/sock\" }",
+		    "ipcSockPath: was removed and has no effect; "
+		    "prepSockListenPath is where the daemon listens, "
+		    "prepSockConnectPath where the hook connects\n" },
+	};
+	struct outcome o;
+	const char *first;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		run_text(&o, keys[i].text);
+		CHECK_INT(o.status, 0);
+		CHECK_INT(o.ended, 1);
+		CHECK(strstr(o.log, keys[i].warning) != NULL);
+		first = strstr(o.log, "WARN");
+		CHECK(first != NULL && strstr(first + 1, "WARN") == NULL);
+		forget(&o);
+	}
+}
+
+static void
+test_absent(void)
+{
+	struct outcome o;
+	char text[256];
+
+	run(&o, in_folder("none.json"), 1);
+	CHECK_INT(o.status, 1);
+	CHECK(strstr(o.reason, "none.json: No such file or directory") != NULL);
+	forget(&o);
+	run(&o, in_folder("none.json"), 0);
+	CHECK(strstr(o.log, "all keys have their defaults") != NULL);
+	CHECK(strstr(o.reason, "ccRestUrl: is not set") != NULL);
+	forget(&o);
+	run(&o, folder, 0);
+	CHECK(strstr(o.reason, "is not a regular file") != NULL);
+	forget(&o);
+	CHECK(mkfifo(in_folder("fifo"), 0600) == 0);
+	run(&o, in_folder("fifo"), 1);
+	CHECK(strstr(o.reason, "is not a regular file") != NULL);
+	forget(&o);
+	CHECK(truncate(file, CONF_FILE_MAX + 1) == 0);
+	run(&o, file, 1);
+	snprintf(text, sizeof(text), "%s: is too long", file);
+	CHECK_STR(o.reason, text);
+	forget(&o);
+}
+
+static void
+test_modes(void)
+{
+	static const char text[] = MINIMAL "}";
+	struct outcome o;
+
+	write_file(file, text, sizeof(text) - 1, 0644);
+	run(&o, file, 1);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log, "has secrets and is readable by other users (mode 0644)")
+	    != NULL);
+	forget(&o);
+	write_file(file, text, sizeof(text) - 1, 0640);
+	run(&o, file, 1);
+	CHECK_INT(o.status, 0);
+	CHECK_STR(o.log, "");
+	forget(&o);
+	write_file(file, text, sizeof(text) - 1, 0666);
+	run(&o, file, 1);
+	CHECK(strstr(o.reason, "is writable by other users") != NULL);
+	forget(&o);
+	if (geteuid() != 0)
+		return;
+	write_file(file, text, sizeof(text) - 1, 0600);
+	CHECK(chown(file, 1, 0) == 0);
+	run(&o, file, 1);
+	CHECK(strstr(o.log, "belongs to user 1") != NULL);
+	CHECK(chown(file, 0, 0) == 0);
+	forget(&o);
+}
+
+/* One key that names a file of this content and mode; key 2 beside it. */
+static void
+run_with_file(struct outcome *o, const char *key, const char *content,
+    mode_t mode)
+{
+	char text[512];
+
+	write_file(in_folder("named"), content, strlen(content), mode);
+	snprintf(text, sizeof(text), "{ " URL "\"natsServer\": \"n\", "
+	    "\"%s\": \"%s\" }", key, in_folder("named"));
+	run_text(o, text);
+}
+
+static void
+test_files(void)
+{
+	static const char creds[] = "-----BEGIN NATS USER JWT-----\nx\n";
+	struct outcome o;
+
+	run_with_file(&o, "ccRestJwtFile", " \n" TOKEN "\r\n", 0600);
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_CC_REST_JWT, TOKEN);
+	CHECK(strstr(o.log, TOKEN) == NULL);
+	forget(&o);
+	run_with_file(&o, "ccRestJwtFile", "two words", 0600);
+	CHECK(strstr(o.reason, "more than one word") != NULL);
+	forget(&o);
+	run_with_file(&o, "ccRestJwtFile", "\n", 0600);
+	CHECK(strstr(o.reason, "is empty") != NULL);
+	forget(&o);
+	run_with_file(&o, "ccRestJwtFile", TOKEN, 0644);
+	CHECK(strstr(o.reason, "is readable by other users (mode 0644)") != NULL);
+	forget(&o);
+	run_with_file(&o, "natsCredsFile", creds, 0640);
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_NATS_CREDS_FILE, creds);
+	forget(&o);
+	run_with_file(&o, "natsCredsFile", creds, 0604);
+	CHECK(strstr(o.reason, "is readable by other users (mode 0604)") != NULL);
+	forget(&o);
+	run_with_file(&o, "natsCredsFile", "hush", 0600);
+	CHECK(strstr(o.reason, "is not a NATS credentials file") != NULL);
+	CHECK(strstr(o.log, "hush") == NULL);
+	forget(&o);
+	run_with_file(&o, "natsNKeySeedFile", "SUABC\n", 0644);
+	CHECK(strstr(o.reason, "is readable by other users") != NULL);
+	forget(&o);
+	run_with_file(&o, "natsCaFile", "-----BEGIN CERTIFICATE-----", 0644);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log, "no effect while natsTls is false") != NULL);
+	forget(&o);
+	run_with_file(&o, "natsCaFile", "x", 0644);
+	CHECK(strstr(o.reason, "is not a PEM certificate") != NULL);
+	forget(&o);
+}
+
+static void
+test_credential(void)
+{
+	struct outcome o;
+
+	write_file(in_folder("cc-rest-jwt"), TOKEN "\n", sizeof(TOKEN), 0400);
+	setenv("CREDENTIALS_DIRECTORY", folder, 1);
+	run_text(&o, "{ " URL "\"natsPort\": 1 }");
+	CHECK_INT(o.status, 0);
+	CHECK_STR(o.log, "");
+	check_secret(&o, CONF_CC_REST_JWT, TOKEN);
+	forget(&o);
+	run_text(&o, MINIMAL "}");
+	check_secret(&o, CONF_CC_REST_JWT, "t");
+	forget(&o);
+	unsetenv("CREDENTIALS_DIRECTORY");
+}
+
+/* Files made to cost time or memory: an answer comes, of whatever kind. */
+static void
+test_heavy(void)
+{
+	size_t n = CONF_FILE_MAX, i;
+	char *text = malloc(n + 1);
+	struct outcome o;
+
+	CHECK(text != NULL);
+	memset(text, '[', n);
+	write_file(file, text, n, 0600);
+	run(&o, file, 1);
+	CHECK(strstr(o.reason, "maximum parsing depth reached") != NULL);
+	forget(&o);
+	memset(text, '1', n);
+	memcpy(text, "{\"cpuMap\":{\"x\":[", 16);
+	for (i = 17; i < n; i += 2)
+		text[i] = ',';
+	memcpy(text + n - 4, "1]}}", 4);
+	write_file(file, text, n, 0600);
+	run(&o, file, 1);
+	CHECK(strstr(o.reason, "cpuMap: x: must be") != NULL);
+	forget(&o);
+	/* The parser's limit on its CPU time must leave room for valgrind. */
+	n /= 8;
+	for (i = 0; i + 16 <= n; i += 16)
+		snprintf(text + i, 17, "%c\"%-7zu\":0    ", i == 0 ? '{' : ',',
+		    i / 16);
+	text[n - 1] = '}';
+	write_file(file, text, n, 0600);
+	run(&o, file, 1);
+	CHECK_INT(o.status, 1);
+	CHECK(strlen(o.log) < 8192);
+	CHECK(strstr(o.log, "more errors or warnings are not listed") != NULL);
+	forget(&o);
+	free(text);
+}
+
+static void
+test_address(void)
+{
+	static const struct {
+		const char *value, *host, *port;
+	} good[] = {
+		{ "tcp:1.2.3.4:5", "1.2.3.4", "5" },
+		{ "tcp:[::1]:5", "::1", "5" },
+		{ "tcp:[::]:65535", "::", "65535" },
+		{ "tcp::5", "", "5" },
+		{ "tcp:ctl.example:5", "ctl.example", "5" },
+	};
+	static const char *const bad[] = { "", "x", "unix:x", "tcp:5", "tcp:",
+	    "tcp::", "tcp::0", "tcp::65536", "tcp::5x", "tcp:[::1:5",
+	    "tcp:[::1]5", "tcp:[]:5", "tcp:::1:5", "tcp:a b:5", "udp:x:5" };
+	struct conf_address a;
+	char longest[200];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		CHECK_INT(conf_address_parse(good[i].value, &a), 0);
+		CHECK_INT(a.kind, CONF_ADDRESS_TCP);
+		CHECK_STR(a.host, good[i].host);
+		CHECK_STR(a.port, good[i].port);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_INT(conf_address_parse(bad[i], &a), -1);
+	CHECK_INT(conf_address_parse("unix:/a b", &a), 0);
+	CHECK_STR(a.path, "/a b");
+	memset(longest, '/', sizeof(longest));
+	longest[107] = '\0';
+	CHECK_INT(conf_address_parse(longest, &a), 0);
+	longest[107] = '/';
+	longest[108] = '\0';
+	CHECK_INT(conf_address_parse(longest, &a), -1);
+	CHECK_INT(conf_host_is_local("127.8.9.1"), 1);
+	CHECK_INT(conf_host_is_local("::1"), 1);
+	CHECK_INT(conf_host_is_local("::"), 0);
+	CHECK_INT(conf_host_is_local(""), 0);
+	CHECK_INT(conf_host_is_local("128.0.0.1"), 0);
+}
+
+static void
+remove_files(void)
+{
+	static const char *const names[] = { "log", "fifo", "named",
+	    "cc-rest-jwt", "config.json" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(in_folder(names[i]));
+	CHECK(rmdir(folder) == 0);
+}
+
+int
+main(void)
+{
+	const char *source = getenv("srcdir");
+
+	unsetenv("JOURNAL_STREAM");
+	unsetenv("CREDENTIALS_DIRECTORY");
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(file, sizeof(file), "%s/config.json", folder);
+	test_go_file(source != NULL ? source : ".");
+	test_wrong_file(source != NULL ? source : ".");
+	test_example(source != NULL ? source : ".");
+	test_cases();
+	test_obsolete();
+	test_absent();
+	test_modes();
+	test_files();
+	test_credential();
+	test_heavy();
+	test_address();
+	remove_files();
+	return check_done();
+}

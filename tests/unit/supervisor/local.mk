@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# The supervisor's boxes.
+
+# supervisor/config
+check_PROGRAMS += test_config_file
+TESTS += test_config_file
+test_config_file_SOURCES = tests/unit/supervisor/config/test_config_file.c
+test_config_file_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_config_file_LDADD = $(CONFIG_LIBS)
+
+# supervisor/system
+check_PROGRAMS += test_pidfile test_sandbox_paths test_slurm_conf
+TESTS += test_pidfile test_sandbox_paths test_slurm_conf
+test_pidfile_SOURCES = tests/unit/supervisor/system/test_pidfile.c
+test_pidfile_LDADD = $(SYSTEM_LIBS)
+test_sandbox_paths_SOURCES = tests/unit/supervisor/system/test_sandbox_paths.c
+test_sandbox_paths_LDADD = $(SYSTEM_LIBS)
+test_slurm_conf_SOURCES = tests/unit/supervisor/system/test_slurm_conf.c
+test_slurm_conf_LDADD = $(SYSTEM_LIBS)
+
+# supervisor/workers
+check_PROGRAMS += test_quarantine test_worker_channel
+TESTS += test_quarantine test_worker_channel
+test_quarantine_SOURCES = tests/unit/supervisor/workers/test_quarantine.c
+test_quarantine_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_quarantine_LDADD = $(WORKERS_LIBS)
+test_worker_channel_SOURCES = \
+	tests/unit/supervisor/workers/test_worker_channel.c
+test_worker_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_worker_channel_LDADD = $(WORKERS_LIBS)
+
+# supervisor
+check_PROGRAMS += test_options test_parser_process test_reload
+TESTS += test_options test_parser_process test_reload
+test_options_SOURCES = tests/unit/supervisor/test_options.c
+test_options_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_options_LDADD = $(SUPERVISOR_LIBS)
+test_parser_process_SOURCES = tests/unit/supervisor/test_parser_process.c
+test_parser_process_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_parser_process_LDADD = $(SUPERVISOR_LIBS)
+test_reload_SOURCES = tests/unit/supervisor/test_reload.c
+test_reload_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_reload_LDADD = $(SUPERVISOR_LIBS)

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The messages of a worker to the supervisor: the callbacks get the fields of
+ * a valid message; a message of another length breaks the channel and calls
+ * nothing.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/workers/workers.h"
+#include "tests/unit/check.h"
+
+#define PAYLOAD_BYTES	256
+
+static struct setup setup;
+static struct conf conf;
+static struct workers workers;
+static char called[2048];	/* the callbacks and their arguments */
+static int far;			/* the worker's end of the channel */
+
+static void
+on_hello(struct child *c)
+{
+	snprintf(called, sizeof(called), "hello %s", c->layers);
+}
+
+static void
+on_conf_ok(struct child *c, uint32_t generation)
+{
+	snprintf(called, sizeof(called), "conf-ok %u", generation);
+}
+
+static void
+on_conf_bad(struct child *c, uint32_t generation, const char *reason)
+{
+	snprintf(called, sizeof(called), "conf-bad %u %s", generation, reason);
+}
+
+static void
+on_ready(struct child *c)
+{
+	CHECK_INT(c->state, CHILD_READY);
+	snprintf(called, sizeof(called), "ready");
+}
+
+static void
+on_ctl_row(struct child *c, uint64_t request, const uint8_t *row, size_t len)
+{
+	snprintf(called, sizeof(called), "row %u %zu", (unsigned)request, len);
+}
+
+static void
+on_ctl_end(struct child *c, uint64_t request, enum ctl_status status,
+    const char *text)
+{
+	snprintf(called, sizeof(called), "end %u %d %s", (unsigned)request,
+	    (int)status, text);
+}
+
+static void
+on_peer_lost(struct child *c, enum role peer, uint64_t id, const char *why)
+{
+	snprintf(called, sizeof(called), "lost %s %u %s", role_name(peer),
+	    (unsigned)id, why);
+}
+
+static void
+on_wrong_version(struct child *c, const char *why)
+{
+	snprintf(called, sizeof(called), "version");
+}
+
+static const struct channel_events events = {
+	.hello = on_hello,
+	.conf_ok = on_conf_ok,
+	.conf_bad = on_conf_bad,
+	.ready = on_ready,
+	.ctl_row = on_ctl_row,
+	.ctl_end = on_ctl_end,
+	.peer_lost = on_peer_lost,
+	.wrong_version = on_wrong_version,
+};
+
+/* A listener that was started, with an open channel. */
+static struct child *
+worker_make(enum child_state state)
+{
+	struct child *c = &workers.children[ROLE_LISTENER];
+	struct msg_header h;
+	uint8_t *payload;
+	int fds[2], fd;
+
+	memset(&workers, 0, sizeof(workers));
+	workers.base = event_base_new();
+	workers.setup = &setup;
+	workers.conf = &conf;
+	workers.events = &events;
+	child_init(&workers, ROLE_LISTENER);
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	CHECK_INT(worker_channel_open(c, fds[0]), 0);
+	far = fds[1];
+	CHECK_INT(frame_read(far, ROLE_LISTENER, ROLE_SUPERVISOR, &h, &payload,
+	    &fd, 1000), 0);
+	CHECK_INT(h.type, MSG_SANDBOX);
+	free(payload);
+	c->state = state;
+	c->conf_sent = 7;
+	c->ping_sent_ms = 1;
+	called[0] = '\0';
+	return c;
+}
+
+static void
+worker_end(struct child *c)
+{
+	close(far);
+	event_free(c->restart);
+	event_free(c->deadline);
+	channel_free(c->channel);
+	event_base_free(workers.base);
+}
+
+/* Sends the bytes as they are; the table of messages is not asked. */
+static void
+raw_send(enum msg_type type, uint64_t id, const uint8_t *payload, size_t len)
+{
+	uint8_t bytes[sizeof(struct msg_header) + PAYLOAD_BYTES];
+	struct msg_header h = { .type = (uint16_t)type,
+		.length = (uint32_t)len, .id = id };
+
+	memcpy(bytes, &h, sizeof(h));
+	if (len > 0)
+		memcpy(bytes + sizeof(h), payload, len);
+	CHECK_INT(write(far, bytes, sizeof(h) + len),
+	    (long long)(sizeof(h) + len));
+	event_base_loop(workers.base, EVLOOP_NONBLOCK);
+	event_base_loop(workers.base, EVLOOP_NONBLOCK);
+}
+
+/* The bytes are refused: no callback, and the channel is gone. */
+static void
+refused(enum msg_type type, enum child_state state, const uint8_t *payload,
+    size_t len)
+{
+	struct child *c = worker_make(state);
+
+	raw_send(type, 3, payload, len);
+	CHECK_STR(called, "");
+	CHECK(c->channel == NULL);
+	CHECK(c->channel_error[0] != '\0');
+	CHECK_INT(c->state, state);
+	CHECK_INT(c->ping_sent_ms, 1);
+	worker_end(c);
+}
+
+/* The payload of w is accepted; a byte more or less is not. */
+static void
+message(enum msg_type type, enum child_state state, const struct writer *w,
+    const char *want)
+{
+	struct child *c = worker_make(state);
+	uint8_t payload[PAYLOAD_BYTES] = { 0 };
+
+	CHECK_INT(wr_end(w), 0);
+	if (w->len > 0)
+		memcpy(payload, w->buf, w->len);
+	raw_send(type, 3, payload, w->len);
+	CHECK_STR(called, want);
+	CHECK(c->channel != NULL);
+	if (type == MSG_PONG)
+		CHECK_INT(c->ping_sent_ms, 0);
+	worker_end(c);
+	if (type == MSG_CTL_ROW)	/* bytes for the admin tool */
+		return;
+	refused(type, state, payload, w->len + 1);
+	if (w->len > 0)
+		refused(type, state, payload, w->len - 1);
+}
+
+static void
+test_lengths(void)
+{
+	struct writer w;
+
+	wr_init(&w, PAYLOAD_BYTES);
+	wr_u32(&w, MSG_VERSION);
+	wr_u8(&w, ROLE_LISTENER);
+	wr_str(&w, "rlimits");
+	message(MSG_HELLO, CHILD_STARTED, &w, "hello rlimits");
+	wr_reset(&w);
+	wr_u32(&w, 7);
+	message(MSG_CONF_OK, CHILD_SANDBOXED, &w, "conf-ok 7");
+	wr_str(&w, "no");
+	message(MSG_CONF_BAD, CHILD_SANDBOXED, &w, "conf-bad 7 no");
+	wr_reset(&w);
+	message(MSG_READY, CHILD_SANDBOXED, &w, "ready");
+	wr_u64(&w, 1);
+	message(MSG_PONG, CHILD_READY, &w, "");
+	message(MSG_CTL_ROW, CHILD_READY, &w, "row 3 8");
+	wr_reset(&w);
+	wr_u8(&w, CTL_ERROR);
+	wr_str(&w, "busy");
+	message(MSG_CTL_END, CHILD_READY, &w, "end 3 1 busy");
+	wr_reset(&w);
+	wr_u8(&w, ROLE_COLLECTOR);
+	wr_str(&w, "closed");
+	message(MSG_PEER_LOST, CHILD_READY, &w, "lost collector 3 closed");
+	wr_clear(&w);
+}
+
+static void
+test_values(void)
+{
+	struct child *c;
+	struct writer w;
+
+	wr_init(&w, PAYLOAD_BYTES);
+	wr_u32(&w, MSG_VERSION);
+	wr_u8(&w, ROLE_COLLECTOR);	/* another worker's role */
+	wr_str(&w, "rlimits");
+	refused(MSG_HELLO, CHILD_STARTED, w.buf, w.len);
+	w.buf[4] = ROLE_LISTENER;
+	refused(MSG_HELLO, CHILD_READY, w.buf, w.len);
+	w.buf[0]++;
+	c = worker_make(CHILD_STARTED);
+	raw_send(MSG_HELLO, 0, w.buf, w.len);
+	CHECK_STR(called, "version");
+	worker_end(c);
+	wr_reset(&w);
+	wr_u32(&w, 8);			/* a generation that was not sent */
+	refused(MSG_CONF_OK, CHILD_SANDBOXED, w.buf, w.len);
+	w.buf[0] = 6;			/* of an earlier configuration */
+	c = worker_make(CHILD_SANDBOXED);
+	raw_send(MSG_CONF_OK, 0, w.buf, w.len);
+	CHECK_STR(called, "");
+	CHECK(c->channel != NULL);
+	worker_end(c);
+	refused(MSG_READY, CHILD_STARTED, w.buf, 0);
+	wr_reset(&w);
+	wr_u8(&w, CTL_DENIED + 1);
+	wr_str(&w, "");
+	refused(MSG_CTL_END, CHILD_READY, w.buf, w.len);
+	w.buf[0] = ROLE__COUNT;
+	refused(MSG_PEER_LOST, CHILD_READY, w.buf, w.len);
+	/* A message that only the parser may send. */
+	wr_reset(&w);
+	wr_u32(&w, 0);
+	refused(MSG_CONF_END, CHILD_READY, w.buf, w.len);
+	wr_clear(&w);
+}
+
+int
+main(void)
+{
+	log_init("test", LOG_LEVEL_FATAL);
+	setup_init(&setup);
+	conf_init(&conf);
+	test_lengths();
+	test_values();
+	conf_clear(&conf);
+	return check_done();
+}

@@ -77,7 +77,7 @@ static size_t said_len;
 static uint64_t last_seq;	/* of the messages to the submitter */
 static char last_message[1024];
 
-static void
+static void __attribute__((format(printf, 2, 0)))
 said_add(const char *before, const char *fmt, va_list ap)
 {
 	said_len += (size_t)snprintf(said + said_len, sizeof(said) - said_len,

@@ -124,7 +124,8 @@ test_record_pack_SOURCES = tests/unit/collector/details/test_record_pack.c \
 test_record_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_record_pack_LDADD = $(ZLIB_LIBS)
 
-# Decisions, with a simulated clock, Slurm and submitter.
+# Decisions, with a simulated clock, runner and channels: this object has the
+# functions of the members of the libraries that it replaces.
 simulation = tests/unit/collector/simulation.c \
 	tests/unit/collector/simulation.h
 
@@ -139,13 +140,15 @@ test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
 check_PROGRAMS += test_accounting
 TESTS += test_accounting
 test_accounting_SOURCES = \
-	tests/unit/collector/accounting/test_accounting.c $(simulation)
+	tests/unit/collector/accounting/test_accounting.c \
+	tests/unit/collector/parse/recording.h $(simulation)
 test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
 
 # collector/query
 check_PROGRAMS += test_query
 TESTS += test_query
-test_query_SOURCES = tests/unit/collector/query/test_query.c $(simulation)
+test_query_SOURCES = tests/unit/collector/query/test_query.c \
+	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)

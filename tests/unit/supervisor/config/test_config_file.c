@@ -33,6 +33,13 @@ struct outcome {
 	int		 ended;		/* conf-end was received */
 };
 
+/* Without NATS, natsServer is an error. */
+#ifdef HAVE_NATS
+#define NATS_SERVER	"\"natsServer\": \"n\", "
+#else
+#define NATS_SERVER	""
+#endif
+
 static char folder[] = "/tmp/test_config_file.XXXXXX";
 static char file[128];
 
@@ -158,6 +165,13 @@ test_go_file(const char *source)
 
 	snprintf(path, sizeof(path), "%s/tests/data/conf/go.json", source);
 	run(&o, path, 1);
+#ifndef HAVE_NATS
+	CHECK_INT(o.status, 1);
+	CHECK(strstr(o.reason, "natsServer: this program was built without "
+	    "NATS") != NULL);
+	forget(&o);
+	return;
+#endif
 	CHECK_INT(o.status, 0);
 	CHECK_INT(o.ended, 1);
 	CHECK_STR(o.reason, "");
@@ -482,15 +496,13 @@ run_with_file(struct outcome *o, const char *key, const char *content,
 	char text[512];
 
 	write_file(in_folder("named"), content, strlen(content), mode);
-	snprintf(text, sizeof(text), "{ " URL "\"natsServer\": \"n\", "
-	    "\"%s\": \"%s\" }", key, in_folder("named"));
+	snprintf(text, sizeof(text), "{ " URL NATS_SERVER "\"%s\": \"%s\" }", key, in_folder("named"));
 	run_text(o, text);
 }
 
 static void
 test_files(void)
 {
-	static const char creds[] = "-----BEGIN NATS USER JWT-----\nx\n";
 	struct outcome o;
 
 	run_with_file(&o, "ccRestJwtFile", " \n" TOKEN "\r\n", 0600);
@@ -507,6 +519,16 @@ test_files(void)
 	run_with_file(&o, "ccRestJwtFile", TOKEN, 0644);
 	CHECK(strstr(o.reason, "is readable by other users (mode 0644)") != NULL);
 	forget(&o);
+}
+
+/* Without natsServer the parser does not read the files of NATS. */
+#ifdef HAVE_NATS
+static void
+test_nats_files(void)
+{
+	static const char creds[] = "-----BEGIN NATS USER JWT-----\nx\n";
+	struct outcome o;
+
 	run_with_file(&o, "natsCredsFile", creds, 0640);
 	CHECK_INT(o.status, 0);
 	check_secret(&o, CONF_NATS_CREDS_FILE, creds);
@@ -529,6 +551,7 @@ test_files(void)
 	CHECK(strstr(o.reason, "is not a PEM certificate") != NULL);
 	forget(&o);
 }
+#endif
 
 static void
 test_credential(void)
@@ -657,6 +680,9 @@ main(void)
 	test_absent();
 	test_modes();
 	test_files();
+#ifdef HAVE_NATS
+	test_nats_files();
+#endif
 	test_credential();
 	test_heavy();
 	test_address();

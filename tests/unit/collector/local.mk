@@ -76,12 +76,37 @@ TESTS += test_time
 test_time_SOURCES = tests/unit/collector/parse/test_time.c
 test_time_LDADD = $(PARSE_LIBS)
 
+# collector/base
+check_PROGRAMS += test_gpu_map
+TESTS += test_gpu_map
+test_gpu_map_SOURCES = tests/unit/collector/base/test_gpu_map.c
+test_gpu_map_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_gpu_map_LDADD = $(COLLECTOR_BASE_LIBS)
+
+check_PROGRAMS += test_settings
+TESTS += test_settings
+test_settings_SOURCES = tests/unit/collector/base/test_settings.c
+test_settings_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_settings_LDADD = $(COLLECTOR_BASE_LIBS)
+
+check_PROGRAMS += test_slurm_clock
+TESTS += test_slurm_clock
+test_slurm_clock_SOURCES = tests/unit/collector/base/test_slurm_clock.c
+test_slurm_clock_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_slurm_clock_LDADD = $(COLLECTOR_BASE_LIBS)
+
+check_PROGRAMS += test_tables
+TESTS += test_tables
+test_tables_SOURCES = tests/unit/collector/base/test_tables.c
+test_tables_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_tables_LDADD = $(COLLECTOR_BASE_LIBS)
+
 # collector/slurm
-check_PROGRAMS += test_plan
-TESTS += test_plan
-test_plan_SOURCES = tests/unit/collector/slurm/test_plan.c
-test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_plan_LDADD = $(COLLECTOR_SLURM_LIBS)
+check_PROGRAMS += test_runner
+TESTS += test_runner
+test_runner_SOURCES = tests/unit/collector/slurm/test_runner.c
+test_runner_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_runner_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 check_PROGRAMS += test_slurm_config
 TESTS += test_slurm_config

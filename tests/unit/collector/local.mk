@@ -136,6 +136,12 @@ test_track_SOURCES = tests/unit/collector/track/test_track.c $(simulation)
 test_track_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
 
+check_PROGRAMS += test_resume
+TESTS += test_resume
+test_resume_SOURCES = tests/unit/collector/track/test_resume.c $(simulation)
+test_resume_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_resume_LDADD = $(COLLECTOR_TRACK_LIBS)
+
 # collector/accounting
 check_PROGRAMS += test_accounting
 TESTS += test_accounting

@@ -17,7 +17,8 @@
 #define KEPT_MAX	1024	/* structs that the product never frees */
 #define COMMANDS_MAX	64	/* under way at a time */
 
-static void *kept[KEPT_MAX];
+/* Never read: volatile, so that the compiler leaves the stores in. */
+static void *volatile kept[KEPT_MAX];
 static unsigned n_kept;
 
 void *
@@ -25,7 +26,8 @@ sim_keep(void *p)
 {
 	if (n_kept == KEPT_MAX)
 		fatal("KEPT_MAX is too small");
-	return kept[n_kept++] = p;
+	kept[n_kept++] = p;
+	return p;
 }
 
 /* The clock */

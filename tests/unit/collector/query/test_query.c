@@ -412,6 +412,34 @@ test_forged_record(void)
 	CHECK(is_asked_by_id("11"));
 }
 
+/*
+ * A job's name has the rest of a record and a newline: the record is not used.
+ * Where that is longer than a name may be, the next line is no part of it.
+ */
+static void
+test_forged_name(void)
+{
+	const char *whole = record(10, "COMPLETED");
+	size_t n = (size_t)(strstr(whole, " Contiguous=") - whole);
+	char text[2 * 4096];
+
+	CHECK(n < 1024 && strlen(whole) > 1024 + 20);
+	begin();
+	hook_event_add(hooks, 5, 10);
+	snprintf(text, sizeof(text), "%.*s\ny%s", (int)n, whole,
+	    strstr(record(10, "RUNNING"), " UserId="));
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_asked(), "squeue");
+	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
+
+	begin();
+	hook_event_add(hooks, 5, 10);
+	snprintf(text, sizeof(text), "%sy\n", whole);
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "end 10/0-300 completed threads");
+}
+
 /* The poll. */
 
 /* slurmctld's clock goes on; its queue to slurmdbd is never empty. */
@@ -744,6 +772,7 @@ main(void)
 	test_hook_before_sync();
 	test_forged_line();
 	test_forged_record();
+	test_forged_name();
 	test_poll();
 	test_poll_left_asked();
 	test_poll_failed();

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a new collector, or one with a new submitter, goes on: the resume
+ * points and open runs of the spool, and the time of the last-run file.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collector/track/track.h"
+#include "tests/unit/check.h"
+#include "tests/unit/collector/simulation.h"
+
+static struct cluster *c;
+
+/* A submitter is there and has said nothing yet. */
+static void
+begin(void)
+{
+	c = sim_begin(NULL, NULL);
+	c->resume.point = 0;
+	resume_unsynced(c->site);
+}
+
+static void
+spool_has_point(const char *cluster, int64_t until)
+{
+	struct resume_point *p =
+	    &c->site->resume_points[c->site->n_resume_points++];
+
+	snprintf(p->cluster, sizeof(p->cluster), "%s", cluster);
+	p->until = until + SIM_EPOCH;
+}
+
+static void
+spool_has_run(const char *cluster, uint64_t job, int64_t start, int unconfirmed)
+{
+	struct run_key key = { .job = job, .start = start + SIM_EPOCH };
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	resume_open(c->site, &key, unconfirmed);
+}
+
+/* A last-run file of this time; returns its descriptor. */
+static int
+lastrun_file(int64_t t)
+{
+	char path[] = "/tmp/test_resume.XXXXXX";
+	struct timespec times[2] = { { .tv_sec = t }, { .tv_sec = t } };
+	int fd = mkstemp(path);
+
+	CHECK(fd != -1 && unlink(path) == 0 && futimens(fd, times) == 0);
+	return fd;
+}
+
+static int64_t
+lastrun_time(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_mtime - SIM_EPOCH : SIM_NEVER;
+}
+
+#define NONE	SIM_NEVER
+
+/* The resume point: the spool's, else the last-run file's, else none. */
+static const struct {
+	int64_t		 alpha;		/* in the spool; NONE = not there */
+	int64_t		 beta;
+	int64_t		 file;
+	int64_t		 want;
+} points[] = {
+	{ 500, NONE, NONE, 500 },
+	{ 500, 800, 700, 500 },
+	{ NONE, 800, 700, 700 },
+	{ NONE, NONE, 700, 700 },
+	/* Slurm's clock shows 1000. */
+	{ NONE, NONE, 1001, -SIM_EPOCH },
+	{ NONE, 800, NONE, -SIM_EPOCH },
+};
+
+static void
+test_points(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+		begin();
+		if (points[i].file != NONE)
+			c->site->lastrun = lastrun_file(points[i].file +
+			    SIM_EPOCH);
+		if (points[i].alpha != NONE)
+			spool_has_point("alpha", points[i].alpha);
+		if (points[i].beta != NONE)
+			spool_has_point("beta", points[i].beta);
+		CHECK(!c->synced);
+		resume_synced(c->site);
+		CHECK(c->synced);
+		CHECK_INT(c->resume.point - SIM_EPOCH, points[i].want);
+		if (c->site->lastrun != -1)
+			close(c->site->lastrun);
+	}
+}
+
+/* The file is the local cluster's. */
+static void
+test_other_cluster(void)
+{
+	begin();
+	c->by_name = 1;
+	c->site->lastrun = lastrun_file(SIM_EPOCH + 700);
+	resume_synced(c->site);
+	CHECK_INT(c->resume.point, 0);
+	close(c->site->lastrun);
+}
+
+/* The name of the cluster becomes known after the spool's answer. */
+static void
+test_name_later(void)
+{
+	begin();
+	c->slurm.known = 0;
+	spool_has_point("alpha", 500);
+	spool_has_run("alpha", 10, 100, 0);
+	spool_has_run("beta", 11, 100, 0);
+	resume_synced(c->site);
+	CHECK_INT(c->open.n, 0);
+	CHECK_INT(c->resume.point, 0);
+	c->slurm.known = 1;
+	resume_cluster(c);
+	CHECK_INT(c->resume.point, SIM_EPOCH + 500);
+	CHECK_STR(sim_open(c, 10), "10/100");
+	CHECK_STR(sim_open(c, 11), "");
+}
+
+/*
+ * Open runs of the spool: the resources of a young one may have been under way
+ * when the collector died, so they are asked for again.
+ */
+static const struct {
+	int64_t		 start;
+	int		 unconfirmed;
+	int		 caught_up;
+	const char	*open;
+	unsigned	 detailed;
+	int		 accounting;	/* it is asked by id first */
+} runs[] = {
+	/* slurmPollInterval is 60 s, a script takes 15 s. */
+	{ 924, 0, 0, "10/924", OPEN_DETAILED, 0 },
+	{ 925, 0, 0, "10/925", 0, 0 },
+	{ 100, 1, 1, "10/100 held", OPEN_DETAILED, 0 },
+	/* Perhaps it was held for an earlier run. */
+	{ 100, 1, 0, "10/100 held", OPEN_DETAILED, 1 },
+};
+
+static void
+test_runs(void)
+{
+	struct open_run *run;
+	size_t i;
+
+	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		begin();
+		c->caught_up = runs[i].caught_up;
+		spool_has_run("alpha", 10, runs[i].start, runs[i].unconfirmed);
+		resume_synced(c->site);
+		CHECK_STR(sim_open(c, 10), runs[i].open);
+		run = open_find(&c->open, 10, runs[i].start + SIM_EPOCH);
+		CHECK(run != NULL && (run->flags & OPEN_DETAILED) ==
+		    runs[i].detailed);
+		CHECK_INT(idmap_get(&c->work.accounting, 10) != NULL,
+		    runs[i].accounting);
+		CHECK_INT(idmap_get(&c->earlier, 10) != NULL,
+		    runs[i].accounting);
+	}
+}
+
+/* A submitter whose spool lacks runs gets them once more. */
+static void
+test_new_submitter(void)
+{
+	struct open_run *run;
+	uint64_t job;
+
+	begin();
+	for (job = 10; job <= 12; job++) {
+		run = open_put(&c->open, job, SIM_EPOCH + 100);
+		run->flags = OPEN_DETAILED | OPEN_RUNS;
+	}
+	run->flags |= OPEN_LEFT;
+	done_put(&c->done, 13, SIM_EPOCH + 100);
+	resume_unsynced(c->site);
+	spool_has_run("alpha", 10, 100, 0);
+	resume_synced(c->site);
+	run = open_find(&c->open, 10, SIM_EPOCH + 100);
+	CHECK(run != NULL && (run->flags & OPEN_DETAILED) != 0);
+	run = open_find(&c->open, 11, SIM_EPOCH + 100);
+	CHECK(run != NULL && (run->flags & OPEN_DETAILED) == 0);
+	/* slurmctld shows a run that has left no more: accounting has it. */
+	run = open_find(&c->open, 12, SIM_EPOCH + 100);
+	CHECK(run != NULL && (run->flags & OPEN_DETAILED) != 0);
+	CHECK(!done_has(&c->done, 13, SIM_EPOCH + 100));
+}
+
+/* The last-run file follows the cluster that is furthest behind. */
+static void
+test_advanced(void)
+{
+	static struct cluster beta;
+	int fd;
+
+	begin();
+	fd = c->site->lastrun = lastrun_file(SIM_EPOCH);
+	resume_advanced(c, SIM_EPOCH + 500);
+	CHECK_INT(lastrun_time(fd), 500);
+	beta.site = c->site;
+	beta.resume.durable = SIM_EPOCH + 550;
+	c->site->clusters[c->site->n++] = &beta;
+	resume_advanced(c, SIM_EPOCH + 600);
+	CHECK_INT(c->resume.durable, SIM_EPOCH + 600);
+	CHECK_INT(lastrun_time(fd), 550);
+	/* One cluster has no durable point yet: the file stays. */
+	beta.resume.durable = 0;
+	resume_advanced(c, SIM_EPOCH + 700);
+	CHECK_INT(lastrun_time(fd), 550);
+	close(fd);
+}
+
+int
+main(void)
+{
+	test_points();
+	test_other_cluster();
+	test_name_later();
+	test_runs();
+	test_new_submitter();
+	test_advanced();
+	return check_done();
+}

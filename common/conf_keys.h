@@ -16,6 +16,8 @@
 #define C_	(1u << ROLE_COLLECTOR)
 #define W_	(1u << ROLE_SUBMITTER)
 
+/* Each row stays on one line: tests read this file line by line. */
+/* clang-format off */
 /* Keys of the Go adapter. */
 KEY(PID_FILE, "pidFilePath", STR, "/run/cc-slurm-adapter/daemon.pid", 1, 4095, S_, SERVICE)
 KEY(PREP_LISTEN, "prepSockListenPath", STR, "/run/cc-slurm-adapter/daemon.sock", 1, 4095, S_, SERVICE)
@@ -79,6 +81,7 @@ KEY(NODE_STATE_REFRESH, "nodeStateRefresh", INT, "600", 0, 86400, C_ | W_, LIVE)
 KEY(TAGS, "tags", JSON, "[]", 0, 65536, W_, LIVE)
 KEY(REQUEUED_STATE, "requeuedState", STR, "preempted", 1, 16, W_, LIVE)
 KEY(REQUEUED_RUNS, "requeuedRuns", STR, "first", 1, 16, W_, LIVE)
+/* clang-format on */
 
 #undef S_
 #undef L_

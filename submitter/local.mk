@@ -47,6 +47,7 @@ submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS
 submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/check_file.c \
 	submitter/spool/checksum_vfs.c \
+	submitter/spool/clock.c \
 	submitter/spool/commit.c \
 	submitter/spool/commit.h \
 	submitter/spool/db.c \

@@ -347,6 +347,9 @@ hosts_missing(const struct details *d)
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);
+		/* slurmctld does not know this job. */
+		if (s.n == 0)
+			continue;
 		nodes = token_value(&s, " NodeList=");
 		if (nodes.n > 0 && !span_is(nodes, "(null)") &&
 		    hostlist_each(nodes, on_host, d->c->hosts) == -1)

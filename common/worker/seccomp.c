@@ -28,6 +28,7 @@
 
 /* By name: calls that this architecture or library lacks are left out. */
 
+/* clang-format off */
 /* No worker and no command of Slurm needs these. */
 static const char *const dangerous[] = {
 	/* other processes' memory and descriptors */
@@ -108,6 +109,7 @@ static const char *const threading[] = {
 	"sched_get_priority_min", "sched_get_priority_max", "mlock",
 	"munlock",
 };
+/* clang-format on */
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 

@@ -126,16 +126,20 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 {
 	char cluster[CLUSTER_MAX];
 	struct run_key key;
-	uint32_t n;
+	struct reader keys;
+	uint32_t i, n;
 
 	rd_name(r, cluster, sizeof(cluster));
 	rd_u64(r);		/* the number of the lookup */
-	for (n = rd_u32(r); n > 0 && !r->err; n--) {
+	n = rd_u32(r);
+	keys = *r;
+	for (i = 0; i < n && !r->err; i++)
 		rd_run_key(r, &key);
-		if (!r->err)
-			b->ops->not_found(b->s, &key);
-	}
 	*bad = rd_end(r) == -1;
+	for (i = 0; i < n && !*bad; i++) {
+		rd_run_key(&keys, &key);
+		b->ops->not_found(b->s, &key);
+	}
 	return 0;
 }
 

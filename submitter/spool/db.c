@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
@@ -83,15 +82,6 @@ run_state_text(const struct spool_run *run, enum dest dest)
 	if (state == START_REJECTED && (run->flags & RUN_UNCONFIRMED))
 		return "forgotten";
 	return run_state_label(state);
-}
-
-int64_t
-spool_boottime(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 int64_t
@@ -195,6 +185,33 @@ spool_step(struct spool *sp, sqlite3_stmt *st)
 	return rc == SQLITE_DONE ? 0 : -1;
 }
 
+void
+spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n)
+{
+	const struct sql_value *v;
+	int i;
+
+	for (i = 1, v = values; (size_t)i <= n; i++, v++)
+		if (v->type == VALUE_INT)
+			sqlite3_bind_int64(st, i, v->n);
+		else if (v->type == VALUE_TEXT)
+			sqlite3_bind_text(st, i, v->p, -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_blob64(st, i, v->p, v->len,
+			    SQLITE_STATIC);
+}
+
+sqlite3_stmt *
+spool_query(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n)
+{
+	sqlite3_stmt *st = spool_stmt(sp, id);
+
+	if (st != NULL)
+		spool_bind(st, values, n);
+	return st;
+}
+
 int
 spool_exec(struct spool *sp, sqlite3_stmt *st)
 {
@@ -220,6 +237,18 @@ spool_begin(struct spool *sp)
 		return -1;
 	sp->in_tx = 1;
 	return 0;
+}
+
+int
+spool_change(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n)
+{
+	sqlite3_stmt *st;
+
+	if (spool_begin(sp) == -1 ||
+	    (st = spool_query(sp, id, values, n)) == NULL)
+		return -1;
+	return spool_exec(sp, st);
 }
 
 int
@@ -388,13 +417,12 @@ spool_bytes_max(const struct spool *sp)
 void *
 spool_value_get(struct spool *sp, const char *name, size_t *n)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_VALUE_GET);
+	sqlite3_stmt *st = spool_query(sp, SQL_VALUE_GET, VALUES(TEXT(name)));
 	void *copy = NULL;
 
 	*n = 0;
 	if (st == NULL)
 		return NULL;
-	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
 	if (spool_step(sp, st) == 1) {
 		*n = (size_t)sqlite3_column_bytes(st, 0);
 		copy = malloc(*n + 1);
@@ -410,21 +438,13 @@ spool_value_get(struct spool *sp, const char *name, size_t *n)
 int
 spool_value_set(struct spool *sp, const char *name, const void *p, size_t n)
 {
-	sqlite3_stmt *st;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_VALUE_SET)) == NULL)
-		return -1;
-	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-	sqlite3_bind_blob64(st, 2, p, n, SQLITE_STATIC);
-	return spool_exec(sp, st);
+	return spool_change(sp, SQL_VALUE_SET, VALUES(TEXT(name), BLOB(p, n)));
 }
 
 int
 spool_cluster_id(struct spool *sp, const char *name, int add)
 {
 	struct spool_cluster *c;
-	sqlite3_stmt *st;
 	unsigned i;
 
 	for (i = 0; i < sp->now.n_clusters; i++)
@@ -432,11 +452,7 @@ spool_cluster_id(struct spool *sp, const char *name, int add)
 			return sp->now.clusters[i].id;
 	if (!add || name[0] == '\0' || sp->now.n_clusters == CLUSTERS_MAX)
 		return -1;
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_CLUSTER_ADD)) == NULL)
-		return -1;
-	sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-	if (spool_exec(sp, st) == -1)
+	if (spool_change(sp, SQL_CLUSTER_ADD, VALUES(TEXT(name))) == -1)
 		return -1;
 	c = &sp->now.clusters[sp->now.n_clusters++];
 	snprintf(c->name, sizeof(c->name), "%s", name);
@@ -473,7 +489,6 @@ int
 spool_watermark(struct spool *sp, const char *cluster, int64_t until)
 {
 	int id = spool_cluster_id(sp, cluster, 1);
-	sqlite3_stmt *st;
 	unsigned i;
 
 	if (id == -1)
@@ -482,12 +497,8 @@ spool_watermark(struct spool *sp, const char *cluster, int64_t until)
 		continue;
 	if (until <= sp->now.clusters[i].cursor)
 		return 0;
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_CLUSTER_WATERMARK)) == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, id);
-	sqlite3_bind_int64(st, 2, until);
-	if (spool_exec(sp, st) == -1)
+	if (spool_change(sp, SQL_CLUSTER_WATERMARK, VALUES(INT(id),
+	    INT(until))) == -1)
 		return -1;
 	sp->now.clusters[i].cursor = until;
 	return 0;

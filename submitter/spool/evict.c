@@ -21,15 +21,8 @@
 int
 spool_tomb_drop(struct spool *sp, const int64_t tomb[3])
 {
-	sqlite3_stmt *st;
-	int i;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_TOMB_DROP)) == NULL)
-		return -1;
-	for (i = 0; i < 3; i++)
-		sqlite3_bind_int64(st, i + 1, tomb[i]);
-	return spool_exec(sp, st);
+	return spool_change(sp, SQL_TOMB_DROP, VALUES(INT(tomb[0]),
+	    INT(tomb[1]), INT(tomb[2])));
 }
 
 int
@@ -45,14 +38,13 @@ spool_reopen(struct spool *sp, const struct run_key *key)
 static int
 tombs_read(struct spool *sp, int64_t tombs[][4], int max)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_PAGE);
+	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_PAGE,
+	    VALUES(INT(sp->age_at[0]), INT(sp->age_at[1]),
+	    INT(sp->age_at[2]), INT(max)));
 	int rc = 0, n = 0, k;
 
 	if (st == NULL)
 		return -1;
-	for (k = 0; k < 3; k++)
-		sqlite3_bind_int64(st, k + 1, sp->age_at[k]);
-	sqlite3_bind_int(st, 4, max);
 	while (n < max && (rc = spool_step(sp, st)) == 1) {
 		for (k = 0; k < 4; k++)
 			tombs[n][k] = sqlite3_column_int64(st, k);

@@ -50,14 +50,12 @@ static int
 siblings(struct spool *sp, const struct spool_run *run,
     struct spool_run rows[SIBLINGS_MAX])
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(SIBLINGS_MAX)));
 	int rc = 0, n = 0;
 
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
 	while (n < SIBLINGS_MAX && (rc = spool_step(sp, st)) == 1) {
 		spool_row(sp, st, &rows[n]);
 		n += rows[n].id != run->id;

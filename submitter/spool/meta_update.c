@@ -17,29 +17,15 @@ spool_meta_add(struct spool *sp, const struct run_key *key, const char *field,
     const char *value, int64_t due)
 {
 	int cluster = spool_cluster_id(sp, key->cluster, 0);
-	sqlite3_stmt *st;
 
 	if (sp->now.late >= META_MAX || cluster == -1)
 		return 0;
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_META_OF_RUN)) == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
-	sqlite3_bind_int64(st, 3, key->start);
-	sqlite3_bind_text(st, 4, field, -1, SQLITE_STATIC);
-	if (spool_exec(sp, st) == -1)
+	if (spool_change(sp, SQL_META_OF_RUN, VALUES(INT(cluster),
+	    INT(key->job), INT(key->start), TEXT(field))) == -1)
 		return -1;
 	sp->now.late -= sqlite3_changes(sp->db);
-	if ((st = spool_stmt(sp, SQL_META_ADD)) == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
-	sqlite3_bind_int64(st, 3, key->start);
-	sqlite3_bind_text(st, 4, field, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 5, value, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(st, 6, due);
-	if (spool_exec(sp, st) == -1)
+	if (spool_change(sp, SQL_META_ADD, VALUES(INT(cluster), INT(key->job),
+	    INT(key->start), TEXT(field), TEXT(value), INT(due))) == -1)
 		return -1;
 	sp->now.late++;
 	return 1;
@@ -81,27 +67,14 @@ spool_meta_clear(struct spool_meta *late)
 int
 spool_meta_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries)
 {
-	sqlite3_stmt *st;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_META_WAIT)) == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, id);
-	sqlite3_bind_int64(st, 2, due);
-	sqlite3_bind_int(st, 3, (int)tries);
-	return spool_exec(sp, st);
+	return spool_change(sp, SQL_META_WAIT, VALUES(INT(id), INT(due),
+	    INT(tries)));
 }
 
 int
 spool_meta_drop(struct spool *sp, int64_t id)
 {
-	sqlite3_stmt *st;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_META_DROP)) == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, id);
-	if (spool_exec(sp, st) == -1)
+	if (spool_change(sp, SQL_META_DROP, VALUES(INT(id))) == -1)
 		return -1;
 	sp->now.late -= sqlite3_changes(sp->db);
 	return 0;
@@ -121,15 +94,9 @@ static sqlite3_stmt *
 earlier_stmt(struct spool *sp, enum sql what,
     const struct spool_run *run)
 {
-	sqlite3_stmt *st = spool_stmt(sp, what);
-
-	if (st == NULL)
-		return NULL;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int64(st, 3, run->key.start);
-	sqlite3_bind_int64(st, 4, run->key.start - BARRED_SECONDS);
-	return st;
+	return spool_query(sp, what, VALUES(INT(run->cluster),
+	    INT(run->key.job), INT(run->key.start),
+	    INT(run->key.start - BARRED_SECONDS)));
 }
 
 int

@@ -59,14 +59,13 @@ static int
 find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 {
 	struct spool_run rows[SIBLINGS_MAX];
-	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_OF_JOB);
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
+	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
+	    INT(job->key.job), INT(SIBLINGS_MAX)));
 	int rc, n = 0, i;
 
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, spool_cluster_id(sp, job->key.cluster, 0));
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
-	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
 	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
 		spool_row(sp, st, &rows[n++]);
 	sqlite3_reset(st);
@@ -85,15 +84,14 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 static int
 is_finished_moved(struct spool *sp, const struct job *job)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_OF_JOB);
+	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
+	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
+	    INT(job->key.job), INT(SIBLINGS_MAX)));
 	int64_t start, end, waited;
 	int rc = 0, found = 0;
 
 	if (st == NULL)
 		return 0;
-	sqlite3_bind_int(st, 1, spool_cluster_id(sp, job->key.cluster, 0));
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
-	sqlite3_bind_int(st, 3, SIBLINGS_MAX);
 	while (!found && (rc = spool_step(sp, st)) == 1) {
 		start = sqlite3_column_int64(st, 0);
 		end = start + sqlite3_column_int64(st, 1);

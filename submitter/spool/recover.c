@@ -100,7 +100,7 @@ bytes_take(struct damaged_file *w, int64_t id, struct writer *bytes)
 
 	wr_reset(bytes);
 	if (st != NULL)
-		sqlite3_bind_int64(st, 1, id);
+		spool_bind(st, VALUES(INT(id)));
 	if (st != NULL && sqlite3_step(st) == SQLITE_ROW) {
 		wr_mem(bytes, sqlite3_column_blob(st, 0),
 		    (size_t)sqlite3_column_bytes(st, 0));
@@ -204,8 +204,7 @@ runs_take(struct damaged_file *w)
 		st = prepare(w, spool_sql(SQL_EACH_ANY));
 		if (st == NULL)
 			break;
-		sqlite3_bind_int64(st, 1, at);
-		sqlite3_bind_int(st, 2, INT32_MAX);
+		spool_bind(st, VALUES(INT(at), INT(INT32_MAX)));
 		/* Damaged pages may form a ring: row numbers must grow. */
 		while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
 		    sqlite3_column_int64(st, 0) > at) {
@@ -231,21 +230,22 @@ static void
 tombs_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, lasted, "
-	    "waited FROM tomb"), *add;
+	    "waited FROM tomb");
 	const char *name;
+	int64_t tomb[5];
 	long left = TOMBS_MAX;
 	int c;
 
 	while (st != NULL && left-- > 0 && sqlite3_step(st) == SQLITE_ROW) {
 		name = name_of(w, sqlite3_column_int(st, 0));
-		if (name == NULL || spool_begin(w->sp) == -1 ||
-		    (add = spool_stmt(w->sp, SQL_TOMB_ADD)) == NULL)
+		if (name == NULL)
 			continue;
-		sqlite3_bind_int(add, 1, spool_cluster_id(w->sp, name, 1));
 		for (c = 1; c < 5; c++)
-			sqlite3_bind_int64(add, c + 1,
-			    sqlite3_column_int64(st, c));
-		if (spool_exec(w->sp, add) == -1)
+			tomb[c] = sqlite3_column_int64(st, c);
+		if (spool_change(w->sp, SQL_TOMB_ADD,
+		    VALUES(INT(spool_cluster_id(w->sp, name, 1)),
+		    INT(tomb[1]), INT(tomb[2]), INT(tomb[3]),
+		    INT(tomb[4]))) == -1)
 			continue;
 		w->tombs += (unsigned)sqlite3_changes(w->sp->db);
 		if (left % COMMIT_EVERY == 0)

@@ -270,17 +270,10 @@ spool_resources_add(struct spool *sp, const struct spool_resources *stub, const 
     size_t n)
 {
 	int cluster = spool_cluster_id(sp, stub->key.cluster, 1);
-	sqlite3_stmt *st;
 
-	if (cluster == -1 || spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_RESOURCES_ADD)) == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)stub->key.job);
-	sqlite3_bind_int64(st, 3, stub->key.start);
-	sqlite3_bind_int64(st, 4, stub->submit);
-	sqlite3_bind_blob64(st, 5, p, n, SQLITE_STATIC);
-	if (spool_exec(sp, st) == -1)
+	if (cluster == -1 || spool_change(sp, SQL_RESOURCES_ADD,
+	    VALUES(INT(cluster), INT(stub->key.job), INT(stub->key.start),
+	    INT(stub->submit), BLOB(p, n))) == -1)
 		return -1;
 	if (sqlite3_changes(sp->db) > 0) {
 		sp->now.resources++;
@@ -316,15 +309,8 @@ spool_resources_put(struct spool *sp, const struct job *job)
 static int
 resources_drop(struct spool *sp, int cluster, int64_t job, int64_t start, size_t n)
 {
-	sqlite3_stmt *st;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_RESOURCES_DROP)) == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, job);
-	sqlite3_bind_int64(st, 3, start);
-	if (spool_exec(sp, st) == -1)
+	if (spool_change(sp, SQL_RESOURCES_DROP, VALUES(INT(cluster), INT(job),
+	    INT(start))) == -1)
 		return -1;
 	sp->now.resources--;
 	sp->now.resource_bytes -= resources_cost(n);
@@ -342,11 +328,10 @@ spool_resources_take(struct spool *sp, struct job *job)
 
 	if (sp->now.resources <= 0 || cluster == -1)
 		return 0;
-	if ((st = spool_stmt(sp, SQL_RESOURCES_OF_JOB)) == NULL)
+	if ((st = spool_query(sp, SQL_RESOURCES_OF_JOB, VALUES(INT(cluster),
+	    INT(job->key.job)))) == NULL)
 		return -1;
 	job_init(&had);
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)job->key.job);
 	while (start == 0 && (rc = spool_step(sp, st)) == 1) {
 		submit = sqlite3_column_int64(st, 1);
 		/*
@@ -399,15 +384,14 @@ spool_resources_share(const struct spool *sp)
 int
 spool_resources_age(struct spool *sp, int64_t wall)
 {
-	sqlite3_stmt *st = sp->now.resources > 0 ? spool_stmt(sp, SQL_RESOURCES_OLD) :
-	    NULL;
+	sqlite3_stmt *st = sp->now.resources > 0 ? spool_query(sp,
+	    SQL_RESOURCES_OLD, VALUES(INT(wall - SPOOL_RESOURCE_KEEP))) : NULL;
 	int64_t job, start;
 	int rc, cluster;
 	size_t n;
 
 	if (st == NULL)
 		return 0;
-	sqlite3_bind_int64(st, 1, wall - SPOOL_RESOURCE_KEEP);
 	rc = spool_step(sp, st);
 	if (rc != 1)
 		return rc;

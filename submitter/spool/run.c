@@ -43,49 +43,39 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
 }
 
-/*
- * Binds the parameters of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same
- * numbers.
- */
-static void
-run_bind(sqlite3_stmt *st, const struct spool_run *run)
-{
-	int64_t due;
-	int d, c;
+#define RUN_VALUES	19
 
-	sqlite3_bind_int64(st, 4, run->key.start);
-	sqlite3_bind_int64(st, 5, run->end);
-	sqlite3_bind_int64(st, 6, run->submit);
-	sqlite3_bind_int64(st, 7, run->alias);
-	sqlite3_bind_int(st, 8, (int)run->flags);
-	for (d = 0, c = 9; d < DEST__COUNT; d++, c += 4) {
-		sqlite3_bind_int(st, c, (int)run->state[d]);
+/* The values of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same numbers. */
+static void
+run_values(const struct spool_run *run, struct sql_value values[RUN_VALUES])
+{
+	const struct sql_value key[] = { INT(run->id), INT(run->cluster),
+	    INT(run->key.job), INT(run->key.start), INT(run->end),
+	    INT(run->submit), INT(run->alias), INT(run->flags) };
+	const struct sql_value rest[] = { INT(run->not_found_at),
+	    INT(run->not_found_count),
+	    TEXT(run->reason[0] != '\0' ? run->reason : NULL) };
+	int64_t due;
+	int d;
+
+	memcpy(values, key, sizeof(key));
+	for (d = 0; d < DEST__COUNT; d++) {
 		due = run->due[d] == DUE_NOW && (run->flags & RUN_BACKFILL) ?
 		    DUE_AFTER_LIVE : run->due[d];
-		sqlite3_bind_int64(st, c + 1, due);
-		sqlite3_bind_int(st, c + 2, (int)run->tries[d]);
-		sqlite3_bind_int64(st, c + 3, run->since[d]);
+		memcpy(values + 8 + 4 * d, (const struct sql_value[]){
+		    INT(run->state[d]), INT(due), INT(run->tries[d]),
+		    INT(run->since[d]) }, 4 * sizeof(*values));
 	}
-	sqlite3_bind_int64(st, 17, run->not_found_at);
-	sqlite3_bind_int(st, 18, (int)run->not_found_count);
-	if (run->reason[0] != '\0')
-		sqlite3_bind_text(st, 19, run->reason, -1, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(st, 19);
+	memcpy(values + 16, rest, sizeof(rest));
 }
 
 int
 spool_add(struct spool *sp, struct spool_run *run)
 {
-	sqlite3_stmt *st;
+	struct sql_value values[RUN_VALUES];
 
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_RUN_ADD)) == NULL)
-		return -1;
-	sqlite3_bind_int(st, 2, run->cluster);
-	sqlite3_bind_int64(st, 3, (sqlite3_int64)run->key.job);
-	run_bind(st, run);
-	if (spool_exec(sp, st) == -1)
+	run_values(run, values);
+	if (spool_change(sp, SQL_RUN_ADD, values, RUN_VALUES) == -1)
 		return -1;
 	run->id = sqlite3_last_insert_rowid(sp->db);
 	memcpy(run->was, run->state, sizeof(run->was));
@@ -109,12 +99,9 @@ get_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 int
 spool_get(struct spool *sp, int64_t id, struct spool_run *run)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_RUN_GET);
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_GET, VALUES(INT(id)));
 
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, id);
-	return get_row(sp, st, run);
+	return st != NULL ? get_row(sp, st, run) : -1;
 }
 
 int
@@ -125,13 +112,9 @@ spool_find(struct spool *sp, const struct run_key *key, struct spool_run *run)
 
 	if (cluster == -1)
 		return 0;
-	st = spool_stmt(sp, SQL_RUN_FIND);
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
-	sqlite3_bind_int64(st, 3, key->start);
-	return get_row(sp, st, run);
+	st = spool_query(sp, SQL_RUN_FIND, VALUES(INT(cluster), INT(key->job),
+	    INT(key->start)));
+	return st != NULL ? get_row(sp, st, run) : -1;
 }
 
 int
@@ -142,12 +125,10 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 
 	if (cluster == -1)
 		return 0;
-	st = spool_stmt(sp, SQL_TOMB_GET);
+	st = spool_query(sp, SQL_TOMB_GET, VALUES(INT(cluster), INT(key->job),
+	    INT(key->start)));
 	if (st == NULL)
 		return 0;
-	sqlite3_bind_int(st, 1, cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)key->job);
-	sqlite3_bind_int64(st, 3, key->start);
 	rc = spool_step(sp, st);
 	sqlite3_reset(st);
 	return rc == 1;
@@ -163,15 +144,12 @@ spool_sum(const void *p, size_t n)
 int
 spool_record(struct spool *sp, int64_t id, struct job *job)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_RECORD_GET);
+	sqlite3_stmt *st = spool_query(sp, SQL_RECORD_GET, VALUES(INT(id)));
 	struct reader r;
 	size_t n;
 	int rc = -1;
 
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, id);
-	if (spool_step(sp, st) != 1)
+	if (st == NULL || spool_step(sp, st) != 1)
 		return -1;
 	n = (size_t)sqlite3_column_bytes(st, 0);
 	rd_init(&r, sqlite3_column_blob(st, 0), n);
@@ -191,15 +169,8 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 int
 spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n)
 {
-	sqlite3_stmt *st;
-
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_RECORD_SET)) == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, id);
-	sqlite3_bind_blob64(st, 2, p, n, SQLITE_STATIC);
-	sqlite3_bind_int64(st, 3, (sqlite3_int64)spool_sum(p, n));
-	return spool_exec(sp, st);
+	return spool_change(sp, SQL_RECORD_SET, VALUES(INT(id), BLOB(p, n),
+	    INT(spool_sum(p, n))));
 }
 
 int
@@ -213,37 +184,19 @@ spool_record_write(struct spool *sp, int64_t id, const struct job *job)
 }
 
 static int
-drop_id(struct spool *sp, enum sql id, int64_t row)
-{
-	sqlite3_stmt *st = spool_stmt(sp, id);
-
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, row);
-	return spool_exec(sp, st);
-}
-
-static int
 tomb_add(struct spool *sp, const struct spool_run *run, int64_t start)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_TOMB_ADD);
-
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int64(st, 3, start);
-	sqlite3_bind_int64(st, 4, run->end > start ? run->end - start : 0);
-	sqlite3_bind_int64(st, 5, run->submit != 0 ? start - run->submit : 0);
-	return spool_exec(sp, st);
+	return spool_change(sp, SQL_TOMB_ADD, VALUES(INT(run->cluster),
+	    INT(run->key.job), INT(start),
+	    INT(run->end > start ? run->end - start : 0),
+	    INT(run->submit != 0 ? start - run->submit : 0)));
 }
 
 int
 spool_forget(struct spool *sp, struct spool_run *run)
 {
-	if (spool_begin(sp) == -1 ||
-	    drop_id(sp, SQL_RECORD_DROP, run->id) == -1 ||
-	    drop_id(sp, SQL_RUN_DROP, run->id) == -1)
+	if (spool_change(sp, SQL_RECORD_DROP, VALUES(INT(run->id))) == -1 ||
+	    spool_change(sp, SQL_RUN_DROP, VALUES(INT(run->id))) == -1)
 		return -1;
 	spool_tally(sp, run->was, -1);
 	sp->now.runs--;
@@ -254,8 +207,7 @@ spool_forget(struct spool *sp, struct spool_run *run)
 int
 spool_finish(struct spool *sp, struct spool_run *run)
 {
-	if (spool_begin(sp) == -1 ||
-	    tomb_add(sp, run, run->key.start) == -1 ||
+	if (tomb_add(sp, run, run->key.start) == -1 ||
 	    (run->alias != 0 && tomb_add(sp, run, run->alias) == -1))
 		return -1;
 	return spool_forget(sp, run);
@@ -300,17 +252,13 @@ supersede_state(struct spool *sp, struct spool_run *run)
 int
 spool_save(struct spool *sp, struct spool_run *run)
 {
-	sqlite3_stmt *st;
+	struct sql_value values[RUN_VALUES];
 
 	supersede_state(sp, run);
 	if (is_finished(run))
 		return spool_finish(sp, run);
-	if (spool_begin(sp) == -1 ||
-	    (st = spool_stmt(sp, SQL_RUN_SAVE)) == NULL)
-		return -1;
-	sqlite3_bind_int64(st, 1, run->id);
-	run_bind(st, run);
-	if (spool_exec(sp, st) == -1)
+	run_values(run, values);
+	if (spool_change(sp, SQL_RUN_SAVE, values, RUN_VALUES) == -1)
 		return -1;
 	spool_tally(sp, run->was, -1);
 	spool_tally(sp, run->state, 1);
@@ -321,14 +269,12 @@ spool_save(struct spool *sp, struct spool_run *run)
 int
 spool_has_starts(struct spool *sp, const struct spool_run *run, enum dest dest)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_STARTS + (enum sql)dest);
+	sqlite3_stmt *st = spool_query(sp, SQL_STARTS + (enum sql)dest,
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(run->id)));
 	int rc;
 
 	if (st == NULL)
 		return 0;
-	sqlite3_bind_int(st, 1, run->cluster);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)run->key.job);
-	sqlite3_bind_int64(st, 3, run->id);
 	rc = spool_step(sp, st);
 	sqlite3_reset(st);
 	return rc == 1;

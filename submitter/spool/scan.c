@@ -28,21 +28,17 @@ spool_pick(struct spool *sp, enum dest dest, enum run_state state,
 	sqlite3_stmt *st;
 	int n, later;
 
-	st = spool_stmt(sp, (order == ORDER_NEWEST ? SQL_PICK_NEWEST :
-	    SQL_PICK_OLDEST) + (enum sql)dest);
+	st = spool_query(sp, (order == ORDER_NEWEST ? SQL_PICK_NEWEST :
+	    SQL_PICK_OLDEST) + (enum sql)dest, VALUES(INT(state), INT(max)));
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, (int)state);
-	sqlite3_bind_int(st, 2, max);
 	n = pick_ids(sp, st, ids, max);
 	if (n == -1 || n == max)
 		return n;
-	st = spool_stmt(sp, SQL_PICK_LATER + (enum sql)dest);
+	st = spool_query(sp, SQL_PICK_LATER + (enum sql)dest,
+	    VALUES(INT(state), INT(max - n), INT(spool_now(sp))));
 	if (st == NULL)
 		return -1;
-	sqlite3_bind_int(st, 1, (int)state);
-	sqlite3_bind_int(st, 2, max - n);
-	sqlite3_bind_int64(st, 3, spool_now(sp));
 	later = pick_ids(sp, st, ids + n, max - n);
 	return later == -1 ? -1 : n + later;
 }
@@ -50,13 +46,11 @@ spool_pick(struct spool *sp, enum dest dest, enum run_state state,
 int64_t
 spool_next_due(struct spool *sp, enum dest dest, enum run_state state)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_NEXT_DUE + (enum sql)dest);
+	sqlite3_stmt *st = spool_query(sp, SQL_NEXT_DUE + (enum sql)dest,
+	    VALUES(INT(state)));
 	int64_t due = -1;
 
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, (int)state);
-	if (spool_step(sp, st) == 1) {
+	if (st != NULL && spool_step(sp, st) == 1) {
 		if (sqlite3_column_type(st, 0) != SQLITE_NULL)
 			due = sqlite3_column_int64(st, 0);
 		sqlite3_reset(st);
@@ -64,26 +58,16 @@ spool_next_due(struct spool *sp, enum dest dest, enum run_state state)
 	return due;
 }
 
-static int
-change_all(struct spool *sp, enum sql id)
-{
-	sqlite3_stmt *st;
-
-	if (spool_begin(sp) == -1 || (st = spool_stmt(sp, id)) == NULL)
-		return -1;
-	return spool_exec(sp, st);
-}
-
 int
 spool_unlease(struct spool *sp, enum dest dest)
 {
-	return change_all(sp, SQL_UNLEASE + (enum sql)dest);
+	return spool_change(sp, SQL_UNLEASE + (enum sql)dest, NULL, 0);
 }
 
 int
 spool_retry_now(struct spool *sp, enum dest dest)
 {
-	return change_all(sp, SQL_RETRY_NOW + (enum sql)dest);
+	return spool_change(sp, SQL_RETRY_NOW + (enum sql)dest, NULL, 0);
 }
 
 /* Reads all rows of a page before fn is called: fn may change the table. */
@@ -102,25 +86,18 @@ int
 spool_each(struct spool *sp, enum dest dest, enum run_state state,
     struct spool_after *after, int max, spool_fn *fn, void *arg)
 {
-	int any = state == RUN_STATE__COUNT, n, i;
-	sqlite3_stmt *st = spool_stmt(sp, any ? SQL_EACH_ANY :
-	    SQL_EACH + (enum sql)dest);
 	struct spool_run *rows;
+	sqlite3_stmt *st;
+	int n, i;
 
 	if (max > SPOOL_PAGE)
 		max = SPOOL_PAGE;
+	st = state == RUN_STATE__COUNT ? spool_query(sp, SQL_EACH_ANY,
+	    VALUES(INT(after->id), INT(max))) : spool_query(sp,
+	    SQL_EACH + (enum sql)dest, VALUES(INT(state), INT(after->due),
+	    INT(after->start), INT(after->id), INT(max)));
 	if (st == NULL || (rows = calloc((size_t)max, sizeof(*rows))) == NULL)
 		return -1;
-	if (any) {
-		sqlite3_bind_int64(st, 1, after->id);
-		sqlite3_bind_int(st, 2, max);
-	} else {
-		sqlite3_bind_int(st, 1, (int)state);
-		sqlite3_bind_int64(st, 2, after->due);
-		sqlite3_bind_int64(st, 3, after->start);
-		sqlite3_bind_int64(st, 4, after->id);
-		sqlite3_bind_int(st, 5, max);
-	}
 	n = page_read(sp, st, rows, max);
 	for (i = 0; i < n; i++) {
 		after->due = rows[i].due[dest];
@@ -139,15 +116,12 @@ int
 spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to)
 {
-	sqlite3_stmt *st = spool_stmt(sp, SQL_SPAN);
+	sqlite3_stmt *st = spool_query(sp, SQL_SPAN, VALUES(INT(state),
+	    INT(spool_cluster_id(sp, cluster, 0))));
 	int n = -1;
 
 	*from = *to = 0;
-	if (st == NULL)
-		return -1;
-	sqlite3_bind_int(st, 1, (int)state);
-	sqlite3_bind_int(st, 2, spool_cluster_id(sp, cluster, 0));
-	if (spool_step(sp, st) == 1) {
+	if (st != NULL && spool_step(sp, st) == 1) {
 		*from = sqlite3_column_int64(st, 0);
 		*to = sqlite3_column_int64(st, 1);
 		n = sqlite3_column_int(st, 2);
@@ -164,14 +138,9 @@ job_stmt(struct spool *sp, enum sql id, const char *cluster, uint64_t job,
     int max)
 {
 	int number = spool_cluster_id(sp, cluster, 0);
-	sqlite3_stmt *st;
 
-	if (number == -1 || (st = spool_stmt(sp, id)) == NULL)
-		return NULL;
-	sqlite3_bind_int(st, 1, number);
-	sqlite3_bind_int64(st, 2, (sqlite3_int64)job);
-	sqlite3_bind_int(st, 3, max);
-	return st;
+	return number == -1 ? NULL : spool_query(sp, id, VALUES(INT(number),
+	    INT(job), INT(max)));
 }
 
 int

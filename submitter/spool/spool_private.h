@@ -203,6 +203,29 @@ void spool_alive(void);
  * transaction.
  */
 sqlite3_stmt *spool_stmt(struct spool *sp, enum sql id);
+
+/* A value for a parameter of a statement. */
+struct sql_value {
+	enum { VALUE_INT, VALUE_TEXT, VALUE_BLOB } type;
+	int64_t		 n;
+	const void	*p;	/* borrowed until the statement is reset; NULL text = NULL */
+	size_t		 len;	/* of a blob */
+};
+#define INT(x)		{ VALUE_INT, (int64_t)(x), NULL, 0 }
+#define TEXT(s)		{ VALUE_TEXT, 0, (s), 0 }
+#define BLOB(b, size)	{ VALUE_BLOB, 0, (b), (size) }
+
+#define VALUES(...)	((const struct sql_value[]){ __VA_ARGS__ }), \
+	(sizeof((const struct sql_value[]){ __VA_ARGS__ }) / \
+	sizeof(struct sql_value))
+/* Binds n values to the parameters 1 to n. */
+void spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n);
+/* A statement with bound values, ready to step; NULL on an error. */
+sqlite3_stmt *spool_query(struct spool *sp, enum sql id,
+    const struct sql_value *values, size_t n);
+/* Begins the transaction and executes a statement that changes rows; 0 or -1. */
+int spool_change(struct spool *sp, enum sql id,
+    const struct sql_value *values, size_t n);
 /*
  * 1 = a row, 0 = done, -1 = error, which fails the transaction. 0 and -1 reset
  * the statement.

@@ -43,7 +43,7 @@ is "the dry run names what it would start" row "$T/dry" "$a" "open here, not in 
 is "and what Slurm would be asked for" row "$T/dry" 900001 "open in cc-backend, unknown here +would be looked up"
 is "it counts them" grep -q "3 runs would be touched" "$T/dry"
 ctl sync --dry-run --limit 1 >"$T/dry"
-is "--limit leaves the others alone" [ "$(grep -c "because of --limit" "$T/dry")" = 2 ]
+is "--limit leaves the others alone" [ "$(grep -c "left alone because of --limit" "$T/dry")" = 2 ]
 ctl sync --dry-run --direction stop >"$T/dry"
 is "--direction stop looks at no start" not row "$T/dry" "$a" "open here"
 is "but at the stops" row "$T/dry" 900001 "open in cc-backend"

@@ -333,7 +333,8 @@ class Submitter:
                 cluster = r.text()
                 self.cursors[cluster] = r.take("q")
             elif name == "MSG_OPEN_RUNS":
-                self.met = self.met or bool(r.take("B") & 1)
+                last = bool(r.take("B") & 1)
+                self.met = self.met or last
                 self.running += [r.key() for _ in range(r.take("I"))]
             elif name == "MSG_LOOKUP":
                 cluster, _ask = r.text(), r.take("Q")

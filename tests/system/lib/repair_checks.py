@@ -142,7 +142,7 @@ def closed():
     committed(b, s, second)
     _, rows = s.verb("CTL_REPAIR", ids=[first.job])
     c.true("what cc-backend would refuse then is left, and said",
-           any("would refuse it" in r[4] for _, r in rows), rows)
+           any("would refuse this one" in r[4] for _, r in rows), rows)
     c.true("it is there still", b.jobs()[first.key()]["jobState"] == "failed")
     s.verb("CTL_DROP", ids=[first.job])
     c.true("drop: cc-backend's word stands", s.number("closed_wrongly") == 0)

@@ -215,7 +215,7 @@ def stubs():
            lambda: s.number("spool_stubs") + s.number("spool_stubs_refused") >= 1500, 20, s.status)
     n = s.number("spool_stubs")
     c.true("%d stubs are what 256 KiB hold" % n, 900 <= n <= 1024)
-    c.true("refusals are said once", s.logged("no room for its threads") == 1)
+    c.true("refusals are said once", s.logged("no space for its threads") == 1)
     keeps_to(s, 4 << 20)
     s.kill()
     # The collector's memory is gone as well; accounting tells what was not acknowledged.
@@ -251,7 +251,7 @@ def reserve():
             s.is_stored(0.5)
         c.true("a full disk: the collector is told to hold", s.flow == 1)
         c.soon("the reserve is given up, and that is said", lambda: not os.path.exists(kept_file) and
-               s.logged("the reserve is given up") == 1, 5)
+               s.logged("the disk of the spool is full") == 1, 5)
         acked = s.stored - base
         runs = begun(1200)
         for i in range(0, 1200, 100):
@@ -418,7 +418,7 @@ def readonly():
         s.start(wait=False)
         status = s.gone(10)
         c.true("a read-only disk at start: it ends with words", status not in (None, 0) and
-               s.logged("(?i)read-?only|cannot be used"), status)
+               s.logged("(?i)read-?only|cannot be opened"), status)
         remount(where, "rw")
         s.start()
         c.true("writable again: all is there", set(s.running) == {r.key() for r in runs})
@@ -437,7 +437,7 @@ def twice():
     second = Submitter(s.folder, s.conf, f.token, log=T + "/log/suite.second")
     second.start(wait=False)
     c.true("a second process on the same spool ends with words", second.gone(10) not in (None, 0) and
-           second.logged("cannot be used"))
+           second.logged("cannot be opened"))
     delivery.through("the first goes on", f, s, runs, 20)
     end(f, s)
 
@@ -555,7 +555,7 @@ def foreign():
         s.start(wait=False)
         status = s.gone(10)
         c.true("%s file: it ends with words" % what, status not in (None, 0) and
-               s.logged("cannot be used: .*(newer|another program)"), status)
+               s.logged("cannot be opened: .*(newer|another program)"), status)
         c.true("%s file: not touched" % what, rows(path) == before and len(before) == 600 and
                not glob.glob(s.folder + "/*damaged*"))
         f.stop()

@@ -111,3 +111,29 @@ TESTS += test_relay
 test_relay_SOURCES = tests/unit/submitter/delivery/test_relay.c
 test_relay_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_relay_LDADD = $(SUBMITTER_LIBS)
+
+SUBMITTER_SIMULATION = tests/unit/submitter/simulation.c \
+	tests/unit/submitter/simulation.h
+
+check_PROGRAMS += test_start_stop
+TESTS += test_start_stop
+test_start_stop_SOURCES = tests/unit/submitter/delivery/test_start_stop.c \
+	$(SUBMITTER_SIMULATION)
+test_start_stop_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_start_stop_LDADD = $(SUBMITTER_LIBS)
+
+# submitter/reconcile
+check_PROGRAMS += test_missing_runs
+TESTS += test_missing_runs
+test_missing_runs_SOURCES = \
+	tests/unit/submitter/reconcile/test_missing_runs.c \
+	$(SUBMITTER_SIMULATION)
+test_missing_runs_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_missing_runs_LDADD = $(SUBMITTER_LIBS)
+
+check_PROGRAMS += test_failover
+TESTS += test_failover
+test_failover_SOURCES = tests/unit/submitter/reconcile/test_failover.c \
+	$(SUBMITTER_SIMULATION)
+test_failover_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_failover_LDADD = $(SUBMITTER_LIBS)

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decisions of the delivery, with a simulated clock: the race of a stop with
+ * cc-backend's commit, a start that is never committed, a refused duplicate.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define EMPTY	"{\"jobs\":[]}"
+#define REFUSED	"{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+
+/* A start that is accepted and has ended. */
+static void
+ended_run(uint64_t job, int64_t start)
+{
+	sim_put(job, start, start + 100);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(job, start), STOP_BLOCKED);
+}
+
+/* No stop before a list that was requested after the start shows the run. */
+static void
+test_commit_race(void)
+{
+	sim_begin();
+	sim_connect();
+	ended_run(1, 1000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 0);
+	sim_run(1999);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	sim_run(1);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	/* not committed yet: no stop, another list */
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	CHECK_INT(sim_waits(REQUEST_STOP), 0);
+	sim_run(1000);
+	/* a start accepted while the list is under way proves nothing */
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	ended_run(2, 1001);
+	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
+	    SIM_JOB(2, 1001, "running", 0) "," SIM_JOB(1, 1000, "running", 0)
+	    "]}");
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	CHECK_INT(sim_state(2, 1001), STOP_BLOCKED);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	CHECK(strstr(sim_body(REQUEST_STOP), "\"jobId\":1,") != NULL);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
+	    SIM_JOB(2, 1001, "running", 0) "]}");
+	CHECK(strstr(sim_body(REQUEST_STOP), "\"jobId\":2,") != NULL);
+	sim_end();
+}
+
+/* The end of a run that is committed waits for nothing. */
+static void
+test_committed(void)
+{
+	sim_begin();
+	sim_connect();
+	sim_put(1, 1000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(1, 1000), STARTED);
+	sim_run(SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
+	    SIM_JOB(1, 1000, "running", 0) "]}");
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_put(1, 1000, 1100);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_end();
+}
+
+/* A start that no list shows for long is repeated, and nothing is lost. */
+static void
+test_overdue(void)
+{
+	int i;
+
+	sim_begin();
+	sim_connect();
+	ended_run(1, 1000);
+	for (i = 0; i < 10 && sim_waits(REQUEST_START) == 0; i++) {
+		sim_run(2000);
+		if (sim_waits(REQUEST_LIST) > 0)
+			sim_answer(REQUEST_LIST, 200, EMPTY);
+	}
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK_INT(sim_waits(REQUEST_STOP), 0);
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	CHECK_INT(sim.n.repeated, 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	sim_end();
+}
+
+/* The two lists that settle a refused start; all: what the second one shows. */
+static void
+refused(const char *running, const char *all)
+{
+	sim_begin();
+	sim_connect();
+	sim_put(2, 1000, 1100);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
+	sim_run(200);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	sim_answer(REQUEST_LIST, 200, running);
+	if (all == NULL)
+		return;
+	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") == NULL);
+	sim_answer(REQUEST_LIST, 200, all);
+}
+
+static void
+test_duplicate(void)
+{
+	/* cc-backend has it and it runs there: its stop is due */
+	refused("{\"jobs\":[" SIM_JOB(2, 1000, "running", 0) "]}", NULL);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_end();
+	/* stopped by another client, as Slurm says: done */
+	refused(EMPTY, "{\"jobs\":[" SIM_JOB(2, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(2, 1000), RUN_STATE__COUNT);
+	sim_end();
+	/* and not as Slurm says: kept for an admin */
+	refused(EMPTY, "{\"jobs\":[" SIM_JOB(2, 1000, "failed", 7) "]}");
+	CHECK_INT(sim_state(2, 1000), CLOSED_BY_OTHERS);
+	CHECK_INT(sim_waits(REQUEST_STOP) + sim_waits(REQUEST_DELETE), 0);
+	sim_end();
+	/* another run of the job is there: rejected, and kept */
+	refused(EMPTY, EMPTY);
+	CHECK_INT(sim_state(2, 1000), START_REJECTED);
+	sim_run(SIM_HOUR);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+}
+
+/* cc-backend fails: nothing is lost, and no answer is taken for a success. */
+static void
+test_failures(void)
+{
+	sim_begin();
+	sim_connect();
+	sim_put(1, 1000, 1100);
+	sim_answer(REQUEST_START, 503, "busy");
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_run(500);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	/* 201 without cc-backend's body may be a proxy's */
+	sim_answer(REQUEST_START, 201, "<html>");
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	sim_end();
+}
+
+int
+main(void)
+{
+	test_commit_race();
+	test_committed();
+	test_overdue();
+	test_duplicate();
+	test_failures();
+	return check_done();
+}

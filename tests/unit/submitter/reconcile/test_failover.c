@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two suites beside two slurmctld (activeOnly), with simulated answers: the
+ * passive one sends nothing; before it sends, it lists what the other sent.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "common/codec.h"
+#include "submitter/reconcile/failover.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define EMPTY	"{\"jobs\":[]}"
+
+static void
+role(int active, unsigned rank)
+{
+	const uint8_t bytes[] = { (uint8_t)active, (uint8_t)rank };
+	struct reader r;
+
+	rd_init(&r, bytes, sizeof(bytes));
+	CHECK_INT(failover_frame(sim.failover, &r), 0);
+	sim_run(0);
+}
+
+static void
+begin(void)
+{
+	sim_begin();
+	conf_set(&sim.w->conf, CONF_ACTIVE_ONLY, "true");
+	failover_conf(sim.failover);
+	spool_policy(sim.spool)->fresh = 1;
+	sim_connect();
+}
+
+/* Nothing is sent before the collector has said who is active. */
+static void
+test_passive(void)
+{
+	begin();
+	CHECK(role_is_passive(&sim));
+	sim_put(1, 1000, 1100);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	role(0, 1);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	sim_end();
+}
+
+/* The runs that the other suite has delivered are not sent again. */
+static void
+test_active(void)
+{
+	begin();
+	sim_put(1, 1000, 1100);
+	sim_put(2, 1001, 0);
+	sim_put(3, 1002, 0);
+	role(1, 0);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
+	    SIM_JOB(2, 1001, "running", 0) ","
+	    SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_state(2, 1001), START_COMMITTED);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":3,") != NULL);
+	sim_end();
+}
+
+/* A list that fails is repeated; nothing is sent meanwhile. */
+static void
+test_list_fails(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 0, NULL);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
+/* A takeover back and forth: the suite that was active sends nothing more. */
+static void
+test_back(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(1, 1000), STARTED);
+	role(0, 0);
+	CHECK(role_is_passive(&sim));
+	sim_put(2, 1001, 0);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	/* active again: it lists first */
+	role(1, 0);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+}
+
+/* The second suite looks for stops later than the first one. */
+static void
+test_rank(void)
+{
+	begin();
+	role(1, 1);
+	CHECK(role_stop_delay(&sim) > 0);
+	conf_set(&sim.w->conf, CONF_ACTIVE_ONLY, "false");
+	failover_conf(sim.failover);
+	CHECK_INT(role_stop_delay(&sim), 0);
+	CHECK(!role_is_passive(&sim));
+	sim_end();
+}
+
+int
+main(void)
+{
+	test_passive();
+	test_active();
+	test_list_fails();
+	test_back();
+	test_rank();
+	return check_done();
+}

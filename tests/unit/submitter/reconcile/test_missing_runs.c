@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs that Slurm does not know, with a simulated clock: one answer ends
+ * nothing, two an hour apart do, many at once need an admin.
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "submitter/reconcile/reconcile.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+static void
+missing(uint64_t job, int64_t start)
+{
+	struct run_key key = { .job = job, .start = start };
+
+	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	missing_report(sim.missing, &key);
+	sim_run(5000);
+}
+
+/* A run that is committed in cc-backend. */
+static void
+open_run(uint64_t job, int64_t start)
+{
+	struct run_key key = { .job = job, .start = start };
+
+	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	spool_put_from_backend(sim.spool, &key);
+	sim_put(job, start, 0);
+	CHECK_INT(sim_state(job, start), START_COMMITTED);
+}
+
+static void
+test_twice(void)
+{
+	sim_begin();
+	open_run(1, 1000);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	/* again and again within the hour: still one answer */
+	sim_run(30 * SIM_MINUTE);
+	missing(1, 1000);
+	sim_run(29 * SIM_MINUTE);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_run(SIM_MINUTE);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	sim_end();
+}
+
+/* A record of the run proves the first answer wrong. */
+static void
+test_known_again(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+	struct spool_run run;
+
+	sim_begin();
+	open_run(1, 1000);
+	missing(1, 1000);
+	sim_run(SIM_HOUR);
+	sim_put(1, 1000, 0);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.not_found_count, 0);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_end();
+}
+
+/* A run that has ended is not ended again. */
+static void
+test_ended(void)
+{
+	sim_begin();
+	open_run(1, 1000);
+	sim_put(1, 1000, 1100);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	missing(1, 1000);
+	sim_run(SIM_HOUR);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	sim_end();
+}
+
+static unsigned
+count_open(unsigned n)
+{
+	unsigned i, open = 0;
+
+	for (i = 1; i <= n; i++)
+		open += sim_state(i, 1000 + i) == START_COMMITTED;
+	return open;
+}
+
+static void
+test_many(void)
+{
+	const unsigned n = 21;
+	unsigned i;
+
+	sim_begin();
+	for (i = 1; i <= n; i++)
+		open_run(i, 1000 + i);
+	for (i = 1; i <= n; i++)
+		missing(i, 1000 + i);
+	sim_run(SIM_HOUR);
+	for (i = 1; i <= 20; i++)
+		missing(i, 1000 + i);
+	/* twenty are what a site loses by accident */
+	CHECK_INT(count_open(n), 1);
+	missing(21, 1021);
+	CHECK_INT(count_open(n), 1);
+	/* an hour later one more is no accident of that hour */
+	sim_run(SIM_HOUR);
+	missing(21, 1021);
+	CHECK_INT(count_open(n), 0);
+	sim_end();
+}
+
+/* All at once: none is ended, until an admin says that they have ended. */
+static void
+test_force(void)
+{
+	const unsigned n = 40;
+	unsigned i;
+	struct run_key key = { .cluster = "alpha" };
+
+	sim_begin();
+	for (i = 1; i <= n; i++)
+		open_run(i, 1000 + i);
+	for (i = 1; i <= n; i++)
+		missing(i, 1000 + i);
+	sim_run(SIM_HOUR);
+	for (i = 1; i <= n; i++) {
+		key.job = i;
+		key.start = 1000 + i;
+		missing_report(sim.missing, &key);
+	}
+	sim_run(5000);
+	CHECK_INT(count_open(n), n);
+	missing_runs_force(sim.missing);
+	sim_run(5000);
+	CHECK_INT(count_open(n), 0);
+	sim_end();
+}
+
+int
+main(void)
+{
+	test_twice();
+	test_known_again();
+	test_ended();
+	test_many();
+	test_force();
+	return check_done();
+}

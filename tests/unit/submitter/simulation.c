@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* See simulation.h. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "submitter/backend/breaker.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/payload/topology.h"
+#include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define TIMERS_MAX	32
+#define REQUESTS_MAX	64
+#define FAR_AWAY	1000000	/* s: libevent itself fires no timer */
+
+struct submitter sim;
+static struct worker worker;
+static int64_t clock_ms;
+static char dir[] = "/tmp/simulation.XXXXXX";
+
+static struct {
+	struct event	*event;
+	int64_t		 due;		/* -1 = not set */
+} timers[TIMERS_MAX];
+static int n_timers;
+
+static struct {
+	enum request_kind kind;
+	char		 path[640];
+	char		 body[4096];
+	http_data_fn	*data;
+	http_done_fn	*done;
+	void		*arg;
+} requests[REQUESTS_MAX];
+static int n_requests;
+
+/* --- the clock --- */
+
+int64_t
+spool_boottime(void)
+{
+	return clock_ms;
+}
+
+struct event *
+timer_new(struct submitter *s, event_callback_fn fn, void *arg)
+{
+	struct event *event = evtimer_new(s->w->base, fn, arg);
+
+	if (n_timers == TIMERS_MAX)
+		abort();
+	timers[n_timers].event = event;
+	timers[n_timers++].due = -1;
+	return event;
+}
+
+void
+timer_after(struct event *event, int64_t ms)
+{
+	static const struct timeval far = { FAR_AWAY, 0 };
+	int i;
+
+	for (i = 0; timers[i].event != event; i++)
+		continue;
+	timers[i].due = ms < 0 ? -1 : clock_ms + ms;
+	if (ms < 0)
+		event_del(event);
+	else
+		event_add(event, &far);	/* evtimer_pending() tells */
+}
+
+int64_t
+timer_jitter(int64_t ms)
+{
+	return ms;
+}
+
+int64_t
+timer_backoff(unsigned tries, int64_t first, int64_t max)
+{
+	while (tries-- > 0 && first < max)
+		first *= 2;
+	return first < max ? first : max;
+}
+
+/* The timer that is due first, until then; -1 = none. */
+static int
+timer_first(int64_t until)
+{
+	int i, first = -1;
+
+	for (i = 0; i < n_timers; i++)
+		if (timers[i].due >= 0 && timers[i].due <= until &&
+		    (first == -1 || timers[i].due < timers[first].due))
+			first = i;
+	return first;
+}
+
+void
+sim_run(int64_t ms)
+{
+	int64_t until = clock_ms + ms;
+	struct event *event;
+	int i;
+
+	event_base_loop(worker.base, EVLOOP_NONBLOCK);
+	while ((i = timer_first(until)) != -1) {
+		if (timers[i].due > clock_ms)
+			clock_ms = timers[i].due;
+		timers[i].due = -1;
+		event = timers[i].event;
+		event_del(event);
+		event_get_callback(event)(-1, EV_TIMEOUT,
+		    event_get_callback_arg(event));
+		event_base_loop(worker.base, EVLOOP_NONBLOCK);
+	}
+	clock_ms = until;
+}
+
+/* --- cc-backend --- */
+
+int
+http_send(struct http_client *r, struct http_request *req)
+{
+	size_t n = req->body != NULL ? req->body->len : 0;
+	int i = n_requests;
+
+	(void)r;
+	if (i == REQUESTS_MAX || n >= sizeof(requests[i].body))
+		return -1;
+	memset(&requests[i], 0, sizeof(requests[i]));
+	requests[i].kind = req->what;
+	snprintf(requests[i].path, sizeof(requests[i].path), "%s", req->path);
+	if (n > 0)
+		memcpy(requests[i].body, req->body->buf, n);
+	requests[i].data = req->data;
+	requests[i].done = req->done;
+	requests[i].arg = req->arg;
+	n_requests++;
+	return 0;
+}
+
+int
+http_usable(const struct http_client *r)
+{
+	(void)r;
+	return 1;
+}
+
+void
+http_forget(struct http_client *r)
+{
+	(void)r;
+}
+
+const char *
+http_where(const struct http_client *r)
+{
+	(void)r;
+	return "here";
+}
+
+static int
+request_find(enum request_kind kind)
+{
+	int i;
+
+	for (i = 0; i < n_requests; i++)
+		if (requests[i].kind == kind)
+			return i;
+	return -1;
+}
+
+int
+sim_waits(enum request_kind kind)
+{
+	int i, n = 0;
+
+	for (i = 0; i < n_requests; i++)
+		n += requests[i].kind == kind;
+	return n;
+}
+
+const char *
+sim_path(enum request_kind kind)
+{
+	int i = request_find(kind);
+
+	return i != -1 ? requests[i].path : "";
+}
+
+const char *
+sim_body(enum request_kind kind)
+{
+	int i = request_find(kind);
+
+	return i != -1 ? requests[i].body : "";
+}
+
+void
+sim_answer(enum request_kind kind, int code, const char *body)
+{
+	int i = request_find(kind);
+	struct http_answer a = { .what = kind, .code = code, .body = body,
+		.len = body != NULL ? strlen(body) : 0,
+		.error = code == 0 ? "reset" : NULL, .sends = 1 };
+	http_data_fn *data;
+	http_done_fn *done;
+	void *arg;
+
+	CHECK(i != -1);
+	if (i == -1)
+		return;
+	data = requests[i].data;
+	done = requests[i].done;
+	arg = requests[i].arg;
+	n_requests--;
+	memmove(&requests[i], &requests[i + 1],
+	    (size_t)(n_requests - i) * sizeof(requests[0]));
+	if (data != NULL && code == 200) {
+		CHECK_INT(data(body, strlen(body), arg), 0);
+		a.body = NULL;
+		a.len = 0;
+	}
+	done(&a, arg);
+	sim_run(0);
+}
+
+/* --- the rest of the program --- */
+
+void
+worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
+{
+	(void)w;
+	(void)request;
+	(void)row;
+}
+
+void
+worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
+    const char *text)
+{
+	(void)w;
+	(void)request;
+	(void)status;
+	(void)text;
+}
+
+void
+worker_status(struct worker *w, uint64_t request, const char *key,
+    const char *fmt, ...)
+{
+	(void)w;
+	(void)request;
+	(void)key;
+	(void)fmt;
+}
+
+static void
+on_committed(struct submitter *s)
+{
+	(void)s;
+}
+
+static int
+on_failed(struct submitter *s)
+{
+	rest_delivery_rolled_back(s->rest);
+	return 0;
+}
+
+static int
+on_retry(struct submitter *s)
+{
+	(void)s;
+	return 0;
+}
+
+static const struct commit_ops commit_ops = {
+	.committed = on_committed,
+	.failed = on_failed,
+	.retry = on_retry,
+	.stuck = on_committed,
+};
+
+static void
+lane_commit_check(struct submitter *s)
+{
+	commit_check_kick(s->commit_check);
+}
+
+static void
+lane_conflict(struct submitter *s)
+{
+	conflict_kick(s->conflict);
+}
+
+static void
+lane_reconcile(struct submitter *s)
+{
+	reconcile_backend_up(s->reconcile);
+}
+
+static void
+lane_rest(struct submitter *s)
+{
+	rest_delivery_run(s->rest);
+}
+
+static void
+lane_meta(struct submitter *s)
+{
+	meta_delivery_kick(s->meta);
+}
+
+static const struct wake_lane lanes[] = {
+	{ WAKE_COMMIT_CHECK, lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict },
+	{ WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest },
+	{ WAKE_META, lane_meta },
+	{ 0, NULL }
+};
+
+void
+sim_begin(void)
+{
+	char path[64], reason[256];
+
+	if (worker.base == NULL) {
+		spool_prepare();
+		worker.base = event_base_new();
+		conf_init(&worker.conf);
+		conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
+		if (worker.base == NULL || mkdtemp(dir) == NULL)
+			exit(1);
+	}
+	memset(&sim, 0, sizeof(sim));
+	n_timers = n_requests = 0;
+	clock_ms = SIM_HOUR;
+	sim.w = &worker;
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	sim.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
+	if (sim.spool == NULL)
+		exit(1);
+	spool_policy(sim.spool)->to[DEST_REST] = 1;
+	spool_policy(sim.spool)->wait_commit = 1;
+	sim.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	sim.topology = topology_new();
+	CHECK_INT(wake_init(&sim, lanes), 0);
+	sim.commit = commit_new(&sim, &commit_ops);
+	sim.breaker = breaker_new(&sim);
+	sim.rest = rest_delivery_new(&sim);
+	sim.nats_delivery = nats_delivery_new(&sim);
+	sim.commit_check = commit_check_new(&sim);
+	sim.conflict = conflict_new(&sim);
+	sim.meta = meta_delivery_new(&sim);
+	sim.missing = missing_runs_new(&sim);
+	sim.reconcile = reconcile_new(&sim);
+	sim.failover = failover_new(&sim);
+	spool_watermark(sim.spool, "alpha", 0);
+}
+
+void
+sim_end(void)
+{
+	char cmd[64];
+
+	while (n_requests > 0)
+		sim_answer(requests[0].kind, 0, NULL);
+	failover_free(sim.failover);
+	reconcile_free(sim.reconcile);
+	missing_runs_free(sim.missing);
+	meta_delivery_free(sim.meta);
+	conflict_free(sim.conflict);
+	commit_check_free(sim.commit_check);
+	nats_delivery_free(sim.nats_delivery);
+	rest_delivery_free(sim.rest);
+	breaker_free(sim.breaker);
+	commit_free(sim.commit);
+	wake_clear(&sim);
+	payload_free(sim.payload);
+	topology_free(sim.topology);
+	CHECK_INT(spool_forbidden(sim.spool), 0);
+	spool_close(sim.spool);
+	snprintf(cmd, sizeof(cmd), "rm -f %s/spool.db*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+void
+sim_connect(void)
+{
+	breaker_conf(sim.breaker);
+	wake(&sim, WAKE_DELIVERY);
+	sim_run(0);
+	sim_answer(REQUEST_PROBE, 400, "{\"error\":\"no such cluster: \"}");
+	sim_answer(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+	CHECK(role_is_passive(&sim) || breaker_allows(sim.breaker));
+}
+
+void
+sim_put(uint64_t id, int64_t start, int64_t end)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_HAS_START | (end == 0 ? JOB_LIVE : 0);
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	spool_put(sim.spool, &job, &row);
+	job_clear(&job);
+	wake(&sim, WAKE_DELIVERY);
+	sim_run(0);
+}
+
+enum run_state
+sim_state(uint64_t job, int64_t start)
+{
+	struct run_key key = { .job = job, .start = start };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	return spool_find(sim.spool, &key, &run) == 1 ?
+	    run.state[DEST_REST] : RUN_STATE__COUNT;
+}

@@ -30,14 +30,12 @@ collector_base_libbase_a_SOURCES = \
 	collector/base/clock.c \
 	collector/base/cluster.c \
 	collector/base/cluster.h \
-	collector/base/done_runs.c \
 	collector/base/gpu_map.c \
 	collector/base/health.c \
-	collector/base/idmap.c \
-	collector/base/open_runs.c \
 	collector/base/settings.c \
 	collector/base/settings.h \
 	collector/base/slurm_clock.c \
+	collector/base/tables.c \
 	collector/base/tables.h \
 	collector/base/wake.c \
 	collector/base/wake.h \
@@ -52,7 +50,6 @@ collector_slurm_libslurm_a_SOURCES = \
 	collector/slurm/permission.c \
 	collector/slurm/query.c \
 	collector/slurm/query.h \
-	collector/slurm/rate_limit.c \
 	collector/slurm/runner.c \
 	collector/slurm/runner.h \
 	collector/slurm/slurm.h \
@@ -90,13 +87,12 @@ collector_details_libdetails_a_SOURCES = \
 noinst_LIBRARIES += collector/accounting/libaccounting.a
 collector_accounting_libaccounting_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_accounting_libaccounting_a_SOURCES = \
+	collector/accounting/accounting.c \
 	collector/accounting/accounting.h \
 	collector/accounting/accounting_private.h \
 	collector/accounting/by_id.c \
 	collector/accounting/pending.c \
-	collector/accounting/question.c \
 	collector/accounting/range.c \
-	collector/accounting/sentinel.c \
 	collector/accounting/steps.c
 
 # Poll, hook events, start confirmation, scripts, node states, controller role.

@@ -79,7 +79,7 @@ struct accounting {
 	uint64_t	 rows_read;
 };
 
-/* question.c */
+/* accounting.c */
 
 /*
  * Begins a query to sacct: row() is called for every row that
@@ -103,7 +103,7 @@ void acct_ids_none(struct accounting *l);
 /* Adds open runs that left squeue and are due to the work list. */
 void acct_want_left(struct accounting *l);
 
-/* sentinel.c: is an answer of accounting complete? */
+/* The sentinel: is an answer of accounting complete? */
 
 /* A query begins; a row of its answer. */
 void sentinel_begin(struct accounting *l);

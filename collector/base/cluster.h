@@ -163,7 +163,6 @@ struct cluster {
 	int		 ready;		/* Slurm's configuration and nodes are known */
 	int		 synced;	/* the submitter has sent its open runs */
 	int		 caught_up;	/* accounting was read up to the present once */
-	int		 catching_up;	/* more than one question is needed for that */
 	int64_t		 began;		/* monotonic s: start of this process */
 	struct idmap	 ambiguous;	/* jobs whose texts are ambiguous */
 	struct idmap	 earlier;	/* jobs whose earlier runs must be read from accounting first */

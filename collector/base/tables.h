@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* idmap.c: a map of numbers other than 0 to numbers */
+/* a map of numbers other than 0 to numbers */
 
 struct idmap {
 	uint64_t	*keys;		/* owned; 0 = free */
@@ -37,7 +37,7 @@ uint64_t idmap_next(const struct idmap *m, size_t *at, uint32_t *value);
 /* Job and start in one number; 0 when they do not fit. */
 uint64_t run_number(uint64_t job, int64_t start);
 
-/* open_runs.c: runs that have no end yet */
+/* runs that have no end yet */
 
 #define OPEN_DETAILED	1u	/* its details were sent */
 #define OPEN_LEFT	2u	/* squeue does not show it now */
@@ -88,7 +88,7 @@ struct open_run *open_of_job(struct open_runs *o, uint64_t job, size_t *at);
 struct open_run *open_next(struct open_runs *o, size_t *at);
 void open_remove(struct open_runs *o, struct open_run *run);
 
-/* done_runs.c: runs whose end was sent to the submitter; they are not sent again */
+/* runs whose end was sent to the submitter; they are not sent again */
 
 #define DONE_GENERATION	32768	/* runs; two generations are kept */
 

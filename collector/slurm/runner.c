@@ -463,18 +463,6 @@ command_pause(struct command *cmd, int pause)
 	timer_set(cmd, left);
 }
 
-void
-command_cancel(struct command *cmd)
-{
-	if (cmd->ending)
-		return;
-	command_pause(cmd, 0);
-	cmd->waiting = 0;
-	cmd->spec.on_output = NULL;
-	cmd->spec.on_end = NULL;
-	command_kill(cmd, COMMAND_REFUSED);
-}
-
 unsigned
 runner_running(const struct runner *r)
 {

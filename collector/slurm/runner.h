@@ -61,8 +61,6 @@ int runner_environment(struct runner *r, const char *const *env);
 struct command *runner_start(struct runner *r, const struct command_spec *spec);
 /* Pauses and resumes reading of its output. */
 void command_pause(struct command *cmd, int pause);
-/* Kills it without on_end. */
-void command_cancel(struct command *cmd);
 
 unsigned runner_running(const struct runner *r);
 /* Commands started since the beginning. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clusters that are asked, one collector each, and what they share.  By
- * default there is one, the local one, whose name Slurm tells; the key
- * `clusters` names others that its slurmdbd knows.
+ * The clusters and their lanes.  By default there is one cluster, the local
+ * one, whose name Slurm shows.  The key `clusters` names other clusters of the
+ * same slurmdbd.
  */
 #include "config.h"
 

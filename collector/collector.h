@@ -38,41 +38,45 @@ struct collector {
 	struct outbox	*outbox;
 	struct settings	*set;		/* in force; NULL = none yet */
 	struct settings	*next_set;	/* checked, not yet in force */
-	struct settings	*retired;	/* questions may still read with them */
+	struct settings	*retired;	/* queries under way may still use them */
 	struct sync_report *sync_report;
 	struct controller_role *controller_role;
 };
 
 /* clusters.c */
 
-/* The first one, until the configuration tells of more. */
+/* Creates the first cluster; the configuration may add more. */
 void clusters_init(struct collector *col, struct worker *w);
-/* The clusters of the first configuration. */
+/* Creates the clusters that the first configuration names. */
 void clusters_configure(struct collector *col);
 /* The lanes of a cluster. */
 struct lanes *lanes_of(struct collector *col, const struct cluster *c);
 
-/* startup.c: who Slurm is, which shapes its nodes have, what we may see */
+/* startup.c: Slurm's configuration, the shapes of its nodes, our permission */
 
 struct startup *startup_new(struct cluster *c, struct poll *poll);
-/* Goes on where it is: configuration, nodes, permission, clock; then c->ready. */
+/*
+ * Does the next step: configuration, nodes, permission, clock; then c->ready.
+ */
 void startup_kick(struct startup *s);
-/* Slurm may be another one by now: its version and settings again. */
+/* Slurm may have been upgraded: reads its version and settings again. */
 void startup_again(struct startup *s);
 
 /* scheduler.c: what is done when */
 
 void sched_start(struct collector *col);
 void sched_conf(struct lanes *l);
-/* A poll now, the last day included. */
+/* Polls now and reads the last day of accounting again. */
 void sched_poll_now(struct lanes *l);
 
-/* ctl_sync.c: `cc-slurm-adapterctl sync`, Slurm's half */
+/*
+ * ctl_sync.c: the part of `cc-slurm-adapterctl sync` that compares with Slurm
+ */
 
 struct sync_report *sync_report_new(struct collector *col);
 /*
- * Tells what differs, cluster by cluster, and, unless it is a dry run, has the
- * lanes ask.
+ * Prints what differs, cluster by cluster.  Unless the request is a dry run
+ * the lanes then query Slurm.
  */
 void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `cc-slurm-adapterctl sync`, Slurm's half: what squeue and accounting say at
- * this moment is held against what we know, and told.  These are questions of
- * its own, which change nothing; in a round that is no dry run the lanes then
- * ask theirs at once, and the answer ends when what came of it is durable.
+ * The part of `cc-slurm-adapterctl sync` that compares with Slurm.  squeue and
+ * sacct are queried and the differences to the tables of runs are printed;
+ * these queries change nothing.  Unless the request is a dry run the lanes
+ * then query Slurm at once, and the request ends when their records are
+ * durable.
  */
 #include "config.h"
 
@@ -18,7 +19,7 @@
 
 #define ROWS_TOLD_MAX	10000
 #define TICK_MS		200
-#define ROUND_S		90	/* for the lanes; then the round goes on without us */
+#define ROUND_S		90	/* for the lanes; then the request ends without them */
 
 struct sync_report {
 	struct collector *col;
@@ -40,7 +41,7 @@ struct sync_report {
 	unsigned	 runs;
 	unsigned	 told;
 	struct event	*timer;
-	uint32_t	 cycle;		/* the round is over after this one */
+	uint32_t	 cycle;		/* number of the poll that ends the request */
 	int64_t		 until;		/* monotonic s */
 };
 
@@ -61,7 +62,7 @@ is_named(const struct sync_report *v, uint64_t job)
 	return 0;
 }
 
-/* Neither direction named is both. */
+/* A request without a direction means both. */
 static int
 wants(const struct sync_report *v, unsigned way)
 {
@@ -90,7 +91,7 @@ tell(struct sync_report *v, uint64_t job, int64_t start, const char *difference,
 
 static void cluster_begin(struct sync_report *v);
 
-/* This cluster is through; the next one has its turn. */
+/* Ends this cluster and begins the next one. */
 static void
 finish(struct sync_report *v, enum ctl_status status, const char *text)
 {
@@ -118,7 +119,7 @@ finish_failed(struct sync_report *v, const char *what,
 	finish(v, CTL_ERROR, text);
 }
 
-/* --- the lanes do it --- */
+/* --- the lanes query Slurm --- */
 
 static void
 tick(struct sync_report *v)
@@ -243,8 +244,8 @@ on_account_end(const struct command_end *end, int complete, void *arg)
 }
 
 /*
- * Adds as many as one list holds of those that were not asked for yet: the
- * named jobs, or what is open here and was not shown.
+ * Adds as many jobs as fit that were not queried yet: the named jobs, or the
+ * open runs that squeue has not shown.
  */
 static void
 ids_list(struct sync_report *v, struct id_list *ids)
@@ -357,7 +358,7 @@ static const struct query_type list_query = {
 	.cmd = CMD_SQUEUE, .on_line = on_list_row, .on_end = on_list_end,
 };
 
-/* Asks squeue of the next cluster that is meant, or ends the request. */
+/* Queries squeue of the next selected cluster, or ends the request. */
 static void
 cluster_begin(struct sync_report *v)
 {

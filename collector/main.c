@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector's entry: what the supervisor and the neighbours say goes to
- * whom it concerns.  Runs as the user who may see all jobs, knows no secret.
+ * The entry of the collector: reads messages of the supervisor and of the
+ * neighbours and passes them on.  The collector runs as the user who may see
+ * all jobs and has no secret.
  */
 #include "config.h"
 
@@ -43,7 +44,7 @@ on_conf_commit(struct worker *w)
 	int first = col->set == NULL;
 	unsigned i;
 
-	/* A question under way still reads with the old one. */
+	/* A query under way still uses the old settings. */
 	if (!first) {
 		col->set->next = col->retired;
 		col->retired = col->set;
@@ -184,7 +185,7 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	c = site_find(&col->site, cluster);
-	/* Another cluster's hook: nothing here can be asked about it. */
+	/* The event is of a cluster that is not configured. */
 	if (c == NULL) {
 		log_debug("hook message of another cluster");
 		c = col->site.clusters[0];
@@ -193,7 +194,7 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 	hook_event_add(lanes_of(col, c)->hook_events, event, job);
 }
 
-/* Each cluster keeps of the list what is its own. */
+/* Each cluster takes its own runs of the list. */
 static void
 on_lookup(struct site *site, struct channel *ch, const struct reader *r)
 {
@@ -341,7 +342,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 	}
 }
 
-/* What was asked is asked again after the next start; nothing is lost. */
+/* After the next start all queries are repeated; nothing is lost. */
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done when.  Nothing is asked before Slurm's configuration is known
- * and the submitter has said what its spool holds; from then on each lane goes
- * its own way, and this clock only reminds them.
+ * Runs the lanes.  No lane runs before Slurm's configuration is known and the
+ * submitter has sent the open runs of the spool.  After that a lane runs when
+ * its work list was changed, when a command has ended, and on each tick.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
-#define TICK_MS		500	/* what waits for a time is that exact */
-#define HOSTS_EVERY_S	3600	/* shapes of nodes, again */
+#define TICK_MS		500	/* resolution of all waiting times */
+#define HOSTS_EVERY_S	3600	/* until the shapes of nodes are read again */
 
 static void
 on_hosts(void *arg)
@@ -51,7 +51,7 @@ long_due(struct lanes *l)
 	}
 	if (now - c->hosts_at >= HOSTS_EVERY_S && health_wait(&c->ctld) == 0) {
 		c->hosts_at = now;
-		/* A restart between two polls is seen by nobody. */
+		/* slurmctld may have been restarted between two polls. */
 		startup_again(l->startup);
 		hosts_query(c, on_hosts, c);
 	}
@@ -65,7 +65,7 @@ on_permission(void *arg, int proved)
 	lookup_permission(c->lookups, proved);
 }
 
-/* Runs every lane; each does what is due in its list. */
+/* Runs every lane; each lane does what is due. */
 static void
 lanes_run(struct lanes *l)
 {
@@ -88,7 +88,7 @@ lanes_run(struct lanes *l)
 	node_states_kick(l->node_states);
 }
 
-/* Old settings, once no question reads with them any more. */
+/* Frees old settings when no command is under way. */
 static void
 retired_free(struct collector *col)
 {
@@ -101,7 +101,7 @@ retired_free(struct collector *col)
 	}
 }
 
-/* A big answer leaves holes that a quiet collector never fills. */
+/* A big answer leaves free memory that a quiet collector never uses again. */
 static void
 memory_trim(struct collector *col)
 {

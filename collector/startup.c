@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must be known before the first poll: Slurm's own configuration, the
- * shapes of its nodes, our right to see all jobs, slurmctld's clock.  While
- * Slurm is away this waits; the worker serves all the same.
+ * What must be known before the first poll: Slurm's configuration, the shapes
+ * of its nodes, our permission to see all jobs, slurmctld's clock.  While
+ * Slurm is away these queries are repeated; the worker is ready in any case.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ struct startup {
 	int		 busy;
 	struct query	 query;
 	struct slurm	 next;		/* filled from the answer */
-	int		 complained;	/* about missing commands */
+	int		 complained;	/* the error about missing commands was logged */
 };
 
 struct startup *
@@ -77,10 +77,11 @@ config_use(struct cluster *c, struct slurm *next)
 }
 
 /*
- * Commands know the local cluster from slurm.conf, and work for it without
- * slurmdbd; another one's slurmctld they find by its name in slurmdbd.  As long
- * as nobody has learned which one is local (its slurmctld may be away) both
- * ways are tried in turn, so that it holds up no other.
+ * Commands know the local cluster from slurm.conf and work for it without
+ * slurmdbd.  They find the slurmctld of another cluster by its name in
+ * slurmdbd.  Until it is known which cluster is local (its slurmctld may be
+ * away) both ways are tried in turn, so that one cluster does not delay
+ * another.
  */
 static void
 way_other(struct cluster *c)
@@ -89,7 +90,7 @@ way_other(struct cluster *c)
 		c->by_name = !c->by_name;
 }
 
-/* 1 when the configuration is that of the cluster that was meant. */
+/* 1 when this is the configuration of the right cluster. */
 static int
 config_is_ours(struct cluster *c, const char *cluster)
 {
@@ -158,7 +159,10 @@ on_permission(void *arg, int proved)
 	struct startup *s = arg;
 
 	s->busy = 0;
-	/* Without it the polls go on: it may be given any time. */
+	/*
+	 * The polls run without the permission: an admin may grant it at any
+	 * time.
+	 */
 	if (proved || s->c->permission == PERMISSION_NONE)
 		s->step = STARTUP_CLOCK;
 	wake(s->c);
@@ -188,7 +192,7 @@ startup_permission(struct startup *s)
 	struct cluster *c = s->c;
 
 	if (c->slurm.accounting && health_wait(&c->dbd) > 0) {
-		/* slurmctld tells of new runs without it. */
+		/* New runs come from slurmctld, without slurmdbd. */
 		s->step = STARTUP_CLOCK;
 		wake(c);
 		return;
@@ -202,7 +206,9 @@ startup_kick(struct startup *s)
 {
 	struct cluster *c = s->c;
 
-	/* An upgrade begins with slurmdbd and ends with the commands. */
+	/*
+	 * An upgrade of Slurm begins with slurmdbd and ends with the commands.
+	 */
 	if (c->ready && !s->busy && (c->ctld.returned || c->dbd.returned ||
 	    slurm_replaced(&c->slurm)))
 		s->step = STARTUP_CONFIG;

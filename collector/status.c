@@ -8,7 +8,7 @@
 #include "collector/collector.h"
 #include "common/time_text.h"
 
-/* Of several clusters each has its own rows: "beta.cursor". */
+/* With several clusters each row has the name of its cluster: "beta.cursor". */
 static void __attribute__((format(printf, 4, 5)))
 row(struct cluster *c, uint64_t request, const char *key,
     const char *fmt, ...)
@@ -35,10 +35,10 @@ health_row(struct cluster *c, uint64_t request, const struct health *h)
 		    time_text(h->answered));
 }
 
-#define RUNAWAYS_NAMED	5	/* of them, in status */
-#define RUNAWAY_FROM	2	/* questions for its end, which slurmctld did not know either */
+#define RUNAWAYS_NAMED	5	/* job ids in the status row */
+#define RUNAWAY_FROM	2	/* queries for an end that neither slurmctld nor slurmdbd had */
 
-/* Runs that slurmctld has forgotten and accounting goes on calling running. */
+/* Runs that slurmctld does not know and slurmdbd shows as running. */
 static void
 runaways_row(struct cluster *c, uint64_t request)
 {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION	1u
+#define MSG_VERSION	2u
 
 enum role {
 	ROLE_SUPERVISOR,

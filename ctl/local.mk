@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The admin tool: libc and what it shares with the daemon.
+# The admin tool: libc and libcommon.
 
-# All but main(), so that tests link it.
+# Everything except main(), for the tests.
 noinst_LIBRARIES += ctl/libctl.a
 ctl_libctl_a_SOURCES = \
 	ctl/client.c \

@@ -92,7 +92,7 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 	char text[160];
 
 	if (args->req.a == CTL_SPOOL_CHECK)
-		snprintf(text, sizeof(text), "the spool is intact; %llu runs",
+		snprintf(text, sizeof(text), "the spool is valid; %llu runs",
 		    t->imported);
 	else
 		snprintf(text, sizeof(text), "%llu runs imported, %llu "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The hook client: libc and the JSON scanner, which needs libc alone.
 
-# All but main(), so that tests link it.
+# Everything except main(), for the tests.
 noinst_LIBRARIES += hook/libhook.a
 hook_libhook_a_SOURCES = \
 	hook/address.c \

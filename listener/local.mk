@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The hook socket server: no TLS, no HTTP, no JSON library, no database.
+# The hook socket server, without TLS, HTTP, JSON library and database.
 
-# All but main(), so that tests link it.
+# Everything except main(), for the tests.
 noinst_LIBRARIES += listener/liblistener.a
 listener_liblistener_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 listener_liblistener_a_SOURCES = \

@@ -13,42 +13,43 @@ struct accounting;
 
 struct accounting_ops {
 	/*
-	 * sacct was asked by id about job, in full.  ended: it has an end;
-	 * known: it has a row.
+	 * sacct was queried about job by id and answered.  ended: it has an
+	 * end; known: it has a row.
 	 */
 	void	(*answered)(void *arg, uint64_t job, int ended, int known);
 };
 
 struct accounting *acct_new(struct cluster *c,
     const struct accounting_ops *ops, void *arg);
-/* Asks what is due, one question at a time. */
+/* Starts what is due, one query at a time. */
 void acct_kick(struct accounting *l);
 /*
- * The range since the resume point.  may_check: in this poll a command is
+ * Reads the range since the resume point.  may_check: this poll has a command
  * left to check our permission with, should the answer not prove it.
  */
 void acct_poll(struct accounting *l, int may_check);
-/* The last day once more. */
+/* Reads the last day again. */
 void acct_day(struct accounting *l);
 /*
- * What ended in a past range, after all that is more urgent; a watermark of
- * its own says that all of it has gone out.  dry_run: it is not to be stored.
- * Replaces what was asked before.  0, or -1 when the range is none.
+ * Reads a past range, after all more urgent queries.  A watermark of its own
+ * follows the last record.  dry_run: the records are not stored.  Replaces the
+ * range before.  0, or -1 when the range is invalid.
  */
 int acct_backfill(struct accounting *l, int64_t from, int64_t to,
     int dry_run);
 /*
- * slurmctld's clock shows this now.  Where it was set back, ends lie before
- * what was read: that is read anew from there on, and the last day at once.
+ * slurmctld's clock shows this time.  After the clock was set back, ends lie
+ * before the resume point: accounting is read again from the clock's time on,
+ * and the last day.
  */
 void acct_clock(struct accounting *l, int64_t clock);
-/* Something urgent is being asked, or is to be; not while slurmdbd is away. */
+/* Is an urgent query due or under way?  0 while slurmdbd is away. */
 int acct_busy(const struct accounting *l);
-/* 1 while more than one question is needed to reach the present. */
+/* 1 while more than one query is needed to reach the present. */
 int acct_catching_up(const struct accounting *l);
-/* Adds the jobs of rows that wait for their resources to d's question. */
+/* Adds the jobs whose rows wait for details to the next query of d. */
 void acct_details_wanted(struct accounting *l, struct details *d);
-/* d's question was answered. */
+/* The query of d was answered. */
 void acct_details_done(struct accounting *l, const struct details *d);
 /* Stops and resumes reading of the answer. */
 void acct_pause(struct accounting *l, int pause);

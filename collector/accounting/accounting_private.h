@@ -7,10 +7,12 @@
 #include "collector/slurm/query.h"
 #include "common/log.h"
 
-/* Rows kept until slurmctld was asked for their resources: some 8 MiB; what is
- * more is asked for again. */
+/*
+ * Rows kept until slurmctld was queried for their details: about 8 MiB.
+ * Further rows are queried again.
+ */
 #define KEPT_ROWS_MAX	8192
-/* Rows kept until their steps were asked for; more of them come again. */
+/* Rows kept until their steps were queried; further rows are queried again. */
 #define STEP_ROWS_MAX	256
 
 enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
@@ -27,7 +29,7 @@ struct acct_range {
 #define DUE_DAY		2u
 #define DUE_BACKFILL	4u
 
-/* Of a job asked for by id. */
+/* Of a job that is queried by id. */
 #define ASKED_ROW	1u	/* accounting has it */
 #define ASKED_ENDED	2u	/* and an end of it */
 
@@ -39,91 +41,92 @@ struct accounting {
 	struct sacct_reader reader;
 	struct acct_range range;
 	struct acct_range backfill;	/* at: the rest of it begins there */
-	int		 dry_run;	/* of it, nothing is to be stored */
+	int		 dry_run;	/* of the backfill: its records are not stored */
 	int64_t		 backfill_next;	/* monotonic s: not before */
 	unsigned	 due;
-	int		 may_check;	/* this poll has a command left for it */
+	int		 may_check;	/* this poll has a command left to check the permission */
 	int		 checking;	/* the permission is being checked */
 	int		 others_seen;	/* the answer has a row of another user */
-	struct run_key	 sentinel;	/* every answer must hold it; job 0 = none */
+	struct run_key	 sentinel;	/* every answer must have it; job 0 = none */
 	int64_t		 sentinel_end;
 	int		 sentinel_seen;	/* in this answer */
 	int64_t		 missed_at;	/* monotonic s: first answer without it; 0 = none */
-	struct run_key	 candidate;	/* for the next one: of this answer */
+	struct run_key	 candidate;	/* the next sentinel, of this answer */
 	int64_t		 candidate_end;	/* 0 = there is none */
 	struct log_limit sentinel_log;
-	int64_t		 slice;		/* seconds of one question */
+	int64_t		 slice;		/* seconds of one query */
 	int64_t		 slice_most;	/* what it may grow to */
 	int64_t		 slice_ms;	/* what the last one took */
 	int64_t		 slice_to;	/* 0 = open */
-	int64_t		 asked_to;	/* the end that was asked for */
-	int64_t		 clock;		/* slurmctld's, when the question began */
-	int64_t		 latest;	/* end in the answer */
-	int64_t		 mark;		/* earned, not yet said */
+	int64_t		 asked_to;	/* the end of the range */
+	int64_t		 clock;		/* slurmctld's, when the query began */
+	int64_t		 latest;	/* the latest end in the answer */
+	int64_t		 mark;		/* watermark that was not sent yet */
 	uint64_t	 backfill_rows;
 	struct log_limit skipping;
 	char		 from_text[32];
 	char		 to_text[32];
 	char		 delimiter[SACCT_DELIMITER_MAX];
 	char		 columns[SACCT_COLUMNS_MAX];
-	struct idmap	 asked;		/* jobs in the question under way: ASKED_ */
+	struct idmap	 asked;		/* jobs of the query under way: ASKED_ */
 	struct job_snapshot *kept[KEPT_ROWS_MAX];	/* owned */
 	unsigned	 n_kept;
 	struct idmap	 kept_runs;	/* run_number() of each */
-	unsigned	 left_out;	/* rows of this answer for want of room */
+	unsigned	 left_out;	/* rows of this answer for which there was no room */
 	struct job_snapshot *step_rows[STEP_ROWS_MAX];	/* owned: did they run? */
 	unsigned	 n_step_rows;
-	unsigned	 n_step_asked;	/* of these, asked about just now */
+	unsigned	 n_step_asked;	/* of these, of the query under way */
 	uint64_t	 rows_read;
 };
 
 /* question.c */
 
 /*
- * Begins a question to sacct: row() is called for every row that
- * acct_question_feed() reads.  The caller adds what limits it and starts it.
+ * Begins a query to sacct: row() is called for every row that
+ * acct_question_feed() reads.  The caller adds the arguments that limit the
+ * rows, and starts it.
  */
 void acct_question(struct accounting *l, const struct query_type *type,
     int (*row)(struct job_snapshot *s, void *arg));
 int acct_question_feed(const char *p, size_t n, void *arg);
-/* It failed, and may be asked again at once, for less: 1. */
+/* 1: sacct lacks a column, and the query may be repeated at once without it. */
 int acct_column_missing(struct accounting *l, const struct command_end *end);
 /* Sends the watermark that was earned, unless a row waits. */
 void acct_watermark(struct accounting *l);
 
 /* by_id.c */
 
-/* 1 when a question was asked. */
+/* 1 when a query was started. */
 int acct_ids_query(struct accounting *l);
-/* There is no accounting: nobody will tell. */
+/* Slurm has no accounting: ends the requests of the work list. */
 void acct_ids_none(struct accounting *l);
-/* Open runs that left squeue, as far as they are due. */
+/* Adds open runs that left squeue and are due to the work list. */
 void acct_want_left(struct accounting *l);
 
-/* sentinel.c: is an answer of accounting's one that nothing lacks? */
+/* sentinel.c: is an answer of accounting complete? */
 
-/* A question begins; a row of its answer. */
+/* A query begins; a row of its answer. */
 void sentinel_begin(struct accounting *l);
 void sentinel_row(struct accounting *l, const struct job_snapshot *s);
-/* Was it in the answer to the question by id that has just ended? */
+/* Was the sentinel in the answer to the query by id that has just ended? */
 int sentinel_present(const struct accounting *l);
-/* The next one comes from this answer, if it has any. */
+/* Takes the next sentinel from this answer, if it has a candidate. */
 void sentinel_adopt(struct accounting *l);
-/* 1: the range has ended without it, and does not count. */
+/* 1: the answer lacks the sentinel and is ignored. */
 int sentinel_missing(struct accounting *l);
 
 /* steps.c */
 
-/* Takes s, whose run was requeued soon; 0, or -1: it has to come again. */
+/* Takes s, a run that was requeued early; 0, or -1: it must be read again. */
 int steps_keep(struct accounting *l, struct job_snapshot *s);
-/* 1 when a question was asked. */
+/* 1 when a query was started. */
 int steps_query(struct accounting *l);
 
 /* pending.c */
 
 /* Takes s; 0, or -1 on memory. */
 int acct_row_keep(struct accounting *l, struct job_snapshot *s);
-/* Whether a row of this run waits for slurmctld's answer. */
+/* Does a row of this run wait for slurmctld's answer? */
 int acct_row_is_kept(struct accounting *l, const struct run_key *key);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accounting asked by job id: for hooks, for runs that left squeue without an
- * end, for what the submitter asks.  Many ids make one question, and no list
- * outgrows an argument.
+ * Accounting by job id: for hook events, for runs that left squeue without an
+ * end, for lookups of the submitter.  One query has many ids; the list fits
+ * one argument.
  */
 #include "config.h"
 
@@ -15,10 +15,10 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define IDS_MAX		4000		/* jobs in one question */
-#define WAIT_FIRST_S	10		/* for an end that accounting has not yet */
+#define IDS_MAX		4000		/* jobs in one query */
+#define WAIT_FIRST_S	10		/* until the next query for a missing end */
 #define WAIT_MAX_S	3600
-#define SLURMCTLD_TRIES	4		/* it remembers an end for minutes */
+#define SLURMCTLD_TRIES	4		/* it keeps an end for minutes */
 #define RUNAWAY_TRIES	9		/* about an hour after it left */
 
 void
@@ -35,7 +35,7 @@ acct_want_left(struct accounting *l)
 			    NULL);
 }
 
-/* Ids are used again: another job's run, done and forgotten long ago. */
+/* Job ids are reused: the row is an old run of another job. */
 static int
 is_history(struct cluster *c, const struct job_snapshot *s)
 {
@@ -54,7 +54,7 @@ on_row(struct job_snapshot *s, void *arg)
 	uint32_t *asked = idmap_get(&l->asked, s->job.key.job);
 
 	l->rows_read++;
-	/* An array's base id brings all its tasks. */
+	/* The base id of an array brings all its tasks. */
 	if (asked != NULL)
 		*asked |= ASKED_ROW;
 	sentinel_row(l, s);
@@ -136,7 +136,7 @@ asked_done(struct accounting *l)
 	idmap_clear(&asked);
 }
 
-/* They are asked for again, with whatever has come since. */
+/* The jobs return to the work list. */
 static void
 asked_failed(struct accounting *l)
 {
@@ -204,9 +204,9 @@ acct_ids_query(struct accounting *l)
 }
 
 /*
- * Hooks' events end, sooner or later: their runs were sent, or the poll finds
- * them.  A run that slurmctld has forgotten as well stays open for ever, which
- * is said; that nobody knows of an end is no end.
+ * Without accounting hook events end here: their runs were sent, or the poll
+ * finds them.  A run that slurmctld has purged stays open for ever, which is
+ * logged; a missing end is no end.
  */
 void
 acct_ids_none(struct accounting *l)

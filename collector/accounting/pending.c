@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ended runs that nobody saw running: slurmctld remembers their threads for a
- * while, so their rows wait until it was asked.
+ * Rows of ended runs that were not seen running: slurmctld keeps their threads
+ * for a while, so that the rows wait until it was queried.
  */
 #include "config.h"
 
@@ -17,9 +17,9 @@ acct_row_keep(struct accounting *l, struct job_snapshot *s)
 	struct job_snapshot *copy;
 	int added;
 
-	if (number == 0)	/* of no run that could be told apart */
+	if (number == 0)	/* it cannot be in the map */
 		return track_accounting_row(l->c, s, 0) == ROW_FAILED ? -1 : 0;
-	/* The last day again, or the lag, may bring it twice. */
+	/* The last day, or the lag, may bring the row twice. */
 	if (idmap_get(&l->kept_runs, number) != NULL)
 		return 0;
 	if (l->n_kept == KEPT_ROWS_MAX) {
@@ -55,8 +55,9 @@ acct_details_wanted(struct accounting *l, struct details *d)
 }
 
 /*
- * What slurmctld knew was sent with its end, or is open now; then the row has
- * nothing to add, or brings the end.  What it did not know goes alone.
+ * A run that slurmctld had was sent with its end, or is open now; then the row
+ * has nothing to add, or has the end.  A run that slurmctld did not have is
+ * sent from the row alone.
  */
 void
 acct_details_done(struct accounting *l, const struct details *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The question to sacct that all files of this folder ask, and its watermark. */
+/* The query to sacct that all files of this folder use, and the watermark. */
 #include "config.h"
 
 #include "collector/accounting/accounting_private.h"
@@ -28,7 +28,7 @@ acct_question_feed(const char *p, size_t n, void *arg)
 	return sacct_feed(&l->reader, p, n);
 }
 
-/* A Slurm that nobody has seen yet is asked for what it has. */
+/* An unknown version of Slurm is queried for the columns that it has. */
 int
 acct_column_missing(struct accounting *l, const struct command_end *end)
 {
@@ -48,7 +48,7 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 	return 1;
 }
 
-/* Rows that wait for their resources hold the mark back as well. */
+/* Rows that wait for details or steps delay the watermark. */
 void
 acct_watermark(struct accounting *l)
 {

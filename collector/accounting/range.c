@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The accounting lane: what ended, by range of time and by id.  A range is
- * asked in slices that fit slurmdbd's limits; each slice that was answered in
- * full, with the right to see all jobs proved, earns a mark.  A mark never
- * passes the moment at which slurmctld had told slurmdbd everything.
+ * The accounting lane: runs that ended, by range of time and by id.  A range
+ * is read in slices that fit slurmdbd's limits.  A slice whose answer was
+ * complete, with our permission to see all jobs proved, earns a watermark.  A
+ * watermark is never later than the last moment at which slurmctld had sent
+ * everything to slurmdbd.
  */
 #include "config.h"
 
@@ -19,16 +20,16 @@
 #include "common/log.h"
 #include "common/time_text.h"
 
-#define SLICE_S		86400	/* the first question of a catch-up spans no more */
-#define SLICE_MIN_S	3600	/* nor, after it timed out, less */
-#define SLICE_MAX_S	(8 * 86400)	/* nor, where little ended, more */
-#define SLICE_ROWS	10000	/* fewer and quick: the next one spans twice as much */
+#define SLICE_S		86400	/* the first query of a catch-up spans no more */
+#define SLICE_MIN_S	3600	/* after a timeout, no less */
+#define SLICE_MAX_S	(8 * 86400)	/* where few runs ended, no more */
+#define SLICE_ROWS	10000	/* rows: after fewer the slice is doubled */
 #define SLICE_QUICK_MS	(QUERY_LONG_MS / 4)
 #define DAY_S		86400
-#define LATER_S		86400	/* -E lies ahead, at most: clocks differ, -s needs an end */
-#define BACKFILL_WAIT_S	60	/* until a past range is asked again without the right */
-#define TRIM_ROWS	1000	/* of one answer: then memory is given back */
-#define BAD_TRIES	2	/* then rows that cannot be read are left out */
+#define LATER_S		86400	/* -E is at most this far ahead: clocks differ, -s needs an end */
+#define BACKFILL_WAIT_S	60	/* until a past range is read again without the permission */
+#define TRIM_ROWS	1000	/* of one answer: more give memory back */
+#define BAD_TRIES	2	/* then malformed rows are skipped */
 
 struct accounting *
 acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
@@ -66,7 +67,7 @@ acct_clock(struct accounting *l, int64_t clock)
 	c->resume.point = clock;
 	if (c->clock.drained > clock)
 		c->clock.drained = clock;
-	/* What is being read now was asked for by the clock as it was. */
+	/* The query under way uses the clock before the step. */
 	if (l->clock > clock)
 		l->clock = clock;
 	l->mark = 0;
@@ -78,7 +79,7 @@ acct_clock(struct accounting *l, int64_t clock)
 	l->due |= DUE_DAY;
 }
 
-/* Since the cursor, but no further back than the site wants. */
+/* The range begins at the resume point, but not before slurmQueryMaxSpan. */
 static void
 range_begin(struct accounting *l)
 {
@@ -134,8 +135,8 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 }
 
 /*
- * Between two slices the other questions have their turn.  An answer counts
- * only with the right to see all jobs, as everywhere.
+ * Other queries run between two slices.  An answer counts only with our
+ * permission proved.
  */
 static void
 backfill_slice(struct accounting *l, int proved)
@@ -167,7 +168,7 @@ range_done(struct accounting *l)
 	acct_kick(l);
 }
 
-/* As far as the mark may go; 0 = nowhere. */
+/* The latest time of a watermark; 0 = none. */
 static int64_t
 mark_bound(const struct accounting *l)
 {
@@ -188,7 +189,7 @@ slice_proved(struct accounting *l, int proved)
 		backfill_slice(l, proved);
 		return;
 	}
-	/* No later one may earn a mark that passes over this one. */
+	/* No later slice may earn a watermark that skips this one. */
 	if (l->range.kind == RANGE_POLL && !proved && l->slice_to != 0) {
 		l->range.kind = RANGE_NONE;
 		return;
@@ -217,7 +218,7 @@ on_permission(void *arg, int proved)
 	slice_proved(l, proved);
 }
 
-/* The answer does not count; is it because our right is gone? */
+/* The answer was ignored; was our permission removed? */
 static void
 on_permission_lost(void *arg, int proved)
 {
@@ -228,7 +229,7 @@ on_permission_lost(void *arg, int proved)
 	wake(l->c);
 }
 
-/* A long time in which little ended costs few questions. */
+/* A long time in which few runs ended costs few queries. */
 static void
 slice_grow(struct accounting *l)
 {
@@ -241,8 +242,8 @@ slice_grow(struct accounting *l)
 }
 
 /*
- * Too much for slurmdbd, or for its MaxQueryTimeRange, which binds operators
- * too.  1: it was refused only for that.
+ * The slice is too long for slurmdbd, or for its MaxQueryTimeRange, which
+ * limits operators too.  1: it was refused only for that.
  */
 static int
 slice_shrink(struct accounting *l, const struct command_end *end)
@@ -265,9 +266,9 @@ slice_shrink(struct accounting *l, const struct command_end *end)
 }
 
 /*
- * The whole answer is there.  Without the right to see all jobs it would be
- * as whole, but empty: somebody else's row, or slurmdbd itself, must say that
- * the right is still ours.
+ * The answer is complete.  Without our permission it would be complete too,
+ * but empty: the row of another user, or slurmdbd itself, must prove that we
+ * still have the permission.
  */
 static void
 slice_end(struct accounting *l)
@@ -294,7 +295,10 @@ slice_end(struct accounting *l)
 		}
 		return;
 	}
-	/* Those that slurmctld is asked for make room: then it comes again. */
+	/*
+	 * The kept rows make room when slurmctld was queried; then the range
+	 * is read again.
+	 */
 	if (l->range.kind == RANGE_POLL && l->left_out > 0) {
 		l->range.kind = RANGE_NONE;
 		return;
@@ -320,7 +324,7 @@ slice_fail(struct accounting *l, const struct command_end *end)
 	int ours = slice_shrink(l, end) || acct_column_missing(l, end);
 
 	query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
-	/* The next poll begins anew; the others go on where they were. */
+	/* The next poll begins again; other ranges continue. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
 		l->due |= DUE_POLL;
@@ -391,7 +395,7 @@ on_range_row(struct job_snapshot *s, void *arg)
 	case ROW_WANTS_STEPS:
 		return steps_keep(l, s);
 	case ROW_FAILED:
-		/* It has to be asked for again, so nothing is marked. */
+		/* The row must be read again, so that there is no watermark. */
 		return -1;
 	default:
 		return 0;
@@ -413,7 +417,7 @@ slice_ask(struct accounting *l)
 	int64_t later = l->slice < LATER_S ? l->slice : LATER_S;
 	int64_t rest = l->slice / 4;
 
-	/* A short rest is no question of its own. */
+	/* A short rest is no query of its own. */
 	if (l->slice + rest > l->slice_most)
 		rest = 0;
 	l->slice_to = r->at + l->slice + rest < end ? r->at + l->slice : r->to;
@@ -430,11 +434,11 @@ slice_ask(struct accounting *l)
 	acct_question(l, &range_query, on_range_row);
 	query_args(&l->query, "-S", l->from_text, "-E", l->to_text, "-s",
 	    range_states, NULL);
-	/* On memory the next kick asks again. */
+	/* On memory the next acct_kick() repeats it. */
 	(void)query_start(&l->query);
 }
 
-/* What is next: ids first, for hooks wait for them. */
+/* The next query: ids first, because hook events wait for them. */
 void
 acct_kick(struct accounting *l)
 {

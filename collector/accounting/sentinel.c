@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The witness of accounting's answers: an ended run that was in one before and
- * so has to be in the next.  Without it the answer comes from a slurmdbd that
- * was restored from an older copy, from another cluster's, or hides others'
- * jobs from us: what is in it may be true, what is not in it means nothing.
+ * The sentinel of accounting's answers: an ended run that was in one answer
+ * and must be in the next.  An answer without it comes from a slurmdbd that
+ * was restored from an older copy, that is another cluster's, or that hides
+ * jobs of other users.  Rows of such an answer may be right; a missing row
+ * means nothing.
  */
 #include "config.h"
 
@@ -16,22 +17,22 @@
 #include "common/time_text.h"
 
 /*
- * When it has been missing for so long, somebody has removed it (a purge, a
- * restored database that stays): another one is chosen, or nothing would ever
- * count again.  No shorter than the time between two denials that count.
+ * After this time the run counts as removed (a purge, a restored database):
+ * another sentinel is chosen, because otherwise no answer would count again.
+ * Not shorter than the time between two denials that count.
  */
 #define LOST_AFTER_S	3600
 
-/* Of others' runs, for our own we see without any right. */
+/* The run of another user, because we see our own runs without a permission. */
 static int
 is_fit(const struct accounting *l, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
-	/* A row that is not whole yet may still change its start. */
+	/* The start of an incomplete row may still change. */
 	if (s->never || job->partition == NULL || job->key.start <= 0)
 		return 0;
-	/* Asked for by the base id, all tasks of the array would come. */
+	/* A query for the base id would return all tasks of the array. */
 	if (job->array_job != 0 && job->array_job == job->key.job)
 		return 0;
 	return slurm_permission_inherent(&l->c->slurm) || (job->user != NULL &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that Slurm took back soon: did they run, or did a prolog fail?  Their
- * steps tell.  A batch script that was begun left a step with an exit status;
- * where slurmctld's prolog failed there is no step, where a node's did the
- * step has none.  Such rows wait until accounting was asked about them.
+ * Runs that were requeued early: did they run, or did a prolog fail?  Their
+ * steps show it.  A batch script that was started has a step with an exit
+ * status; when slurmctld's prolog failed there is no step; when a node's
+ * prolog failed the step has no status.  Such rows wait until the steps were
+ * queried.
  */
 #include "config.h"
 
@@ -24,7 +25,7 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 	for (i = 0; i < l->n_step_rows; i++)
 		if (run_key_equal(&l->step_rows[i]->job.key, &s->job.key))
 			return 0;
-	/* What does not fit comes again, when these have gone. */
+	/* The row is read again when there is room. */
 	if (l->n_step_rows == STEP_ROWS_MAX ||
 	    (copy = malloc(sizeof(*copy))) == NULL)
 		return -1;
@@ -36,7 +37,7 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 	return 0;
 }
 
-/* A step that began and ended in a run's time, and has a status: that one ran. */
+/* A step with a status within the time of a run: that run ran. */
 static int
 on_line(struct span line, void *arg)
 {
@@ -54,7 +55,7 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
-/* Those that were asked about go on; the others wait for the next question. */
+/* The rows of the query are sent; later rows wait for the next query. */
 static void
 steps_answered(struct accounting *l)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of one cluster, and of the site that shares one configuration,
- * one process that runs commands and one queue to the submitter.  A lane (a
- * program part that asks Slurm) has its own struct and knows its cluster; a
- * cluster knows no lane.
+ * The state of one cluster, and of the site: one configuration, one process
+ * that runs commands and one queue to the submitter for all clusters.
+ *
+ * A lane is a part of the program that queries Slurm.  A lane has its own
+ * struct and a pointer to its cluster; a cluster has no pointer to a lane.
  */
 #ifndef COLLECTOR_BASE_CLUSTER_H
 #define COLLECTOR_BASE_CLUSTER_H
@@ -44,36 +45,38 @@ struct slurm_clock {
 	int		 tried;		/* sdiag was asked */
 };
 
-/* It showed said, at that time of the monotonic clock. */
+/* Sets what the clock showed at a time of the monotonic clock. */
 void slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at);
-/* What it shows at that time; wall = ours, until it was asked. */
+/*
+ * Slurm's clock at a time of the monotonic clock; wall when it was never read.
+ */
 int64_t slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall);
-/* What it shows now, epoch: no step of our clock is in it. */
+/* Slurm's clock now, epoch.  A step of our wall clock does not change it. */
 int64_t slurm_now(const struct cluster *c);
 
-/* health.c: one daemon of Slurm, there or away */
+/* health.c: whether a daemon of Slurm answers */
 
 struct health {
 	const char	*daemon;	/* "slurmctld" */
-	char		 name[2 * CLUSTER_MAX];	/* of several clusters: whose */
+	char		 name[2 * CLUSTER_MAX];	/* for log lines; with several clusters it has the name */
 	int		 away;
 	unsigned	 fails;
 	int64_t		 since;		/* wall clock, to be shown */
 	int64_t		 since_ms;	/* the same, monotonic */
-	int64_t		 next;		/* monotonic ms; not asked before */
+	int64_t		 next;		/* monotonic ms: no query before */
 	int64_t		 answered;	/* wall clock of the last good answer, to be shown */
 	int64_t		 answered_ms;	/* the same, monotonic; 0 = never */
 	char		 why[256];
-	int		 said;		/* that it is away */
+	int		 said;		/* the log has a line about it */
 	struct log_limit limit;
-	int		 returned;	/* it was away and is back: look at it again */
+	int		 returned;	/* it answers again: read its configuration again */
 	uint64_t	 refused;	/* answers: too many requests */
 	struct log_limit refusals;
 };
 
 void health_good(struct health *h);
 void health_bad(struct health *h, const char *why);
-/* ms until it may be asked again; 0 = now. */
+/* ms until the next query is allowed; 0 = now. */
 int64_t health_wait(const struct health *h);
 
 /* Slurm's commands and configuration; slurm/slurm.h fills it in. */
@@ -95,13 +98,13 @@ struct slurm {
 	unsigned	 version;	/* 2205; 0 = not known yet */
 	char		 cluster[CLUSTER_MAX];
 	char		 slurm_user[64];	/* SlurmUser */
-	char		 user[64];	/* who we are; a number without a name */
+	char		 user[64];	/* our user name, or number */
 	int		 private_jobs;	/* PrivateData has jobs */
-	int		 accounting;	/* slurmdbd is there to be asked */
-	int64_t		 min_job_age;	/* seconds slurmctld remembers an ended job */
+	int		 accounting;	/* it has slurmdbd */
+	int64_t		 min_job_age;	/* seconds that slurmctld keeps an ended job */
 	uint32_t	 limit_bucket;	/* of requests by user; 0 = there is no limit */
-	uint32_t	 limit_rate;	/* tokens that come back */
-	uint32_t	 limit_period;	/* in so many seconds */
+	uint32_t	 limit_rate;	/* tokens that are refilled */
+	uint32_t	 limit_period;	/* in this number of seconds */
 	uint32_t	 sacct_lacking;	/* columns that it does not have, see parse.h */
 	uint32_t	 sacct_reported;	/* of these, the log has an entry */
 	int		 known;		/* the configuration was read */
@@ -109,48 +112,48 @@ struct slurm {
 
 /* Tokens of slurmctld's limit of requests. */
 struct rate_limit {
-	int64_t		 tokens;	/* by the thousand; below 0 = lent */
+	int64_t		 tokens;	/* thousandths of a token; negative = borrowed */
 	int64_t		 at;		/* monotonic ms of that; 0 = never */
-	int64_t		 script_at;	/* the next script, no sooner */
+	int64_t		 script_at;	/* monotonic ms: no script before */
 };
 
 enum permission { PERMISSION_UNKNOWN, PERMISSION_NONE, PERMISSION_OPERATOR,
 	PERMISSION_INHERENT, PERMISSION_OPEN };
 
-/* What squeue's periodic answers said last. */
+/* The last answers of squeue to the poll. */
 struct squeue_listing {
 	uint32_t	 number;	/* of the poll, from 1 */
 	int		 busy;		/* a poll is under way */
 	size_t		 jobs;		/* rows of the last complete answer */
-	int64_t		 asked_at;	/* Slurm's clock, when that was asked for; 0 = never */
+	int64_t		 asked_at;	/* Slurm's clock when that poll began; 0 = never */
 };
 
 /* How far accounting was read. */
 struct resume {
-	int64_t		 point;		/* epoch; 0 = nowhere */
+	int64_t		 point;		/* epoch; 0 = none */
 	int64_t		 durable;	/* the last one in the spool; 0 = none */
 	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
 };
 
-/* What is known of one cluster.  What is to be asked is in `work`. */
+/* The state of one cluster.  `work` lists what is to be queried. */
 struct cluster {
 	struct site	*site;
 	struct settings	*set;		/* the site's, in force */
 	char		 name[CLUSTER_MAX];	/* of `clusters`; "" = the local one */
-	int		 by_name;	/* commands are told which cluster */
+	int		 by_name;	/* commands get -M and the name */
 	char		 suffix[CLUSTER_MAX + 8];	/* see cluster_suffix() */
 	struct outbox	*outbox;	/* the site's */
 	struct lookups	*lookups;	/* owned */
 	struct slurm	 slurm;
 	struct hosts	*hosts;		/* owned: shapes of nodes; NULL = not read yet */
 	int64_t		 hosts_at;	/* monotonic s: they were read */
-	struct shapes_query *shapes;	/* owned: the question for them */
+	struct shapes_query *shapes;	/* owned: the query for them */
 	struct health	 ctld;
 	struct health	 dbd;
 	struct rate_limit rate_limit;
 	enum permission	 permission;
 	uint32_t	 permission_poll;	/* number of the poll that proved it */
-	struct permission_check *permission_check;	/* owned: the question for it */
+	struct permission_check *permission_check;	/* owned: the query for it */
 	struct open_runs open;
 	struct done_runs done;
 	struct worklist	 work;
@@ -159,11 +162,11 @@ struct cluster {
 	struct resume	 resume;
 	int		 ready;		/* Slurm's configuration and nodes are known */
 	int		 synced;	/* the submitter has sent its open runs */
-	int		 caught_up;	/* accounting was read once up to now */
+	int		 caught_up;	/* accounting was read up to the present once */
 	int		 catching_up;	/* more than one question is needed for that */
-	int64_t		 began;		/* monotonic s: this process */
+	int64_t		 began;		/* monotonic s: start of this process */
 	struct idmap	 ambiguous;	/* jobs whose texts are ambiguous */
-	struct idmap	 earlier;	/* jobs whose earlier runs accounting is asked for first */
+	struct idmap	 earlier;	/* jobs whose earlier runs must be read from accounting first */
 	struct log_limit contradicted;	/* ends that squeue contradicts */
 	int		 trim;		/* much memory was used: give it back when idle */
 	char		 last_error[256];
@@ -177,7 +180,7 @@ const char *cluster_suffix(const struct cluster *c);
 const char *cluster_run_text(const struct cluster *c, uint64_t job,
     int64_t start);
 
-#define SITE_CLUSTERS		16	/* the key `clusters` has no more */
+#define SITE_CLUSTERS		16	/* the limit of the key `clusters` */
 #define QUARANTINED_MAX		256	/* runs set aside by the supervisor */
 #define RESUME_POINTS_MAX	16	/* clusters in one spool */
 
@@ -211,11 +214,11 @@ struct site {
 };
 
 /*
- * Whose name this is, "" = that of the local one; NULL when none of the
- * clusters is called so.  A cluster that is not known yet may be it.
+ * Returns the cluster of this name, "" = the local one; NULL when no cluster
+ * has it.  A cluster whose name is not known yet may be the one.
  */
 struct cluster *site_find(struct site *site, const char *cluster);
-/* The local cluster's name is known now. */
+/* Sets the name of the local cluster. */
 void site_local(struct site *site, const char *cluster);
 
 #endif

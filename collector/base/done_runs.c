@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs whose end was sent lately; see tables.h. */
+/* Runs whose end was sent recently; see tables.h. */
 #include "config.h"
 
 #include "collector/base/tables.h"
@@ -19,7 +19,7 @@ done_put(struct done_runs *d, uint64_t job, int64_t start)
 		d->before = d->now;
 		d->now = (struct idmap){ 0 };
 	}
-	/* Forgetting one costs a repetition, no more. */
+	/* A run that is forgotten is only sent twice. */
 	(void)idmap_put(&d->now, run_number(job, start), NULL);
 }
 

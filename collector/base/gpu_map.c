@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpuPciAddrs: which address a host's n-th GPU has; see collector.h.  A
- * pattern with a list is a regular expression as the Go adapter had it; a
- * name with slot numbers is a plain beginning of host names.  The first that
- * matches wins.
+ * gpuPciAddrs: the address of the n-th GPU of a host; see settings.h.  A
+ * pattern with a list is a regular expression, as in the Go adapter.  A name
+ * with slot numbers is a plain prefix of host names.  The first match wins.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "config.h"
@@ -19,7 +18,7 @@
 #include "collector/parse/parse.h"
 #include "common/log.h"
 
-#define SAID_MAX	1024	/* hosts that were complained about are remembered */
+#define SAID_MAX	1024	/* hosts that the log has a line about */
 
 struct gpu_rule {
 	struct pattern	*pattern;	/* NULL = the plain beginning */
@@ -41,7 +40,7 @@ struct pattern {
 	pcre2_match_context *context;
 };
 
-/* A pattern that runs wild on a name gives up there: it does not match. */
+/* A pattern that needs more steps does not match. */
 #define MATCH_LIMIT	100000
 
 struct pattern *
@@ -90,7 +89,7 @@ pattern_free(struct pattern *p)
 int
 pattern_matches(const struct pattern *p, const char *text)
 {
-	/* One result of a match without pairs is 0: enough room for none. */
+	/* A match without pairs returns 0 when there is room for one. */
 	return pcre2_match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0,
 	    p->match, p->context) >= 0;
 }
@@ -132,7 +131,7 @@ address_set(struct gpu_rule *rule, size_t slot, const json_t *value,
 	return 0;
 }
 
-/* How many slots a rule has; 0 when it is nothing that has any. */
+/* Number of slots of a rule; 0 when the rule has none. */
 static size_t
 slots_of(json_t *value)
 {
@@ -224,7 +223,7 @@ fail:
 	return NULL;
 }
 
-/* 1 the first time for a host. */
+/* Returns 1 on the first call for a host. */
 static int
 say_once(struct gpu_map *map, const char *host)
 {
@@ -269,7 +268,7 @@ gpu_address(struct gpu_map *map, const char *host, uint32_t index,
 		snprintf(address, ACCEL_MAX, "%s", rule->addresses[index]);
 		return 0;
 	}
-	/* A site without the key wants no addresses. */
+	/* Without the key no addresses are wanted. */
 	if (map->n == 0 || !say_once(map, host))
 		return -1;
 	if (rule == NULL)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slurmctld, slurmdbd: there or away.  One line when it goes, one when it is
- * back; in between growing waits, for a daemon that starts under load is not
- * helped by us.
+ * slurmctld and slurmdbd: whether each answers.  The log has one line when a
+ * daemon does not answer and one when it answers again.  The time between two
+ * queries grows meanwhile, because more queries do not help a daemon that
+ * starts under load.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 
 #define WAIT_FIRST_MS	1000
 #define WAIT_MAX_MS	60000
-#define REFUSED_WAIT_MS	5000	/* ten tokens are back then */
+#define REFUSED_WAIT_MS	5000	/* ten tokens are refilled then */
 
 void
 health_good(struct health *h)
@@ -34,9 +35,9 @@ health_good(struct health *h)
 }
 
 /*
- * Too many requests of our user, ours among them: slurmctld is well, and
- * wants to be left alone a moment.  Its commands wait and try again by
- * themselves, so that this comes from a hasty one or a wrapper.
+ * slurmctld refuses because of too many requests of our user.  slurmctld is
+ * up; the next query waits.  Slurm's commands repeat a refused request
+ * themselves, so that this answer comes from another client or a wrapper.
  */
 static int
 is_refusal(struct health *h, const char *why)
@@ -74,7 +75,7 @@ health_bad(struct health *h, const char *why)
 	h->away = 1;
 	h->since = now_wall();
 	h->since_ms = now_ms();
-	/* One question may fail while another does not, in turn. */
+	/* One query may fail and another succeed, in turn. */
 	h->said = log_allowed(&h->limit, &suppressed);
 	if (h->said)
 		log_warnx("%s does not answer: %s; the query is repeated, "

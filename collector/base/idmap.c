@@ -9,7 +9,7 @@
 
 #define FIRST_CAP	64
 
-/* Job ids come in a row: spread them. */
+/* Job ids are consecutive: spread them. */
 static size_t
 slot_of(const struct idmap *m, uint64_t key)
 {
@@ -60,7 +60,7 @@ idmap_put(struct idmap *m, uint64_t key, int *added)
 		*added = 0;
 	if (key == 0)
 		return NULL;
-	/* Three quarters full is full. */
+	/* The table grows when it is three quarters full. */
 	if (m->n * 4 >= m->cap * 3 && grow(m) == -1)
 		return NULL;
 	for (k = slot_of(m, key); m->keys[k] != 0; k = (k + 1) & (m->cap - 1))
@@ -97,7 +97,10 @@ idmap_remove(struct idmap *m, uint64_t key)
 		return;
 	hole = (size_t)(value - m->values);
 	m->n--;
-	/* What stands behind moves up, unless that were before its home. */
+	/*
+	 * Later entries of the cluster of slots move up, but not before their
+	 * home.
+	 */
 	for (k = (hole + 1) & (m->cap - 1); m->keys[k] != 0;
 	    k = (k + 1) & (m->cap - 1)) {
 		home = slot_of(m, m->keys[k]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs without an end; see tables.h.  Open addressing by job id; the few jobs
- * that have two runs at once (requeued, the first one's end not yet known)
- * have two slots.
+ * Runs without an end; see tables.h.  Open addressing by job id.  A job that
+ * has two runs at once (requeued, the end of the first one is not known) has
+ * two slots.
  */
 #include "config.h"
 
@@ -79,7 +79,7 @@ open_of_job(struct open_runs *o, uint64_t job, size_t *at)
 	struct open_run *run;
 	size_t k;
 
-	/* *at counts the slots gone by from its home, plus one. */
+	/* *at is the distance from the home slot, plus one. */
 	if (o->cap == 0)
 		return NULL;
 	for (k = *at; k < o->cap; k++) {
@@ -116,7 +116,9 @@ open_match(struct open_runs *o, uint64_t job, int64_t start, int64_t submit,
 	if (run != NULL)
 		return run;
 	while ((run = open_of_job(o, job, &at)) != NULL) {
-		/* Before its own submission: the clock was set back since. */
+		/*
+		 * The start is before the submission: the clock was set back.
+		 */
 		if (run->start >= start && start >= submit)
 			continue;
 		if (run->submit != 0 ? (int64_t)run->submit == submit :

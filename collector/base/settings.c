@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector's configuration made ready for use; see conf.h. */
+/* The collector's configuration; see settings.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ numbers_set(struct settings *set, const struct conf *conf)
 	set->script_max = (size_t)conf_int(conf, CONF_JOB_SCRIPT_MAX);
 }
 
-/* Room for the mark of a text that was cut. */
+/* Room for the mark of a cut text. */
 #define SCRIPT_MIN	64
 
 struct settings *

@@ -14,7 +14,7 @@
 struct pattern;
 struct gpu_map;
 
-/* A regular expression that may match anywhere in a text; NULL and a reason. */
+/* A regular expression that matches anywhere in a text; NULL and a reason. */
 struct pattern *pattern_new(const char *text, char *reason, size_t size);
 void pattern_free(struct pattern *p);
 int pattern_matches(const struct pattern *p, const char *text);
@@ -22,24 +22,24 @@ int pattern_matches(const struct pattern *p, const char *text);
 /* text: the JSON value of gpuPciAddrs.  NULL and a reason. */
 struct gpu_map *gpu_map_new(const char *text, char *reason, size_t size);
 void gpu_map_free(struct gpu_map *map);
-/* 0 and the address, or -1: what is missing was said once per host. */
+/* 0 and the address, or -1; a missing address is logged once per host. */
 int gpu_address(struct gpu_map *map, const char *host, uint32_t index,
     char address[ACCEL_MAX]);
 
 /* settings.c */
 
 struct settings {
-	struct settings	*next;		/* retired ones */
+	struct settings	*next;		/* of the list of retired settings */
 	struct gpu_map	*gpus;
 	struct pattern	*ignore;	/* NULL = no host is ignored */
 	struct gres_names names;
-	struct read_options	 how;		/* borrows from here */
+	struct read_options	 how;		/* borrows from this struct */
 	char		*opt_out;
 	char		*bin_dir;
 	int64_t		 poll;		/* seconds, all of these */
 	int64_t		 query_delay;
 	int64_t		 max_span;
-	int64_t		 long_poll;	/* the last day again */
+	int64_t		 long_poll;	/* until the last day is read again */
 	int64_t		 lag;
 	int64_t		 node_poll;	/* 0 = never */
 	int64_t		 node_refresh;	/* 0 = never */
@@ -51,7 +51,7 @@ struct settings {
 struct settings *settings_new(const struct conf *conf, char *reason,
     size_t size);
 void settings_free(struct settings *set);
-/* Are all its hosts ignored ones?  A job without hosts is not. */
+/* Are all hosts of the job ignored?  A job without hosts is not ignored. */
 int settings_ignores(const struct settings *set, const struct job *job);
 
 #endif

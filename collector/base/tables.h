@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the collector remembers of runs: compact tables, for there may be
- * 100,000 of them.  A job id and a start fit 32 bits each in every Slurm, so
- * the two make one number.
+ * Compact tables of runs; there may be 100,000 runs.  A job id and a start
+ * time fit 32 bits each in every version of Slurm, so that the two make one
+ * number.
  */
 #ifndef COLLECTOR_BASE_TABLES_H
 #define COLLECTOR_BASE_TABLES_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* idmap.c: numbers other than 0, each with a number of its own */
+/* idmap.c: a map of numbers other than 0 to numbers */
 
 struct idmap {
 	uint64_t	*keys;		/* owned; 0 = free */
@@ -20,37 +20,43 @@ struct idmap {
 };
 
 void idmap_clear(struct idmap *m);
-/* The place of its value; *added tells (may be NULL). NULL on memory. */
+/*
+ * Returns the place of the value; *added is 1 when the key is new (may be
+ * NULL).  NULL on memory.
+ */
 uint32_t *idmap_put(struct idmap *m, uint64_t key, int *added);
-/* NULL when it is not there. */
+/* NULL when the key is not in the map. */
 uint32_t *idmap_get(const struct idmap *m, uint64_t key);
 void idmap_remove(struct idmap *m, uint64_t key);
-/* Walks all: *at is 0 at first; 0 at the end.  Nothing may be put or removed meanwhile. */
+/*
+ * Returns each key in turn, 0 at the end; *at is 0 at first.  The map must not
+ * be changed meanwhile.
+ */
 uint64_t idmap_next(const struct idmap *m, size_t *at, uint32_t *value);
 
-/* Job and start in one number; 0 when they do not fit, which no real ones do. */
+/* Job and start in one number; 0 when they do not fit. */
 uint64_t run_number(uint64_t job, int64_t start);
 
 /* open_runs.c: runs that have no end yet */
 
-#define OPEN_DETAILED	1u	/* its resources were sent */
-#define OPEN_LEFT	2u	/* squeue does not show it any more */
-#define OPEN_IGNORED	4u	/* on ignored hosts only: nothing is sent of it */
+#define OPEN_DETAILED	1u	/* its details were sent */
+#define OPEN_LEFT	2u	/* squeue does not show it now */
+#define OPEN_IGNORED	4u	/* on ignored hosts only: it is not sent */
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
-#define OPEN_RUNS	16u	/* slurmctld said that it runs when it was asked last */
-#define OPEN_UNLISTED	32u	/* not (yet) among those that a new submitter knows */
-/* nobody saw it running: its start is held */
+#define OPEN_RUNS	16u	/* the last answer of slurmctld shows it running */
+#define OPEN_UNLISTED	32u	/* the new submitter has not sent it (yet) */
+/* its start waits until squeue shows it running */
 #define OPEN_UNCONFIRMED	64u
-#define OPEN_DISPUTED	128u	/* accounting has an end at which it ran on */
+#define OPEN_DISPUTED	128u	/* accounting has an end, but squeue showed it after that */
 
 struct open_run {
 	uint64_t	job;		/* 0 = the slot is free */
 	int64_t		start;		/* as first sent */
-	uint32_t	start_now;	/* as Slurm says by now */
+	uint32_t	start_now;	/* as Slurm shows it now */
 	uint32_t	submit;		/* 0 = unknown */
-	uint32_t	seen;		/* cycle; of one that left: when it is asked for, monotonic s */
+	uint32_t	seen;		/* number of the poll that showed it; after it left squeue: monotonic s of the next query */
 	uint16_t	restarts;
-	uint8_t		tries;		/* questions for its end, or for its details */
+	uint8_t		tries;		/* queries for its end, or for its details */
 	uint8_t		flags;
 };
 
@@ -61,19 +67,24 @@ struct open_runs {
 };
 
 void open_clear(struct open_runs *o);
-/* NULL on memory.  Pointers into the table die with the next put or remove. */
+/*
+ * NULL on memory.  Pointers into the table are invalid after the next put or
+ * remove.
+ */
 struct open_run *open_put(struct open_runs *o, uint64_t job, int64_t start);
-/* The run that has this start, as first sent or by now; NULL when there is none. */
+/*
+ * The run that has this start, as first sent or now; NULL when there is none.
+ */
 struct open_run *open_find(struct open_runs *o, uint64_t job, int64_t start);
 /*
- * The run that a record of this job means, also when its start has moved: the
- * same submission (0 = unknown) and no further restart.
+ * The run that a record means, also when its start has moved: the same
+ * submission (0 = unknown) and no further restart.
  */
 struct open_run *open_match(struct open_runs *o, uint64_t job, int64_t start,
     int64_t submit, uint32_t restarts);
-/* All runs of one job: *at is 0 at first; NULL at the end. */
+/* Returns each run of one job in turn, NULL at the end; *at is 0 at first. */
 struct open_run *open_of_job(struct open_runs *o, uint64_t job, size_t *at);
-/* All of them. */
+/* The same of all runs. */
 struct open_run *open_next(struct open_runs *o, size_t *at);
 void open_remove(struct open_runs *o, struct open_run *run);
 

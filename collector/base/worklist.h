@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is to be asked about one cluster.  Any part of the collector adds to
- * it; the lane that owns a list takes from it when the scheduler runs it.
+ * What is to be queried about one cluster.  Every part of the collector adds
+ * to it; the lane that owns a list takes from it when the scheduler runs the
+ * lane.
  */
 #ifndef COLLECTOR_BASE_WORKLIST_H
 #define COLLECTOR_BASE_WORKLIST_H
@@ -14,19 +15,19 @@
 
 struct cluster;
 
-#define CONFIRM_JOBS_MAX	500	/* more are left to the poll */
-#define SCRIPTS_MAX	4096	/* beyond that runs go without a script */
+#define CONFIRM_JOBS_MAX	500	/* the poll confirms more than that */
+#define SCRIPTS_MAX	4096	/* more runs are sent without a script */
 
 struct script_request {
 	struct script_request *next;
 	struct run_key	 key;
-	uint64_t	 array_job;	/* 0 = the job is no array's */
+	uint64_t	 array_job;	/* 0 = no array */
 };
 
 struct worklist {
 	struct idmap	 details;	/* poll: jobs with a run that is not known */
 	struct idmap	 left;		/* poll: jobs whose end accounting lacks */
-	struct idmap	 accounting;	/* jobs that sacct is asked for by id */
+	struct idmap	 accounting;	/* jobs to query sacct for, by id */
 	struct idmap	 steps;		/* jobs with a row that waits for its steps */
 	struct idmap	 confirm;	/* jobs whose start is not confirmed */
 	int64_t		 confirm_at;	/* monotonic ms: one was added last */
@@ -39,9 +40,9 @@ struct worklist {
 };
 
 void worklist_init(struct worklist *work);
-/* Are there runs of this job whose start is not confirmed?  Then squeue is asked. */
+/* Adds the job when it has a run whose start is not confirmed. */
 void worklist_confirm(struct cluster *c, uint64_t job);
-/* Takes req. */
+/* Takes ownership of req. */
 void worklist_script(struct worklist *work, struct script_request *req);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resources of runs, from `scontrol show job -d -o`: all jobs in one question
- * or a few singly.  Nothing of an answer is used before its end: a user's text
- * may hold a line that looks like another job's record, and only the whole
- * answer shows that a job occurs twice.  Such jobs are asked for again,
- * exactly.
+ * Resources of runs, from `scontrol show job -d -o`: all jobs in one query, or
+ * a few jobs in one query each.  No part of an answer is used before its end:
+ * a text of a user may contain a line that looks like the record of another
+ * job, and only the complete answer shows that a job occurs twice.  Such a job
+ * is queried again, exactly.
  */
 #include "config.h"
 
@@ -20,8 +20,8 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define FEW		64	/* results: they go beyond the submitter's window */
-#define TRIM_FROM	256	/* results: then memory is given back */
+#define FEW		64	/* results: a record of these may exceed the submitter's window */
+#define TRIM_FROM	256	/* results: more give memory back */
 
 static void details_next(struct details *d);
 
@@ -120,7 +120,7 @@ details_fail(struct details *d, const struct command_end *end)
 	details_finish(d, 0);
 }
 
-/* What was asked for and did not come is not known to slurmctld. */
+/* slurmctld does not know a job that is not in the answer. */
 static void
 unseen_unknown(struct details *d, size_t from, size_t to)
 {
@@ -169,10 +169,10 @@ static const struct query_type verify_query = {
 };
 
 /*
- * Runs that nobody asked for: without accounting one that began and ended
- * between two polls is found in the answer about all jobs.  A line of that
- * answer may be a part of somebody's job name and tell of a run that never was.
- * In squeue's rows no byte is a user's: only what it shows as ended counts.
+ * Without accounting a run that began and ended between two polls is found
+ * only in the answer about all jobs.  A line of that answer may be part of a
+ * job name and describe a run that never existed.  squeue's rows have no text
+ * of users: only a job that squeue shows as ended counts.
  */
 static void
 ask_verify(struct details *d)
@@ -194,7 +194,7 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 		return;
 	}
 	unseen_unknown(d, 0, d->n);
-	/* Of 100,000 jobs these are 3 MiB, while records fill the queue. */
+	/* For 100,000 jobs these are 3 MiB, while records fill the queue. */
 	idmap_clear(&d->seen);
 	d->at = 0;
 	if (d->found)
@@ -251,7 +251,7 @@ ask_one(struct details *d, uint64_t job)
 		details_finish(d, 0);
 }
 
-/* Reads once more what was kept.  0, or -1: it has to be asked for again. */
+/* Reads a kept record again.  0, or -1: it has to be queried again. */
 static int
 line_read(struct details *d, const struct detail_result *r,
     struct job_snapshot *s)
@@ -284,7 +284,7 @@ result_use(struct details *d, struct detail_result *r)
 	details_result_drop(r, r->verdict);
 }
 
-/* Everything is known: now it may be used, and not before. */
+/* The answer is complete: its records may be used now. */
 static void
 deliver(struct details *d)
 {
@@ -296,7 +296,7 @@ deliver(struct details *d)
 		if (r->verdict != DETAIL_GOOD || (r->s == NULL &&
 		    r->line == NULL))
 			continue;
-		/* A few are more urgent than the window is narrow. */
+		/* A few records may exceed the window of the submitter. */
 		if (d->n > FEW && outbox_behind(d->c->outbox))
 			return;
 		result_use(d, r);
@@ -325,7 +325,7 @@ on_hosts(void *arg)
 	deliver_begin(arg);
 }
 
-/* A host that was added since the shapes were read. */
+/* Least time between two queries for the shapes of nodes, for added hosts. */
 #define HOSTS_AGAIN_S	60
 
 static int
@@ -334,7 +334,7 @@ on_host(const char *name, void *arg)
 	return hosts_shape(arg, name) != NULL ? 0 : -1;
 }
 
-/* Is there a host that is not known?  Its shape would be missing for good. */
+/* Is there an unknown host?  Its shape would be missing in the record. */
 static int
 hosts_missing(const struct details *d)
 {
@@ -347,6 +347,9 @@ hosts_missing(const struct details *d)
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);
+		/* slurmctld does not know this job. */
+		if (s.n == 0)
+			continue;
 		nodes = token_value(&s, " NodeList=");
 		if (nodes.n > 0 && !span_is(nodes, "(null)") &&
 		    hostlist_each(nodes, on_host, d->c->hosts) == -1)
@@ -368,7 +371,7 @@ on_disambiguated(struct details *d, int answered)
 	details_next(d);
 }
 
-/* The next single question, then the exact ones, then the end. */
+/* The next single query, then the exact ones, then the end. */
 static void
 details_next(struct details *d)
 {
@@ -379,7 +382,7 @@ details_next(struct details *d)
 			ask_one(d, d->results[d->at].job);
 			return;
 		}
-		d->all = 1;	/* as far as this answer goes */
+		d->all = 1;	/* from here on the results of this answer */
 		d->at = 0;
 	}
 	for (; d->at < d->n; d->at++) {

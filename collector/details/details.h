@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Resources of runs, from slurmctld: `scontrol show job` about all jobs in one
- * question or about a few singly.
+ * query, or about a few jobs in one query each.
  */
 #ifndef COLLECTOR_DETAILS_DETAILS_H
 #define COLLECTOR_DETAILS_DETAILS_H
@@ -17,21 +17,21 @@ enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
 	DETAIL_UNKNOWN };
 
 /*
- * done: what slurmctld showed has gone through track_snapshot(); when ok, the
- * question was answered, and details_verdict() tells by job.
+ * done() is called when the answers have gone through track_snapshot(); ok:
+ * they were complete, and details_verdict() has the result of each job.
  */
 struct details *details_new(struct cluster *c,
     void (*done)(struct details *d, int ok, void *arg), void *arg);
 int details_busy(const struct details *d);
-/* The jobs of the next question; 0, or -1 on memory. */
+/* Adds a job to the next query; 0, or -1 on memory. */
 int details_want(struct details *d, uint64_t job);
 size_t details_wanted(const struct details *d);
-/* Asks: all jobs in one question, or each singly. */
+/* Queries all jobs at once, or each singly. */
 void details_start(struct details *d, int all);
 enum detail details_verdict(const struct details *d, uint64_t job);
-/* The phase that a job with DETAIL_GOOD was seen in. */
+/* The phase of a job with DETAIL_GOOD. */
 enum slurm_phase details_phase(const struct details *d, uint64_t job);
-/* Order number of the record that was made of it; 0 = none. */
+/* Order number of its record; 0 = none. */
 uint64_t details_order(const struct details *d, uint64_t job);
 void details_forget(struct details *d);
 /* The submitter has room again. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One job whose name or comment makes its record ambiguous.  squeue tells the
- * name and the admin's comment behind random delimiters; with the exact name
- * the record's beginning is beyond doubt, if it occurs once.  If that does
- * not settle it, nothing is guessed.
+ * One job whose name or comment makes its record ambiguous.  squeue shows the
+ * name and the admin's comment between random delimiters.  With the exact name
+ * the beginning of the record is certain, if it occurs once; otherwise the
+ * record stays without resources.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "collector/details/details_private.h"
 #include "common/log.h"
 
-#define TEXT_BYTES_MAX	(16u * 1024 * 1024)	/* an array's tasks, all of them */
+#define TEXT_BYTES_MAX	(16u * 1024 * 1024)	/* all tasks of an array */
 
 struct disambiguate {
 	struct details	*d;

@@ -7,28 +7,28 @@
 #include "collector/slurm/query.h"
 
 /*
- * Records of one answer are kept to its end: no more bytes of them than this.
- * Lines are packed, so that these are some 25,000 jobs.
+ * Limit of the bytes of kept records of one answer.  Records are packed, so
+ * that these are about 25,000 jobs.
  */
 #define RECORD_BYTES_MAX	(6u * 1024 * 1024)
 
 struct detail_result {
 	uint64_t	 job;
-	uint64_t	 order;		/* of the record made of it; 0 = none */
+	uint64_t	 order;		/* of its record */
 	char		*line;		/* owned: its record, packed, to be read again */
 	uint32_t	 size;		/* of that */
 	uint32_t	 len;		/* of the record */
-	struct job_snapshot	*s;	/* owned: of an exact question */
+	struct job_snapshot	*s;	/* owned: of an exact query */
 	enum detail	 verdict;
 	enum slurm_phase	 phase;
-	unsigned	 wanted : 1;	/* else it was found on the way */
-	unsigned	 shown : 1;	/* and squeue shows that it has ended */
+	unsigned	 wanted : 1;	/* 0 = it was found in the answer */
+	unsigned	 shown : 1;	/* squeue shows that it has ended */
 };
 
 /*
- * A line of an answer that tells of a job asked for, and is short enough to lie
- * wholly in that job's name: those have 1,024 bytes at most, and few records are
- * as short.  So far before the rest of it, and a little, such a line began.
+ * A line of a wanted job that is short enough to be a part of the job's name:
+ * a name has at most 1,024 bytes, and few records are as short.  Such a line
+ * begins at most this far before the rest of the record.
  */
 struct recent_line {
 	uint64_t	 job;
@@ -50,19 +50,19 @@ struct details {
 	struct idmap	 seen;		/* every job of the answer */
 	uint64_t	 bytes;		/* of the answer, before the line being read */
 	struct recent_line	 recent[RECENT_LINES];	/* a ring */
-	unsigned	 n_recent;	/* ever */
-	struct idmap	 suspects; /* jobs before a line of a job not known */
+	unsigned	 n_recent;	/* since the beginning of the answer */
+	struct idmap	 suspects; /* jobs before a line of an unknown job */
 	struct detail_result	*results;	/* owned */
 	size_t		 n;
 	size_t		 cap;
-	size_t		 at;		/* asked singly, or exactly */
+	size_t		 at;		/* of the job that is queried singly, or exactly */
 	int		 all;
 	int		 busy;
 	struct pack	*pack;		/* owned; NULL = no line is kept */
 	size_t		 record_bytes;		/* bytes of records */
-	int		 found;		/* one that nobody asked for */
-	int		 delivering;	/* the submitter is behind: from `at` on later */
-	/* owned; NULL when no such question is asked */
+	int		 found;		/* an ended run was found in the answer */
+	int		 delivering;	/* the submitter's window is full: continue at `at` */
+	/* owned; NULL = no exact query is under way */
 	struct disambiguate *disambiguate;
 };
 
@@ -85,13 +85,13 @@ struct span details_line(const struct details *d,
 
 /* details_text.c */
 
-/* Before each answer. */
+/* Called before each answer. */
 void details_text_begin(struct details *d);
 int details_text_line(struct span line, void *arg);
 
 /* details_ambiguous.c: one job whose texts make its record ambiguous */
 
-/* Asks; then done() is called, answered: r has a verdict. */
+/* Queries the job; then done() is called.  answered: r has a verdict. */
 void disambiguate_start(struct details *d, struct detail_result *r,
     void (*done)(struct details *d, int answered));
 void disambiguate_free(struct disambiguate *x);

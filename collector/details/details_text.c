@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resources of runs from scontrol's text, line by line.  What users wrote stands
- * in it unescaped, so a line may be somebody's job name: a job that occurs twice
- * is in doubt, and so is the one before a line that is nobody's.  What is left
- * is kept, packed, to the end of the answer.
+ * Resources of runs from scontrol's text, line by line.  Texts of users are
+ * not escaped, so that a line may be a part of a job name.  A job that occurs
+ * twice is ambiguous, and so is the one before a line that is no record.  The
+ * other records are kept, packed, to the end of the answer.
  */
 #include "config.h"
 
 #include "collector/details/details_private.h"
 #include "collector/track/track.h"
 
-#define SUSPECTS_MAX	1024	/* jobs: then all wait once more */
+#define SUSPECTS_MAX	1024	/* jobs: then all wait for one more answer */
 
 /*
- * A job that nobody asked for: is it a run that ended unseen?  Accounting knows
- * of those beyond doubt, and then they are asked for: this line may be a part of
- * somebody's job name, with the id of a job that slurmctld has forgotten.
+ * Is the line of a job that was not wanted worth reading, because the run may
+ * have ended unseen?  Accounting has such runs with certainty, and they are
+ * queried then: this line may be part of a job name, with the id of a job that
+ * slurmctld has purged.
  */
 static int
 is_worth_reading(struct details *d, uint64_t job, struct span line)
@@ -93,9 +94,9 @@ result_ambiguous(struct details *d, uint64_t job)
 }
 
 /*
- * Mostly a job that began after squeue was asked, seldom the rest of a record
- * whose first line was forged: it waits for the next answer, and when that is as
- * strange it is asked exactly.
+ * Mostly the next line is a job that began after squeue was queried; seldom it
+ * is the rest of a record whose first line was forged.  The job waits for the
+ * next answer; when that has such a line too the job is queried exactly.
  */
 static void
 result_wait(struct details *d, uint64_t job)
@@ -113,7 +114,7 @@ result_wait(struct details *d, uint64_t job)
 		details_result_drop(r, DETAIL_AMBIGUOUS);
 }
 
-/* Each job whose record this line may be the rest of. */
+/* Calls use() for each job whose record this line may be a part of. */
 static void
 each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
 {
@@ -142,7 +143,7 @@ is_suspect(struct details *d, uint64_t job, struct span line)
 	int64_t start;
 	int suspects;
 
-	/* Of more than that squeue's rows were not all taken. */
+	/* Above this number squeue's rows were not all read. */
 	if (d->n >= NEW_JOBS_MAX || d->n_recent == 0 ||
 	    d->recent[(d->n_recent - 1) % RECENT_LINES].at + RECENT_BYTES <
 	    d->bytes)
@@ -164,9 +165,10 @@ is_suspect(struct details *d, uint64_t job, struct span line)
 }
 
 /*
- * Where a user's text has a newline, what came before it may be a whole record
- * in a job's name, and the real one is here: after a line that is nobody's, one
- * of a job that was in the answer already, or of one that nobody knows.
+ * A text of a user may contain a newline: the lines before it may look like a
+ * whole record, and the real record is here.  This is so after a line that is
+ * no record, after a second line of the same job, and after a line of an
+ * unknown job.
  */
 int
 details_text_line(struct span line, void *arg)
@@ -181,7 +183,7 @@ details_text_line(struct span line, void *arg)
 	} else if (idmap_put(&d->seen, job, &added) == NULL)
 		return -1;
 	else if (!added) {
-		/* One of them is a user's text. */
+		/* One of the two lines is a text of a user. */
 		result_ambiguous(d, job);
 		each_recent(d, result_ambiguous);
 	} else {

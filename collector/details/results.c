@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The jobs of one question and what its answer says of each.  Records are kept
- * to the end of their answer, as they came, but packed: what can be made of one
- * is twice as long, and packed it is a fifth of scontrol's line.
+ * The jobs of one query and the result of each.  Records are kept to the end
+ * of the answer as they came, but packed: a snapshot is twice as long as the
+ * line, the packed line a fifth of it.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "collector/details/details_private.h"
 #include "collector/details/record_pack.h"
 
-#define ALLOC_BYTES	16	/* that each piece of memory costs beside */
+#define ALLOC_BYTES	16	/* of the allocator for each piece of memory */
 
 static void
 result_drop(struct detail_result *r)

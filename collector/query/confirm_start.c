@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs whose start is held, for nobody has seen them running yet: their
- * prolog may fail and give the job back.  The poll confirms them; those that
- * a hook spoke of, whose prolog mostly lasts a moment, are looked for sooner,
- * by the frequent question asked about just these jobs.
+ * Runs whose start is not confirmed, because they were not seen running: their
+ * prolog may fail and return the job to the queue.  The poll confirms them.
+ * Jobs of hook events, whose prolog mostly takes a moment, are confirmed
+ * sooner by a query about just these jobs.
  */
 #include "config.h"
 
@@ -15,20 +15,20 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 
-#define GAP_MS		1000	/* from a hook's word to the question; no more than one in this time */
+#define GAP_MS		1000	/* from a hook event to the query; least time between two queries */
 #define WAIT_FIRST_MS	500	/* doubled before it is used */
 #define WAIT_MAX_MS	8000
-#define WAIT_ALL_MS	120000	/* a prolog of this length is left to the poll */
+#define WAIT_ALL_MS	120000	/* the poll confirms starts after longer prologs */
 
 struct confirm {
 	struct cluster *c;
 	struct query	 query;
-	struct idmap	 jobs;		/* to be asked about */
-	struct idmap	 left;		/* of the question: still being prepared */
+	struct idmap	 jobs;		/* to be queried */
+	struct idmap	 left;		/* of the query: still CONFIGURING */
 	int64_t		 due;		/* monotonic ms */
 	int64_t		 wait;
-	int64_t		 changed;	/* monotonic ms: one came, or was confirmed */
-	int64_t		 added;		/* the same: work.confirm_at that was seen */
+	int64_t		 changed;	/* monotonic ms: a job was added, or confirmed */
+	int64_t		 added;		/* the same: the last work.confirm_at */
 };
 
 struct confirm *
@@ -42,7 +42,7 @@ confirm_new(struct cluster *c)
 	return h;
 }
 
-/* Jobs that were added since the last call. */
+/* Takes the jobs that were added since the last call. */
 static void
 jobs_take(struct confirm *h)
 {
@@ -79,8 +79,8 @@ on_row(struct span line, void *arg)
 }
 
 /*
- * Jobs that are prepared still are asked about again; whatever became of the
- * others, and of all of them when there was no answer, the poll will see.
+ * CONFIGURING jobs are queried again.  The poll handles the other jobs, and
+ * all jobs when there was no answer.
  */
 static void
 on_end(const struct command_end *end, int complete, void *arg)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of Slurm's controllers works, and is it the one beside us?  Asked of
- * `scontrol ping` at each poll where activeOnly is set.  The first controller
- * that is up works; a backup's suite also waits until squeue was answered
- * after that, for then a controller has really taken over.
+ * Which of Slurm's controllers is active, and is it the one on this host?
+ * `scontrol ping` is run at each poll when activeOnly is set.  The first
+ * controller that is up is active; the suite of a backup also waits until
+ * squeue has answered after that, because then the backup has taken over.
  */
 #include "config.h"
 
@@ -20,12 +20,12 @@ struct controller_role {
 	struct site	*site;
 	struct query	 query;
 	int64_t		 next;		/* monotonic ms */
-	struct controllers seen;	/* in the answer that is being read */
-	/* of the last whole one */
+	struct controllers seen;	/* of the answer that is being read */
+	/* of the last complete answer */
 	int		 known;
 	int		 is_working;
 	unsigned	 rank;
-	int64_t		 first_since;	/* monotonic ms: ours is the first that is up; 0 */
+	int64_t		 first_since;	/* monotonic ms: ours became the first that is up; 0 */
 	char		 text[128];
 	struct log_limit said;
 };
@@ -57,7 +57,7 @@ role_send(struct controller_role *a)
 	wr_clear(&w);
 }
 
-/* What the controllers said, of which at least one was named. */
+/* Decides by an answer with at least one controller. */
 static void
 role_decide(struct controller_role *a)
 {
@@ -91,10 +91,10 @@ on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct controller_role *a = arg;
 
-	/* Where one is down, some versions end with status 1. */
+	/* When one is down some versions exit with status 1. */
 	(void)end;
 	(void)complete;
-	/* None is up, or we cannot ask: it stays as it was. */
+	/* Without an answer the role stays the same. */
 	if (a->seen.n > 0 && a->seen.first_up != -1)
 		role_decide(a);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What hooks said: of which job something happened, no more is believed.
- * slurmctld is asked at once, many jobs in one question; accounting later,
- * when slurmctld says that a run has ended.  An event is taken when all that
- * came of it is in the spool, or when nothing comes and the poll will see to it.
+ * Hook events: only the job id of an event is used.  slurmctld is queried at
+ * once, about many jobs in one query; accounting is queried later, when
+ * slurmctld shows that a run has ended.  An event is acknowledged when all its
+ * records are in the spool, or when there are none and the poll will find the
+ * run.
  */
 #include "config.h"
 
@@ -18,28 +19,28 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 
-#define EVENTS_MAX	65536	/* the listener keeps no more either */
-#define SINGLY_MIN	3	/* so many are always asked for singly */
-#define SINGLY_COST	340	/* jobs in one answer that cost what a command costs */
-#define SINGLY_MAX	30	/* one after the other: no answer is to wait for more */
-#define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
+#define EVENTS_MAX	65536	/* the listener keeps no more */
+#define SINGLY_MIN	3	/* so many jobs are always queried singly */
+#define SINGLY_COST	340	/* jobs in one answer that cost as much as one command */
+#define SINGLY_MAX	30	/* queries one after the other; more would delay the answers */
+#define ALL_GAP_S	10	/* between two queries for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000	/* jobs */
 #define WAIT_MAX_S	30
 #define UNKNOWN_TRIES	2	/* for a job that nobody knows */
 
 enum hook_event_state {
-	EVENT_NEW,		/* slurmctld is to be asked */
-	EVENT_ASKED,		/* it is being asked */
-	EVENT_WAITS,		/* accounting is to be asked when due */
-	EVENT_ACCOUNTING,	/* it is being asked */
-	EVENT_SENT		/* its records are on their way to the spool */
+	EVENT_NEW,		/* slurmctld is queried next */
+	EVENT_ASKED,		/* the query is under way */
+	EVENT_WAITS,		/* accounting is queried when due */
+	EVENT_ACCOUNTING,	/* the query is under way */
+	EVENT_SENT		/* its records were sent to the submitter */
 };
 
 struct hook_event {
 	struct hook_event *next;
-	uint64_t	 id;		/* 0 = its listener is gone */
+	uint64_t	 id;		/* 0 = its listener has ended */
 	uint64_t	 job;
-	uint64_t	 order;		/* durable when all up to here is */
+	uint64_t	 order;		/* acknowledged when this one is durable */
 	int64_t		 due;		/* monotonic ms */
 	enum hook_event_state state;
 	unsigned	 tries;
@@ -154,7 +155,7 @@ note_sent(struct hook_events *e, struct hook_event *note, uint64_t order)
 	note->order = order;
 }
 
-/* First as configured, then at growing intervals. */
+/* First slurmQueryDelay, then growing times. */
 static void
 note_wait(struct hook_events *e, struct hook_event *note)
 {
@@ -220,7 +221,7 @@ on_details(struct details *d, int ok, void *arg)
 }
 
 /*
- * As many jobs as are cheaper asked for singly than all jobs at once: a
+ * The number of jobs that are cheaper to query singly than all jobs at once: a
  * command costs as much as 340 jobs in an answer.
  */
 static size_t
@@ -228,7 +229,7 @@ singly(const struct hook_events *e)
 {
 	size_t n = e->c->listing.jobs / SINGLY_COST;
 
-	/* Where requests are counted, all jobs cost less than one does. */
+	/* With a limit of requests all jobs cost less than one. */
 	if (rate_limit_on(e->c))
 		return 1;
 	if (n < SINGLY_MIN)
@@ -304,7 +305,7 @@ hook_events_answered(struct hook_events *e, uint64_t job, int ended, int known)
 	size_t at = 0;
 	int over;
 
-	/* An end counts when no run of the job is left without one. */
+	/* An end counts when the job has no open run. */
 	over = ended && open_of_job(&e->c->open, job, &at) == NULL;
 	for (note = e->first; note != NULL; note = note->next) {
 		if (note->state != EVENT_ACCOUNTING || note->job != job)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job scripts, a few at a time and one an array.  A run's start waits for its
- * script a little; whatever happens to it, the submitter is told that nothing
- * more comes.
+ * Job scripts, a few at a time and one for each array.  The start of a run
+ * waits some seconds for its script; the submitter gets a message in any case,
+ * so that it stops waiting.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "common/text.h"
 
 #define AT_ONCE		4
-#define ARRAYS_KEPT	4	/* scripts of arrays whose tasks start one by one */
+#define ARRAYS_KEPT	4	/* scripts of arrays whose tasks start one after the other */
 #define DEADLINE_MS	10000
 
 struct script_fetch {
@@ -66,7 +66,7 @@ scripts_waiting(const struct scripts *s)
 	return n;
 }
 
-/* Tells the submitter; text may be NULL, and stays the caller's. */
+/* Sends the script; text may be NULL and stays the caller's. */
 static void
 send_script(struct scripts *s, const struct run_key *key, const char *text)
 {
@@ -115,7 +115,7 @@ on_output(const char *p, size_t n, void *arg)
 
 	if (f->len >= max)
 		return -1;
-	/* One byte more than goes in shows that it is to be cut. */
+	/* One byte more than the limit shows that the script is cut. */
 	if (n > max - f->len)
 		n = max - f->len;
 	while (cap < f->len + n)
@@ -151,7 +151,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 	char *text = NULL;
 
 	(void)complete;
-	/* Every error has status 0 and no output; so has salloc. */
+	/* Every error has status 0 and no output; salloc has no script. */
 	if (f->len > 0 && max > 0 && (end->outcome == COMMAND_OK ||
 	    end->outcome == COMMAND_REFUSED))
 		text = text_clean(f->text, f->len, max);
@@ -182,7 +182,7 @@ fetch_start(struct script_fetch *f, struct script_request *want)
 	return 0;
 }
 
-/* Is this array's script on its way? */
+/* Is the script of this array being fetched? */
 static int
 is_coming(const struct scripts *s, uint64_t array_job)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States of the nodes: every nodeStatePollInterval two questions, one about
- * all nodes and one about where jobs run.  What has changed since it was
- * handed over goes to the submitter; all of it does at the slow refresh, and
- * when the submitter is a new one.
+ * States of nodes: two queries every nodeStatePollInterval, one about all
+ * nodes and one about where jobs run.  A change is sent to the submitter; all
+ * nodes are sent at nodeStateRefresh and to a new submitter.
  */
 #include "config.h"
 
@@ -19,7 +18,7 @@
 #include "collector/track/outbox.h"
 #include "common/log.h"
 
-#define NODES_KEPT	100000	/* more nodes than any cluster has */
+#define NODES_KEPT	100000	/* nodes; no cluster has more */
 #define FRAME_NODES	4096	/* of one message */
 #define RUNNING_STATES	"R,S,CF,ST"	/* of jobs that are counted */
 #define WORD_MAX	16	/* "allocated" is the longest */
@@ -29,9 +28,9 @@ struct tracked_node {
 	uint64_t	 memory;
 	uint32_t	 cpus;
 	uint32_t	 gpus;
-	uint32_t	 jobs;		/* as handed over */
+	uint32_t	 jobs;		/* as sent */
 	uint32_t	 jobs_now;	/* while they are counted */
-	uint32_t	 cycle;		/* it was seen in */
+	uint32_t	 cycle;		/* of the query that showed it */
 	int		 unsent;
 	char		 word[WORD_MAX];
 	char		 name[];
@@ -47,9 +46,9 @@ struct node_states {
 	uint32_t	 cycle;
 	size_t		 seen;		/* nodes of this answer */
 	int		 busy;
-	int		 again;		/* a new submitter: all of them, soon */
+	int		 again;		/* a new submitter: send all nodes */
 	int64_t		 polled;	/* monotonic s; 0 = never */
-	int64_t		 refreshed;	/* the same: all were handed over */
+	int64_t		 refreshed;	/* the same: all were sent */
 	uint64_t	 sent;
 };
 
@@ -91,7 +90,7 @@ compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* A key has the layout of a node, and nothing of it but the name counts. */
+/* A key has the layout of a node; only the name is compared. */
 static struct tracked_node *
 node_find(struct node_states *n, const char *name, int make)
 {
@@ -121,7 +120,7 @@ node_find(struct node_states *n, const char *name, int make)
 	return node;
 }
 
-/* Nodes that Slurm does not show any more, or that are ignored by now. */
+/* Removes nodes that Slurm does not show any more, or that are ignored now. */
 static void
 node_states_sweep(struct node_states *n)
 {
@@ -186,7 +185,9 @@ on_job(struct span line, void *arg)
 	return 0;
 }
 
-/* Up to FRAME_NODES of those from *at on; 0 when nothing was left to send. */
+/*
+ * Sends up to FRAME_NODES nodes from *at on; 0 when nothing was left to send.
+ */
 static int
 frame_send(struct node_states *n, struct tracked_node **at)
 {
@@ -245,7 +246,7 @@ node_states_send(struct node_states *n)
 	if (all)
 		n->refreshed = now_s();
 	n->again = 0;
-	/* What the submitter cannot take now is unsent, and goes the next time. */
+	/* A node that the submitter cannot take now is sent the next time. */
 	for (node = n->first; node != NULL && frame_send(n, &node);)
 		;
 }
@@ -304,14 +305,14 @@ node_states_kick(struct node_states *n)
 {
 	struct cluster *c = n->c;
 
-	/* The poll goes first: runs are worth more than states. */
+	/* The poll goes first: runs are more important than states. */
 	if (n->busy || c->set->node_poll == 0 || c->listing.busy ||
 	    health_wait(&c->ctld) > 0)
 		return;
 	if (n->polled != 0 && !n->again &&
 	    now_s() - n->polled < c->set->node_poll)
 		return;
-	/* A catch-up goes before the first of them too, for one interval. */
+	/* A catch-up goes before the first query too, for one interval. */
 	if (n->polled == 0 && acct_catching_up(n->accounting) &&
 	    now_s() - c->began < c->set->node_poll)
 		return;

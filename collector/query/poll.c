@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The poll.  At most three commands, however many jobs there are: squeue's
- * frequent question; accounting's, in its own lane; and the details of what
- * is new, or, when nothing is, slurmctld's clock.
+ * The poll.  At most three commands, however many jobs there are: the periodic
+ * squeue; accounting, in its own lane; and the details of new runs, or, when
+ * there are none, slurmctld's clock.
  */
 #include "config.h"
 
@@ -18,12 +18,12 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define COMMANDS_MAX	3	/* of one cycle */
-#define SINGLY_FROM	200	/* jobs in slurmctld: below, all cost what one costs */
-#define ALL_GAP_S	10	/* between two questions for all jobs of a big cluster */
+#define COMMANDS_MAX	3	/* of one poll */
+#define SINGLY_FROM	200	/* jobs in slurmctld: below this all jobs cost what one costs */
+#define ALL_GAP_S	10	/* between two queries for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000	/* jobs */
-#define CLOCK_EVERY	5	/* cycles: then the clock comes before accounting */
-#define BAD_ROWS_MAX	10	/* rows of squeue that are none: it is no answer */
+#define CLOCK_EVERY	5	/* polls: then the clock is read before accounting */
+#define BAD_ROWS_MAX	10	/* malformed rows; with more the answer is invalid */
 
 enum poll_step { POLL_IDLE, POLL_LIST, POLL_DETAILS, POLL_CLOCK };
 
@@ -35,14 +35,14 @@ struct poll {
 	struct details	*details;
 	unsigned	 bad;
 	size_t		 listed;	/* rows of this answer */
-	size_t		 known;		/* of them, of runs that were open before */
+	size_t		 known;		/* of these, of runs that were */
 	int64_t		 asked_at;	/* Slurm's clock */
-	unsigned	 commands;	/* of this cycle, accounting's among them */
-	unsigned	 without_clock;	/* cycles */
+	unsigned	 commands;	/* of this poll, accounting's */
+	unsigned	 without_clock;	/* polls */
 	int		 clock_due;	/* after the details */
-	int		 clock_new;	/* asked since the last poll */
+	int		 clock_new;	/* it was read after the last poll */
 	int64_t		 all_at;	/* monotonic s */
-	struct sdiag	 sdiag;		/* of this answer; 0, -1 = not said */
+	struct sdiag	 sdiag;		/* of this answer; 0, -1 = not shown */
 };
 
 static void on_details(struct details *d, int ok, void *arg);
@@ -83,7 +83,7 @@ poll_fail(struct poll *y, const char *what, const struct command_end *end)
 	poll_idle(y);
 }
 
-/* slurmctld's time, and whether it has told slurmdbd everything. */
+/* slurmctld's clock, and its queue to slurmdbd. */
 static int
 on_clock_line(struct span line, void *arg)
 {
@@ -143,14 +143,14 @@ ask_clock(struct poll *y)
 void
 poll_clock(struct poll *y)
 {
-	/* The first poll brings accounting. */
+	/* The first poll reads accounting. */
 	y->commands = COMMANDS_MAX;
 	y->clock_new = 1;
 	if (y->step == POLL_IDLE)
 		ask_clock(y);
 }
 
-/* What details could not settle is left to accounting. */
+/* Jobs whose details are ambiguous or unknown are queried in accounting. */
 static void
 leave_to_accounting(struct poll *y)
 {
@@ -192,8 +192,8 @@ on_details(struct details *d, int ok, void *arg)
 }
 
 /*
- * New runs, those whose end came before anybody asked for resources, and those
- * whose end accounting lacks, for slurmctld remembers it for a while.
+ * Adds new runs, runs whose row waits for details, and runs whose end
+ * accounting lacks, because slurmctld keeps it for a while.
  */
 static int
 want_details(struct poll *y)
@@ -212,7 +212,7 @@ want_details(struct poll *y)
 	return details_wanted(y->details) > 0;
 }
 
-/* Big answers not too often: 0 = it may be asked now. */
+/* Limits big answers; 0 = a query is allowed now. */
 static int
 too_soon(const struct poll *y)
 {
@@ -251,7 +251,10 @@ poll_kick(struct poll *y)
 	c->work.rows_wait = 0;
 	if (y->step != POLL_IDLE || !c->ready || health_wait(&c->ctld) > 0)
 		return;
-	/* In this cycle if a command is left, or when slurmctld might forget. */
+	/*
+	 * In this poll if a command is left, or when slurmctld might purge the
+	 * job.
+	 */
 	if (y->commands >= COMMANDS_MAX && c->set->poll * 2 < c->slurm.min_job_age)
 		return;
 	if (want_details(y))
@@ -309,7 +312,7 @@ on_row(struct span line, void *arg)
 	return 0;
 }
 
-/* Open runs that squeue does not show any more have ended, or so it seems. */
+/* Open runs that squeue does not show have left; most of them have ended. */
 static void
 sweep(struct poll *y)
 {
@@ -324,9 +327,9 @@ sweep(struct poll *y)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
-		/* The range questions of two cycles mostly bring their ends. */
+		/* The range queries of two polls mostly have the ends. */
 		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
-		/* Without accounting slurmctld tells it, while it remembers. */
+		/* Without accounting slurmctld has the end for a while. */
 		if (!c->slurm.accounting || c->dbd.away)
 			(void)idmap_put(&y->c->work.details, run->job, NULL);
 		n++;
@@ -336,9 +339,9 @@ sweep(struct poll *y)
 }
 
 /*
- * Nothing new: accounting and the clock that lets its mark move, or now and
- * then, where it must be proved, the right to see all jobs.  A catch-up brings
- * accounting up to this moment by itself, and the clock serves nothing before.
+ * Nothing is new: accounting and the clock, which the watermark needs, or in
+ * every second poll the permission, where it must be proved.  A catch-up reads
+ * accounting up to the present by itself, and the clock has no use before.
  */
 static void
 nothing_new(struct poll *y, int clock_new)
@@ -358,7 +361,7 @@ nothing_new(struct poll *y, int clock_new)
 	poll_idle(y);
 }
 
-/* Something new: its details and accounting, unless the clock is overdue. */
+/* Something is new: its details and accounting, unless the clock is overdue. */
 static void
 poll_third(struct poll *y)
 {

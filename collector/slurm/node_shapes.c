@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shapes of hosts, by name.  Names lie one behind the other in one piece of
- * memory, for a cluster has up to 20,000 of them and shares few shapes.
+ * Shapes of nodes, by name.  The names are stored one after the other in one
+ * piece of memory: a cluster has up to 20,000 nodes and few shapes.
  */
 #include "config.h"
 
@@ -12,9 +12,9 @@
 #include "collector/slurm/slurm.h"
 #include "common/log.h"
 
-#define HOSTS_KEPT	100000	/* more nodes than any cluster has */
+#define HOSTS_KEPT	100000	/* nodes; no cluster has more */
 #define FIRST_CAP	64
-#define WAITERS_MAX	4	/* for an answer */
+#define WAITERS_MAX	4	/* callers that wait for one answer */
 
 struct slot {
 	uint32_t	name;		/* offset into names, plus one; 0 = free */
@@ -62,7 +62,7 @@ hash(const char *name)
 	return (size_t)(v ^ v >> 32);
 }
 
-/* Its slot, or the free one where it belongs. */
+/* The slot of the name, or the free slot where it belongs. */
 static struct slot *
 slot_of(const struct hosts *h, const char *name)
 {
@@ -188,10 +188,10 @@ hosts_apply(const struct hosts *h, struct job_snapshot *s)
 	return unknown;
 }
 
-/* The question for all shapes; several may wait for its answer. */
+/* The query for all shapes; several callers may wait for its answer. */
 struct shapes_query {
 	struct query	 query;
-	struct hosts	*next;		/* owned while they come in */
+	struct hosts	*next;		/* owned: shapes of the answer that is being read */
 	struct {
 		void	(*then)(void *arg);
 		void	*arg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * May we see all jobs?  root and SlurmUser may, an operator may, and where
- * PrivateData hides no jobs everybody may: slurmctld's and slurmdbd's, each has
- * its own.  Without the right Slurm's answers are empty and look well, so it has
- * to be asked for.
+ * Our permission to see all jobs.  root, SlurmUser and an operator have it;
+ * everybody has it where PrivateData hides no jobs.  slurmctld and slurmdbd
+ * have a PrivateData each.  Without the permission Slurm answers with status 0
+ * and without the jobs, so that the permission must be queried.
  */
 #include "config.h"
 
@@ -16,8 +16,11 @@
 #include "collector/slurm/slurm.h"
 #include "common/log.h"
 
-#define CHECK_WAITERS_MAX	4	/* that wait for one answer */
-/* 26.05's sacctmgr shows slurm.conf's PrivateData as slurmdbd's; seen right. */
+#define CHECK_WAITERS_MAX	4	/* callers that wait for one answer */
+/*
+ * sacctmgr of 26.05 shows PrivateData of slurm.conf in place of slurmdbd's;
+ * versions up to this one show slurmdbd's.
+ */
 #define DBD_TOLD_UNTIL	2411
 
 static const char *const names[] = {
@@ -33,7 +36,7 @@ struct permission_check {
 	struct query	query;
 	int		busy;
 	int		admin_asked;
-	struct admin	admin;		/* what the answer says */
+	struct admin	admin;		/* the answer */
 	int		dbd_asked;
 	struct dbd_config dbd;
 	struct {
@@ -54,7 +57,7 @@ static void
 tell_missing(const struct cluster *c)
 {
 	const char *user = c->slurm.user;
-	/* Where only slurmdbd hides them, squeue still shows who runs. */
+	/* Where only slurmdbd hides jobs squeue shows the running ones. */
 	const char *what = c->slurm.private_jobs ? "NO JOBS" : "NO JOB'S END";
 
 	if (c->permission_check != NULL && c->permission_check->admin.known)
@@ -161,7 +164,7 @@ static const struct query_type dbd_query = {
 	.flags = QUERY_LAST_LINE, .on_line = on_dbd_line, .on_end = on_end,
 };
 
-/* Everybody may ask for it. */
+/* Every user may query it. */
 static int
 ask_dbd(struct cluster *c)
 {
@@ -181,7 +184,7 @@ permission_found(struct cluster *c, enum permission permission)
 	wake(c);
 }
 
-/* Where the right was not needed before, one question mostly is enough. */
+/* Where the permission was not needed before, one query is mostly enough. */
 static void
 next_question(struct cluster *c)
 {
@@ -192,7 +195,7 @@ next_question(struct cluster *c)
 	if (p->admin_asked && p->admin.operator)
 		permission_found(c, PERMISSION_OPERATOR);
 	else if (p->dbd_asked && !p->dbd.reached) {
-		/* Silence proves nothing. */
+		/* An answer without slurmdbd's part proves nothing. */
 		health_bad(&c->dbd, "sacctmgr says nothing of slurmdbd's "
 		    "configuration");
 		answer(c, 0);

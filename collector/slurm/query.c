@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One question to Slurm; see query.h. */
+/* One query to Slurm; see query.h. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -117,7 +117,10 @@ query_start(struct query *q)
 	size_t n = 0, i;
 
 	argv[n++] = c->slurm.path[q->type->cmd];
-	/* Users and their rights are slurmdbd's, the same for all clusters. */
+	/*
+	 * Users and their permissions are in slurmdbd, the same for all
+	 * clusters.
+	 */
 	if (c->by_name && q->type->cmd != CMD_SACCTMGR) {
 		argv[n++] = "-M";
 		argv[n++] = c->name;

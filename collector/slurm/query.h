@@ -17,12 +17,12 @@
 #include "collector/slurm/runner.h"
 
 #define QUERY_DEADLINE_MS	20000	/* slurmctld */
-#define QUERY_LONG_MS		120000	/* slurmdbd over a long range, all jobs' details */
+#define QUERY_LONG_MS		120000	/* slurmdbd over a long range, details of all jobs */
 #define QUERY_BYTES_MAX		(256ull * 1024 * 1024)
 #define QUERY_LONG_BYTES_MAX	(4ull * 1024 * 1024 * 1024)
 
 #define QUERY_LAST_LINE	1u	/* the last line may lack its newline */
-#define QUERY_SCRIPT	2u	/* it waits for all other questions */
+#define QUERY_SCRIPT	2u	/* it gets tokens after all other queries */
 
 struct query_type {
 	enum slurm_command cmd;
@@ -33,8 +33,8 @@ struct query_type {
 	/* Or its bytes as they arrive. */
 	int	(*on_output)(const char *p, size_t n, void *arg);
 	/*
-	 * The last call; another question may be asked from it.  complete:
-	 * status 0, and no line is cut.
+	 * The last call; another query may be started in it.  complete: status
+	 * 0, and no line is cut.
 	 */
 	void	(*on_end)(const struct command_end *end, int complete,
 		    void *arg);
@@ -82,20 +82,20 @@ int query_busy(const struct query *q);
 /* Stops and resumes reading of its answer. */
 void query_pause(struct query *q, int pause);
 /*
- * A question failed: status shows it, and that side of Slurm, the cluster's
- * ctld or dbd, counts as away; NULL = it answered, but not the question.
+ * Notes a failed query: the text for `status`, and that the daemon, the
+ * cluster's ctld or dbd, does not answer.  NULL = the daemon answered.
  */
 void query_failed(struct cluster *c, struct health *side, const char *what,
     const struct command_end *end);
 
 /* slurmctld's limit of requests */
 
-/* Is there one for our user? */
+/* Is there a limit for our user? */
 int rate_limit_on(const struct cluster *c);
-/* One more command: ms that it has to wait. */
+/* Takes the tokens of one more command; returns the ms that it has to wait. */
 unsigned rate_limit_take(struct cluster *c, enum slurm_command cmd,
     int script);
-/* ms between two polls, at least. */
+/* The least ms between two polls. */
 int64_t rate_limit_poll_ms(const struct cluster *c);
 
 #endif

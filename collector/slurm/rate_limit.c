@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slurmctld's limit of requests (rl_enable, from 23.02 on): a bucket of tokens
- * for each user but root and SlurmUser, one for a request.  We count along and
- * use two thirds of it, for others may ask as the same user; what has to wait
- * is started later.  The polls may have half of that, however short
- * slurmPollInterval is.  Job scripts come last: one a second, and only while
- * enough is left for the next poll and a few hooks.
+ * slurmctld's limit of requests (rl_enable, from 23.02 on): each user but root
+ * and SlurmUser has a bucket of tokens, one for a request.  The collector
+ * counts its requests and uses two thirds of the bucket, because others may
+ * use the same user; a command that exceeds this starts later.  The polls may
+ * use half of that, however short slurmPollInterval is.  Job scripts come
+ * last: one a second, and only while enough tokens are left for the next poll
+ * and a few hooks.
  */
 #include "config.h"
 
 #include "collector/slurm/query.h"
 #include "collector/slurm/slurm.h"
 
-/* That a command sends, counted by sdiag of 24.11; sacct asks slurmctld nothing. */
+/*
+ * Requests that a command sends, counted by sdiag of 24.11; sacct sends none
+ * to slurmctld.
+ */
 static const unsigned requests[CMD__COUNT] = {
 	[CMD_SQUEUE] = 2,
-	[CMD_SCONTROL] = 3,	/* about one job; about all of them 2 */
+	[CMD_SCONTROL] = 3,	/* for one job; 2 for all jobs */
 	[CMD_SDIAG] = 1,
 };
 #define OF_SCRIPT	1
 #define OF_POLL		3	/* squeue and sdiag */
 
-/* Ours are so many parts of so many. */
+/* Our share of the bucket: SHARE / SHARE_OF. */
 #define SHARE		2
 #define SHARE_OF	3
 #define SCRIPT_GAP_MS	1000
@@ -33,7 +37,7 @@ rate_limit_on(const struct cluster *c)
 	    c->slurm.limit_period > 0 && !slurm_permission_inherent(&c->slurm);
 }
 
-/* Tokens by the thousand, for what comes back in a millisecond is a part of one. */
+/* Thousandths of a token, because the refill of a millisecond is a fraction. */
 static int64_t
 bucket(const struct cluster *c)
 {

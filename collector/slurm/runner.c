@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands; see runner.h.  One is over when its process is reaped and both
- * its pipes are at their end; what it left behind in its group is killed with
- * it, so that nobody else holds the pipes open.
+ * Commands; see runner.h.  A command has ended when its process is reaped and
+ * both its pipes are at their end.  The other processes of its group are
+ * killed with it, so that nobody else holds the pipes open.
  */
 #include "config.h"
 
@@ -24,19 +24,19 @@
 #include "common/log.h"
 
 #define READ_STEP	(64u * 1024)	/* one read; a pipe holds as much */
-#define READS_A_TURN	16		/* before others get their turn */
-#define LINGER_MS	5000		/* pipes may stay open so long after the end */
+#define READS_A_TURN	16		/* reads, then other events are handled */
+#define LINGER_MS	5000		/* that the pipes may stay open after the end */
 
 struct command {
 	struct command	*next;
 	struct runner	*runner;
-	struct command_spec spec;	/* its argv is ours */
+	struct command_spec spec;	/* its argv points to argv below */
 	char		**argv;		/* owned */
 	int		 waiting;	/* not started yet */
-	pid_t		 pid;		/* 0 = reaped, or never there */
+	pid_t		 pid;		/* 0 = reaped, or never started */
 	int		 status;
 	int		 killed;
-	enum command_outcome verdict;	/* of what it was killed for */
+	enum command_outcome verdict;	/* why it was killed */
 	struct event	*out;		/* NULL = at its end */
 	struct event	*err;
 	struct event	*timer;
@@ -57,7 +57,7 @@ struct runner {
 	char		**env;		/* owned */
 	unsigned	 running;
 	uint64_t	 total;
-	uint64_t	 peak;		/* bytes resident, of the biggest command */
+	uint64_t	 peak;		/* resident bytes of the biggest command */
 	char		 peak_name[32];
 	char		 buf[READ_STEP];
 };
@@ -165,7 +165,7 @@ command_finish(struct command *cmd)
 
 static void command_begin(struct command *cmd);
 
-/* Over when reaped and both pipes are at their end. */
+/* The command has ended when it is reaped and both pipes are at their end. */
 static void
 command_check(struct command *cmd)
 {
@@ -189,7 +189,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		command_finish(cmd);
 		return;
 	}
-	/* Also when it has ended, but somebody holds its pipes. */
+	/*
+	 * Also when the command has ended but another process holds its pipes.
+	 */
 	command_kill(cmd, COMMAND_TIMEOUT);
 }
 
@@ -264,8 +266,8 @@ peak_note(const struct command *cmd, uint64_t bytes)
 }
 
 /*
- * What it forked is killed as well, while its id is still its own; then the
- * pipes get a moment to run empty.
+ * Kills the rest of the group while its id is still valid; then the pipes have
+ * some time to run empty.
  */
 static void
 command_reap(struct command *cmd)
@@ -349,7 +351,7 @@ runner_free(struct runner *r)
 	free(r);
 }
 
-/* The reading end becomes the event's; -1 when there is no memory for it. */
+/* The event owns the reading end; -1 on memory. */
 static int
 pipe_watch(struct command *cmd, struct event **ev, int fd,
     event_callback_fn on_read)

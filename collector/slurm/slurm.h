@@ -20,20 +20,20 @@ int slurm_environment(struct runner *r, const char *slurm_conf,
     const char *bin_dir);
 /* One line of `scontrol show config`. */
 void slurm_config_line(struct slurm *slurm, struct span line);
-/* Have the commands been replaced since they were looked at? */
+/* Have the commands been replaced since slurm_find()? */
 int slurm_replaced(struct slurm *slurm);
-/* Does the user see all jobs because of who it is? */
+/* Does our user see all jobs without being an operator? */
 int slurm_permission_inherent(const struct slurm *slurm);
 /* squeue's -t: every state in which a run holds its nodes, by version. */
 const char *slurm_live_states(const struct slurm *slurm);
-/* Was the operator right proved since the poll began, or is it not needed? */
+/* Was the permission proved since the poll began, or is it not needed? */
 int permission_known(const struct cluster *c);
 
-/* permission.c: may we see all jobs? */
+/* permission.c: our permission to see all jobs */
 
 /*
- * Asks; then() is called with 1 when the permission was proved, maybe before
- * this returns.
+ * Queries the permission; then() gets 1 when it was proved, maybe before this
+ * returns.
  */
 void permission_check(struct cluster *c, void (*then)(void *arg, int proved),
     void *arg);
@@ -48,7 +48,7 @@ void hosts_line(struct hosts *h, struct span line);
 size_t hosts_count(const struct hosts *h);
 /* NULL when it is not known. */
 const struct node_shape *hosts_shape(const struct hosts *h, const char *name);
-/* Fills the shapes of a run's hosts; returns how many are unknown. */
+/* Fills in the shapes of a run's hosts; returns how many are unknown. */
 unsigned hosts_apply(const struct hosts *h, struct job_snapshot *s);
 /* Reads the shapes again; then() is called at the end, also when it failed. */
 void hosts_query(struct cluster *c, void (*then)(void *arg), void *arg);

@@ -40,7 +40,7 @@ seconds(struct span s)
 	return number_u32(s, &v) == 0 ? v : 0;
 }
 
-/* "rl_bucket_size=30"; what is far beyond our needs counts as that. */
+/* "rl_bucket_size=30"; larger numbers than PARAMETER_MAX count as that. */
 #define PARAMETER_MAX	1000000
 
 static void

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where Slurm's commands are, what they are given, and what its version and
- * configuration change for us.  What differs by version is decided here, in
- * one table, or by what stands in an answer itself.
+ * Where Slurm's commands are, their environment, and what differs by version.
  */
 #include "config.h"
 
@@ -24,7 +22,7 @@ static const char *const names[CMD__COUNT] = {
 	[CMD_SDIAG] = "sdiag",
 };
 
-/* From this version on (year * 100 + month); the last that fits counts. */
+/* From this version on (year * 100 + month); the last match counts. */
 static const struct dialect {
 	unsigned	 from;
 	/* STAGE_OUT, SIGNALING came with 17.11, STOPPED with 17.02. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One process in a group of its own, what it is given, and how it ended in
- * words; see runner.h.
+ * One process in a group of its own, its arguments, and how it ended as text;
+ * see runner.h.
  */
 #include "config.h"
 
@@ -91,7 +91,10 @@ spawn_command(pid_t *pid, const char *const *argv, char *const *env, int out,
 	for (i = 0; argv[i] != NULL; i++) {
 		if (i == RUNNER_ARGS_MAX)
 			return E2BIG;
-		/* posix_spawn has no const, but writes to none of them. */
+		/*
+		 * The prototype of posix_spawn has no const, but it does not
+		 * write to the arguments.
+		 */
 		memcpy(&args[i], &argv[i], sizeof(args[i]));
 	}
 	args[i] = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the submitter wants to know of single runs.  The answer is a record,
- * or that neither squeue nor accounting knows the run; the latter is said
- * only when our right to see all jobs was proved in the same cycle and both
- * answers had a witness in them: a run that must be there, for an answer that
- * lacks it comes from a Slurm that has forgotten more than the one.
+ * Runs that the submitter looks up.  The answer is a record, or that neither
+ * squeue nor accounting has the run.  The latter is sent only when our
+ * permission to see all jobs was proved in the same poll and both answers
+ * contained a run that must be in them: an answer without that run comes from
+ * a Slurm that has lost more than the run in question.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define KEYS_MAX	100000	/* runs asked for at a time */
+#define KEYS_MAX	100000	/* runs that are looked up at a time */
 
 enum lookup_state { LOOKUP_NEW, LOOKUP_LIVE, LOOKUP_ACCOUNTING,
     LOOKUP_UNKNOWN };
@@ -36,7 +36,7 @@ struct lookups {
 	struct lookup_key	*keys;		/* owned */
 	size_t		 n;
 	size_t		 cap;
-	struct idmap	 numbers;	/* run_number() of each: cycle that squeue showed it in */
+	struct idmap	 numbers;	/* run_number() of each: poll that showed it */
 	int		 checking;
 	struct log_limit untrusted;
 };
@@ -134,7 +134,7 @@ lookup_shown(struct lookups *a, uint64_t job, int64_t start)
 		*poll = a->c->listing.number;
 }
 
-/* Did squeue show it in this cycle? */
+/* Did squeue show the run in this poll? */
 static int
 is_shown(const struct lookups *a, const struct lookup_key *key)
 {
@@ -152,7 +152,7 @@ lookup_listed(struct lookups *a, int trusted)
 	struct lookup_key *key;
 	size_t i;
 
-	/* Those of the cycle before have had their details by now. */
+	/* The details of the poll before have been sent by now. */
 	keys_drop(a, LOOKUP_LIVE);
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
@@ -162,7 +162,7 @@ lookup_listed(struct lookups *a, int trusted)
 			key->state = LOOKUP_LIVE;
 			continue;
 		}
-		/* Without accounting slurmctld may know its end. */
+		/* Without accounting slurmctld may know the end. */
 		if (!a->c->slurm.accounting) {
 			key->state = LOOKUP_LIVE;
 			(void)idmap_put(&a->c->work.details, key->job,
@@ -198,14 +198,14 @@ lookup_row(struct lookups *a, struct job_snapshot *s)
 		else if (job->submit != 0 && job->submit <= key->start &&
 		    key->start < job->key.start && s->state->phase ==
 		    PHASE_ENDED) {
-			/* The node had to be powered up first: its start moved. */
+			/* The node was powered up first: the start moved. */
 			key->matched = 1;
 			job->key.start = key->start;
 		}
 	}
 }
 
-/* One message for all runs of one question. */
+/* One message for all runs of one lookup. */
 static void
 deny(struct lookups *a, uint64_t lookup)
 {
@@ -248,7 +248,10 @@ lookup_permission(struct lookups *a, int proved)
 				a->keys[i].state = LOOKUP_LIVE;
 		i = 0;
 	}
-	/* Without the proof nothing is said; they will ask again. */
+	/*
+	 * Without the proof no answer is sent; the submitter looks the runs up
+	 * again.
+	 */
 	keys_drop(a, LOOKUP_UNKNOWN);
 	keys_drop(a, LOOKUP_LIVE);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What goes to the submitter.  Everything is kept until it says `stored`; a
- * new submitter gets all of that again, in the same order, under new numbers.
- * Order numbers are ours and never change; numbers on the wire count from
- * one for every submitter.
+ * Messages to the submitter.  A message is kept until `record-ack`.  A new
+ * submitter gets all kept messages again, in the same order, with new numbers.
+ * Order numbers are those of the collector and never change; numbers of
+ * messages count from one for every submitter.
  */
 #include "config.h"
 
@@ -14,19 +14,22 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 
-#define WINDOW_ITEMS	512	/* records under way: then ended runs wait */
+#define WINDOW_ITEMS	512	/* unacknowledged records: ended runs wait above this */
 #define WINDOW_BYTES	(8u * 1024 * 1024)
-/* New runs go beyond the window, for their resources cannot wait; to here. */
+/*
+ * New runs may exceed the window up to this, because their details cannot
+ * wait.
+ */
 #define HARD_BYTES	(64u * 1024 * 1024)
 
 struct outbox_item {
 	struct outbox_item	*next;
-	struct cluster *c;		/* whose mark it is */
+	struct cluster *c;		/* of a watermark */
 	uint64_t	 order;
-	int64_t		 until;		/* of a mark */
+	int64_t		 until;		/* of a watermark */
 	uint32_t	 len;
 	uint16_t	 type;
-	uint8_t		 payload[];	/* begins with the number on the wire */
+	uint8_t		 payload[];	/* begins with the number of the message */
 };
 
 struct outbox {
@@ -39,11 +42,11 @@ struct outbox {
 	struct outbox_item	**tail;
 	struct outbox_item	*unsent;
 	uint64_t	 order;		/* of the last item */
-	uint64_t	 base;		/* order of the wire's number 0 */
+	uint64_t	 base;		/* order number of message number 0 */
 	uint64_t	 durable;
 	unsigned	 n;
 	size_t		 bytes;
-	uint64_t	 records;	/* since the beginning */
+	uint64_t	 records;	/* since the start */
 };
 
 struct outbox *
@@ -80,7 +83,7 @@ outbox_flush(struct outbox *o)
 	}
 }
 
-/* Takes over what w holds; it begins with a number to be filled in. */
+/* Copies the content of w, which begins with a number to be filled in. */
 static uint64_t
 outbox_queue(struct outbox *o, enum msg_type type, const struct writer *w,
     struct cluster *c, int64_t until)
@@ -185,7 +188,7 @@ outbox_not_found(struct outbox *o, const struct cluster *c, uint64_t lookup,
 int
 outbox_nodes(struct outbox *o, const struct writer *w)
 {
-	/* Before it is released the submitter is not ready for them. */
+	/* The submitter is not ready for states before it is released. */
 	if (o->peer == NULL || !o->released || channel_full(o->peer))
 		return -1;
 	return channel_send(o->peer, MSG_NODES, 0, w, -1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What goes to the submitter.  One queue for all clusters: its window is what
- * the submitter can take.  A message is kept until the submitter has stored it.
+ * Messages to the submitter.  There is one queue for all clusters; its window
+ * limits unacknowledged messages.  A message is kept until the submitter has
+ * stored it.
  */
 #ifndef COLLECTOR_TRACK_OUTBOX_H
 #define COLLECTOR_TRACK_OUTBOX_H
@@ -10,44 +11,46 @@
 
 /* Called by the outbox; arg is that of outbox_new(). */
 struct outbox_ops {
-	/* Records became durable, and there may be room again. */
+	/* Records became durable, and the queue may have room again. */
 	void	(*stored)(void *arg);
-	/* The submitter has said whether ended runs have to wait. */
+	/* The submitter has sent `flow`. */
 	void	(*flow)(void *arg);
-	/* This cluster's accounting is in the spool up to that time. */
+	/* The accounting of this cluster is in the spool up to that time. */
 	void	(*advanced)(struct cluster *c, int64_t until);
 };
 
 struct outbox *outbox_new(const struct outbox_ops *ops, void *arg);
-/*
- * Each returns the order number of what was queued, 0 on error.  What is
- * queued is kept until the submitter has stored it.
- */
+/* Each returns the order number of the message, 0 on error. */
 uint64_t outbox_record(struct outbox *o, const struct job *job);
 uint64_t outbox_watermark(struct outbox *o, struct cluster *c, int64_t until);
-/* The past range that was asked for is answered up to its end. */
+/* The records of a backfill range were sent up to its end. */
 uint64_t outbox_backfilled(struct outbox *o, const struct cluster *c,
     int64_t until);
-/* Slurm does not know these runs; lookup is the number of the question. */
+/* Slurm does not know these runs; lookup is the number of the lookup. */
 uint64_t outbox_not_found(struct outbox *o, const struct cluster *c,
     uint64_t lookup, const struct run_key *keys, uint32_t n);
-/* States of nodes, which are not kept: 0, or -1 when it cannot take them now. */
+/*
+ * States of nodes; they are not kept.  0, or -1 when the channel has no room.
+ */
 int outbox_nodes(struct outbox *o, const struct writer *w);
-/* A new submitter, or none: everything goes again once it is released. */
+/*
+ * Sets the channel to a new submitter, or NULL.  All kept messages are sent
+ * again after outbox_release().
+ */
 void outbox_peer(struct outbox *o, struct channel *peer);
 void outbox_release(struct outbox *o);
 void outbox_acked(struct outbox *o, uint64_t seq);
 void outbox_drained(struct outbox *o);
-/* The submitter is behind; no more ended runs, for it may hold those back as well. */
+/* Is the window full?  outbox_full(): or has the submitter sent `flow`? */
 int outbox_behind(const struct outbox *o);
 int outbox_full(const struct outbox *o);
 void outbox_flow(struct outbox *o, int pause);
 /* Everything up to this order number is durable. */
 uint64_t outbox_durable(const struct outbox *o);
-/* Of what was queued last. */
+/* Order number of the last message. */
 uint64_t outbox_order(const struct outbox *o);
 unsigned outbox_waiting(const struct outbox *o);
-/* Records since the beginning. */
+/* Records since the start. */
 uint64_t outbox_records(const struct outbox *o);
 
 #endif

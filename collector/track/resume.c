@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where to go on: the spool knows how far each cluster's accounting was read
- * and which runs have no end yet.  A new submitter says it anew.
+ * Where the collector continues: the spool has the resume point of each
+ * cluster and the runs without an end.  A new submitter sends them again.
  */
 #include "config.h"
 
@@ -17,11 +17,11 @@
 
 /*
  * Seconds after a run was found (one poll after its start, at worst) in which
- * its script is fetched; the submitter waits for it no longer than that.
+ * its script is fetched.  The submitter waits no longer for the script.
  */
 #define SCRIPT_LATE	15
 
-/* Runs of other clusters are sorted out when ours is known. */
+/* Keeps the run until the name of the cluster is known. */
 static void
 unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 {
@@ -58,13 +58,19 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	if (run == NULL)
 		fatal("no memory");
 	run->flags |= OPEN_SPOOLED;
-	/* The script of a young one may have been under way when who asked died. */
+	/*
+	 * The process before may have died while it fetched the script of a
+	 * new run.
+	 */
 	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
 		run->flags |= OPEN_DETAILED;
 	if (!unconfirmed)
 		return;
 	run->flags |= OPEN_UNCONFIRMED;
-	/* Perhaps for the sake of an earlier run, which nobody remembers now. */
+	/*
+	 * The start may wait for an earlier run of the job that only
+	 * accounting has.
+	 */
 	if (!c->caught_up && c->slurm.accounting &&
 	    idmap_put(&c->earlier, key->job, NULL) != NULL)
 		(void)idmap_put(&c->work.accounting, key->job, NULL);
@@ -86,7 +92,7 @@ resume_open(struct site *site, const struct run_key *key, int unconfirmed)
 		unassigned_add(site, key, unconfirmed);
 }
 
-/* The Go adapter, which wrote the file, asked the local cluster alone. */
+/* The Go adapter, which wrote the file, queried only the local cluster. */
 static int64_t
 lastrun_of(const struct cluster *c)
 {
@@ -98,8 +104,8 @@ lastrun_of(const struct cluster *c)
 }
 
 /*
- * Where to go on: the spool's cursor; with an empty spool the time of the
- * last-run file, as the Go adapter left it; else as far back as the site wants.
+ * Sets the resume point: that of the spool; with an empty spool the time of
+ * the last-run file of the Go adapter; else slurmQueryMaxSpan ago.
  */
 void
 resume_cluster(struct cluster *c)
@@ -155,8 +161,8 @@ resume_unsynced(struct site *site)
 }
 
 /*
- * What the spool does not know (it was lost, or it is on its way to it) is
- * asked for and sent once more; the spool keeps one of each.
+ * The details of runs that are not in the spool (it was lost, or the record is
+ * on its way) are queried and sent again; the spool keeps one record of a run.
  */
 static void
 unlisted_again(struct cluster *c)
@@ -205,8 +211,8 @@ resume_synced(struct site *site)
 }
 
 /*
- * The file's time is the cursor: a site may go back to the Go adapter.  Of
- * several clusters it is the one that is furthest behind.
+ * The time of the file is the resume point, so that a site may return to the
+ * Go adapter.  With several clusters it is the oldest one.
  */
 void
 resume_advanced(struct cluster *c, int64_t until)

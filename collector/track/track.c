@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a sighting means: a new run, one that is known, its end, or nothing.
- * This is the only place where records are made and where the tables of open
- * and done runs change with them.
- */
+/* What a snapshot means: a new run, a known run, its end, or nothing. */
 #include "config.h"
 
 #include <stdio.h>
@@ -63,7 +59,7 @@ track_send(struct cluster *c, struct job *job)
 	return order;
 }
 
-/* An earlier run of this job has ended, for this is a later one. */
+/* An earlier run of this job has ended, because this is a later run. */
 static void
 earlier_left(struct cluster *c, const struct job_snapshot *s)
 {
@@ -113,7 +109,10 @@ open_note(struct cluster *c, struct open_run *run, const struct job_snapshot *s,
 		run->flags |= OPEN_UNCONFIRMED;
 }
 
-/* Restarted, or submitted while nobody listened: then its id may have been used. */
+/*
+ * Was the job restarted, or submitted before the collector started, so that
+ * its id may have an earlier run?
+ */
 static int
 may_have_earlier(const struct cluster *c, const struct job *job)
 {
@@ -121,15 +120,15 @@ may_have_earlier(const struct cluster *c, const struct job *job)
 
 	if (job->restarts > 0)
 		return 1;
-	/* Few sites ever use an id twice: not while accounting is away. */
+	/* Few sites use an id twice: no delay while accounting is away. */
 	return !c->dbd.away && job->submit <= began && (job->submit == 0 ||
 	    job->submit >= c->resume.point - c->set->lag);
 }
 
 /*
- * cc-backend takes no older run of a job after a newer one.  What ended while
- * nobody listened is not known until accounting was read up to now, or was
- * asked about just this job.
+ * cc-backend refuses an older run of a job after a newer one.  A run that
+ * ended before the collector started is not known until accounting was read up
+ * to the present, or was queried about this job.
  */
 static int
 waits_for_earlier(struct cluster *c, const struct job_snapshot *s,
@@ -149,8 +148,9 @@ waits_for_earlier(struct cluster *c, const struct job_snapshot *s,
 }
 
 /*
- * Nobody saw this run running: a prolog may take it back, or has just done so
- * (that is COMPLETING too), and a start once sent would bar the real run.
+ * The run was not seen running.  A failing prolog may return the job to the
+ * queue, or has just done so (the state is COMPLETING then), and a start that
+ * was sent would block the real run.
  */
 static int
 is_unsure(struct cluster *c, const struct job_snapshot *s,
@@ -163,18 +163,18 @@ is_unsure(struct cluster *c, const struct job_snapshot *s,
 	return s->state->phase != PHASE_RUNNING;
 }
 
-/* The start that a record of an open run goes by. */
+/* The start time of a record of an open run. */
 static void
 live_key(struct cluster *c, struct job_snapshot *s, struct open_run *run,
     int sure)
 {
-	/* A start that was held has not been said to anybody: it still moves. */
+	/* An unconfirmed start was not sent: it may still move. */
 	if (sure)
 		run->start = s->job.key.start;
 	track_key_set(c, &s->job, run);
 }
 
-/* Does a script follow?  Then the start waits for it, a little. */
+/* Does a script follow?  The start waits for it for some seconds. */
 static int
 wants_script(const struct cluster *c, const struct job_snapshot *s)
 {
@@ -208,7 +208,7 @@ send_start(struct cluster *c, struct job_snapshot *s)
 	return order;
 }
 
-/* It has its nodes: it runs, is about to, or has just ended. */
+/* The job has its nodes: it runs, is about to, or has just ended. */
 static uint64_t
 snapshot_live(struct cluster *c, struct job_snapshot *s)
 {
@@ -237,7 +237,10 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 		run->flags |= OPEN_IGNORED;
 	else if (asked || sure || !(run->flags & OPEN_DETAILED) ||
 	    (run->flags & OPEN_SPOOLED)) {
-		/* A run that was detailed by an earlier process: once more does no harm. */
+		/*
+		 * The process before may have sent the details: sending them
+		 * again does no harm.
+		 */
 		order = send_start(c, s);
 		if (order == 0)
 			return 0;
@@ -258,7 +261,7 @@ track_running(struct cluster *c, struct open_run *run)
 	job_init(&job);
 	job.exit_code = -1;
 	job.key.job = run->job;
-	/* Its script may still be on the way. */
+	/* The script may not have been fetched yet. */
 	job.flags = JOB_PARTIAL | JOB_LIVE | JOB_MORE;
 	track_key_set(c, &job, run);
 	order = track_send(c, &job);
@@ -278,7 +281,10 @@ track_squeue_row(struct cluster *c, const struct squeue_job *row)
 	if (row->state->phase != PHASE_RUNNING)
 		return;
 	run = open_find(&c->open, row->job, row->start);
-	/* Accounting is away: only of what was restarted an earlier run is sure. */
+	/*
+	 * While accounting is away only a restarted job is known to have an
+	 * earlier run.
+	 */
 	if (run != NULL && idmap_get(&c->earlier, row->job) != NULL) {
 		if (!c->dbd.away || run->restarts > 0)
 			return;
@@ -289,7 +295,7 @@ track_squeue_row(struct cluster *c, const struct squeue_job *row)
 		c->work.confirmed_at = now_ms();
 }
 
-/* slurmctld still knows it: start, resources and end in one record. */
+/* slurmctld still has the job: start, details and end in one record. */
 static uint64_t
 snapshot_ended(struct cluster *c, struct job_snapshot *s)
 {
@@ -347,7 +353,10 @@ track_ambiguous(struct cluster *c, struct job_snapshot *s)
 	    job->key.start) == 0 || s->state->phase != PHASE_RUNNING)
 		return 0;
 	track_message_set(job, ambiguous);
-	/* Accounting says so of CONFIGURING as well: squeue will tell. */
+	/*
+	 * Accounting shows a CONFIGURING job as RUNNING too: squeue confirms
+	 * the start.
+	 */
 	s->state = state_word((struct span){ "CONFIGURING", 11 });
 	return snapshot_live(c, s);
 }

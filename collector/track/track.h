@@ -14,13 +14,18 @@
 
 /* May take from s.  Returns the order number of the record, 0 = none. */
 uint64_t track_snapshot(struct cluster *c, struct job_snapshot *s);
-/* slurmctld shows it, in words that cannot be trusted: counts from accounting. */
+/*
+ * slurmctld's record of the job is ambiguous: the counts are from accounting.
+ */
 uint64_t track_ambiguous(struct cluster *c, struct job_snapshot *s);
-/* squeue shows that an unconfirmed run runs: its start may go.  0, or -1 = later. */
+/*
+ * squeue shows an unconfirmed run running: confirms its start.  0, or -1 =
+ * later.
+ */
 int track_running(struct cluster *c, struct open_run *run);
-/* A row of squeue: confirms the start of its run when that waits for it. */
+/* A row of squeue: confirms the start of its run when it is unconfirmed. */
 void track_squeue_row(struct cluster *c, const struct squeue_job *row);
-/* Was this run set aside by the supervisor? */
+/* Is this run in quarantine? */
 int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 
 /* track_accounting.c: what accounting has */
@@ -28,12 +33,12 @@ int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 enum row_result { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_WANTS_STEPS,
 	ROW_FAILED };
 /*
- * May take from s.  may_ask: slurmctld may still know its resources and can
- * be asked first.
+ * May take from s.  may_ask: slurmctld may still have the details and can be
+ * queried first.
  */
 enum row_result track_accounting_row(struct cluster *c,
     struct job_snapshot *s, int may_ask);
-/* The same of a past range; dry_run: nothing is remembered of it. */
+/* The same for a row of a past range; dry_run: the tables are not changed. */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     int dry_run);
 
@@ -41,34 +46,42 @@ enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
 
 struct lookups *lookup_new(struct cluster *c);
 int lookup_add(struct lookups *a, struct reader *r);
-/* Is this run asked for, so that nothing known of it is held back? */
+/* Is this run looked up, so that its record is sent even if nothing is new? */
 int lookup_has(const struct lookups *a, uint64_t job, int64_t start);
 /* squeue shows it in this poll. */
 void lookup_shown(struct lookups *a, uint64_t job, int64_t start);
-/* squeue was answered in full; trusted: with a run that was known before. */
+/* squeue's answer was complete; trusted: it had a run that was known before. */
 void lookup_listed(struct lookups *a, int trusted);
-/* The details of those that run have gone out. */
+/* The details of running jobs were sent. */
 void lookup_detailed(struct lookups *a);
-/* A row of accounting; its start becomes the one asked for, if that has moved. */
+/*
+ * A row of accounting; its start becomes that of the lookup when it has moved.
+ */
 void lookup_row(struct lookups *a, struct job_snapshot *s);
-/* Accounting was asked by id about job, in full; trusted: its sentinel was in the answer. */
+/*
+ * Accounting was queried about job by id; trusted: the answer had the
+ * sentinel.
+ */
 void lookup_accounted(struct lookups *a, uint64_t job, int trusted);
-/* The operator right was checked, as work.permission asked for. */
+/* The permission was checked, as work.permission requests. */
 void lookup_permission(struct lookups *a, int proved);
-/* A new submitter asks anew. */
+/* A new submitter looks its runs up again. */
 void lookup_forget(struct lookups *a);
 
-/* resume.c: where to go on, as the spool knows */
+/* resume.c: where the collector continues */
 
-/* A new submitter will send its open runs; it has sent them. */
+/*
+ * resume_unsynced(): a new submitter will send its open runs.
+ * resume_synced(): it has sent them.
+ */
 void resume_unsynced(struct site *site);
 void resume_synced(struct site *site);
-/* The cluster's name is known: which of the spool's resume points is ours. */
+/* The name of the cluster is known: finds its resume point. */
 void resume_cluster(struct cluster *c);
 /* A run that is open in the spool; unconfirmed: its start waits. */
 void resume_open(struct site *site, const struct run_key *key,
     int unconfirmed);
-/* A watermark became durable: the last-run file follows. */
+/* A watermark became durable: sets the time of the last-run file. */
 void resume_advanced(struct cluster *c, int64_t until);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a row of accounting means.  Accounting tells of ends; a row may wait
- * until slurmctld was asked for the run's resources, or accounting for its
- * steps.
+ * What a row of accounting means.  Accounting has the ends of runs.  A row may
+ * wait until slurmctld was queried for the details of the run, or accounting
+ * for its steps.
  */
 #include "config.h"
 
@@ -18,12 +18,12 @@ static const char no_threads[] =
 	"The run was seen only after its end, when Slurm had forgotten which "
 	"hardware threads and devices it had; only their numbers are known.";
 
-/* From this version on a resize starts the second record anew. */
+/* From this version on the second row of a resized job has a new start. */
 #define RESIZE_ANEW	2302
 
 /*
- * The open run of an accounting record.  A resized job's second record starts
- * anew in some versions, when the first one ended: it is the same run.
+ * The open run of a row of accounting.  In some versions the second row of a
+ * resized job begins when the first one ended: both are one run.
  */
 static struct open_run *
 open_of_row(struct cluster *c, const struct job_snapshot *s)
@@ -66,8 +66,8 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 	return ROW_SENT;
 }
 
-#define CLOCKS_DIFFER	30	/* seconds that our idea of slurmctld's clock may err by */
-#define DISPUTE_TRIES	2	/* questions to slurmctld, then accounting is believed */
+#define CLOCKS_DIFFER	30	/* seconds of error of our estimate of slurmctld's clock */
+#define DISPUTE_TRIES	2	/* queries to slurmctld, then accounting's end is used */
 
 static void
 dispute(struct cluster *c, struct open_run *run, const struct job *job)
@@ -80,10 +80,10 @@ dispute(struct cluster *c, struct open_run *run, const struct job *job)
 }
 
 /*
- * Accounting says that it has ended, and when slurmctld was asked last it ran.
- * Mostly it has ended since, and the next poll will show it; but another
- * slurmctld of this name may have told slurmdbd that nothing runs.  Then it is
- * slurmctld that knows the end, when it comes.
+ * Accounting has an end of a run that slurmctld showed running last.  Mostly
+ * the run has ended since and the next poll shows it.  But another slurmctld
+ * of the same cluster name may have reported to slurmdbd that nothing runs;
+ * then only slurmctld will have the end.
  */
 static int
 is_contradicted(struct cluster *c, struct open_run *run,
@@ -104,8 +104,8 @@ is_contradicted(struct cluster *c, struct open_run *run,
 
 /*
  * A prolog failed and the job began again in the same second: both runs have
- * one id and one start, and the one that squeue has shown running is not the one
- * that lasted no time.  The other's row is there, or will be.
+ * the same id and start.  The run that squeue has shown running is not the one
+ * that lasted 0 s; the row of the other run follows.
  */
 static int
 is_namesake(const struct open_run *run, const struct job *job)
@@ -116,8 +116,9 @@ is_namesake(const struct open_run *run, const struct job *job)
 }
 
 /*
- * A run that was requeued before this may have been none: a prolog failed.
- * What lasted longer ran; its step may lack a status because its node died.
+ * A run that was requeued earlier than this may never have run, because its
+ * prolog failed.  A longer run ran; its step may lack a status because the
+ * node died.
  */
 #define PROLOG_MAX_S	600
 
@@ -131,7 +132,7 @@ wants_steps(const struct job_snapshot *s)
 	    job->end - job->key.start <= PROLOG_MAX_S;
 }
 
-/* A moment for slurmctld to forget, and for clocks to differ. */
+/* For the time slurmctld takes to purge jobs, and for clocks that differ. */
 #define MEMORY_MARGIN	30
 
 enum row_result
@@ -150,11 +151,17 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
 		return ROW_NOTHING;
 	if (is_contradicted(c, run, job) || is_namesake(run, job))
 		return ROW_NOTHING;
-	/* slurmdbd heard of the end before the start: it will know more soon. */
+	/*
+	 * slurmdbd got the end before the start: the row will be complete
+	 * soon.
+	 */
 	if (job->partition == NULL && (run == NULL ||
 	    !(run->flags & OPEN_DETAILED)))
 		return ROW_NOTHING;
-	/* Nor may a later run of the job overtake one that is in doubt. */
+	/*
+	 * A later run of the job must not be sent before a run that waits for
+	 * its steps.
+	 */
 	if (wants_steps(s) || (s->ran == RAN_UNKNOWN &&
 	    idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;
@@ -165,7 +172,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
 	return row_send(c, s, run);
 }
 
-/* Told as it is, of a run that is neither open here nor was lately done. */
+/* Sends a run that is neither open nor recently done. */
 static enum row_result
 backfill_dry_run(struct cluster *c, struct job_snapshot *s)
 {

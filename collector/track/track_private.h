@@ -6,12 +6,15 @@
 #include "collector/track/track.h"
 
 void track_message_set(struct job *job, const char *text);
-/* The record's identity: Slurm's cluster, and the start as first sent. */
+/*
+ * Sets the identity of the record: Slurm's cluster, and the start as first
+ * sent.
+ */
 void track_key_set(struct cluster *c, struct job *job,
     const struct open_run *run);
 /* Order number of the record, 0 on error. */
 uint64_t track_send(struct cluster *c, struct job *job);
-/* The end is known: from the open ones to the done ones. */
+/* The end is known: moves the run from the open to the done runs. */
 void track_ended(struct cluster *c, struct open_run *run,
     const struct job *job, int64_t start_said);
 

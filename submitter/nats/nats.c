@@ -388,7 +388,6 @@ void
 nats_status(const struct nats *n, struct nats_status *st)
 {
 	*st = n->n;
-	st->up = n->up;
 	st->in_flight = n->in_flight;
 	if (!is_used(n))
 		snprintf(st->text, sizeof(st->text), "off");

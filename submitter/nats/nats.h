@@ -72,7 +72,6 @@ int nats_send(struct nats *n, const struct payload *p,
     uint64_t token, const char **why);
 struct nats_status {
 	char		text[256];	/* "off", "connected to X", ... */
-	int		up;
 	unsigned	in_flight;	/* messages without a result */
 	uint64_t	sent;
 	uint64_t	unsure;

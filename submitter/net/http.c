@@ -333,10 +333,10 @@ multi_new(struct http_client *r)
 	curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, set_timer);
 	curl_multi_setopt(m, CURLMOPT_TIMERDATA, r);
 	curl_multi_setopt(m, CURLMOPT_MAX_HOST_CONNECTIONS,
-	    (long)REST_CONNECTIONS);
+	    (long)HTTP_CONNECTIONS);
 	curl_multi_setopt(m, CURLMOPT_MAX_TOTAL_CONNECTIONS,
-	    (long)REST_CONNECTIONS);
-	curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)REST_CONNECTIONS);
+	    (long)HTTP_CONNECTIONS);
+	curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)HTTP_CONNECTIONS);
 	curl_multi_setopt(m, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 	return m;
 }

@@ -19,7 +19,7 @@ struct resolver;
 struct http_client;
 struct http_conf;
 
-#define REST_CONNECTIONS	4	/* more are not faster (measured) */
+#define HTTP_CONNECTIONS	4	/* more are not faster (measured) */
 #define HTTP_IN_FLIGHT		8	/* writes, sent or waiting for a connection */
 
 /* The kinds of requests. */
@@ -48,17 +48,17 @@ struct http_answer {
 };
 
 /* The end of a request.  Borrows a; a streamed body is not in it. */
-typedef void rest_done_fn(const struct http_answer *a, void *arg);
+typedef void http_done_fn(const struct http_answer *a, void *arg);
 /* A part of the body of a 200.  0, or -1 to end the request with an error. */
-typedef int rest_data_fn(const char *p, size_t n, void *arg);
+typedef int http_data_fn(const char *p, size_t n, void *arg);
 
 struct http_request {
 	enum request_kind	 what;
 	const char	*method;	/* "GET", "POST", ... */
 	const char	*path;		/* below /api/, with its query string; copied */
 	struct writer	*body;		/* taken and left empty; NULL = none */
-	rest_data_fn	*data;		/* NULL = done gets the whole body */
-	rest_done_fn	*done;
+	http_data_fn	*data;		/* NULL = done gets the whole body */
+	http_done_fn	*done;
 	void		*arg;
 };
 

@@ -41,8 +41,8 @@ struct http_call {
 	unsigned	 sends;		/* libcurl repeats a request on a dead connection */
 	const char	*broken;	/* why the request was ended here */
 	struct curl_slist *resolve;	/* must exist as long as easy */
-	rest_data_fn	*data;
-	rest_done_fn	*done;
+	http_data_fn	*data;
+	http_done_fn	*done;
 	void		*arg;
 	char		 error[CURL_ERROR_SIZE];
 };

@@ -20,22 +20,24 @@
 #define COUNT_MAX	2147483647u
 
 static void
-field_number(struct writer *w, const char *name, int64_t v)
+field_name(struct writer *w, const char *name)
 {
-	wr_u8(w, ',');
-	wr_u8(w, '"');
+	WR_TEXT(w, ",\"");
 	wr_mem(w, name, strlen(name));
 	WR_TEXT(w, "\":");
+}
+
+static void
+field_number(struct writer *w, const char *name, int64_t v)
+{
+	field_name(w, name);
 	wr_json_number(w, v);
 }
 
 static void
 field_string(struct writer *w, const char *name, const char *s)
 {
-	wr_u8(w, ',');
-	wr_u8(w, '"');
-	wr_mem(w, name, strlen(name));
-	WR_TEXT(w, "\":");
+	field_name(w, name);
 	wr_json_string(w, s);
 }
 

@@ -12,18 +12,10 @@
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
 
-/* One key of metaData.  *open: it is not the first key. */
-static void
-meta(struct writer *w, int *open, const char *name, const char *s, size_t max)
-{
-	wr_u8(w, *open ? ',' : '{');
-	*open = 1;
-	wr_u8(w, '"');
-	wr_mem(w, name, strlen(name));
-	WR_TEXT(w, "\":");
-	wr_json_string_max(w, s, max);
-}
-
+/*
+ * One key of metaData, if metaDataFields contains it.  *open: it is not the
+ * first key.
+ */
 static void
 meta_text(const struct payload *p, enum meta_field field, struct writer *w,
     int *open, const char *s, size_t max)
@@ -31,7 +23,11 @@ meta_text(const struct payload *p, enum meta_field field, struct writer *w,
 	if (s == NULL || *s == '\0' || max == 0 ||
 	    (p->fields & 1u << field) == 0)
 		return;
-	meta(w, open, meta_field_names[field], s, max);
+	wr_u8(w, *open ? ',' : '{');
+	*open = 1;
+	wr_json_string(w, meta_field_names[field]);
+	wr_u8(w, ':');
+	wr_json_string_max(w, s, max);
 }
 
 static void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the targets share: a property that must hold, numbers that follow from
- * the input (so that a found input fails again), copies of exact size, in
- * which a read beyond the end is seen.
+ * What the targets share: properties that must hold, numbers that depend on the
+ * input only (so that an input fails again), and copies of exact size, in which
+ * the sanitizer finds a read behind the end.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -37,7 +37,7 @@ digest(uint64_t h, const void *p, size_t n)
 	return h;
 }
 
-/* The next of a row of numbers below `below` that begins with *state. */
+/* The next pseudo-random number below `below`. */
 static inline size_t
 dice(uint64_t *state, size_t below)
 {
@@ -46,7 +46,7 @@ dice(uint64_t *state, size_t below)
 	return (size_t)(*state >> 33) % below;
 }
 
-/* Owned; of exactly n bytes, never NULL. */
+/* Returns owned: exactly n bytes, never NULL. */
 static inline char *
 exact(const void *p, size_t n)
 {
@@ -58,7 +58,7 @@ exact(const void *p, size_t n)
 	return copy;
 }
 
-/* The same with a NUL behind it; what follows a NUL inside is not seen. */
+/* The same with a NUL behind it. */
 static inline char *
 exact_string(const void *p, size_t n)
 {
@@ -72,8 +72,8 @@ exact_string(const void *p, size_t n)
 }
 
 /*
- * Hands the input to feed() in pieces whose lengths follow from it; feed()
- * returns -1 to stop, which is what this returns then, else 0.
+ * Feeds the input in pieces; their lengths depend on the input.  feed() returns
+ * -1 to stop.  Returns 0, or -1 when feed() stopped.
  */
 static inline int
 fuzz_pieces(const uint8_t *p, size_t n,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The short answers of sdiag, sacctmgr, `scontrol ping`, `scontrol show
- * config`, the rows of steps and of the frequent question: each line goes to
- * all readers, once whole and once in pieces, with one result; then a plain
- * answer behind it must be read as what it says.
+ * The short answers of sdiag, sacctmgr, `scontrol ping` and `scontrol show
+ * config`, the rows of steps and of squeue.  All readers get each line.  Input
+ * in one piece and in many must give the same result, and a correct answer behind
+ * the input must be read correctly.
  */
 #include "config.h"
 
@@ -13,18 +13,18 @@
 static const char user[] = "labop";
 static const char host[] = "ctl.example.org";
 
-struct words {
+struct answers {
 	struct lines	lines;
 	struct sdiag	sdiag;
 	struct admin	admin;
 	struct dbd_config dbd;
 	struct slurm	slurm;
 	struct controllers controllers;
-	uint64_t	rows;		/* of steps and jobs, as a number */
+	uint64_t	rows;		/* a digest of the rows of steps and jobs */
 };
 
 static void
-rows_read(struct words *w, struct span line)
+rows_read(struct answers *w, struct span line)
 {
 	struct squeue_job row;
 	struct job_step step;
@@ -43,7 +43,7 @@ rows_read(struct words *w, struct span line)
 static int
 on_line(struct span line, void *arg)
 {
-	struct words *w = arg;
+	struct answers *w = arg;
 	char *copy = exact(line.p, line.n);
 
 	line.p = copy;
@@ -58,7 +58,7 @@ on_line(struct span line, void *arg)
 }
 
 static void
-words_init(struct words *w)
+answers_init(struct answers *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->sdiag.queue = -1;
@@ -68,13 +68,13 @@ words_init(struct words *w)
 static int
 feed(const char *p, size_t n, void *arg)
 {
-	struct words *w = arg;
+	struct answers *w = arg;
 
 	return lines_feed(&w->lines, p, n, on_line, w);
 }
 
 static void
-words_hold(const struct words *w)
+answers_hold(const struct answers *w)
 {
 	const struct slurm *s = &w->slurm;
 	const struct controllers *c = &w->controllers;
@@ -91,12 +91,12 @@ words_hold(const struct words *w)
 	HOLDS(strchr(s->slurm_user, '(') == NULL);
 	HOLDS(s->version <= 9912 && s->version % 100 <= 12);
 	HOLDS(s->min_job_age >= 0);
-	/* Nothing of a configuration's words reaches what it does not tell. */
+	/* A configuration must not change other values. */
 	HOLDS(s->path[0][0] == '\0' && s->user[0] == '\0' && !s->known);
 }
 
 static int
-is_same(const struct words *a, const struct words *b)
+is_same(const struct answers *a, const struct answers *b)
 {
 	return a->sdiag.clock == b->sdiag.clock &&
 	    a->sdiag.queue == b->sdiag.queue &&
@@ -117,9 +117,9 @@ is_same(const struct words *a, const struct words *b)
 	    a->slurm.min_job_age == b->slurm.min_job_age;
 }
 
-/* Whatever came before: a plain answer is read as it is. */
+/* A correct answer is read correctly, whatever came before. */
 static void
-plain_holds(struct words *w)
+plain_holds(struct answers *w)
 {
 	static const char answer[] =
 	    "\nsdiag output at Sat Nov 21 13:00:00 2026 (1795266000)\n"
@@ -149,17 +149,17 @@ plain_holds(struct words *w)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct words whole, parts;
+	static struct answers whole, parts;
 	char *copy = exact(bytes, n);
 
 	fuzz_quiet();
-	words_init(&whole);
-	words_init(&parts);
+	answers_init(&whole);
+	answers_init(&parts);
 	HOLDS(feed(copy, n, &whole) == 0);
 	HOLDS(fuzz_pieces(bytes, n, feed, &parts) == 0);
 	HOLDS(lines_end(&whole.lines, on_line, &whole) == 0);
 	HOLDS(lines_end(&parts.lines, on_line, &parts) == 0);
-	words_hold(&whole);
+	answers_hold(&whole);
 	HOLDS(is_same(&whole, &parts));
 	plain_holds(&whole);
 	lines_clear(&whole.lines);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GRES of a node; behind a newline, the configured names that are GPUs. */
+/* The GRES of a node; behind a newline follow the names of GPUs. */
 #include "config.h"
 
 #include "collector/parse/parse.h"

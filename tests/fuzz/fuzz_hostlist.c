@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Host lists and lists of ranges; what comes out, put together, is the same. */
+/* Hostlists and lists of ranges: the result, joined, must give the same result. */
 #include "config.h"
 
 #include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
 
-#define AGAIN_MAX	2000	/* names that are put together and read again */
+#define AGAIN_MAX	2000	/* names that are joined and read again */
 
 struct names {
 	int		 n;

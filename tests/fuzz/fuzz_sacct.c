@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stream of accounting's rows, whole and in pieces. */
+/* A stream of sacct's rows, in one piece and in many. */
 #include "config.h"
 
 #include "tests/fuzz/snapshot.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What slurmctld's commands print as text.  Each line goes to every reader;
- * then the whole input is a user's text, as job name and as command of a
- * record whose truth is known: it may make the record ambiguous, but never
- * say something else.
+ * The output of scontrol and squeue.  Every reader gets each line.  Then the
+ * whole input is the job name and the command of a record whose true values are
+ * known: it can make the record ambiguous, but must not change a value.
  */
 #include "config.h"
 
@@ -27,11 +26,11 @@
 
 static const struct span no_name = { NULL, 0 };
 
-/* Of the lines seen, to compare two ways of cutting. */
+/* A digest of the lines, to compare input in one piece with input in many. */
 struct seen {
 	struct lines	lines;
 	uint64_t	digest;
-	int		last;	/* read them, do not only count them */
+	int		last;	/* the readers get the lines */
 };
 
 static void
@@ -56,7 +55,7 @@ line_read(struct span line)
 	const char *at, *end;
 
 	record_read(line, no_name);
-	/* Any name might be the exact one. */
+	/* Every name can be the exact one. */
 	at = token_find(line, key);
 	if (at != NULL) {
 		name = span_from(line, at + sizeof(key) - 1);
@@ -116,7 +115,7 @@ lines_hold(const uint8_t *bytes, size_t n)
 	lines_clear(&pieces.lines);
 }
 
-/* The truth of the record above. */
+/* The true values of the record above. */
 static void
 truth_holds(const struct job_snapshot *s)
 {
@@ -184,7 +183,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	fuzz_quiet();
 	lines_hold(bytes, n);
-	/* A newline ends the line, also in a name: what follows is no record. */
+	/* A newline in a name ends the line; fuzz_details tests that. */
 	if (n > 0 && memchr(bytes, '\n', n) == NULL) {
 		hostile(text, plain);
 		hostile(plain, text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trackable resources: each counts once, unknown ones change nothing. */
+/* Lists of trackable resources: unknown items must not change the result. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ same(const struct tres *a, const struct tres *b)
 	    a->gpus == b->gpus && a->memory == b->memory;
 }
 
-/* What was read, written the plain way. */
+/* Writes the values in their plain form and reads them again. */
 static void
 again(const struct tres *first)
 {

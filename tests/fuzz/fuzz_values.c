@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words of Slurm's that are a number of some kind, one a line: points in
- * time, limits, memory, exit codes, states.  What was read is written the
- * plain way and must read the same.
+ * Values in Slurm's output, one per line: points in time, limits, memory, exit
+ * codes, states.  A value that was read is written in its plain form, which must
+ * give the same value.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# libFuzzer targets, one for each kind of bytes that come from outside; each
-# holds what it reads against a promise or another reader.  tests/fuzz/run
-# builds and runs them; corpus/NAME is where fuzz_NAME begins.
+# libFuzzer targets, one for each kind of input from outside.  Each compares the
+# result with a property or with another reader.  tests/fuzz/run builds and runs
+# them; fuzz_NAME begins with corpus/NAME.
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING

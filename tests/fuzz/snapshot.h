@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every reader of Slurm's words promises of what it says. */
+/* What holds for every snapshot that a reader makes. */
 #ifndef TESTS_FUZZ_SNAPSHOT_H
 #define TESTS_FUZZ_SNAPSHOT_H
 
@@ -34,7 +34,7 @@ host_holds(const struct job_host *h)
 		HOLDS(strlen(h->accels[i]) < ACCEL_MAX);
 }
 
-/* Of a record that was taken for good. */
+/* For a snapshot of RECORD_GOOD. */
 static inline void
 snapshot_holds(const struct job_snapshot *s)
 {
@@ -67,7 +67,7 @@ snapshot_holds(const struct job_snapshot *s)
 	HOLDS(j->script == NULL && j->message == NULL);
 }
 
-/* Of all that a sighting says. */
+/* A digest of all values of a snapshot. */
 static inline uint64_t
 snapshot_digest(uint64_t h, const struct job_snapshot *s)
 {

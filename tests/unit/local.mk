@@ -21,4 +21,3 @@ test_wire_SOURCES = tests/wire/test_wire.c
 test_wire_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_wire_LDADD = $(COMMON_LIBS)
 EXTRA_DIST += tests/wire/frames.txt
-

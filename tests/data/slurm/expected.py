@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Expected records of recorded jobs, for test_expected to hold the reader to.
+"""Expected records of recorded jobs, for test_scontrol_expected.
 
-expected.py FILE >EXPECTED    FILE is what `scontrol show job -d -o` printed.
+expected.py FILE >EXPECTED    FILE is output of `scontrol show job -d -o`.
 
-Nothing here is shared with the reader, and nothing of it runs in a test: it
-wrote *.expected once, the lines were read beside the recordings and are kept.
-A record is one line.  Threads are CPU_IDs, devices HOST-INDEX.
+This script shares no code with the reader, and no test runs it.  It wrote
+*.expected once; the lines were compared with the recordings by eye.  A record
+is one line.  Threads are CPU_IDs, devices are HOST-INDEX.
 """
 import calendar
 import re

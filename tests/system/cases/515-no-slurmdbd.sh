@@ -34,7 +34,7 @@ wait_for 30 backend_has "$cancelled"
 scancel "$cancelled"
 all_right "with hooks"
 is "said, once" [ "$(grep -c 'has no slurmdbd: ends are read' "$SUITE_LOG")" = 1 ]
-is "status says it" status 'slurmdbd +none: ends are learned from slurmctld alone'
+is "status says it" status 'slurmdbd +none: ends are read from slurmctld only'
 hooks_off
 some_jobs 3
 wait_for 30 backend_has "$cancelled"

@@ -199,25 +199,24 @@ def kills():
     fake = Fake("kills")
     now = int(time.time())
     n = 300
-    for round_ in range(6):
+    for round_ in range(5):
         d = Driver("kills", fake)
         d.wait_line("ready")
         if round_ == 0:
             d.say("mark", "alpha", now)
-        if round_ < 5:
-            d.say("many", "alpha", 5000 + n * round_, n, now - 1000, 0)
-            d.say("many", "alpha", 5000 + n * round_, n, now - 1000, 100)
-            time.sleep(0.05 + 0.35 * round_)
-            # what was not stored is sent again, as the collector would
-            d.say("kill")
-            d.p.wait(20)
-            d = Driver("kills", fake)
-            d.wait_line("ready")
-            d.say("many", "alpha", 5000 + n * round_, n, now - 1000, 100)
-            d.say("stored")
-            d.wait_line("stored")
-            d.say("kill")
-            d.p.wait(20)
+        d.say("many", "alpha", 5000 + n * round_, n, now - 1000, 0)
+        d.say("many", "alpha", 5000 + n * round_, n, now - 1000, 100)
+        time.sleep(0.05 + 0.35 * round_)
+        # what was not stored is sent again, as the collector would
+        d.say("kill")
+        d.p.wait(20)
+        d = Driver("kills", fake)
+        d.wait_line("ready")
+        d.say("many", "alpha", 5000 + n * round_, n, now - 1000, 100)
+        d.say("stored")
+        d.wait_line("stored")
+        d.say("kill")
+        d.p.wait(20)
     d = Driver("kills", fake)
     whole = wait(lambda: sum(is_whole(e) for e in fake.effects().values()) ==
                  5 * n, 60)

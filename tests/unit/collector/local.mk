@@ -76,12 +76,37 @@ TESTS += test_time
 test_time_SOURCES = tests/unit/collector/parse/test_time.c
 test_time_LDADD = $(PARSE_LIBS)
 
+# collector/base
+check_PROGRAMS += test_gpu_map
+TESTS += test_gpu_map
+test_gpu_map_SOURCES = tests/unit/collector/base/test_gpu_map.c
+test_gpu_map_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_gpu_map_LDADD = $(COLLECTOR_BASE_LIBS)
+
+check_PROGRAMS += test_settings
+TESTS += test_settings
+test_settings_SOURCES = tests/unit/collector/base/test_settings.c
+test_settings_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_settings_LDADD = $(COLLECTOR_BASE_LIBS)
+
+check_PROGRAMS += test_slurm_clock
+TESTS += test_slurm_clock
+test_slurm_clock_SOURCES = tests/unit/collector/base/test_slurm_clock.c
+test_slurm_clock_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_slurm_clock_LDADD = $(COLLECTOR_BASE_LIBS)
+
+check_PROGRAMS += test_tables
+TESTS += test_tables
+test_tables_SOURCES = tests/unit/collector/base/test_tables.c
+test_tables_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_tables_LDADD = $(COLLECTOR_BASE_LIBS)
+
 # collector/slurm
-check_PROGRAMS += test_plan
-TESTS += test_plan
-test_plan_SOURCES = tests/unit/collector/slurm/test_plan.c
-test_plan_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_plan_LDADD = $(COLLECTOR_SLURM_LIBS)
+check_PROGRAMS += test_runner
+TESTS += test_runner
+test_runner_SOURCES = tests/unit/collector/slurm/test_runner.c
+test_runner_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_runner_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 check_PROGRAMS += test_slurm_config
 TESTS += test_slurm_config
@@ -99,7 +124,8 @@ test_record_pack_SOURCES = tests/unit/collector/details/test_record_pack.c \
 test_record_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_record_pack_LDADD = $(ZLIB_LIBS)
 
-# Decisions, with a simulated clock, Slurm and submitter.
+# Decisions, with a simulated clock, runner and channels: this object has the
+# functions of the members of the libraries that it replaces.
 simulation = tests/unit/collector/simulation.c \
 	tests/unit/collector/simulation.h
 
@@ -114,13 +140,15 @@ test_track_LDADD = $(COLLECTOR_TRACK_LIBS)
 check_PROGRAMS += test_accounting
 TESTS += test_accounting
 test_accounting_SOURCES = \
-	tests/unit/collector/accounting/test_accounting.c $(simulation)
+	tests/unit/collector/accounting/test_accounting.c \
+	tests/unit/collector/parse/recording.h $(simulation)
 test_accounting_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_accounting_LDADD = $(COLLECTOR_ACCOUNTING_LIBS)
 
 # collector/query
 check_PROGRAMS += test_query
 TESTS += test_query
-test_query_SOURCES = tests/unit/collector/query/test_query.c $(simulation)
+test_query_SOURCES = tests/unit/collector/query/test_query.c \
+	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)

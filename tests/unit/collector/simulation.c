@@ -1,240 +1,314 @@
 /* SPDX-License-Identifier: MIT */
-/* See simulation.h. */
+/* A simulated site; see simulation.h. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/slurm/query.h"
 #include "collector/slurm/runner.h"
 #include "collector/slurm/slurm.h"
-#include "collector/track/outbox.h"
 #include "collector/track/track.h"
-#include "common/ipc/channel.h"
+#include "common/log.h"
 #include "tests/unit/collector/simulation.h"
 
-#define SENT_MAX	64
-#define COMMANDS_MAX	16
-#define LINE_MAX_BYTES	2048
-#define ROWS_BYTES	65536
+#define KEPT_MAX	1024	/* structs that the product never frees */
+#define COMMANDS_MAX	64	/* under way at a time */
 
-/* --- the clock --- */
+static void *kept[KEPT_MAX];
+static unsigned n_kept;
 
-static int64_t now = 1000 * 1000;	/* monotonic ms */
+void *
+sim_keep(void *p)
+{
+	if (n_kept == KEPT_MAX)
+		fatal("KEPT_MAX is too small");
+	return kept[n_kept++] = p;
+}
+
+/* The clock */
+
+static int64_t mono, wall;	/* seconds */
 
 int64_t
 now_ms(void)
 {
-	return now;
+	return mono * 1000;
 }
 
 int64_t
 now_s(void)
 {
-	return now / 1000;
+	return mono;
 }
 
 int64_t
 now_wall(void)
 {
-	return SIM_BEGIN + now / 1000 - 1000;
+	return wall;
 }
 
 void
-sim_wait_ms(int64_t ms)
+sim_pass(int64_t seconds)
 {
-	now += ms;
+	mono += seconds;
+	wall += seconds;
 }
 
-void
-sim_wait(int64_t s)
-{
-	now += s * 1000;
-}
-
-/* The collector runs as a user without inherent permission. */
+/* root may see all jobs; the simulated user may not. */
 uid_t
 geteuid(void)
 {
 	return 1000;
 }
 
-/* --- the submitter --- */
+/* The channels: each message becomes a text. */
 
-static struct sim_sent sent[SENT_MAX];
-static unsigned n_sent;
-static uint64_t order, durable;
-static int full;
-static unsigned acks;
+struct channel {
+	enum role	 peer;
+};
 
-static uint64_t
-sent_add(const struct sim_sent *s)
+static struct channel submitter = { ROLE_SUBMITTER };
+static struct channel listener = { ROLE_LISTENER };
+static char said[64 * 1024];
+static size_t said_len;
+static uint64_t last_seq;	/* of the messages to the submitter */
+static char last_message[1024];
+
+static void __attribute__((format(printf, 2, 0)))
+said_add(const char *before, const char *fmt, va_list ap)
 {
-	if (full || n_sent == SENT_MAX)
-		return 0;
-	sent[n_sent++] = *s;
-	return ++order;
-}
-
-uint64_t
-outbox_record(struct outbox *o, const struct job *job)
-{
-	struct sim_sent s = { .type = SIM_RECORD, .key = job->key,
-	    .flags = job->flags, .state = job->state, .end = job->end,
-	    .message = job->message != NULL };
-
-	(void)o;
-	return sent_add(&s);
-}
-
-uint64_t
-outbox_watermark(struct outbox *o, struct cluster *c, int64_t until)
-{
-	struct sim_sent s = { .type = SIM_WATERMARK, .until = until };
-
-	(void)o;
-	(void)c;
-	return sent_add(&s);
-}
-
-uint64_t
-outbox_backfilled(struct outbox *o, const struct cluster *c, int64_t until)
-{
-	struct sim_sent s = { .type = SIM_BACKFILLED, .until = until };
-
-	(void)o;
-	(void)c;
-	return sent_add(&s);
-}
-
-uint64_t
-outbox_not_found(struct outbox *o, const struct cluster *c, uint64_t lookup,
-    const struct run_key *keys, uint32_t n)
-{
-	struct sim_sent s = { .type = SIM_NOT_FOUND, .n = n, .key = keys[0] };
-
-	(void)o;
-	(void)c;
-	(void)lookup;
-	return sent_add(&s);
-}
-
-int
-outbox_behind(const struct outbox *o)
-{
-	(void)o;
-	return full;
-}
-
-int
-outbox_full(const struct outbox *o)
-{
-	(void)o;
-	return full;
-}
-
-uint64_t
-outbox_durable(const struct outbox *o)
-{
-	(void)o;
-	return durable;
-}
-
-uint64_t
-outbox_order(const struct outbox *o)
-{
-	(void)o;
-	return order;
-}
-
-unsigned
-sim_sent_count(void)
-{
-	return n_sent;
-}
-
-struct sim_sent
-sim_sent(unsigned i)
-{
-	static const struct sim_sent none;
-
-	return i < n_sent ? sent[i] : none;
+	said_len += (size_t)snprintf(said + said_len, sizeof(said) - said_len,
+	    "%s", said_len > 0 ? before : "");
+	said_len += (size_t)vsnprintf(said + said_len, sizeof(said) -
+	    said_len, fmt, ap);
+	if (said_len >= sizeof(said))
+		fatal("the messages have no room");
 }
 
 void
-sim_sent_clear(void)
+sim_note(const char *fmt, ...)
 {
-	n_sent = 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	said_add(", ", fmt, ap);
+	va_end(ap);
 }
 
-void
-sim_submitter_full(int is_full)
+/* Continues the last note. */
+static void __attribute__((format(printf, 1, 2)))
+note_more(const char *fmt, ...)
 {
-	full = is_full;
+	va_list ap;
+
+	va_start(ap, fmt);
+	said_add("", fmt, ap);
+	va_end(ap);
 }
 
-void
-sim_submitter_stores(void)
+const char *
+sim_said(void)
 {
-	durable = order;
+	static char text[sizeof(said)];
+
+	said[said_len] = '\0';
+	memcpy(text, said, said_len + 1);
+	said_len = 0;
+	return text;
 }
 
-/* --- the listener --- */
+static const char *
+record_kind(const struct job *job)
+{
+	if (job->flags & JOB_PARTIAL)
+		return "confirm";
+	if (job->end != 0)
+		return "end";
+	return job->flags & JOB_UNCONFIRMED ? "held" : "start";
+}
+
+static const struct {
+	uint32_t	 flag;
+	const char	*text;
+} flag_texts[] = {
+	{ JOB_OPTED_OUT, "opted-out" },
+	{ JOB_NEVER_RAN, "never-ran" },
+	{ JOB_BACKFILL, "backfill" },
+	{ JOB_DRY_RUN, "dry-run" },
+	{ JOB_HAS_THREADS, "threads" },
+	{ JOB_MORE, "script-follows" },
+};
+
+static void
+record_said(struct reader *r)
+{
+	struct job job;
+	size_t i;
+
+	job_init(&job);
+	job_read(r, &job);
+	if (rd_end(r) == -1)
+		fatal("a record cannot be read");
+	sim_note("%s %llu/%lld", record_kind(&job),
+	    (unsigned long long)job.key.job,
+	    (long long)job.key.start - SIM_EPOCH);
+	if (job.end != 0)
+		note_more("-%lld %s", (long long)job.end - SIM_EPOCH,
+		    job_end_name(job.state));
+	for (i = 0; i < sizeof(flag_texts) / sizeof(flag_texts[0]); i++)
+		if ((job.flags & flag_texts[i].flag) != 0 &&
+		    !(job.flags & JOB_PARTIAL))
+			note_more(" %s", flag_texts[i].text);
+	if (strcmp(job.key.cluster, "alpha") != 0)
+		note_more(" of \"%s\"", job.key.cluster);
+	snprintf(last_message, sizeof(last_message), "%s",
+	    job.message != NULL ? job.message : "");
+	job_clear(&job);
+}
+
+const char *
+sim_message(void)
+{
+	return last_message;
+}
+
+static void
+watermark_said(struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	uint8_t source;
+	int64_t until;
+
+	rd_name(r, cluster, sizeof(cluster));
+	source = rd_u8(r);
+	until = rd_i64(r);
+	if (rd_end(r) == -1)
+		fatal("a watermark cannot be read");
+	sim_note("%s %lld", source == WATERMARK_BACKFILL ? "backfilled" :
+	    "watermark", (long long)until - SIM_EPOCH);
+}
+
+static void
+not_found_said(struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	struct run_key key;
+	uint32_t i, n;
+
+	rd_name(r, cluster, sizeof(cluster));
+	sim_note("not-found %llu:", (unsigned long long)rd_u64(r));
+	n = rd_u32(r);
+	for (i = 0; i < n; i++) {
+		rd_run_key(r, &key);
+		note_more(" %llu/%lld", (unsigned long long)key.job,
+		    (long long)key.start - SIM_EPOCH);
+	}
+	if (rd_end(r) == -1)
+		fatal("a not-found message cannot be read");
+}
 
 int
 channel_send(struct channel *c, enum msg_type type, uint64_t id,
     const struct writer *w, int fd)
 {
-	(void)c;
+	struct reader r;
+	uint64_t number;
+
 	(void)id;
-	(void)w;
 	(void)fd;
-	acks += type == MSG_EVENT_ACK;
+	rd_init(&r, w->buf, w->len);
+	number = rd_u64(&r);
+	if (c->peer == ROLE_SUBMITTER)
+		last_seq = number;
+	switch (type) {
+	case MSG_RECORD:
+		record_said(&r);
+		break;
+	case MSG_WATERMARK:
+		watermark_said(&r);
+		break;
+	case MSG_NOT_FOUND:
+		not_found_said(&r);
+		break;
+	default:
+		sim_note("%s %llu", msg_name(type), (unsigned long long)number);
+	}
 	return 0;
 }
 
-unsigned
-sim_acks(void)
+int
+channel_full(const struct channel *c)
 {
-	return acks;
+	(void)c;
+	return 0;
 }
 
-/* --- Slurm --- */
+void
+sim_stored(struct cluster *c)
+{
+	outbox_acked(c->outbox, last_seq);
+}
+
+#define FILL_SCRIPT	(3 * 1024 * 1024)	/* bytes in one record */
+
+void
+sim_fill(struct cluster *c)
+{
+	struct job job;
+	size_t len = said_len, n;
+
+	job_init(&job);
+	job.script = malloc(FILL_SCRIPT + 1);
+	if (job.script == NULL)
+		fatal("no memory");
+	memset(job.script, 'x', FILL_SCRIPT);
+	/* Ever shorter records, down to one that is shorter than any other. */
+	for (n = FILL_SCRIPT; n > 0; n /= 2) {
+		job.script[n] = '\0';
+		while (outbox_record(c->outbox, &job) != 0)
+			said_len = len;
+	}
+	job_clear(&job);
+}
+
+/* The runner: commands wait for the test's answer. */
 
 struct command {
+	char		 name[16];
+	char		 args[1024];
+	char		 delimiter[8];
 	struct command_spec spec;
-	char		 line[LINE_MAX_BYTES];
 };
 
-static struct command *commands[COMMANDS_MAX];
+static struct command *commands[COMMANDS_MAX];	/* oldest first */
 static unsigned n_commands;
 
 struct command *
 runner_start(struct runner *r, const struct command_spec *spec)
 {
-	struct command *cmd;
-	size_t i, len = 0;
+	static const char option[] = "--delimiter=";
+	struct command *cmd = calloc(1, sizeof(*cmd));
+	const char *const *word = spec->argv;
+	size_t len = 0;
 
 	(void)r;
-	if (n_commands == COMMANDS_MAX ||
-	    (cmd = calloc(1, sizeof(*cmd))) == NULL)
-		return NULL;
+	if (cmd == NULL || n_commands == COMMANDS_MAX)
+		fatal("a command has no room");
+	snprintf(cmd->name, sizeof(cmd->name), "%s", *word);
+	while (*++word != NULL) {
+		if (strncmp(*word, option, sizeof(option) - 1) == 0)
+			snprintf(cmd->delimiter, sizeof(cmd->delimiter), "%s",
+			    *word + sizeof(option) - 1);
+		len += (size_t)snprintf(cmd->args + len, sizeof(cmd->args) -
+		    len, "%s%s", len > 0 ? " " : "", *word);
+		if (len >= sizeof(cmd->args))
+			fatal("the arguments have no room");
+	}
 	cmd->spec = *spec;
-	for (i = 0; spec->argv[i] != NULL && len < sizeof(cmd->line); i++)
-		len += (size_t)snprintf(cmd->line + len,
-		    sizeof(cmd->line) - len, "%s%s", i > 0 ? " " : "",
-		    spec->argv[i]);
-	commands[n_commands++] = cmd;
-	return cmd;
-}
-
-void
-command_pause(struct command *cmd, int pause)
-{
-	(void)cmd;
-	(void)pause;
+	return commands[n_commands++] = cmd;
 }
 
 int
@@ -245,218 +319,299 @@ runner_environment(struct runner *r, const char *const *env)
 	return 0;
 }
 
-unsigned
-sim_commands(void)
+void
+command_pause(struct command *cmd, int pause)
 {
-	return n_commands;
+	(void)cmd;
+	sim_note("%s", pause ? "pause" : "continue");
+}
+
+static unsigned
+command_find(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < n_commands; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			break;
+	return i;
 }
 
 const char *
-sim_command(unsigned i)
+sim_asked(void)
 {
-	return i < n_commands ? commands[i]->line : "";
+	static char text[COMMANDS_MAX * 16];
+	size_t len = 0;
+	unsigned i;
+
+	text[0] = '\0';
+	for (i = 0; i < n_commands; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "%s%s", i > 0 ? " " : "", commands[i]->name);
+	return text;
 }
 
-int
-sim_command_has(unsigned i, const char *word)
+const char *
+sim_args(const char *name)
 {
-	const char *at = sim_command(i);
-	size_t n = strlen(word);
+	unsigned i = command_find(name);
 
-	for (; (at = strstr(at, word)) != NULL; at++)
-		if ((at == sim_command(i) || at[-1] == ' ') &&
-		    (at[n] == ' ' || at[n] == '\0'))
-			return 1;
-	return 0;
+	return i < n_commands ? commands[i]->args : "";
 }
 
-static void
-command_end(unsigned i, enum command_outcome outcome, const char *err)
+/* Returns owned: the text with the delimiter that the command was given. */
+static char *
+text_delimited(const char *text, const char *delimiter)
 {
-	struct command *cmd = commands[i];
-	struct command_end end = { .outcome = outcome,
-	    .status = outcome == COMMAND_OK ? 0 : 1 << 8, .ms = 10,
-	    .err = err };
+	char *copy = strdup(text), *p = copy;
 
+	if (copy == NULL)
+		fatal("no memory");
+	while (*delimiter != '\0' && (p = strstr(p, SIM_DELIMITER)) != NULL) {
+		memcpy(p, delimiter, sizeof(SIM_DELIMITER) - 1);
+		p += sizeof(SIM_DELIMITER) - 1;
+	}
+	return copy;
+}
+
+static struct command *
+command_take(const char *name)
+{
+	unsigned i = command_find(name);
+	struct command *cmd;
+
+	if (i == n_commands) {
+		sim_note("%s is not under way", name);
+		return NULL;
+	}
+	cmd = commands[i];
 	n_commands--;
-	memmove(&commands[i], &commands[i + 1],
-	    (n_commands - i) * sizeof(commands[0]));
-	cmd->spec.on_end(&end, cmd->spec.arg);
+	memmove(&commands[i], &commands[i + 1], (n_commands - i) *
+	    sizeof(*commands));
+	return cmd;
+}
+
+/* The answer comes in two pieces, as from a pipe. */
+static void
+command_answer(const char *name, const char *text, struct command_end *end)
+{
+	struct command *cmd = command_take(name);
+	size_t n = strlen(text), half = n / 2;
+	char *answer;
+	int rc;
+
+	if (cmd == NULL)
+		return;
+	answer = text_delimited(text, cmd->delimiter);
+	rc = cmd->spec.on_output(answer, half, cmd->spec.arg);
+	if (rc == 0)
+		rc = cmd->spec.on_output(answer + half, n - half,
+		    cmd->spec.arg);
+	if (rc == -1)
+		end->outcome = COMMAND_REFUSED;
+	cmd->spec.on_end(end, cmd->spec.arg);
+	free(answer);
 	free(cmd);
 }
 
 void
-sim_output(unsigned i, const char *text)
+sim_answer(const char *name, const char *text)
 {
-	struct command *cmd;
+	struct command_end end = { .outcome = COMMAND_OK, .err = "" };
 
-	if (i >= n_commands)
-		return;
-	cmd = commands[i];
-	if (*text != '\0' && cmd->spec.on_output(text, strlen(text),
-	    cmd->spec.arg) == -1)
-		command_end(i, COMMAND_REFUSED, "");
+	command_answer(name, text, &end);
 }
 
 void
-sim_answer(unsigned i, const char *text)
+sim_answer_failed(const char *name, const char *text, const char *err)
 {
-	struct command *cmd = i < n_commands ? commands[i] : NULL;
+	struct command_end end = { .outcome = COMMAND_FAILED, .status = 256,
+		.err = err };
 
-	if (cmd == NULL)
-		return;
-	sim_output(i, text);
-	if (i < n_commands && commands[i] == cmd)
-		command_end(i, COMMAND_OK, "");
+	command_answer(name, text, &end);
 }
 
 void
-sim_fail(unsigned i, const char *err)
+sim_answer_late(const char *name)
 {
-	if (i < n_commands)
-		command_end(i, COMMAND_FAILED, err);
+	struct command_end end = { .outcome = COMMAND_TIMEOUT, .err = "" };
+
+	command_answer(name, "", &end);
 }
 
-void
-sim_timeout(unsigned i)
+static const char *
+time_text(char text[24], int64_t t)
 {
-	if (i < n_commands)
-		command_end(i, COMMAND_TIMEOUT, "");
-}
-
-static void
-time_text(char *buf, size_t size, int64_t t)
-{
-	if (t == 0)
-		snprintf(buf, size, "Unknown");
-	else
-		snprintf(buf, size, "%lld", (long long)t);
-}
-
-static size_t
-row_write(char *p, size_t size, const char *d, const struct sim_row *row)
-{
-	char id[24], submit[24], start[24], end[24];
-	const char *f[20] = { id, id, row->user != NULL ? row->user : "alice",
-	    "1001", "physics", "batch", "normal", "", row->state, "0:0",
-	    submit, start, end, "60", "billing=1,cpu=1,mem=100M,node=1",
-	    "100M", "1", "", row->name != NULL ? row->name : "job",
-	    row->nodes != NULL ? row->nodes : "n1" };
-	size_t i, len = 0;
-
-	snprintf(id, sizeof(id), "%llu", (unsigned long long)row->job);
-	time_text(submit, sizeof(submit), row->submit);
-	time_text(start, sizeof(start), row->start);
-	time_text(end, sizeof(end), row->end);
-	for (i = 0; i < 20; i++)
-		len += (size_t)snprintf(p + len, size - len, "%s%s",
-		    i > 0 ? d : "", f[i]);
-	return len + (size_t)snprintf(p + len, size - len, "\n");
-}
-
-const char *
-sim_rows(unsigned i, const struct sim_row *rows, unsigned n)
-{
-	static const char option[] = "--delimiter=";
-	static char text[ROWS_BYTES];
-	char delimiter[32];
-	const char *at = strstr(sim_command(i), option);
-	size_t len = 0;
-	unsigned k;
-
-	text[0] = '\0';
-	if (at == NULL ||
-	    sscanf(at + sizeof(option) - 1, "%31s", delimiter) != 1)
-		return text;
-	for (k = 0; k < n; k++)
-		len += row_write(text + len, sizeof(text) - len, delimiter,
-		    &rows[k]);
+	if (t == SIM_NEVER)
+		return "Unknown";
+	snprintf(text, 24, "%lld", (long long)t + SIM_EPOCH);
 	return text;
 }
 
-/* --- the cluster --- */
-
-static struct site site;
-static struct worker worker;
-static struct settings set;
-static char no_word[1];
-
-struct site *
-sim_site(void)
+const char *
+sim_sacct_row(const char *user, uint64_t job, const char *state,
+    int64_t submit, int64_t start, int64_t end)
 {
-	return &site;
+	static char rows[8][512];
+	static unsigned next;
+	char *row = rows[next++ % 8], a[24], b[24], c[24];
+
+	/* A job of tests/data/slurm/22.05/acct.txt with other values. */
+	snprintf(row, sizeof(rows[0]), "%llu<~!>%llu<~!>%s<~!>1001<~!>proj1"
+	    "<~!>main<~!>normal<~!><~!>%s<~!>0:0<~!>%s<~!>%s<~!>%s<~!>5<~!>"
+	    "billing=2,cpu=2,node=1<~!>100M<~!>1<~!><~!>sbatch<~!>node1\n",
+	    (unsigned long long)job, (unsigned long long)job, user, state,
+	    time_text(a, submit), time_text(b, start), time_text(c, end));
+	return row;
 }
 
-struct cluster *
-sim_cluster(void)
-{
-	struct cluster *c = calloc(1, sizeof(*c));
+/* The open runs */
 
-	memset(&site, 0, sizeof(site));
-	memset(&worker, 0, sizeof(worker));
-	memset(&set, 0, sizeof(set));
-	n_sent = 0;
-	full = 0;
-	acks = 0;
-	if (c == NULL || gres_names_set(&set.names, "[\"gpu\"]") == -1)
-		exit(1);
-	set.how.gpus = &set.names;
-	set.how.opt_out_word = NULL;
-	set.opt_out = no_word;
-	set.poll = 60;
-	set.max_span = 7 * 86400;
-	set.long_poll = 3600;
-	set.lag = 300;
-	set.query_delay = 5;
-	set.retries = 3;
-	site.w = &worker;
-	/* Any pointer: channel_send() above does not look at it. */
-	worker.peers[ROLE_LISTENER] = (struct channel *)&worker;
-	site.lastrun = -1;
-	site.clusters[site.n++] = c;
-	c->site = &site;
-	c->set = &set;
-	snprintf(c->slurm.cluster, sizeof(c->slurm.cluster), "alpha");
-	snprintf(c->slurm.user, sizeof(c->slurm.user), "adapter");
-	snprintf(c->slurm.slurm_user, sizeof(c->slurm.slurm_user), "slurm");
-	snprintf(c->slurm.path[CMD_SQUEUE], sizeof(c->slurm.path[0]), "squeue");
-	snprintf(c->slurm.path[CMD_SCONTROL], sizeof(c->slurm.path[0]),
-	    "scontrol");
-	snprintf(c->slurm.path[CMD_SACCT], sizeof(c->slurm.path[0]), "sacct");
-	snprintf(c->slurm.path[CMD_SACCTMGR], sizeof(c->slurm.path[0]),
-	    "sacctmgr");
-	snprintf(c->slurm.path[CMD_SDIAG], sizeof(c->slurm.path[0]), "sdiag");
-	c->slurm.version = 2411;
-	c->slurm.accounting = 1;
-	c->slurm.private_jobs = 1;
-	c->slurm.min_job_age = 300;
-	c->slurm.known = 1;
-	c->ctld.daemon = "slurmctld";
-	c->dbd.daemon = "slurmdbd";
-	c->permission = PERMISSION_OPERATOR;
-	c->listing.number = 1;
-	c->ready = c->synced = c->caught_up = 1;
-	c->began = now_s();
-	worklist_init(&c->work);
-	c->lookups = lookup_new(c);
-	return c;
+static const struct {
+	uint8_t		 flag;
+	const char	*text;
+} open_texts[] = {
+	{ OPEN_UNCONFIRMED, "held" },
+	{ OPEN_RUNS, "runs" },
+	{ OPEN_LEFT, "left" },
+	{ OPEN_DISPUTED, "disputed" },
+	{ OPEN_IGNORED, "ignored" },
+};
+
+const char *
+sim_open(struct cluster *c, uint64_t job)
+{
+	static char text[512];
+	struct open_run *run;
+	size_t at = 0, len = 0, i;
+
+	text[0] = '\0';
+	while ((run = open_of_job(&c->open, job, &at)) != NULL) {
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "%s%llu/%lld", len > 0 ? ", " : "",
+		    (unsigned long long)job,
+		    (long long)run->start - SIM_EPOCH);
+		for (i = 0; i < sizeof(open_texts) / sizeof(open_texts[0]);
+		    i++)
+			if (run->flags & open_texts[i].flag)
+				len += (size_t)snprintf(text + len,
+				    sizeof(text) - len, " %s",
+				    open_texts[i].text);
+	}
+	return text;
+}
+
+/* The site */
+
+static struct worker worker;
+
+static struct settings *
+settings_with(enum conf_key key, const char *value)
+{
+	struct settings *set;
+	struct conf conf;
+	char reason[256];
+
+	conf_init(&conf);
+	/* No script is fetched unless a test wants it. */
+	conf_set(&conf, CONF_JOB_SCRIPT_MAX, "0");
+	conf_set(&conf, key, value);
+	set = settings_new(&conf, reason, sizeof(reason));
+	conf_clear(&conf);
+	if (set == NULL)
+		fatal("%s", reason);
+	return sim_keep(set);
 }
 
 void
-sim_end(struct cluster *c)
+sim_set(struct cluster *c, enum conf_key key, const char *value)
+{
+	c->set = settings_with(key, value);
+}
+
+static const char *const command_names[CMD__COUNT] = {
+	[CMD_SQUEUE] = "squeue",
+	[CMD_SCONTROL] = "scontrol",
+	[CMD_SACCT] = "sacct",
+	[CMD_SACCTMGR] = "sacctmgr",
+	[CMD_SDIAG] = "sdiag",
+};
+
+static void
+slurm_fill(struct slurm *slurm)
+{
+	int i;
+
+	for (i = 0; i < CMD__COUNT; i++)
+		snprintf(slurm->path[i], sizeof(slurm->path[i]), "%s",
+		    command_names[i]);
+	slurm->version = 2205;
+	snprintf(slurm->version_text, sizeof(slurm->version_text), "22.05.8");
+	snprintf(slurm->cluster, sizeof(slurm->cluster), "alpha");
+	snprintf(slurm->slurm_user, sizeof(slurm->slurm_user), "slurm");
+	snprintf(slurm->user, sizeof(slurm->user), "%s", SIM_USER);
+	slurm->private_jobs = 1;
+	slurm->accounting = 1;
+	slurm->min_job_age = 300;
+	slurm->known = 1;
+}
+
+static void
+no_call(void *arg)
+{
+	(void)arg;
+}
+
+static void
+no_advance(struct cluster *c, int64_t until)
+{
+	(void)c;
+	(void)until;
+}
+
+static const struct outbox_ops no_ops = { no_call, no_call, no_advance };
+
+static void
+commands_drop(void)
 {
 	while (n_commands > 0)
 		free(commands[--n_commands]);
-	lookup_forget(c->lookups);
-	free(c->lookups);
-	open_clear(&c->open);
-	done_clear(&c->done);
-	idmap_clear(&c->work.details);
-	idmap_clear(&c->work.left);
-	idmap_clear(&c->work.accounting);
-	idmap_clear(&c->work.steps);
-	idmap_clear(&c->work.confirm);
-	idmap_clear(&c->ambiguous);
-	idmap_clear(&c->earlier);
-	free(c);
+}
+
+struct cluster *
+sim_begin(const struct outbox_ops *ops, void *arg)
+{
+	struct site *site = sim_keep(calloc(1, sizeof(*site)));
+	struct cluster *c = sim_keep(calloc(1, sizeof(*c)));
+
+	if (site == NULL || c == NULL)
+		fatal("no memory");
+	commands_drop();
+	said_len = 0;
+	mono = 50000;
+	wall = SIM_EPOCH + 1000;
+	worker.peers[ROLE_SUBMITTER] = &submitter;
+	worker.peers[ROLE_LISTENER] = &listener;
+	site->w = &worker;
+	site->clusters[site->n++] = c;
+	site->synced = 1;
+	site->lastrun = -1;
+	c->site = site;
+	c->ctld.daemon = c->dbd.daemon = "slurm";
+	c->outbox = outbox_new(ops != NULL ? ops : &no_ops, arg);
+	c->lookups = lookup_new(c);
+	c->hosts = hosts_new();
+	c->hosts_at = mono;
+	c->began = mono;
+	c->listing.number = 1;
+	c->ready = c->synced = c->caught_up = 1;
+	c->resume.point = SIM_EPOCH;
+	worklist_init(&c->work);
+	slurm_fill(&c->slurm);
+	slurm_clock_set(&c->clock, wall, mono);
+	sim_set(c, CONF_JOB_SCRIPT_MAX, "0");
+	outbox_peer(c->outbox, &submitter);
+	outbox_release(c->outbox);
+	log_set_level(LOG_LEVEL_FATAL);
+	return c;
 }

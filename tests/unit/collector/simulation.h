@@ -1,87 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulated clock, a simulated Slurm and a simulated submitter, so that the
- * decisions of the collector are tested without a process, a socket or a wait.
+ * A site with one cluster for tests of the collector's decisions.  The clock,
+ * the runner of commands, the channels and the user id are simulated: the
+ * object of simulation.c defines their functions, so the linker does not
+ * take those of the libraries.
  *
- * The functions here replace those of the same name in the boxes: clock.c,
- * outbox.c, runner.c, and channel_send().
+ * Times in texts are seconds after SIM_EPOCH, at which tests/data/slurm/22.05
+ * begins.
  */
 #ifndef TESTS_UNIT_COLLECTOR_SIMULATION_H
 #define TESTS_UNIT_COLLECTOR_SIMULATION_H
 
-#include <stdint.h>
-
 #include "collector/base/cluster.h"
-#include "collector/parse/parse.h"
-#include "common/job.h"
+#include "collector/track/outbox.h"
 
-#define SIM_BEGIN	1700000000	/* wall clock at the beginning, epoch */
+#define SIM_EPOCH	1795212354
+#define SIM_USER	"ccadapter"	/* runs the commands, is no operator */
+#define SIM_DELIMITER	"<~!>"		/* of recorded and of simulated rows */
 
-/* The clocks of this machine: both go on by s seconds. */
-void sim_wait(int64_t s);
-void sim_wait_ms(int64_t ms);
+/*
+ * Returns a new cluster, borrowed: it and the site before it are kept to the
+ * end of the process.  slurmctld's clock shows 1000; accounting was read up to
+ * 0; a submitter and a listener are connected.
+ */
+struct cluster *sim_begin(const struct outbox_ops *ops, void *arg);
+/* Replaces the settings by those with one key changed. */
+void sim_set(struct cluster *c, enum conf_key key, const char *value);
+/* Keeps p, which the product never frees, reachable for the leak check. */
+void *sim_keep(void *p);
 
-/* What the collector has sent to the submitter since the last sim_sent_clear(). */
+/* Both clocks advance. */
+void sim_pass(int64_t seconds);
 
-enum sim_type { SIM_RECORD, SIM_WATERMARK, SIM_BACKFILLED, SIM_NOT_FOUND };
+/*
+ * The messages and notes since the last call, ", " between them, for example
+ * "start 10/0", "held 10/0", "confirm 10/0", "end 10/0-500 completed",
+ * "watermark 900", "not-found 7: 10/0", "event-ack 5".  Borrowed until the
+ * next message.
+ */
+const char *sim_said(void);
+/* Adds a note of the test's own. */
+void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The message for people in the last record, "" = none.  Borrowed. */
+const char *sim_message(void);
+/* The submitter has stored all messages so far. */
+void sim_stored(struct cluster *c);
+/*
+ * The submitter stores nothing: more messages wait than the outbox takes.
+ * sim_stored() makes room.
+ */
+void sim_fill(struct cluster *c);
 
-struct sim_sent {
-	enum sim_type	 type;
-	struct run_key	 key;		/* of a record; the first of not-found */
-	uint32_t	 flags;
-	enum job_end	 state;
-	int64_t		 end;
-	int		 message;	/* the record has one */
-	int64_t		 until;		/* of a watermark */
-	uint32_t	 n;		/* runs of not-found */
-};
+/* The open runs of a job: "10/0 runs, 10/500 left".  Borrowed. */
+const char *sim_open(struct cluster *c, uint64_t job);
 
-unsigned sim_sent_count(void);
-/* The i-th of them; one of zeroes when there is none. */
-struct sim_sent sim_sent(unsigned i);
-void sim_sent_clear(void);
-/* The submitter takes no record, or does again. */
-void sim_submitter_full(int full);
-/* All that was sent is durable. */
-void sim_submitter_stores(void);
+/* The names of the commands under way, oldest first: "squeue sacct". */
+const char *sim_asked(void);
+/* The arguments of the oldest command with this name, "" = none.  Borrowed. */
+const char *sim_args(const char *name);
+/*
+ * The oldest command with this name prints text and ends well, or prints it
+ * and ends with status 1 and err.  SIM_DELIMITER in the text becomes the
+ * delimiter that the command was given.
+ */
+void sim_answer(const char *name, const char *text);
+void sim_answer_failed(const char *name, const char *text, const char *err);
+/* The oldest command with this name is killed at its deadline. */
+void sim_answer_late(const char *name);
 
-/* Messages that went to the listener: numbers of acknowledged events. */
-unsigned sim_acks(void);
-
-/* The commands that wait for their answers, oldest first. */
-
-unsigned sim_commands(void);
-/* "squeue -h -a"; "" when there is none. */
-const char *sim_command(unsigned i);
-/* 1 when the i-th command has this word. */
-int sim_command_has(unsigned i, const char *word);
-/* Its output, in pieces; it goes on. */
-void sim_output(unsigned i, const char *text);
-/* Its output, then its end with status 0. */
-void sim_answer(unsigned i, const char *text);
-/* It ends with status 1 and this on standard error. */
-void sim_fail(unsigned i, const char *err);
-/* It was killed at its deadline. */
-void sim_timeout(unsigned i);
-
-/* One row of sacct in the form that the i-th command asks for. */
-struct sim_row {
-	uint64_t	 job;
-	const char	*user;		/* NULL = "alice" */
-	const char	*state;
-	int64_t		 submit;
-	int64_t		 start;
-	int64_t		 end;		/* 0 = Unknown */
-	const char	*name;		/* NULL = "job" */
-	const char	*nodes;		/* NULL = "n1" */
-};
-/* Returns static memory. */
-const char *sim_rows(unsigned i, const struct sim_row *rows, unsigned n);
-
-/* A cluster "alpha" that is ready, asked as the user "adapter". */
-struct cluster *sim_cluster(void);
-struct site *sim_site(void);
-/* Frees it with all commands and messages. */
-void sim_end(struct cluster *c);
+/*
+ * A row of sacct; a time of SIM_NEVER is printed as "Unknown".  Borrowed until
+ * the eighth later call.
+ */
+#define SIM_NEVER	INT64_MIN
+const char *sim_sacct_row(const char *user, uint64_t job, const char *state,
+    int64_t submit, int64_t start, int64_t end);
 
 #endif

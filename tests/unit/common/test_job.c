@@ -52,7 +52,7 @@ test_record(void)
 	CHECK_INT(b.exit_code, -1);
 	job_clear(&b);
 
-	/* Cut anywhere, it is an error and nothing leaks or crashes. */
+	/* Cut at each byte the record is invalid. */
 	for (cut = 0; cut < w.len; cut++) {
 		rd_init(&r, w.buf, cut);
 		job_init(&b);
@@ -88,7 +88,7 @@ test_merge(void)
 	CHECK_INT(a.end, 1790000060);
 	job_clear(&b);
 
-	/* Counts only, then the threads are learnt. */
+	/* First the counts, then the threads. */
 	job_clear(&a);
 	job_example(&a);
 	a.message = strdup("no threads known");
@@ -97,7 +97,7 @@ test_merge(void)
 	CHECK_INT(job_merge(&a, &b), 1);
 	CHECK(a.flags & JOB_HAS_THREADS);
 	CHECK(a.message == NULL);
-	/* Their absence later changes nothing. */
+	/* A later record without them changes nothing. */
 	job_clear(&b);
 	job_example(&b);
 	CHECK_INT(job_merge(&a, &b), 0);

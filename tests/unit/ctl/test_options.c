@@ -60,7 +60,7 @@ test_good_lines(void)
 	    NULL);
 	CHECK_INT(args.req.flags, 0);
 	CHECK_STR(parse(&args, "reload"), NULL);
-	args.req.n_ids = 1;	/* all is not what was asked for */
+	args.req.n_ids = 1;	/* not allowed with --all */
 	CHECK(ctl_request_check(&args.req) != NULL);
 	CHECK_STR(parse(&args, "queue --job 3 --job 4 --cluster alpha"), NULL);
 	CHECK_INT(args.req.n_ids, 2);

@@ -9,7 +9,7 @@
 
 extern char **environ;
 
-/* The environment of the recorded job; what is not here was not set. */
+/* The environment of the recorded job; other variables were not set. */
 static const char *const recorded[][2] = {
 	{ "SLURM_CLUSTER_NAME", "lab2411" }, { "SLURM_JOB_ACCOUNT", "proja" },
 	{ "SLURM_JOB_CPUS_PER_NODE", "2" }, { "SLURM_JOB_DERIVED_EC", "0" },
@@ -99,12 +99,12 @@ test_escape(void)
 		CHECK_INT(n, strlen(cases[i].want));
 		CHECK(memcmp(buf, cases[i].want, n) == 0);
 	}
-	/* Cut before the character that does not fit. */
+	/* The value is cut before the character that does not fit. */
 	CHECK_INT(message_escape(buf, 5, "ab\xc3\xbc"), 4);
 	CHECK_INT(message_escape(buf, 2, "ab"), 2);
 }
 
-/* However long the values are, a daemon takes the message. */
+/* With long values the message is still not too long. */
 static void
 test_long(void)
 {

@@ -18,7 +18,7 @@
 
 static struct event_base *base;
 
-/* The loop, for about this long. */
+/* Runs the event loop for ms milliseconds. */
 static void
 run_ms(int ms)
 {
@@ -102,7 +102,7 @@ test_events(void)
 	struct link link;
 	uint64_t i;
 
-	/* Nobody is there: said again is said once. */
+	/* Without a collector a second message of a job is merged. */
 	CHECK_INT(say(e, 5), 0);
 	CHECK_INT(say(e, 6), 0);
 	CHECK_INT(say(e, 5), 0);
@@ -113,11 +113,11 @@ test_events(void)
 	CHECK_INT(got.jobs[0], 5);
 	CHECK_INT(got.jobs[1], 6);
 	CHECK(got.ids[0] < got.ids[1]);
-	/* Sent already: the same job is news again. */
+	/* The event was sent: the same job makes a new one. */
 	CHECK_INT(say(e, 5), 0);
 	run_ms(20);
 	CHECK_INT(got.n, 3);
-	/* Taken is gone; the rest comes again to a new collector. */
+	/* A new collector gets the events that were not acknowledged. */
 	event_queue_ack(e, got.ids[0]);
 	event_queue_ack(e, got.ids[0]);
 	event_queue_ack(e, 12345);
@@ -139,7 +139,7 @@ test_events(void)
 	CHECK_INT(count.merged, 1);
 	event_queue_set_collector(e, NULL);
 	link_close(&link);
-	/* No room is said and counted; nothing dies of it. */
+	/* A full queue drops and counts events. */
 	for (i = 1; i <= EVENTS_MAX; i++)
 		say(e, i);
 	CHECK_INT(say(e, EVENTS_MAX + 1), -1);
@@ -158,7 +158,7 @@ test_events(void)
 int
 main(void)
 {
-	/* The warnings are no part of the result. */
+	/* The warnings are not part of the result. */
 	log_init("test_event_queue", LOG_LEVEL_FATAL);
 	base = event_base_new();
 	if (base == NULL)

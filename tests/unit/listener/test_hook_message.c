@@ -12,7 +12,7 @@
 
 static const struct {
 	const char	*text;
-	const char	*wrong;		/* NULL: good */
+	const char	*wrong;		/* NULL: valid */
 	unsigned	 kind;
 } messages[] = {
 	{ "{" ID "," NAME "}", NULL, EVENT_UNKNOWN },
@@ -88,7 +88,7 @@ test_messages(void)
 	}
 }
 
-/* A name one byte too long, and one that just fits. */
+/* A name that is one byte too long, and the longest valid name. */
 static void
 test_long_names(void)
 {
@@ -123,7 +123,7 @@ read_recorded(const char *name, char *buf, size_t size)
 	return n;
 }
 
-/* What the Go client sent; and every message that stops somewhere in it. */
+/* Messages of the Go client, whole and cut at each byte. */
 static void
 test_recorded(void)
 {
@@ -141,7 +141,7 @@ test_recorded(void)
 		CHECK_STR(msg.cluster, "lab2411");
 		CHECK_INT(msg.kind, i == 1 ? EVENT_START : EVENT_END);
 		for (cut = 0; cut < n; cut++) {
-			/* In memory of just that size, for the sanitizer. */
+			/* Memory of exact size, for the sanitizer. */
 			exact = malloc(cut + 1);
 			memcpy(exact, buf, cut);
 			CHECK(hook_message_parse(exact, cut, &msg) != NULL);

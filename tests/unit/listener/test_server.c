@@ -23,7 +23,7 @@ static struct event_base *base;
 static char folder[] = "/tmp/test_server.XXXXXX";
 static struct sockaddr_un where = { .sun_family = AF_UNIX };
 
-/* The loop, for about this long. */
+/* Runs the event loop for ms milliseconds. */
 static void
 run_ms(int ms)
 {
@@ -85,7 +85,7 @@ test_clients(struct hook_server *server)
 	run_ms(20);
 	CHECK_INT(messages, 1);
 	CHECK_INT(last_message.job, 17);
-	/* In two pieces, the end of the stream by a half-close. */
+	/* A message in two pieces; a half-close ends the stream. */
 	fd = client_open(MESSAGE, 10);
 	run_ms(20);
 	CHECK_INT(messages, 1);
@@ -94,7 +94,7 @@ test_clients(struct hook_server *server)
 	run_ms(20);
 	CHECK_INT(messages, 2);
 	close(fd);
-	/* Garbage, nothing, too much. */
+	/* An invalid message, no message, a message that is too long. */
 	close(client_open("garbage", 7));
 	close(client_open("", 0));
 	memset(big, ' ', sizeof(big));
@@ -123,7 +123,7 @@ test_too_many(struct hook_server *server)
 	run_ms(50);
 	CHECK_INT(counts_of(server).open, CLIENTS_MAX);
 	CHECK_INT(counts_of(server).refused, 10);
-	/* The silent ones had to go; the newest are heard. */
+	/* The silent clients were closed; the newest ones are read. */
 	CHECK(send(fds[CLIENTS_MAX + 9], &MESSAGE[1], strlen(MESSAGE) - 1,
 	    MSG_NOSIGNAL) > 0);
 	for (i = 0; i < CLIENTS_MAX + 10; i++)
@@ -133,7 +133,7 @@ test_too_many(struct hook_server *server)
 	CHECK_INT(counts_of(server).open, 0);
 }
 
-/* A message that never ends is judged when its time is up. */
+/* A message that does not end is read after CLIENT_MS. */
 static void
 test_slow(void)
 {
@@ -146,7 +146,7 @@ test_slow(void)
 	close(half);
 }
 
-/* Without a free descriptor a client_open is hung up on, and the loop rests. */
+/* Without a free descriptor a connection is closed and the server pauses. */
 static void
 test_exhausted(struct hook_server *server)
 {
@@ -163,7 +163,7 @@ test_exhausted(struct hook_server *server)
 	run_ms(50);
 	setrlimit(RLIMIT_NOFILE, &old);
 	CHECK_INT(messages, 4);
-	/* valgrind has a limit of its own, and the hang-up fails there. */
+	/* valgrind has its own limit; the connection stays open there. */
 	if (getenv("LD_PRELOAD") == NULL)
 		CHECK_INT(counts_of(server).refused, before + 1);
 	close(fd);
@@ -192,7 +192,7 @@ test_server(void)
 	server_set_access(server, &me);
 	test_clients(server);
 	server_free(server);
-	/* Counted anew. */
+	/* The counters begin at 0 again. */
 	server = server_new(base, on_message, NULL);
 	server_add_socket(server, socket_open());
 	server_set_access(server, &me);
@@ -209,7 +209,7 @@ test_server(void)
 int
 main(void)
 {
-	/* The warnings are no part of the result. */
+	/* The warnings are not part of the result. */
 	log_init("test_server", LOG_LEVEL_FATAL);
 	base = event_base_new();
 	if (base == NULL || mkdtemp(folder) == NULL)

@@ -39,8 +39,8 @@ static struct {
 	enum request_kind kind;
 	char		 path[640];
 	char		 body[4096];
-	rest_data_fn	*data;
-	rest_done_fn	*done;
+	http_data_fn	*data;
+	http_done_fn	*done;
 	void		*arg;
 } requests[REQUESTS_MAX];
 static int n_requests;
@@ -215,8 +215,8 @@ sim_answer(enum request_kind kind, int code, const char *body)
 	struct http_answer a = { .what = kind, .code = code, .body = body,
 		.len = body != NULL ? strlen(body) : 0,
 		.error = code == 0 ? "reset" : NULL, .sends = 1 };
-	rest_data_fn *data;
-	rest_done_fn *done;
+	http_data_fn *data;
+	http_done_fn *done;
 	void *arg;
 
 	CHECK(i != -1);

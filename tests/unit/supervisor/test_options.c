@@ -45,7 +45,7 @@ main(void)
 	CHECK_INT(options.daemon, 0);
 	CHECK_INT(options.help, 1);
 
-	/* The first word that is none ends the flags; so does "--". */
+	/* The first word that is not a flag ends the flags; so does "--". */
 	CHECK_INT(PARSE("word", "-daemon"), 0);
 	CHECK_INT(options.daemon, 0);
 	CHECK_INT(PARSE("--", "-nonsense"), 0);

@@ -24,7 +24,7 @@ static struct supervisor sup;
 static char result[REASON_MAX];	/* of the parser, "" = success */
 static char interval[16];	/* its value of slurmPollInterval */
 
-/* Sends the bytes as they are; the table of messages is not asked. */
+/* Sends the bytes without a check by the table of messages. */
 static void
 raw_send(enum msg_type type, const void *payload, size_t len, int pass)
 {
@@ -50,7 +50,7 @@ secrets_send(int seals, size_t len)
 	close(fd);
 }
 
-/* The parser: what it sends depends on its argument. */
+/* The parser: its argument selects the messages. */
 static int
 parser(const char *what)
 {

@@ -157,7 +157,7 @@ all_agree(void)
 	agree(ROLE_SUBMITTER);
 }
 
-/* A file was read: one value in it, or nothing but defaults. */
+/* The parser has read a file with one value, or with defaults only. */
 static void
 file_says(enum conf_key key, const char *value)
 {
@@ -274,7 +274,7 @@ test_refused(void)
 	agree(ROLE_LISTENER);
 	reload_bad(&sup.workers.children[ROLE_COLLECTOR], 2, "no");
 	CHECK_INT(outcome, 0);
-	agree(ROLE_SUBMITTER);		/* too late: it is offered the old one */
+	agree(ROLE_SUBMITTER);	/* too late: it gets the old one */
 	CHECK_INT(offered[ROLE_SUBMITTER], 1);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
@@ -293,7 +293,7 @@ test_refused(void)
 	end();
 }
 
-/* One that is away is not asked; what is in force then is what it gets. */
+/* A worker that is down is not asked; it gets the one in force. */
 static void
 test_away(void)
 {
@@ -324,13 +324,13 @@ test_effects(void)
 	file_says(CONF_SLURM_BIN_DIR, "/opt/slurm/bin");
 	all_agree();
 	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
-	/* As its new process has it. */
+	/* As in its new process. */
 	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
 	file_says(CONF_SLURM_EXTRA_PATHS, "[\"/opt\"]");
 	all_agree();
 	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
 	CHECK_STR(conf_str(&sup.conf, CONF_SLURM_BIN_DIR), "");
-	/* Takes a restart of the service: said, and left as it is. */
+	/* Needs a restart of the service: the old value stays. */
 	file_says(CONF_SPOOL_DIR, "/elsewhere");
 	all_agree();
 	CHECK_INT(outcome, 1);
@@ -338,7 +338,7 @@ test_effects(void)
 	end();
 }
 
-/* A second wish while one is under way comes after it. */
+/* A second request during a reload is done after it. */
 static void
 test_twice(void)
 {

@@ -1,445 +1,990 @@
 /* SPDX-License-Identifier: MIT */
-/* What the answers of accounting mean: watermarks, ends, steps, lookups. */
+/*
+ * What the collector asks of accounting, which answers count, and how far the
+ * resume point moves.  sacct and sacctmgr are simulated; rows are those of
+ * tests/data/slurm, or have their form.
+ */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "collector/accounting/accounting.h"
+#include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 #include "tests/unit/check.h"
+#include "tests/unit/collector/parse/recording.h"
 #include "tests/unit/collector/simulation.h"
 
-#define T	((int64_t)SIM_BEGIN)
+#define LAG	900		/* slurmAccountingLag, the default */
+#define DAY	86400
+#define OTHER	"labalice"	/* a user whose rows prove our permission */
+
+#define ROW(job, state, start, end)					\
+	sim_sacct_row(OTHER, job, state, 50, start, end)
 
 static struct cluster *c;
-static struct accounting *l;
-
-/* What accounting_ops.answered() was called with last. */
-static struct {
-	unsigned	 n;
-	uint64_t	 job;
-	int		 ended;
-	int		 known;
-} answered;
+static struct accounting *acct;
 
 static void
 on_answered(void *arg, uint64_t job, int ended, int known)
 {
 	(void)arg;
-	answered.n++;
-	answered.job = job;
-	answered.ended = ended;
-	answered.known = known;
+	sim_note("answered %llu%s%s", (unsigned long long)job, ended ?
+	    " ended" : "", known ? " known" : "");
 }
 
 static const struct accounting_ops ops = { .answered = on_answered };
 
+/* slurmctld's clock shows t, and its queue to slurmdbd is empty. */
+static void
+drained(int64_t t)
+{
+	c->clock.works = c->clock.tried = 1;
+	c->clock.drained = SIM_EPOCH + t;
+}
+
 static void
 begin(void)
 {
-	c = sim_cluster();
-	l = acct_new(c, &ops, NULL);
-	memset(&answered, 0, sizeof(answered));
-	c->resume.point = T - 600;
-	c->clock.works = c->clock.tried = 1;
-	c->clock.drained = T;
-	/* An operator, as this poll has proved. */
-	c->permission_poll = c->listing.number;
+	c = sim_begin(NULL, NULL);
+	acct = sim_keep(acct_new(c, &ops, NULL));
+	drained(1000);
 }
 
-static void
-end(void)
+/* Rows of one answer.  Borrowed until the next call. */
+static const char *
+rows(const char *first, const char *second, const char *third)
 {
-	sim_end(c);
-	free(l);
+	static char text[2048];
+
+	snprintf(text, sizeof(text), "%s%s%s", first, second, third);
+	return text;
 }
 
-/* Answers the range question with these rows. */
-static void
-range_answer(const struct sim_row *rows, unsigned n)
+/* The value of an option "-S uts..." of the question under way. */
+static int64_t
+asked_time(const char *option)
 {
-	sim_answer(0, sim_rows(0, rows, n));
+	const char *p = strstr(sim_args("sacct"), option);
+
+	return p != NULL ? strtoll(p + strlen(option), NULL, 10) - SIM_EPOCH :
+	    SIM_NEVER;
 }
 
-/* A run that is open, with these bits besides. */
+#define CHECK_FROM(want)	CHECK_INT(asked_time("-S uts"), want)
+#define CHECK_TO(want)		CHECK_INT(asked_time("-E uts"), want)
+
+/* A minute later slurmctld's clock was read, and the next poll comes. */
 static void
-open_add(uint64_t job, int64_t submit, int64_t start, unsigned flags)
+next_poll(void)
 {
-	struct open_run *run = open_put(&c->open, job, start);
-
-	run->submit = (uint32_t)submit;
-	run->flags = (uint8_t)(OPEN_DETAILED | flags);
+	sim_pass(60);
+	drained(slurm_now(c) - SIM_EPOCH);
+	acct_poll(acct, 0);
 }
 
-static const struct sim_row ended = { 10, NULL, "COMPLETED", T - 500,
-    T - 400, T - 100, NULL, NULL };
-
-/* A complete answer earns a watermark: slurmctld's clock, its queue empty. */
 static void
-test_watermark(void)
-{
-	char from[32];
-
-	begin();
-	open_add(10, T - 500, T - 400, 0);
-	acct_poll(l, 0);
-	CHECK_INT(sim_commands(), 1);
-	snprintf(from, sizeof(from), "uts%lld", (long long)(T - 600 - 300));
-	CHECK(sim_command_has(0, from));
-	CHECK(sim_command_has(0, "-X"));
-	range_answer(&ended, 1);
-	CHECK_INT(sim_sent_count(), 2);
-	CHECK_INT(sim_sent(0).type, SIM_RECORD);
-	CHECK_INT(sim_sent(1).type, SIM_WATERMARK);
-	CHECK_INT(sim_sent(1).until, T);
-	CHECK_INT(c->resume.point, T);
-	CHECK_INT(acct_rows_read(l), 1);
-	/* slurmctld's queue has not been empty since: no newer watermark. */
-	sim_wait(60);
-	acct_poll(l, 0);
-	range_answer(&ended, 1);
-	CHECK_INT(sim_sent_count(), 2);
-	end();
-}
-
-/* A cut answer, and one that ended badly, count for nothing. */
-static void
-test_incomplete(void)
+test_resume_point(void)
 {
 	begin();
-	open_add(10, T - 500, T - 400, 0);
-	acct_poll(l, 0);
-	sim_output(0, sim_rows(0, &ended, 1));
-	sim_fail(0, "sacct: error: slurmdbd: connection refused");
-	CHECK_INT(c->resume.point, T - 600);
-	CHECK(c->dbd.away);
-	/* Nothing is asked until slurmdbd has had a moment; then all of it again. */
-	acct_kick(l);
-	CHECK_INT(sim_commands(), 0);
-	sim_wait(2);
-	acct_kick(l);
-	CHECK_INT(sim_commands(), 1);
-	range_answer(&ended, 1);
-	CHECK(!c->dbd.away);
-	CHECK(c->dbd.returned);
-	CHECK_INT(c->resume.point, T);
-	end();
+	acct_poll(acct, 0);
+	CHECK_FROM(-LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
+	CHECK_INT(acct_rows_read(acct), 1);
+	CHECK_STR(sim_asked(), "");
+	/* slurmctld's queue was not empty since: no later resume point. */
+	sim_pass(60);
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "");
+	/* The next question reaches back, and the row again is silent. */
+	next_poll();
+	CHECK_FROM(1000 - LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "watermark 1120");
 }
 
-/* Only rows of our own: the operator right has to be proved first. */
+/* slurmdbd is away: it gets a moment, then all is asked again. */
 static void
-test_permission(void)
+test_slurmdbd_away(void)
 {
-	struct sim_row own = ended;
-
 	begin();
-	open_add(10, T - 500, T - 400, 0);
-	own.user = "adapter";
-	acct_poll(l, 1);
-	range_answer(&own, 1);
-	CHECK_INT(c->resume.point, T - 600);
-	CHECK(strstr(sim_command(0), "sacctmgr") != NULL);
-	sim_answer(0, "adapter|Operator\n");
-	CHECK_INT(c->resume.point, T);
-	/* It was taken away: the answer is empty, status 0. */
-	c->clock.drained = T + 60;
-	c->listing.number++;
-	sim_wait(60);
-	acct_poll(l, 1);
-	sim_answer(0, "");
-	CHECK(strstr(sim_command(0), "sacctmgr") != NULL);
-	sim_answer(0, "adapter|None\n");
-	CHECK_INT(c->permission, PERMISSION_NONE);
-	CHECK_INT(c->resume.point, T);
-	end();
+	acct_poll(acct, 0);
+	sim_answer_failed("sacct", ROW(10, "COMPLETED", 100, 200),
+	    "slurmdbd: Connection refused");
+	CHECK_STR(sim_said(), "end 10/100-200 completed");
+	CHECK_INT(c->dbd.away, 1);
+	acct_kick(acct);
+	CHECK_STR(sim_asked(), "");
+	sim_pass(2);
+	acct_kick(acct);
+	CHECK_FROM(-LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "watermark 1000");
+	CHECK_INT(c->dbd.away, 0);
+	CHECK_INT(c->dbd.returned, 1);
 }
 
-/* An answer that lacks a row of the answer before does not count. */
+/* A row that cannot be read is asked for twice more, then left out. */
 static void
-test_sentinel(void)
+test_bad_row(void)
 {
-	struct sim_row other = { 11, NULL, "COMPLETED", T - 300, T - 200,
-	    T - 50, NULL, NULL };
-
-	begin();
-	acct_poll(l, 0);
-	range_answer(&ended, 1);
-	CHECK_INT(c->work.rows_wait, 1);	/* nobody saw its threads */
-	c->clock.drained = T + 60;
-	sim_wait(60);
-	acct_poll(l, 0);
-	range_answer(&other, 1);
-	CHECK(strstr(c->last_error, "lacks job 10") != NULL);
-	CHECK_INT(c->resume.point, T - 600);
-	/* An hour later it counts as removed. */
-	sim_wait(3601);
-	c->clock.drained = T + 3660;
-	acct_poll(l, 0);
-	range_answer(&other, 1);
-	CHECK(strstr(c->last_error, "lacks job 10") != NULL);
-	acct_poll(l, 0);
-	range_answer(&other, 1);
-	CHECK_INT(sim_commands(), 0);
-	end();
-}
-
-/* slurmctld's clock was set back: what lies between is read again. */
-static void
-test_clock_back(void)
-{
-	char from[32];
-
-	begin();
-	c->resume.point = T;
-	acct_clock(l, T - 1000);
-	CHECK_INT(c->resume.point, T - 1000);
-	CHECK_INT(c->clock.drained, T - 1000);
-	slurm_clock_set(&c->clock, T - 1000, now_s());
-	acct_poll(l, 0);
-	snprintf(from, sizeof(from), "uts%lld", (long long)(T - 1300));
-	CHECK(sim_command_has(0, from));
-	sim_answer(0, "");
-	CHECK_INT(c->resume.point, T - 1000);
-	/* And the last day at once. */
-	snprintf(from, sizeof(from), "uts%lld", (long long)(T - 1000 - 86400));
-	CHECK(sim_command_has(0, from));
-	end();
-}
-
-/* A long absence is read in slices; each complete one moves the watermark. */
-static void
-test_catch_up(void)
-{
-	struct sim_row row = ended;
-
-	begin();
-	c->resume.point = T - 3 * 86400;
-	c->caught_up = 0;
-	row.start = T - 3 * 86400;
-	row.end = row.start + 60;
-	row.submit = row.start;
-	acct_poll(l, 0);
-	CHECK(acct_catching_up(l));
-	range_answer(&row, 1);
-	CHECK(c->resume.point > T - 3 * 86400 && c->resume.point < T);
-	CHECK_INT(sim_commands(), 1);
-	/* slurmdbd cannot answer so much: the next question asks for less. */
-	sim_timeout(0);
-	CHECK(c->dbd.away);
-	sim_wait(10);
-	acct_kick(l);
-	while (sim_commands() > 0)
-		range_answer(&row, 1);
-	CHECK(!acct_catching_up(l));
-	CHECK(c->caught_up);
-	CHECK_INT(c->resume.point, T);
-	end();
-}
-
-/* A row that cannot be read is asked for again, then left out. */
-static void
-test_forged(void)
-{
-	struct sim_row rows[2] = { ended, ended };
 	int i;
 
 	begin();
-	open_add(10, T - 500, T - 400, 0);
-	rows[1].state = "x\nCOMPLETED";
-	acct_poll(l, 0);
+	acct_poll(acct, 0);
 	for (i = 0; i < 3; i++) {
-		CHECK_INT(sim_commands(), 1);
-		CHECK_INT(c->resume.point, T - 600);
-		range_answer(rows, 2);
+		CHECK_INT(c->resume.point, SIM_EPOCH);
+		sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
+		    ROW(11, "x\nCOMPLETED", 100, 200), ""));
 	}
-	CHECK_INT(sim_commands(), 0);
-	CHECK_INT(c->resume.point, T);
-	CHECK_INT(sim_sent(0).key.job, 10);
-	/* A name that looks like rows is a name. */
-	rows[0].job = 12;
-	rows[0].name = "x\n13|13|root|0|a|b|c||COMPLETED|0:0|1|2|3\ny";
-	rows[0].end = T - 50;
-	open_add(12, T - 500, T - 400, 0);
-	sim_sent_clear();
-	acct_poll(l, 0);
-	range_answer(rows, 1);
-	CHECK_INT(sim_sent(0).key.job, 12);
-	CHECK_INT(c->open.n, 0);
-	CHECK(!done_has(&c->done, 13, 2));
-	end();
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
 }
 
-/* A run that left squeue is asked for by id until accounting has its end. */
+/* Lines of a job's name are no rows. */
 static void
-test_by_id(void)
+test_forged_row(void)
 {
-	struct sim_row row = ended;
+	static const char forged[] = "x\n13|13|root|0|a|b|c||COMPLETED|0:0|"
+	    "1795212300|1795212310|1795212320|3||||x|node1\ny<~!>node1\n";
+	char text[1024];
+	const char *name;
 
 	begin();
-	open_add(10, T - 500, T - 400, OPEN_LEFT);
-	acct_poll(l, 0);
-	CHECK(sim_command_has(0, "-j"));
-	CHECK(sim_command_has(0, "10"));
-	row.state = "RUNNING";
-	row.end = 0;
-	range_answer(&row, 1);
-	CHECK_INT(answered.n, 1);
-	CHECK(!answered.ended && answered.known);
-	CHECK_INT(c->open.n, 1);
-	/* slurmctld may know the end; accounting is asked again later. */
-	CHECK(idmap_get(&c->work.left, 10) != NULL);
-	CHECK(open_find(&c->open, 10, T - 400)->seen > (uint32_t)now_s());
-	acct_kick(l);
-	sim_answer(0, "");			/* the range */
-	sim_wait(20);
-	acct_poll(l, 0);
-	CHECK(sim_command_has(0, "10"));
-	range_answer(&ended, 1);
-	CHECK(answered.ended);
-	CHECK_INT(c->open.n, 0);
-	end();
+	acct_poll(acct, 0);
+	snprintf(text, sizeof(text), "%s", ROW(10, "COMPLETED", 100, 200));
+	name = strstr(text, "sbatch");
+	CHECK(name != NULL);
+	snprintf(text + (name - text), sizeof(text) - (size_t)(name - text),
+	    "%s", forged);
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
 }
 
-/* A failed prolog: the steps of the requeued run tell that it never ran. */
-static void
-test_steps(void)
-{
-	struct sim_row row = ended;
-
-	begin();
-	c->slurm.min_job_age = 0;
-	row.state = "REQUEUED";
-	row.start = T - 400;
-	row.end = T - 390;
-	open_add(10, T - 500, T - 400, OPEN_UNCONFIRMED);
-	(void)idmap_put(&c->earlier, 10, NULL);
-	acct_poll(l, 0);
-	range_answer(&row, 1);
-	CHECK_INT(sim_sent_count(), 0);
-	CHECK(idmap_get(&c->work.steps, 10) != NULL);
-	/* The watermark waits as well. */
-	CHECK_INT(c->resume.point, T - 600);
-	acct_kick(l);
-	CHECK(sim_command_has(0, "JobIDRaw,Start,End,ExitCode"));
-	sim_answer(0, "");
-	CHECK_INT(sim_sent(0).key.start, T - 400);
-	CHECK(sim_sent(0).flags & JOB_NEVER_RAN);
-	CHECK_INT(sim_sent(1).type, SIM_WATERMARK);
-	CHECK_INT(c->work.steps.n, 0);
-	CHECK(idmap_get(&c->earlier, 10) == NULL);
-	/* A step that ended with a status: it ran. */
-	row.job = 11;
-	sim_sent_clear();
-	c->clock.drained = T + 1;
-	acct_poll(l, 0);
-	range_answer(&row, 1);
-	acct_kick(l);
-	sim_answer(0, "11.batch||||1699999600||||1699999610||||0:0\n");
-	CHECK_INT(sim_sent(0).key.job, 11);
-	CHECK_INT(sim_sent(0).flags & JOB_NEVER_RAN, 0);
-	end();
-}
-
-/* A past range: after what is urgent, with a watermark of its own. */
+/* A past range: a watermark of its own, and the resume point stays. */
 static void
 test_backfill(void)
 {
 	begin();
-	CHECK_INT(acct_backfill(l, T, T - 1, 0), -1);
-	CHECK_INT(acct_backfill(l, T - 9000, T - 8000, 0), 0);
-	CHECK_INT(sim_commands(), 1);
-	range_answer(&(struct sim_row){ 9, NULL, "COMPLETED", T - 9000,
-	    T - 8900, T - 8500, NULL, NULL }, 1);
-	CHECK_INT(sim_sent(0).type, SIM_RECORD);
-	CHECK(sim_sent(0).flags & JOB_BACKFILL);
-	CHECK_INT(sim_sent(1).type, SIM_BACKFILLED);
-	CHECK_INT(sim_sent(1).until, T - 8000);
-	CHECK_INT(c->resume.point, T - 600);
-	end();
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH, SIM_EPOCH, 0), -1);
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 0),
+	    0);
+	CHECK_FROM(-9000);
+	CHECK_TO(-8000);
+	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
+	CHECK_STR(sim_said(), "end 10/-8900--8500 completed backfill, "
+	    "backfilled -8000");
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+	CHECK_STR(sim_asked(), "");
 }
 
-/* The submitter looks a run up that neither squeue nor accounting has. */
-static void
-look_up(uint64_t job, int64_t start)
-{
-	struct run_key key = { "alpha", job, start };
-	struct reader r;
-	struct writer w;
+/* Answers, of a row of job 11 and one of job 10, that do not count. */
+static const struct {
+	const char	*title;
+	const char	*user;
+	size_t		 cut;		/* bytes missing at the end */
+	const char	*err;		/* NULL = sacct ends well */
+	const char	*said;
+} not_counted[] = {
+	{ "sacct fails after a row", OTHER, 0, "sacct: error: slurmdbd: "
+	    "Connection refused",
+	    "end 11/60-70 completed, end 10/100-200 completed" },
+	{ "sacct fails within a row", OTHER, 3, "", "end 11/60-70 completed" },
+	{ "the last row is cut", OTHER, 3, NULL, "end 11/60-70 completed" },
+	{ "no newline after the last row", OTHER, 1, NULL,
+	    "end 11/60-70 completed" },
+	{ "only rows of our own user", SIM_USER, 0, NULL,
+	    "end 11/60-70 completed, end 10/100-200 completed" },
+	{ "no row at all", OTHER, 1000, NULL, "" },
+};
 
-	wr_init(&w, 4096);
+static void
+not_counted_test(size_t i)
+{
+	const char *user = not_counted[i].user;
+	char text[1024];
+	size_t n;
+
+	begin();
+	acct_poll(acct, 0);
+	n = (size_t)snprintf(text, sizeof(text), "%s%s",
+	    sim_sacct_row(user, 11, "COMPLETED", 50, 60, 70),
+	    sim_sacct_row(user, 10, "COMPLETED", 50, 100, 200));
+	text[n > not_counted[i].cut ? n - not_counted[i].cut : 0] = '\0';
+	if (not_counted[i].err != NULL)
+		sim_answer_failed("sacct", text, not_counted[i].err);
+	else
+		sim_answer("sacct", text);
+	CHECK_STR(sim_said(), not_counted[i].said);
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+	next_poll();
+	CHECK_FROM(-LAG);
+}
+
+static void
+test_not_counted(void)
+{
+	int failed = check_failed;
+	size_t i;
+
+	for (i = 0; i < sizeof(not_counted) / sizeof(not_counted[0]); i++) {
+		not_counted_test(i);
+		if (check_failed > failed)
+			fprintf(stderr, "    in \"%s\"\n",
+			    not_counted[i].title);
+		failed = check_failed;
+	}
+}
+
+/* How far the resume point may move after a complete answer. */
+static const struct {
+	int64_t		 drained;	/* 0 = never */
+	int		 works;		/* sdiag shows it */
+	int		 tried;
+	const char	*said;
+} bounds[] = {
+	{ SIM_EPOCH + 1000, 1, 1, "end 10/100-200 completed, watermark 1000" },
+	{ SIM_EPOCH + 700, 1, 1, "end 10/100-200 completed, watermark 700" },
+	/* The queue to slurmdbd has not been empty yet. */
+	{ 0, 1, 1, "end 10/100-200 completed" },
+	{ 0, 0, 0, "end 10/100-200 completed" },
+	/* sdiag does not show the queue: the latest end in the answer. */
+	{ 0, 0, 1, "end 10/100-200 completed, watermark 200" },
+};
+
+static void
+test_bounds(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		begin();
+		c->clock.drained = bounds[i].drained;
+		c->clock.works = bounds[i].works;
+		c->clock.tried = bounds[i].tried;
+		acct_poll(acct, 0);
+		/* What slurmctld says later is not about this question. */
+		if (bounds[i].drained != 0)
+			drained(1050);
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+		CHECK_STR(sim_said(), bounds[i].said);
+	}
+}
+
+/* Our own rows prove nothing: sacctmgr is asked for the permission. */
+static const struct {
+	const char	*answer;	/* NULL = sacctmgr fails */
+	const char	*said;
+} permissions[] = {
+	{ SIM_USER "|Operator\n", "watermark 1000" },
+	{ SIM_USER "|Administrator\n", "watermark 1000" },
+	{ SIM_USER "|None\n", "" },
+	{ "labbob|Operator\n", "" },
+	{ "", "" },
+	{ NULL, "" },
+};
+
+static void
+test_permission(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(permissions) / sizeof(permissions[0]); i++) {
+		begin();
+		acct_poll(acct, 1);
+		sim_answer("sacct", "");
+		CHECK_STR(sim_said(), "");
+		CHECK_STR(sim_asked(), "sacctmgr");
+		if (permissions[i].answer != NULL)
+			sim_answer("sacctmgr", permissions[i].answer);
+		else
+			sim_answer_failed("sacctmgr", "", "no slurmdbd");
+		CHECK_STR(sim_said(), permissions[i].said);
+	}
+}
+
+static void
+on_details(struct details *d, int ok, void *arg)
+{
+	(void)arg;
+	CHECK(ok);
+	acct_details_done(acct, d);
+}
+
+/* The watermark waits for a row that slurmctld is asked about. */
+static void
+test_row_waits(void)
+{
+	struct details *d;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 900));
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->work.rows_wait, 1);
+	/* The next poll brings the row again and does not pass it. */
+	next_poll();
+	CHECK_FROM(-LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 900));
+	CHECK_STR(sim_said(), "");
+	/* Nor does a question by id send it. */
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 900));
+	CHECK_STR(sim_said(), "answered 10 ended known");
+	d = sim_keep(details_new(c, on_details, NULL));
+	acct_details_wanted(acct, d);
+	CHECK_INT(details_wanted(d), 1);
+	details_start(d, 0);
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+	sim_answer_failed("scontrol", "",
+	    "slurm_load_jobs error: Invalid job id specified");
+	CHECK_STR(sim_said(), "end 10/100-900 completed, watermark 1060");
+}
+
+static void
+test_sentinel(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	/* The run that ended last becomes the sentinel. */
+	sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
+	    ROW(11, "COMPLETED", 100, 300), ROW(13, "COMPLETED", 100, 250)));
+	CHECK_STR(sim_said(), "end 10/100-200 completed, "
+	    "end 11/100-300 completed, end 13/100-250 completed, "
+	    "watermark 1000");
+	/* Another run of the same job is not the sentinel. */
+	next_poll();
+	sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
+	    ROW(11, "COMPLETED", 350, 400), ROW(13, "COMPLETED", 100, 250)));
+	CHECK_STR(sim_said(), "end 11/350-400 completed");
+	next_poll();
+	CHECK_FROM(1000 - LAG);
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
+	CHECK_STR(sim_said(), "watermark 1120");
+	/* Missing for an hour: it was removed, and another one is chosen. */
+	next_poll();
+	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
+	CHECK_STR(sim_said(), "end 12/100-400 completed");
+	sim_pass(3600 - 61);
+	next_poll();
+	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
+	CHECK_STR(sim_said(), "");
+	sim_pass(1 - 60);
+	next_poll();
+	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
+	CHECK_STR(sim_said(), "watermark 4780");
+}
+
+/* A missing sentinel: may we still see all jobs? */
+static void
+test_sentinel_asks_permission(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
+	(void)sim_said();
+	sim_pass(60);
+	acct_poll(acct, 1);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_asked(), "sacctmgr");
+	sim_answer("sacctmgr", SIM_USER "|Operator\n");
+	/* The permission alone does not make the answer count. */
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH + 1000);
+}
+
+/* The permission was taken away: sacct's answer is empty and ends well. */
+static void
+test_permission_lost(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", -800, -700));
+	(void)sim_said();
+	sim_pass(60);
+	drained(1060);
+	acct_poll(acct, 1);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_asked(), "sacctmgr");
+	sim_answer("sacctmgr", SIM_USER "|None\n");
+	CHECK_INT(c->permission, PERMISSION_NONE);
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH + 1000);
+}
+
+/* slurmctld's clock was set back by so many seconds from 1000. */
+static void
+set_back(int64_t seconds)
+{
+	slurm_clock_set(&c->clock, SIM_EPOCH + 1000 - seconds, now_s());
+	acct_clock(acct, SIM_EPOCH + 1000 - seconds);
+}
+
+static void
+test_clock_set_back(void)
+{
+	/* Within the lag: it is read again from there on. */
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	set_back(600);
+	CHECK_INT(c->resume.point, SIM_EPOCH + 400);
+	CHECK_INT(c->clock.drained, SIM_EPOCH + 400);
+	acct_poll(acct, 0);
+	CHECK_FROM(400 - LAG);
+	(void)sim_said();
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_asked(), "");
+
+	/* Further back: the last day is read as well. */
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	set_back(LAG + 1);
+	acct_poll(acct, 0);
+	CHECK_FROM(99 - LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_FROM(99 - DAY);
+	CHECK_TO(99);
+
+	/* A question under way was asked by the clock as it was. */
+	begin();
+	acct_poll(acct, 0);
+	c->resume.point = SIM_EPOCH + 900;
+	set_back(600);
+	sim_answer("sacct", ROW(10, "COMPLETED", 60, 65));
+	CHECK_STR(sim_said(), "end 10/60-65 completed");
+	CHECK_INT(c->resume.point, SIM_EPOCH + 400);
+
+	/* A clock that goes on changes nothing. */
+	begin();
+	acct_clock(acct, SIM_EPOCH + 1000);
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+}
+
+/* A long time is asked for in slices; each one moves the resume point. */
+static void
+test_slices(void)
+{
+	begin();
+	c->resume.point = SIM_EPOCH - 3 * DAY;
+	c->caught_up = 0;
+	acct_poll(acct, 0);
+	CHECK_FROM(-3 * DAY - LAG);
+	CHECK_TO(-2 * DAY - LAG);
+	sim_answer("sacct", ROW(10, "COMPLETED", -3 * DAY, -3 * DAY + 100));
+	CHECK_STR(sim_said(), "end 10/-259200--259100 completed, "
+	    "watermark -173700");
+	CHECK(acct_busy(acct));
+	/* The second slice, to the present, fails: it is asked for again. */
+	CHECK_FROM(-2 * DAY - LAG);
+	sim_answer_failed("sacct", "", "slurmdbd: Connection refused");
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->caught_up, 0);
+	next_poll();
+	CHECK_FROM(-2 * DAY - LAG - LAG);
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(), "end 11/100-200 completed, watermark 1060");
+	CHECK_INT(c->caught_up, 1);
+}
+
+/* A slice without a proof is not passed by later ones. */
+static void
+test_slice_unproved(void)
+{
+	begin();
+	c->resume.point = SIM_EPOCH - 3 * DAY;
+	acct_poll(acct, 0);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_asked(), "sacctmgr");
+	sim_answer("sacctmgr", SIM_USER "|None\n");
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "");
+	next_poll();
+	CHECK_FROM(-3 * DAY - LAG);
+}
+
+/* slurmdbd's MaxQueryTimeRange: shorter slices, and slurmdbd is not away. */
+static void
+test_slice_too_wide(void)
+{
+	begin();
+	c->resume.point = SIM_EPOCH - 3 * DAY;
+	acct_poll(acct, 0);
+	sim_answer_failed("sacct", "", "slurmdbd: Too wide of a date range in "
+	    "query");
+	CHECK_INT(c->dbd.away, 0);
+	acct_kick(acct);
+	CHECK_FROM(-3 * DAY - LAG);
+	CHECK_TO(-3 * DAY - LAG + DAY / 2);
+}
+
+/* slurmdbd needs too long: shorter slices as well. */
+static void
+test_slice_timeout(void)
+{
+	begin();
+	c->resume.point = SIM_EPOCH - 3 * DAY;
+	acct_poll(acct, 0);
+	sim_answer_late("sacct");
+	CHECK_INT(c->dbd.away, 1);
+	sim_pass(2);
+	acct_kick(acct);
+	CHECK_FROM(-3 * DAY - LAG);
+	CHECK_TO(-3 * DAY - LAG + DAY / 2);
+}
+
+static void
+test_max_span(void)
+{
+	begin();
+	sim_set(c, CONF_QUERY_MAX_SPAN, "7200");
+	c->resume.point = SIM_EPOCH - 10000;
+	acct_poll(acct, 0);
+	CHECK_FROM(1000 - 7200 - LAG);
+	CHECK_INT(c->resume.skipped_seconds, 10000 + 1000 - 7200);
+}
+
+/* Asked for by id: an end, no end, no row; a failure is asked again. */
+static const struct {
+	const char	*state;		/* NULL = no row */
+	int64_t		 start;
+	int64_t		 end;
+	const char	*said;
+} by_id[] = {
+	{ "COMPLETED", 100, 200, "end 10/100-200 completed, answered 10 ended "
+	    "known" },
+	{ "RUNNING", 100, SIM_NEVER, "answered 10 known" },
+	{ NULL, 0, 0, "answered 10" },
+	/* An id that was used long ago. */
+	{ "COMPLETED", -9 * DAY, -8 * DAY, "answered 10 ended known" },
+};
+
+static void
+test_by_id(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(by_id) / sizeof(by_id[0]); i++) {
+		begin();
+		(void)idmap_put(&c->work.accounting, 10, NULL);
+		acct_kick(acct);
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer_failed("sacct", "", "Connection refused");
+		CHECK_STR(sim_said(), "");
+		acct_kick(acct);
+		CHECK_STR(sim_asked(), "");
+		sim_pass(2);
+		acct_kick(acct);
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer("sacct", by_id[i].state == NULL ? "" :
+		    ROW(10, by_id[i].state, by_id[i].start, by_id[i].end));
+		CHECK_STR(sim_said(), by_id[i].said);
+		CHECK_INT(c->work.accounting.n, 0);
+	}
+}
+
+/* A run that left squeue is asked for again and again, ever later. */
+static void
+test_left(void)
+{
+	static const int64_t waits[] = { 10, 20, 40, 80 };
+	struct open_run *run;
+	size_t i;
+
+	begin();
+	run = open_put(&c->open, 10, SIM_EPOCH + 100);
+	run->flags = OPEN_DETAILED | OPEN_LEFT;
+	run->seen = (uint32_t)now_s();
+	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		acct_poll(acct, 0);
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer("sacct", "");
+		/* The range follows. */
+		acct_kick(acct);
+		sim_answer("sacct", "");
+		CHECK_STR(sim_said(), "answered 10");
+		CHECK(idmap_get(&c->work.left, 10) != NULL);
+		idmap_clear(&c->work.left);
+		sim_pass(waits[i] - 1);
+		acct_poll(acct, 0);
+		CHECK(strstr(sim_args("sacct"), "-j 10") == NULL);
+		sim_answer("sacct", "");
+		sim_pass(1);
+	}
+}
+
+/* A restarted job that is found while accounting is read up to now. */
+static void
+restarted_found(void)
+{
+	struct job_snapshot s;
+
+	c->caught_up = 0;
+	snapshot_init(&s);
+	s.state = state_word((struct span){ "RUNNING", 7 });
+	s.job.key.job = 10;
+	s.job.key.start = SIM_EPOCH + 400;
+	s.job.submit = SIM_EPOCH + 250;
+	s.job.restarts = 1;
+	(void)track_snapshot(c, &s);
+	snapshot_clear(&s);
+}
+
+static void
+squeue_runs(void)
+{
+	struct squeue_job row = { 10, state_compact((struct span){ "R", 1 }),
+		SIM_EPOCH + 400 };
+
+	track_squeue_row(c, &row);
+}
+
+/* The earlier run's end goes before the start of the later run. */
+static void
+test_catch_up_order(void)
+{
+	begin();
+	restarted_found();
+	squeue_runs();
+	CHECK_STR(sim_said(), "held 10/400");
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+	sim_answer("sacct", rows(ROW(10, "NODE_FAIL", 100, 200),
+	    sim_sacct_row(OTHER, 10, "RUNNING", 250, 400, SIM_NEVER), ""));
+	CHECK_STR(sim_said(), "end 10/100-200 node_fail, answered 10 ended "
+	    "known");
+	CHECK(idmap_get(&c->work.confirm, 10) != NULL);
+	squeue_runs();
+	CHECK_STR(sim_said(), "confirm 10/400");
+
+	/* The earlier run may have been a failed prolog: its steps first. */
+	begin();
+	restarted_found();
+	acct_kick(acct);
+	sim_answer("sacct", ROW(10, "REQUEUED", 100, 200));
+	CHECK_STR(sim_said(), "held 10/400, answered 10 ended known");
+	squeue_runs();
+	CHECK_STR(sim_said(), "");
+	acct_kick(acct);
+	CHECK_STR(sim_asked(), "sacct");
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "end 10/100-200 requeued never-ran");
+	squeue_runs();
+	CHECK_STR(sim_said(), "confirm 10/400");
+}
+
+/* A run that was requeued soon after its start: rows of its steps. */
+static const struct {
+	const char	*step;		/* the id of a step */
+	int64_t		 from;
+	int64_t		 to;
+	const char	*status;
+	const char	*said;
+} steps[] = {
+	{ "10.batch", 100, 105, "0:0",
+	    "end 10/100-105 requeued, watermark 1000" },
+	{ "10.extern", 101, 104, "0:15",
+	    "end 10/100-105 requeued, watermark 1000" },
+	/* The node's prolog failed: a step without a status. */
+	{ "10.batch", 100, 105, "",
+	    "end 10/100-105 requeued never-ran, watermark 1000" },
+	/* A step of an earlier run, of a later run, of another job; the job. */
+	{ "10.batch", 30, 40, "0:0",
+	    "end 10/100-105 requeued never-ran, watermark 1000" },
+	{ "10.batch", 230, 240, "0:0",
+	    "end 10/100-105 requeued never-ran, watermark 1000" },
+	{ "11.batch", 100, 105, "0:0",
+	    "end 10/100-105 requeued never-ran, watermark 1000" },
+	{ "10", 100, 105, "0:0",
+	    "end 10/100-105 requeued never-ran, watermark 1000" },
+};
+
+static void
+test_steps(void)
+{
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		begin();
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+		CHECK_STR(sim_said(), "");
+		CHECK(strstr(sim_args("sacct"), "-o JobIDRaw,Start,End,"
+		    "ExitCode -j 10") != NULL);
+		sim_answer_failed("sacct", "", "Connection refused");
+		CHECK_STR(sim_said(), "");
+		sim_pass(2);
+		acct_kick(acct);
+		snprintf(text, sizeof(text), "%s||||%lld||||%lld||||%s\n",
+		    steps[i].step, (long long)steps[i].from + SIM_EPOCH,
+		    (long long)steps[i].to + SIM_EPOCH, steps[i].status);
+		sim_answer("sacct", text);
+		CHECK_STR(sim_said(), steps[i].said);
+	}
+}
+
+/* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
+static void
+runs_looked_up(void)
+{
+	static const struct run_key keys[] = {
+		{ "alpha", 10, SIM_EPOCH + 100 },
+		{ "beta", 13, SIM_EPOCH + 100 },
+		{ "alpha", 12, SIM_EPOCH + 100 },
+	};
+	struct writer w;
+	struct reader r;
+	size_t i;
+
+	wr_init(&w, 1024);
 	wr_str(&w, "alpha");
 	wr_u64(&w, 7);
-	wr_u32(&w, 1);
-	wr_run_key(&w, &key);
+	wr_u32(&w, 3);
+	for (i = 0; i < 3; i++)
+		wr_run_key(&w, &keys[i]);
 	rd_init(&r, w.buf, w.len);
 	CHECK_INT(lookup_add(c->lookups, &r), 0);
 	wr_clear(&w);
 }
 
 static void
-test_absence(void)
+on_permission(void *arg, int proved)
+{
+	(void)arg;
+	lookup_permission(c->lookups, proved);
+}
+
+/* What the scheduler does with work.permission. */
+static void
+permission_asked(const char *answer)
+{
+	if (!c->work.permission)
+		return;
+	c->work.permission = 0;
+	permission_check(c, on_permission, NULL);
+	sim_answer("sacctmgr", answer);
+}
+
+/*
+ * Neither squeue nor accounting knows the runs: said only when both answers
+ * had a run that must be there, and our permission was proved.
+ */
+static const struct {
+	int		 squeue;	/* its answer had a run known before */
+	int		 sentinel;	/* accounting's had the sentinel */
+	int		 poll;		/* the permission was proved in this poll */
+	const char	*admin;		/* or is asked for: sacctmgr's answer */
+	const char	*said;
+} absences[] = {
+	{ 1, 1, 1, "", "not-found 7: 10/100 12/100" },
+	{ 1, 1, 0, SIM_USER "|Operator\n", "not-found 7: 10/100 12/100" },
+	{ 1, 1, 0, SIM_USER "|None\n", "" },
+	{ 1, 1, 0, "", "" },
+	{ 0, 1, 1, "", "" },
+	{ 1, 0, 1, "", "" },
+	{ 0, 0, 1, "", "" },
+};
+
+/* Without the notes of the test's own callback. */
+static const char *
+said_to_submitter(void)
+{
+	static char text[1024];
+	const char *said = sim_said(), *end;
+	size_t n;
+
+	text[0] = '\0';
+	for (; *said != '\0'; said = *end == ',' ? end + 2 : end) {
+		end = strstr(said, ", ");
+		if (end == NULL)
+			end = said + strlen(said);
+		if (strncmp(said, "answered", 8) == 0)
+			continue;
+		n = strlen(text);
+		snprintf(text + n, sizeof(text) - n, "%s%.*s", n > 0 ? ", " :
+		    "", (int)(end - said), said);
+	}
+	return text;
+}
+
+/* Accounting is read once, so that there is a sentinel: job 11. */
+static void
+begin_with_sentinel(void)
 {
 	begin();
-	/* The first answer brings the sentinel. */
-	open_add(10, T - 500, T - 400, 0);
-	acct_poll(l, 0);
-	range_answer(&ended, 1);
-	sim_sent_clear();
-	look_up(99, T - 700);
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
+	c->listing.number = 5;
+	(void)sim_said();
+}
+
+static void
+test_absence(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+		begin_with_sentinel();
+		c->permission = PERMISSION_OPERATOR;
+		c->permission_poll = absences[i].poll ? 5 : 4;
+		runs_looked_up();
+		lookup_listed(c->lookups, absences[i].squeue);
+		acct_kick(acct);
+		CHECK(strstr(sim_args("sacct"), ",11") != NULL);
+		CHECK(strstr(sim_args("sacct"), "13") == NULL);
+		sim_answer("sacct", absences[i].sentinel ? ROW(11,
+		    "COMPLETED", 100, 300) : ROW(14, "COMPLETED", 100, 300));
+		permission_asked(absences[i].admin);
+		CHECK_STR(said_to_submitter(), absences[i].sentinel ?
+		    absences[i].said : "end 14/100-300 completed");
+		/* The lookup is over; the submitter may ask again. */
+		lookup_detailed(c->lookups);
+		CHECK(!lookup_has(c->lookups, 10, SIM_EPOCH + 100));
+	}
+}
+
+/* Accounting has one of the two runs: only the other is not found. */
+static void
+test_absence_of_one(void)
+{
+	begin_with_sentinel();
+	c->permission = PERMISSION_OPERATOR;
+	c->permission_poll = 5;
+	runs_looked_up();
 	lookup_listed(c->lookups, 1);
-	acct_kick(l);
-	CHECK(sim_command_has(0, "99,10"));
-	range_answer(&ended, 1);
-	CHECK_INT(sim_sent_count(), 1);
-	CHECK_INT(sim_sent(0).type, SIM_NOT_FOUND);
-	CHECK_INT(sim_sent(0).key.job, 99);
-	CHECK(!lookup_has(c->lookups, 99, T - 700));
-	/* squeue's answer had no run that was known: absence means nothing. */
-	look_up(99, T - 700);
-	lookup_listed(c->lookups, 0);
-	acct_kick(l);
-	range_answer(&ended, 1);
-	CHECK_INT(sim_sent_count(), 1);
-	/* Nor does an answer of accounting without its sentinel. */
-	look_up(99, T - 700);
+	acct_kick(acct);
+	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
+	    ROW(10, "RUNNING", 100, SIM_NEVER), ""));
+	CHECK_STR(said_to_submitter(), "not-found 7: 12/100");
+}
+
+/* A run that was reported as ended is reported again. */
+static void
+test_lookup_of_done(void)
+{
+	begin_with_sentinel();
+	next_poll();
+	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
+	    ROW(10, "COMPLETED", 100, 200), ROW(12, "COMPLETED", 100, 250)));
+	(void)sim_said();
+	runs_looked_up();
 	lookup_listed(c->lookups, 1);
-	acct_kick(l);
-	sim_answer(0, "");
-	CHECK_INT(sim_sent_count(), 1);
-	/* Nor without a permission that was proved in this poll. */
-	c->listing.number++;
-	look_up(99, T - 700);
+	acct_kick(acct);
+	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
+	    ROW(10, "COMPLETED", 100, 200), ROW(12, "COMPLETED", 100, 250)));
+	CHECK_STR(said_to_submitter(), "end 10/100-200 completed, "
+	    "end 12/100-250 completed");
+}
+
+/* squeue shows a run: accounting is not asked, and no answer denies it. */
+static void
+test_absence_shown(void)
+{
+	begin_with_sentinel();
+	runs_looked_up();
+	lookup_shown(c->lookups, 10, SIM_EPOCH + 100);
+	lookup_shown(c->lookups, 12, SIM_EPOCH + 100);
 	lookup_listed(c->lookups, 1);
-	acct_kick(l);
-	range_answer(&ended, 1);
-	CHECK_INT(sim_sent_count(), 1);
-	CHECK_INT(c->work.permission, 1);
-	lookup_permission(c->lookups, 0);
-	CHECK_INT(sim_sent_count(), 1);
-	CHECK(!lookup_has(c->lookups, 99, T - 700));
-	/* A run that accounting has is no absence. */
-	look_up(10, T - 400);
-	lookup_listed(c->lookups, 1);
-	acct_kick(l);
-	range_answer(&ended, 1);
-	CHECK_INT(sim_sent(1).type, SIM_RECORD);
-	CHECK_INT(sim_sent_count(), 2);
-	end();
+	CHECK_INT(c->work.accounting.n, 0);
+}
+
+/* Rows of a recording that end a run which had nodes. */
+static unsigned
+ended_rows(const char *version)
+{
+	size_t n;
+	char *text = recording_read(version, "acct.records", &n), *p, *nl;
+	unsigned ended = 0;
+
+	for (p = text; (nl = strchr(p, '\n')) != NULL; p = nl + 1) {
+		*nl = '\0';
+		ended += strstr(p, "|never 0|") != NULL &&
+		    strstr(p, "|end 0 ") == NULL &&
+		    strstr(p, "|state RESIZING|") == NULL;
+	}
+	free(text);
+	return ended;
+}
+
+static unsigned
+ends_said(const char *said)
+{
+	unsigned n = 0;
+
+	for (; (said = strstr(said, "end ")) != NULL; said++)
+		n++;
+	return n;
+}
+
+/* Answers of real Slurm: every end once, and then nothing again. */
+static void
+test_recorded(void)
+{
+	static const struct { const char *dir; unsigned version; } all[] = {
+		{ "22.05", 2205 }, { "24.11", 2411 }, { "26.05", 2605 } };
+	const char *said;
+	char *text;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		begin();
+		c->slurm.version = all[i].version;
+		sim_pass(2 * DAY);
+		drained(2 * DAY + 1000);
+		c->resume.point = SIM_EPOCH + 2 * DAY;
+		text = recording_read(all[i].dir, "acct.txt", &n);
+		acct_poll(acct, 0);
+		sim_answer("sacct", text);
+		/* The steps of those that were requeued soon. */
+		if (*sim_asked() != '\0')
+			sim_answer("sacct", "");
+		said = sim_said();
+		CHECK(ended_rows(all[i].dir) > 5);
+		CHECK_INT(ends_said(said), ended_rows(all[i].dir));
+		CHECK(strstr(said, "watermark 173800") != NULL);
+		next_poll();
+		sim_answer("sacct", text);
+		CHECK_STR(sim_said(), "watermark 173860");
+		free(text);
+	}
 }
 
 int
 main(void)
 {
-	test_watermark();
-	test_incomplete();
-	test_permission();
-	test_sentinel();
-	test_clock_back();
-	test_catch_up();
-	test_forged();
-	test_by_id();
-	test_steps();
+	test_resume_point();
+	test_slurmdbd_away();
+	test_bad_row();
+	test_forged_row();
 	test_backfill();
+	test_not_counted();
+	test_bounds();
+	test_permission();
+	test_row_waits();
+	test_sentinel();
+	test_sentinel_asks_permission();
+	test_permission_lost();
+	test_clock_set_back();
+	test_slices();
+	test_slice_unproved();
+	test_slice_too_wide();
+	test_slice_timeout();
+	test_max_span();
+	test_by_id();
+	test_left();
+	test_catch_up_order();
+	test_steps();
 	test_absence();
+	test_absence_of_one();
+	test_lookup_of_done();
+	test_absence_shown();
+	test_recorded();
 	return check_done();
 }

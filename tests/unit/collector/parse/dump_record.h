@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The record that a reader made of a job, as one line of text; for test_readers. */
+/* The record that a reader made of a job, as one line of text. */
 #ifndef TESTS_UNIT_COLLECTOR_PARSE_DUMP_RECORD_H
 #define TESTS_UNIT_COLLECTOR_PARSE_DUMP_RECORD_H
 
@@ -10,7 +10,7 @@
 
 #include "collector/parse/parse.h"
 
-/* A record as text, fields end in |, hosts in the order of their names. */
+/* A record as text.  Fields end with "|"; hosts are sorted by name. */
 struct dump {
 	char	text[16 * 1024];
 	size_t	len;
@@ -32,7 +32,7 @@ dump_add(struct dump *d, const char *fmt, ...)
 		d->len += (size_t)n;
 }
 
-/* A newline in the text is written as \n. */
+/* Writes a newline in the text as \n. */
 static inline void
 dump_text(struct dump *d, const char *key, const char *text)
 {

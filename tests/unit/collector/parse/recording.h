@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What real Slurm printed, tests/data/slurm/VERSION/, for the tests of
- * readers.  A file that is not there ends the test.
+ * Recorded output of Slurm, tests/data/slurm/VERSION/, for the tests of readers.
+ * A missing file ends the test.
  */
 #ifndef TESTS_UNIT_COLLECTOR_PARSE_RECORDING_H
 #define TESTS_UNIT_COLLECTOR_PARSE_RECORDING_H
@@ -14,7 +14,7 @@
 
 #define RECORDING_BYTES_MAX	(4u * 1024 * 1024)
 
-/* Returns owned, n bytes with a NUL behind them. */
+/* Returns owned: n bytes and a NUL behind them. */
 static inline char *
 recording_read(const char *version, const char *name, size_t *n)
 {
@@ -35,7 +35,7 @@ recording_read(const char *version, const char *name, size_t *n)
 	return buf;
 }
 
-/* each() gets its lines in turn. */
+/* Calls each() for every line of a recording. */
 static inline void
 recording_lines(const char *version, const char *name,
     int (*each)(struct span line, void *arg), void *arg)
@@ -67,7 +67,7 @@ line_new(const char *text, size_t n, char **copy)
 	return (struct span){ *copy, n };
 }
 
-/* For struct read_options: "n3-0". */
+/* The device of struct read_options: "n3-0". */
 static inline int
 recording_device(const char *host, uint32_t index, char address[ACCEL_MAX],
     void *arg)

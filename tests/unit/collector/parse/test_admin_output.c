@@ -66,7 +66,7 @@ test_controllers(void)
 	controllers_are(controllers_of("ct", up), 2, 0, -1);
 	controllers_are(controllers_of("ctl2", up), 2, 0, -1);
 	controllers_are(controllers_of("", up), 2, 0, -1);
-	/* No such line, or one that was cut. */
+	/* Other lines, and lines that are cut. */
 	controllers_are(controllers_of("x", "scontrol: error: at x is UP"), 0,
 	    -1, -1);
 	controllers_are(controllers_of("x", "\nSlurmctld(\nSlurmctld(p) at x\n"
@@ -75,7 +75,7 @@ test_controllers(void)
 	    0);
 	controllers_are(controllers_of("x", "Slurmctld(p) at x is UPSET\n"
 	    "Slurmctld(p) at x.y is "), 2, -1, 1);
-	/* More than Slurm has are not counted. */
+	/* No more than CONTROLLERS_MAX are counted. */
 	for (i = 0; i < 40; i++)
 		strcat(many, "Slurmctld(backup) at x is DOWN\n");
 	controllers_are(controllers_of("y", many), CONTROLLERS_MAX, -1, -1);
@@ -117,13 +117,13 @@ test_sdiag(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		sdiag_line(&d, line_new(bad[i], strlen(bad[i]), &copy));
 		free(copy);
-		/* Nothing in brackets is a time that is not set, "12" one. */
+		/* "()" is a time that is not set, "(12" is a time. */
 		CHECK(d.queue == 8);
 		CHECK(d.clock == 7 || d.clock == 0 || d.clock == 12);
 	}
 	sdiag_line(&d, S("DBD Agent queue size:   17"));
 	CHECK_INT(d.queue, 17);
-	/* Another queue. */
+	/* slurmctld's own queue is another one. */
 	sdiag_line(&d, S("Agent queue size:     3"));
 	CHECK_INT(d.queue, 17);
 }
@@ -144,7 +144,7 @@ on_admin(struct span line, void *arg)
 	return 0;
 }
 
-/* 0 = unknown, 1 = known, 2 = an operator. */
+/* 0 = not known, 1 = known, 2 = operator. */
 static int
 admin_of(const char *user, const char *text)
 {
@@ -176,7 +176,7 @@ test_admins(void)
 			CHECK_INT(a.admin.known, users[k].known);
 			CHECK_INT(a.admin.operator, users[k].operator);
 		}
-	/* Accounting keeps names in small letters. */
+	/* slurmdbd stores names in lower case. */
 	CHECK_INT(admin_of("LabOper", "laboper|Operator"), 2);
 	CHECK_INT(admin_of("laboper", "laboper|Operator|root"), 2);
 	CHECK_INT(admin_of("laboper", "laboper|"), 1);
@@ -209,7 +209,7 @@ dbd_hides(const char *text)
 	return d.private_jobs;
 }
 
-/* slurm.conf's part, which comes first, has a PrivateData of its own. */
+/* PrivateData of slurm.conf comes first and does not count. */
 static void
 test_dbd(void)
 {

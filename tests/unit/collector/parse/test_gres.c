@@ -22,7 +22,7 @@ on_index(uint32_t index, void *arg)
 static const struct {
 	const char	*gres;
 	const char	*indices;
-	int		 count;		/* -1 = refused */
+	int		 count;		/* -1 = malformed */
 } cases[] = {
 	{ "", "", 0 },
 	{ "(null)", "", 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostlists against what `scontrol show hostnames` prints for them. */
+/* Hostlists, compared with the output of `scontrol show hostnames`. */
 #include "config.h"
 
 #include "collector/parse/parse.h"
@@ -30,7 +30,7 @@ on_count(const char *name, void *arg)
 
 static const struct {
 	const char	*list;
-	const char	*names;		/* NULL = refused */
+	const char	*names;		/* NULL = malformed */
 } cases[] = {
 	{ "", "" },
 	{ "n1", "n1" },

@@ -48,7 +48,7 @@ recording(const char *version, const char *const *want)
 static void
 recordings(void)
 {
-	/* 20.11 says MAINT alone, 24.11 had the node idle when it was asked. */
+	/* 20.11 prints MAINT alone; in the recording of 24.11 n1 is idle. */
 	static const char *const maint[] = { "20.11", "26.05" };
 	static const char *const v22_05[] = {
 		"node1 mixed cpus=14 memory=0 gpus=4",
@@ -135,11 +135,11 @@ lines(void)
 {
 	CHECK_STR(show("NodeName=a CPUAlloc=3 AllocMem=512 State=MIXED"),
 	    "a mixed cpus=3 memory=512 gpus=0");
-	/* An admin's words are no fields. */
+	/* Tokens in an admin's text do not count. */
 	CHECK_STR(show("NodeName=a CPUAlloc=3 State=IDLE+DRAIN Reason=x "
 	    "GresUsed=gpu:4 State=ALLOCATED"),
 	    "a down cpus=3 memory=0 gpus=0");
-	/* Types, shards and what cannot be read. */
+	/* Types, shards, and malformed lists. */
 	CHECK_STR(show("NodeName=a CPUAlloc=3 GresUsed=gpu:a40:1(IDX:0),"
 	    "gpu:v100:2(IDX:2-3),shard:a40:4(4/0) State=MIXED"),
 	    "a mixed cpus=3 memory=0 gpus=3");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded jobs and rows of accounting of each version, against the records of
- * tests/data/slurm/VERSION/job.records and acct.records.  An independent reader
- * made those records of the JSON that Slurm printed of the same jobs; the fields
- * that the JSON of 22.05 lacks (memory per CPU, the user without an account,
- * exit codes) were taken from the recorded text.
+ * Recorded jobs of scontrol and rows of sacct of each version, compared with the
+ * records in tests/data/slurm/VERSION/job.records and acct.records.  An
+ * independent reader made these records from Slurm's JSON of the same jobs.  The
+ * fields that the JSON of 22.05 lacks (memory per CPU, the user without an
+ * account, exit codes) come from the recorded text.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static struct gres_names gpus;
 static struct read_options how = { .gpus = &gpus, .opt_out_word = "keep_away",
 	.device = recording_device };
 
-/* The records of one file, a line each. */
+/* The records of one file, one per line. */
 struct records {
 	char		*file;		/* owned */
 	struct {
@@ -111,7 +111,7 @@ on_node(struct span line, void *arg)
 	return 0;
 }
 
-/* Each record was met once. */
+/* Checks that the reader produced each record once. */
 static void
 records_done(struct records *r, const char *version, const char *what)
 {

@@ -75,7 +75,7 @@ test_accounting(void)
 	free(file);
 }
 
-/* A name with newlines and with a delimiter that is not ours. */
+/* A job name with newlines and a part of the delimiter. */
 static void
 test_accounting_forged(void)
 {
@@ -99,14 +99,14 @@ test_accounting_forged(void)
 	CHECK_INT(r.rows, 2);
 	CHECK_INT(r.bad, 0);
 	CHECK_STR(seen, "5:COMPLETED 5:COMPLETED ");
-	/* One column more: the row is refused, and what follows with it. */
+	/* A row with one column more is malformed. */
 	snprintf(text, sizeof(text), row, "a\x01\x02\x03\x04");
 	CHECK_INT(sacct_feed(&r, text, strlen(text)), 0);
 	CHECK_INT(r.bad, 1);
 	sacct_clear(&r);
 }
 
-/* A sacct that does not know all of the columns. */
+/* A sacct without some of the columns. */
 static void
 test_lacking(void)
 {

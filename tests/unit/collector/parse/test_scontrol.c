@@ -34,7 +34,7 @@ load(const char *name)
 	CHECK(file_len > 0);
 }
 
-/* One sighting in one line, all that matters in it. */
+/* The values of a snapshot in one line. */
 static const char *
 show(const struct job_snapshot *s)
 {
@@ -94,7 +94,7 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
-/* In pieces of every odd size, so that lines straddle reads. */
+/* Feeds pieces of step bytes, so that lines cross their borders. */
 static void
 search(struct search *q, size_t step)
 {
@@ -166,7 +166,7 @@ static const struct {
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
 	    "big1:7-7,", "j\xc3\xb6" "b_\xe5\x90\x8d\xe5\x89\x8d_\xf0\x9f\x9a\x80" },
-	/* A newline in the name: the line that begins it is no record. */
+	/* The first line of a record with a newline in the name. */
 	{ "22.05/scontrol-job-d-o.txt", 36, RECORD_BAD, NULL, NULL },
 	{ "22.05/scontrol-job-d-o.txt", 39, RECORD_GOOD, "39 RUNNING "
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
@@ -176,7 +176,7 @@ static const struct {
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
 	    "big1:12-12,", "esc\\x1b[31mred\\x01" },
-	/* "x JobState=FAILED UserId=root(0)": resolved by its exact name. */
+	/* "x JobState=FAILED UserId=root(0)": needs the exact name. */
 	{ "22.05/scontrol-job-d-o.txt", 42, RECORD_AMBIGUOUS, NULL, NULL },
 	{ "22.05/scontrol-job-d-o.txt", 26, RECORD_GOOD, "26 RUNNING "
 	    "labalice/proj1/mixed start=1795212359 submit=1795212358 end=0 "
@@ -224,7 +224,7 @@ test_records(void)
 	}
 }
 
-/* What a user may put into a name, a comment, a command. */
+/* Tokens that a user forged in the command. */
 static void
 test_forged(void)
 {
@@ -240,7 +240,7 @@ test_forged(void)
 	struct job_snapshot s;
 	enum record_verdict v;
 
-	/* Behind Command= nothing is believed. */
+	/* Tokens behind Command= do not count. */
 	snprintf(text, sizeof(text), good, "/x Nodes=n9 CPU_IDs=0-999 Mem=0 "
 	    "GRES=gpu:1(IDX:7) MinCPUsNode=1 OverSubscribe=NO keep_away");
 	snapshot_init(&s);
@@ -253,14 +253,14 @@ test_forged(void)
 	CHECK_INT(s.job.flags & JOB_OPTED_OUT, 0);
 	snapshot_clear(&s);
 
-	/* A second owner anywhere leaves a doubt. */
+	/* A second owner makes the record ambiguous. */
 	snprintf(text, sizeof(text), good,
 	    "/x UserId=root(0) GroupId=root(0) Account=evil");
 	snapshot_init(&s);
 	v = scontrol_record(S(text), (struct span){ NULL, 0 }, &how, &s);
 	CHECK_INT(v, RECORD_AMBIGUOUS);
 	snapshot_clear(&s);
-	/* Which the exact name resolves. */
+	/* The exact name shows which owner is true. */
 	snapshot_init(&s);
 	v = scontrol_record(S(text), S("x"), &how, &s);
 	CHECK_INT(v, RECORD_GOOD);
@@ -299,7 +299,7 @@ test_forged_name(void)
 	CHECK_INT(s.job.exit_code, 768);
 	CHECK_INT(s.job.end, 500);
 	CHECK_INT(s.job.shared, SHARED_SINGLE_USER);
-	/* It has ended: its devices are forgotten, their number is not. */
+	/* Slurm prints no indices of an ended job, but the number of GPUs. */
 	CHECK_INT(s.job.accels, 1);
 	CHECK_INT(s.job.flags & JOB_HAS_ACCELS, 0);
 	snapshot_clear(&s);
@@ -339,7 +339,7 @@ test_sharing(void)
 	}
 }
 
-/* Every record of the other versions is read, and nothing in it is lost. */
+/* Every record of the other versions is read completely. */
 static int
 on_version(struct span line, void *arg)
 {

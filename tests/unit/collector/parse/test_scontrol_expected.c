@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded jobs of every version against the records expected of them:
- * tests/data/slurm/VERSION/job.expected, written from `scontrol show job -d`
- * by expected.py, which shares no code with the reader.
+ * Recorded jobs of every version, compared with the expected records in
+ * tests/data/slurm/VERSION/job.expected.  expected.py made them from the output
+ * of `scontrol show job -d`; it shares no code with the reader.
  */
 #include "config.h"
 
@@ -16,7 +16,6 @@
 
 #define EXPECTED_MAX	256
 
-/* What one recording holds. */
 static const struct recording {
 	const char	*version;
 	const char	*text;
@@ -28,8 +27,8 @@ static const struct recording {
 };
 
 /*
- * Names that leave a doubt, or tear the record in two: such jobs are asked for
- * once more, singly, with what squeue says of the name.
+ * Names that make a record ambiguous or contain a newline.  The reader needs
+ * the exact name of such a job.
  */
 static const struct ambiguous_name {
 	const char	*version;
@@ -46,7 +45,7 @@ static const struct ambiguous_name {
 #define AMBIGUOUS_NAMES	(sizeof(ambiguous_names) / sizeof(ambiguous_names[0]))
 
 static struct expected {
-	char	*line;			/* into the file */
+	char	*line;			/* points into the file */
 	int	 seen;
 } expected[EXPECTED_MAX];
 static size_t n_expected;
@@ -104,7 +103,7 @@ add_hosts(struct line *l, struct job *j)
 	}
 }
 
-/* A record as expected.py writes it. */
+/* Writes a record in the form of expected.py. */
 static void
 write_record(struct line *l, struct job_snapshot *s)
 {
@@ -188,7 +187,7 @@ on_text(struct span line, void *arg)
 	return 0;
 }
 
-/* The whole of one record, newlines and all, with its name known. */
+/* Reads a whole record, with its newlines, by the exact name. */
 static void
 read_exactly(const char *file, const struct ambiguous_name *d)
 {

@@ -37,7 +37,7 @@ check_end(const char *word, uint32_t restarts, int64_t limit, int64_t lasts,
 	snapshot_clear(&s);
 }
 
-/* 22.05: requeued by a failed prolog, the epilog runs still. */
+/* 22.05: a failed prolog requeued the job, the epilog still runs. */
 static void
 test_ends(void)
 {
@@ -50,7 +50,7 @@ test_ends(void)
 	check_end("TIMEOUT", 1, 600, 600, "TIMEOUT", 600);
 }
 
-/* Cancelled while it waited, after its prolog had failed (20.11). */
+/* 20.11: a job was cancelled while it was pending after a failed prolog. */
 static void
 test_never(void)
 {

@@ -13,7 +13,7 @@
 static const char *const versions[] = { "20.11", "22.05", "24.11" };
 #define VERSIONS	(sizeof(versions) / sizeof(versions[0]))
 
-/* What a line of each recording is: a letter by its phase. */
+/* The phase of each line of a recording, as a letter. */
 struct phase_letters {
 	char	phases[16];
 	size_t	n;
@@ -56,7 +56,7 @@ test_squeue(void)
 	CHECK(row.state->phase == PHASE_CONFIGURING);
 	CHECK_INT(squeue_row(S("12 CG Pr 1795212354"), &row), 0);
 	CHECK(row.state->phase == PHASE_COMPLETING);
-	/* A reason of one letter, or of none, is filled up with blanks. */
+	/* squeue pads a reason of one letter, and an empty one. */
 	CHECK_INT(squeue_row(S("12 R x  1795212354"), &row), 0);
 	CHECK_INT(row.start, 1795212354);
 	CHECK_INT(squeue_row(S("12 R    1795212354"), &row), 0);

@@ -1,374 +1,758 @@
 /* SPDX-License-Identifier: MIT */
-/* The lanes that ask slurmctld: the poll, hook events, confirmation of starts. */
+/*
+ * The lanes that ask slurmctld, with simulated commands: hook events from the
+ * message to event-ack, the poll, and the confirmation of starts.  Records of
+ * scontrol and answers of sdiag are those of tests/data/slurm.
+ */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "collector/accounting/accounting.h"
 #include "collector/query/query_lanes.h"
+#include "collector/track/track.h"
 #include "tests/unit/check.h"
+#include "tests/unit/collector/parse/recording.h"
 #include "tests/unit/collector/simulation.h"
 
-#define T	((int64_t)SIM_BEGIN)
+#define UNKNOWN_JOB	"slurm_load_jobs error: Invalid job id specified"
+#define NO_SLURMCTLD	"Unable to contact slurm controller (connect failure)"
 
 static struct cluster *c;
-static struct accounting *accounting;
-static struct poll *y;
-static struct hook_events *events;
+static struct accounting *acct;
+static struct poll *poll;
+static struct hook_events *hooks;
 static struct confirm *confirm;
 
 static void
 on_answered(void *arg, uint64_t job, int ended, int known)
 {
 	(void)arg;
-	hook_events_answered(events, job, ended, known);
+	hook_events_answered(hooks, job, ended, known);
 }
 
-static const struct accounting_ops ops = { .answered = on_answered };
+static const struct accounting_ops acct_ops = { .answered = on_answered };
+
+static void
+on_stored(void *arg)
+{
+	(void)arg;
+	hook_events_durable(hooks);
+}
+
+static void
+on_flow(void *arg)
+{
+	(void)arg;
+}
+
+static void
+on_advanced(struct cluster *cluster, int64_t until)
+{
+	(void)cluster;
+	(void)until;
+}
+
+static const struct outbox_ops outbox_ops = { on_stored, on_flow,
+	on_advanced };
 
 static void
 begin(void)
 {
-	c = sim_cluster();
-	accounting = acct_new(c, &ops, NULL);
-	y = poll_new(c, accounting);
-	events = hook_events_new(c);
-	confirm = confirm_new(c);
-	c->resume.point = T - 600;
-	c->clock.works = c->clock.tried = 1;
+	c = sim_begin(&outbox_ops, NULL);
+	acct = sim_keep(acct_new(c, &acct_ops, NULL));
+	poll = sim_keep(poll_new(c, acct));
+	hooks = sim_keep(hook_events_new(c));
+	confirm = sim_keep(confirm_new(c));
+}
+
+/* What the scheduler does when it is woken up, without a new poll. */
+static void
+lanes_run(void)
+{
+	poll_kick(poll);
+	hook_events_kick(hooks);
+	acct_kick(acct);
+	confirm_kick(confirm);
 }
 
 static void
-end(void)
+replace(char *text, size_t size, const char *key, const char *value)
 {
-	sim_end(c);
-	free(accounting);
-}
+	char *p = strstr(text, key), rest[4096];
 
-/* One record of `scontrol show job -d -o`, with its newline. */
-static const char *
-record(uint64_t job, const char *name, const char *state, int64_t start)
-{
-	static char text[4][2048];
-	static unsigned turn;
-	char *p = text[turn++ % 4];
-
-	snprintf(p, sizeof(text[0]), "JobId=%llu JobName=%s UserId=alice(1001) "
-	    "GroupId=alice(1001) MCS_label=N/A Priority=1 Nice=0 "
-	    "Account=physics QOS=normal JobState=%s Reason=None "
-	    "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 "
-	    "ExitCode=0:0 DerivedExitCode=0:0 RunTime=00:00:32 "
-	    "TimeLimit=00:05:00 TimeMin=N/A SubmitTime=%lld EligibleTime=%lld "
-	    "AccrueTime=%lld StartTime=%lld EndTime=%lld Deadline=N/A "
-	    "SuspendTime=None SecsPreSuspend=0 LastSchedEval=%lld "
-	    "Scheduler=Backfill Partition=main AllocNode:Sid=localhost:2989 "
-	    "ReqNodeList=(null) ExcNodeList=(null) NodeList=n1 BatchHost=n1 "
-	    "NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:* "
-	    "TRES=cpu=2,node=1,billing=2 Socks/Node=* "
-	    "NtasksPerN:B:S:C=0:0:*:* CoreSpec=* JOB_GRES=(null)   Nodes=n1 "
-	    "CPU_IDs=8-9 Mem=0 GRES= MinCPUsNode=1 MinMemoryCPU=100M "
-	    "MinTmpDiskNode=0 Features=(null) DelayBoot=00:00:00 "
-	    "OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null) "
-	    "Command=(null) WorkDir=/tmp StdErr=/dev/null StdIn=/dev/null "
-	    "StdOut=/dev/null Power= \n", (unsigned long long)job, name,
-	    state, (long long)start - 10, (long long)start - 10,
-	    (long long)start - 10, (long long)start, (long long)start + 300,
-	    (long long)start);
-	return p;
-}
-
-/* One row of squeue's periodic answer. */
-static const char *
-listed(uint64_t job, const char *state, int64_t start)
-{
-	static char text[64];
-
-	snprintf(text, sizeof(text), "%llu %s No %lld\n",
-	    (unsigned long long)job, state, (long long)start);
-	return text;
-}
-
-/* Ends the range question of accounting, whichever command it is. */
-static void
-range_end(void)
-{
-	unsigned i;
-
-	for (i = 0; i < sim_commands(); i++)
-		if (sim_command_has(i, "-S")) {
-			sim_answer(i, "");
-			return;
-		}
-}
-
-/* A new job: squeue's row, then its details in one question, then a record. */
-static void
-test_poll(void)
-{
-	begin();
-	poll_start(y);
-	CHECK(c->listing.busy);
-	CHECK_INT(c->listing.number, 2);
-	CHECK(strstr(sim_command(0), "squeue -h -a") != NULL);
-	sim_answer(0, listed(10, "R", T - 10));
-	CHECK_INT(c->listing.jobs, 1);
-	range_end();
-	CHECK(strstr(sim_command(0), "scontrol --all show job") != NULL);
-	sim_answer(0, record(10, "job", "RUNNING", T - 10));
-	CHECK(!c->listing.busy);
-	CHECK_INT(sim_sent_count(), 1);
-	CHECK_INT(sim_sent(0).key.job, 10);
-	CHECK_INT(sim_sent(0).flags & (JOB_UNCONFIRMED | JOB_HAS_THREADS),
-	    JOB_HAS_THREADS);
-	/* Nothing new: no question about details. */
-	sim_wait(60);
-	poll_start(y);
-	sim_answer(0, listed(10, "R", T - 10));
-	CHECK(strstr(sim_command(0), "scontrol") == NULL);
-	while (sim_commands() > 0)
-		sim_answer(0, "");
-	CHECK_INT(sim_sent_count(), 1);
-	/* It has left squeue: accounting is asked by id, but not at once. */
-	sim_wait(60);
-	poll_start(y);
-	sim_answer(0, "");
-	CHECK(open_find(&c->open, 10, T - 10)->flags & OPEN_LEFT);
-	CHECK(open_find(&c->open, 10, T - 10)->seen > (uint32_t)now_s());
-	while (sim_commands() > 0)
-		sim_answer(0, "");
-	CHECK_INT(sim_sent_count(), 1);
-	end();
-}
-
-/* An answer of squeue that is cut, or has lines that are no rows, is none. */
-static void
-test_poll_bad(void)
-{
-	begin();
-	open_put(&c->open, 10, T - 10)->flags = OPEN_DETAILED;
-	poll_start(y);
-	sim_answer(0, "10 R No");
-	CHECK(c->ctld.away);
-	CHECK(!c->listing.busy);
-	CHECK_INT(open_find(&c->open, 10, T - 10)->flags & OPEN_LEFT, 0);
-	sim_wait(60);
-	poll_start(y);
-	sim_answer(0, "slurm_load_jobs error: unexpected message\n");
-	CHECK(c->ctld.away);
-	CHECK_INT(open_find(&c->open, 10, T - 10)->flags & OPEN_LEFT, 0);
-	sim_wait(60);
-	poll_start(y);
-	sim_fail(0, "slurm_load_jobs error: Unable to contact slurm controller");
-	CHECK_INT(open_find(&c->open, 10, T - 10)->flags & OPEN_LEFT, 0);
-	CHECK_INT(c->ctld.fails, 3);
-	CHECK_INT(sim_commands(), 0);
-	end();
+	if (p == NULL)
+		return;
+	p += strlen(key);
+	snprintf(rest, sizeof(rest), "%s", p + strcspn(p, " "));
+	snprintf(p, size - (size_t)(p - text), "%s%s", value, rest);
 }
 
 /*
- * A job's name that has a record of another job in it: both are asked for
- * again, exactly; nothing of the name is believed.
+ * The recorded job 1, which began at 0, with another id and state; it ends, or
+ * is to end, at 300.  Borrowed until the eighth later call.
+ */
+static const char *
+record(uint64_t job, const char *state)
+{
+	static char records[8][4096], recorded[2048], id[24];
+	static unsigned next;
+	char *text = records[next++ % 8], *all;
+	size_t n;
+
+	if (recorded[0] == '\0') {
+		all = recording_read("22.05", "scontrol-job-d-o.txt", &n);
+		n = strcspn(all, "\n") + 1;
+		CHECK(n < sizeof(recorded));
+		snprintf(recorded, sizeof(recorded), "%.*s", (int)n, all);
+		free(all);
+	}
+	snprintf(text, sizeof(records[0]), "%s", recorded);
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
+	replace(text, sizeof(records[0]), "JobId=", id);
+	replace(text, sizeof(records[0]), "JobState=", state);
+	return text;
+}
+
+/* A row of squeue of a job that began at 0.  Borrowed until the next call. */
+static const char *
+listed(uint64_t job, const char *state, const char *reason)
+{
+	static char text[128];
+
+	snprintf(text, sizeof(text), "%llu %s %s %d\n",
+	    (unsigned long long)job, state, reason, SIM_EPOCH);
+	return text;
+}
+
+/* Hook events. */
+
+/* slurmctld knows the job: one record, and event-ack when it is stored. */
+static const struct {
+	const char	*state;
+	const char	*said;
+} hook_states[] = {
+	{ "RUNNING", "start 10/0 threads" },
+	{ "CONFIGURING", "held 10/0 threads" },
+	{ "COMPLETED", "end 10/0-300 completed threads" },
+};
+
+static void
+test_hook_acked_when_stored(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(hook_states) / sizeof(hook_states[0]); i++) {
+		begin();
+		hook_event_add(hooks, 5, 10);
+		CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+		sim_answer("scontrol", record(10, hook_states[i].state));
+		lanes_run();
+		CHECK_STR(sim_said(), hook_states[i].said);
+		CHECK_INT(hook_events_waiting(hooks), 1);
+		sim_stored(c);
+		CHECK_STR(sim_said(), "event-ack 5");
+		CHECK_INT(hook_events_waiting(hooks), 0);
+	}
+}
+
+/* The run is about to end: accounting is asked for its end. */
+static void
+test_hook_end_from_accounting(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 10);
+	sim_answer("scontrol", record(10, "COMPLETING"));
+	CHECK_STR(sim_said(), "held 10/0 threads");
+	sim_stored(c);
+	CHECK_STR(sim_said(), "");
+	/* slurmQueryDelay is a second. */
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+	sim_answer("sacct", sim_sacct_row("labalice", 10, "COMPLETED", 0, 0,
+	    300));
+	CHECK_STR(sim_said(), "end 10/0-300 completed");
+	CHECK_INT(hook_events_waiting(hooks), 1);
+	sim_stored(c);
+	CHECK_STR(sim_said(), "event-ack 5");
+}
+
+/* Asks accounting as often as the event wants; returns how often. */
+static int
+accounting_tries(const char *answer)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 300 && hook_events_waiting(hooks) > 0; i++) {
+		sim_pass(1);
+		lanes_run();
+		if (*sim_asked() == '\0')
+			continue;
+		sim_answer("sacct", answer);
+		n++;
+	}
+	return n;
+}
+
+static void
+test_hook_unknown_job(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 10);
+	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(accounting_tries(""), 2);
+	CHECK_STR(sim_said(), "event-ack 5");
+
+	/* Accounting has it without an end: slurmQueryMaxRetries. */
+	begin();
+	sim_set(c, CONF_QUERY_MAX_RETRIES, "3");
+	hook_event_add(hooks, 5, 10);
+	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	CHECK_INT(accounting_tries(sim_sacct_row("labalice", 10, "RUNNING", 0,
+	    0, SIM_NEVER)), 4);
+	CHECK_STR(sim_said(), "event-ack 5");
+}
+
+/* An end of an earlier run is no end while a later run is open. */
+static void
+test_hook_other_run_open(void)
+{
+	begin();
+	sim_set(c, CONF_QUERY_MAX_RETRIES, "1");
+	hook_event_add(hooks, 5, 10);
+	sim_answer("scontrol", record(10, "COMPLETING"));
+	(void)sim_said();
+	CHECK_INT(accounting_tries(sim_sacct_row("labalice", 10, "NODE_FAIL",
+	    -500, -500, -100)), 2);
+	CHECK_STR(sim_said(), "end 10/-500--100 node_fail");
+	sim_stored(c);
+	CHECK_STR(sim_said(), "event-ack 5");
+}
+
+/* What the hook cannot mean causes no question. */
+static void
+test_hook_without_job(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 0);
+	hook_event_add(hooks, 6, 1ull << 32);
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "event-ack 5, event-ack 6");
+}
+
+static void
+test_hook_slurmctld_away(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 10);
+	sim_answer_failed("scontrol", "", NO_SLURMCTLD);
+	lanes_run();
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	sim_answer_late("scontrol");
+	CHECK_INT(c->ctld.away, 1);
+	sim_pass(2);
+	lanes_run();
+	sim_answer("scontrol", record(10, "RUNNING"));
+	sim_stored(c);
+	CHECK_STR(sim_said(), "start 10/0 threads, event-ack 5");
+}
+
+/* A new listener repeats its events under new numbers. */
+static void
+test_hook_listener_gone(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 10);
+	sim_answer("scontrol", record(10, "RUNNING"));
+	hook_events_forget(hooks);
+	sim_stored(c);
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK_INT(hook_events_waiting(hooks), 0);
+}
+
+/* Nothing is asked before the submitter has sent its open runs. */
+static void
+test_hook_before_sync(void)
+{
+	begin();
+	c->synced = 0;
+	hook_event_add(hooks, 5, 10);
+	CHECK_STR(sim_asked(), "");
+	c->synced = 1;
+	lanes_run();
+	CHECK_STR(sim_asked(), "scontrol");
+}
+
+/*
+ * Of many jobs all are asked in one question.  A line of job 99, which nobody
+ * asked for, makes no run: it may be a part of somebody's job name.  Where there
+ * is no accounting, it counts when squeue shows the same job as ended.
+ */
+static const struct {
+	int		 accounting;
+	const char	*state;
+	const char	*squeue;	/* state of 99 there; NULL = not asked */
+	const char	*said;
+} forged[] = {
+	{ 1, "COMPLETED", NULL, "" },
+	{ 1, "RUNNING", NULL, "" },
+	{ 0, "RUNNING", NULL, "" },
+	{ 0, "COMPLETED", "CD", ", end 99/0-300 completed threads" },
+	{ 0, "COMPLETED", "R", "" },
+	{ 0, "COMPLETED", "", "" },
+};
+
+/* The answer about all jobs: the line of 99 and those of 10 to 13. */
+static const char *
+all_jobs(const char *state_of_99)
+{
+	static char text[5 * 4096];
+	uint64_t job;
+	size_t n;
+
+	n = (size_t)snprintf(text, sizeof(text), "%s",
+	    record(99, state_of_99));
+	for (job = 10; job <= 13; job++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
+		    record(job, "RUNNING"));
+	return text;
+}
+
+static void
+forged_test(size_t i)
+{
+	static const char starts[] = "start 10/0 threads, start 11/0 threads, "
+	    "start 12/0 threads, start 13/0 threads";
+	char said[256];
+	uint64_t job;
+
+	begin();
+	c->slurm.accounting = forged[i].accounting;
+	/* While the first is asked for, four more come. */
+	hook_event_add(hooks, 1, 9);
+	for (job = 10; job <= 13; job++)
+		hook_event_add(hooks, job, job);
+	sim_answer("scontrol", record(9, "RUNNING"));
+	lanes_run();
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	(void)sim_said();
+	sim_answer("scontrol", all_jobs(forged[i].state));
+	CHECK_STR(sim_asked(), forged[i].squeue != NULL ? "squeue" : "");
+	if (forged[i].squeue != NULL)
+		sim_answer("squeue", *forged[i].squeue == '\0' ? "" :
+		    listed(99, forged[i].squeue, "No"));
+	snprintf(said, sizeof(said), "%s%s", starts, forged[i].said);
+	CHECK_STR(sim_said(), said);
+	CHECK_STR(sim_open(c, 99), "");
+}
+
+static void
+test_forged_line(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
+		forged_test(i);
+}
+
+/* Is this one of the ids that sacct is asked for? */
+static int
+is_asked_by_id(const char *id)
+{
+	const char *ids = strstr(sim_args("sacct"), "-j ");
+
+	return ids != NULL && strstr(ids, id) != NULL;
+}
+
+static int
+details_asked(void)
+{
+	return strcmp(sim_asked(), "squeue") == 0 ||
+	    strcmp(sim_asked(), "scontrol") == 0;
+}
+
+/*
+ * A job's name has a line that is another job's record: both jobs are asked
+ * for again, exactly.  squeue does not show them: no run is made.
  */
 static void
 test_forged_record(void)
 {
-	char text[8192];
+	char text[5 * 4096];
+	const char *rest = strstr(record(11, "RUNNING"), " UserId=");
 
 	begin();
-	poll_start(y);
-	snprintf(text, sizeof(text), "10 R No %lld\n11 R No %lld\n",
-	    (long long)T - 10, (long long)T - 9);
-	sim_answer(0, text);
-	range_end();
-	/* 10 twice: its real record, and one in the name of 11. */
-	snprintf(text, sizeof(text), "%s", record(10, "job", "RUNNING",
-	    T - 10));
-	snprintf(text + strlen(text), sizeof(text) - strlen(text),
-	    "JobId=11 JobName=x\n%s%s", record(10, "y", "COMPLETED", T - 10),
-	    record(11, "z", "RUNNING", T - 9) + strlen("JobId=11 JobName=z"));
-	sim_answer(0, text);
-	CHECK_INT(sim_sent_count(), 0);
-	CHECK(strstr(sim_command(0), "squeue -h -a -t all -j") != NULL);
-	CHECK(strstr(sim_command(0), "admin_comment:") != NULL);
-	/* squeue does not know the name either: left to accounting. */
-	while (sim_commands() > 0)
-		sim_answer(0, "");
-	CHECK_INT(sim_sent_count(), 0);
-	CHECK(idmap_get(&c->work.accounting, 10) != NULL);
-	CHECK(idmap_get(&c->work.accounting, 11) != NULL);
+	hook_event_add(hooks, 1, 9);
+	hook_event_add(hooks, 2, 10);
+	hook_event_add(hooks, 3, 11);
+	hook_event_add(hooks, 4, 12);
+	hook_event_add(hooks, 5, 13);
+	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	lanes_run();
+	snprintf(text, sizeof(text), "%sJobId=11 JobName=x\n%sy%s",
+	    record(10, "RUNNING"), record(10, "COMPLETED"), rest);
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_asked(), "squeue");
+	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
+	while (details_asked())
+		sim_answer(strstr(sim_asked(), "squeue") != NULL ? "squeue" :
+		    "scontrol", "");
+	CHECK_STR(sim_said(), "");
 	CHECK_INT(c->open.n, 0);
-	end();
+	/* It is left to accounting. */
+	sim_pass(1);
+	lanes_run();
+	CHECK(is_asked_by_id("10"));
+	CHECK(is_asked_by_id("11"));
 }
 
-/* A hook's event: slurmctld is asked at once, the ack waits for the spool. */
+/* The poll. */
+
+/* slurmctld's clock goes on; its queue to slurmdbd is never empty. */
 static void
-test_hook_start(void)
+sdiag_answer(void)
 {
-	begin();
-	hook_event_add(events, 1, 10);
-	CHECK(sim_command_has(0, "10"));
-	CHECK(strstr(sim_command(0), "scontrol") != NULL);
-	sim_answer(0, record(10, "job", "RUNNING", T - 1));
-	CHECK_INT(sim_sent_count(), 1);
-	CHECK_INT(sim_acks(), 0);
-	sim_submitter_stores();
-	hook_events_durable(events);
-	CHECK_INT(sim_acks(), 1);
-	CHECK_INT(hook_events_waiting(events), 0);
-	/* A number that is no job is acknowledged and ignored. */
-	hook_event_add(events, 2, 0);
-	CHECK_INT(sim_acks(), 2);
-	CHECK_INT(sim_commands(), 0);
-	end();
+	char text[256];
+
+	snprintf(text, sizeof(text), "sdiag output at Sat Nov 21 00:00:00 2026 "
+	    "(%lld)\nDBD Agent queue size: 3\n", (long long)slurm_now(c));
+	sim_answer("sdiag", text);
 }
 
-/* slurmctld does not know the job: accounting is asked, a few times. */
+/* A poll with these answers; NULL = the command must not be asked. */
 static void
-test_hook_unknown(void)
+poll_with(const char *squeue, const char *scontrol, const char *sacct)
 {
-	int i;
-
-	begin();
-	hook_event_add(events, 1, 10);
-	sim_fail(0, "slurm_load_jobs error: Invalid job id specified");
-	CHECK_INT(sim_commands(), 0);
-	hook_events_kick(events);
-	CHECK_INT(c->work.accounting.n, 0);
-	for (i = 0; i < 2; i++) {
-		CHECK_INT(hook_events_waiting(events), 1);
-		sim_wait(40);
-		hook_events_kick(events);
-		CHECK(idmap_get(&c->work.accounting, 10) != NULL);
-		acct_kick(accounting);
-		CHECK(strstr(sim_command(0), "sacct") != NULL);
-		sim_answer(0, "");
+	sim_pass(60);
+	lanes_run();
+	poll_start(poll);
+	sim_answer("squeue", squeue);
+	while (*sim_asked() != '\0') {
+		if (*sim_args("sacct") != '\0')
+			sim_answer("sacct", sacct);
+		else if (strncmp(sim_asked(), "sdiag", 5) == 0)
+			sdiag_answer();
+		else if (strncmp(sim_asked(), "sacctmgr", 8) == 0)
+			sim_answer("sacctmgr", SIM_USER "|Operator\n");
+		else if (scontrol != NULL)
+			sim_answer("scontrol", scontrol);
+		else
+			break;
+		lanes_run();
 	}
-	/* Nobody knows it: the event is over. */
-	sim_submitter_stores();
-	hook_events_durable(events);
-	CHECK_INT(hook_events_waiting(events), 0);
-	CHECK_INT(sim_acks(), 1);
-	end();
+	CHECK_STR(sim_asked(), "");
+	CHECK(!c->listing.busy);
 }
 
-/* slurmctld does not answer: the event waits, and is asked for again. */
 static void
-test_hook_away(void)
+test_poll(void)
 {
 	begin();
-	hook_event_add(events, 1, 10);
-	sim_timeout(0);
-	CHECK(c->ctld.away);
-	hook_events_kick(events);
-	CHECK_INT(sim_commands(), 0);
-	sim_wait(61);
-	hook_events_kick(events);
-	CHECK_INT(sim_commands(), 1);
-	sim_answer(0, record(10, "job", "RUNNING", T - 1));
-	CHECK_INT(sim_sent_count(), 1);
-	CHECK(!c->ctld.away);
-	end();
+	poll_with(listed(10, "R", "No"), record(10, "RUNNING"), "");
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK_STR(sim_open(c, 10), "10/0 runs");
+	/* A run that is known needs no details. */
+	poll_with(listed(10, "R", "No"), NULL, "");
+	CHECK_STR(sim_said(), "");
+	/* It has left; two polls later accounting is asked by its id. */
+	poll_with("", NULL, "");
+	CHECK_STR(sim_open(c, 10), "10/0 runs left");
+	CHECK_STR(sim_said(), "");
+	/* squeue shows it again: it has not left. */
+	poll_with(listed(10, "R", "No"), NULL, "");
+	CHECK_STR(sim_open(c, 10), "10/0 runs");
+	poll_with(listed(10, "CG", "No"), NULL, "");
+	CHECK_STR(sim_open(c, 10), "10/0");
+	poll_with("", NULL, sim_sacct_row("labalice", 10, "COMPLETED", 0, 0,
+	    300));
+	CHECK_STR(sim_said(), "end 10/0-300 completed");
+	/* A late row of squeue: the run is done. */
+	poll_with(listed(10, "CG", "No"), NULL, "");
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_open(c, 10), "");
 }
 
-/* Many events make one question about all jobs. */
+/* The end of a run that left: two polls are waited for the range. */
 static void
-test_hook_many(void)
+test_poll_left_asked(void)
 {
-	uint64_t job;
-	unsigned i;
+	begin();
+	poll_with(listed(10, "R", "No"), record(10, "RUNNING"), "");
+	poll_with("", NULL, "");
+	poll_with("", NULL, "");
+	poll_with("", NULL, "");
+	CHECK_INT(c->work.accounting.n, 0);
+	sim_pass(60);
+	poll_start(poll);
+	sim_answer("squeue", "");
+	if (strcmp(sim_asked(), "sdiag") == 0)
+		sdiag_answer();
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+}
+
+/* Answers of squeue after which no run has left. */
+static const struct {
+	const char	*text;
+	const char	*err;		/* NULL = squeue ends well */
+} no_lists[] = {
+	{ "", "slurm_load_jobs error: " NO_SLURMCTLD },
+	{ "11 R No 1795212354\n", "Killed" },
+	{ "11 R No 17952", NULL },
+	{ "slurm_load_jobs error: Unable to contact slurm controller\n",
+	    NULL },
+};
+
+static void
+test_poll_failed(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(no_lists) / sizeof(no_lists[0]); i++) {
+		begin();
+		poll_with(listed(10, "R", "No"), record(10, "RUNNING"), "");
+		(void)sim_said();
+		sim_pass(60);
+		poll_start(poll);
+		if (no_lists[i].err != NULL)
+			sim_answer_failed("squeue", no_lists[i].text,
+			    no_lists[i].err);
+		else
+			sim_answer("squeue", no_lists[i].text);
+		CHECK_STR(sim_open(c, 10), "10/0 runs");
+		CHECK_INT(c->ctld.away, 1);
+		CHECK_STR(sim_asked(), "");
+		CHECK_STR(sim_said(), "");
+		CHECK(!c->listing.busy);
+	}
+}
+
+/* A start that is held goes when squeue shows the job running. */
+static void
+test_poll_confirms(void)
+{
+	begin();
+	poll_with(listed(10, "CF", "No"), record(10, "CONFIGURING"), "");
+	CHECK_STR(sim_said(), "held 10/0 threads");
+	/* RUNNING with reason Prolog is CONFIGURING. */
+	poll_with(listed(10, "R", "Pr"), NULL, "");
+	CHECK_STR(sim_said(), "");
+	poll_with(listed(10, "R", "No"), NULL, "");
+	CHECK_STR(sim_said(), "confirm 10/0");
+	CHECK_STR(sim_open(c, 10), "10/0 runs");
+}
+
+/* What is quarantined, done or pending is not asked for. */
+static void
+test_poll_not_asked(void)
+{
+	struct run_key *key;
 
 	begin();
-	hook_event_add(events, 1, 1);
-	for (job = 2; job <= 100; job++)
-		hook_event_add(events, job, job);
-	/* The first one is under way; the others are asked for together. */
-	CHECK_INT(sim_commands(), 1);
-	sim_fail(0, "slurm_load_jobs error: Invalid job id specified");
-	hook_events_kick(events);
-	CHECK_INT(sim_commands(), 1);
-	CHECK(!sim_command_has(0, "2"));
-	sim_answer(0, record(50, "job", "RUNNING", T - 1));
-	CHECK_INT(sim_sent_count(), 1);
-	for (i = 0; i < sim_commands(); i++)
-		CHECK(strstr(sim_command(i), "scontrol") == NULL);
-	/* A new listener repeats its events; the old numbers are not acked. */
-	hook_events_forget(events);
-	sim_submitter_stores();
-	hook_events_durable(events);
-	CHECK_INT(sim_acks(), 0);
-	end();
+	key = &c->site->quarantined[c->site->n_quarantined++];
+	*key = (struct run_key){ "alpha", 10, SIM_EPOCH };
+	poll_with(listed(10, "R", "No"), NULL, "");
+	done_put(&c->done, 11, SIM_EPOCH);
+	poll_with(listed(11, "CG", "No"), NULL, "");
+	poll_with(listed(12, "PD", "Re"), NULL, "");
+	poll_with("13 PD De N/A\n", NULL, "");
+	CHECK_STR(sim_said(), "");
 }
 
-/* A prolog runs: squeue is asked after a second, then less and less often. */
+/* slurmctld's clock and its queue to slurmdbd, from a recorded sdiag. */
+static void
+clock_read(const char *queue)
+{
+	size_t n;
+	char *text = recording_read("20.11", "sdiag.txt", &n), *p;
+
+	p = strstr(text, "DBD Agent queue size: ");
+	CHECK(p != NULL);
+	if (p != NULL)
+		p[22] = *queue;
+	poll_clock(poll);
+	sim_answer("sdiag", text);
+	free(text);
+}
+
+#define SDIAG_CLOCK	1795282425
+
+static void
+test_poll_clock(void)
+{
+	begin();
+	clock_read("0");
+	CHECK_INT(slurm_now(c), SDIAG_CLOCK);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	sim_pass(60);
+	clock_read("7");
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	CHECK_INT(slurm_now(c), SDIAG_CLOCK);
+	CHECK_INT(c->clock.works, 1);
+	/* The clock shows less than what was read: accounting goes back. */
+	c->resume.point = SDIAG_CLOCK + 500;
+	clock_read("7");
+	CHECK_INT(c->resume.point, SDIAG_CLOCK);
+	/* sdiag fails: nothing is known of the queue. */
+	poll_clock(poll);
+	sim_answer_failed("sdiag", "", NO_SLURMCTLD);
+	CHECK_INT(c->clock.works, 0);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+}
+
+/* The submitter looks run 12/100 up. */
+static void
+run_looked_up(void)
+{
+	static const struct run_key key = { "alpha", 12, SIM_EPOCH + 100 };
+	struct writer w;
+	struct reader r;
+
+	wr_init(&w, 1024);
+	wr_str(&w, "alpha");
+	wr_u64(&w, 7);
+	wr_u32(&w, 1);
+	wr_run_key(&w, &key);
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(lookup_add(c->lookups, &r), 0);
+	wr_clear(&w);
+}
+
+/* squeue's answer counts as a denial only with a run known before in it. */
+static const struct {
+	uint64_t	 job;		/* the only one in squeue's answer */
+	const char	*said;
+} denials[] = {
+	{ 10, "not-found 7: 12/100" },
+	{ 20, "start 20/0 threads" },
+};
+
+static void
+test_poll_denies(void)
+{
+	const char *sentinel;
+	size_t i;
+
+	for (i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
+		begin();
+		/* SlurmUser sees all jobs. */
+		snprintf(c->slurm.slurm_user, sizeof(c->slurm.slurm_user), "%s",
+		    SIM_USER);
+		sentinel = sim_sacct_row("labalice", 11, "COMPLETED", 50, 100,
+		    300);
+		poll_with(listed(10, "R", "No"), record(10, "RUNNING"),
+		    sentinel);
+		(void)sim_said();
+		run_looked_up();
+		poll_with(listed(denials[i].job, "R", "No"),
+		    record(denials[i].job, "RUNNING"), sentinel);
+		CHECK_STR(sim_said(), denials[i].said);
+	}
+}
+
+/* The confirmation of starts that a hook has announced. */
+
+static void
+hook_held(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 10);
+	sim_answer("scontrol", record(10, "CONFIGURING"));
+	CHECK_STR(sim_said(), "held 10/0 threads");
+}
+
 static void
 test_confirm(void)
 {
-	begin();
-	hook_event_add(events, 1, 10);
-	sim_answer(0, record(10, "job", "CONFIGURING", T - 1));
-	CHECK(sim_sent(0).flags & JOB_UNCONFIRMED);
-	confirm_kick(confirm);
-	CHECK_INT(sim_commands(), 0);
-	sim_wait_ms(1000);
-	confirm_kick(confirm);
-	CHECK(strstr(sim_command(0), "squeue") != NULL);
-	CHECK(sim_command_has(0, "10"));
-	sim_answer(0, listed(10, "CF", T - 1));
-	CHECK_INT(sim_sent_count(), 1);
-	sim_wait_ms(900);
-	confirm_kick(confirm);
-	CHECK_INT(sim_commands(), 0);
-	sim_wait_ms(100);
-	confirm_kick(confirm);
-	CHECK_INT(sim_commands(), 1);
-	sim_answer(0, listed(10, "R", T - 1));
-	CHECK_INT(sim_sent_count(), 2);
-	CHECK(sim_sent(1).flags & JOB_LIVE);
-	/* It is over. */
-	sim_wait(60);
-	confirm_kick(confirm);
-	CHECK_INT(sim_commands(), 0);
-	end();
+	hook_held();
+	/* A second later squeue is asked about just this job. */
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	CHECK(strstr(sim_args("squeue"), "-j 10") != NULL);
+	sim_answer("squeue", listed(10, "CF", "No"));
+	CHECK_STR(sim_said(), "");
+	/* The prolog still runs: again, later and later. */
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	sim_answer("squeue", listed(10, "CF", "No"));
+	sim_pass(1);
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	sim_answer("squeue", listed(10, "R", "No"));
+	CHECK_STR(sim_said(), "confirm 10/0");
+	sim_pass(60);
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
 }
 
-/* A job that is prepared for minutes is left to the poll. */
+/* The job is pending again: what became of it is left to the poll. */
 static void
-test_confirm_long(void)
+test_confirm_forgotten(void)
 {
-	int i, n = 0;
+	hook_held();
+	sim_pass(1);
+	lanes_run();
+	sim_answer("squeue", listed(10, "PD", "Be"));
+	sim_pass(60);
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_open(c, 10), "10/0 held");
+}
 
-	begin();
-	hook_event_add(events, 1, 10);
-	sim_answer(0, record(10, "job", "CONFIGURING", T - 1));
-	for (i = 0; i < 600; i++) {
-		sim_wait(1);
-		confirm_kick(confirm);
-		if (sim_commands() == 0)
+/* A prolog of two minutes is left to the poll. */
+static void
+test_confirm_long_prolog(void)
+{
+	int i, asked = 0;
+
+	hook_held();
+	for (i = 0; i < 300; i++) {
+		sim_pass(1);
+		lanes_run();
+		if (*sim_asked() == '\0')
 			continue;
-		n++;
-		sim_answer(0, listed(10, "CF", T - 1));
+		asked = i + 1;
+		sim_answer("squeue", listed(10, "CF", "No"));
 	}
-	CHECK(n >= 10 && n <= 25);
-	CHECK_INT(c->work.confirm.n, 0);
-	/* The poll confirms it. */
-	poll_start(y);
-	sim_answer(0, listed(10, "R", T - 1));
-	CHECK(sim_sent(1).flags & JOB_LIVE);
-	end();
+	CHECK(asked >= 115 && asked <= 130);
+	poll_with(listed(10, "R", "No"), NULL, "");
+	CHECK_STR(sim_said(), "confirm 10/0");
 }
 
 int
 main(void)
 {
-	test_poll();
-	test_poll_bad();
+	test_hook_acked_when_stored();
+	test_hook_end_from_accounting();
+	test_hook_unknown_job();
+	test_hook_other_run_open();
+	test_hook_without_job();
+	test_hook_slurmctld_away();
+	test_hook_listener_gone();
+	test_hook_before_sync();
+	test_forged_line();
 	test_forged_record();
-	test_hook_start();
-	test_hook_unknown();
-	test_hook_away();
-	test_hook_many();
+	test_poll();
+	test_poll_left_asked();
+	test_poll_failed();
+	test_poll_confirms();
+	test_poll_not_asked();
+	test_poll_clock();
+	test_poll_denies();
 	test_confirm();
-	test_confirm_long();
+	test_confirm_forgotten();
+	test_confirm_long_prolog();
 	return check_done();
 }

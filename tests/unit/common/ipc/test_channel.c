@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channels: frames through a socketpair, whole, in pieces, with descriptors. */
+/* Channels: frames through a socketpair, in parts, with descriptors. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "tests/unit/check.h"
 
-/* What one end has seen. */
+/* The events of one end. */
 struct end {
 	struct channel	*c;
 	unsigned	 frames;
@@ -101,7 +101,7 @@ unpair(struct end *a, struct end *b)
 		close(b->fd);
 }
 
-/* Everything that is ready, and what that makes ready. */
+/* Runs the event loop until no event is ready. */
 static void
 spin(void)
 {
@@ -147,7 +147,7 @@ test_plain(void)
 	unpair(&s, &w);
 }
 
-/* Longer than any socket buffer, with its order kept and the marks told. */
+/* More than a socket buffer: the order stays, and the marks are reported. */
 static void
 test_long(void)
 {
@@ -192,7 +192,7 @@ test_descriptors(void)
 	unpair(&s, &w);
 }
 
-/* A frame's bytes as nobody of ours would send them. */
+/* The bytes of a frame that channel_send() would refuse. */
 static size_t
 raw_frame(uint8_t *p, enum msg_type type, unsigned flags, uint32_t len)
 {
@@ -204,7 +204,7 @@ raw_frame(uint8_t *p, enum msg_type type, unsigned flags, uint32_t len)
 	return sizeof(h) + len;
 }
 
-/* A descriptor that belongs to no frame would go to the next one that has one. */
+/* A descriptor without a frame must not be given to a later frame. */
 static void
 test_stray_descriptor(void)
 {
@@ -220,7 +220,7 @@ test_stray_descriptor(void)
 		w.c = channel_new(base, fds[1], ROLE_LISTENER, ROLE_SUPERVISOR,
 		    &ops, &w);
 		n = raw_frame(bytes, MSG_PING, 0, 8);
-		if (i == 1)	/* half a frame, then a whole one with it */
+		if (i == 1)	/* half a frame, then a complete one with it */
 			n += raw_frame(bytes + n, MSG_PEER, MSG_FLAG_FD, 1);
 		if (i == 2)	/* one before, which has its own */
 			n = raw_frame(bytes, MSG_PEER, MSG_FLAG_FD, 1);
@@ -245,7 +245,7 @@ test_stray_descriptor(void)
 	}
 }
 
-/* Small frames, faster than they are handled: they wait in the socket. */
+/* Small frames, faster than the handler: they wait in the socket. */
 static void
 test_flood(void)
 {
@@ -275,7 +275,7 @@ test_flood(void)
 	close(fds[0]);
 }
 
-/* What the table forbids is not even sent, and the channel lives on. */
+/* A frame that the table forbids is not sent; the channel stays open. */
 static void
 test_own_fault(void)
 {
@@ -299,7 +299,7 @@ test_ends(void)
 {
 	struct end s, w;
 
-	/* What came before the end is still delivered. */
+	/* Frames before the end are still delivered. */
 	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
 	send_len(s.c, MSG_PING, 0, 8, -1);
 	channel_free(s.c);
@@ -329,7 +329,7 @@ test_ends(void)
 	unpair(&s, &w);
 }
 
-/* A channel whose far end nobody reads. */
+/* A channel whose peer does not read. */
 static int
 deaf(struct end *s)
 {
@@ -343,7 +343,7 @@ deaf(struct end *s)
 	return fds[1];
 }
 
-/* What piles up has a limit. */
+/* The unsent output has a limit. */
 static void
 test_output_limit(void)
 {
@@ -400,7 +400,7 @@ test_blocking_twins(void)
 	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
 	    &payload, &fd, 10), -1);
 	CHECK(payload == NULL && fd == -1);
-	/* What it may not say is not written. */
+	/* A frame that the table forbids is not written. */
 	CHECK_INT(frame_write(fds[0], ROLE_LISTENER, ROLE_SUPERVISOR,
 	    MSG_LISTEN, 5, &w, passed), -1);
 	wr_clear(&w);
@@ -413,7 +413,7 @@ int
 main(void)
 {
 	base = event_base_new();
-	/* The wrong frames above are logged; here that is what is wanted. */
+	/* The log of the forbidden frames is not shown. */
 	log_init("test", LOG_LEVEL_FATAL);
 	test_plain();
 	test_long();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enters each role's sandbox in a child, as root where the test may, and
- * always as a plain user, and tries there what must not work and what must.
+ * Enters the sandbox of each role in a child process, as root if the test runs
+ * as root, and as another user, and makes system calls that must fail or work.
  */
 #include "config.h"
 
@@ -25,15 +25,16 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "common/worker/landlock.h"
 #include "common/worker/sandbox.h"
 #include "tests/unit/check.h"
 
 #define NOBODY		65534
-#define SIGNALLED	1000	/* outcome: died of signal outcome - this */
+#define SIGNALLED	1000	/* outcome: ended by signal outcome - this */
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
-static char spool[64], spool_db[80], secret[64];
+static char spool[64], spool_db[80], secret[64], zone[64];
 
 static int
 try_open(const char *path, int flags)
@@ -41,7 +42,7 @@ try_open(const char *path, int flags)
 	return open(path, flags, 0600) == -1 ? errno : 0;
 }
 
-/* Each returns errno of what it tried, 0 when it worked. */
+/* Each returns the errno of its call, 0 for success. */
 static int
 open_passwd(void)
 {
@@ -183,15 +184,38 @@ die_of_abort(void)
 	abort();
 }
 
+/* The zone of log lines was loaded before its file became unreachable. */
+static int
+local_time(void)
+{
+	return strcmp(time_text(1), "1970-01-01T01:00:01+01:00") == 0 ? 0 : 1;
+}
+
+/* A file of tzfile(5), version 1, with an offset of one hour. */
+static void
+zone_make(void)
+{
+	static const char file[] = "TZif\0" "123456789012345" "\0\0\0\0"
+	    "\0\0\0\0" "\0\0\0\0" "\0\0\0\0" "\0\0\0\1" "\0\0\0\4"
+	    "\0\0\x0e\x10" "\0" "\0" "ONE";
+	char value[80];
+	FILE *f = fopen(zone, "w");
+
+	CHECK(f != NULL && fwrite(file, sizeof(file), 1, f) == 1 &&
+	    fclose(f) == 0);
+	snprintf(value, sizeof(value), ":%s", zone);
+	setenv("TZ", value, 1);
+}
+
 struct probe {
 	const char	*name;
 	int		(*run)(void);
 	int		 want[3];	/* listener, collector, submitter; -1 = any but 0 */
-	int		 rooted;	/* as root only: 1 */
-	int		 landlock;	/* needs this version to be refused */
+	int		 rooted;	/* 1: only as root */
+	int		 landlock;	/* version that denies it */
 };
 
-#define ANY	(-1)	/* refused, by whichever layer comes first */
+#define ANY	(-1)	/* refused, by any layer */
 #define KILLED	(SIGNALLED + SIGSYS)
 
 static const struct probe probes[] = {
@@ -212,12 +236,13 @@ static const struct probe probes[] = {
 	{ "signal the parent", signal_parent, { ENOSYS, EPERM, ENOSYS }, 0, 6 },
 	{ "abort", die_of_abort, { SIGNALLED + SIGABRT, SIGNALLED + SIGABRT,
 	    SIGNALLED + SIGABRT }, 0, 0 },
+	{ "local time", local_time, { 0, 0, 0 }, 0, 0 },
 };
 
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR,
 	ROLE_SUBMITTER };
 
-/* As the supervisor would set it up. */
+/* As the supervisor fills it. */
 static void
 describe(struct sandbox *sb, enum role role, int as_root)
 {
@@ -243,7 +268,7 @@ describe(struct sandbox *sb, enum role role, int as_root)
 	}
 }
 
-/* The unit with User= refuses what takes privileges, as systemd does it. */
+/* Denies privileged calls, as systemd does for a unit with User=. */
 static int in_unit;
 
 static void
@@ -266,7 +291,7 @@ unit_filter(void)
 	seccomp_release(f);
 }
 
-/* In the child: through the wire and back, in, and the probe. */
+/* In the child: encodes and decodes the sandbox, enters it, makes the call. */
 static void
 child_run(enum role role, int as_root, enum sandbox_mode mode,
     const struct probe *probe)
@@ -291,6 +316,7 @@ child_run(enum role role, int as_root, enum sandbox_mode mode,
 	if (wr_end(&w) == -1 || rd_end(&r) == -1 ||
 	    got.n_paths != sent.n_paths)
 		_exit(98);
+	time_zone_load();
 	sandbox_enter(&got, layers, sizeof(layers));
 	if (probe == NULL) {
 		fprintf(stderr, "%s: %s\n", role_name(role), layers);
@@ -321,7 +347,7 @@ check_outcome(const struct probe *p, enum role role, int as_root, int got,
 {
 	int ok = want == ANY ? got != 0 && got < 90 : got == want;
 
-	/* Where Landlock is too old the plain user's files stay open. */
+	/* With an old Landlock, the files of the user stay accessible. */
 	if (!ok && p->landlock > landlock_abi())
 		return;
 	check_that(ok, p->name, __FILE__, __LINE__);
@@ -345,7 +371,7 @@ test_role(size_t i, int as_root)
 	(void)check_outcome;
 	(void)n;
 #endif
-	/* In the other modes nothing is refused that the uid may do. */
+	/* In the other modes the sandbox denies nothing. */
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, NULL), 0);
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_OFF, NULL), 0);
 	CHECK_INT(outcome_of(roles[i], as_root, SANDBOX_LOG, &probes[6]), 0);
@@ -362,7 +388,7 @@ test_unit(void)
 	in_unit = 0;
 }
 
-/* A frame that makes no sense is refused, never half applied. */
+/* A malformed frame is refused as a whole. */
 static void
 test_read(void)
 {
@@ -390,7 +416,7 @@ test_read(void)
 	sandbox_clear(&sb);
 }
 
-/* It stands between us and the kernel, and knows neither filters nor Landlock. */
+/* valgrind has neither seccomp filters nor Landlock. */
 static int
 on_valgrind(void)
 {
@@ -415,12 +441,14 @@ main(void)
 	snprintf(spool, sizeof(spool), "%s/spool", folder);
 	snprintf(secret, sizeof(secret), "%s/secret", folder);
 	snprintf(spool_db, sizeof(spool_db), "%s/spool.db", spool);
+	snprintf(zone, sizeof(zone), "%s/zone", folder);
 	mkdir(spool, 0777);
 	chmod(spool, 0777);
 	chmod(folder, 0755);
-	/* Readable for all: only the sandbox keeps it closed. */
+	/* Readable by all: only the sandbox denies it. */
 	fd = open(secret, O_CREAT | O_WRONLY, 0644);
 	close(fd);
+	zone_make();
 	test_read();
 	for (i = 0; i < 3; i++) {
 		if (geteuid() == 0)
@@ -429,6 +457,7 @@ main(void)
 	}
 	test_unit();
 	unlink(secret);
+	unlink(zone);
 	unlink(spool_db);
 	rmdir(spool);
 	rmdir(folder);

@@ -167,7 +167,7 @@ conf_end(int fd)
 	CHECK(wait_for(fd, MSG_CONF_OK));
 }
 
-/* Sends the bytes as they are; the table of messages is not asked. */
+/* Sends the bytes without a check by the table of messages. */
 static void
 raw_send(int fd, const struct message *m, const uint8_t *payload, size_t len)
 {
@@ -213,7 +213,7 @@ accepts(const struct message *m, const uint8_t *payload, size_t len)
 	return answered;
 }
 
-/* A byte less and a byte more than the message has. */
+/* The message, and the same with a byte less and with a byte more. */
 static void
 lengths_check(const struct message *m)
 {

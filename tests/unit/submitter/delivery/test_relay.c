@@ -35,8 +35,8 @@ static struct sent {
 	enum request_kind	 what;
 	char		 path[256];
 	char		 body[2048];
-	rest_data_fn	*data;
-	rest_done_fn	*done;
+	http_data_fn	*data;
+	http_done_fn	*done;
 	void		*arg;
 } sent[SENT_MAX];
 static int n_sent, most_sent;

@@ -123,7 +123,7 @@ on_data(const char *p, size_t n, void *arg)
 /* Sends one request and waits for its end. */
 static void
 sent(enum request_kind what, const char *method, const char *path,
-    const char *body, rest_data_fn *data)
+    const char *body, http_data_fn *data)
 {
 	struct http_request req = { .what = what, .method = method,
 		.path = path, .data = data, .done = on_done };

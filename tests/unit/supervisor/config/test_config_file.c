@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parser of config.json, run as the supervisor runs it: in a child. */
+/* The parser of config.json, in a child process as in the supervisor. */
 #include "config.h"
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@
 #define URL	"\"ccRestUrl\": \"https://h.example\", "
 #define MINIMAL	"{ " URL "\"ccRestJwt\": \"t\" "
 
-/* What one child said. */
+/* The messages and the log of one child. */
 struct outcome {
 	int		 status;	/* what parser_run returned, 0..255 */
 	struct conf	 conf;
@@ -30,7 +30,7 @@ struct outcome {
 	uint8_t		*secrets;	/* owned */
 	size_t		 n_secrets;
 	int		 seals;
-	int		 ended;		/* conf-end came */
+	int		 ended;		/* conf-end was received */
 };
 
 static char folder[] = "/tmp/test_config_file.XXXXXX";
@@ -177,7 +177,7 @@ test_go_file(const char *source)
 	forget(&o);
 }
 
-/* The example names every key; only the token is left to the site. */
+/* The example has every key; only the token is missing. */
 static void
 test_example(const char *source)
 {
@@ -233,7 +233,7 @@ test_wrong_file(const char *source)
 	forget(&o);
 }
 
-/* Whole texts and what is said about them; NULL: taken without a word. */
+/* Texts and their error or warning; NULL: none. */
 static const struct {
 	const char	*text;
 	const char	*reason;	/* of the refusal */
@@ -378,7 +378,7 @@ test_cases(void)
 	}
 }
 
-/* Each key that has no effect any more costs one warning, whatever its value. */
+/* Each key without effect causes one warning, whatever its value. */
 static void
 test_obsolete(void)
 {
@@ -474,7 +474,7 @@ test_modes(void)
 	forget(&o);
 }
 
-/* One key that names a file of this content and mode; key 2 beside it. */
+/* One key that names a file of this content and mode, and key 2. */
 static void
 run_with_file(struct outcome *o, const char *key, const char *content,
     mode_t mode)
@@ -548,7 +548,7 @@ test_credential(void)
 	unsetenv("CREDENTIALS_DIRECTORY");
 }
 
-/* Files made to cost time or memory: an answer comes, of whatever kind. */
+/* Files that cost time or memory: the parser answers in any case. */
 static void
 test_heavy(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pid file: what is in it, who holds it, what is left alone. */
+/* The pid file: content, lock, and files that are not changed. */
 #include "config.h"
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ content_check(const char *want)
 	close(fd);
 }
 
-/* Another process tries: 1 when it got the lock. */
+/* Another process tries to lock the file: 1 when it has the lock. */
 static int
 other_locks(void)
 {
@@ -53,7 +53,7 @@ test_held(void)
 	content_check("4711");
 	CHECK_INT(other_locks(), 0);
 	content_check("4711");
-	/* Not our pid in it: it stays. */
+	/* The file has another pid: it stays. */
 	pidfile_remove(fd, path);
 	CHECK_INT(access(path, F_OK), 0);
 	fd = pidfile_lock(path);
@@ -62,7 +62,7 @@ test_held(void)
 	CHECK_INT(access(path, F_OK), -1);
 }
 
-/* What a crash left behind is taken over; its content stays until we write. */
+/* A file that a crash has left is locked; its content stays until the write. */
 static void
 test_stale(void)
 {
@@ -74,7 +74,7 @@ test_stale(void)
 	CHECK(fd != -1);
 	content_check("99999");
 	CHECK_INT(pidfile_write(fd, getpid()), 0);
-	/* Somebody put another file there: it is not ours to remove. */
+	/* Another file has replaced it: that file is not removed. */
 	CHECK(unlink(path) == 0);
 	CHECK(close(open(path, O_WRONLY | O_CREAT, 0644)) == 0);
 	pidfile_remove(fd, path);

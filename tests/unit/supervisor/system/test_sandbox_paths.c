@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the workers may open.  Landlock only allows, so one folder too many
- * would give the secrets away: that is what is looked at here.
+ * The paths that the workers may open.  Landlock has no rule that denies, so
+ * that one directory too many would allow access to the secrets.
  */
 #include "config.h"
 
@@ -27,7 +27,7 @@ fill(enum role role)
 	sandbox_paths_fill(&setup, &conf, &sb);
 }
 
-/* The rights that the list gives on path. */
+/* The rights that the list allows on path. */
 static unsigned
 rights(const char *path)
 {
@@ -62,7 +62,7 @@ test_collector(void)
 	CHECK_INT(rights("/usr/bin/id") & SANDBOX_EXEC, 0);
 }
 
-/* A slurm.conf right in /etc must not open all of it. */
+/* A slurm.conf directly in /etc must not allow all of /etc. */
 static void
 test_slurm_conf(void)
 {
@@ -80,7 +80,7 @@ test_slurm_conf(void)
 	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
 }
 
-/* Slurm in a prefix beside other things: not these. */
+/* Slurm in a prefix with other programs: these are not allowed. */
 static void
 test_prefix(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders that a slurm.conf names. */
+/* The paths that a slurm.conf names. */
 #include "config.h"
 
 #include <stdlib.h>

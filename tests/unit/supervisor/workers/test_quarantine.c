@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs that workers die on: who is told, and when. */
+/* Runs during which workers crash: which workers get a quarantine, and when. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -43,38 +43,38 @@ worker_make(enum role role)
 	far[role] = fds[1];
 }
 
-/* Dies of a signal with job on its slate; 0: with a clean one. */
+/* A signal ends the worker; its inflight page has job, or nothing if 0. */
 static void
-dies_of(int sig, const char *kill_reason, enum role role, uint64_t job)
+crash_by(int sig, const char *kill_reason, enum role role, uint64_t job)
 {
 	struct child *c = &workers.children[role];
 	struct run_key key = { .cluster = "alpha", .job = job, .start = 1000 };
-	struct inflight *theirs;
+	struct inflight *page;
 	int fd;
 
 	c->inflight = inflight_new(&fd);
-	theirs = inflight_map(fd);
-	CHECK(c->inflight != NULL && theirs != NULL);
+	page = inflight_map(fd);
+	CHECK(c->inflight != NULL && page != NULL);
 	if (job != 0)
-		inflight_set(theirs, &key);
+		inflight_set(page, &key);
 	c->state = CHILD_DOWN;
 	c->kill_reason = kill_reason;
 	quarantine_note_exit(c, sig);
 	c->state = CHILD_READY;
-	inflight_free(theirs);
+	inflight_free(page);
 	inflight_free(c->inflight);
 	c->inflight = NULL;
 }
 
 static void
-dies(enum role role, uint64_t job)
+crash(enum role role, uint64_t job)
 {
-	dies_of(SIGABRT, NULL, role, job);
+	crash_by(SIGABRT, NULL, role, job);
 }
 
-/* The job of the next skip that the worker gets, 0 = none. */
+/* The job of the next quarantine that the worker gets, 0 = none. */
 static uint64_t
-skip_of(enum role role)
+quarantine_of(enum role role)
 {
 	struct run_key key;
 	struct msg_header h;
@@ -106,26 +106,26 @@ main(void)
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		worker_make((enum role)role);
 
-	dies(ROLE_COLLECTOR, 0);
+	crash(ROLE_COLLECTOR, 0);
 	CHECK_INT(workers.n_crash_records, 0);
-	dies_of(SIGKILL, NULL, ROLE_COLLECTOR, 7);
-	dies_of(SIGTERM, NULL, ROLE_SUBMITTER, 7);
+	crash_by(SIGKILL, NULL, ROLE_COLLECTOR, 7);
+	crash_by(SIGTERM, NULL, ROLE_SUBMITTER, 7);
 	CHECK_INT(workers.n_crash_records, 0);
-	dies_of(SIGKILL, "it does not answer", ROLE_COLLECTOR, 7);
+	crash_by(SIGKILL, "it does not answer", ROLE_COLLECTOR, 7);
 	CHECK_INT(workers.n_crash_records, 1);
-	dies(ROLE_COLLECTOR, 8);
-	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
-	/* Whoever dies the second time: the run is the same. */
-	dies(ROLE_SUBMITTER, 7);
-	CHECK_INT(skip_of(ROLE_COLLECTOR), 7);
-	CHECK_INT(skip_of(ROLE_LISTENER), 7);
-	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
+	crash(ROLE_COLLECTOR, 8);
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
+	/* The second crash may be of another worker. */
+	crash(ROLE_SUBMITTER, 7);
+	CHECK_INT(quarantine_of(ROLE_COLLECTOR), 7);
+	CHECK_INT(quarantine_of(ROLE_LISTENER), 7);
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
 	quarantine_send_all(&workers.children[ROLE_SUBMITTER]);
-	CHECK_INT(skip_of(ROLE_SUBMITTER), 7);
-	CHECK_INT(skip_of(ROLE_SUBMITTER), 0);
-	/* Ever more of them: the oldest are forgotten. */
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 7);
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
+	/* More runs than records: the oldest are dropped. */
 	for (i = 0; i < 2 * CRASH_RECORDS_MAX; i++)
-		dies(ROLE_COLLECTOR, 100 + i);
+		crash(ROLE_COLLECTOR, 100 + i);
 	CHECK_INT(workers.n_crash_records, CRASH_RECORDS_MAX);
 	CHECK_INT(workers.crash_records[CRASH_RECORDS_MAX - 1].key.job,
 	    100 + 2 * CRASH_RECORDS_MAX - 1);

@@ -124,7 +124,7 @@ worker_end(struct child *c)
 	event_base_free(workers.base);
 }
 
-/* Sends the bytes as they are; the table of messages is not asked. */
+/* Sends the bytes without a check by the table of messages. */
 static void
 raw_send(enum msg_type type, uint64_t id, const uint8_t *payload, size_t len)
 {
@@ -141,7 +141,7 @@ raw_send(enum msg_type type, uint64_t id, const uint8_t *payload, size_t len)
 	event_base_loop(workers.base, EVLOOP_NONBLOCK);
 }
 
-/* The bytes are refused: no callback, and the channel is gone. */
+/* The bytes are refused: no callback, and the channel is freed. */
 static void
 refused(enum msg_type type, enum child_state state, const uint8_t *payload,
     size_t len)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses of GPUs by host and index. */
+#include "config.h"
+
+#include "collector/base/settings.h"
+#include "tests/unit/check.h"
+
+static const struct {
+	const char	*text;
+	const char	*host;
+	uint32_t	 index;
+	const char	*want;		/* NULL = none */
+} gpus[] = {
+	{ "{}", "n1", 0, NULL },
+	{ "{\"^n1$\":[\"a\",\"b\"]}", "n1", 1, "b" },
+	{ "{\"^n1$\":[\"a\",\"b\"]}", "n11", 1, NULL },
+	{ "{\"n\":[\"a\"],\"n1\":[\"b\"]}", "n1", 0, "a" },
+	{ "{\"n1\":[\"b\"],\"n\":[\"a\"]}", "n1", 0, "b" },
+	{ "{\"n[12]\":[\"a\"]}", "xn2x", 0, "a" },
+	{ "{\"n1\":[\"a\"]}", "n1", 1, NULL },
+	{ "{\"n\":{\"0\":\"a\",\"3\":\"d\"}}", "n7", 3, "d" },
+	{ "{\"n\":{\"0\":\"a\",\"3\":\"d\"}}", "n7", 1, NULL },
+	{ "{\"n.\":{\"0\":\"a\"}}", "n7", 0, NULL },
+	{ "{\"^(a+)+$\":[\"a\"],\"a\":[\"b\"]}",
+	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", 0, "b" },
+};
+
+static const char *const bad_gpus[] = {
+	"", "[]", "{\"[\":[]}", "{\"n\":\"a\"}", "{\"n\":[1]}",
+	"{\"n\":[\"\"]}", "{\"n\":{\"x\":\"a\"}}", "{\"n\":{\"9999\":\"a\"}}",
+	"{\"n\":[\"012345678901234567890123456789012345678901234567890123456789abcd\"]}",
+};
+
+static void
+test_gpus(void)
+{
+	char reason[256], address[ACCEL_MAX];
+	struct gpu_map *map;
+	size_t i;
+
+	for (i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++) {
+		map = gpu_map_new(gpus[i].text, reason, sizeof(reason));
+		CHECK(map != NULL);
+		if (map == NULL)
+			continue;
+		CHECK_STR(gpu_address(map, gpus[i].host, gpus[i].index,
+		    address) == 0 ? address : NULL, gpus[i].want);
+		gpu_map_free(map);
+	}
+	for (i = 0; i < sizeof(bad_gpus) / sizeof(bad_gpus[0]); i++) {
+		reason[0] = '\0';
+		map = gpu_map_new(bad_gpus[i], reason, sizeof(reason));
+		CHECK(map == NULL && reason[0] != '\0');
+		gpu_map_free(map);
+	}
+}
+
+int
+main(void)
+{
+	test_gpus();
+	return check_done();
+}

@@ -32,7 +32,8 @@ struct walk {
 	uint64_t	 request;
 	uint32_t	 left;
 	unsigned	 done;
-	int		 by_itself;	/* a reload retries the runs, no admin */
+	/* a reload retries the runs, no admin */
+	int		 by_itself;
 };
 
 static unsigned long long
@@ -295,7 +296,8 @@ drop_one(struct spool *sp, struct spool_run *run, void *arg)
 static void
 rejected_walk(struct walk *k, spool_fn *fn)
 {
-	static const enum run_state states[] = { START_REJECTED, STOP_REJECTED };
+	static const enum run_state states[] = { START_REJECTED,
+		STOP_REJECTED };
 	int d;
 	size_t i;
 
@@ -354,44 +356,57 @@ on_metrics(struct submitter *s, uint64_t request)
 		const char		*name, *type, *help;
 		unsigned long long	 value;
 	} rows[] = {
-		{ PREFIX "starts_total", "counter", "Starts that cc-backend accepted",
+		{ PREFIX "starts_total", "counter",
+		    "Starts that cc-backend accepted",
 		    (unsigned long long)n->starts },
-		{ PREFIX "stops_total", "counter", "Stops that cc-backend accepted",
+		{ PREFIX "stops_total", "counter",
+		    "Stops that cc-backend accepted",
 		    (unsigned long long)n->stops },
 		{ PREFIX "requests_total", "counter", "Requests to cc-backend",
 		    (unsigned long long)n->requests },
-		{ PREFIX "retries_total", "counter", "Requests that failed and "
-		    "are repeated", (unsigned long long)n->retries },
-		{ PREFIX "rejections_total", "counter", "Runs rejected for good",
-		    (unsigned long long)n->rejected },
-		{ PREFIX "records_total", "counter", "Records received from "
-		    "the collector", (unsigned long long)n->records },
+		{ PREFIX "retries_total", "counter",
+		    "Requests that failed and "
+		    "are repeated",
+		    (unsigned long long)n->retries },
+		{ PREFIX "rejections_total", "counter",
+		    "Runs rejected for good", (unsigned long long)n->rejected },
+		{ PREFIX "records_total", "counter",
+		    "Records received from "
+		    "the collector",
+		    (unsigned long long)n->records },
 		{ PREFIX "commits_total", "counter", "Commits of the spool",
 		    (unsigned long long)n->commits },
-		{ PREFIX "victims_total", "counter", "Runs found open in "
-		    "cc-backend after their stop", (unsigned long long)
-		    n->victims },
-		{ PREFIX "nats_starts_total", "counter", "Starts confirmed by "
-		    "NATS", (unsigned long long)n->nats_starts },
-		{ PREFIX "nats_stops_total", "counter", "Stops confirmed by NATS",
+		{ PREFIX "victims_total", "counter",
+		    "Runs found open in "
+		    "cc-backend after their stop",
+		    (unsigned long long)n->victims },
+		{ PREFIX "nats_starts_total", "counter",
+		    "Starts confirmed by "
+		    "NATS",
+		    (unsigned long long)n->nats_starts },
+		{ PREFIX "nats_stops_total", "counter",
+		    "Stops confirmed by NATS",
 		    (unsigned long long)n->nats_stops },
 		{ PREFIX "spool_runs", "gauge", "Runs in the spool",
 		    (unsigned long long)spool_runs(s->spool) },
 		{ PREFIX "spool_bytes", "gauge", "Bytes in use in the spool",
 		    (unsigned long long)spool_bytes(s->spool) },
-		{ PREFIX "spool_stubs", "gauge", "Runs of which the spool "
-		    "has only the resources", (unsigned long long)
-		    spool_resources_count(s->spool) },
-		{ PREFIX "spool_stubs_refused_total", "counter", "Runs "
+		{ PREFIX "spool_stubs", "gauge",
+		    "Runs of which the spool "
+		    "has only the resources",
+		    (unsigned long long)spool_resources_count(s->spool) },
+		{ PREFIX "spool_stubs_refused_total", "counter",
+		    "Runs "
 		    "without space for their resources in a full spool",
 		    (unsigned long long)n->resources_refused },
 		{ PREFIX "starts_due", "gauge", "Starts that wait",
 		    start_due(s) },
 		{ PREFIX "stops_due", "gauge", "Stops that wait",
 		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) },
-		{ PREFIX "rejected_runs", "gauge", "Rejected runs that are kept",
-		    rejected(s) },
-		{ PREFIX "closed_wrongly_runs", "gauge", "Runs that another "
+		{ PREFIX "rejected_runs", "gauge",
+		    "Rejected runs that are kept", rejected(s) },
+		{ PREFIX "closed_wrongly_runs", "gauge",
+		    "Runs that another "
 		    "client stopped in cc-backend, not as in Slurm",
 		    count(s, CLOSED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
@@ -427,7 +442,8 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 }
 
 void
-ctl_on_request(struct worker *w, uint64_t request, const struct ctl_request *req)
+ctl_on_request(struct worker *w, uint64_t request,
+    const struct ctl_request *req)
 {
 	struct submitter *s = w->arg;
 	struct walk k = { .s = s, .req = req, .request = request,

@@ -27,12 +27,14 @@
 #include "submitter/spool/export.h"
 #include "submitter/spool/transition.h"
 
-#define IMPORT_FILE	"spool.import"	/* in the root of the sandbox; the admin tool writes it */
+/* in the root of the sandbox; the admin tool writes it */
+#define IMPORT_FILE	"spool.import"
 #define STEP_BYTES	(1u << 20)	/* of lines in one step */
 #define STEP_ROWS	200
 #define STEP_PAGES	512
 #define PIECE		(48u * 1024)	/* of a line, in one row of the reply */
-#define WHOLE_MAX	(16u << 20)	/* bytes of a file that PRAGMA quick_check checks in one step */
+/* bytes of a file that PRAGMA quick_check checks in one step */
+#define WHOLE_MAX	(16u << 20)
 /* Positions of check: first the pages, then the rows. */
 #define AT_ROWS		(INT64_C(1) << 40)
 

@@ -34,10 +34,12 @@
 #include "submitter/spool/commit.h"
 
 #define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
-#define TOMB_MARGIN	86400		/* s that a tombstone is kept longer than slurmQueryMaxSpan */
-#define MORE_WAIT	5000		/* ms that a start waits for the job script */
-#define NATS_MARGIN	2000		/* ms beyond the commit interval of cc-backend */
-#define AGE_EVERY	10000		/* ms between two checks of old tombstones */
+/* s that a tombstone is kept longer than slurmQueryMaxSpan */
+#define TOMB_MARGIN	86400
+#define MORE_WAIT	5000	/* ms that a start waits for the job script */
+/* ms beyond the commit interval of cc-backend */
+#define NATS_MARGIN	2000
+#define AGE_EVERY	10000	/* ms between two checks of old tombstones */
 #define AGE_ROWS	512
 
 /* Built by conf_check, not in force yet. */

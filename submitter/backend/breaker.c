@@ -20,15 +20,20 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define FAILURES_MAX	3	/* failures in a row until cc-backend counts as down */
-#define ROW_TRIES	3	/* a row with more failures says nothing about other rows */
+/* failures in a row until cc-backend counts as down */
+#define FAILURES_MAX	3
+/* a row with more failures says nothing about other rows */
+#define ROW_TRIES	3
 #define PROBE_MAX	20000	/* ms between probes */
-#define CLUSTERS_AGE	600000	/* ms; an older topology is requested again with the probe */
+/* ms; an older topology is requested again with the probe */
+#define CLUSTERS_AGE	600000
 #define CLUSTERS_TRIES	3	/* attempts while the probe is answered */
 
-#define PROBE_EVERY	2000	/* ms between probes because of new connections */
+/* ms between probes because of new connections */
+#define PROBE_EVERY	2000
 
-#define STOPPED_WAIT	30000	/* ms; an admin has to change the token or the address */
+/* ms; an admin has to change the token or the address */
+#define STOPPED_WAIT	30000
 
 enum breaker_state {
 	BREAKER_UNUSED,	/* no address or token */
@@ -36,7 +41,8 @@ enum breaker_state {
 	BREAKER_HALF_OPEN,	/* one request at a time */
 	BREAKER_UP,
 	BREAKER_UNAUTHORIZED,	/* the token is refused; probed every 30 s */
-	BREAKER_WRONG_ADDRESS	/* the address is not cc-backend's; probed every 30 s */
+	/* the address is not cc-backend's; probed every 30 s */
+	BREAKER_WRONG_ADDRESS
 };
 
 struct breaker {
@@ -45,14 +51,17 @@ struct breaker {
 	struct event	*timer;
 	unsigned	 failures;	/* since the last good answer */
 	unsigned	 probes;	/* failed probes in a row */
-	int		 asking;	/* a probe or a request for the clusters is under way */
-	int		 stale;		/* that request was made with an older configuration */
-	int		 doubt;		/* cc-backend may be another one: probe it */
+	/* a probe or a request for the clusters is under way */
+	int		 asking;
+	/* that request was made with an older configuration */
+	int		 stale;
+	int		 doubt;	/* cc-backend may be another one: probe it */
 	int64_t		 probed;	/* spool_now() of the last probe */
 	enum breaker_state	 said;		/* the state that was logged */
 	int64_t		 down;		/* spool_now(); 0 = up */
 	int64_t		 clusters_at;	/* spool_now() of the last good ones */
-	unsigned	 no_clusters;	/* failures in a row after a good probe */
+	/* failures in a row after a good probe */
+	unsigned	 no_clusters;
 	char		 why[400];	/* of the last failure */
 	char		 last[400];	/* answer, for status */
 	enum backend	 version;
@@ -114,17 +123,20 @@ say_down(struct breaker *g, enum breaker_state state)
 	const char *where = http_where(g->s->http);
 
 	if (state == BREAKER_UNAUTHORIZED)
-		log_errorx("CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
+		log_errorx(
+		    "CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
 		    "submitted until cc-backend accepts the token; all runs "
-		    "are kept", where, g->why);
+		    "are kept",
+		    where, g->why);
 	else if (state == BREAKER_WRONG_ADDRESS)
-		log_errorx("%s is no cc-backend that accepts jobs by REST (%s): "
+		log_errorx(
+		    "%s is no cc-backend that accepts jobs by REST (%s): "
 		    "check ccRestUrl, and ccRestSubmitJobs if cc-backend "
-		    "accepts jobs only by NATS; all runs are kept", where,
-		    g->why);
+		    "accepts jobs only by NATS; all runs are kept",
+		    where, g->why);
 	else
-		log_warnx("cc-backend at %s is unreachable: %s; %llu runs wait", where,
-		    g->why, waiting_runs(g));
+		log_warnx("cc-backend at %s is unreachable: %s; %llu runs wait",
+		    where, g->why, waiting_runs(g));
 }
 
 static void
@@ -191,11 +203,13 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 	switch (v->code) {
 	case RESULT_UNAUTHORIZED:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
-		breaker_down(g, BREAKER_UNAUTHORIZED, timer_jitter(STOPPED_WAIT));
+		breaker_down(g, BREAKER_UNAUTHORIZED,
+		    timer_jitter(STOPPED_WAIT));
 		return;
 	case RESULT_WRONG_ADDRESS:
 		snprintf(g->why, sizeof(g->why), "%s", v->text);
-		breaker_down(g, BREAKER_WRONG_ADDRESS, timer_jitter(STOPPED_WAIT));
+		breaker_down(g, BREAKER_WRONG_ADDRESS,
+		    timer_jitter(STOPPED_WAIT));
 		return;
 	case RESULT_REPROBE:
 		/*
@@ -243,7 +257,8 @@ version_take(struct breaker *g, const struct result *v)
 	    v->backend == BACKEND_1_4_3)
 		return;
 	if (g->version_told && g->version != v->backend)
-		g->clusters_at = 0;	/* another cc-backend may have another topology */
+		/* another cc-backend may have another topology */
+		g->clusters_at = 0;
 	if (!g->version_told || g->version != v->backend)
 		log_notice("cc-backend at %s is version %s",
 		    http_where(g->s->http), names[v->backend]);
@@ -292,17 +307,22 @@ on_clusters(const struct http_answer *a, void *arg)
 	if (v.code == RESULT_DONE && topology_cache_store(g->s, a) == 0) {
 		g->clusters_at = spool_now(g->s->spool);
 		g->no_clusters = 0;
-	} else if (v.code == RESULT_UNAUTHORIZED || (v.code == RESULT_UNREACHABLE &&
-	    ++g->no_clusters < CLUSTERS_TRIES)) {
+	} else if (v.code == RESULT_UNAUTHORIZED ||
+	    (v.code == RESULT_UNREACHABLE &&
+		++g->no_clusters < CLUSTERS_TRIES)) {
 		snprintf(g->why, sizeof(g->why), "%s", v.text);
-		breaker_down(g, v.code == RESULT_UNREACHABLE ? BREAKER_DOWN : BREAKER_UNAUTHORIZED,
+		breaker_down(g,
+		    v.code == RESULT_UNREACHABLE ? BREAKER_DOWN :
+						   BREAKER_UNAUTHORIZED,
 		    v.code == RESULT_UNREACHABLE ? probe_wait(g) :
-		    timer_jitter(STOPPED_WAIT));
+						   timer_jitter(STOPPED_WAIT));
 		return;
 	} else
-		log_warnx("the clusters of cc-backend cannot be read (%s): threads "
+		log_warnx(
+		    "the clusters of cc-backend cannot be read (%s): threads "
 		    "are numbered by the topology of the last start, or as "
-		    "Slurm numbers them", v.text);
+		    "Slurm numbers them",
+		    v.text);
 	breaker_half(g);
 }
 
@@ -347,8 +367,10 @@ on_probe(const struct http_answer *a, void *arg)
 	}
 	snprintf(g->why, sizeof(g->why), "%s", v.text);
 	if (v.code == RESULT_UNAUTHORIZED || v.code == RESULT_WRONG_ADDRESS)
-		breaker_down(g, v.code == RESULT_WRONG_ADDRESS ? BREAKER_WRONG_ADDRESS :
-		    BREAKER_UNAUTHORIZED, timer_jitter(STOPPED_WAIT));
+		breaker_down(g,
+		    v.code == RESULT_WRONG_ADDRESS ? BREAKER_WRONG_ADDRESS :
+						     BREAKER_UNAUTHORIZED,
+		    timer_jitter(STOPPED_WAIT));
 	else
 		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }

@@ -48,7 +48,8 @@ on_done(const struct http_answer *a, void *arg)
 	struct http_answer known = *a;
 	struct result v;
 
-	if (a->error == NULL && a->code == 200 && job_list_parser_end(&p->parser) == -1)
+	if (a->error == NULL && a->code == 200 &&
+	    job_list_parser_end(&p->parser) == -1)
 		known.error = "the list of jobs is incomplete";
 	known.backend = breaker_version(p->s->breaker);
 	response_classify(&known, &v);
@@ -84,12 +85,13 @@ page_send(struct job_list *p)
 static void
 name_escape(const char *name, char *buf, size_t size)
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 	size_t n = 0;
 
 	for (; *name != '\0' && n + 4 < size; name++)
 		n += (size_t)snprintf(buf + n, size - n,
-		    strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		    "0123456789-_.", *name) != NULL ? "%c" : "%%%02X",
+		    strchr(plain, *name) != NULL ? "%c" : "%%%02X",
 		    (unsigned char)*name);
 	buf[n] = '\0';
 }

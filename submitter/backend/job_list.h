@@ -8,7 +8,8 @@
 
 struct submitter;
 
-#define JOB_LIST_ROWS	500	/* of a page; more rows need much memory in cc-backend */
+/* of a page; more rows need much memory in cc-backend */
+#define JOB_LIST_ROWS	500
 #define JOB_LIST_PAGES	4000	/* limit; two million running jobs */
 
 /* A row. Its key has Slurm's name of the cluster. */
@@ -23,7 +24,8 @@ struct job_list {
 	char		 query[512];
 	unsigned	 page;
 	unsigned	 rows;			/* of all pages */
-	int64_t		 asked;			/* spool_now() when the first page was requested */
+	/* spool_now() when the first page was requested */
+	int64_t		 asked;
 	struct job_list_parser	 parser;
 	job_list_fn	*fn;
 	job_list_done_fn	*done;

@@ -15,12 +15,14 @@
 /* The members of a row that are used. */
 struct backend_job {
 	int64_t		 id;		/* of the database, 0 = unknown */
-	struct run_key	 key;		/* with cc-backend's name of the cluster */
-	int64_t		 duration;	/* seconds; for a running job until now */
+	struct run_key	 key;	/* with cc-backend's name of the cluster */
+	/* seconds; for a running job until now */
+	int64_t		 duration;
 	char		 state[32];	/* jobState */
 };
 
-#define JOB_LIST_DEPTH_MAX	JSON_SCAN_DEPTH_MAX	/* cc-backend's rows have 6 */
+/* cc-backend's rows have 6 */
+#define JOB_LIST_DEPTH_MAX	JSON_SCAN_DEPTH_MAX
 #define JOB_LIST_TEXT_MAX	128	/* bytes kept of a name or value */
 
 typedef void job_list_row_fn(const struct backend_job *row, void *arg);
@@ -42,7 +44,8 @@ struct job_list_parser {
 	unsigned	 have;
 };
 
-void job_list_parser_init(struct job_list_parser *l, job_list_row_fn *fn, void *arg);
+void job_list_parser_init(struct job_list_parser *l, job_list_row_fn *fn,
+    void *arg);
 /* 0, or -1 when the answer is invalid; from then on always -1. */
 int job_list_parser_feed(struct job_list_parser *l, const char *p, size_t n);
 /* 0 when the answer was complete, else -1. */

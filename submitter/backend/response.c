@@ -55,9 +55,12 @@ static const struct rule {
 	{ W(START), 500, 500, "CHECK constraint failed", SHAPE_OBJECT,
 	    RESULT_REJECTED },
 	/* stop; up to 1.4.2 the time and the state are in one sentence */
-	{ W(STOP), 422, 422, "already been stopped", SHAPE_OBJECT, RESULT_ALREADY_STOPPED },
-	{ W(STOP), 422, 422, "finding job failed", SHAPE_OBJECT, RESULT_NO_RUN },
-	{ W(STOP), 404, 404, "finding job failed", SHAPE_OBJECT, RESULT_NO_RUN },
+	{ W(STOP), 422, 422, "already been stopped", SHAPE_OBJECT,
+	    RESULT_ALREADY_STOPPED },
+	{ W(STOP), 422, 422, "finding job failed", SHAPE_OBJECT,
+	    RESULT_NO_RUN },
+	{ W(STOP), 404, 404, "finding job failed", SHAPE_OBJECT,
+	    RESULT_NO_RUN },
 	{ W(STOP), 400, 400, "(state is: running)", SHAPE_OBJECT,
 	    RESULT_REJECTED },
 	{ W(STOP), 400, 400, "only running jobs can be stopped", SHAPE_OBJECT,
@@ -71,7 +74,8 @@ static const struct rule {
 	    RESULT_REPROBE },
 	/* wrong address, or a cc-backend that accepts jobs only by NATS */
 	{ W(NODES) | W(META), 404, 405, NULL, SHAPE_ANY, RESULT_REJECTED },
-	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY, RESULT_WRONG_ADDRESS },
+	{ ANY, 400, 400, "integer expected in path", SHAPE_ANY,
+	    RESULT_WRONG_ADDRESS },
 	{ ANY, 404, 405, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	{ ANY, 407, 407, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
 	{ ANY, 431, 431, NULL, SHAPE_ANY, RESULT_WRONG_ADDRESS },
@@ -254,7 +258,8 @@ response_classify(const struct http_answer *a, struct result *v)
 	 * of its start can: only the older ones refuse it.
 	 */
 	if (a->what == REQUEST_STOP && a->backend == BACKEND_1_4_3 &&
-	    a->code == 400 && strstr(words, "must be larger than start") != NULL) {
+	    a->code == 400 &&
+	    strstr(words, "must be larger than start") != NULL) {
 		v->code = RESULT_OLD_VERSION;
 		v->backend = BACKEND_1_4_0;
 	}

@@ -14,16 +14,21 @@
 enum result_code {
 	RESULT_DONE,	/* cc-backend has it */
 	RESULT_RETRY,	/* unknown or temporary: retried at growing intervals */
-	RESULT_UNREACHABLE,	/* the same, and other requests would fail as well */
+	/* the same, and other requests would fail as well */
+	RESULT_UNREACHABLE,
 	RESULT_CHECK,	/* refused as a duplicate: a list of jobs must tell */
 	RESULT_ACCEPTED_BEFORE,	/* start: accepted before, not committed yet */
 	RESULT_ALREADY_STOPPED,	/* stop: the run was stopped before */
 	RESULT_NO_RUN,	/* stop: no such run; the start is sent first */
-	RESULT_OLD_VERSION,	/* stop: cc-backend is older than assumed; retried for that version */
-	RESULT_REPROBE,	/* start: cc-backend has another version than was probed */
+	/* stop: cc-backend is older than assumed; retried for that version */
+	RESULT_OLD_VERSION,
+	/* start: cc-backend has another version than was probed */
+	RESULT_REPROBE,
 	RESULT_REJECTED,	/* never accepted: kept with its reason */
-	RESULT_UNAUTHORIZED,	/* the token or this client's address is refused */
-	RESULT_WRONG_ADDRESS,	/* the address is not cc-backend's, or it accepts jobs only by NATS */
+	/* the token or this client's address is refused */
+	RESULT_UNAUTHORIZED,
+	/* the address is not cc-backend's, or it accepts jobs only by NATS */
+	RESULT_WRONG_ADDRESS,
 	RESULT__COUNT
 };
 
@@ -33,9 +38,11 @@ const char *request_kind_name(enum request_kind what);
 struct result {
 	enum result_code	 code;
 	int		 told;		/* probe: the version is known now */
-	int		 fresh;		/* as in the answer: a new connection was made */
+	/* as in the answer: a new connection was made */
+	int		 fresh;
 	enum backend	 backend;
-	char		 text[400];	/* code and cc-backend's error as one line */
+	/* code and cc-backend's error as one line */
+	char		 text[400];
 };
 
 void response_classify(const struct http_answer *a, struct result *v);

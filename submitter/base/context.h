@@ -46,14 +46,16 @@ struct counters {
 	uint64_t	 rejected;
 	uint64_t	 repeated;	/* starts not committed in time */
 	uint64_t	 closed;	/* runs stopped by another client */
-	uint64_t	 victims;	/* runs open in cc-backend after their stop */
+	/* runs open in cc-backend after their stop */
+	uint64_t	 victims;
 	uint64_t	 nats_starts;
 	uint64_t	 nats_stops;
 	uint64_t	 nats_unsure;
 	uint64_t	 commits;
 	uint64_t	 meta;		/* metadata updates delivered */
 	uint64_t	 meta_dropped;	/* metadata updates given up */
-	uint64_t	 resources_refused;	/* resource records without room */
+	/* resource records without room */
+	uint64_t	 resources_refused;
 };
 
 struct submitter {

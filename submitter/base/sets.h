@@ -17,7 +17,8 @@ struct idset {
 	size_t	 n;
 	size_t	 cap;
 	int	 sorted;
-	int	 lacking;	/* an id could not be added: its absence from the set proves nothing */
+	/* an id could not be added: its absence from the set proves nothing */
+	int	 lacking;
 };
 
 void idset_clear(struct idset *set);

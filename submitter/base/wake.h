@@ -23,7 +23,8 @@ enum {
 /* What a lane runs; set in main.c.  The lanes run in the order of the table. */
 struct wake_lane {
 	unsigned	 lane;
-	void		(*run)(struct submitter *s);	/* NULL ends the table */
+	/* NULL ends the table */
+	void		(*run)(struct submitter *s);
 };
 
 struct wake {

@@ -18,9 +18,12 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define HIT_WAIT	2000	/* ms until a stop that stopped another run is repeated */
-#define REPROBE_TRIES	3	/* after these the field is unknown to every version */
-#define RELEASE_TRIES	20	/* a start with this many failures does not block later runs of its job */
+/* ms until a stop that stopped another run is repeated */
+#define HIT_WAIT	2000
+/* after these the field is unknown to every version */
+#define REPROBE_TRIES	3
+/* a start with this many failures does not block later runs of its job */
+#define RELEASE_TRIES	20
 
 static struct log_limit said_refused;
 static struct log_limit said_tags;
@@ -273,7 +276,8 @@ deleted(struct submitter *s, struct spool_run *run)
 	run_move(s->spool, run, DEST_REST, run->flags &
 	    RUN_FORGET_AFTER_DELETE ? EVENT_DELETED_FINALLY : EVENT_DELETED,
 	    DUE_NOW, "");
-	run->flags &= ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
+	run->flags &=
+	    ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
 	copy = *run;
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);

@@ -25,7 +25,8 @@
 #define WAIT_FIRST	2000	/* ms from a waiting stop to the first list */
 #define WAIT_MAX	30000
 #define IDLE_MIN	30000	/* ms between lists while no stop waits */
-#define OVERDUE		3	/* times the longest commit until a start is repeated */
+/* times the longest commit until a start is repeated */
+#define OVERDUE		3
 #define LONGEST_MAX	600000	/* ms; no commit interval is longer */
 
 struct commit_check {
@@ -39,8 +40,10 @@ struct commit_check {
 	unsigned	 promoted;	/* in this round */
 	int		 failed;	/* a list of this round failed */
 	int		 running;	/* this list has only running jobs */
-	int		 only_running;	/* the next list has only running jobs */
-	int64_t		 longest;	/* ms from accepting a start to its commit */
+	/* the next list has only running jobs */
+	int		 only_running;
+	/* ms from accepting a start to its commit */
+	int64_t		 longest;
 };
 
 static int64_t

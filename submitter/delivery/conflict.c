@@ -22,13 +22,20 @@
 #include "submitter/net/http.h"
 #include "submitter/spool/commit.h"
 
-#define CONFLICT_GATHER	200	/* ms until the first list: more runs may come */
+/* ms until the first list: more runs may come */
+#define CONFLICT_GATHER	200
 #define CONFLICT_RETRY	2000	/* ms after a request that failed */
 #define CONFLICT_TRIES	3	/* of one second; then edit_meta is used */
-#define CONFLICT_LATER	60000	/* ms until a run is requested again that nothing is known of */
+/* ms until a run is requested again that nothing is known of */
+#define CONFLICT_LATER	60000
 #define GROUP_MAX	512	/* runs listed together */
-#define GROUP_SPAN	3600	/* s from their first start to the last: cc-backend reads one file per stopped job */
-#define HALVES_MAX	16	/* ranges that wait: an hour is halved 12 times */
+/*
+ * s from their first start to the last: cc-backend reads one file per stopped
+ * job
+ */
+#define GROUP_SPAN	3600
+/* ranges that wait: an hour is halved 12 times */
+#define HALVES_MAX	16
 
 /* One run of the group. */
 struct conflict_run {
@@ -50,12 +57,14 @@ struct conflict {
 	struct conflict_run	*runs;		/* by start; GROUP_MAX */
 	unsigned	 n_runs;
 	char		 cluster[CLUSTER_MAX];
-	int		 running;	/* the list of running jobs comes first */
+	/* the list of running jobs comes first */
+	int		 running;
 	struct start_range	 now;		/* the range that is listed */
 	struct start_range	 later[HALVES_MAX];
 	unsigned	 n_later;
 	unsigned	 tries;		/* of this range */
-	unsigned	 single;	/* index of the next run that is requested alone */
+	/* index of the next run that is requested alone */
+	unsigned	 single;
 	int		 singly;
 	int		 meta;		/* an edit_meta is under way */
 	int		 waiting;	/* the timer repeats a request */
@@ -80,7 +89,8 @@ static void
 on_row(const struct backend_job *row, void *arg)
 {
 	struct conflict *k = arg;
-	struct conflict_run key = { .job = row->key.job, .start = row->key.start };
+	struct conflict_run key = { .job = row->key.job,
+		.start = row->key.start };
 	struct conflict_run *a = bsearch(&key, k->runs, k->n_runs, sizeof(key),
 	    conflict_run_cmp);
 
@@ -241,7 +251,8 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 	payload_edit_meta(k->s->payload, &key, "jobName",
 	    job.name != NULL ? job.name : "", &body);
 	req.body = &body;
-	k->meta = breaker_allows(k->s->breaker) && http_send(k->s->http, &req) == 0;
+	k->meta =
+	    breaker_allows(k->s->breaker) && http_send(k->s->http, &req) == 0;
 	job_clear(&job);
 	wr_clear(&body);
 	return k->meta ? 0 : -1;
@@ -418,7 +429,8 @@ rest(struct conflict *k)
 static void
 group_begin(struct conflict *k)
 {
-	static const enum run_state states[] = { START_CONFLICT, STOP_CONFLICT };
+	static const enum run_state states[] = { START_CONFLICT,
+		STOP_CONFLICT };
 	struct spool_after after;
 	unsigned i;
 

@@ -51,7 +51,8 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	inflight_set(s->w->inflight, &run->key);
 	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		state = payload_stop_state(s->payload, breaker_version(s->breaker), job.state);
+		state = payload_stop_state(s->payload,
+		    breaker_version(s->breaker), job.state);
 		stop = payload_stop_time(breaker_version(s->breaker), &job);
 	}
 	inflight_clear(s->w->inflight);
@@ -87,12 +88,14 @@ foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 }
 
 void
-foreign_stop_damaged(struct submitter *s, struct spool_run *run, const char *why)
+foreign_stop_damaged(struct submitter *s, struct spool_run *run,
+    const char *why)
 {
 	char how[sizeof(run->reason)];
 
 	s->n.closed++;
-	snprintf(how, sizeof(how), "the run is damaged in cc-backend (%.300s)", why);
+	snprintf(how, sizeof(how), "the run is damaged in cc-backend (%.300s)",
+	    why);
 	foreign_stop_keep(s, run, how);
 }
 

@@ -23,7 +23,8 @@
 #define META_TRIES	10	/* the waits add up to 40 minutes */
 #define META_WAIT	5000	/* ms after the first failure */
 #define META_WAIT_MAX	(META_WAIT << META_TRIES)
-#define META_FIRST	2000	/* ms after the stop: cc-backend archives the run and has no file yet */
+/* ms after the stop: cc-backend archives the run and has no file yet */
+#define META_FIRST	2000
 #define META_AGAIN	2000	/* ms when the request could not be sent */
 
 struct meta_delivery {
@@ -66,8 +67,11 @@ on_answer(const struct http_answer *a, void *arg)
 	case RESULT_NO_RUN:
 	case RESULT_RETRY:
 		if (l->tries + 1 < META_TRIES)
-			spool_meta_wait(sp, l->id, spool_now(sp) +
-			    timer_backoff(l->tries, META_WAIT, META_WAIT_MAX), l->tries + 1);
+			spool_meta_wait(sp, l->id,
+			    spool_now(sp) +
+				timer_backoff(l->tries, META_WAIT,
+				    META_WAIT_MAX),
+			    l->tries + 1);
 		else
 			give_up(l, &v);
 		break;
@@ -97,7 +101,9 @@ meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 	req.body = &body;
 	l->id = late->id;
 	l->tries = late->tries;
-	rc = wr_end(&body) == 0 && breaker_allows(l->s->breaker) ? http_send(l->s->http, &req) : -1;
+	rc = wr_end(&body) == 0 && breaker_allows(l->s->breaker) ?
+	    http_send(l->s->http, &req) :
+	    -1;
 	wr_clear(&body);
 	return rc;
 }
@@ -173,7 +179,8 @@ meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 	struct owing o = { .l = l, .key = &run->key };
 	struct job job;
 
-	if ((run->flags & (RUN_END_IN_START | RUN_QUARANTINED)) || !is_wanted(l))
+	if ((run->flags & (RUN_END_IN_START | RUN_QUARANTINED)) ||
+	    !is_wanted(l))
 		return;
 	job_init(&job);
 	inflight_set(l->s->w->inflight, &run->key);

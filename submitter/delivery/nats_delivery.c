@@ -22,14 +22,15 @@
 #include "submitter/spool/transition.h"
 
 #define NATS_PAGE	32	/* rows leased at once */
-#define NATS_WIDTH	128	/* messages under way; the broker confirms in bulk */
+/* messages under way; the broker confirms in bulk */
+#define NATS_WIDTH	128
 #define DENIED_WAIT	60000	/* ms; an admin has to grant the permission */
 
 struct nats_delivery {
 	struct submitter *s;
 	struct event	*due;		/* when the next row is due */
 	unsigned	 in_flight;
-	int		 lost;		/* a rollback: leases are to be taken back */
+	int		 lost;	/* a rollback: leases are to be taken back */
 };
 
 static void
@@ -92,18 +93,21 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 		break;
 	case NATS_UNSURE:
 		s->n.nats_unsure++;
-		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS], RETRY_FIRST,
-		    RETRY_MAX), why);
+		row_wait(s, &run,
+		    timer_backoff(run.tries[DEST_NATS], RETRY_FIRST, RETRY_MAX),
+		    why);
 		break;
 	case NATS_AWAY:
-		row_wait(s, &run, timer_backoff(run.tries[DEST_NATS], RETRY_FIRST,
-		    RETRY_MAX), why);
+		row_wait(s, &run,
+		    timer_backoff(run.tries[DEST_NATS], RETRY_FIRST, RETRY_MAX),
+		    why);
 		break;
 	case NATS_DENIED:
 		row_wait(s, &run, timer_jitter(DENIED_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		run_reject(s, &run, DEST_NATS, "NATS: the message is longer than "
+		run_reject(s, &run, DEST_NATS,
+		    "NATS: the message is longer than "
 		    "the broker accepts, even without its texts");
 		break;
 	}
@@ -152,8 +156,10 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		run_reject(s, run, DEST_NATS, why != NULL ? why :
 		    "the record makes no message");
 	else
-		row_wait(s, run, timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
-		    RETRY_MAX), why);
+		row_wait(s, run,
+		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
+			RETRY_MAX),
+		    why);
 }
 
 /* Leases a page of rows, commits, sends: how many. */

@@ -24,7 +24,8 @@
 #define NODES_BATCH	1000	/* nodes of one request: about 150 KB */
 #define CLUSTERS_KEPT	16	/* limit of the key `clusters` */
 #define WORDS_MAX	32	/* of states; the collector sends one */
-#define RETRY_WAIT	10000	/* ms after a failure, or while cc-backend is unreachable */
+/* ms after a failure, or while cc-backend is unreachable */
+#define RETRY_WAIT	10000
 #define UNKNOWN_WAIT	3600000	/* ms: an old cc-backend may be upgraded */
 
 struct queued_node {
@@ -50,7 +51,8 @@ struct node_states {
 	char		 clusters[CLUSTERS_KEPT][CLUSTER_MAX];
 	unsigned	 n_clusters;
 	int		 busy;
-	int		 unknown;	/* this cc-backend has no such request */
+	/* this cc-backend has no such request */
+	int		 unknown;
 	uint64_t	 sent;
 	struct log_limit said;
 };
@@ -78,7 +80,8 @@ node_due(struct node_states *n, struct queued_node *node)
 static struct queued_node *
 node_of(struct node_states *n, uint8_t cluster, const char *name)
 {
-	_Alignas(struct queued_node) char key[sizeof(struct queued_node) + HOST_MAX];
+	_Alignas(
+	    struct queued_node) char key[sizeof(struct queued_node) + HOST_MAX];
 	struct queued_node *node, **at;
 	size_t len = strlen(name) + 1;
 
@@ -221,7 +224,8 @@ nodes_send(struct node_states *n)
 	if (n->busy || n->due == 0 || n->unknown)
 		return;
 	/* Older versions have no such request; the probe tells the version. */
-	if (!breaker_allows(n->s->breaker) || breaker_version(n->s->breaker) != BACKEND_1_5)
+	if (!breaker_allows(n->s->breaker) ||
+	    breaker_version(n->s->breaker) != BACKEND_1_5)
 		timer_after(n->timer, RETRY_WAIT);
 	else
 		batch_send(n);

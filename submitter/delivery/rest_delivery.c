@@ -21,7 +21,8 @@
 #include "submitter/payload/topology.h"
 #include "submitter/spool/commit.h"
 
-#define BEHIND_WAIT	500	/* ms until a stop checks again for starts that go first */
+/* ms until a stop checks again for starts that go first */
+#define BEHIND_WAIT	500
 
 /*
  * Rows that are leased together: one commit for all of them. More rows are
@@ -38,10 +39,11 @@ struct rest_delivery {
 	int64_t		 queue[QUEUE_MAX];
 	unsigned	 n_queue;
 	unsigned	 want;		/* of them, next time */
-	int64_t		 filled;	/* spool_now() when the queue was filled */
+	/* spool_now() when the queue was filled */
+	int64_t		 filled;
 	unsigned	 at;		/* index of the next row */
 	unsigned	 in_flight;
-	int		 lost;		/* a rollback: the leases are taken back */
+	int		 lost;	/* a rollback: the leases are taken back */
 };
 
 /* A request under way. */
@@ -49,7 +51,7 @@ struct rest_item {
 	struct rest_delivery	*r;
 	int64_t		 id;
 	struct run_key	 key;
-	int		 first;		/* of the first stop that was ever tried */
+	int		 first;	/* of the first stop that was ever tried */
 };
 
 /* The request of a state. */
@@ -98,8 +100,8 @@ on_answer(const struct http_answer *a, void *arg)
 
 /* Makes the body of what is due for a row; 0, or -1 when it is impossible. */
 static int
-body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kind what,
-    struct writer *body, char *why, size_t size)
+body_make(struct rest_delivery *r, const struct spool_run *run,
+    enum request_kind what, struct writer *body, char *why, size_t size)
 {
 	struct submitter *s = r->s;
 	const char *wrong = "the stored record is invalid";
@@ -115,11 +117,13 @@ body_make(struct rest_delivery *r, const struct spool_run *run, enum request_kin
 	inflight_set(s->w->inflight, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		payload_how_init(&how, breaker_version(s->breaker), s->topology);
+		payload_how_init(&how, breaker_version(s->breaker),
+		    s->topology);
 		how.tags = (run->flags & RUN_TAGGED) != 0;
-		rc = what == REQUEST_STOP ? payload_stop(s->payload, breaker_version(s->breaker),
-		    &job, body, &wrong) : payload_start(s->payload, &how,
-		    &job, body, &wrong);
+		rc = what == REQUEST_STOP ?
+		    payload_stop(s->payload, breaker_version(s->breaker), &job,
+			body, &wrong) :
+		    payload_start(s->payload, &how, &job, body, &wrong);
 	}
 	inflight_clear(s->w->inflight);
 	job_clear(&job);

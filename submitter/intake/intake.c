@@ -19,8 +19,10 @@
 #include "submitter/spool/commit.h"
 
 #define COMMIT_MS	8	/* longest time until a record is durable */
-#define FULL_MS		50	/* until space is looked for again after a commit */
-#define FRAMES_MAX	256	/* this many uncommitted messages are committed at once */
+/* until space is looked for again after a commit */
+#define FULL_MS		50
+/* this many uncommitted messages are committed at once */
+#define FRAMES_MAX	256
 /* More than the collector keeps unacknowledged, with the overhead here. */
 #define BYTES_MAX	(96u * 1024 * 1024)
 
@@ -92,7 +94,8 @@ intake_rolled_back(struct intake *b)
 {
 	b->next = b->first;
 	b->n_applied = 0;
-	b->seq = b->stored;	/* else messages that wait would be acknowledged */
+	/* else messages that wait would be acknowledged */
+	b->seq = b->stored;
 	timer_arm(b, COMMIT_MS);
 	return space_release_reserve(b);
 }
@@ -158,7 +161,8 @@ step(struct intake *b)
 		space_check(b);
 		wait = b->space == SPACE_OK ? 0 : wait;
 	}
-	if (!commit_is_stuck(b->s->commit) && (b->space != SPACE_OK || b->next != NULL))
+	if (!commit_is_stuck(b->s->commit) &&
+	    (b->space != SPACE_OK || b->next != NULL))
 		timer_arm(b, wait);
 }
 

@@ -15,9 +15,12 @@
 struct intake;
 struct submitter;
 
-#define QUARANTINE_MAX	64	/* runs that can be quarantined; a worker died twice on each */
+/* runs that can be quarantined; a worker died twice on each */
+#define QUARANTINE_MAX	64
 
-/* What the boxes above do with what came in; set in main.c.  All are required. */
+/*
+ * What the boxes above do with what came in; set in main.c.  All are required.
+ */
 struct intake_ops {
 	/* A record of a backfill was stored, or found to be known. */
 	void	(*backfill_record)(struct submitter *s, enum spool_put put);

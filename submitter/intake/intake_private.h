@@ -31,21 +31,27 @@ struct intake {
 	const struct intake_ops *ops;
 	struct channel	*collector;
 	struct event	*timer;
-	struct intake_frame	*first, **last;	/* since the last commit, and those that wait for space */
-	struct intake_frame	*next;		/* the first one that is not applied */
+	/* since the last commit, and those that wait for space */
+	struct intake_frame	*first, **last;
+	struct intake_frame	*next;	/* the first one that is not applied */
 	unsigned	 n_applied;	/* before next */
 	size_t		 bytes;		/* of all messages */
-	uint64_t	 seq;		/* of the last message that was applied */
+	uint64_t	 seq;	/* of the last message that was applied */
 	uint64_t	 stored;	/* acknowledged */
-	int		 armed;		/* ms the timer was set to, plus one; 0 = not set */
+	/* ms the timer was set to, plus one; 0 = not set */
+	int		 armed;
 	/* space.c */
 	enum space_state	 space;
-	int64_t		 room;		/* bytes until the spool is full, as last measured and used since */
-	size_t		 needs;		/* bytes that the first waiting record needs */
-	int		 said_large;	/* the warning before the spool is full was logged */
+	/* bytes until the spool is full, as last measured and used since */
+	int64_t		 room;
+	size_t		 needs;	/* bytes that the first waiting record needs */
+	/* the warning before the spool is full was logged */
+	int		 said_large;
 	int		 reserve;	/* the reserve exists */
-	int		 no_disk;	/* the reserve was released: only space within the file is left */
-	int64_t		 scarce;	/* spool_now() of the last failure to make the reserve; 0 = none */
+	/* the reserve was released: only space within the file is left */
+	int		 no_disk;
+	/* spool_now() of the last failure to make the reserve; 0 = none */
+	int64_t		 scarce;
 	int		 evicting;	/* there may be more to remove */
 	struct run_key	 quarantined[QUARANTINE_MAX];
 	unsigned	 n_quarantined;

@@ -28,12 +28,14 @@ resume_from_send(struct spool *sp, struct channel *c)
 }
 
 #define OPEN_STATES	8	/* states of a run without an end */
-#define UNCONFIRMED_STATES	3	/* the first ones: states of a run whose start is not confirmed */
+/* the first ones: states of a run whose start is not confirmed */
+#define UNCONFIRMED_STATES	3
 
 struct batch {
 	struct writer	 keys;
 	uint32_t	 n;
-	unsigned	 held;		/* RUN_UNCONFIRMED, or 0: which runs are put into it */
+	/* RUN_UNCONFIRMED, or 0: which runs are put into it */
+	unsigned	 held;
 };
 
 static int
@@ -42,7 +44,8 @@ key_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct batch *batch = arg;
 
 	(void)sp;
-	if (run->end != 0 || (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
+	if (run->end != 0 ||
+	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
 	    (run->flags & RUN_UNCONFIRMED) != batch->held)
 		return 0;
 	wr_run_key(&batch->keys, &run->key);

@@ -25,12 +25,16 @@
 #include "submitter/spool/commit.h"
 
 #define WARN_PERCENT	80	/* of spoolMaxBytes */
-#define FULL_PERCENT	90	/* the rest is for resources and for changes of runs that are stored */
+/* the rest is for resources and for changes of runs that are stored */
+#define FULL_PERCENT	90
 #define ROOM_PERCENT	85	/* below this, records are stored again */
-#define DISK_ROOM	131072	/* bytes within the file that must be free on a full disk */
+/* bytes within the file that must be free on a full disk */
+#define DISK_ROOM	131072
 #define RESERVE_FILE	"spool.reserve"	/* in the root of the sandbox */
-#define LOG_SHARE	4194304	/* bytes of SQLite's write-ahead log, which the reserve covers, too */
-#define RESERVE_AGAIN	10000	/* ms between two attempts to make the reserve */
+/* bytes of SQLite's write-ahead log, which the reserve covers, too */
+#define LOG_SHARE	4194304
+/* ms between two attempts to make the reserve */
+#define RESERVE_AGAIN	10000
 #define STEP_ROWS	64	/* scripts removed in one step */
 #define STEP_TOMBS	512
 #define STEP_MS		20	/* between two steps */
@@ -98,7 +102,8 @@ space_run_out(struct intake *b, enum space_state why)
 	b->evicting = 1;
 	spool_evict_begin(b->s->spool);
 	if (why == SPACE_FULL)
-		log_errorx("the spool is full (spoolMaxBytes): jobs that end now "
+		log_errorx(
+		    "the spool is full (spoolMaxBytes): jobs that end now "
 		    "wait in Slurm's accounting until stored runs are "
 		    "delivered; threads and GPUs of new jobs are stored");
 	else
@@ -227,7 +232,8 @@ space_make_reserve(struct intake *b)
 
 	if (b->reserve || (said && now - b->scarce < RESERVE_AGAIN))
 		return;
-	fd = open(RESERVE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd =
+	    open(RESERVE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	spare = b->no_disk ? reserve_size(b) + 2 * (int64_t)b->bytes : 0;
 	b->reserve = reserve_fill(fd, reserve_size(b), spare) == 0;
 	b->scarce = b->reserve ? 0 : now;
@@ -235,7 +241,8 @@ space_make_reserve(struct intake *b)
 		b->no_disk = 0;
 	else {
 		if (!said && !b->no_disk)
-			log_warn("no space for a reserve of %lld KiB for a full disk",
+			log_warn("no space for a reserve of %lld KiB for a "
+				 "full disk",
 			    (long long)(reserve_size(b) >> 10));
 		unlink(RESERVE_FILE);
 	}

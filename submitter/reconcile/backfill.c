@@ -22,9 +22,11 @@
 
 #define STATE		"backfill"	/* key of the value in the spool */
 #define STATE_VERSION	1u
-#define CHUNK_S		21600	/* s of accounting in one query and in the spool at once */
+/* s of accounting in one query and in the spool at once */
+#define CHUNK_S		21600
 #define GAP_MS		200	/* between two chunks */
-#define DRYRUN_MS		570000	/* ms for a dry run: the admin tool waits 10 minutes */
+/* ms for a dry run: the admin tool waits 10 minutes */
+#define DRYRUN_MS		570000
 
 static void
 state_save(struct backfill *b)
@@ -100,8 +102,10 @@ finish(struct backfill *b)
 
 	b->step = BACKFILL_IDLE;
 	if (b->look) {
-		snprintf(text, sizeof(text), "%llu ended runs in accounting, %u "
-		    "would be sent", (unsigned long long)b->seen, b->told);
+		snprintf(text, sizeof(text),
+		    "%llu ended runs in accounting, %u "
+		    "would be sent",
+		    (unsigned long long)b->seen, b->told);
 		dryrun_end(b, CTL_OK, text);
 		return;
 	}
@@ -124,8 +128,10 @@ next(struct backfill *b)
 	} else if (b->at >= b->to) {
 		finish(b);
 	} else if (b->look && spool_now(b->s->spool) > b->until) {
-		snprintf(text, sizeof(text), "time limit reached: checked up to %s, "
-		    "%u runs would be sent", time_text(b->at), b->told);
+		snprintf(text, sizeof(text),
+		    "time limit reached: checked up to %s, "
+		    "%u runs would be sent",
+		    time_text(b->at), b->told);
 		dryrun_end(b, CTL_OK, text);
 	} else
 		chunk_ask(b);

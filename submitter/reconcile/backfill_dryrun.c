@@ -28,8 +28,9 @@ backfill_dryrun_record(struct backfill *b, const struct job *job)
 	    spool_is_done(b->s->spool, &job->key))
 		return;
 	if (b->n_dryrun_runs == b->cap_dryrun_runs) {
-		p = b->n_dryrun_runs < LOOKED_MAX ? reallocarray(b->dryrun_runs, cap,
-		    sizeof(*p)) : NULL;
+		p = b->n_dryrun_runs < LOOKED_MAX ?
+		    reallocarray(b->dryrun_runs, cap, sizeof(*p)) :
+		    NULL;
 		if (p == NULL) {
 			b->beyond++;
 			return;
@@ -37,8 +38,10 @@ backfill_dryrun_record(struct backfill *b, const struct job *job)
 		b->dryrun_runs = p;
 		b->cap_dryrun_runs = cap;
 	}
-	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run){ .job = job->key.job,
-	    .start = job->key.start, .end = (unsigned char)job->state };
+	b->dryrun_runs[b->n_dryrun_runs++] =
+	    (struct dryrun_run){ .job = job->key.job,
+		    .start = job->key.start,
+		    .end = (unsigned char)job->state };
 }
 
 static int
@@ -55,11 +58,14 @@ static void
 on_row(const struct backend_job *row, void *arg)
 {
 	struct backfill *b = arg;
-	struct dryrun_run key = { .job = row->key.job, .start = row->key.start };
+	struct dryrun_run key = { .job = row->key.job,
+		.start = row->key.start };
 	struct dryrun_run *found;
 
-	found = b->n_dryrun_runs == 0 ? NULL : bsearch(&key, b->dryrun_runs, b->n_dryrun_runs,
-	    sizeof(key), dryrun_cmp);
+	found = b->n_dryrun_runs == 0 ?
+	    NULL :
+	    bsearch(&key, b->dryrun_runs, b->n_dryrun_runs, sizeof(key),
+		dryrun_cmp);
 	if (found != NULL)
 		found->there = 1;
 }
@@ -102,8 +108,9 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 static void
 window_tell(struct backfill *b, const char *action)
 {
-	for (; b->dryrun_at < b->n_dryrun_runs && b->dryrun_runs[b->dryrun_at].start <=
-	    b->hi; b->dryrun_at++)
+	for (; b->dryrun_at < b->n_dryrun_runs &&
+	     b->dryrun_runs[b->dryrun_at].start <= b->hi;
+	     b->dryrun_at++)
 		if (!b->dryrun_runs[b->dryrun_at].there)
 			tell(b, &b->dryrun_runs[b->dryrun_at], action);
 	window_soon(b, 0);
@@ -118,7 +125,8 @@ on_listed(const struct result *v, void *arg)
 		return;		/* cancelled */
 	if (v->code != RESULT_DONE && window_failed(b, v)) {
 		if (spool_now(b->s->spool) > b->until)
-			dryrun_end(b, CTL_ERROR, "cc-backend's jobs cannot be listed");
+			dryrun_end(b, CTL_ERROR,
+			    "cc-backend's jobs cannot be listed");
 		return;
 	}
 	window_tell(b, v->code == RESULT_DONE ? "would be sent" :
@@ -130,7 +138,8 @@ void
 dryrun_list(struct backfill *b)
 {
 	if (b->dryrun_at == 0)
-		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs), dryrun_cmp);
+		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs),
+		    dryrun_cmp);
 	if (b->dryrun_at >= b->n_dryrun_runs) {
 		b->n_dryrun_runs = b->dryrun_at = 0;
 		b->told += b->beyond;

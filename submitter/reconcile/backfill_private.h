@@ -8,9 +8,11 @@
 #include "submitter/base/timer.h"
 #include "submitter/reconcile/backfill.h"
 
-#define WINDOW_S	86400	/* s of starts in one list; halved when the list fails */
+/* s of starts in one list; halved when the list fails */
+#define WINDOW_S	86400
 #define RETRY_MS	2000	/* until cc-backend is asked again */
-#define RELEASED_MAX	16	/* runs being delivered at a time, so that live runs do not wait long */
+/* runs being delivered at a time, so that live runs do not wait long */
+#define RELEASED_MAX	16
 
 enum backfill_step {
 	BACKFILL_IDLE,
@@ -36,14 +38,16 @@ struct backfill {
 	int		 active;
 	struct run_key	 whose;		/* the cluster */
 	int64_t		 from, to;	/* epoch */
-	int64_t		 at;		/* all runs that ended before are in the spool */
+	/* all runs that ended before are in the spool */
+	int64_t		 at;
 	uint64_t	 seen;		/* records, known ones included */
 	uint64_t	 fresh;		/* of them unknown here */
 	/* */
 	int64_t		 chunk_to;
-	int64_t		 lo, hi;	/* limits of the starts that were listed */
+	/* limits of the starts that were listed */
+	int64_t		 lo, hi;
 	int64_t		 width;
-	uint64_t	 there;		/* found in cc-backend by this process */
+	uint64_t	 there;	/* found in cc-backend by this process */
 	int64_t		 released[RELEASED_MAX];
 	unsigned	 n_released;
 	/* a dry run; nothing of it is durable */

@@ -23,7 +23,8 @@
 #include "submitter/spool/transition.h"
 
 #define RETRY_MS	2000	/* after a list that failed */
-#define TRIES_MAX	5	/* of lists that cc-backend cannot make: starts are harmless */
+/* of lists that cc-backend cannot make: starts are harmless */
+#define TRIES_MAX	5
 #define LATER_MS	5000	/* between the stops of two suites */
 
 struct failover {
@@ -36,7 +37,7 @@ struct failover {
 	unsigned	 rank;
 	unsigned	 cluster;	/* the n-th, in this review */
 	unsigned	 tries;
-	unsigned	 done;		/* runs that the other suite has delivered */
+	unsigned	 done;	/* runs that the other suite has delivered */
 };
 
 /* The boxes that send ask base/role.h. */
@@ -98,7 +99,8 @@ on_row(const struct backend_job *row, void *arg)
 		if (!running && run.end != 0)
 			run_done(b, &run);
 		else if (running)
-			commit_seen(b->s->commit_check, &run, b->job_list.asked);
+			commit_seen(b->s->commit_check, &run,
+			    b->job_list.asked);
 		break;
 	default:
 		break;
@@ -110,8 +112,8 @@ static int
 span_of(struct failover *b, const char *cluster, int64_t *from, int64_t *to)
 {
 	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
-		START_BLOCKED, START_CONFLICT, STARTED, START_COMMITTED, STOP_BLOCKED,
-		STOP_DUE };
+		START_BLOCKED, START_CONFLICT, STARTED, START_COMMITTED,
+		STOP_BLOCKED, STOP_DUE };
 	int64_t x, y;
 	int any = 0;
 	size_t i;
@@ -178,8 +180,8 @@ review_next(struct failover *b)
 		b->cluster++;
 		if (!span_of(b, name.cluster, &from, &to))
 			continue;
-		if (job_list_start(&b->job_list, b->s, name.cluster, 0, from, to,
-		    on_row, on_listed, b) == -1) {
+		if (job_list_start(&b->job_list, b->s, name.cluster, 0, from,
+			to, on_row, on_listed, b) == -1) {
 			b->cluster = 0;
 			timer_after(b->timer, RETRY_MS);
 		}

@@ -21,16 +21,20 @@
 #include "submitter/spool/spool.h"
 
 #define NOT_FOUND_GAP	3600000	/* ms between two answers that count */
-#define DENIED_WAIT	3000	/* ms from an answer to the decision: more answers may follow */
-#define NOT_FOUND_MAX	20	/* runs ended within the gap without evidence, or */
-#define NOT_FOUND_PERCENT	2	/* % of the open runs, if that is more */
+/* ms from an answer to the decision: more answers may follow */
+#define DENIED_WAIT	3000
+/* runs ended within the gap without evidence, or */
+#define NOT_FOUND_MAX	20
+/* % of the open runs, if that is more */
+#define NOT_FOUND_PERCENT	2
 
 struct missing_runs {
 	struct submitter *s;
 	struct event	*timer;
 	int		 force;	/* an admin says that the runs have ended */
 	int64_t		 since;	/* spool_now() when lately was 0 */
-	unsigned	 lately;	/* runs ended without evidence within the gap */
+	/* runs ended without evidence within the gap */
+	unsigned	 lately;
 	/* counts of the last walk */
 	unsigned	 once;
 	unsigned	 twice;	/* and still open because they are too many */
@@ -74,7 +78,8 @@ unknown_end(struct spool *sp, struct spool_run *run)
 	int rc = -1;
 
 	job_init(&job);
-	if ((run->flags & RUN_FROM_BACKEND) || spool_record(sp, run->id, &job) == -1) {
+	if ((run->flags & RUN_FROM_BACKEND) ||
+	    spool_record(sp, run->id, &job) == -1) {
 		job_clear(&job);
 		job.key = run->key;
 		job.flags = JOB_HAS_START;
@@ -171,10 +176,11 @@ is_few(struct missing_runs *k, unsigned n)
 		max = NOT_FOUND_MAX;
 	if (k->lately + n <= max)
 		return 1;
-	log_errorx("SLURM DOES NOT KNOW %u OF %llu OPEN RUNS, and %u were ended "
+	log_errorx(
+	    "SLURM DOES NOT KNOW %u OF %llu OPEN RUNS, and %u were ended "
 	    "for that within the hour: none of them is ended; if they have "
-	    "ended, run `cc-slurm-adapterctl sync --force`", n,
-	    (unsigned long long)open, k->lately);
+	    "ended, run `cc-slurm-adapterctl sync --force`",
+	    n, (unsigned long long)open, k->lately);
 	return 0;
 }
 

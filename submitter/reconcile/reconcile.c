@@ -28,11 +28,14 @@
 
 #define LOOKUP_BATCH	256	/* keys of one lookup */
 #define FOREIGN_MAX	20000	/* runs taken from cc-backend in one round */
-#define SUSPECTS_MAX	4096	/* runs shown although they are done; more wait for the next round */
+/* runs shown although they are done; more wait for the next round */
+#define SUSPECTS_MAX	4096
 #define FAILED_WAIT	60000	/* ms after a round that failed */
-#define EARLY_WAIT	5000	/* ms until the clusters of this site are known */
+/* ms until the clusters of this site are known */
+#define EARLY_WAIT	5000
 #define CATCHUP_MAX	60000	/* ms; the first round waits no longer */
-#define LOST_COMMITS	3	/* commit intervals after which a run must be in the list */
+/* commit intervals after which a run must be in the list */
+#define LOST_COMMITS	3
 
 struct reconcile {
 	struct submitter *s;
@@ -40,9 +43,11 @@ struct reconcile {
 	struct job_list	 job_list;
 	unsigned	 cluster;	/* the n-th, in this round */
 	struct idset	 listed;	/* rows that cc-backend shows */
-	int64_t		 asked;		/* spool_now() when the first list was requested */
+	/* spool_now() when the first list was requested */
+	int64_t		 asked;
 	int		 missing;	/* cc-backend does not show a row */
-	struct keyset	 suspects;	/* shown although done here: listed twice */
+	/* shown although done here: listed twice */
+	struct keyset	 suspects;
 	int		 second;	/* the second list is under way */
 	unsigned	 n_foreign;
 	int		 busy, dry, repair, failed;
@@ -73,7 +78,8 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 	if (r->filter != NULL)
 		r->filter->tell(r->filter_arg, key, what, action);
 	else if (r->request != 0) {
-		snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
+		snprintf(job, sizeof(job), "%llu",
+		    (unsigned long long)key->job);
 		snprintf(start, sizeof(start), "%lld", (long long)key->start);
 		wr_init(&w, CTL_REPLY_MAX);
 		ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, what, action,
@@ -105,7 +111,8 @@ from_backend_put(struct reconcile *r, const struct run_key *key)
 static void
 row_victim(struct reconcile *r, const struct run_key *key)
 {
-	if (r->filter != NULL && !r->filter->wants(r->filter_arg, key, SYNC_STOP))
+	if (r->filter != NULL &&
+	    !r->filter->wants(r->filter_arg, key, SYNC_STOP))
 		return;
 	if (!r->dry && !r->repair) {
 		r->s->n.victims++;
@@ -122,8 +129,10 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		from_backend_put(r, key);
 		CRASH_POINT("repair-exhumed");
 	}
-	diff_tell(r, key, "open in cc-backend, ended and delivered here", !r->repair ?
-	    "reported" : r->dry ? "would be stopped again" : "stopped again");
+	diff_tell(r, key, "open in cc-backend, ended and delivered here",
+	    !r->repair ? "reported" :
+		r->dry ? "would be stopped again" :
+			 "stopped again");
 }
 
 static void
@@ -132,7 +141,8 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 	static const char text[] = "open in cc-backend, unknown here";
 
 	if (r->n_foreign >= FOREIGN_MAX ||
-	    (r->filter != NULL && !r->filter->takes(r->filter_arg, key, SYNC_STOP, text)))
+	    (r->filter != NULL &&
+		!r->filter->takes(r->filter_arg, key, SYNC_STOP, text)))
 		return;
 	r->n_foreign++;
 	if (!r->dry)
@@ -141,8 +151,10 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 		r->diffs++;
 		r->filter->asks(r->filter_arg, key, SYNC_STOP, text);
 	} else
-		diff_tell(r, key, text, r->dry ? "would be looked up in "
-		    "Slurm, and stopped if it has ended" : "looked up in Slurm");
+		diff_tell(r, key, text,
+		    r->dry ? "would be looked up in "
+			     "Slurm, and stopped if it has ended" :
+			     "looked up in Slurm");
 }
 
 static void
@@ -155,7 +167,8 @@ on_row(const struct backend_job *row, void *arg)
 	r->rows++;
 	if (found == 1) {
 		idset_add(&r->listed, run.id);
-		if ((r->dry || r->filter != NULL) && (run.flags & RUN_FROM_BACKEND))
+		if ((r->dry || r->filter != NULL) &&
+		    (run.flags & RUN_FROM_BACKEND))
 			row_from_backend(r, &row->key);
 		if (r->dry)
 			return;
@@ -164,7 +177,8 @@ on_row(const struct backend_job *row, void *arg)
 		    run.since[DEST_REST] < r->job_list.asked))
 			run_start_listed(r->s, &run);
 		else
-			commit_seen(r->s->commit_check, &run, r->job_list.asked);
+			commit_seen(r->s->commit_check, &run,
+			    r->job_list.asked);
 	} else if (found == 0) {
 		if (spool_is_done(r->s->spool, &row->key))
 			/* Its stop may have been delivered in the meantime. */
@@ -223,8 +237,8 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	if (run->flags & RUN_FROM_BACKEND)
 		return r->dry ? 0 : spool_forget(sp, run);
-	if (r->filter != NULL && !r->filter->takes(r->filter_arg, &run->key, SYNC_START,
-	    unshown))
+	if (r->filter != NULL &&
+	    !r->filter->takes(r->filter_arg, &run->key, SYNC_START, unshown))
 		return 0;
 	if (r->filter != NULL && !r->dry) {
 		r->diffs++;
@@ -246,8 +260,9 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 
 	r->missing = 0;
 	r->failed |= r->listed.lacking;
-	while (!r->listed.lacking && !r->missing && spool_each(r->s->spool,
-	    DEST_REST, START_COMMITTED, &after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
+	while (!r->listed.lacking && !r->missing &&
+	    spool_each(r->s->spool, DEST_REST, START_COMMITTED, &after,
+		SPOOL_PAGE, fn, r) == SPOOL_PAGE)
 		continue;
 }
 
@@ -287,7 +302,9 @@ question_add(struct spool *sp, struct spool_run *run, void *arg)
 	struct question *q = arg;
 
 	(void)sp;
-	if (!(run->flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND | RUN_UNCONFIRMED)) ||
+	if (!(run->flags &
+		(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND |
+		    RUN_UNCONFIRMED)) ||
 	    strcmp(run->key.cluster, q->cluster) != 0)
 		return 0;
 	wr_run_key(&q->keys, &run->key);
@@ -409,7 +426,8 @@ on_listed(const struct result *v, void *arg)
 	} else {
 		r->failed = 1;
 		breaker_told(r->s->breaker, v);
-		log_warnx("the running jobs of %s in cc-backend cannot be listed: "
+		log_warnx(
+		    "the running jobs of %s in cc-backend cannot be listed: "
 		    "%s",
 		    r->job_list.cluster, v->text);
 	}
@@ -455,7 +473,8 @@ is_barred(const struct reconcile *r)
 }
 
 void
-reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force, int repair)
+reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
+    int repair)
 {
 	const char *why = is_barred(r);
 

@@ -43,7 +43,9 @@ struct reconcile_filter {
 struct reconcile *reconcile_new(struct submitter *s);
 void reconcile_free(struct reconcile *r);
 void reconcile_conf(struct reconcile *r);
-/* The lane WAKE_RECONCILE: cc-backend answers again, a comparison may be due. */
+/*
+ * The lane WAKE_RECONCILE: cc-backend answers again, a comparison may be due.
+ */
 void reconcile_backend_up(struct reconcile *r);
 /*
  * Compares now.  request != 0: rows go to ctl.  dry: nothing is changed.

@@ -18,10 +18,12 @@
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
 
-#define ASKED_MAX	20000	/* runs whose answer is awaited: as many as one comparison can take */
+/* runs whose answer is awaited: as many as one comparison can take */
+#define ASKED_MAX	20000
 #define TICK_MS		250
 #define ANSWER_MS	60000	/* ms for Slurm: a poll, and accounting by id */
-#define ROWS_TOLD_MAX	10000	/* of the queue; further ones are only counted */
+/* of the queue; further ones are only counted */
+#define ROWS_TOLD_MAX	10000
 #define RUNS_OF_JOB_MAX	16	/* runs of one job that are reported */
 
 struct sync_lookup {
@@ -337,8 +339,9 @@ state_text(const struct spool_run *run, char *buf, size_t size)
 		return NULL;
 	case STARTED:
 	case START_COMMITTED:
-		return run->flags & RUN_FROM_BACKEND ? NULL : "runs, its start is "
-		    "delivered";
+		return run->flags & RUN_FROM_BACKEND ? NULL :
+						       "runs, its start is "
+						       "delivered";
 	case RUN_NONE:
 		return "not reported";
 	case START_REJECTED:

@@ -138,8 +138,8 @@ all_look(struct spool *sp, struct look *l, int current)
 	 * The rows of an older version lack columns that the statements select.
 	 */
 	while (current && l->wrong[0] == '\0' &&
-	    (rc = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after, SPOOL_PAGE,
-	    run_look, l)) == SPOOL_PAGE)
+	    (rc = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after,
+		 SPOOL_PAGE, run_look, l)) == SPOOL_PAGE)
 		continue;
 	if (rc == -1 && l->wrong[0] == '\0')
 		snprintf(l->wrong, sizeof(l->wrong), "%s", spool_error(sp));
@@ -163,8 +163,10 @@ file_look(const char *path, char *text, size_t size)
 	else if (st.st_size == 0)
 		snprintf(text, size, "%s is empty", path);
 	else if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-		snprintf(text, size, "%s is in use by process %ld: `spool check` "
-		    "without --file asks the daemon", path, (long)lock.l_pid);
+		snprintf(text, size,
+		    "%s is in use by process %ld: `spool check` "
+		    "without --file asks the daemon",
+		    path, (long)lock.l_pid);
 	else
 		rc = 0;
 	if (fd != -1)
@@ -191,8 +193,10 @@ spool_check_file(const char *path, char *text, size_t size)
 		return 1;
 	rc = all_look(sp, &l, version == SPOOL_SCHEMA);
 	if (rc == -1)
-		snprintf(text, size, "%s is damaged: %s; the daemon renames such "
-		    "a file and recovers its valid rows", path, l.wrong);
+		snprintf(text, size,
+		    "%s is damaged: %s; the daemon renames such "
+		    "a file and recovers its valid rows",
+		    path, l.wrong);
 	else if (version < SPOOL_SCHEMA)
 		snprintf(text, size, "%s is valid, of version %lld; the daemon "
 		    "migrates it to version %d", path, (long long)version,

@@ -17,7 +17,8 @@
 
 #define PAGE_MIN	512
 #define PAGE_MAX	65536
-#define HEADER_RESERVED	20	/* in page 1: bytes that are free at the end of each page */
+/* in page 1: bytes that are free at the end of each page */
+#define HEADER_RESERVED	20
 
 /*
  * SQLite's handle of the file; the handle of the system's VFS follows in
@@ -30,7 +31,8 @@ struct sum_file {
 
 static sqlite3_vfs vfs;
 static sqlite3_vfs *below;
-static int64_t bad_page;	/* the last page with a wrong checksum; 0 = none */
+/* the last page with a wrong checksum; 0 = none */
+static int64_t bad_page;
 
 static sqlite3_file *
 file_below(sqlite3_file *file)
@@ -174,7 +176,8 @@ sum_device(sqlite3_file *file)
 	    file_below(file));
 
 #ifdef SQLITE_IOCAP_SUBPAGE_READ
-	is &= ~SQLITE_IOCAP_SUBPAGE_READ;	/* only whole pages have a checksum */
+	/* only whole pages have a checksum */
+	is &= ~SQLITE_IOCAP_SUBPAGE_READ;
 #endif
 	return is;
 }

@@ -11,8 +11,10 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define SOON_MS		50	/* until answers that were received are durable */
-#define STUCK_MS	1000	/* until a disk that refused a commit is tried again */
+/* until answers that were received are durable */
+#define SOON_MS		50
+/* until a disk that refused a commit is tried again */
+#define STUCK_MS	1000
 
 struct commit {
 	struct submitter *s;
@@ -47,8 +49,10 @@ commit_fail(struct commit *c)
 	}
 	c->stuck = 1;
 	if (!c->said_stuck) {
-		log_errorx("the spool refuses writes: %s; records of Slurm wait "
-		    "until it accepts them", spool_error(sp));
+		log_errorx(
+		    "the spool refuses writes: %s; records of Slurm wait "
+		    "until it accepts them",
+		    spool_error(sp));
 		c->said_stuck = 1;
 		c->ops->stuck(c->s);
 	}

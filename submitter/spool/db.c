@@ -14,7 +14,8 @@
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
 
-#define ALIVE_MS	1000	/* between two calls of spool_on_long()'s function */
+/* between two calls of spool_on_long()'s function */
+#define ALIVE_MS	1000
 
 /* For the lines of an export, which another version may read. */
 static const char *const state_names[RUN_STATE__COUNT] = {
@@ -129,7 +130,8 @@ spool_quarantine_file(const char *path, const char *why)
 	    "recovered, missing runs are read from Slurm again", path, why);
 	for (i = 0; i < 2; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
-		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED, tails[i]);
+		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED,
+		    tails[i]);
 		if (rename(from, to) == -1 && errno != ENOENT)
 			log_warn("%s", from);
 	}
@@ -293,7 +295,8 @@ condemn_if_damaged(struct spool *sp)
 	if (sp->damaged && !sp->read_only) {
 		sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
 		spool_quarantine_file(sp->path, sp->error);
-		fatalx("the spool was damaged: the submitter starts again with a "
+		fatalx(
+		    "the spool was damaged: the submitter starts again with a "
 		    "new one");
 	}
 }

@@ -15,7 +15,8 @@
 #include "submitter/spool/spool_private.h"
 
 #define TOMBS_PAGE	512	/* tombstones read at once */
-#define SHARE		8	/* this part of the retention time is removed at once */
+/* this part of the retention time is removed at once */
+#define SHARE		8
 #define SPARED		3600	/* s: younger tombstones always stay */
 
 int
@@ -90,13 +91,15 @@ at_beginning(const struct spool *sp)
 static int
 low_water_raise(struct spool *sp, int64_t wall)
 {
-	int64_t low_water = sp->now.low_water > wall - sp->keep ? sp->now.low_water :
+	int64_t low_water = sp->now.low_water > wall - sp->keep ?
+	    sp->now.low_water :
 	    wall - sp->keep;
 
 	low_water += (wall - low_water) / SHARE;
 	if (low_water > wall - SPARED)
 		return 0;
-	if (spool_value_set(sp, SPOOL_LOW_WATER, &low_water, sizeof(low_water)) == -1)
+	if (spool_value_set(sp, SPOOL_LOW_WATER, &low_water,
+		sizeof(low_water)) == -1)
 		return -1;
 	sp->now.low_water = low_water;
 	return 1;
@@ -162,7 +165,8 @@ script_drop(struct spool *sp, struct spool_run *run, void *arg)
 	int rc = 0;
 
 	(void)arg;
-	if (start_is_due(run) || (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)))
+	if (start_is_due(run) ||
+	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)))
 		return 0;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == 0 && job.script != NULL) {

@@ -13,7 +13,8 @@
 #include "submitter/spool/spool.h"
 
 #define EXPORT_LINE_MAX	(8u << 20)	/* bytes: a record in base64 */
-#define EXPORT_SKIP_MAX	(16u << 20)	/* bytes of a longer line that are skipped at once */
+/* bytes of a longer line that are skipped at once */
+#define EXPORT_SKIP_MAX	(16u << 20)
 
 /*
  * Returns owned, without a newline: the line of the run with a record of n
@@ -24,7 +25,8 @@ char *export_line(const struct spool_run *run, const void *record, size_t n);
 /* The content of a line. */
 struct imported {
 	struct job	 job;
-	int		 refused;	/* cc-backend had rejected it before the export */
+	/* cc-backend had rejected it before the export */
+	int		 refused;
 	char		 reason[512];	/* of the rejection; may be "" */
 };
 
@@ -37,7 +39,7 @@ void imported_clear(struct imported *in);
 
 /* Cuts lines from a file; zero-initialise. */
 struct import_text {
-	char		*buf;		/* owned: the line, without its newline */
+	char		*buf;	/* owned: the line, without its newline */
 	size_t		 len;
 	size_t		 cap;
 	int		 too_long;	/* buf has only the beginning */

@@ -33,8 +33,9 @@ spool_is_start(enum run_state state)
 static int
 is_superseded(const struct spool_run *run)
 {
-	return (run->flags & RUN_SUPERSEDED) || ((run->flags & RUN_FORGET_AFTER_DELETE) &&
-	    run->state[DEST_REST] == DELETE_DUE);
+	return (run->flags & RUN_SUPERSEDED) ||
+	    ((run->flags & RUN_FORGET_AFTER_DELETE) &&
+		run->state[DEST_REST] == DELETE_DUE);
 }
 
 /* Must a later run of the job wait for this one? */
@@ -143,7 +144,8 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (run->due[d] != DUE_UNCONFIRMED || !spool_is_start(run->state[d]))
+		if (run->due[d] != DUE_UNCONFIRMED ||
+		    !spool_is_start(run->state[d]))
 			continue;
 		run_move(sp, run, (enum dest)d, EVENT_FORGOTTEN, DUE_NOW, NULL);
 	}
@@ -161,7 +163,8 @@ static int
 may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 {
 	return (early->flags & RUN_REQUEUED_EARLY) &&
-	    !(early->flags & (RUN_FORGET_AFTER_DELETE | RUN_SUPERSEDED | RUN_QUARANTINED)) &&
+	    !(early->flags &
+		(RUN_FORGET_AFTER_DELETE | RUN_SUPERSEDED | RUN_QUARANTINED)) &&
 	    early->key.start < run->key.start &&
 	    run->key.start - early->key.start < BARRED_SECONDS &&
 	    early->state[DEST_REST] != RUN_NONE &&
@@ -176,8 +179,10 @@ supersede_one(struct spool *sp, struct spool_run *early,
 	int there = (early->flags & RUN_KEY_FIXED) ||
 	    !spool_is_start(early->state[DEST_REST]);
 
-	log_notice("%s was requeued after %s and is %s: the run that started at "
-	    "%s replaces it (requeuedRuns)", run_key_text(&early->key),
+	log_notice(
+	    "%s was requeued after %s and is %s: the run that started at "
+	    "%s replaces it (requeuedRuns)",
+	    run_key_text(&early->key),
 	    duration_text((early->end - early->key.start) * 1000),
 	    there ? "deleted in cc-backend" : "not reported",
 	    time_text(run->key.start));

@@ -15,9 +15,11 @@
 #include "common/msg.h"
 #include "submitter/spool/spool_private.h"
 
-#define CACHE_KIB	"-1024"		/* of cached pages; a walk needs no more */
-#define WAL_MAX		"8388608"	/* bytes; SQLite truncates the log to this size */
-#define STEPS_PER_CALL	200000	/* of SQLite's virtual machine: a few milliseconds */
+#define CACHE_KIB	"-1024"	/* of cached pages; a walk needs no more */
+/* bytes; SQLite truncates the log to this size */
+#define WAL_MAX		"8388608"
+/* of SQLite's virtual machine: a few milliseconds */
+#define STEPS_PER_CALL	200000
 #define BUSY_MS		2000		/* the process before may be ending */
 /* The header of an SQLite file: its size, and the positions of two numbers. */
 #define HEADER		100
@@ -263,7 +265,8 @@ step_do(struct spool *sp, int64_t version)
 static int
 schema_make(struct spool *sp)
 {
-	if (schema_exec(sp, "BEGIN IMMEDIATE") == 0 && schema_exec(sp, spool_schema) == 0 &&
+	if (schema_exec(sp, "BEGIN IMMEDIATE") == 0 &&
+	    schema_exec(sp, spool_schema) == 0 &&
 	    schema_exec(sp, "COMMIT") == 0)
 		return 0;
 	sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);

@@ -171,7 +171,8 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	}
 	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
 		run.flags |= RUN_UNCONFIRMED;
-		snprintf(run.reason, sizeof(run.reason), "%s", unconfirmed_reason);
+		snprintf(run.reason, sizeof(run.reason), "%s",
+		    unconfirmed_reason);
 	}
 	if (is_requeued_early(job))
 		run.flags |= RUN_REQUEUED_EARLY;
@@ -338,8 +339,10 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
-	int changed, moved = run->key.start != job->key.start &&
-	    run->alias != job->key.start, lost = run->flags & RUN_MISSING_IN_BACKEND;
+	int changed,
+	    moved = run->key.start != job->key.start &&
+	    run->alias != job->key.start,
+	    lost = run->flags & RUN_MISSING_IN_BACKEND;
 	enum spool_put rc = PUT_ERROR;
 
 	if (run->flags & RUN_QUARANTINED)
@@ -383,7 +386,8 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		run->flags |= RUN_REQUEUED_EARLY;
 	if (!(run->flags & RUN_KEY_FIXED) && is_false_start(&old))
 		rc = put_false_start(sp, run, &old);
-	else if (spool_save(sp, run) == 0 && spool_superseded_by_later(sp, run) == 0)
+	else if (spool_save(sp, run) == 0 &&
+	    spool_superseded_by_later(sp, run) == 0)
 		rc = PUT_MERGED;
 done:
 	job_clear(&old);

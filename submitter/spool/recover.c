@@ -18,7 +18,8 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-#define TOMBS_MAX	20000000L	/* limit; damaged pages may form a ring */
+/* limit; damaged pages may form a ring */
+#define TOMBS_MAX	20000000L
 #define GAP_MAX		(INT64_C(1) << 20)	/* rows skipped at once */
 #define COMMIT_EVERY	1000			/* rows */
 
@@ -26,10 +27,12 @@
 struct damaged_file {
 	sqlite3		*db;
 	struct spool	*sp;		/* the new spool */
-	int		 clusters[CLUSTERS_MAX];	/* ids in the damaged file, by index */
+	/* ids in the damaged file, by index */
+	int		 clusters[CLUSTERS_MAX];
 	char		 names[CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned	 n_clusters;
-	int		 trusted;	/* the checksums of its pages are checked */
+	/* the checksums of its pages are checked */
+	int		 trusted;
 	unsigned	 runs, tombs, gaps;
 };
 
@@ -169,7 +172,8 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 	spool_alive();
 	spool_row(w->sp, st, &run);
 	if (run.flags & RUN_KEY_FIXED)
-		run.flags |= RUN_REST_STARTED;	/* older files do not have this flag */
+		/* older files do not have this flag */
+		run.flags |= RUN_REST_STARTED;
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
@@ -271,7 +275,8 @@ resources_take(struct damaged_file *w)
 		name = name_of(w, sqlite3_column_int(st, 0));
 		if (name == NULL)
 			continue;
-		snprintf(stub.key.cluster, sizeof(stub.key.cluster), "%s", name);
+		snprintf(stub.key.cluster, sizeof(stub.key.cluster), "%s",
+		    name);
 		stub.key.job = (uint64_t)sqlite3_column_int64(st, 1);
 		stub.key.start = sqlite3_column_int64(st, 2);
 		stub.submit = sqlite3_column_int64(st, 3);
@@ -363,6 +368,8 @@ spool_recover(struct spool *sp)
 	spool_sum_bad();
 	damaged_read(&w, path, 0);
 	keep_damaged(path, sp->path);
-	log_notice("recovered from the damaged spool: %u runs and %u tombstones; "
-	    "%u gaps", w.runs, w.tombs, w.gaps);
+	log_notice(
+	    "recovered from the damaged spool: %u runs and %u tombstones; "
+	    "%u gaps",
+	    w.runs, w.tombs, w.gaps);
 }

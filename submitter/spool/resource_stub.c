@@ -266,8 +266,8 @@ resources_cost(size_t n)
 }
 
 int
-spool_resources_add(struct spool *sp, const struct spool_resources *stub, const void *p,
-    size_t n)
+spool_resources_add(struct spool *sp, const struct spool_resources *stub,
+    const void *p, size_t n)
 {
 	int cluster = spool_cluster_id(sp, stub->key.cluster, 1);
 
@@ -285,7 +285,8 @@ spool_resources_add(struct spool *sp, const struct spool_resources *stub, const 
 enum spool_put
 spool_resources_put(struct spool *sp, const struct job *job)
 {
-	struct spool_resources stub = { .key = job->key, .submit = job->submit };
+	struct spool_resources stub = { .key = job->key,
+		.submit = job->submit };
 	struct spool_run run;
 	struct writer *w = &sp->record;
 	int known;
@@ -302,12 +303,14 @@ spool_resources_put(struct spool *sp, const struct job *job)
 	    sp->now.resource_bytes + resources_cost(w->len) >
 	    (int64_t)spool_resources_share(sp))
 		return PUT_NO_SHARE;
-	return spool_resources_add(sp, &stub, w->buf, w->len) == -1 ? PUT_ERROR :
+	return spool_resources_add(sp, &stub, w->buf, w->len) == -1 ?
+	    PUT_ERROR :
 	    PUT_NEW;
 }
 
 static int
-resources_drop(struct spool *sp, int cluster, int64_t job, int64_t start, size_t n)
+resources_drop(struct spool *sp, int cluster, int64_t job, int64_t start,
+    size_t n)
 {
 	if (spool_change(sp, SQL_RESOURCES_DROP, VALUES(INT(cluster), INT(job),
 	    INT(start))) == -1)
@@ -342,7 +345,8 @@ spool_resources_take(struct spool *sp, struct job *job)
 			continue;
 		start = sqlite3_column_int64(st, 0);
 		n = (size_t)sqlite3_column_bytes(st, 2);
-		if (spool_resources_read(sqlite3_column_blob(st, 2), n, &had) == 0)
+		if (spool_resources_read(sqlite3_column_blob(st, 2), n, &had) ==
+		    0)
 			job_merge(job, &had);
 	}
 	sqlite3_reset(st);

@@ -160,7 +160,8 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 		return rc;
 	}
 	sqlite3_reset(st);
-	snprintf(sp->error, sizeof(sp->error), "the checksum of a record is wrong");
+	snprintf(sp->error, sizeof(sp->error),
+	    "the checksum of a record is wrong");
 	sp->damaged = 1;
 	spool_rollback(sp);	/* does not return */
 	return -1;
@@ -243,7 +244,8 @@ supersede_state(struct spool *sp, struct spool_run *run)
 		run->flags = (run->flags & ~RUN_SUPERSEDED) |
 		    RUN_FORGET_AFTER_DELETE;
 	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
-	    !(run->flags & RUN_FORGET_AFTER_DELETE) && sp->policy.last_requeued) {
+	    !(run->flags & RUN_FORGET_AFTER_DELETE) &&
+	    sp->policy.last_requeued) {
 		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
 		    BARRED_SECONDS * 1000, NULL);
 	}

@@ -30,20 +30,23 @@ enum run_state {
 	RUN_NONE,		/* not for this destination */
 	START_DUE,		/* runs, its start is due */
 	START_DUE_ENDED,	/* has ended, its start is due */
-	START_BLOCKED,		/* its start waits for an older run of the job */
-	START_CONFLICT,		/* refused as a duplicate: a list of jobs must tell */
+	START_BLOCKED,	/* its start waits for an older run of the job */
+	START_CONFLICT,	/* refused as a duplicate: a list of jobs must tell */
 	STARTED,		/* start accepted, runs, not committed yet */
 	START_COMMITTED,		/* start accepted, runs, committed */
-	STOP_BLOCKED,		/* start accepted, has ended, not committed yet */
+	STOP_BLOCKED,	/* start accepted, has ended, not committed yet */
 	STOP_DUE,		/* its stop is due */
 	RUN_DONE,
 	START_REJECTED,		/* the start was rejected for good */
 	STOP_REJECTED,		/* the stop was rejected for good */
-	DELETE_DUE,		/* to be deleted in cc-backend; see RUN_FORGET_AFTER_DELETE */
-	STOP_CONFLICT,		/* the stop found the run stopped: a list of jobs must tell how */
-	CLOSED_BY_OTHERS,		/* another client stopped it with other values: an admin decides */
+	/* to be deleted in cc-backend; see RUN_FORGET_AFTER_DELETE */
+	DELETE_DUE,
+	/* the stop found the run stopped: a list of jobs must tell how */
+	STOP_CONFLICT,
+	/* another client stopped it with other values: an admin decides */
+	CLOSED_BY_OTHERS,
 	BACKFILL_HELD,		/* of a backfill: does cc-backend have it? */
-	KEPT_REPLACEABLE,		/* delivered; a later run may replace it */
+	KEPT_REPLACEABLE,	/* delivered; a later run may replace it */
 	RUN_STATE__COUNT
 };
 
@@ -55,32 +58,49 @@ const char *run_state_name(enum run_state state);
 const char *run_state_label(enum run_state state);
 
 /* Bits of spool_run.flags; stored. */
-#define RUN_KEY_FIXED	1u	/* a start may have been sent: the key does not change any more */
-#define RUN_FROM_BACKEND	2u	/* found open in cc-backend, no record yet */
-#define RUN_MISSING_IN_BACKEND	4u	/* not in cc-backend any more: started again if it runs */
-#define RUN_QUARANTINED	8u	/* a worker died twice on its record, which is not read any more */
-#define RUN_CLOSED_BY_OTHERS	16u	/* another client stopped it in cc-backend */
+/* a start may have been sent: the key does not change any more */
+#define RUN_KEY_FIXED	1u
+/* found open in cc-backend, no record yet */
+#define RUN_FROM_BACKEND	2u
+/* not in cc-backend any more: started again if it runs */
+#define RUN_MISSING_IN_BACKEND	4u
+/* a worker died twice on its record, which is not read any more */
+#define RUN_QUARANTINED	8u
+/* another client stopped it in cc-backend */
+#define RUN_CLOSED_BY_OTHERS	16u
 #define RUN_STOP_ATTEMPTED	32u	/* a stop was sent before */
-#define RUN_RESTARTED	64u	/* started again because its stop found no such run */
-#define RUN_FORGET_AFTER_DELETE	128u	/* DELETE_DUE: done after the deletion; else started again */
-#define RUN_TAGGED	256u	/* its first start had tags, so a repeated one has them, too */
-#define RUN_END_IN_START	512u	/* its first start had all that is known at the end */
-#define RUN_INFO_CHANGED	1024u	/* slurm_info differs from that of its first start */
-#define RUN_REST_STARTED	2048u	/* a start may have been sent by REST: its content does not change */
-#define RUN_UNCONFIRMED	4096u	/* no start before Slurm shows the run as running, or its end */
+/* started again because its stop found no such run */
+#define RUN_RESTARTED	64u
+/* DELETE_DUE: done after the deletion; else started again */
+#define RUN_FORGET_AFTER_DELETE	128u
+/* its first start had tags, so a repeated one has them, too */
+#define RUN_TAGGED	256u
+/* its first start had all that is known at the end */
+#define RUN_END_IN_START	512u
+/* slurm_info differs from that of its first start */
+#define RUN_INFO_CHANGED	1024u
+/* a start may have been sent by REST: its content does not change */
+#define RUN_REST_STARTED	2048u
+/* no start before Slurm shows the run as running, or its end */
+#define RUN_UNCONFIRMED	4096u
 #define RUN_BACKFILL	8192u	/* of a backfill: due after all live runs */
-#define RUN_REQUEUED_EARLY	16384u	/* requeued within a minute: a later run may replace it */
-#define RUN_SUPERSEDED		32768u	/* a later run replaces it: deleted in cc-backend as soon as possible */
-#define RUN_PREVIOUS_NOTED	65536u	/* rejected; the previous run's message says so, or will */
+/* requeued within a minute: a later run may replace it */
+#define RUN_REQUEUED_EARLY	16384u
+/* a later run replaces it: deleted in cc-backend as soon as possible */
+#define RUN_SUPERSEDED		32768u
+/* rejected; the previous run's message says so, or will */
+#define RUN_PREVIOUS_NOTED	65536u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
  * meaning.
  */
 #define DUE_NOW		0
-#define DUE_AFTER_LIVE	1	/* now, after DUE_NOW; spool_save() sets it for RUN_BACKFILL */
+/* now, after DUE_NOW; spool_save() sets it for RUN_BACKFILL */
+#define DUE_AFTER_LIVE	1
 #define DUE_LEASED	(INT64_C(1) << 60)	/* being sent */
-#define DUE_UNCONFIRMED	(DUE_LEASED + 1)	/* with RUN_UNCONFIRMED: never sent */
+/* with RUN_UNCONFIRMED: never sent */
+#define DUE_UNCONFIRMED	(DUE_LEASED + 1)
 
 /* One run's row, without its record. */
 struct spool_run {
@@ -88,15 +108,17 @@ struct spool_run {
 	struct run_key	 key;
 	int64_t		 end;			/* epoch; 0 = runs */
 	int64_t		 submit;		/* epoch; 0 = unknown */
-	int64_t		 alias;			/* another start time of the run; 0 = none */
+	int64_t		 alias;	/* another start time of the run; 0 = none */
 	unsigned	 flags;
 	enum run_state	 state[DEST__COUNT];
 	int64_t		 due[DEST__COUNT];
 	unsigned	 tries[DEST__COUNT];	/* since the last success */
-	int64_t		 since[DEST__COUNT];	/* spool_now() when the start was accepted */
-	int64_t		 not_found_at;		/* spool_now() when Slurm first did not know the run; 0 = never */
+	/* spool_now() when the start was accepted */
+	int64_t		 since[DEST__COUNT];
+	/* spool_now() when Slurm first did not know the run; 0 = never */
+	int64_t		 not_found_at;
 	unsigned	 not_found_count;
-	char		 reason[512];		/* why it waits or was rejected */
+	char		 reason[512];	/* why it waits or was rejected */
 	/* of the spool: as stored */
 	enum run_state	 was[DEST__COUNT];
 	int		 cluster;
@@ -118,11 +140,14 @@ enum spool_put {
 /* How new runs are stored; read at each spool_put(). */
 struct spool_policy {
 	int	 to[DEST__COUNT];	/* destinations in use */
-	int	 wait_commit;		/* 1: a stop waits until its start is committed */
-	int	 fresh;		/* 1: each stop waits until a list shows the run as running */
-	int64_t	 nats_gap;		/* ms between start and stop; 0 = none */
-	int64_t	 more_wait;		/* ms that a start waits for its script */
-	int	 last_requeued;		/* a later run replaces a run requeued early (requeuedRuns=last) */
+	/* 1: a stop waits until its start is committed */
+	int	 wait_commit;
+	/* 1: each stop waits until a list shows the run as running */
+	int	 fresh;
+	int64_t	 nats_gap;	/* ms between start and stop; 0 = none */
+	int64_t	 more_wait;	/* ms that a start waits for its script */
+	/* a later run replaces a run requeued early (requeuedRuns=last) */
+	int	 last_requeued;
 };
 
 /* db.c, open.c */
@@ -217,8 +242,8 @@ int spool_check_file(const char *path, char *text, size_t size);
  */
 enum spool_put spool_put(struct spool *sp, struct job *job, int64_t *id);
 /* Stores the bytes of a record that must not be read, as quarantined. */
-enum spool_put spool_put_quarantined(struct spool *sp, const struct run_key *key,
-    const uint8_t *p, size_t n);
+enum spool_put spool_put_quarantined(struct spool *sp,
+    const struct run_key *key, const uint8_t *p, size_t n);
 /*
  * Makes a row for a run that is open in cc-backend and unknown here. 1 = made,
  * 0 = was known, -1.
@@ -331,7 +356,8 @@ int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
 
 
 enum spool_order {
-	ORDER_DUE,	/* by due time; of those due now the oldest start first */
+	/* by due time; of those due now the oldest start first */
+	ORDER_DUE,
 	ORDER_NEWEST	/* of those due now the newest start first */
 };
 /* Ids of up to max runs in a state that are due: how many, or -1. */

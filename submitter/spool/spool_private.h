@@ -79,7 +79,8 @@ extern const char *const spool_steps[SPOOL_SCHEMA - 1];
 
 #define SPOOL_VFS	"csa-sum"	/* name of the VFS */
 #define SPOOL_SUM_BYTES	8	/* at the end of each page */
-#define VERSION_SUMS	3	/* the first schema with checksums in the pages */
+/* the first schema with checksums in the pages */
+#define VERSION_SUMS	3
 /* Registers the VFS above the system's; once. */
 void spool_sum_prepare(void);
 /* Reserves space in the pages of a file that is written anew. */
@@ -101,11 +102,16 @@ struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
 
 /* resource_stub.c */
 
-#define SPOOL_RESOURCES_MAX	1048576	/* limit of rows: more than the share holds */
-#define SPOOL_RESOURCE_MAX	256	/* bytes of a run; a run on many different nodes uses several */
-#define SPOOL_RESOURCE_SHARE 16	/* this part of spoolMaxBytes is for resource records, */
-#define SPOOL_RESOURCE_BYTES (16u << 20)	/* but no more than this: 65,536 runs */
-#define SPOOL_RESOURCE_KEEP	(90 * 86400)	/* s after the start: longer than any run */
+/* limit of rows: more than the share holds */
+#define SPOOL_RESOURCES_MAX	1048576
+/* bytes of a run; a run on many different nodes uses several */
+#define SPOOL_RESOURCE_MAX	256
+/* this part of spoolMaxBytes is for resource records, */
+#define SPOOL_RESOURCE_SHARE 16
+/* but no more than this: 65,536 runs */
+#define SPOOL_RESOURCE_BYTES (16u << 20)
+/* s after the start: longer than any run */
+#define SPOOL_RESOURCE_KEEP	(90 * 86400)
 
 struct spool_resources {
 	struct run_key	 key;
@@ -141,7 +147,8 @@ struct tally {
 	int64_t	 counts[DEST__COUNT][RUN_STATE__COUNT];
 	int64_t	 runs;
 	int64_t	 late;
-	int64_t	 low_water;		/* records that ended before it are not accepted; 0 = none */
+	/* records that ended before it are not accepted; 0 = none */
+	int64_t	 low_water;
 	int64_t	 resources;
 	int64_t	 resource_bytes;	/* of their share */
 	struct spool_cluster {
@@ -157,10 +164,12 @@ struct spool {
 	sqlite3_stmt	*stmts[SQL__COUNT];
 	char		*path;		/* owned */
 	int		 in_tx;
-	int		 broken;	/* a statement of this transaction failed */
+	/* a statement of this transaction failed */
+	int		 broken;
 	int		 failed;	/* the last commit failed */
 	int		 damaged;	/* SQLite found the file damaged */
-	int		 read_only;	/* opened for reading: nothing is renamed */
+	/* opened for reading: nothing is renamed */
+	int		 read_only;
 	int		 no_space;	/* the last error was a full disk */
 	char		 error[256];
 	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */
@@ -169,8 +178,10 @@ struct spool {
 	struct tally	 durable;
 	struct spool_policy policy;
 	struct writer	 record;	/* a buffer that is used again */
-	uint64_t	 beyond;	/* records that ended before the low-water mark */
-	uint64_t	 forbidden;	/* events that the table of states does not allow */
+	/* records that ended before the low-water mark */
+	uint64_t	 beyond;
+	/* events that the table of states does not allow */
+	uint64_t	 forbidden;
 	int64_t		 keep;
 	uint64_t	 max_bytes;
 	int64_t		 page;		/* bytes */
@@ -208,7 +219,8 @@ sqlite3_stmt *spool_stmt(struct spool *sp, enum sql id);
 struct sql_value {
 	enum { VALUE_INT, VALUE_TEXT, VALUE_BLOB } type;
 	int64_t		 n;
-	const void	*p;	/* borrowed until the statement is reset; NULL text = NULL */
+	/* borrowed until the statement is reset; NULL text = NULL */
+	const void	*p;
 	size_t		 len;	/* of a blob */
 };
 #define INT(x)		{ VALUE_INT, (int64_t)(x), NULL, 0 }
@@ -223,7 +235,9 @@ void spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n);
 /* A statement with bound values, ready to step; NULL on an error. */
 sqlite3_stmt *spool_query(struct spool *sp, enum sql id,
     const struct sql_value *values, size_t n);
-/* Begins the transaction and executes a statement that changes rows; 0 or -1. */
+/*
+ * Begins the transaction and executes a statement that changes rows; 0 or -1.
+ */
 int spool_change(struct spool *sp, enum sql id,
     const struct sql_value *values, size_t n);
 /*
@@ -267,6 +281,7 @@ void spool_recover(struct spool *sp);
 /* Renames a damaged file and its log, and logs it. */
 void spool_quarantine_file(const char *path, const char *why);
 /* Counts a row that was added (n = 1) or removed (-1). */
-void spool_tally(struct spool *sp, const enum run_state state[DEST__COUNT], int n);
+void spool_tally(struct spool *sp, const enum run_state state[DEST__COUNT],
+    int n);
 
 #endif

@@ -117,39 +117,46 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_PAGES] = "PRAGMA page_count",
 	[SQL_PAGES_FREE] = "PRAGMA freelist_count",
 	[SQL_VALUE_GET] = "SELECT value FROM meta WHERE name = ?1",
-	[SQL_VALUE_SET] = "INSERT INTO meta VALUES (?1, ?2)"
+	[SQL_VALUE_SET] =
+	    "INSERT INTO meta VALUES (?1, ?2)"
 	    " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 	[SQL_CLUSTER_ALL] = "SELECT id, name, cursor FROM cluster ORDER BY id",
 	[SQL_CLUSTER_ADD] = "INSERT INTO cluster (name) VALUES (?1)",
-	[SQL_CLUSTER_WATERMARK] = "UPDATE cluster SET cursor = ?2 WHERE id = ?1",
+	[SQL_CLUSTER_WATERMARK] =
+	    "UPDATE cluster SET cursor = ?2 WHERE id = ?1",
 	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1",
 	[SQL_RUN_FIND] = "SELECT " RUN_COLUMNS " FROM run"
-	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
-	[SQL_RUN_OF_JOB] = "SELECT " RUN_COLUMNS " FROM run"
+			 " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
+	[SQL_RUN_OF_JOB] =
+	    "SELECT " RUN_COLUMNS " FROM run"
 	    " WHERE cluster = ?1 AND job = ?2 ORDER BY started LIMIT ?3",
-	[SQL_RUN_ADD] = "INSERT INTO run VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7,"
+	[SQL_RUN_ADD] =
+	    "INSERT INTO run VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7,"
 	    " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-	[SQL_RUN_SAVE] = "UPDATE run SET started = ?4, ended = ?5,"
+	[SQL_RUN_SAVE] =
+	    "UPDATE run SET started = ?4, ended = ?5,"
 	    " submitted = ?6, alias = ?7, flags = ?8, rphase = ?9, rdue = ?10,"
 	    " rtries = ?11, rsince = ?12, nphase = ?13, ndue = ?14,"
 	    " ntries = ?15, nsince = ?16, denied = ?17, denials = ?18,"
 	    " reason = ?19 WHERE id = ?1",
 	[SQL_RUN_DROP] = "DELETE FROM run WHERE id = ?1",
 	[SQL_RECORD_GET] = "SELECT bytes, sum FROM record WHERE id = ?1",
-	[SQL_RECORD_SET] = "INSERT INTO record VALUES (?1, ?2, ?3)"
+	[SQL_RECORD_SET] =
+	    "INSERT INTO record VALUES (?1, ?2, ?3)"
 	    " ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes,"
 	    " sum = excluded.sum",
 	[SQL_RECORD_DROP] = "DELETE FROM record WHERE id = ?1",
 	[SQL_TOMB_GET] = "SELECT 1 FROM tomb"
-	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
+			 " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
 	[SQL_TOMB_OF_JOB] = "SELECT started, lasted, waited FROM tomb"
-	    " WHERE cluster = ?1 AND job = ?2 LIMIT ?3",
-	[SQL_TOMB_ADD] = "INSERT OR IGNORE INTO tomb VALUES (?1, ?2, ?3, ?4, ?5)",
+			    " WHERE cluster = ?1 AND job = ?2 LIMIT ?3",
+	[SQL_TOMB_ADD] =
+	    "INSERT OR IGNORE INTO tomb VALUES (?1, ?2, ?3, ?4, ?5)",
 	[SQL_TOMB_PAGE] = "SELECT cluster, job, started, lasted FROM tomb"
-	    " WHERE (cluster, job, started) > (?1, ?2, ?3)"
-	    " ORDER BY cluster, job, started LIMIT ?4",
+			  " WHERE (cluster, job, started) > (?1, ?2, ?3)"
+			  " ORDER BY cluster, job, started LIMIT ?4",
 	[SQL_TOMB_DROP] = "DELETE FROM tomb"
-	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
+			  " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
 	BOTH(SQL_PICK_NEWEST, PICK_NEWEST),
 	BOTH(SQL_PICK_OLDEST, PICK_OLDEST),
 	BOTH(SQL_PICK_LATER, PICK_LATER),
@@ -160,34 +167,39 @@ static const char *const texts[SQL__COUNT] = {
 	BOTH(SQL_COUNT, COUNT),
 	BOTH(SQL_STARTS, STARTS),
 	[SQL_EACH_ANY] = "SELECT " RUN_COLUMNS " FROM run WHERE id > ?1"
-	    " ORDER BY id LIMIT ?2",
+			 " ORDER BY id LIMIT ?2",
 	[SQL_SPAN] = "SELECT min(started), max(started), count(*) FROM run"
-	    " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2",
+		     " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2",
 	[SQL_META_ADD] = "INSERT INTO late VALUES (NULL, ?1, ?2, ?3, ?4, ?5,"
-	    " ?6, 0)",
+			 " ?6, 0)",
 	[SQL_META_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"
-	    " AND started = ?3 AND field = ?4",
+			    " AND started = ?3 AND field = ?4",
 	[SQL_META_NEXT] = "SELECT id, cluster, job, started, field, value, due,"
-	    " tries FROM late ORDER BY due LIMIT 1",
+			  " tries FROM late ORDER BY due LIMIT 1",
 	[SQL_META_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",
 	[SQL_META_DROP] = "DELETE FROM late WHERE id = ?1",
 	[SQL_META_COUNT] = "SELECT count(*) FROM late",
 	/* 10: rejected, so not in cc-backend; 0: not reported by REST */
-	[SQL_BARRED] = "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
+	[SQL_BARRED] =
+	    "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 AND rphase NOT IN (0, 10)"
 	    " UNION ALL SELECT 1 FROM tomb WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 LIMIT 1",
-	[SQL_PREVIOUS_RUN] = "SELECT started FROM run WHERE cluster = ?1 AND"
+	[SQL_PREVIOUS_RUN] =
+	    "SELECT started FROM run WHERE cluster = ?1 AND"
 	    " job = ?2 AND started < ?3 AND started > ?4 AND rphase NOT IN"
 	    " (0, 10) UNION ALL SELECT started FROM tomb WHERE cluster = ?1"
 	    " AND job = ?2 AND started < ?3 AND started > ?4"
 	    " ORDER BY 1 DESC LIMIT 1",
-	[SQL_RESOURCES_ADD] = "INSERT OR IGNORE INTO stub VALUES (?1, ?2, ?3, ?4, ?5)",
+	[SQL_RESOURCES_ADD] =
+	    "INSERT OR IGNORE INTO stub VALUES (?1, ?2, ?3, ?4, ?5)",
 	[SQL_RESOURCES_OF_JOB] = "SELECT started, submitted, bytes FROM stub"
-	    " WHERE cluster = ?1 AND job = ?2",
-	[SQL_RESOURCES_DROP] = "DELETE FROM stub"
+				 " WHERE cluster = ?1 AND job = ?2",
+	[SQL_RESOURCES_DROP] =
+	    "DELETE FROM stub"
 	    " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
-	[SQL_RESOURCES_OLD] = "SELECT cluster, job, started, length(bytes) FROM stub"
+	[SQL_RESOURCES_OLD] =
+	    "SELECT cluster, job, started, length(bytes) FROM stub"
 	    " WHERE started < ?1 LIMIT 1",
 	[SQL_RESOURCES_SIZES] = "SELECT length(bytes) FROM stub",
 };

@@ -23,12 +23,14 @@ enum run_event {
 	EVENT_UNBLOCKED,	/* the earlier run is settled */
 	EVENT_RELEASED,		/* cc-backend lacks this run of a past range */
 	EVENT_DROPPED,		/* a later run replaces it before its start */
-	EVENT_FORGOTTEN,	/* Slurm does not know it, and it was never sent */
+	/* Slurm does not know it, and it was never sent */
+	EVENT_FORGOTTEN,
 	EVENT_REMEMBERED,	/* Slurm knows it after all */
 	EVENT_RETRY,		/* an admin or a reload retries it */
 	EVENT_REJECTED,		/* the destination will never accept it */
 	EVENT_ACCEPTED,		/* the start is accepted, not yet committed */
-	EVENT_COMMITTED,	/* the start is accepted, no commit is awaited */
+	/* the start is accepted, no commit is awaited */
+	EVENT_COMMITTED,
 	EVENT_LISTED,		/* a listing shows the start as committed */
 	EVENT_LISTED_STOPPED,	/* a listing shows the stop as well */
 	EVENT_OVERDUE,		/* no listing shows the start */
@@ -39,8 +41,10 @@ enum run_event {
 	EVENT_STOPPED,		/* the stop is accepted */
 	EVENT_STOP_NO_RUN,	/* the stop found no such run */
 	EVENT_STOP_LATE,	/* the stop found the run stopped */
-	EVENT_STOP_DIFFERS,	/* another client stopped it with other values */
-	EVENT_STOP_SETTLED,	/* another client stopped it, nothing is to do */
+	/* another client stopped it with other values */
+	EVENT_STOP_DIFFERS,
+	/* another client stopped it, nothing is to do */
+	EVENT_STOP_SETTLED,
 	EVENT_REPAIR,		/* an admin repairs it */
 	EVENT_SUPERSEDED,	/* a later run of the job replaces it */
 	EVENT_KEPT,		/* delivered, a later run may replace it */

@@ -106,11 +106,11 @@ test_outcome_SOURCES = tests/unit/submitter/backend/test_outcome.c
 test_outcome_LDADD = $(BACKEND_LIBS)
 
 # submitter/delivery
-check_PROGRAMS += test_relay
-TESTS += test_relay
-test_relay_SOURCES = tests/unit/submitter/delivery/test_relay.c
-test_relay_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_relay_LDADD = $(SUBMITTER_LIBS)
+check_PROGRAMS += test_rest_delivery
+TESTS += test_rest_delivery
+test_rest_delivery_SOURCES = tests/unit/submitter/delivery/test_rest_delivery.c
+test_rest_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_rest_delivery_LDADD = $(SUBMITTER_LIBS)
 
 SUBMITTER_SIMULATION = tests/unit/submitter/simulation.c \
 	tests/unit/submitter/simulation.h

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The relay with a backend made of this file: what goes out, in which order,
- * how many at once, and what each answer does to a run.  Nothing is sent.
+ * The delivery by REST with answers made by this file: which requests are
+ * sent, in which order, how many at once, and what each answer does to a run.
+ * Nothing leaves the process.
  */
 #include "config.h"
 
@@ -41,7 +42,7 @@ static struct sent {
 } sent[SENT_MAX];
 static int n_sent, most_sent;
 
-static char dir[] = "/tmp/test_relay.XXXXXX";
+static char dir[] = "/tmp/test_rest_delivery.XXXXXX";
 static struct worker worker;
 static struct submitter s;
 static int usable = 1;
@@ -342,9 +343,9 @@ end(void)
 	CHECK_INT(system(cmd), 0);
 }
 
-/* The backend is found, its clusters are read: the gate is open. */
+/* The probe is answered and the clusters are read: requests may go out. */
 static void
-open_gate(void)
+backend_up(void)
 {
 	breaker_conf(s.breaker);
 	turn(500, 1);
@@ -404,7 +405,7 @@ test_order(void)
 	put(3, 3000, 0);
 	for (i = 10; i < 30; i++)
 		put((uint64_t)i, 500 + i, 600 + i);
-	open_gate();
+	backend_up();
 	turn(500, HTTP_IN_FLIGHT);
 	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
 	CHECK(is_sent(0, REQUEST_START, 3));
@@ -424,14 +425,14 @@ test_order(void)
 
 /* A stop waits for the listing, and goes to what the listing showed alone. */
 static void
-test_seen(void)
+test_commit_check(void)
 {
 	int64_t a, b;
 
 	begin();
 	a = put(1, 1000, 1100);
 	b = put(2, 1001, 1100);
-	open_gate();
+	backend_up();
 	turn(500, 2);
 	answer(0, 201, "{}");
 	answer(0, 500, "{\"error\":\"UNIQUE constraint failed: job_cache.x\"}");
@@ -460,7 +461,7 @@ test_seen(void)
 }
 
 static void
-test_ask_back(void)
+test_duplicate(void)
 {
 	int64_t a, b, c;
 
@@ -468,7 +469,7 @@ test_ask_back(void)
 	a = put(1, 1000, 0);
 	b = put(2, 1000, 1100);
 	c = put(3, 1000, 1100);
-	open_gate();
+	backend_up();
 	turn(500, 3);
 	answer(0, 422, DOUBLE);
 	answer(0, 422, DOUBLE);
@@ -492,14 +493,14 @@ test_ask_back(void)
 
 /* All fails: one harmless probe at a time, then one start, then the rest. */
 static void
-test_away(void)
+test_unreachable(void)
 {
 	int i;
 
 	begin();
 	for (i = 1; i <= 20; i++)
 		put((uint64_t)i, 1000 + i, 0);
-	open_gate();
+	backend_up();
 	turn(500, HTTP_IN_FLIGHT);
 	while (n_sent > 0)
 		answer(0, 0, NULL);
@@ -522,12 +523,12 @@ test_away(void)
 }
 
 static void
-test_stop_line(void)
+test_token_refused(void)
 {
 	begin();
 	put(1, 1000, 0);
 	put(2, 1001, 0);
-	open_gate();
+	backend_up();
 	turn(500, 2);
 	answer(0, 401, "{\"error\":\"token is expired\"}");
 	CHECK(!breaker_allows(s.breaker));
@@ -536,7 +537,7 @@ test_stop_line(void)
 	CHECK_INT(n_sent, 0);
 	CHECK_INT(spool_count(s.spool, DEST_REST, START_DUE), 2);
 	/* a reload brings another token */
-	open_gate();
+	backend_up();
 	turn(500, 2);
 	CHECK_INT(n_sent, 2);
 	end();
@@ -551,7 +552,7 @@ test_answers(void)
 	a = put(1, 1000, 0);
 	b = put(2, 1001, 0);
 	c = put(3, 1002, 0);
-	open_gate();
+	backend_up();
 	turn(500, 3);
 	answer(2, 400, "{\"error\":\"no such cluster: x\"}");
 	CHECK_INT(state_of(a), START_REJECTED);
@@ -572,14 +573,14 @@ test_answers(void)
 
 /* Two runs of one job: both starts, oldest first, before any stop. */
 static void
-test_sisters(void)
+test_previous_run(void)
 {
 	int64_t a, b;
 
 	begin();
 	b = put(7, 2000, 2100);
 	a = put(7, 1000, 1500);
-	open_gate();
+	backend_up();
 	turn(1000, 2);
 	CHECK_INT(n_sent, 1);
 	CHECK_INT(state_of(b), START_BLOCKED);
@@ -611,7 +612,7 @@ test_delete(void)
 	run.state[DEST_REST] = DELETE_DUE;
 	run.flags |= RUN_KEY_FIXED | RUN_FORGET_AFTER_DELETE;
 	CHECK_INT(spool_save(s.spool, &run), 0);
-	open_gate();
+	backend_up();
 	turn(500, 2);
 	CHECK(is_sent(0, REQUEST_DELETE, 1));
 	CHECK_STR(sent[0].body,
@@ -650,7 +651,7 @@ state_set(int64_t row, enum run_state state)
 
 /* The first stop comes too late: what agrees is done, what does not is kept. */
 static void
-test_closed(void)
+test_foreign_stop(void)
 {
 	struct ctl_request req = { .verb = CTL_REPAIR,
 		.flags = CTL_FLAG_DRY_RUN };
@@ -664,7 +665,7 @@ test_closed(void)
 	state_set(a, STOP_DUE);
 	state_set(b, STOP_DUE);
 	state_set(c, STOP_DUE);
-	open_gate();
+	backend_up();
 	turn(500, 3);
 	answer(0, 422, CLOSED);
 	answer(0, 422, CLOSED);
@@ -710,14 +711,14 @@ test_closed(void)
 
 /* Closed while it runs; its end, when it comes, is compared. */
 static void
-test_closed_running(void)
+test_foreign_stop_running(void)
 {
 	struct ctl_request req = { .verb = CTL_REPAIR };
 	int64_t a, b;
 
 	begin();
 	a = put(1, 1000, 0);
-	open_gate();
+	backend_up();
 	turn(500, 1);
 	answer(0, 422, DOUBLE);
 	turn(500, 1);
@@ -752,7 +753,7 @@ test_halves(void)
 		rows[i] = put((uint64_t)(i + 1), 1000 + i, 2000 + i);
 		state_set(rows[i], START_CONFLICT);
 	}
-	open_gate();
+	backend_up();
 	turn(500, 1);
 	answer(0, 200, "{\"jobs\":[]}");
 	CHECK(strstr(sent[0].path, "start-time=1000-1007&") != NULL);
@@ -791,7 +792,7 @@ test_tags(void)
 
 	begin();
 	put(1, 1000, 0);
-	open_gate();
+	backend_up();
 	turn(500, 1);
 	CHECK(strstr(sent[0].body, "tags") == NULL);
 	payload_free(s.payload);
@@ -843,13 +844,13 @@ put_end(uint64_t id, int64_t start, int64_t end, int code, const char *info)
 
 /* Of a good end nothing is owed: its state says it. */
 static void
-test_nothing_late(void)
+test_meta_nothing(void)
 {
 	int64_t a;
 
 	begin();
 	a = put(1, 1000, 0);
-	open_gate();
+	backend_up();
 	turn(500, 1);
 	answer(0, 201, "{}");
 	state_set(a, START_COMMITTED);
@@ -875,7 +876,7 @@ test_nothing_late(void)
 
 /* A refused run is told on the one that is shown, and only once. */
 static void
-test_sister_late(void)
+test_meta_previous_run(void)
 {
 	struct spool_meta late;
 	struct spool_run run;
@@ -883,7 +884,7 @@ test_sister_late(void)
 
 	begin();
 	a = put(1, 1000, 0);
-	open_gate();
+	backend_up();
 	turn(500, 1);
 	answer(0, 201, "{}");
 	state_set(a, START_COMMITTED);
@@ -908,14 +909,14 @@ test_sister_late(void)
 
 /* What the end told goes last of all, and is tried a few times. */
 static void
-test_late(void)
+test_meta(void)
 {
 	struct spool_meta late;
 	int64_t a, b;
 
 	begin();
 	a = put(1, 1000, 0);
-	open_gate();
+	backend_up();
 	turn(500, 1);
 	answer(0, 201, "{}");
 	state_set(a, START_COMMITTED);
@@ -1036,22 +1037,22 @@ main(void)
 	conf_init(&worker.conf);
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
-	test_seen();
-	test_ask_back();
-	test_away();
-	test_stop_line();
+	test_commit_check();
+	test_duplicate();
+	test_unreachable();
+	test_token_refused();
 	test_answers();
 	test_delete();
-	test_closed();
-	test_closed_running();
+	test_foreign_stop();
+	test_foreign_stop_running();
 	test_halves();
 	test_tags();
-	test_nothing_late();
-	test_sister_late();
-	test_late();
+	test_meta_nothing();
+	test_meta_previous_run();
+	test_meta();
 	test_no_clusters();
 	test_upgrade();
-	test_sisters();
+	test_previous_run();
 	conf_clear(&worker.conf);
 	event_base_free(worker.base);
 	rmdir(dir);

@@ -46,7 +46,7 @@ effects() { grep -c "\"effect\":\"$1\"" "$LEDGER"; }
 doubled() {
 	grep "\"effect\":\"$1\"" "$LEDGER" | grep -oE '"jobId":[0-9]+,"startTime":[0-9]+' | sort | uniq -d
 }
-sent_by() { grep -cE "(start|stop)_job of job [0-9]+ .*: done: 20" "$1"; }
+sent_by() { grep -cE "job [0-9]+ \(.*: (start|stop)_job: done: 20" "$1"; }
 ended() { backend_has_ended "$1"; }
 
 is "the primary's side is active" wait_for 60 side a active
@@ -67,8 +67,8 @@ is "the standby takes over" wait_for 90 side b active
 is "the other side stands by" wait_for 60 side a standby
 c=$(batch labalice "sleep 3" -n1)
 is "a new run arrives by way of it" wait_for 90 ended "$c"
-is "it was sent by the backup's side" sh -c "grep -q 'start_job of job $c .*done: 201' '$T/log/suite.b'"
-is "what had been delivered was not sent again" not grep -q "start_job of job $a .*done: 201" "$T/log/suite.b"
+is "it was sent by the backup's side" sh -c "grep -q 'job $c (.*: start_job: done: 201' '$T/log/suite.b'"
+is "what had been delivered was not sent again" not grep -q "job $a (.*: start_job: done: 201" "$T/log/suite.b"
 
 say "the primary comes back"
 lab ctl start slurmctld

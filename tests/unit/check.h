@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int check_passed, check_failed;
@@ -18,6 +19,15 @@ static int check_passed, check_failed;
 	check_int((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
 #define CHECK_STR(got, want) \
 	check_str((got), (want), #got, __FILE__, __LINE__)
+
+/* valgrind has neither seccomp filters nor Landlock, and its own limits. */
+static inline int
+check_on_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload != NULL && strstr(preload, "vgpreload") != NULL;
+}
 
 static inline void
 check_that(int ok, const char *what, const char *file, int line)

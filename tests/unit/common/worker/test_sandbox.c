@@ -416,22 +416,13 @@ test_read(void)
 	sandbox_clear(&sb);
 }
 
-/* valgrind has neither seccomp filters nor Landlock. */
-static int
-on_valgrind(void)
-{
-	const char *preload = getenv("LD_PRELOAD");
-
-	return preload != NULL && strstr(preload, "vgpreload") != NULL;
-}
-
 int
 main(void)
 {
 	size_t i;
 	int fd;
 
-	if (on_valgrind()) {
+	if (check_on_valgrind()) {
 		printf("skipped: valgrind cannot enter a sandbox\n");
 		return 77;
 	}

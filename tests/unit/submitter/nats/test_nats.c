@@ -429,6 +429,7 @@ main(void)
 	check_rejected();
 	check_stream();
 	nats_free(nats);
+	resolver_free(names);
 	payload_free(payload);
 	rc = check_done();
 	fflush(stdout);

@@ -235,8 +235,8 @@ hook_run(const struct options *o)
 		wrong = strerror(errno);
 	if (wrong != NULL)
 		PRINT_ERR("cc-slurm-adapter: job ", job, " is not reported to ",
-		    socket_text, ": ", wrong, "; the daemon's next poll finds "
-		    "the job\n");
+		    socket_text, ": ", wrong,
+		    "; the daemon's next poll finds the job\n");
 }
 
 int

@@ -42,7 +42,7 @@ is "slurmdbd is away: said" wait_for 60 logged 'slurmdbd does not answer'
 touch "$T/new"
 lab ctl start slurmdbd
 is "it is back: Slurm is looked at again" wait_for 60 found 27.11.1
-is "the column that its sacct lacks is named" wait_for 30 logged 'has no Reservation'
+is "the column that its sacct lacks is named" wait_for 30 logged 'has no column Reservation'
 is "the job arrives" wait_for 60 backend_has_ended "$mix_id"
 
 echo 27.11.2 >"$T/version"
@@ -57,7 +57,7 @@ mv "$bin/squeue.new" "$bin/squeue"
 is "the commands were replaced: looked at again" wait_for 20 found 28.05.0
 one labalice 2 -p gpu -n1 --gres=gpu:2 -J after
 is "a job arrives" wait_for 60 backend_has_ended "$mix_id"
-is "the column was named once" [ "$(grep -c 'has no Reservation' "$SUITE_LOG")" = 1 ]
+is "the column was named once" [ "$(grep -c 'has no column Reservation' "$SUITE_LOG")" = 1 ]
 is "nobody said that slurmdbd was away for it" [ "$(grep -c 'slurmdbd does not answer' "$SUITE_LOG")" = 1 ]
 wait_for 30 queue_empty
 is "all as Slurm says" compare --short 4 --wait 60 --expect "$mix_count"

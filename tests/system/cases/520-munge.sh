@@ -35,5 +35,5 @@ done
 scancel "$stays"
 wait_for 60 queue_empty
 is "all as Slurm says" compare --short 8 --wait 90 --expect "$mix_count"
-is "nothing died" not logged 'is killed|ended with|ended by'
+is "nothing died" not logged 'is killed|was killed|ended with'
 test_end

@@ -167,7 +167,7 @@ lanes_kick(struct sync_report *v)
 		 */
 		for (at = 0; (run = open_of_job(&c->open, v->req.ids[i],
 		    &at)) != NULL;) {
-			if (run->flags & OPEN_DETAILED)
+			if (run->flags & OPEN_RESOURCES_SENT)
 				run->flags |= OPEN_SPOOLED;
 			(void)idmap_put(&c->work.left, run->job, NULL);
 		}

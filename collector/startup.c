@@ -130,7 +130,7 @@ static const struct query_type config_query = {
 };
 
 static void
-ask_config(struct startup *s)
+config_query_start(struct startup *s)
 {
 	s->next = s->c->slurm;
 	s->next.cluster[0] = '\0';
@@ -218,7 +218,7 @@ startup_kick(struct startup *s)
 	case STARTUP_CONFIG:
 		commands_find(s);
 		if (c->slurm.missing[0] == '\0')
-			ask_config(s);
+			config_query_start(s);
 		break;
 	case STARTUP_NODES:
 		s->busy = 1;

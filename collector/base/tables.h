@@ -39,11 +39,11 @@ uint64_t run_number(uint64_t job, int64_t start);
 
 /* runs that have no end yet */
 
-#define OPEN_DETAILED	1u	/* its details were sent */
+#define OPEN_RESOURCES_SENT	1u	/* its details were sent */
 #define OPEN_LEFT	2u	/* squeue does not show it now */
 #define OPEN_IGNORED	4u	/* on ignored hosts only: it is not sent */
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
-#define OPEN_RUNS	16u	/* the last answer of slurmctld shows it running */
+#define OPEN_RUNNING	16u	/* slurmctld's last answer shows it running */
 #define OPEN_UNLISTED	32u	/* the new submitter has not sent it (yet) */
 /* its start waits until squeue shows it running */
 #define OPEN_UNCONFIRMED	64u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clusters and their lanes.  By default there is one cluster, the local
- * one, whose name Slurm shows.  The key `clusters` names other clusters of the
- * same slurmdbd.
+ * The clusters and their lanes.  By default there is one cluster: the local
+ * cluster, whose name is in Slurm's configuration.  The key `clusters` names
+ * other clusters of the same slurmdbd.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ names_set(struct cluster *c)
 	snprintf(c->ctld.name, sizeof(c->ctld.name), "slurmctld%s",
 	    c->suffix);
 	snprintf(c->dbd.name, sizeof(c->dbd.name), "slurmdbd%s%s",
-	    several ? ", asked about " : "", several ? c->name : "");
+	    several ? ", queried for " : "", several ? c->name : "");
 }
 
 static void
@@ -71,7 +71,7 @@ cluster_add(struct collector *col)
 	names_set(c);
 }
 
-/* Records became durable, and there may be room again. */
+/* Records became durable, and the queue may have room again. */
 static void
 on_stored(void *arg)
 {

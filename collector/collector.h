@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector's program: its lanes, and what runs them. */
+/* The collector: its lanes and the scheduler that runs the lanes. */
 #ifndef COLLECTOR_COLLECTOR_H
 #define COLLECTOR_COLLECTOR_H
 
@@ -16,7 +16,7 @@
 struct startup;
 struct sync_report;
 
-/* What asks about one cluster, and when. */
+/* The lanes of one cluster, and their times. */
 struct lanes {
 	struct collector *collector;
 	struct cluster	*c;		/* owned */
@@ -28,8 +28,8 @@ struct lanes {
 	struct scripts	*scripts;
 	struct node_states *node_states;
 	int64_t		 poll_at;	/* monotonic ms: the next poll */
-	int64_t		 polled;	/* wall clock of the last */
-	int64_t		 day_at;	/* monotonic s: the day was read again */
+	int64_t		 polled;	/* wall clock of the last poll */
+	int64_t		 day_at;	/* monotonic s: last day read again */
 };
 
 struct collector {
@@ -56,13 +56,14 @@ struct lanes *lanes_of(struct collector *col, const struct cluster *c);
 
 struct startup *startup_new(struct cluster *c, struct poll *poll);
 /*
- * Does the next step: configuration, nodes, permission, clock; then c->ready.
+ * Takes the next step: configuration, nodes, permission, clock; then sets
+ * c->ready.
  */
 void startup_kick(struct startup *s);
 /* Slurm may have been upgraded: reads its version and settings again. */
 void startup_again(struct startup *s);
 
-/* scheduler.c: what is done when */
+/* scheduler.c: runs the lanes */
 
 void sched_start(struct collector *col);
 void sched_conf(struct lanes *l);
@@ -75,8 +76,8 @@ void sched_poll_now(struct lanes *l);
 
 struct sync_report *sync_report_new(struct collector *col);
 /*
- * Prints what differs, cluster by cluster.  Unless the request is a dry run
- * the lanes then query Slurm.
+ * Prints the differences, cluster by cluster.  Unless the request is a dry
+ * run, the lanes then query Slurm.
  */
 void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);

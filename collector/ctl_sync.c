@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The part of `cc-slurm-adapterctl sync` that compares with Slurm.  squeue and
- * sacct are queried and the differences to the tables of runs are printed;
- * these queries change nothing.  Unless the request is a dry run the lanes
+ * sacct are queried, and the differences to the tables of runs are printed;
+ * these queries change nothing.  Unless the request is a dry run, the lanes
  * then query Slurm at once, and the request ends when their records are
  * durable.
  */
@@ -19,13 +19,13 @@
 
 #define ROWS_TOLD_MAX	10000
 #define TICK_MS		200
-#define ROUND_S		90	/* for the lanes; then the request ends without them */
+#define ROUND_S		90	/* limit; then the request ends */
 
 struct sync_report {
 	struct collector *col;
-	struct lanes	*l;		/* of the cluster whose turn it is */
-	struct cluster	*c;		/* the cluster whose turn it is */
-	unsigned	 at;		/* its number */
+	struct lanes	*l;		/* lanes of c */
+	struct cluster	*c;		/* the cluster that is compared now */
+	unsigned	 at;		/* number of c */
 	enum ctl_status	 status;
 	char		 text[384];
 	uint64_t	 request;	/* 0 = none is under way */
@@ -34,9 +34,9 @@ struct sync_report {
 	struct sacct_reader reader;
 	char		 columns[SACCT_COLUMNS_MAX];
 	char		 delimiter[SACCT_DELIMITER_MAX];
-	uint32_t	 id_at;		/* named jobs that were asked for */
-	size_t		 open_at;	/* how far open runs were */
-	struct idmap	 shown;		/* run_number() of what squeue showed */
+	uint32_t	 id_at;		/* named jobs that were queried */
+	size_t		 open_at;	/* place of the next open run */
+	struct idmap	 shown;		/* run_number() of runs in squeue */
 	unsigned	 bad;
 	unsigned	 runs;
 	unsigned	 told;
@@ -144,9 +144,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	    outbox_order(c->outbox))
 		finish(v, CTL_OK, text);
 	else if (c->ctld.away)
-		finish(v, CTL_ERROR, "slurmctld went away");
+		finish(v, CTL_ERROR, "slurmctld does not answer");
 	else if (now_s() >= v->until)
-		finish(v, CTL_OK, "the questions to Slurm go on: see status");
+		finish(v, CTL_OK, "the queries to Slurm continue: see status");
 	else
 		tick(v);
 }
@@ -161,13 +161,13 @@ lanes_kick(struct sync_report *v)
 
 	for (i = 0; i < v->req.n_ids; i++) {
 		/*
-		 * slurmctld is asked for the details again.  The spool keeps
-		 * the details that it has: a run that slurmctld has forgotten
-		 * must not count as one whose details nobody knows.
+		 * slurmctld is queried for the details again.  The spool keeps
+		 * the details that it has: if slurmctld does not have the run
+		 * any more, its details must not count as unknown.
 		 */
 		for (at = 0; (run = open_of_job(&c->open, v->req.ids[i],
 		    &at)) != NULL;) {
-			if (run->flags & OPEN_DETAILED)
+			if (run->flags & OPEN_RESOURCES_SENT)
 				run->flags |= OPEN_SPOOLED;
 			(void)idmap_put(&c->work.left, run->job, NULL);
 		}
@@ -215,8 +215,8 @@ on_account_row(struct job_snapshot *s, void *arg)
 	    job_end_name(job->state), run != NULL ? ", open here" : "");
 	tell(v, job->key.job, run != NULL ? run->start : job->key.start, text,
 	    run == NULL && done_has(&c->done, job->key.job, job->key.start) ?
-	    "none: its end was taken before" : is_dry(v) ?
-	    "its end would be taken" : "its end is taken");
+	    "none: its end was sent before" : is_dry(v) ?
+	    "its end would be sent" : "its end is sent");
 	return 0;
 }
 
@@ -244,7 +244,7 @@ on_account_end(const struct command_end *end, int complete, void *arg)
 }
 
 /*
- * Adds as many jobs as fit that were not queried yet: the named jobs, or the
+ * Adds jobs that were not queried yet, as many as fit: the named jobs, or the
  * open runs that squeue has not shown.
  */
 static void
@@ -311,13 +311,13 @@ live_tell(struct sync_report *v, const struct squeue_job *row)
 	} else if (run != NULL) {
 		if (named)
 			tell(v, row->job, run->start, "runs in Slurm, known "
-			    "here", is_dry(v) ? "none" : "asked for again");
+			    "here", is_dry(v) ? "none" : "queried again");
 	} else if (track_quarantined(c, row->job, row->start))
-		tell(v, row->job, row->start, "runs in Slurm", "none: set "
-		    "aside, a program died on it");
+		tell(v, row->job, row->start, "runs in Slurm", "none: in "
+		    "quarantine");
 	else if (!done_has(&c->done, row->job, row->start))
 		tell(v, row->job, row->start, "runs in Slurm, unknown here",
-		    is_dry(v) ? "would be taken up" : "taken up");
+		    is_dry(v) ? "would be queried" : "queried");
 }
 
 static int
@@ -348,8 +348,7 @@ on_list_end(const struct command_end *end, int complete, void *arg)
 	if (!complete)
 		finish_failed(v, "squeue", end);
 	else if (v->bad > 0)
-		finish(v, CTL_ERROR, "squeue's answer has rows that cannot be "
-		    "read");
+		finish(v, CTL_ERROR, "squeue's answer has malformed rows");
 	else
 		account_ask(v);
 }
@@ -377,7 +376,7 @@ cluster_begin(struct sync_report *v)
 	v->bad = v->runs = v->told = v->id_at = 0;
 	v->open_at = 0;
 	if (!v->c->ready || !v->c->synced) {
-		finish(v, CTL_ERROR, "Slurm has not been asked yet");
+		finish(v, CTL_ERROR, "Slurm has not been queried yet");
 		return;
 	}
 	query_begin(&v->query, v->c, &list_query, v);
@@ -393,7 +392,7 @@ sync_report_begin(struct sync_report *v, uint64_t request,
 {
 	if (v->request != 0) {
 		worker_ctl_end(v->col->site.w, request, CTL_ERROR,
-		    "a round is under way already");
+		    "a sync is already under way");
 		return;
 	}
 	if (v->timer == NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entry of the collector: reads messages of the supervisor and of the
- * neighbours and passes them on.  The collector runs as the user who may see
- * all jobs and has no secret.
+ * Entry of the collector: passes messages of the supervisor and of other
+ * workers to their handlers.  The collector runs as the user who may see all
+ * jobs, and has no secret.
  */
 #include "config.h"
 
@@ -185,7 +185,7 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	c = site_find(&col->site, cluster);
-	/* The event is of a cluster that is not configured. */
+	/* The cluster of the event is not configured. */
 	if (c == NULL) {
 		log_debug("hook message of another cluster");
 		c = col->site.clusters[0];
@@ -194,7 +194,7 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 	hook_event_add(lanes_of(col, c)->hook_events, event, job);
 }
 
-/* Each cluster takes its own runs of the list. */
+/* Each cluster takes its own runs from the list. */
 static void
 on_lookup(struct site *site, struct channel *ch, const struct reader *r)
 {
@@ -338,7 +338,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	default:
 		worker_ctl_end(w, request, CTL_ERROR,
-		    "the collector does not know this");
+		    "the collector does not support this request");
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the lanes.  No lane runs before Slurm's configuration is known and the
- * submitter has sent the open runs of the spool.  After that a lane runs when
- * its work list was changed, when a command has ended, and on each tick.
+ * submitter has sent the open runs of the spool.  Then a lane runs when its
+ * work list was changed, when a command has ended, and on each tick.
  */
 #include "config.h"
 
@@ -65,7 +65,7 @@ on_permission(void *arg, int proved)
 	lookup_permission(c->lookups, proved);
 }
 
-/* Runs every lane; each lane does what is due. */
+/* Runs every lane; each lane starts the queries that are due. */
 static void
 lanes_run(struct lanes *l)
 {
@@ -101,7 +101,9 @@ retired_free(struct collector *col)
 	}
 }
 
-/* A big answer leaves free memory that a quiet collector never uses again. */
+/*
+ * A big answer leaves free memory in the process; this gives the memory back.
+ */
 static void
 memory_trim(struct collector *col)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must be known before the first poll: Slurm's configuration, the shapes
+ * Reads the data that the first poll needs: Slurm's configuration, the shapes
  * of its nodes, our permission to see all jobs, slurmctld's clock.  While
  * Slurm is away these queries are repeated; the worker is ready in any case.
  */
@@ -77,11 +77,11 @@ config_use(struct cluster *c, struct slurm *next)
 }
 
 /*
- * Commands know the local cluster from slurm.conf and work for it without
- * slurmdbd.  They find the slurmctld of another cluster by its name in
- * slurmdbd.  Until it is known which cluster is local (its slurmctld may be
- * away) both ways are tried in turn, so that one cluster does not delay
- * another.
+ * Slurm's commands read the local cluster from slurm.conf and find its
+ * slurmctld without slurmdbd.  They find the slurmctld of another cluster by
+ * the cluster's name in slurmdbd.  The local cluster may be unknown because
+ * its slurmctld is away; until it is known, both ways are tried in turn, so
+ * that one cluster does not delay another.
  */
 static void
 way_other(struct cluster *c)
@@ -90,7 +90,7 @@ way_other(struct cluster *c)
 		c->by_name = !c->by_name;
 }
 
-/* 1 when this is the configuration of the right cluster. */
+/* Returns 1 when the answer is the configuration of the right cluster. */
 static int
 config_is_ours(struct cluster *c, const char *cluster)
 {
@@ -130,7 +130,7 @@ static const struct query_type config_query = {
 };
 
 static void
-ask_config(struct startup *s)
+config_query_start(struct startup *s)
 {
 	s->next = s->c->slurm;
 	s->next.cluster[0] = '\0';
@@ -160,8 +160,8 @@ on_permission(void *arg, int proved)
 
 	s->busy = 0;
 	/*
-	 * The polls run without the permission: an admin may grant it at any
-	 * time.
+	 * The polls also run without the permission: an admin may grant it at
+	 * any time.
 	 */
 	if (proved || s->c->permission == PERMISSION_NONE)
 		s->step = STARTUP_CLOCK;
@@ -178,7 +178,7 @@ commands_find(struct startup *s)
 		s->complained = 0;
 		return;
 	}
-	health_bad(&c->ctld, "its commands are not there");
+	health_bad(&c->ctld, "Slurm's commands are missing");
 	if (!s->complained)
 		log_errorx("Slurm's commands are missing in %s: %s; slurmBinDir "
 		    "says where they are", *c->set->bin_dir != '\0' ?
@@ -192,7 +192,7 @@ startup_permission(struct startup *s)
 	struct cluster *c = s->c;
 
 	if (c->slurm.accounting && health_wait(&c->dbd) > 0) {
-		/* New runs come from slurmctld, without slurmdbd. */
+		/* slurmctld shows new runs, also without slurmdbd. */
 		s->step = STARTUP_CLOCK;
 		wake(c);
 		return;
@@ -218,7 +218,7 @@ startup_kick(struct startup *s)
 	case STARTUP_CONFIG:
 		commands_find(s);
 		if (c->slurm.missing[0] == '\0')
-			ask_config(s);
+			config_query_start(s);
 		break;
 	case STARTUP_NODES:
 		s->busy = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `status` and `metrics` show of the collector. */
+/* The collector's part of `status` and `metrics`. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -36,9 +36,9 @@ health_row(struct cluster *c, uint64_t request, const struct health *h)
 }
 
 #define RUNAWAYS_NAMED	5	/* job ids in the status row */
-#define RUNAWAY_FROM	2	/* queries for an end that neither slurmctld nor slurmdbd had */
+#define RUNAWAY_FROM	2	/* queries for an end that found none */
 
-/* Runs that slurmctld does not know and slurmdbd shows as running. */
+/* Runs that slurmctld does not have any more and slurmdbd shows as running. */
 static void
 runaways_row(struct cluster *c, uint64_t request)
 {
@@ -187,7 +187,7 @@ status_metrics(struct collector *col, uint64_t request)
 	    "gauge", "the most that one Slurm command has taken",
 	    runner_peak(site->runner, &biggest));
 	metric(site, NULL, request, "cc_slurm_adapter_records", "counter",
-	    "records handed to the submitter", outbox_records(col->outbox));
+	    "records sent to the submitter", outbox_records(col->outbox));
 	for (i = 0; i < site->n; i++)
 		cluster_metrics(&col->lanes[i], request);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What every query to sacct has: its arguments, the watermark that its answer
- * may earn, and the sentinel.
+ * may earn, and the sentinel.  The sentinel is an ended run of an earlier
+ * answer that the next answer must contain.
  */
 #include "config.h"
 
@@ -36,7 +37,7 @@ acct_question_feed(const char *p, size_t n, void *arg)
 	return sacct_feed(&l->reader, p, n);
 }
 
-/* An unknown version of Slurm is queried for the columns that it has. */
+/* If the version of Slurm is unknown, all columns are requested. */
 int
 acct_column_missing(struct accounting *l, const struct command_end *end)
 {
@@ -70,20 +71,21 @@ acct_watermark(struct accounting *l)
 }
 
 /*
- * The sentinel of accounting's answers: an ended run that was in one answer
- * and must be in the next.  An answer without it comes from a slurmdbd that
- * was restored from an older copy, that is another cluster's, or that hides
- * jobs of other users.  Rows of such an answer may be right; a missing row
- * means nothing.
+ * The sentinel: an ended run of an earlier answer that the next answer must
+ * contain.  An answer without the sentinel comes from a slurmdbd that was
+ * restored from an older copy, that belongs to another cluster, or that hides
+ * jobs of other users.  Rows of such an answer may be right, but a missing row
+ * proves nothing.
  */
 /*
- * After this time the run counts as removed (a purge, a restored database):
- * another sentinel is chosen, because otherwise no answer would count again.
- * Not shorter than the time between two denials that count.
+ * After this time the sentinel counts as removed from slurmdbd (a purge, a
+ * restored database) and another sentinel is chosen, because otherwise no
+ * answer would count again.  Not shorter than the time between two not-found
+ * answers that count.
  */
 #define LOST_AFTER_S	3600
 
-/* The run of another user, because we see our own runs without a permission. */
+/* Only runs of other users: our own runs are visible without a permission. */
 static int
 is_fit(const struct accounting *l, const struct job_snapshot *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Accounting by job id: for hook events, for runs that left squeue without an
- * end, for lookups of the submitter.  One query has many ids; the list fits
- * one argument.
+ * end, for lookups of the submitter.  One query asks for many ids, and its
+ * list fits one argument.
  */
 #include "config.h"
 
@@ -16,10 +16,12 @@
 #include "common/log.h"
 
 #define IDS_MAX		4000		/* jobs in one query */
-#define WAIT_FIRST_S	10		/* until the next query for a missing end */
+#define WAIT_FIRST_S	10		/* until the next query for an end */
 #define WAIT_MAX_S	3600
-#define SLURMCTLD_TRIES	4		/* it keeps an end for minutes */
-#define RUNAWAY_TRIES	9		/* about an hour after it left */
+/* as slurmctld keeps an end for minutes */
+#define SLURMCTLD_TRIES	4
+/* about an hour after the run left squeue */
+#define RUNAWAY_TRIES	9
 
 void
 acct_want_left(struct accounting *l)
@@ -35,7 +37,7 @@ acct_want_left(struct accounting *l)
 			    NULL);
 }
 
-/* Job ids are reused: the row is an old run of another job. */
+/* Slurm reuses job ids: this row is an old run of another job. */
 static int
 is_history(struct cluster *c, const struct job_snapshot *s)
 {
@@ -54,7 +56,7 @@ on_row(struct job_snapshot *s, void *arg)
 	uint32_t *asked = idmap_get(&l->asked, s->job.key.job);
 
 	l->rows_read++;
-	/* The base id of an array brings all its tasks. */
+	/* A query for the base id of an array returns all its tasks. */
 	if (asked != NULL)
 		*asked |= ASKED_ROW;
 	sentinel_row(l, s);
@@ -66,7 +68,7 @@ on_row(struct job_snapshot *s, void *arg)
 	}
 	if (s->state->phase == PHASE_ENDED && asked != NULL)
 		*asked |= ASKED_ENDED;
-	/* A row that waits for details from slurmctld is sent with them. */
+	/* A row that waits for details is sent with the details. */
 	if (is_history(c, s) || acct_row_is_kept(l, &s->job.key))
 		return 0;
 	if (track_accounting_row(c, s, 0) == ROW_WANTS_STEPS)
@@ -74,7 +76,10 @@ on_row(struct job_snapshot *s, void *arg)
 	return 0;
 }
 
-/* A run has no end yet: ask again, after growing times. */
+/*
+ * The answer has no end of the run: accounting is queried again, each time
+ * after a longer wait.
+ */
 static void
 left_again(struct cluster *c, uint64_t job)
 {
@@ -97,14 +102,14 @@ left_again(struct cluster *c, uint64_t job)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
 		if (run->tries == RUNAWAY_TRIES && !c->slurm.accounting)
-			log_warnx("%s: slurmctld does not know the job and "
-			    "Slurm has no slurmdbd: the run has no end and "
-			    "stays running in cc-backend",
+			log_warnx("%s: slurmctld does not have the job "
+			    "any more and Slurm has no slurmdbd: the run "
+			    "has no end and stays running in cc-backend",
 			    cluster_run_text(c, run->job, run->start));
 		else if (run->tries == RUNAWAY_TRIES)
-			log_warnx("%s: slurmctld does not know the job and "
-			    "slurmdbd has no end of it; run `sacctmgr show "
-			    "runawayjobs` to correct slurmdbd",
+			log_warnx("%s: slurmctld does not have the job "
+			    "any more and slurmdbd has no end of the run; "
+			    "run `sacctmgr show runawayjobs` to correct slurmdbd",
 			    cluster_run_text(c, run->job, run->start));
 	}
 }
@@ -204,9 +209,9 @@ acct_ids_query(struct accounting *l)
 }
 
 /*
- * Without accounting hook events end here: their runs were sent, or the poll
- * finds them.  A run that slurmctld has purged stays open for ever, which is
- * logged; a missing end is no end.
+ * Slurm has no accounting.  Each hook event is finished here: its runs were
+ * sent, or the poll will find them.  A run that slurmctld does not have any
+ * more stays open, and this is logged.
  */
 void
 acct_ids_none(struct accounting *l)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of ended runs that were not seen running: slurmctld keeps their threads
- * for a while, so that the rows wait until it was queried.
+ * Rows of ended runs that were not seen running.  slurmctld keeps the hardware
+ * threads of an ended run for a while, so the rows wait until slurmctld was
+ * queried.
  */
 #include "config.h"
 
@@ -17,9 +18,9 @@ acct_row_keep(struct accounting *l, struct job_snapshot *s)
 	struct job_snapshot *copy;
 	int added;
 
-	if (number == 0)	/* it cannot be in the map */
+	if (number == 0)	/* the map cannot contain the run */
 		return track_accounting_row(l->c, s, 0) == ROW_FAILED ? -1 : 0;
-	/* The last day, or the lag, may bring the row twice. */
+	/* A range that is read twice may return the row twice. */
 	if (idmap_get(&l->kept_runs, number) != NULL)
 		return 0;
 	if (l->n_kept == KEPT_ROWS_MAX) {
@@ -55,9 +56,9 @@ acct_details_wanted(struct accounting *l, struct details *d)
 }
 
 /*
- * A run that slurmctld had was sent with its end, or is open now; then the row
- * has nothing to add, or has the end.  A run that slurmctld did not have is
- * sent from the row alone.
+ * If slurmctld had the run, the run was sent with its end or is open now, and
+ * the row supplies at most the end.  If slurmctld did not have the run, the
+ * run is sent from the row alone.
  */
 void
 acct_details_done(struct accounting *l, const struct details *d)

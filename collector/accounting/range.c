@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The accounting lane: runs that ended, by range of time and by id.  A range
- * is read in slices that fit slurmdbd's limits.  A slice whose answer was
- * complete, with our permission to see all jobs proved, earns a watermark.  A
- * watermark is never later than the last moment at which slurmctld had sent
- * everything to slurmdbd.
+ * is read in slices that fit slurmdbd's limits.  A slice earns a watermark
+ * when its answer was complete and our permission to see all jobs was proved. 
+ * A watermark is never later than the last moment at which slurmctld had sent
+ * all its messages to slurmdbd.
  */
 #include "config.h"
 
@@ -20,16 +20,16 @@
 #include "common/log.h"
 #include "common/time_text.h"
 
-#define SLICE_S		86400	/* the first query of a catch-up spans no more */
-#define SLICE_MIN_S	3600	/* after a timeout, no less */
-#define SLICE_MAX_S	(8 * 86400)	/* where few runs ended, no more */
-#define SLICE_ROWS	10000	/* rows: after fewer the slice is doubled */
+#define SLICE_S		86400	/* longest first query of a catch-up */
+#define SLICE_MIN_S	3600	/* shortest slice after a timeout */
+#define SLICE_MAX_S	(8 * 86400)	/* longest slice when few runs ended */
+#define SLICE_ROWS	10000	/* after fewer rows the slice is doubled */
 #define SLICE_QUICK_MS	(QUERY_LONG_MS / 4)
 #define DAY_S		86400
 #define LATER_S		86400	/* -E is at most this far ahead: clocks differ, -s needs an end */
 #define BACKFILL_WAIT_S	60	/* until a past range is read again without the permission */
-#define TRIM_ROWS	1000	/* of one answer: more give memory back */
-#define BAD_TRIES	2	/* then malformed rows are skipped */
+#define TRIM_ROWS	1000	/* rows; after more, memory is given back */
+#define BAD_TRIES	2	/* queries; then malformed rows are skipped */
 
 struct accounting *
 acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
@@ -67,7 +67,7 @@ acct_clock(struct accounting *l, int64_t clock)
 	c->resume.point = clock;
 	if (c->clock.drained > clock)
 		c->clock.drained = clock;
-	/* The query under way uses the clock before the step. */
+	/* The query under way still uses the time from before the step. */
 	if (l->clock > clock)
 		l->clock = clock;
 	l->mark = 0;
@@ -135,8 +135,8 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 }
 
 /*
- * Other queries run between two slices.  An answer counts only with our
- * permission proved.
+ * Other queries run between two slices.  An answer counts only when our
+ * permission is proved.
  */
 static void
 backfill_slice(struct accounting *l, int proved)
@@ -229,7 +229,7 @@ on_permission_lost(void *arg, int proved)
 	wake(l->c);
 }
 
-/* A long time in which few runs ended costs few queries. */
+/* If few runs ended in a long time, few queries are needed. */
 static void
 slice_grow(struct accounting *l)
 {
@@ -242,8 +242,9 @@ slice_grow(struct accounting *l)
 }
 
 /*
- * The slice is too long for slurmdbd, or for its MaxQueryTimeRange, which
- * limits operators too.  1: it was refused only for that.
+ * The slice is too long for slurmdbd, or exceeds its MaxQueryTimeRange, which
+ * limits operators too.  Returns 1 when slurmdbd refused the query only
+ * because of its length.
  */
 static int
 slice_shrink(struct accounting *l, const struct command_end *end)
@@ -259,16 +260,16 @@ slice_shrink(struct accounting *l, const struct command_end *end)
 		l->slice = SLICE_MIN_S;
 	l->slice_most = l->slice;
 	if (refused)
-		log_notice("slurmdbd%s refuses so long a range: the next "
-		    "queries ask for %s each", cluster_suffix(l->c),
+		log_notice("slurmdbd%s refuses such a long range: the next "
+		    "queries cover %s each", cluster_suffix(l->c),
 		    duration_text(l->slice * 1000));
 	return refused;
 }
 
 /*
- * The answer is complete.  Without our permission it would be complete too,
- * but empty: the row of another user, or slurmdbd itself, must prove that we
- * still have the permission.
+ * The answer is complete.  Without our permission the answer would also be
+ * complete, but empty.  A row of another user, or slurmdbd itself, must prove
+ * that we still have the permission.
  */
 static void
 slice_end(struct accounting *l)
@@ -276,7 +277,7 @@ slice_end(struct accounting *l)
 	struct cluster *c = l->c;
 
 	if (l->range.kind == RANGE_DAY)
-		log_info("the last day again: read up to %s, %llu rows",
+		log_info("runs of the last day: read again up to %s, %llu rows",
 		    time_text(l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	else if (l->range.kind == RANGE_POLL && l->slice_to != 0)
@@ -296,7 +297,7 @@ slice_end(struct accounting *l)
 		return;
 	}
 	/*
-	 * The kept rows make room when slurmctld was queried; then the range
+	 * The kept rows are removed when slurmctld was queried; then the range
 	 * is read again.
 	 */
 	if (l->range.kind == RANGE_POLL && l->left_out > 0) {
@@ -324,7 +325,7 @@ slice_fail(struct accounting *l, const struct command_end *end)
 	int ours = slice_shrink(l, end) || acct_column_missing(l, end);
 
 	query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
-	/* The next poll begins again; other ranges continue. */
+	/* The next poll starts the query again; other ranges continue. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
 		l->due |= DUE_POLL;
@@ -395,7 +396,7 @@ on_range_row(struct job_snapshot *s, void *arg)
 	case ROW_WANTS_STEPS:
 		return steps_keep(l, s);
 	case ROW_FAILED:
-		/* The row must be read again, so that there is no watermark. */
+		/* The row must be read again, so no watermark is sent. */
 		return -1;
 	default:
 		return 0;
@@ -417,7 +418,7 @@ slice_ask(struct accounting *l)
 	int64_t later = l->slice < LATER_S ? l->slice : LATER_S;
 	int64_t rest = l->slice / 4;
 
-	/* A short rest is no query of its own. */
+	/* A short rest is added to this slice. */
 	if (l->slice + rest > l->slice_most)
 		rest = 0;
 	l->slice_to = r->at + l->slice + rest < end ? r->at + l->slice : r->to;
@@ -434,7 +435,7 @@ slice_ask(struct accounting *l)
 	acct_question(l, &range_query, on_range_row);
 	query_args(&l->query, "-S", l->from_text, "-E", l->to_text, "-s",
 	    range_states, NULL);
-	/* On memory the next acct_kick() repeats it. */
+	/* On memory the next acct_kick() starts the query again. */
 	(void)query_start(&l->query);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that were requeued early: did they run, or did a prolog fail?  Their
- * steps show it.  A batch script that was started has a step with an exit
- * status; when slurmctld's prolog failed there is no step; when a node's
- * prolog failed the step has no status.  Such rows wait until the steps were
- * queried.
+ * Runs that were requeued early: did they run, or did a prolog fail?  The
+ * steps of a run show the answer.  A batch script that was started has a step
+ * with an exit status.  When slurmctld's prolog failed, there is no step. 
+ * When a node's prolog failed, the step has no status.  The rows of such runs
+ * wait until the steps were queried.
  */
 #include "config.h"
 
@@ -37,7 +37,7 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 	return 0;
 }
 
-/* A step with a status within the time of a run: that run ran. */
+/* A step with a status within the time of a run proves that the run ran. */
 static int
 on_line(struct span line, void *arg)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks.  Waiting times are counted by the monotonic clock, which nobody sets. */
+/*
+ * Clocks.  Waiting times are counted by the monotonic clock, which cannot be
+ * set.
+ */
 #include "config.h"
 
 #include <time.h>

@@ -38,17 +38,18 @@ int64_t now_wall(void);
 
 /* Slurm's clock, as sdiag showed it. */
 struct slurm_clock {
-	int64_t		 said;		/* epoch; 0 = never asked */
-	int64_t		 at;		/* monotonic s of that */
-	int64_t		 drained;	/* epoch: its queue to slurmdbd was empty; 0 */
-	int		 works;		/* sdiag shows both */
-	int		 tried;		/* sdiag was asked */
+	int64_t		 said;		/* epoch; 0 = sdiag was never run */
+	int64_t		 at;		/* monotonic s of that time */
+	int64_t		 drained;	/* epoch: queue to slurmdbd empty */
+	int		 works;		/* sdiag shows clock and queue */
+	int		 tried;		/* sdiag was run */
 };
 
-/* Sets what the clock showed at a time of the monotonic clock. */
+/* Sets the time that the clock showed at a time of the monotonic clock. */
 void slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at);
 /*
- * Slurm's clock at a time of the monotonic clock; wall when it was never read.
+ * Slurm's clock at a time of the monotonic clock; `wall` if the clock was
+ * never read.
  */
 int64_t slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall);
 /* Slurm's clock now, epoch.  A step of our wall clock does not change it. */
@@ -61,16 +62,16 @@ struct health {
 	char		 name[2 * CLUSTER_MAX];	/* for log lines; with several clusters it has the name */
 	int		 away;
 	unsigned	 fails;
-	int64_t		 since;		/* wall clock, to be shown */
+	int64_t		 since;		/* wall clock, for status */
 	int64_t		 since_ms;	/* the same, monotonic */
 	int64_t		 next;		/* monotonic ms: no query before */
-	int64_t		 answered;	/* wall clock of the last good answer, to be shown */
+	int64_t		 answered;	/* wall clock of the last good answer */
 	int64_t		 answered_ms;	/* the same, monotonic; 0 = never */
 	char		 why[256];
-	int		 said;		/* the log has a line about it */
+	int		 said;		/* the outage was logged */
 	struct log_limit limit;
 	int		 returned;	/* it answers again: read its configuration again */
-	uint64_t	 refused;	/* answers: too many requests */
+	uint64_t	 refused;	/* answers "too many requests" */
 	struct log_limit refusals;
 };
 
@@ -100,20 +101,21 @@ struct slurm {
 	char		 slurm_user[64];	/* SlurmUser */
 	char		 user[64];	/* our user name, or number */
 	int		 private_jobs;	/* PrivateData has jobs */
-	int		 accounting;	/* it has slurmdbd */
+	int		 accounting;	/* Slurm has slurmdbd */
 	int64_t		 min_job_age;	/* seconds that slurmctld keeps an ended job */
 	uint32_t	 limit_bucket;	/* of requests by user; 0 = there is no limit */
 	uint32_t	 limit_rate;	/* tokens that are refilled */
-	uint32_t	 limit_period;	/* in this number of seconds */
-	uint32_t	 sacct_lacking;	/* columns that it does not have, see parse.h */
-	uint32_t	 sacct_reported;	/* of these, the log has an entry */
+	uint32_t	 limit_period;	/* seconds in which they are refilled */
+	uint32_t	 sacct_lacking;	/* missing columns, see parse.h */
+	/* missing columns that were logged */
+	uint32_t	 sacct_reported;
 	int		 known;		/* the configuration was read */
 };
 
 /* Tokens of slurmctld's limit of requests. */
 struct rate_limit {
-	int64_t		 tokens;	/* thousandths of a token; negative = borrowed */
-	int64_t		 at;		/* monotonic ms of that; 0 = never */
+	int64_t		 tokens;	/* thousandths; may be negative */
+	int64_t		 at;		/* monotonic ms of tokens; 0 = never */
 	int64_t		 script_at;	/* monotonic ms: no script before */
 };
 
@@ -122,7 +124,7 @@ enum permission { PERMISSION_UNKNOWN, PERMISSION_NONE, PERMISSION_OPERATOR,
 
 /* The last answers of squeue to the poll. */
 struct squeue_listing {
-	uint32_t	 number;	/* of the poll, from 1 */
+	uint32_t	 number;	/* number of the poll, from 1 */
 	int		 busy;		/* a poll is under way */
 	size_t		 jobs;		/* rows of the last complete answer */
 	int64_t		 asked_at;	/* Slurm's clock when that poll began; 0 = never */
@@ -130,12 +132,12 @@ struct squeue_listing {
 
 /* How far accounting was read. */
 struct resume {
-	int64_t		 point;		/* epoch; 0 = none */
+	int64_t		 point;		/* epoch; 0 = none yet */
 	int64_t		 durable;	/* the last one in the spool; 0 = none */
 	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
 };
 
-/* The state of one cluster.  `work` lists what is to be queried. */
+/* The state of one cluster.  `work` lists the queries to make. */
 struct cluster {
 	struct site	*site;
 	struct settings	*set;		/* the site's, in force */
@@ -146,14 +148,14 @@ struct cluster {
 	struct lookups	*lookups;	/* owned */
 	struct slurm	 slurm;
 	struct hosts	*hosts;		/* owned: shapes of nodes; NULL = not read yet */
-	int64_t		 hosts_at;	/* monotonic s: they were read */
-	struct shapes_query *shapes;	/* owned: the query for them */
+	int64_t		 hosts_at;	/* monotonic s of hosts */
+	struct shapes_query *shapes;	/* owned: the query for the shapes */
 	struct health	 ctld;
 	struct health	 dbd;
 	struct rate_limit rate_limit;
 	enum permission	 permission;
-	uint32_t	 permission_poll;	/* number of the poll that proved it */
-	struct permission_check *permission_check;	/* owned: the query for it */
+	uint32_t	 permission_poll;	/* poll that proved it */
+	struct permission_check *permission_check;	/* owned: its query */
 	struct open_runs open;
 	struct done_runs done;
 	struct worklist	 work;
@@ -173,7 +175,7 @@ struct cluster {
 
 /* cluster.c */
 
-/* " of NAME" where there are several clusters, else "". */
+/* " of NAME" if there are several clusters, else "". */
 const char *cluster_suffix(const struct cluster *c);
 /* A run of this cluster for a log line; see run_key_text(). */
 const char *cluster_run_text(const struct cluster *c, uint64_t job,
@@ -214,7 +216,7 @@ struct site {
 
 /*
  * Returns the cluster of this name, "" = the local one; NULL when no cluster
- * has it.  A cluster whose name is not known yet may be the one.
+ * has the name.  A cluster whose name is not known yet may have this name.
  */
 struct cluster *site_find(struct site *site, const char *cluster);
 /* Sets the name of the local cluster. */

@@ -18,10 +18,10 @@
 #include "collector/parse/parse.h"
 #include "common/log.h"
 
-#define SAID_MAX	1024	/* hosts that the log has a line about */
+#define SAID_MAX	1024	/* hosts with a logged error */
 
 struct gpu_rule {
-	struct pattern	*pattern;	/* NULL = the plain beginning */
+	struct pattern	*pattern;	/* NULL = prefix is plain text */
 	char		*prefix;	/* owned */
 	char		**addresses;	/* owned; NULL where a slot has none */
 	size_t		 n;
@@ -40,7 +40,7 @@ struct pattern {
 	pcre2_match_context *context;
 };
 
-/* A pattern that needs more steps does not match. */
+/* A pattern that needs more steps than this does not match. */
 #define MATCH_LIMIT	100000
 
 struct pattern *
@@ -89,7 +89,9 @@ pattern_free(struct pattern *p)
 int
 pattern_matches(const struct pattern *p, const char *text)
 {
-	/* A match without pairs returns 0 when there is room for one. */
+	/*
+	 * pcre2_match() returns 0 for a match that has more groups than pairs.
+	 */
 	return pcre2_match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0,
 	    p->match, p->context) >= 0;
 }
@@ -268,15 +270,15 @@ gpu_address(struct gpu_map *map, const char *host, uint32_t index,
 		snprintf(address, ACCEL_MAX, "%s", rule->addresses[index]);
 		return 0;
 	}
-	/* Without the key no addresses are wanted. */
+	/* If gpuPciAddrs is not set, no addresses are wanted. */
 	if (map->n == 0 || !say_once(map, host))
 		return -1;
 	if (rule == NULL)
 		log_warnx("GPU %u of %s: no pattern in gpuPciAddrs matches "
-		    "this host; its jobs go without accelerators", index, host);
+		    "this host; its jobs have no accelerators", index, host);
 	else
 		log_warnx("GPU %u of %s: gpuPciAddrs \"%s\" has %zu addresses; "
-		    "this GPU is left out of its jobs", index, host,
+		    "its jobs do not list this GPU", index, host,
 		    rule->prefix, rule->n);
 	return -1;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slurmctld and slurmdbd: whether each answers.  The log has one line when a
- * daemon does not answer and one when it answers again.  The time between two
- * queries grows meanwhile, because more queries do not help a daemon that
- * starts under load.
+ * Does slurmctld answer, and does slurmdbd?  The log has one line when a
+ * daemon does not answer and one line when the daemon answers again.  During
+ * an outage the time between two queries grows, because more queries do not
+ * help a daemon that starts under load.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 
 #define WAIT_FIRST_MS	1000
 #define WAIT_MAX_MS	60000
-#define REFUSED_WAIT_MS	5000	/* ten tokens are refilled then */
+#define REFUSED_WAIT_MS	5000	/* ten tokens are refilled */
 
 void
 health_good(struct health *h)
@@ -37,7 +37,8 @@ health_good(struct health *h)
 /*
  * slurmctld refuses because of too many requests of our user.  slurmctld is
  * up; the next query waits.  Slurm's commands repeat a refused request
- * themselves, so that this answer comes from another client or a wrapper.
+ * themselves, so this answer comes from another client or from a wrapper of a
+ * command.
  */
 static int
 is_refusal(struct health *h, const char *why)
@@ -75,7 +76,7 @@ health_bad(struct health *h, const char *why)
 	h->away = 1;
 	h->since = now_wall();
 	h->since_ms = now_ms();
-	/* One query may fail and another succeed, in turn. */
+	/* Queries may fail and succeed alternately. */
 	h->said = log_allowed(&h->limit, &suppressed);
 	if (h->said)
 		log_warnx("%s does not answer: %s; the query is repeated, "

@@ -30,7 +30,7 @@ numbers_set(struct settings *set, const struct conf *conf)
 	set->script_max = (size_t)conf_int(conf, CONF_JOB_SCRIPT_MAX);
 }
 
-/* Room for the mark of a cut text. */
+/* The mark of a cut text needs this room. */
 #define SCRIPT_MIN	64
 
 struct settings *

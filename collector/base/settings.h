@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector's configuration, checked and made ready for use. */
+/* The collector's configuration, checked and ready for use. */
 #ifndef COLLECTOR_BASE_SETTINGS_H
 #define COLLECTOR_BASE_SETTINGS_H
 
@@ -14,15 +14,21 @@
 struct pattern;
 struct gpu_map;
 
-/* A regular expression that matches anywhere in a text; NULL and a reason. */
+/*
+ * A regular expression that matches anywhere in a text.  Returns NULL and a
+ * reason on error.
+ */
 struct pattern *pattern_new(const char *text, char *reason, size_t size);
 void pattern_free(struct pattern *p);
 int pattern_matches(const struct pattern *p, const char *text);
 
-/* text: the JSON value of gpuPciAddrs.  NULL and a reason. */
+/* text: the JSON value of gpuPciAddrs.  Returns NULL and a reason on error. */
 struct gpu_map *gpu_map_new(const char *text, char *reason, size_t size);
 void gpu_map_free(struct gpu_map *map);
-/* 0 and the address, or -1; a missing address is logged once per host. */
+/*
+ * Returns 0 and the address, or -1.  A missing address is logged once per
+ * host.
+ */
 int gpu_address(struct gpu_map *map, const char *host, uint32_t index,
     char address[ACCEL_MAX]);
 
@@ -36,7 +42,7 @@ struct settings {
 	struct read_options	 how;		/* borrows from this struct */
 	char		*opt_out;
 	char		*bin_dir;
-	int64_t		 poll;		/* seconds, all of these */
+	int64_t		 poll;		/* this and the next times: seconds */
 	int64_t		 query_delay;
 	int64_t		 max_span;
 	int64_t		 long_poll;	/* until the last day is read again */
@@ -47,7 +53,7 @@ struct settings {
 	size_t		 script_max;	/* bytes; 0 = no scripts */
 };
 
-/* Returns owned; NULL and a reason. */
+/* Returns owned; NULL and a reason on error. */
 struct settings *settings_new(const struct conf *conf, char *reason,
     size_t size);
 void settings_free(struct settings *set);

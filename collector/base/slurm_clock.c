@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Slurm's clock.  Times that Slurm writes are compared with Slurm's own clock,
- * because ours may be set, or wrong.
+ * because the clock of our host may be set, or may be wrong.
  */
 #include "config.h"
 

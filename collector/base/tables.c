@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of runs; see tables.h.  All use open addressing.  Open runs are
- * hashed by job id: a job that has two runs at once (requeued, the end of the
- * first one is not known) has two slots.
+ * Tables of runs; see tables.h.  All tables use open addressing.  Open runs
+ * are hashed by job id.  A job that has two runs at once has two slots: the
+ * job was requeued, and the end of the first run is not known.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 
 #define FIRST_CAP	64
 
-/* Job ids are consecutive: spread them. */
+/* Job ids are consecutive; this spreads them over the table. */
 static size_t
 idmap_slot(const struct idmap *m, uint64_t key)
 {
@@ -104,8 +104,8 @@ idmap_remove(struct idmap *m, uint64_t key)
 	hole = (size_t)(value - m->values);
 	m->n--;
 	/*
-	 * Later entries of the cluster of slots move up, but not before their
-	 * home.
+	 * Later entries of the same sequence of used slots move up, but never
+	 * before their home slot.
 	 */
 	for (k = (hole + 1) & (m->cap - 1); m->keys[k] != 0;
 	    k = (k + 1) & (m->cap - 1)) {
@@ -250,7 +250,8 @@ open_match(struct open_runs *o, uint64_t job, int64_t start, int64_t submit,
 		return run;
 	while ((run = open_of_job(o, job, &at)) != NULL) {
 		/*
-		 * The start is before the submission: the clock was set back.
+		 * The start is before the submission when the clock was set
+		 * back.
 		 */
 		if (run->start >= start && start >= submit)
 			continue;
@@ -304,7 +305,7 @@ done_put(struct done_runs *d, uint64_t job, int64_t start)
 		d->before = d->now;
 		d->now = (struct idmap){ 0 };
 	}
-	/* A run that is forgotten is only sent twice. */
+	/* On memory the run is not added; then it may be sent twice. */
 	(void)idmap_put(&d->now, run_number(job, start), NULL);
 }
 

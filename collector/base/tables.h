@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compact tables of runs; there may be 100,000 runs.  A job id and a start
- * time fit 32 bits each in every version of Slurm, so that the two make one
- * number.
+ * Compact tables of runs; there may be 100,000 runs.  In every version of
+ * Slurm a job id and a start time fit 32 bits each, so one 64 bit number
+ * contains both.
  */
 #ifndef COLLECTOR_BASE_TABLES_H
 #define COLLECTOR_BASE_TABLES_H
@@ -21,42 +21,47 @@ struct idmap {
 
 void idmap_clear(struct idmap *m);
 /*
- * Returns the place of the value; *added is 1 when the key is new (may be
- * NULL).  NULL on memory.
+ * Returns the place of the value.  *added is 1 when the key is new; added may
+ * be NULL.  Returns NULL on memory.
  */
 uint32_t *idmap_put(struct idmap *m, uint64_t key, int *added);
-/* NULL when the key is not in the map. */
+/* Returns NULL when the key is not in the map. */
 uint32_t *idmap_get(const struct idmap *m, uint64_t key);
 void idmap_remove(struct idmap *m, uint64_t key);
 /*
- * Returns each key in turn, 0 at the end; *at is 0 at first.  The map must not
- * be changed meanwhile.
+ * Returns each key in turn, 0 at the end; *at is 0 at first.  The caller must
+ * not change the map between the calls.
  */
 uint64_t idmap_next(const struct idmap *m, size_t *at, uint32_t *value);
 
-/* Job and start in one number; 0 when they do not fit. */
+/* Job and start in one number; 0 when one of them does not fit. */
 uint64_t run_number(uint64_t job, int64_t start);
 
-/* runs that have no end yet */
+/* open runs: runs that have no end yet */
 
-#define OPEN_DETAILED	1u	/* its details were sent */
-#define OPEN_LEFT	2u	/* squeue does not show it now */
-#define OPEN_IGNORED	4u	/* on ignored hosts only: it is not sent */
+#define OPEN_RESOURCES_SENT	1u	/* the details of the run were sent */
+#define OPEN_LEFT	2u	/* squeue does not show the run now */
+#define OPEN_IGNORED	4u	/* it has only ignored hosts and is not sent */
 #define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
-#define OPEN_RUNS	16u	/* the last answer of slurmctld shows it running */
+#define OPEN_RUNNING	16u	/* slurmctld's last answer shows it running */
 #define OPEN_UNLISTED	32u	/* the new submitter has not sent it (yet) */
-/* its start waits until squeue shows it running */
+/* the start waits until squeue shows the run running */
 #define OPEN_UNCONFIRMED	64u
-#define OPEN_DISPUTED	128u	/* accounting has an end, but squeue showed it after that */
+/* accounting reports an end, but squeue showed the run as running later */
+#define OPEN_DISPUTED	128u
 
 struct open_run {
 	uint64_t	job;		/* 0 = the slot is free */
 	int64_t		start;		/* as first sent */
 	uint32_t	start_now;	/* as Slurm shows it now */
 	uint32_t	submit;		/* 0 = unknown */
-	uint32_t	seen;		/* number of the poll that showed it; after it left squeue: monotonic s of the next query */
+	/*
+	 * number of the last poll that showed the run; after the run left
+	 * squeue: monotonic s of the next query
+	 */
+	uint32_t	seen;
 	uint16_t	restarts;
-	uint8_t		tries;		/* queries for its end, or for its details */
+	uint8_t		tries;		/* queries for its end or details */
 	uint8_t		flags;
 };
 
@@ -68,27 +73,28 @@ struct open_runs {
 
 void open_clear(struct open_runs *o);
 /*
- * NULL on memory.  Pointers into the table are invalid after the next put or
- * remove.
+ * Returns NULL on memory.  Pointers into the table are invalid after the next
+ * put or remove.
  */
 struct open_run *open_put(struct open_runs *o, uint64_t job, int64_t start);
 /*
- * The run that has this start, as first sent or now; NULL when there is none.
+ * The run that has this start, as first sent or now; NULL when there is no
+ * such run.
  */
 struct open_run *open_find(struct open_runs *o, uint64_t job, int64_t start);
 /*
- * The run that a record means, also when its start has moved: the same
- * submission (0 = unknown) and no further restart.
+ * The run of a record, also when the start of the run has moved.  Such a run
+ * has the same submission (0 = unknown) and no further restart.
  */
 struct open_run *open_match(struct open_runs *o, uint64_t job, int64_t start,
     int64_t submit, uint32_t restarts);
 /* Returns each run of one job in turn, NULL at the end; *at is 0 at first. */
 struct open_run *open_of_job(struct open_runs *o, uint64_t job, size_t *at);
-/* The same of all runs. */
+/* As open_of_job(), for all runs. */
 struct open_run *open_next(struct open_runs *o, size_t *at);
 void open_remove(struct open_runs *o, struct open_run *run);
 
-/* runs whose end was sent to the submitter; they are not sent again */
+/* done runs: their end was sent to the submitter; they are not sent again */
 
 #define DONE_GENERATION	32768	/* runs; two generations are kept */
 

@@ -12,7 +12,10 @@ wake_in(struct site *site, int ms)
 {
 	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
 
-	/* A neighbour may send before the first configuration is in force. */
+	/*
+	 * A neighbour may send a message before the first configuration is in
+	 * force.
+	 */
 	if (site->timer != NULL)
 		event_add(site->timer, &tv);
 }

@@ -8,7 +8,7 @@ struct site;
 
 /* The scheduler runs after the current event. */
 void wake(struct cluster *c);
-/* The same, in ms. */
+/* The scheduler runs in this number of ms. */
 void wake_in(struct site *site, int ms);
 
 #endif

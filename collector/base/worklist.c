@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be queried about one cluster; see worklist.h. */
+/* The queries to make for one cluster; see worklist.h. */
 #include "config.h"
 
 #include "collector/base/cluster.h"

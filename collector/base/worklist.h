@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is to be queried about one cluster.  Every part of the collector adds
- * to it; the lane that owns a list takes from it when the scheduler runs the
- * lane.
+ * The queries to make for one cluster.  Every part of the collector adds to
+ * the work list.  The lane that owns a list takes from the list when the
+ * scheduler runs the lane.
  */
 #ifndef COLLECTOR_BASE_WORKLIST_H
 #define COLLECTOR_BASE_WORKLIST_H
@@ -15,8 +15,8 @@
 
 struct cluster;
 
-#define CONFIRM_JOBS_MAX	500	/* the poll confirms more than that */
-#define SCRIPTS_MAX	4096	/* more runs are sent without a script */
+#define CONFIRM_JOBS_MAX	500	/* the poll confirms further jobs */
+#define SCRIPTS_MAX	4096	/* further runs are sent without a script */
 
 struct script_request {
 	struct script_request *next;
@@ -25,17 +25,17 @@ struct script_request {
 };
 
 struct worklist {
-	struct idmap	 details;	/* poll: jobs with a run that is not known */
-	struct idmap	 left;		/* poll: jobs whose end accounting lacks */
+	struct idmap	 details;	/* poll: jobs with a new run */
+	struct idmap	 left;		/* poll: accounting has no end of them */
 	struct idmap	 accounting;	/* jobs to query sacct for, by id */
 	struct idmap	 steps;		/* jobs with a row that waits for its steps */
 	struct idmap	 confirm;	/* jobs whose start is not confirmed */
-	int64_t		 confirm_at;	/* monotonic ms: one was added last */
-	int64_t		 confirmed_at;	/* the same: a start was confirmed last */
+	int64_t		 confirm_at;	/* monotonic ms: last addition */
+	int64_t		 confirmed_at;	/* monotonic ms: last confirmed start */
 	struct script_request *scripts;	/* owned, oldest first */
 	struct script_request **scripts_tail;
 	unsigned	 n_scripts;
-	int		 permission;	/* a lookup waits for the operator right */
+	int		 permission;	/* a lookup waits for a check */
 	int		 rows_wait;	/* rows of accounting wait for details */
 };
 

@@ -175,7 +175,7 @@ static const struct query_type verify_query = {
  * of users: only a job that squeue shows as ended counts.
  */
 static void
-ask_verify(struct details *d)
+verify_query_start(struct details *d)
 {
 	query_begin(&d->query, d->c, &verify_query, d);
 	query_args(&d->query, "-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT,
@@ -198,7 +198,7 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 	idmap_clear(&d->seen);
 	d->at = 0;
 	if (d->found)
-		ask_verify(d);
+		verify_query_start(d);
 	else
 		details_next(d);
 }
@@ -209,7 +209,7 @@ static const struct query_type all_query = {
 };
 
 static void
-ask_all(struct details *d)
+all_query_start(struct details *d)
 {
 	query_begin(&d->query, d->c, &all_query, d);
 	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
@@ -239,7 +239,7 @@ static const struct query_type one_query = {
 };
 
 static void
-ask_one(struct details *d, uint64_t job)
+one_query_start(struct details *d, uint64_t job)
 {
 	idmap_clear(&d->seen);
 	details_text_begin(d);
@@ -379,7 +379,7 @@ details_next(struct details *d)
 
 	if (!d->all) {
 		if (d->at < d->n) {
-			ask_one(d, d->results[d->at].job);
+			one_query_start(d, d->results[d->at].job);
 			return;
 		}
 		d->all = 1;	/* from here on the results of this answer */
@@ -409,7 +409,7 @@ details_start(struct details *d, int all)
 	d->found = 0;
 	idmap_clear(&d->seen);
 	if (all)
-		ask_all(d);
+		all_query_start(d);
 	else
 		details_next(d);
 }

@@ -29,11 +29,11 @@
 #define UNKNOWN_TRIES	2	/* for a job that nobody knows */
 
 enum hook_event_state {
-	EVENT_NEW,		/* slurmctld is queried next */
-	EVENT_ASKED,		/* the query is under way */
-	EVENT_WAITS,		/* accounting is queried when due */
-	EVENT_ACCOUNTING,	/* the query is under way */
-	EVENT_SENT		/* its records were sent to the submitter */
+	HOOK_EVENT_NEW,		/* slurmctld is queried next */
+	HOOK_EVENT_QUERIED,	/* the query is under way */
+	HOOK_EVENT_WAITS,	/* accounting is queried when due */
+	HOOK_EVENT_ACCOUNTING,	/* the query is under way */
+	HOOK_EVENT_SENT		/* its records were sent to the submitter */
 };
 
 struct hook_event {
@@ -97,16 +97,16 @@ void
 hook_events_durable(struct hook_events *e)
 {
 	uint64_t durable = outbox_durable(e->c->outbox);
-	struct hook_event **p = &e->first, *note;
+	struct hook_event **p = &e->first, *event;
 
-	while ((note = *p) != NULL) {
-		if (note->state != EVENT_SENT || note->order > durable) {
-			p = &note->next;
+	while ((event = *p) != NULL) {
+		if (event->state != HOOK_EVENT_SENT || event->order > durable) {
+			p = &event->next;
 			continue;
 		}
-		event_ack_send(e, note->id);
-		*p = note->next;
-		free(note);
+		event_ack_send(e, event->id);
+		*p = event->next;
+		free(event);
 		e->n--;
 	}
 	e->tail = p;
@@ -115,106 +115,106 @@ hook_events_durable(struct hook_events *e)
 void
 hook_events_forget(struct hook_events *e)
 {
-	struct hook_event *note;
+	struct hook_event *event;
 
-	for (note = e->first; note != NULL; note = note->next)
-		note->id = 0;
+	for (event = e->first; event != NULL; event = event->next)
+		event->id = 0;
 }
 
 void
-hook_event_add(struct hook_events *e, uint64_t event, uint64_t job)
+hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 {
-	struct hook_event *note;
+	struct hook_event *event;
 	unsigned suppressed;
 
 	if (job == 0 || job > UINT32_MAX) {
-		event_ack_send(e, event);
+		event_ack_send(e, id);
 		return;
 	}
-	note = e->n < EVENTS_MAX ? calloc(1, sizeof(*note)) : NULL;
-	if (note == NULL) {
+	event = e->n < EVENTS_MAX ? calloc(1, sizeof(*event)) : NULL;
+	if (event == NULL) {
 		if (log_allowed(&e->full, &suppressed))
 			log_warnx("more than %d hook messages wait: the poll "
 			    "finds the jobs of %u", EVENTS_MAX, suppressed +
 			    1);
-		event_ack_send(e, event);
+		event_ack_send(e, id);
 		return;
 	}
-	note->id = event;
-	note->job = job;
-	*e->tail = note;
-	e->tail = &note->next;
+	event->id = id;
+	event->job = job;
+	*e->tail = event;
+	e->tail = &event->next;
 	e->n++;
 	hook_events_kick(e);
 }
 
 static void
-note_sent(struct hook_events *e, struct hook_event *note, uint64_t order)
+event_sent(struct hook_events *e, struct hook_event *event, uint64_t order)
 {
-	note->state = EVENT_SENT;
-	note->order = order;
+	event->state = HOOK_EVENT_SENT;
+	event->order = order;
 }
 
 /* First slurmQueryDelay, then growing times. */
 static void
-note_wait(struct hook_events *e, struct hook_event *note)
+event_wait(struct hook_events *e, struct hook_event *event)
 {
 	int64_t wait = e->c->set->query_delay;
 	unsigned i;
 
-	if (note->tries > 0 && wait < 1)
+	if (event->tries > 0 && wait < 1)
 		wait = 1;
-	for (i = 1; i < note->tries && wait < WAIT_MAX_S; i++)
+	for (i = 1; i < event->tries && wait < WAIT_MAX_S; i++)
 		wait *= 2;
 	if (wait > WAIT_MAX_S && wait > e->c->set->query_delay)
 		wait = WAIT_MAX_S;
-	note->state = EVENT_WAITS;
-	note->due = now_ms() + wait * 1000;
+	event->state = HOOK_EVENT_WAITS;
+	event->due = now_ms() + wait * 1000;
 }
 
 static void
-note_answered(struct hook_events *e, struct hook_event *note)
+event_answered(struct hook_events *e, struct hook_event *event)
 {
 	struct details *d = e->details;
 	enum slurm_phase phase;
 
-	switch (details_verdict(d, note->job)) {
+	switch (details_verdict(d, event->job)) {
 	case DETAIL_GOOD:
-		phase = details_phase(d, note->job);
+		phase = details_phase(d, event->job);
 		if (phase == PHASE_CONFIGURING || phase == PHASE_RUNNING ||
 		    phase == PHASE_ENDED) {
 			if (phase != PHASE_ENDED)
-				worklist_confirm(e->c, note->job);
-			note_sent(e, note, details_order(d, note->job));
+				worklist_confirm(e->c, event->job);
+			event_sent(e, event, details_order(d, event->job));
 			return;
 		}
 		break;
 	case DETAIL_AMBIGUOUS:
-		(void)idmap_put(&e->c->ambiguous, note->job, NULL);
+		(void)idmap_put(&e->c->ambiguous, event->job, NULL);
 		break;
 	case DETAIL_UNKNOWN:
-		note->unknown = 1;
+		event->unknown = 1;
 		break;
 	default:
-		note->state = EVENT_NEW;
+		event->state = HOOK_EVENT_NEW;
 		return;
 	}
-	note_wait(e, note);
+	event_wait(e, event);
 }
 
 static void
 on_details(struct details *d, int ok, void *arg)
 {
 	struct hook_events *e = arg;
-	struct hook_event *note;
+	struct hook_event *event;
 
-	for (note = e->first; note != NULL; note = note->next) {
-		if (note->state != EVENT_ASKED)
+	for (event = e->first; event != NULL; event = event->next) {
+		if (event->state != HOOK_EVENT_QUERIED)
 			continue;
 		if (ok)
-			note_answered(e, note);
+			event_answered(e, event);
 		else
-			note->state = EVENT_NEW;
+			event->state = HOOK_EVENT_NEW;
 	}
 	details_forget(d);
 	hook_events_durable(e);
@@ -238,16 +238,16 @@ singly(const struct hook_events *e)
 }
 
 static void
-ask_slurmctld(struct hook_events *e)
+slurmctld_query_start(struct hook_events *e)
 {
-	struct hook_event *note;
+	struct hook_event *event;
 	struct idmap jobs = { 0 };
 	size_t most = singly(e), n = 0;
 	int all, big = e->c->listing.jobs >= ALL_GAP_FROM;
 
-	for (note = e->first; note != NULL; note = note->next)
-		if (note->state == EVENT_NEW)
-			(void)idmap_put(&jobs, note->job, NULL);
+	for (event = e->first; event != NULL; event = event->next)
+		if (event->state == HOOK_EVENT_NEW)
+			(void)idmap_put(&jobs, event->job, NULL);
 	n = jobs.n;
 	idmap_clear(&jobs);
 	if (n == 0)
@@ -255,14 +255,14 @@ ask_slurmctld(struct hook_events *e)
 	all = n > most && (!big || e->all_at == 0 ||
 	    now_s() - e->all_at >= ALL_GAP_S);
 	details_forget(e->details);
-	for (note = e->first; note != NULL; note = note->next) {
-		if (note->state != EVENT_NEW)
+	for (event = e->first; event != NULL; event = event->next) {
+		if (event->state != HOOK_EVENT_NEW)
 			continue;
 		if (!all && details_wanted(e->details) >= most)
 			break;
-		if (details_want(e->details, note->job) == -1)
+		if (details_want(e->details, event->job) == -1)
 			break;
-		note->state = EVENT_ASKED;
+		event->state = HOOK_EVENT_QUERIED;
 	}
 	if (all)
 		e->all_at = now_s();
@@ -273,19 +273,19 @@ void
 hook_events_kick(struct hook_events *e)
 {
 	struct cluster *c = e->c;
-	struct hook_event *note;
+	struct hook_event *event;
 	int64_t now = now_ms();
 	int asked = 0;
 
 	if (!c->ready || !c->synced)
 		return;
 	if (!details_busy(e->details) && health_wait(&c->ctld) == 0)
-		ask_slurmctld(e);
-	for (note = e->first; note != NULL; note = note->next) {
-		if (note->state != EVENT_WAITS || note->due > now)
+		slurmctld_query_start(e);
+	for (event = e->first; event != NULL; event = event->next) {
+		if (event->state != HOOK_EVENT_WAITS || event->due > now)
 			continue;
-		note->state = EVENT_ACCOUNTING;
-		(void)idmap_put(&c->work.accounting, note->job, NULL);
+		event->state = HOOK_EVENT_ACCOUNTING;
+		(void)idmap_put(&c->work.accounting, event->job, NULL);
 		asked = 1;
 	}
 	if (asked)
@@ -301,23 +301,24 @@ hook_events_resume(struct hook_events *e)
 void
 hook_events_answered(struct hook_events *e, uint64_t job, int ended, int known)
 {
-	struct hook_event *note;
+	struct hook_event *event;
 	size_t at = 0;
 	int over;
 
 	/* An end counts when the job has no open run. */
 	over = ended && open_of_job(&e->c->open, job, &at) == NULL;
-	for (note = e->first; note != NULL; note = note->next) {
-		if (note->state != EVENT_ACCOUNTING || note->job != job)
+	for (event = e->first; event != NULL; event = event->next) {
+		if (event->state != HOOK_EVENT_ACCOUNTING || event->job != job)
 			continue;
-		note->tries++;
-		if (over || note->tries > e->c->set->retries ||
-		    (note->unknown && !known && note->tries >= UNKNOWN_TRIES))
-			note_sent(e, note, outbox_order(e->c->outbox));
+		event->tries++;
+		if (over || event->tries > e->c->set->retries ||
+		    (event->unknown && !known && event->tries >= UNKNOWN_TRIES))
+			event_sent(e, event, outbox_order(e->c->outbox));
 		else if (!e->c->slurm.accounting)
-			note->state = EVENT_NEW;	/* slurmctld may know by now */
+			/* slurmctld may have the job now */
+			event->state = HOOK_EVENT_NEW;
 		else
-			note_wait(e, note);
+			event_wait(e, event);
 	}
 	hook_events_durable(e);
 }

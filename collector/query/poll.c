@@ -128,7 +128,7 @@ static const struct query_type clock_query = {
 };
 
 static void
-ask_clock(struct poll *y)
+clock_query_start(struct poll *y)
 {
 	step_set(y, POLL_CLOCK);
 	y->commands++;
@@ -147,7 +147,7 @@ poll_clock(struct poll *y)
 	y->commands = COMMANDS_MAX;
 	y->clock_new = 1;
 	if (y->step == POLL_IDLE)
-		ask_clock(y);
+		clock_query_start(y);
 }
 
 /* Jobs whose details are ambiguous or unknown are queried in accounting. */
@@ -186,7 +186,7 @@ on_details(struct details *d, int ok, void *arg)
 	details_forget(d);
 	idmap_clear(&y->c->work.details);
 	if (y->clock_due)
-		ask_clock(y);
+		clock_query_start(y);
 	else
 		poll_idle(y);
 }
@@ -221,14 +221,14 @@ too_soon(const struct poll *y)
 }
 
 static void
-ask_details(struct poll *y)
+details_query_start(struct poll *y)
 {
 	int all = details_wanted(y->details) > 1 || y->c->listing.jobs < SINGLY_FROM;
 
 	if (all && too_soon(y)) {
 		details_forget(y->details);
 		if (y->clock_due)
-			ask_clock(y);
+			clock_query_start(y);
 		else
 			poll_idle(y);
 		return;
@@ -258,7 +258,7 @@ poll_kick(struct poll *y)
 	if (y->commands >= COMMANDS_MAX && c->set->poll * 2 < c->slurm.min_job_age)
 		return;
 	if (want_details(y))
-		ask_details(y);
+		details_query_start(y);
 }
 
 void
@@ -286,10 +286,10 @@ row_listed(struct poll *y, const struct squeue_job *row)
 		run->seen = y->c->listing.number;
 		if (run->flags & OPEN_LEFT)
 			run->tries = 0;
-		run->flags &= (uint8_t)~(OPEN_LEFT | OPEN_RUNS);
+		run->flags &= (uint8_t)~(OPEN_LEFT | OPEN_RUNNING);
 		if (row->state->phase == PHASE_RUNNING)
-			run->flags |= OPEN_RUNS;
-		if ((run->flags & (OPEN_DETAILED | OPEN_IGNORED)) != 0 &&
+			run->flags |= OPEN_RUNNING;
+		if ((run->flags & (OPEN_RESOURCES_SENT | OPEN_IGNORED)) != 0 &&
 		    !lookup_has(c->lookups, row->job, row->start))
 			return;
 	} else if (done_has(&c->done, row->job, row->start) ||
@@ -350,7 +350,7 @@ nothing_new(struct poll *y, int clock_new)
 	int prove = !slurm_permission_inherent(&c->slurm) && y->c->listing.number % 2 == 1;
 
 	if (!prove && !clock_new && !acct_catching_up(y->accounting)) {
-		ask_clock(y);
+		clock_query_start(y);
 		return;
 	}
 	y->without_clock++;
@@ -378,7 +378,7 @@ poll_third(struct poll *y)
 		y->commands++;
 		acct_poll(y->accounting, 0);
 	}
-	ask_details(y);
+	details_query_start(y);
 }
 
 static void

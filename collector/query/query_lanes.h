@@ -27,7 +27,7 @@ void poll_resume(struct poll *y);
 struct hook_events;
 
 struct hook_events *hook_events_new(struct cluster *c);
-void hook_event_add(struct hook_events *e, uint64_t event, uint64_t job);
+void hook_event_add(struct hook_events *e, uint64_t id, uint64_t job);
 void hook_events_kick(struct hook_events *e);
 void hook_events_resume(struct hook_events *e);
 /* Accounting was queried about this job; see struct accounting_ops. */

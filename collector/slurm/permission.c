@@ -138,7 +138,7 @@ static const struct query_type admin_query = {
 };
 
 static int
-ask_admin(struct cluster *c)
+admin_query_start(struct cluster *c)
 {
 	struct permission_check *check = c->permission_check;
 
@@ -166,7 +166,7 @@ static const struct query_type dbd_query = {
 
 /* Every user may query it. */
 static int
-ask_dbd(struct cluster *c)
+dbd_query_start(struct cluster *c)
 {
 	struct permission_check *check = c->permission_check;
 
@@ -202,10 +202,10 @@ next_question(struct cluster *c)
 	} else if (p->dbd_asked && !p->dbd.private_jobs && !hidden)
 		permission_found(c, PERMISSION_OPEN);
 	else if (!p->admin_asked && (!dbd_first || p->dbd_asked)) {
-		if (ask_admin(c) == -1)
+		if (admin_query_start(c) == -1)
 			answer(c, 0);
 	} else if (!p->dbd_asked && !hidden) {
-		if (ask_dbd(c) == -1)
+		if (dbd_query_start(c) == -1)
 			answer(c, 0);
 	} else
 		permission_found(c, PERMISSION_NONE);

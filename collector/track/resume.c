@@ -63,7 +63,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	 * new run.
 	 */
 	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
-		run->flags |= OPEN_DETAILED;
+		run->flags |= OPEN_RESOURCES_SENT;
 	if (!unconfirmed)
 		return;
 	run->flags |= OPEN_UNCONFIRMED;
@@ -176,7 +176,7 @@ unlisted_again(struct cluster *c)
 			continue;
 		run->flags &= (uint8_t)~OPEN_UNLISTED;
 		if (!(run->flags & OPEN_LEFT)) {
-			run->flags &= (uint8_t)~OPEN_DETAILED;
+			run->flags &= (uint8_t)~OPEN_RESOURCES_SENT;
 			n++;
 		}
 	}

@@ -101,10 +101,10 @@ open_note(struct cluster *c, struct open_run *run, const struct job_snapshot *s,
 	run->seen = c->listing.number;
 	run->tries = 0;
 	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_UNCONFIRMED |
-	    OPEN_RUNS);
-	run->flags |= OPEN_DETAILED;
+	    OPEN_RUNNING);
+	run->flags |= OPEN_RESOURCES_SENT;
 	if (s->state->phase == PHASE_RUNNING)
-		run->flags |= OPEN_RUNS;
+		run->flags |= OPEN_RUNNING;
 	if (s->job.flags & JOB_UNCONFIRMED)
 		run->flags |= OPEN_UNCONFIRMED;
 }
@@ -235,7 +235,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 	live_key(c, s, run, sure);
 	if (settings_ignores(c->set, job))
 		run->flags |= OPEN_IGNORED;
-	else if (asked || sure || !(run->flags & OPEN_DETAILED) ||
+	else if (asked || sure || !(run->flags & OPEN_RESOURCES_SENT) ||
 	    (run->flags & OPEN_SPOOLED)) {
 		/*
 		 * The process before may have sent the details: sending them
@@ -269,7 +269,7 @@ track_running(struct cluster *c, struct open_run *run)
 	if (order == 0)
 		return -1;
 	run->flags &= (uint8_t)~OPEN_UNCONFIRMED;
-	run->flags |= OPEN_RUNS;
+	run->flags |= OPEN_RUNNING;
 	return 0;
 }
 
@@ -312,7 +312,7 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 	track_key_set(c, job, run);
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
-		order = run != NULL && (run->flags & OPEN_DETAILED) ?
+		order = run != NULL && (run->flags & OPEN_RESOURCES_SENT) ?
 		    track_send(c, job) : send_start(c, s);
 		if (order == 0)
 			return 0;

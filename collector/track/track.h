@@ -33,11 +33,11 @@ int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 enum row_result { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_WANTS_STEPS,
 	ROW_FAILED };
 /*
- * May take from s.  may_ask: slurmctld may still have the details and can be
+ * May take from s.  may_query: slurmctld may still have the details and can be
  * queried first.
  */
 enum row_result track_accounting_row(struct cluster *c,
-    struct job_snapshot *s, int may_ask);
+    struct job_snapshot *s, int may_query);
 /* The same for a row of a past range; dry_run: the tables are not changed. */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     int dry_run);

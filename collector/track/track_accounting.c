@@ -19,7 +19,7 @@ static const char no_threads[] =
 	"hardware threads and devices it had; only their numbers are known.";
 
 /* From this version on the second row of a resized job has a new start. */
-#define RESIZE_ANEW	2302
+#define VERSION_RESIZE_NEW_START	2302
 
 /*
  * The open run of a row of accounting.  In some versions the second row of a
@@ -34,7 +34,7 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 	size_t at = 0;
 
 	if (run != NULL || job->submit != job->key.start ||
-	    c->slurm.version < RESIZE_ANEW)
+	    c->slurm.version < VERSION_RESIZE_NEW_START)
 		return run;
 	while ((other = open_of_job(&c->open, job->key.job, &at)) != NULL)
 		if (other->start < job->key.start &&
@@ -56,7 +56,7 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
 		if (run == NULL ||
-		    !(run->flags & (OPEN_DETAILED | OPEN_SPOOLED)))
+		    !(run->flags & (OPEN_RESOURCES_SENT | OPEN_SPOOLED)))
 			track_message_set(job, no_threads);
 		if (track_send(c, job) == 0)
 			return ROW_FAILED;
@@ -91,7 +91,7 @@ is_contradicted(struct cluster *c, struct open_run *run,
 {
 	if (run == NULL || c->ctld.away)
 		return 0;
-	if ((run->flags & (OPEN_RUNS | OPEN_LEFT)) == OPEN_RUNS) {
+	if ((run->flags & (OPEN_RUNNING | OPEN_LEFT)) == OPEN_RUNNING) {
 		if (job->end + CLOCKS_DIFFER < c->listing.asked_at)
 			dispute(c, run, job);
 		return 1;
@@ -110,7 +110,7 @@ is_contradicted(struct cluster *c, struct open_run *run,
 static int
 is_namesake(const struct open_run *run, const struct job *job)
 {
-	return run != NULL && (run->flags & OPEN_RUNS) != 0 &&
+	return run != NULL && (run->flags & OPEN_RUNNING) != 0 &&
 	    job->state == END_REQUEUED && job->end <= job->key.start &&
 	    run->tries < DISPUTE_TRIES;
 }
@@ -136,7 +136,7 @@ wants_steps(const struct job_snapshot *s)
 #define MEMORY_MARGIN	30
 
 enum row_result
-track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
+track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 {
 	struct job *job = &s->job;
 	struct open_run *run;
@@ -156,7 +156,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
 	 * soon.
 	 */
 	if (job->partition == NULL && (run == NULL ||
-	    !(run->flags & OPEN_DETAILED)))
+	    !(run->flags & OPEN_RESOURCES_SENT)))
 		return ROW_NOTHING;
 	/*
 	 * A later run of the job must not be sent before a run that waits for
@@ -165,7 +165,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_ask)
 	if (wants_steps(s) || (s->ran == RAN_UNKNOWN &&
 	    idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;
-	if (may_ask && (run == NULL || !(run->flags & OPEN_DETAILED)) &&
+	if (may_query && (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)) &&
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
 	    !settings_ignores(c->set, job))
 		return ROW_WANTS_DETAILS;

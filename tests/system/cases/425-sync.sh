@@ -51,7 +51,7 @@ sleep 6
 is "and nothing was changed" [ "$(backend_count)" = 2 ]
 
 ctl sync --job "$b" >"$T/real"
-is "--job: Slurm has it" row "$T/real" "$b" "runs in Slurm, known here +asked for again"
+is "--job: Slurm has it" row "$T/real" "$b" "runs in Slurm, known here +queried again"
 is "it is started again" row "$T/real" "$b" "not in cc-backend +runs in Slurm: started"
 is "cc-backend has it" wait_for 20 backend_has "$b"
 is "and only this one" not backend_has "$a"

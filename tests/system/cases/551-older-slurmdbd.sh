@@ -36,7 +36,7 @@ wait_for 20 moved
 # the end may have come from slurmctld first: accounting has to have told it,
 # or there is nothing that its next answer can lack
 is "accounting has told of both that ended" \
-    wait_for 40 logged "the last day again: read up to [-+0-9T:]+, 2 rows"
+    wait_for 40 logged "runs of the last day: read again up to [-+0-9T:]+, 2 rows"
 ended=$(stops)
 
 lab ctl stop slurmdbd

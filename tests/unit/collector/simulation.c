@@ -474,7 +474,7 @@ static const struct {
 	const char	*text;
 } open_texts[] = {
 	{ OPEN_UNCONFIRMED, "held" },
-	{ OPEN_RUNS, "runs" },
+	{ OPEN_RUNNING, "runs" },
 	{ OPEN_LEFT, "left" },
 	{ OPEN_DISPUTED, "disputed" },
 	{ OPEN_IGNORED, "ignored" },

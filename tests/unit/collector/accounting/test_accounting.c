@@ -599,7 +599,7 @@ test_left(void)
 
 	begin();
 	run = open_put(&c->open, 10, SIM_EPOCH + 100);
-	run->flags = OPEN_DETAILED | OPEN_LEFT;
+	run->flags = OPEN_RESOURCES_SENT | OPEN_LEFT;
 	run->seen = (uint32_t)now_s();
 	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		acct_poll(acct, 0);

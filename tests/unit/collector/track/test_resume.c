@@ -149,11 +149,11 @@ static const struct {
 	int		 accounting;	/* it is asked by id first */
 } runs[] = {
 	/* slurmPollInterval is 60 s, a script takes 15 s. */
-	{ 924, 0, 0, "10/924", OPEN_DETAILED, 0 },
+	{ 924, 0, 0, "10/924", OPEN_RESOURCES_SENT, 0 },
 	{ 925, 0, 0, "10/925", 0, 0 },
-	{ 100, 1, 1, "10/100 held", OPEN_DETAILED, 0 },
+	{ 100, 1, 1, "10/100 held", OPEN_RESOURCES_SENT, 0 },
 	/* Perhaps it was held for an earlier run. */
-	{ 100, 1, 0, "10/100 held", OPEN_DETAILED, 1 },
+	{ 100, 1, 0, "10/100 held", OPEN_RESOURCES_SENT, 1 },
 };
 
 static void
@@ -169,7 +169,7 @@ test_runs(void)
 		resume_synced(c->site);
 		CHECK_STR(sim_open(c, 10), runs[i].open);
 		run = open_find(&c->open, 10, runs[i].start + SIM_EPOCH);
-		CHECK(run != NULL && (run->flags & OPEN_DETAILED) ==
+		CHECK(run != NULL && (run->flags & OPEN_RESOURCES_SENT) ==
 		    runs[i].detailed);
 		CHECK_INT(idmap_get(&c->work.accounting, 10) != NULL,
 		    runs[i].accounting);
@@ -188,7 +188,7 @@ test_new_submitter(void)
 	begin();
 	for (job = 10; job <= 12; job++) {
 		run = open_put(&c->open, job, SIM_EPOCH + 100);
-		run->flags = OPEN_DETAILED | OPEN_RUNS;
+		run->flags = OPEN_RESOURCES_SENT | OPEN_RUNNING;
 	}
 	run->flags |= OPEN_LEFT;
 	done_put(&c->done, 13, SIM_EPOCH + 100);
@@ -196,12 +196,12 @@ test_new_submitter(void)
 	spool_has_run("alpha", 10, 100, 0);
 	resume_synced(c->site);
 	run = open_find(&c->open, 10, SIM_EPOCH + 100);
-	CHECK(run != NULL && (run->flags & OPEN_DETAILED) != 0);
+	CHECK(run != NULL && (run->flags & OPEN_RESOURCES_SENT) != 0);
 	run = open_find(&c->open, 11, SIM_EPOCH + 100);
-	CHECK(run != NULL && (run->flags & OPEN_DETAILED) == 0);
+	CHECK(run != NULL && (run->flags & OPEN_RESOURCES_SENT) == 0);
 	/* slurmctld shows a run that has left no more: accounting has it. */
 	run = open_find(&c->open, 12, SIM_EPOCH + 100);
-	CHECK(run != NULL && (run->flags & OPEN_DETAILED) != 0);
+	CHECK(run != NULL && (run->flags & OPEN_RESOURCES_SENT) != 0);
 	CHECK(!done_has(&c->done, 13, SIM_EPOCH + 100));
 }
 

@@ -470,7 +470,7 @@ test_no_room(void)
 	sim_fill(c);
 	step_take(c, &running);
 	CHECK_INT(open_find(&c->open, JOB, SIM_EPOCH + 100)->flags &
-	    OPEN_DETAILED, 0);
+	    OPEN_RESOURCES_SENT, 0);
 	step_take(c, &completed);
 	CHECK_STR(sim_open(c, JOB), "10/100");
 	snapshot_fill(&s, &row);

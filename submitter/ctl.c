@@ -256,8 +256,8 @@ on_queue(struct walk *k)
 static void
 state_retry(struct spool *sp, struct spool_run *run, enum dest dest)
 {
-	if (run_may_move(run, dest, EVENT_RETRY))
-		run_move(sp, run, dest, EVENT_RETRY, DUE_NOW, NULL);
+	if (run_may_move(run, dest, RUN_EVENT_RETRY))
+		run_move(sp, run, dest, RUN_EVENT_RETRY, DUE_NOW, NULL);
 }
 
 static int

@@ -217,7 +217,7 @@ keep_refused(struct step *t, const struct imported *in, int64_t row)
 	if (!in->refused || spool_get(sp, row, &run) != 1 ||
 	    run.state[DEST_REST] == RUN_NONE)
 		return 0;
-	run_move(sp, &run, DEST_REST, EVENT_REJECTED, DUE_KEEP,
+	run_move(sp, &run, DEST_REST, RUN_EVENT_REJECTED, DUE_KEEP,
 	    in->reason[0] != '\0' ? in->reason : "was refused");
 	return spool_save(sp, &run);
 }
@@ -264,7 +264,7 @@ line_import(struct step *t, const struct import_text *text)
 }
 
 static void
-say_wrong(struct step *t)
+report_wrong(struct step *t)
 {
 	char text[sizeof(t->wrong) + 48];
 
@@ -300,7 +300,7 @@ lines_import(struct step *t, FILE *f, int64_t from)
 			break;
 		}
 		if (t->wrong[0] != '\0')
-			say_wrong(t);
+			report_wrong(t);
 	}
 	import_text_clear(&text);
 	return at;

@@ -126,7 +126,7 @@ policy_set(struct submitter *s)
 	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
 		p->to[DEST_REST] = 1;
 	p->wait_commit = breaker_version(s->breaker) == BACKEND_1_5;
-	p->fresh = conf_bool(conf, CONF_ACTIVE_ONLY);
+	p->active_only = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
 	    "last") == 0;
@@ -518,7 +518,7 @@ static const struct worker_ops ops = {
  * without a daemon. No worker, no sandbox, the rights of the caller.
  */
 static int
-look_main(const char *path)
+check_main(const char *path)
 {
 	char text[1024];
 	int rc = spool_check_file(path, text, sizeof(text));
@@ -533,7 +533,7 @@ main(int argc, char **argv)
 	static struct submitter submitter;
 
 	if (argc == 3 && strcmp(argv[1], "-check") == 0)
-		return look_main(argv[2]);
+		return check_main(argv[2]);
 
 	worker_main(&ops, &submitter, argc, argv);
 }

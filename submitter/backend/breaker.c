@@ -65,7 +65,7 @@ struct breaker {
 	char		 why[400];	/* of the last failure */
 	char		 last[400];	/* answer, for status */
 	enum backend	 version;
-	int		 version_told;	/* 0: assumed */
+	int		 version_received;	/* 0: assumed */
 	int		 version_pinned;	/* configured */
 };
 
@@ -118,7 +118,7 @@ waiting_runs(const struct breaker *g)
 
 /* Logs one line per outage. */
 static void
-say_down(struct breaker *g, enum breaker_state state)
+report_down(struct breaker *g, enum breaker_state state)
 {
 	const char *where = http_where(g->s->http);
 
@@ -145,7 +145,7 @@ breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 	if (g->said != state) {
 		if (g->down == 0)
 			g->down = spool_now(g->s->spool);
-		say_down(g, state);
+		report_down(g, state);
 		g->said = state;
 	}
 	g->state = state;
@@ -198,7 +198,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 	if (g->state == BREAKER_UNUSED)
 		return;
 	/* A new connection may reach another cc-backend. */
-	if (v->code == RESULT_UNREACHABLE || v->fresh)
+	if (v->code == RESULT_UNREACHABLE || v->new_connection)
 		g->doubt = 1;
 	switch (v->code) {
 	case RESULT_UNAUTHORIZED:
@@ -253,17 +253,17 @@ version_take(struct breaker *g, const struct result *v)
 	if (!v->told || g->version_pinned)
 		return;
 	/* A stop told that the version is older than the probe can tell. */
-	if (g->version_told && g->version == BACKEND_1_4_0 &&
+	if (g->version_received && g->version == BACKEND_1_4_0 &&
 	    v->backend == BACKEND_1_4_3)
 		return;
-	if (g->version_told && g->version != v->backend)
+	if (g->version_received && g->version != v->backend)
 		/* another cc-backend may have another topology */
 		g->clusters_at = 0;
-	if (!g->version_told || g->version != v->backend)
+	if (!g->version_received || g->version != v->backend)
 		log_notice("cc-backend at %s is version %s",
 		    http_where(g->s->http), names[v->backend]);
 	g->version = v->backend;
-	g->version_told = 1;
+	g->version_received = 1;
 	spool_policy(g->s->spool)->wait_commit = g->version == BACKEND_1_5;
 }
 
@@ -435,7 +435,7 @@ breaker_is_up(const struct breaker *g)
 }
 
 void
-breaker_told(struct breaker *g, const struct result *v)
+breaker_request_result(struct breaker *g, const struct result *v)
 {
 	breaker_result(g, v, 0);
 }
@@ -449,7 +449,7 @@ breaker_version(const struct breaker *g)
 int
 breaker_knows_version(const struct breaker *g)
 {
-	return g->version_told || g->version_pinned;
+	return g->version_received || g->version_pinned;
 }
 
 void

@@ -31,7 +31,7 @@ int breaker_is_up(const struct breaker *g);
 void breaker_result(struct breaker *g, const struct result *v,
     unsigned tries);
 /* The same for a request that was made for no row. */
-void breaker_told(struct breaker *g, const struct result *v);
+void breaker_request_result(struct breaker *g, const struct result *v);
 void breaker_status(struct breaker *g, uint64_t request);
 
 /* cc-backend's version, or the newest one while it is not known. */

@@ -237,7 +237,7 @@ response_classify(const struct http_answer *a, struct result *v)
 
 	memset(v, 0, sizeof(*v));
 	v->backend = a->backend;
-	v->fresh = a->fresh;
+	v->new_connection = a->new_connection;
 	if (a->error != NULL || a->code == 0) {
 		v->code = RESULT_UNREACHABLE;
 		text_vis(a->error != NULL ? a->error : "no answer", line,

@@ -39,7 +39,7 @@ struct result {
 	enum result_code	 code;
 	int		 told;		/* probe: the version is known now */
 	/* as in the answer: a new connection was made */
-	int		 fresh;
+	int		 new_connection;
 	enum backend	 backend;
 	/* code and cc-backend's error as one line */
 	char		 text[400];

@@ -61,14 +61,14 @@ start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 void
 run_start_listed(struct submitter *s, struct spool_run *run)
 {
-	start_taken(s, run, EVENT_LISTED);
+	start_taken(s, run, RUN_EVENT_LISTED);
 }
 
 static void
 start_accepted(struct submitter *s, struct spool_run *run)
 {
 	start_taken(s, run, spool_policy(s->spool)->wait_commit ?
-	    EVENT_ACCEPTED : EVENT_COMMITTED);
+	    RUN_EVENT_ACCEPTED : RUN_EVENT_COMMITTED);
 }
 
 void
@@ -89,8 +89,8 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		wake(s, WAKE_DELIVERY);
 		return;
 	}
-	if (run_move(s->spool, run, dest, EVENT_REJECTED, DUE_NOW, reason) ==
-	    -1)
+	if (run_move(s->spool, run, dest, RUN_EVENT_REJECTED, DUE_NOW,
+	    reason) == -1)
 		return;
 	s->n.rejected++;
 	log_limited(&said_refused, log_warnx, "%s: the %s is rejected: %s; the "
@@ -117,7 +117,7 @@ row_retry(struct submitter *s, struct spool_run *run, const char *why)
 }
 
 void
-run_return(struct submitter *s, struct spool_run *run)
+run_requeue(struct submitter *s, struct spool_run *run)
 {
 	run->due[DEST_REST] = DUE_NOW;
 	run_save(s, run);
@@ -133,7 +133,7 @@ not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 		break;
 	case RESULT_UNAUTHORIZED:
 	case RESULT_WRONG_ADDRESS:
-		run_return(s, run);
+		run_requeue(s, run);
 		break;
 	default:
 		row_retry(s, run, v->text);
@@ -166,7 +166,7 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		start_accepted(s, run);
 		break;
 	case RESULT_CHECK:
-		run_move(s->spool, run, DEST_REST, EVENT_DUPLICATE, DUE_NOW,
+		run_move(s->spool, run, DEST_REST, RUN_EVENT_DUPLICATE, DUE_NOW,
 		    v->text);
 		run_save(s, run);
 		wake(s, WAKE_COMMIT_CHECK);
@@ -187,7 +187,7 @@ static void
 stop_done(struct submitter *s, struct spool_run *run)
 {
 	meta_after_stop(s->meta, run);
-	run_move(s->spool, run, DEST_REST, EVENT_STOPPED, DUE_KEEP, "");
+	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOPPED, DUE_KEEP, "");
 	CRASH_POINT("stop-answered");
 	run_save(s, run);
 }
@@ -213,7 +213,8 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 		return;
 	}
 	run->flags |= RUN_RESTARTED;
-	run_move(s->spool, run, DEST_REST, EVENT_STOP_NO_RUN, DUE_NOW, NULL);
+	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_NO_RUN, DUE_NOW,
+	    NULL);
 	run_save(s, run);
 }
 
@@ -224,7 +225,7 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 static void
 stop_late(struct submitter *s, struct spool_run *run, const char *why)
 {
-	run_move(s->spool, run, DEST_REST, EVENT_STOP_LATE, DUE_NOW, why);
+	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_LATE, DUE_NOW, why);
 	run_save(s, run);
 	wake(s, WAKE_COMMIT_CHECK);
 }
@@ -274,8 +275,8 @@ deleted(struct submitter *s, struct spool_run *run)
 
 	CRASH_POINT("delete-answered");
 	run_move(s->spool, run, DEST_REST, run->flags &
-	    RUN_FORGET_AFTER_DELETE ? EVENT_DELETED_FINALLY : EVENT_DELETED,
-	    DUE_NOW, "");
+	    RUN_FORGET_AFTER_DELETE ? RUN_EVENT_DELETED_FINALLY :
+	    RUN_EVENT_DELETED, DUE_NOW, "");
 	run->flags &=
 	    ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
 	copy = *run;

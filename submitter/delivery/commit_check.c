@@ -98,7 +98,7 @@ commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 	if (run->since[DEST_REST] > spool_opened(sp) && late > n->longest &&
 	    late < LONGEST_MAX)
 		n->longest = late;
-	run_move(sp, run, DEST_REST, EVENT_LISTED, DUE_NOW, NULL);
+	run_move(sp, run, DEST_REST, RUN_EVENT_LISTED, DUE_NOW, NULL);
 	n->promoted++;
 	spool_save(sp, run);
 	commit_soon(n->s->commit);
@@ -116,7 +116,7 @@ on_row(const struct backend_job *row, void *arg)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
 		/* The other suite was first. */
-		run_move(n->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED,
+		run_move(n->s->spool, &run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
 		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
 		commit_soon(n->s->commit);
@@ -139,7 +139,7 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 	log_info("%s: cc-backend accepted the start and does not show the run; "
 	    "the start is repeated", run_key_text(&run->key));
 	n->s->n.repeated++;
-	run_move(sp, run, DEST_REST, EVENT_OVERDUE, DUE_NOW, NULL);
+	run_move(sp, run, DEST_REST, RUN_EVENT_OVERDUE, DUE_NOW, NULL);
 	return spool_save(sp, run);
 }
 
@@ -209,7 +209,7 @@ round_next(struct commit_check *n)
 			continue;
 		CRASH_POINT("seen-ask");
 		/* If another suite sends, too, stopped jobs count as well. */
-		n->running = !spool_policy(n->s->spool)->fresh ||
+		n->running = !spool_policy(n->s->spool)->active_only ||
 		    n->only_running;
 		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
 		    from, to, on_row, on_listed, n) == 0)
@@ -231,7 +231,7 @@ on_listed(const struct result *v, void *arg)
 	n->only_running = v->code == RESULT_RETRY && !n->only_running;
 	if (v->code != RESULT_DONE) {
 		n->failed = 1;
-		breaker_told(n->s->breaker, v);
+		breaker_request_result(n->s->breaker, v);
 		log_debug("the list of running jobs failed: %s", v->text);
 	}
 	round_next(n);

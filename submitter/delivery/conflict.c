@@ -216,7 +216,7 @@ on_meta(const struct http_answer *a, void *arg)
 		return;
 	}
 	if (v.code != RESULT_RETRY)
-		breaker_told(k->s->breaker, &v);
+		breaker_request_result(k->s->breaker, &v);
 	/*
 	 * Rejected: this cc-backend has no edit_meta; the answer to the stop
 	 * tells.
@@ -360,7 +360,7 @@ on_listed(const struct result *v, void *arg)
 		return;
 	}
 	if (v->code != RESULT_DONE) {
-		breaker_told(k->s->breaker, v);
+		breaker_request_result(k->s->breaker, v);
 		k->waiting = 1;
 		timer_after(k->timer, CONFLICT_RETRY);
 		return;

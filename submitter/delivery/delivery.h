@@ -59,7 +59,7 @@ void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 /* Writes the row; an error spoils the transaction, and the commit sees it. */
 void run_save(struct submitter *s, struct spool_run *run);
 /* The request is to be made again when requests may go out again. */
-void run_return(struct submitter *s, struct spool_run *run);
+void run_requeue(struct submitter *s, struct spool_run *run);
 
 /* commit_check.c: which starts are committed in cc-backend */
 

@@ -81,8 +81,8 @@ foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 	    "`cc-slurm-adapterctl repair --dry-run`",
 	    run_key_text(&run->key), how);
 	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
-	    CLOSED_BY_OTHERS) < CLOSED_MAX ? EVENT_STOP_DIFFERS :
-	    EVENT_STOP_SETTLED, DUE_NOW, how);
+	    CLOSED_BY_OTHERS) < CLOSED_MAX ? RUN_EVENT_STOP_DIFFERS :
+	    RUN_EVENT_STOP_SETTLED, DUE_NOW, how);
 	run->since[DEST_REST] = spool_now(s->spool);
 	settled(s, run);
 }
@@ -111,8 +111,8 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 		    "cc-backend by another client; its state agrees with "
 		    "Slurm's", run_key_text(&run->key));
 		meta_after_stop(s->meta, run);
-		run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_NOW,
-		    "");
+		run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED,
+		    DUE_NOW, "");
 		settled(s, run);
 		return;
 	}
@@ -127,7 +127,8 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	    "does not show how, and the run stays as it is",
 	    run_key_text(&run->key));
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	run_move(s->spool, run, DEST_REST, EVENT_STOP_SETTLED, DUE_KEEP, "");
+	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED, DUE_KEEP,
+	    "");
 	settled(s, run);
 }
 
@@ -172,7 +173,7 @@ static int
 repair_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct repair_walk *m = arg;
-	int dry = (m->req->flags & CTL_FLAG_DRY_RUN) != 0, barred;
+	int dry = (m->req->flags & CTL_FLAG_DRY_RUN) != 0, blocked;
 
 	if (!is_wanted(m->req, &run->key))
 		return 0;
@@ -180,11 +181,11 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 		row_tell(m, run, "`repair` corrects it");
 		return 0;
 	}
-	barred = spool_barred(sp, run);
-	if (barred != 0) {
+	blocked = spool_blocked(sp, run);
+	if (blocked != 0) {
 		row_tell(m, run, "left: cc-backend has another run of the job "
 		    "and would refuse this one");
-		return barred == -1 ? -1 : 0;
+		return blocked == -1 ? -1 : 0;
 	}
 	m->n++;
 	row_tell(m, run, run->end != 0 ?
@@ -196,7 +197,7 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	log_notice("%s: an admin repairs it: %s", run_key_text(&run->key),
 	    run->reason);
-	run_move(sp, run, DEST_REST, EVENT_REPAIR, DUE_NOW, NULL);
+	run_move(sp, run, DEST_REST, RUN_EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;
 	CRASH_POINT("repair-marked");

@@ -58,7 +58,7 @@ on_answer(const struct http_answer *a, void *arg)
 	response_classify(&known, &v);
 	/* A failure of this update says nothing about starts and stops. */
 	if (v.code != RESULT_RETRY)
-		breaker_told(l->s->breaker, &v);
+		breaker_request_result(l->s->breaker, &v);
 	switch (v.code) {
 	case RESULT_DONE:
 		l->s->n.meta++;
@@ -206,14 +206,14 @@ void
 meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 {
 	char text[256], start[64], end[64];
-	struct run_key sister;
-	struct owing o = { .l = l, .key = &sister };
+	struct run_key previous;
+	struct owing o = { .l = l, .key = &previous };
 
 	/* Each reload retries the start, and it is rejected again. */
 	if ((refused->flags & RUN_PREVIOUS_NOTED) ||
 	    refused->state[DEST_REST] != START_REJECTED || !is_wanted(l) ||
 	    !payload_has_message(l->s->payload) ||
-	    spool_previous_run(l->s->spool, refused, &sister) != 1)
+	    spool_previous_run(l->s->spool, refused, &previous) != 1)
 		return;
 	utc_text(refused->key.start, start, sizeof(start));
 	utc_text(refused->end, end, sizeof(end));

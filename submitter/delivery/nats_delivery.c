@@ -24,7 +24,8 @@
 #define NATS_PAGE	32	/* rows leased at once */
 /* messages under way; the broker confirms in bulk */
 #define NATS_WIDTH	128
-#define DENIED_WAIT	60000	/* ms; an admin has to grant the permission */
+/* ms; an admin has to grant the permission */
+#define PERMISSION_WAIT	60000
 
 struct nats_delivery {
 	struct submitter *s;
@@ -61,14 +62,14 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 
 	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
-		run_move(s->spool, run, DEST_NATS, EVENT_STOPPED, DUE_KEEP,
+		run_move(s->spool, run, DEST_NATS, RUN_EVENT_STOPPED, DUE_KEEP,
 		    NULL);
 		row_save(s, run);
 		return;
 	}
 	s->n.nats_starts++;
 	run->since[DEST_NATS] = spool_now(s->spool);
-	run_move(s->spool, run, DEST_NATS, EVENT_ACCEPTED, run->end != 0 &&
+	run_move(s->spool, run, DEST_NATS, RUN_EVENT_ACCEPTED, run->end != 0 &&
 	    gap > 0 ? run->since[DEST_NATS] + gap : DUE_NOW, NULL);
 	row_save(s, run);
 	spool_release(s->spool, &copy, DEST_NATS);
@@ -103,7 +104,7 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 		    why);
 		break;
 	case NATS_DENIED:
-		row_wait(s, &run, timer_jitter(DENIED_WAIT), why);
+		row_wait(s, &run, timer_jitter(PERMISSION_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
 		run_reject(s, &run, DEST_NATS,

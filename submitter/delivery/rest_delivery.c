@@ -145,7 +145,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (it == NULL) {
-		run_return(r->s, run);
+		run_requeue(r->s, run);
 		goto done;
 	}
 	if (body_make(r, run, form->what, &body, why, sizeof(why)) == -1) {
@@ -167,7 +167,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 		CRASH_POINT("delete-send");
 	if (http_send(r->s->http, &req) == -1) {
 		free(it);
-		run_return(r->s, run);
+		run_requeue(r->s, run);
 	} else
 		r->in_flight++;
 done:
@@ -305,7 +305,7 @@ queue_return(struct rest_delivery *r)
 	while (r->at < r->n_queue)
 		if (spool_get(r->s->spool, r->queue[r->at++], &run) == 1 &&
 		    run.due[DEST_REST] == DUE_LEASED)
-			run_return(r->s, &run);
+			run_requeue(r->s, &run);
 	r->n_queue = r->at = 0;
 }
 

@@ -36,7 +36,7 @@ key_peek(const uint8_t *p, size_t n, struct run_key *key)
 }
 
 static void
-say_refused(struct intake *b, const struct run_key *key)
+report_refused(struct intake *b, const struct run_key *key)
 {
 	b->s->n.records_refused++;
 	log_limited(&b->refused, log_info, "%s: a record makes no run and is "
@@ -96,7 +96,7 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	if (rc == PUT_NEW)
 		s->n.records_new++;
 	else if (rc == PUT_REFUSED && !*bad)
-		say_refused(b, &key);
+		report_refused(b, &key);
 	job_clear(&job);
 	return rc == PUT_ERROR ? -1 : 0;
 }

@@ -27,17 +27,17 @@
 #define BYTES_MAX	(96u * 1024 * 1024)
 
 static void
-stored_send(struct intake *b)
+record_ack_send(struct intake *b)
 {
 	struct writer w;
 
-	if (b->collector == NULL || b->stored == b->seq)
+	if (b->collector == NULL || b->acked == b->seq)
 		return;
 	wr_init(&w, 8);
 	wr_u64(&w, b->seq);
 	channel_send(b->collector, MSG_RECORD_ACK, 0, &w, -1);
 	wr_clear(&w);
-	b->stored = b->seq;
+	b->acked = b->seq;
 }
 
 /*
@@ -95,7 +95,7 @@ intake_rolled_back(struct intake *b)
 	b->next = b->first;
 	b->n_applied = 0;
 	/* else messages that wait would be acknowledged */
-	b->seq = b->stored;
+	b->seq = b->acked;
 	timer_arm(b, COMMIT_MS);
 	return space_release_reserve(b);
 }
@@ -139,7 +139,7 @@ void
 intake_committed(struct intake *b)
 {
 	frames_drop(b, 0);
-	stored_send(b);
+	record_ack_send(b);
 	space_check(b);
 	if (b->space != SPACE_OK)
 		timer_arm(b, FULL_MS);
@@ -266,7 +266,7 @@ intake_peer(struct intake *b, struct channel *c)
 		commit_now(b->s->commit);
 	frames_drop(b, 1);
 	b->collector = c;
-	b->seq = b->stored = 0;
+	b->seq = b->acked = 0;
 	if (c == NULL)
 		return;
 	snapshot_send(b->s->spool, c);

@@ -37,7 +37,7 @@ struct intake {
 	unsigned	 n_applied;	/* before next */
 	size_t		 bytes;		/* of all messages */
 	uint64_t	 seq;	/* of the last message that was applied */
-	uint64_t	 stored;	/* acknowledged */
+	uint64_t	 acked;	/* acknowledged */
 	/* ms the timer was set to, plus one; 0 = not set */
 	int		 armed;
 	/* space.c */

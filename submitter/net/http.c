@@ -60,7 +60,7 @@ call_end(struct http_call *c, long code, const char *error)
 
 	if (c->easy != NULL && curl_easy_getinfo(c->easy,
 	    CURLINFO_NUM_CONNECTS, &made) == CURLE_OK)
-		a.fresh = made > 0;
+		a.new_connection = made > 0;
 
 	r->busy--;
 	c->done(&a, c->arg);

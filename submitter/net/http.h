@@ -44,7 +44,8 @@ struct http_answer {
 	const char	*error;		/* of the transport; NULL = none */
 	enum backend	 backend;	/* version, set by the caller of http_send() */
 	unsigned	 sends;		/* times sent; 0 = unknown */
-	int		 fresh;		/* 1 = a connection was made for the request */
+	/* 1 = a connection was made for the request */
+	int		 new_connection;
 };
 
 /* The end of a request.  Borrows a; a streamed body is not in it. */

@@ -211,7 +211,7 @@ read_cluster(struct cluster *c, const json_t *o)
 
 /* Logs once the subclusters that have no table. */
 static void
-say_shapeless(struct topology *t, const struct cluster *c)
+report_shapeless(struct topology *t, const struct cluster *c)
 {
 	size_t i;
 
@@ -277,7 +277,7 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 	t->n_said = 0;
 	t->devices = t->hosts = 0;
 	for (i = 0; i < n; i++)
-		say_shapeless(t, &clusters[i]);
+		report_shapeless(t, &clusters[i]);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ state_save(struct backfill *b)
 	wr_i64(&w, b->to);
 	wr_i64(&w, b->at);
 	wr_u64(&w, b->seen);
-	wr_u64(&w, b->fresh);
+	wr_u64(&w, b->added);
 	if (wr_end(&w) == 0)
 		spool_value_set(b->s->spool, STATE, w.buf, w.len);
 	wr_clear(&w);
@@ -66,7 +66,7 @@ state_load(struct backfill *b)
 		b->to = rd_i64(&r);
 		b->at = rd_i64(&r);
 		b->seen = rd_u64(&r);
-		b->fresh = rd_u64(&r);
+		b->added = rd_u64(&r);
 	} else
 		rd_fail(&r);
 	if (rd_end(&r) == -1)
@@ -113,7 +113,7 @@ finish(struct backfill *b)
 	state_save(b);
 	log_notice("backfill of %s is done: %llu runs, %llu of them new",
 	    b->whose.cluster, (unsigned long long)b->seen,
-	    (unsigned long long)b->fresh);
+	    (unsigned long long)b->added);
 }
 
 static void
@@ -179,7 +179,7 @@ backfill_record(struct backfill *b, enum spool_put put)
 		return;
 	b->seen++;
 	if (put == PUT_NEW)
-		b->fresh++;
+		b->added++;
 }
 
 void
@@ -241,7 +241,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
 	b->to = req->b < now ? req->b : now;
-	b->seen = b->fresh = b->there = 0;
+	b->seen = b->added = b->there = 0;
 	b->step = BACKFILL_NEXT;
 	return NULL;
 }
@@ -316,7 +316,7 @@ progress(struct backfill *b, char *text, size_t size)
 	    "done: " : "", b->look ? "dry run" : "backfill", b->whose.cluster,
 	    time_text(b->from), time_text(b->to), time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
-	    (unsigned long long)b->seen, (unsigned long long)b->fresh,
+	    (unsigned long long)b->seen, (unsigned long long)b->added,
 	    (unsigned long long)release_waiting(b), doing[b->step]);
 }
 

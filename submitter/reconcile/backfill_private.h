@@ -41,7 +41,7 @@ struct backfill {
 	/* all runs that ended before are in the spool */
 	int64_t		 at;
 	uint64_t	 seen;		/* records, known ones included */
-	uint64_t	 fresh;		/* of them unknown here */
+	uint64_t	 added;		/* of them unknown here */
 	/* */
 	int64_t		 chunk_to;
 	/* limits of the starts that were listed */

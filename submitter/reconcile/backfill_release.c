@@ -43,14 +43,15 @@ on_row(const struct backend_job *row, void *arg)
 	b->there++;
 	/* The readers of NATS got the run when cc-backend did. */
 	if (run.state[DEST_NATS] == BACKFILL_HELD)
-		run_move(b->s->spool, &run, DEST_NATS, running ? EVENT_LISTED :
-		    EVENT_LISTED_STOPPED, DUE_KEEP, NULL);
+		run_move(b->s->spool, &run, DEST_NATS, running ?
+		    RUN_EVENT_LISTED : RUN_EVENT_LISTED_STOPPED, DUE_KEEP,
+		    NULL);
 	if (running) {
 		run_start_listed(b->s, &run);
 		return;
 	}
-	run_move(b->s->spool, &run, DEST_REST, EVENT_LISTED_STOPPED, DUE_KEEP,
-	    NULL);
+	run_move(b->s->spool, &run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
+	    DUE_KEEP, NULL);
 	spool_save(b->s->spool, &run);
 	commit_soon(b->s->commit);
 }

@@ -20,7 +20,7 @@ window_lists(const struct backfill *b)
 int
 window_failed(struct backfill *b, const struct result *v)
 {
-	breaker_told(b->s->breaker, v);
+	breaker_request_result(b->s->breaker, v);
 	/* One damaged row makes its page fail: a smaller window avoids it. */
 	if (v->code == RESULT_RETRY && breaker_allows(b->s->breaker)) {
 		if (b->width <= 1)

@@ -62,9 +62,9 @@ run_done(struct failover *b, struct spool_run *run)
 	struct spool_run copy = *run;
 
 	b->done++;
-	nats_follow(b, run, EVENT_LISTED_STOPPED);
-	run_move(b->s->spool, run, DEST_REST, EVENT_LISTED_STOPPED, DUE_KEEP,
-	    NULL);
+	nats_follow(b, run, RUN_EVENT_LISTED_STOPPED);
+	run_move(b->s->spool, run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
+	    DUE_KEEP, NULL);
 	spool_save(b->s->spool, run);
 	spool_release(b->s->spool, &copy, DEST_REST);
 	commit_soon(b->s->commit);
@@ -89,7 +89,7 @@ on_row(const struct backend_job *row, void *arg)
 			return;
 		}
 		run.flags |= RUN_KEY_FIXED;
-		nats_follow(b, &run, EVENT_LISTED);
+		nats_follow(b, &run, RUN_EVENT_LISTED);
 		run_start_listed(b->s, &run);
 		break;
 	case STARTED:
@@ -158,7 +158,7 @@ on_listed(const struct result *v, void *arg)
 		review_next(b);
 		return;
 	}
-	breaker_told(b->s->breaker, v);
+	breaker_request_result(b->s->breaker, v);
 	log_debug("the list of the runs that the other suite has sent failed: "
 	    "%s",
 	    v->text);

@@ -22,7 +22,7 @@
 
 #define NOT_FOUND_GAP	3600000	/* ms between two answers that count */
 /* ms from an answer to the decision: more answers may follow */
-#define DENIED_WAIT	3000
+#define NOT_FOUND_WAIT	3000
 /* runs ended within the gap without evidence, or */
 #define NOT_FOUND_MAX	20
 /* % of the open runs, if that is more */
@@ -56,7 +56,7 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 	spool_save(sp, &run);
 	/* The decision is not put off by further answers. */
 	if (!evtimer_pending(k->timer, NULL))
-		timer_after(k->timer, DENIED_WAIT);
+		timer_after(k->timer, NOT_FOUND_WAIT);
 }
 
 struct unknown_scan {

@@ -425,7 +425,7 @@ on_listed(const struct result *v, void *arg)
 		commit_soon(r->s->commit);
 	} else {
 		r->failed = 1;
-		breaker_told(r->s->breaker, v);
+		breaker_request_result(r->s->breaker, v);
 		log_warnx(
 		    "the running jobs of %s in cc-backend cannot be listed: "
 		    "%s",
@@ -465,7 +465,7 @@ is_off(const struct reconcile *r)
 
 /* Why no comparison is possible now; NULL = it is possible. */
 static const char *
-is_barred(const struct reconcile *r)
+error_reason(const struct reconcile *r)
 {
 	return r->busy ? "a comparison is under way" : is_off(r) ?
 	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->breaker) ?
@@ -476,7 +476,7 @@ void
 reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
     int repair)
 {
-	const char *why = is_barred(r);
+	const char *why = error_reason(r);
 
 	if (why != NULL) {
 		if (request != 0)
@@ -500,7 +500,7 @@ const char *
 reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
     void *arg, int dry, int force)
 {
-	const char *why = is_barred(r);
+	const char *why = error_reason(r);
 
 	if (why != NULL)
 		return why;

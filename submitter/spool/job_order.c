@@ -40,7 +40,7 @@ is_superseded(const struct spool_run *run)
 
 /* Must a later run of the job wait for this one? */
 static int
-bars(const struct spool_run *run, enum dest dest)
+blocks(const struct spool_run *run, enum dest dest)
 {
 	return spool_is_start(run->state[dest]) ||
 	    (dest == DEST_REST && is_superseded(run));
@@ -79,18 +79,18 @@ spool_order(struct spool *sp, struct spool_run *run)
 		return -1;
 	for (i = 0; i < n && rc != -1; i++) {
 		for (d = 0, moved = 0; d < DEST__COUNT; d++) {
-			if (!bars(&rows[i], (enum dest)d))
+			if (!blocks(&rows[i], (enum dest)d))
 				continue;
 			if (rows[i].key.start < run->key.start) {
 				if (spool_is_start(run->state[d]))
 					run_move(sp, run, (enum dest)d,
-					    EVENT_BLOCKED, DUE_KEEP, NULL);
-			} else if (bars(run, (enum dest)d) &&
+					    RUN_EVENT_BLOCKED, DUE_KEEP, NULL);
+			} else if (blocks(run, (enum dest)d) &&
 			    spool_is_start(rows[i].state[d]) &&
 			    rows[i].due[d] != DUE_LEASED &&
 			    rows[i].state[d] != START_CONFLICT) {
 				moved |= run_move(sp, &rows[i], (enum dest)d,
-				    EVENT_BLOCKED, DUE_NOW, NULL) == 0;
+				    RUN_EVENT_BLOCKED, DUE_NOW, NULL) == 0;
 			}
 		}
 		if (moved && spool_save(sp, &rows[i]) == -1)
@@ -106,7 +106,7 @@ spool_release_backfill(struct spool *sp, struct spool_run *run)
 
 	for (d = 0; d < DEST__COUNT; d++)
 		if (run->state[d] == BACKFILL_HELD)
-			run_move(sp, run, (enum dest)d, EVENT_RELEASED,
+			run_move(sp, run, (enum dest)d, RUN_EVENT_RELEASED,
 			    DUE_KEEP, NULL);
 	if (spool_order(sp, run) == -1)
 		return -1;
@@ -125,13 +125,13 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 		if (rows[i].state[dest] == START_BLOCKED) {
 			if (next == NULL)
 				next = &rows[i];
-		} else if (bars(&rows[i], dest))
+		} else if (blocks(&rows[i], dest))
 			return 0;
 	}
 	if (next == NULL || (dest == DEST_REST && run->id != 0 &&
 	    is_superseded(run)))
 		return 0;
-	run_move(sp, next, dest, EVENT_UNBLOCKED, next->flags &
+	run_move(sp, next, dest, RUN_EVENT_UNBLOCKED, next->flags &
 	    RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
 	    strcmp(next->reason, waits) == 0 ? "" : NULL);
 	return spool_save(sp, next);
@@ -147,7 +147,8 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run,
 		if (run->due[d] != DUE_UNCONFIRMED ||
 		    !spool_is_start(run->state[d]))
 			continue;
-		run_move(sp, run, (enum dest)d, EVENT_FORGOTTEN, DUE_NOW, NULL);
+		run_move(sp, run, (enum dest)d, RUN_EVENT_FORGOTTEN, DUE_NOW,
+		    NULL);
 	}
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 	if (spool_save(sp, run) == -1)
@@ -166,7 +167,7 @@ may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 	    !(early->flags &
 		(RUN_FORGET_AFTER_DELETE | RUN_SUPERSEDED | RUN_QUARANTINED)) &&
 	    early->key.start < run->key.start &&
-	    run->key.start - early->key.start < BARRED_SECONDS &&
+	    run->key.start - early->key.start < DUPLICATE_SECONDS &&
 	    early->state[DEST_REST] != RUN_NONE &&
 	    early->state[DEST_REST] != BACKFILL_HELD &&
 	    early->state[DEST_REST] != START_REJECTED;
@@ -189,7 +190,8 @@ supersede_one(struct spool *sp, struct spool_run *early,
 	if (there)
 		early->flags |= RUN_SUPERSEDED;
 	else {
-		run_move(sp, early, DEST_REST, EVENT_DROPPED, DUE_KEEP, NULL);
+		run_move(sp, early, DEST_REST, RUN_EVENT_DROPPED, DUE_KEEP,
+		    NULL);
 		early->flags |= RUN_FORGET_AFTER_DELETE;
 	}
 	if (spool_save(sp, early) == -1)
@@ -216,7 +218,7 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 	}
 	if (any && (spool_is_start(run->state[DEST_REST]) ||
 	    run->state[DEST_REST] == START_REJECTED)) {
-		run_move(sp, run, DEST_REST, EVENT_BLOCKED, DUE_NOW, waits);
+		run_move(sp, run, DEST_REST, RUN_EVENT_BLOCKED, DUE_NOW, waits);
 	}
 	return n == -1 ? -1 : any;
 }

@@ -96,13 +96,13 @@ earlier_stmt(struct spool *sp, enum sql what,
 {
 	return spool_query(sp, what, VALUES(INT(run->cluster),
 	    INT(run->key.job), INT(run->key.start),
-	    INT(run->key.start - BARRED_SECONDS)));
+	    INT(run->key.start - DUPLICATE_SECONDS)));
 }
 
 int
-spool_barred(struct spool *sp, const struct spool_run *run)
+spool_blocked(struct spool *sp, const struct spool_run *run)
 {
-	sqlite3_stmt *st = earlier_stmt(sp, SQL_BARRED, run);
+	sqlite3_stmt *st = earlier_stmt(sp, SQL_BLOCKED, run);
 	int rc;
 
 	if (st == NULL)
@@ -114,7 +114,7 @@ spool_barred(struct spool *sp, const struct spool_run *run)
 
 int
 spool_previous_run(struct spool *sp, const struct spool_run *run,
-    struct run_key *sister)
+    struct run_key *previous)
 {
 	sqlite3_stmt *st = earlier_stmt(sp, SQL_PREVIOUS_RUN, run);
 	int rc;
@@ -123,8 +123,8 @@ spool_previous_run(struct spool *sp, const struct spool_run *run,
 		return -1;
 	rc = spool_step(sp, st);
 	if (rc == 1) {
-		*sister = run->key;
-		sister->start = sqlite3_column_int64(st, 0);
+		*previous = run->key;
+		previous->start = sqlite3_column_int64(st, 0);
 		sqlite3_reset(st);
 	}
 	return rc;

@@ -149,7 +149,7 @@ header_u32(const uint8_t *p)
  * are not checked first. Returns 1 with a reason, or 0.
  */
 static int
-is_from_backend(const char *path, char *reason, size_t size)
+is_foreign_file(const char *path, char *reason, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	uint8_t head[HEADER];
@@ -395,7 +395,7 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	struct spool *sp;
 	int damaged;
 
-	if (is_from_backend(path, reason, size))
+	if (is_foreign_file(path, reason, size))
 		return NULL;
 	sp = try_open(path, &damaged, reason, size);
 	if (sp == NULL && damaged) {
@@ -439,7 +439,7 @@ spool_open_read(const char *path, int64_t *version, char *reason, size_t size)
 	struct spool *sp;
 	const char *wrong = "out of memory";
 
-	if (is_from_backend(path, reason, size))
+	if (is_foreign_file(path, reason, size))
 		return NULL;
 	sp = calloc(1, sizeof(*sp));
 	if (sp == NULL || (sp->path = strdup(path)) == NULL)

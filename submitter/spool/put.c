@@ -166,8 +166,9 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!sp->policy.to[d] || !keep)
 			continue;
-		run_move(sp, &run, (enum dest)d, past ? EVENT_BACKFILL_RECORD :
-		    EVENT_RECORD, start_due(sp, job), NULL);
+		run_move(sp, &run, (enum dest)d, past ?
+		    RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
+		    start_due(sp, job), NULL);
 	}
 	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
 		run.flags |= RUN_UNCONFIRMED;
@@ -197,7 +198,7 @@ stop_waits(const struct spool *sp, const struct spool_run *run,
 	if (dest != DEST_REST)
 		return 0;
 	return run->state[dest] == STARTED ? sp->policy.wait_commit :
-	    run->state[dest] == START_COMMITTED && sp->policy.fresh;
+	    run->state[dest] == START_COMMITTED && sp->policy.active_only;
 }
 
 /* Moves one destination of a run whose end has become known. */
@@ -205,8 +206,8 @@ static void
 state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 {
 	int64_t gap = sp->policy.nats_gap, due = DUE_KEEP;
-	enum run_event event = stop_waits(sp, run, dest) ? EVENT_ENDED_WAIT :
-	    EVENT_ENDED;
+	enum run_event event = stop_waits(sp, run, dest) ?
+	    RUN_EVENT_ENDED_WAIT : RUN_EVENT_ENDED;
 
 	if (!run_may_move(run, dest, event))
 		return;
@@ -258,7 +259,7 @@ forgotten_ends(struct spool *sp, struct spool_run *run)
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (run->state[d] != START_REJECTED)
 			continue;
-		run_move(sp, run, (enum dest)d, EVENT_REMEMBERED,
+		run_move(sp, run, (enum dest)d, RUN_EVENT_REMEMBERED,
 		    DUE_UNCONFIRMED, unconfirmed_reason);
 	}
 }
@@ -299,14 +300,14 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
 		    (d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
 		    spool_is_start(run->state[d]))
-			run_move(sp, run, (enum dest)d, EVENT_OPTED_OUT,
+			run_move(sp, run, (enum dest)d, RUN_EVENT_OPTED_OUT,
 			    DUE_KEEP, NULL);
 	}
 	/* cc-backend does not have it any more, and Slurm says that it runs. */
 	if ((run->flags & RUN_MISSING_IN_BACKEND) && live && run->end == 0 &&
 	    run->state[DEST_REST] == START_COMMITTED) {
 		run->flags &= ~RUN_MISSING_IN_BACKEND;
-		run_move(sp, run, DEST_REST, EVENT_LOST, DUE_NOW, NULL);
+		run_move(sp, run, DEST_REST, RUN_EVENT_LOST, DUE_NOW, NULL);
 	}
 }
 
@@ -470,9 +471,9 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
 	if (run.flags & RUN_QUARANTINED)
 		return PUT_KNOWN;
 	run.flags |= RUN_QUARANTINED;
-	run_move(sp, &run, DEST_REST, EVENT_QUARANTINED, DUE_KEEP,
+	run_move(sp, &run, DEST_REST, RUN_EVENT_QUARANTINED, DUE_KEEP,
 	    "quarantined: a worker died twice on its record");
-	run_move(sp, &run, DEST_NATS, EVENT_QUARANTINED, DUE_KEEP, NULL);
+	run_move(sp, &run, DEST_NATS, RUN_EVENT_QUARANTINED, DUE_KEEP, NULL);
 	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
 }
 
@@ -490,7 +491,7 @@ spool_put_from_backend(struct spool *sp, const struct run_key *key)
 	run.key = *key;
 	run.flags = RUN_KEY_FIXED | RUN_REST_STARTED | RUN_FROM_BACKEND;
 	run.cluster = spool_cluster_id(sp, key->cluster, 1);
-	run_move(sp, &run, DEST_REST, EVENT_FOUND, DUE_KEEP, NULL);
+	run_move(sp, &run, DEST_REST, RUN_EVENT_FOUND, DUE_KEEP, NULL);
 	if (run.cluster == -1 || spool_add(sp, &run) == -1)
 		return -1;
 	return 1;

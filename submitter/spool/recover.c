@@ -90,8 +90,9 @@ row_mend(struct spool *sp, struct spool_run *run, const struct job *job)
 {
 	run->end = job->state != END_NOT ? job->end : 0;
 	run->submit = job->submit;
-	if (run_may_move(run, DEST_REST, EVENT_RECOVERED))
-		run_move(sp, run, DEST_REST, EVENT_RECOVERED, DUE_KEEP, NULL);
+	if (run_may_move(run, DEST_REST, RUN_EVENT_RECOVERED))
+		run_move(sp, run, DEST_REST, RUN_EVENT_RECOVERED, DUE_KEEP,
+		    NULL);
 }
 
 /* Reads the record of a row: 1 when its checksum is right, else 0. */

@@ -240,14 +240,15 @@ supersede_state(struct spool *sp, struct spool_run *run)
 	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
 	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
 	    run->due[DEST_REST] != DUE_LEASED))) {
-		run_move(sp, run, DEST_REST, EVENT_SUPERSEDED, DUE_NOW, NULL);
+		run_move(sp, run, DEST_REST, RUN_EVENT_SUPERSEDED, DUE_NOW,
+		    NULL);
 		run->flags = (run->flags & ~RUN_SUPERSEDED) |
 		    RUN_FORGET_AFTER_DELETE;
 	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
 	    !(run->flags & RUN_FORGET_AFTER_DELETE) &&
 	    sp->policy.last_requeued) {
-		run_move(sp, run, DEST_REST, EVENT_KEPT, spool_now(sp) +
-		    BARRED_SECONDS * 1000, NULL);
+		run_move(sp, run, DEST_REST, RUN_EVENT_KEPT, spool_now(sp) +
+		    DUPLICATE_SECONDS * 1000, NULL);
 	}
 }
 

@@ -143,7 +143,7 @@ struct spool_policy {
 	/* 1: a stop waits until its start is committed */
 	int	 wait_commit;
 	/* 1: each stop waits until a list shows the run as running */
-	int	 fresh;
+	int	 active_only;
 	int64_t	 nats_gap;	/* ms between start and stop; 0 = none */
 	int64_t	 more_wait;	/* ms that a start waits for its script */
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
@@ -335,15 +335,15 @@ uint64_t spool_meta_count(const struct spool *sp);
  * cc-backend refuses a run when it has another run of the job that began less
  * than this before, or later.
  */
-#define BARRED_SECONDS	86400
+#define DUPLICATE_SECONDS	86400
 /* 1 when the spool knows such a run, done ones included; 0, -1. */
-int spool_barred(struct spool *sp, const struct spool_run *run);
+int spool_blocked(struct spool *sp, const struct spool_run *run);
 /*
  * The latest earlier run of the job within that time that was not rejected: 1,
  * 0, -1.
  */
 int spool_previous_run(struct spool *sp, const struct spool_run *run,
-    struct run_key *sister);
+    struct run_key *previous);
 
 /* scan.c */
 

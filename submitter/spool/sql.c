@@ -180,7 +180,7 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_META_DROP] = "DELETE FROM late WHERE id = ?1",
 	[SQL_META_COUNT] = "SELECT count(*) FROM late",
 	/* 10: rejected, so not in cc-backend; 0: not reported by REST */
-	[SQL_BARRED] =
+	[SQL_BLOCKED] =
 	    "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 AND rphase NOT IN (0, 10)"
 	    " UNION ALL SELECT 1 FROM tomb WHERE cluster = ?1 AND job = ?2 AND"

@@ -46,40 +46,40 @@ static const char *const todos[RUN_STATE__COUNT] = {
 	[KEPT_REPLACEABLE] = "nothing; forgotten after a day",
 };
 
-static const char *const events[EVENT__COUNT] = {
-	[EVENT_RECORD] = "first record stored",
-	[EVENT_BACKFILL_RECORD] = "first record of a backfill stored",
-	[EVENT_FOUND] = "found in cc-backend",
-	[EVENT_OPTED_OUT] = "user opts out",
-	[EVENT_QUARANTINED] = "record quarantined",
-	[EVENT_RECOVERED] = "row recovered from a damaged file",
-	[EVENT_BLOCKED] = "earlier run goes first",
-	[EVENT_UNBLOCKED] = "earlier run settled",
-	[EVENT_RELEASED] = "cc-backend lacks the run",
-	[EVENT_DROPPED] = "replaced before its start",
-	[EVENT_FORGOTTEN] = "unknown to Slurm, never sent",
-	[EVENT_REMEMBERED] = "known to Slurm again",
-	[EVENT_RETRY] = "retried by an admin or a reload",
-	[EVENT_REJECTED] = "rejected for good",
-	[EVENT_ACCEPTED] = "start accepted",
-	[EVENT_COMMITTED] = "start accepted, commit not awaited",
-	[EVENT_LISTED] = "listed as running",
-	[EVENT_LISTED_STOPPED] = "listed as stopped",
-	[EVENT_OVERDUE] = "not listed in time",
-	[EVENT_DUPLICATE] = "refused as duplicate",
-	[EVENT_LOST] = "runs in Slurm, not listed",
-	[EVENT_ENDED] = "end known",
-	[EVENT_ENDED_WAIT] = "end known, commit awaited",
-	[EVENT_STOPPED] = "stop accepted",
-	[EVENT_STOP_NO_RUN] = "stop finds no run",
-	[EVENT_STOP_LATE] = "stop finds the run stopped",
-	[EVENT_STOP_DIFFERS] = "stopped by others, differs",
-	[EVENT_STOP_SETTLED] = "stopped by others, settled",
-	[EVENT_REPAIR] = "repaired by an admin",
-	[EVENT_SUPERSEDED] = "replaced by a later run",
-	[EVENT_KEPT] = "may be replaced by a later run",
-	[EVENT_DELETED] = "deleted, starts anew",
-	[EVENT_DELETED_FINALLY] = "deleted for good",
+static const char *const events[RUN_EVENT__COUNT] = {
+	[RUN_EVENT_RECORD] = "first record stored",
+	[RUN_EVENT_BACKFILL_RECORD] = "first record of a backfill stored",
+	[RUN_EVENT_FOUND] = "found in cc-backend",
+	[RUN_EVENT_OPTED_OUT] = "user opts out",
+	[RUN_EVENT_QUARANTINED] = "record quarantined",
+	[RUN_EVENT_RECOVERED] = "row recovered from a damaged file",
+	[RUN_EVENT_BLOCKED] = "earlier run goes first",
+	[RUN_EVENT_UNBLOCKED] = "earlier run settled",
+	[RUN_EVENT_RELEASED] = "cc-backend lacks the run",
+	[RUN_EVENT_DROPPED] = "replaced before its start",
+	[RUN_EVENT_FORGOTTEN] = "unknown to Slurm, never sent",
+	[RUN_EVENT_REMEMBERED] = "known to Slurm again",
+	[RUN_EVENT_RETRY] = "retried by an admin or a reload",
+	[RUN_EVENT_REJECTED] = "rejected for good",
+	[RUN_EVENT_ACCEPTED] = "start accepted",
+	[RUN_EVENT_COMMITTED] = "start accepted, commit not awaited",
+	[RUN_EVENT_LISTED] = "listed as running",
+	[RUN_EVENT_LISTED_STOPPED] = "listed as stopped",
+	[RUN_EVENT_OVERDUE] = "not listed in time",
+	[RUN_EVENT_DUPLICATE] = "refused as duplicate",
+	[RUN_EVENT_LOST] = "runs in Slurm, not listed",
+	[RUN_EVENT_ENDED] = "end known",
+	[RUN_EVENT_ENDED_WAIT] = "end known, commit awaited",
+	[RUN_EVENT_STOPPED] = "stop accepted",
+	[RUN_EVENT_STOP_NO_RUN] = "stop finds no run",
+	[RUN_EVENT_STOP_LATE] = "stop finds the run stopped",
+	[RUN_EVENT_STOP_DIFFERS] = "stopped by others, differs",
+	[RUN_EVENT_STOP_SETTLED] = "stopped by others, settled",
+	[RUN_EVENT_REPAIR] = "repaired by an admin",
+	[RUN_EVENT_SUPERSEDED] = "replaced by a later run",
+	[RUN_EVENT_KEPT] = "may be replaced by a later run",
+	[RUN_EVENT_DELETED] = "deleted, starts anew",
+	[RUN_EVENT_DELETED_FINALLY] = "deleted for good",
 };
 
 /* One row for each event and the states that it leads from. */
@@ -89,82 +89,93 @@ static const struct {
 	unsigned	 from;		/* states */
 	enum run_state	 open;		/* the next one while the run runs */
 	enum run_state	 ended;		/* and when its end is known */
-	int		 fresh;		/* tries are counted anew */
+	int		 reset_tries;	/* tries are counted anew */
 } table[] = {
 	/* records */
-	{ BOTH, EVENT_RECORD, S(RUN_NONE), START_DUE, START_DUE_ENDED, 1 },
-	{ BOTH, EVENT_BACKFILL_RECORD, S(RUN_NONE), NEVER, BACKFILL_HELD, 1 },
-	{ REST, EVENT_FOUND, S(RUN_NONE), START_COMMITTED, NEVER, 1 },
-	{ BOTH, EVENT_OPTED_OUT, WAITS, RUN_NONE, RUN_NONE, 0 },
-	{ REST, EVENT_QUARANTINED, ALL, START_REJECTED, START_REJECTED, 0 },
-	{ NATS, EVENT_QUARANTINED, ALL, RUN_NONE, RUN_NONE, 0 },
-	{ REST, EVENT_RECOVERED, ALL & ~(S(RUN_NONE) | S(START_REJECTED) |
+	{ BOTH, RUN_EVENT_RECORD, S(RUN_NONE), START_DUE, START_DUE_ENDED, 1 },
+	{ BOTH, RUN_EVENT_BACKFILL_RECORD, S(RUN_NONE), NEVER, BACKFILL_HELD,
+	    1 },
+	{ REST, RUN_EVENT_FOUND, S(RUN_NONE), START_COMMITTED, NEVER, 1 },
+	{ BOTH, RUN_EVENT_OPTED_OUT, WAITS, RUN_NONE, RUN_NONE, 0 },
+	{ REST, RUN_EVENT_QUARANTINED, ALL, START_REJECTED, START_REJECTED, 0 },
+	{ NATS, RUN_EVENT_QUARANTINED, ALL, RUN_NONE, RUN_NONE, 0 },
+	{ REST, RUN_EVENT_RECOVERED, ALL & ~(S(RUN_NONE) | S(START_REJECTED) |
 	    S(STOP_REJECTED)), START_DUE, START_DUE_ENDED, 0 },
-	{ BOTH, EVENT_ENDED, S(START_DUE), NEVER, START_DUE_ENDED, 0 },
-	{ BOTH, EVENT_ENDED, S(STARTED), NEVER, STOP_DUE, 1 },
-	{ REST, EVENT_ENDED, S(START_COMMITTED), NEVER, STOP_DUE, 1 },
-	{ REST, EVENT_ENDED, S(CLOSED_BY_OTHERS), NEVER, STOP_CONFLICT, 0 },
-	{ REST, EVENT_ENDED_WAIT, S(STARTED) | S(START_COMMITTED), NEVER,
+	{ BOTH, RUN_EVENT_ENDED, S(START_DUE), NEVER, START_DUE_ENDED, 0 },
+	{ BOTH, RUN_EVENT_ENDED, S(STARTED), NEVER, STOP_DUE, 1 },
+	{ REST, RUN_EVENT_ENDED, S(START_COMMITTED), NEVER, STOP_DUE, 1 },
+	{ REST, RUN_EVENT_ENDED, S(CLOSED_BY_OTHERS), NEVER, STOP_CONFLICT, 0 },
+	{ REST, RUN_EVENT_ENDED_WAIT, S(STARTED) | S(START_COMMITTED), NEVER,
 	    STOP_BLOCKED, 1 },
 	/* the order of the runs of one job */
-	{ BOTH, EVENT_BLOCKED, WAITS, START_BLOCKED, START_BLOCKED, 0 },
-	{ REST, EVENT_BLOCKED, S(START_CONFLICT) | S(START_REJECTED),
+	{ BOTH, RUN_EVENT_BLOCKED, WAITS, START_BLOCKED, START_BLOCKED, 0 },
+	{ REST, RUN_EVENT_BLOCKED, S(START_CONFLICT) | S(START_REJECTED),
 	    START_BLOCKED, START_BLOCKED, 0 },
-	{ BOTH, EVENT_UNBLOCKED, S(START_BLOCKED), START_DUE, START_DUE_ENDED,
+	{ BOTH, RUN_EVENT_UNBLOCKED, S(START_BLOCKED), START_DUE,
+	    START_DUE_ENDED, 0 },
+	{ BOTH, RUN_EVENT_RELEASED, S(BACKFILL_HELD), NEVER, START_DUE_ENDED,
 	    0 },
-	{ BOTH, EVENT_RELEASED, S(BACKFILL_HELD), NEVER, START_DUE_ENDED, 0 },
-	{ REST, EVENT_DROPPED, WAITS, RUN_DONE, RUN_DONE, 0 },
-	{ REST, EVENT_SUPERSEDED, S(RUN_DONE) | S(KEPT_REPLACEABLE) |
+	{ REST, RUN_EVENT_DROPPED, WAITS, RUN_DONE, RUN_DONE, 0 },
+	{ REST, RUN_EVENT_SUPERSEDED, S(RUN_DONE) | S(KEPT_REPLACEABLE) |
 	    S(STOP_REJECTED) | S(CLOSED_BY_OTHERS) | S(STOP_DUE), DELETE_DUE,
 	    DELETE_DUE, 1 },
-	{ REST, EVENT_KEPT, S(RUN_DONE), KEPT_REPLACEABLE, KEPT_REPLACEABLE,
+	{ REST, RUN_EVENT_KEPT, S(RUN_DONE), KEPT_REPLACEABLE, KEPT_REPLACEABLE,
 	    0 },
 	/* what Slurm and admins say */
-	{ BOTH, EVENT_FORGOTTEN, WAITS, START_REJECTED, START_REJECTED, 0 },
-	{ BOTH, EVENT_REMEMBERED, S(START_REJECTED), START_DUE, START_DUE, 0 },
-	{ BOTH, EVENT_RETRY, S(START_REJECTED), START_DUE, START_DUE_ENDED,
+	{ BOTH, RUN_EVENT_FORGOTTEN, WAITS, START_REJECTED, START_REJECTED, 0 },
+	{ BOTH, RUN_EVENT_REMEMBERED, S(START_REJECTED), START_DUE, START_DUE,
+	    0 },
+	{ BOTH, RUN_EVENT_RETRY, S(START_REJECTED), START_DUE, START_DUE_ENDED,
 	    1 },
-	{ BOTH, EVENT_RETRY, S(STOP_REJECTED), STOP_DUE, STOP_DUE, 1 },
-	{ REST, EVENT_REPAIR, S(CLOSED_BY_OTHERS), DELETE_DUE, DELETE_DUE, 1 },
+	{ BOTH, RUN_EVENT_RETRY, S(STOP_REJECTED), STOP_DUE, STOP_DUE, 1 },
+	{ REST, RUN_EVENT_REPAIR, S(CLOSED_BY_OTHERS), DELETE_DUE, DELETE_DUE,
+	    1 },
 	/* answers to a start */
-	{ REST, EVENT_ACCEPTED, DUE, STARTED, STOP_BLOCKED, 1 },
-	{ REST, EVENT_COMMITTED, DUE, START_COMMITTED, STOP_DUE, 1 },
-	{ NATS, EVENT_ACCEPTED, DUE, STARTED, STOP_DUE, 1 },
-	{ REST, EVENT_DUPLICATE, DUE, START_CONFLICT, START_CONFLICT, 0 },
-	{ BOTH, EVENT_REJECTED, WAITS, START_REJECTED, START_REJECTED, 0 },
-	{ REST, EVENT_REJECTED, S(START_CONFLICT) | S(BACKFILL_HELD),
+	{ REST, RUN_EVENT_ACCEPTED, DUE, STARTED, STOP_BLOCKED, 1 },
+	{ REST, RUN_EVENT_COMMITTED, DUE, START_COMMITTED, STOP_DUE, 1 },
+	{ NATS, RUN_EVENT_ACCEPTED, DUE, STARTED, STOP_DUE, 1 },
+	{ REST, RUN_EVENT_DUPLICATE, DUE, START_CONFLICT, START_CONFLICT, 0 },
+	{ BOTH, RUN_EVENT_REJECTED, WAITS, START_REJECTED, START_REJECTED, 0 },
+	{ REST, RUN_EVENT_REJECTED, S(START_CONFLICT) | S(BACKFILL_HELD),
 	    START_REJECTED, START_REJECTED, 0 },
 	/* listings */
-	{ REST, EVENT_LISTED, WAITS | S(START_CONFLICT) | S(START_REJECTED) |
+	{ REST, RUN_EVENT_LISTED,
+	    WAITS | S(START_CONFLICT) | S(START_REJECTED) |
 	    S(STARTED) | S(STOP_BLOCKED) | S(STOP_CONFLICT) |
 	    S(CLOSED_BY_OTHERS) | S(BACKFILL_HELD), START_COMMITTED, STOP_DUE,
 	    1 },
-	{ NATS, EVENT_LISTED, WAITS | S(BACKFILL_HELD), STARTED, STOP_DUE, 0 },
-	{ REST, EVENT_LISTED_STOPPED, S(START_DUE_ENDED) | S(START_BLOCKED) |
+	{ NATS, RUN_EVENT_LISTED, WAITS | S(BACKFILL_HELD), STARTED, STOP_DUE,
+	    0 },
+	{ REST, RUN_EVENT_LISTED_STOPPED,
+	    S(START_DUE_ENDED) | S(START_BLOCKED) |
 	    S(START_CONFLICT) | S(STOP_BLOCKED) | S(STOP_DUE) |
 	    S(BACKFILL_HELD), NEVER, RUN_DONE, 0 },
-	{ NATS, EVENT_LISTED_STOPPED, S(START_DUE_ENDED) | S(START_BLOCKED) |
+	{ NATS, RUN_EVENT_LISTED_STOPPED,
+	    S(START_DUE_ENDED) | S(START_BLOCKED) |
 	    S(STOP_DUE) | S(START_REJECTED) | S(STOP_REJECTED) |
 	    S(BACKFILL_HELD), NEVER, RUN_DONE, 0 },
-	{ REST, EVENT_OVERDUE, S(STARTED) | S(STOP_BLOCKED), START_DUE,
+	{ REST, RUN_EVENT_OVERDUE, S(STARTED) | S(STOP_BLOCKED), START_DUE,
 	    START_DUE_ENDED, 0 },
-	{ REST, EVENT_LOST, S(START_COMMITTED), START_DUE, NEVER, 1 },
+	{ REST, RUN_EVENT_LOST, S(START_COMMITTED), START_DUE, NEVER, 1 },
 	/* answers to a stop */
-	{ BOTH, EVENT_STOPPED, S(STOP_DUE), RUN_DONE, RUN_DONE, 1 },
-	{ BOTH, EVENT_REJECTED, S(STOP_DUE), STOP_REJECTED, STOP_REJECTED, 0 },
-	{ REST, EVENT_STOP_NO_RUN, S(STOP_DUE), START_DUE_ENDED,
-	    START_DUE_ENDED, 0 },
-	{ REST, EVENT_STOP_LATE, S(STOP_DUE), STOP_CONFLICT, STOP_CONFLICT,
+	{ BOTH, RUN_EVENT_STOPPED, S(STOP_DUE), RUN_DONE, RUN_DONE, 1 },
+	{ BOTH, RUN_EVENT_REJECTED, S(STOP_DUE), STOP_REJECTED, STOP_REJECTED,
 	    0 },
-	{ REST, EVENT_STOP_DIFFERS, S(START_CONFLICT) | S(STOP_CONFLICT),
+	{ REST, RUN_EVENT_STOP_NO_RUN, S(STOP_DUE), START_DUE_ENDED,
+	    START_DUE_ENDED, 0 },
+	{ REST, RUN_EVENT_STOP_LATE, S(STOP_DUE), STOP_CONFLICT, STOP_CONFLICT,
+	    0 },
+	{ REST, RUN_EVENT_STOP_DIFFERS, S(START_CONFLICT) | S(STOP_CONFLICT),
 	    CLOSED_BY_OTHERS, CLOSED_BY_OTHERS, 1 },
-	{ REST, EVENT_STOP_SETTLED, S(START_CONFLICT) | S(STOP_CONFLICT),
+	{ REST, RUN_EVENT_STOP_SETTLED, S(START_CONFLICT) | S(STOP_CONFLICT),
 	    RUN_DONE, RUN_DONE, 0 },
 	/* answers to a deletion */
-	{ REST, EVENT_REJECTED, S(DELETE_DUE), STOP_REJECTED, STOP_REJECTED,
+	{ REST, RUN_EVENT_REJECTED, S(DELETE_DUE), STOP_REJECTED, STOP_REJECTED,
 	    0 },
-	{ REST, EVENT_DELETED, S(DELETE_DUE), START_DUE, START_DUE_ENDED, 1 },
-	{ REST, EVENT_DELETED_FINALLY, S(DELETE_DUE), RUN_DONE, RUN_DONE, 1 },
+	{ REST, RUN_EVENT_DELETED, S(DELETE_DUE), START_DUE, START_DUE_ENDED,
+	    1 },
+	{ REST, RUN_EVENT_DELETED_FINALLY, S(DELETE_DUE), RUN_DONE, RUN_DONE,
+	    1 },
 };
 
 static struct log_limit said_forbidden;
@@ -174,7 +185,7 @@ static struct log_limit said_forbidden;
 const char *
 run_event_text(enum run_event event)
 {
-	return (unsigned)event < EVENT__COUNT ? events[event] : "?";
+	return (unsigned)event < RUN_EVENT__COUNT ? events[event] : "?";
 }
 
 /* The row of the table, or ROWS. */
@@ -224,7 +235,7 @@ run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 		return -1;
 	}
 	run->state[dest] = next;
-	if (table[i].fresh)
+	if (table[i].reset_tries)
 		run->tries[dest] = 0;
 	if (due != DUE_KEEP)
 		run->due[dest] = due;
@@ -282,7 +293,7 @@ next_print(FILE *f, enum dest dest, enum run_state state,
 static int
 is_common(enum run_event event)
 {
-	return event == EVENT_QUARANTINED || event == EVENT_RECOVERED;
+	return event == RUN_EVENT_QUARANTINED || event == RUN_EVENT_RECOVERED;
 }
 
 static void
@@ -290,14 +301,14 @@ state_print(FILE *f, enum dest dest, enum run_state state)
 {
 	int e, any = state == RUN_DONE;
 
-	for (e = 0; e < EVENT__COUNT; e++)
+	for (e = 0; e < RUN_EVENT__COUNT; e++)
 		any |= !is_common((enum run_event)e) &&
 		    row_find(dest, state, (enum run_event)e) != ROWS;
 	if (!any)
 		return;
 	fprintf(f, "  %s (due: %s)\n", run_state_label(state),
 	    todos[state]);
-	for (e = 0; e < EVENT__COUNT; e++)
+	for (e = 0; e < RUN_EVENT__COUNT; e++)
 		if (!is_common((enum run_event)e))
 			next_print(f, dest, state, (enum run_event)e);
 }

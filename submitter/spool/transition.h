@@ -13,44 +13,52 @@
 
 /* What happens to a run. */
 enum run_event {
-	EVENT_RECORD,		/* its first record is stored */
-	EVENT_BACKFILL_RECORD,	/* the same, of a past range */
-	EVENT_FOUND,		/* cc-backend shows it, no record is here */
-	EVENT_OPTED_OUT,	/* its user does not want it reported */
-	EVENT_QUARANTINED,	/* a worker died twice on its record */
-	EVENT_RECOVERED,	/* its row was taken from a damaged file */
-	EVENT_BLOCKED,		/* an earlier run of the job goes first */
-	EVENT_UNBLOCKED,	/* the earlier run is settled */
-	EVENT_RELEASED,		/* cc-backend lacks this run of a past range */
-	EVENT_DROPPED,		/* a later run replaces it before its start */
+	RUN_EVENT_RECORD,		/* its first record is stored */
+	RUN_EVENT_BACKFILL_RECORD,	/* the same, of a past range */
+	/* cc-backend shows it, no record is here */
+	RUN_EVENT_FOUND,
+	RUN_EVENT_OPTED_OUT,		/* its user does not want it reported */
+	RUN_EVENT_QUARANTINED,		/* a worker died twice on its record */
+	RUN_EVENT_RECOVERED,	/* its row was taken from a damaged file */
+	/* an earlier run of the job goes first */
+	RUN_EVENT_BLOCKED,
+	RUN_EVENT_UNBLOCKED,		/* the earlier run is settled */
+	/* cc-backend lacks this run of a past range */
+	RUN_EVENT_RELEASED,
+	/* a later run replaces it before its start */
+	RUN_EVENT_DROPPED,
 	/* Slurm does not know it, and it was never sent */
-	EVENT_FORGOTTEN,
-	EVENT_REMEMBERED,	/* Slurm knows it after all */
-	EVENT_RETRY,		/* an admin or a reload retries it */
-	EVENT_REJECTED,		/* the destination will never accept it */
-	EVENT_ACCEPTED,		/* the start is accepted, not yet committed */
+	RUN_EVENT_FORGOTTEN,
+	RUN_EVENT_REMEMBERED,		/* Slurm knows it after all */
+	RUN_EVENT_RETRY,		/* an admin or a reload retries it */
+	/* the destination will never accept it */
+	RUN_EVENT_REJECTED,
+	/* the start is accepted, not yet committed */
+	RUN_EVENT_ACCEPTED,
 	/* the start is accepted, no commit is awaited */
-	EVENT_COMMITTED,
-	EVENT_LISTED,		/* a listing shows the start as committed */
-	EVENT_LISTED_STOPPED,	/* a listing shows the stop as well */
-	EVENT_OVERDUE,		/* no listing shows the start */
-	EVENT_DUPLICATE,	/* the start is refused as a duplicate */
-	EVENT_LOST,		/* it runs in Slurm, no listing shows it */
-	EVENT_ENDED,		/* its end is known, the stop may go */
-	EVENT_ENDED_WAIT,	/* its end is known, a listing goes first */
-	EVENT_STOPPED,		/* the stop is accepted */
-	EVENT_STOP_NO_RUN,	/* the stop found no such run */
-	EVENT_STOP_LATE,	/* the stop found the run stopped */
+	RUN_EVENT_COMMITTED,
+	/* a listing shows the start as committed */
+	RUN_EVENT_LISTED,
+	RUN_EVENT_LISTED_STOPPED,	/* a listing shows the stop as well */
+	RUN_EVENT_OVERDUE,		/* no listing shows the start */
+	RUN_EVENT_DUPLICATE,		/* the start is refused as a duplicate */
+	RUN_EVENT_LOST,		/* it runs in Slurm, no listing shows it */
+	RUN_EVENT_ENDED,		/* its end is known, the stop may go */
+	RUN_EVENT_ENDED_WAIT,	/* its end is known, a listing goes first */
+	RUN_EVENT_STOPPED,		/* the stop is accepted */
+	RUN_EVENT_STOP_NO_RUN,		/* the stop found no such run */
+	RUN_EVENT_STOP_LATE,		/* the stop found the run stopped */
 	/* another client stopped it with other values */
-	EVENT_STOP_DIFFERS,
+	RUN_EVENT_STOP_DIFFERS,
 	/* another client stopped it, nothing is to do */
-	EVENT_STOP_SETTLED,
-	EVENT_REPAIR,		/* an admin repairs it */
-	EVENT_SUPERSEDED,	/* a later run of the job replaces it */
-	EVENT_KEPT,		/* delivered, a later run may replace it */
-	EVENT_DELETED,		/* deleted in cc-backend, to be started anew */
-	EVENT_DELETED_FINALLY,	/* deleted in cc-backend for good */
-	EVENT__COUNT
+	RUN_EVENT_STOP_SETTLED,
+	RUN_EVENT_REPAIR,		/* an admin repairs it */
+	RUN_EVENT_SUPERSEDED,		/* a later run of the job replaces it */
+	RUN_EVENT_KEPT,		/* delivered, a later run may replace it */
+	/* deleted in cc-backend, to be started anew */
+	RUN_EVENT_DELETED,
+	RUN_EVENT_DELETED_FINALLY,	/* deleted in cc-backend for good */
+	RUN_EVENT__COUNT
 };
 
 const char *run_event_text(enum run_event event);

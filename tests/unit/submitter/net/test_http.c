@@ -43,7 +43,7 @@ static struct {
 	size_t		 len;
 	char		 body[64];
 	char		 error[256];
-	int		 fresh;
+	int		 new_connection;
 } answered;
 
 static size_t streamed;
@@ -101,7 +101,7 @@ on_done(const struct http_answer *a, void *arg)
 	answered.n++;
 	answered.code = a->code;
 	answered.len = a->len;
-	answered.fresh = a->fresh;
+	answered.new_connection = a->new_connection;
 	if (n > 0)
 		memcpy(answered.body, a->body, n);
 	answered.body[n] = '\0';
@@ -227,12 +227,12 @@ check_sent(void)
 	CHECK_INT(answered.code, 200);
 	CHECK_STR(answered.body, "hello");
 	CHECK_STR(answered.error, "");
-	CHECK(answered.fresh);
+	CHECK(answered.new_connection);
 	CHECK_STR(received.uri, "/api/clusters/?a=b");
 	CHECK_STR(received.token, TOKEN);
 	sent(REQUEST_STOP, "POST", "jobs/stop_job/", "{\"a\":1}", NULL);
 	CHECK_INT(answered.code, 200);
-	CHECK(!answered.fresh);
+	CHECK(!answered.new_connection);
 	CHECK_STR(received.type, "application/json");
 	CHECK_STR(received.body, "{\"a\":1}");
 	/* A redirect is an answer; the token is not sent elsewhere. */

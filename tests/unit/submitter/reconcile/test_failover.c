@@ -31,7 +31,7 @@ begin(void)
 	sim_begin();
 	conf_set(&sim.w->conf, CONF_ACTIVE_ONLY, "true");
 	failover_conf(sim.failover);
-	spool_policy(sim.spool)->fresh = 1;
+	spool_policy(sim.spool)->active_only = 1;
 	sim_connect();
 }
 

@@ -74,7 +74,8 @@ state_of(struct spool *sp, int64_t row, enum dest dest)
 {
 	struct spool_run run;
 
-	return spool_get(sp, row, &run) == 1 ? run.state[dest] : RUN_STATE__COUNT;
+	return spool_get(sp, row, &run) == 1 ? run.state[dest] :
+	    RUN_STATE__COUNT;
 }
 
 static void
@@ -232,7 +233,8 @@ test_moved(void)
 	file_remove();
 }
 
-/* The clock was set back while it ran: accounting has it begin before it was submitted. */
+/* The clock was set back while it ran:
+    accounting has it begin before it was submitted. */
 static void
 test_set_back(void)
 {
@@ -253,7 +255,8 @@ test_set_back(void)
 	CHECK_INT(state_of(sp, row, DEST_REST), STOP_DUE);
 	state_set(sp, row, DEST_REST, RUN_DONE);
 	CHECK_INT(spool_runs(sp), 0);
-	/* slurmctld said the end, under the run's own start: then it is told once more. */
+	/* slurmctld said the end, under the run's own start:
+	    then it is told once more. */
 	job_make(&job, 16, 5000, 1510);
 	job.submit = 5000;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
@@ -306,7 +309,8 @@ test_kept_away(void)
 	file_remove();
 }
 
-/* A false start that is known only after the real one: that waits for nothing. */
+/* A false start that is known only after the real one:
+    that waits for nothing. */
 static void
 test_false_start_late(void)
 {
@@ -515,7 +519,8 @@ test_set_aside(void)
 	file_remove();
 }
 
-/* Late knowledge: one value a field, in the order of its time, across restarts. */
+/* Late knowledge: one value a field, in the order of its time,
+    across restarts. */
 static void
 test_late(void)
 {
@@ -554,7 +559,7 @@ test_late(void)
 
 /* Which other runs of its job would have cc-backend refuse a run begun anew. */
 static void
-test_barred(void)
+test_blocked(void)
 {
 	struct spool *sp = spool_begin_test(1, 0);
 	struct spool_run run;
@@ -565,16 +570,16 @@ test_barred(void)
 	CHECK_INT(put(sp, 5, 1000100, 1000200, &b), PUT_NEW);
 	CHECK_INT(put(sp, 5, 2000000, 2000001, &c), PUT_NEW);
 	CHECK_INT(spool_get(sp, c, &run), 1);
-	CHECK_INT(spool_barred(sp, &run), 0);
+	CHECK_INT(spool_blocked(sp, &run), 0);
 	CHECK_INT(spool_previous_run(sp, &run, &key), 0);
 	CHECK_INT(spool_get(sp, b, &run), 1);
-	CHECK_INT(spool_barred(sp, &run), 1);
+	CHECK_INT(spool_blocked(sp, &run), 1);
 	CHECK_INT(spool_previous_run(sp, &run, &key), 1);
 	CHECK_INT(key.start, 1000000);
 	state_set(sp, a, DEST_REST, START_REJECTED);
 	state_set(sp, c, DEST_REST, RUN_DONE);
 	CHECK_INT(spool_previous_run(sp, &run, &key), 0);
-	CHECK_INT(spool_barred(sp, &run), 1);
+	CHECK_INT(spool_blocked(sp, &run), 1);
 	state_set(sp, a, DEST_REST, RUN_DONE);
 	CHECK_INT(spool_previous_run(sp, &run, &key), 1);
 	spool_close(sp);
@@ -708,7 +713,8 @@ test_stub(void)
 	CHECK(w.len <= SPOOL_RESOURCE_MAX);
 	for (i = 0; i <= w.len; i++) {
 		job_init(&got);
-		CHECK_INT(spool_resources_read(w.buf, i, &got), i < w.len ? -1 : 0);
+		CHECK_INT(spool_resources_read(w.buf, i, &got), i < w.len ? -1 :
+		    0);
 		if (i == w.len)
 			resources_are(&got, &job);
 		job_clear(&got);
@@ -869,7 +875,7 @@ main(void)
 	test_salvage();
 	test_set_aside();
 	test_late();
-	test_barred();
+	test_blocked();
 	test_migration();
 	test_stub();
 	test_evict();

@@ -97,28 +97,33 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 	enum run_state ended = run_next(dest, state, event, 1);
 
 	/* A state fits the end of its run. */
-	if (event != EVENT_REMEMBERED)
+	if (event != RUN_EVENT_REMEMBERED)
 		CHECK(!says_open(ended));
-	if (event != EVENT_STOP_NO_RUN && event != EVENT_RETRY)
+	if (event != RUN_EVENT_STOP_NO_RUN && event != RUN_EVENT_RETRY)
 		CHECK(!says_ended(open));
 	/* No run is lost: these alone finish what waits. */
 	if (ended == RUN_DONE && !is_final(state))
-		CHECK(event == EVENT_STOPPED || event == EVENT_STOP_SETTLED ||
-		    event == EVENT_LISTED_STOPPED || event == EVENT_DROPPED ||
-		    event == EVENT_DELETED_FINALLY);
+		CHECK(event == RUN_EVENT_STOPPED ||
+		    event == RUN_EVENT_STOP_SETTLED ||
+		    event == RUN_EVENT_LISTED_STOPPED ||
+		    event == RUN_EVENT_DROPPED ||
+		    event == RUN_EVENT_DELETED_FINALLY);
 	if (ended == RUN_NONE && !is_final(state))
-		CHECK(event == EVENT_OPTED_OUT || event == EVENT_QUARANTINED);
+		CHECK(event == RUN_EVENT_OPTED_OUT ||
+		    event == RUN_EVENT_QUARANTINED);
 	/* No stop goes before its start is known to be committed. */
 	if (dest == DEST_REST && ended == STOP_DUE)
-		CHECK(event == EVENT_LISTED || event == EVENT_COMMITTED ||
-		    event == EVENT_RETRY ||
-		    (event == EVENT_ENDED && (state == STARTED ||
+		CHECK(event == RUN_EVENT_LISTED ||
+		    event == RUN_EVENT_COMMITTED ||
+		    event == RUN_EVENT_RETRY ||
+		    (event == RUN_EVENT_ENDED && (state == STARTED ||
 		    state == START_COMMITTED)));
 	/* What is done is reported again only when it is deleted first. */
 	if (state == RUN_DONE && dest == DEST_REST)
 		CHECK(ended == RUN_STATE__COUNT || ended == DELETE_DUE ||
 		    ended == KEPT_REPLACEABLE ||
-		    event == EVENT_QUARANTINED || event == EVENT_RECOVERED);
+		    event == RUN_EVENT_QUARANTINED ||
+		    event == RUN_EVENT_RECOVERED);
 }
 
 static void
@@ -128,7 +133,7 @@ test_pairs(void)
 
 	for (d = 0; d < DEST__COUNT; d++)
 		for (s = 0; s < RUN_STATE__COUNT; s++)
-			for (e = 0; e < EVENT__COUNT; e++) {
+			for (e = 0; e < RUN_EVENT__COUNT; e++) {
 				pair((enum dest)d, (enum run_state)s,
 				    (enum run_event)e, 0);
 				pair((enum dest)d, (enum run_state)s,
@@ -147,7 +152,7 @@ test_reach(void)
 
 	for (d = 0; d < DEST__COUNT; d++)
 		for (s = 0; s < RUN_STATE__COUNT; s++)
-			for (e = 0; e < EVENT__COUNT; e++) {
+			for (e = 0; e < RUN_EVENT__COUNT; e++) {
 				reached[d] |= 1u << run_next((enum dest)d,
 				    (enum run_state)s, (enum run_event)e, 0);
 				reached[d] |= 1u << run_next((enum dest)d,
@@ -160,9 +165,9 @@ test_reach(void)
 			if (!(reached[d] & (1u << s)) || is_final((enum
 			    run_state)s))
 				continue;
-			for (e = leaves = 0; e < EVENT__COUNT; e++)
-				leaves |= e != EVENT_QUARANTINED &&
-				    e != EVENT_RECOVERED &&
+			for (e = leaves = 0; e < RUN_EVENT__COUNT; e++)
+				leaves |= e != RUN_EVENT_QUARANTINED &&
+				    e != RUN_EVENT_RECOVERED &&
 				    run_next((enum dest)d, (enum run_state)s,
 				    (enum run_event)e, 1) != RUN_STATE__COUNT;
 			/* A run that may be replaced is forgotten in time. */
@@ -176,7 +181,7 @@ test_names(void)
 {
 	int i, k;
 
-	for (i = 0; i < EVENT__COUNT; i++)
+	for (i = 0; i < RUN_EVENT__COUNT; i++)
 		for (k = 0; k < i; k++)
 			CHECK(strcmp(run_event_text((enum run_event)i),
 			    run_event_text((enum run_event)k)) != 0);
@@ -184,7 +189,7 @@ test_names(void)
 		for (k = 0; k < i; k++)
 			CHECK(strcmp(run_state_label((enum run_state)i),
 			    run_state_label((enum run_state)k)) != 0);
-	CHECK_STR(run_event_text(EVENT__COUNT), "?");
+	CHECK_STR(run_event_text(RUN_EVENT__COUNT), "?");
 	CHECK_STR(run_state_label(RUN_STATE__COUNT), "?");
 }
 

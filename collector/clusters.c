@@ -20,10 +20,9 @@ names_set(struct cluster *c)
 {
 	int several = c->site->n > 1;
 
-	snprintf(c->suffix, sizeof(c->suffix), "%s%s",
-	    several ? " of " : "", several ? c->name : "");
-	snprintf(c->ctld.name, sizeof(c->ctld.name), "slurmctld%s",
-	    c->suffix);
+	snprintf(c->suffix, sizeof(c->suffix), "%s%s", several ? " of " : "",
+	    several ? c->name : "");
+	snprintf(c->ctld.name, sizeof(c->ctld.name), "slurmctld%s", c->suffix);
 	snprintf(c->dbd.name, sizeof(c->dbd.name), "slurmdbd%s%s",
 	    several ? ", queried for " : "", several ? c->name : "");
 }
@@ -128,7 +127,8 @@ clusters_configure(struct collector *col)
 	unsigned i, n;
 
 	for (n = 0; n < SITE_CLUSTERS &&
-	    conf_list_item(list, n, name, sizeof(name)) == 1; n++) {
+	     conf_list_item(list, n, name, sizeof(name)) == 1;
+	     n++) {
 		if (n == site->n)
 			cluster_add(col);
 		memcpy(site->clusters[n]->name, name, sizeof(name));

@@ -19,26 +19,26 @@ struct sync_report;
 /* The lanes of one cluster, and their times. */
 struct lanes {
 	struct collector *collector;
-	struct cluster	*c;		/* owned */
-	struct startup	*startup;
-	struct poll	*poll;
+	struct cluster *c; /* owned */
+	struct startup *startup;
+	struct poll *poll;
 	struct accounting *accounting;
 	struct hook_events *hook_events;
-	struct confirm	*confirm;
-	struct scripts	*scripts;
+	struct confirm *confirm;
+	struct scripts *scripts;
 	struct node_states *node_states;
-	int64_t		 poll_at;	/* monotonic ms: the next poll */
-	int64_t		 polled;	/* wall clock of the last poll */
-	int64_t		 day_at;	/* monotonic s: last day read again */
+	int64_t poll_at; /* monotonic ms: the next poll */
+	int64_t polled;	 /* wall clock of the last poll */
+	int64_t day_at;	 /* monotonic s: last day read again */
 };
 
 struct collector {
-	struct site	 site;
-	struct lanes	 lanes[SITE_CLUSTERS];	/* of site.clusters, same order */
-	struct outbox	*outbox;
-	struct settings	*set;		/* in force; NULL = none yet */
-	struct settings	*next_set;	/* checked, not yet in force */
-	struct settings	*retired;	/* queries under way may still use them */
+	struct site site;
+	struct lanes lanes[SITE_CLUSTERS]; /* of site.clusters, same order */
+	struct outbox *outbox;
+	struct settings *set;	   /* in force; NULL = none yet */
+	struct settings *next_set; /* checked, not yet in force */
+	struct settings *retired;  /* queries under way may still use them */
 	struct sync_report *sync_report;
 	struct controller_role *controller_role;
 };

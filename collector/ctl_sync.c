@@ -17,32 +17,32 @@
 #include "collector/collector.h"
 #include "common/ctl.h"
 
-#define ROWS_TOLD_MAX	10000
-#define TICK_MS		200
-#define ROUND_S		90	/* limit; then the request ends */
+#define ROWS_TOLD_MAX 10000
+#define TICK_MS	      200
+#define ROUND_S	      90 /* limit; then the request ends */
 
 struct sync_report {
 	struct collector *col;
-	struct lanes	*l;		/* lanes of c */
-	struct cluster	*c;		/* the cluster that is compared now */
-	unsigned	 at;		/* number of c */
-	enum ctl_status	 status;
-	char		 text[384];
-	uint64_t	 request;	/* 0 = none is under way */
+	struct lanes *l;   /* lanes of c */
+	struct cluster *c; /* the cluster that is compared now */
+	unsigned at;	   /* number of c */
+	enum ctl_status status;
+	char text[384];
+	uint64_t request; /* 0 = none is under way */
 	struct ctl_request req;
-	struct query	 query;
+	struct query query;
 	struct sacct_reader reader;
-	char		 columns[SACCT_COLUMNS_MAX];
-	char		 delimiter[SACCT_DELIMITER_MAX];
-	uint32_t	 id_at;		/* named jobs that were queried */
-	size_t		 open_at;	/* place of the next open run */
-	struct idmap	 shown;		/* run_number() of runs in squeue */
-	unsigned	 bad;
-	unsigned	 runs;
-	unsigned	 told;
-	struct event	*timer;
-	uint32_t	 cycle;		/* number of the poll that ends the request */
-	int64_t		 until;		/* monotonic s */
+	char columns[SACCT_COLUMNS_MAX];
+	char delimiter[SACCT_DELIMITER_MAX];
+	uint32_t id_at;	    /* named jobs that were queried */
+	size_t open_at;	    /* place of the next open run */
+	struct idmap shown; /* run_number() of runs in squeue */
+	unsigned bad;
+	unsigned runs;
+	unsigned told;
+	struct event *timer;
+	uint32_t cycle; /* number of the poll that ends the request */
+	int64_t until;	/* monotonic s */
 };
 
 static int
@@ -140,8 +140,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	snprintf(text, sizeof(text), "%u runs in Slurm", v->runs);
 	if (c->listing.number >= v->cycle && !c->listing.busy &&
-	    !acct_busy(v->l->accounting) && outbox_durable(c->outbox) >=
-	    outbox_order(c->outbox))
+	    !acct_busy(v->l->accounting) &&
+	    outbox_durable(c->outbox) >= outbox_order(c->outbox))
 		finish(v, CTL_OK, text);
 	else if (c->ctld.away)
 		finish(v, CTL_ERROR, "slurmctld does not answer");
@@ -166,7 +166,7 @@ lanes_kick(struct sync_report *v)
 		 * any more, its details must not count as unknown.
 		 */
 		for (at = 0; (run = open_of_job(&c->open, v->req.ids[i],
-		    &at)) != NULL;) {
+				  &at)) != NULL;) {
 			if (run->flags & OPEN_RESOURCES_SENT)
 				run->flags |= OPEN_SPOOLED;
 			(void)idmap_put(&c->work.left, run->job, NULL);
@@ -215,8 +215,9 @@ on_account_row(struct job_snapshot *s, void *arg)
 	    job_end_name(job->state), run != NULL ? ", open here" : "");
 	tell(v, job->key.job, run != NULL ? run->start : job->key.start, text,
 	    run == NULL && done_has(&c->done, job->key.job, job->key.start) ?
-	    "none: its end was sent before" : is_dry(v) ?
-	    "its end would be sent" : "its end is sent");
+		"none: its end was sent before" :
+		is_dry(v) ? "its end would be sent" :
+			    "its end is sent");
 	return 0;
 }
 
@@ -256,17 +257,20 @@ ids_list(struct sync_report *v, struct id_list *ids)
 	while (v->id_at < v->req.n_ids &&
 	    id_list_add(ids, v->req.ids[v->id_at]) == 0)
 		v->id_at++;
-	for (; v->req.n_ids == 0 &&
-	    (run = open_next(&v->c->open, &at)) != NULL; v->open_at = at)
-		if (!(run->flags & OPEN_IGNORED) && idmap_get(&v->shown,
-		    run_number(run->job, run->start_now)) == NULL &&
+	for (; v->req.n_ids == 0 && (run = open_next(&v->c->open, &at)) != NULL;
+	     v->open_at = at)
+		if (!(run->flags & OPEN_IGNORED) &&
+		    idmap_get(&v->shown,
+			run_number(run->job, run->start_now)) == NULL &&
 		    id_list_add(ids, run->job) == -1)
 			break;
 }
 
 static const struct query_type account_query = {
-	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	.on_output = on_account_output, .on_end = on_account_end,
+	.cmd = CMD_SACCT,
+	.deadline_ms = QUERY_LONG_MS,
+	.on_output = on_account_output,
+	.on_end = on_account_end,
 };
 
 static void
@@ -286,8 +290,8 @@ account_ask(struct sync_report *v)
 	v->reader.how = &v->c->set->how;
 	v->reader.each = on_account_row;
 	v->reader.arg = v;
-	query_args(q, "-X", "-D", "-a", "-P", "-n", "--noconvert",
-	    v->delimiter, "-o", v->columns, "-j", NULL);
+	query_args(q, "-X", "-D", "-a", "-P", "-n", "--noconvert", v->delimiter,
+	    "-o", v->columns, "-j", NULL);
 	query_ids(q);
 	if (query_start(q) == -1)
 		finish(v, CTL_ERROR, "out of memory");
@@ -310,10 +314,13 @@ live_tell(struct sync_report *v, const struct squeue_job *row)
 			    "none: on ignored hosts only");
 	} else if (run != NULL) {
 		if (named)
-			tell(v, row->job, run->start, "runs in Slurm, known "
-			    "here", is_dry(v) ? "none" : "queried again");
+			tell(v, row->job, run->start,
+			    "runs in Slurm, known "
+			    "here",
+			    is_dry(v) ? "none" : "queried again");
 	} else if (track_quarantined(c, row->job, row->start))
-		tell(v, row->job, row->start, "runs in Slurm", "none: in "
+		tell(v, row->job, row->start, "runs in Slurm",
+		    "none: in "
 		    "quarantine");
 	else if (!done_has(&c->done, row->job, row->start))
 		tell(v, row->job, row->start, "runs in Slurm, unknown here",
@@ -331,7 +338,7 @@ on_list_row(struct span line, void *arg)
 		return 0;
 	}
 	if ((row.state->phase != PHASE_RUNNING &&
-	    row.state->phase != PHASE_COMPLETING) ||
+		row.state->phase != PHASE_COMPLETING) ||
 	    run_number(row.job, row.start) == 0)
 		return 0;
 	v->runs++;
@@ -354,7 +361,9 @@ on_list_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type list_query = {
-	.cmd = CMD_SQUEUE, .on_line = on_list_row, .on_end = on_list_end,
+	.cmd = CMD_SQUEUE,
+	.on_line = on_list_row,
+	.on_end = on_list_end,
 };
 
 /* Queries squeue of the next selected cluster, or ends the request. */
@@ -363,8 +372,8 @@ cluster_begin(struct sync_report *v)
 {
 	struct site *site = &v->col->site;
 
-	while (v->at < site->n && v->req.text[0] != '\0' && strcmp(v->req.text,
-	    site->clusters[v->at]->slurm.cluster) != 0)
+	while (v->at < site->n && v->req.text[0] != '\0' &&
+	    strcmp(v->req.text, site->clusters[v->at]->slurm.cluster) != 0)
 		v->at++;
 	if (v->at >= site->n) {
 		worker_ctl_end(site->w, v->request, v->status, v->text);
@@ -398,7 +407,8 @@ sync_report_begin(struct sync_report *v, uint64_t request,
 	if (v->timer == NULL)
 		v->timer = evtimer_new(v->col->site.w->base, on_timer, v);
 	if (v->timer == NULL) {
-		worker_ctl_end(v->col->site.w, request, CTL_ERROR, "out of memory");
+		worker_ctl_end(v->col->site.w, request, CTL_ERROR,
+		    "out of memory");
 		return;
 	}
 	v->request = request;

@@ -24,8 +24,8 @@ on_init(struct worker *w)
 }
 
 static int
-on_conf_check(struct worker *w, const struct conf *next,
-    const uint8_t *secrets, size_t len, char *reason, size_t size)
+on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
+    size_t len, char *reason, size_t size)
 {
 	struct collector *col = w->arg;
 
@@ -54,7 +54,7 @@ on_conf_commit(struct worker *w)
 	if (*slurm_conf == '\0')
 		slurm_conf = getenv("SLURM_CONF");
 	if (slurm_environment(col->site.runner, slurm_conf,
-	    col->set->bin_dir) == -1)
+		col->set->bin_dir) == -1)
 		fatal("no memory");
 	if (first)
 		clusters_configure(col);
@@ -91,7 +91,8 @@ on_quarantine(struct site *site, struct reader *r)
 	if (site->n_quarantined < QUARANTINED_MAX)
 		site->quarantined[site->n_quarantined++] = key;
 	log_warnx("%s is in quarantine and is skipped: a process died while "
-	    "it handled this run", run_key_text(&key));
+		  "it handled this run",
+	    run_key_text(&key));
 }
 
 static void
@@ -240,10 +241,12 @@ on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	c = site_find(&col->site, cluster);
-	if (c == NULL || acct_backfill(lanes_of(col, c)->accounting, from, to,
-	    dry_run != 0) == -1)
+	if (c == NULL ||
+	    acct_backfill(lanes_of(col, c)->accounting, from, to,
+		dry_run != 0) == -1)
 		log_warnx("backfill: the cluster %s is not configured, or the "
-		    "range is empty", cluster);
+			  "range is empty",
+		    cluster);
 }
 
 static void

@@ -15,8 +15,8 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
-#define TICK_MS		500	/* resolution of all waiting times */
-#define HOSTS_EVERY_S	3600	/* until the shapes of nodes are read again */
+#define TICK_MS	      500  /* resolution of all waiting times */
+#define HOSTS_EVERY_S 3600 /* until the shapes of nodes are read again */
 
 static void
 on_hosts(void *arg)
@@ -33,8 +33,8 @@ poll_due(struct lanes *l)
 	if (now < l->poll_at || c->listing.busy || health_wait(&c->ctld) > 0)
 		return;
 	least = rate_limit_poll_ms(c);
-	l->poll_at = now + (c->set->poll * 1000 > least ?
-	    c->set->poll * 1000 : least);
+	l->poll_at = now +
+	    (c->set->poll * 1000 > least ? c->set->poll * 1000 : least);
 	l->polled = now_wall();
 	poll_start(l->poll);
 }

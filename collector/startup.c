@@ -14,18 +14,22 @@
 #include "common/log.h"
 #include "common/time_text.h"
 
-enum startup_step { STARTUP_CONFIG, STARTUP_NODES, STARTUP_PERMISSION,
-    STARTUP_CLOCK,
-	STARTUP_DONE };
+enum startup_step {
+	STARTUP_CONFIG,
+	STARTUP_NODES,
+	STARTUP_PERMISSION,
+	STARTUP_CLOCK,
+	STARTUP_DONE
+};
 
 struct startup {
-	struct cluster	*c;
-	struct poll	*poll;
+	struct cluster *c;
+	struct poll *poll;
 	enum startup_step step;
-	int		 busy;
-	struct query	 query;
-	struct slurm	 next;		/* filled from the answer */
-	int		 complained;	/* the error about missing commands was logged */
+	int busy;
+	struct query query;
+	struct slurm next; /* filled from the answer */
+	int complained;	   /* the error about missing commands was logged */
 };
 
 struct startup *
@@ -52,27 +56,27 @@ on_config_line(struct span line, void *arg)
 static void
 config_use(struct cluster *c, struct slurm *next)
 {
-	if (!c->slurm.known || strcmp(c->slurm.version_text,
-	    next->version_text) != 0)
+	if (!c->slurm.known ||
+	    strcmp(c->slurm.version_text, next->version_text) != 0)
 		log_notice("Slurm %s, cluster %s, queried as user %s%s",
 		    next->version_text[0] != '\0' ? next->version_text :
-		    "of unknown version", next->cluster, next->user,
-		    c->by_name ? ", by name" : "");
+						    "of unknown version",
+		    next->cluster, next->user, c->by_name ? ", by name" : "");
 	if (!next->accounting && (!c->slurm.known || c->slurm.accounting))
 		log_warnx("Slurm%s has no slurmdbd: ends are read from "
-		    "slurmctld only, which keeps them %s (MinJobAge)",
-		    cluster_suffix(c),
-		    duration_text(next->min_job_age * 1000));
+			  "slurmctld only, which keeps them %s (MinJobAge)",
+		    cluster_suffix(c), duration_text(next->min_job_age * 1000));
 	else if (next->accounting && c->slurm.known && !c->slurm.accounting)
 		log_notice("Slurm%s has a slurmdbd now: ends are read from "
-		    "slurmdbd", cluster_suffix(c));
+			   "slurmdbd",
+		    cluster_suffix(c));
 	next->known = 1;
 	c->slurm = *next;
 	if (rate_limit_on(c))
 		log_info("slurmctld%s limits requests (bucket %u, refill %u "
-		    "in %u s): two thirds of that are used",
-		    cluster_suffix(c),
-		    next->limit_bucket, next->limit_rate, next->limit_period);
+			 "in %u s): two thirds of that are used",
+		    cluster_suffix(c), next->limit_bucket, next->limit_rate,
+		    next->limit_period);
 	resume_cluster(c);
 }
 
@@ -99,7 +103,8 @@ config_is_ours(struct cluster *c, const char *cluster)
 	if (c->name[0] == '\0' || strcmp(c->name, cluster) == 0)
 		return 1;
 	if (!c->by_name)
-		health_bad(&c->ctld, "`scontrol -M` answers for another cluster");
+		health_bad(&c->ctld,
+		    "`scontrol -M` answers for another cluster");
 	return 0;
 }
 
@@ -125,8 +130,10 @@ on_config_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type config_query = {
-	.cmd = CMD_SCONTROL, .flags = QUERY_LAST_LINE,
-	.on_line = on_config_line, .on_end = on_config_end,
+	.cmd = CMD_SCONTROL,
+	.flags = QUERY_LAST_LINE,
+	.on_line = on_config_line,
+	.on_end = on_config_end,
 };
 
 static void
@@ -180,9 +187,11 @@ commands_find(struct startup *s)
 	}
 	health_bad(&c->ctld, "Slurm's commands are missing");
 	if (!s->complained)
-		log_errorx("Slurm's commands are missing in %s: %s; slurmBinDir "
-		    "says where they are", *c->set->bin_dir != '\0' ?
-		    c->set->bin_dir : SLURMBINDIR, c->slurm.missing);
+		log_errorx(
+		    "Slurm's commands are missing in %s: %s; slurmBinDir "
+		    "says where they are",
+		    *c->set->bin_dir != '\0' ? c->set->bin_dir : SLURMBINDIR,
+		    c->slurm.missing);
 	s->complained = 1;
 }
 
@@ -209,8 +218,8 @@ startup_kick(struct startup *s)
 	/*
 	 * An upgrade of Slurm begins with slurmdbd and ends with the commands.
 	 */
-	if (c->ready && !s->busy && (c->ctld.returned || c->dbd.returned ||
-	    slurm_replaced(&c->slurm)))
+	if (c->ready && !s->busy &&
+	    (c->ctld.returned || c->dbd.returned || slurm_replaced(&c->slurm)))
 		s->step = STARTUP_CONFIG;
 	if (s->busy || s->step == STARTUP_DONE || health_wait(&c->ctld) > 0)
 		return;

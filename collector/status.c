@@ -10,8 +10,7 @@
 
 /* With several clusters each row has the name of its cluster: "beta.cursor". */
 static void __attribute__((format(printf, 4, 5)))
-row(struct cluster *c, uint64_t request, const char *key,
-    const char *fmt, ...)
+row(struct cluster *c, uint64_t request, const char *key, const char *fmt, ...)
 {
 	char name[CLUSTER_MAX + 64], text[1024];
 	va_list ap;
@@ -35,8 +34,8 @@ health_row(struct cluster *c, uint64_t request, const struct health *h)
 		    time_text(h->answered));
 }
 
-#define RUNAWAYS_NAMED	5	/* job ids in the status row */
-#define RUNAWAY_FROM	2	/* queries for an end that found none */
+#define RUNAWAYS_NAMED 5 /* job ids in the status row */
+#define RUNAWAY_FROM   2 /* queries for an end that found none */
 
 /* Runs that slurmctld does not have any more and slurmdbd shows as running. */
 static void
@@ -56,10 +55,11 @@ runaways_row(struct cluster *c, uint64_t request)
 	if (n == 0)
 		row(c, request, "runaways", "none");
 	else
-		row(c, request, "runaways", "%zu, jobs%s%s: unknown to "
+		row(c, request, "runaways",
+		    "%zu, jobs%s%s: unknown to "
 		    "slurmctld, without an end in slurmdbd; run `sacctmgr show "
-		    "runawayjobs` to correct slurmdbd", n, ids,
-		    n > RUNAWAYS_NAMED ? " ..." : "");
+		    "runawayjobs` to correct slurmdbd",
+		    n, ids, n > RUNAWAYS_NAMED ? " ..." : "");
 }
 
 static void
@@ -68,24 +68,26 @@ cluster_rows(struct lanes *l, uint64_t request)
 	struct cluster *c = l->c;
 	row(c, request, "slurm_version", "%s",
 	    c->slurm.version_text[0] != '\0' ? c->slurm.version_text :
-	    "not known yet");
-	row(c, request, "cluster", "%s", c->slurm.cluster[0] != '\0' ?
-	    c->slurm.cluster : "not known yet");
+					       "not known yet");
+	row(c, request, "cluster", "%s",
+	    c->slurm.cluster[0] != '\0' ? c->slurm.cluster : "not known yet");
 	row(c, request, "right", "%s", permission_name(c->permission));
 	row(c, request, "cursor", "%s", time_text(c->resume.point));
 	row(c, request, "last_poll", "%s", time_text(l->polled));
 	health_row(c, request, &c->ctld);
 	if (c->slurm.known && !c->slurm.accounting)
-		row(c, request, c->dbd.daemon, "none: ends are read from "
+		row(c, request, c->dbd.daemon,
+		    "none: ends are read from "
 		    "slurmctld only, which keeps them %s",
 		    duration_text(c->slurm.min_job_age * 1000));
 	else
 		health_row(c, request, &c->dbd);
 	if (rate_limit_on(c))
-		row(c, request, "rate_limit", "bucket %u, refill %u in %u s; "
-		    "refused %llu times", c->slurm.limit_bucket,
-		    c->slurm.limit_rate, c->slurm.limit_period,
-		    (unsigned long long)c->ctld.refused);
+		row(c, request, "rate_limit",
+		    "bucket %u, refill %u in %u s; "
+		    "refused %llu times",
+		    c->slurm.limit_bucket, c->slurm.limit_rate,
+		    c->slurm.limit_period, (unsigned long long)c->ctld.refused);
 	row(c, request, "polls", "%u", c->listing.number - 1);
 	row(c, request, "open_runs", "%zu", c->open.n);
 	runaways_row(c, request);
@@ -97,8 +99,8 @@ cluster_rows(struct lanes *l, uint64_t request)
 	row(c, request, "node_states", "%zu nodes, %llu sent",
 	    node_states_count(l->node_states),
 	    (unsigned long long)node_states_sent(l->node_states));
-	row(c, request, "last_error", "%s", c->last_error[0] != '\0' ?
-	    c->last_error : "none");
+	row(c, request, "last_error", "%s",
+	    c->last_error[0] != '\0' ? c->last_error : "none");
 }
 
 void
@@ -148,19 +150,19 @@ cluster_metrics(struct lanes *l, uint64_t request)
 {
 	struct cluster *c = l->c;
 	const struct {
-		const char	*name, *type, *help;
-		uint64_t	 value;
+		const char *name, *type, *help;
+		uint64_t value;
 	} all[] = {
 		{ "cc_slurm_adapter_polls", "counter", "polls",
 		    c->listing.number - 1 },
-		{ "cc_slurm_adapter_open_runs", "gauge",
-		    "runs without an end", c->open.n },
-		{ "cc_slurm_adapter_rows", "counter",
-		    "rows of accounting read", acct_rows_read(l->accounting) },
-		{ "cc_slurm_adapter_slurmctld_up", "gauge",
-		    "slurmctld answers", !c->ctld.away },
-		{ "cc_slurm_adapter_slurmdbd_up", "gauge",
-		    "slurmdbd answers", !c->dbd.away },
+		{ "cc_slurm_adapter_open_runs", "gauge", "runs without an end",
+		    c->open.n },
+		{ "cc_slurm_adapter_rows", "counter", "rows of accounting read",
+		    acct_rows_read(l->accounting) },
+		{ "cc_slurm_adapter_slurmctld_up", "gauge", "slurmctld answers",
+		    !c->ctld.away },
+		{ "cc_slurm_adapter_slurmdbd_up", "gauge", "slurmdbd answers",
+		    !c->dbd.away },
 		{ "cc_slurm_adapter_cursor_seconds", "gauge",
 		    "all that ended before is in the spool",
 		    (uint64_t)c->resume.point },

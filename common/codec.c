@@ -7,7 +7,7 @@
 
 #include "common/codec.h"
 
-#define FIRST_ALLOC	256	/* bytes; most frames are shorter */
+#define FIRST_ALLOC 256 /* bytes; most frames are shorter */
 
 void
 wr_init(struct writer *w, size_t max)
@@ -154,12 +154,12 @@ rd_mem(struct reader *r, void *p, size_t n)
 		memset(p, 0, n);
 }
 
-#define READ_INT(type)					\
-	type v = 0;					\
-	const uint8_t *p = take(r, sizeof(v));		\
-							\
-	if (p != NULL)					\
-		memcpy(&v, p, sizeof(v));		\
+#define READ_INT(type) \
+	type v = 0; \
+	const uint8_t *p = take(r, sizeof(v)); \
+\
+	if (p != NULL) \
+		memcpy(&v, p, sizeof(v)); \
 	return v
 
 uint8_t

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 struct writer {
-	uint8_t	*buf;	/* owned */
-	size_t	 len;
-	size_t	 cap;
-	size_t	 max;	/* bytes; more is an error */
-	int	 err;
+	uint8_t *buf; /* owned */
+	size_t len;
+	size_t cap;
+	size_t max; /* bytes; more is an error */
+	int err;
 };
 
 /* A writer of at most max bytes; allocates nothing. */
@@ -39,9 +39,9 @@ void wr_str(struct writer *w, const char *s);
 int wr_end(const struct writer *w);
 
 struct reader {
-	const uint8_t	*p;	/* borrowed */
-	size_t		 left;
-	int		 err;
+	const uint8_t *p; /* borrowed */
+	size_t left;
+	int err;
 };
 
 void rd_init(struct reader *r, const void *p, size_t n);

@@ -11,7 +11,7 @@
 static const struct conf_rule rules[CONF__COUNT] = {
 #define KEY(id, name, type, def, min, max, roles, effect) \
 	[CONF_##id] = { name, CONF_TYPE_##type, def, min, max, roles, \
-	    CONF_EFFECT_##effect },
+		CONF_EFFECT_##effect },
 #include "common/conf_keys.h"
 #undef KEY
 };
@@ -69,8 +69,8 @@ conf_bool(const struct conf *conf, enum conf_key key)
 }
 
 struct list_item {
-	unsigned	 skip;	/* strings before the one that is wanted */
-	int		 found;
+	unsigned skip; /* strings before the one that is wanted */
+	int found;
 };
 
 static const char *

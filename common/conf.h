@@ -23,26 +23,26 @@ enum conf_type {
 	CONF_TYPE_STR,
 	CONF_TYPE_INT,
 	CONF_TYPE_BOOL,
-	CONF_TYPE_LIST,		/* text: a JSON array of strings */
-	CONF_TYPE_JSON,		/* text: compact JSON, in the file's order */
-	CONF_TYPE_SECRET,	/* only in the sealed memfd */
-	CONF_TYPE_SECRET_FILE,	/* a path; its content is in the sealed memfd */
-	CONF_TYPE_FILE		/* a path; its content is in the sealed memfd */
+	CONF_TYPE_LIST,	       /* text: a JSON array of strings */
+	CONF_TYPE_JSON,	       /* text: compact JSON, in the file's order */
+	CONF_TYPE_SECRET,      /* only in the sealed memfd */
+	CONF_TYPE_SECRET_FILE, /* a path; its content is in the sealed memfd */
+	CONF_TYPE_FILE	       /* a path; its content is in the sealed memfd */
 };
 
 enum conf_effect {
-	CONF_EFFECT_LIVE,	/* takes effect with the reload */
-	CONF_EFFECT_RESTART,	/* the workers of its roles are restarted */
-	CONF_EFFECT_SERVICE	/* needs a restart of the service */
+	CONF_EFFECT_LIVE,    /* takes effect with the reload */
+	CONF_EFFECT_RESTART, /* the workers of its roles are restarted */
+	CONF_EFFECT_SERVICE  /* needs a restart of the service */
 };
 
 struct conf_rule {
-	const char	*name;
-	enum conf_type	 type;
-	const char	*def;
-	int64_t		 min;	/* of an INT; else bytes or items */
-	int64_t		 max;
-	unsigned	 roles;	/* bits 1u << role that get the value */
+	const char *name;
+	enum conf_type type;
+	const char *def;
+	int64_t min; /* of an INT; else bytes or items */
+	int64_t max;
+	unsigned roles; /* bits 1u << role that get the value */
 	enum conf_effect effect;
 };
 
@@ -50,8 +50,8 @@ struct conf_rule {
 const struct conf_rule *conf_rule(enum conf_key key);
 
 struct conf {
-	char		*values[CONF__COUNT];	/* owned; NULL = the default */
-	uint32_t	 generation;
+	char *values[CONF__COUNT]; /* owned; NULL = the default */
+	uint32_t generation;
 };
 
 void conf_init(struct conf *conf);
@@ -80,6 +80,6 @@ void conf_write(struct writer *w, enum conf_key key, const char *value);
  */
 const uint8_t *conf_secret(const uint8_t *map, size_t len, enum conf_key key,
     size_t *n);
-#define CONF_SECRETS_MAX	(1u * 1024 * 1024)
+#define CONF_SECRETS_MAX (1u * 1024 * 1024)
 
 #endif

@@ -11,10 +11,10 @@
  * must be restarted; the log says so).  SECRET values are only in the sealed
  * memfd.
  */
-#define S_	(1u << ROLE_SUPERVISOR)
-#define L_	(1u << ROLE_LISTENER)
-#define C_	(1u << ROLE_COLLECTOR)
-#define W_	(1u << ROLE_SUBMITTER)
+#define S_ (1u << ROLE_SUPERVISOR)
+#define L_ (1u << ROLE_LISTENER)
+#define C_ (1u << ROLE_COLLECTOR)
+#define W_ (1u << ROLE_SUBMITTER)
 
 /* Each row stays on one line: tests read this file line by line. */
 /* clang-format off */

@@ -20,9 +20,9 @@
 #include "common/crash_point.h"
 
 struct crash_page {
-	char		 name[56];	/* NUL-terminated */
-	atomic_int	 left;		/* passes until the kill */
-	atomic_int	 hits;		/* processes killed */
+	char name[56];	 /* NUL-terminated */
+	atomic_int left; /* passes until the kill */
+	atomic_int hits; /* processes killed */
 };
 
 static struct crash_page *page;
@@ -55,5 +55,5 @@ crash_point(const char *name)
 }
 
 #else
-typedef int crash_points_are_not_built;	/* ISO C requires a declaration */
+typedef int crash_points_are_not_built; /* ISO C requires a declaration */
 #endif

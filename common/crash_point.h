@@ -11,10 +11,14 @@
 /* Maps the file; call it before the sandbox closes. */
 void crash_init(void);
 void crash_point(const char *name);
-#define CRASH_POINT(name)	crash_point(name)
+#define CRASH_POINT(name) crash_point(name)
 #else
-#define crash_init()		do { } while (0)
-#define CRASH_POINT(name)	do { } while (0)
+#define crash_init() \
+	do { \
+	} while (0)
+#define CRASH_POINT(name) \
+	do { \
+	} while (0)
 #endif
 
 #endif

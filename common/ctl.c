@@ -7,25 +7,25 @@
 
 #include "common/ctl.h"
 
-#define ANSWER_SECONDS	25
-#define SLOW_SECONDS	600	/* with questions to Slurm and cc-backend */
+#define ANSWER_SECONDS 25
+#define SLOW_SECONDS   600 /* with questions to Slurm and cc-backend */
 
 static const struct {
-	const char		*name;
-	struct ctl_column	 columns[CTL_COLUMNS_MAX + 1];
+	const char *name;
+	struct ctl_column columns[CTL_COLUMNS_MAX + 1];
 } tables[CTL_T__COUNT] = {
 	[CTL_T_STATUS] = { "status",
 	    { { "process", 0 }, { "key", 0 }, { "value", 0 } } },
 	[CTL_T_QUEUE] = { "queue",
 	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 }, { "what", 0 },
-	      { "to", 0 }, { "tries", 1 }, { "due", 1 }, { "state", 0 },
-	      { "reason", 0 } } },
+		{ "to", 0 }, { "tries", 1 }, { "due", 1 }, { "state", 0 },
+		{ "reason", 0 } } },
 	[CTL_T_DIFF] = { "differences",
 	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 },
-	      { "difference", 0 }, { "action", 0 } } },
+		{ "difference", 0 }, { "action", 0 } } },
 	[CTL_T_METRIC] = { "metrics",
 	    { { "name", 0 }, { "type", 0 }, { "help", 0 }, { "labels", 0 },
-	      { "value", 1 } } },
+		{ "value", 1 } } },
 	[CTL_T_SPOOL] = { "spool",
 	    { { "next", 0 }, { "more", 0 }, { "text", 0 } } },
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
@@ -33,17 +33,18 @@ static const struct {
 
 /* Flags that a verb allows, and whether it allows job ids and a cluster. */
 static const struct {
-	uint32_t	flags;
-	int		jobs;
+	uint32_t flags;
+	int jobs;
 } allowed[CTL__COUNT] = {
 	[CTL_QUEUE] = { CTL_FLAG_REJECTED, 1 },
 	[CTL_RETRY] = { CTL_FLAG_ALL, 1 },
 	[CTL_DROP] = { 0, 1 },
 	[CTL_SPOOL] = { CTL_FLAG_ALL, 0 },
 	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE | CTL_FLAG_START |
-	    CTL_FLAG_STOP, 1 },
-	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS |
-	    CTL_FLAG_CANCEL, 1 },
+		CTL_FLAG_STOP,
+	    1 },
+	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL,
+	    1 },
 	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
 };
 
@@ -88,7 +89,7 @@ ctl_request_check(const struct ctl_request *req)
 	/* A sync of one job must never become a sync of all jobs. */
 	if ((req->flags & ~allowed[req->verb].flags) != 0 ||
 	    (!allowed[req->verb].jobs &&
-	    (req->n_ids != 0 || *req->text != '\0')))
+		(req->n_ids != 0 || *req->text != '\0')))
 		return "the daemon does not know an option of this verb";
 	return NULL;
 }

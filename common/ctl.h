@@ -13,74 +13,74 @@
 #include "common/codec.h"
 #include "common/msg.h"
 
-#define CTL_MAGIC	0x4343534cu
-#define CTL_VERSION	1u
-#define CTL_TEXT_MAX	512	/* bytes with the NUL */
-#define CTL_IDS_MAX	64	/* job ids in one request */
+#define CTL_MAGIC    0x4343534cu
+#define CTL_VERSION  1u
+#define CTL_TEXT_MAX 512 /* bytes with the NUL */
+#define CTL_IDS_MAX  64	 /* job ids in one request */
 
 enum ctl_verb {
-	CTL_STATUS,	/* all: state of each process */
-	CTL_QUEUE,	/* submitter: deliveries that wait; flag REJECTED */
-	CTL_RETRY,	/* submitter: rejected runs are due again */
-	CTL_DROP,	/* submitter: discards rejected runs; root only */
-	CTL_SYNC,	/* collector, submitter: limit = most runs to repair */
-	CTL_LOG,	/* all: a = log level */
-	CTL_RELOAD,	/* supervisor: as SIGHUP, with the result */
-	CTL_METRICS,	/* all: OpenMetrics values */
-	CTL_BACKFILL,	/* submitter: a = from, b = to; or its progress */
+	CTL_STATUS,   /* all: state of each process */
+	CTL_QUEUE,    /* submitter: deliveries that wait; flag REJECTED */
+	CTL_RETRY,    /* submitter: rejected runs are due again */
+	CTL_DROP,     /* submitter: discards rejected runs; root only */
+	CTL_SYNC,     /* collector, submitter: limit = most runs to repair */
+	CTL_LOG,      /* all: a = log level */
+	CTL_RELOAD,   /* supervisor: as SIGHUP, with the result */
+	CTL_METRICS,  /* all: OpenMetrics values */
+	CTL_BACKFILL, /* submitter: a = from, b = to; or its progress */
 	/*
 	 * submitter: one step; a = enum ctl_spool, b = where the step begins.
 	 * Import: limit = lines of earlier steps; root only.
 	 */
 	CTL_SPOOL,
-	CTL_REPAIR,	/* submitter: runs stopped by others; root only */
+	CTL_REPAIR, /* submitter: runs stopped by others; root only */
 	CTL__COUNT
 };
 
-#define CTL_FLAG_REJECTED	1u
-#define CTL_FLAG_DRY_RUN	2u
-#define CTL_FLAG_FORCE		4u
-#define CTL_FLAG_ALL		32u
-#define CTL_FLAG_START		64u	/* START alone: no stops; neither: both */
-#define CTL_FLAG_STOP		128u
-#define CTL_FLAG_STATUS		256u	/* the progress */
-#define CTL_FLAG_CANCEL		512u
+#define CTL_FLAG_REJECTED 1u
+#define CTL_FLAG_DRY_RUN  2u
+#define CTL_FLAG_FORCE	  4u
+#define CTL_FLAG_ALL	  32u
+#define CTL_FLAG_START	  64u /* START alone: no stops; neither: both */
+#define CTL_FLAG_STOP	  128u
+#define CTL_FLAG_STATUS	  256u /* the progress */
+#define CTL_FLAG_CANCEL	  512u
 
 /* The field a of CTL_SPOOL. */
 enum ctl_spool {
 	CTL_SPOOL_CHECK,
-	CTL_SPOOL_EXPORT,	/* flag ALL: with job scripts, root only */
+	CTL_SPOOL_EXPORT, /* flag ALL: with job scripts, root only */
 	CTL_SPOOL_IMPORT
 };
 
 struct ctl_request {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t verb;		/* enum ctl_verb */
+	uint16_t verb; /* enum ctl_verb */
 	uint32_t flags;
-	uint32_t limit;		/* rows; 0 = the daemon's default */
-	int64_t	 a;		/* see enum ctl_verb */
-	int64_t	 b;		/* see enum ctl_verb */
+	uint32_t limit; /* rows; 0 = the daemon's default */
+	int64_t a;	/* see enum ctl_verb */
+	int64_t b;	/* see enum ctl_verb */
 	uint32_t n_ids;
 	uint32_t pad;
-	uint64_t ids[CTL_IDS_MAX];	/* job ids */
-	char	 text[CTL_TEXT_MAX];	/* cluster name with its NUL, or "" */
+	uint64_t ids[CTL_IDS_MAX]; /* job ids */
+	char text[CTL_TEXT_MAX];   /* cluster name with its NUL, or "" */
 };
 
 enum ctl_status {
 	CTL_OK,
-	CTL_ERROR,	/* with a text */
+	CTL_ERROR, /* with a text */
 	CTL_DENIED
 };
 
 /* Tables of rows; the numbers are part of the protocol. */
 enum ctl_table {
-	CTL_T_STATUS,	/* process, key, value */
+	CTL_T_STATUS, /* process, key, value */
 	/* cluster, job, start, what, to, tries, due (in s), state, reason */
 	CTL_T_QUEUE,
-	CTL_T_DIFF,	/* cluster, job, start, difference, action */
-	CTL_T_METRIC,	/* name, type, help, labels, value */
-	CTL_T_NOTE,	/* text */
+	CTL_T_DIFF,   /* cluster, job, start, difference, action */
+	CTL_T_METRIC, /* name, type, help, labels, value */
+	CTL_T_NOTE,   /* text */
 	/*
 	 * next (where the next step begins), more (1: the line continues in the
 	 * next row), text
@@ -89,11 +89,11 @@ enum ctl_table {
 	CTL_T__COUNT
 };
 
-#define CTL_COLUMNS_MAX	12
+#define CTL_COLUMNS_MAX 12
 
 struct ctl_column {
-	const char	*name;
-	int		 numeric;	/* a number in JSON */
+	const char *name;
+	int numeric; /* a number in JSON */
 };
 
 /* Columns of a table, NULL-terminated; NULL when there is no such table. */
@@ -120,8 +120,8 @@ void ctl_row(struct writer *w, unsigned table, ...) __attribute__((sentinel));
  * payload, at most CTL_REPLY_MAX.  The daemon closes the connection after the
  * end.
  */
-#define CTL_KIND_ROW	0
-#define CTL_KIND_END	1
-#define CTL_REPLY_MAX	(64u * 1024)
+#define CTL_KIND_ROW  0
+#define CTL_KIND_END  1
+#define CTL_REPLY_MAX (64u * 1024)
 
 #endif

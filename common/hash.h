@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The hash of no bytes. */
-#define HASH_START	UINT64_C(14695981039346656037)
+#define HASH_START UINT64_C(14695981039346656037)
 
 /* Continues hash, HASH_START or a result of this function, with n bytes. */
 uint64_t hash_bytes(uint64_t hash, const void *p, size_t n);

@@ -9,7 +9,7 @@
 #include "common/job.h"
 #include "common/time_text.h"
 
-#define RECORD_VERSION	1	/* of the encoding; the spool keeps records */
+#define RECORD_VERSION 1 /* of the encoding; the spool keeps records */
 
 static const char *const end_names[END__COUNT] = {
 	[END_NOT] = "running",
@@ -34,8 +34,8 @@ static const char *const shared_names[SHARED__COUNT] = {
 
 /* The text members of a job, in the order of its bytes. */
 static const struct {
-	size_t	at;
-	size_t	max;
+	size_t at;
+	size_t max;
 } texts[] = {
 	{ offsetof(struct job, user), TEXT_MAX },
 	{ offsetof(struct job, account), TEXT_MAX },
@@ -50,7 +50,7 @@ static const struct {
 	{ offsetof(struct job, message), TEXT_MAX },
 };
 
-#define N_TEXTS	(sizeof(texts) / sizeof(texts[0]))
+#define N_TEXTS (sizeof(texts) / sizeof(texts[0]))
 
 static char **
 text_at(struct job *job, size_t i)
@@ -281,7 +281,7 @@ job_write(struct writer *w, const struct job *job)
 	struct job *j;
 	size_t i;
 
-	memcpy(&j, &job, sizeof(j));	/* text_at() needs a writable job */
+	memcpy(&j, &job, sizeof(j)); /* text_at() needs a writable job */
 	wr_u8(w, RECORD_VERSION);
 	wr_run_key(w, &job->key);
 	wr_u32(w, job->flags);
@@ -356,12 +356,13 @@ job_read(struct reader *r, struct job *job)
 	job->shared = (enum job_shared)shared;
 }
 
-#define TAKE_IF_NONE(member) do {				\
-	if (into->member == 0 && from->member != 0) {		\
-		into->member = from->member;			\
-		changed = 1;					\
-	}							\
-} while (0)
+#define TAKE_IF_NONE(member) \
+	do { \
+		if (into->member == 0 && from->member != 0) { \
+			into->member = from->member; \
+			changed = 1; \
+		} \
+	} while (0)
 
 /*
  * Texts of `into` stay, except the reason and Slurm's description of the job:
@@ -377,9 +378,12 @@ merge_texts(struct job *into, struct job *from)
 	for (i = 0; i < N_TEXTS; i++) {
 		old = text_at(into, i);
 		new = text_at(from, i);
-		if (*new == NULL || (*old != NULL && !(later &&
-		    (texts[i].at == offsetof(struct job, reason) ||
-		    texts[i].at == offsetof(struct job, slurm_info)))))
+		if (*new == NULL ||
+		    (*old != NULL &&
+			!(later &&
+			    (texts[i].at == offsetof(struct job, reason) ||
+				texts[i].at ==
+				    offsetof(struct job, slurm_info)))))
 			continue;
 		free(*old);
 		*old = *new;
@@ -419,8 +423,8 @@ int
 job_merge(struct job *into, struct job *from)
 {
 	int changed = 0;
-	unsigned sticky = from->flags & (JOB_HAS_START | JOB_OPTED_OUT |
-	    JOB_NEVER_RAN);
+	unsigned sticky = from->flags &
+	    (JOB_HAS_START | JOB_OPTED_OUT | JOB_NEVER_RAN);
 
 	changed |= merge_hosts(into, from);
 	changed |= merge_texts(into, from);
@@ -451,7 +455,8 @@ job_merge(struct job *into, struct job *from)
 		into->flags &= ~JOB_MORE;
 		changed = 1;
 	}
-	if ((into->flags & JOB_UNCONFIRMED) && !(from->flags & JOB_UNCONFIRMED) &&
+	if ((into->flags & JOB_UNCONFIRMED) &&
+	    !(from->flags & JOB_UNCONFIRMED) &&
 	    ((from->flags & JOB_LIVE) || from->end != 0)) {
 		into->flags &= ~JOB_UNCONFIRMED;
 		changed = 1;

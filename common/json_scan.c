@@ -8,21 +8,21 @@
 
 /* What may come next. */
 enum state {
-	ST_BEGIN,	/* the first bracket */
-	ST_VALUE,	/* a value */
-	ST_ITEM,	/* a value or ']' */
-	ST_NAME,	/* a name */
-	ST_MEMBER,	/* a name or '}' */
+	ST_BEGIN,  /* the first bracket */
+	ST_VALUE,  /* a value */
+	ST_ITEM,   /* a value or ']' */
+	ST_NAME,   /* a name */
+	ST_MEMBER, /* a name or '}' */
 	ST_COLON,
-	ST_AFTER,	/* a comma or the closing bracket */
+	ST_AFTER, /* a comma or the closing bracket */
 	ST_STRING,
-	ST_ESCAPE,	/* behind a backslash */
-	ST_UNICODE,	/* the digits of a \u escape */
+	ST_ESCAPE,  /* behind a backslash */
+	ST_UNICODE, /* the digits of a \u escape */
 	ST_SCALAR,
-	ST_END		/* blanks */
+	ST_END /* blanks */
 };
 
-#define REPLACEMENT	0xfffdu	/* for what no UTF-8 text may contain */
+#define REPLACEMENT 0xfffdu /* for what no UTF-8 text may contain */
 
 void
 json_scan_init(struct json_scan *s, char first, char *text, size_t size,
@@ -194,8 +194,9 @@ after_value(struct json_scan *s, char c, size_t offset)
 	if (c == '}' || c == ']')
 		return bracket_close(s, c, offset);
 	if (c != ',')
-		return fail(s, json_scan_in_array(s) ?
-		    "the array does not end" : "the object does not end");
+		return fail(s,
+		    json_scan_in_array(s) ? "the array does not end" :
+					    "the object does not end");
 	s->state = json_scan_in_array(s) ? ST_VALUE : ST_NAME;
 	return 0;
 }
@@ -210,8 +211,8 @@ structure(struct json_scan *s, char c, size_t offset)
 	case ST_BEGIN:
 		if (c == s->first)
 			return bracket_open(s, c, offset);
-		return fail(s, s->first == '{' ? "not a JSON object" :
-		    "not a JSON array");
+		return fail(s,
+		    s->first == '{' ? "not a JSON object" : "not a JSON array");
 	case ST_VALUE:
 	case ST_ITEM:
 		return value_begin(s, c, offset);
@@ -262,8 +263,8 @@ unicode_end(struct json_scan *s)
 	if (c >= 0xd800 && c < 0xdc00)
 		s->surrogate = c;
 	else
-		text_add_utf8(s, c == 0 || (c >= 0xdc00 && c < 0xe000) ?
-		    REPLACEMENT : c);
+		text_add_utf8(s,
+		    c == 0 || (c >= 0xdc00 && c < 0xe000) ? REPLACEMENT : c);
 }
 
 static int
@@ -302,7 +303,7 @@ string(struct json_scan *s, const char *p, const char *end)
 	else if (*p != '"')
 		return fail(s, "a string contains a control byte");
 	else if (text_end(s, s->is_name ? JSON_EV_NAME : JSON_EV_STRING,
-	    s->is_name ? ST_COLON : ST_AFTER) == -1)
+		     s->is_name ? ST_COLON : ST_AFTER) == -1)
 		return -1;
 	return p + 1 - start;
 }
@@ -312,9 +313,9 @@ scalar(struct json_scan *s, const char *p, const char *end)
 {
 	const char *start = p;
 
-	while (p < end && ((*p >= '0' && *p <= '9') ||
-	    (*p >= 'a' && *p <= 'z') || *p == '-' || *p == '+' || *p == '.' ||
-	    *p == 'E'))
+	while (p < end &&
+	    ((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+		*p == '-' || *p == '+' || *p == '.' || *p == 'E'))
 		p++;
 	text_add(s, start, (size_t)(p - start));
 	if (p < end && text_end(s, JSON_EV_SCALAR, ST_AFTER) == -1)
@@ -363,10 +364,10 @@ json_scan_end(const struct json_scan *s)
 		return s->error;
 	if (s->state == ST_BEGIN)
 		return s->first == '{' ? "not a JSON object" :
-		    "not a JSON array";
+					 "not a JSON array";
 	if (s->state == ST_STRING || s->state == ST_ESCAPE ||
 	    s->state == ST_UNICODE)
 		return "a string does not end";
 	return s->first == '{' ? "the object does not end" :
-	    "the array does not end";
+				 "the array does not end";
 }

@@ -15,16 +15,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSON_SCAN_DEPTH_MAX	64	/* nested objects and arrays */
+#define JSON_SCAN_DEPTH_MAX 64 /* nested objects and arrays */
 
 enum json_event {
-	JSON_EV_OBJECT,		/* '{' */
+	JSON_EV_OBJECT, /* '{' */
 	JSON_EV_OBJECT_END,
-	JSON_EV_ARRAY,		/* '[' */
+	JSON_EV_ARRAY, /* '[' */
 	JSON_EV_ARRAY_END,
-	JSON_EV_NAME,		/* of a member */
+	JSON_EV_NAME, /* of a member */
 	JSON_EV_STRING,
-	JSON_EV_SCALAR		/* a number, true, false or null */
+	JSON_EV_SCALAR /* a number, true, false or null */
 };
 
 struct json_scan;
@@ -38,25 +38,25 @@ typedef const char *json_scan_fn(struct json_scan *s, enum json_event event,
 
 struct json_scan {
 	/* For the function. */
-	char		*text;	/* of a name, string or scalar, with a NUL */
-	size_t		 len;	/* bytes in text without the NUL */
-	int		 cut;	/* the text was longer; its begin is in text */
-	unsigned	 depth;	/* open brackets around this one or the text */
-	size_t		 offset;	/* bytes before the bracket or text */
+	char *text;	/* of a name, string or scalar, with a NUL */
+	size_t len;	/* bytes in text without the NUL */
+	int cut;	/* the text was longer; its begin is in text */
+	unsigned depth; /* open brackets around this one or the text */
+	size_t offset;	/* bytes before the bracket or text */
 	/* Private. */
-	json_scan_fn	*fn;
-	void		*arg;
-	const char	*error;
-	size_t		 size;	/* of text */
-	size_t		 base;	/* bytes in earlier pieces */
-	uint64_t	 arrays;	/* bit per depth: 1 = array */
-	unsigned	 max_depth;
-	int		 state;
-	int		 is_name;	/* the string is a member's name */
-	unsigned	 unicode;	/* value of the \u escape under way */
-	unsigned	 digits;	/* of it */
-	unsigned	 surrogate;	/* first half of a pair, or 0 */
-	char		 first;		/* '{' or '[' */
+	json_scan_fn *fn;
+	void *arg;
+	const char *error;
+	size_t size;	 /* of text */
+	size_t base;	 /* bytes in earlier pieces */
+	uint64_t arrays; /* bit per depth: 1 = array */
+	unsigned max_depth;
+	int state;
+	int is_name;	    /* the string is a member's name */
+	unsigned unicode;   /* value of the \u escape under way */
+	unsigned digits;    /* of it */
+	unsigned surrogate; /* first half of a pair, or 0 */
+	char first;	    /* '{' or '[' */
 };
 
 /*

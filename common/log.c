@@ -15,20 +15,20 @@
 #include "common/log.h"
 #include "common/text.h"
 
-#define LINE_MAX_BYTES	2048	/* journald accepts more */
-#define REPEAT_SECONDS	60	/* between two lines of one cause */
+#define LINE_MAX_BYTES 2048 /* journald accepts more */
+#define REPEAT_SECONDS 60   /* between two lines of one cause */
 /* Bytes of a line that leave room for " (4294967295 more suppressed)". */
-#define SUPPRESSED_TEXT_MAX	(LINE_MAX_BYTES - 40)
+#define SUPPRESSED_TEXT_MAX (LINE_MAX_BYTES - 40)
 
 static struct {
-	const char	*name;
-	enum log_level	 level;
-	int		 journal;	/* standard error goes to journald */
+	const char *name;
+	enum log_level level;
+	int journal; /* standard error goes to journald */
 } logger = { "cc-slurm-adapter", LOG_LEVEL_WARN, 0 };
 
 static const struct {
-	const char	*word;
-	int		 priority;	/* syslog's number */
+	const char *word;
+	int priority; /* syslog's number */
 } levels[LOG_LEVEL__COUNT] = {
 	[LOG_LEVEL_FATAL] = { "FATAL", 2 },
 	[LOG_LEVEL_ERROR] = { "ERROR", 3 },
@@ -107,15 +107,16 @@ emit_level(enum log_level level, const char *fmt, va_list ap,
 		    reason);
 }
 
-#define EMIT(level, reason) do {			\
-	int saved = errno;				\
-	va_list ap;					\
-							\
-	va_start(ap, fmt);				\
-	emit_level((level), fmt, ap, (reason));		\
-	va_end(ap);					\
-	errno = saved;					\
-} while (0)
+#define EMIT(level, reason) \
+	do { \
+		int saved = errno; \
+		va_list ap; \
+\
+		va_start(ap, fmt); \
+		emit_level((level), fmt, ap, (reason)); \
+		va_end(ap); \
+		errno = saved; \
+	} while (0)
 
 void
 log_error(const char *fmt, ...)

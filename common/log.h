@@ -55,8 +55,8 @@ void fatalx(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
  * minute.  Zero-initialise; one per place and cause.
  */
 struct log_limit {
-	long long	last;		/* CLOCK_MONOTONIC seconds, 0 = never */
-	unsigned	suppressed;	/* lines not logged since then */
+	long long last;	     /* CLOCK_MONOTONIC seconds, 0 = never */
+	unsigned suppressed; /* lines not logged since then */
 };
 /*
  * Logs the line with log (log_warnx, log_notice, ...) unless a line of the

@@ -6,23 +6,23 @@
 
 #include "common/msg.h"
 
-#define BIT(role)	(1u << ROLE_##role)
-#define WORKERS		(BIT(LISTENER) | BIT(COLLECTOR) | BIT(SUBMITTER))
+#define BIT(role) (1u << ROLE_##role)
+#define WORKERS	  (BIT(LISTENER) | BIT(COLLECTOR) | BIT(SUBMITTER))
 
-#define NAME		(4 + 64)	/* a cluster's or user's name */
-#define TEXT		(4 + 4096)	/* a sentence */
-#define KEY		(NAME + 16)	/* struct run_key */
-#define KEYS		(1024u * 1024)	/* a batch of run keys */
-#define FILE_MAX	(256u * 1024)	/* resolv.conf, hosts */
+#define NAME	 (4 + 64)	/* a cluster's or user's name */
+#define TEXT	 (4 + 4096)	/* a sentence */
+#define KEY	 (NAME + 16)	/* struct run_key */
+#define KEYS	 (1024u * 1024) /* a batch of run keys */
+#define FILE_MAX (256u * 1024)	/* resolv.conf, hosts */
 
 /* Sender, receiver, length, with or without a descriptor. */
 static const struct msg_rule {
-	const char	*name;
-	unsigned	 from;	/* bits of roles */
-	unsigned	 to;
-	uint32_t	 min;	/* bytes of payload */
-	uint32_t	 max;
-	bool		 fd;
+	const char *name;
+	unsigned from; /* bits of roles */
+	unsigned to;
+	uint32_t min; /* bytes of payload */
+	uint32_t max;
+	bool fd;
 } rules[MSG__COUNT] = {
 	[MSG_SANDBOX] = { "sandbox", BIT(SUPERVISOR), WORKERS, 1, KEYS, false },
 	[MSG_HELLO] = { "hello", WORKERS, BIT(SUPERVISOR), 9, 5 + TEXT, false },
@@ -35,15 +35,17 @@ static const struct msg_rule {
 	[MSG_CONF_OK] = { "conf-ok", WORKERS, BIT(SUPERVISOR), 4, 4, false },
 	[MSG_CONF_BAD] = { "conf-bad", WORKERS | BIT(PARSER), BIT(SUPERVISOR),
 	    8, 4 + TEXT, false },
-	[MSG_CONF_COMMIT] = { "conf-commit", BIT(SUPERVISOR), WORKERS, 4, 4, false },
-	[MSG_FILE] = { "file", BIT(SUPERVISOR), BIT(SUBMITTER), 5,
-	    5 + FILE_MAX, false },
+	[MSG_CONF_COMMIT] = { "conf-commit", BIT(SUPERVISOR), WORKERS, 4, 4,
+	    false },
+	[MSG_FILE] = { "file", BIT(SUPERVISOR), BIT(SUBMITTER), 5, 5 + FILE_MAX,
+	    false },
 	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR), BIT(LISTENER), 1, 1, true },
 	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(COLLECTOR), 0, 0,
 	    true },
 	[MSG_INFLIGHT] = { "inflight", BIT(SUPERVISOR), WORKERS, 0, 0, true },
 	[MSG_PEER] = { "peer", BIT(SUPERVISOR), WORKERS, 1, 1, true },
-	[MSG_QUARANTINE] = { "quarantine", BIT(SUPERVISOR), WORKERS, 20, KEY, false },
+	[MSG_QUARANTINE] = { "quarantine", BIT(SUPERVISOR), WORKERS, 20, KEY,
+	    false },
 	[MSG_READY] = { "ready", WORKERS, BIT(SUPERVISOR), 0, 0, false },
 	[MSG_PING] = { "ping", BIT(SUPERVISOR), WORKERS, 8, 8, false },
 	[MSG_PONG] = { "pong", WORKERS, BIT(SUPERVISOR), 8, 8, false },
@@ -54,30 +56,34 @@ static const struct msg_rule {
 	    false },
 	[MSG_CTL_END] = { "ctl-end", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT,
 	    false },
-	[MSG_PEER_LOST] = { "peer-lost", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT, false },
+	[MSG_PEER_LOST] = { "peer-lost", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT,
+	    false },
 	[MSG_EVENT] = { "event", BIT(LISTENER), BIT(COLLECTOR), 29, 25 + NAME,
 	    false },
-	[MSG_EVENT_ACK] = { "event-ack", BIT(COLLECTOR), BIT(LISTENER), 8, 8, false },
+	[MSG_EVENT_ACK] = { "event-ack", BIT(COLLECTOR), BIT(LISTENER), 8, 8,
+	    false },
 	[MSG_RECORD] = { "record", BIT(COLLECTOR), BIT(SUBMITTER), 32,
 	    MSG_PAYLOAD_MAX, false },
-	[MSG_WATERMARK] = { "watermark", BIT(COLLECTOR), BIT(SUBMITTER), 21, 17 + NAME,
-	    false },
+	[MSG_WATERMARK] = { "watermark", BIT(COLLECTOR), BIT(SUBMITTER), 21,
+	    17 + NAME, false },
 	[MSG_NODES] = { "nodes", BIT(COLLECTOR), BIT(SUBMITTER), 8,
 	    MSG_PAYLOAD_MAX, false },
-	[MSG_NOT_FOUND] = { "not-found", BIT(COLLECTOR), BIT(SUBMITTER), 24, KEYS,
-	    false },
+	[MSG_NOT_FOUND] = { "not-found", BIT(COLLECTOR), BIT(SUBMITTER), 24,
+	    KEYS, false },
 	[MSG_RECORD_ACK] = { "record-ack", BIT(SUBMITTER), BIT(COLLECTOR), 8, 8,
 	    false },
-	[MSG_RESUME_FROM] = { "resume-from", BIT(SUBMITTER), BIT(COLLECTOR), 12, 8 + NAME,
+	[MSG_RESUME_FROM] = { "resume-from", BIT(SUBMITTER), BIT(COLLECTOR), 12,
+	    8 + NAME, false },
+	[MSG_OPEN_RUNS] = { "open-runs", BIT(SUBMITTER), BIT(COLLECTOR), 5,
+	    KEYS, false },
+	[MSG_LOOKUP] = { "lookup", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS,
 	    false },
-	[MSG_OPEN_RUNS] = { "open-runs", BIT(SUBMITTER), BIT(COLLECTOR), 5, KEYS,
-	    false },
-	[MSG_LOOKUP] = { "lookup", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS, false },
 	[MSG_POLL_NOW] = { "poll-now", BIT(SUBMITTER), BIT(COLLECTOR), 0, 0,
 	    false },
 	[MSG_BACKFILL_RANGE] = { "backfill-range", BIT(SUBMITTER),
 	    BIT(COLLECTOR), 21, 17 + NAME, false },
-	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR), BIT(SUBMITTER), 2, 2, false },
+	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR),
+	    BIT(SUBMITTER), 2, 2, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 };
 
@@ -119,6 +125,6 @@ msg_check(const struct msg_header *h, enum role from, enum role to)
 		return "too long";
 	if (h->flags != (rule->fd ? MSG_FLAG_FD : 0))
 		return rule->fd ? "its descriptor is missing" :
-		    "it has a descriptor or an unknown flag";
+				  "it has a descriptor or an unknown flag";
 	return NULL;
 }

@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION	2u
+#define MSG_VERSION 2u
 
 enum role {
 	ROLE_SUPERVISOR,
 	ROLE_LISTENER,
 	ROLE_COLLECTOR,
 	ROLE_SUBMITTER,
-	ROLE_PARSER,		/* the child that reads the configuration */
+	ROLE_PARSER, /* the child that reads the configuration */
 	ROLE__COUNT
 };
 
@@ -27,45 +27,45 @@ const char *role_name(enum role role);
 
 enum msg_type {
 	/* between the supervisor and a worker */
-	MSG_SANDBOX,	/* the first message: struct sandbox (sandbox.h) */
-	MSG_HELLO,	/* u32 version, u8 role, str sandbox layers in force */
-	MSG_CONF,	/* u16 key (conf.h), str value */
-	MSG_SECRETS,	/* sealed memfd with the credentials; no payload */
-	MSG_CONF_END,	/* u32 generation */
-	MSG_CONF_OK,	/* u32 generation */
-	MSG_CONF_BAD,	/* u32 generation, str reason */
-	MSG_CONF_COMMIT,	/* u32 generation: every worker sent conf-ok */
-	MSG_FILE,	/* u8 enum msg_file, blob: resolv.conf, hosts */
-	MSG_LISTEN,	/* u8 1 = UNIX, 2 = TCP; listening socket */
-	MSG_LASTRUN,	/* descriptor of the last-run file */
-	MSG_INFLIGHT,	/* descriptor of the page of inflight.h */
-	MSG_PEER,	/* u8 role; socket to that worker; header id = link */
-	MSG_QUARANTINE,	/* struct run_key (job.h): do not process this run */
-	MSG_READY,	/* the worker serves; no payload */
-	MSG_PING,	/* u64 token */
-	MSG_PONG,	/* u64 the same token */
-	MSG_STOP,	/* u32 grace, ms */
-	MSG_VERBOSE,	/* u8 enum log_level */
-	MSG_CTL,	/* a verb for this worker (ctl.h); header id = request */
-	MSG_CTL_ROW,	/* one row of the reply (ctl.h) */
-	MSG_CTL_END,	/* u8 enum ctl_status, str text: end of the reply */
-	MSG_PEER_LOST,	/* u8 role, str why: channel failed; id as in peer */
+	MSG_SANDBOX,	 /* the first message: struct sandbox (sandbox.h) */
+	MSG_HELLO,	 /* u32 version, u8 role, str sandbox layers in force */
+	MSG_CONF,	 /* u16 key (conf.h), str value */
+	MSG_SECRETS,	 /* sealed memfd with the credentials; no payload */
+	MSG_CONF_END,	 /* u32 generation */
+	MSG_CONF_OK,	 /* u32 generation */
+	MSG_CONF_BAD,	 /* u32 generation, str reason */
+	MSG_CONF_COMMIT, /* u32 generation: every worker sent conf-ok */
+	MSG_FILE,	 /* u8 enum msg_file, blob: resolv.conf, hosts */
+	MSG_LISTEN,	 /* u8 1 = UNIX, 2 = TCP; listening socket */
+	MSG_LASTRUN,	 /* descriptor of the last-run file */
+	MSG_INFLIGHT,	 /* descriptor of the page of inflight.h */
+	MSG_PEER,	 /* u8 role; socket to that worker; header id = link */
+	MSG_QUARANTINE,	 /* struct run_key (job.h): do not process this run */
+	MSG_READY,	 /* the worker serves; no payload */
+	MSG_PING,	 /* u64 token */
+	MSG_PONG,	 /* u64 the same token */
+	MSG_STOP,	 /* u32 grace, ms */
+	MSG_VERBOSE,	 /* u8 enum log_level */
+	MSG_CTL,       /* a verb for this worker (ctl.h); header id = request */
+	MSG_CTL_ROW,   /* one row of the reply (ctl.h) */
+	MSG_CTL_END,   /* u8 enum ctl_status, str text: end of the reply */
+	MSG_PEER_LOST, /* u8 role, str why: channel failed; id as in peer */
 	/* listener and collector */
-	MSG_EVENT,	/* u64 event, str cluster, u64 job, u8 kind, i64 time */
-	MSG_EVENT_ACK,	/* u64 event */
+	MSG_EVENT,     /* u64 event, str cluster, u64 job, u8 kind, i64 time */
+	MSG_EVENT_ACK, /* u64 event */
 	/* collector and submitter */
-	MSG_RECORD,	/* u64 sequence number, struct job (job.h) */
-	MSG_WATERMARK,	/* u64 seq, str cluster, u8 source, i64 read up to */
-	MSG_NODES,	/* node states of one cluster (job.h) */
+	MSG_RECORD,    /* u64 sequence number, struct job (job.h) */
+	MSG_WATERMARK, /* u64 seq, str cluster, u8 source, i64 read up to */
+	MSG_NODES,     /* node states of one cluster (job.h) */
 	/* u64 seq, str cluster, u64 lookup, run keys unknown to Slurm */
 	MSG_NOT_FOUND,
-	MSG_RECORD_ACK,	/* u64: durable up to this sequence number */
-	MSG_RESUME_FROM,	/* str cluster, i64 resume point (0 = none) */
-	MSG_OPEN_RUNS,	/* u8 OPEN_RUNS_ bits, run keys that are open in the spool */
-	MSG_LOOKUP,	/* str cluster, u64 lookup, run keys to look up */
-	MSG_POLL_NOW,	/* all clusters; no payload */
-	MSG_BACKFILL_RANGE,	/* str cluster, i64 from, i64 to, u8 1 = dry run */
-	MSG_FLOW,	/* u8: 1 = pause, 0 = continue */
+	MSG_RECORD_ACK,	 /* u64: durable up to this sequence number */
+	MSG_RESUME_FROM, /* str cluster, i64 resume point (0 = none) */
+	MSG_OPEN_RUNS, /* u8 OPEN_RUNS_ bits, run keys that are open in the spool */
+	MSG_LOOKUP,	    /* str cluster, u64 lookup, run keys to look up */
+	MSG_POLL_NOW,	    /* all clusters; no payload */
+	MSG_BACKFILL_RANGE, /* str cluster, i64 from, i64 to, u8 1 = dry run */
+	MSG_FLOW,	    /* u8: 1 = pause, 0 = continue */
 	/* u8: 1 = the controller on this host is active, u8 rank from 0 */
 	MSG_CONTROLLER_ROLE,
 	MSG__COUNT
@@ -79,31 +79,31 @@ enum msg_file {
 /* The kind of hook; a hint, because a hook can send anything. */
 enum event_kind {
 	EVENT_UNKNOWN,
-	EVENT_START,	/* PrologSlurmctld */
-	EVENT_END	/* EpilogSlurmctld */
+	EVENT_START, /* PrologSlurmctld */
+	EVENT_END    /* EpilogSlurmctld */
 };
 
 /* Bits of MSG_OPEN_RUNS. */
-#define OPEN_RUNS_LAST	1u	/* no more follow */
-#define OPEN_RUNS_UNCONFIRMED	2u	/* Slurm has not shown them as running */
+#define OPEN_RUNS_LAST	      1u /* no more follow */
+#define OPEN_RUNS_UNCONFIRMED 2u /* Slurm has not shown them as running */
 
 /* The question that was answered in full up to the time. */
 enum watermark_source {
-	WATERMARK_ACCOUNTING = 1,	/* sacct, ended runs */
-	WATERMARK_BACKFILL = 2	/* the range of backfill-range */
+	WATERMARK_ACCOUNTING = 1, /* sacct, ended runs */
+	WATERMARK_BACKFILL = 2	  /* the range of backfill-range */
 };
 
 struct msg_header {
-	uint16_t	type;	/* enum msg_type */
-	uint16_t	flags;	/* MSG_FLAG_ */
-	uint32_t	length;	/* of the payload, bytes */
-	uint64_t	id;	/* of the request; 0 = none */
+	uint16_t type;	 /* enum msg_type */
+	uint16_t flags;	 /* MSG_FLAG_ */
+	uint32_t length; /* of the payload, bytes */
+	uint64_t id;	 /* of the request; 0 = none */
 };
 
-#define MSG_FLAG_FD	1u	/* a descriptor is attached */
+#define MSG_FLAG_FD 1u /* a descriptor is attached */
 
 /* The longest payload: a run on 100,000 nodes with its job script. */
-#define MSG_PAYLOAD_MAX	(16u * 1024 * 1024)
+#define MSG_PAYLOAD_MAX (16u * 1024 * 1024)
 
 /* "event" and so on; "?" when type is invalid. */
 const char *msg_name(unsigned type);
@@ -112,7 +112,6 @@ const char *msg_name(unsigned type);
  * Checks the header of a message from `from` to `to`.  Returns NULL, or a
  * constant text with what is wrong.
  */
-const char *msg_check(const struct msg_header *h, enum role from,
-    enum role to);
+const char *msg_check(const struct msg_header *h, enum role from, enum role to);
 
 #endif

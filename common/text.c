@@ -9,8 +9,8 @@
 
 #include "common/text.h"
 
-#define CUT_MARK	"\xe2\x80\xa6[cut]"
-#define REPLACEMENT	"\xef\xbf\xbd"
+#define CUT_MARK    "\xe2\x80\xa6[cut]"
+#define REPLACEMENT "\xef\xbf\xbd"
 
 int
 span_is(struct span s, const char *word)
@@ -24,7 +24,7 @@ is_control(unsigned char c)
 	return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
 }
 
-#define BYTES(c)	(UINT64_C(0x0101010101010101) * (c))
+#define BYTES(c) (UINT64_C(0x0101010101010101) * (c))
 
 /* 1 when each of the eight bytes is from ' ' to 0x7e. */
 static int
@@ -33,7 +33,7 @@ is_plain(uint64_t v)
 	uint64_t del = v ^ BYTES(0x7f);
 
 	return ((v | ((v - BYTES(' ')) & ~v) | ((del - BYTES(1)) & ~del)) &
-	    BYTES(0x80)) == 0;
+		   BYTES(0x80)) == 0;
 }
 
 /* The number of bytes from p on that are copied as they are. */
@@ -62,7 +62,9 @@ plain_length(const unsigned char *p, size_t n)
 static size_t
 sequence(const unsigned char *p, size_t n)
 {
-	static const struct { unsigned char from, to, low, high, len; } forms[] = {
+	static const struct {
+		unsigned char from, to, low, high, len;
+	} forms[] = {
 		{ 0x00, 0x7f, 0, 0, 1 },
 		{ 0xc2, 0xdf, 0x80, 0xbf, 2 },
 		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 },
@@ -93,7 +95,7 @@ static int
 is_steering(const unsigned char *p, size_t len)
 {
 	return len == 2 ? p[0] == 0xc2 && p[1] < 0xa0 :
-	    len == 1 && is_control(*p);
+			  len == 1 && is_control(*p);
 }
 
 /* Writes the text for the character at p; *used is its length in bytes. */
@@ -106,8 +108,8 @@ piece_of(const unsigned char *p, size_t n, char piece[8], size_t *used)
 	if (len == 0)
 		return (size_t)snprintf(piece, 8, "%s", REPLACEMENT);
 	if (is_steering(p, len))
-		return (size_t)snprintf(piece, 8, len == 1 ? "\\x%02x" :
-		    "\\u%04x", len == 1 ? p[0] : p[1]);
+		return (size_t)snprintf(piece, 8,
+		    len == 1 ? "\\x%02x" : "\\u%04x", len == 1 ? p[0] : p[1]);
 	memcpy(piece, p, len);
 	return len;
 }

@@ -7,8 +7,8 @@
 
 /* A part of a text that belongs to the caller; p may be NULL when n is 0. */
 struct span {
-	const char	*p;
-	size_t		 n;
+	const char *p;
+	size_t n;
 };
 
 int span_is(struct span s, const char *word);

@@ -8,8 +8,8 @@
 
 #include "common/time_text.h"
 
-#define TEXTS		4	/* that stay valid at the same time */
-#define TEXT_BYTES	80	/* the largest value of each number fits */
+#define TEXTS	   4  /* that stay valid at the same time */
+#define TEXT_BYTES 80 /* the largest value of each number fits */
 
 /* No strftime(3): it may read the zone's file again. */
 const char *
@@ -30,10 +30,9 @@ time_text(int64_t epoch)
 	}
 	offset = labs(tm.tm_gmtoff) / 60;
 	snprintf(buf, TEXT_BYTES,
-	    "%04lld-%02d-%02dT%02d:%02d:%02d%c%02ld:%02ld",
-	    1900ll + tm.tm_year, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-	    tm.tm_min, tm.tm_sec, tm.tm_gmtoff < 0 ? '-' : '+', offset / 60,
-	    offset % 60);
+	    "%04lld-%02d-%02dT%02d:%02d:%02d%c%02ld:%02ld", 1900ll + tm.tm_year,
+	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+	    tm.tm_gmtoff < 0 ? '-' : '+', offset / 60, offset % 60);
 	return buf;
 }
 
@@ -47,10 +46,10 @@ static void
 units_print(char *buf, const char *sign, uint64_t s)
 {
 	static const struct {
-		unsigned	 seconds;
-		const char	*name;
+		unsigned seconds;
+		const char *name;
 	} units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" },
-	    { 1, "s" } };
+		{ 1, "s" } };
 	unsigned i = 0;
 	uint64_t rest;
 

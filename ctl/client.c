@@ -15,7 +15,7 @@
 #include "ctl/ctl.h"
 
 /* More than the daemon's own limit, so that the daemon can tell the reason. */
-#define EXTRA_SECONDS	15
+#define EXTRA_SECONDS 15
 
 static int
 connect_to(const char *path, unsigned seconds, char *reason, size_t size)
@@ -36,10 +36,12 @@ connect_to(const char *path, unsigned seconds, char *reason, size_t size)
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ||
 	    connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1) {
 		snprintf(reason, size, "cannot reach the daemon at %s: %s%s",
-		    path, strerror(errno), errno == ENOENT ||
-		    errno == ECONNREFUSED ? "; is it running?" :
-		    errno == EACCES ? "; only root and ctlUsers are "
-		    "allowed" : "");
+		    path, strerror(errno),
+		    errno == ENOENT || errno == ECONNREFUSED ?
+			"; is it running?" :
+			errno == EACCES ? "; only root and ctlUsers are "
+					  "allowed" :
+					  "");
 		if (fd != -1)
 			close(fd);
 		return -1;
@@ -58,8 +60,10 @@ send_all(int fd, const void *buf, size_t len, char *reason, size_t size)
 		if (n == -1 && errno == EINTR)
 			n = 0;
 		if (n == -1) {
-			snprintf(reason, size, "the daemon closed the "
-			    "connection: %s", strerror(errno));
+			snprintf(reason, size,
+			    "the daemon closed the "
+			    "connection: %s",
+			    strerror(errno));
 			return -1;
 		}
 	}
@@ -81,14 +85,15 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 		if (n > 0)
 			continue;
 		if (n == 0)
-			snprintf(reason, size, "the daemon closed the "
+			snprintf(reason, size,
+			    "the daemon closed the "
 			    "connection: not allowed, or the daemon ended");
 		else if (errno == EAGAIN)
-			snprintf(reason, size, "no reply: the daemon does not "
+			snprintf(reason, size,
+			    "no reply: the daemon does not "
 			    "answer");
 		else
-			snprintf(reason, size, "no reply: %s",
-			    strerror(errno));
+			snprintf(reason, size, "no reply: %s", strerror(errno));
 		return -1;
 	}
 	return 0;
@@ -181,7 +186,8 @@ receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
 	if (rc != -1)
 		return rc;
 bad:
-	snprintf(reason, size, "the reply is not valid: the tool and the "
+	snprintf(reason, size,
+	    "the reply is not valid: the tool and the "
 	    "daemon have different versions, or the tool is out of memory");
 	return -1;
 }

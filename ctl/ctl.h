@@ -14,28 +14,28 @@
 
 /* Exit statuses, as the manual has them. */
 enum {
-	EXIT_DONE,		/* the daemon has executed the request */
-	EXIT_REFUSED,		/* the daemon replied with an error */
-	EXIT_USAGE,		/* the command line is invalid */
-	EXIT_UNREACHABLE	/* no daemon, or no reply */
+	EXIT_DONE,	 /* the daemon has executed the request */
+	EXIT_REFUSED,	 /* the daemon replied with an error */
+	EXIT_USAGE,	 /* the command line is invalid */
+	EXIT_UNREACHABLE /* no daemon, or no reply */
 };
 
 /* One row of a table, fields in the order of ctl_columns(). */
 struct ctl_row {
-	unsigned	 table;
-	unsigned	 n;
-	char		*fields[CTL_COLUMNS_MAX];	/* owned; n of them */
+	unsigned table;
+	unsigned n;
+	char *fields[CTL_COLUMNS_MAX]; /* owned; n of them */
 };
 
 /* Rows of a reply: the queue of a large site after a week without delivery. */
-#define ROWS_MAX	1000000u
+#define ROWS_MAX 1000000u
 
 struct ctl_reply {
-	struct ctl_row	*rows;		/* owned */
-	size_t		 n;
-	size_t		 cap;
-	enum ctl_status	 status;
-	char		*text;		/* owned; the result in words */
+	struct ctl_row *rows; /* owned */
+	size_t n;
+	size_t cap;
+	enum ctl_status status;
+	char *text; /* owned; the result in words */
 };
 
 /* client.c: the connection to the daemon. */
@@ -53,9 +53,9 @@ int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 /* options.c: the command line. */
 
 struct ctl_args {
-	const char	  *socket;
-	int		   json;
-	const char	  *file;	/* to import or check; "-" = stdin */
+	const char *socket;
+	int json;
+	const char *file; /* to import or check; "-" = stdin */
 	struct ctl_request req;
 };
 

@@ -8,14 +8,14 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 
-#define REASON_MAX	1024
+#define REASON_MAX 1024
 
 static int
 wants_help(int argc, char **argv)
 {
-	return argc == 2 && (strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-help") == 0 ||
-	    strcmp(argv[1], "help") == 0);
+	return argc == 2 &&
+	    (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0 ||
+		strcmp(argv[1], "-help") == 0 || strcmp(argv[1], "help") == 0);
 }
 
 /* Tells an empty queue from a reply without output. */
@@ -24,7 +24,8 @@ print_empty(const struct ctl_args *args)
 {
 	if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
-		    "no delivery is rejected\n" : "no delivery waits\n");
+			"no delivery is rejected\n" :
+			"no delivery waits\n");
 }
 
 static int
@@ -44,7 +45,8 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 			print_empty(args);
 	}
 	if (fflush(stdout) != 0) {
-		fprintf(stderr, "cc-slurm-adapterctl: cannot write to "
+		fprintf(stderr,
+		    "cc-slurm-adapterctl: cannot write to "
 		    "standard output\n");
 		return EXIT_REFUSED;
 	}
@@ -72,7 +74,7 @@ main(int argc, char **argv)
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
 	if (request_send(args.socket, &args.req, &reply, reason,
-	    sizeof(reason)) == -1) {
+		sizeof(reason)) == -1) {
 		if (args.json) {
 			printf("{\"result\":\"unreached\",\"text\":");
 			json_string(reason);

@@ -14,44 +14,44 @@
 #include "ctl/ctl.h"
 
 const char args_usage[] =
-"usage: cc-slurm-adapterctl [-s SOCKET] [-j] VERB ...\n"
-"  status                        state of each process\n"
-"  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
-"                                deliveries that wait, and why\n"
-"  retry ID... | --all           send rejected runs of these jobs again\n"
-"  drop ID...                    discard rejected runs of these jobs\n"
-"  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
-"       [--direction start|stop|both]\n"
-"                                compare cc-backend with Slurm, repair it\n"
-"  backfill --from T --to T [--cluster NAME] [--dry-run]\n"
-"                                read the runs that ended in this range\n"
-"  backfill --status | --cancel  print the progress; cancel\n"
-"  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
-"  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
-"  reload                        read the configuration again\n"
-"  metrics                       print all metrics in OpenMetrics format\n"
-"  spool check [--file FILE]     check the spool, or a file not in use\n"
-"  spool export [--all]          print runs as lines of JSON; --all: with\n"
-"                                job scripts\n"
-"  spool import FILE             read such lines; - is standard input\n"
-"-s is the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
-"T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
-"Exit status: 0 done, 1 refused, 2 invalid usage, 3 no daemon.\n";
+    "usage: cc-slurm-adapterctl [-s SOCKET] [-j] VERB ...\n"
+    "  status                        state of each process\n"
+    "  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
+    "                                deliveries that wait, and why\n"
+    "  retry ID... | --all           send rejected runs of these jobs again\n"
+    "  drop ID...                    discard rejected runs of these jobs\n"
+    "  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
+    "       [--direction start|stop|both]\n"
+    "                                compare cc-backend with Slurm, repair it\n"
+    "  backfill --from T --to T [--cluster NAME] [--dry-run]\n"
+    "                                read the runs that ended in this range\n"
+    "  backfill --status | --cancel  print the progress; cancel\n"
+    "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
+    "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
+    "  reload                        read the configuration again\n"
+    "  metrics                       print all metrics in OpenMetrics format\n"
+    "  spool check [--file FILE]     check the spool, or a file not in use\n"
+    "  spool export [--all]          print runs as lines of JSON; --all: with\n"
+    "                                job scripts\n"
+    "  spool import FILE             read such lines; - is standard input\n"
+    "-s is the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
+    "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
+    "Exit status: 0 done, 1 refused, 2 invalid usage, 3 no daemon.\n";
 
 /* Arguments of a verb. */
-#define TAKES_IDS	1u	/* job ids */
-#define TAKES_LEVEL	2u	/* a log level */
-#define TAKES_RANGE	4u	/* --from and --to, both required */
-#define TAKES_JOBS	8u	/* --job ID */
-#define NEEDS_IDS	16u	/* job ids or --all required */
-#define TAKES_DIRECTION	32u	/* --direction */
-#define TAKES_CLUSTER	64u	/* --cluster NAME */
+#define TAKES_IDS	1u  /* job ids */
+#define TAKES_LEVEL	2u  /* a log level */
+#define TAKES_RANGE	4u  /* --from and --to, both required */
+#define TAKES_JOBS	8u  /* --job ID */
+#define NEEDS_IDS	16u /* job ids or --all required */
+#define TAKES_DIRECTION 32u /* --direction */
+#define TAKES_CLUSTER	64u /* --cluster NAME */
 
 static const struct verb {
-	const char	*name;
-	enum ctl_verb	 verb;
-	unsigned	 takes;
-	unsigned	 flags;		/* CTL_FLAG_ that are allowed */
+	const char *name;
+	enum ctl_verb verb;
+	unsigned takes;
+	unsigned flags; /* CTL_FLAG_ that are allowed */
 } verbs[] = {
 	{ "status", CTL_STATUS, 0, 0 },
 	{ "queue", CTL_QUEUE, TAKES_JOBS | TAKES_CLUSTER, CTL_FLAG_REJECTED },
@@ -68,8 +68,8 @@ static const struct verb {
 };
 
 static const struct {
-	const char	*name;
-	unsigned	 flag;
+	const char *name;
+	unsigned flag;
 } flags[] = {
 	{ "--rejected", CTL_FLAG_REJECTED },
 	{ "--dry-run", CTL_FLAG_DRY_RUN },
@@ -79,7 +79,7 @@ static const struct {
 	{ "--cancel", CTL_FLAG_CANCEL },
 };
 
-#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char *
 args_error(const char *fmt, const char *what)
@@ -98,7 +98,9 @@ number_parse(const char *text, uint64_t max, uint64_t *value)
 	errno = 0;
 	*value = strtoull(text, &end, 10);
 	return *text < '0' || *text > '9' || *end != '\0' || errno != 0 ||
-	    *value > max ? -1 : 0;
+		*value > max ?
+	    -1 :
+	    0;
 }
 
 int
@@ -122,7 +124,7 @@ time_parse(const char *text, int64_t *when)
 		if (rest == NULL || (*rest != '\0' && strcmp(rest, "Z") != 0))
 			continue;
 		*when = *rest == 'Z' ? (int64_t)timegm(&tm) :
-		    (int64_t)mktime(&tm);
+				       (int64_t)mktime(&tm);
 		return *when >= 0 ? 0 : -1;
 	}
 	return -1;
@@ -145,9 +147,12 @@ static const char *
 level_parse(struct ctl_request *req, const char *text)
 {
 	static const char *const names[LOG_LEVEL__COUNT] = {
-		[LOG_LEVEL_FATAL] = "fatal", [LOG_LEVEL_ERROR] = "error",
-		[LOG_LEVEL_WARN] = "warn", [LOG_LEVEL_INFO] = "info",
-		[LOG_LEVEL_DEBUG] = "debug", [LOG_LEVEL_TRACE] = "trace",
+		[LOG_LEVEL_FATAL] = "fatal",
+		[LOG_LEVEL_ERROR] = "error",
+		[LOG_LEVEL_WARN] = "warn",
+		[LOG_LEVEL_INFO] = "info",
+		[LOG_LEVEL_DEBUG] = "debug",
+		[LOG_LEVEL_TRACE] = "trace",
 	};
 	uint64_t n;
 
@@ -204,10 +209,12 @@ value_flag_parse(struct ctl_request *req, const struct verb *verb,
 	}
 	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--from") == 0)
 		return time_parse(value, &req->a) == -1 ?
-		    args_error("no time: ", value) : NULL;
+		    args_error("no time: ", value) :
+		    NULL;
 	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--to") == 0)
 		return time_parse(value, &req->b) == -1 ?
-		    args_error("no time: ", value) : NULL;
+		    args_error("no time: ", value) :
+		    NULL;
 	*used = 0;
 	return NULL;
 }
@@ -240,7 +247,7 @@ range_check(struct ctl_request *req)
 		if (req->a != -1 || req->b != -1 || *req->text != '\0' ||
 		    (about & (about - 1)) != 0 || req->flags != about)
 			return "--status and --cancel allow no other "
-			    "arguments";
+			       "arguments";
 		req->a = req->b = 0;
 		return NULL;
 	}
@@ -283,7 +290,7 @@ spool_parse(struct ctl_args *args, char **argv)
 		req->a = CTL_SPOOL_IMPORT;
 	else
 		return args_error("spool allows check, export and import, "
-		    "not ",
+				  "not ",
 		    argv[0]);
 	argv++;
 	if (req->a == CTL_SPOOL_EXPORT && *argv != NULL &&
@@ -298,7 +305,7 @@ spool_parse(struct ctl_args *args, char **argv)
 	if (req->a == CTL_SPOOL_IMPORT && (args->file = *argv++) == NULL)
 		return "a file to import is required";
 	return *argv == NULL ? NULL :
-	    args_error("this verb does not allow ", *argv);
+			       args_error("this verb does not allow ", *argv);
 }
 
 static const char *
@@ -347,7 +354,7 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 			args->socket = argv[++i];
 		else
 			return args_error("unknown flag, or its value is "
-			    "missing: ",
+					  "missing: ",
 			    argv[i]);
 	}
 	if (i >= argc)

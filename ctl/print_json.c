@@ -12,7 +12,7 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 
-#define INTEGER_DIGITS	15	/* exact in every JSON reader */
+#define INTEGER_DIGITS 15 /* exact in every JSON reader */
 
 /* Length of the UTF-8 character at p, at most left bytes; 0: invalid. */
 static size_t
@@ -231,7 +231,8 @@ void
 print_json(const struct ctl_reply *a, unsigned verb)
 {
 	static const char *const results[] = { [CTL_OK] = "ok",
-		[CTL_ERROR] = "error", [CTL_DENIED] = "denied" };
+		[CTL_ERROR] = "error",
+		[CTL_DENIED] = "denied" };
 	unsigned table;
 	size_t i;
 

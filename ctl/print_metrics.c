@@ -11,10 +11,17 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 
-#define FIELD_MAX	4096	/* bytes printed of one field */
+#define FIELD_MAX 4096 /* bytes printed of one field */
 
 /* The fields of a row of CTL_T_METRIC. */
-enum { NAME, TYPE, HELP, LABELS, VALUE, FIELDS };
+enum {
+	NAME,
+	TYPE,
+	HELP,
+	LABELS,
+	VALUE,
+	FIELDS
+};
 
 static int
 is_metric(const struct ctl_row *row)
@@ -29,8 +36,8 @@ seen_before(const struct ctl_reply *a, size_t i)
 
 	for (k = 0; k < i; k++)
 		if (is_metric(&a->rows[k]) &&
-		    strcmp(a->rows[k].fields[NAME],
-		    a->rows[i].fields[NAME]) == 0)
+		    strcmp(a->rows[k].fields[NAME], a->rows[i].fields[NAME]) ==
+			0)
 			return 1;
 	return 0;
 }

@@ -13,8 +13,8 @@
 #include "common/time_text.h"
 #include "ctl/ctl.h"
 
-#define CELL_MAX	4096	/* bytes printed of one field */
-#define WIDTH_MAX	60	/* of a column; a longer field exceeds it */
+#define CELL_MAX  4096 /* bytes printed of one field */
+#define WIDTH_MAX 60   /* of a column; a longer field exceeds it */
 
 /* The text of a field.  column is NULL for a column that is not known. */
 static const char *
@@ -79,8 +79,8 @@ columns_measure(const struct ctl_reply *a, unsigned table,
 		if (a->rows[i].table != table)
 			continue;
 		for (c = 0; c < n; c++) {
-			w = text_width(cell_text(&a->rows[i], c, &columns[c],
-			    buf));
+			w = text_width(
+			    cell_text(&a->rows[i], c, &columns[c], buf));
 			if (w > widths[c] && w <= WIDTH_MAX)
 				widths[c] = w;
 		}
@@ -140,8 +140,8 @@ print_process(const struct ctl_reply *a, size_t first, int width)
 		printf("  ");
 		cell_print(text_vis(a->rows[i].fields[1], buf, sizeof(buf)),
 		    width);
-		printf("%s\n", text_vis(a->rows[i].fields[2], buf,
-		    sizeof(buf)));
+		printf("%s\n",
+		    text_vis(a->rows[i].fields[2], buf, sizeof(buf)));
 	}
 }
 
@@ -173,8 +173,8 @@ print_notes(const struct ctl_reply *a)
 
 	for (i = 0; i < a->n; i++)
 		if (a->rows[i].table == CTL_T_NOTE && a->rows[i].n > 0)
-			printf("%s\n", text_vis(a->rows[i].fields[0], buf,
-			    sizeof(buf)));
+			printf("%s\n",
+			    text_vis(a->rows[i].fields[0], buf, sizeof(buf)));
 }
 
 static int

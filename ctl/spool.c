@@ -20,9 +20,9 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 
-#define IMPORT_FILE	"spool.import"
-#define CHECKER		WORKERDIR "/submitter"
-#define REASON_MAX	1024
+#define IMPORT_FILE "spool.import"
+#define CHECKER	    WORKERDIR "/submitter"
+#define REASON_MAX  1024
 
 /* Sums over all steps. */
 struct spool_counts {
@@ -54,8 +54,8 @@ line_print(const struct ctl_args *args, const struct ctl_row *row)
 		printf("%s%s", row->fields[2],
 		    strcmp(row->fields[1], "1") == 0 ? "" : "\n");
 	else
-		fprintf(stderr, "%s\n", text_vis(row->fields[2], buf,
-		    sizeof(buf)));
+		fprintf(stderr, "%s\n",
+		    text_vis(row->fields[2], buf, sizeof(buf)));
 }
 
 /* Prints the lines of a step.  Returns where the next begins, -1 = the end. */
@@ -77,13 +77,13 @@ step_reply(const struct ctl_args *args, const struct ctl_reply *a,
 	if (last == NULL)
 		return -1;
 	if (sscanf(last->fields[2], "%llu %llu %llu", &imported, &existing,
-	    &refused) != 3)
+		&refused) != 3)
 		return -1;
 	t->imported += imported;
 	t->existing += existing;
 	t->refused += refused;
 	return last->fields[0][0] != '\0' ? strtoll(last->fields[0], NULL, 10) :
-	    -1;
+					    -1;
 }
 
 static int
@@ -95,16 +95,19 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 		snprintf(text, sizeof(text), "the spool is valid; %llu runs",
 		    t->imported);
 	else
-		snprintf(text, sizeof(text), "%llu runs imported, %llu "
+		snprintf(text, sizeof(text),
+		    "%llu runs imported, %llu "
 		    "already in the spool or done, %llu lines refused",
 		    t->imported, t->existing, t->refused);
 	if (args->req.a == CTL_SPOOL_EXPORT) {
 		if (t->refused > 0)
-			fprintf(stderr, "cc-slurm-adapterctl: %llu runs are "
-			    "not exported: they have no record\n", t->refused);
+			fprintf(stderr,
+			    "cc-slurm-adapterctl: %llu runs are "
+			    "not exported: they have no record\n",
+			    t->refused);
 	} else if (args->json) {
-		printf("{\"result\":\"%s\",\"text\":", t->refused > 0 ?
-		    "error" : "ok");
+		printf("{\"result\":\"%s\",\"text\":",
+		    t->refused > 0 ? "error" : "ok");
 		json_string(text);
 		printf("}\n");
 	} else
@@ -113,7 +116,8 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 		return error_print(args, "cannot write to standard output",
 		    EXIT_REFUSED);
 	return args->req.a == CTL_SPOOL_IMPORT && t->refused > 0 ?
-	    EXIT_REFUSED : EXIT_DONE;
+	    EXIT_REFUSED :
+	    EXIT_DONE;
 }
 
 static int
@@ -130,7 +134,7 @@ steps_run(struct ctl_args *args)
 		args->req.limit = (uint32_t)(t.imported + t.existing +
 		    t.refused);
 		if (request_send(args->socket, &args->req, &a, reason,
-		    sizeof(reason)) == -1)
+			sizeof(reason)) == -1)
 			status = error_print(args, reason, EXIT_UNREACHABLE);
 		else if (a.status == CTL_DENIED) {
 			snprintf(reason, sizeof(reason), "not allowed: %s",
@@ -149,7 +153,8 @@ steps_run(struct ctl_args *args)
 static int
 folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 {
-	struct ctl_request req = { .magic = CTL_MAGIC, .version = CTL_VERSION,
+	struct ctl_request req = { .magic = CTL_MAGIC,
+		.version = CTL_VERSION,
 		.verb = CTL_STATUS };
 	const char *dir = NULL;
 	struct ctl_reply a;
@@ -165,12 +170,15 @@ folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 			    strcmp(a.rows[i].fields[1], "spool_dir") == 0)
 				dir = a.rows[i].fields[2];
 		if (dir == NULL)
-			snprintf(reason, size, "the status of the daemon has "
+			snprintf(reason, size,
+			    "the status of the daemon has "
 			    "no spool_dir");
-		else if ((fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
-		    O_NOFOLLOW)) == -1)
-			snprintf(reason, size, "%s%s: %s", errno == EACCES ?
-			    "not allowed: " : "", dir, strerror(errno));
+		else if ((fd = open(dir,
+			      O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+				  O_NOFOLLOW)) == -1)
+			snprintf(reason, size, "%s%s: %s",
+			    errno == EACCES ? "not allowed: " : "", dir,
+			    strerror(errno));
 	}
 	reply_clear(&a);
 	return fd;
@@ -196,8 +204,9 @@ bytes_copy(int from, int to)
 static int
 import_copy(int dir, const char *name, char *reason, size_t size)
 {
-	int from = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name,
-	    O_RDONLY | O_CLOEXEC), to = -1, rc = -1;
+	int from = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) :
+					    open(name, O_RDONLY | O_CLOEXEC),
+	    to = -1, rc = -1;
 	struct stat st;
 
 	if (from == -1) {
@@ -206,14 +215,16 @@ import_copy(int dir, const char *name, char *reason, size_t size)
 	}
 	if ((unlinkat(dir, IMPORT_FILE, 0) == 0 || errno == ENOENT) &&
 	    fstat(dir, &st) == 0)
-		to = openat(dir, IMPORT_FILE, O_WRONLY | O_CREAT | O_EXCL |
-		    O_NOFOLLOW | O_CLOEXEC, 0600);
+		to = openat(dir, IMPORT_FILE,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to != -1 && bytes_copy(from, to) == 0 &&
 	    (geteuid() != 0 || fchown(to, st.st_uid, st.st_gid) == 0))
 		rc = 0;
 	if (rc == -1)
-		snprintf(reason, size, "cannot copy %s into the spool's "
-		    "folder: %s", name, strerror(errno));
+		snprintf(reason, size,
+		    "cannot copy %s into the spool's "
+		    "folder: %s",
+		    name, strerror(errno));
 	if (to != -1)
 		close(to);
 	close(from);
@@ -257,15 +268,17 @@ file_check(const struct ctl_args *args)
 	char text[REASON_MAX] = "", vis[REASON_MAX];
 
 	if (checker_exec(args->file, text, sizeof(text)) != 0)
-		return error_print(args, *text != '\0' ? text :
-		    "the submitter's program was killed", EXIT_REFUSED);
+		return error_print(args,
+		    *text != '\0' ? text : "the submitter's program was killed",
+		    EXIT_REFUSED);
 	if (args->json) {
 		printf("{\"result\":\"ok\",\"text\":");
 		json_string(text);
 		printf("}\n");
 	} else
 		printf("%s\n", text_vis(text, vis, sizeof(vis)));
-	return fflush(stdout) == 0 ? EXIT_DONE :
+	return fflush(stdout) == 0 ?
+	    EXIT_DONE :
 	    error_print(args, "cannot write to standard output", EXIT_REFUSED);
 }
 

@@ -8,7 +8,7 @@
 
 #include "hook/hook.h"
 
-#define HOST_BYTES	256	/* a DNS name and its NUL */
+#define HOST_BYTES 256 /* a DNS name and its NUL */
 
 static const char *
 path_parse(const char *path, struct address *address)

@@ -15,15 +15,15 @@
 #include "common/json_scan.h"
 #include "hook/hook.h"
 
-#define KEY_NAME	"prepSockConnectPath"
-#define TEXT_BYTES	4096	/* of a name or value, with the NUL */
-#define FILE_MAX	(2u * 1024 * 1024)	/* bytes of config.json */
+#define KEY_NAME   "prepSockConnectPath"
+#define TEXT_BYTES 4096		      /* of a name or value, with the NUL */
+#define FILE_MAX   (2u * 1024 * 1024) /* bytes of config.json */
 
 struct socket_search {
-	char	*buf;		/* of the caller */
-	size_t	 size;
-	int	 is_wanted;	/* the member under way has the wanted name */
-	int	 found;
+	char *buf; /* of the caller */
+	size_t size;
+	int is_wanted; /* the member under way has the wanted name */
+	int found;
 };
 
 /* Of two values the last one counts, as for the daemon. */
@@ -60,7 +60,7 @@ config_find_socket(const char *p, size_t len, char *buf, size_t size)
 int
 config_read_socket(const char *path, char *buf, size_t size)
 {
-	static char file[FILE_MAX];	/* a page costs memory when used */
+	static char file[FILE_MAX]; /* a page costs memory when used */
 	size_t len = 0;
 	struct stat st;
 	ssize_t n;

@@ -11,7 +11,7 @@
 
 #include "hook/hook.h"
 
-#define AGAIN_MS	20	/* between two attempts at a full backlog */
+#define AGAIN_MS 20 /* between two attempts at a full backlog */
 
 static long
 now_ms(void)

@@ -16,17 +16,17 @@
 #include <stddef.h>
 
 /* Defaults of prepSockConnectPath and of -config. */
-#define HOOK_SOCKET	"/run/cc-slurm-adapter/daemon.sock"
-#define HOOK_CONFIG	"/etc/cc-slurm-adapter/config.json"
+#define HOOK_SOCKET "/run/cc-slurm-adapter/daemon.sock"
+#define HOOK_CONFIG "/etc/cc-slurm-adapter/config.json"
 
 /* The process must end within one second. */
-#define HOOK_TRY_MS	800	/* to connect and to write */
-#define HOOK_ALARM_MS	950	/* SIGALRM ends the process */
+#define HOOK_TRY_MS   800 /* to connect and to write */
+#define HOOK_ALARM_MS 950 /* SIGALRM ends the process */
 
 /* message.c: the message. */
 
 /* Bytes; the daemon refuses longer messages. */
-#define MESSAGE_MAX	(64u * 1024)
+#define MESSAGE_MAX (64u * 1024)
 
 /*
  * Writes the message of the Go adapter from the environment into buf, without
@@ -44,12 +44,12 @@ size_t message_escape(char *buf, size_t size, const char *value);
 
 struct address {
 	union {
-		struct sockaddr		sa;
-		struct sockaddr_un	un;
-		struct sockaddr_in	in;
-		struct sockaddr_in6	in6;
+		struct sockaddr sa;
+		struct sockaddr_un un;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
 	} to;
-	socklen_t	len;
+	socklen_t len;
 };
 
 /*

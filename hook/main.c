@@ -19,31 +19,31 @@
 
 #include "hook/hook.h"
 
-#define SUPERVISOR	WORKERDIR "/supervisor"
-#define LINE_PARTS	8	/* strings in one line of output */
+#define SUPERVISOR WORKERDIR "/supervisor"
+#define LINE_PARTS 8 /* strings in one line of output */
 
 struct options {
 	const char *config;
 	const char *socket;
-	int	    daemon;
-	int	    test;
-	int	    help;
+	int daemon;
+	int test;
+	int help;
 };
 
 static const char help[] =
-	"  -config string\n"
-	"    \tconfiguration file (default \"" HOOK_CONFIG "\")\n"
-	"  -daemon\n"
-	"    \trun the daemon\n"
-	"  -debug int\n"
-	"    \tlog level of the daemon, 0 to 5 (default 2)\n"
-	"  -help\n"
-	"    \tprint this help\n"
-	"  -socket string\n"
-	"    \thook: address of the daemon, unix:PATH or tcp:HOST:PORT\n"
-	"    \t(default: prepSockConnectPath of the configuration)\n"
-	"  -test\n"
-	"    \tcheck the configuration, print its faults, and exit\n";
+    "  -config string\n"
+    "    \tconfiguration file (default \"" HOOK_CONFIG "\")\n"
+    "  -daemon\n"
+    "    \trun the daemon\n"
+    "  -debug int\n"
+    "    \tlog level of the daemon, 0 to 5 (default 2)\n"
+    "  -help\n"
+    "    \tprint this help\n"
+    "  -socket string\n"
+    "    \thook: address of the daemon, unix:PATH or tcp:HOST:PORT\n"
+    "    \t(default: prepSockConnectPath of the configuration)\n"
+    "  -test\n"
+    "    \tcheck the configuration, print its faults, and exit\n";
 
 /* Writes the strings up to NULL with one call. */
 static void
@@ -63,10 +63,9 @@ stderr_write(const char *const *parts)
 		return;
 }
 
-#define PRINT_ERR(...)	stderr_write((const char *const[]){ __VA_ARGS__, NULL })
+#define PRINT_ERR(...) stderr_write((const char *const[]) { __VA_ARGS__, NULL })
 
-static void __attribute__((noreturn))
-usage(const char *what, const char *name)
+static void __attribute__((noreturn)) usage(const char *what, const char *name)
 {
 	PRINT_ERR(what, name, "\nUsage of cc-slurm-adapter:\n", help);
 	_exit(2);
@@ -179,7 +178,7 @@ static void
 alarm_set(void)
 {
 	struct itimerval timer = { .it_value = {
-		.tv_usec = HOOK_ALARM_MS * 1000 } };
+				       .tv_usec = HOOK_ALARM_MS * 1000 } };
 	struct sigaction sa;
 	sigset_t set;
 
@@ -214,24 +213,24 @@ hook_run(const struct options *o)
 
 	if (job == NULL || *job == '\0') {
 		PRINT_ERR("cc-slurm-adapter: SLURM_JOB_ID is not set: the hook "
-		    "client is for PrologSlurmctld and EpilogSlurmctld; "
-		    "-daemon runs the daemon, -help prints the usage\n");
+			  "client is for PrologSlurmctld and EpilogSlurmctld; "
+			  "-daemon runs the daemon, -help prints the usage\n");
 		return;
 	}
 	if (!context_is_hook(context)) {
 		PRINT_ERR("cc-slurm-adapter: no message is sent: "
-		    "SLURM_SCRIPT_CONTEXT is ",
+			  "SLURM_SCRIPT_CONTEXT is ",
 		    context, ", not prolog_slurmctld or epilog_slurmctld\n");
 		return;
 	}
 	if (o->socket != NULL)
 		socket_text = o->socket;
 	else if (config_read_socket(o->config != NULL ? o->config : HOOK_CONFIG,
-	    path, sizeof(path)))
+		     path, sizeof(path)))
 		socket_text = path;
 	if ((wrong = address_parse(socket_text, &address)) == NULL &&
-	    message_send(&address, message, message_write(message,
-	    sizeof(message))) == -1)
+	    message_send(&address, message,
+		message_write(message, sizeof(message))) == -1)
 		wrong = strerror(errno);
 	if (wrong != NULL)
 		PRINT_ERR("cc-slurm-adapter: job ", job, " is not reported to ",

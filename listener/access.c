@@ -15,8 +15,8 @@
 
 #include "listener/listener.h"
 
-#define ITEM_MAX	128	/* bytes with the NUL of one item of a list */
-#define MAPPED_BITS	96	/* length of the prefix ::ffff:0:0/96 */
+#define ITEM_MAX    128 /* bytes with the NUL of one item of a list */
+#define MAPPED_BITS 96	/* length of the prefix ::ffff:0:0/96 */
 
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
@@ -90,8 +90,9 @@ list_count(const char *list, char *reason, size_t size)
 	char item[ITEM_MAX];
 	int n, rc;
 
-	for (n = 0; (rc = conf_list_item(list, (unsigned)n, item,
-	    sizeof(item))) == 1; n++)
+	for (n = 0;
+	     (rc = conf_list_item(list, (unsigned)n, item, sizeof(item))) == 1;
+	     n++)
 		continue;
 	if (rc == 0)
 		return n;
@@ -111,14 +112,16 @@ networks_init(struct access_list *access, const char *hosts, char *reason,
 	if (n > ACCESS_NETWORKS_MAX)
 		n = ACCESS_NETWORKS_MAX;
 	if ((access->networks = calloc((size_t)n + 1,
-	    sizeof(*access->networks))) == NULL)
+		 sizeof(*access->networks))) == NULL)
 		goto memory;
 	for (i = 0; i < n; i++) {
 		conf_list_item(hosts, (unsigned)i, item, sizeof(item));
 		if (network_parse(item, &access->networks[i]) == -1) {
-			snprintf(reason, size, "prepAllowedHosts: \"%s\" is "
+			snprintf(reason, size,
+			    "prepAllowedHosts: \"%s\" is "
 			    "neither an IP address nor a network such as "
-			    "10.1.0.0/16", item);
+			    "10.1.0.0/16",
+			    item);
 			return -1;
 		}
 		access->n_networks++;
@@ -140,8 +143,8 @@ uids_init(struct access_list *access, const char *uids, char *reason,
 		return -1;
 	if (n > ACCESS_UIDS_MAX)
 		n = ACCESS_UIDS_MAX;
-	if ((access->uids = calloc((size_t)n + 1,
-	    sizeof(*access->uids))) == NULL) {
+	if ((access->uids = calloc((size_t)n + 1, sizeof(*access->uids))) ==
+	    NULL) {
 		snprintf(reason, size, "out of memory");
 		return -1;
 	}

@@ -15,29 +15,29 @@
 #include "common/log.h"
 #include "listener/listener.h"
 
-#define SLOTS	4096	/* of each table: 12 events per slot at EVENTS_MAX */
-#define FRAME_MAX	128	/* bytes of one event's payload */
+#define SLOTS	  4096 /* of each table: 12 events per slot at EVENTS_MAX */
+#define FRAME_MAX 128  /* bytes of one event's payload */
 
 struct queued_event {
-	uint64_t	   id;
-	uint64_t	   job;
-	int64_t		   time;	/* epoch: arrival of the message */
-	uint8_t		   kind;
-	int		   sent;
-	struct queued_event *older, *newer;	/* in the order of arrival */
-	struct queued_event *next_id, *next_job;	/* in the same slot */
-	char		   cluster[];
+	uint64_t id;
+	uint64_t job;
+	int64_t time; /* epoch: arrival of the message */
+	uint8_t kind;
+	int sent;
+	struct queued_event *older, *newer;	 /* in the order of arrival */
+	struct queued_event *next_id, *next_job; /* in the same slot */
+	char cluster[];
 };
 
 struct event_queue {
-	struct channel	  *collector;	/* borrowed; NULL = none */
+	struct channel *collector; /* borrowed; NULL = none */
 	struct queued_event *first, *last;
-	struct queued_event *unsent;	/* the oldest; newer ones are unsent */
+	struct queued_event *unsent; /* the oldest; newer ones are unsent */
 	struct queued_event *by_id[SLOTS];
 	struct queued_event *by_job[SLOTS];
-	uint64_t	   next_id;
+	uint64_t next_id;
 	struct event_counts count;
-	struct log_limit   limit_dropped;
+	struct log_limit limit_dropped;
 };
 
 struct event_queue *
@@ -196,8 +196,9 @@ event_queue_add(struct event_queue *e, const struct hook_message *msg,
 		log_limited(&e->limit_dropped, log_warnx,
 		    "%zu events wait for the collector, which is the limit; "
 		    "the event of job %llu (%s) is dropped, the next poll "
-		    "finds the job", e->count.waiting,
-		    (unsigned long long)msg->job, msg->cluster);
+		    "finds the job",
+		    e->count.waiting, (unsigned long long)msg->job,
+		    msg->cluster);
 		return -1;
 	}
 	CRASH_POINT("listener.received");

@@ -10,9 +10,9 @@
 #include "common/json_scan.h"
 #include "listener/listener.h"
 
-#define DEPTH_MAX	32	/* nested objects and arrays */
-#define WANTED_MAX	128	/* bytes with the NUL of a name or value */
-#define JOB_MAX		UINT32_MAX	/* Slurm's job ids have 32 bits */
+#define DEPTH_MAX  32	      /* nested objects and arrays */
+#define WANTED_MAX 128	      /* bytes with the NUL of a name or value */
+#define JOB_MAX	   UINT32_MAX /* Slurm's job ids have 32 bits */
 
 static const char *
 job_parse(const char *value, struct hook_message *msg)
@@ -37,8 +37,7 @@ cluster_parse(const char *value, struct hook_message *msg)
 	for (p = value; *p != '\0'; p++)
 		if (*p <= ' ' || *p > '~' || strchr("\"\\/?*,", *p) != NULL)
 			break;
-	if (*p != '\0' ||
-	    (size_t)(p - value) >= sizeof(msg->cluster))
+	if (*p != '\0' || (size_t)(p - value) >= sizeof(msg->cluster))
 		return "SLURM_CLUSTER_NAME is not a cluster name";
 	memcpy(msg->cluster, value, (size_t)(p - value) + 1);
 	return NULL;
@@ -57,19 +56,19 @@ context_parse(const char *value, struct hook_message *msg)
 }
 
 static const struct {
-	const char	*key;
-	const char	*(*parse)(const char *value, struct hook_message *msg);
+	const char *key;
+	const char *(*parse)(const char *value, struct hook_message *msg);
 } wanted[] = {
 	{ "SLURM_JOB_ID", job_parse },
 	{ "SLURM_CLUSTER_NAME", cluster_parse },
 	{ "SLURM_SCRIPT_CONTEXT", context_parse },
 };
 
-#define WANTED	(sizeof(wanted) / sizeof(wanted[0]))
+#define WANTED (sizeof(wanted) / sizeof(wanted[0]))
 
 struct message_scan {
-	struct hook_message	 msg;	/* the values read so far */
-	size_t			 key;	/* of the member, index in wanted */
+	struct hook_message msg; /* the values read so far */
+	size_t key;		 /* of the member, index in wanted */
 };
 
 /* The value of a wanted member is a string; of two the last one counts. */
@@ -103,7 +102,7 @@ const char *
 hook_message_parse(const char *buf, size_t len, struct hook_message *msg)
 {
 	struct message_scan m = { .msg = { .kind = EVENT_UNKNOWN },
-	    .key = WANTED };
+		.key = WANTED };
 	char text[WANTED_MAX];
 	struct json_scan s;
 	const char *error;

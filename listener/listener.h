@@ -24,12 +24,12 @@
  * Bytes of a message.  The message of the Go hook client has about 1.1 KiB;
  * names and paths in it may be long.
  */
-#define HOOK_MESSAGE_MAX	(64u * 1024)
+#define HOOK_MESSAGE_MAX (64u * 1024)
 
 struct hook_message {
-	char	 cluster[CLUSTER_MAX];
-	uint64_t job;		/* 1 to 2^32 - 1 */
-	uint8_t	 kind;		/* enum event_kind */
+	char cluster[CLUSTER_MAX];
+	uint64_t job; /* 1 to 2^32 - 1 */
+	uint8_t kind; /* enum event_kind */
 };
 
 /*
@@ -41,27 +41,27 @@ const char *hook_message_parse(const char *buf, size_t len,
 
 /* access.c: who may connect, and how often. */
 
-#define ACCESS_UIDS_MAX	128
-#define ACCESS_NETWORKS_MAX	1024	/* the maximum of prepAllowedHosts */
-#define PEER_TEXT_MAX	64	/* bytes with the NUL */
+#define ACCESS_UIDS_MAX	    128
+#define ACCESS_NETWORKS_MAX 1024 /* the maximum of prepAllowedHosts */
+#define PEER_TEXT_MAX	    64	 /* bytes with the NUL */
 
 /* The client of a connection. */
 struct peer {
-	int	 local;		/* UNIX socket: uid is valid, else addr */
-	uid_t	 uid;
-	uint8_t	 addr[16];	/* IPv6, or IPv4 mapped into IPv6 */
+	int local; /* UNIX socket: uid is valid, else addr */
+	uid_t uid;
+	uint8_t addr[16]; /* IPv6, or IPv4 mapped into IPv6 */
 };
 
 struct network {
-	uint8_t	 addr[16];
-	unsigned bits;		/* length of the prefix, 0 to 128 */
+	uint8_t addr[16];
+	unsigned bits; /* length of the prefix, 0 to 128 */
 };
 
 struct access_list {
-	uid_t		*uids;	/* owned */
-	size_t		 n_uids;
-	struct network	*networks;	/* owned */
-	size_t		 n_networks;
+	uid_t *uids; /* owned */
+	size_t n_uids;
+	struct network *networks; /* owned */
+	size_t n_networks;
 };
 
 /*
@@ -84,15 +84,15 @@ const char *peer_text(const struct peer *peer, char buf[PEER_TEXT_MAX]);
  * long run.  All hooks of a slurmctld come from one peer, and the start of a
  * large job array runs thousands of hooks within seconds.
  */
-#define RATE_PER_SECOND	1000
+#define RATE_PER_SECOND 1000
 #define RATE_BURST	10000
-#define RATE_PEERS	64	/* in the table; the oldest makes room */
+#define RATE_PEERS	64 /* in the table; the oldest makes room */
 
 struct rate_table {
 	struct {
-		struct peer	 peer;
-		int64_t		 tokens;	/* in thousandths */
-		int64_t		 when;		/* ms; 0 = free */
+		struct peer peer;
+		int64_t tokens; /* in thousandths */
+		int64_t when;	/* ms; 0 = free */
 	} peers[RATE_PEERS];
 };
 
@@ -102,16 +102,16 @@ int rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms);
 /* event_queue.c: events that the collector has not acknowledged. */
 
 /* More than the hooks of a day; the poll finds the jobs of dropped events. */
-#define EVENTS_MAX	50000
+#define EVENTS_MAX 50000
 
 struct event_queue;
 
 struct event_counts {
-	uint64_t received;	/* valid messages */
-	uint64_t merged;	/* of them, into an event that was not sent */
-	uint64_t acked;		/* by the collector */
-	uint64_t dropped;	/* because the queue was full */
-	size_t	 waiting;	/* not acknowledged */
+	uint64_t received; /* valid messages */
+	uint64_t merged;   /* of them, into an event that was not sent */
+	uint64_t acked;	   /* by the collector */
+	uint64_t dropped;  /* because the queue was full */
+	size_t waiting;	   /* not acknowledged */
 };
 
 /* NULL when out of memory. */
@@ -138,17 +138,17 @@ void event_queue_counts(const struct event_queue *events,
 
 /* server.c: connections. */
 
-#define CLIENTS_MAX	64	/* connections at once */
-#define CLIENT_MS	5000	/* from accept to the end of the message */
-#define SOCKETS_MAX	8	/* listening sockets from the supervisor */
+#define CLIENTS_MAX 64	 /* connections at once */
+#define CLIENT_MS   5000 /* from accept to the end of the message */
+#define SOCKETS_MAX 8	 /* listening sockets from the supervisor */
 
 struct hook_server;
 
 struct server_counts {
 	uint64_t accepted;
-	uint64_t refused;	/* not allowed, too many, too fast */
-	uint64_t invalid;	/* without a valid message within CLIENT_MS */
-	unsigned open;		/* connections */
+	uint64_t refused; /* not allowed, too many, too fast */
+	uint64_t invalid; /* without a valid message within CLIENT_MS */
+	unsigned open;	  /* connections */
 };
 
 /* Called for each valid message. */

@@ -12,14 +12,14 @@
 #include "listener/listener.h"
 
 /* Time for open connections to finish when the process stops. */
-#define CLOSE_GRACE_MS	500
+#define CLOSE_GRACE_MS 500
 
 struct listener {
-	struct hook_server	*server;
-	struct event_queue	*events;
-	struct access_list	 access;	/* in force */
-	struct access_list	 new_access;	/* checked, not in force */
-	struct event		*stop_timer;	/* ends the process */
+	struct hook_server *server;
+	struct event_queue *events;
+	struct access_list access;     /* in force */
+	struct access_list new_access; /* checked, not in force */
+	struct event *stop_timer;      /* ends the process */
 };
 
 static void
@@ -27,8 +27,8 @@ on_message(const struct hook_message *msg, void *arg)
 {
 	struct listener *l = arg;
 
-	log_debug("hook: job %llu of %s, kind %u",
-	    (unsigned long long)msg->job, msg->cluster, msg->kind);
+	log_debug("hook: job %llu of %s, kind %u", (unsigned long long)msg->job,
+	    msg->cluster, msg->kind);
 	event_queue_add(l->events, msg, (int64_t)time(NULL));
 }
 
@@ -44,8 +44,8 @@ on_init(struct worker *w)
 }
 
 static int
-on_conf_check(struct worker *w, const struct conf *next,
-    const uint8_t *secrets, size_t len, char *reason, size_t size)
+on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
+    size_t len, char *reason, size_t size)
 {
 	struct listener *l = w->arg;
 
@@ -62,7 +62,7 @@ on_conf_commit(struct worker *w)
 	struct access_list old = l->access;
 
 	l->access = l->new_access;
-	l->new_access = (struct access_list){ .n_uids = 0 };
+	l->new_access = (struct access_list) { .n_uids = 0 };
 	server_set_access(l->server, &l->access);
 	access_clear(&old);
 }
@@ -154,8 +154,7 @@ send_metrics(struct worker *w, uint64_t request)
 	    "counter", "Hook messages dropped because the queue was full.",
 	    e.dropped);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events_waiting",
-	    "gauge",
-	    "Hook messages that the collector has not acknowledged.",
+	    "gauge", "Hook messages that the collector has not acknowledged.",
 	    e.waiting);
 	worker_metric(w, request, "cc_slurm_adapter_hook_refused", "counter",
 	    "Connections of hooks that were refused.", d.refused);
@@ -214,7 +213,7 @@ static const struct worker_ops ops = {
 int
 main(int argc, char **argv)
 {
-	static struct listener listener;	/* as long as the process */
+	static struct listener listener; /* as long as the process */
 
 	worker_main(&ops, &listener, argc, argv);
 }

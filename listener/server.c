@@ -20,36 +20,36 @@
 #include "common/time_text.h"
 #include "listener/listener.h"
 
-#define FIRST_BYTES	2048	/* a hook's message is shorter */
-#define ACCEPTS_MAX	16	/* per turn of the event loop */
-#define PAUSE_MS	200	/* without accept(2), see accept_exhausted() */
+#define FIRST_BYTES 2048 /* a hook's message is shorter */
+#define ACCEPTS_MAX 16	 /* per turn of the event loop */
+#define PAUSE_MS    200	 /* without accept(2), see accept_exhausted() */
 
 struct hook_client {
-	struct hook_server	*server;		/* borrowed */
-	struct hook_client	*next;
-	struct event	*readable;
-	struct event	*timeout;
-	struct peer	 peer;
-	int64_t		 active;	/* ms: last bytes from the client */
-	int		 fd;
-	char		*buf;		/* owned */
-	size_t		 len;
-	size_t		 cap;
+	struct hook_server *server; /* borrowed */
+	struct hook_client *next;
+	struct event *readable;
+	struct event *timeout;
+	struct peer peer;
+	int64_t active; /* ms: last bytes from the client */
+	int fd;
+	char *buf; /* owned */
+	size_t len;
+	size_t cap;
 };
 
 struct hook_server {
-	struct event_base *base;	/* borrowed */
-	server_message_fn	*on_message;
-	void		*arg;
-	struct access_list access;	/* its arrays are borrowed */
+	struct event_base *base; /* borrowed */
+	server_message_fn *on_message;
+	void *arg;
+	struct access_list access; /* its arrays are borrowed */
 	struct rate_table rate;
-	struct event	*sockets[SOCKETS_MAX];
-	int		 fds[SOCKETS_MAX];
-	int		 n_sockets;
-	int		 open;
-	struct event	*pause_timer;	/* accepts again when it fires */
-	int		 spare_fd;	/* see accept_exhausted() */
-	struct hook_client	*clients;
+	struct event *sockets[SOCKETS_MAX];
+	int fds[SOCKETS_MAX];
+	int n_sockets;
+	int open;
+	struct event *pause_timer; /* accepts again when it fires */
+	int spare_fd;		   /* see accept_exhausted() */
+	struct hook_client *clients;
 	struct server_counts count;
 	struct log_limit limit_access, limit_connections, limit_rate,
 	    limit_invalid, limit_accept;
@@ -208,16 +208,18 @@ client_admit(struct hook_server *server, int fd)
 	}
 	if (!access_allows(&server->access, &peer)) {
 		server->count.refused++;
-		client_warn(&server->limit_access, &peer, peer.local ?
-		    "refused: the user is not root, SlurmUser, the service's "
-		    "user or in prepAllowedUids" :
-		    "refused: the address is not in prepAllowedHosts");
+		client_warn(&server->limit_access, &peer,
+		    peer.local ?
+			"refused: the user is not root, SlurmUser, the service's "
+			"user or in prepAllowedUids" :
+			"refused: the address is not in prepAllowedHosts");
 		close(fd);
 		return;
 	}
 	if (!rate_take(&server->rate, &peer, clock_ms())) {
 		server->count.refused++;
-		client_warn(&server->limit_rate, &peer, "refused: too many "
+		client_warn(&server->limit_rate, &peer,
+		    "refused: too many "
 		    "messages per second; the next poll finds the jobs");
 		close(fd);
 		return;
@@ -261,7 +263,8 @@ accept_exhausted(struct hook_server *server, int listening)
 
 	log_limited(&server->limit_accept, log_warn,
 	    "cannot accept a connection from a hook; the next attempt is in "
-	    "%s", duration_text(PAUSE_MS));
+	    "%s",
+	    duration_text(PAUSE_MS));
 	if (server->spare_fd != -1) {
 		close(server->spare_fd);
 		fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
@@ -320,11 +323,13 @@ server_add_socket(struct hook_server *server, int fd)
 {
 	struct event *ev;
 
-	if (server->n_sockets == SOCKETS_MAX || evutil_make_socket_nonblocking(
-	    fd) == -1 || (ev = event_new(server->base, fd, EV_READ | EV_PERSIST,
-	    on_connect, server)) == NULL) {
+	if (server->n_sockets == SOCKETS_MAX ||
+	    evutil_make_socket_nonblocking(fd) == -1 ||
+	    (ev = event_new(server->base, fd, EV_READ | EV_PERSIST, on_connect,
+		 server)) == NULL) {
 		log_warnx("a listening socket of the supervisor is closed: "
-		    "out of memory, or more than %d sockets", SOCKETS_MAX);
+			  "out of memory, or more than %d sockets",
+		    SOCKETS_MAX);
 		close(fd);
 		return;
 	}

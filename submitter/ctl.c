@@ -23,17 +23,17 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define QUEUE_ROWS	1000	/* without --limit */
+#define QUEUE_ROWS 1000 /* without --limit */
 
 /* A command that walks over rows. */
 struct walk {
 	struct submitter *s;
 	const struct ctl_request *req;
-	uint64_t	 request;
-	uint32_t	 left;
-	unsigned	 done;
+	uint64_t request;
+	uint32_t left;
+	unsigned done;
 	/* a reload retries the runs, no admin */
-	int		 by_itself;
+	int by_itself;
 };
 
 static unsigned long long
@@ -45,8 +45,8 @@ count(const struct submitter *s, enum run_state state)
 static unsigned long long
 nats_waiting(const struct submitter *s)
 {
-	return (unsigned long long)(
-	    spool_count(s->spool, DEST_NATS, START_DUE) +
+	return (
+	    unsigned long long)(spool_count(s->spool, DEST_NATS, START_DUE) +
 	    spool_count(s->spool, DEST_NATS, START_DUE_ENDED) +
 	    spool_count(s->spool, DEST_NATS, STOP_DUE));
 }
@@ -68,8 +68,8 @@ static void
 status_counts(struct submitter *s, uint64_t request)
 {
 	const struct {
-		const char		*key;
-		unsigned long long	 value;
+		const char *key;
+		unsigned long long value;
 	} rows[] = {
 		{ "spool_runs", (unsigned long long)spool_runs(s->spool) },
 		{ "spool_bytes", (unsigned long long)spool_bytes(s->spool) },
@@ -89,8 +89,7 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "late_due", (unsigned long long)spool_meta_count(s->spool) },
 		{ "late_given_up", (unsigned long long)s->n.meta_dropped },
 		{ "records", (unsigned long long)s->n.records },
-		{ "records_refused",
-		    (unsigned long long)s->n.records_refused },
+		{ "records_refused", (unsigned long long)s->n.records_refused },
 		{ "nats_waiting", nats_waiting(s) },
 	};
 	size_t i;
@@ -115,8 +114,9 @@ on_status(struct submitter *s, uint64_t request)
 	breaker_status(s->breaker, request);
 	rest_delivery_status(s->rest, request);
 	worker_status(s->w, request, "backend_version", "%s",
-	    !breaker_knows_version(s->breaker) ? "not known yet" :
-	    versions[breaker_version(s->breaker)]);
+	    !breaker_knows_version(s->breaker) ?
+		"not known yet" :
+		versions[breaker_version(s->breaker)]);
 	status_counts(s, request);
 	intake_status(s->intake, request);
 	node_states_status(s->nodes, request);
@@ -183,9 +183,11 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
 	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
 	snprintf(tries, sizeof(tries), "%u", run->tries[dest]);
-	snprintf(wait, sizeof(wait), "%lld", run->due[dest] == DUE_NOW ||
-	    run->due[dest] >= DUE_LEASED || due < 0 ? 0 :
-	    (long long)(due + 999) / 1000);
+	snprintf(wait, sizeof(wait), "%lld",
+	    run->due[dest] == DUE_NOW || run->due[dest] >= DUE_LEASED ||
+		    due < 0 ?
+		0 :
+		(long long)(due + 999) / 1000);
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
 	    what_of(run->state[dest]), dest == DEST_REST ? "rest" : "nats",
@@ -223,8 +225,9 @@ state_walk(struct walk *k, enum dest dest, enum run_state state, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	while (k->left > 0 && spool_each(k->s->spool, dest, state, &after,
-	    SPOOL_PAGE, fn, k) == SPOOL_PAGE)
+	while (k->left > 0 &&
+	    spool_each(k->s->spool, dest, state, &after, SPOOL_PAGE, fn, k) ==
+		SPOOL_PAGE)
 		continue;
 }
 
@@ -249,8 +252,8 @@ on_queue(struct walk *k)
 				    queue_nats);
 		}
 	}
-	worker_ctl_end(k->s->w, k->request, CTL_OK, k->left == 0 ?
-	    "there are more rows: use --limit" : "");
+	worker_ctl_end(k->s->w, k->request, CTL_OK,
+	    k->left == 0 ? "there are more rows: use --limit" : "");
 }
 
 static void
@@ -346,15 +349,15 @@ metric(struct submitter *s, uint64_t request, const char *name,
 	wr_clear(&w);
 }
 
-#define PREFIX	"cc_slurm_adapter_"
+#define PREFIX "cc_slurm_adapter_"
 
 static void
 on_metrics(struct submitter *s, uint64_t request)
 {
 	const struct counters *n = &s->n;
 	const struct {
-		const char		*name, *type, *help;
-		unsigned long long	 value;
+		const char *name, *type, *help;
+		unsigned long long value;
 	} rows[] = {
 		{ PREFIX "starts_total", "counter",
 		    "Starts that cc-backend accepted",
@@ -446,11 +449,14 @@ ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req)
 {
 	struct submitter *s = w->arg;
-	struct walk k = { .s = s, .req = req, .request = request,
+	struct walk k = { .s = s,
+		.req = req,
+		.request = request,
 		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
 
 	if (s->spool == NULL) {
-		worker_ctl_end(w, request, CTL_ERROR, "the submitter is "
+		worker_ctl_end(w, request, CTL_ERROR,
+		    "the submitter is "
 		    "starting");
 		return;
 	}

@@ -28,24 +28,24 @@
 #include "submitter/spool/transition.h"
 
 /* in the root of the sandbox; the admin tool writes it */
-#define IMPORT_FILE	"spool.import"
-#define STEP_BYTES	(1u << 20)	/* of lines in one step */
-#define STEP_ROWS	200
-#define STEP_PAGES	512
-#define PIECE		(48u * 1024)	/* of a line, in one row of the reply */
+#define IMPORT_FILE "spool.import"
+#define STEP_BYTES  (1u << 20) /* of lines in one step */
+#define STEP_ROWS   200
+#define STEP_PAGES  512
+#define PIECE	    (48u * 1024) /* of a line, in one row of the reply */
 /* bytes of a file that PRAGMA quick_check checks in one step */
-#define WHOLE_MAX	(16u << 20)
+#define WHOLE_MAX (16u << 20)
 /* Positions of check: first the pages, then the rows. */
-#define AT_ROWS		(INT64_C(1) << 40)
+#define AT_ROWS (INT64_C(1) << 40)
 
 struct step {
 	struct submitter *s;
-	uint64_t	 request;
-	uint32_t	 flags;
-	size_t		 bytes;		/* in this step */
-	unsigned	 took, had, refused;
-	int64_t		 line;		/* its number in the file */
-	char		 wrong[256];	/* what check found */
+	uint64_t request;
+	uint32_t flags;
+	size_t bytes; /* in this step */
+	unsigned took, had, refused;
+	int64_t line;	 /* its number in the file */
+	char wrong[256]; /* what check found */
 };
 
 /*
@@ -114,8 +114,10 @@ on_check(struct step *t, int64_t at)
 	if (at < AT_ROWS) {
 		rc = spool_check_pages(t->s->spool, &at, STEP_PAGES);
 		if (rc == -1)
-			snprintf(t->wrong, sizeof(t->wrong), "the checksum of "
-			    "page %lld is wrong", (long long)at);
+			snprintf(t->wrong, sizeof(t->wrong),
+			    "the checksum of "
+			    "page %lld is wrong",
+			    (long long)at);
 		else if (rc == 0)
 			at = AT_ROWS;
 	} else
@@ -201,8 +203,8 @@ on_export(struct step *t, int64_t at)
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
 		    spool_error(t->s->spool));
 	else
-		end_send(t, n == STEP_ROWS || t->bytes >= STEP_BYTES ?
-		    after.id : -1);
+		end_send(t,
+		    n == STEP_ROWS || t->bytes >= STEP_BYTES ? after.id : -1);
 }
 
 /* --- import --- */
@@ -310,8 +312,8 @@ lines_import(struct step *t, FILE *f, int64_t from)
 static FILE *
 import_open(int64_t at)
 {
-	int fd = open(IMPORT_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC |
-	    O_NONBLOCK);
+	int fd = open(IMPORT_FILE,
+	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	FILE *f = NULL;
 
@@ -330,13 +332,15 @@ on_import(struct step *t, int64_t at)
 	FILE *f;
 
 	if (!intake_has_room(t->s->intake)) {
-		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "the spool is "
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
+		    "the spool is "
 		    "full or refuses writes: see `status` and import again "
 		    "later; imported runs are kept");
 		return;
 	}
 	if ((f = import_open(at)) == NULL) {
-		worker_ctl_end(t->s->w, t->request, CTL_ERROR, "there is "
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
+		    "there is "
 		    "nothing to import");
 		return;
 	}
@@ -361,7 +365,9 @@ void
 ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req)
 {
-	struct step t = { .s = s, .request = request, .flags = req->flags,
+	struct step t = { .s = s,
+		.request = request,
+		.flags = req->flags,
 		.line = req->limit };
 
 	if (req->b < 0)
@@ -373,6 +379,7 @@ ctl_spool_step(struct submitter *s, uint64_t request,
 	else if (req->a == CTL_SPOOL_IMPORT)
 		on_import(&t, req->b);
 	else
-		worker_ctl_end(s->w, request, CTL_ERROR, "the commands of "
+		worker_ctl_end(s->w, request, CTL_ERROR,
+		    "the commands of "
 		    "the spool are check, export and import");
 }

@@ -33,18 +33,18 @@
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
 
-#define SPOOL_FILE	"spool.db"	/* in the sandbox's root */
+#define SPOOL_FILE "spool.db" /* in the sandbox's root */
 /* s that a tombstone is kept longer than slurmQueryMaxSpan */
-#define TOMB_MARGIN	86400
-#define MORE_WAIT	5000	/* ms that a start waits for the job script */
+#define TOMB_MARGIN 86400
+#define MORE_WAIT   5000 /* ms that a start waits for the job script */
 /* ms beyond the commit interval of cc-backend */
-#define NATS_MARGIN	2000
-#define AGE_EVERY	10000	/* ms between two checks of old tombstones */
-#define AGE_ROWS	512
+#define NATS_MARGIN 2000
+#define AGE_EVERY   10000 /* ms between two checks of old tombstones */
+#define AGE_ROWS    512
 
 /* Built by conf_check, not in force yet. */
 static struct {
-	struct payload	*payload;
+	struct payload *payload;
 	struct http_conf *http;
 	struct nats_conf *nats;
 } checked;
@@ -53,7 +53,7 @@ static struct {
 static struct run_key quarantined[QUARANTINE_MAX];
 static unsigned n_quarantined;
 
-static struct event *upkeep;	/* checks old tombstones and the reserve */
+static struct event *upkeep; /* checks old tombstones and the reserve */
 
 static void
 on_prepare(struct worker *w)
@@ -91,8 +91,8 @@ next_drop(void)
 }
 
 static int
-on_conf_check(struct worker *w, const struct conf *next,
-    const uint8_t *secrets, size_t len, char *reason, size_t size)
+on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
+    size_t len, char *reason, size_t size)
 {
 	(void)w;
 	next_drop();
@@ -128,16 +128,16 @@ policy_set(struct submitter *s)
 	p->wait_commit = breaker_version(s->breaker) == BACKEND_1_5;
 	p->active_only = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
-	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS),
-	    "last") == 0;
+	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS), "last") ==
+	    0;
 	/*
 	 * With REST, other programs read NATS. Without REST, cc-backend may
 	 * read NATS.
 	 */
 	p->nats_gap = rest ? 0 : commit + commit / 4 + NATS_MARGIN;
-	spool_set_limits(s->spool, (uint64_t)conf_int(conf,
-	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
-	    TOMB_MARGIN);
+	spool_set_limits(s->spool,
+	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
+	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN);
 }
 
 static void
@@ -156,8 +156,8 @@ ca_write(void)
 {
 	size_t len;
 	const char *ca = http_ca(checked.http, &len);
-	int fd = open(HTTP_CA_PATH, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
-	    O_CLOEXEC, 0600);
+	int fd = open(HTTP_CA_PATH,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
 		log_warn("%s", HTTP_CA_PATH);
@@ -195,7 +195,7 @@ on_conf_commit(struct worker *w)
 	unsigned n;
 
 	if (s->spool == NULL)
-		return;		/* on_start() applies the configuration */
+		return; /* on_start() applies the configuration */
 	conf_swap(s);
 	node_states_kick(s->nodes);
 	breaker_conf(s->breaker);
@@ -212,8 +212,9 @@ kept_finish(struct spool *sp)
 {
 	struct spool_run run;
 	int64_t ids[AGE_ROWS];
-	int i, n = spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, ids,
-	    AGE_ROWS);
+	int i,
+	    n = spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, ids,
+		AGE_ROWS);
 
 	for (i = 0; i < n; i++)
 		if (spool_get(sp, ids[i], &run) != 1 ||
@@ -254,13 +255,14 @@ spool_begin_or_die(struct submitter *s)
 	char reason[512];
 
 	spool_on_long(on_long, s->w);
-	s->spool = spool_open(SPOOL_FILE, (uint64_t)conf_int(conf,
-	    CONF_SPOOL_MAX_BYTES), conf_int(conf, CONF_QUERY_MAX_SPAN) +
-	    TOMB_MARGIN, reason, sizeof(reason));
+	s->spool = spool_open(SPOOL_FILE,
+	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
+	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN, reason,
+	    sizeof(reason));
 	if (s->spool == NULL)
 		fatalx("the spool cannot be opened: %s", reason);
-	log_info("%llu runs in the spool", (unsigned long long)
-	    spool_runs(s->spool));
+	log_info("%llu runs in the spool",
+	    (unsigned long long)spool_runs(s->spool));
 }
 
 /* --- calls from lower boxes --- */
@@ -365,15 +367,11 @@ lane_meta(struct submitter *s)
 	meta_delivery_kick(s->meta);
 }
 
-static const struct wake_lane lanes[] = {
-	{ WAKE_COMMIT_CHECK, lane_commit_check },
-	{ WAKE_CONFLICT, lane_conflict },
-	{ WAKE_RECONCILE, lane_reconcile },
-	{ WAKE_REST, lane_rest },
-	{ WAKE_NATS, lane_nats },
-	{ WAKE_META, lane_meta },
-	{ 0, NULL }
-};
+static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
+					      lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest }, { WAKE_NATS, lane_nats },
+	{ WAKE_META, lane_meta }, { 0, NULL } };
 
 static void
 boxes_new(struct submitter *s)
@@ -393,9 +391,9 @@ boxes_new(struct submitter *s)
 	s->failover = failover_new(s);
 	if (s->commit == NULL || s->breaker == NULL || s->intake == NULL ||
 	    s->rest == NULL || s->nats_delivery == NULL ||
-	    s->commit_check == NULL || s->conflict == NULL ||
-	    s->meta == NULL || s->nodes == NULL || s->missing == NULL ||
-	    s->reconcile == NULL || s->sync == NULL || s->failover == NULL)
+	    s->commit_check == NULL || s->conflict == NULL || s->meta == NULL ||
+	    s->nodes == NULL || s->missing == NULL || s->reconcile == NULL ||
+	    s->sync == NULL || s->failover == NULL)
 		fatalx("out of memory");
 }
 

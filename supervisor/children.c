@@ -14,7 +14,7 @@
 
 #include "supervisor/supervisor.h"
 
-#define PIDS_MAX	4096	/* bytes of the list of our children's pids */
+#define PIDS_MAX 4096 /* bytes of the list of our children's pids */
 
 /*
  * Kills the commands of a collector that has ended.  They are children of

@@ -11,16 +11,16 @@
 
 #include "supervisor/control.h"
 
-#define WORKER_TIMEOUT_MS	7000	/* per worker, when all are asked */
+#define WORKER_TIMEOUT_MS 7000 /* per worker, when all are asked */
 
-#define L_	(1u << ROLE_LISTENER)
-#define C_	(1u << ROLE_COLLECTOR)
-#define W_	(1u << ROLE_SUBMITTER)
+#define L_ (1u << ROLE_LISTENER)
+#define C_ (1u << ROLE_COLLECTOR)
+#define W_ (1u << ROLE_SUBMITTER)
 
 /* Which workers get a request, and which requests only root may send. */
 static const struct {
-	unsigned	roles;
-	int		root;
+	unsigned roles;
+	int root;
 } verbs[CTL__COUNT] = {
 	[CTL_STATUS] = { L_ | C_ | W_, 0 },
 	[CTL_QUEUE] = { W_, 0 },
@@ -67,7 +67,8 @@ on_reload(struct client *c)
 	struct supervisor *sup = c->control->sup;
 
 	if (sup->parser != NULL || sup->reload.active || !sup->ready_sent) {
-		client_reply(c, CTL_ERROR, "a reload or the start is still "
+		client_reply(c, CTL_ERROR,
+		    "a reload or the start is still "
 		    "under way");
 		return;
 	}
@@ -101,9 +102,10 @@ request_begin(struct client *c)
 		return;
 	}
 	if (!ctl_user_allowed(&c->control->users, c->uid,
-	    is_destructive(&c->req))) {
+		is_destructive(&c->req))) {
 		log_warnx("admin tool: request %u of user %u is refused: only "
-		    "root may send it", c->req.verb, (unsigned)c->uid);
+			  "root may send it",
+		    c->req.verb, (unsigned)c->uid);
 		client_reply(c, CTL_DENIED, "only root may do that");
 		return;
 	}
@@ -140,8 +142,8 @@ request_send(struct client *c, struct child *child)
 	rc = channel_send(child->channel, MSG_CTL, c->id, &w, -1);
 	wr_clear(&w);
 	c->worker = (int)child->role;
-	client_timer_set(c, is_report(c) ? WORKER_TIMEOUT_MS :
-	    clock_left(c->deadline_ms));
+	client_timer_set(c,
+	    is_report(c) ? WORKER_TIMEOUT_MS : clock_left(c->deadline_ms));
 	if (rc == -1)
 		control_child_gone(child);
 }
@@ -202,7 +204,7 @@ control_row(struct child *child, uint64_t request, const uint8_t *row,
 {
 	struct client *c = client_find(child, request);
 
-	if (c != NULL)		/* else it has disconnected */
+	if (c != NULL) /* else it has disconnected */
 		client_row(c, row, len);
 }
 
@@ -256,8 +258,8 @@ request_timeout(struct client *c)
 	char text[64];
 
 	c->status = CTL_ERROR;
-	snprintf(text, sizeof(text), "no answer from the %s", c->worker != 0 ?
-	    role_name((enum role)c->worker) : "workers");
+	snprintf(text, sizeof(text), "no answer from the %s",
+	    c->worker != 0 ? role_name((enum role)c->worker) : "workers");
 	client_text(c, text);
 	if (c->worker != 0 && is_report(c))
 		request_next_worker(c);

@@ -8,37 +8,37 @@
 
 #include "supervisor/supervisor.h"
 
-#define CLIENT_TEXT_MAX	2048	/* bytes of the workers' texts together */
+#define CLIENT_TEXT_MAX 2048 /* bytes of the workers' texts together */
 
 struct bufferevent;
 
 struct client {
-	struct client	*next;
-	struct control	*control;
+	struct client *next;
+	struct control *control;
 	struct bufferevent *bev;
-	struct event	*timer;		/* of the next event */
-	long long	 deadline_ms;	/* clock_ms(): of the whole answer */
-	uid_t		 uid;
-	uint64_t	 id;		/* of the request, in the workers' frames */
+	struct event *timer;   /* of the next event */
+	long long deadline_ms; /* clock_ms(): of the whole answer */
+	uid_t uid;
+	uint64_t id; /* of the request, in the workers' frames */
 	struct ctl_request req;
-	int		 has_request;
-	int		 worker;	/* role whose answer is awaited, 0 = none */
-	int		 waits_reload;	/* for the result of a reload */
-	int		 end_queued;	/* the end is in the output buffer */
-	enum ctl_status	 status;
-	char		 text[CLIENT_TEXT_MAX];
+	int has_request;
+	int worker;	  /* role whose answer is awaited, 0 = none */
+	int waits_reload; /* for the result of a reload */
+	int end_queued;	  /* the end is in the output buffer */
+	enum ctl_status status;
+	char text[CLIENT_TEXT_MAX];
 };
 
 struct control {
 	struct supervisor *sup;
 	/* The request of a client is complete. */
-	void		(*on_request)(struct client *c);
+	void (*on_request)(struct client *c);
 	/* The time of client_timer_set() is over. */
-	void		(*on_timeout)(struct client *c);
-	struct event	*accepting;
-	struct client	*clients;
-	unsigned	 n_clients;
-	uint64_t	 ids;		/* used so far */
+	void (*on_timeout)(struct client *c);
+	struct event *accepting;
+	struct client *clients;
+	unsigned n_clients;
+	uint64_t ids; /* used so far */
 	struct ctl_users users;
 	struct log_limit denied_log;
 };

@@ -17,10 +17,10 @@
 
 #include "supervisor/control.h"
 
-#define CLIENTS_MAX	16
-#define REQUEST_TIMEOUT_MS	5000
-#define WRITE_TIMEOUT_MS 10000	/* a client that stopped reading */
-#define UNREAD_MAX	(8u * 1024 * 1024)
+#define CLIENTS_MAX	   16
+#define REQUEST_TIMEOUT_MS 5000
+#define WRITE_TIMEOUT_MS   10000 /* a client that stopped reading */
+#define UNREAD_MAX	   (8u * 1024 * 1024)
 
 void
 client_free(struct client *c)
@@ -67,7 +67,8 @@ client_row(struct client *c, const void *row, size_t len)
 		return;
 	}
 	log_warnx("admin tool of user %u does not read its answer; "
-	    "disconnected", (unsigned)c->uid);
+		  "disconnected",
+	    (unsigned)c->uid);
 	client_free(c);
 }
 
@@ -113,7 +114,7 @@ on_readable(struct bufferevent *bev, void *arg)
 	struct client *c = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
 
-	if (c->has_request) {		/* one request per connection */
+	if (c->has_request) { /* one request per connection */
 		evbuffer_drain(in, evbuffer_get_length(in));
 		return;
 	}
@@ -231,7 +232,8 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
 		log_limited(&control->denied_log, log_warnx,
 		    "admin tool: user %u is refused: not root and not in "
-		    "ctlUsers", (unsigned)peer.uid);
+		    "ctlUsers",
+		    (unsigned)peer.uid);
 		denied_reply(fd);
 	} else
 		client_new(control, fd, peer.uid);

@@ -21,15 +21,15 @@
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 
-#define CONFIG_DEFAULT	"/etc/cc-slurm-adapter/config.json"
-#define CONFIG_TEST_TIMEOUT_S	20	/* the workers load their libraries */
-#define STATUS_USAGE	2	/* as Go's flag package ends */
+#define CONFIG_DEFAULT	      "/etc/cc-slurm-adapter/config.json"
+#define CONFIG_TEST_TIMEOUT_S 20 /* the workers load their libraries */
+#define STATUS_USAGE	      2	 /* as Go's flag package ends */
 
 /* The result of the parser, for the start that waits for it. */
 static struct {
-	struct conf	conf;
-	int		secrets;
-	int		ok;
+	struct conf conf;
+	int secrets;
+	int ok;
 } first_conf = { .secrets = -1 };
 
 /* When all workers are ready for the first time, the service is up. */
@@ -126,7 +126,7 @@ sup_init(struct supervisor *sup, const struct options *options)
 
 	setup_init(&sup->setup);
 	sup->setup.config_path = options->config != NULL ? options->config :
-	    CONFIG_DEFAULT;
+							   CONFIG_DEFAULT;
 	sup->config_explicit = options->config != NULL;
 	sup->setup.as_root = geteuid() == 0;
 	sup->setup.program_dir = own_directory();
@@ -230,7 +230,7 @@ static void
 on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	log_errorx("the workers do not answer; the configuration is not "
-	    "checked");
+		   "checked");
 	shutdown_begin(arg, "no answer", 1);
 }
 
@@ -247,10 +247,10 @@ config_test(struct supervisor *sup)
 	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
 	    conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
-	sup->setup.mode = SANDBOX_OFF;	/* a sandbox needs directories */
+	sup->setup.mode = SANDBOX_OFF; /* a sandbox needs directories */
 	sup->workers.config_test = 1;
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,
-	    sup, &most) == -1)
+		sup, &most) == -1)
 		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
@@ -290,7 +290,7 @@ stdio_open(void)
 static int
 daemon_main(const struct options *options)
 {
-	static struct supervisor sup;	/* as long as the process */
+	static struct supervisor sup; /* as long as the process */
 
 	umask(022);
 	stdio_open();

@@ -14,26 +14,30 @@
 
 #include "supervisor/supervisor.h"
 
-enum flag_kind { FLAG_SWITCH, FLAG_TEXT, FLAG_NUMBER };
+enum flag_kind {
+	FLAG_SWITCH,
+	FLAG_TEXT,
+	FLAG_NUMBER
+};
 
 struct flag {
-	const char	*name;
-	enum flag_kind	 kind;
-	void		*into;	/* int, const char * or long */
+	const char *name;
+	enum flag_kind kind;
+	void *into; /* int, const char * or long */
 };
 
 static const char usage[] =
-"Usage of cc-slurm-adapter:\n"
-"  -config string\n"
-"    	Specify configuration file path\n"
-"  -daemon\n"
-"    	Start cc-slurm-adapter daemon. Prolog and Epilog calls require a running daemon.\n"
-"  -debug int\n"
-"    	Set log level (default 2)\n"
-"  -help\n"
-"    	Print command line help\n"
-"  -test\n"
-"    	With -daemon: check the configuration, print errors, exit\n";
+    "Usage of cc-slurm-adapter:\n"
+    "  -config string\n"
+    "    	Specify configuration file path\n"
+    "  -daemon\n"
+    "    	Start cc-slurm-adapter daemon. Prolog and Epilog calls require a running daemon.\n"
+    "  -debug int\n"
+    "    	Set log level (default 2)\n"
+    "  -help\n"
+    "    	Print command line help\n"
+    "  -test\n"
+    "    	With -daemon: check the configuration, print errors, exit\n";
 
 void
 options_usage(void)
@@ -100,8 +104,8 @@ flag_find(const struct flag *table, const char *name, size_t len)
 
 /* Reads the flag at *i; sets *i to its value.  1: the end of the flags. */
 static int
-flag_take(const struct flag *table, int argc, char **argv, int *i,
-    char *wrong, size_t size)
+flag_take(const struct flag *table, int argc, char **argv, int *i, char *wrong,
+    size_t size)
 {
 	const struct flag *f;
 	const char *name = argv[*i], *value;
@@ -113,8 +117,8 @@ flag_take(const struct flag *table, int argc, char **argv, int *i,
 	len = strcspn(name, "=");
 	f = flag_find(table, name, len);
 	if (f == NULL) {
-		snprintf(wrong, size,
-		    "flag provided but not defined: -%.*s", (int)len, name);
+		snprintf(wrong, size, "flag provided but not defined: -%.*s",
+		    (int)len, name);
 		return -1;
 	}
 	value = name[len] == '=' ? name + len + 1 : NULL;
@@ -153,7 +157,8 @@ options_parse(struct options *options, int argc, char **argv, char *wrong,
 		if (rc == 1)
 			break;
 	}
-	if (options->debug >= LOG_LEVEL_FATAL && options->debug < LOG_LEVEL__COUNT)
+	if (options->debug >= LOG_LEVEL_FATAL &&
+	    options->debug < LOG_LEVEL__COUNT)
 		return 0;
 	snprintf(wrong, size, "-debug takes 0 to %d", LOG_LEVEL__COUNT - 1);
 	return -1;

@@ -20,18 +20,18 @@
 
 #include "supervisor/supervisor.h"
 
-#define PARSER_TIMEOUT_S 10	/* the file server may not answer */
+#define PARSER_TIMEOUT_S    10 /* the file server may not answer */
 #define PARSER_TIMEOUT_TEXT "10 s"
-#define SECRETS_SEALS	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+#define SECRETS_SEALS	    (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct parser {
 	struct supervisor *sup;
-	struct channel	*channel;
-	struct event	*deadline;
-	pid_t		 pid;
-	struct conf	 conf;
-	int		 secrets;
-	parser_done	*done;
+	struct channel *channel;
+	struct event *deadline;
+	pid_t pid;
+	struct conf conf;
+	int secrets;
+	parser_done *done;
 };
 
 /* The child may still run: children_reap() waits for it then. */
@@ -90,12 +90,13 @@ static void
 on_secrets(struct parser *p, struct reader *r, int fd)
 {
 	const char *wrong = rd_end(r) == 0 ? secrets_check(fd) :
-	    "malformed secrets";
+					     "malformed secrets";
 
 	if (wrong != NULL || p->secrets != -1) {
 		close(fd);
-		parser_finish(p, wrong != NULL ? wrong :
-		    "the parser sent the secrets twice");
+		parser_finish(p,
+		    wrong != NULL ? wrong :
+				    "the parser sent the secrets twice");
 		return;
 	}
 	p->secrets = fd;
@@ -119,8 +120,8 @@ on_end(struct parser *p, struct reader *r)
 	if (rd_end(r) == -1)
 		parser_finish(p, "malformed conf-end");
 	else
-		parser_finish(p, p->secrets != -1 ? NULL :
-		    "the parser sent no secrets");
+		parser_finish(p,
+		    p->secrets != -1 ? NULL : "the parser sent no secrets");
 }
 
 static void
@@ -164,8 +165,9 @@ on_broken(struct channel *c, const char *why, void *arg)
 static void
 on_deadline(evutil_socket_t fd, short what, void *arg)
 {
-	parser_finish(arg, "the parser took longer than "
-	    PARSER_TIMEOUT_TEXT "; does the file server answer?");
+	parser_finish(arg,
+	    "the parser took longer than " PARSER_TIMEOUT_TEXT
+	    "; does the file server answer?");
 }
 
 static const struct channel_ops ops = {
@@ -185,8 +187,9 @@ parser_spawn(const struct supervisor *sup, int fd)
 	pid_t pid = -1;
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
-	if (file != NULL && env != NULL && snprintf(path, sizeof(path),
-	    "%s/supervisor", sup->setup.program_dir) < (int)sizeof(path))
+	if (file != NULL && env != NULL &&
+	    snprintf(path, sizeof(path), "%s/supervisor",
+		sup->setup.program_dir) < (int)sizeof(path))
 		pid = process_spawn(path, argv, env, fd);
 	env_free(env);
 	free(file);

@@ -18,9 +18,9 @@
 
 #include "supervisor/supervisor.h"
 
-#define RELOAD_TIMEOUT_S	15	/* for the answers of all workers */
-#define WORKER_ROLES	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | \
-			1u << ROLE_SUBMITTER)
+#define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
+#define WORKER_ROLES \
+	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_SUBMITTER)
 
 /*
  * A value that needs a restart is part of a worker's sandbox or environment.
@@ -39,7 +39,8 @@ static int
 value_keep(const struct conf *old, struct conf *next, enum conf_key key)
 {
 	log_warnx("%s changes only with a restart of the service; its value "
-	    "stays \"%s\"", conf_rule(key)->name, conf_str(old, key));
+		  "stays \"%s\"",
+	    conf_rule(key)->name, conf_str(old, key));
 	return conf_set(next, key, conf_str(old, key));
 }
 
@@ -105,7 +106,7 @@ conf_send(struct child *c, const struct conf *conf, int secrets)
 		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
 		if (copy == -1) {
 			log_error("descriptor of the secrets");
-			return;	/* without conf-end, the reload times out */
+			return; /* without conf-end, the reload times out */
 		}
 		channel_send(c->channel, MSG_SECRETS, 0, NULL, copy);
 	}
@@ -148,8 +149,8 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 		log_notice("%s", text);
 	else
 		log_errorx("%s", text);
-	snprintf(status, sizeof(status), "%s%s", ok ? "serving; " :
-	    "serving with the old configuration; ", text);
+	snprintf(status, sizeof(status), "%s%s",
+	    ok ? "serving; " : "serving with the old configuration; ", text);
 	notify_ready(status);
 	sup->reload_ops->finished(sup, ok, text);
 	if (sup->reload_pending) {
@@ -192,7 +193,8 @@ reload_commit(struct supervisor *sup)
 		else if (c->state == CHILD_SANDBOXED && c->conf_sent != 0)
 			conf_send(c, &sup->conf, sup->secrets);
 	}
-	reload_end(sup, 1, "configuration %u is in force: %u value%s "
+	reload_end(sup, 1,
+	    "configuration %u is in force: %u value%s "
 	    "changed, secrets read again",
 	    sup->conf.generation, reload->changed,
 	    reload->changed == 1 ? "" : "s");
@@ -212,8 +214,9 @@ reload_check(struct supervisor *sup)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (is_asked(sup, role) && sup->workers.children[role].conf_agreed !=
-		    sup->reload.conf.generation)
+		if (is_asked(sup, role) &&
+		    sup->workers.children[role].conf_agreed !=
+			sup->reload.conf.generation)
 			return;
 	}
 	reload_commit(sup);
@@ -228,15 +231,18 @@ on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (!is_asked(sup, role) || sup->workers.children[role].conf_agreed ==
-		    sup->reload.conf.generation)
+		if (!is_asked(sup, role) ||
+		    sup->workers.children[role].conf_agreed ==
+			sup->reload.conf.generation)
 			continue;
 		len = strlen(names);
 		snprintf(names + len, sizeof(names) - len, "%s%s",
 		    len > 0 ? ", " : "", role_name((enum role)role));
 	}
-	reload_end(sup, 0, "configuration refused: no answer within %d s from: "
-	    "%s; the old one stays in force", RELOAD_TIMEOUT_S, names);
+	reload_end(sup, 0,
+	    "configuration refused: no answer within %d s from: "
+	    "%s; the old one stays in force",
+	    RELOAD_TIMEOUT_S, names);
 }
 
 /* The listener gets all users that may connect, root and slurmUser too. */
@@ -293,8 +299,10 @@ on_parsed(struct supervisor *sup, struct conf *conf, int secrets,
     const char *reason)
 {
 	if (conf == NULL)
-		reload_end(sup, 0, "configuration refused: %s; the old one "
-		    "stays in force", reason);
+		reload_end(sup, 0,
+		    "configuration refused: %s; the old one "
+		    "stays in force",
+		    reason);
 	else
 		reload_offer(sup, conf, secrets);
 }
@@ -311,8 +319,10 @@ reload_begin(struct supervisor *sup)
 	log_info("reading %s again", sup->setup.config_path);
 	notify_reloading();
 	if (sup->reload_ops->parse(sup, on_parsed) == -1)
-		reload_end(sup, 0, "configuration not read: %s; the old one "
-		    "stays in force", strerror(errno));
+		reload_end(sup, 0,
+		    "configuration not read: %s; the old one "
+		    "stays in force",
+		    strerror(errno));
 }
 
 void
@@ -379,8 +389,10 @@ reload_bad(struct child *c, uint32_t generation, const char *reason)
 	struct supervisor *sup = c->workers->arg;
 
 	if (sup->reload.active && generation == sup->reload.conf.generation) {
-		reload_end(sup, 0, "configuration refused by the %s: %s; the "
-		    "old one stays in force", role_name(c->role), reason);
+		reload_end(sup, 0,
+		    "configuration refused by the %s: %s; the "
+		    "old one stays in force",
+		    role_name(c->role), reason);
 	} else if (!sup->conf_committed) {
 		log_errorx("%s: refused by the %s: %s", sup->setup.config_path,
 		    role_name(c->role), reason);
@@ -398,7 +410,8 @@ reload_child_gone(struct child *c)
 	struct supervisor *sup = c->workers->arg;
 
 	if (is_asked(sup, c->role))
-		reload_end(sup, 0, "configuration refused: the %s ended while "
+		reload_end(sup, 0,
+		    "configuration refused: the %s ended while "
 		    "it checked it; the old one stays in force",
 		    role_name(c->role));
 }

@@ -13,15 +13,15 @@
 
 /* In order, with the grace of each; the sum is below five seconds. */
 static const struct {
-	enum role	role;
-	uint32_t	grace_ms;
+	enum role role;
+	uint32_t grace_ms;
 } order[] = {
 	{ ROLE_LISTENER, 400 },
 	{ ROLE_COLLECTOR, 1000 },
 	{ ROLE_SUBMITTER, 1700 },
 };
-#define ORDER_LEN	((int)(sizeof(order) / sizeof(order[0])))
-#define SHUTDOWN_TIMEOUT_MS	4700	/* also when SIGKILL has no effect */
+#define ORDER_LEN	    ((int)(sizeof(order) / sizeof(order[0])))
+#define SHUTDOWN_TIMEOUT_MS 4700 /* also when SIGKILL has no effect */
 
 static void
 on_end(evutil_socket_t fd, short what, void *arg)
@@ -67,8 +67,7 @@ shutdown_begin(struct supervisor *sup, const char *why, int status)
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		if (sup->workers.children[role].restart != NULL)
 			evtimer_del(sup->workers.children[role].restart);
-	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup,
-	    &end) == -1)
+	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end) == -1)
 		log_warnx("out of memory: no limit of time for the shutdown");
 	stop_next(sup);
 }

@@ -9,17 +9,16 @@
 #include "common/time_text.h"
 #include "supervisor/supervisor.h"
 
-#define VALUE_MAX	2048	/* bytes with the NUL */
-#define METRIC(name)	"cc_slurm_adapter_" name
+#define VALUE_MAX    2048 /* bytes with the NUL */
+#define METRIC(name) "cc_slurm_adapter_" name
 
 struct output {
-	status_row_fn	*emit;
-	void		*arg;
+	status_row_fn *emit;
+	void *arg;
 };
 
-static void __attribute__((format(printf, 4, 5)))
-row(const struct output *to, const char *process, const char *key,
-    const char *fmt, ...)
+static void __attribute__((format(printf, 4, 5))) row(const struct output *to,
+    const char *process, const char *key, const char *fmt, ...)
 {
 	char value[VALUE_MAX];
 	struct writer w;
@@ -71,7 +70,8 @@ static const char *
 mode_name(const struct supervisor *sup)
 {
 	static const char *const words[] = {
-		[SANDBOX_ENFORCE] = "enforce", [SANDBOX_LOG] = "log",
+		[SANDBOX_ENFORCE] = "enforce",
+		[SANDBOX_LOG] = "log",
 		[SANDBOX_OFF] = "off",
 	};
 
@@ -148,7 +148,7 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 		    "1 while the worker is ready.", role_name(c->role),
 		    c->state == CHILD_READY);
 		metric(&to, METRIC("worker_restarts"), "counter",
-		    "Number of restarts of the worker.",
-		    role_name(c->role), c->restarts);
+		    "Number of restarts of the worker.", role_name(c->role),
+		    c->restarts);
 	}
 }

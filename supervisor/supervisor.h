@@ -20,62 +20,62 @@ struct parser;
 struct control;
 
 /* Called once with the values and the memfd, or with NULL, -1 and why. */
-typedef void parser_done(struct supervisor *sup, struct conf *conf,
-    int secrets, const char *reason);
+typedef void parser_done(struct supervisor *sup, struct conf *conf, int secrets,
+    const char *reason);
 
 /* What a reload tells the other files, set in main.c. */
 struct reload_ops {
 	/* Starts to read the file.  0, or -1 with errno. */
-	int	(*parse)(struct supervisor *sup, parser_done *done);
+	int (*parse)(struct supervisor *sup, parser_done *done);
 	/* Another configuration is in force. */
-	void	(*committed)(struct supervisor *sup);
+	void (*committed)(struct supervisor *sup);
 	/* The reload is over; text is its result. */
-	void	(*finished)(struct supervisor *sup, int ok, const char *text);
+	void (*finished)(struct supervisor *sup, int ok, const char *text);
 	/* The service has to end. */
-	void	(*stop)(struct supervisor *sup, const char *why, int status);
+	void (*stop)(struct supervisor *sup, const char *why, int status);
 };
 
 /* A reload under way: all workers must agree before one switches. */
 struct reload {
-	int		 active;
-	struct conf	 conf;		/* the new one */
-	int		 secrets;	/* its memfd, -1 = none */
-	unsigned	 roles_asked;	/* 1u << role */
-	unsigned	 restarts;	/* roles to restart after the switch */
-	unsigned	 changed;	/* number of values */
-	struct event	*deadline;
+	int active;
+	struct conf conf;     /* the new one */
+	int secrets;	      /* its memfd, -1 = none */
+	unsigned roles_asked; /* 1u << role */
+	unsigned restarts;    /* roles to restart after the switch */
+	unsigned changed;     /* number of values */
+	struct event *deadline;
 };
 
 struct supervisor {
 	struct event_base *base;
-	int		 config_explicit;	/* -config was given */
-	int		 pidfile;	/* descriptor, holds the lock */
-	struct setup	 setup;
-	struct conf	 conf;		/* in force */
-	int		 secrets;	/* sealed memfd, -1 = none */
-	uint32_t	 generations;	/* numbers used so far */
-	struct workers	 workers;
-	struct parser	*parser;	/* the parser at work, or NULL */
+	int config_explicit; /* -config was given */
+	int pidfile;	     /* descriptor, holds the lock */
+	struct setup setup;
+	struct conf conf;     /* in force */
+	int secrets;	      /* sealed memfd, -1 = none */
+	uint32_t generations; /* numbers used so far */
+	struct workers workers;
+	struct parser *parser; /* the parser at work, or NULL */
 	const struct reload_ops *reload_ops;
-	struct reload	 reload;
-	int		 reload_pending;	/* requested during another one */
-	char		 reload_result[REASON_MAX];	/* of the last one */
-	time_t		 reload_time;
-	struct control	*control;	/* control socket, or NULL */
-	long long	 started_ms;	/* clock_ms() */
-	int		 conf_committed;	/* all agreed to the first one */
-	int		 ready_sent;	/* READY=1 was sent */
-	int		 stop_index;	/* in the order of shutdown.c */
-	int		 status;	/* exit status */
+	struct reload reload;
+	int reload_pending;		/* requested during another one */
+	char reload_result[REASON_MAX]; /* of the last one */
+	time_t reload_time;
+	struct control *control; /* control socket, or NULL */
+	long long started_ms;	 /* clock_ms() */
+	int conf_committed;	 /* all agreed to the first one */
+	int ready_sent;		 /* READY=1 was sent */
+	int stop_index;		 /* in the order of shutdown.c */
+	int status;		 /* exit status */
 };
 
 /* options.c: the command line, as Go's flag package reads it. */
 struct options {
-	const char	*config;	/* NULL = not given */
-	long		 debug;
-	int		 daemon;
-	int		 test;
-	int		 help;
+	const char *config; /* NULL = not given */
+	long debug;
+	int daemon;
+	int test;
+	int help;
 };
 /* 0, or -1 with a text in wrong. */
 int options_parse(struct options *options, int argc, char **argv, char *wrong,

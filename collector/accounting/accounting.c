@@ -51,7 +51,7 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 		return 0;
 	if ((slurm->sacct_lacking & ~slurm->sacct_reported) != 0)
 		log_warnx("sacct%s of Slurm %s has no column %s: records "
-		    "lack that value unless slurmctld shows it",
+			  "lack that value unless slurmctld shows it",
 		    cluster_suffix(l->c), slurm->version_text, column);
 	slurm->sacct_reported |= slurm->sacct_lacking;
 	return 1;
@@ -83,7 +83,7 @@ acct_watermark(struct accounting *l)
  * answer would count again.  Not shorter than the time between two not-found
  * answers that count.
  */
-#define LOST_AFTER_S	3600
+#define LOST_AFTER_S 3600
 
 /* Only runs of other users: our own runs are visible without a permission. */
 static int
@@ -97,8 +97,8 @@ is_fit(const struct accounting *l, const struct job_snapshot *s)
 	/* A query for the base id would return all tasks of the array. */
 	if (job->array_job != 0 && job->array_job == job->key.job)
 		return 0;
-	return slurm_permission_inherent(&l->c->slurm) || (job->user != NULL &&
-	    strcmp(job->user, l->c->slurm.user) != 0);
+	return slurm_permission_inherent(&l->c->slurm) ||
+	    (job->user != NULL && strcmp(job->user, l->c->slurm.user) != 0);
 }
 
 void
@@ -148,16 +148,15 @@ sentinel_missing(struct accounting *l)
 			l->missed_at = now_s();
 		snprintf(l->c->last_error, sizeof(l->c->last_error),
 		    "accounting's answer lacks %s, which an earlier answer had",
-		    cluster_run_text(l->c, l->sentinel.job,
-		    l->sentinel.start));
+		    cluster_run_text(l->c, l->sentinel.job, l->sentinel.start));
 		if (now_s() - l->missed_at < LOST_AFTER_S) {
 			log_limited(&l->sentinel_log, log_warnx,
 			    "%s: the answer is ignored", l->c->last_error);
 			return 1;
 		}
 		log_warnx("%s, for %s: the run counts as removed from "
-		    "slurmdbd", l->c->last_error,
-		    duration_text(LOST_AFTER_S * 1000));
+			  "slurmdbd",
+		    l->c->last_error, duration_text(LOST_AFTER_S * 1000));
 		l->sentinel.job = 0;
 	}
 	if (due)

@@ -16,11 +16,11 @@ struct accounting_ops {
 	 * sacct has answered a query for job by id.  ended: the answer has an
 	 * end of the job; known: the answer has a row of the job.
 	 */
-	void	(*answered)(void *arg, uint64_t job, int ended, int known);
+	void (*answered)(void *arg, uint64_t job, int ended, int known);
 };
 
-struct accounting *acct_new(struct cluster *c,
-    const struct accounting_ops *ops, void *arg);
+struct accounting *acct_new(struct cluster *c, const struct accounting_ops *ops,
+    void *arg);
 /* Starts the queries that are due, one at a time. */
 void acct_kick(struct accounting *l);
 /*
@@ -37,8 +37,7 @@ void acct_day(struct accounting *l);
  * not stored.  Replaces an earlier range.  Returns 0, or -1 when the range is
  * invalid.
  */
-int acct_backfill(struct accounting *l, int64_t from, int64_t to,
-    int dry_run);
+int acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run);
 /*
  * slurmctld's clock shows this time.  If the clock was set back, new runs end
  * before the resume point: accounting is read again from the clock's time on,

@@ -11,75 +11,80 @@
  * Rows that are kept until slurmctld was queried for their details: about 8
  * MiB.  If there are more rows, accounting is queried for them again.
  */
-#define KEPT_ROWS_MAX	8192
+#define KEPT_ROWS_MAX 8192
 /*
  * Rows that are kept until their steps were queried; for further rows
  * accounting is queried again.
  */
-#define STEP_ROWS_MAX	256
+#define STEP_ROWS_MAX 256
 
-enum range_kind { RANGE_NONE, RANGE_POLL, RANGE_DAY, RANGE_BACKFILL };
-
-struct acct_range {
-	enum range_kind	kind;
-	int64_t		from;
-	int64_t		to;		/* 0 = open */
-	int64_t		at;		/* start of the next slice */
-	unsigned	tries;		/* queries of this slice */
+enum range_kind {
+	RANGE_NONE,
+	RANGE_POLL,
+	RANGE_DAY,
+	RANGE_BACKFILL
 };
 
-#define DUE_POLL	1u
-#define DUE_DAY		2u
-#define DUE_BACKFILL	4u
+struct acct_range {
+	enum range_kind kind;
+	int64_t from;
+	int64_t to;	/* 0 = open */
+	int64_t at;	/* start of the next slice */
+	unsigned tries; /* queries of this slice */
+};
+
+#define DUE_POLL     1u
+#define DUE_DAY	     2u
+#define DUE_BACKFILL 4u
 
 /* Bits of a job that is queried by id. */
-#define ASKED_ROW	1u	/* accounting has a row */
-#define ASKED_ENDED	2u	/* accounting has an end */
+#define ASKED_ROW   1u /* accounting has a row */
+#define ASKED_ENDED 2u /* accounting has an end */
 
 struct accounting {
-	struct cluster	*c;
+	struct cluster *c;
 	const struct accounting_ops *ops;
-	void		*ops_arg;
-	struct query	 query;		/* one at a time */
+	void *ops_arg;
+	struct query query; /* one at a time */
 	struct sacct_reader reader;
 	struct acct_range range;
-	struct acct_range backfill;	/* at: start of the rest */
-	int		 dry_run;	/* of the backfill: its records are not stored */
-	int64_t		 backfill_next;	/* monotonic s: no query before */
-	unsigned	 due;
-	int		 may_check;	/* the poll may use a command for it */
-	int		 checking;	/* the permission is being checked */
-	int		 others_seen;	/* the answer has a row of another user */
-	struct run_key	 sentinel;	/* job 0 = none */
-	int64_t		 sentinel_end;
-	int		 sentinel_seen;	/* in this answer */
-	int64_t		 missed_at;	/* monotonic s; 0 = not missing */
-	struct run_key	 candidate;	/* of this answer */
-	int64_t		 candidate_end;	/* 0 = no candidate */
+	struct acct_range backfill; /* at: start of the rest */
+	int dry_run;	       /* of the backfill: its records are not stored */
+	int64_t backfill_next; /* monotonic s: no query before */
+	unsigned due;
+	int may_check;		 /* the poll may use a command for it */
+	int checking;		 /* the permission is being checked */
+	int others_seen;	 /* the answer has a row of another user */
+	struct run_key sentinel; /* job 0 = none */
+	int64_t sentinel_end;
+	int sentinel_seen;	  /* in this answer */
+	int64_t missed_at;	  /* monotonic s; 0 = not missing */
+	struct run_key candidate; /* of this answer */
+	int64_t candidate_end;	  /* 0 = no candidate */
 	struct log_limit sentinel_log;
-	int64_t		 slice;		/* seconds of one query */
-	int64_t		 slice_most;	/* maximum of slice */
-	int64_t		 slice_ms;	/* duration of the last query */
-	int64_t		 slice_to;	/* 0 = open */
-	int64_t		 asked_to;	/* the end of the range */
-	int64_t		 clock;		/* slurmctld's, when the query began */
-	int64_t		 latest;	/* the latest end in the answer */
-	int64_t		 mark;		/* watermark that was not sent yet */
-	uint64_t	 backfill_rows;
+	int64_t slice;	    /* seconds of one query */
+	int64_t slice_most; /* maximum of slice */
+	int64_t slice_ms;   /* duration of the last query */
+	int64_t slice_to;   /* 0 = open */
+	int64_t asked_to;   /* the end of the range */
+	int64_t clock;	    /* slurmctld's, when the query began */
+	int64_t latest;	    /* the latest end in the answer */
+	int64_t mark;	    /* watermark that was not sent yet */
+	uint64_t backfill_rows;
 	struct log_limit skipping;
-	char		 from_text[32];
-	char		 to_text[32];
-	char		 delimiter[SACCT_DELIMITER_MAX];
-	char		 columns[SACCT_COLUMNS_MAX];
-	struct idmap	 asked;		/* jobs of the query under way: ASKED_ */
-	struct job_snapshot *kept[KEPT_ROWS_MAX];	/* owned */
-	unsigned	 n_kept;
-	struct idmap	 kept_runs;	/* run_number() of each */
-	unsigned	 left_out;	/* rows not kept in this answer */
-	struct job_snapshot *step_rows[STEP_ROWS_MAX];	/* owned */
-	unsigned	 n_step_rows;
-	unsigned	 n_step_asked;	/* rows in the query under way */
-	uint64_t	 rows_read;
+	char from_text[32];
+	char to_text[32];
+	char delimiter[SACCT_DELIMITER_MAX];
+	char columns[SACCT_COLUMNS_MAX];
+	struct idmap asked; /* jobs of the query under way: ASKED_ */
+	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
+	unsigned n_kept;
+	struct idmap kept_runs; /* run_number() of each */
+	unsigned left_out;	/* rows not kept in this answer */
+	struct job_snapshot *step_rows[STEP_ROWS_MAX]; /* owned */
+	unsigned n_step_rows;
+	unsigned n_step_asked; /* rows in the query under way */
+	uint64_t rows_read;
 };
 
 /* accounting.c */

@@ -15,13 +15,13 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define IDS_MAX		4000		/* jobs in one query */
-#define WAIT_FIRST_S	10		/* until the next query for an end */
-#define WAIT_MAX_S	3600
+#define IDS_MAX	     4000 /* jobs in one query */
+#define WAIT_FIRST_S 10	  /* until the next query for an end */
+#define WAIT_MAX_S   3600
 /* as slurmctld keeps an end for minutes */
-#define SLURMCTLD_TRIES	4
+#define SLURMCTLD_TRIES 4
 /* about an hour after the run left squeue */
-#define RUNAWAY_TRIES	9
+#define RUNAWAY_TRIES 9
 
 void
 acct_want_left(struct accounting *l)
@@ -33,8 +33,7 @@ acct_want_left(struct accounting *l)
 	while (l->c->work.accounting.n < IDS_MAX &&
 	    (run = open_next(&l->c->open, &at)) != NULL)
 		if ((run->flags & OPEN_LEFT) && run->seen <= now)
-			(void)idmap_put(&l->c->work.accounting, run->job,
-			    NULL);
+			(void)idmap_put(&l->c->work.accounting, run->job, NULL);
 }
 
 /* Slurm reuses job ids: this row is an old run of another job. */
@@ -103,11 +102,12 @@ left_again(struct cluster *c, uint64_t job)
 		run->seen = (uint32_t)now_s() + wait;
 		if (run->tries == RUNAWAY_TRIES && !c->slurm.accounting)
 			log_warnx("%s: slurmctld does not have the job "
-			    "any more and Slurm has no slurmdbd: the run "
-			    "has no end and stays running in cc-backend",
+				  "any more and Slurm has no slurmdbd: the run "
+				  "has no end and stays running in cc-backend",
 			    cluster_run_text(c, run->job, run->start));
 		else if (run->tries == RUNAWAY_TRIES)
-			log_warnx("%s: slurmctld does not have the job "
+			log_warnx(
+			    "%s: slurmctld does not have the job "
 			    "any more and slurmdbd has no end of the run; "
 			    "run `sacctmgr show runawayjobs` to correct slurmdbd",
 			    cluster_run_text(c, run->job, run->start));
@@ -124,7 +124,7 @@ asked_done(struct accounting *l)
 	size_t at = 0;
 	int trusted = sentinel_present(l);
 
-	l->asked = (struct idmap){ 0 };
+	l->asked = (struct idmap) { 0 };
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
@@ -134,8 +134,7 @@ asked_done(struct accounting *l)
 			worklist_confirm(c, job);
 		}
 		lookup_accounted(c->lookups, job, trusted);
-		l->ops->answered(l->ops_arg, job, (bits &
-		    ASKED_ENDED) != 0,
+		l->ops->answered(l->ops_arg, job, (bits & ASKED_ENDED) != 0,
 		    (bits & ASKED_ROW) != 0);
 	}
 	idmap_clear(&asked);
@@ -172,8 +171,10 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type by_id_query = {
-	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	.on_output = acct_question_feed, .on_end = on_end,
+	.cmd = CMD_SACCT,
+	.deadline_ms = QUERY_LONG_MS,
+	.on_output = acct_question_feed,
+	.on_end = on_end,
 };
 
 int
@@ -197,8 +198,8 @@ acct_ids_query(struct accounting *l)
 	idmap_clear(wanted);
 	*wanted = rest;
 	/* An absent job counts only in an answer that has the sentinel. */
-	if (l->sentinel.job != 0 && idmap_get(&l->asked, l->sentinel.job) ==
-	    NULL)
+	if (l->sentinel.job != 0 &&
+	    idmap_get(&l->asked, l->sentinel.job) == NULL)
 		(void)id_list_add(ids, l->sentinel.job);
 	sentinel_begin(l);
 	query_args(&l->query, "-j", NULL);
@@ -221,7 +222,7 @@ acct_ids_none(struct accounting *l)
 	uint64_t job;
 	size_t at = 0;
 
-	c->work.accounting = (struct idmap){ 0 };
+	c->work.accounting = (struct idmap) { 0 };
 	while ((job = idmap_next(&wanted, &at, NULL)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);

@@ -18,7 +18,7 @@ acct_row_keep(struct accounting *l, struct job_snapshot *s)
 	struct job_snapshot *copy;
 	int added;
 
-	if (number == 0)	/* the map cannot contain the run */
+	if (number == 0) /* the map cannot contain the run */
 		return track_accounting_row(l->c, s, 0) == ROW_FAILED ? -1 : 0;
 	/* A range that is read twice may return the row twice. */
 	if (idmap_get(&l->kept_runs, number) != NULL)

@@ -20,16 +20,18 @@
 #include "common/log.h"
 #include "common/time_text.h"
 
-#define SLICE_S		86400	/* longest first query of a catch-up */
-#define SLICE_MIN_S	3600	/* shortest slice after a timeout */
-#define SLICE_MAX_S	(8 * 86400)	/* longest slice when few runs ended */
-#define SLICE_ROWS	10000	/* after fewer rows the slice is doubled */
-#define SLICE_QUICK_MS	(QUERY_LONG_MS / 4)
-#define DAY_S		86400
-#define LATER_S		86400	/* -E is at most this far ahead: clocks differ, -s needs an end */
-#define BACKFILL_WAIT_S	60	/* until a past range is read again without the permission */
-#define TRIM_ROWS	1000	/* rows; after more, memory is given back */
-#define BAD_TRIES	2	/* queries; then malformed rows are skipped */
+#define SLICE_S	       86400	   /* longest first query of a catch-up */
+#define SLICE_MIN_S    3600	   /* shortest slice after a timeout */
+#define SLICE_MAX_S    (8 * 86400) /* longest slice when few runs ended */
+#define SLICE_ROWS     10000	   /* after fewer rows the slice is doubled */
+#define SLICE_QUICK_MS (QUERY_LONG_MS / 4)
+#define DAY_S	       86400
+/* -E is at most this far ahead: clocks differ, and -s needs an end. */
+#define LATER_S 86400
+/* Until a past range is read again without the permission */
+#define BACKFILL_WAIT_S 60
+#define TRIM_ROWS	1000 /* rows; after more, memory is given back */
+#define BAD_TRIES	2    /* queries; then malformed rows are skipped */
 
 struct accounting *
 acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
@@ -73,9 +75,11 @@ acct_clock(struct accounting *l, int64_t clock)
 	l->mark = 0;
 	if (back <= c->set->lag)
 		return;
-	log_notice("slurmctld's clock%s is %s behind the resume point: "
+	log_notice(
+	    "slurmctld's clock%s is %s behind the resume point: "
 	    "accounting is read again from the clock's time on, and the last "
-	    "day", cluster_suffix(c), duration_text(back * 1000));
+	    "day",
+	    cluster_suffix(c), duration_text(back * 1000));
 	l->due |= DUE_DAY;
 }
 
@@ -90,7 +94,8 @@ range_begin(struct accounting *l)
 	oldest = now - c->set->max_span;
 	if (from < oldest) {
 		if (from > 0 && log_allowed(&l->skipping, &suppressed)) {
-			log_errorx("accounting%s was read up to %s; %s before "
+			log_errorx(
+			    "accounting%s was read up to %s; %s before "
 			    "slurmQueryMaxSpan are skipped; run "
 			    "`cc-slurm-adapterctl backfill` to read them",
 			    cluster_suffix(c), time_text(from),
@@ -233,8 +238,7 @@ on_permission_lost(void *arg, int proved)
 static void
 slice_grow(struct accounting *l)
 {
-	if (l->reader.rows >= SLICE_ROWS ||
-	    l->slice_ms >= SLICE_QUICK_MS)
+	if (l->reader.rows >= SLICE_ROWS || l->slice_ms >= SLICE_QUICK_MS)
 		return;
 	l->slice *= 2;
 	if (l->slice > l->slice_most)
@@ -261,8 +265,8 @@ slice_shrink(struct accounting *l, const struct command_end *end)
 	l->slice_most = l->slice;
 	if (refused)
 		log_notice("slurmdbd%s refuses such a long range: the next "
-		    "queries cover %s each", cluster_suffix(l->c),
-		    duration_text(l->slice * 1000));
+			   "queries cover %s each",
+		    cluster_suffix(l->c), duration_text(l->slice * 1000));
 	return refused;
 }
 
@@ -278,8 +282,7 @@ slice_end(struct accounting *l)
 
 	if (l->range.kind == RANGE_DAY)
 		log_info("runs of the last day: read again up to %s, %llu rows",
-		    time_text(l->slice_to),
-		    (unsigned long long)l->reader.rows);
+		    time_text(l->slice_to), (unsigned long long)l->reader.rows);
 	else if (l->range.kind == RANGE_POLL && l->slice_to != 0)
 		log_notice("catching up%s: read up to %s, %llu rows",
 		    cluster_suffix(c), time_text(l->slice_to),
@@ -349,8 +352,9 @@ on_range_end(const struct command_end *end, int complete, void *arg)
 	l->slice_ms = end->ms;
 	if (l->reader.bad > 0) {
 		log_warnx("%u rows of sacct are malformed and %s",
-		    l->reader.bad, l->range.tries < BAD_TRIES ?
-		    "are queried again" : "are skipped");
+		    l->reader.bad,
+		    l->range.tries < BAD_TRIES ? "are queried again" :
+						 "are skipped");
 		if (l->range.tries++ < BAD_TRIES) {
 			acct_kick(l);
 			return;
@@ -388,9 +392,9 @@ on_range_row(struct job_snapshot *s, void *arg)
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
 		l->others_seen = 1;
 	lookup_row(c->lookups, s);
-	switch (l->range.kind == RANGE_BACKFILL ? track_backfill_row(c, s,
-	    l->dry_run) :
-	    track_accounting_row(c, s, 1)) {
+	switch (l->range.kind == RANGE_BACKFILL ?
+		track_backfill_row(c, s, l->dry_run) :
+		track_accounting_row(c, s, 1)) {
 	case ROW_WANTS_DETAILS:
 		return acct_row_keep(l, s);
 	case ROW_WANTS_STEPS:
@@ -406,8 +410,10 @@ on_range_row(struct job_snapshot *s, void *arg)
 static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
 
 static const struct query_type range_query = {
-	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	.on_output = on_range_output, .on_end = on_range_end,
+	.cmd = CMD_SACCT,
+	.deadline_ms = QUERY_LONG_MS,
+	.on_output = on_range_output,
+	.on_end = on_range_end,
 };
 
 static void
@@ -484,8 +490,9 @@ acct_busy(const struct accounting *l)
 {
 	int urgent = l->range.kind == RANGE_POLL || l->range.kind == RANGE_DAY;
 
-	return !l->c->dbd.away && (l->checking || l->c->work.accounting.n > 0 ||
-	    l->asked.n > 0 || (l->due & (DUE_POLL | DUE_DAY)) != 0 || urgent);
+	return !l->c->dbd.away &&
+	    (l->checking || l->c->work.accounting.n > 0 || l->asked.n > 0 ||
+		(l->due & (DUE_POLL | DUE_DAY)) != 0 || urgent);
 }
 
 void

@@ -77,11 +77,11 @@ steps_answered(struct accounting *l)
 	}
 	idmap_clear(&l->c->work.steps);
 	l->n_step_rows -= n;
-	memmove(l->step_rows, l->step_rows + n, l->n_step_rows *
-	    sizeof(*l->step_rows));
+	memmove(l->step_rows, l->step_rows + n,
+	    l->n_step_rows * sizeof(*l->step_rows));
 	for (i = 0; i < l->n_step_rows; i++)
-		(void)idmap_put(&l->c->work.steps,
-		    l->step_rows[i]->job.key.job, NULL);
+		(void)idmap_put(&l->c->work.steps, l->step_rows[i]->job.key.job,
+		    NULL);
 	acct_watermark(l);
 }
 
@@ -104,8 +104,10 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type step_query = {
-	.cmd = CMD_SACCT, .deadline_ms = QUERY_LONG_MS,
-	.on_line = on_line, .on_end = on_end,
+	.cmd = CMD_SACCT,
+	.deadline_ms = QUERY_LONG_MS,
+	.on_line = on_line,
+	.on_end = on_end,
 };
 
 int
@@ -117,8 +119,7 @@ steps_query(struct accounting *l)
 		return 0;
 	query_begin(&l->query, l->c, &step_query, l);
 	for (i = 0; i < l->n_step_rows; i++)
-		(void)id_list_add(&l->query.ids,
-		    l->step_rows[i]->job.key.job);
+		(void)id_list_add(&l->query.ids, l->step_rows[i]->job.key.job);
 	l->n_step_asked = l->n_step_rows;
 	query_args(&l->query, "-D", "-a", "-P", "-n",
 	    "--delimiter=" STEP_DELIMITER, "-o", STEP_FIELDS, "-j", NULL);

@@ -25,8 +25,8 @@ cluster_run_text(const struct cluster *c, uint64_t job, int64_t start)
 static int
 is_called(const struct cluster *c, const char *cluster)
 {
-	return strcmp(c->name, cluster) == 0 || (c->slurm.known &&
-	    strcmp(c->slurm.cluster, cluster) == 0);
+	return strcmp(c->name, cluster) == 0 ||
+	    (c->slurm.known && strcmp(c->slurm.cluster, cluster) == 0);
 }
 
 struct cluster *
@@ -42,7 +42,8 @@ site_find(struct site *site, const char *cluster)
 	}
 	c = site->clusters[0];
 	return *cluster == '\0' || (c->name[0] == '\0' && !c->slurm.known) ?
-	    c : NULL;
+	    c :
+	    NULL;
 }
 
 void

@@ -38,11 +38,11 @@ int64_t now_wall(void);
 
 /* Slurm's clock, as sdiag showed it. */
 struct slurm_clock {
-	int64_t		 said;		/* epoch; 0 = sdiag was never run */
-	int64_t		 at;		/* monotonic s of that time */
-	int64_t		 drained;	/* epoch: queue to slurmdbd empty */
-	int		 works;		/* sdiag shows clock and queue */
-	int		 tried;		/* sdiag was run */
+	int64_t said;	 /* epoch; 0 = sdiag was never run */
+	int64_t at;	 /* monotonic s of that time */
+	int64_t drained; /* epoch: queue to slurmdbd empty */
+	int works;	 /* sdiag shows clock and queue */
+	int tried;	 /* sdiag was run */
 };
 
 /* Sets the time that the clock showed at a time of the monotonic clock. */
@@ -58,20 +58,21 @@ int64_t slurm_now(const struct cluster *c);
 /* health.c: whether a daemon of Slurm answers */
 
 struct health {
-	const char	*daemon;	/* "slurmctld" */
-	char		 name[2 * CLUSTER_MAX];	/* for log lines; with several clusters it has the name */
-	int		 away;
-	unsigned	 fails;
-	int64_t		 since;		/* wall clock, for status */
-	int64_t		 since_ms;	/* the same, monotonic */
-	int64_t		 next;		/* monotonic ms: no query before */
-	int64_t		 answered;	/* wall clock of the last good answer */
-	int64_t		 answered_ms;	/* the same, monotonic; 0 = never */
-	char		 why[256];
-	int		 said;		/* the outage was logged */
+	const char *daemon; /* "slurmctld" */
+	char name[2 *
+	    CLUSTER_MAX]; /* for log lines; with several clusters it has the name */
+	int away;
+	unsigned fails;
+	int64_t since;	     /* wall clock, for status */
+	int64_t since_ms;    /* the same, monotonic */
+	int64_t next;	     /* monotonic ms: no query before */
+	int64_t answered;    /* wall clock of the last good answer */
+	int64_t answered_ms; /* the same, monotonic; 0 = never */
+	char why[256];
+	int said; /* the outage was logged */
 	struct log_limit limit;
-	int		 returned;	/* it answers again: read its configuration again */
-	uint64_t	 refused;	/* answers "too many requests" */
+	int returned;	  /* it answers again: read its configuration again */
+	uint64_t refused; /* answers "too many requests" */
 	struct log_limit refusals;
 };
 
@@ -92,85 +93,91 @@ enum slurm_command {
 };
 
 struct slurm {
-	char		 path[CMD__COUNT][512];
-	char		 missing[128];	/* names of commands that do not exist */
-	struct timespec	 installed;	/* ctime of squeue */
-	char		 version_text[32];
-	unsigned	 version;	/* 2205; 0 = not known yet */
-	char		 cluster[CLUSTER_MAX];
-	char		 slurm_user[64];	/* SlurmUser */
-	char		 user[64];	/* our user name, or number */
-	int		 private_jobs;	/* PrivateData has jobs */
-	int		 accounting;	/* Slurm has slurmdbd */
-	int64_t		 min_job_age;	/* seconds that slurmctld keeps an ended job */
-	uint32_t	 limit_bucket;	/* of requests by user; 0 = there is no limit */
-	uint32_t	 limit_rate;	/* tokens that are refilled */
-	uint32_t	 limit_period;	/* seconds in which they are refilled */
-	uint32_t	 sacct_lacking;	/* missing columns, see parse.h */
+	char path[CMD__COUNT][512];
+	char missing[128];	   /* names of commands that do not exist */
+	struct timespec installed; /* ctime of squeue */
+	char version_text[32];
+	unsigned version; /* 2205; 0 = not known yet */
+	char cluster[CLUSTER_MAX];
+	char slurm_user[64];	/* SlurmUser */
+	char user[64];		/* our user name, or number */
+	int private_jobs;	/* PrivateData has jobs */
+	int accounting;		/* Slurm has slurmdbd */
+	int64_t min_job_age;	/* seconds that slurmctld keeps an ended job */
+	uint32_t limit_bucket;	/* of requests by user; 0 = there is no limit */
+	uint32_t limit_rate;	/* tokens that are refilled */
+	uint32_t limit_period;	/* seconds in which they are refilled */
+	uint32_t sacct_lacking; /* missing columns, see parse.h */
 	/* missing columns that were logged */
-	uint32_t	 sacct_reported;
-	int		 known;		/* the configuration was read */
+	uint32_t sacct_reported;
+	int known; /* the configuration was read */
 };
 
 /* Tokens of slurmctld's limit of requests. */
 struct rate_limit {
-	int64_t		 tokens;	/* thousandths; may be negative */
-	int64_t		 at;		/* monotonic ms of tokens; 0 = never */
-	int64_t		 script_at;	/* monotonic ms: no script before */
+	int64_t tokens;	   /* thousandths; may be negative */
+	int64_t at;	   /* monotonic ms of tokens; 0 = never */
+	int64_t script_at; /* monotonic ms: no script before */
 };
 
-enum permission { PERMISSION_UNKNOWN, PERMISSION_NONE, PERMISSION_OPERATOR,
-	PERMISSION_INHERENT, PERMISSION_OPEN };
+enum permission {
+	PERMISSION_UNKNOWN,
+	PERMISSION_NONE,
+	PERMISSION_OPERATOR,
+	PERMISSION_INHERENT,
+	PERMISSION_OPEN
+};
 
 /* The last answers of squeue to the poll. */
 struct squeue_listing {
-	uint32_t	 number;	/* number of the poll, from 1 */
-	int		 busy;		/* a poll is under way */
-	size_t		 jobs;		/* rows of the last complete answer */
-	int64_t		 asked_at;	/* Slurm's clock when that poll began; 0 = never */
+	uint32_t number;  /* number of the poll, from 1 */
+	int busy;	  /* a poll is under way */
+	size_t jobs;	  /* rows of the last complete answer */
+	int64_t asked_at; /* Slurm's clock when that poll began; 0 = never */
 };
 
 /* How far accounting was read. */
 struct resume {
-	int64_t		 point;		/* epoch; 0 = none yet */
-	int64_t		 durable;	/* the last one in the spool; 0 = none */
-	uint64_t	 skipped_seconds;	/* beyond slurmQueryMaxSpan */
+	int64_t point;		  /* epoch; 0 = none yet */
+	int64_t durable;	  /* the last one in the spool; 0 = none */
+	uint64_t skipped_seconds; /* beyond slurmQueryMaxSpan */
 };
 
 /* The state of one cluster.  `work` lists the queries to make. */
 struct cluster {
-	struct site	*site;
-	struct settings	*set;		/* the site's, in force */
-	char		 name[CLUSTER_MAX];	/* of `clusters`; "" = the local one */
-	int		 by_name;	/* commands get -M and the name */
-	char		 suffix[CLUSTER_MAX + 8];	/* see cluster_suffix() */
-	struct outbox	*outbox;	/* the site's */
-	struct lookups	*lookups;	/* owned */
-	struct slurm	 slurm;
-	struct hosts	*hosts;		/* owned: shapes of nodes; NULL = not read yet */
-	int64_t		 hosts_at;	/* monotonic s of hosts */
-	struct shapes_query *shapes;	/* owned: the query for the shapes */
-	struct health	 ctld;
-	struct health	 dbd;
+	struct site *site;
+	struct settings *set;	      /* the site's, in force */
+	char name[CLUSTER_MAX];	      /* of `clusters`; "" = the local one */
+	int by_name;		      /* commands get -M and the name */
+	char suffix[CLUSTER_MAX + 8]; /* see cluster_suffix() */
+	struct outbox *outbox;	      /* the site's */
+	struct lookups *lookups;      /* owned */
+	struct slurm slurm;
+	struct hosts *hosts; /* owned: shapes of nodes; NULL = not read yet */
+	int64_t hosts_at;    /* monotonic s of hosts */
+	struct shapes_query *shapes; /* owned: the query for the shapes */
+	struct health ctld;
+	struct health dbd;
 	struct rate_limit rate_limit;
-	enum permission	 permission;
-	uint32_t	 permission_poll;	/* poll that proved it */
-	struct permission_check *permission_check;	/* owned: its query */
+	enum permission permission;
+	uint32_t permission_poll;		   /* poll that proved it */
+	struct permission_check *permission_check; /* owned: its query */
 	struct open_runs open;
 	struct done_runs done;
-	struct worklist	 work;
-	struct squeue_listing	 listing;
+	struct worklist work;
+	struct squeue_listing listing;
 	struct slurm_clock clock;
-	struct resume	 resume;
-	int		 ready;		/* Slurm's configuration and nodes are known */
-	int		 synced;	/* the submitter has sent its open runs */
-	int		 caught_up;	/* accounting was read up to the present once */
-	int64_t		 began;		/* monotonic s: start of this process */
-	struct idmap	 ambiguous;	/* jobs whose texts are ambiguous */
-	struct idmap	 earlier;	/* jobs whose earlier runs must be read from accounting first */
-	struct log_limit contradicted;	/* ends that squeue contradicts */
-	int		 trim;		/* much memory was used: give it back when idle */
-	char		 last_error[256];
+	struct resume resume;
+	int ready;		/* Slurm's configuration and nodes are known */
+	int synced;		/* the submitter has sent its open runs */
+	int caught_up;		/* accounting was read up to the present once */
+	int64_t began;		/* monotonic s: start of this process */
+	struct idmap ambiguous; /* jobs whose texts are ambiguous */
+	struct idmap
+	    earlier; /* jobs whose earlier runs must be read from accounting first */
+	struct log_limit contradicted; /* ends that squeue contradicts */
+	int trim; /* much memory was used: give it back when idle */
+	char last_error[256];
 };
 
 /* cluster.c */
@@ -181,37 +188,37 @@ const char *cluster_suffix(const struct cluster *c);
 const char *cluster_run_text(const struct cluster *c, uint64_t job,
     int64_t start);
 
-#define SITE_CLUSTERS		16	/* the limit of the key `clusters` */
-#define QUARANTINED_MAX		256	/* runs set aside by the supervisor */
-#define RESUME_POINTS_MAX	16	/* clusters in one spool */
+#define SITE_CLUSTERS	  16  /* the limit of the key `clusters` */
+#define QUARANTINED_MAX	  256 /* runs set aside by the supervisor */
+#define RESUME_POINTS_MAX 16  /* clusters in one spool */
 
 struct resume_point {
-	char	cluster[CLUSTER_MAX];
-	int64_t	until;
+	char cluster[CLUSTER_MAX];
+	int64_t until;
 };
 
 /* An open run of the spool whose cluster is not known yet. */
 struct unassigned_run {
-	struct run_key	key;
-	int		unconfirmed;
+	struct run_key key;
+	int unconfirmed;
 };
 
 struct site {
-	struct worker	*w;
-	struct runner	*runner;
-	struct cluster	*clusters[SITE_CLUSTERS];	/* owned */
-	unsigned	 n;		/* at least one */
-	char		 local[CLUSTER_MAX];	/* slurm.conf's; "" = not known yet */
-	int		 synced;
+	struct worker *w;
+	struct runner *runner;
+	struct cluster *clusters[SITE_CLUSTERS]; /* owned */
+	unsigned n;				 /* at least one */
+	char local[CLUSTER_MAX]; /* slurm.conf's; "" = not known yet */
+	int synced;
 	struct resume_point resume_points[RESUME_POINTS_MAX];
-	unsigned	 n_resume_points;
-	struct unassigned_run *unassigned;	/* owned */
-	size_t		 n_unassigned;
-	size_t		 cap_unassigned;
-	int		 lastrun;	/* -1, or the descriptor */
-	struct event	*timer;		/* of the scheduler; see wake.h */
-	struct run_key	 quarantined[QUARANTINED_MAX];
-	unsigned	 n_quarantined;
+	unsigned n_resume_points;
+	struct unassigned_run *unassigned; /* owned */
+	size_t n_unassigned;
+	size_t cap_unassigned;
+	int lastrun;	     /* -1, or the descriptor */
+	struct event *timer; /* of the scheduler; see wake.h */
+	struct run_key quarantined[QUARANTINED_MAX];
+	unsigned n_quarantined;
 };
 
 /*

@@ -18,30 +18,30 @@
 #include "collector/parse/parse.h"
 #include "common/log.h"
 
-#define SAID_MAX	1024	/* hosts with a logged error */
+#define SAID_MAX 1024 /* hosts with a logged error */
 
 struct gpu_rule {
-	struct pattern	*pattern;	/* NULL = prefix is plain text */
-	char		*prefix;	/* owned */
-	char		**addresses;	/* owned; NULL where a slot has none */
-	size_t		 n;
+	struct pattern *pattern; /* NULL = prefix is plain text */
+	char *prefix;		 /* owned */
+	char **addresses;	 /* owned; NULL where a slot has none */
+	size_t n;
 };
 
 struct gpu_map {
-	struct gpu_rule	*rules;
-	size_t		 n;
-	uint64_t	 said[SAID_MAX];	/* hashes of host names */
-	size_t		 n_said;
+	struct gpu_rule *rules;
+	size_t n;
+	uint64_t said[SAID_MAX]; /* hashes of host names */
+	size_t n_said;
 };
 
 struct pattern {
-	pcre2_code	*code;
+	pcre2_code *code;
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 };
 
 /* A pattern that needs more steps than this does not match. */
-#define MATCH_LIMIT	100000
+#define MATCH_LIMIT 100000
 
 struct pattern *
 pattern_new(const char *text, char *reason, size_t size)
@@ -93,7 +93,7 @@ pattern_matches(const struct pattern *p, const char *text)
 	 * pcre2_match() returns 0 for a match that has more groups than pairs.
 	 */
 	return pcre2_match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0,
-	    p->match, p->context) >= 0;
+		   p->match, p->context) >= 0;
 }
 
 void
@@ -121,8 +121,10 @@ address_set(struct gpu_rule *rule, size_t slot, const json_t *value,
 	const char *text = json_string_value(value);
 
 	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
-		snprintf(reason, size, "gpuPciAddrs: \"%.100s\": an address is "
-		    "a text of at most %d bytes", rule->prefix, ACCEL_MAX - 1);
+		snprintf(reason, size,
+		    "gpuPciAddrs: \"%.100s\": an address is "
+		    "a text of at most %d bytes",
+		    rule->prefix, ACCEL_MAX - 1);
 		return -1;
 	}
 	rule->addresses[slot] = strdup(text);
@@ -143,8 +145,10 @@ slots_of(json_t *value)
 
 	if (json_is_array(value))
 		return json_array_size(value);
-	json_object_foreach(value, key, item) {
-		if (number_u32((struct span){ key, strlen(key) }, &slot) == -1 ||
+	json_object_foreach(value, key, item)
+	{
+		if (number_u32((struct span) { key, strlen(key) }, &slot) ==
+			-1 ||
 		    slot >= ACCELS_MAX)
 			return SIZE_MAX;
 		if (slot >= n)
@@ -160,13 +164,11 @@ rule_fill(struct gpu_rule *rule, json_t *value, char *reason, size_t size)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(value, i, item)
-		if (address_set(rule, i, item, reason, size) == -1)
-			return -1;
-	json_object_foreach(value, key, item)
-		if (address_set(rule, (size_t)strtoul(key, NULL, 10), item,
-		    reason, size) == -1)
-			return -1;
+	json_array_foreach(value, i,
+	    item) if (address_set(rule, i, item, reason, size) == -1) return -1;
+	json_object_foreach(value, key,
+	    item) if (address_set(rule, (size_t)strtoul(key, NULL, 10), item,
+			  reason, size) == -1) return -1;
 	return 0;
 }
 
@@ -178,8 +180,10 @@ rule_set(struct gpu_rule *rule, const char *key, json_t *value, char *reason,
 
 	if ((!json_is_array(value) && !json_is_object(value)) ||
 	    n > ACCELS_MAX) {
-		snprintf(reason, size, "gpuPciAddrs: \"%.100s\": neither a "
-		    "list of addresses nor addresses by slot number", key);
+		snprintf(reason, size,
+		    "gpuPciAddrs: \"%.100s\": neither a "
+		    "list of addresses nor addresses by slot number",
+		    key);
 		return -1;
 	}
 	if (json_is_array(value)) {
@@ -213,10 +217,9 @@ gpu_map_new(const char *text, char *reason, size_t size)
 	map->rules = calloc(json_object_size(root) + 1, sizeof(*map->rules));
 	if (map->rules == NULL)
 		goto fail;
-	json_object_foreach(root, key, value)
-		if (rule_set(&map->rules[map->n++], key, value, reason,
-		    size) == -1)
-			goto fail;
+	json_object_foreach(root, key,
+	    value) if (rule_set(&map->rules[map->n++], key, value, reason,
+			   size) == -1) goto fail;
 	json_decref(root);
 	return map;
 fail:
@@ -253,8 +256,8 @@ rule_of(const struct gpu_map *map, const char *host)
 	for (i = 0; i < map->n; i++) {
 		rule = &map->rules[i];
 		if (rule->pattern != NULL ?
-		    pattern_matches(rule->pattern, host) :
-		    strncmp(host, rule->prefix, strlen(rule->prefix)) == 0)
+			pattern_matches(rule->pattern, host) :
+			strncmp(host, rule->prefix, strlen(rule->prefix)) == 0)
 			return rule;
 	}
 	return NULL;
@@ -275,10 +278,11 @@ gpu_address(struct gpu_map *map, const char *host, uint32_t index,
 		return -1;
 	if (rule == NULL)
 		log_warnx("GPU %u of %s: no pattern in gpuPciAddrs matches "
-		    "this host; its jobs have no accelerators", index, host);
+			  "this host; its jobs have no accelerators",
+		    index, host);
 	else
 		log_warnx("GPU %u of %s: gpuPciAddrs \"%s\" has %zu addresses; "
-		    "its jobs do not list this GPU", index, host,
-		    rule->prefix, rule->n);
+			  "its jobs do not list this GPU",
+		    index, host, rule->prefix, rule->n);
 	return -1;
 }

@@ -16,7 +16,7 @@
 
 #define WAIT_FIRST_MS	1000
 #define WAIT_MAX_MS	60000
-#define REFUSED_WAIT_MS	5000	/* ten tokens are refilled */
+#define REFUSED_WAIT_MS 5000 /* ten tokens are refilled */
 
 void
 health_good(struct health *h)
@@ -47,9 +47,10 @@ is_refusal(struct health *h, const char *why)
 		return 0;
 	h->refused++;
 	h->next = now_ms() + REFUSED_WAIT_MS;
-	log_limited(&h->refusals, log_notice, "%s refuses, too many requests "
-	    "were made as this user: the next query is in %s", h->name,
-	    duration_text(REFUSED_WAIT_MS));
+	log_limited(&h->refusals, log_notice,
+	    "%s refuses, too many requests "
+	    "were made as this user: the next query is in %s",
+	    h->name, duration_text(REFUSED_WAIT_MS));
 	return 1;
 }
 
@@ -80,7 +81,8 @@ health_bad(struct health *h, const char *why)
 	h->said = log_allowed(&h->limit, &suppressed);
 	if (h->said)
 		log_warnx("%s does not answer: %s; the query is repeated, "
-		    "nothing is skipped", h->name, why);
+			  "nothing is skipped",
+		    h->name, why);
 }
 
 int64_t

@@ -31,7 +31,7 @@ numbers_set(struct settings *set, const struct conf *conf)
 }
 
 /* The mark of a cut text needs this room. */
-#define SCRIPT_MIN	64
+#define SCRIPT_MIN 64
 
 struct settings *
 settings_new(const struct conf *conf, char *reason, size_t size)
@@ -53,8 +53,8 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 		if (set->ignore == NULL)
 			goto fail;
 	}
-	if (gres_names_set(&set->names, conf_str(conf,
-	    CONF_GPU_GRES_NAMES)) == -1) {
+	if (gres_names_set(&set->names, conf_str(conf, CONF_GPU_GRES_NAMES)) ==
+	    -1) {
 		snprintf(reason, size, "gpuGresNames: a name is too long");
 		goto fail;
 	}
@@ -62,8 +62,10 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 	set->bin_dir = strdup(conf_str(conf, CONF_SLURM_BIN_DIR));
 	if (set->opt_out == NULL || set->bin_dir == NULL)
 		goto memory;
-	set->how = (struct read_options){ .gpus = &set->names,
-	    .opt_out_word = set->opt_out, .device = device, .arg = set };
+	set->how = (struct read_options) { .gpus = &set->names,
+		.opt_out_word = set->opt_out,
+		.device = device,
+		.arg = set };
 	return set;
 memory:
 	snprintf(reason, size, "no memory");

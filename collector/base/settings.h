@@ -35,22 +35,22 @@ int gpu_address(struct gpu_map *map, const char *host, uint32_t index,
 /* settings.c */
 
 struct settings {
-	struct settings	*next;		/* of the list of retired settings */
-	struct gpu_map	*gpus;
-	struct pattern	*ignore;	/* NULL = no host is ignored */
+	struct settings *next; /* of the list of retired settings */
+	struct gpu_map *gpus;
+	struct pattern *ignore; /* NULL = no host is ignored */
 	struct gres_names names;
-	struct read_options	 how;		/* borrows from this struct */
-	char		*opt_out;
-	char		*bin_dir;
-	int64_t		 poll;		/* this and the next times: seconds */
-	int64_t		 query_delay;
-	int64_t		 max_span;
-	int64_t		 long_poll;	/* until the last day is read again */
-	int64_t		 lag;
-	int64_t		 node_poll;	/* 0 = never */
-	int64_t		 node_refresh;	/* 0 = never */
-	unsigned	 retries;
-	size_t		 script_max;	/* bytes; 0 = no scripts */
+	struct read_options how; /* borrows from this struct */
+	char *opt_out;
+	char *bin_dir;
+	int64_t poll; /* this and the next times: seconds */
+	int64_t query_delay;
+	int64_t max_span;
+	int64_t long_poll; /* until the last day is read again */
+	int64_t lag;
+	int64_t node_poll;    /* 0 = never */
+	int64_t node_refresh; /* 0 = never */
+	unsigned retries;
+	size_t script_max; /* bytes; 0 = no scripts */
 };
 
 /* Returns owned; NULL and a reason on error. */

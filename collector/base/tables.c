@@ -13,7 +13,7 @@
 
 /* --- maps of numbers --- */
 
-#define FIRST_CAP	64
+#define FIRST_CAP 64
 
 /* Job ids are consecutive; this spreads them over the table. */
 static size_t
@@ -46,7 +46,7 @@ idmap_grow(struct idmap *m)
 		if (m->keys[i] == 0)
 			continue;
 		for (k = idmap_slot(&next, m->keys[i]); next.keys[k] != 0;
-		    k = (k + 1) & (next.cap - 1))
+		     k = (k + 1) & (next.cap - 1))
 			continue;
 		next.keys[k] = m->keys[i];
 		next.values[k] = m->values[i];
@@ -69,7 +69,8 @@ idmap_put(struct idmap *m, uint64_t key, int *added)
 	/* The table grows when it is three quarters full. */
 	if (m->n * 4 >= m->cap * 3 && idmap_grow(m) == -1)
 		return NULL;
-	for (k = idmap_slot(m, key); m->keys[k] != 0; k = (k + 1) & (m->cap - 1))
+	for (k = idmap_slot(m, key); m->keys[k] != 0;
+	     k = (k + 1) & (m->cap - 1))
 		if (m->keys[k] == key)
 			return &m->values[k];
 	m->keys[k] = key;
@@ -87,7 +88,8 @@ idmap_get(const struct idmap *m, uint64_t key)
 
 	if (m->cap == 0 || key == 0)
 		return NULL;
-	for (k = idmap_slot(m, key); m->keys[k] != 0; k = (k + 1) & (m->cap - 1))
+	for (k = idmap_slot(m, key); m->keys[k] != 0;
+	     k = (k + 1) & (m->cap - 1))
 		if (m->keys[k] == key)
 			return &m->values[k];
 	return NULL;
@@ -108,7 +110,7 @@ idmap_remove(struct idmap *m, uint64_t key)
 	 * before their home slot.
 	 */
 	for (k = (hole + 1) & (m->cap - 1); m->keys[k] != 0;
-	    k = (k + 1) & (m->cap - 1)) {
+	     k = (k + 1) & (m->cap - 1)) {
 		home = idmap_slot(m, m->keys[k]);
 		if (((k - home) & (m->cap - 1)) < ((k - hole) & (m->cap - 1)))
 			continue;
@@ -165,7 +167,7 @@ open_free_slot(struct open_runs *o, uint64_t job)
 	size_t k;
 
 	for (k = open_slot(o, job); o->slots[k].job != 0;
-	    k = (k + 1) & (o->cap - 1))
+	     k = (k + 1) & (o->cap - 1))
 		continue;
 	return &o->slots[k];
 }
@@ -255,8 +257,9 @@ open_match(struct open_runs *o, uint64_t job, int64_t start, int64_t submit,
 		 */
 		if (run->start >= start && start >= submit)
 			continue;
-		if (run->submit != 0 ? (int64_t)run->submit == submit :
-		    restarts == 0 && submit != 0 && submit <= run->start)
+		if (run->submit != 0 ?
+			(int64_t)run->submit == submit :
+			restarts == 0 && submit != 0 && submit <= run->start)
 			return run;
 	}
 	return NULL;
@@ -278,7 +281,7 @@ open_remove(struct open_runs *o, struct open_run *run)
 
 	o->n--;
 	for (k = (hole + 1) & (o->cap - 1); o->slots[k].job != 0;
-	    k = (k + 1) & (o->cap - 1)) {
+	     k = (k + 1) & (o->cap - 1)) {
 		home = open_slot(o, o->slots[k].job);
 		if (((k - home) & (o->cap - 1)) < ((k - hole) & (o->cap - 1)))
 			continue;
@@ -303,7 +306,7 @@ done_put(struct done_runs *d, uint64_t job, int64_t start)
 	if (d->now.n >= DONE_GENERATION) {
 		idmap_clear(&d->before);
 		d->before = d->now;
-		d->now = (struct idmap){ 0 };
+		d->now = (struct idmap) { 0 };
 	}
 	/* On memory the run is not added; then it may be sent twice. */
 	(void)idmap_put(&d->now, run_number(job, start), NULL);

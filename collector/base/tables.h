@@ -13,10 +13,10 @@
 /* a map of numbers other than 0 to numbers */
 
 struct idmap {
-	uint64_t	*keys;		/* owned; 0 = free */
-	uint32_t	*values;	/* owned */
-	size_t		 cap;		/* a power of two, or 0 */
-	size_t		 n;
+	uint64_t *keys;	  /* owned; 0 = free */
+	uint32_t *values; /* owned */
+	size_t cap;	  /* a power of two, or 0 */
+	size_t n;
 };
 
 void idmap_clear(struct idmap *m);
@@ -39,36 +39,36 @@ uint64_t run_number(uint64_t job, int64_t start);
 
 /* open runs: runs that have no end yet */
 
-#define OPEN_RESOURCES_SENT	1u	/* the details of the run were sent */
-#define OPEN_LEFT	2u	/* squeue does not show the run now */
-#define OPEN_IGNORED	4u	/* it has only ignored hosts and is not sent */
-#define OPEN_SPOOLED	8u	/* known from the spool, not seen by this process */
-#define OPEN_RUNNING	16u	/* slurmctld's last answer shows it running */
-#define OPEN_UNLISTED	32u	/* the new submitter has not sent it (yet) */
+#define OPEN_RESOURCES_SENT 1u /* the details of the run were sent */
+#define OPEN_LEFT	    2u /* squeue does not show the run now */
+#define OPEN_IGNORED	    4u /* it has only ignored hosts and is not sent */
+#define OPEN_SPOOLED	    8u /* known from the spool, not seen by this process */
+#define OPEN_RUNNING	    16u /* slurmctld's last answer shows it running */
+#define OPEN_UNLISTED	    32u /* the new submitter has not sent it (yet) */
 /* the start waits until squeue shows the run running */
-#define OPEN_UNCONFIRMED	64u
+#define OPEN_UNCONFIRMED 64u
 /* accounting reports an end, but squeue showed the run as running later */
-#define OPEN_DISPUTED	128u
+#define OPEN_DISPUTED 128u
 
 struct open_run {
-	uint64_t	job;		/* 0 = the slot is free */
-	int64_t		start;		/* as first sent */
-	uint32_t	start_now;	/* as Slurm shows it now */
-	uint32_t	submit;		/* 0 = unknown */
+	uint64_t job;	    /* 0 = the slot is free */
+	int64_t start;	    /* as first sent */
+	uint32_t start_now; /* as Slurm shows it now */
+	uint32_t submit;    /* 0 = unknown */
 	/*
 	 * number of the last poll that showed the run; after the run left
 	 * squeue: monotonic s of the next query
 	 */
-	uint32_t	seen;
-	uint16_t	restarts;
-	uint8_t		tries;		/* queries for its end or details */
-	uint8_t		flags;
+	uint32_t seen;
+	uint16_t restarts;
+	uint8_t tries; /* queries for its end or details */
+	uint8_t flags;
 };
 
 struct open_runs {
-	struct open_run	*slots;		/* owned */
-	size_t		 cap;		/* a power of two, or 0 */
-	size_t		 n;
+	struct open_run *slots; /* owned */
+	size_t cap;		/* a power of two, or 0 */
+	size_t n;
 };
 
 void open_clear(struct open_runs *o);
@@ -96,11 +96,11 @@ void open_remove(struct open_runs *o, struct open_run *run);
 
 /* done runs: their end was sent to the submitter; they are not sent again */
 
-#define DONE_GENERATION	32768	/* runs; two generations are kept */
+#define DONE_GENERATION 32768 /* runs; two generations are kept */
 
 struct done_runs {
-	struct idmap	now;
-	struct idmap	before;
+	struct idmap now;
+	struct idmap before;
 };
 
 void done_clear(struct done_runs *d);

@@ -15,28 +15,28 @@
 
 struct cluster;
 
-#define CONFIRM_JOBS_MAX	500	/* the poll confirms further jobs */
-#define SCRIPTS_MAX	4096	/* further runs are sent without a script */
+#define CONFIRM_JOBS_MAX 500  /* the poll confirms further jobs */
+#define SCRIPTS_MAX	 4096 /* further runs are sent without a script */
 
 struct script_request {
 	struct script_request *next;
-	struct run_key	 key;
-	uint64_t	 array_job;	/* 0 = no array */
+	struct run_key key;
+	uint64_t array_job; /* 0 = no array */
 };
 
 struct worklist {
-	struct idmap	 details;	/* poll: jobs with a new run */
-	struct idmap	 left;		/* poll: accounting has no end of them */
-	struct idmap	 accounting;	/* jobs to query sacct for, by id */
-	struct idmap	 steps;		/* jobs with a row that waits for its steps */
-	struct idmap	 confirm;	/* jobs whose start is not confirmed */
-	int64_t		 confirm_at;	/* monotonic ms: last addition */
-	int64_t		 confirmed_at;	/* monotonic ms: last confirmed start */
-	struct script_request *scripts;	/* owned, oldest first */
+	struct idmap details;	 /* poll: jobs with a new run */
+	struct idmap left;	 /* poll: accounting has no end of them */
+	struct idmap accounting; /* jobs to query sacct for, by id */
+	struct idmap steps;	 /* jobs with a row that waits for its steps */
+	struct idmap confirm;	 /* jobs whose start is not confirmed */
+	int64_t confirm_at;	 /* monotonic ms: last addition */
+	int64_t confirmed_at;	 /* monotonic ms: last confirmed start */
+	struct script_request *scripts; /* owned, oldest first */
 	struct script_request **scripts_tail;
-	unsigned	 n_scripts;
-	int		 permission;	/* a lookup waits for a check */
-	int		 rows_wait;	/* rows of accounting wait for details */
+	unsigned n_scripts;
+	int permission; /* a lookup waits for a check */
+	int rows_wait;	/* rows of accounting wait for details */
 };
 
 void worklist_init(struct worklist *work);

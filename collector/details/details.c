@@ -20,8 +20,9 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define FEW		64	/* results: a record of these may exceed the submitter's window */
-#define TRIM_FROM	256	/* results: more give memory back */
+/* Results: a record of these may exceed the submitter's window */
+#define FEW	  64
+#define TRIM_FROM 256 /* results: more give memory back */
 
 static void details_next(struct details *d);
 
@@ -156,7 +157,7 @@ on_verify_row(struct span line, void *arg)
 	struct detail_result *r;
 
 	if (squeue_row(line, &row) == -1)
-		return 0;	/* a pending job has no start */
+		return 0; /* a pending job has no start */
 	r = row.state->phase == PHASE_ENDED ? details_result(d, row.job) : NULL;
 	if (r != NULL)
 		r->shown = 1;
@@ -164,8 +165,10 @@ on_verify_row(struct span line, void *arg)
 }
 
 static const struct query_type verify_query = {
-	.cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS,
-	.on_line = on_verify_row, .on_end = on_verify_end,
+	.cmd = CMD_SQUEUE,
+	.deadline_ms = QUERY_LONG_MS,
+	.on_line = on_verify_row,
+	.on_end = on_verify_end,
 };
 
 /*
@@ -204,8 +207,10 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type all_query = {
-	.cmd = CMD_SCONTROL, .deadline_ms = QUERY_LONG_MS,
-	.on_line = details_text_line, .on_end = on_all_end,
+	.cmd = CMD_SCONTROL,
+	.deadline_ms = QUERY_LONG_MS,
+	.on_line = details_text_line,
+	.on_end = on_all_end,
 };
 
 static void
@@ -234,7 +239,8 @@ on_one_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type one_query = {
-	.cmd = CMD_SCONTROL, .on_line = details_text_line,
+	.cmd = CMD_SCONTROL,
+	.on_line = details_text_line,
 	.on_end = on_one_end,
 };
 
@@ -260,8 +266,10 @@ line_read(struct details *d, const struct detail_result *r,
 
 	if (line.n == 0)
 		return -1;
-	return scontrol_record(line, (struct span){ NULL, 0 }, &d->c->set->how,
-	    s) == RECORD_GOOD ? 0 : -1;
+	return scontrol_record(line, (struct span) { NULL, 0 }, &d->c->set->how,
+		   s) == RECORD_GOOD ?
+	    0 :
+	    -1;
 }
 
 static void
@@ -293,8 +301,8 @@ deliver(struct details *d)
 	d->delivering = 1;
 	for (; d->at < d->n; d->at++) {
 		r = &d->results[d->at];
-		if (r->verdict != DETAIL_GOOD || (r->s == NULL &&
-		    r->line == NULL))
+		if (r->verdict != DETAIL_GOOD ||
+		    (r->s == NULL && r->line == NULL))
 			continue;
 		/* A few records may exceed the window of the submitter. */
 		if (d->n > FEW && outbox_behind(d->c->outbox))
@@ -326,7 +334,7 @@ on_hosts(void *arg)
 }
 
 /* Least time between two queries for the shapes of nodes, for added hosts. */
-#define HOSTS_AGAIN_S	60
+#define HOSTS_AGAIN_S 60
 
 static int
 on_host(const char *name, void *arg)
@@ -382,7 +390,7 @@ details_next(struct details *d)
 			one_query_start(d, d->results[d->at].job);
 			return;
 		}
-		d->all = 1;	/* from here on the results of this answer */
+		d->all = 1; /* from here on the results of this answer */
 		d->at = 0;
 	}
 	for (; d->at < d->n; d->at++) {

@@ -11,10 +11,15 @@
 
 struct details;
 
-#define NEW_JOBS_MAX	32768
+#define NEW_JOBS_MAX 32768
 
-enum detail { DETAIL_UNSEEN, DETAIL_GOOD, DETAIL_AMBIGUOUS, DETAIL_LATER,
-	DETAIL_UNKNOWN };
+enum detail {
+	DETAIL_UNSEEN,
+	DETAIL_GOOD,
+	DETAIL_AMBIGUOUS,
+	DETAIL_LATER,
+	DETAIL_UNKNOWN
+};
 
 /*
  * done() is called when the answers have gone through track_snapshot(); ok:

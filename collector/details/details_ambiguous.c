@@ -14,22 +14,22 @@
 #include "collector/details/details_private.h"
 #include "common/log.h"
 
-#define TEXT_BYTES_MAX	(16u * 1024 * 1024)	/* all tasks of an array */
+#define TEXT_BYTES_MAX (16u * 1024 * 1024) /* all tasks of an array */
 
 struct disambiguate {
-	struct details	*d;
+	struct details *d;
 	struct detail_result *r;
-	void		(*done)(struct details *d, int answered);
-	struct query	 query;
-	char		 delimiter[DELIMITER_LEN + 1];
-	char		 id[24];
-	char		 format[96];
-	char		*text;		/* owned: an answer */
-	size_t		 len;
-	size_t		 cap;
-	char		*name;		/* owned */
-	size_t		 name_len;
-	int		 opted_out;
+	void (*done)(struct details *d, int answered);
+	struct query query;
+	char delimiter[DELIMITER_LEN + 1];
+	char id[24];
+	char format[96];
+	char *text; /* owned: an answer */
+	size_t len;
+	size_t cap;
+	char *name; /* owned */
+	size_t name_len;
+	int opted_out;
 };
 
 void
@@ -98,7 +98,7 @@ records_find(struct disambiguate *x, struct job_snapshot *s)
 		if (scontrol_id(all) == x->r->job) {
 			snapshot_init(&found);
 			if (scontrol_record(record_at(all, x->name_len), name,
-			    &x->d->c->set->how, &found) == RECORD_GOOD &&
+				&x->d->c->set->how, &found) == RECORD_GOOD &&
 			    n++ == 0)
 				*s = found;
 			else
@@ -122,8 +122,9 @@ on_record(const struct command_end *end, int complete, void *arg)
 	(void)complete;
 	if (end->outcome != COMMAND_OK) {
 		x->r->verdict = DETAIL_UNKNOWN;
-		x->done(d, end->outcome == COMMAND_FAILED &&
-		    strstr(end->err, "Invalid job id") != NULL);
+		x->done(d,
+		    end->outcome == COMMAND_FAILED &&
+			strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
 	n = records_find(x, &s);
@@ -134,7 +135,8 @@ on_record(const struct command_end *end, int complete, void *arg)
 	} else {
 		if (n > 1)
 			snapshot_clear(&s);
-		log_warnx("job %s: the texts of the job make slurmctld's "
+		log_warnx(
+		    "job %s: the texts of the job make slurmctld's "
 		    "answer ambiguous; the record has no threads and devices",
 		    x->id);
 	}
@@ -168,7 +170,9 @@ name_find(struct disambiguate *x)
 }
 
 static const struct query_type record_query = {
-	.cmd = CMD_SCONTROL, .on_output = on_text, .on_end = on_record,
+	.cmd = CMD_SCONTROL,
+	.on_output = on_text,
+	.on_end = on_record,
 };
 
 static void
@@ -180,8 +184,9 @@ on_name(const struct command_end *end, int complete, void *arg)
 	(void)complete;
 	if (end->outcome != COMMAND_OK || name_find(x) == -1) {
 		x->r->verdict = DETAIL_UNKNOWN;
-		x->done(d, end->outcome == COMMAND_OK ||
-		    strstr(end->err, "Invalid job id") != NULL);
+		x->done(d,
+		    end->outcome == COMMAND_OK ||
+			strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
 	x->len = 0;
@@ -192,7 +197,9 @@ on_name(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type name_query = {
-	.cmd = CMD_SQUEUE, .on_output = on_text, .on_end = on_name,
+	.cmd = CMD_SQUEUE,
+	.on_output = on_text,
+	.on_end = on_name,
 };
 
 void

@@ -10,19 +10,19 @@
  * Limit of the bytes of kept records of one answer.  Records are packed, so
  * that these are about 25,000 jobs.
  */
-#define RECORD_BYTES_MAX	(6u * 1024 * 1024)
+#define RECORD_BYTES_MAX (6u * 1024 * 1024)
 
 struct detail_result {
-	uint64_t	 job;
-	uint64_t	 order;		/* of its record */
-	char		*line;		/* owned: its record, packed, to be read again */
-	uint32_t	 size;		/* of that */
-	uint32_t	 len;		/* of the record */
-	struct job_snapshot	*s;	/* owned: of an exact query */
-	enum detail	 verdict;
-	enum slurm_phase	 phase;
-	unsigned	 wanted : 1;	/* 0 = it was found in the answer */
-	unsigned	 shown : 1;	/* squeue shows that it has ended */
+	uint64_t job;
+	uint64_t order; /* of its record */
+	char *line;	/* owned: its record, packed, to be read again */
+	uint32_t size;	/* of that */
+	uint32_t len;	/* of the record */
+	struct job_snapshot *s; /* owned: of an exact query */
+	enum detail verdict;
+	enum slurm_phase phase;
+	unsigned wanted : 1; /* 0 = it was found in the answer */
+	unsigned shown : 1;  /* squeue shows that it has ended */
 };
 
 /*
@@ -31,37 +31,37 @@ struct detail_result {
  * begins at most this far before the rest of the record.
  */
 struct recent_line {
-	uint64_t	 job;
-	uint64_t	 at;		/* bytes of the answer before it */
+	uint64_t job;
+	uint64_t at; /* bytes of the answer before it */
 };
-#define NAME_BYTES	1024	/* slurmctld's limit */
-#define RECENT_BYTES	(2 * NAME_BYTES)
-#define RECENT_LINES	256	/* of "JobId=1" */
+#define NAME_BYTES   1024 /* slurmctld's limit */
+#define RECENT_BYTES (2 * NAME_BYTES)
+#define RECENT_LINES 256 /* of "JobId=1" */
 
 struct disambiguate;
 struct pack;
 
 struct details {
 	struct cluster *c;
-	void		(*done)(struct details *d, int ok, void *arg);
-	void		*arg;
-	struct query	 query;		/* about all jobs, one job, or squeue's rows */
-	struct idmap	 index;		/* job -> place in results, plus one */
-	struct idmap	 seen;		/* every job of the answer */
-	uint64_t	 bytes;		/* of the answer, before the line being read */
-	struct recent_line	 recent[RECENT_LINES];	/* a ring */
-	unsigned	 n_recent;	/* since the beginning of the answer */
-	struct idmap	 suspects; /* jobs before a line of an unknown job */
-	struct detail_result	*results;	/* owned */
-	size_t		 n;
-	size_t		 cap;
-	size_t		 at;		/* of the job that is queried singly, or exactly */
-	int		 all;
-	int		 busy;
-	struct pack	*pack;		/* owned; NULL = no line is kept */
-	size_t		 record_bytes;		/* bytes of records */
-	int		 found;		/* an ended run was found in the answer */
-	int		 delivering;	/* the submitter's window is full: continue at `at` */
+	void (*done)(struct details *d, int ok, void *arg);
+	void *arg;
+	struct query query; /* about all jobs, one job, or squeue's rows */
+	struct idmap index; /* job -> place in results, plus one */
+	struct idmap seen;  /* every job of the answer */
+	uint64_t bytes;	    /* of the answer, before the line being read */
+	struct recent_line recent[RECENT_LINES]; /* a ring */
+	unsigned n_recent;     /* since the beginning of the answer */
+	struct idmap suspects; /* jobs before a line of an unknown job */
+	struct detail_result *results; /* owned */
+	size_t n;
+	size_t cap;
+	size_t at; /* of the job that is queried singly, or exactly */
+	int all;
+	int busy;
+	struct pack *pack;   /* owned; NULL = no line is kept */
+	size_t record_bytes; /* bytes of records */
+	int found;	     /* an ended run was found in the answer */
+	int delivering; /* the submitter's window is full: continue at `at` */
 	/* owned; NULL = no exact query is under way */
 	struct disambiguate *disambiguate;
 };

@@ -10,7 +10,7 @@
 #include "collector/details/details_private.h"
 #include "collector/track/track.h"
 
-#define SUSPECTS_MAX	1024	/* jobs: then all wait for one more answer */
+#define SUSPECTS_MAX 1024 /* jobs: then all wait for one more answer */
 
 /*
  * Is the line of a job that was not wanted worth reading, because the run may
@@ -24,8 +24,8 @@ is_worth_reading(struct details *d, uint64_t job, struct span line)
 	struct open_run *run;
 	size_t at = 0;
 
-	if (!d->all || d->c->slurm.accounting || d->record_bytes >
-	    RECORD_BYTES_MAX / 2 ||
+	if (!d->all || d->c->slurm.accounting ||
+	    d->record_bytes > RECORD_BYTES_MAX / 2 ||
 	    token_find(line, " JobState=PENDING ") != NULL)
 		return 0;
 	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)
@@ -49,11 +49,11 @@ record_take(struct details *d, uint64_t job, struct span line)
 		return;
 	}
 	snapshot_init(&s);
-	verdict = scontrol_record(line, (struct span){ NULL, 0 },
+	verdict = scontrol_record(line, (struct span) { NULL, 0 },
 	    &d->c->set->how, &s);
 	if (r == NULL && verdict == RECORD_GOOD &&
-	    s.state->phase == PHASE_ENDED && !done_has(&d->c->done, job,
-	    s.job.key.start)) {
+	    s.state->phase == PHASE_ENDED &&
+	    !done_has(&d->c->done, job, s.job.key.start)) {
 		r = details_result_new(d, job, 0);
 		d->found = 1;
 	}
@@ -77,11 +77,11 @@ recent_add(struct details *d, uint64_t job, struct span line)
 	static const char key[] = " JobName=";
 	const char *name = token_find(line, key);
 
-	if (name != NULL && span_from(line, name + sizeof(key) - 1).n >
-	    NAME_BYTES)
+	if (name != NULL &&
+	    span_from(line, name + sizeof(key) - 1).n > NAME_BYTES)
 		return;
-	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line){ job,
-	    d->bytes };
+	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line) { job,
+		d->bytes };
 }
 
 static void
@@ -146,20 +146,20 @@ is_suspect(struct details *d, uint64_t job, struct span line)
 	/* Above this number squeue's rows were not all read. */
 	if (d->n >= NEW_JOBS_MAX || d->n_recent == 0 ||
 	    d->recent[(d->n_recent - 1) % RECENT_LINES].at + RECENT_BYTES <
-	    d->bytes)
+		d->bytes)
 		return 0;
 	snapshot_init(&s);
-	verdict = scontrol_record(line, (struct span){ NULL, 0 }, &c->set->how,
+	verdict = scontrol_record(line, (struct span) { NULL, 0 }, &c->set->how,
 	    &s);
 	start = s.job.key.start;
 	suspects = verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD ||
 	    (verdict == RECORD_GOOD &&
-	    (s.state->phase == PHASE_CONFIGURING ||
-	    s.state->phase == PHASE_RUNNING ||
-	    s.state->phase == PHASE_COMPLETING) &&
-	    open_find(&c->open, job, start) == NULL &&
-	    !done_has(&c->done, job, start) && !track_quarantined(c, job,
-	    start));
+		(s.state->phase == PHASE_CONFIGURING ||
+		    s.state->phase == PHASE_RUNNING ||
+		    s.state->phase == PHASE_COMPLETING) &&
+		open_find(&c->open, job, start) == NULL &&
+		!done_has(&c->done, job, start) &&
+		!track_quarantined(c, job, start));
 	snapshot_clear(&s);
 	return suspects;
 }

@@ -12,17 +12,17 @@
 
 #include "collector/details/record_pack.h"
 
-#define DICTIONARY	4096u	/* bytes: some four records */
-#define WINDOW_BITS	13	/* it and a record in reach, in 32 KiB */
-#define MEMORY_LEVEL	6	/* 32 KiB more */
+#define DICTIONARY   4096u /* bytes: some four records */
+#define WINDOW_BITS  13	   /* it and a record in reach, in 32 KiB */
+#define MEMORY_LEVEL 6	   /* 32 KiB more */
 
 struct pack {
-	z_stream	 in;		/* packs */
-	z_stream	 out;
-	unsigned char	 dictionary[DICTIONARY];
-	size_t		 filled;	/* of it; used when full */
-	char		*buf;		/* owned: of either way */
-	size_t		 cap;
+	z_stream in; /* packs */
+	z_stream out;
+	unsigned char dictionary[DICTIONARY];
+	size_t filled; /* of it; used when full */
+	char *buf;     /* owned: of either way */
+	size_t cap;
 };
 
 struct pack *
@@ -33,7 +33,7 @@ pack_new(void)
 	if (p == NULL)
 		return NULL;
 	if (deflateInit2(&p->in, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS,
-	    MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+		MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(p);
 		return NULL;
 	}
@@ -97,8 +97,8 @@ pack_line(struct pack *p, const char *line, size_t n, size_t *size)
 	char *packed;
 
 	if (bound == 0 || reserve(p, bound) == -1 || deflateReset(z) != Z_OK ||
-	    (p->filled == DICTIONARY && deflateSetDictionary(z, p->dictionary,
-	    DICTIONARY) != Z_OK))
+	    (p->filled == DICTIONARY &&
+		deflateSetDictionary(z, p->dictionary, DICTIONARY) != Z_OK))
 		return NULL;
 	input(z, line, n);
 	z->next_out = (Bytef *)p->buf;
@@ -132,5 +132,6 @@ pack_read(struct pack *p, const char *packed, size_t size, size_t n)
 	    inflateSetDictionary(z, p->dictionary, DICTIONARY) == Z_OK)
 		rc = inflate(z, Z_FINISH);
 	return rc == Z_STREAM_END && z->avail_in == 0 && z->avail_out == 1 ?
-	    p->buf : NULL;
+	    p->buf :
+	    NULL;
 }

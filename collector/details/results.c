@@ -12,7 +12,7 @@
 #include "collector/details/details_private.h"
 #include "collector/details/record_pack.h"
 
-#define ALLOC_BYTES	16	/* of the allocator for each piece of memory */
+#define ALLOC_BYTES 16 /* of the allocator for each piece of memory */
 
 static void
 result_drop(struct detail_result *r)
@@ -89,7 +89,7 @@ details_line_keep(struct details *d, struct detail_result *r, struct span line)
 	if (d->pack == NULL)
 		d->pack = pack_new();
 	r->line = d->pack != NULL ? pack_line(d->pack, line.p, line.n, &size) :
-	    NULL;
+				    NULL;
 	if (r->line == NULL) {
 		r->verdict = DETAIL_LATER;
 		return;
@@ -103,8 +103,9 @@ details_line_keep(struct details *d, struct detail_result *r, struct span line)
 struct span
 details_line(const struct details *d, const struct detail_result *r)
 {
-	const char *p = r->line != NULL ? pack_read(d->pack, r->line, r->size,
-	    r->len) : NULL;
+	const char *p = r->line != NULL ?
+	    pack_read(d->pack, r->line, r->size, r->len) :
+	    NULL;
 
-	return (struct span){ p, p != NULL ? r->len : 0 };
+	return (struct span) { p, p != NULL ? r->len : 0 };
 }

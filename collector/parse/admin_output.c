@@ -51,7 +51,7 @@ admin_line(struct admin *a, const char *user, struct span line)
 	if (bar != NULL)
 		line.n = (size_t)(bar - line.p);
 	if (span_is(line, "Operator") || span_is(line, "Administrator"))
-		a->operator = 1;
+		a->operator= 1;
 }
 
 /* Compares host names up to the first dot, as Slurm does. */
@@ -110,7 +110,7 @@ config_pair(struct span line, struct span *key, struct span *v)
 	if (equals == NULL)
 		return 0;
 	*v = trim(span_from(line, equals + 1));
-	*key = trim((struct span){ line.p, (size_t)(equals - line.p) });
+	*key = trim((struct span) { line.p, (size_t)(equals - line.p) });
 	return v->n > 0;
 }
 

@@ -13,11 +13,11 @@
 
 /* One item of a GRES list. */
 struct gres_item {
-	struct span	 name;
-	uint64_t	 count;
-	struct span	 idx;		/* behind IDX:, may be empty */
-	int		 has_idx;
-	struct span	 shares;	/* "0/100,30/100", may be empty */
+	struct span name;
+	uint64_t count;
+	struct span idx; /* behind IDX:, may be empty */
+	int has_idx;
+	struct span shares; /* "0/100,30/100", may be empty */
 };
 
 int
@@ -141,7 +141,7 @@ item_words(struct span words, struct gres_item *item)
 		last.n = rest.n - (size_t)(last.p - rest.p);
 	}
 	if (number_u64(last, &item->count) == -1)
-		item->count = 1;	/* rest is the type */
+		item->count = 1; /* rest is the type */
 	return item->name.n > 0 ? 0 : -1;
 }
 
@@ -176,10 +176,10 @@ gres_next(struct span *s, struct gres_item *item)
 }
 
 struct devices {
-	int	(*each)(uint32_t index, void *arg);
-	void	*arg;
+	int (*each)(uint32_t index, void *arg);
+	void *arg;
 	uint32_t count;
-	uint8_t	 seen[ACCELS_MAX / 8];	/* a GPU and its shares are one device */
+	uint8_t seen[ACCELS_MAX / 8]; /* a GPU and its shares are one device */
 };
 
 /* Remembers the index; an index from ACCELS_MAX on is not remembered. */

@@ -11,14 +11,14 @@
 
 #include "collector/parse/parse.h"
 
-#define BRACKETS_MAX	8	/* Slurm's own limit is lower */
+#define BRACKETS_MAX 8 /* Slurm's own limit is lower */
 
 struct expansion {
-	int	(*each)(const char *name, void *arg);
-	void	*arg;
-	char	 name[HOST_MAX];
-	int	 count;
-	int	 brackets;
+	int (*each)(const char *name, void *arg);
+	void *arg;
+	char name[HOST_MAX];
+	int count;
+	int brackets;
 };
 
 static int expand(struct expansion *x, size_t len, struct span rest);

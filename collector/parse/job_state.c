@@ -14,12 +14,12 @@ static const struct job_state compact[] = {
 	{ "S", PHASE_RUNNING, END_NOT },
 	{ "CG", PHASE_COMPLETING, END_NOT },
 	{ "CF", PHASE_CONFIGURING, END_NOT },
-	{ "SO", PHASE_RUNNING, END_NOT },	/* staging data out */
-	{ "ST", PHASE_RUNNING, END_NOT },	/* stopped by a signal */
-	{ "SI", PHASE_RUNNING, END_NOT },	/* receives a signal */
+	{ "SO", PHASE_RUNNING, END_NOT }, /* staging data out */
+	{ "ST", PHASE_RUNNING, END_NOT }, /* stopped by a signal */
+	{ "SI", PHASE_RUNNING, END_NOT }, /* receives a signal */
 	{ "RS", PHASE_RUNNING, END_NOT },
 	{ "PD", PHASE_PENDING, END_NOT },
-	{ "SE", PHASE_PENDING, END_NOT },	/* special exit: requeued and held */
+	{ "SE", PHASE_PENDING, END_NOT }, /* special exit: requeued and held */
 	{ "RD", PHASE_PENDING, END_NOT },
 	{ "RF", PHASE_PENDING, END_NOT },
 	{ "RH", PHASE_PENDING, END_NOT },
@@ -83,9 +83,9 @@ find(const struct job_state *table, size_t n, struct span s)
 const struct job_state *
 state_with_reason(const struct job_state *state, struct span reason)
 {
-	if (state->phase == PHASE_RUNNING && (span_is(reason, "Pr") ||
-	    span_is(reason, "Prolog")))
-		return state_word((struct span){ "CONFIGURING", 11 });
+	if (state->phase == PHASE_RUNNING &&
+	    (span_is(reason, "Pr") || span_is(reason, "Prolog")))
+		return state_word((struct span) { "CONFIGURING", 11 });
 	return state;
 }
 

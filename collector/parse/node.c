@@ -63,14 +63,14 @@ node_record(struct span line, char host[HOST_MAX], struct node_shape *shape)
 
 /* A node has several words; the one with the lowest effect decides. */
 enum effect {
-	EFFECT_ABSENT,		/* the node does not exist yet */
-	EFFECT_DOWN,		/* down, whatever the other words are */
+	EFFECT_ABSENT, /* the node does not exist yet */
+	EFFECT_DOWN,   /* down, whatever the other words are */
 	EFFECT_ALLOCATED,
 	EFFECT_MIXED,
-	EFFECT_UNUSABLE,	/* no job runs and none can start: down */
-	EFFECT_HELD,		/* no job runs, only some can start: reserved */
+	EFFECT_UNUSABLE, /* no job runs and none can start: down */
+	EFFECT_HELD,	 /* no job runs, only some can start: reserved */
 	EFFECT_IDLE,
-	EFFECT_NONE,		/* the word does not describe the use */
+	EFFECT_NONE, /* the word does not describe the use */
 	EFFECT__COUNT
 };
 
@@ -86,8 +86,8 @@ static const char *const effect_words[EFFECT__COUNT] = {
 };
 
 static const struct {
-	const char	*word;
-	enum effect	 effect;
+	const char *word;
+	enum effect effect;
 } words[] = {
 	{ "IDLE", EFFECT_IDLE },
 	{ "ALLOCATED", EFFECT_ALLOCATED },
@@ -128,18 +128,18 @@ static const struct {
 
 /* The signs that older versions and sinfo print behind a word. */
 static const struct {
-	char		 sign;
-	enum effect	 effect;
+	char sign;
+	enum effect effect;
 } signs[] = {
-	{ '*', EFFECT_DOWN },		/* not responding */
-	{ '~', EFFECT_UNUSABLE },	/* switched off */
-	{ '#', EFFECT_UNUSABLE },	/* powering up */
-	{ '!', EFFECT_UNUSABLE },	/* power down is pending */
-	{ '%', EFFECT_UNUSABLE },	/* powering down */
-	{ '^', EFFECT_UNUSABLE },	/* rebooting */
-	{ '$', EFFECT_HELD },		/* maintenance */
-	{ '@', EFFECT_NONE },		/* reboot is pending */
-	{ '-', EFFECT_NONE },		/* planned */
+	{ '*', EFFECT_DOWN },	  /* not responding */
+	{ '~', EFFECT_UNUSABLE }, /* switched off */
+	{ '#', EFFECT_UNUSABLE }, /* powering up */
+	{ '!', EFFECT_UNUSABLE }, /* power down is pending */
+	{ '%', EFFECT_UNUSABLE }, /* powering down */
+	{ '^', EFFECT_UNUSABLE }, /* rebooting */
+	{ '$', EFFECT_HELD },	  /* maintenance */
+	{ '@', EFFECT_NONE },	  /* reboot is pending */
+	{ '-', EFFECT_NONE },	  /* planned */
 };
 
 static void
@@ -231,8 +231,8 @@ node_use(struct span line, const struct gres_names *names,
 	if (number_u32(token_value(&s, " CPUAlloc="), &node->cpus) == -1)
 		node->cpus = 0;
 	s = line;
-	if (number_memory(token_value(&s, " AllocMem="), &node->memory,
-	    NULL) == -1)
+	if (number_memory(token_value(&s, " AllocMem="), &node->memory, NULL) ==
+	    -1)
 		node->memory = 0;
 	node->gpus = gpus_used(line, names);
 	return 0;

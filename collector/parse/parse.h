@@ -44,12 +44,12 @@ int hostlist_each(struct span s, int (*each)(const char *name, void *arg),
 
 /* gres.c */
 
-#define GRES_NAMES_MAX	16
+#define GRES_NAMES_MAX 16
 
 /* The GRES names that are GPUs (gpuGresNames). */
 struct gres_names {
-	char		name[GRES_NAMES_MAX][64];
-	unsigned	n;
+	char name[GRES_NAMES_MAX][64];
+	unsigned n;
 };
 
 /* list is the JSON text of a LIST value of the configuration.  0 or -1. */
@@ -68,10 +68,10 @@ int gres_each(struct span s, const struct gres_names *names,
 /* tres.c */
 
 struct tres {
-	uint32_t	nodes;
-	uint32_t	cpus;
-	uint32_t	gpus;
-	uint64_t	memory;		/* MB */
+	uint32_t nodes;
+	uint32_t cpus;
+	uint32_t gpus;
+	uint64_t memory; /* MB */
 };
 
 /*
@@ -83,15 +83,16 @@ void tres_parse(struct span s, const struct gres_names *names,
 
 /* split.c */
 
-#define LINE_BYTES_MAX	(8u * 1024 * 1024)	/* a job on 100,000 nodes without ranges */
+/* A job on 100,000 nodes without ranges */
+#define LINE_BYTES_MAX (8u * 1024 * 1024)
 
 /* Cuts a stream into lines.  A line that is too long is skipped and counted. */
 struct lines {
-	char		*buf;		/* owned: the begin of an incomplete line */
-	size_t		 len;
-	size_t		 cap;
-	int		 skipping;	/* up to the next newline */
-	unsigned	 skipped;	/* lines that were too long */
+	char *buf; /* owned: the begin of an incomplete line */
+	size_t len;
+	size_t cap;
+	int skipping;	  /* up to the next newline */
+	unsigned skipped; /* lines that were too long */
 };
 
 void lines_clear(struct lines *l);
@@ -105,7 +106,7 @@ int lines_feed(struct lines *l, const char *p, size_t n,
 int lines_end(struct lines *l, int (*each)(struct span line, void *arg),
     void *arg);
 
-#define DELIMITER_LEN	4
+#define DELIMITER_LEN 4
 
 /*
  * A random delimiter out of 1,679,616, made of bytes that do not occur in
@@ -122,14 +123,14 @@ unsigned delimiter_split(struct span text, const char *delimiter,
 /* How job records are read; borrows from the configuration in force. */
 struct read_options {
 	const struct gres_names *gpus;
-	const char	*opt_out_word;	/* NULL = none */
+	const char *opt_out_word; /* NULL = none */
 	/*
 	 * Writes the address of a device of a host.  Returns 0, or -1 when the
 	 * device has no address.  May be NULL.
 	 */
-	int	(*device)(const char *host, uint32_t index,
-		    char address[ACCEL_MAX], void *arg);
-	void	*arg;
+	int (*device)(const char *host, uint32_t index, char address[ACCEL_MAX],
+	    void *arg);
+	void *arg;
 };
 
 /* squeue.c */
@@ -138,12 +139,12 @@ struct read_options {
  * Two letters of the reason are enough to recognize "Prolog".  No column
  * contains text that a user wrote.
  */
-#define SQUEUE_FORMAT	"%A %t %2r %S"
+#define SQUEUE_FORMAT "%A %t %2r %S"
 
 struct squeue_job {
-	uint64_t	 job;
+	uint64_t job;
 	const struct job_state *state;
-	int64_t		 start;		/* 0 = not started */
+	int64_t start; /* 0 = not started */
 };
 
 /* Reads one row of SQUEUE_FORMAT.  Returns 0, or -1 when the line is no row. */
@@ -153,9 +154,9 @@ int squeue_row(struct span line, struct squeue_job *row);
 
 enum record_verdict {
 	RECORD_GOOD,
-	RECORD_NONE,		/* the line is no record of a job */
-	RECORD_AMBIGUOUS,	/* a user's text can be mistaken for a token */
-	RECORD_BAD		/* a required token is missing, or memory is short */
+	RECORD_NONE,	  /* the line is no record of a job */
+	RECORD_AMBIGUOUS, /* a user's text can be mistaken for a token */
+	RECORD_BAD	  /* a required token is missing, or memory is short */
 };
 
 /* The job id at the begin of a record; 0 when the line is no record. */
@@ -177,25 +178,25 @@ enum record_verdict scontrol_resources(struct span s,
 
 /* sacct.c */
 
-#define SACCT_COLUMNS_MAX	256	/* bytes of -o's value */
-#define SACCT_DELIMITER_MAX	32	/* bytes of "--delimiter=..." */
+#define SACCT_COLUMNS_MAX   256 /* bytes of -o's value */
+#define SACCT_DELIMITER_MAX 32	/* bytes of "--delimiter=..." */
 
 /*
  * Reads a stream of rows.  sacct_begin() prepares the reader; then set how,
  * each and arg.
  */
 struct sacct_reader {
-	char		 delimiter[DELIMITER_LEN + 1];
+	char delimiter[DELIMITER_LEN + 1];
 	const struct read_options *how;
 	/* May take from s what it keeps; returns -1 to stop. */
-	int		(*each)(struct job_snapshot *s, void *arg);
-	void		*arg;
-	uint32_t	 lacking;	/* columns this sacct does not have, as bits */
-	char		*buf;		/* owned: the begin of an incomplete row */
-	size_t		 len;
-	size_t		 cap;
-	uint64_t	 rows;
-	unsigned	 bad;		/* rows that are malformed */
+	int (*each)(struct job_snapshot *s, void *arg);
+	void *arg;
+	uint32_t lacking; /* columns this sacct does not have, as bits */
+	char *buf;	  /* owned: the begin of an incomplete row */
+	size_t len;
+	size_t cap;
+	uint64_t rows;
+	unsigned bad; /* rows that are malformed */
 };
 
 /*
@@ -220,13 +221,13 @@ void sacct_clear(struct sacct_reader *r);
 const char *sacct_lacks(const char *err, uint32_t *lacking);
 
 /* Rows of job steps.  No column contains text that a user wrote. */
-#define STEP_FIELDS	"JobIDRaw,Start,End,ExitCode"
-#define STEP_DELIMITER	"||||"
+#define STEP_FIELDS    "JobIDRaw,Start,End,ExitCode"
+#define STEP_DELIMITER "||||"
 
 struct job_step {
-	uint64_t	 job;
-	int64_t		 start;
-	int64_t		 end;		/* 0 = not ended */
+	uint64_t job;
+	int64_t start;
+	int64_t end; /* 0 = not ended */
 };
 /* Returns 0, or -1 when the row is of no step or has no exit status. */
 int step_row(struct span line, struct job_step *step);
@@ -234,9 +235,9 @@ int step_row(struct span line, struct job_step *step);
 /* node.c */
 
 struct node_shape {
-	uint16_t	sockets;	/* each 0 when Slurm does not print it */
-	uint16_t	cores;		/* per socket */
-	uint16_t	threads;	/* per core */
+	uint16_t sockets; /* each 0 when Slurm does not print it */
+	uint16_t cores;	  /* per socket */
+	uint16_t threads; /* per core */
 };
 
 /*
@@ -267,32 +268,32 @@ int config_pair(struct span line, struct span *key, struct span *v);
 
 /* sdiag */
 struct sdiag {
-	int64_t		 clock;		/* slurmctld's time, epoch seconds */
-	int64_t		 queue;		/* messages that wait for slurmdbd */
+	int64_t clock; /* slurmctld's time, epoch seconds */
+	int64_t queue; /* messages that wait for slurmdbd */
 };
 void sdiag_line(struct sdiag *d, struct span line);
 
 /* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator" */
 struct admin {
-	int		 known;		/* accounting has this user */
-	int		 operator;	/* it has the rights of an operator */
+	int known;    /* accounting has this user */
+	int operator; /* it has the rights of an operator */
 };
 void admin_line(struct admin *a, const char *user, struct span line);
 
 /* `sacctmgr -n -P show configuration`: first slurm.conf, then slurmdbd.conf */
 struct dbd_config {
-	int		 reached;	/* the part of slurmdbd.conf has begun */
-	int		 private_jobs;	/* its PrivateData contains jobs */
+	int reached;	  /* the part of slurmdbd.conf has begun */
+	int private_jobs; /* its PrivateData contains jobs */
 };
 void dbd_config_line(struct dbd_config *d, struct span line);
 
-#define CONTROLLERS_MAX	16	/* Slurm's limit of SlurmctldHost lines */
+#define CONTROLLERS_MAX 16 /* Slurm's limit of SlurmctldHost lines */
 
 /* `scontrol ping`; set first_up and ours to -1 before the first line */
 struct controllers {
-	unsigned	 n;
-	int		 first_up;	/* place of the first one that is up */
-	int		 ours;		/* place of the one on this host */
+	unsigned n;
+	int first_up; /* place of the first one that is up */
+	int ours;     /* place of the one on this host */
 };
 void controllers_line(struct controllers *c, const char *host,
     struct span line);

@@ -14,16 +14,16 @@
 
 #include "collector/parse/parse.h"
 
-#define ROW_MAX		(1024u * 1024)	/* bytes; node list, comment, job name */
-#define BAD_ROWS_MAX	100		/* with more, the stream is no answer */
+#define ROW_MAX	     (1024u * 1024) /* bytes; node list, comment, job name */
+#define BAD_ROWS_MAX 100	    /* with more, the stream is no answer */
 
 /* A row while it is read into s. */
 struct row {
-	struct job_snapshot	*s;
+	struct job_snapshot *s;
 	const struct read_options *how;
-	struct span	 memory;
-	uint32_t	 cpus_asked;
-	struct span	 uid;
+	struct span memory;
+	uint32_t cpus_asked;
+	struct span uid;
 };
 
 static int
@@ -48,7 +48,7 @@ get_display_id(struct span v, struct row *row)
 
 	for (i = 0; i < v.n && v.p[i] >= '0' && v.p[i] <= '9'; i++)
 		continue;
-	if (i == 0 || number_u64((struct span){ v.p, i }, &base) == -1)
+	if (i == 0 || number_u64((struct span) { v.p, i }, &base) == -1)
 		return -1;
 	if (i == v.n)
 		return 0;
@@ -61,13 +61,12 @@ get_display_id(struct span v, struct row *row)
 	return 0;
 }
 
-#define TEXT_GETTER(member)						\
-static int								\
-get_##member(struct span v, struct row *row)				\
-{									\
-	row->s->job.member = span_text(v, TEXT_MAX);			\
-	return 0;							\
-}
+#define TEXT_GETTER(member) \
+	static int get_##member(struct span v, struct row *row) \
+	{ \
+		row->s->job.member = span_text(v, TEXT_MAX); \
+		return 0; \
+	}
 
 TEXT_GETTER(user)
 TEXT_GETTER(account)
@@ -173,9 +172,9 @@ get_nodes(struct span v, struct row *row)
 
 /* The columns in the order in which they are requested and read. */
 static const struct field {
-	const char	*name;
-	int		(*get)(struct span v, struct row *row);
-	int		needed;		/* a record cannot be made without it */
+	const char *name;
+	int (*get)(struct span v, struct row *row);
+	int needed; /* a record cannot be made without it */
 } fields[] = {
 	{ "JobIDRaw", get_id, 1 },
 	{ "JobID", get_display_id, 0 },
@@ -199,7 +198,7 @@ static const struct field {
 	{ "NodeList", get_nodes, 1 },
 };
 
-#define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
 /*
  * The value of -o.  A missing column is replaced by the first one, so that
@@ -212,8 +211,8 @@ columns_write(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
 
 	for (i = 0; i < N_FIELDS; i++)
 		len += (size_t)snprintf(columns + len, SACCT_COLUMNS_MAX - len,
-		    "%s%s", i > 0 ? "," : "", fields[lacking & 1u << i ? 0 :
-		    i].name);
+		    "%s%s", i > 0 ? "," : "",
+		    fields[lacking & 1u << i ? 0 : i].name);
 }
 
 void
@@ -343,7 +342,7 @@ row_length(struct span text, const char *delimiter)
 
 	for (i = 1; i < N_FIELDS; i++) {
 		at = s.n > 0 ? memmem(s.p, s.n, delimiter, DELIMITER_LEN) :
-		    NULL;
+			       NULL;
 		if (at == NULL)
 			return 0;
 		s = span_from(s, at + DELIMITER_LEN);
@@ -360,7 +359,7 @@ rows_take(struct sacct_reader *r, const char *p, size_t n)
 	size_t len;
 
 	while ((len = row_length(text, r->delimiter)) != 0) {
-		if (row_take(r, (struct span){ text.p, len - 1 }) == -1)
+		if (row_take(r, (struct span) { text.p, len - 1 }) == -1)
 			return -1;
 		text = span_from(text, text.p + len);
 	}
@@ -430,7 +429,13 @@ sacct_clear(struct sacct_reader *r)
 int
 step_row(struct span line, struct job_step *step)
 {
-	enum { ID, START, END, STATUS, N };
+	enum {
+		ID,
+		START,
+		END,
+		STATUS,
+		N
+	};
 	struct span f[N + 1];
 	const char *dot;
 

@@ -13,7 +13,7 @@
 
 #include "collector/parse/parse.h"
 
-#define NAME_MAX_BYTES	4096	/* Slurm stores 1024 at most */
+#define NAME_MAX_BYTES 4096 /* Slurm stores 1024 at most */
 
 uint64_t
 scontrol_id(struct span line)
@@ -52,8 +52,8 @@ account_end(struct span s, const char *after, struct span *name,
 	open = memrchr(s.p, '(', (size_t)(close - s.p));
 	if (open == NULL)
 		return NULL;
-	*name = (struct span){ s.p, (size_t)(open - s.p) };
-	*id = (struct span){ open + 1, (size_t)(close - open) - 1 };
+	*name = (struct span) { s.p, (size_t)(open - s.p) };
+	*id = (struct span) { open + 1, (size_t)(close - open) - 1 };
 	return close + 1;
 }
 
@@ -112,17 +112,17 @@ head_parse(struct span *s, struct job_snapshot *out)
 		p = s->n > 0 ? memchr(s->p, '=', s->n) : NULL;
 		if (p == NULL)
 			return -1;
-		key = (struct span){ s->p, (size_t)(p - s->p) };
+		key = (struct span) { s->p, (size_t)(p - s->p) };
 		*s = span_from(*s, p + 1);
 		if (span_is(key, "JobName"))
 			return 0;
 		p = s->n > 0 ? memchr(s->p, ' ', s->n) : NULL;
 		if (p == NULL)
 			return -1;
-		v = (struct span){ s->p, (size_t)(p - s->p) };
+		v = (struct span) { s->p, (size_t)(p - s->p) };
 		*s = span_from(*s, p + 1);
 		if (number_u64(v, &n) == -1)
-			continue;	/* "4-9": pending array tasks */
+			continue; /* "4-9": pending array tasks */
 		if (span_is(key, "JobId"))
 			out->job.key.job = n;
 		else if (span_is(key, "ArrayJobId"))
@@ -145,7 +145,7 @@ name_trim(struct span *name, const char *key)
 	const char *at = NULL, *p;
 
 	for (tail = *name; (p = token_find(tail, key)) != NULL;
-	    tail = span_from(tail, p + 1))
+	     tail = span_from(tail, p + 1))
 		at = p;
 	if (at == NULL)
 		return;
@@ -182,16 +182,17 @@ name_parse(struct span s, struct span exact, struct job_snapshot *out,
 		at = owner_find(s);
 		if (at == NULL)
 			return token_find(s, " UserId=") != NULL ?
-			    RECORD_AMBIGUOUS : RECORD_BAD;
-		name = (struct span){ s.p, (size_t)(at - s.p) };
+			    RECORD_AMBIGUOUS :
+			    RECORD_BAD;
+		name = (struct span) { s.p, (size_t)(at - s.p) };
 		if (out->job.het_job != 0) {
 			name_trim(&name, " HetJobIdSet=");
-			name_trim(&name, " PackJobIdSet=");	/* 19.05 */
+			name_trim(&name, " PackJobIdSet="); /* 19.05 */
 		}
 		name_trim(&name, " SLUID=");
 	}
-	if (name.n > NAME_MAX_BYTES || !is_owner(span_from(s, at), &user, &uid,
-	    rest))
+	if (name.n > NAME_MAX_BYTES ||
+	    !is_owner(span_from(s, at), &user, &uid, rest))
 		return RECORD_BAD;
 	out->job.name = span_text(name, TEXT_MAX);
 	/* Slurm prints no name for a user id that has none. */
@@ -229,8 +230,8 @@ life_parse(struct span *s, struct job_snapshot *out)
 
 	/* The name of an account can contain blanks, but not " QOS=". */
 	v = token_value(s, " Account=");
-	if (v.p != NULL && (p = token_find(span_from(*s, v.p), " QOS=")) != NULL &&
-	    p > v.p)
+	if (v.p != NULL &&
+	    (p = token_find(span_from(*s, v.p), " QOS=")) != NULL && p > v.p)
 		v.n = (size_t)(p - v.p);
 	job->account = span_text(v, TEXT_MAX);
 	job->qos = span_text(token_value(s, " QOS="), TEXT_MAX);

@@ -12,12 +12,12 @@
 /* One "Nodes=L CPU_IDs=R Mem=M GRES=G" group. */
 struct group {
 	const struct read_options *how;
-	struct job	*job;
-	struct job_host	*host;
-	struct span	 cpus;
-	struct span	 gres;
-	uint32_t	 devices;	/* of all hosts so far */
-	int		 unread;	/* a GRES list is malformed */
+	struct job *job;
+	struct job_host *host;
+	struct span cpus;
+	struct span gres;
+	uint32_t devices; /* of all hosts so far */
+	int unread;	  /* a GRES list is malformed */
 };
 
 static int
@@ -46,8 +46,9 @@ on_device(uint32_t index, void *arg)
 	struct group *g = arg;
 	char address[ACCEL_MAX];
 
-	if (g->how->device == NULL || g->how->device(g->host->name, index,
-	    address, g->how->arg) == -1 || has_accel(g->host, address))
+	if (g->how->device == NULL ||
+	    g->how->device(g->host->name, index, address, g->how->arg) == -1 ||
+	    has_accel(g->host, address))
 		return 0;
 	return job_host_add_accel(g->host, address);
 }
@@ -92,10 +93,10 @@ groups_parse(struct span s, struct group *g, uint32_t *groups)
 
 /* The values of OverSubscribe= and, since 25.11, of Exclusive=. */
 static const struct sharing {
-	const char	*exclusive;	/* NULL = the record has no Exclusive= */
-	const char	*oversubscribe;	/* NULL = any */
-	enum job_shared	 shared;
-	int		 whole_is_none;
+	const char *exclusive;	   /* NULL = the record has no Exclusive= */
+	const char *oversubscribe; /* NULL = any */
+	enum job_shared shared;
+	int whole_is_none;
 } sharings[] = {
 	{ NULL, "NO", SHARED_NONE, 0 },
 	{ NULL, "USER", SHARED_SINGLE_USER, 0 },
@@ -131,7 +132,7 @@ sharing_parse(struct span *s, struct job_snapshot *out)
 			continue;
 		if ((row->exclusive == NULL || span_is(excl, row->exclusive)) &&
 		    (row->oversubscribe == NULL ||
-		    span_is(over, row->oversubscribe))) {
+			span_is(over, row->oversubscribe))) {
 			out->job.shared = row->shared;
 			out->whole_is_none = row->whole_is_none;
 			return;
@@ -141,8 +142,7 @@ sharing_parse(struct span *s, struct job_snapshot *out)
 
 /* The requested memory of the whole job: --mem is per node, --mem-per-cpu per CPU. */
 static void
-memory_parse(struct span s, uint64_t tasks, uint64_t per_task,
-    struct job *job)
+memory_parse(struct span s, uint64_t tasks, uint64_t per_task, struct job *job)
 {
 	struct span v = token_value(&s, " MinMemoryCPU=");
 	uint64_t mb, n = tasks * per_task;
@@ -205,7 +205,8 @@ scontrol_resources(struct span s, const struct read_options *how,
 		return RECORD_BAD;
 	memory_parse(s, tasks, per_task, job);
 	token_value(&s, " DelayBoot=");
-	job->reservation = span_text(token_value(&s, " Reservation="), TEXT_MAX);
+	job->reservation = span_text(token_value(&s, " Reservation="),
+	    TEXT_MAX);
 	sharing_parse(&s, out);
 	if (out->groups != 0) {
 		job->flags |= JOB_HAS_THREADS;

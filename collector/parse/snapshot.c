@@ -6,7 +6,7 @@
 
 #include "collector/parse/snapshot.h"
 
-#define YEAR_S	31536000	/* Slurm's forecast for a job without a limit */
+#define YEAR_S 31536000 /* Slurm's forecast for a job without a limit */
 
 void
 snapshot_init(struct job_snapshot *s)
@@ -14,7 +14,7 @@ snapshot_init(struct job_snapshot *s)
 	memset(s, 0, sizeof(*s));
 	job_init(&s->job);
 	s->job.exit_code = -1;
-	s->state = state_word((struct span){ "", 0 });
+	s->state = state_word((struct span) { "", 0 });
 }
 
 void
@@ -34,7 +34,7 @@ snapshot_end(struct job_snapshot *s, int64_t end)
 		job->state = s->state->end;
 	} else if (s->state->phase == PHASE_COMPLETING && job->restarts > 0 &&
 	    end - job->key.start == limit)
-		s->state = state_word((struct span){ "PENDING", 7 });
+		s->state = state_word((struct span) { "PENDING", 7 });
 }
 
 int32_t
@@ -48,6 +48,6 @@ snapshot_never(const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
-	return s->state->phase == PHASE_ENDED && (job->n_hosts == 0 ||
-	    (s->no_nodes && job->end == job->key.start));
+	return s->state->phase == PHASE_ENDED &&
+	    (job->n_hosts == 0 || (s->no_nodes && job->end == job->key.start));
 }

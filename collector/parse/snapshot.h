@@ -10,20 +10,20 @@
 
 /* What a state means for a run. */
 enum slurm_phase {
-	PHASE_PENDING,		/* the job has no run */
-	PHASE_CONFIGURING,	/* it has nodes; a failed prolog can requeue it */
-	PHASE_RUNNING,		/* also suspended or stopped */
-	PHASE_COMPLETING,	/* the run has ended, its nodes are not free yet */
+	PHASE_PENDING,	   /* the job has no run */
+	PHASE_CONFIGURING, /* it has nodes; a failed prolog can requeue it */
+	PHASE_RUNNING,	   /* also suspended or stopped */
+	PHASE_COMPLETING,  /* the run has ended, its nodes are not free yet */
 	PHASE_ENDED,
-	PHASE_RESIZED,		/* an accounting record ended, the run continues */
-	PHASE_NEVER,		/* revoked: another cluster runs the job */
-	PHASE_UNKNOWN		/* a state that is in no table */
+	PHASE_RESIZED, /* an accounting record ended, the run continues */
+	PHASE_NEVER,   /* revoked: another cluster runs the job */
+	PHASE_UNKNOWN  /* a state that is in no table */
 };
 
 struct job_state {
-	const char	*word;		/* as Slurm prints it; "" = unknown */
-	enum slurm_phase	 phase;
-	enum job_end	 end;		/* END_NOT while the run has not ended */
+	const char *word; /* as Slurm prints it; "" = unknown */
+	enum slurm_phase phase;
+	enum job_end end; /* END_NOT while the run has not ended */
 };
 
 /* job_state.c */
@@ -48,22 +48,22 @@ int phase_has_devices(enum slurm_phase phase);
  * accounting has a step of it.
  */
 enum ran {
-	RAN_UNKNOWN,		/* its steps were not read */
-	RAN_YES,		/* it has a step */
-	RAN_NEVER		/* it has no step */
+	RAN_UNKNOWN, /* its steps were not read */
+	RAN_YES,     /* it has a step */
+	RAN_NEVER    /* it has no step */
 };
 
 /* One job as squeue, scontrol or sacct shows it. */
 struct job_snapshot {
-	struct job	 job;		/* the caller sets key.cluster */
+	struct job job; /* the caller sets key.cluster */
 	const struct job_state *state;
-	int		 batch;		/* it has a batch script */
-	int		 whole_is_none;	/* SHARED_NONE if it has its nodes whole */
-	int		 never;		/* it ended and never had a node */
-	int		 no_nodes;	/* NodeList= is empty; CPU_IDs= may remain */
-	int		 opt_out_seen;	/* the record contains the opt-out word */
-	uint32_t	 groups;	/* "Nodes= CPU_IDs=" groups in the record */
-	enum ran	 ran;
+	int batch;	   /* it has a batch script */
+	int whole_is_none; /* SHARED_NONE if it has its nodes whole */
+	int never;	   /* it ended and never had a node */
+	int no_nodes;	   /* NodeList= is empty; CPU_IDs= may remain */
+	int opt_out_seen;  /* the record contains the opt-out word */
+	uint32_t groups;   /* "Nodes= CPU_IDs=" groups in the record */
+	enum ran ran;
 };
 
 /* snapshot.c */

@@ -17,7 +17,7 @@ span_text(struct span s, size_t max)
 struct span
 span_from(struct span s, const char *p)
 {
-	return (struct span){ p, s.n - (size_t)(p - s.p) };
+	return (struct span) { p, s.n - (size_t)(p - s.p) };
 }
 
 const char *
@@ -183,8 +183,8 @@ range_parse(struct span s, uint32_t *first, uint32_t *last)
 }
 
 int
-ranges_each(struct span s, int (*each)(uint32_t first, uint32_t last,
-    void *arg), void *arg)
+ranges_each(struct span s,
+    int (*each)(uint32_t first, uint32_t last, void *arg), void *arg)
 {
 	uint32_t first, last, before = 0;
 	struct span part;

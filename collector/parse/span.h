@@ -48,7 +48,7 @@ int32_t exit_status(struct span s);
  * "0-3,8": calls each() for every range; each() returns -1 to stop.  Returns
  * 0, or -1 when s is no list of ascending ranges or each() stopped.
  */
-int ranges_each(struct span s, int (*each)(uint32_t first, uint32_t last,
-    void *arg), void *arg);
+int ranges_each(struct span s,
+    int (*each)(uint32_t first, uint32_t last, void *arg), void *arg);
 
 #endif

@@ -9,9 +9,9 @@
 #include "collector/parse/parse.h"
 
 /* The end of the year 9999; a larger number is no time. */
-#define EPOCH_MAX	253402300799LL
+#define EPOCH_MAX 253402300799LL
 /* 100 years; Slurm's own limit is far lower. */
-#define LIMIT_MAX	(100LL * 366 * 86400)
+#define LIMIT_MAX (100LL * 366 * 86400)
 
 static int
 is_unset(struct span s)

@@ -8,8 +8,8 @@
 
 /* The total of a name counts; without one, the sum of its types. */
 struct gpu_count {
-	uint64_t	total;
-	uint64_t	typed;
+	uint64_t total;
+	uint64_t typed;
 };
 
 static void
@@ -76,5 +76,5 @@ tres_parse(struct span s, const struct gres_names *names, struct tres *tres)
 	if (gpus.total == 0)
 		gpus.total = gpus.typed;
 	tres->gpus = gpus.total > UINT32_MAX ? UINT32_MAX :
-	    (uint32_t)gpus.total;
+					       (uint32_t)gpus.total;
 }

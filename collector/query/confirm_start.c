@@ -15,20 +15,21 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 
-#define GAP_MS		1000	/* from a hook event to the query; least time between two queries */
-#define WAIT_FIRST_MS	500	/* doubled before it is used */
-#define WAIT_MAX_MS	8000
-#define WAIT_ALL_MS	120000	/* the poll confirms starts after longer prologs */
+/* From a hook event to the query; least time between two queries */
+#define GAP_MS	      1000
+#define WAIT_FIRST_MS 500 /* doubled before it is used */
+#define WAIT_MAX_MS   8000
+#define WAIT_ALL_MS   120000 /* the poll confirms starts after longer prologs */
 
 struct confirm {
 	struct cluster *c;
-	struct query	 query;
-	struct idmap	 jobs;		/* to be queried */
-	struct idmap	 left;		/* of the query: still CONFIGURING */
-	int64_t		 due;		/* monotonic ms */
-	int64_t		 wait;
-	int64_t		 changed;	/* monotonic ms: a job was added, or confirmed */
-	int64_t		 added;		/* the same: the last work.confirm_at */
+	struct query query;
+	struct idmap jobs; /* to be queried */
+	struct idmap left; /* of the query: still CONFIGURING */
+	int64_t due;	   /* monotonic ms */
+	int64_t wait;
+	int64_t changed; /* monotonic ms: a job was added, or confirmed */
+	int64_t added;	 /* the same: the last work.confirm_at */
 };
 
 struct confirm *
@@ -102,7 +103,9 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type confirm_query = {
-	.cmd = CMD_SQUEUE, .on_line = on_row, .on_end = on_end,
+	.cmd = CMD_SQUEUE,
+	.on_line = on_row,
+	.on_end = on_end,
 };
 
 void

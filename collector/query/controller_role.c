@@ -17,16 +17,17 @@
 #include "collector/slurm/query.h"
 
 struct controller_role {
-	struct site	*site;
-	struct query	 query;
-	int64_t		 next;		/* monotonic ms */
-	struct controllers seen;	/* of the answer that is being read */
+	struct site *site;
+	struct query query;
+	int64_t next;		 /* monotonic ms */
+	struct controllers seen; /* of the answer that is being read */
 	/* of the last complete answer */
-	int		 known;
-	int		 is_working;
-	unsigned	 rank;
-	int64_t		 first_since;	/* monotonic ms: ours became the first that is up; 0 */
-	char		 text[128];
+	int known;
+	int is_working;
+	unsigned rank;
+	int64_t
+	    first_since; /* monotonic ms: ours became the first that is up; 0 */
+	char text[128];
 	struct log_limit said;
 };
 
@@ -67,7 +68,8 @@ role_decide(struct controller_role *a)
 	int now = first;
 
 	if (seen->ours == -1)
-		log_limited(&a->said, log_errorx, "activeOnly: this host is "
+		log_limited(&a->said, log_errorx,
+		    "activeOnly: this host is "
 		    "no controller of Slurm: nothing is sent from here");
 	if (!first)
 		a->first_since = 0;
@@ -75,9 +77,13 @@ role_decide(struct controller_role *a)
 		a->first_since = now_ms();
 	if (now && seen->ours > 0 && !(a->known && a->is_working))
 		now = !ctld->away && ctld->answered_ms >= a->first_since;
-	snprintf(a->text, sizeof(a->text), "%s of %u controllers beside us, "
-	    "%s", seen->ours == -1 ? "none" : seen->ours == 0 ?
-	    "the first" : "a backup", seen->n, now ? "it works" : "another one works");
+	snprintf(a->text, sizeof(a->text),
+	    "%s of %u controllers beside us, "
+	    "%s",
+	    seen->ours == -1	? "none" :
+		seen->ours == 0 ? "the first" :
+				  "a backup",
+	    seen->n, now ? "it works" : "another one works");
 	if (!a->known || now != a->is_working) {
 		a->known = 1;
 		a->is_working = now;
@@ -100,7 +106,9 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type ping_query = {
-	.cmd = CMD_SCONTROL, .flags = QUERY_LAST_LINE, .on_line = on_line,
+	.cmd = CMD_SCONTROL,
+	.flags = QUERY_LAST_LINE,
+	.on_line = on_line,
 	.on_end = on_end,
 };
 
@@ -116,7 +124,7 @@ controller_role_kick(struct controller_role *a)
 	if (query_busy(&a->query) || now_ms() < a->next || c->set == NULL)
 		return;
 	a->next = now_ms() + c->set->poll * 1000;
-	a->seen = (struct controllers){ .first_up = -1, .ours = -1 };
+	a->seen = (struct controllers) { .first_up = -1, .ours = -1 };
 	query_begin(&a->query, c, &ping_query, a);
 	query_args(&a->query, "ping", NULL);
 	(void)query_start(&a->query);

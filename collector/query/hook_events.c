@@ -19,41 +19,43 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 
-#define EVENTS_MAX	65536	/* the listener keeps no more */
-#define SINGLY_MIN	3	/* so many jobs are always queried singly */
-#define SINGLY_COST	340	/* jobs in one answer that cost as much as one command */
-#define SINGLY_MAX	30	/* queries one after the other; more would delay the answers */
-#define ALL_GAP_S	10	/* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM	1000	/* jobs */
-#define WAIT_MAX_S	30
-#define UNKNOWN_TRIES	2	/* for a job that nobody knows */
+#define EVENTS_MAX 65536 /* the listener keeps no more */
+#define SINGLY_MIN 3	 /* so many jobs are always queried singly */
+/* Jobs in one answer that cost as much as one command */
+#define SINGLY_COST 340
+/* Queries one after the other; more would delay the answers */
+#define SINGLY_MAX    30
+#define ALL_GAP_S     10 /* between two queries for all jobs of a big cluster */
+#define ALL_GAP_FROM  1000 /* jobs */
+#define WAIT_MAX_S    30
+#define UNKNOWN_TRIES 2 /* for a job that nobody knows */
 
 enum hook_event_state {
-	HOOK_EVENT_NEW,		/* slurmctld is queried next */
-	HOOK_EVENT_QUERIED,	/* the query is under way */
-	HOOK_EVENT_WAITS,	/* accounting is queried when due */
-	HOOK_EVENT_ACCOUNTING,	/* the query is under way */
-	HOOK_EVENT_SENT		/* its records were sent to the submitter */
+	HOOK_EVENT_NEW,	       /* slurmctld is queried next */
+	HOOK_EVENT_QUERIED,    /* the query is under way */
+	HOOK_EVENT_WAITS,      /* accounting is queried when due */
+	HOOK_EVENT_ACCOUNTING, /* the query is under way */
+	HOOK_EVENT_SENT	       /* its records were sent to the submitter */
 };
 
 struct hook_event {
 	struct hook_event *next;
-	uint64_t	 id;		/* 0 = its listener has ended */
-	uint64_t	 job;
-	uint64_t	 order;		/* acknowledged when this one is durable */
-	int64_t		 due;		/* monotonic ms */
+	uint64_t id; /* 0 = its listener has ended */
+	uint64_t job;
+	uint64_t order; /* acknowledged when this one is durable */
+	int64_t due;	/* monotonic ms */
 	enum hook_event_state state;
-	unsigned	 tries;
-	int		 unknown;	/* slurmctld does not know the job */
+	unsigned tries;
+	int unknown; /* slurmctld does not know the job */
 };
 
 struct hook_events {
 	struct cluster *c;
 	struct hook_event *first;
 	struct hook_event **tail;
-	unsigned	 n;
-	struct details	*details;
-	int64_t		 all_at;	/* monotonic s */
+	unsigned n;
+	struct details *details;
+	int64_t all_at; /* monotonic s */
 	struct log_limit full;
 };
 
@@ -135,8 +137,8 @@ hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 	if (event == NULL) {
 		if (log_allowed(&e->full, &suppressed))
 			log_warnx("more than %d hook messages wait: the poll "
-			    "finds the jobs of %u", EVENTS_MAX, suppressed +
-			    1);
+				  "finds the jobs of %u",
+			    EVENTS_MAX, suppressed + 1);
 		event_ack_send(e, id);
 		return;
 	}
@@ -252,8 +254,8 @@ slurmctld_query_start(struct hook_events *e)
 	idmap_clear(&jobs);
 	if (n == 0)
 		return;
-	all = n > most && (!big || e->all_at == 0 ||
-	    now_s() - e->all_at >= ALL_GAP_S);
+	all = n > most &&
+	    (!big || e->all_at == 0 || now_s() - e->all_at >= ALL_GAP_S);
 	details_forget(e->details);
 	for (event = e->first; event != NULL; event = event->next) {
 		if (event->state != HOOK_EVENT_NEW)

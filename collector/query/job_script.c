@@ -16,30 +16,31 @@
 #include "common/log.h"
 #include "common/text.h"
 
-#define AT_ONCE		4
-#define ARRAYS_KEPT	4	/* scripts of arrays whose tasks start one after the other */
-#define DEADLINE_MS	10000
+#define AT_ONCE 4
+/* Scripts of arrays whose tasks start one after the other */
+#define ARRAYS_KEPT 4
+#define DEADLINE_MS 10000
 
 struct script_fetch {
-	struct scripts	*scripts;
-	struct script_request	*want;		/* owned; NULL = free */
-	struct query	 query;
-	char		*text;		/* owned */
-	size_t		 len;
-	size_t		 cap;
-	char		 id[24];
+	struct scripts *scripts;
+	struct script_request *want; /* owned; NULL = free */
+	struct query query;
+	char *text; /* owned */
+	size_t len;
+	size_t cap;
+	char id[24];
 };
 
 struct array_script {
-	uint64_t	 job;
-	char		*text;		/* owned; NULL = it has none */
+	uint64_t job;
+	char *text; /* owned; NULL = it has none */
 };
 
 struct scripts {
 	struct cluster *c;
-	struct script_fetch	 fetches[AT_ONCE];
+	struct script_fetch fetches[AT_ONCE];
 	struct array_script arrays[ARRAYS_KEPT];
-	unsigned	 turn;
+	unsigned turn;
 };
 
 struct scripts *
@@ -152,8 +153,8 @@ on_end(const struct command_end *end, int complete, void *arg)
 
 	(void)complete;
 	/* Every error has status 0 and no output; salloc has no script. */
-	if (f->len > 0 && max > 0 && (end->outcome == COMMAND_OK ||
-	    end->outcome == COMMAND_REFUSED))
+	if (f->len > 0 && max > 0 &&
+	    (end->outcome == COMMAND_OK || end->outcome == COMMAND_REFUSED))
 		text = text_clean(f->text, f->len, max);
 	else
 		log_debug("job %s: no script: %s", f->id, end->err);
@@ -165,8 +166,11 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type script_query = {
-	.cmd = CMD_SCONTROL, .deadline_ms = DEADLINE_MS,
-	.flags = QUERY_SCRIPT, .on_output = on_output, .on_end = on_end,
+	.cmd = CMD_SCONTROL,
+	.deadline_ms = DEADLINE_MS,
+	.flags = QUERY_SCRIPT,
+	.on_output = on_output,
+	.on_end = on_end,
 };
 
 static int

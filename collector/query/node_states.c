@@ -18,38 +18,38 @@
 #include "collector/track/outbox.h"
 #include "common/log.h"
 
-#define NODES_KEPT	100000	/* nodes; no cluster has more */
-#define FRAME_NODES	4096	/* of one message */
-#define RUNNING_STATES	"R,S,CF,ST"	/* of jobs that are counted */
-#define WORD_MAX	16	/* "allocated" is the longest */
+#define NODES_KEPT     100000	   /* nodes; no cluster has more */
+#define FRAME_NODES    4096	   /* of one message */
+#define RUNNING_STATES "R,S,CF,ST" /* of jobs that are counted */
+#define WORD_MAX       16	   /* "allocated" is the longest */
 
 struct tracked_node {
-	struct tracked_node	*next;
-	uint64_t	 memory;
-	uint32_t	 cpus;
-	uint32_t	 gpus;
-	uint32_t	 jobs;		/* as sent */
-	uint32_t	 jobs_now;	/* while they are counted */
-	uint32_t	 cycle;		/* of the query that showed it */
-	int		 unsent;
-	char		 word[WORD_MAX];
-	char		 name[];
+	struct tracked_node *next;
+	uint64_t memory;
+	uint32_t cpus;
+	uint32_t gpus;
+	uint32_t jobs;	   /* as sent */
+	uint32_t jobs_now; /* while they are counted */
+	uint32_t cycle;	   /* of the query that showed it */
+	int unsent;
+	char word[WORD_MAX];
+	char name[];
 };
 
 struct node_states {
 	struct cluster *c;
 	const struct accounting *accounting;
-	struct query	 query;
-	void		*tree;		/* by name */
-	struct tracked_node	*first;		/* owned, all of them */
-	size_t		 n;
-	uint32_t	 cycle;
-	size_t		 seen;		/* nodes of this answer */
-	int		 busy;
-	int		 again;		/* a new submitter: send all nodes */
-	int64_t		 polled;	/* monotonic s; 0 = never */
-	int64_t		 refreshed;	/* the same: all were sent */
-	uint64_t	 sent;
+	struct query query;
+	void *tree;		    /* by name */
+	struct tracked_node *first; /* owned, all of them */
+	size_t n;
+	uint32_t cycle;
+	size_t seen; /* nodes of this answer */
+	int busy;
+	int again;	   /* a new submitter: send all nodes */
+	int64_t polled;	   /* monotonic s; 0 = never */
+	int64_t refreshed; /* the same: all were sent */
+	uint64_t sent;
 };
 
 struct node_states *
@@ -94,8 +94,8 @@ compare(const void *a, const void *b)
 static struct tracked_node *
 node_find(struct node_states *n, const char *name, int make)
 {
-	_Alignas(struct tracked_node) char key[sizeof(struct tracked_node) +
-	    HOST_MAX];
+	_Alignas(struct tracked_node) char
+	    key[sizeof(struct tracked_node) + HOST_MAX];
 	struct tracked_node *node, **at;
 	size_t len = strlen(name) + 1;
 
@@ -149,8 +149,8 @@ on_node(struct span line, void *arg)
 	if (node_use(line, &set->names, &now) == -1)
 		return 0;
 	n->seen++;
-	if (now.states[0] == '\0' || (set->ignore != NULL &&
-	    pattern_matches(set->ignore, now.host)))
+	if (now.states[0] == '\0' ||
+	    (set->ignore != NULL && pattern_matches(set->ignore, now.host)))
 		return 0;
 	node = node_find(n, now.host, 1);
 	if (node == NULL)
@@ -216,8 +216,8 @@ frame_send(struct node_states *n, struct tracked_node **at)
 	wr_u32(&w, count);
 	if (count > 0)
 		wr_mem(&w, body.buf, body.len);
-	if (count > 0 && wr_end(&body) == 0 && outbox_nodes(n->c->outbox, &w) ==
-	    0) {
+	if (count > 0 && wr_end(&body) == 0 &&
+	    outbox_nodes(n->c->outbox, &w) == 0) {
 		for (; begin != node; begin = begin->next)
 			begin->unsent = 0;
 		n->sent += count;
@@ -274,8 +274,10 @@ on_jobs_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type jobs_query = {
-	.cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS / 2,
-	.on_line = on_job, .on_end = on_jobs_end,
+	.cmd = CMD_SQUEUE,
+	.deadline_ms = QUERY_LONG_MS / 2,
+	.on_line = on_job,
+	.on_end = on_jobs_end,
 };
 
 static void
@@ -296,8 +298,10 @@ on_nodes_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type nodes_query = {
-	.cmd = CMD_SCONTROL, .deadline_ms = QUERY_LONG_MS / 2,
-	.on_line = on_node, .on_end = on_nodes_end,
+	.cmd = CMD_SCONTROL,
+	.deadline_ms = QUERY_LONG_MS / 2,
+	.on_line = on_node,
+	.on_end = on_nodes_end,
 };
 
 void

@@ -18,31 +18,37 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define COMMANDS_MAX	3	/* of one poll */
-#define SINGLY_FROM	200	/* jobs in slurmctld: below this all jobs cost what one costs */
-#define ALL_GAP_S	10	/* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM	1000	/* jobs */
-#define CLOCK_EVERY	5	/* polls: then the clock is read before accounting */
-#define BAD_ROWS_MAX	10	/* malformed rows; with more the answer is invalid */
+#define COMMANDS_MAX 3 /* of one poll */
+/* Jobs in slurmctld: below this all jobs cost what one costs */
+#define SINGLY_FROM  200
+#define ALL_GAP_S    10 /* between two queries for all jobs of a big cluster */
+#define ALL_GAP_FROM 1000 /* jobs */
+#define CLOCK_EVERY  5	  /* polls: then the clock is read before accounting */
+#define BAD_ROWS_MAX 10	  /* malformed rows; with more the answer is invalid */
 
-enum poll_step { POLL_IDLE, POLL_LIST, POLL_DETAILS, POLL_CLOCK };
+enum poll_step {
+	POLL_IDLE,
+	POLL_LIST,
+	POLL_DETAILS,
+	POLL_CLOCK
+};
 
 struct poll {
 	struct cluster *c;
-	enum poll_step	 step;
+	enum poll_step step;
 	struct accounting *accounting;
-	struct query	 query;
-	struct details	*details;
-	unsigned	 bad;
-	size_t		 listed;	/* rows of this answer */
-	size_t		 known;		/* of these, of runs that were */
-	int64_t		 asked_at;	/* Slurm's clock */
-	unsigned	 commands;	/* of this poll, accounting's */
-	unsigned	 without_clock;	/* polls */
-	int		 clock_due;	/* after the details */
-	int		 clock_new;	/* it was read after the last poll */
-	int64_t		 all_at;	/* monotonic s */
-	struct sdiag	 sdiag;		/* of this answer; 0, -1 = not shown */
+	struct query query;
+	struct details *details;
+	unsigned bad;
+	size_t listed;		/* rows of this answer */
+	size_t known;		/* of these, of runs that were */
+	int64_t asked_at;	/* Slurm's clock */
+	unsigned commands;	/* of this poll, accounting's */
+	unsigned without_clock; /* polls */
+	int clock_due;		/* after the details */
+	int clock_new;		/* it was read after the last poll */
+	int64_t all_at;		/* monotonic s */
+	struct sdiag sdiag;	/* of this answer; 0, -1 = not shown */
 };
 
 static void on_details(struct details *d, int ok, void *arg);
@@ -113,7 +119,8 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 			c->clock.drained = y->sdiag.clock;
 		else
 			log_debug("slurmctld has %lld messages left for "
-			    "slurmdbd", (long long)y->sdiag.queue);
+				  "slurmdbd",
+			    (long long)y->sdiag.queue);
 	} else
 		c->clock.works = 0;
 	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
@@ -124,7 +131,9 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type clock_query = {
-	.cmd = CMD_SDIAG, .on_line = on_clock_line, .on_end = on_clock_end,
+	.cmd = CMD_SDIAG,
+	.on_line = on_clock_line,
+	.on_end = on_clock_end,
 };
 
 static void
@@ -223,7 +232,8 @@ too_soon(const struct poll *y)
 static void
 details_query_start(struct poll *y)
 {
-	int all = details_wanted(y->details) > 1 || y->c->listing.jobs < SINGLY_FROM;
+	int all = details_wanted(y->details) > 1 ||
+	    y->c->listing.jobs < SINGLY_FROM;
 
 	if (all && too_soon(y)) {
 		details_forget(y->details);
@@ -255,7 +265,8 @@ poll_kick(struct poll *y)
 	 * In this poll if a command is left, or when slurmctld might purge the
 	 * job.
 	 */
-	if (y->commands >= COMMANDS_MAX && c->set->poll * 2 < c->slurm.min_job_age)
+	if (y->commands >= COMMANDS_MAX &&
+	    c->set->poll * 2 < c->slurm.min_job_age)
 		return;
 	if (want_details(y))
 		details_query_start(y);
@@ -274,8 +285,8 @@ row_listed(struct poll *y, const struct squeue_job *row)
 	struct open_run *run;
 
 	if ((row->state->phase != PHASE_CONFIGURING &&
-	    row->state->phase != PHASE_RUNNING &&
-	    row->state->phase != PHASE_COMPLETING) ||
+		row->state->phase != PHASE_RUNNING &&
+		row->state->phase != PHASE_COMPLETING) ||
 	    run_number(row->job, row->start) == 0)
 		return;
 	lookup_shown(c->lookups, row->job, row->start);
@@ -286,7 +297,7 @@ row_listed(struct poll *y, const struct squeue_job *row)
 		run->seen = y->c->listing.number;
 		if (run->flags & OPEN_LEFT)
 			run->tries = 0;
-		run->flags &= (uint8_t)~(OPEN_LEFT | OPEN_RUNNING);
+		run->flags &= (uint8_t) ~(OPEN_LEFT | OPEN_RUNNING);
 		if (row->state->phase == PHASE_RUNNING)
 			run->flags |= OPEN_RUNNING;
 		if ((run->flags & (OPEN_RESOURCES_SENT | OPEN_IGNORED)) != 0 &&
@@ -322,8 +333,7 @@ sweep(struct poll *y)
 	unsigned n = 0;
 
 	while ((run = open_next(&c->open, &at)) != NULL) {
-		if ((run->flags & OPEN_LEFT) ||
-		    run->seen == c->listing.number)
+		if ((run->flags & OPEN_LEFT) || run->seen == c->listing.number)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
@@ -347,7 +357,8 @@ static void
 nothing_new(struct poll *y, int clock_new)
 {
 	struct cluster *c = y->c;
-	int prove = !slurm_permission_inherent(&c->slurm) && y->c->listing.number % 2 == 1;
+	int prove = !slurm_permission_inherent(&c->slurm) &&
+	    y->c->listing.number % 2 == 1;
 
 	if (!prove && !clock_new && !acct_catching_up(y->accounting)) {
 		clock_query_start(y);
@@ -399,8 +410,10 @@ on_list_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type list_query = {
-	.cmd = CMD_SQUEUE, .deadline_ms = QUERY_LONG_MS / 2,
-	.on_line = on_row, .on_end = on_list_end,
+	.cmd = CMD_SQUEUE,
+	.deadline_ms = QUERY_LONG_MS / 2,
+	.on_line = on_row,
+	.on_end = on_list_end,
 };
 
 void

@@ -12,22 +12,22 @@
 #include "collector/slurm/slurm.h"
 #include "common/log.h"
 
-#define HOSTS_KEPT	100000	/* nodes; no cluster has more */
-#define FIRST_CAP	64
-#define WAITERS_MAX	4	/* callers that wait for one answer */
+#define HOSTS_KEPT  100000 /* nodes; no cluster has more */
+#define FIRST_CAP   64
+#define WAITERS_MAX 4 /* callers that wait for one answer */
 
 struct slot {
-	uint32_t	name;		/* offset into names, plus one; 0 = free */
-	struct node_shape	shape;
+	uint32_t name; /* offset into names, plus one; 0 = free */
+	struct node_shape shape;
 };
 
 struct hosts {
-	struct slot	*slots;
-	size_t		 cap;
-	size_t		 n;
-	char		*names;
-	size_t		 names_len;
-	size_t		 names_cap;
+	struct slot *slots;
+	size_t cap;
+	size_t n;
+	char *names;
+	size_t names_len;
+	size_t names_cap;
 };
 
 struct hosts *
@@ -69,7 +69,7 @@ slot_of(const struct hosts *h, const char *name)
 	size_t k;
 
 	for (k = hash(name) & (h->cap - 1); h->slots[k].name != 0;
-	    k = (k + 1) & (h->cap - 1))
+	     k = (k + 1) & (h->cap - 1))
 		if (strcmp(h->names + h->slots[k].name - 1, name) == 0)
 			break;
 	return &h->slots[k];
@@ -87,8 +87,8 @@ grow(struct hosts *h)
 		return -1;
 	for (i = 0; i < h->cap; i++)
 		if (h->slots[i].name != 0)
-			*slot_of(&next, h->names + h->slots[i].name - 1) =
-			    h->slots[i];
+			*slot_of(&next,
+			    h->names + h->slots[i].name - 1) = h->slots[i];
 	free(h->slots);
 	*h = next;
 	return 0;
@@ -179,8 +179,9 @@ hosts_apply(const struct hosts *h, struct job_snapshot *s)
 		host->sockets = shape->sockets;
 		host->cores = shape->cores;
 		host->threads = shape->threads;
-		if (threads_of(host) < (uint64_t)shape->sockets *
-		    shape->cores * shape->threads || shape->sockets == 0)
+		if (threads_of(host) < (uint64_t)shape->sockets * shape->cores *
+			    shape->threads ||
+		    shape->sockets == 0)
 			whole = 0;
 	}
 	if (whole && s->whole_is_none)
@@ -190,13 +191,13 @@ hosts_apply(const struct hosts *h, struct job_snapshot *s)
 
 /* The query for all shapes; several callers may wait for its answer. */
 struct shapes_query {
-	struct query	 query;
-	struct hosts	*next;		/* owned: shapes of the answer that is being read */
+	struct query query;
+	struct hosts *next; /* owned: shapes of the answer that is being read */
 	struct {
-		void	(*then)(void *arg);
-		void	*arg;
+		void (*then)(void *arg);
+		void *arg;
 	} waiters[WAITERS_MAX];
-	unsigned	 n_waiters;
+	unsigned n_waiters;
 };
 
 static int
@@ -232,8 +233,11 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type shapes_query = {
-	.cmd = CMD_SCONTROL, .deadline_ms = QUERY_LONG_MS / 2,
-	.flags = QUERY_LAST_LINE, .on_line = on_line, .on_end = on_end,
+	.cmd = CMD_SCONTROL,
+	.deadline_ms = QUERY_LONG_MS / 2,
+	.flags = QUERY_LAST_LINE,
+	.on_line = on_line,
+	.on_end = on_end,
 };
 
 void

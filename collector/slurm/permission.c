@@ -16,12 +16,12 @@
 #include "collector/slurm/slurm.h"
 #include "common/log.h"
 
-#define CHECK_WAITERS_MAX	4	/* callers that wait for one answer */
+#define CHECK_WAITERS_MAX 4 /* callers that wait for one answer */
 /*
  * sacctmgr of 26.05 shows PrivateData of slurm.conf in place of slurmdbd's;
  * versions up to this one show slurmdbd's.
  */
-#define DBD_TOLD_UNTIL	2411
+#define DBD_TOLD_UNTIL 2411
 
 static const char *const names[] = {
 	[PERMISSION_UNKNOWN] = "not known yet",
@@ -33,18 +33,18 @@ static const char *const names[] = {
 
 /* One question at a time. */
 struct permission_check {
-	struct query	query;
-	int		busy;
-	int		admin_asked;
-	struct admin	admin;		/* the answer */
-	int		dbd_asked;
+	struct query query;
+	int busy;
+	int admin_asked;
+	struct admin admin; /* the answer */
+	int dbd_asked;
 	struct dbd_config dbd;
 	struct {
-		void	(*then)(void *arg, int proved);
-		void	*arg;
+		void (*then)(void *arg, int proved);
+		void *arg;
 	} waiters[CHECK_WAITERS_MAX];
-	unsigned	n;
-	char		who[96];
+	unsigned n;
+	char who[96];
 };
 
 const char *
@@ -61,16 +61,16 @@ tell_missing(const struct cluster *c)
 	const char *what = c->slurm.private_jobs ? "NO JOBS" : "NO JOB'S END";
 
 	if (c->permission_check != NULL && c->permission_check->admin.known)
-		log_errorx("%s%s WILL BE REPORTED: the user %s may not see "
+		log_errorx(
+		    "%s%s WILL BE REPORTED: the user %s may not see "
 		    "other users' jobs; run: sacctmgr -i modify user where "
-		    "name=%s set adminlevel=Operator", what,
-		    cluster_suffix(c),
-		    user, user);
+		    "name=%s set adminlevel=Operator",
+		    what, cluster_suffix(c), user, user);
 	else
 		log_errorx("%s%s WILL BE REPORTED: Slurm does not know "
-		    "the user %s; run: sacctmgr -i add user name=%s "
-		    "account=root adminlevel=Operator", what,
-		    cluster_suffix(c), user, user);
+			   "the user %s; run: sacctmgr -i add user name=%s "
+			   "account=root adminlevel=Operator",
+		    what, cluster_suffix(c), user, user);
 }
 
 static void
@@ -84,7 +84,8 @@ permission_set(struct cluster *c, enum permission permission)
 		return;
 	if (permission == PERMISSION_OPEN && c->slurm.accounting &&
 	    c->slurm.version > DBD_TOLD_UNTIL)
-		log_warnx("Slurm %s does not show whether slurmdbd hides jobs "
+		log_warnx(
+		    "Slurm %s does not show whether slurmdbd hides jobs "
 		    "(PrivateData of slurmdbd.conf): if no ends of jobs are "
 		    "reported%s, make the user %s an operator",
 		    c->slurm.version_text, cluster_suffix(c), c->slurm.user);
@@ -133,8 +134,11 @@ on_admin_line(struct span line, void *arg)
 }
 
 static const struct query_type admin_query = {
-	.cmd = CMD_SACCTMGR, .deadline_ms = QUERY_LONG_MS / 2,
-	.flags = QUERY_LAST_LINE, .on_line = on_admin_line, .on_end = on_end,
+	.cmd = CMD_SACCTMGR,
+	.deadline_ms = QUERY_LONG_MS / 2,
+	.flags = QUERY_LAST_LINE,
+	.on_line = on_admin_line,
+	.on_end = on_end,
 };
 
 static int
@@ -160,8 +164,11 @@ on_dbd_line(struct span line, void *arg)
 }
 
 static const struct query_type dbd_query = {
-	.cmd = CMD_SACCTMGR, .deadline_ms = QUERY_LONG_MS / 2,
-	.flags = QUERY_LAST_LINE, .on_line = on_dbd_line, .on_end = on_end,
+	.cmd = CMD_SACCTMGR,
+	.deadline_ms = QUERY_LONG_MS / 2,
+	.flags = QUERY_LAST_LINE,
+	.on_line = on_dbd_line,
+	.on_end = on_end,
 };
 
 /* Every user may query it. */
@@ -196,7 +203,8 @@ next_question(struct cluster *c)
 		permission_found(c, PERMISSION_OPERATOR);
 	else if (p->dbd_asked && !p->dbd.reached) {
 		/* An answer without slurmdbd's part proves nothing. */
-		health_bad(&c->dbd, "sacctmgr says nothing of slurmdbd's "
+		health_bad(&c->dbd,
+		    "sacctmgr says nothing of slurmdbd's "
 		    "configuration");
 		answer(c, 0);
 	} else if (p->dbd_asked && !p->dbd.private_jobs && !hidden)
@@ -217,9 +225,8 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 {
 	struct permission_check *check = c->permission_check;
 
-	if (check == NULL && (check = c->permission_check = calloc(1,
-	    sizeof(*check))) ==
-	    NULL)
+	if (check == NULL &&
+	    (check = c->permission_check = calloc(1, sizeof(*check))) == NULL)
 		fatal("no memory");
 	if (slurm_permission_inherent(&c->slurm)) {
 		permission_set(c, PERMISSION_INHERENT);
@@ -228,8 +235,8 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 	}
 	/* Without slurmdbd nobody is an operator. */
 	if (!c->slurm.accounting) {
-		permission_set(c, c->slurm.private_jobs ? PERMISSION_NONE :
-		    PERMISSION_OPEN);
+		permission_set(c,
+		    c->slurm.private_jobs ? PERMISSION_NONE : PERMISSION_OPEN);
 		then(arg, c->permission == PERMISSION_OPEN);
 		return;
 	}
@@ -242,8 +249,8 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 	if (check->busy)
 		return;
 	check->busy = 1;
-	check->admin = (struct admin){ 0, 0 };
-	check->dbd = (struct dbd_config){ 0, 0 };
+	check->admin = (struct admin) { 0, 0 };
+	check->dbd = (struct dbd_config) { 0, 0 };
 	check->admin_asked = check->dbd_asked = 0;
 	next_question(c);
 }

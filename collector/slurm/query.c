@@ -26,16 +26,16 @@
  */
 static const unsigned requests[CMD__COUNT] = {
 	[CMD_SQUEUE] = 2,
-	[CMD_SCONTROL] = 3,	/* for one job; 2 for all jobs */
+	[CMD_SCONTROL] = 3, /* for one job; 2 for all jobs */
 	[CMD_SDIAG] = 1,
 };
-#define OF_SCRIPT	1
-#define OF_POLL		3	/* squeue and sdiag */
+#define OF_SCRIPT 1
+#define OF_POLL	  3 /* squeue and sdiag */
 
 /* Our share of the bucket: SHARE / SHARE_OF. */
-#define SHARE		2
-#define SHARE_OF	3
-#define SCRIPT_GAP_MS	1000
+#define SHARE	      2
+#define SHARE_OF      3
+#define SCRIPT_GAP_MS 1000
 
 int
 rate_limit_on(const struct cluster *c)
@@ -48,8 +48,7 @@ rate_limit_on(const struct cluster *c)
 static int64_t
 bucket(const struct cluster *c)
 {
-	int64_t size = (int64_t)c->slurm.limit_bucket * 1000 * SHARE /
-	    SHARE_OF;
+	int64_t size = (int64_t)c->slurm.limit_bucket * 1000 * SHARE / SHARE_OF;
 
 	return size > OF_POLL * 1000 ? size : OF_POLL * 1000;
 }
@@ -64,8 +63,10 @@ refill(const struct cluster *c, int64_t ms)
 static int64_t
 ms_until(const struct cluster *c, int64_t missing)
 {
-	return missing <= 0 ? 0 : missing * SHARE_OF * c->slurm.limit_period /
-	    SHARE / c->slurm.limit_rate + 1;
+	return missing <= 0 ? 0 :
+			      missing * SHARE_OF * c->slurm.limit_period /
+		    SHARE / c->slurm.limit_rate +
+		1;
 }
 
 int64_t
@@ -102,8 +103,8 @@ rate_limit_take(struct cluster *c, enum slurm_command cmd, int script)
 
 /* --- queries --- */
 
-#define ID_ROOM		24	/* bytes of one id, its comma and the NUL */
-#define ID_LIST_FIRST	256
+#define ID_ROOM	      24 /* bytes of one id, its comma and the NUL */
+#define ID_LIST_FIRST 256
 
 int
 id_list_add(struct id_list *ids, uint64_t job)
@@ -120,9 +121,8 @@ id_list_add(struct id_list *ids, uint64_t job)
 		ids->text = text;
 		ids->cap = cap;
 	}
-	ids->len += (size_t)snprintf(ids->text + ids->len,
-	    ids->cap - ids->len, "%s%llu", ids->n > 0 ? "," : "",
-	    (unsigned long long)job);
+	ids->len += (size_t)snprintf(ids->text + ids->len, ids->cap - ids->len,
+	    "%s%llu", ids->n > 0 ? "," : "", (unsigned long long)job);
 	ids->n++;
 	return 0;
 }
@@ -150,8 +150,7 @@ static void
 arg_add(struct query *q, const char *word)
 {
 	if (q->n_args == RUNNER_ARGS_MAX)
-		fatal("a question has more than %d arguments",
-		    RUNNER_ARGS_MAX);
+		fatal("a question has more than %d arguments", RUNNER_ARGS_MAX);
 	q->args[q->n_args++] = word;
 }
 
@@ -190,8 +189,7 @@ on_end(const struct command_end *end, void *arg)
 	int complete = end->outcome == COMMAND_OK;
 
 	if (q->type->flags & QUERY_LAST_LINE)
-		complete &= lines_end(&q->lines, q->type->on_line,
-		    q->arg) == 0;
+		complete &= lines_end(&q->lines, q->type->on_line, q->arg) == 0;
 	else
 		complete &= q->lines.len == 0;
 	lines_clear(&q->lines);
@@ -223,9 +221,10 @@ query_start(struct query *q)
 	memset(&spec, 0, sizeof(spec));
 	spec.argv = argv;
 	spec.deadline_ms = q->type->deadline_ms != 0 ? q->type->deadline_ms :
-	    QUERY_DEADLINE_MS;
+						       QUERY_DEADLINE_MS;
 	spec.max_bytes = spec.deadline_ms > QUERY_DEADLINE_MS ?
-	    QUERY_LONG_BYTES_MAX : QUERY_BYTES_MAX;
+	    QUERY_LONG_BYTES_MAX :
+	    QUERY_BYTES_MAX;
 	spec.wait_ms = rate_limit_take(c, q->type->cmd,
 	    (q->type->flags & QUERY_SCRIPT) != 0);
 	spec.on_output = on_output;

@@ -23,43 +23,43 @@
 #include "collector/slurm/runner.h"
 #include "common/log.h"
 
-#define READ_STEP	(64u * 1024)	/* one read; a pipe holds as much */
-#define READS_A_TURN	16		/* reads, then other events are handled */
-#define LINGER_MS	5000		/* that the pipes may stay open after the end */
+#define READ_STEP    (64u * 1024) /* one read; a pipe holds as much */
+#define READS_A_TURN 16		  /* reads, then other events are handled */
+#define LINGER_MS    5000 /* that the pipes may stay open after the end */
 
 struct command {
-	struct command	*next;
-	struct runner	*runner;
-	struct command_spec spec;	/* its argv points to argv below */
-	char		**argv;		/* owned */
-	int		 waiting;	/* not started yet */
-	pid_t		 pid;		/* 0 = reaped, or never started */
-	int		 status;
-	int		 killed;
-	enum command_outcome verdict;	/* why it was killed */
-	struct event	*out;		/* NULL = at its end */
-	struct event	*err;
-	struct event	*timer;
-	struct timespec	 started;
-	struct timespec	 paused_at;
-	long		 paused_ms;
-	int		 paused;
-	int		 ending;	/* on_end is being called */
-	uint64_t	 bytes;
-	size_t		 err_len;
-	char		 err_text[RUNNER_ERR_MAX];
+	struct command *next;
+	struct runner *runner;
+	struct command_spec spec; /* its argv points to argv below */
+	char **argv;		  /* owned */
+	int waiting;		  /* not started yet */
+	pid_t pid;		  /* 0 = reaped, or never started */
+	int status;
+	int killed;
+	enum command_outcome verdict; /* why it was killed */
+	struct event *out;	      /* NULL = at its end */
+	struct event *err;
+	struct event *timer;
+	struct timespec started;
+	struct timespec paused_at;
+	long paused_ms;
+	int paused;
+	int ending; /* on_end is being called */
+	uint64_t bytes;
+	size_t err_len;
+	char err_text[RUNNER_ERR_MAX];
 };
 
 struct runner {
 	struct event_base *base;
-	struct event	*child;
-	struct command	*commands;
-	char		**env;		/* owned */
-	unsigned	 running;
-	uint64_t	 total;
-	uint64_t	 peak;		/* resident bytes of the biggest command */
-	char		 peak_name[32];
-	char		 buf[READ_STEP];
+	struct event *child;
+	struct command *commands;
+	char **env; /* owned */
+	unsigned running;
+	uint64_t total;
+	uint64_t peak; /* resident bytes of the biggest command */
+	char peak_name[32];
+	char buf[READ_STEP];
 };
 
 static void command_check(struct command *cmd);
@@ -151,8 +151,8 @@ command_finish(struct command *cmd)
 	end.status = cmd->status;
 	end.ms = ms_since(&cmd->started) - cmd->paused_ms;
 	end.bytes = cmd->bytes;
-	while (n > 0 && (cmd->err_text[n - 1] == '\n' ||
-	    cmd->err_text[n - 1] == ' '))
+	while (n > 0 &&
+	    (cmd->err_text[n - 1] == '\n' || cmd->err_text[n - 1] == ' '))
 		n--;
 	cmd->err_text[n] = '\0';
 	end.err = cmd->err_text;
@@ -220,8 +220,9 @@ on_out(evutil_socket_t fd, short what, void *arg)
 			command_kill(cmd, COMMAND_TOO_LONG);
 			return;
 		}
-		if (cmd->spec.on_output != NULL && cmd->spec.on_output(r->buf,
-		    (size_t)n, cmd->spec.arg) == -1) {
+		if (cmd->spec.on_output != NULL &&
+		    cmd->spec.on_output(r->buf, (size_t)n, cmd->spec.arg) ==
+			-1) {
 			command_kill(cmd, COMMAND_REFUSED);
 			return;
 		}
@@ -276,8 +277,9 @@ command_reap(struct command *cmd)
 	siginfo_t si;
 
 	memset(&si, 0, sizeof(si));
-	if (waitid(P_PID, (id_t)cmd->pid, &si, WEXITED | WNOHANG |
-	    WNOWAIT) == -1 || si.si_pid == 0)
+	if (waitid(P_PID, (id_t)cmd->pid, &si, WEXITED | WNOHANG | WNOWAIT) ==
+		-1 ||
+	    si.si_pid == 0)
 		return;
 	kill(-cmd->pid, SIGKILL);
 	if (wait4(cmd->pid, &cmd->status, WNOHANG, &usage) != cmd->pid)

@@ -15,36 +15,36 @@ struct event_base;
 struct runner;
 struct command;
 
-#define RUNNER_ARGS_MAX	24		/* arguments of one command */
-#define RUNNER_ERR_MAX	4096		/* bytes of stderr kept for the log */
+#define RUNNER_ARGS_MAX 24   /* arguments of one command */
+#define RUNNER_ERR_MAX	4096 /* bytes of stderr kept for the log */
 
 enum command_outcome {
-	COMMAND_OK,		/* exit status 0 */
-	COMMAND_FAILED,		/* another status, or a signal */
-	COMMAND_TIMEOUT,	/* killed at its deadline */
-	COMMAND_TOO_LONG,	/* killed: more output than max_bytes */
-	COMMAND_REFUSED,	/* killed: on_output() returned -1 */
-	COMMAND_SPAWN		/* never started */
+	COMMAND_OK,	  /* exit status 0 */
+	COMMAND_FAILED,	  /* another status, or a signal */
+	COMMAND_TIMEOUT,  /* killed at its deadline */
+	COMMAND_TOO_LONG, /* killed: more output than max_bytes */
+	COMMAND_REFUSED,  /* killed: on_output() returned -1 */
+	COMMAND_SPAWN	  /* never started */
 };
 
 struct command_end {
 	enum command_outcome outcome;
-	int		 status;	/* of wait(2) */
-	long		 ms;
-	uint64_t	 bytes;		/* of standard output */
-	const char	*err;		/* its standard error, truncated; borrowed */
+	int status; /* of wait(2) */
+	long ms;
+	uint64_t bytes;	 /* of standard output */
+	const char *err; /* its standard error, truncated; borrowed */
 };
 
 struct command_spec {
-	const char *const *argv;	/* argv[0] a path; copied */
-	unsigned	 wait_ms;	/* until it is started */
-	unsigned	 deadline_ms;	/* time in which it is paused does not count */
-	uint64_t	 max_bytes;
+	const char *const *argv; /* argv[0] a path; copied */
+	unsigned wait_ms;	 /* until it is started */
+	unsigned deadline_ms;	 /* time in which it is paused does not count */
+	uint64_t max_bytes;
 	/* Bytes as they arrive; -1 ends the command.  May be NULL. */
-	int	(*on_output)(const char *p, size_t n, void *arg);
+	int (*on_output)(const char *p, size_t n, void *arg);
 	/* The last call; the command is gone when it returns. */
-	void	(*on_end)(const struct command_end *end, void *arg);
-	void	*arg;
+	void (*on_end)(const struct command_end *end, void *arg);
+	void *arg;
 };
 
 /* env is NULL-terminated and copied.  NULL with errno. */

@@ -41,7 +41,7 @@ seconds(struct span s)
 }
 
 /* "rl_bucket_size=30"; larger numbers than PARAMETER_MAX count as that. */
-#define PARAMETER_MAX	1000000
+#define PARAMETER_MAX 1000000
 
 static void
 parameter(struct span v, const char *key, uint32_t *number)
@@ -55,7 +55,7 @@ parameter(struct span v, const char *key, uint32_t *number)
 	rest = span_from(v, at + strlen(key));
 	while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
 		n++;
-	if (number_u32((struct span){ rest.p, n }, number) == 0 &&
+	if (number_u32((struct span) { rest.p, n }, number) == 0 &&
 	    *number > PARAMETER_MAX)
 		*number = PARAMETER_MAX;
 }

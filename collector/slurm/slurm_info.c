@@ -24,9 +24,9 @@ static const char *const names[CMD__COUNT] = {
 
 /* From this version on (year * 100 + month); the last match counts. */
 static const struct dialect {
-	unsigned	 from;
+	unsigned from;
 	/* STAGE_OUT, SIGNALING came with 17.11, STOPPED with 17.02. */
-	const char	*live_states;
+	const char *live_states;
 } dialects[] = {
 	{ 0, "R,S,CG,CF,ST,SO,SI,RS" },
 };
@@ -70,8 +70,7 @@ slurm_find(struct slurm *slurm, const char *bin_dir)
 }
 
 int
-slurm_environment(struct runner *r, const char *slurm_conf,
-    const char *bin_dir)
+slurm_environment(struct runner *r, const char *slurm_conf, const char *bin_dir)
 {
 	const char *env[8];
 	char path[1024], conf[4200];
@@ -102,14 +101,15 @@ slurm_replaced(struct slurm *slurm)
 	slurm->installed = st.st_ctim;
 	return (before.tv_sec != 0 || before.tv_nsec != 0) &&
 	    (before.tv_sec != st.st_ctim.tv_sec ||
-	    before.tv_nsec != st.st_ctim.tv_nsec);
+		before.tv_nsec != st.st_ctim.tv_nsec);
 }
 
 int
 slurm_permission_inherent(const struct slurm *slurm)
 {
-	return geteuid() == 0 || (slurm->slurm_user[0] != '\0' &&
-	    strcmp(slurm->slurm_user, slurm->user) == 0);
+	return geteuid() == 0 ||
+	    (slurm->slurm_user[0] != '\0' &&
+		strcmp(slurm->slurm_user, slurm->user) == 0);
 }
 
 int
@@ -118,6 +118,6 @@ permission_known(const struct cluster *c)
 	if (slurm_permission_inherent(&c->slurm))
 		return 1;
 	return (c->permission == PERMISSION_OPERATOR ||
-	    c->permission == PERMISSION_OPEN) &&
+		   c->permission == PERMISSION_OPEN) &&
 	    c->permission_poll == c->listing.number;
 }

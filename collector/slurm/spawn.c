@@ -69,8 +69,9 @@ spawn_attributes(posix_spawnattr_t *attr)
 	sigfillset(&all);
 	sigdelset(&all, SIGKILL);
 	sigdelset(&all, SIGSTOP);
-	if (posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP |
-	    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) != 0 ||
+	if (posix_spawnattr_setflags(attr,
+		POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+		    POSIX_SPAWN_SETSIGDEF) != 0 ||
 	    posix_spawnattr_setpgroup(attr, 0) != 0 ||
 	    posix_spawnattr_setsigmask(attr, &none) != 0 ||
 	    posix_spawnattr_setsigdefault(attr, &all) != 0)
@@ -121,7 +122,8 @@ command_why(const struct command_end *end, char *buf, size_t size)
 		    end->ms / 1000);
 		break;
 	case COMMAND_TOO_LONG:
-		snprintf(buf, size, "killed after %llu bytes, more than expected",
+		snprintf(buf, size,
+		    "killed after %llu bytes, more than expected",
 		    (unsigned long long)end->bytes);
 		break;
 	case COMMAND_REFUSED:

@@ -17,27 +17,31 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define KEYS_MAX	100000	/* runs that are looked up at a time */
+#define KEYS_MAX 100000 /* runs that are looked up at a time */
 
-enum lookup_state { LOOKUP_NEW, LOOKUP_LIVE, LOOKUP_ACCOUNTING,
-    LOOKUP_UNKNOWN };
+enum lookup_state {
+	LOOKUP_NEW,
+	LOOKUP_LIVE,
+	LOOKUP_ACCOUNTING,
+	LOOKUP_UNKNOWN
+};
 
 struct lookup_key {
-	uint64_t	lookup;
-	uint64_t	job;
-	int64_t		start;
-	enum lookup_state	state;
-	int		matched;	/* accounting has this very run */
-	int		trusted; /* squeue's answer without it can be trusted */
+	uint64_t lookup;
+	uint64_t job;
+	int64_t start;
+	enum lookup_state state;
+	int matched; /* accounting has this very run */
+	int trusted; /* squeue's answer without it can be trusted */
 };
 
 struct lookups {
 	struct cluster *c;
-	struct lookup_key	*keys;		/* owned */
-	size_t		 n;
-	size_t		 cap;
-	struct idmap	 numbers;	/* run_number() of each: poll that showed it */
-	int		 checking;
+	struct lookup_key *keys; /* owned */
+	size_t n;
+	size_t cap;
+	struct idmap numbers; /* run_number() of each: poll that showed it */
+	int checking;
 	struct log_limit untrusted;
 };
 
@@ -55,8 +59,8 @@ lookup_new(struct cluster *c)
 int
 lookup_has(const struct lookups *a, uint64_t job, int64_t start)
 {
-	return a->n > 0 && idmap_get(&a->numbers, run_number(job, start)) !=
-	    NULL;
+	return a->n > 0 &&
+	    idmap_get(&a->numbers, run_number(job, start)) != NULL;
 }
 
 static void
@@ -66,8 +70,10 @@ key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 	struct lookup_key *keys;
 	int added;
 
-	if (a->n >= KEYS_MAX || idmap_put(&a->numbers, run_number(key->job,
-	    key->start), &added) == NULL || !added)
+	if (a->n >= KEYS_MAX ||
+	    idmap_put(&a->numbers, run_number(key->job, key->start), &added) ==
+		NULL ||
+	    !added)
 		return;
 	if (a->n == a->cap) {
 		keys = realloc(a->keys, cap * sizeof(*keys));
@@ -76,9 +82,10 @@ key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 		a->keys = keys;
 		a->cap = cap;
 	}
-	a->keys[a->n++] = (struct lookup_key){ .lookup = lookup, .job =
-	    key->job,
-	    .start = key->start, .state = LOOKUP_NEW };
+	a->keys[a->n++] = (struct lookup_key) { .lookup = lookup,
+		.job = key->job,
+		.start = key->start,
+		.state = LOOKUP_NEW };
 }
 
 int
@@ -118,8 +125,8 @@ keys_drop(struct lookups *a, enum lookup_state state)
 			i++;
 			continue;
 		}
-		idmap_remove(&a->numbers, run_number(a->keys[i].job,
-		    a->keys[i].start));
+		idmap_remove(&a->numbers,
+		    run_number(a->keys[i].job, a->keys[i].start));
 		a->keys[i] = a->keys[--a->n];
 	}
 }
@@ -127,8 +134,9 @@ keys_drop(struct lookups *a, enum lookup_state state)
 void
 lookup_shown(struct lookups *a, uint64_t job, int64_t start)
 {
-	uint32_t *poll = a->n > 0 ? idmap_get(&a->numbers, run_number(job,
-	    start)) : NULL;
+	uint32_t *poll = a->n > 0 ?
+	    idmap_get(&a->numbers, run_number(job, start)) :
+	    NULL;
 
 	if (poll != NULL)
 		*poll = a->c->listing.number;
@@ -139,11 +147,11 @@ static int
 is_shown(const struct lookups *a, const struct lookup_key *key)
 {
 	struct open_run *run = open_find(&a->c->open, key->job, key->start);
-	uint32_t *poll = idmap_get(&a->numbers, run_number(key->job,
-	    key->start));
+	uint32_t *poll = idmap_get(&a->numbers,
+	    run_number(key->job, key->start));
 
-	return (run != NULL && !(run->flags & OPEN_LEFT)) || (poll != NULL &&
-	    *poll == a->c->listing.number);
+	return (run != NULL && !(run->flags & OPEN_LEFT)) ||
+	    (poll != NULL && *poll == a->c->listing.number);
 }
 
 void
@@ -165,8 +173,7 @@ lookup_listed(struct lookups *a, int trusted)
 		/* Without accounting slurmctld may know the end. */
 		if (!a->c->slurm.accounting) {
 			key->state = LOOKUP_LIVE;
-			(void)idmap_put(&a->c->work.details, key->job,
-			    NULL);
+			(void)idmap_put(&a->c->work.details, key->job, NULL);
 			continue;
 		}
 		key->state = LOOKUP_ACCOUNTING;
@@ -196,8 +203,8 @@ lookup_row(struct lookups *a, struct job_snapshot *s)
 		if (key->start == job->key.start)
 			key->matched = 1;
 		else if (job->submit != 0 && job->submit <= key->start &&
-		    key->start < job->key.start && s->state->phase ==
-		    PHASE_ENDED) {
+		    key->start < job->key.start &&
+		    s->state->phase == PHASE_ENDED) {
 			/* The node was powered up first: the start moved. */
 			key->matched = 1;
 			job->key.start = key->start;
@@ -216,8 +223,8 @@ deny(struct lookups *a, uint64_t lookup)
 	if (keys == NULL)
 		return;
 	for (i = 0; i < a->n; i++) {
-		if (a->keys[i].state != LOOKUP_UNKNOWN || a->keys[i].lookup !=
-		    lookup)
+		if (a->keys[i].state != LOOKUP_UNKNOWN ||
+		    a->keys[i].lookup != lookup)
 			continue;
 		keys[n].job = a->keys[i].job;
 		keys[n].start = a->keys[i].start;
@@ -262,7 +269,8 @@ key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
 {
 	if (key->trusted && trusted)
 		return LOOKUP_UNKNOWN;
-	log_limited(&a->untrusted, log_notice, "%s is unknown to Slurm, but "
+	log_limited(&a->untrusted, log_notice,
+	    "%s is unknown to Slurm, but "
 	    "the answer of %s lacks the sentinel run: the answer is ignored",
 	    cluster_run_text(a->c, key->job, key->start),
 	    key->trusted ? "accounting" : "squeue");
@@ -279,7 +287,8 @@ lookup_accounted(struct lookups *a, uint64_t job, int trusted)
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
 		if (key->state == LOOKUP_ACCOUNTING && key->job == job)
-			key->state = key->matched ? LOOKUP_LIVE :
+			key->state = key->matched ?
+			    LOOKUP_LIVE :
 			    key_unmatched(a, key, trusted);
 		unknown |= key->state == LOOKUP_UNKNOWN;
 		more |= key->state == LOOKUP_ACCOUNTING;

@@ -14,39 +14,40 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 
-#define WINDOW_ITEMS	512	/* unacknowledged records: ended runs wait above this */
-#define WINDOW_BYTES	(8u * 1024 * 1024)
+/* Unacknowledged records: ended runs wait above this */
+#define WINDOW_ITEMS 512
+#define WINDOW_BYTES (8u * 1024 * 1024)
 /*
  * New runs may exceed the window up to this, because their details cannot
  * wait.
  */
-#define HARD_BYTES	(64u * 1024 * 1024)
+#define HARD_BYTES (64u * 1024 * 1024)
 
 struct outbox_item {
-	struct outbox_item	*next;
-	struct cluster *c;		/* of a watermark */
-	uint64_t	 order;
-	int64_t		 until;		/* of a watermark */
-	uint32_t	 len;
-	uint16_t	 type;
-	uint8_t		 payload[];	/* begins with the number of the message */
+	struct outbox_item *next;
+	struct cluster *c; /* of a watermark */
+	uint64_t order;
+	int64_t until; /* of a watermark */
+	uint32_t len;
+	uint16_t type;
+	uint8_t payload[]; /* begins with the number of the message */
 };
 
 struct outbox {
 	const struct outbox_ops *ops;
-	void		*arg;
-	struct channel	*peer;
-	int		 released;
-	int		 flow_paused;
-	struct outbox_item	*first;
-	struct outbox_item	**tail;
-	struct outbox_item	*unsent;
-	uint64_t	 order;		/* of the last item */
-	uint64_t	 base;		/* order number of message number 0 */
-	uint64_t	 durable;
-	unsigned	 n;
-	size_t		 bytes;
-	uint64_t	 records;	/* since the start */
+	void *arg;
+	struct channel *peer;
+	int released;
+	int flow_paused;
+	struct outbox_item *first;
+	struct outbox_item **tail;
+	struct outbox_item *unsent;
+	uint64_t order; /* of the last item */
+	uint64_t base;	/* order number of message number 0 */
+	uint64_t durable;
+	unsigned n;
+	size_t bytes;
+	uint64_t records; /* since the start */
 };
 
 struct outbox *
@@ -72,11 +73,12 @@ outbox_flush(struct outbox *o)
 	    !channel_full(o->peer)) {
 		seq = o->unsent->order - o->base;
 		memcpy(o->unsent->payload, &seq, sizeof(seq));
-		w = (struct writer){ .buf = o->unsent->payload,
-		    .len = o->unsent->len, .cap = o->unsent->len,
-		    .max = o->unsent->len };
-		if (channel_send(o->peer, (enum msg_type)o->unsent->type, 0,
-		    &w, -1) == -1)
+		w = (struct writer) { .buf = o->unsent->payload,
+			.len = o->unsent->len,
+			.cap = o->unsent->len,
+			.max = o->unsent->len };
+		if (channel_send(o->peer, (enum msg_type)o->unsent->type, 0, &w,
+			-1) == -1)
 			return;
 		CRASH_POINT("collector.sent");
 		o->unsent = o->unsent->next;
@@ -93,7 +95,7 @@ outbox_queue(struct outbox *o, enum msg_type type, const struct writer *w,
 	if (wr_end(w) == -1 || o->bytes + w->len > HARD_BYTES) {
 		log_errorx("a %s message cannot be queued: %s", msg_name(type),
 		    wr_end(w) == -1 ? "it is too long" :
-		    "the queue to the submitter is full");
+				      "the queue to the submitter is full");
 		return 0;
 	}
 	item = malloc(sizeof(*item) + w->len);

@@ -12,11 +12,11 @@
 /* Called by the outbox; arg is that of outbox_new(). */
 struct outbox_ops {
 	/* Records became durable, and the queue may have room again. */
-	void	(*stored)(void *arg);
+	void (*stored)(void *arg);
 	/* The submitter has sent `flow`. */
-	void	(*flow)(void *arg);
+	void (*flow)(void *arg);
 	/* The accounting of this cluster is in the spool up to that time. */
-	void	(*advanced)(struct cluster *c, int64_t until);
+	void (*advanced)(struct cluster *c, int64_t until);
 };
 
 struct outbox *outbox_new(const struct outbox_ops *ops, void *arg);

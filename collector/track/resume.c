@@ -19,7 +19,7 @@
  * Seconds after a run was found (one poll after its start, at worst) in which
  * its script is fetched.  The submitter waits no longer for the script.
  */
-#define SCRIPT_LATE	15
+#define SCRIPT_LATE 15
 
 /* Keeps the run until the name of the cluster is known. */
 static void
@@ -29,8 +29,8 @@ unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 	struct unassigned_run *unassigned, one = { *key, unconfirmed };
 
 	if (site->n_unassigned == site->cap_unassigned) {
-		unassigned = realloc(site->unassigned, cap *
-		    sizeof(*unassigned));
+		unassigned = realloc(site->unassigned,
+		    cap * sizeof(*unassigned));
 		if (unassigned == NULL)
 			fatal("no memory");
 		site->unassigned = unassigned;
@@ -100,7 +100,9 @@ lastrun_of(const struct cluster *c)
 	struct stat st;
 
 	return !c->by_name && site->lastrun != -1 &&
-	    fstat(site->lastrun, &st) == 0 ? st.st_mtime : 0;
+		fstat(site->lastrun, &st) == 0 ?
+	    st.st_mtime :
+	    0;
 }
 
 /*
@@ -120,7 +122,7 @@ resume_cluster(struct cluster *c)
 		    site->unassigned[k].unconfirmed);
 	for (i = 0; i < site->n_resume_points; i++)
 		if (strcmp(site->resume_points[i].cluster, c->slurm.cluster) ==
-		    0 &&
+			0 &&
 		    site->resume_points[i].until > c->resume.durable)
 			c->resume.durable = site->resume_points[i].until;
 	if (c->resume.point < c->resume.durable)
@@ -182,7 +184,8 @@ unlisted_again(struct cluster *c)
 	}
 	if (n > 0)
 		log_info("%u open runs%s are not in the spool: their details "
-		    "are queried again", n, cluster_suffix(c));
+			 "are queried again",
+		    n, cluster_suffix(c));
 	done_clear(&c->done);
 }
 

@@ -13,11 +13,11 @@
 #include "common/log.h"
 
 static const char no_devices[] =
-	"The run was seen only when it had ended: Slurm no longer knew which "
-	"devices it had, only their number.";
+    "The run was seen only when it had ended: Slurm no longer knew which "
+    "devices it had, only their number.";
 static const char ambiguous[] =
-	"The texts of this job make Slurm's answer ambiguous; which hardware "
-	"threads and devices it has is not guessed.";
+    "The texts of this job make Slurm's answer ambiguous; which hardware "
+    "threads and devices it has is not guessed.";
 
 int
 track_quarantined(const struct cluster *c, uint64_t job, int64_t start)
@@ -70,8 +70,8 @@ earlier_left(struct cluster *c, const struct job_snapshot *s)
 		if (run->flags & OPEN_LEFT)
 			continue;
 		if (s->state->phase == PHASE_PENDING ?
-		    s->job.restarts <= run->restarts && run->submit != 0 :
-		    run->start >= s->job.key.start)
+			s->job.restarts <= run->restarts && run->submit != 0 :
+			run->start >= s->job.key.start)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
@@ -97,11 +97,12 @@ open_note(struct cluster *c, struct open_run *run, const struct job_snapshot *s,
 	run->start_now = (uint32_t)start_said;
 	run->submit = (uint32_t)s->job.submit;
 	run->restarts = (uint16_t)(s->job.restarts < UINT16_MAX ?
-	    s->job.restarts : UINT16_MAX);
+		s->job.restarts :
+		UINT16_MAX);
 	run->seen = c->listing.number;
 	run->tries = 0;
-	run->flags &= (uint8_t)~(OPEN_SPOOLED | OPEN_LEFT | OPEN_UNCONFIRMED |
-	    OPEN_RUNNING);
+	run->flags &= (uint8_t) ~(
+	    OPEN_SPOOLED | OPEN_LEFT | OPEN_UNCONFIRMED | OPEN_RUNNING);
 	run->flags |= OPEN_RESOURCES_SENT;
 	if (s->state->phase == PHASE_RUNNING)
 		run->flags |= OPEN_RUNNING;
@@ -121,8 +122,8 @@ may_have_earlier(const struct cluster *c, const struct job *job)
 	if (job->restarts > 0)
 		return 1;
 	/* Few sites use an id twice: no delay while accounting is away. */
-	return !c->dbd.away && job->submit <= began && (job->submit == 0 ||
-	    job->submit >= c->resume.point - c->set->lag);
+	return !c->dbd.away && job->submit <= began &&
+	    (job->submit == 0 || job->submit >= c->resume.point - c->set->lag);
 }
 
 /*
@@ -305,15 +306,16 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 	    job->submit, job->restarts);
 	uint64_t order = 0;
 
-	if (s->never || job->end == 0 || (run == NULL &&
-	    done_has(&c->done, job->key.job, start_said) &&
-	    !lookup_has(c->lookups, job->key.job, start_said)))
+	if (s->never || job->end == 0 ||
+	    (run == NULL && done_has(&c->done, job->key.job, start_said) &&
+		!lookup_has(c->lookups, job->key.job, start_said)))
 		return 0;
 	track_key_set(c, job, run);
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
 		order = run != NULL && (run->flags & OPEN_RESOURCES_SENT) ?
-		    track_send(c, job) : send_start(c, s);
+		    track_send(c, job) :
+		    send_start(c, s);
 		if (order == 0)
 			return 0;
 	}
@@ -328,8 +330,8 @@ track_snapshot(struct cluster *c, struct job_snapshot *s)
 		earlier_left(c, s);
 		return 0;
 	}
-	if (s->job.key.start <= 0 || run_number(s->job.key.job,
-	    s->job.key.start) == 0 ||
+	if (s->job.key.start <= 0 ||
+	    run_number(s->job.key.job, s->job.key.start) == 0 ||
 	    track_quarantined(c, s->job.key.job, s->job.key.start))
 		return 0;
 	switch (s->state->phase) {
@@ -349,14 +351,15 @@ track_ambiguous(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 
-	if (job->key.start <= 0 || run_number(job->key.job,
-	    job->key.start) == 0 || s->state->phase != PHASE_RUNNING)
+	if (job->key.start <= 0 ||
+	    run_number(job->key.job, job->key.start) == 0 ||
+	    s->state->phase != PHASE_RUNNING)
 		return 0;
 	track_message_set(job, ambiguous);
 	/*
 	 * Accounting shows a CONFIGURING job as RUNNING too: squeue confirms
 	 * the start.
 	 */
-	s->state = state_word((struct span){ "CONFIGURING", 11 });
+	s->state = state_word((struct span) { "CONFIGURING", 11 });
 	return snapshot_live(c, s);
 }

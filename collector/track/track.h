@@ -30,14 +30,19 @@ int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 
 /* track_accounting.c: what accounting has */
 
-enum row_result { ROW_NOTHING, ROW_SENT, ROW_WANTS_DETAILS, ROW_WANTS_STEPS,
-	ROW_FAILED };
+enum row_result {
+	ROW_NOTHING,
+	ROW_SENT,
+	ROW_WANTS_DETAILS,
+	ROW_WANTS_STEPS,
+	ROW_FAILED
+};
 /*
  * May take from s.  may_query: slurmctld may still have the details and can be
  * queried first.
  */
-enum row_result track_accounting_row(struct cluster *c,
-    struct job_snapshot *s, int may_query);
+enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
+    int may_query);
 /* The same for a row of a past range; dry_run: the tables are not changed. */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     int dry_run);
@@ -79,8 +84,7 @@ void resume_synced(struct site *site);
 /* The name of the cluster is known: finds its resume point. */
 void resume_cluster(struct cluster *c);
 /* A run that is open in the spool; unconfirmed: its start waits. */
-void resume_open(struct site *site, const struct run_key *key,
-    int unconfirmed);
+void resume_open(struct site *site, const struct run_key *key, int unconfirmed);
 /* A watermark became durable: sets the time of the last-run file. */
 void resume_advanced(struct cluster *c, int64_t until);
 

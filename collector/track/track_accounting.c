@@ -15,11 +15,11 @@
 #include "common/time_text.h"
 
 static const char no_threads[] =
-	"The run was seen only after its end, when Slurm had forgotten which "
-	"hardware threads and devices it had; only their numbers are known.";
+    "The run was seen only after its end, when Slurm had forgotten which "
+    "hardware threads and devices it had; only their numbers are known.";
 
 /* From this version on the second row of a resized job has a new start. */
-#define VERSION_RESIZE_NEW_START	2302
+#define VERSION_RESIZE_NEW_START 2302
 
 /*
  * The open run of a row of accounting.  In some versions the second row of a
@@ -30,7 +30,8 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 	struct open_run *run = open_match(&c->open, job->key.job,
-	    job->key.start, job->submit, 0), *other;
+			    job->key.start, job->submit, 0),
+			*other;
 	size_t at = 0;
 
 	if (run != NULL || job->submit != job->key.start ||
@@ -50,8 +51,8 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 	int64_t start_said = job->key.start;
 
 	track_key_set(c, job, run);
-	if (job->state == END_REQUEUED && (s->ran == RAN_NEVER ||
-	    job->end <= start_said))
+	if (job->state == END_REQUEUED &&
+	    (s->ran == RAN_NEVER || job->end <= start_said))
 		job->flags |= JOB_NEVER_RAN;
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
@@ -66,17 +67,20 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 	return ROW_SENT;
 }
 
-#define CLOCKS_DIFFER	30	/* seconds of error of our estimate of slurmctld's clock */
-#define DISPUTE_TRIES	2	/* queries to slurmctld, then accounting's end is used */
+/* Seconds of error of our estimate of slurmctld's clock */
+#define CLOCKS_DIFFER 30
+/* Queries to slurmctld, then accounting's end is used */
+#define DISPUTE_TRIES 2
 
 static void
 dispute(struct cluster *c, struct open_run *run, const struct job *job)
 {
 	run->flags |= OPEN_DISPUTED;
-	log_limited(&c->contradicted, log_warnx, "%s ended at %s according to "
+	log_limited(&c->contradicted, log_warnx,
+	    "%s ended at %s according to "
 	    "accounting, but squeue shows it running after that: the end is "
-	    "ignored", cluster_run_text(c, run->job, run->start),
-	    time_text(job->end));
+	    "ignored",
+	    cluster_run_text(c, run->job, run->start), time_text(job->end));
 }
 
 /*
@@ -86,8 +90,7 @@ dispute(struct cluster *c, struct open_run *run, const struct job *job)
  * then only slurmctld will have the end.
  */
 static int
-is_contradicted(struct cluster *c, struct open_run *run,
-    const struct job *job)
+is_contradicted(struct cluster *c, struct open_run *run, const struct job *job)
 {
 	if (run == NULL || c->ctld.away)
 		return 0;
@@ -120,7 +123,7 @@ is_namesake(const struct open_run *run, const struct job *job)
  * prolog failed.  A longer run ran; its step may lack a status because the
  * node died.
  */
-#define PROLOG_MAX_S	600
+#define PROLOG_MAX_S 600
 
 static int
 wants_steps(const struct job_snapshot *s)
@@ -133,7 +136,7 @@ wants_steps(const struct job_snapshot *s)
 }
 
 /* For the time slurmctld takes to purge jobs, and for clocks that differ. */
-#define MEMORY_MARGIN	30
+#define MEMORY_MARGIN 30
 
 enum row_result
 track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
@@ -155,15 +158,16 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	 * slurmdbd got the end before the start: the row will be complete
 	 * soon.
 	 */
-	if (job->partition == NULL && (run == NULL ||
-	    !(run->flags & OPEN_RESOURCES_SENT)))
+	if (job->partition == NULL &&
+	    (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)))
 		return ROW_NOTHING;
 	/*
 	 * A later run of the job must not be sent before a run that waits for
 	 * its steps.
 	 */
-	if (wants_steps(s) || (s->ran == RAN_UNKNOWN &&
-	    idmap_get(&c->work.steps, job->key.job) != NULL))
+	if (wants_steps(s) ||
+	    (s->ran == RAN_UNKNOWN &&
+		idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;
 	if (may_query && (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)) &&
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&

@@ -15,7 +15,7 @@ void track_key_set(struct cluster *c, struct job *job,
 /* Order number of the record, 0 on error. */
 uint64_t track_send(struct cluster *c, struct job *job);
 /* The end is known: moves the run from the open to the done runs. */
-void track_ended(struct cluster *c, struct open_run *run,
-    const struct job *job, int64_t start_said);
+void track_ended(struct cluster *c, struct open_run *run, const struct job *job,
+    int64_t start_said);
 
 #endif

@@ -22,38 +22,38 @@
 #include "common/ipc/channel.h"
 #include "common/log.h"
 
-#define READ_STEP	(64u * 1024)	/* one recvmsg */
-#define BURST		64	/* frames handled in one turn of the loop */
+#define READ_STEP (64u * 1024) /* one recvmsg */
+#define BURST	  64	       /* frames handled in one turn of the loop */
 
 struct out_frame {
-	struct out_frame	*next;
-	size_t		 len;	/* header and payload */
-	size_t		 sent;
-	int		 fd;	/* -1, or sent with the first byte */
-	uint8_t		 bytes[];
+	struct out_frame *next;
+	size_t len; /* header and payload */
+	size_t sent;
+	int fd; /* -1, or sent with the first byte */
+	uint8_t bytes[];
 };
 
 struct channel {
-	struct event	*readable;
-	struct event	*writable;
-	struct event	*next_turn;	/* timer: complete frames wait */
+	struct event *readable;
+	struct event *writable;
+	struct event *next_turn; /* timer: complete frames wait */
 	const struct channel_ops *ops;
-	void		*arg;
-	int		 fd;
-	enum role	 self;
-	enum role	 peer;
-	uint8_t		*in;
-	size_t		 in_len;
-	size_t		 in_cap;
-	int		 received_fd;	/* of the last frame, -1 = none */
-	struct out_frame	*out;
-	struct out_frame	**out_tail;
-	size_t		 out_bytes;
-	int		 above_high_mark;	/* until below the low mark */
-	int		 broken;
-	int		 busy;		/* inside a handler */
-	int		 freed;		/* free it when the handler returns */
-	char		 why[128];
+	void *arg;
+	int fd;
+	enum role self;
+	enum role peer;
+	uint8_t *in;
+	size_t in_len;
+	size_t in_cap;
+	int received_fd; /* of the last frame, -1 = none */
+	struct out_frame *out;
+	struct out_frame **out_tail;
+	size_t out_bytes;
+	int above_high_mark; /* until below the low mark */
+	int broken;
+	int busy;  /* inside a handler */
+	int freed; /* free it when the handler returns */
+	char why[128];
 };
 
 static void
@@ -202,7 +202,7 @@ received_fd_is_stray(const struct channel *c)
 	while (c->received_fd != -1 && c->in_len - at >= sizeof(h)) {
 		memcpy(&h, c->in + at, sizeof(h));
 		if (msg_check(&h, c->peer, c->self) != NULL)
-			break;		/* frame_deliver() reports it */
+			break; /* frame_deliver() reports it */
 		if (c->in_len - at <= sizeof(h) + h.length)
 			return (h.flags & MSG_FLAG_FD) == 0;
 		at += sizeof(h) + h.length;
@@ -384,8 +384,7 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 	c->writable = event_new(base, fd, EV_WRITE, on_writable, c);
 	c->next_turn = evtimer_new(base, on_readable, c);
 	if (c->readable == NULL || c->writable == NULL ||
-	    c->next_turn == NULL ||
-	    event_add(c->readable, NULL) == -1)
+	    c->next_turn == NULL || event_add(c->readable, NULL) == -1)
 		goto fail;
 	return c;
 fail:

@@ -24,20 +24,20 @@ struct channel_ops {
 	 * The reader is valid until the handler returns.  The handler may free
 	 * the channel.
 	 */
-	void	(*on_frame)(struct channel *c, const struct msg_header *h,
-		    struct reader *r, int fd, void *arg);
+	void (*on_frame)(struct channel *c, const struct msg_header *h,
+	    struct reader *r, int fd, void *arg);
 	/* The channel is broken; the owner frees it, now or later. */
-	void	(*on_broken)(struct channel *c, const char *why, void *arg);
+	void (*on_broken)(struct channel *c, const char *why, void *arg);
 	/* The output was above the high mark and is below the low one.
 	 * May be NULL. */
-	void	(*on_drained)(struct channel *c, void *arg);
+	void (*on_drained)(struct channel *c, void *arg);
 };
 
 /* Above this much unsent output, channel_full() returns 1; not a limit. */
-#define CHANNEL_HIGH_MARK	(1u * 1024 * 1024)
-#define CHANNEL_LOW_MARK	(256u * 1024)
+#define CHANNEL_HIGH_MARK (1u * 1024 * 1024)
+#define CHANNEL_LOW_MARK  (256u * 1024)
 /* The channel breaks when the peer leaves this much unread. */
-#define CHANNEL_OUTPUT_MAX	(64u * 1024 * 1024)
+#define CHANNEL_OUTPUT_MAX (64u * 1024 * 1024)
 
 /*
  * Takes fd (made non-blocking, close-on-exec).  self and peer are the roles

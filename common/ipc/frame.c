@@ -15,7 +15,7 @@
 #include "common/ipc/frame.h"
 #include "common/log.h"
 
-#define WRITE_MS	5000	/* a reader that is slower has failed */
+#define WRITE_MS 5000 /* a reader that is slower has failed */
 
 int
 frame_header(struct msg_header *h, enum role self, enum role peer,
@@ -100,8 +100,10 @@ frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n, int max)
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec iov = { .iov_base = buf, .iov_len = len };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1,
-	    .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr m = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control) };
 	ssize_t got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
 
 	if (got == -1)
@@ -199,7 +201,7 @@ write_exactly(int fd, const uint8_t *p, size_t len, int pass)
 			return -1;
 		p += n;
 		len -= (size_t)n;
-		pass = -1;	/* it was sent with the first byte */
+		pass = -1; /* it was sent with the first byte */
 	}
 	return 0;
 }

@@ -30,8 +30,7 @@ ssize_t frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass);
  * than max, or descriptors that the kernel could not pass, are an error
  * (EPROTO), because the frame of a descriptor would be unknown.
  */
-ssize_t frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n,
-    int max);
+ssize_t frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n, int max);
 
 /* Waits for POLLIN or POLLOUT until end (clock.h).  0, or -1 with errno. */
 int frame_wait(int fd, short what, long long end);

@@ -16,8 +16,8 @@
 #include "common/worker/inflight.h"
 
 struct inflight_page {
-	atomic_uint	full;
-	struct run_key	key;
+	atomic_uint full;
+	struct run_key key;
 };
 
 struct inflight {

@@ -26,9 +26,9 @@
 #include "common/worker/seccomp.h"
 
 /* Limit of descriptors when the supervisor has set none. */
-#define NOFILE_DEFAULT	1024
+#define NOFILE_DEFAULT 1024
 /* Of one path: PATH_MAX of the kernel without the NUL. */
-#define PATH_BYTES_MAX	4095
+#define PATH_BYTES_MAX 4095
 
 void
 sandbox_init(struct sandbox *sb, enum role role)
@@ -156,9 +156,8 @@ struct layers {
 	char missing[256];
 };
 
-static void __attribute__((format(printf, 4, 0)))
-layers_add(char *buf, size_t size, const char *between, const char *fmt,
-    va_list ap)
+static void __attribute__((format(printf, 4, 0))) layers_add(char *buf,
+    size_t size, const char *between, const char *fmt, va_list ap)
 {
 	size_t len = strlen(buf);
 
@@ -268,7 +267,8 @@ bounding_drop(const struct sandbox *sb, struct layers *l)
 			continue;
 		if (errno != EPERM)
 			fatal("cannot drop capability %d from the bounding "
-			    "set", cap);
+			      "set",
+			    cap);
 		layers_missing(l, "bounding set kept");
 		return;
 	}
@@ -284,7 +284,8 @@ uid_enter(const struct sandbox *sb, struct layers *l)
 		return;
 	if (sb->uid == 0 && sb->mode == SANDBOX_ENFORCE)
 		fatalx("the %s must not run as root: name another user in the "
-		    "configuration", role_name(sb->role));
+		       "configuration",
+		    role_name(sb->role));
 	if (setgroups(n, groups) == -1 ||
 	    setresgid(sb->gid, sb->gid, sb->gid) == -1 ||
 	    setresuid(sb->uid, sb->uid, sb->uid) == -1)
@@ -367,8 +368,8 @@ seccomp_layer(const struct sandbox *sb, struct layers *l)
 			fatal("seccomp");
 		layers_missing(l, "no seccomp in this kernel");
 	} else
-		layers_on(l, sb->mode == SANDBOX_LOG ? "seccomp-log" :
-		    "seccomp");
+		layers_on(l,
+		    sb->mode == SANDBOX_LOG ? "seccomp-log" : "seccomp");
 }
 
 void

@@ -13,37 +13,41 @@
 #include "common/codec.h"
 #include "common/msg.h"
 
-#define SANDBOX_PATHS_MAX	256
-#define SANDBOX_GROUPS_MAX	256
+#define SANDBOX_PATHS_MAX  256
+#define SANDBOX_GROUPS_MAX 256
 
-enum sandbox_mode { SANDBOX_ENFORCE, SANDBOX_LOG, SANDBOX_OFF };
+enum sandbox_mode {
+	SANDBOX_ENFORCE,
+	SANDBOX_LOG,
+	SANDBOX_OFF
+};
 
 /* Rights on a path; Landlock has no rule that denies. */
 enum sandbox_access {
-	SANDBOX_READ = 1,	/* a file, or a directory and all below */
+	SANDBOX_READ = 1, /* a file, or a directory and all below */
 	SANDBOX_EXEC = 2,
-	SANDBOX_WRITE = 4	/* create, write, remove below it */
+	SANDBOX_WRITE = 4 /* create, write, remove below it */
 };
 
 struct sandbox_path {
-	char		*path;		/* owned */
-	unsigned	 access;	/* enum sandbox_access, or-ed */
+	char *path;	 /* owned */
+	unsigned access; /* enum sandbox_access, or-ed */
 };
 
 struct sandbox {
-	enum role	 role;
+	enum role role;
 	enum sandbox_mode mode;
-	int		 as_root;	/* started as root: chroot and change uid */
-	uid_t		 uid;
-	gid_t		 gid;
-	gid_t		 groups[SANDBOX_GROUPS_MAX];
-	int		 n_groups;
-	char		*root;		/* chroot, owned; NULL = none */
-	uint64_t	 nofile;	/* RLIMIT_NOFILE */
-	uint64_t	 nproc;		/* RLIMIT_NPROC; UINT64_MAX = unchanged */
-	uint64_t	 fsize;		/* RLIMIT_FSIZE, bytes; UINT64_MAX = unchanged */
+	int as_root; /* started as root: chroot and change uid */
+	uid_t uid;
+	gid_t gid;
+	gid_t groups[SANDBOX_GROUPS_MAX];
+	int n_groups;
+	char *root;	 /* chroot, owned; NULL = none */
+	uint64_t nofile; /* RLIMIT_NOFILE */
+	uint64_t nproc;	 /* RLIMIT_NPROC; UINT64_MAX = unchanged */
+	uint64_t fsize;	 /* RLIMIT_FSIZE, bytes; UINT64_MAX = unchanged */
 	struct sandbox_path paths[SANDBOX_PATHS_MAX];
-	int		 n_paths;
+	int n_paths;
 };
 
 void sandbox_init(struct sandbox *sb, enum role role);

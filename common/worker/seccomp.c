@@ -21,9 +21,9 @@
 #include "common/worker/seccomp.h"
 
 #ifdef SANITIZED
-#define LENIENT	1
+#define LENIENT 1
 #else
-#define LENIENT	0
+#define LENIENT 0
 #endif
 
 /* By name: calls that this architecture or library lacks are left out. */
@@ -111,13 +111,13 @@ static const char *const threading[] = {
 };
 /* clang-format on */
 
-#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* One filter under construction. */
 struct filter {
-	scmp_filter_ctx	 ctx;
-	uint32_t	 kill;	/* action for dangerous calls */
-	int		 err;	/* the first, as errno; 0 = none */
+	scmp_filter_ctx ctx;
+	uint32_t kill; /* action for dangerous calls */
+	int err;       /* the first, as errno; 0 = none */
 };
 
 static void
@@ -202,14 +202,13 @@ allow_submitter(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
 	/* A thread, not a process. */
-	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD,
-	    CLONE_THREAD);
+	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD, CLONE_THREAD);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_GET_NAME);
 	/* The C library reads the limit of the stack for a thread. */
 	rule_equal(f, SCMP_ACT_ALLOW, "prlimit64", 2, 0);
 	rules(f, SCMP_ACT_ALLOW,
-	    (const char *const[]){ "getrlimit", "ugetrlimit" }, 2);
+	    (const char *const[]) { "getrlimit", "ugetrlimit" }, 2);
 }
 
 /* Slurm's commands inherit this filter, so it denies only dangerous calls. */
@@ -217,11 +216,12 @@ static void
 refuse_collector(struct filter *f)
 {
 	static const uint64_t namespaces[] = { CLONE_NEWNS, CLONE_NEWUTS,
-	    CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
-	    CLONE_NEWCGROUP };
-	const struct scmp_arg_cmp above = SCMP_CMP(0, SCMP_CMP_GT,
-	    AF_NETLINK, 0);
-	uint32_t no_family = f->kill == SCMP_ACT_LOG ? SCMP_ACT_LOG :
+		CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
+		CLONE_NEWCGROUP };
+	const struct scmp_arg_cmp above = SCMP_CMP(0, SCMP_CMP_GT, AF_NETLINK,
+	    0);
+	uint32_t no_family = f->kill == SCMP_ACT_LOG ?
+	    SCMP_ACT_LOG :
 	    SCMP_ACT_ERRNO(EAFNOSUPPORT);
 	uint64_t family;
 	size_t i;
@@ -271,7 +271,7 @@ kill_action(enum role role, enum sandbox_mode mode)
 		return SCMP_ACT_LOG;
 	/* An unusual call of a Slurm command must not kill the command. */
 	return role == ROLE_COLLECTOR ? SCMP_ACT_ERRNO(EPERM) :
-	    SCMP_ACT_KILL_PROCESS;
+					SCMP_ACT_KILL_PROCESS;
 }
 
 int

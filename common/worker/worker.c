@@ -23,9 +23,9 @@
 #include "common/worker/worker_conf.h"
 
 #define CHANNEL_FD	3
-#define SANDBOX_WAIT_MS	10000	/* for the first message */
-#define EXIT_FLUSH_MS	1000	/* for the output of all channels */
-#define STATUS_MAX	2048	/* bytes of one value in `status` */
+#define SANDBOX_WAIT_MS 10000 /* for the first message */
+#define EXIT_FLUSH_MS	1000  /* for the output of all channels */
+#define STATUS_MAX	2048  /* bytes of one value in `status` */
 
 /* The supervisor's number of the channel to each neighbour. */
 static uint64_t peer_ids[ROLE__COUNT];
@@ -324,9 +324,9 @@ sandbox_receive(struct sandbox *sb, enum role role)
 
 	sandbox_init(sb, role);
 	if (frame_read(CHANNEL_FD, role, ROLE_SUPERVISOR, &h, &payload, &fd,
-	    SANDBOX_WAIT_MS) == -1)
+		SANDBOX_WAIT_MS) == -1)
 		fatal("no message from the supervisor on descriptor %d; this "
-		    "program is started by cc-slurm-adapter -daemon",
+		      "program is started by cc-slurm-adapter -daemon",
 		    CHANNEL_FD);
 	if (h.type != MSG_SANDBOX)
 		fatalx("the first message is %s, not sandbox",
@@ -350,7 +350,7 @@ channel_open(struct worker *w)
 void
 worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 {
-	static struct worker w;		/* lives as long as the process */
+	static struct worker w; /* lives as long as the process */
 	struct sandbox sb;
 
 	w.ops = ops;
@@ -409,8 +409,7 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
 	wr_init(&row, STATUS_MAX + 256);
-	ctl_row(&row, CTL_T_STATUS, role_name(w->ops->role), key, value,
-	    NULL);
+	ctl_row(&row, CTL_T_STATUS, role_name(w->ops->role), key, value, NULL);
 	worker_ctl_row(w, request, &row);
 	wr_clear(&row);
 }

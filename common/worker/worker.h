@@ -21,64 +21,63 @@ struct worker_ops {
 	 * Before the sandbox, with the rights of the start (root, when the
 	 * supervisor is root): initialises libraries.  May be NULL.
 	 */
-	void	(*prepare)(struct worker *w);
+	void (*prepare)(struct worker *w);
 	/* In the sandbox, with an event base, before hello.  May be NULL. */
-	void	(*init)(struct worker *w);
+	void (*init)(struct worker *w);
 	/*
 	 * A complete new configuration: checks what the parser could not check
 	 * and prepares the switch.  secrets/len: the mapped memfd, only for the
 	 * submitter, unmapped after the call.  0, or -1 with a reason.  Must
 	 * not change the behaviour yet.
 	 */
-	int	(*conf_check)(struct worker *w, const struct conf *next,
-		    const uint8_t *secrets, size_t len, char *reason,
-		    size_t size);
+	int (*conf_check)(struct worker *w, const struct conf *next,
+	    const uint8_t *secrets, size_t len, char *reason, size_t size);
 	/* w->conf is the new configuration now. */
-	void	(*conf_commit)(struct worker *w);
+	void (*conf_commit)(struct worker *w);
 	/* The first configuration is in force.  `ready` is sent after it. */
-	void	(*start)(struct worker *w);
+	void (*start)(struct worker *w);
 	/*
 	 * A message of the supervisor that worker.c does not handle (listen,
 	 * lastrun, file, quarantine); owns fd.
 	 */
-	void	(*on_supervisor)(struct worker *w, const struct msg_header *h,
-		    struct reader *r, int fd);
+	void (*on_supervisor)(struct worker *w, const struct msg_header *h,
+	    struct reader *r, int fd);
 	/*
 	 * The new channel to a neighbour, or NULL: the channel is broken.  An
 	 * old channel is freed after the call.
 	 */
-	void	(*on_peer)(struct worker *w, enum role peer, struct channel *c);
+	void (*on_peer)(struct worker *w, enum role peer, struct channel *c);
 	/* A message of a neighbour; owns fd. */
-	void	(*on_neighbour)(struct worker *w, struct channel *c,
-		    const struct msg_header *h, struct reader *r, int fd);
+	void (*on_neighbour)(struct worker *w, struct channel *c,
+	    const struct msg_header *h, struct reader *r, int fd);
 	/* The output to a neighbour is below the low mark.  May be NULL. */
-	void	(*on_drained)(struct worker *w, struct channel *c);
+	void (*on_drained)(struct worker *w, struct channel *c);
 	/*
 	 * A request of the admin tool: answer with worker_ctl_row() and
 	 * worker_ctl_end(), now or later.  Borrows req.
 	 */
-	void	(*on_ctl)(struct worker *w, uint64_t request,
-		    const struct ctl_request *req);
+	void (*on_ctl)(struct worker *w, uint64_t request,
+	    const struct ctl_request *req);
 	/* Finish the work under way in grace_ms, then call worker_exit(). */
-	void	(*on_stop)(struct worker *w, uint32_t grace_ms);
+	void (*on_stop)(struct worker *w, uint32_t grace_ms);
 };
 
 struct worker {
 	const struct worker_ops *ops;
-	struct event_base	*base;
-	struct channel		*supervisor;
-	struct channel		*peers[ROLE__COUNT];	/* NULL = none */
-	struct conf		 conf;		/* in force */
-	struct inflight		*inflight;	/* may be NULL */
-	char			 layers[512];	/* of the sandbox */
-	int			 serving;
-	int			 stopping;
-	void			*arg;		/* the worker's own state */
+	struct event_base *base;
+	struct channel *supervisor;
+	struct channel *peers[ROLE__COUNT]; /* NULL = none */
+	struct conf conf;		    /* in force */
+	struct inflight *inflight;	    /* may be NULL */
+	char layers[512];		    /* of the sandbox */
+	int serving;
+	int stopping;
+	void *arg; /* the worker's own state */
 };
 
 /* main() of a worker: never returns. The channel is descriptor 3. */
-void worker_main(const struct worker_ops *ops, void *arg, int argc,
-    char **argv) __attribute__((noreturn));
+void worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
+    __attribute__((noreturn));
 /* Writes the queued output (at most 1 s) and exits with status 0. */
 void worker_exit(struct worker *w) __attribute__((noreturn));
 /*
@@ -86,7 +85,8 @@ void worker_exit(struct worker *w) __attribute__((noreturn));
  * supervisor kills a worker that does not answer.
  */
 void worker_alive(struct worker *w);
-void worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row);
+void worker_ctl_row(struct worker *w, uint64_t request,
+    const struct writer *row);
 void worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
     const char *text);
 /* Sends one row of CTL_T_STATUS. */

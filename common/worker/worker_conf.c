@@ -16,15 +16,15 @@
 #include "common/log.h"
 #include "common/worker/worker_conf.h"
 
-#define REASON_MAX	1024	/* bytes of a conf-bad */
-#define SECRETS_SEALS	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+#define REASON_MAX    1024 /* bytes of a conf-bad */
+#define SECRETS_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 /* The next configuration: received, checked, then put into force. */
 static struct {
-	struct conf	conf;
-	int		secrets;	/* -1, or the sealed memfd */
-	int		open;		/* values are being received */
-	int		checked;	/* conf-ok was sent */
+	struct conf conf;
+	int secrets; /* -1, or the sealed memfd */
+	int open;    /* values are being received */
+	int checked; /* conf-ok was sent */
 } next = { .secrets = -1 };
 
 static void
@@ -84,8 +84,8 @@ secrets_map(const uint8_t **map, size_t *len)
 		return "the secrets are too long";
 	if (st.st_size == 0)
 		return NULL;
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE,
-	    next.secrets, 0);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, next.secrets,
+	    0);
 	if (p == MAP_FAILED)
 		return "the secrets cannot be mapped";
 	*map = p;
@@ -122,8 +122,9 @@ on_conf_end(struct worker *w, struct reader *r)
 	next.open = 0;
 	next.conf.generation = generation;
 	wrong = secrets_map(&map, &len);
-	if (wrong == NULL && w->ops->conf_check(w, &next.conf, map, len,
-	    reason, sizeof(reason)) == -1)
+	if (wrong == NULL &&
+	    w->ops->conf_check(w, &next.conf, map, len, reason,
+		sizeof(reason)) == -1)
 		wrong = reason[0] != '\0' ? reason : "no reason given";
 	secrets_unmap(map, len);
 	next.checked = wrong == NULL;

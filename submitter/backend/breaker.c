@@ -21,52 +21,52 @@
 #include "submitter/spool/spool.h"
 
 /* failures in a row until cc-backend counts as down */
-#define FAILURES_MAX	3
+#define FAILURES_MAX 3
 /* a row with more failures says nothing about other rows */
-#define ROW_TRIES	3
-#define PROBE_MAX	20000	/* ms between probes */
+#define ROW_TRIES 3
+#define PROBE_MAX 20000 /* ms between probes */
 /* ms; an older topology is requested again with the probe */
-#define CLUSTERS_AGE	600000
-#define CLUSTERS_TRIES	3	/* attempts while the probe is answered */
+#define CLUSTERS_AGE   600000
+#define CLUSTERS_TRIES 3 /* attempts while the probe is answered */
 
 /* ms between probes because of new connections */
-#define PROBE_EVERY	2000
+#define PROBE_EVERY 2000
 
 /* ms; an admin has to change the token or the address */
-#define STOPPED_WAIT	30000
+#define STOPPED_WAIT 30000
 
 enum breaker_state {
-	BREAKER_UNUSED,	/* no address or token */
-	BREAKER_DOWN,	/* a probe is under way or due */
-	BREAKER_HALF_OPEN,	/* one request at a time */
+	BREAKER_UNUSED,	   /* no address or token */
+	BREAKER_DOWN,	   /* a probe is under way or due */
+	BREAKER_HALF_OPEN, /* one request at a time */
 	BREAKER_UP,
-	BREAKER_UNAUTHORIZED,	/* the token is refused; probed every 30 s */
+	BREAKER_UNAUTHORIZED, /* the token is refused; probed every 30 s */
 	/* the address is not cc-backend's; probed every 30 s */
 	BREAKER_WRONG_ADDRESS
 };
 
 struct breaker {
 	struct submitter *s;
-	enum breaker_state	 state;
-	struct event	*timer;
-	unsigned	 failures;	/* since the last good answer */
-	unsigned	 probes;	/* failed probes in a row */
+	enum breaker_state state;
+	struct event *timer;
+	unsigned failures; /* since the last good answer */
+	unsigned probes;   /* failed probes in a row */
 	/* a probe or a request for the clusters is under way */
-	int		 asking;
+	int asking;
 	/* that request was made with an older configuration */
-	int		 stale;
-	int		 doubt;	/* cc-backend may be another one: probe it */
-	int64_t		 probed;	/* spool_now() of the last probe */
-	enum breaker_state	 said;		/* the state that was logged */
-	int64_t		 down;		/* spool_now(); 0 = up */
-	int64_t		 clusters_at;	/* spool_now() of the last good ones */
+	int stale;
+	int doubt;		 /* cc-backend may be another one: probe it */
+	int64_t probed;		 /* spool_now() of the last probe */
+	enum breaker_state said; /* the state that was logged */
+	int64_t down;		 /* spool_now(); 0 = up */
+	int64_t clusters_at;	 /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
-	unsigned	 no_clusters;
-	char		 why[400];	/* of the last failure */
-	char		 last[400];	/* answer, for status */
-	enum backend	 version;
-	int		 version_received;	/* 0: assumed */
-	int		 version_pinned;	/* configured */
+	unsigned no_clusters;
+	char why[400];	/* of the last failure */
+	char last[400]; /* answer, for status */
+	enum backend version;
+	int version_received; /* 0: assumed */
+	int version_pinned;   /* configured */
 };
 
 /*
@@ -180,7 +180,8 @@ breaker_good(struct breaker *g)
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
 		log_notice("cc-backend at %s is reachable again after %s; "
-		    "%llu runs wait", http_where(g->s->http),
+			   "%llu runs wait",
+		    http_where(g->s->http),
 		    duration_text(spool_now(g->s->spool) - g->down),
 		    waiting_runs(g));
 		g->down = 0;
@@ -332,8 +333,11 @@ on_clusters(const struct http_answer *a, void *arg)
 static void
 clusters_send(struct breaker *g)
 {
-	struct http_request req = { .what = REQUEST_CLUSTERS, .method = "GET",
-		.path = "clusters/", .done = on_clusters, .arg = g };
+	struct http_request req = { .what = REQUEST_CLUSTERS,
+		.method = "GET",
+		.path = "clusters/",
+		.done = on_clusters,
+		.arg = g };
 
 	if (g->clusters_at != 0 &&
 	    spool_now(g->s->spool) - g->clusters_at < CLUSTERS_AGE) {
@@ -379,8 +383,11 @@ static void
 probe_send(struct breaker *g)
 {
 	struct writer body;
-	struct http_request req = { .what = REQUEST_PROBE, .method = "POST",
-		.path = "jobs/start_job/", .body = &body, .done = on_probe,
+	struct http_request req = { .what = REQUEST_PROBE,
+		.method = "POST",
+		.path = "jobs/start_job/",
+		.body = &body,
+		.done = on_probe,
 		.arg = g };
 
 	if (g->asking)
@@ -471,7 +478,7 @@ void
 breaker_status(struct breaker *g, uint64_t request)
 {
 	struct worker *w = g->s->w;
-	
+
 	if (g->down != 0)
 		worker_status(w, request, "backend", "%s for %s: %s",
 		    state_names[g->state],

@@ -28,8 +28,7 @@ int breaker_reaches(const struct breaker *g);
 /* 1 when cc-backend answers and is not being tried out after an outage. */
 int breaker_is_up(const struct breaker *g);
 /* Learns from the result of a request; tries: of the row it was made for. */
-void breaker_result(struct breaker *g, const struct result *v,
-    unsigned tries);
+void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
 void breaker_status(struct breaker *g, uint64_t request);

@@ -28,7 +28,7 @@ on_row(const struct backend_job *row, void *arg)
 	struct backend_job mine = *row;
 
 	if (strcmp(row->key.cluster, cc) != 0)
-		return;		/* a row of another cluster */
+		return; /* a row of another cluster */
 	snprintf(mine.key.cluster, sizeof(mine.key.cluster), "%s", p->cluster);
 	p->fn(&mine, p->arg);
 }
@@ -55,7 +55,8 @@ on_done(const struct http_answer *a, void *arg)
 	response_classify(&known, &v);
 	if (p->parser.bad > 0)
 		log_debug("%u rows of the list of jobs have no job, start or "
-		    "cluster", p->parser.bad);
+			  "cluster",
+		    p->parser.bad);
 	p->rows += p->parser.rows;
 	if (v.code == RESULT_DONE && p->parser.rows >= JOB_LIST_ROWS &&
 	    p->page < JOB_LIST_PAGES) {
@@ -72,8 +73,12 @@ static int
 page_send(struct job_list *p)
 {
 	char path[640];
-	struct http_request req = { .what = REQUEST_LIST, .method = "GET",
-		.path = path, .data = on_data, .done = on_done, .arg = p };
+	struct http_request req = { .what = REQUEST_LIST,
+		.method = "GET",
+		.path = path,
+		.data = on_data,
+		.done = on_done,
+		.arg = p };
 
 	snprintf(path, sizeof(path), "%s&items-per-page=%d&page=%u", p->query,
 	    JOB_LIST_ROWS, p->page);
@@ -86,7 +91,7 @@ static void
 name_escape(const char *name, char *buf, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 	size_t n = 0;
 
 	for (; *name != '\0' && n + 4 < size; name++)

@@ -9,8 +9,8 @@
 struct submitter;
 
 /* of a page; more rows need much memory in cc-backend */
-#define JOB_LIST_ROWS	500
-#define JOB_LIST_PAGES	4000	/* limit; two million running jobs */
+#define JOB_LIST_ROWS  500
+#define JOB_LIST_PAGES 4000 /* limit; two million running jobs */
 
 /* A row. Its key has Slurm's name of the cluster. */
 typedef void job_list_fn(const struct backend_job *row, void *arg);
@@ -19,17 +19,17 @@ typedef void job_list_done_fn(const struct result *v, void *arg);
 
 struct job_list {
 	struct submitter *s;
-	int		 busy;
-	char		 cluster[CLUSTER_MAX];	/* Slurm's name */
-	char		 query[512];
-	unsigned	 page;
-	unsigned	 rows;			/* of all pages */
+	int busy;
+	char cluster[CLUSTER_MAX]; /* Slurm's name */
+	char query[512];
+	unsigned page;
+	unsigned rows; /* of all pages */
 	/* spool_now() when the first page was requested */
-	int64_t		 asked;
-	struct job_list_parser	 parser;
-	job_list_fn	*fn;
-	job_list_done_fn	*done;
-	void		*arg;
+	int64_t asked;
+	struct job_list_parser parser;
+	job_list_fn *fn;
+	job_list_done_fn *done;
+	void *arg;
 };
 
 /*

@@ -10,14 +10,14 @@
 
 #include "submitter/backend/job_list_parser.h"
 
-#define ROWS_DEPTH	1	/* members of the outermost object */
-#define ROW_DEPTH	2	/* rows in its array "jobs" */
-#define MEMBER_DEPTH	3	/* members of a row */
+#define ROWS_DEPTH   1 /* members of the outermost object */
+#define ROW_DEPTH    2 /* rows in its array "jobs" */
+#define MEMBER_DEPTH 3 /* members of a row */
 
-#define HAVE_JOB	1u
-#define HAVE_START	2u
-#define HAVE_CLUSTER	4u
-#define HAVE_ALL	7u
+#define HAVE_JOB     1u
+#define HAVE_START   2u
+#define HAVE_CLUSTER 4u
+#define HAVE_ALL     7u
 
 static int
 number_of(const struct json_scan *s, int64_t *value)
@@ -108,8 +108,8 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 	case MEMBER_DEPTH:
 		if (event == JSON_EV_NAME)
 			name_take(l);
-		else if (l->in_jobs && (event == JSON_EV_STRING ||
-		    event == JSON_EV_SCALAR))
+		else if (l->in_jobs &&
+		    (event == JSON_EV_STRING || event == JSON_EV_SCALAR))
 			member_take(l, event == JSON_EV_STRING);
 		break;
 	default:

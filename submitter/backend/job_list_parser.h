@@ -14,34 +14,34 @@
 
 /* The members of a row that are used. */
 struct backend_job {
-	int64_t		 id;		/* of the database, 0 = unknown */
-	struct run_key	 key;	/* with cc-backend's name of the cluster */
+	int64_t id;	    /* of the database, 0 = unknown */
+	struct run_key key; /* with cc-backend's name of the cluster */
 	/* seconds; for a running job until now */
-	int64_t		 duration;
-	char		 state[32];	/* jobState */
+	int64_t duration;
+	char state[32]; /* jobState */
 };
 
 /* cc-backend's rows have 6 */
-#define JOB_LIST_DEPTH_MAX	JSON_SCAN_DEPTH_MAX
-#define JOB_LIST_TEXT_MAX	128	/* bytes kept of a name or value */
+#define JOB_LIST_DEPTH_MAX JSON_SCAN_DEPTH_MAX
+#define JOB_LIST_TEXT_MAX  128 /* bytes kept of a name or value */
 
 typedef void job_list_row_fn(const struct backend_job *row, void *arg);
 
 /* One answer; owns no memory. */
 struct job_list_parser {
-	job_list_row_fn	*fn;
-	void		*arg;
-	unsigned	 rows;		/* so far, valid or not */
-	unsigned	 bad;		/* rows without job, start or cluster */
-	int		 err;		/* 1: invalid answer */
+	job_list_row_fn *fn;
+	void *arg;
+	unsigned rows; /* so far, valid or not */
+	unsigned bad;  /* rows without job, start or cluster */
+	int err;       /* 1: invalid answer */
 	/* private */
 	struct json_scan scan;
-	int		 in_jobs;
-	int		 had_jobs;
-	char		 text[JOB_LIST_TEXT_MAX];
-	char		 name[32];	/* of the member being read */
+	int in_jobs;
+	int had_jobs;
+	char text[JOB_LIST_TEXT_MAX];
+	char name[32]; /* of the member being read */
 	struct backend_job row;
-	unsigned	 have;
+	unsigned have;
 };
 
 void job_list_parser_init(struct job_list_parser *l, job_list_row_fn *fn,

@@ -14,23 +14,26 @@
 #include "common/text.h"
 #include "submitter/backend/response.h"
 
-#define WORDS_MAX	1024	/* bytes of an error text that are examined */
+#define WORDS_MAX 1024 /* bytes of an error text that are examined */
 
-#define W(x)	(1u << REQUEST_##x)
-#define ANY	(~0u)
-#define WRITES	(W(START) | W(STOP) | W(META) | W(DELETE) | W(NODES))
-#define READS	(W(CLUSTERS) | W(LIST))
+#define W(x)   (1u << REQUEST_##x)
+#define ANY    (~0u)
+#define WRITES (W(START) | W(STOP) | W(META) | W(DELETE) | W(NODES))
+#define READS  (W(CLUSTERS) | W(LIST))
 
 /* The body that a success must have. */
-enum body_shape { SHAPE_ANY, SHAPE_OBJECT };
+enum body_shape {
+	SHAPE_ANY,
+	SHAPE_OBJECT
+};
 
 /* The first match wins. text: a part of cc-backend's error. */
 static const struct rule {
-	unsigned	 what;
-	int		 from, to;	/* HTTP codes, inclusive */
-	const char	*text;		/* NULL = any */
-	enum body_shape	 shape;
-	enum result_code	 code;
+	unsigned what;
+	int from, to;	  /* HTTP codes, inclusive */
+	const char *text; /* NULL = any */
+	enum body_shape shape;
+	enum result_code code;
 } rules[] = {
 	/* the probe: a start that no version accepts */
 	{ W(PROBE), 400, 400, "no such cluster", SHAPE_OBJECT, RESULT_DONE },
@@ -134,8 +137,8 @@ request_kind_name(enum request_kind what)
 }
 
 struct error_search {
-	int	 is_error;	/* the member under way is "error" */
-	int	 found;
+	int is_error; /* the member under way is "error" */
+	int found;
 };
 
 /* Stops at the first member "error" that is a string. */
@@ -204,8 +207,9 @@ is_object(const struct http_answer *a)
 {
 	size_t i = 0;
 
-	while (i < a->len && (a->body[i] == ' ' || a->body[i] == '\n' ||
-	    a->body[i] == '\r' || a->body[i] == '\t'))
+	while (i < a->len &&
+	    (a->body[i] == ' ' || a->body[i] == '\n' || a->body[i] == '\r' ||
+		a->body[i] == '\t'))
 		i++;
 	return i < a->len && a->body[i] == '{';
 }
@@ -250,8 +254,9 @@ response_classify(const struct http_answer *a, struct result *v)
 	if (a->what == REQUEST_PROBE && v->code == RESULT_DONE) {
 		v->told = 1;
 		v->backend = strstr(words, "unknown field \"scope\"") != NULL ?
-		    BACKEND_1_3 : strstr(words, "unknown field") != NULL ?
-		    BACKEND_1_4_3 : BACKEND_1_5;
+		    BACKEND_1_3 :
+		    strstr(words, "unknown field") != NULL ? BACKEND_1_4_3 :
+							     BACKEND_1_5;
 	}
 	/*
 	 * The probe cannot tell 1.4.3 from an older 1.4. A stop in the second
@@ -271,8 +276,8 @@ response_classify(const struct http_answer *a, struct result *v)
 }
 
 struct run_search {
-	int64_t	 job, start;	/* -1: not in the answer, or not a number */
-	int64_t	*value;		/* of the member under way, or NULL */
+	int64_t job, start; /* -1: not in the answer, or not a number */
+	int64_t *value;	    /* of the member under way, or NULL */
 };
 
 static const char *

@@ -12,19 +12,19 @@
 #include "submitter/net/http.h"
 
 enum result_code {
-	RESULT_DONE,	/* cc-backend has it */
-	RESULT_RETRY,	/* unknown or temporary: retried at growing intervals */
+	RESULT_DONE,  /* cc-backend has it */
+	RESULT_RETRY, /* unknown or temporary: retried at growing intervals */
 	/* the same, and other requests would fail as well */
 	RESULT_UNREACHABLE,
-	RESULT_CHECK,	/* refused as a duplicate: a list of jobs must tell */
-	RESULT_ACCEPTED_BEFORE,	/* start: accepted before, not committed yet */
-	RESULT_ALREADY_STOPPED,	/* stop: the run was stopped before */
-	RESULT_NO_RUN,	/* stop: no such run; the start is sent first */
+	RESULT_CHECK, /* refused as a duplicate: a list of jobs must tell */
+	RESULT_ACCEPTED_BEFORE, /* start: accepted before, not committed yet */
+	RESULT_ALREADY_STOPPED, /* stop: the run was stopped before */
+	RESULT_NO_RUN,		/* stop: no such run; the start is sent first */
 	/* stop: cc-backend is older than assumed; retried for that version */
 	RESULT_OLD_VERSION,
 	/* start: cc-backend has another version than was probed */
 	RESULT_REPROBE,
-	RESULT_REJECTED,	/* never accepted: kept with its reason */
+	RESULT_REJECTED, /* never accepted: kept with its reason */
 	/* the token or this client's address is refused */
 	RESULT_UNAUTHORIZED,
 	/* the address is not cc-backend's, or it accepts jobs only by NATS */
@@ -36,13 +36,13 @@ const char *result_name(enum result_code code);
 const char *request_kind_name(enum request_kind what);
 
 struct result {
-	enum result_code	 code;
-	int		 told;		/* probe: the version is known now */
+	enum result_code code;
+	int told; /* probe: the version is known now */
 	/* as in the answer: a new connection was made */
-	int		 new_connection;
-	enum backend	 backend;
+	int new_connection;
+	enum backend backend;
 	/* code and cc-backend's error as one line */
-	char		 text[400];
+	char text[400];
 };
 
 void response_classify(const struct http_answer *a, struct result *v);

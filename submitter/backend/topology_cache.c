@@ -15,7 +15,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define TOPOLOGY	"topology"	/* key of the value in the spool */
+#define TOPOLOGY "topology" /* key of the value in the spool */
 
 int
 topology_cache_store(struct submitter *s, const struct http_answer *a)
@@ -23,8 +23,9 @@ topology_cache_store(struct submitter *s, const struct http_answer *a)
 	char reason[256], *old;
 	size_t n;
 
-	if (a->body == NULL || topology_load(s->topology, a->body, a->len,
-	    reason, sizeof(reason)) == -1) {
+	if (a->body == NULL ||
+	    topology_load(s->topology, a->body, a->len, reason,
+		sizeof(reason)) == -1) {
 		log_warnx("the clusters of cc-backend are invalid: %s",
 		    a->body != NULL ? reason : "empty answer");
 		return -1;
@@ -45,8 +46,8 @@ topology_cache_load(struct submitter *s)
 	size_t n;
 	char *text = spool_value_get(s->spool, TOPOLOGY, &n);
 
-	if (text != NULL && topology_load(s->topology, text, n, reason,
-	    sizeof(reason)) == -1)
+	if (text != NULL &&
+	    topology_load(s->topology, text, n, reason, sizeof(reason)) == -1)
 		log_warnx("the topology stored in the spool is invalid: %s",
 		    reason);
 	free(text);

@@ -36,60 +36,60 @@ struct topology;
 
 /* Counted since the process started; for status and metrics. */
 struct counters {
-	uint64_t	 records;	/* received from the collector */
-	uint64_t	 records_new;
-	uint64_t	 records_refused;	/* no run can be made of them */
-	uint64_t	 starts;	/* delivered by REST */
-	uint64_t	 stops;
-	uint64_t	 requests;	/* by REST */
-	uint64_t	 retries;
-	uint64_t	 rejected;
-	uint64_t	 repeated;	/* starts not committed in time */
-	uint64_t	 closed;	/* runs stopped by another client */
+	uint64_t records; /* received from the collector */
+	uint64_t records_new;
+	uint64_t records_refused; /* no run can be made of them */
+	uint64_t starts;	  /* delivered by REST */
+	uint64_t stops;
+	uint64_t requests; /* by REST */
+	uint64_t retries;
+	uint64_t rejected;
+	uint64_t repeated; /* starts not committed in time */
+	uint64_t closed;   /* runs stopped by another client */
 	/* runs open in cc-backend after their stop */
-	uint64_t	 victims;
-	uint64_t	 nats_starts;
-	uint64_t	 nats_stops;
-	uint64_t	 nats_unsure;
-	uint64_t	 commits;
-	uint64_t	 meta;		/* metadata updates delivered */
-	uint64_t	 meta_dropped;	/* metadata updates given up */
+	uint64_t victims;
+	uint64_t nats_starts;
+	uint64_t nats_stops;
+	uint64_t nats_unsure;
+	uint64_t commits;
+	uint64_t meta;	       /* metadata updates delivered */
+	uint64_t meta_dropped; /* metadata updates given up */
 	/* resource records without room */
-	uint64_t	 resources_refused;
+	uint64_t resources_refused;
 };
 
 struct submitter {
-	struct worker	*w;
-	struct wake	 wake;
-	struct failover_role	 role;
-	struct counters	 n;
+	struct worker *w;
+	struct wake wake;
+	struct failover_role role;
+	struct counters n;
 	/* spool */
-	struct spool	*spool;
-	struct commit	*commit;
+	struct spool *spool;
+	struct commit *commit;
 	/* payload */
-	struct payload	*payload;	/* of the configuration in force */
-	struct topology	*topology;
+	struct payload *payload; /* of the configuration in force */
+	struct topology *topology;
 	/* net, nats */
-	struct resolver	*resolver;
+	struct resolver *resolver;
 	struct http_client *http;
-	struct nats	*nats;		/* NULL = not in use */
+	struct nats *nats; /* NULL = not in use */
 	/* backend */
-	struct breaker	*breaker;
+	struct breaker *breaker;
 	/* intake */
-	struct intake	*intake;
+	struct intake *intake;
 	/* delivery */
 	struct rest_delivery *rest;
 	struct nats_delivery *nats_delivery;
 	struct commit_check *commit_check;
-	struct conflict	*conflict;
+	struct conflict *conflict;
 	struct meta_delivery *meta;
 	struct node_states *nodes;
 	/* reconcile */
 	struct missing_runs *missing;
 	struct reconcile *reconcile;
-	struct sync	*sync;
-	struct backfill	*backfill;
-	struct failover	*failover;
+	struct sync *sync;
+	struct backfill *backfill;
+	struct failover *failover;
 };
 
 #endif

@@ -11,8 +11,8 @@
 struct submitter;
 
 struct failover_role {
-	int		 passive;	/* 1: nothing may be sent */
-	int64_t		 stop_delay;	/* ms */
+	int passive;	    /* 1: nothing may be sent */
+	int64_t stop_delay; /* ms */
 };
 
 void role_set(struct submitter *s, int passive, int64_t stop_delay);

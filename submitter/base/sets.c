@@ -10,8 +10,8 @@
 
 #include "submitter/base/sets.h"
 
-#define FIRST_CAP	1024
-#define FIRST_KEYS	16
+#define FIRST_CAP  1024
+#define FIRST_KEYS 16
 
 void
 idset_clear(struct idset *set)

@@ -13,12 +13,12 @@
 
 /* Zero-initialise. */
 struct idset {
-	int64_t	*ids;		/* owned */
-	size_t	 n;
-	size_t	 cap;
-	int	 sorted;
+	int64_t *ids; /* owned */
+	size_t n;
+	size_t cap;
+	int sorted;
 	/* an id could not be added: its absence from the set proves nothing */
-	int	 lacking;
+	int lacking;
 };
 
 void idset_clear(struct idset *set);
@@ -28,10 +28,10 @@ int idset_has(struct idset *set, int64_t id);
 
 /* Runs of one cluster, by job and start.  Zero-initialise. */
 struct keyset {
-	struct run_key	*keys;	/* owned */
-	size_t		 n;
-	size_t		 cap;
-	int		 sorted;
+	struct run_key *keys; /* owned */
+	size_t n;
+	size_t cap;
+	int sorted;
 };
 
 void keyset_clear(struct keyset *set);

@@ -23,7 +23,7 @@ int64_t timer_jitter(int64_t ms);
 int64_t timer_backoff(unsigned tries, int64_t first, int64_t max);
 
 /* The same for requests to cc-backend and messages to NATS, ms. */
-#define RETRY_FIRST	500
-#define RETRY_MAX	60000
+#define RETRY_FIRST 500
+#define RETRY_MAX   60000
 
 #endif

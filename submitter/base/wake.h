@@ -11,26 +11,26 @@ struct submitter;
 
 /* Lanes, as bits; several may be woken in one call. */
 enum {
-	WAKE_COMMIT_CHECK = 1,	/* a run waits for its commit or a listing */
-	WAKE_CONFLICT = 2,	/* a listing has to settle a run */
-	WAKE_RECONCILE = 4,	/* cc-backend answers again */
-	WAKE_REST = 8,		/* a request by REST may be due */
-	WAKE_NATS = 16,		/* a message by NATS may be due */
-	WAKE_META = 32,		/* no start and no stop is due */
+	WAKE_COMMIT_CHECK = 1, /* a run waits for its commit or a listing */
+	WAKE_CONFLICT = 2,     /* a listing has to settle a run */
+	WAKE_RECONCILE = 4,    /* cc-backend answers again */
+	WAKE_REST = 8,	       /* a request by REST may be due */
+	WAKE_NATS = 16,	       /* a message by NATS may be due */
+	WAKE_META = 32,	       /* no start and no stop is due */
 	WAKE_DELIVERY = WAKE_REST | WAKE_NATS
 };
 
 /* What a lane runs; set in main.c.  The lanes run in the order of the table. */
 struct wake_lane {
-	unsigned	 lane;
+	unsigned lane;
 	/* NULL ends the table */
-	void		(*run)(struct submitter *s);
+	void (*run)(struct submitter *s);
 };
 
 struct wake {
-	struct event	*event;		/* owned */
-	unsigned	 lanes;		/* that have work */
-	const struct wake_lane *table;	/* borrowed */
+	struct event *event;	       /* owned */
+	unsigned lanes;		       /* that have work */
+	const struct wake_lane *table; /* borrowed */
 };
 
 /* 0, or -1 without memory. */

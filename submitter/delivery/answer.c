@@ -19,11 +19,11 @@
 #include "submitter/spool/transition.h"
 
 /* ms until a stop that stopped another run is repeated */
-#define HIT_WAIT	2000
+#define HIT_WAIT 2000
 /* after these the field is unknown to every version */
-#define REPROBE_TRIES	3
+#define REPROBE_TRIES 3
 /* a start with this many failures does not block later runs of its job */
-#define RELEASE_TRIES	20
+#define RELEASE_TRIES 20
 
 static struct log_limit said_refused;
 static struct log_limit said_tags;
@@ -67,8 +67,9 @@ run_start_listed(struct submitter *s, struct spool_run *run)
 static void
 start_accepted(struct submitter *s, struct spool_run *run)
 {
-	start_taken(s, run, spool_policy(s->spool)->wait_commit ?
-	    RUN_EVENT_ACCEPTED : RUN_EVENT_COMMITTED);
+	start_taken(s, run,
+	    spool_policy(s->spool)->wait_commit ? RUN_EVENT_ACCEPTED :
+						  RUN_EVENT_COMMITTED);
 }
 
 void
@@ -90,10 +91,11 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		return;
 	}
 	if (run_move(s->spool, run, dest, RUN_EVENT_REJECTED, DUE_NOW,
-	    reason) == -1)
+		reason) == -1)
 		return;
 	s->n.rejected++;
-	log_limited(&said_refused, log_warnx, "%s: the %s is rejected: %s; the "
+	log_limited(&said_refused, log_warnx,
+	    "%s: the %s is rejected: %s; the "
 	    "run is kept, see `cc-slurm-adapterctl queue --rejected`",
 	    run_key_text(&run->key), is_stop ? "stop" : "start", reason);
 	run_save(s, run);
@@ -147,7 +149,8 @@ say_without_tags(struct submitter *s, const struct spool_run *run,
     const struct result *v)
 {
 	if (strstr(v->text, "adding tag") != NULL)
-		log_limited(&said_tags, log_warnx, "%s: cc-backend has stored "
+		log_limited(&said_tags, log_warnx,
+		    "%s: cc-backend has stored "
 		    "the run without some of its tags: %s",
 		    run_key_text(&run->key), v->text);
 }
@@ -199,7 +202,7 @@ static void
 stop_hit_other(struct submitter *s, struct spool_run *run)
 {
 	log_errorx("%s: cc-backend stopped another run instead; the stop is "
-	    "repeated, and the next comparison reports the other run",
+		   "repeated, and the next comparison reports the other run",
 	    run_key_text(&run->key));
 	run->due[DEST_REST] = spool_now(s->spool) + HIT_WAIT;
 	run_save(s, run);
@@ -237,7 +240,7 @@ stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
 	switch (v->code) {
 	case RESULT_DONE:
 		if (response_names_other(a->body, a->len, run->key.job,
-		    run->key.start)) {
+			run->key.start)) {
 			stop_hit_other(s, run);
 			break;
 		}
@@ -274,11 +277,12 @@ deleted(struct submitter *s, struct spool_run *run)
 	struct spool_run copy;
 
 	CRASH_POINT("delete-answered");
-	run_move(s->spool, run, DEST_REST, run->flags &
-	    RUN_FORGET_AFTER_DELETE ? RUN_EVENT_DELETED_FINALLY :
-	    RUN_EVENT_DELETED, DUE_NOW, "");
-	run->flags &=
-	    ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
+	run_move(s->spool, run, DEST_REST,
+	    run->flags & RUN_FORGET_AFTER_DELETE ? RUN_EVENT_DELETED_FINALLY :
+						   RUN_EVENT_DELETED,
+	    DUE_NOW, "");
+	run->flags &= ~(
+	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
 	copy = *run;
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);
@@ -291,8 +295,10 @@ delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 	switch (v->code) {
 	case RESULT_DONE:
 		log_notice("%s is deleted in cc-backend%s",
-		    run_key_text(&run->key), run->flags &
-		    RUN_FORGET_AFTER_DELETE ? "" : " and started again");
+		    run_key_text(&run->key),
+		    run->flags & RUN_FORGET_AFTER_DELETE ?
+			"" :
+			" and started again");
 		deleted(s, run);
 		break;
 	case RESULT_NO_RUN:

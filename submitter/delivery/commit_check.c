@@ -22,28 +22,28 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define WAIT_FIRST	2000	/* ms from a waiting stop to the first list */
-#define WAIT_MAX	30000
-#define IDLE_MIN	30000	/* ms between lists while no stop waits */
+#define WAIT_FIRST 2000 /* ms from a waiting stop to the first list */
+#define WAIT_MAX   30000
+#define IDLE_MIN   30000 /* ms between lists while no stop waits */
 /* times the longest commit until a start is repeated */
-#define OVERDUE		3
-#define LONGEST_MAX	600000	/* ms; no commit interval is longer */
+#define OVERDUE	    3
+#define LONGEST_MAX 600000 /* ms; no commit interval is longer */
 
 struct commit_check {
 	struct submitter *s;
-	struct event	*timer;
-	int		 armed;
-	int64_t		 due;		/* spool_now() when the timer fires */
-	int64_t		 wait;		/* ms until the next list, growing */
-	struct job_list	 job_list;
-	unsigned	 cluster;	/* the n-th, in this round */
-	unsigned	 promoted;	/* in this round */
-	int		 failed;	/* a list of this round failed */
-	int		 running;	/* this list has only running jobs */
+	struct event *timer;
+	int armed;
+	int64_t due;  /* spool_now() when the timer fires */
+	int64_t wait; /* ms until the next list, growing */
+	struct job_list job_list;
+	unsigned cluster;  /* the n-th, in this round */
+	unsigned promoted; /* in this round */
+	int failed;	   /* a list of this round failed */
+	int running;	   /* this list has only running jobs */
 	/* the next list has only running jobs */
-	int		 only_running;
+	int only_running;
 	/* ms from accepting a start to its commit */
-	int64_t		 longest;
+	int64_t longest;
 };
 
 static int64_t
@@ -92,7 +92,7 @@ commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 	int64_t late = spool_now(sp) - run->since[DEST_REST];
 
 	if ((run->state[DEST_REST] != STOP_BLOCKED &&
-	    run->state[DEST_REST] != STARTED) ||
+		run->state[DEST_REST] != STARTED) ||
 	    run->since[DEST_REST] >= asked)
 		return;
 	if (run->since[DEST_REST] > spool_opened(sp) && late > n->longest &&
@@ -137,7 +137,8 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (spool_now(sp) - from < OVERDUE * limit)
 		return 0;
 	log_info("%s: cc-backend accepted the start and does not show the run; "
-	    "the start is repeated", run_key_text(&run->key));
+		 "the start is repeated",
+	    run_key_text(&run->key));
 	n->s->n.repeated++;
 	run_move(sp, run, DEST_REST, RUN_EVENT_OVERDUE, DUE_NOW, NULL);
 	return spool_save(sp, run);
@@ -153,7 +154,7 @@ overdue(struct commit_check *n)
 	for (i = 0; i < 2; i++) {
 		memset(&after, 0, sizeof(after));
 		while (spool_each(n->s->spool, DEST_REST, states[i], &after,
-		    SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
+			   SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
 			continue;
 	}
 	commit_soon(n->s->commit);
@@ -212,7 +213,7 @@ round_next(struct commit_check *n)
 		n->running = !spool_policy(n->s->spool)->active_only ||
 		    n->only_running;
 		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
-		    from, to, on_row, on_listed, n) == 0)
+			from, to, on_row, on_listed, n) == 0)
 			return;
 		n->failed = 1;
 	}

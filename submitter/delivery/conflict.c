@@ -23,52 +23,57 @@
 #include "submitter/spool/commit.h"
 
 /* ms until the first list: more runs may come */
-#define CONFLICT_GATHER	200
-#define CONFLICT_RETRY	2000	/* ms after a request that failed */
-#define CONFLICT_TRIES	3	/* of one second; then edit_meta is used */
+#define CONFLICT_GATHER 200
+#define CONFLICT_RETRY	2000 /* ms after a request that failed */
+#define CONFLICT_TRIES	3    /* of one second; then edit_meta is used */
 /* ms until a run is requested again that nothing is known of */
-#define CONFLICT_LATER	60000
-#define GROUP_MAX	512	/* runs listed together */
+#define CONFLICT_LATER 60000
+#define GROUP_MAX      512 /* runs listed together */
 /*
  * s from their first start to the last: cc-backend reads one file per stopped
  * job
  */
-#define GROUP_SPAN	3600
+#define GROUP_SPAN 3600
 /* ranges that wait: an hour is halved 12 times */
-#define HALVES_MAX	16
+#define HALVES_MAX 16
 
 /* One run of the group. */
 struct conflict_run {
-	int64_t		 id;
-	uint64_t	 job;
-	int64_t		 start;
-	enum { NOT_SHOWN, SHOWN_RUNNING, SHOWN_STOPPED, SETTLED } shown;
-	struct backend_job	 row;		/* its row in the list */
+	int64_t id;
+	uint64_t job;
+	int64_t start;
+	enum {
+		NOT_SHOWN,
+		SHOWN_RUNNING,
+		SHOWN_STOPPED,
+		SETTLED
+	} shown;
+	struct backend_job row; /* its row in the list */
 };
 
 struct start_range {
-	int64_t	 from, to;
+	int64_t from, to;
 };
 
 struct conflict {
 	struct submitter *s;
-	struct event	*timer;
-	struct job_list	 job_list;
-	struct conflict_run	*runs;		/* by start; GROUP_MAX */
-	unsigned	 n_runs;
-	char		 cluster[CLUSTER_MAX];
+	struct event *timer;
+	struct job_list job_list;
+	struct conflict_run *runs; /* by start; GROUP_MAX */
+	unsigned n_runs;
+	char cluster[CLUSTER_MAX];
 	/* the list of running jobs comes first */
-	int		 running;
-	struct start_range	 now;		/* the range that is listed */
-	struct start_range	 later[HALVES_MAX];
-	unsigned	 n_later;
-	unsigned	 tries;		/* of this range */
+	int running;
+	struct start_range now; /* the range that is listed */
+	struct start_range later[HALVES_MAX];
+	unsigned n_later;
+	unsigned tries; /* of this range */
 	/* index of the next run that is requested alone */
-	unsigned	 single;
-	int		 singly;
-	int		 meta;		/* an edit_meta is under way */
-	int		 waiting;	/* the timer repeats a request */
-	int		 armed;		/* the timer begins a group */
+	unsigned single;
+	int singly;
+	int meta;    /* an edit_meta is under way */
+	int waiting; /* the timer repeats a request */
+	int armed;   /* the timer begins a group */
 };
 
 static void conflict_step(struct conflict *k);
@@ -98,7 +103,7 @@ on_row(const struct backend_job *row, void *arg)
 		return;
 	a->row = *row;
 	a->shown = strcmp(row->state, "running") == 0 ? SHOWN_RUNNING :
-	    SHOWN_STOPPED;
+							SHOWN_STOPPED;
 }
 
 static void
@@ -106,8 +111,10 @@ refuse_double(struct conflict *k, struct spool_run *run)
 {
 	char why[sizeof(run->reason)];
 
-	snprintf(why, sizeof(why), "cc-backend has another run of this "
-	    "job (%.300s)", run->reason);
+	snprintf(why, sizeof(why),
+	    "cc-backend has another run of this "
+	    "job (%.300s)",
+	    run->reason);
 	run_reject(k->s, run, DEST_REST, why);
 	meta_note_sibling(k->s->meta, run);
 }
@@ -127,7 +134,7 @@ conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 		return;
 	if (spool_get(s->spool, a->id, &run) == 1 &&
 	    (run.state[DEST_REST] == START_CONFLICT ||
-	    run.state[DEST_REST] == STOP_CONFLICT)) {
+		run.state[DEST_REST] == STOP_CONFLICT)) {
 		is_stop = run.state[DEST_REST] == STOP_CONFLICT;
 		if (a->shown == SHOWN_RUNNING)
 			run_start_listed(s, &run);
@@ -190,7 +197,7 @@ single_failed(struct conflict *k, const char *why)
 	a->shown = SETTLED;
 	if (spool_get(k->s->spool, a->id, &run) != 1 ||
 	    (run.state[DEST_REST] != START_CONFLICT &&
-	    run.state[DEST_REST] != STOP_CONFLICT))
+		run.state[DEST_REST] != STOP_CONFLICT))
 		return;
 	if (strstr(why, "meta.json") != NULL) {
 		foreign_stop_damaged(k->s, &run, why);
@@ -238,8 +245,11 @@ on_meta(const struct http_answer *a, void *arg)
 static int
 meta_send(struct conflict *k, const struct conflict_run *a)
 {
-	struct http_request req = { .what = REQUEST_META, .method = "PATCH",
-		.path = "jobs/edit_meta/", .done = on_meta, .arg = k };
+	struct http_request req = { .what = REQUEST_META,
+		.method = "PATCH",
+		.path = "jobs/edit_meta/",
+		.done = on_meta,
+		.arg = k };
 	struct run_key key = { .job = a->job, .start = a->start };
 	struct writer body;
 	struct job job;
@@ -251,8 +261,8 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 	payload_edit_meta(k->s->payload, &key, "jobName",
 	    job.name != NULL ? job.name : "", &body);
 	req.body = &body;
-	k->meta =
-	    breaker_allows(k->s->breaker) && http_send(k->s->http, &req) == 0;
+	k->meta = breaker_allows(k->s->breaker) &&
+	    http_send(k->s->http, &req) == 0;
 	job_clear(&job);
 	wr_clear(&body);
 	return k->meta ? 0 : -1;
@@ -289,7 +299,7 @@ static void
 list_send(struct conflict *k)
 {
 	if (job_list_start(&k->job_list, k->s, k->cluster, k->running,
-	    k->now.from, k->now.to, on_row, on_listed, k) == -1) {
+		k->now.from, k->now.to, on_row, on_listed, k) == -1) {
 		k->waiting = 1;
 		timer_after(k->timer, CONFLICT_RETRY);
 	}
@@ -326,8 +336,8 @@ range_split(struct conflict *k)
 {
 	int64_t mid = k->now.from + (k->now.to - k->now.from) / 2;
 
-	k->later[k->n_later++] = (struct start_range){ mid + 1, k->now.to };
-	k->later[k->n_later++] = (struct start_range){ k->now.from, mid };
+	k->later[k->n_later++] = (struct start_range) { mid + 1, k->now.to };
+	k->later[k->n_later++] = (struct start_range) { k->now.from, mid };
 }
 
 /* A damaged row makes the list fail with 500: lists each half. */
@@ -368,8 +378,8 @@ on_listed(const struct result *v, void *arg)
 	/*
 	 * Between two pages a row may be missed: absence proves nothing then.
 	 */
-	last = !k->running && (k->job_list.rows < JOB_LIST_ROWS ||
-	    k->now.from == k->now.to);
+	last = !k->running &&
+	    (k->job_list.rows < JOB_LIST_ROWS || k->now.from == k->now.to);
 	range_settle(k, last);
 	if (k->running)
 		k->later[k->n_later++] = k->now;
@@ -396,11 +406,11 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	if (strcmp(run->key.cluster, k->cluster) != 0)
 		return 0;
 	if (run->due[DEST_REST] > spool_now(sp))
-		return -1;		/* and so are all that follow */
+		return -1; /* and so are all that follow */
 	if (k->n_runs > 0 && run->key.start < k->runs[0].start - GROUP_SPAN)
 		return 0;
-	if (k->n_runs == GROUP_MAX || (k->n_runs > 0 &&
-	    run->key.start > k->runs[0].start + GROUP_SPAN))
+	if (k->n_runs == GROUP_MAX ||
+	    (k->n_runs > 0 && run->key.start > k->runs[0].start + GROUP_SPAN))
 		return -1;
 	a = &k->runs[k->n_runs++];
 	memset(a, 0, sizeof(*a));
@@ -436,9 +446,9 @@ group_begin(struct conflict *k)
 
 	for (i = 0; i < 2; i++) {
 		memset(&after, 0, sizeof(after));
-		while (k->n_runs < GROUP_MAX && spool_each(k->s->spool,
-		    DEST_REST, states[i], &after, SPOOL_PAGE, group_add, k) ==
-		    SPOOL_PAGE)
+		while (k->n_runs < GROUP_MAX &&
+		    spool_each(k->s->spool, DEST_REST, states[i], &after,
+			SPOOL_PAGE, group_add, k) == SPOOL_PAGE)
 			continue;
 	}
 	if (k->n_runs == 0) {

@@ -49,8 +49,8 @@ void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
 /* answer.c: what an answer does to a run */
 
 /* first: the answer is of the first stop that was ever tried. */
-void run_answered(struct submitter *s, struct spool_run *run,
-    struct result *v, const struct http_answer *a, int first);
+void run_answered(struct submitter *s, struct spool_run *run, struct result *v,
+    const struct http_answer *a, int first);
 /* A listing shows the start: the row moves on. */
 void run_start_listed(struct submitter *s, struct spool_run *run);
 /* Refused for good: logs, keeps the reason, releases what waits behind. */
@@ -68,8 +68,7 @@ void commit_check_free(struct commit_check *n);
 /* The lane WAKE_COMMIT_CHECK. */
 void commit_check_kick(struct commit_check *n);
 /* A listing that was begun at asked shows the run as running. */
-void commit_seen(struct commit_check *n, struct spool_run *run,
-    int64_t asked);
+void commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked);
 
 /* conflict.c: starts refused as duplicates, stops of stopped runs */
 

@@ -21,7 +21,7 @@
 #include "submitter/spool/transition.h"
 
 /* Runs kept for an admin; further ones are only counted. */
-#define CLOSED_MAX	10000
+#define CLOSED_MAX 10000
 
 static struct log_limit said_agreed;
 static struct log_limit said_wrong;
@@ -57,14 +57,17 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 	}
 	inflight_clear(s->w->inflight);
 	if (state == NULL)
-		snprintf(how, size, "cc-backend has it as %s after %lld s, "
-		    "Slurm runs it", row->state, (long long)row->duration);
+		snprintf(how, size,
+		    "cc-backend has it as %s after %lld s, "
+		    "Slurm runs it",
+		    row->state, (long long)row->duration);
 	else {
 		same = strcmp(state, row->state) == 0 &&
 		    stop - run->key.start == row->duration;
-		snprintf(how, size, "cc-backend has it as %s after %lld s, "
-		    "Slurm as %s after %lld s", row->state,
-		    (long long)row->duration, state,
+		snprintf(how, size,
+		    "cc-backend has it as %s after %lld s, "
+		    "Slurm as %s after %lld s",
+		    row->state, (long long)row->duration, state,
 		    (long long)(stop - run->key.start));
 	}
 	job_clear(&job);
@@ -76,13 +79,16 @@ static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
 	run->flags |= RUN_CLOSED_BY_OTHERS;
-	log_limited(&said_wrong, log_errorx, "%s was stopped in cc-backend by "
+	log_limited(&said_wrong, log_errorx,
+	    "%s was stopped in cc-backend by "
 	    "another client; its state differs from Slurm's: %s; see "
 	    "`cc-slurm-adapterctl repair --dry-run`",
 	    run_key_text(&run->key), how);
-	run_move(s->spool, run, DEST_REST, spool_count(s->spool, DEST_REST,
-	    CLOSED_BY_OTHERS) < CLOSED_MAX ? RUN_EVENT_STOP_DIFFERS :
-	    RUN_EVENT_STOP_SETTLED, DUE_NOW, how);
+	run_move(s->spool, run, DEST_REST,
+	    spool_count(s->spool, DEST_REST, CLOSED_BY_OTHERS) < CLOSED_MAX ?
+		RUN_EVENT_STOP_DIFFERS :
+		RUN_EVENT_STOP_SETTLED,
+	    DUE_NOW, how);
 	run->since[DEST_REST] = spool_now(s->spool);
 	settled(s, run);
 }
@@ -107,9 +113,11 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 	s->n.closed++;
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
-		log_limited(&said_agreed, log_info, "%s was stopped in "
+		log_limited(&said_agreed, log_info,
+		    "%s was stopped in "
 		    "cc-backend by another client; its state agrees with "
-		    "Slurm's", run_key_text(&run->key));
+		    "Slurm's",
+		    run_key_text(&run->key));
 		meta_after_stop(s->meta, run);
 		run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED,
 		    DUE_NOW, "");
@@ -124,7 +132,7 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 {
 	s->n.closed++;
 	log_warnx("%s was stopped in cc-backend by another client; cc-backend "
-	    "does not show how, and the run stays as it is",
+		  "does not show how, and the run stays as it is",
 	    run_key_text(&run->key));
 	run->flags |= RUN_CLOSED_BY_OTHERS;
 	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED, DUE_KEEP,
@@ -136,8 +144,8 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
-	uint64_t	 request;
-	unsigned	 n;
+	uint64_t request;
+	unsigned n;
 };
 
 static void
@@ -183,16 +191,18 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 	}
 	blocked = spool_blocked(sp, run);
 	if (blocked != 0) {
-		row_tell(m, run, "left: cc-backend has another run of the job "
+		row_tell(m, run,
+		    "left: cc-backend has another run of the job "
 		    "and would refuse this one");
 		return blocked == -1 ? -1 : 0;
 	}
 	m->n++;
-	row_tell(m, run, run->end != 0 ?
-	    dry ? "would be deleted, started and stopped again" :
-	    "deleted, started and stopped again" :
-	    dry ? "would be deleted and started again" :
-	    "deleted and started again");
+	row_tell(m, run,
+	    run->end != 0 ? dry ?
+			    "would be deleted, started and stopped again" :
+			    "deleted, started and stopped again" :
+		dry	  ? "would be deleted and started again" :
+			    "deleted and started again");
 	if (dry)
 		return 0;
 	log_notice("%s: an admin repairs it: %s", run_key_text(&run->key),
@@ -212,7 +222,7 @@ foreign_stop_repair(struct submitter *s, uint64_t request,
 	struct spool_after after = { 0 };
 
 	while (spool_each(s->spool, DEST_REST, CLOSED_BY_OTHERS, &after,
-	    SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
+		   SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {
 		commit_soon(s->commit);

@@ -20,19 +20,19 @@
 #include "submitter/net/http.h"
 #include "submitter/spool/commit.h"
 
-#define META_TRIES	10	/* the waits add up to 40 minutes */
-#define META_WAIT	5000	/* ms after the first failure */
-#define META_WAIT_MAX	(META_WAIT << META_TRIES)
+#define META_TRIES    10   /* the waits add up to 40 minutes */
+#define META_WAIT     5000 /* ms after the first failure */
+#define META_WAIT_MAX (META_WAIT << META_TRIES)
 /* ms after the stop: cc-backend archives the run and has no file yet */
-#define META_FIRST	2000
-#define META_AGAIN	2000	/* ms when the request could not be sent */
+#define META_FIRST 2000
+#define META_AGAIN 2000 /* ms when the request could not be sent */
 
 struct meta_delivery {
 	struct submitter *s;
-	struct event	*timer;
-	int		 busy;
-	int64_t		 id;		/* under way */
-	unsigned	 tries;
+	struct event *timer;
+	int busy;
+	int64_t id; /* under way */
+	unsigned tries;
 };
 
 static void meta_delivery_step(struct meta_delivery *l);
@@ -90,8 +90,11 @@ on_answer(const struct http_answer *a, void *arg)
 static int
 meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 {
-	struct http_request req = { .what = REQUEST_META, .method = "PATCH",
-		.path = "jobs/edit_meta/", .done = on_answer, .arg = l };
+	struct http_request req = { .what = REQUEST_META,
+		.method = "PATCH",
+		.path = "jobs/edit_meta/",
+		.done = on_answer,
+		.arg = l };
 	struct writer body;
 	int rc;
 
@@ -145,9 +148,9 @@ meta_delivery_kick(struct meta_delivery *l)
 /* --- updates --- */
 
 struct owing {
-	struct meta_delivery	*l;
+	struct meta_delivery *l;
 	const struct run_key *key;
-	unsigned	 n;		/* that will be sent */
+	unsigned n; /* that will be sent */
 };
 
 static void
@@ -156,8 +159,8 @@ owe(const char *field, const char *value, void *arg)
 	struct owing *o = arg;
 	struct spool *sp = o->l->s->spool;
 
-	int rc = spool_meta_add(sp, o->key, field, value, spool_now(sp) +
-	    META_FIRST);
+	int rc = spool_meta_add(sp, o->key, field, value,
+	    spool_now(sp) + META_FIRST);
 
 	o->l->s->n.meta_dropped += rc == 0;
 	o->n += rc == 1;
@@ -217,9 +220,11 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 		return;
 	utc_text(refused->key.start, start, sizeof(start));
 	utc_text(refused->end, end, sizeof(end));
-	snprintf(text, sizeof(text), "This job ran again from %s%s%s; that run "
+	snprintf(text, sizeof(text),
+	    "This job ran again from %s%s%s; that run "
 	    "is not shown: cc-backend accepts no second run of a job within a "
-	    "day.", start, refused->end != 0 ? " to " : "",
+	    "day.",
+	    start, refused->end != 0 ? " to " : "",
 	    refused->end != 0 ? end : "");
 	owe("message", text, &o);
 	if (o.n == 0)

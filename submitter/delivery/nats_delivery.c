@@ -21,17 +21,17 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define NATS_PAGE	32	/* rows leased at once */
+#define NATS_PAGE 32 /* rows leased at once */
 /* messages under way; the broker confirms in bulk */
-#define NATS_WIDTH	128
+#define NATS_WIDTH 128
 /* ms; an admin has to grant the permission */
-#define PERMISSION_WAIT	60000
+#define PERMISSION_WAIT 60000
 
 struct nats_delivery {
 	struct submitter *s;
-	struct event	*due;		/* when the next row is due */
-	unsigned	 in_flight;
-	int		 lost;	/* a rollback: leases are to be taken back */
+	struct event *due; /* when the next row is due */
+	unsigned in_flight;
+	int lost; /* a rollback: leases are to be taken back */
 };
 
 static void
@@ -69,8 +69,9 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 	}
 	s->n.nats_starts++;
 	run->since[DEST_NATS] = spool_now(s->spool);
-	run_move(s->spool, run, DEST_NATS, RUN_EVENT_ACCEPTED, run->end != 0 &&
-	    gap > 0 ? run->since[DEST_NATS] + gap : DUE_NOW, NULL);
+	run_move(s->spool, run, DEST_NATS, RUN_EVENT_ACCEPTED,
+	    run->end != 0 && gap > 0 ? run->since[DEST_NATS] + gap : DUE_NOW,
+	    NULL);
 	row_save(s, run);
 	spool_release(s->spool, &copy, DEST_NATS);
 	commit_soon(s->commit);
@@ -131,8 +132,8 @@ static void
 row_send(struct nats_delivery *d, struct spool_run *run)
 {
 	struct submitter *s = d->s;
-	enum message kind = run->state[DEST_NATS] == STOP_DUE ?
-	    MESSAGE_STOP : MESSAGE_START;
+	enum message kind = run->state[DEST_NATS] == STOP_DUE ? MESSAGE_STOP :
+								MESSAGE_START;
 	const char *why = NULL;
 	struct payload_how how;
 	struct job job;
@@ -154,8 +155,8 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 	if (rc == 0)
 		d->in_flight++;
 	else if (errno == EINVAL || errno == EMSGSIZE)
-		run_reject(s, run, DEST_NATS, why != NULL ? why :
-		    "the record makes no message");
+		run_reject(s, run, DEST_NATS,
+		    why != NULL ? why : "the record makes no message");
 	else
 		row_wait(s, run,
 		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
@@ -177,8 +178,8 @@ page_send(struct nats_delivery *d)
 
 	for (i = 0; i < 3 && n < NATS_PAGE; i++) {
 		got = spool_pick(s->spool, DEST_NATS, states[i],
-		    states[i] == START_DUE ? ORDER_NEWEST : ORDER_DUE,
-		    ids + n, NATS_PAGE - n);
+		    states[i] == START_DUE ? ORDER_NEWEST : ORDER_DUE, ids + n,
+		    NATS_PAGE - n);
 		n += got > 0 ? got : 0;
 	}
 	for (k = 0; k < n; k++) {
@@ -228,9 +229,8 @@ nats_delivery_run(struct nats_delivery *d)
 			d->lost = 0;
 		commit_soon(s->commit);
 	}
-	if (s->nats == NULL || role_is_passive(s) ||
-	    !nats_is_up(s->nats) || d->lost ||
-	    commit_is_stuck(s->commit))
+	if (s->nats == NULL || role_is_passive(s) || !nats_is_up(s->nats) ||
+	    d->lost || commit_is_stuck(s->commit))
 		return;
 	while (d->in_flight < NATS_WIDTH && page_send(d) > 0)
 		continue;

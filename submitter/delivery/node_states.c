@@ -20,40 +20,40 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/net/http.h"
 
-#define NODES_KEPT	100000	/* more nodes than any cluster has */
-#define NODES_BATCH	1000	/* nodes of one request: about 150 KB */
-#define CLUSTERS_KEPT	16	/* limit of the key `clusters` */
-#define WORDS_MAX	32	/* of states; the collector sends one */
+#define NODES_KEPT    100000 /* more nodes than any cluster has */
+#define NODES_BATCH   1000   /* nodes of one request: about 150 KB */
+#define CLUSTERS_KEPT 16     /* limit of the key `clusters` */
+#define WORDS_MAX     32     /* of states; the collector sends one */
 /* ms after a failure, or while cc-backend is unreachable */
-#define RETRY_WAIT	10000
-#define UNKNOWN_WAIT	3600000	/* ms: an old cc-backend may be upgraded */
+#define RETRY_WAIT   10000
+#define UNKNOWN_WAIT 3600000 /* ms: an old cc-backend may be upgraded */
 
 struct queued_node {
-	struct queued_node	*next;
-	uint64_t	 memory;
-	uint32_t	 cpus;
-	uint32_t	 gpus;
-	uint32_t	 jobs;
-	uint8_t		 cluster;	/* index into clusters[] */
-	uint8_t		 due;
-	uint8_t		 on_way;	/* in the request under way */
-	char		 states[WORDS_MAX];
-	char		 name[];
+	struct queued_node *next;
+	uint64_t memory;
+	uint32_t cpus;
+	uint32_t gpus;
+	uint32_t jobs;
+	uint8_t cluster; /* index into clusters[] */
+	uint8_t due;
+	uint8_t on_way; /* in the request under way */
+	char states[WORDS_MAX];
+	char name[];
 };
 
 struct node_states {
 	struct submitter *s;
-	struct event	*timer;
-	void		*tree;		/* by cluster and name */
-	struct queued_node	*first;		/* owned, all of them */
-	size_t		 n;
-	size_t		 due;
-	char		 clusters[CLUSTERS_KEPT][CLUSTER_MAX];
-	unsigned	 n_clusters;
-	int		 busy;
+	struct event *timer;
+	void *tree;		   /* by cluster and name */
+	struct queued_node *first; /* owned, all of them */
+	size_t n;
+	size_t due;
+	char clusters[CLUSTERS_KEPT][CLUSTER_MAX];
+	unsigned n_clusters;
+	int busy;
 	/* this cc-backend has no such request */
-	int		 unknown;
-	uint64_t	 sent;
+	int unknown;
+	uint64_t sent;
 	struct log_limit said;
 };
 
@@ -156,10 +156,12 @@ on_done(const struct http_answer *a, void *arg)
 			log_notice("this cc-backend accepts no node states");
 		n->unknown = 1;
 	} else
-		log_limited(&n->said, log_warnx, "cc-backend did not accept "
-		    "node states: %s; they are sent again", v.text);
-	timer_after(n->timer, n->unknown ? UNKNOWN_WAIT :
-	    timer_jitter(2 * RETRY_WAIT));
+		log_limited(&n->said, log_warnx,
+		    "cc-backend did not accept "
+		    "node states: %s; they are sent again",
+		    v.text);
+	timer_after(n->timer,
+	    n->unknown ? UNKNOWN_WAIT : timer_jitter(2 * RETRY_WAIT));
 }
 
 /*
@@ -172,7 +174,7 @@ batch_take(struct node_states *n, struct node_state *states, uint8_t *cluster)
 	size_t count = 0;
 
 	for (node = n->first; node != NULL && count < NODES_BATCH;
-	    node = node->next) {
+	     node = node->next) {
 		if (!node->due || (count > 0 && node->cluster != *cluster))
 			continue;
 		*cluster = node->cluster;
@@ -194,8 +196,11 @@ batch_take(struct node_states *n, struct node_state *states, uint8_t *cluster)
 static void
 batch_send(struct node_states *n)
 {
-	struct http_request req = { .what = REQUEST_NODES, .method = "POST",
-		.path = "nodestate/", .done = on_done, .arg = n };
+	struct http_request req = { .what = REQUEST_NODES,
+		.method = "POST",
+		.path = "nodestate/",
+		.done = on_done,
+		.arg = n };
 	struct node_state *states = calloc(NODES_BATCH, sizeof(*states));
 	struct writer body;
 	uint8_t cluster = 0;

@@ -22,43 +22,43 @@
 #include "submitter/spool/commit.h"
 
 /* ms until a stop checks again for starts that go first */
-#define BEHIND_WAIT	500
+#define BEHIND_WAIT 500
 
 /*
  * Rows that are leased together: one commit for all of them. More rows are
  * cheaper, but rows that become due meanwhile wait longer: as many as are sent
  * in about QUEUE_MS, within these limits.
  */
-#define QUEUE_MIN	128
-#define QUEUE_MAX	1024
-#define QUEUE_MS	100
+#define QUEUE_MIN 128
+#define QUEUE_MAX 1024
+#define QUEUE_MS  100
 
 struct rest_delivery {
 	struct submitter *s;
-	struct event	*due;		/* when the next row is due */
-	int64_t		 queue[QUEUE_MAX];
-	unsigned	 n_queue;
-	unsigned	 want;		/* of them, next time */
+	struct event *due; /* when the next row is due */
+	int64_t queue[QUEUE_MAX];
+	unsigned n_queue;
+	unsigned want; /* of them, next time */
 	/* spool_now() when the queue was filled */
-	int64_t		 filled;
-	unsigned	 at;		/* index of the next row */
-	unsigned	 in_flight;
-	int		 lost;	/* a rollback: the leases are taken back */
+	int64_t filled;
+	unsigned at; /* index of the next row */
+	unsigned in_flight;
+	int lost; /* a rollback: the leases are taken back */
 };
 
 /* A request under way. */
 struct rest_item {
-	struct rest_delivery	*r;
-	int64_t		 id;
-	struct run_key	 key;
-	int		 first;	/* of the first stop that was ever tried */
+	struct rest_delivery *r;
+	int64_t id;
+	struct run_key key;
+	int first; /* of the first stop that was ever tried */
 };
 
 /* The request of a state. */
 static const struct form {
-	enum request_kind	 what;
-	const char	*method;
-	const char	*path;
+	enum request_kind what;
+	const char *method;
+	const char *path;
 } forms[RUN_STATE__COUNT] = {
 	[START_DUE] = { REQUEST_START, "POST", "jobs/start_job/" },
 	[START_DUE_ENDED] = { REQUEST_START, "POST", "jobs/start_job/" },
@@ -138,7 +138,9 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 {
 	const struct form *form = &forms[run->state[DEST_REST]];
 	struct http_request req = { .what = form->what,
-		.method = form->method, .path = form->path, .done = on_answer };
+		.method = form->method,
+		.path = form->path,
+		.done = on_answer };
 	struct rest_item *it = calloc(1, sizeof(*it));
 	struct writer body;
 	char why[256];
@@ -261,8 +263,9 @@ queue_fill(struct rest_delivery *r)
 
 	queue_pace(r);
 	r->n_queue = r->at = 0;
-	for (i = 0; i < sizeof(turns) / sizeof(turns[0]) &&
-	    r->n_queue < r->want; i++) {
+	for (i = 0;
+	     i < sizeof(turns) / sizeof(turns[0]) && r->n_queue < r->want;
+	     i++) {
 		n = spool_pick(r->s->spool, DEST_REST, turns[i].state,
 		    turns[i].order, ids, (int)(r->want - r->n_queue));
 		for (k = 0; k < n; k++)

@@ -39,8 +39,10 @@ static void
 report_refused(struct intake *b, const struct run_key *key)
 {
 	b->s->n.records_refused++;
-	log_limited(&b->refused, log_info, "%s: a record makes no run and is "
-	    "ignored", run_key_text(key));
+	log_limited(&b->refused, log_info,
+	    "%s: a record makes no run and is "
+	    "ignored",
+	    run_key_text(key));
 }
 
 /*
@@ -58,8 +60,10 @@ record_fits(struct intake *b, struct job *job, size_t len)
 	free(job->script);
 	job->script = NULL;
 	log_warnx("%s: a record of %zu bytes is a large part of spoolMaxBytes: "
-	    "%s", run_key_text(&job->key), len, len - script <= most ?
-	    "its script is left out" : "the record is dropped");
+		  "%s",
+	    run_key_text(&job->key), len,
+	    len - script <= most ? "its script is left out" :
+				   "the record is dropped");
 	return len - script <= most;
 }
 
@@ -78,7 +82,9 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	key_peek(r->p, r->left, &key);
 	if (is_quarantined(b, &key))
 		return spool_put_quarantined(s->spool, &key, r->p, r->left) ==
-		    PUT_ERROR ? -1 : 0;
+			PUT_ERROR ?
+		    -1 :
+		    0;
 	job_init(&job);
 	inflight_set(s->w->inflight, &key);
 	job_read(r, &job);
@@ -130,7 +136,7 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	uint32_t i, n;
 
 	rd_name(r, cluster, sizeof(cluster));
-	rd_u64(r);		/* the number of the lookup */
+	rd_u64(r); /* the number of the lookup */
 	n = rd_u32(r);
 	keys = *r;
 	for (i = 0; i < n && !r->err; i++)
@@ -165,8 +171,10 @@ static int
 say_no_share(struct intake *b, const struct run_key *key)
 {
 	b->s->n.resources_refused++;
-	log_limited(&b->no_resources, log_warnx, "%s: the full spool has no "
-	    "space for its threads and GPUs", run_key_text(key));
+	log_limited(&b->no_resources, log_warnx,
+	    "%s: the full spool has no "
+	    "space for its threads and GPUs",
+	    run_key_text(key));
 	return 0;
 }
 

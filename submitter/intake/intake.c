@@ -18,13 +18,13 @@
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
 
-#define COMMIT_MS	8	/* longest time until a record is durable */
+#define COMMIT_MS 8 /* longest time until a record is durable */
 /* until space is looked for again after a commit */
-#define FULL_MS		50
+#define FULL_MS 50
 /* this many uncommitted messages are committed at once */
-#define FRAMES_MAX	256
+#define FRAMES_MAX 256
 /* More than the collector keeps unacknowledged, with the overhead here. */
-#define BYTES_MAX	(96u * 1024 * 1024)
+#define BYTES_MAX (96u * 1024 * 1024)
 
 static void
 record_ack_send(struct intake *b)
@@ -181,12 +181,15 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 intake_receive(struct intake *b, const struct msg_header *h, struct reader *r)
 {
-	struct intake_frame *f = b->bytes + r->left > BYTES_MAX ? NULL :
+	struct intake_frame *f = b->bytes + r->left > BYTES_MAX ?
+	    NULL :
 	    frame_keep(b, h->type, r->p, r->left);
 
 	if (f == NULL) {
-		channel_broken(b->collector, b->bytes + r->left > BYTES_MAX ?
-		    "more messages than may wait" : "out of memory");
+		channel_broken(b->collector,
+		    b->bytes + r->left > BYTES_MAX ?
+			"more messages than may wait" :
+			"out of memory");
 		return;
 	}
 	if (commit_is_stuck(b->s->commit))
@@ -227,8 +230,8 @@ intake_status(struct intake *b, uint64_t request)
 	struct spool *sp = b->s->spool;
 	struct worker *w = b->s->w;
 
-	worker_status(w, request, "spool", "%s", commit_is_stuck(b->s->commit) ?
-	    "refuses writes" : holds[b->space]);
+	worker_status(w, request, "spool", "%s",
+	    commit_is_stuck(b->s->commit) ? "refuses writes" : holds[b->space]);
 	worker_status(w, request, "spool_bytes_max", "%llu",
 	    (unsigned long long)spool_bytes_max(sp));
 	worker_status(w, request, "spool_held", "%llu",

@@ -16,21 +16,21 @@ struct intake;
 struct submitter;
 
 /* runs that can be quarantined; a worker died twice on each */
-#define QUARANTINE_MAX	64
+#define QUARANTINE_MAX 64
 
 /*
  * What the boxes above do with what came in; set in main.c.  All are required.
  */
 struct intake_ops {
 	/* A record of a backfill was stored, or found to be known. */
-	void	(*backfill_record)(struct submitter *s, enum spool_put put);
+	void (*backfill_record)(struct submitter *s, enum spool_put put);
 	/* A record of a dry run, which is not stored. */
-	void	(*dryrun_record)(struct submitter *s, const struct job *job);
+	void (*dryrun_record)(struct submitter *s, const struct job *job);
 	/* All records of a backfill up to then have come. */
-	void	(*backfill_watermark)(struct submitter *s, const char *cluster,
-		    int64_t until);
+	void (*backfill_watermark)(struct submitter *s, const char *cluster,
+	    int64_t until);
 	/* Slurm does not know a run. */
-	void	(*not_found)(struct submitter *s, const struct run_key *key);
+	void (*not_found)(struct submitter *s, const struct run_key *key);
 };
 
 /* Borrows ops.  Returns owned, or NULL without memory. */

@@ -9,52 +9,52 @@
 #include "submitter/base/context.h"
 #include "submitter/intake/intake.h"
 
-#define RECORD_SHARE	32	/* of spoolMaxBytes: limit of one record */
+#define RECORD_SHARE 32 /* of spoolMaxBytes: limit of one record */
 
 /* A message that is not durable yet. */
 struct intake_frame {
-	struct intake_frame	*next;
-	uint16_t	 type;
-	size_t		 len;
-	uint8_t		 bytes[];
+	struct intake_frame *next;
+	uint16_t type;
+	size_t len;
+	uint8_t bytes[];
 };
 
 /* Whether there is space for records in the spool. */
 enum space_state {
 	SPACE_OK,
 	SPACE_FULL,	/* spoolMaxBytes is reached */
-	SPACE_DISK_FULL	/* the disk is full: only the reserve is left */
+	SPACE_DISK_FULL /* the disk is full: only the reserve is left */
 };
 
 struct intake {
 	struct submitter *s;
 	const struct intake_ops *ops;
-	struct channel	*collector;
-	struct event	*timer;
+	struct channel *collector;
+	struct event *timer;
 	/* since the last commit, and those that wait for space */
-	struct intake_frame	*first, **last;
-	struct intake_frame	*next;	/* the first one that is not applied */
-	unsigned	 n_applied;	/* before next */
-	size_t		 bytes;		/* of all messages */
-	uint64_t	 seq;	/* of the last message that was applied */
-	uint64_t	 acked;	/* acknowledged */
+	struct intake_frame *first, **last;
+	struct intake_frame *next; /* the first one that is not applied */
+	unsigned n_applied;	   /* before next */
+	size_t bytes;		   /* of all messages */
+	uint64_t seq;		   /* of the last message that was applied */
+	uint64_t acked;		   /* acknowledged */
 	/* ms the timer was set to, plus one; 0 = not set */
-	int		 armed;
+	int armed;
 	/* space.c */
-	enum space_state	 space;
+	enum space_state space;
 	/* bytes until the spool is full, as last measured and used since */
-	int64_t		 room;
-	size_t		 needs;	/* bytes that the first waiting record needs */
+	int64_t room;
+	size_t needs; /* bytes that the first waiting record needs */
 	/* the warning before the spool is full was logged */
-	int		 said_large;
-	int		 reserve;	/* the reserve exists */
+	int said_large;
+	int reserve; /* the reserve exists */
 	/* the reserve was released: only space within the file is left */
-	int		 no_disk;
+	int no_disk;
 	/* spool_now() of the last failure to make the reserve; 0 = none */
-	int64_t		 scarce;
-	int		 evicting;	/* there may be more to remove */
-	struct run_key	 quarantined[QUARANTINE_MAX];
-	unsigned	 n_quarantined;
+	int64_t scarce;
+	int evicting; /* there may be more to remove */
+	struct run_key quarantined[QUARANTINE_MAX];
+	unsigned n_quarantined;
 	struct log_limit refused;
 	struct log_limit no_resources;
 };

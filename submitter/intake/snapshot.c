@@ -27,15 +27,15 @@ resume_from_send(struct spool *sp, struct channel *c)
 	}
 }
 
-#define OPEN_STATES	8	/* states of a run without an end */
+#define OPEN_STATES 8 /* states of a run without an end */
 /* the first ones: states of a run whose start is not confirmed */
-#define UNCONFIRMED_STATES	3
+#define UNCONFIRMED_STATES 3
 
 struct batch {
-	struct writer	 keys;
-	uint32_t	 n;
+	struct writer keys;
+	uint32_t n;
 	/* RUN_UNCONFIRMED, or 0: which runs are put into it */
-	unsigned	 held;
+	unsigned held;
 };
 
 static int
@@ -61,8 +61,9 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	if (batch->n == 0 && !last)
 		return;
 	wr_init(&w, batch->keys.len + 16);
-	wr_u8(&w, (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
-	    (batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
+	wr_u8(&w,
+	    (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
+		(batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
 	wr_u32(&w, batch->n);
 	wr_mem(&w, batch->keys.buf, batch->keys.len);
 	channel_send(c, MSG_OPEN_RUNS, 0, &w, -1);
@@ -80,14 +81,14 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 		START_BLOCKED, START_REJECTED, START_CONFLICT, STARTED,
 		START_COMMITTED, DELETE_DUE, CLOSED_BY_OTHERS };
 	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
-	    DEST_NATS;
+							   DEST_NATS;
 	struct spool_after after;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
 		memset(&after, 0, sizeof(after));
 		while (spool_each(sp, dest, states[i], &after, SPOOL_PAGE,
-		    key_add, batch) > 0)
+			   key_add, batch) > 0)
 			batch_send(c, batch, 0);
 	}
 }

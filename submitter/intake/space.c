@@ -24,25 +24,25 @@
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
 
-#define WARN_PERCENT	80	/* of spoolMaxBytes */
+#define WARN_PERCENT 80 /* of spoolMaxBytes */
 /* the rest is for resources and for changes of runs that are stored */
-#define FULL_PERCENT	90
-#define ROOM_PERCENT	85	/* below this, records are stored again */
+#define FULL_PERCENT 90
+#define ROOM_PERCENT 85 /* below this, records are stored again */
 /* bytes within the file that must be free on a full disk */
-#define DISK_ROOM	131072
-#define RESERVE_FILE	"spool.reserve"	/* in the root of the sandbox */
+#define DISK_ROOM    131072
+#define RESERVE_FILE "spool.reserve" /* in the root of the sandbox */
 /* bytes of SQLite's write-ahead log, which the reserve covers, too */
-#define LOG_SHARE	4194304
+#define LOG_SHARE 4194304
 /* ms between two attempts to make the reserve */
-#define RESERVE_AGAIN	10000
-#define STEP_ROWS	64	/* scripts removed in one step */
-#define STEP_TOMBS	512
-#define STEP_MS		20	/* between two steps */
-#define IDLE_MS		1000	/* when nothing more can be removed */
+#define RESERVE_AGAIN 10000
+#define STEP_ROWS     64 /* scripts removed in one step */
+#define STEP_TOMBS    512
+#define STEP_MS	      20   /* between two steps */
+#define IDLE_MS	      1000 /* when nothing more can be removed */
 /* A page, the row of a run with its index entries, and the cell of a record. */
-#define PAGE		4096
-#define ROW		400
-#define CELL		24
+#define PAGE 4096
+#define ROW  400
+#define CELL 24
 
 /*
  * Bytes that a record needs: small ones share a page, large ones have several.
@@ -107,7 +107,8 @@ space_run_out(struct intake *b, enum space_state why)
 		    "wait in Slurm's accounting until stored runs are "
 		    "delivered; threads and GPUs of new jobs are stored");
 	else
-		log_errorx("the disk of the spool is full: jobs that end now "
+		log_errorx(
+		    "the disk of the spool is full: jobs that end now "
 		    "wait in Slurm's accounting; threads and GPUs of new "
 		    "jobs are stored in the space of the reserve");
 	intake_flow(b);
@@ -232,8 +233,8 @@ space_make_reserve(struct intake *b)
 
 	if (b->reserve || (said && now - b->scarce < RESERVE_AGAIN))
 		return;
-	fd =
-	    open(RESERVE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = open(RESERVE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+	    0600);
 	spare = b->no_disk ? reserve_size(b) + 2 * (int64_t)b->bytes : 0;
 	b->reserve = reserve_fill(fd, reserve_size(b), spare) == 0;
 	b->scarce = b->reserve ? 0 : now;

@@ -24,44 +24,46 @@
 #include "submitter/net/system_ca.h"
 
 /* The broker counts JetStream's header with the message id as payload. */
-#define HEADER_BYTES	(MESSAGE_ID_MAX + 64)
+#define HEADER_BYTES (MESSAGE_ID_MAX + 64)
 /* Wait before the next broker of the list. */
-#define NEXT_MS		50
+#define NEXT_MS 50
 /* ns; after an outage longer than the window the stream stores duplicates. */
-#define WINDOW_LEAST	(3600 * (int64_t)1000000000)
+#define WINDOW_LEAST (3600 * (int64_t)1000000000)
 /* A connection that lasted this long resets the back-off. */
-#define GOOD_MS		30000
+#define GOOD_MS 30000
 
 /* First and longest wait in ms.  Doubled after each round of all brokers. */
-static const struct { int first, most; } waits[] = {
+static const struct {
+	int first, most;
+} waits[] = {
 	[TROUBLE_NONE] = { 250, 30000 },
 	[TROUBLE_AWAY] = { 250, 30000 },
-	[TROUBLE_DENIED] = { 5000, 60000 },	/* an administrator must act */
-	[TROUBLE_STREAM] = { 1000, 30000 },	/* also while a broker starts */
+	[TROUBLE_DENIED] = { 5000, 60000 }, /* an administrator must act */
+	[TROUBLE_STREAM] = { 1000, 30000 }, /* also while a broker starts */
 };
 
 struct nats {
-	struct event_base	*base;		/* borrowed */
-	struct resolver		*names;		/* borrowed */
-	nats_done_fn		*done;
-	nats_up_fn		*on_up;
-	void			*arg;
-	struct nats_conf	*conf;		/* a reference; NULL = none yet */
-	struct nats_thread	*thread;	/* owned */
-	struct event		*readable;	/* of the thread's eventfd */
-	struct event		*timer;		/* the next attempt */
-	struct resolver_query	*query;		/* name resolution under way */
-	struct nats_state	 state;		/* last copy of the thread's */
-	unsigned		 generation;	/* of conf */
-	unsigned		 server;	/* attempts; modulo n_servers */
-	unsigned		 rounds;	/* failed since the last success */
-	unsigned		 in_flight;
-	int			 up;
-	time_t			 since;		/* epoch: of up, or of its end */
-	long long		 up_at;		/* clock_ms() */
-	char			 why[256];	/* of the failure; "" = none */
-	char			 host[HOST_MAX];	/* tag of line protocol */
-	struct nats_status	 n;		/* counters */
+	struct event_base *base; /* borrowed */
+	struct resolver *names;	 /* borrowed */
+	nats_done_fn *done;
+	nats_up_fn *on_up;
+	void *arg;
+	struct nats_conf *conf;	      /* a reference; NULL = none yet */
+	struct nats_thread *thread;   /* owned */
+	struct event *readable;	      /* of the thread's eventfd */
+	struct event *timer;	      /* the next attempt */
+	struct resolver_query *query; /* name resolution under way */
+	struct nats_state state;      /* last copy of the thread's */
+	unsigned generation;	      /* of conf */
+	unsigned server;	      /* attempts; modulo n_servers */
+	unsigned rounds;	      /* failed since the last success */
+	unsigned in_flight;
+	int up;
+	time_t since;	      /* epoch: of up, or of its end */
+	long long up_at;      /* clock_ms() */
+	char why[256];	      /* of the failure; "" = none */
+	char host[HOST_MAX];  /* tag of line protocol */
+	struct nats_status n; /* counters */
 };
 
 /* 1 when natsServer is set. */
@@ -76,7 +78,8 @@ nats_prepare(void)
 {
 	/* Reads openssl.cnf, which the chroot does not have. */
 	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
-	    OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
+		OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+	    NULL);
 	system_ca_load();
 }
 
@@ -111,8 +114,8 @@ failed(struct nats *n, enum nats_trouble trouble, const char *why)
 	if (was_up || strcmp(n->why, why) != 0)
 		log_warnx("NATS: not connected: %s; %s", why,
 		    trouble == TROUBLE_DENIED ?
-		    "check the login and its permission to publish" :
-		    "attempts continue");
+			"check the login and its permission to publish" :
+			"attempts continue");
 	if (was_up && clock_ms() - n->up_at >= GOOD_MS)
 		n->rounds = 0;
 	n->up = 0;
@@ -191,8 +194,8 @@ check_window(struct nats *n, int64_t before)
 	    n->state.window >= WINDOW_LEAST)
 		return;
 	log_warnx("NATS: the duplicate window of the stream is %s: after a "
-	    "longer outage the stream may store a message twice; set the "
-	    "window to an hour or more",
+		  "longer outage the stream may store a message twice; set the "
+		  "window to an hour or more",
 	    duration_text(n->state.window / 1000000));
 }
 
@@ -242,7 +245,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	check_window(n, window);
 	if (n->state.serial == serial || !is_used(n) ||
 	    n->state.generation != n->generation)
-		return;		/* no change, or of an old configuration */
+		return; /* no change, or of an old configuration */
 	if (n->state.state == NATS_LINK_UP && !n->up)
 		came_up(n);
 	else if (n->state.state == NATS_LINK_DOWN &&
@@ -349,7 +352,7 @@ item_make(struct nats *n, const struct payload *p,
 		return -1;
 	}
 	n->n.shortened += rc == 1;
-	item->bytes = w.buf;	/* takes the writer's memory */
+	item->bytes = w.buf; /* takes the writer's memory */
 	item->len = w.len;
 	message_id(&job->key, kind, item->id, sizeof(item->id));
 	return 0;
@@ -397,6 +400,7 @@ nats_status(const struct nats *n, struct nats_status *st)
 	else if (n->why[0] == '\0')
 		snprintf(st->text, sizeof(st->text), "connecting");
 	else
-		snprintf(st->text, sizeof(st->text), "no connection since %s: %.200s",
-		    time_text(n->since), n->why);
+		snprintf(st->text, sizeof(st->text),
+		    "no connection since %s: %.200s", time_text(n->since),
+		    n->why);
 }

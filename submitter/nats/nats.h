@@ -23,15 +23,15 @@ struct nats;
 struct nats_conf;
 
 /* Messages without a result; nats_send() refuses more. */
-#define NATS_IN_FLIGHT	512
+#define NATS_IN_FLIGHT 512
 
 /* The result of a message. */
 enum nats_result {
-	NATS_SENT,	/* confirmed: flushed, or acknowledged by the stream */
-	NATS_UNSURE,	/* core: the connection broke before it confirmed */
-	NATS_AWAY,	/* not published: no connection or stream; send again later */
-	NATS_DENIED,	/* the broker does not permit the subject */
-	NATS_TOO_LONG	/* exceeds the broker's limit without any text */
+	NATS_SENT,   /* confirmed: flushed, or acknowledged by the stream */
+	NATS_UNSURE, /* core: the connection broke before it confirmed */
+	NATS_AWAY, /* not published: no connection or stream; send again later */
+	NATS_DENIED,  /* the broker does not permit the subject */
+	NATS_TOO_LONG /* exceeds the broker's limit without any text */
 };
 
 /* Called once for each message.  why is NULL or borrowed for the call. */
@@ -47,8 +47,8 @@ void nats_prepare(void);
  * Reads servers, login and certificates; copies the secrets.  NULL with a
  * reason.  Without natsServer the result has no server.
  */
-struct nats_conf *nats_conf_new(const struct conf *conf,
-    const uint8_t *secrets, size_t len, char *reason, size_t size);
+struct nats_conf *nats_conf_new(const struct conf *conf, const uint8_t *secrets,
+    size_t len, char *reason, size_t size);
 /* Wipes the secrets; NULL is fine. */
 void nats_conf_free(struct nats_conf *nc);
 
@@ -71,14 +71,14 @@ int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     uint64_t token, const char **why);
 struct nats_status {
-	char		text[256];	/* "off", "connected to X", ... */
-	unsigned	in_flight;	/* messages without a result */
-	uint64_t	sent;
-	uint64_t	unsure;
-	uint64_t	away;		/* returned as NATS_AWAY */
-	uint64_t	refused;	/* subject not permitted, or too long */
-	uint64_t	shortened;	/* sent with shorter texts */
-	uint64_t	duplicates;	/* the stream already had the id */
+	char text[256];	    /* "off", "connected to X", ... */
+	unsigned in_flight; /* messages without a result */
+	uint64_t sent;
+	uint64_t unsure;
+	uint64_t away;	     /* returned as NATS_AWAY */
+	uint64_t refused;    /* subject not permitted, or too long */
+	uint64_t shortened;  /* sent with shorter texts */
+	uint64_t duplicates; /* the stream already had the id */
 };
 void nats_status(const struct nats *n, struct nats_status *st);
 

@@ -15,12 +15,12 @@
 #include "submitter/net/system_ca.h"
 
 /* Limit for the connection and the login. */
-#define CONNECT_MS	3000
+#define CONNECT_MS 3000
 /* Limit for a write that the broker does not read. */
-#define WRITE_MS	3000
+#define WRITE_MS 3000
 /* Interval of pings; PINGS_OUT pings without answer end the connection. */
-#define PING_MS		20000
-#define PINGS_OUT	2
+#define PING_MS	  20000
+#define PINGS_OUT 2
 
 struct nats_conf *
 nats_conf_ref(struct nats_conf *nc)
@@ -127,23 +127,27 @@ read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
 		return -1;
 	}
 	for (one = strtok_r(copy, ", \t", &save); one != NULL;
-	    one = strtok_r(NULL, ", \t", &save)) {
+	     one = strtok_r(NULL, ", \t", &save)) {
 		if (nc->n_servers == NATS_SERVERS_MAX) {
-			snprintf(reason, size, "natsServer names more than %d "
-			    "servers", NATS_SERVERS_MAX);
+			snprintf(reason, size,
+			    "natsServer names more than %d "
+			    "servers",
+			    NATS_SERVERS_MAX);
 			goto done;
 		}
 		if (strchr(one, '@') != NULL) {
-			snprintf(reason, size, "natsServer contains a "
+			snprintf(reason, size,
+			    "natsServer contains a "
 			    "login: use natsUser and natsPassword");
 			goto done;
 		}
-		if (server_read(one,
-		    (uint16_t)conf_int(conf, CONF_NATS_PORT),
-		    conf_bool(conf, CONF_NATS_TLS),
-		    &nc->servers[nc->n_servers]) == -1) {
-			snprintf(reason, size, "natsServer: \"%.200s\" is "
-			    "not a host, host:port, nats:// or tls:// address", one);
+		if (server_read(one, (uint16_t)conf_int(conf, CONF_NATS_PORT),
+			conf_bool(conf, CONF_NATS_TLS),
+			&nc->servers[nc->n_servers]) == -1) {
+			snprintf(reason, size,
+			    "natsServer: \"%.200s\" is "
+			    "not a host, host:port, nats:// or tls:// address",
+			    one);
 			goto done;
 		}
 		nc->n_servers++;
@@ -182,7 +186,10 @@ static int
 read_secrets(struct nats_conf *nc, const uint8_t *secrets, size_t len,
     char *reason, size_t size)
 {
-	const struct { enum conf_key key; char **to; } all[] = {
+	const struct {
+		enum conf_key key;
+		char **to;
+	} all[] = {
 		{ CONF_NATS_USER, &nc->user },
 		{ CONF_NATS_PASSWORD, &nc->password },
 		{ CONF_NATS_TOKEN, &nc->token },
@@ -194,7 +201,8 @@ read_secrets(struct nats_conf *nc, const uint8_t *secrets, size_t len,
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (secret_get(secrets, len, all[i].key, all[i].to) == -1) {
-			snprintf(reason, size, "%s contains a NUL byte, or out of memory",
+			snprintf(reason, size,
+			    "%s contains a NUL byte, or out of memory",
 			    conf_rule(all[i].key)->name);
 			return -1;
 		}
@@ -211,28 +219,32 @@ read_login(struct nats_conf *nc, const uint8_t *secrets, size_t len,
 
 	creds = (const char *)conf_secret(secrets, len, CONF_NATS_CREDS_FILE,
 	    &n_creds);
-	nkey = (const char *)conf_secret(secrets, len,
-	    CONF_NATS_NKEY_SEED_FILE, &n_nkey);
+	nkey = (const char *)conf_secret(secrets, len, CONF_NATS_NKEY_SEED_FILE,
+	    &n_nkey);
 	if (n_creds != 0 && n_nkey != 0) {
 		snprintf(reason, size,
 		    "natsCredsFile and natsNKeySeedFile exclude each other");
 		return -1;
 	}
 	nc->login = nc->token != NULL ? LOGIN_TOKEN :
-	    nc->user != NULL ? LOGIN_USER : LOGIN_NONE;
+	    nc->user != NULL	      ? LOGIN_USER :
+					LOGIN_NONE;
 	if (n_creds != 0) {
 		nc->login = LOGIN_CREDS;
 		if (creds_find(creds, n_creds, &nc->jwt, &nc->seed) == -1) {
-			snprintf(reason, size, "natsCredsFile contains no "
+			snprintf(reason, size,
+			    "natsCredsFile contains no "
 			    "user JWT with its seed");
 			return -1;
 		}
 	} else if (n_nkey != 0) {
 		nc->login = LOGIN_NKEY;
 		nc->seed = nkey_find(nkey, n_nkey);
-		if (nc->seed == NULL || nkey_public(nc->seed, nc->public,
-		    sizeof(nc->public)) == -1) {
-			snprintf(reason, size, "natsNKeySeedFile contains no "
+		if (nc->seed == NULL ||
+		    nkey_public(nc->seed, nc->public, sizeof(nc->public)) ==
+			-1) {
+			snprintf(reason, size,
+			    "natsNKeySeedFile contains no "
 			    "NKey seed");
 			return -1;
 		}
@@ -252,17 +264,20 @@ read_rest(struct nats_conf *nc, const struct conf *conf, char *reason,
 	else if (strcmp(format, "json") == 0)
 		nc->format = MESSAGE_JSON;
 	else {
-		snprintf(reason, size, "natsFormat is neither "
+		snprintf(reason, size,
+		    "natsFormat is neither "
 		    "\"line-protocol\" nor \"json\"");
 		return -1;
 	}
 	if (!is_subject(conf_str(conf, CONF_NATS_SUBJECT))) {
-		snprintf(reason, size, "natsSubject is not a subject for "
+		snprintf(reason, size,
+		    "natsSubject is not a subject for "
 		    "publishing: no wildcards, blanks or empty tokens");
 		return -1;
 	}
 	if ((nc->cert == NULL) != (nc->key == NULL)) {
-		snprintf(reason, size, "natsCertFile and natsKeyFile must "
+		snprintf(reason, size,
+		    "natsCertFile and natsKeyFile must "
 		    "be set together");
 		return -1;
 	}
@@ -324,7 +339,8 @@ set_password(natsOptions *o, const struct nats_conf *nc)
 	natsStatus s = NATS_NO_MEMORY;
 
 	word = json_escaped(nc->login == LOGIN_TOKEN ? nc->token :
-	    nc->password != NULL ? nc->password : "");
+		nc->password != NULL		     ? nc->password :
+						       "");
 	if (word != NULL && nc->login == LOGIN_TOKEN)
 		s = natsOptions_SetToken(o, word);
 	else if (word != NULL) {
@@ -407,9 +423,9 @@ nats_conf_options(struct nats_conf *nc, const struct nats_server *server,
 	char url[128];
 	natsStatus s;
 
-	snprintf(url, sizeof(url), strchr(address, ':') != NULL ?
-	    "%s://[%s]:%u" : "%s://%s:%u", server->tls ? "tls" : "nats",
-	    address, server->port);
+	snprintf(url, sizeof(url),
+	    strchr(address, ':') != NULL ? "%s://[%s]:%u" : "%s://%s:%u",
+	    server->tls ? "tls" : "nats", address, server->port);
 	*opts = NULL;
 	s = natsOptions_Create(opts);
 	if (s == NATS_OK)
@@ -419,8 +435,7 @@ nats_conf_options(struct nats_conf *nc, const struct nats_server *server,
 	if (s == NATS_OK)
 		s = set_login(*opts, nc);
 	/* A broker may require TLS although natsTls is not set. */
-	if (s == NATS_OK &&
-	    (server->tls || nc->ca != NULL || nc->cert != NULL))
+	if (s == NATS_OK && (server->tls || nc->ca != NULL || nc->cert != NULL))
 		s = set_tls(*opts, nc, server);
 	return s;
 }
@@ -440,7 +455,8 @@ try_options(struct nats_conf *nc, char *reason, size_t size)
 		return 0;
 	snprintf(reason, size, "NATS: %s%s", natsStatus_GetText(s),
 	    s == NATS_SSL_ERROR ? ": check natsCaFile, natsCertFile and "
-	    "natsKeyFile" : "");
+				  "natsKeyFile" :
+				  "");
 	return -1;
 }
 

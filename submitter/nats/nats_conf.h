@@ -17,12 +17,12 @@
 #include "submitter/nats/nkey.h"
 #include "submitter/payload/nats_message.h"
 
-#define NATS_SERVERS_MAX	16	/* brokers of one cluster */
+#define NATS_SERVERS_MAX 16 /* brokers of one cluster */
 
 struct nats_server {
-	char		host[HOST_MAX];	/* name or address, without brackets */
-	uint16_t	port;
-	int		tls;
+	char host[HOST_MAX]; /* name or address, without brackets */
+	uint16_t port;
+	int tls;
 };
 
 /* How to log in. */
@@ -35,22 +35,22 @@ enum nats_login {
 };
 
 struct nats_conf {
-	atomic_int		 refs;
-	unsigned		 n_servers;	/* 0 = NATS is not in use */
-	struct nats_server	 servers[NATS_SERVERS_MAX];
-	char			*subject;	/* owned, as all below */
-	enum message_format	 format;
-	int			 jetstream;
-	enum nats_login		 login;
-	char			 public[NKEY_PUBLIC_MAX];
-	char			*user;
-	char			*password;
-	char			*token;
-	char			*jwt;
-	char			*seed;
-	char			*ca;		/* PEM; NULL = the system's */
-	char			*cert;
-	char			*key;
+	atomic_int refs;
+	unsigned n_servers; /* 0 = NATS is not in use */
+	struct nats_server servers[NATS_SERVERS_MAX];
+	char *subject; /* owned, as all below */
+	enum message_format format;
+	int jetstream;
+	enum nats_login login;
+	char public[NKEY_PUBLIC_MAX];
+	char *user;
+	char *password;
+	char *token;
+	char *jwt;
+	char *seed;
+	char *ca; /* PEM; NULL = the system's */
+	char *cert;
+	char *key;
 };
 
 struct nats_conf *nats_conf_ref(struct nats_conf *nc);
@@ -61,7 +61,6 @@ int nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b);
  * exist until the connection is made.  Returns NATS_OK or libnats' error.
  */
 natsStatus nats_conf_options(struct nats_conf *nc,
-    const struct nats_server *server, const char *address,
-    natsOptions **opts);
+    const struct nats_server *server, const char *address, natsOptions **opts);
 
 #endif

@@ -10,8 +10,12 @@
 #include "submitter/nats/nats.h"
 
 /* Objects without content, because NULL would mean an error. */
-struct nats_conf { int none; };
-struct nats { int none; };
+struct nats_conf {
+	int none;
+};
+struct nats {
+	int none;
+};
 
 void
 nats_prepare(void)
@@ -27,7 +31,8 @@ nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 	(void)secrets;
 	(void)len;
 	if (*conf_str(conf, CONF_NATS_SERVER) != '\0') {
-		snprintf(reason, size, "natsServer is set, but this program "
+		snprintf(reason, size,
+		    "natsServer is set, but this program "
 		    "was built without NATS (configure --with-nats)");
 		return NULL;
 	}

@@ -12,12 +12,12 @@
 #include "submitter/nats/nats_publish.h"
 
 /* Longest wait for a flush or an acknowledgement. */
-#define CONFIRM_MS	5000
+#define CONFIRM_MS 5000
 
 static natsStatus
 last_error(natsConnection *nc)
 {
-	const char *text;	/* libnats does not accept NULL */
+	const char *text; /* libnats does not accept NULL */
 
 	return natsConnection_GetLastError(nc, &text);
 }
@@ -64,7 +64,7 @@ core_publish(struct nats_session *ns, struct nats_items *batch, natsStatus *s)
 
 	*s = NATS_OK;
 	for (item = STAILQ_FIRST(batch); item != NULL;
-	    item = STAILQ_NEXT(item, link)) {
+	     item = STAILQ_NEXT(item, link)) {
 		*s = natsConnection_Publish(ns->nc, ns->conf->subject,
 		    item->bytes, (int)item->len);
 		if (*s == NATS_MAX_PAYLOAD)
@@ -87,7 +87,7 @@ core_undo(struct nats_items *batch, const struct nats_item *end,
 	struct nats_item *item;
 
 	for (item = STAILQ_FIRST(batch); item != NULL;
-	    item = STAILQ_NEXT(item, link)) {
+	     item = STAILQ_NEXT(item, link)) {
 		if (item == end)
 			break;
 		if (item->result == NATS_SENT)
@@ -189,12 +189,12 @@ stream_batch(struct nats_session *ns, struct nats_items *batch, char *why,
 	struct nats_item *item;
 
 	for (item = STAILQ_FIRST(batch); item != NULL;
-	    item = STAILQ_NEXT(item, link)) {
+	     item = STAILQ_NEXT(item, link)) {
 		trouble = stream_one(ns, item, why, size);
 		if (trouble == TROUBLE_NONE)
 			continue;
-		nats_items_end(item, trouble == TROUBLE_DENIED ? NATS_DENIED :
-		    NATS_AWAY, why);
+		nats_items_end(item,
+		    trouble == TROUBLE_DENIED ? NATS_DENIED : NATS_AWAY, why);
 		return trouble;
 	}
 	return TROUBLE_NONE;
@@ -205,5 +205,5 @@ nats_publish(struct nats_session *ns, struct nats_items *batch, char *why,
     size_t size)
 {
 	return ns->js != NULL ? stream_batch(ns, batch, why, size) :
-	    core_batch(ns, batch, why, size);
+				core_batch(ns, batch, why, size);
 }

@@ -15,14 +15,14 @@
 
 /* One message. */
 struct nats_item {
-	STAILQ_ENTRY(nats_item)	 link;
-	uint64_t		 token;		/* of nats_send() */
-	uint8_t			*bytes;		/* owned */
-	size_t			 len;
-	char			 id[MESSAGE_ID_MAX];
-	enum nats_result	 result;
-	int			 duplicate;	/* the stream already had the id */
-	char			 why[160];	/* reason of the result; "" = none */
+	STAILQ_ENTRY(nats_item) link;
+	uint64_t token; /* of nats_send() */
+	uint8_t *bytes; /* owned */
+	size_t len;
+	char id[MESSAGE_ID_MAX];
+	enum nats_result result;
+	int duplicate; /* the stream already had the id */
+	char why[160]; /* reason of the result; "" = none */
 };
 STAILQ_HEAD(nats_items, nats_item);
 
@@ -30,17 +30,17 @@ STAILQ_HEAD(nats_items, nats_item);
 enum nats_trouble {
 	TROUBLE_NONE,
 	TROUBLE_AWAY,	/* refused, broken or no answer */
-	TROUBLE_DENIED,	/* login or subject not permitted */
+	TROUBLE_DENIED, /* login or subject not permitted */
 	TROUBLE_STREAM	/* no stream accepts the subject, or JetStream is off */
 };
 
 /* An open connection. */
 struct nats_session {
-	natsConnection		*nc;		/* owned; NULL = not connected */
-	jsCtx			*js;		/* owned; NULL = core NATS */
-	struct nats_conf	*conf;		/* a reference */
-	int			 window_read;	/* the stream's window was asked for */
-	int64_t			 window;	/* ns of duplicate detection; 0 = unknown */
+	natsConnection *nc;	/* owned; NULL = not connected */
+	jsCtx *js;		/* owned; NULL = core NATS */
+	struct nats_conf *conf; /* a reference */
+	int window_read;	/* the stream's window was asked for */
+	int64_t window;		/* ns of duplicate detection; 0 = unknown */
 };
 
 /* Sets the result and its reason in this item and in all behind it. */
@@ -50,8 +50,7 @@ void nats_items_end(struct nats_item *item, enum nats_result result,
  * The last error of the connection, else of this thread in libnats, else the
  * text of s.  nc may be NULL.
  */
-void nats_error_text(natsConnection *nc, natsStatus s, char *buf,
-    size_t size);
+void nats_error_text(natsConnection *nc, natsStatus s, char *buf, size_t size);
 /*
  * Publishes the batch and sets the result of each item.  Returns TROUBLE_NONE,
  * or why the caller must close the connection, with the reason in why.

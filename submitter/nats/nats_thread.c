@@ -19,26 +19,26 @@
 #include "submitter/nats/nats_thread.h"
 
 /* Messages that one flush, a round trip, confirms. */
-#define BATCH_MAX	256
+#define BATCH_MAX 256
 /* Longest wait for the end of the thread. */
-#define JOIN_SECONDS	1
+#define JOIN_SECONDS 1
 
 struct nats_thread {
-	pthread_mutex_t		 lock;
-	pthread_cond_t		 cond;
-	pthread_t		 thread;
-	int			 running;	/* of the event loop: thread is valid */
-	int			 fd;		/* eventfd */
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	pthread_t thread;
+	int running; /* of the event loop: thread is valid */
+	int fd;	     /* eventfd */
 	/* protected by lock */
-	struct nats_items	 in;
-	struct nats_items	 out;
-	struct nats_target	*target;	/* owned; NULL = none */
-	int			 drop;		/* close the connection */
-	int			 quit;
-	int			 closed;	/* libnats has closed the connection */
-	struct nats_state	 state;
+	struct nats_items in;
+	struct nats_items out;
+	struct nats_target *target; /* owned; NULL = none */
+	int drop;		    /* close the connection */
+	int quit;
+	int closed; /* libnats has closed the connection */
+	struct nats_state state;
 	/* of the thread; on_closed() reads session.nc under lock */
-	struct nats_session	 session;
+	struct nats_session session;
 };
 
 /*
@@ -105,7 +105,8 @@ static enum nats_trouble
 trouble_of(natsStatus s)
 {
 	return s == NATS_CONNECTION_AUTH_FAILED || s == NATS_NOT_PERMITTED ?
-	    TROUBLE_DENIED : TROUBLE_AWAY;
+	    TROUBLE_DENIED :
+	    TROUBLE_AWAY;
 }
 
 static void
@@ -283,8 +284,8 @@ step(struct nats_thread *nt)
 		nt->drop = 0;
 		pthread_mutex_unlock(&nt->lock);
 		if (closed)
-			nats_error_text(nt->session.nc, NATS_CONNECTION_CLOSED, why,
-			    sizeof(why));
+			nats_error_text(nt->session.nc, NATS_CONNECTION_CLOSED,
+			    why, sizeof(why));
 		connection_end(nt);
 		if (closed)
 			report(nt, NATS_LINK_DOWN, TROUBLE_AWAY, why);
@@ -327,7 +328,7 @@ nats_thread_new(void)
 	if (nt == NULL)
 		nt = calloc(1, sizeof(*nt));
 	else if (nt->running)
-		errno = EBUSY;	/* the old thread has not ended yet */
+		errno = EBUSY; /* the old thread has not ended yet */
 	if (nt == NULL || nt->running)
 		return NULL;
 	kept = nt;
@@ -382,9 +383,10 @@ nats_thread_free(struct nats_thread *nt)
 	pthread_mutex_unlock(&nt->lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += JOIN_SECONDS;
-	if (nt->running && pthread_timedjoin_np(nt->thread, NULL, &until) != 0) {
+	if (nt->running &&
+	    pthread_timedjoin_np(nt->thread, NULL, &until) != 0) {
 		pthread_detach(nt->thread);
-		return;		/* the thread still uses nt */
+		return; /* the thread still uses nt */
 	}
 	nt->running = 0;
 	items_free(&nt->in);

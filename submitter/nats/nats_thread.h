@@ -18,28 +18,28 @@ struct nats_thread;
 
 /* The broker to connect to. */
 struct nats_target {
-	unsigned		 generation;	/* of the configuration */
-	struct nats_conf	*conf;		/* a reference */
-	struct nats_server	 server;
-	struct resolver_answer	 addresses;
+	unsigned generation;	/* of the configuration */
+	struct nats_conf *conf; /* a reference */
+	struct nats_server server;
+	struct resolver_answer addresses;
 };
 
 /* State of the connection. */
 enum nats_link_state {
-	NATS_LINK_DOWN,	/* not connected */
-	NATS_LINK_BUSY,	/* connecting to a target */
+	NATS_LINK_DOWN, /* not connected */
+	NATS_LINK_BUSY, /* connecting to a target */
 	NATS_LINK_UP
 };
 
 struct nats_state {
-	unsigned		 generation;	/* of the last target */
-	enum nats_link_state	 state;
-	enum nats_trouble	 trouble;
-	unsigned		 serial;	/* incremented by each change */
-	size_t			 max_payload;	/* bytes; valid when up */
-	int64_t			 window;	/* ns of duplicate detection; 0 = unknown */
-	char			 where[HOST_MAX + 64];	/* "host:port (address)" */
-	char			 why[256];
+	unsigned generation; /* of the last target */
+	enum nats_link_state state;
+	enum nats_trouble trouble;
+	unsigned serial;	   /* incremented by each change */
+	size_t max_payload;	   /* bytes; valid when up */
+	int64_t window;		   /* ns of duplicate detection; 0 = unknown */
+	char where[HOST_MAX + 64]; /* "host:port (address)" */
+	char why[256];
 };
 
 /* The thread starts with the first target.  NULL with errno. */

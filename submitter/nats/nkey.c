@@ -15,10 +15,10 @@
 #include "submitter/nats/nkey.h"
 #include "submitter/net/secret.h"
 
-#define SEED_BYTES	36	/* two of prefix, the ed25519 seed, two of CRC */
-#define PUBLIC_BYTES	35	/* one of prefix, the key, two of CRC */
-#define ED25519_BYTES	32
-#define PREFIX_SEED	(18 << 3)	/* 'S' in base32's first five bits */
+#define SEED_BYTES    36 /* two of prefix, the ed25519 seed, two of CRC */
+#define PUBLIC_BYTES  35 /* one of prefix, the key, two of CRC */
+#define ED25519_BYTES 32
+#define PREFIX_SEED   (18 << 3) /* 'S' in base32's first five bits */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -33,7 +33,7 @@ crc16(const uint8_t *p, size_t n)
 		crc ^= (uint16_t)(*p++ << 8);
 		for (bit = 0; bit < 8; bit++)
 			crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 :
-			    crc << 1);
+							crc << 1);
 	}
 	return crc;
 }
@@ -88,7 +88,7 @@ seed_decode(const char *seed, uint8_t raw[SEED_BYTES])
 		return -1;
 	if ((raw[0] & 248) != PREFIX_SEED ||
 	    crc16(raw, SEED_BYTES - 2) !=
-	    (raw[SEED_BYTES - 2] | raw[SEED_BYTES - 1] << 8))
+		(raw[SEED_BYTES - 2] | raw[SEED_BYTES - 1] << 8))
 		return -1;
 	return 0;
 }
@@ -106,8 +106,9 @@ nkey_public(const char *seed, char *out, size_t size)
 		goto done;
 	key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, raw + 2,
 	    ED25519_BYTES);
-	if (key == NULL || EVP_PKEY_get_raw_public_key(key, pub + 1,
-	    &len) != 1 || len != ED25519_BYTES)
+	if (key == NULL ||
+	    EVP_PKEY_get_raw_public_key(key, pub + 1, &len) != 1 ||
+	    len != ED25519_BYTES)
 		goto done;
 	pub[0] = (uint8_t)((raw[0] & 7) << 5 | (raw[1] & 248) >> 3);
 	crc = crc16(pub, PUBLIC_BYTES - 2);

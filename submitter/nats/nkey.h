@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#define NKEY_SEED_LEN	58	/* characters of a seed */
-#define NKEY_PUBLIC_MAX	64	/* bytes with the NUL: a public key has 56 */
+#define NKEY_SEED_LEN	58 /* characters of a seed */
+#define NKEY_PUBLIC_MAX 64 /* bytes with the NUL: a public key has 56 */
 
 /*
  * The public key of a seed ("SU..." for a user).  Returns 0, or -1 when length,

@@ -5,7 +5,7 @@
 
 #include "submitter/net/resolver.h"
 
-#define NAMES_LINE_MAX	1024	/* with the NUL; longer lines are cut */
+#define NAMES_LINE_MAX 1024 /* with the NUL; longer lines are cut */
 
 /* Copies the next line without its newline and moves *p; 0 at the end. */
 int resolver_line(const char **p, size_t *len, char line[NAMES_LINE_MAX]);

@@ -16,23 +16,23 @@
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
 
-#define NAME_AGE_MS	60000	/* until the host's name is resolved again */
+#define NAME_AGE_MS 60000 /* until the host's name is resolved again */
 
 struct http_client {
 	struct event_base *base;
-	struct resolver	*resolver;
+	struct resolver *resolver;
 	struct http_conf *conf;
-	CURLM		*multi;
-	struct event	*timer;		/* of libcurl */
-	struct event	*later;		/* ends the calls in failed */
-	struct http_call	*waiting;	/* for the address, in order */
-	struct http_call	**waiting_end;
-	struct http_call	*failed;
+	CURLM *multi;
+	struct event *timer;	   /* of libcurl */
+	struct event *later;	   /* ends the calls in failed */
+	struct http_call *waiting; /* for the address, in order */
+	struct http_call **waiting_end;
+	struct http_call *failed;
 	struct resolver_query *query;
-	char		*resolve;	/* host:port:address,...; owned */
-	long long	 resolved;	/* clock_ms() */
-	unsigned	 busy;
-	char		 why[160];	/* why the name was not resolved */
+	char *resolve;	    /* host:port:address,...; owned */
+	long long resolved; /* clock_ms() */
+	unsigned busy;
+	char why[160]; /* why the name was not resolved */
 };
 
 static void
@@ -53,13 +53,17 @@ static void
 call_end(struct http_call *c, long code, const char *error)
 {
 	struct http_client *r = c->http;
-	struct http_answer a = { .what = c->what, .code = code, .error = error,
-		.body = (const char *)c->answer.buf, .len = c->answer.len,
+	struct http_answer a = { .what = c->what,
+		.code = code,
+		.error = error,
+		.body = (const char *)c->answer.buf,
+		.len = c->answer.len,
 		.sends = c->sends };
 	long made = 0;
 
-	if (c->easy != NULL && curl_easy_getinfo(c->easy,
-	    CURLINFO_NUM_CONNECTS, &made) == CURLE_OK)
+	if (c->easy != NULL &&
+	    curl_easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &made) ==
+		CURLE_OK)
 		a.new_connection = made > 0;
 
 	r->busy--;
@@ -115,7 +119,7 @@ multi_finish(struct http_client *r)
 		if (rc != CURLE_OK)
 			why = c->broken != NULL ? c->broken :
 			    c->error[0] != '\0' ? c->error :
-			    curl_easy_strerror(rc);
+						  curl_easy_strerror(rc);
 		call_end(c, code, why);
 	}
 }
@@ -242,8 +246,10 @@ on_name(const struct resolver_answer *answer, void *arg)
 	if (answer->n > 0 && resolve_set(r, answer) == 0)
 		r->why[0] = '\0';
 	else
-		snprintf(r->why, sizeof(r->why), "the name %.60s cannot be "
-		    "resolved: %.40s", r->conf->host,
+		snprintf(r->why, sizeof(r->why),
+		    "the name %.60s cannot be "
+		    "resolved: %.40s",
+		    r->conf->host,
 		    answer->why != NULL ? answer->why : "no address");
 	all = waiting_take(r);
 	while ((c = all) != NULL) {

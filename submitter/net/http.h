@@ -19,33 +19,33 @@ struct resolver;
 struct http_client;
 struct http_conf;
 
-#define HTTP_CONNECTIONS	4	/* more are not faster (measured) */
-#define HTTP_IN_FLIGHT		8	/* writes, sent or waiting for a connection */
+#define HTTP_CONNECTIONS 4 /* more are not faster (measured) */
+#define HTTP_IN_FLIGHT	 8 /* writes, sent or waiting for a connection */
 
 /* The kinds of requests. */
 enum request_kind {
-	REQUEST_PROBE,		/* an invalid start: its answer tells the version */
-	REQUEST_CLUSTERS,	/* GET clusters/ */
-	REQUEST_START,		/* start_job/ */
-	REQUEST_STOP,		/* stop_job/ */
-	REQUEST_LIST,		/* GET jobs/ */
-	REQUEST_NODES,		/* nodestate/ */
-	REQUEST_META,		/* edit_meta/ */
-	REQUEST_DELETE,		/* delete_job/ */
+	REQUEST_PROBE,	  /* an invalid start: its answer tells the version */
+	REQUEST_CLUSTERS, /* GET clusters/ */
+	REQUEST_START,	  /* start_job/ */
+	REQUEST_STOP,	  /* stop_job/ */
+	REQUEST_LIST,	  /* GET jobs/ */
+	REQUEST_NODES,	  /* nodestate/ */
+	REQUEST_META,	  /* edit_meta/ */
+	REQUEST_DELETE,	  /* delete_job/ */
 	REQUEST__COUNT
 };
 
 /* One answer.  code 0: there is no answer, error has the reason. */
 struct http_answer {
-	enum request_kind	 what;
-	long		 code;		/* HTTP status */
-	const char	*body;		/* borrowed, without NUL; may be NULL */
-	size_t		 len;
-	const char	*error;		/* of the transport; NULL = none */
-	enum backend	 backend;	/* version, set by the caller of http_send() */
-	unsigned	 sends;		/* times sent; 0 = unknown */
+	enum request_kind what;
+	long code;	  /* HTTP status */
+	const char *body; /* borrowed, without NUL; may be NULL */
+	size_t len;
+	const char *error;    /* of the transport; NULL = none */
+	enum backend backend; /* version, set by the caller of http_send() */
+	unsigned sends;	      /* times sent; 0 = unknown */
 	/* 1 = a connection was made for the request */
-	int		 new_connection;
+	int new_connection;
 };
 
 /* The end of a request.  Borrows a; a streamed body is not in it. */
@@ -54,13 +54,13 @@ typedef void http_done_fn(const struct http_answer *a, void *arg);
 typedef int http_data_fn(const char *p, size_t n, void *arg);
 
 struct http_request {
-	enum request_kind	 what;
-	const char	*method;	/* "GET", "POST", ... */
-	const char	*path;		/* below /api/, with its query string; copied */
-	struct writer	*body;		/* taken and left empty; NULL = none */
-	http_data_fn	*data;		/* NULL = done gets the whole body */
-	http_done_fn	*done;
-	void		*arg;
+	enum request_kind what;
+	const char *method;  /* "GET", "POST", ... */
+	const char *path;    /* below /api/, with its query string; copied */
+	struct writer *body; /* taken and left empty; NULL = none */
+	http_data_fn *data;  /* NULL = done gets the whole body */
+	http_done_fn *done;
+	void *arg;
 };
 
 /* Loads libcurl, TLS, certificates.  Call it before the sandbox closes. */
@@ -70,8 +70,8 @@ void http_prepare(void);
  * Reads address, token and certificates.  NULL with a reason.  Without
  * ccRestUrl the result is not usable.
  */
-struct http_conf *http_conf_new(const struct conf *conf,
-    const uint8_t *secrets, size_t len, char *reason, size_t size);
+struct http_conf *http_conf_new(const struct conf *conf, const uint8_t *secrets,
+    size_t len, char *reason, size_t size);
 /* Wipes the token; NULL is fine. */
 void http_conf_free(struct http_conf *rc);
 /* 1 when ccRestUrl is set. */
@@ -99,6 +99,6 @@ const char *http_where(const struct http_client *r);
  * libcurl before 7.77 reads certificates from files only: main.c writes this
  * one into the root of the chroot.
  */
-#define HTTP_CA_PATH	"ca.pem"
+#define HTTP_CA_PATH "ca.pem"
 
 #endif

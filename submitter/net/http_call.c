@@ -10,21 +10,22 @@
 
 #include "submitter/net/http_private.h"
 
-#define CONNECT_MS	5000L
-#define WRITE_MS	30000L	/* cc-backend's own limit is 20 s */
-#define READ_MS		120000L	/* a page of a long job list is slow */
-#define SLOW_BYTES	64L	/* per s; fewer for SLOW_S end a reading request */
-#define SLOW_S		25L
-#define ANSWER_MAX	(1024u * 1024)	/* bytes of other answers */
-#define CLUSTERS_MAX	(16u * 1024 * 1024)	/* large sites have 100 KB */
-#define LIFETIME_S	300L	/* of a connection: then a new address is used */
+#define CONNECT_MS   5000L
+#define WRITE_MS     30000L  /* cc-backend's own limit is 20 s */
+#define READ_MS	     120000L /* a page of a long job list is slow */
+#define SLOW_BYTES   64L     /* per s; fewer for SLOW_S end a reading request */
+#define SLOW_S	     25L
+#define ANSWER_MAX   (1024u * 1024)	 /* bytes of other answers */
+#define CLUSTERS_MAX (16u * 1024 * 1024) /* large sites have 100 KB */
+#define LIFETIME_S   300L /* of a connection: then a new address is used */
 
 static int
 answer_take(struct http_call *c, const char *p, size_t n)
 {
 	long code = 0;
 	size_t max = c->what == REQUEST_LIST ? READ_MAX :
-	    c->what == REQUEST_CLUSTERS ? CLUSTERS_MAX : ANSWER_MAX;
+	    c->what == REQUEST_CLUSTERS	     ? CLUSTERS_MAX :
+					       ANSWER_MAX;
 
 	c->seen += n;
 	if (c->seen > max) {
@@ -39,7 +40,7 @@ answer_take(struct http_call *c, const char *p, size_t n)
 		return -1;
 	}
 	if (code != 200 && c->answer.len + n > ANSWER_MAX)
-		return 0;	/* the rest of an error page is not needed */
+		return 0; /* the rest of an error page is not needed */
 	wr_mem(&c->answer, p, n);
 	if (wr_end(&c->answer) == -1) {
 		c->broken = "out of memory";
@@ -83,7 +84,8 @@ tls_set(struct http_call *c)
 		struct curl_blob blob;
 
 		memset(&blob, 0, sizeof(blob));
-		memcpy(&blob.data, &ca, sizeof(ca));	/* libcurl does not change it */
+		memcpy(&blob.data, &ca,
+		    sizeof(ca)); /* libcurl does not change it */
 		blob.len = ca != NULL ? len : 0;
 		blob.flags = CURL_BLOB_NOCOPY;
 		if (ca != NULL)
@@ -116,8 +118,8 @@ limits_set(struct http_call *c)
 	int is_read = c->what == REQUEST_LIST || c->what == REQUEST_CLUSTERS;
 
 	curl_easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS, is_read ? READ_MS :
-	    WRITE_MS);
+	curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS,
+	    is_read ? READ_MS : WRITE_MS);
 	if (is_read) {
 		curl_easy_setopt(c->easy, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
 		curl_easy_setopt(c->easy, CURLOPT_LOW_SPEED_TIME, SLOW_S);

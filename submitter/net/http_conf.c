@@ -141,7 +141,7 @@ url_take(struct http_conf *rc, const char *url)
 	rc->port = strtol(port, NULL, 10);
 	rc->literal = is_literal(rc->host);
 	if (asprintf(&rc->base, "%s://%s:%s%s/api/", scheme, rc->host, port,
-	    path) == -1)
+		path) == -1)
 		rc->base = NULL;
 	if (asprintf(&rc->where, "%s:%s", rc->host, port) == -1)
 		rc->where = NULL;
@@ -162,8 +162,8 @@ token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 {
 	size_t i;
 
-	while (n > 0 && (p[n - 1] == '\n' || p[n - 1] == '\r' ||
-	    p[n - 1] == ' '))
+	while (
+	    n > 0 && (p[n - 1] == '\n' || p[n - 1] == '\r' || p[n - 1] == ' '))
 		n--;
 	if (n == 0)
 		return NULL;
@@ -178,9 +178,8 @@ static const char *
 headers_make(struct http_conf *rc)
 {
 	static const char *const fixed[] = {
-		"Content-Type: application/json",
-		"Accept: application/json",
-		"Expect:",	/* do not wait for 100 Continue */
+		"Content-Type: application/json", "Accept: application/json",
+		"Expect:", /* do not wait for 100 Continue */
 	};
 	struct curl_slist *h;
 	char *line = NULL;
@@ -224,7 +223,8 @@ http_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 			snprintf(reason, size, "ccRestUrl %s", wrong);
 	}
 	p = conf_secret(secrets, len, CONF_CC_REST_JWT, &n);
-	if (wrong == NULL && p != NULL && (wrong = token_take(rc, p, n)) != NULL)
+	if (wrong == NULL && p != NULL &&
+	    (wrong = token_take(rc, p, n)) != NULL)
 		snprintf(reason, size, "ccRestJwt: %s", wrong);
 	p = conf_secret(secrets, len, CONF_CC_REST_CA_FILE, &n);
 	if (wrong == NULL && p != NULL && n > 0) {

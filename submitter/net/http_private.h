@@ -9,42 +9,42 @@
 
 /* Address, token, certificates.  Each running request has a reference. */
 struct http_conf {
-	unsigned	 refs;
-	char		*base;		/* "https://host:port/path/api/"; NULL = not set */
-	char		*host;		/* from libcurl; an IPv6 address has brackets */
-	char		*where;		/* host:port, for logs */
-	long		 port;
-	int		 tls;
-	int		 literal;	/* the host is an address */
-	char		*token;		/* wiped */
-	char		*ca;		/* PEM; NULL = the system's */
-	size_t		 ca_len;
-	struct curl_slist *headers;	/* with the token: wiped */
+	unsigned refs;
+	char *base;  /* "https://host:port/path/api/"; NULL = not set */
+	char *host;  /* from libcurl; an IPv6 address has brackets */
+	char *where; /* host:port, for logs */
+	long port;
+	int tls;
+	int literal; /* the host is an address */
+	char *token; /* wiped */
+	char *ca;    /* PEM; NULL = the system's */
+	size_t ca_len;
+	struct curl_slist *headers; /* with the token: wiped */
 };
 
 struct http_conf *http_conf_ref(struct http_conf *rc);
 
-#define READ_MAX	(64u * 1024 * 1024)	/* bytes of the longest answer */
+#define READ_MAX (64u * 1024 * 1024) /* bytes of the longest answer */
 
 /* One request, from http_send() until done. */
 struct http_call {
-	struct http_call	*next;		/* in waiting or failed */
-	struct http_client	*http;
-	struct http_conf *conf;		/* a reference */
-	CURL		*easy;
-	enum request_kind	 what;
-	char		*url;		/* owned */
-	const char	*method;
-	struct writer	 body;		/* owned */
-	struct writer	 answer;
-	size_t		 seen;		/* bytes of the answer */
-	unsigned	 sends;		/* libcurl repeats a request on a dead connection */
-	const char	*broken;	/* why the request was ended here */
-	struct curl_slist *resolve;	/* must exist as long as easy */
-	http_data_fn	*data;
-	http_done_fn	*done;
-	void		*arg;
-	char		 error[CURL_ERROR_SIZE];
+	struct http_call *next; /* in waiting or failed */
+	struct http_client *http;
+	struct http_conf *conf; /* a reference */
+	CURL *easy;
+	enum request_kind what;
+	char *url; /* owned */
+	const char *method;
+	struct writer body; /* owned */
+	struct writer answer;
+	size_t seen;	    /* bytes of the answer */
+	unsigned sends;	    /* libcurl repeats a request on a dead connection */
+	const char *broken; /* why the request was ended here */
+	struct curl_slist *resolve; /* must exist as long as easy */
+	http_data_fn *data;
+	http_done_fn *done;
+	void *arg;
+	char error[CURL_ERROR_SIZE];
 };
 
 /* Sets all options of c->easy except CURLOPT_RESOLVE. */

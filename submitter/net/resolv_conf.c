@@ -14,13 +14,13 @@
 #include "submitter/net/resolv_conf.h"
 
 /* As in the C library; further entries are ignored. */
-#define SERVERS_MAX	3
-#define SEARCH_MAX	6
+#define SERVERS_MAX 3
+#define SEARCH_MAX  6
 
 struct resolv_reader {
-	struct evdns_base	*dns;
-	unsigned		 servers;
-	int			 searched;	/* a search list was given */
+	struct evdns_base *dns;
+	unsigned servers;
+	int searched; /* a search list was given */
 };
 
 static void
@@ -63,7 +63,8 @@ read_server(struct resolv_reader *r, char **save)
 		return;
 	if (evdns_base_nameserver_ip_add(r->dns, address) != 0)
 		log_warnx("resolv.conf: \"%.100s\" is not the address of a "
-		    "name server; the line is ignored", address);
+			  "name server; the line is ignored",
+		    address);
 	else
 		r->servers++;
 }

@@ -28,56 +28,56 @@
 #include "submitter/net/resolver.h"
 
 /* Cached names: those of cc-backend and the brokers are a few. */
-#define ENTRIES_MAX	64
+#define ENTRIES_MAX 64
 /* Queries that wait at the same time. */
-#define QUERIES_MAX	1024
+#define QUERIES_MAX 1024
 /* Of the hosts file: about 100,000 lines. */
-#define HOSTS_BYTES_MAX	(4u * 1024 * 1024)
+#define HOSTS_BYTES_MAX (4u * 1024 * 1024)
 
 /* s; a shorter time to live would cause a DNS query per request. */
-#define TTL_MIN		30
+#define TTL_MIN 30
 /* s until the next DNS query after a failure. */
-#define TTL_FAILED	5
+#define TTL_FAILED 5
 /* Limit for both DNS queries with the retries of evdns. */
-#define DEADLINE_MS	15000
+#define DEADLINE_MS 15000
 /* Wait for the other address family after the first answer. */
-#define SECOND_MS	1000
+#define SECOND_MS 1000
 /* s; a longer time to live would delay the move of a host. */
-#define TTL_MAX		3600
+#define TTL_MAX 3600
 
 struct resolver_query {
 	TAILQ_ENTRY(resolver_query) link;
-	struct entry	*entry;
-	resolver_fn	*fn;
-	void		*arg;
+	struct entry *entry;
+	resolver_fn *fn;
+	void *arg;
 };
 TAILQ_HEAD(queries, resolver_query);
 
 struct entry {
-	TAILQ_ENTRY(entry)	 link;
-	struct resolver		*names;
-	char			 host[HOST_MAX];
-	struct resolver_answer	 known;		/* last good answer; n = 0: none */
-	long long		 expires;	/* clock_ms() */
-	char			 why[96];	/* reason of the last failure; "" = none */
-	struct queries		 queries;	/* wait for the answer */
-	struct event		*timer;		/* owned; deadline of the DNS queries */
-	int			 asked;		/* calls of on_answer() to come */
-	int			 running;	/* DNS queries are under way */
-	struct resolver_answer	 v4, v6;	/* answers so far */
-	int			 ttl;
-	int			 error;		/* DNS_ERR_* of the last failure */
+	TAILQ_ENTRY(entry) link;
+	struct resolver *names;
+	char host[HOST_MAX];
+	struct resolver_answer known; /* last good answer; n = 0: none */
+	long long expires;	      /* clock_ms() */
+	char why[96];		/* reason of the last failure; "" = none */
+	struct queries queries; /* wait for the answer */
+	struct event *timer;	/* owned; deadline of the DNS queries */
+	int asked;		/* calls of on_answer() to come */
+	int running;		/* DNS queries are under way */
+	struct resolver_answer v4, v6; /* answers so far */
+	int ttl;
+	int error; /* DNS_ERR_* of the last failure */
 };
 TAILQ_HEAD(entries, entry);
 
 struct resolver {
-	struct event_base	*base;		/* borrowed */
-	struct evdns_base	*dns;		/* owned; NULL = no resolv.conf yet */
-	struct entries		 entries;
-	unsigned		 n_entries;
-	unsigned		 n_queries;
-	char			*hosts;		/* owned bytes */
-	size_t			 hosts_len;
+	struct event_base *base; /* borrowed */
+	struct evdns_base *dns;	 /* owned; NULL = no resolv.conf yet */
+	struct entries entries;
+	unsigned n_entries;
+	unsigned n_queries;
+	char *hosts; /* owned bytes */
+	size_t hosts_len;
 };
 
 static void
@@ -145,11 +145,13 @@ is_final(int error)
 static void
 entry_fail(struct entry *e)
 {
-	snprintf(e->why, sizeof(e->why), "%s", e->error == DNS_ERR_NONE ||
-	    e->error == DNS_ERR_TIMEOUT ? "no name server answers" :
-	    e->error == DNS_ERR_TRUNCATED ? "too many addresses for one "
-	    "datagram: add the host to the hosts file" :
-	    evdns_err_to_string(e->error));
+	snprintf(e->why, sizeof(e->why), "%s",
+	    e->error == DNS_ERR_NONE || e->error == DNS_ERR_TIMEOUT ?
+		"no name server answers" :
+		e->error == DNS_ERR_TRUNCATED ?
+		"too many addresses for one "
+		"datagram: add the host to the hosts file" :
+		evdns_err_to_string(e->error));
 	if (is_final(e->error))
 		e->known.n = 0;
 	e->expires = clock_ms() + TTL_FAILED * 1000LL;
@@ -215,14 +217,13 @@ entry_take(struct entry *e, char type, int count, int ttl, const char *p)
 
 /* Called by evdns with the answer of one address family. */
 static void
-on_answer(int result, char type, int count, int ttl, void *addresses,
-    void *arg)
+on_answer(int result, char type, int count, int ttl, void *addresses, void *arg)
 {
 	struct entry *e = arg;
 
 	e->asked--;
 	if (!e->running)
-		return;		/* after the deadline */
+		return; /* after the deadline */
 	if (result == DNS_ERR_NONE)
 		entry_take(e, type, count, ttl, addresses);
 	else if (e->error == DNS_ERR_NONE || is_final(e->error))
@@ -245,7 +246,7 @@ entry_ask(struct entry *e)
 
 	memcpy(host, e->host, n + 1);
 	if (n > 1 && host[n - 1] == '.') {
-		host[n - 1] = '\0';	/* a fully qualified name */
+		host[n - 1] = '\0'; /* a fully qualified name */
 		flags = DNS_QUERY_NO_SEARCH;
 	}
 	e->v4.n = e->v6.n = 0;
@@ -258,7 +259,7 @@ entry_ask(struct entry *e)
 	if (evdns_base_resolve_ipv6(dns, host, flags, on_answer, e) != NULL)
 		e->asked++;
 	if (e->asked == 0)
-		entry_timer(e, 0);	/* the event loop ends the queries */
+		entry_timer(e, 0); /* the event loop ends the queries */
 }
 
 static struct entry *
@@ -332,8 +333,8 @@ entry_find(struct resolver *n, const char *host)
 	struct entry *e;
 
 	TAILQ_FOREACH(e, &n->entries, link)
-		if (strcasecmp(e->host, host) == 0)
-			return e;
+	if (strcasecmp(e->host, host) == 0)
+		return e;
 	return NULL;
 }
 
@@ -344,9 +345,9 @@ entry_evict(struct resolver *n)
 	struct entry *e, *old = NULL;
 
 	TAILQ_FOREACH(e, &n->entries, link)
-		if (!e->running && e->asked == 0 &&
-		    (old == NULL || e->expires < old->expires))
-			old = e;
+	if (!e->running && e->asked == 0 &&
+	    (old == NULL || e->expires < old->expires))
+		old = e;
 	if (old == NULL)
 		return -1;
 	entry_drop(old);
@@ -467,8 +468,8 @@ expire_all(struct resolver *n)
 	struct entry *e;
 
 	TAILQ_FOREACH(e, &n->entries, link)
-		if (!e->running)
-			e->expires = 0;
+	if (!e->running)
+		e->expires = 0;
 }
 
 /* Replaces the name servers.  The event loop ends running queries. */
@@ -502,7 +503,8 @@ resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p,
 		return;
 	if (len > HOSTS_BYTES_MAX) {
 		log_warnx("the hosts file has more than %u bytes: the rest is "
-		    "ignored", HOSTS_BYTES_MAX);
+			  "ignored",
+		    HOSTS_BYTES_MAX);
 		len = HOSTS_BYTES_MAX;
 	}
 	copy = malloc(len + 1);

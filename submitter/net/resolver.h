@@ -16,13 +16,13 @@ struct event_base;
 struct resolver;
 struct resolver_query;
 
-#define NAMES_ADDRS_MAX	16	/* addresses of one name; more are ignored */
-#define NAMES_ADDR_MAX	48	/* an IPv6 address as text with the NUL */
+#define NAMES_ADDRS_MAX 16 /* addresses of one name; more are ignored */
+#define NAMES_ADDR_MAX	48 /* an IPv6 address as text with the NUL */
 
 struct resolver_answer {
-	unsigned	 n;	/* 0 = failed */
-	char		 addrs[NAMES_ADDRS_MAX][NAMES_ADDR_MAX];	/* IPv4 first */
-	const char	*why;	/* reason of a failure, borrowed; else NULL */
+	unsigned n;				     /* 0 = failed */
+	char addrs[NAMES_ADDRS_MAX][NAMES_ADDR_MAX]; /* IPv4 first */
+	const char *why; /* reason of a failure, borrowed; else NULL */
 };
 
 typedef void resolver_fn(const struct resolver_answer *answer, void *arg);

@@ -14,7 +14,7 @@
 #include "submitter/net/system_ca.h"
 
 /* Debian's bundle has 220 KB; a larger file is not a bundle. */
-#define BUNDLE_MAX	(4 * 1024 * 1024)
+#define BUNDLE_MAX (4 * 1024 * 1024)
 
 /* Debian, Red Hat, SUSE; the first file that exists is used. */
 static const char *const paths[] = {

@@ -17,22 +17,26 @@
 #include "submitter/payload/topology.h"
 
 /* Steps of one match: a host name needs some hundred. */
-#define MATCH_LIMIT	100000u
+#define MATCH_LIMIT 100000u
 
-enum order { ORDER_BLOCK, ORDER_INTERLEAVED, ORDER_LIST };
+enum order {
+	ORDER_BLOCK,
+	ORDER_INTERLEAVED,
+	ORDER_LIST
+};
 
 struct rule {
-	pcre2_code	*code;
-	enum order	 order;
-	uint32_t	*ids;	/* owned; ORDER_LIST */
-	size_t		 n_ids;
+	pcre2_code *code;
+	enum order order;
+	uint32_t *ids; /* owned; ORDER_LIST */
+	size_t n_ids;
 };
 
 struct cpumap {
-	size_t			 n;
-	struct rule		*rules;	/* owned, in the order written */
-	pcre2_match_data	*match;
-	pcre2_match_context	*context;
+	size_t n;
+	struct rule *rules; /* owned, in the order written */
+	pcre2_match_data *match;
+	pcre2_match_context *context;
 };
 
 static int
@@ -86,13 +90,16 @@ rule_read(struct rule *r, const char *pattern, const json_t *value,
 	    &err, &at, NULL);
 	if (r->code == NULL) {
 		pcre2_get_error_message(err, text, sizeof(text));
-		snprintf(reason, size, "cpuMap: \"%s\" is not a regular expression: %s",
-		    pattern, (const char *)text);
+		snprintf(reason, size,
+		    "cpuMap: \"%s\" is not a regular expression: %s", pattern,
+		    (const char *)text);
 		return -1;
 	}
 	if (rule_order(r, value) == -1) {
-		snprintf(reason, size, "cpuMap: the value of \"%s\" is not "
-		    "\"block\", \"interleaved\" or a list of thread ids", pattern);
+		snprintf(reason, size,
+		    "cpuMap: the value of \"%s\" is not "
+		    "\"block\", \"interleaved\" or a list of thread ids",
+		    pattern);
 		return -1;
 	}
 	return 0;
@@ -106,8 +113,10 @@ rules_read(struct cpumap *m, json_t *root, char *reason, size_t size)
 
 	if (!json_is_object(root) ||
 	    json_object_size(root) > CPUMAP_RULES_MAX) {
-		snprintf(reason, size, "cpuMap is not an object of at most %d "
-		    "patterns", CPUMAP_RULES_MAX);
+		snprintf(reason, size,
+		    "cpuMap is not an object of at most %d "
+		    "patterns",
+		    CPUMAP_RULES_MAX);
 		return -1;
 	}
 	m->rules = calloc(json_object_size(root) + 1, sizeof(*m->rules));
@@ -115,10 +124,9 @@ rules_read(struct cpumap *m, json_t *root, char *reason, size_t size)
 		snprintf(reason, size, "out of memory");
 		return -1;
 	}
-	json_object_foreach(root, pattern, value)
-		if (rule_read(&m->rules[m->n++], pattern, value, reason,
-		    size) == -1)
-			return -1;
+	json_object_foreach(root, pattern,
+	    value) if (rule_read(&m->rules[m->n++], pattern, value, reason,
+			   size) == -1) return -1;
 	return 0;
 }
 
@@ -178,7 +186,7 @@ cpumap_rule(const struct cpumap *m, const char *host)
 		return -1;
 	for (i = 0; i < m->n; i++)
 		if (pcre2_match(m->rules[i].code, (PCRE2_SPTR)host,
-		    strlen(host), 0, 0, m->match, m->context) >= 0)
+			strlen(host), 0, 0, m->match, m->context) >= 0)
 			return (int)i;
 	return -1;
 }

@@ -14,7 +14,7 @@
 
 #include "common/job.h"
 
-#define CPUMAP_RULES_MAX	256	/* patterns; a host is matched against each */
+#define CPUMAP_RULES_MAX 256 /* patterns; a host is matched against each */
 
 struct cpumap;
 
@@ -25,7 +25,7 @@ void cpumap_free(struct cpumap *m);
 /* The rule of a host, -1 = none; m may be NULL. */
 int cpumap_rule(const struct cpumap *m, const char *host);
 /* The OS id of an abstract id; -1 when the rule has none. */
-int64_t cpumap_id(const struct cpumap *m, int rule,
-    const struct job_host *host, uint32_t abstract);
+int64_t cpumap_id(const struct cpumap *m, int rule, const struct job_host *host,
+    uint32_t abstract);
 
 #endif

@@ -9,9 +9,9 @@
 #include "common/codec.h"
 
 /* A string literal as it is. */
-#define WR_TEXT(w, s)	wr_mem(w, s, sizeof(s) - 1)
+#define WR_TEXT(w, s) wr_mem(w, s, sizeof(s) - 1)
 /* A limit for wr_json_string_max() that no text reaches. */
-#define JSON_UNLIMITED	(SIZE_MAX / 8)
+#define JSON_UNLIMITED (SIZE_MAX / 8)
 
 /* A string with its quotes; invalid UTF-8 is replaced by U+FFFD. */
 void wr_json_string(struct writer *w, const char *s);

@@ -14,10 +14,10 @@
 #include "submitter/payload/nats_message.h"
 
 /* Largest time whose nanoseconds fit 64 bits. */
-#define SECONDS_MAX	(INT64_MAX / 1000000000)
+#define SECONDS_MAX (INT64_MAX / 1000000000)
 
 /* bytes; a shorter rest of a text is omitted. */
-#define TEXT_LEAST	32
+#define TEXT_LEAST 32
 
 static const char *const functions[] = {
 	[MESSAGE_START] = "start_job",
@@ -30,8 +30,7 @@ static const char *const events[] = {
 };
 
 void
-message_id(const struct run_key *key, enum message kind, char *buf,
-    size_t size)
+message_id(const struct run_key *key, enum message kind, char *buf, size_t size)
 {
 	char *c;
 
@@ -39,7 +38,7 @@ message_id(const struct run_key *key, enum message kind, char *buf,
 	    key->job, key->start, events[kind]);
 	for (c = buf; *c != '\0'; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
-			*c = '_';	/* the id is part of a header */
+			*c = '_'; /* the id is part of a header */
 }
 
 /* A tag; escapes separators, replaces bytes that have no escape. */
@@ -49,7 +48,7 @@ tag(struct writer *w, const char *name, const char *value)
 	unsigned char c;
 
 	if (value == NULL || *value == '\0')
-		return;		/* line protocol has no empty values */
+		return; /* line protocol has no empty values */
 	wr_u8(w, ',');
 	wr_mem(w, name, strlen(name));
 	wr_u8(w, '=');
@@ -92,8 +91,8 @@ wrap_line(const struct message_how *mh, const struct job *job,
 	WR_TEXT(w, ",type=node,type-id=0 event=\"");
 	quoted(w, (const char *)body->buf, body->len);
 	WR_TEXT(w, "\" ");
-	wr_json_number(w, (when < SECONDS_MAX ? when : SECONDS_MAX) *
-	    1000000000);
+	wr_json_number(w,
+	    (when < SECONDS_MAX ? when : SECONDS_MAX) * 1000000000);
 	wr_u8(w, '\n');
 }
 
@@ -169,13 +168,15 @@ message_make(const struct payload *p, const struct payload_how *how,
 			break;
 		switch (step) {
 		case 0:
-			less.script_max = length_cut(job->script, w->len - mh->max);
+			less.script_max = length_cut(job->script,
+			    w->len - mh->max);
 			break;
 		case 1:
 			less.script_max = 0;
 			break;
 		case 2:
-			less.info_max = length_cut(job->slurm_info, w->len - mh->max);
+			less.info_max = length_cut(job->slurm_info,
+			    w->len - mh->max);
 			break;
 		case 3:
 			less.info_max = 0;

@@ -25,13 +25,13 @@ enum message_format {
 };
 
 struct message_how {
-	enum message_format	 format;
-	const char		*hostname;	/* tag of line protocol; borrowed */
-	size_t			 max;		/* bytes that the broker accepts */
+	enum message_format format;
+	const char *hostname; /* tag of line protocol; borrowed */
+	size_t max;	      /* bytes that the broker accepts */
 };
 
 /* Id of run and event; JetStream detects duplicates by it. */
-#define MESSAGE_ID_MAX	(CLUSTER_MAX * 3 + 64)
+#define MESSAGE_ID_MAX (CLUSTER_MAX * 3 + 64)
 void message_id(const struct run_key *key, enum message kind, char *buf,
     size_t size);
 

@@ -12,7 +12,7 @@
 #include "submitter/payload/nodelist.h"
 
 /* Digits of a number in a range; a longer one does not fit 64 bits. */
-#define DIGITS_MAX	18
+#define DIGITS_MAX 18
 
 static size_t
 digits(const char *s, const char *end)

@@ -17,7 +17,7 @@
 #include "submitter/payload/topology.h"
 
 /* cc-backend reads counts as int32. */
-#define COUNT_MAX	2147483647u
+#define COUNT_MAX 2147483647u
 
 static void
 field_name(struct writer *w, const char *name)
@@ -113,7 +113,7 @@ write_threads(const struct payload *p, struct topology *topology,
 	for (i = 0; i < ids->n; i++)
 		list_number(w, ids->ids[i]);
 	if (w->err == 0)
-		w->buf[w->len - 1] = ']';	/* replaces the last comma */
+		w->buf[w->len - 1] = ']'; /* replaces the last comma */
 	return 0;
 }
 
@@ -149,8 +149,9 @@ write_hosts(const struct payload *p, const struct payload_how *how,
 		wr_u8(w, i == 0 ? '[' : ',');
 		WR_TEXT(w, "{\"hostname\":");
 		wr_json_string(w, host->name);
-		if (threads && write_threads(p, how->topology, cluster, host,
-		    &ids, w) == -1) {
+		if (threads &&
+		    write_threads(p, how->topology, cluster, host, &ids, w) ==
+			-1) {
 			rc = -1;
 			break;
 		}
@@ -227,8 +228,8 @@ payload_tagged(const struct payload *p, const struct job *job)
 }
 
 static void
-write_tags(const struct payload *p, enum backend backend,
-    const struct job *job, struct writer *w)
+write_tags(const struct payload *p, enum backend backend, const struct job *job,
+    struct writer *w)
 {
 	if (!payload_tagged(p, job))
 		return;
@@ -399,7 +400,8 @@ payload_nodes(const struct payload *p, const char *cluster,
 		write_states(nodes[i].states, w);
 		field_number(w, "cpusAllocated", nodes[i].cpus);
 		field_number(w, "memoryAllocated",
-		    nodes[i].memory <= INT64_MAX ? (int64_t)nodes[i].memory : 0);
+		    nodes[i].memory <= INT64_MAX ? (int64_t)nodes[i].memory :
+						   0);
 		field_number(w, "gpusAllocated", nodes[i].gpus);
 		field_number(w, "jobsRunning", nodes[i].jobs);
 		wr_u8(w, '}');

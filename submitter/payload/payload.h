@@ -18,14 +18,13 @@
 struct topology;
 
 /* Bytes; the maximum of a writer for a body.  Longer than any record. */
-#define PAYLOAD_MAX	(32u * 1024 * 1024)
+#define PAYLOAD_MAX (32u * 1024 * 1024)
 
 /* The configuration of bodies. */
 struct payload;
 
 /* NULL with a reason when the configuration is not valid. */
-struct payload *payload_new(const struct conf *conf, char *reason,
-    size_t size);
+struct payload *payload_new(const struct conf *conf, char *reason, size_t size);
 /* NULL is fine. */
 void payload_free(struct payload *p);
 /* cc-backend's name of Slurm's cluster; borrowed from p or slurm. */
@@ -33,12 +32,12 @@ const char *payload_cluster(const struct payload *p, const char *slurm);
 
 /* How one body is made. */
 struct payload_how {
-	enum backend	 backend;
-	struct topology	*topology;	/* borrowed; NULL = unknown */
-	size_t		 script_max;	/* bytes of jobScript; 0 = omit it */
-	size_t		 info_max;	/* bytes of slurmInfo; 0 = omit it */
-	int		 bare;		/* omit metaData */
-	int		 tags;		/* add tags; a repeated start only if the first had them */
+	enum backend backend;
+	struct topology *topology; /* borrowed; NULL = unknown */
+	size_t script_max;	   /* bytes of jobScript; 0 = omit it */
+	size_t info_max;	   /* bytes of slurmInfo; 0 = omit it */
+	int bare;		   /* omit metaData */
+	int tags; /* add tags; a repeated start only if the first had them */
 };
 /* All texts complete, without tags. */
 void payload_how_init(struct payload_how *how, enum backend backend,
@@ -76,8 +75,8 @@ int payload_has_message(const struct payload *p);
  * and slurmInfo if info is set.
  */
 typedef void payload_late_fn(const char *field, const char *value, void *arg);
-void payload_meta_late(const struct payload *p, const struct job *job,
-    int info, payload_late_fn *fn, void *arg);
+void payload_meta_late(const struct payload *p, const struct job *job, int info,
+    payload_late_fn *fn, void *arg);
 /* The delete_job body. */
 void payload_delete(const struct payload *p, const struct run_key *key,
     struct writer *w);

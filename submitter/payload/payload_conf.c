@@ -58,7 +58,8 @@ read_names(struct payload *p, const char *text, char *reason, size_t size)
 		    CLUSTER_NAMES_MAX);
 		goto done;
 	}
-	json_object_foreach(root, key, value) {
+	json_object_foreach(root, key, value)
+	{
 		if (json_string_length(value) == 0) {
 			snprintf(reason, size,
 			    "clusterNames: the value of \"%s\" is not a name",
@@ -88,7 +89,7 @@ read_fields(struct payload *p, const char *list, char *reason, size_t size)
 	int got;
 
 	for (i = 0; (got = conf_list_item(list, i, item, sizeof(item))) == 1;
-	    i++) {
+	     i++) {
 		for (f = 0; f < META__COUNT; f++)
 			if (strcmp(item, meta_field_names[f]) == 0)
 				break;
@@ -129,12 +130,12 @@ payload_new(const struct conf *conf, char *reason, size_t size)
 		snprintf(reason, size, "out of memory");
 		return NULL;
 	}
-	if (read_names(p, conf_str(conf, CONF_CLUSTER_NAMES), reason,
-	    size) == -1 ||
+	if (read_names(p, conf_str(conf, CONF_CLUSTER_NAMES), reason, size) ==
+		-1 ||
 	    read_fields(p, conf_str(conf, CONF_META_DATA_FIELDS), reason,
-	    size) == -1 ||
+		size) == -1 ||
 	    read_requeued(p, conf_str(conf, CONF_REQUEUED_STATE), reason,
-	    size) == -1)
+		size) == -1)
 		goto failed;
 	p->cpumap = cpumap_new(conf_str(conf, CONF_CPU_MAP), reason, size);
 	if (p->cpumap == NULL)

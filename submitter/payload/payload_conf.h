@@ -30,17 +30,17 @@ struct writer;
 void payload_meta_write(const struct payload *p, const struct payload_how *how,
     const struct job *job, int threads, struct writer *w);
 
-#define CLUSTER_NAMES_MAX	64	/* clusters of one slurmdbd */
+#define CLUSTER_NAMES_MAX 64 /* clusters of one slurmdbd */
 
 struct payload {
-	unsigned	 fields;	/* 1u << enum meta_field */
-	enum job_end	 requeued;	/* jobState of a requeued run */
-	struct cpumap	*cpumap;	/* owned; may be NULL */
-	struct tags	*tags;		/* owned; may be NULL */
-	unsigned	 n_names;
+	unsigned fields;       /* 1u << enum meta_field */
+	enum job_end requeued; /* jobState of a requeued run */
+	struct cpumap *cpumap; /* owned; may be NULL */
+	struct tags *tags;     /* owned; may be NULL */
+	unsigned n_names;
 	struct {
-		char	*slurm;		/* owned */
-		char	*cc;		/* owned */
+		char *slurm; /* owned */
+		char *cc;    /* owned */
 	} names[CLUSTER_NAMES_MAX];
 };
 

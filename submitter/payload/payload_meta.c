@@ -49,7 +49,7 @@ message_of(const struct job *job, int threads)
 	if (threads || job->shared == SHARED_NONE)
 		return NULL;
 	return "The hardware threads of this job are not known: "
-	    "its nodes are shown whole, with all jobs on them.";
+	       "its nodes are shown whole, with all jobs on them.";
 }
 
 /* status:signal, as Slurm prints it; NULL = none. */
@@ -68,7 +68,8 @@ static const char *
 reason_of(const struct job *job)
 {
 	return job->reason != NULL && strcmp(job->reason, "None") != 0 ?
-	    job->reason : NULL;
+	    job->reason :
+	    NULL;
 }
 
 void
@@ -82,8 +83,7 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 	WR_TEXT(w, ",\"metaData\":");
 	meta_text(p, META_JOB_NAME, w, &open, job->name, all);
 	meta_text(p, META_JOB_SCRIPT, w, &open, job->script, how->script_max);
-	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info,
-	    how->info_max);
+	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info, how->info_max);
 	if (job->submit > 0)
 		meta_number(p, META_SUBMIT_TIME, w, &open,
 		    (uint64_t)job->submit);
@@ -91,8 +91,8 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 		meta_number(p, META_ARRAY_TASK, w, &open, job->array_task);
 	if (job->het_job != 0)
 		meta_number(p, META_HET_JOB, w, &open, job->het_job);
-	meta_text(p, META_EXIT_CODE, w, &open, exit_code(job, code,
-	    sizeof(code)), all);
+	meta_text(p, META_EXIT_CODE, w, &open,
+	    exit_code(job, code, sizeof(code)), all);
 	meta_text(p, META_REASON, w, &open, reason_of(job), all);
 	meta_text(p, META_MESSAGE, w, &open, message_of(job, threads), all);
 	if (open)
@@ -105,7 +105,8 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 static const char *
 exit_code_late(const struct job *job, char *buf, size_t size)
 {
-	return job->state == END_COMPLETED && job->exit_code == 0 ? NULL :
+	return job->state == END_COMPLETED && job->exit_code == 0 ?
+	    NULL :
 	    exit_code(job, buf, size);
 }
 
@@ -121,8 +122,8 @@ payload_meta_late(const struct payload *p, const struct job *job, int info,
 {
 	char code[32];
 	const struct {
-		enum meta_field	 field;
-		const char	*value;
+		enum meta_field field;
+		const char *value;
 	} late[] = {
 		{ META_EXIT_CODE, exit_code_late(job, code, sizeof(code)) },
 		{ META_REASON, reason_of(job) },

@@ -14,32 +14,32 @@
 #include "submitter/payload/tags.h"
 
 /* Steps of one match: a name needs some hundred. */
-#define MATCH_LIMIT	100000u
+#define MATCH_LIMIT 100000u
 
 /* The members of "when" and the texts they are matched against. */
 static const struct {
-	const char	*name;
-	size_t		 at;
+	const char *name;
+	size_t at;
 } texts[] = {
 	{ "partition", offsetof(struct job, partition) },
 	{ "qos", offsetof(struct job, qos) },
 	{ "account", offsetof(struct job, account) },
 	{ "reservation", offsetof(struct job, reservation) },
 };
-#define N_TEXTS	(sizeof(texts) / sizeof(texts[0]))
+#define N_TEXTS (sizeof(texts) / sizeof(texts[0]))
 
 struct rule {
-	char		*type;		/* owned, as are the others */
-	char		*name;
-	char		*scope;
-	pcre2_code	*when[N_TEXTS];	/* NULL = matches every text */
+	char *type; /* owned, as are the others */
+	char *name;
+	char *scope;
+	pcre2_code *when[N_TEXTS]; /* NULL = matches every text */
 };
 
 struct tags {
-	unsigned		 n;
-	struct rule		 rules[TAGS_MAX];
-	pcre2_match_data	*match;
-	pcre2_match_context	*context;
+	unsigned n;
+	struct rule rules[TAGS_MAX];
+	pcre2_match_data *match;
+	pcre2_match_context *context;
 };
 
 static char *
@@ -67,21 +67,26 @@ rule_read(struct rule *r, unsigned n, const json_t *value, char *reason,
 	r->name = text_copy(value, "name", NULL);
 	r->scope = text_copy(value, "scope", "global");
 	if (r->type == NULL || r->name == NULL || r->scope == NULL) {
-		snprintf(reason, size, "tags: item %u has no type, name or "
-		    "scope", n);
+		snprintf(reason, size,
+		    "tags: item %u has no type, name or "
+		    "scope",
+		    n);
 		return -1;
 	}
 	for (i = 0; i < N_TEXTS; i++) {
-		pattern = json_string_value(json_object_get(json_object_get(
-		    value, "when"), texts[i].name));
+		pattern = json_string_value(
+		    json_object_get(json_object_get(value, "when"),
+			texts[i].name));
 		if (pattern == NULL)
 			continue;
 		r->when[i] = pcre2_compile((PCRE2_SPTR)pattern,
 		    PCRE2_ZERO_TERMINATED, 0, &err, &at, NULL);
 		if (r->when[i] == NULL) {
 			pcre2_get_error_message(err, text, sizeof(text));
-			snprintf(reason, size, "tags: item %u: \"%.100s\" is "
-			    "not a regular expression: %s", n, pattern, (const char *)text);
+			snprintf(reason, size,
+			    "tags: item %u: \"%.100s\" is "
+			    "not a regular expression: %s",
+			    n, pattern, (const char *)text);
 			return -1;
 		}
 	}
@@ -101,10 +106,9 @@ rules_read(struct tags *t, const char *json, char *reason, size_t size)
 		    TAGS_MAX);
 		goto done;
 	}
-	json_array_foreach(root, i, value)
-		if (rule_read(&t->rules[t->n++], (unsigned)i + 1, value,
-		    reason, size) == -1)
-			goto done;
+	json_array_foreach(root, i,
+	    value) if (rule_read(&t->rules[t->n++], (unsigned)i + 1, value,
+			   reason, size) == -1) goto done;
 	rc = 0;
 done:
 	json_decref(root);
@@ -175,7 +179,7 @@ is_matched(const struct tags *t, const struct rule *r, const struct job *job)
 		if (text == NULL)
 			text = "";
 		if (pcre2_match(r->when[i], (PCRE2_SPTR)text, strlen(text), 0,
-		    0, t->match, t->context) < 0)
+			0, t->match, t->context) < 0)
 			return 0;
 	}
 	return 1;
@@ -183,8 +187,7 @@ is_matched(const struct tags *t, const struct rule *r, const struct job *job)
 
 /* 1 when the tag was written.  cc-backend ignores tags after a duplicate. */
 static int
-is_given(const struct tags *t, const unsigned char *given,
-    const struct rule *r)
+is_given(const struct tags *t, const unsigned char *given, const struct rule *r)
 {
 	const struct rule *other;
 	unsigned k;

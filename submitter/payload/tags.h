@@ -9,7 +9,7 @@
 #include "common/codec.h"
 #include "common/job.h"
 
-#define TAGS_MAX	64	/* rules; a new run is matched against each */
+#define TAGS_MAX 64 /* rules; a new run is matched against each */
 
 struct tags;
 

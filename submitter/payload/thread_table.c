@@ -13,12 +13,12 @@
 
 /* A thread, for sorting. */
 struct thread {
-	uint32_t	id;
-	uint32_t	core;	/* lowest id of its core */
-	uint32_t	group;	/* lowest id of its socket */
+	uint32_t id;
+	uint32_t core;	/* lowest id of its core */
+	uint32_t group; /* lowest id of its socket */
 };
 
-#define NONE	UINT32_MAX
+#define NONE UINT32_MAX
 
 /* Item i of the list if it is an id below THREADS_MAX, else NONE. */
 static uint32_t

@@ -10,11 +10,11 @@
 #include "common/job.h"
 
 struct thread_shape {
-	uint32_t	 sockets;
-	uint32_t	 cores;		/* per socket */
-	uint32_t	 threads;	/* per core */
-	uint32_t	 n;		/* per host */
-	uint32_t	*ids;		/* owned; OS id by abstract id; NULL = no table */
+	uint32_t sockets;
+	uint32_t cores;	  /* per socket */
+	uint32_t threads; /* per core */
+	uint32_t n;	  /* per host */
+	uint32_t *ids;	  /* owned; OS id by abstract id; NULL = no table */
 };
 
 /*

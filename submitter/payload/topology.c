@@ -22,34 +22,34 @@
 #include "submitter/payload/topology.h"
 
 /* Warnings that are logged once; further ones are not logged. */
-#define SAID_MAX	1024
+#define SAID_MAX 1024
 /* Limits of a list of clusters; sites have about ten. */
-#define CLUSTERS_MAX	256
-#define KINDS_MAX	1024
+#define CLUSTERS_MAX 256
+#define KINDS_MAX    1024
 
 struct kind {
-	char		*name;		/* owned; of the subcluster */
-	char		*nodes;		/* owned; node list */
-	struct thread_shape	 sockets;	/* by socket; no ids = not valid */
-	struct thread_shape	 domains;	/* by memory domain */
-	char		**accels;	/* owned */
-	size_t		 n_accels;
+	char *name;		     /* owned; of the subcluster */
+	char *nodes;		     /* owned; node list */
+	struct thread_shape sockets; /* by socket; no ids = not valid */
+	struct thread_shape domains; /* by memory domain */
+	char **accels;		     /* owned */
+	size_t n_accels;
 };
 
 struct cluster {
-	char		*name;		/* owned */
-	struct kind	*kinds;		/* owned */
-	size_t		 n;
+	char *name;	    /* owned */
+	struct kind *kinds; /* owned */
+	size_t n;
 };
 
 struct topology {
-	struct cluster	*clusters;	/* owned */
-	size_t		 n;
-	uint64_t	 digest;	/* of the last answer */
-	unsigned	 devices;	/* not listed by cc-backend */
-	unsigned	 hosts;		/* with such devices */
-	size_t		 n_said;
-	uint64_t	 said[SAID_MAX];
+	struct cluster *clusters; /* owned */
+	size_t n;
+	uint64_t digest;  /* of the last answer */
+	unsigned devices; /* not listed by cc-backend */
+	unsigned hosts;	  /* with such devices */
+	size_t n_said;
+	uint64_t said[SAID_MAX];
 };
 
 /* 1 when it is called first with these texts, ended by NULL. */
@@ -217,12 +217,13 @@ report_shapeless(struct topology *t, const struct cluster *c)
 
 	for (i = 0; i < c->n; i++)
 		if (c->kinds[i].sockets.ids == NULL &&
-		    first_time(t, "shapeless", c->name, c->kinds[i].name,
-		    NULL))
-			log_warnx("cc-backend's topology of %s, subcluster %s, "
+		    first_time(t, "shapeless", c->name, c->kinds[i].name, NULL))
+			log_warnx(
+			    "cc-backend's topology of %s, subcluster %s, "
 			    "does not have sockets and cores of equal size: "
 			    "Slurm's thread ids are sent unchanged; set cpuMap "
-			    "if they are wrong", c->name, c->kinds[i].name);
+			    "if they are wrong",
+			    c->name, c->kinds[i].name);
 }
 
 static struct cluster *
@@ -265,7 +266,8 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 	else {
 		clusters = read_clusters(list, &n);
 		if (clusters == NULL)
-			snprintf(reason, size, "too many subclusters, or out of memory");
+			snprintf(reason, size,
+			    "too many subclusters, or out of memory");
 	}
 	json_decref(root);
 	if (clusters == NULL)
@@ -312,9 +314,9 @@ kind_of(const struct topology *t, const char *cluster, const char *host)
 
 /* How abstract ids become OS ids: by cpuMap, by topology or unchanged. */
 struct way {
-	const struct cpumap	*map;
-	int			 rule;		/* -1 = not by cpuMap */
-	const struct thread_shape	*shape;		/* NULL = not by topology */
+	const struct cpumap *map;
+	int rule;			  /* -1 = not by cpuMap */
+	const struct thread_shape *shape; /* NULL = not by topology */
 };
 
 /* The table for the host's shape in Slurm; NULL with one log line. */
@@ -328,7 +330,8 @@ shape_for(struct topology *t, const char *cluster, const struct job_host *host)
 		return NULL;
 	if (k == NULL) {
 		if (first_time(t, "host", cluster, NULL))
-			log_warnx("cc-backend does not list host %s in cluster "
+			log_warnx(
+			    "cc-backend does not list host %s in cluster "
 			    "%s: thread ids of such hosts are sent unchanged",
 			    host->name, cluster);
 		return NULL;
@@ -344,12 +347,13 @@ shape_for(struct topology *t, const char *cluster, const struct job_host *host)
 		    host->cores, host->threads);
 	if (k->sockets.ids != NULL &&
 	    first_time(t, "shape", cluster, k->name, shape, NULL))
-		log_warnx("%s, subcluster %s: host %s has %s sockets x cores x "
+		log_warnx(
+		    "%s, subcluster %s: host %s has %s sockets x cores x "
 		    "threads in Slurm and %ux%ux%u in cc-backend: thread ids "
 		    "of such hosts are sent unchanged; set cpuMap if they are "
-		    "wrong", cluster, k->name, host->name, shape,
-		    k->sockets.sockets, k->sockets.cores,
-		    k->sockets.threads);
+		    "wrong",
+		    cluster, k->name, host->name, shape, k->sockets.sockets,
+		    k->sockets.cores, k->sockets.threads);
 	return NULL;
 }
 
@@ -361,7 +365,7 @@ way_id(const struct way *way, const struct job_host *host, uint32_t abstract)
 	if (way->shape == NULL)
 		return abstract;
 	return abstract < way->shape->n ? (int64_t)way->shape->ids[abstract] :
-	    -1;
+					  -1;
 }
 
 /* 0; 1 when an abstract id has no OS id; -1 when there are too many. */
@@ -416,8 +420,8 @@ ids_tidy(struct thread_ids *ids)
 }
 
 int
-topology_map(struct topology *t, const struct cpumap *map,
-    const char *cluster, const struct job_host *host, struct thread_ids *out)
+topology_map(struct topology *t, const struct cpumap *map, const char *cluster,
+    const struct job_host *host, struct thread_ids *out)
 {
 	struct way way = { map, cpumap_rule(map, host->name), NULL };
 	int rc;
@@ -428,7 +432,8 @@ topology_map(struct topology *t, const struct cpumap *map,
 	if (rc == 1) {
 		if (t != NULL && first_time(t, "id", cluster, host->name, NULL))
 			log_warnx("%s: thread ids of host %s are not in %s: "
-			    "they are sent unchanged", cluster, host->name,
+				  "they are sent unchanged",
+			    cluster, host->name,
 			    way.rule != -1 ? "cpuMap" : "its topology");
 		way.rule = -1;
 		way.shape = NULL;
@@ -470,15 +475,16 @@ topology_check_accels(struct topology *t, const char *cluster,
 		return;
 	t->devices += missing;
 	t->hosts++;
-	log_warnx("cc-backend's topology of %s, subcluster %s, does not list "
+	log_warnx(
+	    "cc-backend's topology of %s, subcluster %s, does not list "
 	    "%u device%s of host %s, such as %s: cc-backend does not show "
-	    "their metrics; check gpuPciAddrs", cluster, k->name, missing,
-	    missing == 1 ? "" : "s", host->name, example);
+	    "their metrics; check gpuPciAddrs",
+	    cluster, k->name, missing, missing == 1 ? "" : "s", host->name,
+	    example);
 }
 
 void
-topology_unlisted(const struct topology *t, unsigned *devices,
-    unsigned *hosts)
+topology_unlisted(const struct topology *t, unsigned *devices, unsigned *hosts)
 {
 	*devices = t->devices;
 	*hosts = t->hosts;

@@ -15,13 +15,13 @@ struct topology;
 struct cpumap;
 
 /* Threads of one host; more than any machine has. */
-#define THREADS_MAX	16384
+#define THREADS_MAX 16384
 
 /* A list of thread ids; its memory is used again. */
 struct thread_ids {
-	uint32_t	*ids;	/* owned */
-	uint32_t	 n;
-	uint32_t	 cap;
+	uint32_t *ids; /* owned */
+	uint32_t n;
+	uint32_t cap;
 };
 void thread_ids_clear(struct thread_ids *ids);
 

@@ -20,13 +20,13 @@
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 
-#define STATE		"backfill"	/* key of the value in the spool */
-#define STATE_VERSION	1u
+#define STATE	      "backfill" /* key of the value in the spool */
+#define STATE_VERSION 1u
 /* s of accounting in one query and in the spool at once */
-#define CHUNK_S		21600
-#define GAP_MS		200	/* between two chunks */
+#define CHUNK_S 21600
+#define GAP_MS	200 /* between two chunks */
 /* ms for a dry run: the admin tool waits 10 minutes */
-#define DRYRUN_MS		570000
+#define DRYRUN_MS 570000
 
 static void
 state_save(struct backfill *b)
@@ -85,7 +85,7 @@ chunk_ask(struct backfill *b)
 	b->step = BACKFILL_ASKED;
 	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	if (c == NULL)
-		return;		/* backfill_peer() asks */
+		return; /* backfill_peer() asks */
 	wr_init(&w, 256);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, b->at);
@@ -216,8 +216,9 @@ cluster_take(struct backfill *b, const char *name)
 	unsigned i;
 
 	for (i = 0; spool_cluster(b->s->spool, i, &whose, &cursor); i++)
-		if (*name == '\0' ? !spool_cluster(b->s->spool, 1, &other,
-		    &cursor) : strcmp(name, whose.cluster) == 0) {
+		if (*name == '\0' ?
+			!spool_cluster(b->s->spool, 1, &other, &cursor) :
+			strcmp(name, whose.cluster) == 0) {
 			b->whose = whose;
 			return 0;
 		}
@@ -237,7 +238,8 @@ begin(struct backfill *b, const struct ctl_request *req)
 	if (req->a >= now)
 		return "the range is in the future";
 	if (cluster_take(b, req->text) == -1)
-		return *req->text != '\0' ? "unknown cluster" :
+		return *req->text != '\0' ?
+		    "unknown cluster" :
 		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
 	b->to = req->b < now ? req->b : now;
@@ -254,10 +256,12 @@ begin_real(struct backfill *b, uint64_t request)
 	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
 	    time_text(b->from), time_text(b->to));
 	if (commit_now(b->s->commit) == -1)
-		worker_ctl_end(b->s->w, request, CTL_ERROR, "begun, but the "
+		worker_ctl_end(b->s->w, request, CTL_ERROR,
+		    "begun, but the "
 		    "spool refuses writes: a restart ends the backfill");
 	else
-		worker_ctl_end(b->s->w, request, CTL_OK, "begun; `backfill "
+		worker_ctl_end(b->s->w, request, CTL_OK,
+		    "begun; `backfill "
 		    "--status` shows the progress");
 	window_soon(b, 0);
 }
@@ -290,8 +294,10 @@ cancel(struct backfill *b, uint64_t request)
 	b->step = BACKFILL_IDLE;
 	state_save(b);
 	commit_now(b->s->commit);
-	snprintf(text, sizeof(text), "cancelled; %u held runs are removed; "
-	    "runs being delivered continue", n);
+	snprintf(text, sizeof(text),
+	    "cancelled; %u held runs are removed; "
+	    "runs being delivered continue",
+	    n);
 	worker_ctl_end(b->s->w, request, CTL_OK, text);
 }
 
@@ -311,9 +317,11 @@ progress(struct backfill *b, char *text, size_t size)
 		snprintf(text, size, "none");
 		return;
 	}
-	snprintf(text, size, "%s%s of %s, %s to %s: read up to %s (%lld %%), "
-	    "%llu runs, %llu new, %llu held; %s", !b->active && !b->look ?
-	    "done: " : "", b->look ? "dry run" : "backfill", b->whose.cluster,
+	snprintf(text, size,
+	    "%s%s of %s, %s to %s: read up to %s (%lld %%), "
+	    "%llu runs, %llu new, %llu held; %s",
+	    !b->active && !b->look ? "done: " : "",
+	    b->look ? "dry run" : "backfill", b->whose.cluster,
 	    time_text(b->from), time_text(b->to), time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    (unsigned long long)b->seen, (unsigned long long)b->added,

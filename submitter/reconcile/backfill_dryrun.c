@@ -11,8 +11,8 @@
 
 #include "submitter/reconcile/backfill_private.h"
 
-#define LOOKED_MAX	100000	/* runs of one chunk: 2.4 MB */
-#define TOLD_MAX	20000	/* rows; further ones are only counted */
+#define LOOKED_MAX 100000 /* runs of one chunk: 2.4 MB */
+#define TOLD_MAX   20000  /* rows; further ones are only counted */
 
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
@@ -38,10 +38,11 @@ backfill_dryrun_record(struct backfill *b, const struct job *job)
 		b->dryrun_runs = p;
 		b->cap_dryrun_runs = cap;
 	}
-	b->dryrun_runs[b->n_dryrun_runs++] =
-	    (struct dryrun_run){ .job = job->key.job,
-		    .start = job->key.start,
-		    .end = (unsigned char)job->state };
+	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run) {
+		.job = job->key.job,
+		.start = job->key.start,
+		.end = (unsigned char)job->state
+	};
 }
 
 static int
@@ -94,8 +95,8 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 {
 	char end[256];
 
-	snprintf(end, sizeof(end), "%s%s", text, b->told > TOLD_MAX ?
-	    "; not all of them are listed" : "");
+	snprintf(end, sizeof(end), "%s%s", text,
+	    b->told > TOLD_MAX ? "; not all of them are listed" : "");
 	worker_ctl_end(b->s->w, b->request, status, end);
 	b->look = 0;
 	b->step = BACKFILL_IDLE;
@@ -122,15 +123,17 @@ on_listed(const struct result *v, void *arg)
 	struct backfill *b = arg;
 
 	if (!b->look || b->step != BACKFILL_LIST)
-		return;		/* cancelled */
+		return; /* cancelled */
 	if (v->code != RESULT_DONE && window_failed(b, v)) {
 		if (spool_now(b->s->spool) > b->until)
 			dryrun_end(b, CTL_ERROR,
 			    "cc-backend's jobs cannot be listed");
 		return;
 	}
-	window_tell(b, v->code == RESULT_DONE ? "would be sent" :
-	    "would be tried: cc-backend cannot list that second");
+	window_tell(b,
+	    v->code == RESULT_DONE ?
+		"would be sent" :
+		"would be tried: cc-backend cannot list that second");
 }
 
 /* Lists the next window of the chunk, or requests the next chunk. */
@@ -153,7 +156,7 @@ dryrun_list(struct backfill *b)
 	if (!window_lists(b))
 		window_tell(b, "would be sent by NATS");
 	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, b->lo,
-	    b->hi, on_row, on_listed, b) == -1) {
+		     b->hi, on_row, on_listed, b) == -1) {
 		if (spool_now(b->s->spool) > b->until)
 			dryrun_end(b, CTL_ERROR, "cc-backend is unreachable");
 		else

@@ -9,56 +9,56 @@
 #include "submitter/reconcile/backfill.h"
 
 /* s of starts in one list; halved when the list fails */
-#define WINDOW_S	86400
-#define RETRY_MS	2000	/* until cc-backend is asked again */
+#define WINDOW_S 86400
+#define RETRY_MS 2000 /* until cc-backend is asked again */
 /* runs being delivered at a time, so that live runs do not wait long */
-#define RELEASED_MAX	16
+#define RELEASED_MAX 16
 
 enum backfill_step {
 	BACKFILL_IDLE,
-	BACKFILL_NEXT,	/* is there another chunk? */
-	BACKFILL_ASKED,	/* the collector reads a chunk */
-	BACKFILL_LIST,	/* lists which of the held runs cc-backend has */
-	BACKFILL_RELEASE	/* sends the other ones, a few at a time */
+	BACKFILL_NEXT,	 /* is there another chunk? */
+	BACKFILL_ASKED,	 /* the collector reads a chunk */
+	BACKFILL_LIST,	 /* lists which of the held runs cc-backend has */
+	BACKFILL_RELEASE /* sends the other ones, a few at a time */
 };
 
 struct dryrun_run {
 	uint64_t job;
-	int64_t	 start;
-	unsigned char	 end;		/* enum job_end */
-	unsigned char	 there;		/* cc-backend has it */
+	int64_t start;
+	unsigned char end;   /* enum job_end */
+	unsigned char there; /* cc-backend has it */
 };
 
 struct backfill {
 	struct submitter *s;
-	struct event	*timer;
-	struct job_list	 job_list;
+	struct event *timer;
+	struct job_list job_list;
 	enum backfill_step step;
 	/* durable, see state_save() */
-	int		 active;
-	struct run_key	 whose;		/* the cluster */
-	int64_t		 from, to;	/* epoch */
+	int active;
+	struct run_key whose; /* the cluster */
+	int64_t from, to;     /* epoch */
 	/* all runs that ended before are in the spool */
-	int64_t		 at;
-	uint64_t	 seen;		/* records, known ones included */
-	uint64_t	 added;		/* of them unknown here */
+	int64_t at;
+	uint64_t seen;	/* records, known ones included */
+	uint64_t added; /* of them unknown here */
 	/* */
-	int64_t		 chunk_to;
+	int64_t chunk_to;
 	/* limits of the starts that were listed */
-	int64_t		 lo, hi;
-	int64_t		 width;
-	uint64_t	 there;	/* found in cc-backend by this process */
-	int64_t		 released[RELEASED_MAX];
-	unsigned	 n_released;
+	int64_t lo, hi;
+	int64_t width;
+	uint64_t there; /* found in cc-backend by this process */
+	int64_t released[RELEASED_MAX];
+	unsigned n_released;
 	/* a dry run; nothing of it is durable */
-	int		 look;
-	uint64_t	 request;
-	int64_t		 until;		/* spool_now() */
-	struct dryrun_run	*dryrun_runs;	/* owned; runs of this chunk */
-	size_t		 n_dryrun_runs, cap_dryrun_runs;
-	size_t		 dryrun_at;	/* index: the window begins there */
-	unsigned	 beyond;	/* runs without space in dryrun_runs */
-	unsigned	 told;
+	int look;
+	uint64_t request;
+	int64_t until;			/* spool_now() */
+	struct dryrun_run *dryrun_runs; /* owned; runs of this chunk */
+	size_t n_dryrun_runs, cap_dryrun_runs;
+	size_t dryrun_at; /* index: the window begins there */
+	unsigned beyond;  /* runs without space in dryrun_runs */
+	unsigned told;
 };
 
 /* backfill_window.c */

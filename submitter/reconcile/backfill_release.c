@@ -16,7 +16,7 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define TICK_MS		100	/* while runs are being delivered */
+#define TICK_MS 100 /* while runs are being delivered */
 
 static enum dest
 dest_of(const struct backfill *b)
@@ -43,9 +43,9 @@ on_row(const struct backend_job *row, void *arg)
 	b->there++;
 	/* The readers of NATS got the run when cc-backend did. */
 	if (run.state[DEST_NATS] == BACKFILL_HELD)
-		run_move(b->s->spool, &run, DEST_NATS, running ?
-		    RUN_EVENT_LISTED : RUN_EVENT_LISTED_STOPPED, DUE_KEEP,
-		    NULL);
+		run_move(b->s->spool, &run, DEST_NATS,
+		    running ? RUN_EVENT_LISTED : RUN_EVENT_LISTED_STOPPED,
+		    DUE_KEEP, NULL);
 	if (running) {
 		run_start_listed(b->s, &run);
 		return;
@@ -62,7 +62,7 @@ on_listed(const struct result *v, void *arg)
 	struct backfill *b = arg;
 
 	if (b->step != BACKFILL_LIST)
-		return;		/* cancelled */
+		return; /* cancelled */
 	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
 	/*
@@ -91,12 +91,12 @@ release_list(struct backfill *b)
 	 */
 	for (i = 0; spool_cluster(b->s->spool, i, &name, &cursor); i++) {
 		if (spool_span(b->s->spool, BACKFILL_HELD, name.cluster, &from,
-		    &to) <= 0)
+			&to) <= 0)
 			continue;
 		b->lo = from;
 		b->hi = from + b->width - 1 < to ? from + b->width - 1 : to;
 		if (job_list_start(&b->job_list, b->s, name.cluster, 0, b->lo,
-		    b->hi, on_row, on_listed, b) == -1)
+			b->hi, on_row, on_listed, b) == -1)
 			window_soon(b, RETRY_MS);
 		return;
 	}
@@ -114,7 +114,7 @@ released_sweep(struct backfill *b)
 	for (i = 0; i < b->n_released; i++)
 		if (spool_get(b->s->spool, b->released[i], &run) == 1 &&
 		    (run.state[DEST_REST] == START_DUE_ENDED ||
-		    run.state[DEST_REST] == STOP_DUE) &&
+			run.state[DEST_REST] == STOP_DUE) &&
 		    run.tries[DEST_REST] == 0)
 			b->released[n++] = b->released[i];
 	b->n_released = n;
@@ -136,9 +136,9 @@ live_waits(const struct backfill *b)
 }
 
 struct turn {
-	struct backfill	*b;
-	char		 cluster[CLUSTER_MAX];
-	unsigned	 n;
+	struct backfill *b;
+	char cluster[CLUSTER_MAX];
+	unsigned n;
 };
 
 static int
@@ -149,8 +149,9 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (run->key.start > b->hi || b->n_released == RELEASED_MAX)
 		return -1;
-	if (run->key.start < b->lo || (window_lists(b) &&
-	    strcmp(run->key.cluster, b->job_list.cluster) != 0))
+	if (run->key.start < b->lo ||
+	    (window_lists(b) &&
+		strcmp(run->key.cluster, b->job_list.cluster) != 0))
 		return 0;
 	if (spool_release_backfill(sp, run) == -1)
 		return -1;
@@ -174,7 +175,7 @@ release_some(struct backfill *b)
 	spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after, SPOOL_PAGE,
 	    release_one, &t);
 	if (t.n == 0 && b->n_released < RELEASED_MAX) {
-		b->step = BACKFILL_NEXT;	/* the window is empty */
+		b->step = BACKFILL_NEXT; /* the window is empty */
 		window_soon(b, 0);
 		return;
 	}
@@ -199,7 +200,7 @@ release_forget(struct backfill *b)
 	unsigned n = 0;
 
 	while (spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after,
-	    SPOOL_PAGE, forget_one, &n) == SPOOL_PAGE)
+		   SPOOL_PAGE, forget_one, &n) == SPOOL_PAGE)
 		continue;
 	b->n_released = 0;
 	return n;

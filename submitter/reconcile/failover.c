@@ -22,22 +22,22 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
-#define RETRY_MS	2000	/* after a list that failed */
+#define RETRY_MS 2000 /* after a list that failed */
 /* of lists that cc-backend cannot make: starts are harmless */
-#define TRIES_MAX	5
-#define LATER_MS	5000	/* between the stops of two suites */
+#define TRIES_MAX 5
+#define LATER_MS  5000 /* between the stops of two suites */
 
 struct failover {
 	struct submitter *s;
-	struct event	*timer;
-	struct job_list	 job_list;
-	int		 on;		/* activeOnly */
-	int		 active;	/* the collector reports it */
-	int		 reviewed;	/* since then */
-	unsigned	 rank;
-	unsigned	 cluster;	/* the n-th, in this review */
-	unsigned	 tries;
-	unsigned	 done;	/* runs that the other suite has delivered */
+	struct event *timer;
+	struct job_list job_list;
+	int on;	      /* activeOnly */
+	int active;   /* the collector reports it */
+	int reviewed; /* since then */
+	unsigned rank;
+	unsigned cluster; /* the n-th, in this review */
+	unsigned tries;
+	unsigned done; /* runs that the other suite has delivered */
 };
 
 /* The boxes that send ask base/role.h. */
@@ -135,16 +135,17 @@ review_end(struct failover *b)
 
 	b->tries = 0;
 	if (!b->active) {
-		timer_after(b->timer, 1000 *
-		    conf_int(&s->w->conf, CONF_CC_POLL_INTERVAL));
+		timer_after(b->timer,
+		    1000 * conf_int(&s->w->conf, CONF_CC_POLL_INTERVAL));
 		return;
 	}
 	b->reviewed = 1;
 	role_update(b);
 	log_notice("this suite is active now: its slurmctld is the active one; "
-	    "the other suite has delivered %u runs", b->done);
-	wake(s, WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT |
-	    WAKE_RECONCILE);
+		   "the other suite has delivered %u runs",
+	    b->done);
+	wake(s,
+	    WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT | WAKE_RECONCILE);
 }
 
 static void review_next(struct failover *b);
@@ -160,7 +161,7 @@ on_listed(const struct result *v, void *arg)
 	}
 	breaker_request_result(b->s->breaker, v);
 	log_debug("the list of the runs that the other suite has sent failed: "
-	    "%s",
+		  "%s",
 	    v->text);
 	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
 		review_next(b);
@@ -222,9 +223,10 @@ failover_frame(struct failover *b, struct reader *r)
 	b->tries = 0;
 	if (!active)
 		log_notice("standby: another slurmctld is active; this suite "
-		    "stores runs, the other suite sends them");
-	timer_after(b->timer, active ? 0 : 1000 *
-	    conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));
+			   "stores runs, the other suite sends them");
+	timer_after(b->timer,
+	    active ? 0 :
+		     1000 * conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));
 	return 0;
 }
 
@@ -236,7 +238,7 @@ failover_conf(struct failover *b)
 	if (on == b->on)
 		return;
 	b->on = on;
-	b->active = b->reviewed = 0;	/* the collector will report it */
+	b->active = b->reviewed = 0; /* the collector will report it */
 	role_update(b);
 	if (!on) {
 		wake(b->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
@@ -247,9 +249,12 @@ void
 failover_status(struct failover *b, uint64_t request)
 {
 	if (b->on)
-		worker_status(b->s->w, request, "side", "%s", !b->active ?
-		    "standby: stores runs, sends nothing" : !b->reviewed ?
-		    "becomes active: lists the jobs of cc-backend" : "active");
+		worker_status(b->s->w, request, "side", "%s",
+		    !b->active ?
+			"standby: stores runs, sends nothing" :
+			!b->reviewed ?
+			"becomes active: lists the jobs of cc-backend" :
+			"active");
 }
 
 struct failover *

@@ -20,24 +20,24 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
 
-#define NOT_FOUND_GAP	3600000	/* ms between two answers that count */
+#define NOT_FOUND_GAP 3600000 /* ms between two answers that count */
 /* ms from an answer to the decision: more answers may follow */
-#define NOT_FOUND_WAIT	3000
+#define NOT_FOUND_WAIT 3000
 /* runs ended within the gap without evidence, or */
-#define NOT_FOUND_MAX	20
+#define NOT_FOUND_MAX 20
 /* % of the open runs, if that is more */
-#define NOT_FOUND_PERCENT	2
+#define NOT_FOUND_PERCENT 2
 
 struct missing_runs {
 	struct submitter *s;
-	struct event	*timer;
-	int		 force;	/* an admin says that the runs have ended */
-	int64_t		 since;	/* spool_now() when lately was 0 */
+	struct event *timer;
+	int force;     /* an admin says that the runs have ended */
+	int64_t since; /* spool_now() when lately was 0 */
 	/* runs ended without evidence within the gap */
-	unsigned	 lately;
+	unsigned lately;
 	/* counts of the last walk */
-	unsigned	 once;
-	unsigned	 twice;	/* and still open because they are too many */
+	unsigned once;
+	unsigned twice; /* and still open because they are too many */
 };
 
 void
@@ -60,10 +60,10 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 }
 
 struct unknown_scan {
-	struct missing_runs	*k;
-	unsigned	 once;
-	unsigned	 n;	/* twice */
-	int		 end;	/* end them; else only count */
+	struct missing_runs *k;
+	unsigned once;
+	unsigned n; /* twice */
+	int end;    /* end them; else only count */
 };
 
 /*
@@ -128,11 +128,12 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	}
 	log_warnx("%s was never seen running and is unknown to Slurm, asked "
-	    "twice: its start is not sent; the run is kept, see "
-	    "`cc-slurm-adapterctl queue --rejected`",
+		  "twice: its start is not sent; the run is kept, see "
+		  "`cc-slurm-adapterctl queue --rejected`",
 	    run_key_text(&run->key));
 	d->k->s->n.rejected++;
-	return spool_set_forgotten(sp, run, "it was never seen running, and "
+	return spool_set_forgotten(sp, run,
+	    "it was never seen running, and "
 	    "Slurm has forgotten it: neither squeue nor accounting knows it");
 }
 
@@ -143,7 +144,7 @@ unconfirmed_walk(struct unknown_scan *d)
 	struct spool_after after = { .due = DUE_UNCONFIRMED };
 
 	while (spool_each(d->k->s->spool, DEST_REST, START_DUE, &after,
-	    SPOOL_PAGE, unknown_unconfirmed, d) == SPOOL_PAGE)
+		   SPOOL_PAGE, unknown_unconfirmed, d) == SPOOL_PAGE)
 		continue;
 }
 
@@ -154,7 +155,7 @@ unknown_walk(struct unknown_scan *d)
 
 	d->n = d->once = 0;
 	while (spool_each(d->k->s->spool, DEST_REST, START_COMMITTED, &after,
-	    SPOOL_PAGE, unknown_one, d) == SPOOL_PAGE)
+		   SPOOL_PAGE, unknown_one, d) == SPOOL_PAGE)
 		continue;
 }
 
@@ -221,8 +222,8 @@ void
 missing_runs_status(struct missing_runs *k, uint64_t request)
 {
 	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
-	    k->once, k->twice, k->twice > 0 ?
-	    ": too many to end without `sync --force`" : "");
+	    k->once, k->twice,
+	    k->twice > 0 ? ": too many to end without `sync --force`" : "");
 }
 
 struct missing_runs *

@@ -26,42 +26,42 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 
-#define LOOKUP_BATCH	256	/* keys of one lookup */
-#define FOREIGN_MAX	20000	/* runs taken from cc-backend in one round */
+#define LOOKUP_BATCH 256   /* keys of one lookup */
+#define FOREIGN_MAX  20000 /* runs taken from cc-backend in one round */
 /* runs shown although they are done; more wait for the next round */
-#define SUSPECTS_MAX	4096
-#define FAILED_WAIT	60000	/* ms after a round that failed */
+#define SUSPECTS_MAX 4096
+#define FAILED_WAIT  60000 /* ms after a round that failed */
 /* ms until the clusters of this site are known */
-#define EARLY_WAIT	5000
-#define CATCHUP_MAX	60000	/* ms; the first round waits no longer */
+#define EARLY_WAIT  5000
+#define CATCHUP_MAX 60000 /* ms; the first round waits no longer */
 /* commit intervals after which a run must be in the list */
-#define LOST_COMMITS	3
+#define LOST_COMMITS 3
 
 struct reconcile {
 	struct submitter *s;
-	struct event	*timer;		/* the next round */
-	struct job_list	 job_list;
-	unsigned	 cluster;	/* the n-th, in this round */
-	struct idset	 listed;	/* rows that cc-backend shows */
+	struct event *timer; /* the next round */
+	struct job_list job_list;
+	unsigned cluster;    /* the n-th, in this round */
+	struct idset listed; /* rows that cc-backend shows */
 	/* spool_now() when the first list was requested */
-	int64_t		 asked;
-	int		 missing;	/* cc-backend does not show a row */
+	int64_t asked;
+	int missing; /* cc-backend does not show a row */
 	/* shown although done here: listed twice */
-	struct keyset	 suspects;
-	int		 second;	/* the second list is under way */
-	unsigned	 n_foreign;
-	int		 busy, dry, repair, failed;
-	uint64_t	 request;
-	const struct reconcile_filter *filter;	/* NULL = all runs */
-	void		*filter_arg;
-	uint64_t	 ask;		/* number of the last lookup */
-	unsigned	 diffs;		/* of the round under way */
+	struct keyset suspects;
+	int second; /* the second list is under way */
+	unsigned n_foreign;
+	int busy, dry, repair, failed;
+	uint64_t request;
+	const struct reconcile_filter *filter; /* NULL = all runs */
+	void *filter_arg;
+	uint64_t ask;	/* number of the last lookup */
+	unsigned diffs; /* of the round under way */
 	/* of the last whole round */
-	time_t		 at;		/* wall clock; 0 = never */
-	int64_t		 compared;	/* spool_now() of that */
-	unsigned	 last_diffs;
-	unsigned	 last_rows;
-	unsigned	 rows;
+	time_t at;	  /* wall clock; 0 = never */
+	int64_t compared; /* spool_now() of that */
+	unsigned last_diffs;
+	unsigned last_rows;
+	unsigned rows;
 	struct log_limit said;
 };
 
@@ -87,8 +87,8 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		worker_ctl_row(r->s->w, r->request, &w);
 		wr_clear(&w);
 	} else
-		log_limited(&r->said, log_info, "%s: %s; %s",
-		    run_key_text(key), what, action);
+		log_limited(&r->said, log_info, "%s: %s; %s", run_key_text(key),
+		    what, action);
 }
 
 /* Makes a row for a run that is open in cc-backend. */
@@ -117,7 +117,7 @@ row_victim(struct reconcile *r, const struct run_key *key)
 	if (!r->dry && !r->repair) {
 		r->s->n.victims++;
 		log_warnx("%s runs in cc-backend although its stop was "
-		    "delivered; run `cc-slurm-adapterctl repair`",
+			  "delivered; run `cc-slurm-adapterctl repair`",
 		    run_key_text(key));
 	}
 	/*
@@ -174,7 +174,7 @@ on_row(const struct backend_job *row, void *arg)
 			return;
 		if (run.state[DEST_REST] == START_REJECTED ||
 		    (run.state[DEST_REST] == CLOSED_BY_OTHERS &&
-		    run.since[DEST_REST] < r->job_list.asked))
+			run.since[DEST_REST] < r->job_list.asked))
 			run_start_listed(r->s, &run);
 		else
 			commit_seen(r->s->commit_check, &run,
@@ -244,9 +244,10 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		r->diffs++;
 		r->filter->asks(r->filter_arg, &run->key, SYNC_START, unshown);
 	} else
-		diff_tell(r, &run->key, unshown, r->dry ? "would be looked "
-		    "up in Slurm, and started again if it runs" :
-		    "started again if Slurm shows it");
+		diff_tell(r, &run->key, unshown,
+		    r->dry ? "would be looked "
+			     "up in Slurm, and started again if it runs" :
+			     "started again if Slurm shows it");
 	if (r->dry || (run->flags & RUN_MISSING_IN_BACKEND))
 		return 0;
 	run->flags |= RUN_MISSING_IN_BACKEND;
@@ -271,10 +272,10 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 /* One lookup message to the collector: keys of one cluster. */
 struct question {
 	struct submitter *s;
-	uint64_t	*number;	/* of the last lookup */
-	char		 cluster[CLUSTER_MAX];
-	struct writer	 keys;
-	uint32_t	 n;
+	uint64_t *number; /* of the last lookup */
+	char cluster[CLUSTER_MAX];
+	struct writer keys;
+	uint32_t n;
 };
 
 static void
@@ -328,12 +329,12 @@ lookup_send(struct submitter *s, uint64_t *number)
 		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
 		memset(&after, 0, sizeof(after));
 		while (spool_each(s->spool, DEST_REST, START_COMMITTED, &after,
-		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			   SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
 			continue;
 		/* Unconfirmed runs are due after all others. */
-		after = (struct spool_after){ .due = DUE_UNCONFIRMED };
+		after = (struct spool_after) { .due = DUE_UNCONFIRMED };
 		while (spool_each(s->spool, DEST_REST, START_DUE, &after,
-		    SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+			   SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
 			continue;
 		question_send(&q);
 	}
@@ -359,28 +360,31 @@ round_end(struct reconcile *r)
 		r->last_diffs = r->diffs;
 		r->last_rows = r->rows;
 		log_info("compared with cc-backend: %u runs in cc-backend, %u "
-		    "differences", r->rows, r->diffs);
+			 "differences",
+		    r->rows, r->diffs);
 	}
 	if (!r->dry)
 		reconcile_peer(r);
 	snprintf(text, sizeof(text), "%u runs in cc-backend, %u differences",
 	    r->rows, r->diffs);
 	if (r->request != 0) {
-		worker_ctl_end(r->s->w, r->request, r->failed ? CTL_ERROR :
-		    CTL_OK, r->failed ? "cc-backend did not answer" : text);
+		worker_ctl_end(r->s->w, r->request,
+		    r->failed ? CTL_ERROR : CTL_OK,
+		    r->failed ? "cc-backend did not answer" : text);
 		r->request = 0;
 	}
 	/* A filtered comparison does not put off the next full one. */
 	if (r->filter == NULL || !evtimer_pending(r->timer, NULL))
-		timer_after(r->timer, r->failed && r->at == 0 ?
-		    FAILED_WAIT :
-		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
+		timer_after(r->timer,
+		    r->failed && r->at == 0 ?
+			FAILED_WAIT :
+			conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL) * 1000);
 	wake(r->s, WAKE_DELIVERY);
 	filter = r->filter;
 	r->filter = NULL;
 	if (filter != NULL)
-		filter->done(r->filter_arg, r->failed, r->failed ?
-		    "cc-backend did not answer" : text);
+		filter->done(r->filter_arg, r->failed,
+		    r->failed ? "cc-backend did not answer" : text);
 }
 
 static void on_listed(const struct result *v, void *arg);
@@ -390,7 +394,7 @@ static int
 is_shifted(struct reconcile *r)
 {
 	if (r->job_list.page == 1)
-		return 0;	/* a single page is consistent */
+		return 0; /* a single page is consistent */
 	missing_walk(r, missing_any);
 	return r->missing;
 }
@@ -451,7 +455,7 @@ round_next(struct reconcile *r)
 	r->n_foreign = 0;
 	CRASH_POINT("resync");
 	if (job_list_start(&r->job_list, r->s, name.cluster, 1, 0, 0, on_row,
-	    on_listed, r) == -1) {
+		on_listed, r) == -1) {
 		r->failed = 1;
 		round_end(r);
 	}
@@ -467,9 +471,10 @@ is_off(const struct reconcile *r)
 static const char *
 error_reason(const struct reconcile *r)
 {
-	return r->busy ? "a comparison is under way" : is_off(r) ?
-	    "ccRestSubmitJobs is off" : !breaker_allows(r->s->breaker) ?
-	    "cc-backend is unreachable" : NULL;
+	return r->busy			   ? "a comparison is under way" :
+	    is_off(r)			   ? "ccRestSubmitJobs is off" :
+	    !breaker_allows(r->s->breaker) ? "cc-backend is unreachable" :
+					     NULL;
 }
 
 void
@@ -548,8 +553,8 @@ reconcile_backend_up(struct reconcile *r)
 	int64_t every = 1000 *
 	    (int64_t)conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL);
 
-	if (!r->busy && (r->at == 0 ||
-	    spool_now(r->s->spool) - r->compared > every))
+	if (!r->busy &&
+	    (r->at == 0 || spool_now(r->s->spool) - r->compared > every))
 		timer_after(r->timer, 1000);
 }
 
@@ -557,8 +562,8 @@ void
 reconcile_conf(struct reconcile *r)
 {
 	if (r->at != 0 && !r->busy)
-		timer_after(r->timer, 1000 *
-		    conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
+		timer_after(r->timer,
+		    1000 * conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
 }
 
 void
@@ -571,9 +576,10 @@ reconcile_status(struct reconcile *r, uint64_t request)
 	worker_status(w, request, "compared_runs", "%u", r->last_rows);
 	worker_status(w, request, "differences", "%u", r->last_diffs);
 	topology_unlisted(r->s->topology, &devices, &hosts);
-	worker_status(w, request, "topology", "%u clusters; %u devices of %u "
-	    "hosts are not in it", topology_clusters(r->s->topology),
-	    devices, hosts);
+	worker_status(w, request, "topology",
+	    "%u clusters; %u devices of %u "
+	    "hosts are not in it",
+	    topology_clusters(r->s->topology), devices, hosts);
 }
 
 struct reconcile *

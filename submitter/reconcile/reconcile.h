@@ -22,19 +22,18 @@ enum sync_way {
 /* A comparison that is confined to some runs, for the command `sync`. */
 struct reconcile_filter {
 	/* 1 when this run, in this direction, is wanted. */
-	int	(*wants)(void *arg, const struct run_key *key,
-		    enum sync_way way);
+	int (*wants)(void *arg, const struct run_key *key, enum sync_way way);
 	/* The same, within the limit of runs; a run beyond it is reported. */
-	int	(*takes)(void *arg, const struct run_key *key,
-		    enum sync_way way, const char *difference);
+	int (*takes)(void *arg, const struct run_key *key, enum sync_way way,
+	    const char *difference);
 	/* One row of the report. */
-	void	(*tell)(void *arg, const struct run_key *key,
-		    const char *difference, const char *action);
+	void (*tell)(void *arg, const struct run_key *key,
+	    const char *difference, const char *action);
 	/* Slurm is asked for this run.  difference is constant. */
-	void	(*asks)(void *arg, const struct run_key *key,
-		    enum sync_way way, const char *difference);
+	void (*asks)(void *arg, const struct run_key *key, enum sync_way way,
+	    const char *difference);
 	/* The comparison is over; text is for the admin. */
-	void	(*done)(void *arg, int failed, const char *text);
+	void (*done)(void *arg, int failed, const char *text);
 };
 
 /* reconcile.c */
@@ -52,8 +51,8 @@ void reconcile_backend_up(struct reconcile *r);
  * force: runs that Slurm does not know are ended, however many.  repair: runs
  * found open in cc-backend after their stop are stopped again.
  */
-void reconcile_begin(struct reconcile *r, uint64_t request, int dry,
-    int force, int repair);
+void reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
+    int repair);
 /*
  * Compares within what the filter wants.  Borrows it until done() is called.
  * Returns NULL, or why it cannot be done now: then nothing is called.

@@ -19,31 +19,31 @@
 #include "submitter/spool/commit.h"
 
 /* runs whose answer is awaited: as many as one comparison can take */
-#define ASKED_MAX	20000
-#define TICK_MS		250
-#define ANSWER_MS	60000	/* ms for Slurm: a poll, and accounting by id */
+#define ASKED_MAX 20000
+#define TICK_MS	  250
+#define ANSWER_MS 60000 /* ms for Slurm: a poll, and accounting by id */
 /* of the queue; further ones are only counted */
 #define ROWS_TOLD_MAX	10000
-#define RUNS_OF_JOB_MAX	16	/* runs of one job that are reported */
+#define RUNS_OF_JOB_MAX 16 /* runs of one job that are reported */
 
 struct sync_lookup {
-	struct run_key	 key;
-	const char	*difference;
-	enum sync_way	 way;
+	struct run_key key;
+	const char *difference;
+	enum sync_way way;
 };
 
 struct sync {
 	struct submitter *s;
-	struct event	*timer;
-	uint64_t	 request;	/* 0 = no command is under way */
+	struct event *timer;
+	uint64_t request; /* 0 = no command is under way */
 	struct ctl_request req;
-	unsigned	 acted;
-	unsigned	 beyond;	/* runs left alone because of --limit */
-	unsigned	 told;
-	struct sync_lookup	*asked;		/* owned */
-	size_t		 n_asked;
-	int64_t		 until;		/* spool_now() */
-	char		 text[128];
+	unsigned acted;
+	unsigned beyond; /* runs left alone because of --limit */
+	unsigned told;
+	struct sync_lookup *asked; /* owned */
+	size_t n_asked;
+	int64_t until; /* spool_now() */
+	char text[128];
 };
 
 static int
@@ -74,8 +74,8 @@ sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
 {
 	uint32_t i, ways = y->req.flags & (CTL_FLAG_START | CTL_FLAG_STOP);
 
-	if (ways != 0 && !(ways & (way == SYNC_START ? CTL_FLAG_START :
-	    CTL_FLAG_STOP)))
+	if (ways != 0 &&
+	    !(ways & (way == SYNC_START ? CTL_FLAG_START : CTL_FLAG_STOP)))
 		return 0;
 	if (y->req.text[0] != '\0' && strcmp(y->req.text, key->cluster) != 0)
 		return 0;
@@ -112,8 +112,9 @@ on_asks(void *arg, const struct run_key *key, enum sync_way way,
 		sync_tell(y, key, difference, "looked up in Slurm");
 		return;
 	}
-	y->asked[y->n_asked++] = (struct sync_lookup){ .key = *key,
-	    .difference = difference, .way = way };
+	y->asked[y->n_asked++] = (struct sync_lookup) { .key = *key,
+		.difference = difference,
+		.way = way };
 }
 
 /* Ends the command. */
@@ -142,15 +143,15 @@ answer_of(struct sync *y, const struct run_key *key, int started)
 
 	if (spool_find(sp, key, &run) != 1)
 		return spool_is_done(sp, key) ? "has ended in Slurm: stopped" :
-		    "gone";
+						"gone";
 	if (run.end != 0)
 		return "has ended in Slurm: its stop is due";
 	if (!(run.flags & (RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND)))
 		return started ? "runs in Slurm: started again" :
-		    "runs in Slurm: stored";
+				 "runs in Slurm: stored";
 	if (run.not_found_count > 0)
 		return "unknown to Slurm: ended only when Slurm says so twice, "
-		    "an hour apart";
+		       "an hour apart";
 	return NULL;
 }
 
@@ -253,8 +254,7 @@ static const struct reconcile_filter filter = {
 static const char *
 waits_text(const struct spool_run *run, char *buf, size_t size)
 {
-	const char *what = run->state[DEST_REST] == STOP_DUE ? "stop" :
-	    "start";
+	const char *what = run->state[DEST_REST] == STOP_DUE ? "stop" : "start";
 
 	if (run->due[DEST_REST] == DUE_LEASED)
 		snprintf(buf, size, "%s under way", what);
@@ -272,15 +272,15 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 	struct sync *y = arg;
 	char text[400];
 	enum sync_way way = run->state[DEST_REST] == STOP_DUE ? SYNC_STOP :
-	    SYNC_START;
+								SYNC_START;
 
 	waits_text(run, text, sizeof(text));
 	if (y->told >= ROWS_TOLD_MAX)
 		return -1;
 	if (!sync_takes(y, &run->key, way, text))
 		return 0;
-	sync_tell(y, &run->key, text, is_dry(y) ? "would be sent now" :
-	    "sent now");
+	sync_tell(y, &run->key, text,
+	    is_dry(y) ? "would be sent now" : "sent now");
 	if (is_dry(y) || run->due[DEST_REST] == DUE_LEASED ||
 	    run->due[DEST_REST] == DUE_NOW)
 		return 0;
@@ -297,8 +297,10 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (y->told >= ROWS_TOLD_MAX)
 		return -1;
 	if (sync_wants(y, &run->key, SYNC_STOP))
-		sync_tell(y, &run->key, "ended, its stop waits for the "
-		    "commit", "none: cc-backend is asked for it");
+		sync_tell(y, &run->key,
+		    "ended, its stop waits for the "
+		    "commit",
+		    "none: cc-backend is asked for it");
 	return 0;
 }
 
@@ -307,8 +309,8 @@ state_walk(struct sync *y, enum run_state state, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	while (spool_each(y->s->spool, DEST_REST, state, &after, SPOOL_PAGE,
-	    fn, y) == SPOOL_PAGE)
+	while (spool_each(y->s->spool, DEST_REST, state, &after, SPOOL_PAGE, fn,
+		   y) == SPOOL_PAGE)
 		continue;
 }
 
@@ -391,8 +393,8 @@ jobs_tell(struct sync *y)
 	for (i = 0; i < y->req.n_ids; i++) {
 		n = 0;
 		for (c = 0; spool_cluster(y->s->spool, c, &name, &cursor); c++)
-			if (y->req.text[0] == '\0' || strcmp(y->req.text,
-			    name.cluster) == 0)
+			if (y->req.text[0] == '\0' ||
+			    strcmp(y->req.text, name.cluster) == 0)
 				n += job_tell(y, name.cluster, y->req.ids[i]);
 		if (n > 0)
 			continue;
@@ -409,7 +411,8 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	const char *wrong;
 
 	if (y->request != 0) {
-		worker_ctl_end(y->s->w, request, CTL_ERROR, "a sync is under "
+		worker_ctl_end(y->s->w, request, CTL_ERROR,
+		    "a sync is under "
 		    "way");
 		return;
 	}

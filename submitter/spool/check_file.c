@@ -18,17 +18,17 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define PAGES_STEP	4096
+#define PAGES_STEP 4096
 /* SQLite's locks; see "The File Locking Protocol" in its documentation. */
-#define LOCK_FIRST	0x40000000
-#define LOCK_BYTES	512
+#define LOCK_FIRST 0x40000000
+#define LOCK_BYTES 512
 
 static sqlite3_vfs reader;
 static sqlite3_vfs *system_files;
 
 static int
-read_open(sqlite3_vfs *self, const char *name, sqlite3_file *file,
-    int flags, int *out)
+read_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
+    int *out)
 {
 	const int is_log = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL;
 
@@ -86,15 +86,16 @@ spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
 		return;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == -1)
-		snprintf(text, size, "the record of job %llu (%s) is "
-		    "invalid", (unsigned long long)run->key.job,
-		    run->key.cluster);
+		snprintf(text, size,
+		    "the record of job %llu (%s) is "
+		    "invalid",
+		    (unsigned long long)run->key.job, run->key.cluster);
 	job_clear(&job);
 }
 
 struct look {
 	unsigned long long runs, open, rejected;
-	char	wrong[256];
+	char wrong[256];
 };
 
 static int
@@ -127,8 +128,10 @@ all_look(struct spool *sp, struct look *l, int current)
 	while ((rc = spool_check_pages(sp, &at, PAGES_STEP)) == 1)
 		continue;
 	if (rc == -1) {
-		snprintf(l->wrong, sizeof(l->wrong), "the checksum of page "
-		    "%lld is wrong", (long long)at);
+		snprintf(l->wrong, sizeof(l->wrong),
+		    "the checksum of page "
+		    "%lld is wrong",
+		    (long long)at);
 		return -1;
 	}
 	if (spool_check(sp, l->wrong, sizeof(l->wrong)) != 0)
@@ -150,8 +153,10 @@ all_look(struct spool *sp, struct look *l, int current)
 static int
 file_look(const char *path, char *text, size_t size)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
-		.l_start = LOCK_FIRST, .l_len = LOCK_BYTES };
+	struct flock lock = { .l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = LOCK_FIRST,
+		.l_len = LOCK_BYTES };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	int rc = -1;
@@ -198,13 +203,15 @@ spool_check_file(const char *path, char *text, size_t size)
 		    "a file and recovers its valid rows",
 		    path, l.wrong);
 	else if (version < SPOOL_SCHEMA)
-		snprintf(text, size, "%s is valid, of version %lld; the daemon "
-		    "migrates it to version %d", path, (long long)version,
-		    SPOOL_SCHEMA);
+		snprintf(text, size,
+		    "%s is valid, of version %lld; the daemon "
+		    "migrates it to version %d",
+		    path, (long long)version, SPOOL_SCHEMA);
 	else
-		snprintf(text, size, "%s is valid: %llu runs, %llu of them "
-		    "without an end, %llu rejected", path, l.runs, l.open,
-		    l.rejected);
+		snprintf(text, size,
+		    "%s is valid: %llu runs, %llu of them "
+		    "without an end, %llu rejected",
+		    path, l.runs, l.open, l.rejected);
 	spool_close(sp);
 	return rc == 0 ? 0 : 1;
 }

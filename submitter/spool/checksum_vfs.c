@@ -15,18 +15,18 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define PAGE_MIN	512
-#define PAGE_MAX	65536
+#define PAGE_MIN 512
+#define PAGE_MAX 65536
 /* in page 1: bytes that are free at the end of each page */
-#define HEADER_RESERVED	20
+#define HEADER_RESERVED 20
 
 /*
  * SQLite's handle of the file; the handle of the system's VFS follows in
  * memory.
  */
 struct sum_file {
-	sqlite3_file	 base;	/* first member: SQLite casts it */
-	int		 sums;	/* the pages have checksums */
+	sqlite3_file base; /* first member: SQLite casts it */
+	int sums;	   /* the pages have checksums */
 };
 
 static sqlite3_vfs vfs;
@@ -152,8 +152,8 @@ sum_unlock(sqlite3_file *file, int how)
 static int
 sum_reserved(sqlite3_file *file, int *taken)
 {
-	return file_below(file)->pMethods->xCheckReservedLock(
-	    file_below(file), taken);
+	return file_below(file)->pMethods->xCheckReservedLock(file_below(file),
+	    taken);
 }
 
 static int
@@ -206,7 +206,8 @@ has_sums(sqlite3_file *file)
 	uint8_t reserved = 0;
 
 	return file->pMethods->xRead(file, &reserved, 1, HEADER_RESERVED) ==
-	    SQLITE_OK && reserved == SPOOL_SUM_BYTES;
+	    SQLITE_OK &&
+	    reserved == SPOOL_SUM_BYTES;
 }
 
 static int
@@ -235,8 +236,8 @@ spool_sum_is_on(sqlite3 *db)
 	sqlite3_file *file = NULL;
 
 	return sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
-	    &file) == SQLITE_OK && file != NULL &&
-	    file->pMethods == &methods &&
+		   &file) == SQLITE_OK &&
+	    file != NULL && file->pMethods == &methods &&
 	    ((struct sum_file *)(void *)file)->sums;
 }
 
@@ -248,13 +249,14 @@ spool_check_pages(struct spool *sp, int64_t *at, int n)
 	sqlite3_int64 size = 0;
 
 	if (sqlite3_file_control(sp->db, "main", SQLITE_FCNTL_FILE_POINTER,
-	    &file) != SQLITE_OK || file == NULL || sp->page > PAGE_MAX ||
+		&file) != SQLITE_OK ||
+	    file == NULL || sp->page > PAGE_MAX ||
 	    file->pMethods->xFileSize(file, &size) != SQLITE_OK)
 		return -1;
 	for (; n > 0 && (*at + 1) * sp->page <= size; n--, (*at)++)
 		if (file->pMethods->xRead(file, page, (int)sp->page,
-		    *at * sp->page) != SQLITE_OK) {
-			(*at)++;	/* page numbers begin with 1 */
+			*at * sp->page) != SQLITE_OK) {
+			(*at)++; /* page numbers begin with 1 */
 			spool_sum_bad();
 			return -1;
 		}

@@ -12,17 +12,17 @@
 #include "submitter/spool/spool.h"
 
 /* until answers that were received are durable */
-#define SOON_MS		50
+#define SOON_MS 50
 /* until a disk that refused a commit is tried again */
-#define STUCK_MS	1000
+#define STUCK_MS 1000
 
 struct commit {
 	struct submitter *s;
 	const struct commit_ops *ops;
-	struct event	*timer;
-	int		 armed;
-	int		 stuck;
-	int		 said_stuck;
+	struct event *timer;
+	int armed;
+	int stuck;
+	int said_stuck;
 };
 
 static void

@@ -13,20 +13,20 @@ struct submitter;
 /* What the boxes above do; set in main.c.  All are required. */
 struct commit_ops {
 	/* All changes are durable. */
-	void	(*committed)(struct submitter *s);
+	void (*committed)(struct submitter *s);
 	/*
 	 * The disk refused the changes since the last commit, and they are
 	 * rolled back.  Returns 1 when space was released and a second try
 	 * may succeed.
 	 */
-	int	(*failed)(struct submitter *s);
+	int (*failed)(struct submitter *s);
 	/*
 	 * Before a new try: puts what was rolled back into the transaction
 	 * again.  0, or -1 when there is nothing to commit yet.
 	 */
-	int	(*retry)(struct submitter *s);
+	int (*retry)(struct submitter *s);
 	/* commit_is_stuck() has changed. */
-	void	(*stuck)(struct submitter *s);
+	void (*stuck)(struct submitter *s);
 };
 
 /* Borrows ops.  Returns owned, or NULL without memory. */

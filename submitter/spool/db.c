@@ -15,7 +15,7 @@
 #include "submitter/spool/spool_private.h"
 
 /* between two calls of spool_on_long()'s function */
-#define ALIVE_MS	1000
+#define ALIVE_MS 1000
 
 /* For the lines of an export, which another version may read. */
 static const char *const state_names[RUN_STATE__COUNT] = {
@@ -127,7 +127,8 @@ spool_quarantine_file(const char *path, const char *why)
 	size_t i;
 
 	log_errorx("%s is damaged: %s; the file is renamed, its valid rows are "
-	    "recovered, missing runs are read from Slurm again", path, why);
+		   "recovered, missing runs are read from Slurm again",
+	    path, why);
 	for (i = 0; i < 2; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
 		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED,
@@ -151,8 +152,10 @@ spool_fail(struct spool *sp)
 	sp->no_space = (code & 0xff) == SQLITE_FULL ||
 	    code == SQLITE_IOERR_WRITE;
 	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error), "the checksum of page "
-		    "%lld is wrong", (long long)page);
+		snprintf(sp->error, sizeof(sp->error),
+		    "the checksum of page "
+		    "%lld is wrong",
+		    (long long)page);
 	else
 		snprintf(sp->error, sizeof(sp->error), "%s (%d)",
 		    sqlite3_errmsg(sp->db), code);
@@ -165,8 +168,9 @@ spool_stmt(struct spool *sp, enum sql id)
 {
 	sqlite3_stmt **st = &sp->stmts[id];
 
-	if (*st == NULL && sqlite3_prepare_v3(sp->db, spool_sql(id), -1,
-	    SQLITE_PREPARE_PERSISTENT, st, NULL) != SQLITE_OK) {
+	if (*st == NULL &&
+	    sqlite3_prepare_v3(sp->db, spool_sql(id), -1,
+		SQLITE_PREPARE_PERSISTENT, st, NULL) != SQLITE_OK) {
 		spool_fail(sp);
 		return NULL;
 	}
@@ -199,8 +203,7 @@ spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n)
 		else if (v->type == VALUE_TEXT)
 			sqlite3_bind_text(st, i, v->p, -1, SQLITE_STATIC);
 		else
-			sqlite3_bind_blob64(st, i, v->p, v->len,
-			    SQLITE_STATIC);
+			sqlite3_bind_blob64(st, i, v->p, v->len, SQLITE_STATIC);
 }
 
 sqlite3_stmt *
@@ -407,8 +410,8 @@ spool_bytes_free(struct spool *sp)
 int
 spool_no_space(struct spool *sp)
 {
-	return sp->no_space && (uint64_t)((pages(sp, SQL_PAGES) + 1) *
-	    sp->page) < sp->max_bytes;
+	return sp->no_space &&
+	    (uint64_t)((pages(sp, SQL_PAGES) + 1) * sp->page) < sp->max_bytes;
 }
 
 uint64_t
@@ -500,8 +503,8 @@ spool_watermark(struct spool *sp, const char *cluster, int64_t until)
 		continue;
 	if (until <= sp->now.clusters[i].cursor)
 		return 0;
-	if (spool_change(sp, SQL_CLUSTER_WATERMARK, VALUES(INT(id),
-	    INT(until))) == -1)
+	if (spool_change(sp, SQL_CLUSTER_WATERMARK,
+		VALUES(INT(id), INT(until))) == -1)
 		return -1;
 	sp->now.clusters[i].cursor = until;
 	return 0;
@@ -515,11 +518,12 @@ spool_check(struct spool *sp, char *text, size_t size)
 	int whole;
 
 	if (sqlite3_prepare_v2(sp->db, "PRAGMA quick_check(1)", -1, &st,
-	    NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+		NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
 		said = (const char *)sqlite3_column_text(st, 0);
 	whole = said != NULL && strcmp(said, "ok") == 0;
-	snprintf(text, size, "%s", said != NULL ? said :
-	    sqlite3_errmsg(sp->db));
+	snprintf(text, size, "%s",
+	    said != NULL ? said : sqlite3_errmsg(sp->db));
 	sqlite3_finalize(st);
 	return whole ? 0 : 1;
 }

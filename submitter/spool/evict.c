@@ -14,16 +14,16 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define TOMBS_PAGE	512	/* tombstones read at once */
+#define TOMBS_PAGE 512 /* tombstones read at once */
 /* this part of the retention time is removed at once */
-#define SHARE		8
-#define SPARED		3600	/* s: younger tombstones always stay */
+#define SHARE  8
+#define SPARED 3600 /* s: younger tombstones always stay */
 
 int
 spool_tomb_drop(struct spool *sp, const int64_t tomb[3])
 {
-	return spool_change(sp, SQL_TOMB_DROP, VALUES(INT(tomb[0]),
-	    INT(tomb[1]), INT(tomb[2])));
+	return spool_change(sp, SQL_TOMB_DROP,
+	    VALUES(INT(tomb[0]), INT(tomb[1]), INT(tomb[2])));
 }
 
 int
@@ -40,8 +40,8 @@ static int
 tombs_read(struct spool *sp, int64_t tombs[][4], int max)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_PAGE,
-	    VALUES(INT(sp->age_at[0]), INT(sp->age_at[1]),
-	    INT(sp->age_at[2]), INT(max)));
+	    VALUES(INT(sp->age_at[0]), INT(sp->age_at[1]), INT(sp->age_at[2]),
+		INT(max)));
 	int rc = 0, n = 0, k;
 
 	if (st == NULL)
@@ -136,15 +136,15 @@ spool_low_water_load(struct spool *sp)
 
 /* States of a destination that has the start. */
 static const struct {
-	enum dest	dest;
-	enum run_state	state;
+	enum dest dest;
+	enum run_state state;
 } started[] = {
 	{ DEST_REST, STARTED },
 	{ DEST_REST, START_COMMITTED },
 	{ DEST_NATS, STARTED },
 };
 
-#define N_STARTED	(sizeof(started) / sizeof(started[0]))
+#define N_STARTED (sizeof(started) / sizeof(started[0]))
 
 static int
 start_is_due(const struct spool_run *run)

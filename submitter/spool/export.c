@@ -18,8 +18,8 @@
  * Commas and brackets: a line has eight members, and a reason may contain many
  * of them. Each one could be a value, which needs much more memory.
  */
-#define MARKS_MAX	4096
-#define BUF_FIRST	4096
+#define MARKS_MAX 4096
+#define BUF_FIRST 4096
 
 char *
 export_line(const struct spool_run *run, const void *record, size_t n)
@@ -28,13 +28,16 @@ export_line(const struct spool_run *run, const void *record, size_t n)
 	json_t *o;
 
 	text = base64_text(record, n);
-	o = text == NULL ? NULL : json_pack("{s:s, s:I, s:I, s:I, s:s, s:s,"
-	    " s:s, s:s}", "cluster", run->key.cluster, "job",
-	    (json_int_t)run->key.job, "start", (json_int_t)run->key.start,
-	    "end", (json_int_t)run->end, "rest",
-	    run_state_name(run->state[DEST_REST]), "nats",
-	    run_state_name(run->state[DEST_NATS]), "reason",
-	    text_vis(run->reason, reason, sizeof(reason)), "record", text);
+	o = text == NULL ?
+	    NULL :
+	    json_pack("{s:s, s:I, s:I, s:I, s:s, s:s,"
+		      " s:s, s:s}",
+		"cluster", run->key.cluster, "job", (json_int_t)run->key.job,
+		"start", (json_int_t)run->key.start, "end",
+		(json_int_t)run->end, "rest",
+		run_state_name(run->state[DEST_REST]), "nats",
+		run_state_name(run->state[DEST_NATS]), "reason",
+		text_vis(run->reason, reason, sizeof(reason)), "record", text);
 	line = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
 	free(text);
@@ -80,8 +83,9 @@ object_read(struct imported *in, json_t *o)
 	const char *why = json_string_value(json_object_get(o, "reason"));
 	json_int_t id = 0, start = 0;
 
-	if (o == NULL || json_unpack(o, "{s:s, s:I, s:I, s:s}", "cluster",
-	    &cluster, "job", &id, "start", &start, "record", &text) == -1)
+	if (o == NULL ||
+	    json_unpack(o, "{s:s, s:I, s:I, s:s}", "cluster", &cluster, "job",
+		&id, "start", &start, "record", &text) == -1)
 		return "it is no line of an export";
 	if ((wrong = record_read(&in->job, text)) != NULL)
 		return wrong;
@@ -90,7 +94,7 @@ object_read(struct imported *in, json_t *o)
 		return "the record is of another run";
 	in->refused = rest != NULL &&
 	    (strcmp(rest, run_state_name(START_REJECTED)) == 0 ||
-	    strcmp(rest, run_state_name(STOP_REJECTED)) == 0);
+		strcmp(rest, run_state_name(STOP_REJECTED)) == 0);
 	if (in->refused && why != NULL)
 		text_vis(why, in->reason, sizeof(in->reason));
 	return NULL;
@@ -104,8 +108,9 @@ import_line(struct imported *in, const char *line, size_t n)
 
 	memset(in, 0, sizeof(*in));
 	job_init(&in->job);
-	o = is_plain(line, n) ? json_loadb(line, n, JSON_REJECT_DUPLICATES,
-	    NULL) : NULL;
+	o = is_plain(line, n) ?
+	    json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL) :
+	    NULL;
 	wrong = object_read(in, o);
 	json_decref(o);
 	return wrong;

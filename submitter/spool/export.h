@@ -12,9 +12,9 @@
 #include "common/job.h"
 #include "submitter/spool/spool.h"
 
-#define EXPORT_LINE_MAX	(8u << 20)	/* bytes: a record in base64 */
+#define EXPORT_LINE_MAX (8u << 20) /* bytes: a record in base64 */
 /* bytes of a longer line that are skipped at once */
-#define EXPORT_SKIP_MAX	(16u << 20)
+#define EXPORT_SKIP_MAX (16u << 20)
 
 /*
  * Returns owned, without a newline: the line of the run with a record of n
@@ -24,10 +24,10 @@ char *export_line(const struct spool_run *run, const void *record, size_t n);
 
 /* The content of a line. */
 struct imported {
-	struct job	 job;
+	struct job job;
 	/* cc-backend had rejected it before the export */
-	int		 refused;
-	char		 reason[512];	/* of the rejection; may be "" */
+	int refused;
+	char reason[512]; /* of the rejection; may be "" */
 };
 
 /*
@@ -39,10 +39,10 @@ void imported_clear(struct imported *in);
 
 /* Cuts lines from a file; zero-initialise. */
 struct import_text {
-	char		*buf;	/* owned: the line, without its newline */
-	size_t		 len;
-	size_t		 cap;
-	int		 too_long;	/* buf has only the beginning */
+	char *buf; /* owned: the line, without its newline */
+	size_t len;
+	size_t cap;
+	int too_long; /* buf has only the beginning */
 };
 
 /*

@@ -17,10 +17,10 @@
 #include "submitter/spool/transition.h"
 
 /* Runs of one job that are read. */
-#define SIBLINGS_MAX	64
+#define SIBLINGS_MAX 64
 
 static const char waits[] = "waits until an earlier run, requeued early, is "
-	"deleted in cc-backend";
+			    "deleted in cc-backend";
 
 int
 spool_is_start(enum run_state state)
@@ -90,7 +90,8 @@ spool_order(struct spool *sp, struct spool_run *run)
 			    rows[i].due[d] != DUE_LEASED &&
 			    rows[i].state[d] != START_CONFLICT) {
 				moved |= run_move(sp, &rows[i], (enum dest)d,
-				    RUN_EVENT_BLOCKED, DUE_NOW, NULL) == 0;
+					     RUN_EVENT_BLOCKED, DUE_NOW,
+					     NULL) == 0;
 			}
 		}
 		if (moved && spool_save(sp, &rows[i]) == -1)
@@ -128,18 +129,17 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 		} else if (blocks(&rows[i], dest))
 			return 0;
 	}
-	if (next == NULL || (dest == DEST_REST && run->id != 0 &&
-	    is_superseded(run)))
+	if (next == NULL ||
+	    (dest == DEST_REST && run->id != 0 && is_superseded(run)))
 		return 0;
-	run_move(sp, next, dest, RUN_EVENT_UNBLOCKED, next->flags &
-	    RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
+	run_move(sp, next, dest, RUN_EVENT_UNBLOCKED,
+	    next->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
 	    strcmp(next->reason, waits) == 0 ? "" : NULL);
 	return spool_save(sp, next);
 }
 
 int
-spool_set_forgotten(struct spool *sp, struct spool_run *run,
-    const char *reason)
+spool_set_forgotten(struct spool *sp, struct spool_run *run, const char *reason)
 {
 	int d;
 
@@ -213,11 +213,12 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 		if (may_be_superseded(&rows[i], run) &&
 		    supersede_one(sp, &rows[i], run) == -1)
 			return -1;
-		any |= rows[i].key.start < run->key.start &&
-		    rows[i].id != 0 && is_superseded(&rows[i]);
+		any |= rows[i].key.start < run->key.start && rows[i].id != 0 &&
+		    is_superseded(&rows[i]);
 	}
-	if (any && (spool_is_start(run->state[DEST_REST]) ||
-	    run->state[DEST_REST] == START_REJECTED)) {
+	if (any &&
+	    (spool_is_start(run->state[DEST_REST]) ||
+		run->state[DEST_REST] == START_REJECTED)) {
 		run_move(sp, run, DEST_REST, RUN_EVENT_BLOCKED, DUE_NOW, waits);
 	}
 	return n == -1 ? -1 : any;
@@ -229,9 +230,10 @@ can_wait(const struct spool_run *run)
 {
 	enum run_state state = run->state[DEST_REST];
 
-	return !(run->flags & RUN_QUARANTINED) && (state == START_REJECTED ||
-	    (spool_is_start(state) && state != START_CONFLICT &&
-	    run->due[DEST_REST] != DUE_LEASED));
+	return !(run->flags & RUN_QUARANTINED) &&
+	    (state == START_REJECTED ||
+		(spool_is_start(state) && state != START_CONFLICT &&
+		    run->due[DEST_REST] != DUE_LEASED));
 }
 
 int

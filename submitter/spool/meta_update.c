@@ -20,12 +20,14 @@ spool_meta_add(struct spool *sp, const struct run_key *key, const char *field,
 
 	if (sp->now.late >= META_MAX || cluster == -1)
 		return 0;
-	if (spool_change(sp, SQL_META_OF_RUN, VALUES(INT(cluster),
-	    INT(key->job), INT(key->start), TEXT(field))) == -1)
+	if (spool_change(sp, SQL_META_OF_RUN,
+		VALUES(INT(cluster), INT(key->job), INT(key->start),
+		    TEXT(field))) == -1)
 		return -1;
 	sp->now.late -= sqlite3_changes(sp->db);
-	if (spool_change(sp, SQL_META_ADD, VALUES(INT(cluster), INT(key->job),
-	    INT(key->start), TEXT(field), TEXT(value), INT(due))) == -1)
+	if (spool_change(sp, SQL_META_ADD,
+		VALUES(INT(cluster), INT(key->job), INT(key->start),
+		    TEXT(field), TEXT(value), INT(due))) == -1)
 		return -1;
 	sp->now.late++;
 	return 1;
@@ -67,8 +69,8 @@ spool_meta_clear(struct spool_meta *late)
 int
 spool_meta_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries)
 {
-	return spool_change(sp, SQL_META_WAIT, VALUES(INT(id), INT(due),
-	    INT(tries)));
+	return spool_change(sp, SQL_META_WAIT,
+	    VALUES(INT(id), INT(due), INT(tries)));
 }
 
 int
@@ -91,12 +93,11 @@ spool_meta_count(const struct spool *sp)
  * refuse this run.
  */
 static sqlite3_stmt *
-earlier_stmt(struct spool *sp, enum sql what,
-    const struct spool_run *run)
+earlier_stmt(struct spool *sp, enum sql what, const struct spool_run *run)
 {
-	return spool_query(sp, what, VALUES(INT(run->cluster),
-	    INT(run->key.job), INT(run->key.start),
-	    INT(run->key.start - DUPLICATE_SECONDS)));
+	return spool_query(sp, what,
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(run->key.start),
+		INT(run->key.start - DUPLICATE_SECONDS)));
 }
 
 int

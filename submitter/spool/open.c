@@ -15,16 +15,16 @@
 #include "common/msg.h"
 #include "submitter/spool/spool_private.h"
 
-#define CACHE_KIB	"-1024"	/* of cached pages; a walk needs no more */
+#define CACHE_KIB "-1024" /* of cached pages; a walk needs no more */
 /* bytes; SQLite truncates the log to this size */
-#define WAL_MAX		"8388608"
+#define WAL_MAX "8388608"
 /* of SQLite's virtual machine: a few milliseconds */
-#define STEPS_PER_CALL	200000
-#define BUSY_MS		2000		/* the process before may be ending */
+#define STEPS_PER_CALL 200000
+#define BUSY_MS	       2000 /* the process before may be ending */
 /* The header of an SQLite file: its size, and the positions of two numbers. */
-#define HEADER		100
-#define HEADER_VERSION	60
-#define HEADER_APP	68
+#define HEADER	       100
+#define HEADER_VERSION 60
+#define HEADER_APP     68
 
 void
 spool_prepare(void)
@@ -119,7 +119,7 @@ state_load(struct spool *sp)
 	void *p = spool_value_get(sp, SPOOL_STATE, &n);
 	int rc = 0;
 
-	sp->opened = 1;		/* 0 is DUE_NOW */
+	sp->opened = 1; /* 0 is DUE_NOW */
 	if (p != NULL && n >= sizeof(int64_t)) {
 		memcpy(&sp->opened, p, sizeof(int64_t));
 		sp->opened++;
@@ -164,7 +164,7 @@ is_foreign_file(const char *path, char *reason, size_t size)
 			what = "it is a database of another program";
 		else if (header_u32(head + HEADER_VERSION) > SPOOL_SCHEMA)
 			what = "it was written by a newer version of this "
-			    "program";
+			       "program";
 	}
 	close(fd);
 	if (what != NULL)
@@ -194,8 +194,10 @@ schema_failed(struct spool *sp)
 	    code == SQLITE_CONSTRAINT)
 		sp->damaged = 1;
 	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error), "the checksum of page "
-		    "%lld is wrong", (long long)page);
+		snprintf(sp->error, sizeof(sp->error),
+		    "the checksum of page "
+		    "%lld is wrong",
+		    (long long)page);
 	else
 		snprintf(sp->error, sizeof(sp->error), "%s",
 		    sqlite3_errmsg(sp->db));
@@ -206,7 +208,8 @@ static int
 schema_exec(struct spool *sp, const char *sql)
 {
 	return sqlite3_exec(sp->db, sql, NULL, NULL, NULL) == SQLITE_OK ?
-	    0 : schema_failed(sp);
+	    0 :
+	    schema_failed(sp);
 }
 
 static int
@@ -231,9 +234,11 @@ sums_add(struct spool *sp)
 	sqlite3_temp_directory = sqlite3_mprintf(".");
 	sqlite3_progress_handler(sp->db, STEPS_PER_CALL, on_progress, NULL);
 	rc = schema_exec(sp, "PRAGMA temp_store = FILE") == 0 &&
-	    schema_exec(sp, "VACUUM") == 0 &&
-	    schema_exec(sp, "PRAGMA wal_checkpoint(TRUNCATE)") == 0 &&
-	    schema_exec(sp, "PRAGMA temp_store = MEMORY") == 0 ? 0 : -1;
+		schema_exec(sp, "VACUUM") == 0 &&
+		schema_exec(sp, "PRAGMA wal_checkpoint(TRUNCATE)") == 0 &&
+		schema_exec(sp, "PRAGMA temp_store = MEMORY") == 0 ?
+	    0 :
+	    -1;
 	sqlite3_progress_handler(sp->db, 0, NULL, NULL);
 	return rc;
 }
@@ -284,9 +289,11 @@ bring_up(struct spool *sp, int64_t version)
 		if (step_do(sp, version) == 0)
 			continue;
 		memcpy(why, sp->error, sizeof(why));
-		snprintf(sp->error, sizeof(sp->error), "it cannot be migrated "
+		snprintf(sp->error, sizeof(sp->error),
+		    "it cannot be migrated "
 		    "from version %lld (this needs as much space as the "
-		    "file): %.120s", (long long)version, why);
+		    "file): %.120s",
+		    (long long)version, why);
 		return sp->error;
 	}
 	return NULL;
@@ -300,7 +307,7 @@ schema_settle(struct spool *sp)
 	if (spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
 	    spool_ask(sp, "PRAGMA user_version", &version) == -1 ||
 	    spool_ask(sp, "SELECT count(*) FROM sqlite_master", &tables) ==
-	    -1) {
+		-1) {
 		schema_failed(sp);
 		return sp->error;
 	}
@@ -357,8 +364,9 @@ try_open(const char *path, int *damaged, char *reason, size_t size)
 		goto fail;
 	wr_init(&sp->record, MSG_PAYLOAD_MAX);
 	wrong = "cannot be opened";
-	if (sqlite3_open_v2(path, &sp->db, SQLITE_OPEN_READWRITE |
-	    SQLITE_OPEN_CREATE, SPOOL_VFS) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, &sp->db,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+		SPOOL_VFS) != SQLITE_OK) {
 		if (sp->db != NULL)
 			wrong = sqlite3_errmsg(sp->db);
 		goto fail;
@@ -417,9 +425,10 @@ read_setup(struct spool *sp, int64_t *version)
 	int64_t app;
 
 	sqlite3_db_config(sp->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	if (sqlite3_exec(sp->db, "PRAGMA locking_mode = EXCLUSIVE; "
-	    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_KIB, NULL,
-	    NULL, NULL) != SQLITE_OK ||
+	if (sqlite3_exec(sp->db,
+		"PRAGMA locking_mode = EXCLUSIVE; "
+		"PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_KIB,
+		NULL, NULL, NULL) != SQLITE_OK ||
 	    spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
 	    spool_ask(sp, "PRAGMA user_version", version) == -1)
 		return sqlite3_errmsg(sp->db);
@@ -429,8 +438,8 @@ read_setup(struct spool *sp, int64_t *version)
 		return "its header says that the pages have no checksums";
 	sp->page = spool_number(sp, "PRAGMA page_size");
 	sp->boot = spool_boottime();
-	return *version == SPOOL_SCHEMA && clusters_load(sp) == -1 ?
-	    sp->error : NULL;
+	return *version == SPOOL_SCHEMA && clusters_load(sp) == -1 ? sp->error :
+								     NULL;
 }
 
 struct spool *

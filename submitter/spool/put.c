@@ -17,8 +17,8 @@
 #include "submitter/spool/transition.h"
 
 /* Runs of one job that are compared with a record. */
-#define SIBLINGS_MAX	64
-#define REQUEUED_EARLY	60	/* seconds; see requeuedRuns */
+#define SIBLINGS_MAX   64
+#define REQUEUED_EARLY 60 /* seconds; see requeuedRuns */
 
 /* No run begins before its submission: the clock was set back. */
 static int
@@ -61,7 +61,7 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 	struct spool_run rows[SIBLINGS_MAX];
 	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-	    INT(job->key.job), INT(SIBLINGS_MAX)));
+		INT(job->key.job), INT(SIBLINGS_MAX)));
 	int rc, n = 0, i;
 
 	if (st == NULL)
@@ -70,9 +70,10 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 		spool_row(sp, st, &rows[n++]);
 	sqlite3_reset(st);
 	for (i = 0; i < n; i++) {
-		if (job->key.start == rows[i].alias || (is_moved(job,
-		    rows[i].key.start, rows[i].end, rows[i].submit) &&
-		    restarts_agree(sp, rows[i].id, job))) {
+		if (job->key.start == rows[i].alias ||
+		    (is_moved(job, rows[i].key.start, rows[i].end,
+			 rows[i].submit) &&
+			restarts_agree(sp, rows[i].id, job))) {
 			*run = rows[i];
 			return 1;
 		}
@@ -86,7 +87,7 @@ is_finished_moved(struct spool *sp, const struct job *job)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-	    INT(job->key.job), INT(SIBLINGS_MAX)));
+		INT(job->key.job), INT(SIBLINGS_MAX)));
 	int64_t start, end, waited;
 	int rc = 0, found = 0;
 
@@ -166,8 +167,8 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (!sp->policy.to[d] || !keep)
 			continue;
-		run_move(sp, &run, (enum dest)d, past ?
-		    RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
+		run_move(sp, &run, (enum dest)d,
+		    past ? RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
 		    start_due(sp, job), NULL);
 	}
 	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
@@ -177,8 +178,10 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	}
 	if (is_requeued_early(job))
 		run.flags |= RUN_REQUEUED_EARLY;
-	if ((!past && (spool_supersede(sp, &run) == -1 ||
-	    spool_order(sp, &run) == -1)) || spool_add(sp, &run) == -1)
+	if ((!past &&
+		(spool_supersede(sp, &run) == -1 ||
+		    spool_order(sp, &run) == -1)) ||
+	    spool_add(sp, &run) == -1)
 		return PUT_ERROR;
 	*id = run.id;
 	if (run.end != 0 && !keep) {
@@ -192,12 +195,12 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 
 /* Must a list of jobs show the run before its stop is sent? */
 static int
-stop_waits(const struct spool *sp, const struct spool_run *run,
-    enum dest dest)
+stop_waits(const struct spool *sp, const struct spool_run *run, enum dest dest)
 {
 	if (dest != DEST_REST)
 		return 0;
-	return run->state[dest] == STARTED ? sp->policy.wait_commit :
+	return run->state[dest] == STARTED ?
+	    sp->policy.wait_commit :
 	    run->state[dest] == START_COMMITTED && sp->policy.active_only;
 }
 
@@ -207,13 +210,14 @@ state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 {
 	int64_t gap = sp->policy.nats_gap, due = DUE_KEEP;
 	enum run_event event = stop_waits(sp, run, dest) ?
-	    RUN_EVENT_ENDED_WAIT : RUN_EVENT_ENDED;
+	    RUN_EVENT_ENDED_WAIT :
+	    RUN_EVENT_ENDED;
 
 	if (!run_may_move(run, dest, event))
 		return;
 	if (run->state[dest] == STARTED || run->state[dest] == START_COMMITTED)
 		due = dest == DEST_NATS && gap > 0 ? run->since[dest] + gap :
-		    DUE_NOW;
+						     DUE_NOW;
 	run_move(sp, run, dest, event, due, NULL);
 }
 
@@ -297,8 +301,9 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
 			run->due[d] = DUE_NOW;
 		/* Each destination is checked alone: one may have the start. */
-		if ((job->flags & JOB_OPTED_OUT) && !(run->flags &
-		    (d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
+		if ((job->flags & JOB_OPTED_OUT) &&
+		    !(run->flags &
+			(d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
 		    spool_is_start(run->state[d]))
 			run_move(sp, run, (enum dest)d, RUN_EVENT_OPTED_OUT,
 			    DUE_KEEP, NULL);
@@ -332,7 +337,7 @@ is_told_anew(const struct job *old, const struct job *job)
 {
 	return job->end != 0 && old->end == 0 && job->slurm_info != NULL &&
 	    (old->slurm_info == NULL ||
-	    strcmp(old->slurm_info, job->slurm_info) != 0);
+		strcmp(old->slurm_info, job->slurm_info) != 0);
 }
 
 static enum spool_put
@@ -436,8 +441,8 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 		return PUT_KNOWN;
 	if (found == -1 || sp->broken)
 		return PUT_ERROR;
-	if (found == 0 && ((job->flags & JOB_PARTIAL) ||
-	    !(job->flags & JOB_HAS_START)))
+	if (found == 0 &&
+	    ((job->flags & JOB_PARTIAL) || !(job->flags & JOB_HAS_START)))
 		return PUT_REFUSED;
 	if (found == 0 && is_below_low_water(sp, job))
 		return PUT_KNOWN;

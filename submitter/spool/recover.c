@@ -19,21 +19,21 @@
 #include "submitter/spool/transition.h"
 
 /* limit; damaged pages may form a ring */
-#define TOMBS_MAX	20000000L
-#define GAP_MAX		(INT64_C(1) << 20)	/* rows skipped at once */
-#define COMMIT_EVERY	1000			/* rows */
+#define TOMBS_MAX    20000000L
+#define GAP_MAX	     (INT64_C(1) << 20) /* rows skipped at once */
+#define COMMIT_EVERY 1000		/* rows */
 
 /* The damaged file that is read. */
 struct damaged_file {
-	sqlite3		*db;
-	struct spool	*sp;		/* the new spool */
+	sqlite3 *db;
+	struct spool *sp; /* the new spool */
 	/* ids in the damaged file, by index */
-	int		 clusters[CLUSTERS_MAX];
-	char		 names[CLUSTERS_MAX][CLUSTER_MAX];
-	unsigned	 n_clusters;
+	int clusters[CLUSTERS_MAX];
+	char names[CLUSTERS_MAX][CLUSTER_MAX];
+	unsigned n_clusters;
 	/* the checksums of its pages are checked */
-	int		 trusted;
-	unsigned	 runs, tombs, gaps;
+	int trusted;
+	unsigned runs, tombs, gaps;
 };
 
 static sqlite3_stmt *
@@ -75,8 +75,8 @@ clusters_take(struct damaged_file *w)
 		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
 		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
 		/* A watermark that is too late would leave out runs. */
-		spool_watermark(w->sp, name, w->trusted ?
-		    sqlite3_column_int64(st, 2) : 0);
+		spool_watermark(w->sp, name,
+		    w->trusted ? sqlite3_column_int64(st, 2) : 0);
 	}
 	sqlite3_finalize(st);
 }
@@ -110,7 +110,7 @@ bytes_take(struct damaged_file *w, int64_t id, struct writer *bytes)
 		    (size_t)sqlite3_column_bytes(st, 0));
 		whole = wr_end(bytes) == 0 &&
 		    (uint64_t)sqlite3_column_int64(st, 1) ==
-		    spool_sum(bytes->buf, bytes->len);
+			spool_sum(bytes->buf, bytes->len);
 	}
 	if (!whole)
 		wr_reset(bytes);
@@ -234,7 +234,8 @@ runs_take(struct damaged_file *w)
 static void
 tombs_take(struct damaged_file *w)
 {
-	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, lasted, "
+	sqlite3_stmt *st = prepare(w,
+	    "SELECT cluster, job, started, lasted, "
 	    "waited FROM tomb");
 	const char *name;
 	int64_t tomb[5];
@@ -248,9 +249,9 @@ tombs_take(struct damaged_file *w)
 		for (c = 1; c < 5; c++)
 			tomb[c] = sqlite3_column_int64(st, c);
 		if (spool_change(w->sp, SQL_TOMB_ADD,
-		    VALUES(INT(spool_cluster_id(w->sp, name, 1)),
-		    INT(tomb[1]), INT(tomb[2]), INT(tomb[3]),
-		    INT(tomb[4]))) == -1)
+			VALUES(INT(spool_cluster_id(w->sp, name, 1)),
+			    INT(tomb[1]), INT(tomb[2]), INT(tomb[3]),
+			    INT(tomb[4]))) == -1)
 			continue;
 		w->tombs += (unsigned)sqlite3_changes(w->sp->db);
 		if (left % COMMIT_EVERY == 0)
@@ -264,14 +265,16 @@ tombs_take(struct damaged_file *w)
 static void
 resources_take(struct damaged_file *w)
 {
-	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, submitted,"
+	sqlite3_stmt *st = prepare(w,
+	    "SELECT cluster, job, started, submitted,"
 	    " bytes FROM stub");
 	struct spool_resources stub;
 	const char *name;
 	int i;
 
 	for (i = 0; st != NULL && i < SPOOL_RESOURCES_MAX &&
-	    sqlite3_step(st) == SQLITE_ROW; i++) {
+	     sqlite3_step(st) == SQLITE_ROW;
+	     i++) {
 		memset(&stub, 0, sizeof(stub));
 		name = name_of(w, sqlite3_column_int(st, 0));
 		if (name == NULL)
@@ -291,14 +294,16 @@ resources_take(struct damaged_file *w)
 static void
 late_take(struct damaged_file *w)
 {
-	sqlite3_stmt *st = prepare(w, "SELECT cluster, job, started, field,"
+	sqlite3_stmt *st = prepare(w,
+	    "SELECT cluster, job, started, field,"
 	    " value FROM late");
 	const char *name, *field, *value;
 	struct run_key key;
 	int i;
 
-	for (i = 0; st != NULL && i < META_MAX &&
-	    sqlite3_step(st) == SQLITE_ROW; i++) {
+	for (i = 0;
+	     st != NULL && i < META_MAX && sqlite3_step(st) == SQLITE_ROW;
+	     i++) {
 		memset(&key, 0, sizeof(key));
 		name = name_of(w, sqlite3_column_int(st, 0));
 		field = (const char *)sqlite3_column_text(st, 3);
@@ -333,15 +338,17 @@ keep_damaged(const char *found, const char *path)
 static int
 damaged_read(struct damaged_file *w, const char *path, int trusted)
 {
-	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE, trusted ?
-	    SPOOL_VFS : NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE,
+		trusted ? SPOOL_VFS : NULL) != SQLITE_OK) {
 		sqlite3_close_v2(w->db);
 		return -1;
 	}
 	w->trusted = trusted;
 	w->n_clusters = 0;
-	sqlite3_exec(w->db, "PRAGMA locking_mode = EXCLUSIVE; "
-	    "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+	sqlite3_exec(w->db,
+	    "PRAGMA locking_mode = EXCLUSIVE; "
+	    "PRAGMA temp_store = MEMORY",
+	    NULL, NULL, NULL);
 	if (!trusted || spool_sum_is_on(w->db)) {
 		clusters_take(w);
 		runs_take(w);

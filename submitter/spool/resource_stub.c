@@ -16,14 +16,14 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define STUB_VERSION	1
-#define STUB_FLAGS	(JOB_HAS_THREADS | JOB_HAS_ACCELS)
-#define ROW_BYTES	32	/* beside the bytes: key, submit time, cell */
+#define STUB_VERSION 1
+#define STUB_FLAGS   (JOB_HAS_THREADS | JOB_HAS_ACCELS)
+#define ROW_BYTES    32 /* beside the bytes: key, submit time, cell */
 
 /* What a host has in common with the one before. */
-#define SAME_SHAPE	1u
-#define SAME_CPUS	2u
-#define SAME_ACCELS	4u
+#define SAME_SHAPE  1u
+#define SAME_CPUS   2u
+#define SAME_ACCELS 4u
 
 static void
 wr_num(struct writer *w, uint64_t n)
@@ -91,8 +91,9 @@ host_same(const struct job_host *a, const struct job_host *h)
 	if (a->sockets == h->sockets && a->cores == h->cores &&
 	    a->threads == h->threads)
 		same |= SAME_SHAPE;
-	if (a->n_cpus == h->n_cpus && (h->n_cpus == 0 || memcmp(a->cpus,
-	    h->cpus, h->n_cpus * sizeof(*h->cpus)) == 0))
+	if (a->n_cpus == h->n_cpus &&
+	    (h->n_cpus == 0 ||
+		memcmp(a->cpus, h->cpus, h->n_cpus * sizeof(*h->cpus)) == 0))
 		same |= SAME_CPUS;
 	for (i = 0; a->n_accels == h->n_accels && i < h->n_accels; i++)
 		if (strcmp(a->accels[i], h->accels[i]) != 0)
@@ -133,14 +134,13 @@ host_write(struct writer *w, const struct job_host *before,
 }
 
 static void
-cpus_copy(struct job_host *h, const struct job_host *before,
-    struct reader *r)
+cpus_copy(struct job_host *h, const struct job_host *before, struct reader *r)
 {
 	uint32_t i;
 
 	for (i = 0; i < before->n_cpus && !r->err; i++)
 		if (job_host_add_cpus(h, before->cpus[i].first,
-		    before->cpus[i].last) == -1)
+			before->cpus[i].last) == -1)
 			rd_fail(r);
 }
 
@@ -152,8 +152,8 @@ cpus_read(struct reader *r, struct job_host *h)
 	for (; n > 0 && !r->err; n--) {
 		first = last + rd_num(r);
 		last = first + rd_num(r);
-		if (last > UINT32_MAX || first > last || job_host_add_cpus(h,
-		    (uint32_t)first, (uint32_t)last) == -1)
+		if (last > UINT32_MAX || first > last ||
+		    job_host_add_cpus(h, (uint32_t)first, (uint32_t)last) == -1)
 			rd_fail(r);
 	}
 }
@@ -172,8 +172,7 @@ accels_read(struct reader *r, struct job_host *h)
 }
 
 static void
-accels_copy(struct job_host *h, const struct job_host *before,
-    struct reader *r)
+accels_copy(struct job_host *h, const struct job_host *before, struct reader *r)
 {
 	uint32_t i;
 
@@ -271,9 +270,10 @@ spool_resources_add(struct spool *sp, const struct spool_resources *stub,
 {
 	int cluster = spool_cluster_id(sp, stub->key.cluster, 1);
 
-	if (cluster == -1 || spool_change(sp, SQL_RESOURCES_ADD,
-	    VALUES(INT(cluster), INT(stub->key.job), INT(stub->key.start),
-	    INT(stub->submit), BLOB(p, n))) == -1)
+	if (cluster == -1 ||
+	    spool_change(sp, SQL_RESOURCES_ADD,
+		VALUES(INT(cluster), INT(stub->key.job), INT(stub->key.start),
+		    INT(stub->submit), BLOB(p, n))) == -1)
 		return -1;
 	if (sqlite3_changes(sp->db) > 0) {
 		sp->now.resources++;
@@ -301,7 +301,7 @@ spool_resources_put(struct spool *sp, const struct job *job)
 	spool_resources_write(w, job);
 	if (wr_end(w) == -1 || sp->now.resources >= SPOOL_RESOURCES_MAX ||
 	    sp->now.resource_bytes + resources_cost(w->len) >
-	    (int64_t)spool_resources_share(sp))
+		(int64_t)spool_resources_share(sp))
 		return PUT_NO_SHARE;
 	return spool_resources_add(sp, &stub, w->buf, w->len) == -1 ?
 	    PUT_ERROR :
@@ -312,8 +312,8 @@ static int
 resources_drop(struct spool *sp, int cluster, int64_t job, int64_t start,
     size_t n)
 {
-	if (spool_change(sp, SQL_RESOURCES_DROP, VALUES(INT(cluster), INT(job),
-	    INT(start))) == -1)
+	if (spool_change(sp, SQL_RESOURCES_DROP,
+		VALUES(INT(cluster), INT(job), INT(start))) == -1)
 		return -1;
 	sp->now.resources--;
 	sp->now.resource_bytes -= resources_cost(n);
@@ -331,8 +331,8 @@ spool_resources_take(struct spool *sp, struct job *job)
 
 	if (sp->now.resources <= 0 || cluster == -1)
 		return 0;
-	if ((st = spool_query(sp, SQL_RESOURCES_OF_JOB, VALUES(INT(cluster),
-	    INT(job->key.job)))) == NULL)
+	if ((st = spool_query(sp, SQL_RESOURCES_OF_JOB,
+		 VALUES(INT(cluster), INT(job->key.job)))) == NULL)
 		return -1;
 	job_init(&had);
 	while (start == 0 && (rc = spool_step(sp, st)) == 1) {
@@ -353,8 +353,9 @@ spool_resources_take(struct spool *sp, struct job *job)
 	job_clear(&had);
 	if (rc == -1)
 		return -1;
-	return start == 0 ? 0 : resources_drop(sp, cluster,
-	    (int64_t)job->key.job, start, n);
+	return start == 0 ?
+	    0 :
+	    resources_drop(sp, cluster, (int64_t)job->key.job, start, n);
 }
 
 int
@@ -365,8 +366,8 @@ spool_resources_recount(struct spool *sp)
 
 	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
 		sp->now.resources++;
-		sp->now.resource_bytes += resources_cost((size_t)
-		    sqlite3_column_int64(st, 0));
+		sp->now.resource_bytes += resources_cost(
+		    (size_t)sqlite3_column_int64(st, 0));
 	}
 	return rc;
 }
@@ -388,8 +389,10 @@ spool_resources_share(const struct spool *sp)
 int
 spool_resources_age(struct spool *sp, int64_t wall)
 {
-	sqlite3_stmt *st = sp->now.resources > 0 ? spool_query(sp,
-	    SQL_RESOURCES_OLD, VALUES(INT(wall - SPOOL_RESOURCE_KEEP))) : NULL;
+	sqlite3_stmt *st = sp->now.resources > 0 ?
+	    spool_query(sp, SQL_RESOURCES_OLD,
+		VALUES(INT(wall - SPOOL_RESOURCE_KEEP))) :
+	    NULL;
 	int64_t job, start;
 	int rc, cluster;
 	size_t n;

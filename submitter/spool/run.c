@@ -43,28 +43,30 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
 }
 
-#define RUN_VALUES	19
+#define RUN_VALUES 19
 
 /* The values of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same numbers. */
 static void
 run_values(const struct spool_run *run, struct sql_value values[RUN_VALUES])
 {
 	const struct sql_value key[] = { INT(run->id), INT(run->cluster),
-	    INT(run->key.job), INT(run->key.start), INT(run->end),
-	    INT(run->submit), INT(run->alias), INT(run->flags) };
+		INT(run->key.job), INT(run->key.start), INT(run->end),
+		INT(run->submit), INT(run->alias), INT(run->flags) };
 	const struct sql_value rest[] = { INT(run->not_found_at),
-	    INT(run->not_found_count),
-	    TEXT(run->reason[0] != '\0' ? run->reason : NULL) };
+		INT(run->not_found_count),
+		TEXT(run->reason[0] != '\0' ? run->reason : NULL) };
 	int64_t due;
 	int d;
 
 	memcpy(values, key, sizeof(key));
 	for (d = 0; d < DEST__COUNT; d++) {
 		due = run->due[d] == DUE_NOW && (run->flags & RUN_BACKFILL) ?
-		    DUE_AFTER_LIVE : run->due[d];
-		memcpy(values + 8 + 4 * d, (const struct sql_value[]){
-		    INT(run->state[d]), INT(due), INT(run->tries[d]),
-		    INT(run->since[d]) }, 4 * sizeof(*values));
+		    DUE_AFTER_LIVE :
+		    run->due[d];
+		memcpy(values + 8 + 4 * d,
+		    (const struct sql_value[]) { INT(run->state[d]), INT(due),
+			INT(run->tries[d]), INT(run->since[d]) },
+		    4 * sizeof(*values));
 	}
 	memcpy(values + 16, rest, sizeof(rest));
 }
@@ -112,8 +114,8 @@ spool_find(struct spool *sp, const struct run_key *key, struct spool_run *run)
 
 	if (cluster == -1)
 		return 0;
-	st = spool_query(sp, SQL_RUN_FIND, VALUES(INT(cluster), INT(key->job),
-	    INT(key->start)));
+	st = spool_query(sp, SQL_RUN_FIND,
+	    VALUES(INT(cluster), INT(key->job), INT(key->start)));
 	return st != NULL ? get_row(sp, st, run) : -1;
 }
 
@@ -125,8 +127,8 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 
 	if (cluster == -1)
 		return 0;
-	st = spool_query(sp, SQL_TOMB_GET, VALUES(INT(cluster), INT(key->job),
-	    INT(key->start)));
+	st = spool_query(sp, SQL_TOMB_GET,
+	    VALUES(INT(cluster), INT(key->job), INT(key->start)));
 	if (st == NULL)
 		return 0;
 	rc = spool_step(sp, st);
@@ -163,15 +165,15 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 	snprintf(sp->error, sizeof(sp->error),
 	    "the checksum of a record is wrong");
 	sp->damaged = 1;
-	spool_rollback(sp);	/* does not return */
+	spool_rollback(sp); /* does not return */
 	return -1;
 }
 
 int
 spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n)
 {
-	return spool_change(sp, SQL_RECORD_SET, VALUES(INT(id), BLOB(p, n),
-	    INT(spool_sum(p, n))));
+	return spool_change(sp, SQL_RECORD_SET,
+	    VALUES(INT(id), BLOB(p, n), INT(spool_sum(p, n))));
 }
 
 int
@@ -187,10 +189,10 @@ spool_record_write(struct spool *sp, int64_t id, const struct job *job)
 static int
 tomb_add(struct spool *sp, const struct spool_run *run, int64_t start)
 {
-	return spool_change(sp, SQL_TOMB_ADD, VALUES(INT(run->cluster),
-	    INT(run->key.job), INT(start),
-	    INT(run->end > start ? run->end - start : 0),
-	    INT(run->submit != 0 ? start - run->submit : 0)));
+	return spool_change(sp, SQL_TOMB_ADD,
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(start),
+		INT(run->end > start ? run->end - start : 0),
+		INT(run->submit != 0 ? start - run->submit : 0)));
 }
 
 int
@@ -236,10 +238,10 @@ supersede_state(struct spool *sp, struct spool_run *run)
 {
 	enum run_state state = run->state[DEST_REST];
 
-	if ((run->flags & RUN_SUPERSEDED) && (state == RUN_DONE ||
-	    state == KEPT_REPLACEABLE || state == STOP_REJECTED ||
-	    state == CLOSED_BY_OTHERS || (state == STOP_DUE &&
-	    run->due[DEST_REST] != DUE_LEASED))) {
+	if ((run->flags & RUN_SUPERSEDED) &&
+	    (state == RUN_DONE || state == KEPT_REPLACEABLE ||
+		state == STOP_REJECTED || state == CLOSED_BY_OTHERS ||
+		(state == STOP_DUE && run->due[DEST_REST] != DUE_LEASED))) {
 		run_move(sp, run, DEST_REST, RUN_EVENT_SUPERSEDED, DUE_NOW,
 		    NULL);
 		run->flags = (run->flags & ~RUN_SUPERSEDED) |
@@ -247,8 +249,8 @@ supersede_state(struct spool *sp, struct spool_run *run)
 	} else if (state == RUN_DONE && (run->flags & RUN_REQUEUED_EARLY) &&
 	    !(run->flags & RUN_FORGET_AFTER_DELETE) &&
 	    sp->policy.last_requeued) {
-		run_move(sp, run, DEST_REST, RUN_EVENT_KEPT, spool_now(sp) +
-		    DUPLICATE_SECONDS * 1000, NULL);
+		run_move(sp, run, DEST_REST, RUN_EVENT_KEPT,
+		    spool_now(sp) + DUPLICATE_SECONDS * 1000, NULL);
 	}
 }
 

@@ -28,8 +28,10 @@ spool_pick(struct spool *sp, enum dest dest, enum run_state state,
 	sqlite3_stmt *st;
 	int n, later;
 
-	st = spool_query(sp, (order == ORDER_NEWEST ? SQL_PICK_NEWEST :
-	    SQL_PICK_OLDEST) + (enum sql)dest, VALUES(INT(state), INT(max)));
+	st = spool_query(sp,
+	    (order == ORDER_NEWEST ? SQL_PICK_NEWEST : SQL_PICK_OLDEST) +
+		(enum sql)dest,
+	    VALUES(INT(state), INT(max)));
 	if (st == NULL)
 		return -1;
 	n = pick_ids(sp, st, ids, max);
@@ -92,10 +94,11 @@ spool_each(struct spool *sp, enum dest dest, enum run_state state,
 
 	if (max > SPOOL_PAGE)
 		max = SPOOL_PAGE;
-	st = state == RUN_STATE__COUNT ? spool_query(sp, SQL_EACH_ANY,
-	    VALUES(INT(after->id), INT(max))) : spool_query(sp,
-	    SQL_EACH + (enum sql)dest, VALUES(INT(state), INT(after->due),
-	    INT(after->start), INT(after->id), INT(max)));
+	st = state == RUN_STATE__COUNT ?
+	    spool_query(sp, SQL_EACH_ANY, VALUES(INT(after->id), INT(max))) :
+	    spool_query(sp, SQL_EACH + (enum sql)dest,
+		VALUES(INT(state), INT(after->due), INT(after->start),
+		    INT(after->id), INT(max)));
 	if (st == NULL || (rows = calloc((size_t)max, sizeof(*rows))) == NULL)
 		return -1;
 	n = page_read(sp, st, rows, max);
@@ -116,8 +119,8 @@ int
 spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_SPAN, VALUES(INT(state),
-	    INT(spool_cluster_id(sp, cluster, 0))));
+	sqlite3_stmt *st = spool_query(sp, SQL_SPAN,
+	    VALUES(INT(state), INT(spool_cluster_id(sp, cluster, 0))));
 	int n = -1;
 
 	*from = *to = 0;
@@ -139,8 +142,9 @@ job_stmt(struct spool *sp, enum sql id, const char *cluster, uint64_t job,
 {
 	int number = spool_cluster_id(sp, cluster, 0);
 
-	return number == -1 ? NULL : spool_query(sp, id, VALUES(INT(number),
-	    INT(job), INT(max)));
+	return number == -1 ?
+	    NULL :
+	    spool_query(sp, id, VALUES(INT(number), INT(job), INT(max)));
 }
 
 int

@@ -27,26 +27,26 @@ enum dest {
  * at the end. transition.h has the events and the table of transitions.
  */
 enum run_state {
-	RUN_NONE,		/* not for this destination */
-	START_DUE,		/* runs, its start is due */
-	START_DUE_ENDED,	/* has ended, its start is due */
-	START_BLOCKED,	/* its start waits for an older run of the job */
-	START_CONFLICT,	/* refused as a duplicate: a list of jobs must tell */
-	STARTED,		/* start accepted, runs, not committed yet */
-	START_COMMITTED,		/* start accepted, runs, committed */
-	STOP_BLOCKED,	/* start accepted, has ended, not committed yet */
-	STOP_DUE,		/* its stop is due */
+	RUN_NONE,	 /* not for this destination */
+	START_DUE,	 /* runs, its start is due */
+	START_DUE_ENDED, /* has ended, its start is due */
+	START_BLOCKED,	 /* its start waits for an older run of the job */
+	START_CONFLICT,	 /* refused as a duplicate: a list of jobs must tell */
+	STARTED,	 /* start accepted, runs, not committed yet */
+	START_COMMITTED, /* start accepted, runs, committed */
+	STOP_BLOCKED,	 /* start accepted, has ended, not committed yet */
+	STOP_DUE,	 /* its stop is due */
 	RUN_DONE,
-	START_REJECTED,		/* the start was rejected for good */
-	STOP_REJECTED,		/* the stop was rejected for good */
+	START_REJECTED, /* the start was rejected for good */
+	STOP_REJECTED,	/* the stop was rejected for good */
 	/* to be deleted in cc-backend; see RUN_FORGET_AFTER_DELETE */
 	DELETE_DUE,
 	/* the stop found the run stopped: a list of jobs must tell how */
 	STOP_CONFLICT,
 	/* another client stopped it with other values: an admin decides */
 	CLOSED_BY_OTHERS,
-	BACKFILL_HELD,		/* of a backfill: does cc-backend have it? */
-	KEPT_REPLACEABLE,	/* delivered; a later run may replace it */
+	BACKFILL_HELD,	  /* of a backfill: does cc-backend have it? */
+	KEPT_REPLACEABLE, /* delivered; a later run may replace it */
 	RUN_STATE__COUNT
 };
 
@@ -59,69 +59,69 @@ const char *run_state_label(enum run_state state);
 
 /* Bits of spool_run.flags; stored. */
 /* a start may have been sent: the key does not change any more */
-#define RUN_KEY_FIXED	1u
+#define RUN_KEY_FIXED 1u
 /* found open in cc-backend, no record yet */
-#define RUN_FROM_BACKEND	2u
+#define RUN_FROM_BACKEND 2u
 /* not in cc-backend any more: started again if it runs */
-#define RUN_MISSING_IN_BACKEND	4u
+#define RUN_MISSING_IN_BACKEND 4u
 /* a worker died twice on its record, which is not read any more */
-#define RUN_QUARANTINED	8u
+#define RUN_QUARANTINED 8u
 /* another client stopped it in cc-backend */
-#define RUN_CLOSED_BY_OTHERS	16u
-#define RUN_STOP_ATTEMPTED	32u	/* a stop was sent before */
+#define RUN_CLOSED_BY_OTHERS 16u
+#define RUN_STOP_ATTEMPTED   32u /* a stop was sent before */
 /* started again because its stop found no such run */
-#define RUN_RESTARTED	64u
+#define RUN_RESTARTED 64u
 /* DELETE_DUE: done after the deletion; else started again */
-#define RUN_FORGET_AFTER_DELETE	128u
+#define RUN_FORGET_AFTER_DELETE 128u
 /* its first start had tags, so a repeated one has them, too */
-#define RUN_TAGGED	256u
+#define RUN_TAGGED 256u
 /* its first start had all that is known at the end */
-#define RUN_END_IN_START	512u
+#define RUN_END_IN_START 512u
 /* slurm_info differs from that of its first start */
-#define RUN_INFO_CHANGED	1024u
+#define RUN_INFO_CHANGED 1024u
 /* a start may have been sent by REST: its content does not change */
-#define RUN_REST_STARTED	2048u
+#define RUN_REST_STARTED 2048u
 /* no start before Slurm shows the run as running, or its end */
-#define RUN_UNCONFIRMED	4096u
-#define RUN_BACKFILL	8192u	/* of a backfill: due after all live runs */
+#define RUN_UNCONFIRMED 4096u
+#define RUN_BACKFILL	8192u /* of a backfill: due after all live runs */
 /* requeued within a minute: a later run may replace it */
-#define RUN_REQUEUED_EARLY	16384u
+#define RUN_REQUEUED_EARLY 16384u
 /* a later run replaces it: deleted in cc-backend as soon as possible */
-#define RUN_SUPERSEDED		32768u
+#define RUN_SUPERSEDED 32768u
 /* rejected; the previous run's message says so, or will */
-#define RUN_PREVIOUS_NOTED	65536u
+#define RUN_PREVIOUS_NOTED 65536u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
  * meaning.
  */
-#define DUE_NOW		0
+#define DUE_NOW 0
 /* now, after DUE_NOW; spool_save() sets it for RUN_BACKFILL */
-#define DUE_AFTER_LIVE	1
-#define DUE_LEASED	(INT64_C(1) << 60)	/* being sent */
+#define DUE_AFTER_LIVE 1
+#define DUE_LEASED     (INT64_C(1) << 60) /* being sent */
 /* with RUN_UNCONFIRMED: never sent */
-#define DUE_UNCONFIRMED	(DUE_LEASED + 1)
+#define DUE_UNCONFIRMED (DUE_LEASED + 1)
 
 /* One run's row, without its record. */
 struct spool_run {
-	int64_t		 id;
-	struct run_key	 key;
-	int64_t		 end;			/* epoch; 0 = runs */
-	int64_t		 submit;		/* epoch; 0 = unknown */
-	int64_t		 alias;	/* another start time of the run; 0 = none */
-	unsigned	 flags;
-	enum run_state	 state[DEST__COUNT];
-	int64_t		 due[DEST__COUNT];
-	unsigned	 tries[DEST__COUNT];	/* since the last success */
+	int64_t id;
+	struct run_key key;
+	int64_t end;	/* epoch; 0 = runs */
+	int64_t submit; /* epoch; 0 = unknown */
+	int64_t alias;	/* another start time of the run; 0 = none */
+	unsigned flags;
+	enum run_state state[DEST__COUNT];
+	int64_t due[DEST__COUNT];
+	unsigned tries[DEST__COUNT]; /* since the last success */
 	/* spool_now() when the start was accepted */
-	int64_t		 since[DEST__COUNT];
+	int64_t since[DEST__COUNT];
 	/* spool_now() when Slurm first did not know the run; 0 = never */
-	int64_t		 not_found_at;
-	unsigned	 not_found_count;
-	char		 reason[512];	/* why it waits or was rejected */
+	int64_t not_found_at;
+	unsigned not_found_count;
+	char reason[512]; /* why it waits or was rejected */
 	/* of the spool: as stored */
-	enum run_state	 was[DEST__COUNT];
-	int		 cluster;
+	enum run_state was[DEST__COUNT];
+	int cluster;
 };
 
 /* What an admin reads: "start due", "sending", "forgotten"; a constant. */
@@ -130,24 +130,24 @@ const char *run_state_text(const struct spool_run *run, enum dest dest);
 /* The result of storing a record. */
 enum spool_put {
 	PUT_NEW,
-	PUT_MERGED,	/* it had news */
-	PUT_KNOWN,	/* no news, or the run is done */
-	PUT_REFUSED,	/* no run can be made of it */
-	PUT_NO_SHARE,	/* the share for resource records is full */
-	PUT_ERROR	/* the disk; nothing of the transaction is durable */
+	PUT_MERGED,   /* it had news */
+	PUT_KNOWN,    /* no news, or the run is done */
+	PUT_REFUSED,  /* no run can be made of it */
+	PUT_NO_SHARE, /* the share for resource records is full */
+	PUT_ERROR     /* the disk; nothing of the transaction is durable */
 };
 
 /* How new runs are stored; read at each spool_put(). */
 struct spool_policy {
-	int	 to[DEST__COUNT];	/* destinations in use */
+	int to[DEST__COUNT]; /* destinations in use */
 	/* 1: a stop waits until its start is committed */
-	int	 wait_commit;
+	int wait_commit;
 	/* 1: each stop waits until a list shows the run as running */
-	int	 active_only;
-	int64_t	 nats_gap;	/* ms between start and stop; 0 = none */
-	int64_t	 more_wait;	/* ms that a start waits for its script */
+	int active_only;
+	int64_t nats_gap;  /* ms between start and stop; 0 = none */
+	int64_t more_wait; /* ms that a start waits for its script */
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
-	int	 last_requeued;
+	int last_requeued;
 };
 
 /* db.c, open.c */
@@ -308,15 +308,15 @@ int spool_has_starts(struct spool *sp, const struct spool_run *run,
 
 /* meta_update.c: metadata updates, one key of a run's metaData each */
 
-#define META_MAX	20000	/* updates stored at once */
-#define META_FIELD_MAX	32	/* bytes of a key, with the NUL */
+#define META_MAX       20000 /* updates stored at once */
+#define META_FIELD_MAX 32    /* bytes of a key, with the NUL */
 struct spool_meta {
-	int64_t		 id;
-	struct run_key	 key;
-	char		 field[META_FIELD_MAX];
-	char		*value;		/* owned */
-	int64_t		 due;		/* spool_now() */
-	unsigned	 tries;
+	int64_t id;
+	struct run_key key;
+	char field[META_FIELD_MAX];
+	char *value; /* owned */
+	int64_t due; /* spool_now() */
+	unsigned tries;
 };
 /*
  * Stores a value until cc-backend has it; replaces the stored value of that
@@ -335,7 +335,7 @@ uint64_t spool_meta_count(const struct spool *sp);
  * cc-backend refuses a run when it has another run of the job that began less
  * than this before, or later.
  */
-#define DUPLICATE_SECONDS	86400
+#define DUPLICATE_SECONDS 86400
 /* 1 when the spool knows such a run, done ones included; 0, -1. */
 int spool_blocked(struct spool *sp, const struct spool_run *run);
 /*
@@ -354,11 +354,10 @@ int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
 int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
     int64_t *starts, int max);
 
-
 enum spool_order {
 	/* by due time; of those due now the oldest start first */
 	ORDER_DUE,
-	ORDER_NEWEST	/* of those due now the newest start first */
+	ORDER_NEWEST /* of those due now the newest start first */
 };
 /* Ids of up to max runs in a state that are due: how many, or -1. */
 int spool_pick(struct spool *sp, enum dest dest, enum run_state state,
@@ -373,11 +372,11 @@ int spool_unlease(struct spool *sp, enum dest dest);
 int spool_retry_now(struct spool *sp, enum dest dest);
 /* Position of a walk over rows; zero-initialise. */
 struct spool_after {
-	int64_t	 due;
-	int64_t	 start;
-	int64_t	 id;
+	int64_t due;
+	int64_t start;
+	int64_t id;
 };
-#define SPOOL_PAGE	256	/* rows of one call at most */
+#define SPOOL_PAGE 256 /* rows of one call at most */
 /*
  * Calls fn for up to max rows in one state (RUN_STATE__COUNT: all rows, by id)
  * after *after, which moves on. fn may save the row; fn ends the walk with -1.

@@ -7,14 +7,14 @@
 
 #include "submitter/spool/spool.h"
 
-#define SPOOL_APPLICATION_ID	0x43534153	/* "CSAS" */
+#define SPOOL_APPLICATION_ID 0x43534153 /* "CSAS" */
 /*
  * PRAGMA user_version. 1: the first. 2: table late. 3: checksums in the pages,
  * table stub.
  */
-#define SPOOL_SCHEMA		3
+#define SPOOL_SCHEMA 3
 
-#define CLUSTERS_MAX	64	/* a slurmdbd has a handful */
+#define CLUSTERS_MAX 64 /* a slurmdbd has a handful */
 
 /* Statements. One for each destination: base + dest. */
 enum sql {
@@ -42,7 +42,7 @@ enum sql {
 	SQL_TOMB_ADD,
 	SQL_TOMB_PAGE,
 	SQL_TOMB_DROP,
-	SQL_PICK_NEWEST,			/* + dest from here on */
+	SQL_PICK_NEWEST, /* + dest from here on */
 	SQL_PICK_OLDEST = SQL_PICK_NEWEST + DEST__COUNT,
 	SQL_PICK_LATER = SQL_PICK_OLDEST + DEST__COUNT,
 	SQL_NEXT_DUE = SQL_PICK_LATER + DEST__COUNT,
@@ -77,10 +77,10 @@ extern const char *const spool_steps[SPOOL_SCHEMA - 1];
 
 /* checksum_vfs.c */
 
-#define SPOOL_VFS	"csa-sum"	/* name of the VFS */
-#define SPOOL_SUM_BYTES	8	/* at the end of each page */
+#define SPOOL_VFS	"csa-sum" /* name of the VFS */
+#define SPOOL_SUM_BYTES 8	  /* at the end of each page */
 /* the first schema with checksums in the pages */
-#define VERSION_SUMS	3
+#define VERSION_SUMS 3
 /* Registers the VFS above the system's; once. */
 void spool_sum_prepare(void);
 /* Reserves space in the pages of a file that is written anew. */
@@ -103,19 +103,19 @@ struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
 /* resource_stub.c */
 
 /* limit of rows: more than the share holds */
-#define SPOOL_RESOURCES_MAX	1048576
+#define SPOOL_RESOURCES_MAX 1048576
 /* bytes of a run; a run on many different nodes uses several */
-#define SPOOL_RESOURCE_MAX	256
+#define SPOOL_RESOURCE_MAX 256
 /* this part of spoolMaxBytes is for resource records, */
 #define SPOOL_RESOURCE_SHARE 16
 /* but no more than this: 65,536 runs */
 #define SPOOL_RESOURCE_BYTES (16u << 20)
 /* s after the start: longer than any run */
-#define SPOOL_RESOURCE_KEEP	(90 * 86400)
+#define SPOOL_RESOURCE_KEEP (90 * 86400)
 
 struct spool_resources {
-	struct run_key	 key;
-	int64_t		 submit;	/* epoch; 0 = unknown */
+	struct run_key key;
+	int64_t submit; /* epoch; 0 = unknown */
 };
 /* Inserts the bytes of a resource record unless the run has one. 0 or -1. */
 int spool_resources_add(struct spool *sp, const struct spool_resources *stub,
@@ -138,67 +138,67 @@ int spool_resources_age(struct spool *sp, int64_t wall);
 
 /* evict.c */
 
-#define SPOOL_LOW_WATER	"floor"	/* key of the value in table meta */
+#define SPOOL_LOW_WATER "floor" /* key of the value in table meta */
 int spool_low_water_load(struct spool *sp);
 int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
 /* What is kept in memory and is undone by a rollback. */
 struct tally {
-	int64_t	 counts[DEST__COUNT][RUN_STATE__COUNT];
-	int64_t	 runs;
-	int64_t	 late;
+	int64_t counts[DEST__COUNT][RUN_STATE__COUNT];
+	int64_t runs;
+	int64_t late;
 	/* records that ended before it are not accepted; 0 = none */
-	int64_t	 low_water;
-	int64_t	 resources;
-	int64_t	 resource_bytes;	/* of their share */
+	int64_t low_water;
+	int64_t resources;
+	int64_t resource_bytes; /* of their share */
 	struct spool_cluster {
-		char	 name[CLUSTER_MAX];
-		int	 id;
-		int64_t	 cursor;
+		char name[CLUSTER_MAX];
+		int id;
+		int64_t cursor;
 	} clusters[CLUSTERS_MAX];
 	unsigned n_clusters;
 };
 
 struct spool {
-	sqlite3		*db;
-	sqlite3_stmt	*stmts[SQL__COUNT];
-	char		*path;		/* owned */
-	int		 in_tx;
+	sqlite3 *db;
+	sqlite3_stmt *stmts[SQL__COUNT];
+	char *path; /* owned */
+	int in_tx;
 	/* a statement of this transaction failed */
-	int		 broken;
-	int		 failed;	/* the last commit failed */
-	int		 damaged;	/* SQLite found the file damaged */
+	int broken;
+	int failed;  /* the last commit failed */
+	int damaged; /* SQLite found the file damaged */
 	/* opened for reading: nothing is renamed */
-	int		 read_only;
-	int		 no_space;	/* the last error was a full disk */
-	char		 error[256];
-	int64_t		 boot;		/* CLOCK_BOOTTIME when opened, ms */
-	int64_t		 opened;	/* spool_now() at that moment */
-	struct tally	 now;
-	struct tally	 durable;
+	int read_only;
+	int no_space; /* the last error was a full disk */
+	char error[256];
+	int64_t boot;	/* CLOCK_BOOTTIME when opened, ms */
+	int64_t opened; /* spool_now() at that moment */
+	struct tally now;
+	struct tally durable;
 	struct spool_policy policy;
-	struct writer	 record;	/* a buffer that is used again */
+	struct writer record; /* a buffer that is used again */
 	/* records that ended before the low-water mark */
-	uint64_t	 beyond;
+	uint64_t beyond;
 	/* events that the table of states does not allow */
-	uint64_t	 forbidden;
-	int64_t		 keep;
-	uint64_t	 max_bytes;
-	int64_t		 page;		/* bytes */
+	uint64_t forbidden;
+	int64_t keep;
+	uint64_t max_bytes;
+	int64_t page; /* bytes */
 	/* evict.c: positions of the walks */
-	int64_t		 age_at[3];	/* cluster, job, start */
-	unsigned	 shed_in;
+	int64_t age_at[3]; /* cluster, job, start */
+	unsigned shed_in;
 	struct spool_after shed_at;
 };
 
-#define SPOOL_STATE	"state"	/* key of the value in table meta */
+#define SPOOL_STATE "state" /* key of the value in table meta */
 /* Clock and counts as stored. Only a build with the same size reads them. */
 struct spool_state {
-	int64_t	 clock;		/* first member in all versions */
-	int64_t	 runs;
-	int64_t	 resources;
-	int64_t	 resource_bytes;
-	int64_t	 counts[DEST__COUNT][RUN_STATE__COUNT];
+	int64_t clock; /* first member in all versions */
+	int64_t runs;
+	int64_t resources;
+	int64_t resource_bytes;
+	int64_t counts[DEST__COUNT][RUN_STATE__COUNT];
 };
 
 /* CLOCK_BOOTTIME, ms. */
@@ -217,19 +217,33 @@ sqlite3_stmt *spool_stmt(struct spool *sp, enum sql id);
 
 /* A value for a parameter of a statement. */
 struct sql_value {
-	enum { VALUE_INT, VALUE_TEXT, VALUE_BLOB } type;
-	int64_t		 n;
+	enum {
+		VALUE_INT,
+		VALUE_TEXT,
+		VALUE_BLOB
+	} type;
+	int64_t n;
 	/* borrowed until the statement is reset; NULL text = NULL */
-	const void	*p;
-	size_t		 len;	/* of a blob */
+	const void *p;
+	size_t len; /* of a blob */
 };
-#define INT(x)		{ VALUE_INT, (int64_t)(x), NULL, 0 }
-#define TEXT(s)		{ VALUE_TEXT, 0, (s), 0 }
-#define BLOB(b, size)	{ VALUE_BLOB, 0, (b), (size) }
+#define INT(x) \
+	{ \
+		VALUE_INT, (int64_t)(x), NULL, 0 \
+	}
+#define TEXT(s) \
+	{ \
+		VALUE_TEXT, 0, (s), 0 \
+	}
+#define BLOB(b, size) \
+	{ \
+		VALUE_BLOB, 0, (b), (size) \
+	}
 
-#define VALUES(...)	((const struct sql_value[]){ __VA_ARGS__ }), \
-	(sizeof((const struct sql_value[]){ __VA_ARGS__ }) / \
-	sizeof(struct sql_value))
+#define VALUES(...) \
+	((const struct sql_value[]) { __VA_ARGS__ }), \
+	    (sizeof((const struct sql_value[]) { __VA_ARGS__ }) / \
+		sizeof(struct sql_value))
 /* Binds n values to the parameters 1 to n. */
 void spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n);
 /* A statement with bound values, ready to step; NULL on an error. */
@@ -238,8 +252,8 @@ sqlite3_stmt *spool_query(struct spool *sp, enum sql id,
 /*
  * Begins the transaction and executes a statement that changes rows; 0 or -1.
  */
-int spool_change(struct spool *sp, enum sql id,
-    const struct sql_value *values, size_t n);
+int spool_change(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n);
 /*
  * 1 = a row, 0 = done, -1 = error, which fails the transaction. 0 and -1 reset
  * the statement.
@@ -274,8 +288,8 @@ int spool_order(struct spool *sp, struct spool_run *run);
  */
 int spool_superseded_by_later(struct spool *sp, const struct spool_run *early);
 /* Suffix of a damaged file until spool_recover() has read it. */
-#define SPOOL_DAMAGED	".wreck"
-#define SPOOL_PATH_MAX	4096	/* bytes of a file name with its tail */
+#define SPOOL_DAMAGED  ".wreck"
+#define SPOOL_PATH_MAX 4096 /* bytes of a file name with its tail */
 /* recover.c: recovers the valid rows of a damaged file, and keeps the file. */
 void spool_recover(struct spool *sp);
 /* Renames a damaged file and its log, and logs it. */

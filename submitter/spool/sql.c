@@ -9,7 +9,7 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define STR_(x)	#x
+#define STR_(x) #x
 #define STR(x)	STR_(x)
 
 /* Since version 2: metadata updates. */
@@ -60,11 +60,10 @@ const char spool_schema[] =
     /* lasted: seconds from start to end; waited: from submit to start */
     "CREATE TABLE tomb (cluster INTEGER, job INTEGER, started INTEGER,"
     " lasted INTEGER, waited INTEGER,"
-    " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;"
-    META_TABLE
-    STUB_TABLE
-    "PRAGMA application_id = " STR(SPOOL_APPLICATION_ID) ";"
-    "PRAGMA user_version = " STR(SPOOL_SCHEMA) ";";
+    " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;" META_TABLE STUB_TABLE
+    "PRAGMA application_id = " STR(
+	SPOOL_APPLICATION_ID) ";"
+			      "PRAGMA user_version = " STR(SPOOL_SCHEMA) ";";
 
 #define RUN_COLUMNS \
 	"id, cluster, job, started, ended, submitted, alias, flags," \
@@ -74,14 +73,12 @@ const char spool_schema[] =
 #define PICK(p, cond) \
 	"SELECT id FROM run WHERE " p "phase = ?1 AND " p "phase > 0 AND " cond
 
-#define LEASED	"1152921504606846976"	/* DUE_LEASED */
+#define LEASED "1152921504606846976" /* DUE_LEASED */
 
-#define PAST	"8192"	/* RUN_BACKFILL: due is DUE_AFTER_LIVE, else DUE_NOW */
+#define PAST "8192" /* RUN_BACKFILL: due is DUE_AFTER_LIVE, else DUE_NOW */
 
-#define PICK_NEWEST(p) \
-	PICK(p, p "due = 0 ORDER BY started DESC LIMIT ?2")
-#define PICK_OLDEST(p) \
-	PICK(p, p "due = 0 ORDER BY started LIMIT ?2")
+#define PICK_NEWEST(p) PICK(p, p "due = 0 ORDER BY started DESC LIMIT ?2")
+#define PICK_OLDEST(p) PICK(p, p "due = 0 ORDER BY started LIMIT ?2")
 #define PICK_LATER(p) \
 	PICK(p, p "due > 0 AND " p "due <= ?3 ORDER BY " p "due LIMIT ?2")
 #define NEXT_DUE(p) \
@@ -102,13 +99,13 @@ const char spool_schema[] =
 	"SELECT " RUN_COLUMNS " FROM run WHERE " p "phase = ?1 AND " p \
 	"phase > 0 AND (" p "due, started, id) > (?2, ?3, ?4) ORDER BY " p \
 	"due, started, id LIMIT ?5"
-#define COUNT(p) \
-	"SELECT " p "phase, count(*) FROM run GROUP BY " p "phase"
+#define COUNT(p) "SELECT " p "phase, count(*) FROM run GROUP BY " p "phase"
 #define STARTS(p) \
-	"SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND id <> ?3 AND " \
-	p "phase BETWEEN 1 AND 4 AND " p "tries < 8 LIMIT 1"
+	"SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND id <> ?3 AND " p \
+	"phase BETWEEN 1 AND 4 AND " p "tries < 8 LIMIT 1"
 
-#define BOTH(id, text)	[id + DEST_REST] = text("r"), [id + DEST_NATS] = text("n")
+#define BOTH(id, text) \
+	[id + DEST_REST] = text("r"), [id + DEST_NATS] = text("n")
 
 static const char *const texts[SQL__COUNT] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",

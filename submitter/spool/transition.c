@@ -14,16 +14,16 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-#define S(state)	(1u << (state))
-#define REST		(1u << DEST_REST)
-#define NATS		(1u << DEST_NATS)
-#define BOTH		(REST | NATS)
-#define NEVER		RUN_STATE__COUNT	/* not allowed */
+#define S(state) (1u << (state))
+#define REST	 (1u << DEST_REST)
+#define NATS	 (1u << DEST_NATS)
+#define BOTH	 (REST | NATS)
+#define NEVER	 RUN_STATE__COUNT /* not allowed */
 
 /* The start was not sent yet, or not accepted. */
-#define DUE		(S(START_DUE) | S(START_DUE_ENDED))
-#define WAITS		(DUE | S(START_BLOCKED))
-#define ALL		((1u << RUN_STATE__COUNT) - 1)
+#define DUE   (S(START_DUE) | S(START_DUE_ENDED))
+#define WAITS (DUE | S(START_BLOCKED))
+#define ALL   ((1u << RUN_STATE__COUNT) - 1)
 
 /* What is due in a state. */
 static const char *const todos[RUN_STATE__COUNT] = {
@@ -84,12 +84,12 @@ static const char *const events[RUN_EVENT__COUNT] = {
 
 /* One row for each event and the states that it leads from. */
 static const struct {
-	unsigned	 dests;
-	enum run_event	 event;
-	unsigned	 from;		/* states */
-	enum run_state	 open;		/* the next one while the run runs */
-	enum run_state	 ended;		/* and when its end is known */
-	int		 reset_tries;	/* tries are counted anew */
+	unsigned dests;
+	enum run_event event;
+	unsigned from;	      /* states */
+	enum run_state open;  /* the next one while the run runs */
+	enum run_state ended; /* and when its end is known */
+	int reset_tries;      /* tries are counted anew */
 } table[] = {
 	/* records */
 	{ BOTH, RUN_EVENT_RECORD, S(RUN_NONE), START_DUE, START_DUE_ENDED, 1 },
@@ -99,8 +99,9 @@ static const struct {
 	{ BOTH, RUN_EVENT_OPTED_OUT, WAITS, RUN_NONE, RUN_NONE, 0 },
 	{ REST, RUN_EVENT_QUARANTINED, ALL, START_REJECTED, START_REJECTED, 0 },
 	{ NATS, RUN_EVENT_QUARANTINED, ALL, RUN_NONE, RUN_NONE, 0 },
-	{ REST, RUN_EVENT_RECOVERED, ALL & ~(S(RUN_NONE) | S(START_REJECTED) |
-	    S(STOP_REJECTED)), START_DUE, START_DUE_ENDED, 0 },
+	{ REST, RUN_EVENT_RECOVERED,
+	    ALL & ~(S(RUN_NONE) | S(START_REJECTED) | S(STOP_REJECTED)),
+	    START_DUE, START_DUE_ENDED, 0 },
 	{ BOTH, RUN_EVENT_ENDED, S(START_DUE), NEVER, START_DUE_ENDED, 0 },
 	{ BOTH, RUN_EVENT_ENDED, S(STARTED), NEVER, STOP_DUE, 1 },
 	{ REST, RUN_EVENT_ENDED, S(START_COMMITTED), NEVER, STOP_DUE, 1 },
@@ -116,9 +117,10 @@ static const struct {
 	{ BOTH, RUN_EVENT_RELEASED, S(BACKFILL_HELD), NEVER, START_DUE_ENDED,
 	    0 },
 	{ REST, RUN_EVENT_DROPPED, WAITS, RUN_DONE, RUN_DONE, 0 },
-	{ REST, RUN_EVENT_SUPERSEDED, S(RUN_DONE) | S(KEPT_REPLACEABLE) |
-	    S(STOP_REJECTED) | S(CLOSED_BY_OTHERS) | S(STOP_DUE), DELETE_DUE,
-	    DELETE_DUE, 1 },
+	{ REST, RUN_EVENT_SUPERSEDED,
+	    S(RUN_DONE) | S(KEPT_REPLACEABLE) | S(STOP_REJECTED) |
+		S(CLOSED_BY_OTHERS) | S(STOP_DUE),
+	    DELETE_DUE, DELETE_DUE, 1 },
 	{ REST, RUN_EVENT_KEPT, S(RUN_DONE), KEPT_REPLACEABLE, KEPT_REPLACEABLE,
 	    0 },
 	/* what Slurm and admins say */
@@ -140,20 +142,20 @@ static const struct {
 	    START_REJECTED, START_REJECTED, 0 },
 	/* listings */
 	{ REST, RUN_EVENT_LISTED,
-	    WAITS | S(START_CONFLICT) | S(START_REJECTED) |
-	    S(STARTED) | S(STOP_BLOCKED) | S(STOP_CONFLICT) |
-	    S(CLOSED_BY_OTHERS) | S(BACKFILL_HELD), START_COMMITTED, STOP_DUE,
-	    1 },
+	    WAITS | S(START_CONFLICT) | S(START_REJECTED) | S(STARTED) |
+		S(STOP_BLOCKED) | S(STOP_CONFLICT) | S(CLOSED_BY_OTHERS) |
+		S(BACKFILL_HELD),
+	    START_COMMITTED, STOP_DUE, 1 },
 	{ NATS, RUN_EVENT_LISTED, WAITS | S(BACKFILL_HELD), STARTED, STOP_DUE,
 	    0 },
 	{ REST, RUN_EVENT_LISTED_STOPPED,
-	    S(START_DUE_ENDED) | S(START_BLOCKED) |
-	    S(START_CONFLICT) | S(STOP_BLOCKED) | S(STOP_DUE) |
-	    S(BACKFILL_HELD), NEVER, RUN_DONE, 0 },
+	    S(START_DUE_ENDED) | S(START_BLOCKED) | S(START_CONFLICT) |
+		S(STOP_BLOCKED) | S(STOP_DUE) | S(BACKFILL_HELD),
+	    NEVER, RUN_DONE, 0 },
 	{ NATS, RUN_EVENT_LISTED_STOPPED,
-	    S(START_DUE_ENDED) | S(START_BLOCKED) |
-	    S(STOP_DUE) | S(START_REJECTED) | S(STOP_REJECTED) |
-	    S(BACKFILL_HELD), NEVER, RUN_DONE, 0 },
+	    S(START_DUE_ENDED) | S(START_BLOCKED) | S(STOP_DUE) |
+		S(START_REJECTED) | S(STOP_REJECTED) | S(BACKFILL_HELD),
+	    NEVER, RUN_DONE, 0 },
 	{ REST, RUN_EVENT_OVERDUE, S(STARTED) | S(STOP_BLOCKED), START_DUE,
 	    START_DUE_ENDED, 0 },
 	{ REST, RUN_EVENT_LOST, S(START_COMMITTED), START_DUE, NEVER, 1 },
@@ -180,7 +182,7 @@ static const struct {
 
 static struct log_limit said_forbidden;
 
-#define ROWS	(sizeof(table) / sizeof(table[0]))
+#define ROWS (sizeof(table) / sizeof(table[0]))
 
 const char *
 run_event_text(enum run_event event)
@@ -212,8 +214,7 @@ run_next(enum dest dest, enum run_state state, enum run_event event, int ended)
 }
 
 int
-run_may_move(const struct spool_run *run, enum dest dest,
-    enum run_event event)
+run_may_move(const struct spool_run *run, enum dest dest, enum run_event event)
 {
 	return run_next(dest, run->state[dest], event, run->end != 0) != NEVER;
 }
@@ -224,13 +225,16 @@ run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 {
 	size_t i = row_find(dest, run->state[dest], event);
 	enum run_state next = i == ROWS ? NEVER :
-	    run->end != 0 ? table[i].ended : table[i].open;
+	    run->end != 0		? table[i].ended :
+					  table[i].open;
 
 	if (next == NEVER) {
 		sp->forbidden++;
-		log_limited(&said_forbidden, log_errorx, "%s: the event \"%s\" "
+		log_limited(&said_forbidden, log_errorx,
+		    "%s: the event \"%s\" "
 		    "is not allowed in the state \"%s\"; the run keeps its "
-		    "state", run_key_text(&run->key), run_event_text(event),
+		    "state",
+		    run_key_text(&run->key), run_event_text(event),
 		    run_state_label(run->state[dest]));
 		return -1;
 	}
@@ -270,8 +274,7 @@ says_ended(enum run_state state)
 }
 
 static void
-next_print(FILE *f, enum dest dest, enum run_state state,
-    enum run_event event)
+next_print(FILE *f, enum dest dest, enum run_state state, enum run_event event)
 {
 	enum run_state open = run_next(dest, state, event, 0);
 	enum run_state ended = run_next(dest, state, event, 1);
@@ -306,8 +309,7 @@ state_print(FILE *f, enum dest dest, enum run_state state)
 		    row_find(dest, state, (enum run_event)e) != ROWS;
 	if (!any)
 		return;
-	fprintf(f, "  %s (due: %s)\n", run_state_label(state),
-	    todos[state]);
+	fprintf(f, "  %s (due: %s)\n", run_state_label(state), todos[state]);
 	for (e = 0; e < RUN_EVENT__COUNT; e++)
 		if (!is_common((enum run_event)e))
 			next_print(f, dest, state, (enum run_event)e);

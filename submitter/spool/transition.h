@@ -13,24 +13,24 @@
 
 /* What happens to a run. */
 enum run_event {
-	RUN_EVENT_RECORD,		/* its first record is stored */
-	RUN_EVENT_BACKFILL_RECORD,	/* the same, of a past range */
+	RUN_EVENT_RECORD,	   /* its first record is stored */
+	RUN_EVENT_BACKFILL_RECORD, /* the same, of a past range */
 	/* cc-backend shows it, no record is here */
 	RUN_EVENT_FOUND,
-	RUN_EVENT_OPTED_OUT,		/* its user does not want it reported */
-	RUN_EVENT_QUARANTINED,		/* a worker died twice on its record */
-	RUN_EVENT_RECOVERED,	/* its row was taken from a damaged file */
+	RUN_EVENT_OPTED_OUT,   /* its user does not want it reported */
+	RUN_EVENT_QUARANTINED, /* a worker died twice on its record */
+	RUN_EVENT_RECOVERED,   /* its row was taken from a damaged file */
 	/* an earlier run of the job goes first */
 	RUN_EVENT_BLOCKED,
-	RUN_EVENT_UNBLOCKED,		/* the earlier run is settled */
+	RUN_EVENT_UNBLOCKED, /* the earlier run is settled */
 	/* cc-backend lacks this run of a past range */
 	RUN_EVENT_RELEASED,
 	/* a later run replaces it before its start */
 	RUN_EVENT_DROPPED,
 	/* Slurm does not know it, and it was never sent */
 	RUN_EVENT_FORGOTTEN,
-	RUN_EVENT_REMEMBERED,		/* Slurm knows it after all */
-	RUN_EVENT_RETRY,		/* an admin or a reload retries it */
+	RUN_EVENT_REMEMBERED, /* Slurm knows it after all */
+	RUN_EVENT_RETRY,      /* an admin or a reload retries it */
 	/* the destination will never accept it */
 	RUN_EVENT_REJECTED,
 	/* the start is accepted, not yet committed */
@@ -39,25 +39,25 @@ enum run_event {
 	RUN_EVENT_COMMITTED,
 	/* a listing shows the start as committed */
 	RUN_EVENT_LISTED,
-	RUN_EVENT_LISTED_STOPPED,	/* a listing shows the stop as well */
-	RUN_EVENT_OVERDUE,		/* no listing shows the start */
-	RUN_EVENT_DUPLICATE,		/* the start is refused as a duplicate */
-	RUN_EVENT_LOST,		/* it runs in Slurm, no listing shows it */
-	RUN_EVENT_ENDED,		/* its end is known, the stop may go */
-	RUN_EVENT_ENDED_WAIT,	/* its end is known, a listing goes first */
-	RUN_EVENT_STOPPED,		/* the stop is accepted */
-	RUN_EVENT_STOP_NO_RUN,		/* the stop found no such run */
-	RUN_EVENT_STOP_LATE,		/* the stop found the run stopped */
+	RUN_EVENT_LISTED_STOPPED, /* a listing shows the stop as well */
+	RUN_EVENT_OVERDUE,	  /* no listing shows the start */
+	RUN_EVENT_DUPLICATE,	  /* the start is refused as a duplicate */
+	RUN_EVENT_LOST,		  /* it runs in Slurm, no listing shows it */
+	RUN_EVENT_ENDED,	  /* its end is known, the stop may go */
+	RUN_EVENT_ENDED_WAIT,	  /* its end is known, a listing goes first */
+	RUN_EVENT_STOPPED,	  /* the stop is accepted */
+	RUN_EVENT_STOP_NO_RUN,	  /* the stop found no such run */
+	RUN_EVENT_STOP_LATE,	  /* the stop found the run stopped */
 	/* another client stopped it with other values */
 	RUN_EVENT_STOP_DIFFERS,
 	/* another client stopped it, nothing is to do */
 	RUN_EVENT_STOP_SETTLED,
-	RUN_EVENT_REPAIR,		/* an admin repairs it */
-	RUN_EVENT_SUPERSEDED,		/* a later run of the job replaces it */
-	RUN_EVENT_KEPT,		/* delivered, a later run may replace it */
+	RUN_EVENT_REPAIR,     /* an admin repairs it */
+	RUN_EVENT_SUPERSEDED, /* a later run of the job replaces it */
+	RUN_EVENT_KEPT,	      /* delivered, a later run may replace it */
 	/* deleted in cc-backend, to be started anew */
 	RUN_EVENT_DELETED,
-	RUN_EVENT_DELETED_FINALLY,	/* deleted in cc-backend for good */
+	RUN_EVENT_DELETED_FINALLY, /* deleted in cc-backend for good */
 	RUN_EVENT__COUNT
 };
 
@@ -73,7 +73,7 @@ enum run_state run_next(enum dest dest, enum run_state state,
 int run_may_move(const struct spool_run *run, enum dest dest,
     enum run_event event);
 
-#define DUE_KEEP	(-1)	/* run_move() leaves the due time as it is */
+#define DUE_KEEP (-1) /* run_move() leaves the due time as it is */
 /*
  * Moves the row in memory; spool_save() stores it.  due: of the new state.
  * reason: NULL leaves the text as it is, "" clears it.  Returns 0, or -1 with

@@ -12,7 +12,7 @@
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
-#define PATHS_MAX	64	/* of slurmExtraPaths */
+#define PATHS_MAX 64 /* of slurmExtraPaths */
 
 static const char *
 name_of(enum conf_key key)
@@ -57,13 +57,15 @@ check_rest(struct conf_parse *p, int has_token)
 
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
 	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, host,
-	    sizeof(host)) == 1)
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL, "is for one "
+		sizeof(host)) == 1)
+		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
+		    "is for one "
 		    "cluster and its two controllers, but `clusters` has "
 		    "several");
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
 	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL, "needs "
+		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
+		    "needs "
 		    "ccRestSubmitJobs: NATS cannot tell what the other "
 		    "controller has sent");
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
@@ -75,20 +77,24 @@ check_rest(struct conf_parse *p, int has_token)
 			return;
 	}
 	if (*url == '\0') {
-		conf_error(p, name, NULL, "is not set: no job can be sent "
+		conf_error(p, name, NULL,
+		    "is not set: no job can be sent "
 		    "(for NATS alone, set ccRestSubmitJobs to false)");
 		return;
 	}
 	if (!has_token)
-		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL, "is not set, nor "
+		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL,
+		    "is not set, nor "
 		    "is ccRestJwtFile: cc-backend will refuse each request");
 	url_host(url, host, sizeof(host));
 	if (has_token && strncasecmp(url, "http://", 7) == 0 &&
 	    !conf_host_is_local(host))
-		conf_warn(p, name, NULL, "http to another host: the token is "
+		conf_warn(p, name, NULL,
+		    "http to another host: the token is "
 		    "readable in the network; use https://");
 	if (strchr(url, '@') != NULL)
-		conf_warn(p, name, NULL, "has a password in it, which is not "
+		conf_warn(p, name, NULL,
+		    "has a password in it, which is not "
 		    "kept secret there");
 }
 
@@ -96,7 +102,7 @@ static void
 check_nats(struct conf_parse *p)
 {
 	static const enum conf_key tls_keys[] = { CONF_NATS_CA_FILE,
-	    CONF_NATS_CERT_FILE, CONF_NATS_KEY_FILE };
+		CONF_NATS_CERT_FILE, CONF_NATS_KEY_FILE };
 	size_t i;
 
 	if (!is_set(p, CONF_NATS_SERVER))
@@ -113,8 +119,11 @@ check_nats(struct conf_parse *p)
 		conf_warn(p, name_of(CONF_NATS_PASSWORD), NULL,
 		    "has no effect without natsUser");
 	if (is_set(p, CONF_NATS_CERT_FILE) != is_set(p, CONF_NATS_KEY_FILE))
-		conf_error(p, name_of(is_set(p, CONF_NATS_CERT_FILE) ?
-		    CONF_NATS_CERT_FILE : CONF_NATS_KEY_FILE), NULL,
+		conf_error(p,
+		    name_of(is_set(p, CONF_NATS_CERT_FILE) ?
+			    CONF_NATS_CERT_FILE :
+			    CONF_NATS_KEY_FILE),
+		    NULL,
 		    "natsCertFile and natsKeyFile must be given together");
 	if (conf_bool(&p->conf, CONF_NATS_TLS) ||
 	    strncmp(conf_str(&p->conf, CONF_NATS_SERVER), "tls://", 6) == 0)
@@ -132,19 +141,22 @@ check_sockets(struct conf_parse *p)
 	const char *name = name_of(CONF_PREP_LISTEN);
 	const char *ctl = conf_str(&p->conf, CONF_CTL_SOCK);
 
-	if (conf_address_parse(conf_str(&p->conf, CONF_PREP_LISTEN),
-	    &listen) == -1 || conf_address_parse(conf_str(&p->conf,
-	    CONF_PREP_CONNECT), &connect) == -1)
+	if (conf_address_parse(conf_str(&p->conf, CONF_PREP_LISTEN), &listen) ==
+		-1 ||
+	    conf_address_parse(conf_str(&p->conf, CONF_PREP_CONNECT),
+		&connect) == -1)
 		return;
 	if (listen.kind == CONF_ADDRESS_TCP &&
 	    !conf_host_is_local(listen.host) &&
 	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
-		conf_warn(p, name, NULL, "prepAllowedHosts is empty: hooks on "
+		conf_warn(p, name, NULL,
+		    "prepAllowedHosts is empty: hooks on "
 		    "other hosts will be refused");
 	if (listen.kind == CONF_ADDRESS_UNIX &&
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)
-		conf_warn(p, name_of(CONF_PREP_CONNECT), NULL, "is not the "
+		conf_warn(p, name_of(CONF_PREP_CONNECT), NULL,
+		    "is not the "
 		    "path of prepSockListenPath: hooks on this host will not "
 		    "reach the daemon");
 	if (listen.kind == CONF_ADDRESS_UNIX && strcmp(listen.path, ctl) == 0)
@@ -172,8 +184,8 @@ static void
 check_extra_paths(struct conf_parse *p)
 {
 	static const enum conf_key kept[] = { CONF_CC_REST_JWT_FILE,
-	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE, CONF_NATS_KEY_FILE,
-	    CONF_SPOOL_DIR, CONF_LAST_RUN };
+		CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
+		CONF_NATS_KEY_FILE, CONF_SPOOL_DIR, CONF_LAST_RUN };
 	const char *name = name_of(CONF_SLURM_EXTRA_PATHS), *hidden;
 	char path[4096];
 	unsigned i;
@@ -181,16 +193,17 @@ check_extra_paths(struct conf_parse *p)
 
 	for (i = 0; i < PATHS_MAX; i++) {
 		if (conf_list_item(conf_str(&p->conf, CONF_SLURM_EXTRA_PATHS),
-		    i, path, sizeof(path)) != 1)
+			i, path, sizeof(path)) != 1)
 			return;
 		hidden = covers(path, p->path) ? p->path : NULL;
 		for (k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
 			if (covers(path, conf_str(&p->conf, kept[k])))
 				hidden = conf_str(&p->conf, kept[k]);
 		if (hidden != NULL)
-			conf_error(p, name, NULL, "\"%.200s\" would "
-			    "allow Slurm's commands to read %.200s", path,
-			    hidden);
+			conf_error(p, name, NULL,
+			    "\"%.200s\" would "
+			    "allow Slurm's commands to read %.200s",
+			    path, hidden);
 	}
 }
 
@@ -204,8 +217,9 @@ check_clusters(struct conf_parse *p)
 
 	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++)
 		for (k = 0; k < i; k++)
-			if (conf_list_item(list, k, other,
-			    sizeof(other)) == 1 && strcmp(name, other) == 0)
+			if (conf_list_item(list, k, other, sizeof(other)) ==
+				1 &&
+			    strcmp(name, other) == 0)
 				conf_error(p, name_of(CONF_CLUSTERS), NULL,
 				    "\"%s\" is in the list twice", name);
 }

@@ -13,25 +13,26 @@
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
-#define ENTRIES_MAX	16384	/* each is tried on every new host */
-#define THREADS_MAX	65536	/* of one host, and their numbers */
-#define RULES_MAX	64	/* each is tried on every new run */
-#define TAG_TEXT_MAX	255	/* bytes: cc-backend's columns have as many */
+#define ENTRIES_MAX  16384 /* each is tried on every new host */
+#define THREADS_MAX  65536 /* of one host, and their numbers */
+#define RULES_MAX    64	   /* each is tried on every new run */
+#define TAG_TEXT_MAX 255   /* bytes: cc-backend's columns have as many */
 
 /* DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal, as nvidia-smi and lspci write it. */
 static int
 is_pci_address(const char *s)
 {
-	static const char *const forms[] = { "xxxxxxxx:xx:xx.x",
-	    "xxxx:xx:xx.x", "xx:xx.x" };
+	static const char *const forms[] = { "xxxxxxxx:xx:xx.x", "xxxx:xx:xx.x",
+		"xx:xx.x" };
 	size_t i, k;
 
 	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (strlen(forms[i]) != strlen(s))
 			continue;
 		for (k = 0; s[k] != '\0'; k++)
-			if (forms[i][k] == 'x' ? !isxdigit((unsigned char)s[k]) :
-			    forms[i][k] != s[k])
+			if (forms[i][k] == 'x' ?
+				!isxdigit((unsigned char)s[k]) :
+				forms[i][k] != s[k])
 				break;
 		if (s[k] == '\0')
 			return 1;
@@ -52,16 +53,22 @@ check_address(struct conf_parse *p, const char *name, const char *pattern,
 
 	conf_value_text(value, shown, sizeof(shown));
 	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
-		conf_error(p, name, pattern, "GPU %s must be a "
-		    "string like \"00000000:C1:00.0\", is %s", slot, shown);
+		conf_error(p, name, pattern,
+		    "GPU %s must be a "
+		    "string like \"00000000:C1:00.0\", is %s",
+		    slot, shown);
 		return -1;
 	}
 	if (!is_pci_address(text))
-		conf_warn(p, name, pattern, "GPU %s is %s, not "
-		    "like \"00000000:C1:00.0\"", slot, shown);
+		conf_warn(p, name, pattern,
+		    "GPU %s is %s, not "
+		    "like \"00000000:C1:00.0\"",
+		    slot, shown);
 	if (json_object_get(seen, text) != NULL)
-		conf_warn(p, name, pattern, "GPU %s, %s, is in the "
-		    "list twice", slot, shown);
+		conf_warn(p, name, pattern,
+		    "GPU %s, %s, is in the "
+		    "list twice",
+		    slot, shown);
 	json_object_set_new(seen, text, json_true());
 	return 0;
 }
@@ -82,10 +89,13 @@ check_slots(struct conf_parse *p, const char *name, const char *prefix,
 	const char *slot;
 	json_t *v;
 
-	json_object_foreach(slots, slot, v) {
+	json_object_foreach(slots, slot, v)
+	{
 		if (!is_slot(slot))
-			conf_error(p, name, prefix, "\"%.32s\" is not the "
-			    "number of a GPU from 0 to %d", slot, ACCELS_MAX - 1);
+			conf_error(p, name, prefix,
+			    "\"%.32s\" is not the "
+			    "number of a GPU from 0 to %d",
+			    slot, ACCELS_MAX - 1);
 		else if (check_address(p, name, prefix, slot, v, seen) == -1)
 			return;
 	}
@@ -105,16 +115,16 @@ check_gpu(struct conf_parse *p, const char *name, const char *pattern,
 	}
 	if (json_is_object(value))
 		check_slots(p, name, pattern, value, seen);
-	else if (!json_is_array(value) ||
-	    json_array_size(value) > ACCELS_MAX)
-		conf_error(p, name, pattern, "must be a list of at most %d PCI "
-		    "addresses, or addresses by number, is %s", ACCELS_MAX,
-		    conf_value_text(value, shown, sizeof(shown)));
+	else if (!json_is_array(value) || json_array_size(value) > ACCELS_MAX)
+		conf_error(p, name, pattern,
+		    "must be a list of at most %d PCI "
+		    "addresses, or addresses by number, is %s",
+		    ACCELS_MAX, conf_value_text(value, shown, sizeof(shown)));
 	else
 		for (i = 0; i < json_array_size(value); i++) {
 			snprintf(slot, sizeof(slot), "%zu", i);
 			if (check_address(p, name, pattern, slot,
-			    json_array_get(value, i), seen) == -1)
+				json_array_get(value, i), seen) == -1)
 				break;
 		}
 	json_decref(seen);
@@ -130,11 +140,12 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 
 	if (json_is_string(value) &&
 	    (strcmp(json_string_value(value), "block") == 0 ||
-	    strcmp(json_string_value(value), "interleaved") == 0))
+		strcmp(json_string_value(value), "interleaved") == 0))
 		return;
 	if (!json_is_array(value) || json_array_size(value) == 0 ||
 	    json_array_size(value) > THREADS_MAX) {
-		conf_error(p, name, pattern, "must be \"block\", "
+		conf_error(p, name, pattern,
+		    "must be \"block\", "
 		    "\"interleaved\" or a list of thread ids, is %s",
 		    conf_value_text(value, shown, sizeof(shown)));
 		return;
@@ -144,11 +155,12 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 		id = json_integer_value(json_array_get(value, i));
 		if (!json_is_integer(json_array_get(value, i)) || id < 0 ||
 		    id >= THREADS_MAX) {
-			conf_error(p, name, pattern, "thread %zu must be a "
-			    "whole number from 0 to %d, is %s", i,
-			    THREADS_MAX - 1,
+			conf_error(p, name, pattern,
+			    "thread %zu must be a "
+			    "whole number from 0 to %d, is %s",
+			    i, THREADS_MAX - 1,
 			    conf_value_text(json_array_get(value, i), shown,
-			    sizeof(shown)));
+				sizeof(shown)));
 			return;
 		}
 		if (seen[id / 8] & (1 << (id % 8))) {
@@ -176,34 +188,36 @@ check_cluster(struct conf_parse *p, const char *name, json_t *all,
 	json_t *twin;
 
 	if (!is_cluster_name(slurm) || !is_cluster_name(ours)) {
-		conf_error(p, name, slurm, "must be the name of a cluster, "
-		    "is %s", conf_value_text(value, shown, sizeof(shown)));
+		conf_error(p, name, slurm,
+		    "must be the name of a cluster, "
+		    "is %s",
+		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	/* Job ids of two clusters with one name would collide. */
-	json_object_foreach(all, other, twin) {
+	json_object_foreach(all, other, twin)
+	{
 		if (strcmp(other, slurm) == 0)
 			return;
 		if (json_is_string(twin) &&
 		    strcmp(json_string_value(twin), ours) == 0)
-			conf_error(p, name, slurm, "\"%s\" is already the "
-			    "name of %.64s", ours, other);
+			conf_error(p, name, slurm,
+			    "\"%s\" is already the "
+			    "name of %.64s",
+			    ours, other);
 	}
 }
 
 /* Members of a rule, or of its `when`. */
 struct member {
-	const char	*name;
-	int		 needed;
+	const char *name;
+	int needed;
 };
 
-static const struct member rule_members[] = {
-	{ "type", 1 }, { "name", 1 }, { "scope", 0 }, { "when", 0 }, { NULL, 0 }
-};
-static const struct member when_members[] = {
-	{ "partition", 0 }, { "qos", 0 }, { "account", 0 },
-	{ "reservation", 0 }, { NULL, 0 }
-};
+static const struct member rule_members[] = { { "type", 1 }, { "name", 1 },
+	{ "scope", 0 }, { "when", 0 }, { NULL, 0 } };
+static const struct member when_members[] = { { "partition", 0 }, { "qos", 0 },
+	{ "account", 0 }, { "reservation", 0 }, { NULL, 0 } };
 
 static int
 is_member(const struct member *members, const char *name)
@@ -224,20 +238,27 @@ check_members(struct conf_parse *p, const char *key, const char *item,
 	const char *name, *text;
 	json_t *value;
 
-	json_object_foreach(object, name, value) {
+	json_object_foreach(object, name, value)
+	{
 		if (!is_member(members, name)) {
-			conf_error(p, key, item, "has \"%.40s\", which is not "
-			    "one of %s", name, members == rule_members ?
-			    "type, name, scope and when" :
-			    "partition, qos, account and reservation");
+			conf_error(p, key, item,
+			    "has \"%.40s\", which is not "
+			    "one of %s",
+			    name,
+			    members == rule_members ?
+				"type, name, scope and when" :
+				"partition, qos, account and reservation");
 			continue;
 		}
 		if (strcmp(name, "when") == 0)
 			continue;
 		text = json_string_value(value);
-		if (text == NULL || *text == '\0' || strlen(text) > TAG_TEXT_MAX)
-			conf_error(p, key, item, "its %s must be a string of 1 "
-			    "to %d bytes, is %s", name, TAG_TEXT_MAX,
+		if (text == NULL || *text == '\0' ||
+		    strlen(text) > TAG_TEXT_MAX)
+			conf_error(p, key, item,
+			    "its %s must be a string of 1 "
+			    "to %d bytes, is %s",
+			    name, TAG_TEXT_MAX,
 			    conf_value_text(value, shown, sizeof(shown)));
 	}
 	for (m = members; m->name != NULL; m++)
@@ -255,15 +276,17 @@ check_when(struct conf_parse *p, const char *key, const char *item,
 	json_t *value;
 
 	if (!json_is_object(when)) {
-		conf_error(p, key, item, "its when must be an object { ... }, "
-		    "is %s", conf_value_text(when, shown, sizeof(shown)));
+		conf_error(p, key, item,
+		    "its when must be an object { ... }, "
+		    "is %s",
+		    conf_value_text(when, shown, sizeof(shown)));
 		return;
 	}
 	check_members(p, key, item, when, when_members);
 	if (p->errors != before)
 		return;
 	json_object_foreach(when, name, value)
-		conf_check_regex(p, key, item, json_string_value(value));
+	    conf_check_regex(p, key, item, json_string_value(value));
 }
 
 static const char *
@@ -285,13 +308,15 @@ check_scope(struct conf_parse *p, const char *key, const char *item,
 	for (i = 0; i < at; i++) {
 		other = json_array_get(all, i);
 		if (strcmp(text_of(rule, "type", ""),
-		    text_of(other, "type", "")) == 0 &&
+			text_of(other, "type", "")) == 0 &&
 		    strcmp(text_of(rule, "name", ""),
-		    text_of(other, "name", "")) == 0 &&
+			text_of(other, "name", "")) == 0 &&
 		    strcmp(text_of(rule, "scope", "global"),
-		    text_of(other, "scope", "global")) != 0)
-			conf_error(p, key, item, "has the type and name of "
-			    "item %zu, but another scope", i + 1);
+			text_of(other, "scope", "global")) != 0)
+			conf_error(p, key, item,
+			    "has the type and name of "
+			    "item %zu, but another scope",
+			    i + 1);
 	}
 }
 
@@ -304,24 +329,27 @@ check_tags(struct conf_parse *p, const char *name, json_t *value)
 	size_t i;
 
 	if (!json_is_array(value) || json_array_size(value) > RULES_MAX) {
-		conf_error(p, name, NULL, "must be a list of at most %d rules "
-		    "{ ... }, is %s", RULES_MAX,
-		    conf_value_text(value, shown, sizeof(shown)));
+		conf_error(p, name, NULL,
+		    "must be a list of at most %d rules "
+		    "{ ... }, is %s",
+		    RULES_MAX, conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
-	json_array_foreach(value, i, rule) {
+	json_array_foreach(value, i, rule)
+	{
 		snprintf(item, sizeof(item), "item %zu", i + 1);
 		if (!json_is_object(rule)) {
-			conf_error(p, name, item, "must be an object { ... }, "
-			    "is %s", conf_value_text(rule, shown,
-			    sizeof(shown)));
+			conf_error(p, name, item,
+			    "must be an object { ... }, "
+			    "is %s",
+			    conf_value_text(rule, shown, sizeof(shown)));
 			continue;
 		}
 		before = p->errors;
 		check_members(p, name, item, rule, rule_members);
 		if (json_object_get(rule, "when") != NULL)
-			check_when(p, name, item, json_object_get(rule,
-			    "when"));
+			check_when(p, name, item,
+			    json_object_get(rule, "when"));
 		if (p->errors == before)
 			check_scope(p, name, item, value, i);
 	}
@@ -349,9 +377,10 @@ conf_check_object(struct conf_parse *p, enum conf_key key, const char *name,
 		    ENTRIES_MAX);
 		return;
 	}
-	json_object_foreach(value, inner, v) {
-		if (key != CONF_CLUSTER_NAMES && !(key == CONF_GPU_PCI_ADDRS &&
-		    json_is_object(v)))
+	json_object_foreach(value, inner, v)
+	{
+		if (key != CONF_CLUSTER_NAMES &&
+		    !(key == CONF_GPU_PCI_ADDRS && json_is_object(v)))
 			conf_check_regex(p, name, inner, inner);
 		if (key == CONF_GPU_PCI_ADDRS)
 			check_gpu(p, name, inner, v);

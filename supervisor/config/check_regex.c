@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#define PCRE2_CODE_UNIT_WIDTH	8
+#define PCRE2_CODE_UNIT_WIDTH 8
 
 #include <dlfcn.h>
 #include <pcre2.h>
@@ -15,10 +15,10 @@
 
 #include "supervisor/config/config_file.h"
 
-#define LIBRARY	"libpcre2-8.so.0"
+#define LIBRARY "libpcre2-8.so.0"
 
 static struct {
-	int	  tried;
+	int tried;
 	__typeof__(pcre2_compile) *compile;
 	__typeof__(pcre2_code_free) *code_free;
 	__typeof__(pcre2_get_error_message) *error_message;
@@ -46,7 +46,7 @@ library_load(void)
 	if (library == NULL ||
 	    symbol(library, "pcre2_code_free_8", &pcre2.code_free) == NULL ||
 	    symbol(library, "pcre2_get_error_message_8",
-	    &pcre2.error_message) == NULL)
+		&pcre2.error_message) == NULL)
 		return 0;
 	return symbol(library, "pcre2_compile_8", &pcre2.compile) != NULL;
 }

@@ -9,13 +9,13 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
-#define CHOICES_MAX	9	/* words of one enumeration */
-#define ITEM_MAX	4095	/* bytes of one string of a list: a path */
+#define CHOICES_MAX 9	 /* words of one enumeration */
+#define ITEM_MAX    4095 /* bytes of one string of a list: a path */
 
 /* The format of a key's text, or of each string of its list. */
 static const struct {
-	conf_format	*format;
-	const char	*choices[CHOICES_MAX + 1];
+	conf_format *format;
+	const char *choices[CHOICES_MAX + 1];
 } formats[CONF__COUNT] = {
 	[CONF_PID_FILE] = { .format = conf_format_path },
 	[CONF_PREP_LISTEN] = { .format = conf_format_address },
@@ -48,8 +48,9 @@ static const struct {
 	[CONF_CLUSTERS] = { .format = conf_format_cluster },
 	[CONF_GPU_GRES_NAMES] = { .format = conf_format_word },
 	[CONF_META_DATA_FIELDS] = { .choices = { "jobName", "jobScript",
-	    "slurmInfo", "submitTime", "arrayTaskId", "hetJobId", "exitCode",
-	    "reason", "message" } },
+					"slurmInfo", "submitTime",
+					"arrayTaskId", "hetJobId", "exitCode",
+					"reason", "message" } },
 	[CONF_REQUEUED_STATE] = { .choices = { "preempted", "cancelled" } },
 	[CONF_REQUEUED_RUNS] = { .choices = { "first", "last" } },
 };
@@ -96,7 +97,8 @@ text_wrong(enum conf_key key, const char *text, char *buf, size_t size)
 		if (strcmp(*choice, text) == 0)
 			return NULL;
 	n = (size_t)snprintf(buf, size, "must be one of");
-	for (choice = formats[key].choices; *choice != NULL && n < size; choice++)
+	for (choice = formats[key].choices; *choice != NULL && n < size;
+	     choice++)
 		n += (size_t)snprintf(buf + n, size - n, " %s", *choice);
 	return buf;
 }
@@ -123,8 +125,10 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
 		return;
 	}
 	if ((int64_t)strlen(text) > rule->max) {
-		conf_error(p, name, NULL, "must have at most %lld bytes, "
-		    "is %s", (long long)rule->max, shown);
+		conf_error(p, name, NULL,
+		    "must have at most %lld bytes, "
+		    "is %s",
+		    (long long)rule->max, shown);
 		return;
 	}
 	if (*text == '\0' && rule->min > 0) {
@@ -150,9 +154,10 @@ check_int(struct conf_parse *p, enum conf_key key, const char *name,
 
 	if (!json_is_integer(value) || number < rule->min ||
 	    number > rule->max) {
-		conf_error(p, name, NULL, "must be a whole number%s from %lld "
-		    "to %lld, is %s", unit_of(key), (long long)rule->min,
-		    (long long)rule->max,
+		conf_error(p, name, NULL,
+		    "must be a whole number%s from %lld "
+		    "to %lld, is %s",
+		    unit_of(key), (long long)rule->min, (long long)rule->max,
 		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
@@ -214,15 +219,19 @@ check_list(struct conf_parse *p, enum conf_key key, const char *name,
 		return;
 	}
 	if ((int64_t)json_array_size(value) > rule->max)
-		conf_error(p, name, NULL, "must have at most %lld strings, "
-		    "has %zu", (long long)rule->max, json_array_size(value));
+		conf_error(p, name, NULL,
+		    "must have at most %lld strings, "
+		    "has %zu",
+		    (long long)rule->max, json_array_size(value));
 	for (i = 0; i < json_array_size(value) && p->errors == before; i++) {
 		item = json_array_get(value, i);
 		conf_value_text(item, shown, sizeof(shown));
 		text = json_string_value(item);
 		if (text == NULL || *text == '\0' || strlen(text) > ITEM_MAX)
-			conf_error(p, name, NULL, "must be a list of strings, "
-			    "item %zu is %s", i + 1, shown);
+			conf_error(p, name, NULL,
+			    "must be a list of strings, "
+			    "item %zu is %s",
+			    i + 1, shown);
 		else if ((wrong = text_wrong(key, text, buf, sizeof(buf))) !=
 		    NULL)
 			conf_error(p, name, NULL, "item %zu %s, is %s", i + 1,
@@ -245,7 +254,8 @@ check_secret(struct conf_parse *p, enum conf_key key, const char *name,
 		conf_error(p, name, NULL, "must have at most %lld bytes",
 		    (long long)conf_rule(key)->max);
 	else if (has_controls(text))
-		conf_error(p, name, NULL, "must have no control characters "
+		conf_error(p, name, NULL,
+		    "must have no control characters "
 		    "(a line break at its end?)");
 	else if (key == CONF_CC_REST_JWT && strchr(text, ' ') != NULL)
 		conf_error(p, name, NULL, "must have no blanks");

@@ -15,22 +15,22 @@
 #include "common/conf.h"
 
 /* Bytes; the configuration of a thousand GPU nodes has 200 KiB. */
-#define CONF_FILE_MAX	(1024u * 1024)
-#define CONF_REASON_MAX	1024	/* bytes with the NUL: one log line */
-#define CONF_MESSAGES_MAX 50	/* of one file; more do not help */
+#define CONF_FILE_MAX	  (1024u * 1024)
+#define CONF_REASON_MAX	  1024 /* bytes with the NUL: one log line */
+#define CONF_MESSAGES_MAX 50   /* of one file; more do not help */
 
 /* One reading of the file: from its text to the content of the frames. */
 struct conf_parse {
-	const char	*path;		/* of config.json, as it was named */
-	json_t		*root;		/* owned; NULL when there is no file */
-	json_t		*lines;		/* owned; see line_numbers.c */
-	struct conf	 conf;		/* the values, without the secrets */
-	const char	*secret[CONF__COUNT];	/* borrowed from root, or NULL */
-	struct writer	 secrets;	/* the memfd's bytes */
-	int		 has_token;	/* for cc-backend, from any source */
-	unsigned	 errors;
-	unsigned	 warnings;
-	char		 reason[CONF_REASON_MAX];	/* the first error */
+	const char *path;		 /* of config.json, as it was named */
+	json_t *root;			 /* owned; NULL when there is no file */
+	json_t *lines;			 /* owned; see line_numbers.c */
+	struct conf conf;		 /* the values, without the secrets */
+	const char *secret[CONF__COUNT]; /* borrowed from root, or NULL */
+	struct writer secrets;		 /* the memfd's bytes */
+	int has_token;			 /* for cc-backend, from any source */
+	unsigned errors;
+	unsigned warnings;
+	char reason[CONF_REASON_MAX]; /* the first error */
 };
 
 /*
@@ -68,7 +68,7 @@ void conf_warn(struct conf_parse *p, const char *key, const char *sub,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* A value for a message, cut and escaped, never a secret; returns buf. */
 const char *conf_value_text(const json_t *value, char *buf, size_t size);
-#define CONF_VALUE_TEXT_MAX	80
+#define CONF_VALUE_TEXT_MAX 80
 /* The name of a key in conf_parse.lines; outer may be NULL.  Owned. */
 char *conf_line_name(const char *outer, const char *key);
 /* 0 when the line is not known. */
@@ -122,10 +122,13 @@ conf_format conf_format_path, conf_format_optional_path, conf_format_user,
 
 /* A listening address, split into its parts. */
 struct conf_address {
-	enum { CONF_ADDRESS_UNIX, CONF_ADDRESS_TCP } kind;
-	char	path[108];	/* UNIX */
-	char	host[256];	/* TCP: without brackets, "" = every address */
-	char	port[6];
+	enum {
+		CONF_ADDRESS_UNIX,
+		CONF_ADDRESS_TCP
+	} kind;
+	char path[108]; /* UNIX */
+	char host[256]; /* TCP: without brackets, "" = every address */
+	char port[6];
 };
 
 /* PATH, unix:PATH, tcp:HOST:PORT, tcp:[V6]:PORT, tcp::PORT.  0, or -1. */
@@ -151,7 +154,7 @@ int conf_secrets_seal(struct conf_parse *p);
  * Reads a regular file of at most max bytes.  Returns owned, with a NUL
  * behind; NULL with *why set to what is wrong.  *mode gets its bits.
  */
-char *conf_file_read(const char *path, size_t max, size_t *n,
-    unsigned *mode, unsigned *owner, const char **why);
+char *conf_file_read(const char *path, size_t max, size_t *n, unsigned *mode,
+    unsigned *owner, const char **why);
 
 #endif

@@ -17,8 +17,8 @@
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
-#define USER_MAX	32	/* bytes, as useradd has it */
-#define PORT_MAX	65535
+#define USER_MAX 32 /* bytes, as useradd has it */
+#define PORT_MAX 65535
 
 const char *
 conf_format_path(const char *value)
@@ -118,12 +118,12 @@ conf_format_version(const char *value)
 	if (strcmp(value, "auto") == 0)
 		return NULL;
 	if ((sscanf(value, "1.%2u%n", &minor, &end) == 1 &&
-	    value[end] == '\0' && minor >= 3) ||
+		value[end] == '\0' && minor >= 3) ||
 	    (sscanf(value, "1.%2u.%2u%n", &minor, &patch, &end) == 2 &&
-	    value[end] == '\0' && minor >= 3))
+		value[end] == '\0' && minor >= 3))
 		return NULL;
 	return "must be auto or a version of cc-backend from 1.3 on, "
-	    "like 1.4 or 1.4.4";
+	       "like 1.4 or 1.4.4";
 }
 
 /* ADDRESS or ADDRESS/BITS. */
@@ -174,9 +174,10 @@ host_is_right(const char *host, size_t n, int bracketed)
 
 	for (i = 0; i < n; i++) {
 		if (bracketed ? !isxdigit((unsigned char)host[i]) &&
-		    strchr(":.%", host[i]) == NULL && !isalnum((unsigned char)host[i]) :
-		    !isalnum((unsigned char)host[i]) &&
-		    strchr("-._", host[i]) == NULL)
+			    strchr(":.%", host[i]) == NULL &&
+			    !isalnum((unsigned char)host[i]) :
+				!isalnum((unsigned char)host[i]) &&
+			    strchr("-._", host[i]) == NULL)
 			return 0;
 	}
 	return !bracketed || n > 0;
@@ -230,7 +231,7 @@ conf_format_address(const char *value)
 	if (conf_address_parse(value, &address) == 0)
 		return NULL;
 	return "must be an absolute path of at most 107 bytes, unix:PATH, "
-	    "tcp:HOST:PORT, tcp:[IPV6]:PORT or tcp::PORT";
+	       "tcp:HOST:PORT, tcp:[IPV6]:PORT or tcp::PORT";
 }
 
 int

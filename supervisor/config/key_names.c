@@ -7,7 +7,7 @@
 
 #include "supervisor/config/config_file.h"
 
-#define NAME_MAX_BYTES	64	/* the longest key has 20 */
+#define NAME_MAX_BYTES 64 /* the longest key has 20 */
 
 int
 conf_key_find(const char *name, enum conf_key *key)
@@ -28,13 +28,15 @@ conf_key_find(const char *name, enum conf_key *key)
 
 /* Keys of earlier versions and of the Go adapter that have no effect. */
 static const struct obsolete_key {
-	const char	*name;
-	const char	*text;		/* of the warning: why, and what to do */
+	const char *name;
+	const char *text; /* of the warning: why, and what to do */
 } obsolete_keys[] = {
-	{ "ipcSockPath", "was removed and has no effect; prepSockListenPath is "
+	{ "ipcSockPath",
+	    "was removed and has no effect; prepSockListenPath is "
 	    "where the daemon listens, prepSockConnectPath where the hook "
 	    "connects" },
-	{ "slurmSource", "the key has no effect; Slurm's text output is read "
+	{ "slurmSource",
+	    "the key has no effect; Slurm's text output is read "
 	    "in every version; remove the key" },
 };
 
@@ -78,7 +80,7 @@ distance(const char *a, const char *b)
 		now[0] = (unsigned)i;
 		for (k = 1; k <= m; k++) {
 			now[k] = least(last[k - 1] +
-			    (lower(a[i - 1]) != lower(b[k - 1])),
+				(lower(a[i - 1]) != lower(b[k - 1])),
 			    least(last[k], now[k - 1]) + 1);
 			if (i > 1 && k > 1 &&
 			    lower(a[i - 1]) == lower(b[k - 2]) &&

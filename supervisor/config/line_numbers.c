@@ -17,12 +17,12 @@
 
 struct line_scan {
 	struct conf_parse *parse;
-	json_t		*lines;		/* being filled */
-	const char	*text;
-	size_t		 counted;	/* newlines before this byte are in line */
-	int		 line;
-	char		*outer;		/* owned; name of the outermost member */
-	int		 items;		/* of the array that is its value */
+	json_t *lines; /* being filled */
+	const char *text;
+	size_t counted; /* newlines before this byte are in line */
+	int line;
+	char *outer; /* owned; name of the outermost member */
+	int items;   /* of the array that is its value */
 };
 
 static int

@@ -15,7 +15,6 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
-
 void
 conf_parse_init(struct conf_parse *p, const char *path)
 {
@@ -52,8 +51,10 @@ unknown_key(struct conf_parse *p, const char *name)
 	}
 	guess = conf_key_guess(name);
 	if (guess != NULL)
-		conf_warn(p, name, NULL, "unknown key, ignored; "
-		    "probably %s is meant", guess);
+		conf_warn(p, name, NULL,
+		    "unknown key, ignored; "
+		    "probably %s is meant",
+		    guess);
 	else
 		conf_warn(p, name, NULL, "unknown key, ignored");
 }
@@ -85,8 +86,10 @@ find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 		return 0;
 	}
 	if (strcasecmp(right, name) == 0)
-		conf_warn(p, name, NULL, "read as %s, which is the correct "
-		    "spelling", right);
+		conf_warn(p, name, NULL,
+		    "read as %s, which is the correct "
+		    "spelling",
+		    right);
 	return 1;
 }
 
@@ -97,7 +100,8 @@ check_keys(struct conf_parse *p)
 	json_t *value;
 	enum conf_key key;
 
-	json_object_foreach(p->root, name, value) {
+	json_object_foreach(p->root, name, value)
+	{
 		/* null means "not given", as in the Go adapter. */
 		if (find_key(p, name, &key) && !json_is_null(value))
 			conf_check_value(p, key, name, value);
@@ -113,7 +117,8 @@ syntax_error(struct conf_parse *p, json_error_t *error)
 	if (quoted != NULL)
 		*quoted = '\0';
 	if (error->line > 0)
-		conf_error(p, NULL, NULL, "line %d, column %d: not valid JSON: "
+		conf_error(p, NULL, NULL,
+		    "line %d, column %d: not valid JSON: "
 		    "%s",
 		    error->line, error->column, error->text);
 	else
@@ -146,7 +151,7 @@ static int
 holds_secret(const struct conf_parse *p)
 {
 	static const enum conf_key keys[] = { CONF_CC_REST_JWT,
-	    CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
+		CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -160,14 +165,20 @@ static void
 check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 {
 	if (mode & S_IWOTH)
-		conf_error(p, NULL, NULL, "is writable by other users (mode "
-		    "%04o): chmod 640", mode);
+		conf_error(p, NULL, NULL,
+		    "is writable by other users (mode "
+		    "%04o): chmod 640",
+		    mode);
 	else if ((mode & S_IROTH) && holds_secret(p))
-		conf_warn(p, NULL, NULL, "has secrets and is readable by other "
-		    "users (mode %04o): chmod 640", mode);
+		conf_warn(p, NULL, NULL,
+		    "has secrets and is readable by other "
+		    "users (mode %04o): chmod 640",
+		    mode);
 	if (geteuid() == 0 && owner != 0)
-		conf_warn(p, NULL, NULL, "belongs to user %u, who can change "
-		    "what root executes: chown root", owner);
+		conf_warn(p, NULL, NULL,
+		    "belongs to user %u, who can change "
+		    "what root executes: chown root",
+		    owner);
 }
 
 void
@@ -178,7 +189,8 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 	size_t len = 0;
 	char *text;
 
-	text = conf_file_read(p->path, CONF_FILE_MAX, &len, &mode, &owner, &why);
+	text = conf_file_read(p->path, CONF_FILE_MAX, &len, &mode, &owner,
+	    &why);
 	if (text != NULL) {
 		conf_parse_text(p, text, len);
 		explicit_bzero(text, len);

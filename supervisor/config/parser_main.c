@@ -19,13 +19,13 @@
 #include "common/log.h"
 #include "supervisor/config/config_file.h"
 
-#define MEMORY_LIMIT	(256u * 1024 * 1024)	/* a file of 1 MiB takes 60 MiB */
-#define CPU_LIMIT	10	/* seconds; a file of 1 MiB takes one */
+#define MEMORY_LIMIT (256u * 1024 * 1024) /* a file of 1 MiB takes 60 MiB */
+#define CPU_LIMIT    10 /* seconds; a file of 1 MiB takes one */
 
 /* The size is stored before the bytes, so that free can wipe them. */
 union block {
-	size_t	size;
-	char	align[16];
+	size_t size;
+	char align[16];
 };
 
 static void *
@@ -68,7 +68,7 @@ limit(int resource, rlim_t most)
 		log_warn("limit of the parser");
 }
 
-#ifndef SANITIZED	/* the address sanitizer maps terabytes */
+#ifndef SANITIZED /* the address sanitizer maps terabytes */
 /* Bytes of address space in use, to which MEMORY_LIMIT is added. */
 static rlim_t
 memory_now(void)

@@ -14,8 +14,8 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
-#define KEY_SHOWN_MAX	128	/* bytes of an unknown key in a message */
-#define SEPARATOR	'\x1f'	/* see line_numbers.c */
+#define KEY_SHOWN_MAX 128    /* bytes of an unknown key in a message */
+#define SEPARATOR     '\x1f' /* see line_numbers.c */
 
 char *
 conf_line_name(const char *outer, const char *key)
@@ -81,7 +81,8 @@ log_permitted(const struct conf_parse *p)
 	unsigned n = p->errors + p->warnings;
 
 	if (n == CONF_MESSAGES_MAX)
-		log_warnx("%s: more errors or warnings are not listed", p->path);
+		log_warnx("%s: more errors or warnings are not listed",
+		    p->path);
 	return n < CONF_MESSAGES_MAX;
 }
 
@@ -123,8 +124,8 @@ conf_value_text(const json_t *value, char *buf, size_t size)
 
 	switch (json_typeof(value)) {
 	case JSON_STRING:
-		snprintf(buf, size, "\"%s\"", text_vis(json_string_value(value),
-		    text, sizeof(text)));
+		snprintf(buf, size, "\"%s\"",
+		    text_vis(json_string_value(value), text, sizeof(text)));
 		break;
 	case JSON_INTEGER:
 		snprintf(buf, size, "%" JSON_INTEGER_FORMAT,

@@ -19,7 +19,7 @@
 #include "supervisor/config/config_file.h"
 
 /* The longest file in the memfd: the CA bundle of a distribution. */
-#define SECRET_FILE_MAX	(512u * 1024)
+#define SECRET_FILE_MAX (512u * 1024)
 #define TOKEN_MAX	(64u * 1024)
 
 /* Names of the token in LoadCredential=. */
@@ -27,13 +27,14 @@ static const char *const credential_names[] = { "ccRestJwt", "cc-rest-jwt" };
 
 /* A text that each file must have; without it, it is the wrong file. */
 static const struct {
-	enum conf_key	 key;
-	const char	*sign;	/* must be in it */
-	const char	*what;
-	int		 nats;	/* only of use with natsServer */
+	enum conf_key key;
+	const char *sign; /* must be in it */
+	const char *what;
+	int nats; /* only of use with natsServer */
 } files[] = {
 	{ CONF_CC_REST_CA_FILE, "-----BEGIN ", "a PEM certificate", 0 },
-	{ CONF_NATS_CREDS_FILE, "-----BEGIN NATS USER JWT", "a NATS credentials file", 1 },
+	{ CONF_NATS_CREDS_FILE, "-----BEGIN NATS USER JWT",
+	    "a NATS credentials file", 1 },
 	{ CONF_NATS_NKEY_SEED_FILE, "SU", "the NKey seed of a user", 1 },
 	{ CONF_NATS_CA_FILE, "-----BEGIN ", "a PEM certificate", 1 },
 	{ CONF_NATS_CERT_FILE, "-----BEGIN ", "a PEM certificate", 1 },
@@ -110,7 +111,8 @@ conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
 	wr_u16(&p->secrets, (uint16_t)key);
 	wr_blob(&p->secrets, bytes, n);
 	if (wr_end(&p->secrets) == -1)
-		conf_error(p, conf_rule(key)->name, NULL, "all secrets and "
+		conf_error(p, conf_rule(key)->name, NULL,
+		    "all secrets and "
 		    "certificates together are too long (at most %u bytes)",
 		    CONF_SECRETS_MAX);
 }
@@ -132,9 +134,10 @@ key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
 	if (rule->type != CONF_TYPE_SECRET_FILE ||
 	    (mode & (S_IROTH | S_IWOTH)) == 0)
 		return text;
-	conf_error(p, rule->name, NULL, "%.256s: is %s by other users "
-	    "(mode %04o): chmod 600", path,
-	    mode & S_IROTH ? "readable" : "writable", mode);
+	conf_error(p, rule->name, NULL,
+	    "%.256s: is %s by other users "
+	    "(mode %04o): chmod 600",
+	    path, mode & S_IROTH ? "readable" : "writable", mode);
 	explicit_bzero(text, *n);
 	free(text);
 	return NULL;
@@ -182,8 +185,10 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 	for (i = 0; i < n; i++) {
 		if (text[i] > ' ' && text[i] < 0x7f)
 			continue;
-		conf_error(p, "ccRestJwtFile", NULL, "%.256s: has more than "
-		    "one word or is not a token", source);
+		conf_error(p, "ccRestJwtFile", NULL,
+		    "%.256s: has more than "
+		    "one word or is not a token",
+		    source);
 		return;
 	}
 	conf_secret_add(p, CONF_CC_REST_JWT, text, n);
@@ -202,9 +207,9 @@ read_credential(struct conf_parse *p)
 	if (dir == NULL || *dir != '/')
 		return;
 	for (i = 0; i < sizeof(credential_names) / sizeof(credential_names[0]);
-	    i++) {
+	     i++) {
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir,
-		    credential_names[i]) >= sizeof(path))
+			credential_names[i]) >= sizeof(path))
 			return;
 		text = conf_file_read(path, TOKEN_MAX, &n, &mode, &owner, &why);
 		if (text != NULL) {
@@ -256,7 +261,7 @@ void
 conf_secrets_read(struct conf_parse *p)
 {
 	static const enum conf_key plain[] = { CONF_NATS_USER,
-	    CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
+		CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
 	int nats = *conf_str(&p->conf, CONF_NATS_SERVER) != '\0';
 	const char *text;
 	size_t i;
@@ -292,8 +297,8 @@ conf_secrets_seal(struct conf_parse *p)
 			goto fail;
 		done += (size_t)n;
 	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE |
-	    F_SEAL_SEAL) == 0)
+	if (fcntl(fd, F_ADD_SEALS,
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
 		return fd;
 fail:
 	saved = errno;

@@ -13,8 +13,8 @@
 
 #include "supervisor/config/config_file.h"
 
-#define NAME_BYTES	256	/* of a user's name, more than useradd takes */
-#define LIST_BYTES	2048	/* 64 numbers in quotes, comma between them */
+#define NAME_BYTES 256	/* of a user's name, more than useradd takes */
+#define LIST_BYTES 2048 /* 64 numbers in quotes, comma between them */
 
 /* 0, or -1 when there is no such user. */
 static int

@@ -13,9 +13,9 @@
 
 #include "supervisor/system/system.h"
 
-#define NUMBER_BYTES	32	/* of one item: ten digits */
-#define UID_BYTES	16	/* quotes, comma and ten digits */
-#define OWN_UIDS	4	/* root, ourselves, slurmUser, "slurm" */
+#define NUMBER_BYTES 32 /* of one item: ten digits */
+#define UID_BYTES    16 /* quotes, comma and ten digits */
+#define OWN_UIDS     4	/* root, ourselves, slurmUser, "slurm" */
 
 /* The n-th number of a list: 1, or 0 at its end. */
 static int
@@ -59,7 +59,7 @@ list_write(const uid_t *uids, size_t n)
 char *
 hook_uids_complete(const char *list, const struct setup *setup)
 {
-	uid_t uids[USERS_MAX + OWN_UIDS] = { 0 }, uid;	/* root is the first */
+	uid_t uids[USERS_MAX + OWN_UIDS] = { 0 }, uid; /* root is the first */
 	size_t n = 1;
 	unsigned i;
 
@@ -76,7 +76,8 @@ void
 ctl_users_read(struct ctl_users *users, const char *list)
 {
 	for (users->n = 0; users->n < USERS_MAX &&
-	    uid_item(list, users->n, &users->uid[users->n]); users->n++)
+	     uid_item(list, users->n, &users->uid[users->n]);
+	     users->n++)
 		continue;
 }
 

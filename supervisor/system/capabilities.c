@@ -16,15 +16,15 @@
 #include "supervisor/system/system.h"
 
 static const cap_value_t kept[] = {
-	CAP_CHOWN,		/* directories and files for the workers */
-	CAP_DAC_OVERRIDE,	/* files of an earlier daemon */
-	CAP_KILL,		/* workers have other uids */
+	CAP_CHOWN,	  /* directories and files for the workers */
+	CAP_DAC_OVERRIDE, /* files of an earlier daemon */
+	CAP_KILL,	  /* workers have other uids */
 	CAP_SETGID,
 	CAP_SETUID,
-	CAP_SETPCAP,		/* a worker empties its bounding set */
+	CAP_SETPCAP, /* a worker empties its bounding set */
 	CAP_SYS_CHROOT,
 };
-#define KEPT	(sizeof(kept) / sizeof(kept[0]))
+#define KEPT (sizeof(kept) / sizeof(kept[0]))
 
 static int
 is_kept(cap_value_t cap)
@@ -52,9 +52,10 @@ sets_reduce(void)
 		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &has) == -1 ||
 		    has != CAP_SET)
 			continue;
-		if (cap_set_flag(next, CAP_PERMITTED, 1, &kept[i],
-		    CAP_SET) == -1 || cap_set_flag(next, CAP_EFFECTIVE, 1,
-		    &kept[i], CAP_SET) == -1)
+		if (cap_set_flag(next, CAP_PERMITTED, 1, &kept[i], CAP_SET) ==
+			-1 ||
+		    cap_set_flag(next, CAP_EFFECTIVE, 1, &kept[i], CAP_SET) ==
+			-1)
 			fatal("capabilities");
 	}
 	if (cap_set_proc(next) == -1)
@@ -73,7 +74,8 @@ bounding_reduce(void)
 		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1 &&
 		    errno != EPERM)
 			fatal("cannot drop capability %d from the bounding "
-			    "set", (int)cap);
+			      "set",
+			    (int)cap);
 	}
 }
 
@@ -85,12 +87,12 @@ capabilities_reduce(const struct setup *setup)
 	/* The memory has no secret; a dump would still show paths. */
 	if (setup->mode != SANDBOX_OFF &&
 	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
-	    setrlimit(RLIMIT_CORE, &none) == -1))
+		setrlimit(RLIMIT_CORE, &none) == -1))
 		log_warn("core dumps cannot be disabled");
 	/* Commands of a collector that has ended become our children. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		log_warn("PR_SET_CHILD_SUBREAPER: commands of a collector "
-		    "that crashed stay running");
+			 "that crashed stay running");
 	if (!setup->as_root)
 		return;
 	bounding_reduce();

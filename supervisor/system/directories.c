@@ -19,10 +19,10 @@
 
 #include "supervisor/system/system.h"
 
-#define DIRECTORY_MODE	0750	/* SlurmUser's group: the hook enters it */
+#define DIRECTORY_MODE	0750 /* SlurmUser's group: the hook enters it */
 #define SPOOL_MODE	0700
 #define EMPTY_MODE	0555
-#define SPOOL_FILES_MAX	64	/* of a spool that gets another owner */
+#define SPOOL_FILES_MAX 64 /* of a spool that gets another owner */
 
 static char *
 parent_name(const char *path)
@@ -67,8 +67,9 @@ directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd == -1)
 		return -1;
-	if (made && (fchmod(fd, mode) == -1 ||
-	    (geteuid() == 0 && fchown(fd, uid, gid) == -1))) {
+	if (made &&
+	    (fchmod(fd, mode) == -1 ||
+		(geteuid() == 0 && fchown(fd, uid, gid) == -1))) {
 		close(fd);
 		return -1;
 	}
@@ -85,8 +86,8 @@ directory_restrict(const char *path, int fd, const struct stat *st,
 	if (is_owner)
 		return fchmod(fd, st->st_mode & 07777 & ~(S_IWGRP | S_IWOTH));
 	log_warnx("%s is writable by others than its owner (mode %04o); they "
-	    "can replace the daemon's files there", path,
-	    (unsigned)st->st_mode & 07777);
+		  "can replace the daemon's files there",
+	    path, (unsigned)st->st_mode & 07777);
 	return 0;
 }
 
@@ -107,7 +108,8 @@ directory_take_over(const struct setup *setup, int fd, const char *path)
 		return directory_restrict(path, fd, &st, 0);
 	if (st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		log_warnx("%s belongs to user %u, who can replace the "
-		    "daemon's files there", path, (unsigned)st.st_uid);
+			  "daemon's files there",
+		    path, (unsigned)st.st_uid);
 		return 0;
 	}
 	if (fchown(fd, 0, (gid_t)-1) == -1)
@@ -147,8 +149,8 @@ static void
 spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
 {
 	struct stat st;
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-	    O_CLOEXEC);
+	int fd = openat(dir, name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd == -1)
 		return;
@@ -192,8 +194,7 @@ spool_take_over(const struct setup *setup, int fd)
 		errno = EPERM;
 		return -1;
 	}
-	if (st.st_uid != own->uid &&
-	    st.st_uid != 0 &&
+	if (st.st_uid != own->uid && st.st_uid != 0 &&
 	    st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
 		errno = EPERM;
 		return -1;
@@ -215,8 +216,8 @@ spool_prepare(struct setup *setup, const struct conf *conf)
 
 	if (named[0] != '\0')
 		setup->spool_dir = strdup(named);
-	else if (asprintf(&setup->spool_dir, "%s/spool",
-	    setup->state_dir) == -1)
+	else if (asprintf(&setup->spool_dir, "%s/spool", setup->state_dir) ==
+	    -1)
 		setup->spool_dir = NULL;
 	if (setup->spool_dir != NULL)
 		fd = directory_open(setup->spool_dir, SPOOL_MODE,
@@ -227,8 +228,8 @@ spool_prepare(struct setup *setup, const struct conf *conf)
 		close(fd);
 	}
 	if (rc == -1)
-		log_error("spool directory %s", setup->spool_dir != NULL ?
-		    setup->spool_dir : named);
+		log_error("spool directory %s",
+		    setup->spool_dir != NULL ? setup->spool_dir : named);
 	return rc;
 }
 
@@ -266,8 +267,8 @@ lastrun_check(const struct setup *setup, int fd)
 		return 0;
 	if (st.st_uid != 0) {
 		log_warnx("the last-run file belongs to user %u; slurmUser "
-		    "(%u) becomes its owner", (unsigned)st.st_uid,
-		    (unsigned)owner);
+			  "(%u) becomes its owner",
+		    (unsigned)st.st_uid, (unsigned)owner);
 	}
 	return fchown(fd, owner, setup->identity[ROLE_COLLECTOR].gid);
 }
@@ -296,8 +297,7 @@ lastrun_prepare(struct setup *setup, const struct conf *conf)
 	const char *path = conf_str(conf, CONF_LAST_RUN);
 
 	setup->lastrun = lastrun_open(path);
-	if (setup->lastrun != -1 &&
-	    lastrun_check(setup, setup->lastrun) == 0)
+	if (setup->lastrun != -1 && lastrun_check(setup, setup->lastrun) == 0)
 		return 0;
 	log_error("last-run file %s", path);
 	return -1;
@@ -330,8 +330,7 @@ state_dir_permit(const struct setup *setup)
 int
 directories_prepare(struct setup *setup, const struct conf *conf)
 {
-	setup->state_dir = parent_name(conf_str(conf,
-	    CONF_LAST_RUN));
+	setup->state_dir = parent_name(conf_str(conf, CONF_LAST_RUN));
 	if (setup->state_dir == NULL ||
 	    directory_prepare(setup, setup->state_dir) == -1 ||
 	    state_dir_permit(setup) == -1 ||

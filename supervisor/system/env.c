@@ -12,7 +12,7 @@
 
 #include "supervisor/system/system.h"
 
-#define ENV_MAX	16	/* more than the variables below, and NULL */
+#define ENV_MAX 16 /* more than the variables below, and NULL */
 
 static int
 env_add(char **env, const char *name, const char *value)

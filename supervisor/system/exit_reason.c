@@ -19,8 +19,8 @@
 
 #include "supervisor/system/system.h"
 
-#define RECORD_MAX	8192	/* bytes: one record of /dev/kmsg */
-#define RECORDS_MAX	10000	/* read at a time; the kernel log has fewer */
+#define RECORD_MAX  8192  /* bytes: one record of /dev/kmsg */
+#define RECORDS_MAX 10000 /* read at a time; the kernel log has fewer */
 
 int
 exit_reason_kmsg_open(void)
@@ -54,7 +54,7 @@ syscall_find(int kmsg, pid_t pid)
 
 	for (i = 0; kmsg != -1 && i < RECORDS_MAX; i++) {
 		n = read(kmsg, line, sizeof(line) - 1);
-		if (n == -1 && errno == EPIPE)	/* overwritten: read on */
+		if (n == -1 && errno == EPIPE) /* overwritten: read on */
 			continue;
 		if (n <= 0)
 			break;
@@ -73,14 +73,17 @@ seccomp_text(int kmsg, pid_t pid, char *buf, size_t size)
 	char *name;
 
 	if (syscall_nr == -1) {
-		snprintf(buf, size, "was killed by its seccomp filter (SIGSYS; "
+		snprintf(buf, size,
+		    "was killed by its seccomp filter (SIGSYS; "
 		    "the system call is in the kernel log: audit type=1326)");
 		return;
 	}
 	name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(),
 	    (int)syscall_nr);
-	snprintf(buf, size, "was killed by its seccomp filter: system call "
-	    "%ld (%s)", syscall_nr, name != NULL ? name : "unknown");
+	snprintf(buf, size,
+	    "was killed by its seccomp filter: system call "
+	    "%ld (%s)",
+	    syscall_nr, name != NULL ? name : "unknown");
 	free(name);
 }
 

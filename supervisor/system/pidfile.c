@@ -19,7 +19,7 @@
 
 #include "supervisor/system/system.h"
 
-#define TRIES	10	/* the owner may remove the file meanwhile */
+#define TRIES 10 /* the owner may remove the file meanwhile */
 
 /* The pid in a file that another process has locked, for the log only. */
 static long
@@ -57,8 +57,8 @@ is_plain(int fd)
 static int
 lock_once(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
-	    O_CLOEXEC, 0644);
+	int fd = open(path,
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
 
 	if (fd == -1) {
 		log_error("pid file %s", path);
@@ -66,14 +66,16 @@ lock_once(const char *path)
 	}
 	if (!is_plain(fd)) {
 		log_errorx("pid file %s is not a regular file with one name; "
-		    "it is not changed", path);
+			   "it is not changed",
+		    path);
 		close(fd);
 		return -1;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno == EWOULDBLOCK)
 			log_errorx("another instance is running (pid %ld has "
-			    "locked %s); this one exits", pid_read(fd), path);
+				   "locked %s); this one exits",
+			    pid_read(fd), path);
 		else
 			log_error("lock on %s", path);
 		close(fd);

@@ -19,17 +19,17 @@
 
 #include "supervisor/system/system.h"
 
-#define GLOB_PATHS_MAX	32	/* of one pattern */
+#define GLOB_PATHS_MAX 32 /* of one pattern */
 
 /* Limits: descriptors; processes where the worker has its own uid. */
-#define LISTENER_NOFILE	1024
+#define LISTENER_NOFILE	 1024
 #define COLLECTOR_NOFILE 512
 #define SUBMITTER_NOFILE 512
-#define SUBMITTER_NPROC	64	/* threads of libnats and curl, twice */
+#define SUBMITTER_NPROC	 64 /* threads of libnats and curl, twice */
 
 static const struct {
-	const char	*pattern;
-	unsigned	 access;
+	const char *pattern;
+	unsigned access;
 } common_paths[] = {
 	/* Libraries, locales, time zones; execution is allowed per command. */
 	{ "/usr", SANDBOX_READ },
@@ -70,9 +70,14 @@ static const struct {
 };
 
 static const char *const commands[] = {
-	"sacct", "squeue", "scontrol", "sacctmgr", "sinfo", "sdiag",
+	"sacct",
+	"squeue",
+	"scontrol",
+	"sacctmgr",
+	"sinfo",
+	"sdiag",
 };
-#define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void
 allow(struct sandbox *sb, const char *path, unsigned access)
@@ -141,7 +146,8 @@ allow_commands(struct sandbox *sb, const char *bin)
 	if (script == NULL)
 		return;
 	log_info("%s/%s is a script: the collector may execute the programs in "
-	    "%s, /usr and /bin", bin, script, bin);
+		 "%s, /usr and /bin",
+	    bin, script, bin);
 	allow(sb, bin, SANDBOX_READ | SANDBOX_EXEC);
 	allow(sb, "/usr", SANDBOX_READ | SANDBOX_EXEC);
 	allow(sb, "/bin", SANDBOX_READ | SANDBOX_EXEC);
@@ -162,8 +168,15 @@ static void
 allow_prefix(struct sandbox *sb, const char *bin)
 {
 	static const char *const parts[] = {
-		"bin", "sbin", "lib", "lib[0-9]*", "libexec", "share",
-		"etc/*.conf", "etc/slurm", "etc/plugstack.conf.d",
+		"bin",
+		"sbin",
+		"lib",
+		"lib[0-9]*",
+		"libexec",
+		"share",
+		"etc/*.conf",
+		"etc/slurm",
+		"etc/plugstack.conf.d",
 	};
 	char real[PATH_MAX], path[PATH_MAX + 32], *slash;
 	size_t i;
@@ -210,8 +223,10 @@ static void
 allow_slurm_conf(const struct conf *conf, struct sandbox *sb)
 {
 	static const char *const usual[] = {
-		"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
-		"/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf",
+		"/etc/slurm/slurm.conf",
+		"/etc/slurm-llnl/slurm.conf",
+		"/usr/local/etc/slurm.conf",
+		"/run/slurm/conf/slurm.conf",
 	};
 	const char *file = conf_str(conf, CONF_SLURM_CONF);
 	size_t i;
@@ -249,9 +264,10 @@ readable_warn(const struct sandbox *sb, const char *path,
 	for (i = 0; i < sb->n_paths; i++) {
 		if (!is_below(real, sb->paths[i].path))
 			continue;
-		log_limited(limit, log_warnx, "%s is in %s, which Slurm's "
-		    "commands may read: move it to another directory", path,
-		    sb->paths[i].path);
+		log_limited(limit, log_warnx,
+		    "%s is in %s, which Slurm's "
+		    "commands may read: move it to another directory",
+		    path, sb->paths[i].path);
 		return;
 	}
 }
@@ -262,8 +278,8 @@ secrets_warn(const struct setup *setup, const struct conf *conf,
     const struct sandbox *sb)
 {
 	static const enum conf_key files[] = { CONF_CC_REST_JWT_FILE,
-	    CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
-	    CONF_NATS_KEY_FILE };
+		CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
+		CONF_NATS_KEY_FILE };
 	static struct log_limit limits[sizeof(files) / sizeof(files[0]) + 2];
 	size_t i, n = sizeof(files) / sizeof(files[0]);
 

@@ -22,14 +22,14 @@
 #include "common/text.h"
 #include "supervisor/system/system.h"
 
-#define STATUS_MAX	(REASON_MAX + 128)	/* bytes of STATUS= */
-#define PINGS_PER_PERIOD 3	/* one late message is not a failure */
+#define STATUS_MAX	 (REASON_MAX + 128) /* bytes of STATUS= */
+#define PINGS_PER_PERIOD 3 /* one late message is not a failure */
 
 static struct {
-	int			fd;
-	struct sockaddr_un	to;
-	socklen_t		len;
-	unsigned		watchdog_ms;	/* period; 0 = none */
+	int fd;
+	struct sockaddr_un to;
+	socklen_t len;
+	unsigned watchdog_ms; /* period; 0 = none */
 } notify = { .fd = -1 };
 
 static unsigned
@@ -58,7 +58,7 @@ notify_init(void)
 	notify.to.sun_family = AF_UNIX;
 	memcpy(notify.to.sun_path, path, len);
 	notify.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
-	if (path[0] == '@')		/* an abstract name has no NUL */
+	if (path[0] == '@') /* an abstract name has no NUL */
 		notify.to.sun_path[0] = '\0';
 	else
 		notify.len++;
@@ -85,7 +85,7 @@ notify_send(const char *fmt, ...)
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return;
 	if (sendto(notify.fd, text, (size_t)n, MSG_NOSIGNAL,
-	    (struct sockaddr *)&notify.to, notify.len) == -1)
+		(struct sockaddr *)&notify.to, notify.len) == -1)
 		log_limited(&limit, log_warn, "message to systemd not sent");
 }
 
@@ -107,7 +107,7 @@ notify_reloading(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	notify_send("RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the "
-	    "configuration\n",
+		    "configuration\n",
 	    (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 }
 

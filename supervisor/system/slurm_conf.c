@@ -18,14 +18,14 @@
 
 #include "supervisor/system/system.h"
 
-#define CONF_BYTES_MAX	(4u * 1024 * 1024)	/* the longest seen has 1 MiB */
-#define FOUND_MAX	32	/* paths of one file */
-#define DIRECTORIES_MAX	8	/* of one PluginDir, colon between them */
+#define CONF_BYTES_MAX	(4u * 1024 * 1024) /* the longest seen has 1 MiB */
+#define FOUND_MAX	32		   /* paths of one file */
+#define DIRECTORIES_MAX 8 /* of one PluginDir, colon between them */
 
 struct conf_scan {
-	void		(*found)(const char *path, void *arg);
-	void		*arg;
-	unsigned	 n;
+	void (*found)(const char *path, void *arg);
+	void *arg;
+	unsigned n;
 };
 
 static void
@@ -88,9 +88,9 @@ on_include(struct conf_scan *s, const char *value, size_t len)
 }
 
 static const struct {
-	const char	*key;
-	int		 spaced;	/* "Include PATH", no equals sign */
-	void		(*on)(struct conf_scan *s, const char *value, size_t len);
+	const char *key;
+	int spaced; /* "Include PATH", no equals sign */
+	void (*on)(struct conf_scan *s, const char *value, size_t len);
 } keys[] = {
 	{ "PluginDir", 0, on_directories },
 	{ "AuthInfo", 0, on_auth_info },

@@ -20,10 +20,10 @@
 #include "supervisor/config/config_file.h"
 #include "supervisor/system/system.h"
 
-#define BACKLOG		1024	/* prologs of a large array during a restart */
-#define HOOK_MODE	0666	/* protected by its directory and the peer's uid */
-#define CTL_MODE	0600
-#define CTL_MODE_USERS	0666	/* for ctlUsers; protected by the peer's uid */
+#define BACKLOG	       1024 /* prologs of a large array during a restart */
+#define HOOK_MODE      0666 /* protected by its directory and the peer's uid */
+#define CTL_MODE       0600
+#define CTL_MODE_USERS 0666 /* for ctlUsers; protected by the peer's uid */
 
 static int
 address_fill(struct sockaddr_un *sa, const char *path)
@@ -75,7 +75,8 @@ stale_socket_remove(const struct sockaddr_un *sa)
 		return -2;
 	}
 	log_notice("%s is the socket of a daemon that has ended; it is "
-	    "replaced", sa->sun_path);
+		   "replaced",
+	    sa->sun_path);
 	return unlink(sa->sun_path);
 }
 
@@ -107,8 +108,8 @@ unix_listen(const struct setup *setup, const char *path, mode_t mode)
 	if (rc == -2)
 		return -1;
 	if (rc == 0)
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC |
-		    SOCK_NONBLOCK, 0);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0);
 	if (fd == -1 || unix_bind(fd, &sa, mode) == -1 ||
 	    listen(fd, BACKLOG) == -1) {
 		log_error("socket %s", path);
@@ -123,8 +124,8 @@ static int
 tcp_bind(const struct addrinfo *ai)
 {
 	int yes = 1, no = 0;
-	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC |
-	    SOCK_NONBLOCK, 0);
+	int fd = socket(ai->ai_family,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd == -1)
 		return -1;
@@ -200,7 +201,9 @@ ctl_mode(const struct conf *conf)
 	char name[256];
 
 	return conf_list_item(conf_str(conf, CONF_CTL_USERS), 0, name,
-	    sizeof(name)) == 0 ? CTL_MODE : CTL_MODE_USERS;
+		   sizeof(name)) == 0 ?
+	    CTL_MODE :
+	    CTL_MODE_USERS;
 }
 
 void

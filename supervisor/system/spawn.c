@@ -14,8 +14,8 @@
 
 #include "supervisor/system/system.h"
 
-#define CHILD_FD	3	/* the channel, in each of our programs */
-#define FD_LIMIT	1024	/* highest closed without close_range(2) */
+#define CHILD_FD 3    /* the channel, in each of our programs */
+#define FD_LIMIT 1024 /* highest closed without close_range(2) */
 
 /*
  * The supervisor's descriptors are close-on-exec.  This closes the ones that

@@ -14,35 +14,35 @@
 #include "common/log.h"
 #include "common/worker/sandbox.h"
 
-#define REASON_MAX	1024	/* bytes with the NUL of a sentence for the log */
+#define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
 /* uid and groups of a process. */
 struct identity {
-	uid_t		 uid;
-	gid_t		 gid;
-	gid_t		 groups[SANDBOX_GROUPS_MAX];
-	int		 n_groups;
+	uid_t uid;
+	gid_t gid;
+	gid_t groups[SANDBOX_GROUPS_MAX];
+	int n_groups;
 };
 
 /* Users, directories and sockets, prepared once at the start. */
 struct setup {
-	const char	*config_path;	/* borrowed from argv */
-	char		*program_dir;	/* of the workers' programs; owned */
-	int		 as_root;	/* the service was started by root */
+	const char *config_path; /* borrowed from argv */
+	char *program_dir;	 /* of the workers' programs; owned */
+	int as_root;		 /* the service was started by root */
 	enum sandbox_mode mode;
-	struct identity	 identity[ROLE__COUNT];
-	gid_t		 dir_gid;	/* of directories that the hook enters */
-	int		 has_slurm_user;	/* there is a user "slurm": */
-	uid_t		 slurm_uid;
-	char		*state_dir;	/* of the last-run file; owned */
-	char		*spool_dir;	/* owned */
-	char		*empty_dir;	/* the listener's root directory; owned */
-	int		 lastrun;	/* descriptor */
-	int		 listen_fd;	/* socket of the hooks, -1 = none */
-	int		 listen_tcp;	/* it is a TCP socket */
-	char		*listen_path;	/* owned, NULL for TCP */
-	int		 ctl_fd;	/* socket of the admin tool, -1 = none */
-	int		 kmsg;		/* kernel log, -1 = not readable */
+	struct identity identity[ROLE__COUNT];
+	gid_t dir_gid;	    /* of directories that the hook enters */
+	int has_slurm_user; /* there is a user "slurm": */
+	uid_t slurm_uid;
+	char *state_dir;   /* of the last-run file; owned */
+	char *spool_dir;   /* owned */
+	char *empty_dir;   /* the listener's root directory; owned */
+	int lastrun;	   /* descriptor */
+	int listen_fd;	   /* socket of the hooks, -1 = none */
+	int listen_tcp;	   /* it is a TCP socket */
+	char *listen_path; /* owned, NULL for TCP */
+	int ctl_fd;	   /* socket of the admin tool, -1 = none */
+	int kmsg;	   /* kernel log, -1 = not readable */
 };
 
 /* directories.c: state directories and the last-run file. */
@@ -96,8 +96,8 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
  * Calls found with each directory or socket that the file names.  The file
  * may be missing.
  */
-void slurm_conf_scan(const char *path, void (*found)(const char *path,
-    void *arg), void *arg);
+void slurm_conf_scan(const char *path,
+    void (*found)(const char *path, void *arg), void *arg);
 
 /* spawn.c */
 /*
@@ -137,10 +137,10 @@ unsigned notify_watchdog_ms(void);
  * memory.
  */
 char *hook_uids_complete(const char *list, const struct setup *setup);
-#define USERS_MAX	64	/* ctlUsers, prepAllowedUids, as in conf_keys.h */
+#define USERS_MAX 64 /* ctlUsers, prepAllowedUids, as in conf_keys.h */
 struct ctl_users {
-	uid_t		 uid[USERS_MAX];
-	unsigned	 n;
+	uid_t uid[USERS_MAX];
+	unsigned n;
 };
 void ctl_users_read(struct ctl_users *users, const char *list);
 /*

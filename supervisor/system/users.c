@@ -16,8 +16,8 @@
 
 #include "supervisor/system/system.h"
 
-#define SLURM_USER_DEFAULT	"cc-slurm-adapter"
-#define SLURM		"slurm"	/* usual user and group of slurmctld */
+#define SLURM_USER_DEFAULT "cc-slurm-adapter"
+#define SLURM		   "slurm" /* usual user and group of slurmctld */
 
 static void
 identity_self(struct identity *id)
@@ -58,7 +58,8 @@ groups_add(struct identity *id)
 		return;
 	if (getgrouplist(name, id->gid, id->groups, &n) == -1) {
 		log_warnx("user %s is in more than %d groups; the others are "
-		    "ignored", name, SANDBOX_GROUPS_MAX);
+			  "ignored",
+		    name, SANDBOX_GROUPS_MAX);
 		n = SANDBOX_GROUPS_MAX;
 	}
 	id->n_groups = n;
@@ -93,13 +94,14 @@ slurm_user(struct setup *setup, const struct conf *conf)
 	copy[sizeof(copy) - 1] = '\0';
 	if (identity_of(id, copy) == -1) {
 		log_errorx("user %s, who runs Slurm's commands, does not "
-		    "exist: set slurmUser to the user with the operator "
-		    "right, or run systemd-sysusers", copy);
+			   "exist: set slurmUser to the user with the operator "
+			   "right, or run systemd-sysusers",
+		    copy);
 		return -1;
 	}
 	if (id->uid == 0 && setup->mode != SANDBOX_OFF) {
 		log_errorx("slurmUser must not be root: root can read the "
-		    "secrets in the configuration");
+			   "secrets in the configuration");
 		return -1;
 	}
 	groups_add(id);
@@ -121,14 +123,15 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 	if (setup->mode == SANDBOX_OFF) {
 		*id = setup->identity[ROLE_COLLECTOR];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
-		    "the %s runs as slurmUser", name, role_name(role),
-		    role_name(role));
+			  "the %s runs as slurmUser",
+		    name, role_name(role), role_name(role));
 		return 0;
 	}
-	log_errorx("user %s (%s) does not exist or is root: run "
+	log_errorx(
+	    "user %s (%s) does not exist or is root: run "
 	    "systemd-sysusers, which creates the user from the installed "
-	    "sysusers.d file, or useradd --system %s", name,
-	    conf_rule(key)->name, name);
+	    "sysusers.d file, or useradd --system %s",
+	    name, conf_rule(key)->name, name);
 	return -1;
 }
 
@@ -178,18 +181,18 @@ users_resolve(struct setup *setup, const struct conf *conf)
 	if (!setup->as_root)
 		return 0;
 	if (slurm_user(setup, conf) == -1 ||
-	    service_user(setup, conf, ROLE_LISTENER,
-	    CONF_LISTENER_USER) == -1 ||
-	    service_user(setup, conf, ROLE_SUBMITTER,
-	    CONF_SUBMITTER_USER) == -1)
+	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) ==
+		-1 ||
+	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) ==
+		-1)
 		return -1;
 	if (!users_differ(setup)) {
 		log_errorx("slurmUser, listenerUser and submitterUser must be "
-		    "three different users");
+			   "three different users");
 		return -1;
 	}
 	gr = getgrnam(SLURM);
 	setup->dir_gid = gr != NULL ? gr->gr_gid :
-	    setup->identity[ROLE_COLLECTOR].gid;
+				      setup->identity[ROLE_COLLECTOR].gid;
 	return 0;
 }

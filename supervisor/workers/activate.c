@@ -14,21 +14,21 @@
 
 #include "supervisor/workers/workers.h"
 
-#define FILE_BYTES_MAX	(256u * 1024)	/* FILE_MAX of common/msg.c */
-#define LISTEN_UNIX	1
-#define LISTEN_TCP	2
+#define FILE_BYTES_MAX (256u * 1024) /* FILE_MAX of common/msg.c */
+#define LISTEN_UNIX    1
+#define LISTEN_TCP     2
 
 /* The submitter cannot open these files in its sandbox. */
 static struct resolver_file {
-	enum msg_file	 which;
-	const char	*path;
-	struct timespec	 changed;	/* mtime of the content sent last */
-	ino_t		 inode;
+	enum msg_file which;
+	const char *path;
+	struct timespec changed; /* mtime of the content sent last */
+	ino_t inode;
 } resolver_file[] = {
 	{ .which = MSG_FILE_RESOLV_CONF, .path = "/etc/resolv.conf" },
 	{ .which = MSG_FILE_HOSTS, .path = "/etc/hosts" },
 };
-#define RESOLVER_FILES	(sizeof(resolver_file) / sizeof(resolver_file[0]))
+#define RESOLVER_FILES (sizeof(resolver_file) / sizeof(resolver_file[0]))
 
 static void
 descriptor_send(struct child *c, enum msg_type type, const struct writer *w,
@@ -57,8 +57,8 @@ inflight_send(struct child *c)
 		log_warn("inflight page of the %s", role_name(c->role));
 		return;
 	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
-	    F_SEAL_SEAL) == -1) {
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
+	    -1) {
 		log_warn("seals of the inflight page of the %s",
 		    role_name(c->role));
 		inflight_free(c->inflight);
@@ -113,7 +113,8 @@ file_send(struct child *c, struct resolver_file *f)
 		channel_send(c->channel, MSG_FILE, 0, &w, -1);
 	} else
 		log_info("%s is not sent to the submitter: not readable or "
-		    "longer than %u bytes", f->path, FILE_BYTES_MAX);
+			 "longer than %u bytes",
+		    f->path, FILE_BYTES_MAX);
 	wr_clear(&bytes);
 	wr_clear(&w);
 }
@@ -139,8 +140,8 @@ resolver_files_check(struct workers *w)
 	for (i = 0; i < RESOLVER_FILES; i++) {
 		if (stat(resolver_file[i].path, &st) == -1 ||
 		    (st.st_ino == resolver_file[i].inode &&
-		    st.st_mtim.tv_sec == resolver_file[i].changed.tv_sec &&
-		    st.st_mtim.tv_nsec == resolver_file[i].changed.tv_nsec))
+			st.st_mtim.tv_sec == resolver_file[i].changed.tv_sec &&
+			st.st_mtim.tv_nsec == resolver_file[i].changed.tv_nsec))
 			continue;
 		log_info("%s has changed; it is sent to the submitter",
 		    resolver_file[i].path);

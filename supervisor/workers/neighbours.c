@@ -13,7 +13,7 @@
 #include "supervisor/workers/workers.h"
 
 /* If the pair broke because a neighbour ended, its SIGCHLD came by then. */
-#define EXIT_WAIT_MS	500
+#define EXIT_WAIT_MS 500
 
 static void
 neighbour_send(struct child *c, enum role peer, uint64_t id, int fd)
@@ -74,8 +74,8 @@ on_link_broken(evutil_socket_t fd, short what, void *arg)
 	if (link->workers->stopping || up->state != CHILD_READY ||
 	    down->state != CHILD_READY)
 		return;
-	log_warnx("channel between %s and %s: %s",
-	    role_name(link->up), role_name(link->down), link->error);
+	log_warnx("channel between %s and %s: %s", role_name(link->up),
+	    role_name(link->down), link->error);
 	child_restart(up, "its channel to a neighbour is broken", 0);
 }
 
@@ -88,8 +88,8 @@ neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 
 	for (i = 0; i < LINKS; i++) {
 		link = &c->workers->links[i];
-		if (link->id != id || (link->up != c->role &&
-		    link->down != c->role) ||
+		if (link->id != id ||
+		    (link->up != c->role && link->down != c->role) ||
 		    (link->up != peer && link->down != peer))
 			continue;
 		if (!evtimer_pending(link->broken_timer, NULL)) {
@@ -97,8 +97,8 @@ neighbours_broken(struct child *c, enum role peer, uint64_t id, const char *why)
 			    "reported by the %s: %s", role_name(c->role), why);
 			if (event_add(link->broken_timer, &wait) == -1)
 				log_errorx("channel between %s and %s: out "
-				    "of memory", role_name(link->up),
-				    role_name(link->down));
+					   "of memory",
+				    role_name(link->up), role_name(link->down));
 		}
 	}
 }
@@ -116,8 +116,8 @@ neighbours_init(struct workers *w)
 		w->links[i].workers = w;
 		w->links[i].up = ends[i][0];
 		w->links[i].down = ends[i][1];
-		w->links[i].broken_timer = evtimer_new(w->base,
-		    on_link_broken, &w->links[i]);
+		w->links[i].broken_timer = evtimer_new(w->base, on_link_broken,
+		    &w->links[i]);
 		if (w->links[i].broken_timer == NULL)
 			fatalx("out of memory");
 	}

@@ -18,9 +18,9 @@
 #include "common/crash_point.h"
 #include "supervisor/workers/workers.h"
 
-#define STABLE_MS	60000	/* after that, the count of failures is 0 */
-#define RESTART_GRACE	2000	/* ms, to finish the work under way */
-#define EXIT_MARGIN_MS	300	/* after the grace, on a busy machine */
+#define STABLE_MS      60000 /* after that, the count of failures is 0 */
+#define RESTART_GRACE  2000  /* ms, to finish the work under way */
+#define EXIT_MARGIN_MS 300   /* after the grace, on a busy machine */
 
 /*
  * The first restart is immediate: most causes are gone then.  A cause that
@@ -57,8 +57,9 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
 
-	child_kill(c, c->channel_error[0] != '\0' ? c->channel_error :
-	    "it did not end in time");
+	child_kill(c,
+	    c->channel_error[0] != '\0' ? c->channel_error :
+					  "it did not end in time");
 }
 
 void
@@ -85,8 +86,9 @@ worker_spawn(struct child *c, int fd)
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
 	snprintf(name, sizeof(name), "%s", role_name(c->role));
-	if (env != NULL && snprintf(path, sizeof(path), "%s/%s",
-	    c->workers->setup->program_dir, name) < (int)sizeof(path))
+	if (env != NULL &&
+	    snprintf(path, sizeof(path), "%s/%s",
+		c->workers->setup->program_dir, name) < (int)sizeof(path))
 		pid = process_spawn(path, argv, env, fd);
 	env_free(env);
 	return pid;
@@ -189,8 +191,8 @@ exit_log(struct child *c, const char *how, unsigned wait)
 		    role_name(c->role), (int)c->pid, c->last_exit);
 	else
 		log_errorx("the %s (pid %d) %s; restart in %u.%u s",
-		    role_name(c->role), (int)c->pid, c->last_exit,
-		    wait / 1000, wait % 1000 / 100);
+		    role_name(c->role), (int)c->pid, c->last_exit, wait / 1000,
+		    wait % 1000 / 100);
 }
 
 static unsigned

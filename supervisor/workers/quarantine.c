@@ -14,7 +14,7 @@
 
 #include "supervisor/workers/workers.h"
 
-#define CRASHES_MAX	2
+#define CRASHES_MAX 2
 
 static struct crash_record *
 crash_record_of(struct workers *w, const struct run_key *key)
@@ -77,12 +77,13 @@ quarantine_note_exit(struct child *c, int status)
 	s->crashes++;
 	if (s->crashes < CRASHES_MAX) {
 		log_warnx("the %s crashed while it handled %s; after another "
-		    "crash the run is put in quarantine", role_name(c->role),
-		    run_key_text(&key));
+			  "crash the run is put in quarantine",
+		    role_name(c->role), run_key_text(&key));
 		return;
 	}
 	log_errorx("the %s crashed again while it handled %s: the run is put "
-	    "in quarantine", role_name(c->role), run_key_text(&key));
+		   "in quarantine",
+	    role_name(c->role), run_key_text(&key));
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		if (w->children[role].state == CHILD_READY)
 			quarantine_send(&w->children[role], &key);

@@ -13,8 +13,8 @@
 
 #include "supervisor/workers/workers.h"
 
-#define SANDBOX_FRAME_MAX (1024u * 1024)	/* KEYS of common/msg.c */
-#define EXIT_WAIT_MS	200	/* then SIGCHLD came, if the process ended */
+#define SANDBOX_FRAME_MAX (1024u * 1024) /* KEYS of common/msg.c */
+#define EXIT_WAIT_MS	  200 /* then SIGCHLD came, if the process ended */
 
 static void
 send_u32(struct child *c, enum msg_type type, uint32_t v)
@@ -65,7 +65,7 @@ workers_set_log_level(struct workers *w, enum log_level level)
 static int
 sandbox_send(struct child *c)
 {
-	static struct sandbox sb;	/* large; one at a time */
+	static struct sandbox sb; /* large; one at a time */
 	struct writer w;
 	int rc;
 
@@ -96,10 +96,9 @@ on_hello(struct child *c, struct reader *r)
 	}
 	if (version != MSG_VERSION) {
 		log_errorx("the %s has protocol version %u, the supervisor "
-		    "has %u: install all programs from one build",
+			   "has %u: install all programs from one build",
 		    role_name(c->role), version, MSG_VERSION);
-		c->workers->events->wrong_version(c,
-		    "wrong protocol version");
+		c->workers->events->wrong_version(c, "wrong protocol version");
 		return;
 	}
 	c->state = CHILD_SANDBOXED;
@@ -164,8 +163,8 @@ on_ctl_end(struct child *c, uint64_t request, struct reader *r)
 	if (rd_end(r) == -1 || text == NULL || status > CTL_DENIED)
 		channel_broken(c->channel, "ctl-end");
 	else
-		c->workers->events->ctl_end(c, request,
-		    (enum ctl_status)status, text);
+		c->workers->events->ctl_end(c, request, (enum ctl_status)status,
+		    text);
 	free(text);
 }
 
@@ -183,8 +182,8 @@ on_peer_lost(struct child *c, uint64_t id, struct reader *r)
 }
 
 static void
-on_frame(struct channel *channel, const struct msg_header *h,
-    struct reader *r, int fd, void *arg)
+on_frame(struct channel *channel, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
 {
 	struct child *c = arg;
 

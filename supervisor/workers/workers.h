@@ -18,81 +18,81 @@
 #include "common/worker/inflight.h"
 #include "supervisor/system/system.h"
 
-#define WORKER_FIRST	ROLE_LISTENER
-#define WORKER_LAST	ROLE_SUBMITTER
-#define WORKERS		3
-#define LAYERS_MAX	512	/* bytes of a hello's layers */
+#define WORKER_FIRST ROLE_LISTENER
+#define WORKER_LAST  ROLE_SUBMITTER
+#define WORKERS	     3
+#define LAYERS_MAX   512 /* bytes of a hello's layers */
 
 struct workers;
 
 enum child_state {
-	CHILD_DOWN,		/* no process */
-	CHILD_STARTED,		/* no hello yet */
-	CHILD_SANDBOXED,	/* sent hello, its sandbox is in force */
-	CHILD_READY		/* sent ready */
+	CHILD_DOWN,	 /* no process */
+	CHILD_STARTED,	 /* no hello yet */
+	CHILD_SANDBOXED, /* sent hello, its sandbox is in force */
+	CHILD_READY	 /* sent ready */
 };
 
 /* A worker process. */
 struct child {
-	struct workers	*workers;	/* borrowed */
-	enum role	 role;
+	struct workers *workers; /* borrowed */
+	enum role role;
 	enum child_state state;
-	pid_t		 pid;		/* 0 when down */
-	struct channel	*channel;	/* NULL when down or broken */
-	struct inflight	*inflight;	/* of this process; may be NULL */
-	struct event	*restart;	/* timer: start it again */
-	struct event	*deadline;	/* timer: the grace is over */
-	long long	 started_ms;	/* clock_ms() */
-	long long	 ping_sent_ms;	/* oldest unanswered ping, 0 = none */
-	uint32_t	 conf_sent;	/* generation sent last, 0 = none */
-	uint32_t	 conf_agreed;	/* generation of its last conf-ok */
-	unsigned	 failures;	/* failed processes in a row */
-	unsigned	 restarts;	/* since the service started */
-	int		 stop_requested;
-	int		 expected_exit;	/* its end counts as no failure */
-	int		 has_descriptors;
-	int		 kill_sent;	/* killed because pings had no answer */
-	const char	*kill_reason;	/* why we killed it, or NULL */
-	char		 channel_error[256];	/* how its channel ended, or "" */
-	char		 layers[LAYERS_MAX];	/* of its sandbox */
-	char		 last_exit[REASON_MAX];
+	pid_t pid;		   /* 0 when down */
+	struct channel *channel;   /* NULL when down or broken */
+	struct inflight *inflight; /* of this process; may be NULL */
+	struct event *restart;	   /* timer: start it again */
+	struct event *deadline;	   /* timer: the grace is over */
+	long long started_ms;	   /* clock_ms() */
+	long long ping_sent_ms;	   /* oldest unanswered ping, 0 = none */
+	uint32_t conf_sent;	   /* generation sent last, 0 = none */
+	uint32_t conf_agreed;	   /* generation of its last conf-ok */
+	unsigned failures;	   /* failed processes in a row */
+	unsigned restarts;	   /* since the service started */
+	int stop_requested;
+	int expected_exit; /* its end counts as no failure */
+	int has_descriptors;
+	int kill_sent;		 /* killed because pings had no answer */
+	const char *kill_reason; /* why we killed it, or NULL */
+	char channel_error[256]; /* how its channel ended, or "" */
+	char layers[LAYERS_MAX]; /* of its sandbox */
+	char last_exit[REASON_MAX];
 };
 
 /* The socketpair between two neighbours. */
 struct link {
-	struct workers	*workers;	/* borrowed */
-	enum role	 up;		/* upstream */
-	enum role	 down;		/* downstream */
-	uint64_t	 id;		/* of the pair in use, 0 = none */
-	struct event	*broken_timer;	/* the pair broke: do both ends live? */
-	char		 error[256];
+	struct workers *workers;    /* borrowed */
+	enum role up;		    /* upstream */
+	enum role down;		    /* downstream */
+	uint64_t id;		    /* of the pair in use, 0 = none */
+	struct event *broken_timer; /* the pair broke: do both ends live? */
+	char error[256];
 };
-#define LINKS	2
+#define LINKS 2
 
 /* A run during which workers crashed. */
 struct crash_record {
-	struct run_key	 key;
-	unsigned	 crashes;
+	struct run_key key;
+	unsigned crashes;
 };
-#define CRASH_RECORDS_MAX	64	/* then the oldest is dropped */
+#define CRASH_RECORDS_MAX 64 /* then the oldest is dropped */
 
 /* Messages of a worker, after their payload was checked. */
 struct channel_events {
-	void	(*hello)(struct child *c);
-	void	(*conf_ok)(struct child *c, uint32_t generation);
-	void	(*conf_bad)(struct child *c, uint32_t generation,
-		    const char *reason);
+	void (*hello)(struct child *c);
+	void (*conf_ok)(struct child *c, uint32_t generation);
+	void (*conf_bad)(struct child *c, uint32_t generation,
+	    const char *reason);
 	/* The state is CHILD_READY. */
-	void	(*ready)(struct child *c);
-	void	(*ctl_row)(struct child *c, uint64_t request,
-		    const uint8_t *row, size_t len);
-	void	(*ctl_end)(struct child *c, uint64_t request,
-		    enum ctl_status status, const char *text);
+	void (*ready)(struct child *c);
+	void (*ctl_row)(struct child *c, uint64_t request, const uint8_t *row,
+	    size_t len);
+	void (*ctl_end)(struct child *c, uint64_t request,
+	    enum ctl_status status, const char *text);
 	/* The worker reports that its channel number id to peer broke. */
-	void	(*peer_lost)(struct child *c, enum role peer, uint64_t id,
-		    const char *why);
+	void (*peer_lost)(struct child *c, enum role peer, uint64_t id,
+	    const char *why);
 	/* The worker speaks another version of the protocol. */
-	void	(*wrong_version)(struct child *c, const char *why);
+	void (*wrong_version)(struct child *c, const char *why);
 };
 
 struct child_ops {
@@ -100,23 +100,23 @@ struct child_ops {
 	 * The process has ended; c->state is CHILD_DOWN.  When the callback
 	 * leaves workers->stopping at 0, the worker is started again.
 	 */
-	void	(*gone)(struct child *c);
+	void (*gone)(struct child *c);
 };
 
 struct workers {
-	struct event_base *base;	/* borrowed, as are the next two */
+	struct event_base *base; /* borrowed, as are the next two */
 	const struct setup *setup;
-	const struct conf *conf;	/* in force */
+	const struct conf *conf; /* in force */
 	const struct channel_events *events;
 	const struct child_ops *ops;
-	void		*arg;		/* of the owner, for its callbacks */
-	struct child	 children[ROLE__COUNT];	/* workers only */
-	struct link	 links[LINKS];
-	uint64_t	 link_ids;	/* numbers used so far */
+	void *arg; /* of the owner, for its callbacks */
+	struct child children[ROLE__COUNT]; /* workers only */
+	struct link links[LINKS];
+	uint64_t link_ids; /* numbers used so far */
 	struct crash_record crash_records[CRASH_RECORDS_MAX];
-	unsigned	 n_crash_records;
-	int		 config_test;	/* no worker becomes ready */
-	int		 stopping;	/* no worker is started again */
+	unsigned n_crash_records;
+	int config_test; /* no worker becomes ready */
+	int stopping;	 /* no worker is started again */
 };
 
 /* start.c */

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX	64
-#define ANSWER_MAX	65536	/* bytes of an answer: a job's record */
+#define CONNECTIONS_MAX 64
+#define ANSWER_MAX	65536 /* bytes of an answer: a job's record */
 
 static char **lines;
 static size_t n_lines;
@@ -81,10 +81,13 @@ answer_read(int fd, char *buf)
 			body += 4;
 			p = strcasestr(buf, "\r\ncontent-length:");
 			want = p != NULL && p < body ?
-			    (size_t)(body - buf) + strtoul(p + 17, NULL, 10) : 0;
+			    (size_t)(body - buf) + strtoul(p + 17, NULL, 10) :
+			    0;
 		}
-		if (body != NULL && (want != 0 ? n >= want :
-		    n >= 5 && memcmp(buf + n - 5, "0\r\n\r\n", 5) == 0))
+		if (body != NULL &&
+		    (want != 0 ?
+			    n >= want :
+			    n >= 5 && memcmp(buf + n - 5, "0\r\n\r\n", 5) == 0))
 			return atoi(buf + 9);
 	}
 }
@@ -101,7 +104,8 @@ feed(void *arg)
 		die("malloc");
 	while ((i = atomic_fetch_add(&next_line, 1)) < n_lines) {
 		body = strchr(lines[i], '\t') + 1;
-		n = snprintf(head, sizeof(head), "POST %.*s HTTP/1.1\r\n"
+		n = snprintf(head, sizeof(head),
+		    "POST %.*s HTTP/1.1\r\n"
 		    "Host: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
 		    "X-Auth-Token: %s\r\nContent-Length: %zu\r\n\r\n",
 		    (int)(body - 1 - lines[i]), lines[i], port, token,
@@ -173,7 +177,8 @@ main(int argc, char **argv)
 
 	n = argc == 5 ? atoi(argv[3]) : 0;
 	if (n < 1 || n > CONNECTIONS_MAX) {
-		fprintf(stderr, "usage: feed PORT TOKENFILE CONNECTIONS FILE\n");
+		fprintf(stderr,
+		    "usage: feed PORT TOKENFILE CONNECTIONS FILE\n");
 		return 2;
 	}
 	port = atoi(argv[1]);
@@ -185,7 +190,6 @@ main(int argc, char **argv)
 			die("pthread_create");
 	for (i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
-	printf("%zu %.3f %zu\n", n_lines, now() - began,
-	    atomic_load(&refused));
+	printf("%zu %.3f %zu\n", n_lines, now() - began, atomic_load(&refused));
 	return 0;
 }

@@ -26,17 +26,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_ID	100000
+#define FIRST_ID 100000
 
 static struct {
-	long	 begin;
-	double	 rate;
-	long	 life;
-	long	 count;
-	long	 kept;
-	long	 first;
+	long begin;
+	double rate;
+	long life;
+	long count;
+	long kept;
+	long first;
 } jobs;
-static char *asked;	/* by job: is it among the ids of -j?  NULL = all are */
+static char *asked; /* by job: is it among the ids of -j?  NULL = all are */
 
 static double
 now(void)
@@ -73,8 +73,9 @@ file_beside(const char *self, const char *name)
 	const char *slash = strrchr(self, '/');
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%.*s/%s", slash != NULL ?
-	    (int)(slash - self) : 1, slash != NULL ? self : ".", name);
+	snprintf(path, sizeof(path), "%.*s/%s",
+	    slash != NULL ? (int)(slash - self) : 1, slash != NULL ? self : ".",
+	    name);
 	f = fopen(path, "re");
 	if (f == NULL) {
 		perror(path);
@@ -90,7 +91,7 @@ jobs_read(const char *self)
 
 	jobs.first = FIRST_ID;
 	if (fscanf(f, "%ld %lf %ld %ld %ld %ld", &jobs.begin, &jobs.rate,
-	    &jobs.life, &jobs.count, &jobs.kept, &jobs.first) < 5) {
+		&jobs.life, &jobs.count, &jobs.kept, &jobs.first) < 5) {
 		fprintf(stderr, "the file jobs is wrong\n");
 		exit(1);
 	}
@@ -220,15 +221,13 @@ squeue(char **argv)
 /* --- sacct ------------------------------------------------------------------ */
 
 static const struct {
-	const char	*name;
-	const char	*text;
-} columns[] = {
-	{ "User", "labalice" }, { "UID", "1001" }, { "Account", "proj1" },
-	{ "Partition", "main" }, { "QOS", "normal" }, { "ExitCode", "0:0" },
-	{ "TimelimitRaw", "10" }, { "ReqMem", "100M" }, { "ReqCPUS", "2" },
-	{ "JobName", "many" },
-	{ "Cluster", "alpha" }, { NULL, "" }
-};
+	const char *name;
+	const char *text;
+} columns[] = { { "User", "labalice" }, { "UID", "1001" },
+	{ "Account", "proj1" }, { "Partition", "main" }, { "QOS", "normal" },
+	{ "ExitCode", "0:0" }, { "TimelimitRaw", "10" }, { "ReqMem", "100M" },
+	{ "ReqCPUS", "2" }, { "JobName", "many" }, { "Cluster", "alpha" },
+	{ NULL, "" } };
 
 static void
 sacct_column(const char *name, size_t n, long k, double t)
@@ -239,15 +238,16 @@ sacct_column(const char *name, size_t n, long k, double t)
 		printf("%ld", jobs.first + k);
 	else if (strncmp(name, "State", n) == 0)
 		fputs(end_of(k) <= t ? "COMPLETED" : "RUNNING", stdout);
-	else if (strncmp(name, "Start", n) == 0 || strncmp(name, "Submit", n) == 0)
+	else if (strncmp(name, "Start", n) == 0 ||
+	    strncmp(name, "Submit", n) == 0)
 		printf("%ld", start_of(k));
 	else if (strncmp(name, "End", n) == 0)
 		end_of(k) <= t ? printf("%ld", end_of(k)) : printf("Unknown");
 	else if (strncmp(name, "NodeList", n) == 0)
 		printf("n%ld", 1 + k % 4);
 	else if (strncmp(name, "AllocTRES", n) == 0)
-		printf("billing=2,cpu=2,node=1%s", gpu_of(k) != -1 ?
-		    ",gres/gpu=1,gres/gpu:a100=1" : "");
+		printf("billing=2,cpu=2,node=1%s",
+		    gpu_of(k) != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "");
 	else {
 		for (i = 0; columns[i].name != NULL; i++)
 			if (strncmp(name, columns[i].name, n) == 0)
@@ -269,8 +269,9 @@ too_wide(const char *self, long from, long to)
 	FILE *f;
 	int n;
 
-	snprintf(path, sizeof(path), "%.*s/widest", slash != NULL ?
-	    (int)(slash - self) : 1, slash != NULL ? self : ".");
+	snprintf(path, sizeof(path), "%.*s/widest",
+	    slash != NULL ? (int)(slash - self) : 1,
+	    slash != NULL ? self : ".");
 	f = fopen(path, "re");
 	if (f == NULL)
 		return 0;
@@ -287,8 +288,8 @@ too_wide(const char *self, long from, long to)
 static long
 point(const char *text, long otherwise)
 {
-	return text != NULL && strncmp(text, "uts", 3) == 0 ?
-	    atol(text + 3) : otherwise;
+	return text != NULL && strncmp(text, "uts", 3) == 0 ? atol(text + 3) :
+							      otherwise;
 }
 
 static int
@@ -308,12 +309,14 @@ sacct(char **argv)
 		if (start_of(k) > to || end_of(k) < from || !wanted(k) ||
 		    (value(argv, "-s") != NULL && end_of(k) > t))
 			continue;
-		for (p = fields; p != NULL; p = comma != NULL ? comma + 1 : NULL) {
+		for (p = fields; p != NULL;
+		     p = comma != NULL ? comma + 1 : NULL) {
 			comma = strchr(p, ',');
 			if (p != fields)
 				fputs(between != NULL ? between : "|", stdout);
-			sacct_column(p, comma != NULL ? (size_t)(comma - p) :
-			    strlen(p), k, t);
+			sacct_column(p,
+			    comma != NULL ? (size_t)(comma - p) : strlen(p), k,
+			    t);
 		}
 		putchar('\n');
 	}
@@ -331,27 +334,27 @@ scontrol_one(long k, double t)
 	if (gpu != -1)
 		snprintf(gres, sizeof(gres), "gpu:a100:1(IDX:%ld)", gpu);
 	printf("JobId=%ld JobName=many UserId=labalice(1001) "
-	    "GroupId=labalice(1001) MCS_label=N/A Priority=1 Nice=0 "
-	    "Account=proj1 QOS=normal JobState=%s Reason=None "
-	    "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=0 Reboot=0 "
-	    "ExitCode=0:0 DerivedExitCode=0:0 RunTime=00:00:01 "
-	    "TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%ld EligibleTime=%ld "
-	    "AccrueTime=%ld StartTime=%ld EndTime=%ld Deadline=N/A "
-	    "SuspendTime=None SecsPreSuspend=0 LastSchedEval=%ld "
-	    "Scheduler=Main Partition=main AllocNode:Sid=localhost:1 "
-	    "ReqNodeList=(null) ExcNodeList=(null) NodeList=n%ld "
-	    "BatchHost=n%ld NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 "
-	    "ReqB:S:C:T=0:0:*:* TRES=cpu=2,node=1,billing=2%s Socks/Node=* "
-	    "NtasksPerN:B:S:C=0:0:*:* CoreSpec=* JOB_GRES=(null)   "
-	    "Nodes=n%ld CPU_IDs=%ld-%ld Mem=0 GRES=%s MinCPUsNode=1 "
-	    "MinMemoryCPU=100M MinTmpDiskNode=0 Features=(null) "
-	    "DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 "
-	    "Licenses=(null) Network=(null) Command=(null) WorkDir=/tmp "
-	    "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null Power= \n",
-	    jobs.first + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s, s,
-	    end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4, 1 + k % 4,
-	    gpu != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "", 1 + k % 4,
-	    2 * core, 2 * core + 1, gres);
+	       "GroupId=labalice(1001) MCS_label=N/A Priority=1 Nice=0 "
+	       "Account=proj1 QOS=normal JobState=%s Reason=None "
+	       "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=0 Reboot=0 "
+	       "ExitCode=0:0 DerivedExitCode=0:0 RunTime=00:00:01 "
+	       "TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%ld EligibleTime=%ld "
+	       "AccrueTime=%ld StartTime=%ld EndTime=%ld Deadline=N/A "
+	       "SuspendTime=None SecsPreSuspend=0 LastSchedEval=%ld "
+	       "Scheduler=Main Partition=main AllocNode:Sid=localhost:1 "
+	       "ReqNodeList=(null) ExcNodeList=(null) NodeList=n%ld "
+	       "BatchHost=n%ld NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 "
+	       "ReqB:S:C:T=0:0:*:* TRES=cpu=2,node=1,billing=2%s Socks/Node=* "
+	       "NtasksPerN:B:S:C=0:0:*:* CoreSpec=* JOB_GRES=(null)   "
+	       "Nodes=n%ld CPU_IDs=%ld-%ld Mem=0 GRES=%s MinCPUsNode=1 "
+	       "MinMemoryCPU=100M MinTmpDiskNode=0 Features=(null) "
+	       "DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 "
+	       "Licenses=(null) Network=(null) Command=(null) WorkDir=/tmp "
+	       "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null Power= \n",
+	    jobs.first + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s,
+	    s, end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4, 1 + k % 4,
+	    gpu != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "", 1 + k % 4, 2 * core,
+	    2 * core + 1, gres);
 }
 
 /* One id, several with commas, or all that are remembered. */
@@ -381,7 +384,8 @@ static int
 sdiag(void)
 {
 	printf("*******\nsdiag output at now (%ld)\n"
-	    "DBD Agent queue size: 0\n", (long)now());
+	       "DBD Agent queue size: 0\n",
+	    (long)now());
 	return 0;
 }
 
@@ -395,11 +399,13 @@ knock(const char *path, long k, const char *context)
 	int n, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc = -1;
 
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
-	n = snprintf(text, sizeof(text), "{\"SLURM_CLUSTER_NAME\":\"alpha\","
+	n = snprintf(text, sizeof(text),
+	    "{\"SLURM_CLUSTER_NAME\":\"alpha\","
 	    "\"SLURM_JOB_ID\":\"%ld\",\"SLURM_JOB_USER\":\"labalice\","
-	    "\"SLURM_SCRIPT_CONTEXT\":\"%s_slurmctld\"}", jobs.first + k,
-	    context);
-	if (fd != -1 && connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0 &&
+	    "\"SLURM_SCRIPT_CONTEXT\":\"%s_slurmctld\"}",
+	    jobs.first + k, context);
+	if (fd != -1 &&
+	    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0 &&
 	    send(fd, text, (size_t)n, MSG_NOSIGNAL) == n)
 		rc = 0;
 	if (fd != -1)
@@ -417,10 +423,13 @@ knock_all(const char *path)
 		t = now();
 		if (begun < jobs.count &&
 		    (double)jobs.begin + (double)begun / jobs.rate <= t) {
-			late = t - (double)jobs.begin - (double)begun / jobs.rate;
+			late = t - (double)jobs.begin -
+			    (double)begun / jobs.rate;
 			unheard += knock(path, begun++, "prolog") == -1;
-		} else if (ended < begun && (double)jobs.begin + (double)jobs.life +
-		    (double)ended / jobs.rate <= t)
+		} else if (ended < begun &&
+		    (double)jobs.begin + (double)jobs.life +
+			    (double)ended / jobs.rate <=
+			t)
 			unheard += knock(path, ended++, "epilog") == -1;
 		else
 			usleep(500);
@@ -456,8 +465,8 @@ main(int argc, char **argv)
 	if (strcmp(name, "many") == 0 && argc == 2)
 		return knock_all(argv[1]);
 	if (has(argv, "node") || has(argv, "config"))
-		return print_file(argv[0], has(argv, "node") ? "node.text" :
-		    "config.text");
+		return print_file(argv[0],
+		    has(argv, "node") ? "node.text" : "config.text");
 	fprintf(stderr, "%s: nothing to say\n", name);
 	return 1;
 }

@@ -21,15 +21,15 @@
 #include "collector/parse/parse.h"
 #include "tests/bench/stream.h"
 
-#define DATA_DELIMITER	"<~!>"			/* of the recordings */
-#define TEXT_JOBS	100000u
-#define FILE_BYTES_MAX	(4u * 1024 * 1024)
+#define DATA_DELIMITER "<~!>" /* of the recordings */
+#define TEXT_JOBS      100000u
+#define FILE_BYTES_MAX (4u * 1024 * 1024)
 
 /* What a measurement counts. */
 struct count {
-	uint64_t	 jobs;
-	uint64_t	 bad;
-	uint64_t	 bytes;
+	uint64_t jobs;
+	uint64_t bad;
+	uint64_t bytes;
 };
 
 typedef void measured_fn(const struct stream *s, struct count *c);
@@ -62,9 +62,9 @@ file_read(const char *dir, const char *version, const char *name, size_t *n)
 /* Text of slurmctld. */
 
 struct by_line {
-	struct lines	 lines;
-	struct count	*count;
-	int		(*each)(struct span line, void *arg);
+	struct lines lines;
+	struct count *count;
+	int (*each)(struct span line, void *arg);
 };
 
 static int
@@ -74,7 +74,7 @@ on_record(struct span line, void *arg)
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	if (scontrol_record(line, (struct span){ NULL, 0 }, &how, &s) ==
+	if (scontrol_record(line, (struct span) { NULL, 0 }, &how, &s) ==
 	    RECORD_GOOD)
 		c->jobs++;
 	else
@@ -147,10 +147,13 @@ feed_acct(const char *p, size_t n, void *arg)
 static void
 run_acct(const struct stream *s, struct count *c)
 {
-	struct sacct_reader r = { .delimiter = DATA_DELIMITER, .how = &how,
-		.each = on_acct, .arg = c };
+	struct sacct_reader r = { .delimiter = DATA_DELIMITER,
+		.how = &how,
+		.each = on_acct,
+		.arg = c };
 
-	if (stream_run(s, feed_acct, &r, &c->bytes) == -1 || sacct_end(&r) == -1)
+	if (stream_run(s, feed_acct, &r, &c->bytes) == -1 ||
+	    sacct_end(&r) == -1)
 		die("accounting");
 	c->bad = r.bad;
 	sacct_clear(&r);
@@ -184,9 +187,8 @@ measure(const char *version, const char *what, const struct stream *s,
 	printf("%-6s %-24s %8llu %7llu %8.2f %9.0f %7.0f %8ld", version, what,
 	    (unsigned long long)(c.jobs + c.bad),
 	    (unsigned long long)(c.bytes / (c.jobs + c.bad)),
-	    us / (double)(c.jobs + c.bad),
-	    (double)(c.jobs + c.bad) * 1e6 / us, (double)c.bytes / us,
-	    ru.ru_maxrss);
+	    us / (double)(c.jobs + c.bad), (double)(c.jobs + c.bad) * 1e6 / us,
+	    (double)c.bytes / us, ru.ru_maxrss);
 	if (c.bad != 0)
 		printf("  %llu not read", (unsigned long long)c.bad);
 	printf("\n");
@@ -210,7 +212,9 @@ text_measure(const char *dir, const char *version, const char *file,
 static void
 rows_measure(void)
 {
-	struct stream s = { .head = "", .between = "", .tail = "",
+	struct stream s = { .head = "",
+		.between = "",
+		.tail = "",
 		.jobs = 1000 };
 	unsigned i;
 

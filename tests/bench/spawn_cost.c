@@ -20,15 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS_MAX	100000
+#define RUNS_MAX 100000
 
 extern char **environ;
 
 struct cost {
-	double	*cpu;	/* microseconds, one a run */
-	double	*wall;
-	long	 rss;	/* KiB, largest */
-	int	 failed;
+	double *cpu; /* microseconds, one a run */
+	double *wall;
+	long rss; /* KiB, largest */
+	int failed;
 };
 
 static double

@@ -19,9 +19,9 @@
 
 #include "submitter/spool/spool.h"
 
-#define SINGLES	2000
+#define SINGLES 2000
 #define GROUP	256
-#define TEXT	1200	/* bytes of slurmInfo: what a record has */
+#define TEXT	1200 /* bytes of slurmInfo: what a record has */
 
 static double
 now(void)
@@ -167,6 +167,7 @@ main(int argc, char **argv)
 	spool_close(sp);
 	ready_apart("/proc/self/exe", "full:", path);
 	snprintf(dir + strlen(dir), 8, "/*");
-	snprintf(path, sizeof(path), "rm -rf '%.*s'", (int)strlen(dir) - 2, dir);
+	snprintf(path, sizeof(path), "rm -rf '%.*s'", (int)strlen(dir) - 2,
+	    dir);
 	return system(path) != 0;
 }

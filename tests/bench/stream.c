@@ -6,16 +6,16 @@
 
 #include "tests/bench/stream.h"
 
-#define STEP	(64u * 1024)	/* as a pipe brings it */
+#define STEP (64u * 1024) /* as a pipe brings it */
 
 /* One step's bytes on their way. */
 struct step {
-	char		 buf[STEP];
-	size_t		 len;
-	feed_fn		*feed;
-	void		*arg;
-	uint64_t	 bytes;
-	int		 rc;
+	char buf[STEP];
+	size_t len;
+	feed_fn *feed;
+	void *arg;
+	uint64_t bytes;
+	int rc;
 };
 
 static void

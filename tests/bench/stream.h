@@ -8,13 +8,13 @@
 
 /* A text that is made of one part over and over. */
 struct stream {
-	const char	*head;
-	char		*unit;		/* owned */
-	size_t		 len;
-	const char	*between;
-	const char	*tail;
-	unsigned	 jobs;		/* in a unit */
-	unsigned	 repeat;
+	const char *head;
+	char *unit; /* owned */
+	size_t len;
+	const char *between;
+	const char *tail;
+	unsigned jobs; /* in a unit */
+	unsigned repeat;
 };
 
 typedef int feed_fn(const char *p, size_t n, void *arg);

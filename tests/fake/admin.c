@@ -17,12 +17,12 @@
 
 #include "fake.h"
 
-#define COUNTS_MAX	256
+#define COUNTS_MAX 256
 
 static struct {
-	const char	*endpoint;
-	int		 status;
-	unsigned long	 count;
+	const char *endpoint;
+	int status;
+	unsigned long count;
 } counts[COUNTS_MAX];
 static size_t ncounts;
 
@@ -64,13 +64,11 @@ stats_write(struct text *t)
 		    json_integer((json_int_t)counts[i].count));
 	}
 	http_numbers(&n);
-	o = json_pack("{s:o,s:{s:I,s:I,s:I,s:I},s:I,s:I,s:i}",
-	    "answers", all, "connections", "open", (json_int_t)n.open,
-	    "max", (json_int_t)n.max, "total", (json_int_t)n.total,
-	    "requests", (json_int_t)n.requests,
-	    "cached", (json_int_t)store_count(true),
-	    "committed", (json_int_t)store_count(false),
-	    "races", stop_race_left());
+	o = json_pack("{s:o,s:{s:I,s:I,s:I,s:I},s:I,s:I,s:i}", "answers", all,
+	    "connections", "open", (json_int_t)n.open, "max", (json_int_t)n.max,
+	    "total", (json_int_t)n.total, "requests", (json_int_t)n.requests,
+	    "cached", (json_int_t)store_count(true), "committed",
+	    (json_int_t)store_count(false), "races", stop_race_left());
 	go_value(t, o);
 	text_str(t, "\n");
 	json_decref(o);

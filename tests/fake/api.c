@@ -12,25 +12,23 @@
 
 #include "fake.h"
 
-#define OLD	(1u << V131 | 1u << V141 | 1u << V144)
-#define NEW	(1u << V154)
-#define ALL	(OLD | NEW)
+#define OLD (1u << V131 | 1u << V141 | 1u << V144)
+#define NEW (1u << V154)
+#define ALL (OLD | NEW)
 
 struct route {
-	const char	*path;		/* a last {} stands for one part */
-	const char	*methods;
-	const char	*endpoint;	/* name for faults and statistics */
-	void		(*handle)(struct request *, struct reply *,
-			    const char *part);
-	unsigned int	 versions;
-	bool		 submits;	/* not there in NATS mode */
+	const char *path; /* a last {} stands for one part */
+	const char *methods;
+	const char *endpoint; /* name for faults and statistics */
+	void (*handle)(struct request *, struct reply *, const char *part);
+	unsigned int versions;
+	bool submits; /* not there in NATS mode */
 };
 
 static const struct route routes[] = {
 	{ "/api/jobs/start_job/", "POST PUT", "start_job", start_job, ALL,
 	    true },
-	{ "/api/jobs/stop_job/", "POST PUT", "stop_job", stop_job, ALL,
-	    true },
+	{ "/api/jobs/stop_job/", "POST PUT", "stop_job", stop_job, ALL, true },
 	{ "/api/jobs/", "GET", "jobs", list_jobs, ALL, false },
 	{ "/api/jobs/{}", "POST GET", "job", list_one, ALL, false },
 	{ "/api/jobs/tag_job/{}", "POST PATCH", "tag_job", tag_by_id, ALL,
@@ -39,18 +37,18 @@ static const struct route routes[] = {
 	    false },
 	{ "/api/jobs/edit_meta/{}", "PATCH", "edit_meta", edit_by_id, NEW,
 	    false },
-	{ "/api/jobs/edit_meta/{}", "POST PATCH", "edit_meta", edit_by_id,
-	    OLD, false },
+	{ "/api/jobs/edit_meta/{}", "POST PATCH", "edit_meta", edit_by_id, OLD,
+	    false },
 	{ "/api/jobs/delete_job/", "DELETE", "delete_job", delete_by_run, ALL,
 	    false },
-	{ "/api/jobs/delete_job/{}", "DELETE", "delete_job", delete_by_id,
-	    ALL, false },
+	{ "/api/jobs/delete_job/{}", "DELETE", "delete_job", delete_by_id, ALL,
+	    false },
 	{ "/api/jobs/delete_job_before/{}", "DELETE", "delete_job",
 	    delete_before, ALL, false },
 	{ "/api/clusters/", "GET", "clusters", list_clusters, ALL, false },
 	{ "/api/nodestate/", "POST PUT", "nodestate", nodestate, NEW, false },
 };
-#define NROUTES		(sizeof(routes) / sizeof(routes[0]))
+#define NROUTES (sizeof(routes) / sizeof(routes[0]))
 
 static const struct options *opts;
 
@@ -79,8 +77,8 @@ route_part(const struct route *r, const char *path)
 		return NULL;
 	if (r->path[n] == '\0')
 		return path[n] == '\0' ? path + n : NULL;
-	return path[n] != '\0' && strchr(path + n, '/') == NULL ?
-	    path + n : NULL;
+	return path[n] != '\0' && strchr(path + n, '/') == NULL ? path + n :
+								  NULL;
 }
 
 static bool
@@ -123,8 +121,9 @@ api_endpoint(const struct request *rq)
 	const char *part;
 
 	r = route_find(rq->path, rq->method, &part, &other);
-	return r != NULL ? r->endpoint : other != NULL ? other->endpoint :
-	    "unknown";
+	return r != NULL  ? r->endpoint :
+	    other != NULL ? other->endpoint :
+			    "unknown";
 }
 
 /* The older versions' router puts a slash right; -1: redirected. */
@@ -147,8 +146,8 @@ redirect_check(struct request *rq, struct reply *rp)
 	rp->status = 301;
 	if (strcmp(rq->method, "GET") == 0) {
 		rp->ctype = "text/html; charset=utf-8";
-		text_fmt(&rp->body,
-		    "<a href=\"%s\">Moved Permanently</a>.\n\n", to.p);
+		text_fmt(&rp->body, "<a href=\"%s\">Moved Permanently</a>.\n\n",
+		    to.p);
 	}
 	rp->location = to.p;
 	return -1;
@@ -176,7 +175,8 @@ page_check(struct request *rq, struct reply *rp)
 		return 0;
 	rp->status = 200;
 	rp->ctype = "text/html; charset=utf-8";
-	text_str(&rp->body, "<!DOCTYPE html>\n<html lang=\"en\"><head><title>"
+	text_str(&rp->body,
+	    "<!DOCTYPE html>\n<html lang=\"en\"><head><title>"
 	    "Login - ClusterCockpit</title></head><body></body></html>\n");
 	return -1;
 }
@@ -234,12 +234,12 @@ json_t *
 body_decode(struct request *rq, struct reply *rp, const struct go_type *type)
 {
 	const char *what = type == schema_tags() ? "decoding request" :
-	    "parsing request body";
+						   "parsing request body";
 	struct text err = { 0 };
 	json_t *v;
 
-	v = go_decode(rq->body.p != NULL ? rq->body.p : "", rq->body.len,
-	    type, &err);
+	v = go_decode(rq->body.p != NULL ? rq->body.p : "", rq->body.len, type,
+	    &err);
 	if (v == NULL)
 		reply_error(rp, 400, "%s failed: %s", what, err.p);
 	else if (json_is_null(v)) {

@@ -11,8 +11,8 @@
 #include "fake.h"
 
 struct roles {
-	size_t	n;
-	bool	api, admin;
+	size_t n;
+	bool api, admin;
 };
 
 static struct roles
@@ -22,7 +22,8 @@ roles_read(json_t *claims)
 	json_t *role;
 	size_t i;
 
-	json_array_foreach(json_object_get(claims, "roles"), i, role) {
+	json_array_foreach(json_object_get(claims, "roles"), i, role)
+	{
 		r.n++;
 		if (json_is_string(role) &&
 		    strcmp(json_string_value(role), "api") == 0)
@@ -57,7 +58,8 @@ refuse_login(struct reply *rp)
 	case V131:
 		rp->status = 401;
 		rp->ctype = "text/html; charset=utf-8";
-		text_str(&rp->body, "<!DOCTYPE html>\n<html lang=\"en\">\n"
+		text_str(&rp->body,
+		    "<!DOCTYPE html>\n<html lang=\"en\">\n"
 		    "<head><title>Authentication failed - ClusterCockpit"
 		    "</title></head>\n<body>unauthorized (please login first)"
 		    "</body>\n</html>\n");

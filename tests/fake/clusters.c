@@ -12,16 +12,16 @@
 
 #include "fake.h"
 
-#define CLUSTERS_MAX	64
-#define HOSTS_MAX	100000
-#define THREADS		16
-#define GPUS		4
+#define CLUSTERS_MAX 64
+#define HOSTS_MAX    100000
+#define THREADS	     16
+#define GPUS	     4
 
 struct cluster {
-	char	 *name;
-	char	 *nodes;
-	char	**hosts;
-	size_t	  nhosts;
+	char *name;
+	char *nodes;
+	char **hosts;
+	size_t nhosts;
 };
 
 static struct cluster clusters[CLUSTERS_MAX];
@@ -30,8 +30,7 @@ static size_t nclusters;
 static const char sub_main[] = "main";
 
 static int
-host_add(struct cluster *c, const char *pre, size_t prelen, long n,
-    int width)
+host_add(struct cluster *c, const char *pre, size_t prelen, long n, int width)
 {
 	char host[256];
 
@@ -198,23 +197,28 @@ metric_write(struct text *t, const char *name, const char *scope)
 {
 	switch (api_options()->version) {
 	case V154:
-		text_fmt(t, "{\"name\":\"%s\",\"unit\":{\"base\":\"F/s\"},"
+		text_fmt(t,
+		    "{\"name\":\"%s\",\"unit\":{\"base\":\"F/s\"},"
 		    "\"peak\":100,\"normal\":50,\"caution\":20,\"alert\":10,"
 		    "\"energy\":\"\",\"scope\":\"%s\",\"aggregation\":\"sum\","
 		    "\"timestep\":60,\"restrict\":false,"
-		    "\"lowerIsBetter\":false}", name, scope);
+		    "\"lowerIsBetter\":false}",
+		    name, scope);
 		break;
 	case V131:
-		text_fmt(t, "{\"name\":\"%s\",\"unit\":{\"base\":\"F/s\"},"
+		text_fmt(t,
+		    "{\"name\":\"%s\",\"unit\":{\"base\":\"F/s\"},"
 		    "\"scope\":\"%s\",\"aggregation\":\"sum\",\"timestep\":60,"
 		    "\"peak\":100,\"normal\":50,\"caution\":20,\"alert\":10}",
 		    name, scope);
 		break;
 	default:
-		text_fmt(t, "{\"unit\":{\"base\":\"F/s\"},\"energy\":\"\","
+		text_fmt(t,
+		    "{\"unit\":{\"base\":\"F/s\"},\"energy\":\"\","
 		    "\"name\":\"%s\",\"scope\":\"%s\",\"aggregation\":\"sum\","
 		    "\"peak\":100,\"caution\":20,\"alert\":10,\"timestep\":60,"
-		    "\"normal\":50,\"lowerIsBetter\":false}", name, scope);
+		    "\"normal\":50,\"lowerIsBetter\":false}",
+		    name, scope);
 		break;
 	}
 }
@@ -292,15 +296,18 @@ topology_write(struct text *t)
 	}
 	text_str(t, "],\"accelerators\":[");
 	for (i = 0; i < GPUS; i++)
-		text_fmt(t, "%s{\"id\":\"00000000:0%d:00.0\",\"type\":"
-		    "\"Nvidia GPU\",\"model\":\"A100\"}", i > 0 ? "," : "", i);
+		text_fmt(t,
+		    "%s{\"id\":\"00000000:0%d:00.0\",\"type\":"
+		    "\"Nvidia GPU\",\"model\":\"A100\"}",
+		    i > 0 ? "," : "", i);
 	text_str(t, "]}");
 }
 
 static void
 cluster_write(struct text *t, const struct cluster *c)
 {
-	static const char threads[] = ",\"socketsPerNode\":2,"
+	static const char threads[] =
+	    ",\"socketsPerNode\":2,"
 	    "\"coresPerSocket\":4,\"threadsPerCore\":2";
 	bool old = api_options()->version == V131;
 
@@ -317,7 +324,8 @@ cluster_write(struct text *t, const struct cluster *c)
 		text_str(t, ",");
 		topology_write(t);
 	}
-	text_str(t, ",\"flopRateScalar\":{\"unit\":{\"base\":\"F/s\","
+	text_str(t,
+	    ",\"flopRateScalar\":{\"unit\":{\"base\":\"F/s\","
 	    "\"prefix\":\"G\"},\"value\":1},\"flopRateSimd\":{\"unit\":"
 	    "{\"base\":\"F/s\",\"prefix\":\"G\"},\"value\":1},"
 	    "\"memoryBandwidth\":{\"unit\":{\"base\":\"B/s\","

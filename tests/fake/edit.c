@@ -13,7 +13,7 @@
 #include "fake.h"
 
 /* A tag request that is longer shows stored scopes in its answer. */
-#define TAGS_MAX	64
+#define TAGS_MAX 64
 
 /* The database id in the path; -1 with the answer. */
 static int
@@ -25,9 +25,10 @@ id_parse(const char *part, int64_t *id, struct reply *rp)
 	*id = strtoll(part, &end, 10);
 	if (end != part && *end == '\0' && errno != ERANGE)
 		return 0;
-	reply_error(rp, 400, "parsing job ID failed: strconv.ParseInt: "
-	    "parsing \"%s\": %s", part,
-	    errno == ERANGE ? "value out of range" : "invalid syntax");
+	reply_error(rp, 400,
+	    "parsing job ID failed: strconv.ParseInt: "
+	    "parsing \"%s\": %s",
+	    part, errno == ERANGE ? "value out of range" : "invalid syntax");
 	return -1;
 }
 
@@ -72,8 +73,10 @@ meta_set(struct run *r, json_t *payload, json_t *body, struct reply *rp)
 	if (strcmp(r->state, "running") != 0 &&
 	    (r->lost || r->monitoring == 0)) {
 		run_archive_path(&path, r);
-		reply_error(rp, 500, "updating metadata failed: open %s: no "
-		    "such file or directory", path.p);
+		reply_error(rp, 500,
+		    "updating metadata failed: open %s: no "
+		    "such file or directory",
+		    path.p);
 		text_clear(&path);
 		return;
 	}
@@ -131,8 +134,8 @@ tags_answer(struct run *r, size_t before, json_t *body, struct reply *rp)
 
 	for (i = before; i < r->ntags && i - before < TAGS_MAX; i++) {
 		stored[i - before] = r->tags[i]->scope;
-		if (*json_text(json_array_get(body, i - before), "scope",
-		    "") == '\0')
+		if (*json_text(json_array_get(body, i - before), "scope", "") ==
+		    '\0')
 			r->tags[i]->scope = none;
 	}
 	rp->status = 200;
@@ -151,16 +154,17 @@ tags_set(struct request *rq, struct run *r, json_t *body, struct reply *rp)
 	struct tag *added;
 	json_t *tag;
 
-	json_array_foreach(body, i, tag) {
+	json_array_foreach(body, i, tag)
+	{
 		scope = json_text(tag, "scope", "");
 		if (*scope == '\0')
 			scope = "global";
 		why = strcmp(scope, "global") != 0 &&
-		    strcmp(scope, "admin") != 0 &&
-		    strcmp(scope, rq->subject) != 0 ?
+			strcmp(scope, "admin") != 0 &&
+			strcmp(scope, rq->subject) != 0 ?
 		    "cannot write tag scope with current authorization" :
 		    store_tag(r, json_text(tag, "type", ""),
-		    json_text(tag, "name", ""), scope, &added);
+			json_text(tag, "name", ""), scope, &added);
 		if (why != NULL) {
 			reply_error(rp, 500, "adding tag failed: %s", why);
 			return;
@@ -260,16 +264,14 @@ static const char *
 state_reduce(json_t *states)
 {
 	static const char *const order[] = { "allocated", "reserved", "idle",
-	    "down", "mixed" };
+		"down", "mixed" };
 	bool has[5] = { false };
 	json_t *word;
 	size_t i, k;
 
-	json_array_foreach(states, i, word)
-		for (k = 0; k < 5; k++)
-			if (json_is_string(word) && strcasecmp(order[k],
-			    json_string_value(word)) == 0)
-				has[k] = true;
+	json_array_foreach(states, i,
+	    word) for (k = 0; k < 5; k++) if (json_is_string(word) &&
+	    strcasecmp(order[k], json_string_value(word)) == 0) has[k] = true;
 	if (!has[0] && !has[1] && has[2] && has[3])
 		return "down";
 	for (k = 0; k < 5; k++)
@@ -291,11 +293,12 @@ nodestate(struct request *rq, struct reply *rp, const char *part)
 	cluster = json_text(body, "cluster", "");
 	nodes = json_object_get(body, "nodes");
 	out = json_array();
-	json_array_foreach(nodes, i, node) {
+	json_array_foreach(nodes, i, node)
+	{
 		if (!cluster_host(cluster, json_text(node, "hostname", "")))
 			continue;
-		json_object_set_new(node, "stored", json_string(state_reduce(
-		    json_object_get(node, "states"))));
+		json_object_set_new(node, "stored",
+		    json_string(state_reduce(json_object_get(node, "states"))));
 		json_array_append(out, node);
 	}
 	if (json_array_size(out) > 0) {

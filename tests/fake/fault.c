@@ -23,23 +23,30 @@
 #include "fake.h"
 
 /* More than any client of ours reads. */
-#define BIG_DEFAULT	(64 << 20)
+#define BIG_DEFAULT (64 << 20)
 
 static TAILQ_HEAD(fault_list, fault) faults = TAILQ_HEAD_INITIALIZER(faults);
 
 static const struct {
-	const char	*name;
-	enum fault_kind	 kind;
+	const char *name;
+	enum fault_kind kind;
 } kinds[] = {
-	{ "status", FAULT_STATUS }, { "reset", FAULT_RESET },
-	{ "hang", FAULT_HANG }, { "delay", FAULT_DELAY },
-	{ "halfopen", FAULT_HALFOPEN }, { "garbage", FAULT_GARBAGE },
-	{ "html", FAULT_HTML }, { "redirect", FAULT_REDIRECT },
-	{ "endless", FAULT_ENDLESS }, { "slow", FAULT_SLOW },
-	{ "wrong-length", FAULT_LENGTH }, { "big", FAULT_BIG },
-	{ "401", FAULT_401 }, { "truncate", FAULT_TRUNCATE },
+	{ "status", FAULT_STATUS },
+	{ "reset", FAULT_RESET },
+	{ "hang", FAULT_HANG },
+	{ "delay", FAULT_DELAY },
+	{ "halfopen", FAULT_HALFOPEN },
+	{ "garbage", FAULT_GARBAGE },
+	{ "html", FAULT_HTML },
+	{ "redirect", FAULT_REDIRECT },
+	{ "endless", FAULT_ENDLESS },
+	{ "slow", FAULT_SLOW },
+	{ "wrong-length", FAULT_LENGTH },
+	{ "big", FAULT_BIG },
+	{ "401", FAULT_401 },
+	{ "truncate", FAULT_TRUNCATE },
 };
-#define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
+#define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 const char *
 fault_name(enum fault_kind kind)
@@ -72,8 +79,8 @@ request_jobid(const struct request *rq)
 
 	if (rq->body.p == NULL)
 		return 0;
-	v = json_loadb(rq->body.p, rq->body.len, JSON_DISABLE_EOF_CHECK |
-	    JSON_ALLOW_NUL, &err);
+	v = json_loadb(rq->body.p, rq->body.len,
+	    JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL, &err);
 	id = json_num(v, "jobId", 0);
 	json_decref(v);
 	return id;
@@ -89,8 +96,9 @@ fault_find(const struct request *rq)
 		return NULL;
 	endpoint = api_endpoint(rq);
 	for (f = TAILQ_FIRST(&faults); f != NULL; f = TAILQ_NEXT(f, entry)) {
-		if (f->count == 0 || (strcmp(f->match, "*") != 0 &&
-		    strcmp(f->match, endpoint) != 0))
+		if (f->count == 0 ||
+		    (strcmp(f->match, "*") != 0 &&
+			strcmp(f->match, endpoint) != 0))
 			continue;
 		if (f->jobid != 0 && f->jobid != request_jobid(rq))
 			continue;
@@ -138,9 +146,9 @@ faults_write(struct text *t)
 	json_t *list = json_array(), *o;
 
 	for (f = TAILQ_FIRST(&faults); f != NULL; f = TAILQ_NEXT(f, entry)) {
-		o = json_pack("{s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:i}",
-		    "match", f->match, "action", fault_name(f->kind),
-		    "status", f->status, "count", f->count, "hits", f->hits,
+		o = json_pack("{s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:i}", "match",
+		    f->match, "action", fault_name(f->kind), "status",
+		    f->status, "count", f->count, "hits", f->hits,
 		    "afterEffect", f->after, "jobId", (json_int_t)f->jobid,
 		    "delayMs", f->delay);
 		json_array_append_new(list, o);

@@ -16,11 +16,11 @@
 #include "fake.h"
 
 struct decoder {
-	const char	*p;		/* what comes next */
-	const char	*end;
-	struct text	*err;
-	const char	*sname;		/* innermost struct, NULL outside */
-	struct text	 path;		/* fields down to here, dotted */
+	const char *p; /* what comes next */
+	const char *end;
+	struct text *err;
+	const char *sname; /* innermost struct, NULL outside */
+	struct text path;  /* fields down to here, dotted */
 };
 
 static json_t *value_decode(struct decoder *, const struct go_type *, bool *);
@@ -77,14 +77,13 @@ utf8_len(const unsigned char *p, size_t n)
 		return 1;
 	if (p[0] >= 0xc2 && p[0] <= 0xdf && n >= 2 && (p[1] & 0xc0) == 0x80)
 		return 2;
-	if (p[0] >= 0xe0 && p[0] <= 0xef && n >= 3 &&
-	    (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80) {
+	if (p[0] >= 0xe0 && p[0] <= 0xef && n >= 3 && (p[1] & 0xc0) == 0x80 &&
+	    (p[2] & 0xc0) == 0x80) {
 		c = (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6;
 		return c < 0x800 || (c >= 0xd800 && c < 0xe000) ? 0 : 3;
 	}
-	if (p[0] >= 0xf0 && p[0] <= 0xf4 && n >= 4 &&
-	    (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80 &&
-	    (p[3] & 0xc0) == 0x80) {
+	if (p[0] >= 0xf0 && p[0] <= 0xf4 && n >= 4 && (p[1] & 0xc0) == 0x80 &&
+	    (p[2] & 0xc0) == 0x80 && (p[3] & 0xc0) == 0x80) {
 		c = (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12;
 		return c < 0x10000 || c >= 0x110000 ? 0 : 4;
 	}
@@ -101,8 +100,8 @@ unicode_decode(const char *p, struct text *t)
 	if (c >= 0xd800 && c < 0xdc00 && p[0] == '\\' && p[1] == 'u') {
 		low = hex4(p + 2);
 		if (low >= 0xdc00 && low < 0xe000) {
-			rune_add(t, 0x10000 + ((c - 0xd800) << 10) +
-			    (low - 0xdc00));
+			rune_add(t,
+			    0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
 			return p + 6;
 		}
 	}
@@ -120,8 +119,8 @@ string_decode(struct decoder *d, struct text *t)
 
 	text_add(t, "", 0);
 	while (*p != '"') {
-		for (run = p; *p != '"' && *p != '\\' &&
-		    (unsigned char)*p < 0x80; p++)
+		for (run = p;
+		     *p != '"' && *p != '\\' && (unsigned char)*p < 0x80; p++)
 			;
 		text_add(t, run, (size_t)(p - run));
 		if (*p == '"')
@@ -205,7 +204,7 @@ field_find(struct decoder *d, const struct go_type *type,
     const struct text *name)
 {
 	const struct go_field *f;
-	bool whole = strlen(name->p) == name->len;	/* holds no NUL */
+	bool whole = strlen(name->p) == name->len; /* holds no NUL */
 
 	for (f = type->fields; whole && f->name != NULL; f++)
 		if (strcmp(f->name, name->p) == 0)
@@ -253,10 +252,10 @@ entry_decode(struct decoder *d, const struct go_type *type, json_t *obj,
 
 	if (v == NULL && !null)
 		return -1;
-	if (v == NULL)	/* the zero value */
+	if (v == NULL) /* the zero value */
 		v = type->elem->kind == GO_STRING ? json_string("") :
-		    type->elem->kind == GO_FLOAT ? json_real(0) :
-		    json_object();
+		    type->elem->kind == GO_FLOAT  ? json_real(0) :
+						    json_object();
 	json_object_set_new_nocheck(obj, name, v);
 	return 0;
 }
@@ -276,10 +275,9 @@ object_decode(struct decoder *d, const struct go_type *type)
 		name.len = 0;
 		string_decode(d, &name);
 		blank_skip(d);
-		d->p++;		/* the colon */
-		rc = type->kind == GO_MAP ?
-		    entry_decode(d, type, obj, name.p) :
-		    member_decode(d, type, obj, &name);
+		d->p++; /* the colon */
+		rc = type->kind == GO_MAP ? entry_decode(d, type, obj, name.p) :
+					    member_decode(d, type, obj, &name);
 	}
 	if (rc == 0)
 		d->p++;
@@ -354,8 +352,7 @@ value_decode(struct decoder *d, const struct go_type *type, bool *null)
 }
 
 json_t *
-go_decode(const char *s, size_t n, const struct go_type *type,
-    struct text *err)
+go_decode(const char *s, size_t n, const struct go_type *type, struct text *err)
 {
 	struct decoder d = { .p = s, .err = err };
 	bool null = false;

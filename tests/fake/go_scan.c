@@ -12,13 +12,13 @@
 #include "fake.h"
 
 /* Go gives up at 10,000 levels too, and so does our recursion. */
-#define DEPTH_MAX	10000
+#define DEPTH_MAX 10000
 
 struct scan {
-	const char	*s;
-	size_t		 n, at;
-	struct text	*err;
-	int		 depth;
+	const char *s;
+	size_t n, at;
+	struct text *err;
+	int depth;
 };
 
 static int value_scan(struct scan *);
@@ -64,9 +64,9 @@ scan_bad(struct scan *sc, const char *where)
 static void
 space_skip(struct scan *sc)
 {
-	while (sc->at < sc->n && (sc->s[sc->at] == ' ' ||
-	    sc->s[sc->at] == '\t' || sc->s[sc->at] == '\r' ||
-	    sc->s[sc->at] == '\n'))
+	while (sc->at < sc->n &&
+	    (sc->s[sc->at] == ' ' || sc->s[sc->at] == '\t' ||
+		sc->s[sc->at] == '\r' || sc->s[sc->at] == '\n'))
 		sc->at++;
 }
 
@@ -90,7 +90,7 @@ escape_scan(struct scan *sc)
 	for (i = 0; i < 4; i++, sc->at++) {
 		c = peek(sc);
 		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
-		    (c >= 'A' && c <= 'F')))
+			(c >= 'A' && c <= 'F')))
 			return scan_bad(sc,
 			    "in \\u hexadecimal character escape");
 	}
@@ -134,8 +134,8 @@ number_scan(struct scan *sc)
 		return -1;
 	if (peek(sc) == '.') {
 		sc->at++;
-		if (digits_scan(sc,
-		    "after decimal point in numeric literal") == -1)
+		if (digits_scan(sc, "after decimal point in numeric literal") ==
+		    -1)
 			return -1;
 	}
 	if (peek(sc) == 'e' || peek(sc) == 'E') {
@@ -157,8 +157,8 @@ word_scan(struct scan *sc, const char *word)
 	for (p = word; *p != '\0'; p++, sc->at++) {
 		if (peek(sc) == *p)
 			continue;
-		snprintf(where, sizeof(where),
-		    "in literal %s (expecting '%c')", word, *p);
+		snprintf(where, sizeof(where), "in literal %s (expecting '%c')",
+		    word, *p);
 		return scan_bad(sc, where);
 	}
 	return 0;

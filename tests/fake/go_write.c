@@ -34,9 +34,10 @@ go_string(struct text *t, const char *s, size_t n)
 		for (run = s; s < end; s++) {
 			c = (unsigned char)*s;
 			if (c < 0x20 || c == '"' || c == '\\' || c == '<' ||
-			    c == '>' || c == '&' || (c == 0xe2 &&
-			    end - s >= 3 && (unsigned char)s[1] == 0x80 &&
-			    ((unsigned char)s[2] & 0xfe) == 0xa8))
+			    c == '>' || c == '&' ||
+			    (c == 0xe2 && end - s >= 3 &&
+				(unsigned char)s[1] == 0x80 &&
+				((unsigned char)s[2] & 0xfe) == 0xa8))
 				break;
 		}
 		text_add(t, run, (size_t)(s - run));
@@ -61,7 +62,8 @@ go_cstring(struct text *t, const char *s)
 void
 go_quote(struct text *t, const char *s, size_t n)
 {
-	static const char plain[] = "\"\\\a\b\f\n\r\t\v", named[] = "\"\\abfnrtv";
+	static const char plain[] = "\"\\\a\b\f\n\r\t\v",
+			  named[] = "\"\\abfnrtv";
 	unsigned char c;
 	const char *at;
 
@@ -112,8 +114,7 @@ object_write(struct text *t, json_t *v)
 	const char **keys = xcalloc(n + 1, sizeof(*keys)), *key;
 	json_t *member;
 
-	json_object_foreach(v, key, member)
-		keys[i++] = key;
+	json_object_foreach(v, key, member) keys[i++] = key;
 	qsort(keys, n, sizeof(*keys), key_compare);
 	text_str(t, "{");
 	for (i = 0; i < n; i++) {

@@ -10,7 +10,7 @@
 #include "fake.h"
 
 /* The most that one stored block holds (RFC 1951, 3.2.4). */
-#define BLOCK_MAX	65535
+#define BLOCK_MAX 65535
 
 static uint32_t
 crc32_of(const char *p, size_t n)
@@ -33,7 +33,7 @@ static void
 little(struct text *t, uint32_t v, size_t bytes)
 {
 	char b[4] = { (char)v, (char)(v >> 8), (char)(v >> 16),
-	    (char)(v >> 24) };
+		(char)(v >> 24) };
 
 	text_add(t, b, bytes);
 }
@@ -42,7 +42,7 @@ void
 gzip_wrap(struct text *t)
 {
 	static const char head[10] = { 0x1f, (char)0x8b, 8, 0, 0, 0, 0, 0, 0,
-	    (char)0xff };
+		(char)0xff };
 	struct text out = { 0 };
 	size_t at = 0, n;
 

@@ -23,12 +23,12 @@
 #include "conn.h"
 
 /* Go's limit, with the slack that Go itself gives. */
-#define HEAD_MAX	((1 << 20) + 4096)
+#define HEAD_MAX ((1 << 20) + 4096)
 /* No client of ours sends more; it keeps a mistake from eating memory. */
-#define BODY_MAX	(256u << 20)
+#define BODY_MAX (256u << 20)
 /* Long enough to read the answer before the socket is reset. */
-#define DRAIN_MS	500
-#define BACKLOG		512
+#define DRAIN_MS 500
+#define BACKLOG	 512
 
 static LIST_HEAD(conn_list, conn) conns = LIST_HEAD_INITIALIZER(conns);
 static struct event_base *base;
@@ -38,7 +38,7 @@ static SSL_CTX *tls;
 static struct http_numbers numbers;
 static int port, limit_ms;
 static double down_for;
-static struct conn *gone;		/* the last that was closed */
+static struct conn *gone; /* the last that was closed */
 
 void
 http_numbers(struct http_numbers *n)
@@ -56,7 +56,7 @@ void
 conn_timer(struct conn *c, int ms)
 {
 	struct timeval tv = { .tv_sec = ms / 1000,
-	    .tv_usec = ms % 1000 * 1000 };
+		.tv_usec = ms % 1000 * 1000 };
 
 	if (ms < 0)
 		evtimer_del(c->timer);
@@ -99,8 +99,10 @@ conn_bad(struct conn *c, const char *status)
 {
 	struct text t = { 0 };
 
-	text_fmt(&t, "HTTP/1.1 %s\r\nContent-Type: text/plain; charset=utf-8"
-	    "\r\nConnection: close\r\n\r\n%s", status, status);
+	text_fmt(&t,
+	    "HTTP/1.1 %s\r\nContent-Type: text/plain; charset=utf-8"
+	    "\r\nConnection: close\r\n\r\n%s",
+	    status, status);
 	conn_send(c, t.p, t.len);
 	text_clear(&t);
 	c->state = CONN_DRAIN;
@@ -270,7 +272,7 @@ on_read(struct bufferevent *bev, void *arg)
 	bool more = true;
 
 	gone = NULL;
-	while (more && gone != c) {	/* a fault may end it */
+	while (more && gone != c) { /* a fault may end it */
 		switch (c->state) {
 		case CONN_HEAD:
 			more = head_step(c, in);
@@ -304,8 +306,7 @@ on_write(struct bufferevent *bev, void *arg)
 		play_drained(c);
 	else if (c->state == CONN_DRAIN)
 		shutdown(bufferevent_getfd(bev), SHUT_WR);
-	else if (c->state == CONN_CLOSING ||
-	    (c->eof && c->state == CONN_HEAD))
+	else if (c->state == CONN_CLOSING || (c->eof && c->state == CONN_HEAD))
 		conn_close(c);
 	else if (c->state == CONN_HEAD) {
 		conn_timer(c, -1);
@@ -322,12 +323,12 @@ on_event(struct bufferevent *bev, short what, void *arg)
 	if (what & BEV_EVENT_CONNECTED)
 		return;
 	if (c->state == CONN_PLAY && c->pending) {
-		c->eof = true;	/* the effect still comes */
+		c->eof = true; /* the effect still comes */
 		return;
 	}
 	if (what & BEV_EVENT_EOF &&
 	    evbuffer_get_length(bufferevent_get_output(bev)) > 0) {
-		c->eof = true;	/* it may still listen */
+		c->eof = true; /* it may still listen */
 		return;
 	}
 	conn_close(c);
@@ -355,7 +356,7 @@ on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
 	c->bev = tls == NULL ?
 	    bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE) :
 	    bufferevent_openssl_socket_new(base, fd, SSL_new(tls),
-	    BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+		BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
 	c->timer = evtimer_new(base, on_timer, c);
 	if (c->bev == NULL || c->timer == NULL)
 		abort();
@@ -372,17 +373,17 @@ static int
 door_open(void)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET,
-	    .sin_port = htons((uint16_t)port),
-	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(sin);
 
 	door = evconnlistener_new_bind(base, on_accept, NULL,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC |
-	    LEV_OPT_REUSEABLE, BACKLOG, (struct sockaddr *)&sin, sizeof(sin));
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE,
+	    BACKLOG, (struct sockaddr *)&sin, sizeof(sin));
 	if (door == NULL)
 		return -1;
 	if (getsockname(evconnlistener_get_fd(door), (struct sockaddr *)&sin,
-	    &len) == -1)
+		&len) == -1)
 		return -1;
 	port = ntohs(sin.sin_port);
 	return 0;
@@ -392,7 +393,7 @@ static void
 on_down(evutil_socket_t fd, short what, void *arg)
 {
 	struct timeval tv = { .tv_sec = (time_t)down_for,
-	    .tv_usec = (suseconds_t)((down_for - (time_t)down_for) * 1e6) };
+		.tv_usec = (suseconds_t)((down_for - (time_t)down_for) * 1e6) };
 
 	if (door == NULL) {
 		if (door_open() == -1)

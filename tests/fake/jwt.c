@@ -18,8 +18,8 @@
 
 #include "fake.h"
 
-#define KEY_LEN		32
-#define SIG_LEN		64
+#define KEY_LEN 32
+#define SIG_LEN 64
 
 static const char seed[KEY_LEN + 1] = "stand-in cc-backend's public key";
 static EVP_PKEY *pkey;
@@ -81,7 +81,7 @@ sign(const struct text *msg, struct text *out)
 		return -1;
 	if (EVP_DigestSignInit(ctx, NULL, NULL, NULL, pkey) == 1 &&
 	    EVP_DigestSign(ctx, sig, &len, (const unsigned char *)msg->p,
-	    msg->len) == 1) {
+		msg->len) == 1) {
 		base64url(out, sig, len);
 		rc = 0;
 	}
@@ -173,8 +173,10 @@ jwt_init(const char *tokenfile, struct text *token)
 	if (tokenfile != NULL && token_read(tokenfile, token) == 0)
 		return 0;
 	/* Valid for 2,000 hours. */
-	snprintf(claims, sizeof(claims), "{\"exp\":%ld,\"iat\":%ld,"
-	    "\"roles\":[\"api\"],\"sub\":\"api\"}", now + 7200000, now);
+	snprintf(claims, sizeof(claims),
+	    "{\"exp\":%ld,\"iat\":%ld,"
+	    "\"roles\":[\"api\"],\"sub\":\"api\"}",
+	    now + 7200000, now);
 	if (jwt_sign(claims, token) == -1)
 		return -1;
 	return tokenfile != NULL ? token_write(tokenfile, token) : 0;
@@ -190,11 +192,15 @@ part_read(const char *what, const char *s, size_t n, struct text *err)
 	json_t *v = NULL;
 
 	if (bad >= 0)
-		text_fmt(err, "token is malformed: could not base64 decode "
-		    "%s: illegal base64 data at input byte %ld", what, bad);
+		text_fmt(err,
+		    "token is malformed: could not base64 decode "
+		    "%s: illegal base64 data at input byte %ld",
+		    what, bad);
 	else if ((v = json_loadb(raw.p, raw.len, 0, &jerr)) == NULL)
-		text_fmt(err, "token is malformed: could not JSON decode "
-		    "%s: %s", what, jerr.text);
+		text_fmt(err,
+		    "token is malformed: could not JSON decode "
+		    "%s: %s",
+		    what, jerr.text);
 	text_clear(&raw);
 	return v;
 }
@@ -216,12 +222,13 @@ signature_check(const char *token, const char *sig, struct text *err)
 	    raw.len == SIG_LEN &&
 	    EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, pkey) == 1)
 		ok = EVP_DigestVerify(ctx, (unsigned char *)raw.p, raw.len,
-		    (const unsigned char *)token,
-		    (size_t)(sig - 1 - token)) == 1;
+			 (const unsigned char *)token,
+			 (size_t)(sig - 1 - token)) == 1;
 	EVP_MD_CTX_free(ctx);
 	text_clear(&raw);
 	if (!ok) {
-		text_str(err, "token signature is invalid: "
+		text_str(err,
+		    "token signature is invalid: "
 		    "ed25519: verification error");
 		return -1;
 	}
@@ -259,7 +266,8 @@ alg_check(json_t *head, struct text *err)
 
 	if (alg != NULL && strcmp(alg, "EdDSA") == 0)
 		return 0;
-	text_str(err, "token is unverifiable: error while executing "
+	text_str(err,
+	    "token is unverifiable: error while executing "
 	    "keyfunc: only Ed25519/EdDSA supported");
 	return -1;
 }
@@ -272,7 +280,8 @@ jwt_verify(const char *token, struct text *err)
 
 	two = one != NULL ? strchr(one + 1, '.') : NULL;
 	if (two == NULL || strchr(two + 1, '.') != NULL) {
-		text_str(err, "token is malformed: token contains an "
+		text_str(err,
+		    "token is malformed: token contains an "
 		    "invalid number of segments");
 		return NULL;
 	}
@@ -280,9 +289,10 @@ jwt_verify(const char *token, struct text *err)
 	if (head == NULL)
 		return NULL;
 	claims = part_read("claim", one + 1, (size_t)(two - one - 1), err);
-	if (claims != NULL && (alg_check(head, err) == -1 ||
-	    signature_check(token, two + 1, err) == -1 ||
-	    claims_check(claims, err) == -1)) {
+	if (claims != NULL &&
+	    (alg_check(head, err) == -1 ||
+		signature_check(token, two + 1, err) == -1 ||
+		claims_check(claims, err) == -1)) {
 		json_decref(claims);
 		claims = NULL;
 	}

@@ -40,16 +40,18 @@ ledger_write(const char *effect, const struct run *r, json_t *body)
 	if (ledger == NULL)
 		return;
 	gettimeofday(&tv, NULL);
-	text_fmt(&t, "{\"time\":%lld.%03d,\"commits\":%lld,"
-	    "\"effect\":\"%s\"", (long long)tv.tv_sec,
-	    (int)(tv.tv_usec / 1000), commits, effect);
+	text_fmt(&t,
+	    "{\"time\":%lld.%03d,\"commits\":%lld,"
+	    "\"effect\":\"%s\"",
+	    (long long)tv.tv_sec, (int)(tv.tv_usec / 1000), commits, effect);
 	if (r != NULL) {
-		text_fmt(&t, ",\"jobId\":%lld,\"startTime\":%lld,"
+		text_fmt(&t,
+		    ",\"jobId\":%lld,\"startTime\":%lld,"
 		    "\"dbid\":%lld,\"cached\":%s,\"jobState\":\"%s\","
-		    "\"duration\":%d,\"lost\":%s,\"cluster\":", (long long)r->jobid,
-		    (long long)r->start, (long long)r->dbid,
-		    r->cached ? "true" : "false", r->state, r->duration,
-		    r->lost ? "true" : "false");
+		    "\"duration\":%d,\"lost\":%s,\"cluster\":",
+		    (long long)r->jobid, (long long)r->start,
+		    (long long)r->dbid, r->cached ? "true" : "false", r->state,
+		    r->duration, r->lost ? "true" : "false");
 		go_cstring(&t, r->cluster);
 	}
 	if (body != NULL) {

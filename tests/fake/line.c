@@ -17,11 +17,11 @@
 #include "fake.h"
 
 struct line {
-	char		name[64];	/* measurement */
-	char		function[64];
-	struct text	event;
-	bool		quoted;		/* event was there, as a string */
-	bool		timed;
+	char name[64]; /* measurement */
+	char function[64];
+	struct text event;
+	bool quoted; /* event was there, as a string */
+	bool timed;
 };
 
 /* A name up to one of stop; a backslash escapes the next character. */
@@ -53,8 +53,7 @@ tags_read(struct line *l, const char *p, const char *end)
 			return NULL;
 		p = name_read(p + 1, end, ", ", value, sizeof(value));
 		if (p != NULL && strcmp(key, "function") == 0)
-			snprintf(l->function, sizeof(l->function), "%s",
-			    value);
+			snprintf(l->function, sizeof(l->function), "%s", value);
 	}
 	return p;
 }
@@ -66,8 +65,7 @@ string_read(struct text *t, const char *p, const char *end)
 	t->len = 0;
 	text_add(t, "", 0);
 	for (; p < end && *p != '"'; p++) {
-		if (*p == '\\' && p + 1 < end &&
-		    (p[1] == '"' || p[1] == '\\'))
+		if (*p == '\\' && p + 1 < end && (p[1] == '"' || p[1] == '\\'))
 			p++;
 		text_add(t, p, 1);
 	}
@@ -80,11 +78,10 @@ value_read(const char *p, const char *end)
 {
 	const char *start = p;
 
-	while (p < end && (isalnum((unsigned char)*p) ||
-	    strchr("+-.", *p) != NULL))
+	while (p < end &&
+	    (isalnum((unsigned char)*p) || strchr("+-.", *p) != NULL))
 		p++;
-	return p > start && (p == end || strchr(", \n", *p) != NULL) ?
-	    p : NULL;
+	return p > start && (p == end || strchr(", \n", *p) != NULL) ? p : NULL;
 }
 
 static const char *
@@ -100,8 +97,7 @@ fields_read(struct line *l, const char *p, const char *end)
 			return NULL;
 		event = strcmp(key, "event") == 0;
 		if (p[1] == '"')
-			p = string_read(event ? &l->event : &other, p + 2,
-			    end);
+			p = string_read(event ? &l->event : &other, p + 2, end);
 		else
 			p = value_read(p + 1, end);
 		if (event && p != NULL)

@@ -13,17 +13,17 @@
 
 #include "fake.h"
 
-#define FILTER_MAX	32
-#define ITEMS_DEFAULT	25
+#define FILTER_MAX    32
+#define ITEMS_DEFAULT 25
 
 struct filter {
-	const char	*states[FILTER_MAX];
-	const char	*cluster, *project;
-	size_t		 nstates;
-	int64_t		 from, to;
-	int64_t		 page, items;
-	bool		 ranged, withmeta;
-	bool		 paged, counted;	/* the first of each counts */
+	const char *states[FILTER_MAX];
+	const char *cluster, *project;
+	size_t nstates;
+	int64_t from, to;
+	int64_t page, items;
+	bool ranged, withmeta;
+	bool paged, counted; /* the first of each counts */
 };
 
 /* strconv.ParseInt and Atoi, with their complaints. */
@@ -38,8 +38,10 @@ num_parse(struct reply *rp, const char *func, const char *s, size_t n,
 	errno = 0;
 	*out = strtoll(buf, &end, 10);
 	if (!good || *end != '\0' || isspace((unsigned char)buf[0])) {
-		reply_error(rp, 400, "strconv.%s: parsing \"%.*s\": invalid "
-		    "syntax", func, (int)n, s);
+		reply_error(rp, 400,
+		    "strconv.%s: parsing \"%.*s\": invalid "
+		    "syntax",
+		    func, (int)n, s);
 		return -1;
 	}
 	if (errno != ERANGE)
@@ -53,8 +55,9 @@ static int
 hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
-	    c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	    c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	    c >= 'a' && c <= 'f'    ? c - 'a' + 10 :
+	    c >= 'A' && c <= 'F'    ? c - 'A' + 10 :
+				      -1;
 }
 
 /* Undoes %XX and + in place; -1: Go drops such a pair. */
@@ -85,10 +88,9 @@ query_unescape(char *s)
 static int
 state_filter(struct filter *f, const char *v, struct reply *rp)
 {
-	static const char *const states[] = { "running", "completed",
-	    "failed", "cancelled", "timeout", "out_of_memory", "preempted",
-	    "stopped", "node_fail", "boot_fail", "deadline", "pending",
-	    "suspended" };
+	static const char *const states[] = { "running", "completed", "failed",
+		"cancelled", "timeout", "out_of_memory", "preempted", "stopped",
+		"node_fail", "boot_fail", "deadline", "pending", "suspended" };
 	bool new = api_options()->version == V154;
 	size_t i;
 
@@ -134,8 +136,7 @@ count_filter(int64_t *out, bool *seen, const char *key, const char *v,
 }
 
 static int
-key_filter(struct filter *f, const char *key, const char *v,
-    struct reply *rp)
+key_filter(struct filter *f, const char *key, const char *v, struct reply *rp)
 {
 	if (strcmp(key, "state") == 0)
 		return state_filter(f, v, rp);
@@ -170,7 +171,7 @@ query_parse(struct filter *f, char *query, struct reply *rp)
 	f->page = 1;
 	f->items = ITEMS_DEFAULT;
 	for (pair = strtok_r(query, "&", &save); pair != NULL;
-	    pair = strtok_r(NULL, "&", &save)) {
+	     pair = strtok_r(NULL, "&", &save)) {
 		v = strchr(pair, '=');
 		if (v != NULL)
 			*v++ = '\0';
@@ -190,8 +191,8 @@ run_passes(const struct filter *f, const struct run *r)
 	size_t i;
 
 	if ((f->cluster != NULL && strcmp(f->cluster, r->cluster) != 0) ||
-	    (f->project != NULL && strcmp(f->project,
-	    json_text(r->body, "project", "")) != 0) ||
+	    (f->project != NULL &&
+		strcmp(f->project, json_text(r->body, "project", "")) != 0) ||
 	    (f->ranged && (r->start < f->from || r->start > f->to)))
 		return false;
 	for (i = 0; i < f->nstates; i++)
@@ -257,16 +258,20 @@ list_one(struct request *rq, struct reply *rp, const char *part)
 	errno = 0;
 	id = strtoll(part, &end, 10);
 	if (*end != '\0' || end == part || errno == ERANGE) {
-		reply_error(rp, 400, "integer expected in path for id: "
-		    "strconv.ParseInt: parsing \"%s\": %s", part,
+		reply_error(rp, 400,
+		    "integer expected in path for id: "
+		    "strconv.ParseInt: parsing \"%s\": %s",
+		    part,
 		    *end != '\0' || end == part ? "invalid syntax" :
-		    "value out of range");
+						  "value out of range");
 		return;
 	}
 	r = store_byid(id);
 	if (r == NULL) {
-		reply_error(rp, 422, "finding job with db id %s failed: "
-		    "sql: no rows in result set", part);
+		reply_error(rp, 422,
+		    "finding job with db id %s failed: "
+		    "sql: no rows in result set",
+		    part);
 		return;
 	}
 	rp->status = 200;
@@ -283,7 +288,7 @@ list_clusters(struct request *rq, struct reply *rp, const char *part)
 	const char *only = NULL;
 
 	for (pair = strtok_r(query, "&", &save); pair != NULL;
-	    pair = strtok_r(NULL, "&", &save))
+	     pair = strtok_r(NULL, "&", &save))
 		if (strncmp(pair, "cluster=", 8) == 0 &&
 		    query_unescape(pair + 8) == 0) {
 			only = pair + 8;

@@ -15,24 +15,24 @@
 #include "fake.h"
 
 static const char usage_text[] =
-"usage: fake-cc-backend [options]\n"
-"  --port N             0 (default) chooses one and prints it\n"
-"  --commit SECONDS     interval of the job_cache (default 120)\n"
-"  --limit SECONDS      for a header, for an answer (default 20)\n"
-"  --clusters SPEC      default alpha=n[1-4],beta=b[01-16]\n"
-"  --topology SHAPE     block (siblings 0,1), interleaved (0,8) or crossed\n"
-"                       (0,8, and even ids on one socket, odd ones on the other)\n"
-"  --version V          1.5.4, 1.4.4, 1.4.1 or 1.3.1\n"
-"  --token-file FILE    holds a good token afterwards\n"
-"  --sign CLAIMS        print a token with these claims (JSON), exit\n"
-"  --print-key          print the signing key (base64), exit\n"
-"  --tls CERT KEY       PEM files\n"
-"  --ledger FILE        append a line for each effect; read first,\n"
-"                       so that a new process knows what was stored\n"
-"  --pid FILE           write the process id\n"
-"  --nats URL           take jobs from this NATS server, not by REST\n"
-"  --nats-subject NAME  where jobs are published (default jobs; nodes: nodes)\n"
-"  --nats-mode          start and stop are 404 by REST\n";
+    "usage: fake-cc-backend [options]\n"
+    "  --port N             0 (default) chooses one and prints it\n"
+    "  --commit SECONDS     interval of the job_cache (default 120)\n"
+    "  --limit SECONDS      for a header, for an answer (default 20)\n"
+    "  --clusters SPEC      default alpha=n[1-4],beta=b[01-16]\n"
+    "  --topology SHAPE     block (siblings 0,1), interleaved (0,8) or crossed\n"
+    "                       (0,8, and even ids on one socket, odd ones on the other)\n"
+    "  --version V          1.5.4, 1.4.4, 1.4.1 or 1.3.1\n"
+    "  --token-file FILE    holds a good token afterwards\n"
+    "  --sign CLAIMS        print a token with these claims (JSON), exit\n"
+    "  --print-key          print the signing key (base64), exit\n"
+    "  --tls CERT KEY       PEM files\n"
+    "  --ledger FILE        append a line for each effect; read first,\n"
+    "                       so that a new process knows what was stored\n"
+    "  --pid FILE           write the process id\n"
+    "  --nats URL           take jobs from this NATS server, not by REST\n"
+    "  --nats-subject NAME  where jobs are published (default jobs; nodes: nodes)\n"
+    "  --nats-mode          start and stop are 404 by REST\n";
 
 static void
 usage(void)
@@ -45,10 +45,12 @@ static enum version
 version_read(const char *s)
 {
 	static const struct {
-		const char	*name;
-		enum version	 v;
+		const char *name;
+		enum version v;
 	} names[] = {
-		{ "1.5.4", V154 }, { "1.4.4", V144 }, { "1.4.1", V141 },
+		{ "1.5.4", V154 },
+		{ "1.4.4", V144 },
+		{ "1.4.1", V141 },
 		{ "1.3.1", V131 },
 	};
 	size_t i;
@@ -86,11 +88,27 @@ token_print(const char *claims)
 	exit(0);
 }
 
-enum { O_PORT = 256, O_COMMIT, O_LIMIT, O_CLUSTERS, O_TOPOLOGY, O_VERSION,
-    O_TOKEN, O_NATS, O_SUBJECT, O_SIGN, O_KEY, O_TLS, O_LEDGER, O_PID, O_NATSMODE, O_LISTEN };
+enum {
+	O_PORT = 256,
+	O_COMMIT,
+	O_LIMIT,
+	O_CLUSTERS,
+	O_TOPOLOGY,
+	O_VERSION,
+	O_TOKEN,
+	O_NATS,
+	O_SUBJECT,
+	O_SIGN,
+	O_KEY,
+	O_TLS,
+	O_LEDGER,
+	O_PID,
+	O_NATSMODE,
+	O_LISTEN
+};
 
-static const struct option longopts[] = {
-	{ "port", required_argument, NULL, O_PORT },
+static const struct option longopts[] = { { "port", required_argument, NULL,
+					      O_PORT },
 	{ "listen", required_argument, NULL, O_LISTEN },
 	{ "commit", required_argument, NULL, O_COMMIT },
 	{ "limit", required_argument, NULL, O_LIMIT },
@@ -105,9 +123,7 @@ static const struct option longopts[] = {
 	{ "pid", required_argument, NULL, O_PID },
 	{ "nats", required_argument, NULL, O_NATS },
 	{ "nats-subject", required_argument, NULL, O_SUBJECT },
-	{ "nats-mode", no_argument, NULL, O_NATSMODE },
-	{ NULL, 0, NULL, 0 }
-};
+	{ "nats-mode", no_argument, NULL, O_NATSMODE }, { NULL, 0, NULL, 0 } };
 
 static void
 option_set(struct options *o, int opt, const char *arg)
@@ -118,7 +134,7 @@ option_set(struct options *o, int opt, const char *arg)
 		break;
 	case O_LISTEN:
 		if (strcmp(arg, "127.0.0.1") != 0)
-			usage();	/* nothing else is safe */
+			usage(); /* nothing else is safe */
 		break;
 	case O_COMMIT:
 		o->commit = atof(arg);
@@ -200,9 +216,9 @@ static int
 serve(struct options *o, struct event_base *base)
 {
 	struct timeval every = { .tv_sec = (time_t)o->commit,
-	    .tv_usec = (suseconds_t)((o->commit - (time_t)o->commit) * 1e6) };
-	struct event *commit = event_new(base, -1, EV_PERSIST, on_commit,
-	    NULL);
+		.tv_usec = (suseconds_t)((o->commit - (time_t)o->commit) *
+		    1e6) };
+	struct event *commit = event_new(base, -1, EV_PERSIST, on_commit, NULL);
 
 	event_add(commit, &every);
 	evsignal_add(evsignal_new(base, SIGTERM, on_signal, base), NULL);
@@ -223,7 +239,10 @@ main(int argc, char **argv)
 {
 	static struct options o = {
 		.clusters = "alpha=n[1-4],beta=b[01-16]",
-		.subject = "jobs", .commit = 120, .limit = 20, .version = V154,
+		.subject = "jobs",
+		.commit = 120,
+		.limit = 20,
+		.version = V154,
 	};
 	struct text token = { 0 };
 	struct event_base *base;

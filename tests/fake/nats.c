@@ -17,29 +17,29 @@
 
 #include "fake.h"
 
-#define WORKERS		8
+#define WORKERS 8
 /* Messages that arrive within this time are taken at once. */
-#define TOGETHER_MS	5
-#define AGAIN_MS	500
+#define TOGETHER_MS 5
+#define AGAIN_MS    500
 /* The brokers' own default limit is 1 MiB, but it can be raised. */
-#define MESSAGE_MAX	(64 << 20)
+#define MESSAGE_MAX (64 << 20)
 
 struct message {
-	struct text	body;
-	bool		nodes;
+	struct text body;
+	bool nodes;
 };
 
 static struct {
-	char			*user, *pass;
-	const char		*subject;
-	struct sockaddr_in	 sin;
-	struct bufferevent	*bev;
-	struct event		*again, *work;
-	size_t			 want;		/* of a payload, with CRLF */
-	bool			 inside;	/* a payload comes next */
-	bool			 nodes;
-	struct message		 queue[WORKERS];
-	size_t			 nqueue;
+	char *user, *pass;
+	const char *subject;
+	struct sockaddr_in sin;
+	struct bufferevent *bev;
+	struct event *again, *work;
+	size_t want; /* of a payload, with CRLF */
+	bool inside; /* a payload comes next */
+	bool nodes;
+	struct message queue[WORKERS];
+	size_t nqueue;
 } nats;
 
 static void nats_connect(void);
@@ -90,8 +90,7 @@ login(void)
 		text_str(&t, ",\"pass\":");
 		go_cstring(&t, nats.pass);
 	}
-	text_fmt(&t, "}\r\nSUB %s 1\r\nSUB nodes 2\r\nPING\r\n",
-	    nats.subject);
+	text_fmt(&t, "}\r\nSUB %s 1\r\nSUB nodes 2\r\nPING\r\n", nats.subject);
 	bufferevent_write(nats.bev, t.p, t.len);
 	text_clear(&t);
 }

@@ -143,8 +143,8 @@ request_parse(struct request *rq, char *head)
 			return "400 Bad Request";
 		*v++ = '\0';
 		v += strspn(v, " \t");
-		for (end = v + strlen(v); end > v &&
-		    (end[-1] == ' ' || end[-1] == '\t'); end--)
+		for (end = v + strlen(v);
+		     end > v && (end[-1] == ' ' || end[-1] == '\t'); end--)
 			;
 		*end = '\0';
 		if ((bad = field_parse(rq, line, v)) != NULL)

@@ -12,16 +12,18 @@
 
 #include "conn.h"
 
-#define SLOW_MS		100
-#define ENDLESS_MS	10
-#define PIECE		65536
-#define GARBAGE_LEN	512
+#define SLOW_MS	    100
+#define ENDLESS_MS  10
+#define PIECE	    65536
+#define GARBAGE_LEN 512
 
-static const char page[] = "<!DOCTYPE html>\n<html><head><title>502 Bad "
+static const char page[] =
+    "<!DOCTYPE html>\n<html><head><title>502 Bad "
     "Gateway</title></head>\n<body><center><h1>502 Bad Gateway</h1></center>"
     "<hr><center>nginx</center></body></html>\n";
 
-static const char endless[] = "HTTP/1.1 200 OK\r\n"
+static const char endless[] =
+    "HTTP/1.1 200 OK\r\n"
     "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /* The true answer's bytes go to c->out. */
@@ -73,8 +75,8 @@ effect_make(struct conn *c, const struct fault *f)
 
 /* An answer of the fault's own, after which all goes on. */
 static void
-status_play(struct conn *c, const struct fault *f, int status,
-    const char *body, const char *ctype)
+status_play(struct conn *c, const struct fault *f, int status, const char *body,
+    const char *ctype)
 {
 	struct reply rp = { .status = status, .ctype = ctype };
 	bool closing;
@@ -84,8 +86,8 @@ status_play(struct conn *c, const struct fault *f, int status,
 	else
 		reply_error(&rp, status, "%s", status_text(status));
 	if (f->kind == FAULT_REDIRECT)
-		rp.location = xstrdup(f->location != NULL ? f->location :
-		    "/login");
+		rp.location = xstrdup(
+		    f->location != NULL ? f->location : "/login");
 	reply_wire(&c->out, &c->rq, &rp, &closing);
 	reply_clear(&rp);
 	conn_send(c, c->out.p, c->out.len);
@@ -112,7 +114,8 @@ big_start(struct conn *c, const struct fault *f)
 	struct text t = { 0 };
 
 	c->more = f->bytes;
-	text_fmt(&t, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	text_fmt(&t,
+	    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	    "Content-Length: %lld\r\n\r\n%s",
 	    (long long)f->bytes + (long long)strlen(start), start);
 	conn_send(c, t.p, t.len);
@@ -183,7 +186,8 @@ play_start(struct conn *c, struct fault *f)
 		status_play(c, f, f->status, f->body, "application/json");
 		break;
 	case FAULT_401:
-		status_play(c, f, 401, "{\"error\":\"token has invalid claims: "
+		status_play(c, f, 401,
+		    "{\"error\":\"token has invalid claims: "
 		    "token is expired\",\"status\":\"Unauthorized\"}\n",
 		    "application/json");
 		break;
@@ -206,7 +210,7 @@ play_start(struct conn *c, struct fault *f)
 		conn_send(c, endless, strlen(endless));
 		conn_timer(c, ENDLESS_MS);
 		break;
-	default:	/* hang: perhaps for so long only */
+	default: /* hang: perhaps for so long only */
 		if (f->delay > 0)
 			conn_timer(c, f->delay);
 		break;

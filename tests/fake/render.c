@@ -58,7 +58,8 @@ put_resources(struct text *t, json_t *list)
 
 	comma(t);
 	text_str(t, "\"resources\":[");
-	json_array_foreach(list, i, r) {
+	json_array_foreach(list, i, r)
+	{
 		comma(t);
 		if (json_is_null(r)) {
 			text_str(t, "null");
@@ -123,9 +124,9 @@ run_archived(const struct run *r)
 void
 run_archive_path(struct text *t, const struct run *r)
 {
-	text_fmt(t, "var/job-archive/%s/%lld/%03lld/%lld/meta.json",
-	    r->cluster, (long long)(r->jobid / 1000),
-	    (long long)(r->jobid % 1000), (long long)r->start);
+	text_fmt(t, "var/job-archive/%s/%lld/%03lld/%lld/meta.json", r->cluster,
+	    (long long)(r->jobid / 1000), (long long)(r->jobid % 1000),
+	    (long long)r->start);
 }
 
 static void
@@ -185,8 +186,8 @@ render_middle(struct text *t, struct run *r, enum render how, bool withmeta,
 	put_value(t, "metaData", withmeta ? r->meta : NULL);
 	text_str(t, ",\"concurrentJobs\":{\"items\":null,\"count\":0}");
 	text_str(t, ",\"energy\":");
-	go_float(t, done ? 0 :
-	    json_real_value(json_object_get(r->body, "energy")));
+	go_float(t,
+	    done ? 0 : json_real_value(json_object_get(r->body, "energy")));
 	put_nonzero(t, "arrayJobId", json_num(r->body, "arrayJobId", 0));
 	put_nonzero(t, "walltime", json_num(r->body, "walltime", 0));
 	put_num(t, "jobId", r->jobid);
@@ -282,7 +283,8 @@ render_13(struct text *t, struct run *r, enum render how, bool withmeta)
 	if (how == RENDER_LIST)
 		put_statistics(t, done);
 	else
-		text_str(t, ",\"memUsedMax\":0,\"flopsAnyAvg\":0,"
+		text_str(t,
+		    ",\"memUsedMax\":0,\"flopsAnyAvg\":0,"
 		    "\"memBwAvg\":0,\"loadAvg\":0");
 }
 

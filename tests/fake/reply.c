@@ -14,26 +14,35 @@
 #include "fake.h"
 
 /* Go's server counts a short answer, and sends a longer one in chunks. */
-#define COUNTED_MAX	2048
+#define COUNTED_MAX 2048
 /* The size of those chunks is that of its buffer. */
-#define CHUNK_LEN	2048
+#define CHUNK_LEN 2048
 
 const char *
 status_text(int status)
 {
 	static const struct {
-		int		 status;
-		const char	*text;
+		int status;
+		const char *text;
 	} texts[] = {
-		{ 200, "OK" }, { 201, "Created" },
-		{ 301, "Moved Permanently" }, { 302, "Found" },
-		{ 307, "Temporary Redirect" }, { 400, "Bad Request" },
-		{ 401, "Unauthorized" }, { 403, "Forbidden" },
-		{ 404, "Not Found" }, { 405, "Method Not Allowed" },
-		{ 408, "Request Timeout" }, { 413, "Request Entity Too Large" },
-		{ 422, "Unprocessable Entity" }, { 429, "Too Many Requests" },
-		{ 500, "Internal Server Error" }, { 501, "Not Implemented" },
-		{ 502, "Bad Gateway" }, { 503, "Service Unavailable" },
+		{ 200, "OK" },
+		{ 201, "Created" },
+		{ 301, "Moved Permanently" },
+		{ 302, "Found" },
+		{ 307, "Temporary Redirect" },
+		{ 400, "Bad Request" },
+		{ 401, "Unauthorized" },
+		{ 403, "Forbidden" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 408, "Request Timeout" },
+		{ 413, "Request Entity Too Large" },
+		{ 422, "Unprocessable Entity" },
+		{ 429, "Too Many Requests" },
+		{ 500, "Internal Server Error" },
+		{ 501, "Not Implemented" },
+		{ 502, "Bad Gateway" },
+		{ 503, "Service Unavailable" },
 		{ 504, "Gateway Timeout" },
 	};
 	size_t i;
@@ -70,7 +79,8 @@ reply_no_endpoint(struct reply *rp)
 	rp->status = 404;
 	if (api_options()->version == V154) {
 		rp->ctype = "application/json";
-		text_str(&rp->body, "{\"error\":\"the requested endpoint does "
+		text_str(&rp->body,
+		    "{\"error\":\"the requested endpoint does "
 		    "not exist\",\"status\":\"Resource not found\"}\n");
 		return;
 	}
@@ -121,8 +131,7 @@ allow_write(struct text *t, const char *allow)
 }
 
 static void
-headers_write(struct text *t, const struct request *rq,
-    const struct reply *rp)
+headers_write(struct text *t, const struct request *rq, const struct reply *rp)
 {
 	bool new = api_options()->version == V154;
 
@@ -131,7 +140,8 @@ headers_write(struct text *t, const struct request *rq,
 	if (rq->gzip)
 		text_str(t, "Content-Encoding: gzip\r\n");
 	if (new)
-		text_str(t, "Content-Security-Policy: frame-ancestors 'none'; "
+		text_str(t,
+		    "Content-Security-Policy: frame-ancestors 'none'; "
 		    "object-src 'none'; base-uri 'self'\r\n");
 	if (rp->ctype != NULL)
 		text_fmt(t, "Content-Type: %s\r\n", rp->ctype);
@@ -142,7 +152,8 @@ headers_write(struct text *t, const struct request *rq,
 	if (rq->gzip || !new)
 		text_str(t, "Vary: Accept-Encoding\r\n");
 	if (new)
-		text_str(t, "X-Content-Type-Options: nosniff\r\n"
+		text_str(t,
+		    "X-Content-Type-Options: nosniff\r\n"
 		    "X-Frame-Options: DENY\r\n");
 	text_fmt(t, "Date: %s\r\n", date_now());
 }

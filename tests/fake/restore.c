@@ -29,11 +29,12 @@ start_restore(json_t *line)
 		json_decref(body);
 		return;
 	}
-	json_array_foreach(tags, i, tag) {
+	json_array_foreach(tags, i, tag)
+	{
 		scope = json_text(tag, "scope", "");
 		if (store_tag(r, json_text(tag, "type", ""),
-		    json_text(tag, "name", ""),
-		    *scope != '\0' ? scope : "global", &added) != NULL)
+			json_text(tag, "name", ""),
+			*scope != '\0' ? scope : "global", &added) != NULL)
 			return;
 	}
 }
@@ -57,7 +58,8 @@ tags_restore(struct run *r, json_t *body)
 	json_t *tag;
 	size_t i;
 
-	json_array_foreach(body, i, tag) {
+	json_array_foreach(body, i, tag)
+	{
 		scope = json_text(tag, "scope", "");
 		store_tag(r, json_text(tag, "type", ""),
 		    json_text(tag, "name", ""),

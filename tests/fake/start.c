@@ -23,17 +23,19 @@ subcluster_check(json_t *body, struct reply *rp, const char **sub)
 	if (*given != '\0') {
 		if (strcmp(given, *sub) == 0)
 			return 0;
-		reply_error(rp, 400, "ARCHIVE/CLUSTERCONFIG > already "
-		    "assigned subcluster %s unkown (cluster: %s)", given,
-		    cluster);
+		reply_error(rp, 400,
+		    "ARCHIVE/CLUSTERCONFIG > already "
+		    "assigned subcluster %s unkown (cluster: %s)",
+		    given, cluster);
 		return -1;
 	}
 	if (first == NULL) {
-		reply_error(rp, 400, "ARCHIVE/CLUSTERCONFIG > job without "
+		reply_error(rp, 400,
+		    "ARCHIVE/CLUSTERCONFIG > job without "
 		    "any resources/hosts");
 		return -1;
 	}
-	if (json_is_null(first)) {	/* cc-backend's handler panics */
+	if (json_is_null(first)) { /* cc-backend's handler panics */
 		rp->status = 500;
 		return -1;
 	}
@@ -41,8 +43,10 @@ subcluster_check(json_t *body, struct reply *rp, const char **sub)
 	*sub = cluster_sub(cluster, host);
 	if (*sub != NULL)
 		return 0;
-	reply_error(rp, 400, "ARCHIVE/CLUSTERCONFIG > no subcluster found "
-	    "for cluster %s and host %s", cluster, host);
+	reply_error(rp, 400,
+	    "ARCHIVE/CLUSTERCONFIG > no subcluster found "
+	    "for cluster %s and host %s",
+	    cluster, host);
 	return -1;
 }
 
@@ -72,8 +76,10 @@ body_check(json_t *body, struct reply *rp, const char **sub)
 	}
 	if ((long long)nres == nodes)
 		return 0;
-	reply_error(rp, 400, "len(resources) does not equal numNodes "
-	    "(%zu vs %lld)", nres, nodes);
+	reply_error(rp, 400,
+	    "len(resources) does not equal numNodes "
+	    "(%zu vs %lld)",
+	    nres, nodes);
 	return -1;
 }
 
@@ -111,7 +117,8 @@ tags_add(struct request *rq, struct run *r, json_t *tags, struct reply *rp)
 
 	if (rq->nats)
 		return 0;
-	json_array_foreach(tags, i, tag) {
+	json_array_foreach(tags, i, tag)
+	{
 		if (json_is_null(tag)) {
 			rp->status = 500;
 			return -1;
@@ -123,7 +130,7 @@ tags_add(struct request *rq, struct run *r, json_t *tags, struct reply *rp)
 		    strcmp(scope, "admin") != 0 &&
 		    strcmp(scope, rq->subject) != 0)
 			why = "cannot write tag scope with current "
-			    "authorization";
+			      "authorization";
 		else
 			why = store_tag(r, json_text(tag, "type", ""),
 			    json_text(tag, "name", ""), scope, &added);
@@ -158,8 +165,7 @@ started(struct reply *rp, const struct run *r)
 
 /* Takes body. */
 static void
-run_start(struct request *rq, struct reply *rp, json_t *body,
-    const char *sub)
+run_start(struct request *rq, struct reply *rp, json_t *body, const char *sub)
 {
 	bool old = api_options()->version != V154;
 	json_t *tags = json_object_get(body, "tags");
@@ -174,15 +180,18 @@ run_start(struct request *rq, struct reply *rp, json_t *body,
 		text_str(&rp->body,
 		    "{\"msg\":\"Successfully triggered job start\"}\n");
 	} else if (failed != NULL)
-		reply_error(rp, 500, "insert into database failed: CHECK "
-		    "constraint failed: %s", failed);
+		reply_error(rp, 500,
+		    "insert into database failed: CHECK "
+		    "constraint failed: %s",
+		    failed);
 	if (failed != NULL) {
 		json_decref(body);
 		return;
 	}
 	r = store_add(body, sub, cached);
 	if (r == NULL) {
-		reply_error(rp, 500, "insert into database failed: UNIQUE "
+		reply_error(rp, 500,
+		    "insert into database failed: UNIQUE "
 		    "constraint failed: job_cache.job_id, job_cache.cluster, "
 		    "job_cache.start_time");
 		json_decref(body);
@@ -209,7 +218,8 @@ start_job(struct request *rq, struct reply *rp, const char *part)
 	r = store_conflict(json_num(body, "jobId", 0),
 	    json_text(body, "cluster", ""), json_num(body, "startTime", 0));
 	if (r != NULL) {
-		reply_error(rp, 422, "a job with that jobId, cluster and "
+		reply_error(rp, 422,
+		    "a job with that jobId, cluster and "
 		    "startTime already exists: dbid: %lld, jobid: %lld",
 		    (long long)r->dbid, (long long)r->jobid);
 		json_decref(body);

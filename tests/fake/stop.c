@@ -12,7 +12,7 @@
 #include "fake.h"
 
 /* From the answer until the archive worker has written its file. */
-#define ARCHIVE_MS	50
+#define ARCHIVE_MS 50
 
 static int races;
 static bool races_lose;
@@ -35,9 +35,10 @@ static const char *
 state_find(const char *word)
 {
 	static const char *const always[] = { "completed", "failed",
-	    "cancelled", "timeout", "out_of_memory", "preempted", "running" };
+		"cancelled", "timeout", "out_of_memory", "preempted",
+		"running" };
 	static const char *const since15[] = { "node_fail", "boot_fail",
-	    "deadline", "pending", "suspended" };
+		"deadline", "pending", "suspended" };
 	size_t i;
 
 	if (*word == '\0')
@@ -63,28 +64,35 @@ stop_check(const struct run *r, int64_t stop, const char *word,
 	struct text quoted = { 0 };
 	char who[512];
 
-	snprintf(who, sizeof(who), "jobId %lld (id %lld) on %s :",
-	    (long long)r->jobid, (long long)r->dbid, r->cluster);
+	snprintf(who, sizeof(who),
+	    "jobId %lld (id %lld) on %s :", (long long)r->jobid,
+	    (long long)r->dbid, r->cluster);
 	if (v <= V141 && (!running || stop <= r->start)) {
 		if (v == V131)
-			reply_error(rp, 400, "stopTime must be larger than "
+			reply_error(rp, 400,
+			    "stopTime must be larger than "
 			    "startTime and only running jobs can be stopped");
 		else
-			reply_error(rp, 400, "%s stopTime %lld must be larger "
+			reply_error(rp, 400,
+			    "%s stopTime %lld must be larger "
 			    "than startTime %lld and only running jobs can be "
-			    "stopped (state is: %s)", who, (long long)stop,
-			    (long long)r->start, r->state);
+			    "stopped (state is: %s)",
+			    who, (long long)stop, (long long)r->start,
+			    r->state);
 		return -1;
 	}
 	if (!running) {
-		reply_error(rp, 422, "%s job has already been stopped "
-		    "(state is: %s)", who, r->state);
+		reply_error(rp, 422,
+		    "%s job has already been stopped "
+		    "(state is: %s)",
+		    who, r->state);
 		return -1;
 	}
 	if (stop < r->start) {
-		reply_error(rp, 400, "%s stopTime %lld must be larger/equal "
-		    "than startTime %lld", who, (long long)stop,
-		    (long long)r->start);
+		reply_error(rp, 400,
+		    "%s stopTime %lld must be larger/equal "
+		    "than startTime %lld",
+		    who, (long long)stop, (long long)r->start);
 		return -1;
 	}
 	if (state_find(word) != NULL)
@@ -112,14 +120,14 @@ run_finish(struct run *r, const char *state, int64_t duration)
 
 /* Some other running row, as the race would hit it. */
 static struct run *
-victim_find(const struct run *not)
+victim_find(const struct run * not )
 {
 	struct run **rows;
 	size_t i, n;
 
 	rows = store_sorted(&n);
 	for (i = 0; i < n; i++)
-		if (rows[i] != not && strcmp(rows[i]->state, "running") == 0)
+		if (rows[i] != not &&strcmp(rows[i]->state, "running") == 0)
 			return rows[i];
 	return NULL;
 }
@@ -167,7 +175,8 @@ run_stop(struct run *r, json_t *body, struct reply *rp)
 		return;
 	state = state_find(word);
 	if (r->cached && store_transfer(r) == -1) {
-		reply_error(rp, 500, "jobId %lld (id %lld) on %s : "
+		reply_error(rp, 500,
+		    "jobId %lld (id %lld) on %s : "
 		    "transferring cached job failed: transferring cached job "
 		    "%lld to main table failed: UNIQUE constraint failed: "
 		    "job.job_id, job.cluster, job.start_time",

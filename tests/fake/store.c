@@ -12,7 +12,7 @@
 #include "fake.h"
 
 /* Chains stay short up to some hundred thousand runs. */
-#define BUCKETS		131072u
+#define BUCKETS 131072u
 
 static struct run_list byjob[BUCKETS], byid[BUCKETS];
 static struct run_list cache = TAILQ_HEAD_INITIALIZER(cache);
@@ -76,8 +76,8 @@ store_byid(int64_t dbid)
 	struct run *r;
 
 	TAILQ_FOREACH(r, bucket(byid, dbid), byid)
-		if (r->dbid == dbid)
-			return r;
+	if (r->dbid == dbid)
+		return r;
 	return NULL;
 }
 
@@ -96,10 +96,10 @@ store_find(bool cached, int64_t jobid, const char *cluster,
 	struct run *r, *found = NULL;
 
 	TAILQ_FOREACH(r, bucket(byjob, jobid), byjob)
-		if (run_matches(r, cached, jobid, cluster) &&
-		    (start == NULL || r->start == *start) &&
-		    (found == NULL || r->dbid > found->dbid))
-			found = r;
+	if (run_matches(r, cached, jobid, cluster) &&
+	    (start == NULL || r->start == *start) &&
+	    (found == NULL || r->dbid > found->dbid))
+		found = r;
 	return found;
 }
 
@@ -110,10 +110,10 @@ store_conflict(int64_t jobid, const char *cluster, int64_t start)
 
 	/* SQLite's index answers in the order of start times. */
 	TAILQ_FOREACH(r, bucket(byjob, jobid), byjob)
-		if (run_matches(r, false, jobid, cluster) &&
-		    start - r->start < RUN_DISTANCE &&
-		    (found == NULL || r->start < found->start))
-			found = r;
+	if (run_matches(r, false, jobid, cluster) &&
+	    start - r->start < RUN_DISTANCE &&
+	    (found == NULL || r->start < found->start))
+		found = r;
 	return found;
 }
 
@@ -218,8 +218,7 @@ store_delete(struct run *r)
 	for (i = 0; i < nrows && rows[i] != r; i++)
 		;
 	if (i < nrows)
-		memmove(&rows[i], &rows[i + 1],
-		    (--nrows - i) * sizeof(*rows));
+		memmove(&rows[i], &rows[i + 1], (--nrows - i) * sizeof(*rows));
 	TAILQ_REMOVE(bucket(byid, r->dbid), r, byid);
 	run_free(r);
 }
@@ -230,9 +229,9 @@ tag_find(const char *type, const char *name, const char *scope)
 	struct tag *t;
 
 	TAILQ_FOREACH(t, &tags, entry)
-		if (strcmp(t->type, type) == 0 && strcmp(t->name, name) == 0 &&
-		    (scope == NULL || strcmp(t->scope, scope) == 0))
-			return t;
+	if (strcmp(t->type, type) == 0 && strcmp(t->name, name) == 0 &&
+	    (scope == NULL || strcmp(t->scope, scope) == 0))
+		return t;
 	return NULL;
 }
 
@@ -250,8 +249,8 @@ tag_new(const char *type, const char *name, const char *scope)
 }
 
 const char *
-store_tag(struct run *r, const char *type, const char *name,
-    const char *scope, struct tag **added)
+store_tag(struct run *r, const char *type, const char *name, const char *scope,
+    struct tag **added)
 {
 	struct tag *t = tag_find(type, name, scope);
 	size_t i;
@@ -263,7 +262,7 @@ store_tag(struct run *r, const char *type, const char *name,
 	for (i = 0; i < r->ntags; i++)
 		if (r->tags[i] == t)
 			return "UNIQUE constraint failed: "
-			    "jobtag.job_id, jobtag.tag_id";
+			       "jobtag.job_id, jobtag.tag_id";
 	r->tags = realloc(r->tags, (r->ntags + 1) * sizeof(*r->tags));
 	if (r->tags == NULL)
 		abort();
@@ -285,8 +284,7 @@ run_dump(struct run *r)
 	json_object_set_new(o, "jobState", json_string(r->state));
 	json_object_set_new(o, "duration", json_integer(r->duration));
 	json_object_set_new(o, "cached", json_boolean(r->cached));
-	json_object_set_new(o, "monitoringStatus",
-	    json_integer(r->monitoring));
+	json_object_set_new(o, "monitoringStatus", json_integer(r->monitoring));
 	if (r->meta != NULL)
 		json_object_set(o, "metaData", r->meta);
 	json_object_set(o, "body", r->body);
@@ -303,6 +301,6 @@ store_dump(void)
 	for (i = 0; i < nrows; i++)
 		json_array_append_new(list, run_dump(rows[i]));
 	TAILQ_FOREACH(r, &cache, waiting)
-		json_array_append_new(list, run_dump(r));
+	json_array_append_new(list, run_dump(r));
 	return list;
 }

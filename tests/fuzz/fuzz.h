@@ -16,15 +16,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
-#define HOLDS(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__,	\
-		    __LINE__, #cond);					\
-		abort();						\
-	}								\
-} while (0)
+#define HOLDS(cond) \
+	do { \
+		if (!(cond)) { \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", \
+			    __FILE__, __LINE__, #cond); \
+			abort(); \
+		} \
+	} while (0)
 
-#define DIGEST_START	UINT64_C(0xcbf29ce484222325)
+#define DIGEST_START UINT64_C(0xcbf29ce484222325)
 
 /* FNV-1a. */
 static inline uint64_t

@@ -14,13 +14,13 @@ static const char user[] = "labop";
 static const char host[] = "ctl.example.org";
 
 struct answers {
-	struct lines	lines;
-	struct sdiag	sdiag;
-	struct admin	admin;
+	struct lines lines;
+	struct sdiag sdiag;
+	struct admin admin;
 	struct dbd_config dbd;
-	struct slurm	slurm;
+	struct slurm slurm;
 	struct controllers controllers;
-	uint64_t	rows;		/* a digest of the rows of steps and jobs */
+	uint64_t rows; /* a digest of the rows of steps and jobs */
 };
 
 static void
@@ -101,13 +101,11 @@ is_same(const struct answers *a, const struct answers *b)
 	return a->sdiag.clock == b->sdiag.clock &&
 	    a->sdiag.queue == b->sdiag.queue &&
 	    a->admin.known == b->admin.known &&
-	    a->admin.operator == b->admin.operator &&
-	    a->dbd.reached == b->dbd.reached &&
-	    a->dbd.private_jobs == b->dbd.private_jobs &&
+	    a->admin.operator== b->admin.operator&& a->dbd.reached ==
+	    b->dbd.reached && a->dbd.private_jobs == b->dbd.private_jobs &&
 	    a->controllers.n == b->controllers.n &&
 	    a->controllers.first_up == b->controllers.first_up &&
-	    a->controllers.ours == b->controllers.ours &&
-	    a->rows == b->rows &&
+	    a->controllers.ours == b->controllers.ours && a->rows == b->rows &&
 	    strcmp(a->slurm.cluster, b->slurm.cluster) == 0 &&
 	    strcmp(a->slurm.version_text, b->slurm.version_text) == 0 &&
 	    strcmp(a->slurm.slurm_user, b->slurm.slurm_user) == 0 &&
@@ -142,8 +140,8 @@ plain_holds(struct answers *w)
 	HOLDS(!w->slurm.private_jobs);
 	HOLDS(w->dbd.reached && !w->dbd.private_jobs);
 	if (w->controllers.n > 0 && w->controllers.n < CONTROLLERS_MAX)
-		HOLDS(w->controllers.first_up != -1 && w->controllers.ours ==
-		    (int)w->controllers.n - 1);
+		HOLDS(w->controllers.first_up != -1 &&
+		    w->controllers.ours == (int)w->controllers.n - 1);
 }
 
 int

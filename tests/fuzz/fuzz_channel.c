@@ -20,24 +20,24 @@
 #include "common/job.h"
 #include "tests/fuzz/fuzz.h"
 
-#define PASS_EVERY	7	/* one of so many pieces carries a descriptor */
-#define TURNS		8	/* of the loop, for what is left at the end */
+#define PASS_EVERY 7 /* one of so many pieces carries a descriptor */
+#define TURNS	   8 /* of the loop, for what is left at the end */
 
 struct ear {
-	enum role	 self;
-	enum role	 peer;
-	uint64_t	 digest;
-	unsigned	 frames;
-	int		 broken;
+	enum role self;
+	enum role peer;
+	uint64_t digest;
+	unsigned frames;
+	int broken;
 };
 
 /* The stream being written. */
 struct mouth {
-	int		 fd;
+	int fd;
 	struct event_base *base;
-	struct ear	*ear;
-	uint64_t	 state;
-	int		 passes;	/* descriptors may go along */
+	struct ear *ear;
+	uint64_t state;
+	int passes; /* descriptors may go along */
 };
 
 static void
@@ -107,8 +107,8 @@ expect(struct ear *ear, const uint8_t *p, size_t n)
 {
 	struct msg_header h;
 
-	for (; n >= sizeof(h); p += sizeof(h) + h.length,
-	    n -= sizeof(h) + h.length) {
+	for (; n >= sizeof(h);
+	     p += sizeof(h) + h.length, n -= sizeof(h) + h.length) {
 		memcpy(&h, p, sizeof(h));
 		if (msg_check(&h, ear->peer, ear->self) != NULL ||
 		    (h.flags & MSG_FLAG_FD)) {
@@ -185,7 +185,9 @@ stream_holds(struct event_base *base, enum role self, enum role peer,
 {
 	static const struct channel_ops ops = { on_frame, on_broken, NULL };
 	struct ear ear = { .self = self, .peer = peer }, want = ear;
-	struct mouth mouth = { .base = base, .ear = &ear, .passes = passes,
+	struct mouth mouth = { .base = base,
+		.ear = &ear,
+		.passes = passes,
 		.state = digest(DIGEST_START, bytes, n) };
 	int fds[2], lowest = lowest_free();
 	struct channel *c;

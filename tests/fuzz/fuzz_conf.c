@@ -29,8 +29,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		conf_check_all(&p);
 	if (p.errors == 0) {
 		/* What was taken can be read back by the workers. */
-		for (i = 0; conf_list_item(conf_str(&p.conf,
-		    CONF_SLURM_EXTRA_PATHS), i, item, sizeof(item)) == 1; i++)
+		for (i = 0;
+		     conf_list_item(conf_str(&p.conf, CONF_SLURM_EXTRA_PATHS),
+			 i, item, sizeof(item)) == 1;
+		     i++)
 			if (*item != '/')
 				abort();
 		if (conf_int(&p.conf, CONF_POLL_INTERVAL) < 1)

@@ -10,21 +10,22 @@
 #include "collector/details/details_private.h"
 #include "tests/fuzz/snapshot.h"
 
-#define NAME_BYTES_MAX	1024	/* slurmctld's limit */
-#define N_JOBS		2
+#define NAME_BYTES_MAX 1024 /* slurmctld's limit */
+#define N_JOBS	       2
 
-#define TAIL " UserId=alice(1001) GroupId=staff(100) MCS_label=N/A"		\
-	" Account=phys QOS=normal JobState=RUNNING Reason=None Restarts=0"	\
-	" BatchFlag=1 ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=1700000000"	\
-	" StartTime=1700000100 EndTime=1700000400 Partition=main NodeList=n1"	\
-	" NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 TRES=cpu=2,node=1"	\
-	" CoreSpec=* JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-1 Mem=100 GRES="	\
-	" MinCPUsNode=1 MinMemoryNode=100M DelayBoot=00:00:00"			\
+#define TAIL \
+	" UserId=alice(1001) GroupId=staff(100) MCS_label=N/A" \
+	" Account=phys QOS=normal JobState=RUNNING Reason=None Restarts=0" \
+	" BatchFlag=1 ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=1700000000" \
+	" StartTime=1700000100 EndTime=1700000400 Partition=main NodeList=n1" \
+	" NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 TRES=cpu=2,node=1" \
+	" CoreSpec=* JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-1 Mem=100 GRES=" \
+	" MinCPUsNode=1 MinMemoryNode=100M DelayBoot=00:00:00" \
 	" OverSubscribe=OK Licenses=(null) Network=(null) Command=/x\n"
 
 struct answer {
-	struct lines	 lines;
-	struct details	*d;
+	struct lines lines;
+	struct details *d;
 };
 
 static const uint64_t jobs[N_JOBS] = { 77, 78 };
@@ -38,15 +39,15 @@ record_new(uint64_t job, struct span name, struct span *record)
 {
 	static const char tail[] = TAIL;
 	char head[64], *text, *p;
-	int n = snprintf(head, sizeof(head), "JobId=%llu JobName=",
-	    (unsigned long long)job);
+	int n = snprintf(head, sizeof(head),
+	    "JobId=%llu JobName=", (unsigned long long)job);
 
 	text = malloc((size_t)n + name.n + sizeof(tail) - 1);
 	HOLDS(text != NULL);
 	p = mempcpy(text, head, (size_t)n);
 	p = mempcpy(p, name.p, name.n);
 	p = mempcpy(p, tail, sizeof(tail) - 1);
-	*record = (struct span){ text, (size_t)(p - text) };
+	*record = (struct span) { text, (size_t)(p - text) };
 	return text;
 }
 
@@ -88,7 +89,7 @@ answer_read(struct details *d, const struct span records[N_JOBS],
 		s = records[(first + i) % N_JOBS];
 		if (pieces)
 			HOLDS(fuzz_pieces((const uint8_t *)s.p, s.n, feed,
-			    &a) == 0);
+				  &a) == 0);
 		else
 			HOLDS(feed(s.p, s.n, &a) == 0);
 	}
@@ -134,8 +135,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n == 0)
 		return 0;
 	choice = *bytes;
-	name = (struct span){ (const char *)bytes + 1,
-	    strnlen((const char *)bytes + 1, n - 1) };
+	name = (struct span) { (const char *)bytes + 1,
+		strnlen((const char *)bytes + 1, n - 1) };
 	if (name.n > NAME_BYTES_MAX)
 		name.n = NAME_BYTES_MAX;
 	settings.how = *fuzz_reading();

@@ -16,7 +16,7 @@ line_holds(const char *line, size_t n)
 
 	if (import_line(&in, line, n) == NULL) {
 		HOLDS(memchr(in.job.key.cluster, '\0',
-		    sizeof(in.job.key.cluster)) != NULL);
+			  sizeof(in.job.key.cluster)) != NULL);
 		HOLDS(in.reason[0] == '\0' || in.refused);
 	}
 	HOLDS(memchr(in.reason, '\0', sizeof(in.reason)) != NULL);
@@ -77,8 +77,8 @@ record_holds(const void *bytes, size_t n)
 		run.key.job++;
 		line = export_line(&run, w.buf, w.len);
 		wr_clear(&w);
-		HOLDS(line == NULL || import_line(&in, line, strlen(line)) !=
-		    NULL);
+		HOLDS(line == NULL ||
+		    import_line(&in, line, strlen(line)) != NULL);
 		if (line != NULL)
 			imported_clear(&in);
 		free(line);

@@ -61,8 +61,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		if (gres_names_set(&names, list) == 0) {
 			HOLDS(names.n <= GRES_NAMES_MAX);
 			for (i = 0; i < names.n; i++)
-				HOLDS(gres_is_gpu(&names, (struct span){
-				    names.name[i], strlen(names.name[i]) }));
+				HOLDS(gres_is_gpu(&names,
+				    (struct span) { names.name[i],
+					strlen(names.name[i]) }));
 			each_holds(s, &names);
 		}
 		free(list);

@@ -5,14 +5,14 @@
 #include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
 
-#define AGAIN_MAX	2000	/* names that are joined and read again */
+#define AGAIN_MAX 2000 /* names that are joined and read again */
 
 struct names {
-	int		 n;
-	int		 stop_at;	/* 0 = never */
-	uint64_t	 digest;
-	char		*text;		/* joined, or NULL */
-	size_t		 len;
+	int n;
+	int stop_at; /* 0 = never */
+	uint64_t digest;
+	char *text; /* joined, or NULL */
+	size_t len;
 };
 
 static int
@@ -46,8 +46,8 @@ hostlist_holds(struct span s)
 	n = hostlist_each(s, on_name, &once);
 	HOLDS(n == -1 || n == once.n);
 	if (n > 0 && n <= AGAIN_MAX) {
-		HOLDS(hostlist_each((struct span){ once.text, once.len - 1 },
-		    on_name, &again) == n);
+		HOLDS(hostlist_each((struct span) { once.text, once.len - 1 },
+			  on_name, &again) == n);
 		HOLDS(once.digest == again.digest);
 	}
 	if (once.n >= 3)
@@ -56,10 +56,10 @@ hostlist_holds(struct span s)
 }
 
 struct ranges {
-	unsigned	 n;
-	uint32_t	 last;
-	char		*text;
-	size_t		 len;
+	unsigned n;
+	uint32_t last;
+	char *text;
+	size_t len;
 };
 
 static int
@@ -86,8 +86,8 @@ ranges_hold(struct span s)
 	HOLDS(once.text != NULL && again.text != NULL);
 	*once.text = *again.text = '\0';
 	if (ranges_each(s, on_range, &once) == 0) {
-		HOLDS(ranges_each((struct span){ once.text, once.len },
-		    on_range, &again) == 0);
+		HOLDS(ranges_each((struct span) { once.text, once.len },
+			  on_range, &again) == 0);
 		HOLDS(strcmp(once.text, again.text) == 0);
 	}
 	free(once.text);

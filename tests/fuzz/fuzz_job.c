@@ -75,13 +75,12 @@ merge_holds(const struct job *first, const struct job *second)
 	bounds_hold(&into);
 	if (!changed)
 		HOLDS(same(&into, first));
-	HOLDS(first->end == 0 || (into.end == first->end &&
-	    into.state == first->state));
+	HOLDS(first->end == 0 ||
+	    (into.end == first->end && into.state == first->state));
 	HOLDS(first->n_hosts == 0 || into.n_hosts != 0);
 	HOLDS((first->flags & (JOB_HAS_THREADS | JOB_HAS_ACCELS) &
-	    ~into.flags) == 0);
-	HOLDS(first->script == NULL ||
-	    strcmp(first->script, into.script) == 0);
+		  ~into.flags) == 0);
+	HOLDS(first->script == NULL || strcmp(first->script, into.script) == 0);
 	/* An end without a state is no end: its reason stays open. */
 	if (second->end == 0 || second->state != END_NOT) {
 		job_copy(&from, second);

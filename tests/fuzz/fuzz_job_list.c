@@ -7,10 +7,10 @@
 #include "tests/fuzz/twin.h"
 
 struct rows {
-	struct job_list_parser	 parser;
-	uint64_t	 digest;
-	unsigned	 good;
-	const struct twin *twin;	/* jobs[] as jansson has it, or NULL */
+	struct job_list_parser parser;
+	uint64_t digest;
+	unsigned good;
+	const struct twin *twin; /* jobs[] as jansson has it, or NULL */
 };
 
 /* The member as text, when it is one that a row can hold. */
@@ -127,7 +127,8 @@ pieces_hold(const uint8_t *bytes, size_t n)
 	rows_init(&pieces, on_row);
 	rc = feed((const char *)bytes, n, &whole);
 	HOLDS(fuzz_pieces(bytes, n, feed, &pieces) == rc);
-	HOLDS(job_list_parser_end(&whole.parser) == job_list_parser_end(&pieces.parser));
+	HOLDS(job_list_parser_end(&whole.parser) ==
+	    job_list_parser_end(&pieces.parser));
 	HOLDS(whole.digest == pieces.digest && whole.good == pieces.good);
 	HOLDS(whole.parser.rows == whole.good + whole.parser.bad);
 	HOLDS(whole.parser.rows == pieces.parser.rows);
@@ -141,7 +142,7 @@ objects(const struct twin *array, int whole)
 
 	for (i = 0; i < twin_size(array); i++)
 		n += whole ? is_whole(twin_item(array, i)) :
-		    twin_kind(twin_item(array, i)) == TWIN_OBJECT;
+			     twin_kind(twin_item(array, i)) == TWIN_OBJECT;
 	return n;
 }
 

@@ -10,18 +10,18 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-#define TEXT_BYTES	200
+#define TEXT_BYTES 200
 
 struct events {
 	struct json_scan scan;
-	char		 text[TEXT_BYTES];
-	size_t		 n;		/* of the input */
-	uint64_t	 digest;
+	char text[TEXT_BYTES];
+	size_t n; /* of the input */
+	uint64_t digest;
 	/* What jansson has read; NULL without it. */
 	const struct twin *root;
 	const struct twin *open[JSON_SCAN_DEPTH_MAX];
-	size_t		 count[JSON_SCAN_DEPTH_MAX];	/* values so far */
-	const struct twin *member;	/* value of the name that was read */
+	size_t count[JSON_SCAN_DEPTH_MAX]; /* values so far */
+	const struct twin *member;	   /* value of the name that was read */
 };
 
 static int
@@ -107,8 +107,8 @@ twin_same(struct events *e, enum json_event event)
 		text_same(e, event, twin);
 		return;
 	}
-	HOLDS(twin_kind(twin) == (event == JSON_EV_OBJECT ? TWIN_OBJECT :
-	    TWIN_ARRAY));
+	HOLDS(twin_kind(twin) ==
+	    (event == JSON_EV_OBJECT ? TWIN_OBJECT : TWIN_ARRAY));
 	e->open[s->depth] = twin;
 	e->count[s->depth] = 0;
 }

@@ -15,9 +15,10 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-#define THREADS_SHOWN	200000	/* of one record: more only takes long */
+#define THREADS_SHOWN 200000 /* of one record: more only takes long */
 
-static const char clusters[] = "{\"clusters\":[{\"name\":\"beta\","
+static const char clusters[] =
+    "{\"clusters\":[{\"name\":\"beta\","
     "\"subClusters\":[{\"name\":\"main\",\"nodes\":\"n[1-4]\",\"topology\":"
     "{\"socket\":[[0,1,4,5],[2,3,6,7]],\"core\":[[0,4],[1,5],[2,6],[3,7]],"
     "\"accelerators\":[{\"id\":\"00000000:00:00.0\"}]}}]}]}";
@@ -33,14 +34,16 @@ setup(void)
 
 	conf_init(&conf);
 	HOLDS(conf_set(&conf, CONF_CLUSTER_NAMES, "{\"alpha\":\"beta\"}") == 0);
-	HOLDS(conf_set(&conf, CONF_CPU_MAP, "{\"^i\":\"interleaved\","
-	    "\"^l\":[3,2,1,0]}") == 0);
+	HOLDS(conf_set(&conf, CONF_CPU_MAP,
+		  "{\"^i\":\"interleaved\","
+		  "\"^l\":[3,2,1,0]}") == 0);
 	payload = payload_new(&conf, reason, sizeof(reason));
 	HOLDS(payload != NULL);
 	conf_clear(&conf);
 	topology = topology_new();
-	HOLDS(topology != NULL && topology_load(topology, clusters,
-	    sizeof(clusters) - 1, reason, sizeof(reason)) == 0);
+	HOLDS(topology != NULL &&
+	    topology_load(topology, clusters, sizeof(clusters) - 1, reason,
+		sizeof(reason)) == 0);
 }
 
 static int64_t

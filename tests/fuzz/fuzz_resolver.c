@@ -12,7 +12,7 @@
 #include "submitter/net/resolv_conf.h"
 #include "tests/fuzz/fuzz.h"
 
-#define SERVERS_MAX	3	/* resolv.conf(5) */
+#define SERVERS_MAX 3 /* resolv.conf(5) */
 
 static void
 answer_holds(const struct resolver_answer *a)
@@ -27,8 +27,8 @@ answer_holds(const struct resolver_answer *a)
 		if (inet_pton(AF_INET6, a->addrs[i], address) == 1)
 			six = 1;
 		else
-			HOLDS(!six && inet_pton(AF_INET, a->addrs[i],
-			    address) == 1);
+			HOLDS(!six &&
+			    inet_pton(AF_INET, a->addrs[i], address) == 1);
 		for (k = 0; k < i; k++)
 			HOLDS(strcmp(a->addrs[i], a->addrs[k]) != 0);
 	}

@@ -10,7 +10,7 @@
 #include "submitter/backend/response.h"
 #include "tests/fuzz/fuzz.h"
 
-#define TAG_REFUSED	"adding tag to new job"
+#define TAG_REFUSED "adding tag to new job"
 
 static int
 is_object(const char *p, size_t n)
@@ -33,8 +33,9 @@ final_holds(const struct http_answer *a, enum result_code code)
 		HOLDS(a->code >= 200 && a->code <= 500);
 		/* 1.4 puts a line before what it says of a refused tag. */
 		if (a->what == REQUEST_START && a->code == 500)
-			HOLDS(a->body != NULL && memmem(a->body, a->len,
-			    TAG_REFUSED, strlen(TAG_REFUSED)) != NULL);
+			HOLDS(a->body != NULL &&
+			    memmem(a->body, a->len, TAG_REFUSED,
+				strlen(TAG_REFUSED)) != NULL);
 		else if (a->what == REQUEST_START || a->what == REQUEST_STOP)
 			HOLDS(object);
 		if (a->what == REQUEST_STOP)
@@ -49,8 +50,9 @@ final_holds(const struct http_answer *a, enum result_code code)
 		break;
 	case RESULT_ALREADY_STOPPED:
 	case RESULT_NO_RUN:
-		HOLDS(object && (a->what == REQUEST_STOP ||
-		    a->what == REQUEST_META || a->what == REQUEST_DELETE));
+		HOLDS(object &&
+		    (a->what == REQUEST_STOP || a->what == REQUEST_META ||
+			a->what == REQUEST_DELETE));
 		break;
 	case RESULT_ACCEPTED_BEFORE:
 	case RESULT_CHECK:

@@ -4,12 +4,12 @@
 
 #include "tests/fuzz/snapshot.h"
 
-#define DATA_DELIMITER	"<~!>"	/* of the recordings */
+#define DATA_DELIMITER "<~!>" /* of the recordings */
 
 struct answer {
 	struct sacct_reader reader;
-	uint64_t	 digest;
-	unsigned	 rows;
+	uint64_t digest;
+	unsigned rows;
 };
 
 static int

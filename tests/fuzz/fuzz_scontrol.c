@@ -8,18 +8,19 @@
 
 #include "tests/fuzz/snapshot.h"
 
-#define HEAD "JobId=77 ArrayJobId=70 ArrayTaskId=7 JobName="
+#define HEAD  "JobId=77 ArrayJobId=70 ArrayTaskId=7 JobName="
 #define OWNER " UserId=alice(1001) GroupId=staff(100) MCS_label=N/A"
-#define BODY " Priority=1 Nice=0 Account=phys QOS=normal JobState=RUNNING"	\
-	" Reason=None Dependency=(null) Requeue=1 Restarts=2 BatchFlag=1"	\
-	" Reboot=0 ExitCode=0:0 RunTime=00:00:32 TimeLimit=00:05:00"	\
-	" SubmitTime=1700000000 StartTime=1700000100 EndTime=1700000400"	\
-	" Partition=main AllocNode:Sid=localhost:2989 NodeList=n[1-2]"	\
-	" BatchHost=n1 NumNodes=2 NumCPUs=4 NumTasks=1 CPUs/Task=1"	\
-	" TRES=cpu=4,mem=200M,node=2,gres/gpu=1 Socks/Node=* CoreSpec=*"	\
-	" JOB_GRES=gpu:1   Nodes=n1 CPU_IDs=0-1 Mem=100 GRES=gpu:1(IDX:1)"	\
-	"   Nodes=n2 CPU_IDs=4,6 Mem=100 GRES= MinCPUsNode=1"		\
-	" MinMemoryNode=100M MinTmpDiskNode=0 Features=(null)"		\
+#define BODY \
+	" Priority=1 Nice=0 Account=phys QOS=normal JobState=RUNNING" \
+	" Reason=None Dependency=(null) Requeue=1 Restarts=2 BatchFlag=1" \
+	" Reboot=0 ExitCode=0:0 RunTime=00:00:32 TimeLimit=00:05:00" \
+	" SubmitTime=1700000000 StartTime=1700000100 EndTime=1700000400" \
+	" Partition=main AllocNode:Sid=localhost:2989 NodeList=n[1-2]" \
+	" BatchHost=n1 NumNodes=2 NumCPUs=4 NumTasks=1 CPUs/Task=1" \
+	" TRES=cpu=4,mem=200M,node=2,gres/gpu=1 Socks/Node=* CoreSpec=*" \
+	" JOB_GRES=gpu:1   Nodes=n1 CPU_IDs=0-1 Mem=100 GRES=gpu:1(IDX:1)" \
+	"   Nodes=n2 CPU_IDs=4,6 Mem=100 GRES= MinCPUsNode=1" \
+	" MinMemoryNode=100M MinTmpDiskNode=0 Features=(null)" \
 	" DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 Licenses=(null)" \
 	" Network=(null) Command="
 #define TAIL " WorkDir=/home/alice Power="
@@ -28,9 +29,9 @@ static const struct span no_name = { NULL, 0 };
 
 /* A digest of the lines, to compare input in one piece with input in many. */
 struct seen {
-	struct lines	lines;
-	uint64_t	digest;
-	int		last;	/* the readers get the lines */
+	struct lines lines;
+	uint64_t digest;
+	int last; /* the readers get the lines */
 };
 
 static void
@@ -84,7 +85,7 @@ on_line(struct span line, void *arg)
 	seen->digest = digest(seen->digest, "\n", 1);
 	if (seen->last) {
 		copy = exact(line.p, line.n);
-		line_read((struct span){ copy, line.n });
+		line_read((struct span) { copy, line.n });
 		free(copy);
 	}
 	return 0;

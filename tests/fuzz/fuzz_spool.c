@@ -22,18 +22,18 @@
 #include "submitter/spool/spool.h"
 #include "tests/fuzz/fuzz.h"
 
-#define MAX_BYTES	(64u * 1024 * 1024)
-#define KEEP		(8 * 86400)
-#define GOOD_MAX	(256u * 1024)
-#define RUNS		12
-#define HEADER		100	/* bytes of an SQLite file's first page */
-#define LATE		1000	/* the run that comes after the damage */
+#define MAX_BYTES (64u * 1024 * 1024)
+#define KEEP	  (8 * 86400)
+#define GOOD_MAX  (256u * 1024)
+#define RUNS	  12
+#define HEADER	  100  /* bytes of an SQLite file's first page */
+#define LATE	  1000 /* the run that comes after the damage */
 
 static char dir[] = "/dev/shm/csa-fuzz-spool.XXXXXX";
 static char path[sizeof(dir) + 16];
 static uint8_t good[GOOD_MAX];
 static size_t good_len;
-static int checked;	/* by its checksums: the header is as it was */
+static int checked; /* by its checksums: the header is as it was */
 
 static jmp_buf restart;
 static int may_restart;
@@ -205,10 +205,11 @@ on_run(struct spool *sp, struct spool_run *run, void *arg)
 		HOLDS((unsigned)run->state[d] < RUN_STATE__COUNT);
 	if (checked)
 		HOLDS(((run->key.job >= 1 && run->key.job <= RUNS) ||
-		    run->key.job == LATE) &&
+			  run->key.job == LATE) &&
 		    run->key.start == 1700000000 + (int64_t)run->key.job &&
-		    run->end == (run->key.job % 3 == 0 ? run->key.start + 60 :
-		    0) && strcmp(run->key.cluster, "alpha") == 0);
+		    run->end ==
+			(run->key.job % 3 == 0 ? run->key.start + 60 : 0) &&
+		    strcmp(run->key.cluster, "alpha") == 0);
 	job_init(&job);
 	spool_record(sp, run->id, &job);
 	job_clear(&job);
@@ -230,8 +231,8 @@ spool_walk(struct spool *sp)
 
 	memset(&after, 0, sizeof(after));
 	for (i = 0; i < 16; i++) {
-		n = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after, SPOOL_PAGE,
-		    on_run, &seen);
+		n = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after,
+		    SPOOL_PAGE, on_run, &seen);
 		HOLDS(n >= -1 && n <= SPOOL_PAGE);
 		if (n <= 0)
 			break;
@@ -265,7 +266,8 @@ spool_holds(void)
 	put = run_put(sp, LATE, 0, &row);
 	if (put == PUT_NEW && spool_commit(sp) == 0 &&
 	    spool_get(sp, row, &run) == 1)
-		HOLDS(run.key.job == LATE && run.key.start == 1700000000 + LATE);
+		HOLDS(
+		    run.key.job == LATE && run.key.start == 1700000000 + LATE);
 	else
 		spool_rollback(sp);
 	spool_check(sp, text, sizeof(text));

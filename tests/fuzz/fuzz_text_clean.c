@@ -6,7 +6,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-#define MARK	8	/* bytes of "…[cut]" */
+#define MARK 8 /* bytes of "…[cut]" */
 
 static void
 clean_holds(const char *p, size_t n, size_t max)
@@ -39,8 +39,8 @@ judge(const char *p, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if ((unsigned char)p[i] < ' ' || p[i] == 0x7f ||
-		    p[i] == '"' || p[i] == '\\')
+		if ((unsigned char)p[i] < ' ' || p[i] == 0x7f || p[i] == '"' ||
+		    p[i] == '\\')
 			return;
 	quoted = malloc(n + 4);
 	HOLDS(quoted != NULL);

@@ -10,7 +10,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 
-static const char known[] = "{\"clusters\":[{\"name\":\"known\","
+static const char known[] =
+    "{\"clusters\":[{\"name\":\"known\","
     "\"subClusters\":[{\"name\":\"main\",\"nodes\":\"k[1-4]\",\"topology\":"
     "{\"socket\":[[0,1,4,5],[2,3,6,7]],\"core\":[[0,4],[1,5],[2,6],[3,7]],"
     "\"accelerators\":[{\"id\":\"00000000:00:00.0\"}]}}]}]}";
@@ -18,9 +19,9 @@ static const char known[] = "{\"clusters\":[{\"name\":\"known\","
 static void
 ids_hold(struct topology *t, const char *cluster, struct job_host *host)
 {
-	static const struct cpu_range ranges[] = { { 0, 1 }, { 3, 3 },
-		{ 2, 6 }, { 0, 255 }, { UINT32_MAX, UINT32_MAX },
-		{ 0, THREADS_MAX }, { 0, UINT32_MAX } };
+	static const struct cpu_range ranges[] = { { 0, 1 }, { 3, 3 }, { 2, 6 },
+		{ 0, 255 }, { UINT32_MAX, UINT32_MAX }, { 0, THREADS_MAX },
+		{ 0, UINT32_MAX } };
 	struct cpu_range one;
 	struct thread_ids ids = { NULL, 0, 0 };
 	uint32_t i, n;
@@ -47,9 +48,11 @@ static void
 hosts_hold(struct topology *t, const char *cluster, char *name)
 {
 	static const uint16_t shapes[][3] = { { 2, 2, 2 }, { 2, 4, 2 },
-		{ 1, 4, 1 }, { 0, 0, 0 }, { 1, 1, 1 }, { 65535, 65535, 65535 } };
+		{ 1, 4, 1 }, { 0, 0, 0 }, { 1, 1, 1 },
+		{ 65535, 65535, 65535 } };
 	char address[] = "00000000:00:00.0", *accels[] = { address };
-	struct job_host host = { .name = name, .accels = accels,
+	struct job_host host = { .name = name,
+		.accels = accels,
 		.n_accels = 1 };
 	unsigned devices, hosts;
 	size_t i;
@@ -72,8 +75,12 @@ is_known(struct topology *t)
 	struct cpu_range second = { 1, 1 };
 	struct thread_ids ids = { NULL, 0, 0 };
 	char name[] = "k4";
-	struct job_host host = { .name = name, .sockets = 2, .cores = 2,
-		.threads = 2, .cpus = &second, .n_cpus = 1 };
+	struct job_host host = { .name = name,
+		.sockets = 2,
+		.cores = 2,
+		.threads = 2,
+		.cpus = &second,
+		.n_cpus = 1 };
 	int rc = topology_map(t, NULL, "known", &host, &ids) == 0 &&
 	    ids.n == 1 && ids.ids[0] == 4;
 
@@ -89,7 +96,8 @@ clusters_hold(const struct topology *t, const char *json, size_t n)
 	const struct twin *list;
 
 	list = root != NULL && twin_kind(root) == TWIN_OBJECT ?
-	    twin_member(root, "clusters") : NULL;
+	    twin_member(root, "clusters") :
+	    NULL;
 	if (list != NULL) {
 		HOLDS(twin_kind(list) == TWIN_ARRAY);
 		HOLDS(topology_clusters(t) == twin_size(list));
@@ -106,7 +114,7 @@ answer_holds(const char *json, size_t n, char *host)
 	HOLDS(t != NULL && topology_clusters(t) == 0);
 	hosts_hold(t, "known", host);
 	HOLDS(topology_load(t, known, sizeof(known) - 1, reason,
-	    sizeof(reason)) == 0);
+		  sizeof(reason)) == 0);
 	HOLDS(is_known(t));
 	if (topology_load(t, json, n, reason, sizeof(reason)) == 0)
 		clusters_hold(t, json, n);

@@ -23,10 +23,10 @@ again(const struct tres *first)
 
 	if (first->memory > UINT64_MAX / 102400)
 		return;
-	n = snprintf(text, sizeof(text), "node=%u,cpu=%u,mem=%" PRIu64
-	    "M,gres/gpu=%u,billing=7", first->nodes, first->cpus,
-	    first->memory, first->gpus);
-	tres_parse((struct span){ text, (size_t)n }, fuzz_reading()->gpus,
+	n = snprintf(text, sizeof(text),
+	    "node=%u,cpu=%u,mem=%" PRIu64 "M,gres/gpu=%u,billing=7",
+	    first->nodes, first->cpus, first->memory, first->gpus);
+	tres_parse((struct span) { text, (size_t)n }, fuzz_reading()->gpus,
 	    &second);
 	HOLDS(same(first, &second));
 }
@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n != 0)
 		memcpy(longer, bytes, n);
 	memcpy(longer + n, more, sizeof(more) - 1);
-	tres_parse((struct span){ longer, n + sizeof(more) - 1 },
+	tres_parse((struct span) { longer, n + sizeof(more) - 1 },
 	    fuzz_reading()->gpus, &other);
 	HOLDS(same(&tres, &other));
 	free(longer);

@@ -12,13 +12,13 @@
 #include "collector/parse/parse.h"
 #include "tests/fuzz/fuzz.h"
 
-#define YEAR_9999	INT64_C(253402300799)
-#define CENTURY		INT64_C(3162240000)
+#define YEAR_9999 INT64_C(253402300799)
+#define CENTURY	  INT64_C(3162240000)
 
 static struct span
 span_of(const char *s)
 {
-	return (struct span){ s, strlen(s) };
+	return (struct span) { s, strlen(s) };
 }
 
 static void
@@ -49,9 +49,10 @@ limit_holds(struct span s)
 	if (time_limit(s, &t) == 0) {
 		HOLDS(t >= -1 && t <= CENTURY);
 		if (t > 0) {
-			snprintf(text, sizeof(text), "%" PRId64 "-%02d:%02d:%02d",
-			    t / 86400, (int)(t / 3600 % 24),
-			    (int)(t / 60 % 60), (int)(t % 60));
+			snprintf(text, sizeof(text),
+			    "%" PRId64 "-%02d:%02d:%02d", t / 86400,
+			    (int)(t / 3600 % 24), (int)(t / 60 % 60),
+			    (int)(t % 60));
 			HOLDS(time_limit(span_of(text), &again) == 0);
 			HOLDS(again == t);
 		}
@@ -72,10 +73,10 @@ number_holds(struct span s)
 		snprintf(text, sizeof(text), "%" PRIu64, wide);
 		HOLDS(number_u64(span_of(text), &again) == 0 && again == wide);
 		HOLDS(s.n >= strlen(text));
-		HOLDS(memcmp(s.p + s.n - strlen(text), text, strlen(text)) == 0);
+		HOLDS(
+		    memcmp(s.p + s.n - strlen(text), text, strlen(text)) == 0);
 	}
-	HOLDS((number_u32(s, &narrow) == 0) ==
-	    (rc == 0 && wide <= UINT32_MAX));
+	HOLDS((number_u32(s, &narrow) == 0) == (rc == 0 && wide <= UINT32_MAX));
 }
 
 static void

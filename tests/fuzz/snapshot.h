@@ -7,7 +7,7 @@
 #include "common/text.h"
 #include "tests/fuzz/fuzz.h"
 
-#define YEAR_9999	INT64_C(253402300799)
+#define YEAR_9999 INT64_C(253402300799)
 
 static inline void
 text_holds(const char *s)
@@ -77,8 +77,9 @@ snapshot_digest(uint64_t h, const struct job_snapshot *s)
 	job_write(&w, &s->job);
 	wr_str(&w, s->state->word);
 	wr_u32(&w, s->groups);
-	wr_u8(&w, (uint8_t)(s->batch << 3 | s->whole_is_none << 2 |
-	    s->never << 1 | s->opt_out_seen));
+	wr_u8(&w,
+	    (uint8_t)(s->batch << 3 | s->whole_is_none << 2 | s->never << 1 |
+		s->opt_out_seen));
 	HOLDS(wr_end(&w) == 0);
 	h = digest(h, w.buf, w.len);
 	wr_clear(&w);
@@ -101,7 +102,8 @@ fuzz_reading(void)
 {
 	static struct gres_names gpus;
 	static struct read_options how = { .gpus = &gpus,
-		.opt_out_word = "keep_away", .device = device_of };
+		.opt_out_word = "keep_away",
+		.device = device_of };
 
 	if (gpus.n == 0)
 		HOLDS(gres_names_set(&gpus, "[\"gpu\",\"mig\"]") == 0);

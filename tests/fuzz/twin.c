@@ -63,7 +63,7 @@ size_t
 twin_size(const struct twin *t)
 {
 	return json_is_object(tree(t)) ? json_object_size(tree(t)) :
-	    json_array_size(tree(t));
+					 json_array_size(tree(t));
 }
 
 static unsigned
@@ -82,7 +82,7 @@ depth_of(const json_t *v)
 	}
 	/* json_object_foreach() wants what may be changed. */
 	for (it = json_object_iter((json_t *)(uintptr_t)v); it != NULL;
-	    it = json_object_iter_next((json_t *)(uintptr_t)v, it)) {
+	     it = json_object_iter_next((json_t *)(uintptr_t)v, it)) {
 		item = json_object_iter_value(it);
 		d = depth_of(item);
 		most = d > most ? d : most;

@@ -103,7 +103,7 @@ conf_use(const char *path)
 	wr_init(&secrets, CONF_SECRETS_MAX);
 	text[file_read(path, text, sizeof(text) - 1)] = '\0';
 	for (line = strtok_r(text, "\n", &save); line != NULL;
-	    line = strtok_r(NULL, "\n", &save))
+	     line = strtok_r(NULL, "\n", &save))
 		line_use(&conf, &secrets, line);
 	payload_free(payload);
 	payload = payload_new(&conf, why, sizeof(why));
@@ -119,8 +119,8 @@ conf_use(const char *path)
 static void
 on_done(uint64_t token, enum nats_result result, const char *why, void *arg)
 {
-	static const char *const words[] = { "sent", "unsure", "away",
-		"denied", "too-long" };
+	static const char *const words[] = { "sent", "unsure", "away", "denied",
+		"too-long" };
 
 	(void)arg;
 	say("done %llu %s %s %s", (unsigned long long)token / 2,
@@ -158,8 +158,8 @@ publish(uint64_t id, int stop, size_t bytes)
 	}
 	payload_how_init(&how, BACKEND_1_5, NULL);
 	if (nats_send(nats, payload, &how, &job,
-	    stop ? MESSAGE_STOP : MESSAGE_START, id * 2 + (stop != 0),
-	    &why) == -1)
+		stop ? MESSAGE_STOP : MESSAGE_START, id * 2 + (stop != 0),
+		&why) == -1)
 		say("refused %llu %s %s", (unsigned long long)id,
 		    strerror(errno), why != NULL ? why : "");
 	job_clear(&job);
@@ -172,10 +172,11 @@ tell_status(void)
 
 	nats_status(nats, &st);
 	say("status sent=%llu unsure=%llu away=%llu denied=%llu shortened=%llu "
-	    "duplicates=%llu busy=%u %s", (unsigned long long)st.sent,
-	    (unsigned long long)st.unsure, (unsigned long long)st.away,
-	    (unsigned long long)st.refused, (unsigned long long)st.shortened,
-	    (unsigned long long)st.duplicates, st.in_flight, st.text);
+	    "duplicates=%llu busy=%u %s",
+	    (unsigned long long)st.sent, (unsigned long long)st.unsure,
+	    (unsigned long long)st.away, (unsigned long long)st.refused,
+	    (unsigned long long)st.shortened, (unsigned long long)st.duplicates,
+	    st.in_flight, st.text);
 }
 
 static void
@@ -226,8 +227,9 @@ main(int argc, char **argv)
 	if (names == NULL || nats == NULL || event_add(in, NULL) == -1)
 		fatalx("no memory");
 	conf_use(argv[1]);
-	if (argc == 3 && (chroot(argv[2]) == -1 || chdir("/") == -1 ||
-	    setgid(65534) == -1 || setuid(65534) == -1))
+	if (argc == 3 &&
+	    (chroot(argv[2]) == -1 || chdir("/") == -1 || setgid(65534) == -1 ||
+		setuid(65534) == -1))
 		fatal("chroot %s", argv[2]);
 	event_base_dispatch(base);
 	nats_free(nats);

@@ -13,12 +13,10 @@
 
 static int check_passed, check_failed;
 
-#define CHECK(cond) \
-	check_that((cond) != 0, #cond, __FILE__, __LINE__)
+#define CHECK(cond) check_that((cond) != 0, #cond, __FILE__, __LINE__)
 #define CHECK_INT(got, want) \
 	check_int((long long)(got), (long long)(want), #got, __FILE__, __LINE__)
-#define CHECK_STR(got, want) \
-	check_str((got), (want), #got, __FILE__, __LINE__)
+#define CHECK_STR(got, want) check_str((got), (want), #got, __FILE__, __LINE__)
 
 /* valgrind has neither seccomp filters nor Landlock, and its own limits. */
 static inline int
@@ -50,16 +48,17 @@ check_int(long long got, long long want, const char *what, const char *file,
 }
 
 static inline void
-check_str(const char *got, const char *want, const char *what,
-    const char *file, int line)
+check_str(const char *got, const char *want, const char *what, const char *file,
+    int line)
 {
 	int same = got != NULL && want != NULL ? strcmp(got, want) == 0 :
-	    got == want;
+						 got == want;
 
 	check_that(same, what, file, line);
 	if (!same)
 		fprintf(stderr, "    got  \"%s\"\n    want \"%s\"\n",
-		    got != NULL ? got : "(null)", want != NULL ? want : "(null)");
+		    got != NULL ? got : "(null)",
+		    want != NULL ? want : "(null)");
 }
 
 /* Prints the count; returns what main should return. */

@@ -17,16 +17,25 @@
 #include "common/log.h"
 #include "tests/unit/check.h"
 
-#define COLUMNS		8
-#define BYTES_MAX	4096
+#define COLUMNS	  8
+#define BYTES_MAX 4096
 
-enum column { NAME, FROM, TO, TYPE, FLAGS, LENGTH, PAYLOAD, OUTCOME };
+enum column {
+	NAME,
+	FROM,
+	TO,
+	TYPE,
+	FLAGS,
+	LENGTH,
+	PAYLOAD,
+	OUTCOME
+};
 
 struct seen {
-	unsigned	 frames;
-	int		 fds;
-	int		 broken;
-	char		 why[256];
+	unsigned frames;
+	int fds;
+	int broken;
+	char why[256];
 };
 
 static void
@@ -164,7 +173,7 @@ bytes_send(int fd, const uint8_t *p, size_t n, int pass)
 		cm->cmsg_level = SOL_SOCKET;
 		cm->cmsg_type = SCM_RIGHTS;
 		cm->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cm), &(int){ STDERR_FILENO }, sizeof(int));
+		memcpy(CMSG_DATA(cm), &(int) { STDERR_FILENO }, sizeof(int));
 	}
 	/* The far side may have hung up already: that is its right. */
 	if (sendmsg(fd, &m, MSG_NOSIGNAL) == -1)

@@ -37,27 +37,27 @@
 #include "common/log.h"
 #include "common/worker/sandbox.h"
 
-#define STORED_MAX	200000
+#define STORED_MAX 200000
 
 static struct {
 	struct event_base *base;
-	struct channel	*supervisor;
-	struct channel	*submitter;
-	struct channel	*listener;
-	struct event	*input;
-	struct event	*pause;
-	pid_t		 pid;
-	int		 acks;
-	uint64_t	 seq;		/* of the last record */
-	uint64_t	 events;
-	int64_t		 last_ms;	/* something was said */
-	int		 waiting;
-	char		 line[4096];
-	size_t		 len;
-	char		 cluster[CLUSTER_MAX];
-	int64_t		 cursor;
-	struct run_key	*open;
-	size_t		 n_open;
+	struct channel *supervisor;
+	struct channel *submitter;
+	struct channel *listener;
+	struct event *input;
+	struct event *pause;
+	pid_t pid;
+	int acks;
+	uint64_t seq; /* of the last record */
+	uint64_t events;
+	int64_t last_ms; /* something was said */
+	int waiting;
+	char line[4096];
+	size_t len;
+	char cluster[CLUSTER_MAX];
+	int64_t cursor;
+	struct run_key *open;
+	size_t n_open;
 } d;
 
 static int64_t
@@ -104,8 +104,8 @@ host_json(const struct job_host *host)
 		json_array_append_new(accels, json_string(host->accels[i]));
 	json_object_set_new(h, "cpus", cpus);
 	json_object_set_new(h, "accels", accels);
-	json_object_set_new(h, "shape", json_pack("[iii]", host->sockets,
-	    host->cores, host->threads));
+	json_object_set_new(h, "shape",
+	    json_pack("[iii]", host->sockets, host->cores, host->threads));
 	return h;
 }
 
@@ -115,15 +115,16 @@ job_json(const struct job *job)
 	json_t *o = json_object(), *hosts = json_array();
 	uint32_t i;
 
-#define NUMBER(key, v) json_object_set_new(o, key, json_integer((json_int_t)(v)))
+#define NUMBER(key, v) \
+	json_object_set_new(o, key, json_integer((json_int_t)(v)))
 	text_set(o, "what", "record");
 	NUMBER("job", job->key.job);
 	NUMBER("start", job->key.start);
 	NUMBER("flags", job->flags);
 	NUMBER("submit", job->submit);
 	NUMBER("end", job->end);
-	text_set(o, "state", job->state == END_NOT ? "running" :
-	    job_end_name(job->state));
+	text_set(o, "state",
+	    job->state == END_NOT ? "running" : job_end_name(job->state));
 	text_set(o, "shared", job_shared_name(job->shared));
 	NUMBER("restarts", job->restarts);
 	NUMBER("arrayJob", job->array_job);
@@ -310,10 +311,10 @@ on_broken(struct channel *c, const char *why, void *arg)
 
 static const struct channel_ops supervisor_ops = { on_supervisor_frame,
 	on_broken, NULL };
-static const struct channel_ops submitter_ops = { on_submitter_frame,
-	on_broken, NULL };
-static const struct channel_ops listener_ops = { on_listener_frame,
-	on_broken, NULL };
+static const struct channel_ops submitter_ops = { on_submitter_frame, on_broken,
+	NULL };
+static const struct channel_ops listener_ops = { on_listener_frame, on_broken,
+	NULL };
 
 static struct channel *
 link_peer(enum role role, const struct channel_ops *ops)
@@ -403,7 +404,8 @@ say_backfill(int64_t from, int64_t to)
 static void
 say_status(void)
 {
-	struct ctl_request req = { .magic = CTL_MAGIC, .version = CTL_VERSION,
+	struct ctl_request req = { .magic = CTL_MAGIC,
+		.version = CTL_VERSION,
 		.verb = CTL_STATUS };
 	struct writer w;
 
@@ -552,8 +554,8 @@ start(const char *program, const char *level, const char *user)
 	sb.mode = SANDBOX_OFF;
 	wr_init(&w, 65536);
 	sandbox_write(&w, &sb);
-	if (frame_write(fds[0], ROLE_SUPERVISOR, ROLE_COLLECTOR, MSG_SANDBOX,
-	    0, &w, -1) == -1)
+	if (frame_write(fds[0], ROLE_SUPERVISOR, ROLE_COLLECTOR, MSG_SANDBOX, 0,
+		&w, -1) == -1)
 		fatal("sandbox");
 	wr_clear(&w);
 	d.supervisor = channel_new(d.base, fds[0], ROLE_SUPERVISOR,
@@ -574,8 +576,8 @@ send_conf(char **items)
 			fatalx("%s: no value", *items);
 		*value++ = '\0';
 		for (k = 0; k < CONF__COUNT; k++)
-			if (strcmp(conf_rule((enum conf_key)k)->name,
-			    *items) == 0)
+			if (strcmp(conf_rule((enum conf_key)k)->name, *items) ==
+			    0)
 				break;
 		if (k == CONF__COUNT)
 			fatalx("%s: no such key", *items);

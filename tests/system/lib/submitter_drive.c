@@ -46,12 +46,12 @@
 #include "common/msg.h"
 #include "common/worker/sandbox.h"
 
-#define WAIT_MS	10000
+#define WAIT_MS 10000
 
-static int sup = -1, peer = -1;		/* our ends */
+static int sup = -1, peer = -1; /* our ends */
 static pid_t pid;
 static uint64_t seq, stored;
-static enum job_end ask_answer = END__COUNT;	/* none */
+static enum job_end ask_answer = END__COUNT; /* none */
 
 static long long
 now_ms(void)
@@ -158,8 +158,9 @@ row_print(struct reader *r)
 	printf("row");
 	for (i = 0; i < n; i++) {
 		text = rd_strdup(r, CTL_REPLY_MAX);
-		printf(" %s=%s", c != NULL && c[i].name != NULL ? c[i].name :
-		    "?", text != NULL ? text : "?");
+		printf(" %s=%s",
+		    c != NULL && c[i].name != NULL ? c[i].name : "?",
+		    text != NULL ? text : "?");
 		free(text);
 	}
 	printf("\n");
@@ -177,7 +178,7 @@ take(int fd, enum role self)
 	uint32_t n, bits;
 
 	if (frame_read(fd, self, ROLE_SUBMITTER, &h, &payload, &pass,
-	    WAIT_MS) == -1) {
+		WAIT_MS) == -1) {
 		printf("gone\n");
 		fflush(stdout);
 		exit(3);
@@ -262,7 +263,7 @@ sandbox_say(const char *dir)
 
 	sandbox_init(&sb, ROLE_SUBMITTER);
 	sb.mode = getenv("DRIVE_SANDBOX") != NULL ? SANDBOX_ENFORCE :
-	    SANDBOX_OFF;
+						    SANDBOX_OFF;
 	sb.root = realpath(dir, NULL);
 	sandbox_allow(&sb, dir, SANDBOX_READ | SANDBOX_WRITE);
 	wr_init(&w, 65536);
@@ -298,8 +299,8 @@ secrets_make(const char *path)
 	secret_add(&w, CONF_CC_REST_JWT, path);
 	secret_add(&w, CONF_CC_REST_CA_FILE, getenv("DRIVE_CA"));
 	if (write(fd, w.buf, w.len) != (ssize_t)w.len ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW |
-	    F_SEAL_WRITE) == -1)
+	    fcntl(fd, F_ADD_SEALS,
+		F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == -1)
 		fatal("secrets");
 	wr_clear(&w);
 	return fd;
@@ -367,8 +368,9 @@ begin(const char *program, const char *dir, const char *token, int n,
     char **items)
 {
 	static char level[] = "-d", number[] = "4";
-	char *argv[] = { strdup(program), level, getenv("DRIVE_LEVEL") != NULL ?
-	    getenv("DRIVE_LEVEL") : number, NULL };
+	char *argv[] = { strdup(program), level,
+		getenv("DRIVE_LEVEL") != NULL ? getenv("DRIVE_LEVEL") : number,
+		NULL };
 	struct writer w;
 	int fds[2], i;
 
@@ -446,8 +448,10 @@ skip_say(const struct run_key *key)
 static void
 ctl_say(unsigned verb, unsigned flags)
 {
-	struct ctl_request req = { .magic = CTL_MAGIC, .version = CTL_VERSION,
-		.verb = (uint16_t)verb, .flags = flags };
+	struct ctl_request req = { .magic = CTL_MAGIC,
+		.version = CTL_VERSION,
+		.verb = (uint16_t)verb,
+		.flags = flags };
 	struct writer w;
 
 	wr_init(&w, 4096);
@@ -485,7 +489,7 @@ line_do(char *line)
 	int n = 0, i;
 
 	for (word = strtok_r(line, " \n", &save); word != NULL && n < 6;
-	    word = strtok_r(NULL, " \n", &save)) {
+	     word = strtok_r(NULL, " \n", &save)) {
 		v[n] = strtoll(word, NULL, 10);
 		w[n++] = word;
 	}
@@ -520,7 +524,7 @@ line_do(char *line)
 		skip_say(&key);
 	} else if (strcmp(w[0], "answer") == 0)
 		ask_answer = strcmp(w[1], "live") == 0 ? END_NOT :
-		    END_COMPLETED;
+							 END_COMPLETED;
 	else if (strcmp(w[0], "ctl") == 0)
 		ctl_say((unsigned)v[1], (unsigned)v[2]);
 	else if (strcmp(w[0], "peer") == 0)
@@ -549,7 +553,7 @@ main(int argc, char **argv)
 	log_init("drive", LOG_LEVEL_WARN);
 	if (argc < 4)
 		fatalx("usage: submitter_drive PROGRAM SPOOLDIR TOKENFILE "
-		    "[key=value ...]");
+		       "[key=value ...]");
 	begin(argv[1], argv[2], argv[3], argc - 4, argv + 4);
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		line_do(line);

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define YEAR_2001	1000000000	/* no monotonic clock shows so much */
+#define YEAR_2001 1000000000 /* no monotonic clock shows so much */
 
 static const volatile int64_t *ahead;
 static int (*real_clock)(clockid_t id, struct timespec *ts);

@@ -14,8 +14,8 @@
 #include "common/log.h"
 #include "tests/unit/collector/simulation.h"
 
-#define KEPT_MAX	1024	/* structs that the product never frees */
-#define COMMANDS_MAX	64	/* under way at a time */
+#define KEPT_MAX     1024 /* structs that the product never frees */
+#define COMMANDS_MAX 64	  /* under way at a time */
 
 /* Never read: volatile, so that the compiler leaves the stores in. */
 static void *volatile kept[KEPT_MAX];
@@ -32,7 +32,7 @@ sim_keep(void *p)
 
 /* The clock */
 
-static int64_t mono, wall;	/* seconds */
+static int64_t mono, wall; /* seconds */
 
 int64_t
 now_ms(void)
@@ -69,14 +69,14 @@ geteuid(void)
 /* The channels: each message becomes a text. */
 
 struct channel {
-	enum role	 peer;
+	enum role peer;
 };
 
 static struct channel submitter = { ROLE_SUBMITTER };
 static struct channel listener = { ROLE_LISTENER };
 static char said[64 * 1024];
 static size_t said_len;
-static uint64_t last_seq;	/* of the messages to the submitter */
+static uint64_t last_seq; /* of the messages to the submitter */
 static char last_message[1024];
 
 static void __attribute__((format(printf, 2, 0)))
@@ -84,8 +84,8 @@ said_add(const char *before, const char *fmt, va_list ap)
 {
 	said_len += (size_t)snprintf(said + said_len, sizeof(said) - said_len,
 	    "%s", said_len > 0 ? before : "");
-	said_len += (size_t)vsnprintf(said + said_len, sizeof(said) -
-	    said_len, fmt, ap);
+	said_len += (size_t)vsnprintf(said + said_len, sizeof(said) - said_len,
+	    fmt, ap);
 	if (said_len >= sizeof(said))
 		fatal("the messages have no room");
 }
@@ -133,8 +133,8 @@ record_kind(const struct job *job)
 }
 
 static const struct {
-	uint32_t	 flag;
-	const char	*text;
+	uint32_t flag;
+	const char *text;
 } flag_texts[] = {
 	{ JOB_OPTED_OUT, "opted-out" },
 	{ JOB_NEVER_RAN, "never-ran" },
@@ -189,8 +189,9 @@ watermark_said(struct reader *r)
 	until = rd_i64(r);
 	if (rd_end(r) == -1)
 		fatal("a watermark cannot be read");
-	sim_note("%s %lld", source == WATERMARK_BACKFILL ? "backfilled" :
-	    "watermark", (long long)until - SIM_EPOCH);
+	sim_note("%s %lld",
+	    source == WATERMARK_BACKFILL ? "backfilled" : "watermark",
+	    (long long)until - SIM_EPOCH);
 }
 
 static void
@@ -254,7 +255,7 @@ sim_stored(struct cluster *c)
 	outbox_acked(c->outbox, last_seq);
 }
 
-#define FILL_SCRIPT	(3 * 1024 * 1024)	/* bytes in one record */
+#define FILL_SCRIPT (3 * 1024 * 1024) /* bytes in one record */
 
 void
 sim_fill(struct cluster *c)
@@ -279,13 +280,13 @@ sim_fill(struct cluster *c)
 /* The runner: commands wait for the test's answer. */
 
 struct command {
-	char		 name[16];
-	char		 args[1024];
-	char		 delimiter[8];
+	char name[16];
+	char args[1024];
+	char delimiter[8];
 	struct command_spec spec;
 };
 
-static struct command *commands[COMMANDS_MAX];	/* oldest first */
+static struct command *commands[COMMANDS_MAX]; /* oldest first */
 static unsigned n_commands;
 
 struct command *
@@ -304,8 +305,8 @@ runner_start(struct runner *r, const struct command_spec *spec)
 		if (strncmp(*word, option, sizeof(option) - 1) == 0)
 			snprintf(cmd->delimiter, sizeof(cmd->delimiter), "%s",
 			    *word + sizeof(option) - 1);
-		len += (size_t)snprintf(cmd->args + len, sizeof(cmd->args) -
-		    len, "%s%s", len > 0 ? " " : "", *word);
+		len += (size_t)snprintf(cmd->args + len,
+		    sizeof(cmd->args) - len, "%s%s", len > 0 ? " " : "", *word);
 		if (len >= sizeof(cmd->args))
 			fatal("the arguments have no room");
 	}
@@ -348,8 +349,8 @@ sim_asked(void)
 
 	text[0] = '\0';
 	for (i = 0; i < n_commands; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-		    "%s%s", i > 0 ? " " : "", commands[i]->name);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+		    i > 0 ? " " : "", commands[i]->name);
 	return text;
 }
 
@@ -388,8 +389,8 @@ command_take(const char *name)
 	}
 	cmd = commands[i];
 	n_commands--;
-	memmove(&commands[i], &commands[i + 1], (n_commands - i) *
-	    sizeof(*commands));
+	memmove(&commands[i], &commands[i + 1],
+	    (n_commands - i) * sizeof(*commands));
 	return cmd;
 }
 
@@ -427,7 +428,8 @@ sim_answer(const char *name, const char *text)
 void
 sim_answer_failed(const char *name, const char *text, const char *err)
 {
-	struct command_end end = { .outcome = COMMAND_FAILED, .status = 256,
+	struct command_end end = { .outcome = COMMAND_FAILED,
+		.status = 256,
 		.err = err };
 
 	command_answer(name, text, &end);
@@ -451,15 +453,16 @@ time_text(char text[24], int64_t t)
 }
 
 const char *
-sim_sacct_row(const char *user, uint64_t job, const char *state,
-    int64_t submit, int64_t start, int64_t end)
+sim_sacct_row(const char *user, uint64_t job, const char *state, int64_t submit,
+    int64_t start, int64_t end)
 {
 	static char rows[8][512];
 	static unsigned next;
 	char *row = rows[next++ % 8], a[24], b[24], c[24];
 
 	/* A job of tests/data/slurm/22.05/acct.txt with other values. */
-	snprintf(row, sizeof(rows[0]), "%llu<~!>%llu<~!>%s<~!>1001<~!>proj1"
+	snprintf(row, sizeof(rows[0]),
+	    "%llu<~!>%llu<~!>%s<~!>1001<~!>proj1"
 	    "<~!>main<~!>normal<~!><~!>%s<~!>0:0<~!>%s<~!>%s<~!>%s<~!>5<~!>"
 	    "billing=2,cpu=2,node=1<~!>100M<~!>1<~!><~!>sbatch<~!>node1\n",
 	    (unsigned long long)job, (unsigned long long)job, user, state,
@@ -470,8 +473,8 @@ sim_sacct_row(const char *user, uint64_t job, const char *state,
 /* The open runs */
 
 static const struct {
-	uint8_t		 flag;
-	const char	*text;
+	uint8_t flag;
+	const char *text;
 } open_texts[] = {
 	{ OPEN_UNCONFIRMED, "held" },
 	{ OPEN_RUNNING, "runs" },
@@ -490,11 +493,9 @@ sim_open(struct cluster *c, uint64_t job)
 	text[0] = '\0';
 	while ((run = open_of_job(&c->open, job, &at)) != NULL) {
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
-		    "%s%llu/%lld", len > 0 ? ", " : "",
-		    (unsigned long long)job,
+		    "%s%llu/%lld", len > 0 ? ", " : "", (unsigned long long)job,
 		    (long long)run->start - SIM_EPOCH);
-		for (i = 0; i < sizeof(open_texts) / sizeof(open_texts[0]);
-		    i++)
+		for (i = 0; i < sizeof(open_texts) / sizeof(open_texts[0]); i++)
 			if (run->flags & open_texts[i].flag)
 				len += (size_t)snprintf(text + len,
 				    sizeof(text) - len, " %s",

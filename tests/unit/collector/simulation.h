@@ -14,9 +14,9 @@
 #include "collector/base/cluster.h"
 #include "collector/track/outbox.h"
 
-#define SIM_EPOCH	1795212354
-#define SIM_USER	"ccadapter"	/* runs the commands, is no operator */
-#define SIM_DELIMITER	"<~!>"		/* of recorded and of simulated rows */
+#define SIM_EPOCH     1795212354
+#define SIM_USER      "ccadapter" /* runs the commands, is no operator */
+#define SIM_DELIMITER "<~!>"	  /* of recorded and of simulated rows */
 
 /*
  * Returns a new cluster, borrowed: it and the site before it are kept to the
@@ -72,7 +72,7 @@ void sim_answer_late(const char *name);
  * A row of sacct; a time of SIM_NEVER is printed as "Unknown".  Borrowed until
  * the eighth later call.
  */
-#define SIM_NEVER	INT64_MIN
+#define SIM_NEVER INT64_MIN
 const char *sim_sacct_row(const char *user, uint64_t job, const char *state,
     int64_t submit, int64_t start, int64_t end);
 

@@ -25,7 +25,8 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 	}
 	strcat(seen, word);
 	return *(const char *)arg != '\0' && strcmp(s->text, arg) == 0 ?
-	    "stopped" : NULL;
+	    "stopped" :
+	    NULL;
 }
 
 /* Feeds pieces of step bytes, each a copy of exact size. */
@@ -74,8 +75,10 @@ test_events(void)
 {
 	check_events("{}", "0{ 0} ", NULL);
 	check_events("{ \"a\" : [1, {\"x\":\"]}\"} ,-2.5E+3,[]] ,\r\n\t"
-	    "\"b\":null}\n", "0{ 1:a 1[ 2=1 2{ 3:x 3\"]} 2} 2=-2.5E+3 2[ 2] "
-	    "1] 1:b 1=null 0} ", NULL);
+		     "\"b\":null}\n",
+	    "0{ 1:a 1[ 2=1 2{ 3:x 3\"]} 2} 2=-2.5E+3 2[ 2] "
+	    "1] 1:b 1=null 0} ",
+	    NULL);
 	check_events("[\"\",true]", "0[ 1\" 1=true 0] ", NULL);
 	/* Two members of one name, bytes that are no UTF-8. */
 	check_events("{\"a\":1,\"a\":\"\xff\xc3\"}",
@@ -120,7 +123,9 @@ test_cut(void)
 static void
 test_errors(void)
 {
-	static const struct { const char *doc, *error; } cases[] = {
+	static const struct {
+		const char *doc, *error;
+	} cases[] = {
 		{ "garbage", "not a JSON object" },
 		{ "", "not a JSON object" },
 		{ "  \n", "not a JSON object" },

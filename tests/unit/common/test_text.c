@@ -23,7 +23,11 @@ test_text(void)
 	char buf[16];
 
 	check_clean("plain", 5, 100, "plain");
-	check_clean("j\xc3\xb6" "b", 4, 100, "j\xc3\xb6" "b");
+	check_clean("j\xc3\xb6"
+		    "b",
+	    4, 100,
+	    "j\xc3\xb6"
+	    "b");
 	check_clean("bad\xff\xfe", 5, 100, "bad\xef\xbf\xbd\xef\xbf\xbd");
 	check_clean("\xed\xa0\x80", 3, 100,
 	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
@@ -31,7 +35,9 @@ test_text(void)
 	check_clean("\xf0\x9f\x9a", 3, 100,
 	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	check_clean("a\x1b[31m\n\tb\0c", 11, 100, "a\\x1b[31m\n\tb\\x00c");
-	check_clean("a\xc2\x9b" "31m\xc2\xa0", 8, 100, "a\\u009b31m\xc2\xa0");
+	check_clean("a\xc2\x9b"
+		    "31m\xc2\xa0",
+	    8, 100, "a\\u009b31m\xc2\xa0");
 	check_clean("0123456789abcdef", 16, 12, "0123\xe2\x80\xa6[cut]");
 	check_clean("0123456789ab", 12, 12, "0123456789ab");
 	check_clean("", 0, 12, "");

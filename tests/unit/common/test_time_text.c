@@ -11,9 +11,9 @@
 #include "tests/unit/check.h"
 
 /* Zones as POSIX rules, so that the test needs no files. */
-#define BERLIN		"CET-1CEST,M3.5.0,M10.5.0/3"
-#define LORD_HOWE	"<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"
-#define NEWFOUNDLAND	"NST3:30NDT,M3.2.0,M11.1.0"
+#define BERLIN	     "CET-1CEST,M3.5.0,M10.5.0/3"
+#define LORD_HOWE    "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"
+#define NEWFOUNDLAND "NST3:30NDT,M3.2.0,M11.1.0"
 
 static void
 zone_set(const char *zone)
@@ -50,16 +50,31 @@ test_time(void)
 static void
 test_duration(void)
 {
-	static const struct { int64_t ms; const char *text; } cases[] = {
-		{ 0, "0 ms" }, { 14, "14 ms" }, { 999, "999 ms" },
-		{ 1000, "1 s" }, { 1099, "1 s" }, { 1500, "1.5 s" },
-		{ 9999, "9.9 s" }, { 10999, "10 s" }, { 59999, "59 s" },
-		{ 60000, "1 min" }, { 65000, "1 min 5 s" },
-		{ 3599999, "59 min 59 s" }, { 3600000, "1 h" },
-		{ 3659000, "1 h" }, { 3660000, "1 h 1 min" },
-		{ 86400000, "1 d" }, { 525600000, "6 d 2 h" },
-		{ 519300000, "6 d" }, { 31536000000, "365 d" },
-		{ -14, "-14 ms" }, { -65000, "-1 min 5 s" },
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 ms" },
+		{ 14, "14 ms" },
+		{ 999, "999 ms" },
+		{ 1000, "1 s" },
+		{ 1099, "1 s" },
+		{ 1500, "1.5 s" },
+		{ 9999, "9.9 s" },
+		{ 10999, "10 s" },
+		{ 59999, "59 s" },
+		{ 60000, "1 min" },
+		{ 65000, "1 min 5 s" },
+		{ 3599999, "59 min 59 s" },
+		{ 3600000, "1 h" },
+		{ 3659000, "1 h" },
+		{ 3660000, "1 h 1 min" },
+		{ 86400000, "1 d" },
+		{ 525600000, "6 d 2 h" },
+		{ 519300000, "6 d" },
+		{ 31536000000, "365 d" },
+		{ -14, "-14 ms" },
+		{ -65000, "-1 min 5 s" },
 		{ INT64_MIN, "-106751991167 d 7 h" },
 	};
 	size_t i;
@@ -85,8 +100,8 @@ test_run_key(void)
 	    "job 4711 (started 2026-11-21T14:00:05+01:00)");
 	memset(key.cluster, 'a', CLUSTER_MAX - 1);
 	key.job = UINT64_MAX;
-	CHECK(strstr(run_key_text(&key), "a, started 2026-11-21T14:00:05+01:00)")
-	    != NULL);
+	CHECK(strstr(run_key_text(&key),
+		  "a, started 2026-11-21T14:00:05+01:00)") != NULL);
 }
 
 /* One line may have several texts. */

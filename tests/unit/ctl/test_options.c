@@ -8,7 +8,7 @@
 #include "ctl/ctl.h"
 #include "tests/unit/check.h"
 
-#define WORDS_MAX	12
+#define WORDS_MAX 12
 
 /* Splits at blanks, as a shell would. */
 static const char *
@@ -49,18 +49,19 @@ test_good_lines(void)
 	CHECK_STR(parse(&args, "sync --dry-run --force"), NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
-	CHECK_STR(parse(&args, "sync --job 3 --job 4 --limit 9 --dry-run "
-	    "--direction start --cluster alpha"), NULL);
+	CHECK_STR(parse(&args,
+		      "sync --job 3 --job 4 --limit 9 --dry-run "
+		      "--direction start --cluster alpha"),
+	    NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_DRY_RUN | CTL_FLAG_START);
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_INT(args.req.limit, 9);
 	CHECK_STR(args.req.text, "alpha");
 	CHECK_STR(ctl_request_check(&args.req), NULL);
-	CHECK_STR(parse(&args, "sync --direction stop --direction both"),
-	    NULL);
+	CHECK_STR(parse(&args, "sync --direction stop --direction both"), NULL);
 	CHECK_INT(args.req.flags, 0);
 	CHECK_STR(parse(&args, "reload"), NULL);
-	args.req.n_ids = 1;	/* not allowed with --all */
+	args.req.n_ids = 1; /* not allowed with --all */
 	CHECK(ctl_request_check(&args.req) != NULL);
 	CHECK_STR(parse(&args, "queue --job 3 --job 4 --cluster alpha"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
@@ -73,8 +74,10 @@ test_good_lines(void)
 	CHECK_STR(parse(&args, "backfill --from 5 --to 1970-01-02Z"), NULL);
 	CHECK_INT(args.req.a, 5);
 	CHECK_INT(args.req.b, 86400);
-	CHECK_STR(parse(&args, "backfill --from 5 --to 6 --cluster alpha "
-	    "--dry-run"), NULL);
+	CHECK_STR(parse(&args,
+		      "backfill --from 5 --to 6 --cluster alpha "
+		      "--dry-run"),
+	    NULL);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "backfill --status"), NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_STATUS);
@@ -90,17 +93,17 @@ static void
 test_bad_lines(void)
 {
 	static const char *const bad[] = { "", "-x status", "-s", "nonsense",
-		"status 5", "queue --all", "retry", "retry --all 5",
-		"retry 0", "retry 5x", "retry -5", "drop", "drop --all",
-		"sync 5", "sync --job", "sync --job x", "queue --cluster",
+		"status 5", "queue --all", "retry", "retry --all 5", "retry 0",
+		"retry 5x", "retry -5", "drop", "drop --all", "sync 5",
+		"sync --job", "sync --job x", "queue --cluster",
 		"sync --direction up", "sync --limit 0", "sync --job 5 --force",
 		"sync --direction", "queue --direction start", "repair --job 5",
 		"log", "log 6", "log loud", "log 1 2", "backfill",
 		"backfill --status --cancel", "backfill --from 5 --cancel",
-		"backfill --status --dry-run", "backfill --from 5 --to 6 --job 1",
-		"backfill --from 5", "backfill --from 5 --to 5",
-		"backfill --from x --to 5", "queue --limit 0",
-		"retry 1 2 3 99999999999" };
+		"backfill --status --dry-run",
+		"backfill --from 5 --to 6 --job 1", "backfill --from 5",
+		"backfill --from 5 --to 5", "backfill --from x --to 5",
+		"queue --limit 0", "retry 1 2 3 99999999999" };
 	struct ctl_args args;
 	size_t i;
 

@@ -64,7 +64,8 @@ test_rows(void)
 	add(&a, &w);
 	wr_clear(&w);
 	printed(&a, CTL_STATUS, out, sizeof(out));
-	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"status\":"
+	CHECK_STR(out,
+	    "{\"result\":\"ok\",\"text\":\"\",\"status\":"
 	    "{\"collector\":{\"cursor\":[17,\"018\"]},\"submitter\":"
 	    "{\"backend\":\"down: \\\"\\u001b[2J\\ufffd\\u000a\"}},\"queue\":"
 	    "[{\"cluster\":\"alpha\",\"job\":5,\"start\":1,\"what\":\"start\","
@@ -92,8 +93,8 @@ test_metrics(void)
 	wr_init(&w, 65536);
 	for (i = 0; i < 2; i++) {
 		wr_reset(&w);
-		ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help\n.",
-		    rows[i][0], rows[i][1], NULL);
+		ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help\n.", rows[i][0],
+		    rows[i][1], NULL);
 		add(&a, &w);
 		wr_reset(&w);
 		ctl_row(&w, CTL_T_METRIC, "y", "gauge", "Why.", "", "0.5",
@@ -103,7 +104,8 @@ test_metrics(void)
 	}
 	wr_clear(&w);
 	printed(&a, CTL__COUNT, out, sizeof(out));
-	CHECK_STR(out, "# TYPE x counter\n# HELP x Help\\n.\n"
+	CHECK_STR(out,
+	    "# TYPE x counter\n# HELP x Help\\n.\n"
 	    "x_total{worker=\"a\"} 1\nx_total{worker=\"b\"} 2\n"
 	    "# TYPE y gauge\n# HELP y Why.\ny 0.5\n# EOF\n");
 	reply_clear(&a);

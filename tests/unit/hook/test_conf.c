@@ -9,23 +9,31 @@
 static void
 test_config(void)
 {
-	static const struct { const char *text, *want; } cases[] = {
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
 		{ "{\"prepSockConnectPath\":\"/a\"}", "/a" },
 		{ " { \"x\" : [1,{\"prepSockConnectPath\":\"/no\"}], "
-		    "\"prepSockConnectPath\" : \"tcp:[::1]:5\" } ",
+		  "\"prepSockConnectPath\" : \"tcp:[::1]:5\" } ",
 		    "tcp:[::1]:5" },
 		{ "{\"a\":\"}\\\"\",\"prepSockConnectPath\":\"\\/b\\\\\"}",
 		    "/b\\" },
 		{ "{\"prepSockConnectPath\":\"/a\",\"b\":tru", "/a" },
 		{ "{\"prepSockConnectPath\":\"/a\",\"prepSockConnectPath\""
-		    ":\"/b\"}", "/b" },
+		  ":\"/b\"}",
+		    "/b" },
 		{ "{\"b\":1,\"prepSockConnectPath\":5}", NULL },
 		{ "{\"prepSockConnectPath\":\"\"}", NULL },
 		{ "{\"prepSockConnectPath\":\"/a", NULL },
 		{ "{\"prepSockConnectPath\":\"\\u0041\"}", "A" },
 		{ "[\"prepSockConnectPath\",\"/a\"]", NULL },
-		{ "", NULL }, { "{", NULL }, { "{}", NULL }, { "{,}", NULL },
-		{ "{\"a\"", NULL }, { "{\"a\":", NULL }, { "{\"a\":[", NULL },
+		{ "", NULL },
+		{ "{", NULL },
+		{ "{}", NULL },
+		{ "{,}", NULL },
+		{ "{\"a\"", NULL },
+		{ "{\"a\":", NULL },
+		{ "{\"a\":[", NULL },
 	};
 	char buf[64];
 	size_t i;
@@ -37,7 +45,8 @@ test_config(void)
 		CHECK_STR(found ? buf : NULL, cases[i].want);
 	}
 	CHECK_INT(config_find_socket("{\"prepSockConnectPath\":\"/abc\"}", 30,
-	    buf, 4), 0);
+		      buf, 4),
+	    0);
 	CHECK_INT(config_read_socket("/nonexistent", buf, sizeof(buf)), 0);
 	CHECK_INT(config_read_socket("/dev", buf, sizeof(buf)), 0);
 	CHECK_STR(HOOK_SOCKET, conf_rule(CONF_PREP_CONNECT)->def);

@@ -11,17 +11,26 @@ extern char **environ;
 
 /* The environment of the recorded job; other variables were not set. */
 static const char *const recorded[][2] = {
-	{ "SLURM_CLUSTER_NAME", "lab2411" }, { "SLURM_JOB_ACCOUNT", "proja" },
-	{ "SLURM_JOB_CPUS_PER_NODE", "2" }, { "SLURM_JOB_DERIVED_EC", "0" },
-	{ "SLURM_JOB_END_TIME", "1795246579" }, { "SLURM_JOB_EXIT_CODE", "0" },
-	{ "SLURM_JOB_EXIT_CODE2", "0:0" }, { "SLURM_JOB_GID", "2100" },
-	{ "SLURM_JOB_GROUP", "hpc" }, { "SLURM_JOB_ID", "10" },
-	{ "SLURM_JOB_NODELIST", "n1" }, { "SLURM_JOB_NUM_NODES", "1" },
-	{ "SLURM_JOB_OVERSUBSCRIBE", "OK" }, { "SLURM_JOB_PARTITION", "main" },
+	{ "SLURM_CLUSTER_NAME", "lab2411" },
+	{ "SLURM_JOB_ACCOUNT", "proja" },
+	{ "SLURM_JOB_CPUS_PER_NODE", "2" },
+	{ "SLURM_JOB_DERIVED_EC", "0" },
+	{ "SLURM_JOB_END_TIME", "1795246579" },
+	{ "SLURM_JOB_EXIT_CODE", "0" },
+	{ "SLURM_JOB_EXIT_CODE2", "0:0" },
+	{ "SLURM_JOB_GID", "2100" },
+	{ "SLURM_JOB_GROUP", "hpc" },
+	{ "SLURM_JOB_ID", "10" },
+	{ "SLURM_JOB_NODELIST", "n1" },
+	{ "SLURM_JOB_NUM_NODES", "1" },
+	{ "SLURM_JOB_OVERSUBSCRIBE", "OK" },
+	{ "SLURM_JOB_PARTITION", "main" },
 	{ "SLURM_JOB_RESTART_COUNT", "0" },
 	{ "SLURM_JOB_START_TIME", "1795246573" },
-	{ "SLURM_JOB_STDIN", "/dev/null" }, { "SLURM_JOB_STDOUT", "/dev/null" },
-	{ "SLURM_JOB_UID", "2004" }, { "SLURM_JOB_USER", "carol" },
+	{ "SLURM_JOB_STDIN", "/dev/null" },
+	{ "SLURM_JOB_STDOUT", "/dev/null" },
+	{ "SLURM_JOB_UID", "2004" },
+	{ "SLURM_JOB_USER", "carol" },
 	{ "SLURM_JOB_WORK_DIR", "/home/carol" },
 	{ "SLURM_SCRIPT_CONTEXT", "epilog_slurmctld" },
 };
@@ -79,7 +88,9 @@ test_recorded(const char *dir)
 static void
 test_escape(void)
 {
-	static const struct { const char *value, *want; } cases[] = {
+	static const struct {
+		const char *value, *want;
+	} cases[] = {
 		{ "", "\"\"" },
 		{ "\\\b\f\r\t", "\"\\\\\\b\\f\\r\\t\"" },
 		{ "\x7f", "\"\x7f\"" },

@@ -41,8 +41,9 @@ test_lists(void)
 	size_t i;
 
 	CHECK_INT(access_init(&access, "[\"0\",\"64030\"]",
-	    "[\"10.1.0.0/16\",\"192.0.2.7\",\"2001:db8::/33\"]", reason,
-	    sizeof(reason)), 0);
+		      "[\"10.1.0.0/16\",\"192.0.2.7\",\"2001:db8::/33\"]",
+		      reason, sizeof(reason)),
+	    0);
 	CHECK_INT(access_allows(&access, &peer), 1);
 	peer.uid = 1000;
 	CHECK_INT(access_allows(&access, &peer), 0);
@@ -60,14 +61,17 @@ test_lists(void)
 	CHECK_INT(is_allowed(&access, "10.1.0.1"), 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		CHECK_INT(access_init(&access, "[]", bad[i], reason,
-		    sizeof(reason)), -1);
+			      sizeof(reason)),
+		    -1);
 		CHECK(strstr(reason, "prepAllowedHosts") != NULL);
 	}
 	CHECK_INT(access_init(&access, "[\"slurm\"]", "[]", reason,
-	    sizeof(reason)), -1);
+		      sizeof(reason)),
+	    -1);
 	CHECK(strstr(reason, "slurm") != NULL);
 	CHECK_INT(access_init(&access, "[]", "[\"0.0.0.0/0\"]", reason,
-	    sizeof(reason)), 0);
+		      sizeof(reason)),
+	    0);
 	CHECK_INT(is_allowed(&access, "203.0.113.9"), 1);
 	CHECK_INT(is_allowed(&access, "2001:db8::1"), 0);
 	access_clear(&access);
@@ -91,8 +95,8 @@ test_rate(void)
 	uid_t uid;
 
 	CHECK_INT(take_many(&rate, &peer, 1, RATE_BURST + 500), RATE_BURST);
-	CHECK_INT(take_many(&rate, &peer, 11, 500), 10 * RATE_PER_SECOND /
-	    1000);
+	CHECK_INT(take_many(&rate, &peer, 11, 500),
+	    10 * RATE_PER_SECOND / 1000);
 	CHECK_INT(take_many(&rate, &other, 11, 500), 500);
 	/* After a long pause the burst is allowed again, and no more. */
 	CHECK_INT(take_many(&rate, &peer, 1 << 30, RATE_BURST + 500),

@@ -31,7 +31,7 @@ run_ms(int ms)
 static struct {
 	uint64_t ids[64];
 	uint64_t jobs[64];
-	int	 n;
+	int n;
 } got;
 
 static void
@@ -62,8 +62,8 @@ on_broken(struct channel *c, const char *why, void *arg)
 static const struct channel_ops ops = { on_frame, on_broken, NULL };
 
 struct link {
-	struct channel *near;	/* the listener's end */
-	struct channel *far;	/* the collector's */
+	struct channel *near; /* the listener's end */
+	struct channel *far;  /* the collector's */
 };
 
 static void
@@ -72,10 +72,10 @@ link_open(struct link *l)
 	int fds[2];
 
 	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	l->near = channel_new(base, fds[0], ROLE_LISTENER, ROLE_COLLECTOR,
-	    &ops, NULL);
-	l->far = channel_new(base, fds[1], ROLE_COLLECTOR, ROLE_LISTENER,
-	    &ops, NULL);
+	l->near = channel_new(base, fds[0], ROLE_LISTENER, ROLE_COLLECTOR, &ops,
+	    NULL);
+	l->far = channel_new(base, fds[1], ROLE_COLLECTOR, ROLE_LISTENER, &ops,
+	    NULL);
 	got.n = 0;
 }
 

@@ -7,13 +7,13 @@
 #include "listener/listener.h"
 #include "tests/unit/check.h"
 
-#define ID	"\"SLURM_JOB_ID\":\"17\""
-#define NAME	"\"SLURM_CLUSTER_NAME\":\"alpha\""
+#define ID   "\"SLURM_JOB_ID\":\"17\""
+#define NAME "\"SLURM_CLUSTER_NAME\":\"alpha\""
 
 static const struct {
-	const char	*text;
-	const char	*wrong;		/* NULL: valid */
-	unsigned	 kind;
+	const char *text;
+	const char *wrong; /* NULL: valid */
+	unsigned kind;
 } messages[] = {
 	{ "{" ID "," NAME "}", NULL, EVENT_UNKNOWN },
 	{ " {\n" ID " ,\t" NAME " }\r\n", NULL, EVENT_UNKNOWN },
@@ -24,10 +24,12 @@ static const struct {
 	{ "{" ID "," NAME ",\"SLURM_SCRIPT_CONTEXT\":\"\"}", NULL,
 	    EVENT_UNKNOWN },
 	{ "{\"x\":{\"a\":[1,-2.5e3,null,{\"b\":\"}]\"}]}," ID "," NAME
-	    ",\"y\":true}", NULL, 0 },
+	  ",\"y\":true}",
+	    NULL, 0 },
 	{ "{\"SLURM_JOB_ID\":\"1\\u0037\"," NAME "}", NULL, 0 },
 	{ "{\"SLURM_JOB_NAME\":\"\xff\xfe \\ud83d\\ude00 \\\"\"," ID "," NAME
-	    "}", NULL, 0 },
+	  "}",
+	    NULL, 0 },
 	{ "{\"SLURM_JOB_ID\":\"9\"," ID "," NAME "}", NULL, 0 },
 	{ "", "the message is empty", 0 },
 	{ "garbage", "not a JSON object", 0 },
@@ -40,7 +42,8 @@ static const struct {
 	{ "{\"SLURM_JOB_ID\" \"17\"," NAME "}", "a colon is missing", 0 },
 	{ "{" ID "," NAME "}{}", "more bytes after the end", 0 },
 	{ "{\"SLURM_JOB_ID\":17," NAME "}", "a string is missing", 0 },
-	{ "{\"SLURM_JOB_ID\":\"0\"," NAME "}", "SLURM_JOB_ID is not a job id", 0 },
+	{ "{\"SLURM_JOB_ID\":\"0\"," NAME "}", "SLURM_JOB_ID is not a job id",
+	    0 },
 	{ "{\"SLURM_JOB_ID\":\"\"," NAME "}", "SLURM_JOB_ID is missing", 0 },
 	{ "{\"SLURM_JOB_ID\":\"-1\"," NAME "}", "SLURM_JOB_ID is not a job id",
 	    0 },
@@ -58,7 +61,8 @@ static const struct {
 	    "SLURM_CLUSTER_NAME is not a cluster name", 0 },
 	{ "{" ID ",\"SLURM_CLUSTER_NAME\":\"a\\u0000b\"}",
 	    "SLURM_CLUSTER_NAME is not a cluster name", 0 },
-	{ "{\"a\":\"b\nc\"," ID "," NAME "}", "a string contains a control byte", 0 },
+	{ "{\"a\":\"b\nc\"," ID "," NAME "}",
+	    "a string contains a control byte", 0 },
 	{ "{\"a\":\"\\q\"," ID "," NAME "}", "unknown escape", 0 },
 	{ "{\"a\":\"\\u12g4\"," ID "," NAME "}", "invalid \\u escape", 0 },
 	{ "{\"a\":[}," ID "," NAME "}", "brackets do not match", 0 },

@@ -17,7 +17,7 @@
 #include "listener/listener.h"
 #include "tests/unit/check.h"
 
-#define MESSAGE	"{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"}"
+#define MESSAGE "{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"}"
 
 static struct event_base *base;
 static char folder[] = "/tmp/test_server.XXXXXX";
@@ -125,7 +125,7 @@ test_too_many(struct hook_server *server)
 	CHECK_INT(counts_of(server).refused, 10);
 	/* The silent clients were closed; the newest ones are read. */
 	CHECK(send(fds[CLIENTS_MAX + 9], &MESSAGE[1], strlen(MESSAGE) - 1,
-	    MSG_NOSIGNAL) > 0);
+		  MSG_NOSIGNAL) > 0);
 	for (i = 0; i < CLIENTS_MAX + 10; i++)
 		close(fds[i]);
 	run_ms(50);
@@ -137,7 +137,8 @@ test_too_many(struct hook_server *server)
 static void
 test_slow(void)
 {
-	int fd = client_open(MESSAGE, strlen(MESSAGE)), half = client_open("{", 1);
+	int fd = client_open(MESSAGE, strlen(MESSAGE)),
+	    half = client_open("{", 1);
 
 	run_ms(CLIENT_MS + 100);
 	CHECK_INT(messages, 4);

@@ -20,9 +20,9 @@
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
-#define TIMERS_MAX	32
-#define REQUESTS_MAX	64
-#define FAR_AWAY	1000000	/* s: libevent itself fires no timer */
+#define TIMERS_MAX   32
+#define REQUESTS_MAX 64
+#define FAR_AWAY     1000000 /* s: libevent itself fires no timer */
 
 struct submitter sim;
 static struct worker worker;
@@ -30,18 +30,18 @@ static int64_t clock_ms;
 static char dir[] = "/tmp/simulation.XXXXXX";
 
 static struct {
-	struct event	*event;
-	int64_t		 due;		/* -1 = not set */
+	struct event *event;
+	int64_t due; /* -1 = not set */
 } timers[TIMERS_MAX];
 static int n_timers;
 
 static struct {
 	enum request_kind kind;
-	char		 path[640];
-	char		 body[4096];
-	http_data_fn	*data;
-	http_done_fn	*done;
-	void		*arg;
+	char path[640];
+	char body[4096];
+	http_data_fn *data;
+	http_done_fn *done;
+	void *arg;
 } requests[REQUESTS_MAX];
 static int n_requests;
 
@@ -77,7 +77,7 @@ timer_after(struct event *event, int64_t ms)
 	if (ms < 0)
 		event_del(event);
 	else
-		event_add(event, &far);	/* evtimer_pending() tells */
+		event_add(event, &far); /* evtimer_pending() tells */
 }
 
 int64_t
@@ -121,8 +121,8 @@ sim_run(int64_t ms)
 		timers[i].due = -1;
 		event = timers[i].event;
 		event_del(event);
-		event_get_callback(event)(-1, EV_TIMEOUT,
-		    event_get_callback_arg(event));
+		event_get_callback(
+		    event)(-1, EV_TIMEOUT, event_get_callback_arg(event));
 		event_base_loop(worker.base, EVLOOP_NONBLOCK);
 	}
 	clock_ms = until;
@@ -212,9 +212,12 @@ void
 sim_answer(enum request_kind kind, int code, const char *body)
 {
 	int i = request_find(kind);
-	struct http_answer a = { .what = kind, .code = code, .body = body,
+	struct http_answer a = { .what = kind,
+		.code = code,
+		.body = body,
 		.len = body != NULL ? strlen(body) : 0,
-		.error = code == 0 ? "reset" : NULL, .sends = 1 };
+		.error = code == 0 ? "reset" : NULL,
+		.sends = 1 };
 	http_data_fn *data;
 	http_done_fn *done;
 	void *arg;
@@ -324,14 +327,10 @@ lane_meta(struct submitter *s)
 	meta_delivery_kick(s->meta);
 }
 
-static const struct wake_lane lanes[] = {
-	{ WAKE_COMMIT_CHECK, lane_commit_check },
-	{ WAKE_CONFLICT, lane_conflict },
-	{ WAKE_RECONCILE, lane_reconcile },
-	{ WAKE_REST, lane_rest },
-	{ WAKE_META, lane_meta },
-	{ 0, NULL }
-};
+static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
+					      lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
 
 void
 sim_begin(void)
@@ -438,6 +437,6 @@ sim_state(uint64_t job, int64_t start)
 	struct spool_run run;
 
 	snprintf(key.cluster, sizeof(key.cluster), "alpha");
-	return spool_find(sim.spool, &key, &run) == 1 ?
-	    run.state[DEST_REST] : RUN_STATE__COUNT;
+	return spool_find(sim.spool, &key, &run) == 1 ? run.state[DEST_REST] :
+							RUN_STATE__COUNT;
 }

@@ -12,8 +12,8 @@
 #include "submitter/net/http.h"
 #include "submitter/spool/spool.h"
 
-#define SIM_MINUTE	60000
-#define SIM_HOUR	(60 * SIM_MINUTE)
+#define SIM_MINUTE 60000
+#define SIM_HOUR   (60 * SIM_MINUTE)
 
 extern struct submitter sim;
 

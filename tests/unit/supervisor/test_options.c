@@ -5,7 +5,7 @@
 #include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
-#define PARSE(...) parse((const char *[]){ "x", __VA_ARGS__, NULL })
+#define PARSE(...) parse((const char *[]) { "x", __VA_ARGS__, NULL })
 
 static struct options options;
 static char wrong[256];

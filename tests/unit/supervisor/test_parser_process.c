@@ -17,11 +17,11 @@
 #include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
-#define PARSER_FD	3
-#define SEALS		(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+#define PARSER_FD 3
+#define SEALS	  (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 static struct supervisor sup;
-static char result[REASON_MAX];	/* of the parser, "" = success */
+static char result[REASON_MAX]; /* of the parser, "" = success */
 static char interval[16];	/* its value of slurmPollInterval */
 
 /* Sends the bytes without a check by the table of messages. */
@@ -59,15 +59,16 @@ parser(const char *what)
 	static const uint8_t bad[11] = { 0, 0, 0, 0, 2, 0, 0, 0, 'n', 'o' };
 	static const uint8_t generation[5];
 	const char *number = strchr(what, '+') != NULL ? "+" :
-	    strchr(what, '-') != NULL ? "-" : "";
+	    strchr(what, '-') != NULL		       ? "-" :
+							 "";
 	size_t more = *number == '+', less = *number == '-';
 
 	if (strncmp(what, "bad", 3) == 0) {
 		raw_send(MSG_CONF_BAD, bad, 10 + more - less, -1);
 		return 1;
 	}
-	raw_send(MSG_CONF, value, strncmp(what, "conf", 4) == 0 ?
-	    7 + more - less : 7, -1);
+	raw_send(MSG_CONF, value,
+	    strncmp(what, "conf", 4) == 0 ? 7 + more - less : 7, -1);
 	if (strcmp(what, "unsealed") == 0)
 		secrets_send(F_SEAL_SHRINK, 0);
 	else if (strcmp(what, "no-secrets") != 0)
@@ -75,8 +76,8 @@ parser(const char *what)
 	if (strcmp(what, "twice") == 0)
 		secrets_send(SEALS, 0);
 	if (strcmp(what, "silent") != 0)
-		raw_send(MSG_CONF_END, generation, strncmp(what, "end", 3) == 0 ?
-		    4 + more - less : 4, -1);
+		raw_send(MSG_CONF_END, generation,
+		    strncmp(what, "end", 3) == 0 ? 4 + more - less : 4, -1);
 	return 0;
 }
 

@@ -18,10 +18,10 @@
 
 static struct supervisor sup;
 static parser_done *loaded;
-static int far[ROLE__COUNT];	/* the worker's end of each channel */
+static int far[ROLE__COUNT]; /* the worker's end of each channel */
 static unsigned offered[ROLE__COUNT], used[ROLE__COUNT];
 static unsigned restarted, stopped;
-static int outcome;	/* -1 none, 0 refused, 1 in force */
+static int outcome; /* -1 none, 0 refused, 1 in force */
 
 static int
 parse(struct supervisor *s, parser_done *done)
@@ -49,7 +49,9 @@ stop(struct supervisor *s, const char *why, int status)
 }
 
 static const struct reload_ops reload_ops = { .parse = parse,
-	.committed = committed, .finished = finished, .stop = stop };
+	.committed = committed,
+	.finished = finished,
+	.stop = stop };
 
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
@@ -76,7 +78,7 @@ channels_read(void)
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		while (frame_read(far[role], (enum role)role, ROLE_SUPERVISOR,
-		    &h, &payload, &fd, 0) == 0) {
+			   &h, &payload, &fd, 0) == 0) {
 			rd_init(&r, payload, h.length);
 			if (h.type == MSG_CONF_END)
 				offered[role] = rd_u32(&r);
@@ -274,7 +276,7 @@ test_refused(void)
 	agree(ROLE_LISTENER);
 	reload_bad(&sup.workers.children[ROLE_COLLECTOR], 2, "no");
 	CHECK_INT(outcome, 0);
-	agree(ROLE_SUBMITTER);	/* too late: it gets the old one */
+	agree(ROLE_SUBMITTER); /* too late: it gets the old one */
 	CHECK_INT(offered[ROLE_SUBMITTER], 1);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);

@@ -16,11 +16,11 @@
 #include "tests/unit/collector/parse/recording.h"
 #include "tests/unit/collector/simulation.h"
 
-#define LAG	900		/* slurmAccountingLag, the default */
-#define DAY	86400
-#define OTHER	"labalice"	/* a user whose rows prove our permission */
+#define LAG   900 /* slurmAccountingLag, the default */
+#define DAY   86400
+#define OTHER "labalice" /* a user whose rows prove our permission */
 
-#define ROW(job, state, start, end)					\
+#define ROW(job, state, start, end) \
 	sim_sacct_row(OTHER, job, state, 50, start, end)
 
 static struct cluster *c;
@@ -30,8 +30,8 @@ static void
 on_answered(void *arg, uint64_t job, int ended, int known)
 {
 	(void)arg;
-	sim_note("answered %llu%s%s", (unsigned long long)job, ended ?
-	    " ended" : "", known ? " known" : "");
+	sim_note("answered %llu%s%s", (unsigned long long)job,
+	    ended ? " ended" : "", known ? " known" : "");
 }
 
 static const struct accounting_ops ops = { .answered = on_answered };
@@ -69,11 +69,11 @@ asked_time(const char *option)
 	const char *p = strstr(sim_args("sacct"), option);
 
 	return p != NULL ? strtoll(p + strlen(option), NULL, 10) - SIM_EPOCH :
-	    SIM_NEVER;
+			   SIM_NEVER;
 }
 
-#define CHECK_FROM(want)	CHECK_INT(asked_time("-S uts"), want)
-#define CHECK_TO(want)		CHECK_INT(asked_time("-E uts"), want)
+#define CHECK_FROM(want) CHECK_INT(asked_time("-S uts"), want)
+#define CHECK_TO(want)	 CHECK_INT(asked_time("-E uts"), want)
 
 /* A minute later slurmctld's clock was read, and the next poll comes. */
 static void
@@ -137,8 +137,9 @@ test_bad_row(void)
 	acct_poll(acct, 0);
 	for (i = 0; i < 3; i++) {
 		CHECK_INT(c->resume.point, SIM_EPOCH);
-		sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
-		    ROW(11, "x\nCOMPLETED", 100, 200), ""));
+		sim_answer("sacct",
+		    rows(ROW(10, "COMPLETED", 100, 200),
+			ROW(11, "x\nCOMPLETED", 100, 200), ""));
 	}
 	CHECK_STR(sim_asked(), "");
 	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
@@ -148,7 +149,8 @@ test_bad_row(void)
 static void
 test_forged_row(void)
 {
-	static const char forged[] = "x\n13|13|root|0|a|b|c||COMPLETED|0:0|"
+	static const char forged[] =
+	    "x\n13|13|root|0|a|b|c||COMPLETED|0:0|"
 	    "1795212300|1795212310|1795212320|3||||x|node1\ny<~!>node1\n";
 	char text[1024];
 	const char *name;
@@ -176,7 +178,8 @@ test_backfill(void)
 	CHECK_FROM(-9000);
 	CHECK_TO(-8000);
 	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
-	CHECK_STR(sim_said(), "end 10/-8900--8500 completed backfill, "
+	CHECK_STR(sim_said(),
+	    "end 10/-8900--8500 completed backfill, "
 	    "backfilled -8000");
 	CHECK_INT(c->resume.point, SIM_EPOCH);
 	CHECK_STR(sim_asked(), "");
@@ -184,13 +187,14 @@ test_backfill(void)
 
 /* Answers, of a row of job 11 and one of job 10, that do not count. */
 static const struct {
-	const char	*title;
-	const char	*user;
-	size_t		 cut;		/* bytes missing at the end */
-	const char	*err;		/* NULL = sacct ends well */
-	const char	*said;
+	const char *title;
+	const char *user;
+	size_t cut;	 /* bytes missing at the end */
+	const char *err; /* NULL = sacct ends well */
+	const char *said;
 } not_counted[] = {
-	{ "sacct fails after a row", OTHER, 0, "sacct: error: slurmdbd: "
+	{ "sacct fails after a row", OTHER, 0,
+	    "sacct: error: slurmdbd: "
 	    "Connection refused",
 	    "end 11/60-70 completed, end 10/100-200 completed" },
 	{ "sacct fails within a row", OTHER, 3, "", "end 11/60-70 completed" },
@@ -242,10 +246,10 @@ test_not_counted(void)
 
 /* How far the resume point may move after a complete answer. */
 static const struct {
-	int64_t		 drained;	/* 0 = never */
-	int		 works;		/* sdiag shows it */
-	int		 tried;
-	const char	*said;
+	int64_t drained; /* 0 = never */
+	int works;	 /* sdiag shows it */
+	int tried;
+	const char *said;
 } bounds[] = {
 	{ SIM_EPOCH + 1000, 1, 1, "end 10/100-200 completed, watermark 1000" },
 	{ SIM_EPOCH + 700, 1, 1, "end 10/100-200 completed, watermark 700" },
@@ -277,8 +281,8 @@ test_bounds(void)
 
 /* Our own rows prove nothing: sacctmgr is asked for the permission. */
 static const struct {
-	const char	*answer;	/* NULL = sacctmgr fails */
-	const char	*said;
+	const char *answer; /* NULL = sacctmgr fails */
+	const char *said;
 } permissions[] = {
 	{ SIM_USER "|Operator\n", "watermark 1000" },
 	{ SIM_USER "|Administrator\n", "watermark 1000" },
@@ -352,15 +356,18 @@ test_sentinel(void)
 	begin();
 	acct_poll(acct, 0);
 	/* The run that ended last becomes the sentinel. */
-	sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
-	    ROW(11, "COMPLETED", 100, 300), ROW(13, "COMPLETED", 100, 250)));
-	CHECK_STR(sim_said(), "end 10/100-200 completed, "
+	sim_answer("sacct",
+	    rows(ROW(10, "COMPLETED", 100, 200), ROW(11, "COMPLETED", 100, 300),
+		ROW(13, "COMPLETED", 100, 250)));
+	CHECK_STR(sim_said(),
+	    "end 10/100-200 completed, "
 	    "end 11/100-300 completed, end 13/100-250 completed, "
 	    "watermark 1000");
 	/* Another run of the same job is not the sentinel. */
 	next_poll();
-	sim_answer("sacct", rows(ROW(10, "COMPLETED", 100, 200),
-	    ROW(11, "COMPLETED", 350, 400), ROW(13, "COMPLETED", 100, 250)));
+	sim_answer("sacct",
+	    rows(ROW(10, "COMPLETED", 100, 200), ROW(11, "COMPLETED", 350, 400),
+		ROW(13, "COMPLETED", 100, 250)));
 	CHECK_STR(sim_said(), "end 11/350-400 completed");
 	next_poll();
 	CHECK_FROM(1000 - LAG);
@@ -478,7 +485,8 @@ test_slices(void)
 	CHECK_FROM(-3 * DAY - LAG);
 	CHECK_TO(-2 * DAY - LAG);
 	sim_answer("sacct", ROW(10, "COMPLETED", -3 * DAY, -3 * DAY + 100));
-	CHECK_STR(sim_said(), "end 10/-259200--259100 completed, "
+	CHECK_STR(sim_said(),
+	    "end 10/-259200--259100 completed, "
 	    "watermark -173700");
 	CHECK(acct_busy(acct));
 	/* The second slice, to the present, fails: it is asked for again. */
@@ -516,7 +524,8 @@ test_slice_too_wide(void)
 	begin();
 	c->resume.point = SIM_EPOCH - 3 * DAY;
 	acct_poll(acct, 0);
-	sim_answer_failed("sacct", "", "slurmdbd: Too wide of a date range in "
+	sim_answer_failed("sacct", "",
+	    "slurmdbd: Too wide of a date range in "
 	    "query");
 	CHECK_INT(c->dbd.away, 0);
 	acct_kick(acct);
@@ -552,12 +561,13 @@ test_max_span(void)
 
 /* Asked for by id: an end, no end, no row; a failure is asked again. */
 static const struct {
-	const char	*state;		/* NULL = no row */
-	int64_t		 start;
-	int64_t		 end;
-	const char	*said;
+	const char *state; /* NULL = no row */
+	int64_t start;
+	int64_t end;
+	const char *said;
 } by_id[] = {
-	{ "COMPLETED", 100, 200, "end 10/100-200 completed, answered 10 ended "
+	{ "COMPLETED", 100, 200,
+	    "end 10/100-200 completed, answered 10 ended "
 	    "known" },
 	{ "RUNNING", 100, SIM_NEVER, "answered 10 known" },
 	{ NULL, 0, 0, "answered 10" },
@@ -582,8 +592,10 @@ test_by_id(void)
 		sim_pass(2);
 		acct_kick(acct);
 		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
-		sim_answer("sacct", by_id[i].state == NULL ? "" :
-		    ROW(10, by_id[i].state, by_id[i].start, by_id[i].end));
+		sim_answer("sacct",
+		    by_id[i].state == NULL ?
+			"" :
+			ROW(10, by_id[i].state, by_id[i].start, by_id[i].end));
 		CHECK_STR(sim_said(), by_id[i].said);
 		CHECK_INT(c->work.accounting.n, 0);
 	}
@@ -627,7 +639,7 @@ restarted_found(void)
 
 	c->caught_up = 0;
 	snapshot_init(&s);
-	s.state = state_word((struct span){ "RUNNING", 7 });
+	s.state = state_word((struct span) { "RUNNING", 7 });
 	s.job.key.job = 10;
 	s.job.key.start = SIM_EPOCH + 400;
 	s.job.submit = SIM_EPOCH + 250;
@@ -639,7 +651,7 @@ restarted_found(void)
 static void
 squeue_runs(void)
 {
-	struct squeue_job row = { 10, state_compact((struct span){ "R", 1 }),
+	struct squeue_job row = { 10, state_compact((struct span) { "R", 1 }),
 		SIM_EPOCH + 400 };
 
 	track_squeue_row(c, &row);
@@ -655,9 +667,11 @@ test_catch_up_order(void)
 	CHECK_STR(sim_said(), "held 10/400");
 	acct_kick(acct);
 	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
-	sim_answer("sacct", rows(ROW(10, "NODE_FAIL", 100, 200),
-	    sim_sacct_row(OTHER, 10, "RUNNING", 250, 400, SIM_NEVER), ""));
-	CHECK_STR(sim_said(), "end 10/100-200 node_fail, answered 10 ended "
+	sim_answer("sacct",
+	    rows(ROW(10, "NODE_FAIL", 100, 200),
+		sim_sacct_row(OTHER, 10, "RUNNING", 250, 400, SIM_NEVER), ""));
+	CHECK_STR(sim_said(),
+	    "end 10/100-200 node_fail, answered 10 ended "
 	    "known");
 	CHECK(idmap_get(&c->work.confirm, 10) != NULL);
 	squeue_runs();
@@ -681,11 +695,11 @@ test_catch_up_order(void)
 
 /* A run that was requeued soon after its start: rows of its steps. */
 static const struct {
-	const char	*step;		/* the id of a step */
-	int64_t		 from;
-	int64_t		 to;
-	const char	*status;
-	const char	*said;
+	const char *step; /* the id of a step */
+	int64_t from;
+	int64_t to;
+	const char *status;
+	const char *said;
 } steps[] = {
 	{ "10.batch", 100, 105, "0:0",
 	    "end 10/100-105 requeued, watermark 1000" },
@@ -716,8 +730,9 @@ test_steps(void)
 		acct_poll(acct, 0);
 		sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
 		CHECK_STR(sim_said(), "");
-		CHECK(strstr(sim_args("sacct"), "-o JobIDRaw,Start,End,"
-		    "ExitCode -j 10") != NULL);
+		CHECK(strstr(sim_args("sacct"),
+			  "-o JobIDRaw,Start,End,"
+			  "ExitCode -j 10") != NULL);
 		sim_answer_failed("sacct", "", "Connection refused");
 		CHECK_STR(sim_said(), "");
 		sim_pass(2);
@@ -777,11 +792,11 @@ permission_asked(const char *answer)
  * had a run that must be there, and our permission was proved.
  */
 static const struct {
-	int		 squeue;	/* its answer had a run known before */
-	int		 sentinel;	/* accounting's had the sentinel */
-	int		 poll;		/* the permission was proved in this poll */
-	const char	*admin;		/* or is asked for: sacctmgr's answer */
-	const char	*said;
+	int squeue;	   /* its answer had a run known before */
+	int sentinel;	   /* accounting's had the sentinel */
+	int poll;	   /* the permission was proved in this poll */
+	const char *admin; /* or is asked for: sacctmgr's answer */
+	const char *said;
 } absences[] = {
 	{ 1, 1, 1, "", "not-found 7: 10/100 12/100" },
 	{ 1, 1, 0, SIM_USER "|Operator\n", "not-found 7: 10/100 12/100" },
@@ -808,8 +823,8 @@ said_to_submitter(void)
 		if (strncmp(said, "answered", 8) == 0)
 			continue;
 		n = strlen(text);
-		snprintf(text + n, sizeof(text) - n, "%s%.*s", n > 0 ? ", " :
-		    "", (int)(end - said), said);
+		snprintf(text + n, sizeof(text) - n, "%s%.*s",
+		    n > 0 ? ", " : "", (int)(end - said), said);
 	}
 	return text;
 }
@@ -839,11 +854,13 @@ test_absence(void)
 		acct_kick(acct);
 		CHECK(strstr(sim_args("sacct"), ",11") != NULL);
 		CHECK(strstr(sim_args("sacct"), "13") == NULL);
-		sim_answer("sacct", absences[i].sentinel ? ROW(11,
-		    "COMPLETED", 100, 300) : ROW(14, "COMPLETED", 100, 300));
+		sim_answer("sacct",
+		    absences[i].sentinel ? ROW(11, "COMPLETED", 100, 300) :
+					   ROW(14, "COMPLETED", 100, 300));
 		permission_asked(absences[i].admin);
-		CHECK_STR(said_to_submitter(), absences[i].sentinel ?
-		    absences[i].said : "end 14/100-300 completed");
+		CHECK_STR(said_to_submitter(),
+		    absences[i].sentinel ? absences[i].said :
+					   "end 14/100-300 completed");
 		/* The lookup is over; the submitter may ask again. */
 		lookup_detailed(c->lookups);
 		CHECK(!lookup_has(c->lookups, 10, SIM_EPOCH + 100));
@@ -860,8 +877,9 @@ test_absence_of_one(void)
 	runs_looked_up();
 	lookup_listed(c->lookups, 1);
 	acct_kick(acct);
-	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
-	    ROW(10, "RUNNING", 100, SIM_NEVER), ""));
+	sim_answer("sacct",
+	    rows(ROW(11, "COMPLETED", 100, 300),
+		ROW(10, "RUNNING", 100, SIM_NEVER), ""));
 	CHECK_STR(said_to_submitter(), "not-found 7: 12/100");
 }
 
@@ -871,15 +889,18 @@ test_lookup_of_done(void)
 {
 	begin_with_sentinel();
 	next_poll();
-	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
-	    ROW(10, "COMPLETED", 100, 200), ROW(12, "COMPLETED", 100, 250)));
+	sim_answer("sacct",
+	    rows(ROW(11, "COMPLETED", 100, 300), ROW(10, "COMPLETED", 100, 200),
+		ROW(12, "COMPLETED", 100, 250)));
 	(void)sim_said();
 	runs_looked_up();
 	lookup_listed(c->lookups, 1);
 	acct_kick(acct);
-	sim_answer("sacct", rows(ROW(11, "COMPLETED", 100, 300),
-	    ROW(10, "COMPLETED", 100, 200), ROW(12, "COMPLETED", 100, 250)));
-	CHECK_STR(said_to_submitter(), "end 10/100-200 completed, "
+	sim_answer("sacct",
+	    rows(ROW(11, "COMPLETED", 100, 300), ROW(10, "COMPLETED", 100, 200),
+		ROW(12, "COMPLETED", 100, 250)));
+	CHECK_STR(said_to_submitter(),
+	    "end 10/100-200 completed, "
 	    "end 12/100-250 completed");
 }
 
@@ -927,8 +948,10 @@ ends_said(const char *said)
 static void
 test_recorded(void)
 {
-	static const struct { const char *dir; unsigned version; } all[] = {
-		{ "22.05", 2205 }, { "24.11", 2411 }, { "26.05", 2605 } };
+	static const struct {
+		const char *dir;
+		unsigned version;
+	} all[] = { { "22.05", 2205 }, { "24.11", 2411 }, { "26.05", 2605 } };
 	const char *said;
 	char *text;
 	size_t i, n;

@@ -6,10 +6,10 @@
 #include "tests/unit/check.h"
 
 static const struct {
-	const char	*text;
-	const char	*host;
-	uint32_t	 index;
-	const char	*want;		/* NULL = none */
+	const char *text;
+	const char *host;
+	uint32_t index;
+	const char *want; /* NULL = none */
 } gpus[] = {
 	{ "{}", "n1", 0, NULL },
 	{ "{\"^n1$\":[\"a\",\"b\"]}", "n1", 1, "b" },
@@ -26,8 +26,14 @@ static const struct {
 };
 
 static const char *const bad_gpus[] = {
-	"", "[]", "{\"[\":[]}", "{\"n\":\"a\"}", "{\"n\":[1]}",
-	"{\"n\":[\"\"]}", "{\"n\":{\"x\":\"a\"}}", "{\"n\":{\"9999\":\"a\"}}",
+	"",
+	"[]",
+	"{\"[\":[]}",
+	"{\"n\":\"a\"}",
+	"{\"n\":[1]}",
+	"{\"n\":[\"\"]}",
+	"{\"n\":{\"x\":\"a\"}}",
+	"{\"n\":{\"9999\":\"a\"}}",
 	"{\"n\":[\"012345678901234567890123456789012345678901234567890123456789abcd\"]}",
 };
 
@@ -44,7 +50,10 @@ test_gpus(void)
 		if (map == NULL)
 			continue;
 		CHECK_STR(gpu_address(map, gpus[i].host, gpus[i].index,
-		    address) == 0 ? address : NULL, gpus[i].want);
+			      address) == 0 ?
+			address :
+			NULL,
+		    gpus[i].want);
 		gpu_map_free(map);
 	}
 	for (i = 0; i < sizeof(bad_gpus) / sizeof(bad_gpus[0]); i++) {

@@ -9,14 +9,14 @@
 #include "collector/details/record_pack.h"
 #include "tests/unit/check.h"
 
-#define LINES_MAX	200
-#define LONG		300000	/* beyond what a reference reaches */
+#define LINES_MAX 200
+#define LONG	  300000 /* beyond what a reference reaches */
 
 struct kept {
-	char	*line;
-	char	*packed;
-	size_t	 n;
-	size_t	 size;
+	char *line;
+	char *packed;
+	size_t n;
+	size_t size;
 };
 
 static uint32_t seed = 1;
@@ -42,7 +42,8 @@ record(char *buf, size_t size, unsigned k)
 {
 	unsigned user = k % 7, t = 1763700000 + k * 13;
 
-	return snprintf(buf, size, "JobId=%u JobName=run-%u.sh UserId=user%u"
+	return snprintf(buf, size,
+	    "JobId=%u JobName=run-%u.sh UserId=user%u"
 	    "(10%u) GroupId=users(100) MCS_label=N/A Priority=42949%u Nice=0 "
 	    "Account=proj%u QOS=normal JobState=RUNNING Reason=None "
 	    "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 "
@@ -150,8 +151,8 @@ test_damage(void)
 	for (k = 0; k < 20000; k++) {
 		at = next() % size;
 		packed[at] = (char)next();
-		(void)pack_read(p, packed, size - (k % 3 == 0 ? next() % size :
-		    0), n);
+		(void)pack_read(p, packed,
+		    size - (k % 3 == 0 ? next() % size : 0), n);
 	}
 	check_passed++;
 	free(packed);

@@ -12,8 +12,8 @@
 
 /* A record as text.  Fields end with "|"; hosts are sorted by name. */
 struct dump {
-	char	text[16 * 1024];
-	size_t	len;
+	char text[16 * 1024];
+	size_t len;
 };
 
 static void dump_add(struct dump *d, const char *fmt, ...)
@@ -81,16 +81,20 @@ dump_record(struct dump *d, struct job_snapshot *s)
 
 	d->len = 0;
 	d->text[0] = '\0';
-	dump_add(d, "job %llu|start %lld|state %s|flags %u|submit %lld|"
-	    "end %lld %s|", (unsigned long long)j->key.job,
-	    (long long)j->key.start, s->state->word, j->flags,
-	    (long long)j->submit, (long long)j->end, job_end_name(j->state));
+	dump_add(d,
+	    "job %llu|start %lld|state %s|flags %u|submit %lld|"
+	    "end %lld %s|",
+	    (unsigned long long)j->key.job, (long long)j->key.start,
+	    s->state->word, j->flags, (long long)j->submit, (long long)j->end,
+	    job_end_name(j->state));
 	dump_add(d, "exit %d|never %d|batch %d|optout %d|", j->exit_code,
 	    s->never, s->batch, s->opt_out_seen);
-	dump_add(d, "shared %s whole %d|restarts %u|array %llu|task %u|"
-	    "het %llu|offset %u|", job_shared_name(j->shared),
-	    s->whole_is_none, j->restarts, (unsigned long long)j->array_job,
-	    j->array_task, (unsigned long long)j->het_job, j->het_offset);
+	dump_add(d,
+	    "shared %s whole %d|restarts %u|array %llu|task %u|"
+	    "het %llu|offset %u|",
+	    job_shared_name(j->shared), s->whole_is_none, j->restarts,
+	    (unsigned long long)j->array_job, j->array_task,
+	    (unsigned long long)j->het_job, j->het_offset);
 	dump_add(d, "nodes %u|cpus %u|accels %u|walltime %lld|memory %llu|",
 	    j->nodes, j->cpus, j->accels, (long long)j->walltime,
 	    (unsigned long long)j->memory);

@@ -12,7 +12,7 @@
 
 #include "collector/parse/parse.h"
 
-#define RECORDING_BYTES_MAX	(4u * 1024 * 1024)
+#define RECORDING_BYTES_MAX (4u * 1024 * 1024)
 
 /* Returns owned: n bytes and a NUL behind them. */
 static inline char *
@@ -64,7 +64,7 @@ line_new(const char *text, size_t n, char **copy)
 	if (*copy == NULL)
 		exit(1);
 	memcpy(*copy, text, n);
-	return (struct span){ *copy, n };
+	return (struct span) { *copy, n };
 }
 
 /* The device of struct read_options: "n3-0". */

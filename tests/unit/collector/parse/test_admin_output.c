@@ -8,10 +8,10 @@
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static const char *const versions[] = { "20.11", "22.05", "24.11" };
-#define VERSIONS	(sizeof(versions) / sizeof(versions[0]))
+#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 /* --- scontrol ping --- */
 
@@ -31,8 +31,8 @@ controllers_of(const char *host, const char *text)
 
 	for (; *text != '\0'; text = *end != '\0' ? end + 1 : end) {
 		end = strchrnul(text, '\n');
-		controllers_line(&c, host, line_new(text,
-		    (size_t)(end - text), &copy));
+		controllers_line(&c, host,
+		    line_new(text, (size_t)(end - text), &copy));
 		free(copy);
 	}
 	return c;
@@ -50,14 +50,14 @@ static void
 test_controllers(void)
 {
 	static const char up[] = "Slurmctld(primary) at ctl is UP\n"
-	    "Slurmctld(backup) at labbackup is UP";
+				 "Slurmctld(backup) at labbackup is UP";
 	struct controllers c = { .first_up = -1, .ours = -1 };
 	char many[64 * 40] = "";
 	unsigned i;
 
 	recording_lines("22.05", "ping.txt", on_controllers, &c);
 	controllers_are(c, 2, 1, 1);
-	c = (struct controllers){ .first_up = -1, .ours = -1 };
+	c = (struct controllers) { .first_up = -1, .ours = -1 };
 	recording_lines("20.11", "ping.txt", on_controllers, &c);
 	controllers_are(c, 1, -1, -1);
 	controllers_are(controllers_of("ctl", up), 2, 0, 0);
@@ -69,12 +69,16 @@ test_controllers(void)
 	/* Other lines, and lines that are cut. */
 	controllers_are(controllers_of("x", "scontrol: error: at x is UP"), 0,
 	    -1, -1);
-	controllers_are(controllers_of("x", "\nSlurmctld(\nSlurmctld(p) at x\n"
-	    "Slurmctld(p) at  is UP\n at x is UP"), 0, -1, -1);
+	controllers_are(controllers_of("x",
+			    "\nSlurmctld(\nSlurmctld(p) at x\n"
+			    "Slurmctld(p) at  is UP\n at x is UP"),
+	    0, -1, -1);
 	controllers_are(controllers_of("x", "Slurmctld(p) at x is U"), 1, -1,
 	    0);
-	controllers_are(controllers_of("x", "Slurmctld(p) at x is UPSET\n"
-	    "Slurmctld(p) at x.y is "), 2, -1, 1);
+	controllers_are(controllers_of("x",
+			    "Slurmctld(p) at x is UPSET\n"
+			    "Slurmctld(p) at x.y is "),
+	    2, -1, 1);
 	/* No more than CONTROLLERS_MAX are counted. */
 	for (i = 0; i < 40; i++)
 		strcat(many, "Slurmctld(backup) at x is DOWN\n");
@@ -108,12 +112,12 @@ test_sdiag(void)
 	size_t i;
 
 	for (i = 0; i < VERSIONS; i++) {
-		d = (struct sdiag){ 0, -1 };
+		d = (struct sdiag) { 0, -1 };
 		recording_lines(versions[i], "sdiag.txt", on_sdiag, &d);
 		CHECK_INT(d.clock, clocks[i]);
 		CHECK_INT(d.queue, 0);
 	}
-	d = (struct sdiag){ 7, 8 };
+	d = (struct sdiag) { 7, 8 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		sdiag_line(&d, line_new(bad[i], strlen(bad[i]), &copy));
 		free(copy);
@@ -131,8 +135,8 @@ test_sdiag(void)
 /* --- sacctmgr --- */
 
 struct asked {
-	struct admin	 admin;
-	const char	*user;
+	struct admin admin;
+	const char *user;
 };
 
 static int
@@ -153,25 +157,29 @@ admin_of(const char *user, const char *text)
 
 	admin_line(&a, user, line_new(text, strlen(text), &copy));
 	free(copy);
-	return a.operator ? 2 : a.known;
+	return a.operator? 2 : a.known;
 }
 
 static void
 test_admins(void)
 {
 	static const struct {
-		const char	*user;
-		int		 known, operator;
+		const char *user;
+		int known, operator;
 	} users[] = {
-		{ "laboper", 1, 1 }, { "root", 1, 1 }, { "labalice", 1, 0 },
-		{ "labcarol", 0, 0 }, { "lab", 0, 0 }, { "", 0, 0 },
+		{ "laboper", 1, 1 },
+		{ "root", 1, 1 },
+		{ "labalice", 1, 0 },
+		{ "labcarol", 0, 0 },
+		{ "lab", 0, 0 },
+		{ "", 0, 0 },
 	};
 	struct asked a;
 	size_t i, k;
 
 	for (i = 0; i < VERSIONS; i++)
 		for (k = 0; k < sizeof(users) / sizeof(users[0]); k++) {
-			a = (struct asked){ .user = users[k].user };
+			a = (struct asked) { .user = users[k].user };
 			recording_lines(versions[i], "users.txt", on_admin, &a);
 			CHECK_INT(a.admin.known, users[k].known);
 			CHECK_INT(a.admin.operator, users[k].operator);
@@ -218,7 +226,7 @@ test_dbd(void)
 	recording_lines("22.05", "dbd.txt", on_dbd, &d);
 	CHECK_INT(d.reached, 1);
 	CHECK_INT(d.private_jobs, 1);
-	d = (struct dbd_config){ 0, 0 };
+	d = (struct dbd_config) { 0, 0 };
 	dbd_config_line(&d, S("PrivateData            = jobs"));
 	CHECK_INT(d.private_jobs, 0);
 	dbd_config_line(&d, S("SlurmDBD configuration:"));

@@ -5,7 +5,7 @@
 #include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static char got[1024];
 
@@ -20,9 +20,9 @@ on_index(uint32_t index, void *arg)
 }
 
 static const struct {
-	const char	*gres;
-	const char	*indices;
-	int		 count;		/* -1 = malformed */
+	const char *gres;
+	const char *indices;
+	int count; /* -1 = malformed */
 } cases[] = {
 	{ "", "", 0 },
 	{ "(null)", "", 0 },
@@ -81,7 +81,8 @@ test_tres(const struct gres_names *names)
 	struct tres t;
 
 	tres_parse(S("billing=2,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=1400M,"
-	    "node=2"), names, &t);
+		     "node=2"),
+	    names, &t);
 	CHECK(t.cpus == 4 && t.nodes == 2 && t.gpus == 2 && t.memory == 1400);
 	tres_parse(S("cpu=1,mem=62.50G,node=1,gres/gpu:a=1,gres/gpu:b=2"),
 	    names, &t);

@@ -29,8 +29,8 @@ on_count(const char *name, void *arg)
 }
 
 static const struct {
-	const char	*list;
-	const char	*names;		/* NULL = malformed */
+	const char *list;
+	const char *names; /* NULL = malformed */
 } cases[] = {
 	{ "", "" },
 	{ "n1", "n1" },
@@ -77,10 +77,13 @@ main(void)
 	int n;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		s = (struct span){ cases[i].list, strlen(cases[i].list) };
+		s = (struct span) { cases[i].list, strlen(cases[i].list) };
 		got[0] = '\0';
-		n = hostlist_each(s, strlen(cases[i].list) > 12 &&
-		    cases[i].names == NULL ? on_count : on_name, NULL);
+		n = hostlist_each(s,
+		    strlen(cases[i].list) > 12 && cases[i].names == NULL ?
+			on_count :
+			on_name,
+		    NULL);
 		if (cases[i].names == NULL) {
 			CHECK_INT(n, -1);
 			if (n != -1)
@@ -90,16 +93,16 @@ main(void)
 			CHECK_STR(got, cases[i].names);
 		}
 	}
-	s = (struct span){ "n[1-100000]", 11 };
+	s = (struct span) { "n[1-100000]", 11 };
 	CHECK_INT(hostlist_each(s, on_count, NULL), 100000);
-	s = (struct span){ "n[0-100000]", 11 };
+	s = (struct span) { "n[0-100000]", 11 };
 	CHECK_INT(hostlist_each(s, on_count, NULL), -1);
 	limit = 3;
-	s = (struct span){ "n[1-9]", 6 };
+	s = (struct span) { "n[1-9]", 6 };
 	CHECK_INT(hostlist_each(s, on_name, NULL), -1);
 	limit = 0;
 	memset(longest, 'n', sizeof(longest));
-	s = (struct span){ longest, 255 };
+	s = (struct span) { longest, 255 };
 	CHECK_INT(hostlist_each(s, on_count, NULL), 1);
 	s.n = 256;
 	CHECK_INT(hostlist_each(s, on_count, NULL), -1);

@@ -8,7 +8,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static struct gres_names names;
 
@@ -54,10 +54,9 @@ recordings(void)
 		"node1 mixed cpus=14 memory=0 gpus=4",
 		"node5 allocated cpus=16 memory=0 gpus=3",
 		"node7 mixed cpus=4 memory=0 gpus=0",
-		"big2 down cpus=0 memory=0 gpus=0",
-		NULL };
-	const char *others[] = {
-		"n3 allocated cpus=16 memory=0 gpus=4",
+		"big2 down cpus=0 memory=0 gpus=0", NULL
+	};
+	const char *others[] = { "n3 allocated cpus=16 memory=0 gpus=4",
 		"n4 allocated cpus=16 memory=0 gpus=2",
 		"n1 reserved cpus=0 memory=0 gpus=0",
 		"n2 mixed cpus=4 memory=0 gpus=0",
@@ -65,8 +64,7 @@ recordings(void)
 		"n2 down cpus=0 memory=0 gpus=0",
 		"n3 down cpus=0 memory=0 gpus=0",
 		"n4 down cpus=0 memory=0 gpus=0",
-		"n5 down cpus=0 memory=0 gpus=0",
-		NULL };
+		"n5 down cpus=0 memory=0 gpus=0", NULL };
 	size_t i;
 
 	recording("22.05", v22_05);
@@ -80,8 +78,8 @@ static void
 words(void)
 {
 	static const struct {
-		const char	*state;
-		const char	*word;
+		const char *state;
+		const char *word;
 	} table[] = {
 		{ "IDLE", "idle" },
 		{ "ALLOCATED", "allocated" },
@@ -137,14 +135,15 @@ lines(void)
 	    "a mixed cpus=3 memory=512 gpus=0");
 	/* Tokens in an admin's text do not count. */
 	CHECK_STR(show("NodeName=a CPUAlloc=3 State=IDLE+DRAIN Reason=x "
-	    "GresUsed=gpu:4 State=ALLOCATED"),
+		       "GresUsed=gpu:4 State=ALLOCATED"),
 	    "a down cpus=3 memory=0 gpus=0");
 	/* Types, shards, and malformed lists. */
 	CHECK_STR(show("NodeName=a CPUAlloc=3 GresUsed=gpu:a40:1(IDX:0),"
-	    "gpu:v100:2(IDX:2-3),shard:a40:4(4/0) State=MIXED"),
+		       "gpu:v100:2(IDX:2-3),shard:a40:4(4/0) State=MIXED"),
 	    "a mixed cpus=3 memory=0 gpus=3");
 	CHECK_STR(show("NodeName=a GresUsed=gpu:(IDX State=MIXED "
-	    "AllocTRES=cpu=4,gres/gpu=2"), "a mixed cpus=0 memory=0 gpus=2");
+		       "AllocTRES=cpu=4,gres/gpu=2"),
+	    "a mixed cpus=0 memory=0 gpus=2");
 	CHECK_STR(show("NodeName=a State=MIXED AllocTRES="),
 	    "a mixed cpus=0 memory=0 gpus=0");
 	CHECK_STR(show("JobId=1 State=MIXED"), "none");

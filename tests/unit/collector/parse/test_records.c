@@ -15,22 +15,23 @@
 #include "tests/unit/collector/parse/dump_record.h"
 #include "tests/unit/collector/parse/recording.h"
 
-#define DATA_DELIMITER	"<~!>"
-#define RECORDS_MAX	256
+#define DATA_DELIMITER "<~!>"
+#define RECORDS_MAX    256
 
 static struct gres_names gpus;
-static struct read_options how = { .gpus = &gpus, .opt_out_word = "keep_away",
+static struct read_options how = { .gpus = &gpus,
+	.opt_out_word = "keep_away",
 	.device = recording_device };
 
 /* The records of one file, one per line. */
 struct records {
-	char		*file;		/* owned */
+	char *file; /* owned */
 	struct {
-		char	*line;		/* into file */
-		size_t	 key;		/* bytes of its "job N|start N|" */
-		int	 seen;
+		char *line; /* into file */
+		size_t key; /* bytes of its "job N|start N|" */
+		int seen;
 	} of[RECORDS_MAX];
-	size_t		 n;
+	size_t n;
 };
 
 static size_t
@@ -120,8 +121,8 @@ records_done(struct records *r, const char *version, const char *what)
 	CHECK(r->n >= 15);
 	for (i = 0; i < r->n; i++) {
 		if (r->of[i].seen != 1)
-			fprintf(stderr, "%s, %s: %d times: %s\n", version,
-			    what, r->of[i].seen, r->of[i].line);
+			fprintf(stderr, "%s, %s: %d times: %s\n", version, what,
+			    r->of[i].seen, r->of[i].line);
 		CHECK_INT(r->of[i].seen, 1);
 	}
 	printf("%s: %zu records of %s as expected\n", version, r->n, what);
@@ -142,8 +143,10 @@ static void
 test_accounting(const char *version)
 {
 	struct records records;
-	struct sacct_reader r = { .delimiter = DATA_DELIMITER, .how = &how,
-		.each = on_row, .arg = &records };
+	struct sacct_reader r = { .delimiter = DATA_DELIMITER,
+		.how = &how,
+		.each = on_row,
+		.arg = &records };
 	size_t n;
 	char *buf = recording_read(version, "acct.txt", &n);
 

@@ -10,7 +10,8 @@
 #include "tests/unit/collector/parse/recording.h"
 
 static struct gres_names names;
-static struct read_options how = { .gpus = &names, .opt_out_word = "keep_away",
+static struct read_options how = { .gpus = &names,
+	.opt_out_word = "keep_away",
 	.device = recording_device };
 
 static int
@@ -25,7 +26,8 @@ on_row(struct job_snapshot *s, void *arg)
 	    s->never ? "!" : "");
 	if (s->job.key.job == 8) {
 		dump_record(&d, s);
-		CHECK_STR(d.text, "job 8|start 1795212359|state COMPLETED|"
+		CHECK_STR(d.text,
+		    "job 8|start 1795212359|state COMPLETED|"
 		    "flags 1|submit 1795212358|end 1795212434 completed|exit 0|"
 		    "never 0|batch 0|optout 0|shared multi_user whole 0|"
 		    "restarts 0|array 0|task 0|het 0|offset 0|nodes 2|cpus 2|"
@@ -79,14 +81,26 @@ test_accounting(void)
 static void
 test_accounting_forged(void)
 {
-	static const char row[] = "5\x01\x02\x03\x04" "5\x01\x02\x03\x04u"
-	    "\x01\x02\x03\x04" "1\x01\x02\x03\x04" "a\x01\x02\x03\x04p"
-	    "\x01\x02\x03\x04q\x01\x02\x03\x04\x01\x02\x03\x04" "COMPLETED"
-	    "\x01\x02\x03\x04" "0:0\x01\x02\x03\x04" "100\x01\x02\x03\x04"
-	    "200\x01\x02\x03\x04" "300\x01\x02\x03\x04" "5\x01\x02\x03\x04"
-	    "cpu=2,node=1\x01\x02\x03\x04" "100M\x01\x02\x03\x04" "1"
+	static const char row[] =
+	    "5\x01\x02\x03\x04"
+	    "5\x01\x02\x03\x04u"
+	    "\x01\x02\x03\x04"
+	    "1\x01\x02\x03\x04"
+	    "a\x01\x02\x03\x04p"
+	    "\x01\x02\x03\x04q\x01\x02\x03\x04\x01\x02\x03\x04"
+	    "COMPLETED"
+	    "\x01\x02\x03\x04"
+	    "0:0\x01\x02\x03\x04"
+	    "100\x01\x02\x03\x04"
+	    "200\x01\x02\x03\x04"
+	    "300\x01\x02\x03\x04"
+	    "5\x01\x02\x03\x04"
+	    "cpu=2,node=1\x01\x02\x03\x04"
+	    "100M\x01\x02\x03\x04"
+	    "1"
 	    "\x01\x02\x03\x04keep_away\x01\x02\x03\x04%s\x01\x02\x03\x04n1\n";
-	struct sacct_reader r = { .delimiter = "\x01\x02\x03\x04", .how = &how,
+	struct sacct_reader r = { .delimiter = "\x01\x02\x03\x04",
+		.how = &how,
 		.each = on_row };
 	static char seen[16384];
 	char text[2048];
@@ -115,23 +129,26 @@ test_lacking(void)
 	uint32_t lacking = 0;
 
 	sacct_begin(&r, 0, columns, delimiter);
-	CHECK_STR(columns, "JobIDRaw,JobID,User,UID,Account,Partition,QOS,"
+	CHECK_STR(columns,
+	    "JobIDRaw,JobID,User,UID,Account,Partition,QOS,"
 	    "Reservation,State,ExitCode,Submit,Start,End,TimelimitRaw,"
 	    "AllocTRES,ReqMem,ReqCPUS,AdminComment,JobName,NodeList");
 	CHECK(strncmp(delimiter, "--delimiter=", 12) == 0);
 	CHECK_STR(delimiter + 12, r.delimiter);
-	CHECK(sacct_lacks("sacct: error: Connection refused", &lacking) ==
+	CHECK(
+	    sacct_lacks("sacct: error: Connection refused", &lacking) == NULL);
+	CHECK(
+	    sacct_lacks("Invalid field requested: \"End\"", &lacking) == NULL);
+	CHECK(sacct_lacks("Invalid field requested: \"Reservat\"", &lacking) ==
 	    NULL);
-	CHECK(sacct_lacks("Invalid field requested: \"End\"", &lacking) ==
-	    NULL);
-	CHECK(sacct_lacks("Invalid field requested: \"Reservat\"",
-	    &lacking) == NULL);
 	CHECK_INT(lacking, 0);
 	CHECK_STR(sacct_lacks("sacct: error: Invalid field requested: "
-	    "\"Reservation\"\nmore", &lacking), "Reservation");
+			      "\"Reservation\"\nmore",
+		      &lacking),
+	    "Reservation");
 	CHECK_INT(lacking, 1 << 7);
 	CHECK(sacct_lacks("Invalid field requested: \"Reservation\"",
-	    &lacking) == NULL);
+		  &lacking) == NULL);
 	sacct_begin(&r, lacking, columns, delimiter);
 	CHECK(strstr(columns, ",QOS,JobIDRaw,State,") != NULL);
 	CHECK(strstr(columns, "Reservation") == NULL);
@@ -167,8 +184,8 @@ test_steps(void)
 		".|||||||||||0:0", "5||||1||||2||||0:0", "5.0||||1||||2||||",
 		"5.0||||1||||2", "5.0||||1||||2||||0:0||||x",
 		"x.0||||1||||2||||0:0", "5.0||||x||||2||||0:0",
-		"5.0||||1||||x||||0:0", ".0||||1||||2||||0:0",
-		"5.0|1|2|0:0", "99999999999999999999.0||||1||||2||||0:0" };
+		"5.0||||1||||x||||0:0", ".0||||1||||2||||0:0", "5.0|1|2|0:0",
+		"99999999999999999999.0||||1||||2||||0:0" };
 	struct job_step s, sum = { 0 };
 	size_t i;
 

@@ -8,10 +8,10 @@
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static struct gres_names names;
-static char *file;	/* owned */
+static char *file; /* owned */
 static size_t file_len;
 
 static int
@@ -19,10 +19,12 @@ device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
 {
 	(void)arg;
 	return snprintf(address, ACCEL_MAX, "%s#%u", host, index) < ACCEL_MAX ?
-	    0 : -1;
+	    0 :
+	    -1;
 }
 
-static struct read_options how = { .gpus = &names, .opt_out_word = "keep_away",
+static struct read_options how = { .gpus = &names,
+	.opt_out_word = "keep_away",
 	.device = device };
 
 /* name is VERSION/FILE. */
@@ -43,18 +45,20 @@ show(const struct job_snapshot *s)
 	size_t len;
 	uint32_t i, k;
 
-	snprintf(buf, sizeof(buf), "%llu %s %s/%s/%s start=%lld submit=%lld "
+	snprintf(buf, sizeof(buf),
+	    "%llu %s %s/%s/%s start=%lld submit=%lld "
 	    "end=%lld wall=%lld n=%u c=%u a=%u mem=%llu shared=%s%s f=%u "
-	    "b=%d r=%u", (unsigned long long)j->key.job, s->state->word,
-	    j->user, j->account != NULL ? j->account : "-", j->partition,
+	    "b=%d r=%u",
+	    (unsigned long long)j->key.job, s->state->word, j->user,
+	    j->account != NULL ? j->account : "-", j->partition,
 	    (long long)j->key.start, (long long)j->submit, (long long)j->end,
 	    (long long)j->walltime, j->nodes, j->cpus, j->accels,
 	    (unsigned long long)j->memory, job_shared_name(j->shared),
 	    s->whole_is_none ? "?" : "", j->flags, s->batch, j->restarts);
 	for (i = 0; i < j->n_hosts; i++) {
 		len = strlen(buf);
-		len += (size_t)snprintf(buf + len, sizeof(buf) - len, " %s:",
-		    j->hosts[i].name);
+		len += (size_t)snprintf(buf + len, sizeof(buf) - len,
+		    " %s:", j->hosts[i].name);
 		for (k = 0; k < j->hosts[i].n_cpus; k++)
 			len += (size_t)snprintf(buf + len, sizeof(buf) - len,
 			    "%u-%u,", j->hosts[i].cpus[k].first,
@@ -67,10 +71,10 @@ show(const struct job_snapshot *s)
 }
 
 struct search {
-	uint64_t	 id;
-	const char	*want;
-	const char	*name;
-	unsigned	 found;
+	uint64_t id;
+	const char *want;
+	const char *name;
+	unsigned found;
 	enum record_verdict verdict;
 };
 
@@ -84,7 +88,7 @@ on_line(struct span line, void *arg)
 		return 0;
 	q->found++;
 	snapshot_init(&s);
-	q->verdict = scontrol_record(line, (struct span){ NULL, 0 }, &how, &s);
+	q->verdict = scontrol_record(line, (struct span) { NULL, 0 }, &how, &s);
 	if (q->verdict == RECORD_GOOD) {
 		CHECK_STR(show(&s), q->want);
 		if (q->name != NULL)
@@ -113,95 +117,136 @@ search(struct search *q, size_t step)
 }
 
 static const struct {
-	const char	*file;
-	uint64_t	 id;
+	const char *file;
+	uint64_t id;
 	enum record_verdict verdict;
-	const char	*want;
-	const char	*name;
+	const char *want;
+	const char *name;
 } records[] = {
-	{ "22.05/scontrol-job-d-o.txt", 1, RECORD_GOOD, "1 RUNNING "
+	{ "22.05/scontrol-job-d-o.txt", 1, RECORD_GOOD,
+	    "1 RUNNING "
 	    "labalice/proj1/main start=1795212354 submit=1795212354 end=0 "
 	    "wall=300 n=1 c=2 a=1 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "node1:8-9,+node1#0", "sbatch" },
-	{ "22.05/scontrol-job-d-o.txt", 2, RECORD_GOOD, "2 CANCELLED "
+	    "node1:8-9,+node1#0",
+	    "sbatch" },
+	{ "22.05/scontrol-job-d-o.txt", 2, RECORD_GOOD,
+	    "2 CANCELLED "
 	    "labalice/proj1/main start=1795212354 submit=1795212354 "
 	    "end=1795212356 wall=300 n=1 c=2 a=1 mem=100 shared=multi_user? "
-	    "f=3 b=1 r=0 node1:10-11,", "sbatch" },
-	{ "22.05/scontrol-job-d-o.txt", 5, RECORD_GOOD, "5 RUNNING "
+	    "f=3 b=1 r=0 node1:10-11,",
+	    "sbatch" },
+	{ "22.05/scontrol-job-d-o.txt", 5, RECORD_GOOD,
+	    "5 RUNNING "
 	    "labalice/proj1/main start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=2 a=2 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "node1:10-11,+node1#1+node1#3", "gpu_noncontig" },
-	{ "22.05/scontrol-job-d-o.txt", 8, RECORD_GOOD, "8 RUNNING "
+	    "node1:10-11,+node1#1+node1#3",
+	    "gpu_noncontig" },
+	{ "22.05/scontrol-job-d-o.txt", 8, RECORD_GOOD,
+	    "8 RUNNING "
 	    "labbob/proj2/mixed start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=2 c=2 a=2 mem=200 shared=multi_user? f=23 b=1 r=0 "
-	    "node5:8-8,+node5#0 node6:6-6,+node6#0", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 9, RECORD_GOOD, "9 RUNNING "
+	    "node5:8-8,+node5#0 node6:6-6,+node6#0",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 9, RECORD_GOOD,
+	    "9 RUNNING "
 	    "labalice/proj1/mixed start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=2 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "node5:9-9,+node5#1+node5#2", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 12, RECORD_GOOD, "12 RUNNING "
+	    "node5:9-9,+node5#1+node5#2",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 12, RECORD_GOOD,
+	    "12 RUNNING "
 	    "labalice/proj1/main start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=4 a=0 mem=200 shared=multi_user? f=23 b=1 r=0 "
-	    "node3:4-5,8-9,", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 15, RECORD_GOOD, "15 RUNNING "
+	    "node3:4-5,8-9,",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 15, RECORD_GOOD,
+	    "15 RUNNING "
 	    "labalice/proj1/main start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=2 c=6 a=0 mem=500 shared=multi_user? f=23 b=1 r=0 "
-	    "node3:10-13, node4:0-1,", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 20, RECORD_GOOD, "20 RUNNING "
+	    "node3:10-13, node4:0-1,",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 20, RECORD_GOOD,
+	    "20 RUNNING "
 	    "labalice/proj1/shared start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=2 a=0 mem=100 shared=multi_user f=23 b=1 r=0 "
-	    "node7:0-1,", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 22, RECORD_GOOD, "22 RUNNING "
+	    "node7:0-1,",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 22, RECORD_GOOD,
+	    "22 RUNNING "
 	    "labbob/proj2/main start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=2 a=0 mem=100 shared=single_user f=23 b=1 r=0 "
-	    "node2:0-1,", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 17, RECORD_GOOD, "17 PENDING "
+	    "node2:0-1,",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 17, RECORD_GOOD,
+	    "17 PENDING "
 	    "labalice/proj1/big start=0 submit=1795212358 end=0 wall=300 "
-	    "n=0 c=0 a=0 mem=0 shared=multi_user f=0 b=1 r=0", "arr" },
-	{ "22.05/scontrol-job-d-o.txt", 33, RECORD_GOOD, "33 RUNNING "
+	    "n=0 c=0 a=0 mem=0 shared=multi_user f=0 b=1 r=0",
+	    "arr" },
+	{ "22.05/scontrol-job-d-o.txt", 33, RECORD_GOOD,
+	    "33 RUNNING "
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "big1:5-5,", "name with  spaces" },
-	{ "22.05/scontrol-job-d-o.txt", 35, RECORD_GOOD, "35 RUNNING "
+	    "big1:5-5,",
+	    "name with  spaces" },
+	{ "22.05/scontrol-job-d-o.txt", 35, RECORD_GOOD,
+	    "35 RUNNING "
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "big1:7-7,", "j\xc3\xb6" "b_\xe5\x90\x8d\xe5\x89\x8d_\xf0\x9f\x9a\x80" },
+	    "big1:7-7,",
+	    "j\xc3\xb6"
+	    "b_\xe5\x90\x8d\xe5\x89\x8d_\xf0\x9f\x9a\x80" },
 	/* The first line of a record with a newline in the name. */
 	{ "22.05/scontrol-job-d-o.txt", 36, RECORD_BAD, NULL, NULL },
-	{ "22.05/scontrol-job-d-o.txt", 39, RECORD_GOOD, "39 RUNNING "
+	{ "22.05/scontrol-job-d-o.txt", 39, RECORD_GOOD,
+	    "39 RUNNING "
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "big1:11-11,", "latin1-\xef\xbf\xbd-bad" },
-	{ "22.05/scontrol-job-d-o.txt", 40, RECORD_GOOD, "40 RUNNING "
+	    "big1:11-11,",
+	    "latin1-\xef\xbf\xbd-bad" },
+	{ "22.05/scontrol-job-d-o.txt", 40, RECORD_GOOD,
+	    "40 RUNNING "
 	    "labalice/proj1/big start=1795212359 submit=1795212358 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "big1:12-12,", "esc\\x1b[31mred\\x01" },
+	    "big1:12-12,",
+	    "esc\\x1b[31mred\\x01" },
 	/* "x JobState=FAILED UserId=root(0)": needs the exact name. */
 	{ "22.05/scontrol-job-d-o.txt", 42, RECORD_AMBIGUOUS, NULL, NULL },
-	{ "22.05/scontrol-job-d-o.txt", 26, RECORD_GOOD, "26 RUNNING "
+	{ "22.05/scontrol-job-d-o.txt", 26, RECORD_GOOD,
+	    "26 RUNNING "
 	    "labalice/proj1/mixed start=1795212359 submit=1795212358 end=0 "
 	    "wall=0 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "node5:6-6,", NULL },
-	{ "22.05/scontrol-job-d-o.txt", 6, RECORD_GOOD, "6 FAILED "
+	    "node5:6-6,",
+	    NULL },
+	{ "22.05/scontrol-job-d-o.txt", 6, RECORD_GOOD,
+	    "6 FAILED "
 	    "labalice/proj1/big start=1795212358 submit=1795212358 "
 	    "end=1795212358 wall=300 n=1 c=2 a=2 mem=200 shared=multi_user? "
-	    "f=1 b=1 r=0", NULL },
-	{ "22.05/scontrol-job-d-o-later.txt", 58, RECORD_GOOD, "58 RUNNING "
+	    "f=1 b=1 r=0",
+	    NULL },
+	{ "22.05/scontrol-job-d-o-later.txt", 58, RECORD_GOOD,
+	    "58 RUNNING "
 	    "labalice/proj1/mixed start=1795212490 submit=1795212365 end=0 "
 	    "wall=300 n=1 c=1 a=0 mem=100 shared=multi_user? f=23 b=1 r=1 "
-	    "node6:0-0,", NULL },
-	{ "22.05/scontrol-job-d-o-later.txt", 83, RECORD_GOOD, "83 RUNNING "
+	    "node6:0-0,",
+	    NULL },
+	{ "22.05/scontrol-job-d-o-later.txt", 83, RECORD_GOOD,
+	    "83 RUNNING "
 	    "labalice/proj1/main start=1795212548 submit=1795212547 end=0 "
 	    "wall=300 n=2 c=4 a=3 mem=200 shared=multi_user? f=23 b=1 r=0 "
-	    "node1:8-9,+node1#0+node1#1 node2:10-11,+node2#3", NULL },
-	{ "22.05/scontrol-job-d-o-later.txt", 84, RECORD_GOOD, "84 RUNNING "
+	    "node1:8-9,+node1#0+node1#1 node2:10-11,+node2#3",
+	    NULL },
+	{ "22.05/scontrol-job-d-o-later.txt", 84, RECORD_GOOD,
+	    "84 RUNNING "
 	    "labalice/proj1/mixed start=1795212548 submit=1795212547 end=0 "
 	    "wall=300 n=1 c=1 a=4 mem=100 shared=multi_user? f=23 b=1 r=0 "
-	    "node5:8-8,+node5#0+node5#1+node5#2+node5#3", NULL },
-	{ "22.05/scontrol-configuring.txt", 129, RECORD_GOOD, "129 CONFIGURING "
+	    "node5:8-8,+node5#0+node5#1+node5#2+node5#3",
+	    NULL },
+	{ "22.05/scontrol-configuring.txt", 129, RECORD_GOOD,
+	    "129 CONFIGURING "
 	    "labalice/proj1/main start=1795213427 submit=1795213427 end=0 "
 	    "wall=300 n=2 c=4 a=2 mem=300 shared=multi_user? f=7 b=1 r=0 "
-	    "node1:0-1,+node1#0 node2:0-1,+node2#0", NULL },
+	    "node1:0-1,+node1#0 node2:0-1,+node2#0",
+	    NULL },
 };
 
 static void
@@ -228,7 +273,8 @@ test_records(void)
 static void
 test_forged(void)
 {
-	static const char good[] = "JobId=7 JobName=x UserId=a(1) GroupId=a(1) "
+	static const char good[] =
+	    "JobId=7 JobName=x UserId=a(1) GroupId=a(1) "
 	    "MCS_label=N/A Account=p QOS=n JobState=RUNNING Reason=None "
 	    "Restarts=0 BatchFlag=1 ExitCode=0:0 TimeLimit=00:05:00 "
 	    "SubmitTime=100 StartTime=200 EndTime=500 Partition=main "
@@ -241,10 +287,11 @@ test_forged(void)
 	enum record_verdict v;
 
 	/* Tokens behind Command= do not count. */
-	snprintf(text, sizeof(text), good, "/x Nodes=n9 CPU_IDs=0-999 Mem=0 "
+	snprintf(text, sizeof(text), good,
+	    "/x Nodes=n9 CPU_IDs=0-999 Mem=0 "
 	    "GRES=gpu:1(IDX:7) MinCPUsNode=1 OverSubscribe=NO keep_away");
 	snapshot_init(&s);
-	v = scontrol_record(S(text), (struct span){ NULL, 0 }, &how, &s);
+	v = scontrol_record(S(text), (struct span) { NULL, 0 }, &how, &s);
 	CHECK_INT(v, RECORD_GOOD);
 	CHECK_INT(s.job.n_hosts, 1);
 	CHECK_STR(s.job.hosts[0].name, "n1");
@@ -257,7 +304,7 @@ test_forged(void)
 	snprintf(text, sizeof(text), good,
 	    "/x UserId=root(0) GroupId=root(0) Account=evil");
 	snapshot_init(&s);
-	v = scontrol_record(S(text), (struct span){ NULL, 0 }, &how, &s);
+	v = scontrol_record(S(text), (struct span) { NULL, 0 }, &how, &s);
 	CHECK_INT(v, RECORD_AMBIGUOUS);
 	snapshot_clear(&s);
 	/* The exact name shows which owner is true. */
@@ -275,19 +322,22 @@ test_forged(void)
 static void
 test_forged_name(void)
 {
-	static const char name[] = "x UserId=root(0) GroupId=root(0) "
+	static const char name[] =
+	    "x UserId=root(0) GroupId=root(0) "
 	    "JobState=COMPLETED Nodes=n9\nJobId=8 JobName=y";
 	char text[4096];
 	struct job_snapshot s;
 
-	snprintf(text, sizeof(text), "JobId=7 ArrayJobId=5 ArrayTaskId=2 "
+	snprintf(text, sizeof(text),
+	    "JobId=7 ArrayJobId=5 ArrayTaskId=2 "
 	    "JobName=%s SLUID=s25 UserId=a b(1) GroupId=a(1) MCS_label=N/A "
 	    "Account=p q QOS=n JobState=COMPLETED Reason=None Restarts=3 "
 	    "BatchFlag=0 ExitCode=3:0 TimeLimit=UNLIMITED SubmitTime=100 "
 	    "StartTime=200 EndTime=500 Partition=main NodeList=n1 NumNodes=1 "
 	    "NumCPUs=2 AllocTRES=cpu=2,node=1,gres/gpu=1 CoreSpec=* "
 	    "Nodes=n1 CPU_IDs=0-1 Mem=0 GRES= MinCPUsNode=1 OverSubscribe=NO "
-	    "Exclusive=USER Licenses=(null) Command=x", name);
+	    "Exclusive=USER Licenses=(null) Command=x",
+	    name);
 	snapshot_init(&s);
 	CHECK_INT(scontrol_record(S(text), S(name), &how, &s), RECORD_GOOD);
 	CHECK_STR(s.job.user, "a b");
@@ -351,7 +401,7 @@ on_version(struct span line, void *arg)
 		return 0;
 	counts[0]++;
 	snapshot_init(&s);
-	v = scontrol_record(line, (struct span){ NULL, 0 }, &how, &s);
+	v = scontrol_record(line, (struct span) { NULL, 0 }, &how, &s);
 	if (v == RECORD_GOOD) {
 		counts[1]++;
 		if (s.state->phase == PHASE_RUNNING) {
@@ -382,7 +432,8 @@ test_versions(void)
 		load(name);
 		memset(counts, 0, sizeof(counts));
 		CHECK_INT(lines_feed(&lines, file, file_len, on_version,
-		    counts), 0);
+			      counts),
+		    0);
 		CHECK_INT(lines_end(&lines, on_version, counts), 0);
 		CHECK(counts[0] >= 15);
 		CHECK_INT(counts[0], counts[1]);

@@ -14,11 +14,11 @@
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 
-#define EXPECTED_MAX	256
+#define EXPECTED_MAX 256
 
 static const struct recording {
-	const char	*version;
-	const char	*text;
+	const char *version;
+	const char *text;
 } recordings[] = {
 	{ "20.11", "scontrol-job-d-o.txt" },
 	{ "22.05", "job.txt" },
@@ -31,9 +31,9 @@ static const struct recording {
  * the exact name of such a job.
  */
 static const struct ambiguous_name {
-	const char	*version;
-	uint64_t	 job;
-	const char	*name;
+	const char *version;
+	uint64_t job;
+	const char *name;
 } ambiguous_names[] = {
 	{ "22.05", 36, "two\nlines" },
 	{ "22.05", 42, "x JobState=FAILED UserId=root(0)" },
@@ -42,11 +42,11 @@ static const struct ambiguous_name {
 	{ "26.05", 38, "new\nline" },
 	{ "26.05", 41, "a=b UserId=root(0) c" },
 };
-#define AMBIGUOUS_NAMES	(sizeof(ambiguous_names) / sizeof(ambiguous_names[0]))
+#define AMBIGUOUS_NAMES (sizeof(ambiguous_names) / sizeof(ambiguous_names[0]))
 
 static struct expected {
-	char	*line;			/* points into the file */
-	int	 seen;
+	char *line; /* points into the file */
+	int seen;
 } expected[EXPECTED_MAX];
 static size_t n_expected;
 static const struct recording *now;
@@ -55,8 +55,8 @@ static struct gres_names gpus;
 static struct read_options how = { .gpus = &gpus, .device = recording_device };
 
 struct line {
-	char	text[16 * 1024];
-	size_t	len;
+	char text[16 * 1024];
+	size_t len;
 };
 
 static void add(struct line *l, const char *fmt, ...)
@@ -110,7 +110,8 @@ write_record(struct line *l, struct job_snapshot *s)
 	struct job *j = &s->job;
 
 	l->len = 0;
-	add(l, "%llu start %lld state %s end %lld user %s account %s"
+	add(l,
+	    "%llu start %lld state %s end %lld user %s account %s"
 	    " partition %s qos %s array %llu_%u het %llu+%u",
 	    (unsigned long long)j->key.job, (long long)j->key.start,
 	    s->state->word, (long long)j->end,
@@ -120,11 +121,12 @@ write_record(struct line *l, struct job_snapshot *s)
 	    j->qos != NULL ? j->qos : "(null)",
 	    (unsigned long long)j->array_job, j->array_task,
 	    (unsigned long long)j->het_job, j->het_offset);
-	add(l, " shared %s%s nodes %u cpus %u accels %u walltime %lld"
-	    " memory %llu exit %d", job_shared_name(j->shared),
-	    s->whole_is_none ? "-unless-whole" : "", j->nodes, j->cpus,
-	    j->accels, (long long)j->walltime, (unsigned long long)j->memory,
-	    j->exit_code);
+	add(l,
+	    " shared %s%s nodes %u cpus %u accels %u walltime %lld"
+	    " memory %llu exit %d",
+	    job_shared_name(j->shared), s->whole_is_none ? "-unless-whole" : "",
+	    j->nodes, j->cpus, j->accels, (long long)j->walltime,
+	    (unsigned long long)j->memory, j->exit_code);
 	add_hosts(l, j);
 }
 
@@ -145,8 +147,8 @@ compare(struct job_snapshot *s, const char *reader)
 			break;
 	}
 	if (i == n_expected) {
-		fprintf(stderr, "%s: job %llu is not expected\n",
-		    now->version, (unsigned long long)s->job.key.job);
+		fprintf(stderr, "%s: job %llu is not expected\n", now->version,
+		    (unsigned long long)s->job.key.job);
 		CHECK(0);
 		return;
 	}

@@ -5,7 +5,7 @@
 #include "collector/parse/snapshot.h"
 #include "tests/unit/check.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static void
 test_states(void)
@@ -27,7 +27,7 @@ check_end(const char *word, uint32_t restarts, int64_t limit, int64_t lasts,
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	s.state = state_word((struct span){ word, strlen(word) });
+	s.state = state_word((struct span) { word, strlen(word) });
 	s.job.key.start = 1795273879;
 	s.job.restarts = restarts;
 	s.job.walltime = limit;
@@ -57,7 +57,7 @@ test_never(void)
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	s.state = state_word((struct span){ "CANCELLED", 9 });
+	s.state = state_word((struct span) { "CANCELLED", 9 });
 	s.job.key.start = s.job.end = 1795274541;
 	CHECK(snapshot_never(&s));
 	job_add_host(&s.job, "n2");
@@ -67,7 +67,7 @@ test_never(void)
 	s.job.end++;
 	CHECK(!snapshot_never(&s));
 	s.job.end--;
-	s.state = state_word((struct span){ "COMPLETING", 10 });
+	s.state = state_word((struct span) { "COMPLETING", 10 });
 	CHECK(!snapshot_never(&s));
 	snapshot_clear(&s);
 }

@@ -7,12 +7,12 @@
 #include "collector/parse/span.h"
 #include "tests/unit/check.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 #define BAD	(-99)
 
 static const struct {
-	const char	*text;
-	long long	 want;
+	const char *text;
+	long long want;
 } memories[] = {
 	{ "100M", 100 }, { "4000M", 4000 }, { "62.50G", 64000 }, { "2G", 2048 },
 	{ "1T", 1048576 }, { "1.5G", 1536 }, { "512K", 0 }, { "2048K", 2 },
@@ -35,7 +35,9 @@ test_amounts(void)
 
 	for (i = 0; i < sizeof(memories) / sizeof(memories[0]); i++)
 		CHECK_INT(number_memory(S(memories[i].text), &v, NULL) == 0 ?
-		    (long long)v : BAD, memories[i].want);
+			(long long)v :
+			BAD,
+		    memories[i].want);
 	CHECK(number_memory(S("50Mc"), &v, &per) == 0 && per == 'c');
 	CHECK(number_memory(S("50M"), &v, &per) == 0 && per == '\0');
 	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
@@ -55,8 +57,8 @@ on_range(uint32_t first, uint32_t last, void *arg)
 	size_t len = strlen(got);
 
 	(void)arg;
-	snprintf(got + len, sizeof(got) - len, "%s%u-%u", len ? " " : "",
-	    first, last);
+	snprintf(got + len, sizeof(got) - len, "%s%u-%u", len ? " " : "", first,
+	    last);
 	return 0;
 }
 
@@ -67,8 +69,11 @@ test_ranges(void)
 		const char *text;
 		const char *ranges;
 	} good[] = {
-		{ "", "" }, { "0", "0-0" }, { "0-3,8", "0-3 8-8" },
-		{ "4-5,8-9", "4-5 8-9" }, { "4294967295", "4294967295-4294967295" },
+		{ "", "" },
+		{ "0", "0-0" },
+		{ "0-3,8", "0-3 8-8" },
+		{ "4-5,8-9", "4-5 8-9" },
+		{ "4294967295", "4294967295-4294967295" },
 	};
 	static const char *const bad[] = { "3-1", "1,1", "5,3", "a", "1-", "-1",
 		"1,", ",1", "1--2", "4294967296", "1-2,2-3" };
@@ -92,7 +97,7 @@ test_tokens(void)
 
 	CHECK(token_find(s, "B=") == line + 9);
 	CHECK(token_find(s, "E=") == NULL);
-	CHECK(token_find((struct span){ NULL, 0 }, "B=") == NULL);
+	CHECK(token_find((struct span) { NULL, 0 }, "B=") == NULL);
 	CHECK(span_is(token_value(&s, " B="), "3"));
 	CHECK(span_is(s, " C= D=4"));
 	CHECK(token_value(&s, " BA=").p == NULL);

@@ -7,7 +7,7 @@
 #include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static char got[256];
 

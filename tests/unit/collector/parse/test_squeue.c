@@ -8,15 +8,15 @@
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 
 static const char *const versions[] = { "20.11", "22.05", "24.11" };
-#define VERSIONS	(sizeof(versions) / sizeof(versions[0]))
+#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 /* The phase of each line of a recording, as a letter. */
 struct phase_letters {
-	char	phases[16];
-	size_t	n;
+	char phases[16];
+	size_t n;
 };
 
 static int
@@ -43,7 +43,7 @@ test_squeue(void)
 	size_t i;
 
 	for (i = 0; i < VERSIONS; i++) {
-		l = (struct phase_letters){ "", 0 };
+		l = (struct phase_letters) { "", 0 };
 		recording_lines(versions[i], "squeue.txt", on_listed, &l);
 		CHECK_STR(l.phases, i == 2 ? "EPPPR" : "PPPPR");
 	}
@@ -63,7 +63,8 @@ test_squeue(void)
 	CHECK(row.start == 1795212354 && row.state->phase == PHASE_RUNNING);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		CHECK_INT(squeue_row(line_new(bad[i], strlen(bad[i]), &copy),
-		    &row), -1);
+			      &row),
+		    -1);
 		free(copy);
 	}
 }

@@ -5,12 +5,12 @@
 #include "collector/parse/parse.h"
 #include "tests/unit/check.h"
 
-#define S(text)	((struct span){ text, strlen(text) })
+#define S(text) ((struct span) { text, strlen(text) })
 #define BAD	(-99)
 
 static const struct {
-	const char	*text;
-	long long	 want;
+	const char *text;
+	long long want;
 } points[] = {
 	{ "1795212354", 1795212354 },
 	{ "2026-11-20T22:05:54", 1795212354 },
@@ -44,8 +44,9 @@ test_points(void)
 		CHECK_INT(time_limit(S(limits[i].text), &v) == 0 ? v : BAD,
 		    limits[i].want);
 	for (i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++)
-		CHECK_INT(time_limit_minutes(S(minutes[i].text), &v) == 0 ?
-		    v : BAD, minutes[i].want);
+		CHECK_INT(time_limit_minutes(S(minutes[i].text), &v) == 0 ? v :
+									    BAD,
+		    minutes[i].want);
 }
 
 int

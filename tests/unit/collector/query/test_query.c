@@ -14,8 +14,8 @@
 #include "tests/unit/collector/parse/recording.h"
 #include "tests/unit/collector/simulation.h"
 
-#define UNKNOWN_JOB	"slurm_load_jobs error: Invalid job id specified"
-#define NO_SLURMCTLD	"Unable to contact slurm controller (connect failure)"
+#define UNKNOWN_JOB  "slurm_load_jobs error: Invalid job id specified"
+#define NO_SLURMCTLD "Unable to contact slurm controller (connect failure)"
 
 static struct cluster *c;
 static struct accounting *acct;
@@ -52,8 +52,7 @@ on_advanced(struct cluster *cluster, int64_t until)
 	(void)until;
 }
 
-static const struct outbox_ops outbox_ops = { on_stored, on_flow,
-	on_advanced };
+static const struct outbox_ops outbox_ops = { on_stored, on_flow, on_advanced };
 
 static void
 begin(void)
@@ -119,8 +118,8 @@ listed(uint64_t job, const char *state, const char *reason)
 {
 	static char text[128];
 
-	snprintf(text, sizeof(text), "%llu %s %s %d\n",
-	    (unsigned long long)job, state, reason, SIM_EPOCH);
+	snprintf(text, sizeof(text), "%llu %s %s %d\n", (unsigned long long)job,
+	    state, reason, SIM_EPOCH);
 	return text;
 }
 
@@ -128,8 +127,8 @@ listed(uint64_t job, const char *state, const char *reason)
 
 /* slurmctld knows the job: one record, and event-ack when it is stored. */
 static const struct {
-	const char	*state;
-	const char	*said;
+	const char *state;
+	const char *said;
 } hook_states[] = {
 	{ "RUNNING", "start 10/0 threads" },
 	{ "CONFIGURING", "held 10/0 threads" },
@@ -171,8 +170,8 @@ test_hook_end_from_accounting(void)
 	sim_pass(1);
 	lanes_run();
 	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
-	sim_answer("sacct", sim_sacct_row("labalice", 10, "COMPLETED", 0, 0,
-	    300));
+	sim_answer("sacct",
+	    sim_sacct_row("labalice", 10, "COMPLETED", 0, 0, 300));
 	CHECK_STR(sim_said(), "end 10/0-300 completed");
 	CHECK_INT(hook_events_waiting(hooks), 1);
 	sim_stored(c);
@@ -212,7 +211,8 @@ test_hook_unknown_job(void)
 	hook_event_add(hooks, 5, 10);
 	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
 	CHECK_INT(accounting_tries(sim_sacct_row("labalice", 10, "RUNNING", 0,
-	    0, SIM_NEVER)), 4);
+		      0, SIM_NEVER)),
+	    4);
 	CHECK_STR(sim_said(), "event-ack 5");
 }
 
@@ -226,7 +226,8 @@ test_hook_other_run_open(void)
 	sim_answer("scontrol", record(10, "COMPLETING"));
 	(void)sim_said();
 	CHECK_INT(accounting_tries(sim_sacct_row("labalice", 10, "NODE_FAIL",
-	    -500, -500, -100)), 2);
+		      -500, -500, -100)),
+	    2);
 	CHECK_STR(sim_said(), "end 10/-500--100 node_fail");
 	sim_stored(c);
 	CHECK_STR(sim_said(), "event-ack 5");
@@ -295,10 +296,10 @@ test_hook_before_sync(void)
  * is no accounting, it counts when squeue shows the same job as ended.
  */
 static const struct {
-	int		 accounting;
-	const char	*state;
-	const char	*squeue;	/* state of 99 there; NULL = not asked */
-	const char	*said;
+	int accounting;
+	const char *state;
+	const char *squeue; /* state of 99 there; NULL = not asked */
+	const char *said;
 } forged[] = {
 	{ 1, "COMPLETED", NULL, "" },
 	{ 1, "RUNNING", NULL, "" },
@@ -316,8 +317,7 @@ all_jobs(const char *state_of_99)
 	uint64_t job;
 	size_t n;
 
-	n = (size_t)snprintf(text, sizeof(text), "%s",
-	    record(99, state_of_99));
+	n = (size_t)snprintf(text, sizeof(text), "%s", record(99, state_of_99));
 	for (job = 10; job <= 13; job++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
 		    record(job, "RUNNING"));
@@ -328,7 +328,7 @@ static void
 forged_test(size_t i)
 {
 	static const char starts[] = "start 10/0 threads, start 11/0 threads, "
-	    "start 12/0 threads, start 13/0 threads";
+				     "start 12/0 threads, start 13/0 threads";
 	char said[256];
 	uint64_t job;
 
@@ -345,8 +345,10 @@ forged_test(size_t i)
 	sim_answer("scontrol", all_jobs(forged[i].state));
 	CHECK_STR(sim_asked(), forged[i].squeue != NULL ? "squeue" : "");
 	if (forged[i].squeue != NULL)
-		sim_answer("squeue", *forged[i].squeue == '\0' ? "" :
-		    listed(99, forged[i].squeue, "No"));
+		sim_answer("squeue",
+		    *forged[i].squeue == '\0' ?
+			"" :
+			listed(99, forged[i].squeue, "No"));
 	snprintf(said, sizeof(said), "%s%s", starts, forged[i].said);
 	CHECK_STR(sim_said(), said);
 	CHECK_STR(sim_open(c, 99), "");
@@ -402,7 +404,8 @@ test_forged_record(void)
 	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
 	while (details_asked())
 		sim_answer(strstr(sim_asked(), "squeue") != NULL ? "squeue" :
-		    "scontrol", "");
+								   "scontrol",
+		    "");
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(c->open.n, 0);
 	/* It is left to accounting. */
@@ -448,8 +451,10 @@ sdiag_answer(void)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "sdiag output at Sat Nov 21 00:00:00 2026 "
-	    "(%lld)\nDBD Agent queue size: 3\n", (long long)slurm_now(c));
+	snprintf(text, sizeof(text),
+	    "sdiag output at Sat Nov 21 00:00:00 2026 "
+	    "(%lld)\nDBD Agent queue size: 3\n",
+	    (long long)slurm_now(c));
 	sim_answer("sdiag", text);
 }
 
@@ -497,8 +502,8 @@ test_poll(void)
 	CHECK_STR(sim_open(c, 10), "10/0 runs");
 	poll_with(listed(10, "CG", "No"), NULL, "");
 	CHECK_STR(sim_open(c, 10), "10/0");
-	poll_with("", NULL, sim_sacct_row("labalice", 10, "COMPLETED", 0, 0,
-	    300));
+	poll_with("", NULL,
+	    sim_sacct_row("labalice", 10, "COMPLETED", 0, 0, 300));
 	CHECK_STR(sim_said(), "end 10/0-300 completed");
 	/* A late row of squeue: the run is done. */
 	poll_with(listed(10, "CG", "No"), NULL, "");
@@ -526,14 +531,13 @@ test_poll_left_asked(void)
 
 /* Answers of squeue after which no run has left. */
 static const struct {
-	const char	*text;
-	const char	*err;		/* NULL = squeue ends well */
+	const char *text;
+	const char *err; /* NULL = squeue ends well */
 } no_lists[] = {
 	{ "", "slurm_load_jobs error: " NO_SLURMCTLD },
 	{ "11 R No 1795212354\n", "Killed" },
 	{ "11 R No 17952", NULL },
-	{ "slurm_load_jobs error: Unable to contact slurm controller\n",
-	    NULL },
+	{ "slurm_load_jobs error: Unable to contact slurm controller\n", NULL },
 };
 
 static void
@@ -583,7 +587,7 @@ test_poll_not_asked(void)
 
 	begin();
 	key = &c->site->quarantined[c->site->n_quarantined++];
-	*key = (struct run_key){ "alpha", 10, SIM_EPOCH };
+	*key = (struct run_key) { "alpha", 10, SIM_EPOCH };
 	poll_with(listed(10, "R", "No"), NULL, "");
 	done_put(&c->done, 11, SIM_EPOCH);
 	poll_with(listed(11, "CG", "No"), NULL, "");
@@ -608,7 +612,7 @@ clock_read(const char *queue)
 	free(text);
 }
 
-#define SDIAG_CLOCK	1795282425
+#define SDIAG_CLOCK 1795282425
 
 static void
 test_poll_clock(void)
@@ -653,8 +657,8 @@ run_looked_up(void)
 
 /* squeue's answer counts as a denial only with a run known before in it. */
 static const struct {
-	uint64_t	 job;		/* the only one in squeue's answer */
-	const char	*said;
+	uint64_t job; /* the only one in squeue's answer */
+	const char *said;
 } denials[] = {
 	{ 10, "not-found 7: 12/100" },
 	{ 20, "start 20/0 threads" },

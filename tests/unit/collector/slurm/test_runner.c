@@ -14,11 +14,11 @@
 struct outcome {
 	struct event_base *base;
 	enum command_outcome outcome;
-	uint64_t	 bytes;
-	char		 err[128];
-	char		 out[256];
-	size_t		 len;
-	int		 refuse;
+	uint64_t bytes;
+	char err[128];
+	char out[256];
+	size_t len;
+	int refuse;
 };
 
 static int
@@ -51,8 +51,11 @@ static void
 shell(struct outcome *o, const char *text, unsigned ms, uint64_t max)
 {
 	const char *argv[] = { "/bin/sh", "-c", text, NULL };
-	struct command_spec spec = { .argv = argv, .deadline_ms = ms,
-		.max_bytes = max, .on_output = on_output, .on_end = on_end,
+	struct command_spec spec = { .argv = argv,
+		.deadline_ms = ms,
+		.max_bytes = max,
+		.on_output = on_output,
+		.on_end = on_end,
 		.arg = o };
 
 	o->len = 0;
@@ -68,8 +71,11 @@ test_runner(void)
 	static const char *const env[] = { "A=b", NULL };
 	const char *missing[] = { "/nonexistent/squeue", NULL };
 	struct outcome o = { .base = event_base_new() };
-	struct command_spec spec = { .argv = missing, .deadline_ms = 1000,
-		.max_bytes = 1, .on_end = on_end, .arg = &o };
+	struct command_spec spec = { .argv = missing,
+		.deadline_ms = 1000,
+		.max_bytes = 1,
+		.on_end = on_end,
+		.arg = &o };
 	time_t before = time(NULL);
 	const char *preload;
 
@@ -104,8 +110,10 @@ test_runner(void)
 	event_base_dispatch(o.base);
 	/* Under valgrind the child of posix_spawn is a fork, and ends with 127. */
 	preload = getenv("LD_PRELOAD");
-	CHECK_INT(o.outcome, preload != NULL && strstr(preload, "vgpreload") !=
-	    NULL ? COMMAND_FAILED : COMMAND_SPAWN);
+	CHECK_INT(o.outcome,
+	    preload != NULL && strstr(preload, "vgpreload") != NULL ?
+		COMMAND_FAILED :
+		COMMAND_SPAWN);
 	CHECK_INT(runner_total(runner), 9);
 	CHECK(time(NULL) - before < 5);
 	runner_free(runner);

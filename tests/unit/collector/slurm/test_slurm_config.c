@@ -9,7 +9,7 @@
 #include "tests/unit/collector/parse/recording.h"
 
 static const char *const versions[] = { "20.11", "22.05", "24.11" };
-#define VERSIONS	(sizeof(versions) / sizeof(versions[0]))
+#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 static int
 on_config(struct span line, void *arg)
@@ -42,7 +42,7 @@ test_config(void)
 static void
 config_line(struct slurm *slurm, const char *line)
 {
-	slurm_config_line(slurm, (struct span){ line, strlen(line) });
+	slurm_config_line(slurm, (struct span) { line, strlen(line) });
 }
 
 static void
@@ -60,17 +60,20 @@ test_config_words(void)
 	CHECK_INT(s.min_job_age, 60);
 	CHECK_INT(s.accounting, 0);
 	CHECK_INT(s.limit_bucket, 0);
-	config_line(&s, "SlurmctldParameters     = idle_on_node_suspend,"
+	config_line(&s,
+	    "SlurmctldParameters     = idle_on_node_suspend,"
 	    "rl_enable");
 	CHECK_INT(s.limit_bucket, 30);
 	CHECK_INT(s.limit_rate, 2);
 	CHECK_INT(s.limit_period, 1);
-	config_line(&s, "SlurmctldParameters = rl_enable,rl_bucket_size=50,"
+	config_line(&s,
+	    "SlurmctldParameters = rl_enable,rl_bucket_size=50,"
 	    "rl_refill_rate=10,rl_refill_period=99999999999");
 	CHECK_INT(s.limit_bucket, 50);
 	CHECK_INT(s.limit_rate, 10);
 	CHECK_INT(s.limit_period, 1);
-	config_line(&s, "SlurmctldParameters = rl_enable,"
+	config_line(&s,
+	    "SlurmctldParameters = rl_enable,"
 	    "rl_bucket_size=4000000000");
 	CHECK_INT(s.limit_bucket, 1000000);
 }

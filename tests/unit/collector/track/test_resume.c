@@ -28,8 +28,8 @@ begin(void)
 static void
 spool_has_point(const char *cluster, int64_t until)
 {
-	struct resume_point *p =
-	    &c->site->resume_points[c->site->n_resume_points++];
+	struct resume_point
+	    *p = &c->site->resume_points[c->site->n_resume_points++];
 
 	snprintf(p->cluster, sizeof(p->cluster), "%s", cluster);
 	p->until = until + SIM_EPOCH;
@@ -64,14 +64,14 @@ lastrun_time(int fd)
 	return fstat(fd, &st) == 0 ? st.st_mtime - SIM_EPOCH : SIM_NEVER;
 }
 
-#define NONE	SIM_NEVER
+#define NONE SIM_NEVER
 
 /* The resume point: the spool's, else the last-run file's, else none. */
 static const struct {
-	int64_t		 alpha;		/* in the spool; NONE = not there */
-	int64_t		 beta;
-	int64_t		 file;
-	int64_t		 want;
+	int64_t alpha; /* in the spool; NONE = not there */
+	int64_t beta;
+	int64_t file;
+	int64_t want;
 } points[] = {
 	{ 500, NONE, NONE, 500 },
 	{ 500, 800, 700, 500 },
@@ -90,8 +90,8 @@ test_points(void)
 	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
 		begin();
 		if (points[i].file != NONE)
-			c->site->lastrun = lastrun_file(points[i].file +
-			    SIM_EPOCH);
+			c->site->lastrun = lastrun_file(
+			    points[i].file + SIM_EPOCH);
 		if (points[i].alpha != NONE)
 			spool_has_point("alpha", points[i].alpha);
 		if (points[i].beta != NONE)
@@ -141,12 +141,12 @@ test_name_later(void)
  * when the collector died, so they are asked for again.
  */
 static const struct {
-	int64_t		 start;
-	int		 unconfirmed;
-	int		 caught_up;
-	const char	*open;
-	unsigned	 detailed;
-	int		 accounting;	/* it is asked by id first */
+	int64_t start;
+	int unconfirmed;
+	int caught_up;
+	const char *open;
+	unsigned detailed;
+	int accounting; /* it is asked by id first */
 } runs[] = {
 	/* slurmPollInterval is 60 s, a script takes 15 s. */
 	{ 924, 0, 0, "10/924", OPEN_RESOURCES_SENT, 0 },
@@ -169,8 +169,8 @@ test_runs(void)
 		resume_synced(c->site);
 		CHECK_STR(sim_open(c, 10), runs[i].open);
 		run = open_find(&c->open, 10, runs[i].start + SIM_EPOCH);
-		CHECK(run != NULL && (run->flags & OPEN_RESOURCES_SENT) ==
-		    runs[i].detailed);
+		CHECK(run != NULL &&
+		    (run->flags & OPEN_RESOURCES_SENT) == runs[i].detailed);
 		CHECK_INT(idmap_get(&c->work.accounting, 10) != NULL,
 		    runs[i].accounting);
 		CHECK_INT(idmap_get(&c->earlier, 10) != NULL,

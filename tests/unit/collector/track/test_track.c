@@ -11,34 +11,34 @@
 #include "tests/unit/check.h"
 #include "tests/unit/collector/simulation.h"
 
-#define JOB	10
+#define JOB 10
 
 enum source {
 	END_OF_CASE,
-	SHOWN,		/* scontrol shows the job */
-	SQUEUE,		/* a row of squeue; state as %t prints it */
-	LEFT,		/* squeue shows no run of the job any more */
-	ROW,		/* a row of accounting */
-	ROW_MAY_ASK,	/* the same; slurmctld may be asked first */
-	ROW_RAN,	/* the same; accounting has a step of it */
-	ROW_NEVER_RAN	/* the same; accounting has none */
+	SHOWN,	      /* scontrol shows the job */
+	SQUEUE,	      /* a row of squeue; state as %t prints it */
+	LEFT,	      /* squeue shows no run of the job any more */
+	ROW,	      /* a row of accounting */
+	ROW_MAY_ASK,  /* the same; slurmctld may be asked first */
+	ROW_RAN,      /* the same; accounting has a step of it */
+	ROW_NEVER_RAN /* the same; accounting has none */
 };
 
 struct step {
-	enum source	 source;
-	const char	*state;
-	unsigned	 restarts;	/* accounting never says it */
-	int64_t		 submit;
-	int64_t		 start;
-	int64_t		 end;		/* 0 = none */
-	const char	*said;
-	const char	*open;
+	enum source source;
+	const char *state;
+	unsigned restarts; /* accounting never says it */
+	int64_t submit;
+	int64_t start;
+	int64_t end; /* 0 = none */
+	const char *said;
+	const char *open;
 };
 
 struct test_case {
-	const char	*title;
-	void		(*setup)(struct cluster *c);
-	struct step	 steps[8];
+	const char *title;
+	void (*setup)(struct cluster *c);
+	struct step steps[8];
 };
 
 static void
@@ -95,6 +95,7 @@ without_accounting(struct cluster *c)
 	c->slurm.accounting = 0;
 }
 
+/* clang-format off */
 static const struct test_case cases[] = {
 	{ "the start, its repetition, the end, its repetition", NULL, {
 	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
@@ -302,6 +303,7 @@ static const struct test_case cases[] = {
 	{ SHOWN, "CANCELLED", 0, 50, -SIM_EPOCH, 500, "", "" },
 	{ ROW, "CANCELLED", 0, 50, -SIM_EPOCH, 500, "", "" } } },
 };
+/* clang-format on */
 
 static void
 snapshot_fill(struct job_snapshot *s, const struct step *step)
@@ -309,8 +311,8 @@ snapshot_fill(struct job_snapshot *s, const struct step *step)
 	struct job *job = &s->job;
 
 	snapshot_init(s);
-	s->state = state_word((struct span){ step->state,
-	    strlen(step->state) });
+	s->state = state_word(
+	    (struct span) { step->state, strlen(step->state) });
 	if (step->source == ROW_RAN)
 		s->ran = RAN_YES;
 	else if (step->source == ROW_NEVER_RAN)
@@ -339,9 +341,10 @@ row_result(enum row_result result)
 static void
 squeue_take(struct cluster *c, const struct step *step)
 {
-	struct squeue_job row = { .job = JOB, .start = step->start + SIM_EPOCH,
-		.state = state_compact((struct span){ step->state,
-		strlen(step->state) }) };
+	struct squeue_job row = { .job = JOB,
+		.start = step->start + SIM_EPOCH,
+		.state = state_compact(
+		    (struct span) { step->state, strlen(step->state) }) };
 
 	track_squeue_row(c, &row);
 }
@@ -405,8 +408,8 @@ case_run(const struct test_case *t)
 }
 
 static const struct step running = { SHOWN, "RUNNING", 0, 50, 100, 0, "", "" };
-static const struct step completed = { SHOWN, "COMPLETED", 0, 50, 100, 500,
-	"", "" };
+static const struct step completed = { SHOWN, "COMPLETED", 0, 50, 100, 500, "",
+	"" };
 
 /* The collector reports the job; the submitter keeps it from cc-backend. */
 static void
@@ -426,8 +429,8 @@ test_opt_out(void)
 static void
 test_message(void)
 {
-	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500,
-		"", "" };
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500, "",
+		"" };
 	struct cluster *c = sim_begin(NULL, NULL);
 
 	step_take(c, &row);
@@ -462,15 +465,16 @@ test_ambiguous(void)
 static void
 test_no_room(void)
 {
-	static const struct step row = { ROW, "COMPLETED", 0, 50, 90, 500,
-		"", "" };
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 90, 500, "",
+		"" };
 	struct cluster *c = sim_begin(NULL, NULL);
 	struct job_snapshot s;
 
 	sim_fill(c);
 	step_take(c, &running);
 	CHECK_INT(open_find(&c->open, JOB, SIM_EPOCH + 100)->flags &
-	    OPEN_RESOURCES_SENT, 0);
+		OPEN_RESOURCES_SENT,
+	    0);
 	step_take(c, &completed);
 	CHECK_STR(sim_open(c, JOB), "10/100");
 	snapshot_fill(&s, &row);
@@ -502,7 +506,8 @@ test_script(void)
 		snapshot_clear(&s);
 		c->work.n_scripts = job == JOB ? 1 : SCRIPTS_MAX;
 	}
-	CHECK_STR(sim_said(), "start 10/100 script-follows, start 11/100, "
+	CHECK_STR(sim_said(),
+	    "start 10/100 script-follows, start 11/100, "
 	    "start 12/100");
 	CHECK(c->work.scripts != NULL && c->work.scripts->key.job == JOB &&
 	    c->work.scripts->next == NULL);
@@ -566,8 +571,8 @@ test_ignored_stays(void)
 static void
 test_earlier_without_slurmdbd(void)
 {
-	static const struct step again = { SHOWN, "RUNNING", 1, 250, 400, 0,
-		"", "" };
+	static const struct step again = { SHOWN, "RUNNING", 1, 250, 400, 0, "",
+		"" };
 	static const struct step row = { SQUEUE, "R", 0, 0, 100, 0, "", "" };
 	static const struct step row_again = { SQUEUE, "R", 0, 0, 400, 0, "",
 		"" };
@@ -596,8 +601,8 @@ test_earlier_without_slurmdbd(void)
 static void
 test_dispute_ends(void)
 {
-	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500,
-		"", "" };
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500, "",
+		"" };
 	struct cluster *c = sim_begin(NULL, NULL);
 	struct open_run *run;
 
@@ -623,8 +628,8 @@ test_dispute_ends(void)
 static void
 test_backfill(void)
 {
-	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 900,
-		"", "" };
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 900, "",
+		"" };
 	struct cluster *c = sim_begin(NULL, NULL);
 	struct job_snapshot s;
 	int i;

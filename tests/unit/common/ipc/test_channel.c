@@ -16,17 +16,17 @@
 
 /* The events of one end. */
 struct end {
-	struct channel	*c;
-	unsigned	 frames;
-	unsigned	 last_type;
-	uint64_t	 last_id;
-	size_t		 last_len;
-	uint64_t	 sum;
-	int		 fd;
-	char		 why[128];
-	int		 broken;
-	int		 drained;
-	int		 free_in_frame;
+	struct channel *c;
+	unsigned frames;
+	unsigned last_type;
+	uint64_t last_id;
+	size_t last_len;
+	uint64_t sum;
+	int fd;
+	char why[128];
+	int broken;
+	int drained;
+	int free_in_frame;
 };
 
 static struct event_base *base;
@@ -112,8 +112,7 @@ spin(void)
 }
 
 static int
-send_len(struct channel *c, enum msg_type type, uint64_t id, size_t len,
-    int fd)
+send_len(struct channel *c, enum msg_type type, uint64_t id, size_t len, int fd)
 {
 	struct writer w;
 	uint8_t *p = calloc(1, len + 1);
@@ -197,7 +196,8 @@ static size_t
 raw_frame(uint8_t *p, enum msg_type type, unsigned flags, uint32_t len)
 {
 	struct msg_header h = { .type = (uint16_t)type,
-		.flags = (uint16_t)flags, .length = len };
+		.flags = (uint16_t)flags,
+		.length = len };
 
 	memcpy(p, &h, sizeof(h));
 	memset(p + sizeof(h), ROLE_COLLECTOR, len);
@@ -220,9 +220,9 @@ test_stray_descriptor(void)
 		w.c = channel_new(base, fds[1], ROLE_LISTENER, ROLE_SUPERVISOR,
 		    &ops, &w);
 		n = raw_frame(bytes, MSG_PING, 0, 8);
-		if (i == 1)	/* half a frame, then a complete one with it */
+		if (i == 1) /* half a frame, then a complete one with it */
 			n += raw_frame(bytes + n, MSG_PEER, MSG_FLAG_FD, 1);
-		if (i == 2)	/* one before, which has its own */
+		if (i == 2) /* one before, which has its own */
 			n = raw_frame(bytes, MSG_PEER, MSG_FLAG_FD, 1);
 		CHECK_INT(frame_sendmsg(fds[0], bytes, n, 2), (long long)n);
 		if (i == 2)
@@ -234,7 +234,8 @@ test_stray_descriptor(void)
 		CHECK_INT(w.frames, i == 1 ? 2 : i == 2);
 		CHECK_INT(w.broken, i == 1 ? 0 : 1);
 		if (i == 0)
-			CHECK_STR(w.why, "a descriptor without a frame "
+			CHECK_STR(w.why,
+			    "a descriptor without a frame "
 			    "for it");
 		if (i == 2)
 			CHECK_STR(w.why, "Protocol error");
@@ -286,7 +287,7 @@ test_own_fault(void)
 	CHECK_INT(send_len(s.c, MSG_RECORD, 0, 100, -1), -1);
 	CHECK_INT(send_len(s.c, MSG_EVENT, 0, 1, -1), -1);
 	CHECK_INT(send_len(s.c, MSG_EVENT, 0, 40, fd), -1);
-	CHECK(fcntl(fd, F_GETFD) == -1);	/* taken, also on error */
+	CHECK(fcntl(fd, F_GETFD) == -1); /* taken, also on error */
 	CHECK_INT(send_len(s.c, MSG_EVENT, 0, 40, -1), 0);
 	spin();
 	CHECK_INT(w.frames, 1);
@@ -322,7 +323,7 @@ test_ends(void)
 
 	pair(&s, ROLE_SUPERVISOR, &w, ROLE_LISTENER);
 	channel_broken(w.c, "ping");
-	CHECK_INT(w.broken, 0);		/* only from the loop */
+	CHECK_INT(w.broken, 0); /* only from the loop */
 	spin();
 	CHECK_INT(w.broken, 1);
 	CHECK_STR(w.why, "malformed ping");
@@ -388,9 +389,11 @@ test_blocking_twins(void)
 	wr_init(&w, 64);
 	wr_u8(&w, 1);
 	CHECK_INT(frame_write(fds[0], ROLE_SUPERVISOR, ROLE_LISTENER,
-	    MSG_LISTEN, 5, &w, passed), 0);
+		      MSG_LISTEN, 5, &w, passed),
+	    0);
 	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
-	    &payload, &fd, 100), 0);
+		      &payload, &fd, 100),
+	    0);
 	CHECK_INT(h.type, MSG_LISTEN);
 	CHECK_INT(h.id, 5);
 	CHECK_INT(h.length, 1);
@@ -398,11 +401,13 @@ test_blocking_twins(void)
 	close(fd);
 	free(payload);
 	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
-	    &payload, &fd, 10), -1);
+		      &payload, &fd, 10),
+	    -1);
 	CHECK(payload == NULL && fd == -1);
 	/* A frame that the table forbids is not written. */
 	CHECK_INT(frame_write(fds[0], ROLE_LISTENER, ROLE_SUPERVISOR,
-	    MSG_LISTEN, 5, &w, passed), -1);
+		      MSG_LISTEN, 5, &w, passed),
+	    -1);
 	wr_clear(&w);
 	close(passed);
 	close(fds[0]);

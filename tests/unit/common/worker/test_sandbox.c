@@ -30,8 +30,8 @@
 #include "common/worker/sandbox.h"
 #include "tests/unit/check.h"
 
-#define NOBODY		65534
-#define SIGNALLED	1000	/* outcome: ended by signal outcome - this */
+#define NOBODY	  65534
+#define SIGNALLED 1000 /* outcome: ended by signal outcome - this */
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
 static char spool[64], spool_db[80], secret[64], zone[64];
@@ -83,7 +83,7 @@ spawn_true(void)
 	if (waitpid(pid, &status, 0) == -1)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
-	    SIGNALLED + WTERMSIG(status);
+				   SIGNALLED + WTERMSIG(status);
 }
 
 static int
@@ -107,15 +107,14 @@ odd_socket(void)
 static int
 tcp_connect(void)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-		.sin_port = htons(1) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd == -1)
 		return errno;
-	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 ?
-	    errno : 0;
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 ? errno :
+								       0;
 }
 
 static int
@@ -195,9 +194,18 @@ local_time(void)
 static void
 zone_make(void)
 {
-	static const char file[] = "TZif\0" "123456789012345" "\0\0\0\0"
-	    "\0\0\0\0" "\0\0\0\0" "\0\0\0\0" "\0\0\0\1" "\0\0\0\4"
-	    "\0\0\x0e\x10" "\0" "\0" "ONE";
+	static const char file[] = "TZif\0"
+				   "123456789012345"
+				   "\0\0\0\0"
+				   "\0\0\0\0"
+				   "\0\0\0\0"
+				   "\0\0\0\0"
+				   "\0\0\0\1"
+				   "\0\0\0\4"
+				   "\0\0\x0e\x10"
+				   "\0"
+				   "\0"
+				   "ONE";
 	char value[80];
 	FILE *f = fopen(zone, "w");
 
@@ -208,15 +216,15 @@ zone_make(void)
 }
 
 struct probe {
-	const char	*name;
-	int		(*run)(void);
-	int		 want[3];	/* listener, collector, submitter; -1 = any but 0 */
-	int		 rooted;	/* 1: only as root */
-	int		 landlock;	/* version that denies it */
+	const char *name;
+	int (*run)(void);
+	int want[3];  /* listener, collector, submitter; -1 = any but 0 */
+	int rooted;   /* 1: only as root */
+	int landlock; /* version that denies it */
 };
 
-#define ANY	(-1)	/* refused, by any layer */
-#define KILLED	(SIGNALLED + SIGSYS)
+#define ANY    (-1) /* refused, by any layer */
+#define KILLED (SIGNALLED + SIGSYS)
 
 static const struct probe probes[] = {
 	{ "write memory", write_memory, { 0, 0, 0 }, 0, 0 },
@@ -227,15 +235,17 @@ static const struct probe probes[] = {
 	{ "start a command", spawn_true, { ANY, 0, ANY }, 0, 0 },
 	{ "socket", inet_socket, { ENOSYS, 0, 0 }, 0, 0 },
 	{ "odd socket", odd_socket, { ENOSYS, EAFNOSUPPORT, ENOSYS }, 0, 0 },
-	{ "connect", tcp_connect, { ENOSYS, ECONNREFUSED, ECONNREFUSED }, 0, 0 },
+	{ "connect", tcp_connect, { ENOSYS, ECONNREFUSED, ECONNREFUSED }, 0,
+	    0 },
 	{ "become root", become_root, { ENOSYS, EPERM, ENOSYS }, 0, 0 },
 	{ "ptrace", trace_init, { KILLED, EPERM, KILLED }, 0, 0 },
 	{ "unshare", new_namespace, { KILLED, EPERM, KILLED }, 0, 0 },
 	{ "new code", map_code, { ENOSYS, 0, ENOSYS }, 0, 0 },
 	{ "thread", start_thread, { ANY, 0, 0 }, 0, 0 },
 	{ "signal the parent", signal_parent, { ENOSYS, EPERM, ENOSYS }, 0, 6 },
-	{ "abort", die_of_abort, { SIGNALLED + SIGABRT, SIGNALLED + SIGABRT,
-	    SIGNALLED + SIGABRT }, 0, 0 },
+	{ "abort", die_of_abort,
+	    { SIGNALLED + SIGABRT, SIGNALLED + SIGABRT, SIGNALLED + SIGABRT },
+	    0, 0 },
 	{ "local time", local_time, { 0, 0, 0 }, 0, 0 },
 };
 
@@ -284,7 +294,8 @@ unit_filter(void)
 	if (f == NULL)
 		_exit(96);
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), calls[i], 0) != 0)
+		if (seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), calls[i], 0) !=
+		    0)
 			_exit(96);
 	if (seccomp_load(f) != 0)
 		_exit(96);
@@ -313,8 +324,7 @@ child_run(enum role role, int as_root, enum sandbox_mode mode,
 	rd_init(&r, w.buf, w.len);
 	sandbox_init(&got, role);
 	sandbox_read(&r, &got);
-	if (wr_end(&w) == -1 || rd_end(&r) == -1 ||
-	    got.n_paths != sent.n_paths)
+	if (wr_end(&w) == -1 || rd_end(&r) == -1 || got.n_paths != sent.n_paths)
 		_exit(98);
 	time_zone_load();
 	sandbox_enter(&got, layers, sizeof(layers));
@@ -338,7 +348,7 @@ outcome_of(enum role role, int as_root, enum sandbox_mode mode,
 	if (pid == -1 || waitpid(pid, &status, 0) == -1)
 		return 97;
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
-	    SIGNALLED + WTERMSIG(status);
+				   SIGNALLED + WTERMSIG(status);
 }
 
 static void

@@ -20,18 +20,18 @@
 #include "common/worker/worker.h"
 #include "tests/unit/check.h"
 
-#define CHANNEL_FD	3
-#define WAIT_MS		10000
-#define TOKEN		4711
-#define PAYLOAD_BYTES	(sizeof(struct ctl_request) + 16)
+#define CHANNEL_FD    3
+#define WAIT_MS	      10000
+#define TOKEN	      4711
+#define PAYLOAD_BYTES (sizeof(struct ctl_request) + 16)
 
 /* A message with a valid payload of len bytes. */
 struct message {
-	enum msg_type	 type;
-	const uint8_t	*payload;
-	size_t		 len;
-	int		 has_fd;
-	int		 checked;	/* a configuration was checked before */
+	enum msg_type type;
+	const uint8_t *payload;
+	size_t len;
+	int has_fd;
+	int checked; /* a configuration was checked before */
 };
 
 static int
@@ -102,7 +102,8 @@ static void
 say(int fd, enum msg_type type, const struct writer *w)
 {
 	CHECK_INT(frame_write(fd, ROLE_SUPERVISOR, ROLE_SUBMITTER, type, 0, w,
-	    -1), 0);
+		      -1),
+	    0);
 }
 
 /* Reads until a message of this type comes: 1, or 0 when the worker exited. */
@@ -116,7 +117,7 @@ wait_for(int fd, enum msg_type type)
 	int passed;
 
 	while (frame_read(fd, ROLE_SUPERVISOR, ROLE_SUBMITTER, &h, &payload,
-	    &passed, WAIT_MS) == 0) {
+		   &passed, WAIT_MS) == 0) {
 		rd_init(&r, payload, h.length);
 		if (h.type == MSG_PONG)
 			token = rd_u64(&r);
@@ -173,7 +174,8 @@ raw_send(int fd, const struct message *m, const uint8_t *payload, size_t len)
 {
 	uint8_t bytes[sizeof(struct msg_header) + PAYLOAD_BYTES];
 	struct msg_header h = { .type = (uint16_t)m->type,
-		.flags = m->has_fd ? MSG_FLAG_FD : 0, .length = (uint32_t)len };
+		.flags = m->has_fd ? MSG_FLAG_FD : 0,
+		.length = (uint32_t)len };
 	int pass = -1;
 
 	if (m->type == MSG_PEER)

@@ -8,49 +8,65 @@
 #include "submitter/backend/response.h"
 #include "tests/unit/check.h"
 
-#define UNPROC	"{\"status\":\"Unprocessable Entity\",\"error\":"
-#define BAD	"{\"status\":\"Bad Request\",\"error\":"
-#define ISE	"{\"status\":\"Internal Server Error\",\"error\":"
+#define UNPROC "{\"status\":\"Unprocessable Entity\",\"error\":"
+#define BAD    "{\"status\":\"Bad Request\",\"error\":"
+#define ISE    "{\"status\":\"Internal Server Error\",\"error\":"
 
 static const struct {
-	enum request_kind	 what;
-	int		 code;
-	const char	*body;
-	enum result_code	 want;
+	enum request_kind what;
+	int code;
+	const char *body;
+	enum result_code want;
 } cases[] = {
 	{ REQUEST_START, 201, "{\"msg\":\"success\"}\n", RESULT_DONE },
 	{ REQUEST_START, 201, "<html>welcome</html>", RESULT_UNREACHABLE },
 	{ REQUEST_START, 200, "<html>log in</html>", RESULT_UNREACHABLE },
 	{ REQUEST_START, 200, "{}", RESULT_UNREACHABLE },
-	{ REQUEST_START, 400, BAD "\"no such cluster: nosuch\"}", RESULT_REJECTED },
-	{ REQUEST_START, 400, BAD "\"parsing request body failed: json: unknown "
-	    "field \\\"exclusive\\\"\"}", RESULT_REPROBE },
+	{ REQUEST_START, 400, BAD "\"no such cluster: nosuch\"}",
+	    RESULT_REJECTED },
+	{ REQUEST_START, 400,
+	    BAD "\"parsing request body failed: json: unknown "
+		"field \\\"exclusive\\\"\"}",
+	    RESULT_REPROBE },
 	{ REQUEST_START, 400, "<html>bad request</html>", RESULT_UNREACHABLE },
-	{ REQUEST_START, 400, BAD "\"integer expected in path for id: strconv\"}",
+	{ REQUEST_START, 400,
+	    BAD "\"integer expected in path for id: strconv\"}",
 	    RESULT_WRONG_ADDRESS },
-	{ REQUEST_START, 401, "{\"error\":\"unauthorized\",\"status\":"
-	    "\"Unauthorized\"}\n", RESULT_UNAUTHORIZED },
+	{ REQUEST_START, 401,
+	    "{\"error\":\"unauthorized\",\"status\":"
+	    "\"Unauthorized\"}\n",
+	    RESULT_UNAUTHORIZED },
 	{ REQUEST_START, 401, "plain text", RESULT_UNAUTHORIZED },
 	{ REQUEST_START, 403, "", RESULT_UNAUTHORIZED },
-	{ REQUEST_START, 404, "{\"error\":\"the requested endpoint does not "
-	    "exist\",\"status\":\"Resource not found\"}", RESULT_WRONG_ADDRESS },
+	{ REQUEST_START, 404,
+	    "{\"error\":\"the requested endpoint does not "
+	    "exist\",\"status\":\"Resource not found\"}",
+	    RESULT_WRONG_ADDRESS },
 	{ REQUEST_START, 301, "", RESULT_WRONG_ADDRESS },
 	{ REQUEST_START, 302, "<a href=...>", RESULT_WRONG_ADDRESS },
 	{ REQUEST_START, 413, "too large", RESULT_REJECTED },
-	{ REQUEST_START, 422, UNPROC "\"a job with that jobId, cluster and "
-	    "startTime already exists: dbid: 17, jobid: 4711\"}",
+	{ REQUEST_START, 422,
+	    UNPROC "\"a job with that jobId, cluster and "
+		   "startTime already exists: dbid: 17, jobid: 4711\"}",
 	    RESULT_CHECK },
 	{ REQUEST_START, 422, "no json", RESULT_UNREACHABLE },
-	{ REQUEST_START, 500, ISE "\"insert into database failed: UNIQUE "
-	    "constraint failed: job_cache.job_id, job_cache.cluster\"}",
+	{ REQUEST_START, 500,
+	    ISE "\"insert into database failed: UNIQUE "
+		"constraint failed: job_cache.job_id, job_cache.cluster\"}",
 	    RESULT_ACCEPTED_BEFORE },
-	{ REQUEST_START, 500, ISE "\"insert into database failed: CHECK "
-	    "constraint failed: smt IN (0, 1)\"}", RESULT_REJECTED },
-	{ REQUEST_START, 500, ISE "\"adding tag to new job 12 failed: UNIQUE "
-	    "constraint failed: jobtag.job_id, jobtag.tag_id\"}", RESULT_DONE },
-	{ REQUEST_START, 500, "UNIQUE constraint failed: tag.tag_type\n" ISE
+	{ REQUEST_START, 500,
+	    ISE "\"insert into database failed: CHECK "
+		"constraint failed: smt IN (0, 1)\"}",
+	    RESULT_REJECTED },
+	{ REQUEST_START, 500,
+	    ISE "\"adding tag to new job 12 failed: UNIQUE "
+		"constraint failed: jobtag.job_id, jobtag.tag_id\"}",
+	    RESULT_DONE },
+	{ REQUEST_START, 500,
+	    "UNIQUE constraint failed: tag.tag_type\n" ISE
 	    "\"adding tag to new job 2 failed: UNIQUE constraint failed: "
-	    "tag.tag_type, tag.tag_name\"}", RESULT_DONE },
+	    "tag.tag_type, tag.tag_name\"}",
+	    RESULT_DONE },
 	{ REQUEST_START, 500, "", RESULT_RETRY },
 	{ REQUEST_START, 500, ISE "\"database is locked\"}", RESULT_RETRY },
 	{ REQUEST_START, 502, "<html>bad gateway</html>", RESULT_UNREACHABLE },
@@ -59,37 +75,58 @@ static const struct {
 	{ REQUEST_START, 429, "", RESULT_UNREACHABLE },
 	{ REQUEST_START, 418, "", RESULT_UNREACHABLE },
 	{ REQUEST_START, 0, NULL, RESULT_UNREACHABLE },
-	{ REQUEST_STOP, 200, "{\"cluster\":\"alpha\",\"jobId\":7,"
-	    "\"startTime\":1790000000}", RESULT_DONE },
+	{ REQUEST_STOP, 200,
+	    "{\"cluster\":\"alpha\",\"jobId\":7,"
+	    "\"startTime\":1790000000}",
+	    RESULT_DONE },
 	{ REQUEST_STOP, 200, "<html>log in</html>", RESULT_UNREACHABLE },
-	{ REQUEST_STOP, 422, UNPROC "\"jobId 3000038 (id 27) on alpha : job has "
-	    "already been stopped (state is: completed)\"}", RESULT_ALREADY_STOPPED },
-	{ REQUEST_STOP, 422, UNPROC "\"finding job failed: sql: no rows in "
-	    "result set\"}", RESULT_NO_RUN },
-	{ REQUEST_STOP, 404, "{\"status\":\"Not Found\",\"error\":\"finding job "
-	    "failed: sql: no rows in result set\"}", RESULT_NO_RUN },
+	{ REQUEST_STOP, 422,
+	    UNPROC "\"jobId 3000038 (id 27) on alpha : job has "
+		   "already been stopped (state is: completed)\"}",
+	    RESULT_ALREADY_STOPPED },
+	{ REQUEST_STOP, 422,
+	    UNPROC "\"finding job failed: sql: no rows in "
+		   "result set\"}",
+	    RESULT_NO_RUN },
+	{ REQUEST_STOP, 404,
+	    "{\"status\":\"Not Found\",\"error\":\"finding job "
+	    "failed: sql: no rows in result set\"}",
+	    RESULT_NO_RUN },
 	{ REQUEST_STOP, 404, "404 page not found\n", RESULT_WRONG_ADDRESS },
-	{ REQUEST_STOP, 400, BAD "\"jobId 3 (id 27) on alpha : stopTime 1790000060"
+	{ REQUEST_STOP, 400,
+	    BAD
+	    "\"jobId 3 (id 27) on alpha : stopTime 1790000060"
 	    " must be larger than startTime 1790000000 and only running jobs "
-	    "can be stopped (state is: completed)\"}", RESULT_ALREADY_STOPPED },
-	{ REQUEST_STOP, 400, BAD "\"jobId 3 (id 28) on alpha : stopTime 1790000000"
+	    "can be stopped (state is: completed)\"}",
+	    RESULT_ALREADY_STOPPED },
+	{ REQUEST_STOP, 400,
+	    BAD
+	    "\"jobId 3 (id 28) on alpha : stopTime 1790000000"
 	    " must be larger than startTime 1790000000 and only running jobs "
-	    "can be stopped (state is: running)\"}", RESULT_REJECTED },
-	{ REQUEST_STOP, 400, BAD "\"stopTime must be larger than startTime and "
-	    "only running jobs can be stopped\"}", RESULT_ALREADY_STOPPED },
-	{ REQUEST_STOP, 400, BAD "\"jobId 3 (id 18) on alpha : invalid requested "
-	    "job state: \\\"node_fail\\\"\"}", RESULT_REJECTED },
+	    "can be stopped (state is: running)\"}",
+	    RESULT_REJECTED },
+	{ REQUEST_STOP, 400,
+	    BAD "\"stopTime must be larger than startTime and "
+		"only running jobs can be stopped\"}",
+	    RESULT_ALREADY_STOPPED },
+	{ REQUEST_STOP, 400,
+	    BAD "\"jobId 3 (id 18) on alpha : invalid requested "
+		"job state: \\\"node_fail\\\"\"}",
+	    RESULT_REJECTED },
 	{ REQUEST_STOP, 500, ISE "\"transferring cached job failed\"}",
 	    RESULT_RETRY },
 	{ REQUEST_LIST, 200, "{\"jobs\":[]}", RESULT_DONE },
-	{ REQUEST_LIST, 500, ISE "\"open var/meta.json: no such file or "
-	    "directory\"}", RESULT_RETRY },
+	{ REQUEST_LIST, 500,
+	    ISE "\"open var/meta.json: no such file or "
+		"directory\"}",
+	    RESULT_RETRY },
 	{ REQUEST_LIST, 404, "404 page not found\n", RESULT_WRONG_ADDRESS },
 	{ REQUEST_NODES, 200, "", RESULT_DONE },
 	{ REQUEST_NODES, 404, "404 page not found\n", RESULT_REJECTED },
 	{ REQUEST_META, 404, "404 page not found\n", RESULT_REJECTED },
 	{ REQUEST_META, 422, UNPROC "\"finding job failed\"}", RESULT_NO_RUN },
-	{ REQUEST_DELETE, 422, UNPROC "\"finding job failed\"}", RESULT_NO_RUN },
+	{ REQUEST_DELETE, 422, UNPROC "\"finding job failed\"}",
+	    RESULT_NO_RUN },
 	{ REQUEST_PROBE, 200, "{}", RESULT_UNREACHABLE },
 };
 
@@ -97,8 +134,11 @@ static void
 judge(enum request_kind what, int code, const char *body, const char *error,
     struct result *v)
 {
-	struct http_answer a = { .what = what, .code = code, .body = body,
-		.len = body != NULL ? strlen(body) : 0, .error = error,
+	struct http_answer a = { .what = what,
+		.code = code,
+		.body = body,
+		.len = body != NULL ? strlen(body) : 0,
+		.error = error,
 		.backend = BACKEND_1_5 };
 
 	response_classify(&a, v);
@@ -112,8 +152,7 @@ test_judge(void)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		judge(cases[i].what, cases[i].code, cases[i].body, NULL, &v);
-		CHECK_STR(result_name(v.code),
-		    result_name(cases[i].want));
+		CHECK_STR(result_name(v.code), result_name(cases[i].want));
 		if (v.code != cases[i].want)
 			fprintf(stderr, "    %s %d %s\n",
 			    request_kind_name(cases[i].what), cases[i].code,
@@ -151,10 +190,14 @@ test_words(void)
 static void
 test_older(void)
 {
-	static const char body[] = BAD "\"stopTime must be larger than "
+	static const char body[] = BAD
+	    "\"stopTime must be larger than "
 	    "startTime and only running jobs can be stopped\"}";
-	struct http_answer a = { .what = REQUEST_STOP, .code = 400, .body = body,
-		.len = sizeof(body) - 1, .backend = BACKEND_1_4_3 };
+	struct http_answer a = { .what = REQUEST_STOP,
+		.code = 400,
+		.body = body,
+		.len = sizeof(body) - 1,
+		.backend = BACKEND_1_4_3 };
 	struct result v;
 
 	response_classify(&a, &v);
@@ -221,25 +264,30 @@ static void
 test_listing(void)
 {
 	listing_check("{\"jobs\":[],\"items\":500,\"page\":1}", 0, "");
-	listing_check("{\"items\":5,\"jobs\":[{\"id\":17,\"cluster\":\"alpha\","
+	listing_check(
+	    "{\"items\":5,\"jobs\":[{\"id\":17,\"cluster\":\"alpha\","
 	    "\"resources\":[{\"hostname\":\"n1\",\"jobId\":9,\"hwthreads\":"
 	    "[0,1]}],\"jobId\":4711,\"metaData\":{\"startTime\":\"5\","
 	    "\"jobScript\":\"\\\"jobId\\\":1}]\"},\"startTime\":1790000000,"
 	    "\"jobState\":\"running\",\"energy\":0.5e3},\n"
-	    "{\"jobId\":1,\"startTime\":2,\"cluster\":\"b\"}]}\n", 0,
-	    "17:alpha:4711:1790000000:running;0:b:1:2:;");
+	    "{\"jobId\":1,\"startTime\":2,\"cluster\":\"b\"}]}\n",
+	    0, "17:alpha:4711:1790000000:running;0:b:1:2:;");
 	/* a row without a time is counted, not given */
 	listing_check("{\"jobs\":[{\"jobId\":1,\"cluster\":\"b\",\"startTime\":"
-	    "\"2026-01-01T00:00:00Z\"}]}", 0, "");
+		      "\"2026-01-01T00:00:00Z\"}]}",
+	    0, "");
 	listing_check("{\"jobs\":null}", -1, "");
 	listing_check("{\"jobs\\n\":[{\"jobId\":1,\"cluster\":\"b\","
-	    "\"startTime\":5}]}", -1, "");
+		      "\"startTime\":5}]}",
+	    -1, "");
 	listing_check("{\"other\":[{\"jobId\":1,\"startTime\":2,\"cluster\":"
-	    "\"b\"}]}", -1, "");
+		      "\"b\"}]}",
+	    -1, "");
 	listing_check("[]", -1, "");
 	listing_check("<html></html>", -1, "");
 	listing_check("{\"jobs\":[{\"jobId\":1,\"startTime\":2,\"cluster\":"
-	    "\"b\"},{\"jobId\":2,\"startTi", -1, "0:b:1:2:;");
+		      "\"b\"},{\"jobId\":2,\"startTi",
+	    -1, "0:b:1:2:;");
 	listing_check("{\"jobs\":[]}{", -1, "");
 	listing_check("{\"jobs\":[}", -1, "");
 	listing_check("{\"jobs\" []}", -1, "");

@@ -26,19 +26,19 @@
 #include "submitter/spool/commit.h"
 #include "tests/unit/check.h"
 
-#define SENT_MAX	64
-#define CLUSTERS	"{\"clusters\":[]}"
-#define PROBED		"{\"error\":\"no such cluster: \"}"
-#define DOUBLE		"{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+#define SENT_MAX 64
+#define CLUSTERS "{\"clusters\":[]}"
+#define PROBED	 "{\"error\":\"no such cluster: \"}"
+#define DOUBLE	 "{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
 
 /* Requests that were begun and have no answer yet. */
 static struct sent {
-	enum request_kind	 what;
-	char		 path[256];
-	char		 body[2048];
-	http_data_fn	*data;
-	http_done_fn	*done;
-	void		*arg;
+	enum request_kind what;
+	char path[256];
+	char body[2048];
+	http_data_fn *data;
+	http_done_fn *done;
+	void *arg;
 } sent[SENT_MAX];
 static int n_sent, most_sent;
 
@@ -183,14 +183,10 @@ lane_meta(struct submitter *sub)
 	meta_delivery_kick(sub->meta);
 }
 
-static const struct wake_lane lanes[] = {
-	{ WAKE_COMMIT_CHECK, lane_commit_check },
-	{ WAKE_CONFLICT, lane_conflict },
-	{ WAKE_RECONCILE, lane_reconcile },
-	{ WAKE_REST, lane_rest },
-	{ WAKE_META, lane_meta },
-	{ 0, NULL }
-};
+static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
+					      lane_commit_check },
+	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
+	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
 
 /* --- tools --- */
 
@@ -222,13 +218,15 @@ static void
 answer(int i, int code, const char *body)
 {
 	struct sent x = sent[i];
-	struct http_answer a = { .what = x.what, .code = code, .body = body,
+	struct http_answer a = { .what = x.what,
+		.code = code,
+		.body = body,
 		.len = body != NULL ? strlen(body) : 0,
-		.error = code == 0 ? "reset" : NULL, .sends = 1 };
+		.error = code == 0 ? "reset" : NULL,
+		.sends = 1 };
 
 	n_sent--;
-	memmove(&sent[i], &sent[i + 1],
-	    (size_t)(n_sent - i) * sizeof(sent[0]));
+	memmove(&sent[i], &sent[i + 1], (size_t)(n_sent - i) * sizeof(sent[0]));
 	if (x.data != NULL && code == 200) {
 		CHECK_INT(x.data(body, strlen(body), x.arg), 0);
 		a.body = NULL;
@@ -242,7 +240,8 @@ is_sent(int i, enum request_kind what, uint64_t job)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "\"jobId\":%llu,", (unsigned long long)job);
+	snprintf(text, sizeof(text), "\"jobId\":%llu,",
+	    (unsigned long long)job);
 	if (i < n_sent && sent[i].what == what &&
 	    (job == 0 || strstr(sent[i].body, text) != NULL))
 		return 1;
@@ -280,7 +279,7 @@ state_of(int64_t row)
 	struct spool_run run;
 
 	return spool_get(s.spool, row, &run) == 1 ? run.state[DEST_REST] :
-	    RUN_STATE__COUNT;
+						    RUN_STATE__COUNT;
 }
 
 static void
@@ -442,9 +441,11 @@ test_commit_check(void)
 	CHECK_INT(state_of(b), STOP_BLOCKED);
 	turn(3000, 1);
 	CHECK(is_sent(0, REQUEST_LIST, 0));
-	CHECK(strstr(sent[0].path, "state=running&cluster=alpha&"
-	    "start-time=1000-1001") != NULL);
-	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
+	CHECK(strstr(sent[0].path,
+		  "state=running&cluster=alpha&"
+		  "start-time=1000-1001") != NULL);
+	answer(0, 200,
+	    "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000}]}");
 	turn(300, 1);
 	CHECK_INT(n_sent, 1);
@@ -477,12 +478,14 @@ test_duplicate(void)
 	turn(500, 1);
 	CHECK_INT(n_sent, 1);
 	CHECK(strstr(sent[0].path, "state=running") != NULL);
-	answer(0, 200, "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
+	answer(0, 200,
+	    "{\"jobs\":[{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"jobState\":\"running\"}]}");
 	CHECK_INT(state_of(a), START_COMMITTED);
 	CHECK(is_sent(0, REQUEST_LIST, 0));
 	CHECK(strstr(sent[0].path, "state=") == NULL);
-	answer(0, 200, "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
+	answer(0, 200,
+	    "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"jobState\":\"completed\",\"duration\":100}]}");
 	CHECK_INT(state_of(b), RUN_STATE__COUNT);
 	CHECK_INT(state_of(c), START_REJECTED);
@@ -647,7 +650,7 @@ state_set(int64_t row, enum run_state state)
 #define SHOWN(job, start, state, duration) \
 	"{\"jobId\":" #job ",\"cluster\":\"alpha\",\"startTime\":" #start \
 	",\"jobState\":\"" state "\",\"duration\":" #duration "}"
-#define CLOSED	"{\"error\":\"job has already been stopped (state is: x)\"}"
+#define CLOSED "{\"error\":\"job has already been stopped (state is: x)\"}"
 
 /* The first stop comes too late: what agrees is done, what does not is kept. */
 static void
@@ -675,12 +678,14 @@ test_foreign_stop(void)
 	CHECK(strstr(sent[0].path, "state=running") != NULL);
 	CHECK(strstr(sent[0].path, "start-time=1000-1500&") != NULL);
 	answer(0, 200, "{\"jobs\":[]}");
-	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) ","
-	    SHOWN(2, 1500, "failed", 7) "]}");
+	answer(0, 200,
+	    "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "," SHOWN(2, 1500,
+		"failed", 7) "]}");
 	CHECK_INT(state_of(a), RUN_STATE__COUNT);
 	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
-	CHECK_STR(run.reason, "cc-backend has it as failed after 7 s, Slurm as "
+	CHECK_STR(run.reason,
+	    "cc-backend has it as failed after 7 s, Slurm as "
 	    "completed after 100 s");
 	/* the other group: nothing is shown, nobody can compare */
 	CHECK(strstr(sent[0].path, "start-time=9000-9000&") != NULL);
@@ -759,8 +764,9 @@ test_halves(void)
 	CHECK(strstr(sent[0].path, "start-time=1000-1007&") != NULL);
 	answer(0, 500, "{\"error\":\"open meta.json\"}");
 	CHECK(strstr(sent[0].path, "start-time=1000-1003&") != NULL);
-	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 1000) ","
-	    SHOWN(3, 1002, "completed", 1000) "]}");
+	answer(0, 200,
+	    "{\"jobs\":[" SHOWN(1, 1000, "completed", 1000) "," SHOWN(3, 1002,
+		"completed", 1000) "]}");
 	CHECK_INT(state_of(rows[0]), RUN_STATE__COUNT);
 	CHECK_INT(state_of(rows[1]), START_REJECTED);
 	CHECK_INT(state_of(rows[2]), RUN_STATE__COUNT);
@@ -891,7 +897,7 @@ test_meta_previous_run(void)
 	b = put(1, 2000, 0);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
 	meta_note_sibling(s.meta, &run);
-	CHECK_INT(spool_meta_count(s.spool), 0);	/* it is not refused */
+	CHECK_INT(spool_meta_count(s.spool), 0); /* it is not refused */
 	state_set(b, START_REJECTED);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
 	meta_note_sibling(s.meta, &run);
@@ -934,7 +940,8 @@ test_meta(void)
 	state_set(b, START_COMMITTED);
 	turn(3000, 1);
 	CHECK(is_sent(0, REQUEST_META, 1));
-	CHECK_STR(sent[0].body, "{\"jobId\":1,\"cluster\":\"alpha\","
+	CHECK_STR(sent[0].body,
+	    "{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"payload\":{\"key\":\"exitCode\","
 	    "\"value\":\"3:0\"}}");
 	answer(0, 0, NULL);

@@ -11,7 +11,7 @@
 #include "tests/unit/submitter/simulation.h"
 
 #define EMPTY	"{\"jobs\":[]}"
-#define REFUSED	"{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+#define REFUSED "{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
 
 /* A start that is accepted and has ended. */
 static void
@@ -43,9 +43,9 @@ test_commit_race(void)
 	/* a start accepted while the list is under way proves nothing */
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);
 	ended_run(2, 1001);
-	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
-	    SIM_JOB(2, 1001, "running", 0) "," SIM_JOB(1, 1000, "running", 0)
-	    "]}");
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1001, "running", 0) "," SIM_JOB(1, 1000,
+		"running", 0) "]}");
 	CHECK_INT(sim_state(1, 1000), STOP_DUE);
 	CHECK_INT(sim_state(2, 1001), STOP_BLOCKED);
 	CHECK_INT(sim_waits(REQUEST_STOP), 1);
@@ -53,8 +53,8 @@ test_commit_race(void)
 	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
 	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
 	sim_run(2000);
-	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
-	    SIM_JOB(2, 1001, "running", 0) "]}");
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1001, "running", 0) "]}");
 	CHECK(strstr(sim_body(REQUEST_STOP), "\"jobId\":2,") != NULL);
 	sim_end();
 }
@@ -69,8 +69,8 @@ test_committed(void)
 	sim_answer(REQUEST_START, 201, "{}");
 	CHECK_INT(sim_state(1, 1000), STARTED);
 	sim_run(SIM_MINUTE);
-	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
-	    SIM_JOB(1, 1000, "running", 0) "]}");
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
 	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
 	sim_put(1, 1000, 1100);
 	CHECK_INT(sim_waits(REQUEST_STOP), 1);

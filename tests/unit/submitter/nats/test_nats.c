@@ -23,17 +23,17 @@
 #include "submitter/net/resolver.h"
 #include "tests/unit/check.h"
 
-#define WAIT_S		20
-#define MAX_PAYLOAD	2048
+#define WAIT_S	    20
+#define MAX_PAYLOAD 2048
 
 /* How the broker answers. */
 enum mode {
 	MODE_ACCEPT,
 	MODE_REJECT_LOGIN,
-	MODE_REJECT_SUBJECT,	/* permissions violation */
-	MODE_BREAK,		/* closes the connection at a message */
-	MODE_DUPLICATE,		/* JetStream: the stream has the id */
-	MODE_NO_STREAM		/* JetStream: no responders */
+	MODE_REJECT_SUBJECT, /* permissions violation */
+	MODE_BREAK,	     /* closes the connection at a message */
+	MODE_DUPLICATE,	     /* JetStream: the stream has the id */
+	MODE_NO_STREAM	     /* JetStream: no responders */
 };
 
 static struct event_base *base;
@@ -43,9 +43,9 @@ static int port;
 
 /* The broker. */
 static enum mode mode;
-static unsigned published;		/* messages of runs */
+static unsigned published; /* messages of runs */
 static char login[1024], message[4096], header[256];
-static char sid[16];			/* subscription of libnats' inbox */
+static char sid[16]; /* subscription of libnats' inbox */
 
 /* The caller of nats.h. */
 static int up;
@@ -65,7 +65,8 @@ static void
 stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 {
 	if (strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0)
-		reply(bev, to, "{\"type\":\"io.nats.jetstream.api.v1."
+		reply(bev, to,
+		    "{\"type\":\"io.nats.jetstream.api.v1."
 		    "stream_info_response\",\"config\":{\"name\":\"JOBS\","
 		    "\"subjects\":[\"jobs\"],\"duplicate_window\":"
 		    "60000000000},\"state\":{\"messages\":1}}");
@@ -95,7 +96,8 @@ on_message(struct bufferevent *bev, const char *subject, const char *to,
 		if (mode == MODE_REJECT_SUBJECT)
 			evbuffer_add_printf(bufferevent_get_output(bev),
 			    "-ERR 'Permissions Violation for Publish to "
-			    "\"%s\"'\r\n", subject);
+			    "\"%s\"'\r\n",
+			    subject);
 	}
 	if (*to != '\0')
 		stream_reply(bev, subject, to);
@@ -199,9 +201,11 @@ on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
 	(void)arg;
 	bufferevent_setcb(bev, on_read, NULL, on_event, NULL);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
-	evbuffer_add_printf(bufferevent_get_output(bev), "INFO {"
+	evbuffer_add_printf(bufferevent_get_output(bev),
+	    "INFO {"
 	    "\"server_id\":\"test\",\"version\":\"2.9.0\",\"proto\":1,"
-	    "\"headers\":true,\"max_payload\":%d}\r\n", MAX_PAYLOAD);
+	    "\"headers\":true,\"max_payload\":%d}\r\n",
+	    MAX_PAYLOAD);
 }
 
 static void
@@ -303,8 +307,7 @@ start(size_t script)
 	}
 	payload_how_init(&how, BACKEND_1_5, NULL);
 	done = 0;
-	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 4711,
-	    &reason);
+	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 4711, &reason);
 	job_clear(&job);
 	return rc;
 }
@@ -339,8 +342,8 @@ check_core(void)
 	CHECK_INT(start(MAX_PAYLOAD), 0);
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_SENT);
-	CHECK(strlen(message) <= MAX_PAYLOAD &&
-	    strstr(message, "[cut]") != NULL);
+	CHECK(
+	    strlen(message) <= MAX_PAYLOAD && strstr(message, "[cut]") != NULL);
 	/* The connection breaks before the flush is answered. */
 	mode = MODE_BREAK;
 	CHECK_INT(start(0), 0);
@@ -387,8 +390,7 @@ check_stream(void)
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_SENT);
-	CHECK(strstr(header, "Nats-Msg-Id: alpha:12:1790000000:start") !=
-	    NULL);
+	CHECK(strstr(header, "Nats-Msg-Id: alpha:12:1790000000:start") != NULL);
 	mode = MODE_DUPLICATE;
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
@@ -423,7 +425,7 @@ main(void)
 	    LEV_OPT_CLOSE_ON_FREE, 8, (struct sockaddr *)&sin, sizeof(sin));
 	CHECK(names != NULL && nats != NULL && listener != NULL);
 	CHECK(getsockname(evconnlistener_get_fd(listener),
-	    (struct sockaddr *)&sin, &len) == 0);
+		  (struct sockaddr *)&sin, &len) == 0);
 	port = ntohs(sin.sin_port);
 	check_core();
 	check_rejected();

@@ -11,9 +11,9 @@
 #include "submitter/nats/nats_conf.h"
 #include "tests/unit/check.h"
 
-#define TEST_SEED	"SUAHBKZPNS2CG3FA7K67AIARPOZCQ45RWYXNX54WW7RBFRBNL7MHT64LG4"
-#define TEST_PUBLIC	"UAPI46JOKM24N5SQXVUGCMYZHL2R7QWW3T4TB67TEBMUIZOEW6FHONKV"
-#define TEST_JWT	"eyJ0eXAiOiJKV1QifQ.eyJuYW1lIjoidGVzdCJ9.c2lnbmF0dXJl"
+#define TEST_SEED   "SUAHBKZPNS2CG3FA7K67AIARPOZCQ45RWYXNX54WW7RBFRBNL7MHT64LG4"
+#define TEST_PUBLIC "UAPI46JOKM24N5SQXVUGCMYZHL2R7QWW3T4TB67TEBMUIZOEW6FHONKV"
+#define TEST_JWT    "eyJ0eXAiOiJKV1QifQ.eyJuYW1lIjoidGVzdCJ9.c2lnbmF0dXJl"
 #define TEST_CREDS \
 	"-----BEGIN NATS USER JWT-----\r\n" TEST_JWT "\r\n" \
 	"------END NATS USER JWT------\n\nIMPORTANT: keep it secret.\n" \
@@ -43,8 +43,7 @@ made(const struct writer *secrets, int key, ...)
 		conf_set(&conf, (enum conf_key)key, va_arg(ap, const char *));
 	va_end(ap);
 	why[0] = '\0';
-	nc = nats_conf_new(&conf, secrets->buf, secrets->len, why,
-	    sizeof(why));
+	nc = nats_conf_new(&conf, secrets->buf, secrets->len, why, sizeof(why));
 	conf_clear(&conf);
 	return nc;
 }
@@ -130,7 +129,7 @@ check_conf(void)
 	secret(&w, CONF_NATS_NKEY_SEED_FILE, TEST_SEED "\n");
 	CHECK(made(&w, CONF_NATS_SERVER, "n1", CONF__COUNT) == NULL);
 	CHECK(strstr(why, "exclude") != NULL);
-	a = made(&w, CONF__COUNT);	/* NATS is not in use */
+	a = made(&w, CONF__COUNT); /* NATS is not in use */
 	CHECK(a != NULL);
 	nats_conf_free(a);
 	wr_reset(&w);
@@ -155,11 +154,11 @@ check_refused(void)
 	CHECK(made(&none, CONF_NATS_SERVER, "n1:x", CONF__COUNT) == NULL);
 	CHECK(strstr(why, "n1:x") != NULL);
 	CHECK(made(&none, CONF_NATS_SERVER, "n1", CONF_NATS_SUBJECT, "a.>",
-	    CONF__COUNT) == NULL);
+		  CONF__COUNT) == NULL);
 	CHECK(made(&none, CONF_NATS_SERVER, "n1", CONF_NATS_SUBJECT, "a b",
-	    CONF__COUNT) == NULL);
+		  CONF__COUNT) == NULL);
 	CHECK(made(&none, CONF_NATS_SERVER, "n1", CONF_NATS_FORMAT, "xml",
-	    CONF__COUNT) == NULL);
+		  CONF__COUNT) == NULL);
 	secret(&w, CONF_NATS_CREDS_FILE, "nonsense geheim");
 	CHECK(made(&w, CONF_NATS_SERVER, "n1", CONF__COUNT) == NULL);
 	CHECK(strstr(why, "natsCredsFile") != NULL);

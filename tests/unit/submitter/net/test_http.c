@@ -19,8 +19,8 @@
 #include "submitter/net/resolver.h"
 #include "tests/unit/check.h"
 
-#define LONG_BODY	(3u * 1024 * 1024)
-#define TOKEN		"abc.def.ghi"
+#define LONG_BODY (3u * 1024 * 1024)
+#define TOKEN	  "abc.def.ghi"
 
 static struct event_base *base;
 static struct http_client *http;
@@ -29,21 +29,21 @@ static int port;
 
 /* What the server received last. */
 static struct {
-	unsigned	 n;
-	char		 uri[128];
-	char		 token[64];
-	char		 type[64];
-	char		 body[64];
+	unsigned n;
+	char uri[128];
+	char token[64];
+	char type[64];
+	char body[64];
 } received;
 
 /* What done received last. */
 static struct {
-	unsigned	 n;
-	long		 code;
-	size_t		 len;
-	char		 body[64];
-	char		 error[256];
-	int		 new_connection;
+	unsigned n;
+	long code;
+	size_t len;
+	char body[64];
+	char error[256];
+	int new_connection;
 } answered;
 
 static size_t streamed;
@@ -54,7 +54,8 @@ header_copy(struct evhttp_request *req, const char *name, char *buf,
     size_t size)
 {
 	const char *s = evhttp_find_header(evhttp_request_get_input_headers(
-	    req), name);
+					       req),
+	    name);
 
 	snprintf(buf, size, "%s", s != NULL ? s : "");
 }
@@ -73,8 +74,7 @@ on_request(struct evhttp_request *req, void *arg)
 	snprintf(received.uri, sizeof(received.uri), "%s", uri);
 	header_copy(req, "X-Auth-Token", received.token,
 	    sizeof(received.token));
-	header_copy(req, "Content-Type", received.type,
-	    sizeof(received.type));
+	header_copy(req, "Content-Type", received.type, sizeof(received.type));
 	n = evbuffer_remove(in, received.body, sizeof(received.body) - 1);
 	received.body[n > 0 ? n : 0] = '\0';
 	if (strstr(uri, "long") != NULL) {
@@ -86,8 +86,11 @@ on_request(struct evhttp_request *req, void *arg)
 	if (strstr(uri, "moved") != NULL)
 		evhttp_add_header(evhttp_request_get_output_headers(req),
 		    "Location", "/api/elsewhere");
-	evhttp_send_reply(req, strstr(uri, "moved") != NULL ? 302 :
-	    strstr(uri, "bad") != NULL ? 400 : 200, "x", out);
+	evhttp_send_reply(req,
+	    strstr(uri, "moved") != NULL   ? 302 :
+		strstr(uri, "bad") != NULL ? 400 :
+					     200,
+	    "x", out);
 	evbuffer_free(out);
 }
 
@@ -95,7 +98,7 @@ static void
 on_done(const struct http_answer *a, void *arg)
 {
 	size_t n = a->len < sizeof(answered.body) ? a->len :
-	    sizeof(answered.body) - 1;
+						    sizeof(answered.body) - 1;
 
 	(void)arg;
 	answered.n++;
@@ -125,8 +128,11 @@ static void
 sent(enum request_kind what, const char *method, const char *path,
     const char *body, http_data_fn *data)
 {
-	struct http_request req = { .what = what, .method = method,
-		.path = path, .data = data, .done = on_done };
+	struct http_request req = { .what = what,
+		.method = method,
+		.path = path,
+		.data = data,
+		.done = on_done };
 	struct timeval limit = { 60, 0 };
 	struct writer w;
 
@@ -182,7 +188,7 @@ static void
 check_conf(void)
 {
 	static const struct {
-		const char	*url, *token, *why;
+		const char *url, *token, *why;
 	} refused[] = {
 		{ "ftp://a", TOKEN, "ccRestUrl must begin with http" },
 		{ "http://u:p@a", TOKEN, "use ccRestJwt" },
@@ -196,7 +202,7 @@ check_conf(void)
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		CHECK(made(refused[i].url, refused[i].token, why,
-		    sizeof(why)) == NULL);
+			  sizeof(why)) == NULL);
 		CHECK(strstr(why, refused[i].why) != NULL);
 		CHECK(strstr(why, "two words") == NULL);
 	}
@@ -262,8 +268,7 @@ check_limits(void)
 	CHECK_STR(answered.body, "hello");
 	stream_fails = 1;
 	sent(REQUEST_LIST, "GET", "long", NULL, on_data);
-	CHECK_STR(answered.error,
-	    "the answer does not have the expected form");
+	CHECK_STR(answered.error, "the answer does not have the expected form");
 	stream_fails = 0;
 }
 
@@ -271,13 +276,16 @@ static void
 check_names(void)
 {
 	static const char hosts[] = "127.0.0.1 backend.test\n";
-	struct http_request req = { .what = REQUEST_LIST, .method = "GET",
-		.path = "x", .done = on_done };
+	struct http_request req = { .what = REQUEST_LIST,
+		.method = "GET",
+		.path = "x",
+		.done = on_done };
 
 	use("backend.test");
 	sent(REQUEST_LIST, "GET", "x", NULL, NULL);
 	CHECK_INT(answered.code, 0);
-	CHECK_STR(answered.error, "the name backend.test cannot be resolved: "
+	CHECK_STR(answered.error,
+	    "the name backend.test cannot be resolved: "
 	    "resolv.conf was not received yet");
 	resolver_file(names, MSG_FILE_HOSTS, (const uint8_t *)hosts,
 	    sizeof(hosts) - 1);
@@ -326,8 +334,9 @@ main(void)
 	CHECK(names != NULL && http != NULL && server != NULL);
 	evhttp_set_gencb(server, on_request, NULL);
 	bound = evhttp_bind_socket_with_handle(server, "127.0.0.1", 0);
-	CHECK(bound != NULL && getsockname(evhttp_bound_socket_get_fd(bound),
-	    (struct sockaddr *)&sin, &len) == 0);
+	CHECK(bound != NULL &&
+	    getsockname(evhttp_bound_socket_get_fd(bound),
+		(struct sockaddr *)&sin, &len) == 0);
 	port = ntohs(sin.sin_port);
 	CHECK(!http_usable(http));
 	check_conf();

@@ -21,9 +21,9 @@
 #include "tests/unit/check.h"
 
 static struct event_base *base;
-static unsigned asked;		/* DNS queries that the server received */
+static unsigned asked; /* DNS queries that the server received */
 static int silent;
-static char given[512];		/* the last answer */
+static char given[512]; /* the last answer */
 static unsigned answers;
 
 /* More than 512 bytes: the server truncates the answer. */
@@ -67,8 +67,8 @@ on_question(struct evdns_server_request *req, void *arg)
 			evdns_server_request_add_a_reply(req, q->name, 2, v4,
 			    1);
 		else
-			evdns_server_request_add_aaaa_reply(req, q->name, 1,
-			    v6, 1);
+			evdns_server_request_add_aaaa_reply(req, q->name, 1, v6,
+			    1);
 		evdns_server_request_respond(req, 0);
 	} else if (strcasecmp(q->name, "many.example") == 0 ||
 	    strcasecmp(q->name, "half.example") == 0) {
@@ -121,8 +121,7 @@ server_start(struct evdns_server_port **port)
 	if (fd == -1 || bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
 	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
 		return -1;
-	*port = evdns_add_server_port_with_base(base, fd, 0, on_question,
-	    NULL);
+	*port = evdns_add_server_port_with_base(base, fd, 0, on_question, NULL);
 	return ntohs(sin.sin_port);
 }
 
@@ -136,7 +135,8 @@ use(struct resolver *n, const char *text)
 static void
 check_local(struct resolver *n)
 {
-	static const char hosts[] = "# comment\n127.0.0.1 localhost\n"
+	static const char hosts[] =
+	    "# comment\n127.0.0.1 localhost\n"
 	    "::1 localhost ip6-localhost\n10.0.0.7\tbackend.example backend # x"
 	    "\n10.0.0.8 other backend\nfd00::7 backend\nnonsense bad\n"
 	    "10.1.1.1 last";
@@ -156,7 +156,8 @@ check_local(struct resolver *n)
 	CHECK_STR(asked_for(n, "last"), "10.1.1.1");
 	CHECK_STR(asked_for(n, "bad"), "resolv.conf was not received yet");
 	CHECK_STR(asked_for(n, "x"), "resolv.conf was not received yet");
-	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend", 16);
+	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend",
+	    16);
 	CHECK_STR(asked_for(n, "backend"), "10.0.0.9");
 }
 
@@ -169,7 +170,7 @@ check_long(struct resolver *n)
 	if (strcmp(text, "fd00::") == 0) {
 		CHECK(strstr(asked_for(n, "many.example"), "one datagram") !=
 		    NULL);
-	} else	/* libevent 2.2 repeats by TCP and gets no answer here */
+	} else /* libevent 2.2 repeats by TCP and gets no answer here */
 		CHECK(*text != '\0');
 }
 
@@ -180,19 +181,21 @@ check_asked(struct resolver *n, int port)
 	char text[256];
 	unsigned i;
 
-	snprintf(text, sizeof(text), "search lab.example\n"
-	    "nameserver 127.0.0.1:%d\noptions timeout:1 attempts:1\n", port);
+	snprintf(text, sizeof(text),
+	    "search lab.example\n"
+	    "nameserver 127.0.0.1:%d\noptions timeout:1 attempts:1\n",
+	    port);
 	use(n, text);
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_INT(asked, 2);
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
-	CHECK_INT(asked, 2);		/* cached longer than 1 s */
+	CHECK_INT(asked, 2); /* cached longer than 1 s */
 	CHECK_STR(asked_for(n, "both.example."), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_STR(asked_for(n, "short"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
 	i = asked;
 	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
-	CHECK_INT(asked, i);		/* a failure is cached, too */
+	CHECK_INT(asked, i); /* a failure is cached, too */
 	CHECK(strcmp(asked_for(n, "broken.example"), "") != 0);
 	check_long(n);
 	/* Two queries for one name, one is cancelled. */

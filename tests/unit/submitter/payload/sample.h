@@ -8,7 +8,7 @@
 #include "submitter/payload/payload.h"
 #include "tests/unit/check.h"
 
-static struct payload *plain;	/* of the default configuration */
+static struct payload *plain; /* of the default configuration */
 static struct writer w;
 
 /* What was written to w. */

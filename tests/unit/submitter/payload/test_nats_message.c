@@ -32,7 +32,8 @@ check_message(void)
 	job.name = strdup("a \"q\" \\ b");
 	job.submit = 0;
 	CHECK_INT(message(&job, MESSAGE_START, MESSAGE_LINE, 4096, &why), 0);
-	CHECK_STR(text_of(), "job,function=start_job,hostname=ctl,type=node,"
+	CHECK_STR(text_of(),
+	    "job,function=start_job,hostname=ctl,type=node,"
 	    "type-id=0 event=\"{\\\"jobId\\\":4711,\\\"cluster\\\":\\\"lab\\\","
 	    "\\\"startTime\\\":1790000000,\\\"partition\\\":\\\"main\\\","
 	    "\\\"user\\\":\\\"alice\\\",\\\"project\\\":\\\"proja\\\","
@@ -46,13 +47,15 @@ check_message(void)
 	job.state = END_TIMEOUT;
 	job.end = 1790000300;
 	CHECK_INT(message(&job, MESSAGE_STOP, MESSAGE_LINE, 4096, &why), 0);
-	CHECK_STR(text_of(), "job,function=stop_job,hostname=ctl,"
+	CHECK_STR(text_of(),
+	    "job,function=stop_job,hostname=ctl,"
 	    "partition=a\\ b\\,c\\=d_,type=node,type-id=0 event=\"{\\\"jobId"
 	    "\\\":4711,\\\"cluster\\\":\\\"lab\\\",\\\"startTime\\\":1790000000"
 	    ",\\\"stopTime\\\":1790000300,\\\"jobState\\\":\\\"timeout\\\"}\" "
 	    "1790000300000000000\n");
 	CHECK_INT(message(&job, MESSAGE_STOP, MESSAGE_JSON, 4096, &why), 0);
-	CHECK_STR(text_of(), "{\"event\":\"stop\",\"body\":{\"jobId\":4711,"
+	CHECK_STR(text_of(),
+	    "{\"event\":\"stop\",\"body\":{\"jobId\":4711,"
 	    "\"cluster\":\"lab\",\"startTime\":1790000000,\"stopTime\":"
 	    "1790000300,\"jobState\":\"timeout\"}}");
 	CHECK_INT(message(&job, MESSAGE_STOP, MESSAGE_LINE, 64, &why), -1);
@@ -89,8 +92,7 @@ check_shortened(void)
 	job_plain(&job);
 	job.script = filled(20000, "echo \"\\\"\n");
 	job.slurm_info = filled(3000, "JobId=1 ");
-	CHECK_INT(message(&job, MESSAGE_START, MESSAGE_LINE, 1 << 20, &why),
-	    0);
+	CHECK_INT(message(&job, MESSAGE_START, MESSAGE_LINE, 1 << 20, &why), 0);
 	CHECK_INT(message(&job, MESSAGE_START, MESSAGE_LINE, 30000, &why), 1);
 	CHECK(w.len <= 30000 && strstr(text_of(), "[cut]") != NULL);
 	CHECK(strstr(text_of(), "jobScript") != NULL);

@@ -98,8 +98,9 @@ check_resources(void)
 	/* A host without threads: no hwthreads, and a message. */
 	s = start(plain, BACKEND_1_5, &job);
 	CHECK(strstr(s, "hwthreads") == NULL);
-	CHECK(strstr(s, "\"resources\":[{\"hostname\":\"n1\"},"
-	    "{\"hostname\":\"n2\"}]") != NULL);
+	CHECK(strstr(s,
+		  "\"resources\":[{\"hostname\":\"n1\"},"
+		  "{\"hostname\":\"n2\"}]") != NULL);
 	CHECK(strstr(s, "\"message\":\"The hardware threads") != NULL);
 	CHECK(strstr(s, "\"numNodes\":2") != NULL);
 	/* Exclusive nodes: no message. */
@@ -110,8 +111,10 @@ check_resources(void)
 	job_host_add_accel(h, "00000000:C1:00.0");
 	job_host_add_accel(h, "00000000:0A:00.0");
 	s = start(plain, BACKEND_1_5, &job);
-	CHECK(strstr(s, "{\"hostname\":\"n2\",\"hwthreads\":[8,9,12],"
-	    "\"accelerators\":[\"00000000:C1:00.0\",\"00000000:0A:00.0\"]}") !=
+	CHECK(
+	    strstr(s,
+		"{\"hostname\":\"n2\",\"hwthreads\":[8,9,12],"
+		"\"accelerators\":[\"00000000:C1:00.0\",\"00000000:0A:00.0\"]}") !=
 	    NULL);
 	CHECK(strstr(s, "\"numAcc\":2") != NULL);
 	job.accels = 1;
@@ -125,7 +128,7 @@ check_resources(void)
 	CHECK(strstr(start(plain, BACKEND_1_5, &job), "hwthreads") == NULL);
 	job.accels = 4000000000u;
 	CHECK(strstr(start(plain, BACKEND_1_5, &job),
-	    "\"numAcc\":2147483647") != NULL);
+		  "\"numAcc\":2147483647") != NULL);
 	job_clear(&job);
 }
 
@@ -149,15 +152,18 @@ check_meta(void)
 	job.script = strdup("#!/bin/sh\n\techo \"\\x\"\x01\xff\xe2\x82\xac\n");
 	s = start(plain, BACKEND_1_5, &job);
 	CHECK(strstr(s, "\"arrayJobId\":4700") != NULL);
-	CHECK(strstr(s, "\"arrayTaskId\":\"0\",\"hetJobId\":\"4690\","
-	    "\"exitCode\":\"3:0\",\"reason\":\"NonZeroExitCode\","
-	    "\"message\":\"told by hand\"") != NULL);
-	CHECK(strstr(s, "\"jobScript\":\"#!/bin/sh\\n\\techo \\\"\\\\x\\\""
-	    "\\\\x01\xef\xbf\xbd\xe2\x82\xac\\n\"") != NULL);
+	CHECK(strstr(s,
+		  "\"arrayTaskId\":\"0\",\"hetJobId\":\"4690\","
+		  "\"exitCode\":\"3:0\",\"reason\":\"NonZeroExitCode\","
+		  "\"message\":\"told by hand\"") != NULL);
+	CHECK(strstr(s,
+		  "\"jobScript\":\"#!/bin/sh\\n\\techo \\\"\\\\x\\\""
+		  "\\\\x01\xef\xbf\xbd\xe2\x82\xac\\n\"") != NULL);
 	p = conf_payload(CONF_META_DATA_FIELDS, "[\"jobName\",\"exitCode\"]",
 	    why, sizeof(why));
-	CHECK(strstr(start(p, BACKEND_1_5, &job), "\"metaData\":"
-	    "{\"jobName\":\"plain\",\"exitCode\":\"3:0\"}}") != NULL);
+	CHECK(strstr(start(p, BACKEND_1_5, &job),
+		  "\"metaData\":"
+		  "{\"jobName\":\"plain\",\"exitCode\":\"3:0\"}}") != NULL);
 	payload_free(p);
 	p = conf_payload(CONF_META_DATA_FIELDS, "[]", why, sizeof(why));
 	CHECK(strstr(start(p, BACKEND_1_5, &job), "\"metaData\":{}}") != NULL);
@@ -167,23 +173,24 @@ check_meta(void)
 	CHECK(strstr(start(plain, BACKEND_1_5, &job), "exitCode") == NULL);
 	job_clear(&job);
 	CHECK(conf_payload(CONF_META_DATA_FIELDS, "[\"jobname\"]", why,
-	    sizeof(why)) == NULL);
+		  sizeof(why)) == NULL);
 	CHECK(strstr(why, "jobname") != NULL);
-	CHECK(conf_payload(CONF_REQUEUED_STATE, "running", why,
-	    sizeof(why)) == NULL);
-	CHECK(conf_payload(CONF_REQUEUED_STATE, "requeued", why,
-	    sizeof(why)) == NULL);
-	CHECK(conf_payload(CONF_CLUSTER_NAMES, "{\"a\":1}", why,
-	    sizeof(why)) == NULL);
-	CHECK(conf_payload(CONF_CPU_MAP, "{\"a\":1}", why,
-	    sizeof(why)) == NULL);
+	CHECK(conf_payload(CONF_REQUEUED_STATE, "running", why, sizeof(why)) ==
+	    NULL);
+	CHECK(conf_payload(CONF_REQUEUED_STATE, "requeued", why, sizeof(why)) ==
+	    NULL);
+	CHECK(conf_payload(CONF_CLUSTER_NAMES, "{\"a\":1}", why, sizeof(why)) ==
+	    NULL);
+	CHECK(
+	    conf_payload(CONF_CPU_MAP, "{\"a\":1}", why, sizeof(why)) == NULL);
 }
 
 /* All patterns of a rule must match; no tag is written twice. */
 static void
 check_tags(void)
 {
-	static const char rules[] = "[{\"type\":\"t\",\"name\":\"all\"},"
+	static const char rules[] =
+	    "[{\"type\":\"t\",\"name\":\"all\"},"
 	    "{\"type\":\"t\",\"name\":\"night\\\"\",\"scope\":\"admin\","
 	    "\"when\":{\"partition\":\"^mai\",\"qos\":\"^low$\"}},"
 	    "{\"type\":\"t\",\"name\":\"all\",\"when\":{\"account\":\".\"}},"
@@ -209,9 +216,11 @@ check_tags(void)
 	how.tags = 1;
 	wr_reset(&w);
 	CHECK_INT(payload_start(p, &how, &job, &w, &wrong), 0);
-	CHECK(strstr(text_of(), ",\"tags\":[{\"type\":\"t\",\"name\":\"all\","
-	    "\"scope\":\"global\"},{\"type\":\"t\",\"name\":\"night\\\"\","
-	    "\"scope\":\"admin\"}],") != NULL);
+	CHECK(
+	    strstr(text_of(),
+		",\"tags\":[{\"type\":\"t\",\"name\":\"all\","
+		"\"scope\":\"global\"},{\"type\":\"t\",\"name\":\"night\\\"\","
+		"\"scope\":\"admin\"}],") != NULL);
 	how.backend = BACKEND_1_3;
 	free(job.qos);
 	job.qos = NULL;
@@ -219,21 +228,27 @@ check_tags(void)
 	job.reservation = NULL;
 	wr_reset(&w);
 	CHECK_INT(payload_start(p, &how, &job, &w, &wrong), 0);
-	CHECK(strstr(text_of(), ",\"tags\":[{\"type\":\"t\",\"name\":\"all\"},"
-	    "{\"type\":\"t\",\"name\":\"none\"}],") != NULL);
+	CHECK(strstr(text_of(),
+		  ",\"tags\":[{\"type\":\"t\",\"name\":\"all\"},"
+		  "{\"type\":\"t\",\"name\":\"none\"}],") != NULL);
 	payload_free(p);
-	p = conf_payload(CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\","
-	    "\"when\":{\"qos\":\"y\"}}]", why, sizeof(why));
+	p = conf_payload(CONF_TAGS,
+	    "[{\"type\":\"t\",\"name\":\"x\","
+	    "\"when\":{\"qos\":\"y\"}}]",
+	    why, sizeof(why));
 	CHECK(!payload_tagged(p, &job));
 	wr_reset(&w);
 	CHECK_INT(payload_start(p, &how, &job, &w, &wrong), 0);
 	CHECK(strstr(text_of(), "tags") == NULL);
 	payload_free(p);
-	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\",\"name\":\"x\","
-	    "\"when\":{\"qos\":\"a(\"}}]", why, sizeof(why)) == NULL);
-	CHECK(strstr(why, "tags: item 1: \"a(\" is not a regular expression") != NULL);
-	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\"}]", why,
-	    sizeof(why)) == NULL);
+	CHECK(conf_payload(CONF_TAGS,
+		  "[{\"type\":\"t\",\"name\":\"x\","
+		  "\"when\":{\"qos\":\"a(\"}}]",
+		  why, sizeof(why)) == NULL);
+	CHECK(strstr(why, "tags: item 1: \"a(\" is not a regular expression") !=
+	    NULL);
+	CHECK(conf_payload(CONF_TAGS, "[{\"type\":\"t\"}]", why, sizeof(why)) ==
+	    NULL);
 	CHECK(conf_payload(CONF_TAGS, "{}", why, sizeof(why)) == NULL);
 	job_clear(&job);
 }
@@ -263,7 +278,10 @@ check_flaws(void)
 static void
 check_stop(void)
 {
-	static const struct { enum job_end end; const char *new, *old; } t[] = {
+	static const struct {
+		enum job_end end;
+		const char *new, *old;
+	} t[] = {
 		{ END_COMPLETED, "completed", "completed" },
 		{ END_FAILED, "failed", "failed" },
 		{ END_CANCELLED, "cancelled", "cancelled" },
@@ -284,9 +302,11 @@ check_stop(void)
 	job.end = 1790003600;
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		job.state = t[i].end;
-		snprintf(want, sizeof(want), "{\"jobId\":4711,\"cluster\":"
+		snprintf(want, sizeof(want),
+		    "{\"jobId\":4711,\"cluster\":"
 		    "\"lab\",\"startTime\":1790000000,\"stopTime\":1790003600,"
-		    "\"jobState\":\"%s\"}", t[i].new);
+		    "\"jobState\":\"%s\"}",
+		    t[i].new);
 		CHECK_STR(stop(plain, BACKEND_1_5, &job), want);
 		snprintf(want, sizeof(want), "\"jobState\":\"%s\"}", t[i].old);
 		CHECK(strstr(stop(plain, BACKEND_1_4_3, &job), want) != NULL);
@@ -301,14 +321,14 @@ check_stop(void)
 	payload_free(p);
 	job.end = job.key.start - 5;
 	CHECK(strstr(stop(plain, BACKEND_1_5, &job),
-	    "\"stopTime\":1790000000,") != NULL);
+		  "\"stopTime\":1790000000,") != NULL);
 	CHECK(strstr(stop(plain, BACKEND_1_4_0, &job),
-	    "\"stopTime\":1790000001,") != NULL);
+		  "\"stopTime\":1790000001,") != NULL);
 	job.end = job.key.start;
 	CHECK(strstr(stop(plain, BACKEND_1_3, &job),
-	    "\"stopTime\":1790000001,") != NULL);
+		  "\"stopTime\":1790000001,") != NULL);
 	CHECK(strstr(stop(plain, BACKEND_1_4_3, &job),
-	    "\"stopTime\":1790000000,") != NULL);
+		  "\"stopTime\":1790000000,") != NULL);
 	job.state = END_NOT;
 	CHECK_STR(stop(plain, BACKEND_1_5, &job), "the record has no end");
 	job_clear(&job);
@@ -330,14 +350,16 @@ check_small(void)
 	strcpy(nodes[1].host, "n2");
 	wr_reset(&w);
 	payload_nodes(plain, "lab", nodes, 2, &w);
-	CHECK_STR(text_of(), "{\"cluster\":\"lab\",\"nodes\":[{\"hostname\":"
+	CHECK_STR(text_of(),
+	    "{\"cluster\":\"lab\",\"nodes\":[{\"hostname\":"
 	    "\"n1\",\"states\":[\"MIXED\",\"DRAIN\"],\"cpusAllocated\":16,"
 	    "\"memoryAllocated\":64000,\"gpusAllocated\":1,\"jobsRunning\":2},"
 	    "{\"hostname\":\"n2\",\"states\":[],\"cpusAllocated\":0,"
 	    "\"memoryAllocated\":0,\"gpusAllocated\":0,\"jobsRunning\":0}]}");
 	wr_reset(&w);
 	payload_edit_meta(plain, &key, "message", "a \"b\"", &w);
-	CHECK_STR(text_of(), "{\"jobId\":7,\"cluster\":\"lab\",\"startTime\":"
+	CHECK_STR(text_of(),
+	    "{\"jobId\":7,\"cluster\":\"lab\",\"startTime\":"
 	    "1790000000,\"payload\":{\"key\":\"message\",\"value\":"
 	    "\"a \\\"b\\\"\"}}");
 	wr_reset(&w);

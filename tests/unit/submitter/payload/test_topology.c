@@ -34,8 +34,7 @@ file_read(const char *name, size_t *len)
 }
 
 static void
-host_make(struct job *job, const char *name, unsigned s, unsigned c,
-    unsigned t)
+host_make(struct job *job, const char *name, unsigned s, unsigned c, unsigned t)
 {
 	struct job_host *h = job_add_host(job, name);
 
@@ -65,9 +64,8 @@ mapped(struct topology *t, const struct cpumap *m, const char *cluster,
 		snprintf(text, sizeof(text), "none");
 	else
 		for (i = 0; i < out.n && len + 8 < sizeof(text); i++)
-			len += (size_t)snprintf(text + len,
-			    sizeof(text) - len, "%s%u", i ? "," : "",
-			    out.ids[i]);
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+			    "%s%u", i ? "," : "", out.ids[i]);
 	thread_ids_clear(&out);
 	job_clear(&job);
 	return text;
@@ -104,16 +102,18 @@ check_map(struct topology *t)
 	CHECK_STR(mapped(t, NULL, "alpha", "n1", "2x4x2", 0, UINT32_MAX),
 	    "none");
 	CHECK_STR(mapped(t, NULL, "alpha", "n1", "2x4x2", UINT32_MAX,
-	    UINT32_MAX), "4294967295");
+		      UINT32_MAX),
+	    "4294967295");
 }
 
 static void
 check_cpumap(struct topology *t)
 {
 	char why[256];
-	struct cpumap *m = cpumap_new("{\"^n1$\":\"block\",\"^n\":"
-	    "\"interleaved\",\"^x\":[7,6,5,4],\"x1\":\"block\"}", why,
-	    sizeof(why));
+	struct cpumap *m =
+	    cpumap_new("{\"^n1$\":\"block\",\"^n\":"
+		       "\"interleaved\",\"^x\":[7,6,5,4],\"x1\":\"block\"}",
+		why, sizeof(why));
 
 	CHECK(m != NULL);
 	CHECK_STR(mapped(t, m, "alpha", "n1", "2x4x2", 0, 1), "0,1");
@@ -184,14 +184,16 @@ check_refused(struct topology *t)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		why[0] = '\0';
 		CHECK_INT(topology_load(t, bad[i], strlen(bad[i]), why,
-		    sizeof(why)), -1);
+			      sizeof(why)),
+		    -1);
 		CHECK(why[0] != '\0');
 		CHECK_STR(mapped(t, NULL, "alpha", "n1", "2x4x2", 8, 9),
 		    "4,12");
 	}
 	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		CHECK_INT(topology_load(t, odd[i], strlen(odd[i]), why,
-		    sizeof(why)), 0);
+			      sizeof(why)),
+		    0);
 		CHECK_STR(mapped(t, NULL, "a", "n1", "1x1x2", 0, 1), "0,1");
 	}
 	CHECK_STR(mapped(t, NULL, "alpha", "n1", "2x4x2", 8, 9), "8,9");

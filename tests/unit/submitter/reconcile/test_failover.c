@@ -12,7 +12,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
-#define EMPTY	"{\"jobs\":[]}"
+#define EMPTY "{\"jobs\":[]}"
 
 static void
 role(int active, unsigned rank)
@@ -63,9 +63,9 @@ test_active(void)
 	CHECK(role_is_passive(&sim));
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);
 	CHECK_INT(sim_waits(REQUEST_START), 0);
-	sim_answer(REQUEST_LIST, 200, "{\"jobs\":["
-	    SIM_JOB(2, 1001, "running", 0) ","
-	    SIM_JOB(1, 1000, "completed", 100) "]}");
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1001, "running", 0) "," SIM_JOB(1, 1000,
+		"completed", 100) "]}");
 	CHECK(!role_is_passive(&sim));
 	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
 	CHECK_INT(sim_state(2, 1001), START_COMMITTED);

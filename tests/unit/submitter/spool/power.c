@@ -13,22 +13,22 @@
 
 #include "tests/unit/submitter/spool/power.h"
 
-#define FILES_MAX	8
-#define NAME_MAX_	256
-#define SECTOR		512
+#define FILES_MAX 8
+#define NAME_MAX_ 256
+#define SECTOR	  512
 
 struct disk {
-	char		 name[NAME_MAX_];
-	uint8_t		*now, *flushed;
-	size_t		 len, flushed_len, cap, flushed_cap;
-	uint8_t		*touched;	/* by sector, since the last flush */
-	size_t		 touched_cap;
-	int		 there, was_there;	/* flushed ever */
+	char name[NAME_MAX_];
+	uint8_t *now, *flushed;
+	size_t len, flushed_len, cap, flushed_cap;
+	uint8_t *touched; /* by sector, since the last flush */
+	size_t touched_cap;
+	int there, was_there; /* flushed ever */
 };
 
 struct handle {
-	sqlite3_file	 base;
-	struct disk	*d;
+	sqlite3_file base;
+	struct disk *d;
 };
 
 static struct disk disks[FILES_MAX];
@@ -66,7 +66,7 @@ static int
 fails(void)
 {
 	if (!off && ++calls == cut_at)
-		off = 2;	/* this very call may be done in part */
+		off = 2; /* this very call may be done in part */
 	return off;
 }
 
@@ -243,8 +243,9 @@ on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
     int *out)
 {
 	struct handle *h = (struct handle *)(void *)file;
-	struct disk *d = name != NULL ? disk_find(name,
-	    flags & SQLITE_OPEN_CREATE) : NULL;
+	struct disk *d = name != NULL ?
+	    disk_find(name, flags & SQLITE_OPEN_CREATE) :
+	    NULL;
 
 	(void)vfs;
 	file->pMethods = NULL;
@@ -362,8 +363,8 @@ power_lies(int lies)
 static void
 disk_back(struct disk *d)
 {
-	size_t s, from, n, longest = d->len > d->flushed_len ? d->len :
-	    d->flushed_len;
+	size_t s, from, n,
+	    longest = d->len > d->flushed_len ? d->len : d->flushed_len;
 
 	room(&d->flushed, &d->flushed_cap, longest);
 	room(&d->now, &d->cap, longest);

@@ -125,10 +125,12 @@ test_hostile(void)
 		"{\"cluster\":\"a\",\"job\":1.5,\"start\":1,\"record\":\"\"}",
 		"{\"cluster\":\"a\",\"job\":1,\"start\":1,\"record\":null}",
 		"{\"cluster\":\"a\",\"job\":99999999999999999999,\"start\":1,"
-		"\"record\":\"\"}", "{\"cluster\":\"a\",\"cluster\":\"a\","
+		"\"record\":\"\"}",
+		"{\"cluster\":\"a\",\"cluster\":\"a\","
 		"\"job\":1,\"start\":1,\"record\":\"\"}",
 		"{\"cluster\":\"a\\u0000b\",\"job\":1,\"start\":1,"
-		"\"record\":\"\"}", "{\"cluster\":\"\xff\",\"job\":1,"
+		"\"record\":\"\"}",
+		"{\"cluster\":\"\xff\",\"job\":1,"
 		"\"start\":1,\"record\":\"\"}" };
 	char *record = record_make(), *shorter = strdup(record);
 	size_t i;
@@ -137,23 +139,33 @@ test_hostile(void)
 		CHECK_STR(wrong_with(lines[i], NULL), none);
 	shorter[strlen(shorter) / 8 * 4] = '\0';
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "1795212354,\"record\":\"", record), NULL);
+			     "1795212354,\"record\":\"",
+		      record),
+	    NULL);
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "1795212354,\"record\":\"", shorter),
+			     "1795212354,\"record\":\"",
+		      shorter),
 	    "the record is invalid");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "1795212354,\"record\":\"", ""), "the record is invalid");
+			     "1795212354,\"record\":\"",
+		      ""),
+	    "the record is invalid");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "1795212354,\"record\":\"=", record),
+			     "1795212354,\"record\":\"=",
+		      record),
 	    "the record is no base64");
 	CHECK_STR(wrong_with("{\"cluster\":\"beta\",\"job\":4711,\"start\":"
-	    "1795212354,\"record\":\"", record),
+			     "1795212354,\"record\":\"",
+		      record),
 	    "the record is of another run");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":-4711,\"start\":"
-	    "1795212354,\"record\":\"", record),
+			     "1795212354,\"record\":\"",
+		      record),
 	    "the record is of another run");
 	CHECK_STR(wrong_with("{\"cluster\":\"alpha\",\"job\":4711,\"start\":"
-	    "-1,\"record\":\"", record), "the record is of another run");
+			     "-1,\"record\":\"",
+		      record),
+	    "the record is of another run");
 	free(record);
 	free(shorter);
 }
@@ -183,7 +195,8 @@ test_many_values(void)
 	for (i = n; i + 4 < 4u << 20; i += 2)
 		memcpy(longer + i, ",0", 2);
 	memcpy(longer + i, "]}", 2);
-	CHECK_STR(import_line(&in, longer, i + 2), "it is no line of an export");
+	CHECK_STR(import_line(&in, longer, i + 2),
+	    "it is no line of an export");
 	imported_clear(&in);
 	free(longer);
 	free(line);

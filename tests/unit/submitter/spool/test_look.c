@@ -92,10 +92,12 @@ test_whole(void)
 	CHECK_INT(look(path, text, sizeof(text)), 1);
 	CHECK(strstr(text, "is in use by process") != NULL);
 	/* As after a crash: with its log, which stays. */
-	shell("cp spool copy && cp spool-wal copy-wal && sha256sum copy* >sums");
+	shell(
+	    "cp spool copy && cp spool-wal copy-wal && sha256sum copy* >sums");
 	CHECK_INT(look(copy, text, sizeof(text)), 0);
-	CHECK(strstr(text, "is valid: 300 runs, 200 of them without an end, "
-	    "0 rejected") != NULL);
+	CHECK(strstr(text,
+		  "is valid: 300 runs, 200 of them without an end, "
+		  "0 rejected") != NULL);
 	shell("sha256sum --quiet -c sums && [ $(ls | grep -c copy) = 2 ]");
 	/* Without, and none is made. */
 	spool_close(sp);
@@ -107,8 +109,8 @@ test_whole(void)
 }
 
 static const struct {
-	const char	*how;
-	const char	*says;
+	const char *how;
+	const char *says;
 } wrongs[] = {
 	{ "printf xxxx | dd of=copy bs=1 seek=9000 conv=notrunc status=none",
 	    "copy: the checksum of page 3 is wrong" },
@@ -118,9 +120,11 @@ static const struct {
 	{ "rm copy", "No such file" },
 	{ "rm copy && mkdir copy", "is no regular file" },
 	{ "printf '\\0\\0\\0\\1' | dd of=copy bs=1 seek=68 conv=notrunc "
-	    "status=none", "another program" },
+	  "status=none",
+	    "another program" },
 	{ "printf '\\0\\0\\1\\1' | dd of=copy bs=1 seek=60 conv=notrunc "
-	    "status=none", "newer version" },
+	  "status=none",
+	    "newer version" },
 };
 
 /* What is wrong is said, and stays as it is. */
@@ -138,7 +142,7 @@ test_wrong(void)
 		if (strstr(text, wrongs[i].says) == NULL)
 			CHECK_STR(text, wrongs[i].says);
 		shell("tar cf after copy 2>/dev/null; cmp before after && "
-		    "[ $(ls | grep -c copy) -le 1 ]");
+		      "[ $(ls | grep -c copy) -le 1 ]");
 	}
 }
 

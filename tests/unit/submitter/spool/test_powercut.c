@@ -23,24 +23,29 @@
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/spool/power.h"
 
-#define CUTS	20
-#define RUNS	500	/* of one world */
-#define LIFE	50	/* cuts, then a new world: its runs are done */
-#define BATCH	20	/* changes of a commit at most */
-#define SPAN	400	/* writes within which the current fails */
+#define CUTS  20
+#define RUNS  500 /* of one world */
+#define LIFE  50  /* cuts, then a new world: its runs are done */
+#define BATCH 20  /* changes of a commit at most */
+#define SPAN  400 /* writes within which the current fails */
 
 /* How far a run is. */
-enum { NOT, STORED, ENDED, DONE };
+enum {
+	NOT,
+	STORED,
+	ENDED,
+	DONE
+};
 
 /* What there is to be: acknowledged, or tried. */
 struct world {
-	uint8_t	 run[RUNS + 1];
-	int64_t	 cursor;
+	uint8_t run[RUNS + 1];
+	int64_t cursor;
 };
 
 static struct world acked, tried;
 static unsigned long commits, losses;
-static const char path[] = "power-cut.db";	/* in the model alone */
+static const char path[] = "power-cut.db"; /* in the model alone */
 
 static struct spool *
 begin(void)
@@ -146,8 +151,7 @@ run_is(struct spool *sp, uint64_t id)
 			return -1;
 		is = run.end != 0 ? ENDED : STORED;
 		job_init(&job);
-		if (spool_record(sp, run.id, &job) == -1 ||
-		    job.end != run.end)
+		if (spool_record(sp, run.id, &job) == -1 || job.end != run.end)
 			is = -1;
 		job_clear(&job);
 	}
@@ -293,7 +297,8 @@ main(int argc, char **argv)
 	spool_prepare();
 	losses = cuts(n);
 	printf("%ld power cuts, %lu commits acknowledged, %lu times something "
-	    "was lost or torn\n", n, commits, losses);
+	       "was lost or torn\n",
+	    n, commits, losses);
 	CHECK_INT(losses, 0);
 	CHECK(commits > (unsigned long)n);
 	test_passing_error();

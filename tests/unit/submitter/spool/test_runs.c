@@ -45,7 +45,8 @@ state_of(struct spool *sp, int64_t row, enum dest dest)
 {
 	struct spool_run run;
 
-	return spool_get(sp, row, &run) == 1 ? run.state[dest] : RUN_STATE__COUNT;
+	return spool_get(sp, row, &run) == 1 ? run.state[dest] :
+					       RUN_STATE__COUNT;
 }
 
 static void
@@ -106,8 +107,9 @@ test_hold(void)
 	struct spool_run run;
 	int64_t row, a, b;
 
-	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED | JOB_MORE, 0, END_NOT,
-	    &row), PUT_NEW);
+	CHECK_INT(put_flags(sp, 40, 1000, JOB_UNCONFIRMED | JOB_MORE, 0,
+		      END_NOT, &row),
+	    PUT_NEW);
 	CHECK_INT(starts_due(sp), 0);
 	CHECK_INT(spool_next_due(sp, DEST_REST, START_DUE), -1);
 	/* Its script, itself once more, leases let go: none of these is a start. */
@@ -126,7 +128,8 @@ test_hold(void)
 	CHECK(run.reason[0] != '\0');
 	/* squeue shows it running. */
 	CHECK_INT(put_flags(sp, 40, 1000, JOB_PARTIAL | JOB_LIVE | JOB_MORE, 0,
-	    END_NOT, &row), PUT_MERGED);
+		      END_NOT, &row),
+	    PUT_MERGED);
 	CHECK_INT(starts_due(sp), 1);
 	CHECK_INT(spool_get(sp, row, &run), 1);
 	CHECK(!(run.flags & RUN_UNCONFIRMED));
@@ -135,23 +138,27 @@ test_hold(void)
 	state_set(sp, row, DEST_REST, STARTED);
 	state_set(sp, row, DEST_NATS, STARTED);
 	/* An end is as good. */
-	CHECK_INT(put_flags(sp, 41, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
-	CHECK_INT(put_flags(sp, 41, 1000, 0, 1003, END_FAILED, &a),
-	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 41, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 41, 1000, 0, 1003, END_FAILED, &a), PUT_MERGED);
 	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
 	CHECK_INT(starts_due(sp), 1);
 	state_set(sp, a, DEST_REST, STOP_BLOCKED);
 	/* The prolog failed: nothing of it is left but the next run. */
-	CHECK_INT(put_flags(sp, 42, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
-	CHECK_INT(put_flags(sp, 42, 1200, JOB_UNCONFIRMED, 0, END_NOT, &b), PUT_NEW);
+	CHECK_INT(put_flags(sp, 42, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 42, 1200, JOB_UNCONFIRMED, 0, END_NOT, &b),
+	    PUT_NEW);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	CHECK_INT(put_flags(sp, 42, 1000, JOB_NEVER_RAN, 1100, END_REQUEUED,
-	    &a), PUT_MERGED);
+		      &a),
+	    PUT_MERGED);
 	CHECK_INT(state_of(sp, a, DEST_REST), RUN_STATE__COUNT);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 	CHECK_INT(starts_due(sp), 0);
 	CHECK_INT(put_flags(sp, 42, 1200, JOB_PARTIAL | JOB_LIVE, 0, END_NOT,
-	    &b), PUT_MERGED);
+		      &b),
+	    PUT_MERGED);
 	CHECK_INT(starts_due(sp), 1);
 	CHECK_INT(put_flags(sp, 42, 1000, 0, 1100, END_REQUEUED, &a),
 	    PUT_KNOWN);
@@ -167,7 +174,8 @@ test_forgotten(void)
 	struct spool_run run;
 	int64_t a, b;
 
-	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a), PUT_NEW);
+	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
+	    PUT_NEW);
 	CHECK_INT(put_flags(sp, 45, 1200, 0, 0, END_NOT, &b), PUT_NEW);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	CHECK_INT(spool_get(sp, a, &run), 1);
@@ -196,8 +204,7 @@ test_forgotten(void)
 	CHECK_INT(spool_get(sp, a, &run), 1);
 	CHECK_INT(run.not_found_count, 0);
 	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
-	CHECK_INT(put_flags(sp, 45, 1000, 0, 1100, END_FAILED, &a),
-	    PUT_MERGED);
+	CHECK_INT(put_flags(sp, 45, 1000, 0, 1100, END_FAILED, &a), PUT_MERGED);
 	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
 	CHECK_INT(state_of(sp, a, DEST_NATS), START_DUE_ENDED);
 	CHECK_INT(spool_get(sp, a, &run), 1);
@@ -219,7 +226,8 @@ test_requeued(void)
 	    PUT_NEW);
 	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
 	CHECK_INT(put_flags(sp, 51, 1000, JOB_NEVER_RAN, 1300, END_REQUEUED,
-	    &row), PUT_NEW);
+		      &row),
+	    PUT_NEW);
 	CHECK_INT(spool_runs(sp), 1);
 	/* Held, and accounting's steps say that it ran. */
 	CHECK_INT(put_flags(sp, 52, 1000, JOB_UNCONFIRMED, 0, END_NOT, &row),
@@ -228,14 +236,15 @@ test_requeued(void)
 	    PUT_MERGED);
 	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
 	/* Shown running, not sent, and then it had been a node's prolog. */
-	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row),
-	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row), PUT_NEW);
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
-	    &row), PUT_MERGED);
+		      &row),
+	    PUT_MERGED);
 	CHECK_INT(state_of(sp, row, DEST_REST), RUN_STATE__COUNT);
 	CHECK_INT(spool_runs(sp), 2);
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
-	    &row), PUT_KNOWN);
+		      &row),
+	    PUT_KNOWN);
 	spool_close(sp);
 	file_remove();
 }
@@ -293,7 +302,8 @@ test_last(void)
 	sent_as(sp, a, RUN_DONE);
 	CHECK_INT(state_of(sp, a, DEST_REST), KEPT_REPLACEABLE);
 	sp = again(sp);
-	CHECK_INT(spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, &b, 1), 0);
+	CHECK_INT(spool_pick(sp, DEST_REST, KEPT_REPLACEABLE, ORDER_DUE, &b, 1),
+	    0);
 	CHECK_INT(put_flags(sp, 60, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
 	sp = again(sp);

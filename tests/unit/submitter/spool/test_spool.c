@@ -10,7 +10,7 @@
 #include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 
-#define WEEK	604800
+#define WEEK 604800
 
 static char dir[] = "/tmp/test_spool.XXXXXX";
 static char path[64];
@@ -75,7 +75,7 @@ state_of(struct spool *sp, int64_t row, enum dest dest)
 	struct spool_run run;
 
 	return spool_get(sp, row, &run) == 1 ? run.state[dest] :
-	    RUN_STATE__COUNT;
+					       RUN_STATE__COUNT;
 }
 
 static void
@@ -351,8 +351,8 @@ test_pages(void)
 	for (i = 1; i <= 1000; i++)
 		CHECK_INT(put(sp, (uint64_t)i, 5000 + i / 400, 0, &row),
 		    PUT_NEW);
-	while ((n = spool_each(sp, DEST_REST, START_DUE, &after, 100,
-	    count_one, &seen)) > 0)
+	while ((n = spool_each(sp, DEST_REST, START_DUE, &after, 100, count_one,
+		    &seen)) > 0)
 		continue;
 	CHECK_INT(n, 0);
 	CHECK_INT(seen, 1000);
@@ -449,7 +449,8 @@ test_damage(void)
 	struct spool *sp;
 	int64_t row;
 
-	file_write("this is no database, however long one looks at it ......"
+	file_write(
+	    "this is no database, however long one looks at it ......"
 	    ".............................................................");
 	sp = spool_begin_test(1, 0);
 	CHECK_INT(put(sp, 1, 1, 0, &row), PUT_NEW);
@@ -458,8 +459,8 @@ test_damage(void)
 	file_remove();
 	CHECK_INT(system("true"), 0);
 	snprintf(reason, sizeof(reason), "%s/none/spool.db", dir);
-	CHECK(spool_open(reason, 1 << 20, WEEK, reason, sizeof(reason)) ==
-	    NULL);
+	CHECK(
+	    spool_open(reason, 1 << 20, WEEK, reason, sizeof(reason)) == NULL);
 }
 
 /* A file with holes gives up what is whole; the rest is asked of Slurm. */
@@ -686,14 +687,13 @@ resources_are(const struct job *a, const struct job *b)
 		CHECK_INT(a->hosts[i].cores, b->hosts[i].cores);
 		CHECK_INT(a->hosts[i].n_cpus, b->hosts[i].n_cpus);
 		CHECK(a->hosts[i].n_cpus != b->hosts[i].n_cpus ||
-		    a->hosts[i].n_cpus == 0 || memcmp(a->hosts[i].cpus,
-		    b->hosts[i].cpus, a->hosts[i].n_cpus *
-		    sizeof(struct cpu_range)) == 0);
+		    a->hosts[i].n_cpus == 0 ||
+		    memcmp(a->hosts[i].cpus, b->hosts[i].cpus,
+			a->hosts[i].n_cpus * sizeof(struct cpu_range)) == 0);
 		CHECK_INT(a->hosts[i].n_accels, b->hosts[i].n_accels);
-		for (k = 0; k < a->hosts[i].n_accels &&
-		    k < b->hosts[i].n_accels; k++)
-			CHECK_STR(a->hosts[i].accels[k],
-			    b->hosts[i].accels[k]);
+		for (k = 0;
+		     k < a->hosts[i].n_accels && k < b->hosts[i].n_accels; k++)
+			CHECK_STR(a->hosts[i].accels[k], b->hosts[i].accels[k]);
 	}
 }
 
@@ -713,8 +713,8 @@ test_stub(void)
 	CHECK(w.len <= SPOOL_RESOURCE_MAX);
 	for (i = 0; i <= w.len; i++) {
 		job_init(&got);
-		CHECK_INT(spool_resources_read(w.buf, i, &got), i < w.len ? -1 :
-		    0);
+		CHECK_INT(spool_resources_read(w.buf, i, &got),
+		    i < w.len ? -1 : 0);
 		if (i == w.len)
 			resources_are(&got, &job);
 		job_clear(&got);
@@ -755,7 +755,7 @@ test_stub(void)
 	file_remove();
 }
 
-#define TOMBS	20000
+#define TOMBS 20000
 
 /*
  * Tombstones are small; of a full spool the oldest go, and what ended before
@@ -799,7 +799,8 @@ test_evict(void)
 	CHECK_INT(spool_low_water(sp), low_water);
 	/* Ended before: not again.  It runs, or has ended since: of course. */
 	CHECK_INT(put(sp, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30,
-	    &row), PUT_KNOWN);
+		      &row),
+	    PUT_KNOWN);
 	CHECK_INT(spool_below_low_water(sp), 1);
 	job_make(&job, 1, wall - TOMBS * 30 + 20, wall - TOMBS * 30 + 30);
 	job.flags |= JOB_BACKFILL;

@@ -17,7 +17,7 @@
 
 #define WEEK	604800
 #define PAGE	4096
-#define SQL_MAX	65536
+#define SQL_MAX 65536
 
 static char dir[] = "/tmp/test_spool_old.XXXXXX";
 static char path[64];
@@ -52,8 +52,9 @@ old_make(int n)
 	}
 	CHECK(len > 1000 && len < sizeof(sql) - 1);
 	sql[len] = '\0';
-	CHECK_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE |
-	    SQLITE_OPEN_CREATE, "unix"), SQLITE_OK);
+	CHECK_INT(sqlite3_open_v2(path, &db,
+		      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix"),
+	    SQLITE_OK);
 	CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	CHECK_INT(sqlite3_close(db), SQLITE_OK);
 }
@@ -78,9 +79,12 @@ schema_of(struct spool *sp, char *text, size_t size)
 {
 	sqlite3_stmt *st = NULL;
 
-	CHECK_INT(sqlite3_prepare_v2(sp->db, "SELECT group_concat(sql, ';')"
-	    " FROM (SELECT sql FROM sqlite_master WHERE sql NOT NULL"
-	    " ORDER BY name)", -1, &st, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_prepare_v2(sp->db,
+		      "SELECT group_concat(sql, ';')"
+		      " FROM (SELECT sql FROM sqlite_master WHERE sql NOT NULL"
+		      " ORDER BY name)",
+		      -1, &st, NULL),
+	    SQLITE_OK);
 	CHECK_INT(sqlite3_step(st), SQLITE_ROW);
 	snprintf(text, size, "%s", (const char *)sqlite3_column_text(st, 0));
 	sqlite3_finalize(st);
@@ -99,7 +103,8 @@ row_is(struct spool *sp, uint64_t job, int64_t start, enum run_state rest,
 	CHECK_INT(run.state[DEST_REST], rest);
 	CHECK_INT(run.state[DEST_NATS], nats);
 	/* What had left had no tags, and stays without. */
-	CHECK_INT(run.flags, flags & RUN_KEY_FIXED ? flags | RUN_REST_STARTED : flags);
+	CHECK_INT(run.flags,
+	    flags & RUN_KEY_FIXED ? flags | RUN_REST_STARTED : flags);
 }
 
 static void
@@ -179,7 +184,8 @@ test_halfway(int n)
 	    SQLITE_OK);
 	spool_sum_reserve(db);
 	CHECK_INT(sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE; VACUUM",
-	    NULL, NULL, NULL), SQLITE_OK);
+		      NULL, NULL, NULL),
+	    SQLITE_OK);
 	CHECK_INT(sqlite3_close(db), SQLITE_OK);
 	sp = begin();
 	CHECK(spool_sum_is_on(sp->db));
@@ -213,14 +219,16 @@ static int
 all_read(void)
 {
 	static const char *const sqls[] = {
-		"PRAGMA user_version", "SELECT sum(length(bytes)) FROM record",
+		"PRAGMA user_version",
+		"SELECT sum(length(bytes)) FROM record",
 		"SELECT max(reason) FROM run NOT INDEXED",
 		"SELECT sum(job) FROM run INDEXED BY run_key",
 		"SELECT sum(rdue) FROM run INDEXED BY run_rest"
-		    " WHERE rphase > 0",
+		" WHERE rphase > 0",
 		"SELECT sum(ndue) FROM run INDEXED BY run_nats"
-		    " WHERE nphase > 0",
-		"SELECT sum(lasted) FROM tomb", "SELECT max(value) FROM meta",
+		" WHERE nphase > 0",
+		"SELECT sum(lasted) FROM tomb",
+		"SELECT max(value) FROM meta",
 		"SELECT max(cursor) FROM cluster NOT INDEXED",
 		"SELECT max(name) FROM cluster",
 		"SELECT max(value) FROM late NOT INDEXED",
@@ -235,7 +243,7 @@ all_read(void)
 	CHECK_INT(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, SPOOL_VFS),
 	    SQLITE_OK);
 	if (sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL,
-	    NULL) != SQLITE_OK)
+		NULL) != SQLITE_OK)
 		bad = 1;
 	for (i = 0; i < sizeof(sqls) / sizeof(sqls[0]); i++)
 		if (sqlite3_exec(db, sqls[i], NULL, NULL, NULL) != SQLITE_OK)

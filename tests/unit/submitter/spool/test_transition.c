@@ -16,9 +16,9 @@
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 
-#define MANUAL	"man/cc-slurm-adapter-protocol.7"
-#define BEGIN	".\\\" The states of a run begin.\n"
-#define END	".\\\" The states of a run end.\n"
+#define MANUAL "man/cc-slurm-adapter-protocol.7"
+#define BEGIN  ".\\\" The states of a run begin.\n"
+#define END    ".\\\" The states of a run end.\n"
 
 static char dir[] = "/tmp/test_transition.XXXXXX";
 static struct spool *sp;
@@ -114,10 +114,9 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 	/* No stop goes before its start is known to be committed. */
 	if (dest == DEST_REST && ended == STOP_DUE)
 		CHECK(event == RUN_EVENT_LISTED ||
-		    event == RUN_EVENT_COMMITTED ||
-		    event == RUN_EVENT_RETRY ||
-		    (event == RUN_EVENT_ENDED && (state == STARTED ||
-		    state == START_COMMITTED)));
+		    event == RUN_EVENT_COMMITTED || event == RUN_EVENT_RETRY ||
+		    (event == RUN_EVENT_ENDED &&
+			(state == STARTED || state == START_COMMITTED)));
 	/* What is done is reported again only when it is deleted first. */
 	if (state == RUN_DONE && dest == DEST_REST)
 		CHECK(ended == RUN_STATE__COUNT || ended == DELETE_DUE ||
@@ -153,23 +152,26 @@ test_reach(void)
 	for (d = 0; d < DEST__COUNT; d++)
 		for (s = 0; s < RUN_STATE__COUNT; s++)
 			for (e = 0; e < RUN_EVENT__COUNT; e++) {
-				reached[d] |= 1u << run_next((enum dest)d,
-				    (enum run_state)s, (enum run_event)e, 0);
-				reached[d] |= 1u << run_next((enum dest)d,
-				    (enum run_state)s, (enum run_event)e, 1);
+				reached[d] |= 1u
+				    << run_next((enum dest)d, (enum run_state)s,
+					   (enum run_event)e, 0);
+				reached[d] |= 1u
+				    << run_next((enum dest)d, (enum run_state)s,
+					   (enum run_event)e, 1);
 			}
 	for (s = 0; s < RUN_STATE__COUNT; s++)
 		CHECK(reached[DEST_REST] & (1u << s));
 	for (d = 0; d < DEST__COUNT; d++)
 		for (s = 0; s < RUN_STATE__COUNT; s++) {
-			if (!(reached[d] & (1u << s)) || is_final((enum
-			    run_state)s))
+			if (!(reached[d] & (1u << s)) ||
+			    is_final((enum run_state)s))
 				continue;
 			for (e = leaves = 0; e < RUN_EVENT__COUNT; e++)
 				leaves |= e != RUN_EVENT_QUARANTINED &&
 				    e != RUN_EVENT_RECOVERED &&
 				    run_next((enum dest)d, (enum run_state)s,
-				    (enum run_event)e, 1) != RUN_STATE__COUNT;
+					(enum run_event)e,
+					1) != RUN_STATE__COUNT;
 			/* A run that may be replaced is forgotten in time. */
 			CHECK(leaves || s == KEPT_REPLACEABLE);
 		}
@@ -184,11 +186,11 @@ test_names(void)
 	for (i = 0; i < RUN_EVENT__COUNT; i++)
 		for (k = 0; k < i; k++)
 			CHECK(strcmp(run_event_text((enum run_event)i),
-			    run_event_text((enum run_event)k)) != 0);
+				  run_event_text((enum run_event)k)) != 0);
 	for (i = 0; i < RUN_STATE__COUNT; i++)
 		for (k = 0; k < i; k++)
 			CHECK(strcmp(run_state_label((enum run_state)i),
-			    run_state_label((enum run_state)k)) != 0);
+				  run_state_label((enum run_state)k)) != 0);
 	CHECK_STR(run_event_text(RUN_EVENT__COUNT), "?");
 	CHECK_STR(run_state_label(RUN_STATE__COUNT), "?");
 }

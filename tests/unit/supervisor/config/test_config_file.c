@@ -19,25 +19,25 @@
 
 #define TOKEN	"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhcGkifQ.c2lnbmF0dXJl"
 #define URL	"\"ccRestUrl\": \"https://h.example\", "
-#define MINIMAL	"{ " URL "\"ccRestJwt\": \"t\" "
+#define MINIMAL "{ " URL "\"ccRestJwt\": \"t\" "
 
 /* The messages and the log of one child. */
 struct outcome {
-	int		 status;	/* what parser_run returned, 0..255 */
-	struct conf	 conf;
-	char		 reason[CONF_REASON_MAX];
-	char		 log[16384];
-	uint8_t		*secrets;	/* owned */
-	size_t		 n_secrets;
-	int		 seals;
-	int		 ended;		/* conf-end was received */
+	int status; /* what parser_run returned, 0..255 */
+	struct conf conf;
+	char reason[CONF_REASON_MAX];
+	char log[16384];
+	uint8_t *secrets; /* owned */
+	size_t n_secrets;
+	int seals;
+	int ended; /* conf-end was received */
 };
 
 /* Without NATS, natsServer is an error. */
 #ifdef HAVE_NATS
-#define NATS_SERVER	"\"natsServer\": \"n\", "
+#define NATS_SERVER "\"natsServer\": \"n\", "
 #else
-#define NATS_SERVER	""
+#define NATS_SERVER ""
 #endif
 
 static char folder[] = "/tmp/test_config_file.XXXXXX";
@@ -73,8 +73,8 @@ keep_secrets(struct outcome *o, int fd)
 	CHECK(fstat(fd, &st) == 0);
 	o->n_secrets = (size_t)st.st_size;
 	o->secrets = malloc(o->n_secrets + 1);
-	CHECK(o->secrets != NULL && pread(fd, o->secrets, o->n_secrets, 0) ==
-	    (ssize_t)o->n_secrets);
+	CHECK(o->secrets != NULL &&
+	    pread(fd, o->secrets, o->n_secrets, 0) == (ssize_t)o->n_secrets);
 	close(fd);
 }
 
@@ -87,7 +87,7 @@ hear(struct outcome *o, int fd)
 	int passed;
 
 	while (frame_read(fd, ROLE_SUPERVISOR, ROLE_PARSER, &h, &payload,
-	    &passed, 5000) == 0) {
+		   &passed, 5000) == 0) {
 		rd_init(&r, payload, h.length);
 		if (h.type == MSG_CONF)
 			conf_read(&r, &o->conf);
@@ -106,8 +106,8 @@ hear(struct outcome *o, int fd)
 static void
 run(struct outcome *o, const char *path, int explicit_path)
 {
-	int fds[2], status, log = open(in_folder("log"),
-	    O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fds[2], status,
+	    log = open(in_folder("log"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	ssize_t n;
 	pid_t pid;
 
@@ -152,8 +152,8 @@ check_secret(const struct outcome *o, enum conf_key key, const char *want)
 	size_t n;
 
 	p = conf_secret(o->secrets, o->n_secrets, key, &n);
-	snprintf(text, sizeof(text), "%.*s", (int)n, p != NULL ?
-	    (const char *)p : "");
+	snprintf(text, sizeof(text), "%.*s", (int)n,
+	    p != NULL ? (const char *)p : "");
 	CHECK_STR(text, want);
 }
 
@@ -167,8 +167,9 @@ test_go_file(const char *source)
 	run(&o, path, 1);
 #ifndef HAVE_NATS
 	CHECK_INT(o.status, 1);
-	CHECK(strstr(o.reason, "natsServer: this program was built without "
-	    "NATS") != NULL);
+	CHECK(strstr(o.reason,
+		  "natsServer: this program was built without "
+		  "NATS") != NULL);
 	forget(&o);
 	return;
 #endif
@@ -185,8 +186,8 @@ test_go_file(const char *source)
 	check_secret(&o, CONF_CC_REST_JWT, TOKEN);
 	check_secret(&o, CONF_NATS_PASSWORD, "open \"sesame\"");
 	check_secret(&o, CONF_NATS_TOKEN, "");
-	CHECK_INT(o.seals, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE |
-	    F_SEAL_SEAL);
+	CHECK_INT(o.seals,
+	    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 	CHECK(strstr(o.log, TOKEN) == NULL && strstr(o.log, "sesame") == NULL);
 	forget(&o);
 }
@@ -249,23 +250,26 @@ test_wrong_file(const char *source)
 
 /* Texts and their error or warning; NULL: none. */
 static const struct {
-	const char	*text;
-	const char	*reason;	/* of the refusal */
-	const char	*warning;
+	const char *text;
+	const char *reason; /* of the refusal */
+	const char *warning;
 } cases[] = {
 	{ MINIMAL "}", NULL, NULL },
-	{ "{}", "config.json: ccRestUrl: is not set: no job can be sent", NULL },
+	{ "{}", "config.json: ccRestUrl: is not set: no job can be sent",
+	    NULL },
 	{ "", "not valid JSON", NULL },
 	{ "[]", "must be one JSON object", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"hush\" \"x\": 1 }",
 	    "line 1, column 59: not valid JSON: '}' expected", NULL },
 	{ MINIMAL "} x", "not valid JSON: end of file expected", NULL },
-	{ "{ " URL "\"ccRestJwt\": \"hush hush\" }", "must have no blanks", NULL },
+	{ "{ " URL "\"ccRestJwt\": \"hush hush\" }", "must have no blanks",
+	    NULL },
 	{ "{ " URL "\"ccRestJwt\": \"hush\\n\" }",
 	    "must have no control characters", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"\" }", NULL, "ccRestJwt: is not set" },
 	{ MINIMAL ", \"slurmPollInterval\": null }", NULL, NULL },
-	{ MINIMAL ", \"slurmPollInterval\": 0 }", "from 1 to 86400, is 0", NULL },
+	{ MINIMAL ", \"slurmPollInterval\": 0 }", "from 1 to 86400, is 0",
+	    NULL },
 	{ MINIMAL ", \"slurmPollInterval\": 1.5 }", "is 1.5", NULL },
 	{ MINIMAL ", \"slurmPollInterval\": 1e2 }", "is 100", NULL },
 	{ MINIMAL ", \"slurmPollInterval\": 99999999999999999999 }",
@@ -273,12 +277,13 @@ static const struct {
 	{ MINIMAL ", \"slurmQueryMaxSpan\": 60, \"slurmPollInterval\": 61 }",
 	    "must not be less than slurmPollInterval", NULL },
 	{ MINIMAL ", \"slurmMaxRetries\": 3, \"slurmQueryMaxRetries\": 4 }",
-	    NULL, "slurmMaxRetries: ignored; slurmQueryMaxRetries is given, too" },
+	    NULL,
+	    "slurmMaxRetries: ignored; slurmQueryMaxRetries is given, too" },
 	{ MINIMAL ", \"cc_rest_ur\": 3 }", NULL, "probably ccRestUrl" },
 	{ MINIMAL ", \"natsPass\": \"x\" }", NULL, "probably natsPassword" },
 	{ MINIMAL ", \"a\\u0007b\": 1 }", NULL, "a\\x07b: unknown key" },
-	{ "{ \"ccRestUrl\": \"http://h.example\", \"ccRestJwt\": \"t\" }",
-	    NULL, "http to another host: the token" },
+	{ "{ \"ccRestUrl\": \"http://h.example\", \"ccRestJwt\": \"t\" }", NULL,
+	    "http to another host: the token" },
 	{ "{ \"ccRestUrl\": \"http://127.0.0.1:8080\", \"ccRestJwt\": \"t\" }",
 	    NULL, NULL },
 	{ "{ \"ccRestUrl\": \"http://[::1]:8080/x\", \"ccRestJwt\": \"t\" }",
@@ -291,8 +296,10 @@ static const struct {
 	{ "{ \"ccRestSubmitJobs\": false }", NULL, "no job will be reported" },
 	{ "{ \"ccRestSubmitJobs\": 0 }", "must be true or false, is 0", NULL },
 	{ MINIMAL ", \"pidFilePath\": \"\" }", "must not be empty", NULL },
-	{ MINIMAL ", \"pidFilePath\": \"x\" }", "must be an absolute path", NULL },
-	{ MINIMAL ", \"pidFilePath\": [1] }", "must be a string, is a list", NULL },
+	{ MINIMAL ", \"pidFilePath\": \"x\" }", "must be an absolute path",
+	    NULL },
+	{ MINIMAL ", \"pidFilePath\": [1] }", "must be a string, is a list",
+	    NULL },
 	{ MINIMAL ", \"sandbox\": \"on\" }",
 	    "must be one of enforce log off, is \"on\"", NULL },
 	{ MINIMAL ", \"ccBackendVersion\": \"1.4.4\" }", NULL, NULL },
@@ -302,7 +309,8 @@ static const struct {
 	{ MINIMAL ", \"metaDataFields\": [ \"jobname\" ] }",
 	    "must be one of jobName jobScript", NULL },
 	{ MINIMAL ", \"ctlUsers\": [ \"a\", 1 ] }", "item 2 is 1", NULL },
-	{ MINIMAL ", \"ctlUsers\": \"a\" }", "must be a list of strings", NULL },
+	{ MINIMAL ", \"ctlUsers\": \"a\" }", "must be a list of strings",
+	    NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": [] }", "must be an object", NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": [ \"GPU-1\" ] } }", NULL,
 	    "gpuPciAddrs: n: GPU 0 is \"GPU-1\", not like" },
@@ -315,37 +323,51 @@ static const struct {
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"3\": 7 } } }",
 	    "gpuPciAddrs: n: GPU 3 must be a string", NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"n\": { \"3\": \"81:00.0\", "
-	    "\"4\": \"81:00.0\" } } }", NULL,
-	    "gpuPciAddrs: n: GPU 4, \"81:00.0\", is in the list twice" },
+		  "\"4\": \"81:00.0\" } } }",
+	    NULL, "gpuPciAddrs: n: GPU 4, \"81:00.0\", is in the list twice" },
 	{ MINIMAL ", \"ignoreHosts\": \"^login[0-9\" }",
-	    "ignoreHosts: is not a valid pattern: missing terminating ]", NULL },
+	    "ignoreHosts: is not a valid pattern: missing terminating ]",
+	    NULL },
 	{ MINIMAL ", \"gpuPciAddrs\": { \"a(\": [] } }",
-	    "gpuPciAddrs: a(: is not a valid pattern: missing closing parenthesis", NULL },
+	    "gpuPciAddrs: a(: is not a valid pattern: missing closing parenthesis",
+	    NULL },
 	{ MINIMAL ", \"cpuMap\": { \"n\": \"block\", \"m\": \"zigzag\" } }",
 	    "cpuMap: m: must be \"block\"", NULL },
-	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\","
-	    " \"when\": { \"partition\": \"^a\", \"reservation\": \".\" } } ] }", NULL, NULL },
-	{ MINIMAL ", \"tags\": {} }", "tags: must be a list of at most 64 rules", NULL },
-	{ MINIMAL ", \"tags\": [ 7 ] }", "tags: item 1: must be an object", NULL },
-	{ MINIMAL ", \"tags\": [ { \"type\": \"q\" } ] }", "tags: item 1: has no name", NULL },
+	{ MINIMAL
+	    ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\","
+	    " \"when\": { \"partition\": \"^a\", \"reservation\": \".\" } } ] }",
+	    NULL, NULL },
+	{ MINIMAL ", \"tags\": {} }",
+	    "tags: must be a list of at most 64 rules", NULL },
+	{ MINIMAL ", \"tags\": [ 7 ] }", "tags: item 1: must be an object",
+	    NULL },
+	{ MINIMAL ", \"tags\": [ { \"type\": \"q\" } ] }",
+	    "tags: item 1: has no name", NULL },
 	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"\" } ] }",
 	    "tags: item 1: its name must be a string of 1 to 255 bytes", NULL },
-	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"qos\": \"x\" } ] }",
+	{ MINIMAL
+	    ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"qos\": \"x\" } ] }",
 	    "tags: item 1: has \"qos\", which is not one of type, name", NULL },
-	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"when\": [] } ] }",
+	{ MINIMAL
+	    ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\", \"when\": [] } ] }",
 	    "tags: item 1: its when must be an object", NULL },
-	{ MINIMAL ", \"tags\": [\n{ \"type\": \"q\", \"name\": \"n\" },\n"
+	{ MINIMAL
+	    ", \"tags\": [\n{ \"type\": \"q\", \"name\": \"n\" },\n"
 	    "{ \"type\": \"q\", \"name\": \"m\", \"when\": { \"qos\": \"a(\" } } ] }",
-	    ":3: tags: item 2: is not a valid pattern: missing closing parenthesis", NULL },
-	{ MINIMAL ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\" },"
+	    ":3: tags: item 2: is not a valid pattern: missing closing parenthesis",
+	    NULL },
+	{ MINIMAL
+	    ", \"tags\": [ { \"type\": \"q\", \"name\": \"n\" },"
 	    " { \"type\": \"q\", \"name\": \"n\", \"scope\": \"admin\" } ] }",
-	    "tags: item 2: has the type and name of item 1, but another scope", NULL },
+	    "tags: item 2: has the type and name of item 1, but another scope",
+	    NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": \"x\", \"b\": \"x\" } }",
 	    "\"x\" is already the name of a", NULL },
-	{ MINIMAL ", \"clusterNames\": { \"a\": 1 } }", "name of a cluster", NULL },
+	{ MINIMAL ", \"clusterNames\": { \"a\": 1 } }", "name of a cluster",
+	    NULL },
 	{ MINIMAL ", \"prepSockListenPath\": \"tcp::5\", "
-	    "\"prepSockConnectPath\": \"tcp:localhost:5\" }", NULL,
-	    "prepAllowedHosts is empty" },
+		  "\"prepSockConnectPath\": \"tcp:localhost:5\" }",
+	    NULL, "prepAllowedHosts is empty" },
 	{ MINIMAL ", \"prepSockListenPath\": \"/run/other.sock\" }", NULL,
 	    "is not the path of prepSockListenPath" },
 	{ MINIMAL ", \"slurmExtraPaths\": [ \"/opt/slurm\", \"/tmp/\" ] }",
@@ -355,13 +377,13 @@ static const struct {
 	    "clusters: \"a\" is in the list twice", NULL },
 	{ MINIMAL ", \"clusters\": [ \"--help\" ] }",
 	    "clusters: item 1 must be a cluster's name", NULL },
-	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }", "would allow Slurm's commands to read",
-	    NULL },
+	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }",
+	    "would allow Slurm's commands to read", NULL },
 	{ MINIMAL ", \"natsServer\": \"n\", \"natsCertFile\": \"/dev/null\" }",
 	    "natsCertFile: /dev/null: is not a regular file", NULL },
 	{ MINIMAL ", \"natsCertFile\": \"/dev/null\" }", NULL, NULL },
-	{ MINIMAL ", \"ccRestJwtFile\": \"/x\" }",
-	    "ccRestJwt is given, too", NULL },
+	{ MINIMAL ", \"ccRestJwtFile\": \"/x\" }", "ccRestJwt is given, too",
+	    NULL },
 	{ MINIMAL ", \"ccRestCaFile\": \"/nowhere/ca\" }",
 	    "/nowhere/ca: No such file", NULL },
 };
@@ -374,14 +396,15 @@ test_cases(void)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		run_text(&o, cases[i].text);
-		if (cases[i].reason == NULL ? o.status != 0 : o.status != 1 ||
-		    strstr(o.reason, cases[i].reason) == NULL) {
+		if (cases[i].reason == NULL ? o.status != 0 :
+					      o.status != 1 ||
+			    strstr(o.reason, cases[i].reason) == NULL) {
 			CHECK_STR(o.reason, cases[i].reason);
 			fprintf(stderr, "    %s\n", cases[i].text);
 		}
 		if (cases[i].warning != NULL ?
-		    strstr(o.log, cases[i].warning) == NULL :
-		    strstr(o.log, "WARN") != NULL) {
+			strstr(o.log, cases[i].warning) == NULL :
+			strstr(o.log, "WARN") != NULL) {
 			CHECK_STR(o.log, cases[i].warning);
 			fprintf(stderr, "    %s\n", cases[i].text);
 		}
@@ -397,8 +420,8 @@ static void
 test_obsolete(void)
 {
 	static const struct {
-		const char	*text;
-		const char	*warning;
+		const char *text;
+		const char *warning;
 	} keys[] = {
 		{ MINIMAL ", \"slurmSource\": \"json\" }",
 		    "slurmSource: the key has no effect; Slurm's text output "
@@ -466,8 +489,9 @@ test_modes(void)
 	write_file(file, text, sizeof(text) - 1, 0644);
 	run(&o, file, 1);
 	CHECK_INT(o.status, 0);
-	CHECK(strstr(o.log, "has secrets and is readable by other users (mode 0644)")
-	    != NULL);
+	CHECK(strstr(o.log,
+		  "has secrets and is readable by other users (mode 0644)") !=
+	    NULL);
 	forget(&o);
 	write_file(file, text, sizeof(text) - 1, 0640);
 	run(&o, file, 1);
@@ -496,7 +520,8 @@ run_with_file(struct outcome *o, const char *key, const char *content,
 	char text[512];
 
 	write_file(in_folder("named"), content, strlen(content), mode);
-	snprintf(text, sizeof(text), "{ " URL NATS_SERVER "\"%s\": \"%s\" }", key, in_folder("named"));
+	snprintf(text, sizeof(text), "{ " URL NATS_SERVER "\"%s\": \"%s\" }",
+	    key, in_folder("named"));
 	run_text(o, text);
 }
 
@@ -517,7 +542,8 @@ test_files(void)
 	CHECK(strstr(o.reason, "is empty") != NULL);
 	forget(&o);
 	run_with_file(&o, "ccRestJwtFile", TOKEN, 0644);
-	CHECK(strstr(o.reason, "is readable by other users (mode 0644)") != NULL);
+	CHECK(
+	    strstr(o.reason, "is readable by other users (mode 0644)") != NULL);
 	forget(&o);
 }
 
@@ -534,7 +560,8 @@ test_nats_files(void)
 	check_secret(&o, CONF_NATS_CREDS_FILE, creds);
 	forget(&o);
 	run_with_file(&o, "natsCredsFile", creds, 0604);
-	CHECK(strstr(o.reason, "is readable by other users (mode 0604)") != NULL);
+	CHECK(
+	    strstr(o.reason, "is readable by other users (mode 0604)") != NULL);
 	forget(&o);
 	run_with_file(&o, "natsCredsFile", "hush", 0600);
 	CHECK(strstr(o.reason, "is not a NATS credentials file") != NULL);
@@ -621,9 +648,10 @@ test_address(void)
 		{ "tcp::5", "", "5" },
 		{ "tcp:ctl.example:5", "ctl.example", "5" },
 	};
-	static const char *const bad[] = { "", "x", "unix:x", "tcp:5", "tcp:",
-	    "tcp::", "tcp::0", "tcp::65536", "tcp::5x", "tcp:[::1:5",
-	    "tcp:[::1]5", "tcp:[]:5", "tcp:::1:5", "tcp:a b:5", "udp:x:5" };
+	static const char *const bad[] = { "", "x", "unix:x", "tcp:5",
+		"tcp:", "tcp::", "tcp::0", "tcp::65536", "tcp::5x",
+		"tcp:[::1:5", "tcp:[::1]5", "tcp:[]:5", "tcp:::1:5",
+		"tcp:a b:5", "udp:x:5" };
 	struct conf_address a;
 	char longest[200];
 	size_t i;
@@ -655,7 +683,7 @@ static void
 remove_files(void)
 {
 	static const char *const names[] = { "log", "fifo", "named",
-	    "cc-rest-jwt", "config.json" };
+		"cc-rest-jwt", "config.json" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -71,7 +71,8 @@ test_slurm_conf(void)
 	CHECK_INT(rights("/etc/slurm.conf"), SANDBOX_READ);
 	CHECK_INT(rights("/etc/cc-slurm-adapter/config.json"), 0);
 	CHECK_INT(conf_set(&conf, CONF_SLURM_CONF,
-	    "/srv/site/slurm/slurm.conf"), 0);
+		      "/srv/site/slurm/slurm.conf"),
+	    0);
 	fill(ROLE_COLLECTOR);
 	CHECK_INT(rights("/srv/site/slurm/gres.conf"), SANDBOX_READ);
 	CHECK_INT(rights("/srv/site/other"), 0);
@@ -85,8 +86,8 @@ static void
 test_prefix(void)
 {
 	static const char *const directories[] = { "slurm", "slurm/bin",
-	    "slurm/lib", "slurm/lib64", "slurm/etc", "slurm/etc/cc",
-	    "slurm/var" };
+		"slurm/lib", "slurm/lib64", "slurm/etc", "slurm/etc/cc",
+		"slurm/var" };
 	char top[] = "/tmp/test-sandbox-paths.XXXXXX", path[256];
 	FILE *f;
 	size_t i;
@@ -106,7 +107,8 @@ test_prefix(void)
 	CHECK_INT(conf_set(&conf, CONF_SLURM_BIN_DIR, path), 0);
 	fill(ROLE_COLLECTOR);
 	for (i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "%s/%s/x", top, directories[1 + i]);
+		snprintf(path, sizeof(path), "%s/%s/x", top,
+		    directories[1 + i]);
 		CHECK_INT(rights(path), SANDBOX_READ);
 	}
 	snprintf(path, sizeof(path), "%s/slurm/etc/slurm.conf", top);
@@ -130,7 +132,8 @@ static void
 test_extra(void)
 {
 	CHECK_INT(conf_set(&conf, CONF_SLURM_EXTRA_PATHS,
-	    "[\"/opt/pmix\",\"/sw\"]"), 0);
+		      "[\"/opt/pmix\",\"/sw\"]"),
+	    0);
 	fill(ROLE_COLLECTOR);
 	CHECK_INT(rights("/opt/pmix/lib/libpmix.so"),
 	    SANDBOX_READ | SANDBOX_EXEC);

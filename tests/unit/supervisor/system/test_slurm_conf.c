@@ -25,8 +25,8 @@ scan(const char *text)
 	int fd = mkstemp(path);
 
 	found[0] = '\0';
-	CHECK(fd != -1 && write(fd, text, strlen(text)) ==
-	    (ssize_t)strlen(text));
+	CHECK(
+	    fd != -1 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 	close(fd);
 	slurm_conf_scan(path, on_found, NULL);
 	unlink(path);
@@ -36,12 +36,13 @@ int
 main(void)
 {
 	scan("ClusterName=a\n#PluginDir=/no\n"
-	    "PluginDir=/opt/a/lib/slurm:/opt/b # both\n"
-	    "  authinfo = ttl=60,socket=/run/m/munge.socket.2,cred_expire=3\n"
-	    "Include /srv/slurm/nodes.conf\nInclude relative.conf\n"
-	    "IncludeNot=/x\nPlugStackConfig=\"/srv/plugstack.conf\"\n"
-	    "AuthInfo=cred_expire=1");
-	CHECK_STR(found, "/opt/a/lib/slurm\n/opt/b\n/run/m\n"
+	     "PluginDir=/opt/a/lib/slurm:/opt/b # both\n"
+	     "  authinfo = ttl=60,socket=/run/m/munge.socket.2,cred_expire=3\n"
+	     "Include /srv/slurm/nodes.conf\nInclude relative.conf\n"
+	     "IncludeNot=/x\nPlugStackConfig=\"/srv/plugstack.conf\"\n"
+	     "AuthInfo=cred_expire=1");
+	CHECK_STR(found,
+	    "/opt/a/lib/slurm\n/opt/b\n/run/m\n"
 	    "/srv/slurm/nodes.conf\n/srv/plugstack.conf\n");
 	scan("");
 	CHECK_STR(found, "");

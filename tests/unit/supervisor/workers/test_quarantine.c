@@ -12,7 +12,7 @@
 #include "tests/unit/check.h"
 
 static struct workers workers;
-static int far[ROLE__COUNT];	/* the worker's end of each channel */
+static int far[ROLE__COUNT]; /* the worker's end of each channel */
 
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
@@ -38,8 +38,8 @@ worker_make(enum role role)
 	c->workers = &workers;
 	c->role = role;
 	c->state = CHILD_READY;
-	c->channel = channel_new(workers.base, fds[0], ROLE_SUPERVISOR, role, &ops,
-	    c);
+	c->channel = channel_new(workers.base, fds[0], ROLE_SUPERVISOR, role,
+	    &ops, c);
 	far[role] = fds[1];
 }
 
@@ -83,7 +83,7 @@ quarantine_of(enum role role)
 	int fd;
 
 	if (frame_read(far[role], role, ROLE_SUPERVISOR, &h, &payload, &fd,
-	    10) == -1)
+		10) == -1)
 		return 0;
 	CHECK_INT(h.type, MSG_QUARANTINE);
 	rd_init(&r, payload, h.length);

@@ -14,13 +14,13 @@
 #include "supervisor/workers/workers.h"
 #include "tests/unit/check.h"
 
-#define PAYLOAD_BYTES	256
+#define PAYLOAD_BYTES 256
 
 static struct setup setup;
 static struct conf conf;
 static struct workers workers;
-static char called[2048];	/* the callbacks and their arguments */
-static int far;			/* the worker's end of the channel */
+static char called[2048]; /* the callbacks and their arguments */
+static int far;		  /* the worker's end of the channel */
 
 static void
 on_hello(struct child *c)
@@ -104,7 +104,8 @@ worker_make(enum child_state state)
 	CHECK_INT(worker_channel_open(c, fds[0]), 0);
 	far = fds[1];
 	CHECK_INT(frame_read(far, ROLE_LISTENER, ROLE_SUPERVISOR, &h, &payload,
-	    &fd, 1000), 0);
+		      &fd, 1000),
+	    0);
 	CHECK_INT(h.type, MSG_SANDBOX);
 	free(payload);
 	c->state = state;
@@ -130,7 +131,8 @@ raw_send(enum msg_type type, uint64_t id, const uint8_t *payload, size_t len)
 {
 	uint8_t bytes[sizeof(struct msg_header) + PAYLOAD_BYTES];
 	struct msg_header h = { .type = (uint16_t)type,
-		.length = (uint32_t)len, .id = id };
+		.length = (uint32_t)len,
+		.id = id };
 
 	memcpy(bytes, &h, sizeof(h));
 	if (len > 0)
@@ -174,7 +176,7 @@ message(enum msg_type type, enum child_state state, const struct writer *w,
 	if (type == MSG_PONG)
 		CHECK_INT(c->ping_sent_ms, 0);
 	worker_end(c);
-	if (type == MSG_CTL_ROW)	/* bytes for the admin tool */
+	if (type == MSG_CTL_ROW) /* bytes for the admin tool */
 		return;
 	refused(type, state, payload, w->len + 1);
 	if (w->len > 0)
@@ -220,7 +222,7 @@ test_values(void)
 
 	wr_init(&w, PAYLOAD_BYTES);
 	wr_u32(&w, MSG_VERSION);
-	wr_u8(&w, ROLE_COLLECTOR);	/* another worker's role */
+	wr_u8(&w, ROLE_COLLECTOR); /* another worker's role */
 	wr_str(&w, "rlimits");
 	refused(MSG_HELLO, CHILD_STARTED, w.buf, w.len);
 	w.buf[4] = ROLE_LISTENER;
@@ -231,9 +233,9 @@ test_values(void)
 	CHECK_STR(called, "version");
 	worker_end(c);
 	wr_reset(&w);
-	wr_u32(&w, 8);			/* a generation that was not sent */
+	wr_u32(&w, 8); /* a generation that was not sent */
 	refused(MSG_CONF_OK, CHILD_SANDBOXED, w.buf, w.len);
-	w.buf[0] = 6;			/* of an earlier configuration */
+	w.buf[0] = 6; /* of an earlier configuration */
 	c = worker_make(CHILD_SANDBOXED);
 	raw_send(MSG_CONF_OK, 0, w.buf, w.len);
 	CHECK_STR(called, "");

@@ -30,6 +30,8 @@ common_libcommon_a_SOURCES = \
 	common/log.h \
 	common/msg.c \
 	common/msg.h \
+	common/slurm_conf.c \
+	common/slurm_conf.h \
 	common/text.c \
 	common/text.h \
 	common/time_text.c \
@@ -52,6 +54,7 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/inflight.h \
 	common/worker/landlock.c \
 	common/worker/landlock.h \
+	common/worker/landlock_abi.h \
 	common/worker/sandbox.c \
 	common/worker/sandbox.h \
 	common/worker/seccomp.c \

@@ -29,8 +29,7 @@
 /* By name: calls that this architecture or library lacks are left out. */
 
 /* clang-format off */
-/* No worker and no command of Slurm needs these. */
-static const char *const dangerous[] = {
+const char *const seccomp_dangerous[] = {
 	/* other processes' memory and descriptors */
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
 	"pidfd_getfd", "kcmp", "userfaultfd", "perf_event_open",
@@ -50,7 +49,7 @@ static const char *const dangerous[] = {
 	/* keys, clocks, host name */
 	"keyctl", "add_key", "request_key", "settimeofday", "stime",
 	"clock_settime", "adjtimex", "clock_adjtime", "clock_settime64",
-	"clock_adjtime64", "sethostname", "setdomainname",
+	"clock_adjtime64", "sethostname", "setdomainname", NULL
 };
 
 static const char *const executing[] = { "execve", "execveat" };
@@ -242,7 +241,7 @@ refuse_collector(struct filter *f)
 static void
 filter_fill(struct filter *f, enum role role)
 {
-	rules(f, f->kill, dangerous, COUNT(dangerous));
+	rules(f, f->kill, seccomp_dangerous, COUNT(seccomp_dangerous) - 1);
 	if (role == ROLE_COLLECTOR) {
 		refuse_collector(f);
 		return;

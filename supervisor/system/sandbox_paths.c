@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/slurm_conf.h"
 #include "supervisor/system/system.h"
 
 #define GLOB_PATHS_MAX 32 /* of one pattern */
@@ -154,9 +155,12 @@ allow_commands(struct sandbox *sb, const char *bin)
 }
 
 static void
-allow_named(const char *path, void *arg)
+allow_named(enum slurm_conf_path kind, const char *path, void *arg)
 {
-	allow(arg, path, SANDBOX_READ);
+	(void)kind;
+	/* A relative include is in slurm.conf's directory, which is allowed. */
+	if (path[0] == '/')
+		allow(arg, path, SANDBOX_READ);
 }
 
 /*

@@ -91,14 +91,6 @@ void capabilities_reduce(const struct setup *setup);
 int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb);
 
-/* slurm_conf.c: the keys of slurm.conf that sandbox_paths.c needs. */
-/*
- * Calls found with each directory or socket that the file names.  The file
- * may be missing.
- */
-void slurm_conf_scan(const char *path,
-    void (*found)(const char *path, void *arg), void *arg);
-
 /* spawn.c */
 /*
  * fork and exec of one of our own programs: descriptor 3 is fd, 0 and 1 are

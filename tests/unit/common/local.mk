@@ -20,6 +20,11 @@ TESTS += test_log
 test_log_SOURCES = tests/unit/common/test_log.c
 test_log_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_slurm_conf
+TESTS += test_slurm_conf
+test_slurm_conf_SOURCES = tests/unit/common/test_slurm_conf.c
+test_slurm_conf_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_json_scan
 TESTS += test_json_scan
 test_json_scan_SOURCES = tests/unit/common/test_json_scan.c

@@ -163,6 +163,20 @@ path_resolve(const char *main, const char *name, char *path, size_t size)
 	return *path != '\0' && strchr(path + 1, '/') != NULL ? 0 : -1;
 }
 
+/* This walk has seen the file: a file may include itself. */
+static int
+is_walked(const struct includes *in, const char *path)
+{
+	unsigned i;
+
+	for (i = 0; i < FILES_MAX; i++)
+		if (in->files[i].path != NULL &&
+		    in->files[i].walk == in->walk &&
+		    strcmp(in->files[i].path, path) == 0)
+			return 1;
+	return 0;
+}
+
 static void
 walk(struct includes *in, const char *main, const char *file,
     struct ruleset *rs, unsigned depth)
@@ -171,13 +185,13 @@ walk(struct includes *in, const char *main, const char *file,
 	char path[PATH_MAX];
 	unsigned i;
 
-	/* Missing, or already walked: a file may include itself. */
-	if (s == NULL || s->walk == in->walk)
+	if (s == NULL)
 		return;
 	s->walk = in->walk;
 	for (i = 0; i < s->n; i++) {
 		if (path_resolve(main, s->found[i].path, path, sizeof(path)) ==
-		    -1)
+			-1 ||
+		    is_walked(in, path))
 			continue;
 		ruleset_allow_named(rs, path);
 		if (s->found[i].kind == SLURM_CONF_INCLUDE && depth < DEPTH_MAX)
@@ -209,7 +223,8 @@ directory_allow(struct ruleset *rs, const char *file)
 void
 includes_allow_file(struct includes *in, const char *file, struct ruleset *rs)
 {
-	walk(in, file, file, rs, 0);
+	if (!is_walked(in, file))
+		walk(in, file, file, rs, 0);
 }
 
 void

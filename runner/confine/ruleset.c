@@ -137,29 +137,24 @@ rule_add(struct ruleset *rs, int fd, const struct stat *st, uint64_t rights)
 		rs->error = errno;
 }
 
-/* The path does not exist or this uid cannot reach it: no rule is needed. */
-static int
-is_skippable(int error)
-{
-	return error == ENOENT || error == ENOTDIR || error == EACCES ||
-	    error == ELOOP || error == ENAMETOOLONG;
-}
-
+/*
+ * A path that does not exist, that this uid cannot reach or whose server does
+ * not answer gets no rule; the command may not need it.  Without memory or
+ * descriptors the command must not start with fewer rights.
+ */
 static int
 path_open(struct ruleset *rs, const char *path, struct stat *st)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
 
-	if (fd == -1) {
-		if (!is_skippable(errno) && rs->error == 0)
-			rs->error = errno;
-		return -1;
-	}
-	if (fstat(fd, st) == -1) {
+	if (fd != -1 && fstat(fd, st) == 0)
+		return fd;
+	if ((errno == ENOMEM || errno == EMFILE || errno == ENFILE) &&
+	    rs->error == 0)
+		rs->error = errno;
+	if (fd != -1)
 		close(fd);
-		return -1;
-	}
-	return fd;
+	return -1;
 }
 
 void

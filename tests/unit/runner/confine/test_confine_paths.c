@@ -17,7 +17,7 @@
 #include "common/log.h"
 #include "common/worker/landlock.h"
 #include "tests/unit/check.h"
-#include "tests/unit/runner/confined.h"
+#include "tests/unit/runner/confine/confined.h"
 
 static struct confine *c;
 

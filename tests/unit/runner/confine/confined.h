@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts a command as the runner does and keeps what it prints. */
-#ifndef TESTS_UNIT_RUNNER_CONFINED_H
-#define TESTS_UNIT_RUNNER_CONFINED_H
+#ifndef TESTS_UNIT_RUNNER_CONFINE_CONFINED_H
+#define TESTS_UNIT_RUNNER_CONFINE_CONFINED_H
 
 #include <sys/types.h>
 

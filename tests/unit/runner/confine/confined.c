@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "tests/unit/check.h"
-#include "tests/unit/runner/confined.h"
+#include "tests/unit/runner/confine/confined.h"
 
 extern char **environ;
 

@@ -82,3 +82,8 @@ TESTS += test_worker
 test_worker_SOURCES = tests/unit/common/worker/test_worker.c
 test_worker_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_worker_LDADD = $(WORKER_LIBS)
+
+check_PROGRAMS += test_question
+TESTS += test_question
+test_question_SOURCES = tests/unit/common/question/test_question.c
+test_question_LDADD = $(QUESTION_LIBS)

@@ -16,9 +16,10 @@
 
 #include "collector/base/settings.h"
 #include "collector/parse/parse.h"
+#include "common/hash.h"
 #include "common/log.h"
 
-#define SAID_MAX 1024 /* hosts with a logged error */
+#define LOGGED_MAX 1024 /* hosts with a logged error */
 
 struct gpu_rule {
 	struct pattern *pattern; /* NULL = prefix is plain text */
@@ -30,8 +31,8 @@ struct gpu_rule {
 struct gpu_map {
 	struct gpu_rule *rules;
 	size_t n;
-	uint64_t said[SAID_MAX]; /* hashes of host names */
-	size_t n_said;
+	uint64_t logged[LOGGED_MAX]; /* hashes of host names */
+	size_t n_logged;
 };
 
 struct pattern {
@@ -230,20 +231,17 @@ fail:
 
 /* Returns 1 on the first call for a host. */
 static int
-say_once(struct gpu_map *map, const char *host)
+logs_first_time(struct gpu_map *map, const char *host)
 {
-	uint64_t hash = 1469598103934665603ULL;
-	const char *p;
+	uint64_t hash = hash_bytes(HASH_START, host, strlen(host));
 	size_t i;
 
-	for (p = host; *p != '\0'; p++)
-		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
-	for (i = 0; i < map->n_said; i++)
-		if (map->said[i] == hash)
+	for (i = 0; i < map->n_logged; i++)
+		if (map->logged[i] == hash)
 			return 0;
-	if (map->n_said == SAID_MAX)
+	if (map->n_logged == LOGGED_MAX)
 		return 0;
-	map->said[map->n_said++] = hash;
+	map->logged[map->n_logged++] = hash;
 	return 1;
 }
 
@@ -274,7 +272,7 @@ gpu_address(struct gpu_map *map, const char *host, uint32_t index,
 		return 0;
 	}
 	/* If gpuPciAddrs is not set, no addresses are wanted. */
-	if (map->n == 0 || !say_once(map, host))
+	if (map->n == 0 || !logs_first_time(map, host))
 		return -1;
 	if (rule == NULL)
 		log_warnx("GPU %u of %s: no pattern in gpuPciAddrs matches "

@@ -308,7 +308,7 @@ done_put(struct done_runs *d, uint64_t job, int64_t start)
 		d->before = d->now;
 		d->now = (struct idmap) { 0 };
 	}
-	/* On memory the run is not added; then it may be sent twice. */
+	/* When out of memory the run is not added, and may be sent twice. */
 	(void)idmap_put(&d->now, run_number(job, start), NULL);
 }
 

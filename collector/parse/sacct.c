@@ -174,7 +174,7 @@ get_nodes(struct span v, struct row *row)
 static const struct field {
 	const char *name;
 	int (*get)(struct span v, struct row *row);
-	int needed; /* a record cannot be made without it */
+	int needed; /* every record needs this column */
 } fields[] = {
 	{ "JobIDRaw", get_id, 1 },
 	{ "JobID", get_display_id, 0 },

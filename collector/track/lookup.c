@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that the submitter looks up.  The answer is a record, or that neither
- * squeue nor accounting has the run.  The latter is sent only when our
- * permission to see all jobs was proved in the same poll and both answers
- * contained a run that must be in them: an answer without that run comes from
- * a Slurm that has lost more than the run in question.
+ * Runs that the submitter looks up.  The answer to a lookup is a record, or
+ * `not-found`: neither squeue nor accounting has the run.  `not-found` is sent
+ * only when our permission to see all jobs was proved in the same poll and both
+ * answers contained a run that must be in them.  A Slurm whose answer lacks
+ * that run has lost more than the run that is looked up.
  */
 #include "config.h"
 
@@ -114,7 +114,7 @@ lookup_forget(struct lookups *a)
 	idmap_clear(&a->numbers);
 }
 
-/* Removes the keys in a state; order does not matter. */
+/* Removes all keys in this state and may change the order of the others. */
 static void
 keys_drop(struct lookups *a, enum lookup_state state)
 {
@@ -160,7 +160,7 @@ lookup_listed(struct lookups *a, int trusted)
 	struct lookup_key *key;
 	size_t i;
 
-	/* The details of the poll before have been sent by now. */
+	/* The details of the runs of the previous poll were sent. */
 	keys_drop(a, LOOKUP_LIVE);
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
@@ -170,7 +170,7 @@ lookup_listed(struct lookups *a, int trusted)
 			key->state = LOOKUP_LIVE;
 			continue;
 		}
-		/* Without accounting slurmctld may know the end. */
+		/* Without accounting only slurmctld may know the end. */
 		if (!a->c->slurm.accounting) {
 			key->state = LOOKUP_LIVE;
 			(void)idmap_put(&a->c->work.details, key->job, NULL);
@@ -263,7 +263,10 @@ lookup_permission(struct lookups *a, int proved)
 	keys_drop(a, LOOKUP_LIVE);
 }
 
-/* Neither squeue nor accounting has the run; can the answers be trusted? */
+/*
+ * Neither squeue nor accounting has the run.  Decides whether the answers can
+ * be trusted.
+ */
 static enum lookup_state
 key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the collector continues: the spool has the resume point of each
- * cluster and the runs without an end.  A new submitter sends them again.
+ * The point at which the collector continues: the spool has the resume point of
+ * each cluster and the runs without an end.  A new submitter sends them again.
  */
 #include "config.h"
 
@@ -59,7 +59,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 		fatal("no memory");
 	run->flags |= OPEN_SPOOLED;
 	/*
-	 * The process before may have died while it fetched the script of a
+	 * The previous process may have ended while it fetched the script of a
 	 * new run.
 	 */
 	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
@@ -68,7 +68,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 		return;
 	run->flags |= OPEN_UNCONFIRMED;
 	/*
-	 * The start may wait for an earlier run of the job that only
+	 * The start may have to wait for an earlier run of the job that only
 	 * accounting has.
 	 */
 	if (!c->caught_up && c->slurm.accounting &&

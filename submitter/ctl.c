@@ -271,7 +271,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
-	/* Only an admin can know whether this run ever ran. */
+	/* Only an admin may retry a run that was never seen running. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The submitter: the only process that knows the token, stores the spool and
- * talks to cc-backend and NATS. The submitter executes no program and opens no
- * file outside the directory of the spool, which is its root. It receives
- * everything else as bytes.
+ * The submitter: the only process that has the token, stores the spool and
+ * sends requests to cc-backend and NATS.  The submitter executes no program and
+ * opens no file outside the directory of the spool, which is its root.  It
+ * receives everything else as bytes.
  */
 #include "config.h"
 
@@ -49,7 +49,7 @@ static struct {
 	struct nats_conf *nats;
 } checked;
 
-/* Quarantined before the spool was open. */
+/* Runs that were quarantined before the spool was open. */
 static struct run_key quarantined[QUARANTINE_MAX];
 static unsigned n_quarantined;
 
@@ -513,7 +513,8 @@ static const struct worker_ops ops = {
 
 /*
  * `submitter -check FILE`: cc-slurm-adapterctl executes this to check a spool
- * without a daemon. No worker, no sandbox, the rights of the caller.
+ * without a daemon.  There is no worker and no sandbox; the process has the
+ * rights of the caller.
  */
 static int
 check_main(const char *path)

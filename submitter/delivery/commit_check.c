@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which starts has cc-backend committed to its database? A stop that is sent
- * before that sometimes stops another run and is answered with 200
- * nevertheless. So a stop waits until a list of jobs, requested after the start
- * was accepted, shows the run. A start that no list shows for a long time is
+ * Finds out which starts cc-backend has committed to its database.  A stop that
+ * is sent before that sometimes stops another run, although cc-backend answers
+ * 200.  So a stop waits until a list of jobs that was requested after the start
+ * was accepted shows the run.  A start that no list shows for a long time is
  * repeated.
  */
 #include "config.h"
@@ -115,7 +115,7 @@ on_row(const struct backend_job *row, void *arg)
 	if (n->running || strcmp(row->state, "running") == 0)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
-		/* The other suite was first. */
+		/* The other suite has sent the stop. */
 		run_move(n->s->spool, &run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
 		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
@@ -123,7 +123,7 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* Accepted long ago and never shown: the start is due again. */
+/* The start was accepted long ago and no list shows the run: sends it again. */
 static int
 overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -176,7 +176,7 @@ round_end(struct commit_check *n)
 	commit_check_kick(n);
 }
 
-/* The starts of a cluster's runs that wait for their commit: 0 = none. */
+/* The range of the starts in a cluster that wait for their commit; 0 = none. */
 static int
 span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that another client has stopped in cc-backend: its stop race, its own
- * clean-up of old jobs, or a stop of somebody else. If cc-backend's values
- * agree with Slurm's, the run is done. If not, it is kept, logged and listed,
- * and only `repair` changes it: it is deleted in cc-backend, started again, and
- * stopped when it has ended. Each step is a state of the row, so that a killed
- * process continues there.
+ * Runs that another client has stopped in cc-backend: by cc-backend's stop
+ * race, by its clean-up of old jobs, or by a request.  If cc-backend's values
+ * agree with Slurm's, the run is done.  If not, the run is kept, logged and
+ * listed, and only `repair` changes it: the run is deleted in cc-backend,
+ * started again, and stopped when it has ended.  Each step is a state of the
+ * row, so the next process continues after a kill.
  */
 #include "config.h"
 
@@ -140,7 +140,7 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	settled(s, run);
 }
 
-/* One walk over the runs that are closed by others. */
+/* One walk over the runs that other clients have stopped. */
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;

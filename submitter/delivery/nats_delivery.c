@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delivery by NATS. No subscriber answers for a run, so only the order is kept:
- * a stop follows the confirmation of its start. Where cc-backend itself
- * subscribes, more than its commit interval lies between them. A message is
- * sent again when its arrival is unknown.
+ * Delivery by NATS.  No subscriber answers for a run, so only the order is
+ * kept: a stop is sent after the confirmation of its start.  Where cc-backend
+ * itself subscribes, more than its commit interval lies between both.  A
+ * message is sent again when its arrival is unknown.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ struct nats_delivery {
 	struct submitter *s;
 	struct event *due; /* when the next row is due */
 	unsigned in_flight;
-	int lost; /* a rollback: leases are to be taken back */
+	int lost; /* after a rollback the leases are taken back */
 };
 
 static void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Node states for cc-backend. A state is only true now, so that only the last
- * one of each node is kept, in memory, until it is delivered. One request at a
- * time. A failure does not count for the circuit breaker: starts and stops
- * decide.
+ * Node states for cc-backend.  A state describes only the present, so only the
+ * last state of each node is kept, in memory, until it is delivered.  One
+ * request is under way at a time.  A failure does not change the circuit
+ * breaker; only starts and stops do.
  */
 #include "config.h"
 
@@ -54,7 +54,7 @@ struct node_states {
 	/* this cc-backend has no such request */
 	int unknown;
 	uint64_t sent;
-	struct log_limit said;
+	struct log_limit not_accepted;
 };
 
 static void nodes_send(struct node_states *n);
@@ -156,7 +156,7 @@ on_done(const struct http_answer *a, void *arg)
 			log_notice("this cc-backend accepts no node states");
 		n->unknown = 1;
 	} else
-		log_limited(&n->said, log_warnx,
+		log_limited(&n->not_accepted, log_warnx,
 		    "cc-backend did not accept "
 		    "node states: %s; they are sent again",
 		    v.text);
@@ -263,7 +263,7 @@ node_take(struct node_states *n, uint8_t cluster, const struct node_state *now)
 	node_due(n, node);
 }
 
-/* There are more clusters than possible: starts anew. */
+/* Forgets all clusters when there are more than the limit. */
 static uint8_t
 cluster_of(struct node_states *n, const char *name)
 {

@@ -46,7 +46,7 @@ struct intake {
 	int64_t room;
 	size_t needs; /* bytes that the first waiting record needs */
 	/* the warning before the spool is full was logged */
-	int said_large;
+	int logged_large;
 	int reserve; /* the reserve exists */
 	/* the reserve was released: only space within the file is left */
 	int no_disk;

@@ -62,7 +62,7 @@ struct reconcile {
 	unsigned last_diffs;
 	unsigned last_rows;
 	unsigned rows;
-	struct log_limit said;
+	struct log_limit differs;
 };
 
 static void round_next(struct reconcile *r);
@@ -87,8 +87,8 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		worker_ctl_row(r->s->w, r->request, &w);
 		wr_clear(&w);
 	} else
-		log_limited(&r->said, log_info, "%s: %s; %s", run_key_text(key),
-		    what, action);
+		log_limited(&r->differs, log_info, "%s: %s; %s",
+		    run_key_text(key), what, action);
 }
 
 /* Makes a row for a run that is open in cc-backend. */

@@ -514,16 +514,16 @@ int
 spool_check(struct spool *sp, char *text, size_t size)
 {
 	sqlite3_stmt *st = NULL;
-	const char *said = NULL;
+	const char *result = NULL;
 	int whole;
 
 	if (sqlite3_prepare_v2(sp->db, "PRAGMA quick_check(1)", -1, &st,
 		NULL) == SQLITE_OK &&
 	    sqlite3_step(st) == SQLITE_ROW)
-		said = (const char *)sqlite3_column_text(st, 0);
-	whole = said != NULL && strcmp(said, "ok") == 0;
+		result = (const char *)sqlite3_column_text(st, 0);
+	whole = result != NULL && strcmp(result, "ok") == 0;
 	snprintf(text, size, "%s",
-	    said != NULL ? said : sqlite3_errmsg(sp->db));
+	    result != NULL ? result : sqlite3_errmsg(sp->db));
 	sqlite3_finalize(st);
 	return whole ? 0 : 1;
 }

@@ -232,16 +232,16 @@ def stops_and_resumes(what, f, s, pattern, break_, mend, reload=True):
 
 def line():
     f, s = world(commit=1)
-    stops_and_resumes("401", f, s, "REFUSES THE TOKEN",
+    stops_and_resumes("401", f, s, "refuses the token",
                       lambda: f.fault(match="*", action="401", count=-1), f.well)
-    stops_and_resumes("401 again, resumed without a reload", f, s, "REFUSES THE TOKEN",
+    stops_and_resumes("401 again, resumed without a reload", f, s, "refuses the token",
                       lambda: f.fault(match="*", action="401", count=-1), f.well, reload=False)
     token = s.token
 
     def spoil():
         s.token = "not.a.token"
         s.configure()
-    stops_and_resumes("a token that is none", f, s, "REFUSES THE TOKEN", spoil,
+    stops_and_resumes("a token that is none", f, s, "refuses the token", spoil,
                       lambda: setattr(s, "token", token))
     stops_and_resumes("404", f, s, "is no cc-backend",
                       lambda: f.fault(match="*", action="status", status=404, count=-1, body=

@@ -282,7 +282,7 @@ deleted(struct submitter *s, struct spool_run *run)
 						   RUN_EVENT_DELETED,
 	    DUE_NOW, "");
 	run->flags &= ~(
-	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
+	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_STOPPED_BY_OTHERS);
 	copy = *run;
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);

@@ -78,14 +78,14 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
-	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->flags |= RUN_STOPPED_BY_OTHERS;
 	log_limited(&said_wrong, log_errorx,
 	    "%s was stopped in cc-backend by "
 	    "another client; its state differs from Slurm's: %s; see "
 	    "`cc-slurm-adapterctl repair --dry-run`",
 	    run_key_text(&run->key), how);
 	run_move(s->spool, run, DEST_REST,
-	    spool_count(s->spool, DEST_REST, CLOSED_BY_OTHERS) < CLOSED_MAX ?
+	    spool_count(s->spool, DEST_REST, STOPPED_BY_OTHERS) < CLOSED_MAX ?
 		RUN_EVENT_STOP_DIFFERS :
 		RUN_EVENT_STOP_SETTLED,
 	    DUE_NOW, how);
@@ -111,7 +111,7 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 {
 	char how[sizeof(run->reason)];
 	s->n.closed++;
-	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->flags |= RUN_STOPPED_BY_OTHERS;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
 		log_limited(&said_agreed, log_info,
 		    "%s was stopped in "
@@ -134,7 +134,7 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	log_warnx("%s was stopped in cc-backend by another client; cc-backend "
 		  "does not show how, and the run stays as it is",
 	    run_key_text(&run->key));
-	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->flags |= RUN_STOPPED_BY_OTHERS;
 	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED, DUE_KEEP,
 	    "");
 	settled(s, run);
@@ -221,7 +221,7 @@ foreign_stop_repair(struct submitter *s, uint64_t request,
 	struct repair_walk m = { .s = s, .req = req, .request = request };
 	struct spool_after after = { 0 };
 
-	while (spool_each(s->spool, DEST_REST, CLOSED_BY_OTHERS, &after,
+	while (spool_each(s->spool, DEST_REST, STOPPED_BY_OTHERS, &after,
 		   SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Space in the spool. When spoolMaxBytes is reached or the disk is full, the
- * collector is told to hold back ended runs: accounting keeps them. Messages
- * that arrive nevertheless wait in memory, unacknowledged. Only the resources
- * of runs that have begun are still written, because accounting does not keep
- * them. A share of the file is reserved for them, and on a full disk the space
- * of a reserve file that is removed.
+ * Space in the spool.  When spoolMaxBytes is reached or the disk is full,
+ * `flow` makes the collector keep the records of ended runs: accounting has
+ * them.  Messages that arrive nevertheless wait in memory, unacknowledged.
+ * Only the resources of runs that have begun are still written, because
+ * accounting does not keep them.  A share of the file is reserved for them, and
+ * on a full disk the space of a reserve file that is removed.
  *
  * Meanwhile space is released: first the scripts of runs whose start is
- * delivered, then the oldest tombstones. Runs that wait for delivery stay.
+ * delivered, then the oldest tombstones.  Runs that wait for delivery stay.
  */
 #include "config.h"
 

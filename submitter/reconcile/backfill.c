@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A backfill reads a past range in chunks. Durable in the spool are the range,
- * its progress, which moves in the transaction with the last record of a chunk,
- * and the records. Their runs are held until a list of cc-backend's jobs shows
- * which of them it has. After a kill, the next process continues with the held
- * runs, then with the next chunk. A chunk that is read twice changes nothing.
+ * A backfill reads a past range in chunks.  The spool stores the range, its
+ * progress, which changes in the transaction with the last record of a chunk,
+ * and the records.  Their runs are held until a list of cc-backend's jobs shows
+ * which of them it has.  After a kill, the next process continues with the held
+ * runs, then with the next chunk.  A chunk that is read twice changes nothing.
  * See backfill.h.
  */
 #include "config.h"

@@ -26,7 +26,7 @@ void backfill_record(struct backfill *b, enum spool_put put);
 /* A record of a dry run; it is not stored. */
 void backfill_dryrun_record(struct backfill *b, const struct job *job);
 /*
- * All records of the range up to then have come. Belongs to the open
+ * All records of the range up to this time were received.  Belongs to the open
  * transaction.
  */
 void backfill_watermark(struct backfill *b, const char *cluster, int64_t until);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before this suite sends anything, at its start and when it becomes active,
- * cc-backend's jobs are listed: runs that the other suite has delivered are
- * done here. A passive suite does the same at intervals, because its spool
- * would grow without limit. Two active suites do no harm: a start that is sent
- * twice is one start, and each stop waits for a list of its own
- * (commit_check.c). See failover.h.
+ * Two suites (activeOnly).  At its start and when it becomes active, this suite
+ * lists cc-backend's jobs before it sends anything: runs that the other suite
+ * has delivered are done.  A passive suite does the same at intervals, because
+ * its spool would grow without limit.  Two active suites are harmless: a start
+ * that is sent twice is one start, and each stop waits for a list of its own
+ * (commit_check.c).  See failover.h.
  */
 #include "config.h"
 
@@ -23,7 +23,10 @@
 #include "submitter/spool/transition.h"
 
 #define RETRY_MS 2000 /* after a list that failed */
-/* of lists that cc-backend cannot make: starts are harmless */
+/*
+ * tries of a list that cc-backend cannot make; then starts are sent: they are
+ * harmless
+ */
 #define TRIES_MAX 5
 #define LATER_MS  5000 /* between the stops of two suites */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two suites, one beside each slurmctld (activeOnly): the suite beside the
+ * Two suites, one on the host of each slurmctld (activeOnly): the suite of the
  * active slurmctld sends, the other one stores.
  */
 #ifndef SUBMITTER_RECONCILE_FAILOVER_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command `sync`. What waits in the spool becomes due now, then
- * cc-backend's running jobs are compared. For runs that are looked up in Slurm
- * the command waits for the answer, so that the report says what happened to
- * each run. See sync_command.h.
+ * The command `sync`.  All requests that wait in the spool become due now, then
+ * cc-backend's running jobs are compared.  The command waits for Slurm's
+ * answers about the runs that are looked up, so the report shows what happened
+ * to each run.  See sync_command.h.
  */
 #include "config.h"
 
@@ -134,7 +134,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	timer_after(y->timer, -1);
 }
 
-/* What Slurm's answer did to the run: NULL = no answer yet. */
+/* The effect of Slurm's answer on the run; NULL = no answer yet. */
 static const char *
 answer_of(struct sync *y, const struct run_key *key, int started)
 {
@@ -329,7 +329,7 @@ queue_tell(struct sync *y)
 
 /* --- jobs that were named --- */
 
-/* What is known of a run that needs nothing; NULL: it was reported above. */
+/* The text for a run that needs no request; NULL when it was reported above. */
 static const char *
 state_text(const struct spool_run *run, char *buf, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See commit.h. */
+/* Group commit; see commit.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -76,7 +76,9 @@ commit_now(struct commit *c)
 	return 0;
 }
 
-/* The disk may accept writes now: first the changes that were rolled back. */
+/*
+ * The disk may accept writes again: applies the changes that were rolled back.
+ */
 static void
 stuck_retry(struct commit *c)
 {

@@ -33,7 +33,7 @@ static const char *const state_names[RUN_STATE__COUNT] = {
 	[STOP_REJECTED] = "stop-refused",
 	[DELETE_DUE] = "delete",
 	[STOP_CONFLICT] = "compare",
-	[CLOSED_BY_OTHERS] = "closed",
+	[STOPPED_BY_OTHERS] = "closed",
 	[BACKFILL_HELD] = "backfill",
 	[KEPT_REPLACEABLE] = "kept",
 };
@@ -60,7 +60,7 @@ static const char *const state_texts[RUN_STATE__COUNT] = {
 	[STOP_REJECTED] = "stop rejected",
 	[DELETE_DUE] = "delete due",
 	[STOP_CONFLICT] = "stopped by others, checking",
-	[CLOSED_BY_OTHERS] = "closed by others",
+	[STOPPED_BY_OTHERS] = "stopped by others, kept",
 	[BACKFILL_HELD] = "backfill",
 	[KEPT_REPLACEABLE] = "delivered, may be replaced",
 };
@@ -81,7 +81,7 @@ run_state_text(const struct spool_run *run, enum dest dest)
 	if (run->due[dest] == DUE_UNCONFIRMED)
 		return "unconfirmed";
 	if (state == START_REJECTED && (run->flags & RUN_UNCONFIRMED))
-		return "forgotten";
+		return "unknown to Slurm";
 	return run_state_label(state);
 }
 
@@ -145,7 +145,8 @@ spool_fail(struct spool *sp)
 	int64_t page = spool_sum_bad();
 
 	/*
-	 * Remembered here: the next successful statement clears SQLite's code.
+	 * The error is stored here: the next successful statement clears
+	 * SQLite's code.
 	 */
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		sp->damaged = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that only the files of the spool share. */
+/* Private declarations of the spool. */
 #ifndef SUBMITTER_SPOOL_SPOOL_PRIVATE_H
 #define SUBMITTER_SPOOL_SPOOL_PRIVATE_H
 
@@ -278,8 +278,8 @@ int spool_add(struct spool *sp, struct spool_run *run);
 /* job_order.c */
 int spool_is_start(enum run_state state);
 /*
- * Puts the run into the order of its job: behind an older run that still has to
- * start; newer runs that were not sent go behind it. 0 or -1.
+ * Puts the run into the order of its job: it waits for an older run that is
+ * still to be started, and newer runs that were not sent wait for it.  0 or -1.
  */
 int spool_order(struct spool *sp, struct spool_run *run);
 /*

@@ -471,7 +471,7 @@ def race():
     s.tell(other.ended())
     c.soon("422 to the first stop, not as Slurm says: closed by another hand, said and listed",
            lambda: s.number("closed_wrongly") == 1 and s.logged("differs from Slurm"), 12, s.status)
-    c.true("with both ends", any(int(q["job"]) == other.job and q["state"] == "closed by others" and
+    c.true("with both ends", any(int(q["job"]) == other.job and q["state"] == "stopped by others, kept" and
            "failed after 5 s, Slurm as completed after 60 s" in q["reason"] for q in s.queue()),
            s.queue())
     s.verb("CTL_DROP", ids=[other.job])

@@ -80,7 +80,7 @@ def committed(b, s, *runs):
     s.tell(*runs)
     c.soon("%d run(s) start and are seen committed" % len(runs), lambda: all(
         b.jobs().get(r.key(), {}).get("jobState") == "running" for r in runs) and
-        not {r.job for r in runs} & {int(q["job"]) for q in s.queue() if q["state"] != "closed by others"}, 30)
+        not {r.job for r in runs} & {int(q["job"]) for q in s.queue() if q["state"] != "stopped by others, kept"}, 30)
 
 
 # --- 335: closed by another hand ---------------------------------------------------

@@ -682,7 +682,7 @@ test_foreign_stop(void)
 	    "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "," SHOWN(2, 1500,
 		"failed", 7) "]}");
 	CHECK_INT(state_of(a), RUN_STATE__COUNT);
-	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
 	CHECK_STR(run.reason,
 	    "cc-backend has it as failed after 7 s, Slurm as "
@@ -697,7 +697,7 @@ test_foreign_stop(void)
 	CHECK_INT(n_sent, 0);
 	/* repaired on demand alone: deleted, begun anew */
 	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
-	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	req.flags = 0;
 	req.n_ids = 1;
 	req.ids[0] = 77;
@@ -729,7 +729,7 @@ test_foreign_stop_running(void)
 	turn(500, 1);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
-	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	put(1, 1000, 1100);
 	CHECK_INT(state_of(a), STOP_CONFLICT);
 	turn(500, 1);
@@ -739,10 +739,10 @@ test_foreign_stop_running(void)
 	/* a later run of its job would bar it, once it is deleted */
 	a = put(2, 1000, 1100);
 	b = put(2, 2000, 2100);
-	state_set(a, CLOSED_BY_OTHERS);
+	state_set(a, STOPPED_BY_OTHERS);
 	state_set(b, START_COMMITTED);
 	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
-	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	end();
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock for deadlines: it never jumps. */
+/* The clock for deadlines: CLOCK_MONOTONIC. */
 #ifndef COMMON_CLOCK_H
 #define COMMON_CLOCK_H
 

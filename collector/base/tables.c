@@ -154,13 +154,6 @@ open_slot(const struct open_runs *o, uint64_t job)
 	return (size_t)((job * 0x9e3779b97f4a7c15ULL) >> 20) & (o->cap - 1);
 }
 
-void
-open_clear(struct open_runs *o)
-{
-	free(o->slots);
-	memset(o, 0, sizeof(*o));
-}
-
 static struct open_run *
 open_free_slot(struct open_runs *o, uint64_t job)
 {

@@ -71,7 +71,6 @@ struct open_runs {
 	size_t n;
 };
 
-void open_clear(struct open_runs *o);
 /*
  * Returns NULL when out of memory.  Pointers into the table are invalid after
  * the next put or remove.

@@ -512,15 +512,6 @@ breaker_new(struct submitter *s)
 }
 
 void
-breaker_free(struct breaker *g)
-{
-	if (g == NULL)
-		return;
-	event_free(g->timer);
-	free(g);
-}
-
-void
 breaker_conf(struct breaker *g)
 {
 	timer_after(g->timer, -1);

@@ -17,7 +17,6 @@ struct submitter;
 
 /* Returns owned, or NULL without memory. */
 struct breaker *breaker_new(struct submitter *s);
-void breaker_free(struct breaker *g);
 /* The configuration is new: probes cc-backend, or stops all requests. */
 void breaker_conf(struct breaker *g);
 /* Requests that may be under way now; 0 = none. */

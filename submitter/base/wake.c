@@ -37,11 +37,3 @@ wake_init(struct submitter *s, const struct wake_lane *table)
 	s->wake.event = timer_new(s, on_wake, s);
 	return s->wake.event != NULL ? 0 : -1;
 }
-
-void
-wake_clear(struct submitter *s)
-{
-	if (s->wake.event != NULL)
-		event_free(s->wake.event);
-	s->wake.event = NULL;
-}

@@ -35,7 +35,6 @@ struct wake {
 
 /* 0, or -1 without memory. */
 int wake_init(struct submitter *s, const struct wake_lane *table);
-void wake_clear(struct submitter *s);
 /* The lanes run from the event loop, each once. */
 void wake(struct submitter *s, unsigned lanes);
 

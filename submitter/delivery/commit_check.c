@@ -274,12 +274,3 @@ commit_check_new(struct submitter *s)
 	}
 	return n;
 }
-
-void
-commit_check_free(struct commit_check *n)
-{
-	if (n == NULL)
-		return;
-	event_free(n->timer);
-	free(n);
-}

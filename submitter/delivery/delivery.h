@@ -27,7 +27,6 @@ struct submitter;
 
 /* Returns owned, or NULL without memory. */
 struct rest_delivery *rest_delivery_new(struct submitter *s);
-void rest_delivery_free(struct rest_delivery *r);
 /* The lane WAKE_REST: sends what is due. */
 void rest_delivery_run(struct rest_delivery *r);
 /* A commit failed: the rows lack the answers since the last commit. */
@@ -39,7 +38,6 @@ void rest_delivery_status(struct rest_delivery *r, uint64_t request);
 /* nats_delivery.c: starts and stops by NATS */
 
 struct nats_delivery *nats_delivery_new(struct submitter *s);
-void nats_delivery_free(struct nats_delivery *d);
 /* The lane WAKE_NATS. */
 void nats_delivery_run(struct nats_delivery *d);
 void nats_delivery_rolled_back(struct nats_delivery *d);
@@ -64,7 +62,6 @@ void run_requeue(struct submitter *s, struct spool_run *run);
 /* commit_check.c: which starts are committed in cc-backend */
 
 struct commit_check *commit_check_new(struct submitter *s);
-void commit_check_free(struct commit_check *n);
 /* The lane WAKE_COMMIT_CHECK. */
 void commit_check_kick(struct commit_check *n);
 /* A listing that was begun at asked shows the run as running. */
@@ -97,7 +94,6 @@ unsigned foreign_stop_repair(struct submitter *s, uint64_t request,
 /* meta_delivery.c: metadata updates after the stop */
 
 struct meta_delivery *meta_delivery_new(struct submitter *s);
-void meta_delivery_free(struct meta_delivery *l);
 /* The lane WAKE_META. */
 void meta_delivery_kick(struct meta_delivery *l);
 /*
@@ -110,7 +106,6 @@ void meta_note_sibling(struct meta_delivery *l, struct spool_run *refused);
 /* node_states.c: node states */
 
 struct node_states *node_states_new(struct submitter *s);
-void node_states_free(struct node_states *n);
 void node_states_frame(struct node_states *n, struct channel *c,
     struct reader *r);
 /* cc-backend may be another one: node states are tried again. */

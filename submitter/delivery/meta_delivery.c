@@ -250,12 +250,3 @@ meta_delivery_new(struct submitter *s)
 	}
 	return l;
 }
-
-void
-meta_delivery_free(struct meta_delivery *l)
-{
-	if (l == NULL)
-		return;
-	event_free(l->timer);
-	free(l);
-}

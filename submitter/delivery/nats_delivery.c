@@ -283,12 +283,3 @@ nats_delivery_new(struct submitter *s)
 	}
 	return d;
 }
-
-void
-nats_delivery_free(struct nats_delivery *d)
-{
-	if (d == NULL)
-		return;
-	event_free(d->due);
-	free(d);
-}

@@ -335,13 +335,3 @@ node_states_new(struct submitter *s)
 	}
 	return n;
 }
-
-void
-node_states_free(struct node_states *n)
-{
-	if (n == NULL)
-		return;
-	nodes_forget(n);
-	event_free(n->timer);
-	free(n);
-}

@@ -396,15 +396,6 @@ rest_delivery_new(struct submitter *s)
 }
 
 void
-rest_delivery_free(struct rest_delivery *r)
-{
-	if (r == NULL)
-		return;
-	event_free(r->due);
-	free(r);
-}
-
-void
 rest_delivery_status(struct rest_delivery *r, uint64_t request)
 {
 	worker_status(r->s->w, request, "in_flight", "%u", r->in_flight);

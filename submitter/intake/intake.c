@@ -294,13 +294,3 @@ intake_new(struct submitter *s, const struct intake_ops *ops)
 	}
 	return b;
 }
-
-void
-intake_free(struct intake *b)
-{
-	if (b == NULL)
-		return;
-	frames_drop(b, 1);
-	event_free(b->timer);
-	free(b);
-}

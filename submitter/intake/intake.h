@@ -36,7 +36,6 @@ struct intake_ops {
 
 /* Borrows ops.  Returns owned, or NULL without memory. */
 struct intake *intake_new(struct submitter *s, const struct intake_ops *ops);
-void intake_free(struct intake *b);
 /*
  * A collector is connected (NULL: lost): records of the old one are not
  * acknowledged any more.

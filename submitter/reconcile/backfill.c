@@ -379,13 +379,3 @@ backfill_new(struct submitter *s)
 	}
 	return b;
 }
-
-void
-backfill_free(struct backfill *b)
-{
-	if (b == NULL)
-		return;
-	event_free(b->timer);
-	free(b->dryrun_runs);
-	free(b);
-}

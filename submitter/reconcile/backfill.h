@@ -14,7 +14,6 @@ struct backfill;
 
 /* Continues where the last process ended. NULL without memory. */
 struct backfill *backfill_new(struct submitter *s);
-void backfill_free(struct backfill *b);
 /* The command: begin, --dry-run, --status, --cancel. */
 void backfill_ctl(struct backfill *b, uint64_t request,
     const struct ctl_request *req);

@@ -275,12 +275,3 @@ failover_new(struct submitter *s)
 	}
 	return b;
 }
-
-void
-failover_free(struct failover *b)
-{
-	if (b == NULL)
-		return;
-	event_free(b->timer);
-	free(b);
-}

@@ -12,7 +12,6 @@ struct submitter;
 struct failover;
 
 struct failover *failover_new(struct submitter *s);
-void failover_free(struct failover *b);
 void failover_conf(struct failover *b);
 /*
  * The collector reports which slurmctld is active. 0, or -1 for an invalid

@@ -244,12 +244,3 @@ missing_runs_new(struct submitter *s)
 	}
 	return k;
 }
-
-void
-missing_runs_free(struct missing_runs *k)
-{
-	if (k == NULL)
-		return;
-	event_free(k->timer);
-	free(k);
-}

@@ -597,14 +597,3 @@ reconcile_new(struct submitter *s)
 	}
 	return r;
 }
-
-void
-reconcile_free(struct reconcile *r)
-{
-	if (r == NULL)
-		return;
-	event_free(r->timer);
-	idset_clear(&r->listed);
-	keyset_clear(&r->suspects);
-	free(r);
-}

@@ -40,7 +40,6 @@ struct reconcile_filter {
 
 /* Returns owned, or NULL without memory. */
 struct reconcile *reconcile_new(struct submitter *s);
-void reconcile_free(struct reconcile *r);
 void reconcile_conf(struct reconcile *r);
 /*
  * The lane WAKE_RECONCILE: cc-backend answers again, a comparison may be due.
@@ -67,7 +66,6 @@ void reconcile_status(struct reconcile *r, uint64_t request);
 /* missing_runs.c: runs that Slurm does not know */
 
 struct missing_runs *missing_runs_new(struct submitter *s);
-void missing_runs_free(struct missing_runs *k);
 /* Slurm does not know this run. */
 void missing_report(struct missing_runs *k, const struct run_key *key);
 /*

@@ -443,13 +443,3 @@ sync_new(struct submitter *s)
 	}
 	return y;
 }
-
-void
-sync_free(struct sync *y)
-{
-	if (y == NULL)
-		return;
-	event_free(y->timer);
-	free(y->asked);
-	free(y);
-}

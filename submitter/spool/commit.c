@@ -137,12 +137,3 @@ commit_new(struct submitter *s, const struct commit_ops *ops)
 	}
 	return c;
 }
-
-void
-commit_free(struct commit *c)
-{
-	if (c == NULL)
-		return;
-	event_free(c->timer);
-	free(c);
-}

@@ -31,7 +31,6 @@ struct commit_ops {
 
 /* Borrows ops.  Returns owned, or NULL without memory. */
 struct commit *commit_new(struct submitter *s, const struct commit_ops *ops);
-void commit_free(struct commit *c);
 /* The spool was changed: commits within 50 ms. */
 void commit_soon(struct commit *c);
 /* Commits now: 0, or -1 and nothing is durable. */

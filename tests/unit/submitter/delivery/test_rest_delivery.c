@@ -282,6 +282,24 @@ state_of(int64_t row)
 						    RUN_STATE__COUNT;
 }
 
+/* The boxes live as long as the process: those of ended worlds stay here. */
+static struct ended_world {
+	struct submitter s;
+	struct ended_world *before;
+} * ended;
+
+static void
+world_keep(const struct submitter *w)
+{
+	struct ended_world *e = malloc(sizeof(*e));
+
+	if (e == NULL)
+		exit(1);
+	e->s = *w;
+	e->before = ended;
+	ended = e;
+}
+
 static void
 begin(void)
 {
@@ -290,6 +308,8 @@ begin(void)
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	memset(&s, 0, sizeof(s));
 	n_sent = most_sent = 0;
+	worker.base = event_base_new();
+	CHECK(worker.base != NULL);
 	s.w = &worker;
 	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
 	CHECK(s.spool != NULL);
@@ -322,19 +342,8 @@ end(void)
 
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	rest_delivery_free(s.rest);
-	nats_delivery_free(s.nats_delivery);
-	breaker_free(s.breaker);
-	commit_free(s.commit);
-	wake_clear(&s);
-	commit_check_free(s.commit_check);
-	conflict_free(s.conflict);
-	missing_runs_free(s.missing);
-	reconcile_free(s.reconcile);
-	sync_free(s.sync);
-	backfill_free(s.backfill);
-	node_states_free(s.nodes);
-	meta_delivery_free(s.meta);
+	event_base_free(worker.base);
+	world_keep(&s);
 	payload_free(s.payload);
 	topology_free(s.topology);
 	spool_close(s.spool);
@@ -1040,7 +1049,6 @@ main(void)
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	spool_prepare();
-	worker.base = event_base_new();
 	conf_init(&worker.conf);
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
@@ -1061,7 +1069,6 @@ main(void)
 	test_upgrade();
 	test_previous_run();
 	conf_clear(&worker.conf);
-	event_base_free(worker.base);
 	rmdir(dir);
 	return check_done();
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "common/backoff.h"
+#include "common/clock.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 
@@ -15,7 +16,7 @@ timer_new(struct submitter *s, event_callback_fn fn, void *arg)
 void
 timer_after(struct event *timer, int64_t ms)
 {
-	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	if (ms < 0)
 		event_del(timer);

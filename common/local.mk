@@ -30,6 +30,8 @@ common_libcommon_a_SOURCES = \
 	common/log.h \
 	common/msg.c \
 	common/msg.h \
+	common/permanent.c \
+	common/permanent.h \
 	common/text.c \
 	common/text.h \
 	common/time_text.c \

@@ -389,12 +389,7 @@ boxes_new(struct submitter *s)
 	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->failover = failover_new(s);
-	if (s->commit == NULL || s->breaker == NULL || s->intake == NULL ||
-	    s->rest == NULL || s->nats_delivery == NULL ||
-	    s->commit_check == NULL || s->conflict == NULL || s->meta == NULL ||
-	    s->nodes == NULL || s->missing == NULL || s->reconcile == NULL ||
-	    s->sync == NULL || s->failover == NULL)
-		fatalx("out of memory");
+	s->backfill = backfill_new(s);
 }
 
 static void
@@ -405,12 +400,8 @@ on_start(struct worker *w)
 
 	spool_begin_or_die(s);
 	upkeep = timer_new(s, on_age, s);
-	if (upkeep == NULL || wake_init(s, lanes) == -1)
-		fatalx("out of memory");
+	wake_init(s, lanes);
 	boxes_new(s);
-	s->backfill = backfill_new(s);
-	if (s->backfill == NULL)
-		fatalx("out of memory");
 	conf_swap(s);
 	for (i = 0; i < n_quarantined; i++)
 		intake_quarantine(s->intake, &quarantined[i]);

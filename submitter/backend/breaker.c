@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
@@ -497,17 +498,11 @@ breaker_status(struct breaker *g, uint64_t request)
 struct breaker *
 breaker_new(struct submitter *s)
 {
-	struct breaker *g = calloc(1, sizeof(*g));
+	struct breaker *g = permanent_new(sizeof(*g));
 
-	if (g == NULL)
-		return NULL;
 	g->s = s;
 	g->version = BACKEND_1_5;
 	g->timer = timer_new(s, on_timer, g);
-	if (g->timer == NULL) {
-		free(g);
-		return NULL;
-	}
 	return g;
 }
 

@@ -15,7 +15,7 @@
 struct breaker;
 struct submitter;
 
-/* Returns owned, or NULL without memory. */
+/* Lives as long as the process; fatalx() when out of memory. */
 struct breaker *breaker_new(struct submitter *s);
 /* The configuration is new: probes cc-backend, or stops all requests. */
 void breaker_conf(struct breaker *g);

@@ -4,13 +4,18 @@
 
 #include "common/backoff.h"
 #include "common/clock.h"
+#include "common/log.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 
 struct event *
 timer_new(struct submitter *s, event_callback_fn fn, void *arg)
 {
-	return evtimer_new(s->w->base, fn, arg);
+	struct event *timer = evtimer_new(s->w->base, fn, arg);
+
+	if (timer == NULL)
+		fatalx("out of memory");
+	return timer;
 }
 
 void

@@ -33,8 +33,7 @@ struct wake {
 	const struct wake_lane *table; /* borrowed */
 };
 
-/* 0, or -1 without memory. */
-int wake_init(struct submitter *s, const struct wake_lane *table);
+void wake_init(struct submitter *s, const struct wake_lane *table);
 /* The lanes run from the event loop, each once. */
 void wake(struct submitter *s, unsigned lanes);
 

@@ -14,6 +14,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -261,16 +262,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 struct commit_check *
 commit_check_new(struct submitter *s)
 {
-	struct commit_check *n = calloc(1, sizeof(*n));
+	struct commit_check *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		return NULL;
 	n->s = s;
 	n->wait = WAIT_FIRST;
 	n->timer = timer_new(s, on_timer, n);
-	if (n->timer == NULL) {
-		free(n);
-		return NULL;
-	}
 	return n;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -507,27 +508,10 @@ conflict_kick(struct conflict *k)
 struct conflict *
 conflict_new(struct submitter *s)
 {
-	struct conflict *k = calloc(1, sizeof(*k));
+	struct conflict *k = permanent_new(sizeof(*k));
 
-	if (k == NULL)
-		return NULL;
 	k->s = s;
-	k->runs = calloc(GROUP_MAX, sizeof(*k->runs));
+	k->runs = permanent_new(GROUP_MAX * sizeof(*k->runs));
 	k->timer = timer_new(s, on_timer, k);
-	if (k->runs == NULL || k->timer == NULL) {
-		conflict_free(k);
-		return NULL;
-	}
 	return k;
-}
-
-void
-conflict_free(struct conflict *k)
-{
-	if (k == NULL)
-		return;
-	if (k->timer != NULL)
-		event_free(k->timer);
-	free(k->runs);
-	free(k);
 }

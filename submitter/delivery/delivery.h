@@ -25,7 +25,7 @@ struct submitter;
 
 /* rest_delivery.c: starts, stops and deletions by REST */
 
-/* Returns owned, or NULL without memory. */
+/* The boxes live as long as the process; fatalx() when out of memory. */
 struct rest_delivery *rest_delivery_new(struct submitter *s);
 /* The lane WAKE_REST: sends what is due. */
 void rest_delivery_run(struct rest_delivery *r);
@@ -70,7 +70,6 @@ void commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked);
 /* conflict.c: starts refused as duplicates, stops of stopped runs */
 
 struct conflict *conflict_new(struct submitter *s);
-void conflict_free(struct conflict *k);
 /* The lane WAKE_CONFLICT. */
 void conflict_kick(struct conflict *k);
 

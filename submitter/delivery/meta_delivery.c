@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -238,15 +239,9 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 struct meta_delivery *
 meta_delivery_new(struct submitter *s)
 {
-	struct meta_delivery *l = calloc(1, sizeof(*l));
+	struct meta_delivery *l = permanent_new(sizeof(*l));
 
-	if (l == NULL)
-		return NULL;
 	l->s = s;
 	l->timer = timer_new(s, on_timer, l);
-	if (l->timer == NULL) {
-		free(l);
-		return NULL;
-	}
 	return l;
 }

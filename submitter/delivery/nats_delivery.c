@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
@@ -271,15 +272,9 @@ nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc)
 struct nats_delivery *
 nats_delivery_new(struct submitter *s)
 {
-	struct nats_delivery *d = calloc(1, sizeof(*d));
+	struct nats_delivery *d = permanent_new(sizeof(*d));
 
-	if (d == NULL)
-		return NULL;
 	d->s = s;
 	d->due = timer_new(s, on_due, d);
-	if (d->due == NULL) {
-		free(d);
-		return NULL;
-	}
 	return d;
 }

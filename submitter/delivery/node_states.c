@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -323,15 +324,9 @@ node_states_status(struct node_states *n, uint64_t request)
 struct node_states *
 node_states_new(struct submitter *s)
 {
-	struct node_states *n = calloc(1, sizeof(*n));
+	struct node_states *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		return NULL;
 	n->s = s;
 	n->timer = timer_new(s, on_timer, n);
-	if (n->timer == NULL) {
-		free(n);
-		return NULL;
-	}
 	return n;
 }

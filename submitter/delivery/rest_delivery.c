@@ -13,6 +13,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -382,16 +383,10 @@ rest_delivery_rolled_back(struct rest_delivery *r)
 struct rest_delivery *
 rest_delivery_new(struct submitter *s)
 {
-	struct rest_delivery *r = calloc(1, sizeof(*r));
+	struct rest_delivery *r = permanent_new(sizeof(*r));
 
-	if (r == NULL)
-		return NULL;
 	r->s = s;
 	r->due = timer_new(s, on_due, r);
-	if (r->due == NULL) {
-		free(r);
-		return NULL;
-	}
 	return r;
 }
 

@@ -14,6 +14,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/timer.h"
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
@@ -280,17 +281,11 @@ intake_peer(struct intake *b, struct channel *c)
 struct intake *
 intake_new(struct submitter *s, const struct intake_ops *ops)
 {
-	struct intake *b = calloc(1, sizeof(*b));
+	struct intake *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->ops = ops;
 	b->last = &b->first;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	return b;
 }

@@ -34,7 +34,9 @@ struct intake_ops {
 	void (*not_found)(struct submitter *s, const struct run_key *key);
 };
 
-/* Borrows ops.  Returns owned, or NULL without memory. */
+/*
+ * Borrows ops.  Lives as long as the process; fatalx() when out of memory.
+ */
 struct intake *intake_new(struct submitter *s, const struct intake_ops *ops);
 /*
  * A collector is connected (NULL: lost): records of the old one are not

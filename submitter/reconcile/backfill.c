@@ -16,6 +16,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
@@ -360,16 +361,10 @@ backfill_ctl(struct backfill *b, uint64_t request,
 struct backfill *
 backfill_new(struct submitter *s)
 {
-	struct backfill *b = calloc(1, sizeof(*b));
+	struct backfill *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	state_load(b);
 	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,

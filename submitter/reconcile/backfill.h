@@ -12,7 +12,10 @@
 struct submitter;
 struct backfill;
 
-/* Continues where the last process ended. NULL without memory. */
+/*
+ * Continues where the last process ended.  Lives as long as the process;
+ * fatalx() when out of memory.
+ */
 struct backfill *backfill_new(struct submitter *s);
 /* The command: begin, --dry-run, --status, --cancel. */
 void backfill_ctl(struct backfill *b, uint64_t request,

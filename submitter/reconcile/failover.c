@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -263,15 +264,9 @@ failover_status(struct failover *b, uint64_t request)
 struct failover *
 failover_new(struct submitter *s)
 {
-	struct failover *b = calloc(1, sizeof(*b));
+	struct failover *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	return b;
 }

@@ -15,6 +15,7 @@
 #include <event2/event.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/reconcile/reconcile.h"
@@ -232,15 +233,9 @@ missing_runs_status(struct missing_runs *k, uint64_t request)
 struct missing_runs *
 missing_runs_new(struct submitter *s)
 {
-	struct missing_runs *k = calloc(1, sizeof(*k));
+	struct missing_runs *k = permanent_new(sizeof(*k));
 
-	if (k == NULL)
-		return NULL;
 	k->s = s;
 	k->timer = timer_new(s, on_timer, k);
-	if (k->timer == NULL) {
-		free(k);
-		return NULL;
-	}
 	return k;
 }

@@ -15,6 +15,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
@@ -585,15 +586,9 @@ reconcile_status(struct reconcile *r, uint64_t request)
 struct reconcile *
 reconcile_new(struct submitter *s)
 {
-	struct reconcile *r = calloc(1, sizeof(*r));
+	struct reconcile *r = permanent_new(sizeof(*r));
 
-	if (r == NULL)
-		return NULL;
 	r->s = s;
 	r->timer = timer_new(s, on_timer, r);
-	if (r->timer == NULL) {
-		free(r);
-		return NULL;
-	}
 	return r;
 }

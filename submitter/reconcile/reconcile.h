@@ -38,7 +38,7 @@ struct reconcile_filter {
 
 /* reconcile.c */
 
-/* Returns owned, or NULL without memory. */
+/* Lives as long as the process; fatalx() when out of memory. */
 struct reconcile *reconcile_new(struct submitter *s);
 void reconcile_conf(struct reconcile *r);
 /*

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
@@ -431,15 +432,9 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 struct sync *
 sync_new(struct submitter *s)
 {
-	struct sync *y = calloc(1, sizeof(*y));
+	struct sync *y = permanent_new(sizeof(*y));
 
-	if (y == NULL)
-		return NULL;
 	y->s = s;
 	y->timer = timer_new(s, on_timer, y);
-	if (y->timer == NULL) {
-		free(y);
-		return NULL;
-	}
 	return y;
 }

@@ -6,6 +6,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/spool/commit.h"
@@ -124,16 +125,10 @@ commit_is_stuck(const struct commit *c)
 struct commit *
 commit_new(struct submitter *s, const struct commit_ops *ops)
 {
-	struct commit *c = calloc(1, sizeof(*c));
+	struct commit *c = permanent_new(sizeof(*c));
 
-	if (c == NULL)
-		return NULL;
 	c->s = s;
 	c->ops = ops;
 	c->timer = timer_new(s, on_timer, c);
-	if (c->timer == NULL) {
-		free(c);
-		return NULL;
-	}
 	return c;
 }

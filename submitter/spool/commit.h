@@ -29,7 +29,9 @@ struct commit_ops {
 	void (*stuck)(struct submitter *s);
 };
 
-/* Borrows ops.  Returns owned, or NULL without memory. */
+/*
+ * Borrows ops.  Lives as long as the process; fatalx() when out of memory.
+ */
 struct commit *commit_new(struct submitter *s, const struct commit_ops *ops);
 /* The spool was changed: commits within 50 ms. */
 void commit_soon(struct commit *c);

@@ -12,6 +12,7 @@
 
 #include "collector/collector.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 static const char *const no_environment[] = { NULL };
 
@@ -44,10 +45,8 @@ cluster_add(struct collector *col)
 {
 	struct site *site = &col->site;
 	struct lanes *l = &col->lanes[site->n];
-	struct cluster *c = calloc(1, sizeof(*c));
+	struct cluster *c = permanent_new(sizeof(*c));
 
-	if (c == NULL)
-		fatal("no memory");
 	site->clusters[site->n++] = c;
 	c->site = site;
 	c->set = col->set;
@@ -113,7 +112,7 @@ clusters_init(struct collector *col, struct worker *w)
 	col->site.lastrun = -1;
 	col->site.runner = runner_new(w->base, no_environment);
 	if (col->site.runner == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	col->outbox = outbox_new(&outbox_ops, col);
 	cluster_add(col);
 }

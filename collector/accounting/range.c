@@ -18,6 +18,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 
 #define SLICE_S	       86400	   /* longest first query of a catch-up */
@@ -37,10 +38,8 @@
 struct accounting *
 acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
 {
-	struct accounting *l = calloc(1, sizeof(*l));
+	struct accounting *l = permanent_new(sizeof(*l));
 
-	if (l == NULL)
-		fatal("no memory");
 	l->c = c;
 	l->ops = ops;
 	l->ops_arg = arg;

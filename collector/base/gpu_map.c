@@ -53,7 +53,7 @@ pattern_new(const char *text, char *reason, size_t size)
 	int err;
 
 	if (p == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return NULL;
 	}
 	p->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0,
@@ -68,7 +68,7 @@ pattern_new(const char *text, char *reason, size_t size)
 	p->match = pcre2_match_data_create(1, NULL);
 	p->context = pcre2_match_context_create(NULL);
 	if (p->match == NULL || p->context == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		pattern_free(p);
 		return NULL;
 	}
@@ -130,7 +130,7 @@ address_set(struct gpu_rule *rule, size_t slot, const json_t *value,
 	}
 	rule->addresses[slot] = strdup(text);
 	if (rule->addresses[slot] == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	return 0;
@@ -195,7 +195,7 @@ rule_set(struct gpu_rule *rule, const char *key, json_t *value, char *reason,
 	rule->prefix = strdup(key);
 	rule->addresses = calloc(n + 1, sizeof(*rule->addresses));
 	if (rule->prefix == NULL || rule->addresses == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	rule->n = n;

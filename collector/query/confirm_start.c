@@ -14,6 +14,7 @@
 #include "collector/slurm/query.h"
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
+#include "common/permanent.h"
 
 /* From a hook event to the query; minimum between two queries */
 #define GAP_MS	      1000
@@ -36,10 +37,8 @@ struct confirm {
 struct confirm *
 confirm_new(struct cluster *c)
 {
-	struct confirm *h = calloc(1, sizeof(*h));
+	struct confirm *h = permanent_new(sizeof(*h));
 
-	if (h == NULL)
-		fatal("no memory");
 	h->c = c;
 	return h;
 }

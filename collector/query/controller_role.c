@@ -16,6 +16,7 @@
 
 #include "collector/query/query_lanes.h"
 #include "collector/slurm/query.h"
+#include "common/permanent.h"
 
 struct controller_role {
 	struct site *site;
@@ -147,10 +148,8 @@ controller_role_status(struct controller_role *a, uint64_t request)
 struct controller_role *
 controller_role_new(struct site *site)
 {
-	struct controller_role *a = calloc(1, sizeof(*a));
+	struct controller_role *a = permanent_new(sizeof(*a));
 
-	if (a == NULL)
-		fatal("no memory");
 	a->site = site;
 	return a;
 }

@@ -18,6 +18,7 @@
 #include "collector/track/outbox.h"
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define EVENTS_MAX 65536 /* the listener keeps no more */
 #define SINGLY_MIN 3	 /* up to this number jobs are always queried singly */
@@ -66,10 +67,8 @@ static void on_details(struct details *d, int ok, void *arg);
 struct hook_events *
 hook_events_new(struct cluster *c)
 {
-	struct hook_events *e = calloc(1, sizeof(*e));
+	struct hook_events *e = permanent_new(sizeof(*e));
 
-	if (e == NULL)
-		fatal("no memory");
 	e->c = c;
 	e->tail = &e->first;
 	e->details = details_new(c, on_details, e);

@@ -17,6 +17,7 @@
 #include "collector/slurm/query.h"
 #include "collector/track/outbox.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define NODES_KEPT     100000	   /* nodes; no cluster has more */
 #define FRAME_NODES    4096	   /* of one message */
@@ -55,10 +56,8 @@ struct node_states {
 struct node_states *
 node_states_new(struct cluster *c, const struct accounting *accounting)
 {
-	struct node_states *n = calloc(1, sizeof(*n));
+	struct node_states *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		fatal("no memory");
 	n->c = c;
 	n->accounting = accounting;
 	return n;

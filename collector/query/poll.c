@@ -17,6 +17,7 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define COMMANDS_MAX 3 /* of one poll */
 /*
@@ -61,10 +62,8 @@ static void on_details(struct details *d, int ok, void *arg);
 struct poll *
 poll_new(struct cluster *c, struct accounting *accounting)
 {
-	struct poll *y = calloc(1, sizeof(*y));
+	struct poll *y = permanent_new(sizeof(*y));
 
-	if (y == NULL)
-		fatal("no memory");
 	y->c = c;
 	y->accounting = accounting;
 	c->listing.number = 1;

@@ -16,6 +16,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define KEYS_MAX 100000 /* runs that are looked up at a time */
 
@@ -48,10 +49,8 @@ struct lookups {
 struct lookups *
 lookup_new(struct cluster *c)
 {
-	struct lookups *a = calloc(1, sizeof(*a));
+	struct lookups *a = permanent_new(sizeof(*a));
 
-	if (a == NULL)
-		fatal("no memory");
 	a->c = c;
 	return a;
 }

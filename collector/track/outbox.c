@@ -13,6 +13,7 @@
 #include "collector/track/outbox.h"
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 /* Unacknowledged records; above this limit ended runs wait */
 #define WINDOW_ITEMS 512
@@ -53,10 +54,8 @@ struct outbox {
 struct outbox *
 outbox_new(const struct outbox_ops *ops, void *arg)
 {
-	struct outbox *o = calloc(1, sizeof(*o));
+	struct outbox *o = permanent_new(sizeof(*o));
 
-	if (o == NULL)
-		fatal("no memory");
 	o->ops = ops;
 	o->arg = arg;
 	o->tail = &o->first;

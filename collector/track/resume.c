@@ -32,7 +32,7 @@ unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 		unassigned = realloc(site->unassigned,
 		    cap * sizeof(*unassigned));
 		if (unassigned == NULL)
-			fatal("no memory");
+			fatal("out of memory");
 		site->unassigned = unassigned;
 		site->cap_unassigned = cap;
 	}
@@ -56,7 +56,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	}
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	run->flags |= OPEN_SPOOLED;
 	/*
 	 * The previous process may have ended while it fetched the script of a

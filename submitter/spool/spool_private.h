@@ -126,15 +126,18 @@ int spool_resources_add(struct spool *sp, const struct spool_resources *stub,
  */
 int spool_resources_take(struct spool *sp, struct job *job);
 /*
- * The bytes of a resource record: wr_end() tells errors; read fills job
- * (job_init() first): 0 or -1.
+ * Writes the bytes of a resource record to w, which is empty; reads them into
+ * job, which job_init() has prepared.  0 or -1.
  */
-void spool_resources_write(struct writer *w, const struct job *job);
+int spool_resources_write(struct writer *w, const struct job *job);
 int spool_resources_read(const void *p, size_t n, struct job *job);
 /* Counts them in the file. 0 or -1. */
 int spool_resources_recount(struct spool *sp);
 /* Deletes one that is too old. 0 or -1. */
 int spool_resources_age(struct spool *sp, int64_t wall);
+
+/* resource_v1.c: the bytes after the version; the reader fails on an error */
+void spool_resources_read_v1(struct reader *r, struct job *job);
 
 /* evict.c */
 

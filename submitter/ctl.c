@@ -335,20 +335,6 @@ on_rejected(struct walk *k, spool_fn *fn, const char *what)
 	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
 }
 
-static void
-metric(struct submitter *s, uint64_t request, const char *name,
-    const char *type, const char *help, unsigned long long value)
-{
-	char text[24];
-	struct writer w;
-
-	snprintf(text, sizeof(text), "%llu", value);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_METRIC, name, type, help, "", text, NULL);
-	worker_ctl_row(s->w, request, &w);
-	wr_clear(&w);
-}
-
 #define PREFIX "cc_slurm_adapter_"
 
 static void
@@ -418,8 +404,8 @@ on_metrics(struct submitter *s, uint64_t request)
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		metric(s, request, rows[i].name, rows[i].type, rows[i].help,
-		    rows[i].value);
+		worker_metric(s->w, request, rows[i].name, rows[i].type,
+		    rows[i].help, rows[i].value);
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 

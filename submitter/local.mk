@@ -6,6 +6,8 @@ noinst_LIBRARIES += submitter/base/libbase.a
 submitter_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 submitter_base_libbase_a_SOURCES = \
 	submitter/base/context.h \
+	submitter/base/diff_row.c \
+	submitter/base/diff_row.h \
 	submitter/base/jitter.c \
 	submitter/base/role.c \
 	submitter/base/role.h \

@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
@@ -151,16 +152,7 @@ struct repair_walk {
 static void
 row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
-	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, run->key.cluster, job, start, run->reason,
-	    action, NULL);
-	worker_ctl_row(m->s->w, m->request, &w);
-	wr_clear(&w);
+	diff_row_send(m->s, m->request, &run->key, run->reason, action);
 }
 
 /* Did the admin name this job and cluster, or none? */

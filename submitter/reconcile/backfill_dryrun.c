@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "submitter/base/diff_row.h"
 #include "submitter/reconcile/backfill_private.h"
 
 #define LOOKED_MAX 100000 /* runs of one chunk: 2.4 MB */
@@ -74,20 +75,16 @@ on_row(const struct backend_job *row, void *arg)
 static void
 tell(struct backfill *b, const struct dryrun_run *l, const char *action)
 {
-	char job[24], start[24], text[64];
-	struct writer w;
+	struct run_key key = b->whose;
+	char text[64];
 
 	if (b->told++ >= TOLD_MAX)
 		return;
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)l->job);
-	snprintf(start, sizeof(start), "%lld", (long long)l->start);
+	key.job = l->job;
+	key.start = l->start;
 	snprintf(text, sizeof(text), "%s in accounting, unknown in cc-backend",
 	    job_end_name((enum job_end)l->end));
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, b->whose.cluster, job, start, text, action,
-	    NULL);
-	worker_ctl_row(b->s->w, b->request, &w);
-	wr_clear(&w);
+	diff_row_send(b->s, b->request, &key, text, action);
 }
 
 void

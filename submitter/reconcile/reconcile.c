@@ -20,6 +20,7 @@
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/base/sets.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
@@ -72,22 +73,12 @@ static void
 diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
     const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
 	r->diffs++;
 	if (r->filter != NULL)
 		r->filter->tell(r->filter_arg, key, what, action);
-	else if (r->request != 0) {
-		snprintf(job, sizeof(job), "%llu",
-		    (unsigned long long)key->job);
-		snprintf(start, sizeof(start), "%lld", (long long)key->start);
-		wr_init(&w, CTL_REPLY_MAX);
-		ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, what, action,
-		    NULL);
-		worker_ctl_row(r->s->w, r->request, &w);
-		wr_clear(&w);
-	} else
+	else if (r->request != 0)
+		diff_row_send(r->s, r->request, key, what, action);
+	else
 		log_limited(&r->differs, log_info, "%s: %s; %s",
 		    run_key_text(key), what, action);
 }

@@ -13,6 +13,7 @@
 
 #include "common/permanent.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/reconcile.h"
@@ -57,17 +58,8 @@ static void
 sync_tell(struct sync *y, const struct run_key *key, const char *difference,
     const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
 	y->told++;
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
-	snprintf(start, sizeof(start), "%lld", (long long)key->start);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, difference, action,
-	    NULL);
-	worker_ctl_row(y->s->w, y->request, &w);
-	wr_clear(&w);
+	diff_row_send(y->s, y->request, key, difference, action);
 }
 
 static int

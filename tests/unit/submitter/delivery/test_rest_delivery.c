@@ -126,6 +126,18 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 	(void)fmt;
 }
 
+void
+worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	(void)w;
+	(void)request;
+	(void)name;
+	(void)type;
+	(void)help;
+	(void)value;
+}
+
 static void
 on_committed(struct submitter *sub)
 {

@@ -5,6 +5,8 @@
 noinst_LIBRARIES += common/libcommon.a
 common_libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 common_libcommon_a_SOURCES = \
+	common/array.c \
+	common/array.h \
 	common/backoff.c \
 	common/backoff.h \
 	common/base64.c \

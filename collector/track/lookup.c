@@ -15,6 +15,7 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
+#include "common/array.h"
 #include "common/log.h"
 #include "common/permanent.h"
 
@@ -65,7 +66,6 @@ lookup_has(const struct lookups *a, uint64_t job, int64_t start)
 static void
 key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 {
-	size_t cap = a->cap != 0 ? a->cap * 2 : 64;
 	struct lookup_key *keys;
 	int added;
 
@@ -74,13 +74,10 @@ key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 		NULL ||
 	    !added)
 		return;
-	if (a->n == a->cap) {
-		keys = realloc(a->keys, cap * sizeof(*keys));
-		if (keys == NULL)
-			return;
-		a->keys = keys;
-		a->cap = cap;
-	}
+	keys = array_reserve(a->keys, &a->cap, a->n + 1, sizeof(*keys));
+	if (keys == NULL)
+		return;
+	a->keys = keys;
 	a->keys[a->n++] = (struct lookup_key) { .lookup = lookup,
 		.job = key->job,
 		.start = key->start,

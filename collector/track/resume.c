@@ -12,6 +12,7 @@
 
 #include "collector/base/wake.h"
 #include "collector/track/track.h"
+#include "common/array.h"
 #include "common/log.h"
 #include "common/time_text.h"
 
@@ -25,17 +26,13 @@
 static void
 unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 {
-	size_t cap = site->cap_unassigned != 0 ? site->cap_unassigned * 2 : 256;
 	struct unassigned_run *unassigned, one = { *key, unconfirmed };
 
-	if (site->n_unassigned == site->cap_unassigned) {
-		unassigned = realloc(site->unassigned,
-		    cap * sizeof(*unassigned));
-		if (unassigned == NULL)
-			fatal("out of memory");
-		site->unassigned = unassigned;
-		site->cap_unassigned = cap;
-	}
+	unassigned = array_reserve(site->unassigned, &site->cap_unassigned,
+	    site->n_unassigned + 1, sizeof(*unassigned));
+	if (unassigned == NULL)
+		fatalx("out of memory");
+	site->unassigned = unassigned;
 	site->unassigned[site->n_unassigned++] = one;
 }
 

@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "common/array.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "submitter/payload/cpumap.h"
@@ -84,18 +85,14 @@ thread_ids_clear(struct thread_ids *ids)
 static int
 ids_add(struct thread_ids *ids, uint32_t id)
 {
-	uint32_t cap, *more;
+	uint32_t *more;
 
-	if (ids->n == ids->cap) {
-		cap = ids->cap != 0 ? ids->cap * 2 : 64;
-		if (ids->n >= THREADS_MAX)
-			return -1;
-		more = realloc(ids->ids, cap * sizeof(*more));
-		if (more == NULL)
-			return -1;
-		ids->ids = more;
-		ids->cap = cap;
-	}
+	if (ids->n >= THREADS_MAX)
+		return -1;
+	more = array_reserve(ids->ids, &ids->cap, ids->n + 1, sizeof(*more));
+	if (more == NULL)
+		return -1;
+	ids->ids = more;
 	ids->ids[ids->n++] = id;
 	return 0;
 }

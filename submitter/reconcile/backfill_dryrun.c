@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "submitter/base/diff_row.h"
 #include "submitter/reconcile/backfill_private.h"
 
@@ -18,8 +19,7 @@
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
 {
-	size_t cap = b->cap_dryrun_runs != 0 ? b->cap_dryrun_runs * 2 : 1024;
-	struct dryrun_run *p;
+	struct dryrun_run *p = NULL;
 	struct spool_run run;
 
 	if (!b->look || b->step != BACKFILL_ASKED)
@@ -28,17 +28,14 @@ backfill_dryrun_record(struct backfill *b, const struct job *job)
 	if (spool_find(b->s->spool, &job->key, &run) == 1 ||
 	    spool_is_done(b->s->spool, &job->key))
 		return;
-	if (b->n_dryrun_runs == b->cap_dryrun_runs) {
-		p = b->n_dryrun_runs < LOOKED_MAX ?
-		    reallocarray(b->dryrun_runs, cap, sizeof(*p)) :
-		    NULL;
-		if (p == NULL) {
-			b->beyond++;
-			return;
-		}
-		b->dryrun_runs = p;
-		b->cap_dryrun_runs = cap;
+	if (b->n_dryrun_runs < LOOKED_MAX)
+		p = array_reserve(b->dryrun_runs, &b->cap_dryrun_runs,
+		    b->n_dryrun_runs + 1, sizeof(*p));
+	if (p == NULL) {
+		b->beyond++;
+		return;
 	}
+	b->dryrun_runs = p;
 	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run) {
 		.job = job->key.job,
 		.start = job->key.start,

@@ -155,6 +155,8 @@ struct cluster {
 	struct slurm slurm;
 	struct hosts *hosts; /* owned: shapes of nodes; NULL = not read yet */
 	int64_t hosts_at;    /* monotonic s of hosts */
+	int64_t
+	    host_absent_at; /* of an answer without a wanted host; 0 = none */
 	struct shapes_query *shapes; /* owned: the query for the shapes */
 	struct health ctld;
 	struct health dbd;

@@ -66,6 +66,7 @@ struct health {
 	int64_t since;	     /* wall clock, for status */
 	int64_t since_ms;    /* the same, monotonic */
 	int64_t next;	     /* monotonic ms: no query before */
+	int64_t wait_max_ms; /* after a failure: one poll interval */
 	int64_t answered;    /* wall clock of the last good answer */
 	int64_t answered_ms; /* the same, monotonic; 0 = never */
 	char why[256];

@@ -136,7 +136,13 @@ act_munge-key() {
 # Without its jobs slurmctld counts ids from 1 again: cc-backend refuses an id
 # within a day.
 part_cold() { usual; }
+# What slurmctld has not told slurmdbd yet goes with its state.
+accounting_saved() {
+	told() { sdiag | grep -q 'DBD Agent queue size: 0$'; }
+	wait_for 30 told
+}
 act_cold-start() {
+	accounting_saved
 	lab ctl kill slurmctld
 	rm -rf "${T:?}"/slurm/state/*
 	LAB_COLD=1 lab ctl start slurmctld
@@ -148,6 +154,7 @@ act_cold-start() {
 act_old-id() {
 	with_conf '/^FirstJobId=/d'
 	with_conf '$a FirstJobId=2\nMaxJobId=12'
+	accounting_saved
 	lab ctl kill slurmctld
 	rm -rf "${T:?}"/slurm/state/*
 	LAB_COLD=1 lab ctl start slurmctld
@@ -211,16 +218,11 @@ act_primary-back() {
 	wait_for 30 primary_serves
 	wait_for 30 backup_serves
 }
+# The backup does not replace a primary that is stopped: Slurm's commands fail.
 act_primary-stopped() {
-	state_saved
 	lab ctl pause slurmctld
-	wait_for 90 backup_serves
-}
-act_primary-resumed() {
-	# a slurmctld that was stopped is ended by its backup, or ends itself
+	away
 	lab ctl resume slurmctld
-	sleep 2
-	lab ctl start slurmctld
 	wait_for 60 backup_serves
 }
 act_backup-killed() { lab ctl kill backup; }

@@ -127,7 +127,6 @@ end_of_load() {
 	squeue -h -a -r -t S -o %A | xargs -r -n1 scontrol resume
 	wait_for 60 queue_empty || for u in labalice labbob labcarol; do scancel -u $u; done
 	wait_for 60 queue_empty || say "Slurm's queue does not empty: $(squeue -h -a | head -n 3)"
-	ctl retry --all >/dev/null 2>&1
 }
 
 judge() {

@@ -60,6 +60,10 @@ suite_start() {
 	suite_up "$user"
 }
 
+is_confined() {
+	[ "$(grep -cE 'sandbox: .*seccomp' "$T/log/lines")" -ge "$(suite_pids | wc -l)" ]
+}
+
 # What Restart=on-failure does.
 suite_again() {
 	if ! suite_alive; then
@@ -149,6 +153,7 @@ main() {
 	write_adapter
 	: >"$T/acts"
 	"part_$part"	# the cluster and the suite of this part
+	is "the sandbox of each process is enforced" is_confined
 	: >"$T/loading"
 	load "$RANDOM" &
 	loader=$!

@@ -121,9 +121,13 @@ def rejected(path):
         return {(int(r["job"]), int(r["start"])) for r in json.load(f)["queue"]}
 
 
-def tolerated(act, f, refused):
-    """Refused and reported: the run is listed, and cc-backend lacks it."""
-    return act.outcome == "refused" and f.kind == "lost" and f.key in refused
+def tolerated(act, f, refused, seen):
+    """Refused and reported: the run is listed, and cc-backend lacks it; or
+    scontrol showed the run, and slurmctld lost its state before slurmdbd had it."""
+    if act.outcome != "refused":
+        return False
+    return (f.kind == "lost" and f.key in refused) or \
+        (f.text == expected.NO_SUCH_RUN and f.key in seen)
 
 
 class Row:
@@ -201,7 +205,7 @@ def look(a, acts, gpus, token):
     if a.stream:
         found += stream_findings(a.stream, truth)
     arrived = read_arrivals(a.t, a.ledger)
-    refused = rejected(a.rejected)
+    refused, seen = rejected(a.rejected), expected.seen_runs(a.dir)
     table = collections.OrderedDict((act, Row(act)) for act in acts)
     counted = set()
     for act, f in blame(acts, found, truth):
@@ -211,7 +215,7 @@ def look(a, acts, gpus, token):
             continue
         if f.key:
             counted.add(f.key)
-        if tolerated(act, f, refused):
+        if tolerated(act, f, refused, seen):
             row.refused += 1
             continue
         row.counts[f.kind] += 1

@@ -351,6 +351,7 @@ def set_back(truth, seen):
                 break
 
 
+NO_SUCH_RUN = "Slurm has no such run"
 Finding = collections.namedtuple("Finding", "kind key text")
 
 
@@ -392,7 +393,7 @@ def findings(a, gpus, token):
                             not a.no_scripts)
         if wrong:
             out.append(Finding("wrong", key, "; ".join(wrong)))
-    out += [Finding("wrong", k, "Slurm has no such run")
+    out += [Finding("wrong", k, NO_SUCH_RUN)
             for k in jobs if k not in truth and k[1] >= a.since]
     if rows != len(jobs):
         out.append(Finding("doubled", None, "%d rows for %d runs at the backend" % (rows, len(jobs))))

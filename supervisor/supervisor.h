@@ -132,6 +132,13 @@ void status_report(const struct supervisor *sup, status_row_fn *emit,
 void metrics_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
 
+/*
+ * removed_paths.c: ends the service when its sockets or its spool were removed.
+ * Called once the sockets are open; shutdown_begin() is called at most once.
+ */
+void removed_paths_watch(struct supervisor *sup);
+void removed_paths_clear(void);
+
 /* shutdown.c */
 void shutdown_begin(struct supervisor *sup, const char *why, int status);
 void shutdown_child_gone(struct child *c);

@@ -36,7 +36,10 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 	if (args->json)
 		print_json(a, args->req.verb);
 	else {
-		print_text(a);
+		if (args->prometheus && a->status == CTL_OK)
+			print_metrics(a, METRICS_PROMETHEUS);
+		else
+			print_text(a);
 		if (a->status != CTL_OK)
 			fprintf(stderr, "cc-slurm-adapterctl: %s%s\n",
 			    a->status == CTL_DENIED ? "not allowed: " : "",

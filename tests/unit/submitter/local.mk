@@ -138,6 +138,14 @@ test_missing_runs_SOURCES = \
 test_missing_runs_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_missing_runs_LDADD = $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_sync_command
+TESTS += test_sync_command
+test_sync_command_SOURCES = \
+	tests/unit/submitter/reconcile/test_sync_command.c \
+	$(SUBMITTER_SIMULATION)
+test_sync_command_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_sync_command_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_failover
 TESTS += test_failover
 test_failover_SOURCES = tests/unit/submitter/reconcile/test_failover.c \

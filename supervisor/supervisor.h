@@ -36,6 +36,9 @@ struct reload_ops {
 };
 
 /* A reload under way: all workers must agree before one switches. */
+/* bytes of their names: nine keys, separated by ", " */
+#define KEPT_MAX 256
+
 struct reload {
 	int active;
 	struct conf conf;     /* the new one */
@@ -43,6 +46,8 @@ struct reload {
 	unsigned roles_asked; /* 1u << role */
 	unsigned restarts;    /* roles to restart after the switch */
 	unsigned changed;     /* number of values */
+	/* changed keys whose value stays until the service restarts */
+	char kept[KEPT_MAX];
 	struct event *deadline;
 };
 

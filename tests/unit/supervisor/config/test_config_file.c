@@ -578,6 +578,97 @@ test_nats_files(void)
 	CHECK(strstr(o.reason, "is not a PEM certificate") != NULL);
 	forget(&o);
 }
+
+static void
+run_documented(struct outcome *o, const char *source)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/tests/data/conf/documented.json",
+	    source);
+	run(o, path, 1);
+	CHECK_INT(o->status, 0);
+	CHECK_STR(o->reason, "");
+	CHECK_STR(conf_str(&o->conf, CONF_LAST_RUN),
+	    "/var/lib/cc-slurm-adapter/last_run");
+	CHECK_INT(conf_int(&o->conf, CONF_QUERY_MAX_RETRIES), 5);
+}
+
+/*
+ * The example of the Go adapter's README, unchanged.  Its files do not exist
+ * on this machine; only user and password can be used.
+ */
+static void
+test_documented(const char *source)
+{
+	struct outcome o;
+
+	if (access("/etc/cc-slurm-adapter/nats.creds", F_OK) == 0)
+		return;
+	run_documented(&o, source);
+	CHECK(strstr(o.log,
+		  "documented.json:24: natsCredsFile: "
+		  "/etc/cc-slurm-adapter/nats.creds does not exist; the NATS "
+		  "login is natsNKeySeedFile") != NULL);
+	CHECK(strstr(o.log,
+		  "documented.json:25: natsNKeySeedFile: "
+		  "/etc/ss-slurm-adapter/nats.nkey does not exist; the NATS "
+		  "login is natsUser") != NULL);
+	check_secret(&o, CONF_NATS_USER, "myuser");
+	check_secret(&o, CONF_NATS_PASSWORD, "123456789");
+	forget(&o);
+}
+
+/* All logins with their files: one is used, no other secret is passed on. */
+static void
+test_all_logins(void)
+{
+	static const char creds[] = "-----BEGIN NATS USER JWT-----\nx\n";
+	struct outcome o;
+	char text[1024];
+
+	write_file(in_folder("creds"), creds, strlen(creds), 0600);
+	write_file(in_folder("nkey"), "SUABC\n", 6, 0600);
+	snprintf(text, sizeof(text),
+	    MINIMAL ", " NATS_SERVER "\"natsUser\": \"u\", "
+		    "\"natsPassword\": \"hush\", \"natsToken\": \"hushtoo\", "
+		    "\"natsNKeySeedFile\": \"%s\", "
+		    "\"natsCredsFile\": \"%s\" }",
+	    in_folder("nkey"), in_folder("creds"));
+	run_text(&o, text);
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_NATS_CREDS_FILE, creds);
+	check_secret(&o, CONF_NATS_NKEY_SEED_FILE, "");
+	check_secret(&o, CONF_NATS_TOKEN, "");
+	check_secret(&o, CONF_NATS_USER, "");
+	check_secret(&o, CONF_NATS_PASSWORD, "");
+	CHECK(strstr(o.log,
+		  "natsNKeySeedFile: has no effect, because natsCredsFile is "
+		  "the NATS login") != NULL);
+	CHECK(strstr(o.log, "natsToken: has no effect") != NULL);
+	CHECK(strstr(o.log, "natsUser: has no effect") != NULL);
+	CHECK(strstr(o.log, "hush") == NULL);
+	forget(&o);
+	/* Only a missing file is passed over. */
+	write_file(in_folder("creds"), creds, strlen(creds), 0644);
+	run_text(&o, text);
+	CHECK(strstr(o.reason, "is readable by other users") != NULL);
+	forget(&o);
+	unlink(in_folder("creds"));
+	run_text(&o, text);
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_NATS_NKEY_SEED_FILE, "SUABC\n");
+	check_secret(&o, CONF_NATS_USER, "");
+	forget(&o);
+	unlink(in_folder("nkey"));
+	/* Without another login, a missing file is an error. */
+	run_text(&o,
+	    MINIMAL ", " NATS_SERVER "\"natsCredsFile\": \"/nowhere\" }");
+	CHECK(
+	    strstr(o.reason,
+		"natsCredsFile: /nowhere: No such file or directory") != NULL);
+	forget(&o);
+}
 #endif
 
 static void
@@ -710,6 +801,8 @@ main(void)
 	test_files();
 #ifdef HAVE_NATS
 	test_nats_files();
+	test_documented(source != NULL ? source : ".");
+	test_all_logins();
 #endif
 	test_credential();
 	test_heavy();

@@ -15,9 +15,11 @@
 
 #include <stddef.h>
 
+#include "common/config_key.h"
+
 /* Defaults of prepSockConnectPath and of -config. */
 #define HOOK_SOCKET "/run/cc-slurm-adapter/daemon.sock"
-#define HOOK_CONFIG "/etc/cc-slurm-adapter/config.json"
+#define HOOK_CONFIG CONFIG_DEFAULT
 
 /* The process must end within one second. */
 #define HOOK_TRY_MS   800 /* to connect and to write */
@@ -58,16 +60,6 @@ struct address {
  * Returns NULL, or a constant text with what is wrong.
  */
 const char *address_parse(const char *text, struct address *address);
-
-/* conf.c: prepSockConnectPath in config.json. */
-
-/*
- * Reads prepSockConnectPath from the file.  1 with the value in buf; 0 when
- * the file cannot be read, is not a JSON object, or has no such string.
- */
-int config_read_socket(const char *path, char *buf, size_t size);
-/* The same for len bytes at p. */
-int config_find_socket(const char *p, size_t len, char *buf, size_t size);
 
 /* deliver.c: the connection. */
 

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/config_key.h"
 #include "common/crash_point.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 
-#define CONFIG_DEFAULT	      "/etc/cc-slurm-adapter/config.json"
 #define CONFIG_TEST_TIMEOUT_S 20 /* the workers load their libraries */
 #define STATUS_USAGE	      2	 /* as Go's flag package ends */
 

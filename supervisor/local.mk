@@ -38,6 +38,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/slurm_conf.c \
 	supervisor/system/sockets.c \
 	supervisor/system/spawn.c \
+	supervisor/system/spool_path.c \
 	supervisor/system/system.h \
 	supervisor/system/users.c
 

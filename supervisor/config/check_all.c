@@ -154,7 +154,7 @@ check_sockets(struct conf_parse *p)
 		    "must not be the path of prepSockListenPath");
 	if (strlen(ctl) >= sizeof(listen.path))
 		conf_error(p, name_of(CONF_CTL_SOCK), NULL,
-		    "must have at most 107 bytes");
+		    "must have at most 107 bytes, is %.200s", ctl);
 }
 
 /* 1 when path is dir or below it. */

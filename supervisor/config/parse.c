@@ -15,6 +15,8 @@
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
 
+#define PATH_BYTES 4200 /* the longest pidFilePath and a name */
+
 void
 conf_parse_init(struct conf_parse *p, const char *path)
 {
@@ -189,6 +191,20 @@ check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 		    owner);
 }
 
+static void
+ctl_sock_derive(struct conf_parse *p)
+{
+	char path[PATH_BYTES];
+
+	if (*conf_str(&p->conf, CONF_CTL_SOCK) != '\0')
+		return;
+	if (conf_ctl_sock_path(conf_str(&p->conf, CONF_PID_FILE), path,
+		sizeof(path)) == -1 ||
+	    conf_set(&p->conf, CONF_CTL_SOCK, path) == -1)
+		conf_error(p, conf_rule(CONF_CTL_SOCK)->name, NULL,
+		    "cannot be derived from pidFilePath");
+}
+
 void
 conf_parse_file(struct conf_parse *p, int explicit_path)
 {
@@ -208,6 +224,7 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 		log_info("%s: %s, all keys have their defaults", p->path, why);
 	else
 		conf_error(p, NULL, NULL, "%s", why);
+	ctl_sock_derive(p);
 	/* Without valid JSON there are no values to check. */
 	if (p->errors == 0 || p->root != NULL)
 		conf_secrets_read(p);

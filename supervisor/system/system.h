@@ -36,6 +36,7 @@ struct setup {
 	uid_t slurm_uid;
 	char *state_dir;   /* of the last-run file; owned */
 	char *spool_dir;   /* owned */
+	int spool_lock;	   /* its descriptor, locked; -1 = none */
 	char *empty_dir;   /* the listener's root directory; owned */
 	int lastrun;	   /* descriptor */
 	int listen_fd;	   /* socket of the hooks, -1 = none */
@@ -57,6 +58,16 @@ int directories_prepare(struct setup *setup, const struct conf *conf);
  * 0, or -1 (logged).
  */
 int directory_prepare_for(const struct setup *setup, const char *path);
+
+/* spool_path.c */
+#define SPOOL_USUAL "spool"	  /* beside lastrun and last_run */
+#define SPOOL_OWNER "spool.owner" /* has the name of a last-run file */
+/*
+ * The spool's directory when spoolDir is empty.  The state directory exists.
+ * is_first_start: the last-run file did not exist before this start.  Returns
+ * owned, or NULL (logged unless it is for memory).
+ */
+char *spool_path_choose(const char *last_run, int is_first_start);
 
 /* users.c: names to numbers. */
 /* Fills mode, identity, dir_gid and slurm_uid.  0, or -1 (logged). */

@@ -20,7 +20,8 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/parser_main.c \
 	supervisor/config/report.c \
 	supervisor/config/secrets.c \
-	supervisor/config/user_names.c
+	supervisor/config/user_names.c \
+	supervisor/config/values.c
 
 # Users, directories, sockets, capabilities, sandbox paths, exec, systemd.
 noinst_LIBRARIES += supervisor/system/libsystem.a

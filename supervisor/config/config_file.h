@@ -56,7 +56,8 @@ void conf_parse_clear(struct conf_parse *p);
 void conf_parse_file(struct conf_parse *p, int explicit_path);
 /* The same from bytes; for the fuzzer and the tests. */
 void conf_parse_text(struct conf_parse *p, const char *text, size_t len);
-/* 1 when the key has a value that is not empty. */
+
+/* values.c: 1 when the key has a value that is not empty. */
 int conf_is_set(const struct conf_parse *p, enum conf_key key);
 
 /* report.c */

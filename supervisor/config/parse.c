@@ -36,14 +36,6 @@ conf_parse_clear(struct conf_parse *p)
 	conf_parse_init(p, p->path);
 }
 
-int
-conf_is_set(const struct conf_parse *p, enum conf_key key)
-{
-	return conf_rule(key)->type == CONF_TYPE_SECRET ?
-	    p->secret[key] != NULL && *p->secret[key] != '\0' :
-	    *conf_str(&p->conf, key) != '\0';
-}
-
 /* A key that the table does not have. */
 static void
 unknown_key(struct conf_parse *p, const char *name)

@@ -54,17 +54,28 @@ struct address {
 	socklen_t len;
 };
 
+#define ADDRESSES_MAX 8 /* of one host name; the others are not tried */
+
+struct address_list {
+	struct address at[ADDRESSES_MAX];
+	unsigned n;
+};
+
 /*
  * Reads "unix:PATH", "PATH", "tcp:1.2.3.4:5", "tcp:[::1]:5", "tcp:name:5" or
  * "tcp::5" (this host).  libc resolves a name; the alarm bounds the time.
- * Returns NULL, or a constant text with what is wrong.
+ * Returns NULL with at least one address in list, or a constant text with what
+ * is wrong.
  */
-const char *address_parse(const char *text, struct address *address);
+const char *address_parse(const char *text, struct address_list *list);
 
 /* deliver.c: the connection. */
 
-/* Delivers within HOOK_TRY_MS.  0, or -1 with errno. */
-int message_send(const struct address *address, const char *message,
+/*
+ * Delivers to the first address that accepts, within HOOK_TRY_MS for all.  0,
+ * or -1 with errno of the last address.
+ */
+int message_send(const struct address_list *list, const char *message,
     size_t len);
 
 #endif

@@ -219,7 +219,7 @@ hook_run(const struct options *o)
 	static char message[MESSAGE_MAX], path[4096];
 	const char *job = getenv("SLURM_JOB_ID"), *socket_text = HOOK_SOCKET;
 	const char *context = getenv("SLURM_SCRIPT_CONTEXT"), *wrong;
-	struct address address;
+	struct address_list list;
 
 	if (job == NULL || *job == '\0') {
 		PRINT_ERR("cc-slurm-adapter: SLURM_JOB_ID is not set: the hook "
@@ -238,8 +238,8 @@ hook_run(const struct options *o)
 	else if (config_key_read(o->config != NULL ? o->config : HOOK_CONFIG,
 		     CONNECT_KEY, path, sizeof(path)) == 1)
 		socket_text = path;
-	if ((wrong = address_parse(socket_text, &address)) == NULL &&
-	    message_send(&address, message,
+	if ((wrong = address_parse(socket_text, &list)) == NULL &&
+	    message_send(&list, message,
 		message_write(message, sizeof(message))) == -1)
 		wrong = strerror(errno);
 	if (wrong != NULL)

@@ -141,7 +141,8 @@ check_sockets(struct conf_parse *p)
 	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
 		conf_warn(p, name, NULL,
 		    "prepAllowedHosts is empty: hooks on "
-		    "other hosts will be refused");
+		    "other hosts are refused; to allow them, add for example "
+		    "the line \"prepAllowedHosts\": [\"192.0.2.17\"]");
 	if (listen.kind == CONF_ADDRESS_UNIX &&
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)

@@ -371,7 +371,7 @@ void
 setup_init(struct setup *setup)
 {
 	memset(setup, 0, sizeof(*setup));
-	setup->lastrun = setup->listen_fd = setup->ctl_fd = setup->kmsg = -1;
+	setup->lastrun = setup->ctl_fd = setup->kmsg = -1;
 	setup->spool_lock = -1;
 }
 

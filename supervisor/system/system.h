@@ -16,6 +16,9 @@
 
 #define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
+/* Addresses of the host name in prepSockListenPath; as in the listener. */
+#define HOOK_SOCKETS_MAX 8
+
 /* uid and groups of a process. */
 struct identity {
 	uid_t uid;
@@ -34,12 +37,13 @@ struct setup {
 	gid_t dir_gid;	    /* of directories that the hook enters */
 	int has_slurm_user; /* there is a user "slurm": */
 	uid_t slurm_uid;
-	char *state_dir;   /* of the last-run file; owned */
-	char *spool_dir;   /* owned */
-	int spool_lock;	   /* its descriptor, locked; -1 = none */
-	char *empty_dir;   /* the listener's root directory; owned */
-	int lastrun;	   /* descriptor */
-	int listen_fd;	   /* socket of the hooks, -1 = none */
+	char *state_dir; /* of the last-run file; owned */
+	char *spool_dir; /* owned */
+	int spool_lock;	 /* its descriptor, locked; -1 = none */
+	char *empty_dir; /* the listener's root directory; owned */
+	int lastrun;	 /* descriptor */
+	int listen_fds[HOOK_SOCKETS_MAX]; /* sockets of the hooks */
+	unsigned n_listen;
 	int listen_tcp;	   /* it is a TCP socket */
 	char *listen_path; /* owned, NULL for TCP */
 	int ctl_fd;	   /* socket of the admin tool, -1 = none */

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -251,6 +252,40 @@ tcp_listen(struct setup *setup, const struct conf_address *a)
 }
 
 static int
+has_group(const struct identity *id, gid_t gid)
+{
+	int i;
+
+	for (i = 0; i < id->n_groups; i++)
+		if (id->groups[i] == gid)
+			return 1;
+	return 0;
+}
+
+/* The mode of an existing directory is not changed: it may be shared. */
+static void
+hook_directory_check(const struct setup *setup, const char *path)
+{
+	const struct identity *id = &setup->slurm_user;
+	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct stat st;
+	mode_t bit;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path),
+	    path);
+	if (!setup->has_slurm_user || id->uid == 0 || stat(dir, &st) == -1)
+		return;
+	bit = st.st_uid == id->uid   ? S_IXUSR :
+	    has_group(id, st.st_gid) ? S_IXGRP :
+				       S_IXOTH;
+	if ((st.st_mode & bit) == 0)
+		log_warnx("user %u, who runs slurmctld and the hooks, cannot "
+			  "enter %s (mode %04o): run chgrp %u %s",
+		    (unsigned)id->uid, dir, (unsigned)st.st_mode & 07777,
+		    (unsigned)id->gid, dir);
+}
+
+static int
 unix_hook_listen(struct setup *setup, const char *path)
 {
 	int fd;
@@ -267,6 +302,7 @@ unix_hook_listen(struct setup *setup, const char *path)
 		return -1;
 	}
 	hook_socket_add(setup, fd);
+	hook_directory_check(setup, path);
 	return 0;
 }
 

@@ -35,8 +35,8 @@ struct setup {
 	enum sandbox_mode mode;
 	struct identity identity[ROLE__COUNT];
 	gid_t dir_gid;	    /* of directories that the hook enters */
-	int has_slurm_user; /* there is a user "slurm": */
-	uid_t slurm_uid;
+	int has_slurm_user; /* the user of slurmctld exists: */
+	struct identity slurm_user;
 	char *state_dir; /* of the last-run file; owned */
 	char *spool_dir; /* owned */
 	int spool_lock;	 /* its descriptor, locked; -1 = none */
@@ -74,8 +74,15 @@ int directory_prepare_for(const struct setup *setup, const char *path);
 char *spool_path_choose(const char *last_run, int is_first_start);
 
 /* users.c: names to numbers. */
-/* Fills mode, identity, dir_gid and slurm_uid.  0, or -1 (logged). */
+/* Fills mode, identity, dir_gid and slurm_user.  0, or -1 (logged). */
 int users_resolve(struct setup *setup, const struct conf *conf);
+
+/* slurm_user.c: the user of slurmctld, who runs the hooks. */
+#define SLURM_USER_MAX 64 /* bytes with the NUL */
+/* 1 with SlurmUser of slurm.conf in name, 0 when slurm.conf does not tell. */
+int slurm_user_name(const struct conf *conf, char *name, size_t size);
+/* The same for one slurm.conf and the files that it includes. */
+int slurm_conf_user(const char *path, char *name, size_t size);
 
 /* sockets.c */
 /*
@@ -148,8 +155,7 @@ unsigned notify_watchdog_ms(void);
 /* allowed_uids.c: users that may connect, by number. */
 /*
  * The value of prepAllowedUids as the listener gets it: with root, our own
- * uid, slurmUser and Slurm's usual user "slurm".  Returns owned, or NULL on
- * memory.
+ * uid, slurmUser and the user of slurmctld.  Returns owned, or NULL on memory.
  */
 char *hook_uids_complete(const char *list, const struct setup *setup);
 #define USERS_MAX 64 /* ctlUsers, prepAllowedUids, as in conf_keys.h */

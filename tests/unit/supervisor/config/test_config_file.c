@@ -436,6 +436,15 @@ test_obsolete(void)
 		    "ipcSockPath: was removed and has no effect; "
 		    "prepSockListenPath is where the daemon listens, "
 		    "prepSockConnectPath where the hook connects\n" },
+		{ MINIMAL ", \"accelerators\": {\"n\": {\"0\": \"x\"}} }",
+		    "accelerators: is a key of cc-slurm-sync and has no "
+		    "effect; gpuPciAddrs takes the same value\n" },
+		{ MINIMAL ", \"cc-backend\": {\"apikey\": \"hush\"} }",
+		    "cc-backend: is a key of cc-slurm-sync and has no "
+		    "effect; use ccRestUrl and ccRestJwtFile\n" },
+		{ MINIMAL ", \"node_regex\": \"^n\" }",
+		    "node_regex: is a key of cc-slurm-sync and has no "
+		    "effect; the hosts are read from Slurm; remove the key\n" },
 	};
 	struct outcome o;
 	const char *first;

@@ -57,6 +57,7 @@ KEY(SLURM_USER, "slurmUser", STR, "", 0, 64, S_, SERVICE)
 KEY(SUBMITTER_USER, "submitterUser", STR, "cc-slurm-submit", 1, 64, S_, SERVICE)
 KEY(LISTENER_USER, "listenerUser", STR, "cc-slurm-listen", 1, 64, S_, SERVICE)
 KEY(SANDBOX, "sandbox", STR, "enforce", 2, 16, S_, SERVICE)
+KEY(STRICT_MODES, "strictModes", BOOL, "false", 0, 0, S_, LIVE)
 KEY(SPOOL_DIR, "spoolDir", STR, "", 0, 4095, S_, SERVICE)
 KEY(SPOOL_MAX_BYTES, "spoolMaxBytes", INT, "2147483648", 1048576, 1099511627776, W_, LIVE)
 /* Derived from pidFilePath (common/conf_paths.c): never empty after the parser. */

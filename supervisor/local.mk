@@ -19,6 +19,8 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/parse.c \
 	supervisor/config/parser_main.c \
 	supervisor/config/report.c \
+	supervisor/config/safe_path.c \
+	supervisor/config/safe_path.h \
 	supervisor/config/secrets.c \
 	supervisor/config/user_names.c \
 	supervisor/config/values.c

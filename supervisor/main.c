@@ -67,9 +67,29 @@ static const struct channel_events channel_events = {
 	.wrong_version = child_kill,
 };
 
+/*
+ * At the start and after a reload, when the parser has just read these files:
+ * a request for the status must not wait for a file system.
+ */
+static void
+unsafe_find(struct supervisor *sup)
+{
+	struct unsafe_path u = { .next = 0 };
+	int found = unsafe_path_next(&sup->conf, sup->setup.config_path, &u);
+
+	snprintf(sup->unsafe, sizeof(sup->unsafe), "%s", found ? u.text : "");
+}
+
+static void
+on_committed(struct supervisor *sup)
+{
+	control_users_update(sup);
+	unsafe_find(sup);
+}
+
 static const struct reload_ops reload_ops = {
 	.parse = parser_start,
-	.committed = control_users_update,
+	.committed = on_committed,
 	.finished = control_reload_done,
 	.stop = shutdown_begin,
 };
@@ -217,6 +237,7 @@ serve(struct supervisor *sup)
 		sup_clear(sup);
 		return 1;
 	}
+	unsafe_find(sup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	event_base_dispatch(sup->base);
@@ -254,6 +275,11 @@ config_test(struct supervisor *sup)
 		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
+	unsafe_find(sup);
+	if (sup->status == 0 && *sup->unsafe != '\0') {
+		log_errorx("%s", sup->unsafe);
+		sup->status = 1;
+	}
 	if (sup->status == 0)
 		printf("configuration OK\n");
 	return sup->status;

@@ -93,7 +93,9 @@ unit_start() {
 	suite_pid=$!
 	wait_for 15 test -S /run/cc-slurm-adapter/daemon.sock
 }
-is "the old configuration is good" bash -c "$ADAPTER -daemon -test -config $home/config.json 2>$T/log/test"
+as_adapter() { setpriv --reuid cc-slurm-adapter --regid slurm --init-groups "$@"; }
+is "the old configuration is good" as_adapter "$ADAPTER" -daemon -test -config $home/config.json \
+    2>"$T/log/test"
 # its three logins of NATS: the README names files that need not exist
 is "and the NATS login is named" \
     grep -q 'natsNKeySeedFile: .* does not exist; the NATS login is natsUser' "$T/log/test"

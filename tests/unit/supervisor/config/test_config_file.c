@@ -196,11 +196,19 @@ test_go_file(const char *source)
 static void
 test_example(const char *source)
 {
-	char path[512];
+	char path[512], *text;
+	unsigned mode, owner;
+	const char *why;
 	struct outcome o;
+	size_t n;
 
+	/* The source tree may belong to any user. */
 	snprintf(path, sizeof(path), "%s/etc/config.json.example", source);
-	run(&o, path, 1);
+	text = conf_file_read(path, CONF_FILE_MAX, &n, &mode, &owner, &why);
+	CHECK(text != NULL);
+	run_text(&o, text);
+	free(text);
+	CHECK_INT(conf_bool(&o.conf, CONF_STRICT_MODES), 1);
 	CHECK_INT(o.status, 0);
 	CHECK_STR(o.reason, "");
 	CHECK(strstr(o.log, "ccRestJwt: is not set") != NULL);
@@ -516,9 +524,71 @@ test_modes(void)
 	write_file(file, text, sizeof(text) - 1, 0600);
 	CHECK(chown(file, 1, 0) == 0);
 	run(&o, file, 1);
-	CHECK(strstr(o.log, "belongs to user 1") != NULL);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log,
+		  "belongs to user 1, who can change it: chown root "
+		  "/tmp/") != NULL);
 	CHECK(chown(file, 0, 0) == 0);
 	forget(&o);
+}
+
+/* Runs with a mode of the folder and of the file, strict and not. */
+static void
+run_unsafe(mode_t folder_mode, mode_t mode, const char *want)
+{
+	static const char strict[] = MINIMAL ", \"strictModes\": true }";
+	struct outcome o;
+
+	CHECK(chmod(folder, folder_mode) == 0);
+	write_file(file, MINIMAL "}", strlen(MINIMAL "}"), mode);
+	run(&o, file, 1);
+	CHECK_INT(o.status, 0);
+	CHECK(want != NULL ? strstr(o.log, want) != NULL : *o.log == '\0');
+	forget(&o);
+	write_file(file, strict, sizeof(strict) - 1, mode);
+	run(&o, file, 1);
+	CHECK_INT(o.status, want != NULL);
+	if (want != NULL) {
+		CHECK(strstr(o.reason, want) != NULL);
+		CHECK(strstr(o.reason, "(strictModes is true)") != NULL);
+	}
+	forget(&o);
+	CHECK(chmod(folder, 0700) == 0);
+}
+
+static void
+test_unsafe(void)
+{
+	char want[256], text[512];
+	struct outcome o;
+
+	run_unsafe(0700, 0640, NULL);
+	run_unsafe(01777, 0640, NULL);
+	run_unsafe(0755, 0660,
+	    "its group can change it (mode 0660): chmod go-w ");
+	snprintf(want, sizeof(want),
+	    "the group of %s can replace it (mode 0775): chmod go-w %s", folder,
+	    folder);
+	run_unsafe(0775, 0640, want);
+	snprintf(want, sizeof(want),
+	    "all users of %s can replace it (mode 0777): chmod go-w %s", folder,
+	    folder);
+	run_unsafe(0777, 0640, want);
+	/* A secret file, by a link in a folder that is safe. */
+	CHECK(mkdir(in_folder("open"), 0700) == 0);
+	CHECK(chmod(in_folder("open"), 0770) == 0);
+	write_file(in_folder("open/jwt"), TOKEN, sizeof(TOKEN) - 1, 0600);
+	CHECK(symlink(in_folder("open/jwt"), in_folder("link")) == 0);
+	snprintf(text, sizeof(text), "{ " URL "\"ccRestJwtFile\": \"%s\" }",
+	    in_folder("link"));
+	run_text(&o, text);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log, "ccRestJwtFile: /tmp/") != NULL);
+	CHECK(strstr(o.log, "/open can replace it (mode 0770)") != NULL);
+	forget(&o);
+	CHECK(unlink(in_folder("link")) == 0);
+	CHECK(unlink(in_folder("open/jwt")) == 0);
+	CHECK(rmdir(in_folder("open")) == 0);
 }
 
 /* One key that names a file of this content and mode, and key 2. */
@@ -807,6 +877,7 @@ main(void)
 	test_obsolete();
 	test_absent();
 	test_modes();
+	test_unsafe();
 	test_files();
 #ifdef HAVE_NATS
 	test_nats_files();

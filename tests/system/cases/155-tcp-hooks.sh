@@ -13,11 +13,11 @@ ip link set lo up
 ip link add csa0 type veth peer name csa1 || skip "no veth"
 unshare -n sleep 600 &
 other=$!
-started_pids+=($other)
-other_is_there() { [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; }
+started_pids+=("$other")
+other_is_there() { [ "$(readlink /proc/"$other"/ns/net)" != "$(readlink /proc/self/ns/net)" ]; }
 wait_for 5 other_is_there
-on_other() { nsenter -t $other -n "$@"; }
-ip link set csa1 netns $other
+on_other() { nsenter -t "$other" -n "$@"; }
+ip link set csa1 netns "$other"
 ip addr add 198.51.100.1/24 dev csa0
 ip link set csa0 up
 on_other ip addr add 198.51.100.2/24 dev csa1
@@ -38,14 +38,14 @@ message() {	# SOCKET [COMMAND...]: a hook's message of a new job
 	local socket=$1
 	shift
 	job=$((job + 1))
-	"$@" env -i SLURM_JOB_ID=$job SLURM_CLUSTER_NAME=alpha \
+	"$@" env -i SLURM_JOB_ID="$job" SLURM_CLUSTER_NAME=alpha \
 	    SLURM_SCRIPT_CONTEXT=prolog_slurmctld "$ADAPTER" -socket "$socket" 2>"$T/log/hook"
 }
 came() { logged "hook: job $1 of alpha"; }
 # the message of the last job was accepted
 is_taken() {
 	message "$@"
-	wait_for 5 came $job
+	wait_for 5 came "$job"
 }
 
 # as the Go adapter documents it
@@ -59,7 +59,7 @@ is "without an entry in prepAllowedHosts" not logged "hook message from .*refuse
 is "the job arrives" wait_for 60 backend_has_ended "$id"
 message "tcp:slurmctld-host:$port" on_other
 is "the hook of another host is refused" wait_for 5 logged "hook message from 198.51.100.2: refused"
-is "(no message)" not came $job
+is "(no message)" not came "$job"
 line=$(sed -n 's/.*add the line \(.*\) to the configuration.*/\1/p' "$SUITE_LOG" | tail -n 1)
 say "the log names the line $line"
 sed -i "s|^{|{ $line,|" "$T/etc/config.json"

@@ -27,8 +27,9 @@ config a "$SLURM_CONF"
 config b "$beta_conf"
 
 declare -A daemon
+as_user=()
 daemon_start() {	# NAME
-	setsid "$ADAPTER" -daemon -config "$T/etc/$1.json" -debug 4 \
+	setsid "${as_user[@]}" "$ADAPTER" -daemon -config "$T/etc/$1.json" -debug 4 \
 	    >>"$T/log/suite.$1" 2>&1 </dev/null &
 	daemon[$1]=$!
 }
@@ -101,6 +102,27 @@ is "(its own place)" [ "$(spool_of b)" = "$T/state/b_last_run.spool" ]
 daemon_start a
 is "the first starts again" wait_for 30 is_up a
 is "in the old place" [ "$(spool_of a)" = "$T/state/spool" ]
+id=$(batch labalice "sleep 3" -n1)
+beta_id=$(beta_batch -n1)
+is "jobs of the first arrive" wait_for 60 ended_at alpha "$id"
+is "jobs of the second arrive" wait_for 60 ended_at beta "${beta_id%%;*}"
+daemon_stop a
+daemon_stop b
+
+# the units of the Go adapter: both daemons have the same unprivileged user
+rm -r "$T/run" "$T/state"
+mkdir -p "$T/run" "$T/state"
+chown laboper:slurm "$T/run"
+chmod 750 "$T/run"
+chown laboper: "$T/state" "$T/etc/a.json" "$T/etc/b.json"
+as_user=(setpriv --reuid laboper --regid slurm --init-groups)
+daemon_start a
+daemon_start b
+is "with User=, the first starts" wait_for 30 is_up a
+is "and the second" wait_for 30 is_up b
+is "each is reached" [ "$(config_of a) $(config_of b)" = "$T/etc/a.json $T/etc/b.json" ]
+is "each has its own spool" [ "$(spool_of a) $(spool_of b)" = \
+    "$T/state/a_last_run.spool $T/state/b_last_run.spool" ]
 id=$(batch labalice "sleep 3" -n1)
 beta_id=$(beta_batch -n1)
 is "jobs of the first arrive" wait_for 60 ended_at alpha "$id"

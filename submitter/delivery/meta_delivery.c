@@ -188,8 +188,7 @@ meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 	job_init(&job);
 	inflight_set(l->s->w->inflight, &run->key);
 	if (spool_record(l->s->spool, run->id, &job) == 0)
-		payload_meta_late(l->s->payload, &job,
-		    (run->flags & RUN_INFO_CHANGED) != 0, owe, &o);
+		payload_meta_late(l->s->payload, &job, owe, &o);
 	inflight_clear(l->s->w->inflight);
 	job_clear(&job);
 }

@@ -331,15 +331,6 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	return PUT_MERGED;
 }
 
-/* With the end, Slurm reports another slurm_info than before. */
-static int
-is_told_anew(const struct job *old, const struct job *job)
-{
-	return job->end != 0 && old->end == 0 && job->slurm_info != NULL &&
-	    (old->slurm_info == NULL ||
-		strcmp(old->slurm_info, job->slurm_info) != 0);
-}
-
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
@@ -370,8 +361,6 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		changed = 1;
 	} else {
 		old.key = run->key;
-		if (is_told_anew(&old, job))
-			run->flags |= RUN_INFO_CHANGED;
 		changed = job_merge(&old, job) || moved;
 	}
 	/* Slurm knows the run, so it is not missing. */

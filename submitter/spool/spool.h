@@ -77,8 +77,7 @@ const char *run_state_label(enum run_state state);
 #define RUN_TAGGED 256u
 /* its first start had all that is known at the end */
 #define RUN_END_IN_START 512u
-/* slurm_info differs from that of its first start */
-#define RUN_INFO_CHANGED 1024u
+/* 1024 is in files of version 0.1.0: slurm_info changed with the end */
 /* a start may have been sent by REST: its content does not change */
 #define RUN_REST_STARTED 2048u
 /* no start before Slurm shows the run as running, or its end */

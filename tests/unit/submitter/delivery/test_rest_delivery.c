@@ -880,6 +880,64 @@ test_meta_nothing(void)
 	end();
 }
 
+#define INFO "JobId=1 JobName=n UserId=u1(1) GroupId=g(1) JobState=CONFIGURING "
+
+/* A run that cc-backend has committed and that then ends. */
+static void
+run_with_info(int64_t start)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 1;
+	job.key.start = start;
+	job.flags = JOB_HAS_START;
+	job.user = strdup("u1");
+	job.name = strdup("n");
+	job.slurm_info = strdup(INFO);
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "JobState=CONFIGURING") != NULL);
+	answer(0, 201, "{}");
+	state_set(row, START_COMMITTED);
+	put_end_as(1, start, start + 100, END_COMPLETED, 0, NULL);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+}
+
+/* With the end, slurmInfo is sent once more, if the key says so. */
+static void
+test_meta_info(void)
+{
+	char reason[256];
+	struct spool_meta late;
+
+	begin();
+	backend_up();
+	run_with_info(1000);
+	CHECK_INT(spool_meta_count(s.spool), 1);
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK_STR(late.field, "slurmInfo");
+	CHECK_STR(late.value,
+	    "JobId=1 JobName=n\n   UserId=u1(1) GroupId=g(1)\n   "
+	    "JobState=COMPLETED");
+	spool_meta_drop(s.spool, late.id);
+	spool_meta_clear(&late);
+	conf_set(&worker.conf, CONF_CC_UPDATE_SLURM_INFO, "false");
+	payload_free(s.payload);
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	run_with_info(200000);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	conf_set(&worker.conf, CONF_CC_UPDATE_SLURM_INFO, "true");
+	end();
+}
+
 /* A refused run is told on the one that is shown, and only once. */
 static void
 test_meta_previous_run(void)
@@ -1055,6 +1113,7 @@ main(void)
 	test_halves();
 	test_tags();
 	test_meta_nothing();
+	test_meta_info();
 	test_meta_previous_run();
 	test_meta();
 	test_no_clusters();

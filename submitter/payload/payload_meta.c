@@ -119,6 +119,14 @@ payload_has_message(const struct payload *p)
 	return (p->fields & 1u << META_MESSAGE) != 0;
 }
 
+const char *
+payload_script_key(const struct payload *p)
+{
+	return p->fields & 1u << META_JOB_SCRIPT ?
+	    meta_field_names[META_JOB_SCRIPT] :
+	    NULL;
+}
+
 void
 payload_meta_late(const struct payload *p, const struct job *job,
     payload_late_fn *fn, void *arg)

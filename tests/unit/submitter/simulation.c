@@ -292,6 +292,19 @@ sim_told(void)
 	return text;
 }
 
+/* No test reads metrics. */
+void
+worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	(void)w;
+	(void)request;
+	(void)name;
+	(void)type;
+	(void)help;
+	(void)value;
+}
+
 void
 worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...)

@@ -264,7 +264,7 @@ on_start(struct worker *w)
 {
 	struct runner *r = w->arg;
 
-	log_notice("Slurm's commands run confined: %s",
+	log_notice("sandbox of Slurm's commands: %s",
 	    confine_layers(r->confine));
 }
 

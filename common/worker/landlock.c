@@ -39,20 +39,29 @@ landlock_fs_rights(int abi)
 	return fs;
 }
 
-/*
- * The submitter and Slurm's commands make connections.  Slurm's commands also
- * bind a local port when the address of a connection is in use.
- */
+/* The submitter and Slurm's commands make connections. */
 static uint64_t
 net_handled(enum role role, int abi)
 {
 	if (abi < 4)
 		return 0;
-	if (role == ROLE_LISTENER)
-		return NET_BIND_TCP | NET_CONNECT_TCP;
-	if (role == ROLE_SUBMITTER)
+	if (role == ROLE_SUBMITTER || role == ROLE_RUNNER)
 		return NET_BIND_TCP;
-	return 0;
+	return NET_BIND_TCP | NET_CONNECT_TCP;
+}
+
+/*
+ * Each command of the runner has rules of its own for what it reads and
+ * executes.  The runner's deny what no command does: to write.
+ */
+static uint64_t
+fs_denied(enum role role, int abi)
+{
+	uint64_t fs = landlock_fs_rights(abi);
+
+	if (role == ROLE_RUNNER)
+		fs &= ~(FS_EXECUTE | FS_READ_FILE | FS_READ_DIR | FS_IOCTL_DEV);
+	return fs;
 }
 
 static uint64_t
@@ -110,8 +119,8 @@ allow_own(int ruleset, const struct sandbox *sb, uint64_t fs)
 	if (sb->role == ROLE_SUBMITTER && sb->root != NULL)
 		return allow_path(ruleset, ".",
 		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
-	/* Slurm's commands and their libraries open /dev/null. */
-	if (sb->role == ROLE_COLLECTOR)
+	/* Slurm's commands and their libraries write to /dev/null. */
+	if (sb->role == ROLE_RUNNER)
 		return allow_path(ruleset, "/dev/null",
 		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
 	return 0;
@@ -121,7 +130,7 @@ int
 landlock_enter(const struct sandbox *sb, int abi)
 {
 	struct ruleset_attr attr = {
-		.fs = landlock_fs_rights(abi),
+		.fs = fs_denied(sb->role, abi),
 		.net = net_handled(sb->role, abi),
 		.scoped = abi >= 6 ? SCOPE_ABSTRACT | SCOPE_SIGNAL : 0,
 	};

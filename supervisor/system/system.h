@@ -16,6 +16,9 @@
 
 #define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
+#define WORKER_FIRST ROLE_LISTENER
+#define WORKER_LAST  ROLE_SUBMITTER
+
 /* uid and groups of a process. */
 struct identity {
 	uid_t uid;

@@ -14,8 +14,6 @@
 #include "common/log.h"
 #include "common/permanent.h"
 
-static const char *const no_environment[] = { NULL };
-
 static void
 names_set(struct cluster *c)
 {
@@ -105,12 +103,22 @@ static const struct outbox_ops outbox_ops = {
 	.advanced = resume_advanced,
 };
 
+/* Another user, replaced commands, or the first message of the runner. */
+static void
+on_runner_info(void *arg)
+{
+	struct collector *col = arg;
+	unsigned i;
+
+	for (i = 0; i < col->site.n; i++)
+		wake(col->site.clusters[i]);
+}
+
 void
 clusters_init(struct collector *col, struct worker *w)
 {
 	col->site.w = w;
-	col->site.lastrun = -1;
-	col->site.runner = runner_new(w->base, no_environment);
+	col->site.runner = runner_new(w->base, on_runner_info, col);
 	if (col->site.runner == NULL)
 		fatal("out of memory");
 	col->outbox = outbox_new(&outbox_ops, col);
@@ -131,7 +139,9 @@ clusters_configure(struct collector *col)
 		if (n == site->n)
 			cluster_add(col);
 		memcpy(site->clusters[n]->name, name, sizeof(name));
+		site->clusters[n]->number = (uint8_t)(n + 1);
 	}
+	runner_clusters(site->runner, site->n);
 	for (i = 0; i < site->n; i++)
 		names_set(site->clusters[i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shutdown: the listener stops first, then the collector, then the
- * submitter, so that records under way reach the spool.  The shutdown takes at
+ * The shutdown: the listener stops first, then the collector and the runner,
+ * then the submitter, so that records under way reach the spool.  The shutdown takes at
  * most five seconds, whatever Slurm and cc-backend do.
  */
 #include "config.h"
@@ -18,7 +18,8 @@ static const struct {
 	uint32_t grace_ms;
 } order[] = {
 	{ ROLE_LISTENER, 400 },
-	{ ROLE_COLLECTOR, 1000 },
+	{ ROLE_COLLECTOR, 600 },
+	{ ROLE_RUNNER, 200 },
 	{ ROLE_SUBMITTER, 1700 },
 };
 #define ORDER_LEN	    ((int)(sizeof(order) / sizeof(order[0])))

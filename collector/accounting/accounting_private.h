@@ -72,10 +72,6 @@ struct accounting {
 	int64_t mark;	    /* watermark that was not sent yet */
 	uint64_t backfill_rows;
 	struct log_limit skipping;
-	char from_text[32];
-	char to_text[32];
-	char delimiter[SACCT_DELIMITER_MAX];
-	char columns[SACCT_COLUMNS_MAX];
 	struct idmap asked; /* jobs of the query under way: ASKED_ */
 	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
 	unsigned n_kept;
@@ -91,8 +87,8 @@ struct accounting {
 
 /*
  * Begins a query to sacct: row() is called for every row that
- * acct_question_feed() reads.  The caller adds the arguments that limit the
- * rows, and starts it.
+ * acct_question_feed() reads.  The caller sets the values that limit the rows,
+ * and starts it.
  */
 void acct_question(struct accounting *l, const struct query_type *type,
     int (*row)(struct job_snapshot *s, void *arg));

@@ -171,8 +171,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type by_id_query = {
-	.cmd = CMD_SACCT,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_RUNS,
 	.on_output = acct_question_feed,
 	.on_end = on_end,
 };
@@ -181,7 +180,7 @@ int
 acct_ids_query(struct accounting *l)
 {
 	struct idmap *wanted = &l->c->work.accounting, rest = { 0 };
-	struct id_list *ids = &l->query.ids;
+	struct id_list *ids = &l->query.question.ids;
 	uint64_t job;
 	size_t at = 0;
 
@@ -190,6 +189,9 @@ acct_ids_query(struct accounting *l)
 	acct_question(l, &by_id_query, on_row);
 	idmap_clear(&l->asked);
 	while ((job = idmap_next(wanted, &at, NULL)) != 0) {
+		/* Slurm has no such id; a hook can send any number. */
+		if (job > UINT32_MAX)
+			continue;
 		if (ids->n >= IDS_MAX || id_list_add(ids, job) == -1)
 			(void)idmap_put(&rest, job, NULL);
 		else
@@ -202,8 +204,6 @@ acct_ids_query(struct accounting *l)
 	    idmap_get(&l->asked, l->sentinel.job) == NULL)
 		(void)id_list_add(ids, l->sentinel.job);
 	sentinel_begin(l);
-	query_args(&l->query, "-j", NULL);
-	query_ids(&l->query);
 	if (query_start(&l->query) == -1)
 		asked_failed(l);
 	return 1;

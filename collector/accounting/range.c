@@ -25,7 +25,7 @@
 #define SLICE_MIN_S    3600	   /* shortest slice after a timeout */
 #define SLICE_MAX_S    (8 * 86400) /* longest slice when few runs ended */
 #define SLICE_ROWS     10000	   /* after fewer rows the slice is doubled */
-#define SLICE_QUICK_MS (QUERY_LONG_MS / 4)
+#define SLICE_QUICK_MS 30000	   /* a quarter of the deadline */
 #define DAY_S	       86400
 /* -E is at most this far ahead: clocks differ, and -s needs an end. */
 #define LATER_S 86400
@@ -406,11 +406,8 @@ on_range_row(struct job_snapshot *s, void *arg)
 	}
 }
 
-static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
-
 static const struct query_type range_query = {
-	.cmd = CMD_SACCT,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_RANGE,
 	.on_output = on_range_output,
 	.on_end = on_range_end,
 };
@@ -433,13 +430,9 @@ slice_ask(struct accounting *l)
 	l->others_seen = 0;
 	sentinel_begin(l);
 	l->asked_to = l->slice_to != 0 ? l->slice_to : now + later;
-	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
-	    (long long)r->at);
-	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
-	    (long long)l->asked_to);
 	acct_question(l, &range_query, on_range_row);
-	query_args(&l->query, "-S", l->from_text, "-E", l->to_text, "-s",
-	    range_states, NULL);
+	l->query.question.from = r->at;
+	l->query.question.to = l->asked_to;
 	/* When out of memory, the next acct_kick() starts the query again. */
 	(void)query_start(&l->query);
 }

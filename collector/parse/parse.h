@@ -14,6 +14,7 @@
 #include "collector/parse/snapshot.h"
 #include "collector/parse/span.h"
 #include "common/job.h"
+#include "common/question/question.h"
 
 /* time.c */
 
@@ -106,13 +107,6 @@ int lines_feed(struct lines *l, const char *p, size_t n,
 int lines_end(struct lines *l, int (*each)(struct span line, void *arg),
     void *arg);
 
-#define DELIMITER_LEN 4
-
-/*
- * A random delimiter out of 1,679,616, made of bytes that do not occur in
- * names.  No user can predict it and write it into a field.
- */
-void delimiter_new(char delimiter[DELIMITER_LEN + 1]);
 /*
  * Cuts text at the delimiters into at most max fields.  Returns the number of
  * fields, or max + 1 when there are more.
@@ -134,12 +128,6 @@ struct read_options {
 };
 
 /* squeue.c */
-
-/*
- * Two letters of the reason are enough to recognize "Prolog".  No column
- * contains text that a user wrote.
- */
-#define SQUEUE_FORMAT "%A %t %2r %S"
 
 struct squeue_job {
 	uint64_t job;
@@ -178,9 +166,6 @@ enum record_verdict scontrol_resources(struct span s,
 
 /* sacct.c */
 
-#define SACCT_COLUMNS_MAX   256 /* bytes of -o's value */
-#define SACCT_DELIMITER_MAX 32	/* bytes of "--delimiter=..." */
-
 /*
  * Reads a stream of rows.  sacct_begin() prepares the reader; then set how,
  * each and arg.
@@ -200,11 +185,9 @@ struct sacct_reader {
 };
 
 /*
- * Prepares r for one answer without the lacking columns, and writes the
- * arguments of sacct: the value of -o, and "--delimiter=...".
+ * Prepares r for one answer without the lacking columns, with a new delimiter.
  */
-void sacct_begin(struct sacct_reader *r, uint32_t lacking,
-    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX]);
+void sacct_begin(struct sacct_reader *r, uint32_t lacking);
 /*
  * Returns 0, or -1 when the stream is no answer to this query, each() stopped
  * or memory is short.
@@ -220,10 +203,7 @@ void sacct_clear(struct sacct_reader *r);
  */
 const char *sacct_lacks(const char *err, uint32_t *lacking);
 
-/* Rows of job steps.  No column contains text that a user wrote. */
-#define STEP_FIELDS    "JobIDRaw,Start,End,ExitCode"
-#define STEP_DELIMITER "||||"
-
+/* A row of STEP_FIELDS. */
 struct job_step {
 	uint64_t job;
 	int64_t start;

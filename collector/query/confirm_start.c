@@ -102,7 +102,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type confirm_query = {
-	.cmd = CMD_SQUEUE,
+	.kind = QUESTION_LIST_JOBS,
 	.on_line = on_row,
 	.on_end = on_end,
 };
@@ -120,10 +120,7 @@ confirm_kick(struct confirm *h)
 		return;
 	query_begin(q, h->c, &confirm_query, h);
 	while ((job = idmap_next(&h->jobs, &at, NULL)) != 0)
-		(void)id_list_add(&q->ids, job);
+		(void)id_list_add(&q->question.ids, job);
 	idmap_clear(&h->jobs);
-	query_args(q, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
-	    slurm_live_states(&h->c->slurm), "-j", NULL);
-	query_ids(q);
 	(void)query_start(q);
 }

@@ -107,7 +107,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type ping_query = {
-	.cmd = CMD_SCONTROL,
+	.kind = QUESTION_PING,
 	.flags = QUERY_LAST_LINE,
 	.on_line = on_line,
 	.on_end = on_end,
@@ -127,7 +127,6 @@ controller_role_kick(struct controller_role *a)
 	a->next = now_ms() + c->set->poll * 1000;
 	a->seen = (struct controllers) { .first_up = -1, .ours = -1 };
 	query_begin(&a->query, c, &ping_query, a);
-	query_args(&a->query, "ping", NULL);
 	(void)query_start(&a->query);
 }
 

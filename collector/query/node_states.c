@@ -19,10 +19,9 @@
 #include "common/log.h"
 #include "common/permanent.h"
 
-#define NODES_KEPT     100000	   /* nodes; no cluster has more */
-#define FRAME_NODES    4096	   /* of one message */
-#define RUNNING_STATES "R,S,CF,ST" /* of jobs that are counted */
-#define WORD_MAX       16	   /* "allocated" is the longest */
+#define NODES_KEPT  100000 /* nodes; no cluster has more */
+#define FRAME_NODES 4096   /* of one message */
+#define WORD_MAX    16	   /* "allocated" is the longest */
 
 struct tracked_node {
 	struct tracked_node *next;
@@ -273,8 +272,7 @@ on_jobs_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type jobs_query = {
-	.cmd = CMD_SQUEUE,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_BUSY_NODES,
 	.on_line = on_job,
 	.on_end = on_jobs_end,
 };
@@ -291,14 +289,11 @@ on_nodes_end(const struct command_end *end, int complete, void *arg)
 	health_good(&n->c->ctld);
 	node_states_sweep(n);
 	query_begin(&n->query, n->c, &jobs_query, n);
-	query_args(&n->query, "-h", "-a", "-t", RUNNING_STATES, "-o", "%N",
-	    NULL);
 	n->busy = query_start(&n->query) == 0;
 }
 
 static const struct query_type nodes_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_NODES,
 	.on_line = on_node,
 	.on_end = on_nodes_end,
 };
@@ -325,6 +320,5 @@ node_states_kick(struct node_states *n)
 	n->cycle++;
 	n->seen = 0;
 	query_begin(&n->query, c, &nodes_query, n);
-	query_args(&n->query, "--all", "show", "node", "-d", "-o", NULL);
 	n->busy = query_start(&n->query) == 0;
 }

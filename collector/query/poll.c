@@ -134,7 +134,7 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type clock_query = {
-	.cmd = CMD_SDIAG,
+	.kind = QUESTION_CLOCK,
 	.on_line = on_clock_line,
 	.on_end = on_clock_end,
 };
@@ -424,8 +424,7 @@ on_list_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type list_query = {
-	.cmd = CMD_SQUEUE,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_LIST,
 	.on_line = on_row,
 	.on_end = on_list_end,
 };
@@ -446,8 +445,6 @@ poll_start(struct poll *y)
 	y->known = 0;
 	idmap_clear(&c->work.details);
 	query_begin(&y->query, c, &list_query, y);
-	query_args(&y->query, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
-	    slurm_live_states(&c->slurm), NULL);
 	if (query_start(&y->query) == -1)
 		poll_idle(y);
 }

@@ -5,12 +5,11 @@
  */
 #include "config.h"
 
-#include <sys/stat.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/base/wake.h"
+#include "collector/slurm/runner_link.h"
 #include "collector/track/track.h"
 #include "common/array.h"
 #include "common/log.h"
@@ -93,13 +92,7 @@ resume_open(struct site *site, const struct run_key *key, int unconfirmed)
 static int64_t
 lastrun_of(const struct cluster *c)
 {
-	const struct site *site = c->site;
-	struct stat st;
-
-	return !c->by_name && site->lastrun != -1 &&
-		fstat(site->lastrun, &st) == 0 ?
-	    st.st_mtime :
-	    0;
+	return c->by_name ? 0 : runner_info(c->site->runner)->lastrun;
 }
 
 /*
@@ -217,7 +210,6 @@ resume_synced(struct site *site)
 void
 resume_advanced(struct cluster *c, int64_t until)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 	struct site *site = c->site;
 	unsigned i;
 
@@ -225,10 +217,6 @@ resume_advanced(struct cluster *c, int64_t until)
 	for (i = 0; i < site->n; i++)
 		if (site->clusters[i]->resume.durable < until)
 			until = site->clusters[i]->resume.durable;
-	times[1].tv_sec = until;
-	if (until > 0 && site->lastrun != -1 &&
-	    futimens(site->lastrun, times) == -1) {
-		log_warn("cannot set the time of the last-run file");
-		site->lastrun = -1;
-	}
+	if (until > 0)
+		runner_resume_time(site->runner, until);
 }

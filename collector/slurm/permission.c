@@ -220,7 +220,7 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 
 	if (check == NULL &&
 	    (check = c->permission_check = calloc(1, sizeof(*check))) == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	if (slurm_permission_inherent(&c->slurm)) {
 		permission_set(c, PERMISSION_INHERENT);
 		then(arg, 1);

@@ -214,7 +214,6 @@ queue_rest(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct walk *k = arg;
 
-	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
 	return queue_row(k, run, DEST_REST);
@@ -225,7 +224,6 @@ queue_nats(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct walk *k = arg;
 
-	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
 	return queue_row(k, run, DEST_NATS);

@@ -58,7 +58,6 @@ static struct event *upkeep; /* checks old tombstones and the reserve */
 static void
 on_prepare(struct worker *w)
 {
-	(void)w;
 	signal(SIGXFSZ, SIG_IGN);
 	spool_prepare();
 	http_prepare();
@@ -94,7 +93,6 @@ static int
 on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
     size_t len, char *reason, size_t size)
 {
-	(void)w;
 	next_drop();
 	checked.payload = payload_new(next, reason, size);
 	if (checked.payload != NULL)
@@ -229,8 +227,6 @@ on_age(evutil_socket_t fd, short what, void *arg)
 {
 	struct submitter *s = arg;
 
-	(void)fd;
-	(void)what;
 	intake_upkeep(s->intake);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);
@@ -481,7 +477,6 @@ on_stop(struct worker *w, uint32_t grace_ms)
 {
 	struct submitter *s = w->arg;
 
-	(void)grace_ms;
 	if (s->spool != NULL) {
 		commit_now(s->commit);
 		spool_close(s->spool);

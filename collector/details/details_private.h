@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of collector/details share. */
+/* Private declarations of collector/details. */
 #ifndef COLLECTOR_DETAILS_DETAILS_PRIVATE_H
 #define COLLECTOR_DETAILS_DETAILS_PRIVATE_H
 
@@ -69,7 +69,7 @@ struct details {
 /* results.c */
 
 struct detail_result *details_result(const struct details *d, uint64_t job);
-/* NULL on memory. */
+/* NULL when out of memory. */
 struct detail_result *details_result_new(struct details *d, uint64_t job,
     int wanted);
 /* Forgets what is kept of it. */

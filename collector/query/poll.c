@@ -109,7 +109,6 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 	struct poll *y = arg;
 	struct cluster *c = y->c;
 
-	(void)complete;
 	y->without_clock = 0;
 	c->clock.tried = 1;
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this box share. */
+/* Private declarations of runner/confine. */
 #ifndef RUNNER_CONFINE_CONFINE_PRIVATE_H
 #define RUNNER_CONFINE_CONFINE_PRIVATE_H
 
@@ -82,7 +82,7 @@ int ruleset_restrict(int fd);
 
 struct includes;
 
-/* file may be NULL: Slurm's usual places.  NULL on memory. */
+/* file may be NULL: Slurm's usual places.  NULL when out of memory. */
 struct includes *includes_new(const char *file);
 void includes_free(struct includes *in);
 /* Allows what they name; reads again what has changed. */

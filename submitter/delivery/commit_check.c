@@ -303,8 +303,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct commit_check *n = arg;
 
-	(void)fd;
-	(void)what;
 	n->armed = 0;
 	if (n->job_list.busy)
 		return;

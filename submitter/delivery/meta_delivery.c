@@ -155,8 +155,6 @@ meta_delivery_step(struct meta_delivery *l)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	(void)fd;
-	(void)what;
 	meta_delivery_step(arg);
 }
 

@@ -29,6 +29,7 @@
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
@@ -180,6 +181,7 @@ conf_swap(struct submitter *s)
 	version_pin(s);
 	policy_set(s);
 	failover_conf(s->failover);
+	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
 }
@@ -271,6 +273,7 @@ static void
 on_committed(struct submitter *s)
 {
 	intake_committed(s->intake);
+	first_list_check(s->first_list);
 }
 
 static int
@@ -389,11 +392,12 @@ boxes_new(struct submitter *s)
 	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->failover = failover_new(s);
+	s->first_list = first_list_new(s);
 	if (s->commit == NULL || s->breaker == NULL || s->intake == NULL ||
 	    s->rest == NULL || s->nats_delivery == NULL ||
 	    s->commit_check == NULL || s->conflict == NULL || s->meta == NULL ||
 	    s->nodes == NULL || s->missing == NULL || s->reconcile == NULL ||
-	    s->sync == NULL || s->failover == NULL)
+	    s->sync == NULL || s->failover == NULL || s->first_list == NULL)
 		fatalx("out of memory");
 }
 

@@ -92,7 +92,8 @@ on_listed(const struct result *v, void *arg)
 	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
 	/*
-	 * A run that cannot be listed is sent: the answer to its start tells.
+	 * A run that cannot be listed is sent: the answer to its start shows
+	 * whether cc-backend has it.
 	 */
 	b->step = BACKFILL_RELEASE;
 	window_soon(b, 0);

@@ -15,6 +15,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -189,30 +190,15 @@ first_list_status(struct first_list *f, uint64_t request)
 struct first_list *
 first_list_new(struct submitter *s)
 {
-	struct first_list *f = calloc(1, sizeof(*f));
+	struct first_list *f = permanent_new(sizeof(*f));
 	size_t n;
 	void *p;
 
-	if (f == NULL)
-		return NULL;
 	f->s = s;
 	f->timer = timer_new(s, on_timer, f);
-	if (f->timer == NULL) {
-		free(f);
-		return NULL;
-	}
 	p = spool_value_get(s->spool, LISTED, &n);
 	if (p != NULL && n == sizeof(f->listed))
 		memcpy(&f->listed, p, sizeof(f->listed));
 	free(p);
 	return f;
-}
-
-void
-first_list_free(struct first_list *f)
-{
-	if (f == NULL)
-		return;
-	event_free(f->timer);
-	free(f);
 }

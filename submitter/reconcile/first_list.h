@@ -12,9 +12,8 @@
 struct first_list;
 struct submitter;
 
-/* Returns owned, or NULL without memory. */
+/* Never fails; the object is permanent. */
 struct first_list *first_list_new(struct submitter *s);
-void first_list_free(struct first_list *f);
 /*
  * To be called before anything is sent when the configuration or the spool has
  * changed: a new cluster stops the delivery until it is listed.

@@ -25,8 +25,6 @@ begin(void)
 static void
 end(void)
 {
-	sync_free(sim.sync);
-	sim.sync = NULL;
 	sim_end();
 }
 
@@ -127,7 +125,7 @@ test_once(void)
 	begin();
 	open_run(7, 1000);
 	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
-	run.state[DEST_REST] = CLOSED_BY_OTHERS;
+	run.state[DEST_REST] = STOPPED_BY_OTHERS;
 	CHECK_INT(spool_save(sim.spool, &run), 0);
 	CHECK_STR(sync_job(7, CTL_FLAG_DRY_RUN, EMPTY),
 	    "alpha|7|1000||`repair` corrects it\n"

@@ -33,6 +33,18 @@ print_empty(const struct ctl_args *args, const struct ctl_reply *a)
 			"no delivery waits\n");
 }
 
+/* The daemon was not reached. */
+static void
+print_unreached(const struct ctl_args *args, const char *reason)
+{
+	if (args->json) {
+		printf("{\"result\":\"unreached\",\"text\":");
+		json_string(reason);
+		printf("}\n");
+	} else
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
+}
+
 static int
 print(const struct ctl_args *args, const struct ctl_reply *a)
 {
@@ -79,16 +91,15 @@ main(int argc, char **argv)
 		    args_usage);
 		return EXIT_USAGE;
 	}
+	if (socket_find(&args, reason, sizeof(reason)) == -1) {
+		print_unreached(&args, reason);
+		return EXIT_UNREACHABLE;
+	}
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
 	if (request_send(args.socket, &args.req, &reply, reason,
 		sizeof(reason)) == -1) {
-		if (args.json) {
-			printf("{\"result\":\"unreached\",\"text\":");
-			json_string(reason);
-			printf("}\n");
-		} else
-			fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
+		print_unreached(&args, reason);
 		status = EXIT_UNREACHABLE;
 	} else
 		status = print(&args, &reply);

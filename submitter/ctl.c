@@ -91,7 +91,9 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "closed_by_others", (unsigned long long)s->n.closed },
 		{ "victims", (unsigned long long)s->n.victims },
 		{ "late_due", (unsigned long long)spool_meta_count(s->spool) },
-		{ "late_given_up", (unsigned long long)s->n.meta_dropped },
+		{ "late_given_up",
+		    (unsigned long long)(s->n.meta_dropped +
+			spool_meta_refused(s->spool)) },
 		{ "records", (unsigned long long)s->n.records },
 		{ "records_refused", (unsigned long long)s->n.records_refused },
 		{ "nats_waiting", nats_waiting(s) },

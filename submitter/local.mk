@@ -36,6 +36,8 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/payload_conf.c \
 	submitter/payload/payload_conf.h \
 	submitter/payload/payload_meta.c \
+	submitter/payload/slurm_info.c \
+	submitter/payload/slurm_info.h \
 	submitter/payload/tags.c \
 	submitter/payload/tags.h \
 	submitter/payload/thread_table.c \

@@ -178,7 +178,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	return row_send(c, s, run);
 }
 
-/* Sends the row unchanged, for a run that is not open. */
+/* Sends the row of a run that is not open, unchanged. */
 static enum row_result
 backfill_dry_run(struct cluster *c, struct job_snapshot *s)
 {

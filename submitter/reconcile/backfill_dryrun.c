@@ -19,8 +19,8 @@
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
 {
-	struct dryrun_run *p = NULL;
 	struct job found = *job; /* the key may change */
+	struct dryrun_run *p = NULL;
 	int64_t alias;
 
 	if (!b->look || b->step != BACKFILL_ASKED)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The held runs of a backfill. The tombstones of that time are gone, or
- * cc-backend has lost the runs since, so only a list of cc-backend's jobs proves
- * which runs it lacks. Those are sent, a few at a time, and none while live runs
- * are due.
+ * The held runs of a backfill.  Tombstones of that time were removed, or
+ * cc-backend has lost the runs, so only a list of cc-backend's jobs proves which
+ * runs cc-backend lacks.  These runs are sent, a few at a time, and none while
+ * live runs are due.
  */
 #include "config.h"
 

@@ -13,8 +13,8 @@
 
 #include "common/permanent.h"
 #include "submitter/base/context.h"
-#include "submitter/base/sets.h"
 #include "submitter/base/diff_row.h"
+#include "submitter/base/sets.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/reconcile.h"

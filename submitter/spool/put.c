@@ -242,6 +242,29 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	}
 }
 
+/*
+ * The script came after the start was sent: cc-backend gets it as an update. A
+ * full table of updates is no error.
+ */
+static int
+script_update(struct spool *sp, const struct run_key *key, const char *script)
+{
+	return spool_meta_add(sp, key, sp->policy.script_key, script,
+		   spool_now(sp)) == -1 ?
+	    -1 :
+	    0;
+}
+
+/* May cc-backend have a start of the run without its script? */
+static int
+is_script_due(const struct spool *sp, const struct spool_run *run)
+{
+	/* With 1.5, stops wait for commits; older ones know no updates. */
+	return sp->policy.script_key != NULL && sp->policy.wait_commit &&
+	    (run->flags & RUN_REST_STARTED) &&
+	    run->state[DEST_REST] != START_REJECTED;
+}
+
 /* A run that is not reported is done; later runs of the job are released. */
 static enum spool_put
 put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
@@ -257,21 +280,12 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	return PUT_MERGED;
 }
 
-/* Slurm reports another slurm_info at the end of a run than before. */
-static int
-is_told_anew(const struct job *old, const struct job *job)
-{
-	return job->end != 0 && old->end == 0 && job->slurm_info != NULL &&
-	    (old->slurm_info == NULL ||
-		strcmp(old->slurm_info, job->slurm_info) != 0);
-}
-
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
-	int changed,
+	int changed, had_script,
 	    moved = run->key.start != job->key.start &&
 	    run->alias != job->key.start,
 	    lost = run->flags & RUN_MISSING_IN_BACKEND;
@@ -293,11 +307,11 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		old = *job;
 		job_init(job);
 		run->flags &= ~RUN_FROM_BACKEND;
+		had_script = 1; /* the start was not sent from this spool */
 		changed = 1;
 	} else {
 		old.key = run->key;
-		if (is_told_anew(&old, job))
-			run->flags |= RUN_INFO_CHANGED;
+		had_script = old.script != NULL;
 		changed = job_merge(&old, job) || moved;
 	}
 	/* Slurm knows the run, so it is not missing. */
@@ -312,6 +326,9 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	run->not_found_at = 0;
 	run->not_found_count = 0;
 	states_merged(sp, run, &old, had_end, live);
+	if (!had_script && old.script != NULL && is_script_due(sp, run) &&
+	    script_update(sp, &run->key, old.script) == -1)
+		goto done;
 	if (spool_record_write(sp, run->id, &old) == -1)
 		goto done;
 	if (spool_is_requeued_early(&old))
@@ -324,6 +341,19 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 done:
 	job_clear(&old);
 	return rc;
+}
+
+/* A done run: nothing is news, except the script that it still lacks. */
+static enum spool_put
+put_done(struct spool *sp, const struct job *job)
+{
+	const char *key = sp->policy.script_key;
+
+	if (job->script != NULL && key != NULL &&
+	    spool_meta_expected(sp, &job->key, key) &&
+	    script_update(sp, &job->key, job->script) == -1)
+		return PUT_ERROR;
+	return PUT_KNOWN;
 }
 
 /*
@@ -363,7 +393,7 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 	if (found == FOUND_ERROR || sp->broken)
 		return PUT_ERROR;
 	if (found == FOUND_DONE)
-		return PUT_KNOWN;
+		return put_done(sp, job);
 	if (found != FOUND_ROW &&
 	    ((job->flags & JOB_PARTIAL) || !(job->flags & JOB_HAS_START)))
 		return PUT_REFUSED;

@@ -78,8 +78,7 @@ const char *run_state_label(enum run_state state);
 #define RUN_TAGGED 256u
 /* its first start had all that is known at the end */
 #define RUN_END_IN_START 512u
-/* slurm_info differs from that of its first start */
-#define RUN_INFO_CHANGED 1024u
+/* 1024 is in files of version 0.1.0: slurm_info changed with the end */
 /* a start may have been sent by REST: its content does not change */
 #define RUN_REST_STARTED 2048u
 /* no start before Slurm shows the run as running, or its end */
@@ -154,6 +153,8 @@ struct spool_policy {
 	int active_only;
 	int64_t nats_gap;  /* ms between start and stop; 0 = none */
 	int64_t more_wait; /* ms that a start waits for its script */
+	/* key of metaData of a script that follows the start; NULL = not sent */
+	const char *script_key;
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
 	int last_requeued;
 };
@@ -336,16 +337,27 @@ struct spool_meta {
 };
 /*
  * Stores a value until cc-backend has it; replaces the stored value of that
- * key. 1, 0 when too many are stored, -1.
+ * key. 1, 0 when too many are stored or the spool is more than half full, -1.
  */
 int spool_meta_add(struct spool *sp, const struct run_key *key,
     const char *field, const char *value, int64_t due);
+/*
+ * Notes that the value of a key may come until then, though the run is done; an
+ * update without a value, which is not sent. As spool_meta_add().
+ */
+int spool_meta_expect(struct spool *sp, const struct run_key *key,
+    const char *field, int64_t until);
+/* 1 when that was noted. */
+int spool_meta_expected(struct spool *sp, const struct run_key *key,
+    const char *field);
 /* The update that is due first: 1 (spool_meta_clear() it), 0 = none, -1. */
 int spool_meta_next(struct spool *sp, struct spool_meta *late);
 void spool_meta_clear(struct spool_meta *late);
 int spool_meta_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries);
 int spool_meta_drop(struct spool *sp, int64_t id);
 uint64_t spool_meta_count(const struct spool *sp);
+/* Number of updates that were not stored. */
+uint64_t spool_meta_refused(const struct spool *sp);
 
 /*
  * cc-backend refuses a run when it has another run of the job that began less

@@ -56,6 +56,7 @@ enum sql {
 	SQL_SPAN_ALIAS,
 	SQL_META_ADD,
 	SQL_META_OF_RUN,
+	SQL_META_EXPECTED,
 	SQL_META_NEXT,
 	SQL_META_WAIT,
 	SQL_META_DROP,
@@ -207,6 +208,8 @@ struct spool {
 	struct writer record; /* a buffer that is used again */
 	/* records that ended before the low-water mark */
 	uint64_t beyond;
+	/* updates that were not stored */
+	uint64_t meta_refused;
 	/* events that the table of states does not allow */
 	uint64_t forbidden;
 	int64_t keep;

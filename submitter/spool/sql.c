@@ -175,6 +175,9 @@ static const char *const texts[SQL__COUNT] = {
 			 " ?6, 0)",
 	[SQL_META_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"
 			    " AND started = ?3 AND field = ?4",
+	[SQL_META_EXPECTED] = "SELECT 1 FROM late WHERE cluster = ?1 AND"
+			      " job = ?2 AND started = ?3 AND field = ?4 AND"
+			      " value = ''",
 	[SQL_META_NEXT] = "SELECT id, cluster, job, started, field, value, due,"
 			  " tries FROM late ORDER BY due LIMIT 1",
 	[SQL_META_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",

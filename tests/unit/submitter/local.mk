@@ -20,6 +20,11 @@ test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \
 test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_payload_LDADD = $(PAYLOAD_LIBS)
 
+check_PROGRAMS += test_slurm_info
+TESTS += test_slurm_info
+test_slurm_info_SOURCES = tests/unit/submitter/payload/test_slurm_info.c
+test_slurm_info_LDADD = $(PAYLOAD_LIBS)
+
 check_PROGRAMS += test_topology
 TESTS += test_topology
 test_topology_SOURCES = tests/unit/submitter/payload/test_topology.c

@@ -292,6 +292,7 @@ sim_told(void)
 	return text;
 }
 
+/* No test reads metrics. */
 void
 worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...)

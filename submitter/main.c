@@ -29,6 +29,7 @@
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
@@ -179,6 +180,7 @@ conf_swap(struct submitter *s)
 	version_pin(s);
 	policy_set(s);
 	failover_conf(s->failover);
+	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
 }
@@ -268,6 +270,7 @@ static void
 on_committed(struct submitter *s)
 {
 	intake_committed(s->intake);
+	first_list_check(s->first_list);
 }
 
 static int
@@ -386,6 +389,7 @@ boxes_new(struct submitter *s)
 	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->failover = failover_new(s);
+	s->first_list = first_list_new(s);
 	s->backfill = backfill_new(s);
 }
 

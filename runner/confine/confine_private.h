@@ -35,13 +35,13 @@ struct command_kind {
 	char path[PATH_MAX];
 	struct file_stamp stamp;
 	int is_script;		 /* it is no ELF program */
-	char loader[LOADER_MAX]; /* of an ELF program; "" = none */
+	char loader[LOADER_MAX]; /* of an ELF program; "" = not known */
 };
 
 struct command_kinds {
 	struct command_kind kinds[COMMANDS_MAX];
 	unsigned n, next;
-	char loader[LOADER_MAX]; /* for a program that is not readable */
+	char loader[LOADER_MAX]; /* of the system, as our own */
 };
 
 void command_kinds_init(struct command_kinds *k);

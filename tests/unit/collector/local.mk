@@ -124,6 +124,12 @@ test_record_pack_SOURCES = tests/unit/collector/details/test_record_pack.c \
 test_record_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_record_pack_LDADD = $(ZLIB_LIBS)
 
+check_PROGRAMS += test_details_text
+TESTS += test_details_text
+test_details_text_SOURCES = tests/unit/collector/details/test_details_text.c
+test_details_text_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_details_text_LDADD = $(COLLECTOR_DETAILS_LIBS)
+
 # Decisions, with a simulated clock, runner and channels: this object has the
 # functions of the members of the libraries that it replaces.
 simulation = tests/unit/collector/simulation.c \

@@ -60,9 +60,11 @@ KEY(SUBMITTER_USER, "submitterUser", STR, "cc-slurm-submit", 1, 64, S_, SERVICE)
 KEY(LISTENER_USER, "listenerUser", STR, "cc-slurm-listen", 1, 64, S_, SERVICE)
 KEY(COLLECTOR_USER, "collectorUser", STR, "cc-slurm-collect", 1, 64, S_, SERVICE)
 KEY(SANDBOX, "sandbox", STR, "enforce", 2, 16, S_, SERVICE)
+KEY(STRICT_MODES, "strictModes", BOOL, "false", 0, 0, S_, LIVE)
 KEY(SPOOL_DIR, "spoolDir", STR, "", 0, 4095, S_, SERVICE)
 KEY(SPOOL_MAX_BYTES, "spoolMaxBytes", INT, "2147483648", 1048576, 1099511627776, W_, LIVE)
-KEY(CTL_SOCK, "ctlSockPath", STR, "/run/cc-slurm-adapter/ctl.sock", 1, 4095, S_, SERVICE)
+/* Derived from pidFilePath (common/conf_paths.c): never empty after the parser. */
+KEY(CTL_SOCK, "ctlSockPath", STR, "", 0, 4095, S_, SERVICE)
 KEY(CTL_USERS, "ctlUsers", LIST, "[]", 0, 64, S_, LIVE)
 KEY(PREP_ALLOWED_HOSTS, "prepAllowedHosts", LIST, "[]", 0, 1024, L_, LIVE)
 /* User names; the workers get user ids (supervisor/system/allowed_uids.c). */

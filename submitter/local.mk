@@ -59,6 +59,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/evict.c \
 	submitter/spool/export.c \
 	submitter/spool/export.h \
+	submitter/spool/find_run.c \
 	submitter/spool/job_order.c \
 	submitter/spool/meta_update.c \
 	submitter/spool/open.c \

@@ -135,8 +135,10 @@ const char *run_state_text(const struct spool_run *run, enum dest dest);
 /* The result of storing a record. */
 enum spool_put {
 	PUT_NEW,
-	PUT_MERGED,   /* the record changed the run */
-	PUT_KNOWN,    /* nothing is new, or the run is done */
+	PUT_MERGED, /* the record changed the run */
+	PUT_KNOWN,  /* nothing is new, or the run is done */
+	/* of a backfill; done here: held until cc-backend's list tells */
+	PUT_HELD,
 	PUT_REFUSED,  /* the record has no valid run */
 	PUT_NO_SHARE, /* the share for resource records is full */
 	PUT_ERROR     /* the disk; nothing of the transaction is durable */
@@ -241,13 +243,19 @@ void spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
  */
 int spool_check_file(const char *path, char *text, size_t size);
 
-/* put.c, run.c, resource_stub.c, job_order.c */
+/* put.c, find_run.c, run.c, resource_stub.c, job_order.c */
 
 /*
  * Stores a record or merges it into its run; job loses the members that were
  * moved.  *id becomes the row of the run, 0 when there is none.
  */
 enum spool_put spool_put(struct spool *sp, struct job *job, int64_t *id);
+/*
+ * 1 when only a list of cc-backend's jobs tells whether cc-backend has the ended
+ * run of this record of a backfill. job gets the start that was sent; *alias is
+ * another start that may have been sent (0 = none).
+ */
+int spool_may_lack(struct spool *sp, struct job *job, int64_t *alias);
 /* Stores the bytes of a record that must not be read, as quarantined. */
 enum spool_put spool_put_quarantined(struct spool *sp,
     const struct run_key *key, const uint8_t *p, size_t n);
@@ -370,7 +378,10 @@ int spool_previous_run(struct spool *sp, const struct spool_run *run,
 /* Reads the runs of one job, oldest first: how many, max at most. */
 int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
     struct spool_run *rows, int max);
-/* Reads the starts of its runs that are done: how many, max at most. */
+/*
+ * Reads the starts of its runs that are done, the first one of a run whose start
+ * has moved: how many, max at most.
+ */
 int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
     int64_t *starts, int max);
 
@@ -410,6 +421,12 @@ int spool_each(struct spool *sp, enum dest dest, enum run_state state,
  */
 int spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to);
+/*
+ * Widens from and to so that they contain the other starts (alias) of the runs
+ * that began in this range. 0 or -1.
+ */
+int spool_span_alias(struct spool *sp, enum run_state state,
+    const char *cluster, int64_t *from, int64_t *to);
 
 /* evict.c */
 

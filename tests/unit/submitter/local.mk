@@ -128,6 +128,13 @@ test_start_stop_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_start_stop_LDADD = $(SUBMITTER_LIBS)
 
 # submitter/reconcile
+check_PROGRAMS += test_backfill
+TESTS += test_backfill
+test_backfill_SOURCES = tests/unit/submitter/reconcile/test_backfill.c \
+	$(SUBMITTER_SIMULATION)
+test_backfill_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_backfill_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_missing_runs
 TESTS += test_missing_runs
 test_missing_runs_SOURCES = \
@@ -135,6 +142,14 @@ test_missing_runs_SOURCES = \
 	$(SUBMITTER_SIMULATION)
 test_missing_runs_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_missing_runs_LDADD = $(SUBMITTER_LIBS)
+
+check_PROGRAMS += test_sync_command
+TESTS += test_sync_command
+test_sync_command_SOURCES = \
+	tests/unit/submitter/reconcile/test_sync_command.c \
+	$(SUBMITTER_SIMULATION)
+test_sync_command_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_sync_command_LDADD = $(SUBMITTER_LIBS)
 
 check_PROGRAMS += test_failover
 TESTS += test_failover

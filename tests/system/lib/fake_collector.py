@@ -51,6 +51,7 @@ def enum(path, first, prefix):
 
 
 MSG = enum("common/msg.h", "MSG_SANDBOX", "MSG_")
+ROLE = enum("common/msg.h", "ROLE_SUPERVISOR", "ROLE_")
 END = enum("common/job.h", "END_NOT", "END_")
 VERB = enum("common/ctl.h", "CTL_STATUS", "CTL_")
 TABLE = enum("common/ctl.h", "CTL_T_STATUS", "CTL_T_")
@@ -205,7 +206,7 @@ class Submitter:
         os.close(out)
         theirs.close()
         self.link = Link(ours, self.on_supervisor)
-        self.link.send("MSG_SANDBOX", struct.pack("=BBBIIH", 3, 0, 0, 0, 0, 0) + b"\x01" +
+        self.link.send("MSG_SANDBOX", struct.pack("=BBBIIH", ROLE["ROLE_SUBMITTER"], 0, 0, 0, 0, 0) + b"\x01" +
                        text(self.folder) + struct.pack("=QQQH", 256, 2**64 - 1, 2**64 - 1, 1) +
                        bytes([7]) + text(self.folder))
         self.configure()

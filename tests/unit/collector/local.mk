@@ -176,3 +176,15 @@ test_job_script_SOURCES = tests/unit/collector/query/test_job_script.c \
 	tests/unit/collector/parse/recording.h $(simulation)
 test_job_script_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_job_script_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_node_states
+TESTS += test_node_states
+test_node_states_SOURCES = tests/unit/collector/query/test_node_states.c $(simulation)
+test_node_states_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_node_states_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_controller_role
+TESTS += test_controller_role
+test_controller_role_SOURCES = tests/unit/collector/query/test_controller_role.c $(simulation)
+test_controller_role_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_controller_role_LDADD = $(COLLECTOR_LIBS)

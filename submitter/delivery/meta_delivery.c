@@ -184,7 +184,6 @@ owe(const char *field, const char *value, void *arg)
 	o->n += rc == 1;
 }
 
-/* A spool that is more than half full stores no updates. */
 static int
 is_wanted(struct meta_delivery *l)
 {

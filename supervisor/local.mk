@@ -38,7 +38,6 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \
-	supervisor/system/slurm_conf.c \
 	supervisor/system/slurm_user.c \
 	supervisor/system/sockets.c \
 	supervisor/system/spawn.c \

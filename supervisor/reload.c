@@ -20,19 +20,8 @@
 
 #define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
 #define WORKER_ROLES \
-	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_SUBMITTER)
-
-/*
- * A value that needs a restart is part of a worker's sandbox or environment.
- * If no worker reads the value, it is a path that the collector may open.
- */
-static unsigned
-restart_roles(const struct conf_rule *rule)
-{
-	unsigned roles = rule->roles & WORKER_ROLES;
-
-	return roles != 0 ? roles : 1u << ROLE_COLLECTOR;
-}
+	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | \
+	    1u << ROLE_SUBMITTER)
 
 /* The old value stays: it can only change with the service. */
 static int
@@ -68,7 +57,7 @@ conf_diff(const struct conf *old, struct conf *next, unsigned *restarts)
 		}
 		changed++;
 		if (rule->effect == CONF_EFFECT_RESTART)
-			*restarts |= restart_roles(rule);
+			*restarts |= rule->roles & WORKER_ROLES;
 		log_info("%s has changed", rule->name);
 	}
 	return changed;

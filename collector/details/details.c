@@ -165,8 +165,7 @@ on_verify_row(struct span line, void *arg)
 }
 
 static const struct query_type verify_query = {
-	.cmd = CMD_SQUEUE,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_LIST_ALL,
 	.on_line = on_verify_row,
 	.on_end = on_verify_end,
 };
@@ -181,8 +180,6 @@ static void
 verify_query_start(struct details *d)
 {
 	query_begin(&d->query, d->c, &verify_query, d);
-	query_args(&d->query, "-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT,
-	    NULL);
 	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
@@ -207,8 +204,7 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type all_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_JOBS,
 	.on_line = details_text_line,
 	.on_end = on_all_end,
 };
@@ -217,7 +213,6 @@ static void
 all_query_start(struct details *d)
 {
 	query_begin(&d->query, d->c, &all_query, d);
-	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
 	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
@@ -239,7 +234,7 @@ on_one_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type one_query = {
-	.cmd = CMD_SCONTROL,
+	.kind = QUESTION_JOB,
 	.on_line = details_text_line,
 	.on_end = on_one_end,
 };
@@ -250,10 +245,8 @@ one_query_start(struct details *d, uint64_t job)
 	idmap_clear(&d->seen);
 	details_text_begin(d);
 	query_begin(&d->query, d->c, &one_query, d);
-	(void)id_list_add(&d->query.ids, job);
-	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
-	query_ids(&d->query);
-	if (query_start(&d->query) == -1)
+	if (id_list_add(&d->query.question.ids, job) == -1 ||
+	    query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
 

@@ -19,7 +19,6 @@
 #define AT_ONCE 4
 /* Scripts of arrays whose tasks start one after the other */
 #define ARRAYS_KEPT 4
-#define DEADLINE_MS 10000
 
 struct script_fetch {
 	struct scripts *scripts;
@@ -28,7 +27,6 @@ struct script_fetch {
 	char *text; /* owned */
 	size_t len;
 	size_t cap;
-	char id[24];
 };
 
 struct array_script {
@@ -157,7 +155,8 @@ on_end(const struct command_end *end, int complete, void *arg)
 	    (end->outcome == COMMAND_OK || end->outcome == COMMAND_REFUSED))
 		text = text_clean(f->text, f->len, max);
 	else
-		log_debug("job %s: no script: %s", f->id, end->err);
+		log_debug("job %llu: no script: %s",
+		    (unsigned long long)f->want->key.job, end->err);
 	send_script(s, &f->want->key, text);
 	array_keep(s, f->want->array_job, text);
 	free(text);
@@ -166,9 +165,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type script_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = DEADLINE_MS,
-	.flags = QUERY_SCRIPT,
+	.kind = QUESTION_SCRIPT,
 	.on_output = on_output,
 	.on_end = on_end,
 };
@@ -176,11 +173,9 @@ static const struct query_type script_query = {
 static int
 fetch_start(struct script_fetch *f, struct script_request *want)
 {
-	snprintf(f->id, sizeof(f->id), "%llu",
-	    (unsigned long long)want->key.job);
 	query_begin(&f->query, f->scripts->c, &script_query, f);
-	query_args(&f->query, "write", "batch_script", f->id, "-", NULL);
-	if (query_start(&f->query) == -1)
+	if (id_list_add(&f->query.question.ids, want->key.job) == -1 ||
+	    query_start(&f->query) == -1)
 		return -1;
 	f->want = want;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp filters of the three workers.  A call that is not in the list
+ * The seccomp filters of the workers.  A call that is not in the list
  * returns ENOSYS: a newer C library tries new calls first and falls back to
  * old ones.  Dangerous calls kill the worker, because only injected code makes
  * them. Sanitizers make many other calls: their builds deny the dangerous
@@ -29,8 +29,7 @@
 /* By name: calls that this architecture or library lacks are left out. */
 
 /* clang-format off */
-/* No worker and no command of Slurm needs these. */
-static const char *const dangerous[] = {
+const char *const seccomp_dangerous[] = {
 	/* other processes' memory and descriptors */
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
 	"pidfd_getfd", "kcmp", "userfaultfd", "perf_event_open",
@@ -50,7 +49,7 @@ static const char *const dangerous[] = {
 	/* keys, clocks, host name */
 	"keyctl", "add_key", "request_key", "settimeofday", "stime",
 	"clock_settime", "adjtimex", "clock_adjtime", "clock_settime64",
-	"clock_adjtime64", "sethostname", "setdomainname",
+	"clock_adjtime64", "sethostname", "setdomainname", NULL
 };
 
 static const char *const executing[] = { "execve", "execveat" };
@@ -192,6 +191,13 @@ allow_listener(struct filter *f)
 	rules(f, SCMP_ACT_ALLOW, listening, COUNT(listening));
 }
 
+/* Its descriptors come from the supervisor and the runner. */
+static void
+allow_collector(struct filter *f)
+{
+	allow_common(f);
+}
+
 static void
 allow_submitter(struct filter *f)
 {
@@ -213,7 +219,7 @@ allow_submitter(struct filter *f)
 
 /* Slurm's commands inherit this filter, so it denies only dangerous calls. */
 static void
-refuse_collector(struct filter *f)
+refuse_runner(struct filter *f)
 {
 	static const uint64_t namespaces[] = { CLONE_NEWNS, CLONE_NEWUTS,
 		CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
@@ -242,9 +248,9 @@ refuse_collector(struct filter *f)
 static void
 filter_fill(struct filter *f, enum role role)
 {
-	rules(f, f->kill, dangerous, COUNT(dangerous));
-	if (role == ROLE_COLLECTOR) {
-		refuse_collector(f);
+	rules(f, f->kill, seccomp_dangerous, COUNT(seccomp_dangerous) - 1);
+	if (role == ROLE_RUNNER) {
+		refuse_runner(f);
 		return;
 	}
 	rules(f, f->kill, executing, COUNT(executing));
@@ -252,6 +258,8 @@ filter_fill(struct filter *f, enum role role)
 		return;
 	if (role == ROLE_LISTENER)
 		allow_listener(f);
+	else if (role == ROLE_COLLECTOR)
+		allow_collector(f);
 	else
 		allow_submitter(f);
 }
@@ -259,7 +267,7 @@ filter_fill(struct filter *f, enum role role)
 static uint32_t
 default_action(enum role role, enum sandbox_mode mode)
 {
-	if (LENIENT || role == ROLE_COLLECTOR)
+	if (LENIENT || role == ROLE_RUNNER)
 		return SCMP_ACT_ALLOW;
 	return mode == SANDBOX_LOG ? SCMP_ACT_LOG : SCMP_ACT_ERRNO(ENOSYS);
 }
@@ -270,8 +278,8 @@ kill_action(enum role role, enum sandbox_mode mode)
 	if (mode == SANDBOX_LOG)
 		return SCMP_ACT_LOG;
 	/* An unusual call of a Slurm command must not kill the command. */
-	return role == ROLE_COLLECTOR ? SCMP_ACT_ERRNO(EPERM) :
-					SCMP_ACT_KILL_PROCESS;
+	return role == ROLE_RUNNER ? SCMP_ACT_ERRNO(EPERM) :
+				     SCMP_ACT_KILL_PROCESS;
 }
 
 int

@@ -64,7 +64,7 @@ hook_uids_complete(const char *list, const struct setup *setup)
 	unsigned i;
 
 	uid_add(uids, &n, geteuid());
-	uid_add(uids, &n, setup->identity[ROLE_COLLECTOR].uid);
+	uid_add(uids, &n, setup->identity[ROLE_RUNNER].uid);
 	if (setup->has_slurm_user)
 		uid_add(uids, &n, setup->slurm_user.uid);
 	for (i = 0; i < USERS_MAX && uid_item(list, i, &uid); i++)

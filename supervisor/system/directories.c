@@ -107,7 +107,7 @@ directory_take_over(const struct setup *setup, int fd, const char *path)
 		return -1;
 	if (st.st_uid == 0)
 		return directory_restrict(path, fd, &st, 0);
-	if (st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
+	if (st.st_uid != setup->identity[ROLE_RUNNER].uid) {
 		log_warnx("%s belongs to user %u, who can replace the "
 			  "daemon's files there",
 		    path, (unsigned)st.st_uid);
@@ -196,7 +196,7 @@ spool_take_over(const struct setup *setup, int fd)
 		return -1;
 	}
 	if (st.st_uid != own->uid && st.st_uid != 0 &&
-	    st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
+	    st.st_uid != setup->identity[ROLE_RUNNER].uid) {
 		errno = EPERM;
 		return -1;
 	}
@@ -279,7 +279,7 @@ static int
 lastrun_check(const struct setup *setup, int fd)
 {
 	struct stat st;
-	uid_t owner = setup->identity[ROLE_COLLECTOR].uid;
+	uid_t owner = setup->identity[ROLE_RUNNER].uid;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
@@ -294,7 +294,7 @@ lastrun_check(const struct setup *setup, int fd)
 			  "(%u) becomes its owner",
 		    (unsigned)st.st_uid, (unsigned)owner);
 	}
-	return fchown(fd, owner, setup->identity[ROLE_COLLECTOR].gid);
+	return fchown(fd, owner, setup->identity[ROLE_RUNNER].gid);
 }
 
 /* A new file has the time 1970, which means "never", as in the Go adapter. */

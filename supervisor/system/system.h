@@ -16,6 +16,9 @@
 
 #define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
+#define WORKER_FIRST ROLE_LISTENER
+#define WORKER_LAST  ROLE_SUBMITTER
+
 /* Addresses of the host name in prepSockListenPath; as in the listener. */
 #define HOOK_SOCKETS_MAX 8
 
@@ -112,14 +115,6 @@ void capabilities_reduce(const struct setup *setup);
 /* Fills sb for its role.  0, or -1 on memory. */
 int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb);
-
-/* slurm_conf.c: the keys of slurm.conf that sandbox_paths.c needs. */
-/*
- * Calls found with each directory or socket that the file names.  The file
- * may be missing.
- */
-void slurm_conf_scan(const char *path,
-    void (*found)(const char *path, void *arg), void *arg);
 
 /* spawn.c */
 /*

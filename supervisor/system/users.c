@@ -47,7 +47,7 @@ identity_of(struct identity *id, const char *name)
 	return 0;
 }
 
-/* A right in Slurm may depend on a group: the collector keeps all groups. */
+/* A right in Slurm may depend on a group: the runner keeps all groups. */
 static void
 groups_add(struct identity *id)
 {
@@ -82,7 +82,7 @@ last_run_owner(const char *path)
 static int
 slurm_user(struct setup *setup, const struct conf *conf)
 {
-	struct identity *id = &setup->identity[ROLE_COLLECTOR];
+	struct identity *id = &setup->identity[ROLE_RUNNER];
 	const char *name = conf_str(conf, CONF_SLURM_USER);
 	char copy[256];
 
@@ -122,7 +122,7 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 	if (identity_of(id, name) == 0 && id->uid != 0)
 		return 0;
 	if (setup->mode == SANDBOX_OFF) {
-		*id = setup->identity[ROLE_COLLECTOR];
+		*id = setup->identity[ROLE_RUNNER];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
 			  "the %s runs as slurmUser",
 		    name, role_name(role), role_name(role));
@@ -139,11 +139,13 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 static int
 users_differ(const struct setup *p)
 {
-	uid_t c = p->identity[ROLE_COLLECTOR].uid;
-	uid_t l = p->identity[ROLE_LISTENER].uid;
-	uid_t w = p->identity[ROLE_SUBMITTER].uid;
+	int a, b;
 
-	return p->mode == SANDBOX_OFF || (c != l && l != w && c != w);
+	for (a = WORKER_FIRST; a <= WORKER_LAST; a++)
+		for (b = a + 1; b <= WORKER_LAST; b++)
+			if (p->identity[a].uid == p->identity[b].uid)
+				return p->mode == SANDBOX_OFF;
+	return 1;
 }
 
 static void
@@ -183,7 +185,7 @@ hook_group(const struct setup *p)
 	if (p->has_slurm_user && p->slurm_user.uid != 0)
 		return p->slurm_user.gid;
 	gr = getgrnam(SLURM);
-	return gr != NULL ? gr->gr_gid : p->identity[ROLE_COLLECTOR].gid;
+	return gr != NULL ? gr->gr_gid : p->identity[ROLE_RUNNER].gid;
 }
 
 int
@@ -201,12 +203,14 @@ users_resolve(struct setup *setup, const struct conf *conf)
 	if (slurm_user(setup, conf) == -1 ||
 	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) ==
 		-1 ||
+	    service_user(setup, conf, ROLE_COLLECTOR, CONF_COLLECTOR_USER) ==
+		-1 ||
 	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) ==
 		-1)
 		return -1;
 	if (!users_differ(setup)) {
-		log_errorx("slurmUser, listenerUser and submitterUser must be "
-			   "three different users");
+		log_errorx("slurmUser, listenerUser, collectorUser and "
+			   "submitterUser must be four different users");
 		return -1;
 	}
 	setup->dir_gid = hook_group(setup);

@@ -170,9 +170,9 @@ worker_activate(struct child *c)
 	quarantine_send_all(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);
-	else if (c->role == ROLE_COLLECTOR)
+	else if (c->role == ROLE_RUNNER)
 		descriptor_send(c, MSG_LASTRUN, NULL,
 		    c->workers->setup->lastrun);
-	else
+	else if (c->role == ROLE_SUBMITTER)
 		resolver_files_send(c);
 }

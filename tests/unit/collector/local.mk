@@ -102,11 +102,11 @@ test_tables_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_tables_LDADD = $(COLLECTOR_BASE_LIBS)
 
 # collector/slurm
-check_PROGRAMS += test_runner
-TESTS += test_runner
-test_runner_SOURCES = tests/unit/collector/slurm/test_runner.c
-test_runner_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_runner_LDADD = $(COLLECTOR_SLURM_LIBS)
+check_PROGRAMS += test_runner_link
+TESTS += test_runner_link
+test_runner_link_SOURCES = tests/unit/collector/slurm/test_runner_link.c
+test_runner_link_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_runner_link_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 check_PROGRAMS += test_slurm_config
 TESTS += test_slurm_config

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A site with one cluster for tests of the collector's decisions.  The clock,
- * the runner of commands, the channels and the user id are simulated: the
+ * the runner of commands and the channels are simulated: the
  * object of simulation.c defines their functions, so the linker does not
  * take those of the libraries.
  *
@@ -53,6 +53,10 @@ void sim_fill(struct cluster *c);
 
 /* The open runs of a job: "10/0 runs, 10/500 left".  Borrowed. */
 const char *sim_open(struct cluster *c, uint64_t job);
+
+/* The time of the last-run file, epoch; 0 = none. */
+void sim_lastrun_set(int64_t epoch);
+int64_t sim_lastrun(void);
 
 /* The names of the commands under way, oldest first: "squeue sacct". */
 const char *sim_asked(void);

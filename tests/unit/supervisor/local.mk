@@ -9,16 +9,14 @@ test_config_file_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_config_file_LDADD = $(CONFIG_LIBS)
 
 # supervisor/system
-check_PROGRAMS += test_pidfile test_sandbox_paths test_slurm_conf
-TESTS += test_pidfile test_sandbox_paths test_slurm_conf
+check_PROGRAMS += test_pidfile test_sandbox_paths
+TESTS += test_pidfile test_sandbox_paths
 check_PROGRAMS += test_slurm_user test_spool_path
 TESTS += test_slurm_user test_spool_path
 test_pidfile_SOURCES = tests/unit/supervisor/system/test_pidfile.c
 test_pidfile_LDADD = $(SYSTEM_LIBS)
 test_sandbox_paths_SOURCES = tests/unit/supervisor/system/test_sandbox_paths.c
 test_sandbox_paths_LDADD = $(SYSTEM_LIBS)
-test_slurm_conf_SOURCES = tests/unit/supervisor/system/test_slurm_conf.c
-test_slurm_conf_LDADD = $(SYSTEM_LIBS)
 test_slurm_user_SOURCES = tests/unit/supervisor/system/test_slurm_user.c
 test_slurm_user_LDADD = $(SYSTEM_LIBS)
 test_spool_path_SOURCES = tests/unit/supervisor/system/test_spool_path.c

@@ -154,9 +154,10 @@ agree(enum role role)
 static void
 all_agree(void)
 {
-	agree(ROLE_LISTENER);
-	agree(ROLE_COLLECTOR);
-	agree(ROLE_SUBMITTER);
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		agree((enum role)role);
 }
 
 /* The parser has read a file with one value, or with defaults only. */
@@ -234,6 +235,7 @@ test_first(void)
 	start();
 	agree(ROLE_LISTENER);
 	agree(ROLE_SUBMITTER);
+	agree(ROLE_RUNNER);
 	CHECK_INT(used[ROLE_LISTENER], 0);
 	agree(ROLE_COLLECTOR);
 	CHECK_INT(used[ROLE_LISTENER], 1);
@@ -255,6 +257,7 @@ test_switch(void)
 	CHECK_INT(offered[ROLE_LISTENER], 2);
 	agree(ROLE_LISTENER);
 	agree(ROLE_COLLECTOR);
+	agree(ROLE_RUNNER);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
 	CHECK_INT(outcome, -1);
@@ -308,6 +311,7 @@ test_away(void)
 	reload_hello(c);
 	CHECK_INT(offered[ROLE_COLLECTOR], 1);
 	agree(ROLE_LISTENER);
+	agree(ROLE_RUNNER);
 	agree(ROLE_SUBMITTER);
 	CHECK_INT(outcome, 1);
 	CHECK_INT(offered[ROLE_COLLECTOR], 3 - 1);
@@ -323,15 +327,20 @@ static void
 test_effects(void)
 {
 	serve_all();
+	/* Each command sees the paths as they are when it starts. */
 	file_says(CONF_SLURM_BIN_DIR, "/opt/slurm/bin");
 	all_agree();
-	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
-	/* As in its new process. */
-	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
+	CHECK_INT(restarted, 0);
 	file_says(CONF_SLURM_EXTRA_PATHS, "[\"/opt\"]");
 	all_agree();
-	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
+	CHECK_INT(restarted, 0);
 	CHECK_STR(conf_str(&sup.conf, CONF_SLURM_BIN_DIR), "");
+	file_says(CONF_CLUSTERS, "[\"alpha\"]");
+	all_agree();
+	CHECK_INT(restarted, 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER);
+	/* As in their new processes. */
+	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
+	sup.workers.children[ROLE_RUNNER].stop_requested = 0;
 	/* Needs a restart of the service: the old value stays. */
 	file_says(CONF_SPOOL_DIR, "/elsewhere");
 	all_agree();

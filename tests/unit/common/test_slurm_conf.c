@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "supervisor/system/system.h"
+#include "common/slurm_conf.h"
 #include "tests/unit/check.h"
 
 static char found[1024];
 
 static void
-on_found(const char *path, void *arg)
+on_found(enum slurm_conf_path kind, const char *path, void *arg)
 {
 	size_t n = strlen(found);
 
-	snprintf(found + n, sizeof(found) - n, "%s\n", path);
+	snprintf(found + n, sizeof(found) - n, "%c %s\n", "dsfi"[kind], path);
 }
 
 static void
@@ -42,8 +42,11 @@ main(void)
 	     "IncludeNot=/x\nPlugStackConfig=\"/srv/plugstack.conf\"\n"
 	     "AuthInfo=cred_expire=1");
 	CHECK_STR(found,
-	    "/opt/a/lib/slurm\n/opt/b\n/run/m\n"
-	    "/srv/slurm/nodes.conf\n/srv/plugstack.conf\n");
+	    "d /opt/a/lib/slurm\nd /opt/b\ns /run/m\n"
+	    "i /srv/slurm/nodes.conf\ni relative.conf\n"
+	    "f /srv/plugstack.conf\n");
+	scan("PluginDir=relative\nPlugStackConfig=plugstack.conf\n");
+	CHECK_STR(found, "");
 	scan("");
 	CHECK_STR(found, "");
 	scan("AuthInfo=socket=\nAuthInfo=socket\nPluginDir=::\nPluginDir=");

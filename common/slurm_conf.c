@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The paths in slurm.conf that Slurm's commands open: plugin directories, the
- * socket of munge or of auth/slurm, included files.  Other keys are ignored.  A
- * file that is too long or not readable gives no path.
+ * socket of munge or of auth/slurm, included files; see slurm_conf.h.
  */
 #include "config.h"
 
@@ -16,29 +15,31 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "supervisor/system/system.h"
+#include "common/slurm_conf.h"
 
 #define CONF_BYTES_MAX	(4u * 1024 * 1024) /* the longest seen has 1 MiB */
 #define FOUND_MAX	32		   /* paths of one file */
 #define DIRECTORIES_MAX 8 /* of one PluginDir, colon between them */
 
 struct conf_scan {
-	void (*found)(const char *path, void *arg);
+	void (*found)(enum slurm_conf_path kind, const char *path, void *arg);
 	void *arg;
 	unsigned n;
 };
 
 static void
-path_found(struct conf_scan *s, const char *path, size_t len)
+path_found(struct conf_scan *s, enum slurm_conf_path kind, const char *path,
+    size_t len)
 {
 	char copy[PATH_MAX];
 
-	if (len == 0 || len >= sizeof(copy) || path[0] != '/' ||
+	if (len == 0 || len >= sizeof(copy) ||
+	    (path[0] != '/' && kind != SLURM_CONF_INCLUDE) ||
 	    s->n++ >= FOUND_MAX)
 		return;
 	memcpy(copy, path, len);
 	copy[len] = '\0';
-	s->found(copy, s->arg);
+	s->found(kind, copy, s->arg);
 }
 
 static void
@@ -50,7 +51,7 @@ on_directories(struct conf_scan *s, const char *value, size_t len)
 		n = strcspn(value, ":");
 		if (n > len)
 			n = len;
-		path_found(s, value, n);
+		path_found(s, SLURM_CONF_DIRECTORY, value, n);
 		if (n == len)
 			break;
 		value += n + 1;
@@ -75,16 +76,21 @@ on_auth_info(struct conf_scan *s, const char *value, size_t len)
 			n = len;
 		while (n > 1 && value[n - 1] != '/')
 			n--;
-		path_found(s, value, n > 1 ? n - 1 : 0);
+		path_found(s, SLURM_CONF_SOCKET, value, n > 1 ? n - 1 : 0);
 		return;
 	}
 }
 
-/* A relative name is in the directory of slurm.conf, which is allowed. */
+static void
+on_file(struct conf_scan *s, const char *value, size_t len)
+{
+	path_found(s, SLURM_CONF_FILE, value, len);
+}
+
 static void
 on_include(struct conf_scan *s, const char *value, size_t len)
 {
-	path_found(s, value, len);
+	path_found(s, SLURM_CONF_INCLUDE, value, len);
 }
 
 static const struct {
@@ -95,7 +101,7 @@ static const struct {
 	{ "PluginDir", 0, on_directories },
 	{ "AuthInfo", 0, on_auth_info },
 	{ "AuthAltParameters", 0, on_auth_info },
-	{ "PlugStackConfig", 0, on_include },
+	{ "PlugStackConfig", 0, on_file },
 	{ "Include", 1, on_include },
 };
 
@@ -122,7 +128,8 @@ line_read(struct conf_scan *s, const char *line)
 }
 
 void
-slurm_conf_scan(const char *path, void (*found)(const char *path, void *arg),
+slurm_conf_scan(const char *path,
+    void (*found)(enum slurm_conf_path kind, const char *path, void *arg),
     void *arg)
 {
 	struct conf_scan s = { .found = found, .arg = arg };

@@ -71,6 +71,8 @@ lanes_run(struct lanes *l)
 {
 	struct cluster *c = l->c;
 
+	/* The poll interval may change while slurmctld is away. */
+	c->ctld.wait_max_ms = c->dbd.wait_max_ms = c->set->poll * 1000;
 	startup_kick(l->startup);
 	if (!c->ready || !c->synced)
 		return;

@@ -90,4 +90,7 @@ const uint8_t *conf_secret(const uint8_t *map, size_t len, enum conf_key key,
     size_t *n);
 #define CONF_SECRETS_MAX (1u * 1024 * 1024)
 
+/* bytes: least jobScriptMaxBytes but 0; the mark of a cut text needs them */
+#define JOB_SCRIPT_MIN 64
+
 #endif

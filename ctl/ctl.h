@@ -56,6 +56,7 @@ struct ctl_args {
 	const char *socket; /* of -s; NULL = see socket_find() */
 	const char *config; /* of -c, or NULL */
 	int json;
+	int prometheus;	  /* metrics in Prometheus' older text form */
 	const char *file; /* to import or check; "-" = stdin */
 	struct ctl_request req;
 };
@@ -82,7 +83,11 @@ int spool_run(struct ctl_args *args);
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
 void print_text(const struct ctl_reply *reply);
-void print_metrics(const struct ctl_reply *reply);
+enum metrics_form {
+	METRICS_OPEN,	   /* OpenMetrics */
+	METRICS_PROMETHEUS /* the older text form */
+};
+void print_metrics(const struct ctl_reply *reply, enum metrics_form form);
 /* verb: its table is printed even without rows. */
 void print_json(const struct ctl_reply *reply, unsigned verb);
 /* Writes any bytes as a JSON string to standard output. */

@@ -20,8 +20,13 @@ wants_help(int argc, char **argv)
 
 /* Tells an empty queue from a reply without output. */
 static void
-print_empty(const struct ctl_args *args)
+print_empty(const struct ctl_args *args, const struct ctl_reply *a)
 {
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table != CTL_T_ROWS)
+			return;
 	if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
 			"no delivery is rejected\n" :
@@ -48,13 +53,16 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 	if (args->json)
 		print_json(a, args->req.verb);
 	else {
-		print_text(a);
+		if (args->prometheus && a->status == CTL_OK)
+			print_metrics(a, METRICS_PROMETHEUS);
+		else
+			print_text(a);
 		if (a->status != CTL_OK)
 			fprintf(stderr, "cc-slurm-adapterctl: %s%s\n",
 			    a->status == CTL_DENIED ? "not allowed: " : "",
 			    text_vis(a->text, buf, sizeof(buf)));
-		else if (a->n == 0 && a->text[0] == '\0')
-			print_empty(args);
+		else if (a->text[0] == '\0')
+			print_empty(args, a);
 	}
 	if (fflush(stdout) != 0) {
 		fprintf(stderr,

@@ -28,7 +28,8 @@ const char args_usage[] =
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
     "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
     "  reload                        read the configuration again\n"
-    "  metrics                       print all metrics in OpenMetrics format\n"
+    "  metrics [--prometheus]        print all metrics in OpenMetrics format, or\n"
+    "                                in Prometheus' text format\n"
     "  spool check [--file FILE]     check the spool, or a file not in use\n"
     "  spool export [--all]          print runs as lines of JSON; --all: with\n"
     "                                job scripts\n"
@@ -364,5 +365,11 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 		return "a verb is required";
 	if (strcmp(argv[i], "spool") == 0)
 		return spool_parse(args, argv + i + 1);
+	if (strcmp(argv[i], "metrics") == 0 && argv[i + 1] != NULL &&
+	    strcmp(argv[i + 1], "--prometheus") == 0 && argv[i + 2] == NULL) {
+		args->prometheus = 1;
+		args->req.verb = CTL_METRICS;
+		return NULL;
+	}
 	return verb_parse(&args->req, argv + i);
 }

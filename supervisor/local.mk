@@ -69,6 +69,7 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/options.c \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
+	supervisor/removed_paths.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \
 	supervisor/supervisor.h

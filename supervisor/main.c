@@ -223,6 +223,7 @@ system_prepare(struct supervisor *sup)
 static void
 sup_clear(struct supervisor *sup)
 {
+	removed_paths_clear();
 	control_close(sup);
 	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
@@ -240,6 +241,7 @@ serve(struct supervisor *sup)
 	unsafe_find(sup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
+	removed_paths_watch(sup);
 	event_base_dispatch(sup->base);
 	sup_clear(sup);
 	if (sup->status == 0)

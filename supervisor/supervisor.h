@@ -37,6 +37,9 @@ struct reload_ops {
 };
 
 /* A reload under way: all workers must agree before one switches. */
+/* bytes of their names: nine keys, separated by ", " */
+#define KEPT_MAX 256
+
 struct reload {
 	int active;
 	struct conf conf;     /* the new one */
@@ -44,6 +47,8 @@ struct reload {
 	unsigned roles_asked; /* 1u << role */
 	unsigned restarts;    /* roles to restart after the switch */
 	unsigned changed;     /* number of values */
+	/* changed keys whose value stays until the service restarts */
+	char kept[KEPT_MAX];
 	struct event *deadline;
 };
 
@@ -133,6 +138,13 @@ void status_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
 void metrics_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
+
+/*
+ * removed_paths.c: ends the service when its sockets or its spool were removed.
+ * Called once the sockets are open; shutdown_begin() is called at most once.
+ */
+void removed_paths_watch(struct supervisor *sup);
+void removed_paths_clear(void);
 
 /* shutdown.c */
 void shutdown_begin(struct supervisor *sup, const char *why, int status);

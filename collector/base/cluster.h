@@ -66,6 +66,7 @@ struct health {
 	int64_t since;	     /* wall clock, for status */
 	int64_t since_ms;    /* the same, monotonic */
 	int64_t next;	     /* monotonic ms: no query before */
+	int64_t wait_max_ms; /* after a failure: one poll interval */
 	int64_t answered;    /* wall clock of the last good answer */
 	int64_t answered_ms; /* the same, monotonic; 0 = never */
 	char why[256];
@@ -146,6 +147,8 @@ struct cluster {
 	struct slurm slurm;
 	struct hosts *hosts; /* owned: shapes of nodes; NULL = not read yet */
 	int64_t hosts_at;    /* monotonic s of hosts */
+	int64_t
+	    host_absent_at; /* of an answer without a wanted host; 0 = none */
 	struct shapes_query *shapes; /* owned: the query for the shapes */
 	struct health ctld;
 	struct health dbd;

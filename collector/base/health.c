@@ -2,8 +2,8 @@
 /*
  * Tells whether slurmctld and slurmdbd answer.  The log has one line when a
  * daemon does not answer and one line when the daemon answers again.  During an
- * outage the time between two queries grows, because more queries do not help a
- * daemon that starts under load.
+ * outage the time between two queries grows up to one poll interval, because
+ * more queries do not help a daemon that starts under load.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 #include "common/time_text.h"
 
 #define WAIT_FIRST_MS	1000
-#define WAIT_MAX_MS	60000
-#define REFUSED_WAIT_MS 5000 /* ten tokens are refilled */
+#define WAIT_MAX_MS	60000 /* also of a longer poll interval */
+#define REFUSED_WAIT_MS 5000  /* ten tokens are refilled */
 
 void
 health_good(struct health *h)
@@ -57,15 +57,17 @@ is_refusal(struct health *h, const char *why)
 void
 health_bad(struct health *h, const char *why)
 {
-	int64_t wait = WAIT_FIRST_MS;
+	int64_t wait = WAIT_FIRST_MS, most = WAIT_MAX_MS;
 	unsigned i, suppressed;
 
 	if (is_refusal(h, why))
 		return;
-	for (i = 0; i < h->fails && wait < WAIT_MAX_MS; i++)
+	if (h->wait_max_ms > 0 && h->wait_max_ms < most)
+		most = h->wait_max_ms;
+	for (i = 0; i < h->fails && wait < most; i++)
 		wait *= 2;
-	if (wait > WAIT_MAX_MS)
-		wait = WAIT_MAX_MS;
+	if (wait > most)
+		wait = most;
 	h->fails++;
 	h->next = now_ms() + wait;
 	snprintf(h->why, sizeof(h->why), "%s", why);

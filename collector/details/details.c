@@ -320,13 +320,10 @@ deliver_begin(struct details *d)
 	deliver(d);
 }
 
-static void
-on_hosts(void *arg)
-{
-	deliver_begin(arg);
-}
-
-/* Least time between two queries for the shapes of nodes, for added hosts. */
+/*
+ * Time without a query for the shapes of nodes after an answer that lacked a
+ * host: slurmctld shows jobs on nodes that it does not know any more.
+ */
 #define HOSTS_AGAIN_S 60
 
 static int
@@ -337,14 +334,12 @@ on_host(const char *name, void *arg)
 
 /* Is there an unknown host?  Its shape would be missing in the record. */
 static int
-hosts_missing(const struct details *d)
+host_is_missing(const struct details *d)
 {
 	const struct detail_result *r;
 	struct span s, nodes;
 	size_t i;
 
-	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
-		return 0;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);
@@ -357,6 +352,26 @@ hosts_missing(const struct details *d)
 			return 1;
 	}
 	return 0;
+}
+
+static int
+hosts_query_is_due(const struct details *d)
+{
+	const struct cluster *c = d->c;
+
+	return c->hosts != NULL &&
+	    (c->host_absent_at == 0 ||
+		now_s() - c->host_absent_at >= HOSTS_AGAIN_S) &&
+	    host_is_missing(d);
+}
+
+static void
+on_hosts(void *arg)
+{
+	struct details *d = arg;
+
+	d->c->host_absent_at = host_is_missing(d) ? now_s() : 0;
+	deliver_begin(d);
 }
 
 static void
@@ -393,7 +408,7 @@ details_next(struct details *d)
 			return;
 		}
 	}
-	if (hosts_missing(d))
+	if (hosts_query_is_due(d))
 		hosts_query(d->c, on_hosts, d);
 	else
 		deliver_begin(d);

@@ -116,7 +116,7 @@ check_nats(struct conf_parse *p)
 		    NULL,
 		    "natsCertFile and natsKeyFile must be given together");
 	if (conf_bool(&p->conf, CONF_NATS_TLS) ||
-	    strncmp(conf_str(&p->conf, CONF_NATS_SERVER), "tls://", 6) == 0)
+	    strstr(conf_str(&p->conf, CONF_NATS_SERVER), "tls://") != NULL)
 		return;
 	for (i = 0; i < sizeof(tls_keys) / sizeof(tls_keys[0]); i++)
 		if (conf_is_set(p, tls_keys[i]))
@@ -215,6 +215,18 @@ check_clusters(struct conf_parse *p)
 				    "\"%s\" is in the list twice", name);
 }
 
+/* The collector uses the least limit that has space for the mark of the cut. */
+static void
+check_script(struct conf_parse *p)
+{
+	int64_t max = conf_int(&p->conf, CONF_JOB_SCRIPT_MAX);
+
+	if (max != 0 && max < JOB_SCRIPT_MIN)
+		conf_warn(p, name_of(CONF_JOB_SCRIPT_MAX), NULL,
+		    "is less than %d: %d bytes are used", JOB_SCRIPT_MIN,
+		    JOB_SCRIPT_MIN);
+}
+
 void
 conf_check_all(struct conf_parse *p)
 {
@@ -223,6 +235,7 @@ conf_check_all(struct conf_parse *p)
 	check_sockets(p);
 	check_extra_paths(p);
 	check_clusters(p);
+	check_script(p);
 	if (conf_int(&p->conf, CONF_QUERY_MAX_SPAN) <
 	    conf_int(&p->conf, CONF_POLL_INTERVAL))
 		conf_error(p, name_of(CONF_QUERY_MAX_SPAN), NULL,

@@ -89,6 +89,11 @@ test_settings_SOURCES = tests/unit/collector/base/test_settings.c
 test_settings_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_settings_LDADD = $(COLLECTOR_BASE_LIBS)
 
+check_PROGRAMS += test_health
+TESTS += test_health
+test_health_SOURCES = tests/unit/collector/base/test_health.c
+test_health_LDADD = $(COLLECTOR_BASE_LIBS)
+
 check_PROGRAMS += test_slurm_clock
 TESTS += test_slurm_clock
 test_slurm_clock_SOURCES = tests/unit/collector/base/test_slurm_clock.c
@@ -158,3 +163,10 @@ test_query_SOURCES = tests/unit/collector/query/test_query.c \
 	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_job_script
+TESTS += test_job_script
+test_job_script_SOURCES = tests/unit/collector/query/test_job_script.c \
+	tests/unit/collector/parse/recording.h $(simulation)
+test_job_script_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_job_script_LDADD = $(COLLECTOR_LIBS)

@@ -67,6 +67,11 @@ test_good_lines(void)
 	CHECK_STR(parse(&args, "reload"), NULL);
 	args.req.n_ids = 1; /* not allowed with --all */
 	CHECK(ctl_request_check(&args.req) != NULL);
+	CHECK_STR(parse(&args, "metrics --prometheus"), NULL);
+	CHECK_INT(args.prometheus, 1);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "metrics"), NULL);
+	CHECK_INT(args.prometheus, 0);
 	CHECK_STR(parse(&args, "queue --job 3 --job 4 --cluster alpha"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_STR(args.req.text, "alpha");

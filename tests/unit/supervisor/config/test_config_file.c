@@ -387,6 +387,17 @@ static const struct {
 	    "clusters: item 1 must be a cluster's name", NULL },
 	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }",
 	    "would allow Slurm's commands to read", NULL },
+	{ MINIMAL ", \"jobScriptMaxBytes\": 63 }", NULL,
+	    "is less than 64: 64 bytes are used" },
+	{ MINIMAL ", \"jobScriptMaxBytes\": 0 }", NULL, NULL },
+	{ MINIMAL ", \"jobScriptMaxBytes\": 64 }", NULL, NULL },
+#ifdef HAVE_NATS
+	{ MINIMAL ", \"natsServer\": \"n1, n2:4223,  nats://n3\" }", NULL,
+	    NULL },
+#endif
+	{ MINIMAL ", \"natsServer\": \"n1 n2\" }", "separated by commas",
+	    NULL },
+	{ MINIMAL ", \"natsServer\": \" n1\" }", "separated by commas", NULL },
 	{ MINIMAL ", \"natsServer\": \"n\", \"natsCertFile\": \"/dev/null\" }",
 	    "natsCertFile: /dev/null: is not a regular file", NULL },
 	{ MINIMAL ", \"natsCertFile\": \"/dev/null\" }", NULL, NULL },

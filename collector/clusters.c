@@ -12,6 +12,7 @@
 
 #include "collector/collector.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 static void
 names_set(struct cluster *c)
@@ -42,10 +43,8 @@ cluster_add(struct collector *col)
 {
 	struct site *site = &col->site;
 	struct lanes *l = &col->lanes[site->n];
-	struct cluster *c = calloc(1, sizeof(*c));
+	struct cluster *c = permanent_new(sizeof(*c));
 
-	if (c == NULL)
-		fatal("no memory");
 	site->clusters[site->n++] = c;
 	c->site = site;
 	c->set = col->set;
@@ -121,7 +120,7 @@ clusters_init(struct collector *col, struct worker *w)
 	col->site.w = w;
 	col->site.runner = runner_new(w->base, on_runner_info, col);
 	if (col->site.runner == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	col->outbox = outbox_new(&outbox_ops, col);
 	cluster_add(col);
 }

@@ -16,6 +16,7 @@
 
 #include "collector/collector.h"
 #include "common/ctl.h"
+#include "common/permanent.h"
 
 #define ROWS_TOLD_MAX 10000
 #define TICK_MS	      200
@@ -416,10 +417,8 @@ sync_report_begin(struct sync_report *v, uint64_t request,
 struct sync_report *
 sync_report_new(struct collector *col)
 {
-	struct sync_report *v = calloc(1, sizeof(*v));
+	struct sync_report *v = permanent_new(sizeof(*v));
 
-	if (v == NULL)
-		fatal("no memory");
 	v->col = col;
 	return v;
 }

@@ -156,7 +156,7 @@ sched_start(struct collector *col)
 	}
 	site->timer = evtimer_new(site->w->base, on_tick, col);
 	if (site->timer == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	wake_in(site, 0);
 }
 

@@ -19,7 +19,7 @@
 #define CTL_IDS_MAX  64	 /* job ids in one request */
 
 enum ctl_verb {
-	CTL_STATUS,   /* all: state of each process */
+	CTL_STATUS,   /* all: the state of each process */
 	CTL_QUEUE,    /* submitter: deliveries that wait; flag REJECTED */
 	CTL_RETRY,    /* submitter: rejected runs are due again */
 	CTL_DROP,     /* submitter: discards rejected runs; root only */

@@ -412,7 +412,7 @@ merge_hosts(struct job *into, struct job *from)
 	into->flags |= has;
 	if (from->shared != SHARED_UNKNOWN)
 		into->shared = from->shared;
-	/* The message told what was unknown; now it is known. */
+	/* The message named an unknown value that is known now. */
 	free(into->message);
 	into->message = from->message;
 	from->message = NULL;

@@ -5,6 +5,8 @@
 noinst_LIBRARIES += common/libcommon.a
 common_libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 common_libcommon_a_SOURCES = \
+	common/array.c \
+	common/array.h \
 	common/backoff.c \
 	common/backoff.h \
 	common/base64.c \
@@ -30,6 +32,8 @@ common_libcommon_a_SOURCES = \
 	common/log.h \
 	common/msg.c \
 	common/msg.h \
+	common/permanent.c \
+	common/permanent.h \
 	common/slurm_conf.c \
 	common/slurm_conf.h \
 	common/text.c \

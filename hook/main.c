@@ -40,10 +40,11 @@ static const char help[] =
     "  -help\n"
     "    \tprint this help\n"
     "  -socket string\n"
-    "    \thook: address of the daemon, unix:PATH or tcp:HOST:PORT\n"
+    "    \taddress to which the hook client sends its message,\n"
+    "    \tunix:PATH or tcp:HOST:PORT\n"
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
-    "    \tcheck the configuration, print its faults, and exit\n";
+    "    \tcheck the configuration, print its errors, and exit\n";
 
 /* Writes the strings up to NULL with one call. */
 static void

@@ -78,7 +78,7 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "stop_waiting", count(s, STOP_BLOCKED) },
 		{ "stop_due", count(s, STOP_DUE) },
 		{ "rejected", rejected(s) },
-		{ "closed_wrongly", count(s, CLOSED_BY_OTHERS) },
+		{ "closed_wrongly", count(s, STOPPED_BY_OTHERS) },
 		{ "mending", count(s, DELETE_DUE) },
 		{ "delivered_starts", (unsigned long long)s->n.starts },
 		{ "delivered_stops", (unsigned long long)s->n.stops },
@@ -166,7 +166,7 @@ what_of(enum run_state state)
 		return "stop";
 	case DELETE_DUE:
 		return "delete";
-	case CLOSED_BY_OTHERS:
+	case STOPPED_BY_OTHERS:
 		return "repair";
 	default:
 		return "start";
@@ -236,7 +236,7 @@ on_queue(struct walk *k)
 {
 	static const enum run_state waiting[] = { START_DUE, STOP_DUE,
 		STOP_BLOCKED, START_CONFLICT, STOP_CONFLICT, DELETE_DUE,
-		START_BLOCKED, START_DUE_ENDED, CLOSED_BY_OTHERS };
+		START_BLOCKED, START_DUE_ENDED, STOPPED_BY_OTHERS };
 	size_t i;
 
 	if (k->req->flags & CTL_FLAG_REJECTED) {
@@ -271,7 +271,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
-	/* Only an admin can know whether this run ever ran. */
+	/* Only an admin may retry a run that was never seen running. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;
@@ -309,7 +309,7 @@ rejected_walk(struct walk *k, spool_fn *fn)
 		for (i = 0; i < 2; i++)
 			state_walk(k, (enum dest)d, states[i], fn);
 	if (fn == drop_one)
-		state_walk(k, DEST_REST, CLOSED_BY_OTHERS, fn);
+		state_walk(k, DEST_REST, STOPPED_BY_OTHERS, fn);
 	commit_soon(k->s->commit);
 	wake(k->s, WAKE_DELIVERY);
 }
@@ -333,20 +333,6 @@ on_rejected(struct walk *k, spool_fn *fn, const char *what)
 	rejected_walk(k, fn);
 	snprintf(text, sizeof(text), "%u runs %s", k->done, what);
 	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
-}
-
-static void
-metric(struct submitter *s, uint64_t request, const char *name,
-    const char *type, const char *help, unsigned long long value)
-{
-	char text[24];
-	struct writer w;
-
-	snprintf(text, sizeof(text), "%llu", value);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_METRIC, name, type, help, "", text, NULL);
-	worker_ctl_row(s->w, request, &w);
-	wr_clear(&w);
 }
 
 #define PREFIX "cc_slurm_adapter_"
@@ -411,15 +397,15 @@ on_metrics(struct submitter *s, uint64_t request)
 		{ PREFIX "closed_wrongly_runs", "gauge",
 		    "Runs that another "
 		    "client stopped in cc-backend, not as in Slurm",
-		    count(s, CLOSED_BY_OTHERS) },
+		    count(s, STOPPED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
 		    breaker_allows(s->breaker) ? 1 : 0 },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		metric(s, request, rows[i].name, rows[i].type, rows[i].help,
-		    rows[i].value);
+		worker_metric(s->w, request, rows[i].name, rows[i].type,
+		    rows[i].help, rows[i].value);
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 

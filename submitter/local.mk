@@ -6,6 +6,8 @@ noinst_LIBRARIES += submitter/base/libbase.a
 submitter_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 submitter_base_libbase_a_SOURCES = \
 	submitter/base/context.h \
+	submitter/base/diff_row.c \
+	submitter/base/diff_row.h \
 	submitter/base/jitter.c \
 	submitter/base/role.c \
 	submitter/base/role.h \
@@ -43,7 +45,8 @@ submitter_payload_libpayload_a_SOURCES = \
 
 # SQLite store: group commit, recovery, export.
 noinst_LIBRARIES += submitter/spool/libspool.a
-submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS) \
+	$(ZLIB_CFLAGS)
 submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/check_file.c \
 	submitter/spool/checksum_vfs.c \
@@ -60,6 +63,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/put.c \
 	submitter/spool/recover.c \
 	submitter/spool/resource_stub.c \
+	submitter/spool/resource_v1.c \
 	submitter/spool/run.c \
 	submitter/spool/scan.c \
 	submitter/spool/spool.h \
@@ -178,7 +182,7 @@ submitter_libsubmitter_a_SOURCES = \
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)
 SPOOL_LIBS = submitter/spool/libspool.a submitter/base/libbase.a \
-	$(COMMON_LIBS) $(SQLITE_LIBS)
+	$(COMMON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS)
 NET_LIBS = submitter/net/libnet.a $(COMMON_LIBS) $(CURL_LIBS) $(EVDNS_LIBS) \
 	$(EVENT_LIBS)
 NATS_BOX_LIBS = submitter/nats/libnats.a submitter/net/libnet.a $(PAYLOAD_LIBS) \
@@ -189,7 +193,7 @@ SUBMITTER_LIBS = submitter/libsubmitter.a submitter/reconcile/libreconcile.a \
 	submitter/backend/libbackend.a submitter/nats/libnats.a \
 	submitter/net/libnet.a submitter/spool/libspool.a \
 	submitter/payload/libpayload.a submitter/base/libbase.a \
-	$(WORKER_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(NATS_BOX_LIBS)
+	$(WORKER_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(NATS_BOX_LIBS)
 
 worker_PROGRAMS += submitter/submitter
 submitter_submitter_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)

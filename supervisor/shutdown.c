@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/supervisor.h"
 
 /* In order, with the grace of each; the sum is below five seconds. */
@@ -51,8 +52,7 @@ stop_next(struct supervisor *sup)
 void
 shutdown_begin(struct supervisor *sup, const char *why, int status)
 {
-	struct timeval end = { .tv_sec = SHUTDOWN_TIMEOUT_MS / 1000,
-		.tv_usec = SHUTDOWN_TIMEOUT_MS % 1000 * 1000 };
+	struct timeval end = clock_timeval(SHUTDOWN_TIMEOUT_MS);
 	int role;
 
 	if (sup->workers.stopping)

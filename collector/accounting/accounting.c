@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every query to sacct has: its arguments, the watermark that its answer
- * may earn, and the sentinel.  The sentinel is an ended run of an earlier
- * answer that the next answer must contain.
+ * The common parts of all queries to sacct: the arguments, the watermark that a
+ * complete answer earns, and the sentinel.  The sentinel is an ended run of an
+ * earlier answer that the next answer must contain.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accounting by job id: for hook events, for runs that left squeue without an
- * end, for lookups of the submitter.  One query asks for many ids, and its
- * list fits one argument.
+ * Queries to accounting by job id: for hook events, for runs that left squeue
+ * without an end, and for lookups of the submitter.  One query asks for many
+ * ids.  The list of ids fits one argument.
  */
 #include "config.h"
 
@@ -18,9 +18,9 @@
 #define IDS_MAX	     4000 /* jobs in one query */
 #define WAIT_FIRST_S 10	  /* until the next query for an end */
 #define WAIT_MAX_S   3600
-/* as slurmctld keeps an end for minutes */
+/* then slurmctld is not queried any more: it keeps an end for minutes */
 #define SLURMCTLD_TRIES 4
-/* about an hour after the run left squeue */
+/* reached about an hour after the run left squeue */
 #define RUNAWAY_TRIES 9
 
 void

@@ -18,6 +18,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 
 #define SLICE_S	       86400	   /* longest first query of a catch-up */
@@ -30,16 +31,15 @@
 #define LATER_S 86400
 /* Until a past range is read again without the permission */
 #define BACKFILL_WAIT_S 60
-#define TRIM_ROWS	1000 /* rows; after more, memory is given back */
-#define BAD_TRIES	2    /* queries; then malformed rows are skipped */
+/* rows; after more, unused memory is returned to the kernel */
+#define TRIM_ROWS 1000
+#define BAD_TRIES 2 /* queries; then malformed rows are skipped */
 
 struct accounting *
 acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
 {
-	struct accounting *l = calloc(1, sizeof(*l));
+	struct accounting *l = permanent_new(sizeof(*l));
 
-	if (l == NULL)
-		fatal("no memory");
 	l->c = c;
 	l->ops = ops;
 	l->ops_arg = arg;
@@ -69,7 +69,7 @@ acct_clock(struct accounting *l, int64_t clock)
 	c->resume.point = clock;
 	if (c->clock.drained > clock)
 		c->clock.drained = clock;
-	/* The query under way still uses the time from before the step. */
+	/* The clock was set back while the query ran. */
 	if (l->clock > clock)
 		l->clock = clock;
 	l->mark = 0;
@@ -223,7 +223,7 @@ on_permission(void *arg, int proved)
 	slice_proved(l, proved);
 }
 
-/* The answer was ignored; was our permission removed? */
+/* Called when the permission was checked because an answer was ignored. */
 static void
 on_permission_lost(void *arg, int proved)
 {
@@ -234,7 +234,7 @@ on_permission_lost(void *arg, int proved)
 	wake(l->c);
 }
 
-/* If few runs ended in a long time, few queries are needed. */
+/* If few runs ended in a long time, the next slice is longer. */
 static void
 slice_grow(struct accounting *l)
 {
@@ -434,7 +434,7 @@ slice_ask(struct accounting *l)
 	acct_question(l, &range_query, on_range_row);
 	l->query.question.from = r->at;
 	l->query.question.to = l->asked_to;
-	/* On memory the next acct_kick() starts the query again. */
+	/* When out of memory, the next acct_kick() starts the query again. */
 	(void)query_start(&l->query);
 }
 

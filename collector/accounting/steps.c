@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that were requeued early: did they run, or did a prolog fail?  The
- * steps of a run show the answer.  A batch script that was started has a step
- * with an exit status.  When slurmctld's prolog failed, there is no step. 
- * When a node's prolog failed, the step has no status.  The rows of such runs
- * wait until the steps were queried.
+ * Decides whether a run that was requeued early ran, or whether its prolog
+ * failed.  The steps of the run prove it.  A batch script that was started has
+ * a step with an exit status.  When slurmctld's prolog failed, there is no
+ * step.  When a node's prolog failed, the step has no status.  The rows of such
+ * runs wait until the steps were queried.
  */
 #include "config.h"
 

@@ -38,7 +38,7 @@ int64_t now_wall(void);
 
 /* Slurm's clock, as sdiag showed it. */
 struct slurm_clock {
-	int64_t said;	 /* epoch; 0 = sdiag was never run */
+	int64_t shown;	 /* epoch; 0 = sdiag was never run */
 	int64_t at;	 /* monotonic s of that time */
 	int64_t drained; /* epoch: queue to slurmdbd empty */
 	int works;	 /* sdiag shows clock and queue */
@@ -46,7 +46,7 @@ struct slurm_clock {
 };
 
 /* Sets the time that the clock showed at a time of the monotonic clock. */
-void slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at);
+void slurm_clock_set(struct slurm_clock *k, int64_t shown, int64_t at);
 /*
  * Slurm's clock at a time of the monotonic clock; `wall` if the clock was
  * never read.
@@ -70,7 +70,7 @@ struct health {
 	int64_t answered;    /* wall clock of the last good answer */
 	int64_t answered_ms; /* the same, monotonic; 0 = never */
 	char why[256];
-	int said; /* the outage was logged */
+	int logged; /* the outage was logged */
 	struct log_limit limit;
 	int returned;	  /* it answers again: read its configuration again */
 	uint64_t refused; /* answers "too many requests" */

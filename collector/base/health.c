@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does slurmctld answer, and does slurmdbd?  The log has one line when a
- * daemon does not answer and one line when the daemon answers again.  During
- * an outage the time between two queries grows up to one poll interval, because
+ * Tells whether slurmctld and slurmdbd answer.  The log has one line when a
+ * daemon does not answer and one line when the daemon answers again.  During an
+ * outage the time between two queries grows up to one poll interval, because
  * more queries do not help a daemon that starts under load.
  */
 #include "config.h"
@@ -29,16 +29,16 @@ health_good(struct health *h)
 		return;
 	h->away = 0;
 	h->returned = 1;
-	if (h->said)
+	if (h->logged)
 		log_notice("%s answers again after %s", h->name,
 		    duration_text(h->answered_ms - h->since_ms));
 }
 
 /*
- * slurmctld refuses because of too many requests of our user.  slurmctld is
- * up; the next query waits.  Slurm's commands repeat a refused request
- * themselves, so this answer comes from another client or from a wrapper of a
- * command.
+ * slurmctld refuses a query because our user has sent too many requests.
+ * slurmctld is up; the next query waits.  Slurm's commands repeat a refused
+ * request themselves, so this answer comes from another client or from a
+ * wrapper of a command.
  */
 static int
 is_refusal(struct health *h, const char *why)
@@ -80,8 +80,8 @@ health_bad(struct health *h, const char *why)
 	h->since = now_wall();
 	h->since_ms = now_ms();
 	/* Queries may fail and succeed alternately. */
-	h->said = log_allowed(&h->limit, &suppressed);
-	if (h->said)
+	h->logged = log_allowed(&h->limit, &suppressed);
+	if (h->logged)
 		log_warnx("%s does not answer: %s; the query is repeated, "
 			  "nothing is skipped",
 		    h->name, why);

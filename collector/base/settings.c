@@ -68,7 +68,7 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 		.arg = set };
 	return set;
 memory:
-	snprintf(reason, size, "no memory");
+	snprintf(reason, size, "out of memory");
 fail:
 	settings_free(set);
 	return NULL;

@@ -84,12 +84,12 @@ void tres_parse(struct span s, const struct gres_names *names,
 
 /* split.c */
 
-/* A job on 100,000 nodes without ranges */
+/* The line of a job on 100,000 nodes fits, also without ranges. */
 #define LINE_BYTES_MAX (8u * 1024 * 1024)
 
 /* Cuts a stream into lines.  A line that is too long is skipped and counted. */
 struct lines {
-	char *buf; /* owned: the begin of an incomplete line */
+	char *buf; /* owned: the beginning of an incomplete line */
 	size_t len;
 	size_t cap;
 	int skipping;	  /* up to the next newline */
@@ -147,7 +147,7 @@ enum record_verdict {
 	RECORD_BAD	  /* a required token is missing, or memory is short */
 };
 
-/* The job id at the begin of a record; 0 when the line is no record. */
+/* The job id at the beginning of a record; 0 when the line is no record. */
 uint64_t scontrol_id(struct span line);
 /*
  * Reads one record of `scontrol show job -d -o` into s, which
@@ -177,7 +177,7 @@ struct sacct_reader {
 	int (*each)(struct job_snapshot *s, void *arg);
 	void *arg;
 	uint32_t lacking; /* columns this sacct does not have, as bits */
-	char *buf;	  /* owned: the begin of an incomplete row */
+	char *buf;	  /* owned: the beginning of an incomplete row */
 	size_t len;
 	size_t cap;
 	uint64_t rows;
@@ -227,10 +227,10 @@ struct node_shape {
 int node_record(struct span line, char host[HOST_MAX],
     struct node_shape *shape);
 /*
- * Reads the state of a node and what of it is in use from a line of
- * `scontrol show node -d -o`.  node->states gets one word of cc-backend's, ""
- * for a node that does not exist yet; the number of jobs stays 0.  Returns 0,
- * or -1 when the line is of no node.
+ * Reads the state of a node and its resources in use from a line of `scontrol
+ * show node -d -o`.  node->states gets one word of cc-backend's, "" for a node
+ * that does not exist yet; the number of jobs stays 0.  Returns 0, or -1 when
+ * the line is of no node.
  */
 int node_use(struct span line, const struct gres_names *names,
     struct node_state *node);

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "collector/parse/parse.h"
+#include "common/array.h"
 
 #define ROW_MAX	     (1024u * 1024) /* bytes; node list, comment, job name */
 #define BAD_ROWS_MAX 100	    /* with more, the stream is no answer */
@@ -172,7 +173,7 @@ get_nodes(struct span v, struct row *row)
 /* The reader of each column. */
 static const struct field {
 	int (*get)(struct span v, struct row *row);
-	int needed; /* a record cannot be made without it */
+	int needed; /* every record needs this column */
 } fields[SACCT__COUNT] = {
 	[SACCT_JOB_ID_RAW] = { get_id, 1 },
 	[SACCT_JOB_ID] = { get_display_id, 0 },
@@ -347,22 +348,16 @@ rows_take(struct sacct_reader *r, const char *p, size_t n)
 static int
 keep(struct sacct_reader *r, const char *p, size_t n)
 {
-	size_t cap = r->cap != 0 ? r->cap : 4096;
 	char *buf;
 
 	if (n == 0)
 		return 0;
 	if (r->len + n > ROW_MAX + 64 * 1024)
 		return -1;
-	while (cap < r->len + n)
-		cap *= 2;
-	if (cap != r->cap) {
-		buf = realloc(r->buf, cap);
-		if (buf == NULL)
-			return -1;
-		r->buf = buf;
-		r->cap = cap;
-	}
+	buf = array_reserve(r->buf, &r->cap, r->len + n, 1);
+	if (buf == NULL)
+		return -1;
+	r->buf = buf;
 	memmove(r->buf + r->len, p, n);
 	r->len += n;
 	return 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collector/parse/parse.h"
+#include "common/array.h"
 
 #define KEEP_BYTES (64u * 1024) /* a larger buffer is freed after its line */
 
@@ -23,7 +24,6 @@ lines_clear(struct lines *l)
 static int
 hold(struct lines *l, const char *p, size_t n)
 {
-	size_t cap = l->cap != 0 ? l->cap : 4096;
 	char *buf;
 
 	if (n == 0)
@@ -34,15 +34,10 @@ hold(struct lines *l, const char *p, size_t n)
 		l->skipped++;
 		return 0;
 	}
-	while (cap < l->len + n)
-		cap *= 2;
-	if (cap != l->cap) {
-		buf = realloc(l->buf, cap);
-		if (buf == NULL)
-			return -1;
-		l->buf = buf;
-		l->cap = cap;
-	}
+	buf = array_reserve(l->buf, &l->cap, l->len + n, 1);
+	if (buf == NULL)
+		return -1;
+	l->buf = buf;
 	memcpy(l->buf + l->len, p, n);
 	l->len += n;
 	return 0;

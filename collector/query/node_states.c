@@ -17,6 +17,7 @@
 #include "collector/slurm/query.h"
 #include "collector/track/outbox.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define NODES_KEPT  100000 /* nodes; no cluster has more */
 #define FRAME_NODES 4096   /* of one message */
@@ -54,10 +55,8 @@ struct node_states {
 struct node_states *
 node_states_new(struct cluster *c, const struct accounting *accounting)
 {
-	struct node_states *n = calloc(1, sizeof(*n));
+	struct node_states *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		fatal("no memory");
 	n->c = c;
 	n->accounting = accounting;
 	return n;
@@ -185,7 +184,7 @@ on_job(struct span line, void *arg)
 }
 
 /*
- * Sends up to FRAME_NODES nodes from *at on; 0 when nothing was left to send.
+ * Sends up to FRAME_NODES nodes from *at on.  Returns 0 when no node was left.
  */
 static int
 frame_send(struct node_states *n, struct tracked_node **at)
@@ -245,7 +244,7 @@ node_states_send(struct node_states *n)
 	if (all)
 		n->refreshed = now_s();
 	n->again = 0;
-	/* A node that the submitter cannot take now is sent the next time. */
+	/* A node for which the channel has no room is sent the next time. */
 	for (node = n->first; node != NULL && frame_send(n, &node);)
 		;
 }
@@ -304,14 +303,16 @@ node_states_kick(struct node_states *n)
 {
 	struct cluster *c = n->c;
 
-	/* The poll goes first: runs are more important than states. */
+	/* The poll has priority: runs are more important than node states. */
 	if (n->busy || c->set->node_poll == 0 || c->listing.busy ||
 	    health_wait(&c->ctld) > 0)
 		return;
 	if (n->polled != 0 && !n->again &&
 	    now_s() - n->polled < c->set->node_poll)
 		return;
-	/* A catch-up goes before the first query too, for one interval. */
+	/*
+	 * A catch-up has priority over the first query too, for one interval.
+	 */
 	if (n->polled == 0 && acct_catching_up(n->accounting) &&
 	    now_s() - c->began < c->set->node_poll)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the collector continues: the spool has the resume point of each
- * cluster and the runs without an end.  A new submitter sends them again.
+ * The point at which the collector continues: the spool has the resume point of
+ * each cluster and the runs without an end.  A new submitter sends them again.
  */
 #include "config.h"
 
@@ -11,6 +11,7 @@
 #include "collector/base/wake.h"
 #include "collector/slurm/runner_link.h"
 #include "collector/track/track.h"
+#include "common/array.h"
 #include "common/log.h"
 #include "common/time_text.h"
 
@@ -24,17 +25,13 @@
 static void
 unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 {
-	size_t cap = site->cap_unassigned != 0 ? site->cap_unassigned * 2 : 256;
 	struct unassigned_run *unassigned, one = { *key, unconfirmed };
 
-	if (site->n_unassigned == site->cap_unassigned) {
-		unassigned = realloc(site->unassigned,
-		    cap * sizeof(*unassigned));
-		if (unassigned == NULL)
-			fatal("no memory");
-		site->unassigned = unassigned;
-		site->cap_unassigned = cap;
-	}
+	unassigned = array_reserve(site->unassigned, &site->cap_unassigned,
+	    site->n_unassigned + 1, sizeof(*unassigned));
+	if (unassigned == NULL)
+		fatalx("out of memory");
+	site->unassigned = unassigned;
 	site->unassigned[site->n_unassigned++] = one;
 }
 
@@ -55,10 +52,10 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	}
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	run->flags |= OPEN_SPOOLED;
 	/*
-	 * The process before may have died while it fetched the script of a
+	 * The previous process may have ended while it fetched the script of a
 	 * new run.
 	 */
 	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
@@ -67,7 +64,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 		return;
 	run->flags |= OPEN_UNCONFIRMED;
 	/*
-	 * The start may wait for an earlier run of the job that only
+	 * The start may have to wait for an earlier run of the job that only
 	 * accounting has.
 	 */
 	if (!c->caught_up && c->slurm.accounting &&

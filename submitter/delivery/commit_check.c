@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which starts has cc-backend committed to its database? A stop that is sent
- * before that sometimes stops another run and is answered with 200
- * nevertheless. So a stop waits until a list of jobs, requested after the start
- * was accepted, shows the run. A start that no list shows for a long time is
+ * Finds out which starts cc-backend has committed to its database.  A stop that
+ * is sent before that sometimes stops another run, although cc-backend answers
+ * 200.  So a stop waits until a list of jobs that was requested after the start
+ * was accepted shows the run.  A start that no list shows for a long time is
  * repeated.
  */
 #include "config.h"
@@ -14,6 +14,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -115,7 +116,7 @@ on_row(const struct backend_job *row, void *arg)
 	if (n->running || strcmp(row->state, "running") == 0)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
-		/* The other suite was first. */
+		/* The other suite has sent the stop. */
 		run_move(n->s->spool, &run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
 		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
@@ -123,7 +124,7 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* Accepted long ago and never shown: the start is due again. */
+/* The start was accepted long ago and no list shows the run: sends it again. */
 static int
 overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -176,7 +177,7 @@ round_end(struct commit_check *n)
 	commit_check_kick(n);
 }
 
-/* The starts of a cluster's runs that wait for their commit: 0 = none. */
+/* The range of the starts in a cluster that wait for their commit; 0 = none. */
 static int
 span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
 {
@@ -261,25 +262,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 struct commit_check *
 commit_check_new(struct submitter *s)
 {
-	struct commit_check *n = calloc(1, sizeof(*n));
+	struct commit_check *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		return NULL;
 	n->s = s;
 	n->wait = WAIT_FIRST;
 	n->timer = timer_new(s, on_timer, n);
-	if (n->timer == NULL) {
-		free(n);
-		return NULL;
-	}
 	return n;
-}
-
-void
-commit_check_free(struct commit_check *n)
-{
-	if (n == NULL)
-		return;
-	event_free(n->timer);
-	free(n);
 }

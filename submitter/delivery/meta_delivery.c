@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metadata updates are sent by edit_meta (cc-backend 1.5): what only the end of
- * a run tells, and that another run of the job is not shown. One at a time, and
- * only while no start and no stop is due or under way. An update is tried a few
- * times: the run may be hidden for minutes, or deleted.
+ * Sends metadata updates with edit_meta (cc-backend 1.5): values that are known
+ * only at the end of a run, and the message that cc-backend does not show
+ * another run of the job.  Updates are sent one at a time, and only while no
+ * start and no stop is due or under way.  An update is tried a few times,
+ * because cc-backend may hide the run for minutes, or may have deleted it.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -56,7 +58,7 @@ on_answer(const struct http_answer *a, void *arg)
 	l->busy = 0;
 	known.backend = breaker_version(l->s->breaker);
 	response_classify(&known, &v);
-	/* A failure of this update says nothing about starts and stops. */
+	/* A failure of this update shows nothing about starts and stops. */
 	if (v.code != RESULT_RETRY)
 		breaker_request_result(l->s->breaker, &v);
 	switch (v.code) {
@@ -79,7 +81,7 @@ on_answer(const struct http_answer *a, void *arg)
 		give_up(l, &v);
 		break;
 	default:
-		/* cc-backend is unreachable: this was no try. */
+		/* cc-backend is unreachable: the try does not count. */
 		timer_after(l->timer, META_AGAIN);
 		return;
 	}
@@ -147,7 +149,7 @@ meta_delivery_kick(struct meta_delivery *l)
 
 /* --- updates --- */
 
-struct owing {
+struct update_batch {
 	struct meta_delivery *l;
 	const struct run_key *key;
 	unsigned n; /* that will be sent */
@@ -156,7 +158,7 @@ struct owing {
 static void
 owe(const char *field, const char *value, void *arg)
 {
-	struct owing *o = arg;
+	struct update_batch *o = arg;
 	struct spool *sp = o->l->s->spool;
 
 	int rc = spool_meta_add(sp, o->key, field, value,
@@ -166,7 +168,7 @@ owe(const char *field, const char *value, void *arg)
 	o->n += rc == 1;
 }
 
-/* Not in a spool that is more than half full. */
+/* A spool that is more than half full stores no updates. */
 static int
 is_wanted(struct meta_delivery *l)
 {
@@ -179,7 +181,7 @@ is_wanted(struct meta_delivery *l)
 void
 meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 {
-	struct owing o = { .l = l, .key = &run->key };
+	struct update_batch o = { .l = l, .key = &run->key };
 	struct job job;
 
 	if ((run->flags & (RUN_END_IN_START | RUN_QUARANTINED)) ||
@@ -210,7 +212,7 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 {
 	char text[256], start[64], end[64];
 	struct run_key previous;
-	struct owing o = { .l = l, .key = &previous };
+	struct update_batch o = { .l = l, .key = &previous };
 
 	/* Each reload retries the start, and it is rejected again. */
 	if ((refused->flags & RUN_PREVIOUS_NOTED) ||
@@ -237,24 +239,9 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 struct meta_delivery *
 meta_delivery_new(struct submitter *s)
 {
-	struct meta_delivery *l = calloc(1, sizeof(*l));
+	struct meta_delivery *l = permanent_new(sizeof(*l));
 
-	if (l == NULL)
-		return NULL;
 	l->s = s;
 	l->timer = timer_new(s, on_timer, l);
-	if (l->timer == NULL) {
-		free(l);
-		return NULL;
-	}
 	return l;
-}
-
-void
-meta_delivery_free(struct meta_delivery *l)
-{
-	if (l == NULL)
-		return;
-	event_free(l->timer);
-	free(l);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A backfill reads a past range in chunks. Durable in the spool are the range,
- * its progress, which moves in the transaction with the last record of a chunk,
- * and the records. Their runs are held until a list of cc-backend's jobs shows
- * which of them it has. After a kill, the next process continues with the held
- * runs, then with the next chunk. A chunk that is read twice changes nothing.
+ * A backfill reads a past range in chunks.  The spool stores the range, its
+ * progress, which changes in the transaction with the last record of a chunk,
+ * and the records.  Their runs are held until a list of cc-backend's jobs shows
+ * which of them it has.  After a kill, the next process continues with the held
+ * runs, then with the next chunk.  A chunk that is read twice changes nothing.
  * See backfill.h.
  */
 #include "config.h"
@@ -16,6 +16,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
@@ -360,16 +361,10 @@ backfill_ctl(struct backfill *b, uint64_t request,
 struct backfill *
 backfill_new(struct submitter *s)
 {
-	struct backfill *b = calloc(1, sizeof(*b));
+	struct backfill *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	state_load(b);
 	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
@@ -378,14 +373,4 @@ backfill_new(struct submitter *s)
 		window_soon(b, RETRY_MS);
 	}
 	return b;
-}
-
-void
-backfill_free(struct backfill *b)
-{
-	if (b == NULL)
-		return;
-	event_free(b->timer);
-	free(b->dryrun_runs);
-	free(b);
 }

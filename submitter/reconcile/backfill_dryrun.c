@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/reconcile/backfill_private.h"
 
 #define LOOKED_MAX 100000 /* runs of one chunk: 2.4 MB */
@@ -17,8 +19,7 @@
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
 {
-	size_t cap = b->cap_dryrun_runs != 0 ? b->cap_dryrun_runs * 2 : 1024;
-	struct dryrun_run *p;
+	struct dryrun_run *p = NULL;
 	struct spool_run run;
 
 	if (!b->look || b->step != BACKFILL_ASKED)
@@ -27,17 +28,14 @@ backfill_dryrun_record(struct backfill *b, const struct job *job)
 	if (spool_find(b->s->spool, &job->key, &run) == 1 ||
 	    spool_is_done(b->s->spool, &job->key))
 		return;
-	if (b->n_dryrun_runs == b->cap_dryrun_runs) {
-		p = b->n_dryrun_runs < LOOKED_MAX ?
-		    reallocarray(b->dryrun_runs, cap, sizeof(*p)) :
-		    NULL;
-		if (p == NULL) {
-			b->beyond++;
-			return;
-		}
-		b->dryrun_runs = p;
-		b->cap_dryrun_runs = cap;
+	if (b->n_dryrun_runs < LOOKED_MAX)
+		p = array_reserve(b->dryrun_runs, &b->cap_dryrun_runs,
+		    b->n_dryrun_runs + 1, sizeof(*p));
+	if (p == NULL) {
+		b->beyond++;
+		return;
 	}
+	b->dryrun_runs = p;
 	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run) {
 		.job = job->key.job,
 		.start = job->key.start,
@@ -74,20 +72,16 @@ on_row(const struct backend_job *row, void *arg)
 static void
 tell(struct backfill *b, const struct dryrun_run *l, const char *action)
 {
-	char job[24], start[24], text[64];
-	struct writer w;
+	struct run_key key = b->whose;
+	char text[64];
 
 	if (b->told++ >= TOLD_MAX)
 		return;
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)l->job);
-	snprintf(start, sizeof(start), "%lld", (long long)l->start);
+	key.job = l->job;
+	key.start = l->start;
 	snprintf(text, sizeof(text), "%s in accounting, unknown in cc-backend",
 	    job_end_name((enum job_end)l->end));
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, b->whose.cluster, job, start, text, action,
-	    NULL);
-	worker_ctl_row(b->s->w, b->request, &w);
-	wr_clear(&w);
+	diff_row_send(b->s, b->request, &key, text, action);
 }
 
 void

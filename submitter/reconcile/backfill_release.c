@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The held runs of a backfill. The tombstones of that time are gone, so only a
- * list of cc-backend's jobs proves which runs it lacks. Those are sent, a few
- * at a time, and none while live runs are due.
+ * The held runs of a backfill.  Tombstones of that time were removed, so only a
+ * list of cc-backend's jobs proves which runs cc-backend lacks.  These runs are
+ * sent, a few at a time, and none while live runs are due.
  */
 #include "config.h"
 
@@ -66,7 +66,8 @@ on_listed(const struct result *v, void *arg)
 	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
 	/*
-	 * A run that cannot be listed is sent: the answer to its start tells.
+	 * A run that cannot be listed is sent: the answer to its start shows
+	 * whether cc-backend has it.
 	 */
 	b->step = BACKFILL_RELEASE;
 	window_soon(b, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command `sync`. What waits in the spool becomes due now, then
- * cc-backend's running jobs are compared. For runs that are looked up in Slurm
- * the command waits for the answer, so that the report says what happened to
- * each run. See sync_command.h.
+ * The command `sync`.  All requests that wait in the spool become due now, then
+ * cc-backend's running jobs are compared.  The command waits for Slurm's
+ * answers about the runs that are looked up, so the report shows what happened
+ * to each run.  See sync_command.h.
  */
 #include "config.h"
 
@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/permanent.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/reconcile.h"
@@ -56,17 +58,8 @@ static void
 sync_tell(struct sync *y, const struct run_key *key, const char *difference,
     const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
 	y->told++;
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
-	snprintf(start, sizeof(start), "%lld", (long long)key->start);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, difference, action,
-	    NULL);
-	worker_ctl_row(y->s->w, y->request, &w);
-	wr_clear(&w);
+	diff_row_send(y->s, y->request, key, difference, action);
 }
 
 static int
@@ -134,7 +127,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	timer_after(y->timer, -1);
 }
 
-/* What Slurm's answer did to the run: NULL = no answer yet. */
+/* The effect of Slurm's answer on the run; NULL = no answer yet. */
 static const char *
 answer_of(struct sync *y, const struct run_key *key, int started)
 {
@@ -329,7 +322,7 @@ queue_tell(struct sync *y)
 
 /* --- jobs that were named --- */
 
-/* What is known of a run that needs nothing; NULL: it was reported above. */
+/* The text for a run that needs no request; NULL when it was reported above. */
 static const char *
 state_text(const struct spool_run *run, char *buf, size_t size)
 {
@@ -431,25 +424,9 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 struct sync *
 sync_new(struct submitter *s)
 {
-	struct sync *y = calloc(1, sizeof(*y));
+	struct sync *y = permanent_new(sizeof(*y));
 
-	if (y == NULL)
-		return NULL;
 	y->s = s;
 	y->timer = timer_new(s, on_timer, y);
-	if (y->timer == NULL) {
-		free(y);
-		return NULL;
-	}
 	return y;
-}
-
-void
-sync_free(struct sync *y)
-{
-	if (y == NULL)
-		return;
-	event_free(y->timer);
-	free(y->asked);
-	free(y);
 }

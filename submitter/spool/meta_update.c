@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Metadata updates: keys of metaData that become known after the start was
- * sent. They have a table of their own, because the run may be done by then.
- * See spool.h.
+ * sent.  They have a table of their own, because the run may be done before
+ * that.  See spool.h.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores a record: as a new run, as news of a known run, of a run with another
- * start time, or of a run that is done. Also decides the order of the runs of
- * one job: cc-backend refuses an older run after a newer one for good. See
- * spool.h.
+ * Stores a record: as a new run, or as a change of a known run, of a run with
+ * another start time, or of a run that is done.  Also decides the order of the
+ * runs of one job: cc-backend refuses an older run after a newer one for good.
+ * See spool.h.
  */
 #include "config.h"
 
@@ -128,14 +128,15 @@ is_requeued_early(const struct job *job)
 }
 
 static void
-say_false_start(const struct job *job)
+log_false_start(const struct job *job)
 {
-	log_info("%s was requeued after %s and never ran: it is not reported",
+	log_info("%s was requeued after %s because its prolog failed: the run "
+		 "is not reported",
 	    run_key_text(&job->key),
 	    duration_text((job->end - job->key.start) * 1000));
 }
 
-/* When the start of this record is due. */
+/* The time at which the start of this record is due. */
 static int64_t
 start_due(const struct spool *sp, const struct job *job)
 {
@@ -186,7 +187,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	*id = run.id;
 	if (run.end != 0 && !keep) {
 		if (is_false_start(job))
-			say_false_start(job);
+			log_false_start(job);
 		*id = 0;
 		return spool_finish(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
@@ -237,8 +238,8 @@ spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
 }
 
 /*
- * The start time follows Slurm until a start may have been sent. After that the
- * first one stays.
+ * The start time is updated from Slurm until a start request may have been
+ * sent.  After that it does not change.
  */
 static void
 key_moves(struct spool_run *run, struct job *job)
@@ -254,16 +255,16 @@ key_moves(struct spool_run *run, struct job *job)
 	}
 }
 
-/* Slurm knows the run after all: its start is unconfirmed as before. */
+/* Slurm knows the run again: its start is unconfirmed as before. */
 static void
-forgotten_ends(struct spool *sp, struct spool_run *run)
+unknown_ends(struct spool *sp, struct spool_run *run)
 {
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (run->state[d] != START_REJECTED)
 			continue;
-		run_move(sp, run, (enum dest)d, RUN_EVENT_REMEMBERED,
+		run_move(sp, run, (enum dest)d, RUN_EVENT_KNOWN_AGAIN,
 		    DUE_UNCONFIRMED, unconfirmed_reason);
 	}
 }
@@ -288,7 +289,7 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	int d;
 
 	if (run->flags & RUN_UNCONFIRMED)
-		forgotten_ends(sp, run);
+		unknown_ends(sp, run);
 	if ((run->flags & RUN_UNCONFIRMED) && !(job->flags & JOB_UNCONFIRMED))
 		unconfirmed_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {
@@ -308,7 +309,10 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 			run_move(sp, run, (enum dest)d, RUN_EVENT_OPTED_OUT,
 			    DUE_KEEP, NULL);
 	}
-	/* cc-backend does not have it any more, and Slurm says that it runs. */
+	/*
+	 * cc-backend does not show the run any more, and Slurm shows it
+	 * running.
+	 */
 	if ((run->flags & RUN_MISSING_IN_BACKEND) && live && run->end == 0 &&
 	    run->state[DEST_REST] == START_COMMITTED) {
 		run->flags &= ~RUN_MISSING_IN_BACKEND;
@@ -316,13 +320,13 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	}
 }
 
-/* A run that is not reported is done; the runs behind it may go. */
+/* A run that is not reported is done; later runs of the job are released. */
 static enum spool_put
 put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 {
 	int d;
 
-	say_false_start(job);
+	log_false_start(job);
 	if (spool_finish(sp, run) == -1)
 		return PUT_ERROR;
 	for (d = 0; d < DEST__COUNT; d++)
@@ -331,7 +335,7 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	return PUT_MERGED;
 }
 
-/* With the end, Slurm reports another slurm_info than before. */
+/* Slurm reports another slurm_info at the end of a run than before. */
 static int
 is_told_anew(const struct job *old, const struct job *job)
 {

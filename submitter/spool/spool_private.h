@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that only the files of the spool share. */
+/* Private declarations of the spool. */
 #ifndef SUBMITTER_SPOOL_SPOOL_PRIVATE_H
 #define SUBMITTER_SPOOL_SPOOL_PRIVATE_H
 
@@ -126,15 +126,18 @@ int spool_resources_add(struct spool *sp, const struct spool_resources *stub,
  */
 int spool_resources_take(struct spool *sp, struct job *job);
 /*
- * The bytes of a resource record: wr_end() tells errors; read fills job
- * (job_init() first): 0 or -1.
+ * Writes the bytes of a resource record to w, which is empty; reads them into
+ * job, which job_init() has prepared.  0 or -1.
  */
-void spool_resources_write(struct writer *w, const struct job *job);
+int spool_resources_write(struct writer *w, const struct job *job);
 int spool_resources_read(const void *p, size_t n, struct job *job);
 /* Counts them in the file. 0 or -1. */
 int spool_resources_recount(struct spool *sp);
 /* Deletes one that is too old. 0 or -1. */
 int spool_resources_age(struct spool *sp, int64_t wall);
+
+/* resource_v1.c: the bytes after the version; the reader fails on an error */
+void spool_resources_read_v1(struct reader *r, struct job *job);
 
 /* evict.c */
 
@@ -278,8 +281,8 @@ int spool_add(struct spool *sp, struct spool_run *run);
 /* job_order.c */
 int spool_is_start(enum run_state state);
 /*
- * Puts the run into the order of its job: behind an older run that still has to
- * start; newer runs that were not sent go behind it. 0 or -1.
+ * Puts the run into the order of its job: it waits for an older run that is
+ * still to be started, and newer runs that were not sent wait for it.  0 or -1.
  */
 int spool_order(struct spool *sp, struct spool_run *run);
 /*

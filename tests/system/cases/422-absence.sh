@@ -92,7 +92,7 @@ lab hook "[ \"\$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME\" != prolog_slurmctld.lost
 db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
 is_held() { ctl queue --job "$1" | grep -q 'waits until Slurm shows it running'; }
 in_accounting() { [ "$(db "select count(*) from alpha_job_table where id_job=$1 and \`partition\`='main' and time_start>0")" = 1 ]; }
-forgotten() { ctl queue --rejected --job "$1" | grep -q 'Slurm has forgotten it'; }
+forgotten() { ctl queue --rejected --job "$1" | grep -q 'neither squeue nor accounting has it'; }
 lost=$(batch labalice "sleep 600" -n1 -J lost)
 is "the start of a run in its prolog is held" wait_for 30 is_held "$lost"
 # slurmctld sends starts to slurmdbd every five seconds
@@ -113,7 +113,7 @@ sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
 later 7200
 is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
-is "and said" logged "job $lost .* was never seen running and is unknown to Slurm"
+is "the log says so" logged "job $lost .*: the run was never seen running, and Slurm has reported it as unknown twice"
 is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null
 sleep 3

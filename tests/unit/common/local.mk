@@ -5,6 +5,11 @@ TESTS += test_time_text
 test_time_text_SOURCES = tests/unit/common/test_time_text.c
 test_time_text_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_array
+TESTS += test_array
+test_array_SOURCES = tests/unit/common/test_array.c
+test_array_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_backoff
 TESTS += test_backoff
 test_backoff_SOURCES = tests/unit/common/test_backoff.c

@@ -332,6 +332,24 @@ static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
 	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
 	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
 
+/* The boxes live as long as the process: those of ended worlds stay here. */
+static struct ended_world {
+	struct submitter s;
+	struct ended_world *before;
+} * ended;
+
+static void
+world_keep(const struct submitter *w)
+{
+	struct ended_world *e = malloc(sizeof(*e));
+
+	if (e == NULL)
+		exit(1);
+	e->s = *w;
+	e->before = ended;
+	ended = e;
+}
+
 void
 sim_begin(void)
 {
@@ -357,7 +375,7 @@ sim_begin(void)
 	spool_policy(sim.spool)->wait_commit = 1;
 	sim.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	sim.topology = topology_new();
-	CHECK_INT(wake_init(&sim, lanes), 0);
+	wake_init(&sim, lanes);
 	sim.commit = commit_new(&sim, &commit_ops);
 	sim.breaker = breaker_new(&sim);
 	sim.rest = rest_delivery_new(&sim);
@@ -378,17 +396,8 @@ sim_end(void)
 
 	while (n_requests > 0)
 		sim_answer(requests[0].kind, 0, NULL);
-	failover_free(sim.failover);
-	reconcile_free(sim.reconcile);
-	missing_runs_free(sim.missing);
-	meta_delivery_free(sim.meta);
-	conflict_free(sim.conflict);
-	commit_check_free(sim.commit_check);
-	nats_delivery_free(sim.nats_delivery);
-	rest_delivery_free(sim.rest);
-	breaker_free(sim.breaker);
-	commit_free(sim.commit);
-	wake_clear(&sim);
+	event_del(sim.wake.event);
+	world_keep(&sim);
 	payload_free(sim.payload);
 	topology_free(sim.topology);
 	CHECK_INT(spool_forbidden(sim.spool), 0);

@@ -434,7 +434,7 @@ test_message(void)
 	struct cluster *c = sim_begin(NULL, NULL);
 
 	step_take(c, &row);
-	CHECK(strstr(sim_message(), "only after its end") != NULL);
+	CHECK(strstr(sim_message(), "found after its end") != NULL);
 	c = sim_begin(NULL, NULL);
 	step_take(c, &running);
 	CHECK_STR(sim_message(), "");

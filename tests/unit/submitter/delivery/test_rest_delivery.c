@@ -126,6 +126,18 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 	(void)fmt;
 }
 
+void
+worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	(void)w;
+	(void)request;
+	(void)name;
+	(void)type;
+	(void)help;
+	(void)value;
+}
+
 static void
 on_committed(struct submitter *sub)
 {
@@ -282,6 +294,24 @@ state_of(int64_t row)
 						    RUN_STATE__COUNT;
 }
 
+/* The boxes live as long as the process: those of ended worlds stay here. */
+static struct ended_world {
+	struct submitter s;
+	struct ended_world *before;
+} * ended;
+
+static void
+world_keep(const struct submitter *w)
+{
+	struct ended_world *e = malloc(sizeof(*e));
+
+	if (e == NULL)
+		exit(1);
+	e->s = *w;
+	e->before = ended;
+	ended = e;
+}
+
 static void
 begin(void)
 {
@@ -290,6 +320,8 @@ begin(void)
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	memset(&s, 0, sizeof(s));
 	n_sent = most_sent = 0;
+	worker.base = event_base_new();
+	CHECK(worker.base != NULL);
 	s.w = &worker;
 	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
 	CHECK(s.spool != NULL);
@@ -299,7 +331,7 @@ begin(void)
 	spool_policy(s.spool)->wait_commit = 1;
 	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	s.topology = topology_new();
-	CHECK_INT(wake_init(&s, lanes), 0);
+	wake_init(&s, lanes);
 	s.commit = commit_new(&s, &commit_ops);
 	s.breaker = breaker_new(&s);
 	s.rest = rest_delivery_new(&s);
@@ -322,19 +354,8 @@ end(void)
 
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	rest_delivery_free(s.rest);
-	nats_delivery_free(s.nats_delivery);
-	breaker_free(s.breaker);
-	commit_free(s.commit);
-	wake_clear(&s);
-	commit_check_free(s.commit_check);
-	conflict_free(s.conflict);
-	missing_runs_free(s.missing);
-	reconcile_free(s.reconcile);
-	sync_free(s.sync);
-	backfill_free(s.backfill);
-	node_states_free(s.nodes);
-	meta_delivery_free(s.meta);
+	event_base_free(worker.base);
+	world_keep(&s);
 	payload_free(s.payload);
 	topology_free(s.topology);
 	spool_close(s.spool);
@@ -682,7 +703,7 @@ test_foreign_stop(void)
 	    "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "," SHOWN(2, 1500,
 		"failed", 7) "]}");
 	CHECK_INT(state_of(a), RUN_STATE__COUNT);
-	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
 	CHECK_STR(run.reason,
 	    "cc-backend has it as failed after 7 s, Slurm as "
@@ -697,7 +718,7 @@ test_foreign_stop(void)
 	CHECK_INT(n_sent, 0);
 	/* repaired on demand alone: deleted, begun anew */
 	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
-	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	req.flags = 0;
 	req.n_ids = 1;
 	req.ids[0] = 77;
@@ -729,7 +750,7 @@ test_foreign_stop_running(void)
 	turn(500, 1);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
-	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	put(1, 1000, 1100);
 	CHECK_INT(state_of(a), STOP_CONFLICT);
 	turn(500, 1);
@@ -739,10 +760,10 @@ test_foreign_stop_running(void)
 	/* a later run of its job would bar it, once it is deleted */
 	a = put(2, 1000, 1100);
 	b = put(2, 2000, 2100);
-	state_set(a, CLOSED_BY_OTHERS);
+	state_set(a, STOPPED_BY_OTHERS);
 	state_set(b, START_COMMITTED);
 	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
-	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	end();
 }
 
@@ -1040,7 +1061,6 @@ main(void)
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	spool_prepare();
-	worker.base = event_base_new();
 	conf_init(&worker.conf);
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
@@ -1061,7 +1081,6 @@ main(void)
 	test_upgrade();
 	test_previous_run();
 	conf_clear(&worker.conf);
-	event_base_free(worker.base);
 	rmdir(dir);
 	return check_done();
 }

@@ -133,7 +133,7 @@ test_duplicate(void)
 	sim_end();
 	/* and not as Slurm says: kept for an admin */
 	refused(EMPTY, "{\"jobs\":[" SIM_JOB(2, 1000, "failed", 7) "]}");
-	CHECK_INT(sim_state(2, 1000), CLOSED_BY_OTHERS);
+	CHECK_INT(sim_state(2, 1000), STOPPED_BY_OTHERS);
 	CHECK_INT(sim_waits(REQUEST_STOP) + sim_waits(REQUEST_DELETE), 0);
 	sim_end();
 	/* another run of the job is there: rejected, and kept */

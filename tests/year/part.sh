@@ -153,7 +153,7 @@ main() {
 	write_adapter
 	: >"$T/acts"
 	"part_$part"	# the cluster and the suite of this part
-	is "the sandbox of each process is enforced" is_confined
+	is "the sandbox of each process is enforced" wait_for 10 is_confined
 	: >"$T/loading"
 	load "$RANDOM" &
 	loader=$!

@@ -86,6 +86,7 @@ enum ctl_table {
 	 * next row), text
 	 */
 	CTL_T_SPOOL,
+	CTL_T_ROWS, /* of the queue: shown, not_shown */
 	CTL_T__COUNT
 };
 

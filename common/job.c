@@ -451,7 +451,9 @@ job_merge(struct job *into, struct job *from)
 		into->flags |= sticky;
 		changed = 1;
 	}
-	if ((into->flags & JOB_MORE) && !(from->flags & JOB_MORE)) {
+	/* A record of the end does not tell whether a script follows. */
+	if ((into->flags & JOB_MORE) && !(from->flags & JOB_MORE) &&
+	    (from->end == 0 || into->script != NULL)) {
 		into->flags &= ~JOB_MORE;
 		changed = 1;
 	}

@@ -18,6 +18,9 @@ common_libcommon_a_SOURCES = \
 	common/conf.c \
 	common/conf.h \
 	common/conf_keys.h \
+	common/conf_paths.c \
+	common/config_key.c \
+	common/config_key.h \
 	common/crash_point.c \
 	common/crash_point.h \
 	common/ctl.c \

@@ -32,6 +32,9 @@ struct walk {
 	uint64_t request;
 	uint32_t left;
 	unsigned done;
+	uint64_t more; /* rows beyond the limit, once the walk is over */
+	/* the walk goes on after the limit, to count the rows */
+	int counts;
 	/* a reload retries the runs, no admin */
 	int by_itself;
 };
@@ -87,7 +90,9 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "closed_by_others", (unsigned long long)s->n.closed },
 		{ "victims", (unsigned long long)s->n.victims },
 		{ "late_due", (unsigned long long)spool_meta_count(s->spool) },
-		{ "late_given_up", (unsigned long long)s->n.meta_dropped },
+		{ "late_given_up",
+		    (unsigned long long)(s->n.meta_dropped +
+			spool_meta_refused(s->spool)) },
 		{ "records", (unsigned long long)s->n.records },
 		{ "records_refused", (unsigned long long)s->n.records_refused },
 		{ "nats_waiting", nats_waiting(s) },
@@ -173,13 +178,20 @@ what_of(enum run_state state)
 	}
 }
 
-static void
+/* Sends the row, or counts it when the limit is reached; -1 ends the walk. */
+static int
 queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 {
 	int64_t due = run->due[dest] - spool_now(k->s->spool);
 	char job[24], start[24], tries[16], wait[24];
 	struct writer w;
 
+	if (k->left == 0) {
+		k->more += k->counts != 0;
+		return k->counts ? 0 : -1;
+	}
+	k->left--;
+	k->done++;
 	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
 	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
 	snprintf(tries, sizeof(tries), "%u", run->tries[dest]);
@@ -194,6 +206,7 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	    tries, wait, run_state_text(run, dest), run->reason, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);
+	return 0;
 }
 
 static int
@@ -204,8 +217,7 @@ queue_rest(struct spool *sp, struct spool_run *run, void *arg)
 	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
-	queue_row(k, run, DEST_REST);
-	return --k->left == 0 ? -1 : 0;
+	return queue_row(k, run, DEST_REST);
 }
 
 static int
@@ -216,8 +228,17 @@ queue_nats(struct spool *sp, struct spool_run *run, void *arg)
 	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
-	queue_row(k, run, DEST_NATS);
-	return --k->left == 0 ? -1 : 0;
+	return queue_row(k, run, DEST_NATS);
+}
+
+/*
+ * Returns 1 when all rows are wanted: then the spool knows how many there are,
+ * and the walk ends with the limit.
+ */
+static int
+wants_all(const struct walk *k)
+{
+	return k->req->n_ids == 0 && k->req->text[0] == '\0';
 }
 
 static void
@@ -225,10 +246,45 @@ state_walk(struct walk *k, enum dest dest, enum run_state state, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	while (k->left > 0 &&
+	while ((k->left > 0 || k->counts) &&
 	    spool_each(k->s->spool, dest, state, &after, SPOOL_PAGE, fn, k) ==
 		SPOOL_PAGE)
 		continue;
+}
+
+static void
+queue_walk(struct walk *k, enum run_state state)
+{
+	unsigned sent = k->done;
+
+	state_walk(k, DEST_REST, state, queue_rest);
+	if (spool_count(k->s->spool, DEST_NATS, state) > 0)
+		state_walk(k, DEST_NATS, state, queue_nats);
+	if (wants_all(k))
+		k->more += spool_count(k->s->spool, DEST_REST, state) +
+		    spool_count(k->s->spool, DEST_NATS, state) -
+		    (k->done - sent);
+}
+
+/* The reply says how many rows it has and how many it lacks. */
+static void
+queue_end(struct walk *k)
+{
+	char shown[24], not_shown[24], text[128] = "";
+	struct writer w;
+
+	snprintf(shown, sizeof(shown), "%u", k->done);
+	snprintf(not_shown, sizeof(not_shown), "%llu",
+	    (unsigned long long)k->more);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_ROWS, shown, not_shown, NULL);
+	worker_ctl_row(k->s->w, k->request, &w);
+	wr_clear(&w);
+	if (k->more > 0)
+		snprintf(text, sizeof(text),
+		    "%s rows are shown, %s rows are not shown: use --limit",
+		    shown, not_shown);
+	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
 }
 
 static void
@@ -239,21 +295,15 @@ on_queue(struct walk *k)
 		START_BLOCKED, START_DUE_ENDED, STOPPED_BY_OTHERS };
 	size_t i;
 
+	k->counts = !wants_all(k);
 	if (k->req->flags & CTL_FLAG_REJECTED) {
-		state_walk(k, DEST_REST, START_REJECTED, queue_rest);
-		state_walk(k, DEST_REST, STOP_REJECTED, queue_rest);
-		state_walk(k, DEST_NATS, START_REJECTED, queue_nats);
-		state_walk(k, DEST_NATS, STOP_REJECTED, queue_nats);
+		queue_walk(k, START_REJECTED);
+		queue_walk(k, STOP_REJECTED);
 	} else {
-		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
-			state_walk(k, DEST_REST, waiting[i], queue_rest);
-			if (spool_count(k->s->spool, DEST_NATS, waiting[i]) > 0)
-				state_walk(k, DEST_NATS, waiting[i],
-				    queue_nats);
-		}
+		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
+			queue_walk(k, waiting[i]);
 	}
-	worker_ctl_end(k->s->w, k->request, CTL_OK,
-	    k->left == 0 ? "there are more rows: use --limit" : "");
+	queue_end(k);
 }
 
 static void

@@ -36,6 +36,8 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/payload_conf.c \
 	submitter/payload/payload_conf.h \
 	submitter/payload/payload_meta.c \
+	submitter/payload/slurm_info.c \
+	submitter/payload/slurm_info.h \
 	submitter/payload/tags.c \
 	submitter/payload/tags.h \
 	submitter/payload/thread_table.c \
@@ -57,6 +59,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/evict.c \
 	submitter/spool/export.c \
 	submitter/spool/export.h \
+	submitter/spool/find_run.c \
 	submitter/spool/job_order.c \
 	submitter/spool/meta_update.c \
 	submitter/spool/open.c \

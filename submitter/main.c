@@ -128,6 +128,7 @@ policy_set(struct submitter *s)
 	p->wait_commit = breaker_version(s->breaker) == BACKEND_1_5;
 	p->active_only = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
+	p->script_key = payload_script_key(s->payload);
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS), "last") ==
 	    0;
 	/*

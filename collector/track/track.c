@@ -207,7 +207,12 @@ send_start(struct cluster *c, struct job_snapshot *s)
 		return order;
 	}
 	script->key = job->key;
-	script->array_job = job->array_job;
+	/*
+	 * slurmctld keeps a script for each component of a heterogeneous job,
+	 * but only the script of the leader runs.
+	 */
+	script->job = job->het_job != 0 ? job->het_job : job->key.job;
+	script->group = job->het_job != 0 ? job->het_job : job->array_job;
 	worklist_script(&c->work, script);
 	wake(c);
 	return order;

@@ -149,7 +149,9 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	    track_quarantined(c, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	run = open_of_row(c, s);
-	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
+	/* Of a backfill, the submitter asks cc-backend for runs that are done. */
+	if (run == NULL && !(job->flags & JOB_BACKFILL) &&
+	    done_has(&c->done, job->key.job, job->key.start) &&
 	    !lookup_has(c->lookups, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	if (is_contradicted(c, run, job) || is_namesake(run, job))
@@ -176,15 +178,13 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	return row_send(c, s, run);
 }
 
-/* Sends the row unchanged, for a run that is neither open nor recently done. */
+/* Sends the row of a run that is not open, unchanged. */
 static enum row_result
 backfill_dry_run(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 
-	if (open_of_row(c, s) != NULL ||
-	    done_has(&c->done, job->key.job, job->key.start) ||
-	    settings_ignores(c->set, job))
+	if (open_of_row(c, s) != NULL || settings_ignores(c->set, job))
 		return ROW_NOTHING;
 	track_key_set(c, job, NULL);
 	return track_send(c, job) != 0 ? ROW_SENT : ROW_FAILED;

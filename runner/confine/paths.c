@@ -16,11 +16,13 @@
 #include "common/conf.h"
 #include "runner/confine/confine_private.h"
 
-/* What every program needs. */
+/*
+ * What every program needs.  A path costs 4 us: the C library asks /proc for
+ * the number of CPUs where /sys is closed, and Slurm looks up no service.
+ */
 static const char *const system_paths[] = {
 	"/usr",	 /* libraries, plugins, locales, time zones */
 	"/proc", /* also /proc/PID/fd of configless Slurm */
-	"/sys/devices/system/cpu",
 	"/dev/urandom",
 	"/etc/ld.so.cache",
 	"/etc/ld.so.preload",
@@ -35,7 +37,6 @@ static const char *const system_paths[] = {
 	"/etc/host.conf",
 	"/etc/resolv.conf",
 	"/etc/gai.conf",
-	"/etc/services",
 };
 
 /* Mostly links into /usr; then they need no rule. */

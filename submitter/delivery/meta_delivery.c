@@ -28,6 +28,8 @@
 /* ms after the stop: cc-backend archives the run and has no file yet */
 #define META_FIRST 2000
 #define META_AGAIN 2000 /* ms when the request could not be sent */
+/* ms after the stop in which the job script may come; more than its deadline */
+#define META_SCRIPT_WAIT 60000
 
 struct meta_delivery {
 	struct submitter *s;
@@ -113,6 +115,24 @@ meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 	return rc;
 }
 
+/* The update that is due first: 1, 0 = none, -1.  Drops those without a value. */
+static int
+meta_next(struct meta_delivery *l, struct spool_meta *late)
+{
+	struct spool *sp = l->s->spool;
+	int rc = 0;
+
+	while (spool_meta_count(sp) > 0 &&
+	    (rc = spool_meta_next(sp, late)) == 1 && *late->value == '\0' &&
+	    late->due <= spool_now(sp)) {
+		spool_meta_drop(sp, late->id);
+		spool_meta_clear(late);
+		commit_soon(l->s->commit);
+		rc = 0;
+	}
+	return rc;
+}
+
 static void
 meta_delivery_step(struct meta_delivery *l)
 {
@@ -120,8 +140,7 @@ meta_delivery_step(struct meta_delivery *l)
 	int64_t wait;
 
 	if (l->busy || !rest_delivery_idle(l->s->rest) ||
-	    spool_meta_count(l->s->spool) == 0 ||
-	    spool_meta_next(l->s->spool, &late) != 1)
+	    meta_next(l, &late) != 1)
 		return;
 	wait = late.due - spool_now(l->s->spool);
 	if (wait > 0)
@@ -164,7 +183,6 @@ owe(const char *field, const char *value, void *arg)
 	int rc = spool_meta_add(sp, o->key, field, value,
 	    spool_now(sp) + META_FIRST);
 
-	o->l->s->n.meta_dropped += rc == 0;
 	o->n += rc == 1;
 }
 
@@ -172,26 +190,28 @@ owe(const char *field, const char *value, void *arg)
 static int
 is_wanted(struct meta_delivery *l)
 {
-	struct spool *sp = l->s->spool;
-
-	return breaker_version(l->s->breaker) == BACKEND_1_5 &&
-	    spool_bytes(sp) < spool_bytes_max(sp) / 2;
+	return breaker_version(l->s->breaker) == BACKEND_1_5;
 }
 
 void
 meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 {
 	struct update_batch o = { .l = l, .key = &run->key };
+	struct spool *sp = l->s->spool;
+	const char *script_key = spool_policy(sp)->script_key;
 	struct job job;
 
-	if ((run->flags & (RUN_END_IN_START | RUN_QUARANTINED)) ||
-	    !is_wanted(l))
+	if ((run->flags & RUN_QUARANTINED) || !is_wanted(l))
 		return;
 	job_init(&job);
 	inflight_set(l->s->w->inflight, &run->key);
-	if (spool_record(l->s->spool, run->id, &job) == 0)
-		payload_meta_late(l->s->payload, &job,
-		    (run->flags & RUN_INFO_CHANGED) != 0, owe, &o);
+	if (spool_record(sp, run->id, &job) == 0) {
+		if ((run->flags & RUN_END_IN_START) == 0)
+			payload_meta_late(l->s->payload, &job, owe, &o);
+		if ((job.flags & JOB_MORE) && script_key != NULL)
+			spool_meta_expect(sp, &run->key, script_key,
+			    spool_now(sp) + META_SCRIPT_WAIT);
+	}
 	inflight_clear(l->s->w->inflight);
 	job_clear(&job);
 }

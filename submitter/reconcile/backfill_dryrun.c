@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `backfill --dry-run`: the same chunks, but the records are not stored.
- * Reports the runs that neither the spool nor cc-backend has.
+ * Reports the runs that cc-backend lacks and that the spool does not hold.
  */
 #include "config.h"
 
@@ -19,14 +19,14 @@
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
 {
+	struct job found = *job; /* the key may change */
 	struct dryrun_run *p = NULL;
-	struct spool_run run;
+	int64_t alias;
 
 	if (!b->look || b->step != BACKFILL_ASKED)
 		return;
 	b->seen++;
-	if (spool_find(b->s->spool, &job->key, &run) == 1 ||
-	    spool_is_done(b->s->spool, &job->key))
+	if (!spool_may_lack(b->s->spool, &found, &alias))
 		return;
 	if (b->n_dryrun_runs < LOOKED_MAX)
 		p = array_reserve(b->dryrun_runs, &b->cap_dryrun_runs,
@@ -36,9 +36,11 @@ backfill_dryrun_record(struct backfill *b, const struct job *job)
 		return;
 	}
 	b->dryrun_runs = p;
+	b->n_aliases += alias != 0;
 	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run) {
-		.job = job->key.job,
-		.start = job->key.start,
+		.job = found.key.job,
+		.start = found.key.start,
+		.alias = alias,
 		.end = (unsigned char)job->state
 	};
 }
@@ -53,6 +55,19 @@ dryrun_cmp(const void *a, const void *b)
 	return (x->job > y->job) - (x->job < y->job);
 }
 
+/* The run of a row that has the other start of the run; NULL = none. */
+static struct dryrun_run *
+alias_find(struct backfill *b, const struct run_key *key)
+{
+	size_t i;
+
+	for (i = 0; i < b->n_dryrun_runs && b->n_aliases > 0; i++)
+		if (b->dryrun_runs[i].job == key->job &&
+		    b->dryrun_runs[i].alias == key->start)
+			return &b->dryrun_runs[i];
+	return NULL;
+}
+
 static void
 on_row(const struct backend_job *row, void *arg)
 {
@@ -65,6 +80,8 @@ on_row(const struct backend_job *row, void *arg)
 	    NULL :
 	    bsearch(&key, b->dryrun_runs, b->n_dryrun_runs, sizeof(key),
 		dryrun_cmp);
+	if (found == NULL)
+		found = alias_find(b, &row->key);
 	if (found != NULL)
 		found->there = 1;
 }
@@ -97,7 +114,7 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	b->from = 0;
 	free(b->dryrun_runs);
 	b->dryrun_runs = NULL;
-	b->n_dryrun_runs = b->cap_dryrun_runs = 0;
+	b->n_dryrun_runs = b->cap_dryrun_runs = b->n_aliases = 0;
 }
 
 static void
@@ -130,15 +147,37 @@ on_listed(const struct result *v, void *arg)
 		"would be tried: cc-backend cannot list that second");
 }
 
+/* Widens from and to by the other starts of the runs of the window. */
+static void
+window_widen(const struct backfill *b, int64_t *from, int64_t *to)
+{
+	const struct dryrun_run *l;
+	size_t i;
+
+	*from = b->lo;
+	*to = b->hi;
+	for (i = b->dryrun_at; i < b->n_dryrun_runs; i++) {
+		l = &b->dryrun_runs[i];
+		if (l->start > b->hi)
+			break;
+		if (l->alias != 0 && l->alias < *from)
+			*from = l->alias;
+		if (l->alias > *to)
+			*to = l->alias;
+	}
+}
+
 /* Lists the next window of the chunk, or requests the next chunk. */
 void
 dryrun_list(struct backfill *b)
 {
+	int64_t from, to;
+
 	if (b->dryrun_at == 0)
 		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs),
 		    dryrun_cmp);
 	if (b->dryrun_at >= b->n_dryrun_runs) {
-		b->n_dryrun_runs = b->dryrun_at = 0;
+		b->n_dryrun_runs = b->dryrun_at = b->n_aliases = 0;
 		b->told += b->beyond;
 		b->beyond = 0;
 		b->step = BACKFILL_NEXT;
@@ -147,10 +186,11 @@ dryrun_list(struct backfill *b)
 	}
 	b->lo = b->dryrun_runs[b->dryrun_at].start;
 	b->hi = b->lo + b->width - 1;
+	window_widen(b, &from, &to);
 	if (!window_lists(b))
 		window_tell(b, "would be sent by NATS");
-	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, b->lo,
-		     b->hi, on_row, on_listed, b) == -1) {
+	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, from,
+		     to, on_row, on_listed, b) == -1) {
 		if (spool_now(b->s->spool) > b->until)
 			dryrun_end(b, CTL_ERROR, "cc-backend is unreachable");
 		else

@@ -25,6 +25,7 @@ enum backfill_step {
 struct dryrun_run {
 	uint64_t job;
 	int64_t start;
+	int64_t alias;	     /* another start that it may have; 0 = none */
 	unsigned char end;   /* enum job_end */
 	unsigned char there; /* cc-backend has it */
 };
@@ -42,6 +43,8 @@ struct backfill {
 	int64_t at;
 	uint64_t seen;	/* records, known ones included */
 	uint64_t added; /* of them not in the spool before */
+	/* done here, missing in cc-backend: sent again */
+	uint64_t restored;
 	/* end of the chunk */
 	int64_t chunk_to;
 	/* limits of the starts that were listed */
@@ -56,10 +59,14 @@ struct backfill {
 	int64_t until;			/* spool_now() */
 	struct dryrun_run *dryrun_runs; /* owned; runs of this chunk */
 	size_t n_dryrun_runs, cap_dryrun_runs;
+	size_t n_aliases; /* of dryrun_runs, with another start */
 	size_t dryrun_at; /* index: the window begins there */
 	unsigned beyond;  /* runs without space in dryrun_runs */
 	unsigned told;
 };
+
+/* backfill.c: stores the durable part */
+void state_save(struct backfill *b);
 
 /* backfill_window.c */
 void window_soon(struct backfill *b, int64_t ms);

@@ -177,7 +177,8 @@ static int
 supersede_one(struct spool *sp, struct spool_run *early,
     const struct spool_run *run)
 {
-	int there = (early->flags & RUN_KEY_FIXED) ||
+	/* With activeOnly, the other suite may have delivered it. */
+	int there = (early->flags & RUN_KEY_FIXED) || sp->policy.active_only ||
 	    !spool_is_start(early->state[DEST_REST]);
 
 	log_notice(

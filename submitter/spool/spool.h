@@ -78,8 +78,7 @@ const char *run_state_label(enum run_state state);
 #define RUN_TAGGED 256u
 /* its first start had all that is known at the end */
 #define RUN_END_IN_START 512u
-/* slurm_info differs from that of its first start */
-#define RUN_INFO_CHANGED 1024u
+/* 1024 is in files of version 0.1.0: slurm_info changed with the end */
 /* a start may have been sent by REST: its content does not change */
 #define RUN_REST_STARTED 2048u
 /* no start before Slurm shows the run as running, or its end */
@@ -136,8 +135,10 @@ const char *run_state_text(const struct spool_run *run, enum dest dest);
 /* The result of storing a record. */
 enum spool_put {
 	PUT_NEW,
-	PUT_MERGED,   /* the record changed the run */
-	PUT_KNOWN,    /* nothing is new, or the run is done */
+	PUT_MERGED, /* the record changed the run */
+	PUT_KNOWN,  /* nothing is new, or the run is done */
+	/* of a backfill; done here: held until cc-backend's list tells */
+	PUT_HELD,
 	PUT_REFUSED,  /* the record has no valid run */
 	PUT_NO_SHARE, /* the share for resource records is full */
 	PUT_ERROR     /* the disk; nothing of the transaction is durable */
@@ -152,6 +153,8 @@ struct spool_policy {
 	int active_only;
 	int64_t nats_gap;  /* ms between start and stop; 0 = none */
 	int64_t more_wait; /* ms that a start waits for its script */
+	/* key of metaData of a script that follows the start; NULL = not sent */
+	const char *script_key;
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
 	int last_requeued;
 };
@@ -240,13 +243,19 @@ void spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
  */
 int spool_check_file(const char *path, char *text, size_t size);
 
-/* put.c, run.c, resource_stub.c, job_order.c */
+/* put.c, find_run.c, run.c, resource_stub.c, job_order.c */
 
 /*
  * Stores a record or merges it into its run; job loses the members that were
  * moved.  *id becomes the row of the run, 0 when there is none.
  */
 enum spool_put spool_put(struct spool *sp, struct job *job, int64_t *id);
+/*
+ * 1 when only a list of cc-backend's jobs tells whether cc-backend has the ended
+ * run of this record of a backfill. job gets the start that was sent; *alias is
+ * another start that may have been sent (0 = none).
+ */
+int spool_may_lack(struct spool *sp, struct job *job, int64_t *alias);
 /* Stores the bytes of a record that must not be read, as quarantined. */
 enum spool_put spool_put_quarantined(struct spool *sp,
     const struct run_key *key, const uint8_t *p, size_t n);
@@ -328,16 +337,27 @@ struct spool_meta {
 };
 /*
  * Stores a value until cc-backend has it; replaces the stored value of that
- * key. 1, 0 when too many are stored, -1.
+ * key. 1, 0 when too many are stored or the spool is more than half full, -1.
  */
 int spool_meta_add(struct spool *sp, const struct run_key *key,
     const char *field, const char *value, int64_t due);
+/*
+ * Notes that the value of a key may come until then, though the run is done; an
+ * update without a value, which is not sent. As spool_meta_add().
+ */
+int spool_meta_expect(struct spool *sp, const struct run_key *key,
+    const char *field, int64_t until);
+/* 1 when that was noted. */
+int spool_meta_expected(struct spool *sp, const struct run_key *key,
+    const char *field);
 /* The update that is due first: 1 (spool_meta_clear() it), 0 = none, -1. */
 int spool_meta_next(struct spool *sp, struct spool_meta *late);
 void spool_meta_clear(struct spool_meta *late);
 int spool_meta_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries);
 int spool_meta_drop(struct spool *sp, int64_t id);
 uint64_t spool_meta_count(const struct spool *sp);
+/* Number of updates that were not stored. */
+uint64_t spool_meta_refused(const struct spool *sp);
 
 /*
  * cc-backend refuses a run when it has another run of the job that began less
@@ -358,7 +378,10 @@ int spool_previous_run(struct spool *sp, const struct spool_run *run,
 /* Reads the runs of one job, oldest first: how many, max at most. */
 int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
     struct spool_run *rows, int max);
-/* Reads the starts of its runs that are done: how many, max at most. */
+/*
+ * Reads the starts of its runs that are done, the first one of a run whose start
+ * has moved: how many, max at most.
+ */
 int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
     int64_t *starts, int max);
 
@@ -398,6 +421,12 @@ int spool_each(struct spool *sp, enum dest dest, enum run_state state,
  */
 int spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to);
+/*
+ * Widens from and to so that they contain the other starts (alias) of the runs
+ * that began in this range. 0 or -1.
+ */
+int spool_span_alias(struct spool *sp, enum run_state state,
+    const char *cluster, int64_t *from, int64_t *to);
 
 /* evict.c */
 

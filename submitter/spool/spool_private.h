@@ -53,8 +53,10 @@ enum sql {
 	SQL_STARTS = SQL_COUNT + DEST__COUNT,
 	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
 	SQL_SPAN,
+	SQL_SPAN_ALIAS,
 	SQL_META_ADD,
 	SQL_META_OF_RUN,
+	SQL_META_EXPECTED,
 	SQL_META_NEXT,
 	SQL_META_WAIT,
 	SQL_META_DROP,
@@ -99,6 +101,29 @@ int64_t spool_sum_bad(void);
  */
 struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
     size_t size);
+
+/* find_run.c */
+
+enum run_found {
+	FOUND_NONE, /* unknown here */
+	FOUND_ROW,  /* it has a row */
+	FOUND_DONE, /* it has a tombstone */
+	/* the same; a backfill holds it until cc-backend's list tells */
+	FOUND_RESTORABLE,
+	FOUND_ERROR
+};
+/*
+ * Finds the run of a record; run is set with FOUND_ROW. With FOUND_RESTORABLE,
+ * job gets the start that was sent, and *alias is another start that may have
+ * been sent (0 = none).
+ */
+enum run_found spool_search(struct spool *sp, struct job *job,
+    struct spool_run *run, int64_t *alias);
+
+/* put.c */
+
+int spool_is_false_start(const struct job *job);
+int spool_is_requeued_early(const struct job *job);
 
 /* resource_stub.c */
 
@@ -183,6 +208,8 @@ struct spool {
 	struct writer record; /* a buffer that is used again */
 	/* records that ended before the low-water mark */
 	uint64_t beyond;
+	/* updates that were not stored */
+	uint64_t meta_refused;
 	/* events that the table of states does not allow */
 	uint64_t forbidden;
 	int64_t keep;

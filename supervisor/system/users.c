@@ -17,7 +17,8 @@
 #include "supervisor/system/system.h"
 
 #define SLURM_USER_DEFAULT "cc-slurm-adapter"
-#define SLURM		   "slurm" /* usual user and group of slurmctld */
+/* User and group of slurmctld when slurm.conf does not tell. */
+#define SLURM "slurm"
 
 static void
 identity_self(struct identity *id)
@@ -159,27 +160,44 @@ mode_read(struct setup *setup, const struct conf *conf)
 		setup->mode = SANDBOX_LOG;
 }
 
-/* The user who usually runs slurmctld and so the hooks. */
+/* The user of slurmctld, who runs the hooks. */
 static void
-slurm_user_find(struct setup *p)
+slurm_user_find(struct setup *p, const struct conf *conf)
 {
-	const struct passwd *pw = getpwnam(SLURM);
+	char name[SLURM_USER_MAX] = SLURM;
+	int named = slurm_user_name(conf, name, sizeof(name));
 
-	p->has_slurm_user = pw != NULL;
-	p->slurm_uid = pw != NULL ? pw->pw_uid : 0;
+	p->has_slurm_user = identity_of(&p->slurm_user, name) == 0;
+	if (p->has_slurm_user)
+		groups_add(&p->slurm_user);
+	else if (named)
+		log_warnx("SlurmUser %s of slurm.conf does not exist; its "
+			  "hooks are refused",
+		    name);
+}
+
+/* The group of the directories that the hook enters. */
+static gid_t
+hook_group(const struct setup *p)
+{
+	const struct group *gr;
+
+	if (p->has_slurm_user && p->slurm_user.uid != 0)
+		return p->slurm_user.gid;
+	gr = getgrnam(SLURM);
+	return gr != NULL ? gr->gr_gid : p->identity[ROLE_RUNNER].gid;
 }
 
 int
 users_resolve(struct setup *setup, const struct conf *conf)
 {
-	const struct group *gr;
 	int role;
 
 	mode_read(setup, conf);
 	for (role = 0; role < ROLE__COUNT; role++)
 		identity_self(&setup->identity[role]);
 	setup->dir_gid = getegid();
-	slurm_user_find(setup);
+	slurm_user_find(setup, conf);
 	if (!setup->as_root)
 		return 0;
 	if (slurm_user(setup, conf) == -1 ||
@@ -195,8 +213,6 @@ users_resolve(struct setup *setup, const struct conf *conf)
 			   "submitterUser must be four different users");
 		return -1;
 	}
-	gr = getgrnam(SLURM);
-	setup->dir_gid = gr != NULL ? gr->gr_gid :
-				      setup->identity[ROLE_RUNNER].gid;
+	setup->dir_gid = hook_group(setup);
 	return 0;
 }

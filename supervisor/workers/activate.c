@@ -72,11 +72,14 @@ inflight_send(struct child *c)
 static void
 listen_send(struct child *c)
 {
+	const struct setup *setup = c->workers->setup;
 	struct writer w;
+	unsigned i;
 
 	wr_init(&w, 1);
-	wr_u8(&w, c->workers->setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
-	descriptor_send(c, MSG_LISTEN, &w, c->workers->setup->listen_fd);
+	wr_u8(&w, setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
+	for (i = 0; i < setup->n_listen; i++)
+		descriptor_send(c, MSG_LISTEN, &w, setup->listen_fds[i]);
 	wr_clear(&w);
 }
 

@@ -34,6 +34,7 @@ static struct {
 	enum sandbox_mode mode;
 	int landlock_max; /* as in struct confine_conf */
 	struct confine *confine;
+	int is_fork;	    /* started by fork(), else by vfork() */
 	double *cpu, *wall; /* microseconds, one a run */
 	unsigned rules;
 } kinds[] = {
@@ -41,6 +42,7 @@ static struct {
 	{ .name = "vfork, not confined", .mode = SANDBOX_OFF },
 	{ .name = "seccomp", .mode = SANDBOX_ENFORCE, .landlock_max = -1 },
 	{ .name = "landlock and seccomp", .mode = SANDBOX_ENFORCE },
+	{ .name = "   with fork", .mode = SANDBOX_ENFORCE, .is_fork = 1 },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -94,21 +96,27 @@ start_plain(char **argv)
 	return pid;
 }
 
-static pid_t
-start_confined(const struct confine_rules *rules, char **argv)
+static void __attribute__((noreturn))
+child_run(const struct confine_rules *rules, char **argv)
 {
-	pid_t pid = vfork();
-	int fd;
+	int fd = open("/dev/null", O_WRONLY);
 
-	if (pid != 0)
-		return pid;
-	fd = open("/dev/null", O_WRONLY);
 	dup2(fd, 1);
 	dup2(fd, 2);
 	if (confine_apply(rules) == -1)
 		_exit(126);
 	execve(argv[0], argv, environ);
 	_exit(127);
+}
+
+static pid_t
+start_confined(int is_fork, const struct confine_rules *rules, char **argv)
+{
+	pid_t pid = is_fork ? fork() : vfork();
+
+	if (pid == 0)
+		child_run(rules, argv);
+	return pid;
 }
 
 static void
@@ -124,7 +132,7 @@ run_once(size_t kind, char **argv, int i)
 	} else {
 		if (confine_prepare(kinds[kind].confine, argv[0], &rules) == -1)
 			fatal("confine_prepare");
-		pid = start_confined(&rules, argv);
+		pid = start_confined(kinds[kind].is_fork, &rules, argv);
 		confine_release(&rules);
 	}
 	if (pid == -1 || waitpid(pid, &status, 0) != pid || status != 0)

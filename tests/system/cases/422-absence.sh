@@ -16,14 +16,14 @@ test_begin "a run that Slurm does not know"
 lab_up LAB_PRIVATE=jobs,users,accounts,usage
 backend_up
 bin=$T/bin
-mkdir -p "$bin"
+mkdir -p "$bin" "$T/how"
 for c in scontrol sacctmgr sinfo sdiag; do
 	ln -s "$(command -v $c)" "$bin/$c"
 done
 for c in squeue sacct; do
 	cat >"$bin/$c" <<-E
 	#!/bin/bash
-	[ ! -e $T/silent.$c ] || exit 0
+	[ ! -e $T/how/silent.$c ] || exit 0
 	exec $(command -v $c) "\$@"
 	E
 	chmod 755 "$bin/$c"
@@ -45,7 +45,7 @@ exec -a submitter $bin/submitter "\$@"
 E
 chmod 755 "$T/submitter"
 mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
-conf "slurmBinDir=$bin" sandbox=off slurmPollInterval=1 ccPollInterval=2
+conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=2
 suite_up
 hooks_on
 denied() { ctl status 2>/dev/null | grep -qE "^ *denied +$1"; }
@@ -56,7 +56,7 @@ stays=$mix_id
 wait_for 20 backend_has "$stays"
 
 # squeue's and sacct's silence is there before the first question
-touch "$T/silent.squeue" "$T/silent.sacct"
+touch "$T/how/silent.squeue" "$T/how/silent.sacct"
 start=$(($(date +%s) - 3000))
 ghost=4000000
 lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"alpha\",\"user\":\"u1\",
@@ -64,11 +64,11 @@ lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"al
 is "a run is open there that Slurm does not know" wait_for 10 backend_has "$ghost"
 is "squeue silent: its answer does not count" \
     wait_for 40 logged "job $ghost \(alpha, started .*\) is unknown to Slurm, but the answer of squeue lacks the sentinel run"
-rm "$T/silent.squeue"
+rm "$T/how/silent.squeue"
 sleep 5
 is "nor while sacct alone is silent" denied '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
-rm "$T/silent.sacct"
+rm "$T/how/silent.sacct"
 sleep 6
 is "nor without the operator right" denied '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null

@@ -163,3 +163,10 @@ test_query_SOURCES = tests/unit/collector/query/test_query.c \
 	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_job_script
+TESTS += test_job_script
+test_job_script_SOURCES = tests/unit/collector/query/test_job_script.c \
+	tests/unit/collector/parse/recording.h $(simulation)
+test_job_script_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_job_script_LDADD = $(COLLECTOR_LIBS)

@@ -70,6 +70,7 @@ static char said[64 * 1024];
 static size_t said_len;
 static uint64_t last_seq; /* of the messages to the submitter */
 static char last_message[1024];
+static char last_script[1024];
 
 static void __attribute__((format(printf, 2, 0)))
 said_add(const char *before, const char *fmt, va_list ap)
@@ -118,7 +119,7 @@ static const char *
 record_kind(const struct job *job)
 {
 	if (job->flags & JOB_PARTIAL)
-		return "confirm";
+		return job->flags & JOB_LIVE ? "confirm" : "script";
 	if (job->end != 0)
 		return "end";
 	return job->flags & JOB_UNCONFIRMED ? "held" : "start";
@@ -160,6 +161,8 @@ record_said(struct reader *r)
 		note_more(" of \"%s\"", job.key.cluster);
 	snprintf(last_message, sizeof(last_message), "%s",
 	    job.message != NULL ? job.message : "");
+	snprintf(last_script, sizeof(last_script), "%s",
+	    job.script != NULL ? job.script : "");
 	job_clear(&job);
 }
 
@@ -167,6 +170,12 @@ const char *
 sim_message(void)
 {
 	return last_message;
+}
+
+const char *
+sim_script(void)
+{
+	return last_script;
 }
 
 static void
@@ -606,7 +615,7 @@ sim_begin(const struct outbox_ops *ops, void *arg)
 	c->outbox = outbox_new(ops != NULL ? ops : &no_ops, arg);
 	c->lookups = lookup_new(c);
 	c->hosts = hosts_new();
-	c->hosts_at = mono;
+	c->hosts_at = c->host_absent_at = mono;
 	c->began = mono;
 	c->listing.number = 1;
 	c->ready = c->synced = c->caught_up = 1;

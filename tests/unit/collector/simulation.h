@@ -34,7 +34,7 @@ void sim_pass(int64_t seconds);
 
 /*
  * The messages and notes since the last call, ", " between them, for example
- * "start 10/0", "held 10/0", "confirm 10/0", "end 10/0-500 completed",
+ * "start 10/0", "held 10/0", "confirm 10/0", "script 10/0", "end 10/0-500 completed",
  * "watermark 900", "not-found 7: 10/0", "event-ack 5".  Borrowed until the
  * next message.
  */
@@ -43,6 +43,8 @@ const char *sim_said(void);
 void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The message for people in the last record, "" = none.  Borrowed. */
 const char *sim_message(void);
+/* The script in the last record, "" = none.  Borrowed. */
+const char *sim_script(void);
 /* The submitter has stored all messages so far. */
 void sim_stored(struct cluster *c);
 /*

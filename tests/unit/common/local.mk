@@ -30,6 +30,11 @@ TESTS += test_slurm_conf
 test_slurm_conf_SOURCES = tests/unit/common/test_slurm_conf.c
 test_slurm_conf_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_config_key
+TESTS += test_config_key
+test_config_key_SOURCES = tests/unit/common/test_config_key.c
+test_config_key_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_json_scan
 TESTS += test_json_scan
 test_json_scan_SOURCES = tests/unit/common/test_json_scan.c

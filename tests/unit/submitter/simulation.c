@@ -242,12 +242,34 @@ sim_answer(enum request_kind kind, int code, const char *body)
 
 /* --- the rest of the program --- */
 
+static char told[4096];
+
+static void
+tell(const char *text, const char *after)
+{
+	size_t n = strlen(told);
+
+	snprintf(told + n, sizeof(told) - n, "%s%s", text, after);
+}
+
 void
 worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
 {
+	struct reader r;
+	unsigned i, n;
+	char *field;
+
 	(void)w;
 	(void)request;
-	(void)row;
+	rd_init(&r, row->buf, row->len);
+	rd_u8(&r); /* the table */
+	n = rd_u8(&r);
+	for (i = 0; i < n; i++) {
+		field = rd_strdup(&r, CTL_REPLY_MAX);
+		tell(field, i + 1 < n ? "|" : "\n");
+		free(field);
+	}
+	CHECK_INT(rd_end(&r), 0);
 }
 
 void
@@ -256,8 +278,31 @@ worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 {
 	(void)w;
 	(void)request;
-	(void)status;
-	(void)text;
+	tell(status == CTL_OK ? "ok: " : "error: ", text);
+	tell("\n", "");
+}
+
+const char *
+sim_told(void)
+{
+	static char text[sizeof(told)];
+
+	memcpy(text, told, sizeof(text));
+	told[0] = '\0';
+	return text;
+}
+
+/* No test reads metrics. */
+void
+worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	(void)w;
+	(void)request;
+	(void)name;
+	(void)type;
+	(void)help;
+	(void)value;
 }
 
 void
@@ -364,9 +409,11 @@ sim_begin(void)
 			exit(1);
 	}
 	memset(&sim, 0, sizeof(sim));
+	told[0] = '\0';
 	n_timers = n_requests = 0;
 	clock_ms = SIM_HOUR;
 	sim.w = &worker;
+	worker.arg = &sim;
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	sim.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
 	if (sim.spool == NULL)

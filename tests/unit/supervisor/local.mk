@@ -11,10 +11,16 @@ test_config_file_LDADD = $(CONFIG_LIBS)
 # supervisor/system
 check_PROGRAMS += test_pidfile test_sandbox_paths
 TESTS += test_pidfile test_sandbox_paths
+check_PROGRAMS += test_slurm_user test_spool_path
+TESTS += test_slurm_user test_spool_path
 test_pidfile_SOURCES = tests/unit/supervisor/system/test_pidfile.c
 test_pidfile_LDADD = $(SYSTEM_LIBS)
 test_sandbox_paths_SOURCES = tests/unit/supervisor/system/test_sandbox_paths.c
 test_sandbox_paths_LDADD = $(SYSTEM_LIBS)
+test_slurm_user_SOURCES = tests/unit/supervisor/system/test_slurm_user.c
+test_slurm_user_LDADD = $(SYSTEM_LIBS)
+test_spool_path_SOURCES = tests/unit/supervisor/system/test_spool_path.c
+test_spool_path_LDADD = $(SYSTEM_LIBS)
 
 # supervisor/workers
 check_PROGRAMS += test_quarantine test_worker_channel

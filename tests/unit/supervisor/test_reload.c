@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "supervisor/supervisor.h"
@@ -22,6 +24,7 @@ static int far[ROLE__COUNT]; /* the worker's end of each channel */
 static unsigned offered[ROLE__COUNT], used[ROLE__COUNT];
 static unsigned restarted, stopped;
 static int outcome; /* -1 none, 0 refused, 1 in force */
+static char reply[REASON_MAX];
 
 static int
 parse(struct supervisor *s, parser_done *done)
@@ -40,6 +43,7 @@ static void
 finished(struct supervisor *s, int ok, const char *text)
 {
 	outcome = ok;
+	snprintf(reply, sizeof(reply), "%s", text);
 }
 
 static void
@@ -323,6 +327,42 @@ test_away(void)
 	end();
 }
 
+/* The reply names the keys whose new value needs a restart of the service. */
+static void
+test_kept(void)
+{
+	struct conf all;
+	int key;
+
+	serve_all();
+	file_says(CONF_SPOOL_DIR, "/elsewhere");
+	all_agree();
+	CHECK_STR(reply,
+	    "configuration 2 is in force: 0 values changed, "
+	    "secrets read again; changes only with a restart "
+	    "of the service: spoolDir");
+	file_says(CONF_POLL_INTERVAL, "5");
+	all_agree();
+	CHECK_STR(reply,
+	    "configuration 3 is in force: 1 value changed, "
+	    "secrets read again");
+	/* all of them have space */
+	outcome = -1;
+	reload_begin(&sup);
+	conf_init(&all);
+	for (key = 0; key < CONF__COUNT; key++)
+		if (conf_rule(key)->effect == CONF_EFFECT_SERVICE)
+			conf_set(&all, key, "/changed");
+	loaded(&sup, &all, dup(0), NULL);
+	channels_read();
+	all_agree();
+	CHECK_INT(outcome, 1);
+	for (key = 0; key < CONF__COUNT; key++)
+		if (conf_rule(key)->effect == CONF_EFFECT_SERVICE)
+			CHECK(strstr(reply, conf_rule(key)->name) != NULL);
+	end();
+}
+
 static void
 test_effects(void)
 {
@@ -372,6 +412,7 @@ main(void)
 	test_switch();
 	test_refused();
 	test_away();
+	test_kept();
 	test_effects();
 	test_twice();
 	return check_done();

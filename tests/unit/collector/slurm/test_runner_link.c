@@ -121,8 +121,8 @@ taken(uint64_t *id, struct question *q)
 	uint8_t *payload;
 	int fd;
 
-	if (frame_read(far, ROLE_RUNNER, ROLE_COLLECTOR, &h, &payload, &fd, 0) ==
-	    -1)
+	if (frame_read(far, ROLE_RUNNER, ROLE_COLLECTOR, &h, &payload, &fd,
+		0) == -1)
 		return -1;
 	*id = h.id;
 	if (h.type == MSG_QUESTION && q != NULL) {

@@ -645,8 +645,18 @@ test_backfill(void)
 	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
+	/* The run is done. The submitter asks cc-backend whether it has it. */
 	snapshot_fill(&s, &row);
-	CHECK_INT(track_backfill_row(c, &s, 1), ROW_NOTHING);
+	CHECK_INT(track_backfill_row(c, &s, 1), ROW_SENT);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "end 10/100-900 completed backfill dry-run");
+	snapshot_fill(&s, &row);
+	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
+	/* Other reads of accounting do not send it again. */
+	snapshot_fill(&s, &row);
+	CHECK_INT(track_accounting_row(c, &s, 0), ROW_NOTHING);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "");
 }

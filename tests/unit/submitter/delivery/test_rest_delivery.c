@@ -901,6 +901,217 @@ test_meta_nothing(void)
 	end();
 }
 
+#define INFO "JobId=1 JobName=n UserId=u1(1) GroupId=g(1) JobState=CONFIGURING "
+
+/* A run that cc-backend has committed and that then ends. */
+static void
+run_with_info(int64_t start)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 1;
+	job.key.start = start;
+	job.flags = JOB_HAS_START;
+	job.user = strdup("u1");
+	job.name = strdup("n");
+	job.slurm_info = strdup(INFO);
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "JobState=CONFIGURING") != NULL);
+	answer(0, 201, "{}");
+	state_set(row, START_COMMITTED);
+	put_end_as(1, start, start + 100, END_COMPLETED, 0, NULL);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+}
+
+/* With the end, slurmInfo is sent once more, if the key says so. */
+static void
+test_meta_info(void)
+{
+	char reason[256];
+	struct spool_meta late;
+
+	begin();
+	backend_up();
+	run_with_info(1000);
+	CHECK_INT(spool_meta_count(s.spool), 1);
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK_STR(late.field, "slurmInfo");
+	CHECK_STR(late.value,
+	    "JobId=1 JobName=n\n   UserId=u1(1) GroupId=g(1)\n   "
+	    "JobState=COMPLETED");
+	spool_meta_drop(s.spool, late.id);
+	spool_meta_clear(&late);
+	conf_set(&worker.conf, CONF_CC_UPDATE_SLURM_INFO, "false");
+	payload_free(s.payload);
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	run_with_info(200000);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	conf_set(&worker.conf, CONF_CC_UPDATE_SLURM_INFO, "true");
+	end();
+}
+
+/* A message of the collector about the run of job 1 that began at 1000. */
+static int64_t
+put_about(unsigned flags, int64_t end, const char *script)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 1;
+	job.key.start = 1000;
+	job.flags = flags;
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job.user = strdup("u1");
+	job.script = script != NULL ? strdup(script) : NULL;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+	return row;
+}
+
+#define SCRIPT "#!/bin/sh"
+
+/* The update that is stored; "" = none. */
+static const char *
+meta_stored(void)
+{
+	static char text[256];
+	struct spool_meta late;
+
+	text[0] = '\0';
+	if (spool_meta_next(s.spool, &late) != 1)
+		return text;
+	snprintf(text, sizeof(text), "%llu/%lld %s=%s",
+	    (unsigned long long)late.key.job, (long long)late.key.start,
+	    late.field, late.value);
+	spool_meta_clear(&late);
+	return text;
+}
+
+/* A start waits for its script, also when the run has ended meanwhile. */
+static void
+test_script_before_start(void)
+{
+	begin();
+	spool_policy(s.spool)->more_wait = 5000;
+	backend_up();
+	put_about(JOB_HAS_START | JOB_MORE, 0, NULL);
+	put_about(JOB_HAS_START, 1001, NULL);
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	CHECK(strstr(sent[0].body, "\"jobScript\":\"" SCRIPT "\"") != NULL);
+	answer(0, 201, "{}");
+	CHECK_STR(meta_stored(), "");
+	end();
+}
+
+/* A script that comes after the start is an update. */
+static void
+test_script_after_start(void)
+{
+	int64_t row;
+
+	begin();
+	spool_policy(s.spool)->script_key = "jobScript";
+	backend_up();
+	row = put_about(JOB_HAS_START | JOB_MORE, 0, NULL);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "jobScript") == NULL);
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "1/1000 jobScript=" SCRIPT);
+	turn(300, 0);
+	CHECK_INT(n_sent, 1);
+	answer(0, 201, "{}");
+	state_set(row, START_COMMITTED);
+	turn(3000, 1);
+	CHECK(is_sent(0, REQUEST_META, 1));
+	CHECK(strstr(sent[0].body, "\"value\":\"" SCRIPT "\"") != NULL);
+	answer(0, 200, "{}");
+	CHECK_STR(meta_stored(), "");
+	/* The same script again is no news. */
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "");
+	/* Nobody wants it. */
+	spool_policy(s.spool)->script_key = NULL;
+	end();
+}
+
+/* The script comes when the run is done. */
+static void
+test_script_after_stop(void)
+{
+	int64_t row;
+
+	begin();
+	spool_policy(s.spool)->script_key = "jobScript";
+	backend_up();
+	row = put_about(JOB_HAS_START | JOB_MORE, 1001, NULL);
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(row, STOP_DUE);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_STOP, 1));
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(state_of(row), RUN_STATE__COUNT);
+	/* It is remembered that a script may come, and nothing is sent. */
+	CHECK_STR(meta_stored(), "1/1000 jobScript=");
+	turn(200, 0);
+	CHECK_INT(n_sent, 0);
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "1/1000 jobScript=" SCRIPT);
+	turn(3000, 1);
+	CHECK(is_sent(0, REQUEST_META, 1));
+	answer(0, 200, "{}");
+	/* A collector that starts again sends the script once more. */
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "");
+	end();
+}
+
+/* No script came: this is forgotten without a request. */
+static void
+test_script_never(void)
+{
+	struct spool_meta late;
+	int64_t row;
+
+	begin();
+	spool_policy(s.spool)->script_key = "jobScript";
+	backend_up();
+	row = put_about(JOB_HAS_START | JOB_MORE, 1001, NULL);
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(row, STOP_DUE);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK(late.due > spool_now(s.spool) + 30000);
+	CHECK_INT(spool_meta_wait(s.spool, late.id, 0, 0), 0);
+	spool_meta_clear(&late);
+	wake(&s, WAKE_DELIVERY);
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	CHECK_INT(s.n.meta_dropped, 0);
+	end();
+}
+
 /* A refused run is told on the one that is shown, and only once. */
 static void
 test_meta_previous_run(void)
@@ -1075,6 +1286,11 @@ main(void)
 	test_halves();
 	test_tags();
 	test_meta_nothing();
+	test_meta_info();
+	test_script_before_start();
+	test_script_after_start();
+	test_script_after_stop();
+	test_script_never();
 	test_meta_previous_run();
 	test_meta();
 	test_no_clusters();

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* prepSockConnectPath in config.json. */
+/* One string of config.json: prepSockConnectPath, for the hook client. */
 #include "config.h"
 
+#include <errno.h>
+
 #include "common/conf.h"
+#include "common/config_key.h"
 #include "hook/hook.h"
 #include "tests/unit/check.h"
+
+#define KEY "prepSockConnectPath"
 
 static void
 test_config(void)
@@ -22,6 +27,21 @@ test_config(void)
 		{ "{\"prepSockConnectPath\":\"/a\",\"prepSockConnectPath\""
 		  ":\"/b\"}",
 		    "/b" },
+		/* Another case is read as the key, as the daemon does. */
+		{ "{\"PrepSockConnectPATH\":\"/a\"}", "/a" },
+		{ "{\"PREPSOCKCONNECTPATH\":\"/a\",\"prepsockconnectpath\""
+		  ":\"/b\"}",
+		    "/b" },
+		{ "{\"prepsockconnectpath\":\"/no\",\"prepSockConnectPath\""
+		  ":\"/a\"}",
+		    "/a" },
+		{ "{\"prepSockConnectPath\":\"/a\",\"prepsockconnectpath\""
+		  ":\"/no\"}",
+		    "/a" },
+		{ "{\"prepsockconnectpath\":\"/no\",\"prepSockConnectPath\""
+		  ":null}",
+		    NULL },
+		{ "{\"prepSockConnectPaths\":\"/no\"}", NULL },
 		{ "{\"b\":1,\"prepSockConnectPath\":5}", NULL },
 		{ "{\"prepSockConnectPath\":\"\"}", NULL },
 		{ "{\"prepSockConnectPath\":\"/a", NULL },
@@ -40,15 +60,17 @@ test_config(void)
 	int found;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		found = config_find_socket(cases[i].text, strlen(cases[i].text),
-		    buf, sizeof(buf));
+		found = config_key_find(cases[i].text, strlen(cases[i].text),
+		    KEY, buf, sizeof(buf));
 		CHECK_STR(found ? buf : NULL, cases[i].want);
 	}
-	CHECK_INT(config_find_socket("{\"prepSockConnectPath\":\"/abc\"}", 30,
+	CHECK_INT(config_key_find("{\"prepSockConnectPath\":\"/abc\"}", 30, KEY,
 		      buf, 4),
 	    0);
-	CHECK_INT(config_read_socket("/nonexistent", buf, sizeof(buf)), 0);
-	CHECK_INT(config_read_socket("/dev", buf, sizeof(buf)), 0);
+	errno = 0;
+	CHECK_INT(config_key_read("/nonexistent", KEY, buf, sizeof(buf)), -1);
+	CHECK_INT(errno, ENOENT);
+	CHECK_INT(config_key_read("/dev", KEY, buf, sizeof(buf)), -1);
 	CHECK_STR(HOOK_SOCKET, conf_rule(CONF_PREP_CONNECT)->def);
 }
 

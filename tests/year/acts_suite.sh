@@ -15,6 +15,8 @@ REAL_CLUSTERS='alpha=n[1-8];big[01-04]'
 part_backend() {
 	[ -n "${CC_BACKEND_OLD:-}" ] || skip "needs CC_BACKEND_OLD"
 	[ -n "${CC_BACKEND:-}" ] || skip "needs CC_BACKEND"
+	# a start that cc-backend accepted and lost is repeated after 6 minutes
+	JUDGE_WAIT=420
 	upgraded_to=$CC_BACKEND
 	CC_BACKEND=$CC_BACKEND_OLD
 	CLUSTERS=$REAL_CLUSTERS

@@ -198,7 +198,8 @@ def times(a, table, truth, arrived, refused):
     for key, f in truth.items():
         if key in arrived:
             at, cause = due(acts, key[1], arrived[key], a.limit)
-            if cause:
+            # what was there before comes with the command of the manual
+            if cause and not (cause.outcome == "restored" and key[1] <= cause.back):
                 table[cause].late = round(max(table[cause].late, arrived[key] - at), 1)
         for act, row in table.items():
             row.runs += overlaps(act, key, f)

@@ -15,10 +15,10 @@ suite_up
 forged=$'x\n   JobState=FORGED Reason=Forged Dependency=(null)\n   UserId=root(0) GroupId=root(0) MCS_label=N/A\n   EndTime=1'
 mkdir -p "$T/w"$'\n'"   JobState=FORGED"
 chmod -R 777 "$T/w"*
-good=$(batch labalice "sleep 6" -n1)
-failing=$(batch labalice "sleep 6; exit 3" -n1)
+good=$(batch labalice "sleep 20" -n1)
+failing=$(batch labalice "sleep 20; exit 3" -n1)
 cancelled=$(batch labbob "sleep 600" -n1)
-hostile=$(batch labbob "sleep 6" -n1 -J "$forged" --comment "$forged" --chdir "$T/w"$'\n'"   JobState=FORGED")
+hostile=$(batch labbob "sleep 20" -n1 -J "$forged" --comment "$forged" --chdir "$T/w"$'\n'"   JobState=FORGED")
 info() {
 	backend_jobs | python3 -c '
 import json, sys
@@ -30,7 +30,7 @@ for line in sys.stdin:
 has() { info "$1" | grep -qE -- "$2"; }
 one() { [ "$(info "$1" | grep -cE -- "$2")" = 1 ]; }
 for job in "$good" "$failing" "$cancelled" "$hostile"; do
-	is "job $job arrives" wait_for 30 has "$job" '^   JobState=(RUNNING|CONFIGURING) '
+	is "job $job arrives" wait_for 60 has "$job" '^   JobState=(RUNNING|CONFIGURING) '
 done
 scancel "$cancelled"
 # final JOB STATE REASON EXIT: its last description

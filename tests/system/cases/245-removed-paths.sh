@@ -16,7 +16,7 @@ removed() {
 	wait "$suite_pid"
 	rc=$?
 	suite_pid=
-	[ $rc = 1 ] && logged "$1.* was removed or replaced while the service runs"
+	[ "$rc" = 1 ] && logged "$1.* was removed or replaced while the service runs"
 }
 again() {
 	suite_up

@@ -101,8 +101,9 @@ void slurm_conf_scan(const char *path,
 
 /* spawn.c */
 /*
- * fork and exec of one of our own programs: descriptor 3 is fd, 0 and 1 are
- * /dev/null, envp is its whole environment.  The pid, or -1 with errno.
+ * fork and exec of one of our own programs in a session of its own:
+ * descriptor 3 is fd, 0 and 1 are /dev/null, envp is its whole environment.
+ * The pid, or -1 with errno.
  */
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
     int fd);

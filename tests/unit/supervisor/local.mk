@@ -17,6 +17,10 @@ test_sandbox_paths_SOURCES = tests/unit/supervisor/system/test_sandbox_paths.c
 test_sandbox_paths_LDADD = $(SYSTEM_LIBS)
 test_slurm_conf_SOURCES = tests/unit/supervisor/system/test_slurm_conf.c
 test_slurm_conf_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_spawn
+TESTS += test_spawn
+test_spawn_SOURCES = tests/unit/supervisor/system/test_spawn.c
+test_spawn_LDADD = $(SYSTEM_LIBS)
 
 # supervisor/workers
 check_PROGRAMS += test_quarantine test_worker_channel

@@ -128,3 +128,15 @@ msg_check(const struct msg_header *h, enum role from, enum role to)
 				  "it has a descriptor or an unknown flag";
 	return NULL;
 }
+
+int
+msg_has_fd(enum role from, enum role to)
+{
+	size_t i;
+
+	for (i = 0; i < MSG__COUNT; i++)
+		if (rules[i].fd && (rules[i].from & (1u << from)) &&
+		    (rules[i].to & (1u << to)))
+			return 1;
+	return 0;
+}

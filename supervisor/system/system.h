@@ -42,6 +42,8 @@ struct setup {
 	int listen_tcp;	   /* it is a TCP socket */
 	char *listen_path; /* owned, NULL for TCP */
 	int ctl_fd;	   /* socket of the admin tool, -1 = none */
+	dev_t ctl_dev;	   /* its file */
+	ino_t ctl_ino;
 	int kmsg;	   /* kernel log, -1 = not readable */
 };
 
@@ -69,6 +71,11 @@ int users_resolve(struct setup *setup, const struct conf *conf);
  */
 int sockets_open(struct setup *setup, const struct conf *conf);
 void sockets_close(struct setup *setup, const struct conf *conf);
+/*
+ * Before a new listener gets the socket of the hooks: makes the socket again if
+ * an earlier listener has shut it down.  0, or -1 when there is none (logged).
+ */
+int sockets_hook_repair(struct setup *setup, const struct conf *conf);
 /* Mode of the admin tool's socket: 0666 only if ctlUsers names a user. */
 void sockets_ctl_mode(const struct setup *setup, const struct conf *conf);
 

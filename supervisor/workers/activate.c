@@ -74,6 +74,8 @@ listen_send(struct child *c)
 {
 	struct writer w;
 
+	if (sockets_hook_repair(c->workers->setup, c->workers->conf) == -1)
+		return;
 	wr_init(&w, 1);
 	wr_u8(&w, c->workers->setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
 	descriptor_send(c, MSG_LISTEN, &w, c->workers->setup->listen_fd);

@@ -105,7 +105,7 @@ struct child_ops {
 
 struct workers {
 	struct event_base *base; /* borrowed, as are the next two */
-	const struct setup *setup;
+	struct setup *setup;
 	const struct conf *conf; /* in force */
 	const struct channel_events *events;
 	const struct child_ops *ops;

@@ -165,7 +165,8 @@ worker_activate(struct child *c)
 	if (c->state == CHILD_READY || c->has_descriptors)
 		return;
 	c->has_descriptors = 1;
-	inflight_send(c);
+	if (child_reads_records(c))
+		inflight_send(c);
 	quarantine_send_all(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);

@@ -148,6 +148,8 @@ unsigned restart_delay(unsigned failures);
  * and sends a new quarantine to each ready worker.
  */
 void quarantine_note_exit(struct child *c, int status);
+/* 1 when c gets an inflight page and quarantines. */
+int child_reads_records(const struct child *c);
 /* Sends all quarantined runs to a new worker. */
 void quarantine_send_all(struct child *c);
 

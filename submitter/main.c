@@ -177,6 +177,7 @@ conf_swap(struct submitter *s)
 #endif
 	http_use(s->http, checked.http);
 	checked.http = NULL;
+	cluster_names_conf(s);
 	version_pin(s);
 	policy_set(s);
 	failover_conf(s->failover);

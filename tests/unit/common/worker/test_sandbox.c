@@ -380,7 +380,16 @@ type_into_terminal(void)
 	return ioctl(terminal, TIOCSTI, "x") == -1 ? errno : 0;
 }
 
-/* Calls on descriptors that listener and submitter have. */
+static int
+much_memory(void)
+{
+	void *p = mmap(NULL, 2ul << 30, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+/* Calls that listener and submitter may make only in part. */
 static const struct {
 	struct probe probe;
 	int listener, submitter;
@@ -401,6 +410,7 @@ static const struct {
 	{ { .name = "F_SETSIG", .run = set_signal }, ENOSYS, ENOSYS },
 	{ { .name = "O_ASYNC", .run = set_async }, ENOSYS, ENOSYS },
 	{ { .name = "O_NONBLOCK", .run = set_nonblocking }, 0, 0 },
+	{ { .name = "much memory", .run = much_memory }, ENOMEM, ENOMEM },
 	{ { .name = "TIOCSTI", .run = type_into_terminal }, ENOSYS, ENOSYS },
 };
 

@@ -42,6 +42,14 @@ test_worker_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_worker_channel_LDADD = $(WORKERS_LIBS)
 
 # supervisor
+check_PROGRAMS += test_children test_control
+TESTS += test_children test_control
+test_children_SOURCES = tests/unit/supervisor/test_children.c
+test_children_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_children_LDADD = $(SUPERVISOR_LIBS)
+test_control_SOURCES = tests/unit/supervisor/test_control.c
+test_control_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_control_LDADD = $(SUPERVISOR_LIBS)
 check_PROGRAMS += test_options test_parser_process test_reload
 TESTS += test_options test_parser_process test_reload
 test_options_SOURCES = tests/unit/supervisor/test_options.c

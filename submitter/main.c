@@ -59,6 +59,8 @@ static void
 on_prepare(struct worker *w)
 {
 	(void)w;
+	/* The spool has names of users, and scripts. */
+	umask(077);
 	signal(SIGXFSZ, SIG_IGN);
 	spool_prepare();
 	http_prepare();

@@ -12,8 +12,7 @@
 
 #include "collector/collector.h"
 #include "common/log.h"
-
-static const char *const no_environment[] = { NULL };
+#include "common/permanent.h"
 
 static void
 names_set(struct cluster *c)
@@ -44,10 +43,8 @@ cluster_add(struct collector *col)
 {
 	struct site *site = &col->site;
 	struct lanes *l = &col->lanes[site->n];
-	struct cluster *c = calloc(1, sizeof(*c));
+	struct cluster *c = permanent_new(sizeof(*c));
 
-	if (c == NULL)
-		fatal("no memory");
 	site->clusters[site->n++] = c;
 	c->site = site;
 	c->set = col->set;
@@ -106,14 +103,24 @@ static const struct outbox_ops outbox_ops = {
 	.advanced = resume_advanced,
 };
 
+/* Another user, replaced commands, or the first message of the runner. */
+static void
+on_runner_info(void *arg)
+{
+	struct collector *col = arg;
+	unsigned i;
+
+	for (i = 0; i < col->site.n; i++)
+		wake(col->site.clusters[i]);
+}
+
 void
 clusters_init(struct collector *col, struct worker *w)
 {
 	col->site.w = w;
-	col->site.lastrun = -1;
-	col->site.runner = runner_new(w->base, no_environment);
+	col->site.runner = runner_new(w->base, on_runner_info, col);
 	if (col->site.runner == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	col->outbox = outbox_new(&outbox_ops, col);
 	cluster_add(col);
 }
@@ -132,7 +139,9 @@ clusters_configure(struct collector *col)
 		if (n == site->n)
 			cluster_add(col);
 		memcpy(site->clusters[n]->name, name, sizeof(name));
+		site->clusters[n]->number = (uint8_t)(n + 1);
 	}
+	runner_clusters(site->runner, site->n);
 	for (i = 0; i < site->n; i++)
 		names_set(site->clusters[i]);
 }

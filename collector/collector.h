@@ -8,7 +8,7 @@
 #include "collector/base/wake.h"
 #include "collector/query/query_lanes.h"
 #include "collector/slurm/query.h"
-#include "collector/slurm/runner.h"
+#include "collector/slurm/runner_link.h"
 #include "collector/slurm/slurm.h"
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"

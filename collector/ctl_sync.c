@@ -16,6 +16,7 @@
 
 #include "collector/collector.h"
 #include "common/ctl.h"
+#include "common/permanent.h"
 
 #define ROWS_TOLD_MAX 10000
 #define TICK_MS	      200
@@ -32,8 +33,6 @@ struct sync_report {
 	struct ctl_request req;
 	struct query query;
 	struct sacct_reader reader;
-	char columns[SACCT_COLUMNS_MAX];
-	char delimiter[SACCT_DELIMITER_MAX];
 	uint32_t id_at;	    /* named jobs that were queried */
 	size_t open_at;	    /* place of the next open run */
 	struct idmap shown; /* run_number() of runs in squeue */
@@ -267,8 +266,7 @@ ids_list(struct sync_report *v, struct id_list *ids)
 }
 
 static const struct query_type account_query = {
-	.cmd = CMD_SACCT,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_RUNS,
 	.on_output = on_account_output,
 	.on_end = on_account_end,
 };
@@ -280,19 +278,18 @@ account_ask(struct sync_report *v)
 
 	query_begin(q, v->c, &account_query, v);
 	if (v->c->slurm.accounting)
-		ids_list(v, &q->ids);
-	if (q->ids.n == 0) {
+		ids_list(v, &q->question.ids);
+	if (q->question.ids.n == 0) {
 		told_all(v);
 		return;
 	}
-	sacct_begin(&v->reader, v->c->slurm.sacct_lacking, v->columns,
-	    v->delimiter);
+	sacct_begin(&v->reader, v->c->slurm.sacct_lacking);
 	v->reader.how = &v->c->set->how;
 	v->reader.each = on_account_row;
 	v->reader.arg = v;
-	query_args(q, "-X", "-D", "-a", "-P", "-n", "--noconvert", v->delimiter,
-	    "-o", v->columns, "-j", NULL);
-	query_ids(q);
+	q->question.lacking = v->reader.lacking;
+	memcpy(q->question.delimiter, v->reader.delimiter,
+	    sizeof(q->question.delimiter));
 	if (query_start(q) == -1)
 		finish(v, CTL_ERROR, "out of memory");
 }
@@ -361,7 +358,7 @@ on_list_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type list_query = {
-	.cmd = CMD_SQUEUE,
+	.kind = QUESTION_LIST,
 	.on_line = on_list_row,
 	.on_end = on_list_end,
 };
@@ -389,8 +386,6 @@ cluster_begin(struct sync_report *v)
 		return;
 	}
 	query_begin(&v->query, v->c, &list_query, v);
-	query_args(&v->query, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
-	    slurm_live_states(&v->c->slurm), NULL);
 	if (query_start(&v->query) == -1)
 		finish(v, CTL_ERROR, "out of memory");
 }
@@ -422,10 +417,8 @@ sync_report_begin(struct sync_report *v, uint64_t request,
 struct sync_report *
 sync_report_new(struct collector *col)
 {
-	struct sync_report *v = calloc(1, sizeof(*v));
+	struct sync_report *v = permanent_new(sizeof(*v));
 
-	if (v == NULL)
-		fatal("no memory");
 	v->col = col;
 	return v;
 }

@@ -42,7 +42,7 @@ collector_base_libbase_a_SOURCES = \
 	collector/base/worklist.c \
 	collector/base/worklist.h
 
-# Starts one Slurm command and gets its answer.
+# Asks the runner, and gets the answer.
 noinst_LIBRARIES += collector/slurm/libslurm.a
 collector_slurm_libslurm_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_slurm_libslurm_a_SOURCES = \
@@ -50,12 +50,11 @@ collector_slurm_libslurm_a_SOURCES = \
 	collector/slurm/permission.c \
 	collector/slurm/query.c \
 	collector/slurm/query.h \
-	collector/slurm/runner.c \
-	collector/slurm/runner.h \
+	collector/slurm/runner_link.c \
+	collector/slurm/runner_link.h \
 	collector/slurm/slurm.h \
 	collector/slurm/slurm_config.c \
-	collector/slurm/slurm_info.c \
-	collector/slurm/spawn.c
+	collector/slurm/slurm_info.c
 
 # Decides what a snapshot means; the only writer of records and of the tables.
 noinst_LIBRARIES += collector/track/libtrack.a
@@ -107,10 +106,10 @@ collector_query_libquery_a_SOURCES = \
 	collector/query/poll.c \
 	collector/query/query_lanes.h
 
-PARSE_LIBS = collector/parse/libparse.a $(COMMON_LIBS)
+PARSE_LIBS = collector/parse/libparse.a $(QUESTION_LIBS)
 # A test of a box links that box and those below it.
 COLLECTOR_BASE_LIBS = collector/base/libbase.a collector/parse/libparse.a \
-	$(WORKER_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
+	common/question/libquestion.a $(WORKER_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
 COLLECTOR_SLURM_LIBS = collector/slurm/libslurm.a $(COLLECTOR_BASE_LIBS)
 COLLECTOR_TRACK_LIBS = collector/track/libtrack.a $(COLLECTOR_SLURM_LIBS)
 COLLECTOR_DETAILS_LIBS = collector/details/libdetails.a $(COLLECTOR_TRACK_LIBS)

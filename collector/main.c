@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Entry of the collector: passes messages of the supervisor and of other
- * workers to their handlers.  The collector runs as the user who may see all
- * jobs, and has no secret.
+ * workers to their handlers.  The collector executes nothing, opens no file and
+ * has no secret.
  */
 #include "config.h"
 
@@ -40,7 +40,6 @@ static void
 on_conf_commit(struct worker *w)
 {
 	struct collector *col = w->arg;
-	const char *slurm_conf = conf_str(&w->conf, CONF_SLURM_CONF);
 	int first = col->set == NULL;
 	unsigned i;
 
@@ -51,11 +50,6 @@ on_conf_commit(struct worker *w)
 	}
 	col->set = col->next_set;
 	col->next_set = NULL;
-	if (*slurm_conf == '\0')
-		slurm_conf = getenv("SLURM_CONF");
-	if (slurm_environment(col->site.runner, slurm_conf,
-		col->set->bin_dir) == -1)
-		fatal("no memory");
 	if (first)
 		clusters_configure(col);
 	for (i = 0; i < col->site.n; i++) {
@@ -68,14 +62,6 @@ static void
 on_start(struct worker *w)
 {
 	sched_start(w->arg);
-}
-
-static void
-on_lastrun(struct site *site, int fd)
-{
-	if (site->lastrun != -1)
-		close(site->lastrun);
-	site->lastrun = fd;
 }
 
 static void
@@ -102,9 +88,6 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 	struct collector *col = w->arg;
 
 	switch (h->type) {
-	case MSG_LASTRUN:
-		on_lastrun(&col->site, fd);
-		break;
 	case MSG_QUARANTINE:
 		on_quarantine(&col->site, r);
 		break;
@@ -121,6 +104,8 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 	struct collector *col = w->arg;
 	unsigned i;
 
+	if (peer == ROLE_RUNNER)
+		runner_peer(col->site.runner, ch);
 	if (peer == ROLE_SUBMITTER) {
 		outbox_peer(col->outbox, ch);
 		resume_unsynced(&col->site);
@@ -186,9 +171,10 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	c = site_find(&col->site, cluster);
-	/* The cluster of the event is not configured. */
-	if (c == NULL) {
-		log_debug("hook message of another cluster");
+	/* A hook can send any cluster and any number. */
+	if (c == NULL || job > UINT32_MAX) {
+		log_debug("hook message of another cluster, or without a job "
+			  "of Slurm");
 		c = col->site.clusters[0];
 		job = 0;
 	}
@@ -277,6 +263,10 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 {
 	struct collector *col = w->arg;
 
+	if (channel_peer(ch) == ROLE_RUNNER) {
+		runner_frame(col->site.runner, ch, h, r, fd);
+		return;
+	}
 	if (fd != -1)
 		close(fd);
 	switch (h->type) {
@@ -349,10 +339,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
-	struct collector *col = w->arg;
-
 	(void)grace_ms;
-	runner_free(col->site.runner);
 	worker_exit(w);
 }
 

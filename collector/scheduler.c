@@ -71,6 +71,8 @@ lanes_run(struct lanes *l)
 {
 	struct cluster *c = l->c;
 
+	/* The poll interval may change while slurmctld is away. */
+	c->ctld.wait_max_ms = c->dbd.wait_max_ms = c->set->poll * 1000;
 	startup_kick(l->startup);
 	if (!c->ready || !c->synced)
 		return;
@@ -154,7 +156,7 @@ sched_start(struct collector *col)
 	}
 	site->timer = evtimer_new(site->w->base, on_tick, col);
 	if (site->timer == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	wake_in(site, 0);
 }
 

@@ -130,7 +130,7 @@ on_config_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type config_query = {
-	.cmd = CMD_SCONTROL,
+	.kind = QUESTION_CONFIG,
 	.flags = QUERY_LAST_LINE,
 	.on_line = on_config_line,
 	.on_end = on_config_end,
@@ -145,7 +145,6 @@ config_query_start(struct startup *s)
 	s->next.limit_bucket = 0;
 	s->next.sacct_lacking = 0;
 	query_begin(&s->query, s->c, &config_query, s);
-	query_args(&s->query, "show", "config", NULL);
 	s->busy = query_start(&s->query) == 0;
 }
 
@@ -175,15 +174,17 @@ on_permission(void *arg, int proved)
 	wake(s->c);
 }
 
-static void
-commands_find(struct startup *s)
+/* Are all of Slurm's commands installed? */
+static int
+commands_check(struct startup *s)
 {
 	struct cluster *c = s->c;
+	const struct runner_info *info = runner_info(c->site->runner);
 
-	slurm_find(&c->slurm, c->set->bin_dir);
-	if (c->slurm.missing[0] == '\0') {
+	slurm_runner_info(&c->slurm, info);
+	if (info->missing[0] == '\0') {
 		s->complained = 0;
-		return;
+		return 1;
 	}
 	health_bad(&c->ctld, "Slurm's commands are missing");
 	if (!s->complained)
@@ -191,8 +192,9 @@ commands_find(struct startup *s)
 		    "Slurm's commands are missing in %s: %s; slurmBinDir "
 		    "says where they are",
 		    *c->set->bin_dir != '\0' ? c->set->bin_dir : SLURMBINDIR,
-		    c->slurm.missing);
+		    info->missing);
 	s->complained = 1;
+	return 0;
 }
 
 static void
@@ -214,19 +216,21 @@ void
 startup_kick(struct startup *s)
 {
 	struct cluster *c = s->c;
+	const struct runner_info *info = runner_info(c->site->runner);
 
 	/*
 	 * An upgrade of Slurm begins with slurmdbd and ends with the commands.
 	 */
 	if (c->ready && !s->busy &&
-	    (c->ctld.returned || c->dbd.returned || slurm_replaced(&c->slurm)))
+	    (c->ctld.returned || c->dbd.returned ||
+		c->slurm.installed != info->replaced))
 		s->step = STARTUP_CONFIG;
-	if (s->busy || s->step == STARTUP_DONE || health_wait(&c->ctld) > 0)
+	if (s->busy || !info->known || s->step == STARTUP_DONE ||
+	    health_wait(&c->ctld) > 0)
 		return;
 	switch (s->step) {
 	case STARTUP_CONFIG:
-		commands_find(s);
-		if (c->slurm.missing[0] == '\0')
+		if (commands_check(s))
 			config_query_start(s);
 		break;
 	case STARTUP_NODES:

@@ -188,7 +188,7 @@ status_metrics(struct collector *col, uint64_t request)
 	metric(site, NULL, request, "cc_slurm_adapter_command_memory_bytes",
 	    "gauge", "the most that one Slurm command has taken",
 	    runner_peak(site->runner, &biggest));
-	metric(site, NULL, request, "cc_slurm_adapter_records", "counter",
+	metric(site, NULL, request, "cc_slurm_adapter_records_sent", "counter",
 	    "records sent to the submitter", outbox_records(col->outbox));
 	for (i = 0; i < site->n; i++)
 		cluster_metrics(&col->lanes[i], request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long to wait before the next attempt after a failure. */
+/* The wait before the next attempt after a failure. */
 #ifndef COMMON_BACKOFF_H
 #define COMMON_BACKOFF_H
 
@@ -12,8 +12,8 @@
 int64_t backoff_wait(unsigned tries, int64_t first, int64_t max);
 
 /*
- * A random duration between ms / 2 and ms, so that many clients do not come
- * back in the same moment.  Not for secrets.  0 <= ms.
+ * A random duration between ms / 2 and ms, so that many clients do not repeat
+ * at the same time.  Not for secrets.  0 <= ms.
  */
 int64_t backoff_jitter(int64_t ms);
 

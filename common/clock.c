@@ -25,3 +25,10 @@ clock_left(long long end)
 		return 0;
 	return left < INT_MAX ? (int)left : INT_MAX;
 }
+
+struct timeval
+clock_timeval(long long ms)
+{
+	return (struct timeval) { .tv_sec = (time_t)(ms / 1000),
+		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+}

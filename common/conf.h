@@ -67,6 +67,14 @@ int conf_bool(const struct conf *conf, enum conf_key key);
  * one, 0 at the end, -1 when the string does not fit. */
 int conf_list_item(const char *list, unsigned n, char *buf, size_t size);
 
+/* conf_paths.c: paths that are derived; 0, or -1 when buf is too small. */
+/* daemon.pid gives ctl.sock beside it, NAME.pid gives NAME.ctl.sock. */
+int conf_ctl_sock_path(const char *pid_file, char *buf, size_t size);
+/* lastrun and last_run give spool beside it, NAME gives NAME.spool. */
+int conf_spool_path(const char *last_run, char *buf, size_t size);
+/* 1 when the name of the file is lastrun or last_run. */
+int conf_is_usual_last_run(const char *last_run);
+
 /* Reads one `conf` frame; the reader fails when the frame is invalid. */
 void conf_read(struct reader *r, struct conf *conf);
 /* Writes the payload of a `conf` frame. */
@@ -81,5 +89,8 @@ void conf_write(struct writer *w, enum conf_key key, const char *value);
 const uint8_t *conf_secret(const uint8_t *map, size_t len, enum conf_key key,
     size_t *n);
 #define CONF_SECRETS_MAX (1u * 1024 * 1024)
+
+/* bytes: least jobScriptMaxBytes but 0; the mark of a cut text needs them */
+#define JOB_SCRIPT_MIN 64
 
 #endif

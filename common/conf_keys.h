@@ -6,7 +6,7 @@
  *
  * TYPE is STR, INT, BOOL, LIST (array of strings) or JSON (a structure that
  * the parser checks).  roles: the processes that get the value
- * (L, C, W for listener, collector, submitter, S for supervisor).  EFFECT of a
+ * (L, C, R, W for listener, collector, runner, submitter, S for supervisor).  EFFECT of a
  * change at reload: LIVE, RESTART (of these workers) or SERVICE (the service
  * must be restarted; the log says so).  SECRET values are only in the sealed
  * memfd.
@@ -14,6 +14,7 @@
 #define S_ (1u << ROLE_SUPERVISOR)
 #define L_ (1u << ROLE_LISTENER)
 #define C_ (1u << ROLE_COLLECTOR)
+#define R_ (1u << ROLE_RUNNER)
 #define W_ (1u << ROLE_SUBMITTER)
 
 /* Each row stays on one line: tests read this file line by line. */
@@ -46,6 +47,7 @@ KEY(CC_REST_JWT_FILE, "ccRestJwtFile", SECRET_FILE, "", 0, 4095, W_, LIVE)
 KEY(CC_REST_CA_FILE, "ccRestCaFile", FILE, "", 0, 4095, W_, LIVE)
 KEY(CC_BACKEND_VERSION, "ccBackendVersion", STR, "auto", 3, 16, W_, LIVE)
 KEY(CC_COMMIT_INTERVAL, "ccCommitInterval", INT, "120", 1, 86400, W_, LIVE)
+KEY(CC_UPDATE_SLURM_INFO, "ccUpdateSlurmInfo", BOOL, "true", 0, 0, W_, LIVE)
 KEY(NATS_TOKEN, "natsToken", SECRET, "", 0, 4096, W_, LIVE)
 KEY(NATS_TLS, "natsTls", BOOL, "false", 0, 0, W_, LIVE)
 KEY(NATS_CA_FILE, "natsCaFile", FILE, "", 0, 4095, W_, LIVE)
@@ -56,19 +58,22 @@ KEY(NATS_JETSTREAM, "natsJetStream", BOOL, "false", 0, 0, W_, LIVE)
 KEY(SLURM_USER, "slurmUser", STR, "", 0, 64, S_, SERVICE)
 KEY(SUBMITTER_USER, "submitterUser", STR, "cc-slurm-submit", 1, 64, S_, SERVICE)
 KEY(LISTENER_USER, "listenerUser", STR, "cc-slurm-listen", 1, 64, S_, SERVICE)
+KEY(COLLECTOR_USER, "collectorUser", STR, "cc-slurm-collect", 1, 64, S_, SERVICE)
 KEY(SANDBOX, "sandbox", STR, "enforce", 2, 16, S_, SERVICE)
+KEY(STRICT_MODES, "strictModes", BOOL, "false", 0, 0, S_, LIVE)
 KEY(SPOOL_DIR, "spoolDir", STR, "", 0, 4095, S_, SERVICE)
 KEY(SPOOL_MAX_BYTES, "spoolMaxBytes", INT, "2147483648", 1048576, 1099511627776, W_, LIVE)
-KEY(CTL_SOCK, "ctlSockPath", STR, "/run/cc-slurm-adapter/ctl.sock", 1, 4095, S_, SERVICE)
+/* Derived from pidFilePath (common/conf_paths.c): never empty after the parser. */
+KEY(CTL_SOCK, "ctlSockPath", STR, "", 0, 4095, S_, SERVICE)
 KEY(CTL_USERS, "ctlUsers", LIST, "[]", 0, 64, S_, LIVE)
 KEY(PREP_ALLOWED_HOSTS, "prepAllowedHosts", LIST, "[]", 0, 1024, L_, LIVE)
 /* User names; the workers get user ids (supervisor/system/allowed_uids.c). */
 KEY(PREP_ALLOWED_UIDS, "prepAllowedUids", LIST, "[]", 0, 64, L_, LIVE)
-KEY(SLURM_BIN_DIR, "slurmBinDir", STR, "", 0, 4095, C_ | S_, RESTART)
-KEY(SLURM_CONF, "slurmConf", STR, "", 0, 4095, C_ | S_, RESTART)
-KEY(SLURM_EXTRA_PATHS, "slurmExtraPaths", LIST, "[]", 0, 64, S_, RESTART)
+KEY(SLURM_BIN_DIR, "slurmBinDir", STR, "", 0, 1000, C_ | R_ | S_, LIVE)
+KEY(SLURM_CONF, "slurmConf", STR, "", 0, 4095, R_ | S_, LIVE)
+KEY(SLURM_EXTRA_PATHS, "slurmExtraPaths", LIST, "[]", 0, 64, R_ | S_, LIVE)
 KEY(ACCOUNTING_LAG, "slurmAccountingLag", INT, "900", 0, 604800, C_, LIVE)
-KEY(CLUSTERS, "clusters", LIST, "[]", 0, 16, C_ | W_, RESTART)
+KEY(CLUSTERS, "clusters", LIST, "[]", 0, 16, C_ | R_ | W_, RESTART)
 KEY(CLUSTER_NAMES, "clusterNames", JSON, "{}", 0, 65536, W_, LIVE)
 KEY(CPU_MAP, "cpuMap", JSON, "{}", 0, 1048576, W_, LIVE)
 KEY(GPU_GRES_NAMES, "gpuGresNames", LIST, "[\"gpu\"]", 0, 16, C_, LIVE)
@@ -86,4 +91,5 @@ KEY(REQUEUED_RUNS, "requeuedRuns", STR, "first", 1, 16, W_, LIVE)
 #undef S_
 #undef L_
 #undef C_
+#undef R_
 #undef W_

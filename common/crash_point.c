@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Crash points; see crash_point.h.  The file named by CSA_CRASH is opened before
- * the sandbox closes and mapped: "name count", NUL-terminated, shared by all
- * processes of the suite; each pass counts down, the last one kills.
+ * Crash points; see crash_point.h.  The file named by CSA_CRASH is opened and
+ * mapped before the sandbox closes.  It contains "name count", NUL-terminated,
+ * and all processes of the suite share it.  Each pass of the point reduces the
+ * count by one; at 0 the process is killed.
  */
 #include "config.h"
 

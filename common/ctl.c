@@ -28,6 +28,7 @@ static const struct {
 		{ "value", 1 } } },
 	[CTL_T_SPOOL] = { "spool",
 	    { { "next", 0 }, { "more", 0 }, { "text", 0 } } },
+	[CTL_T_ROWS] = { "rows", { { "shown", 1 }, { "not_shown", 1 } } },
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
 };
 

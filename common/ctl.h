@@ -19,7 +19,7 @@
 #define CTL_IDS_MAX  64	 /* job ids in one request */
 
 enum ctl_verb {
-	CTL_STATUS,   /* all: state of each process */
+	CTL_STATUS,   /* all: the state of each process */
 	CTL_QUEUE,    /* submitter: deliveries that wait; flag REJECTED */
 	CTL_RETRY,    /* submitter: rejected runs are due again */
 	CTL_DROP,     /* submitter: discards rejected runs; root only */
@@ -86,6 +86,7 @@ enum ctl_table {
 	 * next row), text
 	 */
 	CTL_T_SPOOL,
+	CTL_T_ROWS, /* of the queue: shown, not_shown */
 	CTL_T__COUNT
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FNV-1a with 64 bits, for hash tables and checksums.  Whoever chooses the
- * bytes can make two values collide: no table may depend on their absence.
+ * FNV-1a with 64 bits, for hash tables and checksums.  A client that chooses
+ * the bytes can make two values collide: no table may depend on the absence of
+ * collisions.
  */
 #ifndef COMMON_HASH_H
 #define COMMON_HASH_H

@@ -412,7 +412,7 @@ merge_hosts(struct job *into, struct job *from)
 	into->flags |= has;
 	if (from->shared != SHARED_UNKNOWN)
 		into->shared = from->shared;
-	/* The message told what was unknown; now it is known. */
+	/* The message named an unknown value that is known now. */
 	free(into->message);
 	into->message = from->message;
 	from->message = NULL;
@@ -451,7 +451,9 @@ job_merge(struct job *into, struct job *from)
 		into->flags |= sticky;
 		changed = 1;
 	}
-	if ((into->flags & JOB_MORE) && !(from->flags & JOB_MORE)) {
+	/* A record of the end does not tell whether a script follows. */
+	if ((into->flags & JOB_MORE) && !(from->flags & JOB_MORE) &&
+	    (from->end == 0 || into->script != NULL)) {
 		into->flags &= ~JOB_MORE;
 		changed = 1;
 	}

@@ -126,7 +126,7 @@ struct job {
 	char *slurm_info;
 	char *reason;
 	char *admin_comment;
-	char *message;		/* what is unknown, and why */
+	char *message;		/* names the unknown values and the reason */
 	struct job_host *hosts; /* owned */
 	uint32_t n_hosts;
 };

@@ -6,7 +6,7 @@
 
 #include "common/json_scan.h"
 
-/* What may come next. */
+/* The element that may come next. */
 enum state {
 	ST_BEGIN,  /* the first bracket */
 	ST_VALUE,  /* a value */

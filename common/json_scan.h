@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The JSON scanner: reads a text as it arrives, in a fixed amount of memory,
- * and calls a function for each bracket, name and value.  It needs libc alone.
+ * and calls a function for each bracket, name and value.  It needs libc only.
  *
- * What it accepts: one object or array with blanks around it.  Brackets,
- * commas, colons and the escapes in strings are checked.  Numbers, true, false
- * and null are not checked, only delimited.  Bytes that are no UTF-8 are
- * passed on as they are.  A name may occur twice; the caller decides which one
- * counts.
+ * The text is one object or array with blanks around it.  Brackets, commas,
+ * colons and the escapes in strings are checked.  Numbers, true, false and null
+ * are not checked, only delimited.  Bytes that are no UTF-8 are passed on
+ * unchanged.  A name may occur twice; the caller decides which one is used.
  */
 #ifndef COMMON_JSON_SCAN_H
 #define COMMON_JSON_SCAN_H
@@ -68,11 +67,11 @@ void json_scan_init(struct json_scan *s, char first, char *text, size_t size,
 /* At most JSON_SCAN_DEPTH_MAX, which is the default. */
 void json_scan_set_depth(struct json_scan *s, unsigned max_depth);
 /*
- * Reads the next piece.  NULL, or a constant text with what is wrong, then
- * the same for ever.
+ * Reads the next piece.  Returns NULL, or a constant text with the error; all
+ * later calls return the same text.
  */
 const char *json_scan_feed(struct json_scan *s, const char *p, size_t n);
-/* NULL when the text is complete, or a constant text with what is missing. */
+/* Returns NULL when the text is complete, or a constant text with the error. */
 const char *json_scan_end(const struct json_scan *s);
 /* Is the innermost of the open brackets an array's?  0 when none is open. */
 int json_scan_in_array(const struct json_scan *s);

@@ -5,6 +5,8 @@
 noinst_LIBRARIES += common/libcommon.a
 common_libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 common_libcommon_a_SOURCES = \
+	common/array.c \
+	common/array.h \
 	common/backoff.c \
 	common/backoff.h \
 	common/base64.c \
@@ -16,6 +18,9 @@ common_libcommon_a_SOURCES = \
 	common/conf.c \
 	common/conf.h \
 	common/conf_keys.h \
+	common/conf_paths.c \
+	common/config_key.c \
+	common/config_key.h \
 	common/crash_point.c \
 	common/crash_point.h \
 	common/ctl.c \
@@ -30,6 +35,10 @@ common_libcommon_a_SOURCES = \
 	common/log.h \
 	common/msg.c \
 	common/msg.h \
+	common/permanent.c \
+	common/permanent.h \
+	common/slurm_conf.c \
+	common/slurm_conf.h \
 	common/text.c \
 	common/text.h \
 	common/time_text.c \
@@ -44,6 +53,14 @@ common_ipc_libipc_a_SOURCES = \
 	common/ipc/frame.c \
 	common/ipc/frame.h
 
+# The questions to Slurm: what the collector asks, what the runner executes.
+noinst_LIBRARIES += common/question/libquestion.a
+common_question_libquestion_a_CFLAGS = $(AM_CFLAGS)
+common_question_libquestion_a_SOURCES = \
+	common/question/delimiter.c \
+	common/question/question.c \
+	common/question/question.h
+
 # What the main() of every worker does: sandbox, configuration, channels.
 noinst_LIBRARIES += common/worker/libworker.a
 common_worker_libworker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
@@ -52,6 +69,7 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/inflight.h \
 	common/worker/landlock.c \
 	common/worker/landlock.h \
+	common/worker/landlock_abi.h \
 	common/worker/sandbox.c \
 	common/worker/sandbox.h \
 	common/worker/seccomp.c \
@@ -63,5 +81,6 @@ common_worker_libworker_a_SOURCES = \
 
 # The lists name the box of the program first and what it calls after it.
 COMMON_LIBS = common/ipc/libipc.a common/libcommon.a $(EVENT_LIBS)
+QUESTION_LIBS = common/question/libquestion.a $(COMMON_LIBS)
 WORKER_LIBS = common/worker/libworker.a $(COMMON_LIBS) $(CAP_LIBS) \
 	$(SECCOMP_LIBS)

@@ -38,8 +38,8 @@ void log_errorx(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_warn(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_warnx(const char *fmt, ...) LOG_PRINTF(1, 2);
 /*
- * No fault, but visible at the default level: the state of the sandbox, the end
- * of an outage.
+ * Not an error, but visible at the default level: the state of the sandbox, the
+ * end of an outage.
  */
 void log_notice(const char *fmt, ...) LOG_PRINTF(1, 2);
 void log_info(const char *fmt, ...) LOG_PRINTF(1, 2);
@@ -66,8 +66,9 @@ struct log_limit {
 int log_limited(struct log_limit *limit, void (*log)(const char *, ...),
     const char *fmt, ...) LOG_PRINTF(3, 4);
 /*
- * For what cannot be one call of log_limited(): returns 1 when a line may be
- * logged now, *suppressed tells how many were not.
+ * For lines that one call of log_limited() cannot log: returns 1 when a line
+ * may be logged now; *suppressed becomes the number of lines that were not
+ * logged.
  */
 int log_allowed(struct log_limit *limit, unsigned *suppressed);
 

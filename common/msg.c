@@ -7,13 +7,14 @@
 #include "common/msg.h"
 
 #define BIT(role) (1u << ROLE_##role)
-#define WORKERS	  (BIT(LISTENER) | BIT(COLLECTOR) | BIT(SUBMITTER))
+#define WORKERS	  (BIT(LISTENER) | BIT(COLLECTOR) | BIT(RUNNER) | BIT(SUBMITTER))
 
 #define NAME	 (4 + 64)	/* a cluster's or user's name */
 #define TEXT	 (4 + 4096)	/* a sentence */
 #define KEY	 (NAME + 16)	/* struct run_key */
 #define KEYS	 (1024u * 1024) /* a batch of run keys */
 #define FILE_MAX (256u * 1024)	/* resolv.conf, hosts */
+#define QUESTION (64u * 1024)	/* struct question with all its ids */
 
 /* Sender, receiver, length, with or without a descriptor. */
 static const struct msg_rule {
@@ -40,8 +41,7 @@ static const struct msg_rule {
 	[MSG_FILE] = { "file", BIT(SUPERVISOR), BIT(SUBMITTER), 5, 5 + FILE_MAX,
 	    false },
 	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR), BIT(LISTENER), 1, 1, true },
-	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(COLLECTOR), 0, 0,
-	    true },
+	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(RUNNER), 0, 0, true },
 	[MSG_INFLIGHT] = { "inflight", BIT(SUPERVISOR),
 	    BIT(COLLECTOR) | BIT(SUBMITTER), 0, 0, true },
 	[MSG_PEER] = { "peer", BIT(SUPERVISOR), WORKERS, 1, 1, true },
@@ -63,6 +63,20 @@ static const struct msg_rule {
 	    false },
 	[MSG_EVENT_ACK] = { "event-ack", BIT(COLLECTOR), BIT(LISTENER), 8, 8,
 	    false },
+	[MSG_QUESTION] = { "question", BIT(COLLECTOR), BIT(RUNNER), 30,
+	    QUESTION, false },
+	[MSG_CANCEL] = { "cancel", BIT(COLLECTOR), BIT(RUNNER), 0, 0, false },
+	[MSG_PAUSE] = { "pause", BIT(COLLECTOR), BIT(RUNNER), 0, 0, false },
+	[MSG_CONTINUE] = { "continue", BIT(COLLECTOR), BIT(RUNNER), 0, 0,
+	    false },
+	[MSG_RESUME_TIME] = { "resume-time", BIT(COLLECTOR), BIT(RUNNER), 8, 8,
+	    false },
+	[MSG_ANSWER_FD] = { "answer-fd", BIT(RUNNER), BIT(COLLECTOR), 0, 0,
+	    true },
+	[MSG_ANSWER_END] = { "answer-end", BIT(RUNNER), BIT(COLLECTOR), 21,
+	    17 + TEXT, false },
+	[MSG_RUNNER_INFO] = { "runner-info", BIT(RUNNER), BIT(COLLECTOR), 25,
+	    25 + 2 * TEXT, false },
 	[MSG_RECORD] = { "record", BIT(COLLECTOR), BIT(SUBMITTER), 32,
 	    MSG_PAYLOAD_MAX, false },
 	[MSG_WATERMARK] = { "watermark", BIT(COLLECTOR), BIT(SUBMITTER), 21,
@@ -92,6 +106,7 @@ static const char *const roles[ROLE__COUNT] = {
 	[ROLE_SUPERVISOR] = "supervisor",
 	[ROLE_LISTENER] = "listener",
 	[ROLE_COLLECTOR] = "collector",
+	[ROLE_RUNNER] = "runner",
 	[ROLE_SUBMITTER] = "submitter",
 	[ROLE_PARSER] = "parser",
 };

@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 2u
+#define MSG_VERSION 3u
 
 enum role {
 	ROLE_SUPERVISOR,
 	ROLE_LISTENER,
 	ROLE_COLLECTOR,
+	ROLE_RUNNER, /* of Slurm's commands; part of the collector */
 	ROLE_SUBMITTER,
 	ROLE_PARSER, /* the child that reads the configuration */
 	ROLE__COUNT
@@ -53,6 +54,23 @@ enum msg_type {
 	/* listener and collector */
 	MSG_EVENT,     /* u64 event, str cluster, u64 job, u8 kind, i64 time */
 	MSG_EVENT_ACK, /* u64 event */
+	/* collector and runner; the header's id is that of the question */
+	MSG_QUESTION,	 /* struct question (question/question.h) */
+	MSG_CANCEL,	 /* kill the command; answer-end follows */
+	MSG_PAUSE,	 /* the collector does not read: no deadline */
+	MSG_CONTINUE,	 /* it reads again */
+	MSG_RESUME_TIME, /* i64: the time of the last-run file, epoch */
+	MSG_ANSWER_FD,	 /* the reading end of the answer's pipe */
+	/*
+	 * u8 enum answer_how, u32 status of wait(2), u32 ms without pauses, u64
+	 * peak resident bytes, str standard error
+	 */
+	MSG_ANSWER_END,
+	/*
+	 * str user of the commands, u8 1 = root, str missing commands, u64 grows
+	 * when commands are replaced, i64 time of the last-run file
+	 */
+	MSG_RUNNER_INFO,
 	/* collector and submitter */
 	MSG_RECORD,    /* u64 sequence number, struct job (job.h) */
 	MSG_WATERMARK, /* u64 seq, str cluster, u8 source, i64 read up to */
@@ -70,6 +88,14 @@ enum msg_type {
 	MSG_CONTROLLER_ROLE,
 	MSG__COUNT
 };
+
+/* How a command ended. */
+enum answer_how {
+	ANSWER_EXITED,	   /* by itself, or a signal; see the status */
+	ANSWER_TIMEOUT,	   /* killed at its deadline */
+	ANSWER_NOT_STARTED /* see the text */
+};
+#define RUNNER_ERR_MAX 4096 /* bytes of standard error, with the NUL */
 
 enum msg_file {
 	MSG_FILE_RESOLV_CONF = 1,

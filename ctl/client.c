@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/array.h"
 #include "ctl/ctl.h"
 
 /* More than the daemon's own limit, so that the daemon can tell the reason. */
@@ -105,7 +106,6 @@ reply_add(struct ctl_reply *a, const uint8_t *payload, size_t len)
 	struct ctl_row row = { .n = 0 };
 	struct reader r;
 	struct ctl_row *rows;
-	size_t cap = a->cap != 0 ? a->cap * 2 : 64;
 	unsigned i, n;
 
 	rd_init(&r, payload, len);
@@ -117,13 +117,10 @@ reply_add(struct ctl_reply *a, const uint8_t *payload, size_t len)
 		row.fields[row.n++] = rd_strdup(&r, CTL_REPLY_MAX);
 	if (rd_end(&r) == -1 || a->n == ROWS_MAX)
 		goto bad;
-	if (a->n == a->cap) {
-		rows = reallocarray(a->rows, cap, sizeof(*rows));
-		if (rows == NULL)
-			goto bad;
-		a->rows = rows;
-		a->cap = cap;
-	}
+	rows = array_reserve(a->rows, &a->cap, a->n + 1, sizeof(*rows));
+	if (rows == NULL)
+		goto bad;
+	a->rows = rows;
 	a->rows[a->n++] = row;
 	return 0;
 bad:

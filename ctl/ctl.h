@@ -53,8 +53,10 @@ int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 /* options.c: the command line. */
 
 struct ctl_args {
-	const char *socket;
+	const char *socket; /* of -s; NULL = see socket_find() */
+	const char *config; /* of -c, or NULL */
 	int json;
+	int prometheus;	  /* metrics in Prometheus' older text form */
 	const char *file; /* to import or check; "-" = stdin */
 	struct ctl_request req;
 };
@@ -68,13 +70,24 @@ const char *args_parse(struct ctl_args *args, int argc, char **argv);
 int time_parse(const char *text, int64_t *when);
 extern const char args_usage[];
 
+/*
+ * socket.c: sets args->socket, if -s did not, from the configuration of -c or
+ * the default configuration.  0, or -1 with a sentence in reason when the file
+ * of -c cannot be read.
+ */
+int socket_find(struct ctl_args *args, char *reason, size_t size);
+
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
 void print_text(const struct ctl_reply *reply);
-void print_metrics(const struct ctl_reply *reply);
+enum metrics_form {
+	METRICS_OPEN,	   /* OpenMetrics */
+	METRICS_PROMETHEUS /* the older text form */
+};
+void print_metrics(const struct ctl_reply *reply, enum metrics_form form);
 /* verb: its table is printed even without rows. */
 void print_json(const struct ctl_reply *reply, unsigned verb);
 /* Writes any bytes as a JSON string to standard output. */

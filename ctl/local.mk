@@ -10,6 +10,7 @@ ctl_libctl_a_SOURCES = \
 	ctl/print_json.c \
 	ctl/print_metrics.c \
 	ctl/print_text.c \
+	ctl/socket.c \
 	ctl/spool.c
 
 sbin_PROGRAMS += ctl/cc-slurm-adapterctl

@@ -20,12 +20,29 @@ wants_help(int argc, char **argv)
 
 /* Tells an empty queue from a reply without output. */
 static void
-print_empty(const struct ctl_args *args)
+print_empty(const struct ctl_args *args, const struct ctl_reply *a)
 {
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table != CTL_T_ROWS)
+			return;
 	if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
 			"no delivery is rejected\n" :
 			"no delivery waits\n");
+}
+
+/* The daemon was not reached. */
+static void
+print_unreached(const struct ctl_args *args, const char *reason)
+{
+	if (args->json) {
+		printf("{\"result\":\"unreached\",\"text\":");
+		json_string(reason);
+		printf("}\n");
+	} else
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
 }
 
 static int
@@ -36,13 +53,16 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 	if (args->json)
 		print_json(a, args->req.verb);
 	else {
-		print_text(a);
+		if (args->prometheus && a->status == CTL_OK)
+			print_metrics(a, METRICS_PROMETHEUS);
+		else
+			print_text(a);
 		if (a->status != CTL_OK)
 			fprintf(stderr, "cc-slurm-adapterctl: %s%s\n",
 			    a->status == CTL_DENIED ? "not allowed: " : "",
 			    text_vis(a->text, buf, sizeof(buf)));
-		else if (a->n == 0 && a->text[0] == '\0')
-			print_empty(args);
+		else if (a->text[0] == '\0')
+			print_empty(args, a);
 	}
 	if (fflush(stdout) != 0) {
 		fprintf(stderr,
@@ -71,16 +91,15 @@ main(int argc, char **argv)
 		    args_usage);
 		return EXIT_USAGE;
 	}
+	if (socket_find(&args, reason, sizeof(reason)) == -1) {
+		print_unreached(&args, reason);
+		return EXIT_UNREACHABLE;
+	}
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
 	if (request_send(args.socket, &args.req, &reply, reason,
 		sizeof(reason)) == -1) {
-		if (args.json) {
-			printf("{\"result\":\"unreached\",\"text\":");
-			json_string(reason);
-			printf("}\n");
-		} else
-			fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
+		print_unreached(&args, reason);
 		status = EXIT_UNREACHABLE;
 	} else
 		status = print(&args, &reply);

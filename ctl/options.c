@@ -9,12 +9,11 @@
 #include <strings.h>
 #include <time.h>
 
-#include "common/conf.h"
 #include "common/log.h"
 #include "ctl/ctl.h"
 
 const char args_usage[] =
-    "usage: cc-slurm-adapterctl [-s SOCKET] [-j] VERB ...\n"
+    "usage: cc-slurm-adapterctl [-c CONFIG | -s SOCKET] [-j] VERB ...\n"
     "  status                        state of each process\n"
     "  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
     "                                deliveries that wait, and why\n"
@@ -29,12 +28,14 @@ const char args_usage[] =
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
     "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
     "  reload                        read the configuration again\n"
-    "  metrics                       print all metrics in OpenMetrics format\n"
+    "  metrics [--prometheus]        print all metrics in OpenMetrics format, or\n"
+    "                                in Prometheus' text format\n"
     "  spool check [--file FILE]     check the spool, or a file not in use\n"
     "  spool export [--all]          print runs as lines of JSON; --all: with\n"
     "                                job scripts\n"
     "  spool import FILE             read such lines; - is standard input\n"
-    "-s is the daemon's socket (ctlSockPath), -j prints one JSON object.\n"
+    "-c is the daemon's configuration, -s its socket (ctlSockPath).\n"
+    "-j prints one JSON object.\n"
     "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
     "Exit status: 0 done, 1 refused, 2 invalid usage, 3 no daemon.\n";
 
@@ -343,7 +344,6 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 	int i;
 
 	memset(args, 0, sizeof(*args));
-	args->socket = conf_rule(CONF_CTL_SOCK)->def;
 	args->req.magic = CTL_MAGIC;
 	args->req.version = CTL_VERSION;
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
@@ -352,14 +352,24 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 			args->json = 1;
 		else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc)
 			args->socket = argv[++i];
+		else if (strcmp(argv[i], "-c") == 0 && i + 1 < argc)
+			args->config = argv[++i];
 		else
 			return args_error("unknown flag, or its value is "
 					  "missing: ",
 			    argv[i]);
 	}
+	if (args->socket != NULL && args->config != NULL)
+		return "-c and -s exclude each other";
 	if (i >= argc)
 		return "a verb is required";
 	if (strcmp(argv[i], "spool") == 0)
 		return spool_parse(args, argv + i + 1);
+	if (strcmp(argv[i], "metrics") == 0 && argv[i + 1] != NULL &&
+	    strcmp(argv[i + 1], "--prometheus") == 0 && argv[i + 2] == NULL) {
+		args->prometheus = 1;
+		args->req.verb = CTL_METRICS;
+		return NULL;
+	}
 	return verb_parse(&args->req, argv + i);
 }

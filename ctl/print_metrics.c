@@ -2,6 +2,8 @@
 /*
  * Counters and gauges in OpenMetrics' text form: the rows of one metric
  * together, its type and help before them, a counter's samples named _total.
+ * In Prometheus' older text form, which the textfile collector of node_exporter
+ * and promtool read, the type of a counter has the name with _total, too.
  */
 #include "config.h"
 
@@ -27,19 +29,6 @@ static int
 is_metric(const struct ctl_row *row)
 {
 	return row->table == CTL_T_METRIC && row->n == FIELDS;
-}
-
-static int
-seen_before(const struct ctl_reply *a, size_t i)
-{
-	size_t k;
-
-	for (k = 0; k < i; k++)
-		if (is_metric(&a->rows[k]) &&
-		    strcmp(a->rows[k].fields[NAME], a->rows[i].fields[NAME]) ==
-			0)
-			return 1;
-	return 0;
 }
 
 /* Prints a field; control characters are escaped. */
@@ -68,22 +57,51 @@ print_help(const char *s)
 	}
 }
 
+static int
+is_counter(const struct ctl_row *row)
+{
+	return strcmp(row->fields[TYPE], "counter") == 0;
+}
+
 /* Length of the name without the suffix _total of a counter. */
 static int
-base_length(const char *name, int counter)
+base_length(const struct ctl_row *row)
 {
+	const char *name = row->fields[NAME];
 	size_t n = strlen(name);
 
-	if (counter && n > 6 && strcmp(name + n - 6, "_total") == 0)
+	if (is_counter(row) && n > 6 && strcmp(name + n - 6, "_total") == 0)
 		n -= 6;
 	return (int)n;
 }
 
-static void
-print_sample(const struct ctl_row *row, int n, int counter)
+/* Both rows belong to one metric; a counter may be named without _total. */
+static int
+same_family(const struct ctl_row *a, const struct ctl_row *b)
 {
-	print_plain(row->fields[NAME], n);
-	printf("%s", counter ? "_total" : "");
+	int n = base_length(a);
+
+	return n == base_length(b) &&
+	    strncmp(a->fields[NAME], b->fields[NAME], (size_t)n) == 0;
+}
+
+static int
+seen_before(const struct ctl_reply *a, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		if (is_metric(&a->rows[k]) &&
+		    same_family(&a->rows[k], &a->rows[i]))
+			return 1;
+	return 0;
+}
+
+static void
+print_sample(const struct ctl_row *row)
+{
+	print_plain(row->fields[NAME], base_length(row));
+	printf("%s", is_counter(row) ? "_total" : "");
 	if (row->fields[LABELS][0] != '\0') {
 		putchar('{');
 		print_plain(row->fields[LABELS], FIELD_MAX);
@@ -95,35 +113,35 @@ print_sample(const struct ctl_row *row, int n, int counter)
 }
 
 static void
-print_family(const struct ctl_reply *a, size_t first)
+print_family(const struct ctl_reply *a, size_t first, enum metrics_form form)
 {
 	const struct ctl_row *row = &a->rows[first];
-	const char *name = row->fields[NAME];
-	int counter = strcmp(row->fields[TYPE], "counter") == 0;
-	int n = base_length(name, counter);
+	const char *suffix = is_counter(row) && form == METRICS_PROMETHEUS ?
+	    "_total" :
+	    "";
+	int n = base_length(row);
 	size_t i;
 
 	printf("# TYPE ");
-	print_plain(name, n);
-	printf(" %s\n# HELP ", counter ? "counter" : "gauge");
-	print_plain(name, n);
-	putchar(' ');
+	print_plain(row->fields[NAME], n);
+	printf("%s %s\n# HELP ", suffix, is_counter(row) ? "counter" : "gauge");
+	print_plain(row->fields[NAME], n);
+	printf("%s ", suffix);
 	print_help(row->fields[HELP]);
 	putchar('\n');
-	for (i = first; i < a->n; i++) {
-		row = &a->rows[i];
-		if (is_metric(row) && strcmp(row->fields[NAME], name) == 0)
-			print_sample(row, n, counter);
-	}
+	for (i = first; i < a->n; i++)
+		if (is_metric(&a->rows[i]) && same_family(row, &a->rows[i]))
+			print_sample(&a->rows[i]);
 }
 
 void
-print_metrics(const struct ctl_reply *a)
+print_metrics(const struct ctl_reply *a, enum metrics_form form)
 {
 	size_t i;
 
 	for (i = 0; i < a->n; i++)
 		if (is_metric(&a->rows[i]) && !seen_before(a, i))
-			print_family(a, i);
-	printf("# EOF\n");
+			print_family(a, i, form);
+	if (form == METRICS_OPEN)
+		printf("# EOF\n");
 }

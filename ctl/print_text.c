@@ -200,7 +200,7 @@ print_text(const struct ctl_reply *a)
 	if (reply_has_rows(a, CTL_T_DIFF))
 		print_table(a, CTL_T_DIFF);
 	if (reply_has_rows(a, CTL_T_METRIC))
-		print_metrics(a);
+		print_metrics(a, METRICS_OPEN);
 	print_notes(a);
 	if (a->text != NULL && a->text[0] != '\0' && a->status == CTL_OK)
 		printf("%s\n", text_vis(a->text, buf, sizeof(buf)));

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Installed data: units, users, directories, hook script, example configuration.
-etc_generated = etc/cc-slurm-adapter.service etc/cc-slurm-adapter-user.service \
+etc_generated = etc/cc-slurm-adapter.service etc/cc-slurm-adapter@.service \
+	etc/cc-slurm-adapter-user.service \
 	etc/prep-hook.sh etc/sysusers.d/cc-slurm-adapter.conf \
 	etc/tmpfiles.d/cc-slurm-adapter.conf
 
-systemdsystemunit_DATA = etc/cc-slurm-adapter.service
+systemdsystemunit_DATA = etc/cc-slurm-adapter.service \
+	etc/cc-slurm-adapter@.service
 sysusers_DATA = etc/sysusers.d/cc-slurm-adapter.conf
 tmpfiles_DATA = etc/tmpfiles.d/cc-slurm-adapter.conf
 worker_SCRIPTS = etc/prep-hook.sh
@@ -26,6 +28,15 @@ etc_edit = $(MKDIR_P) $(@D) && $(SED) -e 's|@sbindir[@]|$(sbindir)|g' \
 
 etc/cc-slurm-adapter.service: etc/cc-slurm-adapter.service.in Makefile
 	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/cc-slurm-adapter.service.in >$@
+
+# One of several daemons: the same unit with another configuration.
+etc/cc-slurm-adapter@.service: etc/cc-slurm-adapter.service.in Makefile
+	$(AM_V_GEN)$(etc_edit) \
+	    -e '/^# This unit/i # cc-slurm-adapter@NAME reads /etc/cc-slurm-adapter/NAME.json.' \
+	    -e 's|^Description=.*|& (%i)|' \
+	    -e 's|^ExecStart=.*|& -config /etc/cc-slurm-adapter/%i.json|' \
+	    -e 's|/etc/cc-slurm-adapter/jwt|/etc/cc-slurm-adapter/%i.jwt|' \
+	    $(srcdir)/etc/cc-slurm-adapter.service.in >$@
 
 etc/cc-slurm-adapter-user.service: etc/cc-slurm-adapter-user.service.in Makefile
 	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/cc-slurm-adapter-user.service.in >$@

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The address of the daemon in the forms of prepSockConnectPath. */
+/* The addresses of the daemon in the forms of prepSockConnectPath. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -11,8 +11,9 @@
 #define HOST_BYTES 256 /* a DNS name and its NUL */
 
 static const char *
-path_parse(const char *path, struct address *address)
+path_parse(const char *path, struct address_list *list)
 {
+	struct address *address = &list->at[0];
 	size_t n = strlen(path);
 
 	if (n == 0)
@@ -27,6 +28,7 @@ path_parse(const char *path, struct address *address)
 		address->to.un.sun_path[0] = '\0';
 	else
 		address->len++;
+	list->n = 1;
 	return NULL;
 }
 
@@ -44,52 +46,77 @@ port_parse(const char *text, in_port_t *port)
 	return 0;
 }
 
-static const char *
-host_resolve(const char *host, struct address *address, in_port_t port)
+static void
+ipv4_add(struct address_list *list, struct in_addr host, in_port_t port)
 {
-	struct addrinfo hints, *found;
+	struct address *address = &list->at[list->n++];
+
+	address->to.in.sin_family = AF_INET;
+	address->to.in.sin_addr = host;
+	address->to.in.sin_port = port;
+	address->len = sizeof(address->to.in);
+}
+
+static void
+ipv6_add(struct address_list *list, const struct sockaddr_in6 *host,
+    in_port_t port)
+{
+	struct address *address = &list->at[list->n++];
+
+	address->to.in6 = *host;
+	address->to.in6.sin6_family = AF_INET6;
+	address->to.in6.sin6_port = port;
+	address->len = sizeof(address->to.in6);
+}
+
+static const char *
+host_resolve(const char *host, struct address_list *list, in_port_t port)
+{
+	struct addrinfo hints, *found, *ai;
+	union {
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} to;
 
 	memset(&hints, 0, sizeof(hints));
 	hints.ai_socktype = SOCK_STREAM;
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
 		return "the host name cannot be resolved";
-	if (found->ai_addrlen > sizeof(address->to)) {
-		freeaddrinfo(found);
-		return "the host has an address of an unknown family";
+	for (ai = found; ai != NULL && list->n < ADDRESSES_MAX;
+	     ai = ai->ai_next) {
+		if (ai->ai_addrlen > sizeof(to))
+			continue;
+		memcpy(&to, ai->ai_addr, ai->ai_addrlen);
+		if (ai->ai_family == AF_INET)
+			ipv4_add(list, to.in.sin_addr, port);
+		else if (ai->ai_family == AF_INET6)
+			ipv6_add(list, &to.in6, port);
 	}
-	memcpy(&address->to, found->ai_addr, found->ai_addrlen);
-	address->len = found->ai_addrlen;
-	if (found->ai_family == AF_INET6)
-		address->to.in6.sin6_port = port;
-	else
-		address->to.in.sin_port = port;
 	freeaddrinfo(found);
-	return NULL;
+	return list->n > 0 ? NULL : "the host has no IPv4 or IPv6 address";
 }
 
 /* host is "" or "localhost" for this host, else an address or a name. */
 static const char *
-host_parse(const char *host, struct address *address, in_port_t port)
+host_parse(const char *host, struct address_list *list, in_port_t port)
 {
-	if (*host == '\0' || strcmp(host, "localhost") == 0)
-		host = "127.0.0.1";
-	if (inet_pton(AF_INET, host, &address->to.in.sin_addr) == 1) {
-		address->to.in.sin_family = AF_INET;
-		address->to.in.sin_port = port;
-		address->len = sizeof(address->to.in);
-		return NULL;
-	}
-	if (inet_pton(AF_INET6, host, &address->to.in6.sin6_addr) == 1) {
-		address->to.in6.sin6_family = AF_INET6;
-		address->to.in6.sin6_port = port;
-		address->len = sizeof(address->to.in6);
-		return NULL;
-	}
-	return host_resolve(host, address, port);
+	struct sockaddr_in6 v6 = { .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct in_addr v4 = { .s_addr = htonl(INADDR_LOOPBACK) };
+
+	if (*host == '\0' || strcmp(host, "localhost") == 0) {
+		ipv4_add(list, v4, port);
+		ipv6_add(list, &v6, port);
+	} else if (inet_pton(AF_INET, host, &v4) == 1)
+		ipv4_add(list, v4, port);
+	else if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1)
+		ipv6_add(list, &v6, port);
+	else
+		return host_resolve(host, list, port);
+	return NULL;
 }
 
 static const char *
-tcp_parse(const char *text, struct address *address)
+tcp_parse(const char *text, struct address_list *list)
 {
 	const char *colon = strrchr(text, ':');
 	char host[HOST_BYTES];
@@ -108,16 +135,16 @@ tcp_parse(const char *text, struct address *address)
 		return "the host name is too long";
 	memcpy(host, text, n);
 	host[n] = '\0';
-	return host_parse(host, address, port);
+	return host_parse(host, list, port);
 }
 
 const char *
-address_parse(const char *text, struct address *address)
+address_parse(const char *text, struct address_list *list)
 {
-	memset(address, 0, sizeof(*address));
+	memset(list, 0, sizeof(*list));
 	if (strncmp(text, "tcp:", 4) == 0)
-		return tcp_parse(text + 4, address);
+		return tcp_parse(text + 4, list);
 	if (strncmp(text, "unix:", 5) == 0)
-		return path_parse(text + 5, address);
-	return path_parse(text, address);
+		return path_parse(text + 5, list);
+	return path_parse(text, list);
 }

@@ -96,10 +96,10 @@ send_until(int fd, const char *p, size_t left, long end)
 	return 0;
 }
 
-int
-message_send(const struct address *address, const char *message, size_t len)
+static int
+send_to(const struct address *address, const char *message, size_t len,
+    long end)
 {
-	long end = now_ms() + HOOK_TRY_MS;
 	int fd, rc, saved;
 
 	fd = socket(address->to.sa.sa_family,
@@ -113,4 +113,20 @@ message_send(const struct address *address, const char *message, size_t len)
 	close(fd);
 	errno = saved;
 	return rc;
+}
+
+/* An address that does not answer leaves time for the addresses after it. */
+int
+message_send(const struct address_list *list, const char *message, size_t len)
+{
+	long now = now_ms(), end = now + HOOK_TRY_MS;
+	unsigned i;
+
+	for (i = 0; i < list->n; i++) {
+		if (send_to(&list->at[i], message, len,
+			now + (end - now) / (long)(list->n - i)) == 0)
+			return 0;
+		now = now_ms();
+	}
+	return -1;
 }

@@ -15,9 +15,11 @@
 
 #include <stddef.h>
 
+#include "common/config_key.h"
+
 /* Defaults of prepSockConnectPath and of -config. */
 #define HOOK_SOCKET "/run/cc-slurm-adapter/daemon.sock"
-#define HOOK_CONFIG "/etc/cc-slurm-adapter/config.json"
+#define HOOK_CONFIG CONFIG_DEFAULT
 
 /* The process must end within one second. */
 #define HOOK_TRY_MS   800 /* to connect and to write */
@@ -52,27 +54,28 @@ struct address {
 	socklen_t len;
 };
 
+#define ADDRESSES_MAX 8 /* of one host name; the others are not tried */
+
+struct address_list {
+	struct address at[ADDRESSES_MAX];
+	unsigned n;
+};
+
 /*
  * Reads "unix:PATH", "PATH", "tcp:1.2.3.4:5", "tcp:[::1]:5", "tcp:name:5" or
  * "tcp::5" (this host).  libc resolves a name; the alarm bounds the time.
- * Returns NULL, or a constant text with what is wrong.
+ * Returns NULL with at least one address in list, or a constant text with what
+ * is wrong.
  */
-const char *address_parse(const char *text, struct address *address);
-
-/* conf.c: prepSockConnectPath in config.json. */
-
-/*
- * Reads prepSockConnectPath from the file.  1 with the value in buf; 0 when
- * the file cannot be read, is not a JSON object, or has no such string.
- */
-int config_read_socket(const char *path, char *buf, size_t size);
-/* The same for len bytes at p. */
-int config_find_socket(const char *p, size_t len, char *buf, size_t size);
+const char *address_parse(const char *text, struct address_list *list);
 
 /* deliver.c: the connection. */
 
-/* Delivers within HOOK_TRY_MS.  0, or -1 with errno. */
-int message_send(const struct address *address, const char *message,
+/*
+ * Delivers to the first address that accepts, within HOOK_TRY_MS for all.  0,
+ * or -1 with errno of the last address.
+ */
+int message_send(const struct address_list *list, const char *message,
     size_t len);
 
 #endif

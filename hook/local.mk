@@ -5,10 +5,11 @@
 noinst_LIBRARIES += hook/libhook.a
 hook_libhook_a_SOURCES = \
 	hook/address.c \
-	hook/conf.c \
 	hook/deliver.c \
 	hook/hook.h \
 	hook/message.c \
+	common/config_key.c \
+	common/config_key.h \
 	common/json_scan.c \
 	common/json_scan.h
 

@@ -21,6 +21,13 @@
 
 #define SUPERVISOR WORKERDIR "/supervisor"
 #define LINE_PARTS 8 /* strings in one line of output */
+#define LEVEL_MAX  5 /* of -debug */
+
+/*
+ * SlurmUser often cannot read the configuration, because it may contain the
+ * token; the hook then uses the default.
+ */
+#define CONNECT_KEY "prepSockConnectPath"
 
 struct options {
 	const char *config;
@@ -40,10 +47,11 @@ static const char help[] =
     "  -help\n"
     "    \tprint this help\n"
     "  -socket string\n"
-    "    \thook: address of the daemon, unix:PATH or tcp:HOST:PORT\n"
+    "    \taddress to which the hook client sends its message,\n"
+    "    \tunix:PATH or tcp:HOST:PORT\n"
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
-    "    \tcheck the configuration, print its faults, and exit\n";
+    "    \tcheck the configuration, print its errors, and exit\n";
 
 /* Writes the strings up to NULL with one call. */
 static void
@@ -85,14 +93,17 @@ bool_parse(const char *text)
 	return -1;
 }
 
+/* The daemon checks -debug in the same way. */
 static int
 is_level(const char *text)
 {
+	long level;
 	char *end;
 
 	errno = 0;
-	(void)strtol(text, &end, 0);
-	return errno == 0 && *text != '\0' && *end == '\0';
+	level = strtol(text, &end, 0);
+	return errno == 0 && *text != '\0' && *end == '\0' && level >= 0 &&
+	    level <= LEVEL_MAX;
 }
 
 /* The value of a flag: "-x v" or "-x=v". */
@@ -135,7 +146,7 @@ flag_parse(struct options *o, char **argv, int *i)
 		o->socket = flag_value(argv, i, value, "socket");
 	else if (flag_is(flag, n, "debug")) {
 		if (!is_level(flag_value(argv, i, value, "debug")))
-			usage("invalid value for flag -", "debug");
+			usage("-debug takes 0 to 5", "");
 	} else if (flag_is(flag, n, "daemon"))
 		bool_flag_set(&o->daemon, value, "daemon");
 	else if (flag_is(flag, n, "test"))
@@ -209,7 +220,7 @@ hook_run(const struct options *o)
 	static char message[MESSAGE_MAX], path[4096];
 	const char *job = getenv("SLURM_JOB_ID"), *socket_text = HOOK_SOCKET;
 	const char *context = getenv("SLURM_SCRIPT_CONTEXT"), *wrong;
-	struct address address;
+	struct address_list list;
 
 	if (job == NULL || *job == '\0') {
 		PRINT_ERR("cc-slurm-adapter: SLURM_JOB_ID is not set: the hook "
@@ -225,11 +236,11 @@ hook_run(const struct options *o)
 	}
 	if (o->socket != NULL)
 		socket_text = o->socket;
-	else if (config_read_socket(o->config != NULL ? o->config : HOOK_CONFIG,
-		     path, sizeof(path)))
+	else if (config_key_read(o->config != NULL ? o->config : HOOK_CONFIG,
+		     CONNECT_KEY, path, sizeof(path)) == 1)
 		socket_text = path;
-	if ((wrong = address_parse(socket_text, &address)) == NULL &&
-	    message_send(&address, message,
+	if ((wrong = address_parse(socket_text, &list)) == NULL &&
+	    message_send(&list, message,
 		message_write(message, sizeof(message))) == -1)
 		wrong = strerror(errno);
 	if (wrong != NULL)

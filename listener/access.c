@@ -200,7 +200,7 @@ access_allows(const struct access_list *access, const struct peer *peer)
 				return 1;
 		return 0;
 	}
-	if (is_loopback(peer->addr))
+	if (peer->own_host || is_loopback(peer->addr))
 		return 1;
 	for (i = 0; i < access->n_networks; i++)
 		if (network_has(&access->networks[i], peer->addr))
@@ -208,12 +208,26 @@ access_allows(const struct access_list *access, const struct peer *peer)
 	return 0;
 }
 
+static void
+address_copy(const struct sockaddr_storage *ss, uint8_t addr[16])
+{
+	if (ss->ss_family == AF_INET)
+		ipv4_map(addr, &((const struct sockaddr_in *)ss)->sin_addr);
+	else
+		memcpy(addr, &((const struct sockaddr_in6 *)ss)->sin6_addr, 16);
+}
+
+/*
+ * A client on this host that connects to an address of this host has the same
+ * address; the kernel accepts no other host with an address of its own.
+ */
 int
 peer_get(int fd, struct peer *peer)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
 	struct ucred cred;
+	uint8_t own[16];
 
 	memset(peer, 0, sizeof(*peer));
 	memset(&ss, 0, sizeof(ss));
@@ -227,14 +241,12 @@ peer_get(int fd, struct peer *peer)
 		peer->uid = cred.uid;
 		return 0;
 	}
+	address_copy(&ss, own);
 	len = sizeof(ss);
 	if (getpeername(fd, (struct sockaddr *)&ss, &len) == -1)
 		return -1;
-	if (ss.ss_family == AF_INET)
-		ipv4_map(peer->addr, &((struct sockaddr_in *)&ss)->sin_addr);
-	else
-		memcpy(peer->addr, &((struct sockaddr_in6 *)&ss)->sin6_addr,
-		    sizeof(peer->addr));
+	address_copy(&ss, peer->addr);
+	peer->own_host = memcmp(peer->addr, own, sizeof(own)) == 0;
 	return 0;
 }
 

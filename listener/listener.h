@@ -50,6 +50,7 @@ struct peer {
 	int local; /* UNIX socket: uid is valid, else addr */
 	uid_t uid;
 	uint8_t addr[16]; /* IPv6, or IPv4 mapped into IPv6 */
+	int own_host;	  /* addr is the address that it connected to */
 };
 
 struct network {
@@ -71,7 +72,7 @@ struct access_list {
 int access_init(struct access_list *access, const char *uids, const char *hosts,
     char *reason, size_t size);
 void access_clear(struct access_list *access);
-/* 1 or 0; loopback addresses are always allowed. */
+/* 1 or 0; loopback addresses and this host are always allowed. */
 int access_allows(const struct access_list *access, const struct peer *peer);
 
 /* Gets the peer of an accepted socket from the kernel.  0 or -1 with errno. */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,6 +84,25 @@ client_warn(struct log_limit *limit, const struct peer *peer, const char *what)
 
 	log_limited(limit, log_warnx, "hook message from %s: %s",
 	    peer_text(peer, text), what);
+}
+
+/* Names the line of the configuration that allows the client. */
+static void
+client_warn_refused(struct hook_server *server, const struct peer *peer)
+{
+	char text[PEER_TEXT_MAX], what[PEER_TEXT_MAX + 128];
+
+	if (peer->local) {
+		client_warn(&server->limit_access, peer,
+		    "refused: the user is not root, SlurmUser, the service's "
+		    "user or in prepAllowedUids");
+		return;
+	}
+	snprintf(what, sizeof(what),
+	    "refused; to allow this host, add the line \"prepAllowedHosts\": "
+	    "[\"%s\"] to the configuration and reload",
+	    peer_text(peer, text));
+	client_warn(&server->limit_access, peer, what);
 }
 
 /* ended: why the stream is not complete, or NULL. */
@@ -209,11 +229,7 @@ client_admit(struct hook_server *server, int fd)
 	}
 	if (!access_allows(&server->access, &peer)) {
 		server->count.refused++;
-		client_warn(&server->limit_access, &peer,
-		    peer.local ?
-			"refused: the user is not root, SlurmUser, the service's "
-			"user or in prepAllowedUids" :
-			"refused: the address is not in prepAllowedHosts");
+		client_warn_refused(server, &peer);
 		close(fd);
 		return;
 	}

@@ -32,6 +32,9 @@ struct walk {
 	uint64_t request;
 	uint32_t left;
 	unsigned done;
+	uint64_t more; /* rows beyond the limit, once the walk is over */
+	/* the walk goes on after the limit, to count the rows */
+	int counts;
 	/* a reload retries the runs, no admin */
 	int by_itself;
 };
@@ -78,7 +81,7 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "stop_waiting", count(s, STOP_BLOCKED) },
 		{ "stop_due", count(s, STOP_DUE) },
 		{ "rejected", rejected(s) },
-		{ "closed_wrongly", count(s, CLOSED_BY_OTHERS) },
+		{ "closed_wrongly", count(s, STOPPED_BY_OTHERS) },
 		{ "mending", count(s, DELETE_DUE) },
 		{ "delivered_starts", (unsigned long long)s->n.starts },
 		{ "delivered_stops", (unsigned long long)s->n.stops },
@@ -87,7 +90,9 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "closed_by_others", (unsigned long long)s->n.closed },
 		{ "victims", (unsigned long long)s->n.victims },
 		{ "late_due", (unsigned long long)spool_meta_count(s->spool) },
-		{ "late_given_up", (unsigned long long)s->n.meta_dropped },
+		{ "late_given_up",
+		    (unsigned long long)(s->n.meta_dropped +
+			spool_meta_refused(s->spool)) },
 		{ "records", (unsigned long long)s->n.records },
 		{ "records_refused", (unsigned long long)s->n.records_refused },
 		{ "clusters_refused",
@@ -170,20 +175,27 @@ what_of(enum run_state state)
 		return "stop";
 	case DELETE_DUE:
 		return "delete";
-	case CLOSED_BY_OTHERS:
+	case STOPPED_BY_OTHERS:
 		return "repair";
 	default:
 		return "start";
 	}
 }
 
-static void
+/* Sends the row, or counts it when the limit is reached; -1 ends the walk. */
+static int
 queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 {
 	int64_t due = run->due[dest] - spool_now(k->s->spool);
 	char job[24], start[24], tries[16], wait[24];
 	struct writer w;
 
+	if (k->left == 0) {
+		k->more += k->counts != 0;
+		return k->counts ? 0 : -1;
+	}
+	k->left--;
+	k->done++;
 	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
 	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
 	snprintf(tries, sizeof(tries), "%u", run->tries[dest]);
@@ -198,6 +210,7 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	    tries, wait, run_state_text(run, dest), run->reason, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);
+	return 0;
 }
 
 static int
@@ -208,8 +221,7 @@ queue_rest(struct spool *sp, struct spool_run *run, void *arg)
 	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
-	queue_row(k, run, DEST_REST);
-	return --k->left == 0 ? -1 : 0;
+	return queue_row(k, run, DEST_REST);
 }
 
 static int
@@ -220,8 +232,17 @@ queue_nats(struct spool *sp, struct spool_run *run, void *arg)
 	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
-	queue_row(k, run, DEST_NATS);
-	return --k->left == 0 ? -1 : 0;
+	return queue_row(k, run, DEST_NATS);
+}
+
+/*
+ * Returns 1 when all rows are wanted: then the spool knows how many there are,
+ * and the walk ends with the limit.
+ */
+static int
+wants_all(const struct walk *k)
+{
+	return k->req->n_ids == 0 && k->req->text[0] == '\0';
 }
 
 static void
@@ -229,10 +250,45 @@ state_walk(struct walk *k, enum dest dest, enum run_state state, spool_fn *fn)
 {
 	struct spool_after after = { 0 };
 
-	while (k->left > 0 &&
+	while ((k->left > 0 || k->counts) &&
 	    spool_each(k->s->spool, dest, state, &after, SPOOL_PAGE, fn, k) ==
 		SPOOL_PAGE)
 		continue;
+}
+
+static void
+queue_walk(struct walk *k, enum run_state state)
+{
+	unsigned sent = k->done;
+
+	state_walk(k, DEST_REST, state, queue_rest);
+	if (spool_count(k->s->spool, DEST_NATS, state) > 0)
+		state_walk(k, DEST_NATS, state, queue_nats);
+	if (wants_all(k))
+		k->more += spool_count(k->s->spool, DEST_REST, state) +
+		    spool_count(k->s->spool, DEST_NATS, state) -
+		    (k->done - sent);
+}
+
+/* The reply says how many rows it has and how many it lacks. */
+static void
+queue_end(struct walk *k)
+{
+	char shown[24], not_shown[24], text[128] = "";
+	struct writer w;
+
+	snprintf(shown, sizeof(shown), "%u", k->done);
+	snprintf(not_shown, sizeof(not_shown), "%llu",
+	    (unsigned long long)k->more);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_ROWS, shown, not_shown, NULL);
+	worker_ctl_row(k->s->w, k->request, &w);
+	wr_clear(&w);
+	if (k->more > 0)
+		snprintf(text, sizeof(text),
+		    "%s rows are shown, %s rows are not shown: use --limit",
+		    shown, not_shown);
+	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
 }
 
 static void
@@ -240,24 +296,18 @@ on_queue(struct walk *k)
 {
 	static const enum run_state waiting[] = { START_DUE, STOP_DUE,
 		STOP_BLOCKED, START_CONFLICT, STOP_CONFLICT, DELETE_DUE,
-		START_BLOCKED, START_DUE_ENDED, CLOSED_BY_OTHERS };
+		START_BLOCKED, START_DUE_ENDED, STOPPED_BY_OTHERS };
 	size_t i;
 
+	k->counts = !wants_all(k);
 	if (k->req->flags & CTL_FLAG_REJECTED) {
-		state_walk(k, DEST_REST, START_REJECTED, queue_rest);
-		state_walk(k, DEST_REST, STOP_REJECTED, queue_rest);
-		state_walk(k, DEST_NATS, START_REJECTED, queue_nats);
-		state_walk(k, DEST_NATS, STOP_REJECTED, queue_nats);
+		queue_walk(k, START_REJECTED);
+		queue_walk(k, STOP_REJECTED);
 	} else {
-		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
-			state_walk(k, DEST_REST, waiting[i], queue_rest);
-			if (spool_count(k->s->spool, DEST_NATS, waiting[i]) > 0)
-				state_walk(k, DEST_NATS, waiting[i],
-				    queue_nats);
-		}
+		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
+			queue_walk(k, waiting[i]);
 	}
-	worker_ctl_end(k->s->w, k->request, CTL_OK,
-	    k->left == 0 ? "there are more rows: use --limit" : "");
+	queue_end(k);
 }
 
 static void
@@ -275,7 +325,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
-	/* Only an admin can know whether this run ever ran. */
+	/* Only an admin may retry a run that was never seen running. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
 	run->flags &= ~RUN_UNCONFIRMED;
@@ -313,7 +363,7 @@ rejected_walk(struct walk *k, spool_fn *fn)
 		for (i = 0; i < 2; i++)
 			state_walk(k, (enum dest)d, states[i], fn);
 	if (fn == drop_one)
-		state_walk(k, DEST_REST, CLOSED_BY_OTHERS, fn);
+		state_walk(k, DEST_REST, STOPPED_BY_OTHERS, fn);
 	commit_soon(k->s->commit);
 	wake(k->s, WAKE_DELIVERY);
 }
@@ -337,20 +387,6 @@ on_rejected(struct walk *k, spool_fn *fn, const char *what)
 	rejected_walk(k, fn);
 	snprintf(text, sizeof(text), "%u runs %s", k->done, what);
 	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
-}
-
-static void
-metric(struct submitter *s, uint64_t request, const char *name,
-    const char *type, const char *help, unsigned long long value)
-{
-	char text[24];
-	struct writer w;
-
-	snprintf(text, sizeof(text), "%llu", value);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_METRIC, name, type, help, "", text, NULL);
-	worker_ctl_row(s->w, request, &w);
-	wr_clear(&w);
 }
 
 #define PREFIX "cc_slurm_adapter_"
@@ -415,15 +451,15 @@ on_metrics(struct submitter *s, uint64_t request)
 		{ PREFIX "closed_wrongly_runs", "gauge",
 		    "Runs that another "
 		    "client stopped in cc-backend, not as in Slurm",
-		    count(s, CLOSED_BY_OTHERS) },
+		    count(s, STOPPED_BY_OTHERS) },
 		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
 		    breaker_allows(s->breaker) ? 1 : 0 },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		metric(s, request, rows[i].name, rows[i].type, rows[i].help,
-		    rows[i].value);
+		worker_metric(s->w, request, rows[i].name, rows[i].type,
+		    rows[i].help, rows[i].value);
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 

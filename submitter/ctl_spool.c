@@ -260,7 +260,7 @@ line_import(struct step *t, const struct import_text *text)
 	if (wrong != NULL)
 		snprintf(t->wrong, sizeof(t->wrong), "%s", wrong);
 	t->took += rc == PUT_NEW;
-	t->had += rc == PUT_KNOWN || rc == PUT_MERGED;
+	t->had += rc == PUT_KNOWN || rc == PUT_MERGED || rc == PUT_HELD;
 	t->refused += rc == PUT_REFUSED;
 	return rc == PUT_ERROR ? -1 : 0;
 }

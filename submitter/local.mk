@@ -8,6 +8,8 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/cluster_names.c \
 	submitter/base/cluster_names.h \
 	submitter/base/context.h \
+	submitter/base/diff_row.c \
+	submitter/base/diff_row.h \
 	submitter/base/jitter.c \
 	submitter/base/role.c \
 	submitter/base/role.h \
@@ -36,6 +38,8 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/payload_conf.c \
 	submitter/payload/payload_conf.h \
 	submitter/payload/payload_meta.c \
+	submitter/payload/slurm_info.c \
+	submitter/payload/slurm_info.h \
 	submitter/payload/tags.c \
 	submitter/payload/tags.h \
 	submitter/payload/thread_table.c \
@@ -45,7 +49,8 @@ submitter_payload_libpayload_a_SOURCES = \
 
 # SQLite store: group commit, recovery, export.
 noinst_LIBRARIES += submitter/spool/libspool.a
-submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+submitter_spool_libspool_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS) \
+	$(ZLIB_CFLAGS)
 submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/check_file.c \
 	submitter/spool/checksum_vfs.c \
@@ -56,12 +61,14 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/evict.c \
 	submitter/spool/export.c \
 	submitter/spool/export.h \
+	submitter/spool/find_run.c \
 	submitter/spool/job_order.c \
 	submitter/spool/meta_update.c \
 	submitter/spool/open.c \
 	submitter/spool/put.c \
 	submitter/spool/recover.c \
 	submitter/spool/resource_stub.c \
+	submitter/spool/resource_v1.c \
 	submitter/spool/run.c \
 	submitter/spool/scan.c \
 	submitter/spool/spool.h \
@@ -180,7 +187,7 @@ submitter_libsubmitter_a_SOURCES = \
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)
 SPOOL_LIBS = submitter/spool/libspool.a submitter/base/libbase.a \
-	$(COMMON_LIBS) $(SQLITE_LIBS)
+	$(COMMON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS)
 NET_LIBS = submitter/net/libnet.a $(COMMON_LIBS) $(CURL_LIBS) $(EVDNS_LIBS) \
 	$(EVENT_LIBS)
 NATS_BOX_LIBS = submitter/nats/libnats.a submitter/net/libnet.a $(PAYLOAD_LIBS) \
@@ -191,7 +198,7 @@ SUBMITTER_LIBS = submitter/libsubmitter.a submitter/reconcile/libreconcile.a \
 	submitter/backend/libbackend.a submitter/nats/libnats.a \
 	submitter/net/libnet.a submitter/spool/libspool.a \
 	submitter/payload/libpayload.a submitter/base/libbase.a \
-	$(WORKER_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(NATS_BOX_LIBS)
+	$(WORKER_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(NATS_BOX_LIBS)
 
 worker_PROGRAMS += submitter/submitter
 submitter_submitter_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)

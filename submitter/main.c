@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The submitter: the only process that knows the token, stores the spool and
- * talks to cc-backend and NATS. The submitter executes no program and opens no
- * file outside the directory of the spool, which is its root. It receives
- * everything else as bytes.
+ * The submitter: the only process that has the token, stores the spool and
+ * sends requests to cc-backend and NATS.  The submitter executes no program and
+ * opens no file outside the directory of the spool, which is its root.  It
+ * receives everything else as bytes.
  */
 #include "config.h"
+
+#include <sys/stat.h>
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -49,7 +51,7 @@ static struct {
 	struct nats_conf *nats;
 } checked;
 
-/* Quarantined before the spool was open. */
+/* Runs that were quarantined before the spool was open. */
 static struct run_key quarantined[QUARANTINE_MAX];
 static unsigned n_quarantined;
 
@@ -130,6 +132,7 @@ policy_set(struct submitter *s)
 	p->wait_commit = breaker_version(s->breaker) == BACKEND_1_5;
 	p->active_only = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
+	p->script_key = payload_script_key(s->payload);
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS), "last") ==
 	    0;
 	/*
@@ -392,12 +395,7 @@ boxes_new(struct submitter *s)
 	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->failover = failover_new(s);
-	if (s->commit == NULL || s->breaker == NULL || s->intake == NULL ||
-	    s->rest == NULL || s->nats_delivery == NULL ||
-	    s->commit_check == NULL || s->conflict == NULL || s->meta == NULL ||
-	    s->nodes == NULL || s->missing == NULL || s->reconcile == NULL ||
-	    s->sync == NULL || s->failover == NULL)
-		fatalx("out of memory");
+	s->backfill = backfill_new(s);
 }
 
 static void
@@ -408,12 +406,8 @@ on_start(struct worker *w)
 
 	spool_begin_or_die(s);
 	upkeep = timer_new(s, on_age, s);
-	if (upkeep == NULL || wake_init(s, lanes) == -1)
-		fatalx("out of memory");
+	wake_init(s, lanes);
 	boxes_new(s);
-	s->backfill = backfill_new(s);
-	if (s->backfill == NULL)
-		fatalx("out of memory");
 	conf_swap(s);
 	for (i = 0; i < n_quarantined; i++)
 		intake_quarantine(s->intake, &quarantined[i]);
@@ -516,7 +510,8 @@ static const struct worker_ops ops = {
 
 /*
  * `submitter -check FILE`: cc-slurm-adapterctl executes this to check a spool
- * without a daemon. No worker, no sandbox, the rights of the caller.
+ * without a daemon.  There is no worker and no sandbox; the process has the
+ * rights of the caller.
  */
 static int
 check_main(const char *path)

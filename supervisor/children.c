@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ends of processes: a worker, the parser of the configuration, a command
- * of a collector that has ended.
+ * of a runner that has ended.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #define PIDS_MAX 4096 /* bytes of the list of our children's pids */
 
 /*
- * Kills the commands of a collector that has ended.  They are children of
+ * Kills the commands of a runner that has ended.  They are children of
  * the supervisor now, because it is the subreaper; no process reads their
  * output.  Their own children become ours when they have ended: see
  * children_reap().
@@ -55,7 +55,7 @@ on_child_gone(struct child *c)
 {
 	struct supervisor *sup = c->workers->arg;
 
-	if (c->role == ROLE_COLLECTOR)
+	if (c->role == ROLE_RUNNER)
 		orphans_kill(sup);
 	control_child_gone(c);
 	if (sup->workers.stopping)

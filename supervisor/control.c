@@ -16,6 +16,7 @@
 
 #define L_ (1u << ROLE_LISTENER)
 #define C_ (1u << ROLE_COLLECTOR)
+#define R_ (1u << ROLE_RUNNER)
 #define W_ (1u << ROLE_SUBMITTER)
 
 /* Which workers get a request, and which requests only root may send. */
@@ -23,7 +24,7 @@ static const struct {
 	unsigned roles;
 	int root;
 } verbs[CTL__COUNT] = {
-	[CTL_STATUS] = { L_ | C_ | W_, 0 },
+	[CTL_STATUS] = { L_ | C_ | R_ | W_, 0 },
 	[CTL_QUEUE] = { W_, 0 },
 	[CTL_RETRY] = { W_, 0 },
 	[CTL_DROP] = { W_, 1 },

@@ -15,6 +15,7 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 
+#include "common/clock.h"
 #include "supervisor/control.h"
 
 #define CLIENTS_MAX	   16
@@ -40,8 +41,7 @@ client_free(struct client *c)
 void
 client_timer_set(struct client *c, int ms)
 {
-	struct timeval tv = { .tv_sec = ms / 1000,
-		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	if (event_add(c->timer, &tv) == -1)
 		log_warnx("admin tool: out of memory, no limit of time");

@@ -15,11 +15,15 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/format.c \
 	supervisor/config/key_names.c \
 	supervisor/config/line_numbers.c \
+	supervisor/config/nats_login.c \
 	supervisor/config/parse.c \
 	supervisor/config/parser_main.c \
 	supervisor/config/report.c \
+	supervisor/config/safe_path.c \
+	supervisor/config/safe_path.h \
 	supervisor/config/secrets.c \
-	supervisor/config/user_names.c
+	supervisor/config/user_names.c \
+	supervisor/config/values.c
 
 # Users, directories, sockets, capabilities, sandbox paths, exec, systemd.
 noinst_LIBRARIES += supervisor/system/libsystem.a
@@ -34,9 +38,10 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \
-	supervisor/system/slurm_conf.c \
+	supervisor/system/slurm_user.c \
 	supervisor/system/sockets.c \
 	supervisor/system/spawn.c \
+	supervisor/system/spool_path.c \
 	supervisor/system/system.h \
 	supervisor/system/users.c
 
@@ -64,6 +69,7 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/options.c \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
+	supervisor/removed_paths.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \
 	supervisor/supervisor.h

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/config_key.h"
 #include "common/crash_point.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 
-#define CONFIG_DEFAULT	      "/etc/cc-slurm-adapter/config.json"
 #define CONFIG_TEST_TIMEOUT_S 20 /* the workers load their libraries */
 #define STATUS_USAGE	      2	 /* as Go's flag package ends */
 
@@ -67,9 +67,29 @@ static const struct channel_events channel_events = {
 	.wrong_version = child_kill,
 };
 
+/*
+ * At the start and after a reload, when the parser has just read these files:
+ * a request for the status must not wait for a file system.
+ */
+static void
+unsafe_find(struct supervisor *sup)
+{
+	struct unsafe_path u = { .next = 0 };
+	int found = unsafe_path_next(&sup->conf, sup->setup.config_path, &u);
+
+	snprintf(sup->unsafe, sizeof(sup->unsafe), "%s", found ? u.text : "");
+}
+
+static void
+on_committed(struct supervisor *sup)
+{
+	control_users_update(sup);
+	unsafe_find(sup);
+}
+
 static const struct reload_ops reload_ops = {
 	.parse = parser_start,
-	.committed = control_users_update,
+	.committed = on_committed,
 	.finished = control_reload_done,
 	.stop = shutdown_begin,
 };
@@ -203,6 +223,7 @@ system_prepare(struct supervisor *sup)
 static void
 sup_clear(struct supervisor *sup)
 {
+	removed_paths_clear();
 	control_close(sup);
 	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
@@ -217,8 +238,10 @@ serve(struct supervisor *sup)
 		sup_clear(sup);
 		return 1;
 	}
+	unsafe_find(sup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
+	removed_paths_watch(sup);
 	event_base_dispatch(sup->base);
 	sup_clear(sup);
 	if (sup->status == 0)
@@ -254,6 +277,11 @@ config_test(struct supervisor *sup)
 		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
+	unsafe_find(sup);
+	if (sup->status == 0 && *sup->unsafe != '\0') {
+		log_errorx("%s", sup->unsafe);
+		sup->status = 1;
+	}
 	if (sup->status == 0)
 		printf("configuration OK\n");
 	return sup->status;

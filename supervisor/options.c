@@ -29,15 +29,15 @@ struct flag {
 static const char usage[] =
     "Usage of cc-slurm-adapter:\n"
     "  -config string\n"
-    "    	Specify configuration file path\n"
+    "    	configuration file of the daemon\n"
     "  -daemon\n"
-    "    	Start cc-slurm-adapter daemon. Prolog and Epilog calls require a running daemon.\n"
+    "    	run the daemon\n"
     "  -debug int\n"
-    "    	Set log level (default 2)\n"
+    "    	log level of the daemon, 0 to 5 (default 2)\n"
     "  -help\n"
-    "    	Print command line help\n"
+    "    	print this help\n"
     "  -test\n"
-    "    	With -daemon: check the configuration, print errors, exit\n";
+    "    	check the configuration, print its errors, and exit\n";
 
 void
 options_usage(void)

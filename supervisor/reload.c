@@ -20,18 +20,18 @@
 
 #define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
 #define WORKER_ROLES \
-	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_SUBMITTER)
+	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | \
+	    1u << ROLE_SUBMITTER)
 
-/*
- * A value that needs a restart is part of a worker's sandbox or environment.
- * If no worker reads the value, it is a path that the collector may open.
- */
-static unsigned
-restart_roles(const struct conf_rule *rule)
+/* Appends the name of a key; kept has space for all of them. */
+static void
+kept_add(char kept[KEPT_MAX], const char *name)
 {
-	unsigned roles = rule->roles & WORKER_ROLES;
+	size_t n = strlen(kept);
 
-	return roles != 0 ? roles : 1u << ROLE_COLLECTOR;
+	if (n + strlen(name) + 3 > KEPT_MAX)
+		fatalx("KEPT_MAX is too small for the names of all keys");
+	snprintf(kept + n, KEPT_MAX - n, "%s%s", n > 0 ? ", " : "", name);
 }
 
 /* The old value stays: it can only change with the service. */
@@ -46,29 +46,32 @@ value_keep(const struct conf *old, struct conf *next, enum conf_key key)
 
 /*
  * Compares next with old.  Values that need a restart of the service are set
- * back (logged).  Returns the number of values that change; *restarts gets the
- * roles that must be restarted.
+ * back (logged), and kept gets their names.  Returns the number of values that
+ * change; *restarts gets the roles that must be restarted.
  */
 static unsigned
-conf_diff(const struct conf *old, struct conf *next, unsigned *restarts)
+conf_diff(const struct conf *old, struct conf *next, unsigned *restarts,
+    char kept[KEPT_MAX])
 {
 	const struct conf_rule *rule;
 	unsigned changed = 0;
 	int key;
 
 	*restarts = 0;
+	kept[0] = '\0';
 	for (key = 0; key < CONF__COUNT; key++) {
 		rule = conf_rule(key);
 		if (strcmp(conf_str(old, key), conf_str(next, key)) == 0)
 			continue;
 		if (rule->effect == CONF_EFFECT_SERVICE) {
+			kept_add(kept, rule->name);
 			if (value_keep(old, next, key) == -1)
 				log_warn("%s: old value not kept", rule->name);
 			continue;
 		}
 		changed++;
 		if (rule->effect == CONF_EFFECT_RESTART)
-			*restarts |= restart_roles(rule);
+			*restarts |= rule->roles & WORKER_ROLES;
 		log_info("%s has changed", rule->name);
 	}
 	return changed;
@@ -172,6 +175,7 @@ static void
 reload_commit(struct supervisor *sup)
 {
 	struct reload *reload = &sup->reload;
+	char kept[KEPT_MAX + 64];
 	struct child *c;
 	int role;
 
@@ -193,11 +197,16 @@ reload_commit(struct supervisor *sup)
 		else if (c->state == CHILD_SANDBOXED && c->conf_sent != 0)
 			conf_send(c, &sup->conf, sup->secrets);
 	}
+	snprintf(kept, sizeof(kept), "%s%s",
+	    reload->kept[0] != '\0' ?
+		"; changes only with a restart of the service: " :
+		"",
+	    reload->kept);
 	reload_end(sup, 1,
 	    "configuration %u is in force: %u value%s "
-	    "changed, secrets read again",
+	    "changed, secrets read again%s",
 	    sup->conf.generation, reload->changed,
-	    reload->changed == 1 ? "" : "s");
+	    reload->changed == 1 ? "" : "s", kept);
 }
 
 /* 1 when a reload is under way and the worker was asked to agree to it. */
@@ -277,7 +286,7 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 		return;
 	}
 	reload->changed = conf_diff(&sup->conf, &reload->conf,
-	    &reload->restarts);
+	    &reload->restarts, reload->kept);
 	reload->deadline = evtimer_new(sup->base, on_reload_deadline, sup);
 	if (reload->deadline == NULL ||
 	    event_add(reload->deadline, &most) == -1) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shutdown: the listener stops first, then the collector, then the
- * submitter, so that records under way reach the spool.  The shutdown takes at
+ * The shutdown: the listener stops first, then the collector and the runner,
+ * then the submitter, so that records under way reach the spool.  The shutdown takes at
  * most five seconds, whatever Slurm and cc-backend do.
  */
 #include "config.h"
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/supervisor.h"
 
 /* In order, with the grace of each; the sum is below five seconds. */
@@ -17,7 +18,8 @@ static const struct {
 	uint32_t grace_ms;
 } order[] = {
 	{ ROLE_LISTENER, 400 },
-	{ ROLE_COLLECTOR, 1000 },
+	{ ROLE_COLLECTOR, 600 },
+	{ ROLE_RUNNER, 200 },
 	{ ROLE_SUBMITTER, 1700 },
 };
 #define ORDER_LEN	    ((int)(sizeof(order) / sizeof(order[0])))
@@ -50,8 +52,7 @@ stop_next(struct supervisor *sup)
 void
 shutdown_begin(struct supervisor *sup, const char *why, int status)
 {
-	struct timeval end = { .tv_sec = SHUTDOWN_TIMEOUT_MS / 1000,
-		.tv_usec = SHUTDOWN_TIMEOUT_MS % 1000 * 1000 };
+	struct timeval end = clock_timeval(SHUTDOWN_TIMEOUT_MS);
 	int role;
 
 	if (sup->workers.stopping)

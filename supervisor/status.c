@@ -98,6 +98,8 @@ status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 	int role;
 
 	row(&to, "supervisor", "version", "%s", PACKAGE_VERSION);
+	row(&to, "supervisor", "state", "%s%s",
+	    *sup->unsafe != '\0' ? "DEGRADED: " : "ok", sup->unsafe);
 	row(&to, "supervisor", "uptime", "%lld",
 	    (clock_ms() - sup->started_ms) / 1000);
 	row(&to, "supervisor", "mode", "%s",

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "supervisor/system/system.h"
+#include "supervisor/config/safe_path.h"
 #include "supervisor/workers/workers.h"
 
 struct supervisor;
@@ -36,6 +37,9 @@ struct reload_ops {
 };
 
 /* A reload under way: all workers must agree before one switches. */
+/* bytes of their names: nine keys, separated by ", " */
+#define KEPT_MAX 256
+
 struct reload {
 	int active;
 	struct conf conf;     /* the new one */
@@ -43,6 +47,8 @@ struct reload {
 	unsigned roles_asked; /* 1u << role */
 	unsigned restarts;    /* roles to restart after the switch */
 	unsigned changed;     /* number of values */
+	/* changed keys whose value stays until the service restarts */
+	char kept[KEPT_MAX];
 	struct event *deadline;
 };
 
@@ -61,12 +67,13 @@ struct supervisor {
 	int reload_pending;		/* requested during another one */
 	char reload_result[REASON_MAX]; /* of the last one */
 	time_t reload_time;
-	struct control *control; /* control socket, or NULL */
-	long long started_ms;	 /* clock_ms() */
-	int conf_committed;	 /* all agreed to the first one */
-	int ready_sent;		 /* READY=1 was sent */
-	int stop_index;		 /* in the order of shutdown.c */
-	int status;		 /* exit status */
+	char unsafe[UNSAFE_TEXT_MAX]; /* a file that others can change, or "" */
+	struct control *control;      /* control socket, or NULL */
+	long long started_ms;	      /* clock_ms() */
+	int conf_committed;	      /* all agreed to the first one */
+	int ready_sent;		      /* READY=1 was sent */
+	int stop_index;		      /* in the order of shutdown.c */
+	int status;		      /* exit status */
 };
 
 /* options.c: the command line, as Go's flag package reads it. */
@@ -131,6 +138,13 @@ void status_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
 void metrics_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
+
+/*
+ * removed_paths.c: ends the service when its sockets or its spool were removed.
+ * Called once the sockets are open; shutdown_begin() is called at most once.
+ */
+void removed_paths_watch(struct supervisor *sup);
+void removed_paths_clear(void);
 
 /* shutdown.c */
 void shutdown_begin(struct supervisor *sup, const char *why, int status);

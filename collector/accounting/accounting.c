@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every query to sacct has: its arguments, the watermark that its answer
- * may earn, and the sentinel.  The sentinel is an ended run of an earlier
- * answer that the next answer must contain.
+ * The common parts of all queries to sacct: the arguments, the watermark that a
+ * complete answer earns, and the sentinel.  The sentinel is an ended run of an
+ * earlier answer that the next answer must contain.
  */
 #include "config.h"
 
@@ -19,14 +19,14 @@ void
 acct_question(struct accounting *l, const struct query_type *type,
     int (*row)(struct job_snapshot *s, void *arg))
 {
-	sacct_begin(&l->reader, l->c->slurm.sacct_lacking, l->columns,
-	    l->delimiter);
+	sacct_begin(&l->reader, l->c->slurm.sacct_lacking);
 	l->reader.how = &l->c->set->how;
 	l->reader.each = row;
 	l->reader.arg = l;
 	query_begin(&l->query, l->c, type, l);
-	query_args(&l->query, "-X", "-D", "-a", "-P", "-n", "--noconvert",
-	    l->delimiter, "-o", l->columns, NULL);
+	l->query.question.lacking = l->reader.lacking;
+	memcpy(l->query.question.delimiter, l->reader.delimiter,
+	    sizeof(l->query.question.delimiter));
 }
 
 int

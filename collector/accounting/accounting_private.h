@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of collector/accounting share. */
+/* Private declarations of collector/accounting. */
 #ifndef COLLECTOR_ACCOUNTING_ACCOUNTING_PRIVATE_H
 #define COLLECTOR_ACCOUNTING_ACCOUNTING_PRIVATE_H
 
@@ -13,8 +13,8 @@
  */
 #define KEPT_ROWS_MAX 8192
 /*
- * Rows that are kept until their steps were queried; for further rows
- * accounting is queried again.
+ * Rows that are kept until their steps were queried.  If there are more rows,
+ * accounting is queried for them again.
  */
 #define STEP_ROWS_MAX 256
 
@@ -72,10 +72,6 @@ struct accounting {
 	int64_t mark;	    /* watermark that was not sent yet */
 	uint64_t backfill_rows;
 	struct log_limit skipping;
-	char from_text[32];
-	char to_text[32];
-	char delimiter[SACCT_DELIMITER_MAX];
-	char columns[SACCT_COLUMNS_MAX];
 	struct idmap asked; /* jobs of the query under way: ASKED_ */
 	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
 	unsigned n_kept;
@@ -91,8 +87,8 @@ struct accounting {
 
 /*
  * Begins a query to sacct: row() is called for every row that
- * acct_question_feed() reads.  The caller adds the arguments that limit the
- * rows, and starts it.
+ * acct_question_feed() reads.  The caller sets the values that limit the rows,
+ * and starts it.
  */
 void acct_question(struct accounting *l, const struct query_type *type,
     int (*row)(struct job_snapshot *s, void *arg));
@@ -129,8 +125,8 @@ int sentinel_missing(struct accounting *l);
 /* steps.c */
 
 /*
- * Takes s, a run that was requeued early.  Returns 0, or -1: accounting must
- * be read again.
+ * Takes s, a run that was requeued early.  Returns 0, or -1 when accounting
+ * must be read again.
  */
 int steps_keep(struct accounting *l, struct job_snapshot *s);
 /* Returns 1 when a query was started. */
@@ -138,7 +134,7 @@ int steps_query(struct accounting *l);
 
 /* pending.c */
 
-/* Takes s.  Returns 0, or -1 on memory. */
+/* Takes s.  Returns 0, or -1 when out of memory. */
 int acct_row_keep(struct accounting *l, struct job_snapshot *s);
 /* Does a row of this run wait for slurmctld's answer? */
 int acct_row_is_kept(struct accounting *l, const struct run_key *key);

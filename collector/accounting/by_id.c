@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accounting by job id: for hook events, for runs that left squeue without an
- * end, for lookups of the submitter.  One query asks for many ids, and its
- * list fits one argument.
+ * Queries to accounting by job id: for hook events, for runs that left squeue
+ * without an end, and for lookups of the submitter.  One query asks for many
+ * ids.  The list of ids fits one argument.
  */
 #include "config.h"
 
@@ -18,9 +18,9 @@
 #define IDS_MAX	     4000 /* jobs in one query */
 #define WAIT_FIRST_S 10	  /* until the next query for an end */
 #define WAIT_MAX_S   3600
-/* as slurmctld keeps an end for minutes */
+/* then slurmctld is not queried any more: it keeps an end for minutes */
 #define SLURMCTLD_TRIES 4
-/* about an hour after the run left squeue */
+/* reached about an hour after the run left squeue */
 #define RUNAWAY_TRIES 9
 
 void
@@ -171,8 +171,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type by_id_query = {
-	.cmd = CMD_SACCT,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_RUNS,
 	.on_output = acct_question_feed,
 	.on_end = on_end,
 };
@@ -181,7 +180,7 @@ int
 acct_ids_query(struct accounting *l)
 {
 	struct idmap *wanted = &l->c->work.accounting, rest = { 0 };
-	struct id_list *ids = &l->query.ids;
+	struct id_list *ids = &l->query.question.ids;
 	uint64_t job;
 	size_t at = 0;
 
@@ -190,6 +189,9 @@ acct_ids_query(struct accounting *l)
 	acct_question(l, &by_id_query, on_row);
 	idmap_clear(&l->asked);
 	while ((job = idmap_next(wanted, &at, NULL)) != 0) {
+		/* Slurm has no such id; a hook can send any number. */
+		if (job > UINT32_MAX)
+			continue;
 		if (ids->n >= IDS_MAX || id_list_add(ids, job) == -1)
 			(void)idmap_put(&rest, job, NULL);
 		else
@@ -202,8 +204,6 @@ acct_ids_query(struct accounting *l)
 	    idmap_get(&l->asked, l->sentinel.job) == NULL)
 		(void)id_list_add(ids, l->sentinel.job);
 	sentinel_begin(l);
-	query_args(&l->query, "-j", NULL);
-	query_ids(&l->query);
 	if (query_start(&l->query) == -1)
 		asked_failed(l);
 	return 1;

@@ -18,28 +18,28 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 
 #define SLICE_S	       86400	   /* longest first query of a catch-up */
 #define SLICE_MIN_S    3600	   /* shortest slice after a timeout */
 #define SLICE_MAX_S    (8 * 86400) /* longest slice when few runs ended */
 #define SLICE_ROWS     10000	   /* after fewer rows the slice is doubled */
-#define SLICE_QUICK_MS (QUERY_LONG_MS / 4)
+#define SLICE_QUICK_MS 30000	   /* a quarter of the deadline */
 #define DAY_S	       86400
 /* -E is at most this far ahead: clocks differ, and -s needs an end. */
 #define LATER_S 86400
 /* Until a past range is read again without the permission */
 #define BACKFILL_WAIT_S 60
-#define TRIM_ROWS	1000 /* rows; after more, memory is given back */
-#define BAD_TRIES	2    /* queries; then malformed rows are skipped */
+/* rows; after more, unused memory is returned to the kernel */
+#define TRIM_ROWS 1000
+#define BAD_TRIES 2 /* queries; then malformed rows are skipped */
 
 struct accounting *
 acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
 {
-	struct accounting *l = calloc(1, sizeof(*l));
+	struct accounting *l = permanent_new(sizeof(*l));
 
-	if (l == NULL)
-		fatal("no memory");
 	l->c = c;
 	l->ops = ops;
 	l->ops_arg = arg;
@@ -69,7 +69,7 @@ acct_clock(struct accounting *l, int64_t clock)
 	c->resume.point = clock;
 	if (c->clock.drained > clock)
 		c->clock.drained = clock;
-	/* The query under way still uses the time from before the step. */
+	/* The clock was set back while the query ran. */
 	if (l->clock > clock)
 		l->clock = clock;
 	l->mark = 0;
@@ -223,7 +223,7 @@ on_permission(void *arg, int proved)
 	slice_proved(l, proved);
 }
 
-/* The answer was ignored; was our permission removed? */
+/* Called when the permission was checked because an answer was ignored. */
 static void
 on_permission_lost(void *arg, int proved)
 {
@@ -234,7 +234,7 @@ on_permission_lost(void *arg, int proved)
 	wake(l->c);
 }
 
-/* If few runs ended in a long time, few queries are needed. */
+/* If few runs ended in a long time, the next slice is longer. */
 static void
 slice_grow(struct accounting *l)
 {
@@ -407,11 +407,8 @@ on_range_row(struct job_snapshot *s, void *arg)
 	}
 }
 
-static const char range_states[] = "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS";
-
 static const struct query_type range_query = {
-	.cmd = CMD_SACCT,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_RANGE,
 	.on_output = on_range_output,
 	.on_end = on_range_end,
 };
@@ -434,14 +431,10 @@ slice_ask(struct accounting *l)
 	l->others_seen = 0;
 	sentinel_begin(l);
 	l->asked_to = l->slice_to != 0 ? l->slice_to : now + later;
-	snprintf(l->from_text, sizeof(l->from_text), "uts%lld",
-	    (long long)r->at);
-	snprintf(l->to_text, sizeof(l->to_text), "uts%lld",
-	    (long long)l->asked_to);
 	acct_question(l, &range_query, on_range_row);
-	query_args(&l->query, "-S", l->from_text, "-E", l->to_text, "-s",
-	    range_states, NULL);
-	/* On memory the next acct_kick() starts the query again. */
+	l->query.question.from = r->at;
+	l->query.question.to = l->asked_to;
+	/* When out of memory, the next acct_kick() starts the query again. */
 	(void)query_start(&l->query);
 }
 

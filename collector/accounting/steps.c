@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that were requeued early: did they run, or did a prolog fail?  The
- * steps of a run show the answer.  A batch script that was started has a step
- * with an exit status.  When slurmctld's prolog failed, there is no step. 
- * When a node's prolog failed, the step has no status.  The rows of such runs
- * wait until the steps were queried.
+ * Decides whether a run that was requeued early ran, or whether its prolog
+ * failed.  The steps of the run prove it.  A batch script that was started has
+ * a step with an exit status.  When slurmctld's prolog failed, there is no
+ * step.  When a node's prolog failed, the step has no status.  The rows of such
+ * runs wait until the steps were queried.
  */
 #include "config.h"
 
@@ -104,8 +104,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type step_query = {
-	.cmd = CMD_SACCT,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_STEPS,
 	.on_line = on_line,
 	.on_end = on_end,
 };
@@ -119,11 +118,9 @@ steps_query(struct accounting *l)
 		return 0;
 	query_begin(&l->query, l->c, &step_query, l);
 	for (i = 0; i < l->n_step_rows; i++)
-		(void)id_list_add(&l->query.ids, l->step_rows[i]->job.key.job);
+		(void)id_list_add(&l->query.question.ids,
+		    l->step_rows[i]->job.key.job);
 	l->n_step_asked = l->n_step_rows;
-	query_args(&l->query, "-D", "-a", "-P", "-n",
-	    "--delimiter=" STEP_DELIMITER, "-o", STEP_FIELDS, "-j", NULL);
-	query_ids(&l->query);
 	if (query_start(&l->query) == -1)
 		l->n_step_asked = 0;
 	return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of one cluster, and of the site: one configuration, one process
- * that runs commands and one queue to the submitter for all clusters.
+ * The state of one cluster, and of the site: one configuration, one
+ * runner of commands and one queue to the submitter for all clusters.
  *
  * A lane is a part of the program that queries Slurm.  A lane has its own
  * struct and a pointer to its cluster; a cluster has no pointer to a lane.
@@ -24,7 +24,7 @@ struct hosts;
 struct lookups;
 struct outbox;
 struct permission_check;
-struct runner;
+struct runner_link;
 struct shapes_query;
 
 /* clock.c */
@@ -38,7 +38,7 @@ int64_t now_wall(void);
 
 /* Slurm's clock, as sdiag showed it. */
 struct slurm_clock {
-	int64_t said;	 /* epoch; 0 = sdiag was never run */
+	int64_t shown;	 /* epoch; 0 = sdiag was never run */
 	int64_t at;	 /* monotonic s of that time */
 	int64_t drained; /* epoch: queue to slurmdbd empty */
 	int works;	 /* sdiag shows clock and queue */
@@ -46,7 +46,7 @@ struct slurm_clock {
 };
 
 /* Sets the time that the clock showed at a time of the monotonic clock. */
-void slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at);
+void slurm_clock_set(struct slurm_clock *k, int64_t shown, int64_t at);
 /*
  * Slurm's clock at a time of the monotonic clock; `wall` if the clock was
  * never read.
@@ -66,10 +66,11 @@ struct health {
 	int64_t since;	     /* wall clock, for status */
 	int64_t since_ms;    /* the same, monotonic */
 	int64_t next;	     /* monotonic ms: no query before */
+	int64_t wait_max_ms; /* after a failure: one poll interval */
 	int64_t answered;    /* wall clock of the last good answer */
 	int64_t answered_ms; /* the same, monotonic; 0 = never */
 	char why[256];
-	int said; /* the outage was logged */
+	int logged; /* the outage was logged */
 	struct log_limit limit;
 	int returned;	  /* it answers again: read its configuration again */
 	uint64_t refused; /* answers "too many requests" */
@@ -83,24 +84,14 @@ int64_t health_wait(const struct health *h);
 
 /* Slurm's commands and configuration; slurm/slurm.h fills it in. */
 
-enum slurm_command {
-	CMD_SQUEUE,
-	CMD_SCONTROL,
-	CMD_SACCT,
-	CMD_SACCTMGR,
-	CMD_SDIAG,
-	CMD__COUNT
-};
-
 struct slurm {
-	char path[CMD__COUNT][512];
-	char missing[128];	   /* names of commands that do not exist */
-	struct timespec installed; /* ctime of squeue */
+	uint64_t installed; /* runner_info.replaced of these commands */
 	char version_text[32];
 	unsigned version; /* 2205; 0 = not known yet */
 	char cluster[CLUSTER_MAX];
 	char slurm_user[64];	/* SlurmUser */
-	char user[64];		/* our user name, or number */
+	char user[64];		/* of the commands: name, or number */
+	int root;		/* this user is root */
 	int private_jobs;	/* PrivateData has jobs */
 	int accounting;		/* Slurm has slurmdbd */
 	int64_t min_job_age;	/* seconds that slurmctld keeps an ended job */
@@ -149,12 +140,15 @@ struct cluster {
 	struct settings *set;	      /* the site's, in force */
 	char name[CLUSTER_MAX];	      /* of `clusters`; "" = the local one */
 	int by_name;		      /* commands get -M and the name */
+	uint8_t number;		      /* in `clusters`, from 1; 0 = not there */
 	char suffix[CLUSTER_MAX + 8]; /* see cluster_suffix() */
 	struct outbox *outbox;	      /* the site's */
 	struct lookups *lookups;      /* owned */
 	struct slurm slurm;
 	struct hosts *hosts; /* owned: shapes of nodes; NULL = not read yet */
 	int64_t hosts_at;    /* monotonic s of hosts */
+	int64_t
+	    host_absent_at; /* of an answer without a wanted host; 0 = none */
 	struct shapes_query *shapes; /* owned: the query for the shapes */
 	struct health ctld;
 	struct health dbd;
@@ -205,7 +199,7 @@ struct unassigned_run {
 
 struct site {
 	struct worker *w;
-	struct runner *runner;
+	struct runner_link *runner;
 	struct cluster *clusters[SITE_CLUSTERS]; /* owned */
 	unsigned n;				 /* at least one */
 	char local[CLUSTER_MAX]; /* slurm.conf's; "" = not known yet */
@@ -215,7 +209,6 @@ struct site {
 	struct unassigned_run *unassigned; /* owned */
 	size_t n_unassigned;
 	size_t cap_unassigned;
-	int lastrun;	     /* -1, or the descriptor */
 	struct event *timer; /* of the scheduler; see wake.h */
 	struct run_key quarantined[QUARANTINED_MAX];
 	unsigned n_quarantined;

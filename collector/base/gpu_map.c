@@ -16,9 +16,10 @@
 
 #include "collector/base/settings.h"
 #include "collector/parse/parse.h"
+#include "common/hash.h"
 #include "common/log.h"
 
-#define SAID_MAX 1024 /* hosts with a logged error */
+#define LOGGED_MAX 1024 /* hosts with a logged error */
 
 struct gpu_rule {
 	struct pattern *pattern; /* NULL = prefix is plain text */
@@ -30,8 +31,8 @@ struct gpu_rule {
 struct gpu_map {
 	struct gpu_rule *rules;
 	size_t n;
-	uint64_t said[SAID_MAX]; /* hashes of host names */
-	size_t n_said;
+	uint64_t logged[LOGGED_MAX]; /* hashes of host names */
+	size_t n_logged;
 };
 
 struct pattern {
@@ -52,7 +53,7 @@ pattern_new(const char *text, char *reason, size_t size)
 	int err;
 
 	if (p == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return NULL;
 	}
 	p->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0,
@@ -67,7 +68,7 @@ pattern_new(const char *text, char *reason, size_t size)
 	p->match = pcre2_match_data_create(1, NULL);
 	p->context = pcre2_match_context_create(NULL);
 	if (p->match == NULL || p->context == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		pattern_free(p);
 		return NULL;
 	}
@@ -129,7 +130,7 @@ address_set(struct gpu_rule *rule, size_t slot, const json_t *value,
 	}
 	rule->addresses[slot] = strdup(text);
 	if (rule->addresses[slot] == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	return 0;
@@ -194,7 +195,7 @@ rule_set(struct gpu_rule *rule, const char *key, json_t *value, char *reason,
 	rule->prefix = strdup(key);
 	rule->addresses = calloc(n + 1, sizeof(*rule->addresses));
 	if (rule->prefix == NULL || rule->addresses == NULL) {
-		snprintf(reason, size, "no memory");
+		snprintf(reason, size, "out of memory");
 		return -1;
 	}
 	rule->n = n;
@@ -230,20 +231,17 @@ fail:
 
 /* Returns 1 on the first call for a host. */
 static int
-say_once(struct gpu_map *map, const char *host)
+logs_first_time(struct gpu_map *map, const char *host)
 {
-	uint64_t hash = 1469598103934665603ULL;
-	const char *p;
+	uint64_t hash = hash_bytes(HASH_START, host, strlen(host));
 	size_t i;
 
-	for (p = host; *p != '\0'; p++)
-		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
-	for (i = 0; i < map->n_said; i++)
-		if (map->said[i] == hash)
+	for (i = 0; i < map->n_logged; i++)
+		if (map->logged[i] == hash)
 			return 0;
-	if (map->n_said == SAID_MAX)
+	if (map->n_logged == LOGGED_MAX)
 		return 0;
-	map->said[map->n_said++] = hash;
+	map->logged[map->n_logged++] = hash;
 	return 1;
 }
 
@@ -274,7 +272,7 @@ gpu_address(struct gpu_map *map, const char *host, uint32_t index,
 		return 0;
 	}
 	/* If gpuPciAddrs is not set, no addresses are wanted. */
-	if (map->n == 0 || !say_once(map, host))
+	if (map->n == 0 || !logs_first_time(map, host))
 		return -1;
 	if (rule == NULL)
 		log_warnx("GPU %u of %s: no pattern in gpuPciAddrs matches "

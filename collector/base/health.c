@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does slurmctld answer, and does slurmdbd?  The log has one line when a
- * daemon does not answer and one line when the daemon answers again.  During
- * an outage the time between two queries grows, because more queries do not
- * help a daemon that starts under load.
+ * Tells whether slurmctld and slurmdbd answer.  The log has one line when a
+ * daemon does not answer and one line when the daemon answers again.  During an
+ * outage the time between two queries grows up to one poll interval, because
+ * more queries do not help a daemon that starts under load.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 #include "common/time_text.h"
 
 #define WAIT_FIRST_MS	1000
-#define WAIT_MAX_MS	60000
-#define REFUSED_WAIT_MS 5000 /* ten tokens are refilled */
+#define WAIT_MAX_MS	60000 /* also of a longer poll interval */
+#define REFUSED_WAIT_MS 5000  /* ten tokens are refilled */
 
 void
 health_good(struct health *h)
@@ -29,16 +29,16 @@ health_good(struct health *h)
 		return;
 	h->away = 0;
 	h->returned = 1;
-	if (h->said)
+	if (h->logged)
 		log_notice("%s answers again after %s", h->name,
 		    duration_text(h->answered_ms - h->since_ms));
 }
 
 /*
- * slurmctld refuses because of too many requests of our user.  slurmctld is
- * up; the next query waits.  Slurm's commands repeat a refused request
- * themselves, so this answer comes from another client or from a wrapper of a
- * command.
+ * slurmctld refuses a query because our user has sent too many requests.
+ * slurmctld is up; the next query waits.  Slurm's commands repeat a refused
+ * request themselves, so this answer comes from another client or from a
+ * wrapper of a command.
  */
 static int
 is_refusal(struct health *h, const char *why)
@@ -57,15 +57,17 @@ is_refusal(struct health *h, const char *why)
 void
 health_bad(struct health *h, const char *why)
 {
-	int64_t wait = WAIT_FIRST_MS;
+	int64_t wait = WAIT_FIRST_MS, most = WAIT_MAX_MS;
 	unsigned i, suppressed;
 
 	if (is_refusal(h, why))
 		return;
-	for (i = 0; i < h->fails && wait < WAIT_MAX_MS; i++)
+	if (h->wait_max_ms > 0 && h->wait_max_ms < most)
+		most = h->wait_max_ms;
+	for (i = 0; i < h->fails && wait < most; i++)
 		wait *= 2;
-	if (wait > WAIT_MAX_MS)
-		wait = WAIT_MAX_MS;
+	if (wait > most)
+		wait = most;
 	h->fails++;
 	h->next = now_ms() + wait;
 	snprintf(h->why, sizeof(h->why), "%s", why);
@@ -78,8 +80,8 @@ health_bad(struct health *h, const char *why)
 	h->since = now_wall();
 	h->since_ms = now_ms();
 	/* Queries may fail and succeed alternately. */
-	h->said = log_allowed(&h->limit, &suppressed);
-	if (h->said)
+	h->logged = log_allowed(&h->limit, &suppressed);
+	if (h->logged)
 		log_warnx("%s does not answer: %s; the query is repeated, "
 			  "nothing is skipped",
 		    h->name, why);

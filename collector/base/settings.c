@@ -30,9 +30,6 @@ numbers_set(struct settings *set, const struct conf *conf)
 	set->script_max = (size_t)conf_int(conf, CONF_JOB_SCRIPT_MAX);
 }
 
-/* The mark of a cut text needs this room. */
-#define SCRIPT_MIN 64
-
 struct settings *
 settings_new(const struct conf *conf, char *reason, size_t size)
 {
@@ -42,8 +39,8 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 	if (set == NULL)
 		goto memory;
 	numbers_set(set, conf);
-	if (set->script_max != 0 && set->script_max < SCRIPT_MIN)
-		set->script_max = SCRIPT_MIN;
+	if (set->script_max != 0 && set->script_max < JOB_SCRIPT_MIN)
+		set->script_max = JOB_SCRIPT_MIN;
 	set->gpus = gpu_map_new(conf_str(conf, CONF_GPU_PCI_ADDRS), reason,
 	    size);
 	if (set->gpus == NULL)
@@ -68,7 +65,7 @@ settings_new(const struct conf *conf, char *reason, size_t size)
 		.arg = set };
 	return set;
 memory:
-	snprintf(reason, size, "no memory");
+	snprintf(reason, size, "out of memory");
 fail:
 	settings_free(set);
 	return NULL;

@@ -8,16 +8,16 @@
 #include "collector/base/cluster.h"
 
 void
-slurm_clock_set(struct slurm_clock *k, int64_t said, int64_t at)
+slurm_clock_set(struct slurm_clock *k, int64_t shown, int64_t at)
 {
-	k->said = said;
+	k->shown = shown;
 	k->at = at;
 }
 
 int64_t
 slurm_clock_at(const struct slurm_clock *k, int64_t at, int64_t wall)
 {
-	return k->said != 0 ? k->said + (at - k->at) : wall;
+	return k->shown != 0 ? k->shown + (at - k->at) : wall;
 }
 
 int64_t

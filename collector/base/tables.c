@@ -154,13 +154,6 @@ open_slot(const struct open_runs *o, uint64_t job)
 	return (size_t)((job * 0x9e3779b97f4a7c15ULL) >> 20) & (o->cap - 1);
 }
 
-void
-open_clear(struct open_runs *o)
-{
-	free(o->slots);
-	memset(o, 0, sizeof(*o));
-}
-
 static struct open_run *
 open_free_slot(struct open_runs *o, uint64_t job)
 {
@@ -308,7 +301,7 @@ done_put(struct done_runs *d, uint64_t job, int64_t start)
 		d->before = d->now;
 		d->now = (struct idmap) { 0 };
 	}
-	/* On memory the run is not added; then it may be sent twice. */
+	/* When out of memory the run is not added, and may be sent twice. */
 	(void)idmap_put(&d->now, run_number(job, start), NULL);
 }
 

@@ -22,7 +22,7 @@ struct idmap {
 void idmap_clear(struct idmap *m);
 /*
  * Returns the place of the value.  *added is 1 when the key is new; added may
- * be NULL.  Returns NULL on memory.
+ * be NULL.  Returns NULL when out of memory.
  */
 uint32_t *idmap_put(struct idmap *m, uint64_t key, int *added);
 /* Returns NULL when the key is not in the map. */
@@ -71,10 +71,9 @@ struct open_runs {
 	size_t n;
 };
 
-void open_clear(struct open_runs *o);
 /*
- * Returns NULL on memory.  Pointers into the table are invalid after the next
- * put or remove.
+ * Returns NULL when out of memory.  Pointers into the table are invalid after
+ * the next put or remove.
  */
 struct open_run *open_put(struct open_runs *o, uint64_t job, int64_t start);
 /*

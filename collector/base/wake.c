@@ -6,11 +6,12 @@
 
 #include "collector/base/cluster.h"
 #include "collector/base/wake.h"
+#include "common/clock.h"
 
 void
 wake_in(struct site *site, int ms)
 {
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	/*
 	 * A neighbour may send a message before the first configuration is in

@@ -21,7 +21,8 @@ struct cluster;
 struct script_request {
 	struct script_request *next;
 	struct run_key key;
-	uint64_t array_job; /* 0 = no array */
+	uint64_t job;	/* whose script runs */
+	uint64_t group; /* array or heterogeneous job; 0 = none */
 };
 
 struct worklist {

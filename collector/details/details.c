@@ -165,8 +165,7 @@ on_verify_row(struct span line, void *arg)
 }
 
 static const struct query_type verify_query = {
-	.cmd = CMD_SQUEUE,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_LIST_ALL,
 	.on_line = on_verify_row,
 	.on_end = on_verify_end,
 };
@@ -181,8 +180,6 @@ static void
 verify_query_start(struct details *d)
 {
 	query_begin(&d->query, d->c, &verify_query, d);
-	query_args(&d->query, "-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT,
-	    NULL);
 	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
@@ -207,8 +204,7 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type all_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = QUERY_LONG_MS,
+	.kind = QUESTION_JOBS,
 	.on_line = details_text_line,
 	.on_end = on_all_end,
 };
@@ -217,7 +213,6 @@ static void
 all_query_start(struct details *d)
 {
 	query_begin(&d->query, d->c, &all_query, d);
-	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
 	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
@@ -239,7 +234,7 @@ on_one_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type one_query = {
-	.cmd = CMD_SCONTROL,
+	.kind = QUESTION_JOB,
 	.on_line = details_text_line,
 	.on_end = on_one_end,
 };
@@ -250,10 +245,8 @@ one_query_start(struct details *d, uint64_t job)
 	idmap_clear(&d->seen);
 	details_text_begin(d);
 	query_begin(&d->query, d->c, &one_query, d);
-	(void)id_list_add(&d->query.ids, job);
-	query_args(&d->query, "--all", "show", "job", "-d", "-o", NULL);
-	query_ids(&d->query);
-	if (query_start(&d->query) == -1)
+	if (id_list_add(&d->query.question.ids, job) == -1 ||
+	    query_start(&d->query) == -1)
 		details_finish(d, 0);
 }
 
@@ -327,13 +320,10 @@ deliver_begin(struct details *d)
 	deliver(d);
 }
 
-static void
-on_hosts(void *arg)
-{
-	deliver_begin(arg);
-}
-
-/* Least time between two queries for the shapes of nodes, for added hosts. */
+/*
+ * Time without a query for the shapes of nodes after an answer that lacked a
+ * host: slurmctld shows jobs on nodes that it does not know any more.
+ */
 #define HOSTS_AGAIN_S 60
 
 static int
@@ -344,14 +334,12 @@ on_host(const char *name, void *arg)
 
 /* Is there an unknown host?  Its shape would be missing in the record. */
 static int
-hosts_missing(const struct details *d)
+host_is_missing(const struct details *d)
 {
 	const struct detail_result *r;
 	struct span s, nodes;
 	size_t i;
 
-	if (now_s() - d->c->hosts_at < HOSTS_AGAIN_S || d->c->hosts == NULL)
-		return 0;
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		s = details_line(d, r);
@@ -364,6 +352,26 @@ hosts_missing(const struct details *d)
 			return 1;
 	}
 	return 0;
+}
+
+static int
+hosts_query_is_due(const struct details *d)
+{
+	const struct cluster *c = d->c;
+
+	return c->hosts != NULL &&
+	    (c->host_absent_at == 0 ||
+		now_s() - c->host_absent_at >= HOSTS_AGAIN_S) &&
+	    host_is_missing(d);
+}
+
+static void
+on_hosts(void *arg)
+{
+	struct details *d = arg;
+
+	d->c->host_absent_at = host_is_missing(d) ? now_s() : 0;
+	deliver_begin(d);
 }
 
 static void
@@ -400,7 +408,7 @@ details_next(struct details *d)
 			return;
 		}
 	}
-	if (hosts_missing(d))
+	if (hosts_query_is_due(d))
 		hosts_query(d->c, on_hosts, d);
 	else
 		deliver_begin(d);

@@ -22,8 +22,6 @@ struct disambiguate {
 	void (*done)(struct details *d, int answered);
 	struct query query;
 	char delimiter[DELIMITER_LEN + 1];
-	char id[24];
-	char format[96];
 	char *text; /* owned: an answer */
 	size_t len;
 	size_t cap;
@@ -38,7 +36,7 @@ disambiguate_free(struct disambiguate *x)
 	if (x == NULL)
 		return;
 	lines_clear(&x->query.lines);
-	id_list_clear(&x->query.ids);
+	question_clear(&x->query.question);
 	free(x->text);
 	free(x->name);
 	free(x);
@@ -136,9 +134,9 @@ on_record(const struct command_end *end, int complete, void *arg)
 		if (n > 1)
 			snapshot_clear(&s);
 		log_warnx(
-		    "job %s: the texts of the job make slurmctld's "
+		    "job %llu: the texts of the job make slurmctld's "
 		    "answer ambiguous; the record has no threads and devices",
-		    x->id);
+		    (unsigned long long)x->r->job);
 	}
 	x->done(d, 1);
 }
@@ -170,7 +168,7 @@ name_find(struct disambiguate *x)
 }
 
 static const struct query_type record_query = {
-	.cmd = CMD_SCONTROL,
+	.kind = QUESTION_JOB,
 	.on_output = on_text,
 	.on_end = on_record,
 };
@@ -191,13 +189,13 @@ on_name(const struct command_end *end, int complete, void *arg)
 	}
 	x->len = 0;
 	query_begin(&x->query, d->c, &record_query, x);
-	query_args(&x->query, "--all", "show", "job", "-d", "-o", x->id, NULL);
-	if (query_start(&x->query) == -1)
+	if (id_list_add(&x->query.question.ids, x->r->job) == -1 ||
+	    query_start(&x->query) == -1)
 		x->done(d, 0);
 }
 
 static const struct query_type name_query = {
-	.cmd = CMD_SQUEUE,
+	.kind = QUESTION_NAME,
 	.on_output = on_text,
 	.on_end = on_name,
 };
@@ -217,13 +215,9 @@ disambiguate_start(struct details *d, struct detail_result *r,
 	x->r = r;
 	x->done = done;
 	delimiter_new(x->delimiter);
-	snprintf(x->id, sizeof(x->id), "%llu", (unsigned long long)r->job);
-	snprintf(x->format, sizeof(x->format),
-	    "JobID:%s,Name:%s,admin_comment:%s", x->delimiter, x->delimiter,
-	    x->delimiter);
 	query_begin(&x->query, d->c, &name_query, x);
-	query_args(&x->query, "-h", "-a", "-t", "all", "-j", x->id, "-O",
-	    x->format, NULL);
-	if (query_start(&x->query) == -1)
+	memcpy(x->query.question.delimiter, x->delimiter, sizeof(x->delimiter));
+	if (id_list_add(&x->query.question.ids, r->job) == -1 ||
+	    query_start(&x->query) == -1)
 		done(d, 0);
 }

@@ -2,8 +2,8 @@
 /*
  * Short answers, read line by line: slurmctld's clock and queue (sdiag), the
  * rights of a user and PrivateData (sacctmgr), the controllers (scontrol ping)
- * and settings.  Admins can write into them, users cannot.  All values are
- * bounded; a line that is not understood changes nothing.
+ * and settings.  Admins can write text into these answers, users cannot.  All
+ * values are bounded.  A line that is not understood changes nothing.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines of `scontrol show node -o`: the shape of a node, and with -d its state
- * and what of it is in use.  cc-backend knows the states allocated, reserved,
- * mixed, idle, down and unknown and ignores every other word, so the words of
- * Slurm are mapped to these.
+ * and its resources in use.  cc-backend knows the states allocated, reserved,
+ * mixed, idle, down and unknown and ignores all other words.  So Slurm's words
+ * are mapped to these states.
  */
 #include "config.h"
 

@@ -14,6 +14,7 @@
 #include "collector/parse/snapshot.h"
 #include "collector/parse/span.h"
 #include "common/job.h"
+#include "common/question/question.h"
 
 /* time.c */
 
@@ -83,12 +84,12 @@ void tres_parse(struct span s, const struct gres_names *names,
 
 /* split.c */
 
-/* A job on 100,000 nodes without ranges */
+/* The line of a job on 100,000 nodes fits, also without ranges. */
 #define LINE_BYTES_MAX (8u * 1024 * 1024)
 
 /* Cuts a stream into lines.  A line that is too long is skipped and counted. */
 struct lines {
-	char *buf; /* owned: the begin of an incomplete line */
+	char *buf; /* owned: the beginning of an incomplete line */
 	size_t len;
 	size_t cap;
 	int skipping;	  /* up to the next newline */
@@ -106,13 +107,6 @@ int lines_feed(struct lines *l, const char *p, size_t n,
 int lines_end(struct lines *l, int (*each)(struct span line, void *arg),
     void *arg);
 
-#define DELIMITER_LEN 4
-
-/*
- * A random delimiter out of 1,679,616, made of bytes that do not occur in
- * names.  No user can predict it and write it into a field.
- */
-void delimiter_new(char delimiter[DELIMITER_LEN + 1]);
 /*
  * Cuts text at the delimiters into at most max fields.  Returns the number of
  * fields, or max + 1 when there are more.
@@ -135,12 +129,6 @@ struct read_options {
 
 /* squeue.c */
 
-/*
- * Two letters of the reason are enough to recognize "Prolog".  No column
- * contains text that a user wrote.
- */
-#define SQUEUE_FORMAT "%A %t %2r %S"
-
 struct squeue_job {
 	uint64_t job;
 	const struct job_state *state;
@@ -159,7 +147,7 @@ enum record_verdict {
 	RECORD_BAD	  /* a required token is missing, or memory is short */
 };
 
-/* The job id at the begin of a record; 0 when the line is no record. */
+/* The job id at the beginning of a record; 0 when the line is no record. */
 uint64_t scontrol_id(struct span line);
 /*
  * Reads one record of `scontrol show job -d -o` into s, which
@@ -178,9 +166,6 @@ enum record_verdict scontrol_resources(struct span s,
 
 /* sacct.c */
 
-#define SACCT_COLUMNS_MAX   256 /* bytes of -o's value */
-#define SACCT_DELIMITER_MAX 32	/* bytes of "--delimiter=..." */
-
 /*
  * Reads a stream of rows.  sacct_begin() prepares the reader; then set how,
  * each and arg.
@@ -192,7 +177,7 @@ struct sacct_reader {
 	int (*each)(struct job_snapshot *s, void *arg);
 	void *arg;
 	uint32_t lacking; /* columns this sacct does not have, as bits */
-	char *buf;	  /* owned: the begin of an incomplete row */
+	char *buf;	  /* owned: the beginning of an incomplete row */
 	size_t len;
 	size_t cap;
 	uint64_t rows;
@@ -200,11 +185,9 @@ struct sacct_reader {
 };
 
 /*
- * Prepares r for one answer without the lacking columns, and writes the
- * arguments of sacct: the value of -o, and "--delimiter=...".
+ * Prepares r for one answer without the lacking columns, with a new delimiter.
  */
-void sacct_begin(struct sacct_reader *r, uint32_t lacking,
-    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX]);
+void sacct_begin(struct sacct_reader *r, uint32_t lacking);
 /*
  * Returns 0, or -1 when the stream is no answer to this query, each() stopped
  * or memory is short.
@@ -220,10 +203,7 @@ void sacct_clear(struct sacct_reader *r);
  */
 const char *sacct_lacks(const char *err, uint32_t *lacking);
 
-/* Rows of job steps.  No column contains text that a user wrote. */
-#define STEP_FIELDS    "JobIDRaw,Start,End,ExitCode"
-#define STEP_DELIMITER "||||"
-
+/* A row of STEP_FIELDS. */
 struct job_step {
 	uint64_t job;
 	int64_t start;
@@ -247,10 +227,10 @@ struct node_shape {
 int node_record(struct span line, char host[HOST_MAX],
     struct node_shape *shape);
 /*
- * Reads the state of a node and what of it is in use from a line of
- * `scontrol show node -d -o`.  node->states gets one word of cc-backend's, ""
- * for a node that does not exist yet; the number of jobs stays 0.  Returns 0,
- * or -1 when the line is of no node.
+ * Reads the state of a node and its resources in use from a line of `scontrol
+ * show node -d -o`.  node->states gets one word of cc-backend's, "" for a node
+ * that does not exist yet; the number of jobs stays 0.  Returns 0, or -1 when
+ * the line is of no node.
  */
 int node_use(struct span line, const struct gres_names *names,
     struct node_state *node);

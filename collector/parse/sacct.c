@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of sacct, for jobs and for steps; see parse.h.  One table makes the list
- * of columns for the query and reads the columns.  A reader finds the end of a
+ * Rows of sacct, for jobs and for steps; see parse.h.  A reader finds the end of a
  * row by counting delimiters: a job name can contain a newline, the last column
  * cannot.
  */
@@ -13,6 +12,7 @@
 #include <strings.h>
 
 #include "collector/parse/parse.h"
+#include "common/array.h"
 
 #define ROW_MAX	     (1024u * 1024) /* bytes; node list, comment, job name */
 #define BAD_ROWS_MAX 100	    /* with more, the stream is no answer */
@@ -170,61 +170,39 @@ get_nodes(struct span v, struct row *row)
 	return hostlist_each(v, on_name, &row->s->job) == -1 ? -1 : 0;
 }
 
-/* The columns in the order in which they are requested and read. */
+/* The reader of each column. */
 static const struct field {
-	const char *name;
 	int (*get)(struct span v, struct row *row);
-	int needed; /* a record cannot be made without it */
-} fields[] = {
-	{ "JobIDRaw", get_id, 1 },
-	{ "JobID", get_display_id, 0 },
-	{ "User", get_user, 0 },
-	{ "UID", get_uid, 0 },
-	{ "Account", get_account, 0 },
-	{ "Partition", get_partition, 0 },
-	{ "QOS", get_qos, 0 },
-	{ "Reservation", get_reservation, 0 },
-	{ "State", get_state, 1 },
-	{ "ExitCode", get_exit, 0 },
-	{ "Submit", get_submit, 1 },
-	{ "Start", get_start, 1 },
-	{ "End", get_end, 1 },
-	{ "TimelimitRaw", get_limit, 0 },
-	{ "AllocTRES", get_tres, 0 },
-	{ "ReqMem", get_memory, 0 },
-	{ "ReqCPUS", get_cpus_asked, 0 },
-	{ "AdminComment", get_admin_comment, 0 },
-	{ "JobName", get_name, 0 },
-	{ "NodeList", get_nodes, 1 },
+	int needed; /* every record needs this column */
+} fields[SACCT__COUNT] = {
+	[SACCT_JOB_ID_RAW] = { get_id, 1 },
+	[SACCT_JOB_ID] = { get_display_id, 0 },
+	[SACCT_USER] = { get_user, 0 },
+	[SACCT_UID] = { get_uid, 0 },
+	[SACCT_ACCOUNT] = { get_account, 0 },
+	[SACCT_PARTITION] = { get_partition, 0 },
+	[SACCT_QOS] = { get_qos, 0 },
+	[SACCT_RESERVATION] = { get_reservation, 0 },
+	[SACCT_STATE] = { get_state, 1 },
+	[SACCT_EXIT_CODE] = { get_exit, 0 },
+	[SACCT_SUBMIT] = { get_submit, 1 },
+	[SACCT_START] = { get_start, 1 },
+	[SACCT_END] = { get_end, 1 },
+	[SACCT_TIME_LIMIT] = { get_limit, 0 },
+	[SACCT_ALLOC_TRES] = { get_tres, 0 },
+	[SACCT_REQ_MEM] = { get_memory, 0 },
+	[SACCT_REQ_CPUS] = { get_cpus_asked, 0 },
+	[SACCT_ADMIN_COMMENT] = { get_admin_comment, 0 },
+	[SACCT_JOB_NAME] = { get_name, 0 },
+	[SACCT_NODE_LIST] = { get_nodes, 1 },
 };
 
-#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
-
-/*
- * The value of -o.  A missing column is replaced by the first one, so that
- * every row has the same number of fields.
- */
-static void
-columns_write(uint32_t lacking, char columns[SACCT_COLUMNS_MAX])
-{
-	size_t i, len = 0;
-
-	for (i = 0; i < N_FIELDS; i++)
-		len += (size_t)snprintf(columns + len, SACCT_COLUMNS_MAX - len,
-		    "%s%s", i > 0 ? "," : "",
-		    fields[lacking & 1u << i ? 0 : i].name);
-}
-
 void
-sacct_begin(struct sacct_reader *r, uint32_t lacking,
-    char columns[SACCT_COLUMNS_MAX], char delimiter[SACCT_DELIMITER_MAX])
+sacct_begin(struct sacct_reader *r, uint32_t lacking)
 {
 	memset(r, 0, sizeof(*r));
 	delimiter_new(r->delimiter);
 	r->lacking = lacking;
-	columns_write(lacking, columns);
-	snprintf(delimiter, SACCT_DELIMITER_MAX, "--delimiter=%s",
-	    r->delimiter);
 }
 
 /* sacct: error: Invalid field requested: "QOS" */
@@ -239,13 +217,13 @@ sacct_lacks(const char *err, uint32_t *lacking)
 		return NULL;
 	p += sizeof(words) - 1;
 	n = strcspn(p, "\"\n");
-	for (i = 0; i < N_FIELDS; i++) {
-		if (strlen(fields[i].name) != n || fields[i].needed ||
-		    strncasecmp(fields[i].name, p, n) != 0 ||
+	for (i = 0; i < SACCT__COUNT; i++) {
+		if (strlen(sacct_column_name(i)) != n || fields[i].needed ||
+		    strncasecmp(sacct_column_name(i), p, n) != 0 ||
 		    (*lacking & 1u << i))
 			continue;
 		*lacking |= 1u << i;
-		return fields[i].name;
+		return sacct_column_name(i);
 	}
 	return NULL;
 }
@@ -298,13 +276,14 @@ static int
 row_parse(struct span text, const struct sacct_reader *r,
     struct job_snapshot *s)
 {
-	struct span values[N_FIELDS];
+	struct span values[SACCT__COUNT];
 	struct row row = { .s = s, .how = r->how };
 	size_t i;
 
-	if (delimiter_split(text, r->delimiter, values, N_FIELDS) != N_FIELDS)
+	if (delimiter_split(text, r->delimiter, values, SACCT__COUNT) !=
+	    SACCT__COUNT)
 		return -1;
-	for (i = 0; i < N_FIELDS; i++)
+	for (i = 0; i < SACCT__COUNT; i++)
 		if (!(r->lacking & 1u << i) &&
 		    fields[i].get(values[i], &row) == -1)
 			return -1;
@@ -340,7 +319,7 @@ row_length(struct span text, const char *delimiter)
 	struct span s = text;
 	size_t i;
 
-	for (i = 1; i < N_FIELDS; i++) {
+	for (i = 1; i < SACCT__COUNT; i++) {
 		at = s.n > 0 ? memmem(s.p, s.n, delimiter, DELIMITER_LEN) :
 			       NULL;
 		if (at == NULL)
@@ -369,22 +348,16 @@ rows_take(struct sacct_reader *r, const char *p, size_t n)
 static int
 keep(struct sacct_reader *r, const char *p, size_t n)
 {
-	size_t cap = r->cap != 0 ? r->cap : 4096;
 	char *buf;
 
 	if (n == 0)
 		return 0;
 	if (r->len + n > ROW_MAX + 64 * 1024)
 		return -1;
-	while (cap < r->len + n)
-		cap *= 2;
-	if (cap != r->cap) {
-		buf = realloc(r->buf, cap);
-		if (buf == NULL)
-			return -1;
-		r->buf = buf;
-		r->cap = cap;
-	}
+	buf = array_reserve(r->buf, &r->cap, r->len + n, 1);
+	if (buf == NULL)
+		return -1;
+	r->buf = buf;
 	memmove(r->buf + r->len, p, n);
 	r->len += n;
 	return 0;

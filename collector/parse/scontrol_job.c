@@ -100,7 +100,7 @@ owner_find(struct span s)
 	return found;
 }
 
-/* Reads the tokens before JobName=; their values are Slurm's.  0 or -1. */
+/* Reads the tokens before JobName=; Slurm chooses their values. 0 or -1. */
 static int
 head_parse(struct span *s, struct job_snapshot *out)
 {

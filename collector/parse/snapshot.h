@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Slurm reports of one job at one moment, and what its state means. */
+/* A job as Slurm reports it at one moment, and the meanings of its state. */
 #ifndef COLLECTOR_PARSE_SNAPSHOT_H
 #define COLLECTOR_PARSE_SNAPSHOT_H
 
@@ -8,7 +8,7 @@
 #include "common/job.h"
 #include "common/text.h"
 
-/* What a state means for a run. */
+/* The phase of a run, derived from Slurm's state of the job. */
 enum slurm_phase {
 	PHASE_PENDING,	   /* the job has no run */
 	PHASE_CONFIGURING, /* it has nodes; a failed prolog can requeue it */
@@ -44,8 +44,8 @@ const struct job_state *state_with_reason(const struct job_state *state,
 int phase_has_devices(enum slurm_phase phase);
 
 /*
- * Did a run that was requeued shortly after its start run at all?  It did if
- * accounting has a step of it.
+ * Tells whether a run that was requeued shortly after its start has run.  A run
+ * has run if accounting has a step of it.
  */
 enum ran {
 	RAN_UNKNOWN, /* its steps were not read */
@@ -83,9 +83,9 @@ void snapshot_end(struct job_snapshot *s, int64_t end);
  */
 int32_t snapshot_exit(const struct job_snapshot *s, int32_t code);
 /*
- * Did the job end without a run?  Its hosts must be set.  20.11 keeps the
+ * Did the job end without a run?  Its hosts must be set. 20.11 keeps the
  * CPU_IDs= of a failed prolog in the record of a job that was cancelled while
- * it was pending again; its NodeList= is empty and it ended when it began.
+ * it was pending again; its NodeList= is empty, and its end equals its start.
  */
 int snapshot_never(const struct job_snapshot *s);
 

@@ -5,13 +5,11 @@
  */
 #include "config.h"
 
-#include <sys/random.h>
-
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "collector/parse/parse.h"
+#include "common/array.h"
 
 #define KEEP_BYTES (64u * 1024) /* a larger buffer is freed after its line */
 
@@ -26,7 +24,6 @@ lines_clear(struct lines *l)
 static int
 hold(struct lines *l, const char *p, size_t n)
 {
-	size_t cap = l->cap != 0 ? l->cap : 4096;
 	char *buf;
 
 	if (n == 0)
@@ -37,15 +34,10 @@ hold(struct lines *l, const char *p, size_t n)
 		l->skipped++;
 		return 0;
 	}
-	while (cap < l->len + n)
-		cap *= 2;
-	if (cap != l->cap) {
-		buf = realloc(l->buf, cap);
-		if (buf == NULL)
-			return -1;
-		l->buf = buf;
-		l->cap = cap;
-	}
+	buf = array_reserve(l->buf, &l->cap, l->len + n, 1);
+	if (buf == NULL)
+		return -1;
+	l->buf = buf;
 	memcpy(l->buf + l->len, p, n);
 	l->len += n;
 	return 0;
@@ -107,69 +99,6 @@ lines_end(struct lines *l, int (*each)(struct span line, void *arg), void *arg)
 	if (l->len == 0 || l->skipping)
 		return 0;
 	return release(l, each, arg);
-}
-
-/*
- * Control bytes, and bytes that do not occur in UTF-8: names of partitions and
- * hosts contain none of them, and Slurm prints them unchanged.  Newline, tab,
- * carriage return, escape and NUL are left out.
- */
-static const unsigned char alphabet[] = {
-	0x01,
-	0x02,
-	0x03,
-	0x04,
-	0x05,
-	0x06,
-	0x0e,
-	0x0f,
-	0x10,
-	0x11,
-	0x12,
-	0x13,
-	0x14,
-	0x15,
-	0x16,
-	0x17,
-	0x18,
-	0x19,
-	0x1a,
-	0x1c,
-	0x1d,
-	0x1e,
-	0x1f,
-	0xc0,
-	0xc1,
-	0xf5,
-	0xf6,
-	0xf7,
-	0xf8,
-	0xf9,
-	0xfa,
-	0xfb,
-	0xfc,
-	0xfd,
-	0xfe,
-	0xff,
-};
-
-void
-delimiter_new(char delimiter[DELIMITER_LEN + 1])
-{
-	unsigned char bytes[DELIMITER_LEN];
-	size_t i;
-
-	/* getrandom() fails only before the kernel's generator is ready. */
-	if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) !=
-	    (ssize_t)sizeof(bytes)) {
-		struct timespec ts;
-
-		clock_gettime(CLOCK_REALTIME, &ts);
-		memcpy(bytes, &ts.tv_nsec, sizeof(bytes));
-	}
-	for (i = 0; i < DELIMITER_LEN; i++)
-		delimiter[i] = (char)alphabet[bytes[i] % sizeof(alphabet)];
-	delimiter[i] = '\0';
 }
 
 unsigned

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs whose start is not confirmed, because they were not seen running: their
- * prolog may fail and return the job to the queue.  The poll confirms them.
- * Jobs of hook events, whose prolog mostly takes a moment, are confirmed
- * sooner by a query about just these jobs.
+ * Runs whose start is not confirmed, because squeue has not shown them running:
+ * their prolog may fail, and Slurm then requeues the job.  The poll confirms
+ * them.  The prolog of most jobs is short; so a query for the jobs of hook
+ * events confirms these runs before the next poll.
  */
 #include "config.h"
 
@@ -14,12 +14,14 @@
 #include "collector/slurm/query.h"
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
+#include "common/permanent.h"
 
-/* From a hook event to the query; least time between two queries */
+/* From a hook event to the query; minimum between two queries */
 #define GAP_MS	      1000
 #define WAIT_FIRST_MS 500 /* doubled before it is used */
 #define WAIT_MAX_MS   8000
-#define WAIT_ALL_MS   120000 /* the poll confirms starts after longer prologs */
+/* the poll confirms a start after a longer prolog */
+#define WAIT_ALL_MS 120000
 
 struct confirm {
 	struct cluster *c;
@@ -29,16 +31,14 @@ struct confirm {
 	int64_t due;	   /* monotonic ms */
 	int64_t wait;
 	int64_t changed; /* monotonic ms: a job was added, or confirmed */
-	int64_t added;	 /* the same: the last work.confirm_at */
+	int64_t added;	 /* monotonic ms: the last work.confirm_at */
 };
 
 struct confirm *
 confirm_new(struct cluster *c)
 {
-	struct confirm *h = calloc(1, sizeof(*h));
+	struct confirm *h = permanent_new(sizeof(*h));
 
-	if (h == NULL)
-		fatal("no memory");
 	h->c = c;
 	return h;
 }
@@ -103,7 +103,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type confirm_query = {
-	.cmd = CMD_SQUEUE,
+	.kind = QUESTION_LIST_JOBS,
 	.on_line = on_row,
 	.on_end = on_end,
 };
@@ -121,10 +121,7 @@ confirm_kick(struct confirm *h)
 		return;
 	query_begin(q, h->c, &confirm_query, h);
 	while ((job = idmap_next(&h->jobs, &at, NULL)) != 0)
-		(void)id_list_add(&q->ids, job);
+		(void)id_list_add(&q->question.ids, job);
 	idmap_clear(&h->jobs);
-	query_args(q, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
-	    slurm_live_states(&h->c->slurm), "-j", NULL);
-	query_ids(q);
 	(void)query_start(q);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of Slurm's controllers is active, and is it the one on this host?
- * `scontrol ping` is run at each poll when activeOnly is set.  The first
- * controller that is up is active; the suite of a backup also waits until
- * squeue has answered after that, because then the backup has taken over.
+ * Finds out which of Slurm's controllers is active, and whether it is the one
+ * on this host.  `scontrol ping` is run at each poll when activeOnly is set.
+ * The first controller that is up is active.  The suite on the host of a backup
+ * also waits until squeue has answered after that, because then the backup has
+ * taken over.
  */
 #include "config.h"
 
@@ -15,6 +16,7 @@
 
 #include "collector/query/query_lanes.h"
 #include "collector/slurm/query.h"
+#include "common/permanent.h"
 
 struct controller_role {
 	struct site *site;
@@ -25,10 +27,10 @@ struct controller_role {
 	int known;
 	int is_working;
 	unsigned rank;
-	int64_t
-	    first_since; /* monotonic ms: ours became the first that is up; 0 */
+	/* monotonic ms since which ours is the first that is up; 0 = it is not */
+	int64_t first_since;
 	char text[128];
-	struct log_limit said;
+	struct log_limit not_a_controller;
 };
 
 static int
@@ -58,7 +60,7 @@ role_send(struct controller_role *a)
 	wr_clear(&w);
 }
 
-/* Decides by an answer with at least one controller. */
+/* Decides from an answer with at least one controller. */
 static void
 role_decide(struct controller_role *a)
 {
@@ -68,7 +70,7 @@ role_decide(struct controller_role *a)
 	int now = first;
 
 	if (seen->ours == -1)
-		log_limited(&a->said, log_errorx,
+		log_limited(&a->not_a_controller, log_errorx,
 		    "activeOnly: this host is "
 		    "no controller of Slurm: nothing is sent from here");
 	if (!first)
@@ -78,12 +80,11 @@ role_decide(struct controller_role *a)
 	if (now && seen->ours > 0 && !(a->known && a->is_working))
 		now = !ctld->away && ctld->answered_ms >= a->first_since;
 	snprintf(a->text, sizeof(a->text),
-	    "%s of %u controllers beside us, "
-	    "%s",
+	    "this host has %s of %u controllers; %s",
 	    seen->ours == -1	? "none" :
 		seen->ours == 0 ? "the first" :
 				  "a backup",
-	    seen->n, now ? "it works" : "another one works");
+	    seen->n, now ? "it is active" : "another one is active");
 	if (!a->known || now != a->is_working) {
 		a->known = 1;
 		a->is_working = now;
@@ -97,7 +98,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct controller_role *a = arg;
 
-	/* When one is down some versions exit with status 1. */
+	/* When a controller is down some versions exit with status 1. */
 	(void)end;
 	(void)complete;
 	/* Without an answer the role stays the same. */
@@ -106,7 +107,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type ping_query = {
-	.cmd = CMD_SCONTROL,
+	.kind = QUESTION_PING,
 	.flags = QUERY_LAST_LINE,
 	.on_line = on_line,
 	.on_end = on_end,
@@ -126,7 +127,6 @@ controller_role_kick(struct controller_role *a)
 	a->next = now_ms() + c->set->poll * 1000;
 	a->seen = (struct controllers) { .first_up = -1, .ours = -1 };
 	query_begin(&a->query, c, &ping_query, a);
-	query_args(&a->query, "ping", NULL);
 	(void)query_start(&a->query);
 }
 
@@ -147,10 +147,8 @@ controller_role_status(struct controller_role *a, uint64_t request)
 struct controller_role *
 controller_role_new(struct site *site)
 {
-	struct controller_role *a = calloc(1, sizeof(*a));
+	struct controller_role *a = permanent_new(sizeof(*a));
 
-	if (a == NULL)
-		fatal("no memory");
 	a->site = site;
 	return a;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hook events: only the job id of an event is used.  slurmctld is queried at
- * once, about many jobs in one query; accounting is queried later, when
+ * Hook events.  Only the job id of an event is used.  slurmctld is queried at
+ * once, for many jobs in one query.  Accounting is queried later, when
  * slurmctld shows that a run has ended.  An event is acknowledged when all its
- * records are in the spool, or when there are none and the poll will find the
- * run.
+ * records are in the spool, or when there are no records and the poll will find
+ * the run.
  */
 #include "config.h"
 
@@ -18,17 +18,19 @@
 #include "collector/track/outbox.h"
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define EVENTS_MAX 65536 /* the listener keeps no more */
-#define SINGLY_MIN 3	 /* so many jobs are always queried singly */
-/* Jobs in one answer that cost as much as one command */
+#define SINGLY_MIN 3	 /* up to this number jobs are always queried singly */
+/* One command costs as much as this number of jobs in an answer. */
 #define SINGLY_COST 340
-/* Queries one after the other; more would delay the answers */
-#define SINGLY_MAX    30
-#define ALL_GAP_S     10 /* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM  1000 /* jobs */
-#define WAIT_MAX_S    30
-#define UNKNOWN_TRIES 2 /* for a job that nobody knows */
+/* Largest number of single queries; more would delay the answers */
+#define SINGLY_MAX   30
+#define ALL_GAP_S    10 /* between two queries for all jobs of a big cluster */
+#define ALL_GAP_FROM 1000 /* jobs */
+#define WAIT_MAX_S   30
+/* for a job that slurmctld and accounting do not have */
+#define UNKNOWN_TRIES 2
 
 enum hook_event_state {
 	HOOK_EVENT_NEW,	       /* slurmctld is queried next */
@@ -42,8 +44,9 @@ struct hook_event {
 	struct hook_event *next;
 	uint64_t id; /* 0 = its listener has ended */
 	uint64_t job;
-	uint64_t order; /* acknowledged when this one is durable */
-	int64_t due;	/* monotonic ms */
+	/* the event is acknowledged when this number is durable */
+	uint64_t order;
+	int64_t due; /* monotonic ms */
 	enum hook_event_state state;
 	unsigned tries;
 	int unknown; /* slurmctld does not know the job */
@@ -64,10 +67,8 @@ static void on_details(struct details *d, int ok, void *arg);
 struct hook_events *
 hook_events_new(struct cluster *c)
 {
-	struct hook_events *e = calloc(1, sizeof(*e));
+	struct hook_events *e = permanent_new(sizeof(*e));
 
-	if (e == NULL)
-		fatal("no memory");
 	e->c = c;
 	e->tail = &e->first;
 	e->details = details_new(c, on_details, e);
@@ -136,8 +137,8 @@ hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 	event = e->n < EVENTS_MAX ? calloc(1, sizeof(*event)) : NULL;
 	if (event == NULL) {
 		if (log_allowed(&e->full, &suppressed))
-			log_warnx("more than %d hook messages wait: the poll "
-				  "finds the jobs of %u",
+			log_warnx("more than %d hook events wait: %u were "
+				  "discarded; the poll finds their jobs",
 			    EVENTS_MAX, suppressed + 1);
 		event_ack_send(e, id);
 		return;
@@ -157,7 +158,7 @@ event_sent(struct hook_events *e, struct hook_event *event, uint64_t order)
 	event->order = order;
 }
 
-/* First slurmQueryDelay, then growing times. */
+/* The first wait is slurmQueryDelay; each further wait is longer. */
 static void
 event_wait(struct hook_events *e, struct hook_event *event)
 {
@@ -223,15 +224,18 @@ on_details(struct details *d, int ok, void *arg)
 }
 
 /*
- * The number of jobs that are cheaper to query singly than all jobs at once: a
- * command costs as much as 340 jobs in an answer.
+ * The number of jobs up to which single queries cost less than one query for
+ * all jobs.
  */
 static size_t
 singly(const struct hook_events *e)
 {
 	size_t n = e->c->listing.jobs / SINGLY_COST;
 
-	/* With a limit of requests all jobs cost less than one. */
+	/*
+	 * If slurmctld limits requests, one query for all jobs costs less than
+	 * two queries.
+	 */
 	if (rate_limit_on(e->c))
 		return 1;
 	if (n < SINGLY_MIN)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job scripts, a few at a time and one for each array.  The start of a run
+ * Job scripts, a few at a time and one for each group: the tasks of an array,
+ * or the components of a heterogeneous job.  The start of a run
  * waits some seconds for its script; the submitter gets a message in any case,
  * so that it stops waiting.
  */
@@ -17,9 +18,8 @@
 #include "common/text.h"
 
 #define AT_ONCE 4
-/* Scripts of arrays whose tasks start one after the other */
-#define ARRAYS_KEPT 4
-#define DEADLINE_MS 10000
+/* Scripts of groups whose runs start one after the other */
+#define GROUPS_KEPT 4
 
 struct script_fetch {
 	struct scripts *scripts;
@@ -28,10 +28,9 @@ struct script_fetch {
 	char *text; /* owned */
 	size_t len;
 	size_t cap;
-	char id[24];
 };
 
-struct array_script {
+struct group_script {
 	uint64_t job;
 	char *text; /* owned; NULL = it has none */
 };
@@ -39,7 +38,7 @@ struct array_script {
 struct scripts {
 	struct cluster *c;
 	struct script_fetch fetches[AT_ONCE];
-	struct array_script arrays[ARRAYS_KEPT];
+	struct group_script groups[GROUPS_KEPT];
 	unsigned turn;
 };
 
@@ -82,28 +81,28 @@ send_script(struct scripts *s, const struct run_key *key, const char *text)
 	job_clear(&job);
 }
 
-static const struct array_script *
-array_find(const struct scripts *s, uint64_t job)
+static const struct group_script *
+group_find(const struct scripts *s, uint64_t job)
 {
 	unsigned i;
 
-	for (i = 0; i < ARRAYS_KEPT; i++)
-		if (job != 0 && s->arrays[i].job == job)
-			return &s->arrays[i];
+	for (i = 0; i < GROUPS_KEPT; i++)
+		if (job != 0 && s->groups[i].job == job)
+			return &s->groups[i];
 	return NULL;
 }
 
 static void
-array_keep(struct scripts *s, uint64_t job, const char *text)
+group_keep(struct scripts *s, uint64_t job, const char *text)
 {
-	struct array_script *a = &s->arrays[s->turn];
+	struct group_script *a = &s->groups[s->turn];
 
-	if (job == 0 || text == NULL || array_find(s, job) != NULL)
+	if (job == 0 || text == NULL || group_find(s, job) != NULL)
 		return;
 	free(a->text);
 	a->text = strdup(text);
 	a->job = a->text != NULL ? job : 0;
-	s->turn = (s->turn + 1) % ARRAYS_KEPT;
+	s->turn = (s->turn + 1) % GROUPS_KEPT;
 }
 
 static int
@@ -157,18 +156,17 @@ on_end(const struct command_end *end, int complete, void *arg)
 	    (end->outcome == COMMAND_OK || end->outcome == COMMAND_REFUSED))
 		text = text_clean(f->text, f->len, max);
 	else
-		log_debug("job %s: no script: %s", f->id, end->err);
+		log_debug("job %llu: no script: %s",
+		    (unsigned long long)f->want->key.job, end->err);
 	send_script(s, &f->want->key, text);
-	array_keep(s, f->want->array_job, text);
+	group_keep(s, f->want->group, text);
 	free(text);
 	fetch_done(f);
 	scripts_kick(s);
 }
 
 static const struct query_type script_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = DEADLINE_MS,
-	.flags = QUERY_SCRIPT,
+	.kind = QUESTION_SCRIPT,
 	.on_output = on_output,
 	.on_end = on_end,
 };
@@ -176,25 +174,23 @@ static const struct query_type script_query = {
 static int
 fetch_start(struct script_fetch *f, struct script_request *want)
 {
-	snprintf(f->id, sizeof(f->id), "%llu",
-	    (unsigned long long)want->key.job);
 	query_begin(&f->query, f->scripts->c, &script_query, f);
-	query_args(&f->query, "write", "batch_script", f->id, "-", NULL);
-	if (query_start(&f->query) == -1)
+	if (id_list_add(&f->query.question.ids, want->job) == -1 ||
+	    query_start(&f->query) == -1)
 		return -1;
 	f->want = want;
 	return 0;
 }
 
-/* Is the script of this array being fetched? */
+/* Is the script of this group being fetched? */
 static int
-is_coming(const struct scripts *s, uint64_t array_job)
+is_coming(const struct scripts *s, uint64_t group)
 {
 	unsigned i;
 
-	for (i = 0; i < AT_ONCE && array_job != 0; i++)
+	for (i = 0; i < AT_ONCE && group != 0; i++)
 		if (s->fetches[i].want != NULL &&
-		    s->fetches[i].want->array_job == array_job)
+		    s->fetches[i].want->group == group)
 			return 1;
 	return 0;
 }
@@ -214,13 +210,13 @@ void
 scripts_kick(struct scripts *s)
 {
 	struct worklist *work = &s->c->work;
-	const struct array_script *a;
+	const struct group_script *a;
 	struct script_request **p = &work->scripts, *want;
 	struct script_fetch *f;
 
 	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
-		a = array_find(s, want->array_job);
-		if (a == NULL && is_coming(s, want->array_job)) {
+		a = group_find(s, want->group);
+		if (a == NULL && is_coming(s, want->group)) {
 			p = &want->next;
 			continue;
 		}

@@ -17,11 +17,11 @@
 #include "collector/slurm/query.h"
 #include "collector/track/outbox.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
-#define NODES_KEPT     100000	   /* nodes; no cluster has more */
-#define FRAME_NODES    4096	   /* of one message */
-#define RUNNING_STATES "R,S,CF,ST" /* of jobs that are counted */
-#define WORD_MAX       16	   /* "allocated" is the longest */
+#define NODES_KEPT  100000 /* nodes; no cluster has more */
+#define FRAME_NODES 4096   /* of one message */
+#define WORD_MAX    16	   /* "allocated" is the longest */
 
 struct tracked_node {
 	struct tracked_node *next;
@@ -55,10 +55,8 @@ struct node_states {
 struct node_states *
 node_states_new(struct cluster *c, const struct accounting *accounting)
 {
-	struct node_states *n = calloc(1, sizeof(*n));
+	struct node_states *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		fatal("no memory");
 	n->c = c;
 	n->accounting = accounting;
 	return n;
@@ -186,7 +184,7 @@ on_job(struct span line, void *arg)
 }
 
 /*
- * Sends up to FRAME_NODES nodes from *at on; 0 when nothing was left to send.
+ * Sends up to FRAME_NODES nodes from *at on.  Returns 0 when no node was left.
  */
 static int
 frame_send(struct node_states *n, struct tracked_node **at)
@@ -246,7 +244,7 @@ node_states_send(struct node_states *n)
 	if (all)
 		n->refreshed = now_s();
 	n->again = 0;
-	/* A node that the submitter cannot take now is sent the next time. */
+	/* A node for which the channel has no room is sent the next time. */
 	for (node = n->first; node != NULL && frame_send(n, &node);)
 		;
 }
@@ -274,8 +272,7 @@ on_jobs_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type jobs_query = {
-	.cmd = CMD_SQUEUE,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_BUSY_NODES,
 	.on_line = on_job,
 	.on_end = on_jobs_end,
 };
@@ -292,14 +289,11 @@ on_nodes_end(const struct command_end *end, int complete, void *arg)
 	health_good(&n->c->ctld);
 	node_states_sweep(n);
 	query_begin(&n->query, n->c, &jobs_query, n);
-	query_args(&n->query, "-h", "-a", "-t", RUNNING_STATES, "-o", "%N",
-	    NULL);
 	n->busy = query_start(&n->query) == 0;
 }
 
 static const struct query_type nodes_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_NODES,
 	.on_line = on_node,
 	.on_end = on_nodes_end,
 };
@@ -309,14 +303,16 @@ node_states_kick(struct node_states *n)
 {
 	struct cluster *c = n->c;
 
-	/* The poll goes first: runs are more important than states. */
+	/* The poll has priority: runs are more important than node states. */
 	if (n->busy || c->set->node_poll == 0 || c->listing.busy ||
 	    health_wait(&c->ctld) > 0)
 		return;
 	if (n->polled != 0 && !n->again &&
 	    now_s() - n->polled < c->set->node_poll)
 		return;
-	/* A catch-up goes before the first query too, for one interval. */
+	/*
+	 * A catch-up has priority over the first query too, for one interval.
+	 */
 	if (n->polled == 0 && acct_catching_up(n->accounting) &&
 	    now_s() - c->began < c->set->node_poll)
 		return;
@@ -324,6 +320,5 @@ node_states_kick(struct node_states *n)
 	n->cycle++;
 	n->seen = 0;
 	query_begin(&n->query, c, &nodes_query, n);
-	query_args(&n->query, "--all", "show", "node", "-d", "-o", NULL);
 	n->busy = query_start(&n->query) == 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The poll.  At most three commands, however many jobs there are: the periodic
- * squeue; accounting, in its own lane; and the details of new runs, or, when
- * there are none, slurmctld's clock.
+ * The poll.  One poll runs at most three commands, whatever the number of jobs:
+ * the periodic squeue; accounting, in its own lane; and the details of new runs
+ * or, when there are none, slurmctld's clock.
  */
 #include "config.h"
 
@@ -17,14 +17,19 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define COMMANDS_MAX 3 /* of one poll */
-/* Jobs in slurmctld: below this all jobs cost what one costs */
+/*
+ * Jobs in slurmctld; below this number one query for all jobs costs as much as
+ * a query for one job.
+ */
 #define SINGLY_FROM  200
 #define ALL_GAP_S    10 /* between two queries for all jobs of a big cluster */
 #define ALL_GAP_FROM 1000 /* jobs */
-#define CLOCK_EVERY  5	  /* polls: then the clock is read before accounting */
-#define BAD_ROWS_MAX 10	  /* malformed rows; with more the answer is invalid */
+/* polls; after so many the clock is read before accounting */
+#define CLOCK_EVERY  5
+#define BAD_ROWS_MAX 10 /* malformed rows; with more the answer is invalid */
 
 enum poll_step {
 	POLL_IDLE,
@@ -40,13 +45,14 @@ struct poll {
 	struct query query;
 	struct details *details;
 	unsigned bad;
-	size_t listed;		/* rows of this answer */
-	size_t known;		/* of these, of runs that were */
+	size_t listed; /* rows of this answer */
+	/* of these, rows of runs that were known before */
+	size_t known;
 	int64_t asked_at;	/* Slurm's clock */
-	unsigned commands;	/* of this poll, accounting's */
-	unsigned without_clock; /* polls */
-	int clock_due;		/* after the details */
-	int clock_new;		/* it was read after the last poll */
+	unsigned commands;	/* of this poll, with those of accounting */
+	unsigned without_clock; /* polls since the clock was read */
+	int clock_due;		/* read the clock after the details */
+	int clock_new;		/* the clock was read after the last poll */
 	int64_t all_at;		/* monotonic s */
 	struct sdiag sdiag;	/* of this answer; 0, -1 = not shown */
 };
@@ -56,10 +62,8 @@ static void on_details(struct details *d, int ok, void *arg);
 struct poll *
 poll_new(struct cluster *c, struct accounting *accounting)
 {
-	struct poll *y = calloc(1, sizeof(*y));
+	struct poll *y = permanent_new(sizeof(*y));
 
-	if (y == NULL)
-		fatal("no memory");
 	y->c = c;
 	y->accounting = accounting;
 	c->listing.number = 1;
@@ -131,7 +135,7 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type clock_query = {
-	.cmd = CMD_SDIAG,
+	.kind = QUESTION_CLOCK,
 	.on_line = on_clock_line,
 	.on_end = on_clock_end,
 };
@@ -159,7 +163,7 @@ poll_clock(struct poll *y)
 		clock_query_start(y);
 }
 
-/* Jobs whose details are ambiguous or unknown are queried in accounting. */
+/* Accounting is queried for jobs whose details are ambiguous or unknown. */
 static void
 leave_to_accounting(struct poll *y)
 {
@@ -201,8 +205,9 @@ on_details(struct details *d, int ok, void *arg)
 }
 
 /*
- * Adds new runs, runs whose row waits for details, and runs whose end
- * accounting lacks, because slurmctld keeps it for a while.
+ * Adds jobs to query slurmctld for: new runs, runs whose row waits for details,
+ * and runs whose end accounting lacks, because slurmctld keeps an end for
+ * minutes.
  */
 static int
 want_details(struct poll *y)
@@ -262,8 +267,8 @@ poll_kick(struct poll *y)
 	if (y->step != POLL_IDLE || !c->ready || health_wait(&c->ctld) > 0)
 		return;
 	/*
-	 * In this poll if a command is left, or when slurmctld might purge the
-	 * job.
+	 * The query is started in this poll if a command is left, or if
+	 * slurmctld might purge the job before the next poll.
 	 */
 	if (y->commands >= COMMANDS_MAX &&
 	    c->set->poll * 2 < c->slurm.min_job_age)
@@ -323,7 +328,9 @@ on_row(struct span line, void *arg)
 	return 0;
 }
 
-/* Open runs that squeue does not show have left; most of them have ended. */
+/*
+ * Marks open runs that squeue does not show any more.  Most of them have ended.
+ */
 static void
 sweep(struct poll *y)
 {
@@ -337,9 +344,14 @@ sweep(struct poll *y)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
-		/* The range queries of two polls mostly have the ends. */
+		/*
+		 * The range queries of the next two polls usually show the
+		 * ends.
+		 */
 		run->seen = (uint32_t)(now_s() + 2 * c->set->poll + 1);
-		/* Without accounting slurmctld has the end for a while. */
+		/*
+		 * Without accounting only slurmctld has the end, for MinJobAge.
+		 */
 		if (!c->slurm.accounting || c->dbd.away)
 			(void)idmap_put(&y->c->work.details, run->job, NULL);
 		n++;
@@ -349,9 +361,10 @@ sweep(struct poll *y)
 }
 
 /*
- * Nothing is new: accounting and the clock, which the watermark needs, or in
- * every second poll the permission, where it must be proved.  A catch-up reads
- * accounting up to the present by itself, and the clock has no use before.
+ * Nothing is new: queries accounting, or reads slurmctld's clock, which the
+ * watermark needs.  Every second poll checks the permission instead, where it
+ * must be proved.  A catch-up reads accounting up to the present itself and
+ * does not need the clock before its end.
  */
 static void
 nothing_new(struct poll *y, int clock_new)
@@ -372,7 +385,9 @@ nothing_new(struct poll *y, int clock_new)
 	poll_idle(y);
 }
 
-/* Something is new: its details and accounting, unless the clock is overdue. */
+/*
+ * Something is new: queries its details, or the clock if the clock is overdue.
+ */
 static void
 poll_third(struct poll *y)
 {
@@ -410,8 +425,7 @@ on_list_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type list_query = {
-	.cmd = CMD_SQUEUE,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_LIST,
 	.on_line = on_row,
 	.on_end = on_list_end,
 };
@@ -432,8 +446,6 @@ poll_start(struct poll *y)
 	y->known = 0;
 	idmap_clear(&c->work.details);
 	query_begin(&y->query, c, &list_query, y);
-	query_args(&y->query, "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
-	    slurm_live_states(&c->slurm), NULL);
 	if (query_start(&y->query) == -1)
 		poll_idle(y);
 }

@@ -233,8 +233,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 }
 
 static const struct query_type shapes_query = {
-	.cmd = CMD_SCONTROL,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_SHAPES,
 	.flags = QUERY_LAST_LINE,
 	.on_line = on_line,
 	.on_end = on_end,
@@ -259,7 +258,6 @@ hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
 	if (s->next == NULL)
 		fatal("no memory");
 	query_begin(&s->query, c, &shapes_query, c);
-	query_args(&s->query, "--all", "show", "node", "-o", NULL);
 	if (query_start(&s->query) == -1)
 		fatal("no memory");
 }

@@ -44,7 +44,6 @@ struct permission_check {
 		void *arg;
 	} waiters[CHECK_WAITERS_MAX];
 	unsigned n;
-	char who[96];
 };
 
 const char *
@@ -134,8 +133,7 @@ on_admin_line(struct span line, void *arg)
 }
 
 static const struct query_type admin_query = {
-	.cmd = CMD_SACCTMGR,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_ADMIN,
 	.flags = QUERY_LAST_LINE,
 	.on_line = on_admin_line,
 	.on_end = on_end,
@@ -147,10 +145,7 @@ admin_query_start(struct cluster *c)
 	struct permission_check *check = c->permission_check;
 
 	check->admin_asked = 1;
-	snprintf(check->who, sizeof(check->who), "name=%s", c->slurm.user);
 	query_begin(&check->query, c, &admin_query, c);
-	query_args(&check->query, "-n", "-P", "show", "user", check->who,
-	    "format=user,adminlevel", NULL);
 	return query_start(&check->query);
 }
 
@@ -164,8 +159,7 @@ on_dbd_line(struct span line, void *arg)
 }
 
 static const struct query_type dbd_query = {
-	.cmd = CMD_SACCTMGR,
-	.deadline_ms = QUERY_LONG_MS / 2,
+	.kind = QUESTION_DBD_CONFIG,
 	.flags = QUERY_LAST_LINE,
 	.on_line = on_dbd_line,
 	.on_end = on_end,
@@ -179,7 +173,6 @@ dbd_query_start(struct cluster *c)
 
 	check->dbd_asked = 1;
 	query_begin(&check->query, c, &dbd_query, c);
-	query_args(&check->query, "-n", "-P", "show", "configuration", NULL);
 	return query_start(&check->query);
 }
 

@@ -2,7 +2,8 @@
 /* One query to Slurm; see query.h. */
 #include "config.h"
 
-#include <stdarg.h>
+#include <sys/wait.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,10 @@ rate_limit_poll_ms(const struct cluster *c)
 }
 
 unsigned
-rate_limit_take(struct cluster *c, enum slurm_command cmd, int script)
+rate_limit_take(struct cluster *c, enum question_kind kind)
 {
+	enum slurm_command cmd = question_type(kind)->command;
+	int script = kind == QUESTION_SCRIPT;
 	struct rate_limit *l = &c->rate_limit;
 	int64_t now = now_ms(), wait, most;
 
@@ -103,37 +106,6 @@ rate_limit_take(struct cluster *c, enum slurm_command cmd, int script)
 
 /* --- queries --- */
 
-#define ID_ROOM	      24 /* bytes of one id, its comma and the NUL */
-#define ID_LIST_FIRST 256
-
-int
-id_list_add(struct id_list *ids, uint64_t job)
-{
-	size_t cap = ids->cap != 0 ? ids->cap * 2 : ID_LIST_FIRST;
-	char *text;
-
-	if (ids->len + ID_ROOM > ID_LIST_BYTES)
-		return -1;
-	if (ids->len + ID_ROOM > ids->cap) {
-		text = realloc(ids->text, cap);
-		if (text == NULL)
-			return -1;
-		ids->text = text;
-		ids->cap = cap;
-	}
-	ids->len += (size_t)snprintf(ids->text + ids->len, ids->cap - ids->len,
-	    "%s%llu", ids->n > 0 ? "," : "", (unsigned long long)job);
-	ids->n++;
-	return 0;
-}
-
-void
-id_list_clear(struct id_list *ids)
-{
-	free(ids->text);
-	memset(ids, 0, sizeof(*ids));
-}
-
 void
 query_begin(struct query *q, struct cluster *c, const struct query_type *type,
     void *arg)
@@ -141,35 +113,9 @@ query_begin(struct query *q, struct cluster *c, const struct query_type *type,
 	q->c = c;
 	q->type = type;
 	q->arg = arg;
-	q->n_args = 0;
+	question_clear(&q->question);
+	q->question.kind = type->kind;
 	lines_clear(&q->lines);
-	id_list_clear(&q->ids);
-}
-
-static void
-arg_add(struct query *q, const char *word)
-{
-	if (q->n_args == RUNNER_ARGS_MAX)
-		fatal("a question has more than %d arguments", RUNNER_ARGS_MAX);
-	q->args[q->n_args++] = word;
-}
-
-void
-query_args(struct query *q, ...)
-{
-	const char *word;
-	va_list ap;
-
-	va_start(ap, q);
-	while ((word = va_arg(ap, const char *)) != NULL)
-		arg_add(q, word);
-	va_end(ap);
-}
-
-void
-query_ids(struct query *q)
-{
-	arg_add(q, q->ids.text != NULL ? q->ids.text : "");
 }
 
 static int
@@ -193,7 +139,7 @@ on_end(const struct command_end *end, void *arg)
 	else
 		complete &= q->lines.len == 0;
 	lines_clear(&q->lines);
-	id_list_clear(&q->ids);
+	question_clear(&q->question);
 	q->cmd = NULL;
 	q->type->on_end(end, complete, q->arg);
 }
@@ -202,36 +148,21 @@ int
 query_start(struct query *q)
 {
 	struct cluster *c = q->c;
-	const char *argv[RUNNER_ARGS_MAX + 1];
-	struct command_spec spec;
-	size_t n = 0, i;
+	const struct question_type *type = question_type(q->type->kind);
+	struct command_spec spec = {
+		.question = &q->question,
+		.wait_ms = rate_limit_take(c, q->type->kind),
+		.max_bytes = type->deadline_ms > QUERY_SHORT_MS ?
+		    QUERY_LONG_BYTES_MAX :
+		    QUERY_BYTES_MAX,
+		.on_output = on_output,
+		.on_end = on_end,
+		.arg = q,
+	};
 
-	argv[n++] = c->slurm.path[q->type->cmd];
-	/*
-	 * Users and their permissions are in slurmdbd, the same for all
-	 * clusters.
-	 */
-	if (c->by_name && q->type->cmd != CMD_SACCTMGR) {
-		argv[n++] = "-M";
-		argv[n++] = c->name;
-	}
-	for (i = 0; n < RUNNER_ARGS_MAX && i < q->n_args; i++)
-		argv[n++] = q->args[i];
-	argv[n] = NULL;
-	memset(&spec, 0, sizeof(spec));
-	spec.argv = argv;
-	spec.deadline_ms = q->type->deadline_ms != 0 ? q->type->deadline_ms :
-						       QUERY_DEADLINE_MS;
-	spec.max_bytes = spec.deadline_ms > QUERY_DEADLINE_MS ?
-	    QUERY_LONG_BYTES_MAX :
-	    QUERY_BYTES_MAX;
-	spec.wait_ms = rate_limit_take(c, q->type->cmd,
-	    (q->type->flags & QUERY_SCRIPT) != 0);
-	spec.on_output = on_output;
-	spec.on_end = on_end;
-	spec.arg = q;
-	log_debug("asks%s %s %s %s", cluster_suffix(c), argv[0],
-	    q->n_args > 0 ? q->args[0] : "", q->n_args > 1 ? q->args[1] : "");
+	q->question.cluster = c->by_name ? c->number : 0;
+	log_debug("asks%s %s", cluster_suffix(c),
+	    slurm_command_name(type->command));
 	q->cmd = runner_start(c->site->runner, &spec);
 	return q->cmd != NULL ? 0 : -1;
 }
@@ -247,6 +178,43 @@ query_pause(struct query *q, int pause)
 {
 	if (q->cmd != NULL)
 		command_pause(q->cmd, pause);
+}
+
+const char *
+command_why(const struct command_end *end, char *buf, size_t size)
+{
+	const char *err = end->err, *between = *err != '\0' ? ": " : "";
+
+	switch (end->outcome) {
+	case COMMAND_TIMEOUT:
+		snprintf(buf, size, "no answer within %ld s, killed",
+		    end->ms / 1000);
+		break;
+	case COMMAND_TOO_LONG:
+		snprintf(buf, size,
+		    "killed after %llu bytes, more than expected",
+		    (unsigned long long)end->bytes);
+		break;
+	case COMMAND_REFUSED:
+		snprintf(buf, size, "its answer is not valid");
+		break;
+	case COMMAND_SPAWN:
+		snprintf(buf, size, "cannot be started: %s", err);
+		break;
+	case COMMAND_FAILED:
+		if (WIFSIGNALED(end->status))
+			snprintf(buf, size, "killed by signal %d%s%s",
+			    WTERMSIG(end->status), between, err);
+		else
+			snprintf(buf, size, "exit status %d%s%s",
+			    WEXITSTATUS(end->status), between, err);
+		break;
+	case COMMAND_OK:
+		snprintf(buf, size, "its answer is incomplete%s%s", between,
+		    err);
+		break;
+	}
+	return buf;
 }
 
 void

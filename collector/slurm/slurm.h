@@ -10,22 +10,16 @@
 
 #include "collector/base/cluster.h"
 #include "collector/parse/parse.h"
-#include "collector/slurm/runner.h"
+#include "collector/slurm/runner_link.h"
 
 /* slurm_info.c */
 
-void slurm_find(struct slurm *slurm, const char *bin_dir);
-/* The environment of Slurm's commands, built from nothing; 0, or -1. */
-int slurm_environment(struct runner *r, const char *slurm_conf,
-    const char *bin_dir);
+/* Takes the user and the state of the commands from the runner. */
+void slurm_runner_info(struct slurm *slurm, const struct runner_info *info);
 /* One line of `scontrol show config`. */
 void slurm_config_line(struct slurm *slurm, struct span line);
-/* Have the commands been replaced since slurm_find()? */
-int slurm_replaced(struct slurm *slurm);
-/* Does our user see all jobs without being an operator? */
+/* Does the user of the commands see all jobs without being an operator? */
 int slurm_permission_inherent(const struct slurm *slurm);
-/* squeue's -t: every state in which a run holds its nodes, by version. */
-const char *slurm_live_states(const struct slurm *slurm);
 /* Was the permission proved since the poll began, or is it not needed? */
 int permission_known(const struct cluster *c);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that the submitter looks up.  The answer is a record, or that neither
- * squeue nor accounting has the run.  The latter is sent only when our
- * permission to see all jobs was proved in the same poll and both answers
- * contained a run that must be in them: an answer without that run comes from
- * a Slurm that has lost more than the run in question.
+ * Runs that the submitter looks up.  The answer to a lookup is a record, or
+ * `not-found`: neither squeue nor accounting has the run.  `not-found` is sent
+ * only when our permission to see all jobs was proved in the same poll and both
+ * answers contained a run that must be in them.  A Slurm whose answer lacks
+ * that run has lost more than the run that is looked up.
  */
 #include "config.h"
 
@@ -15,7 +15,9 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
+#include "common/array.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define KEYS_MAX 100000 /* runs that are looked up at a time */
 
@@ -48,10 +50,8 @@ struct lookups {
 struct lookups *
 lookup_new(struct cluster *c)
 {
-	struct lookups *a = calloc(1, sizeof(*a));
+	struct lookups *a = permanent_new(sizeof(*a));
 
-	if (a == NULL)
-		fatal("no memory");
 	a->c = c;
 	return a;
 }
@@ -66,7 +66,6 @@ lookup_has(const struct lookups *a, uint64_t job, int64_t start)
 static void
 key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 {
-	size_t cap = a->cap != 0 ? a->cap * 2 : 64;
 	struct lookup_key *keys;
 	int added;
 
@@ -75,13 +74,10 @@ key_add(struct lookups *a, uint64_t lookup, const struct run_key *key)
 		NULL ||
 	    !added)
 		return;
-	if (a->n == a->cap) {
-		keys = realloc(a->keys, cap * sizeof(*keys));
-		if (keys == NULL)
-			return;
-		a->keys = keys;
-		a->cap = cap;
-	}
+	keys = array_reserve(a->keys, &a->cap, a->n + 1, sizeof(*keys));
+	if (keys == NULL)
+		return;
+	a->keys = keys;
 	a->keys[a->n++] = (struct lookup_key) { .lookup = lookup,
 		.job = key->job,
 		.start = key->start,
@@ -114,7 +110,7 @@ lookup_forget(struct lookups *a)
 	idmap_clear(&a->numbers);
 }
 
-/* Removes the keys in a state; order does not matter. */
+/* Removes all keys in this state and may change the order of the others. */
 static void
 keys_drop(struct lookups *a, enum lookup_state state)
 {
@@ -160,7 +156,7 @@ lookup_listed(struct lookups *a, int trusted)
 	struct lookup_key *key;
 	size_t i;
 
-	/* The details of the poll before have been sent by now. */
+	/* The details of the runs of the previous poll were sent. */
 	keys_drop(a, LOOKUP_LIVE);
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
@@ -170,7 +166,7 @@ lookup_listed(struct lookups *a, int trusted)
 			key->state = LOOKUP_LIVE;
 			continue;
 		}
-		/* Without accounting slurmctld may know the end. */
+		/* Without accounting only slurmctld may know the end. */
 		if (!a->c->slurm.accounting) {
 			key->state = LOOKUP_LIVE;
 			(void)idmap_put(&a->c->work.details, key->job, NULL);
@@ -263,7 +259,10 @@ lookup_permission(struct lookups *a, int proved)
 	keys_drop(a, LOOKUP_LIVE);
 }
 
-/* Neither squeue nor accounting has the run; can the answers be trusted? */
+/*
+ * Neither squeue nor accounting has the run.  Decides whether the answers can
+ * be trusted.
+ */
 static enum lookup_state
 key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
 {

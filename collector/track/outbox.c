@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages to the submitter.  A message is kept until `record-ack`.  A new
- * submitter gets all kept messages again, in the same order, with new numbers.
- * Order numbers are those of the collector and never change; numbers of
- * messages count from one for every submitter.
+ * Messages to the submitter.  The outbox keeps each message until `record-ack`.
+ * A new submitter gets all kept messages again, in the same order, with new
+ * numbers.  Order numbers belong to the collector and never change; the numbers
+ * of messages begin at one for every submitter.
  */
 #include "config.h"
 
@@ -13,8 +13,9 @@
 #include "collector/track/outbox.h"
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
-/* Unacknowledged records: ended runs wait above this */
+/* Unacknowledged records; above this limit ended runs wait */
 #define WINDOW_ITEMS 512
 #define WINDOW_BYTES (8u * 1024 * 1024)
 /*
@@ -53,10 +54,8 @@ struct outbox {
 struct outbox *
 outbox_new(const struct outbox_ops *ops, void *arg)
 {
-	struct outbox *o = calloc(1, sizeof(*o));
+	struct outbox *o = permanent_new(sizeof(*o));
 
-	if (o == NULL)
-		fatal("no memory");
 	o->ops = ops;
 	o->arg = arg;
 	o->tail = &o->first;
@@ -190,7 +189,7 @@ outbox_not_found(struct outbox *o, const struct cluster *c, uint64_t lookup,
 int
 outbox_nodes(struct outbox *o, const struct writer *w)
 {
-	/* The submitter is not ready for states before it is released. */
+	/* Node states are not sent before outbox_release(). */
 	if (o->peer == NULL || !o->released || channel_full(o->peer))
 		return -1;
 	return channel_send(o->peer, MSG_NODES, 0, w, -1);

@@ -41,11 +41,11 @@ void outbox_peer(struct outbox *o, struct channel *peer);
 void outbox_release(struct outbox *o);
 void outbox_acked(struct outbox *o, uint64_t seq);
 void outbox_drained(struct outbox *o);
-/* Is the window full?  outbox_full(): or has the submitter sent `flow`? */
+/* Is the window full? outbox_full() also returns 1 after `flow`. */
 int outbox_behind(const struct outbox *o);
 int outbox_full(const struct outbox *o);
 void outbox_flow(struct outbox *o, int pause);
-/* Everything up to this order number is durable. */
+/* All messages up to this order number are durable. */
 uint64_t outbox_durable(const struct outbox *o);
 /* Order number of the last message. */
 uint64_t outbox_order(const struct outbox *o);

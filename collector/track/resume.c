@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the collector continues: the spool has the resume point of each
- * cluster and the runs without an end.  A new submitter sends them again.
+ * The point at which the collector continues: the spool has the resume point of
+ * each cluster and the runs without an end.  A new submitter sends them again.
  */
 #include "config.h"
-
-#include <sys/stat.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/base/wake.h"
+#include "collector/slurm/runner_link.h"
 #include "collector/track/track.h"
+#include "common/array.h"
 #include "common/log.h"
 #include "common/time_text.h"
 
@@ -25,17 +25,13 @@
 static void
 unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 {
-	size_t cap = site->cap_unassigned != 0 ? site->cap_unassigned * 2 : 256;
 	struct unassigned_run *unassigned, one = { *key, unconfirmed };
 
-	if (site->n_unassigned == site->cap_unassigned) {
-		unassigned = realloc(site->unassigned,
-		    cap * sizeof(*unassigned));
-		if (unassigned == NULL)
-			fatal("no memory");
-		site->unassigned = unassigned;
-		site->cap_unassigned = cap;
-	}
+	unassigned = array_reserve(site->unassigned, &site->cap_unassigned,
+	    site->n_unassigned + 1, sizeof(*unassigned));
+	if (unassigned == NULL)
+		fatalx("out of memory");
+	site->unassigned = unassigned;
 	site->unassigned[site->n_unassigned++] = one;
 }
 
@@ -56,10 +52,10 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	}
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	run->flags |= OPEN_SPOOLED;
 	/*
-	 * The process before may have died while it fetched the script of a
+	 * The previous process may have ended while it fetched the script of a
 	 * new run.
 	 */
 	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
@@ -68,7 +64,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 		return;
 	run->flags |= OPEN_UNCONFIRMED;
 	/*
-	 * The start may wait for an earlier run of the job that only
+	 * The start may have to wait for an earlier run of the job that only
 	 * accounting has.
 	 */
 	if (!c->caught_up && c->slurm.accounting &&
@@ -96,13 +92,7 @@ resume_open(struct site *site, const struct run_key *key, int unconfirmed)
 static int64_t
 lastrun_of(const struct cluster *c)
 {
-	const struct site *site = c->site;
-	struct stat st;
-
-	return !c->by_name && site->lastrun != -1 &&
-		fstat(site->lastrun, &st) == 0 ?
-	    st.st_mtime :
-	    0;
+	return c->by_name ? 0 : runner_info(c->site->runner)->lastrun;
 }
 
 /*
@@ -220,7 +210,6 @@ resume_synced(struct site *site)
 void
 resume_advanced(struct cluster *c, int64_t until)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 	struct site *site = c->site;
 	unsigned i;
 
@@ -228,10 +217,6 @@ resume_advanced(struct cluster *c, int64_t until)
 	for (i = 0; i < site->n; i++)
 		if (site->clusters[i]->resume.durable < until)
 			until = site->clusters[i]->resume.durable;
-	times[1].tv_sec = until;
-	if (until > 0 && site->lastrun != -1 &&
-	    futimens(site->lastrun, times) == -1) {
-		log_warn("cannot set the time of the last-run file");
-		site->lastrun = -1;
-	}
+	if (until > 0)
+		runner_resume_time(site->runner, until);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a snapshot means: a new run, a known run, its end, or nothing. */
+/*
+ * Decides what a snapshot means: a new run, a known run, its end, or nothing.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -13,11 +15,11 @@
 #include "common/log.h"
 
 static const char no_devices[] =
-    "The run was seen only when it had ended: Slurm no longer knew which "
-    "devices it had, only their number.";
+    "The run was found after its end. Slurm then reports the number of its "
+    "devices, but not which devices.";
 static const char ambiguous[] =
-    "The texts of this job make Slurm's answer ambiguous; which hardware "
-    "threads and devices it has is not guessed.";
+    "Slurm's output for this job is ambiguous because of a text of the job. "
+    "Its hardware threads and devices are not listed.";
 
 int
 track_quarantined(const struct cluster *c, uint64_t job, int64_t start)
@@ -59,7 +61,7 @@ track_send(struct cluster *c, struct job *job)
 	return order;
 }
 
-/* An earlier run of this job has ended, because this is a later run. */
+/* This run is a later one of the job: marks its earlier open runs as ended. */
 static void
 earlier_left(struct cluster *c, const struct job_snapshot *s)
 {
@@ -81,20 +83,20 @@ earlier_left(struct cluster *c, const struct job_snapshot *s)
 
 void
 track_ended(struct cluster *c, struct open_run *run, const struct job *job,
-    int64_t start_said)
+    int64_t start_shown)
 {
 	done_put(&c->done, job->key.job, job->key.start);
-	if (start_said != job->key.start)
-		done_put(&c->done, job->key.job, start_said);
+	if (start_shown != job->key.start)
+		done_put(&c->done, job->key.job, start_shown);
 	if (run != NULL)
 		open_remove(&c->open, run);
 }
 
 static void
 open_note(struct cluster *c, struct open_run *run, const struct job_snapshot *s,
-    int64_t start_said)
+    int64_t start_shown)
 {
-	run->start_now = (uint32_t)start_said;
+	run->start_now = (uint32_t)start_shown;
 	run->submit = (uint32_t)s->job.submit;
 	run->restarts = (uint16_t)(s->job.restarts < UINT16_MAX ?
 		s->job.restarts :
@@ -121,7 +123,9 @@ may_have_earlier(const struct cluster *c, const struct job *job)
 
 	if (job->restarts > 0)
 		return 1;
-	/* Few sites use an id twice: no delay while accounting is away. */
+	/*
+	 * Few sites use an id twice: no delay while slurmdbd does not answer.
+	 */
 	return !c->dbd.away && job->submit <= began &&
 	    (job->submit == 0 || job->submit >= c->resume.point - c->set->lag);
 }
@@ -149,9 +153,9 @@ waits_for_earlier(struct cluster *c, const struct job_snapshot *s,
 }
 
 /*
- * The run was not seen running.  A failing prolog may return the job to the
- * queue, or has just done so (the state is COMPLETING then), and a start that
- * was sent would block the real run.
+ * squeue has not shown this run as running.  If its prolog fails, Slurm
+ * requeues the job (the state is COMPLETING then), and a start that was sent
+ * would block the next run.
  */
 static int
 is_unsure(struct cluster *c, const struct job_snapshot *s,
@@ -169,13 +173,13 @@ static void
 live_key(struct cluster *c, struct job_snapshot *s, struct open_run *run,
     int sure)
 {
-	/* An unconfirmed start was not sent: it may still move. */
+	/* An unconfirmed start was not sent: its time may still change. */
 	if (sure)
 		run->start = s->job.key.start;
 	track_key_set(c, &s->job, run);
 }
 
-/* Does a script follow?  The start waits for it for some seconds. */
+/* Returns 1 when a script follows.  The start waits some seconds for it. */
 static int
 wants_script(const struct cluster *c, const struct job_snapshot *s)
 {
@@ -203,32 +207,37 @@ send_start(struct cluster *c, struct job_snapshot *s)
 		return order;
 	}
 	script->key = job->key;
-	script->array_job = job->array_job;
+	/*
+	 * slurmctld keeps a script for each component of a heterogeneous job,
+	 * but only the script of the leader runs.
+	 */
+	script->job = job->het_job != 0 ? job->het_job : job->key.job;
+	script->group = job->het_job != 0 ? job->het_job : job->array_job;
 	worklist_script(&c->work, script);
 	wake(c);
 	return order;
 }
 
-/* The job has its nodes: it runs, is about to, or has just ended. */
+/* Handles a job that has nodes: it is configuring, running or completing. */
 static uint64_t
 snapshot_live(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
-	int64_t start_said = job->key.start;
-	struct open_run *run = open_match(&c->open, job->key.job, start_said,
+	int64_t start_shown = job->key.start;
+	struct open_run *run = open_match(&c->open, job->key.job, start_shown,
 	    job->submit, job->restarts);
-	int asked = lookup_has(c->lookups, job->key.job, start_said), unsure,
+	int asked = lookup_has(c->lookups, job->key.job, start_shown), unsure,
 	    sure;
 	uint64_t order = 0;
 
-	if (run == NULL && done_has(&c->done, job->key.job, start_said) &&
+	if (run == NULL && done_has(&c->done, job->key.job, start_shown) &&
 	    !asked)
 		return 0;
 	earlier_left(c, s);
 	unsure = is_unsure(c, s, run);
 	sure = run != NULL && (run->flags & OPEN_UNCONFIRMED) && !unsure;
 	if (run == NULL)
-		run = open_put(&c->open, job->key.job, start_said);
+		run = open_put(&c->open, job->key.job, start_shown);
 	if (run == NULL || (run->flags & OPEN_IGNORED))
 		return 0;
 	if (unsure)
@@ -239,8 +248,8 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 	else if (asked || sure || !(run->flags & OPEN_RESOURCES_SENT) ||
 	    (run->flags & OPEN_SPOOLED)) {
 		/*
-		 * The process before may have sent the details: sending them
-		 * again does no harm.
+		 * An earlier process may have sent the details.  Sending them
+		 * again is harmless.
 		 */
 		order = send_start(c, s);
 		if (order == 0)
@@ -249,7 +258,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 		if (run == NULL)
 			return order;
 	}
-	open_note(c, run, s, start_said);
+	open_note(c, run, s, start_shown);
 	return order;
 }
 
@@ -283,8 +292,8 @@ track_squeue_row(struct cluster *c, const struct squeue_job *row)
 		return;
 	run = open_find(&c->open, row->job, row->start);
 	/*
-	 * While accounting is away only a restarted job is known to have an
-	 * earlier run.
+	 * While slurmdbd does not answer, only a restarted job is known to have
+	 * an earlier run.
 	 */
 	if (run != NULL && idmap_get(&c->earlier, row->job) != NULL) {
 		if (!c->dbd.away || run->restarts > 0)
@@ -301,14 +310,14 @@ static uint64_t
 snapshot_ended(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
-	int64_t start_said = job->key.start;
-	struct open_run *run = open_match(&c->open, job->key.job, start_said,
+	int64_t start_shown = job->key.start;
+	struct open_run *run = open_match(&c->open, job->key.job, start_shown,
 	    job->submit, job->restarts);
 	uint64_t order = 0;
 
 	if (s->never || job->end == 0 ||
-	    (run == NULL && done_has(&c->done, job->key.job, start_said) &&
-		!lookup_has(c->lookups, job->key.job, start_said)))
+	    (run == NULL && done_has(&c->done, job->key.job, start_shown) &&
+		!lookup_has(c->lookups, job->key.job, start_shown)))
 		return 0;
 	track_key_set(c, job, run);
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
@@ -319,7 +328,7 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 		if (order == 0)
 			return 0;
 	}
-	track_ended(c, run, job, start_said);
+	track_ended(c, run, job, start_shown);
 	return order;
 }
 

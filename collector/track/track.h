@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides what a snapshot of a job means: a new run, one that is known, its
- * end, or nothing.  The only code that creates records and that changes the
- * tables of open and done runs with them.  It never starts a command.
+ * Decides what a snapshot of a job means: a new run, a known run, its end, or
+ * nothing.  Only this box creates records and changes the tables of open and
+ * done runs.  It never starts a command.
  */
 #ifndef COLLECTOR_TRACK_TRACK_H
 #define COLLECTOR_TRACK_TRACK_H
@@ -10,7 +10,7 @@
 #include "collector/base/cluster.h"
 #include "collector/parse/parse.h"
 
-/* track.c: what slurmctld shows */
+/* track.c: answers of slurmctld */
 
 /* May take from s.  Returns the order number of the record, 0 = none. */
 uint64_t track_snapshot(struct cluster *c, struct job_snapshot *s);
@@ -28,7 +28,7 @@ void track_squeue_row(struct cluster *c, const struct squeue_job *row);
 /* Is this run in quarantine? */
 int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 
-/* track_accounting.c: what accounting has */
+/* track_accounting.c: rows of accounting */
 
 enum row_result {
 	ROW_NOTHING,
@@ -47,7 +47,7 @@ enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     int dry_run);
 
-/* lookup.c: runs that the submitter asks for */
+/* lookup.c: runs that the submitter looks up */
 
 struct lookups *lookup_new(struct cluster *c);
 int lookup_add(struct lookups *a, struct reader *r);
@@ -73,7 +73,7 @@ void lookup_permission(struct lookups *a, int proved);
 /* A new submitter looks its runs up again. */
 void lookup_forget(struct lookups *a);
 
-/* resume.c: where the collector continues */
+/* resume.c: resume points, and open runs of the spool */
 
 /*
  * resume_unsynced(): a new submitter will send its open runs.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a row of accounting means.  Accounting has the ends of runs.  A row may
- * wait until slurmctld was queried for the details of the run, or accounting
- * for its steps.
+ * Decides what a row of accounting means.  Accounting has the ends of runs.  A
+ * row may wait until slurmctld was queried for the details of the run, or
+ * accounting for its steps.
  */
 #include "config.h"
 
@@ -15,8 +15,8 @@
 #include "common/time_text.h"
 
 static const char no_threads[] =
-    "The run was seen only after its end, when Slurm had forgotten which "
-    "hardware threads and devices it had; only their numbers are known.";
+    "The run was found after its end. Slurm then reports the numbers of its "
+    "hardware threads and devices, but not which ones.";
 
 /* From this version on the second row of a resized job has a new start. */
 #define VERSION_RESIZE_NEW_START 2302
@@ -48,11 +48,11 @@ static enum row_result
 row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 {
 	struct job *job = &s->job;
-	int64_t start_said = job->key.start;
+	int64_t start_shown = job->key.start;
 
 	track_key_set(c, job, run);
 	if (job->state == END_REQUEUED &&
-	    (s->ran == RAN_NEVER || job->end <= start_said))
+	    (s->ran == RAN_NEVER || job->end <= start_shown))
 		job->flags |= JOB_NEVER_RAN;
 	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
 	    !settings_ignores(c->set, job)) {
@@ -63,13 +63,13 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 			return ROW_FAILED;
 		run = open_of_row(c, s);
 	}
-	track_ended(c, run, job, start_said);
+	track_ended(c, run, job, start_shown);
 	return ROW_SENT;
 }
 
-/* Seconds of error of our estimate of slurmctld's clock */
+/* Largest error of our estimate of slurmctld's clock, seconds */
 #define CLOCKS_DIFFER 30
-/* Queries to slurmctld, then accounting's end is used */
+/* Queries to slurmctld; after them accounting's end is used */
 #define DISPUTE_TRIES 2
 
 static void
@@ -84,10 +84,10 @@ dispute(struct cluster *c, struct open_run *run, const struct job *job)
 }
 
 /*
- * Accounting has an end of a run that slurmctld showed running last.  Mostly
- * the run has ended since and the next poll shows it.  But another slurmctld
- * of the same cluster name may have reported to slurmdbd that nothing runs;
- * then only slurmctld will have the end.
+ * Accounting has an end of a run that slurmctld showed running in its last
+ * answer.  In most cases the run has ended since then and the next poll shows
+ * it.  But another slurmctld of the same cluster name may have reported to
+ * slurmdbd that no job runs; then only slurmctld will have the end.
  */
 static int
 is_contradicted(struct cluster *c, struct open_run *run, const struct job *job)
@@ -119,9 +119,9 @@ is_namesake(const struct open_run *run, const struct job *job)
 }
 
 /*
- * A run that was requeued earlier than this may never have run, because its
- * prolog failed.  A longer run ran; its step may lack a status because the
- * node died.
+ * The prolog of a run that was requeued within this time may have failed.  A
+ * run that lasted longer has run; its step may lack a status because the node
+ * died.
  */
 #define PROLOG_MAX_S 600
 
@@ -135,7 +135,7 @@ wants_steps(const struct job_snapshot *s)
 	    job->end - job->key.start <= PROLOG_MAX_S;
 }
 
-/* For the time slurmctld takes to purge jobs, and for clocks that differ. */
+/* Seconds for slurmctld to purge jobs, and for a difference of the clocks */
 #define MEMORY_MARGIN 30
 
 enum row_result
@@ -149,7 +149,9 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	    track_quarantined(c, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	run = open_of_row(c, s);
-	if (run == NULL && done_has(&c->done, job->key.job, job->key.start) &&
+	/* Of a backfill, the submitter asks cc-backend for runs that are done. */
+	if (run == NULL && !(job->flags & JOB_BACKFILL) &&
+	    done_has(&c->done, job->key.job, job->key.start) &&
 	    !lookup_has(c->lookups, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	if (is_contradicted(c, run, job) || is_namesake(run, job))
@@ -176,15 +178,13 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	return row_send(c, s, run);
 }
 
-/* Sends a run that is neither open nor recently done. */
+/* Sends the row of a run that is not open, unchanged. */
 static enum row_result
 backfill_dry_run(struct cluster *c, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 
-	if (open_of_row(c, s) != NULL ||
-	    done_has(&c->done, job->key.job, job->key.start) ||
-	    settings_ignores(c->set, job))
+	if (open_of_row(c, s) != NULL || settings_ignores(c->set, job))
 		return ROW_NOTHING;
 	track_key_set(c, job, NULL);
 	return track_send(c, job) != 0 ? ROW_SENT : ROW_FAILED;

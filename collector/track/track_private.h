@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What track.c and track_accounting.c share. */
+/* Declarations for track.c and track_accounting.c only. */
 #ifndef COLLECTOR_TRACK_TRACK_PRIVATE_H
 #define COLLECTOR_TRACK_TRACK_PRIVATE_H
 
@@ -16,6 +16,6 @@ void track_key_set(struct cluster *c, struct job *job,
 uint64_t track_send(struct cluster *c, struct job *job);
 /* The end is known: moves the run from the open to the done runs. */
 void track_ended(struct cluster *c, struct open_run *run, const struct job *job,
-    int64_t start_said);
+    int64_t start_shown);
 
 #endif

@@ -14,52 +14,7 @@
 #include <unistd.h>
 
 #include "common/worker/landlock.h"
-
-/* The numbers are the same on every architecture. */
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule	    445
-#define SYS_landlock_restrict_self  446
-#endif
-
-#define RULESET_VERSION	  1u /* flag: only return the version */
-#define RULE_PATH_BENEATH 1
-
-/* Rights on files and directories, with the first version that has them. */
-#define FS_EXECUTE     (1ull << 0)
-#define FS_WRITE_FILE  (1ull << 1)
-#define FS_READ_FILE   (1ull << 2)
-#define FS_READ_DIR    (1ull << 3)
-#define FS_REMOVE_DIR  (1ull << 4)
-#define FS_REMOVE_FILE (1ull << 5)
-#define FS_MAKE_DIR    (1ull << 7)
-#define FS_MAKE_REG    (1ull << 8)
-#define FS_ALL_1       ((1ull << 13) - 1)
-#define FS_REFER       (1ull << 13) /* 2 */
-#define FS_TRUNCATE    (1ull << 14) /* 3 */
-#define FS_IOCTL_DEV   (1ull << 15) /* 5 */
-
-#define NET_BIND_TCP	(1ull << 0) /* 4 */
-#define NET_CONNECT_TCP (1ull << 1) /* 4 */
-
-#define SCOPE_ABSTRACT (1ull << 0) /* 6 */
-#define SCOPE_SIGNAL   (1ull << 1) /* 6 */
-
-/* Rights on a file that is not a directory. */
-#define FS_OF_FILES \
-	(FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
-
-/* The kernel's structures; it accepts a longer one that ends in zeros. */
-struct ruleset_attr {
-	uint64_t fs;
-	uint64_t net;
-	uint64_t scoped;
-};
-
-struct path_attr {
-	uint64_t allowed;
-	int32_t parent;
-} __attribute__((packed));
+#include "common/worker/landlock_abi.h"
 
 int
 landlock_abi(void)
@@ -70,8 +25,8 @@ landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-static uint64_t
-fs_handled(int abi)
+uint64_t
+landlock_fs_rights(int abi)
 {
 	uint64_t fs = FS_ALL_1;
 
@@ -84,20 +39,29 @@ fs_handled(int abi)
 	return fs;
 }
 
-/*
- * The submitter and Slurm's commands make connections.  Slurm's commands also
- * bind a local port when the address of a connection is in use.
- */
+/* The submitter and Slurm's commands make connections. */
 static uint64_t
 net_handled(enum role role, int abi)
 {
 	if (abi < 4)
 		return 0;
-	if (role == ROLE_LISTENER)
-		return NET_BIND_TCP | NET_CONNECT_TCP;
-	if (role == ROLE_SUBMITTER)
+	if (role == ROLE_SUBMITTER || role == ROLE_RUNNER)
 		return NET_BIND_TCP;
-	return 0;
+	return NET_BIND_TCP | NET_CONNECT_TCP;
+}
+
+/*
+ * Each command of the runner has rules of its own for what it reads and
+ * executes.  The runner's deny what no command does: to write.
+ */
+static uint64_t
+fs_denied(enum role role, int abi)
+{
+	uint64_t fs = landlock_fs_rights(abi);
+
+	if (role == ROLE_RUNNER)
+		fs &= ~(FS_EXECUTE | FS_READ_FILE | FS_READ_DIR | FS_IOCTL_DEV);
+	return fs;
 }
 
 static uint64_t
@@ -155,8 +119,8 @@ allow_own(int ruleset, const struct sandbox *sb, uint64_t fs)
 	if (sb->role == ROLE_SUBMITTER && sb->root != NULL)
 		return allow_path(ruleset, ".",
 		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
-	/* Slurm's commands and their libraries open /dev/null. */
-	if (sb->role == ROLE_COLLECTOR)
+	/* Slurm's commands and their libraries write to /dev/null. */
+	if (sb->role == ROLE_RUNNER)
 		return allow_path(ruleset, "/dev/null",
 		    fs & fs_allowed(SANDBOX_READ | SANDBOX_WRITE));
 	return 0;
@@ -166,7 +130,7 @@ int
 landlock_enter(const struct sandbox *sb, int abi)
 {
 	struct ruleset_attr attr = {
-		.fs = fs_handled(abi),
+		.fs = fs_denied(sb->role, abi),
 		.net = net_handled(sb->role, abi),
 		.scoped = abi >= 6 ? SCOPE_ABSTRACT | SCOPE_SIGNAL : 0,
 	};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Landlock by system calls, with a copy of the kernel's numbers: the headers of
- * some supported systems are older than Landlock.
+ * Landlock by system calls; see landlock_abi.h for the kernel's numbers.
  */
 #ifndef COMMON_WORKER_LANDLOCK_H
 #define COMMON_WORKER_LANDLOCK_H
@@ -13,6 +12,8 @@
  * Landlock is disabled at boot.
  */
 int landlock_abi(void);
+/* All rights on files and directories that this version can deny. */
+uint64_t landlock_fs_rights(int abi);
 
 /*
  * Confines the calling thread and its later children to the paths of sb.  If

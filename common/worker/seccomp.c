@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp filters of the three workers.  A call that is not in the list
+ * The seccomp filters of the workers.  A call that is not in the list
  * returns ENOSYS: a newer C library tries new calls first and falls back to
  * old ones.  Dangerous calls kill the worker, because only injected code makes
  * them. Sanitizers make many other calls: their builds deny the dangerous
@@ -30,8 +30,7 @@
 /* By name: calls that this architecture or library lacks are left out. */
 
 /* clang-format off */
-/* No worker and no command of Slurm needs these. */
-static const char *const dangerous[] = {
+const char *const seccomp_dangerous[] = {
 	/* other processes' memory and descriptors */
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
 	"pidfd_getfd", "kcmp", "userfaultfd", "perf_event_open",
@@ -51,7 +50,7 @@ static const char *const dangerous[] = {
 	/* keys, clocks, host name */
 	"keyctl", "add_key", "request_key", "settimeofday", "stime",
 	"clock_settime", "adjtimex", "clock_adjtime", "clock_settime64",
-	"clock_adjtime64", "sethostname", "setdomainname",
+	"clock_adjtime64", "sethostname", "setdomainname", NULL
 };
 
 static const char *const executing[] = { "execve", "execveat" };
@@ -121,6 +120,7 @@ static const char *const threading[] = {
 static const uint64_t fcntl_commands[] = {
 	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETLK, F_SETLK,
 	F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GET_SEALS,
+	F_GETPIPE_SZ,
 };
 /* clang-format on */
 
@@ -232,6 +232,18 @@ allow_common(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "ioctl", 1, FIONBIO);
 }
 
+/* What common/ipc does with a channel; nothing is sent to an address. */
+static void
+allow_channel(struct filter *f)
+{
+	rule_two(f, "sendto", 3, ~(uint64_t)(MSG_NOSIGNAL | MSG_DONTWAIT), 0, 4,
+	    ALL_BITS, 0);
+	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
+	    SO_LINGER);
+	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
+	    SO_PASSRIGHTS);
+}
+
 /*
  * The listening socket is shared with the next listener.  So the listener must
  * not shut it down, attach a filter to it, or connect it by sending to an
@@ -241,14 +253,16 @@ static void
 allow_listener(struct filter *f)
 {
 	allow_common(f);
+	allow_channel(f);
 	rules(f, SCMP_ACT_ALLOW, listening, COUNT(listening));
-	rule_two(f, "sendto", 3, ~(uint64_t)(MSG_NOSIGNAL | MSG_DONTWAIT), 0, 4,
-	    ALL_BITS, 0);
-	/* common/ipc/frame.c; the level is checked, too */
-	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
-	    SO_LINGER);
-	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
-	    SO_PASSRIGHTS);
+}
+
+/* Its descriptors come from the supervisor and the runner. */
+static void
+allow_collector(struct filter *f)
+{
+	allow_common(f);
+	allow_channel(f);
 }
 
 static void
@@ -274,7 +288,7 @@ allow_submitter(struct filter *f)
 
 /* Slurm's commands inherit this filter, so it denies only dangerous calls. */
 static void
-refuse_collector(struct filter *f)
+refuse_runner(struct filter *f)
 {
 	static const uint64_t namespaces[] = { CLONE_NEWNS, CLONE_NEWUTS,
 		CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
@@ -303,9 +317,9 @@ refuse_collector(struct filter *f)
 static void
 filter_fill(struct filter *f, enum role role)
 {
-	rules(f, f->kill, dangerous, COUNT(dangerous));
-	if (role == ROLE_COLLECTOR) {
-		refuse_collector(f);
+	rules(f, f->kill, seccomp_dangerous, COUNT(seccomp_dangerous) - 1);
+	if (role == ROLE_RUNNER) {
+		refuse_runner(f);
 		return;
 	}
 	rules(f, f->kill, executing, COUNT(executing));
@@ -313,6 +327,8 @@ filter_fill(struct filter *f, enum role role)
 		return;
 	if (role == ROLE_LISTENER)
 		allow_listener(f);
+	else if (role == ROLE_COLLECTOR)
+		allow_collector(f);
 	else
 		allow_submitter(f);
 }
@@ -320,7 +336,7 @@ filter_fill(struct filter *f, enum role role)
 static uint32_t
 default_action(enum role role, enum sandbox_mode mode)
 {
-	if (LENIENT || role == ROLE_COLLECTOR)
+	if (LENIENT || role == ROLE_RUNNER)
 		return SCMP_ACT_ALLOW;
 	return mode == SANDBOX_LOG ? SCMP_ACT_LOG : SCMP_ACT_ERRNO(ENOSYS);
 }
@@ -331,8 +347,8 @@ kill_action(enum role role, enum sandbox_mode mode)
 	if (mode == SANDBOX_LOG)
 		return SCMP_ACT_LOG;
 	/* An unusual call of a Slurm command must not kill the command. */
-	return role == ROLE_COLLECTOR ? SCMP_ACT_ERRNO(EPERM) :
-					SCMP_ACT_KILL_PROCESS;
+	return role == ROLE_RUNNER ? SCMP_ACT_ERRNO(EPERM) :
+				     SCMP_ACT_KILL_PROCESS;
 }
 
 int

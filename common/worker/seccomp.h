@@ -9,6 +9,9 @@
 
 #include "common/worker/sandbox.h"
 
+/* Names of calls that no process of the suite makes; NULL at the end. */
+extern const char *const seccomp_dangerous[];
+
 /*
  * Loads the filter of the role into the calling thread; no_new_privs must be
  * set.  In SANDBOX_LOG no call is denied; the kernel logs the calls instead.

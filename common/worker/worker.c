@@ -39,7 +39,7 @@ on_signal(int sig)
 /*
  * The supervisor decides when a worker ends, also when a terminal or systemd
  * sends a signal to all processes.  Handlers, not SIG_IGN: an ignored signal
- * would stay ignored in the commands that the collector executes.
+ * would stay ignored in the commands that the runner executes.
  */
 static void
 signals_ignore(void)
@@ -366,6 +366,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	w.base = event_base_new();
 	if (w.base == NULL)
 		fatalx("out of memory");
+	w.sandbox_mode = sb.mode;
 	sandbox_enter(&sb, w.layers, sizeof(w.layers));
 	sandbox_clear(&sb);
 	channel_open(&w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common part of the three workers: enter the sandbox, send hello, get the
+ * The common part of the workers: enter the sandbox, send hello, get the
  * configuration in two steps, answer pings, receive descriptors, stop.
  */
 #ifndef COMMON_WORKER_WORKER_H
@@ -12,6 +12,7 @@
 #include "common/ctl.h"
 #include "common/ipc/channel.h"
 #include "common/worker/inflight.h"
+#include "common/worker/sandbox.h"
 
 struct worker;
 
@@ -70,6 +71,7 @@ struct worker {
 	struct conf conf;		    /* in force */
 	struct inflight *inflight;	    /* may be NULL */
 	char layers[512];		    /* of the sandbox */
+	enum sandbox_mode sandbox_mode;
 	int serving;
 	int stopping;
 	void *arg; /* the worker's own state */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is cc-backend reachable, and which version is it? While cc-backend fails,
- * only a harmless probe is sent, at growing intervals. When the probe is
- * answered, one request is sent; the others follow a good answer. The probe
- * also tells the version: cc-backend may have been upgraded in the meantime.
+ * The circuit breaker: finds out whether cc-backend is reachable, and which
+ * version it is.  While cc-backend fails, only a probe without effect is sent,
+ * at growing intervals.  When cc-backend answers the probe, one request is
+ * sent; the others follow after a good answer.  The answer to the probe also
+ * shows the version, because cc-backend may have been upgraded in the meantime.
  */
 #include "config.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
@@ -22,7 +24,7 @@
 
 /* failures in a row until cc-backend counts as down */
 #define FAILURES_MAX 3
-/* a row with more failures says nothing about other rows */
+/* failures of a row with more tries do not count for other rows */
 #define ROW_TRIES 3
 #define PROBE_MAX 20000 /* ms between probes */
 /* ms; an older topology is requested again with the probe */
@@ -55,11 +57,11 @@ struct breaker {
 	int asking;
 	/* that request was made with an older configuration */
 	int stale;
-	int doubt;		 /* cc-backend may be another one: probe it */
-	int64_t probed;		 /* spool_now() of the last probe */
-	enum breaker_state said; /* the state that was logged */
-	int64_t down;		 /* spool_now(); 0 = up */
-	int64_t clusters_at;	 /* spool_now() of the last good ones */
+	int doubt;		   /* another cc-backend may answer: probe it */
+	int64_t probed;		   /* spool_now() of the last probe */
+	enum breaker_state logged; /* the state that was logged */
+	int64_t down;		   /* spool_now(); 0 = up */
+	int64_t clusters_at;	   /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
 	char why[400];	/* of the last failure */
@@ -70,8 +72,8 @@ struct breaker {
 };
 
 /*
- * cc-backend before 1.4 does not know the field scope, before 1.5 the field
- * shared. Its answer names the first unknown field.
+ * cc-backend before 1.4 does not have the field scope, before 1.5 the field
+ * shared.  Its answer names the first unknown field.
  */
 static const char probe_body[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
@@ -124,7 +126,7 @@ report_down(struct breaker *g, enum breaker_state state)
 
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx(
-		    "CC-BACKEND AT %s REFUSES THE TOKEN (%s): nothing is "
+		    "cc-backend at %s refuses the token (%s): nothing is "
 		    "submitted until cc-backend accepts the token; all runs "
 		    "are kept",
 		    where, g->why);
@@ -142,11 +144,11 @@ report_down(struct breaker *g, enum breaker_state state)
 static void
 breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 {
-	if (g->said != state) {
+	if (g->logged != state) {
 		if (g->down == 0)
 			g->down = spool_now(g->s->spool);
 		report_down(g, state);
-		g->said = state;
+		g->logged = state;
 	}
 	g->state = state;
 	http_forget(g->s->http);
@@ -154,7 +156,7 @@ breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 		timer_after(g->timer, wait);
 }
 
-/* cc-backend answers, but may be another one: probes it now or soon. */
+/* Another cc-backend may answer: probes it now or soon. */
 static void
 doubt_settle(struct breaker *g)
 {
@@ -185,7 +187,7 @@ breaker_good(struct breaker *g)
 		    duration_text(spool_now(g->s->spool) - g->down),
 		    waiting_runs(g));
 		g->down = 0;
-		g->said = BREAKER_UNUSED;
+		g->logged = BREAKER_UNUSED;
 		spool_retry_now(g->s->spool, DEST_REST);
 		commit_soon(g->s->commit);
 	}
@@ -214,8 +216,8 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		return;
 	case RESULT_REPROBE:
 		/*
-		 * cc-backend was upgraded: the probe tells the version, other
-		 * requests wait.
+		 * cc-backend was upgraded: the probe finds the version, and
+		 * other requests wait.
 		 */
 		if (tries < ROW_TRIES && g->state == BREAKER_UP) {
 			g->state = BREAKER_DOWN;
@@ -240,7 +242,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
-/* Takes the version that the probe told. */
+/* Stores the version that the probe found. */
 static void
 version_take(struct breaker *g, const struct result *v)
 {
@@ -253,7 +255,9 @@ version_take(struct breaker *g, const struct result *v)
 
 	if (!v->told || g->version_pinned)
 		return;
-	/* A stop told that the version is older than the probe can tell. */
+	/*
+	 * The answer to a stop showed an older version than a probe can show.
+	 */
 	if (g->version_received && g->version == BACKEND_1_4_0 &&
 	    v->backend == BACKEND_1_4_3)
 		return;
@@ -276,7 +280,7 @@ breaker_half(struct breaker *g)
 	} else {
 		g->state = BREAKER_HALF_OPEN;
 		wake(g->s, WAKE_DELIVERY);
-		/* No run waits that could be sent: the probe has to suffice. */
+		/* No run waits, so no request can follow the probe. */
 		if (waiting_runs(g) == 0)
 			breaker_good(g);
 	}
@@ -494,27 +498,12 @@ breaker_status(struct breaker *g, uint64_t request)
 struct breaker *
 breaker_new(struct submitter *s)
 {
-	struct breaker *g = calloc(1, sizeof(*g));
+	struct breaker *g = permanent_new(sizeof(*g));
 
-	if (g == NULL)
-		return NULL;
 	g->s = s;
 	g->version = BACKEND_1_5;
 	g->timer = timer_new(s, on_timer, g);
-	if (g->timer == NULL) {
-		free(g);
-		return NULL;
-	}
 	return g;
-}
-
-void
-breaker_free(struct breaker *g)
-{
-	if (g == NULL)
-		return;
-	event_free(g->timer);
-	free(g);
 }
 
 void
@@ -530,7 +519,7 @@ breaker_conf(struct breaker *g)
 	}
 	g->state = BREAKER_DOWN;
 	g->down = 0;
-	g->said = BREAKER_UNUSED;
+	g->logged = BREAKER_UNUSED;
 	g->clusters_at = 0;
 	g->no_clusters = 0;
 	timer_after(g->timer, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The circuit breaker towards cc-backend: may requests go out, and which
- * version answers?  While cc-backend fails, only a harmless probe is sent.
+ * The circuit breaker for cc-backend: decides whether requests may be sent, and
+ * stores the version of cc-backend.  While cc-backend fails, only a probe
+ * without effect is sent.
  */
 #ifndef SUBMITTER_BACKEND_BREAKER_H
 #define SUBMITTER_BACKEND_BREAKER_H
@@ -14,20 +15,19 @@
 struct breaker;
 struct submitter;
 
-/* Returns owned, or NULL without memory. */
+/* Lives as long as the process; fatalx() when out of memory. */
 struct breaker *breaker_new(struct submitter *s);
-void breaker_free(struct breaker *g);
 /* The configuration is new: probes cc-backend, or stops all requests. */
 void breaker_conf(struct breaker *g);
 /* Requests that may be under way now; 0 = none. */
 unsigned breaker_width(const struct breaker *g);
-/* 1 when requests may go out. */
+/* 1 when requests may be sent. */
 int breaker_allows(const struct breaker *g);
 /* 1 when cc-backend answers, so that its jobs can be listed. */
 int breaker_reaches(const struct breaker *g);
-/* 1 when cc-backend answers and is not being tried out after an outage. */
+/* 1 when cc-backend answers and the breaker is not half open. */
 int breaker_is_up(const struct breaker *g);
-/* Learns from the result of a request; tries: of the row it was made for. */
+/* Changes the state by the result of a request; tries: those of its row. */
 void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
@@ -35,18 +35,20 @@ void breaker_status(struct breaker *g, uint64_t request);
 
 /* cc-backend's version, or the newest one while it is not known. */
 enum backend breaker_version(const struct breaker *g);
-/* 1 when the version was told or configured. */
+/* 1 when the version was found or configured. */
 int breaker_knows_version(const struct breaker *g);
-/* A stop's answer told the version; without effect on a configured one. */
+/*
+ * Sets the version that an answer to a stop showed, unless one is configured.
+ */
 void breaker_set_version(struct breaker *g, enum backend version);
-/* The configured version; pinned = 0: the probe tells. */
+/* Sets the configured version; pinned = 0: the probe finds the version. */
 void breaker_pin_version(struct breaker *g, int pinned, enum backend version);
 
 /* topology_cache.c */
 
-/* Takes cc-backend's clusters and keeps them for the next start.  0 or -1. */
+/* Reads cc-backend's clusters and stores them for the next process. 0 or -1. */
 int topology_cache_store(struct submitter *s, const struct http_answer *a);
-/* Takes the clusters that the last process kept. */
+/* Loads the clusters that the previous process stored. */
 void topology_cache_load(struct submitter *s);
 
 #endif

@@ -90,7 +90,7 @@ static const struct rule {
 	{ WRITES, 413, 413, NULL, SHAPE_ANY, RESULT_REJECTED },
 	{ WRITES, 422, 422, NULL, SHAPE_OBJECT, RESULT_REJECTED },
 	{ READS, 400, 400, NULL, SHAPE_OBJECT, RESULT_REJECTED },
-	/* cc-backend or something before it has a temporary fault */
+	/* cc-backend or a proxy has a temporary fault */
 	{ ANY, 429, 429, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 	{ ANY, 502, 504, NULL, SHAPE_ANY, RESULT_UNREACHABLE },
 	{ ANY, 500, 599, NULL, SHAPE_ANY, RESULT_RETRY },
@@ -259,8 +259,8 @@ response_classify(const struct http_answer *a, struct result *v)
 							     BACKEND_1_5;
 	}
 	/*
-	 * The probe cannot tell 1.4.3 from an older 1.4. A stop in the second
-	 * of its start can: only the older ones refuse it.
+	 * The probe cannot distinguish 1.4.3 from an older 1.4.  A stop in the
+	 * second of its start can: only the older versions refuse it.
 	 */
 	if (a->what == REQUEST_STOP && a->backend == BACKEND_1_4_3 &&
 	    a->code == 400 &&

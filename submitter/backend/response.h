@@ -16,7 +16,7 @@ enum result_code {
 	RESULT_RETRY, /* unknown or temporary: retried at growing intervals */
 	/* the same, and other requests would fail as well */
 	RESULT_UNREACHABLE,
-	RESULT_CHECK, /* refused as a duplicate: a list of jobs must tell */
+	RESULT_CHECK, /* refused as a duplicate: jobs must be listed */
 	RESULT_ACCEPTED_BEFORE, /* start: accepted before, not committed yet */
 	RESULT_ALREADY_STOPPED, /* stop: the run was stopped before */
 	RESULT_NO_RUN,		/* stop: no such run; the start is sent first */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all boxes of the submitter share: the worker, the counters and a
- * pointer to the state of each box.  A box looks into its own state alone;
- * it hands the pointers of the boxes below it to their functions.
+ * The context of all boxes of the submitter: the worker, the counters and a
+ * pointer to the state of each box.  A box uses only its own state, and passes
+ * the pointers of the boxes below it to their functions.
  */
 #ifndef SUBMITTER_BASE_CONTEXT_H
 #define SUBMITTER_BASE_CONTEXT_H
@@ -39,7 +39,7 @@ struct topology;
 struct counters {
 	uint64_t records; /* received from the collector */
 	uint64_t records_new;
-	uint64_t records_refused; /* no run can be made of them */
+	uint64_t records_refused; /* records without a valid run */
 	/* messages of the collector about other clusters */
 	uint64_t clusters_refused;
 	uint64_t watermarks_refused; /* later than any clock can be */

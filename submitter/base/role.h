@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The role of this suite beside another one (activeOnly). The failover code
- * sets the role; the code that sends asks for it.
+ * The role of this suite when two suites run (activeOnly).  The failover code
+ * sets the role; the code that sends requests reads it.
  */
 #ifndef SUBMITTER_BASE_ROLE_H
 #define SUBMITTER_BASE_ROLE_H

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "submitter/base/sets.h"
-
-#define FIRST_CAP  1024
-#define FIRST_KEYS 16
 
 void
 idset_clear(struct idset *set)
@@ -23,18 +21,13 @@ idset_clear(struct idset *set)
 void
 idset_add(struct idset *set, int64_t id)
 {
-	size_t cap = set->cap != 0 ? 2 * set->cap : FIRST_CAP;
-	int64_t *p;
+	int64_t *p = array_reserve(set->ids, &set->cap, set->n + 1, sizeof(*p));
 
-	if (set->n == set->cap) {
-		p = realloc(set->ids, cap * sizeof(*p));
-		if (p == NULL) {
-			set->lacking = 1;
-			return;
-		}
-		set->ids = p;
-		set->cap = cap;
+	if (p == NULL) {
+		set->lacking = 1;
+		return;
 	}
+	set->ids = p;
 	set->ids[set->n++] = id;
 	set->sorted = 0;
 }
@@ -69,18 +62,14 @@ keyset_clear(struct keyset *set)
 void
 keyset_add(struct keyset *set, const struct run_key *key, size_t max)
 {
-	size_t cap = set->cap != 0 ? 2 * set->cap : FIRST_KEYS;
 	struct run_key *p;
 
 	if (set->n >= max)
 		return;
-	if (set->n == set->cap) {
-		p = realloc(set->keys, cap * sizeof(*p));
-		if (p == NULL)
-			return;
-		set->keys = p;
-		set->cap = cap;
-	}
+	p = array_reserve(set->keys, &set->cap, set->n + 1, sizeof(*p));
+	if (p == NULL)
+		return;
+	set->keys = p;
 	set->keys[set->n++] = *key;
 	set->sorted = 0;
 }

@@ -3,19 +3,25 @@
 #include "config.h"
 
 #include "common/backoff.h"
+#include "common/clock.h"
+#include "common/log.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 
 struct event *
 timer_new(struct submitter *s, event_callback_fn fn, void *arg)
 {
-	return evtimer_new(s->w->base, fn, arg);
+	struct event *timer = evtimer_new(s->w->base, fn, arg);
+
+	if (timer == NULL)
+		fatalx("out of memory");
+	return timer;
 }
 
 void
 timer_after(struct event *timer, int64_t ms)
 {
-	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	if (ms < 0)
 		event_del(timer);

@@ -9,12 +9,15 @@
 
 struct submitter;
 
-/* A one-shot timer, not started.  Returns owned, or NULL without memory. */
+/*
+ * A one-shot timer that lives as long as the process; not started.  fatalx()
+ * when out of memory.
+ */
 struct event *timer_new(struct submitter *s, event_callback_fn fn, void *arg);
 /* Starts the timer anew; ms < 0 stops it. */
 void timer_after(struct event *timer, int64_t ms);
 
-/* A random time in [ms/2, ms], so that many clients do not ask at once. */
+/* A random time in [ms/2, ms], so that many clients do not send at once. */
 int64_t timer_jitter(int64_t ms);
 /*
  * ms to wait after so many failed tries: first, doubled with each try up to

@@ -29,19 +29,10 @@ wake(struct submitter *s, unsigned lanes)
 	event_active(s->wake.event, EV_TIMEOUT, 1);
 }
 
-int
+void
 wake_init(struct submitter *s, const struct wake_lane *table)
 {
 	s->wake.table = table;
 	s->wake.lanes = 0;
 	s->wake.event = timer_new(s, on_wake, s);
-	return s->wake.event != NULL ? 0 : -1;
-}
-
-void
-wake_clear(struct submitter *s)
-{
-	if (s->wake.event != NULL)
-		event_free(s->wake.event);
-	s->wake.event = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wake-ups: a box says that a lane has work, and the event loop runs the lane
- * soon. In this way a lower box starts the work of a higher box without a call.
+ * Wake-ups: a box marks a lane, and the event loop runs the lane.  So a lower
+ * box starts the work of a higher box without a call to it.
  */
 #ifndef SUBMITTER_BASE_WAKE_H
 #define SUBMITTER_BASE_WAKE_H
@@ -20,7 +20,7 @@ enum {
 	WAKE_DELIVERY = WAKE_REST | WAKE_NATS
 };
 
-/* What a lane runs; set in main.c.  The lanes run in the order of the table. */
+/* The function of a lane; set in main.c. The lanes run in the table's order. */
 struct wake_lane {
 	unsigned lane;
 	/* NULL ends the table */
@@ -33,9 +33,7 @@ struct wake {
 	const struct wake_lane *table; /* borrowed */
 };
 
-/* 0, or -1 without memory. */
-int wake_init(struct submitter *s, const struct wake_lane *table);
-void wake_clear(struct submitter *s);
+void wake_init(struct submitter *s, const struct wake_lane *table);
 /* The lanes run from the event loop, each once. */
 void wake(struct submitter *s, unsigned lanes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an answer of cc-backend does to the row of a run: it moves on, is
- * rejected or waits for a retry. See delivery.h.
+ * Applies an answer of cc-backend to the row of a run: its state changes, the
+ * run is rejected, or the request is retried.  See delivery.h.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ run_save(struct submitter *s, struct spool_run *run)
 	commit_soon(s->commit);
 }
 
-/* Later runs of the job may go; the run waits for its commit. */
+/* Releases later runs of the job; this run waits for its commit. */
 static void
 start_settled(struct submitter *s, const struct spool_run *run, enum dest dest)
 {
@@ -45,7 +45,7 @@ start_settled(struct submitter *s, const struct spool_run *run, enum dest dest)
 	wake(s, WAKE_COMMIT_CHECK | WAKE_DELIVERY);
 }
 
-/* The event tells how: accepted or listed. */
+/* event: the start was accepted or listed. */
 static void
 start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 {
@@ -145,7 +145,7 @@ not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 
 /* 500 because of the tags only: the run is stored. */
 static void
-say_without_tags(struct submitter *s, const struct spool_run *run,
+log_without_tags(struct submitter *s, const struct spool_run *run,
     const struct result *v)
 {
 	if (strstr(v->text, "adding tag") != NULL)
@@ -161,7 +161,7 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 	switch (v->code) {
 	case RESULT_DONE:
 		s->n.starts++;
-		say_without_tags(s, run, v);
+		log_without_tags(s, run, v);
 		CRASH_POINT("start-answered");
 		start_accepted(s, run);
 		break;
@@ -222,8 +222,8 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 }
 
 /*
- * This process sent no stop before: another client stopped the run, a list of
- * jobs tells how.
+ * This process sent no stop before: another client stopped the run.  A list of
+ * jobs shows how.
  */
 static void
 stop_late(struct submitter *s, struct spool_run *run, const char *why)
@@ -282,7 +282,7 @@ deleted(struct submitter *s, struct spool_run *run)
 						   RUN_EVENT_DELETED,
 	    DUE_NOW, "");
 	run->flags &= ~(
-	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_CLOSED_BY_OTHERS);
+	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_STOPPED_BY_OTHERS);
 	copy = *run;
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);

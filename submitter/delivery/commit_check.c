@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which starts has cc-backend committed to its database? A stop that is sent
- * before that sometimes stops another run and is answered with 200
- * nevertheless. So a stop waits until a list of jobs, requested after the start
- * was accepted, shows the run. A start that no list shows for a long time is
+ * Finds out which starts cc-backend has committed to its database.  A stop that
+ * is sent before that sometimes stops another run, although cc-backend answers
+ * 200.  So a stop waits until a list of jobs that was requested after the start
+ * was accepted shows the run.  A start that no list shows for a long time is
  * repeated.
+ *
+ * cc-backend commits all starts at a fixed interval. ccCommitInterval is only a
+ * first guess. What the lists show gives limits of the interval: a run that
+ * waited long proves that the interval is not shorter, and two commits that were
+ * seen prove that it is not longer than the time between them.
  */
 #include "config.h"
 
@@ -14,6 +19,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -24,10 +30,18 @@
 
 #define WAIT_FIRST 2000 /* ms from a waiting stop to the first list */
 #define WAIT_MAX   30000
-#define IDLE_MIN   30000 /* ms between lists while no stop waits */
+/* ms: cc-backend's default, the least guess before two commits were seen */
+#define INTERVAL_GUESS 120000
 /* times the longest commit until a start is repeated */
 #define OVERDUE	    3
 #define LONGEST_MAX 600000 /* ms; no commit interval is longer */
+
+/* A commit of cc-backend that a list has shown; 0 = none. */
+struct commit_shown {
+	int64_t asked; /* when the list was requested */
+	int64_t from;  /* the commit was not before, */
+	int64_t to;    /* and not after */
+};
 
 struct commit_check {
 	struct submitter *s;
@@ -42,14 +56,66 @@ struct commit_check {
 	int running;	   /* this list has only running jobs */
 	/* the next list has only running jobs */
 	int only_running;
-	/* ms from accepting a start to its commit */
-	int64_t longest;
+	/* ms: limits of the interval of commits; 0 = unknown */
+	int64_t least, most;
+	struct commit_shown last, before;
+	/* rounds since the last one that showed a commit */
+	unsigned in_vain;
 };
 
 static int64_t
 commit_ms(const struct commit_check *n)
 {
 	return conf_int(&n->s->w->conf, CONF_CC_COMMIT_INTERVAL) * 1000;
+}
+
+/* ms: no interval of commits is longer, as far as is known. */
+static int64_t
+interval_most(const struct commit_check *n)
+{
+	int64_t ms = n->most != 0 ? n->most : INTERVAL_GUESS;
+
+	if (ms < n->least)
+		ms = n->least;
+	return ms < commit_ms(n) ? commit_ms(n) : ms;
+}
+
+/*
+ * ms between lists while no stop waits. Lists that show no commit prove that the
+ * guess is too short.
+ */
+static int64_t
+idle_ms(const struct commit_check *n)
+{
+	int64_t ms = n->most != 0 ? n->most : commit_ms(n);
+	unsigned i;
+
+	ms += ms / 4;
+	for (i = 0; i < n->in_vain && ms < INTERVAL_GUESS; i++)
+		ms *= 2;
+	return ms;
+}
+
+/* A list that was requested at asked shows a start that was accepted at since. */
+static void
+interval_learn(struct commit_check *n, int64_t since, int64_t asked)
+{
+	int64_t now = spool_now(n->s->spool), most;
+
+	if (now - since > n->least && now - since < LONGEST_MAX)
+		n->least = now - since;
+	if (asked != n->last.asked) {
+		n->before = n->last;
+		n->last = (struct commit_shown) { .asked = asked, .to = now };
+	}
+	if (since > n->last.from)
+		n->last.from = since;
+	/* Accepted after the commit before: this is another commit. */
+	if (n->before.to == 0 || since <= n->before.to)
+		return;
+	most = now - n->before.from;
+	if (n->most == 0 || most < n->most)
+		n->most = most;
 }
 
 static uint64_t
@@ -73,8 +139,6 @@ arm(struct commit_check *n, int64_t ms)
 void
 commit_check_kick(struct commit_check *n)
 {
-	int64_t idle = commit_ms(n) + commit_ms(n) / 4;
-
 	if (n->job_list.busy)
 		return;
 	if (waiting(n, START_CONFLICT) + waiting(n, STOP_CONFLICT) > 0)
@@ -82,22 +146,19 @@ commit_check_kick(struct commit_check *n)
 	if (waiting(n, STOP_BLOCKED) > 0)
 		arm(n, n->wait + role_stop_delay(n->s));
 	else if (waiting(n, STARTED) > 0)
-		arm(n, idle > IDLE_MIN ? idle : idle > 0 ? idle : IDLE_MIN);
+		arm(n, idle_ms(n));
 }
 
 void
 commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 {
 	struct spool *sp = n->s->spool;
-	int64_t late = spool_now(sp) - run->since[DEST_REST];
-
 	if ((run->state[DEST_REST] != STOP_BLOCKED &&
 		run->state[DEST_REST] != STARTED) ||
 	    run->since[DEST_REST] >= asked)
 		return;
-	if (run->since[DEST_REST] > spool_opened(sp) && late > n->longest &&
-	    late < LONGEST_MAX)
-		n->longest = late;
+	if (run->since[DEST_REST] > spool_opened(sp))
+		interval_learn(n, run->since[DEST_REST], asked);
 	run_move(sp, run, DEST_REST, RUN_EVENT_LISTED, DUE_NOW, NULL);
 	n->promoted++;
 	spool_save(sp, run);
@@ -115,7 +176,7 @@ on_row(const struct backend_job *row, void *arg)
 	if (n->running || strcmp(row->state, "running") == 0)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
-		/* The other suite was first. */
+		/* The other suite has sent the stop. */
 		run_move(n->s->spool, &run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
 		    DUE_KEEP, NULL);
 		spool_save(n->s->spool, &run);
@@ -123,18 +184,16 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* Accepted long ago and never shown: the start is due again. */
+/* The start was accepted long ago and no list shows the run: sends it again. */
 static int
 overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct commit_check *n = arg;
-	int64_t from = run->since[DEST_REST], limit = commit_ms(n);
+	int64_t from = run->since[DEST_REST];
 
 	if (from < spool_opened(sp))
 		from = spool_opened(sp);
-	if (limit < n->longest)
-		limit = n->longest;
-	if (spool_now(sp) - from < OVERDUE * limit)
+	if (spool_now(sp) - from < OVERDUE * interval_most(n))
 		return 0;
 	log_info("%s: cc-backend accepted the start and does not show the run; "
 		 "the start is repeated",
@@ -169,14 +228,15 @@ round_end(struct commit_check *n)
 		n->wait = WAIT_FIRST;
 	else if (n->wait < WAIT_MAX)
 		n->wait = n->wait * 2 < WAIT_MAX ? n->wait * 2 : WAIT_MAX;
-	if (commit_ms(n) < n->wait)
-		n->wait = commit_ms(n);
+	if (n->most > WAIT_FIRST && n->most < n->wait)
+		n->wait = n->most;
+	n->in_vain = n->promoted > 0 ? 0 : n->in_vain + 1;
 	if (n->promoted > 0)
 		wake(n->s, WAKE_DELIVERY);
 	commit_check_kick(n);
 }
 
-/* The starts of a cluster's runs that wait for their commit: 0 = none. */
+/* The range of the starts in a cluster that wait for their commit; 0 = none. */
 static int
 span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
 {
@@ -261,25 +321,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 struct commit_check *
 commit_check_new(struct submitter *s)
 {
-	struct commit_check *n = calloc(1, sizeof(*n));
+	struct commit_check *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		return NULL;
 	n->s = s;
 	n->wait = WAIT_FIRST;
 	n->timer = timer_new(s, on_timer, n);
-	if (n->timer == NULL) {
-		free(n);
-		return NULL;
-	}
 	return n;
-}
-
-void
-commit_check_free(struct commit_check *n)
-{
-	if (n == NULL)
-		return;
-	event_free(n->timer);
-	free(n);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists jobs of cc-backend when its answer alone does not tell what happened to
- * a run: a start refused as a duplicate (the refusal may name a wrong run), or
- * a stop of a stopped run. Runs with near starts are listed together: first
- * running jobs, which need no files in cc-backend, then all jobs. If a list
- * fails because of a damaged row, the range is halved down to one second. The
- * runs of that second are requested one by one.
+ * Lists jobs of cc-backend when its answer alone does not show what happened to
+ * a run: a start was refused as a duplicate (the refusal may name a wrong run),
+ * or a stop found a stopped run.  Runs with near starts are listed together:
+ * first running jobs, which need no files in cc-backend, then all jobs.  If a
+ * list fails because of a damaged row, the range is halved down to one second.
+ * The runs of that second are requested one by one.
  */
 #include "config.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -22,11 +23,11 @@
 #include "submitter/net/http.h"
 #include "submitter/spool/commit.h"
 
-/* ms until the first list: more runs may come */
+/* ms until the first list, so that it serves several runs */
 #define CONFLICT_GATHER 200
 #define CONFLICT_RETRY	2000 /* ms after a request that failed */
 #define CONFLICT_TRIES	3    /* of one second; then edit_meta is used */
-/* ms until a run is requested again that nothing is known of */
+/* ms until a run without a result is requested again */
 #define CONFLICT_LATER 60000
 #define GROUP_MAX      512 /* runs listed together */
 /*
@@ -163,8 +164,8 @@ range_settle(struct conflict *k, int last)
 /* --- runs one by one --- */
 
 /*
- * edit_meta tells only whether cc-backend has the run. The run counts as
- * running then: the answer to its stop tells more.
+ * edit_meta shows only whether cc-backend has the run.  The run counts as
+ * running then: the answer to its stop shows more.
  */
 static void
 single_settle(struct conflict *k, int there)
@@ -183,9 +184,10 @@ single_settle(struct conflict *k, int there)
 }
 
 /*
- * edit_meta of one run failed several times. A run whose archive file is
+ * edit_meta of one run failed several times.  A run whose archive file is
  * missing is stopped and damaged in cc-backend: deleting it repairs the lists,
- * too. Nothing is known of other runs, and they block nothing.
+ * too.  The state of any other run stays unknown, and the run blocks no later
+ * run.
  */
 static void
 single_failed(struct conflict *k, const char *why)
@@ -226,7 +228,7 @@ on_meta(const struct http_answer *a, void *arg)
 		breaker_request_result(k->s->breaker, &v);
 	/*
 	 * Rejected: this cc-backend has no edit_meta; the answer to the stop
-	 * tells.
+	 * shows the state.
 	 */
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED)
 		single_settle(k, 1);
@@ -269,8 +271,8 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 }
 
 /*
- * Requests the next run of the second that cannot be listed: 1 = requested, 0 =
- * none.
+ * Requests the next run of the second that cannot be listed.  Returns 1, or 0
+ * when there is none.
  */
 static int
 single_next(struct conflict *k)
@@ -406,7 +408,7 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	if (strcmp(run->key.cluster, k->cluster) != 0)
 		return 0;
 	if (run->due[DEST_REST] > spool_now(sp))
-		return -1; /* and so are all that follow */
+		return -1; /* all rows that follow are due later */
 	if (k->n_runs > 0 && run->key.start < k->runs[0].start - GROUP_SPAN)
 		return 0;
 	if (k->n_runs == GROUP_MAX ||
@@ -420,7 +422,7 @@ group_add(struct spool *sp, struct spool_run *run, void *arg)
 	return 0;
 }
 
-/* Waits until a run that was put off is due again. */
+/* Waits until a run that was postponed is due again. */
 static void
 rest(struct conflict *k)
 {
@@ -506,27 +508,10 @@ conflict_kick(struct conflict *k)
 struct conflict *
 conflict_new(struct submitter *s)
 {
-	struct conflict *k = calloc(1, sizeof(*k));
+	struct conflict *k = permanent_new(sizeof(*k));
 
-	if (k == NULL)
-		return NULL;
 	k->s = s;
-	k->runs = calloc(GROUP_MAX, sizeof(*k->runs));
+	k->runs = permanent_new(GROUP_MAX * sizeof(*k->runs));
 	k->timer = timer_new(s, on_timer, k);
-	if (k->runs == NULL || k->timer == NULL) {
-		conflict_free(k);
-		return NULL;
-	}
 	return k;
-}
-
-void
-conflict_free(struct conflict *k)
-{
-	if (k == NULL)
-		return;
-	if (k->timer != NULL)
-		event_free(k->timer);
-	free(k->runs);
-	free(k);
 }

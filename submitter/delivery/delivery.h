@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delivery: what is due goes to cc-backend and NATS, and each answer moves
- * the row of its run.
+ * Delivery: sends what is due to cc-backend and NATS.  Each answer changes the
+ * row of its run.
  */
 #ifndef SUBMITTER_DELIVERY_DELIVERY_H
 #define SUBMITTER_DELIVERY_DELIVERY_H
@@ -25,46 +25,43 @@ struct submitter;
 
 /* rest_delivery.c: starts, stops and deletions by REST */
 
-/* Returns owned, or NULL without memory. */
+/* The boxes live as long as the process; fatalx() when out of memory. */
 struct rest_delivery *rest_delivery_new(struct submitter *s);
-void rest_delivery_free(struct rest_delivery *r);
 /* The lane WAKE_REST: sends what is due. */
 void rest_delivery_run(struct rest_delivery *r);
-/* A commit failed: the rows are older than what was done. */
+/* A commit failed: the rows lack the answers since the last commit. */
 void rest_delivery_rolled_back(struct rest_delivery *r);
-/* 1 when cc-backend answers, and nothing is under way or due. */
+/* 1 when cc-backend answers and no request is under way or due. */
 int rest_delivery_idle(const struct rest_delivery *r);
 void rest_delivery_status(struct rest_delivery *r, uint64_t request);
 
 /* nats_delivery.c: starts and stops by NATS */
 
 struct nats_delivery *nats_delivery_new(struct submitter *s);
-void nats_delivery_free(struct nats_delivery *d);
 /* The lane WAKE_NATS. */
 void nats_delivery_run(struct nats_delivery *d);
 void nats_delivery_rolled_back(struct nats_delivery *d);
-/* Takes nc; the first one makes the connection. */
+/* Takes nc. The first call with a server connects. */
 void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
 
-/* answer.c: what an answer does to a run */
+/* answer.c: applies an answer to a run */
 
 /* first: the answer is of the first stop that was ever tried. */
 void run_answered(struct submitter *s, struct spool_run *run, struct result *v,
     const struct http_answer *a, int first);
-/* A listing shows the start: the row moves on. */
+/* A listing shows the start: changes the state of the row. */
 void run_start_listed(struct submitter *s, struct spool_run *run);
-/* Refused for good: logs, keeps the reason, releases what waits behind. */
+/* Rejects the run: logs and stores the reason, releases later runs. */
 void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     const char *reason);
-/* Writes the row; an error spoils the transaction, and the commit sees it. */
+/* Writes the row. An error fails the transaction; the commit handles that. */
 void run_save(struct submitter *s, struct spool_run *run);
-/* The request is to be made again when requests may go out again. */
+/* Makes the request due again for the time when requests may be sent. */
 void run_requeue(struct submitter *s, struct spool_run *run);
 
 /* commit_check.c: which starts are committed in cc-backend */
 
 struct commit_check *commit_check_new(struct submitter *s);
-void commit_check_free(struct commit_check *n);
 /* The lane WAKE_COMMIT_CHECK. */
 void commit_check_kick(struct commit_check *n);
 /* A listing that was begun at asked shows the run as running. */
@@ -73,13 +70,12 @@ void commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked);
 /* conflict.c: starts refused as duplicates, stops of stopped runs */
 
 struct conflict *conflict_new(struct submitter *s);
-void conflict_free(struct conflict *k);
 /* The lane WAKE_CONFLICT. */
 void conflict_kick(struct conflict *k);
 
 /* foreign_stop.c: runs that another client has stopped in cc-backend */
 
-/* row shows how: the run is done, or kept for an admin. */
+/* Compares with row: the run is done, or is kept for an admin. */
 void foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row);
 /* cc-backend has the run stopped, without its file (why): kept for an admin. */
@@ -97,18 +93,18 @@ unsigned foreign_stop_repair(struct submitter *s, uint64_t request,
 /* meta_delivery.c: metadata updates after the stop */
 
 struct meta_delivery *meta_delivery_new(struct submitter *s);
-void meta_delivery_free(struct meta_delivery *l);
 /* The lane WAKE_META. */
 void meta_delivery_kick(struct meta_delivery *l);
-/* The stop of this run is delivered: what its start could not tell is due. */
+/*
+ * The stop of this run is delivered: stores the metadata that its start lacked.
+ */
 void meta_after_stop(struct meta_delivery *l, const struct spool_run *run);
-/* The run was refused for good: the run that is shown gets a message, once. */
+/* The run was rejected: the earlier run in cc-backend gets a message, once. */
 void meta_note_sibling(struct meta_delivery *l, struct spool_run *refused);
 
 /* node_states.c: node states */
 
 struct node_states *node_states_new(struct submitter *s);
-void node_states_free(struct node_states *n);
 void node_states_frame(struct node_states *n, struct channel *c,
     struct reader *r);
 /* cc-backend may be another one: node states are tried again. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that another client has stopped in cc-backend: its stop race, its own
- * clean-up of old jobs, or a stop of somebody else. If cc-backend's values
- * agree with Slurm's, the run is done. If not, it is kept, logged and listed,
- * and only `repair` changes it: it is deleted in cc-backend, started again, and
- * stopped when it has ended. Each step is a state of the row, so that a killed
- * process continues there.
+ * Runs that another client has stopped in cc-backend: by cc-backend's stop
+ * race, by its clean-up of old jobs, or by a request.  If cc-backend's values
+ * agree with Slurm's, the run is done.  If not, the run is kept, logged and
+ * listed, and only `repair` changes it: the run is deleted in cc-backend,
+ * started again, and stopped when it has ended.  Each step is a state of the
+ * row, so the next process continues after a kill.
  */
 #include "config.h"
 
@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
@@ -78,14 +79,14 @@ is_agreed(struct submitter *s, const struct spool_run *run,
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
-	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->flags |= RUN_STOPPED_BY_OTHERS;
 	log_limited(&said_wrong, log_errorx,
 	    "%s was stopped in cc-backend by "
 	    "another client; its state differs from Slurm's: %s; see "
 	    "`cc-slurm-adapterctl repair --dry-run`",
 	    run_key_text(&run->key), how);
 	run_move(s->spool, run, DEST_REST,
-	    spool_count(s->spool, DEST_REST, CLOSED_BY_OTHERS) < CLOSED_MAX ?
+	    spool_count(s->spool, DEST_REST, STOPPED_BY_OTHERS) < CLOSED_MAX ?
 		RUN_EVENT_STOP_DIFFERS :
 		RUN_EVENT_STOP_SETTLED,
 	    DUE_NOW, how);
@@ -111,7 +112,7 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 {
 	char how[sizeof(run->reason)];
 	s->n.closed++;
-	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->flags |= RUN_STOPPED_BY_OTHERS;
 	if (is_agreed(s, run, row, how, sizeof(how))) {
 		log_limited(&said_agreed, log_info,
 		    "%s was stopped in "
@@ -134,13 +135,13 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 	log_warnx("%s was stopped in cc-backend by another client; cc-backend "
 		  "does not show how, and the run stays as it is",
 	    run_key_text(&run->key));
-	run->flags |= RUN_CLOSED_BY_OTHERS;
+	run->flags |= RUN_STOPPED_BY_OTHERS;
 	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED, DUE_KEEP,
 	    "");
 	settled(s, run);
 }
 
-/* One walk over the runs that are closed by others. */
+/* One walk over the runs that other clients have stopped. */
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
@@ -151,16 +152,7 @@ struct repair_walk {
 static void
 row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)run->key.job);
-	snprintf(start, sizeof(start), "%lld", (long long)run->key.start);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, run->key.cluster, job, start, run->reason,
-	    action, NULL);
-	worker_ctl_row(m->s->w, m->request, &w);
-	wr_clear(&w);
+	diff_row_send(m->s, m->request, &run->key, run->reason, action);
 }
 
 /* Did the admin name this job and cluster, or none? */
@@ -221,7 +213,7 @@ foreign_stop_repair(struct submitter *s, uint64_t request,
 	struct repair_walk m = { .s = s, .req = req, .request = request };
 	struct spool_after after = { 0 };
 
-	while (spool_each(s->spool, DEST_REST, CLOSED_BY_OTHERS, &after,
+	while (spool_each(s->spool, DEST_REST, STOPPED_BY_OTHERS, &after,
 		   SPOOL_PAGE, repair_one, &m) == SPOOL_PAGE)
 		continue;
 	if (m.n > 0) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metadata updates are sent by edit_meta (cc-backend 1.5): what only the end of
- * a run tells, and that another run of the job is not shown. One at a time, and
- * only while no start and no stop is due or under way. An update is tried a few
- * times: the run may be hidden for minutes, or deleted.
+ * Sends metadata updates with edit_meta (cc-backend 1.5): values that are known
+ * only at the end of a run, and the message that cc-backend does not show
+ * another run of the job.  Updates are sent one at a time, and only while no
+ * start and no stop is due or under way.  An update is tried a few times,
+ * because cc-backend may hide the run for minutes, or may have deleted it.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -26,6 +28,8 @@
 /* ms after the stop: cc-backend archives the run and has no file yet */
 #define META_FIRST 2000
 #define META_AGAIN 2000 /* ms when the request could not be sent */
+/* ms after the stop in which the job script may come; more than its deadline */
+#define META_SCRIPT_WAIT 60000
 
 struct meta_delivery {
 	struct submitter *s;
@@ -56,7 +60,7 @@ on_answer(const struct http_answer *a, void *arg)
 	l->busy = 0;
 	known.backend = breaker_version(l->s->breaker);
 	response_classify(&known, &v);
-	/* A failure of this update says nothing about starts and stops. */
+	/* A failure of this update shows nothing about starts and stops. */
 	if (v.code != RESULT_RETRY)
 		breaker_request_result(l->s->breaker, &v);
 	switch (v.code) {
@@ -79,7 +83,7 @@ on_answer(const struct http_answer *a, void *arg)
 		give_up(l, &v);
 		break;
 	default:
-		/* cc-backend is unreachable: this was no try. */
+		/* cc-backend is unreachable: the try does not count. */
 		timer_after(l->timer, META_AGAIN);
 		return;
 	}
@@ -111,6 +115,24 @@ meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 	return rc;
 }
 
+/* The update that is due first: 1, 0 = none, -1.  Drops those without a value. */
+static int
+meta_next(struct meta_delivery *l, struct spool_meta *late)
+{
+	struct spool *sp = l->s->spool;
+	int rc = 0;
+
+	while (spool_meta_count(sp) > 0 &&
+	    (rc = spool_meta_next(sp, late)) == 1 && *late->value == '\0' &&
+	    late->due <= spool_now(sp)) {
+		spool_meta_drop(sp, late->id);
+		spool_meta_clear(late);
+		commit_soon(l->s->commit);
+		rc = 0;
+	}
+	return rc;
+}
+
 static void
 meta_delivery_step(struct meta_delivery *l)
 {
@@ -118,8 +140,7 @@ meta_delivery_step(struct meta_delivery *l)
 	int64_t wait;
 
 	if (l->busy || !rest_delivery_idle(l->s->rest) ||
-	    spool_meta_count(l->s->spool) == 0 ||
-	    spool_meta_next(l->s->spool, &late) != 1)
+	    meta_next(l, &late) != 1)
 		return;
 	wait = late.due - spool_now(l->s->spool);
 	if (wait > 0)
@@ -147,7 +168,7 @@ meta_delivery_kick(struct meta_delivery *l)
 
 /* --- updates --- */
 
-struct owing {
+struct update_batch {
 	struct meta_delivery *l;
 	const struct run_key *key;
 	unsigned n; /* that will be sent */
@@ -156,40 +177,41 @@ struct owing {
 static void
 owe(const char *field, const char *value, void *arg)
 {
-	struct owing *o = arg;
+	struct update_batch *o = arg;
 	struct spool *sp = o->l->s->spool;
 
 	int rc = spool_meta_add(sp, o->key, field, value,
 	    spool_now(sp) + META_FIRST);
 
-	o->l->s->n.meta_dropped += rc == 0;
 	o->n += rc == 1;
 }
 
-/* Not in a spool that is more than half full. */
+/* A spool that is more than half full stores no updates. */
 static int
 is_wanted(struct meta_delivery *l)
 {
-	struct spool *sp = l->s->spool;
-
-	return breaker_version(l->s->breaker) == BACKEND_1_5 &&
-	    spool_bytes(sp) < spool_bytes_max(sp) / 2;
+	return breaker_version(l->s->breaker) == BACKEND_1_5;
 }
 
 void
 meta_after_stop(struct meta_delivery *l, const struct spool_run *run)
 {
-	struct owing o = { .l = l, .key = &run->key };
+	struct update_batch o = { .l = l, .key = &run->key };
+	struct spool *sp = l->s->spool;
+	const char *script_key = spool_policy(sp)->script_key;
 	struct job job;
 
-	if ((run->flags & (RUN_END_IN_START | RUN_QUARANTINED)) ||
-	    !is_wanted(l))
+	if ((run->flags & RUN_QUARANTINED) || !is_wanted(l))
 		return;
 	job_init(&job);
 	inflight_set(l->s->w->inflight, &run->key);
-	if (spool_record(l->s->spool, run->id, &job) == 0)
-		payload_meta_late(l->s->payload, &job,
-		    (run->flags & RUN_INFO_CHANGED) != 0, owe, &o);
+	if (spool_record(sp, run->id, &job) == 0) {
+		if ((run->flags & RUN_END_IN_START) == 0)
+			payload_meta_late(l->s->payload, &job, owe, &o);
+		if ((job.flags & JOB_MORE) && script_key != NULL)
+			spool_meta_expect(sp, &run->key, script_key,
+			    spool_now(sp) + META_SCRIPT_WAIT);
+	}
 	inflight_clear(l->s->w->inflight);
 	job_clear(&job);
 }
@@ -210,7 +232,7 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 {
 	char text[256], start[64], end[64];
 	struct run_key previous;
-	struct owing o = { .l = l, .key = &previous };
+	struct update_batch o = { .l = l, .key = &previous };
 
 	/* Each reload retries the start, and it is rejected again. */
 	if ((refused->flags & RUN_PREVIOUS_NOTED) ||
@@ -237,24 +259,9 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 struct meta_delivery *
 meta_delivery_new(struct submitter *s)
 {
-	struct meta_delivery *l = calloc(1, sizeof(*l));
+	struct meta_delivery *l = permanent_new(sizeof(*l));
 
-	if (l == NULL)
-		return NULL;
 	l->s = s;
 	l->timer = timer_new(s, on_timer, l);
-	if (l->timer == NULL) {
-		free(l);
-		return NULL;
-	}
 	return l;
-}
-
-void
-meta_delivery_free(struct meta_delivery *l)
-{
-	if (l == NULL)
-		return;
-	event_free(l->timer);
-	free(l);
 }

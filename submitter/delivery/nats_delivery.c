@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delivery by NATS. No subscriber answers for a run, so only the order is kept:
- * a stop follows the confirmation of its start. Where cc-backend itself
- * subscribes, more than its commit interval lies between them. A message is
- * sent again when its arrival is unknown.
+ * Delivery by NATS.  No subscriber answers for a run, so only the order is
+ * kept: a stop is sent after the confirmation of its start.  Where cc-backend
+ * itself subscribes, more than its commit interval lies between both.  A
+ * message is sent again when its arrival is unknown.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
@@ -31,7 +32,7 @@ struct nats_delivery {
 	struct submitter *s;
 	struct event *due; /* when the next row is due */
 	unsigned in_flight;
-	int lost; /* a rollback: leases are to be taken back */
+	int lost; /* after a rollback the leases are taken back */
 };
 
 static void
@@ -271,24 +272,9 @@ nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc)
 struct nats_delivery *
 nats_delivery_new(struct submitter *s)
 {
-	struct nats_delivery *d = calloc(1, sizeof(*d));
+	struct nats_delivery *d = permanent_new(sizeof(*d));
 
-	if (d == NULL)
-		return NULL;
 	d->s = s;
 	d->due = timer_new(s, on_due, d);
-	if (d->due == NULL) {
-		free(d);
-		return NULL;
-	}
 	return d;
-}
-
-void
-nats_delivery_free(struct nats_delivery *d)
-{
-	if (d == NULL)
-		return;
-	event_free(d->due);
-	free(d);
 }

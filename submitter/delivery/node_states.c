@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Node states for cc-backend. A state is only true now, so that only the last
- * one of each node is kept, in memory, until it is delivered. One request at a
- * time. A failure does not count for the circuit breaker: starts and stops
- * decide.
+ * Node states for cc-backend.  A state describes only the present, so only the
+ * last state of each node is kept, in memory, until it is delivered.  One
+ * request is under way at a time.  A failure does not change the circuit
+ * breaker; only starts and stops do.
  */
 #include "config.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -54,7 +55,7 @@ struct node_states {
 	/* this cc-backend has no such request */
 	int unknown;
 	uint64_t sent;
-	struct log_limit said;
+	struct log_limit not_accepted;
 };
 
 static void nodes_send(struct node_states *n);
@@ -156,7 +157,7 @@ on_done(const struct http_answer *a, void *arg)
 			log_notice("this cc-backend accepts no node states");
 		n->unknown = 1;
 	} else
-		log_limited(&n->said, log_warnx,
+		log_limited(&n->not_accepted, log_warnx,
 		    "cc-backend did not accept "
 		    "node states: %s; they are sent again",
 		    v.text);
@@ -263,7 +264,7 @@ node_take(struct node_states *n, uint8_t cluster, const struct node_state *now)
 	node_due(n, node);
 }
 
-/* There are more clusters than possible: starts anew. */
+/* Forgets all clusters when there are more than the limit. */
 static uint8_t
 cluster_of(struct node_states *n, const char *name)
 {
@@ -325,25 +326,9 @@ node_states_status(struct node_states *n, uint64_t request)
 struct node_states *
 node_states_new(struct submitter *s)
 {
-	struct node_states *n = calloc(1, sizeof(*n));
+	struct node_states *n = permanent_new(sizeof(*n));
 
-	if (n == NULL)
-		return NULL;
 	n->s = s;
 	n->timer = timer_new(s, on_timer, n);
-	if (n->timer == NULL) {
-		free(n);
-		return NULL;
-	}
 	return n;
-}
-
-void
-node_states_free(struct node_states *n)
-{
-	if (n == NULL)
-		return;
-	nodes_forget(n);
-	event_free(n->timer);
-	free(n);
 }

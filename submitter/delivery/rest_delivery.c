@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends what is due to cc-backend; the answer moves the row of the run. Rows
- * are leased in one commit before their requests are sent, so that the key of a
- * run is durable first. An answer need not be durable at once: a repeated
- * request is harmless.
+ * Sends what is due to cc-backend.  The answer changes the row of the run.
+ * Rows are leased in one commit before their requests are sent, so the key of a
+ * run is durable first.  An answer need not be durable at once, because a
+ * repeated request is harmless.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -21,7 +22,7 @@
 #include "submitter/payload/topology.h"
 #include "submitter/spool/commit.h"
 
-/* ms until a stop checks again for starts that go first */
+/* ms until a stop checks again whether starts have priority */
 #define BEHIND_WAIT 500
 
 /*
@@ -38,12 +39,12 @@ struct rest_delivery {
 	struct event *due; /* when the next row is due */
 	int64_t queue[QUEUE_MAX];
 	unsigned n_queue;
-	unsigned want; /* of them, next time */
+	unsigned want; /* rows to lease next time */
 	/* spool_now() when the queue was filled */
 	int64_t filled;
 	unsigned at; /* index of the next row */
 	unsigned in_flight;
-	int lost; /* a rollback: the leases are taken back */
+	int lost; /* after a rollback the leases are taken back */
 };
 
 /* A request under way. */
@@ -98,7 +99,7 @@ on_answer(const struct http_answer *a, void *arg)
 	wake(r->s, WAKE_DELIVERY);
 }
 
-/* Makes the body of what is due for a row; 0, or -1 when it is impossible. */
+/* Builds the body of the due request. 0, or -1 when that is impossible. */
 static int
 body_make(struct rest_delivery *r, const struct spool_run *run,
     enum request_kind what, struct writer *body, char *why, size_t size)
@@ -132,7 +133,7 @@ body_make(struct rest_delivery *r, const struct spool_run *run,
 	return rc;
 }
 
-/* Sends what is due for a leased row. */
+/* Sends the due request of a leased row. */
 static void
 row_send(struct rest_delivery *r, struct spool_run *run, int first)
 {
@@ -177,9 +178,9 @@ done:
 }
 
 /*
- * The first start of a run decides for good whether it has tags: cc-backend
- * takes a repeated start with tags as another run while the first one, without
- * tags, is in its cache.
+ * The first start of a run fixes whether its starts have tags: while a start
+ * without tags is in cc-backend's cache, cc-backend stores a repeated start
+ * with tags as another run.
  */
 static void
 first_start(struct rest_delivery *r, struct spool_run *run)
@@ -299,7 +300,7 @@ queue_next(struct rest_delivery *r)
 	row_send(r, &run, first);
 }
 
-/* Returns the rows that were leased and not sent. */
+/* Makes the leased rows due again that were not sent. */
 static void
 queue_return(struct rest_delivery *r)
 {
@@ -382,26 +383,11 @@ rest_delivery_rolled_back(struct rest_delivery *r)
 struct rest_delivery *
 rest_delivery_new(struct submitter *s)
 {
-	struct rest_delivery *r = calloc(1, sizeof(*r));
+	struct rest_delivery *r = permanent_new(sizeof(*r));
 
-	if (r == NULL)
-		return NULL;
 	r->s = s;
 	r->due = timer_new(s, on_due, r);
-	if (r->due == NULL) {
-		free(r);
-		return NULL;
-	}
 	return r;
-}
-
-void
-rest_delivery_free(struct rest_delivery *r)
-{
-	if (r == NULL)
-		return;
-	event_free(r->due);
-	free(r);
 }
 
 void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way into the spool. All records of a few milliseconds share
- * a commit and are acknowledged after it. Their bytes are kept in memory until
- * then: if the disk refuses a write, they are written again, and the collector
- * is told to hold back ended runs. The collector itself limits what it sends
- * without an acknowledgement.
+ * Receives records and stores them in the spool.  All records of a few
+ * milliseconds share a commit and are acknowledged after it.  Their bytes are
+ * kept in memory until then: if the disk refuses a write, they are written
+ * again, and `flow` makes the collector keep the records of ended runs.  The
+ * collector itself limits the unacknowledged records.
  */
 #include "config.h"
 
@@ -14,12 +14,13 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/timer.h"
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
 
 #define COMMIT_MS 8 /* longest time until a record is durable */
-/* until space is looked for again after a commit */
+/* ms until space is searched again after a commit */
 #define FULL_MS 50
 /* this many uncommitted messages are committed at once */
 #define FRAMES_MAX 256
@@ -94,7 +95,7 @@ intake_rolled_back(struct intake *b)
 {
 	b->next = b->first;
 	b->n_applied = 0;
-	/* else messages that wait would be acknowledged */
+	/* otherwise messages that wait would be acknowledged */
 	b->seq = b->acked;
 	timer_arm(b, COMMIT_MS);
 	return space_release_reserve(b);
@@ -280,27 +281,11 @@ intake_peer(struct intake *b, struct channel *c)
 struct intake *
 intake_new(struct submitter *s, const struct intake_ops *ops)
 {
-	struct intake *b = calloc(1, sizeof(*b));
+	struct intake *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->ops = ops;
 	b->last = &b->first;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	return b;
-}
-
-void
-intake_free(struct intake *b)
-{
-	if (b == NULL)
-		return;
-	frames_drop(b, 1);
-	event_free(b->timer);
-	free(b);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way from the collector into the spool: received, put into
- * the open transaction, acknowledged when they are durable.
+ * The intake receives records from the collector, puts them into the open
+ * transaction, and acknowledges them when they are durable.
  */
 #ifndef SUBMITTER_INTAKE_INTAKE_H
 #define SUBMITTER_INTAKE_INTAKE_H
@@ -19,23 +19,25 @@ struct submitter;
 #define QUARANTINE_MAX 64
 
 /*
- * What the boxes above do with what came in; set in main.c.  All are required.
+ * Functions of the boxes above for received messages; set in main.c.  All are
+ * required.
  */
 struct intake_ops {
 	/* A record of a backfill was stored, or found to be known. */
 	void (*backfill_record)(struct submitter *s, enum spool_put put);
 	/* A record of a dry run, which is not stored. */
 	void (*dryrun_record)(struct submitter *s, const struct job *job);
-	/* All records of a backfill up to then have come. */
+	/* All records of a backfill up to this time were received. */
 	void (*backfill_watermark)(struct submitter *s, const char *cluster,
 	    int64_t until);
 	/* Slurm does not know a run. */
 	void (*not_found)(struct submitter *s, const struct run_key *key);
 };
 
-/* Borrows ops.  Returns owned, or NULL without memory. */
+/*
+ * Borrows ops.  Lives as long as the process; fatalx() when out of memory.
+ */
 struct intake *intake_new(struct submitter *s, const struct intake_ops *ops);
-void intake_free(struct intake *b);
 /*
  * A collector is connected (NULL: lost): records of the old one are not
  * acknowledged any more.
@@ -44,7 +46,7 @@ void intake_peer(struct intake *b, struct channel *c);
 /* A message: record, watermark or not-found. */
 void intake_receive(struct intake *b, const struct msg_header *h,
     struct reader *r);
-/* The records of this run must not be read. */
+/* Records of this run are not read from now on. */
 void intake_quarantine(struct intake *b, const struct run_key *key);
 /* 1 when records are written into the spool, and do not wait in memory. */
 int intake_has_room(const struct intake *b);
@@ -59,7 +61,9 @@ void intake_committed(struct intake *b);
 int intake_rolled_back(struct intake *b);
 /* Applies the frames again: 0 or -1. */
 int intake_retry(struct intake *b);
-/* Tells the collector to send, or to hold back what has ended. */
+/*
+ * Sends `flow`: the collector sends the records of ended runs, or keeps them.
+ */
 void intake_flow(struct intake *b);
 
 /* snapshot.c: watermarks and the keys of open runs, for a new collector */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State that the files of the intake share. */
+/* Private state of the intake. */
 #ifndef SUBMITTER_INTAKE_INTAKE_PRIVATE_H
 #define SUBMITTER_INTAKE_INTAKE_PRIVATE_H
 
@@ -46,7 +46,7 @@ struct intake {
 	int64_t room;
 	size_t needs; /* bytes that the first waiting record needs */
 	/* the warning before the spool is full was logged */
-	int said_large;
+	int logged_large;
 	int reserve; /* the reserve exists */
 	/* the reserve was released: only space within the file is left */
 	int no_disk;
@@ -63,8 +63,8 @@ struct intake {
 /* apply.c */
 
 /*
- * Applies one message; the reader stands at its payload. 0, or -1 when the
- * spool refuses the write; *bad: the message is invalid.
+ * Applies one message; the reader is at its payload.  0, or -1 when the spool
+ * refuses the write; *bad: the message is invalid.
  */
 int frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad);
 /*
@@ -76,17 +76,17 @@ int frame_resources(struct intake *b, const struct intake_frame *f);
 /* space.c */
 
 /*
- * Returns 1 when there is space for this message. Else this message and all
- * after it wait.
+ * Returns 1 when there is space for this message.  Otherwise this message and
+ * all later ones wait.
  */
 int space_admit(struct intake *b, const struct intake_frame *f);
 /*
- * Called after each commit: logs, and lets messages in when there is space
- * again.
+ * Called after each commit: logs, and applies waiting messages when there is
+ * space again.
  */
 void space_check(struct intake *b);
 /*
- * Called while the spool is full: removes a little. Returns the ms until the
+ * Called while the spool is full: removes some rows.  Returns the ms until the
  * next step.
  */
 int space_free_some(struct intake *b);

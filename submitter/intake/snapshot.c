@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a new collector is told: watermarks, and the keys of runs without an
+ * The messages for a new collector: watermarks, and the keys of runs without an
  * end.
  */
 #include "config.h"
@@ -79,7 +79,7 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 {
 	static const enum run_state states[OPEN_STATES] = { START_DUE,
 		START_BLOCKED, START_REJECTED, START_CONFLICT, STARTED,
-		START_COMMITTED, DELETE_DUE, CLOSED_BY_OTHERS };
+		START_COMMITTED, DELETE_DUE, STOPPED_BY_OTHERS };
 	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
 							   DEST_NATS;
 	struct spool_after after;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Space in the spool. When spoolMaxBytes is reached or the disk is full, the
- * collector is told to hold back ended runs: accounting keeps them. Messages
- * that arrive nevertheless wait in memory, unacknowledged. Only the resources
- * of runs that have begun are still written, because accounting does not keep
- * them. A share of the file is reserved for them, and on a full disk the space
- * of a reserve file that is removed.
+ * Space in the spool.  When spoolMaxBytes is reached or the disk is full,
+ * `flow` makes the collector keep the records of ended runs: accounting has
+ * them.  Messages that arrive nevertheless wait in memory, unacknowledged.
+ * Only the resources of runs that have begun are still written, because
+ * accounting does not keep them.  A share of the file is reserved for them, and
+ * on a full disk the space of a reserve file that is removed.
  *
  * Meanwhile space is released: first the scripts of runs whose start is
- * delivered, then the oldest tombstones. Runs that wait for delivery stay.
+ * delivered, then the oldest tombstones.  Runs that wait for delivery stay.
  */
 #include "config.h"
 
@@ -145,12 +145,12 @@ space_check(struct intake *b)
 	uint64_t now = spool_bytes(b->s->spool);
 
 	if (now < max / 100 * WARN_PERCENT)
-		b->said_large = 0;
-	else if (!b->said_large) {
+		b->logged_large = 0;
+	else if (!b->logged_large) {
 		log_warnx("the spool uses %llu of %llu KiB (spoolMaxBytes)",
 		    (unsigned long long)(now >> 10),
 		    (unsigned long long)(max >> 10));
-		b->said_large = 1;
+		b->logged_large = 1;
 	}
 	if (b->space == SPACE_OK || is_tight(b)) {
 		if (b->space == SPACE_OK)
@@ -229,9 +229,9 @@ void
 space_make_reserve(struct intake *b)
 {
 	int64_t now = spool_now(b->s->spool), spare;
-	int fd, said = b->scarce != 0;
+	int fd, logged = b->scarce != 0;
 
-	if (b->reserve || (said && now - b->scarce < RESERVE_AGAIN))
+	if (b->reserve || (logged && now - b->scarce < RESERVE_AGAIN))
 		return;
 	fd = open(RESERVE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
 	    0600);
@@ -241,7 +241,7 @@ space_make_reserve(struct intake *b)
 	if (b->reserve)
 		b->no_disk = 0;
 	else {
-		if (!said && !b->no_disk)
+		if (!logged && !b->no_disk)
 			log_warn("no space for a reserve of %lld KiB for a "
 				 "full disk",
 			    (long long)(reserve_size(b) >> 10));

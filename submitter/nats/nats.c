@@ -86,7 +86,7 @@ nats_prepare(void)
 static void
 retry_in(struct nats *n, int ms)
 {
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	evtimer_add(n->timer, &tv);
 }

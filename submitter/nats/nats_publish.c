@@ -13,6 +13,8 @@
 
 /* Longest wait for a flush or an acknowledgement. */
 #define CONFIRM_MS 5000
+/* Longest wait for each answer about the stream, when connecting. */
+#define ASK_MS 2000
 
 static natsStatus
 last_error(natsConnection *nc)
@@ -130,15 +132,48 @@ static void
 ask_window(struct nats_session *ns, const char *stream)
 {
 	jsStreamInfo *si = NULL;
+	jsOptions o;
 	int64_t window = 0;
 
 	ns->window_read = 1;
-	if (js_GetStreamInfo(&si, ns->js, stream, NULL, NULL) == NATS_OK &&
+	jsOptions_Init(&o);
+	o.Wait = ASK_MS;
+	if (js_GetStreamInfo(&si, ns->js, stream, &o, NULL) == NATS_OK &&
 	    si->Config != NULL)
 		window = si->Config->Duplicates;
 	jsStreamInfo_Destroy(si);
 	if (window > 0)
 		ns->window = window;
+}
+
+void
+nats_window_ask(struct nats_session *ns)
+{
+	jsStreamNamesList *names = NULL;
+	jsOptions o;
+
+	if (ns->js == NULL)
+		return;
+	jsOptions_Init(&o);
+	o.Wait = ASK_MS;
+	o.Stream.Info.SubjectsFilter = ns->conf->subject;
+	if (js_StreamNames(&names, ns->js, &o, NULL) == NATS_OK &&
+	    names->Count == 1)
+		ask_window(ns, names->List[0]);
+	jsStreamNamesList_Destroy(names);
+}
+
+/*
+ * The broker does not permit the subject.  A question about the stream that the
+ * broker does not permit says nothing about publishing.
+ */
+static int
+is_denied(natsConnection *nc)
+{
+	const char *text = NULL;
+
+	return natsConnection_GetLastError(nc, &text) == NATS_NOT_PERMITTED &&
+	    (text == NULL || strstr(text, "$JS.API.") == NULL);
 }
 
 static enum nats_trouble
@@ -168,7 +203,7 @@ stream_one(struct nats_session *ns, struct nats_item *item, char *why,
 		item_end(item, NATS_TOO_LONG, "longer than the stream accepts");
 		return TROUBLE_NONE;
 	}
-	if (last_error(ns->nc) == NATS_NOT_PERMITTED) {
+	if (is_denied(ns->nc)) {
 		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
 		return TROUBLE_DENIED;
 	}

@@ -52,6 +52,11 @@ void nats_items_end(struct nats_item *item, enum nats_result result,
  */
 void nats_error_text(natsConnection *nc, natsStatus s, char *buf, size_t size);
 /*
+ * Asks JetStream which stream has the subject and how long it detects
+ * duplicates.  window stays 0 when the login does not permit the question.
+ */
+void nats_window_ask(struct nats_session *ns);
+/*
  * Publishes the batch and sets the result of each item.  Returns TROUBLE_NONE,
  * or why the caller must close the connection, with the reason in why.
  */

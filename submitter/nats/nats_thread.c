@@ -195,9 +195,10 @@ connected(struct nats_thread *nt, struct nats_target *t, const char *address)
 	nt->session.conf = nats_conf_ref(t->conf);
 	nt->session.window_read = 0;
 	nt->session.window = 0;
+	nats_window_ask(&nt->session);
 	pthread_mutex_lock(&nt->lock);
 	nt->state.max_payload = max > 0 ? (size_t)max : 1024 * 1024;
-	nt->state.window = 0;
+	nt->state.window = nt->session.window;
 	snprintf(nt->state.where, sizeof(nt->state.where), "%s:%u (%s)",
 	    t->server.host, t->server.port, address);
 	pthread_mutex_unlock(&nt->lock);

@@ -155,7 +155,7 @@ static int
 set_timer(CURLM *multi, long ms, void *arg)
 {
 	struct http_client *r = arg;
-	struct timeval tv = { ms / 1000, (ms % 1000) * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	(void)multi;
 	if (ms < 0)

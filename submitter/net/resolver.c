@@ -196,7 +196,7 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 static void
 entry_timer(struct entry *e, int ms)
 {
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	evtimer_add(e->timer, &tv);
 }

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "submitter/payload/json_write.h"
 #include "submitter/payload/nats_message.h"
+#include "submitter/payload/slurm_info.h"
 
 /* Largest time whose nanoseconds fit 64 bits. */
 #define SECONDS_MAX (INT64_MAX / 1000000000)
@@ -148,6 +150,16 @@ length_cut(const char *text, size_t over)
 	return n > over + TEXT_LEAST ? n - over : 0;
 }
 
+static size_t
+info_cut(const struct job *job, size_t over)
+{
+	char *info = slurm_info_text(job);
+	size_t n = length_cut(info, over);
+
+	free(info);
+	return n;
+}
+
 int
 message_make(const struct payload *p, const struct payload_how *how,
     const struct message_how *mh, const struct job *job, enum message kind,
@@ -175,8 +187,7 @@ message_make(const struct payload *p, const struct payload_how *how,
 			less.script_max = 0;
 			break;
 		case 2:
-			less.info_max = length_cut(job->slurm_info,
-			    w->len - mh->max);
+			less.info_max = info_cut(job, w->len - mh->max);
 			break;
 		case 3:
 			less.info_max = 0;

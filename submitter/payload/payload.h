@@ -69,13 +69,15 @@ void payload_edit_meta(const struct payload *p, const struct run_key *key,
     const char *field, const char *value, struct writer *w);
 /* 1 when metaDataFields contains message. */
 int payload_has_message(const struct payload *p);
+/* The key of the job script; NULL when metaDataFields does not contain it. */
+const char *payload_script_key(const struct payload *p);
 /*
  * Calls fn for each text of metaData that is known only at the end of a run, if
  * metaDataFields contains it: exit code (not 0:0 of a completed run), reason,
- * and slurmInfo if info is set.
+ * and slurmInfo with the end (ccUpdateSlurmInfo).
  */
 typedef void payload_late_fn(const char *field, const char *value, void *arg);
-void payload_meta_late(const struct payload *p, const struct job *job, int info,
+void payload_meta_late(const struct payload *p, const struct job *job,
     payload_late_fn *fn, void *arg);
 /* The delete_job body. */
 void payload_delete(const struct payload *p, const struct run_key *key,

@@ -140,6 +140,7 @@ payload_new(const struct conf *conf, char *reason, size_t size)
 	p->cpumap = cpumap_new(conf_str(conf, CONF_CPU_MAP), reason, size);
 	if (p->cpumap == NULL)
 		goto failed;
+	p->update_info = conf_bool(conf, CONF_CC_UPDATE_SLURM_INFO);
 	p->tags = tags_new(conf_str(conf, CONF_TAGS), reason, size);
 	if (p->tags == NULL)
 		goto failed;

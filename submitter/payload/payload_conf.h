@@ -34,6 +34,7 @@ void payload_meta_write(const struct payload *p, const struct payload_how *how,
 
 struct payload {
 	unsigned fields;       /* 1u << enum meta_field */
+	int update_info;       /* send slurmInfo again with the end */
 	enum job_end requeued; /* jobState of a requeued run */
 	struct cpumap *cpumap; /* owned; may be NULL */
 	struct tags *tags;     /* owned; may be NULL */

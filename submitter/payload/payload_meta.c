@@ -6,11 +6,13 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "submitter/payload/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
+#include "submitter/payload/slurm_info.h"
 
 /*
  * One key of metaData, if metaDataFields contains it.  *open: it is not the
@@ -77,13 +79,13 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
     const struct job *job, int threads, struct writer *w)
 {
 	const size_t all = JSON_UNLIMITED;
-	char code[32];
+	char code[32], *info = slurm_info_text(job);
 	int open = 0;
 
 	WR_TEXT(w, ",\"metaData\":");
 	meta_text(p, META_JOB_NAME, w, &open, job->name, all);
 	meta_text(p, META_JOB_SCRIPT, w, &open, job->script, how->script_max);
-	meta_text(p, META_SLURM_INFO, w, &open, job->slurm_info, how->info_max);
+	meta_text(p, META_SLURM_INFO, w, &open, info, how->info_max);
 	if (job->submit > 0)
 		meta_number(p, META_SUBMIT_TIME, w, &open,
 		    (uint64_t)job->submit);
@@ -99,6 +101,7 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 		wr_u8(w, '}');
 	else
 		WR_TEXT(w, "{}");
+	free(info);
 }
 
 /* NULL for 0:0 of a completed run, which the state implies. */
@@ -116,23 +119,34 @@ payload_has_message(const struct payload *p)
 	return (p->fields & 1u << META_MESSAGE) != 0;
 }
 
+const char *
+payload_script_key(const struct payload *p)
+{
+	return p->fields & 1u << META_JOB_SCRIPT ?
+	    meta_field_names[META_JOB_SCRIPT] :
+	    NULL;
+}
+
 void
-payload_meta_late(const struct payload *p, const struct job *job, int info,
+payload_meta_late(const struct payload *p, const struct job *job,
     payload_late_fn *fn, void *arg)
 {
-	char code[32];
-	const struct {
+	char code[32], *info = NULL;
+	struct {
 		enum meta_field field;
 		const char *value;
 	} late[] = {
 		{ META_EXIT_CODE, exit_code_late(job, code, sizeof(code)) },
 		{ META_REASON, reason_of(job) },
-		{ META_SLURM_INFO, info ? job->slurm_info : NULL },
+		{ META_SLURM_INFO, NULL },
 	};
 	size_t i;
 
+	if (p->update_info && job->state != END_NOT)
+		late[2].value = info = slurm_info_text(job);
 	for (i = 0; i < sizeof(late) / sizeof(late[0]); i++)
 		if (late[i].value != NULL && *late[i].value != '\0' &&
 		    (p->fields & 1u << late[i].field) != 0)
 			fn(meta_field_names[late[i].field], late[i].value, arg);
+	free(info);
 }

@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "common/array.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "submitter/payload/cpumap.h"
@@ -22,7 +23,7 @@
 #include "submitter/payload/topology.h"
 
 /* Warnings that are logged once; further ones are not logged. */
-#define SAID_MAX 1024
+#define LOGGED_MAX 1024
 /* Limits of a list of clusters; sites have about ten. */
 #define CLUSTERS_MAX 256
 #define KINDS_MAX    1024
@@ -56,8 +57,8 @@ struct topology {
 	uint64_t digest;  /* of the last answer */
 	unsigned devices; /* not listed by cc-backend */
 	unsigned hosts;	  /* with such devices */
-	size_t n_said;
-	uint64_t said[SAID_MAX];
+	size_t n_logged;
+	uint64_t logged[LOGGED_MAX];
 };
 
 /* 1 when it is called first with these texts, ended by NULL. */
@@ -73,12 +74,12 @@ first_time(struct topology *t, ...)
 	while ((s = va_arg(ap, const char *)) != NULL)
 		h = hash_bytes(h, s, strlen(s) + 1);
 	va_end(ap);
-	for (i = 0; i < t->n_said; i++)
-		if (t->said[i] == h)
+	for (i = 0; i < t->n_logged; i++)
+		if (t->logged[i] == h)
 			return 0;
-	if (t->n_said == SAID_MAX)
+	if (t->n_logged == LOGGED_MAX)
 		return 0;
-	t->said[t->n_said++] = h;
+	t->logged[t->n_logged++] = h;
 	return 1;
 }
 
@@ -92,18 +93,14 @@ thread_ids_clear(struct thread_ids *ids)
 static int
 ids_add(struct thread_ids *ids, uint32_t id)
 {
-	uint32_t cap, *more;
+	uint32_t *more;
 
-	if (ids->n == ids->cap) {
-		cap = ids->cap != 0 ? ids->cap * 2 : 64;
-		if (ids->n >= THREADS_MAX)
-			return -1;
-		more = realloc(ids->ids, cap * sizeof(*more));
-		if (more == NULL)
-			return -1;
-		ids->ids = more;
-		ids->cap = cap;
-	}
+	if (ids->n >= THREADS_MAX)
+		return -1;
+	more = array_reserve(ids->ids, &ids->cap, ids->n + 1, sizeof(*more));
+	if (more == NULL)
+		return -1;
+	ids->ids = more;
 	ids->ids[ids->n++] = id;
 	return 0;
 }
@@ -315,7 +312,7 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 	t->clusters = clusters;
 	t->n = n;
 	t->digest = digest;
-	t->n_said = 0;
+	t->n_logged = 0;
 	t->devices = t->hosts = 0;
 	for (i = 0; i < n; i++)
 		report_shapeless(t, &clusters[i]);

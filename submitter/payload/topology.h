@@ -21,7 +21,7 @@ struct cpumap;
 struct thread_ids {
 	uint32_t *ids; /* owned */
 	uint32_t n;
-	uint32_t cap;
+	size_t cap;
 };
 void thread_ids_clear(struct thread_ids *ids);
 

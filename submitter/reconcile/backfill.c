@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A backfill reads a past range in chunks. Durable in the spool are the range,
- * its progress, which moves in the transaction with the last record of a chunk,
- * and the records. Their runs are held until a list of cc-backend's jobs shows
- * which of them it has. After a kill, the next process continues with the held
- * runs, then with the next chunk. A chunk that is read twice changes nothing.
+ * A backfill reads a past range in chunks.  The spool stores the range, its
+ * progress, which changes in the transaction with the last record of a chunk,
+ * and the records.  Their runs are held until a list of cc-backend's jobs shows
+ * which of them it has.  After a kill, the next process continues with the held
+ * runs, then with the next chunk.  A chunk that is read twice changes nothing.
  * See backfill.h.
  */
 #include "config.h"
@@ -16,19 +16,21 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 
-#define STATE	      "backfill" /* key of the value in the spool */
-#define STATE_VERSION 1u
+#define STATE "backfill" /* key of the value in the spool */
+/* version 1 has no number of restored runs */
+#define STATE_VERSION 2u
 /* s of accounting in one query and in the spool at once */
 #define CHUNK_S 21600
 #define GAP_MS	200 /* between two chunks */
 /* ms for a dry run: the admin tool waits 10 minutes */
 #define DRYRUN_MS 570000
 
-static void
+void
 state_save(struct backfill *b)
 {
 	struct writer w;
@@ -42,6 +44,7 @@ state_save(struct backfill *b)
 	wr_i64(&w, b->at);
 	wr_u64(&w, b->seen);
 	wr_u64(&w, b->added);
+	wr_u64(&w, b->restored);
 	if (wr_end(&w) == 0)
 		spool_value_set(b->s->spool, STATE, w.buf, w.len);
 	wr_clear(&w);
@@ -52,6 +55,7 @@ static void
 state_load(struct backfill *b)
 {
 	struct reader r;
+	uint32_t version;
 	uint8_t *p;
 	size_t n;
 
@@ -59,7 +63,8 @@ state_load(struct backfill *b)
 	if (p == NULL)
 		return;
 	rd_init(&r, p, n);
-	if (rd_u32(&r) == STATE_VERSION) {
+	version = rd_u32(&r);
+	if (version == 1 || version == STATE_VERSION) {
 		b->active = rd_u8(&r);
 		rd_name(&r, b->whose.cluster, sizeof(b->whose.cluster));
 		b->from = rd_i64(&r);
@@ -67,6 +72,7 @@ state_load(struct backfill *b)
 		b->at = rd_i64(&r);
 		b->seen = rd_u64(&r);
 		b->added = rd_u64(&r);
+		b->restored = version == 1 ? 0 : rd_u64(&r);
 	} else
 		rd_fail(&r);
 	if (rd_end(&r) == -1)
@@ -111,9 +117,10 @@ finish(struct backfill *b)
 	}
 	b->active = 0;
 	state_save(b);
-	log_notice("backfill of %s is done: %llu runs, %llu of them new",
+	log_notice("backfill of %s is done: %llu runs, %llu of them new, %llu "
+		   "restored in cc-backend",
 	    b->whose.cluster, (unsigned long long)b->seen,
-	    (unsigned long long)b->added);
+	    (unsigned long long)b->added, (unsigned long long)b->restored);
 }
 
 static void
@@ -167,7 +174,7 @@ backfill_peer(struct backfill *b)
 {
 	if (b->step != BACKFILL_ASKED)
 		return;
-	b->n_dryrun_runs = 0;
+	b->n_dryrun_runs = b->n_aliases = 0;
 	b->beyond = 0;
 	chunk_ask(b);
 }
@@ -243,7 +250,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
 	b->to = req->b < now ? req->b : now;
-	b->seen = b->added = b->there = 0;
+	b->seen = b->added = b->restored = b->there = 0;
 	b->step = BACKFILL_NEXT;
 	return NULL;
 }
@@ -271,7 +278,7 @@ begin_look(struct backfill *b, uint64_t request)
 {
 	b->look = 1;
 	b->request = request;
-	b->n_dryrun_runs = 0;
+	b->n_dryrun_runs = b->n_aliases = 0;
 	b->beyond = b->told = 0;
 	b->until = spool_now(b->s->spool) + DRYRUN_MS;
 	window_soon(b, 0);
@@ -319,19 +326,20 @@ progress(struct backfill *b, char *text, size_t size)
 	}
 	snprintf(text, size,
 	    "%s%s of %s, %s to %s: read up to %s (%lld %%), "
-	    "%llu runs, %llu new, %llu held; %s",
+	    "%llu runs, %llu new, %llu restored, %llu held; %s",
 	    !b->active && !b->look ? "done: " : "",
 	    b->look ? "dry run" : "backfill", b->whose.cluster,
 	    time_text(b->from), time_text(b->to), time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    (unsigned long long)b->seen, (unsigned long long)b->added,
+	    (unsigned long long)b->restored,
 	    (unsigned long long)release_waiting(b), doing[b->step]);
 }
 
 void
 backfill_status(struct backfill *b, uint64_t request)
 {
-	char text[320];
+	char text[384];
 
 	progress(b, text, sizeof(text));
 	worker_status(b->s->w, request, "backfill", "%s", text);
@@ -342,7 +350,7 @@ backfill_ctl(struct backfill *b, uint64_t request,
     const struct ctl_request *req)
 {
 	const char *wrong;
-	char text[320];
+	char text[384];
 
 	if (req->flags & CTL_FLAG_STATUS) {
 		progress(b, text, sizeof(text));
@@ -360,16 +368,10 @@ backfill_ctl(struct backfill *b, uint64_t request,
 struct backfill *
 backfill_new(struct submitter *s)
 {
-	struct backfill *b = calloc(1, sizeof(*b));
+	struct backfill *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	state_load(b);
 	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
@@ -378,14 +380,4 @@ backfill_new(struct submitter *s)
 		window_soon(b, RETRY_MS);
 	}
 	return b;
-}
-
-void
-backfill_free(struct backfill *b)
-{
-	if (b == NULL)
-		return;
-	event_free(b->timer);
-	free(b->dryrun_runs);
-	free(b);
 }

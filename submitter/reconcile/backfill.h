@@ -12,9 +12,11 @@
 struct submitter;
 struct backfill;
 
-/* Continues where the last process ended. NULL without memory. */
+/*
+ * Continues where the last process ended.  Lives as long as the process;
+ * fatalx() when out of memory.
+ */
 struct backfill *backfill_new(struct submitter *s);
-void backfill_free(struct backfill *b);
 /* The command: begin, --dry-run, --status, --cancel. */
 void backfill_ctl(struct backfill *b, uint64_t request,
     const struct ctl_request *req);
@@ -26,7 +28,7 @@ void backfill_record(struct backfill *b, enum spool_put put);
 /* A record of a dry run; it is not stored. */
 void backfill_dryrun_record(struct backfill *b, const struct job *job);
 /*
- * All records of the range up to then have come. Belongs to the open
+ * All records of the range up to this time were received.  Belongs to the open
  * transaction.
  */
 void backfill_watermark(struct backfill *b, const char *cluster, int64_t until);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `backfill --dry-run`: the same chunks, but the records are not stored.
- * Reports the runs that neither the spool nor cc-backend has.
+ * Reports the runs that cc-backend lacks and that the spool does not hold.
  */
 #include "config.h"
 
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/reconcile/backfill_private.h"
 
 #define LOOKED_MAX 100000 /* runs of one chunk: 2.4 MB */
@@ -17,30 +19,28 @@
 void
 backfill_dryrun_record(struct backfill *b, const struct job *job)
 {
-	size_t cap = b->cap_dryrun_runs != 0 ? b->cap_dryrun_runs * 2 : 1024;
-	struct dryrun_run *p;
-	struct spool_run run;
+	struct job found = *job; /* the key may change */
+	struct dryrun_run *p = NULL;
+	int64_t alias;
 
 	if (!b->look || b->step != BACKFILL_ASKED)
 		return;
 	b->seen++;
-	if (spool_find(b->s->spool, &job->key, &run) == 1 ||
-	    spool_is_done(b->s->spool, &job->key))
+	if (!spool_may_lack(b->s->spool, &found, &alias))
 		return;
-	if (b->n_dryrun_runs == b->cap_dryrun_runs) {
-		p = b->n_dryrun_runs < LOOKED_MAX ?
-		    reallocarray(b->dryrun_runs, cap, sizeof(*p)) :
-		    NULL;
-		if (p == NULL) {
-			b->beyond++;
-			return;
-		}
-		b->dryrun_runs = p;
-		b->cap_dryrun_runs = cap;
+	if (b->n_dryrun_runs < LOOKED_MAX)
+		p = array_reserve(b->dryrun_runs, &b->cap_dryrun_runs,
+		    b->n_dryrun_runs + 1, sizeof(*p));
+	if (p == NULL) {
+		b->beyond++;
+		return;
 	}
+	b->dryrun_runs = p;
+	b->n_aliases += alias != 0;
 	b->dryrun_runs[b->n_dryrun_runs++] = (struct dryrun_run) {
-		.job = job->key.job,
-		.start = job->key.start,
+		.job = found.key.job,
+		.start = found.key.start,
+		.alias = alias,
 		.end = (unsigned char)job->state
 	};
 }
@@ -55,6 +55,19 @@ dryrun_cmp(const void *a, const void *b)
 	return (x->job > y->job) - (x->job < y->job);
 }
 
+/* The run of a row that has the other start of the run; NULL = none. */
+static struct dryrun_run *
+alias_find(struct backfill *b, const struct run_key *key)
+{
+	size_t i;
+
+	for (i = 0; i < b->n_dryrun_runs && b->n_aliases > 0; i++)
+		if (b->dryrun_runs[i].job == key->job &&
+		    b->dryrun_runs[i].alias == key->start)
+			return &b->dryrun_runs[i];
+	return NULL;
+}
+
 static void
 on_row(const struct backend_job *row, void *arg)
 {
@@ -67,6 +80,8 @@ on_row(const struct backend_job *row, void *arg)
 	    NULL :
 	    bsearch(&key, b->dryrun_runs, b->n_dryrun_runs, sizeof(key),
 		dryrun_cmp);
+	if (found == NULL)
+		found = alias_find(b, &row->key);
 	if (found != NULL)
 		found->there = 1;
 }
@@ -74,20 +89,16 @@ on_row(const struct backend_job *row, void *arg)
 static void
 tell(struct backfill *b, const struct dryrun_run *l, const char *action)
 {
-	char job[24], start[24], text[64];
-	struct writer w;
+	struct run_key key = b->whose;
+	char text[64];
 
 	if (b->told++ >= TOLD_MAX)
 		return;
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)l->job);
-	snprintf(start, sizeof(start), "%lld", (long long)l->start);
+	key.job = l->job;
+	key.start = l->start;
 	snprintf(text, sizeof(text), "%s in accounting, unknown in cc-backend",
 	    job_end_name((enum job_end)l->end));
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, b->whose.cluster, job, start, text, action,
-	    NULL);
-	worker_ctl_row(b->s->w, b->request, &w);
-	wr_clear(&w);
+	diff_row_send(b->s, b->request, &key, text, action);
 }
 
 void
@@ -103,7 +114,7 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	b->from = 0;
 	free(b->dryrun_runs);
 	b->dryrun_runs = NULL;
-	b->n_dryrun_runs = b->cap_dryrun_runs = 0;
+	b->n_dryrun_runs = b->cap_dryrun_runs = b->n_aliases = 0;
 }
 
 static void
@@ -136,15 +147,37 @@ on_listed(const struct result *v, void *arg)
 		"would be tried: cc-backend cannot list that second");
 }
 
+/* Widens from and to by the other starts of the runs of the window. */
+static void
+window_widen(const struct backfill *b, int64_t *from, int64_t *to)
+{
+	const struct dryrun_run *l;
+	size_t i;
+
+	*from = b->lo;
+	*to = b->hi;
+	for (i = b->dryrun_at; i < b->n_dryrun_runs; i++) {
+		l = &b->dryrun_runs[i];
+		if (l->start > b->hi)
+			break;
+		if (l->alias != 0 && l->alias < *from)
+			*from = l->alias;
+		if (l->alias > *to)
+			*to = l->alias;
+	}
+}
+
 /* Lists the next window of the chunk, or requests the next chunk. */
 void
 dryrun_list(struct backfill *b)
 {
+	int64_t from, to;
+
 	if (b->dryrun_at == 0)
 		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs),
 		    dryrun_cmp);
 	if (b->dryrun_at >= b->n_dryrun_runs) {
-		b->n_dryrun_runs = b->dryrun_at = 0;
+		b->n_dryrun_runs = b->dryrun_at = b->n_aliases = 0;
 		b->told += b->beyond;
 		b->beyond = 0;
 		b->step = BACKFILL_NEXT;
@@ -153,10 +186,11 @@ dryrun_list(struct backfill *b)
 	}
 	b->lo = b->dryrun_runs[b->dryrun_at].start;
 	b->hi = b->lo + b->width - 1;
+	window_widen(b, &from, &to);
 	if (!window_lists(b))
 		window_tell(b, "would be sent by NATS");
-	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, b->lo,
-		     b->hi, on_row, on_listed, b) == -1) {
+	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, from,
+		     to, on_row, on_listed, b) == -1) {
 		if (spool_now(b->s->spool) > b->until)
 			dryrun_end(b, CTL_ERROR, "cc-backend is unreachable");
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the backfill share. */
+/* Private declarations of the backfill. */
 #ifndef SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
 #define SUBMITTER_RECONCILE_BACKFILL_PRIVATE_H
 
@@ -10,21 +10,22 @@
 
 /* s of starts in one list; halved when the list fails */
 #define WINDOW_S 86400
-#define RETRY_MS 2000 /* until cc-backend is asked again */
-/* runs being delivered at a time, so that live runs do not wait long */
+#define RETRY_MS 2000 /* ms until the next attempt to list jobs of cc-backend */
+/* runs that are delivered at a time, so that live runs do not wait long */
 #define RELEASED_MAX 16
 
 enum backfill_step {
 	BACKFILL_IDLE,
-	BACKFILL_NEXT,	 /* is there another chunk? */
+	BACKFILL_NEXT,	 /* checks whether there is another chunk */
 	BACKFILL_ASKED,	 /* the collector reads a chunk */
 	BACKFILL_LIST,	 /* lists which of the held runs cc-backend has */
-	BACKFILL_RELEASE /* sends the other ones, a few at a time */
+	BACKFILL_RELEASE /* sends the other runs, a few at a time */
 };
 
 struct dryrun_run {
 	uint64_t job;
 	int64_t start;
+	int64_t alias;	     /* another start that it may have; 0 = none */
 	unsigned char end;   /* enum job_end */
 	unsigned char there; /* cc-backend has it */
 };
@@ -41,8 +42,10 @@ struct backfill {
 	/* all runs that ended before are in the spool */
 	int64_t at;
 	uint64_t seen;	/* records, known ones included */
-	uint64_t added; /* of them unknown here */
-	/* */
+	uint64_t added; /* of them not in the spool before */
+	/* done here, missing in cc-backend: sent again */
+	uint64_t restored;
+	/* end of the chunk */
 	int64_t chunk_to;
 	/* limits of the starts that were listed */
 	int64_t lo, hi;
@@ -56,18 +59,22 @@ struct backfill {
 	int64_t until;			/* spool_now() */
 	struct dryrun_run *dryrun_runs; /* owned; runs of this chunk */
 	size_t n_dryrun_runs, cap_dryrun_runs;
+	size_t n_aliases; /* of dryrun_runs, with another start */
 	size_t dryrun_at; /* index: the window begins there */
 	unsigned beyond;  /* runs without space in dryrun_runs */
 	unsigned told;
 };
 
+/* backfill.c: stores the durable part */
+void state_save(struct backfill *b);
+
 /* backfill_window.c */
 void window_soon(struct backfill *b, int64_t ms);
-/* 1 when a list of cc-backend's jobs can tell what it has. */
+/* 1 when cc-backend's jobs can be listed. */
 int window_lists(const struct backfill *b);
 /*
- * Halves the window after a list that failed: 1 = list again, 0 = it cannot be
- * told.
+ * Halves the window after a list that failed.  Returns 1 = list again, 0 = the
+ * jobs of this second cannot be listed.
  */
 int window_failed(struct backfill *b, const struct result *v);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The held runs of a backfill. The tombstones of that time are gone, so only a
- * list of cc-backend's jobs proves which runs it lacks. Those are sent, a few
- * at a time, and none while live runs are due.
+ * The held runs of a backfill.  Tombstones of that time were removed, or
+ * cc-backend has lost the runs, so only a list of cc-backend's jobs proves which
+ * runs cc-backend lacks.  These runs are sent, a few at a time, and none while
+ * live runs are due.
  */
 #include "config.h"
 
@@ -30,6 +31,32 @@ release_waiting(const struct backfill *b)
 	return spool_count(b->s->spool, dest_of(b), BACKFILL_HELD);
 }
 
+/* Runs of one job that are compared with a row. */
+#define SIBLINGS_MAX 64
+
+/* The held run of this row, also when the row has its other start: 1, or 0. */
+static int
+held_find(struct backfill *b, const struct run_key *key, struct spool_run *run)
+{
+	struct spool_run rows[SIBLINGS_MAX];
+	int i, n;
+
+	if (spool_find(b->s->spool, key, run) == 1)
+		return run->state[DEST_REST] == BACKFILL_HELD;
+	n = spool_job_runs(b->s->spool, key->cluster, key->job, rows,
+	    SIBLINGS_MAX);
+	for (i = 0; i < n; i++) {
+		if (rows[i].state[DEST_REST] != BACKFILL_HELD ||
+		    rows[i].alias != key->start)
+			continue;
+		*run = rows[i];
+		run->alias = run->key.start;
+		run->key.start = key->start;
+		return 1;
+	}
+	return 0;
+}
+
 static void
 on_row(const struct backend_job *row, void *arg)
 {
@@ -37,8 +64,7 @@ on_row(const struct backend_job *row, void *arg)
 	struct spool_run run;
 	int running = strcmp(row->state, "running") == 0;
 
-	if (spool_find(b->s->spool, &row->key, &run) != 1 ||
-	    run.state[DEST_REST] != BACKFILL_HELD)
+	if (!held_find(b, &row->key, &run))
 		return;
 	b->there++;
 	/* The readers of NATS got the run when cc-backend did. */
@@ -66,7 +92,8 @@ on_listed(const struct result *v, void *arg)
 	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
 	/*
-	 * A run that cannot be listed is sent: the answer to its start tells.
+	 * A run that cannot be listed is sent: the answer to its start shows
+	 * whether cc-backend has it.
 	 */
 	b->step = BACKFILL_RELEASE;
 	window_soon(b, 0);
@@ -95,8 +122,12 @@ release_list(struct backfill *b)
 			continue;
 		b->lo = from;
 		b->hi = from + b->width - 1 < to ? from + b->width - 1 : to;
-		if (job_list_start(&b->job_list, b->s, name.cluster, 0, b->lo,
-			b->hi, on_row, on_listed, b) == -1)
+		from = b->lo;
+		to = b->hi;
+		if (spool_span_alias(b->s->spool, BACKFILL_HELD, name.cluster,
+			&from, &to) == -1 ||
+		    job_list_start(&b->job_list, b->s, name.cluster, 0, from,
+			to, on_row, on_listed, b) == -1)
 			window_soon(b, RETRY_MS);
 		return;
 	}
@@ -146,6 +177,7 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct turn *t = arg;
 	struct backfill *b = t->b;
+	int done;
 
 	if (run->key.start > b->hi || b->n_released == RELEASED_MAX)
 		return -1;
@@ -153,8 +185,16 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 	    (window_lists(b) &&
 		strcmp(run->key.cluster, b->job_list.cluster) != 0))
 		return 0;
+	done = spool_is_done(sp, &run->key);
 	if (spool_release_backfill(sp, run) == -1)
 		return -1;
+	if (done) {
+		b->restored++;
+		state_save(b);
+		log_info("%s is delivered, but cc-backend lacks it: it is sent "
+			 "again",
+		    run_key_text(&run->key));
+	}
 	b->released[b->n_released++] = run->id;
 	t->n++;
 	return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before this suite sends anything, at its start and when it becomes active,
- * cc-backend's jobs are listed: runs that the other suite has delivered are
- * done here. A passive suite does the same at intervals, because its spool
- * would grow without limit. Two active suites do no harm: a start that is sent
- * twice is one start, and each stop waits for a list of its own
- * (commit_check.c). See failover.h.
+ * Two suites (activeOnly).  At its start and when it becomes active, this suite
+ * lists cc-backend's jobs before it sends anything: runs that the other suite
+ * has delivered are done.  A passive suite does the same at intervals, because
+ * its spool would grow without limit.  Two active suites are harmless: a start
+ * that is sent twice is one start, and each stop waits for a list of its own
+ * (commit_check.c).  See failover.h.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
@@ -23,7 +24,10 @@
 #include "submitter/spool/transition.h"
 
 #define RETRY_MS 2000 /* after a list that failed */
-/* of lists that cc-backend cannot make: starts are harmless */
+/*
+ * tries of a list that cc-backend cannot make; then starts are sent: they are
+ * harmless
+ */
 #define TRIES_MAX 5
 #define LATER_MS  5000 /* between the stops of two suites */
 
@@ -260,24 +264,9 @@ failover_status(struct failover *b, uint64_t request)
 struct failover *
 failover_new(struct submitter *s)
 {
-	struct failover *b = calloc(1, sizeof(*b));
+	struct failover *b = permanent_new(sizeof(*b));
 
-	if (b == NULL)
-		return NULL;
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
-	if (b->timer == NULL) {
-		free(b);
-		return NULL;
-	}
 	return b;
-}
-
-void
-failover_free(struct failover *b)
-{
-	if (b == NULL)
-		return;
-	event_free(b->timer);
-	free(b);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two suites, one beside each slurmctld (activeOnly): the suite beside the
+ * Two suites, one on the host of each slurmctld (activeOnly): the suite of the
  * active slurmctld sends, the other one stores.
  */
 #ifndef SUBMITTER_RECONCILE_FAILOVER_H
@@ -12,7 +12,6 @@ struct submitter;
 struct failover;
 
 struct failover *failover_new(struct submitter *s);
-void failover_free(struct failover *b);
 void failover_conf(struct failover *b);
 /*
  * The collector reports which slurmctld is active. 0, or -1 for an invalid

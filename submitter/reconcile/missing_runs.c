@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that are open here and unknown to Slurm. One answer proves nothing, and
- * many at once prove another fault: only two answers an hour apart count, and
- * no more runs are ended within an hour than a site loses by accident, because
- * many may come in small groups.
+ * Runs that are open in the spool and unknown to Slurm.  One answer proves
+ * nothing: only two answers an hour apart count.  Many unknown runs have
+ * another cause, such as a lost database, and they may be reported in small
+ * groups.  So the number of runs that are ended within an hour is limited to
+ * what a site may lose by accident.
  */
 #include "config.h"
 
@@ -14,6 +15,7 @@
 #include <event2/event.h>
 
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/reconcile/reconcile.h"
@@ -31,7 +33,7 @@
 struct missing_runs {
 	struct submitter *s;
 	struct event *timer;
-	int force;     /* an admin says that the runs have ended */
+	int force;     /* an admin has confirmed that the runs have ended */
 	int64_t since; /* spool_now() when lately was 0 */
 	/* runs ended without evidence within the gap */
 	unsigned lately;
@@ -54,7 +56,7 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
 		run.not_found_count = 2;
 	spool_save(sp, &run);
-	/* The decision is not put off by further answers. */
+	/* Further answers do not delay the decision. */
 	if (!evtimer_pending(k->timer, NULL))
 		timer_after(k->timer, NOT_FOUND_WAIT);
 }
@@ -67,8 +69,8 @@ struct unknown_scan {
 };
 
 /*
- * Slurm did not know the run twice: it ended when Slurm first did not know it,
- * at the latest.
+ * Slurm has reported the run as unknown twice.  The run ended at the time of
+ * the first report, at the latest.
  */
 static int
 unknown_end(struct spool *sp, struct spool_run *run)
@@ -109,14 +111,15 @@ unknown_one(struct spool *sp, struct spool_run *run, void *arg)
 	d->n++;
 	if (!d->end)
 		return 0;
-	log_warnx("%s is unknown to Slurm, asked twice: it is ended as failed",
+	log_warnx("%s: Slurm has reported the run as unknown twice: the run is "
+		  "ended as failed",
 	    run_key_text(&run->key));
 	return unknown_end(sp, run);
 }
 
 /*
- * The run was never seen running and nothing of it was sent: nothing has to be
- * ended. It is kept for an admin.
+ * The run was never seen running and none of its requests was sent, so nothing
+ * has to be ended.  The run is kept for an admin.
  */
 static int
 unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
@@ -127,14 +130,15 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 		d->once += run->not_found_count;
 		return 0;
 	}
-	log_warnx("%s was never seen running and is unknown to Slurm, asked "
-		  "twice: its start is not sent; the run is kept, see "
-		  "`cc-slurm-adapterctl queue --rejected`",
+	log_warnx(
+	    "%s: the run was never seen running, and Slurm has reported "
+	    "it as unknown twice: its start is not sent; the run is kept, "
+	    "see `cc-slurm-adapterctl queue --rejected`",
 	    run_key_text(&run->key));
 	d->k->s->n.rejected++;
-	return spool_set_forgotten(sp, run,
-	    "it was never seen running, and "
-	    "Slurm has forgotten it: neither squeue nor accounting knows it");
+	return spool_set_unknown(sp, run,
+	    "the run was never seen running, and neither squeue nor accounting "
+	    "has it");
 }
 
 static void
@@ -178,8 +182,8 @@ is_few(struct missing_runs *k, unsigned n)
 	if (k->lately + n <= max)
 		return 1;
 	log_errorx(
-	    "SLURM DOES NOT KNOW %u OF %llu OPEN RUNS, and %u were ended "
-	    "for that within the hour: none of them is ended; if they have "
+	    "%u of %llu open runs are unknown to Slurm, and %u were ended for "
+	    "that within the hour: none of them is ended now; if they have "
 	    "ended, run `cc-slurm-adapterctl sync --force`",
 	    n, (unsigned long long)open, k->lately);
 	return 0;
@@ -194,7 +198,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* The admin meant the runs that are unknown now, no later ones. */
+	/* --force ends the runs that are unknown now, no later ones. */
 	k->force = 0;
 	unknown_walk(&d);
 	unconfirmed_walk(&d);
@@ -229,24 +233,9 @@ missing_runs_status(struct missing_runs *k, uint64_t request)
 struct missing_runs *
 missing_runs_new(struct submitter *s)
 {
-	struct missing_runs *k = calloc(1, sizeof(*k));
+	struct missing_runs *k = permanent_new(sizeof(*k));
 
-	if (k == NULL)
-		return NULL;
 	k->s = s;
 	k->timer = timer_new(s, on_timer, k);
-	if (k->timer == NULL) {
-		free(k);
-		return NULL;
-	}
 	return k;
-}
-
-void
-missing_runs_free(struct missing_runs *k)
-{
-	if (k == NULL)
-		return;
-	event_free(k->timer);
-	free(k);
 }

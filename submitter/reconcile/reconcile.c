@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares cc-backend's running jobs with the spool: at the start, every
- * ccPollInterval and on request. No difference is repaired by a guess: a run
- * that is open in cc-backend and unknown here is looked up in Slurm by the
- * collector. Only a record with an end, or two answers of Slurm an hour apart
- * that it does not know the run, end it.
+ * ccPollInterval and on request.  A difference alone changes nothing: the
+ * collector looks up in Slurm each run that is open in cc-backend and unknown
+ * here.  Only a record with an end, or two answers of Slurm an hour apart that
+ * the run is unknown, end it.
  */
 #include "config.h"
 
@@ -15,10 +15,12 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/base/sets.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
@@ -62,7 +64,7 @@ struct reconcile {
 	unsigned last_diffs;
 	unsigned last_rows;
 	unsigned rows;
-	struct log_limit said;
+	struct log_limit differs;
 };
 
 static void round_next(struct reconcile *r);
@@ -71,24 +73,14 @@ static void
 diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
     const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
 	r->diffs++;
 	if (r->filter != NULL)
 		r->filter->tell(r->filter_arg, key, what, action);
-	else if (r->request != 0) {
-		snprintf(job, sizeof(job), "%llu",
-		    (unsigned long long)key->job);
-		snprintf(start, sizeof(start), "%lld", (long long)key->start);
-		wr_init(&w, CTL_REPLY_MAX);
-		ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, what, action,
-		    NULL);
-		worker_ctl_row(r->s->w, r->request, &w);
-		wr_clear(&w);
-	} else
-		log_limited(&r->said, log_info, "%s: %s; %s", run_key_text(key),
-		    what, action);
+	else if (r->request != 0)
+		diff_row_send(r->s, r->request, key, what, action);
+	else
+		log_limited(&r->differs, log_info, "%s: %s; %s",
+		    run_key_text(key), what, action);
 }
 
 /* Makes a row for a run that is open in cc-backend. */
@@ -98,15 +90,15 @@ from_backend_put(struct reconcile *r, const struct run_key *key)
 	struct spool_run run;
 
 	spool_put_from_backend(r->s->spool, key);
-	/* cc-backend shows it: else this round would count it as missing. */
+	/* cc-backend shows the run: without this it would count as missing. */
 	if (spool_find(r->s->spool, key, &run) == 1)
 		idset_add(&r->listed, run.id);
 	commit_soon(r->s->commit);
 }
 
 /*
- * Open in cc-backend although its stop was delivered: the stop race of another
- * run.
+ * The run is open in cc-backend although its stop was delivered: cc-backend's
+ * stop race with another run.
  */
 static void
 row_victim(struct reconcile *r, const struct run_key *key)
@@ -173,7 +165,7 @@ on_row(const struct backend_job *row, void *arg)
 		if (r->dry)
 			return;
 		if (run.state[DEST_REST] == START_REJECTED ||
-		    (run.state[DEST_REST] == CLOSED_BY_OTHERS &&
+		    (run.state[DEST_REST] == STOPPED_BY_OTHERS &&
 			run.since[DEST_REST] < r->job_list.asked))
 			run_start_listed(r->s, &run);
 		else
@@ -205,7 +197,7 @@ on_second(const struct backend_job *row, void *arg)
 		row_victim(r, &row->key);
 }
 
-/* Accepted long ago, but cc-backend does not show it. */
+/* The start was accepted long ago, but cc-backend does not show the run. */
 static int
 is_missing(struct reconcile *r, const struct spool_run *run)
 {
@@ -314,7 +306,7 @@ question_add(struct spool *sp, struct spool_run *run, void *arg)
 	return 0;
 }
 
-/* Asks Slurm for the runs in doubt, by way of the collector. */
+/* Sends the collector the keys of the runs that it has to look up in Slurm. */
 static void
 lookup_send(struct submitter *s, uint64_t *number)
 {
@@ -373,7 +365,7 @@ round_end(struct reconcile *r)
 		    r->failed ? "cc-backend did not answer" : text);
 		r->request = 0;
 	}
-	/* A filtered comparison does not put off the next full one. */
+	/* A filtered comparison does not delay the next full one. */
 	if (r->filter == NULL || !evtimer_pending(r->timer, NULL))
 		timer_after(r->timer,
 		    r->failed && r->at == 0 ?
@@ -516,8 +508,8 @@ reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
 }
 
 /*
- * Before the first watermark, a comparison would only show that this suite is
- * behind.
+ * Before the first watermark, a comparison would show differences only because
+ * this suite has not read accounting yet.
  */
 static int
 is_early(const struct reconcile *r)
@@ -544,7 +536,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		timer_after(r->timer, EARLY_WAIT);
 	else if (breaker_allows(r->s->breaker))
 		reconcile_begin(r, 0, 0, 0, 0);
-	/* else reconcile_backend_up() sets it again */
+	/* otherwise reconcile_backend_up() sets it again */
 }
 
 void
@@ -585,26 +577,9 @@ reconcile_status(struct reconcile *r, uint64_t request)
 struct reconcile *
 reconcile_new(struct submitter *s)
 {
-	struct reconcile *r = calloc(1, sizeof(*r));
+	struct reconcile *r = permanent_new(sizeof(*r));
 
-	if (r == NULL)
-		return NULL;
 	r->s = s;
 	r->timer = timer_new(s, on_timer, r);
-	if (r->timer == NULL) {
-		free(r);
-		return NULL;
-	}
 	return r;
-}
-
-void
-reconcile_free(struct reconcile *r)
-{
-	if (r == NULL)
-		return;
-	event_free(r->timer);
-	idset_clear(&r->listed);
-	keyset_clear(&r->suspects);
-	free(r);
 }

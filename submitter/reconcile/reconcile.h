@@ -19,7 +19,7 @@ enum sync_way {
 	SYNC_STOP
 };
 
-/* A comparison that is confined to some runs, for the command `sync`. */
+/* A comparison that is limited to some runs, for the command `sync`. */
 struct reconcile_filter {
 	/* 1 when this run, in this direction, is wanted. */
 	int (*wants)(void *arg, const struct run_key *key, enum sync_way way);
@@ -29,7 +29,7 @@ struct reconcile_filter {
 	/* One row of the report. */
 	void (*tell)(void *arg, const struct run_key *key,
 	    const char *difference, const char *action);
-	/* Slurm is asked for this run.  difference is constant. */
+	/* This run is looked up in Slurm.  difference is constant. */
 	void (*asks)(void *arg, const struct run_key *key, enum sync_way way,
 	    const char *difference);
 	/* The comparison is over; text is for the admin. */
@@ -38,9 +38,8 @@ struct reconcile_filter {
 
 /* reconcile.c */
 
-/* Returns owned, or NULL without memory. */
+/* Lives as long as the process; fatalx() when out of memory. */
 struct reconcile *reconcile_new(struct submitter *s);
-void reconcile_free(struct reconcile *r);
 void reconcile_conf(struct reconcile *r);
 /*
  * The lane WAKE_RECONCILE: cc-backend answers again, a comparison may be due.
@@ -54,22 +53,25 @@ void reconcile_backend_up(struct reconcile *r);
 void reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
     int repair);
 /*
- * Compares within what the filter wants.  Borrows it until done() is called.
- * Returns NULL, or why it cannot be done now: then nothing is called.
+ * Compares only the runs that the filter accepts.  Borrows the filter until
+ * done() is called.  Returns NULL, or the reason why no comparison is possible
+ * now: then no function is called.
  */
 const char *reconcile_filtered(struct reconcile *r,
     const struct reconcile_filter *filter, void *arg, int dry, int force);
-/* A collector is connected: what could not be looked up is looked up now. */
+/* A collector is connected: sends the lookups that could not be sent before. */
 void reconcile_peer(struct reconcile *r);
 void reconcile_status(struct reconcile *r, uint64_t request);
 
 /* missing_runs.c: runs that Slurm does not know */
 
 struct missing_runs *missing_runs_new(struct submitter *s);
-void missing_runs_free(struct missing_runs *k);
 /* Slurm does not know this run. */
 void missing_report(struct missing_runs *k, const struct run_key *key);
-/* An admin says that they have ended, however many. */
+/*
+ * Ends all unknown runs, whatever their number: an admin has confirmed their
+ * end.
+ */
 void missing_runs_force(struct missing_runs *k);
 void missing_runs_status(struct missing_runs *k, uint64_t request);
 

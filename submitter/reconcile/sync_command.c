@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command `sync`. What waits in the spool becomes due now, then
- * cc-backend's running jobs are compared. For runs that are looked up in Slurm
- * the command waits for the answer, so that the report says what happened to
- * each run. See sync_command.h.
+ * The command `sync`.  All requests that wait in the spool become due now, then
+ * cc-backend's running jobs are compared.  The command waits for Slurm's
+ * answers about the runs that are looked up, so the report shows what happened
+ * to each run.  See sync_command.h.
  */
 #include "config.h"
 
@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/permanent.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
+#include "submitter/base/sets.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/reconcile.h"
@@ -25,6 +28,8 @@
 /* of the queue; further ones are only counted */
 #define ROWS_TOLD_MAX	10000
 #define RUNS_OF_JOB_MAX 16 /* runs of one job that are reported */
+/* runs of named jobs that have a row of the report */
+#define NAMED_MAX (CTL_IDS_MAX * RUNS_OF_JOB_MAX)
 
 struct sync_lookup {
 	struct run_key key;
@@ -42,6 +47,8 @@ struct sync {
 	unsigned told;
 	struct sync_lookup *asked; /* owned */
 	size_t n_asked;
+	/* runs of named jobs that have a row of the report already */
+	struct keyset named;
 	int64_t until; /* spool_now() */
 	char text[128];
 };
@@ -56,17 +63,10 @@ static void
 sync_tell(struct sync *y, const struct run_key *key, const char *difference,
     const char *action)
 {
-	char job[24], start[24];
-	struct writer w;
-
 	y->told++;
-	snprintf(job, sizeof(job), "%llu", (unsigned long long)key->job);
-	snprintf(start, sizeof(start), "%lld", (long long)key->start);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_DIFF, key->cluster, job, start, difference, action,
-	    NULL);
-	worker_ctl_row(y->s->w, y->request, &w);
-	wr_clear(&w);
+	if (y->req.n_ids > 0)
+		keyset_add(&y->named, key, NAMED_MAX);
+	diff_row_send(y->s, y->request, key, difference, action);
 }
 
 static int
@@ -117,12 +117,121 @@ on_asks(void *arg, const struct run_key *key, enum sync_way way,
 		.way = way };
 }
 
+/* --- jobs that were named --- */
+
+/* Reports the run unless it has a row. */
+static void
+named_tell(struct sync *y, const struct run_key *key, const char *what)
+{
+	size_t i;
+
+	for (i = 0; i < y->named.n; i++)
+		if (run_key_equal(&y->named.keys[i], key))
+			return;
+	sync_tell(y, key, what, "none");
+}
+
+/* What is known of a run that needs nothing; NULL: it has a row or gets one. */
+static const char *
+state_text(const struct sync *y, const struct spool_run *run, char *buf,
+    size_t size)
+{
+	switch (run->state[DEST_REST]) {
+	case START_DUE:
+	case START_DUE_ENDED:
+	case STOP_DUE:
+	case STOP_BLOCKED:
+		return NULL;
+	case STARTED:
+	case START_COMMITTED:
+		return run->flags & RUN_FROM_BACKEND ? NULL :
+						       "runs, its start is "
+						       "delivered";
+	case STOPPED_BY_OTHERS:
+		/* With a dry run, `sync` shows what `repair` would do. */
+		return is_dry(y) ? NULL : run_state_text(run, DEST_REST);
+	case RUN_NONE:
+		return "not reported";
+	case START_REJECTED:
+	case STOP_REJECTED:
+		snprintf(buf, size, "rejected: %.300s", run->reason);
+		return buf;
+	default:
+		return run_state_text(run, DEST_REST);
+	}
+}
+
+static int
+job_tell(struct sync *y, const char *cluster, uint64_t job)
+{
+	struct run_key key = { .job = job };
+	struct spool_run rows[RUNS_OF_JOB_MAX];
+	int64_t starts[RUNS_OF_JOB_MAX];
+	char buf[400];
+	const char *text;
+	int i, n, done;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	n = spool_job_runs(y->s->spool, cluster, job, rows, RUNS_OF_JOB_MAX);
+	for (i = 0; i < n; i++) {
+		text = state_text(y, &rows[i], buf, sizeof(buf));
+		if (text != NULL)
+			named_tell(y, &rows[i].key, text);
+	}
+	done = spool_job_done(y->s->spool, cluster, job, starts,
+	    RUNS_OF_JOB_MAX);
+	for (i = 0; i < done; i++) {
+		key.start = starts[i];
+		named_tell(y, &key, "delivered in full");
+	}
+	return n + done;
+}
+
+/* Has a run of the job a row of the report? */
+static int
+is_told(const struct sync *y, uint64_t job)
+{
+	size_t i;
+
+	for (i = 0; i < y->named.n; i++)
+		if (y->named.keys[i].job == job)
+			return 1;
+	return 0;
+}
+
+/* Reports the runs of the named jobs that no other row of the report has. */
+static void
+jobs_tell(struct sync *y)
+{
+	struct run_key name, key;
+	int64_t cursor;
+	unsigned c;
+	uint32_t i;
+	int n;
+
+	for (i = 0; i < y->req.n_ids; i++) {
+		n = 0;
+		for (c = 0; spool_cluster(y->s->spool, c, &name, &cursor); c++)
+			if (y->req.text[0] == '\0' ||
+			    strcmp(y->req.text, name.cluster) == 0)
+				n += job_tell(y, name.cluster, y->req.ids[i]);
+		if (n > 0 || is_told(y, y->req.ids[i]))
+			continue;
+		memset(&key, 0, sizeof(key));
+		key.job = y->req.ids[i];
+		memcpy(key.cluster, y->req.text, CLUSTER_MAX - 1);
+		sync_tell(y, &key, "unknown here", "none");
+	}
+}
+
 /* Ends the command. */
 static void
 finish(struct sync *y, enum ctl_status status, const char *text)
 {
 	char end[384];
 
+	jobs_tell(y);
+	keyset_clear(&y->named);
 	snprintf(end, sizeof(end), "%s; %u runs %s%s", text, y->acted,
 	    is_dry(y) ? "would be touched" : "touched",
 	    y->beyond > 0 ? ", more are left because of --limit" : "");
@@ -134,7 +243,7 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	timer_after(y->timer, -1);
 }
 
-/* What Slurm's answer did to the run: NULL = no answer yet. */
+/* The effect of Slurm's answer on the run; NULL = no answer yet. */
 static const char *
 answer_of(struct sync *y, const struct run_key *key, int started)
 {
@@ -327,84 +436,6 @@ queue_tell(struct sync *y)
 	}
 }
 
-/* --- jobs that were named --- */
-
-/* What is known of a run that needs nothing; NULL: it was reported above. */
-static const char *
-state_text(const struct spool_run *run, char *buf, size_t size)
-{
-	switch (run->state[DEST_REST]) {
-	case START_DUE:
-	case START_DUE_ENDED:
-	case STOP_DUE:
-	case STOP_BLOCKED:
-		return NULL;
-	case STARTED:
-	case START_COMMITTED:
-		return run->flags & RUN_FROM_BACKEND ? NULL :
-						       "runs, its start is "
-						       "delivered";
-	case RUN_NONE:
-		return "not reported";
-	case START_REJECTED:
-	case STOP_REJECTED:
-		snprintf(buf, size, "rejected: %.300s", run->reason);
-		return buf;
-	default:
-		return run_state_text(run, DEST_REST);
-	}
-}
-
-static int
-job_tell(struct sync *y, const char *cluster, uint64_t job)
-{
-	struct run_key key = { .job = job };
-	struct spool_run rows[RUNS_OF_JOB_MAX];
-	int64_t starts[RUNS_OF_JOB_MAX];
-	char buf[400];
-	const char *text;
-	int i, n, done;
-
-	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
-	n = spool_job_runs(y->s->spool, cluster, job, rows, RUNS_OF_JOB_MAX);
-	for (i = 0; i < n; i++) {
-		text = state_text(&rows[i], buf, sizeof(buf));
-		if (text != NULL)
-			sync_tell(y, &rows[i].key, text, "none");
-	}
-	done = spool_job_done(y->s->spool, cluster, job, starts,
-	    RUNS_OF_JOB_MAX);
-	for (i = 0; i < done; i++) {
-		key.start = starts[i];
-		sync_tell(y, &key, "delivered in full", "none");
-	}
-	return n + done;
-}
-
-static void
-jobs_tell(struct sync *y)
-{
-	struct run_key name, key;
-	int64_t cursor;
-	unsigned c;
-	uint32_t i;
-	int n;
-
-	for (i = 0; i < y->req.n_ids; i++) {
-		n = 0;
-		for (c = 0; spool_cluster(y->s->spool, c, &name, &cursor); c++)
-			if (y->req.text[0] == '\0' ||
-			    strcmp(y->req.text, name.cluster) == 0)
-				n += job_tell(y, name.cluster, y->req.ids[i]);
-		if (n > 0)
-			continue;
-		memset(&key, 0, sizeof(key));
-		key.job = y->req.ids[i];
-		memcpy(key.cluster, y->req.text, CLUSTER_MAX - 1);
-		sync_tell(y, &key, "unknown here", "none");
-	}
-}
-
 void
 sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 {
@@ -421,7 +452,6 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	y->acted = y->beyond = y->told = 0;
 	y->n_asked = 0;
 	queue_tell(y);
-	jobs_tell(y);
 	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),
 	    (req->flags & CTL_FLAG_FORCE) != 0);
 	if (wrong != NULL)
@@ -431,25 +461,9 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 struct sync *
 sync_new(struct submitter *s)
 {
-	struct sync *y = calloc(1, sizeof(*y));
+	struct sync *y = permanent_new(sizeof(*y));
 
-	if (y == NULL)
-		return NULL;
 	y->s = s;
 	y->timer = timer_new(s, on_timer, y);
-	if (y->timer == NULL) {
-		free(y);
-		return NULL;
-	}
 	return y;
-}
-
-void
-sync_free(struct sync *y)
-{
-	if (y == NULL)
-		return;
-	event_free(y->timer);
-	free(y->asked);
-	free(y);
 }

@@ -12,7 +12,6 @@ struct submitter;
 struct sync;
 
 struct sync *sync_new(struct submitter *s);
-void sync_free(struct sync *y);
 /* Begins a comparison, or ends the request with the reason why not. */
 void sync_begin(struct sync *y, uint64_t request,
     const struct ctl_request *req);

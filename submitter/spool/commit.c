@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See commit.h. */
+/* Group commit; see commit.h. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/spool/commit.h"
@@ -76,7 +77,9 @@ commit_now(struct commit *c)
 	return 0;
 }
 
-/* The disk may accept writes now: first the changes that were rolled back. */
+/*
+ * The disk may accept writes again: applies the changes that were rolled back.
+ */
 static void
 stuck_retry(struct commit *c)
 {
@@ -122,25 +125,10 @@ commit_is_stuck(const struct commit *c)
 struct commit *
 commit_new(struct submitter *s, const struct commit_ops *ops)
 {
-	struct commit *c = calloc(1, sizeof(*c));
+	struct commit *c = permanent_new(sizeof(*c));
 
-	if (c == NULL)
-		return NULL;
 	c->s = s;
 	c->ops = ops;
 	c->timer = timer_new(s, on_timer, c);
-	if (c->timer == NULL) {
-		free(c);
-		return NULL;
-	}
 	return c;
-}
-
-void
-commit_free(struct commit *c)
-{
-	if (c == NULL)
-		return;
-	event_free(c->timer);
-	free(c);
 }

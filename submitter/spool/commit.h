@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Group commit: all changes of a few milliseconds share one transaction.
- * When the disk refuses it, the transaction is rolled back and the commit is
- * tried again every second.
+ * Group commit: all changes of a few milliseconds share one transaction.  When
+ * the disk refuses the transaction, it is rolled back and tried again every
+ * second.
  */
 #ifndef SUBMITTER_SPOOL_COMMIT_H
 #define SUBMITTER_SPOOL_COMMIT_H
@@ -10,7 +10,7 @@
 struct commit;
 struct submitter;
 
-/* What the boxes above do; set in main.c.  All are required. */
+/* Functions of the boxes above; set in main.c. All are required. */
 struct commit_ops {
 	/* All changes are durable. */
 	void (*committed)(struct submitter *s);
@@ -21,22 +21,23 @@ struct commit_ops {
 	 */
 	int (*failed)(struct submitter *s);
 	/*
-	 * Before a new try: puts what was rolled back into the transaction
-	 * again.  0, or -1 when there is nothing to commit yet.
+	 * Called before a new try: makes the changes again that were rolled
+	 * back.  0, or -1 when there is nothing to commit yet.
 	 */
 	int (*retry)(struct submitter *s);
 	/* commit_is_stuck() has changed. */
 	void (*stuck)(struct submitter *s);
 };
 
-/* Borrows ops.  Returns owned, or NULL without memory. */
+/*
+ * Borrows ops.  Lives as long as the process; fatalx() when out of memory.
+ */
 struct commit *commit_new(struct submitter *s, const struct commit_ops *ops);
-void commit_free(struct commit *c);
-/* Something was changed in the spool: commit within 50 ms. */
+/* The spool was changed: commits within 50 ms. */
 void commit_soon(struct commit *c);
 /* Commits now: 0, or -1 and nothing is durable. */
 int commit_now(struct commit *c);
-/* A write into the transaction failed: rolls it back, tries again later. */
+/* A write in the transaction failed: rolls it back and tries again later. */
 void commit_fail(struct commit *c);
 /* 1 while the disk refuses writes. */
 int commit_is_stuck(const struct commit *c);

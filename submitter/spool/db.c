@@ -33,7 +33,7 @@ static const char *const state_names[RUN_STATE__COUNT] = {
 	[STOP_REJECTED] = "stop-refused",
 	[DELETE_DUE] = "delete",
 	[STOP_CONFLICT] = "compare",
-	[CLOSED_BY_OTHERS] = "closed",
+	[STOPPED_BY_OTHERS] = "closed",
 	[BACKFILL_HELD] = "backfill",
 	[KEPT_REPLACEABLE] = "kept",
 };
@@ -60,7 +60,7 @@ static const char *const state_texts[RUN_STATE__COUNT] = {
 	[STOP_REJECTED] = "stop rejected",
 	[DELETE_DUE] = "delete due",
 	[STOP_CONFLICT] = "stopped by others, checking",
-	[CLOSED_BY_OTHERS] = "closed by others",
+	[STOPPED_BY_OTHERS] = "stopped by others, kept",
 	[BACKFILL_HELD] = "backfill",
 	[KEPT_REPLACEABLE] = "delivered, may be replaced",
 };
@@ -81,7 +81,7 @@ run_state_text(const struct spool_run *run, enum dest dest)
 	if (run->due[dest] == DUE_UNCONFIRMED)
 		return "unconfirmed";
 	if (state == START_REJECTED && (run->flags & RUN_UNCONFIRMED))
-		return "forgotten";
+		return "unknown to Slurm";
 	return run_state_label(state);
 }
 
@@ -145,7 +145,8 @@ spool_fail(struct spool *sp)
 	int64_t page = spool_sum_bad();
 
 	/*
-	 * Remembered here: the next successful statement clears SQLite's code.
+	 * The error is stored here: the next successful statement clears
+	 * SQLite's code.
 	 */
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		sp->damaged = 1;
@@ -521,16 +522,16 @@ int
 spool_check(struct spool *sp, char *text, size_t size)
 {
 	sqlite3_stmt *st = NULL;
-	const char *said = NULL;
+	const char *result = NULL;
 	int whole;
 
 	if (sqlite3_prepare_v2(sp->db, "PRAGMA quick_check(1)", -1, &st,
 		NULL) == SQLITE_OK &&
 	    sqlite3_step(st) == SQLITE_ROW)
-		said = (const char *)sqlite3_column_text(st, 0);
-	whole = said != NULL && strcmp(said, "ok") == 0;
+		result = (const char *)sqlite3_column_text(st, 0);
+	whole = result != NULL && strcmp(result, "ok") == 0;
 	snprintf(text, size, "%s",
-	    said != NULL ? said : sqlite3_errmsg(sp->db));
+	    result != NULL ? result : sqlite3_errmsg(sp->db));
 	sqlite3_finalize(st);
 	return whole ? 0 : 1;
 }

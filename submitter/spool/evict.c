@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is removed when the spool is full, oldest first: the scripts of runs
- * whose start is delivered, because a stop does not need them; then tombstones.
+ * Removes rows from a full spool, the oldest first: the scripts of runs whose
+ * start is delivered, because a stop does not need them; then tombstones.
  * Without its tombstone a run would be stored again, so records that ended
- * before the low-water mark are not accepted any more. Runs that wait for
- * delivery are never removed. Old tombstones are also removed when the spool is
- * not full.
+ * before the low-water mark are not accepted any more.  Runs that wait for
+ * delivery are never removed.  Old tombstones are also removed when the spool
+ * is not full.
  */
 #include "config.h"
 
@@ -87,7 +87,7 @@ at_beginning(const struct spool *sp)
 	return sp->age_at[0] == 0 && sp->age_at[1] == 0 && sp->age_at[2] == 0;
 }
 
-/* 1, 0 when the mark may not rise further, or -1. */
+/* 1, 0 when the mark must not rise further, or -1. */
 static int
 low_water_raise(struct spool *sp, int64_t wall)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the runs of one job. cc-backend refuses an older run after a
- * newer one, and a newer run within a day after an older one. So the starts go
- * oldest first. With requeuedRuns=last, a later run replaces a run that was
- * requeued early.
+ * The order of the runs of one job.  cc-backend refuses an older run after a
+ * newer one, and a newer run within a day after an older one.  So starts are
+ * sent oldest first.  With requeuedRuns=last, a later run replaces a run that
+ * was requeued early.
  */
 #include "config.h"
 
@@ -139,7 +139,7 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 }
 
 int
-spool_set_forgotten(struct spool *sp, struct spool_run *run, const char *reason)
+spool_set_unknown(struct spool *sp, struct spool_run *run, const char *reason)
 {
 	int d;
 
@@ -147,7 +147,7 @@ spool_set_forgotten(struct spool *sp, struct spool_run *run, const char *reason)
 		if (run->due[d] != DUE_UNCONFIRMED ||
 		    !spool_is_start(run->state[d]))
 			continue;
-		run_move(sp, run, (enum dest)d, RUN_EVENT_FORGOTTEN, DUE_NOW,
+		run_move(sp, run, (enum dest)d, RUN_EVENT_UNKNOWN, DUE_NOW,
 		    NULL);
 	}
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
@@ -177,7 +177,8 @@ static int
 supersede_one(struct spool *sp, struct spool_run *early,
     const struct spool_run *run)
 {
-	int there = (early->flags & RUN_KEY_FIXED) ||
+	/* With activeOnly, the other suite may have delivered it. */
+	int there = (early->flags & RUN_KEY_FIXED) || sp->policy.active_only ||
 	    !spool_is_start(early->state[DEST_REST]);
 
 	log_notice(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Metadata updates: keys of metaData that become known after the start was
- * sent. They have a table of their own, because the run may be done by then.
- * See spool.h.
+ * sent.  They have a table of their own, because the run may be done before
+ * that.  See spool.h.
  */
 #include "config.h"
 
@@ -18,8 +18,11 @@ spool_meta_add(struct spool *sp, const struct run_key *key, const char *field,
 {
 	int cluster = spool_cluster_id(sp, key->cluster, 0);
 
-	if (sp->now.late >= META_MAX || cluster == -1)
+	if (sp->now.late >= META_MAX || cluster == -1 ||
+	    spool_bytes(sp) >= spool_bytes_max(sp) / 2) {
+		sp->meta_refused++;
 		return 0;
+	}
 	if (spool_change(sp, SQL_META_OF_RUN,
 		VALUES(INT(cluster), INT(key->job), INT(key->start),
 		    TEXT(field))) == -1)
@@ -31,6 +34,28 @@ spool_meta_add(struct spool *sp, const struct run_key *key, const char *field,
 		return -1;
 	sp->now.late++;
 	return 1;
+}
+
+int
+spool_meta_expect(struct spool *sp, const struct run_key *key,
+    const char *field, int64_t until)
+{
+	return spool_meta_add(sp, key, field, "", until);
+}
+
+int
+spool_meta_expected(struct spool *sp, const struct run_key *key,
+    const char *field)
+{
+	int rc, cluster = spool_cluster_id(sp, key->cluster, 0);
+	sqlite3_stmt *st = spool_query(sp, SQL_META_EXPECTED,
+	    VALUES(INT(cluster), INT(key->job), INT(key->start), TEXT(field)));
+
+	if (st == NULL)
+		return 0;
+	rc = spool_step(sp, st);
+	sqlite3_reset(st);
+	return rc == 1;
 }
 
 int
@@ -80,6 +105,12 @@ spool_meta_drop(struct spool *sp, int64_t id)
 		return -1;
 	sp->now.late -= sqlite3_changes(sp->db);
 	return 0;
+}
+
+uint64_t
+spool_meta_refused(const struct spool *sp)
+{
+	return sp->meta_refused;
 }
 
 uint64_t

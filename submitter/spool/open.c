@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens the spool: checks owner program and schema, migrates an older one,
- * loads clock and counts, and quarantines a damaged file. See spool.h.
+ * Opens the spool: checks owner program and schema, migrates an older schema,
+ * loads clock and counts, and quarantines a damaged file.  See spool.h.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define WAL_MAX "8388608"
 /* of SQLite's virtual machine: a few milliseconds */
 #define STEPS_PER_CALL 200000
-#define BUSY_MS	       2000 /* the process before may be ending */
+#define BUSY_MS	       2000 /* the previous process may still be ending */
 /* The header of an SQLite file: its size, and the positions of two numbers. */
 #define HEADER	       100
 #define HEADER_VERSION 60
@@ -149,8 +149,8 @@ header_u32(const uint8_t *p)
 }
 
 /*
- * A file of another program or of a newer version is not touched; its checksums
- * are not checked first. Returns 1 with a reason, or 0.
+ * Detects a file of another program or of a newer version before its checksums
+ * are checked.  Such a file is not changed.  Returns 1 with a reason, or 0.
  */
 static int
 is_foreign_file(const char *path, char *reason, size_t size)
@@ -177,23 +177,22 @@ is_foreign_file(const char *path, char *reason, size_t size)
 }
 
 /*
- * --- whose file is it, and of which version? ---
+ * --- owner and version of the file ---
  *
- * A new file gets the schema, one of an older version is migrated, all others
- * are left alone.  Each step is done in full or not at all: after a kill or on
- * a full disk the next start goes on from the version that is stored there.
+ * A new file gets the schema, a file of an older version is migrated, all other
+ * files are not changed.  Each step is done in full or not at all: after a kill
+ * or on a full disk the next start continues with the version that is stored
+ * there.
  */
 
-/*
- * Returns -1 and remembers the error: the next statement clears SQLite's code.
- */
+/* Stores the error and returns -1: the next statement clears SQLite's code. */
 static int
 schema_failed(struct spool *sp)
 {
 	int code = sqlite3_errcode(sp->db);
 	int64_t page = spool_sum_bad();
 
-	/* A duplicate row: the index does not fit the table. */
+	/* A duplicate row: the index does not match the table. */
 	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
 	    code == SQLITE_CONSTRAINT)
 		sp->damaged = 1;
@@ -225,9 +224,9 @@ on_progress(void *arg)
 }
 
 /*
- * Makes room for checksums in the pages: VACUUM writes the file anew in one
- * transaction, with temporary files beside it, because the sandbox has no other
- * directory. The new file is checkpointed before anything relies on it.
+ * Makes space for checksums in the pages: VACUUM writes the file again in one
+ * transaction, with temporary files in its directory, because the sandbox has
+ * no other directory.  The new file is checkpointed before it is used.
  */
 static int
 sums_add(struct spool *sp)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores a record: as a new run, as news of a known run, of a run with another
- * start time, or of a run that is done. Also decides the order of the runs of
- * one job: cc-backend refuses an older run after a newer one for good. See
- * spool.h.
+ * Stores a record: as a new run, or as a change of a known run, of a run with
+ * another start time, or of a run that is done.  Also decides the order of the
+ * runs of one job: cc-backend refuses an older run after a newer one for good.
+ * See spool.h.
  */
 #include "config.h"
 
@@ -16,101 +16,14 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/* Runs of one job that are compared with a record. */
-#define SIBLINGS_MAX   64
 #define REQUEUED_EARLY 60 /* seconds; see requeuedRuns */
-
-/* No run begins before its submission: the clock was set back. */
-static int
-is_set_back(const struct job *job)
-{
-	return job->key.start < job->submit;
-}
-
-/* The submission is the same, and the times can belong to one run. */
-static int
-is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
-{
-	if (job->submit == 0 || submit != job->submit || start == 0)
-		return 0;
-	if (is_set_back(job))
-		return 1;
-	if (end != 0 && job->key.start >= end)
-		return 0;
-	return job->end == 0 || start < job->end;
-}
-
-/* Accounting does not always have the restart count; the record has 0 then. */
-static int
-restarts_agree(struct spool *sp, int64_t id, const struct job *job)
-{
-	struct job old;
-	int same;
-
-	job_init(&old);
-	same = job->restarts == 0 || spool_record(sp, id, &old) == -1 ||
-	    old.restarts == job->restarts;
-	job_clear(&old);
-	return same;
-}
-
-/* Finds the row of the run under another start time: 1 and *run, 0, or -1. */
-static int
-find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
-{
-	struct spool_run rows[SIBLINGS_MAX];
-	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
-	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-		INT(job->key.job), INT(SIBLINGS_MAX)));
-	int rc, n = 0, i;
-
-	if (st == NULL)
-		return -1;
-	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
-		spool_row(sp, st, &rows[n++]);
-	sqlite3_reset(st);
-	for (i = 0; i < n; i++) {
-		if (job->key.start == rows[i].alias ||
-		    (is_moved(job, rows[i].key.start, rows[i].end,
-			 rows[i].submit) &&
-			restarts_agree(sp, rows[i].id, job))) {
-			*run = rows[i];
-			return 1;
-		}
-	}
-	return rc == -1 ? -1 : 0;
-}
-
-/* Is the run done under another start time? */
-static int
-is_finished_moved(struct spool *sp, const struct job *job)
-{
-	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
-	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-		INT(job->key.job), INT(SIBLINGS_MAX)));
-	int64_t start, end, waited;
-	int rc = 0, found = 0;
-
-	if (st == NULL)
-		return 0;
-	while (!found && (rc = spool_step(sp, st)) == 1) {
-		start = sqlite3_column_int64(st, 0);
-		end = start + sqlite3_column_int64(st, 1);
-		waited = sqlite3_column_int64(st, 2);
-		/* A run of no length ends in the second of its start. */
-		found = (end > start || is_set_back(job)) &&
-		    is_moved(job, start, end, start - waited);
-	}
-	sqlite3_reset(st);
-	return found;
-}
 
 /*
  * The run of a failed prolog is not reported: the real run would be refused as
  * a duplicate.
  */
-static int
-is_false_start(const struct job *job)
+int
+spool_is_false_start(const struct job *job)
 {
 	return job->state == END_REQUEUED && job->end != 0 &&
 	    (job->flags & JOB_NEVER_RAN);
@@ -120,22 +33,23 @@ is_false_start(const struct job *job)
  * The run was requeued within REQUEUED_EARLY seconds; requeuedRuns may replace
  * it by the next one.
  */
-static int
-is_requeued_early(const struct job *job)
+int
+spool_is_requeued_early(const struct job *job)
 {
 	return job->state == END_REQUEUED && job->end != 0 &&
 	    job->end - job->key.start <= REQUEUED_EARLY;
 }
 
 static void
-say_false_start(const struct job *job)
+log_false_start(const struct job *job)
 {
-	log_info("%s was requeued after %s and never ran: it is not reported",
+	log_info("%s was requeued after %s because its prolog failed: the run "
+		 "is not reported",
 	    run_key_text(&job->key),
 	    duration_text((job->end - job->key.start) * 1000));
 }
 
-/* When the start of this record is due. */
+/* The time at which the start of this record is due. */
 static int64_t
 start_due(const struct spool *sp, const struct job *job)
 {
@@ -148,15 +62,22 @@ start_due(const struct spool *sp, const struct job *job)
 
 static const char unconfirmed_reason[] = "waits until Slurm shows it running";
 
+/*
+ * restored: the run is done here, and a list of cc-backend's jobs tells whether
+ * cc-backend lacks it.  NATS had the run before, so it is not published again.
+ */
 static enum spool_put
-put_new(struct spool *sp, struct job *job, int64_t *id)
+put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
+    int64_t *id)
 {
 	struct spool_run run;
-	int d, keep = !(job->flags & JOB_OPTED_OUT) && !is_false_start(job);
+	int d,
+	    keep = !(job->flags & JOB_OPTED_OUT) && !spool_is_false_start(job);
 	int past;
 
 	memset(&run, 0, sizeof(run));
 	run.key = job->key;
+	run.alias = alias;
 	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);
 	if (run.cluster == -1)
 		return sp->broken ? PUT_ERROR : PUT_REFUSED;
@@ -165,7 +86,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 	past = run.end != 0 && (job->flags & JOB_BACKFILL) != 0;
 	run.flags = past ? RUN_BACKFILL : 0;
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (!sp->policy.to[d] || !keep)
+		if (!sp->policy.to[d] || !keep || (restored && d != DEST_REST))
 			continue;
 		run_move(sp, &run, (enum dest)d,
 		    past ? RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
@@ -176,7 +97,7 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		snprintf(run.reason, sizeof(run.reason), "%s",
 		    unconfirmed_reason);
 	}
-	if (is_requeued_early(job))
+	if (spool_is_requeued_early(job))
 		run.flags |= RUN_REQUEUED_EARLY;
 	if ((!past &&
 		(spool_supersede(sp, &run) == -1 ||
@@ -185,12 +106,14 @@ put_new(struct spool *sp, struct job *job, int64_t *id)
 		return PUT_ERROR;
 	*id = run.id;
 	if (run.end != 0 && !keep) {
-		if (is_false_start(job))
-			say_false_start(job);
+		if (spool_is_false_start(job))
+			log_false_start(job);
 		*id = 0;
 		return spool_finish(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
-	return spool_record_write(sp, run.id, job) == -1 ? PUT_ERROR : PUT_NEW;
+	if (spool_record_write(sp, run.id, job) == -1)
+		return PUT_ERROR;
+	return restored ? PUT_HELD : PUT_NEW;
 }
 
 /* Must a list of jobs show the run before its stop is sent? */
@@ -237,8 +160,8 @@ spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
 }
 
 /*
- * The start time follows Slurm until a start may have been sent. After that the
- * first one stays.
+ * The start time is updated from Slurm until a start request may have been
+ * sent.  After that it does not change.
  */
 static void
 key_moves(struct spool_run *run, struct job *job)
@@ -254,16 +177,16 @@ key_moves(struct spool_run *run, struct job *job)
 	}
 }
 
-/* Slurm knows the run after all: its start is unconfirmed as before. */
+/* Slurm knows the run again: its start is unconfirmed as before. */
 static void
-forgotten_ends(struct spool *sp, struct spool_run *run)
+unknown_ends(struct spool *sp, struct spool_run *run)
 {
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
 		if (run->state[d] != START_REJECTED)
 			continue;
-		run_move(sp, run, (enum dest)d, RUN_EVENT_REMEMBERED,
+		run_move(sp, run, (enum dest)d, RUN_EVENT_KNOWN_AGAIN,
 		    DUE_UNCONFIRMED, unconfirmed_reason);
 	}
 }
@@ -288,7 +211,7 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	int d;
 
 	if (run->flags & RUN_UNCONFIRMED)
-		forgotten_ends(sp, run);
+		unknown_ends(sp, run);
 	if ((run->flags & RUN_UNCONFIRMED) && !(job->flags & JOB_UNCONFIRMED))
 		unconfirmed_ends(sp, run, job);
 	for (d = 0; d < DEST__COUNT; d++) {
@@ -308,7 +231,10 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 			run_move(sp, run, (enum dest)d, RUN_EVENT_OPTED_OUT,
 			    DUE_KEEP, NULL);
 	}
-	/* cc-backend does not have it any more, and Slurm says that it runs. */
+	/*
+	 * cc-backend does not show the run any more, and Slurm shows it
+	 * running.
+	 */
 	if ((run->flags & RUN_MISSING_IN_BACKEND) && live && run->end == 0 &&
 	    run->state[DEST_REST] == START_COMMITTED) {
 		run->flags &= ~RUN_MISSING_IN_BACKEND;
@@ -316,13 +242,36 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 	}
 }
 
-/* A run that is not reported is done; the runs behind it may go. */
+/*
+ * The script came after the start was sent: cc-backend gets it as an update. A
+ * full table of updates is no error.
+ */
+static int
+script_update(struct spool *sp, const struct run_key *key, const char *script)
+{
+	return spool_meta_add(sp, key, sp->policy.script_key, script,
+		   spool_now(sp)) == -1 ?
+	    -1 :
+	    0;
+}
+
+/* May cc-backend have a start of the run without its script? */
+static int
+is_script_due(const struct spool *sp, const struct spool_run *run)
+{
+	/* With 1.5, stops wait for commits; older ones know no updates. */
+	return sp->policy.script_key != NULL && sp->policy.wait_commit &&
+	    (run->flags & RUN_REST_STARTED) &&
+	    run->state[DEST_REST] != START_REJECTED;
+}
+
+/* A run that is not reported is done; later runs of the job are released. */
 static enum spool_put
 put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 {
 	int d;
 
-	say_false_start(job);
+	log_false_start(job);
 	if (spool_finish(sp, run) == -1)
 		return PUT_ERROR;
 	for (d = 0; d < DEST__COUNT; d++)
@@ -331,21 +280,12 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	return PUT_MERGED;
 }
 
-/* With the end, Slurm reports another slurm_info than before. */
-static int
-is_told_anew(const struct job *old, const struct job *job)
-{
-	return job->end != 0 && old->end == 0 && job->slurm_info != NULL &&
-	    (old->slurm_info == NULL ||
-		strcmp(old->slurm_info, job->slurm_info) != 0);
-}
-
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
-	int changed,
+	int changed, had_script,
 	    moved = run->key.start != job->key.start &&
 	    run->alias != job->key.start,
 	    lost = run->flags & RUN_MISSING_IN_BACKEND;
@@ -367,11 +307,11 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		old = *job;
 		job_init(job);
 		run->flags &= ~RUN_FROM_BACKEND;
+		had_script = 1; /* the start was not sent from this spool */
 		changed = 1;
 	} else {
 		old.key = run->key;
-		if (is_told_anew(&old, job))
-			run->flags |= RUN_INFO_CHANGED;
+		had_script = old.script != NULL;
 		changed = job_merge(&old, job) || moved;
 	}
 	/* Slurm knows the run, so it is not missing. */
@@ -386,11 +326,14 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	run->not_found_at = 0;
 	run->not_found_count = 0;
 	states_merged(sp, run, &old, had_end, live);
+	if (!had_script && old.script != NULL && is_script_due(sp, run) &&
+	    script_update(sp, &run->key, old.script) == -1)
+		goto done;
 	if (spool_record_write(sp, run->id, &old) == -1)
 		goto done;
-	if (is_requeued_early(&old))
+	if (spool_is_requeued_early(&old))
 		run->flags |= RUN_REQUEUED_EARLY;
-	if (!(run->flags & RUN_KEY_FIXED) && is_false_start(&old))
+	if (!(run->flags & RUN_KEY_FIXED) && spool_is_false_start(&old))
 		rc = put_false_start(sp, run, &old);
 	else if (spool_save(sp, run) == 0 &&
 	    spool_superseded_by_later(sp, run) == 0)
@@ -398,6 +341,19 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 done:
 	job_clear(&old);
 	return rc;
+}
+
+/* A done run: nothing is news, except the script that it still lacks. */
+static enum spool_put
+put_done(struct spool *sp, const struct job *job)
+{
+	const char *key = sp->policy.script_key;
+
+	if (job->script != NULL && key != NULL &&
+	    spool_meta_expected(sp, &job->key, key) &&
+	    script_update(sp, &job->key, job->script) == -1)
+		return PUT_ERROR;
+	return PUT_KNOWN;
 }
 
 /*
@@ -424,7 +380,8 @@ enum spool_put
 spool_put(struct spool *sp, struct job *job, int64_t *id)
 {
 	struct spool_run run;
-	int found;
+	enum run_found found;
+	int64_t alias;
 
 	*id = 0;
 	if (job->key.start <= 0 || job->key.job == 0 ||
@@ -432,24 +389,20 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 		return PUT_REFUSED;
 	if (sp->broken)
 		return PUT_ERROR;
-	found = spool_find(sp, &job->key, &run);
-	if (found == 0 && spool_is_done(sp, &job->key))
-		return PUT_KNOWN;
-	if (found == 0)
-		found = find_moved(sp, job, &run);
-	if (found == 0 && is_finished_moved(sp, job))
-		return PUT_KNOWN;
-	if (found == -1 || sp->broken)
+	found = spool_search(sp, job, &run, &alias);
+	if (found == FOUND_ERROR || sp->broken)
 		return PUT_ERROR;
-	if (found == 0 &&
+	if (found == FOUND_DONE)
+		return put_done(sp, job);
+	if (found != FOUND_ROW &&
 	    ((job->flags & JOB_PARTIAL) || !(job->flags & JOB_HAS_START)))
 		return PUT_REFUSED;
-	if (found == 0 && is_below_low_water(sp, job))
+	if (found == FOUND_NONE && is_below_low_water(sp, job))
 		return PUT_KNOWN;
 	if (spool_resources_take(sp, job) == -1)
 		return PUT_ERROR;
-	if (found == 0)
-		return put_new(sp, job, id);
+	if (found != FOUND_ROW)
+		return put_new(sp, job, alias, found == FOUND_RESTORABLE, id);
 	*id = run.id;
 	return put_merge(sp, &run, job);
 }

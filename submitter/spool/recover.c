@@ -82,11 +82,11 @@ clusters_take(struct damaged_file *w)
 }
 
 /*
- * The row may be wrong: its end and state come from the record. The start is
- * sent again, which is harmless.
+ * The row may be wrong, so its end and state are taken from the record.  The
+ * start is sent again, which is harmless.
  */
 static void
-row_mend(struct spool *sp, struct spool_run *run, const struct job *job)
+row_repair(struct spool *sp, struct spool_run *run, const struct job *job)
 {
 	run->end = job->state != END_NOT ? job->end : 0;
 	run->submit = job->submit;
@@ -139,17 +139,16 @@ record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 	job_read(&r, &job);
 	whole = rd_end(&r) == 0 && run_key_equal(&job.key, &run->key);
 	if (whole && !w->trusted)
-		row_mend(w->sp, run, &job);
+		row_repair(w->sp, run, &job);
 	job_clear(&job);
 	return whole;
 }
 
 /*
- * The clock of a new file begins anew: runs are due now, and no time lies in
- * the future.
+ * A new file has a new clock: runs are due now, and no time is in the future.
  */
 static void
-times_mend(struct damaged_file *w, struct spool_run *run)
+times_repair(struct damaged_file *w, struct spool_run *run)
 {
 	int64_t now = spool_now(w->sp);
 	int d;
@@ -181,7 +180,7 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 	if (spool_find(w->sp, &run.key, &old) != 0 ||
 	    !record_take(w, &run, bytes))
 		return;
-	times_mend(w, &run);
+	times_repair(w, &run);
 	run.cluster = spool_cluster_id(w->sp, name, 1);
 	if (run.cluster == -1 || spool_add(w->sp, &run) == -1)
 		return;
@@ -192,8 +191,8 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 }
 
 /*
- * Reads by row number, not by an index. A page that cannot be read ends the
- * walk; the next walk begins behind it, with growing steps until a row can be
+ * Reads by row number, not by an index.  A page that cannot be read ends the
+ * walk; the next walk begins after it, with growing steps until a row can be
  * read.
  */
 static void
@@ -228,8 +227,8 @@ runs_take(struct damaged_file *w)
 }
 
 /*
- * Takes the tombstones that can be read. A run without its tombstone is only
- * delivered again.
+ * Takes the tombstones that can be read.  A run that loses its tombstone is
+ * only delivered again.
  */
 static void
 tombs_take(struct damaged_file *w)

@@ -136,7 +136,7 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 	return rc == 1;
 }
 
-/* Detects flipped bits; no protection against intent. */
+/* Detects damaged bytes; does not protect against forgery. */
 uint64_t
 spool_sum(const void *p, size_t n)
 {
@@ -228,8 +228,8 @@ is_finished(const struct spool_run *run)
 }
 
 /*
- * A superseded run is deleted in cc-backend when its start is committed and
- * nothing of it is under way, before or after its stop. A run that a later one
+ * A superseded run is deleted in cc-backend when its start is committed and no
+ * request of it is under way, before or after its stop.  A run that a later one
  * may replace is kept as long as cc-backend would refuse the later one because
  * of it.
  */
@@ -240,7 +240,7 @@ supersede_state(struct spool *sp, struct spool_run *run)
 
 	if ((run->flags & RUN_SUPERSEDED) &&
 	    (state == RUN_DONE || state == KEPT_REPLACEABLE ||
-		state == STOP_REJECTED || state == CLOSED_BY_OTHERS ||
+		state == STOP_REJECTED || state == STOPPED_BY_OTHERS ||
 		(state == STOP_DUE && run->due[DEST_REST] != DUE_LEASED))) {
 		run_move(sp, run, DEST_REST, RUN_EVENT_SUPERSEDED, DUE_NOW,
 		    NULL);

@@ -133,6 +133,26 @@ spool_span(struct spool *sp, enum run_state state, const char *cluster,
 	return n;
 }
 
+int
+spool_span_alias(struct spool *sp, enum run_state state, const char *cluster,
+    int64_t *from, int64_t *to)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_SPAN_ALIAS,
+	    VALUES(INT(state), INT(spool_cluster_id(sp, cluster, 0)),
+		INT(*from), INT(*to)));
+
+	if (st == NULL || spool_step(sp, st) != 1)
+		return -1;
+	if (sqlite3_column_int(st, 2) > 0) {
+		if (sqlite3_column_int64(st, 0) < *from)
+			*from = sqlite3_column_int64(st, 0);
+		if (sqlite3_column_int64(st, 1) > *to)
+			*to = sqlite3_column_int64(st, 1);
+	}
+	sqlite3_reset(st);
+	return 0;
+}
+
 /* --- all runs of one job --- */
 
 /* A statement for the job; NULL when the spool has no run of its cluster. */
@@ -167,12 +187,22 @@ spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
     int64_t *starts, int max)
 {
 	sqlite3_stmt *st = job_stmt(sp, SQL_TOMB_OF_JOB, cluster, job, max);
+	int64_t start, lasted, end = 0, submit, before = 0;
 	int n = 0;
 
 	if (st == NULL)
 		return 0;
-	while (n < max && spool_step(sp, st) == 1)
-		starts[n++] = sqlite3_column_int64(st, 0);
+	while (n < max && spool_step(sp, st) == 1) {
+		start = sqlite3_column_int64(st, 0);
+		lasted = sqlite3_column_int64(st, 1);
+		submit = start - sqlite3_column_int64(st, 2);
+		/* A run with two starts has two tombstones. */
+		if (n == 0 || lasted == 0 || start + lasted != end ||
+		    submit != before)
+			starts[n++] = start;
+		end = start + lasted;
+		before = submit;
+	}
 	sqlite3_reset(st);
 	return n;
 }

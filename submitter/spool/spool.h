@@ -31,7 +31,7 @@ enum run_state {
 	START_DUE,	 /* runs, its start is due */
 	START_DUE_ENDED, /* has ended, its start is due */
 	START_BLOCKED,	 /* its start waits for an older run of the job */
-	START_CONFLICT,	 /* refused as a duplicate: a list of jobs must tell */
+	START_CONFLICT,	 /* refused as a duplicate: jobs must be listed */
 	STARTED,	 /* start accepted, runs, not committed yet */
 	START_COMMITTED, /* start accepted, runs, committed */
 	STOP_BLOCKED,	 /* start accepted, has ended, not committed yet */
@@ -41,11 +41,12 @@ enum run_state {
 	STOP_REJECTED,	/* the stop was rejected for good */
 	/* to be deleted in cc-backend; see RUN_FORGET_AFTER_DELETE */
 	DELETE_DUE,
-	/* the stop found the run stopped: a list of jobs must tell how */
+	/* the stop found the run stopped: a list of jobs must show how */
 	STOP_CONFLICT,
 	/* another client stopped it with other values: an admin decides */
-	CLOSED_BY_OTHERS,
-	BACKFILL_HELD,	  /* of a backfill: does cc-backend have it? */
+	STOPPED_BY_OTHERS,
+	/* of a backfill: waits for a list of cc-backend's jobs */
+	BACKFILL_HELD,
 	KEPT_REPLACEABLE, /* delivered; a later run may replace it */
 	RUN_STATE__COUNT
 };
@@ -64,11 +65,11 @@ const char *run_state_label(enum run_state state);
 #define RUN_FROM_BACKEND 2u
 /* not in cc-backend any more: started again if it runs */
 #define RUN_MISSING_IN_BACKEND 4u
-/* a worker died twice on its record, which is not read any more */
+/* a worker died twice on its record: the record is not read */
 #define RUN_QUARANTINED 8u
 /* another client stopped it in cc-backend */
-#define RUN_CLOSED_BY_OTHERS 16u
-#define RUN_STOP_ATTEMPTED   32u /* a stop was sent before */
+#define RUN_STOPPED_BY_OTHERS 16u
+#define RUN_STOP_ATTEMPTED    32u /* a stop was sent before */
 /* started again because its stop found no such run */
 #define RUN_RESTARTED 64u
 /* DELETE_DUE: done after the deletion; else started again */
@@ -77,8 +78,7 @@ const char *run_state_label(enum run_state state);
 #define RUN_TAGGED 256u
 /* its first start had all that is known at the end */
 #define RUN_END_IN_START 512u
-/* slurm_info differs from that of its first start */
-#define RUN_INFO_CHANGED 1024u
+/* 1024 is in files of version 0.1.0: slurm_info changed with the end */
 /* a start may have been sent by REST: its content does not change */
 #define RUN_REST_STARTED 2048u
 /* no start before Slurm shows the run as running, or its end */
@@ -88,7 +88,7 @@ const char *run_state_label(enum run_state state);
 #define RUN_REQUEUED_EARLY 16384u
 /* a later run replaces it: deleted in cc-backend as soon as possible */
 #define RUN_SUPERSEDED 32768u
-/* rejected; the previous run's message says so, or will */
+/* rejected; the message of the previous run says so, or is due */
 #define RUN_PREVIOUS_NOTED 65536u
 
 /*
@@ -115,7 +115,9 @@ struct spool_run {
 	unsigned tries[DEST__COUNT]; /* since the last success */
 	/* spool_now() when the start was accepted */
 	int64_t since[DEST__COUNT];
-	/* spool_now() when Slurm first did not know the run; 0 = never */
+	/*
+	 * spool_now() when Slurm first reported the run as unknown; 0 = never
+	 */
 	int64_t not_found_at;
 	unsigned not_found_count;
 	char reason[512]; /* why it waits or was rejected */
@@ -124,15 +126,20 @@ struct spool_run {
 	int cluster;
 };
 
-/* What an admin reads: "start due", "sending", "forgotten"; a constant. */
+/*
+ * The word for the admin: "start due", "sending", "unknown to Slurm"; a
+ * constant.
+ */
 const char *run_state_text(const struct spool_run *run, enum dest dest);
 
 /* The result of storing a record. */
 enum spool_put {
 	PUT_NEW,
-	PUT_MERGED,   /* it had news */
-	PUT_KNOWN,    /* no news, or the run is done */
-	PUT_REFUSED,  /* no run can be made of it */
+	PUT_MERGED, /* the record changed the run */
+	PUT_KNOWN,  /* nothing is new, or the run is done */
+	/* of a backfill; done here: held until cc-backend's list tells */
+	PUT_HELD,
+	PUT_REFUSED,  /* the record has no valid run */
 	PUT_NO_SHARE, /* the share for resource records is full */
 	PUT_ERROR     /* the disk; nothing of the transaction is durable */
 };
@@ -146,6 +153,8 @@ struct spool_policy {
 	int active_only;
 	int64_t nats_gap;  /* ms between start and stop; 0 = none */
 	int64_t more_wait; /* ms that a start waits for its script */
+	/* key of metaData of a script that follows the start; NULL = not sent */
+	const char *script_key;
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
 	int last_requeued;
 };
@@ -236,13 +245,19 @@ void spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
  */
 int spool_check_file(const char *path, char *text, size_t size);
 
-/* put.c, run.c, resource_stub.c, job_order.c */
+/* put.c, find_run.c, run.c, resource_stub.c, job_order.c */
 
 /*
- * Stores a record or merges it into its run; job loses what was taken. *id gets
- * the row of the run, 0 when there is none.
+ * Stores a record or merges it into its run; job loses the members that were
+ * moved.  *id becomes the row of the run, 0 when there is none.
  */
 enum spool_put spool_put(struct spool *sp, struct job *job, int64_t *id);
+/*
+ * 1 when only a list of cc-backend's jobs tells whether cc-backend has the ended
+ * run of this record of a backfill. job gets the start that was sent; *alias is
+ * another start that may have been sent (0 = none).
+ */
+int spool_may_lack(struct spool *sp, struct job *job, int64_t *alias);
 /* Stores the bytes of a record that must not be read, as quarantined. */
 enum spool_put spool_put_quarantined(struct spool *sp,
     const struct run_key *key, const uint8_t *p, size_t n);
@@ -275,24 +290,26 @@ int spool_record(struct spool *sp, int64_t id, struct job *job);
  * left to deliver gets a tombstone and its row is deleted.
  */
 int spool_save(struct spool *sp, struct spool_run *run);
-/* The run has ended as job says (n bytes at p); its states move on. */
+/* The run has ended as job says (n bytes at p): changes its states. */
 int spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
     const void *p, size_t n);
-/* Deletes the row and adds a tombstone, whatever is left to deliver. */
+/* Deletes the row and adds a tombstone, whatever is still to be delivered. */
 int spool_finish(struct spool *sp, struct spool_run *run);
 /* Deletes a tombstone: the run may be stored again. */
 int spool_reopen(struct spool *sp, const struct run_key *key);
-/* Deletes the row without a tombstone: nobody knows the run. */
+/* Deletes the row without a tombstone: no source has the run. */
 int spool_forget(struct spool *sp, struct spool_run *run);
-/* The start of this run is settled for dest: the next run of the job may go. */
+/*
+ * The start of this run is settled for dest: releases the next run of the job.
+ */
 int spool_release(struct spool *sp, const struct spool_run *run,
     enum dest dest);
 /*
- * Slurm does not know an unconfirmed run any more: it is kept as rejected for
- * this reason and blocks no other run of its job. A record of the run undoes
- * that. 0 or -1.
+ * Slurm has reported an unconfirmed run as unknown: the run is kept as rejected
+ * with this reason and blocks no other run of its job.  A later record of the
+ * run makes its start unconfirmed again.  0 or -1.
  */
-int spool_set_forgotten(struct spool *sp, struct spool_run *run,
+int spool_set_unknown(struct spool *sp, struct spool_run *run,
     const char *reason);
 /*
  * cc-backend lacks a run of a backfill: its start is due, in the order of the
@@ -304,7 +321,7 @@ int spool_release_backfill(struct spool *sp, struct spool_run *run);
  * requeued early. 1 when it waits for that, its state is changed; 0, -1.
  */
 int spool_supersede(struct spool *sp, struct spool_run *run);
-/* Are there starts of other runs of the job that must go before its stop? */
+/* 1 when starts of other runs of the job must be sent before its stop. */
 int spool_has_starts(struct spool *sp, const struct spool_run *run,
     enum dest dest);
 
@@ -322,16 +339,27 @@ struct spool_meta {
 };
 /*
  * Stores a value until cc-backend has it; replaces the stored value of that
- * key. 1, 0 when too many are stored, -1.
+ * key. 1, 0 when too many are stored or the spool is more than half full, -1.
  */
 int spool_meta_add(struct spool *sp, const struct run_key *key,
     const char *field, const char *value, int64_t due);
+/*
+ * Notes that the value of a key may come until then, though the run is done; an
+ * update without a value, which is not sent. As spool_meta_add().
+ */
+int spool_meta_expect(struct spool *sp, const struct run_key *key,
+    const char *field, int64_t until);
+/* 1 when that was noted. */
+int spool_meta_expected(struct spool *sp, const struct run_key *key,
+    const char *field);
 /* The update that is due first: 1 (spool_meta_clear() it), 0 = none, -1. */
 int spool_meta_next(struct spool *sp, struct spool_meta *late);
 void spool_meta_clear(struct spool_meta *late);
 int spool_meta_wait(struct spool *sp, int64_t id, int64_t due, unsigned tries);
 int spool_meta_drop(struct spool *sp, int64_t id);
 uint64_t spool_meta_count(const struct spool *sp);
+/* Number of updates that were not stored. */
+uint64_t spool_meta_refused(const struct spool *sp);
 
 /*
  * cc-backend refuses a run when it has another run of the job that began less
@@ -352,7 +380,10 @@ int spool_previous_run(struct spool *sp, const struct spool_run *run,
 /* Reads the runs of one job, oldest first: how many, max at most. */
 int spool_job_runs(struct spool *sp, const char *cluster, uint64_t job,
     struct spool_run *rows, int max);
-/* Reads the starts of its runs that are done: how many, max at most. */
+/*
+ * Reads the starts of its runs that are done, the first one of a run whose start
+ * has moved: how many, max at most.
+ */
 int spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
     int64_t *starts, int max);
 
@@ -381,8 +412,8 @@ struct spool_after {
 #define SPOOL_PAGE 256 /* rows of one call at most */
 /*
  * Calls fn for up to max rows in one state (RUN_STATE__COUNT: all rows, by id)
- * after *after, which moves on. fn may save the row; fn ends the walk with -1.
- * Returns the number of rows, or -1.
+ * after *after, which is advanced.  fn may save the row; fn ends the walk with
+ * -1.  Returns the number of rows, or -1.
  */
 typedef int spool_fn(struct spool *sp, struct spool_run *run, void *arg);
 int spool_each(struct spool *sp, enum dest dest, enum run_state state,
@@ -392,12 +423,18 @@ int spool_each(struct spool *sp, enum dest dest, enum run_state state,
  */
 int spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to);
+/*
+ * Widens from and to so that they contain the other starts (alias) of the runs
+ * that began in this range. 0 or -1.
+ */
+int spool_span_alias(struct spool *sp, enum run_state state,
+    const char *cluster, int64_t *from, int64_t *to);
 
 /* evict.c */
 
 /* Checks up to max tombstones and removes old ones: how many, or -1. */
 int spool_age(struct spool *sp, int64_t wall, int max);
-/* The spool is full: what can be removed is searched from the beginning. */
+/* The spool is full: begins a new search for rows that can be removed. */
 void spool_evict_begin(struct spool *sp);
 /*
  * Removes the scripts of up to max runs whose start is delivered. Returns the

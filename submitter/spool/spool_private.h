@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that only the files of the spool share. */
+/* Private declarations of the spool. */
 #ifndef SUBMITTER_SPOOL_SPOOL_PRIVATE_H
 #define SUBMITTER_SPOOL_SPOOL_PRIVATE_H
 
@@ -53,8 +53,10 @@ enum sql {
 	SQL_STARTS = SQL_COUNT + DEST__COUNT,
 	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
 	SQL_SPAN,
+	SQL_SPAN_ALIAS,
 	SQL_META_ADD,
 	SQL_META_OF_RUN,
+	SQL_META_EXPECTED,
 	SQL_META_NEXT,
 	SQL_META_WAIT,
 	SQL_META_DROP,
@@ -100,6 +102,29 @@ int64_t spool_sum_bad(void);
 struct spool *spool_open_read(const char *path, int64_t *version, char *reason,
     size_t size);
 
+/* find_run.c */
+
+enum run_found {
+	FOUND_NONE, /* unknown here */
+	FOUND_ROW,  /* it has a row */
+	FOUND_DONE, /* it has a tombstone */
+	/* the same; a backfill holds it until cc-backend's list tells */
+	FOUND_RESTORABLE,
+	FOUND_ERROR
+};
+/*
+ * Finds the run of a record; run is set with FOUND_ROW. With FOUND_RESTORABLE,
+ * job gets the start that was sent, and *alias is another start that may have
+ * been sent (0 = none).
+ */
+enum run_found spool_search(struct spool *sp, struct job *job,
+    struct spool_run *run, int64_t *alias);
+
+/* put.c */
+
+int spool_is_false_start(const struct job *job);
+int spool_is_requeued_early(const struct job *job);
+
 /* resource_stub.c */
 
 /* limit of rows: more than the share holds */
@@ -126,15 +151,18 @@ int spool_resources_add(struct spool *sp, const struct spool_resources *stub,
  */
 int spool_resources_take(struct spool *sp, struct job *job);
 /*
- * The bytes of a resource record: wr_end() tells errors; read fills job
- * (job_init() first): 0 or -1.
+ * Writes the bytes of a resource record to w, which is empty; reads them into
+ * job, which job_init() has prepared.  0 or -1.
  */
-void spool_resources_write(struct writer *w, const struct job *job);
+int spool_resources_write(struct writer *w, const struct job *job);
 int spool_resources_read(const void *p, size_t n, struct job *job);
 /* Counts them in the file. 0 or -1. */
 int spool_resources_recount(struct spool *sp);
 /* Deletes one that is too old. 0 or -1. */
 int spool_resources_age(struct spool *sp, int64_t wall);
+
+/* resource_v1.c: the bytes after the version; the reader fails on an error */
+void spool_resources_read_v1(struct reader *r, struct job *job);
 
 /* evict.c */
 
@@ -180,6 +208,8 @@ struct spool {
 	struct writer record; /* a buffer that is used again */
 	/* records that ended before the low-water mark */
 	uint64_t beyond;
+	/* updates that were not stored */
+	uint64_t meta_refused;
 	/* events that the table of states does not allow */
 	uint64_t forbidden;
 	int64_t keep;
@@ -278,8 +308,8 @@ int spool_add(struct spool *sp, struct spool_run *run);
 /* job_order.c */
 int spool_is_start(enum run_state state);
 /*
- * Puts the run into the order of its job: behind an older run that still has to
- * start; newer runs that were not sent go behind it. 0 or -1.
+ * Puts the run into the order of its job: it waits for an older run that is
+ * still to be started, and newer runs that were not sent wait for it.  0 or -1.
  */
 int spool_order(struct spool *sp, struct spool_run *run);
 /*

@@ -167,10 +167,17 @@ static const char *const texts[SQL__COUNT] = {
 			 " ORDER BY id LIMIT ?2",
 	[SQL_SPAN] = "SELECT min(started), max(started), count(*) FROM run"
 		     " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2",
+	[SQL_SPAN_ALIAS] =
+	    "SELECT min(alias), max(alias), count(*) FROM run"
+	    " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2 AND"
+	    " started BETWEEN ?3 AND ?4 AND alias <> 0",
 	[SQL_META_ADD] = "INSERT INTO late VALUES (NULL, ?1, ?2, ?3, ?4, ?5,"
 			 " ?6, 0)",
 	[SQL_META_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"
 			    " AND started = ?3 AND field = ?4",
+	[SQL_META_EXPECTED] = "SELECT 1 FROM late WHERE cluster = ?1 AND"
+			      " job = ?2 AND started = ?3 AND field = ?4 AND"
+			      " value = ''",
 	[SQL_META_NEXT] = "SELECT id, cluster, job, started, field, value, due,"
 			  " tries FROM late ORDER BY due LIMIT 1",
 	[SQL_META_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",

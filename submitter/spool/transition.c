@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of the states of a run.  A row of the spool holds one state for
- * each destination.  What a state leaves to be done is durable with the row;
- * the row is stored by the next commit.  An answer of cc-backend that is lost
- * before that commit leaves the row in its old state: the request is repeated,
- * and cc-backend answers a repeated request without harm.
+ * each destination.  The work that is due in a state is durable with the row;
+ * the next commit stores the row.  An answer of cc-backend that is lost before
+ * that commit leaves the row in its old state: the request is repeated, and a
+ * repeated request is harmless.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #define WAITS (DUE | S(START_BLOCKED))
 #define ALL   ((1u << RUN_STATE__COUNT) - 1)
 
-/* What is due in a state. */
+/* The work that is due in each state. */
 static const char *const todos[RUN_STATE__COUNT] = {
 	[RUN_NONE] = "nothing",
 	[START_DUE] = "start request",
@@ -41,9 +41,9 @@ static const char *const todos[RUN_STATE__COUNT] = {
 	[STOP_REJECTED] = "nothing until an admin acts",
 	[DELETE_DUE] = "delete request",
 	[STOP_CONFLICT] = "listing",
-	[CLOSED_BY_OTHERS] = "nothing until an admin acts",
+	[STOPPED_BY_OTHERS] = "nothing until an admin acts",
 	[BACKFILL_HELD] = "listing",
-	[KEPT_REPLACEABLE] = "nothing; forgotten after a day",
+	[KEPT_REPLACEABLE] = "nothing; removed after a day",
 };
 
 static const char *const events[RUN_EVENT__COUNT] = {
@@ -53,12 +53,12 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_OPTED_OUT] = "user opts out",
 	[RUN_EVENT_QUARANTINED] = "record quarantined",
 	[RUN_EVENT_RECOVERED] = "row recovered from a damaged file",
-	[RUN_EVENT_BLOCKED] = "earlier run goes first",
+	[RUN_EVENT_BLOCKED] = "waits for an earlier run",
 	[RUN_EVENT_UNBLOCKED] = "earlier run settled",
 	[RUN_EVENT_RELEASED] = "cc-backend lacks the run",
 	[RUN_EVENT_DROPPED] = "replaced before its start",
-	[RUN_EVENT_FORGOTTEN] = "unknown to Slurm, never sent",
-	[RUN_EVENT_REMEMBERED] = "known to Slurm again",
+	[RUN_EVENT_UNKNOWN] = "unknown to Slurm, never sent",
+	[RUN_EVENT_KNOWN_AGAIN] = "known to Slurm again",
 	[RUN_EVENT_RETRY] = "retried by an admin or a reload",
 	[RUN_EVENT_REJECTED] = "rejected for good",
 	[RUN_EVENT_ACCEPTED] = "start accepted",
@@ -78,7 +78,7 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_REPAIR] = "repaired by an admin",
 	[RUN_EVENT_SUPERSEDED] = "replaced by a later run",
 	[RUN_EVENT_KEPT] = "may be replaced by a later run",
-	[RUN_EVENT_DELETED] = "deleted, starts anew",
+	[RUN_EVENT_DELETED] = "deleted, started again",
 	[RUN_EVENT_DELETED_FINALLY] = "deleted for good",
 };
 
@@ -88,7 +88,7 @@ static const struct {
 	enum run_event event;
 	unsigned from;	      /* states */
 	enum run_state open;  /* the next one while the run runs */
-	enum run_state ended; /* and when its end is known */
+	enum run_state ended; /* the next state when the end is known */
 	int reset_tries;      /* tries are counted anew */
 } table[] = {
 	/* records */
@@ -105,7 +105,8 @@ static const struct {
 	{ BOTH, RUN_EVENT_ENDED, S(START_DUE), NEVER, START_DUE_ENDED, 0 },
 	{ BOTH, RUN_EVENT_ENDED, S(STARTED), NEVER, STOP_DUE, 1 },
 	{ REST, RUN_EVENT_ENDED, S(START_COMMITTED), NEVER, STOP_DUE, 1 },
-	{ REST, RUN_EVENT_ENDED, S(CLOSED_BY_OTHERS), NEVER, STOP_CONFLICT, 0 },
+	{ REST, RUN_EVENT_ENDED, S(STOPPED_BY_OTHERS), NEVER, STOP_CONFLICT,
+	    0 },
 	{ REST, RUN_EVENT_ENDED_WAIT, S(STARTED) | S(START_COMMITTED), NEVER,
 	    STOP_BLOCKED, 1 },
 	/* the order of the runs of one job */
@@ -119,18 +120,18 @@ static const struct {
 	{ REST, RUN_EVENT_DROPPED, WAITS, RUN_DONE, RUN_DONE, 0 },
 	{ REST, RUN_EVENT_SUPERSEDED,
 	    S(RUN_DONE) | S(KEPT_REPLACEABLE) | S(STOP_REJECTED) |
-		S(CLOSED_BY_OTHERS) | S(STOP_DUE),
+		S(STOPPED_BY_OTHERS) | S(STOP_DUE),
 	    DELETE_DUE, DELETE_DUE, 1 },
 	{ REST, RUN_EVENT_KEPT, S(RUN_DONE), KEPT_REPLACEABLE, KEPT_REPLACEABLE,
 	    0 },
-	/* what Slurm and admins say */
-	{ BOTH, RUN_EVENT_FORGOTTEN, WAITS, START_REJECTED, START_REJECTED, 0 },
-	{ BOTH, RUN_EVENT_REMEMBERED, S(START_REJECTED), START_DUE, START_DUE,
+	/* answers of Slurm, and commands of admins */
+	{ BOTH, RUN_EVENT_UNKNOWN, WAITS, START_REJECTED, START_REJECTED, 0 },
+	{ BOTH, RUN_EVENT_KNOWN_AGAIN, S(START_REJECTED), START_DUE, START_DUE,
 	    0 },
 	{ BOTH, RUN_EVENT_RETRY, S(START_REJECTED), START_DUE, START_DUE_ENDED,
 	    1 },
 	{ BOTH, RUN_EVENT_RETRY, S(STOP_REJECTED), STOP_DUE, STOP_DUE, 1 },
-	{ REST, RUN_EVENT_REPAIR, S(CLOSED_BY_OTHERS), DELETE_DUE, DELETE_DUE,
+	{ REST, RUN_EVENT_REPAIR, S(STOPPED_BY_OTHERS), DELETE_DUE, DELETE_DUE,
 	    1 },
 	/* answers to a start */
 	{ REST, RUN_EVENT_ACCEPTED, DUE, STARTED, STOP_BLOCKED, 1 },
@@ -143,7 +144,7 @@ static const struct {
 	/* listings */
 	{ REST, RUN_EVENT_LISTED,
 	    WAITS | S(START_CONFLICT) | S(START_REJECTED) | S(STARTED) |
-		S(STOP_BLOCKED) | S(STOP_CONFLICT) | S(CLOSED_BY_OTHERS) |
+		S(STOP_BLOCKED) | S(STOP_CONFLICT) | S(STOPPED_BY_OTHERS) |
 		S(BACKFILL_HELD),
 	    START_COMMITTED, STOP_DUE, 1 },
 	{ NATS, RUN_EVENT_LISTED, WAITS | S(BACKFILL_HELD), STARTED, STOP_DUE,
@@ -168,7 +169,7 @@ static const struct {
 	{ REST, RUN_EVENT_STOP_LATE, S(STOP_DUE), STOP_CONFLICT, STOP_CONFLICT,
 	    0 },
 	{ REST, RUN_EVENT_STOP_DIFFERS, S(START_CONFLICT) | S(STOP_CONFLICT),
-	    CLOSED_BY_OTHERS, CLOSED_BY_OTHERS, 1 },
+	    STOPPED_BY_OTHERS, STOPPED_BY_OTHERS, 1 },
 	{ REST, RUN_EVENT_STOP_SETTLED, S(START_CONFLICT) | S(STOP_CONFLICT),
 	    RUN_DONE, RUN_DONE, 0 },
 	/* answers to a deletion */
@@ -254,7 +255,7 @@ spool_forbidden(const struct spool *sp)
 	return sp->forbidden;
 }
 
-/* What the state itself says of the run's end: 1, 0, or -1 = nothing. */
+/* Whether the state implies the end of the run: 1, 0, or -1 = not known. */
 static int
 says_ended(enum run_state state)
 {
@@ -292,7 +293,7 @@ next_print(FILE *f, enum dest dest, enum run_state state, enum run_event event)
 		    run_state_label(ended));
 }
 
-/* Events that are possible in each state, and said once in the manual. */
+/* Events that are possible in each state; the manual lists them once. */
 static int
 is_common(enum run_event event)
 {

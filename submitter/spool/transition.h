@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The states of a run: run_move() is the only code that changes a state, and
- * one table says which changes are allowed.
+ * The states of a run: only run_move() changes a state, and one table contains
+ * the allowed changes.
  */
 #ifndef SUBMITTER_SPOOL_TRANSITION_H
 #define SUBMITTER_SPOOL_TRANSITION_H
@@ -11,29 +11,29 @@
 
 #include "submitter/spool/spool.h"
 
-/* What happens to a run. */
+/* Events of a run. */
 enum run_event {
 	RUN_EVENT_RECORD,	   /* its first record is stored */
 	RUN_EVENT_BACKFILL_RECORD, /* the same, of a past range */
-	/* cc-backend shows it, no record is here */
+	/* cc-backend shows the run, the spool has no record */
 	RUN_EVENT_FOUND,
-	RUN_EVENT_OPTED_OUT,   /* its user does not want it reported */
+	RUN_EVENT_OPTED_OUT,   /* its user has opted out */
 	RUN_EVENT_QUARANTINED, /* a worker died twice on its record */
-	RUN_EVENT_RECOVERED,   /* its row was taken from a damaged file */
-	/* an earlier run of the job goes first */
+	RUN_EVENT_RECOVERED,   /* its row was recovered from a damaged file */
+	/* it waits for an earlier run of the job */
 	RUN_EVENT_BLOCKED,
 	RUN_EVENT_UNBLOCKED, /* the earlier run is settled */
 	/* cc-backend lacks this run of a past range */
 	RUN_EVENT_RELEASED,
 	/* a later run replaces it before its start */
 	RUN_EVENT_DROPPED,
-	/* Slurm does not know it, and it was never sent */
-	RUN_EVENT_FORGOTTEN,
-	RUN_EVENT_REMEMBERED, /* Slurm knows it after all */
-	RUN_EVENT_RETRY,      /* an admin or a reload retries it */
+	/* Slurm does not know the run, and no request of it was sent */
+	RUN_EVENT_UNKNOWN,
+	RUN_EVENT_KNOWN_AGAIN, /* Slurm knows the run again */
+	RUN_EVENT_RETRY,       /* an admin or a reload retries it */
 	/* the destination will never accept it */
 	RUN_EVENT_REJECTED,
-	/* the start is accepted, not yet committed */
+	/* the start is accepted, its commit is awaited */
 	RUN_EVENT_ACCEPTED,
 	/* the start is accepted, no commit is awaited */
 	RUN_EVENT_COMMITTED,
@@ -43,19 +43,20 @@ enum run_event {
 	RUN_EVENT_OVERDUE,	  /* no listing shows the start */
 	RUN_EVENT_DUPLICATE,	  /* the start is refused as a duplicate */
 	RUN_EVENT_LOST,		  /* it runs in Slurm, no listing shows it */
-	RUN_EVENT_ENDED,	  /* its end is known, the stop may go */
-	RUN_EVENT_ENDED_WAIT,	  /* its end is known, a listing goes first */
-	RUN_EVENT_STOPPED,	  /* the stop is accepted */
-	RUN_EVENT_STOP_NO_RUN,	  /* the stop found no such run */
-	RUN_EVENT_STOP_LATE,	  /* the stop found the run stopped */
+	RUN_EVENT_ENDED,	  /* its end is known, the stop is due */
+	/* its end is known, the stop waits for a listing */
+	RUN_EVENT_ENDED_WAIT,
+	RUN_EVENT_STOPPED,     /* the stop is accepted */
+	RUN_EVENT_STOP_NO_RUN, /* the stop found no such run */
+	RUN_EVENT_STOP_LATE,   /* the stop found the run stopped */
 	/* another client stopped it with other values */
 	RUN_EVENT_STOP_DIFFERS,
-	/* another client stopped it, nothing is to do */
+	/* another client stopped it, nothing has to be done */
 	RUN_EVENT_STOP_SETTLED,
 	RUN_EVENT_REPAIR,     /* an admin repairs it */
 	RUN_EVENT_SUPERSEDED, /* a later run of the job replaces it */
-	RUN_EVENT_KEPT,	      /* delivered, a later run may replace it */
-	/* deleted in cc-backend, to be started anew */
+	RUN_EVENT_KEPT,	      /* delivered; a later run may replace it */
+	/* deleted in cc-backend; it is started again */
 	RUN_EVENT_DELETED,
 	RUN_EVENT_DELETED_FINALLY, /* deleted in cc-backend for good */
 	RUN_EVENT__COUNT

@@ -20,14 +20,6 @@ name_of(enum conf_key key)
 	return conf_rule(key)->name;
 }
 
-static int
-is_set(const struct conf_parse *p, enum conf_key key)
-{
-	return conf_rule(key)->type == CONF_TYPE_SECRET ?
-	    p->secret[key] != NULL && *p->secret[key] != '\0' :
-	    *conf_str(&p->conf, key) != '\0';
-}
-
 /* The host of a URL that conf_format_url() has accepted. */
 static void
 url_host(const char *url, char *host, size_t size)
@@ -69,7 +61,7 @@ check_rest(struct conf_parse *p, int has_token)
 		    "ccRestSubmitJobs: NATS cannot tell what the other "
 		    "controller has sent");
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
-		if (!is_set(p, CONF_NATS_SERVER))
+		if (!conf_is_set(p, CONF_NATS_SERVER))
 			conf_warn(p, name_of(CONF_CC_REST_SUBMIT), NULL,
 			    "is false and natsServer is not set: "
 			    "no job will be reported");
@@ -105,31 +97,29 @@ check_nats(struct conf_parse *p)
 		CONF_NATS_CERT_FILE, CONF_NATS_KEY_FILE };
 	size_t i;
 
-	if (!is_set(p, CONF_NATS_SERVER))
+	if (!conf_is_set(p, CONF_NATS_SERVER))
 		return;
 #ifndef HAVE_NATS
 	conf_error(p, name_of(CONF_NATS_SERVER), NULL,
 	    "this program was built without NATS");
 #endif
-	if (is_set(p, CONF_NATS_CREDS_FILE) &&
-	    is_set(p, CONF_NATS_NKEY_SEED_FILE))
-		conf_error(p, name_of(CONF_NATS_NKEY_SEED_FILE), NULL,
-		    "natsCredsFile is given, too: remove one of them");
-	if (is_set(p, CONF_NATS_PASSWORD) && !is_set(p, CONF_NATS_USER))
+	if (conf_is_set(p, CONF_NATS_PASSWORD) &&
+	    !conf_is_set(p, CONF_NATS_USER))
 		conf_warn(p, name_of(CONF_NATS_PASSWORD), NULL,
 		    "has no effect without natsUser");
-	if (is_set(p, CONF_NATS_CERT_FILE) != is_set(p, CONF_NATS_KEY_FILE))
+	if (conf_is_set(p, CONF_NATS_CERT_FILE) !=
+	    conf_is_set(p, CONF_NATS_KEY_FILE))
 		conf_error(p,
-		    name_of(is_set(p, CONF_NATS_CERT_FILE) ?
+		    name_of(conf_is_set(p, CONF_NATS_CERT_FILE) ?
 			    CONF_NATS_CERT_FILE :
 			    CONF_NATS_KEY_FILE),
 		    NULL,
 		    "natsCertFile and natsKeyFile must be given together");
 	if (conf_bool(&p->conf, CONF_NATS_TLS) ||
-	    strncmp(conf_str(&p->conf, CONF_NATS_SERVER), "tls://", 6) == 0)
+	    strstr(conf_str(&p->conf, CONF_NATS_SERVER), "tls://") != NULL)
 		return;
 	for (i = 0; i < sizeof(tls_keys) / sizeof(tls_keys[0]); i++)
-		if (is_set(p, tls_keys[i]))
+		if (conf_is_set(p, tls_keys[i]))
 			conf_warn(p, name_of(tls_keys[i]), NULL,
 			    "has no effect while natsTls is false");
 }
@@ -151,7 +141,8 @@ check_sockets(struct conf_parse *p)
 	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
 		conf_warn(p, name, NULL,
 		    "prepAllowedHosts is empty: hooks on "
-		    "other hosts will be refused");
+		    "other hosts are refused; to allow them, add for example "
+		    "the line \"prepAllowedHosts\": [\"192.0.2.17\"]");
 	if (listen.kind == CONF_ADDRESS_UNIX &&
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)
@@ -164,7 +155,7 @@ check_sockets(struct conf_parse *p)
 		    "must not be the path of prepSockListenPath");
 	if (strlen(ctl) >= sizeof(listen.path))
 		conf_error(p, name_of(CONF_CTL_SOCK), NULL,
-		    "must have at most 107 bytes");
+		    "must have at most 107 bytes, is %.200s", ctl);
 }
 
 /* 1 when path is dir or below it. */
@@ -224,6 +215,18 @@ check_clusters(struct conf_parse *p)
 				    "\"%s\" is in the list twice", name);
 }
 
+/* The collector uses the least limit that has space for the mark of the cut. */
+static void
+check_script(struct conf_parse *p)
+{
+	int64_t max = conf_int(&p->conf, CONF_JOB_SCRIPT_MAX);
+
+	if (max != 0 && max < JOB_SCRIPT_MIN)
+		conf_warn(p, name_of(CONF_JOB_SCRIPT_MAX), NULL,
+		    "is less than %d: %d bytes are used", JOB_SCRIPT_MIN,
+		    JOB_SCRIPT_MIN);
+}
+
 void
 conf_check_all(struct conf_parse *p)
 {
@@ -232,6 +235,7 @@ conf_check_all(struct conf_parse *p)
 	check_sockets(p);
 	check_extra_paths(p);
 	check_clusters(p);
+	check_script(p);
 	if (conf_int(&p->conf, CONF_QUERY_MAX_SPAN) <
 	    conf_int(&p->conf, CONF_POLL_INTERVAL))
 		conf_error(p, name_of(CONF_QUERY_MAX_SPAN), NULL,

@@ -38,7 +38,7 @@ static const struct {
 	[CONF_LISTENER_USER] = { .format = conf_format_user },
 	[CONF_SANDBOX] = { .choices = { "enforce", "log", "off" } },
 	[CONF_SPOOL_DIR] = { .format = conf_format_optional_path },
-	[CONF_CTL_SOCK] = { .format = conf_format_path },
+	[CONF_CTL_SOCK] = { .format = conf_format_optional_path },
 	[CONF_CTL_USERS] = { .format = conf_format_user },
 	[CONF_PREP_ALLOWED_UIDS] = { .format = conf_format_user },
 	[CONF_PREP_ALLOWED_HOSTS] = { .format = conf_format_network },

@@ -57,6 +57,9 @@ void conf_parse_file(struct conf_parse *p, int explicit_path);
 /* The same from bytes; for the fuzzer and the tests. */
 void conf_parse_text(struct conf_parse *p, const char *text, size_t len);
 
+/* values.c: 1 when the key has a value that is not empty. */
+int conf_is_set(const struct conf_parse *p, enum conf_key key);
+
 /* report.c */
 /*
  * Logs a message about a key with its line; an error refuses the file.
@@ -141,6 +144,12 @@ int conf_host_is_local(const char *host);
  * numbers; drops unknown users with a warning.
  */
 void conf_users_resolve(struct conf_parse *p);
+
+/*
+ * nats_login.c: the key of the NATS login, CONF__COUNT when none is set.  Warns
+ * about each other login that is set.
+ */
+enum conf_key conf_nats_login(struct conf_parse *p);
 
 /* secrets.c */
 /* Adds one secret for the memfd. */

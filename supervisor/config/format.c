@@ -103,8 +103,16 @@ conf_format_subject(const char *value)
 const char *
 conf_format_server(const char *value)
 {
-	if (strpbrk(value, " \\\"<>") != NULL)
-		return "must be the name or address of a NATS server";
+	static const char wrong[] =
+	    "must be the name or address of a NATS server, or several, "
+	    "separated by commas";
+	const char *p;
+
+	if (strpbrk(value, "\t\\\"<>") != NULL)
+		return wrong;
+	for (p = value; *p != '\0'; p++)
+		if (*p == ' ' && (p == value || (p[-1] != ',' && p[-1] != ' ')))
+			return wrong;
 	return NULL;
 }
 

@@ -26,7 +26,9 @@ conf_key_find(const char *name, enum conf_key *key)
 	return 0;
 }
 
-/* Keys of earlier versions and of the Go adapter that have no effect. */
+#define OF_SYNC "is a key of cc-slurm-sync and has no effect; "
+
+/* Keys of earlier versions and of other programs that have no effect. */
 static const struct obsolete_key {
 	const char *name;
 	const char *text; /* of the warning: why, and what to do */
@@ -38,6 +40,16 @@ static const struct obsolete_key {
 	{ "slurmSource",
 	    "the key has no effect; Slurm's text output is read "
 	    "in every version; remove the key" },
+	{ "clustername",
+	    OF_SYNC "the daemon uses the name in Slurm; clusterNames maps it "
+		    "to another name in cc-backend" },
+	{ "slurm", OF_SYNC "slurmBinDir is the directory of the commands" },
+	{ "cc-backend", OF_SYNC "use ccRestUrl and ccRestJwtFile" },
+	{ "accelerators", OF_SYNC "gpuPciAddrs takes the same value" },
+	{ "node_regex",
+	    OF_SYNC "the hosts are read from Slurm; remove the key" },
+	{ "pidfile", OF_SYNC "use pidFilePath" },
+	{ "cluster_info", OF_SYNC "there is no counterpart; remove the key" },
 };
 
 const char *

@@ -14,6 +14,9 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "supervisor/config/config_file.h"
+#include "supervisor/config/safe_path.h"
+
+#define PATH_BYTES 4200 /* the longest pidFilePath and a name */
 
 void
 conf_parse_init(struct conf_parse *p, const char *path)
@@ -160,9 +163,9 @@ holds_secret(const struct conf_parse *p)
 	return 0;
 }
 
-/* Owner and mode of config.json. */
+/* The mode of config.json. */
 static void
-check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
+check_mode(struct conf_parse *p, unsigned mode)
 {
 	if (mode & S_IWOTH)
 		conf_error(p, NULL, NULL,
@@ -174,11 +177,38 @@ check_owner(struct conf_parse *p, unsigned mode, unsigned owner)
 		    "has secrets and is readable by other "
 		    "users (mode %04o): chmod 640",
 		    mode);
-	if (geteuid() == 0 && owner != 0)
-		conf_warn(p, NULL, NULL,
-		    "belongs to user %u, who can change "
-		    "what root executes: chown root",
-		    owner);
+}
+
+/* Files that others can change: refused only with strictModes. */
+static void
+check_safe_paths(struct conf_parse *p)
+{
+	int is_strict = conf_bool(&p->conf, CONF_STRICT_MODES);
+	struct unsafe_path u = { .next = 0 };
+	const char *name;
+
+	while (unsafe_path_next(&p->conf, p->path, &u)) {
+		name = u.key != CONF__COUNT ? conf_rule(u.key)->name : NULL;
+		if (is_strict)
+			conf_error(p, name, NULL, "%s (strictModes is true)",
+			    u.text);
+		else
+			conf_warn(p, name, NULL, "%s", u.text);
+	}
+}
+
+static void
+ctl_sock_derive(struct conf_parse *p)
+{
+	char path[PATH_BYTES];
+
+	if (*conf_str(&p->conf, CONF_CTL_SOCK) != '\0')
+		return;
+	if (conf_ctl_sock_path(conf_str(&p->conf, CONF_PID_FILE), path,
+		sizeof(path)) == -1 ||
+	    conf_set(&p->conf, CONF_CTL_SOCK, path) == -1)
+		conf_error(p, conf_rule(CONF_CTL_SOCK)->name, NULL,
+		    "cannot be derived from pidFilePath");
 }
 
 void
@@ -195,14 +225,17 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 		conf_parse_text(p, text, len);
 		explicit_bzero(text, len);
 		free(text);
-		check_owner(p, mode, owner);
+		check_mode(p, mode);
 	} else if (errno == ENOENT && !explicit_path)
 		log_info("%s: %s, all keys have their defaults", p->path, why);
 	else
 		conf_error(p, NULL, NULL, "%s", why);
+	ctl_sock_derive(p);
 	/* Without valid JSON there are no values to check. */
 	if (p->errors == 0 || p->root != NULL)
 		conf_secrets_read(p);
+	if (p->errors == 0)
+		check_safe_paths(p);
 	if (p->errors == 0)
 		conf_check_all(p);
 	if (p->errors == 0)

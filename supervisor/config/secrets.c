@@ -26,19 +26,24 @@
 static const char *const credential_names[] = { "ccRestJwt", "cc-rest-jwt" };
 
 /* A text that each file must have; without it, it is the wrong file. */
-static const struct {
+static const struct secret_file {
 	enum conf_key key;
 	const char *sign; /* must be in it */
 	const char *what;
-	int nats; /* only of use with natsServer */
+	enum {
+		ALWAYS,
+		WITH_NATS, /* only with natsServer */
+		AS_LOGIN   /* only if it is the login of NATS */
+	} use;
 } files[] = {
-	{ CONF_CC_REST_CA_FILE, "-----BEGIN ", "a PEM certificate", 0 },
+	{ CONF_CC_REST_CA_FILE, "-----BEGIN ", "a PEM certificate", ALWAYS },
 	{ CONF_NATS_CREDS_FILE, "-----BEGIN NATS USER JWT",
-	    "a NATS credentials file", 1 },
-	{ CONF_NATS_NKEY_SEED_FILE, "SU", "the NKey seed of a user", 1 },
-	{ CONF_NATS_CA_FILE, "-----BEGIN ", "a PEM certificate", 1 },
-	{ CONF_NATS_CERT_FILE, "-----BEGIN ", "a PEM certificate", 1 },
-	{ CONF_NATS_KEY_FILE, "PRIVATE KEY-----", "a PEM private key", 1 },
+	    "a NATS credentials file", AS_LOGIN },
+	{ CONF_NATS_NKEY_SEED_FILE, "SU", "the NKey seed of a user", AS_LOGIN },
+	{ CONF_NATS_CA_FILE, "-----BEGIN ", "a PEM certificate", WITH_NATS },
+	{ CONF_NATS_CERT_FILE, "-----BEGIN ", "a PEM certificate", WITH_NATS },
+	{ CONF_NATS_KEY_FILE, "PRIVATE KEY-----", "a PEM private key",
+	    WITH_NATS },
 };
 
 static char *
@@ -257,25 +262,44 @@ read_token(struct conf_parse *p)
 	free(text);
 }
 
+/* A secret that is in config.json itself. */
+static void
+add_plain(struct conf_parse *p, enum conf_key key)
+{
+	const char *text = p->secret[key];
+
+	if (text != NULL && *text != '\0')
+		conf_secret_add(p, key, text, strlen(text));
+}
+
+static int
+file_is_used(const struct secret_file *file, int nats, enum conf_key login)
+{
+	switch (file->use) {
+	case WITH_NATS:
+		return nats;
+	case AS_LOGIN:
+		return file->key == login;
+	default:
+		return 1;
+	}
+}
+
 void
 conf_secrets_read(struct conf_parse *p)
 {
-	static const enum conf_key plain[] = { CONF_NATS_USER,
-		CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
-	int nats = *conf_str(&p->conf, CONF_NATS_SERVER) != '\0';
-	const char *text;
+	int nats = conf_is_set(p, CONF_NATS_SERVER);
+	enum conf_key login = nats ? conf_nats_login(p) : CONF__COUNT;
 	size_t i;
 
 	read_token(p);
-	for (i = 0; nats && i < sizeof(plain) / sizeof(plain[0]); i++) {
-		text = p->secret[plain[i]];
-		if (text != NULL && *text != '\0')
-			conf_secret_add(p, plain[i], text, strlen(text));
-	}
-	/* Without natsServer, the other keys of NATS are not read. */
+	if (login == CONF_NATS_USER || login == CONF_NATS_TOKEN)
+		add_plain(p, login);
+	if (login == CONF_NATS_USER)
+		add_plain(p, CONF_NATS_PASSWORD);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (*conf_str(&p->conf, files[i].key) != '\0' &&
-		    (nats || !files[i].nats))
+		if (conf_is_set(p, files[i].key) &&
+		    file_is_used(&files[i], nats, login))
 			add_file(p, files[i].key, files[i].sign, files[i].what);
 }
 

@@ -15,7 +15,7 @@
 
 #define NUMBER_BYTES 32 /* of one item: ten digits */
 #define UID_BYTES    16 /* quotes, comma and ten digits */
-#define OWN_UIDS     4	/* root, ourselves, slurmUser, "slurm" */
+#define OWN_UIDS     4	/* root, ourselves, slurmUser, SlurmUser */
 
 /* The n-th number of a list: 1, or 0 at its end. */
 static int
@@ -64,9 +64,9 @@ hook_uids_complete(const char *list, const struct setup *setup)
 	unsigned i;
 
 	uid_add(uids, &n, geteuid());
-	uid_add(uids, &n, setup->identity[ROLE_COLLECTOR].uid);
+	uid_add(uids, &n, setup->identity[ROLE_RUNNER].uid);
 	if (setup->has_slurm_user)
-		uid_add(uids, &n, setup->slurm_uid);
+		uid_add(uids, &n, setup->slurm_user.uid);
 	for (i = 0; i < USERS_MAX && uid_item(list, i, &uid); i++)
 		uid_add(uids, &n, uid);
 	return list_write(uids, n);

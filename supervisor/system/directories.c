@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <dirent.h>
@@ -109,7 +110,7 @@ directory_take_over(const struct setup *setup, int fd, const char *path)
 		return -1;
 	if (st.st_uid == 0)
 		return directory_restrict(path, fd, &st, 0);
-	if (st.st_uid != setup->identity[ROLE_COLLECTOR].uid) {
+	if (st.st_uid != setup->identity[ROLE_RUNNER].uid) {
 		log_warnx("%s belongs to user %u, who can replace the "
 			  "daemon's files there",
 		    path, (unsigned)st.st_uid);
@@ -243,7 +244,7 @@ spool_take_over(const struct setup *setup, int fd)
 	if (st.st_uid != own->uid &&
 	    (!setup->as_root ||
 		(st.st_uid != 0 &&
-		    st.st_uid != setup->identity[ROLE_COLLECTOR].uid))) {
+		    st.st_uid != setup->identity[ROLE_RUNNER].uid))) {
 		errno = EPERM;
 		return -1;
 	}
@@ -260,29 +261,52 @@ spool_take_over(const struct setup *setup, int fd)
 	return fchown(fd, own->uid, own->gid);
 }
 
+/*
+ * The lock keeps a second daemon from the same spool.  A file system without
+ * locks (some network file systems) is no reason not to start.
+ */
 static int
-spool_prepare(struct setup *setup, const struct conf *conf)
+spool_lock(struct setup *setup, int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK) {
+		log_errorx(
+		    "another daemon uses the spool %s and has locked it; "
+		    "this one exits: set another lastRunPath or spoolDir",
+		    setup->spool_dir);
+		return -1;
+	}
+	setup->spool_lock = fd;
+	return 0;
+}
+
+static int
+spool_prepare(struct setup *setup, const struct conf *conf, int is_first_start)
 {
 	const char *named = conf_str(conf, CONF_SPOOL_DIR);
-	int fd = -1, rc = -1;
+	int fd;
 
-	if (named[0] != '\0')
-		setup->spool_dir = strdup(named);
-	else if (asprintf(&setup->spool_dir, "%s/spool", setup->state_dir) ==
-	    -1)
-		setup->spool_dir = NULL;
-	if (setup->spool_dir != NULL)
-		fd = directory_open(setup->spool_dir, SPOOL_MODE,
-		    setup->identity[ROLE_SUBMITTER].uid,
-		    setup->identity[ROLE_SUBMITTER].gid);
-	if (fd != -1) {
-		rc = spool_take_over(setup, fd);
-		close(fd);
+	setup->spool_dir = named[0] != '\0' ?
+	    strdup(named) :
+	    spool_path_choose(conf_str(conf, CONF_LAST_RUN), is_first_start);
+	if (setup->spool_dir == NULL) {
+		log_errorx("no directory for the spool");
+		return -1;
 	}
-	if (rc == -1)
-		log_error("spool directory %s",
-		    setup->spool_dir != NULL ? setup->spool_dir : named);
-	return rc;
+	fd = directory_open(setup->spool_dir, SPOOL_MODE,
+	    setup->identity[ROLE_SUBMITTER].uid,
+	    setup->identity[ROLE_SUBMITTER].gid);
+	if (fd == -1) {
+		log_error("spool directory %s", setup->spool_dir);
+		return -1;
+	}
+	if (spool_lock(setup, fd) == -1) {
+		close(fd);
+		return -1;
+	}
+	if (spool_take_over(setup, fd) == 0)
+		return 0;
+	log_error("spool directory %s", setup->spool_dir);
+	return -1;
 }
 
 static int
@@ -307,7 +331,7 @@ static int
 lastrun_check(const struct setup *setup, int fd)
 {
 	struct stat st;
-	uid_t owner = setup->identity[ROLE_COLLECTOR].uid;
+	uid_t owner = setup->identity[ROLE_RUNNER].uid;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
@@ -322,7 +346,7 @@ lastrun_check(const struct setup *setup, int fd)
 			  "(%u) becomes its owner",
 		    (unsigned)st.st_uid, (unsigned)owner);
 	}
-	return fchown(fd, owner, setup->identity[ROLE_COLLECTOR].gid);
+	return fchown(fd, owner, setup->identity[ROLE_RUNNER].gid);
 }
 
 /* A new file has the time 1970, which means "never", as in the Go adapter. */
@@ -422,19 +446,23 @@ state_dir_prepare(const struct setup *setup)
 int
 directories_prepare(struct setup *setup, const struct conf *conf)
 {
-	setup->state_dir = parent_name(conf_str(conf, CONF_LAST_RUN));
+	const char *last_run = conf_str(conf, CONF_LAST_RUN);
+	int is_first_start = access(last_run, F_OK) == -1;
+
+	setup->state_dir = parent_name(last_run);
 	if (setup->state_dir == NULL || state_dir_prepare(setup) == -1 ||
 	    lastrun_prepare(setup, conf) == -1 ||
 	    empty_dir_prepare(setup) == -1)
 		return -1;
-	return spool_prepare(setup, conf);
+	return spool_prepare(setup, conf, is_first_start);
 }
 
 void
 setup_init(struct setup *setup)
 {
 	memset(setup, 0, sizeof(*setup));
-	setup->lastrun = setup->listen_fd = setup->ctl_fd = setup->kmsg = -1;
+	setup->lastrun = setup->ctl_fd = setup->kmsg = -1;
+	setup->spool_lock = -1;
 }
 
 void
@@ -448,5 +476,7 @@ setup_clear(struct setup *setup)
 		close(setup->lastrun);
 	if (setup->kmsg != -1)
 		close(setup->kmsg);
+	if (setup->spool_lock != -1)
+		close(setup->spool_lock);
 	setup_init(setup);
 }

@@ -73,7 +73,7 @@ env_worker(const struct conf *conf, enum role role)
 	char **env = env_base();
 	int rc = 0;
 
-	if (env == NULL || role != ROLE_COLLECTOR)
+	if (env == NULL || role != ROLE_RUNNER)
 		return env;
 	if (slurm_conf[0] != '\0')
 		rc = env_add(env, "SLURM_CONF", slurm_conf);

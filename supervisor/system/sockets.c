@@ -142,31 +142,169 @@ tcp_bind(const struct addrinfo *ai)
 	return -1;
 }
 
-/* "Every address" tries IPv6 first, which accepts IPv4, too. */
+static void
+hook_socket_add(struct setup *setup, int fd)
+{
+	setup->listen_fds[setup->n_listen++] = fd;
+}
+
+/* "Every address": an IPv6 socket accepts IPv4, too. */
 static int
-tcp_listen(const struct conf_address *a)
+tcp_listen_everywhere(struct setup *setup, const struct conf_address *a)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	static const int families[] = { AF_INET6, AF_INET };
-	struct addrinfo *list, *ai;
+	struct addrinfo *list;
 	size_t i;
-	int fd = -1, rc;
+	int fd = -1;
 
 	for (i = 0; i < 2 && fd == -1; i++) {
 		hints.ai_family = families[i];
-		rc = getaddrinfo(a->host[0] != '\0' ? a->host : NULL, a->port,
-		    &hints, &list);
-		if (rc != 0)
+		if (getaddrinfo(NULL, a->port, &hints, &list) != 0)
 			continue;
-		for (ai = list; ai != NULL && fd == -1; ai = ai->ai_next)
-			fd = tcp_bind(ai);
+		fd = tcp_bind(list);
 		freeaddrinfo(list);
 	}
 	if (fd == -1)
+		return -1;
+	hook_socket_add(setup, fd);
+	return 0;
+}
+
+/* /etc/hosts may have the same address in several lines. */
+static int
+is_repeated(const struct addrinfo *list, const struct addrinfo *ai)
+{
+	for (; list != ai; list = list->ai_next)
+		if (list->ai_addrlen == ai->ai_addrlen &&
+		    memcmp(list->ai_addr, ai->ai_addr, ai->ai_addrlen) == 0)
+			return 1;
+	return 0;
+}
+
+/* 0, or -1 with errno.  An address that this host does not have is skipped. */
+static int
+tcp_listen_at(struct setup *setup, const struct addrinfo *ai,
+    const struct conf_address *a)
+{
+	char text[NI_MAXHOST] = "?";
+	int fd = tcp_bind(ai), saved = errno;
+
+	getnameinfo(ai->ai_addr, ai->ai_addrlen, text, sizeof(text), NULL, 0,
+	    NI_NUMERICHOST);
+	errno = saved;
+	if (fd != -1) {
+		log_info("hook messages are accepted at %s port %s", text,
+		    a->port);
+		hook_socket_add(setup, fd);
+		return 0;
+	}
+	if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT)
+		return -1;
+	log_warn("no hook messages at %s, an address of \"%s\"", text, a->host);
+	return 0;
+}
+
+/* A name may have IPv4 and IPv6 addresses, as localhost has. */
+static int
+tcp_listen_host(struct setup *setup, const struct conf_address *a)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo *list, *ai;
+	int rc = 0;
+
+	rc = getaddrinfo(a->host, a->port, &hints, &list);
+	if (rc != 0) {
+		log_errorx("host \"%s\" of prepSockListenPath: %s", a->host,
+		    gai_strerror(rc));
+		return -1;
+	}
+	for (ai = list; ai != NULL && rc == 0; ai = ai->ai_next) {
+		if (is_repeated(list, ai))
+			continue;
+		if (setup->n_listen == HOOK_SOCKETS_MAX) {
+			log_warnx("host \"%s\" has more than %d addresses; "
+				  "the others are not used",
+			    a->host, HOOK_SOCKETS_MAX);
+			break;
+		}
+		rc = tcp_listen_at(setup, ai, a);
+	}
+	freeaddrinfo(list);
+	if (rc == 0 && setup->n_listen == 0) {
+		errno = EADDRNOTAVAIL;
+		rc = -1;
+	}
+	return rc;
+}
+
+static int
+tcp_listen(struct setup *setup, const struct conf_address *a)
+{
+	int rc = a->host[0] != '\0' ? tcp_listen_host(setup, a) :
+				      tcp_listen_everywhere(setup, a);
+
+	if (rc == -1)
 		log_error("cannot listen on host \"%s\" port %s", a->host,
 		    a->port);
-	return fd;
+	return rc;
+}
+
+static int
+has_group(const struct identity *id, gid_t gid)
+{
+	int i;
+
+	for (i = 0; i < id->n_groups; i++)
+		if (id->groups[i] == gid)
+			return 1;
+	return 0;
+}
+
+/* The mode of an existing directory is not changed: it may be shared. */
+static void
+hook_directory_check(const struct setup *setup, const char *path)
+{
+	const struct identity *id = &setup->slurm_user;
+	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct stat st;
+	mode_t bit;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path),
+	    path);
+	if (!setup->has_slurm_user || id->uid == 0 || stat(dir, &st) == -1)
+		return;
+	bit = st.st_uid == id->uid   ? S_IXUSR :
+	    has_group(id, st.st_gid) ? S_IXGRP :
+				       S_IXOTH;
+	if ((st.st_mode & bit) == 0)
+		log_warnx("user %u, who runs slurmctld and the hooks, cannot "
+			  "enter %s (mode %04o): run chgrp %u %s",
+		    (unsigned)id->uid, dir, (unsigned)st.st_mode & 07777,
+		    (unsigned)id->gid, dir);
+}
+
+static int
+unix_hook_listen(struct setup *setup, const char *path)
+{
+	int fd;
+
+	setup->listen_path = strdup(path);
+	if (setup->listen_path == NULL) {
+		log_error("socket %s", path);
+		return -1;
+	}
+	fd = unix_listen(setup, path, HOOK_MODE);
+	if (fd == -1) {
+		free(setup->listen_path);
+		setup->listen_path = NULL;
+		return -1;
+	}
+	hook_socket_add(setup, fd);
+	hook_directory_check(setup, path);
+	return 0;
 }
 
 static int
@@ -180,21 +318,8 @@ hook_socket_open(struct setup *setup, const struct conf *conf)
 		return -1;
 	}
 	setup->listen_tcp = a.kind == CONF_ADDRESS_TCP;
-	if (setup->listen_tcp)
-		setup->listen_fd = tcp_listen(&a);
-	else {
-		setup->listen_path = strdup(a.path);
-		if (setup->listen_path == NULL)
-			log_error("socket %s", a.path);
-		else
-			setup->listen_fd = unix_listen(setup, a.path,
-			    HOOK_MODE);
-		if (setup->listen_fd == -1) {
-			free(setup->listen_path);
-			setup->listen_path = NULL;
-		}
-	}
-	return setup->listen_fd != -1 ? 0 : -1;
+	return setup->listen_tcp ? tcp_listen(setup, &a) :
+				   unix_hook_listen(setup, a.path);
 }
 
 static void
@@ -206,6 +331,18 @@ socket_remove(int *fd, const char *path)
 	*fd = -1;
 	if (path != NULL && unlink(path) == -1 && errno != ENOENT)
 		log_warn("socket %s", path);
+}
+
+static void
+hook_sockets_remove(struct setup *setup)
+{
+	unsigned i;
+
+	for (i = 0; i < setup->n_listen; i++)
+		socket_remove(&setup->listen_fds[i], setup->listen_path);
+	setup->n_listen = 0;
+	free(setup->listen_path);
+	setup->listen_path = NULL;
 }
 
 /*
@@ -226,17 +363,28 @@ is_shut_down(int fd)
 	return poll(&p, 1, 0) == 1 && (p.revents & (POLLRDHUP | POLLHUP)) != 0;
 }
 
+static int
+hook_sockets_listen(const struct setup *setup)
+{
+	unsigned i;
+
+	for (i = 0; i < setup->n_listen; i++)
+		if (is_shut_down(setup->listen_fds[i]))
+			return 0;
+	return setup->n_listen != 0;
+}
+
 int
 sockets_hook_repair(struct setup *setup, const struct conf *conf)
 {
-	if (setup->listen_fd != -1 && !is_shut_down(setup->listen_fd))
+	if (hook_sockets_listen(setup))
 		return 0;
 	log_warnx("the socket of the hooks was shut down; it is made again");
-	socket_remove(&setup->listen_fd, setup->listen_path);
-	free(setup->listen_path);
-	setup->listen_path = NULL;
+	hook_sockets_remove(setup);
+	setup->listen_repairs++;
 	if (hook_socket_open(setup, conf) == 0)
 		return 0;
+	hook_sockets_remove(setup);
 	log_errorx("messages of hooks are not received until the daemon is "
 		   "restarted; the polls find the jobs");
 	return -1;
@@ -300,8 +448,10 @@ ctl_remember(struct setup *setup, const char *path)
 int
 sockets_open(struct setup *setup, const struct conf *conf)
 {
-	if (hook_socket_open(setup, conf) == -1)
+	if (hook_socket_open(setup, conf) == -1) {
+		sockets_close(setup, conf);
 		return -1;
+	}
 	setup->ctl_fd = unix_listen(setup, conf_str(conf, CONF_CTL_SOCK),
 	    ctl_mode(conf));
 	if (setup->ctl_fd == -1)
@@ -314,8 +464,6 @@ sockets_open(struct setup *setup, const struct conf *conf)
 void
 sockets_close(struct setup *setup, const struct conf *conf)
 {
-	socket_remove(&setup->listen_fd, setup->listen_path);
-	free(setup->listen_path);
-	setup->listen_path = NULL;
+	hook_sockets_remove(setup);
 	socket_remove(&setup->ctl_fd, conf_str(conf, CONF_CTL_SOCK));
 }

@@ -16,6 +16,12 @@
 
 #define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
+#define WORKER_FIRST ROLE_LISTENER
+#define WORKER_LAST  ROLE_SUBMITTER
+
+/* Addresses of the host name in prepSockListenPath; as in the listener. */
+#define HOOK_SOCKETS_MAX 8
+
 /* uid and groups of a process. */
 struct identity {
 	uid_t uid;
@@ -32,19 +38,22 @@ struct setup {
 	enum sandbox_mode mode;
 	struct identity identity[ROLE__COUNT];
 	gid_t dir_gid;	    /* of directories that the hook enters */
-	int has_slurm_user; /* there is a user "slurm": */
-	uid_t slurm_uid;
-	char *state_dir;   /* of the last-run file; owned */
-	char *spool_dir;   /* owned */
-	char *empty_dir;   /* the listener's root directory; owned */
-	int lastrun;	   /* descriptor */
-	int listen_fd;	   /* socket of the hooks, -1 = none */
-	int listen_tcp;	   /* it is a TCP socket */
-	char *listen_path; /* owned, NULL for TCP */
-	int ctl_fd;	   /* socket of the admin tool, -1 = none */
-	dev_t ctl_dev;	   /* its file */
+	int has_slurm_user; /* the user of slurmctld exists: */
+	struct identity slurm_user;
+	char *state_dir; /* of the last-run file; owned */
+	char *spool_dir; /* owned */
+	int spool_lock;	 /* its descriptor, locked; -1 = none */
+	char *empty_dir; /* the listener's root directory; owned */
+	int lastrun;	 /* descriptor */
+	int listen_fds[HOOK_SOCKETS_MAX]; /* sockets of the hooks */
+	unsigned n_listen;
+	int listen_tcp;		 /* it is a TCP socket */
+	char *listen_path;	 /* owned, NULL for TCP */
+	unsigned listen_repairs; /* times that the sockets were made again */
+	int ctl_fd;		 /* socket of the admin tool, -1 = none */
+	dev_t ctl_dev;		 /* its file */
 	ino_t ctl_ino;
-	int kmsg;	   /* kernel log, -1 = not readable */
+	int kmsg; /* kernel log, -1 = not readable */
 };
 
 /* directories.c: state directories and the last-run file. */
@@ -60,9 +69,26 @@ int directories_prepare(struct setup *setup, const struct conf *conf);
  */
 int directory_prepare_for(const struct setup *setup, const char *path);
 
+/* spool_path.c */
+#define SPOOL_USUAL "spool"	  /* beside lastrun and last_run */
+#define SPOOL_OWNER "spool.owner" /* has the name of a last-run file */
+/*
+ * The spool's directory when spoolDir is empty.  The state directory exists.
+ * is_first_start: the last-run file did not exist before this start.  Returns
+ * owned, or NULL (logged unless it is for memory).
+ */
+char *spool_path_choose(const char *last_run, int is_first_start);
+
 /* users.c: names to numbers. */
-/* Fills mode, identity, dir_gid and slurm_uid.  0, or -1 (logged). */
+/* Fills mode, identity, dir_gid and slurm_user.  0, or -1 (logged). */
 int users_resolve(struct setup *setup, const struct conf *conf);
+
+/* slurm_user.c: the user of slurmctld, who runs the hooks. */
+#define SLURM_USER_MAX 64 /* bytes with the NUL */
+/* 1 with SlurmUser of slurm.conf in name, 0 when slurm.conf does not tell. */
+int slurm_user_name(const struct conf *conf, char *name, size_t size);
+/* The same for one slurm.conf and the files that it includes. */
+int slurm_conf_user(const char *path, char *name, size_t size);
 
 /* sockets.c */
 /*
@@ -97,14 +123,6 @@ void capabilities_reduce(const struct setup *setup);
 /* Fills sb for its role.  0, or -1 on memory. */
 int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb);
-
-/* slurm_conf.c: the keys of slurm.conf that sandbox_paths.c needs. */
-/*
- * Calls found with each directory or socket that the file names.  The file
- * may be missing.
- */
-void slurm_conf_scan(const char *path,
-    void (*found)(const char *path, void *arg), void *arg);
 
 /* spawn.c */
 /*
@@ -141,8 +159,7 @@ unsigned notify_watchdog_ms(void);
 /* allowed_uids.c: users that may connect, by number. */
 /*
  * The value of prepAllowedUids as the listener gets it: with root, our own
- * uid, slurmUser and Slurm's usual user "slurm".  Returns owned, or NULL on
- * memory.
+ * uid, slurmUser and the user of slurmctld.  Returns owned, or NULL on memory.
  */
 char *hook_uids_complete(const char *list, const struct setup *setup);
 #define USERS_MAX 64 /* ctlUsers, prepAllowedUids, as in conf_keys.h */

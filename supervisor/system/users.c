@@ -17,7 +17,8 @@
 #include "supervisor/system/system.h"
 
 #define SLURM_USER_DEFAULT "cc-slurm-adapter"
-#define SLURM		   "slurm" /* usual user and group of slurmctld */
+/* User and group of slurmctld when slurm.conf does not tell. */
+#define SLURM "slurm"
 
 static void
 identity_self(struct identity *id)
@@ -46,7 +47,7 @@ identity_of(struct identity *id, const char *name)
 	return 0;
 }
 
-/* A right in Slurm may depend on a group: the collector keeps all groups. */
+/* A right in Slurm may depend on a group: the runner keeps all groups. */
 static void
 groups_add(struct identity *id)
 {
@@ -81,7 +82,7 @@ last_run_owner(const char *path)
 static int
 slurm_user(struct setup *setup, const struct conf *conf)
 {
-	struct identity *id = &setup->identity[ROLE_COLLECTOR];
+	struct identity *id = &setup->identity[ROLE_RUNNER];
 	const char *name = conf_str(conf, CONF_SLURM_USER);
 	char copy[256];
 
@@ -121,7 +122,7 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 	if (identity_of(id, name) == 0 && id->uid != 0)
 		return 0;
 	if (setup->mode == SANDBOX_OFF) {
-		*id = setup->identity[ROLE_COLLECTOR];
+		*id = setup->identity[ROLE_RUNNER];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
 			  "the %s runs as slurmUser",
 		    name, role_name(role), role_name(role));
@@ -138,11 +139,13 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 static int
 users_differ(const struct setup *p)
 {
-	uid_t c = p->identity[ROLE_COLLECTOR].uid;
-	uid_t l = p->identity[ROLE_LISTENER].uid;
-	uid_t w = p->identity[ROLE_SUBMITTER].uid;
+	int a, b;
 
-	return p->mode == SANDBOX_OFF || (c != l && l != w && c != w);
+	for (a = WORKER_FIRST; a <= WORKER_LAST; a++)
+		for (b = a + 1; b <= WORKER_LAST; b++)
+			if (p->identity[a].uid == p->identity[b].uid)
+				return p->mode == SANDBOX_OFF;
+	return 1;
 }
 
 static void
@@ -157,42 +160,59 @@ mode_read(struct setup *setup, const struct conf *conf)
 		setup->mode = SANDBOX_LOG;
 }
 
-/* The user who usually runs slurmctld and so the hooks. */
+/* The user of slurmctld, who runs the hooks. */
 static void
-slurm_user_find(struct setup *p)
+slurm_user_find(struct setup *p, const struct conf *conf)
 {
-	const struct passwd *pw = getpwnam(SLURM);
+	char name[SLURM_USER_MAX] = SLURM;
+	int named = slurm_user_name(conf, name, sizeof(name));
 
-	p->has_slurm_user = pw != NULL;
-	p->slurm_uid = pw != NULL ? pw->pw_uid : 0;
+	p->has_slurm_user = identity_of(&p->slurm_user, name) == 0;
+	if (p->has_slurm_user)
+		groups_add(&p->slurm_user);
+	else if (named)
+		log_warnx("SlurmUser %s of slurm.conf does not exist; its "
+			  "hooks are refused",
+		    name);
+}
+
+/* The group of the directories that the hook enters. */
+static gid_t
+hook_group(const struct setup *p)
+{
+	const struct group *gr;
+
+	if (p->has_slurm_user && p->slurm_user.uid != 0)
+		return p->slurm_user.gid;
+	gr = getgrnam(SLURM);
+	return gr != NULL ? gr->gr_gid : p->identity[ROLE_RUNNER].gid;
 }
 
 int
 users_resolve(struct setup *setup, const struct conf *conf)
 {
-	const struct group *gr;
 	int role;
 
 	mode_read(setup, conf);
 	for (role = 0; role < ROLE__COUNT; role++)
 		identity_self(&setup->identity[role]);
 	setup->dir_gid = getegid();
-	slurm_user_find(setup);
+	slurm_user_find(setup, conf);
 	if (!setup->as_root)
 		return 0;
 	if (slurm_user(setup, conf) == -1 ||
 	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) ==
 		-1 ||
+	    service_user(setup, conf, ROLE_COLLECTOR, CONF_COLLECTOR_USER) ==
+		-1 ||
 	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) ==
 		-1)
 		return -1;
 	if (!users_differ(setup)) {
-		log_errorx("slurmUser, listenerUser and submitterUser must be "
-			   "three different users");
+		log_errorx("slurmUser, listenerUser, collectorUser and "
+			   "submitterUser must be four different users");
 		return -1;
 	}
-	gr = getgrnam(SLURM);
-	setup->dir_gid = gr != NULL ? gr->gr_gid :
-				      setup->identity[ROLE_COLLECTOR].gid;
+	setup->dir_gid = hook_group(setup);
 	return 0;
 }

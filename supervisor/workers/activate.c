@@ -72,13 +72,16 @@ inflight_send(struct child *c)
 static void
 listen_send(struct child *c)
 {
+	const struct setup *setup = c->workers->setup;
 	struct writer w;
+	unsigned i;
 
 	if (sockets_hook_repair(c->workers->setup, c->workers->conf) == -1)
 		return;
 	wr_init(&w, 1);
-	wr_u8(&w, c->workers->setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
-	descriptor_send(c, MSG_LISTEN, &w, c->workers->setup->listen_fd);
+	wr_u8(&w, setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
+	for (i = 0; i < setup->n_listen; i++)
+		descriptor_send(c, MSG_LISTEN, &w, setup->listen_fds[i]);
 	wr_clear(&w);
 }
 
@@ -170,9 +173,9 @@ worker_activate(struct child *c)
 	quarantine_send_all(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);
-	else if (c->role == ROLE_COLLECTOR)
+	else if (c->role == ROLE_RUNNER)
 		descriptor_send(c, MSG_LASTRUN, NULL,
 		    c->workers->setup->lastrun);
-	else
+	else if (c->role == ROLE_SUBMITTER)
 		resolver_files_send(c);
 }

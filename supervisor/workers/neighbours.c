@@ -108,6 +108,7 @@ neighbours_init(struct workers *w)
 {
 	static const enum role ends[LINKS][2] = {
 		{ ROLE_LISTENER, ROLE_COLLECTOR },
+		{ ROLE_COLLECTOR, ROLE_RUNNER },
 		{ ROLE_COLLECTOR, ROLE_SUBMITTER },
 	};
 	int i;

@@ -205,6 +205,23 @@ restart_delay_after(struct child *c)
 	return restart_delay(++c->failures);
 }
 
+/*
+ * Collector and runner live and end together: the one that is left has
+ * questions or commands of the other.
+ */
+static void
+partner_restart(const struct child *c)
+{
+	struct child *all = c->workers->children;
+
+	if (c->workers->stopping)
+		return;
+	if (c->role == ROLE_COLLECTOR)
+		child_restart(&all[ROLE_RUNNER], "the collector has ended", 1);
+	else if (c->role == ROLE_RUNNER)
+		child_restart(&all[ROLE_COLLECTOR], "the runner has ended", 1);
+}
+
 void
 child_exited(struct child *c, int status)
 {
@@ -220,8 +237,10 @@ child_exited(struct child *c, int status)
 	c->state = CHILD_DOWN;
 	channel_free(c->channel);
 	c->channel = NULL;
-	if (!c->stop_requested)
+	if (!c->stop_requested) {
 		quarantine_note_exit(c, status);
+		partner_restart(c);
+	}
 	inflight_free(c->inflight);
 	c->inflight = NULL;
 	w->ops->gone(c);

@@ -7,8 +7,8 @@
 void
 workers_start(struct workers *w)
 {
-	static const enum role order[] = { ROLE_SUBMITTER, ROLE_COLLECTOR,
-		ROLE_LISTENER };
+	static const enum role order[] = { ROLE_SUBMITTER, ROLE_RUNNER,
+		ROLE_COLLECTOR, ROLE_LISTENER };
 	size_t i;
 
 	neighbours_init(w);

@@ -18,10 +18,8 @@
 #include "common/worker/inflight.h"
 #include "supervisor/system/system.h"
 
-#define WORKER_FIRST ROLE_LISTENER
-#define WORKER_LAST  ROLE_SUBMITTER
-#define WORKERS	     3
-#define LAYERS_MAX   512 /* bytes of a hello's layers */
+#define WORKERS	   4
+#define LAYERS_MAX 512 /* bytes of a hello's layers */
 
 struct workers;
 
@@ -67,7 +65,7 @@ struct link {
 	struct event *broken_timer; /* the pair broke: do both ends live? */
 	char error[256];
 };
-#define LINKS 2
+#define LINKS 3
 
 /* A run during which workers crashed. */
 struct crash_record {

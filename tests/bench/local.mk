@@ -10,6 +10,12 @@ tests_bench_spool_LDADD = $(SPOOL_LIBS)
 CLEANFILES += tests/bench/spool
 EXTRA_DIST += tests/bench/suite tests/bench/latency.py tests/bench/compare
 
+# What it costs to confine a command at its start.
+EXTRA_PROGRAMS += tests/bench/confine
+tests_bench_confine_SOURCES = tests/bench/confine.c
+tests_bench_confine_LDADD = $(CONFINE_LIBS)
+CLEANFILES += tests/bench/confine
+
 # Slurm's words.
 EXTRA_PROGRAMS += tests/bench/readers
 tests_bench_readers_SOURCES = tests/bench/readers.c tests/bench/stream.h \

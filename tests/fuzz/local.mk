@@ -7,8 +7,8 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
-	fuzz_job_list fuzz_json fuzz_payload fuzz_resolver \
-	fuzz_response fuzz_sacct fuzz_scontrol fuzz_spool \
+	fuzz_job_list fuzz_json fuzz_payload fuzz_question fuzz_resolver \
+	fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_spool \
 	fuzz_text_clean fuzz_topology fuzz_tres fuzz_values
 endif
 
@@ -72,6 +72,10 @@ fuzz_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_payload_LDFLAGS = $(fuzz_link)
 fuzz_payload_LDADD = $(PAYLOAD_LIBS)
 
+fuzz_question_SOURCES = tests/fuzz/fuzz_question.c tests/fuzz/fuzz.h
+fuzz_question_LDFLAGS = $(fuzz_link)
+fuzz_question_LDADD = $(QUESTION_LIBS)
+
 fuzz_resolver_SOURCES = tests/fuzz/fuzz_resolver.c tests/fuzz/fuzz.h
 fuzz_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 fuzz_resolver_LDFLAGS = $(fuzz_link)
@@ -90,6 +94,10 @@ fuzz_scontrol_SOURCES = tests/fuzz/fuzz_scontrol.c tests/fuzz/fuzz.h \
 	tests/fuzz/snapshot.h
 fuzz_scontrol_LDFLAGS = $(fuzz_link)
 fuzz_scontrol_LDADD = $(PARSE_LIBS)
+
+fuzz_slurm_conf_SOURCES = tests/fuzz/fuzz_slurm_conf.c tests/fuzz/fuzz.h
+fuzz_slurm_conf_LDFLAGS = $(fuzz_link)
+fuzz_slurm_conf_LDADD = $(COMMON_LIBS)
 
 fuzz_spool_SOURCES = tests/fuzz/fuzz_spool.c tests/fuzz/fuzz.h
 fuzz_spool_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)

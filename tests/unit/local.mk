@@ -6,8 +6,10 @@ include tests/unit/listener/local.mk
 include tests/unit/hook/local.mk
 include tests/unit/ctl/local.mk
 include tests/unit/collector/local.mk
+include tests/unit/runner/local.mk
 include tests/unit/submitter/local.mk
 include tests/unit/supervisor/local.mk
+include tests/unit/runner/confine/local.mk
 
 # All of a folder that only holds data is in the tarball.
 EXTRA_DIST += tests/unit/check.h tests/data

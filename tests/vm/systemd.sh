@@ -55,7 +55,7 @@ root_start() {
 	systemctl daemon-reload
 	is "it starts and says it is ready" service start
 	is "it is active" service is-active
-	is "sysusers made the users" getent passwd cc-slurm-submit cc-slurm-listen cc-slurm-adapter
+	is "sysusers made the users" getent passwd cc-slurm-collect cc-slurm-submit cc-slurm-listen cc-slurm-adapter
 	sacctmgr -i add user cc-slurm-adapter account=root adminlevel=Operator >/dev/null
 	chown cc-slurm-adapter /var/lib/$name/lastrun 2>/dev/null
 	is "the status is said" wait_for $wait_long "$CTL" status

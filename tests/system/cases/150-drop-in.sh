@@ -25,11 +25,11 @@ cat >$home/config.json <<E
   "pidFilePath": "/run/cc-slurm-adapter/daemon.pid",
   "prepSockListenPath": "/run/cc-slurm-adapter/daemon.sock",
   "prepSockConnectPath": "/run/cc-slurm-adapter/daemon.sock",
-  "lastRunPath": "/var/lib/cc-slurm-adapter/lastrun",
+  "lastRunPath": "/var/lib/cc-slurm-adapter/last_run",
   "slurmPollInterval": 10,
   "slurmQueryDelay": 1,
   "slurmQueryMaxSpan": 604800,
-  "slurmMaxRetries": 10,
+  "slurmQueryMaxRetries": 5,
   "ccPollInterval": 30,
   "ccRestSubmitJobs": true,
   "ccRestUrl": "$BACKEND",
@@ -39,11 +39,13 @@ cat >$home/config.json <<E
     "^n4$": ["00000000:03:00.0", "00000000:02:00.0", "00000000:01:00.0", "00000000:00:00.0"]
   },
   "ignoreHosts": "",
-  "natsServer": "",
+  "natsServer": "mynatsserver.example",
   "natsPort": 4222,
-  "natsSubject": "jobs",
-  "natsUser": "",
-  "natsPassword": ""
+  "natsSubject": "mysubject",
+  "natsUser": "myuser",
+  "natsPassword": "123456789",
+  "natsCredsFile": "/etc/cc-slurm-adapter/nats.creds",
+  "natsNKeySeedFile": "/etc/ss-slurm-adapter/nats.nkey"
 }
 E
 chown cc-slurm-adapter:slurm $home/config.json
@@ -91,7 +93,12 @@ unit_start() {
 	suite_pid=$!
 	wait_for 15 test -S /run/cc-slurm-adapter/daemon.sock
 }
-is "the old configuration is good" "$ADAPTER" -daemon -test -config $home/config.json
+as_adapter() { setpriv --reuid cc-slurm-adapter --regid slurm --init-groups "$@"; }
+is "the old configuration is good" as_adapter "$ADAPTER" -daemon -test -config $home/config.json \
+    2>"$T/log/test"
+# its three logins of NATS: the README names files that need not exist
+is "and the NATS login is named" \
+    grep -q 'natsNKeySeedFile: .* does not exist; the NATS login is natsUser' "$T/log/test"
 is "the unit starts it" unit_start
 is "the pid file has the pid, and no newline" [ "$(cat /run/cc-slurm-adapter/daemon.pid)" = "$suite_pid" ]
 is "(none)" [ "$(wc -l </run/cc-slurm-adapter/daemon.pid)" = 0 ]
@@ -113,8 +120,8 @@ is "its message is taken" lib send unix:/run/cc-slurm-adapter/daemon.sock "$T/me
 is "and the job arrives" wait_for 12 backend_has "$c"
 say "after $((SECONDS - t0)) s, with a commit every $COMMIT s"
 scancel "$c"
-touch -d '2020-01-01' /var/lib/cc-slurm-adapter/lastrun
-is "the last-run file moves" wait_for 30 [ /var/lib/cc-slurm-adapter/lastrun -nt "$TOKEN" ]
+touch -d '2020-01-01' /var/lib/cc-slurm-adapter/last_run
+is "the last-run file moves" wait_for 30 [ /var/lib/cc-slurm-adapter/last_run -nt "$TOKEN" ]
 is "TERM ends it" suite_down 5
 is "pid file and socket are gone" not ls /run/cc-slurm-adapter/daemon.pid /run/cc-slurm-adapter/daemon.sock 2>/dev/null
 test_end

@@ -100,11 +100,11 @@ bad "what only a worker can tell" '{"ccRestUrl": "http://x", "natsServer": "nats
 # --- Slurm's output: programs in its place that print rubbish now and then
 suite_down 5
 bin=$T/bin
-mkdir -p "$bin"
+mkdir -p "$bin" "$T/how"
 for c in squeue sacct scontrol sacctmgr sinfo sdiag; do
 	cat >"$bin/$c" <<-E
 	#!/bin/bash
-	[ -s $T/rubbish ] || exec $(command -v $c) "\$@"
+	[ -s $T/how/rubbish ] || exec $(command -v $c) "\$@"
 	case \$((RANDOM % 8)) in
 	0) head -c 70000 /dev/urandom ;;
 	1) yes "1 R 1" | head -n 20000 ;;
@@ -118,15 +118,15 @@ for c in squeue sacct scontrol sacctmgr sinfo sdiag; do
 	E
 	chmod 755 "$bin/$c"
 done
-conf "slurmBinDir=$bin" sandbox=off slurmPollInterval=1
+conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1
 suite_up
 pids=$(suite_pids)
-echo yes >"$T/rubbish"
+echo yes >"$T/how/rubbish"
 one labalice 6 -n2
 one labbob 6 -n1 -p gpu --gres=gpu:1
 sleep 12
 is "rubbish from Slurm ends nothing" same_pids
-: >"$T/rubbish"
+: >"$T/how/rubbish"
 one labalice 5 -n1
 wait_for 60 queue_empty
 is "all as Slurm says, and nothing more" compare --short 20 --wait 90 --expect "$((mix_count + 1))"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Without the operator right Slurm shows a part of the jobs and says nothing:
-# the suite notices at start, names the command that mends it, and when the
+# the suite notices at start, names the command that grants it, and when the
 # right is taken away while it runs, no job is ended by that.
 . "$(dirname "$0")/../lib/lib.sh"
 test_begin "the operator right"

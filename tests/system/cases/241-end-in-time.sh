@@ -17,7 +17,7 @@ lab ctl pause slurmctld
 lab ctl pause slurmdbd
 kill -STOP "$backend_pids"
 sleep 1
-for role in listener collector submitter; do
+for role in listener collector runner submitter; do
 	kill -STOP "$(worker_pid $role)"
 done
 workers=$(suite_pids)

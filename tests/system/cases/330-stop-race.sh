@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# No stop before its start was seen committed; runs closed by another hand,
-# left open or mixed up are said, found by comparing, mended by repair alone.
+# A stop is sent after a list has shown its start.  Runs that another client
+# stopped, that stay open or that are exchanged are found by a comparison and
+# logged; only repair changes them.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/parallel_groups.sh"
 test_begin "the race of cc-backend's stops"

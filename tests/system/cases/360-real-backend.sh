@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is mended, told later and tagged, a thousand runs with a poisoned one, and
-# an upgrade on the same database, at real cc-backends: CC_BACKEND is one of
-# 1.5, CC_BACKEND_OLD one of 1.4.  CSA_LONG=1: ten thousand.
+# Repair, late metadata, tags, a thousand runs with a damaged one, and an upgrade
+# on the same database, with real cc-backends: CC_BACKEND is one of 1.5,
+# CC_BACKEND_OLD one of 1.4.  CSA_LONG=1: ten thousand.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/parallel_groups.sh"
 test_begin "a real cc-backend"

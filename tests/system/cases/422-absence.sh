@@ -16,14 +16,14 @@ test_begin "a run that Slurm does not know"
 lab_up LAB_PRIVATE=jobs,users,accounts,usage
 backend_up
 bin=$T/bin
-mkdir -p "$bin"
+mkdir -p "$bin" "$T/how"
 for c in scontrol sacctmgr sinfo sdiag; do
 	ln -s "$(command -v $c)" "$bin/$c"
 done
 for c in squeue sacct; do
 	cat >"$bin/$c" <<-E
 	#!/bin/bash
-	[ ! -e $T/silent.$c ] || exit 0
+	[ ! -e $T/how/silent.$c ] || exit 0
 	exec $(command -v $c) "\$@"
 	E
 	chmod 755 "$bin/$c"
@@ -45,7 +45,7 @@ exec -a submitter $bin/submitter "\$@"
 E
 chmod 755 "$T/submitter"
 mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
-conf "slurmBinDir=$bin" sandbox=off slurmPollInterval=1 ccPollInterval=2
+conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=2
 suite_up
 hooks_on
 denied() { ctl status 2>/dev/null | grep -qE "^ *denied +$1"; }
@@ -56,7 +56,7 @@ stays=$mix_id
 wait_for 20 backend_has "$stays"
 
 # squeue's and sacct's silence is there before the first question
-touch "$T/silent.squeue" "$T/silent.sacct"
+touch "$T/how/silent.squeue" "$T/how/silent.sacct"
 start=$(($(date +%s) - 3000))
 ghost=4000000
 lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"alpha\",\"user\":\"u1\",
@@ -64,11 +64,11 @@ lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"al
 is "a run is open there that Slurm does not know" wait_for 10 backend_has "$ghost"
 is "squeue silent: its answer does not count" \
     wait_for 40 logged "job $ghost \(alpha, started .*\) is unknown to Slurm, but the answer of squeue lacks the sentinel run"
-rm "$T/silent.squeue"
+rm "$T/how/silent.squeue"
 sleep 5
 is "nor while sacct alone is silent" denied '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
-rm "$T/silent.sacct"
+rm "$T/how/silent.sacct"
 sleep 6
 is "nor without the operator right" denied '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
@@ -92,7 +92,7 @@ lab hook "[ \"\$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME\" != prolog_slurmctld.lost
 db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
 is_held() { ctl queue --job "$1" | grep -q 'waits until Slurm shows it running'; }
 in_accounting() { [ "$(db "select count(*) from alpha_job_table where id_job=$1 and \`partition\`='main' and time_start>0")" = 1 ]; }
-forgotten() { ctl queue --rejected --job "$1" | grep -q 'Slurm has forgotten it'; }
+forgotten() { ctl queue --rejected --job "$1" | grep -q 'neither squeue nor accounting has it'; }
 lost=$(batch labalice "sleep 600" -n1 -J lost)
 is "the start of a run in its prolog is held" wait_for 30 is_held "$lost"
 # slurmctld sends starts to slurmdbd every five seconds
@@ -113,7 +113,7 @@ sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
 later 7200
 is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
-is "and said" logged "job $lost .* was never seen running and is unknown to Slurm"
+is "the log says so" logged "job $lost .*: the run was never seen running, and Slurm has reported it as unknown twice"
 is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null
 sleep 3

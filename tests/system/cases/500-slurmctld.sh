@@ -41,7 +41,7 @@ is "hanging: status says so" wait_for 60 status 'slurmctld.*away since'
 say "$(status slurmctld)"
 is "status itself answers at once" prompt
 is "no worker was killed for it" not logged 'is killed|was killed'
-commands=$(pgrep -P "$(worker_pid collector)" | wc -l)
+commands=$(pgrep -P "$(worker_pid runner)" | wc -l)
 is "a few commands at most hang on it ($commands)" [ "$commands" -le 6 ]
 before=$(stops)
 sleep 5

@@ -12,11 +12,11 @@ test_begin "Slurm's commands gone mad"
 lab_up
 backend_up
 bin=$T/bin
-mkdir -p "$bin"
+mkdir -p "$bin" "$T/how"
 for c in squeue sacct scontrol sacctmgr sinfo sdiag; do
 	cat >"$bin/$c" <<-E
 	#!/bin/bash
-	how=\$(cat $T/how.$c 2>/dev/null)
+	how=\$(cat $T/how/$c 2>/dev/null)
 	case \$how in
 	endless) exec yes 1234567890 ;;
 	never) sleep 3000 & wait ;;
@@ -30,7 +30,7 @@ for c in squeue sacct scontrol sacctmgr sinfo sdiag; do
 	E
 	chmod 755 "$bin/$c"
 done
-conf "slurmBinDir=$bin" sandbox=off slurmPollInterval=1 ccPollInterval=3
+conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=3
 suite_up
 hooks_on
 prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" status >/dev/null; }
@@ -54,11 +54,11 @@ if [ -n "${CSA_LONG:-}" ]; then
 fi
 for c in "${commands[@]}"; do
 	for how in "${ways[@]}"; do
-		echo "$how" >"$T/how.$c"
+		echo "$how" >"$T/how/$c"
 		one labalice 1 -n1 -J "$c $how"
 		sleep 7
 		is "$c $how: no job that runs is ended" not backend_has_ended "$stays"
-		rm "$T/how.$c"
+		rm "$T/how/$c"
 		is "   well again: all arrives" wait_for 60 backend_has_ended "$mix_id"
 	done
 done
@@ -66,31 +66,31 @@ kb=$(rss)
 is "the collector's memory stayed small ($((kb / 1024)) MiB)" [ "$kb" -lt 65536 ]
 for c in "${stuck[@]}"; do
 	for how in never deaf; do
-		echo "$how" >"$T/how.$c"
+		echo "$how" >"$T/how/$c"
 		sleep 3
 		is "$c $how: status answers" prompt
 		n=$(left)
 		is "   one of it at a time ($n)" [ "$n" -le 3 ]
-		rm "$T/how.$c"
+		rm "$T/how/$c"
 	done
 done
 one labbob 1 -n1 -J "after what hung"
 is "after their deadlines all arrives" wait_for 200 backend_has_ended "$mix_id"
 is "and nothing they started is left" wait_for 150 none_left
 is "nobody was ended by it" not backend_has_ended "$stays"
-echo slow >"$T/how.squeue"
-echo slow >"$T/how.scontrol"
+echo slow >"$T/how/squeue"
+echo slow >"$T/how/scontrol"
 one labalice 8 -n1 -J "with a cycle longer than the interval"
 is "a cycle longer than the interval: a job arrives" wait_for 40 backend_has "$mix_id"
-rm -f "$T"/how.*
+rm -f "$T"/how/*
 is "no process was restarted" [ "$(suite_pids)" = "$pids" ]
 t0=$SECONDS
-echo deaf >"$T/how.squeue"
+echo deaf >"$T/how/squeue"
 sleep 2
 is "TERM ends the suite while a command is deaf" suite_down 6
 is "with what it had started" wait_for 3 none_left
 say "after $((SECONDS - t0 - 2)) s"
-rm -f "$T"/how.*
+rm -f "$T"/how/*
 suite_up
 scancel -u labalice -u labbob
 scancel "$stays"

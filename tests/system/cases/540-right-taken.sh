@@ -29,7 +29,7 @@ sleep 15	# five rounds of comparing, and as many polls as seconds
 is "the questions are answered with nothing, and nobody ends" [ "$(stops)" = 0 ]
 is "the cursor stands still" [ "$(cursor)" = "$before" ]
 say "$before"
-is "it is said, with the command that mends it" \
+is "the log names the command that restores the right" \
     logged 'sacctmgr.*laboper.*[Aa]dmin[Ll]evel=Operator'
 ctl sync --dry-run >"$T/sync" 2>&1
 say "sync --dry-run: $(tail -n 1 "$T/sync")"

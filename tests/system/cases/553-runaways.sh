@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A job that accounting calls running and slurmctld has forgotten: nobody ends
-# it by guess and nobody starts it; status lists it with the command that mends
-# it, and when that was run, its end arrives.
+# A job that accounting shows as running and that slurmctld does not have: the
+# suite neither ends nor starts it; status lists it with the command that
+# corrects it, and when that command was run, its end arrives.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
 test_begin "a runaway job"
@@ -37,11 +37,11 @@ db "UPDATE alpha_job_table SET time_end=0, state=1 WHERE id_job IN ($known, $mix
 is "accounting calls them running" \
     [ "$(sacct -X -n -P -o state -j "$known,$mix_id" | sort | uniq -c | tr -s ' ')" = " 2 RUNNING" ]
 suite_up
-is "status lists them, with what mends them" \
+is "status lists them, with the command that corrects them" \
     wait_for 60 status "runaways +2, jobs .*sacctmgr show runawayjobs"
 say "$(status runaways)"
 is "the one cc-backend has is not ended" not backend_has_ended "$known"
 is "the one it has not is not started" not backend_has "$mix_id"
 echo y | sacctmgr show runawayjobs >"$T/log/runawayjobs" 2>&1
-is "mended: the end arrives" wait_for 90 backend_has_ended "$known"
+is "corrected in accounting: the end arrives" wait_for 90 backend_has_ended "$known"
 test_end

@@ -33,6 +33,7 @@ for c in squeue sacct scontrol sacctmgr sinfo sdiag; do
 	E
 	chmod 755 "$bin/$c"
 done
+# Without the sandbox: the commands in $bin write a list of their calls.
 conf "slurmBinDir=$bin" sandbox=off slurmPollInterval=1 ccPollInterval=4
 suite_up
 hooks_on

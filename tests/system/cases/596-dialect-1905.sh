@@ -24,7 +24,7 @@ for c in squeue scontrol sacct sacctmgr sinfo sdiag; do
 done
 SLURM_CONF=/dev/null
 backend_up
-conf "slurmBinDir=$T/bin" slurmConf= sandbox=off slurmUser=laboper slurmPollInterval=1 \
+conf "slurmBinDir=$T/bin" slurmConf= "slurmExtraPaths=[\"$T/replay\"]" slurmUser=laboper slurmPollInterval=1 \
     ccPollInterval=4 nodeStatePollInterval=0 slurmSource=json
 suite_up
 obsolete() { [ "$(grep -c 'slurmSource: the key has no effect' "$SUITE_LOG")" = "$1" ]; }

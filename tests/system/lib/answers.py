@@ -163,7 +163,7 @@ def faults():
         ok(name, good, fake.effects().get(job))
     fake.clear()
     ok("what 401 means is said once, and loudly",
-       sum("REFUSES THE TOKEN" in x for x in d.lines) == 1)
+       sum("refuses the token" in x for x in d.lines) == 1)
     ok("the token is in no line", open(fake.token).read().strip() not in
        "\n".join(d.lines))
     d.end()

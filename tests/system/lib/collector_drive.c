@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plays supervisor, listener and submitter to one collector and prints what
- * it says as JSON lines, for tests and for looking at it.
+ * Plays supervisor, listener and submitter to one collector and its runner, the
+ * program "runner" in the folder of the collector, and prints what they say as
+ * JSON lines, for tests and for looking at them.
  *
  *   collector_drive [-u USER] [-l LASTRUN] [-c CURSOR] [-d LEVEL] COLLECTOR
  *	[KEY=VALUE...]
@@ -39,14 +40,21 @@
 
 #define STORED_MAX 200000
 
+struct child {
+	enum role role;
+	pid_t pid;
+	int ready;
+	struct channel *channel;
+};
+
 static struct {
 	struct event_base *base;
-	struct channel *supervisor;
+	struct child collector;
+	struct child runner;
 	struct channel *submitter;
 	struct channel *listener;
 	struct event *input;
 	struct event *pause;
-	pid_t pid;
 	int acks;
 	uint64_t seq; /* of the last record */
 	uint64_t events;
@@ -265,6 +273,33 @@ on_ctl_row(struct reader *r)
 		free(text[--i]);
 }
 
+/* Gives the child one end of a channel to role. */
+static void
+send_peer(const struct child *c, enum role role, int fd)
+{
+	struct writer w;
+
+	wr_init(&w, 4);
+	wr_u8(&w, (uint8_t)role);
+	channel_send(c->channel, MSG_PEER, 1, &w, fd);
+	wr_clear(&w);
+}
+
+/* Both have their configuration: they get a channel to each other. */
+static void
+on_ready(struct child *c)
+{
+	int fds[2];
+
+	c->ready = 1;
+	if (!d.collector.ready || !d.runner.ready)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
+		fatal("socketpair");
+	send_peer(&d.collector, ROLE_RUNNER, fds[0]);
+	send_peer(&d.runner, ROLE_COLLECTOR, fds[1]);
+}
+
 static void
 on_supervisor_frame(struct channel *c, const struct msg_header *h,
     struct reader *r, int fd, void *arg)
@@ -274,8 +309,8 @@ on_supervisor_frame(struct channel *c, const struct msg_header *h,
 	const uint8_t *text;
 	size_t n;
 
-	(void)fd;
-	(void)arg;
+	if (fd != -1)
+		close(fd);
 	switch (h->type) {
 	case MSG_CONF_OK:
 		generation = rd_u32(r);
@@ -295,17 +330,21 @@ on_supervisor_frame(struct channel *c, const struct msg_header *h,
 	case MSG_CTL_END:
 	case MSG_PONG:
 		break;
+	case MSG_READY:
+		on_ready(arg);
+		/* FALLTHROUGH */
 	default:
-		print(json_pack("{ss}", "what", msg_name(h->type)));
+		print(json_pack("{ss,ss}", "what", msg_name(h->type), "from",
+		    role_name(channel_peer(c))));
 	}
 }
 
 static void
 on_broken(struct channel *c, const char *why, void *arg)
 {
-	(void)c;
 	(void)arg;
-	print(json_pack("{ss,ss}", "what", "broken", "why", why));
+	print(json_pack("{ss,ss,ss}", "what", "broken", "to",
+	    role_name(channel_peer(c)), "why", why));
 	exit(1);
 }
 
@@ -316,18 +355,15 @@ static const struct channel_ops submitter_ops = { on_submitter_frame, on_broken,
 static const struct channel_ops listener_ops = { on_listener_frame, on_broken,
 	NULL };
 
+/* A channel of ours to the collector. */
 static struct channel *
 link_peer(enum role role, const struct channel_ops *ops)
 {
-	struct writer w;
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
 		fatal("socketpair");
-	wr_init(&w, 4);
-	wr_u8(&w, (uint8_t)role);
-	channel_send(d.supervisor, MSG_PEER, 1, &w, fds[1]);
-	wr_clear(&w);
+	send_peer(&d.collector, role, fds[1]);
 	return channel_new(d.base, fds[0], role, ROLE_COLLECTOR, ops, NULL);
 }
 
@@ -411,15 +447,18 @@ say_status(void)
 
 	wr_init(&w, sizeof(req));
 	wr_mem(&w, &req, sizeof(req));
-	channel_send(d.supervisor, MSG_CTL, 1, &w, -1);
+	channel_send(d.collector.channel, MSG_CTL, 1, &w, -1);
+	channel_send(d.runner.channel, MSG_CTL, 1, &w, -1);
 	wr_clear(&w);
 }
 
 static void
 quit(void)
 {
-	kill(d.pid, SIGKILL);
-	waitpid(d.pid, NULL, 0);
+	kill(d.collector.pid, SIGKILL);
+	kill(d.runner.pid, SIGKILL);
+	waitpid(d.collector.pid, NULL, 0);
+	waitpid(d.runner.pid, NULL, 0);
 	exit(0);
 }
 
@@ -531,7 +570,8 @@ become(const char *user)
 }
 
 static void
-start(const char *program, const char *level, const char *user)
+start(struct child *c, enum role role, const char *program, const char *level,
+    const char *user)
 {
 	struct sandbox sb;
 	struct writer w;
@@ -539,8 +579,11 @@ start(const char *program, const char *level, const char *user)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
 		fatal("socketpair");
-	d.pid = fork();
-	if (d.pid == 0) {
+	c->role = role;
+	c->pid = fork();
+	if (c->pid == -1)
+		fatal("fork");
+	if (c->pid == 0) {
 		if (user != NULL)
 			become(user);
 		if (dup2(open("/dev/null", O_RDWR), 0) == -1 ||
@@ -550,52 +593,88 @@ start(const char *program, const char *level, const char *user)
 		_exit(127);
 	}
 	close(fds[1]);
-	sandbox_init(&sb, ROLE_COLLECTOR);
+	sandbox_init(&sb, role);
 	sb.mode = SANDBOX_OFF;
 	wr_init(&w, 65536);
 	sandbox_write(&w, &sb);
-	if (frame_write(fds[0], ROLE_SUPERVISOR, ROLE_COLLECTOR, MSG_SANDBOX, 0,
-		&w, -1) == -1)
+	if (frame_write(fds[0], ROLE_SUPERVISOR, role, MSG_SANDBOX, 0, &w,
+		-1) == -1)
 		fatal("sandbox");
 	wr_clear(&w);
-	d.supervisor = channel_new(d.base, fds[0], ROLE_SUPERVISOR,
-	    ROLE_COLLECTOR, &supervisor_ops, NULL);
+	c->channel = channel_new(d.base, fds[0], ROLE_SUPERVISOR, role,
+	    &supervisor_ops, c);
 }
 
 static void
-send_conf(char **items)
+start_both(const char *program, const char *level, const char *user)
 {
-	struct writer w;
-	char *value;
+	const char *slash = strrchr(program, '/');
+	char runner[4096];
+
+	snprintf(runner, sizeof(runner), "%.*srunner",
+	    slash != NULL ? (int)(slash + 1 - program) : 0, program);
+	start(&d.runner, ROLE_RUNNER, runner, level, user);
+	start(&d.collector, ROLE_COLLECTOR, program, level, user);
+}
+
+/* The key of KEY=VALUE; *value is the rest. */
+static enum conf_key
+key_of(const char *item, const char **value)
+{
+	const char *equals = strchr(item, '=');
+	size_t n = equals != NULL ? (size_t)(equals - item) : 0;
+	const char *name;
 	int k;
+
+	for (k = 0; k < CONF__COUNT; k++) {
+		name = conf_rule((enum conf_key)k)->name;
+		if (strlen(name) == n && memcmp(name, item, n) == 0)
+			break;
+	}
+	if (k == CONF__COUNT)
+		fatalx("%s: no such key, or no value", item);
+	*value = equals + 1;
+	return (enum conf_key)k;
+}
+
+/* Each child gets its own part of the configuration. */
+static void
+send_conf(const struct child *c, char **items)
+{
+	enum conf_key key;
+	const char *value;
+	struct writer w;
 
 	wr_init(&w, 1024 * 1024);
 	for (; *items != NULL; items++) {
-		value = strchr(*items, '=');
-		if (value == NULL)
-			fatalx("%s: no value", *items);
-		*value++ = '\0';
-		for (k = 0; k < CONF__COUNT; k++)
-			if (strcmp(conf_rule((enum conf_key)k)->name, *items) ==
-			    0)
-				break;
-		if (k == CONF__COUNT)
-			fatalx("%s: no such key", *items);
+		key = key_of(*items, &value);
+		if (!(conf_rule(key)->roles & 1u << c->role))
+			continue;
 		wr_reset(&w);
-		conf_write(&w, (enum conf_key)k, value);
-		channel_send(d.supervisor, MSG_CONF, 0, &w, -1);
+		conf_write(&w, key, value);
+		channel_send(c->channel, MSG_CONF, 0, &w, -1);
 	}
 	wr_reset(&w);
 	wr_u32(&w, 1);
-	channel_send(d.supervisor, MSG_CONF_END, 0, &w, -1);
+	channel_send(c->channel, MSG_CONF_END, 0, &w, -1);
 	wr_clear(&w);
+}
+
+static void
+send_lastrun(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd == -1)
+		fatal("%s", path);
+	channel_send(d.runner.channel, MSG_LASTRUN, 0, NULL, fd);
 }
 
 int
 main(int argc, char **argv)
 {
 	const char *user = NULL, *level = "3", *lastrun = NULL;
-	int opt, fd;
+	int opt;
 
 	while ((opt = getopt(argc, argv, "u:l:c:d:C:")) != -1) {
 		if (opt == 'u')
@@ -618,14 +697,11 @@ main(int argc, char **argv)
 	d.acks = 1;
 	d.base = event_base_new();
 	d.open = calloc(STORED_MAX, sizeof(*d.open));
-	start(argv[optind], level, user);
-	send_conf(argv + optind + 1);
-	if (lastrun != NULL) {
-		fd = open(lastrun, O_RDWR | O_CLOEXEC);
-		if (fd == -1)
-			fatal("%s", lastrun);
-		channel_send(d.supervisor, MSG_LASTRUN, 0, NULL, fd);
-	}
+	start_both(argv[optind], level, user);
+	if (lastrun != NULL)
+		send_lastrun(lastrun);
+	send_conf(&d.runner, argv + optind + 1);
+	send_conf(&d.collector, argv + optind + 1);
 	d.listener = link_peer(ROLE_LISTENER, &listener_ops);
 	submitter_begin();
 	d.input = event_new(d.base, 0, EV_READ | EV_PERSIST, on_input, NULL);

@@ -4,7 +4,7 @@
 
 A submitter built with --enable-crash-points and the stand-in, in $T.  Kills at
 each POINT as often, and judges each time what cc-backend has in the end: runs
-that `repair` mends as Slurm says, of a requeued job the last run alone
+that `repair` corrects as in Slurm, of a requeued job the last run alone
 (requeuedRuns).  Prints `POINT TIMES` for each, and what is wrong; the last
 line is `all played: N failed`.
 """
@@ -42,7 +42,7 @@ def nothing_left(s):
 
 
 def repair(b, s, page, point):
-    """Two runs that another hand has closed, one of which runs."""
+    """Two runs that another client has stopped; one of them still runs."""
     wrong, live = new(), new()
     committed(b, s, wrong, live)
     by_another(b, wrong)

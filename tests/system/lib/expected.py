@@ -351,7 +351,27 @@ def set_back(truth, seen):
                 break
 
 
-def compare_once(a, gpus, token):
+NO_SUCH_RUN = "Slurm has no such run"
+Finding = collections.namedtuple("Finding", "kind key text")
+
+
+def ledger_findings(path, cluster, truth):
+    """What the stand-in's ledger says against one start and one stop a run"""
+    starts, stops = ledger_counts(path, cluster)
+    for what, counts in (("start", starts), ("stop", stops)):
+        for k, n in counts.items():
+            if n != 1:
+                yield Finding("doubled", k, "%d times %s" % (n, what))
+    for key, f in truth.items():
+        ended = STATES[f["State"].split()[0]] != "running"
+        if not starts[key] or (ended and not stops[key]):
+            yield Finding("lost", key, "%d starts, %d stops in the ledger" % (starts[key], stops[key]))
+
+
+def findings(a, gpus, token):
+    """What is lost, doubled and wrong; Slurm's runs that are to be at the
+    backend; the backend's jobs; the refused runs; for how many runs nobody
+    saw the threads."""
     truth = runs(a.dir, a.since)
     truth = {k: f for k, f in truth.items()
              if str(k[0]) not in a.never_ran.split(",") or f["State"] != "REQUEUED"}
@@ -360,11 +380,11 @@ def compare_once(a, gpus, token):
     jobs, rows = backend_jobs(a.url, token, cluster=a.cluster)
     refused = refused_sisters(a.rejected, truth, jobs)
     truth = {k: f for k, f in truth.items() if k not in refused}
-    report, right, without = [], 0, 0
+    out, without = [], 0
     for key, f in sorted(truth.items()):
         job = jobs.get(key)
         if job is None:
-            report.append("job %d started %d: missing" % key)
+            out.append(Finding("lost", key, "missing"))
             continue
         want = expected(f, seen.get(key), a.topology, gpus)
         if want["resources"] is None:
@@ -372,23 +392,24 @@ def compare_once(a, gpus, token):
         wrong = differences(want, job, int(f["ElapsedRaw"] or 0), a.short,
                             not a.no_scripts)
         if wrong:
-            report.append("job %d started %d: %s" % (key + ("; ".join(wrong),)))
-        else:
-            right += 1
-    extra = [k for k in jobs if k not in truth and k[1] >= a.since]
-    report += ["job %d started %d: Slurm has no such run" % k for k in extra]
+            out.append(Finding("wrong", key, "; ".join(wrong)))
+    out += [Finding("wrong", k, NO_SUCH_RUN)
+            for k in jobs if k not in truth and k[1] >= a.since]
     if rows != len(jobs):
-        report.append("%d rows for %d runs at the backend" % (rows, len(jobs)))
+        out.append(Finding("doubled", None, "%d rows for %d runs at the backend" % (rows, len(jobs))))
     if a.ledger:
-        starts, stops = ledger_counts(a.ledger, a.cluster)
-        for what, counts in (("start", starts), ("stop", stops)):
-            report += ["job %s started %s: %d times %s" % (k + (n, what))
-                       for k, n in counts.items() if n != 1]
-        for key, f in truth.items():
-            ended = STATES[f["State"].split()[0]] != "running"
-            if not starts[key] or (ended and not stops[key]):
-                report.append("job %d started %d: %d starts, %d stops in the ledger"
-                              % (key + (starts[key], stops[key])))
+        out += ledger_findings(a.ledger, a.cluster, truth)
+    return out, truth, jobs, refused, without
+
+
+def finding_text(f):
+    return f.text if f.key is None else "job %s started %s: %s" % (f.key + (f.text,))
+
+
+def compare_once(a, gpus, token):
+    found, truth, jobs, refused, without = findings(a, gpus, token)
+    right = len(truth) - len({f.key for f in found if f.key in truth})
+    report = [finding_text(f) for f in found]
     threads = sum(1 for k in truth if k in jobs and any(r.get("hwthreads")
                                                         for r in jobs[k].get("resources") or []))
     gpu = sum(1 for k in truth if k in jobs and jobs[k].get("numAcc"))

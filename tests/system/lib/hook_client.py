@@ -108,6 +108,10 @@ good("TCP, IPv6", "-socket", "tcp:[::1]:PORT", family=socket.AF_INET6, path=("::
 with open("hook.json", "w", encoding="ascii") as f:
     json.dump({"prepSockConnectPath": sock, "ccRestJwt": "x" * 3000}, f)
 good("the socket of -config", "-config", folder + "/hook.json", path=sock)
+with open("hook.json", "w", encoding="ascii") as f:
+    json.dump({"PREPSOCKCONNECTPATH": sock}, f)
+good("a key in another case, as the daemon reads it", "-config", folder + "/hook.json", path=sock)
+good("-debug of the Go adapter", "-debug", "5", "-socket", sock, path=sock)
 
 quiet("no socket", "-socket", folder + "/nothing.sock")
 quiet("no folder", "-socket", folder + "/no/such/folder/x.sock")
@@ -155,7 +159,14 @@ quiet("stdout and stderr closed", "-socket", sock, preexec_fn=lambda: [os.close(
 status, _, err = hook("-help")
 is_("-help says how, status 0", status == 0 and "-config" in err and "-daemon" in err, err)
 status, _, err = hook("-nonsense")
-is_("an unknown flag is named", "nonsense" in err, "status %d %s" % (status, err))
+is_("an unknown flag is named, status 2", status == 2 and "nonsense" in err,
+    "status %d %s" % (status, err))
+for level in ("x", "", "6", "-1", "99999999999999999999"):
+    status, _, err = hook("-debug", level, "-socket", sock)
+    is_("-debug %r is refused, status 2" % level, status == 2 and "-debug takes 0 to 5" in err,
+        "status %d %s" % (status, err))
+    status, _, err = hook("-daemon", "-test", "-debug", level, "-config", folder + "/nothing.json")
+    is_("and by the daemon", status == 2 and "-debug" in err, "status %d %s" % (status, err))
 
 times = []
 for _ in range(20):

@@ -255,7 +255,7 @@ nats_down() {
 # The users that the package would have made.
 suite_users() {
 	local u
-	for u in cc-slurm-adapter cc-slurm-submit cc-slurm-listen; do
+	for u in cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen; do
 		getent passwd $u >/dev/null || useradd -r -M -d /nonexistent -s /usr/sbin/nologin $u ||
 		    broken "no user $u"
 	done

@@ -80,10 +80,10 @@ def committed(b, s, *runs):
     s.tell(*runs)
     c.soon("%d run(s) start and are seen committed" % len(runs), lambda: all(
         b.jobs().get(r.key(), {}).get("jobState") == "running" for r in runs) and
-        not {r.job for r in runs} & {int(q["job"]) for q in s.queue() if q["state"] != "closed by others"}, 30)
+        not {r.job for r in runs} & {int(q["job"]) for q in s.queue() if q["state"] != "stopped by others, kept"}, 30)
 
 
-# --- 335: closed by another hand ---------------------------------------------------
+# --- 335: stopped by another client ---------------------------------------------------
 
 def closed():
     b = backend(T + "/b", commit=1 if not real() else 2)
@@ -96,7 +96,7 @@ def closed():
     by_another(b, wrong)
     by_another(b, right, "completed", 60)
     s.tell(wrong.ended(), right.ended())
-    c.soon("stopped by another hand, otherwise than Slurm says: counted and said",
+    c.soon("stopped by another client, not as in Slurm: counted and logged",
            lambda: s.number("closed_wrongly") == 1 and s.logged("differs from Slurm"), 20, s.status)
     # the one that runs is missed by comparing, and Slurm shows it
     c.soon("one that runs is missed in the listing", lambda: running.key() in s.asked, 40)
@@ -114,7 +114,7 @@ def closed():
     c.true("repair --dry-run too", {r[1] for _, r in rows} >= {str(running.job), str(wrong.job)}, rows)
     time.sleep(3)
     jobs = b.jobs()
-    c.true("nothing is mended silently", all(jobs[r.key()]["jobState"] == "failed" for r in
+    c.true("nothing is repaired without a command", all(jobs[r.key()]["jobState"] == "failed" for r in
                                              (running, wrong)))
     c.true("the one that agrees is done", is_as(b, right) and right.job not in q)
     (_, text), rows = s.verb("CTL_REPAIR", ids=[wrong.job])
@@ -123,7 +123,7 @@ def closed():
     c.true("the other is left", s.number("closed_wrongly") == 1, s.status())
     until(lambda: s.verb("CTL_REPAIR", seconds=40)[0][0] == 0, 20)
     all_right("repair: the running one runs again", b, [running], 40)
-    # while it is mended its end comes
+    # its end arrives during the repair
     s.tell(running.ended(), early.ended(), other.ended())
     all_right("and all end as Slurm says", b, [running, early, wrong, right, other], 40)
     c.soon("nothing is left", lambda: s.number("closed_wrongly") == 0 and not s.queue(), 20,
@@ -132,7 +132,7 @@ def closed():
         c.true("each step was done once", b.effects(wrong) ==
                ["start", "stop", "delete", "start", "stop"], b.effects(wrong))
 
-    # a later run of the job: mended, the earlier one would be refused for good
+    # a later run of the job: after a repair, cc-backend would refuse the earlier one for good
     first = new(start=NOW - 900)
     committed(b, s, first)
     by_another(b, first)

@@ -89,6 +89,11 @@ test_settings_SOURCES = tests/unit/collector/base/test_settings.c
 test_settings_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_settings_LDADD = $(COLLECTOR_BASE_LIBS)
 
+check_PROGRAMS += test_health
+TESTS += test_health
+test_health_SOURCES = tests/unit/collector/base/test_health.c
+test_health_LDADD = $(COLLECTOR_BASE_LIBS)
+
 check_PROGRAMS += test_slurm_clock
 TESTS += test_slurm_clock
 test_slurm_clock_SOURCES = tests/unit/collector/base/test_slurm_clock.c
@@ -102,11 +107,11 @@ test_tables_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_tables_LDADD = $(COLLECTOR_BASE_LIBS)
 
 # collector/slurm
-check_PROGRAMS += test_runner
-TESTS += test_runner
-test_runner_SOURCES = tests/unit/collector/slurm/test_runner.c
-test_runner_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_runner_LDADD = $(COLLECTOR_SLURM_LIBS)
+check_PROGRAMS += test_runner_link
+TESTS += test_runner_link
+test_runner_link_SOURCES = tests/unit/collector/slurm/test_runner_link.c
+test_runner_link_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_runner_link_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 check_PROGRAMS += test_slurm_config
 TESTS += test_slurm_config
@@ -158,3 +163,10 @@ test_query_SOURCES = tests/unit/collector/query/test_query.c \
 	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_job_script
+TESTS += test_job_script
+test_job_script_SOURCES = tests/unit/collector/query/test_job_script.c \
+	tests/unit/collector/parse/recording.h $(simulation)
+test_job_script_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_job_script_LDADD = $(COLLECTOR_LIBS)

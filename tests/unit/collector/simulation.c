@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "collector/slurm/runner.h"
+#include "collector/slurm/runner_link.h"
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
 #include "common/log.h"
@@ -59,13 +58,6 @@ sim_pass(int64_t seconds)
 	wall += seconds;
 }
 
-/* root may see all jobs; the simulated user may not. */
-uid_t
-geteuid(void)
-{
-	return 1000;
-}
-
 /* The channels: each message becomes a text. */
 
 struct channel {
@@ -78,6 +70,7 @@ static char said[64 * 1024];
 static size_t said_len;
 static uint64_t last_seq; /* of the messages to the submitter */
 static char last_message[1024];
+static char last_script[1024];
 
 static void __attribute__((format(printf, 2, 0)))
 said_add(const char *before, const char *fmt, va_list ap)
@@ -126,7 +119,7 @@ static const char *
 record_kind(const struct job *job)
 {
 	if (job->flags & JOB_PARTIAL)
-		return "confirm";
+		return job->flags & JOB_LIVE ? "confirm" : "script";
 	if (job->end != 0)
 		return "end";
 	return job->flags & JOB_UNCONFIRMED ? "held" : "start";
@@ -168,6 +161,8 @@ record_said(struct reader *r)
 		note_more(" of \"%s\"", job.key.cluster);
 	snprintf(last_message, sizeof(last_message), "%s",
 	    job.message != NULL ? job.message : "");
+	snprintf(last_script, sizeof(last_script), "%s",
+	    job.script != NULL ? job.script : "");
 	job_clear(&job);
 }
 
@@ -175,6 +170,12 @@ const char *
 sim_message(void)
 {
 	return last_message;
+}
+
+const char *
+sim_script(void)
+{
+	return last_script;
 }
 
 static void
@@ -290,36 +291,59 @@ static struct command *commands[COMMANDS_MAX]; /* oldest first */
 static unsigned n_commands;
 
 struct command *
-runner_start(struct runner *r, const struct command_spec *spec)
+runner_start(struct runner_link *r, const struct command_spec *spec)
 {
-	static const char option[] = "--delimiter=";
+	const struct question *q = spec->question;
 	struct command *cmd = calloc(1, sizeof(*cmd));
-	const char *const *word = spec->argv;
+	struct question_args args;
+	const char *const *word = args.argv;
 	size_t len = 0;
 
 	(void)r;
-	if (cmd == NULL || n_commands == COMMANDS_MAX)
+	if (cmd == NULL || n_commands == COMMANDS_MAX ||
+	    question_args(q,
+		slurm_command_name(question_type(q->kind)->command), NULL,
+		SIM_USER, &args) == -1)
 		fatal("a command has no room");
 	snprintf(cmd->name, sizeof(cmd->name), "%s", *word);
+	snprintf(cmd->delimiter, sizeof(cmd->delimiter), "%s", q->delimiter);
 	while (*++word != NULL) {
-		if (strncmp(*word, option, sizeof(option) - 1) == 0)
-			snprintf(cmd->delimiter, sizeof(cmd->delimiter), "%s",
-			    *word + sizeof(option) - 1);
 		len += (size_t)snprintf(cmd->args + len,
 		    sizeof(cmd->args) - len, "%s%s", len > 0 ? " " : "", *word);
 		if (len >= sizeof(cmd->args))
 			fatal("the arguments have no room");
 	}
+	question_args_clear(&args);
 	cmd->spec = *spec;
 	return commands[n_commands++] = cmd;
 }
 
-int
-runner_environment(struct runner *r, const char *const *env)
+static struct runner_info info = { .known = 1, .user = SIM_USER };
+
+const struct runner_info *
+runner_info(const struct runner_link *r)
 {
 	(void)r;
-	(void)env;
-	return 0;
+	return &info;
+}
+
+void
+runner_resume_time(struct runner_link *r, int64_t epoch)
+{
+	(void)r;
+	info.lastrun = epoch;
+}
+
+void
+sim_lastrun_set(int64_t epoch)
+{
+	info.lastrun = epoch;
+}
+
+int64_t
+sim_lastrun(void)
+{
+	return info.lastrun;
 }
 
 void
@@ -532,22 +556,9 @@ sim_set(struct cluster *c, enum conf_key key, const char *value)
 	c->set = settings_with(key, value);
 }
 
-static const char *const command_names[CMD__COUNT] = {
-	[CMD_SQUEUE] = "squeue",
-	[CMD_SCONTROL] = "scontrol",
-	[CMD_SACCT] = "sacct",
-	[CMD_SACCTMGR] = "sacctmgr",
-	[CMD_SDIAG] = "sdiag",
-};
-
 static void
 slurm_fill(struct slurm *slurm)
 {
-	int i;
-
-	for (i = 0; i < CMD__COUNT; i++)
-		snprintf(slurm->path[i], sizeof(slurm->path[i]), "%s",
-		    command_names[i]);
 	slurm->version = 2205;
 	snprintf(slurm->version_text, sizeof(slurm->version_text), "22.05.8");
 	snprintf(slurm->cluster, sizeof(slurm->cluster), "alpha");
@@ -598,13 +609,13 @@ sim_begin(const struct outbox_ops *ops, void *arg)
 	site->w = &worker;
 	site->clusters[site->n++] = c;
 	site->synced = 1;
-	site->lastrun = -1;
+	info.lastrun = 0;
 	c->site = site;
 	c->ctld.daemon = c->dbd.daemon = "slurm";
 	c->outbox = outbox_new(ops != NULL ? ops : &no_ops, arg);
 	c->lookups = lookup_new(c);
 	c->hosts = hosts_new();
-	c->hosts_at = mono;
+	c->hosts_at = c->host_absent_at = mono;
 	c->began = mono;
 	c->listing.number = 1;
 	c->ready = c->synced = c->caught_up = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A site with one cluster for tests of the collector's decisions.  The clock,
- * the runner of commands, the channels and the user id are simulated: the
+ * the runner of commands and the channels are simulated: the
  * object of simulation.c defines their functions, so the linker does not
  * take those of the libraries.
  *
@@ -34,7 +34,7 @@ void sim_pass(int64_t seconds);
 
 /*
  * The messages and notes since the last call, ", " between them, for example
- * "start 10/0", "held 10/0", "confirm 10/0", "end 10/0-500 completed",
+ * "start 10/0", "held 10/0", "confirm 10/0", "script 10/0", "end 10/0-500 completed",
  * "watermark 900", "not-found 7: 10/0", "event-ack 5".  Borrowed until the
  * next message.
  */
@@ -43,6 +43,8 @@ const char *sim_said(void);
 void sim_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The message for people in the last record, "" = none.  Borrowed. */
 const char *sim_message(void);
+/* The script in the last record, "" = none.  Borrowed. */
+const char *sim_script(void);
 /* The submitter has stored all messages so far. */
 void sim_stored(struct cluster *c);
 /*
@@ -53,6 +55,10 @@ void sim_fill(struct cluster *c);
 
 /* The open runs of a job: "10/0 runs, 10/500 left".  Borrowed. */
 const char *sim_open(struct cluster *c, uint64_t job);
+
+/* The time of the last-run file, epoch; 0 = none. */
+void sim_lastrun_set(int64_t epoch);
+int64_t sim_lastrun(void);
 
 /* The names of the commands under way, oldest first: "squeue sacct". */
 const char *sim_asked(void);

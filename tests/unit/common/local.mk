@@ -5,6 +5,11 @@ TESTS += test_time_text
 test_time_text_SOURCES = tests/unit/common/test_time_text.c
 test_time_text_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_array
+TESTS += test_array
+test_array_SOURCES = tests/unit/common/test_array.c
+test_array_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_backoff
 TESTS += test_backoff
 test_backoff_SOURCES = tests/unit/common/test_backoff.c
@@ -19,6 +24,16 @@ check_PROGRAMS += test_log
 TESTS += test_log
 test_log_SOURCES = tests/unit/common/test_log.c
 test_log_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_slurm_conf
+TESTS += test_slurm_conf
+test_slurm_conf_SOURCES = tests/unit/common/test_slurm_conf.c
+test_slurm_conf_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_config_key
+TESTS += test_config_key
+test_config_key_SOURCES = tests/unit/common/test_config_key.c
+test_config_key_LDADD = common/libcommon.a
 
 check_PROGRAMS += test_json_scan
 TESTS += test_json_scan
@@ -77,3 +92,8 @@ TESTS += test_worker
 test_worker_SOURCES = tests/unit/common/worker/test_worker.c
 test_worker_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_worker_LDADD = $(WORKER_LIBS)
+
+check_PROGRAMS += test_question
+TESTS += test_question
+test_question_SOURCES = tests/unit/common/question/test_question.c
+test_question_LDADD = $(QUESTION_LIBS)

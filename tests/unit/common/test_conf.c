@@ -6,6 +6,39 @@
 #include "tests/unit/check.h"
 
 static void
+test_paths(void)
+{
+	static const struct {
+		const char *pid, *ctl, *last_run, *spool;
+	} cases[] = {
+		{ "/run/a/daemon.pid", "/run/a/ctl.sock", "/var/lib/a/lastrun",
+		    "/var/lib/a/spool" },
+		{ "/run/a/b.pid", "/run/a/b.ctl.sock", "/var/lib/a/last_run",
+		    "/var/lib/a/spool" },
+		{ "/run/a/xdaemon.pid", "/run/a/xdaemon.ctl.sock",
+		    "/var/lib/a/b_last_run", "/var/lib/a/b_last_run.spool" },
+		{ "/run/a/daemon", "/run/a/daemon.ctl.sock", "/b", "/b.spool" },
+		{ "/.pid", "/.pid.ctl.sock", "/lastrun", "/spool" },
+		{ "/a.pid.pid", "/a.pid.ctl.sock", "/a/last.run",
+		    "/a/last.run.spool" },
+	};
+	char path[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_INT(conf_ctl_sock_path(cases[i].pid, path, sizeof(path)),
+		    0);
+		CHECK_STR(path, cases[i].ctl);
+		CHECK_INT(conf_spool_path(cases[i].last_run, path,
+			      sizeof(path)),
+		    0);
+		CHECK_STR(path, cases[i].spool);
+	}
+	CHECK_INT(conf_ctl_sock_path("/run/a/b.pid", path, 17), -1);
+	CHECK_INT(conf_ctl_sock_path("/run/a/b.pid", path, 18), 0);
+}
+
+static void
 test_conf(void)
 {
 	struct conf c;
@@ -62,6 +95,7 @@ test_secrets(void)
 int
 main(void)
 {
+	test_paths();
 	test_conf();
 	test_secrets();
 	return check_done();

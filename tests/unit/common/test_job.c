@@ -72,14 +72,17 @@ test_merge(void)
 	job_example(&a);
 	a.flags |= JOB_HAS_THREADS | JOB_HAS_ACCELS | JOB_MORE;
 	job_example(&b);
-	b.script = strdup("#!/bin/sh\n");
 	b.end = 1790000060;
 	b.state = END_FAILED;
 	b.exit_code = 256;
 	CHECK_INT(job_merge(&a, &b), 1);
 	CHECK_INT(a.state, END_FAILED);
-	CHECK_STR(a.script, "#!/bin/sh\n");
 	CHECK(a.hosts[0].n_cpus == 2);
+	/* The end says nothing about the script, which still follows. */
+	CHECK(a.flags & JOB_MORE);
+	b.script = strdup("#!/bin/sh\n");
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_STR(a.script, "#!/bin/sh\n");
 	CHECK((a.flags & JOB_MORE) == 0);
 	/* A final state stays. */
 	b.end = 1790000999;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ctl/ctl.h"
 #include "tests/unit/check.h"
@@ -33,7 +34,10 @@ test_good_lines(void)
 
 	CHECK_STR(parse(&args, "status"), NULL);
 	CHECK_INT(args.req.verb, CTL_STATUS);
-	CHECK_STR(args.socket, "/run/cc-slurm-adapter/ctl.sock");
+	CHECK_STR(args.socket, NULL);
+	CHECK_STR(args.config, NULL);
+	CHECK_STR(parse(&args, "-c /etc/x.json status"), NULL);
+	CHECK_STR(args.config, "/etc/x.json");
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "-s /tmp/x -j queue --rejected --limit 7"),
 	    NULL);
@@ -63,6 +67,11 @@ test_good_lines(void)
 	CHECK_STR(parse(&args, "reload"), NULL);
 	args.req.n_ids = 1; /* not allowed with --all */
 	CHECK(ctl_request_check(&args.req) != NULL);
+	CHECK_STR(parse(&args, "metrics --prometheus"), NULL);
+	CHECK_INT(args.prometheus, 1);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "metrics"), NULL);
+	CHECK_INT(args.prometheus, 0);
 	CHECK_STR(parse(&args, "queue --job 3 --job 4 --cluster alpha"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_STR(args.req.text, "alpha");
@@ -93,14 +102,14 @@ static void
 test_bad_lines(void)
 {
 	static const char *const bad[] = { "", "-x status", "-s", "nonsense",
-		"status 5", "queue --all", "retry", "retry --all 5", "retry 0",
-		"retry 5x", "retry -5", "drop", "drop --all", "sync 5",
-		"sync --job", "sync --job x", "queue --cluster",
-		"sync --direction up", "sync --limit 0", "sync --job 5 --force",
-		"sync --direction", "queue --direction start", "repair --job 5",
-		"log", "log 6", "log loud", "log 1 2", "backfill",
-		"backfill --status --cancel", "backfill --from 5 --cancel",
-		"backfill --status --dry-run",
+		"-c", "-c /x -s /y status", "status 5", "queue --all", "retry",
+		"retry --all 5", "retry 0", "retry 5x", "retry -5", "drop",
+		"drop --all", "sync 5", "sync --job", "sync --job x",
+		"queue --cluster", "sync --direction up", "sync --limit 0",
+		"sync --job 5 --force", "sync --direction",
+		"queue --direction start", "repair --job 5", "log", "log 6",
+		"log loud", "log 1 2", "backfill", "backfill --status --cancel",
+		"backfill --from 5 --cancel", "backfill --status --dry-run",
 		"backfill --from 5 --to 6 --job 1", "backfill --from 5",
 		"backfill --from 5 --to 5", "backfill --from x --to 5",
 		"queue --limit 0", "retry 1 2 3 99999999999" };
@@ -112,6 +121,50 @@ test_bad_lines(void)
 		if (parse(&args, bad[i]) == NULL)
 			fprintf(stderr, "    taken: %s\n", bad[i]);
 	}
+}
+
+/* The socket in a configuration with this text; NULL: refused. */
+static const char *
+socket_of(const char *text)
+{
+	static struct ctl_args args;
+	static char config[] = "/tmp/test_options.XXXXXX";
+	char reason[512];
+	int fd, rc;
+
+	memset(&args, 0, sizeof(args));
+	strcpy(strrchr(config, '.') + 1, "XXXXXX");
+	fd = mkstemp(config);
+	CHECK(
+	    fd != -1 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	args.config = config;
+	rc = socket_find(&args, reason, sizeof(reason));
+	unlink(config);
+	return rc == 0 ? args.socket : NULL;
+}
+
+static void
+test_socket(void)
+{
+	struct ctl_args args = { .socket = "/tmp/s" };
+	char reason[512];
+
+	CHECK_INT(socket_find(&args, reason, sizeof(reason)), 0);
+	CHECK_STR(args.socket, "/tmp/s");
+	CHECK_STR(socket_of("{}"), "/run/cc-slurm-adapter/ctl.sock");
+	CHECK_STR(socket_of("{\"pidFilePath\": \"/run/x/b.pid\"}"),
+	    "/run/x/b.ctl.sock");
+	CHECK_STR(socket_of("{\"PIDFILEPATH\": \"/run/x/daemon.pid\","
+			    "\"ctlSockPath\": \"\"}"),
+	    "/run/x/ctl.sock");
+	CHECK_STR(socket_of("{\"pidFilePath\": \"/run/x/b.pid\","
+			    "\"ctlSockPath\": \"/run/c\"}"),
+	    "/run/c");
+	args.socket = NULL;
+	args.config = "/nonexistent";
+	CHECK_INT(socket_find(&args, reason, sizeof(reason)), -1);
+	CHECK(strstr(reason, "/nonexistent: No such file") != NULL);
 }
 
 static void
@@ -141,6 +194,7 @@ main(void)
 {
 	test_good_lines();
 	test_bad_lines();
+	test_socket();
 	test_times();
 	return check_done();
 }

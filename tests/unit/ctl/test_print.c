@@ -80,6 +80,29 @@ test_rows(void)
 	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
 }
 
+/* A counter has one family, whether its sender names it with _total or not. */
+static void
+test_family(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	char out[1024];
+
+	wr_init(&w, 65536);
+	ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help.", "", "1", NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_METRIC, "x_total", "counter", "Help.", "worker=\"b\"",
+	    "2", NULL);
+	add(&a, &w);
+	wr_clear(&w);
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK_STR(out,
+	    "# TYPE x counter\n# HELP x Help.\n"
+	    "x_total 1\nx_total{worker=\"b\"} 2\n# EOF\n");
+	reply_clear(&a);
+}
+
 static void
 test_metrics(void)
 {
@@ -116,5 +139,6 @@ main(void)
 {
 	test_rows();
 	test_metrics();
+	test_family();
 	return check_done();
 }

@@ -10,11 +10,6 @@ TESTS += test_hook_address
 test_hook_address_SOURCES = tests/unit/hook/test_address.c
 test_hook_address_LDADD = hook/libhook.a
 
-check_PROGRAMS += test_hook_conf
-TESTS += test_hook_conf
-test_hook_conf_SOURCES = tests/unit/hook/test_conf.c
-test_hook_conf_LDADD = hook/libhook.a common/libcommon.a
-
 check_PROGRAMS += test_hook_deliver
 TESTS += test_hook_deliver
 test_hook_deliver_SOURCES = tests/unit/hook/test_deliver.c

@@ -2,6 +2,8 @@
 /* Delivery to a daemon that answers, is absent, or does not accept. */
 #include "config.h"
 
+#include <arpa/inet.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,7 +29,7 @@ test_deliver(void)
 {
 	char folder[] = "/tmp/test_deliver.XXXXXX", path[64], buf[16];
 	struct timespec since;
-	struct address a;
+	struct address_list a;
 	int fd, i, in;
 
 	if (mkdtemp(folder) == NULL)
@@ -37,7 +39,7 @@ test_deliver(void)
 	CHECK_INT(message_send(&a, "x", 1), -1);
 	CHECK_INT(errno, ENOENT);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	CHECK_INT(bind(fd, &a.to.sa, a.len), 0);
+	CHECK_INT(bind(fd, &a.at[0].to.sa, a.at[0].len), 0);
 	CHECK_INT(message_send(&a, "x", 1), -1);
 	CHECK_INT(errno, ECONNREFUSED);
 	/* Nobody accepts: the kernel keeps the message. */
@@ -62,9 +64,66 @@ test_deliver(void)
 	rmdir(folder);
 }
 
+/* A listening TCP socket of the family, on the loopback address. */
+static int
+tcp_listener(int family, struct address *a)
+{
+	socklen_t len = sizeof(a->to);
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	memset(a, 0, sizeof(*a));
+	a->to.sa.sa_family = (sa_family_t)family;
+	a->len = family == AF_INET ? sizeof(a->to.in) : sizeof(a->to.in6);
+	if (family == AF_INET)
+		a->to.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	else
+		a->to.in6.sin6_addr = in6addr_loopback;
+	CHECK(fd != -1 && bind(fd, &a->to.sa, a->len) == 0 &&
+	    listen(fd, 8) == 0 && getsockname(fd, &a->to.sa, &len) == 0);
+	return fd;
+}
+
+static void
+check_arrived(int fd)
+{
+	char buf[16];
+	int in = accept(fd, NULL, NULL);
+
+	CHECK(in != -1 && read(in, buf, sizeof(buf)) == 5);
+	CHECK(memcmp(buf, "hello", 5) == 0);
+	close(in);
+}
+
+/* A daemon that listens on one of the host's addresses is reached. */
+static void
+test_next_address(void)
+{
+	struct address_list list = { .n = 2 };
+	struct timespec since;
+	int fd, deaf;
+
+	deaf = tcp_listener(AF_INET, &list.at[0]);
+	close(deaf);
+	fd = tcp_listener(AF_INET6, &list.at[1]);
+	CHECK_INT(message_send(&list, "hello", 5), 0);
+	check_arrived(fd);
+	/* An address that never answers takes a part of the time only. */
+	CHECK_INT(inet_pton(AF_INET, "203.0.113.1", &list.at[0].to.in.sin_addr),
+	    1);
+	clock_gettime(CLOCK_MONOTONIC, &since);
+	CHECK_INT(message_send(&list, "hello", 5), 0);
+	CHECK(elapsed_ms(&since) <= HOOK_TRY_MS + 50);
+	check_arrived(fd);
+	close(fd);
+	errno = 0;
+	CHECK_INT(message_send(&list, "hello", 5), -1);
+	CHECK_INT(errno, ECONNREFUSED);
+}
+
 int
 main(void)
 {
 	test_deliver();
+	test_next_address();
 	return check_done();
 }

@@ -57,6 +57,10 @@ test_lists(void)
 	CHECK_INT(is_allowed(&access, "2001:db8:7fff::1"), 1);
 	CHECK_INT(is_allowed(&access, "2001:db8:8000::1"), 0);
 	CHECK_INT(is_allowed(&access, "::"), 0);
+	peer = host("198.51.100.9");
+	CHECK_INT(access_allows(&access, &peer), 0);
+	peer.own_host = 1;
+	CHECK_INT(access_allows(&access, &peer), 1);
 	access_clear(&access);
 	CHECK_INT(is_allowed(&access, "10.1.0.1"), 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

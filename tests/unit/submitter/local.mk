@@ -20,6 +20,11 @@ test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \
 test_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_payload_LDADD = $(PAYLOAD_LIBS)
 
+check_PROGRAMS += test_slurm_info
+TESTS += test_slurm_info
+test_slurm_info_SOURCES = tests/unit/submitter/payload/test_slurm_info.c
+test_slurm_info_LDADD = $(PAYLOAD_LIBS)
+
 check_PROGRAMS += test_topology
 TESTS += test_topology
 test_topology_SOURCES = tests/unit/submitter/payload/test_topology.c
@@ -130,6 +135,13 @@ test_start_stop_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_start_stop_LDADD = $(SUBMITTER_LIBS)
 
 # submitter/reconcile
+check_PROGRAMS += test_backfill
+TESTS += test_backfill
+test_backfill_SOURCES = tests/unit/submitter/reconcile/test_backfill.c \
+	$(SUBMITTER_SIMULATION)
+test_backfill_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_backfill_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_missing_runs
 TESTS += test_missing_runs
 test_missing_runs_SOURCES = \
@@ -137,6 +149,14 @@ test_missing_runs_SOURCES = \
 	$(SUBMITTER_SIMULATION)
 test_missing_runs_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_missing_runs_LDADD = $(SUBMITTER_LIBS)
+
+check_PROGRAMS += test_sync_command
+TESTS += test_sync_command
+test_sync_command_SOURCES = \
+	tests/unit/submitter/reconcile/test_sync_command.c \
+	$(SUBMITTER_SIMULATION)
+test_sync_command_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_sync_command_LDADD = $(SUBMITTER_LIBS)
 
 check_PROGRAMS += test_failover
 TESTS += test_failover

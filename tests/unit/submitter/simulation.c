@@ -242,12 +242,34 @@ sim_answer(enum request_kind kind, int code, const char *body)
 
 /* --- the rest of the program --- */
 
+static char told[4096];
+
+static void
+tell(const char *text, const char *after)
+{
+	size_t n = strlen(told);
+
+	snprintf(told + n, sizeof(told) - n, "%s%s", text, after);
+}
+
 void
 worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
 {
+	struct reader r;
+	unsigned i, n;
+	char *field;
+
 	(void)w;
 	(void)request;
-	(void)row;
+	rd_init(&r, row->buf, row->len);
+	rd_u8(&r); /* the table */
+	n = rd_u8(&r);
+	for (i = 0; i < n; i++) {
+		field = rd_strdup(&r, CTL_REPLY_MAX);
+		tell(field, i + 1 < n ? "|" : "\n");
+		free(field);
+	}
+	CHECK_INT(rd_end(&r), 0);
 }
 
 void
@@ -256,8 +278,31 @@ worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 {
 	(void)w;
 	(void)request;
-	(void)status;
-	(void)text;
+	tell(status == CTL_OK ? "ok: " : "error: ", text);
+	tell("\n", "");
+}
+
+const char *
+sim_told(void)
+{
+	static char text[sizeof(told)];
+
+	memcpy(text, told, sizeof(text));
+	told[0] = '\0';
+	return text;
+}
+
+/* No test reads metrics. */
+void
+worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	(void)w;
+	(void)request;
+	(void)name;
+	(void)type;
+	(void)help;
+	(void)value;
 }
 
 void
@@ -332,6 +377,24 @@ static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
 	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
 	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
 
+/* The boxes live as long as the process: those of ended worlds stay here. */
+static struct ended_world {
+	struct submitter s;
+	struct ended_world *before;
+} * ended;
+
+static void
+world_keep(const struct submitter *w)
+{
+	struct ended_world *e = malloc(sizeof(*e));
+
+	if (e == NULL)
+		exit(1);
+	e->s = *w;
+	e->before = ended;
+	ended = e;
+}
+
 void
 sim_begin(void)
 {
@@ -346,9 +409,11 @@ sim_begin(void)
 			exit(1);
 	}
 	memset(&sim, 0, sizeof(sim));
+	told[0] = '\0';
 	n_timers = n_requests = 0;
 	clock_ms = SIM_HOUR;
 	sim.w = &worker;
+	worker.arg = &sim;
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	sim.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
 	if (sim.spool == NULL)
@@ -357,7 +422,7 @@ sim_begin(void)
 	spool_policy(sim.spool)->wait_commit = 1;
 	sim.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	sim.topology = topology_new();
-	CHECK_INT(wake_init(&sim, lanes), 0);
+	wake_init(&sim, lanes);
 	sim.commit = commit_new(&sim, &commit_ops);
 	sim.breaker = breaker_new(&sim);
 	sim.rest = rest_delivery_new(&sim);
@@ -378,17 +443,8 @@ sim_end(void)
 
 	while (n_requests > 0)
 		sim_answer(requests[0].kind, 0, NULL);
-	failover_free(sim.failover);
-	reconcile_free(sim.reconcile);
-	missing_runs_free(sim.missing);
-	meta_delivery_free(sim.meta);
-	conflict_free(sim.conflict);
-	commit_check_free(sim.commit_check);
-	nats_delivery_free(sim.nats_delivery);
-	rest_delivery_free(sim.rest);
-	breaker_free(sim.breaker);
-	commit_free(sim.commit);
-	wake_clear(&sim);
+	event_del(sim.wake.event);
+	world_keep(&sim);
 	payload_free(sim.payload);
 	topology_free(sim.topology);
 	CHECK_INT(spool_forbidden(sim.spool), 0);

@@ -35,6 +35,11 @@ const char *sim_path(enum request_kind kind);
 const char *sim_body(enum request_kind kind);
 /* Answers the first one; code 0: the connection fails. */
 void sim_answer(enum request_kind kind, int code, const char *body);
+/*
+ * What commands of the admin tool got since the last call: a line for each row,
+ * its fields separated by "|", and a line "ok: TEXT" or "error: TEXT".
+ */
+const char *sim_told(void);
 /* One row of a list of jobs. */
 #define SIM_JOB(job, start, state, duration) \
 	"{\"jobId\":" #job ",\"cluster\":\"alpha\",\"startTime\":" #start \

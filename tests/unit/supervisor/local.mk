@@ -9,14 +9,14 @@ test_config_file_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_config_file_LDADD = $(CONFIG_LIBS)
 
 # supervisor/system
-check_PROGRAMS += test_pidfile test_sandbox_paths test_slurm_conf
-TESTS += test_pidfile test_sandbox_paths test_slurm_conf
+check_PROGRAMS += test_pidfile test_sandbox_paths
+TESTS += test_pidfile test_sandbox_paths
+check_PROGRAMS += test_slurm_user test_spool_path
+TESTS += test_slurm_user test_spool_path
 test_pidfile_SOURCES = tests/unit/supervisor/system/test_pidfile.c
 test_pidfile_LDADD = $(SYSTEM_LIBS)
 test_sandbox_paths_SOURCES = tests/unit/supervisor/system/test_sandbox_paths.c
 test_sandbox_paths_LDADD = $(SYSTEM_LIBS)
-test_slurm_conf_SOURCES = tests/unit/supervisor/system/test_slurm_conf.c
-test_slurm_conf_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_directories
 TESTS += test_directories
 test_directories_SOURCES = tests/unit/supervisor/system/test_directories.c
@@ -29,6 +29,10 @@ check_PROGRAMS += test_spawn
 TESTS += test_spawn
 test_spawn_SOURCES = tests/unit/supervisor/system/test_spawn.c
 test_spawn_LDADD = $(SYSTEM_LIBS)
+test_slurm_user_SOURCES = tests/unit/supervisor/system/test_slurm_user.c
+test_slurm_user_LDADD = $(SYSTEM_LIBS)
+test_spool_path_SOURCES = tests/unit/supervisor/system/test_spool_path.c
+test_spool_path_LDADD = $(SYSTEM_LIBS)
 
 # supervisor/workers
 check_PROGRAMS += test_quarantine test_worker_channel

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a collector leaves behind: none of its commands stays. */
+/* What a runner leaves behind: none of its commands stays. */
 #include "config.h"
 
 #include <sys/prctl.h>
@@ -33,9 +33,9 @@ commands_run(int ready)
 		pause();
 }
 
-/* A collector that ends and leaves a command with its descendants. */
+/* A runner that ends and leaves a command with its descendants. */
 static pid_t
-collector_run(int ready)
+runner_run(int ready)
 {
 	pid_t pid = fork();
 
@@ -49,14 +49,14 @@ collector_run(int ready)
 static void
 test_orphans(void)
 {
-	struct child *c = &sup.workers.children[ROLE_COLLECTOR];
+	struct child *c = &sup.workers.children[ROLE_RUNNER];
 	long long end;
 	struct pollfd p = { .events = POLLIN };
 	int ready[2];
 	char byte;
 
 	CHECK_INT(pipe(ready), 0);
-	c->pid = collector_run(ready[1]);
+	c->pid = runner_run(ready[1]);
 	c->state = CHILD_READY;
 	c->stop_requested = 1;
 	CHECK(c->pid > 0);

@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "supervisor/supervisor.h"
@@ -22,6 +24,7 @@ static int far[ROLE__COUNT]; /* the worker's end of each channel */
 static unsigned offered[ROLE__COUNT], used[ROLE__COUNT];
 static unsigned restarted, stopped;
 static int outcome; /* -1 none, 0 refused, 1 in force */
+static char reply[REASON_MAX];
 
 static int
 parse(struct supervisor *s, parser_done *done)
@@ -40,6 +43,7 @@ static void
 finished(struct supervisor *s, int ok, const char *text)
 {
 	outcome = ok;
+	snprintf(reply, sizeof(reply), "%s", text);
 }
 
 static void
@@ -154,9 +158,10 @@ agree(enum role role)
 static void
 all_agree(void)
 {
-	agree(ROLE_LISTENER);
-	agree(ROLE_COLLECTOR);
-	agree(ROLE_SUBMITTER);
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		agree((enum role)role);
 }
 
 /* The parser has read a file with one value, or with defaults only. */
@@ -234,6 +239,7 @@ test_first(void)
 	start();
 	agree(ROLE_LISTENER);
 	agree(ROLE_SUBMITTER);
+	agree(ROLE_RUNNER);
 	CHECK_INT(used[ROLE_LISTENER], 0);
 	agree(ROLE_COLLECTOR);
 	CHECK_INT(used[ROLE_LISTENER], 1);
@@ -255,6 +261,7 @@ test_switch(void)
 	CHECK_INT(offered[ROLE_LISTENER], 2);
 	agree(ROLE_LISTENER);
 	agree(ROLE_COLLECTOR);
+	agree(ROLE_RUNNER);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
 	CHECK_INT(outcome, -1);
@@ -308,6 +315,7 @@ test_away(void)
 	reload_hello(c);
 	CHECK_INT(offered[ROLE_COLLECTOR], 1);
 	agree(ROLE_LISTENER);
+	agree(ROLE_RUNNER);
 	agree(ROLE_SUBMITTER);
 	CHECK_INT(outcome, 1);
 	CHECK_INT(offered[ROLE_COLLECTOR], 3 - 1);
@@ -319,19 +327,62 @@ test_away(void)
 	end();
 }
 
+/* The reply names the keys whose new value needs a restart of the service. */
+static void
+test_kept(void)
+{
+	struct conf all;
+	int key;
+
+	serve_all();
+	file_says(CONF_SPOOL_DIR, "/elsewhere");
+	all_agree();
+	CHECK_STR(reply,
+	    "configuration 2 is in force: 0 values changed, "
+	    "secrets read again; changes only with a restart "
+	    "of the service: spoolDir");
+	file_says(CONF_POLL_INTERVAL, "5");
+	all_agree();
+	CHECK_STR(reply,
+	    "configuration 3 is in force: 1 value changed, "
+	    "secrets read again");
+	/* all of them have space */
+	outcome = -1;
+	reload_begin(&sup);
+	conf_init(&all);
+	for (key = 0; key < CONF__COUNT; key++)
+		if (conf_rule(key)->effect == CONF_EFFECT_SERVICE)
+			conf_set(&all, key, "/changed");
+	loaded(&sup, &all, dup(0), NULL);
+	channels_read();
+	all_agree();
+	CHECK_INT(outcome, 1);
+	for (key = 0; key < CONF__COUNT; key++)
+		if (conf_rule(key)->effect == CONF_EFFECT_SERVICE)
+			CHECK(strstr(reply, conf_rule(key)->name) != NULL);
+	end();
+}
+
 static void
 test_effects(void)
 {
 	serve_all();
+	/* Each command sees the paths as they are when it starts. */
 	file_says(CONF_SLURM_BIN_DIR, "/opt/slurm/bin");
 	all_agree();
-	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
-	/* As in its new process. */
-	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
+	CHECK_INT(restarted, 0);
 	file_says(CONF_SLURM_EXTRA_PATHS, "[\"/opt\"]");
 	all_agree();
-	CHECK_INT(restarted, 1u << ROLE_COLLECTOR);
+	CHECK_INT(restarted, 0);
 	CHECK_STR(conf_str(&sup.conf, CONF_SLURM_BIN_DIR), "");
+	file_says(CONF_CLUSTERS, "[\"alpha\"]");
+	all_agree();
+	CHECK_INT(restarted,
+	    1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | 1u << ROLE_SUBMITTER);
+	/* As in their new processes. */
+	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
+	sup.workers.children[ROLE_SUBMITTER].stop_requested = 0;
+	sup.workers.children[ROLE_RUNNER].stop_requested = 0;
 	/* Needs a restart of the service: the old value stays. */
 	file_says(CONF_SPOOL_DIR, "/elsewhere");
 	all_agree();
@@ -363,6 +414,7 @@ main(void)
 	test_switch();
 	test_refused();
 	test_away();
+	test_kept();
 	test_effects();
 	test_twice();
 	return check_done();

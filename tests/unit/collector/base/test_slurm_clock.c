@@ -10,7 +10,7 @@ static void
 test_slurm_clock(void)
 {
 	static struct cluster c;
-	struct slurm_clock k = { .said = 0 };
+	struct slurm_clock k = { .shown = 0 };
 	int64_t now = now_wall();
 
 	CHECK_INT(slurm_clock_at(&k, 50, 1000), 1000);

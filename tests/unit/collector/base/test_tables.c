@@ -81,7 +81,7 @@ test_open(void)
 	CHECK(open_match(&o, 8, 1700, 900, 0) == run);
 	CHECK(open_match(&o, 8, 1700, 900, 1) == NULL);
 	CHECK(open_match(&o, 8, 1700, 1600, 0) == NULL);
-	open_clear(&o);
+	free(o.slots);
 }
 
 static void

@@ -44,26 +44,6 @@ spool_has_run(const char *cluster, uint64_t job, int64_t start, int unconfirmed)
 	resume_open(c->site, &key, unconfirmed);
 }
 
-/* A last-run file of this time; returns its descriptor. */
-static int
-lastrun_file(int64_t t)
-{
-	char path[] = "/tmp/test_resume.XXXXXX";
-	struct timespec times[2] = { { .tv_sec = t }, { .tv_sec = t } };
-	int fd = mkstemp(path);
-
-	CHECK(fd != -1 && unlink(path) == 0 && futimens(fd, times) == 0);
-	return fd;
-}
-
-static int64_t
-lastrun_time(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? st.st_mtime - SIM_EPOCH : SIM_NEVER;
-}
-
 #define NONE SIM_NEVER
 
 /* The resume point: the spool's, else the last-run file's, else none. */
@@ -90,8 +70,7 @@ test_points(void)
 	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
 		begin();
 		if (points[i].file != NONE)
-			c->site->lastrun = lastrun_file(
-			    points[i].file + SIM_EPOCH);
+			sim_lastrun_set(points[i].file + SIM_EPOCH);
 		if (points[i].alpha != NONE)
 			spool_has_point("alpha", points[i].alpha);
 		if (points[i].beta != NONE)
@@ -100,8 +79,6 @@ test_points(void)
 		resume_synced(c->site);
 		CHECK(c->synced);
 		CHECK_INT(c->resume.point - SIM_EPOCH, points[i].want);
-		if (c->site->lastrun != -1)
-			close(c->site->lastrun);
 	}
 }
 
@@ -111,10 +88,9 @@ test_other_cluster(void)
 {
 	begin();
 	c->by_name = 1;
-	c->site->lastrun = lastrun_file(SIM_EPOCH + 700);
+	sim_lastrun_set(SIM_EPOCH + 700);
 	resume_synced(c->site);
 	CHECK_INT(c->resume.point, 0);
-	close(c->site->lastrun);
 }
 
 /* The name of the cluster becomes known after the spool's answer. */
@@ -210,23 +186,21 @@ static void
 test_advanced(void)
 {
 	static struct cluster beta;
-	int fd;
 
 	begin();
-	fd = c->site->lastrun = lastrun_file(SIM_EPOCH);
+	sim_lastrun_set(SIM_EPOCH);
 	resume_advanced(c, SIM_EPOCH + 500);
-	CHECK_INT(lastrun_time(fd), 500);
+	CHECK_INT(sim_lastrun() - SIM_EPOCH, 500);
 	beta.site = c->site;
 	beta.resume.durable = SIM_EPOCH + 550;
 	c->site->clusters[c->site->n++] = &beta;
 	resume_advanced(c, SIM_EPOCH + 600);
 	CHECK_INT(c->resume.durable, SIM_EPOCH + 600);
-	CHECK_INT(lastrun_time(fd), 550);
+	CHECK_INT(sim_lastrun() - SIM_EPOCH, 550);
 	/* One cluster has no durable point yet: the file stays. */
 	beta.resume.durable = 0;
 	resume_advanced(c, SIM_EPOCH + 700);
-	CHECK_INT(lastrun_time(fd), 550);
-	close(fd);
+	CHECK_INT(sim_lastrun() - SIM_EPOCH, 550);
 }
 
 int

@@ -434,7 +434,7 @@ test_message(void)
 	struct cluster *c = sim_begin(NULL, NULL);
 
 	step_take(c, &row);
-	CHECK(strstr(sim_message(), "only after its end") != NULL);
+	CHECK(strstr(sim_message(), "found after its end") != NULL);
 	c = sim_begin(NULL, NULL);
 	step_take(c, &running);
 	CHECK_STR(sim_message(), "");
@@ -645,8 +645,18 @@ test_backfill(void)
 	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
+	/* The run is done. The submitter asks cc-backend whether it has it. */
 	snapshot_fill(&s, &row);
-	CHECK_INT(track_backfill_row(c, &s, 1), ROW_NOTHING);
+	CHECK_INT(track_backfill_row(c, &s, 1), ROW_SENT);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "end 10/100-900 completed backfill dry-run");
+	snapshot_fill(&s, &row);
+	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
+	snapshot_clear(&s);
+	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
+	/* Other reads of accounting do not send it again. */
+	snapshot_fill(&s, &row);
+	CHECK_INT(track_accounting_row(c, &s, 0), ROW_NOTHING);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "");
 }

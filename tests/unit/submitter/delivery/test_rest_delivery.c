@@ -126,6 +126,18 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 	(void)fmt;
 }
 
+void
+worker_metric(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, unsigned long long value)
+{
+	(void)w;
+	(void)request;
+	(void)name;
+	(void)type;
+	(void)help;
+	(void)value;
+}
+
 static void
 on_committed(struct submitter *sub)
 {
@@ -282,6 +294,24 @@ state_of(int64_t row)
 						    RUN_STATE__COUNT;
 }
 
+/* The boxes live as long as the process: those of ended worlds stay here. */
+static struct ended_world {
+	struct submitter s;
+	struct ended_world *before;
+} * ended;
+
+static void
+world_keep(const struct submitter *w)
+{
+	struct ended_world *e = malloc(sizeof(*e));
+
+	if (e == NULL)
+		exit(1);
+	e->s = *w;
+	e->before = ended;
+	ended = e;
+}
+
 static void
 begin(void)
 {
@@ -290,6 +320,8 @@ begin(void)
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	memset(&s, 0, sizeof(s));
 	n_sent = most_sent = 0;
+	worker.base = event_base_new();
+	CHECK(worker.base != NULL);
 	s.w = &worker;
 	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
 	CHECK(s.spool != NULL);
@@ -299,7 +331,7 @@ begin(void)
 	spool_policy(s.spool)->wait_commit = 1;
 	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
 	s.topology = topology_new();
-	CHECK_INT(wake_init(&s, lanes), 0);
+	wake_init(&s, lanes);
 	s.commit = commit_new(&s, &commit_ops);
 	s.breaker = breaker_new(&s);
 	s.rest = rest_delivery_new(&s);
@@ -322,19 +354,8 @@ end(void)
 
 	while (n_sent > 0)
 		answer(0, 0, NULL);
-	rest_delivery_free(s.rest);
-	nats_delivery_free(s.nats_delivery);
-	breaker_free(s.breaker);
-	commit_free(s.commit);
-	wake_clear(&s);
-	commit_check_free(s.commit_check);
-	conflict_free(s.conflict);
-	missing_runs_free(s.missing);
-	reconcile_free(s.reconcile);
-	sync_free(s.sync);
-	backfill_free(s.backfill);
-	node_states_free(s.nodes);
-	meta_delivery_free(s.meta);
+	event_base_free(worker.base);
+	world_keep(&s);
 	payload_free(s.payload);
 	topology_free(s.topology);
 	spool_close(s.spool);
@@ -682,7 +703,7 @@ test_foreign_stop(void)
 	    "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "," SHOWN(2, 1500,
 		"failed", 7) "]}");
 	CHECK_INT(state_of(a), RUN_STATE__COUNT);
-	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	CHECK_INT(spool_get(s.spool, b, &run), 1);
 	CHECK_STR(run.reason,
 	    "cc-backend has it as failed after 7 s, Slurm as "
@@ -697,7 +718,7 @@ test_foreign_stop(void)
 	CHECK_INT(n_sent, 0);
 	/* repaired on demand alone: deleted, begun anew */
 	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
-	CHECK_INT(state_of(b), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	req.flags = 0;
 	req.n_ids = 1;
 	req.ids[0] = 77;
@@ -729,7 +750,7 @@ test_foreign_stop_running(void)
 	turn(500, 1);
 	answer(0, 200, "{\"jobs\":[]}");
 	answer(0, 200, "{\"jobs\":[" SHOWN(1, 1000, "completed", 100) "]}");
-	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	put(1, 1000, 1100);
 	CHECK_INT(state_of(a), STOP_CONFLICT);
 	turn(500, 1);
@@ -739,10 +760,10 @@ test_foreign_stop_running(void)
 	/* a later run of its job would bar it, once it is deleted */
 	a = put(2, 1000, 1100);
 	b = put(2, 2000, 2100);
-	state_set(a, CLOSED_BY_OTHERS);
+	state_set(a, STOPPED_BY_OTHERS);
 	state_set(b, START_COMMITTED);
 	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
-	CHECK_INT(state_of(a), CLOSED_BY_OTHERS);
+	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	end();
 }
 
@@ -877,6 +898,217 @@ test_meta_nothing(void)
 	turn(500, 1);
 	answer(0, 200, "{\"jobId\":2,\"startTime\":1000}");
 	CHECK_INT(spool_meta_count(s.spool), 1);
+	end();
+}
+
+#define INFO "JobId=1 JobName=n UserId=u1(1) GroupId=g(1) JobState=CONFIGURING "
+
+/* A run that cc-backend has committed and that then ends. */
+static void
+run_with_info(int64_t start)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 1;
+	job.key.start = start;
+	job.flags = JOB_HAS_START;
+	job.user = strdup("u1");
+	job.name = strdup("n");
+	job.slurm_info = strdup(INFO);
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "JobState=CONFIGURING") != NULL);
+	answer(0, 201, "{}");
+	state_set(row, START_COMMITTED);
+	put_end_as(1, start, start + 100, END_COMPLETED, 0, NULL);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+}
+
+/* With the end, slurmInfo is sent once more, if the key says so. */
+static void
+test_meta_info(void)
+{
+	char reason[256];
+	struct spool_meta late;
+
+	begin();
+	backend_up();
+	run_with_info(1000);
+	CHECK_INT(spool_meta_count(s.spool), 1);
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK_STR(late.field, "slurmInfo");
+	CHECK_STR(late.value,
+	    "JobId=1 JobName=n\n   UserId=u1(1) GroupId=g(1)\n   "
+	    "JobState=COMPLETED");
+	spool_meta_drop(s.spool, late.id);
+	spool_meta_clear(&late);
+	conf_set(&worker.conf, CONF_CC_UPDATE_SLURM_INFO, "false");
+	payload_free(s.payload);
+	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
+	run_with_info(200000);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	conf_set(&worker.conf, CONF_CC_UPDATE_SLURM_INFO, "true");
+	end();
+}
+
+/* A message of the collector about the run of job 1 that began at 1000. */
+static int64_t
+put_about(unsigned flags, int64_t end, const char *script)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 1;
+	job.key.start = 1000;
+	job.flags = flags;
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job.user = strdup("u1");
+	job.script = script != NULL ? strdup(script) : NULL;
+	job_add_host(&job, "n1");
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+	return row;
+}
+
+#define SCRIPT "#!/bin/sh"
+
+/* The update that is stored; "" = none. */
+static const char *
+meta_stored(void)
+{
+	static char text[256];
+	struct spool_meta late;
+
+	text[0] = '\0';
+	if (spool_meta_next(s.spool, &late) != 1)
+		return text;
+	snprintf(text, sizeof(text), "%llu/%lld %s=%s",
+	    (unsigned long long)late.key.job, (long long)late.key.start,
+	    late.field, late.value);
+	spool_meta_clear(&late);
+	return text;
+}
+
+/* A start waits for its script, also when the run has ended meanwhile. */
+static void
+test_script_before_start(void)
+{
+	begin();
+	spool_policy(s.spool)->more_wait = 5000;
+	backend_up();
+	put_about(JOB_HAS_START | JOB_MORE, 0, NULL);
+	put_about(JOB_HAS_START, 1001, NULL);
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	CHECK(strstr(sent[0].body, "\"jobScript\":\"" SCRIPT "\"") != NULL);
+	answer(0, 201, "{}");
+	CHECK_STR(meta_stored(), "");
+	end();
+}
+
+/* A script that comes after the start is an update. */
+static void
+test_script_after_start(void)
+{
+	int64_t row;
+
+	begin();
+	spool_policy(s.spool)->script_key = "jobScript";
+	backend_up();
+	row = put_about(JOB_HAS_START | JOB_MORE, 0, NULL);
+	turn(500, 1);
+	CHECK(strstr(sent[0].body, "jobScript") == NULL);
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "1/1000 jobScript=" SCRIPT);
+	turn(300, 0);
+	CHECK_INT(n_sent, 1);
+	answer(0, 201, "{}");
+	state_set(row, START_COMMITTED);
+	turn(3000, 1);
+	CHECK(is_sent(0, REQUEST_META, 1));
+	CHECK(strstr(sent[0].body, "\"value\":\"" SCRIPT "\"") != NULL);
+	answer(0, 200, "{}");
+	CHECK_STR(meta_stored(), "");
+	/* The same script again is no news. */
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "");
+	/* Nobody wants it. */
+	spool_policy(s.spool)->script_key = NULL;
+	end();
+}
+
+/* The script comes when the run is done. */
+static void
+test_script_after_stop(void)
+{
+	int64_t row;
+
+	begin();
+	spool_policy(s.spool)->script_key = "jobScript";
+	backend_up();
+	row = put_about(JOB_HAS_START | JOB_MORE, 1001, NULL);
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(row, STOP_DUE);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_STOP, 1));
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(state_of(row), RUN_STATE__COUNT);
+	/* It is remembered that a script may come, and nothing is sent. */
+	CHECK_STR(meta_stored(), "1/1000 jobScript=");
+	turn(200, 0);
+	CHECK_INT(n_sent, 0);
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "1/1000 jobScript=" SCRIPT);
+	turn(3000, 1);
+	CHECK(is_sent(0, REQUEST_META, 1));
+	answer(0, 200, "{}");
+	/* A collector that starts again sends the script once more. */
+	put_about(JOB_PARTIAL, 0, SCRIPT);
+	CHECK_STR(meta_stored(), "");
+	end();
+}
+
+/* No script came: this is forgotten without a request. */
+static void
+test_script_never(void)
+{
+	struct spool_meta late;
+	int64_t row;
+
+	begin();
+	spool_policy(s.spool)->script_key = "jobScript";
+	backend_up();
+	row = put_about(JOB_HAS_START | JOB_MORE, 1001, NULL);
+	turn(500, 1);
+	answer(0, 201, "{}");
+	state_set(row, STOP_DUE);
+	turn(500, 1);
+	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(spool_meta_next(s.spool, &late), 1);
+	CHECK(late.due > spool_now(s.spool) + 30000);
+	CHECK_INT(spool_meta_wait(s.spool, late.id, 0, 0), 0);
+	spool_meta_clear(&late);
+	wake(&s, WAKE_DELIVERY);
+	turn(300, 0);
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(spool_meta_count(s.spool), 0);
+	CHECK_INT(s.n.meta_dropped, 0);
 	end();
 }
 
@@ -1040,7 +1272,6 @@ main(void)
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	spool_prepare();
-	worker.base = event_base_new();
 	conf_init(&worker.conf);
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
@@ -1055,13 +1286,17 @@ main(void)
 	test_halves();
 	test_tags();
 	test_meta_nothing();
+	test_meta_info();
+	test_script_before_start();
+	test_script_after_start();
+	test_script_after_stop();
+	test_script_never();
 	test_meta_previous_run();
 	test_meta();
 	test_no_clusters();
 	test_upgrade();
 	test_previous_run();
 	conf_clear(&worker.conf);
-	event_base_free(worker.base);
 	rmdir(dir);
 	return check_done();
 }

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/check.h"
@@ -39,7 +40,7 @@ test_commit_race(void)
 	sim_answer(REQUEST_LIST, 200, EMPTY);
 	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
 	CHECK_INT(sim_waits(REQUEST_STOP), 0);
-	sim_run(1000);
+	sim_run(4000);
 	/* a start accepted while the list is under way proves nothing */
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);
 	ended_run(2, 1001);
@@ -77,26 +78,125 @@ test_committed(void)
 	sim_end();
 }
 
-/* A start that no list shows for long is repeated, and nothing is lost. */
+/* Lists that show nothing, until a start is repeated: s. */
+static int
+until_repeated(int most)
+{
+	int i;
+
+	for (i = 0; i < most && sim_waits(REQUEST_START) == 0; i++) {
+		sim_run(1000);
+		if (sim_waits(REQUEST_LIST) > 0)
+			sim_answer(REQUEST_LIST, 200, EMPTY);
+	}
+	return i;
+}
+
+/*
+ * A start that no list shows for long is repeated, and nothing is lost. The
+ * interval of commits is not known: ccCommitInterval, 1 s here, may be wrong.
+ */
 static void
 test_overdue(void)
 {
-	int i;
+	int s;
 
 	sim_begin();
 	sim_connect();
 	ended_run(1, 1000);
-	for (i = 0; i < 10 && sim_waits(REQUEST_START) == 0; i++) {
-		sim_run(2000);
-		if (sim_waits(REQUEST_LIST) > 0)
-			sim_answer(REQUEST_LIST, 200, EMPTY);
-	}
+	s = until_repeated(1000);
+	CHECK(s >= 360 && s <= 400);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
 	CHECK_INT(sim_waits(REQUEST_STOP), 0);
 	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
 	CHECK_INT(sim.n.repeated, 1);
 	sim_answer(REQUEST_START, 201, "{}");
 	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	sim_end();
+}
+
+/* A run that ended, shown by the list that is requested after ms. */
+static void
+committed_run(uint64_t job, int64_t ms)
+{
+	char row[256];
+
+	sim_put(job, 1000, 1100);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(ms);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	snprintf(row, sizeof(row),
+	    "{\"jobs\":[{\"jobId\":%llu,\"cluster\":\"alpha\","
+	    "\"startTime\":1000,\"jobState\":\"running\",\"duration\":0}]}",
+	    (unsigned long long)job);
+	sim_answer(REQUEST_LIST, 200, row);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	snprintf(row, sizeof(row), "{\"jobId\":%llu,\"startTime\":1000}",
+	    (unsigned long long)job);
+	sim_answer(REQUEST_STOP, 200, row);
+}
+
+/* Two commits that were seen limit the interval: a lost start is repeated soon.
+ */
+static void
+test_interval_short(void)
+{
+	int s;
+
+	sim_begin();
+	sim_connect();
+	sim_run(1000); /* starts of an earlier process tell nothing */
+	committed_run(1, 2000);
+	sim_run(1000);
+	committed_run(2, 2000);
+	ended_run(3, 1000);
+	s = until_repeated(1000);
+	CHECK(s >= 15 && s <= 20);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
+/*
+ * cc-backend commits every 120 s, ccCommitInterval is 1 s: few lists, and no
+ * start is repeated, in the first interval and later, with stops that wait and
+ * without.
+ */
+static void
+test_interval_long(void)
+{
+	static const char *const rows[] = { SIM_JOB(1, 1000, "running", 0),
+		SIM_JOB(2, 1000, "running", 0),
+		SIM_JOB(3, 1000, "running", 0) };
+	char list[256];
+	int i, s, lists;
+
+	sim_begin();
+	sim_connect();
+	for (i = 0; i < 3; i++) {
+		sim_put((uint64_t)i + 1, 1000, i < 2 ? 1100 : 0);
+		sim_answer(REQUEST_START, 201, "{}");
+		for (s = lists = 0; s < 120; s++) {
+			sim_run(1000);
+			if (sim_waits(REQUEST_LIST) == 0)
+				continue;
+			lists++;
+			sim_answer(REQUEST_LIST, 200, EMPTY);
+		}
+		CHECK(lists <= 8);
+		snprintf(list, sizeof(list), "{\"jobs\":[%s]}", rows[i]);
+		for (s = 0; s < 130 && sim_waits(REQUEST_LIST) == 0; s++)
+			sim_run(1000);
+		/* soon after the commit while a stop waits */
+		CHECK(s <= (i < 2 ? 30 : 125));
+		sim_answer(REQUEST_LIST, 200, list);
+		CHECK_INT(sim_waits(REQUEST_STOP), i < 2);
+		if (i < 2)
+			sim_answer(REQUEST_STOP, 200,
+			    i == 0 ? "{\"jobId\":1,\"startTime\":1000}" :
+				     "{\"jobId\":2,\"startTime\":1000}");
+	}
+	CHECK_INT(sim.n.repeated, 0);
 	sim_end();
 }
 
@@ -133,7 +233,7 @@ test_duplicate(void)
 	sim_end();
 	/* and not as Slurm says: kept for an admin */
 	refused(EMPTY, "{\"jobs\":[" SIM_JOB(2, 1000, "failed", 7) "]}");
-	CHECK_INT(sim_state(2, 1000), CLOSED_BY_OTHERS);
+	CHECK_INT(sim_state(2, 1000), STOPPED_BY_OTHERS);
 	CHECK_INT(sim_waits(REQUEST_STOP) + sim_waits(REQUEST_DELETE), 0);
 	sim_end();
 	/* another run of the job is there: rejected, and kept */
@@ -168,6 +268,8 @@ main(void)
 	test_commit_race();
 	test_committed();
 	test_overdue();
+	test_interval_short();
+	test_interval_long();
 	test_duplicate();
 	test_failures();
 	return check_done();

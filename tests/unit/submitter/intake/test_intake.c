@@ -22,7 +22,11 @@
 #define START 1700000000
 
 static char dir[] = "/tmp/test_intake.XXXXXX";
-static struct submitter s;
+#define TESTS_MAX 8
+
+/* The permanent objects of a test stay: a process has one set. */
+static struct submitter s, kept[TESTS_MAX];
+static unsigned n_kept;
 static struct worker worker;
 static struct channel *collector; /* its end in the submitter */
 static int far, broken, denied;
@@ -115,15 +119,18 @@ begin(const char *clusters)
 	int fds[2];
 
 	memset(&s, 0, sizeof(s));
+	worker.base = event_base_new();
+	if (worker.base == NULL || n_kept == TESTS_MAX)
+		exit(1);
 	broken = denied = 0;
 	seq = 0;
 	CHECK_INT(conf_set(&worker.conf, CONF_CLUSTERS, clusters), 0);
 	s.w = &worker;
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
-	if (s.spool == NULL || wake_init(&s, lanes) == -1 ||
-	    socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == -1)
+	if (s.spool == NULL || socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == -1)
 		exit(1);
+	wake_init(&s, lanes);
 	spool_policy(s.spool)->to[DEST_REST] = 1;
 	s.commit = commit_new(&s, &commit_ops);
 	s.intake = intake_new(&s, &intake_ops);
@@ -142,10 +149,9 @@ end(void)
 	intake_peer(s.intake, NULL);
 	channel_free(collector);
 	close(far);
-	intake_free(s.intake);
-	commit_free(s.commit);
-	wake_clear(&s);
 	spool_close(s.spool);
+	event_base_free(worker.base); /* no timer fires any more */
+	kept[n_kept++] = s;
 	snprintf(cmd, sizeof(cmd), "rm -f %s/spool.*", dir);
 	CHECK_INT(system(cmd), 0);
 }
@@ -340,9 +346,8 @@ main(void)
 {
 	log_init("test_intake", LOG_LEVEL_FATAL);
 	spool_prepare();
-	worker.base = event_base_new();
 	conf_init(&worker.conf);
-	if (worker.base == NULL || mkdtemp(dir) == NULL)
+	if (mkdtemp(dir) == NULL)
 		return 1;
 	test_configured();
 	test_learned();

@@ -33,7 +33,8 @@ enum mode {
 	MODE_REJECT_SUBJECT, /* permissions violation */
 	MODE_BREAK,	     /* closes the connection at a message */
 	MODE_DUPLICATE,	     /* JetStream: the stream has the id */
-	MODE_NO_STREAM	     /* JetStream: no responders */
+	MODE_NO_STREAM,	     /* JetStream: no responders */
+	MODE_NO_QUESTIONS    /* JetStream: only publishing is permitted */
 };
 
 static struct event_base *base;
@@ -44,6 +45,7 @@ static int port;
 /* The broker. */
 static enum mode mode;
 static unsigned published; /* messages of runs */
+static unsigned asked;	   /* questions about the window of the stream */
 static char login[1024], message[4096], header[256];
 static char sid[16]; /* subscription of libnats' inbox */
 
@@ -64,7 +66,19 @@ reply(struct bufferevent *bev, const char *to, const char *text)
 static void
 stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 {
-	if (strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0)
+	if (strncmp(subject, "$JS.API.", 8) == 0 && mode == MODE_NO_QUESTIONS) {
+		evbuffer_add_printf(bufferevent_get_output(bev),
+		    "-ERR 'Permissions Violation for Publish to \"%s\"'\r\n",
+		    subject);
+		return;
+	}
+	asked += strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0;
+	if (strcmp(subject, "$JS.API.STREAM.NAMES") == 0)
+		reply(bev, to,
+		    "{\"type\":\"io.nats.jetstream.api.v1."
+		    "stream_names_response\",\"total\":1,\"offset\":0,"
+		    "\"limit\":1024,\"streams\":[\"JOBS\"]}");
+	else if (strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0)
 		reply(bev, to,
 		    "{\"type\":\"io.nats.jetstream.api.v1."
 		    "stream_info_response\",\"config\":{\"name\":\"JOBS\","
@@ -385,8 +399,12 @@ check_stream(void)
 {
 	struct nats_status st;
 
+	published = 0;
 	use("c", 1, MODE_ACCEPT);
 	wait_up(1);
+	/* The window is known before a message is published. */
+	CHECK_INT(asked, 1);
+	CHECK_INT(published, 0);
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_SENT);
@@ -401,6 +419,18 @@ check_stream(void)
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_AWAY);
+	CHECK(strstr(why, "no stream acknowledges subject jobs") != NULL);
+	wait_up(0);
+	/* A login that may only publish: the window stays unknown. */
+	use("d", 1, MODE_NO_QUESTIONS);
+	wait_up(1);
+	CHECK_INT(asked, 1);
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	mode = MODE_NO_STREAM;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
 	CHECK(strstr(why, "no stream acknowledges subject jobs") != NULL);
 	wait_up(0);
 }

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/codec.h"
@@ -113,6 +115,79 @@ test_back(void)
 	sim_end();
 }
 
+/* Stores a run of job 7 that was requeued after 10 s, and its next run. */
+static void
+early_put(void)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 7;
+	job.key.start = 1000;
+	job.submit = 900;
+	job.end = 1010;
+	job.state = END_REQUEUED;
+	job.flags = JOB_HAS_START;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	CHECK_INT(spool_put(sim.spool, &job, &row), PUT_NEW);
+	job_clear(&job);
+}
+
+/* The earlier run is deleted in cc-backend, then the later one is started. */
+static void
+check_replaced(void)
+{
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_waits(REQUEST_DELETE), 1);
+	CHECK(strstr(sim_body(REQUEST_DELETE),
+		  "{\"jobId\":7,\"cluster\":\"alpha\",\"startTime\":1000}") !=
+	    NULL);
+	sim_answer(REQUEST_DELETE, 200, "{}");
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"startTime\":1100") != NULL);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(7, 1100), STARTED);
+}
+
+/*
+ * requeuedRuns=last: the other suite has delivered the earlier run. This suite
+ * deletes it in cc-backend when the later run comes, before or after it becomes
+ * active.
+ */
+static void
+test_last_requeued(void)
+{
+	static const char list[] = "{\"jobs\":[" SIM_JOB(7, 1000, "cancelled",
+	    10) "]}";
+
+	/* the later run comes while this suite is passive */
+	begin();
+	spool_policy(sim.spool)->last_requeued = 1;
+	early_put();
+	sim_put(7, 1100, 0);
+	CHECK_INT(sim_waits(REQUEST_DELETE), 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, list);
+	check_replaced();
+	sim_end();
+
+	/* it comes later */
+	begin();
+	spool_policy(sim.spool)->last_requeued = 1;
+	early_put();
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, list);
+	CHECK_INT(sim_state(7, 1000), KEPT_REPLACEABLE);
+	CHECK_INT(sim_waits(REQUEST_DELETE), 0);
+	sim_put(7, 1100, 0);
+	check_replaced();
+	sim_end();
+}
+
 /* The second suite looks for stops later than the first one. */
 static void
 test_rank(void)
@@ -134,6 +209,7 @@ main(void)
 	test_active();
 	test_list_fails();
 	test_back();
+	test_last_requeued();
 	test_rank();
 	return check_done();
 }

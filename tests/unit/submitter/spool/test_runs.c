@@ -181,7 +181,7 @@ test_forgotten(void)
 	CHECK_INT(spool_get(sp, a, &run), 1);
 	CHECK_STR(run_state_text(&run, DEST_REST), "unconfirmed");
 	run.not_found_count = 2;
-	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
+	CHECK_INT(spool_set_unknown(sp, &run, "forgotten"), 0);
 	CHECK_INT(state_of(sp, a, DEST_REST), START_REJECTED);
 	CHECK_INT(state_of(sp, a, DEST_NATS), START_REJECTED);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
@@ -191,7 +191,7 @@ test_forgotten(void)
 	sp = spool_begin_test(1, 1);
 	CHECK_INT(spool_get(sp, a, &run), 1);
 	CHECK_STR(run.reason, "forgotten");
-	CHECK_STR(run_state_text(&run, DEST_REST), "forgotten");
+	CHECK_STR(run_state_text(&run, DEST_REST), "unknown to Slurm");
 	CHECK(run.flags & RUN_UNCONFIRMED);
 	CHECK_INT(spool_get(sp, b, &run), 1);
 	CHECK_STR(run_state_text(&run, DEST_REST), "start due");
@@ -203,7 +203,7 @@ test_forgotten(void)
 	/* Again, and then accounting knows its end. */
 	CHECK_INT(spool_get(sp, a, &run), 1);
 	CHECK_INT(run.not_found_count, 0);
-	CHECK_INT(spool_set_forgotten(sp, &run, "forgotten"), 0);
+	CHECK_INT(spool_set_unknown(sp, &run, "forgotten"), 0);
 	CHECK_INT(put_flags(sp, 45, 1000, 0, 1100, END_FAILED, &a), PUT_MERGED);
 	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE_ENDED);
 	CHECK_INT(state_of(sp, a, DEST_NATS), START_DUE_ENDED);

@@ -727,7 +727,59 @@ resources_are(const struct job *a, const struct job *b)
 	}
 }
 
-/* Resources kept without a row, and taken over by what accounting tells. */
+/* job_with_resources(5, 1000) as the program of commit 3ec383c wrote it. */
+static const char stub_v1[] =
+    "0106012700026e3107010132000220020200033d030200103030303030303030"
+    "3a34313a30302e30090743313a30302e30010133070101340300010135030200"
+    "1030303030303030303a34313a30302e30090743313a30302e30010136070101"
+    "3706020402010138060220020101390701023130070201310702013207020133"
+    "0702013407020135070201360702013707020138070201390701023230070201"
+    "3107020132070201330702013407020135070201360702013707020138070201"
+    "3907010233300702013107020132070201330702013407020135070201360702"
+    "0137070201380702013907";
+
+/* A resource record of version 1 is merged into the record of its run. */
+static void
+test_stub_v1(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_resources stub = { { "alpha", 5, 1000 }, 970 };
+	uint8_t bytes[sizeof(stub_v1) / 2];
+	const size_t n = sizeof(bytes);
+	struct job job, told, got;
+	int64_t row;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		CHECK_INT(sscanf(stub_v1 + 2 * i, "%2hhx", &bytes[i]), 1);
+	for (i = 0; i < n; i++) {
+		job_init(&got);
+		CHECK_INT(spool_resources_read(bytes, i, &got), -1);
+		job_clear(&got);
+	}
+	job_with_resources(&job, 5, 1000);
+	snprintf(stub.key.cluster, sizeof(stub.key.cluster), "%s",
+	    job.key.cluster);
+	CHECK_INT(spool_resources_add(sp, &stub, bytes, n), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	job_make(&told, 5, 1000, 2000);
+	CHECK_INT(spool_put(sp, &told, &row), PUT_NEW);
+	job_clear(&told);
+	job_init(&got);
+	CHECK_INT(spool_record(sp, row, &got), 0);
+	resources_are(&got, &job);
+	CHECK_INT(got.shared, SHARED_NONE);
+	CHECK_INT(got.flags & (JOB_HAS_THREADS | JOB_HAS_ACCELS),
+	    JOB_HAS_THREADS | JOB_HAS_ACCELS);
+	job_clear(&got);
+	job_clear(&job);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_resources_count(sp), 0);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Resources kept without a row, and merged into the record of accounting. */
 static void
 test_stub(void)
 {
@@ -739,7 +791,7 @@ test_stub(void)
 
 	job_with_resources(&job, 5, 1000);
 	wr_init(&w, 1 << 16);
-	spool_resources_write(&w, &job);
+	CHECK_INT(spool_resources_write(&w, &job), 0);
 	CHECK(w.len <= SPOOL_RESOURCE_MAX);
 	for (i = 0; i <= w.len; i++) {
 		job_init(&got);
@@ -748,6 +800,13 @@ test_stub(void)
 		if (i == w.len)
 			resources_are(&got, &job);
 		job_clear(&got);
+	}
+	for (i = 0; i < w.len; i++) {
+		w.buf[i] ^= 0x10;
+		job_init(&got);
+		CHECK_INT(spool_resources_read(w.buf, w.len, &got), -1);
+		job_clear(&got);
+		w.buf[i] ^= 0x10;
 	}
 	wr_clear(&w);
 	CHECK_INT(spool_resources_put(sp, &job), PUT_NEW);
@@ -909,6 +968,7 @@ main(void)
 	test_late();
 	test_blocked();
 	test_migration();
+	test_stub_v1();
 	test_stub();
 	test_evict();
 	test_shed();

@@ -97,7 +97,7 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 	enum run_state ended = run_next(dest, state, event, 1);
 
 	/* A state fits the end of its run. */
-	if (event != RUN_EVENT_REMEMBERED)
+	if (event != RUN_EVENT_KNOWN_AGAIN)
 		CHECK(!says_open(ended));
 	if (event != RUN_EVENT_STOP_NO_RUN && event != RUN_EVENT_RETRY)
 		CHECK(!says_ended(open));

@@ -196,11 +196,19 @@ test_go_file(const char *source)
 static void
 test_example(const char *source)
 {
-	char path[512];
+	char path[512], *text;
+	unsigned mode, owner;
+	const char *why;
 	struct outcome o;
+	size_t n;
 
+	/* The source tree may belong to any user. */
 	snprintf(path, sizeof(path), "%s/etc/config.json.example", source);
-	run(&o, path, 1);
+	text = conf_file_read(path, CONF_FILE_MAX, &n, &mode, &owner, &why);
+	CHECK(text != NULL);
+	run_text(&o, text);
+	free(text);
+	CHECK_INT(conf_bool(&o.conf, CONF_STRICT_MODES), 1);
 	CHECK_INT(o.status, 0);
 	CHECK_STR(o.reason, "");
 	CHECK(strstr(o.log, "ccRestJwt: is not set") != NULL);
@@ -379,6 +387,17 @@ static const struct {
 	    "clusters: item 1 must be a cluster's name", NULL },
 	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }",
 	    "would allow Slurm's commands to read", NULL },
+	{ MINIMAL ", \"jobScriptMaxBytes\": 63 }", NULL,
+	    "is less than 64: 64 bytes are used" },
+	{ MINIMAL ", \"jobScriptMaxBytes\": 0 }", NULL, NULL },
+	{ MINIMAL ", \"jobScriptMaxBytes\": 64 }", NULL, NULL },
+#ifdef HAVE_NATS
+	{ MINIMAL ", \"natsServer\": \"n1, n2:4223,  nats://n3\" }", NULL,
+	    NULL },
+#endif
+	{ MINIMAL ", \"natsServer\": \"n1 n2\" }", "separated by commas",
+	    NULL },
+	{ MINIMAL ", \"natsServer\": \" n1\" }", "separated by commas", NULL },
 	{ MINIMAL ", \"natsServer\": \"n\", \"natsCertFile\": \"/dev/null\" }",
 	    "natsCertFile: /dev/null: is not a regular file", NULL },
 	{ MINIMAL ", \"natsCertFile\": \"/dev/null\" }", NULL, NULL },
@@ -436,6 +455,15 @@ test_obsolete(void)
 		    "ipcSockPath: was removed and has no effect; "
 		    "prepSockListenPath is where the daemon listens, "
 		    "prepSockConnectPath where the hook connects\n" },
+		{ MINIMAL ", \"accelerators\": {\"n\": {\"0\": \"x\"}} }",
+		    "accelerators: is a key of cc-slurm-sync and has no "
+		    "effect; gpuPciAddrs takes the same value\n" },
+		{ MINIMAL ", \"cc-backend\": {\"apikey\": \"hush\"} }",
+		    "cc-backend: is a key of cc-slurm-sync and has no "
+		    "effect; use ccRestUrl and ccRestJwtFile\n" },
+		{ MINIMAL ", \"node_regex\": \"^n\" }",
+		    "node_regex: is a key of cc-slurm-sync and has no "
+		    "effect; the hosts are read from Slurm; remove the key\n" },
 	};
 	struct outcome o;
 	const char *first;
@@ -507,9 +535,71 @@ test_modes(void)
 	write_file(file, text, sizeof(text) - 1, 0600);
 	CHECK(chown(file, 1, 0) == 0);
 	run(&o, file, 1);
-	CHECK(strstr(o.log, "belongs to user 1") != NULL);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log,
+		  "belongs to user 1, who can change it: chown root "
+		  "/tmp/") != NULL);
 	CHECK(chown(file, 0, 0) == 0);
 	forget(&o);
+}
+
+/* Runs with a mode of the folder and of the file, strict and not. */
+static void
+run_unsafe(mode_t folder_mode, mode_t mode, const char *want)
+{
+	static const char strict[] = MINIMAL ", \"strictModes\": true }";
+	struct outcome o;
+
+	CHECK(chmod(folder, folder_mode) == 0);
+	write_file(file, MINIMAL "}", strlen(MINIMAL "}"), mode);
+	run(&o, file, 1);
+	CHECK_INT(o.status, 0);
+	CHECK(want != NULL ? strstr(o.log, want) != NULL : *o.log == '\0');
+	forget(&o);
+	write_file(file, strict, sizeof(strict) - 1, mode);
+	run(&o, file, 1);
+	CHECK_INT(o.status, want != NULL);
+	if (want != NULL) {
+		CHECK(strstr(o.reason, want) != NULL);
+		CHECK(strstr(o.reason, "(strictModes is true)") != NULL);
+	}
+	forget(&o);
+	CHECK(chmod(folder, 0700) == 0);
+}
+
+static void
+test_unsafe(void)
+{
+	char want[256], text[512];
+	struct outcome o;
+
+	run_unsafe(0700, 0640, NULL);
+	run_unsafe(01777, 0640, NULL);
+	run_unsafe(0755, 0660,
+	    "its group can change it (mode 0660): chmod go-w ");
+	snprintf(want, sizeof(want),
+	    "the group of %s can replace it (mode 0775): chmod go-w %s", folder,
+	    folder);
+	run_unsafe(0775, 0640, want);
+	snprintf(want, sizeof(want),
+	    "all users of %s can replace it (mode 0777): chmod go-w %s", folder,
+	    folder);
+	run_unsafe(0777, 0640, want);
+	/* A secret file, by a link in a folder that is safe. */
+	CHECK(mkdir(in_folder("open"), 0700) == 0);
+	CHECK(chmod(in_folder("open"), 0770) == 0);
+	write_file(in_folder("open/jwt"), TOKEN, sizeof(TOKEN) - 1, 0600);
+	CHECK(symlink(in_folder("open/jwt"), in_folder("link")) == 0);
+	snprintf(text, sizeof(text), "{ " URL "\"ccRestJwtFile\": \"%s\" }",
+	    in_folder("link"));
+	run_text(&o, text);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log, "ccRestJwtFile: /tmp/") != NULL);
+	CHECK(strstr(o.log, "/open can replace it (mode 0770)") != NULL);
+	forget(&o);
+	CHECK(unlink(in_folder("link")) == 0);
+	CHECK(unlink(in_folder("open/jwt")) == 0);
+	CHECK(rmdir(in_folder("open")) == 0);
 }
 
 /* One key that names a file of this content and mode, and key 2. */
@@ -576,6 +666,97 @@ test_nats_files(void)
 	forget(&o);
 	run_with_file(&o, "natsCaFile", "x", 0644);
 	CHECK(strstr(o.reason, "is not a PEM certificate") != NULL);
+	forget(&o);
+}
+
+static void
+run_documented(struct outcome *o, const char *source)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/tests/data/conf/documented.json",
+	    source);
+	run(o, path, 1);
+	CHECK_INT(o->status, 0);
+	CHECK_STR(o->reason, "");
+	CHECK_STR(conf_str(&o->conf, CONF_LAST_RUN),
+	    "/var/lib/cc-slurm-adapter/last_run");
+	CHECK_INT(conf_int(&o->conf, CONF_QUERY_MAX_RETRIES), 5);
+}
+
+/*
+ * The example of the Go adapter's README, unchanged.  Its files do not exist
+ * on this machine; only user and password can be used.
+ */
+static void
+test_documented(const char *source)
+{
+	struct outcome o;
+
+	if (access("/etc/cc-slurm-adapter/nats.creds", F_OK) == 0)
+		return;
+	run_documented(&o, source);
+	CHECK(strstr(o.log,
+		  "documented.json:24: natsCredsFile: "
+		  "/etc/cc-slurm-adapter/nats.creds does not exist; the NATS "
+		  "login is natsNKeySeedFile") != NULL);
+	CHECK(strstr(o.log,
+		  "documented.json:25: natsNKeySeedFile: "
+		  "/etc/ss-slurm-adapter/nats.nkey does not exist; the NATS "
+		  "login is natsUser") != NULL);
+	check_secret(&o, CONF_NATS_USER, "myuser");
+	check_secret(&o, CONF_NATS_PASSWORD, "123456789");
+	forget(&o);
+}
+
+/* All logins with their files: one is used, no other secret is passed on. */
+static void
+test_all_logins(void)
+{
+	static const char creds[] = "-----BEGIN NATS USER JWT-----\nx\n";
+	struct outcome o;
+	char text[1024];
+
+	write_file(in_folder("creds"), creds, strlen(creds), 0600);
+	write_file(in_folder("nkey"), "SUABC\n", 6, 0600);
+	snprintf(text, sizeof(text),
+	    MINIMAL ", " NATS_SERVER "\"natsUser\": \"u\", "
+		    "\"natsPassword\": \"hush\", \"natsToken\": \"hushtoo\", "
+		    "\"natsNKeySeedFile\": \"%s\", "
+		    "\"natsCredsFile\": \"%s\" }",
+	    in_folder("nkey"), in_folder("creds"));
+	run_text(&o, text);
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_NATS_CREDS_FILE, creds);
+	check_secret(&o, CONF_NATS_NKEY_SEED_FILE, "");
+	check_secret(&o, CONF_NATS_TOKEN, "");
+	check_secret(&o, CONF_NATS_USER, "");
+	check_secret(&o, CONF_NATS_PASSWORD, "");
+	CHECK(strstr(o.log,
+		  "natsNKeySeedFile: has no effect, because natsCredsFile is "
+		  "the NATS login") != NULL);
+	CHECK(strstr(o.log, "natsToken: has no effect") != NULL);
+	CHECK(strstr(o.log, "natsUser: has no effect") != NULL);
+	CHECK(strstr(o.log, "hush") == NULL);
+	forget(&o);
+	/* Only a missing file is passed over. */
+	write_file(in_folder("creds"), creds, strlen(creds), 0644);
+	run_text(&o, text);
+	CHECK(strstr(o.reason, "is readable by other users") != NULL);
+	forget(&o);
+	unlink(in_folder("creds"));
+	run_text(&o, text);
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_NATS_NKEY_SEED_FILE, "SUABC\n");
+	check_secret(&o, CONF_NATS_USER, "");
+	forget(&o);
+	unlink(in_folder("nkey"));
+	/* Without another login, a missing file is an error. */
+	run_text(&o,
+	    MINIMAL ", " NATS_SERVER "\"natsCredsFile\": \"/nowhere\" }");
+	CHECK(
+	    strstr(o.reason,
+		"natsCredsFile: /nowhere: No such file or directory") != NULL);
 	forget(&o);
 }
 #endif
@@ -707,9 +888,12 @@ main(void)
 	test_obsolete();
 	test_absent();
 	test_modes();
+	test_unsafe();
 	test_files();
 #ifdef HAVE_NATS
 	test_nats_files();
+	test_documented(source != NULL ? source : ".");
+	test_all_logins();
 #endif
 	test_credential();
 	test_heavy();

@@ -31,8 +31,8 @@ setup_make(struct setup *setup, struct conf *conf, const char *spool_dir)
 	setup_init(setup);
 	setup->as_root = as_root;
 	setup->mode = SANDBOX_ENFORCE;
-	setup->identity[ROLE_COLLECTOR].uid = as_root ? SLURM_UID : geteuid();
-	setup->identity[ROLE_COLLECTOR].gid = as_root ? SLURM_UID : getegid();
+	setup->identity[ROLE_RUNNER].uid = as_root ? SLURM_UID : geteuid();
+	setup->identity[ROLE_RUNNER].gid = as_root ? SLURM_UID : getegid();
 	setup->identity[ROLE_SUBMITTER].uid = as_root ? SUBMIT_UID : geteuid();
 	setup->identity[ROLE_SUBMITTER].gid = as_root ? SUBMIT_UID : getegid();
 	conf_init(conf);

@@ -35,7 +35,8 @@ hook_connect(const struct setup *setup)
 	int fd, rc;
 
 	memset(&sa, 0, sizeof(sa));
-	if (getsockname(setup->listen_fd, (struct sockaddr *)&sa, &len) == -1)
+	if (getsockname(setup->listen_fds[0], (struct sockaddr *)&sa, &len) ==
+	    -1)
 		return -1;
 	fd = socket(sa.ss_family, SOCK_STREAM, 0);
 	rc = connect(fd, (struct sockaddr *)&sa, len);
@@ -54,13 +55,13 @@ shut_down_check(const char *listen)
 	setup_init(&setup);
 	conf_make(&conf, listen);
 	CHECK_INT(sockets_open(&setup, &conf), 0);
-	before = setup.listen_fd;
+	before = setup.listen_fds[0];
 	CHECK_INT(sockets_hook_repair(&setup, &conf), 0);
-	CHECK_INT(setup.listen_fd, before); /* nothing to do */
+	CHECK_INT(setup.listen_fds[0], before); /* nothing to do */
 	CHECK_INT(hook_connect(&setup), 0);
 	CHECK_INT(sockets_hook_repair(&setup, &conf), 0); /* one waits */
-	CHECK_INT(setup.listen_fd, before);
-	CHECK_INT(shutdown(setup.listen_fd, SHUT_RDWR), 0);
+	CHECK_INT(setup.listen_fds[0], before);
+	CHECK_INT(shutdown(setup.listen_fds[0], SHUT_RDWR), 0);
 	CHECK_INT(hook_connect(&setup), -1);
 	CHECK_INT(sockets_hook_repair(&setup, &conf), 0);
 	CHECK_INT(hook_connect(&setup), 0);

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processes of commands; see runner.h.  A command has ended when its
+ * process is reaped and its standard error is at its end.  The other processes
+ * of its group are killed with it.
+ */
+#include "config.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "runner/confine/confine.h"
+#include "runner/runner.h"
+
+#define LINGER_MS  5000	   /* that standard error may stay open after the end */
+#define STARTS_MAX 2	   /* attempts to start one command */
+#define PAUSES_MAX 3600000 /* ms of all pauses of one command */
+#define TOKEN	   1000	   /* of the limit of starts */
+
+struct command {
+	struct command *next;
+	struct commands *all;
+	uint64_t id;
+	struct question_args args; /* owned */
+	unsigned deadline_ms;
+	int waiting; /* not started yet */
+	pid_t pid;   /* 0 = reaped, or never started */
+	int status;
+	int failed; /* never started */
+	int killed;
+	int timeout;
+	struct event *err; /* NULL = at its end */
+	struct event *timer;
+	long long started_ms; /* clock_ms() */
+	long long paused_at;  /* the same; 0 = not paused */
+	long long paused_ms;  /* of earlier pauses */
+	uint64_t peak;
+	size_t err_len;
+	char err_text[RUNNER_ERR_MAX];
+};
+
+struct commands {
+	struct event_base *base;
+	const struct commands_ops *ops;
+	void *arg;
+	char *const *env;	 /* borrowed */
+	struct confine *confine; /* borrowed */
+	struct event *child;
+	struct command *first;
+	unsigned running;
+	long long tokens; /* thousandths */
+	long long tokens_at;
+};
+
+static void
+err_close(struct command *cmd)
+{
+	int fd;
+
+	if (cmd->err == NULL)
+		return;
+	fd = event_get_fd(cmd->err);
+	event_free(cmd->err);
+	close(fd);
+	cmd->err = NULL;
+}
+
+static void
+timer_set(struct command *cmd, long long ms)
+{
+	struct timeval tv;
+
+	if (ms < 0)
+		ms = 0;
+	tv.tv_sec = ms / 1000;
+	tv.tv_usec = ms % 1000 * 1000;
+	if (event_add(cmd->timer, &tv) == -1)
+		fatalx("out of memory");
+}
+
+static int
+has_ended(const struct command *cmd)
+{
+	return !cmd->waiting && cmd->pid == 0 && cmd->err == NULL;
+}
+
+static void
+command_check(struct command *cmd)
+{
+	if (has_ended(cmd))
+		timer_set(cmd, 0);
+}
+
+static void
+command_destroy(struct command *cmd)
+{
+	struct command **p = &cmd->all->first;
+
+	while (*p != cmd)
+		p = &(*p)->next;
+	*p = cmd->next;
+	cmd->all->running--;
+	err_close(cmd);
+	if (cmd->timer != NULL)
+		event_free(cmd->timer);
+	question_args_clear(&cmd->args);
+	free(cmd);
+}
+
+/* Standard error as one text for the log. */
+static void
+err_trim(struct command *cmd)
+{
+	size_t i, n = cmd->err_len;
+
+	while (n > 0 &&
+	    (cmd->err_text[n - 1] == '\n' || cmd->err_text[n - 1] == ' '))
+		n--;
+	for (i = 0; i < n; i++)
+		if (cmd->err_text[i] == '\0')
+			cmd->err_text[i] = '?';
+	cmd->err_text[n] = '\0';
+}
+
+static void
+command_finish(struct command *cmd)
+{
+	struct commands *cs = cmd->all;
+	struct command_result end = {
+		.how = cmd->failed ? ANSWER_NOT_STARTED :
+		    cmd->timeout   ? ANSWER_TIMEOUT :
+				     ANSWER_EXITED,
+		.status = cmd->status,
+		.ms = (uint32_t)(clock_ms() - cmd->started_ms - cmd->paused_ms),
+		.peak = cmd->peak,
+		.err = cmd->err_text,
+	};
+
+	err_trim(cmd);
+	cs->ops->ended(cmd->id, &end, cs->arg);
+	command_destroy(cmd);
+}
+
+static void
+command_kill(struct command *cmd)
+{
+	cmd->killed = 1;
+	cmd->waiting = 0;
+	if (cmd->pid > 0)
+		kill(-cmd->pid, SIGKILL);
+	err_close(cmd);
+	command_check(cmd);
+}
+
+static void
+on_err(evutil_socket_t fd, short what, void *arg)
+{
+	struct command *cmd = arg;
+	char drop[1024];
+	size_t room = sizeof(cmd->err_text) - 1 - cmd->err_len;
+	ssize_t n;
+
+	(void)what;
+	if (room > 0)
+		n = read(fd, cmd->err_text + cmd->err_len, room);
+	else
+		n = read(fd, drop, sizeof(drop));
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		err_close(cmd);
+		command_check(cmd);
+		return;
+	}
+	if (room > 0)
+		cmd->err_len += (size_t)n;
+}
+
+/* --- start --- */
+
+static void __attribute__((format(printf, 2, 3)))
+not_started(struct command *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd->err_text, sizeof(cmd->err_text), fmt, ap);
+	va_end(ap);
+	cmd->err_len = strlen(cmd->err_text);
+	cmd->failed = 1;
+	command_check(cmd);
+}
+
+static int
+err_watch(struct command *cmd, int fd)
+{
+	cmd->err = event_new(cmd->all->base, fd, EV_READ | EV_PERSIST, on_err,
+	    cmd);
+	if (cmd->err == NULL) {
+		close(fd);
+		return -1;
+	}
+	return event_add(cmd->err, NULL);
+}
+
+/*
+ * Starts the process.  The command may have been replaced after its rules were
+ * made: then the new one is not executable, and the rules are made again.
+ */
+static void
+command_execute(struct command *cmd, int out, int err)
+{
+	struct commands *cs = cmd->all;
+	const char *program = cmd->args.argv[0], *why = "";
+	struct confine_rules rules;
+	int rc, i;
+
+	for (i = 0; i < STARTS_MAX; i++) {
+		if (confine_prepare(cs->confine, program, &rules) == -1) {
+			not_started(cmd, "%s: %s", program, strerror(errno));
+			return;
+		}
+		rc = command_spawn(&cmd->pid, cmd->args.argv, cs->env, &rules,
+		    out, err, &why);
+		confine_release(&rules);
+		if (rc != EACCES)
+			break;
+	}
+	if (rc != 0)
+		not_started(cmd, "%s %s: %s", program, why, strerror(rc));
+	else
+		log_trace("started %s", program);
+}
+
+static void
+command_begin(struct command *cmd)
+{
+	int out[2], err[2];
+
+	cmd->waiting = 0;
+	cmd->started_ms = clock_ms();
+	timer_set(cmd, cmd->deadline_ms);
+	if (pipe_new(out) == -1) {
+		not_started(cmd, "pipe: %s", strerror(errno));
+		return;
+	}
+	if (pipe_new(err) == -1) {
+		not_started(cmd, "pipe: %s", strerror(errno));
+		close(out[0]);
+		close(out[1]);
+		return;
+	}
+	if (err_watch(cmd, err[0]) == -1)
+		fatalx("out of memory");
+	command_execute(cmd, out[1], err[1]);
+	close(out[1]);
+	close(err[1]);
+	cmd->all->ops->started(cmd->id, out[0], cmd->all->arg);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct command *cmd = arg;
+
+	(void)fd;
+	(void)what;
+	if (cmd->waiting)
+		command_begin(cmd);
+	else if (has_ended(cmd))
+		command_finish(cmd);
+	else if (cmd->pid == 0) {
+		/* Another process holds standard error. */
+		err_close(cmd);
+		command_finish(cmd);
+	} else {
+		cmd->timeout = !cmd->killed;
+		command_kill(cmd);
+	}
+}
+
+/* Returns the ms until the next start is allowed, and takes one token. */
+static long long
+start_delay(struct commands *cs)
+{
+	long long now = clock_ms();
+
+	cs->tokens += (now - cs->tokens_at) * COMMANDS_PER_SECOND;
+	if (cs->tokens > COMMANDS_BURST * TOKEN)
+		cs->tokens = COMMANDS_BURST * TOKEN;
+	cs->tokens_at = now;
+	cs->tokens -= TOKEN;
+	return cs->tokens >= 0 ? 0 : -cs->tokens / COMMANDS_PER_SECOND + 1;
+}
+
+static struct command *
+command_find(const struct commands *cs, uint64_t id)
+{
+	struct command *cmd;
+
+	for (cmd = cs->first; cmd != NULL; cmd = cmd->next)
+		if (cmd->id == id)
+			return cmd;
+	return NULL;
+}
+
+int
+command_start(struct commands *cs, uint64_t id, unsigned deadline_ms,
+    struct question_args *args)
+{
+	struct command *cmd;
+	long long wait;
+
+	if (command_find(cs, id) != NULL ||
+	    (cmd = calloc(1, sizeof(*cmd))) == NULL) {
+		question_args_clear(args);
+		return -1;
+	}
+	cmd->all = cs;
+	cmd->id = id;
+	cmd->args = *args;
+	cmd->deadline_ms = deadline_ms;
+	cmd->next = cs->first;
+	cs->first = cmd;
+	cs->running++;
+	cmd->timer = evtimer_new(cs->base, on_timer, cmd);
+	if (cmd->timer == NULL) {
+		command_destroy(cmd);
+		return -1;
+	}
+	cmd->started_ms = clock_ms();
+	wait = start_delay(cs);
+	if (wait == 0) {
+		command_begin(cmd);
+		return 0;
+	}
+	cmd->waiting = 1;
+	timer_set(cmd, wait);
+	return 0;
+}
+
+void
+command_cancel(struct commands *cs, uint64_t id)
+{
+	struct command *cmd = command_find(cs, id);
+
+	if (cmd != NULL && !cmd->killed)
+		command_kill(cmd);
+}
+
+/* In a pause the deadline does not pass, for PAUSES_MAX at most. */
+void
+command_pause(struct commands *cs, uint64_t id, int pause)
+{
+	struct command *cmd = command_find(cs, id);
+
+	if (cmd == NULL || cmd->waiting || cmd->pid == 0 || cmd->killed ||
+	    (cmd->paused_at != 0) == pause)
+		return;
+	if (pause) {
+		cmd->paused_at = clock_ms();
+		timer_set(cmd, PAUSES_MAX - cmd->paused_ms);
+		return;
+	}
+	cmd->paused_ms += clock_ms() - cmd->paused_at;
+	cmd->paused_at = 0;
+	timer_set(cmd,
+	    cmd->started_ms + cmd->deadline_ms + cmd->paused_ms - clock_ms());
+}
+
+/* --- end --- */
+
+/*
+ * Kills the rest of the group while its id is still valid; then standard error
+ * has some time to end.
+ */
+static void
+command_reap(struct command *cmd)
+{
+	struct rusage usage;
+
+	kill(-cmd->pid, SIGKILL);
+	if (wait4(cmd->pid, &cmd->status, WNOHANG, &usage) != cmd->pid)
+		return;
+	cmd->peak = (uint64_t)usage.ru_maxrss * 1024;
+	cmd->pid = 0;
+	if (cmd->paused_at != 0)
+		cmd->paused_ms += clock_ms() - cmd->paused_at;
+	cmd->paused_at = 0;
+	timer_set(cmd, LINGER_MS);
+	command_check(cmd);
+}
+
+/* Returns the id of a process that has ended and is not reaped; 0 = none. */
+static pid_t
+ended_pid(void)
+{
+	siginfo_t si;
+
+	memset(&si, 0, sizeof(si));
+	if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == -1)
+		return 0;
+	return si.si_pid;
+}
+
+static void
+on_child(evutil_socket_t sig, short what, void *arg)
+{
+	struct commands *cs = arg;
+	struct command *cmd;
+	pid_t pid;
+
+	(void)sig;
+	(void)what;
+	while ((pid = ended_pid()) != 0) {
+		for (cmd = cs->first; cmd != NULL; cmd = cmd->next)
+			if (cmd->pid == pid)
+				break;
+		if (cmd != NULL)
+			command_reap(cmd);
+		else
+			waitpid(pid, NULL, WNOHANG); /* of commands_kill() */
+	}
+}
+
+struct commands *
+commands_new(struct event_base *base, const struct commands_ops *ops, void *arg)
+{
+	struct commands *cs = calloc(1, sizeof(*cs));
+
+	if (cs == NULL)
+		return NULL;
+	cs->base = base;
+	cs->ops = ops;
+	cs->arg = arg;
+	cs->tokens = COMMANDS_BURST * TOKEN;
+	cs->tokens_at = clock_ms();
+	cs->child = evsignal_new(base, SIGCHLD, on_child, cs);
+	if (cs->child == NULL || event_add(cs->child, NULL) == -1) {
+		if (cs->child != NULL)
+			event_free(cs->child);
+		free(cs);
+		return NULL;
+	}
+	return cs;
+}
+
+void
+commands_setup(struct commands *cs, char *const *env, struct confine *c)
+{
+	cs->env = env;
+	cs->confine = c;
+}
+
+void
+commands_kill(struct commands *cs)
+{
+	struct command *cmd;
+
+	while ((cmd = cs->first) != NULL) {
+		if (cmd->pid > 0)
+			kill(-cmd->pid, SIGKILL);
+		command_destroy(cmd);
+	}
+}
+
+unsigned
+commands_running(const struct commands *cs)
+{
+	return cs->running;
+}

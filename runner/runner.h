@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner executes Slurm's commands for the collector and reads none of
+ * their output.  It accepts questions of the table in common/question and
+ * builds the arguments itself.  Each command is confined when it starts, from
+ * the paths as they are at that moment.
+ */
+#ifndef RUNNER_RUNNER_H
+#define RUNNER_RUNNER_H
+
+#include <sys/types.h>
+
+#include <stdint.h>
+#include <time.h>
+
+#include "common/conf.h"
+#include "common/question/question.h"
+#include "common/worker/worker.h"
+
+struct confine;
+struct confine_rules;
+
+/* spawn.c */
+
+/* A pipe, close-on-exec, with a non-blocking reading end; 0, or -1 with errno. */
+int pipe_new(int fds[2]);
+/*
+ * Starts argv in a process group of its own, confined, with both pipes, default
+ * signals and our standard input (/dev/null).  The kernel kills it when the
+ * runner ends.  0, or an errno and *pid 0; *what is what has failed.
+ */
+int command_spawn(pid_t *pid, const char *const *argv, char *const *env,
+    const struct confine_rules *rules, int out, int err, const char **what);
+
+/* commands.c: the processes */
+
+struct commands;
+
+/* How a command ended. */
+struct command_result {
+	enum answer_how how;
+	int status;	 /* of wait(2) */
+	uint32_t ms;	 /* without pauses */
+	uint64_t peak;	 /* resident bytes */
+	const char *err; /* standard error, truncated; borrowed */
+};
+
+struct commands_ops {
+	/* The command runs; fd is the answer and belongs to the callback. */
+	void (*started)(uint64_t id, int fd, void *arg);
+	void (*ended)(uint64_t id, const struct command_result *end, void *arg);
+};
+
+struct commands *commands_new(struct event_base *base,
+    const struct commands_ops *ops, void *arg);
+/* The environment and the confinement of commands to come; both borrowed. */
+void commands_setup(struct commands *cs, char *const *env, struct confine *c);
+/* Kills all commands; ended() is not called for them. */
+void commands_kill(struct commands *cs);
+/* Not ended yet. */
+unsigned commands_running(const struct commands *cs);
+/*
+ * Starts a command, now, or later when more than COMMANDS_PER_SECOND were
+ * started; takes args.  ended() is called later, from the event loop, also when
+ * the command cannot be started.  0, or -1: the id is in use, or memory.
+ */
+int command_start(struct commands *cs, uint64_t id, unsigned deadline_ms,
+    struct question_args *args);
+/* These ignore an id that is not in use: the command may have ended. */
+void command_cancel(struct commands *cs, uint64_t id);
+void command_pause(struct commands *cs, uint64_t id, int pause);
+
+#define COMMANDS_PER_SECOND 100
+#define COMMANDS_BURST	    200
+
+/* slurm.c: where Slurm's commands are, and their environment */
+
+#define RUNNER_CLUSTERS_MAX 16 /* the limit of the key `clusters` */
+
+struct slurm_site {
+	char bin_dir[1024];
+	char cluster[RUNNER_CLUSTERS_MAX][CLUSTER_MAX];
+	unsigned clusters;
+	char **env; /* owned */
+	char user[64];
+	char missing[128]; /* names of commands that do not exist */
+	uint64_t replaced; /* how often a command was replaced */
+	struct {
+		struct timespec changed;
+		ino_t inode;
+	} installed[CMD__COUNT];
+};
+
+/* Reads the values of the configuration.  0, or -1 on memory. */
+int slurm_site_conf(struct slurm_site *s, const struct conf *conf);
+/* The path of a command in buf; returns buf. */
+const char *slurm_site_path(const struct slurm_site *s, enum slurm_command cmd,
+    char *buf, size_t size);
+/* Looks at the commands.  Returns 1 when missing or replaced has changed. */
+int slurm_site_check(struct slurm_site *s);
+
+#endif

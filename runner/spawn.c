@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The start of one command; see runner.h. */
+#include "config.h"
+
+#include <sys/prctl.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runner/confine/confine.h"
+#include "runner/runner.h"
+
+enum step {
+	STEP_NONE,
+	STEP_PREPARE,
+	STEP_CONFINE,
+	STEP_EXECUTE
+};
+
+/* What the child reports before it executes the command, or nothing. */
+struct failure {
+	int error; /* errno */
+	int step;
+};
+
+static const char *const steps[] = {
+	[STEP_NONE] = "cannot be started",
+	[STEP_PREPARE] = "cannot be prepared",
+	[STEP_CONFINE] = "cannot be confined",
+	[STEP_EXECUTE] = "cannot be executed",
+};
+
+int
+pipe_new(int fds[2])
+{
+	if (pipe2(fds, O_CLOEXEC) == -1)
+		return -1;
+	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == -1) {
+		close(fds[0]);
+		close(fds[1]);
+		return -1;
+	}
+	return 0;
+}
+
+static void
+signals_reset(void)
+{
+	sigset_t none;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The child: never returns.  failed is close-on-exec. */
+static void __attribute__((noreturn))
+child_run(pid_t parent, char *const argv[], char *const *env,
+    const struct confine_rules *rules, const int fds[2], int failed)
+{
+	struct failure f = { 0, STEP_PREPARE };
+
+	signals_reset();
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
+	    setpgid(0, 0) == -1 || dup2(fds[0], STDOUT_FILENO) == -1 ||
+	    dup2(fds[1], STDERR_FILENO) == -1)
+		goto fail;
+	/* The runner ended before the kernel knew of the signal. */
+	if (getppid() != parent)
+		_exit(127);
+	f.step = STEP_CONFINE;
+	if (confine_apply(rules) == -1)
+		goto fail;
+	f.step = STEP_EXECUTE;
+	execve(argv[0], argv, env);
+fail:
+	f.error = errno;
+	(void)!write(failed, &f, sizeof(f));
+	_exit(127);
+}
+
+/*
+ * Signals are blocked until the child has reset its handlers: a signal that
+ * arrives in the child would be reported to the event loop of the runner.
+ */
+static pid_t
+child_fork(char *const argv[], char *const *env,
+    const struct confine_rules *rules, const int fds[2], int failed)
+{
+	pid_t parent = getpid(), pid;
+	sigset_t all, old;
+	int saved;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	pid = fork();
+	if (pid == 0)
+		child_run(parent, argv, env, rules, fds, failed);
+	saved = errno;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	errno = saved;
+	return pid;
+}
+
+int
+command_spawn(pid_t *pid, const char *const *argv, char *const *env,
+    const struct confine_rules *rules, int out, int err, const char **what)
+{
+	const int fds[2] = { out, err };
+	struct failure f = { 0, STEP_NONE };
+	char *args[QUESTION_ARGS_MAX + 1];
+	int failed[2];
+	ssize_t n;
+	size_t i;
+
+	*pid = 0;
+	*what = steps[STEP_NONE];
+	for (i = 0; argv[i] != NULL; i++) {
+		if (i == QUESTION_ARGS_MAX)
+			return E2BIG;
+		/* execve() has no const, but does not write. */
+		memcpy(&args[i], &argv[i], sizeof(args[i]));
+	}
+	args[i] = NULL;
+	if (pipe2(failed, O_CLOEXEC) == -1)
+		return errno;
+	*pid = child_fork(args, env, rules, fds, failed[1]);
+	if (*pid == -1) {
+		f.error = errno;
+		*pid = 0;
+	}
+	close(failed[1]);
+	/* The end of the pipe: the child executes the command, or is gone. */
+	while (*pid != 0 && (n = read(failed[0], &f, sizeof(f))) == -1 &&
+	    errno == EINTR)
+		continue;
+	close(failed[0]);
+	*what = steps[f.step];
+	return f.error;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the run that a record belongs to: its row, also when the start time has
+ * moved, or the tombstone of a run that is done.
+ *
+ * cc-backend may have lost a run that is done here. A backfill stores such a
+ * run again, held until a list of cc-backend's jobs proves that cc-backend lacks
+ * it. A run that was not reported on purpose is not stored again.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "submitter/spool/spool_private.h"
+
+/* Runs of one job that are compared with a record. */
+#define SIBLINGS_MAX 64
+
+/* No run begins before its submission: the clock was set back. */
+static int
+is_set_back(const struct job *job)
+{
+	return job->key.start < job->submit;
+}
+
+/* The submission is the same, and the times can belong to one run. */
+static int
+is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
+{
+	if (job->submit == 0 || submit != job->submit || start == 0)
+		return 0;
+	if (is_set_back(job))
+		return 1;
+	if (end != 0 && job->key.start >= end)
+		return 0;
+	return job->end == 0 || start < job->end;
+}
+
+/* Accounting does not always have the restart count; the record has 0 then. */
+static int
+restarts_agree(struct spool *sp, int64_t id, const struct job *job)
+{
+	struct job old;
+	int same;
+
+	job_init(&old);
+	same = job->restarts == 0 || spool_record(sp, id, &old) == -1 ||
+	    old.restarts == job->restarts;
+	job_clear(&old);
+	return same;
+}
+
+/* Finds the row of the run under another start time: 1 and *run, 0, or -1. */
+static int
+find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
+{
+	struct spool_run rows[SIBLINGS_MAX];
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
+	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
+		INT(job->key.job), INT(SIBLINGS_MAX)));
+	int rc, n = 0, i;
+
+	if (st == NULL)
+		return -1;
+	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
+		spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	for (i = 0; i < n; i++) {
+		if (job->key.start == rows[i].alias ||
+		    (is_moved(job, rows[i].key.start, rows[i].end,
+			 rows[i].submit) &&
+			restarts_agree(sp, rows[i].id, job))) {
+			*run = rows[i];
+			return 1;
+		}
+	}
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * A row of accounting that begins when its job was resized: the run of the job
+ * began earlier and has the same end.
+ */
+static int
+is_resized_part(const struct job *job, int64_t start, int64_t end)
+{
+	return job->submit == job->key.start && job->end > job->key.start &&
+	    end == job->end && start < job->key.start;
+}
+
+/* The other start time of a run that is done; 0 = none. */
+static int64_t
+done_start(struct spool *sp, const struct job *job)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
+	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
+		INT(job->key.job), INT(SIBLINGS_MAX)));
+	int64_t start, end, waited, found = 0;
+
+	if (st == NULL)
+		return 0;
+	while (found == 0 && spool_step(sp, st) == 1) {
+		start = sqlite3_column_int64(st, 0);
+		end = start + sqlite3_column_int64(st, 1);
+		waited = sqlite3_column_int64(st, 2);
+		if (start == job->key.start)
+			continue;
+		/* A run of no length ends in the second of its start. */
+		if (((end > start || is_set_back(job)) &&
+			is_moved(job, start, end, start - waited)) ||
+		    is_resized_part(job, start, end))
+			found = start;
+	}
+	sqlite3_reset(st);
+	return found;
+}
+
+/* Does the spool know a later run of the job that was not rejected? */
+static int
+has_later(struct spool *sp, const struct job *job)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_BLOCKED,
+	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
+		INT(job->key.job), INT(job->key.start), INT(job->key.start)));
+	int rc;
+
+	if (st == NULL)
+		return 0;
+	rc = spool_step(sp, st);
+	sqlite3_reset(st);
+	return rc == 1;
+}
+
+/*
+ * May a backfill store this run, which is done, again?  Without REST there is
+ * no list that tells whether cc-backend has it.
+ */
+static int
+may_restore(struct spool *sp, const struct job *job)
+{
+	if (!(job->flags & JOB_BACKFILL) || job->end == 0 ||
+	    !sp->policy.to[DEST_REST] || (job->flags & JOB_OPTED_OUT) ||
+	    spool_is_false_start(job))
+		return 0;
+	/* A later run has replaced it in cc-backend. */
+	return !(sp->policy.last_requeued && spool_is_requeued_early(job) &&
+	    has_later(sp, job));
+}
+
+/*
+ * The run is done. If the spool knows it under another start only, this start
+ * was sent to cc-backend and the record gets it.
+ */
+static enum run_found
+done_found(struct spool *sp, struct job *job, int exact, int64_t other,
+    struct spool_run *run, int64_t *alias)
+{
+	int found;
+
+	if (!may_restore(sp, job))
+		return FOUND_DONE;
+	*alias = other;
+	if (exact)
+		return FOUND_RESTORABLE;
+	*alias = job->key.start;
+	job->key.start = other;
+	found = spool_find(sp, &job->key, run);
+	if (found == -1)
+		return FOUND_ERROR;
+	return found == 1 ? FOUND_ROW : FOUND_RESTORABLE;
+}
+
+enum run_found
+spool_search(struct spool *sp, struct job *job, struct spool_run *run,
+    int64_t *alias)
+{
+	int found = spool_find(sp, &job->key, run), exact = 0;
+	int64_t other;
+
+	*alias = 0;
+	if (found == 0) {
+		exact = spool_is_done(sp, &job->key);
+		if (exact && !(job->flags & JOB_BACKFILL))
+			return FOUND_DONE;
+		found = find_moved(sp, job, run);
+	}
+	if (found != 0)
+		return found == 1 ? FOUND_ROW : FOUND_ERROR;
+	other = done_start(sp, job);
+	if (exact || other != 0)
+		return done_found(sp, job, exact, other, run, alias);
+	return FOUND_NONE;
+}
+
+int
+spool_may_lack(struct spool *sp, struct job *job, int64_t *alias)
+{
+	struct spool_run run;
+	enum run_found found = spool_search(sp, job, &run, alias);
+
+	return found == FOUND_NONE || found == FOUND_RESTORABLE;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which login the NATS connection uses.  The example configuration of the Go
+ * adapter names all logins side by side, so that several are no error: the
+ * first one of the table is used, and a warning names each other one.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "supervisor/config/config_file.h"
+
+static const enum conf_key logins[] = { CONF_NATS_CREDS_FILE,
+	CONF_NATS_NKEY_SEED_FILE, CONF_NATS_TOKEN, CONF_NATS_USER };
+
+#define LOGINS (sizeof(logins) / sizeof(logins[0]))
+
+/* The next login after the i-th that the file names; LOGINS when none. */
+static size_t
+login_next(const struct conf_parse *p, size_t i)
+{
+	while (i < LOGINS && !conf_is_set(p, logins[i]))
+		i++;
+	return i;
+}
+
+/* 1 when the login is a file that does not exist. */
+static int
+file_is_missing(const struct conf_parse *p, enum conf_key key)
+{
+	return conf_rule(key)->type == CONF_TYPE_SECRET_FILE &&
+	    access(conf_str(&p->conf, key), F_OK) == -1 && errno == ENOENT;
+}
+
+enum conf_key
+conf_nats_login(struct conf_parse *p)
+{
+	size_t i = login_next(p, 0), other = login_next(p, i + 1);
+	enum conf_key used;
+
+	/* The last login is an error if its file is missing. */
+	while (other < LOGINS && file_is_missing(p, logins[i])) {
+		conf_warn(p, conf_rule(logins[i])->name, NULL,
+		    "%.256s does not exist; the NATS login is %s",
+		    conf_str(&p->conf, logins[i]),
+		    conf_rule(logins[other])->name);
+		i = other;
+		other = login_next(p, i + 1);
+	}
+	if (i >= LOGINS)
+		return CONF__COUNT;
+	used = logins[i];
+	for (; other < LOGINS; other = login_next(p, other + 1))
+		conf_warn(p, conf_rule(logins[other])->name, NULL,
+		    "has no effect, because %s is the NATS login; remove one "
+		    "of them",
+		    conf_rule(used)->name);
+	return used;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paths that others use by name: the sockets and the spool.  After one of them
+ * is removed, the open socket gets no hook, and the submitter writes to a file
+ * that the next start does not find.  The service then ends with status 1, so
+ * that systemd starts it again: the start makes the directories, and under the
+ * unit's read-only mounts only a new process can write in a new directory.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/supervisor.h"
+
+#define CHECK_S 2
+/* A spool that is recovered has no database for a moment. */
+#define CHECKS_ABSENT 2
+#define DATABASE_NAME "spool.db"
+
+struct watched_path {
+	char *path;
+	struct stat seen; /* st_ino 0 = not yet */
+	unsigned absent;  /* checks in a row */
+	int any_inode;	  /* another file of this name is as good */
+};
+
+static struct {
+	struct watched_path paths[4];
+	size_t n;
+	unsigned repairs; /* of the hook socket, whose path is the first */
+	struct event *timer;
+} watched;
+
+/*
+ * 1 when others do not find what this service has opened.  ready: the submitter
+ * has opened its database.
+ */
+static int
+path_is_lost(struct watched_path *p, int ready)
+{
+	struct stat st;
+	int found = lstat(p->path, &st) == 0;
+
+	if (!found && errno != ENOENT && errno != ENOTDIR)
+		return 0;
+	if (found && (p->seen.st_ino == 0 || p->any_inode))
+		p->seen = st;
+	if (p->seen.st_ino == 0 && !ready)
+		return 0;
+	if (found && st.st_ino == p->seen.st_ino &&
+	    st.st_dev == p->seen.st_dev) {
+		p->absent = 0;
+		return 0;
+	}
+	return ++p->absent >= CHECKS_ABSENT;
+}
+
+static void
+on_check(evutil_socket_t fd, short what, void *arg)
+{
+	struct supervisor *sup = arg;
+	size_t i;
+
+	if (watched.repairs != sup->setup.listen_repairs) {
+		watched.repairs = sup->setup.listen_repairs;
+		memset(&watched.paths[0].seen, 0, sizeof(struct stat));
+	}
+	for (i = 0; i < watched.n && !sup->workers.stopping; i++) {
+		if (!path_is_lost(&watched.paths[i], sup->ready_sent))
+			continue;
+		log_errorx("%s was removed or replaced while the service runs; "
+			   "the service ends, so that it is started again",
+		    watched.paths[i].path);
+		shutdown_begin(sup, "a path was removed", 1);
+	}
+}
+
+/* Takes path; NULL is out of memory. */
+static void
+path_add(char *path, int any_inode)
+{
+	struct watched_path *p = &watched.paths[watched.n];
+
+	if (path == NULL)
+		fatalx("out of memory");
+	p->path = path;
+	p->any_inode = any_inode;
+	watched.n++;
+	path_is_lost(p, 0);
+}
+
+void
+removed_paths_watch(struct supervisor *sup)
+{
+	static const struct timeval interval = { .tv_sec = CHECK_S };
+	const struct setup *setup = &sup->setup;
+	char *database;
+
+	if (setup->listen_path != NULL)
+		path_add(strdup(setup->listen_path), 0);
+	path_add(strdup(conf_str(&sup->conf, CONF_CTL_SOCK)), 0);
+	path_add(strdup(setup->spool_dir), 0);
+	if (asprintf(&database, "%s/" DATABASE_NAME, setup->spool_dir) == -1)
+		database = NULL;
+	path_add(database, 1);
+	watched.timer = event_new(sup->base, -1, EV_PERSIST, on_check, sup);
+	if (watched.timer == NULL || event_add(watched.timer, &interval) == -1)
+		fatalx("out of memory");
+}
+
+void
+removed_paths_clear(void)
+{
+	while (watched.n > 0)
+		free(watched.paths[--watched.n].path);
+	if (watched.timer != NULL)
+		event_free(watched.timer);
+	watched.timer = NULL;
+}

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# SlurmUser is not slurm: its hooks reach the daemon, and the daemon says when
+# the directory of the socket keeps them out.
+. "$(dirname "$0")/../lib/lib.sh"
+test_begin "hooks of another SlurmUser"
+suite_users
+mkdir -p "$T/state" "$T/etc"
+: >"$T/state/lastrun"
+chown cc-slurm-adapter: "$T/state" "$T/state/lastrun"
+# a slurmctld that nobody runs: the daemon waits for it
+SLURM_CONF=$T/etc/slurm.conf
+printf 'ClusterName=alpha\nSlurmctldHost=localhost\nSlurmctldPort=%s\nInclude users.conf\n' \
+    "$(lib freeport 1)" >"$SLURM_CONF"
+echo 'SlurmUser=daemon' >"$T/etc/users.conf"
+conf ccRestUrl=http://127.0.0.1:9 ccRestJwt=x
+message() {	# USER JOB
+	env -i SLURM_JOB_ID="$2" SLURM_CLUSTER_NAME=alpha SLURM_SCRIPT_CONTEXT=prolog_slurmctld \
+	    setpriv --reuid "$1" --regid "$(id -g "$1")" --clear-groups \
+	    "$ADAPTER" -socket "$T/run/daemon.sock" 2>>"$T/log/hook"
+}
+came() { logged "hook: job $1 of alpha"; }
+
+suite_up
+gid=$(id -g daemon)
+is "the daemon says that SlurmUser cannot enter the directory of the socket" \
+    logged "user $(id -u daemon), who runs slurmctld and the hooks, cannot enter $T/run .*chgrp $gid $T/run"
+chgrp "$gid" "$T/run"
+message daemon 4711
+is "with the right group, SlurmUser's hook reaches the daemon" wait_for 5 came 4711
+chmod 755 "$T/run"
+message nobody 4712
+is "another user is refused" wait_for 5 logged "hook message from uid $(id -u nobody): refused"
+is "(no message)" not came 4712
+suite_down
+
+# the daemon makes the directory itself
+rm -rf "$T/run"
+suite_folders() { :; }
+suite_up
+is "a new directory has the group of SlurmUser" [ "$(stat -c '%u:%g %a' "$T/run")" = "0:$gid 750" ]
+message daemon 4713
+is "SlurmUser's hook reaches the daemon" wait_for 5 came 4713
+is "no warning about the directory" not logged "cannot enter"
+suite_down
+test_end

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Job scripts, with simulated commands: which script is fetched for a run, how
+ * many at a time, and what the submitter is told when there is none.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "collector/query/query_lanes.h"
+#include "collector/track/track.h"
+#include "tests/unit/check.h"
+#include "tests/unit/collector/parse/recording.h"
+#include "tests/unit/collector/simulation.h"
+
+#define SCRIPT "#!/bin/sh\nsleep 1\n"
+
+static struct cluster *c;
+static struct scripts *scripts;
+
+static void
+begin(const char *max_bytes)
+{
+	c = sim_begin(NULL, NULL);
+	sim_set(c, CONF_JOB_SCRIPT_MAX, max_bytes);
+	scripts = sim_keep(scripts_new(c));
+}
+
+/* A run that has just begun. */
+static void
+want(uint64_t job, uint64_t group)
+{
+	struct script_request *request = calloc(1, sizeof(*request));
+
+	snprintf(request->key.cluster, sizeof(request->key.cluster), "alpha");
+	request->key.job = job;
+	request->key.start = SIM_EPOCH;
+	request->job = job;
+	request->group = group;
+	worklist_script(&c->work, request);
+	scripts_kick(scripts);
+}
+
+static void
+test_one(void)
+{
+	begin("100");
+	want(10, 0);
+	CHECK_STR(sim_args("scontrol"), "write batch_script 10 -");
+	CHECK_INT(scripts_waiting(scripts), 1);
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 10/0");
+	CHECK_STR(sim_script(), SCRIPT);
+	CHECK_INT(scripts_waiting(scripts), 0);
+}
+
+/* The submitter waits for a script: it is told when there is none. */
+static void
+test_none(void)
+{
+	begin("100");
+	want(10, 0);
+	sim_answer("scontrol", "");
+	CHECK_STR(sim_said(), "script 10/0");
+	CHECK_STR(sim_script(), "");
+	want(11, 0);
+	sim_answer_failed("scontrol", "#!/bin/", "Socket timed out");
+	CHECK_STR(sim_said(), "script 11/0");
+	CHECK_STR(sim_script(), "");
+	want(12, 0);
+	sim_answer_late("scontrol");
+	CHECK_STR(sim_said(), "script 12/0");
+	CHECK_STR(sim_script(), "");
+	CHECK_INT(scripts_waiting(scripts), 0);
+}
+
+/* A script that is longer than jobScriptMaxBytes is cut. */
+static void
+test_cut(void)
+{
+	char script[200];
+
+	memset(script, 'x', sizeof(script));
+	script[sizeof(script) - 1] = '\0';
+	begin("100");
+	want(10, 0);
+	sim_answer("scontrol", script);
+	CHECK_STR(sim_said(), "script 10/0");
+	CHECK_INT(strlen(sim_script()), 100);
+	CHECK(strstr(sim_script(), "[cut]") != NULL);
+	/* This one fits exactly. */
+	want(11, 0);
+	script[100] = '\0';
+	sim_answer("scontrol", script);
+	CHECK_STR(sim_script(), script);
+}
+
+/* One question for the tasks of an array, also for those that begin later. */
+static void
+test_array(void)
+{
+	begin("100");
+	want(10, 7);
+	want(11, 7);
+	want(12, 0);
+	CHECK_STR(sim_asked(), "scontrol scontrol");
+	CHECK_STR(sim_args("scontrol"), "write batch_script 10 -");
+	CHECK_INT(scripts_waiting(scripts), 3);
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 10/0, script 11/0");
+	CHECK_STR(sim_script(), SCRIPT);
+	CHECK_STR(sim_args("scontrol"), "write batch_script 12 -");
+	sim_answer("scontrol", "#!12");
+	(void)sim_said();
+	want(13, 7);
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "script 13/0");
+	CHECK_STR(sim_script(), SCRIPT);
+}
+
+/* Without its script a task of an array asks itself. */
+static void
+test_array_none(void)
+{
+	begin("100");
+	want(10, 7);
+	want(11, 7);
+	sim_answer("scontrol", "");
+	CHECK_STR(sim_said(), "script 10/0");
+	CHECK_STR(sim_args("scontrol"), "write batch_script 11 -");
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 11/0");
+	CHECK_STR(sim_script(), SCRIPT);
+}
+
+static void
+test_at_once(void)
+{
+	uint64_t job;
+
+	begin("100");
+	for (job = 10; job < 16; job++)
+		want(job, 0);
+	CHECK_STR(sim_asked(), "scontrol scontrol scontrol scontrol");
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_asked(), "scontrol scontrol scontrol scontrol");
+	CHECK_INT(scripts_waiting(scripts), 5);
+	for (job = 11; job < 16; job++)
+		sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(),
+	    "script 10/0, script 11/0, script 12/0, script 13/0, "
+	    "script 14/0, script 15/0");
+	CHECK_STR(sim_asked(), "");
+}
+
+static int
+on_recorded(struct span line, void *arg)
+{
+	static const struct read_options how;
+	struct job_snapshot s;
+	unsigned *n = arg;
+
+	if (++*n > 2)
+		return 0;
+	snapshot_init(&s);
+	CHECK_INT(scontrol_record(line, (struct span) { NULL, 0 }, &how, &s),
+	    RECORD_GOOD);
+	CHECK_INT(s.job.het_job, 2);
+	CHECK_INT(s.job.key.job, 1 + *n);
+	/* Its GPUs are of no interest here. */
+	s.job.accels = 0;
+	CHECK(track_snapshot(c, &s) != 0);
+	scripts_kick(scripts);
+	snapshot_clear(&s);
+	return 0;
+}
+
+/*
+ * The components of a heterogeneous job run the script of the leader, job 2;
+ * slurmctld of 20.11 and 22.05 also keeps a script for job 3, which never runs.
+ */
+static void
+test_components(void)
+{
+	unsigned n = 0;
+
+	begin("100");
+	recording_lines("20.11", "scontrol-job-d-o.txt", on_recorded, &n);
+	CHECK(strstr(sim_said(), "script-follows, start 3/") != NULL);
+	CHECK_STR(sim_asked(), "scontrol");
+	CHECK_STR(sim_args("scontrol"), "write batch_script 2 -");
+	sim_answer("scontrol", SCRIPT);
+	CHECK(strstr(sim_said(), ", script 3/") != NULL);
+	CHECK_STR(sim_script(), SCRIPT);
+	CHECK_STR(sim_asked(), "");
+
+	/* Without an answer for job 2, job 3 asks for the same script. */
+	begin("100");
+	n = 0;
+	recording_lines("20.11", "scontrol-job-d-o.txt", on_recorded, &n);
+	sim_answer("scontrol", "");
+	CHECK_STR(sim_args("scontrol"), "write batch_script 2 -");
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_script(), SCRIPT);
+}
+
+int
+main(void)
+{
+	test_one();
+	test_none();
+	test_cut();
+	test_array();
+	test_array_none();
+	test_at_once();
+	test_components();
+	return check_done();
+}

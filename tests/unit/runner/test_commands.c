@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands: output, deadlines, limits, and commands that misbehave. */
+#include "config.h"
+
+#include <sys/wait.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "runner/confine/confine.h"
+#include "runner/runner.h"
+#include "tests/unit/check.h"
+
+static struct event_base *base;
+static struct commands *cs;
+
+static struct {
+	enum answer_how how;
+	int status;
+	uint32_t ms;
+	char err[RUNNER_ERR_MAX];
+	char out[256];
+	int fd;
+	int ended;
+} seen;
+
+static void
+on_started(uint64_t id, int fd, void *arg)
+{
+	CHECK_INT(id, 7);
+	CHECK(arg == &seen);
+	seen.fd = fd;
+}
+
+static void
+on_ended(uint64_t id, const struct command_result *end, void *arg)
+{
+	CHECK_INT(id, 7);
+	CHECK(arg == &seen);
+	seen.how = end->how;
+	seen.status = end->status;
+	seen.ms = end->ms;
+	snprintf(seen.err, sizeof(seen.err), "%s", end->err);
+	seen.ended++;
+	event_base_loopbreak(base);
+}
+
+static const struct commands_ops ops = { on_started, on_ended };
+
+static void
+begin(const char *program, const char *text, unsigned ms)
+{
+	struct question_args args = { .argv = { program, "-c", text, NULL } };
+
+	wr_init(&args.text, 1);
+	memset(&seen, 0, sizeof(seen));
+	seen.fd = -1;
+	CHECK_INT(command_start(cs, 7, ms, &args), 0);
+	CHECK_INT(commands_running(cs), 1);
+}
+
+static void
+finish(void)
+{
+	ssize_t n;
+
+	event_base_dispatch(base);
+	CHECK_INT(seen.ended, 1);
+	CHECK_INT(commands_running(cs), 0);
+	if (seen.fd == -1)
+		return;
+	n = read(seen.fd, seen.out, sizeof(seen.out) - 1);
+	seen.out[n > 0 ? n : 0] = '\0';
+	close(seen.fd);
+}
+
+static void
+shell(const char *text, unsigned ms)
+{
+	begin("/bin/sh", text, ms);
+	finish();
+}
+
+static void
+test_ends(void)
+{
+	shell("echo $A$HOME$USER; echo no >&2", 5000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK_INT(seen.status, 0);
+	CHECK_STR(seen.out, "b\n");
+	CHECK_STR(seen.err, "no");
+	shell("exit 3", 5000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK(WIFEXITED(seen.status) && WEXITSTATUS(seen.status) == 3);
+	shell("kill -9 $$", 5000);
+	CHECK(WIFSIGNALED(seen.status) && WTERMSIG(seen.status) == 9);
+	/* More on standard error than is kept, and NUL bytes in it. */
+	shell("printf 'a\\000b' >&2; yes no | head -c 1000000 >&2; echo y",
+	    5000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK_STR(seen.out, "y\n");
+	CHECK_INT(strncmp(seen.err, "a?bno\nno", 8), 0);
+	/* A newline at the end is cut. */
+	CHECK(strlen(seen.err) >= RUNNER_ERR_MAX - 2);
+	begin("/nonexistent/squeue", "", 1000);
+	finish();
+	CHECK_INT(seen.how, ANSWER_NOT_STARTED);
+	CHECK(strstr(seen.err, "/nonexistent/squeue") != NULL);
+	CHECK(strstr(seen.err, "No such file") != NULL);
+}
+
+static void
+test_deadlines(void)
+{
+	/* Also for what it has forked and what ignores signals. */
+	shell("trap '' TERM INT; sleep 100 & sleep 100", 200);
+	CHECK_INT(seen.how, ANSWER_TIMEOUT);
+	CHECK(WIFSIGNALED(seen.status));
+	/* It ends, its child holds the pipes: the child is killed. */
+	shell("echo x; sleep 100 &", 5000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK_STR(seen.out, "x\n");
+	CHECK(seen.ms < 3000);
+}
+
+static void
+on_cancel(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	command_cancel(cs, 7);
+	command_cancel(cs, 8); /* no such command */
+}
+
+static void
+on_continue(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	command_pause(cs, 7, 0);
+}
+
+static void
+test_control(void)
+{
+	const struct timeval soon = { .tv_usec = 100000 };
+	const struct timeval later = { .tv_usec = 600000 };
+
+	begin("/bin/sh", "sleep 100", 60000);
+	event_base_once(base, -1, EV_TIMEOUT, on_cancel, NULL, &soon);
+	finish();
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK(WIFSIGNALED(seen.status) && WTERMSIG(seen.status) == 9);
+	/* The pause of 600 ms does not count: the deadline is 300 ms. */
+	begin("/bin/sh", "sleep 0.7; echo x", 300);
+	command_pause(cs, 7, 1);
+	event_base_once(base, -1, EV_TIMEOUT, on_continue, NULL, &later);
+	finish();
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK_STR(seen.out, "x\n");
+	CHECK(seen.ms < 300);
+}
+
+/* Nobody hears of commands that are killed together. */
+static void
+test_kill(void)
+{
+	struct question_args twice = { .argv = { "/bin/true", NULL } };
+
+	wr_init(&twice.text, 1);
+	begin("/bin/sh", "sleep 100", 60000);
+	CHECK_INT(command_start(cs, 7, 1000, &twice), -1);
+	commands_kill(cs);
+	CHECK_INT(commands_running(cs), 0);
+	close(seen.fd);
+	shell("echo next", 5000);
+	CHECK_STR(seen.out, "next\n");
+}
+
+int
+main(void)
+{
+	static char variable[] = "A=b";
+	static char *const env[] = { variable, NULL };
+	const struct confine_conf off = { .mode = SANDBOX_OFF };
+	struct confine *c = confine_new(&off);
+
+	base = event_base_new();
+	cs = commands_new(base, &ops, &seen);
+	CHECK(cs != NULL && c != NULL);
+	commands_setup(cs, env, c);
+	test_ends();
+	test_deadlines();
+	test_control();
+	test_kill();
+	return check_done();
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A backfill of runs that are done here: a list of cc-backend's jobs decides.
+ * cc-backend gets what it lost, once, and nothing that it has.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/reconcile/backfill.h"
+#include "submitter/spool/transition.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define FROM 1
+#define TO   5000
+
+/* One row of accounting. */
+struct row {
+	uint64_t job;
+	int64_t submit, start, end;
+	unsigned flags; /* of the record, beside JOB_HAS_START */
+	enum job_end state;
+};
+
+static enum spool_put
+record(const struct row *row, unsigned flags, int64_t *id)
+{
+	struct job job;
+	enum spool_put rc;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = row->job;
+	job.key.start = row->start;
+	job.submit = row->submit;
+	job.end = row->end;
+	job.state = row->state;
+	job.flags = JOB_HAS_START | row->flags | flags;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	rc = spool_put(sim.spool, &job, id);
+	job_clear(&job);
+	return rc;
+}
+
+/* Stores a run and finishes it; alias: another start of it, or 0. */
+static void
+run_done(const struct row *row, int64_t alias)
+{
+	struct spool_run run;
+	int64_t id;
+
+	record(row, 0, &id);
+	if (id == 0)
+		return; /* not reported */
+	CHECK_INT(spool_get(sim.spool, id, &run), 1);
+	run.alias = alias;
+	CHECK_INT(spool_finish(sim.spool, &run), 0);
+}
+
+static void
+begin(void)
+{
+	sim_begin();
+	sim.backfill = backfill_new(&sim);
+	sim_connect();
+}
+
+static void
+end(void)
+{
+	while (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 401, NULL);
+	sim.backfill = NULL;
+	sim_end();
+}
+
+/* The command, and the row that the collector reads. Returns its fate. */
+static enum spool_put
+backfill(const struct row *row)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+	enum spool_put rc;
+	int64_t id;
+
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	rc = record(row, JOB_BACKFILL, &id);
+	backfill_record(sim.backfill, rc);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+	return rc;
+}
+
+/* Starts and stops that wait for an answer. */
+static int
+n_sent(void)
+{
+	return sim_waits(REQUEST_START) + sim_waits(REQUEST_STOP);
+}
+
+#define LIST(rows) "{\"jobs\":[" rows "],\"items\":500,\"page\":1}"
+
+static const struct row row = { 1, 900, 1000, 2000, 0, END_COMPLETED };
+
+static void
+test_listed(void)
+{
+	begin();
+	run_done(&row, 0);
+	CHECK_INT(backfill(&row), PUT_HELD);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(1, 1000, "completed", 1000)));
+	sim_run(10000);
+	CHECK_INT(n_sent(), 0);
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	end();
+}
+
+static void
+test_lost(void)
+{
+	begin();
+	run_done(&row, 0);
+	CHECK_INT(backfill(&row), PUT_HELD);
+	CHECK_INT(n_sent(), 0); /* not before the list */
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"startTime\":1000") != NULL);
+	sim_answer(REQUEST_START, 201, "{}");
+	/* the stop waits until the start is committed */
+	sim_run(2500);
+	CHECK_INT(sim_waits(REQUEST_STOP), 0);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 1000)));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	sim_run(10000);
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK_INT(n_sent(), 0);
+	end();
+}
+
+/* An older copy of cc-backend's database: the run is there, but runs. */
+static void
+test_listed_running(void)
+{
+	begin();
+	run_done(&row, 0);
+	CHECK_INT(backfill(&row), PUT_HELD);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 1000)));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	end();
+}
+
+/* cc-backend has the run with the start that was sent, not accounting's. */
+static void
+test_moved(void)
+{
+	static const struct row sent = { 1, 900, 1000, 2000, 0, END_COMPLETED };
+	static const struct row now = { 1, 900, 1060, 2000, 0, END_COMPLETED };
+	static const int64_t aliases[] = { 0, 1060 };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		run_done(&sent, aliases[i]);
+		CHECK_INT(backfill(&now), PUT_HELD);
+		CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-1060") !=
+		    NULL);
+		sim_answer(REQUEST_LIST, 200,
+		    LIST(SIM_JOB(1, 1000, "completed", 1000)));
+		sim_run(10000);
+		CHECK_INT(n_sent(), 0);
+		CHECK_INT(spool_runs(sim.spool), 0);
+		end();
+	}
+	/* lost: the start is the one that was sent */
+	begin();
+	run_done(&sent, 0);
+	CHECK_INT(backfill(&now), PUT_HELD);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK(strstr(sim_body(REQUEST_START), "\"startTime\":1000") != NULL);
+	end();
+}
+
+/* In accounting, the last part of a resized job begins at the resize. */
+static void
+test_resized(void)
+{
+	static const struct row part = { 1, 1500, 1500, 2000, 0,
+		END_COMPLETED };
+
+	begin();
+	run_done(&row, 0);
+	CHECK_INT(backfill(&part), PUT_HELD);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-1500") != NULL);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(1, 1000, "completed", 1000)));
+	sim_run(10000);
+	CHECK_INT(n_sent(), 0);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	end();
+}
+
+/* Runs that were not reported on purpose stay so. */
+static void
+test_not_restored(void)
+{
+	static const struct row opted_out = { 1, 900, 1000, 2000, JOB_OPTED_OUT,
+		END_COMPLETED };
+	static const struct row false_start = { 1, 900, 1000, 1010,
+		JOB_NEVER_RAN, END_REQUEUED };
+	static const struct row early = { 1, 900, 1000, 1010, 0, END_REQUEUED };
+	static const struct row later = { 1, 1010, 1100, 2000, 0,
+		END_COMPLETED };
+
+	begin();
+	run_done(&opted_out, 0);
+	CHECK_INT(backfill(&opted_out), PUT_KNOWN);
+	end();
+	begin();
+	run_done(&false_start, 0);
+	CHECK_INT(backfill(&false_start), PUT_KNOWN);
+	end();
+	/* deleted in cc-backend because the later run has replaced it */
+	begin();
+	run_done(&early, 0);
+	run_done(&later, 0);
+	spool_policy(sim.spool)->last_requeued = 1;
+	CHECK_INT(backfill(&early), PUT_KNOWN);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	end();
+	/* with NATS only there is no list */
+	begin();
+	run_done(&row, 0);
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	CHECK_INT(backfill(&row), PUT_KNOWN);
+	end();
+}
+
+/* The readers of NATS had the run: only cc-backend gets it again. */
+static void
+test_nats(void)
+{
+	struct spool_run run;
+	int64_t id;
+
+	begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	run_done(&row, 0);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_HELD);
+	CHECK_INT(spool_get(sim.spool, id, &run), 1);
+	CHECK_INT(run.state[DEST_REST], BACKFILL_HELD);
+	CHECK_INT(run.state[DEST_NATS], RUN_NONE);
+	end();
+}
+
+/* The same row twice, or after a cancelled backfill, is one run. */
+static void
+test_twice(void)
+{
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	struct run_key key = { "alpha", 1, 1000 };
+	int64_t id;
+
+	begin();
+	run_done(&row, 0);
+	CHECK_INT(backfill(&row), PUT_HELD);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_KNOWN);
+	CHECK_INT(spool_runs(sim.spool), 1);
+	backfill_ctl(sim.backfill, 2, &cancel);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	CHECK(spool_is_done(sim.spool, &key));
+	/* and a record that is no backfill changes nothing */
+	CHECK_INT(record(&row, 0, &id), PUT_KNOWN);
+	end();
+}
+
+int
+main(void)
+{
+	test_listed();
+	test_lost();
+	test_listed_running();
+	test_moved();
+	test_resized();
+	test_not_restored();
+	test_nats();
+	test_twice();
+	return check_done();
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* `sync --job` and `queue`: which rows the admin gets, and how many. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "submitter/ctl.h"
+#include "submitter/reconcile/sync_command.h"
+#include "submitter/spool/transition.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define EMPTY	  "{\"jobs\":[],\"items\":500,\"page\":1}"
+#define LIST(row) "{\"jobs\":[" row "],\"items\":500,\"page\":1}"
+
+static void
+begin(void)
+{
+	sim_begin();
+	sim.sync = sync_new(&sim);
+	sim_connect();
+}
+
+static void
+end(void)
+{
+	sim.sync = NULL;
+	sim_end();
+}
+
+/* Runs `sync --job`; list is what cc-backend answers. */
+static const char *
+sync_job(uint64_t job, unsigned flags, const char *list)
+{
+	struct ctl_request req = { .verb = CTL_SYNC,
+		.flags = flags,
+		.n_ids = 1,
+		.ids = { job } };
+
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	if (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200, list);
+	sim_run(61000);
+	return sim_told();
+}
+
+static void
+open_run(uint64_t job, int64_t start)
+{
+	struct run_key key = { .job = job, .start = start };
+
+	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	spool_put_from_backend(sim.spool, &key);
+	sim_put(job, start, 0);
+	CHECK_INT(sim_state(job, start), START_COMMITTED);
+}
+
+/* Each run of a named job has one row. */
+static void
+test_once(void)
+{
+	struct spool_run run;
+	struct run_key key = { "alpha", 7, 1000 };
+
+	/* cc-backend lacks it: the comparison reports it */
+	begin();
+	open_run(7, 1000);
+	sim_run(10000); /* until not being listed means something */
+	CHECK_STR(sync_job(7, CTL_FLAG_DRY_RUN, EMPTY),
+	    "alpha|7|1000|open here, not in cc-backend|would be looked up in "
+	    "Slurm, and started again if it runs\n"
+	    "ok: 0 runs in cc-backend, 1 differences; 1 runs would be "
+	    "touched\n");
+	end();
+	begin();
+	open_run(7, 1000);
+	sim_run(10000);
+	CHECK_STR(sync_job(7, 0, EMPTY),
+	    "alpha|7|1000|open here, not in cc-backend|looked up in Slurm, no "
+	    "answer yet\n"
+	    "ok: 0 runs in cc-backend, 1 differences; 1 runs touched\n");
+	end();
+
+	/* nothing differs: its state is reported */
+	begin();
+	open_run(7, 1000);
+	CHECK_STR(sync_job(7, 0, LIST(SIM_JOB(7, 1000, "running", 10))),
+	    "alpha|7|1000|runs, its start is delivered|none\n"
+	    "ok: 1 runs in cc-backend, 0 differences; 0 runs touched\n");
+	end();
+
+	/* only cc-backend knows it */
+	begin();
+	CHECK_STR(sync_job(7, CTL_FLAG_DRY_RUN,
+		      LIST(SIM_JOB(7, 1000, "running", 10))),
+	    "alpha|7|1000|open in cc-backend, unknown here|would be looked up "
+	    "in Slurm, and stopped if it has ended\n"
+	    "ok: 1 runs in cc-backend, 1 differences; 1 runs would be "
+	    "touched\n");
+	end();
+
+	/* nobody knows it */
+	begin();
+	CHECK_STR(sync_job(8, CTL_FLAG_DRY_RUN, EMPTY),
+	    "|8|0|unknown here|none\n"
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs would be "
+	    "touched\n");
+	end();
+
+	/* done, with two start times, and then still open in cc-backend */
+	begin();
+	sim_put(7, 1000, 2000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.submit = 900;
+	run.alias = 1060;
+	CHECK_INT(spool_finish(sim.spool, &run), 0);
+	CHECK_STR(sync_job(7, 0, EMPTY),
+	    "alpha|7|1000|delivered in full|none\n"
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs touched\n");
+	end();
+
+	/* another client has stopped it */
+	begin();
+	open_run(7, 1000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.state[DEST_REST] = STOPPED_BY_OTHERS;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	CHECK_STR(sync_job(7, CTL_FLAG_DRY_RUN, EMPTY),
+	    "alpha|7|1000||`repair` corrects it\n"
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs would be "
+	    "touched\n");
+	end();
+}
+
+/* The last lines of the reply to `queue`. */
+static const char *
+queue(uint32_t limit, uint64_t job, const char *cluster)
+{
+	struct ctl_request req = { .verb = CTL_QUEUE, .limit = limit };
+	const char *text, *p;
+	int lines = 0;
+
+	req.n_ids = job != 0;
+	req.ids[0] = job;
+	snprintf(req.text, sizeof(req.text), "%s", cluster);
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	text = sim_told();
+	for (p = text + strlen(text); p > text; p--)
+		if (p[-1] == '\n' && ++lines == 3)
+			break;
+	return p;
+}
+
+/* The reply says how many rows it lacks. */
+static void
+test_queue(void)
+{
+	int i;
+
+	begin();
+	CHECK_STR(queue(0, 0, ""), "0|0\nok: \n");
+	for (i = 1; i <= 5; i++)
+		sim_put((uint64_t)i, 1000, 0);
+	CHECK_STR(queue(2, 0, ""),
+	    "2|3\nok: 2 rows are shown, 3 rows are not shown: use --limit\n");
+	CHECK_STR(queue(5, 0, ""), "5|0\nok: \n");
+	CHECK_STR(queue(2, 0, "alpha"),
+	    "2|3\nok: 2 rows are shown, 3 rows are not shown: use --limit\n");
+	CHECK_STR(queue(1, 3, ""), "1|0\nok: \n");
+	end();
+}
+
+int
+main(void)
+{
+	test_once();
+	test_queue();
+	return check_done();
+}

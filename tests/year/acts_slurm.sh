@@ -1,0 +1,233 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Acts on Slurm: its configuration, nodes, daemons, accounting; a primary and a
+# backup slurmctld.  Read by part.sh.
+#
+# shellcheck disable=SC2154,SC2317,SC2016	# part.sh has the variables, calls these; $a of sed
+
+# with_conf SED-SCRIPT: a new slurm.conf takes the place of the old one
+with_conf() {
+	cp -p "$SLURM_CONF" "$SLURM_CONF.new"
+	sed -i "$1" "$SLURM_CONF.new"
+	mv -f "$SLURM_CONF.new" "$SLURM_CONF"
+}
+daemon_again() {
+	lab ctl stop "$1"
+	"${2:-true}"
+	lab ctl start "$1"
+}
+nodes_well() { ! sinfo -h -N -o %T | grep -qE 'down|unk|\*'; }
+
+part_slurm() {
+	usual
+	# an include beside slurm.conf, as sites have it
+	{
+		echo "PartitionName=extra Nodes=n[1-2] MaxTime=60 DefaultTime=10"
+	} >"$T/slurm/etc/partitions.conf"
+	with_conf '$a Include '"$T/slurm/etc/partitions.conf"
+	scontrol reconfigure
+}
+
+act_reconfigure() {
+	with_conf 's/^SlurmctldDebug=.*/SlurmctldDebug=verbose/'
+	scontrol reconfigure
+}
+act_include-replaced() {
+	sed 's/MaxTime=60/MaxTime=120/' "$T/slurm/etc/partitions.conf" >"$T/slurm/etc/partitions.conf.new"
+	mv -f "$T/slurm/etc/partitions.conf.new" "$T/slurm/etc/partitions.conf"
+	scontrol reconfigure
+}
+act_include-added() {
+	mkdir -p "$T/slurm/etc/more"
+	echo "PartitionName=more Nodes=n[1-2] MaxTime=60 DefaultTime=10" >"$T/slurm/etc/more/more.conf"
+	with_conf '$a Include '"$T/slurm/etc/more/more.conf"
+	scontrol reconfigure
+	batch labalice "sleep 3" -p more -n1
+}
+act_include-moved() {
+	mv "$T/slurm/etc/more" "$T/slurm/etc/moved"
+	with_conf "s|etc/more/more.conf|etc/moved/more.conf|"
+	scontrol reconfigure
+}
+act_gres-conf() {
+	cp -p "$T/slurm/etc/gres.conf" "$T/slurm/etc/gres.conf.new"
+	echo "# changed" >>"$T/slurm/etc/gres.conf.new"
+	mv -f "$T/slurm/etc/gres.conf.new" "$T/slurm/etc/gres.conf"
+	scontrol reconfigure
+}
+act_partition() {
+	scontrol create partitionname=live nodes=n1 maxtime=60 state=up
+	batch labalice "sleep 2" -p live -n1 --wait
+	scontrol delete partitionname=live
+}
+
+part_nodes() { usual; }
+
+act_node-added() {
+	local line
+	line=$(grep '^NodeName=n2 ' "$SLURM_CONF" | sed "s/NodeName=n2 /NodeName=n5 /; s/Port=[0-9]*/Port=$((LAB_PORT + 15))/")
+	with_conf '/^NodeName=n4 /a '"$line"
+	with_conf 's/^PartitionName=main Nodes=n\[1-4\]/PartitionName=main Nodes=n[1-5]/'
+	mkdir -p "$T/slurm/spool/n5"
+	daemon_again slurmctld
+	slurmd -N n5 -f "$SLURM_CONF" </dev/null >>"$T/slurm/log/slurmd.n5.out" 2>&1
+	node_is_up() { sinfo -h -n n5 -o %T | grep -qE 'idle|mixed|alloc'; }
+	wait_for 40 node_is_up
+	batch labbob "sleep 4" -w n5 -n2
+}
+act_node-removed() {
+	scontrol update nodename=n5 state=drain reason=leaves
+	node_is_idle() { [ -z "$(squeue -h -w n5 -o %A)" ]; }
+	wait_for 40 node_is_idle
+	kill "$(cat "$T/slurm/run/slurmd.n5.pid")"
+	with_conf '/^NodeName=n5 /d; s/^PartitionName=main Nodes=n\[1-5\]/PartitionName=main Nodes=n[1-4]/'
+	daemon_again slurmctld
+}
+act_node-state() {
+	scontrol update nodename=n2 state=drain reason=disk
+	sleep "$POLL"
+	scontrol update nodename=n2 state=undrain
+}
+# --- daemons ---------------------------------------------------------------------
+
+part_daemons() { usual; }
+
+act_slurmctld-restarted() { daemon_again slurmctld; }
+act_slurmctld-killed() {
+	state_saved
+	lab ctl kill slurmctld
+	lab ctl start slurmctld
+}
+act_slurmctld-away() { daemon_again slurmctld away; }
+act_slurmctld-stopped() {
+	lab ctl pause slurmctld
+	away
+	lab ctl resume slurmctld
+}
+away() { sleep "$AWAY"; }
+act_slurmdbd-restarted() { daemon_again slurmdbd; }
+act_slurmdbd-away() { daemon_again slurmdbd away; }
+act_slurmdbd-stopped() {
+	lab ctl pause slurmdbd
+	away
+	lab ctl resume slurmdbd
+}
+act_mariadb-restarted() { daemon_again mariadbd; }
+act_mariadb-away() { daemon_again mariadbd away; }
+act_munge-restarted() { daemon_again munged; }
+# every daemon that keeps credentials is started again with the new key
+act_munge-key() {
+	lab ctl stop slurmctld
+	lab ctl stop slurmdbd
+	lab ctl stop slurmd
+	lab ctl stop munged
+	dd if=/dev/urandom of="$T/slurm/munge/key.new" bs=128 count=1 status=none
+	chown munge: "$T/slurm/munge/key.new"
+	chmod 400 "$T/slurm/munge/key.new"
+	mv -f "$T/slurm/munge/key.new" "$T/slurm/munge/key"
+	lab ctl start munged
+	lab ctl start slurmdbd
+	lab ctl start slurmctld
+	lab ctl start slurmd
+	wait_for 30 nodes_well
+}
+
+# Without its jobs slurmctld counts ids from 1 again: cc-backend refuses an id
+# within a day.
+part_cold() { usual; }
+# What slurmctld has not told slurmdbd yet goes with its state.
+accounting_saved() {
+	told() { sdiag | grep -q 'DBD Agent queue size: 0$'; }
+	wait_for 30 told
+}
+act_cold-start() {
+	accounting_saved
+	lab ctl kill slurmctld
+	rm -rf "${T:?}"/slurm/state/*
+	LAB_COLD=1 lab ctl start slurmctld
+	wait_for 30 nodes_well
+	# ids that are in cc-backend are not used again before those behind them
+	with_conf '$a FirstJobId=50000'
+	daemon_again slurmctld
+}
+act_old-id() {
+	with_conf '/^FirstJobId=/d'
+	with_conf '$a FirstJobId=2\nMaxJobId=12'
+	accounting_saved
+	lab ctl kill slurmctld
+	rm -rf "${T:?}"/slurm/state/*
+	LAB_COLD=1 lab ctl start slurmctld
+	wait_for 30 nodes_well
+}
+
+# --- accounting -----------------------------------------------------------------
+
+part_accounting() { usual; }
+
+act_account-added() {
+	sacctmgr -i add account proj3 Description=three Organization=lab cluster=alpha
+	sacctmgr -i add user labalice account=proj3 cluster=alpha
+	in_account() { batch labalice "sleep 3" -A proj3 -p big -n1 --mem=1; }
+	wait_for 20 in_account
+}
+act_account-renamed() {
+	# Slurm has no rename: another account takes over, the old one goes
+	sacctmgr -i add account proj4 Description=four Organization=lab cluster=alpha
+	sacctmgr -i add user labalice account=proj4 cluster=alpha
+	sacctmgr -i modify user labalice set DefaultAccount=proj4
+}
+account_unused() { [ -z "$(squeue -h -A proj3 -o %A)" ]; }
+act_account-removed() {
+	wait_for 40 account_unused
+	sacctmgr -i delete user labalice account=proj3 cluster=alpha
+	sacctmgr -i delete account proj3 cluster=alpha
+}
+act_qos() {
+	sacctmgr -i add qos special priority=10
+	sacctmgr -i modify user labbob set qos+=special
+	with_qos() { batch labbob "sleep 3" --qos=special -p big -n1 --mem=1; }
+	wait_for 20 with_qos
+}
+act_limits() { sacctmgr -i modify user labbob set MaxJobs=20; }
+act_user-moved() {
+	sacctmgr -i add user labbob account=proj4 cluster=alpha
+	sacctmgr -i modify user labbob set DefaultAccount=proj4
+}
+# The right that the suite needs goes and comes back.
+act_operator-right() {
+	sacctmgr -i modify user laboper set AdminLevel=None
+	sleep "$AWAY"
+	sacctmgr -i modify user laboper set AdminLevel=Operator
+}
+
+# --- a primary and a backup slurmctld -----------------------------------------------
+
+# Slurm's commands wait for a stopped primary as long as MessageTimeout says.
+part_failover() { usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3; }
+
+backup_serves() { timeout 20 squeue -h >/dev/null; }
+act_primary-killed() {
+	state_saved
+	lab ctl kill slurmctld
+	wait_for 60 backup_serves
+}
+primary_serves() { scontrol ping | grep -E 'rimary' | grep -q 'is UP'; }
+act_primary-back() {
+	lab ctl start slurmctld
+	wait_for 30 primary_serves
+	wait_for 30 backup_serves
+}
+# The backup does not replace a primary that is stopped: Slurm's commands fail.
+act_primary-stopped() {
+	lab ctl pause slurmctld
+	away
+	lab ctl resume slurmctld
+	wait_for 60 backup_serves
+}
+act_backup-killed() { lab ctl kill backup; }
+act_takeover() {
+	lab ctl start backup
+	scontrol takeover
+	wait_for 60 backup_serves
+}

@@ -1,0 +1,243 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Acts on cc-backend, on the broker and on the suite itself.  Read by part.sh.
+#
+# shellcheck disable=SC2154,SC2317,SC2034	# part.sh has the variables, calls these; $a of sed
+
+reload() { kill -HUP "$suite_pid"; }
+
+# a real cc-backend wants the hosts of each subcluster
+REAL_CLUSTERS='alpha=n[1-8];big[01-04]'
+
+# --- cc-backend --------------------------------------------------------------------
+
+part_backend() {
+	[ -n "${CC_BACKEND_OLD:-}" ] || skip "needs CC_BACKEND_OLD"
+	[ -n "${CC_BACKEND:-}" ] || skip "needs CC_BACKEND"
+	upgraded_to=$CC_BACKEND
+	CC_BACKEND=$CC_BACKEND_OLD
+	CLUSTERS=$REAL_CLUSTERS
+	usual
+}
+
+backend_again() {
+	backend_down
+	"${1:-true}"
+	backend_up
+}
+act_backend-restarted() { backend_again; }
+act_backend-killed() {
+	kill -KILL "$backend_pid"
+	wait_for 10 not kill -0 "$backend_pid"
+	backend_pid=
+	backend_up
+}
+act_backend-away() { backend_again away; }
+act_backend-stopped() {
+	kill -STOP "$backend_pid"
+	away
+	kill -CONT "$backend_pid"
+}
+# lab/ccbackend migrates the database as the manual of cc-backend says
+act_backend-upgraded() {
+	backend_down
+	CC_BACKEND=$upgraded_to
+	backend_up
+}
+act_backend-moved() {
+	backend_down
+	BACKEND_PORT=$(lib freeport 1)
+	backend_up
+	watch_backend
+	conf "ccRestUrl=$BACKEND"
+	reload
+}
+new_token() {
+	(cd "$T/backend" && "$CC_BACKEND" -jwt api) 2>&1 | grep -oE 'eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+' >"$TOKEN.new"
+	chmod 600 "$TOKEN.new"
+	mv "$TOKEN.new" "$TOKEN"
+}
+act_token-renewed() {
+	sleep 1		# the token's time of issue is in seconds
+	new_token
+	conf "ccRestJwt=$(cat "$TOKEN")"
+	reload
+}
+# with another key every token of before is refused
+act_token-revoked() {
+	backend_down
+	rm -f "$T/backend/.env"
+	python3 - "$LAB/ccbackend" "$T/backend/.env" <<-'P'
+	import importlib.machinery, importlib.util, os, sys
+	loader = importlib.machinery.SourceFileLoader("ccbackend", sys.argv[1])
+	lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("ccbackend", loader))
+	loader.exec_module(lab)
+	private, public = lab.keypair()
+	lab.write(sys.argv[2], 'JWT_PUBLIC_KEY="%s"\nJWT_PRIVATE_KEY="%s"\nSESSION_KEY="%s"\n'
+	          % (public, private, os.urandom(16).hex()))
+	P
+	new_token
+	backend_up
+	wait_for 40 said '401|nauthorized'
+	sleep "$AWAY"
+	conf "ccRestJwt=$(cat "$TOKEN")"
+	reload
+}
+act_backend-emptied() {
+	backend_down
+	(
+		cd "$T/backend" || exit 1
+		rm -f var/job.db*
+		"$CC_BACKEND" -migrate-db
+		"$CC_BACKEND" -init-db -add-user api:api:secret
+	)
+	emptied=$(date +%s)
+	backend_up
+	# the command of the manual for ended runs
+	ctl backfill --from "$((emptied - 7200))" --to "$emptied"
+	no_backfill() { ctl backfill --status | grep -qvi running; }
+	wait_for 120 no_backfill
+}
+
+# --- NATS -----------------------------------------------------------------------
+
+# NATS beside REST: JetStream has each event once, and REST does not notice.
+part_nats() {
+	NATS_PORT=$(lib freeport 1)
+	nats_users one
+	STREAM=$NATS_PORT:watch:watch
+	python3 "$here/year.py" stream "$STREAM" || broken "no stream"
+	more_conf=(natsServer=127.0.0.1 natsPort="$NATS_PORT" natsUser=suite natsPassword=one natsJetStream=true)
+	usual
+}
+nats_users() {
+	nats_up "jetstream: {store_dir: \"$T/js\"}
+authorization: {users: [{user: suite, password: $1}, {user: watch, password: watch}]}"
+}
+act_broker-restarted() {
+	nats_down
+	nats_users one
+}
+act_broker-away() {
+	nats_down
+	away
+	nats_users one
+}
+act_credentials() {
+	nats_down
+	nats_users two
+	wait_for 20 said 'uthorization'
+	conf natsPassword=two
+	reload
+}
+
+# --- the suite -------------------------------------------------------------------
+
+part_suite() {
+	[ -e "${CSA_OLD:-}$CSA_INST/sbin/cc-slurm-adapter" ] || skip "needs CSA_OLD, see tests/year/run"
+	new=$T/new
+	mkdir "$new"
+	cp -a "$CSA_INST/." "$new/"
+	install_files "$CSA_OLD$CSA_INST"
+	usual
+}
+# install_files DIR: as install(1) does, each file takes the name of the one before
+install_files() {
+	local file to
+	(cd "$1" && find . -type f -o -type l) | while read -r file; do
+		to=$CSA_INST/$file
+		mkdir -p "$(dirname "$to")"
+		cp -a "$1/$file" "$to.new"
+		mv -f "$to.new" "$to"
+	done
+}
+act_installed-newer() {
+	install_files "$new"
+	sleep "$AWAY"	# the older processes go on, their hook client is the newer
+	suite_down 10
+	suite_start
+}
+spool_files() { (cd "$T/state/spool" && find . -type f ! -name '*-shm' -exec cksum {} + | sort); }
+older_ended_or_serves() { ! kill -0 "$older" 2>/dev/null || grep -q '^READY=1' "$T/notify.older"; }
+# The older version refuses a spool of a newer schema and leaves it alone; with
+# the same schema it serves.
+act_installed-older() {
+	local before older notify
+	suite_down 10
+	before=$(spool_files)
+	install_files "$CSA_OLD$CSA_INST"
+	python3 "$SYS/lib.py" notify "$T/notify.o" "$T/notify.older" &
+	notify=$!
+	wait_for 5 test -S "$T/notify.o"
+	: >"$T/notify.older"
+	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.o" setsid "$CSA_INST/sbin/cc-slurm-adapter" \
+	    -daemon -config "$T/etc/config.json" >"$T/log/older" 2>&1 </dev/null &
+	older=$!
+	wait_for 30 older_ended_or_serves
+	kill $notify
+	if kill -0 $older 2>/dev/null; then
+		say "the older version serves: the schema of the spool is the same"
+		sleep "$AWAY"
+		kill $older
+		wait $older
+	else
+		grep -qE 'spool.*(newer|version|schema)' "$T/log/older" || { cat "$T/log/older"; return 1; }
+		[ "$before" = "$(spool_files)" ] || { diff <(echo "$before") <(spool_files); return 1; }
+	fi
+	install_files "$new"
+	suite_start
+}
+act_installed-again() {
+	install_files "$new"
+	suite_down 10
+	suite_start
+}
+act_reloaded() { reload; }
+
+# Every key that may change live gets another value, one reload for each.
+live_keys() {
+	sed -nE 's/^KEY\([A-Z_]+, "([A-Za-z]+)", ([A-Z_]+), .*, LIVE\)$/\1 \2/p' "$here/../../common/conf_keys.h"
+}
+# another VALUE of KEY: one that is valid and does not change what arrives
+other_value() {
+	case $1 in
+	prepSockConnectPath | ccRest* | natsCreds* | natsNKey* | nats*File | natsServer) ;;	# other acts
+	slurmPollInterval) echo $((POLL + 1)) ;;
+	slurmQueryDelay) echo 0 ;;
+	slurmQueryMaxSpan) echo 86400 ;;
+	slurmQueryMaxRetries) echo 5 ;;
+	ccPollInterval) echo 10 ;;
+	natsPort) echo 4223 ;;
+	natsSubject) echo other ;;
+	natsUser | natsPassword | natsToken) ;;		# without a broker they are not sent
+	natsFormat) echo json ;;
+	ccBackendVersion) ;;
+	ccCommitInterval) echo 3 ;;
+	ignoreHosts) echo '^nosuch' ;;
+	spoolMaxBytes) echo 1073741824 ;;
+	ctlUsers | prepAllowedUids) echo '["labalice"]' ;;
+	prepAllowedHosts) echo '["192.0.2.1"]' ;;
+	slurmAccountingLag) echo 60 ;;
+	gpuGresNames) echo '["gpu","shard"]' ;;
+	jobScriptMaxBytes) echo 32768 ;;
+	optOutWord) echo not_to_cc ;;
+	nodeStatePollInterval) echo 5 ;;
+	nodeStateRefresh) echo 30 ;;
+	requeuedRuns) echo first ;;
+	esac
+}
+act_live-keys() {
+	local key value changes=() before
+	while read -r key _; do
+		value=$(other_value "$key")
+		[ -n "$value" ] || continue
+		changes+=("$key")
+		before=$(grep -ciE 'configuration.*(in force|reload|took|applied|new)' "$T/log/lines")
+		conf "$key=$value"
+		reload
+		reloaded() { [ "$(grep -ciE 'configuration.*(in force|reload|took|applied|new)' "$T/log/lines")" -gt "$before" ]; }
+		wait_for 10 reloaded || { echo "reload of $key: no line"; return 1; }
+	done < <(live_keys)
+	echo "changed: ${changes[*]}"
+}

@@ -42,10 +42,11 @@ static const struct msg_rule {
 	    false },
 	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR), BIT(LISTENER), 1, 1, true },
 	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(RUNNER), 0, 0, true },
-	[MSG_INFLIGHT] = { "inflight", BIT(SUPERVISOR), WORKERS, 0, 0, true },
+	[MSG_INFLIGHT] = { "inflight", BIT(SUPERVISOR),
+	    BIT(COLLECTOR) | BIT(SUBMITTER), 0, 0, true },
 	[MSG_PEER] = { "peer", BIT(SUPERVISOR), WORKERS, 1, 1, true },
-	[MSG_QUARANTINE] = { "quarantine", BIT(SUPERVISOR), WORKERS, 20, KEY,
-	    false },
+	[MSG_QUARANTINE] = { "quarantine", BIT(SUPERVISOR),
+	    BIT(COLLECTOR) | BIT(SUBMITTER), 20, KEY, false },
 	[MSG_READY] = { "ready", WORKERS, BIT(SUPERVISOR), 0, 0, false },
 	[MSG_PING] = { "ping", BIT(SUPERVISOR), WORKERS, 8, 8, false },
 	[MSG_PONG] = { "pong", WORKERS, BIT(SUPERVISOR), 8, 8, false },
@@ -142,4 +143,16 @@ msg_check(const struct msg_header *h, enum role from, enum role to)
 		return rule->fd ? "its descriptor is missing" :
 				  "it has a descriptor or an unknown flag";
 	return NULL;
+}
+
+int
+msg_has_fd(enum role from, enum role to)
+{
+	size_t i;
+
+	for (i = 0; i < MSG__COUNT; i++)
+		if (rules[i].fd && (rules[i].from & (1u << from)) &&
+		    (rules[i].to & (1u << to)))
+			return 1;
+	return 0;
 }

@@ -139,5 +139,7 @@ const char *msg_name(unsigned type);
  * constant text with what is wrong.
  */
 const char *msg_check(const struct msg_header *h, enum role from, enum role to);
+/* 1 when a message from `from` to `to` may have a descriptor. */
+int msg_has_fd(enum role from, enum role to);
 
 #endif

@@ -166,7 +166,8 @@ folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 		*status = EXIT_REFUSED;
 		for (i = 0; i < a.n; i++)
 			if (a.rows[i].table == CTL_T_STATUS &&
-			    a.rows[i].n == 3 &&
+			    a.rows[i].n == 3 && dir == NULL &&
+			    strcmp(a.rows[i].fields[0], "supervisor") == 0 &&
 			    strcmp(a.rows[i].fields[1], "spool_dir") == 0)
 				dir = a.rows[i].fields[2];
 		if (dir == NULL)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,20 @@ accept_exhausted(struct hook_server *server, int listening)
 	accept_pause(server);
 }
 
+/*
+ * The event loop reported a connection, and there is none.  After a shutdown()
+ * by an earlier listener this would repeat for ever.  The supervisor makes a
+ * new socket for the next listener.
+ */
+static void
+shut_down_check(int listening)
+{
+	struct pollfd p = { .fd = listening, .events = POLLRDHUP };
+
+	if (poll(&p, 1, 0) == 1 && (p.revents & (POLLRDHUP | POLLHUP)) != 0)
+		fatalx("the socket of the hooks was shut down");
+}
+
 static void
 on_connect(evutil_socket_t listening, short what, void *arg)
 {
@@ -309,6 +324,8 @@ on_connect(evutil_socket_t listening, short what, void *arg)
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			accept_exhausted(server, listening);
+		if (errno == EINVAL || (errno == EAGAIN && i == 0))
+			shut_down_check(listening);
 		/* Other errors concern a client that closed the connection. */
 		return;
 	}

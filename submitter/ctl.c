@@ -96,6 +96,10 @@ status_counts(struct submitter *s, uint64_t request)
 			spool_meta_refused(s->spool)) },
 		{ "records", (unsigned long long)s->n.records },
 		{ "records_refused", (unsigned long long)s->n.records_refused },
+		{ "clusters_refused",
+		    (unsigned long long)s->n.clusters_refused },
+		{ "watermarks_refused",
+		    (unsigned long long)s->n.watermarks_refused },
 		{ "nats_waiting", nats_waiting(s) },
 	};
 	size_t i;

@@ -5,6 +5,8 @@
 noinst_LIBRARIES += submitter/base/libbase.a
 submitter_base_libbase_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 submitter_base_libbase_a_SOURCES = \
+	submitter/base/cluster_names.c \
+	submitter/base/cluster_names.h \
 	submitter/base/context.h \
 	submitter/base/diff_row.c \
 	submitter/base/diff_row.h \

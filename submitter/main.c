@@ -7,6 +7,8 @@
  */
 #include "config.h"
 
+#include <sys/stat.h>
+
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -59,6 +61,8 @@ static struct event *upkeep; /* checks old tombstones and the reserve */
 static void
 on_prepare(struct worker *w)
 {
+	/* The spool has names of users, and scripts. */
+	umask(077);
 	signal(SIGXFSZ, SIG_IGN);
 	spool_prepare();
 	http_prepare();
@@ -177,6 +181,7 @@ conf_swap(struct submitter *s)
 #endif
 	http_use(s->http, checked.http);
 	checked.http = NULL;
+	cluster_names_conf(s);
 	version_pin(s);
 	policy_set(s);
 	failover_conf(s->failover);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "supervisor/supervisor.h"
@@ -19,7 +20,8 @@
 /*
  * Kills the commands of a runner that has ended.  They are children of
  * the supervisor now, because it is the subreaper; no process reads their
- * output.
+ * output.  Their own children become ours when they have ended: see
+ * children_reap().
  */
 static void
 orphans_kill(struct supervisor *sup)
@@ -37,6 +39,10 @@ orphans_kill(struct supervisor *sup)
 	n = fread(pids, 1, sizeof(pids) - 1, f);
 	fclose(f);
 	pids[n] = '\0';
+	/* A number that is cut is another process. */
+	if (n == sizeof(pids) - 1 && (p = strrchr(pids, ' ')) != NULL)
+		*p = '\0';
+	p = pids;
 	while ((pid = (pid_t)strtol(p, &p, 10)) > 0) {
 		if (!parser_has_pid(sup, pid) &&
 		    child_find(&sup->workers, pid) == NULL)
@@ -66,7 +72,7 @@ void
 children_reap(struct supervisor *sup)
 {
 	struct child *c;
-	int status;
+	int status, orphans = 0;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -75,5 +81,9 @@ children_reap(struct supervisor *sup)
 		c = child_find(&sup->workers, pid);
 		if (c != NULL)
 			child_exited(c, status);
+		else
+			orphans = 1;
 	}
+	if (orphans)
+		orphans_kill(sup);
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "supervisor/control.h"
 
@@ -199,12 +200,33 @@ client_find(const struct child *child, uint64_t request)
 	return NULL;
 }
 
+/* The admin tool acts on the supervisor's rows of status. */
+static int
+row_is_own(const struct child *child, const uint8_t *row, size_t len)
+{
+	char process[64];
+	struct reader r;
+	unsigned table;
+
+	rd_init(&r, row, len);
+	table = rd_u8(&r);
+	rd_u8(&r); /* number of fields */
+	if (r.err || table != CTL_T_STATUS)
+		return !r.err;
+	rd_name(&r, process, sizeof(process));
+	return !r.err && strcmp(process, role_name(child->role)) == 0;
+}
+
 void
 control_row(struct child *child, uint64_t request, const uint8_t *row,
     size_t len)
 {
 	struct client *c = client_find(child, request);
 
+	if (!row_is_own(child, row, len)) {
+		channel_broken(child->channel, "ctl-row");
+		return;
+	}
 	if (c != NULL) /* else it has disconnected */
 		client_row(c, row, len);
 }

@@ -19,6 +19,7 @@
 #include "supervisor/control.h"
 
 #define CLIENTS_MAX	   16
+#define CLIENTS_OF_ROOT	   4 /* of them, which ctlUsers cannot occupy */
 #define REQUEST_TIMEOUT_MS 5000
 #define WRITE_TIMEOUT_MS   10000 /* a client that stopped reading */
 #define UNREAD_MAX	   (8u * 1024 * 1024)
@@ -180,6 +181,16 @@ denied_reply(int fd)
 	close(fd);
 }
 
+static int
+has_place(const struct control *control, uid_t uid)
+{
+	unsigned max = CLIENTS_MAX;
+
+	if (uid != 0 && uid != geteuid())
+		max -= CLIENTS_OF_ROOT;
+	return control->n_clients < max;
+}
+
 static void
 client_new(struct control *control, int fd, uid_t uid)
 {
@@ -227,7 +238,7 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	if (fd == -1)
 		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1 ||
-	    control->n_clients >= CLIENTS_MAX)
+	    !has_place(control, peer.uid))
 		close(fd);
 	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
 		log_limited(&control->denied_log, log_warnx,

@@ -32,6 +32,7 @@ struct watched_path {
 static struct {
 	struct watched_path paths[4];
 	size_t n;
+	unsigned repairs; /* of the hook socket, whose path is the first */
 	struct event *timer;
 } watched;
 
@@ -65,6 +66,10 @@ on_check(evutil_socket_t fd, short what, void *arg)
 	struct supervisor *sup = arg;
 	size_t i;
 
+	if (watched.repairs != sup->setup.listen_repairs) {
+		watched.repairs = sup->setup.listen_repairs;
+		memset(&watched.paths[0].seen, 0, sizeof(struct stat));
+	}
 	for (i = 0; i < watched.n && !sup->workers.stopping; i++) {
 		if (!path_is_lost(&watched.paths[i], sup->ready_sent))
 			continue;

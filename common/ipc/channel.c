@@ -75,7 +75,7 @@ channel_destroy(struct channel *c)
 		out_frame_free(f);
 	}
 	if (c->received_fd != -1)
-		close(c->received_fd);
+		frame_discard_fd(c->received_fd);
 	if (c->readable != NULL)
 		event_free(c->readable);
 	if (c->writable != NULL)
@@ -83,7 +83,7 @@ channel_destroy(struct channel *c)
 	if (c->next_turn != NULL)
 		event_free(c->next_turn);
 	if (c->fd != -1)
-		close(c->fd);
+		frame_close(c->fd);
 	free(c->in);
 	free(c);
 }
@@ -380,6 +380,8 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 	if (evutil_make_socket_nonblocking(fd) == -1 ||
 	    fcntl(fd, F_SETFD, FD_CLOEXEC) == -1)
 		goto fail;
+	if (!msg_has_fd(peer, self))
+		frame_refuse_fds(fd);
 	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(base, fd, EV_WRITE, on_writable, c);
 	c->next_turn = evtimer_new(base, on_readable, c);

@@ -23,7 +23,10 @@
 int frame_header(struct msg_header *h, enum role self, enum role peer,
     enum msg_type type, uint64_t id, const struct writer *w, int fd);
 
-/* One sendmsg(2); sends the descriptor pass unless it is -1. */
+/*
+ * One send(2), or one sendmsg(2) with the descriptor pass.  The filters of
+ * listener and submitter, which send no descriptor, deny sendmsg(2).
+ */
 ssize_t frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass);
 /*
  * One recvmsg(2).  Descriptors are added to fds, of which *n are in use.  More
@@ -31,6 +34,15 @@ ssize_t frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass);
  * (EPROTO), because the frame of a descriptor would be unknown.
  */
 ssize_t frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n, int max);
+/*
+ * The peer must not send a descriptor through fd: its sendmsg(2) fails.  No
+ * effect before Linux 6.16.
+ */
+void frame_refuse_fds(int fd);
+/* Closes a descriptor that the peer should not have sent; does not block. */
+void frame_discard_fd(int fd);
+/* Closes the channel's socket and the descriptors in it; does not block. */
+void frame_close(int fd);
 
 /* Waits for POLLIN or POLLOUT until end (clock.h).  0, or -1 with errno. */
 int frame_wait(int fd, short what, long long end);

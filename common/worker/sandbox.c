@@ -27,6 +27,14 @@
 
 /* Limit of descriptors when the supervisor has set none. */
 #define NOFILE_DEFAULT 1024
+/*
+ * Memory, bytes.  The listener has at most 50,000 events and the queue of one
+ * channel; the submitter has the records that wait, SQLite's cache, one answer
+ * of cc-backend and the stacks of libnats.  The collector's limit would also
+ * be that of Slurm's commands.
+ */
+#define LISTENER_DATA  (256ull << 20)
+#define SUBMITTER_DATA (1024ull << 20)
 /* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX 4095
 
@@ -227,12 +235,26 @@ log_is_file(void)
 	return fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* RLIMIT_DATA counts private memory; a sanitizer reserves terabytes. */
+static uint64_t
+data_limit(enum role role)
+{
+#ifdef SANITIZED
+	return UINT64_MAX;
+#endif
+	if (role == ROLE_LISTENER)
+		return LISTENER_DATA;
+	return role == ROLE_SUBMITTER ? SUBMITTER_DATA : UINT64_MAX;
+}
+
 static void
 rlimits_enter(const struct sandbox *sb, struct layers *l)
 {
 	rlimit_lower(RLIMIT_NOFILE, "of open files", sb->nofile);
 	if (sb->fsize != UINT64_MAX && !(sb->fsize == 0 && log_is_file()))
 		rlimit_lower(RLIMIT_FSIZE, "of file size", sb->fsize);
+	if (data_limit(sb->role) != UINT64_MAX)
+		rlimit_lower(RLIMIT_DATA, "of memory", data_limit(sb->role));
 	/* A core file would have the secrets of the memory in it. */
 	if (sb->mode != SANDBOX_OFF)
 		rlimit_lower(RLIMIT_CORE, "of core files", 0);

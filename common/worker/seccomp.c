@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <unistd.h>
@@ -73,18 +74,21 @@ static const char *const looping[] = {
 	"epoll_pwait", "epoll_pwait2", "poll", "ppoll", "ppoll_time64",
 	"select", "pselect6", "_newselect", "eventfd2", "pipe", "pipe2",
 	"timerfd_create", "timerfd_settime", "timerfd_gettime",
-	"read", "readv", "write", "writev", "close", "fcntl", "fcntl64",
+	"read", "readv", "write", "writev", "close",
 	"fstat", "fstat64", "dup", "dup2", "dup3",
-	"sendto", "sendmsg", "recvfrom", "recvmsg", "shutdown",
-	"socketpair", "getsockopt", "setsockopt", "getsockname",
-	"getpeername",
+	"recvfrom", "recvmsg", "getsockopt", "getsockname", "getpeername",
 };
 
 static const char *const listening[] = { "accept", "accept4" };
 
-/* Outgoing connections; socket() has its own rule, by family. */
+/*
+ * Outgoing connections; socket() has its own rule, by family.  sendmsg() and
+ * sendmmsg() are missing: they pass descriptors to other processes, and only
+ * the supervisor does this.
+ */
 static const char *const connecting[] = {
-	"connect", "sendmmsg", "recvmmsg", "recvmmsg_time64",
+	"connect", "shutdown", "socketpair", "setsockopt", "recvmmsg",
+	"recvmmsg_time64",
 };
 
 /* SQLite, and reading a directory. */
@@ -108,9 +112,25 @@ static const char *const threading[] = {
 	"sched_get_priority_min", "sched_get_priority_max", "mlock",
 	"munlock",
 };
+
+/*
+ * Commands of fcntl(2); F_SETFL has its own rule.  F_SETOWN and F_SETSIG are
+ * missing: with O_ASYNC they send signals to other processes of the uid.
+ */
+static const uint64_t fcntl_commands[] = {
+	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GETLK, F_SETLK,
+	F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GET_SEALS,
+	F_GETPIPE_SZ,
+};
 /* clang-format on */
 
+/* Older C libraries do not have it. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define ALL_BITS UINT64_MAX
 
 /* One filter under construction. */
 struct filter {
@@ -167,6 +187,33 @@ rule_masked(struct filter *f, uint32_t action, const char *name, unsigned arg,
 	rule(f, action, name, 1, &cmp);
 }
 
+/* The call when two arguments, masked, have these values. */
+static void
+rule_two(struct filter *f, const char *name, unsigned a, uint64_t mask_a,
+    uint64_t value_a, unsigned b, uint64_t mask_b, uint64_t value_b)
+{
+	const struct scmp_arg_cmp cmp[] = {
+		SCMP_CMP(a, SCMP_CMP_MASKED_EQ, mask_a, value_a),
+		SCMP_CMP(b, SCMP_CMP_MASKED_EQ, mask_b, value_b),
+	};
+
+	rule(f, SCMP_ACT_ALLOW, name, 2, cmp);
+}
+
+static void
+allow_fcntl(struct filter *f)
+{
+	static const char *const names[] = { "fcntl", "fcntl64" };
+	size_t i, n;
+
+	for (n = 0; n < COUNT(names); n++) {
+		for (i = 0; i < COUNT(fcntl_commands); i++)
+			rule_equal(f, SCMP_ACT_ALLOW, names[n], 1,
+			    fcntl_commands[i]);
+		rule_two(f, names[n], 1, ALL_BITS, F_SETFL, 2, O_ASYNC, 0);
+	}
+}
+
 /* For both lists: no executable memory, no signal to another process. */
 static void
 allow_common(struct filter *f)
@@ -176,6 +223,7 @@ allow_common(struct filter *f)
 
 	rules(f, SCMP_ACT_ALLOW, basic, COUNT(basic));
 	rules(f, SCMP_ACT_ALLOW, looping, COUNT(looping));
+	allow_fcntl(f);
 	for (i = 0; i < COUNT(mapping); i++)
 		rule_masked(f, SCMP_ACT_ALLOW, mapping[i], 2, PROT_EXEC, 0);
 	rule_equal(f, SCMP_ACT_ALLOW, "tgkill", 0, (uint64_t)getpid());
@@ -184,10 +232,28 @@ allow_common(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "ioctl", 1, FIONBIO);
 }
 
+/* What common/ipc does with a channel; nothing is sent to an address. */
+static void
+allow_channel(struct filter *f)
+{
+	rule_two(f, "sendto", 3, ~(uint64_t)(MSG_NOSIGNAL | MSG_DONTWAIT), 0, 4,
+	    ALL_BITS, 0);
+	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
+	    SO_LINGER);
+	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
+	    SO_PASSRIGHTS);
+}
+
+/*
+ * The listening socket is shared with the next listener.  So the listener must
+ * not shut it down, attach a filter to it, or connect it by sending to an
+ * address (MSG_FASTOPEN).
+ */
 static void
 allow_listener(struct filter *f)
 {
 	allow_common(f);
+	allow_channel(f);
 	rules(f, SCMP_ACT_ALLOW, listening, COUNT(listening));
 }
 
@@ -196,6 +262,7 @@ static void
 allow_collector(struct filter *f)
 {
 	allow_common(f);
+	allow_channel(f);
 }
 
 static void
@@ -205,6 +272,8 @@ allow_submitter(struct filter *f)
 	rules(f, SCMP_ACT_ALLOW, connecting, COUNT(connecting));
 	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
 	rules(f, SCMP_ACT_ALLOW, threading, COUNT(threading));
+	/* Landlock has rules for connect(), which this flag replaces. */
+	rule_masked(f, SCMP_ACT_ALLOW, "sendto", 3, MSG_FASTOPEN, 0);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
 	/* A thread, not a process. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/worker/worker.h"
+#include "submitter/base/cluster_names.h"
 #include "submitter/base/role.h"
 #include "submitter/base/wake.h"
 
@@ -40,7 +41,10 @@ struct counters {
 	uint64_t records; /* received from the collector */
 	uint64_t records_new;
 	uint64_t records_refused; /* records without a valid run */
-	uint64_t starts;	  /* delivered by REST */
+	/* messages of the collector about other clusters */
+	uint64_t clusters_refused;
+	uint64_t watermarks_refused; /* later than any clock can be */
+	uint64_t starts;	     /* delivered by REST */
 	uint64_t stops;
 	uint64_t requests; /* by REST */
 	uint64_t retries;
@@ -63,6 +67,7 @@ struct submitter {
 	struct worker *w;
 	struct wake wake;
 	struct failover_role role;
+	struct cluster_names clusters;
 	struct counters n;
 	/* spool */
 	struct spool *spool;

@@ -288,6 +288,8 @@ node_states_frame(struct node_states *n, struct channel *c, struct reader *r)
 	uint8_t cluster;
 
 	rd_name(r, name, sizeof(name));
+	if (!r->err && !cluster_name_allowed(n->s, name))
+		return;
 	cluster = r->err ? 0 : cluster_of(n, name);
 	for (left = rd_u32(r); left > 0 && !r->err; left--) {
 		node_read(r, &now);

@@ -7,9 +7,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
+#include "common/time_text.h"
 #include "submitter/intake/intake_private.h"
+
+#define WATERMARK_AHEAD_MAX 86400 /* s before this machine's clock */
 
 static int
 is_quarantined(const struct intake *b, const struct run_key *key)
@@ -67,6 +71,20 @@ record_fits(struct intake *b, struct job *job, size_t len)
 	return len - script <= most;
 }
 
+/*
+ * The table of clusters is never emptied.  A record of a new cluster without a
+ * place would look like a full disk, for ever.
+ */
+static int
+cluster_has_place(struct intake *b, const char *cluster, int *bad)
+{
+	if (spool_cluster_fits(b->s->spool, cluster))
+		return 1;
+	log_errorx("the spool has no place for cluster \"%s\"", cluster);
+	*bad = 1;
+	return 0;
+}
+
 /* 0, or -1 when the spool refuses the write; *bad: the message is invalid. */
 static int
 record_apply(struct intake *b, struct reader *r, int *bad)
@@ -80,6 +98,10 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	int past;
 
 	key_peek(r->p, r->left, &key);
+	if (key.job != 0 && !cluster_name_allowed(s, key.cluster))
+		return 0;
+	if (key.job != 0 && !cluster_has_place(b, key.cluster, bad))
+		return 0;
 	if (is_quarantined(b, &key))
 		return spool_put_quarantined(s->spool, &key, r->p, r->left) ==
 			PUT_ERROR ?
@@ -107,6 +129,24 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	return rc == PUT_ERROR ? -1 : 0;
 }
 
+/*
+ * A watermark is permanent: one far in the future would end the reading of
+ * accounting.  Our own clock may be behind Slurm's, but not by a day.
+ */
+static int
+watermark_is_late(struct intake *b, const char *cluster, int64_t until)
+{
+	if (until <= (int64_t)time(NULL) + WATERMARK_AHEAD_MAX)
+		return 0;
+	b->s->n.watermarks_refused++;
+	log_limited(&b->late, log_errorx,
+	    "the collector has read accounting of cluster %s up to %s, which "
+	    "is more than a day ahead of this machine's clock: the time is "
+	    "ignored, the records are stored",
+	    cluster, time_text(until));
+	return 1;
+}
+
 static int
 watermark_apply(struct intake *b, struct reader *r, int *bad)
 {
@@ -118,11 +158,14 @@ watermark_apply(struct intake *b, struct reader *r, int *bad)
 	source = rd_u8(r);
 	until = rd_i64(r);
 	*bad = rd_end(r) == -1;
-	if (*bad || cluster[0] == '\0')
+	if (*bad || cluster[0] == '\0' ||
+	    !cluster_name_allowed(b->s, cluster) ||
+	    !cluster_has_place(b, cluster, bad))
 		return 0;
 	if (source == WATERMARK_BACKFILL)
 		b->ops->backfill_watermark(b->s, cluster, until);
-	if (source != WATERMARK_ACCOUNTING)
+	if (source != WATERMARK_ACCOUNTING ||
+	    watermark_is_late(b, cluster, until))
 		return 0;
 	return spool_watermark(b->s->spool, cluster, until);
 }
@@ -139,9 +182,14 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	rd_u64(r); /* the number of the lookup */
 	n = rd_u32(r);
 	keys = *r;
-	for (i = 0; i < n && !r->err; i++)
+	for (i = 0; i < n && !r->err; i++) {
 		rd_run_key(r, &key);
+		if (strcmp(key.cluster, cluster) != 0)
+			rd_fail(r);
+	}
 	*bad = rd_end(r) == -1;
+	if (!*bad && !cluster_name_allowed(b->s, cluster))
+		return 0;
 	for (i = 0; i < n && !*bad; i++) {
 		rd_run_key(&keys, &key);
 		b->ops->not_found(b->s, &key);
@@ -192,7 +240,8 @@ frame_resources(struct intake *b, const struct intake_frame *f)
 	rd_init(&r, f->bytes, f->len);
 	rd_u64(&r);
 	key_peek(r.p, r.left, &key);
-	if (is_quarantined(b, &key))
+	if (is_quarantined(b, &key) || !cluster_name_allowed(s, key.cluster) ||
+	    !spool_cluster_fits(s->spool, key.cluster))
 		return 0;
 	job_init(&job);
 	inflight_set(s->w->inflight, &key);

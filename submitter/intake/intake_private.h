@@ -56,6 +56,7 @@ struct intake {
 	struct run_key quarantined[QUARANTINE_MAX];
 	unsigned n_quarantined;
 	struct log_limit refused;
+	struct log_limit late;
 	struct log_limit no_resources;
 };
 

@@ -15,8 +15,8 @@
 #define READ_MS	     120000L /* a page of a long job list is slow */
 #define SLOW_BYTES   64L     /* per s; fewer for SLOW_S end a reading request */
 #define SLOW_S	     25L
-#define ANSWER_MAX   (1024u * 1024)	 /* bytes of other answers */
-#define CLUSTERS_MAX (16u * 1024 * 1024) /* large sites have 100 KB */
+#define ANSWER_MAX   (1024u * 1024)	/* bytes of other answers */
+#define CLUSTERS_MAX (8u * 1024 * 1024) /* large sites have 100 KB */
 #define LIFETIME_S   300L /* of a connection: then a new address is used */
 
 static int

@@ -27,6 +27,14 @@
 /* Limits of a list of clusters; sites have about ten. */
 #define CLUSTERS_MAX 256
 #define KINDS_MAX    1024
+/*
+ * Of the whole text, before jansson builds a tree that needs up to 75 times
+ * the memory of the text: about 100 MiB in all.  KINDS_MAX kinds of hosts with
+ * 128 cores have 140,000 arrays and a million numbers.
+ */
+#define CONTAINERS_MAX 200000  /* objects and arrays */
+#define MEMBERS_MAX    200000  /* of all objects */
+#define VALUES_MAX     2000000 /* members and elements */
 
 struct kind {
 	char *name;		     /* owned; of the subcluster */
@@ -241,6 +249,31 @@ read_clusters(const json_t *list, size_t *n)
 	return clusters;
 }
 
+/* Counts outside of strings; the text need not be JSON. */
+static int
+size_is_usual(const char *json, size_t len)
+{
+	size_t i, containers = 0, members = 0, values = 0;
+	int in_string = 0;
+
+	for (i = 0; i < len; i++) {
+		if (in_string && json[i] == '\\')
+			i++;
+		else if (json[i] == '"')
+			in_string = !in_string;
+		else if (in_string)
+			continue;
+		else if (json[i] == '{' || json[i] == '[')
+			containers++;
+		else if (json[i] == ':')
+			members++;
+		else if (json[i] == ',')
+			values++;
+	}
+	return containers <= CONTAINERS_MAX && members <= MEMBERS_MAX &&
+	    values <= VALUES_MAX;
+}
+
 int
 topology_load(struct topology *t, const char *json, size_t len, char *reason,
     size_t size)
@@ -254,6 +287,12 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 
 	if (t->clusters != NULL && digest == t->digest)
 		return 0;
+	if (!size_is_usual(json, len)) {
+		snprintf(reason, size,
+		    "more objects, members or values than "
+		    "any list of clusters has");
+		return -1;
+	}
 	root = json_loadb(json, len, JSON_DISABLE_EOF_CHECK, &err);
 	list = json_object_get(root, "clusters");
 	if (root == NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `spool check --file`: checks a spool whose daemon does not run. The check
- * runs with the rights of the caller and changes neither the file nor its
- * directory: a VFS layer below SQLite opens files only for reading, takes no
+ * runs with the rights of the caller, or of the file's owner if root calls,
+ * and changes neither the file nor its directory: a VFS layer below SQLite opens files only for reading, takes no
  * locks and deletes nothing. The write-ahead log (-wal) is read as well; a
  * missing one counts as empty.
  */
@@ -12,6 +12,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +51,18 @@ read_delete(sqlite3_vfs *self, const char *name, int sync)
 	return SQLITE_READONLY;
 }
 
+/*
+ * The name as it is: SQLite would look at each directory above the file, which
+ * the owner of the file may not enter.
+ */
+static int
+read_full_name(sqlite3_vfs *self, const char *name, int size, char *out)
+{
+	(void)self;
+	return snprintf(out, (size_t)size, "%s", name) < size ? SQLITE_OK :
+								SQLITE_CANTOPEN;
+}
+
 static int
 look_prepare(void)
 {
@@ -60,6 +74,7 @@ look_prepare(void)
 	reader.zName = "csa-read";
 	reader.xOpen = read_open;
 	reader.xDelete = read_delete;
+	reader.xFullPathname = read_full_name;
 	if (sqlite3_vfs_register(&reader, 1) != SQLITE_OK)
 		return -1;
 	spool_sum_prepare();
@@ -176,21 +191,55 @@ file_look(const char *path, char *text, size_t size)
 	return rc;
 }
 
+/*
+ * The owner may have written anything into the file, so SQLite must not read
+ * it as root.  Enters the directory of the file, and becomes its owner.  *name
+ * is the name of the file from then on.  0, or -1 with the reason.
+ */
+static int
+owner_become(const char *path, const char **name, char *text, size_t size)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	*name = path;
+	if (geteuid() != 0 || stat(path, &st) == -1 || st.st_uid == 0)
+		return 0;
+	if (slash != NULL) {
+		*name = slash + 1;
+		snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path);
+		if (chdir(dir) == -1) {
+			snprintf(text, size, "%s: %s", dir, strerror(errno));
+			return -1;
+		}
+	}
+	if (setgroups(0, NULL) == 0 &&
+	    setresgid(st.st_gid, st.st_gid, st.st_gid) == 0 &&
+	    setresuid(st.st_uid, st.st_uid, st.st_uid) == 0)
+		return 0;
+	snprintf(text, size, "cannot become user %u, who owns %s: %s",
+	    (unsigned)st.st_uid, path, strerror(errno));
+	return -1;
+}
+
 int
 spool_check_file(const char *path, char *text, size_t size)
 {
 	struct look l = { .runs = 0 };
 	struct spool *sp;
+	const char *name;
 	int64_t version = 0;
 	int rc;
 
-	if (file_look(path, text, size) == -1)
+	if (owner_become(path, &name, text, size) == -1 ||
+	    file_look(name, text, size) == -1)
 		return 1;
 	if (look_prepare() == -1) {
 		snprintf(text, size, "this SQLite cannot open without locks");
 		return 1;
 	}
-	sp = spool_open_read(path, &version, text, size);
+	sp = spool_open_read(name, &version, text, size);
 	if (sp == NULL)
 		return 1;
 	rc = all_look(sp, &l, version == SPOOL_SCHEMA);

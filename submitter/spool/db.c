@@ -468,6 +468,13 @@ spool_cluster_id(struct spool *sp, const char *name, int add)
 	return c->id;
 }
 
+int
+spool_cluster_fits(struct spool *sp, const char *cluster)
+{
+	return sp->now.n_clusters < CLUSTERS_MAX ||
+	    spool_cluster_id(sp, cluster, 0) != -1;
+}
+
 const char *
 spool_cluster_name(const struct spool *sp, int id)
 {

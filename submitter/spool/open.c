@@ -5,7 +5,11 @@
  */
 #include "config.h"
 
+#include <sys/stat.h>
+
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,6 +398,21 @@ fail:
 	return NULL;
 }
 
+/* An earlier version made files that all could read; the directory denies it. */
+static void
+modes_restrict(const char *path)
+{
+	static const char *const tails[] = { "", "-wal", "-shm" };
+	char name[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, tails[i]);
+		if (chmod(name, 0600) == -1 && errno != ENOENT)
+			log_warn("mode of %s", name);
+	}
+}
+
 struct spool *
 spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
     size_t size)
@@ -409,6 +428,7 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 		sp = try_open(path, &damaged, reason, size);
 	}
 	if (sp != NULL) {
+		modes_restrict(path);
 		spool_set_limits(sp, max_bytes, keep);
 		spool_recover(sp);
 		reason[0] = '\0';

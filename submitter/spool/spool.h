@@ -221,6 +221,8 @@ int spool_value_set(struct spool *sp, const char *name, const void *p,
  */
 int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
     int64_t *cursor);
+/* 1 when the cluster is in the table of clusters, or fits into it. */
+int spool_cluster_fits(struct spool *sp, const char *cluster);
 /* Moves the watermark forward only. 0 or -1. */
 int spool_watermark(struct spool *sp, const char *cluster, int64_t until);
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories and the last-run file.  When the service runs as root, they
- * belong to root, because the owner of a directory can put a symbolic link
- * where the supervisor opens a file.  No open in them follows a link.
+ * Directories and the last-run file.  When the service runs as root, those of
+ * the pid file and the sockets belong to root, because the owner of a directory
+ * can put a symbolic link where the supervisor opens a file.  No open in them
+ * follows a link.
  */
 #include "config.h"
 
@@ -20,10 +21,12 @@
 
 #include "supervisor/system/system.h"
 
+#define STATE_DIR	"/var/lib/cc-slurm-adapter" /* usual, the suite's */
 #define DIRECTORY_MODE	0750 /* SlurmUser's group: the hook enters it */
 #define SPOOL_MODE	0700
 #define EMPTY_MODE	0555
-#define SPOOL_FILES_MAX 64 /* of a spool that gets another owner */
+#define SPOOL_FILES_MAX 64	 /* of a spool that gets another owner */
+#define SPOOL_PREFIX	"spool." /* of each file of a spool */
 
 static char *
 parent_name(const char *path)
@@ -145,6 +148,57 @@ directory_prepare_for(const struct setup *setup, const char *path)
 	return rc;
 }
 
+/* The entries of a directory from the first one on; NULL with errno. */
+static DIR *
+entries_open(int dir)
+{
+	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	DIR *d = copy != -1 ? fdopendir(copy) : NULL;
+
+	if (d == NULL && copy != -1)
+		close(copy);
+	if (d != NULL)
+		rewinddir(d);
+	return d;
+}
+
+/* A name that the submitter gives to a file, or . or .. */
+static int
+is_spool_name(const char *name)
+{
+	return strncmp(name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1) == 0 ||
+	    strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/*
+ * A directory with other files than the spool's is not the spool's: spoolDir
+ * may be a mistake, and its new owner could read and remove these files.
+ * 0, or -1 with errno (logged when there is such a file).
+ */
+static int
+spool_contents_check(const char *path, int dir)
+{
+	DIR *d = entries_open(dir);
+	const struct dirent *e;
+	int rc = 0;
+
+	if (d == NULL)
+		return -1;
+	while (rc == 0 && (e = readdir(d)) != NULL) {
+		if (is_spool_name(e->d_name))
+			continue;
+		log_errorx("%s has another owner or mode than a spool, and "
+			   "contains \"%s\", which is no file of a spool; the "
+			   "directory is not changed: set spoolDir to an empty "
+			   "directory or to one that does not exist",
+		    path, e->d_name);
+		errno = EPERM;
+		rc = -1;
+	}
+	closedir(d);
+	return rc;
+}
+
 /* Never a file that has a second name: the name may be outside the spool. */
 static void
 spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
@@ -164,17 +218,15 @@ spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
 static void
 spool_files_chown(int dir, uid_t uid, gid_t gid)
 {
-	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0), n = 0;
-	DIR *d = copy != -1 ? fdopendir(copy) : NULL;
+	DIR *d = entries_open(dir);
 	const struct dirent *e;
+	int n = 0;
 
-	if (d == NULL) {
-		if (copy != -1)
-			close(copy);
+	if (d == NULL)
 		return;
-	}
 	while ((e = readdir(d)) != NULL && n++ < SPOOL_FILES_MAX)
-		spool_file_chown(dir, e->d_name, uid, gid);
+		if (is_spool_name(e->d_name))
+			spool_file_chown(dir, e->d_name, uid, gid);
 	closedir(d);
 }
 
@@ -189,17 +241,17 @@ spool_take_over(const struct setup *setup, int fd)
 		return -1;
 	if (st.st_uid == own->uid && (st.st_mode & 077) == 0)
 		return 0;
-	if (!setup->as_root) {
-		if (st.st_uid == own->uid)
-			return fchmod(fd, SPOOL_MODE);
+	if (st.st_uid != own->uid &&
+	    (!setup->as_root ||
+		(st.st_uid != 0 &&
+		    st.st_uid != setup->identity[ROLE_RUNNER].uid))) {
 		errno = EPERM;
 		return -1;
 	}
-	if (st.st_uid != own->uid && st.st_uid != 0 &&
-	    st.st_uid != setup->identity[ROLE_RUNNER].uid) {
-		errno = EPERM;
+	if (spool_contents_check(setup->spool_dir, fd) == -1)
 		return -1;
-	}
+	if (!setup->as_root)
+		return fchmod(fd, SPOOL_MODE);
 	/* Root first: no other user can change the files meanwhile. */
 	if (fchown(fd, 0, 0) == -1 || fchmod(fd, SPOOL_MODE) == -1)
 		return -1;
@@ -328,24 +380,64 @@ lastrun_prepare(struct setup *setup, const struct conf *conf)
 }
 
 /*
- * With sandbox off, the submitter has no chroot and reaches its spool through
- * the state directory, as a user without rights there.
+ * The directory may be the site's and have other files: its owner and its mode
+ * stay.
  */
-static int
-state_dir_permit(const struct setup *setup)
+static void
+state_dir_warn(const struct setup *setup, const struct stat *st)
 {
 	const char *path = setup->state_dir;
-	struct stat st;
-	int fd, rc = 0;
 
-	if (!setup->as_root || setup->mode != SANDBOX_OFF)
+	if (!setup->as_root)
+		return;
+	if (st->st_uid != 0)
+		log_warnx("%s belongs to user %u, who can replace the spool "
+			  "there; if the directory is only for the daemon, run "
+			  "chown root %s",
+		    path, (unsigned)st->st_uid, path);
+	if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		log_warnx("%s is writable by others than its owner (mode "
+			  "%04o); they can replace the spool there; if the "
+			  "directory is only for the daemon, run chmod go-w %s",
+		    path, (unsigned)st->st_mode & 07777, path);
+}
+
+/*
+ * With sandbox off, the submitter has no chroot and reaches its spool through
+ * the state directory, as a user without rights there.  Only the usual
+ * directory, which is the suite's, gets this right.
+ */
+static int
+state_dir_permit(const struct setup *setup, int fd, const struct stat *st)
+{
+	const char *path = setup->state_dir;
+
+	if (!setup->as_root || setup->mode != SANDBOX_OFF ||
+	    (st->st_mode & S_IXOTH) != 0)
 		return 0;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd == -1 || fstat(fd, &st) == -1 ||
-	    fchmod(fd, (st.st_mode & 07777) | S_IXOTH) == -1) {
-		log_error("directory %s", path);
-		rc = -1;
+	if (strcmp(path, STATE_DIR) == 0)
+		return fchmod(fd, (st->st_mode & 07777) | S_IXOTH);
+	log_errorx("with sandbox off, the submitter must be able to enter %s: "
+		   "run chmod o+x %s",
+	    path, path);
+	errno = EACCES;
+	return -1;
+}
+
+static int
+state_dir_prepare(const struct setup *setup)
+{
+	int fd = directory_open(setup->state_dir, DIRECTORY_MODE, 0,
+	    setup->dir_gid);
+	struct stat st;
+	int rc = -1;
+
+	if (fd != -1 && fstat(fd, &st) == 0) {
+		state_dir_warn(setup, &st);
+		rc = state_dir_permit(setup, fd, &st);
 	}
+	if (rc == -1)
+		log_error("directory %s", setup->state_dir);
 	if (fd != -1)
 		close(fd);
 	return rc;
@@ -358,9 +450,7 @@ directories_prepare(struct setup *setup, const struct conf *conf)
 	int is_first_start = access(last_run, F_OK) == -1;
 
 	setup->state_dir = parent_name(last_run);
-	if (setup->state_dir == NULL ||
-	    directory_prepare(setup, setup->state_dir) == -1 ||
-	    state_dir_permit(setup) == -1 ||
+	if (setup->state_dir == NULL || state_dir_prepare(setup) == -1 ||
 	    lastrun_prepare(setup, conf) == -1 ||
 	    empty_dir_prepare(setup) == -1)
 		return -1;

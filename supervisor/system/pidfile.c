@@ -2,11 +2,11 @@
 /*
  * The pid file: decimal, no newline, as the Go adapter wrote it.  The lock on
  * the file refuses a second instance, so that a file that is left after a crash
- * does no harm.
+ * does no harm.  A write lock needs a descriptor that is open for writing; who
+ * may only read the file can get a read lock, which no instance has.
  */
 #include "config.h"
 
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -53,12 +53,57 @@ is_plain(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink <= 1;
 }
 
+enum lock_result {
+	LOCK_OURS,
+	LOCK_READER,   /* another process has a read lock */
+	LOCK_INSTANCE, /* another process has a write lock */
+	LOCK_ERROR     /* with errno */
+};
+
+static enum lock_result
+write_lock(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		return LOCK_OURS;
+	if ((errno != EAGAIN && errno != EACCES) ||
+	    fcntl(fd, F_OFD_GETLK, &lock) == -1)
+		return LOCK_ERROR;
+	return lock.l_type == F_RDLCK ? LOCK_READER : LOCK_INSTANCE;
+}
+
+/*
+ * Another process holds the lock: -1 (logged).  A read lock is of no instance:
+ * the file is replaced, -2.
+ */
+static int
+locked_by_other(int fd, const char *path, enum lock_result result)
+{
+	if (result == LOCK_READER && is_same_file(fd, path) &&
+	    unlink(path) == 0) {
+		log_warnx("another process has a read lock on pid file %s; the "
+			  "file is made again",
+		    path);
+		return -2;
+	}
+	if (result == LOCK_ERROR)
+		log_error("lock on %s", path);
+	else
+		log_errorx("another instance is running (pid %ld has "
+			   "locked %s); this one exits",
+		    pid_read(fd), path);
+	return -1;
+}
+
 /* The descriptor, -1 on error (logged), -2 when the file was just removed. */
 static int
 lock_once(const char *path)
 {
 	int fd = open(path,
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+	enum lock_result result;
+	int rc;
 
 	if (fd == -1) {
 		log_error("pid file %s", path);
@@ -71,15 +116,11 @@ lock_once(const char *path)
 		close(fd);
 		return -1;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
-		if (errno == EWOULDBLOCK)
-			log_errorx("another instance is running (pid %ld has "
-				   "locked %s); this one exits",
-			    pid_read(fd), path);
-		else
-			log_error("lock on %s", path);
+	result = write_lock(fd);
+	if (result != LOCK_OURS) {
+		rc = locked_by_other(fd, path, result);
 		close(fd);
-		return -1;
+		return rc;
 	}
 	if (is_same_file(fd, path))
 		return fd;

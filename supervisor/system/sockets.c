@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,74 @@ hook_socket_open(struct setup *setup, const struct conf *conf)
 				   unix_hook_listen(setup, a.path);
 }
 
+static void
+socket_remove(int *fd, const char *path)
+{
+	if (*fd == -1)
+		return;
+	close(*fd);
+	*fd = -1;
+	if (path != NULL && unlink(path) == -1 && errno != ENOENT)
+		log_warn("socket %s", path);
+}
+
+static void
+hook_sockets_remove(struct setup *setup)
+{
+	unsigned i;
+
+	for (i = 0; i < setup->n_listen; i++)
+		socket_remove(&setup->listen_fds[i], setup->listen_path);
+	setup->n_listen = 0;
+	free(setup->listen_path);
+	setup->listen_path = NULL;
+}
+
+/*
+ * A listener shares the socket with its successors: a shutdown() of one of them
+ * is for all.  Then a TCP socket does not listen any more; a UNIX socket does,
+ * but refuses each connection.
+ */
+static int
+is_shut_down(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+	int accepts = 0;
+	socklen_t len = sizeof(accepts);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &len) == -1 ||
+	    !accepts)
+		return 1;
+	return poll(&p, 1, 0) == 1 && (p.revents & (POLLRDHUP | POLLHUP)) != 0;
+}
+
+static int
+hook_sockets_listen(const struct setup *setup)
+{
+	unsigned i;
+
+	for (i = 0; i < setup->n_listen; i++)
+		if (is_shut_down(setup->listen_fds[i]))
+			return 0;
+	return setup->n_listen != 0;
+}
+
+int
+sockets_hook_repair(struct setup *setup, const struct conf *conf)
+{
+	if (hook_sockets_listen(setup))
+		return 0;
+	log_warnx("the socket of the hooks was shut down; it is made again");
+	hook_sockets_remove(setup);
+	setup->listen_repairs++;
+	if (hook_socket_open(setup, conf) == 0)
+		return 0;
+	hook_sockets_remove(setup);
+	log_errorx("messages of hooks are not received until the daemon is "
+		   "restarted; the polls find the jobs");
+	return -1;
+}
+
 static mode_t
 ctl_mode(const struct conf *conf)
 {
@@ -332,13 +401,48 @@ ctl_mode(const struct conf *conf)
 	    CTL_MODE_USERS;
 }
 
+/*
+ * A path may name another file by now: the mode is changed only of the socket
+ * that was made.  chmod() by descriptor needs /proc, because the descriptor is
+ * no open file.
+ */
+static int
+ctl_chmod(const struct setup *setup, const char *path, mode_t mode)
+{
+	char name[32];
+	struct stat st;
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = -1;
+
+	if (fd == -1)
+		return -1;
+	errno = ESTALE;
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	    st.st_dev == setup->ctl_dev && st.st_ino == setup->ctl_ino) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		rc = chmod(name, mode);
+	}
+	close(fd);
+	return rc;
+}
+
 void
 sockets_ctl_mode(const struct setup *setup, const struct conf *conf)
 {
 	const char *path = conf_str(conf, CONF_CTL_SOCK);
 
-	if (setup->ctl_fd != -1 && chmod(path, ctl_mode(conf)) == -1)
+	if (setup->ctl_fd != -1 && ctl_chmod(setup, path, ctl_mode(conf)) == -1)
 		log_warn("mode of %s", path);
+}
+
+static void
+ctl_remember(struct setup *setup, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == -1)
+		return;
+	setup->ctl_dev = st.st_dev;
+	setup->ctl_ino = st.st_ino;
 }
 
 int
@@ -352,29 +456,14 @@ sockets_open(struct setup *setup, const struct conf *conf)
 	    ctl_mode(conf));
 	if (setup->ctl_fd == -1)
 		sockets_close(setup, conf);
+	else
+		ctl_remember(setup, conf_str(conf, CONF_CTL_SOCK));
 	return setup->ctl_fd != -1 ? 0 : -1;
-}
-
-static void
-socket_remove(int *fd, const char *path)
-{
-	if (*fd == -1)
-		return;
-	close(*fd);
-	*fd = -1;
-	if (path != NULL && unlink(path) == -1 && errno != ENOENT)
-		log_warn("socket %s", path);
 }
 
 void
 sockets_close(struct setup *setup, const struct conf *conf)
 {
-	unsigned i;
-
-	for (i = 0; i < setup->n_listen; i++)
-		socket_remove(&setup->listen_fds[i], setup->listen_path);
-	setup->n_listen = 0;
-	free(setup->listen_path);
-	setup->listen_path = NULL;
+	hook_sockets_remove(setup);
 	socket_remove(&setup->ctl_fd, conf_str(conf, CONF_CTL_SOCK));
 }

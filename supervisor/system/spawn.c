@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork and exec of our own programs.  A program gets no memory of the
- * supervisor and no descriptor but its channel, the log and /dev/null.
+ * supervisor, no descriptor but its channel, the log and /dev/null, and no
+ * controlling terminal.
  */
 #include "config.h"
 
@@ -80,6 +81,12 @@ process_spawn(const char *path, char *const argv[], char *const envp[], int fd)
 	pid = fork();
 	if (pid == 0) {
 		signals_reset(&none);
+		/*
+		 * The log may be the terminal of root's shell.  Only a process
+		 * of the terminal's session may put characters into its input
+		 * (TIOCSTI), and the shell would run them.
+		 */
+		setsid();
 		if (descriptors_place(fd) == 0)
 			execve(path, argv, envp);
 		log_error("cannot start %s", path);

@@ -47,10 +47,13 @@ struct setup {
 	int lastrun;	 /* descriptor */
 	int listen_fds[HOOK_SOCKETS_MAX]; /* sockets of the hooks */
 	unsigned n_listen;
-	int listen_tcp;	   /* it is a TCP socket */
-	char *listen_path; /* owned, NULL for TCP */
-	int ctl_fd;	   /* socket of the admin tool, -1 = none */
-	int kmsg;	   /* kernel log, -1 = not readable */
+	int listen_tcp;		 /* it is a TCP socket */
+	char *listen_path;	 /* owned, NULL for TCP */
+	unsigned listen_repairs; /* times that the sockets were made again */
+	int ctl_fd;		 /* socket of the admin tool, -1 = none */
+	dev_t ctl_dev;		 /* its file */
+	ino_t ctl_ino;
+	int kmsg; /* kernel log, -1 = not readable */
 };
 
 /* directories.c: state directories and the last-run file. */
@@ -94,6 +97,11 @@ int slurm_conf_user(const char *path, char *name, size_t size);
  */
 int sockets_open(struct setup *setup, const struct conf *conf);
 void sockets_close(struct setup *setup, const struct conf *conf);
+/*
+ * Before a new listener gets the socket of the hooks: makes the socket again if
+ * an earlier listener has shut it down.  0, or -1 when there is none (logged).
+ */
+int sockets_hook_repair(struct setup *setup, const struct conf *conf);
 /* Mode of the admin tool's socket: 0666 only if ctlUsers names a user. */
 void sockets_ctl_mode(const struct setup *setup, const struct conf *conf);
 
@@ -118,8 +126,9 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 
 /* spawn.c */
 /*
- * fork and exec of one of our own programs: descriptor 3 is fd, 0 and 1 are
- * /dev/null, envp is its whole environment.  The pid, or -1 with errno.
+ * fork and exec of one of our own programs in a session of its own:
+ * descriptor 3 is fd, 0 and 1 are /dev/null, envp is its whole environment.
+ * The pid, or -1 with errno.
  */
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
     int fd);

@@ -76,6 +76,8 @@ listen_send(struct child *c)
 	struct writer w;
 	unsigned i;
 
+	if (sockets_hook_repair(c->workers->setup, c->workers->conf) == -1)
+		return;
 	wr_init(&w, 1);
 	wr_u8(&w, setup->listen_tcp ? LISTEN_TCP : LISTEN_UNIX);
 	for (i = 0; i < setup->n_listen; i++)
@@ -166,7 +168,8 @@ worker_activate(struct child *c)
 	if (c->state == CHILD_READY || c->has_descriptors)
 		return;
 	c->has_descriptors = 1;
-	inflight_send(c);
+	if (child_reads_records(c))
+		inflight_send(c);
 	quarantine_send_all(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);

@@ -2,8 +2,8 @@
 /*
  * A record that makes a worker crash must not do so for ever.  A worker writes
  * the key of the run that it handles into its inflight page.  After two crashes
- * with the same key, the run is in quarantine: all workers get its key and skip
- * its records.
+ * with the same key, the run is in quarantine: the workers that read records
+ * get its key and skip its records.
  */
 #include "config.h"
 
@@ -37,12 +37,22 @@ crash_record_of(struct workers *w, const struct run_key *key)
 	return s;
 }
 
+/*
+ * Only these handle records.  Another worker could suppress a run of its choice
+ * if it had an inflight page.
+ */
+int
+child_reads_records(const struct child *c)
+{
+	return c->role == ROLE_COLLECTOR || c->role == ROLE_SUBMITTER;
+}
+
 static void
 quarantine_send(struct child *c, const struct run_key *key)
 {
 	struct writer w;
 
-	if (c->channel == NULL)
+	if (c->channel == NULL || !child_reads_records(c))
 		return;
 	wr_init(&w, sizeof(*key) + 64);
 	wr_run_key(&w, key);
@@ -71,7 +81,8 @@ quarantine_note_exit(struct child *c, int status)
 	struct crash_record *s;
 	int role;
 
-	if (killed_from_outside(c, status) || !inflight_read(c->inflight, &key))
+	if (!child_reads_records(c) || killed_from_outside(c, status) ||
+	    !inflight_read(c->inflight, &key))
 		return;
 	s = crash_record_of(w, &key);
 	s->crashes++;

@@ -103,7 +103,7 @@ struct child_ops {
 
 struct workers {
 	struct event_base *base; /* borrowed, as are the next two */
-	const struct setup *setup;
+	struct setup *setup;
 	const struct conf *conf; /* in force */
 	const struct channel_events *events;
 	const struct child_ops *ops;
@@ -146,6 +146,8 @@ unsigned restart_delay(unsigned failures);
  * and sends a new quarantine to each ready worker.
  */
 void quarantine_note_exit(struct child *c, int status);
+/* 1 when c gets an inflight page and quarantines. */
+int child_reads_records(const struct child *c);
 /* Sends all quarantined runs to a new worker. */
 void quarantine_send_all(struct child *c);
 

@@ -17,6 +17,10 @@
 #include "common/log.h"
 #include "tests/unit/check.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 #define COLUMNS	  8
 #define BYTES_MAX 4096
 
@@ -211,11 +215,14 @@ frame_feed(char **cols, size_t step)
 	int pass = strncmp(cols[FLAGS], "fd", 2) == 0 &&
 	    strcmp(cols[FLAGS], "fd-lie") != 0;
 	struct channel *c;
+	const int yes = 1;
 	int fds[2], i;
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
 	c = channel_new(base, fds[0], role_of(cols[TO]), role_of(cols[FROM]),
 	    &ops, &seen);
+	/* As on a kernel that passes every descriptor, before Linux 6.16. */
+	setsockopt(fds[0], SOL_SOCKET, SO_PASSRIGHTS, &yes, sizeof(yes));
 	for (at = 0; at < len; at += n) {
 		n = len - at < step ? len - at : step;
 		bytes_send(fds[1], bytes + at, n, pass && at == 0);

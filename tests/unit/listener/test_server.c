@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -207,6 +208,47 @@ test_server(void)
 	access_clear(&me);
 }
 
+/* In a child: serves fd for a moment.  Returns its exit status. */
+static int
+serve_status(int fd)
+{
+	int status = -1;
+	struct hook_server *server;
+	pid_t pid;
+
+	fflush(NULL);
+	if ((pid = fork()) == 0) {
+		base = event_base_new();
+		server = server_new(base, on_message, NULL);
+		server_add_socket(server, fd);
+		server_start(server);
+		run_ms(500);
+		_exit(0);
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/*
+ * An earlier listener has shut down the socket that both share: accept() fails
+ * at once, again and again.  The process ends, and does not spin.
+ */
+static void
+test_shut_down(void)
+{
+	int fd = socket_open(), tcp = socket(AF_INET, SOCK_STREAM, 0);
+
+	CHECK_INT(serve_status(fd), 0);
+	CHECK_INT(shutdown(fd, SHUT_RDWR), 0);
+	CHECK_INT(serve_status(fd), 1);
+	CHECK_INT(listen(tcp, 1), 0);
+	CHECK_INT(serve_status(tcp), 0);
+	CHECK_INT(shutdown(tcp, SHUT_RDWR), 0);
+	CHECK_INT(serve_status(tcp), 1);
+	close(fd);
+	close(tcp);
+}
+
 int
 main(void)
 {
@@ -217,6 +259,7 @@ main(void)
 		return 1;
 	snprintf(where.sun_path, sizeof(where.sun_path), "%s/sock", folder);
 	test_server();
+	test_shut_down();
 	unlink(where.sun_path);
 	rmdir(folder);
 	event_base_free(base);

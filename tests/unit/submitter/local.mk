@@ -110,6 +110,13 @@ TESTS += test_outcome
 test_outcome_SOURCES = tests/unit/submitter/backend/test_outcome.c
 test_outcome_LDADD = $(BACKEND_LIBS)
 
+# submitter/intake
+check_PROGRAMS += test_intake
+TESTS += test_intake
+test_intake_SOURCES = tests/unit/submitter/intake/test_intake.c
+test_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_intake_LDADD = $(SUBMITTER_LIBS)
+
 # submitter/delivery
 check_PROGRAMS += test_rest_delivery
 TESTS += test_rest_delivery

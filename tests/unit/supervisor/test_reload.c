@@ -377,9 +377,11 @@ test_effects(void)
 	CHECK_STR(conf_str(&sup.conf, CONF_SLURM_BIN_DIR), "");
 	file_says(CONF_CLUSTERS, "[\"alpha\"]");
 	all_agree();
-	CHECK_INT(restarted, 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER);
+	CHECK_INT(restarted,
+	    1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | 1u << ROLE_SUBMITTER);
 	/* As in their new processes. */
 	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
+	sup.workers.children[ROLE_SUBMITTER].stop_requested = 0;
 	sup.workers.children[ROLE_RUNNER].stop_requested = 0;
 	/* Needs a restart of the service: the old value stays. */
 	file_says(CONF_SPOOL_DIR, "/elsewhere");

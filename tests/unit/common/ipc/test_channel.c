@@ -3,13 +3,19 @@
 #include "config.h"
 
 #include <sys/socket.h>
+#include <sys/wait.h>
 
+#include <netinet/in.h>
+
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <event2/event.h>
 
+#include "common/clock.h"
 #include "common/ipc/channel.h"
 #include "common/log.h"
 #include "tests/unit/check.h"
@@ -246,6 +252,170 @@ test_stray_descriptor(void)
 	}
 }
 
+#define LINGER_S 20   /* of the hostile sockets */
+#define MOST_MS	 5000 /* a close that does not wait */
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+/* A connection whose close waits for a peer that does not read. */
+static int
+lingering_socket(void)
+{
+	static const struct linger linger = { 1, LINGER_S };
+	static const char bytes[65536];
+	struct sockaddr_in sa = { .sin_family = AF_INET };
+	socklen_t len = sizeof(sa);
+	int listening = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listening, (struct sockaddr *)&sa, len) == -1 ||
+	    listen(listening, 1) == -1 ||
+	    getsockname(listening, (struct sockaddr *)&sa, &len) == -1 ||
+	    connect(fd, (struct sockaddr *)&sa, len) == -1)
+		_exit(1);
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		continue;
+	if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) ==
+	    -1)
+		_exit(1);
+	return fd;
+}
+
+/* One byte with n descriptors, which this process closes. */
+static void
+hostile_send(int fd, int n)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+	} control;
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = CMSG_SPACE((size_t)n * sizeof(int)) };
+	struct cmsghdr *cm = CMSG_FIRSTHDR(&m);
+	int i, fds[8];
+
+	if (cm == NULL)
+		_exit(1);
+	memset(&control, 0, sizeof(control));
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN((size_t)n * sizeof(int));
+	for (i = 0; i < n; i++)
+		fds[i] = lingering_socket();
+	memcpy(CMSG_DATA(cm), fds, (size_t)n * sizeof(int));
+	if (sendmsg(fd, &m, MSG_NOSIGNAL) == -1)
+		_exit(2);
+	for (i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+/*
+ * The compromised worker: keeps the other ends of its connections.  done gets
+ * a byte when the worker has closed its copies.
+ */
+static void
+hostile_worker(int fd, int n, int times, int done)
+{
+	while (times-- > 0)
+		hostile_send(fd, n);
+	if (write(done, "x", 1) != 1)
+		_exit(3);
+	for (;;)
+		pause();
+}
+
+/*
+ * A worker passes sockets with SO_LINGER and full buffers.  The supervisor
+ * does not wait for them: neither when it reads them, nor when it closes the
+ * channel.  is_read: the supervisor reads before it closes.
+ */
+static void
+hostile_check(int n, int times, int is_read)
+{
+	const int yes = 1;
+	struct end s;
+	long long begin;
+	int fds[2], done[2];
+	char byte;
+	pid_t pid;
+
+	memset(&s, 0, sizeof(s));
+	s.fd = -1;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0 && pipe(done) == 0);
+	s.c = channel_new(base, fds[0], ROLE_SUPERVISOR, ROLE_LISTENER, &ops,
+	    &s);
+	/* As on a kernel without this option. */
+	setsockopt(fds[0], SOL_SOCKET, SO_PASSRIGHTS, &yes, sizeof(yes));
+	fflush(NULL);
+	if ((pid = fork()) == 0) {
+		close(fds[0]);
+		close(done[0]);
+		hostile_worker(fds[1], n, times, done[1]);
+	}
+	close(fds[1]);
+	close(done[1]);
+	CHECK_INT(read(done[0], &byte, 1), 1);
+	close(done[0]);
+	begin = clock_ms();
+	if (is_read)
+		spin();
+	channel_free(s.c);
+	CHECK(clock_ms() - begin < MOST_MS);
+	CHECK_INT(waitpid(pid, NULL, WNOHANG), 0); /* it still holds the ends */
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void
+test_hostile_descriptors(void)
+{
+	hostile_check(1, 1, 1);
+	hostile_check(8, 1, 1);
+	hostile_check(1, 4, 0);
+}
+
+/* The kernel refuses a descriptor where none is expected, since Linux 6.16. */
+static void
+test_refused_descriptors(void)
+{
+	struct end s, w;
+	int value = -1, fds[2];
+	socklen_t len = sizeof(value);
+
+	CHECK(msg_has_fd(ROLE_SUPERVISOR, ROLE_LISTENER));
+	CHECK(msg_has_fd(ROLE_PARSER, ROLE_SUPERVISOR));
+	CHECK(!msg_has_fd(ROLE_LISTENER, ROLE_SUPERVISOR));
+	CHECK(!msg_has_fd(ROLE_LISTENER, ROLE_COLLECTOR));
+
+	memset(&s, 0, sizeof(s));
+	memset(&w, 0, sizeof(w));
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	if (getsockopt(fds[0], SOL_SOCKET, SO_PASSRIGHTS, &value, &len) == -1)
+		printf("skipped: no SO_PASSRIGHTS in this kernel\n");
+	else {
+		s.c = channel_new(base, fds[0], ROLE_SUPERVISOR, ROLE_LISTENER,
+		    &ops, &s);
+		w.c = channel_new(base, fds[1], ROLE_LISTENER, ROLE_SUPERVISOR,
+		    &ops, &w);
+		CHECK_INT(frame_sendmsg(fds[0], (const uint8_t *)"x", 1, 2), 1);
+		CHECK_INT(frame_sendmsg(fds[1], (const uint8_t *)"x", 1, 2),
+		    -1);
+		CHECK_INT(errno, EPERM);
+		channel_free(s.c);
+		channel_free(w.c);
+		return;
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* Small frames, faster than the handler: they wait in the socket. */
 static void
 test_flood(void)
@@ -424,6 +594,8 @@ main(void)
 	test_long();
 	test_descriptors();
 	test_stray_descriptor();
+	test_hostile_descriptors();
+	test_refused_descriptors();
 	test_flood();
 	test_own_fault();
 	test_ends();

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -254,6 +255,170 @@ static const struct probe probes[] = {
 	{ "local time", local_time, { 0, 0, 0, 0 }, 0, 0 },
 };
 
+/* Made before the sandbox, as the channels and the listening socket are. */
+static int ends[2], listening = -1, terminal = -1;
+
+static int
+pass_descriptor(void)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = "" };
+	struct iovec iov = { (char[]) { 'x' }, 1 };
+	struct msghdr m = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control) };
+	struct cmsghdr *cm = CMSG_FIRSTHDR(&m);
+
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cm), &ends[0], sizeof(int));
+	return sendmsg(ends[0], &m, MSG_NOSIGNAL) == -1 ? errno : 0;
+}
+
+static int
+pass_by_mmsg(void)
+{
+	struct iovec iov = { (char[]) { 'x' }, 1 };
+	struct mmsghdr m = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1 } };
+
+	return sendmmsg(ends[0], &m, 1, MSG_NOSIGNAL) == -1 ? errno : 0;
+}
+
+static int
+send_frame(void)
+{
+	return send(ends[0], "x", 1, MSG_NOSIGNAL) == -1 ? errno : 0;
+}
+
+static int
+send_to(int flags)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1) };
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return sendto(listening, "x", 1, flags | MSG_NOSIGNAL,
+		   (struct sockaddr *)&to, sizeof(to)) == -1 ?
+	    errno :
+	    0;
+}
+
+static int
+send_to_address(void)
+{
+	return send_to(0);
+}
+
+static int
+send_fast_open(void)
+{
+	return send_to(MSG_FASTOPEN);
+}
+
+static int
+shut_down(void)
+{
+	return shutdown(terminal, SHUT_RDWR) == -1 ? errno : 0;
+}
+
+static int
+make_pair(void)
+{
+	int fds[2];
+
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == -1 ? errno : 0;
+}
+
+static int
+set_option(int name)
+{
+	struct linger value = { 0, 0 }; /* or an int 0 */
+
+	return setsockopt(listening, SOL_SOCKET, name, &value, sizeof(value)) ==
+		-1 ?
+	    errno :
+	    0;
+}
+
+static int
+set_linger(void)
+{
+	return set_option(SO_LINGER);
+}
+
+static int
+detach_filter(void)
+{
+	return set_option(SO_DETACH_FILTER);
+}
+
+static int
+set_owner(void)
+{
+	return fcntl(ends[0], F_SETOWN, getppid()) == -1 ? errno : 0;
+}
+
+static int
+set_signal(void)
+{
+	return fcntl(ends[0], F_SETSIG, SIGKILL) == -1 ? errno : 0;
+}
+
+static int
+set_async(void)
+{
+	return fcntl(ends[0], F_SETFL, O_NONBLOCK | O_ASYNC) == -1 ? errno : 0;
+}
+
+static int
+set_nonblocking(void)
+{
+	return fcntl(ends[0], F_SETFL, O_NONBLOCK) == -1 ? errno : 0;
+}
+
+static int
+type_into_terminal(void)
+{
+	return ioctl(terminal, TIOCSTI, "x") == -1 ? errno : 0;
+}
+
+static int
+much_memory(void)
+{
+	void *p = mmap(NULL, 2ul << 30, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+/* Calls that listener and submitter may make only in part. */
+static const struct {
+	struct probe probe;
+	int listener, submitter;
+} descriptor_probes[] = {
+	{ { .name = "send a frame", .run = send_frame }, 0, 0 },
+	{ { .name = "pass a descriptor", .run = pass_descriptor }, ENOSYS,
+	    ENOSYS },
+	{ { .name = "sendmmsg", .run = pass_by_mmsg }, ENOSYS, ENOSYS },
+	{ { .name = "send to an address", .run = send_to_address }, ENOSYS,
+	    EPIPE },
+	{ { .name = "MSG_FASTOPEN", .run = send_fast_open }, ENOSYS, ENOSYS },
+	{ { .name = "shutdown", .run = shut_down }, ENOSYS, ENOTSOCK },
+	{ { .name = "socketpair", .run = make_pair }, ENOSYS, 0 },
+	{ { .name = "SO_LINGER", .run = set_linger }, 0, 0 },
+	{ { .name = "filter of a socket", .run = detach_filter }, ENOSYS,
+	    ENOENT },
+	{ { .name = "F_SETOWN", .run = set_owner }, ENOSYS, ENOSYS },
+	{ { .name = "F_SETSIG", .run = set_signal }, ENOSYS, ENOSYS },
+	{ { .name = "O_ASYNC", .run = set_async }, ENOSYS, ENOSYS },
+	{ { .name = "O_NONBLOCK", .run = set_nonblocking }, 0, 0 },
+	{ { .name = "much memory", .run = much_memory }, ENOMEM, ENOMEM },
+	{ { .name = "TIOCSTI", .run = type_into_terminal }, ENOSYS, ENOSYS },
+};
+
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR, ROLE_RUNNER,
 	ROLE_SUBMITTER };
 
@@ -383,6 +548,39 @@ test_role(size_t i, int as_root)
 }
 
 static void
+test_descriptors(int as_root)
+{
+#ifndef SANITIZED
+	size_t i;
+
+	for (i = 0; i < sizeof(descriptor_probes) / sizeof(*descriptor_probes);
+	     i++) {
+		check_outcome(&descriptor_probes[i].probe, ROLE_LISTENER,
+		    as_root,
+		    outcome_of(ROLE_LISTENER, as_root, SANDBOX_ENFORCE,
+			&descriptor_probes[i].probe),
+		    descriptor_probes[i].listener);
+		check_outcome(&descriptor_probes[i].probe, ROLE_SUBMITTER,
+		    as_root,
+		    outcome_of(ROLE_SUBMITTER, as_root, SANDBOX_ENFORCE,
+			&descriptor_probes[i].probe),
+		    descriptor_probes[i].submitter);
+	}
+#else
+	(void)descriptor_probes;
+#endif
+}
+
+static void
+descriptors_make(void)
+{
+	listening = socket(AF_INET, SOCK_STREAM, 0);
+	terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	CHECK(listening != -1 && listen(listening, 1) == 0 && terminal != -1);
+}
+
+static void
 test_unit(void)
 {
 	size_t i;
@@ -445,12 +643,16 @@ main(void)
 	fd = open(secret, O_CREAT | O_WRONLY, 0644);
 	close(fd);
 	zone_make();
+	descriptors_make();
 	test_read();
 	for (i = 0; i < 4; i++) {
 		if (geteuid() == 0)
 			test_role(i, 1);
 		test_role(i, 0);
 	}
+	if (geteuid() == 0)
+		test_descriptors(1);
+	test_descriptors(0);
 	test_unit();
 	unlink(secret);
 	unlink(zone);

@@ -7,8 +7,11 @@
  */
 #include "config.h"
 
+#include <sys/resource.h>
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "submitter/payload/cpumap.h"
 #include "submitter/payload/topology.h"
@@ -199,6 +202,63 @@ check_refused(struct topology *t)
 	CHECK_STR(mapped(t, NULL, "alpha", "n1", "2x4x2", 8, 9), "8,9");
 }
 
+static long
+peak_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+/* Of the most that cc-backend may send: n times the text, after begin. */
+static int
+repeated_load(const char *begin, const char *text, size_t n, const char *end)
+{
+	struct topology *t = topology_new();
+	size_t i, len, one = strlen(text);
+	char *json = malloc(strlen(begin) + n * one + strlen(end) + 1), *p;
+	char why[256];
+	int rc;
+
+	p = stpcpy(json, begin);
+	for (i = 0; i < n; i++, p += one)
+		memcpy(p, text, one);
+	len = (size_t)(stpcpy(p, end) - json);
+	rc = topology_load(t, json, len, why, sizeof(why));
+	free(json);
+	topology_free(t);
+	return rc;
+}
+
+/* Short texts that need a large tree are refused before there is a tree. */
+static void
+check_large(void)
+{
+	static const char begin[] = "{\"clusters\":[],\"x\":[";
+	long before;
+
+	CHECK_INT(repeated_load(begin, "{},", 1000, "1]}"), 0);
+	before = peak_kib();
+	CHECK_INT(repeated_load(begin, "{},", 2500000, "1]}"), -1);
+	CHECK_INT(repeated_load(begin, "[],", 2500000, "1]}"), -1);
+	CHECK_INT(repeated_load(begin, "1,", 4000000, "1]}"), -1);
+	CHECK_INT(repeated_load(begin, "{\"a\":1},", 800000, "1]}"), -1);
+#ifndef SANITIZED
+	CHECK(peak_kib() - before < 32 * 1024);
+#else
+	(void)before;
+#endif
+	/* Brackets and commas in a string are no values. */
+	CHECK_INT(repeated_load(begin, "\"[{,:\\\"[[[{{{,,,,::::\",", 100000,
+		      "1]}"),
+	    0);
+	/* 1,000 subclusters with 128 cores of two threads. */
+	CHECK_INT(repeated_load("{\"clusters\":[],\"x\":[",
+		      "[[0,1],[2,3],[4,5],[6,7]],", 32000, "1]}"),
+	    0);
+}
+
 int
 main(void)
 {
@@ -216,6 +276,7 @@ main(void)
 	check_accels(t);
 	CHECK_INT(topology_load(t, json, len, why, sizeof(why)), 0);
 	check_refused(t);
+	check_large();
 	topology_free(t);
 	topology_free(NULL);
 	free(json);

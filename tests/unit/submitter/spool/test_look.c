@@ -14,6 +14,8 @@
 #include "tests/unit/check.h"
 
 static char dir[] = "/tmp/test_look.XXXXXX";
+#define OWNER 65533 /* of copies/ */
+
 static char path[64], copy[64];
 
 /* In a process of its own, which can open nothing for writing afterwards. */
@@ -146,6 +148,36 @@ test_wrong(void)
 	}
 }
 
+/*
+ * As root: SQLite reads the file as its owner, who may not enter the
+ * directories above.
+ */
+static void
+test_owner(void)
+{
+	char text[1024] = "", below[80];
+	int status = -1;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		return;
+	snprintf(below, sizeof(below), "%s/copies/spool", dir);
+	shell("mkdir copies && cp spool copies/ && chmod 600 copies/spool && "
+	      "chmod 700 . copies && chown -R 65533:65533 copies");
+	fflush(NULL);
+	if ((pid = fork()) == 0) {
+		if (spool_check_file(below, text, sizeof(text)) != 0)
+			_exit(1);
+		_exit(geteuid() == OWNER && getuid() == OWNER &&
+			    getegid() == OWNER && getgroups(0, NULL) == 0 ?
+			0 :
+			2);
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+	shell("rm -rf copies");
+}
+
 int
 main(void)
 {
@@ -155,6 +187,7 @@ main(void)
 	snprintf(copy, sizeof(copy), "%s/copy", dir);
 	spool_prepare();
 	test_whole();
+	test_owner();
 	test_wrong();
 	shell("rm -rf copy* spool* sums before after");
 	rmdir(dir);

@@ -2,6 +2,8 @@
 /* The spool: rows through their phases, merging, order, restarts, damage. */
 #include "config.h"
 
+#include <sys/stat.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,34 @@ file_remove(void)
 
 	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
 	CHECK_INT(system(cmd), 0);
+}
+
+static unsigned
+mode_of(const char *tail)
+{
+	char name[80];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", path, tail);
+	return stat(name, &st) == 0 ? (unsigned)st.st_mode & 07777 : 0;
+}
+
+/* Only the submitter reads the file, also one of an earlier version. */
+static void
+test_modes(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+
+	CHECK_INT(mode_of(""), 0600);
+	spool_close(sp);
+	CHECK_INT(chmod(path, 0644), 0);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(mode_of(""), 0600);
+	spool_watermark(sp, "alpha", 1);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(mode_of("-wal"), 0600);
+	spool_close(sp);
+	file_remove();
 }
 
 static void
@@ -921,6 +951,7 @@ main(void)
 		return 1;
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	spool_prepare();
+	test_modes();
 	test_life();
 	test_seen();
 	test_order();

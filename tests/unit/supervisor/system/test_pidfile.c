@@ -2,6 +2,7 @@
 /* The pid file: content, lock, and files that are not changed. */
 #include "config.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -82,6 +83,39 @@ test_stale(void)
 	unlink(path);
 }
 
+/* A process that may only read the file cannot keep the daemon from starting. */
+static void
+test_reader(void)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_WRONLY | O_CREAT, 0644), reader, other_fd;
+
+	close(fd);
+	reader = open(path, O_RDONLY);
+	CHECK_INT(flock(reader, LOCK_EX | LOCK_NB), 0);
+	fd = pidfile_lock(path);
+	CHECK(fd != -1);
+	CHECK_INT(pidfile_write(fd, getpid()), 0);
+	pidfile_remove(fd, path);
+	close(reader);
+
+	fd = open(path, O_WRONLY | O_CREAT, 0644);
+	close(fd);
+	reader = open(path, O_RDONLY);
+	CHECK_INT(fcntl(reader, F_OFD_SETLK, &lock), 0);
+	fd = pidfile_lock(path);
+	CHECK(fd != -1);
+	CHECK_INT(pidfile_write(fd, getpid()), 0);
+	CHECK_INT(other_locks(), 0); /* a second instance is still refused */
+	/* The new file cannot get a read lock any more. */
+	other_fd = open(path, O_RDONLY);
+	CHECK_INT(fcntl(other_fd, F_OFD_SETLK, &lock), -1);
+	close(other_fd);
+	close(reader);
+	pidfile_remove(fd, path);
+	CHECK_INT(access(path, F_OK), -1);
+}
+
 static void
 test_links(void)
 {
@@ -107,6 +141,7 @@ main(void)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	test_held();
 	test_stale();
+	test_reader();
 	test_links();
 	CHECK(rmdir(dir) == 0);
 	return check_done();

@@ -118,11 +118,18 @@ main(void)
 	/* The second crash may be of another worker. */
 	crash(ROLE_SUBMITTER, 7);
 	CHECK_INT(quarantine_of(ROLE_COLLECTOR), 7);
-	CHECK_INT(quarantine_of(ROLE_LISTENER), 7);
+	CHECK_INT(quarantine_of(ROLE_LISTENER), 0);
 	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
 	quarantine_send_all(&workers.children[ROLE_SUBMITTER]);
 	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 7);
 	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
+	/* A listener reads no record: what it claims does not count. */
+	crash(ROLE_LISTENER, 9);
+	crash(ROLE_LISTENER, 9);
+	CHECK_INT(workers.n_crash_records, 2);
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
+	quarantine_send_all(&workers.children[ROLE_LISTENER]);
+	CHECK_INT(quarantine_of(ROLE_LISTENER), 0);
 	/* More runs than records: the oldest are dropped. */
 	for (i = 0; i < 2 * CRASH_RECORDS_MAX; i++)
 		crash(ROLE_COLLECTOR, 100 + i);

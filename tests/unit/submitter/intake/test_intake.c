@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a compromised collector may not do: report other clusters, fill the
+ * table of clusters, end the reading of accounting.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "submitter/base/context.h"
+#include "submitter/intake/intake.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/spool_private.h"
+#include "tests/unit/check.h"
+
+#define START 1700000000
+
+static char dir[] = "/tmp/test_intake.XXXXXX";
+#define TESTS_MAX 8
+
+/* The permanent objects of a test stay: a process has one set. */
+static struct submitter s, kept[TESTS_MAX];
+static unsigned n_kept;
+static struct worker worker;
+static struct channel *collector; /* its end in the submitter */
+static int far, broken, denied;
+static uint64_t seq;
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	CHECK(0); /* the test calls the intake itself */
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	broken++;
+}
+
+static const struct channel_ops channel_ops = { .on_frame = on_frame,
+	.on_broken = on_broken };
+
+static void
+on_backfill_record(struct submitter *sub, enum spool_put put)
+{
+}
+
+static void
+on_dryrun_record(struct submitter *sub, const struct job *job)
+{
+}
+
+static void
+on_backfill_watermark(struct submitter *sub, const char *cluster, int64_t until)
+{
+}
+
+static void
+on_not_found(struct submitter *sub, const struct run_key *key)
+{
+	denied++;
+}
+
+static const struct intake_ops intake_ops = {
+	.backfill_record = on_backfill_record,
+	.dryrun_record = on_dryrun_record,
+	.backfill_watermark = on_backfill_watermark,
+	.not_found = on_not_found,
+};
+
+static void
+on_committed(struct submitter *sub)
+{
+	intake_committed(sub->intake);
+}
+
+static int
+on_failed(struct submitter *sub)
+{
+	return intake_rolled_back(sub->intake);
+}
+
+static int
+on_retry(struct submitter *sub)
+{
+	return intake_retry(sub->intake);
+}
+
+static void
+on_stuck(struct submitter *sub)
+{
+}
+
+static const struct commit_ops commit_ops = { .committed = on_committed,
+	.failed = on_failed,
+	.retry = on_retry,
+	.stuck = on_stuck };
+
+static void
+lane_none(struct submitter *sub)
+{
+}
+
+static const struct wake_lane lanes[] = { { WAKE_DELIVERY, lane_none },
+	{ 0, NULL } };
+
+static void
+begin(const char *clusters)
+{
+	char path[64], reason[256];
+	int fds[2];
+
+	memset(&s, 0, sizeof(s));
+	worker.base = event_base_new();
+	if (worker.base == NULL || n_kept == TESTS_MAX)
+		exit(1);
+	broken = denied = 0;
+	seq = 0;
+	CHECK_INT(conf_set(&worker.conf, CONF_CLUSTERS, clusters), 0);
+	s.w = &worker;
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
+	if (s.spool == NULL || socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == -1)
+		exit(1);
+	wake_init(&s, lanes);
+	spool_policy(s.spool)->to[DEST_REST] = 1;
+	s.commit = commit_new(&s, &commit_ops);
+	s.intake = intake_new(&s, &intake_ops);
+	collector = channel_new(worker.base, fds[0], ROLE_SUBMITTER,
+	    ROLE_COLLECTOR, &channel_ops, NULL);
+	far = fds[1];
+	intake_peer(s.intake, collector);
+	cluster_names_conf(&s);
+}
+
+static void
+end(void)
+{
+	char cmd[64];
+
+	intake_peer(s.intake, NULL);
+	channel_free(collector);
+	close(far);
+	spool_close(s.spool);
+	event_base_free(worker.base); /* no timer fires any more */
+	kept[n_kept++] = s;
+	snprintf(cmd, sizeof(cmd), "rm -f %s/spool.*", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+/* Gives the message to the intake, commits, and runs the event loop. */
+static void
+receive(enum msg_type type, struct writer *w)
+{
+	struct msg_header h = { .type = (uint16_t)type,
+		.length = (uint32_t)w->len };
+	struct reader r;
+
+	CHECK_INT(wr_end(w), 0);
+	rd_init(&r, w->buf, w->len);
+	intake_receive(s.intake, &h, &r);
+	wr_clear(w);
+	commit_now(s.commit);
+	event_base_loop(worker.base, EVLOOP_NONBLOCK);
+}
+
+static void
+record(const char *cluster, uint64_t id)
+{
+	struct job job;
+	struct writer w;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
+	job.key.job = id;
+	job.key.start = START;
+	job.flags = JOB_HAS_START | JOB_LIVE;
+	job.submit = START - 1;
+	job_add_host(&job, "n1");
+	job.user = strdup("alice");
+	job.nodes = 1;
+	wr_init(&w, 65536);
+	wr_u64(&w, ++seq);
+	job_write(&w, &job);
+	job_clear(&job);
+	receive(MSG_RECORD, &w);
+}
+
+static void
+watermark(const char *cluster, int64_t until)
+{
+	struct writer w;
+
+	wr_init(&w, 256);
+	wr_u64(&w, ++seq);
+	wr_str(&w, cluster);
+	wr_u8(&w, WATERMARK_ACCOUNTING);
+	wr_i64(&w, until);
+	receive(MSG_WATERMARK, &w);
+}
+
+static void
+not_found(const char *cluster, const char *cluster_of_key)
+{
+	struct run_key key = { .job = 1, .start = START };
+	struct writer w;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster_of_key);
+	wr_init(&w, 256);
+	wr_u64(&w, ++seq);
+	wr_str(&w, cluster);
+	wr_u64(&w, 1);
+	wr_u32(&w, 1);
+	wr_run_key(&w, &key);
+	receive(MSG_NOT_FOUND, &w);
+}
+
+static int
+has_run(const char *cluster, uint64_t id)
+{
+	struct run_key key = { .job = id, .start = START };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	return spool_find(s.spool, &key, &run);
+}
+
+/* -1 when the spool does not know the cluster. */
+static int64_t
+resume_point(const char *cluster)
+{
+	struct run_key name;
+	int64_t cursor;
+	unsigned i;
+
+	for (i = 0; spool_cluster(s.spool, i, &name, &cursor); i++)
+		if (strcmp(name.cluster, cluster) == 0)
+			return cursor;
+	return -1;
+}
+
+static void
+test_configured(void)
+{
+	begin("[\"alpha\",\"beta\"]");
+	record("alpha", 1);
+	record("beta", 2);
+	record("gamma", 3);
+	watermark("gamma", START);
+	watermark("beta", START);
+	not_found("gamma", "gamma");
+	CHECK_INT(has_run("alpha", 1), 1);
+	CHECK_INT(has_run("beta", 2), 1);
+	CHECK_INT(has_run("gamma", 3), 0);
+	CHECK_INT(resume_point("gamma"), -1);
+	CHECK_INT(resume_point("beta"), START);
+	CHECK_INT(denied, 0);
+	CHECK_INT(s.n.clusters_refused, 3);
+	not_found("alpha", "alpha");
+	CHECK_INT(denied, 1);
+	CHECK_INT(broken, 0); /* what it says of its own clusters counts */
+	not_found("alpha", "beta");
+	CHECK_INT(denied, 1);
+	CHECK_INT(broken, 1);
+	end();
+}
+
+/* Without the key, the names that came first; never 64. */
+static void
+test_learned(void)
+{
+	char name[16];
+	unsigned i, stored = 0;
+
+	begin("[]");
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "c%u", i);
+		record(name, 1);
+		stored += has_run(name, 1) == 1;
+	}
+	CHECK_INT(stored, CLUSTER_NAMES_LEARNED);
+	CHECK_INT(has_run("c0", 1), 1);
+	CHECK_INT(s.n.clusters_refused, 100 - CLUSTER_NAMES_LEARNED);
+	record("c0", 2);
+	CHECK_INT(has_run("c0", 2), 1);
+	CHECK_INT(broken, 0);
+	end();
+}
+
+/* A full table is no full disk: the channel breaks, and the spool goes on. */
+static void
+test_full_table(void)
+{
+	char name[16];
+	unsigned i;
+
+	begin("[]");
+	for (i = 0; i < CLUSTERS_MAX; i++) {
+		snprintf(name, sizeof(name), "old%u", i);
+		CHECK_INT(spool_watermark(s.spool, name, START), 0);
+	}
+	CHECK_INT(commit_now(s.commit), 0);
+	record("old0", 1);
+	CHECK_INT(has_run("old0", 1), 1);
+	CHECK_INT(broken, 0);
+	record("new", 1);
+	CHECK_INT(broken, 1);
+	CHECK_INT(commit_is_stuck(s.commit), 0);
+	CHECK_INT(has_run("old0", 1), 1);
+	end();
+}
+
+static void
+test_watermark(void)
+{
+	int64_t now = (int64_t)time(NULL);
+
+	begin("[\"alpha\"]");
+	watermark("alpha", START);
+	watermark("alpha", INT64_MAX);
+	CHECK_INT(resume_point("alpha"), START);
+	watermark("alpha", now + 2 * 86400);
+	CHECK_INT(resume_point("alpha"), START);
+	CHECK_INT(s.n.watermarks_refused, 2);
+	record("alpha", 1); /* stored all the same */
+	CHECK_INT(has_run("alpha", 1), 1);
+	/* Our clock may be some hours behind. */
+	watermark("alpha", now + 3600);
+	CHECK_INT(resume_point("alpha"), now + 3600);
+	watermark("alpha", INT64_MIN);
+	CHECK_INT(resume_point("alpha"), now + 3600);
+	CHECK_INT(broken, 0);
+	end();
+}
+
+int
+main(void)
+{
+	log_init("test_intake", LOG_LEVEL_FATAL);
+	spool_prepare();
+	conf_init(&worker.conf);
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	test_configured();
+	test_learned();
+	test_full_table();
+	test_watermark();
+	rmdir(dir);
+	return check_done();
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which directories get another owner.  Most cases need root; without root, the
+ * cases of a daemon with User= run.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/system/system.h"
+#include "tests/unit/check.h"
+
+#define SLURM_UID  65531
+#define SUBMIT_UID 65532
+#define FOREIGN	   65533
+
+static char folder[] = "/tmp/test_directories.XXXXXX";
+static char state[64], spool[80], named[64];
+static int as_root;
+
+static void
+setup_make(struct setup *setup, struct conf *conf, const char *spool_dir)
+{
+	char lastrun[80];
+
+	setup_init(setup);
+	setup->as_root = as_root;
+	setup->mode = SANDBOX_ENFORCE;
+	setup->identity[ROLE_RUNNER].uid = as_root ? SLURM_UID : geteuid();
+	setup->identity[ROLE_RUNNER].gid = as_root ? SLURM_UID : getegid();
+	setup->identity[ROLE_SUBMITTER].uid = as_root ? SUBMIT_UID : geteuid();
+	setup->identity[ROLE_SUBMITTER].gid = as_root ? SUBMIT_UID : getegid();
+	conf_init(conf);
+	snprintf(lastrun, sizeof(lastrun), "%s/lastrun", state);
+	CHECK_INT(conf_set(conf, CONF_LAST_RUN, lastrun), 0);
+	CHECK_INT(conf_set(conf, CONF_SPOOL_DIR, spool_dir), 0);
+}
+
+/* As a start of the daemon does it. */
+static int
+prepare(const char *spool_dir, enum sandbox_mode mode)
+{
+	struct setup setup;
+	struct conf conf;
+	int rc;
+
+	setup_make(&setup, &conf, spool_dir);
+	setup.mode = mode;
+	rc = directories_prepare(&setup, &conf);
+	setup_clear(&setup);
+	conf_clear(&conf);
+	return rc;
+}
+
+static void
+file_make(const char *dir, const char *name, mode_t mode)
+{
+	char path[160];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_CREAT | O_WRONLY, mode);
+	CHECK(fd != -1 && fchmod(fd, mode) == 0);
+	close(fd);
+}
+
+static void
+dir_make(const char *path, uid_t uid, mode_t mode)
+{
+	CHECK_INT(mkdir(path, 0700), 0);
+	CHECK_INT(chmod(path, mode), 0);
+	if (as_root)
+		CHECK_INT(chown(path, uid, uid), 0);
+}
+
+static void
+owner_check(const char *dir, const char *name, uid_t uid, unsigned mode)
+{
+	char path[160];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	CHECK_INT(lstat(path, &st), 0);
+	CHECK_INT(st.st_uid, as_root ? uid : geteuid());
+	CHECK_INT(st.st_mode & 07777, mode);
+}
+
+static void
+remove_all(const char *path)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command), "rm -rf %s", path);
+	CHECK_INT(system(command), 0);
+}
+
+/* spoolDir names a directory of others by mistake. */
+static void
+test_foreign_spool(void)
+{
+	dir_make(named, 0, 0755);
+	file_make(named, "passwd", 0644);
+	file_make(named, "shadow", 0600);
+	file_make(named, "spool.db", 0600);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), -1);
+	owner_check(named, ".", 0, 0755);
+	owner_check(named, "passwd", 0, 0644);
+	owner_check(named, "shadow", 0, 0600);
+	owner_check(named, "spool.db", 0, 0600);
+	remove_all(named);
+	if (!as_root)
+		return;
+	dir_make(named, SLURM_UID, 0700);
+	file_make(named, "notes", 0600);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), -1);
+	owner_check(named, ".", SLURM_UID, 0700);
+	remove_all(named);
+	dir_make(named, FOREIGN, 0700);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), -1);
+	owner_check(named, ".", FOREIGN, 0700);
+	remove_all(named);
+}
+
+/* New, empty, the spool of a daemon with User=, and the submitter's own. */
+static void
+test_own_spool(void)
+{
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, ".", SUBMIT_UID, 0700);
+	remove_all(named);
+
+	dir_make(named, 0, 0755);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, ".", SUBMIT_UID, 0700);
+	remove_all(named);
+
+	dir_make(named, SLURM_UID, 0750);
+	file_make(named, "spool.db", 0600);
+	file_make(named, "spool.db-wal", 0600);
+	file_make(named, "spool.db.damaged-1700000000", 0600);
+	file_make(named, "spool.reserve", 0600);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, ".", SUBMIT_UID, 0700);
+	owner_check(named, "spool.db", SUBMIT_UID, 0600);
+	owner_check(named, "spool.db.damaged-1700000000", SUBMIT_UID, 0600);
+	/* Afterwards, another file does not matter. */
+	file_make(named, "notes", 0600);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, "notes", 0, 0600);
+	remove_all(named);
+}
+
+/* The directory of lastRunPath stays as it is. */
+static void
+test_state(void)
+{
+	dir_make(state, SLURM_UID, 0775);
+	CHECK_INT(prepare("", SANDBOX_ENFORCE), 0);
+	owner_check(state, ".", SLURM_UID, 0775);
+	owner_check(spool, ".", SUBMIT_UID, 0700);
+	/* With sandbox off, the submitter cannot enter this one. */
+	CHECK_INT(chmod(state, 0770), 0);
+	CHECK_INT(prepare("", SANDBOX_OFF), as_root ? -1 : 0);
+	owner_check(state, ".", SLURM_UID, 0770);
+	remove_all(state);
+	/* A new one. */
+	CHECK_INT(prepare("", SANDBOX_ENFORCE), 0);
+	owner_check(state, ".", 0, 0750);
+}
+
+static void
+test_all(void)
+{
+	test_state();
+	test_foreign_spool();
+	test_own_spool();
+	remove_all(state);
+}
+
+int
+main(void)
+{
+	log_init("test_directories", LOG_LEVEL_FATAL);
+	umask(022);
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(state, sizeof(state), "%s/state", folder);
+	snprintf(spool, sizeof(spool), "%s/spool", state);
+	snprintf(named, sizeof(named), "%s/named", folder);
+	if (geteuid() == 0) {
+		as_root = 1;
+		test_all();
+		as_root = 0;
+		CHECK_INT(chmod(folder, 0777), 0);
+		if (setgid(FOREIGN) == -1 || setuid(FOREIGN) == -1)
+			return 1;
+	}
+	test_all();
+	rmdir(folder);
+	return check_done();
+}

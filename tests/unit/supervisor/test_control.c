@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control socket with hostile users and workers: ctlUsers cannot occupy
+ * root's places, and a worker's rows of status are about itself.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/control.h"
+#include "tests/unit/check.h"
+
+#define USER	 65533
+#define MANY	 30
+#define WAIT_MS	 5000
+#define ROWS_MAX 4096
+
+static struct supervisor sup;
+static char folder[] = "/tmp/test_control.XXXXXX";
+static struct sockaddr_un where = { .sun_family = AF_UNIX };
+
+static int
+client_open(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK_INT(connect(fd, (struct sockaddr *)&where, sizeof(where)), 0);
+	return fd;
+}
+
+/* Runs the event loop until fd has something to read. */
+static int
+readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	long long end = clock_ms() + WAIT_MS;
+
+	while (clock_ms() < end) {
+		event_base_loop(sup.base, EVLOOP_NONBLOCK);
+		if (poll(&p, 1, 1) == 1)
+			return 1;
+	}
+	return 0;
+}
+
+static void
+request_make(struct ctl_request *req, unsigned verb)
+{
+	memset(req, 0, sizeof(*req));
+	req->magic = CTL_MAGIC;
+	req->version = CTL_VERSION;
+	req->verb = (uint16_t)verb;
+}
+
+/* A user of ctlUsers, who keeps as many connections as the daemon accepts. */
+static pid_t
+user_occupies(int done, const int end[2])
+{
+	pid_t pid;
+	char byte;
+	int i;
+
+	fflush(NULL);
+	if ((pid = fork()) != 0)
+		return pid;
+	close(end[1]);
+	if (setgid(USER) == -1 || setuid(USER) == -1)
+		_exit(1);
+	for (i = 0; i < MANY; i++)
+		client_open();
+	if (write(done, "x", 1) != 1 || read(end[0], &byte, 1) != 0)
+		_exit(2);
+	_exit(0);
+}
+
+static void
+test_places(void)
+{
+	struct ctl_request req;
+	int done[2], end[2], fd, status;
+	char byte, reply[256];
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		printf("skipped without root: places of root\n");
+		return;
+	}
+	CHECK(pipe(done) == 0 && pipe(end) == 0);
+	pid = user_occupies(done[1], end);
+	close(end[0]);
+	CHECK(readable(done[0]));
+	CHECK_INT(read(done[0], &byte, 1), 1);
+	event_base_loop(sup.base, EVLOOP_NONBLOCK);
+	fd = client_open();
+	request_make(&req, CTL_LOG);
+	req.a = LOG_LEVEL_FATAL;
+	CHECK_INT(send(fd, &req, sizeof(req), MSG_NOSIGNAL), sizeof(req));
+	CHECK(readable(fd));
+	CHECK(read(fd, reply, sizeof(reply)) > 0);
+	close(fd);
+	close(end[1]);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+	close(done[0]);
+	close(done[1]);
+	event_base_loop(sup.base, EVLOOP_NONBLOCK);
+}
+
+static int broken;
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	CHECK_STR(why, "malformed ctl-row");
+	broken++;
+}
+
+static const struct channel_ops channel_ops = { .on_frame = on_frame,
+	.on_broken = on_broken };
+
+/* The worker answers with one row: 1 when its channel breaks. */
+static int
+row_breaks(struct child *c, const char *process)
+{
+	struct writer row;
+	int fds[2];
+
+	broken = 0;
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	c->channel = channel_new(sup.base, fds[0], ROLE_SUPERVISOR, c->role,
+	    &channel_ops, c);
+	wr_init(&row, ROWS_MAX);
+	ctl_row(&row, CTL_T_STATUS, process, "spool_dir", "/etc", NULL);
+	control_row(c, 1, row.buf, row.len);
+	wr_clear(&row);
+	event_base_loop(sup.base, EVLOOP_NONBLOCK);
+	channel_free(c->channel);
+	c->channel = NULL;
+	close(fds[1]);
+	return broken;
+}
+
+static void
+test_rows(void)
+{
+	struct child *c = &sup.workers.children[ROLE_LISTENER];
+
+	c->workers = &sup.workers;
+	c->role = ROLE_LISTENER;
+	CHECK_INT(row_breaks(c, "listener"), 0);
+	CHECK_INT(row_breaks(c, "supervisor"), 1);
+	CHECK_INT(row_breaks(c, "submitter"), 1);
+	CHECK_INT(row_breaks(c, ""), 1);
+}
+
+int
+main(void)
+{
+	log_init("test_control", LOG_LEVEL_FATAL);
+	if (mkdtemp(folder) == NULL || chmod(folder, 0755) == -1)
+		return 1;
+	snprintf(where.sun_path, sizeof(where.sun_path), "%s/ctl", folder);
+	setup_init(&sup.setup);
+	sup.base = event_base_new();
+	sup.workers.base = sup.base;
+	sup.workers.arg = &sup;
+	conf_init(&sup.conf);
+	CHECK_INT(conf_set(&sup.conf, CONF_CTL_USERS, "[\"65533\"]"), 0);
+	sup.setup.ctl_fd = socket(AF_UNIX,
+	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	CHECK_INT(bind(sup.setup.ctl_fd, (struct sockaddr *)&where,
+		      sizeof(where)),
+	    0);
+	CHECK_INT(chmod(where.sun_path, 0666), 0);
+	CHECK_INT(listen(sup.setup.ctl_fd, 64), 0);
+	CHECK_INT(control_open(&sup), 0);
+	test_places();
+	test_rows();
+	control_close(&sup);
+	close(sup.setup.ctl_fd);
+	unlink(where.sun_path);
+	rmdir(folder);
+	return check_done();
+}

@@ -420,8 +420,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct breaker *g = arg;
 
-	(void)fd;
-	(void)what;
 	if (g->state == BREAKER_UP)
 		doubt_settle(g);
 	else if (g->state != BREAKER_UNUSED && g->state != BREAKER_HALF_OPEN)

@@ -135,8 +135,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct cluster *c = v->c;
 	char text[64];
 
-	(void)fd;
-	(void)what;
 	snprintf(text, sizeof(text), "%u runs in Slurm", v->runs);
 	if (c->listing.number >= v->cycle && !c->listing.busy &&
 	    !acct_busy(v->l->accounting) &&

@@ -130,8 +130,6 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	struct site *site = &col->site;
 	unsigned i;
 
-	(void)fd;
-	(void)what;
 	wake_in(site, TICK_MS);
 	retired_free(col);
 	memory_trim(col);

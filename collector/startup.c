@@ -12,6 +12,7 @@
 
 #include "collector/collector.h"
 #include "common/log.h"
+#include "common/permanent.h"
 #include "common/time_text.h"
 
 enum startup_step {
@@ -35,10 +36,8 @@ struct startup {
 struct startup *
 startup_new(struct cluster *c, struct poll *poll)
 {
-	struct startup *s = calloc(1, sizeof(*s));
+	struct startup *s = permanent_new(sizeof(*s));
 
-	if (s == NULL)
-		fatal("no memory");
 	s->c = c;
 	s->poll = poll;
 	return s;

@@ -22,7 +22,8 @@ array_reserve(void *array, size_t *cap, size_t need, size_t size)
 							FIRST_ITEMS;
 	while (n < need && n <= SIZE_MAX / 2)
 		n *= 2;
-	if (n < need || (array = reallocarray(array, n, size)) == NULL)
+	if (n < need || n > SIZE_MAX / size ||
+	    (array = realloc(array, n * size)) == NULL)
 		return NULL;
 	*cap = n;
 	return array;

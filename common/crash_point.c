@@ -11,9 +11,11 @@
 
 #include <sys/mman.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +55,22 @@ crash_point(const char *name)
 		atomic_fetch_add(&page->hits, 1);
 		kill(getpid(), SIGKILL);
 	}
+}
+
+void
+crash_inflight(uint64_t job)
+{
+	char name[sizeof(page->name)];
+
+	if (page == NULL)
+		return;
+	snprintf(name, sizeof(name), "%s.inflight:%llu",
+	    program_invocation_short_name, (unsigned long long)job);
+	if (strncmp(page->name, name, sizeof(name)) != 0 ||
+	    atomic_fetch_sub(&page->left, 1) < 1)
+		return;
+	atomic_fetch_add(&page->hits, 1);
+	abort();
 }
 
 #else

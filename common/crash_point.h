@@ -7,16 +7,26 @@
 #ifndef COMMON_CRASH_POINT_H
 #define COMMON_CRASH_POINT_H
 
+#include <stdint.h>
+
 #ifdef CRASH_POINTS
 /* Maps the file; call it before the sandbox closes. */
 void crash_init(void);
 void crash_point(const char *name);
 #define CRASH_POINT(name) crash_point(name)
+/*
+ * The same for the process that handles this job: the name is
+ * "collector.inflight:10", the signal SIGABRT, each time until the count is 0.
+ */
+void crash_inflight(uint64_t job);
 #else
 #define crash_init() \
 	do { \
 	} while (0)
 #define CRASH_POINT(name) \
+	do { \
+	} while (0)
+#define crash_inflight(job) \
 	do { \
 	} while (0)
 #endif

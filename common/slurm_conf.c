@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The paths in slurm.conf that Slurm's commands open: plugin directories, the
- * socket of munge or of auth/slurm, included files; see slurm_conf.h.
+ * socket of munge or of auth/slurm, included files; and single values.  See
+ * slurm_conf.h.
  */
 #include "config.h"
 
@@ -105,34 +106,28 @@ static const struct {
 	{ "Include", 1, on_include },
 };
 
-static void
-line_read(struct conf_scan *s, const char *line)
+const char *
+slurm_conf_value(const char *line, const char *key, int is_spaced, size_t *len)
 {
+	size_t n = strlen(key);
 	const char *value;
-	size_t i, len;
 
 	line += strspn(line, " \t");
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		len = strlen(keys[i].key);
-		if (strncasecmp(line, keys[i].key, len) != 0)
-			continue;
-		value = line + len + strspn(line + len, " \t");
-		if (keys[i].spaced ? value == line + len : *value != '=')
-			continue;
-		if (!keys[i].spaced)
-			value++;
-		value += strspn(value, " \t\"");
-		keys[i].on(s, value, strcspn(value, " \t\r\n\"#"));
-		return;
-	}
+	if (strncasecmp(line, key, n) != 0)
+		return NULL;
+	value = line + n + strspn(line + n, " \t");
+	if (is_spaced ? value == line + n : *value != '=')
+		return NULL;
+	value += !is_spaced;
+	value += strspn(value, " \t\"");
+	*len = strcspn(value, " \t\r\n\"#");
+	return *len > 0 ? value : NULL;
 }
 
 void
-slurm_conf_scan(const char *path,
-    void (*found)(enum slurm_conf_path kind, const char *path, void *arg),
+slurm_conf_lines(const char *path, void (*on_line)(const char *line, void *arg),
     void *arg)
 {
-	struct conf_scan s = { .found = found, .arg = arg };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *line = NULL;
 	size_t cap = 0, total = 0;
@@ -150,8 +145,35 @@ slurm_conf_scan(const char *path,
 	}
 	while (total < CONF_BYTES_MAX && (n = getline(&line, &cap, f)) > 0) {
 		total += (size_t)n;
-		line_read(&s, line);
+		on_line(line, arg);
 	}
 	free(line);
 	fclose(f);
+}
+
+static void
+on_scan_line(const char *line, void *arg)
+{
+	struct conf_scan *s = arg;
+	const char *value;
+	size_t i, len;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		value = slurm_conf_value(line, keys[i].key, keys[i].spaced,
+		    &len);
+		if (value == NULL)
+			continue;
+		keys[i].on(s, value, len);
+		return;
+	}
+}
+
+void
+slurm_conf_scan(const char *path,
+    void (*found)(enum slurm_conf_path kind, const char *path, void *arg),
+    void *arg)
+{
+	struct conf_scan s = { .found = found, .arg = arg };
+
+	slurm_conf_lines(path, on_scan_line, &s);
 }

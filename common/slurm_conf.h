@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths that a slurm.conf names.  Other keys are ignored. */
+/* Reads a slurm.conf: the paths that it names, and single values. */
 #ifndef COMMON_SLURM_CONF_H
 #define COMMON_SLURM_CONF_H
+
+#include <stddef.h>
 
 /* What Slurm's commands do with a path. */
 enum slurm_conf_path {
@@ -19,5 +21,15 @@ enum slurm_conf_path {
 void slurm_conf_scan(const char *path,
     void (*found)(enum slurm_conf_path kind, const char *path, void *arg),
     void *arg);
+
+/* The same for each line, as it is in the file. */
+void slurm_conf_lines(const char *path,
+    void (*on_line)(const char *line, void *arg), void *arg);
+/*
+ * The value in a line "KEY=value", or "KEY value" if is_spaced, and its length.
+ * NULL: the line has another key, or the value is empty.
+ */
+const char *slurm_conf_value(const char *line, const char *key, int is_spaced,
+    size_t *len);
 
 #endif

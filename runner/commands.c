@@ -80,12 +80,8 @@ err_close(struct command *cmd)
 static void
 timer_set(struct command *cmd, long long ms)
 {
-	struct timeval tv;
+	struct timeval tv = clock_timeval(ms > 0 ? ms : 0);
 
-	if (ms < 0)
-		ms = 0;
-	tv.tv_sec = ms / 1000;
-	tv.tv_usec = ms % 1000 * 1000;
 	if (event_add(cmd->timer, &tv) == -1)
 		fatalx("out of memory");
 }

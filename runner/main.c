@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/crash_point.h"
 #include "common/log.h"
 #include "runner/confine/confine.h"
 #include "runner/runner.h"
@@ -87,6 +88,7 @@ on_started(uint64_t id, int fd, void *arg)
 		(void)channel_send(r->collector, MSG_ANSWER_FD, id, NULL, fd);
 	else
 		close(fd);
+	CRASH_POINT("runner.started");
 }
 
 static void
@@ -97,6 +99,7 @@ on_ended(uint64_t id, const struct command_result *end, void *arg)
 
 	if (r->collector == NULL)
 		return;
+	CRASH_POINT("runner.ended");
 	wr_init(&w, RUNNER_ERR_MAX + 64);
 	wr_u8(&w, (uint8_t)end->how);
 	wr_u32(&w, (uint32_t)end->status);
@@ -261,7 +264,7 @@ on_start(struct worker *w)
 {
 	struct runner *r = w->arg;
 
-	log_notice("Slurm's commands run confined: %s",
+	log_notice("sandbox of Slurm's commands: %s",
 	    confine_layers(r->confine));
 }
 

@@ -62,7 +62,7 @@ unsigned commands_running(const struct commands *cs);
 /*
  * Starts a command, now, or later when more than COMMANDS_PER_SECOND were
  * started; takes args.  ended() is called later, from the event loop, also when
- * the command cannot be started.  0, or -1: the id is in use, or memory.
+ * the command cannot be started.  0, or -1: the id is in use, or out of memory.
  */
 int command_start(struct commands *cs, uint64_t id, unsigned deadline_ms,
     struct question_args *args);
@@ -91,7 +91,7 @@ struct slurm_site {
 	} installed[CMD__COUNT];
 };
 
-/* Reads the values of the configuration.  0, or -1 on memory. */
+/* Reads the values of the configuration.  0, or -1 when out of memory. */
 int slurm_site_conf(struct slurm_site *s, const struct conf *conf);
 /* The path of a command in buf; returns buf. */
 const char *slurm_site_path(const struct slurm_site *s, enum slurm_command cmd,

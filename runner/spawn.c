@@ -20,7 +20,7 @@ enum step {
 	STEP_EXECUTE
 };
 
-/* What the child reports before it executes the command, or nothing. */
+/* The child's report of a failure before it executes the command. */
 struct failure {
 	int error; /* errno */
 	int step;

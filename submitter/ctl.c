@@ -18,6 +18,7 @@
 #include "submitter/nats/nats.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
@@ -140,6 +141,7 @@ on_status(struct submitter *s, uint64_t request)
 	reconcile_status(s->reconcile, request);
 	backfill_status(s->backfill, request);
 	failover_status(s->failover, request);
+	first_list_status(s->first_list, request);
 	missing_runs_status(s->missing, request);
 	if (spool_forbidden(s->spool) > 0)
 		worker_status(s->w, request, "forbidden_events", "%llu",
@@ -218,7 +220,6 @@ queue_rest(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct walk *k = arg;
 
-	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
 	return queue_row(k, run, DEST_REST);
@@ -229,7 +230,6 @@ queue_nats(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct walk *k = arg;
 
-	(void)sp;
 	if (!is_wanted(k, run))
 		return 0;
 	return queue_row(k, run, DEST_NATS);

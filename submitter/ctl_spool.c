@@ -180,7 +180,6 @@ row_export(struct spool *sp, struct spool_run *run, void *arg)
 	struct step *t = arg;
 	char *line = NULL;
 
-	(void)sp;
 	if (!(run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)))
 		line = run_line(t, run);
 	if (line != NULL) {

@@ -170,6 +170,8 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \
+	submitter/reconcile/first_list.c \
+	submitter/reconcile/first_list.h \
 	submitter/reconcile/missing_runs.c \
 	submitter/reconcile/reconcile.c \
 	submitter/reconcile/reconcile.h \

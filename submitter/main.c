@@ -31,6 +31,7 @@
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
@@ -60,7 +61,6 @@ static struct event *upkeep; /* checks old tombstones and the reserve */
 static void
 on_prepare(struct worker *w)
 {
-	(void)w;
 	/* The spool has names of users, and scripts. */
 	umask(077);
 	signal(SIGXFSZ, SIG_IGN);
@@ -98,7 +98,6 @@ static int
 on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
     size_t len, char *reason, size_t size)
 {
-	(void)w;
 	next_drop();
 	checked.payload = payload_new(next, reason, size);
 	if (checked.payload != NULL)
@@ -186,6 +185,7 @@ conf_swap(struct submitter *s)
 	version_pin(s);
 	policy_set(s);
 	failover_conf(s->failover);
+	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
 }
@@ -234,8 +234,6 @@ on_age(evutil_socket_t fd, short what, void *arg)
 {
 	struct submitter *s = arg;
 
-	(void)fd;
-	(void)what;
 	intake_upkeep(s->intake);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);
@@ -277,6 +275,7 @@ static void
 on_committed(struct submitter *s)
 {
 	intake_committed(s->intake);
+	first_list_check(s->first_list);
 }
 
 static int
@@ -395,6 +394,7 @@ boxes_new(struct submitter *s)
 	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->failover = failover_new(s);
+	s->first_list = first_list_new(s);
 	s->backfill = backfill_new(s);
 }
 
@@ -486,7 +486,6 @@ on_stop(struct worker *w, uint32_t grace_ms)
 {
 	struct submitter *s = w->arg;
 
-	(void)grace_ms;
 	if (s->spool != NULL) {
 		commit_now(s->commit);
 		spool_close(s->spool);

@@ -101,8 +101,8 @@ void parser_cancel(struct supervisor *sup);
 /* The first one, before any worker runs.  Takes conf and secrets. */
 void conf_set_first(struct supervisor *sup, struct conf *conf, int secrets);
 /*
- * Completes prepAllowedUids, once the users are resolved.  0, or -1 on memory
- * (logged).
+ * Completes prepAllowedUids, once the users are resolved.  0, or -1 when out of
+ * memory (logged).
  */
 int conf_add_own_uids(struct supervisor *sup, struct conf *conf);
 /* Reads the file again; a request during another reload waits for its end. */

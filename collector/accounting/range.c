@@ -229,7 +229,6 @@ on_permission_lost(void *arg, int proved)
 {
 	struct accounting *l = arg;
 
-	(void)proved;
 	l->checking = 0;
 	wake(l->c);
 }

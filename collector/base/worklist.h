@@ -26,7 +26,7 @@ struct script_request {
 };
 
 struct worklist {
-	struct idmap details;	 /* poll: jobs with a new run */
+	struct idmap details;	 /* poll: jobs with a new run; its start or 0 */
 	struct idmap left;	 /* poll: accounting has no end of them */
 	struct idmap accounting; /* jobs to query sacct for, by id */
 	struct idmap steps;	 /* jobs with a row that waits for its steps */

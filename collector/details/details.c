@@ -80,6 +80,17 @@ details_want(struct details *d, uint64_t job)
 	return details_result_new(d, job, 1) != NULL ? 0 : -1;
 }
 
+int
+details_want_run(struct details *d, uint64_t job, uint32_t start)
+{
+	struct detail_result *r = details_result_new(d, job, 1);
+
+	if (r == NULL)
+		return -1;
+	r->start = start;
+	return 0;
+}
+
 enum detail
 details_verdict(const struct details *d, uint64_t job)
 {

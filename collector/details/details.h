@@ -28,8 +28,10 @@ enum detail {
 struct details *details_new(struct cluster *c,
     void (*done)(struct details *d, int ok, void *arg), void *arg);
 int details_busy(const struct details *d);
-/* Adds a job to the next query; 0, or -1 on memory. */
+/* Adds a job to the next query; 0, or -1 when out of memory. */
 int details_want(struct details *d, uint64_t job);
+/* The same for the run that squeue shows, which began at start. */
+int details_want_run(struct details *d, uint64_t job, uint32_t start);
 size_t details_wanted(const struct details *d);
 /* Queries all jobs at once, or each singly. */
 void details_start(struct details *d, int all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of collector/details share. */
+/* Private declarations of collector/details. */
 #ifndef COLLECTOR_DETAILS_DETAILS_PRIVATE_H
 #define COLLECTOR_DETAILS_DETAILS_PRIVATE_H
 
@@ -18,6 +18,7 @@ struct detail_result {
 	char *line;	/* owned: its record, packed, to be read again */
 	uint32_t size;	/* of that */
 	uint32_t len;	/* of the record */
+	uint32_t start; /* epoch, of squeue's row; 0 = unknown */
 	struct job_snapshot *s; /* owned: of an exact query */
 	enum detail verdict;
 	enum slurm_phase phase;
@@ -37,6 +38,8 @@ struct recent_line {
 #define NAME_BYTES   1024 /* slurmctld's limit */
 #define RECENT_BYTES (2 * NAME_BYTES)
 #define RECENT_LINES 256 /* of "JobId=1" */
+/* A line that can end within a name, with the tokens before JobName= */
+#define CUT_BYTES (NAME_BYTES + 128)
 
 struct disambiguate;
 struct pack;
@@ -52,6 +55,10 @@ struct details {
 	struct recent_line recent[RECENT_LINES]; /* a ring */
 	unsigned n_recent;     /* since the beginning of the answer */
 	struct idmap suspects; /* jobs before a line of an unknown job */
+	int64_t rest_start;    /* of the line that may be a rest of a record */
+	char cut[CUT_BYTES];   /* the last line of a job, if it is as short */
+	size_t cut_len;	       /* 0 = it was longer */
+	uint64_t cut_at;       /* bytes of the answer before it */
 	struct detail_result *results; /* owned */
 	size_t n;
 	size_t cap;
@@ -69,7 +76,7 @@ struct details {
 /* results.c */
 
 struct detail_result *details_result(const struct details *d, uint64_t job);
-/* NULL on memory. */
+/* NULL when out of memory. */
 struct detail_result *details_result_new(struct details *d, uint64_t job,
     int wanted);
 /* Forgets what is kept of it. */

@@ -7,6 +7,8 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "collector/details/details_private.h"
 #include "collector/track/track.h"
 
@@ -34,6 +36,52 @@ is_worth_reading(struct details *d, uint64_t job, struct span line)
 	return 1;
 }
 
+/*
+ * Mostly the next line is a job that began after squeue was queried; seldom it
+ * is the rest of a record whose first line was forged.  The job waits for the
+ * next answer; when that has such a line too the job is queried exactly.
+ */
+static void
+result_wait(struct details *d, uint64_t job)
+{
+	struct detail_result *r = details_result(d, job);
+	int added;
+
+	if (r == NULL || r->verdict != DETAIL_GOOD)
+		return;
+	if (d->suspects.n >= SUSPECTS_MAX)
+		idmap_clear(&d->suspects);
+	if (idmap_put(&d->suspects, job, &added) != NULL && added)
+		details_result_drop(r, DETAIL_LATER);
+	else
+		details_result_drop(r, DETAIL_AMBIGUOUS);
+}
+
+/*
+ * slurmctld may have purged a job that squeue showed.  Then a line of this job
+ * can be the rest of another job's record: with the other job's start, or
+ * behind a line that ends within a name.
+ */
+static int
+is_rest(struct details *d, const struct detail_result *r,
+    const struct job_snapshot *s)
+{
+	struct span cut = { d->cut, d->cut_len };
+	struct job_snapshot before;
+	int is_record;
+
+	if (r->start != 0 && s->state->phase != PHASE_PENDING &&
+	    s->job.key.start != r->start)
+		return 1;
+	if (cut.n == 0 || d->bytes - d->cut_at > CUT_BYTES)
+		return 0;
+	snapshot_init(&before);
+	is_record = scontrol_record(cut, (struct span) { NULL, 0 },
+			&d->c->set->how, &before) == RECORD_GOOD;
+	snapshot_clear(&before);
+	return !is_record;
+}
+
 static void
 record_take(struct details *d, uint64_t job, struct span line)
 {
@@ -57,9 +105,11 @@ record_take(struct details *d, uint64_t job, struct span line)
 		r = details_result_new(d, job, 0);
 		d->found = 1;
 	}
-	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen)
+	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen) {
 		details_line_keep(d, r, line);
-	else if (r != NULL)
+		if (is_rest(d, r, &s))
+			result_wait(d, job);
+	} else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
 	snapshot_clear(&s);
 }
@@ -69,6 +119,7 @@ details_text_begin(struct details *d)
 {
 	d->bytes = 0;
 	d->n_recent = 0;
+	d->cut_len = 0;
 }
 
 static void
@@ -84,33 +135,22 @@ recent_add(struct details *d, uint64_t job, struct span line)
 		d->bytes };
 }
 
+/* A longer line cannot end within a name. */
+static void
+cut_keep(struct details *d, struct span line)
+{
+	d->cut_len = line.n <= CUT_BYTES ? line.n : 0;
+	if (d->cut_len > 0)
+		memcpy(d->cut, line.p, line.n);
+	d->cut_at = d->bytes;
+}
+
 static void
 result_ambiguous(struct details *d, uint64_t job)
 {
 	struct detail_result *r = details_result(d, job);
 
 	if (r != NULL)
-		details_result_drop(r, DETAIL_AMBIGUOUS);
-}
-
-/*
- * Mostly the next line is a job that began after squeue was queried; seldom it
- * is the rest of a record whose first line was forged.  The job waits for the
- * next answer; when that has such a line too the job is queried exactly.
- */
-static void
-result_wait(struct details *d, uint64_t job)
-{
-	struct detail_result *r = details_result(d, job);
-	int added;
-
-	if (r == NULL || r->verdict != DETAIL_GOOD)
-		return;
-	if (d->suspects.n >= SUSPECTS_MAX)
-		idmap_clear(&d->suspects);
-	if (idmap_put(&d->suspects, job, &added) != NULL && added)
-		details_result_drop(r, DETAIL_LATER);
-	else
 		details_result_drop(r, DETAIL_AMBIGUOUS);
 }
 
@@ -129,39 +169,77 @@ each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
 	}
 }
 
-/*
- * Can the line be the rest of another job's record?  It can, if it is ambiguous
- * or malformed, or shows a live run that is neither in squeue's rows nor in the
- * tables.
- */
-static int
-is_suspect(struct details *d, uint64_t job, struct span line)
+/* The rest of a record has the start that squeue showed. */
+static void
+result_wait_same(struct details *d, uint64_t job)
 {
-	struct cluster *c = d->c;
+	struct detail_result *r = details_result(d, job);
+
+	if (r != NULL && (r->start == 0 || r->start == d->rest_start))
+		result_wait(d, job);
+}
+
+static int
+is_unknown(struct cluster *c, const struct job_snapshot *s)
+{
+	uint64_t job = s->job.key.job;
+	int64_t start = s->job.key.start;
+
+	return open_find(&c->open, job, start) == NULL &&
+	    !done_has(&c->done, job, start) &&
+	    !track_quarantined(c, job, start);
+}
+
+/*
+ * Lets the jobs wait whose record this line may be the rest of.  It may be that
+ * if it is ambiguous or malformed; if it shows a live run that is neither in
+ * squeue's rows nor in the tables; if it shows an unknown run that has ended
+ * since squeue was queried; or if it shows a job that is pending again.
+ */
+static void
+suspect(struct details *d, const struct job_snapshot *s,
+    enum record_verdict verdict)
+{
+	if (verdict != RECORD_GOOD) {
+		each_recent(d, result_wait);
+		return;
+	}
+	switch (s->state->phase) {
+	case PHASE_CONFIGURING:
+	case PHASE_RUNNING:
+	case PHASE_COMPLETING:
+		if (is_unknown(d->c, s))
+			each_recent(d, result_wait);
+		break;
+	case PHASE_ENDED:
+		d->rest_start = s->job.key.start;
+		if (is_unknown(d->c, s))
+			each_recent(d, result_wait_same);
+		break;
+	default:
+		if (s->job.restarts > 0)
+			each_recent(d, result_wait);
+	}
+}
+
+/* The line of a job that nobody asked for. */
+static void
+other_line(struct details *d, struct span line)
+{
 	enum record_verdict verdict;
 	struct job_snapshot s;
-	int64_t start;
-	int suspects;
 
 	/* Above this number squeue's rows were not all read. */
 	if (d->n >= NEW_JOBS_MAX || d->n_recent == 0 ||
 	    d->recent[(d->n_recent - 1) % RECENT_LINES].at + RECENT_BYTES <
 		d->bytes)
-		return 0;
+		return;
 	snapshot_init(&s);
-	verdict = scontrol_record(line, (struct span) { NULL, 0 }, &c->set->how,
-	    &s);
-	start = s.job.key.start;
-	suspects = verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD ||
-	    (verdict == RECORD_GOOD &&
-		(s.state->phase == PHASE_CONFIGURING ||
-		    s.state->phase == PHASE_RUNNING ||
-		    s.state->phase == PHASE_COMPLETING) &&
-		open_find(&c->open, job, start) == NULL &&
-		!done_has(&c->done, job, start) &&
-		!track_quarantined(c, job, start));
+	verdict = scontrol_record(line, (struct span) { NULL, 0 },
+	    &d->c->set->how, &s);
+	if (verdict != RECORD_NONE)
+		suspect(d, &s, verdict);
 	snapshot_clear(&s);
-	return suspects;
 }
 
 /*
@@ -187,12 +265,14 @@ details_text_line(struct span line, void *arg)
 		result_ambiguous(d, job);
 		each_recent(d, result_ambiguous);
 	} else {
-		if (details_result(d, job) == NULL && is_suspect(d, job, line))
-			each_recent(d, result_wait);
+		if (details_result(d, job) == NULL)
+			other_line(d, line);
 		record_take(d, job, line);
 		if (details_result(d, job) != NULL)
 			recent_add(d, job, line);
 	}
+	if (job != 0)
+		cut_keep(d, line);
 	d->bytes += line.n + 1;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See record_pack.h.  zlib's format says itself whether a line was packed against the
- * first lines, which are its dictionary once there are enough of them.
+ * Packs lines; see record_pack.h.  zlib's format shows whether a line was
+ * packed with the dictionary, which is used when it is full.
  */
 #include "config.h"
 
@@ -13,15 +13,15 @@
 #include "collector/details/record_pack.h"
 
 #define DICTIONARY   4096u /* bytes: some four records */
-#define WINDOW_BITS  13	   /* it and a record in reach, in 32 KiB */
+#define WINDOW_BITS  13	   /* the dictionary and a record fit; 32 KiB */
 #define MEMORY_LEVEL 6	   /* 32 KiB more */
 
 struct pack {
 	z_stream in; /* packs */
 	z_stream out;
 	unsigned char dictionary[DICTIONARY];
-	size_t filled; /* of it; used when full */
-	char *buf;     /* owned: of either way */
+	size_t filled; /* bytes of the dictionary; used when full */
+	char *buf;     /* owned: for both directions */
 	size_t cap;
 };
 
@@ -81,7 +81,7 @@ dictionary_add(struct pack *p, const char *line, size_t n)
 	p->filled += n;
 }
 
-/* zlib only reads what next_in says; its type is of C without const. */
+/* zlib only reads next_in, although its type is not const. */
 static void
 input(z_stream *z, const char *bytes, size_t n)
 {
@@ -120,7 +120,7 @@ pack_read(struct pack *p, const char *packed, size_t size, size_t n)
 	z_stream *z = &p->out;
 	int rc;
 
-	/* A byte more than it may have. */
+	/* One byte more than the line must have. */
 	if (size > UINT_MAX || n >= UINT_MAX || reserve(p, n + 1) == -1 ||
 	    inflateReset(z) != Z_OK)
 		return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines that resemble each other, kept small until they are used: what stands in
- * the first lines need not be kept again.  A record of scontrol takes a sixth.
+ * Packs lines that resemble each other.  The first lines are the dictionary of
+ * the later ones, in zlib's format.  A record of scontrol needs a sixth of its
+ * bytes.
  */
 #ifndef COLLECTOR_DETAILS_RECORD_PACK_H
 #define COLLECTOR_DETAILS_RECORD_PACK_H
@@ -10,13 +11,22 @@
 
 struct pack;
 
-/* NULL on memory; some 110 KiB.  What it packed can be read as long as it lives. */
+/*
+ * NULL when out of memory; needs some 110 KiB.  Lines can be read as long as
+ * the struct pack that packed them lives.
+ */
 struct pack *pack_new(void);
 void pack_free(struct pack *p);
 
-/* Returns owned bytes, *size of them, hardly more than n; NULL on memory. */
+/*
+ * Returns owned bytes, *size of them, hardly more than n; NULL when out of
+ * memory.
+ */
 char *pack_line(struct pack *p, const char *line, size_t n, size_t *size);
-/* The line of n bytes; it is valid until the next call.  NULL: it is none. */
+/*
+ * Returns the line of n bytes, valid until the next call; NULL when packed is
+ * invalid.
+ */
 const char *pack_read(struct pack *p, const char *packed, size_t size,
     size_t n);
 

@@ -185,8 +185,6 @@ node_word(struct span state)
 static int
 on_device(uint32_t index, void *arg)
 {
-	(void)index;
-	(void)arg;
 	return 0;
 }
 

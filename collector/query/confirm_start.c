@@ -91,7 +91,6 @@ on_end(const struct command_end *end, int complete, void *arg)
 	uint64_t job;
 	size_t at = 0;
 
-	(void)complete;
 	jobs_take(h);
 	if (end->outcome == COMMAND_OK && now - h->changed < WAIT_ALL_MS)
 		while ((job = idmap_next(&h->left, &at, NULL)) != 0)

@@ -98,10 +98,10 @@ on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct controller_role *a = arg;
 
-	/* When a controller is down some versions exit with status 1. */
-	(void)end;
-	(void)complete;
-	/* Without an answer the role stays the same. */
+	/*
+	 * The exit status does not count: some versions exit with 1 when a
+	 * controller is down.  Without an answer the role stays the same.
+	 */
 	if (a->seen.n > 0 && a->seen.first_up != -1)
 		role_decide(a);
 }

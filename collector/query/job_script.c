@@ -157,7 +157,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 		text = text_clean(f->text, f->len, max);
 	else
 		log_debug("job %llu: no script: %s",
-		    (unsigned long long)f->want->key.job, end->err);
+		    (unsigned long long)f->want->job, end->err);
 	send_script(s, &f->want->key, text);
 	group_keep(s, f->want->group, text);
 	free(text);

@@ -109,7 +109,6 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 	struct poll *y = arg;
 	struct cluster *c = y->c;
 
-	(void)complete;
 	y->without_clock = 0;
 	c->clock.tried = 1;
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
@@ -213,11 +212,12 @@ static int
 want_details(struct poll *y)
 {
 	uint64_t job;
+	uint32_t start;
 	size_t at = 0;
 
 	details_forget(y->details);
-	while ((job = idmap_next(&y->c->work.details, &at, NULL)) != 0)
-		if (details_want(y->details, job) == -1)
+	while ((job = idmap_next(&y->c->work.details, &at, &start)) != 0)
+		if (details_want_run(y->details, job, start) == -1)
 			break;
 	for (at = 0; (job = idmap_next(&y->c->work.left, &at, NULL)) != 0;)
 		if (details_want(y->details, job) == -1)
@@ -288,6 +288,7 @@ row_listed(struct poll *y, const struct squeue_job *row)
 {
 	struct cluster *c = y->c;
 	struct open_run *run;
+	uint32_t *start;
 
 	if ((row->state->phase != PHASE_CONFIGURING &&
 		row->state->phase != PHASE_RUNNING &&
@@ -311,8 +312,11 @@ row_listed(struct poll *y, const struct squeue_job *row)
 	} else if (done_has(&c->done, row->job, row->start) ||
 	    track_quarantined(c, row->job, row->start))
 		return;
-	if (c->work.details.n < NEW_JOBS_MAX)
-		(void)idmap_put(&y->c->work.details, row->job, NULL);
+	if (c->work.details.n >= NEW_JOBS_MAX)
+		return;
+	start = idmap_put(&c->work.details, row->job, NULL);
+	if (start != NULL)
+		*start = (uint32_t)row->start;
 }
 
 static int

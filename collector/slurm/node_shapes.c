@@ -10,7 +10,9 @@
 
 #include "collector/slurm/query.h"
 #include "collector/slurm/slurm.h"
+#include "common/hash.h"
 #include "common/log.h"
+#include "common/permanent.h"
 
 #define HOSTS_KEPT  100000 /* nodes; no cluster has more */
 #define FIRST_CAP   64
@@ -55,10 +57,8 @@ hosts_count(const struct hosts *h)
 static size_t
 hash(const char *name)
 {
-	uint64_t v = 1469598103934665603ULL;
+	uint64_t v = hash_bytes(HASH_START, name, strlen(name));
 
-	for (; *name != '\0'; name++)
-		v = (v ^ (unsigned char)*name) * 1099511628211ULL;
 	return (size_t)(v ^ v >> 32);
 }
 
@@ -244,8 +244,8 @@ hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
 {
 	struct shapes_query *s = c->shapes;
 
-	if (s == NULL && (s = c->shapes = calloc(1, sizeof(*s))) == NULL)
-		fatal("no memory");
+	if (s == NULL)
+		s = c->shapes = permanent_new(sizeof(*s));
 	if (s->n_waiters == WAITERS_MAX) {
 		then(arg);
 		return;
@@ -256,8 +256,8 @@ hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
 		return;
 	s->next = hosts_new();
 	if (s->next == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	query_begin(&s->query, c, &shapes_query, c);
 	if (query_start(&s->query) == -1)
-		fatal("no memory");
+		fatal("out of memory");
 }

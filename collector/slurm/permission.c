@@ -57,16 +57,17 @@ tell_missing(const struct cluster *c)
 {
 	const char *user = c->slurm.user;
 	/* Where only slurmdbd hides jobs squeue shows the running ones. */
-	const char *what = c->slurm.private_jobs ? "NO JOBS" : "NO JOB'S END";
+	const char *what = c->slurm.private_jobs ? "no jobs" :
+						   "no ends of jobs";
 
 	if (c->permission_check != NULL && c->permission_check->admin.known)
 		log_errorx(
-		    "%s%s WILL BE REPORTED: the user %s may not see "
+		    "%s%s are reported: the user %s may not see "
 		    "other users' jobs; run: sacctmgr -i modify user where "
 		    "name=%s set adminlevel=Operator",
 		    what, cluster_suffix(c), user, user);
 	else
-		log_errorx("%s%s WILL BE REPORTED: Slurm does not know "
+		log_errorx("%s%s are reported: Slurm does not know "
 			   "the user %s; run: sacctmgr -i add user name=%s "
 			   "account=root adminlevel=Operator",
 		    what, cluster_suffix(c), user, user);
@@ -220,7 +221,7 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 
 	if (check == NULL &&
 	    (check = c->permission_check = calloc(1, sizeof(*check))) == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	if (slurm_permission_inherent(&c->slurm)) {
 		permission_set(c, PERMISSION_INHERENT);
 		then(arg, 1);

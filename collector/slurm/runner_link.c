@@ -77,11 +77,10 @@ pipe_close(struct command *cmd)
 static void
 timer_set(struct command *cmd, unsigned ms)
 {
-	const struct timeval tv = { .tv_sec = ms / 1000,
-		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+	const struct timeval tv = clock_timeval(ms);
 
 	if (event_add(cmd->timer, &tv) == -1)
-		fatal("no memory");
+		fatal("out of memory");
 }
 
 static void
@@ -303,7 +302,7 @@ command_pause(struct command *cmd, int pause)
 		return;
 	}
 	if (cmd->out != NULL && event_add(cmd->out, NULL) == -1)
-		fatal("no memory");
+		fatal("out of memory");
 	command_check(cmd);
 }
 
@@ -351,9 +350,9 @@ on_answer_fd(struct runner_link *r, struct channel *c, uint64_t id, int fd)
 	}
 	cmd->out = event_new(r->base, fd, EV_READ | EV_PERSIST, on_out, cmd);
 	if (cmd->out == NULL)
-		fatal("no memory");
+		fatal("out of memory");
 	if (!cmd->paused && event_add(cmd->out, NULL) == -1)
-		fatal("no memory");
+		fatal("out of memory");
 }
 
 static void

@@ -46,7 +46,7 @@ struct command_spec {
 	void *arg;
 };
 
-/* What the runner knows of the machine. */
+/* Facts about the host that the runner has reported. */
 struct runner_info {
 	int known;
 	char user[64];	   /* of the commands: name, or number */
@@ -56,7 +56,7 @@ struct runner_info {
 	int64_t lastrun;   /* time of the last-run file, epoch; 0 = none */
 };
 
-/* changed(): runner_info() is another one.  NULL on memory. */
+/* changed(): runner_info() is another one.  NULL when out of memory. */
 struct runner_link *runner_new(struct event_base *base,
     void (*changed)(void *arg), void *arg);
 /* Sets the number of clusters, for questions_max(). */

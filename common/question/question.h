@@ -155,8 +155,8 @@ struct question_args {
 
 /*
  * The arguments that ask q: program is argv[0]; cluster is the value of -M,
- * NULL = none; user is the name of the runner's user.  0, or -1 on memory.
- * Free with question_args_clear() in any case.
+ * NULL = none; user is the name of the runner's user.  0, or -1 when out of
+ * memory.  Free with question_args_clear() in any case.
  */
 int question_args(const struct question *q, const char *program,
     const char *cluster, const char *user, struct question_args *args);

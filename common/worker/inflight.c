@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/crash_point.h"
 #include "common/worker/inflight.h"
 
 struct inflight_page {
@@ -84,6 +85,7 @@ inflight_set(struct inflight *inflight, const struct run_key *key)
 	atomic_store(&inflight->page->full, 0);
 	inflight->page->key = *key;
 	atomic_store(&inflight->page->full, 1);
+	crash_inflight(key->job);
 }
 
 void

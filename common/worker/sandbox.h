@@ -53,8 +53,8 @@ struct sandbox {
 void sandbox_init(struct sandbox *sb, enum role role);
 void sandbox_clear(struct sandbox *sb);
 /*
- * 0, or -1 with errno when there are too many or on memory.  A path that does
- * not exist is skipped later.
+ * 0, or -1 with errno when there are too many or out of memory.  A path that
+ * does not exist is skipped later.
  */
 int sandbox_allow(struct sandbox *sb, const char *path, unsigned access);
 void sandbox_write(struct writer *w, const struct sandbox *sb);

@@ -25,14 +25,14 @@ read_at(int fd, void *buf, size_t size, off_t at)
 	return pread(fd, buf, size, at) == (ssize_t)size ? 0 : -1;
 }
 
-/* The loader that the program names; "" for a static one. */
+/* The loader that the program names; unchanged for a static one. */
 static void
 loader_read(int fd, const ElfW(Ehdr) * head, char *loader)
 {
 	ElfW(Phdr) segment;
+	char name[LOADER_MAX];
 	unsigned i;
 
-	*loader = '\0';
 	if (head->e_phentsize != sizeof(segment))
 		return;
 	for (i = 0; i < head->e_phnum && i < SEGMENTS_MAX; i++) {
@@ -42,14 +42,19 @@ loader_read(int fd, const ElfW(Ehdr) * head, char *loader)
 		if (segment.p_type != PT_INTERP ||
 		    segment.p_filesz >= LOADER_MAX)
 			continue;
-		if (read_at(fd, loader, segment.p_filesz,
+		if (read_at(fd, name, segment.p_filesz,
 			(off_t)segment.p_offset) == -1)
-			segment.p_filesz = 0;
-		loader[segment.p_filesz] = '\0';
+			return;
+		name[segment.p_filesz] = '\0';
+		snprintf(loader, LOADER_MAX, "%s", name);
 		return;
 	}
 }
 
+/*
+ * loader is that of the system: for a program that is not readable, and for a
+ * static one, which may be a site's wrapper around the real command.
+ */
 static void
 kind_read(struct command_kind *kind, const char *loader)
 {
@@ -57,12 +62,10 @@ kind_read(struct command_kind *kind, const char *loader)
 	int fd = open(kind->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	kind->is_script = 0;
-	if (fd == -1) {
-		/* Not readable: the kernel executes programs only. */
-		snprintf(kind->loader, sizeof(kind->loader), "%s", loader);
+	snprintf(kind->loader, sizeof(kind->loader), "%s", loader);
+	/* Not readable: the kernel executes programs only. */
+	if (fd == -1)
 		return;
-	}
-	kind->loader[0] = '\0';
 	memset(&head, 0, sizeof(head));
 	if (read_at(fd, &head, SELFMAG, 0) == -1 ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)

@@ -211,7 +211,7 @@ confine_layers(struct confine *c)
 	const char *seccomp = "";
 
 	if (c->mode == SANDBOX_OFF)
-		return "; sandbox off";
+		return "sandbox off";
 	if (c->abi > 0)
 		snprintf(landlock, sizeof(landlock), ",landlock-%d", c->abi);
 	if (c->has_seccomp)

@@ -79,7 +79,7 @@ void confine_release(struct confine_rules *rules);
 /*
  * The layers that a command gets, and texts about what is missing, as in the
  * text of sandbox_enter(): "nnp,landlock-7,seccomp", "nnp,seccomp; no landlock
- * in this kernel".  Valid until the next call with c.
+ * in this kernel", "sandbox off".  Valid until the next call with c.
  */
 const char *confine_layers(struct confine *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this box share. */
+/* Private declarations of runner/confine. */
 #ifndef RUNNER_CONFINE_CONFINE_PRIVATE_H
 #define RUNNER_CONFINE_CONFINE_PRIVATE_H
 
@@ -35,13 +35,13 @@ struct command_kind {
 	char path[PATH_MAX];
 	struct file_stamp stamp;
 	int is_script;		 /* it is no ELF program */
-	char loader[LOADER_MAX]; /* of an ELF program; "" = none */
+	char loader[LOADER_MAX]; /* of an ELF program; "" = not known */
 };
 
 struct command_kinds {
 	struct command_kind kinds[COMMANDS_MAX];
 	unsigned n, next;
-	char loader[LOADER_MAX]; /* for a program that is not readable */
+	char loader[LOADER_MAX]; /* of the system, as our own */
 };
 
 void command_kinds_init(struct command_kinds *k);
@@ -82,7 +82,7 @@ int ruleset_restrict(int fd);
 
 struct includes;
 
-/* file may be NULL: Slurm's usual places.  NULL on memory. */
+/* file may be NULL: Slurm's usual places.  NULL when out of memory. */
 struct includes *includes_new(const char *file);
 void includes_free(struct includes *in);
 /* Allows what they name; reads again what has changed. */

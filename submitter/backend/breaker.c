@@ -26,7 +26,8 @@
 #define FAILURES_MAX 3
 /* failures of a row with more tries do not count for other rows */
 #define ROW_TRIES 3
-#define PROBE_MAX 20000 /* ms between probes */
+/* ms between probes; a start waits that long after an outage */
+#define PROBE_MAX 5000
 /* ms; an older topology is requested again with the probe */
 #define CLUSTERS_AGE   600000
 #define CLUSTERS_TRIES 3 /* attempts while the probe is answered */
@@ -419,8 +420,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct breaker *g = arg;
 
-	(void)fd;
-	(void)what;
 	if (g->state == BREAKER_UP)
 		doubt_settle(g);
 	else if (g->state != BREAKER_UNUSED && g->state != BREAKER_HALF_OPEN)

@@ -13,6 +13,8 @@
 #define ROWS_DEPTH   1 /* members of the outermost object */
 #define ROW_DEPTH    2 /* rows in its array "jobs" */
 #define MEMBER_DEPTH 3 /* members of a row */
+#define HOST_DEPTH   5 /* members of a host in the array "resources" */
+#define ITEM_DEPTH   6 /* items of its lists */
 
 #define HAVE_JOB     1u
 #define HAVE_START   2u
@@ -45,6 +47,8 @@ member_take(struct job_list_parser *l, int is_string)
 		l->row.id = v;
 	} else if (strcmp(l->name, "duration") == 0 && number_of(s, &v)) {
 		l->row.duration = v;
+	} else if (strcmp(l->name, "numAcc") == 0 && number_of(s, &v)) {
+		l->row.gpus = v;
 	} else if (!is_string || s->cut) {
 		return;
 	} else if (strcmp(l->name, "cluster") == 0 &&
@@ -57,14 +61,26 @@ member_take(struct job_list_parser *l, int is_string)
 }
 
 static void
-name_take(struct job_list_parser *l)
+name_take(struct job_list_parser *l, char name[32])
 {
 	const struct json_scan *s = &l->scan;
 
 	if (!s->cut && s->len < sizeof(l->name))
-		memcpy(l->name, s->text, s->len + 1);
+		memcpy(name, s->text, s->len + 1);
 	else
-		l->name[0] = '\0';
+		name[0] = '\0';
+}
+
+/* An item of a list of a host. */
+static void
+item_take(struct job_list_parser *l)
+{
+	if (strcmp(l->name, "resources") != 0)
+		return;
+	if (strcmp(l->list, "hwthreads") == 0)
+		l->row.has_threads = 1;
+	else if (strcmp(l->list, "accelerators") == 0)
+		l->row.has_gpus = 1;
 }
 
 static void
@@ -96,7 +112,7 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 	switch (s->depth) {
 	case ROWS_DEPTH:
 		if (event == JSON_EV_NAME)
-			name_take(l);
+			name_take(l, l->name);
 		l->in_jobs = event == JSON_EV_ARRAY &&
 		    strcmp(l->name, "jobs") == 0;
 		l->had_jobs |= l->in_jobs;
@@ -107,10 +123,19 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 		break;
 	case MEMBER_DEPTH:
 		if (event == JSON_EV_NAME)
-			name_take(l);
+			name_take(l, l->name);
 		else if (l->in_jobs &&
 		    (event == JSON_EV_STRING || event == JSON_EV_SCALAR))
 			member_take(l, event == JSON_EV_STRING);
+		break;
+	case HOST_DEPTH:
+		if (event == JSON_EV_NAME)
+			name_take(l, l->list);
+		break;
+	case ITEM_DEPTH:
+		if (l->in_jobs &&
+		    (event == JSON_EV_STRING || event == JSON_EV_SCALAR))
+			item_take(l);
 		break;
 	default:
 		break;

@@ -19,6 +19,9 @@ struct backend_job {
 	/* seconds; for a running job until now */
 	int64_t duration;
 	char state[32]; /* jobState */
+	int64_t gpus;	/* numAcc */
+	/* 1: a host has hardware threads, a host has GPU addresses */
+	int has_threads, has_gpus;
 };
 
 /* cc-backend's rows have 6 */
@@ -40,6 +43,7 @@ struct job_list_parser {
 	int had_jobs;
 	char text[JOB_LIST_TEXT_MAX];
 	char name[32]; /* of the member being read */
+	char list[32]; /* of the member of a host being read */
 	struct backend_job row;
 	unsigned have;
 };

@@ -20,6 +20,7 @@ struct commit;
 struct commit_check;
 struct conflict;
 struct failover;
+struct first_list;
 struct http_client;
 struct intake;
 struct meta_delivery;
@@ -95,6 +96,7 @@ struct submitter {
 	struct sync *sync;
 	struct backfill *backfill;
 	struct failover *failover;
+	struct first_list *first_list;
 };
 
 #endif

@@ -14,7 +14,7 @@ role_set(struct submitter *s, int passive, int64_t stop_delay)
 int
 role_is_passive(const struct submitter *s)
 {
-	return s->role.passive;
+	return s->role.passive || s->role.unlisted;
 }
 
 int64_t

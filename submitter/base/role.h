@@ -13,10 +13,11 @@ struct submitter;
 struct failover_role {
 	int passive;	    /* 1: nothing may be sent */
 	int64_t stop_delay; /* ms */
+	int unlisted;	    /* 1: a first list of cc-backend's jobs is due */
 };
 
 void role_set(struct submitter *s, int passive, int64_t stop_delay);
-/* 1 while nothing may be sent. */
+/* 1 while nothing may be sent, because of another suite or a first list. */
 int role_is_passive(const struct submitter *s);
 /*
  * ms that this suite waits longer than the other one before it lists jobs for

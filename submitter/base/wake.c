@@ -14,8 +14,6 @@ on_wake(evutil_socket_t fd, short what, void *arg)
 	const struct wake_lane *l;
 	unsigned lanes = s->wake.lanes;
 
-	(void)fd;
-	(void)what;
 	s->wake.lanes = 0;
 	for (l = s->wake.table; l->run != NULL; l++)
 		if (lanes & l->lane)

@@ -163,12 +163,15 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		s->n.starts++;
 		log_without_tags(s, run, v);
 		CRASH_POINT("start-answered");
+		commit_repeat_answered(s->commit_check, run, 0);
 		start_accepted(s, run);
 		break;
 	case RESULT_ACCEPTED_BEFORE:
+		commit_repeat_answered(s->commit_check, run, 1);
 		start_accepted(s, run);
 		break;
 	case RESULT_CHECK:
+		commit_repeat_answered(s->commit_check, run, 0);
 		run_move(s->spool, run, DEST_REST, RUN_EVENT_DUPLICATE, DUE_NOW,
 		    v->text);
 		run_save(s, run);

@@ -9,7 +9,10 @@
  * cc-backend commits all starts at a fixed interval. ccCommitInterval is only a
  * first guess. What the lists show gives limits of the interval: a run that
  * waited long proves that the interval is not shorter, and two commits that were
- * seen prove that it is not longer than the time between them.
+ * seen prove that it is not longer than the time between them. A start that is
+ * repeated too early is refused as one that cc-backend has not committed yet,
+ * which proves a longer interval, too. So only a few are repeated at a time,
+ * more when the answers show that cc-backend has lost them.
  */
 #include "config.h"
 
@@ -30,8 +33,9 @@
 
 #define WAIT_FIRST 2000 /* ms from a waiting stop to the first list */
 #define WAIT_MAX   30000
-/* ms: cc-backend's default, the least guess before two commits were seen */
-#define INTERVAL_GUESS 120000
+#define IDLE_MAX   120000 /* ms; cc-backend's own default */
+#define REPEAT_MIN 4	  /* starts repeated after one list, at first */
+#define REPEAT_MAX 4096
 /* times the longest commit until a start is repeated */
 #define OVERDUE	    3
 #define LONGEST_MAX 600000 /* ms; no commit interval is longer */
@@ -61,6 +65,8 @@ struct commit_check {
 	struct commit_shown last, before;
 	/* rounds since the last one that showed a commit */
 	unsigned in_vain;
+	/* starts that may be repeated after a list, and how many still may */
+	unsigned repeat_width, repeat_left;
 };
 
 static int64_t
@@ -73,10 +79,8 @@ commit_ms(const struct commit_check *n)
 static int64_t
 interval_most(const struct commit_check *n)
 {
-	int64_t ms = n->most != 0 ? n->most : INTERVAL_GUESS;
+	int64_t ms = n->most > n->least ? n->most : n->least;
 
-	if (ms < n->least)
-		ms = n->least;
 	return ms < commit_ms(n) ? commit_ms(n) : ms;
 }
 
@@ -91,7 +95,7 @@ idle_ms(const struct commit_check *n)
 	unsigned i;
 
 	ms += ms / 4;
-	for (i = 0; i < n->in_vain && ms < INTERVAL_GUESS; i++)
+	for (i = 0; i < n->in_vain && ms < IDLE_MAX; i++)
 		ms *= 2;
 	return ms;
 }
@@ -195,6 +199,9 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 		from = spool_opened(sp);
 	if (spool_now(sp) - from < OVERDUE * interval_most(n))
 		return 0;
+	if (n->repeat_left == 0)
+		return -1;
+	n->repeat_left--;
 	log_info("%s: cc-backend accepted the start and does not show the run; "
 		 "the start is repeated",
 	    run_key_text(&run->key));
@@ -210,13 +217,34 @@ overdue(struct commit_check *n)
 	struct spool_after after;
 	size_t i;
 
+	n->repeat_left = n->repeat_width;
 	for (i = 0; i < 2; i++) {
 		memset(&after, 0, sizeof(after));
-		while (spool_each(n->s->spool, DEST_REST, states[i], &after,
-			   SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
+		while (n->repeat_left > 0 &&
+		    spool_each(n->s->spool, DEST_REST, states[i], &after,
+			SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
 			continue;
 	}
 	commit_soon(n->s->commit);
+}
+
+void
+commit_repeat_answered(struct commit_check *n, const struct spool_run *run,
+    int uncommitted)
+{
+	int64_t waited = spool_now(n->s->spool) - run->since[DEST_REST];
+
+	if (run->since[DEST_REST] == 0)
+		return; /* the first start of the run */
+	if (!uncommitted) {
+		/* After a list, twice as many are repeated. */
+		if (n->repeat_width < REPEAT_MAX)
+			n->repeat_width++;
+		return;
+	}
+	n->repeat_width = REPEAT_MIN;
+	if (waited > n->least && waited < LONGEST_MAX)
+		n->least = waited;
 }
 
 static void
@@ -303,8 +331,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct commit_check *n = arg;
 
-	(void)fd;
-	(void)what;
 	n->armed = 0;
 	if (n->job_list.busy)
 		return;
@@ -325,6 +351,7 @@ commit_check_new(struct submitter *s)
 
 	n->s = s;
 	n->wait = WAIT_FIRST;
+	n->repeat_width = REPEAT_MIN;
 	n->timer = timer_new(s, on_timer, n);
 	return n;
 }

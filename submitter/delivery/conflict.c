@@ -489,8 +489,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct conflict *k = arg;
 
-	(void)fd;
-	(void)what;
 	k->waiting = 0;
 	k->armed = 0;
 	conflict_step(k);

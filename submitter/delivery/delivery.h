@@ -66,6 +66,12 @@ struct commit_check *commit_check_new(struct submitter *s);
 void commit_check_kick(struct commit_check *n);
 /* A listing that was begun at asked shows the run as running. */
 void commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked);
+/*
+ * A start that was accepted before is answered; run is as before the answer.
+ * uncommitted: cc-backend has it and has not committed it yet.
+ */
+void commit_repeat_answered(struct commit_check *n, const struct spool_run *run,
+    int uncommitted);
 
 /* conflict.c: starts refused as duplicates, stops of stopped runs */
 

@@ -155,8 +155,6 @@ meta_delivery_step(struct meta_delivery *l)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	(void)fd;
-	(void)what;
 	meta_delivery_step(arg);
 }
 
@@ -186,7 +184,6 @@ owe(const char *field, const char *value, void *arg)
 	o->n += rc == 1;
 }
 
-/* A spool that is more than half full stores no updates. */
 static int
 is_wanted(struct meta_delivery *l)
 {

@@ -250,8 +250,6 @@ on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct nats_delivery *d = arg;
 
-	(void)fd;
-	(void)what;
 	wake(d->s, WAKE_NATS);
 }
 

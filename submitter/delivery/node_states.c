@@ -242,8 +242,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct node_states *n = arg;
 
-	(void)fd;
-	(void)what;
 	n->unknown = 0;
 	nodes_send(n);
 }

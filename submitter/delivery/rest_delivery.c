@@ -368,8 +368,6 @@ on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct rest_delivery *r = arg;
 
-	(void)fd;
-	(void)what;
 	wake(r->s, WAKE_REST);
 }
 

@@ -172,8 +172,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct intake *b = arg;
 
-	(void)fd;
-	(void)what;
 	b->armed = 0;
 	if (!commit_is_stuck(b->s->commit))
 		step(b);

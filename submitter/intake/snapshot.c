@@ -43,7 +43,6 @@ key_add(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct batch *batch = arg;
 
-	(void)sp;
 	if (run->end != 0 ||
 	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
 	    (run->flags & RUN_UNCONFIRMED) != batch->held)

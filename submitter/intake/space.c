@@ -34,7 +34,7 @@
 /* bytes of SQLite's write-ahead log, which the reserve covers, too */
 #define LOG_SHARE 4194304
 /* ms between two attempts to make the reserve */
-#define RESERVE_AGAIN 10000
+#define RESERVE_AGAIN 3000
 #define STEP_ROWS     64 /* scripts removed in one step */
 #define STEP_TOMBS    512
 #define STEP_MS	      20   /* between two steps */

@@ -166,8 +166,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct nats *n = arg;
 	struct resolver_query *q;
 
-	(void)fd;
-	(void)what;
 	if (n->query != NULL || !is_used(n))
 		return;
 	q = resolver_resolve(n->names, server_now(n)->host, on_name, n);
@@ -231,8 +229,6 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	struct nats_items out;
 	struct nats_item *item;
 
-	(void)fd;
-	(void)what;
 	nats_thread_take(n->thread, &out, &n->state);
 	while ((item = STAILQ_FIRST(&out)) != NULL) {
 		STAILQ_REMOVE_HEAD(&out, link);

@@ -293,7 +293,6 @@ on_jwt(char **jwt, char **error, void *arg)
 {
 	const struct nats_conf *nc = arg;
 
-	(void)error;
 	*jwt = strdup(nc->jwt);
 	return *jwt != NULL ? NATS_OK : NATS_NO_MEMORY;
 }
@@ -304,7 +303,6 @@ on_sign(char **error, unsigned char **signature, int *len, const char *nonce,
 {
 	const struct nats_conf *nc = arg;
 
-	(void)error;
 	return nats_Sign(nc->seed, nonce, signature, len);
 }
 

@@ -28,8 +28,6 @@ nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 {
 	struct nats_conf *nc;
 
-	(void)secrets;
-	(void)len;
 	if (*conf_str(conf, CONF_NATS_SERVER) != '\0') {
 		snprintf(reason, size,
 		    "natsServer is set, but this program "
@@ -52,11 +50,6 @@ struct nats *
 nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
     nats_up_fn *up, void *arg)
 {
-	(void)base;
-	(void)names;
-	(void)done;
-	(void)up;
-	(void)arg;
 	return calloc(1, sizeof(struct nats));
 }
 
@@ -69,14 +62,12 @@ nats_free(struct nats *n)
 void
 nats_use(struct nats *n, struct nats_conf *nc)
 {
-	(void)n;
 	nats_conf_free(nc);
 }
 
 int
 nats_is_up(const struct nats *n)
 {
-	(void)n;
 	return 0;
 }
 
@@ -85,12 +76,6 @@ nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     uint64_t token, const char **why)
 {
-	(void)n;
-	(void)p;
-	(void)how;
-	(void)job;
-	(void)kind;
-	(void)token;
 	*why = NULL;
 	errno = ENOTCONN;
 	return -1;
@@ -99,7 +84,6 @@ nats_send(struct nats *n, const struct payload *p,
 void
 nats_status(const struct nats *n, struct nats_status *st)
 {
-	(void)n;
 	memset(st, 0, sizeof(*st));
 	snprintf(st->text, sizeof(st->text), "not built in");
 }

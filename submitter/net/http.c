@@ -130,8 +130,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct http_client *r = arg;
 	int running;
 
-	(void)fd;
-	(void)what;
 	curl_multi_socket_action(r->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	multi_finish(r);
 }
@@ -157,7 +155,6 @@ set_timer(CURLM *multi, long ms, void *arg)
 	struct http_client *r = arg;
 	struct timeval tv = clock_timeval(ms);
 
-	(void)multi;
 	if (ms < 0)
 		event_del(r->timer);
 	else
@@ -172,7 +169,6 @@ set_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
 	struct event *ev = assigned;
 	short flags = EV_PERSIST;
 
-	(void)easy;
 	if (ev != NULL)
 		event_free(ev);
 	ev = NULL;
@@ -195,8 +191,6 @@ on_later(evutil_socket_t fd, short what, void *arg)
 	struct http_client *r = arg;
 	struct http_call *c, *all = r->failed;
 
-	(void)fd;
-	(void)what;
 	r->failed = NULL;
 	while ((c = all) != NULL) {
 		all = c->next;

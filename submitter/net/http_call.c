@@ -61,10 +61,6 @@ on_send(void *arg, char *to, char *from, int to_port, int from_port)
 {
 	struct http_call *c = arg;
 
-	(void)to;
-	(void)from;
-	(void)to_port;
-	(void)from_port;
 	c->sends++;
 	return CURL_PREREQFUNC_OK;
 }
@@ -93,7 +89,6 @@ tls_set(struct http_call *c)
 	}
 #else
 	/* No certificates from memory: main.c has written the file. */
-	(void)len;
 	curl_easy_setopt(c->easy, CURLOPT_CAINFO, HTTP_CA_PATH);
 #endif
 }

@@ -187,8 +187,6 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct entry *e = arg;
 
-	(void)fd;
-	(void)what;
 	if (e->running)
 		entry_end(e);
 }

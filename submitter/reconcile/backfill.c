@@ -149,8 +149,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct backfill *b = arg;
 
-	(void)fd;
-	(void)what;
 	switch (b->step) {
 	case BACKFILL_NEXT:
 		next(b);

@@ -200,8 +200,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct failover *b = arg;
 
-	(void)fd;
-	(void)what;
 	if (!b->on || b->reviewed || b->job_list.busy)
 		return;
 	b->cluster = 0;

@@ -196,8 +196,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct unknown_scan d = { .k = k };
 	int force = k->force;
 
-	(void)fd;
-	(void)what;
 	/* --force ends the runs that are unknown now, no later ones. */
 	k->force = 0;
 	unknown_walk(&d);

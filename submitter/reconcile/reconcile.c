@@ -214,7 +214,6 @@ missing_any(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct reconcile *r = arg;
 
-	(void)sp;
 	r->missing |= is_missing(r, run);
 	return r->missing ? -1 : 0;
 }
@@ -294,7 +293,6 @@ question_add(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct question *q = arg;
 
-	(void)sp;
 	if (!(run->flags &
 		(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND |
 		    RUN_UNCONFIRMED)) ||
@@ -528,8 +526,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct reconcile *r = arg;
 
-	(void)fd;
-	(void)what;
 	if (r->busy || is_off(r))
 		return;
 	if (is_early(r))

@@ -289,8 +289,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct sync *y = arg;
 	size_t i;
 
-	(void)fd;
-	(void)what;
 	if (y->request == 0)
 		return;
 	if (answers_tell(y) > 0 && spool_now(y->s->spool) < y->until) {
@@ -402,7 +400,6 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct sync *y = arg;
 
-	(void)sp;
 	if (y->told >= ROWS_TOLD_MAX)
 		return -1;
 	if (sync_wants(y, &run->key, SYNC_STOP))

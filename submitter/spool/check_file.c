@@ -48,9 +48,6 @@ read_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
 static int
 read_delete(sqlite3_vfs *self, const char *name, int sync)
 {
-	(void)self;
-	(void)name;
-	(void)sync;
 	return SQLITE_READONLY;
 }
 

@@ -217,7 +217,6 @@ sum_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
 	struct sum_file *f = (struct sum_file *)(void *)file;
 	int rc;
 
-	(void)self;
 	if ((flags & SQLITE_OPEN_MAIN_DB) == 0)
 		return below->xOpen(below, name, file, flags, out);
 	memset(f, 0, sizeof(*f));

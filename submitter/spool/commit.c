@@ -98,8 +98,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct commit *c = arg;
 
-	(void)fd;
-	(void)what;
 	c->armed = 0;
 	if (c->stuck)
 		stuck_retry(c);

@@ -164,7 +164,6 @@ script_drop(struct spool *sp, struct spool_run *run, void *arg)
 	struct job job;
 	int rc = 0;
 
-	(void)arg;
 	if (start_is_due(run) ||
 	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)))
 		return 0;

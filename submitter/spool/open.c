@@ -218,7 +218,6 @@ schema_exec(struct spool *sp, const char *sql)
 static int
 on_progress(void *arg)
 {
-	(void)arg;
 	spool_alive();
 	return 0;
 }

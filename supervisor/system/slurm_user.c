@@ -6,20 +6,15 @@
  */
 #include "config.h"
 
-#include <sys/stat.h>
-
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
+#include "common/slurm_conf.h"
 #include "supervisor/system/system.h"
 
-#define FILE_BYTES_MAX (4u * 1024 * 1024) /* the longest seen has 1 MiB */
-#define FILES_MAX      32 /* with included files; also ends a circle */
+#define FILES_MAX 32 /* with included files; also ends a circle */
 
 struct user_search {
 	char directory[PATH_MAX]; /* of slurm.conf: of relative includes */
@@ -30,25 +25,6 @@ struct user_search {
 };
 
 static void file_search(struct user_search *s, const char *path);
-
-/* The value of "KEY=value" or "KEY value", and its length; NULL: another key. */
-static const char *
-value_of(const char *line, const char *key, int is_spaced, size_t *len)
-{
-	size_t n = strlen(key);
-	const char *value;
-
-	line += strspn(line, " \t");
-	if (strncasecmp(line, key, n) != 0)
-		return NULL;
-	value = line + n + strspn(line + n, " \t");
-	if (is_spaced ? value == line + n : *value != '=')
-		return NULL;
-	value += !is_spaced;
-	value += strspn(value, " \t\"");
-	*len = strcspn(value, " \t\r\n\"#");
-	return *len > 0 ? value : NULL;
-}
 
 static void
 include_search(struct user_search *s, const char *name, size_t len)
@@ -65,18 +41,19 @@ include_search(struct user_search *s, const char *name, size_t len)
 }
 
 static void
-line_search(struct user_search *s, const char *line)
+line_search(const char *line, void *arg)
 {
+	struct user_search *s = arg;
 	const char *value;
 	size_t len;
 
-	value = value_of(line, "SlurmUser", 0, &len);
+	value = slurm_conf_value(line, "SlurmUser", 0, &len);
 	if (value != NULL && len < s->size) {
 		memcpy(s->name, value, len);
 		s->name[len] = '\0';
 		s->found = 1;
 	}
-	value = value_of(line, "Include", 1, &len);
+	value = slurm_conf_value(line, "Include", 1, &len);
 	if (value != NULL && len < PATH_MAX)
 		include_search(s, value, len);
 }
@@ -84,30 +61,8 @@ line_search(struct user_search *s, const char *line)
 static void
 file_search(struct user_search *s, const char *path)
 {
-	char *line = NULL;
-	size_t cap = 0, total = 0;
-	struct stat st;
-	ssize_t n;
-	FILE *f;
-	int fd;
-
-	if (s->n_files++ >= FILES_MAX)
-		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd == -1)
-		return;
-	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
-	    st.st_size > (off_t)FILE_BYTES_MAX ||
-	    (f = fdopen(fd, "r")) == NULL) {
-		close(fd);
-		return;
-	}
-	while (total < FILE_BYTES_MAX && (n = getline(&line, &cap, f)) > 0) {
-		total += (size_t)n;
-		line_search(s, line);
-	}
-	free(line);
-	fclose(f);
+	if (s->n_files++ < FILES_MAX)
+		slurm_conf_lines(path, line_search, s);
 }
 
 int

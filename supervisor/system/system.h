@@ -120,7 +120,7 @@ void pidfile_remove(int fd, const char *path);
 void capabilities_reduce(const struct setup *setup);
 
 /* sandbox_paths.c: what each worker may open. */
-/* Fills sb for its role.  0, or -1 on memory. */
+/* Fills sb for its role.  0, or -1 when out of memory. */
 int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb);
 
@@ -133,7 +133,7 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
     int fd);
 
-/* env.c: environments, built from nothing.  Owned; NULL on memory. */
+/* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
 char **env_worker(const struct conf *conf, enum role role);
 char **env_parser(void);
 void env_free(char **env);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/crash_point.h"
 #include "supervisor/workers/workers.h"
 
@@ -39,8 +40,7 @@ restart_delay(unsigned failures)
 static void
 timer_set(struct event *timer, unsigned ms)
 {
-	struct timeval tv = { .tv_sec = ms / 1000,
-		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+	struct timeval tv = clock_timeval(ms);
 
 	if (event_add(timer, &tv) == -1)
 		log_errorx("out of memory: a timer of %u ms is not set", ms);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/workers/workers.h"
 
 #define PING_MS		 2000
@@ -89,8 +90,7 @@ on_files(evutil_socket_t fd, short what, void *arg)
 static void
 timer_start(struct workers *w, unsigned ms, event_callback_fn fn)
 {
-	struct timeval tv = { .tv_sec = ms / 1000,
-		.tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+	struct timeval tv = clock_timeval(ms);
 	struct event *ev = event_new(w->base, -1, EV_PERSIST, fn, w);
 
 	if (ev == NULL || event_add(ev, &tv) == -1)

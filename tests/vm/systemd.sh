@@ -60,7 +60,7 @@ root_start() {
 	chown cc-slurm-adapter /var/lib/$name/lastrun 2>/dev/null
 	is "the status is said" wait_for $wait_long "$CTL" status
 	"$CTL" status | sed 's/^/   | /' | head -n 60
-	for w in listener collector submitter; do
+	for w in listener collector runner submitter; do
 		is "$w: a user of its own: $(user_of $w)" not [ "$(user_of $w)" = root ]
 		is "$w: seccomp in force" [ "$(status_of $w Seccomp)" = 2 ]
 		is "$w: no new privileges" [ "$(status_of $w NoNewPrivs)" = 1 ]

@@ -84,10 +84,12 @@ act_node-removed() {
 	with_conf '/^NodeName=n5 /d; s/^PartitionName=main Nodes=n\[1-5\]/PartitionName=main Nodes=n[1-4]/'
 	daemon_again slurmctld
 }
+node_drains() { scontrol show node n2 | grep -q 'State=.*DRAIN'; }
 act_node-state() {
 	scontrol update nodename=n2 state=drain reason=disk
 	sleep "$POLL"
-	scontrol update nodename=n2 state=undrain
+	# slurmctld has taken the node back already if its slurmd registered
+	scontrol update nodename=n2 state=undrain || ! node_drains
 }
 # --- daemons ---------------------------------------------------------------------
 

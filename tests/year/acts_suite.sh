@@ -15,6 +15,8 @@ REAL_CLUSTERS='alpha=n[1-8];big[01-04]'
 part_backend() {
 	[ -n "${CC_BACKEND_OLD:-}" ] || skip "needs CC_BACKEND_OLD"
 	[ -n "${CC_BACKEND:-}" ] || skip "needs CC_BACKEND"
+	# a start that cc-backend accepted and lost is repeated after 6 minutes
+	JUDGE_WAIT=420
 	upgraded_to=$CC_BACKEND
 	CC_BACKEND=$CC_BACKEND_OLD
 	CLUSTERS=$REAL_CLUSTERS
@@ -163,7 +165,7 @@ older_ended_or_serves() { ! kill -0 "$older" 2>/dev/null || grep -q '^READY=1' "
 # The older version refuses a spool of a newer schema and leaves it alone; with
 # the same schema it serves.
 act_installed-older() {
-	local before older notify
+	local before older notify run=(setsid)
 	suite_down 10
 	before=$(spool_files)
 	install_files "$CSA_OLD$CSA_INST"
@@ -171,7 +173,8 @@ act_installed-older() {
 	notify=$!
 	wait_for 5 test -S "$T/notify.o"
 	: >"$T/notify.older"
-	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.o" setsid "$CSA_INST/sbin/cc-slurm-adapter" \
+	[ "$user" = root ] || run=(setsid setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups)
+	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.o" "${run[@]}" "$CSA_INST/sbin/cc-slurm-adapter" \
 	    -daemon -config "$T/etc/config.json" >"$T/log/older" 2>&1 </dev/null &
 	older=$!
 	wait_for 30 older_ended_or_serves

@@ -17,6 +17,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 POLL=${YEAR_POLL:-2}
 AWAY=${YEAR_AWAY:-10}
 LIMIT=$((POLL + 5))
+JUDGE_WAIT=60		# seconds after which everything has to be there
 SUITE_DEBUG=${SUITE_DEBUG:-4}
 COMMIT=${COMMIT:-2}
 CLUSTERS='alpha=*'
@@ -139,7 +140,7 @@ judge() {
 	[ -z "${STREAM:-}" ] || options+=(--stream "$STREAM")
 	ctl -j queue --rejected >"$T/rejected.json" 2>>"$T/log/acts"
 	python3 "$here/year.py" judge "$T" "$BACKEND" "$TOKEN" --part "$part" --user "$user" \
-	    --rejected "$T/rejected.json" --wait 60 --out "$RESULT" "${options[@]}"
+	    --rejected "$T/rejected.json" --wait "$JUDGE_WAIT" --out "$RESULT" "${options[@]}"
 }
 
 all_acts() {
@@ -153,7 +154,7 @@ main() {
 	write_adapter
 	: >"$T/acts"
 	"part_$part"	# the cluster and the suite of this part
-	is "the sandbox of each process is enforced" is_confined
+	is "the sandbox of each process is enforced" wait_for 10 is_confined
 	: >"$T/loading"
 	load "$RANDOM" &
 	loader=$!

@@ -44,6 +44,7 @@ conf "pidFilePath=$T/run/other.pid"
 kill -HUP "$suite_pid"
 is "a key that takes a restart is named" wait_for 5 logged 'pidFilePath'
 is "and the pid file stays where it is" test -s "$T/run/daemon.pid"
+is "the reload ends" wait_for 10 logged 'is in force: 0 values changed'
 cp "$T/etc/good.json" "$T/etc/config.json"
 is "the admin tool reloads too" ctl reload
 is "all as Slurm says" compare --wait 30 --short 3

@@ -9,7 +9,7 @@ lab_up LAB_PRIVATE=jobs,users,accounts,usage
 backend_up
 conf slurmUser=labbob slurmPollInterval=2 ccPollInterval=5
 suite_up
-is "it says that it may not see the jobs" wait_for 20 logged 'NO JOBS|[Oo]perator'
+is "it says that it may not see the jobs" wait_for 20 logged 'no jobs are reported|[Oo]perator'
 is "and which command repairs that" wait_for 20 logged 'sacctmgr.*labbob.*[Aa]dmin[Ll]evel=Operator'
 hooks_on
 id=$(batch labalice "sleep 300" -n2 -p gpu --gres=gpu:1)
@@ -19,7 +19,7 @@ is "with the right the job arrives, without a restart" wait_for 90 backend_has "
 sacctmgr -i modify user labbob set AdminLevel=None >/dev/null
 sleep 15	# several polls and two rounds of reconciling
 is "the right taken away ends no job" not backend_has_ended "$id"
-is "and is noticed" test "$(grep -cE 'NO JOBS|[Oo]perator' "$SUITE_LOG")" -ge 2
+is "and is noticed" test "$(grep -cE 'no jobs are reported|[Oo]perator' "$SUITE_LOG")" -ge 2
 late=$(batch labalice "sleep 2" -n1)
 sleep 6
 sacctmgr -i modify user labbob set AdminLevel=Operator >/dev/null

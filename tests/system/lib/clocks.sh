@@ -32,7 +32,7 @@ by() { LD_PRELOAD=$T/walltime_shift.so WALLTIME_SHIFT=$1 "${@:2}"; }
 suite_by() {
 	local w program
 	mkdir -p "$T/bin"
-	for w in listener collector submitter; do
+	for w in listener collector runner submitter; do
 		program=$CSA_INST/libexec/cc-slurm-adapter/$w
 		if [ ! -e "$T/bin/$w" ]; then
 			cp "$program" "$T/bin/$w"

@@ -51,11 +51,14 @@ class Page:
         self.put(NAME, COUNTS.pack(int(passes), 0))
         self.put(0, point.encode().ljust(NAME, b"\0"))
 
+    def hits(self):
+        self.f.seek(NAME)
+        return COUNTS.unpack(self.f.read(COUNTS.size))[1]
+
     def hit(self, seconds):
         end = time.monotonic() + seconds
         while True:
-            self.f.seek(NAME)
-            if COUNTS.unpack(self.f.read(COUNTS.size))[1] > 0:
+            if self.hits() > 0:
                 return True
             if time.monotonic() >= end:
                 return False
@@ -206,6 +209,8 @@ def serve(page, judge):
             good = True
         elif verb == "hit":
             good = page.hit(float(args[0]))
+        elif verb == "hits":
+            good, said = page.hits() == int(args[0]), "%d crashes" % page.hits()
         elif verb == "due":
             good, said = judge.verdict(int(args[0]), int(args[1]), False)
         else:

@@ -51,6 +51,7 @@ def enum(path, first, prefix):
 
 
 MSG = enum("common/msg.h", "MSG_SANDBOX", "MSG_")
+ROLE = enum("common/msg.h", "ROLE_SUPERVISOR", "ROLE_")
 END = enum("common/job.h", "END_NOT", "END_")
 VERB = enum("common/ctl.h", "CTL_STATUS", "CTL_")
 TABLE = enum("common/ctl.h", "CTL_T_STATUS", "CTL_T_")
@@ -205,8 +206,8 @@ class Submitter:
         os.close(out)
         theirs.close()
         self.link = Link(ours, self.on_supervisor)
-        self.link.send("MSG_SANDBOX", struct.pack("=BBBIIH", 3, 0, 0, 0, 0, 0) + b"\x01" +
-                       text(self.folder) + struct.pack("=QQQH", 256, 2**64 - 1, 2**64 - 1, 1) +
+        self.link.send("MSG_SANDBOX", struct.pack("=BBBIIH", ROLE["ROLE_SUBMITTER"], 0, 0, 0, 0, 0) +
+                       b"\x01" + text(self.folder) + struct.pack("=QQQH", 256, 2**64 - 1, 2**64 - 1, 1) +
                        bytes([7]) + text(self.folder))
         self.configure()
         if not wait:
@@ -261,7 +262,7 @@ class Submitter:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self.met = False
         self.peer = Link(ours, self.on_submitter)
-        self.link.send("MSG_PEER", bytes([2]), theirs.fileno(), ident=1)
+        self.link.send("MSG_PEER", bytes([ROLE["ROLE_COLLECTOR"]]), theirs.fileno(), ident=1)
         theirs.close()
         if not self.wait(lambda: self.met, 10):
             raise RuntimeError("the submitter does not tell what is open")

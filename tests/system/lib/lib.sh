@@ -363,7 +363,7 @@ suite_kill() {
 
 suite_pids() { ps -o pid= --ppid "$suite_pid" | tr -d ' '; }
 
-# worker_pid ROLE: listener, collector or submitter
+# worker_pid ROLE: listener, collector, runner or submitter
 worker_pid() {
 	ps -o pid=,comm= --ppid "$suite_pid" | awk -v r="$1" '$2 == r { print $1 }'
 }

@@ -129,6 +129,12 @@ test_record_pack_SOURCES = tests/unit/collector/details/test_record_pack.c \
 test_record_pack_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 test_record_pack_LDADD = $(ZLIB_LIBS)
 
+check_PROGRAMS += test_details_text
+TESTS += test_details_text
+test_details_text_SOURCES = tests/unit/collector/details/test_details_text.c
+test_details_text_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_details_text_LDADD = $(COLLECTOR_DETAILS_LIBS)
+
 # Decisions, with a simulated clock, runner and channels: this object has the
 # functions of the members of the libraries that it replaces.
 simulation = tests/unit/collector/simulation.c \
@@ -170,3 +176,15 @@ test_job_script_SOURCES = tests/unit/collector/query/test_job_script.c \
 	tests/unit/collector/parse/recording.h $(simulation)
 test_job_script_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_job_script_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_node_states
+TESTS += test_node_states
+test_node_states_SOURCES = tests/unit/collector/query/test_node_states.c $(simulation)
+test_node_states_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_node_states_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_controller_role
+TESTS += test_controller_role
+test_controller_role_SOURCES = tests/unit/collector/query/test_controller_role.c $(simulation)
+test_controller_role_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_controller_role_LDADD = $(COLLECTOR_LIBS)

@@ -214,6 +214,27 @@ not_found_said(struct reader *r)
 		fatal("a not-found message cannot be read");
 }
 
+static void
+nodes_said(const struct writer *w)
+{
+	char cluster[CLUSTER_MAX];
+	struct node_state node;
+	struct reader r;
+	uint32_t i, n;
+
+	rd_init(&r, w->buf, w->len);
+	rd_name(&r, cluster, sizeof(cluster));
+	n = rd_u32(&r);
+	for (i = 0; i < n; i++) {
+		node_read(&r, &node);
+		sim_note("node %s %s %u cpus %llu MB %u gpus %u jobs",
+		    node.host, node.states, node.cpus,
+		    (unsigned long long)node.memory, node.gpus, node.jobs);
+	}
+	if (rd_end(&r) == -1)
+		fatal("states of nodes cannot be read");
+}
+
 int
 channel_send(struct channel *c, enum msg_type type, uint64_t id,
     const struct writer *w, int fd)
@@ -236,6 +257,13 @@ channel_send(struct channel *c, enum msg_type type, uint64_t id,
 		break;
 	case MSG_NOT_FOUND:
 		not_found_said(&r);
+		break;
+	case MSG_NODES:
+		nodes_said(w);
+		break;
+	case MSG_CONTROLLER_ROLE:
+		sim_note("role %s rank %u", w->buf[0] ? "active" : "passive",
+		    w->buf[1]);
 		break;
 	default:
 		sim_note("%s %llu", msg_name(type), (unsigned long long)number);

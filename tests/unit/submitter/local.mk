@@ -158,6 +158,13 @@ test_sync_command_SOURCES = \
 test_sync_command_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_sync_command_LDADD = $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_first_list
+TESTS += test_first_list
+test_first_list_SOURCES = tests/unit/submitter/reconcile/test_first_list.c \
+	$(SUBMITTER_SIMULATION)
+test_first_list_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_first_list_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_failover
 TESTS += test_failover
 test_failover_SOURCES = tests/unit/submitter/reconcile/test_failover.c \

@@ -294,6 +294,16 @@ sim_told(void)
 
 /* No test reads metrics. */
 void
+worker_status(struct worker *w, uint64_t request, const char *key,
+    const char *fmt, ...)
+{
+	(void)w;
+	(void)request;
+	(void)key;
+	(void)fmt;
+}
+
+void
 worker_metric(struct worker *w, uint64_t request, const char *name,
     const char *type, const char *help, unsigned long long value)
 {
@@ -303,16 +313,6 @@ worker_metric(struct worker *w, uint64_t request, const char *name,
 	(void)type;
 	(void)help;
 	(void)value;
-}
-
-void
-worker_status(struct worker *w, uint64_t request, const char *key,
-    const char *fmt, ...)
-{
-	(void)w;
-	(void)request;
-	(void)key;
-	(void)fmt;
 }
 
 static void

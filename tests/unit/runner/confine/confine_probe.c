@@ -183,8 +183,8 @@ try_sockets(void)
 	tell("netlink-other",
 	    socket_of(AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG));
 	tell("udp", socket_of(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-	/* The test listens at this name. */
-	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	/* The test listens at this name and accepts no connection. */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	snprintf(abstract.sun_path + 1, sizeof(abstract.sun_path) - 1,
 	    "confine-test-%s",
 	    getenv("CONFINE_TEST") != NULL ? getenv("CONFINE_TEST") : "");

@@ -83,7 +83,7 @@ abstract_listen(void)
 		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
 			  strlen(sun.sun_path + 1))),
 	    0);
-	CHECK_INT(listen(listening, 16), 0);
+	CHECK_INT(listen(listening, SOMAXCONN), 0);
 }
 
 void

@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "common/worker/landlock.h"
+#include "runner/confine/confine_private.h"
 #include "tests/unit/check.h"
 #include "tests/unit/runner/confine/confined.h"
 
@@ -173,6 +174,21 @@ test_bounds(void)
 	CHECK(strstr(confine_layers(c), "left out") == NULL);
 }
 
+/* A file that was written now may change again with the same ctime. */
+static void
+test_stamp(void)
+{
+	struct file_stamp old, fresh;
+
+	CHECK_INT(file_stamp("/bin/sh", &old), 0);
+	CHECK(file_stamp_equal(&old, &old));
+	file_replace(scratch_path("stamp"), "", 0644);
+	CHECK_INT(file_stamp(scratch_path("stamp"), &fresh), 0);
+	CHECK(!file_stamp_equal(&fresh, &fresh));
+	CHECK(!file_stamp_equal(&old, &fresh));
+	CHECK_INT(file_stamp(scratch_path("none"), &fresh), -1);
+}
+
 /* SLURM_CONF of the runner, when the configuration names no file. */
 static void
 test_environment(void)
@@ -214,6 +230,7 @@ main(void)
 	test_cluster_name();
 	test_bounds();
 	test_environment();
+	test_stamp();
 	confine_free(c);
 	scratch_remove();
 	return check_done();

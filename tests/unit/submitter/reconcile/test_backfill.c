@@ -75,7 +75,6 @@ end(void)
 {
 	while (sim_waits(REQUEST_LIST) > 0)
 		sim_answer(REQUEST_LIST, 401, NULL);
-	sim.backfill = NULL;
 	sim_end();
 }
 

@@ -25,7 +25,6 @@ begin(void)
 static void
 end(void)
 {
-	sim.sync = NULL;
 	sim_end();
 }
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first list of each cluster. Its running jobs get rows as started and
+ * committed, so that the records of Slurm make no starts of them, and the
+ * collector looks up those that Slurm does not show. How many clusters were
+ * listed is durable: the spool numbers clusters in the order in which it meets
+ * them. With activeOnly, failover.c lists before this suite sends. See
+ * first_list.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "common/permanent.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/backend/job_list.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/first_list.h"
+#include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
+
+#define LISTED	 "listed" /* key of the value in the spool: u32 clusters */
+#define RETRY_MS 1000	  /* until a list is requested again */
+/* of lists that cc-backend cannot make: starts are harmless */
+#define TRIES_MAX 5
+
+struct first_list {
+	struct submitter *s;
+	struct event *timer;
+	struct job_list job_list;
+	uint32_t listed; /* clusters */
+	unsigned tries;
+	/* of the list under way */
+	unsigned rows;
+	unsigned no_threads;
+	unsigned no_gpus;
+};
+
+static int
+is_off(const struct first_list *f)
+{
+	return !conf_bool(&f->s->w->conf, CONF_CC_REST_SUBMIT) ||
+	    conf_bool(&f->s->w->conf, CONF_ACTIVE_ONLY);
+}
+
+/* The next cluster to list: 1, or 0 = none. */
+static int
+cluster_next(const struct first_list *f, struct run_key *name)
+{
+	int64_t cursor;
+
+	return !is_off(f) &&
+	    spool_cluster(f->s->spool, f->listed, name, &cursor);
+}
+
+/* A run that has a row: its start is neither sent nor published. */
+static void
+known_listed(struct first_list *f, struct spool_run *run)
+{
+	if (run->state[DEST_REST] != START_DUE &&
+	    run->state[DEST_REST] != START_DUE_ENDED &&
+	    run->state[DEST_REST] != START_BLOCKED)
+		return;
+	run->flags |= RUN_KEY_FIXED | RUN_REST_STARTED;
+	if (run_may_move(run, DEST_NATS, RUN_EVENT_LISTED))
+		run_move(f->s->spool, run, DEST_NATS, RUN_EVENT_LISTED,
+		    DUE_KEEP, NULL);
+	run_start_listed(f->s, run);
+}
+
+static void
+on_row(const struct backend_job *row, void *arg)
+{
+	struct first_list *f = arg;
+	struct spool *sp = f->s->spool;
+	struct spool_run run;
+	int found = spool_find(sp, &row->key, &run);
+
+	f->rows++;
+	f->no_threads += !row->has_threads;
+	f->no_gpus += row->gpus > 0 && !row->has_gpus;
+	if (found == 1)
+		known_listed(f, &run);
+	else if (found == 0 && !spool_is_done(sp, &row->key))
+		spool_put_from_backend(sp, &row->key);
+	commit_soon(f->s->commit);
+}
+
+static void
+report(const struct first_list *f)
+{
+	if (f->rows == 0) {
+		log_debug("first list of %s: no job runs in cc-backend",
+		    f->job_list.cluster);
+		return;
+	}
+	log_notice("first list of %s: %u jobs run in cc-backend and are not "
+		   "started again; %u of them have no hardware threads, %u "
+		   "have GPUs without addresses; cc-backend cannot add them "
+		   "to a job that has begun",
+	    f->job_list.cluster, f->rows, f->no_threads, f->no_gpus);
+}
+
+/* The cluster is done: stored with its rows in one transaction. */
+static void
+cluster_done(struct first_list *f)
+{
+	f->listed++;
+	f->tries = 0;
+	spool_value_set(f->s->spool, LISTED, &f->listed, sizeof(f->listed));
+	CRASH_POINT("first-listed");
+	commit_soon(f->s->commit);
+	first_list_check(f);
+	if (!f->s->role.unlisted)
+		wake(f->s,
+		    WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT |
+			WAKE_RECONCILE);
+}
+
+static void
+on_listed(const struct result *v, void *arg)
+{
+	struct first_list *f = arg;
+
+	if (v->code == RESULT_DONE) {
+		report(f);
+		cluster_done(f);
+		return;
+	}
+	breaker_request_result(f->s->breaker, v);
+	if (v->code == RESULT_RETRY && ++f->tries >= TRIES_MAX) {
+		log_warnx("the running jobs of %s in cc-backend cannot be "
+			  "listed: %s; the starts are sent, and cc-backend "
+			  "refuses those that it has",
+		    f->job_list.cluster, v->text);
+		cluster_done(f);
+		return;
+	}
+	timer_after(f->timer, RETRY_MS);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct first_list *f = arg;
+	struct run_key name;
+
+	(void)fd;
+	(void)what;
+	if (f->job_list.busy)
+		return;
+	first_list_check(f);
+	if (!cluster_next(f, &name))
+		return;
+	f->rows = f->no_threads = f->no_gpus = 0;
+	if (job_list_start(&f->job_list, f->s, name.cluster, 1, 0, 0, on_row,
+		on_listed, f) == -1)
+		timer_after(f->timer, RETRY_MS);
+}
+
+void
+first_list_check(struct first_list *f)
+{
+	struct run_key name;
+	int was = f->s->role.unlisted;
+
+	f->s->role.unlisted = cluster_next(f, &name);
+	if (f->s->role.unlisted && !f->job_list.busy &&
+	    !evtimer_pending(f->timer, NULL))
+		timer_after(f->timer, 0);
+	else if (was && !f->s->role.unlisted)
+		wake(f->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
+}
+
+void
+first_list_status(struct first_list *f, uint64_t request)
+{
+	if (f->s->role.unlisted)
+		worker_status(f->s->w, request, "first_list", "%s",
+		    "lists the running jobs of cc-backend; nothing is sent "
+		    "before that");
+}
+
+struct first_list *
+first_list_new(struct submitter *s)
+{
+	struct first_list *f = permanent_new(sizeof(*f));
+	size_t n;
+	void *p;
+
+	f->s = s;
+	f->timer = timer_new(s, on_timer, f);
+	p = spool_value_get(s->spool, LISTED, &n);
+	if (p != NULL && n == sizeof(f->listed))
+		memcpy(&f->listed, p, sizeof(f->listed));
+	free(p);
+	return f;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Another program may have filled cc-backend before this suite: nothing of a
+ * cluster is sent before a list of cc-backend's running jobs has shown what
+ * cc-backend has.
+ */
+#ifndef SUBMITTER_RECONCILE_FIRST_LIST_H
+#define SUBMITTER_RECONCILE_FIRST_LIST_H
+
+#include <stdint.h>
+
+struct first_list;
+struct submitter;
+
+/* Never fails; the object is permanent. */
+struct first_list *first_list_new(struct submitter *s);
+/*
+ * To be called before anything is sent when the configuration or the spool has
+ * changed: a new cluster stops the delivery until it is listed.
+ */
+void first_list_check(struct first_list *f);
+void first_list_status(struct first_list *f, uint64_t request);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers of `scontrol show job` in which the name of a job contains newlines
+ * and lines that look like records.  A line that may be a part of a name gives
+ * no record: the job waits for the next answer, and is then queried exactly.
+ */
+#include "config.h"
+
+#include "collector/details/details_private.h"
+#include "tests/unit/check.h"
+
+#define START 1700000100
+
+static struct site site;
+static struct settings settings;
+static struct cluster cluster = { .site = &site, .set = &settings };
+static struct gres_names gpus;
+
+/* What follows a name, in a record of a user. */
+static const char *
+rest(const char *user, const char *state, int restarts, long start)
+{
+	static char texts[4][1024];
+	static unsigned next;
+	char *text = texts[next++ % 4];
+
+	snprintf(text, sizeof(texts[0]),
+	    " UserId=%s(1001) GroupId=staff(100) MCS_label=N/A Account=phys"
+	    " QOS=normal JobState=%s Reason=None Restarts=%d BatchFlag=1"
+	    " ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=1700000000"
+	    " StartTime=%ld EndTime=1700000400 Partition=main NodeList=n1"
+	    " NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 TRES=cpu=2,node=1"
+	    " CoreSpec=* JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-1 Mem=100 GRES="
+	    " MinCPUsNode=1 MinMemoryNode=100M DelayBoot=00:00:00"
+	    " OverSubscribe=OK Licenses=(null) Network=(null) Command=/x",
+	    user, state, restarts, start);
+	return text;
+}
+
+/* The verdicts about jobs 77 and 78 after each of two such answers. */
+static void
+answers(struct details *d, const char *text, const uint64_t wanted[2],
+    enum detail verdicts[2][2])
+{
+	struct lines lines = { 0 };
+	int i, k;
+
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < 2; k++)
+			if (wanted[k] != 0)
+				CHECK_INT(details_want_run(d, wanted[k], START),
+				    0);
+		idmap_clear(&d->seen);
+		details_text_begin(d);
+		CHECK_INT(lines_feed(&lines, text, strlen(text),
+			      details_text_line, d),
+		    0);
+		for (k = 0; k < 2; k++)
+			verdicts[i][k] = details_verdict(d, wanted[k]);
+		details_forget(d);
+	}
+	lines_clear(&lines);
+}
+
+static const struct answer {
+	const char *what;
+	uint64_t wanted[2];
+	const char *lines[3]; /* before each, "JobId=" and, behind, a rest */
+	const char *states[3];
+	int restarts;		/* of the last line */
+	long start;		/* of the last line */
+	enum detail verdict[2]; /* of the first wanted job, in both answers */
+} table[] = {
+	{ "plain", { 77, 0 }, { "77 JobName=a" }, { "RUNNING" }, 0, START,
+	    { DETAIL_GOOD, DETAIL_GOOD } },
+	{ "beside a job that has ended", { 77, 0 },
+	    { "77 JobName=a", "39 JobName=b" }, { "RUNNING", "COMPLETED" }, 0,
+	    START - 7, { DETAIL_GOOD, DETAIL_GOOD } },
+	{ "beside a job that waits", { 77, 0 },
+	    { "77 JobName=a", "39 JobName=b" }, { "RUNNING", "PENDING" }, 0, 0,
+	    { DETAIL_GOOD, DETAIL_GOOD } },
+	{ "behind another one", { 78, 0 }, { "39 JobName=a", "78 JobName=b" },
+	    { "RUNNING", "RUNNING" }, 0, START, { DETAIL_GOOD, DETAIL_GOOD } },
+	/* The first line is forged, the second the rest of the record. */
+	{ "the rest names a job that runs", { 77, 0 },
+	    { "77 JobName=a", "39 JobName=b" }, { "RUNNING", "RUNNING" }, 0,
+	    START, { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+	{ "the rest has ended since", { 77, 0 },
+	    { "77 JobName=a", "39 JobName=b" }, { "RUNNING", "COMPLETED" }, 0,
+	    START, { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+	{ "the rest is pending again", { 77, 0 },
+	    { "77 JobName=a", "39 JobName=b" }, { "RUNNING", "PENDING" }, 1, 0,
+	    { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+	/* slurmctld has purged job 78, and job 77 has a name with its line. */
+	{ "a line of a missing job", { 78, 0 },
+	    { "77 JobName=x\nJobId=78 JobName=y" }, { "RUNNING" }, 0, START,
+	    { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+	{ "with another start", { 78, 0 },
+	    { "77 JobName=x\nJobId=78 JobName=y" }, { "RUNNING" }, 0, START - 7,
+	    { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+	{ "behind an owner without a rest", { 78, 0 },
+	    { "77 JobName=x UserId=a(1)\nJobId=78 JobName=y" }, { "RUNNING" },
+	    0, START, { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+	{ "two missing jobs", { 79, 78 },
+	    { "77 JobName=x", "78 JobName=y", "79 JobName=z" },
+	    { NULL, "RUNNING", "RUNNING" }, 0, START - 7,
+	    { DETAIL_LATER, DETAIL_AMBIGUOUS } },
+};
+
+static void
+check_answer(const struct answer *a)
+{
+	struct details *d = details_new(&cluster, NULL, NULL);
+	enum detail verdicts[2][2];
+	char text[8192];
+	size_t n = 0;
+	int i, last;
+
+	for (i = 0; i < 3 && a->lines[i] != NULL; i++) {
+		last = i == 2 || a->lines[i + 1] == NULL;
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		    "JobId=%s%s\n", a->lines[i],
+		    a->states[i] == NULL ?
+			"" :
+			rest("alice", a->states[i], last ? a->restarts : 0,
+			    last ? a->start : START));
+	}
+	d->all = 1;
+	answers(d, text, a->wanted, verdicts);
+	if (verdicts[0][0] != a->verdict[0] || verdicts[1][0] != a->verdict[1])
+		fprintf(stderr, "%s:\n", a->what);
+	CHECK_INT(verdicts[0][0], a->verdict[0]);
+	CHECK_INT(verdicts[1][0], a->verdict[1]);
+	idmap_clear(&d->suspects);
+	free(d);
+}
+
+int
+main(void)
+{
+	size_t i;
+
+	CHECK_INT(gres_names_set(&gpus, "[\"gpu\"]"), 0);
+	settings.how = (struct read_options) { .gpus = &gpus };
+	cluster.slurm.accounting = 1;
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		check_answer(&table[i]);
+	return check_done();
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * States of nodes: two questions for each interval, and only what has changed
+ * is sent.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "collector/query/query_lanes.h"
+#include "tests/unit/check.h"
+#include "tests/unit/collector/simulation.h"
+
+static struct cluster *c;
+static struct node_states *nodes;
+
+static void
+begin(void)
+{
+	static const struct accounting_ops ops;
+
+	c = sim_begin(NULL, NULL);
+	nodes = sim_keep(node_states_new(c, sim_keep(acct_new(c, &ops, NULL))));
+}
+
+#define NODE(name, state, cpus) \
+	"NodeName=" name " CPUAlloc=" cpus " CPUTot=16 Gres=(null)" \
+	" AllocMem=100 State=" state " Reason=none\n"
+#define BOTH NODE("n1", "MIXED", "2") NODE("n2", "IDLE", "0")
+
+/* A cycle after a minute; NULL = that question must not be asked. */
+static const char *
+cycle(const char *shown, const char *busy)
+{
+	sim_pass(60);
+	node_states_kick(nodes);
+	CHECK_STR(sim_asked(), shown != NULL ? "scontrol" : "");
+	if (shown == NULL)
+		return sim_said();
+	CHECK_STR(sim_args("scontrol"), "--all show node -d -o");
+	sim_answer("scontrol", shown);
+	CHECK_STR(sim_asked(), busy != NULL ? "squeue" : "");
+	if (busy != NULL)
+		sim_answer("squeue", busy);
+	return sim_said();
+}
+
+static void
+test_changes(void)
+{
+	begin();
+	CHECK_STR(cycle(BOTH, "n1\nn[1-2]\n"),
+	    "node n2 idle 0 cpus 100 MB 0 gpus 1 jobs, "
+	    "node n1 mixed 2 cpus 100 MB 0 gpus 2 jobs");
+	CHECK_INT(node_states_count(nodes), 2);
+	CHECK_INT(node_states_sent(nodes), 2);
+	CHECK_STR(cycle(BOTH, "n1\nn[1-2]\n"), "");
+	/* A job has ended; then a node has another state. */
+	CHECK_STR(cycle(BOTH, "n[1-2]\n"),
+	    "node n1 mixed 2 cpus 100 MB 0 gpus 1 jobs");
+	CHECK_STR(cycle(NODE("n1", "MIXED", "2") NODE("n2", "DOWN", "0"),
+		      "n[1-2]\n"),
+	    "node n2 down 0 cpus 100 MB 0 gpus 1 jobs");
+	/* A node is removed, another one is added. */
+	CHECK_STR(cycle(NODE("n1", "MIXED", "2") NODE("n3", "IDLE", "0"),
+		      "n1\n"),
+	    "node n3 idle 0 cpus 100 MB 0 gpus 0 jobs");
+	CHECK_INT(node_states_count(nodes), 2);
+	CHECK_INT(node_states_sent(nodes), 5);
+}
+
+/* All nodes go to a new submitter at once, and to all after nodeStateRefresh. */
+static void
+test_all_again(void)
+{
+	int i;
+
+	begin();
+	(void)cycle(BOTH, "");
+	node_states_peer(nodes);
+	node_states_kick(nodes);
+	sim_answer("scontrol", BOTH);
+	sim_answer("squeue", "");
+	CHECK_STR(sim_said(),
+	    "node n2 idle 0 cpus 100 MB 0 gpus 0 jobs, "
+	    "node n1 mixed 2 cpus 100 MB 0 gpus 0 jobs");
+	for (i = 0; i < 9; i++)
+		CHECK_STR(cycle(BOTH, ""), "");
+	CHECK(strstr(cycle(BOTH, ""), "node n2 idle") != NULL);
+}
+
+/* An answer that is not complete changes nothing. */
+static void
+test_failed(void)
+{
+	begin();
+	(void)cycle(BOTH, "n1\n");
+	CHECK_STR(cycle("", NULL), "");
+	CHECK_INT(c->ctld.away, 1);
+	sim_pass(60);
+	node_states_kick(nodes);
+	sim_answer_failed("scontrol", NODE("n1", "DOWN", "0"), "Killed");
+	CHECK_STR(sim_asked(), "");
+	sim_pass(60);
+	node_states_kick(nodes);
+	sim_answer("scontrol", BOTH);
+	sim_answer_late("squeue");
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(node_states_count(nodes), 2);
+	/* What half an answer showed as changed is sent as it is. */
+	CHECK_STR(cycle(BOTH, "n1\n"),
+	    "node n1 mixed 2 cpus 100 MB 0 gpus 1 jobs");
+	CHECK_STR(cycle(BOTH, "n1\n"), "");
+	CHECK_INT(c->ctld.away, 0);
+}
+
+/* The poll has priority; 0 turns the states off; hosts can be ignored. */
+static void
+test_not_asked(void)
+{
+	begin();
+	c->listing.busy = 1;
+	CHECK_STR(cycle(NULL, NULL), "");
+	c->listing.busy = 0;
+	(void)cycle(BOTH, "");
+	sim_pass(30);
+	node_states_kick(nodes);
+	CHECK_STR(sim_asked(), "");
+	sim_set(c, CONF_NODE_STATE_POLL, "0");
+	CHECK_STR(cycle(NULL, NULL), "");
+	sim_set(c, CONF_IGNORE_HOSTS, "^n1$");
+	CHECK_STR(cycle(BOTH, "n[1-2]\n"),
+	    "node n2 idle 0 cpus 100 MB 0 gpus 1 jobs");
+	CHECK_INT(node_states_count(nodes), 1);
+}
+
+/* Many nodes: still two questions. */
+static void
+test_many(void)
+{
+	enum {
+		MANY = 20000
+	};
+	static char text[MANY * 128];
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		    "NodeName=n%05d CPUAlloc=0 AllocMem=0 State=IDLE x=\n", i);
+	begin();
+	c->outbox = outbox_new(NULL, NULL);
+	sim_pass(60);
+	node_states_kick(nodes);
+	sim_answer("scontrol", text);
+	sim_answer("squeue", "n[00000-19999]\n");
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(node_states_count(nodes), MANY);
+	/* The submitter is not connected: they are sent the next time. */
+	CHECK_INT(node_states_sent(nodes), 0);
+}
+
+int
+main(void)
+{
+	test_changes();
+	test_all_again();
+	test_failed();
+	test_not_asked();
+	test_many();
+	return check_done();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first start on a cc-backend that another program has filled: nothing is
+ * sent before the list, and no start of what the list shows.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "submitter/reconcile/first_list.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define LIST(rows) "{\"jobs\":[" rows "],\"items\":500,\"page\":1}"
+
+static struct first_list *before;
+
+static void
+begin(void)
+{
+	sim_begin();
+	sim.first_list = first_list_new(&sim);
+	first_list_check(sim.first_list);
+	sim_connect();
+	sim_run(0);
+}
+
+static void
+end(void)
+{
+	while (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 401, NULL);
+	sim_end();
+}
+
+/* The list comes before the records. */
+static void
+test_before(void)
+{
+	begin();
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	CHECK(strstr(sim_path(REQUEST_LIST), "cluster=alpha") != NULL);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(1, 1000, "running", 10) "," SIM_JOB(2, 1000, "running",
+		10)));
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_put(1, 1000, 0);
+	sim_put(2, 1000, 1100);
+	sim_run(2000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_put(3, 1000, 0);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":3,") != NULL);
+	end();
+}
+
+/* The records come before the list. */
+static void
+test_after(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	sim_put(2, 1000, 1100);
+	sim_put(3, 1000, 0);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(1, 1000, "running", 10) "," SIM_JOB(2, 1000, "running",
+		10)));
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":3,") != NULL);
+	end();
+}
+
+/* A list that cc-backend cannot make stops the delivery for some seconds. */
+static void
+test_fails(void)
+{
+	int s, lists = 0;
+
+	begin();
+	sim_put(1, 1000, 0);
+	for (s = 0; s < 60 && sim_waits(REQUEST_START) == 0; s++) {
+		sim_run(1000);
+		if (sim_waits(REQUEST_PROBE) > 0)
+			sim_answer(REQUEST_PROBE, 400,
+			    "{\"error\":\"no such cluster: \"}");
+		if (sim_waits(REQUEST_LIST) > 0) {
+			lists++;
+			sim_answer(REQUEST_LIST, 500, "{\"error\":\"no\"}");
+		}
+	}
+	CHECK_INT(lists, 5);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	end();
+}
+
+/* Each cluster is listed once, also by the next process. */
+static void
+test_once(void)
+{
+	begin();
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	CHECK(!role_is_passive(&sim));
+	before = sim.first_list; /* it lives as long as the process */
+	sim.first_list = first_list_new(&sim);
+	first_list_check(sim.first_list);
+	CHECK(!role_is_passive(&sim));
+	spool_watermark(sim.spool, "beta", 0);
+	first_list_check(sim.first_list);
+	CHECK(role_is_passive(&sim));
+	sim_run(1000);
+	CHECK(strstr(sim_path(REQUEST_LIST), "cluster=beta") != NULL);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	CHECK(!role_is_passive(&sim));
+	CHECK(before != NULL);
+	end();
+}
+
+/* With activeOnly, failover.c lists; with NATS only, there is no list. */
+static void
+test_off(void)
+{
+	static const struct {
+		enum conf_key key;
+		const char *on, *off;
+	} keys[] = { { CONF_ACTIVE_ONLY, "true", "false" },
+		{ CONF_CC_REST_SUBMIT, "false", "true" } };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		sim_begin();
+		conf_set(&sim.w->conf, keys[i].key, keys[i].on);
+		sim.first_list = first_list_new(&sim);
+		first_list_check(sim.first_list);
+		CHECK(!role_is_passive(&sim));
+		conf_set(&sim.w->conf, keys[i].key, keys[i].off);
+		end();
+	}
+}
+
+int
+main(void)
+{
+	test_before();
+	test_after();
+	test_fails();
+	test_once();
+	test_off();
+	return check_done();
+}

@@ -91,9 +91,10 @@ enum msg_type {
 
 /* How a command ended. */
 enum answer_how {
-	ANSWER_EXITED,	   /* by itself, or a signal; see the status */
-	ANSWER_TIMEOUT,	   /* killed at its deadline */
-	ANSWER_NOT_STARTED /* see the text */
+	ANSWER_EXITED,	    /* by itself, or a signal; see the status */
+	ANSWER_TIMEOUT,	    /* killed at its deadline */
+	ANSWER_NOT_STARTED, /* see the text */
+	ANSWER_STALE	    /* a file of names was replaced; see the text */
 };
 #define RUNNER_ERR_MAX 4096 /* bytes of standard error, with the NUL */
 

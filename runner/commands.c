@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -29,14 +30,24 @@
 #define PAUSES_MAX 3600000 /* ms of all pauses of one command */
 #define TOKEN	   1000	   /* of the limit of starts */
 
+/* Which files have the names; all 0 for a file that does not exist. */
+struct name_files {
+	struct {
+		ino_t inode;
+		struct timespec changed;
+	} file[NAME_FILES_MAX];
+};
+
 struct command {
 	struct command *next;
 	struct commands *all;
 	uint64_t id;
 	struct question_args args; /* owned */
 	unsigned deadline_ms;
-	int waiting; /* not started yet */
-	pid_t pid;   /* 0 = reaped, or never started */
+	const char *const *names; /* borrowed, NULL = none */
+	struct name_files before; /* at the start */
+	int waiting;		  /* not started yet */
+	pid_t pid;		  /* 0 = reaped, or never started */
 	int status;
 	int failed; /* never started */
 	int killed;
@@ -130,14 +141,66 @@ err_trim(struct command *cmd)
 	cmd->err_text[n] = '\0';
 }
 
+static struct name_files
+name_files(const char *const *names)
+{
+	struct name_files n;
+	struct stat st;
+	size_t i;
+
+	memset(&n, 0, sizeof(n));
+	for (i = 0; names != NULL && names[i] != NULL && i < NAME_FILES_MAX;
+	     i++) {
+		if (stat(names[i], &st) == -1)
+			continue;
+		n.file[i].inode = st.st_ino;
+		n.file[i].changed = st.st_ctim;
+	}
+	return n;
+}
+
+/* The name of a file that was replaced since the start; NULL = none. */
+static const char *
+name_file_replaced(const struct command *cmd)
+{
+	struct name_files now = name_files(cmd->names);
+	size_t i;
+
+	for (i = 0;
+	     cmd->names != NULL && cmd->names[i] != NULL && i < NAME_FILES_MAX;
+	     i++)
+		if (now.file[i].inode != cmd->before.file[i].inode ||
+		    now.file[i].changed.tv_sec !=
+			cmd->before.file[i].changed.tv_sec ||
+		    now.file[i].changed.tv_nsec !=
+			cmd->before.file[i].changed.tv_nsec)
+			return cmd->names[i];
+	return NULL;
+}
+
+static enum answer_how
+command_how(struct command *cmd)
+{
+	const char *replaced;
+
+	if (cmd->failed)
+		return ANSWER_NOT_STARTED;
+	if (cmd->timeout)
+		return ANSWER_TIMEOUT;
+	if (cmd->killed || (replaced = name_file_replaced(cmd)) == NULL)
+		return ANSWER_EXITED;
+	snprintf(cmd->err_text, sizeof(cmd->err_text),
+	    "%s was replaced while %s ran", replaced, cmd->args.argv[0]);
+	cmd->err_len = strlen(cmd->err_text);
+	return ANSWER_STALE;
+}
+
 static void
 command_finish(struct command *cmd)
 {
 	struct commands *cs = cmd->all;
 	struct command_result end = {
-		.how = cmd->failed ? ANSWER_NOT_STARTED :
-		    cmd->timeout   ? ANSWER_TIMEOUT :
-				     ANSWER_EXITED,
+		.how = command_how(cmd),
 		.status = cmd->status,
 		.ms = (uint32_t)(clock_ms() - cmd->started_ms - cmd->paused_ms),
 		.peak = cmd->peak,
@@ -247,6 +310,7 @@ command_begin(struct command *cmd)
 
 	cmd->waiting = 0;
 	cmd->started_ms = clock_ms();
+	cmd->before = name_files(cmd->names);
 	timer_set(cmd, cmd->deadline_ms);
 	if (pipe_new(out) == -1) {
 		not_started(cmd, "pipe: %s", strerror(errno));
@@ -314,7 +378,7 @@ command_find(const struct commands *cs, uint64_t id)
 
 int
 command_start(struct commands *cs, uint64_t id, unsigned deadline_ms,
-    struct question_args *args)
+    const char *const *names, struct question_args *args)
 {
 	struct command *cmd;
 	long long wait;
@@ -328,6 +392,7 @@ command_start(struct commands *cs, uint64_t id, unsigned deadline_ms,
 	cmd->id = id;
 	cmd->args = *args;
 	cmd->deadline_ms = deadline_ms;
+	cmd->names = names;
 	cmd->next = cs->first;
 	cs->first = cmd;
 	cs->running++;

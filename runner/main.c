@@ -117,6 +117,10 @@ static const struct commands_ops commands_ops = {
 
 /* --- messages of the collector --- */
 
+/* Where the C library finds the names of users and groups. */
+static const char *const user_files[NAME_FILES_MAX + 1] = { "/etc/passwd",
+	"/etc/group", "/etc/nsswitch.conf", NULL };
+
 /* Starts the command of a question that was checked.  0, or -1. */
 static int
 question_start(struct runner *r, uint64_t id, const struct question *q)
@@ -137,7 +141,8 @@ question_start(struct runner *r, uint64_t id, const struct question *q)
 		question_args_clear(&args);
 		return -1;
 	}
-	return command_start(r->commands, id, type->deadline_ms, &args);
+	return command_start(r->commands, id, type->deadline_ms,
+	    question_has_users(q->kind) ? user_files : NULL, &args);
 }
 
 static void

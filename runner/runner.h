@@ -61,14 +61,19 @@ void commands_kill(struct commands *cs);
 unsigned commands_running(const struct commands *cs);
 /*
  * Starts a command, now, or later when more than COMMANDS_PER_SECOND were
- * started; takes args.  ended() is called later, from the event loop, also when
+ * started; takes args.  names: NULL, or files with names that the answer
+ * contains, up to a NULL, borrowed.  A confined command cannot open a file that
+ * replaced one of them after the start and prints "nobody" for its users: the
+ * answer is ANSWER_STALE then.  ended() is called later, from the event loop, also when
  * the command cannot be started.  0, or -1: the id is in use, or out of memory.
  */
 int command_start(struct commands *cs, uint64_t id, unsigned deadline_ms,
-    struct question_args *args);
+    const char *const *names, struct question_args *args);
 /* These ignore an id that is not in use: the command may have ended. */
 void command_cancel(struct commands *cs, uint64_t id);
 void command_pause(struct commands *cs, uint64_t id, int pause);
+
+#define NAME_FILES_MAX 3 /* files with names */
 
 #define COMMANDS_PER_SECOND 100
 #define COMMANDS_BURST	    200

@@ -201,6 +201,9 @@ command_why(const struct command_end *end, char *buf, size_t size)
 	case COMMAND_SPAWN:
 		snprintf(buf, size, "cannot be started: %s", err);
 		break;
+	case COMMAND_STALE:
+		snprintf(buf, size, "%s", err);
+		break;
 	case COMMAND_FAILED:
 		if (WIFSIGNALED(end->status))
 			snprintf(buf, size, "killed by signal %d%s%s",

@@ -372,6 +372,8 @@ outcome_of(unsigned how, int status)
 		return COMMAND_TIMEOUT;
 	if (how == ANSWER_NOT_STARTED)
 		return COMMAND_SPAWN;
+	if (how == ANSWER_STALE)
+		return COMMAND_STALE;
 	return status == 0 ? COMMAND_OK : COMMAND_FAILED;
 }
 
@@ -386,7 +388,7 @@ on_answer_end(struct runner_link *r, struct channel *c, uint64_t id,
 	char err[RUNNER_ERR_MAX];
 
 	rd_name(rd, err, sizeof(err));
-	if (rd_end(rd) == -1 || how > ANSWER_NOT_STARTED || cmd == NULL ||
+	if (rd_end(rd) == -1 || how > ANSWER_STALE || cmd == NULL ||
 	    cmd->ended) {
 		channel_broken(c, "answer-end");
 		return;

@@ -24,7 +24,8 @@ enum command_outcome {
 	COMMAND_TIMEOUT,  /* killed at its deadline */
 	COMMAND_TOO_LONG, /* killed: more output than max_bytes */
 	COMMAND_REFUSED,  /* killed: on_output() returned -1 */
-	COMMAND_SPAWN	  /* never started, or the runner has ended */
+	COMMAND_SPAWN,	  /* never started, or the runner has ended */
+	COMMAND_STALE	  /* a file of names was replaced while it ran */
 };
 
 struct command_end {

@@ -111,6 +111,13 @@ question_type(enum question_kind kind)
 	return &types[kind];
 }
 
+int
+question_has_users(enum question_kind kind)
+{
+	return kind == QUESTION_JOBS || kind == QUESTION_JOB ||
+	    kind == QUESTION_RANGE || kind == QUESTION_RUNS;
+}
+
 const char *
 slurm_command_name(enum slurm_command command)
 {

@@ -130,6 +130,8 @@ struct question_type {
 };
 
 const struct question_type *question_type(enum question_kind kind);
+/* Does the answer have names of users that the command looks up? */
+int question_has_users(enum question_kind kind);
 /* "squeue" and so on. */
 const char *slurm_command_name(enum slurm_command command);
 

@@ -58,6 +58,10 @@ static const char *const slurm_paths[] = {
  * programs there, with their configuration and state.
  */
 static const char *const prefix_paths[] = {
+	"bin",
+	"sbin",
+	"libexec",
+	"share",
 	"lib",
 	"lib64",
 	"etc/slurm",

@@ -67,7 +67,7 @@ one_mode() {	# USER
 	is "$user: the probe was run" wait_for 30 test -s "$told" || return
 	say "$(grep -c . "$told") acts tried, possible: $(possible "$told")"
 	is "$user: nothing is possible that Slurm does not need" \
-	    [ "$(possible "$told")" = "$(echo $POSSIBLE) " ]
+	    [ "$(possible "$told")" = "$POSSIBLE " ]
 	is "   its signals, its typing are refused" \
 	    [ "$(grep -cxE '(kill|tgkill|tkill|ptrace|tiocsti|tiocsti-high) 1' "$told")" = 6 ]
 	is "   the secrets are refused by Landlock" \

@@ -51,6 +51,8 @@ on_ended(uint64_t id, const struct command_result *end, void *arg)
 
 static const struct commands_ops ops = { on_started, on_ended };
 
+static const char *const *names; /* of the next command */
+
 static void
 begin(const char *program, const char *text, unsigned ms)
 {
@@ -59,7 +61,7 @@ begin(const char *program, const char *text, unsigned ms)
 	wr_init(&args.text, 1);
 	memset(&seen, 0, sizeof(seen));
 	seen.fd = -1;
-	CHECK_INT(command_start(cs, 7, ms, &args), 0);
+	CHECK_INT(command_start(cs, 7, ms, names, &args), 0);
 	CHECK_INT(commands_running(cs), 1);
 }
 
@@ -167,6 +169,35 @@ test_control(void)
 	CHECK(seen.ms < 300);
 }
 
+/* A file of names that is replaced while a command runs. */
+static void
+test_names(void)
+{
+	static char file[] = "/tmp/test_commands.XXXXXX";
+	static const char *const files[] = { "/nonexistent", file, NULL };
+	int fd = mkstemp(file);
+	char text[200];
+
+	CHECK(fd != -1);
+	close(fd);
+	names = files;
+	shell("echo x", 5000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	snprintf(text, sizeof(text), "echo x >%s.new; mv %s.new %s; echo y",
+	    file, file, file);
+	shell(text, 5000);
+	CHECK_INT(seen.how, ANSWER_STALE);
+	CHECK(strstr(seen.err, file) != NULL);
+	CHECK(strstr(seen.err, "was replaced while /bin/sh ran") != NULL);
+	/* The next one finds the new file from its start on. */
+	shell("echo z", 5000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	snprintf(text, sizeof(text), "rm %s", file);
+	shell(text, 5000);
+	CHECK_INT(seen.how, ANSWER_STALE);
+	names = NULL;
+}
+
 /* Nobody hears of commands that are killed together. */
 static void
 test_kill(void)
@@ -175,7 +206,7 @@ test_kill(void)
 
 	wr_init(&twice.text, 1);
 	begin("/bin/sh", "sleep 100", 60000);
-	CHECK_INT(command_start(cs, 7, 1000, &twice), -1);
+	CHECK_INT(command_start(cs, 7, 1000, NULL, &twice), -1);
 	commands_kill(cs);
 	CHECK_INT(commands_running(cs), 0);
 	close(seen.fd);
@@ -198,6 +229,7 @@ main(void)
 	test_ends();
 	test_deadlines();
 	test_control();
+	test_names();
 	test_kill();
 	return check_done();
 }

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <signal.h>
@@ -180,6 +181,20 @@ file_says(enum conf_key key, const char *value)
 	channels_read();
 }
 
+/* Without a socket of the hooks the supervisor would make that of a daemon. */
+static int
+hook_socket(void)
+{
+	const struct sockaddr_un any = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CHECK(fd != -1 &&
+	    bind(fd, (const struct sockaddr *)&any, sizeof(any.sun_family)) ==
+		0 &&
+	    listen(fd, 1) == 0);
+	return fd;
+}
+
 static void
 start(void)
 {
@@ -188,6 +203,7 @@ start(void)
 
 	memset(&sup, 0, sizeof(sup));
 	setup_init(&sup.setup);
+	sup.setup.listen_fds[sup.setup.n_listen++] = hook_socket();
 	sup.base = event_base_new();
 	sup.secrets = -1;
 	sup.reload_ops = &reload_ops;
@@ -227,6 +243,7 @@ end(void)
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
 		worker_end((enum role)role);
+	close(sup.setup.listen_fds[0]);
 	conf_clear(&sup.conf);
 	if (sup.secrets != -1)
 		close(sup.secrets);

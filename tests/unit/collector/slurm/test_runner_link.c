@@ -241,6 +241,12 @@ test_other_ends(void)
 	end_say(id, ANSWER_TIMEOUT, 9, "");
 	loop(20);
 	CHECK_INT(seen.outcome, COMMAND_TIMEOUT);
+	id = asked(&out, &cmd);
+	close(out);
+	end_say(id, ANSWER_STALE, 0, "/etc/passwd was replaced");
+	loop(20);
+	CHECK_INT(seen.outcome, COMMAND_STALE);
+	CHECK_STR(seen.why, "/etc/passwd was replaced");
 	/* Without a pipe. */
 	ask(0, 20);
 	loop(5);

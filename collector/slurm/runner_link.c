@@ -190,6 +190,13 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (cmd->state == COMMAND_WAITING && !question_valid(&cmd->question)) {
+		cmd->end.outcome = COMMAND_SPAWN;
+		snprintf(cmd->err_text, sizeof(cmd->err_text),
+		    "a value of the question is not valid");
+		command_finish(cmd);
+		return;
+	}
 	if (cmd->state == COMMAND_WAITING) {
 		cmd->due = 1;
 		questions_send(cmd->link);

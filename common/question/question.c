@@ -232,6 +232,13 @@ ids_valid(const struct question *q)
 	return has_value(q->kind, "{ids}") ? q->ids.n > 0 : q->ids.n == 0;
 }
 
+int
+question_valid(const struct question *q)
+{
+	return times_valid(q) && columns_valid(q) && delimiter_valid(q) &&
+	    ids_valid(q);
+}
+
 void
 question_read(struct reader *r, struct question *q)
 {
@@ -252,8 +259,7 @@ question_read(struct reader *r, struct question *q)
 	for (n = rd_u32(r); n > 0 && !r->err; n--)
 		if (id_list_add(&q->ids, rd_u32(r)) == -1)
 			rd_fail(r);
-	if (!times_valid(q) || !columns_valid(q) || !delimiter_valid(q) ||
-	    !ids_valid(q))
+	if (!question_valid(q))
 		rd_fail(r);
 }
 

@@ -139,6 +139,8 @@ const char *slurm_command_name(enum slurm_command command);
 unsigned questions_max(unsigned clusters);
 
 void question_clear(struct question *q);
+/* Has each value of this kind, and no other one, a value that is allowed? */
+int question_valid(const struct question *q);
 void question_write(struct writer *w, const struct question *q);
 /*
  * Reads a question and checks each value against its kind; the reader fails

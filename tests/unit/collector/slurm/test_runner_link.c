@@ -404,6 +404,29 @@ test_rules(void)
 	close(out);
 }
 
+/* Slurm's clock can show anything: no such question reaches the runner. */
+static void
+test_invalid(void)
+{
+	const struct question q = { .kind = QUESTION_CLOCK, .to = INT64_MAX };
+	const struct command_spec spec = { .question = &q,
+		.max_bytes = 20,
+		.on_output = on_output,
+		.on_end = on_end };
+	uint64_t id;
+
+	runner_begin();
+	memset(&seen, 0, sizeof(seen));
+	CHECK(runner_start(link_, &spec) != NULL);
+	loop(20);
+	CHECK_INT(seen.ended, 1);
+	CHECK_INT(seen.outcome, COMMAND_SPAWN);
+	CHECK_STR(seen.why,
+	    "cannot be started: a value of the question is not valid");
+	CHECK_INT(taken(&id, NULL), -1);
+	CHECK_INT(runner_running(link_), 0);
+}
+
 static void
 test_info(void)
 {
@@ -444,5 +467,6 @@ main(void)
 	test_many();
 	test_lost();
 	test_rules();
+	test_invalid();
 	return check_done();
 }

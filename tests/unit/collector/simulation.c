@@ -640,7 +640,7 @@ sim_begin(const struct outbox_ops *ops, void *arg)
 	info.lastrun = 0;
 	c->site = site;
 	c->ctld.daemon = c->dbd.daemon = "slurm";
-	c->outbox = outbox_new(ops != NULL ? ops : &no_ops, arg);
+	c->outbox = sim_keep(outbox_new(ops != NULL ? ops : &no_ops, arg));
 	c->lookups = lookup_new(c);
 	c->hosts = hosts_new();
 	c->hosts_at = c->host_absent_at = mono;

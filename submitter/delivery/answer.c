@@ -286,6 +286,7 @@ deleted(struct submitter *s, struct spool_run *run)
 	    DUE_NOW, "");
 	run->flags &= ~(
 	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_STOPPED_BY_OTHERS);
+	run->since[DEST_REST] = 0; /* no start of it is accepted */
 	copy = *run;
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);

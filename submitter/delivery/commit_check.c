@@ -11,8 +11,9 @@
  * waited long proves that the interval is not shorter, and two commits that were
  * seen prove that it is not longer than the time between them. A start that is
  * repeated too early is refused as one that cc-backend has not committed yet,
- * which proves a longer interval, too. So only a few are repeated at a time,
- * more when the answers show that cc-backend has lost them.
+ * which proves a longer interval, too. So only a few are repeated at a time.
+ * When the answers show that cc-backend has lost them, the next list is
+ * requested soon and more are repeated after it.
  */
 #include "config.h"
 
@@ -67,6 +68,10 @@ struct commit_check {
 	unsigned in_vain;
 	/* starts that may be repeated after a list, and how many still may */
 	unsigned repeat_width, repeat_left;
+	int held; /* after the last list, more starts were overdue than that */
+	int lost; /* an answer since then has shown a loss */
+	/* spool_now() when the next start is overdue; 0 = unknown */
+	int64_t overdue_next;
 };
 
 static int64_t
@@ -140,6 +145,19 @@ arm(struct commit_check *n, int64_t ms)
 	timer_after(n->timer, ms);
 }
 
+/* ms until the next list, at most ms: sooner if it may repeat starts. */
+static int64_t
+list_wait(const struct commit_check *n, int64_t ms)
+{
+	int64_t left = n->overdue_next - spool_now(n->s->spool);
+
+	if (n->held ? !n->lost : n->overdue_next == 0)
+		return ms;
+	if (n->held || left < WAIT_FIRST)
+		left = WAIT_FIRST;
+	return left < ms ? left : ms;
+}
+
 void
 commit_check_kick(struct commit_check *n)
 {
@@ -148,9 +166,9 @@ commit_check_kick(struct commit_check *n)
 	if (waiting(n, START_CONFLICT) + waiting(n, STOP_CONFLICT) > 0)
 		wake(n->s, WAKE_CONFLICT);
 	if (waiting(n, STOP_BLOCKED) > 0)
-		arm(n, n->wait + role_stop_delay(n->s));
+		arm(n, list_wait(n, n->wait) + role_stop_delay(n->s));
 	else if (waiting(n, STARTED) > 0)
-		arm(n, idle_ms(n));
+		arm(n, list_wait(n, idle_ms(n)));
 }
 
 void
@@ -193,14 +211,20 @@ static int
 overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct commit_check *n = arg;
-	int64_t from = run->since[DEST_REST];
+	int64_t due = run->since[DEST_REST];
 
-	if (from < spool_opened(sp))
-		from = spool_opened(sp);
-	if (spool_now(sp) - from < OVERDUE * interval_most(n))
+	if (due < spool_opened(sp))
+		due = spool_opened(sp);
+	due += OVERDUE * interval_most(n);
+	if (spool_now(sp) < due) {
+		if (n->overdue_next == 0 || due < n->overdue_next)
+			n->overdue_next = due;
 		return 0;
-	if (n->repeat_left == 0)
+	}
+	if (n->repeat_left == 0) {
+		n->held = 1;
 		return -1;
+	}
 	n->repeat_left--;
 	log_info("%s: cc-backend accepted the start and does not show the run; "
 		 "the start is repeated",
@@ -220,7 +244,7 @@ overdue(struct commit_check *n)
 	n->repeat_left = n->repeat_width;
 	for (i = 0; i < 2; i++) {
 		memset(&after, 0, sizeof(after));
-		while (n->repeat_left > 0 &&
+		while (!n->held &&
 		    spool_each(n->s->spool, DEST_REST, states[i], &after,
 			SPOOL_PAGE, overdue_one, n) == SPOOL_PAGE)
 			continue;
@@ -240,9 +264,11 @@ commit_repeat_answered(struct commit_check *n, const struct spool_run *run,
 		/* After a list, twice as many are repeated. */
 		if (n->repeat_width < REPEAT_MAX)
 			n->repeat_width++;
+		n->lost = 1;
 		return;
 	}
 	n->repeat_width = REPEAT_MIN;
+	n->overdue_next = 0;
 	if (waited > n->least && waited < LONGEST_MAX)
 		n->least = waited;
 }
@@ -341,6 +367,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	n->cluster = 0;
 	n->promoted = 0;
 	n->failed = 0;
+	n->held = n->lost = 0;
+	n->overdue_next = 0;
 	round_next(n);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "submitter/delivery/delivery.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -183,6 +184,64 @@ test_repeat_width(void)
 	sim_end();
 }
 
+#define LOST 200
+
+/*
+ * cc-backend has lost 200 starts, with and without an end: as soon as the first
+ * answers show that, all of them are repeated.
+ */
+static void
+test_repeat_lost(int64_t end)
+{
+	int repeated[LOST + 1] = { 0 };
+	int i, n = 0, s = 0;
+	const char *body;
+
+	sim_begin();
+	sim_connect();
+	sim_run(1000);
+	for (i = 1; i <= LOST; i++) {
+		sim_put((uint64_t)i, 1000, end);
+		sim_answer(REQUEST_START, 201, "{}");
+	}
+	CHECK(until_repeated(1000) <= 10);
+	CHECK_INT(sim_waits(REQUEST_START), 4);
+	while (n < LOST && s < 1000) {
+		while (sim_waits(REQUEST_START) > 0) {
+			body = strstr(sim_body(REQUEST_START), "\"jobId\":");
+			CHECK(sscanf(body, "\"jobId\":%d", &i) == 1);
+			n += !repeated[i];
+			repeated[i] = 1;
+			sim_answer(REQUEST_START, 201, "{}");
+		}
+		s += until_repeated(1000);
+	}
+	CHECK(s <= 25);
+	sim_end();
+}
+
+/* The learned interval was 6 s: a start is repeated after 18 s, not much later. */
+static void
+test_overdue_time(void)
+{
+	int s;
+
+	sim_begin();
+	sim_connect();
+	sim_run(1000);
+	ended_run(1, 1000);
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_run(4000);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	ended_run(2, 1000);
+	s = until_repeated(1000);
+	CHECK(s >= 18 && s <= 20);
+	sim_end();
+}
+
 /*
  * cc-backend commits every 120 s, ccCommitInterval is 1 s: few lists, and few
  * starts are repeated, in the first interval and later, with stops that wait
@@ -272,6 +331,27 @@ test_duplicate(void)
 	sim_end();
 }
 
+/*
+ * The start after a repair was accepted by an answer that the suite did not get.
+ * The time before the repair tells nothing about cc-backend's commits.
+ */
+static void
+test_repair_interval(void)
+{
+	static const struct ctl_request repair = { .verb = CTL_REPAIR };
+
+	refused(EMPTY, "{\"jobs\":[" SIM_JOB(2, 1000, "failed", 7) "]}");
+	sim_run(SIM_MINUTE);
+	CHECK_INT(foreign_stop_repair(&sim, 1, &repair), 1);
+	sim_run(0);
+	sim_answer(REQUEST_DELETE, 200, "{}");
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 500, UNCOMMITTED);
+	CHECK_INT(sim_state(2, 1000), STOP_BLOCKED);
+	CHECK(until_repeated(1000) <= 10);
+	sim_end();
+}
+
 /* cc-backend fails: nothing is lost, and no answer is taken for a success. */
 static void
 test_failures(void)
@@ -298,8 +378,12 @@ main(void)
 	test_overdue();
 	test_interval_short();
 	test_repeat_width();
+	test_repeat_lost(1100);
+	test_repeat_lost(0);
+	test_overdue_time();
 	test_interval_long();
 	test_duplicate();
+	test_repair_interval();
 	test_failures();
 	return check_done();
 }

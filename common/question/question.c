@@ -26,6 +26,10 @@
 
 #define TIME_MAX 253402300799 /* 9999-12-31, epoch seconds */
 
+#define NAME_FIELDS \
+	"JobID:{delimiter},Name:{delimiter},admin_comment:{delimiter}"
+#define STEP_DELIMITER_WORD "--delimiter=||||" /* of STEP_DELIMITER */
+
 #define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })
 #define SACCT_WORDS \
 	"-X", "-D", "-a", "-P", "-n", "--noconvert", \
@@ -53,9 +57,7 @@ static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_LIST_ALL] = { CMD_SQUEUE, LONG_MS,
 	    WORDS("-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT) },
 	[QUESTION_NAME] = { CMD_SQUEUE, NORMAL_MS,
-	    WORDS("-h", "-a", "-t", "all", "-j", "{id}", "-O",
-		"JobID:{delimiter},Name:{delimiter},"
-		"admin_comment:{delimiter}") },
+	    WORDS("-h", "-a", "-t", "all", "-j", "{id}", "-O", NAME_FIELDS) },
 	[QUESTION_BUSY_NODES] = { CMD_SQUEUE, NODES_MS,
 	    WORDS("-h", "-a", "-t", BUSY_STATES, "-o", "%N") },
 	[QUESTION_CLOCK] = { CMD_SDIAG, NORMAL_MS, WORDS(NULL) },
@@ -65,7 +67,7 @@ static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_RUNS] = { CMD_SACCT, LONG_MS,
 	    WORDS(SACCT_WORDS, "-j", "{ids}") },
 	[QUESTION_STEPS] = { CMD_SACCT, LONG_MS,
-	    WORDS("-D", "-a", "-P", "-n", "--delimiter=" STEP_DELIMITER, "-o",
+	    WORDS("-D", "-a", "-P", "-n", STEP_DELIMITER_WORD, "-o",
 		STEP_FIELDS, "-j", "{ids}") },
 	[QUESTION_ADMIN] = { CMD_SACCTMGR, NODES_MS,
 	    WORDS("-n", "-P", "show", "user", "name={user}",

@@ -239,15 +239,9 @@ has_ended(const struct job *job)
 }
 
 static void
-put_value(struct info *x, enum info_value kind, struct span s)
+put_ended_value(struct info *x, enum info_value kind, struct span s)
 {
-	int ended = has_ended(x->job);
-
-	if (kind == VALUE_TIME || (kind == VALUE_END && !ended))
-		put_time(x, s);
-	else if (!ended)
-		put_text(x, s);
-	else if (kind == VALUE_STATE)
+	if (kind == VALUE_STATE)
 		put_state(x);
 	else if (kind == VALUE_REASON)
 		put_reason(x);
@@ -257,6 +251,19 @@ put_value(struct info *x, enum info_value kind, struct span s)
 		put_run_time(x);
 	else if (kind == VALUE_END)
 		put_string(x, time_text(x->job->end));
+	else
+		put_text(x, s);
+}
+
+static void
+put_value(struct info *x, enum info_value kind, struct span s)
+{
+	int ended = has_ended(x->job);
+
+	if (kind == VALUE_TIME || (kind == VALUE_END && !ended))
+		put_time(x, s);
+	else if (ended)
+		put_ended_value(x, kind, s);
 	else
 		put_text(x, s);
 }

@@ -208,6 +208,9 @@ test_server(void)
 	access_clear(&me);
 }
 
+/* Of the parent, in a child; kept for the leak check. */
+static struct event_base *volatile parents_base;
+
 /* In a child: serves fd for a moment.  Returns its exit status. */
 static int
 serve_status(int fd)
@@ -218,6 +221,7 @@ serve_status(int fd)
 
 	fflush(NULL);
 	if ((pid = fork()) == 0) {
+		parents_base = base;
 		base = event_base_new();
 		server = server_new(base, on_message, NULL);
 		server_add_socket(server, fd);

@@ -46,7 +46,7 @@ static const struct {
 		  "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS" },
 	[QUESTION_RUNS] = { 0, 1, 2, SACCT "-j 10,4294967295" },
 	[QUESTION_STEPS] = { 0, 0, 2,
-	    "/x/sacct -D -a -P -n --delimiter=|||| -o "
+	    "/x/sacct -D -a -P -n --delimiter=" STEP_DELIMITER " -o "
 	    "JobIDRaw,Start,End,ExitCode -j 10,4294967295" },
 	[QUESTION_ADMIN] = { 0, 0, 0,
 	    "/x/sacctmgr -n -P show user name=op format=user,adminlevel" },

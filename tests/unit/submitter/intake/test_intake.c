@@ -25,7 +25,7 @@ static char dir[] = "/tmp/test_intake.XXXXXX";
 #define TESTS_MAX 8
 
 /* The permanent objects of a test stay: a process has one set. */
-static struct submitter s, kept[TESTS_MAX];
+static struct submitter s, kept[TESTS_MAX] __attribute__((used));
 static unsigned n_kept;
 static struct worker worker;
 static struct channel *collector; /* its end in the submitter */

@@ -92,7 +92,7 @@ answers_hold(const struct answers *w)
 	HOLDS(s->version <= 9912 && s->version % 100 <= 12);
 	HOLDS(s->min_job_age >= 0);
 	/* A configuration must not change other values. */
-	HOLDS(s->path[0][0] == '\0' && s->user[0] == '\0' && !s->known);
+	HOLDS(!s->root && s->user[0] == '\0' && !s->known);
 }
 
 static int

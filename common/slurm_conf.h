@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* What Slurm's commands do with a path. */
+/* The use that Slurm's commands make of a path. */
 enum slurm_conf_path {
 	SLURM_CONF_DIRECTORY, /* load plugins from it */
 	SLURM_CONF_SOCKET,    /* the directory of a socket: connect */

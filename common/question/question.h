@@ -122,7 +122,7 @@ struct question {
 	struct id_list ids;
 };
 
-/* What is known of each kind. */
+/* The command, the deadline and the arguments of a kind. */
 struct question_type {
 	enum slurm_command command;
 	unsigned deadline_ms;

@@ -232,7 +232,7 @@ allow_common(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "ioctl", 1, FIONBIO);
 }
 
-/* What common/ipc does with a channel; nothing is sent to an address. */
+/* The calls of common/ipc on a channel; nothing is sent to an address. */
 static void
 allow_channel(struct filter *f)
 {

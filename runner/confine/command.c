@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kind of program a command is: an ELF program, which needs its loader, or
- * a script, with which a site has replaced the command.
+ * The kind of program that a command is: an ELF program, which needs its
+ * loader, or a script, with which a site has replaced the command.
  */
 #include "config.h"
 

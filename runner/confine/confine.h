@@ -39,7 +39,7 @@ struct confine_conf {
 	int landlock_max;
 };
 
-/* What one command gets. */
+/* The rules and the filter of one command. */
 struct confine_rules {
 	int is_confined; /* 0: mode off, nothing is applied */
 	int is_script;	 /* the command is no ELF program */

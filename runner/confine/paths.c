@@ -17,7 +17,7 @@
 #include "runner/confine/confine_private.h"
 
 /*
- * What every program needs.  A path costs 4 us: the C library asks /proc for
+ * Paths that every program needs.  A path costs 4 us: the C library asks /proc for
  * the number of CPUs where /sys is closed, and Slurm looks up no service.
  */
 static const char *const system_paths[] = {

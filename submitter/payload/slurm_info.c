@@ -91,7 +91,7 @@ static const struct info_key slurm_keys[] = {
 	{ NULL, NULL, VALUE_TEXT },
 };
 
-/* What the user of the job asked for; Power= has no value. */
+/* The request of the user; Power= has no value. */
 static const struct info_key user_keys[] = {
 	{ "Command", LINE, VALUE_TEXT },
 	{ "SubmitLine", LINE, VALUE_TEXT },

@@ -131,7 +131,10 @@ named_tell(struct sync *y, const struct run_key *key, const char *what)
 	sync_tell(y, key, what, "none");
 }
 
-/* What is known of a run that needs nothing; NULL: it has a row or gets one. */
+/*
+ * The text for a run that needs no request; NULL: the run has a row, or another
+ * step prints it.
+ */
 static const char *
 state_text(const struct sync *y, const struct spool_run *run, char *buf,
     size_t size)

@@ -89,9 +89,9 @@ capabilities_reduce(const struct setup *setup)
 	    (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1 ||
 		setrlimit(RLIMIT_CORE, &none) == -1))
 		log_warn("core dumps cannot be disabled");
-	/* Commands of a collector that has ended become our children. */
+	/* Commands of a runner that has ended become our children. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
-		log_warn("PR_SET_CHILD_SUBREAPER: commands of a collector "
+		log_warn("PR_SET_CHILD_SUBREAPER: commands of a runner "
 			 "that crashed stay running");
 	if (!setup->as_root)
 		return;

@@ -182,6 +182,8 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 noinst_LIBRARIES += submitter/libsubmitter.a
 submitter_libsubmitter_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_libsubmitter_a_SOURCES = \
+	submitter/check.c \
+	submitter/check.h \
 	submitter/ctl.c \
 	submitter/ctl.h \
 	submitter/ctl_spool.c

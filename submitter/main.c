@@ -22,6 +22,7 @@
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
+#include "submitter/check.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
@@ -46,11 +47,7 @@
 #define AGE_ROWS    512
 
 /* Built by conf_check, not in force yet. */
-static struct {
-	struct payload *payload;
-	struct http_conf *http;
-	struct nats_conf *nats;
-} checked;
+static struct check_conf checked;
 
 /* Runs that were quarantined before the spool was open. */
 static struct run_key quarantined[QUARANTINE_MAX];
@@ -108,6 +105,8 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 		next_drop();
 		return -1;
 	}
+	checked.with_rest = conf_bool(next, CONF_CC_REST_SUBMIT);
+	checked.with_nats = *conf_str(next, CONF_NATS_SERVER) != '\0';
 	return 0;
 }
 
@@ -481,6 +480,32 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		intake_receive(s->intake, h, r);
 }
 
+/* -test: the configuration is checked and not in force, the spool not open. */
+static void
+on_check(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	struct submitter *s = w->arg;
+
+	if (w->serving || (req->text[0] == '\0' && checked.payload == NULL))
+		worker_ctl_end(w, request, CTL_ERROR,
+		    "the submitter does not support this request");
+	else if (req->text[0] != '\0')
+		check_cluster(s, request, req->text);
+	else {
+		check_begin(s, request, &checked);
+		memset(&checked, 0, sizeof(checked));
+	}
+}
+
+static void
+on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	if (req->verb == CTL_CHECK)
+		on_check(w, request, req);
+	else
+		ctl_on_request(w, request, req);
+}
+
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
@@ -503,7 +528,7 @@ static const struct worker_ops ops = {
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
 	.on_neighbour = on_neighbour,
-	.on_ctl = ctl_on_request,
+	.on_ctl = on_ctl,
 	.on_stop = on_stop,
 };
 

@@ -416,6 +416,23 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 }
 
 void
+worker_check(struct worker *w, uint64_t request, const char *kind,
+    const char *fmt, ...)
+{
+	char text[STATUS_MAX];
+	struct writer row;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	wr_init(&row, STATUS_MAX + 64);
+	ctl_row(&row, CTL_T_CHECK, kind, text, NULL);
+	worker_ctl_row(w, request, &row);
+	wr_clear(&row);
+}
+
+void
 worker_metric(struct worker *w, uint64_t request, const char *name,
     const char *type, const char *help, unsigned long long value)
 {

@@ -94,6 +94,9 @@ void worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 /* Sends one row of CTL_T_STATUS. */
 void worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Sends one row of CTL_T_CHECK. */
+void worker_check(struct worker *w, uint64_t request, const char *kind,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Sends one row of CTL_T_METRIC without labels. */
 void worker_metric(struct worker *w, uint64_t request, const char *name,
     const char *type, const char *help, unsigned long long value);

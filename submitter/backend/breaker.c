@@ -72,11 +72,7 @@ struct breaker {
 	int version_pinned;   /* configured */
 };
 
-/*
- * cc-backend before 1.4 does not have the field scope, before 1.5 the field
- * shared.  Its answer names the first unknown field.
- */
-static const char probe_body[] =
+const char breaker_probe[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
 static const char *const state_names[] = {
@@ -405,8 +401,8 @@ probe_send(struct breaker *g)
 		clusters_send(g);
 		return;
 	}
-	wr_init(&body, sizeof(probe_body));
-	wr_mem(&body, probe_body, sizeof(probe_body) - 1);
+	wr_init(&body, sizeof(breaker_probe));
+	wr_mem(&body, breaker_probe, sizeof(breaker_probe) - 1);
 	g->asking = 1;
 	if (http_send(g->s->http, &req) == -1) {
 		g->asking = 0;

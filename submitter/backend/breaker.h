@@ -15,6 +15,12 @@
 struct breaker;
 struct submitter;
 
+/*
+ * The body of a start that is not valid.  cc-backend before 1.4 does not have
+ * the field scope, before 1.5 the field shared; its answer names the first
+ * unknown field.
+ */
+extern const char breaker_probe[];
 /* Lives as long as the process; fatalx() when out of memory. */
 struct breaker *breaker_new(struct submitter *s);
 /* The configuration is new: probes cc-backend, or stops all requests. */

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
@@ -122,6 +124,7 @@ on_status(struct submitter *s, uint64_t request)
 
 	worker_status(s->w, request, "layers", "%s", s->w->layers);
 	breaker_status(s->breaker, request);
+	token_watch_status(s, request, time(NULL));
 	rest_delivery_status(s->rest, request);
 	worker_status(s->w, request, "backend_version", "%s",
 	    !breaker_knows_version(s->breaker) ?
@@ -460,6 +463,7 @@ on_metrics(struct submitter *s, uint64_t request)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		worker_metric(s->w, request, rows[i].name, rows[i].type,
 		    rows[i].help, rows[i].value);
+	token_watch_metrics(s, request, time(NULL));
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 

@@ -95,7 +95,9 @@ submitter_net_libnet_a_SOURCES = \
 	submitter/net/secret.c \
 	submitter/net/secret.h \
 	submitter/net/system_ca.c \
-	submitter/net/system_ca.h
+	submitter/net/system_ca.h \
+	submitter/net/token_expiry.c \
+	submitter/net/token_expiry.h
 
 # NATS, core and JetStream.
 noinst_LIBRARIES += submitter/nats/libnats.a
@@ -131,6 +133,8 @@ submitter_backend_libbackend_a_SOURCES = \
 	submitter/backend/job_list_parser.h \
 	submitter/backend/response.c \
 	submitter/backend/response.h \
+	submitter/backend/token_watch.c \
+	submitter/backend/token_watch.h \
 	submitter/backend/topology_cache.c
 
 # Records from the collector into the spool; space control.

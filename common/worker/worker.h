@@ -94,7 +94,13 @@ void worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 /* Sends one row of CTL_T_STATUS. */
 void worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* Sends one row of CTL_T_METRIC without labels. */
+/*
+ * Sends one row of CTL_T_METRIC.  labels: as in OpenMetrics without braces,
+ * "a=\"b\"", or "".
+ */
+void worker_metric_row(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, const char *labels, const char *value);
+/* The same without labels. */
 void worker_metric(struct worker *w, uint64_t request, const char *name,
     const char *type, const char *help, unsigned long long value);
 

@@ -44,4 +44,33 @@ ctl metrics --prometheus | promtool check metrics >"$T/promtool" 2>&1
 status=$?
 is "promtool reads the older text form and finds no fault" [ $status = 0 ]
 [ $status = 0 ] || sed -n 1,20p "$T/promtool"
+
+# the expiry of the token: of each kind, after a reload
+token_of() {
+	python3 - "$1" <<'PY'
+import base64, json, sys, time
+def part(o):
+    return base64.urlsafe_b64encode(json.dumps(o).encode()).decode().rstrip("=")
+claims = {"sub": "x", "roles": ["api"]}
+if sys.argv[1] != "none":
+    claims["exp"] = int(time.time()) + int(sys.argv[1])
+print(part({"alg": "EdDSA"}) + "." + part(claims) + ".c2ln")
+PY
+}
+is "the metrics have the kind of the token" grep -q '^cc_slurm_adapter_token_info{kind="' "$T/metrics"
+token_is() {
+	conf "ccRestJwt=$1"
+	ctl reload >/dev/null || return 1
+	ctl status >"$T/status"
+	grep -q "  token  *$2" "$T/status"
+}
+is "a token that expires in 10 days" token_is "$(token_of 864000)" "expires .*, in \(10 d\|9 d 23 h\)"
+is "is logged" grep -q "the token for cc-backend at .* expires at .*, in" "$SUITE_LOG"
+ctl metrics >"$T/metrics"
+left=$(value token_remaining_seconds)
+is "is a metric" [ "$((left > 863000 && left <= 864000))" = 1 ]
+is "a token that has expired" token_is "$(token_of -7200)" "expired .*, 2 h.* ago"
+is "is logged as an error" grep -q "ERROR.*the token for cc-backend at .* expired at" "$SUITE_LOG"
+is "a token without exp" token_is "$(token_of none)" "without exp"
+is "a token that is no JWT" token_is "not-a-jwt" "not a JWT"
 test_end

@@ -11,6 +11,8 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/diff_row.c \
 	submitter/base/diff_row.h \
 	submitter/base/jitter.c \
+	submitter/base/reject.c \
+	submitter/base/reject.h \
 	submitter/base/role.c \
 	submitter/base/role.h \
 	submitter/base/sets.c \
@@ -156,6 +158,7 @@ submitter_delivery_libdelivery_a_SOURCES = \
 	submitter/delivery/commit_check.c \
 	submitter/delivery/conflict.c \
 	submitter/delivery/delivery.h \
+	submitter/delivery/delivery_times.c \
 	submitter/delivery/foreign_stop.c \
 	submitter/delivery/meta_delivery.c \
 	submitter/delivery/nats_delivery.c \
@@ -188,7 +191,8 @@ submitter_libsubmitter_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_libsubmitter_a_SOURCES = \
 	submitter/ctl.c \
 	submitter/ctl.h \
-	submitter/ctl_spool.c
+	submitter/ctl_spool.c \
+	submitter/metrics.c
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)

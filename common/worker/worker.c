@@ -414,25 +414,3 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 	worker_ctl_row(w, request, &row);
 	wr_clear(&row);
 }
-
-void
-worker_metric_row(struct worker *w, uint64_t request, const char *name,
-    const char *type, const char *help, const char *labels, const char *value)
-{
-	struct writer row;
-
-	wr_init(&row, CTL_REPLY_MAX);
-	ctl_row(&row, CTL_T_METRIC, name, type, help, labels, value, NULL);
-	worker_ctl_row(w, request, &row);
-	wr_clear(&row);
-}
-
-void
-worker_metric(struct worker *w, uint64_t request, const char *name,
-    const char *type, const char *help, unsigned long long value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", value);
-	worker_metric_row(w, request, name, type, help, "", text);
-}

@@ -32,13 +32,11 @@ expiry_log(struct submitter *s, enum token_stage stage,
 	if (stage == TOKEN_EXPIRED)
 		log_limited(&said_expired, log_errorx,
 		    "the token for cc-backend at %s expired at %s, %s ago: "
-		    "cc-backend refuses all requests, and all runs are kept; "
-		    REMEDY,
+		    "cc-backend refuses all requests, and all runs are kept; " REMEDY,
 		    where, when, duration_text(-left));
 	else if (stage > reported)
 		log_limited(&said_soon, log_warnx,
-		    "the token for cc-backend at %s expires at %s, in %s; "
-		    REMEDY,
+		    "the token for cc-backend at %s expires at %s, in %s; " REMEDY,
 		    where, when, duration_text(left));
 	else
 		log_limited(&said_valid, log_notice,

@@ -181,7 +181,8 @@ token_expiry_text(const struct token_expiry *e, int64_t now, char *buf,
 	case TOKEN_EXPIRES:
 		snprintf(buf, size,
 		    left > 0 ? "expires %s, in %s" : "expired %s, %s ago",
-		    time_text(e->expires), duration_text(left > 0 ? left : -left));
+		    time_text(e->expires),
+		    duration_text(left > 0 ? left : -left));
 		break;
 	}
 }

@@ -19,7 +19,8 @@ enum token_kind {
 
 struct token_expiry {
 	enum token_kind kind;
-	int64_t expires; /* epoch, s, 0 to TOKEN_EXPIRES_MAX; of TOKEN_EXPIRES */
+	int64_t
+	    expires; /* epoch, s, 0 to TOKEN_EXPIRES_MAX; of TOKEN_EXPIRES */
 };
 
 #define TOKEN_EXPIRES_MAX 253402300799 /* the end of the year 9999 */
@@ -35,8 +36,8 @@ void token_expiry_text(const struct token_expiry *e, int64_t now, char *buf,
 
 /* What an admin has to hear about a token that expires. */
 enum token_stage {
-	TOKEN_VALID, /* or its expiry is not known */
-	TOKEN_SOON,  /* it expires within 14 days */
+	TOKEN_VALID,	 /* or its expiry is not known */
+	TOKEN_SOON,	 /* it expires within 14 days */
 	TOKEN_VERY_SOON, /* it expires within 3 days */
 	TOKEN_EXPIRED
 };

@@ -16,6 +16,7 @@ lab_up
 need_fake
 backend_up
 suite_up
+hooks_on
 job=$(batch labalice "true" -n1)
 is "a job comes and goes" wait_for 60 backend_has_ended "$job"
 
@@ -37,7 +38,25 @@ print(len(seen))
 PY
 }
 is "OpenMetrics' parser reads all of it" [ "$(openmetrics)" = "$(grep -cv '^#' "$T/metrics")" ]
-value() { awk -v name="cc_slurm_adapter_$1" '$1 == name { print $2 }' "$T/metrics"; }
+# the stages, histograms and reasons
+has() { grep -qE "^cc_slurm_adapter_$1 " "$T/metrics"; }
+recent() {
+	local at
+	at=$(value "stage_last_success_timestamp_seconds\{stage=\"$1\"\}")
+	[ "$(($(date +%s) - at < 60))" = 1 ]
+}
+value() { grep -E "^cc_slurm_adapter_$1 " "$T/metrics" | cut -d" " -f2; }
+for stage in hooks slurmctld slurmdbd spool cc-backend; do
+	is "$stage: the last success is less than a minute ago" recent "$stage"
+	is "$stage: no old item waits" [ "$(value "stage_oldest_waiting_seconds\{stage=\"$stage\"\}")" -lt 60 ]
+	is "$stage: errors by kind" has "stage_errors_total\{stage=\"$stage\",kind=\"[a-z_-]+\"\}"
+done
+is "times of squeue" has 'slurm_command_seconds_bucket\{command="squeue",question="running_list",le="\+Inf"\}'
+is "the start was delivered" [ "$(value 'start_delivered_seconds_count\{to="cc-backend"\}')" -ge 1 ]
+is "the end was delivered" [ "$(value 'end_delivered_seconds_count\{to="cc-backend"\}')" -ge 1 ]
+is "the hook was stored" [ "$(value hook_stored_seconds_count)" -ge 1 ]
+is "rejections by reason" has 'rejections_total\{reason="duplicate"\}'
+is "the version" has 'build_info\{version="[0-9.]+",nats="(yes|no)"\}'
 is "the submitter counts records" [ "$(value records_total)" -ge 1 ]
 is "and the collector" [ "$(value records_sent_total)" -ge 1 ]
 ctl metrics --prometheus | promtool check metrics >"$T/promtool" 2>&1

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: MIT
 # The submitter's boxes.
 
+# submitter/base
+check_PROGRAMS += test_reject
+TESTS += test_reject
+test_reject_SOURCES = tests/unit/submitter/test_reject.c
+test_reject_LDADD = submitter/base/libbase.a $(COMMON_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message

@@ -95,7 +95,8 @@ test_no_jwt(void)
 	CHECK_INT(kind_of("a.e3*0.c"), TOKEN_OPAQUE);
 	CHECK_INT(kind_of("a.e30ab.c"), TOKEN_OPAQUE);
 	/* bounded: longer than any real token, deeper than any claim */
-	snprintf(claims, sizeof(claims), "{\"a\":\"%*s\",\"exp\":1}", 19900, "");
+	snprintf(claims, sizeof(claims), "{\"a\":\"%*s\",\"exp\":1}", 19900,
+	    "");
 	CHECK_INT(kind_of(token_of(claims)), TOKEN_OPAQUE);
 	snprintf(claims, sizeof(claims), "{\"a\":\"%*s\",\"exp\":1}", 9000, "");
 	CHECK_INT(kind_of(token_of(claims)), TOKEN_EXPIRES);

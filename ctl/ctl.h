@@ -81,6 +81,9 @@ int socket_find(struct ctl_args *args, char *reason, size_t size);
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 
+/* gpus.c: the reply to `gpus` as text. */
+void print_gpus(const struct ctl_reply *reply);
+
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
 void print_text(const struct ctl_reply *reply);

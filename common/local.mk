@@ -33,6 +33,9 @@ common_libcommon_a_SOURCES = \
 	common/json_scan.h \
 	common/log.c \
 	common/log.h \
+	common/log_ids.h \
+	common/log_line.c \
+	common/log_line.h \
 	common/msg.c \
 	common/msg.h \
 	common/permanent.c \

@@ -126,5 +126,6 @@ collector_collector_SOURCES = \
 	collector/main.c \
 	collector/scheduler.c \
 	collector/startup.c \
-	collector/status.c
+	collector/status.c \
+	collector/summary.c
 collector_collector_LDADD = $(COLLECTOR_LIBS)

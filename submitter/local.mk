@@ -184,7 +184,8 @@ submitter_libsubmitter_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_libsubmitter_a_SOURCES = \
 	submitter/ctl.c \
 	submitter/ctl.h \
-	submitter/ctl_spool.c
+	submitter/ctl_spool.c \
+	submitter/summary.c
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)

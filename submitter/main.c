@@ -505,6 +505,7 @@ static const struct worker_ops ops = {
 	.on_neighbour = on_neighbour,
 	.on_ctl = ctl_on_request,
 	.on_stop = on_stop,
+	.summary = submitter_summary,
 };
 
 /*

@@ -148,6 +148,7 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	reload_clear(sup);
 	snprintf(sup->reload_result, sizeof(sup->reload_result), "%s", text);
 	sup->reload_time = time(NULL);
+	sup->reload_failed = !ok;
 	if (ok)
 		log_notice("%s", text);
 	else

@@ -52,6 +52,12 @@ permission_name(enum permission permission)
 	return names[permission];
 }
 
+int
+permission_user_known(const struct cluster *c)
+{
+	return c->permission_check != NULL && c->permission_check->admin.known;
+}
+
 static void
 tell_missing(const struct cluster *c)
 {
@@ -60,7 +66,7 @@ tell_missing(const struct cluster *c)
 	const char *what = c->slurm.private_jobs ? "no jobs" :
 						   "no ends of jobs";
 
-	if (c->permission_check != NULL && c->permission_check->admin.known)
+	if (permission_user_known(c))
 		log_errorx(
 		    "%s%s are reported: the user %s may not see "
 		    "other users' jobs; run: sacctmgr -i modify user where "

@@ -32,6 +32,8 @@ int permission_known(const struct cluster *c);
 void permission_check(struct cluster *c, void (*then)(void *arg, int proved),
     void *arg);
 const char *permission_name(enum permission permission);
+/* 1 when Slurm has an entry for the user of the commands. */
+int permission_user_known(const struct cluster *c);
 
 /* node_shapes.c: shapes of nodes */
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "common/permanent.h"
@@ -492,6 +493,25 @@ breaker_status(struct breaker *g, uint64_t request)
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
 	worker_status(w, request, "last_answer", "%s", g->last);
+}
+
+void
+breaker_summary(const struct breaker *g, struct summary *to)
+{
+	int64_t since;
+
+	if (g->down == 0 || g->state == BREAKER_UNUSED)
+		return;
+	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;
+	if (g->logged == BREAKER_UNAUTHORIZED)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token: %.200s", g->why);
+	else if (g->logged == BREAKER_WRONG_ADDRESS)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "ccRestUrl is no address of cc-backend: %.200s", g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend does not work: %.200s", g->why);
 }
 
 struct breaker *

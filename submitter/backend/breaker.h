@@ -14,6 +14,7 @@
 
 struct breaker;
 struct submitter;
+struct summary;
 
 /* Lives as long as the process; fatalx() when out of memory. */
 struct breaker *breaker_new(struct submitter *s);
@@ -32,6 +33,8 @@ void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
 void breaker_status(struct breaker *g, uint64_t request);
+/* Adds an outage of cc-backend. */
+void breaker_summary(const struct breaker *g, struct summary *to);
 
 /* cc-backend's version, or the newest one while it is not known. */
 enum backend breaker_version(const struct breaker *g);

@@ -23,19 +23,12 @@ health_add(const struct cluster *c, const struct health *h,
 static void
 right_add(const struct cluster *c, struct summary *to)
 {
+	char text[SUMMARY_TEXT_MAX];
+
 	if (c->permission != PERMISSION_NONE)
 		return;
-	if (permission_user_known(c))
-		summary_add(to, PROBLEM_RIGHT, c->number, 0,
-		    "the user %s%s may not see other users' jobs; run: "
-		    "sacctmgr -i modify user where name=%s set "
-		    "adminlevel=Operator",
-		    c->slurm.user, cluster_suffix(c), c->slurm.user);
-	else
-		summary_add(to, PROBLEM_RIGHT, c->number, 0,
-		    "Slurm%s does not know the user %s; run: sacctmgr -i add "
-		    "user name=%s account=root adminlevel=Operator",
-		    cluster_suffix(c), c->slurm.user, c->slurm.user);
+	permission_missing(c, text, sizeof(text));
+	summary_add(to, PROBLEM_RIGHT, c->number, 0, "%s", text);
 }
 
 static void

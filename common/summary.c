@@ -25,6 +25,7 @@ static const char *const stages[PROBLEM__COUNT] = {
 	[PROBLEM_REJECTED] = "runs",
 	[PROBLEM_FOREIGN] = "runs",
 	[PROBLEM_SPACE] = "spool",
+	[PROBLEM_TOKEN] = "cc-backend",
 	[PROBLEM_CONFIGURATION] = "configuration",
 	[PROBLEM_HOOKS] = "hooks",
 	[PROBLEM_RUNAWAYS] = "slurmdbd",

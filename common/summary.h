@@ -32,6 +32,7 @@ enum problem_kind {
 	PROBLEM_REJECTED,      /* cc-backend rejected runs */
 	PROBLEM_FOREIGN,       /* other clients stopped runs in cc-backend */
 	PROBLEM_SPACE,	       /* the spool is nearly full */
+	PROBLEM_TOKEN,	       /* the token expires soon, or has expired */
 	PROBLEM_CONFIGURATION, /* the last reload was refused */
 	PROBLEM_HOOKS,	       /* hook messages are lost or refused */
 	PROBLEM_RUNAWAYS,      /* slurmdbd shows jobs that have no end */

@@ -63,6 +63,7 @@ static const struct shown {
 	    0 },
 	{ "cc-backend", "submitter", "backend_version", "version", FORM_TEXT,
 	    0 },
+	{ "cc-backend", "submitter", "token", "token", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "side", "this side", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "first_list", "first list", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "start_due", "starts waiting", FORM_COUNT,

@@ -50,6 +50,15 @@ bound_read(const char *labels)
 	return strncmp(p, "+Inf", 4) == 0 ? INFINITY : strtod(p, NULL);
 }
 
+static int
+is_bucket_of(const char *row_name, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(row_name, name, n) == 0 &&
+	    strcmp(row_name + n, "_bucket") == 0;
+}
+
 static unsigned
 buckets_read(const struct ctl_reply *a, const char *name, const char *label,
     struct bucket *buckets)
@@ -62,7 +71,7 @@ buckets_read(const struct ctl_reply *a, const char *name, const char *label,
 	for (i = 0; i < a->n; i++) {
 		row = &a->rows[i];
 		if (row->table != CTL_T_METRIC || row->n != FIELDS ||
-		    strcmp(row->fields[NAME], name) != 0 ||
+		    !is_bucket_of(row->fields[NAME], name) ||
 		    strstr(row->fields[LABELS], label) == NULL ||
 		    (bound = bound_read(row->fields[LABELS])) < 0)
 			continue;

@@ -220,9 +220,9 @@ latencies_add(struct view *v, const struct sample *now)
 	const char *a, *b;
 	size_t i;
 
-	a = quantiles_text(now, PREFIX "start_delivered_seconds_bucket",
+	a = quantiles_text(now, PREFIX "start_delivered_seconds",
 	    "to=\"cc-backend\"", start);
-	b = quantiles_text(now, PREFIX "end_delivered_seconds_bucket",
+	b = quantiles_text(now, PREFIX "end_delivered_seconds",
 	    "to=\"cc-backend\"", end);
 	line_add(v, "Latency   start to cc-backend: %s", a != NULL ? a : "-");
 	line_add(v, "          end to cc-backend: %s", b != NULL ? b : "-");
@@ -232,8 +232,8 @@ latencies_add(struct view *v, const struct sample *now)
 	    status_value(now, "collector", "slurmdbd"));
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		snprintf(label, sizeof(label), "command=\"%s\"", commands[i]);
-		a = quantiles_text(now, PREFIX "slurm_command_seconds_bucket",
-		    label, start);
+		a = quantiles_text(now, PREFIX "slurm_command_seconds", label,
+		    start);
 		if (a != NULL)
 			line_add(v, "          %s: %s", commands[i], a);
 	}

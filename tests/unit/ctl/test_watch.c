@@ -40,16 +40,16 @@ static void
 test_quantiles(void)
 {
 	CHECK(quantile_ms(&now.metrics, "h", "", 0.5) < 0);
-	metric(&now, "h", "to=\"a\",le=\"1.0\"", "0");
-	metric(&now, "h", "to=\"a\",le=\"+Inf\"", "0");
+	metric(&now, "h_bucket", "to=\"a\",le=\"1.0\"", "0");
+	metric(&now, "h_bucket", "to=\"a\",le=\"+Inf\"", "0");
 	CHECK(quantile_ms(&now.metrics, "h", "", 0.5) < 0);
 	clear(&now);
-	metric(&now, "h", "to=\"a\",le=\"+Inf\"", "10");
-	metric(&now, "h", "to=\"a\",le=\"1.0\"", "4");
-	metric(&now, "h", "to=\"a\",le=\"3.0\"", "8");
-	metric(&now, "h", "to=\"b\",le=\"1.0\"", "90");
-	metric(&now, "h", "to=\"b\",le=\"3.0\"", "90");
-	metric(&now, "h", "to=\"b\",le=\"+Inf\"", "90");
+	metric(&now, "h_bucket", "to=\"a\",le=\"+Inf\"", "10");
+	metric(&now, "h_bucket", "to=\"a\",le=\"1.0\"", "4");
+	metric(&now, "h_bucket", "to=\"a\",le=\"3.0\"", "8");
+	metric(&now, "h_bucket", "to=\"b\",le=\"1.0\"", "90");
+	metric(&now, "h_bucket", "to=\"b\",le=\"3.0\"", "90");
+	metric(&now, "h_bucket", "to=\"b\",le=\"+Inf\"", "90");
 	metric(&now, "h_count", "to=\"a\"", "10");
 	CHECK_INT(quantile_ms(&now.metrics, "h", "to=\"a\"", 0.2), 500);
 	CHECK_INT(quantile_ms(&now.metrics, "h", "to=\"a\"", 0.6), 2000);

@@ -85,8 +85,8 @@ void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);
 
 /* status.c */
-
 void status_rows(struct collector *col, uint64_t request);
+/* metrics.c */
 void status_metrics(struct collector *col, uint64_t request);
 
 /* check.c: the checklist of -test */

@@ -46,6 +46,8 @@ collector_base_libbase_a_SOURCES = \
 noinst_LIBRARIES += collector/slurm/libslurm.a
 collector_slurm_libslurm_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_slurm_libslurm_a_SOURCES = \
+	collector/slurm/command_times.c \
+	collector/slurm/command_times.h \
 	collector/slurm/node_shapes.c \
 	collector/slurm/permission.c \
 	collector/slurm/query.c \
@@ -126,6 +128,7 @@ collector_collector_SOURCES = \
 	collector/ctl_sync.c \
 	collector/gpu_rows.c \
 	collector/main.c \
+	collector/metrics.c \
 	collector/scheduler.c \
 	collector/startup.c \
 	collector/status.c

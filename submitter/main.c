@@ -20,6 +20,7 @@
 
 #include "common/log.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/check.h"
@@ -180,6 +181,8 @@ conf_swap(struct submitter *s)
 #endif
 	http_use(s->http, checked.http);
 	checked.http = NULL;
+	token_watch_conf(s);
+	token_watch_check(s, time(NULL));
 	cluster_names_conf(s);
 	version_pin(s);
 	policy_set(s);
@@ -233,6 +236,7 @@ on_age(evutil_socket_t fd, short what, void *arg)
 {
 	struct submitter *s = arg;
 
+	token_watch_check(s, time(NULL));
 	intake_upkeep(s->intake);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);

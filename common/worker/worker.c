@@ -431,17 +431,3 @@ worker_check(struct worker *w, uint64_t request, const char *kind,
 	worker_ctl_row(w, request, &row);
 	wr_clear(&row);
 }
-
-void
-worker_metric(struct worker *w, uint64_t request, const char *name,
-    const char *type, const char *help, unsigned long long value)
-{
-	char text[32];
-	struct writer row;
-
-	snprintf(text, sizeof(text), "%llu", value);
-	wr_init(&row, CTL_REPLY_MAX);
-	ctl_row(&row, CTL_T_METRIC, name, type, help, "", text, NULL);
-	worker_ctl_row(w, request, &row);
-	wr_clear(&row);
-}

@@ -38,6 +38,8 @@ void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
 void breaker_status(struct breaker *g, uint64_t request);
+/* The rows of the stage cc-backend, without the oldest item. */
+void breaker_metrics(struct breaker *g, uint64_t request);
 
 /* cc-backend's version, or the newest one while it is not known. */
 enum backend breaker_version(const struct breaker *g);

@@ -35,6 +35,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/directories.c \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
+	supervisor/system/not_protected.c \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \

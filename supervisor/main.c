@@ -19,6 +19,7 @@
 
 #include "common/config_key.h"
 #include "common/crash_point.h"
+#include "common/worker/landlock.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 
@@ -230,6 +231,17 @@ sup_clear(struct supervisor *sup)
 	setup_clear(&sup->setup);
 }
 
+static void
+not_protected_log(const struct setup *setup)
+{
+	struct not_protected np;
+	unsigned i;
+
+	not_protected_find(&np, setup, landlock_abi(), RUN_USER);
+	for (i = 0; i < np.n; i++)
+		log_notice("not protected: %s", np.text[i]);
+}
+
 static int
 serve(struct supervisor *sup)
 {
@@ -239,6 +251,7 @@ serve(struct supervisor *sup)
 		return 1;
 	}
 	unsafe_find(sup);
+	not_protected_log(&sup->setup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	removed_paths_watch(sup);

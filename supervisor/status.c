@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/time_text.h"
+#include "common/worker/landlock.h"
 #include "supervisor/supervisor.h"
 
 #define VALUE_MAX    2048 /* bytes with the NUL */
@@ -91,6 +92,17 @@ crash_rows(const struct output *to, const struct supervisor *sup)
 	}
 }
 
+static void
+not_protected_rows(const struct output *to, const struct supervisor *sup)
+{
+	struct not_protected np;
+	unsigned i;
+
+	not_protected_find(&np, &sup->setup, landlock_abi(), RUN_USER);
+	for (i = 0; i < np.n; i++)
+		row(to, "supervisor", "not_protected", "%s", np.text[i]);
+}
+
 void
 status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 {
@@ -105,6 +117,7 @@ status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 	row(&to, "supervisor", "mode", "%s",
 	    sup->setup.as_root ? "root" : "user");
 	row(&to, "supervisor", "sandbox", "%s", mode_name(sup));
+	not_protected_rows(&to, sup);
 	row(&to, "supervisor", "configuration", "%s", sup->setup.config_path);
 	row(&to, "supervisor", "spool_dir", "%s", sup->setup.spool_dir);
 	row(&to, "supervisor", "generation", "%u", sup->conf.generation);

@@ -46,74 +46,6 @@ nats_conf_free(struct nats_conf *nc)
 	free(nc);
 }
 
-/* The port number; 0 when the text is not one. */
-static unsigned long
-port_read(const char *text)
-{
-	char *end;
-	unsigned long port;
-
-	if (*text < '0' || *text > '9')
-		return 0;
-	port = strtoul(text, &end, 10);
-	return *end == '\0' && port <= 65535 ? port : 0;
-}
-
-/* Splits "host:port", "[v6]:port", "v6" or "host". */
-static int
-host_read(char *text, struct nats_server *server)
-{
-	char *host = text, *end, *colon = strchr(text, ':');
-	unsigned long port = server->port;
-
-	if (*text == '[') {
-		host = text + 1;
-		end = strchr(host, ']');
-		if (end == NULL || (end[1] != '\0' && end[1] != ':'))
-			return -1;
-		if (end[1] == ':')
-			port = port_read(end + 2);
-		*end = '\0';
-	} else if (colon != NULL && strchr(colon + 1, ':') == NULL) {
-		*colon = '\0';
-		port = port_read(colon + 1);
-	}
-	if (port == 0 || *host == '\0' || strlen(host) >= HOST_MAX)
-		return -1;
-	strcpy(server->host, host);
-	server->port = (uint16_t)port;
-	return 0;
-}
-
-/*
- * Splits "host", "host:port", "nats://host" or "tls://[::1]:4222"; port and tls
- * are the defaults.  Returns 0, or -1 when the text has another form.
- */
-static int
-server_read(const char *text, uint16_t port, int tls,
-    struct nats_server *server)
-{
-	char host[HOST_MAX + 16];
-	size_t n;
-
-	server->port = port;
-	server->tls = tls;
-	if (strncmp(text, "nats://", 7) == 0)
-		text += 7;
-	else if (strncmp(text, "tls://", 6) == 0) {
-		text += 6;
-		server->tls = 1;
-	}
-	n = strlen(text);
-	if (n > 0 && text[n - 1] == '/')
-		n--;
-	if (n >= sizeof(host) || strcspn(text, "@/ \t\"\\%") < n)
-		return -1;
-	memcpy(host, text, n);
-	host[n] = '\0';
-	return host_read(host, server);
-}
-
 static int
 read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
     size_t size)
@@ -141,9 +73,9 @@ read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
 			    "login: use natsUser and natsPassword");
 			goto done;
 		}
-		if (server_read(one, (uint16_t)conf_int(conf, CONF_NATS_PORT),
-			conf_bool(conf, CONF_NATS_TLS),
-			&nc->servers[nc->n_servers]) == -1) {
+		if (destination_parse(&nc->servers[nc->n_servers], one,
+			(uint16_t)conf_int(conf, CONF_NATS_PORT),
+			conf_bool(conf, CONF_NATS_TLS)) == -1) {
 			snprintf(reason, size,
 			    "natsServer: \"%.200s\" is "
 			    "not a host, host:port, nats:// or tls:// address",
@@ -371,7 +303,7 @@ set_login(natsOptions *o, struct nats_conf *nc)
 
 static natsStatus
 set_tls(natsOptions *o, const struct nats_conf *nc,
-    const struct nats_server *server)
+    const struct destination *server)
 {
 	const char *ca = nc->ca;
 	natsStatus s;
@@ -415,7 +347,7 @@ set_limits(natsOptions *o)
 }
 
 natsStatus
-nats_conf_options(struct nats_conf *nc, const struct nats_server *server,
+nats_conf_options(struct nats_conf *nc, const struct destination *server,
     const char *address, natsOptions **opts)
 {
 	char url[128];
@@ -482,6 +414,19 @@ nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 	return nc;
 failed:
 	nats_conf_free(nc);
+	return NULL;
+}
+
+const char *
+nats_conf_clear_host(const struct nats_conf *nc)
+{
+	unsigned i;
+
+	if (nc->login != LOGIN_USER && nc->login != LOGIN_TOKEN)
+		return NULL;
+	for (i = 0; i < nc->n_servers; i++)
+		if (!nc->servers[i].tls && !host_is_local(nc->servers[i].host))
+			return nc->servers[i].host;
 	return NULL;
 }
 

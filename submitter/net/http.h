@@ -92,6 +92,8 @@ int http_send(struct http_client *r, struct http_request *req);
 void http_forget(struct http_client *r);
 /* Number of running requests. */
 unsigned http_busy(const struct http_client *r);
+/* 1 when the token is sent to another host without TLS. */
+int http_token_in_clear(const struct http_client *r);
 /* "host:port" for logs. */
 const char *http_where(const struct http_client *r);
 

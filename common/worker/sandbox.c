@@ -30,11 +30,17 @@
 /*
  * Memory, bytes.  The listener has at most 50,000 events and the queue of one
  * channel; the submitter has the records that wait, SQLite's cache, one answer
- * of cc-backend and the stacks of libnats.  The collector's limit would also
- * be that of Slurm's commands.
+ * of cc-backend and the stacks of libnats.  The collector has the running jobs
+ * of all clusters and the records that the submitter has not acknowledged.
+ * Slurm's commands inherit the runner's limit: squeue and sacct keep the whole
+ * answer in memory.
  */
-#define LISTENER_DATA  (256ull << 20)
-#define SUBMITTER_DATA (1024ull << 20)
+static const uint64_t data_max[ROLE__COUNT] = {
+	[ROLE_LISTENER] = 256ull << 20,
+	[ROLE_COLLECTOR] = 2048ull << 20,
+	[ROLE_RUNNER] = 8192ull << 20,
+	[ROLE_SUBMITTER] = 1024ull << 20,
+};
 /* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX 4095
 
@@ -242,9 +248,7 @@ data_limit(enum role role)
 #ifdef SANITIZED
 	return UINT64_MAX;
 #endif
-	if (role == ROLE_LISTENER)
-		return LISTENER_DATA;
-	return role == ROLE_SUBMITTER ? SUBMITTER_DATA : UINT64_MAX;
+	return data_max[role] != 0 ? data_max[role] : UINT64_MAX;
 }
 
 static void
@@ -264,12 +268,13 @@ rlimits_enter(const struct sandbox *sb, struct layers *l)
 /*
  * After the change of the uid, because the limit counts the processes of the
  * uid.  Without its own uid, the worker shares the count with other processes,
- * and only the limit 0 is useful.
+ * and only 0 and the high limit of the runner are useful.
  */
 static void
 nproc_enter(const struct sandbox *sb)
 {
-	if (sb->nproc != UINT64_MAX && (sb->as_root || sb->nproc == 0))
+	if (sb->nproc != UINT64_MAX &&
+	    (sb->as_root || sb->nproc == 0 || sb->role == ROLE_RUNNER))
 		rlimit_lower(RLIMIT_NPROC, "of processes", sb->nproc);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <fcntl.h>
@@ -273,7 +274,7 @@ on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 /*
  * -test: after the parser, the workers check the configuration, too.  They end
  * before they are ready and get no directory, no socket and no neighbour, so
- * that a running daemon is not disturbed.
+ * that a running daemon is not disturbed.  They enter the sandbox as usual.
  */
 static int
 config_test(struct supervisor *sup)
@@ -283,7 +284,9 @@ config_test(struct supervisor *sup)
 	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
 	    conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
-	sup->setup.mode = SANDBOX_OFF; /* a sandbox needs directories */
+	/* The submitter gets the token.  Without directories: no chroot. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+		log_warn("core dumps cannot be disabled");
 	sup->workers.config_test = 1;
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,
 		sup, &most) == -1)

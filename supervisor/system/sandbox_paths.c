@@ -19,6 +19,8 @@
 #define RUNNER_NOFILE	 512
 #define SUBMITTER_NOFILE 512
 #define SUBMITTER_NPROC	 64 /* threads of libnats and curl, twice */
+/* slurmUser may be the user of slurmctld, whose threads count, too. */
+#define RUNNER_NPROC 4096
 
 /* Slurm's commands may read these; see runner/confine/paths.c. */
 static const char *const readable[] = { "/usr", "/lib", "/etc/slurm",
@@ -113,6 +115,7 @@ runner_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb)
 {
 	sb->nofile = RUNNER_NOFILE;
+	sb->nproc = RUNNER_NPROC;
 	secrets_warn(setup, conf);
 	return 0;
 }

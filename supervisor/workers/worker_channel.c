@@ -105,6 +105,9 @@ on_hello(struct child *c, struct reader *r)
 	if (!c->workers->config_test)
 		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 		    (int)c->pid, c->layers);
+	else
+		log_info("%s: sandbox of the test: %s", role_name(c->role),
+		    c->layers);
 	c->workers->events->hello(c);
 }
 

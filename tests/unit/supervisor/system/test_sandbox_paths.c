@@ -58,6 +58,7 @@ test_closed(void)
 	fill(ROLE_RUNNER);
 	CHECK_INT(sb.n_paths, 0);
 	CHECK(sb.root == NULL);
+	CHECK_INT(sb.nproc, 4096);
 }
 
 static void

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 3u
+#define MSG_VERSION 4u
 
 enum role {
 	ROLE_SUPERVISOR,

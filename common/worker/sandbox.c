@@ -85,6 +85,22 @@ sandbox_allow(struct sandbox *sb, const char *path, unsigned access)
 	return 0;
 }
 
+int
+sandbox_allow_port(struct sandbox *sb, uint16_t port)
+{
+	unsigned i;
+
+	for (i = 0; i < sb->n_ports; i++)
+		if (sb->ports[i] == port)
+			return 0;
+	if (sb->n_ports == SANDBOX_PORTS_MAX) {
+		errno = E2BIG;
+		return -1;
+	}
+	sb->ports[sb->n_ports++] = port;
+	return 0;
+}
+
 void
 sandbox_write(struct writer *w, const struct sandbox *sb)
 {
@@ -108,6 +124,9 @@ sandbox_write(struct writer *w, const struct sandbox *sb)
 		wr_u8(w, (uint8_t)sb->paths[i].access);
 		wr_str(w, sb->paths[i].path);
 	}
+	wr_u16(w, (uint16_t)sb->n_ports);
+	for (i = 0; i < (int)sb->n_ports; i++)
+		wr_u16(w, sb->ports[i]);
 }
 
 static void
@@ -127,6 +146,16 @@ read_paths(struct reader *r, struct sandbox *sb)
 			rd_fail(r);
 		free(path);
 	}
+}
+
+static void
+read_ports(struct reader *r, struct sandbox *sb)
+{
+	unsigned i, n = rd_u16(r);
+
+	for (i = 0; i < n && !r->err; i++)
+		if (sandbox_allow_port(sb, rd_u16(r)) == -1)
+			rd_fail(r);
 }
 
 void
@@ -162,6 +191,7 @@ sandbox_read(struct reader *r, struct sandbox *sb)
 	sb->nproc = rd_u64(r);
 	sb->fsize = rd_u64(r);
 	read_paths(r, sb);
+	read_ports(r, sb);
 }
 
 /* Names of the layers in force, and texts about missing ones. */

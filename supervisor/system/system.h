@@ -138,6 +138,12 @@ char **env_worker(const struct conf *conf, enum role role);
 char **env_parser(void);
 void env_free(char **env);
 
+/*
+ * sandbox_paths.c: 1 when the submitter may connect to other TCP ports with b
+ * than with a.
+ */
+int sandbox_ports_differ(const struct conf *a, const struct conf *b);
+
 /* exit_reason.c: how a process ended, as text. */
 /*
  * Opens the kernel log at its end.  Call it before the capabilities are

@@ -2,7 +2,7 @@
 /*
  * Reads the keys of NATS and makes libnats' options of them.  libnats gets the
  * secrets from memory, because the chroot has no files.  libnats keeps a copy
- * of a password; this process cannot wipe that copy.
+ * of a password and of a user's JWT; this process cannot wipe these copies.
  */
 #include "config.h"
 
@@ -19,6 +19,11 @@
 /* Limit for a write that the broker does not read. */
 #define WRITE_MS 3000
 /* Interval of pings; PINGS_OUT pings without answer end the connection. */
+/*
+ * TLS 1.2 is the first version with these ciphers, and libnats has no option for
+ * the version.  TLS 1.3 has a list of its own.
+ */
+#define CIPHERS	  "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM"
 #define PING_MS	  20000
 #define PINGS_OUT 2
 
@@ -245,7 +250,7 @@ on_sign(char **error, unsigned char **signature, int *len, const char *nonce,
 static char *
 json_escaped(const char *s)
 {
-	char *out = malloc(strlen(s) * 6 + 1), *p = out;
+	char *out = secret_alloc(strlen(s) * 6 + 1), *p = out;
 
 	if (out == NULL)
 		return NULL;
@@ -310,6 +315,8 @@ set_tls(natsOptions *o, const struct nats_conf *nc,
 	size_t len;
 
 	s = natsOptions_SetSecure(o, server->tls != 0);
+	if (s == NATS_OK)
+		s = natsOptions_SetCiphers(o, CIPHERS);
 	if (s == NATS_OK && ca == NULL)
 		ca = system_ca(&len);
 	if (s == NATS_OK && ca != NULL)

@@ -420,7 +420,7 @@ http_token_in_clear(const struct http_client *r)
 {
 	struct destination d;
 
-	return http_usable(r) && r->conf->token != NULL &&
+	return http_usable(r) && r->conf->auth != NULL &&
 	    destination_parse_url(&d, r->conf->base) == 0 && !d.tls &&
 	    !host_is_local(d.host);
 }

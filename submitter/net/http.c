@@ -425,6 +425,14 @@ http_token_in_clear(const struct http_client *r)
 	    !host_is_local(d.host);
 }
 
+const struct token_expiry *
+http_token_expiry(const struct http_client *r)
+{
+	static const struct token_expiry none = { .kind = TOKEN_NONE };
+
+	return r->conf != NULL ? &r->conf->expiry : &none;
+}
+
 const char *
 http_where(const struct http_client *r)
 {

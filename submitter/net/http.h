@@ -12,6 +12,7 @@
 
 #include "common/codec.h"
 #include "common/conf.h"
+#include "submitter/net/token_expiry.h"
 #include "submitter/payload/backend_version.h"
 
 struct event_base;
@@ -94,6 +95,8 @@ void http_forget(struct http_client *r);
 unsigned http_busy(const struct http_client *r);
 /* 1 when the token is sent to another host without TLS. */
 int http_token_in_clear(const struct http_client *r);
+/* The expiry of the token in use; never NULL. */
+const struct token_expiry *http_token_expiry(const struct http_client *r);
 /* "host:port" for logs. */
 const char *http_where(const struct http_client *r);
 

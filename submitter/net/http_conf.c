@@ -175,6 +175,7 @@ token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 		return "out of memory";
 	memcpy(rc->auth, AUTH_HEADER, sizeof(AUTH_HEADER) - 1);
 	memcpy(rc->auth + sizeof(AUTH_HEADER) - 1, p, n);
+	token_expiry_read(rc->auth + sizeof(AUTH_HEADER) - 1, &rc->expiry);
 	return NULL;
 }
 

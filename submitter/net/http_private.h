@@ -18,6 +18,7 @@ struct http_conf {
 	int literal; /* the host is an address */
 	/* "X-Auth-Token: ..." of secret.h; NULL = no token */
 	char *auth;
+	struct token_expiry expiry;
 	char *ca; /* PEM; NULL = the system's */
 	size_t ca_len;
 	struct curl_slist *headers; /* owned; without the token */

@@ -533,6 +533,10 @@ breaker_status(struct breaker *g, uint64_t request)
 		    state_names[g->state]);
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
+	if (http_token_in_clear(g->s->http))
+		worker_status(w, request, "token_in_clear",
+		    "the token is readable in the network: use https in "
+		    "ccRestUrl");
 	worker_status(w, request, "last_answer", "%s", g->last);
 }
 

@@ -371,15 +371,21 @@ lane_reconcile(struct submitter *s)
 	reconcile_backend_up(s->reconcile);
 }
 
+/*
+ * The record of a new cluster may not be committed yet: its run must not be
+ * picked before the list.
+ */
 static void
 lane_rest(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	rest_delivery_run(s->rest);
 }
 
 static void
 lane_nats(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	nats_delivery_run(s->nats_delivery);
 }
 

@@ -340,6 +340,8 @@ reload_begin(struct supervisor *sup)
 		sup->reload_pending = 1;
 		return;
 	}
+	/* The new configuration may have a name of the new hosts file. */
+	resolver_files_check(&sup->workers);
 	log_info("reading %s again", sup->setup.config_path);
 	notify_reloading();
 	if (sup->reload_ops->parse(sup, on_parsed) == -1)

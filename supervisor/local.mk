@@ -35,6 +35,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/directories.c \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
+	supervisor/system/metrics_socket.c \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \
@@ -70,6 +71,7 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/removed_paths.c \
+	supervisor/scrape.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \
 	supervisor/supervisor.h

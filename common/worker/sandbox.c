@@ -35,6 +35,7 @@
  */
 #define LISTENER_DATA  (256ull << 20)
 #define SUBMITTER_DATA (1024ull << 20)
+#define EXPORTER_DATA  (64ull << 20) /* pages and connections */
 /* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX 4095
 
@@ -244,6 +245,8 @@ data_limit(enum role role)
 #endif
 	if (role == ROLE_LISTENER)
 		return LISTENER_DATA;
+	if (role == ROLE_EXPORTER)
+		return EXPORTER_DATA;
 	return role == ROLE_SUBMITTER ? SUBMITTER_DATA : UINT64_MAX;
 }
 

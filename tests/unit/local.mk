@@ -3,6 +3,7 @@
 # the names of the product's; a program has one list.
 include tests/unit/common/local.mk
 include tests/unit/listener/local.mk
+include tests/unit/exporter/local.mk
 include tests/unit/hook/local.mk
 include tests/unit/ctl/local.mk
 include tests/unit/collector/local.mk

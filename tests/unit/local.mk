@@ -18,6 +18,10 @@ EXTRA_DIST += tests/unit/check.h tests/data
 dist_check_SCRIPTS += tests/unit/test_docs
 TESTS += tests/unit/test_docs
 
+dist_check_SCRIPTS += tests/prometheus/test_alerts
+TESTS += tests/prometheus/test_alerts
+EXTRA_DIST += tests/prometheus/alerts.yml tests/prometheus/board
+
 check_PROGRAMS += test_wire
 TESTS += test_wire
 test_wire_SOURCES = tests/wire/test_wire.c

@@ -9,6 +9,9 @@ backend_up
 port=$(lib freeport 1)
 conf "metricsListen=127.0.0.1:$port"
 suite_up
+hooks_on
+job=$(batch labalice "true" -n1)
+is "a job comes and goes" wait_for 60 backend_has_ended "$job"
 url=http://127.0.0.1:$port/metrics
 exporter_pid() { ctl -j status | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["exporter"]["pid"])'; }
 get() { curl -sS --max-time 20 -o "$T/page" -w '%{http_code}' "$@"; }
@@ -90,10 +93,16 @@ is "the submitter is the same" [ "$(ctl -j status | python3 -c 'import json, sys
 
 # a real Prometheus
 if command -v prometheus >/dev/null; then
-	prometheus_up "127.0.0.1:$port" 1
+	prometheus_up "127.0.0.1:$port" 1 "$SYS/../../../etc/prometheus/cc-slurm-adapter.rules.yml"
 	up() { prometheus_ask 'up{job="csa"}' | grep -q '"1"'; }
 	is "Prometheus scrapes it" wait_for 20 up
-	is "and has the samples" grep -q cc_slurm_adapter_build_info <<<"$(prometheus_ask cc_slurm_adapter_build_info)"
+	rules_loaded() { curl -sS "http://$PROMETHEUS/api/v1/rules" | grep -q CcTokenExpired; }
+	is "and loads the alert rules" rules_loaded
+	scraped_often() { prometheus_ask 'count_over_time(up{job="csa"}[1m]) >= 4' | grep -q csa; }
+	is "it has scraped it several times" wait_for 30 scraped_often
+	is "each query of the board returns data" "$SYS/../../prometheus/board" "$PROMETHEUS"
+	firing() { curl -sS "http://$PROMETHEUS/api/v1/alerts" | grep -o '"state":"firing"'; }
+	is "no alert fires on a healthy lab" not firing
 	prometheus_down
 fi
 suite_down

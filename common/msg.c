@@ -18,6 +18,7 @@
 #define KEYS	 (1024u * 1024) /* a batch of run keys */
 #define FILE_MAX (256u * 1024)	/* resolv.conf, hosts */
 #define QUESTION (64u * 1024)	/* struct question with all its ids */
+#define SUMMARY	 (16u * 1024)	/* struct summary with all its problems */
 
 /* Sender, receiver, length, with or without a descriptor. */
 static const struct msg_rule {
@@ -110,6 +111,8 @@ static const struct msg_rule {
 	[MSG_METRIC_END] = { "metric-end", BIT(SUPERVISOR), BIT(EXPORTER), 0, 0,
 	    false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
+	[MSG_SUMMARY] = { "summary", NEIGHBOURS, BIT(SUPERVISOR), 49, SUMMARY,
+	    false },
 };
 
 static const char *const roles[ROLE__COUNT] = {

@@ -91,6 +91,8 @@ enum msg_type {
 	MSG_SCRAPE,	/* no payload; metric rows and their end follow */
 	MSG_METRIC,	/* one row of CTL_T_METRIC (ctl.h) */
 	MSG_METRIC_END, /* no payload */
+	/* worker to supervisor */
+	MSG_SUMMARY, /* struct summary (summary.h): replaces the last one */
 	MSG__COUNT
 };
 

@@ -23,12 +23,14 @@
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
+#include "submitter/check.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
+#include "submitter/net/secret.h"
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
@@ -47,11 +49,7 @@
 #define AGE_ROWS    512
 
 /* Built by conf_check, not in force yet. */
-static struct {
-	struct payload *payload;
-	struct http_conf *http;
-	struct nats_conf *nats;
-} checked;
+static struct check_conf checked;
 
 /* Runs that were quarantined before the spool was open. */
 static struct run_key quarantined[QUARANTINE_MAX];
@@ -109,6 +107,8 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 		next_drop();
 		return -1;
 	}
+	checked.with_rest = conf_bool(next, CONF_CC_REST_SUBMIT);
+	checked.with_nats = *conf_str(next, CONF_NATS_SERVER) != '\0';
 	return 0;
 }
 
@@ -165,11 +165,23 @@ ca_write(void)
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
-		log_warn("%s", HTTP_CA_PATH);
+		log_warn("cannot write %s", HTTP_CA_PATH);
 	if (fd != -1)
 		close(fd);
 }
 #endif
+
+static void
+secrets_report(void)
+{
+	static int reported;
+
+	if (!secret_is_unlocked() || reported)
+		return;
+	reported = 1;
+	log_info("the memory of the secrets cannot be locked and may be "
+		 "swapped: raise LimitMEMLOCK= of the unit");
+}
 
 static void
 conf_swap(struct submitter *s)
@@ -191,6 +203,7 @@ conf_swap(struct submitter *s)
 	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
+	secrets_report();
 }
 
 /*
@@ -358,15 +371,21 @@ lane_reconcile(struct submitter *s)
 	reconcile_backend_up(s->reconcile);
 }
 
+/*
+ * The record of a new cluster may not be committed yet: its run must not be
+ * picked before the list.
+ */
 static void
 lane_rest(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	rest_delivery_run(s->rest);
 }
 
 static void
 lane_nats(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	nats_delivery_run(s->nats_delivery);
 }
 
@@ -485,6 +504,32 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		intake_receive(s->intake, h, r);
 }
 
+/* -test: the configuration is checked and not in force, the spool not open. */
+static void
+on_check(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	struct submitter *s = w->arg;
+
+	if (w->serving || (req->text[0] == '\0' && checked.payload == NULL))
+		worker_ctl_end(w, request, CTL_ERROR,
+		    "the submitter does not support this request");
+	else if (req->text[0] != '\0')
+		check_cluster(s, request, req->text);
+	else {
+		check_begin(s, request, &checked);
+		memset(&checked, 0, sizeof(checked));
+	}
+}
+
+static void
+on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	if (req->verb == CTL_CHECK)
+		on_check(w, request, req);
+	else
+		ctl_on_request(w, request, req);
+}
+
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
@@ -494,6 +539,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 		commit_now(s->commit);
 		spool_close(s->spool);
 	}
+	secret_wipe_all();
 	worker_exit(w);
 }
 
@@ -507,8 +553,9 @@ static const struct worker_ops ops = {
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
 	.on_neighbour = on_neighbour,
-	.on_ctl = ctl_on_request,
+	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = submitter_summary,
 };
 
 /*

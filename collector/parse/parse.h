@@ -227,6 +227,12 @@ struct node_shape {
 int node_record(struct span line, char host[HOST_MAX],
     struct node_shape *shape);
 /*
+ * The number of GPUs that Slurm has configured for the node of such a line, 0 if
+ * its Gres= is malformed.  *gres is this text, in line; p is NULL without it.
+ */
+uint32_t node_gpus(struct span line, const struct gres_names *names,
+    struct span *gres);
+/*
  * Reads the state of a node and its resources in use from a line of `scontrol
  * show node -d -o`.  node->states gets one word of cc-backend's, "" for a node
  * that does not exist yet; the number of jobs stays 0.  Returns 0, or -1 when
@@ -250,6 +256,8 @@ int config_pair(struct span line, struct span *key, struct span *v);
 struct sdiag {
 	int64_t clock; /* slurmctld's time, epoch seconds */
 	int64_t queue; /* messages that wait for slurmdbd */
+	/* begin of its counters, epoch; 0 = it has just been started */
+	int64_t since;
 };
 void sdiag_line(struct sdiag *d, struct span line);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/destination.h"
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
@@ -257,7 +258,7 @@ conf_metrics_address(const char *value, struct conf_address *address)
 	    conf_address_parse(text, address) == -1)
 		return -1;
 	return address->kind == CONF_ADDRESS_UNIX ||
-		conf_host_is_local(address->host) ?
+		host_is_local(address->host) ?
 	    0 :
 	    -1;
 }
@@ -272,18 +273,4 @@ conf_format_metrics(const char *value)
 	return "must be a loopback address and a port, as 127.0.0.1:9310 or "
 	       "[::1]:9310, or the absolute path of a UNIX socket of at most "
 	       "107 bytes";
-}
-
-int
-conf_host_is_local(const char *host)
-{
-	struct in6_addr six;
-	struct in_addr four;
-
-	if (strcasecmp(host, "localhost") == 0)
-		return 1;
-	if (inet_pton(AF_INET, host, &four) == 1)
-		return (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
-	return inet_pton(AF_INET6, host, &six) == 1 &&
-	    IN6_IS_ADDR_LOOPBACK(&six);
 }

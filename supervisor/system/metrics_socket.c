@@ -102,7 +102,8 @@ metrics_socket_close(struct setup *setup)
 	setup->metrics_fd = -1;
 	if (setup->metrics_path != NULL && unlink(setup->metrics_path) == -1 &&
 	    errno != ENOENT)
-		log_warn("socket %s", setup->metrics_path);
+		log_warn("metricsListen: the socket %s is not removed",
+		    setup->metrics_path);
 	free(setup->metrics_path);
 	setup->metrics_path = NULL;
 }

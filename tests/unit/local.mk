@@ -15,8 +15,8 @@ include tests/unit/runner/confine/local.mk
 # All of a folder that only holds data is in the tarball.
 EXTRA_DIST += tests/unit/check.h tests/data
 
-dist_check_SCRIPTS += tests/unit/test_docs
-TESTS += tests/unit/test_docs
+dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages
+TESTS += tests/unit/test_docs tests/unit/test_messages
 
 dist_check_SCRIPTS += tests/prometheus/test_alerts
 TESTS += tests/prometheus/test_alerts

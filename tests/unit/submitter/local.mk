@@ -14,11 +14,6 @@ test_nats_message_SOURCES = tests/unit/submitter/payload/test_nats_message.c \
 	tests/unit/submitter/payload/sample.h
 test_nats_message_LDADD = $(PAYLOAD_LIBS)
 
-check_PROGRAMS += test_nodelist
-TESTS += test_nodelist
-test_nodelist_SOURCES = tests/unit/submitter/payload/test_nodelist.c
-test_nodelist_LDADD = $(PAYLOAD_LIBS)
-
 check_PROGRAMS += test_payload
 TESTS += test_payload
 test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \
@@ -89,6 +84,11 @@ test_http_SOURCES = tests/unit/submitter/net/test_http.c
 test_http_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 test_http_LDADD = $(NET_LIBS)
 
+check_PROGRAMS += test_token_memory
+TESTS += test_token_memory
+test_token_memory_SOURCES = tests/unit/submitter/net/test_token_memory.c
+test_token_memory_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_token_memory_LDADD = $(NET_LIBS)
 check_PROGRAMS += test_secret
 TESTS += test_secret
 test_secret_SOURCES = tests/unit/submitter/net/test_secret.c

@@ -39,6 +39,8 @@ common_libcommon_a_SOURCES = \
 	common/metrics_text.h \
 	common/msg.c \
 	common/msg.h \
+	common/nodelist.c \
+	common/nodelist.h \
 	common/permanent.c \
 	common/permanent.h \
 	common/slurm_conf.c \

@@ -94,6 +94,9 @@ int watch_run(const struct ctl_args *args);
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 
+/* gpus.c: the reply to `gpus` as text. */
+void print_gpus(const struct ctl_reply *reply);
+
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
 /* style.c: what standard output can show */

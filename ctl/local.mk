@@ -7,6 +7,7 @@ ctl_libctl_a_SOURCES = \
 	ctl/cell.c \
 	ctl/client.c \
 	ctl/ctl.h \
+	ctl/gpus.c \
 	ctl/options.c \
 	ctl/print_json.c \
 	ctl/print_metrics.c \

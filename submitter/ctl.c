@@ -467,6 +467,9 @@ ctl_on_request(struct worker *w, uint64_t request,
 	case CTL_METRICS:
 		metrics_send(s, request);
 		break;
+	case CTL_GPUS:
+		ctl_gpus(s, request);
+		break;
 	case CTL_SPOOL:
 		ctl_spool_step(s, request, req);
 		break;

@@ -15,6 +15,7 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/format.c \
 	supervisor/config/key_names.c \
 	supervisor/config/line_numbers.c \
+	supervisor/config/migrate.c \
 	supervisor/config/nats_login.c \
 	supervisor/config/parse.c \
 	supervisor/config/parser_main.c \

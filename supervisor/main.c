@@ -350,6 +350,17 @@ daemon_main(const struct options *options)
 	return options->test ? config_test(&sup) : serve(&sup);
 }
 
+/* The file is the argument, that of -config, or the default. */
+static int
+migrate_main(const struct options *options)
+{
+	const char *path = options->config != NULL ? options->config :
+						     CONFIG_DEFAULT;
+
+	log_init("config", LOG_LEVEL_ERROR);
+	return migrate_run(options->file != NULL ? options->file : path);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -370,5 +381,7 @@ main(int argc, char **argv)
 		options_usage();
 		return 0;
 	}
+	if (options.migrate)
+		return migrate_main(&options);
 	return daemon_main(&options);
 }

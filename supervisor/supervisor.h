@@ -89,6 +89,8 @@ struct options {
 	int daemon;
 	int test;
 	int help;
+	int migrate;
+	const char *file; /* the first argument after the flags, or NULL */
 };
 /* 0, or -1 with a text in wrong. */
 int options_parse(struct options *options, int argc, char **argv, char *wrong,

@@ -60,6 +60,11 @@ TESTS += test_msg
 test_msg_SOURCES = tests/unit/common/test_msg.c
 test_msg_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_nodelist
+TESTS += test_nodelist
+test_nodelist_SOURCES = tests/unit/common/test_nodelist.c
+test_nodelist_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_job
 TESTS += test_job
 test_job_SOURCES = tests/unit/common/test_job.c

@@ -10,6 +10,11 @@ TESTS += test_ctl_print
 test_ctl_print_SOURCES = tests/unit/ctl/test_print.c
 test_ctl_print_LDADD = ctl/libctl.a common/libcommon.a
 
+check_PROGRAMS += test_ctl_gpus
+TESTS += test_ctl_gpus
+test_ctl_gpus_SOURCES = tests/unit/ctl/test_gpus.c
+test_ctl_gpus_LDADD = ctl/libctl.a common/libcommon.a
+
 check_PROGRAMS += test_ctl_watch
 TESTS += test_ctl_watch
 test_ctl_watch_SOURCES = tests/unit/ctl/test_watch.c

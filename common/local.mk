@@ -37,6 +37,9 @@ common_libcommon_a_SOURCES = \
 	common/log.h \
 	common/metrics_text.c \
 	common/metrics_text.h \
+	common/log_ids.h \
+	common/log_line.c \
+	common/log_line.h \
 	common/msg.c \
 	common/msg.h \
 	common/nodelist.c \

@@ -37,6 +37,10 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
 	supervisor/system/host_check.c \
+	supervisor/system/log_output.c \
+	supervisor/system/log_output.h \
+	supervisor/system/log_pipe.c \
+	supervisor/system/log_pipe.h \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \

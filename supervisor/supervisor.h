@@ -66,6 +66,8 @@ struct supervisor {
 	uint32_t generations; /* numbers used so far */
 	struct workers workers;
 	struct parser *parser; /* the parser at work, or NULL */
+	/* standard error of the last parser, which may still run; or NULL */
+	struct log_pipe *parser_log;
 	const struct reload_ops *reload_ops;
 	struct reload reload;
 	int reload_pending;		/* requested during another one */

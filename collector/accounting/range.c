@@ -94,6 +94,7 @@ range_begin(struct accounting *l)
 	oldest = now - c->set->max_span;
 	if (from < oldest) {
 		if (from > 0 && log_allowed(&l->skipping, &suppressed)) {
+			log_about(LOG_ID_ACCOUNTING_SKIPPED, NULL, 0);
 			log_errorx(
 			    "accounting%s was read up to %s; %s before "
 			    "slurmQueryMaxSpan are skipped; run "

@@ -125,6 +125,9 @@ report_down(struct breaker *g, enum breaker_state state)
 {
 	const char *where = http_where(g->s->http);
 
+	log_about(state == BREAKER_UNAUTHORIZED ? LOG_ID_TOKEN_REFUSED :
+						  LOG_ID_BACKEND_DOWN,
+	    NULL, 0);
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx(
 		    "cc-backend at %s refuses the token (%s): nothing is "
@@ -182,6 +185,7 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
+		log_about(LOG_ID_BACKEND_UP, NULL, 0);
 		log_notice("cc-backend at %s is reachable again after %s; "
 			   "%llu runs wait",
 		    http_where(g->s->http),

@@ -282,6 +282,7 @@ intake_quarantine(struct intake *b, const struct run_key *key)
 {
 	struct spool_run run;
 
+	log_about(LOG_ID_QUARANTINED, key->cluster, key->job);
 	log_errorx("%s is in quarantine: a worker died twice on its record",
 	    run_key_text(key));
 	if (b->n_quarantined < QUARANTINE_MAX)

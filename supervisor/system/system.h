@@ -148,11 +148,11 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 /* spawn.c */
 /*
  * fork and exec of one of our own programs in a session of its own:
- * descriptor 3 is fd, 0 and 1 are /dev/null, envp is its whole environment.
- * The pid, or -1 with errno.
+ * descriptor 3 is fd, 2 is log, 0 and 1 are /dev/null, envp is its whole
+ * environment.  The pid, or -1 with errno.
  */
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
-    int fd);
+    int fd, int log);
 
 /* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
 char **env_worker(const struct conf *conf, enum role role);

@@ -90,6 +90,7 @@ quarantine_note_exit(struct child *c, int status)
 		    role_name(c->role), run_key_text(&key));
 		return;
 	}
+	log_about(LOG_ID_QUARANTINED, key.cluster, key.job);
 	log_errorx("the %s crashed again while it handled %s: the run is put "
 		   "in quarantine",
 	    role_name(c->role), run_key_text(&key));

@@ -102,9 +102,11 @@ on_hello(struct child *c, struct reader *r)
 		return;
 	}
 	c->state = CHILD_SANDBOXED;
-	if (!c->workers->config_test)
+	if (!c->workers->config_test) {
+		log_about(LOG_ID_SANDBOX, NULL, 0);
 		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 		    (int)c->pid, c->layers);
+	}
 	c->workers->events->hello(c);
 }
 

@@ -17,6 +17,7 @@
 #include "common/ipc/channel.h"
 #include "common/summary.h"
 #include "common/worker/inflight.h"
+#include "supervisor/system/log_pipe.h"
 #include "supervisor/system/system.h"
 
 #define WORKERS	   4
@@ -38,6 +39,7 @@ struct child {
 	enum child_state state;
 	pid_t pid;		   /* 0 when down */
 	struct channel *channel;   /* NULL when down or broken */
+	struct log_pipe *log;	   /* its standard error; NULL when down */
 	struct inflight *inflight; /* of this process; may be NULL */
 	struct event *restart;	   /* timer: start it again */
 	struct event *deadline;	   /* timer: the grace is over */

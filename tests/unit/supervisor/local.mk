@@ -29,6 +29,15 @@ check_PROGRAMS += test_sockets
 TESTS += test_sockets
 test_sockets_SOURCES = tests/unit/supervisor/system/test_sockets.c
 test_sockets_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_log_output test_log_pipe
+TESTS += test_log_output test_log_pipe
+test_log_output_SOURCES = tests/unit/supervisor/system/test_log_output.c \
+	tests/unit/supervisor/system/log_capture.h
+test_log_output_LDADD = $(SYSTEM_LIBS)
+test_log_pipe_SOURCES = tests/unit/supervisor/system/test_log_pipe.c \
+	tests/unit/supervisor/system/log_capture.h
+test_log_pipe_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_log_pipe_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_spawn
 TESTS += test_spawn
 test_spawn_SOURCES = tests/unit/supervisor/system/test_spawn.c

@@ -58,6 +58,7 @@ int reply_is_degraded(const struct ctl_reply *reply);
 /* options.c: the command line. */
 
 struct ctl_args {
+	const char *verb;   /* as given */
 	const char *socket; /* of -s; NULL = see socket_find() */
 	const char *config; /* of -c, or NULL */
 	int json;
@@ -84,6 +85,20 @@ extern const char args_usage[];
  * of -c cannot be read.
  */
 int socket_find(struct ctl_args *args, char *reason, size_t size);
+
+/*
+ * progress.c: a line on standard error, if that is a terminal.  One command at
+ * a time; all functions do nothing between progress_end() and progress_begin().
+ */
+
+/* what is borrowed until progress_end(). */
+void progress_begin(const char *what);
+/* total = 0: not known. */
+void progress_show(uint64_t done, uint64_t total, const char *unit);
+/* The daemon has not replied yet; most: its time limit in seconds. */
+void progress_wait(unsigned most);
+/* Removes the line. */
+void progress_end(void);
 
 /*
  * watch.c: the live screen, or one screen when standard input or output is no

@@ -16,6 +16,7 @@ ctl_libctl_a_SOURCES = \
 	ctl/print_status.c \
 	ctl/print_text.c \
 	ctl/socket.c \
+	ctl/progress.c \
 	ctl/quantile.c \
 	ctl/spool.c \
 	ctl/style.c \

@@ -400,5 +400,6 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 		return "-c and -s exclude each other";
 	if (i >= argc)
 		return "a verb is required";
+	args->verb = argv[i];
 	return verb_or_special_parse(args, argv + i);
 }

@@ -122,7 +122,10 @@ collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
 	collector/clusters.c \
 	collector/collector.h \
+	collector/ctl_explain.c \
 	collector/ctl_sync.c \
+	collector/explain_reason.c \
+	collector/explain_reason.h \
 	collector/main.c \
 	collector/scheduler.c \
 	collector/startup.c \

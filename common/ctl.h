@@ -33,18 +33,22 @@ enum ctl_verb {
 	 * Import: limit = lines of earlier steps; root only.
 	 */
 	CTL_SPOOL,
-	CTL_REPAIR, /* submitter: runs stopped by others; root only */
+	CTL_REPAIR,	   /* submitter: runs stopped by others; root only */
+	CTL_EXPLAIN,	   /* submitter: the runs of the jobs in ids */
+	CTL_EXPLAIN_SLURM, /* collector: why these jobs have no run here */
+	CTL_HISTORY,	   /* submitter: counters of each minute and hour */
 	CTL__COUNT
 };
 
-#define CTL_FLAG_REJECTED 1u
-#define CTL_FLAG_DRY_RUN  2u
-#define CTL_FLAG_FORCE	  4u
-#define CTL_FLAG_ALL	  32u
-#define CTL_FLAG_START	  64u /* START alone: no stops; neither: both */
-#define CTL_FLAG_STOP	  128u
-#define CTL_FLAG_STATUS	  256u /* the progress */
-#define CTL_FLAG_CANCEL	  512u
+#define CTL_FLAG_REJECTED  1u
+#define CTL_FLAG_DRY_RUN   2u
+#define CTL_FLAG_FORCE	   4u
+#define CTL_FLAG_ALL	   32u
+#define CTL_FLAG_START	   64u /* START alone: no stops; neither: both */
+#define CTL_FLAG_STOP	   128u
+#define CTL_FLAG_STATUS	   256u /* the progress */
+#define CTL_FLAG_CANCEL	   512u
+#define CTL_FLAG_ANONYMIZE 1024u /* names of users and jobs are replaced */
 
 /* The field a of CTL_SPOOL. */
 enum ctl_spool {
@@ -87,6 +91,12 @@ enum ctl_table {
 	 */
 	CTL_T_SPOOL,
 	CTL_T_ROWS, /* of the queue: shown, not_shown */
+	/*
+	 * cluster, job, start (of the run; empty = none), time (epoch, s, with
+	 * milliseconds; empty = now), event, text
+	 */
+	CTL_T_EXPLAIN,
+	CTL_T_HISTORY, /* span (minute or hour), time (epoch), counter, value */
 	CTL_T__COUNT
 };
 

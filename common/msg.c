@@ -99,6 +99,8 @@ static const struct msg_rule {
 	    BIT(COLLECTOR), 21, 17 + NAME, false },
 	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR),
 	    BIT(SUBMITTER), 2, 2, false },
+	[MSG_HOOK_CALLED] = { "hook-called", BIT(COLLECTOR), BIT(SUBMITTER), 21,
+	    17 + NAME, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 };
 

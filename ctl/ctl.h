@@ -77,6 +77,16 @@ extern const char args_usage[];
  */
 int socket_find(struct ctl_args *args, char *reason, size_t size);
 
+/*
+ * explain.c: one request, and a second one for jobs that the suite does not
+ * have.  Returns the exit status.
+ */
+int explain_run(struct ctl_args *args);
+/* The events of the reply, grouped by run. */
+void print_explain(const struct ctl_reply *reply);
+/* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
+void event_time(const char *field, char *buf, size_t size);
+
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 

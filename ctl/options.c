@@ -26,6 +26,10 @@ const char args_usage[] =
     "                                read the runs that ended in this range\n"
     "  backfill --status | --cancel  print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
+    "  explain ID... [--cluster NAME] [--anonymize]\n"
+    "                                the life of each run of these jobs, or why\n"
+    "                                there is none\n"
+    "  history                       counters of each minute and hour\n"
     "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
     "  reload                        read the configuration again\n"
     "  metrics [--prometheus]        print all metrics in OpenMetrics format, or\n"
@@ -66,6 +70,9 @@ static const struct verb {
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },
+	{ "explain", CTL_EXPLAIN, TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER,
+	    CTL_FLAG_ANONYMIZE },
+	{ "history", CTL_HISTORY, 0, 0 },
 };
 
 static const struct {
@@ -78,6 +85,7 @@ static const struct {
 	{ "--all", CTL_FLAG_ALL },
 	{ "--status", CTL_FLAG_STATUS },
 	{ "--cancel", CTL_FLAG_CANCEL },
+	{ "--anonymize", CTL_FLAG_ANONYMIZE },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -35,6 +35,9 @@ static const struct {
 	[CTL_BACKFILL] = { W_, 0 },
 	[CTL_SPOOL] = { W_, 0 },
 	[CTL_REPAIR] = { W_, 1 },
+	[CTL_EXPLAIN] = { W_, 0 },
+	[CTL_EXPLAIN_SLURM] = { C_, 0 },
+	[CTL_HISTORY] = { W_, 0 },
 };
 
 static void request_next_worker(struct client *c);

@@ -13,6 +13,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 
+struct check;
 struct explain_slurm;
 struct startup;
 struct sync_report;
@@ -43,6 +44,7 @@ struct collector {
 	struct sync_report *sync_report;
 	struct explain_slurm *explain_slurm;
 	struct controller_role *controller_role;
+	struct check *check;
 };
 
 /* clusters.c */
@@ -94,8 +96,19 @@ void explain_slurm_begin(struct explain_slurm *v, uint64_t request,
     const struct ctl_request *req);
 
 /* status.c */
-
 void status_rows(struct collector *col, uint64_t request);
+/* metrics.c */
 void status_metrics(struct collector *col, uint64_t request);
+
+/* check.c: the checklist of -test */
+
+struct check *check_new(struct collector *col);
+/* Answers the request in 20 s, with rows of CTL_T_CHECK. */
+void check_begin(struct check *k, uint64_t request);
+/* Reports each cluster whose start is over or has failed. */
+void check_kick(struct check *k);
+
+/* gpu_rows.c: the rows of `gpus`; ends the request. */
+void gpu_rows(struct collector *col, uint64_t request);
 
 #endif

@@ -33,7 +33,13 @@ enum ctl_verb {
 	 * Import: limit = lines of earlier steps; root only.
 	 */
 	CTL_SPOOL,
-	CTL_REPAIR,	   /* submitter: runs stopped by others; root only */
+	CTL_REPAIR, /* submitter: runs stopped by others; root only */
+	/*
+	 * collector, submitter: the checklist of -test; the submitter of a
+	 * cluster, if text names one.  Only the supervisor of -test sends it.
+	 */
+	CTL_CHECK,
+	CTL_GPUS,	   /* collector, submitter: nodes with GPUs */
 	CTL_EXPLAIN,	   /* submitter: the runs of the jobs in ids */
 	CTL_EXPLAIN_SLURM, /* collector: why these jobs have no run here */
 	CTL_HISTORY,	   /* submitter: counters of each minute and hour */
@@ -90,7 +96,13 @@ enum ctl_table {
 	 * next row), text
 	 */
 	CTL_T_SPOOL,
-	CTL_T_ROWS, /* of the queue: shown, not_shown */
+	CTL_T_ROWS,  /* of the queue: shown, not_shown */
+	CTL_T_CHECK, /* kind (ok, warn, cluster, hook), text */
+	/*
+	 * cluster, host, count, gres, map, topology: empty where the sender
+	 * does not know the value
+	 */
+	CTL_T_GPUS,
 	/*
 	 * cluster, job, start (of the run; empty = none), time (epoch, s, with
 	 * milliseconds; empty = now), event, text

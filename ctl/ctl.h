@@ -58,7 +58,8 @@ struct ctl_args {
 	const char *config; /* of -c, or NULL */
 	int json;
 	int prometheus;	  /* metrics in Prometheus' older text form */
-	const char *file; /* to import or check; "-" = stdin */
+	int report;	  /* the page of all */
+	const char *file; /* to import, check or write; "-" = stdin, stdout */
 	struct ctl_request req;
 };
 
@@ -87,6 +88,9 @@ int explain_run(struct ctl_args *args);
 void print_explain(const struct ctl_reply *reply);
 /* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
 void event_time(const char *field, char *buf, size_t size);
+
+/* report.c: writes the page.  Returns the exit status. */
+int report_run(const struct ctl_args *args);
 
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);

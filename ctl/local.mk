@@ -12,6 +12,10 @@ ctl_libctl_a_SOURCES = \
 	ctl/print_json.c \
 	ctl/print_metrics.c \
 	ctl/print_text.c \
+	ctl/report.c \
+	ctl/report.h \
+	ctl/report_config.c \
+	ctl/report_plots.c \
 	ctl/socket.c \
 	ctl/spool.c
 

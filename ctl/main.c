@@ -99,6 +99,8 @@ main(int argc, char **argv)
 	}
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
+	if (args.report)
+		return report_run(&args);
 	if (args.req.verb == CTL_EXPLAIN)
 		return explain_run(&args);
 	if (request_send(args.socket, &args.req, &reply, reason,

@@ -30,6 +30,8 @@ const char args_usage[] =
     "                                the life of each run of these jobs, or why\n"
     "                                there is none\n"
     "  history                       counters of each minute and hour\n"
+    "  report [-o FILE] [--anonymize]\n"
+    "                                one HTML page: status, configuration, plots\n"
     "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
     "  reload                        read the configuration again\n"
     "  metrics [--prometheus]        print all metrics in OpenMetrics format, or\n"
@@ -320,6 +322,25 @@ spool_parse(struct ctl_args *args, char **argv)
 			       args_error("this verb does not allow ", *argv);
 }
 
+/* report [-o FILE] [--anonymize] */
+static const char *
+report_parse(struct ctl_args *args, char **argv)
+{
+	args->report = 1;
+	args->req.verb = CTL_STATUS;
+	for (; *argv != NULL; argv++) {
+		if (strcmp(*argv, "--anonymize") == 0)
+			args->req.flags |= CTL_FLAG_ANONYMIZE;
+		else if (strcmp(*argv, "-o") == 0 && argv[1] != NULL)
+			args->file = *++argv;
+		else
+			return args_error("this verb does not allow, or lacks "
+					  "the value of ",
+			    *argv);
+	}
+	return NULL;
+}
+
 static const char *
 verb_parse(struct ctl_request *req, char **argv)
 {
@@ -374,6 +395,8 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 		return "-c and -s exclude each other";
 	if (i >= argc)
 		return "a verb is required";
+	if (strcmp(argv[i], "report") == 0)
+		return report_parse(args, argv + i + 1);
 	if (strcmp(argv[i], "spool") == 0)
 		return spool_parse(args, argv + i + 1);
 	if (strcmp(argv[i], "metrics") == 0 && argv[i + 1] != NULL &&

@@ -139,7 +139,8 @@ events_print(struct explain *x, const struct known_run *r)
 	while (
 	    n < ITEMS_MAX && history_events_next(&r->events, &at, &item) == 1)
 		items[n++] = item;
-	qsort(items, n, sizeof(items[0]), item_order);
+	if (n > 1)
+		qsort(items, n, sizeof(items[0]), item_order);
 	for (i = 0; i < n; i++) {
 		event_text(&items[i], r->key.start, text, sizeof(text));
 		row(x, &r->key, items[i].ms, event_word(items[i].event), text);

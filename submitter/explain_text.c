@@ -180,54 +180,44 @@ event_text(const struct history_item *item, int64_t start, char *buf,
 }
 
 /* What a state means; NULL: nothing is to be said about the run. */
+static const char *const meanings[RUN_STATE__COUNT] = {
+	[START_DUE] = "the start waits to be sent",
+	[START_DUE_ENDED] = "the start waits to be sent",
+	[START_BLOCKED] =
+	    "the start waits until an earlier run of the job is settled",
+	[START_CONFLICT] =
+	    "the start was refused as a duplicate; a list of cc-backend's jobs "
+	    "is awaited",
+	[STARTED] = "the run runs; a listing of cc-backend that shows the "
+		    "start is awaited",
+	[START_COMMITTED] = "cc-backend shows the run as running; the stop is "
+			    "sent when Slurm reports its end",
+	[STOP_BLOCKED] = "the run has ended; the stop waits until a listing of "
+			 "cc-backend shows the start",
+	[STOP_DUE] = "the stop waits to be sent",
+	[START_REJECTED] = "the start was rejected",
+	[STOP_REJECTED] = "the stop was rejected",
+	[DELETE_DUE] = "the deletion in cc-backend waits to be sent",
+	[STOP_CONFLICT] = "cc-backend had the run stopped; a list of its jobs "
+			  "is awaited",
+	[STOPPED_BY_OTHERS] = "another client stopped the run in cc-backend; "
+			      "its state differs from Slurm's",
+	[BACKFILL_HELD] =
+	    "the run of a backfill waits for a list of cc-backend's jobs",
+	[KEPT_REPLACEABLE] =
+	    "delivered; a later run of the job may replace it (requeuedRuns)",
+};
+
 static const char *
 meaning(const struct spool_run *run, enum dest dest)
 {
-	switch (run->state[dest]) {
-	case START_DUE:
-	case START_DUE_ENDED:
-		return "the start waits to be sent";
-	case START_BLOCKED:
-		return "the start waits until an earlier run of the job is "
-		       "settled";
-	case START_CONFLICT:
-		return "the start was refused as a duplicate; a list of "
-		       "cc-backend's jobs is awaited";
-	case STARTED:
-		return dest == DEST_NATS ?
-		    "the run runs; the stop is published when Slurm reports "
-		    "its end" :
-		    "the run runs; a listing of cc-backend that shows the "
-		    "start is awaited";
-	case START_COMMITTED:
-		return "cc-backend shows the run as running; the stop is sent "
-		       "when Slurm reports its end";
-	case STOP_BLOCKED:
-		return "the run has ended; the stop waits until a listing of "
-		       "cc-backend shows the start";
-	case STOP_DUE:
-		return "the stop waits to be sent";
-	case START_REJECTED:
-		return "the start was rejected";
-	case STOP_REJECTED:
-		return "the stop was rejected";
-	case DELETE_DUE:
-		return "the deletion in cc-backend waits to be sent";
-	case STOP_CONFLICT:
-		return "cc-backend had the run stopped; a list of its jobs is "
-		       "awaited";
-	case STOPPED_BY_OTHERS:
-		return "another client stopped the run in cc-backend; its "
-		       "state differs from Slurm's";
-	case BACKFILL_HELD:
-		return "the run of a backfill waits for a list of cc-backend's "
-		       "jobs";
-	case KEPT_REPLACEABLE:
-		return "delivered; a later run of the job may replace it "
-		       "(requeuedRuns)";
-	default:
-		return NULL;
-	}
+	if (run->state[dest] == STARTED && dest == DEST_NATS)
+		return "the run runs; the stop is published when Slurm reports "
+		       "its end";
+	if (run->state[dest] == START_REJECTED &&
+	    (run->flags & RUN_UNCONFIRMED))
+		return "Slurm does not know the run; nothing was sent";
+	return meanings[run->state[dest]];
 }
 
 static int

@@ -14,3 +14,8 @@ check_PROGRAMS += test_ctl_gpus
 TESTS += test_ctl_gpus
 test_ctl_gpus_SOURCES = tests/unit/ctl/test_gpus.c
 test_ctl_gpus_LDADD = ctl/libctl.a common/libcommon.a
+
+check_PROGRAMS += test_ctl_report
+TESTS += test_ctl_report
+test_ctl_report_SOURCES = tests/unit/ctl/test_report.c
+test_ctl_report_LDADD = ctl/libctl.a common/libcommon.a

@@ -88,6 +88,12 @@ test_good_lines(void)
 	CHECK(parse(&args, "explain") != NULL);
 	CHECK(parse(&args, "explain 4711_3") != NULL);
 	CHECK(parse(&args, "explain 4711 --all") != NULL);
+	CHECK_STR(parse(&args, "report -o page.html --anonymize"), NULL);
+	CHECK_INT(args.report, 1);
+	CHECK_STR(args.file, "page.html");
+	CHECK_INT(args.req.flags, CTL_FLAG_ANONYMIZE);
+	CHECK(parse(&args, "report -o") != NULL);
+	CHECK(parse(&args, "report page.html") != NULL);
 	CHECK_STR(parse(&args, "history"), NULL);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "log DEBUG"), NULL);

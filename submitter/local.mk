@@ -209,6 +209,7 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/ctl_gpus.c \
 	submitter/ctl_spool.c \
 	submitter/metrics.c \
+	submitter/summary.c \
 	submitter/explain.c \
 	submitter/explain.h \
 	submitter/explain_text.c \

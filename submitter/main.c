@@ -31,6 +31,7 @@
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
+#include "submitter/net/secret.h"
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
@@ -168,11 +169,23 @@ ca_write(void)
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
-		log_warn("%s", HTTP_CA_PATH);
+		log_warn("cannot write %s", HTTP_CA_PATH);
 	if (fd != -1)
 		close(fd);
 }
 #endif
+
+static void
+secrets_report(void)
+{
+	static int reported;
+
+	if (!secret_is_unlocked() || reported)
+		return;
+	reported = 1;
+	log_info("the memory of the secrets cannot be locked and may be "
+		 "swapped: raise LimitMEMLOCK= of the unit");
+}
 
 static void
 conf_swap(struct submitter *s)
@@ -196,6 +209,7 @@ conf_swap(struct submitter *s)
 	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
+	secrets_report();
 }
 
 /*
@@ -364,15 +378,21 @@ lane_reconcile(struct submitter *s)
 	reconcile_backend_up(s->reconcile);
 }
 
+/*
+ * The record of a new cluster may not be committed yet: its run must not be
+ * picked before the list.
+ */
 static void
 lane_rest(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	rest_delivery_run(s->rest);
 }
 
 static void
 lane_nats(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	nats_delivery_run(s->nats_delivery);
 }
 
@@ -549,6 +569,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 		commit_now(s->commit);
 		spool_close(s->spool);
 	}
+	secret_wipe_all();
 	history_close(s->history);
 	worker_exit(w);
 }
@@ -565,6 +586,7 @@ static const struct worker_ops ops = {
 	.on_neighbour = on_neighbour,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = submitter_summary,
 };
 
 /*

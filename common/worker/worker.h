@@ -12,6 +12,7 @@
 #include "common/ctl.h"
 #include "common/histogram.h"
 #include "common/ipc/channel.h"
+#include "common/summary.h"
 #include "common/worker/inflight.h"
 #include "common/worker/sandbox.h"
 
@@ -30,7 +31,7 @@ struct worker_ops {
 	 * A complete new configuration: checks what the parser could not check
 	 * and prepares the switch.  secrets/len: the mapped memfd, only for the
 	 * submitter, unmapped after the call.  0, or -1 with a reason.  Must
-	 * not change the behaviour yet.
+	 * not change the behaviour yet.  May be NULL.
 	 */
 	int (*conf_check)(struct worker *w, const struct conf *next,
 	    const uint8_t *secrets, size_t len, char *reason, size_t size);
@@ -62,6 +63,11 @@ struct worker_ops {
 	    const struct ctl_request *req);
 	/* Finish the work under way in grace_ms, then call worker_exit(). */
 	void (*on_stop)(struct worker *w, uint32_t grace_ms);
+	/*
+	 * Fills in a summary of zeros, about once a second: in a bounded time,
+	 * without a question to anyone.  May be NULL.
+	 */
+	void (*summary)(struct worker *w, struct summary *s);
 };
 
 struct worker {

@@ -14,6 +14,7 @@
 
 struct breaker;
 struct submitter;
+struct summary;
 
 /*
  * The body of a start that is not valid.  cc-backend before 1.4 does not have
@@ -40,6 +41,8 @@ void breaker_request_result(struct breaker *g, const struct result *v);
 /* The state and, during an outage, its duration and reason; static memory. */
 const char *breaker_problem(struct breaker *g);
 void breaker_status(struct breaker *g, uint64_t request);
+/* Adds an outage of cc-backend. */
+void breaker_summary(const struct breaker *g, struct summary *to);
 /* The rows of the stage cc-backend, without the oldest item. */
 void breaker_metrics(struct breaker *g, uint64_t request);
 

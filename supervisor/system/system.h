@@ -148,16 +148,22 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 /* spawn.c */
 /*
  * fork and exec of one of our own programs in a session of its own:
- * descriptor 3 is fd, 0 and 1 are /dev/null, envp is its whole environment.
- * The pid, or -1 with errno.
+ * descriptor 3 is fd, 2 is log, 0 and 1 are /dev/null, envp is its whole
+ * environment.  The pid, or -1 with errno.
  */
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
-    int fd);
+    int fd, int log);
 
 /* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
 char **env_worker(const struct conf *conf, enum role role);
 char **env_parser(void);
 void env_free(char **env);
+
+/*
+ * sandbox_paths.c: 1 when the submitter may connect to other TCP ports with b
+ * than with a.
+ */
+int sandbox_ports_differ(const struct conf *a, const struct conf *b);
 
 /* exit_reason.c: how a process ended, as text. */
 /*
@@ -173,9 +179,26 @@ void notify_init(void);
 void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
+/* Shows the text in `systemctl status`. */
+void notify_status(const char *status);
 void notify_watchdog(void);
 /* Interval in which systemd wants WATCHDOG=1, in ms; 0 = never. */
 unsigned notify_watchdog_ms(void);
+
+/* not_protected.c: what the sandbox leaves open, for the log and `status`. */
+#define RUN_USER	   "/run/user"
+#define NOT_PROTECTED_MAX  6   /* texts */
+#define NOT_PROTECTED_TEXT 320 /* bytes of one, with the NUL */
+struct not_protected {
+	char text[NOT_PROTECTED_MAX][NOT_PROTECTED_TEXT];
+	unsigned n;
+};
+/*
+ * For the rights in setup and a kernel with this version of Landlock, 0 = none.
+ * Looks for the socket of the user's systemd below run_dir ("/run/user").
+ */
+void not_protected_find(struct not_protected *np, const struct setup *setup,
+    int landlock, const char *run_dir);
 
 /* allowed_uids.c: users that may connect, by number. */
 /*
@@ -190,7 +213,7 @@ struct ctl_users {
 };
 void ctl_users_read(struct ctl_users *users, const char *list);
 /*
- * 1 when uid may send a request: root and our own uid any, the users of
+ * 1 when uid may send a request: root any, our own uid and the users of
  * ctlUsers only one that is not destructive.
  */
 int ctl_user_allowed(const struct ctl_users *users, uid_t uid,

@@ -5,6 +5,11 @@ TESTS += test_time_text
 test_time_text_SOURCES = tests/unit/common/test_time_text.c
 test_time_text_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_summary
+TESTS += test_summary
+test_summary_SOURCES = tests/unit/common/test_summary.c
+test_summary_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_array
 TESTS += test_array
 test_array_SOURCES = tests/unit/common/test_array.c
@@ -45,6 +50,10 @@ TESTS += test_json_scan
 test_json_scan_SOURCES = tests/unit/common/test_json_scan.c
 test_json_scan_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_destination
+TESTS += test_destination
+test_destination_SOURCES = tests/unit/common/test_destination.c
+test_destination_LDADD = common/libcommon.a
 check_PROGRAMS += test_codec
 TESTS += test_codec
 test_codec_SOURCES = tests/unit/common/test_codec.c

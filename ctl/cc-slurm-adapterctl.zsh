@@ -34,7 +34,7 @@ _cc_slurm_adapterctl() {
 		    'log:set the log level' 'reload:read the configuration again'
 		    'metrics:print all metrics' 'explain:the life of a job'
 		    'history:counters of the last month' 'report:a page for a ticket'
-		    'gpus:what is known about GPUs' 'spool:check, export, import')
+		    'gpus:compare GPUs and gpuPciAddrs' 'spool:check, export, import')
 		_describe command verbs
 		compadd -- -c -s -j --no-color
 		return

@@ -66,7 +66,8 @@ struct ctl_args {
 	int verbose;	/* status: all rows */
 	int no_color;
 	int watch;	  /* the verb is watch */
-	const char *file; /* to import or check; "-" = stdin */
+	int report;	  /* the page of all */
+	const char *file; /* to import, check or write; "-" = stdin, stdout */
 	struct ctl_request req;
 };
 
@@ -105,6 +106,19 @@ void progress_end(void);
  * terminal.  Returns the exit status.
  */
 int watch_run(const struct ctl_args *args);
+
+/*
+ * explain.c: one request, and a second one for jobs that the suite does not
+ * have.  Returns the exit status.
+ */
+int explain_run(struct ctl_args *args);
+/* The events of the reply, grouped by run. */
+void print_explain(const struct ctl_reply *reply);
+/* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
+void event_time(const char *field, char *buf, size_t size);
+
+/* report.c: writes the page.  Returns the exit status. */
+int report_run(const struct ctl_args *args);
 
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);

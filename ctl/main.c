@@ -103,6 +103,10 @@ main(int argc, char **argv)
 		return watch_run(&args);
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
+	if (args.report)
+		return report_run(&args);
+	if (args.req.verb == CTL_EXPLAIN)
+		return explain_run(&args);
 	progress_begin(args.verb);
 	sent = request_send(args.socket, &args.req, &reply, reason,
 	    sizeof(reason));

@@ -44,7 +44,8 @@ on_worker_ready(struct child *c)
 
 	neighbours_connect(c);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->workers.children[role].state != CHILD_READY)
+		if (child_is_used(&sup->workers.children[role]) &&
+		    sup->workers.children[role].state != CHILD_READY)
 			return;
 	}
 	if (sup->ready_sent)
@@ -91,6 +92,7 @@ static const struct channel_events channel_events = {
 	.ctl_end = control_result,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.scrape = control_scrape,
 	.summary = summary_take,
 };
 

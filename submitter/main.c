@@ -165,7 +165,7 @@ ca_write(void)
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
-		log_warn("%s", HTTP_CA_PATH);
+		log_warn("cannot write %s", HTTP_CA_PATH);
 	if (fd != -1)
 		close(fd);
 }
@@ -371,15 +371,21 @@ lane_reconcile(struct submitter *s)
 	reconcile_backend_up(s->reconcile);
 }
 
+/*
+ * The record of a new cluster may not be committed yet: its run must not be
+ * picked before the list.
+ */
 static void
 lane_rest(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	rest_delivery_run(s->rest);
 }
 
 static void
 lane_nats(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	nats_delivery_run(s->nats_delivery);
 }
 
@@ -549,6 +555,7 @@ static const struct worker_ops ops = {
 	.on_neighbour = on_neighbour,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = submitter_summary,
 };
 
 /*

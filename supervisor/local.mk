@@ -37,6 +37,10 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
 	supervisor/system/host_check.c \
+	supervisor/system/log_output.c \
+	supervisor/system/log_output.h \
+	supervisor/system/log_pipe.c \
+	supervisor/system/log_pipe.h \
 	supervisor/system/not_protected.c \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
@@ -74,8 +78,11 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/removed_paths.c \
+	supervisor/sentence.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \
+	supervisor/summary.c \
+	supervisor/summary.h \
 	supervisor/supervisor.h
 
 # The first n boxes link without the rest; the parser loads libpcre2 itself,

@@ -41,6 +41,7 @@ struct slurm_clock {
 	int64_t shown;	 /* epoch; 0 = sdiag was never run */
 	int64_t at;	 /* monotonic s of that time */
 	int64_t drained; /* epoch: queue to slurmdbd empty */
+	int64_t since;	 /* epoch: begin of slurmctld's counters; 0 = unknown */
 	int works;	 /* sdiag shows clock and queue */
 	int tried;	 /* sdiag was run */
 };
@@ -135,6 +136,7 @@ struct resume {
 	int64_t point;		  /* epoch; 0 = none yet */
 	int64_t durable;	  /* the last one in the spool; 0 = none */
 	uint64_t skipped_seconds; /* beyond slurmQueryMaxSpan */
+	int64_t skipped_at;	  /* wall clock of the last time; 0 = never */
 };
 
 /* The state of one cluster.  `work` lists the queries to make. */

@@ -17,6 +17,7 @@
 #include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/net/http.h"
@@ -66,7 +67,9 @@ struct breaker {
 	int64_t clusters_at;	   /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
-	char why[400];			 /* of the last failure */
+	char why[400];	/* of the last failure */
+	char told[400]; /* the reason that was logged */
+	struct log_limit reasons;
 	char last[400];			 /* answer, for status */
 	uint64_t results[RESULT__COUNT]; /* of all requests */
 	int64_t answered;		 /* epoch of the last success */
@@ -118,12 +121,35 @@ waiting_runs(const struct breaker *g)
 	    spool_count(sp, DEST_REST, STOP_DUE));
 }
 
-/* Logs one line per outage. */
+/* Equal but for numbers?  Each failure has another duration. */
+static int
+same_reason(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+
+	for (;;) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a == '\0' || *a != *b)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+/*
+ * Logs one line per outage, and one when the reason has changed, at most one a
+ * minute: an outage may begin with a restart, and last because the new
+ * certificate is not valid.
+ */
 static void
 report_down(struct breaker *g, enum breaker_state state)
 {
 	const char *where = http_where(g->s->http);
 
+	log_about(state == BREAKER_UNAUTHORIZED ? LOG_ID_TOKEN_REFUSED :
+						  LOG_ID_BACKEND_DOWN,
+	    NULL, 0);
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx(
 		    "cc-backend at %s refuses the token (%s): nothing is "
@@ -144,11 +170,16 @@ report_down(struct breaker *g, enum breaker_state state)
 static void
 breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 {
-	if (g->logged != state) {
+	unsigned suppressed;
+
+	if (g->logged != state ||
+	    (!same_reason(g->why, g->told) &&
+		log_allowed(&g->reasons, &suppressed))) {
 		if (g->down == 0)
 			g->down = spool_now(g->s->spool);
 		report_down(g, state);
 		g->logged = state;
+		memcpy(g->told, g->why, sizeof(g->told));
 	}
 	g->state = state;
 	http_forget(g->s->http);
@@ -181,6 +212,7 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
+		log_about(LOG_ID_BACKEND_UP, NULL, 0);
 		log_notice("cc-backend at %s is reachable again after %s; "
 			   "%llu runs wait",
 		    http_where(g->s->http),
@@ -533,6 +565,40 @@ breaker_status(struct breaker *g, uint64_t request)
 		    "the token is readable in the network: use https in "
 		    "ccRestUrl");
 	worker_status(w, request, "last_answer", "%s", g->last);
+}
+
+static void
+refused_token_add(const struct breaker *g, struct summary *to, int64_t since)
+{
+	const struct token_expiry *e = http_token_expiry(g->s->http);
+
+	if (token_stage(e, time(NULL)) == TOKEN_EXPIRED)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token, which expired at %s: %.180s",
+		    time_text(e->expires), g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token: %.200s", g->why);
+}
+
+void
+breaker_summary(const struct breaker *g, struct summary *to)
+{
+	int64_t since;
+
+	if (g->down == 0 || g->logged != BREAKER_UNAUTHORIZED)
+		token_watch_summary(g->s, to, time(NULL));
+	if (g->down == 0 || g->state == BREAKER_UNUSED)
+		return;
+	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;
+	if (g->logged == BREAKER_UNAUTHORIZED)
+		refused_token_add(g, to, since);
+	else if (g->logged == BREAKER_WRONG_ADDRESS)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "ccRestUrl is no address of cc-backend: %.200s", g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend does not work: %.200s", g->why);
 }
 
 struct breaker *

@@ -65,7 +65,7 @@ limit(int resource, rlim_t most)
 		rl.rlim_max = most;
 	rl.rlim_cur = rl.rlim_max;
 	if (setrlimit(resource, &rl) == -1)
-		log_warn("limit of the parser");
+		log_warn("cannot set a limit of the parser");
 }
 
 #ifndef SANITIZED /* the address sanitizer maps terabytes */
@@ -94,7 +94,7 @@ limits_apply(void)
 	limit(RLIMIT_AS, memory_now() + MEMORY_LIMIT);
 #endif
 	if (prctl(PR_SET_DUMPABLE, 0) == -1)
-		log_warn("the parser can be traced");
+		log_warn("cannot protect the parser against tracing");
 }
 
 static int
@@ -172,7 +172,7 @@ parser_run(const char *path, int explicit_path, int fd_out)
 	else
 		rc = all_send(fd_out, &p, &w, memfd);
 	if (rc == -1)
-		log_warn("configuration not sent to the supervisor");
+		log_warn("cannot send the configuration to the supervisor");
 	if (memfd != -1)
 		close(memfd);
 	conf_parse_clear(&p);

@@ -13,6 +13,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 
+struct check;
 struct startup;
 struct sync_report;
 
@@ -30,6 +31,8 @@ struct lanes {
 	int64_t poll_at; /* monotonic ms: the next poll */
 	int64_t polled;	 /* wall clock of the last poll */
 	int64_t day_at;	 /* monotonic s: last day read again */
+	size_t runaways; /* counted at runaways_at, monotonic s */
+	int64_t runaways_at;
 };
 
 struct collector {
@@ -41,6 +44,7 @@ struct collector {
 	struct settings *retired;  /* queries under way may still use them */
 	struct sync_report *sync_report;
 	struct controller_role *controller_role;
+	struct check *check;
 };
 
 /* clusters.c */
@@ -83,8 +87,25 @@ void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);
 
 /* status.c */
-
 void status_rows(struct collector *col, uint64_t request);
+/* metrics.c */
 void status_metrics(struct collector *col, uint64_t request);
+/* Runs that slurmctld does not have and slurmdbd shows as running. */
+size_t runaways_count(struct cluster *c);
+
+/* summary.c: a callback of struct worker_ops */
+
+void status_summary(struct worker *w, struct summary *to);
+
+/* check.c: the checklist of -test */
+
+struct check *check_new(struct collector *col);
+/* Answers the request in 20 s, with rows of CTL_T_CHECK. */
+void check_begin(struct check *k, uint64_t request);
+/* Reports each cluster whose start is over or has failed. */
+void check_kick(struct check *k);
+
+/* gpu_rows.c: the rows of `gpus`; ends the request. */
+void gpu_rows(struct collector *col, uint64_t request);
 
 #endif

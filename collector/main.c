@@ -21,6 +21,7 @@ on_init(struct worker *w)
 	clusters_init(col, w);
 	col->sync_report = sync_report_new(col);
 	col->controller_role = controller_role_new(&col->site);
+	col->check = check_new(col);
 }
 
 static int
@@ -76,6 +77,7 @@ on_quarantine(struct site *site, struct reader *r)
 	}
 	if (site->n_quarantined < QUARANTINED_MAX)
 		site->quarantined[site->n_quarantined++] = key;
+	log_about(LOG_ID_QUARANTINED, key.cluster, key.job);
 	log_warnx("%s is in quarantine and is skipped: a process died while "
 		  "it handled this run",
 	    run_key_text(&key));
@@ -325,6 +327,12 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 	case CTL_SYNC:
 		sync_report_begin(col->sync_report, request, req);
 		break;
+	case CTL_CHECK:
+		check_begin(col->check, request);
+		break;
+	case CTL_GPUS:
+		gpu_rows(col, request);
+		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);
 		worker_ctl_end(w, request, CTL_OK, NULL);
@@ -355,6 +363,7 @@ static const struct worker_ops ops = {
 	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = status_summary,
 };
 
 int

@@ -136,6 +136,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	memory_trim(col);
 	for (i = 0; i < site->n && !site->w->stopping; i++)
 		lanes_run(&col->lanes[i]);
+	check_kick(col->check);
 	if (!site->w->stopping && site->synced)
 		controller_role_kick(col->controller_role);
 }
@@ -155,7 +156,7 @@ sched_start(struct collector *col)
 	}
 	site->timer = evtimer_new(site->w->base, on_tick, col);
 	if (site->timer == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	wake_in(site, 0);
 }
 

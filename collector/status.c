@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector's part of `status` and `metrics`. */
+/* The collector's part of `status`. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -37,6 +37,23 @@ health_row(struct cluster *c, uint64_t request, const struct health *h)
 #define RUNAWAYS_NAMED 5 /* job ids in the status row */
 #define RUNAWAY_FROM   2 /* queries for an end that found none */
 
+static int
+is_runaway(const struct open_run *run)
+{
+	return (run->flags & OPEN_LEFT) && run->tries >= RUNAWAY_FROM;
+}
+
+size_t
+runaways_count(struct cluster *c)
+{
+	struct open_run *run;
+	size_t at = 0, n = 0;
+
+	while ((run = open_next(&c->open, &at)) != NULL)
+		n += is_runaway(run) != 0;
+	return n;
+}
+
 /* Runs that slurmctld does not have any more and slurmdbd shows as running. */
 static void
 runaways_row(struct cluster *c, uint64_t request)
@@ -46,7 +63,7 @@ runaways_row(struct cluster *c, uint64_t request)
 	char ids[RUNAWAYS_NAMED * 24] = "";
 
 	while ((run = open_next(&c->open, &at)) != NULL) {
-		if (!(run->flags & OPEN_LEFT) || run->tries < RUNAWAY_FROM)
+		if (!is_runaway(run))
 			continue;
 		if (n++ < RUNAWAYS_NAMED)
 			len += (size_t)snprintf(ids + len, sizeof(ids) - len,
@@ -126,70 +143,4 @@ status_rows(struct collector *col, uint64_t request)
 	    outbox_waiting(col->outbox));
 	worker_status(w, request, "records_sent", "%llu",
 	    (unsigned long long)outbox_records(col->outbox));
-}
-
-static void
-metric(struct site *site, const struct cluster *c, uint64_t request,
-    const char *name, const char *type, const char *help, uint64_t value)
-{
-	char text[24], labels[CLUSTER_MAX + 16] = "";
-	struct writer out;
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	if (c != NULL && site->n > 1)
-		snprintf(labels, sizeof(labels), "cluster=\"%s\"", c->name);
-	wr_init(&out, 1024);
-	ctl_row(&out, CTL_T_METRIC, name, type, help, labels, text,
-	    (char *)NULL);
-	worker_ctl_row(site->w, request, &out);
-	wr_clear(&out);
-}
-
-static void
-cluster_metrics(struct lanes *l, uint64_t request)
-{
-	struct cluster *c = l->c;
-	const struct {
-		const char *name, *type, *help;
-		uint64_t value;
-	} all[] = {
-		{ "cc_slurm_adapter_polls", "counter", "polls",
-		    c->listing.number - 1 },
-		{ "cc_slurm_adapter_open_runs", "gauge", "runs without an end",
-		    c->open.n },
-		{ "cc_slurm_adapter_rows", "counter", "rows of accounting read",
-		    acct_rows_read(l->accounting) },
-		{ "cc_slurm_adapter_slurmctld_up", "gauge", "slurmctld answers",
-		    !c->ctld.away },
-		{ "cc_slurm_adapter_slurmdbd_up", "gauge", "slurmdbd answers",
-		    !c->dbd.away },
-		{ "cc_slurm_adapter_cursor_seconds", "gauge",
-		    "all that ended before is in the spool",
-		    (uint64_t)c->resume.point },
-		{ "cc_slurm_adapter_skipped_seconds", "counter",
-		    "beyond slurmQueryMaxSpan", c->resume.skipped_seconds },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		metric(c->site, c, request, all[i].name, all[i].type,
-		    all[i].help, all[i].value);
-}
-
-void
-status_metrics(struct collector *col, uint64_t request)
-{
-	struct site *site = &col->site;
-	unsigned i;
-	const char *biggest;
-
-	metric(site, NULL, request, "cc_slurm_adapter_commands", "counter",
-	    "Slurm commands started", runner_total(site->runner));
-	metric(site, NULL, request, "cc_slurm_adapter_command_memory_bytes",
-	    "gauge", "the most that one Slurm command has taken",
-	    runner_peak(site->runner, &biggest));
-	metric(site, NULL, request, "cc_slurm_adapter_records_sent", "counter",
-	    "records sent to the submitter", outbox_records(col->outbox));
-	for (i = 0; i < site->n; i++)
-		cluster_metrics(&col->lanes[i], request);
 }

@@ -34,6 +34,12 @@ enum ctl_verb {
 	 */
 	CTL_SPOOL,
 	CTL_REPAIR, /* submitter: runs stopped by others; root only */
+	/*
+	 * collector, submitter: the checklist of -test; the submitter of a
+	 * cluster, if text names one.  Only the supervisor of -test sends it.
+	 */
+	CTL_CHECK,
+	CTL_GPUS, /* collector, submitter: nodes with GPUs */
 	CTL__COUNT
 };
 
@@ -76,7 +82,10 @@ enum ctl_status {
 /* Tables of rows; the numbers are part of the protocol. */
 enum ctl_table {
 	CTL_T_STATUS, /* process, key, value */
-	/* cluster, job, start, what, to, tries, due (in s), state, reason */
+	/*
+	 * cluster, job, start, what, to, tries, due (in s), state, reason, age
+	 * (s since the start or end that is to be delivered)
+	 */
 	CTL_T_QUEUE,
 	CTL_T_DIFF,   /* cluster, job, start, difference, action */
 	CTL_T_METRIC, /* name, type, help, labels, value */
@@ -86,7 +95,16 @@ enum ctl_table {
 	 * next row), text
 	 */
 	CTL_T_SPOOL,
-	CTL_T_ROWS, /* of the queue: shown, not_shown */
+	CTL_T_ROWS,  /* of the queue: shown, not_shown */
+	CTL_T_CHECK, /* kind (ok, warn, cluster, hook), text */
+	/*
+	 * cluster, host, count, gres, map, topology: empty where the sender
+	 * does not know the value
+	 */
+	CTL_T_GPUS,
+	/* state, since, problems that are not listed, sentence */
+	CTL_T_SUMMARY,
+	CTL_T_PROBLEM, /* stage, since, process, problem */
 	CTL_T__COUNT
 };
 

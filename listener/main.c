@@ -8,11 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "listener/listener.h"
 
 /* Time for open connections to finish when the process stops. */
 #define CLOSE_GRACE_MS 500
+#define DROPPED_MS     600000 /* after the last one it is no problem */
 
 struct listener {
 	struct hook_server *server;
@@ -20,6 +22,8 @@ struct listener {
 	struct access_list access;     /* in force */
 	struct access_list new_access; /* checked, not in force */
 	struct event *stop_timer;      /* ends the process */
+	uint64_t dropped;	       /* events, at the last summary */
+	long long dropped_at;	       /* clock_ms(); 0 = never */
 };
 
 static void
@@ -140,6 +144,22 @@ send_status(struct worker *w, uint64_t request)
 }
 
 static void
+send_stage(struct worker *w, uint64_t request, const struct event_counts *e,
+    const struct server_counts *d)
+{
+	worker_metric_stage(w, request, STAGE_LAST_SUCCESS, "hooks", NULL, NULL,
+	    e->acked_at);
+	worker_metric_stage(w, request, STAGE_OLDEST_WAITING, "hooks", NULL,
+	    NULL, e->oldest_ms / 1000);
+	worker_metric_stage(w, request, STAGE_ERRORS, "hooks", "kind",
+	    "refused", (int64_t)d->refused);
+	worker_metric_stage(w, request, STAGE_ERRORS, "hooks", "kind",
+	    "invalid", (int64_t)d->invalid);
+	worker_metric_stage(w, request, STAGE_ERRORS, "hooks", "kind",
+	    "dropped", (int64_t)e->dropped);
+}
+
+static void
 send_metrics(struct worker *w, uint64_t request)
 {
 	struct listener *l = w->arg;
@@ -160,6 +180,28 @@ send_metrics(struct worker *w, uint64_t request)
 	    "Connections of hooks that were refused.", d.refused);
 	worker_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
 	    "Connections of hooks without a valid message.", d.invalid);
+	send_stage(w, request, &e, &d);
+	worker_histogram(w, request, "cc_slurm_adapter_hook_stored_seconds",
+	    "Time from a hook message until its records are in the spool.", "",
+	    &e.stored, HISTOGRAM_COMMAND);
+}
+
+/* The queue holds the hooks of a day: the collector does not take them. */
+static void
+on_summary(struct worker *w, struct summary *s)
+{
+	struct listener *l = w->arg;
+	struct event_counts e;
+
+	event_queue_counts(l->events, &e);
+	if (e.dropped != l->dropped)
+		l->dropped_at = clock_ms();
+	l->dropped = e.dropped;
+	if (l->dropped_at != 0 && clock_ms() - l->dropped_at < DROPPED_MS)
+		summary_add(s, PROBLEM_HOOKS, 0, 0,
+		    "hook messages are dropped, because %zu wait for the "
+		    "collector; the poll finds their jobs",
+		    e.waiting);
 }
 
 static void
@@ -208,6 +250,7 @@ static const struct worker_ops ops = {
 	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = on_summary,
 };
 
 int

@@ -21,6 +21,7 @@
 #include "common/crash_point.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
+#include "supervisor/system/log_output.h"
 
 #define CONFIG_TEST_TIMEOUT_S 20 /* the workers load their libraries */
 #define STATUS_USAGE	      2	 /* as Go's flag package ends */
@@ -47,6 +48,8 @@ on_worker_ready(struct child *c)
 	if (sup->ready_sent)
 		return;
 	sup->ready_sent = 1;
+	log_output_fields();
+	log_about(LOG_ID_SERVING, NULL, 0);
 	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
 	    sup->setup.config_path);
 	notify_ready("serving");
@@ -55,6 +58,18 @@ on_worker_ready(struct child *c)
 		reload_begin(sup);
 	}
 }
+
+/* With -test, the answers to requests are rows of the checklist. */
+static const struct channel_events test_events = {
+	.hello = reload_hello,
+	.conf_ok = reload_ok,
+	.conf_bad = reload_bad,
+	.ready = on_worker_ready,
+	.ctl_row = checklist_row,
+	.ctl_end = checklist_end,
+	.peer_lost = neighbours_broken,
+	.wrong_version = child_kill,
+};
 
 static const struct channel_events channel_events = {
 	.hello = reload_hello,
@@ -65,6 +80,7 @@ static const struct channel_events channel_events = {
 	.ctl_end = control_result,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.summary = summary_take,
 };
 
 /*
@@ -87,7 +103,16 @@ on_committed(struct supervisor *sup)
 	unsafe_find(sup);
 }
 
+/* -test has found no error in the file. */
+static void
+on_tested(struct supervisor *sup)
+{
+	unsafe_find(sup);
+	checklist_begin(sup);
+}
+
 static const struct reload_ops reload_ops = {
+	.tested = on_tested,
 	.parse = parser_start,
 	.committed = on_committed,
 	.finished = control_reload_done,
@@ -173,8 +198,10 @@ on_first_parsed(struct supervisor *sup, struct conf *conf, int secrets,
 		first_conf.conf = *conf;
 		first_conf.secrets = secrets;
 		first_conf.ok = 1;
-	} else
+	} else {
+		log_about(LOG_ID_CONFIG_REFUSED, NULL, 0);
 		log_errorx("the configuration is refused: %s", reason);
+	}
 	event_base_loopbreak(sup->base);
 }
 
@@ -212,7 +239,7 @@ system_prepare(struct supervisor *sup)
 	    sockets_open(setup, &sup->conf) == -1 || control_open(sup) == -1)
 		return -1;
 	if (pidfile_write(sup->pidfile, getpid()) == -1) {
-		log_error("pid file %s", path);
+		log_error("cannot write pid file %s", path);
 		return -1;
 	}
 	setup->kmsg = exit_reason_kmsg_open();
@@ -224,7 +251,9 @@ static void
 sup_clear(struct supervisor *sup)
 {
 	removed_paths_clear();
+	log_pipe_free(sup->parser_log);
 	control_close(sup);
+	summary_clear(sup);
 	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
 	setup_clear(&sup->setup);
@@ -239,6 +268,7 @@ serve(struct supervisor *sup)
 		return 1;
 	}
 	unsafe_find(sup);
+	summary_init(sup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	removed_paths_watch(sup);
@@ -252,15 +282,19 @@ serve(struct supervisor *sup)
 static void
 on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 {
+	if (checklist_began())
+		return;
 	log_errorx("the workers do not answer; the configuration is not "
 		   "checked");
 	shutdown_begin(arg, "no answer", 1);
 }
 
 /*
- * -test: after the parser, the workers check the configuration, too.  They end
- * before they are ready and get no directory, no socket and no neighbour, so
- * that a running daemon is not disturbed.
+ * -test: after the parser, the workers check the configuration, too.  They get
+ * no directory and no socket, so that a running daemon is not disturbed.  Then
+ * the collector and the runner start for the checklist, without the submitter:
+ * the submitter asks cc-backend before its configuration is in force, and opens
+ * no spool.
  */
 static int
 config_test(struct supervisor *sup)
@@ -270,21 +304,14 @@ config_test(struct supervisor *sup)
 	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
 	    conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
-	sup->setup.mode = SANDBOX_OFF; /* a sandbox needs directories */
 	sup->workers.config_test = 1;
+	sup->workers.events = &test_events;
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,
 		sup, &most) == -1)
 		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
-	unsafe_find(sup);
-	if (sup->status == 0 && *sup->unsafe != '\0') {
-		log_errorx("%s", sup->unsafe);
-		sup->status = 1;
-	}
-	if (sup->status == 0)
-		printf("configuration OK\n");
-	return sup->status;
+	return fflush(stdout) == 0 ? sup->status : 1;
 }
 
 /* Called as: supervisor -parse-config PATH 3 LEVEL [explicit] */
@@ -296,6 +323,7 @@ parser_main(int argc, char **argv)
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
 	log_init("config", (enum log_level)level);
+	log_sink_set(log_record_send);
 	return parser_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
 }
 
@@ -329,6 +357,17 @@ daemon_main(const struct options *options)
 	return options->test ? config_test(&sup) : serve(&sup);
 }
 
+/* The file is the argument, that of -config, or the default. */
+static int
+migrate_main(const struct options *options)
+{
+	const char *path = options->config != NULL ? options->config :
+						     CONFIG_DEFAULT;
+
+	log_init("config", LOG_LEVEL_ERROR);
+	return migrate_run(options->file != NULL ? options->file : path);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -338,6 +377,7 @@ main(int argc, char **argv)
 	if (argc >= 5 && strcmp(argv[1], "-parse-config") == 0)
 		return parser_main(argc, argv);
 	log_init("supervisor", LOG_LEVEL_WARN);
+	log_output_init();
 	if (options_parse(&options, argc, argv, wrong, sizeof(wrong)) == -1) {
 		fprintf(stderr, "%s\n", wrong);
 		options_usage();
@@ -349,5 +389,7 @@ main(int argc, char **argv)
 		options_usage();
 		return 0;
 	}
+	if (options.migrate)
+		return migrate_main(&options);
 	return daemon_main(&options);
 }

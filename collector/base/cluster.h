@@ -99,6 +99,9 @@ struct slurm {
 	uint32_t limit_bucket;	/* of requests by user; 0 = there is no limit */
 	uint32_t limit_rate;	/* tokens that are refilled */
 	uint32_t limit_period;	/* seconds in which they are refilled */
+	char prolog[512];	/* PrologSlurmctld, scripts with commas */
+	char epilog[512];	/* EpilogSlurmctld */
+	char prep[128];		/* PrEpPlugins */
 	uint32_t sacct_lacking; /* missing columns, see parse.h */
 	/* missing columns that were logged */
 	uint32_t sacct_reported;
@@ -133,6 +136,7 @@ struct resume {
 	int64_t point;		  /* epoch; 0 = none yet */
 	int64_t durable;	  /* the last one in the spool; 0 = none */
 	uint64_t skipped_seconds; /* beyond slurmQueryMaxSpan */
+	int64_t skipped_at;	  /* wall clock of the last time; 0 = never */
 };
 
 /* The state of one cluster.  `work` lists the queries to make. */

@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/net/http.h"
@@ -65,20 +67,18 @@ struct breaker {
 	int64_t clusters_at;	   /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
-	char why[400];	/* of the last failure */
-	char told[400]; /* the reason that was logged */
-	struct log_limit reasons;
-	char last[400]; /* answer, for status */
+	char why[400];			 /* of the last failure */
+	char told[400];			 /* the reason that was logged */
+	struct log_limit reasons;	 /* of lines about another reason */
+	char last[400];			 /* answer, for status */
+	uint64_t results[RESULT__COUNT]; /* of all requests */
+	int64_t answered;		 /* epoch of the last success */
 	enum backend version;
 	int version_received; /* 0: assumed */
 	int version_pinned;   /* configured */
 };
 
-/*
- * cc-backend before 1.4 does not have the field scope, before 1.5 the field
- * shared.  Its answer names the first unknown field.
- */
-static const char probe_body[] =
+const char breaker_probe[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
 static const char *const state_names[] = {
@@ -147,6 +147,9 @@ report_down(struct breaker *g, enum breaker_state state)
 {
 	const char *where = http_where(g->s->http);
 
+	log_about(state == BREAKER_UNAUTHORIZED ? LOG_ID_TOKEN_REFUSED :
+						  LOG_ID_BACKEND_DOWN,
+	    NULL, 0);
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx(
 		    "cc-backend at %s refuses the token (%s): nothing is "
@@ -209,6 +212,7 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
+		log_about(LOG_ID_BACKEND_UP, NULL, 0);
 		log_notice("cc-backend at %s is reachable again after %s; "
 			   "%llu runs wait",
 		    http_where(g->s->http),
@@ -222,9 +226,44 @@ breaker_good(struct breaker *g)
 	wake(g->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
 }
 
+/* The request had no effect, for a reason that an admin may have to remove. */
+static int
+is_error(enum result_code code)
+{
+	return code == RESULT_RETRY || code == RESULT_UNREACHABLE ||
+	    code == RESULT_REPROBE || code == RESULT_OLD_VERSION ||
+	    code == RESULT_REJECTED || code == RESULT_UNAUTHORIZED ||
+	    code == RESULT_WRONG_ADDRESS;
+}
+
+static void
+result_count(struct breaker *g, enum result_code code)
+{
+	g->results[code]++;
+	if (!is_error(code))
+		g->answered = (int64_t)time(NULL);
+}
+
+void
+breaker_metrics(struct breaker *g, uint64_t request)
+{
+	struct worker *w = g->s->w;
+	int code;
+
+	worker_metric_stage(w, request, STAGE_LAST_SUCCESS, "cc-backend", NULL,
+	    NULL, g->answered);
+	for (code = 0; code < RESULT__COUNT; code++)
+		if (is_error((enum result_code)code))
+			worker_metric_stage(w, request, STAGE_ERRORS,
+			    "cc-backend", "kind",
+			    result_name((enum result_code)code),
+			    (int64_t)g->results[code]);
+}
+
 void
 breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 {
+	result_count(g, v->code);
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == BREAKER_UNUSED)
 		return;
@@ -337,6 +376,7 @@ on_clusters(const struct http_answer *a, void *arg)
 	if (is_stale(g))
 		return;
 	response_classify(a, &v);
+	result_count(g, v.code);
 	if (v.code == RESULT_DONE && topology_cache_store(g->s, a) == 0) {
 		g->clusters_at = spool_now(g->s->spool);
 		g->no_clusters = 0;
@@ -393,6 +433,8 @@ on_probe(const struct http_answer *a, void *arg)
 	if (is_stale(g))
 		return;
 	response_classify(a, &v);
+	/* Each version answers the probe with 400. */
+	result_count(g, v.code == RESULT_REJECTED ? RESULT_DONE : v.code);
 	snprintf(g->last, sizeof(g->last), "%s", v.text);
 	if (g->state == BREAKER_UNUSED)
 		return;
@@ -432,8 +474,8 @@ probe_send(struct breaker *g)
 		clusters_send(g);
 		return;
 	}
-	wr_init(&body, sizeof(probe_body));
-	wr_mem(&body, probe_body, sizeof(probe_body) - 1);
+	wr_init(&body, sizeof(breaker_probe));
+	wr_mem(&body, breaker_probe, sizeof(breaker_probe) - 1);
 	g->asking = 1;
 	if (http_send(g->s->http, &req) == -1) {
 		g->asking = 0;
@@ -519,6 +561,40 @@ breaker_status(struct breaker *g, uint64_t request)
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
 	worker_status(w, request, "last_answer", "%s", g->last);
+}
+
+static void
+refused_token_add(const struct breaker *g, struct summary *to, int64_t since)
+{
+	const struct token_expiry *e = http_token_expiry(g->s->http);
+
+	if (token_stage(e, time(NULL)) == TOKEN_EXPIRED)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token, which expired at %s: %.180s",
+		    time_text(e->expires), g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token: %.200s", g->why);
+}
+
+void
+breaker_summary(const struct breaker *g, struct summary *to)
+{
+	int64_t since;
+
+	if (g->down == 0 || g->logged != BREAKER_UNAUTHORIZED)
+		token_watch_summary(g->s, to, time(NULL));
+	if (g->down == 0 || g->state == BREAKER_UNUSED)
+		return;
+	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;
+	if (g->logged == BREAKER_UNAUTHORIZED)
+		refused_token_add(g, to, since);
+	else if (g->logged == BREAKER_WRONG_ADDRESS)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "ccRestUrl is no address of cc-backend: %.200s", g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend does not work: %.200s", g->why);
 }
 
 struct breaker *

@@ -80,6 +80,7 @@ static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
 	run->flags |= RUN_STOPPED_BY_OTHERS;
+	log_about(LOG_ID_STOPPED_BY_OTHER, run->key.cluster, run->key.job);
 	log_limited(&said_wrong, log_errorx,
 	    "%s was stopped in cc-backend by "
 	    "another client; its state differs from Slurm's: %s; see "
@@ -199,6 +200,7 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	log_notice("%s: an admin repairs it: %s", run_key_text(&run->key),
 	    run->reason);
+	m->s->n.repaired++;
 	run_move(sp, run, DEST_REST, RUN_EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "common/crash_point.h"
 #include "common/log.h"
@@ -40,6 +41,7 @@ commit_fail(struct commit *c)
 	struct spool *sp = c->s->spool;
 
 	timer_stop(c);
+	c->s->n.commits_failed++;
 	spool_rollback(sp);
 	if (c->ops->failed(c->s)) {
 		if (spool_commit(sp) == 0) {
@@ -50,6 +52,7 @@ commit_fail(struct commit *c)
 	}
 	c->stuck = 1;
 	if (!c->said_stuck) {
+		log_about(LOG_ID_SPOOL_REFUSES, NULL, 0);
 		log_errorx(
 		    "the spool refuses writes: %s; records of Slurm wait "
 		    "until it accepts them",
@@ -73,6 +76,7 @@ commit_now(struct commit *c)
 	CRASH_POINT("stored");
 	timer_stop(c);
 	c->s->n.commits++;
+	c->s->n.committed_at = (int64_t)time(NULL);
 	c->ops->committed(c->s);
 	return 0;
 }
@@ -86,8 +90,10 @@ stuck_retry(struct commit *c)
 	c->stuck = 0;
 	if (c->ops->retry(c->s) == -1 || commit_now(c) == -1)
 		return;
-	if (c->said_stuck)
+	if (c->said_stuck) {
+		log_about(LOG_ID_SPOOL_ACCEPTS, NULL, 0);
 		log_notice("the spool accepts writes again");
+	}
 	c->said_stuck = 0;
 	c->ops->stuck(c->s);
 	wake(c->s, WAKE_DELIVERY);

@@ -88,7 +88,7 @@ locked_by_other(int fd, const char *path, enum lock_result result)
 		return -2;
 	}
 	if (result == LOCK_ERROR)
-		log_error("lock on %s", path);
+		log_error("cannot lock pid file %s", path);
 	else
 		log_errorx("another instance is running (pid %ld has "
 			   "locked %s); this one exits",
@@ -106,7 +106,7 @@ lock_once(const char *path)
 	int rc;
 
 	if (fd == -1) {
-		log_error("pid file %s", path);
+		log_error("cannot open pid file %s", path);
 		return -1;
 	}
 	if (!is_plain(fd)) {
@@ -167,6 +167,25 @@ pidfile_remove(int fd, const char *path)
 	if (fd == -1)
 		return;
 	if (is_ours(fd) && is_same_file(fd, path) && unlink(path) == -1)
-		log_warn("pid file %s", path);
+		log_warn("cannot remove pid file %s", path);
 	close(fd);
+}
+
+/* A read lock is of no instance; see write_lock(). */
+long
+pidfile_holder(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	long pid = 0;
+
+	if (fd == -1)
+		return 0;
+	if (fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK) {
+		pid = pid_read(fd);
+		if (pid <= 0)
+			pid = -1;
+	}
+	close(fd);
+	return pid;
 }

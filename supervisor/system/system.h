@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include <stdio.h>
+
 #include "common/conf.h"
 #include "common/log.h"
 #include "common/worker/sandbox.h"
@@ -102,6 +104,12 @@ void sockets_close(struct setup *setup, const struct conf *conf);
  * an earlier listener has shut it down.  0, or -1 when there is none (logged).
  */
 int sockets_hook_repair(struct setup *setup, const struct conf *conf);
+/*
+ * 1 when the user of slurmctld cannot reach the socket at this path, with a
+ * sentence in why that contains the command to repair it.
+ */
+int hook_directory_is_closed(const struct setup *setup, const char *path,
+    char *why, size_t size);
 /* Mode of the admin tool's socket: 0666 only if ctlUsers names a user. */
 void sockets_ctl_mode(const struct setup *setup, const struct conf *conf);
 
@@ -116,6 +124,19 @@ int pidfile_write(int fd, pid_t pid);
 /* Removes the file only if it has our pid or is empty; closes fd. */
 void pidfile_remove(int fd, const char *path);
 
+/* The pid of the instance that holds the lock, -1 if not readable; 0 = none. */
+long pidfile_holder(const char *path);
+
+/* host_check.c: the host's part of the checklist of -test */
+/*
+ * Writes one line "ok TEXT", "warn TEXT" or "FAIL TEXT" for each check: the
+ * spool, the socket of the hooks and the scripts of slurmctld.  hooks: n values
+ * of Slurm, as "PrologSlurmctld=/path".  A file system may not answer: the
+ * caller runs this in a child process.
+ */
+void host_check(const struct setup *setup, const struct conf *conf,
+    char *const *hooks, size_t n, FILE *out);
+
 /* capabilities.c: the supervisor's own rights. */
 void capabilities_reduce(const struct setup *setup);
 
@@ -127,11 +148,11 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 /* spawn.c */
 /*
  * fork and exec of one of our own programs in a session of its own:
- * descriptor 3 is fd, 0 and 1 are /dev/null, envp is its whole environment.
- * The pid, or -1 with errno.
+ * descriptor 3 is fd, 2 is log, 0 and 1 are /dev/null, envp is its whole
+ * environment.  The pid, or -1 with errno.
  */
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
-    int fd);
+    int fd, int log);
 
 /* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
 char **env_worker(const struct conf *conf, enum role role);
@@ -152,6 +173,8 @@ void notify_init(void);
 void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
+/* Shows the text in `systemctl status`. */
+void notify_status(const char *status);
 void notify_watchdog(void);
 /* Interval in which systemd wants WATCHDOG=1, in ms; 0 = never. */
 unsigned notify_watchdog_ms(void);

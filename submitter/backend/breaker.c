@@ -67,9 +67,9 @@ struct breaker {
 	int64_t clusters_at;	   /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
-	char why[400];			 /* of the last failure */
-	char told[400];			 /* the reason that was logged */
-	struct log_limit reasons;	 /* of lines about another reason */
+	char why[400];	/* of the last failure */
+	char told[400]; /* the reason that was logged */
+	struct log_limit reasons;
 	char last[400];			 /* answer, for status */
 	uint64_t results[RESULT__COUNT]; /* of all requests */
 	int64_t answered;		 /* epoch of the last success */
@@ -560,6 +560,10 @@ breaker_status(struct breaker *g, uint64_t request)
 		    state_names[g->state]);
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
+	if (http_token_in_clear(g->s->http))
+		worker_status(w, request, "token_in_clear",
+		    "the token is readable in the network: use https in "
+		    "ccRestUrl");
 	worker_status(w, request, "last_answer", "%s", g->last);
 }
 

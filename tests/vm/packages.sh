@@ -15,11 +15,11 @@ wait_long=30
 export LAB_PATIENCE=8	# an emulated machine is slow
 rm -f /usr/sbin/policy-rc.d	# the packages may stop and restart the service
 
-service() { systemctl "$@" $name; }
+service() { systemctl "$@" "$name"; }
 prop() { systemctl show -P "$1" $name; }
 install_version() { DEBIAN_FRONTEND=noninteractive dpkg --force-confold -i "$packages/${name}_$1"_*.deb; }
-version_is() { [ "$(dpkg-query -W -f '${Version}' $name)" = "$1" ]; }
-has_ended() { wait_for $wait_long backend_has_ended "$1"; }
+version_is() { [ "$(dpkg-query -W -f '${Version}' "$name")" = "$1" ]; }
+has_ended() { wait_for "$wait_long" backend_has_ended "$1"; }
 
 lab_up
 backend_up

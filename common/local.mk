@@ -27,6 +27,8 @@ common_libcommon_a_SOURCES = \
 	common/ctl.h \
 	common/hash.c \
 	common/hash.h \
+	common/histogram.c \
+	common/histogram.h \
 	common/job.c \
 	common/job.h \
 	common/json_scan.c \
@@ -36,8 +38,12 @@ common_libcommon_a_SOURCES = \
 	common/log_ids.h \
 	common/log_line.c \
 	common/log_line.h \
+	common/metrics_text.c \
+	common/metrics_text.h \
 	common/msg.c \
 	common/msg.h \
+	common/nodelist.c \
+	common/nodelist.h \
 	common/permanent.c \
 	common/permanent.h \
 	common/slurm_conf.c \
@@ -73,6 +79,7 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/landlock.c \
 	common/worker/landlock.h \
 	common/worker/landlock_abi.h \
+	common/worker/metric_rows.c \
 	common/worker/sandbox.c \
 	common/worker/sandbox.h \
 	common/worker/seccomp.c \

@@ -60,7 +60,7 @@ log_cluster_is_valid(const char *cluster)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	    "0123456789._-");
 
-	return cluster[n] == '\0' && n < LOG_CLUSTER_MAX;
+	return n < LOG_CLUSTER_MAX && cluster[n] == '\0';
 }
 
 /* n as of snprintf().  A line that is cut keeps its newline. */

@@ -6,6 +6,7 @@ noinst_LIBRARIES += ctl/libctl.a
 ctl_libctl_a_SOURCES = \
 	ctl/client.c \
 	ctl/ctl.h \
+	ctl/gpus.c \
 	ctl/options.c \
 	ctl/print_json.c \
 	ctl/print_metrics.c \

@@ -27,7 +27,9 @@ print_empty(const struct ctl_args *args, const struct ctl_reply *a)
 	for (i = 0; i < a->n; i++)
 		if (a->rows[i].table != CTL_T_ROWS)
 			return;
-	if (args->req.verb == CTL_QUEUE)
+	if (args->req.verb == CTL_GPUS)
+		print_gpus(a);
+	else if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
 			"no delivery is rejected\n" :
 			"no delivery waits\n");

@@ -34,6 +34,8 @@ const char args_usage[] =
     "  spool export [--all]          print runs as lines of JSON; --all: with\n"
     "                                job scripts\n"
     "  spool import FILE             read such lines; - is standard input\n"
+    "  gpus                          compare the GPUs of Slurm, gpuPciAddrs and\n"
+    "                                cc-backend; print a gpuPciAddrs that fits\n"
     "-c is the daemon's configuration, -s its socket (ctlSockPath).\n"
     "-j prints one JSON object.\n"
     "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
@@ -66,6 +68,7 @@ static const struct verb {
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },
+	{ "gpus", CTL_GPUS, 0, 0 },
 };
 
 static const struct {

@@ -199,6 +199,8 @@ print_text(const struct ctl_reply *a)
 		print_table(a, CTL_T_QUEUE);
 	if (reply_has_rows(a, CTL_T_DIFF))
 		print_table(a, CTL_T_DIFF);
+	if (reply_has_rows(a, CTL_T_GPUS))
+		print_gpus(a);
 	if (reply_has_rows(a, CTL_T_METRIC))
 		print_metrics(a, METRICS_OPEN);
 	print_notes(a);

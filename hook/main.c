@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-slurm-adapter: the hook client of slurmctld.  With -daemon or -test it
- * executes the supervisor instead.  The hook client always ends with status 0
- * within a second, because another status makes slurmctld requeue or cancel
- * the job; the daemon's next poll finds a job that was not reported.
+ * cc-slurm-adapter: the hook client of slurmctld.  With -daemon, -test or
+ * -migrate it executes the supervisor instead.  The hook client always ends
+ * with status 0 within a second, because another status makes slurmctld requeue
+ * or cancel the job; the daemon's next poll finds a job that was not reported.
  */
 #include "config.h"
 
@@ -34,6 +34,7 @@ struct options {
 	const char *socket;
 	int daemon;
 	int test;
+	int migrate;
 	int help;
 };
 
@@ -46,12 +47,16 @@ static const char help[] =
     "    \tlog level of the daemon, 0 to 5 (default 2)\n"
     "  -help\n"
     "    \tprint this help\n"
+    "  -migrate\n"
+    "    \tprint the configuration of the Go adapter or of cc-slurm-sync,\n"
+    "    \twhich is the argument after it, as one of this daemon\n"
     "  -socket string\n"
     "    \taddress to which the hook client sends its message,\n"
     "    \tunix:PATH or tcp:HOST:PORT\n"
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
-    "    \tcheck the configuration, print its errors, and exit\n";
+    "    \tcheck the configuration, Slurm, cc-backend and this host,\n"
+    "    \tprint a checklist, and exit\n";
 
 /* Writes the strings up to NULL with one call. */
 static void
@@ -151,6 +156,8 @@ flag_parse(struct options *o, char **argv, int *i)
 		bool_flag_set(&o->daemon, value, "daemon");
 	else if (flag_is(flag, n, "test"))
 		bool_flag_set(&o->test, value, "test");
+	else if (flag_is(flag, n, "migrate"))
+		bool_flag_set(&o->migrate, value, "migrate");
 	else if (flag_is(flag, n, "help"))
 		bool_flag_set(&o->help, value, "help");
 	else if (flag_is(flag, n, "h")) {
@@ -260,7 +267,7 @@ main(int argc, char **argv)
 		PRINT_ERR(help);
 		_exit(0);
 	}
-	if (o.daemon || o.test) {
+	if (o.daemon || o.test || o.migrate) {
 		execv(SUPERVISOR, argv);
 		PRINT_ERR("cc-slurm-adapter: cannot execute " SUPERVISOR ": ",
 		    strerror(errno), "\n");

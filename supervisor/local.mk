@@ -15,6 +15,7 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/format.c \
 	supervisor/config/key_names.c \
 	supervisor/config/line_numbers.c \
+	supervisor/config/migrate.c \
 	supervisor/config/nats_login.c \
 	supervisor/config/parse.c \
 	supervisor/config/parser_main.c \
@@ -35,6 +36,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/directories.c \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
+	supervisor/system/host_check.c \
 	supervisor/system/log_output.c \
 	supervisor/system/log_output.h \
 	supervisor/system/log_pipe.c \
@@ -66,6 +68,7 @@ supervisor_workers_libworkers_a_SOURCES = \
 noinst_LIBRARIES += supervisor/libsupervisor.a
 supervisor_libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 supervisor_libsupervisor_a_SOURCES = \
+	supervisor/checklist.c \
 	supervisor/children.c \
 	supervisor/control.c \
 	supervisor/control.h \

@@ -18,7 +18,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "submitter/payload/cpumap.h"
-#include "submitter/payload/nodelist.h"
+#include "common/nodelist.h"
 #include "submitter/payload/thread_table.h"
 #include "submitter/payload/topology.h"
 
@@ -334,6 +334,45 @@ cluster_of(const struct topology *t, const char *name)
 		if (strcmp(t->clusters[i].name, name) == 0)
 			return &t->clusters[i];
 	return NULL;
+}
+
+int
+topology_has(const struct topology *t, const char *cluster)
+{
+	return cluster_of(t, cluster) != NULL;
+}
+
+void
+topology_names(const struct topology *t, char *buf, size_t size)
+{
+	const char *name;
+	size_t i, used = 0;
+
+	snprintf(buf, size, "none");
+	for (i = 0; i < t->n; i++) {
+		name = t->clusters[i].name;
+		if (used + strlen(name) + sizeof(", ...") > size)
+			name = "...";
+		used += (size_t)snprintf(buf + used, size - used, "%s%s",
+		    i > 0 ? ", " : "", name);
+		if (name != t->clusters[i].name)
+			return;
+	}
+}
+
+void
+topology_each_accel(const struct topology *t, topology_accel_fn *fn, void *arg)
+{
+	const struct kind *k;
+	size_t i, j;
+
+	for (i = 0; i < t->n; i++)
+		for (j = 0; j < t->clusters[i].n; j++) {
+			k = &t->clusters[i].kinds[j];
+			if (k->n_accels > 0)
+				fn(t->clusters[i].name, k->nodes, k->accels,
+				    k->n_accels, arg);
+		}
 }
 
 static const struct kind *

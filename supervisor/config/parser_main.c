@@ -143,6 +143,13 @@ all_send(int fd, struct conf_parse *p, struct writer *w, int memfd)
 	return frame_send_to_supervisor(fd, MSG_CONF_END, w, -1);
 }
 
+void
+parser_limits(void)
+{
+	limits_apply();
+	json_set_alloc_funcs(wiping_malloc, wiping_free);
+}
+
 int
 parser_run(const char *path, int explicit_path, int fd_out)
 {
@@ -150,8 +157,7 @@ parser_run(const char *path, int explicit_path, int fd_out)
 	struct writer w;
 	int memfd = -1, rc;
 
-	limits_apply();
-	json_set_alloc_funcs(wiping_malloc, wiping_free);
+	parser_limits();
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	conf_parse_init(&p, path);
 	conf_parse_file(&p, explicit_path);

@@ -20,6 +20,11 @@ TESTS += test_hash
 test_hash_SOURCES = tests/unit/common/test_hash.c
 test_hash_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_histogram
+TESTS += test_histogram
+test_histogram_SOURCES = tests/unit/common/test_histogram.c
+test_histogram_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_log
 TESTS += test_log
 test_log_SOURCES = tests/unit/common/test_log.c
@@ -49,6 +54,11 @@ check_PROGRAMS += test_msg
 TESTS += test_msg
 test_msg_SOURCES = tests/unit/common/test_msg.c
 test_msg_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_nodelist
+TESTS += test_nodelist
+test_nodelist_SOURCES = tests/unit/common/test_nodelist.c
+test_nodelist_LDADD = common/libcommon.a
 
 check_PROGRAMS += test_job
 TESTS += test_job

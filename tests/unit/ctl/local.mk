@@ -9,3 +9,8 @@ check_PROGRAMS += test_ctl_print
 TESTS += test_ctl_print
 test_ctl_print_SOURCES = tests/unit/ctl/test_print.c
 test_ctl_print_LDADD = ctl/libctl.a common/libcommon.a
+
+check_PROGRAMS += test_ctl_gpus
+TESTS += test_ctl_gpus
+test_ctl_gpus_SOURCES = tests/unit/ctl/test_gpus.c
+test_ctl_gpus_LDADD = ctl/libctl.a common/libcommon.a

@@ -363,6 +363,7 @@ static const struct worker_ops ops = {
 	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = status_summary,
 };
 
 int

@@ -35,11 +35,11 @@ common_libcommon_a_SOURCES = \
 	common/json_scan.h \
 	common/log.c \
 	common/log.h \
+	common/metrics_text.c \
+	common/metrics_text.h \
 	common/log_ids.h \
 	common/log_line.c \
 	common/log_line.h \
-	common/metrics_text.c \
-	common/metrics_text.h \
 	common/msg.c \
 	common/msg.h \
 	common/nodelist.c \
@@ -48,6 +48,8 @@ common_libcommon_a_SOURCES = \
 	common/permanent.h \
 	common/slurm_conf.c \
 	common/slurm_conf.h \
+	common/summary.c \
+	common/summary.h \
 	common/text.c \
 	common/text.h \
 	common/time_text.c \
@@ -87,7 +89,9 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/worker.c \
 	common/worker/worker.h \
 	common/worker/worker_conf.c \
-	common/worker/worker_conf.h
+	common/worker/worker_conf.h \
+	common/worker/worker_summary.c \
+	common/worker/worker_summary.h
 
 # The lists name the box of the program first and what it calls after it.
 COMMON_LIBS = common/ipc/libipc.a common/libcommon.a $(EVENT_LIBS)

@@ -36,6 +36,7 @@ struct options {
 	int test;
 	int migrate;
 	int help;
+	int version;
 };
 
 static const char help[] =
@@ -56,11 +57,15 @@ static const char help[] =
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
     "    \tcheck the configuration, Slurm, cc-backend and this host,\n"
-    "    \tprint a checklist, and exit\n";
+    "    \tprint a checklist, and exit\n"
+    "  -version\n"
+    "    \tprint the version\n";
+
+static const char *const version[] = { PACKAGE " " PACKAGE_VERSION "\n", NULL };
 
 /* Writes the strings up to NULL with one call. */
 static void
-stderr_write(const char *const *parts)
+fd_write(int fd, const char *const *parts)
 {
 	struct iovec iov[LINE_PARTS];
 	uintptr_t p;
@@ -71,12 +76,13 @@ stderr_write(const char *const *parts)
 		iov[n].iov_base = (void *)p;
 		iov[n].iov_len = strlen(parts[n]);
 	}
-	/* A closed standard error is no reason to fail. */
-	if (writev(STDERR_FILENO, iov, n) == -1)
+	/* A closed descriptor is no reason to fail. */
+	if (writev(fd, iov, n) == -1)
 		return;
 }
 
-#define PRINT_ERR(...) stderr_write((const char *const[]) { __VA_ARGS__, NULL })
+#define PRINT_ERR(...) \
+	fd_write(STDERR_FILENO, (const char *const[]) { __VA_ARGS__, NULL })
 
 static void __attribute__((noreturn)) usage(const char *what, const char *name)
 {
@@ -160,6 +166,8 @@ flag_parse(struct options *o, char **argv, int *i)
 		bool_flag_set(&o->migrate, value, "migrate");
 	else if (flag_is(flag, n, "help"))
 		bool_flag_set(&o->help, value, "help");
+	else if (flag_is(flag, n, "version"))
+		bool_flag_set(&o->version, value, "version");
 	else if (flag_is(flag, n, "h")) {
 		PRINT_ERR("Usage of cc-slurm-adapter:\n", help);
 		_exit(0);
@@ -265,6 +273,10 @@ main(int argc, char **argv)
 	options_parse(&o, argv);
 	if (o.help) {
 		PRINT_ERR(help);
+		_exit(0);
+	}
+	if (o.version) {
+		fd_write(STDOUT_FILENO, version);
 		_exit(0);
 	}
 	if (o.daemon || o.test || o.migrate) {

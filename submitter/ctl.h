@@ -8,6 +8,7 @@
 #include "common/ctl.h"
 
 struct submitter;
+struct summary;
 struct worker;
 
 /* Handles one request. The worker returns its rows and its end. */
@@ -22,5 +23,8 @@ void ctl_gpus(struct submitter *s, uint64_t request);
 /* One step of `spool check`, `spool export` or `spool import`. */
 void ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
+
+/* summary.c: a callback of struct worker_ops */
+void submitter_summary(struct worker *w, struct summary *to);
 
 #endif

@@ -193,7 +193,8 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/ctl.h \
 	submitter/ctl_gpus.c \
 	submitter/ctl_spool.c \
-	submitter/metrics.c
+	submitter/metrics.c \
+	submitter/summary.c
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)

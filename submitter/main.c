@@ -534,6 +534,7 @@ static const struct worker_ops ops = {
 	.on_neighbour = on_neighbour,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = submitter_summary,
 };
 
 /*

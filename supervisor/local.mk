@@ -77,8 +77,11 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/removed_paths.c \
+	supervisor/sentence.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \
+	supervisor/summary.c \
+	supervisor/summary.h \
 	supervisor/supervisor.h
 
 # The first n boxes link without the rest; the parser loads libpcre2 itself,

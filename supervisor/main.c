@@ -80,6 +80,7 @@ static const struct channel_events channel_events = {
 	.ctl_end = control_result,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.summary = summary_take,
 };
 
 /*
@@ -252,6 +253,7 @@ sup_clear(struct supervisor *sup)
 	removed_paths_clear();
 	log_pipe_free(sup->parser_log);
 	control_close(sup);
+	summary_clear(sup);
 	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
 	setup_clear(&sup->setup);
@@ -266,6 +268,7 @@ serve(struct supervisor *sup)
 		return 1;
 	}
 	unsafe_find(sup);
+	summary_init(sup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	removed_paths_watch(sup);

@@ -41,7 +41,9 @@ static const char usage[] =
     "    	which is the argument after it, as one of this daemon\n"
     "  -test\n"
     "    	check the configuration, Slurm, cc-backend and this host,\n"
-    "    	print a checklist, and exit\n";
+    "    	print a checklist, and exit\n"
+    "  -version\n"
+    "    	print the version\n";
 
 void
 options_usage(void)

@@ -153,6 +153,7 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	snprintf(sup->reload_result, sizeof(sup->reload_result), "%s", text);
 	sup->reload_time = time(NULL);
 	log_about(ok ? LOG_ID_CONFIG_LOADED : LOG_ID_CONFIG_REFUSED, NULL, 0);
+	sup->reload_failed = !ok;
 	if (ok)
 		log_notice("%s", text);
 	else

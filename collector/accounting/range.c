@@ -102,8 +102,10 @@ range_begin(struct accounting *l)
 			    cluster_suffix(c), time_text(from),
 			    duration_text((oldest - from) * 1000));
 		}
-		if (from > 0)
+		if (from > 0) {
 			c->resume.skipped_seconds += (uint64_t)(oldest - from);
+			c->resume.skipped_at = now_wall();
+		}
 		from = oldest;
 		c->resume.point = oldest;
 	}

@@ -231,6 +231,16 @@ missing_runs_status(struct missing_runs *k, uint64_t request)
 	    k->twice > 0 ? ": too many to end without `sync --force`" : "");
 }
 
+void
+missing_runs_summary(const struct missing_runs *k, struct summary *to)
+{
+	if (k->twice > 0)
+		summary_add(to, PROBLEM_ABSENT, 0, 0,
+		    "%u open runs are unknown to Slurm, too many to end "
+		    "without `cc-slurm-adapterctl sync --force`",
+		    k->twice);
+}
+
 struct missing_runs *
 missing_runs_new(struct submitter *s)
 {

@@ -119,6 +119,14 @@ notify_stopping(void)
 }
 
 void
+notify_status(const char *status)
+{
+	char line[STATUS_MAX];
+
+	notify_send("STATUS=%s\n", text_vis(status, line, sizeof(line)));
+}
+
+void
 notify_watchdog(void)
 {
 	notify_send("WATCHDOG=1\n");

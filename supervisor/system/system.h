@@ -173,6 +173,8 @@ void notify_init(void);
 void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
+/* Shows the text in `systemctl status`. */
+void notify_status(const char *status);
 void notify_watchdog(void);
 /* Interval in which systemd wants WATCHDOG=1, in ms; 0 = never. */
 unsigned notify_watchdog_ms(void);

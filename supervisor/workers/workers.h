@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/ctl.h"
 #include "common/ipc/channel.h"
+#include "common/summary.h"
 #include "common/worker/inflight.h"
 #include "supervisor/system/log_pipe.h"
 #include "supervisor/system/system.h"
@@ -74,7 +75,8 @@ struct crash_record {
 	struct run_key key;
 	unsigned crashes;
 };
-#define CRASH_RECORDS_MAX 64 /* then the oldest is dropped */
+#define CRASH_RECORDS_MAX  64 /* then the oldest is dropped */
+#define QUARANTINE_CRASHES 2  /* after these the run is in quarantine */
 
 /* Messages of a worker, after their payload was checked. */
 struct channel_events {
@@ -93,6 +95,7 @@ struct channel_events {
 	    const char *why);
 	/* The worker speaks another version of the protocol. */
 	void (*wrong_version)(struct child *c, const char *why);
+	void (*summary)(struct child *c, const struct summary *s);
 };
 
 struct child_ops {

@@ -41,7 +41,7 @@ is "Slurm's version, cluster and user" \
 is "nodes and GPUs" has '^ok   [0-9]+ nodes, 2 with GPUs, gpuPciAddrs matches$'
 is "PrologSlurmctld" has "^ok   PrologSlurmctld calls this hook \($hook\)$"
 is "EpilogSlurmctld" has "^ok   EpilogSlurmctld calls this hook"
-is "cc-backend and its clusters" has '^ok   cc-backend 1\.5 or newer at 127\.0\.0\.1:[0-9]+: .*alpha'
+is "cc-backend and its clusters" has '^ok   cc-backend 1\.5 or newer at 127\.0\.0\.1:[0-9]+: has the clusters alpha; the token is valid for 8[0-9] d'
 is "the cluster in cc-backend" has '^ok   cc-backend has the cluster alpha$'
 is "NATS" has '^ok   NATS: connected to '
 is "the spool and its space" has "^ok   spool $T/state/spool \(made at the start\): writable, [0-9.]+ GiB free"

@@ -70,6 +70,13 @@ systemctl() {
 	*) echo "systemctl $*: not in this test"; return 1 ;;
 	esac
 }
+# the daemon has queried Slurm
+sleep() {
+	case $1 in
+	60) wait_for 60 ctl sync --dry-run ;;
+	*) command sleep "$@" ;;
+	esac
+}
 systemd-sysusers() { suite_users; }
 journalctl() {
 	[ "$*" = "-u cc-slurm-adapter -p warning --since -1h" ] || return 1

@@ -25,7 +25,6 @@ ROLES = ("supervisor", "listener", "collector", "runner", "submitter")
 KINDS = (("/dev/null", "null"), ("anon_inode:[eventpoll]", "event loop"),
          ("anon_inode:[eventfd]", "event loop"), ("anon_inode:[timerfd]", "event loop"),
          ("socket:", "sockets"), ("pipe:", "pipes"), ("/memfd:secrets", "secrets"))
-LOG_IS_FILE = "the log is a regular file"
 
 
 class Process:
@@ -93,10 +92,7 @@ class Process:
         return "%d MiB" % (int(value) >> 20) if value.isdigit() and int(value) else value
 
     def fsize(self):
-        value = self.size("file size")
-        if value == "unlimited" and os.path.isfile("/proc/%d/fd/2" % self.pid):
-            return LOG_IS_FILE
-        return value
+        return self.size("file size")
 
     def place(self, name):
         path = self.link(name)
@@ -113,7 +109,7 @@ class Process:
 
     def descriptor(self, fd):
         path = self.link("fd/" + fd)
-        if fd in "12" and path != "/dev/null":
+        if fd in "12" and self.role == "supervisor" and path != "/dev/null":
             return "log"
         for start, kind in KINDS:
             if path.startswith(start):
@@ -154,7 +150,7 @@ ROWS = (
 
 
 def agrees(row, want, got):
-    return want in ("any", got) or row == "file size" and got == LOG_IS_FILE and want == "0"
+    return want in ("any", got)
 
 
 def table(page, name):

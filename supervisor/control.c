@@ -18,13 +18,14 @@
 #define C_ (1u << ROLE_COLLECTOR)
 #define R_ (1u << ROLE_RUNNER)
 #define W_ (1u << ROLE_SUBMITTER)
+#define E_ (1u << ROLE_EXPORTER)
 
 /* Which workers get a request, and which requests only root may send. */
 static const struct {
 	unsigned roles;
 	int root;
 } verbs[CTL__COUNT] = {
-	[CTL_STATUS] = { L_ | C_ | R_ | W_, 0 },
+	[CTL_STATUS] = { L_ | C_ | R_ | W_ | E_, 0 },
 	[CTL_QUEUE] = { W_, 0 },
 	[CTL_RETRY] = { W_, 0 },
 	[CTL_DROP] = { W_, 1 },
@@ -179,6 +180,8 @@ request_next_worker(struct client *c)
 		if ((verbs[c->req.verb].roles & (1u << role)) == 0)
 			continue;
 		child = &sup->workers.children[(enum role)role];
+		if (!child_is_used(child))
+			continue;
 		if (child->state == CHILD_READY && child->channel != NULL) {
 			request_send(c, child);
 			return;
@@ -259,6 +262,7 @@ control_child_gone(struct child *child)
 
 	if (sup->control == NULL)
 		return;
+	scrape_child_gone(sup->control, child);
 	for (c = sup->control->clients; c != NULL; c = next) {
 		next = c->next;
 		if (c->worker != (int)child->role || c->end_queued)

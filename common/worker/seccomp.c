@@ -246,7 +246,8 @@ allow_channel(struct filter *f)
 }
 
 /*
- * The listening socket is shared with the next listener.  So the listener must
+ * The listening socket is shared with the next listener, and the exporter's
+ * with the next exporter.  So the listener must
  * not shut it down, attach a filter to it, or connect it by sending to an
  * address (MSG_FASTOPEN).
  */
@@ -326,7 +327,7 @@ filter_fill(struct filter *f, enum role role)
 	rules(f, f->kill, executing, COUNT(executing));
 	if (LENIENT)
 		return;
-	if (role == ROLE_LISTENER)
+	if (role == ROLE_LISTENER || role == ROLE_EXPORTER)
 		allow_listener(f);
 	else if (role == ROLE_COLLECTOR)
 		allow_collector(f);

@@ -110,6 +110,8 @@ static const struct msg_rule {
 	    MSG_METRIC_MAX, false },
 	[MSG_METRIC_END] = { "metric-end", BIT(SUPERVISOR), BIT(EXPORTER), 0, 0,
 	    false },
+	[MSG_HOOK_CALLED] = { "hook-called", BIT(COLLECTOR), BIT(SUBMITTER), 21,
+	    17 + NAME, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 	[MSG_SUMMARY] = { "summary", NEIGHBOURS, BIT(SUPERVISOR), 49, SUMMARY,
 	    false },

@@ -38,6 +38,9 @@ static const struct {
 	[CTL_REPAIR] = { W_, 1 },
 	[CTL_CHECK] = { 0, 1 },
 	[CTL_GPUS] = { C_ | W_, 0 },
+	[CTL_EXPLAIN] = { W_, 0 },
+	[CTL_EXPLAIN_SLURM] = { C_, 0 },
+	[CTL_HISTORY] = { W_, 0 },
 };
 
 static void request_next_worker(struct client *c);

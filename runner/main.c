@@ -157,7 +157,7 @@ on_resume_time(struct runner *r, struct channel *ch, struct reader *rd)
 		channel_broken(ch, "resume-time");
 	else if (lastrun_set(&r->lastrun, epoch, time(NULL)) == -1)
 		log_limited(&limit, log_warn,
-		    "the time of the last-run file is not set to %s",
+		    "cannot set the time of the last-run file to %s",
 		    time_text(epoch));
 }
 

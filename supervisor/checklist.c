@@ -186,11 +186,11 @@ host_begin(void)
 
 	wr_init(&list.host_out, HOST_BYTES_MAX);
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) == -1)
-		fatal("pipe");
+		fatal("cannot make a pipe for the checklist");
 	fflush(stdout);
 	list.host_pid = fork();
 	if (list.host_pid == -1)
-		fatal("fork");
+		fatal("cannot start a process for the checklist");
 	if (list.host_pid == 0)
 		host_child(fds[1]);
 	close(fds[1]);

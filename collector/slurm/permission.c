@@ -60,7 +60,6 @@ permission_missing(const struct cluster *c, char *buf, size_t size)
 	const char *what = c->slurm.private_jobs ? "no jobs" :
 						   "no ends of jobs";
 
-	log_about(LOG_ID_OPERATOR_MISSING, NULL, 0);
 	if (c->permission_check != NULL && c->permission_check->admin.known)
 		snprintf(buf, size,
 		    "%s%s are reported: the user %s may not see "
@@ -81,6 +80,7 @@ tell_missing(const struct cluster *c)
 	char text[512];
 
 	permission_missing(c, text, sizeof(text));
+	log_about(LOG_ID_OPERATOR_MISSING, NULL, 0);
 	log_errorx("%s", text);
 }
 

@@ -263,7 +263,7 @@ rlimit_lower(int which, const char *name, uint64_t value)
 		fatal("cannot set the limit %s", name);
 }
 
-/* If the log is a regular file, the worker must be able to write to it. */
+/* The supervisor makes a pipe; a test may start a worker with a file. */
 static int
 log_is_file(void)
 {

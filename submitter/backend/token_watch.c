@@ -29,6 +29,7 @@ expiry_log(struct submitter *s, enum token_stage stage,
 	const char *when = time_text(e->expires), *where = http_where(s->http);
 	int64_t left = (e->expires - now) * 1000;
 
+	log_about(LOG_ID_TOKEN_EXPIRES, NULL, 0);
 	if (stage == TOKEN_EXPIRED)
 		log_limited(&said_expired, log_errorx,
 		    "the token for cc-backend at %s expired at %s, %s ago: "

@@ -87,13 +87,13 @@ calls_reduce(enum sandbox_mode mode)
 	if (mode == SANDBOX_OFF)
 		return;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
-		fatal("no_new_privs");
+		fatal("cannot set no_new_privs");
 	if (seccomp_enter_supervisor(mode) == 0)
 		return;
 	/* A kernel without seccomp. */
 	if (errno != ENOSYS && errno != EINVAL)
-		fatal("seccomp");
-	log_warn("no seccomp in this kernel");
+		fatal("cannot load the system call filter");
+	log_warn("the supervisor runs without a system call filter");
 }
 
 void

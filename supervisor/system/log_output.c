@@ -26,6 +26,7 @@
 
 static struct {
 	int is_socket;
+	int is_file;		  /* never waits for a reader */
 	int is_journal;		  /* journald reads standard error */
 	int fd;			  /* socket of datagrams, -1 = none */
 	unsigned long long lost;  /* lines since the last success */
@@ -53,6 +54,7 @@ log_output_init(void)
 	memset(&st, 0, sizeof(st));
 	if (fstat(STDERR_FILENO, &st) == 0) {
 		output.is_socket = S_ISSOCK(st.st_mode);
+		output.is_file = S_ISREG(st.st_mode);
 		output.is_journal = is_journal(&st);
 	}
 	log_sink_set(log_output_write);
@@ -80,10 +82,16 @@ writable_within(int ms)
 	return poll(&p, 1, ms) == 1 && (p.revents & POLLOUT) != 0;
 }
 
+static int
+stream_writable(void)
+{
+	return output.is_file || writable_within(0);
+}
+
 int
 log_output_writable(void)
 {
-	return output.fd != -1 || writable_within(0);
+	return output.fd != -1 || stream_writable();
 }
 
 /*
@@ -93,12 +101,12 @@ log_output_writable(void)
 static int
 bytes_write(const char *p, size_t n)
 {
-	long long now = clock_ms();
-	int may_wait = output.waited_ms == 0 ||
-	    now - output.waited_ms >= WAIT_GAP_MS;
+	long long now;
 
-	if (!writable_within(0)) {
-		if (!may_wait)
+	if (!stream_writable()) {
+		now = clock_ms();
+		if (output.waited_ms != 0 &&
+		    now - output.waited_ms < WAIT_GAP_MS)
 			return -1;
 		output.waited_ms = now;
 		if (!writable_within(WAIT_MS))

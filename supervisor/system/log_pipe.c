@@ -19,8 +19,9 @@
 #include "supervisor/system/log_output.h"
 #include "supervisor/system/log_pipe.h"
 
-#define READ_MAX  16384		/* bytes, then other events have their turn */
-#define PIPE_MAX  (1024 * 1024) /* bytes that a pipe may hold */
+#define READ_MAX  65536		/* bytes, then other events have their turn */
+#define PIPE_SIZE (256 * 1024)	/* bytes while the supervisor is busy */
+#define PIPE_MAX  (1024 * 1024) /* bytes that a process can set instead */
 #define TICK_MS	  100
 #define REPORT_MS 10000 /* from a suppressed line to the count */
 #define LINE_COST 64	/* bytes that a line counts beside its text */
@@ -47,15 +48,20 @@ struct log_pipe {
 	long long suppressed_ms;       /* clock_ms() of the first of them */
 };
 
+static long long
+factor_now(void)
+{
+	return log_get_level() >= LOG_LEVEL_DEBUG ? DEBUG_FACTOR : 1;
+}
+
 static void
 tokens_fill(struct log_pipe *lp)
 {
-	int factor = log_get_level() >= LOG_LEVEL_DEBUG ? DEBUG_FACTOR : 1;
-	long long now = clock_ms();
+	long long now = clock_ms(), most = BURST_BYTES * factor_now();
 
-	lp->tokens += (now - lp->filled_ms) * RATE_BYTES * factor / 1000;
-	if (lp->tokens > (long long)BURST_BYTES * factor)
-		lp->tokens = (long long)BURST_BYTES * factor;
+	lp->tokens += (now - lp->filled_ms) * RATE_BYTES * factor_now() / 1000;
+	if (lp->tokens > most)
+		lp->tokens = most;
 	lp->filled_ms = now;
 }
 
@@ -83,8 +89,12 @@ line_end(struct log_pipe *lp)
 		.cluster = "",
 		.text = lp->line };
 
+	char *nul;
+
 	if (lp->len == 0)
 		return;
+	while ((nul = memchr(lp->line, '\0', lp->len)) != NULL)
+		*nul = ' ';
 	if (lp->too_long)
 		memcpy(lp->line + lp->len - 3, "...", 3);
 	lp->line[lp->len] = '\0';
@@ -102,13 +112,21 @@ line_end(struct log_pipe *lp)
 static void
 bytes_add(struct log_pipe *lp, const char *p, size_t n)
 {
-	for (; n > 0; p++, n--) {
-		if (*p == '\n')
-			line_end(lp);
-		else if (lp->len < sizeof(lp->line) - 1)
-			lp->line[lp->len++] = *p != '\0' ? *p : ' ';
-		else
+	size_t part, room;
+	const char *end;
+
+	for (; n > 0; p += part, n -= part) {
+		end = memchr(p, '\n', n);
+		part = end != NULL ? (size_t)(end - p) : n;
+		room = sizeof(lp->line) - 1 - lp->len;
+		if (part > room)
 			lp->too_long = 1;
+		memcpy(lp->line + lp->len, p, part < room ? part : room);
+		lp->len += part < room ? part : room;
+		if (end != NULL) {
+			line_end(lp);
+			part++;
+		}
 	}
 }
 
@@ -220,9 +238,11 @@ log_pipe_new(struct event_base *base, const char *sender, int *write_end)
 		free(lp);
 		return NULL;
 	}
+	/* A smaller pipe works as well. */
+	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_SIZE);
 	lp->sender = sender;
 	lp->fd = fds[0];
-	lp->tokens = BURST_BYTES;
+	lp->tokens = BURST_BYTES * factor_now();
 	lp->filled_ms = clock_ms();
 	if (events_set(lp, base) == NULL) {
 		close(fds[0]);

@@ -106,7 +106,7 @@ class Process:
 
     def descriptor(self, fd):
         path = self.link("fd/" + fd)
-        if fd in "12" and path != "/dev/null":
+        if fd in "12" and self.role == "supervisor" and path != "/dev/null":
             return "log"
         for start, kind in KINDS:
             if path.startswith(start):

@@ -32,6 +32,7 @@ test_full_pipe(void)
 
 	CHECK_INT(pipe(fds), 0);
 	capture_into(fds[1]);
+	log_output_init();
 	for (i = 0; i < LINES; i++)
 		log_warnx("line %d of many that nobody reads", i);
 	CHECK(clock_ms() - begin < 5000);

@@ -212,6 +212,7 @@ test_reader_hangs(void)
 	CHECK(fcntl(out[1], F_SETPIPE_SZ, (int)sizeof(page)) >= 0);
 	CHECK_INT(write(out[1], page, sizeof(page)), sizeof(page));
 	capture_into(out[1]);
+	log_output_init();
 	put(fd, "<2,0,0,>kept\n");
 	loop();
 	CHECK_INT(read(out[0], page, sizeof(page)), sizeof(page));

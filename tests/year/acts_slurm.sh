@@ -93,7 +93,7 @@ act_node-state() {
 }
 # --- daemons ---------------------------------------------------------------------
 
-part_daemons() { usual; }
+part_daemons() { usual LAB_CTLD_DEBUG=verbose; }
 
 act_slurmctld-restarted() { daemon_again slurmctld; }
 act_slurmctld-killed() {
@@ -137,7 +137,7 @@ act_munge-key() {
 
 # Without its jobs slurmctld counts ids from 1 again: cc-backend refuses an id
 # within a day.
-part_cold() { usual; }
+part_cold() { usual LAB_CTLD_DEBUG=verbose; }
 # What slurmctld has not told slurmdbd yet goes with its state.
 accounting_saved() {
 	told() { sdiag | grep -q 'DBD Agent queue size: 0$'; }
@@ -206,7 +206,7 @@ act_operator-right() {
 # --- a primary and a backup slurmctld -----------------------------------------------
 
 # Slurm's commands wait for a stopped primary as long as MessageTimeout says.
-part_failover() { usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3; }
+part_failover() { usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3 LAB_CTLD_DEBUG=verbose; }
 
 backup_serves() { timeout 20 squeue -h >/dev/null; }
 act_primary-killed() {

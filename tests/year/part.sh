@@ -8,7 +8,8 @@
 #
 # T: the directory of the test; CSA_INST, CSA_BUILD, CC_BACKEND as for the
 # system tests; YEAR_POLL: slurmPollInterval; YEAR_AWAY: seconds that an outage
-# lasts; CSA_OLD: the files of the previous version (see run).
+# lasts; CSA_OLD: the files of the previous version (see run); FETCHED: what
+# tests/year/fetch downloaded for this part.
 #
 # shellcheck disable=SC2317,SC2119,SC2034	# acts are called by name; they read variables
 set -u
@@ -104,6 +105,18 @@ act() {
 	# the verdict on it is the judge's
 	wait_for $((2 * LIMIT + 10)) probe_arrived "${probe:-none}" || say "$name: no start arrives"
 	printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$(expected_of "$name")" "$begin" "$back" "${probe:-0}" >>"$T/acts"
+}
+
+# fetched: apt-get finds what tests/year/fetch downloaded into $FETCHED
+fetched() {
+	cp -a "$FETCHED"/sources.list* /etc/apt/ &&
+	    cp -a "$FETCHED/lists/." /var/lib/apt/lists/ &&
+	    cp -a "$FETCHED/archives/." /var/cache/apt/archives/
+}
+install_fetched() {
+	# shellcheck disable=SC2046	# a list of names
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends --no-download \
+	    -o Dpkg::Options::=--force-confold install $(cat "$FETCHED/packages")
 }
 
 # until the run is known to Slurm's state files, or a kill makes it run again

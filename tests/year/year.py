@@ -22,12 +22,14 @@ import sys
 import time
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-sys.path[:0] = [TESTS + "/system/lib", TESTS + "/lab"]
+sys.path[:0] = [TESTS + "/year", TESTS + "/system/lib", TESTS + "/lab"]
 import expected  # noqa: E402
 import kinds_truth as said  # noqa: E402
 import lib  # noqa: E402
+import slurm_log  # noqa: E402
 
 Act = collections.namedtuple("Act", "name outcome begin back probe end")
+Slurm = collections.namedtuple("Slurm", "seen recoveries")
 # A start in Slurm is a whole second.
 START_GRAIN = 1
 TEXTS_MAX = 5      # of one act in the output; the result has all
@@ -123,17 +125,18 @@ def rejected(path):
         return {(int(r["job"]), int(r["start"])) for r in json.load(f)["queue"]}
 
 
-def tolerated(act, f, truth, refused, seen):
-    """Refused and reported: the run is listed, and cc-backend lacks it; or Slurm
-    took the run back at once; or scontrol showed the run, and slurmctld lost its
-    state before slurmdbd had it."""
-    if act.outcome != "refused":
-        return False
+def tolerated(act, f, truth, refused, slurm):
+    """Slurm took the run back at once, so that it never ran.  Forgotten: scontrol
+    showed the run, slurmdbd lacks it, and the next slurmctld did not find it in
+    its state.  Refused and reported: the run is listed, and cc-backend lacks it."""
     if f.text == expected.NO_SUCH_RUN:
-        return f.key in seen
+        return act.outcome in ("refused", "forgotten") and \
+            f.key in slurm.seen and slurm_log.forgot(slurm.recoveries, f.key)
+    if f.kind != "lost":
+        return False
     row = truth.get(f.key)
-    return f.kind == "lost" and (f.key in refused or (
-        row is not None and said.is_false_start(said.Run(f.key[0], f.key, row, row))))
+    return (act.outcome == "refused" and f.key in refused) or (
+        row is not None and said.is_false_start(said.Run(f.key[0], f.key, row, row)))
 
 
 class Row:
@@ -217,7 +220,8 @@ def look(a, acts, gpus, token):
     if a.stream:
         found += stream_findings(a.stream, truth)
     arrived = read_arrivals(a.t, a.ledger)
-    refused, seen = rejected(a.rejected), expected.seen_runs(a.dir)
+    refused = rejected(a.rejected)
+    slurm = Slurm(expected.seen_runs(a.dir), slurm_log.recoveries(a.dir))
     table = collections.OrderedDict((act, Row(act)) for act in acts)
     counted = set()
     for act, f in blame(acts, found, truth):
@@ -227,7 +231,7 @@ def look(a, acts, gpus, token):
             continue
         if f.key:
             counted.add(f.key)
-        if tolerated(act, f, truth, refused, seen):
+        if tolerated(act, f, truth, refused, slurm):
             row.refused += 1
             continue
         row.counts[f.kind] += 1

@@ -4,7 +4,7 @@
 # Acts on Slurm: its configuration, nodes, daemons, accounting; a primary and a
 # backup slurmctld.  Read by part.sh.
 #
-# shellcheck disable=SC2154,SC2317,SC2016	# part.sh has the variables, calls these; $a of sed
+# shellcheck disable=SC2154,SC2317,SC2016,SC2034	# part.sh has and reads the variables, calls these; $a of sed
 
 # with_conf SED-SCRIPT: a new slurm.conf takes the place of the old one
 with_conf() {
@@ -21,10 +21,11 @@ nodes_well() { ! sinfo -h -N -o %T | grep -qE 'down|unk|\*'; }
 
 part_slurm() {
 	usual
-	# an include beside slurm.conf, as sites have it
-	{
-		echo "PartitionName=extra Nodes=n[1-2] MaxTime=60 DefaultTime=10"
-	} >"$T/slurm/etc/partitions.conf"
+	with_include
+}
+# an include beside slurm.conf, as sites have it
+with_include() {
+	echo "PartitionName=extra Nodes=n[1-2] MaxTime=60 DefaultTime=10" >"$T/slurm/etc/partitions.conf"
 	with_conf '$a Include '"$T/slurm/etc/partitions.conf"
 	scontrol reconfigure
 }
@@ -232,4 +233,38 @@ act_takeover() {
 	lab ctl start backup
 	scontrol takeover
 	wait_for 60 backup_serves
+}
+
+# --- a suite beside each controller -------------------------------------------------
+
+part_both() {
+	more_conf=(activeOnly=true)
+	usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3 LAB_CTLD_DEBUG=verbose
+	other=$T/other
+	other_start
+	# each controller's hooks call the suite on its host
+	# shellcheck disable=SC2016	# of the hook's shell
+	lab hook 'case $(hostname) in labbackup) d='"$other"' ;; *) d='"$T"' ;; esac
+		'"$CSA_INST/sbin/cc-slurm-adapter"' -config $d/etc/config.json -socket $d/run/daemon.sock'
+}
+other_start() {
+	local run=()
+	[ "$user" = root ] || run=(setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups)
+	mkdir -p "$other/etc" "$other/run" "$other/state"
+	chmod 755 "$other" "$other/etc"
+	sed "s|$T/run/|$other/run/|g; s|$T/state/|$other/state/|g" "$T/etc/config.json" >"$other/etc/config.json"
+	chmod 600 "$other/etc/config.json"
+	chown "$user" "$other/etc/config.json"
+	chmod 750 "$other/run"
+	chown "$user":slurm "$other/run"
+	: >"$other/state/lastrun"
+	chown laboper: "$other/state" "$other/state/lastrun"
+	env -i PATH="$PATH" unshare --uts sh -c 'hostname labbackup; exec "$@"' sh "${run[@]}" \
+	    "$CSA_INST/sbin/cc-slurm-adapter" -daemon -config "$other/etc/config.json" -debug 4 \
+	    >"$T/log/suite.other" 2>&1 </dev/null &
+	started_pids+=($!)
+	other_stands_by() { "$CTL" -s "$other/run/ctl.sock" status | grep -E '^ +side ' | grep -q standby; }
+	wait_for 60 other_stands_by || broken "the suite beside the backup does not stand by"
+	is "the suite beside the backup is confined" \
+	    [ "$(grep -cE 'sandbox: .*seccomp' "$T/log/suite.other")" -ge 4 ]
 }

@@ -12,6 +12,7 @@ part_upgrade-20.11() { upgrade_begin; }
 part_upgrade-24.11() { upgrade_begin; }
 part_commands-20.11() { commands_begin; }
 part_commands-24.11() { commands_begin; }
+part_discarded-22.05() { hosts_begin; }
 
 # --- hosts -------------------------------------------------------------------------
 
@@ -113,5 +114,29 @@ act_commands-first() {
 	for d in slurmdbd slurmctld slurmd; do
 		moved_to new $d || return 1
 	done
+	wait_for 30 nodes_well
+}
+
+# --- a version that cannot read the state of the older one -------------------------------
+
+# The jobs end unseen: the new Slurm has neither them nor the records of before.
+act_slurm-discarded() {
+	local d
+	accounting_saved
+	lab ctl pause slurmctld
+	records_saved
+	for d in slurmd slurmctld slurmdbd; do
+		lab ctl kill $d
+	done
+	pkill -KILL -x slurmstepd	# in this machine are no others
+	mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -e 'drop database slurm_acct; create database slurm_acct'
+	rm -rf "${T:?}"/slurm/state/* "$T"/slurm/spool/*/*
+	# cc-backend refuses an id of the last day
+	echo FirstJobId=50000 >>"$T/slurm/etc.new/slurm.conf"
+	packages_replaced || return 1
+	lab_at new ctl start slurmdbd
+	sacctmgr -i <"$T/slurm/etc/accounts"
+	lab_at new ctl start slurmctld
+	lab_at new ctl start slurmd
 	wait_for 30 nodes_well
 }

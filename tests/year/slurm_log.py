@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which runs slurmctld forgot, by its own log (SlurmctldDebug=verbose, UTC)."""
+"""What became of runs in Slurm that lost a message or its state: by slurmctld's
+log (SlurmctldDebug=verbose, UTC), the steps in slurmdbd, and squeue."""
 import datetime
 import re
+
+import expected
 
 LOGS = ("slurmctld.log", "backup.log")
 BEGAN = "Running as primary controller"
@@ -41,3 +44,26 @@ def forgot(found, key):
         if at >= key[1]:
             return key[0] not in ids
     return False
+
+
+def without_steps(folder, key):
+    """slurmdbd has no step of the run: nothing of it was started on its nodes."""
+    text = expected.ask(folder, "sacct", "-D", "-a", "-n", "-P", "-S", "now-3days", "-E", "now+1day",
+                        "-j", str(key[0]), "-o", "JobIDRaw,Start")
+    at = None
+    for line in text.splitlines():
+        name, _, start = line.partition("|")
+        if "." not in name:
+            at = name, start
+        elif at == (str(key[0]), str(key[1])):
+            return False
+    return True
+
+
+def ended(folder):
+    """{run: (state, duration)} as squeue showed the end, in cc-backend's terms"""
+    out = {}
+    for line in expected.lines_of(folder + "/truth/ends"):
+        job, start, end, state = line.split()
+        out[int(job), int(start)] = expected.STATES[state], int(end) - int(start)
+    return out

@@ -13,6 +13,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track.h"
 
+struct check;
 struct startup;
 struct sync_report;
 
@@ -41,6 +42,7 @@ struct collector {
 	struct settings *retired;  /* queries under way may still use them */
 	struct sync_report *sync_report;
 	struct controller_role *controller_role;
+	struct check *check;
 };
 
 /* clusters.c */
@@ -83,8 +85,19 @@ void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);
 
 /* status.c */
-
 void status_rows(struct collector *col, uint64_t request);
+/* metrics.c */
 void status_metrics(struct collector *col, uint64_t request);
+
+/* check.c: the checklist of -test */
+
+struct check *check_new(struct collector *col);
+/* Answers the request in 20 s, with rows of CTL_T_CHECK. */
+void check_begin(struct check *k, uint64_t request);
+/* Reports each cluster whose start is over or has failed. */
+void check_kick(struct check *k);
+
+/* gpu_rows.c: the rows of `gpus`; ends the request. */
+void gpu_rows(struct collector *col, uint64_t request);
 
 #endif

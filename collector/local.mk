@@ -46,6 +46,8 @@ collector_base_libbase_a_SOURCES = \
 noinst_LIBRARIES += collector/slurm/libslurm.a
 collector_slurm_libslurm_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_slurm_libslurm_a_SOURCES = \
+	collector/slurm/command_times.c \
+	collector/slurm/command_times.h \
 	collector/slurm/node_shapes.c \
 	collector/slurm/permission.c \
 	collector/slurm/query.c \
@@ -120,10 +122,13 @@ COLLECTOR_LIBS = collector/query/libquery.a $(COLLECTOR_ACCOUNTING_LIBS)
 worker_PROGRAMS += collector/collector
 collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_collector_SOURCES = \
+	collector/check.c \
 	collector/clusters.c \
 	collector/collector.h \
 	collector/ctl_sync.c \
+	collector/gpu_rows.c \
 	collector/main.c \
+	collector/metrics.c \
 	collector/scheduler.c \
 	collector/startup.c \
 	collector/status.c

@@ -21,6 +21,7 @@ on_init(struct worker *w)
 	clusters_init(col, w);
 	col->sync_report = sync_report_new(col);
 	col->controller_role = controller_role_new(&col->site);
+	col->check = check_new(col);
 }
 
 static int
@@ -324,6 +325,12 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	case CTL_SYNC:
 		sync_report_begin(col->sync_report, request, req);
+		break;
+	case CTL_CHECK:
+		check_begin(col->check, request);
+		break;
+	case CTL_GPUS:
+		gpu_rows(col, request);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);

@@ -135,6 +135,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	memory_trim(col);
 	for (i = 0; i < site->n && !site->w->stopping; i++)
 		lanes_run(&col->lanes[i]);
+	check_kick(col->check);
 	if (!site->w->stopping && site->synced)
 		controller_role_kick(col->controller_role);
 }

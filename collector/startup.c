@@ -140,6 +140,7 @@ config_query_start(struct startup *s)
 {
 	s->next = s->c->slurm;
 	s->next.cluster[0] = '\0';
+	s->next.prolog[0] = s->next.epilog[0] = s->next.prep[0] = '\0';
 	s->next.min_job_age = 300;
 	s->next.limit_bucket = 0;
 	s->next.sacct_lacking = 0;

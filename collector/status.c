@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector's part of `status` and `metrics`. */
+/* The collector's part of `status`. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -126,70 +126,4 @@ status_rows(struct collector *col, uint64_t request)
 	    outbox_waiting(col->outbox));
 	worker_status(w, request, "records_sent", "%llu",
 	    (unsigned long long)outbox_records(col->outbox));
-}
-
-static void
-metric(struct site *site, const struct cluster *c, uint64_t request,
-    const char *name, const char *type, const char *help, uint64_t value)
-{
-	char text[24], labels[CLUSTER_MAX + 16] = "";
-	struct writer out;
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	if (c != NULL && site->n > 1)
-		snprintf(labels, sizeof(labels), "cluster=\"%s\"", c->name);
-	wr_init(&out, 1024);
-	ctl_row(&out, CTL_T_METRIC, name, type, help, labels, text,
-	    (char *)NULL);
-	worker_ctl_row(site->w, request, &out);
-	wr_clear(&out);
-}
-
-static void
-cluster_metrics(struct lanes *l, uint64_t request)
-{
-	struct cluster *c = l->c;
-	const struct {
-		const char *name, *type, *help;
-		uint64_t value;
-	} all[] = {
-		{ "cc_slurm_adapter_polls", "counter", "polls",
-		    c->listing.number - 1 },
-		{ "cc_slurm_adapter_open_runs", "gauge", "runs without an end",
-		    c->open.n },
-		{ "cc_slurm_adapter_rows", "counter", "rows of accounting read",
-		    acct_rows_read(l->accounting) },
-		{ "cc_slurm_adapter_slurmctld_up", "gauge", "slurmctld answers",
-		    !c->ctld.away },
-		{ "cc_slurm_adapter_slurmdbd_up", "gauge", "slurmdbd answers",
-		    !c->dbd.away },
-		{ "cc_slurm_adapter_cursor_seconds", "gauge",
-		    "all that ended before is in the spool",
-		    (uint64_t)c->resume.point },
-		{ "cc_slurm_adapter_skipped_seconds", "counter",
-		    "beyond slurmQueryMaxSpan", c->resume.skipped_seconds },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		metric(c->site, c, request, all[i].name, all[i].type,
-		    all[i].help, all[i].value);
-}
-
-void
-status_metrics(struct collector *col, uint64_t request)
-{
-	struct site *site = &col->site;
-	unsigned i;
-	const char *biggest;
-
-	metric(site, NULL, request, "cc_slurm_adapter_commands", "counter",
-	    "Slurm commands started", runner_total(site->runner));
-	metric(site, NULL, request, "cc_slurm_adapter_command_memory_bytes",
-	    "gauge", "the most that one Slurm command has taken",
-	    runner_peak(site->runner, &biggest));
-	metric(site, NULL, request, "cc_slurm_adapter_records_sent", "counter",
-	    "records sent to the submitter", outbox_records(col->outbox));
-	for (i = 0; i < site->n; i++)
-		cluster_metrics(&col->lanes[i], request);
 }

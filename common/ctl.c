@@ -29,6 +29,10 @@ static const struct {
 	[CTL_T_SPOOL] = { "spool",
 	    { { "next", 0 }, { "more", 0 }, { "text", 0 } } },
 	[CTL_T_ROWS] = { "rows", { { "shown", 1 }, { "not_shown", 1 } } },
+	[CTL_T_CHECK] = { "check", { { "kind", 0 }, { "text", 0 } } },
+	[CTL_T_GPUS] = { "gpus",
+	    { { "cluster", 0 }, { "host", 0 }, { "count", 1 }, { "gres", 0 },
+		{ "map", 0 }, { "topology", 0 } } },
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
 };
 
@@ -47,6 +51,7 @@ static const struct {
 	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL,
 	    1 },
 	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
+	[CTL_CHECK] = { 0, 1 },
 };
 
 const struct ctl_column *

@@ -34,6 +34,12 @@ enum ctl_verb {
 	 */
 	CTL_SPOOL,
 	CTL_REPAIR, /* submitter: runs stopped by others; root only */
+	/*
+	 * collector, submitter: the checklist of -test; the submitter of a
+	 * cluster, if text names one.  Only the supervisor of -test sends it.
+	 */
+	CTL_CHECK,
+	CTL_GPUS, /* collector, submitter: nodes with GPUs */
 	CTL__COUNT
 };
 
@@ -86,7 +92,13 @@ enum ctl_table {
 	 * next row), text
 	 */
 	CTL_T_SPOOL,
-	CTL_T_ROWS, /* of the queue: shown, not_shown */
+	CTL_T_ROWS,  /* of the queue: shown, not_shown */
+	CTL_T_CHECK, /* kind (ok, warn, cluster, hook), text */
+	/*
+	 * cluster, host, count, gres, map, topology: empty where the sender
+	 * does not know the value
+	 */
+	CTL_T_GPUS,
 	CTL_T__COUNT
 };
 

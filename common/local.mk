@@ -27,12 +27,16 @@ common_libcommon_a_SOURCES = \
 	common/ctl.h \
 	common/hash.c \
 	common/hash.h \
+	common/histogram.c \
+	common/histogram.h \
 	common/job.c \
 	common/job.h \
 	common/json_scan.c \
 	common/json_scan.h \
 	common/log.c \
 	common/log.h \
+	common/metrics_text.c \
+	common/metrics_text.h \
 	common/msg.c \
 	common/msg.h \
 	common/permanent.c \
@@ -70,6 +74,7 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/landlock.c \
 	common/worker/landlock.h \
 	common/worker/landlock_abi.h \
+	common/worker/metric_rows.c \
 	common/worker/sandbox.c \
 	common/worker/sandbox.h \
 	common/worker/seccomp.c \

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/ctl.h"
+#include "common/metrics_text.h"
 
 /* Exit statuses, as the manual has them. */
 enum {
@@ -83,10 +84,6 @@ int spool_run(struct ctl_args *args);
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
 void print_text(const struct ctl_reply *reply);
-enum metrics_form {
-	METRICS_OPEN,	   /* OpenMetrics */
-	METRICS_PROMETHEUS /* the older text form */
-};
 void print_metrics(const struct ctl_reply *reply, enum metrics_form form);
 /* verb: its table is printed even without rows. */
 void print_json(const struct ctl_reply *reply, unsigned verb);

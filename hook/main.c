@@ -51,7 +51,8 @@ static const char help[] =
     "    \tunix:PATH or tcp:HOST:PORT\n"
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
-    "    \tcheck the configuration, print its errors, and exit\n";
+    "    \tcheck the configuration, Slurm, cc-backend and this host,\n"
+    "    \tprint a checklist, and exit\n";
 
 /* Writes the strings up to NULL with one call. */
 static void

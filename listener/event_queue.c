@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "listener/listener.h"
@@ -21,7 +22,8 @@
 struct queued_event {
 	uint64_t id;
 	uint64_t job;
-	int64_t time; /* epoch: arrival of the message */
+	int64_t time;	      /* epoch: arrival of the message */
+	long long arrived_ms; /* the same, clock_ms() */
 	uint8_t kind;
 	int sent;
 	struct queued_event *older, *newer;	 /* in the order of arrival */
@@ -99,6 +101,7 @@ event_append(struct event_queue *e, const struct hook_message *msg, int64_t now)
 	n->job = msg->job;
 	n->kind = msg->kind;
 	n->time = now;
+	n->arrived_ms = clock_ms();
 	memcpy(n->cluster, msg->cluster, size);
 	n->older = e->last;
 	if (e->last != NULL)
@@ -235,6 +238,9 @@ event_queue_ack(struct event_queue *e, uint64_t id)
 		return;
 	CRASH_POINT("listener.acked");
 	e->count.acked++;
+	e->count.acked_at = (int64_t)time(NULL);
+	histogram_add(&e->count.stored, HISTOGRAM_COMMAND,
+	    clock_ms() - n->arrived_ms);
 	event_remove(e, n);
 }
 
@@ -242,4 +248,6 @@ void
 event_queue_counts(const struct event_queue *e, struct event_counts *count)
 {
 	*count = e->count;
+	if (e->first != NULL)
+		count->oldest_ms = clock_ms() - e->first->arrived_ms;
 }

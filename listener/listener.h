@@ -113,6 +113,9 @@ struct event_counts {
 	uint64_t acked;	   /* by the collector */
 	uint64_t dropped;  /* because the queue was full */
 	size_t waiting;	   /* not acknowledged */
+	int64_t acked_at;  /* epoch of the last acknowledgement; 0 = none */
+	int64_t oldest_ms; /* age of the oldest one that waits; 0 = none */
+	struct histogram stored; /* arrival to acknowledgement */
 };
 
 /* NULL when out of memory. */

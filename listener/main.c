@@ -140,6 +140,22 @@ send_status(struct worker *w, uint64_t request)
 }
 
 static void
+send_stage(struct worker *w, uint64_t request, const struct event_counts *e,
+    const struct server_counts *d)
+{
+	worker_metric_stage(w, request, STAGE_LAST_SUCCESS, "hooks", NULL, NULL,
+	    e->acked_at);
+	worker_metric_stage(w, request, STAGE_OLDEST_WAITING, "hooks", NULL,
+	    NULL, e->oldest_ms / 1000);
+	worker_metric_stage(w, request, STAGE_ERRORS, "hooks", "kind",
+	    "refused", (int64_t)d->refused);
+	worker_metric_stage(w, request, STAGE_ERRORS, "hooks", "kind",
+	    "invalid", (int64_t)d->invalid);
+	worker_metric_stage(w, request, STAGE_ERRORS, "hooks", "kind",
+	    "dropped", (int64_t)e->dropped);
+}
+
+static void
 send_metrics(struct worker *w, uint64_t request)
 {
 	struct listener *l = w->arg;
@@ -160,6 +176,10 @@ send_metrics(struct worker *w, uint64_t request)
 	    "Connections of hooks that were refused.", d.refused);
 	worker_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
 	    "Connections of hooks without a valid message.", d.invalid);
+	send_stage(w, request, &e, &d);
+	worker_histogram(w, request, "cc_slurm_adapter_hook_stored_seconds",
+	    "Time from a hook message until its records are in the spool.", "",
+	    &e.stored, HISTOGRAM_COMMAND);
 }
 
 static void

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands of the admin tool: status, queue, retry, drop, sync, repair,
- * metrics.
+ * Commands of the admin tool: status, queue, retry, drop, sync, repair.
  */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
@@ -122,6 +123,7 @@ on_status(struct submitter *s, uint64_t request)
 
 	worker_status(s->w, request, "layers", "%s", s->w->layers);
 	breaker_status(s->breaker, request);
+	token_watch_status(s, request, time(NULL));
 	rest_delivery_status(s->rest, request);
 	worker_status(s->w, request, "backend_version", "%s",
 	    !breaker_knows_version(s->breaker) ?
@@ -389,80 +391,6 @@ on_rejected(struct walk *k, spool_fn *fn, const char *what)
 	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
 }
 
-#define PREFIX "cc_slurm_adapter_"
-
-static void
-on_metrics(struct submitter *s, uint64_t request)
-{
-	const struct counters *n = &s->n;
-	const struct {
-		const char *name, *type, *help;
-		unsigned long long value;
-	} rows[] = {
-		{ PREFIX "starts_total", "counter",
-		    "Starts that cc-backend accepted",
-		    (unsigned long long)n->starts },
-		{ PREFIX "stops_total", "counter",
-		    "Stops that cc-backend accepted",
-		    (unsigned long long)n->stops },
-		{ PREFIX "requests_total", "counter", "Requests to cc-backend",
-		    (unsigned long long)n->requests },
-		{ PREFIX "retries_total", "counter",
-		    "Requests that failed and "
-		    "are repeated",
-		    (unsigned long long)n->retries },
-		{ PREFIX "rejections_total", "counter",
-		    "Runs rejected for good", (unsigned long long)n->rejected },
-		{ PREFIX "records_total", "counter",
-		    "Records received from "
-		    "the collector",
-		    (unsigned long long)n->records },
-		{ PREFIX "commits_total", "counter", "Commits of the spool",
-		    (unsigned long long)n->commits },
-		{ PREFIX "victims_total", "counter",
-		    "Runs found open in "
-		    "cc-backend after their stop",
-		    (unsigned long long)n->victims },
-		{ PREFIX "nats_starts_total", "counter",
-		    "Starts confirmed by "
-		    "NATS",
-		    (unsigned long long)n->nats_starts },
-		{ PREFIX "nats_stops_total", "counter",
-		    "Stops confirmed by NATS",
-		    (unsigned long long)n->nats_stops },
-		{ PREFIX "spool_runs", "gauge", "Runs in the spool",
-		    (unsigned long long)spool_runs(s->spool) },
-		{ PREFIX "spool_bytes", "gauge", "Bytes in use in the spool",
-		    (unsigned long long)spool_bytes(s->spool) },
-		{ PREFIX "spool_stubs", "gauge",
-		    "Runs of which the spool "
-		    "has only the resources",
-		    (unsigned long long)spool_resources_count(s->spool) },
-		{ PREFIX "spool_stubs_refused_total", "counter",
-		    "Runs "
-		    "without space for their resources in a full spool",
-		    (unsigned long long)n->resources_refused },
-		{ PREFIX "starts_due", "gauge", "Starts that wait",
-		    start_due(s) },
-		{ PREFIX "stops_due", "gauge", "Stops that wait",
-		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) },
-		{ PREFIX "rejected_runs", "gauge",
-		    "Rejected runs that are kept", rejected(s) },
-		{ PREFIX "closed_wrongly_runs", "gauge",
-		    "Runs that another "
-		    "client stopped in cc-backend, not as in Slurm",
-		    count(s, STOPPED_BY_OTHERS) },
-		{ PREFIX "backend_up", "gauge", "1 while cc-backend answers",
-		    breaker_allows(s->breaker) ? 1 : 0 },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		worker_metric(s->w, request, rows[i].name, rows[i].type,
-		    rows[i].help, rows[i].value);
-	worker_ctl_end(s->w, request, CTL_OK, "");
-}
-
 /*
  * First the runs that other clients stopped, then the runs that are open in
  * cc-backend after their stop. With job ids, only the runs of these jobs that
@@ -525,7 +453,7 @@ ctl_on_request(struct worker *w, uint64_t request,
 		on_repair(s, request, req);
 		break;
 	case CTL_METRICS:
-		on_metrics(s, request);
+		metrics_send(s, request);
 		break;
 	case CTL_SPOOL:
 		ctl_spool_step(s, request, req);

@@ -15,6 +15,8 @@ void ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req);
 /* Retries all rejected runs. Returns their number. */
 unsigned ctl_retry_all(struct submitter *s);
+/* The rows of `metrics`, and the end of the reply. */
+void metrics_send(struct submitter *s, uint64_t request);
 /* One step of `spool check`, `spool export` or `spool import`. */
 void ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req);

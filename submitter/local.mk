@@ -11,6 +11,8 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/diff_row.c \
 	submitter/base/diff_row.h \
 	submitter/base/jitter.c \
+	submitter/base/reject.c \
+	submitter/base/reject.h \
 	submitter/base/role.c \
 	submitter/base/role.h \
 	submitter/base/sets.c \
@@ -95,7 +97,9 @@ submitter_net_libnet_a_SOURCES = \
 	submitter/net/secret.c \
 	submitter/net/secret.h \
 	submitter/net/system_ca.c \
-	submitter/net/system_ca.h
+	submitter/net/system_ca.h \
+	submitter/net/token_expiry.c \
+	submitter/net/token_expiry.h
 
 # NATS, core and JetStream.
 noinst_LIBRARIES += submitter/nats/libnats.a
@@ -131,6 +135,8 @@ submitter_backend_libbackend_a_SOURCES = \
 	submitter/backend/job_list_parser.h \
 	submitter/backend/response.c \
 	submitter/backend/response.h \
+	submitter/backend/token_watch.c \
+	submitter/backend/token_watch.h \
 	submitter/backend/topology_cache.c
 
 # Records from the collector into the spool; space control.
@@ -152,6 +158,7 @@ submitter_delivery_libdelivery_a_SOURCES = \
 	submitter/delivery/commit_check.c \
 	submitter/delivery/conflict.c \
 	submitter/delivery/delivery.h \
+	submitter/delivery/delivery_times.c \
 	submitter/delivery/foreign_stop.c \
 	submitter/delivery/meta_delivery.c \
 	submitter/delivery/nats_delivery.c \
@@ -182,9 +189,12 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 noinst_LIBRARIES += submitter/libsubmitter.a
 submitter_libsubmitter_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_libsubmitter_a_SOURCES = \
+	submitter/check.c \
+	submitter/check.h \
 	submitter/ctl.c \
 	submitter/ctl.h \
-	submitter/ctl_spool.c
+	submitter/ctl_spool.c \
+	submitter/metrics.c
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)

@@ -20,8 +20,10 @@
 
 #include "common/log.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
+#include "submitter/check.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
@@ -46,11 +48,7 @@
 #define AGE_ROWS    512
 
 /* Built by conf_check, not in force yet. */
-static struct {
-	struct payload *payload;
-	struct http_conf *http;
-	struct nats_conf *nats;
-} checked;
+static struct check_conf checked;
 
 /* Runs that were quarantined before the spool was open. */
 static struct run_key quarantined[QUARANTINE_MAX];
@@ -108,6 +106,8 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 		next_drop();
 		return -1;
 	}
+	checked.with_rest = conf_bool(next, CONF_CC_REST_SUBMIT);
+	checked.with_nats = *conf_str(next, CONF_NATS_SERVER) != '\0';
 	return 0;
 }
 
@@ -181,6 +181,8 @@ conf_swap(struct submitter *s)
 #endif
 	http_use(s->http, checked.http);
 	checked.http = NULL;
+	token_watch_conf(s);
+	token_watch_check(s, time(NULL));
 	cluster_names_conf(s);
 	version_pin(s);
 	policy_set(s);
@@ -234,6 +236,7 @@ on_age(evutil_socket_t fd, short what, void *arg)
 {
 	struct submitter *s = arg;
 
+	token_watch_check(s, time(NULL));
 	intake_upkeep(s->intake);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);
@@ -481,6 +484,32 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		intake_receive(s->intake, h, r);
 }
 
+/* -test: the configuration is checked and not in force, the spool not open. */
+static void
+on_check(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	struct submitter *s = w->arg;
+
+	if (w->serving || (req->text[0] == '\0' && checked.payload == NULL))
+		worker_ctl_end(w, request, CTL_ERROR,
+		    "the submitter does not support this request");
+	else if (req->text[0] != '\0')
+		check_cluster(s, request, req->text);
+	else {
+		check_begin(s, request, &checked);
+		memset(&checked, 0, sizeof(checked));
+	}
+}
+
+static void
+on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	if (req->verb == CTL_CHECK)
+		on_check(w, request, req);
+	else
+		ctl_on_request(w, request, req);
+}
+
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
@@ -503,7 +532,7 @@ static const struct worker_ops ops = {
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
 	.on_neighbour = on_neighbour,
-	.on_ctl = ctl_on_request,
+	.on_ctl = on_ctl,
 	.on_stop = on_stop,
 };
 

@@ -61,7 +61,7 @@ on_child_gone(struct child *c)
 	if (sup->workers.stopping)
 		shutdown_child_gone(c);
 	else if (sup->workers.config_test)
-		shutdown_begin(sup, "a worker ended", 1);
+		checklist_child_gone(c);
 	else
 		reload_child_gone(c);
 }

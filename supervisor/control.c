@@ -35,6 +35,8 @@ static const struct {
 	[CTL_BACKFILL] = { W_, 0 },
 	[CTL_SPOOL] = { W_, 0 },
 	[CTL_REPAIR] = { W_, 1 },
+	[CTL_CHECK] = { 0, 1 },
+	[CTL_GPUS] = { C_ | W_, 0 },
 };
 
 static void request_next_worker(struct client *c);
@@ -117,6 +119,8 @@ request_begin(struct client *c)
 		on_log(c);
 	else if (c->req.verb == CTL_RELOAD)
 		on_reload(c);
+	else if (c->req.verb == CTL_CHECK)
+		client_reply(c, CTL_ERROR, "only -test makes this request");
 	else {
 		if (c->req.verb == CTL_STATUS)
 			status_report(sup, on_own_row, c);

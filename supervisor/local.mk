@@ -35,6 +35,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/directories.c \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
+	supervisor/system/host_check.c \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \
@@ -62,6 +63,7 @@ supervisor_workers_libworkers_a_SOURCES = \
 noinst_LIBRARIES += supervisor/libsupervisor.a
 supervisor_libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 supervisor_libsupervisor_a_SOURCES = \
+	supervisor/checklist.c \
 	supervisor/children.c \
 	supervisor/control.c \
 	supervisor/control.h \

@@ -56,6 +56,18 @@ on_worker_ready(struct child *c)
 	}
 }
 
+/* With -test, the answers to requests are rows of the checklist. */
+static const struct channel_events test_events = {
+	.hello = reload_hello,
+	.conf_ok = reload_ok,
+	.conf_bad = reload_bad,
+	.ready = on_worker_ready,
+	.ctl_row = checklist_row,
+	.ctl_end = checklist_end,
+	.peer_lost = neighbours_broken,
+	.wrong_version = child_kill,
+};
+
 static const struct channel_events channel_events = {
 	.hello = reload_hello,
 	.conf_ok = reload_ok,
@@ -87,7 +99,16 @@ on_committed(struct supervisor *sup)
 	unsafe_find(sup);
 }
 
+/* -test has found no error in the file. */
+static void
+on_tested(struct supervisor *sup)
+{
+	unsafe_find(sup);
+	checklist_begin(sup);
+}
+
 static const struct reload_ops reload_ops = {
+	.tested = on_tested,
 	.parse = parser_start,
 	.committed = on_committed,
 	.finished = control_reload_done,
@@ -252,15 +273,19 @@ serve(struct supervisor *sup)
 static void
 on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 {
+	if (checklist_began())
+		return;
 	log_errorx("the workers do not answer; the configuration is not "
 		   "checked");
 	shutdown_begin(arg, "no answer", 1);
 }
 
 /*
- * -test: after the parser, the workers check the configuration, too.  They end
- * before they are ready and get no directory, no socket and no neighbour, so
- * that a running daemon is not disturbed.
+ * -test: after the parser, the workers check the configuration, too.  They get
+ * no directory and no socket, so that a running daemon is not disturbed.  Then
+ * the collector and the runner start for the checklist, without the submitter:
+ * the submitter asks cc-backend before its configuration is in force, and opens
+ * no spool.
  */
 static int
 config_test(struct supervisor *sup)
@@ -270,21 +295,14 @@ config_test(struct supervisor *sup)
 	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
 	    conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
-	sup->setup.mode = SANDBOX_OFF; /* a sandbox needs directories */
 	sup->workers.config_test = 1;
+	sup->workers.events = &test_events;
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,
 		sup, &most) == -1)
 		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
-	unsafe_find(sup);
-	if (sup->status == 0 && *sup->unsafe != '\0') {
-		log_errorx("%s", sup->unsafe);
-		sup->status = 1;
-	}
-	if (sup->status == 0)
-		printf("configuration OK\n");
-	return sup->status;
+	return fflush(stdout) == 0 ? sup->status : 1;
 }
 
 /* Called as: supervisor -parse-config PATH 3 LEVEL [explicit] */

@@ -37,7 +37,8 @@ static const char usage[] =
     "  -help\n"
     "    	print this help\n"
     "  -test\n"
-    "    	check the configuration, print its errors, and exit\n";
+    "    	check the configuration, Slurm, cc-backend and this host,\n"
+    "    	print a checklist, and exit\n";
 
 void
 options_usage(void)

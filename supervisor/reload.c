@@ -367,7 +367,7 @@ first_conf_check(struct supervisor *sup)
 			return;
 	}
 	if (sup->workers.config_test) {
-		sup->reload_ops->stop(sup, "all workers have checked it", 0);
+		sup->reload_ops->tested(sup);
 		return;
 	}
 	sup->conf_committed = 1;

@@ -32,6 +32,8 @@ struct reload_ops {
 	void (*committed)(struct supervisor *sup);
 	/* The reload is over; text is its result. */
 	void (*finished)(struct supervisor *sup, int ok, const char *text);
+	/* -test: all workers have agreed to the first one. */
+	void (*tested)(struct supervisor *sup);
 	/* The service has to end. */
 	void (*stop)(struct supervisor *sup, const char *why, int status);
 };
@@ -113,6 +115,22 @@ void reload_ok(struct child *c, uint32_t generation);
 void reload_bad(struct child *c, uint32_t generation, const char *reason);
 /* The process of a worker ended. */
 void reload_child_gone(struct child *c);
+
+/* checklist.c: what -test prints about Slurm, cc-backend and this host. */
+/*
+ * All workers have agreed to the configuration.  Prints the list and ends the
+ * supervisor within 30 s: status 1 when the daemon would not start.
+ */
+void checklist_begin(struct supervisor *sup);
+/* Messages of a worker. */
+void checklist_row(struct child *c, uint64_t request, const uint8_t *row,
+    size_t len);
+void checklist_end(struct child *c, uint64_t request, enum ctl_status status,
+    const char *text);
+/* The process of a worker ended before the list was complete. */
+void checklist_child_gone(struct child *c);
+/* 1 once checklist_begin() was called. */
+int checklist_began(void);
 
 /* children.c: the ends of processes. */
 extern const struct child_ops child_ops;

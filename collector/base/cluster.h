@@ -98,6 +98,9 @@ struct slurm {
 	uint32_t limit_bucket;	/* of requests by user; 0 = there is no limit */
 	uint32_t limit_rate;	/* tokens that are refilled */
 	uint32_t limit_period;	/* seconds in which they are refilled */
+	char prolog[512];	/* PrologSlurmctld, scripts with commas */
+	char epilog[512];	/* EpilogSlurmctld */
+	char prep[128];		/* PrEpPlugins */
 	uint32_t sacct_lacking; /* missing columns, see parse.h */
 	/* missing columns that were logged */
 	uint32_t sacct_reported;

@@ -261,6 +261,22 @@ rule_of(const struct gpu_map *map, const char *host)
 	return NULL;
 }
 
+size_t
+gpu_addresses(const struct gpu_map *map, const char *host,
+    char *const **addresses)
+{
+	const struct gpu_rule *rule = rule_of(map, host);
+
+	*addresses = rule != NULL ? rule->addresses : NULL;
+	return rule != NULL ? rule->n : 0;
+}
+
+int
+gpu_map_is_empty(const struct gpu_map *map)
+{
+	return map->n == 0;
+}
+
 int
 gpu_address(struct gpu_map *map, const char *host, uint32_t index,
     char address[ACCEL_MAX])

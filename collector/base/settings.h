@@ -31,6 +31,14 @@ void gpu_map_free(struct gpu_map *map);
  */
 int gpu_address(struct gpu_map *map, const char *host, uint32_t index,
     char address[ACCEL_MAX]);
+/*
+ * The number of slots of the host's rule, 0 without a rule.  *addresses: one text
+ * for each slot, NULL where the rule has none; borrowed from map.
+ */
+size_t gpu_addresses(const struct gpu_map *map, const char *host,
+    char *const **addresses);
+/* 1 when gpuPciAddrs is not set. */
+int gpu_map_is_empty(const struct gpu_map *map);
 
 /* settings.c */
 

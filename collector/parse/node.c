@@ -203,6 +203,18 @@ gpus_used(struct span line, const struct gres_names *names)
 	return tres.gpus;
 }
 
+uint32_t
+node_gpus(struct span line, const struct gres_names *names, struct span *gres)
+{
+	uint32_t n;
+
+	*gres = token_value(&line, " Gres=");
+	if (gres->p == NULL ||
+	    gres_each(*gres, names, on_device, NULL, &n) == -1)
+		return 0;
+	return n;
+}
+
 int
 node_use(struct span line, const struct gres_names *names,
     struct node_state *node)

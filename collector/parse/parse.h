@@ -227,6 +227,12 @@ struct node_shape {
 int node_record(struct span line, char host[HOST_MAX],
     struct node_shape *shape);
 /*
+ * The number of GPUs that Slurm has configured for the node of such a line, 0 if
+ * its Gres= is malformed.  *gres is this text, in line; p is NULL without it.
+ */
+uint32_t node_gpus(struct span line, const struct gres_names *names,
+    struct span *gres);
+/*
  * Reads the state of a node and its resources in use from a line of `scontrol
  * show node -d -o`.  node->states gets one word of cc-backend's, "" for a node
  * that does not exist yet; the number of jobs stays 0.  Returns 0, or -1 when

@@ -13,14 +13,18 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/permanent.h"
+#include "common/text.h"
 
 #define HOSTS_KEPT  100000 /* nodes; no cluster has more */
 #define FIRST_CAP   64
-#define WAITERS_MAX 4 /* callers that wait for one answer */
+#define WAITERS_MAX 4	/* callers that wait for one answer */
+#define GRES_MAX    250 /* different texts; a cluster has a few */
 
 struct slot {
 	uint32_t name; /* offset into names, plus one; 0 = free */
 	struct node_shape shape;
+	uint16_t gpus;
+	uint8_t gres; /* number of its text in hosts.gres, plus one; 0 = none */
 };
 
 struct hosts {
@@ -30,6 +34,8 @@ struct hosts {
 	char *names;
 	size_t names_len;
 	size_t names_cap;
+	char *gres[GRES_MAX]; /* owned: texts of Slurm, each once */
+	uint8_t n_gres;
 };
 
 struct hosts *
@@ -41,8 +47,12 @@ hosts_new(void)
 void
 hosts_free(struct hosts *h)
 {
+	uint8_t i;
+
 	if (h == NULL)
 		return;
+	for (i = 0; i < h->n_gres; i++)
+		free(h->gres[i]);
 	free(h->slots);
 	free(h->names);
 	free(h);
@@ -117,12 +127,29 @@ name_keep(struct hosts *h, const char *name, uint32_t *at)
 	return 0;
 }
 
+/* The number of the text plus one; 0 when there are too many texts. */
+static uint8_t
+gres_keep(struct hosts *h, struct span gres)
+{
+	uint8_t i;
+
+	for (i = 0; i < h->n_gres; i++)
+		if (span_is(gres, h->gres[i]))
+			return i + 1;
+	if (h->n_gres == GRES_MAX ||
+	    (h->gres[i] = text_clean(gres.p, gres.n, GRES_TEXT_MAX)) == NULL)
+		return 0;
+	return ++h->n_gres;
+}
+
 void
-hosts_line(struct hosts *h, struct span line)
+hosts_line(struct hosts *h, const struct gres_names *names, struct span line)
 {
 	char name[HOST_MAX];
 	struct node_shape shape;
 	struct slot *slot;
+	struct span gres;
+	uint32_t gpus;
 
 	if (node_record(line, name, &shape) == -1)
 		return;
@@ -135,6 +162,23 @@ hosts_line(struct hosts *h, struct span line)
 		h->n++;
 	}
 	slot->shape = shape;
+	gpus = node_gpus(line, names, &gres);
+	slot->gpus = (uint16_t)(gpus < ACCELS_MAX ? gpus : ACCELS_MAX);
+	slot->gres = slot->gpus > 0 ? gres_keep(h, gres) : 0;
+}
+
+void
+hosts_each_gpu(const struct hosts *h, hosts_gpu_fn *fn, void *arg)
+{
+	const struct slot *slot;
+	size_t i;
+
+	for (i = 0; h != NULL && i < h->cap; i++) {
+		slot = &h->slots[i];
+		if (slot->name != 0 && slot->gpus > 0)
+			fn(h->names + slot->name - 1, slot->gpus,
+			    slot->gres > 0 ? h->gres[slot->gres - 1] : "", arg);
+	}
 }
 
 const struct node_shape *
@@ -205,7 +249,7 @@ on_line(struct span line, void *arg)
 {
 	struct cluster *c = arg;
 
-	hosts_line(c->shapes->next, line);
+	hosts_line(c->shapes->next, &c->set->names, line);
 	return 0;
 }
 

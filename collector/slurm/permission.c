@@ -52,8 +52,8 @@ permission_name(enum permission permission)
 	return names[permission];
 }
 
-static void
-tell_missing(const struct cluster *c)
+void
+permission_missing(const struct cluster *c, char *buf, size_t size)
 {
 	const char *user = c->slurm.user;
 	/* Where only slurmdbd hides jobs squeue shows the running ones. */
@@ -61,16 +61,26 @@ tell_missing(const struct cluster *c)
 						   "no ends of jobs";
 
 	if (c->permission_check != NULL && c->permission_check->admin.known)
-		log_errorx(
+		snprintf(buf, size,
 		    "%s%s are reported: the user %s may not see "
 		    "other users' jobs; run: sacctmgr -i modify user where "
 		    "name=%s set adminlevel=Operator",
 		    what, cluster_suffix(c), user, user);
 	else
-		log_errorx("%s%s are reported: Slurm does not know "
-			   "the user %s; run: sacctmgr -i add user name=%s "
-			   "account=root adminlevel=Operator",
+		snprintf(buf, size,
+		    "%s%s are reported: Slurm does not know "
+		    "the user %s; run: sacctmgr -i add user name=%s "
+		    "account=root adminlevel=Operator",
 		    what, cluster_suffix(c), user, user);
+}
+
+static void
+tell_missing(const struct cluster *c)
+{
+	char text[512];
+
+	permission_missing(c, text, sizeof(text));
+	log_errorx("%s", text);
 }
 
 static void

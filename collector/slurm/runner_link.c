@@ -11,6 +11,7 @@
 
 #include <event2/event.h>
 
+#include "collector/slurm/command_times.h"
 #include "collector/slurm/runner_link.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -33,6 +34,7 @@ struct command {
 	uint64_t id;		  /* of the question, from 1 */
 	enum command_state state;
 	int due;	     /* wait_ms is over */
+	long long due_ms;    /* clock_ms() at which wait_ms is over */
 	int piped;	     /* the pipe has come */
 	int ended;	     /* the runner has sent its end */
 	struct event *out;   /* the pipe; NULL = not yet, or at its end */
@@ -56,6 +58,7 @@ struct runner_link {
 	uint64_t total;
 	uint64_t peak; /* resident bytes of the biggest command */
 	char peak_name[32];
+	struct command_times times;
 	void (*changed)(void *arg);
 	void *arg;
 	char buf[READ_STEP];
@@ -116,6 +119,8 @@ command_finish(struct command *cmd)
 	cmd->end.bytes = cmd->bytes;
 	cmd->end.err = cmd->err_text;
 	pipe_close(cmd);
+	command_times_add(&r->times, cmd->question.kind, cmd->end.outcome,
+	    cmd->end.ms);
 	cmd->spec.on_end(&cmd->end, cmd->spec.arg);
 	event_free(cmd->timer);
 	question_clear(&cmd->question);
@@ -290,6 +295,7 @@ runner_start(struct runner_link *r, const struct command_spec *spec)
 		continue;
 	*p = cmd;
 	r->running++;
+	cmd->due_ms = clock_ms() + spec->wait_ms;
 	/* From the event loop: the caller has not stored its command yet. */
 	timer_set(cmd, spec->wait_ms);
 	return cmd;
@@ -482,6 +488,26 @@ runner_resume_time(struct runner_link *r, int64_t epoch)
 	wr_i64(&w, epoch);
 	(void)channel_send(r->channel, MSG_RESUME_TIME, 0, &w, -1);
 	wr_clear(&w);
+}
+
+const struct command_times *
+runner_times(const struct runner_link *r)
+{
+	return &r->times;
+}
+
+int64_t
+runner_oldest_ms(const struct runner_link *r, int daemon)
+{
+	const struct command *cmd;
+	long long now = clock_ms();
+	int64_t oldest = 0;
+
+	for (cmd = r->commands; cmd != NULL; cmd = cmd->next)
+		if ((int)command_daemon(cmd->question.kind) == daemon &&
+		    now - cmd->due_ms > oldest)
+			oldest = now - cmd->due_ms;
+	return oldest;
 }
 
 unsigned

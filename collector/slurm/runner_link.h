@@ -15,6 +15,7 @@
 #include "common/question/question.h"
 
 struct command;
+struct command_times;
 struct event_base;
 struct runner_link;
 
@@ -27,6 +28,7 @@ enum command_outcome {
 	COMMAND_SPAWN,	  /* never started, or the runner has ended */
 	COMMAND_STALE	  /* a file of names was replaced while it ran */
 };
+#define COMMAND_OUTCOMES (COMMAND_STALE + 1)
 
 struct command_end {
 	enum command_outcome outcome;
@@ -84,6 +86,14 @@ struct command *runner_start(struct runner_link *r,
     const struct command_spec *spec);
 /* Pauses and resumes reading of its output. */
 void command_pause(struct command *cmd, int pause);
+
+/* Times and failures of all commands; borrowed. */
+const struct command_times *runner_times(const struct runner_link *r);
+/*
+ * Age of the oldest question to a daemon (enum slurm_daemon) without an answer,
+ * from the time it is due; 0 = none.
+ */
+int64_t runner_oldest_ms(const struct runner_link *r, int daemon);
 
 unsigned runner_running(const struct runner_link *r);
 /* Questions sent since the beginning. */

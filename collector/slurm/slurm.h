@@ -32,18 +32,27 @@ int permission_known(const struct cluster *c);
 void permission_check(struct cluster *c, void (*then)(void *arg, int proved),
     void *arg);
 const char *permission_name(enum permission permission);
+/* What is not reported without the permission, and the command that grants it. */
+void permission_missing(const struct cluster *c, char *buf, size_t size);
 
 /* node_shapes.c: shapes of nodes */
 
 struct hosts *hosts_new(void);
 void hosts_free(struct hosts *h);
-/* Takes one line of `scontrol show node -o`. */
-void hosts_line(struct hosts *h, struct span line);
+/* Takes one line of `scontrol show node -o`; names: GRES that are GPUs. */
+void hosts_line(struct hosts *h, const struct gres_names *names,
+    struct span line);
 size_t hosts_count(const struct hosts *h);
 /* NULL when it is not known. */
 const struct node_shape *hosts_shape(const struct hosts *h, const char *name);
 /* Fills in the shapes of a run's hosts; returns how many are unknown. */
 unsigned hosts_apply(const struct hosts *h, struct job_snapshot *s);
+/* A node with GPUs; gres: Gres= of Slurm, "" if it was not kept. */
+typedef void hosts_gpu_fn(const char *name, unsigned gpus, const char *gres,
+    void *arg);
+#define GRES_TEXT_MAX 256 /* bytes of a Gres= that are kept */
+/* Calls fn for each node with GPUs, in no order. */
+void hosts_each_gpu(const struct hosts *h, hosts_gpu_fn *fn, void *arg);
 /* Reads the shapes again; then() is called at the end, also when it failed. */
 void hosts_query(struct cluster *c, void (*then)(void *arg), void *arg);
 

@@ -74,12 +74,53 @@ limit_read(struct slurm *slurm, struct span v)
 	parameter(v, "rl_refill_period=", &slurm->limit_period);
 }
 
+/*
+ * "PrologSlurmctld", or "PrologSlurmctld[0]" of newer versions, which print a
+ * line for each script.
+ */
+static int
+is_hook_key(struct span key, const char *name)
+{
+	size_t n = strlen(name);
+
+	return key.n >= n && memcmp(key.p, name, n) == 0 &&
+	    (key.n == n || key.p[n] == '[');
+}
+
+/* Appends a path of scripts; buf separates them with commas. */
+static void
+hook_add(char *buf, size_t size, struct span v)
+{
+	size_t used = strlen(buf);
+
+	if (v.n == 0 || span_is(v, "(null)") || used + v.n + 2 > size)
+		return;
+	if (used > 0)
+		buf[used++] = ',';
+	copy(buf + used, size - used, v);
+}
+
+/* 1 when the line is about hooks. */
+static int
+hook_line(struct slurm *slurm, struct span key, struct span v)
+{
+	if (is_hook_key(key, "PrologSlurmctld"))
+		hook_add(slurm->prolog, sizeof(slurm->prolog), v);
+	else if (is_hook_key(key, "EpilogSlurmctld"))
+		hook_add(slurm->epilog, sizeof(slurm->epilog), v);
+	else if (span_is(key, "PrEpPlugins"))
+		copy(slurm->prep, sizeof(slurm->prep), v);
+	else
+		return 0;
+	return 1;
+}
+
 void
 slurm_config_line(struct slurm *slurm, struct span line)
 {
 	struct span key, v;
 
-	if (!config_pair(line, &key, &v))
+	if (!config_pair(line, &key, &v) || hook_line(slurm, key, v))
 		return;
 	if (span_is(key, "ClusterName"))
 		copy(slurm->cluster, sizeof(slurm->cluster), v);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "collector/track/outbox.h"
+#include "common/clock.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/permanent.h"
@@ -28,7 +29,8 @@ struct outbox_item {
 	struct outbox_item *next;
 	struct cluster *c; /* of a watermark */
 	uint64_t order;
-	int64_t until; /* of a watermark */
+	long long queued_ms; /* clock_ms() */
+	int64_t until;	     /* of a watermark */
 	uint32_t len;
 	uint16_t type;
 	uint8_t payload[]; /* begins with the number of the message */
@@ -102,6 +104,7 @@ outbox_queue(struct outbox *o, enum msg_type type, const struct writer *w,
 		return 0;
 	item->next = NULL;
 	item->order = ++o->order;
+	item->queued_ms = clock_ms();
 	item->c = c;
 	item->until = until;
 	item->len = (uint32_t)w->len;
@@ -269,6 +272,12 @@ unsigned
 outbox_waiting(const struct outbox *o)
 {
 	return o->n;
+}
+
+int64_t
+outbox_oldest_ms(const struct outbox *o)
+{
+	return o->first != NULL ? clock_ms() - o->first->queued_ms : 0;
 }
 
 uint64_t

@@ -50,6 +50,8 @@ uint64_t outbox_durable(const struct outbox *o);
 /* Order number of the last message. */
 uint64_t outbox_order(const struct outbox *o);
 unsigned outbox_waiting(const struct outbox *o);
+/* ms that the oldest one has waited; 0 = none waits. */
+int64_t outbox_oldest_ms(const struct outbox *o);
 /* Records since the start. */
 uint64_t outbox_records(const struct outbox *o);
 

@@ -416,15 +416,18 @@ worker_status(struct worker *w, uint64_t request, const char *key,
 }
 
 void
-worker_metric(struct worker *w, uint64_t request, const char *name,
-    const char *type, const char *help, unsigned long long value)
+worker_check(struct worker *w, uint64_t request, const char *kind,
+    const char *fmt, ...)
 {
-	char text[32];
+	char text[STATUS_MAX];
 	struct writer row;
+	va_list ap;
 
-	snprintf(text, sizeof(text), "%llu", value);
-	wr_init(&row, CTL_REPLY_MAX);
-	ctl_row(&row, CTL_T_METRIC, name, type, help, "", text, NULL);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	wr_init(&row, STATUS_MAX + 64);
+	ctl_row(&row, CTL_T_CHECK, kind, text, NULL);
 	worker_ctl_row(w, request, &row);
 	wr_clear(&row);
 }

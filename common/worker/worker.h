@@ -10,6 +10,7 @@
 
 #include "common/conf.h"
 #include "common/ctl.h"
+#include "common/histogram.h"
 #include "common/ipc/channel.h"
 #include "common/worker/inflight.h"
 #include "common/worker/sandbox.h"
@@ -94,8 +95,36 @@ void worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 /* Sends one row of CTL_T_STATUS. */
 void worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* Sends one row of CTL_T_METRIC without labels. */
+/* Sends one row of CTL_T_CHECK. */
+void worker_check(struct worker *w, uint64_t request, const char *kind,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* metric_rows.c: rows of CTL_T_METRIC */
+
+/*
+ * Sends one row.  labels: as in OpenMetrics without braces, "a=\"b\"", or "".
+ * All rows of one name have the same type and help.
+ */
+void worker_metric_row(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, const char *labels, const char *value);
+void worker_metric_value(struct worker *w, uint64_t request, const char *name,
+    const char *type, const char *help, const char *labels, int64_t value);
+/* Without labels. */
 void worker_metric(struct worker *w, uint64_t request, const char *name,
     const char *type, const char *help, unsigned long long value);
+/* The rows of a histogram of durations: NAME_bucket, NAME_count, NAME_sum. */
+void worker_histogram(struct worker *w, uint64_t request, const char *name,
+    const char *help, const char *labels, const struct histogram *h,
+    enum histogram_scale scale);
+
+/* What each stage on the way of a job reports. */
+enum stage_metric {
+	STAGE_LAST_SUCCESS,   /* epoch, s */
+	STAGE_OLDEST_WAITING, /* s */
+	STAGE_ERRORS	      /* number; the label is "kind" */
+};
+/* One row of a stage; label and its text may be NULL. */
+void worker_metric_stage(struct worker *w, uint64_t request,
+    enum stage_metric which, const char *stage, const char *label,
+    const char *text, int64_t value);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "common/permanent.h"
@@ -65,18 +66,16 @@ struct breaker {
 	int64_t clusters_at;	   /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
-	char why[400];	/* of the last failure */
-	char last[400]; /* answer, for status */
+	char why[400];			 /* of the last failure */
+	char last[400];			 /* answer, for status */
+	uint64_t results[RESULT__COUNT]; /* of all requests */
+	int64_t answered;		 /* epoch of the last success */
 	enum backend version;
 	int version_received; /* 0: assumed */
 	int version_pinned;   /* configured */
 };
 
-/*
- * cc-backend before 1.4 does not have the field scope, before 1.5 the field
- * shared.  Its answer names the first unknown field.
- */
-static const char probe_body[] =
+const char breaker_probe[] =
     "{\"tags\":[{\"scope\":\"global\"}],\"shared\":\"none\"}";
 
 static const char *const state_names[] = {
@@ -195,9 +194,44 @@ breaker_good(struct breaker *g)
 	wake(g->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
 }
 
+/* The request had no effect, for a reason that an admin may have to remove. */
+static int
+is_error(enum result_code code)
+{
+	return code == RESULT_RETRY || code == RESULT_UNREACHABLE ||
+	    code == RESULT_REPROBE || code == RESULT_OLD_VERSION ||
+	    code == RESULT_REJECTED || code == RESULT_UNAUTHORIZED ||
+	    code == RESULT_WRONG_ADDRESS;
+}
+
+static void
+result_count(struct breaker *g, enum result_code code)
+{
+	g->results[code]++;
+	if (!is_error(code))
+		g->answered = (int64_t)time(NULL);
+}
+
+void
+breaker_metrics(struct breaker *g, uint64_t request)
+{
+	struct worker *w = g->s->w;
+	int code;
+
+	worker_metric_stage(w, request, STAGE_LAST_SUCCESS, "cc-backend", NULL,
+	    NULL, g->answered);
+	for (code = 0; code < RESULT__COUNT; code++)
+		if (is_error((enum result_code)code))
+			worker_metric_stage(w, request, STAGE_ERRORS,
+			    "cc-backend", "kind",
+			    result_name((enum result_code)code),
+			    (int64_t)g->results[code]);
+}
+
 void
 breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 {
+	result_count(g, v->code);
 	snprintf(g->last, sizeof(g->last), "%s", v->text);
 	if (g->state == BREAKER_UNUSED)
 		return;
@@ -310,6 +344,7 @@ on_clusters(const struct http_answer *a, void *arg)
 	if (is_stale(g))
 		return;
 	response_classify(a, &v);
+	result_count(g, v.code);
 	if (v.code == RESULT_DONE && topology_cache_store(g->s, a) == 0) {
 		g->clusters_at = spool_now(g->s->spool);
 		g->no_clusters = 0;
@@ -366,6 +401,8 @@ on_probe(const struct http_answer *a, void *arg)
 	if (is_stale(g))
 		return;
 	response_classify(a, &v);
+	/* Each version answers the probe with 400. */
+	result_count(g, v.code == RESULT_REJECTED ? RESULT_DONE : v.code);
 	snprintf(g->last, sizeof(g->last), "%s", v.text);
 	if (g->state == BREAKER_UNUSED)
 		return;
@@ -405,8 +442,8 @@ probe_send(struct breaker *g)
 		clusters_send(g);
 		return;
 	}
-	wr_init(&body, sizeof(probe_body));
-	wr_mem(&body, probe_body, sizeof(probe_body) - 1);
+	wr_init(&body, sizeof(breaker_probe));
+	wr_mem(&body, breaker_probe, sizeof(breaker_probe) - 1);
 	g->asking = 1;
 	if (http_send(g->s->http, &req) == -1) {
 		g->asking = 0;

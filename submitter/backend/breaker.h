@@ -15,6 +15,12 @@
 struct breaker;
 struct submitter;
 
+/*
+ * The body of a start that is not valid.  cc-backend before 1.4 does not have
+ * the field scope, before 1.5 the field shared; its answer names the first
+ * unknown field.
+ */
+extern const char breaker_probe[];
 /* Lives as long as the process; fatalx() when out of memory. */
 struct breaker *breaker_new(struct submitter *s);
 /* The configuration is new: probes cc-backend, or stops all requests. */
@@ -32,6 +38,8 @@ void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
 void breaker_status(struct breaker *g, uint64_t request);
+/* The rows of the stage cc-backend, without the oldest item. */
+void breaker_metrics(struct breaker *g, uint64_t request);
 
 /* cc-backend's version, or the newest one while it is not known. */
 enum backend breaker_version(const struct breaker *g);

@@ -11,6 +11,7 @@
 
 #include "common/worker/worker.h"
 #include "submitter/base/cluster_names.h"
+#include "submitter/base/reject.h"
 #include "submitter/base/role.h"
 #include "submitter/base/wake.h"
 
@@ -61,6 +62,16 @@ struct counters {
 	uint64_t meta_dropped; /* metadata updates given up */
 	/* resource records without room */
 	uint64_t resources_refused;
+	uint64_t rejected_by[REJECT__COUNT]; /* of rejected, by reason */
+	/* stops that cc-backend applied to another run */
+	uint64_t stop_races;
+	uint64_t repaired;	 /* runs that an admin let correct */
+	uint64_t commits_failed; /* of the spool */
+	int64_t committed_at;	 /* epoch of the last commit; 0 = none */
+	int64_t nats_at;	 /* epoch of the last message confirmed */
+	/* from Slurm's start and end until delivered, by enum dest */
+	struct histogram start_delivered[2];
+	struct histogram end_delivered[2];
 };
 
 struct submitter {

@@ -74,7 +74,7 @@ start_accepted(struct submitter *s, struct spool_run *run)
 
 void
 run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
-    const char *reason)
+    enum reject_class class, const char *reason)
 {
 	struct spool_run copy = *run;
 	int is_stop = run->state[dest] == STOP_DUE ||
@@ -94,6 +94,7 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		reason) == -1)
 		return;
 	s->n.rejected++;
+	s->n.rejected_by[class]++;
 	log_limited(&said_refused, log_warnx,
 	    "%s: the %s is rejected: %s; the "
 	    "run is kept, see `cc-slurm-adapterctl queue --rejected`",
@@ -131,7 +132,8 @@ not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 {
 	switch (v->code) {
 	case RESULT_REJECTED:
-		run_reject(s, run, DEST_REST, v->text);
+		run_reject(s, run, DEST_REST, reject_class_of(v->text),
+		    v->text);
 		break;
 	case RESULT_UNAUTHORIZED:
 	case RESULT_WRONG_ADDRESS:
@@ -161,6 +163,7 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 	switch (v->code) {
 	case RESULT_DONE:
 		s->n.starts++;
+		delivery_start_note(s, run, DEST_REST);
 		log_without_tags(s, run, v);
 		CRASH_POINT("start-answered");
 		commit_repeat_answered(s->commit_check, run, 0);
@@ -181,7 +184,7 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		if (run->tries[DEST_REST] < REPROBE_TRIES)
 			row_retry(s, run, v->text);
 		else
-			run_reject(s, run, DEST_REST, v->text);
+			run_reject(s, run, DEST_REST, REJECT_INVALID, v->text);
 		break;
 	default:
 		not_taken(s, run, v);
@@ -207,6 +210,7 @@ stop_hit_other(struct submitter *s, struct spool_run *run)
 	log_errorx("%s: cc-backend stopped another run instead; the stop is "
 		   "repeated, and the next comparison reports the other run",
 	    run_key_text(&run->key));
+	s->n.stop_races++;
 	run->due[DEST_REST] = spool_now(s->spool) + HIT_WAIT;
 	run_save(s, run);
 }
@@ -215,7 +219,7 @@ static void
 stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
 {
 	if (run->flags & RUN_RESTARTED) {
-		run_reject(s, run, DEST_REST, why);
+		run_reject(s, run, DEST_REST, REJECT_NO_RUN, why);
 		return;
 	}
 	run->flags |= RUN_RESTARTED;
@@ -248,6 +252,7 @@ stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
 			break;
 		}
 		s->n.stops++;
+		delivery_end_note(s, run, DEST_REST);
 		stop_done(s, run);
 		break;
 	case RESULT_ALREADY_STOPPED:

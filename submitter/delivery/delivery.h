@@ -12,6 +12,7 @@
 #include "common/ipc/channel.h"
 #include "submitter/backend/job_list_parser.h"
 #include "submitter/backend/response.h"
+#include "submitter/base/reject.h"
 #include "submitter/spool/spool.h"
 
 struct commit_check;
@@ -53,7 +54,20 @@ void run_answered(struct submitter *s, struct spool_run *run, struct result *v,
 void run_start_listed(struct submitter *s, struct spool_run *run);
 /* Rejects the run: logs and stores the reason, releases later runs. */
 void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
-    const char *reason);
+    enum reject_class class, const char *reason);
+/* delivery_times.c: how long deliveries take, for the metrics */
+/* The first start of the run is delivered. */
+void delivery_start_note(struct submitter *s, const struct spool_run *run,
+    enum dest dest);
+/* The stop of the run is delivered. */
+void delivery_end_note(struct submitter *s, const struct spool_run *run,
+    enum dest dest);
+/*
+ * Age in s of the oldest run that waits for a destination: since its start, or
+ * its end, in Slurm.  Reads the rows that are due first, not all.
+ */
+int64_t delivery_oldest(struct submitter *s, enum dest dest);
+
 /* Writes the row. An error fails the transaction; the commit handles that. */
 void run_save(struct submitter *s, struct spool_run *run);
 /* Makes the request due again for the time when requests may be sent. */

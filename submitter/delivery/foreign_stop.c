@@ -199,6 +199,7 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	log_notice("%s: an admin repairs it: %s", run_key_text(&run->key),
 	    run->reason);
+	m->s->n.repaired++;
 	run_move(sp, run, DEST_REST, RUN_EVENT_REPAIR, DUE_NOW, NULL);
 	if (spool_save(sp, run) == -1)
 		return -1;

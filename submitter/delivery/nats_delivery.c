@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "common/permanent.h"
@@ -61,14 +62,17 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 	struct spool_run copy = *run;
 	int64_t gap = spool_policy(s->spool)->nats_gap;
 
+	s->n.nats_at = (int64_t)time(NULL);
 	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
+		delivery_end_note(s, run, DEST_NATS);
 		run_move(s->spool, run, DEST_NATS, RUN_EVENT_STOPPED, DUE_KEEP,
 		    NULL);
 		row_save(s, run);
 		return;
 	}
 	s->n.nats_starts++;
+	delivery_start_note(s, run, DEST_NATS);
 	run->since[DEST_NATS] = spool_now(s->spool);
 	run_move(s->spool, run, DEST_NATS, RUN_EVENT_ACCEPTED,
 	    run->end != 0 && gap > 0 ? run->since[DEST_NATS] + gap : DUE_NOW,
@@ -109,7 +113,7 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 		row_wait(s, &run, timer_jitter(PERMISSION_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		run_reject(s, &run, DEST_NATS,
+		run_reject(s, &run, DEST_NATS, REJECT_TOO_LONG,
 		    "NATS: the message is longer than "
 		    "the broker accepts, even without its texts");
 		break;
@@ -157,6 +161,7 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		d->in_flight++;
 	else if (errno == EINVAL || errno == EMSGSIZE)
 		run_reject(s, run, DEST_NATS,
+		    errno == EMSGSIZE ? REJECT_TOO_LONG : REJECT_RECORD,
 		    why != NULL ? why : "the record makes no message");
 	else
 		row_wait(s, run,

@@ -152,7 +152,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 		goto done;
 	}
 	if (body_make(r, run, form->what, &body, why, sizeof(why)) == -1) {
-		run_reject(r->s, run, DEST_REST, why);
+		run_reject(r->s, run, DEST_REST, REJECT_RECORD, why);
 		free(it);
 		goto done;
 	}

@@ -414,6 +414,14 @@ http_busy(const struct http_client *r)
 	return r->busy;
 }
 
+const struct token_expiry *
+http_token_expiry(const struct http_client *r)
+{
+	static const struct token_expiry none = { .kind = TOKEN_NONE };
+
+	return r->conf != NULL ? &r->conf->expiry : &none;
+}
+
 const char *
 http_where(const struct http_client *r)
 {

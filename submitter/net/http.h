@@ -12,6 +12,7 @@
 
 #include "common/codec.h"
 #include "common/conf.h"
+#include "submitter/net/token_expiry.h"
 #include "submitter/payload/backend_version.h"
 
 struct event_base;
@@ -92,6 +93,8 @@ int http_send(struct http_client *r, struct http_request *req);
 void http_forget(struct http_client *r);
 /* Number of running requests. */
 unsigned http_busy(const struct http_client *r);
+/* The expiry of the token in use; never NULL. */
+const struct token_expiry *http_token_expiry(const struct http_client *r);
 /* "host:port" for logs. */
 const char *http_where(const struct http_client *r);
 

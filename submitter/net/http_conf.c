@@ -171,7 +171,10 @@ token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 		if (p[i] <= ' ' || p[i] >= 0x7f)
 			return "the token contains blanks or unprintable bytes";
 	rc->token = strndup((const char *)p, n);
-	return rc->token != NULL ? NULL : "out of memory";
+	if (rc->token == NULL)
+		return "out of memory";
+	token_expiry_read(rc->token, &rc->expiry);
+	return NULL;
 }
 
 static const char *

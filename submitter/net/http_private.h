@@ -17,7 +17,8 @@ struct http_conf {
 	int tls;
 	int literal; /* the host is an address */
 	char *token; /* wiped */
-	char *ca;    /* PEM; NULL = the system's */
+	struct token_expiry expiry;
+	char *ca; /* PEM; NULL = the system's */
 	size_t ca_len;
 	struct curl_slist *headers; /* with the token: wiped */
 };

@@ -336,6 +336,45 @@ cluster_of(const struct topology *t, const char *name)
 	return NULL;
 }
 
+int
+topology_has(const struct topology *t, const char *cluster)
+{
+	return cluster_of(t, cluster) != NULL;
+}
+
+void
+topology_names(const struct topology *t, char *buf, size_t size)
+{
+	const char *name;
+	size_t i, used = 0;
+
+	snprintf(buf, size, "none");
+	for (i = 0; i < t->n; i++) {
+		name = t->clusters[i].name;
+		if (used + strlen(name) + sizeof(", ...") > size)
+			name = "...";
+		used += (size_t)snprintf(buf + used, size - used, "%s%s",
+		    i > 0 ? ", " : "", name);
+		if (name != t->clusters[i].name)
+			return;
+	}
+}
+
+void
+topology_each_accel(const struct topology *t, topology_accel_fn *fn, void *arg)
+{
+	const struct kind *k;
+	size_t i, j;
+
+	for (i = 0; i < t->n; i++)
+		for (j = 0; j < t->clusters[i].n; j++) {
+			k = &t->clusters[i].kinds[j];
+			if (k->n_accels > 0)
+				fn(t->clusters[i].name, k->nodes, k->accels,
+				    k->n_accels, arg);
+		}
+}
+
 static const struct kind *
 kind_of(const struct topology *t, const char *cluster, const char *host)
 {

@@ -38,6 +38,17 @@ int topology_load(struct topology *t, const char *json, size_t len,
     char *reason, size_t size);
 /* Number of clusters; 0 = no answer was read. */
 unsigned topology_clusters(const struct topology *t);
+/* 1 when the last answer has this cluster (cc-backend's name). */
+int topology_has(const struct topology *t, const char *cluster);
+/* Writes the names of the clusters, "alpha, beta"; "..." replaces what is too
+ * long, "none" means that there is none. */
+void topology_names(const struct topology *t, char *buf, size_t size);
+/* A host with accelerators; ids has n texts.  Borrowed for the call. */
+typedef void topology_accel_fn(const char *cluster, const char *nodes,
+    char *const *ids, size_t n, void *arg);
+/* Calls fn for each subcluster with accelerators; nodes is its node list. */
+void topology_each_accel(const struct topology *t, topology_accel_fn *fn,
+    void *arg);
 /*
  * Writes the OS ids of a host's abstract ids to out, ascending, each once.
  * cluster is cc-backend's name; t and map may be NULL.  Ids that cannot be

@@ -136,6 +136,7 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 	    "see `cc-slurm-adapterctl queue --rejected`",
 	    run_key_text(&run->key));
 	d->k->s->n.rejected++;
+	d->k->s->n.rejected_by[REJECT_UNKNOWN]++;
 	return spool_set_unknown(sp, run,
 	    "the run was never seen running, and neither squeue nor accounting "
 	    "has it");

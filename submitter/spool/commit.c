@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "common/crash_point.h"
 #include "common/log.h"
@@ -40,6 +41,7 @@ commit_fail(struct commit *c)
 	struct spool *sp = c->s->spool;
 
 	timer_stop(c);
+	c->s->n.commits_failed++;
 	spool_rollback(sp);
 	if (c->ops->failed(c->s)) {
 		if (spool_commit(sp) == 0) {
@@ -73,6 +75,7 @@ commit_now(struct commit *c)
 	CRASH_POINT("stored");
 	timer_stop(c);
 	c->s->n.commits++;
+	c->s->n.committed_at = (int64_t)time(NULL);
 	c->ops->committed(c->s);
 	return 0;
 }

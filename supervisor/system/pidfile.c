@@ -170,3 +170,22 @@ pidfile_remove(int fd, const char *path)
 		log_warn("pid file %s", path);
 	close(fd);
 }
+
+/* A read lock is of no instance; see write_lock(). */
+long
+pidfile_holder(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	long pid = 0;
+
+	if (fd == -1)
+		return 0;
+	if (fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK) {
+		pid = pid_read(fd);
+		if (pid <= 0)
+			pid = -1;
+	}
+	close(fd);
+	return pid;
+}

@@ -263,9 +263,9 @@ has_group(const struct identity *id, gid_t gid)
 	return 0;
 }
 
-/* The mode of an existing directory is not changed: it may be shared. */
-static void
-hook_directory_check(const struct setup *setup, const char *path)
+int
+hook_directory_is_closed(const struct setup *setup, const char *path, char *why,
+    size_t size)
 {
 	const struct identity *id = &setup->slurm_user;
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -275,15 +275,28 @@ hook_directory_check(const struct setup *setup, const char *path)
 	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path),
 	    path);
 	if (!setup->has_slurm_user || id->uid == 0 || stat(dir, &st) == -1)
-		return;
+		return 0;
 	bit = st.st_uid == id->uid   ? S_IXUSR :
 	    has_group(id, st.st_gid) ? S_IXGRP :
 				       S_IXOTH;
-	if ((st.st_mode & bit) == 0)
-		log_warnx("user %u, who runs slurmctld and the hooks, cannot "
-			  "enter %s (mode %04o): run chgrp %u %s",
-		    (unsigned)id->uid, dir, (unsigned)st.st_mode & 07777,
-		    (unsigned)id->gid, dir);
+	if ((st.st_mode & bit) != 0)
+		return 0;
+	snprintf(why, size,
+	    "user %u, who runs slurmctld and the hooks, cannot "
+	    "enter %s (mode %04o): run chgrp %u %s",
+	    (unsigned)id->uid, dir, (unsigned)st.st_mode & 07777,
+	    (unsigned)id->gid, dir);
+	return 1;
+}
+
+/* The mode of an existing directory is not changed: it may be shared. */
+static void
+hook_directory_check(const struct setup *setup, const char *path)
+{
+	char why[512];
+
+	if (hook_directory_is_closed(setup, path, why, sizeof(why)))
+		log_warnx("%s", why);
 }
 
 static int

@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include <stdio.h>
+
 #include "common/conf.h"
 #include "common/log.h"
 #include "common/worker/sandbox.h"
@@ -102,6 +104,12 @@ void sockets_close(struct setup *setup, const struct conf *conf);
  * an earlier listener has shut it down.  0, or -1 when there is none (logged).
  */
 int sockets_hook_repair(struct setup *setup, const struct conf *conf);
+/*
+ * 1 when the user of slurmctld cannot reach the socket at this path, with a
+ * sentence in why that contains the command to repair it.
+ */
+int hook_directory_is_closed(const struct setup *setup, const char *path,
+    char *why, size_t size);
 /* Mode of the admin tool's socket: 0666 only if ctlUsers names a user. */
 void sockets_ctl_mode(const struct setup *setup, const struct conf *conf);
 
@@ -115,6 +123,19 @@ int pidfile_lock(const char *path);
 int pidfile_write(int fd, pid_t pid);
 /* Removes the file only if it has our pid or is empty; closes fd. */
 void pidfile_remove(int fd, const char *path);
+
+/* The pid of the instance that holds the lock, -1 if not readable; 0 = none. */
+long pidfile_holder(const char *path);
+
+/* host_check.c: the host's part of the checklist of -test */
+/*
+ * Writes one line "ok TEXT", "warn TEXT" or "FAIL TEXT" for each check: the
+ * spool, the socket of the hooks and the scripts of slurmctld.  hooks: n values
+ * of Slurm, as "PrologSlurmctld=/path".  A file system may not answer: the
+ * caller runs this in a child process.
+ */
+void host_check(const struct setup *setup, const struct conf *conf,
+    char *const *hooks, size_t n, FILE *out);
 
 /* capabilities.c: the supervisor's own rights. */
 void capabilities_reduce(const struct setup *setup);

@@ -124,7 +124,7 @@ file_send(struct child *c, struct resolver_file *f)
 	wr_clear(&w);
 }
 
-static void
+void
 resolver_files_send(struct child *c)
 {
 	size_t i;

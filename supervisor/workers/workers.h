@@ -178,7 +178,9 @@ void watchdog_init(struct workers *w);
  * gets its descriptors.
  */
 void worker_activate(struct child *c);
-/* Sends resolv.conf and hosts to the submitter if they have changed. */
+/* Sends resolv.conf and hosts to the submitter. */
+void resolver_files_send(struct child *c);
+/* The same for the ready one, if they have changed. */
 void resolver_files_check(struct workers *w);
 
 #endif

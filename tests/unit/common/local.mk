@@ -20,6 +20,11 @@ TESTS += test_hash
 test_hash_SOURCES = tests/unit/common/test_hash.c
 test_hash_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_histogram
+TESTS += test_histogram
+test_histogram_SOURCES = tests/unit/common/test_histogram.c
+test_histogram_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_log
 TESTS += test_log
 test_log_SOURCES = tests/unit/common/test_log.c

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: MIT
 # The submitter's boxes.
 
+# submitter/base
+check_PROGRAMS += test_reject
+TESTS += test_reject
+test_reject_SOURCES = tests/unit/submitter/test_reject.c
+test_reject_LDADD = submitter/base/libbase.a $(COMMON_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message
@@ -88,6 +94,11 @@ TESTS += test_secret
 test_secret_SOURCES = tests/unit/submitter/net/test_secret.c
 test_secret_LDADD = $(NET_LIBS)
 
+check_PROGRAMS += test_token_expiry
+TESTS += test_token_expiry
+test_token_expiry_SOURCES = tests/unit/submitter/net/test_token_expiry.c
+test_token_expiry_LDADD = $(NET_LIBS)
+
 # submitter/nats
 if WITH_NATS
 check_PROGRAMS += test_nats test_nats_conf test_nkey
@@ -109,6 +120,13 @@ check_PROGRAMS += test_outcome
 TESTS += test_outcome
 test_outcome_SOURCES = tests/unit/submitter/backend/test_outcome.c
 test_outcome_LDADD = $(BACKEND_LIBS)
+
+check_PROGRAMS += test_token_watch
+TESTS += test_token_watch
+test_token_watch_SOURCES = \
+	tests/unit/submitter/backend/test_token_watch.c
+test_token_watch_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_token_watch_LDADD = submitter/backend/libbackend.a $(NET_LIBS)
 
 # submitter/intake
 check_PROGRAMS += test_intake

@@ -64,9 +64,33 @@ test_gpus(void)
 	}
 }
 
+static void
+test_slots(void)
+{
+	char reason[256];
+	char *const *addresses;
+	struct gpu_map *map = gpu_map_new(
+	    "{\"^n1$\":[\"a\",\"b\"],\"m\":{\"0\":\"a\",\"2\":\"c\"}}", reason,
+	    sizeof(reason));
+
+	CHECK(!gpu_map_is_empty(map));
+	CHECK_INT(gpu_addresses(map, "n1", &addresses), 2);
+	CHECK_STR(addresses[1], "b");
+	CHECK_INT(gpu_addresses(map, "m7", &addresses), 3);
+	CHECK_STR(addresses[0], "a");
+	CHECK_STR(addresses[1], NULL);
+	CHECK_STR(addresses[2], "c");
+	CHECK_INT(gpu_addresses(map, "x", &addresses), 0);
+	gpu_map_free(map);
+	map = gpu_map_new("{}", reason, sizeof(reason));
+	CHECK(gpu_map_is_empty(map));
+	gpu_map_free(map);
+}
+
 int
 main(void)
 {
 	test_gpus();
+	test_slots();
 	return check_done();
 }

@@ -155,6 +155,7 @@ static void
 shapes(void)
 {
 	struct node_shape shape;
+	struct span gres;
 	char host[HOST_MAX];
 	char *file;
 	size_t n;
@@ -164,6 +165,16 @@ shapes(void)
 	CHECK_INT(node_record(S(file), host, &shape), 0);
 	CHECK_STR(host, "big1");
 	CHECK(shape.sockets == 2 && shape.cores == 1024 && shape.threads == 1);
+	CHECK_INT(node_gpus(S(file), &names, &gres), 0);
+	CHECK_INT(node_gpus(S("NodeName=a Gres=gpu:a40:2(S:0),gpu:v100:1,"
+			      "shard:8 NodeAddr=a"),
+		      &names, &gres),
+	    3);
+	CHECK(span_is(gres, "gpu:a40:2(S:0),gpu:v100:1,shard:8"));
+	CHECK_INT(node_gpus(S("NodeName=a Gres=fpga:2"), &names, &gres), 0);
+	CHECK_INT(node_gpus(S("NodeName=a Gres=gpu:(IDX"), &names, &gres), 0);
+	CHECK_INT(node_gpus(S("NodeName=a"), &names, &gres), 0);
+	CHECK(gres.p == NULL);
 	CHECK_INT(node_record(S("NodeName="), host, &shape), -1);
 	CHECK_INT(node_record(S("x"), host, &shape), -1);
 	free(file);

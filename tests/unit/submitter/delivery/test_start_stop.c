@@ -61,6 +61,37 @@ test_commit_race(void)
 	sim_end();
 }
 
+/* A start and a stop are timed once; a waiting run has an age. */
+static void
+test_times(void)
+{
+	const struct histogram *starts = &sim.n.start_delivered[DEST_REST];
+	const struct histogram *ends = &sim.n.end_delivered[DEST_REST];
+	uint64_t n_starts, n_ends;
+
+	sim_begin();
+	sim_connect();
+	n_starts = starts->total;
+	n_ends = ends->total;
+	CHECK_INT(delivery_oldest(&sim, DEST_REST), 0);
+	sim_put(1, 1000, 0);
+	CHECK(delivery_oldest(&sim, DEST_REST) > 86400);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(starts->total, n_starts + 1);
+	CHECK_INT(delivery_oldest(&sim, DEST_REST), 0);
+	sim_run(SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	sim_put(1, 1000, 1100);
+	CHECK(delivery_oldest(&sim, DEST_REST) > 86400);
+	CHECK_INT(ends->total, n_ends);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(ends->total, n_ends + 1);
+	CHECK_INT(starts->total, n_starts + 1);
+	CHECK(ends->count[HISTOGRAM_BUCKETS] > 0);
+	sim_end();
+}
+
 /* The end of a run that is committed waits for nothing. */
 static void
 test_committed(void)
@@ -375,6 +406,7 @@ main(void)
 {
 	test_commit_race();
 	test_committed();
+	test_times();
 	test_overdue();
 	test_interval_short();
 	test_repeat_width();

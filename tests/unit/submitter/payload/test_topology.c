@@ -259,6 +259,34 @@ check_large(void)
 	    0);
 }
 
+static void
+on_accel(const char *cluster, const char *nodes, char *const *ids, size_t n,
+    void *arg)
+{
+	unsigned *calls = arg;
+
+	(*calls)++;
+	CHECK_STR(cluster, "alpha");
+	CHECK_STR(nodes, "n[1-4]");
+	CHECK_INT(n, 4);
+	CHECK_STR(ids[3], "00000000:03:00.0");
+}
+
+static void
+check_names(const struct topology *t)
+{
+	unsigned calls = 0;
+	char names[32];
+
+	CHECK(topology_has(t, "alpha") && !topology_has(t, "Alpha"));
+	topology_names(t, names, sizeof(names));
+	CHECK_STR(names, "alpha, beta");
+	topology_names(t, names, 14);
+	CHECK_STR(names, "alpha, ...");
+	topology_each_accel(t, on_accel, &calls);
+	CHECK_INT(calls, 1);
+}
+
 int
 main(void)
 {
@@ -268,9 +296,12 @@ main(void)
 
 	json = file_read("cc-backend/clusters.json", &len);
 	CHECK_INT(topology_clusters(t), 0);
+	topology_names(t, why, sizeof(why));
+	CHECK_STR(why, "none");
 	CHECK_STR(mapped(t, NULL, "alpha", "n1", "2x4x2", 4, 5), "4,5");
 	CHECK_INT(topology_load(t, json, len, why, sizeof(why)), 0);
 	CHECK_INT(topology_clusters(t), 2);
+	check_names(t);
 	check_map(t);
 	check_cpumap(t);
 	check_accels(t);

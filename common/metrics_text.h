@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of CTL_T_METRIC as text: OpenMetrics 1.0, or Prometheus' older text form
+ * 0.0.4.  The rows of one family are together, type and help before them.
+ */
+#ifndef COMMON_METRICS_TEXT_H
+#define COMMON_METRICS_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* The fields of a row, in the order of ctl_columns(). */
+enum metric_field {
+	METRIC_NAME,
+	METRIC_TYPE, /* "counter", "gauge" or "histogram" */
+	METRIC_HELP,
+	METRIC_LABELS, /* without braces, or "" */
+	METRIC_VALUE,
+	METRIC_FIELDS
+};
+
+struct metric_row {
+	const char *fields[METRIC_FIELDS]; /* borrowed */
+	int printed;			   /* of metrics_print() */
+};
+
+enum metrics_form {
+	METRICS_OPEN,	   /* OpenMetrics */
+	METRICS_PROMETHEUS /* the older text form */
+};
+
+/*
+ * Writes n rows, whose member printed is 0.  Control characters in the fields
+ * are escaped; a field is cut after 4 KiB.  The time grows with n times the
+ * number of families.
+ */
+void metrics_print(FILE *f, struct metric_row *rows, size_t n,
+    enum metrics_form form);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What -test finds on this host: the spool, the socket of the hooks, and
+ * whether the scripts of slurmctld call the hook.  Nothing is changed, and no
+ * connection is made: a running daemon does not notice the test.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/config/config_file.h"
+#include "supervisor/system/system.h"
+
+#define HOOK_NAME   "cc-slurm-adapter"
+#define SCRIPT_MAX  (256u * 1024) /* bytes of a script that are read */
+#define SCRIPTS_MAX 64		  /* of one key of slurm.conf */
+#define GIB	    (1024.0 * 1024 * 1024)
+
+struct host_check {
+	const struct setup *setup;
+	const struct conf *conf;
+	long daemon; /* pid of a running daemon; 0 = none */
+	FILE *out;
+};
+
+/* --- the spool --- */
+
+/* Cuts path to the deepest directory that exists; st is its state. */
+static void
+existing_find(char *path, struct stat *st)
+{
+	char *slash;
+
+	while (stat(path, st) == -1 && (slash = strrchr(path, '/')) != NULL) {
+		if (slash == path) {
+			path[1] = '\0';
+			if (stat(path, st) == -1)
+				memset(st, 0, sizeof(*st));
+			return;
+		}
+		*slash = '\0';
+	}
+}
+
+/* 1 when the daemon takes the directory over at its start, or owns it. */
+static int
+spool_owner_is_ours(const struct setup *setup, const struct stat *st)
+{
+	if (st->st_uid == setup->identity[ROLE_SUBMITTER].uid)
+		return 1;
+	return setup->as_root &&
+	    (st->st_uid == 0 || st->st_uid == setup->identity[ROLE_RUNNER].uid);
+}
+
+static void
+spool_space(const struct host_check *h, const char *path, const char *at,
+    const struct statvfs *fs)
+{
+	double bytes = (double)fs->f_bavail * (double)fs->f_frsize;
+	double most = (double)conf_int(h->conf, CONF_SPOOL_MAX_BYTES);
+	const char *made = strcmp(path, at) == 0 ? "" : " (made at the start)";
+
+	if (bytes < most)
+		fprintf(h->out,
+		    "warn spool %s%s: %.1f GiB free, less than spoolMaxBytes "
+		    "(%.1f GiB); make space on the file system of %s: df -h "
+		    "%s\n",
+		    path, made, bytes / GIB, most / GIB, at, at);
+	else
+		fprintf(h->out, "ok spool %s%s: writable, %.1f GiB free\n",
+		    path, made, bytes / GIB);
+}
+
+static void
+spool_check(const struct host_check *h)
+{
+	const char *named = conf_str(h->conf, CONF_SPOOL_DIR);
+	char path[PATH_MAX], at[PATH_MAX];
+	struct statvfs fs;
+	struct stat st;
+	int exists;
+
+	if (*named != '\0')
+		snprintf(path, sizeof(path), "%s", named);
+	else if (conf_spool_path(conf_str(h->conf, CONF_LAST_RUN), path,
+		     sizeof(path)) == -1)
+		return;
+	memcpy(at, path, sizeof(at));
+	existing_find(at, &st);
+	exists = strcmp(path, at) == 0;
+	if (statvfs(at, &fs) == -1)
+		fprintf(h->out, "FAIL spool %s: %s: %s; run: ls -ld %s\n", path,
+		    at, strerror(errno), at);
+	else if (!S_ISDIR(st.st_mode))
+		fprintf(h->out,
+		    "FAIL spool %s: %s is not a directory; set spoolDir or "
+		    "lastRunPath\n",
+		    path, at);
+	else if ((fs.f_flag & ST_RDONLY) != 0)
+		fprintf(h->out,
+		    "FAIL spool %s: the file system is mounted read-only; run: "
+		    "mount -o remount,rw \"$(df --output=target %s | tail -n "
+		    "1)\"\n",
+		    path, at);
+	else if (exists && !spool_owner_is_ours(h->setup, &st))
+		fprintf(h->out,
+		    "FAIL spool %s: belongs to user %u; run: chown -R %s %s\n",
+		    path, (unsigned)st.st_uid,
+		    h->setup->as_root ? conf_str(h->conf, CONF_SUBMITTER_USER) :
+					"\"$USER\"",
+		    path);
+	else if (!h->setup->as_root && access(at, W_OK | X_OK) == -1)
+		fprintf(h->out,
+		    "FAIL spool %s: user %u cannot write to %s; run as root: "
+		    "chown %u %s\n",
+		    path, (unsigned)geteuid(), at, (unsigned)geteuid(), at);
+	else
+		spool_space(h, path, at, &fs);
+}
+
+/* --- the socket of the hooks --- */
+
+/*
+ * The kernel's list, so that no connection is made.  Columns: number, count,
+ * protocol, flags (00010000: accepts connections), type, state, inode, path.
+ */
+static int
+is_listening(const char *path)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char line[PATH_MAX], flags[16];
+	const char *at;
+	int found = 0;
+
+	if (f == NULL)
+		return 0;
+	while (!found && fgets(line, sizeof(line), f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		at = strchr(line, '/');
+		found = at != NULL && strcmp(at, path) == 0 &&
+		    sscanf(line, "%*s %*s %*s %15s", flags) == 1 &&
+		    (strtoul(flags, NULL, 16) & 0x10000) != 0;
+	}
+	fclose(f);
+	return found;
+}
+
+static void
+unix_check(const struct host_check *h, const char *path)
+{
+	char why[512];
+	struct stat st;
+	int exists = lstat(path, &st) == 0;
+
+	if (exists && !S_ISSOCK(st.st_mode))
+		fprintf(h->out,
+		    "FAIL hook socket %s: the path is not a socket; run: rm "
+		    "%s\n",
+		    path, path);
+	else if (hook_directory_is_closed(h->setup, path, why, sizeof(why)))
+		fprintf(h->out, "warn hook socket %s: %s\n", path, why);
+	else if (h->daemon != 0 && !is_listening(path))
+		fprintf(h->out,
+		    "warn hook socket %s: the daemon (pid %ld) does not listen "
+		    "there; run: systemctl restart cc-slurm-adapter\n",
+		    path, h->daemon);
+	else if (h->daemon != 0)
+		fprintf(h->out,
+		    "ok hook socket %s: the daemon (pid %ld) listens\n", path,
+		    h->daemon);
+	else if (is_listening(path))
+		fprintf(h->out,
+		    "warn hook socket %s: another program listens there; stop "
+		    "it before the daemon is started: ss -xlp src %s\n",
+		    path, path);
+	else
+		fprintf(h->out,
+		    "ok hook socket %s: the daemon makes it at the start\n",
+		    path);
+}
+
+/* 0 when the port is free or the address is not known, else errno. */
+static int
+port_try(const struct conf_address *a)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo *list;
+	int yes = 1, fd, err = 0;
+
+	if (getaddrinfo(a->host[0] != '\0' ? a->host : NULL, a->port, &hints,
+		&list) != 0)
+		return 0;
+	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd != -1) {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+		if (bind(fd, list->ai_addr, list->ai_addrlen) == -1)
+			err = errno;
+		close(fd);
+	}
+	freeaddrinfo(list);
+	return err;
+}
+
+static void
+tcp_check(const struct host_check *h, const struct conf_address *a)
+{
+	const char *value = conf_str(h->conf, CONF_PREP_LISTEN);
+
+	if (h->daemon != 0)
+		fprintf(h->out,
+		    "ok hook socket %s: the daemon (pid %ld) runs\n", value,
+		    h->daemon);
+	else if (port_try(a) == EADDRINUSE)
+		fprintf(h->out,
+		    "warn hook socket %s: another program uses the port; stop "
+		    "it before the daemon is started: ss -ltnp 'sport = :%s'\n",
+		    value, a->port);
+	else
+		fprintf(h->out,
+		    "ok hook socket %s: the daemon makes it at the start\n",
+		    value);
+}
+
+static void
+socket_check(const struct host_check *h)
+{
+	struct conf_address a;
+
+	if (conf_address_parse(conf_str(h->conf, CONF_PREP_LISTEN), &a) == -1)
+		return; /* the parser has refused it */
+	if (a.kind == CONF_ADDRESS_TCP)
+		tcp_check(h, &a);
+	else
+		unix_check(h, a.path);
+}
+
+/* --- the scripts of slurmctld --- */
+
+/* 1 when a line that is no comment contains the name of the hook. */
+static int
+text_calls_hook(char *text)
+{
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (line[strspn(line, " \t")] != '#' &&
+		    strstr(line, HOOK_NAME) != NULL)
+			return 1;
+	return 0;
+}
+
+/* 1 when the script calls the hook, 0 when not, -1 with errno. */
+static int
+script_calls_hook(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char *text;
+	ssize_t n = -1;
+	int fd, rc = -1;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		return -1;
+	text = malloc(SCRIPT_MAX + 1);
+	if (text != NULL)
+		n = read(fd, text, SCRIPT_MAX);
+	close(fd);
+	if (n >= 0) {
+		text[n] = '\0';
+		rc = text_calls_hook(text) ||
+		    (name != NULL && strcmp(name + 1, HOOK_NAME) == 0);
+	}
+	free(text);
+	return rc;
+}
+
+/*
+ * Checks all scripts of one key: 1 when one of them calls the hook.  *error is 0
+ * when one of them is readable, else errno.
+ */
+static int
+scripts_call_hook(char *value, int *error)
+{
+	glob_t found;
+	char *path;
+	size_t i;
+	int rc, calls = 0;
+
+	*error = ENOENT;
+	while (!calls && (path = strsep(&value, ",")) != NULL) {
+		if (glob(path, GLOB_NOCHECK, NULL, &found) != 0)
+			continue;
+		for (i = 0; i < found.gl_pathc && i < SCRIPTS_MAX; i++) {
+			rc = script_calls_hook(found.gl_pathv[i]);
+			if (*error != 0)
+				*error = rc == -1 ? errno : 0;
+			calls |= rc == 1;
+		}
+		globfree(&found);
+	}
+	return calls;
+}
+
+static void
+script_check(const struct host_check *h, const char *key, const char *value)
+{
+	char *copy = strdup(value);
+	int error = ENOMEM,
+	    calls = copy != NULL && scripts_call_hook(copy, &error);
+
+	if (*value == '\0')
+		fprintf(h->out,
+		    "warn %s is not set: short jobs are found later, without "
+		    "threads and GPUs; in slurm.conf, set %s=%s/prep-hook.sh, "
+		    "then run: scontrol reconfigure\n",
+		    key, key, h->setup->program_dir);
+	else if (calls)
+		fprintf(h->out, "ok %s calls this hook (%s)\n", key, value);
+	else if (error != 0)
+		fprintf(h->out,
+		    "warn %s=%s cannot be read on this host: %s; run this test "
+		    "on the host of slurmctld\n",
+		    key, value, strerror(error));
+	else
+		fprintf(h->out,
+		    "warn %s=%s does not call " HOOK_NAME
+		    "; add this line to the script: %s/prep-hook.sh\n",
+		    key, value, h->setup->program_dir);
+	free(copy);
+}
+
+static void
+plugin_check(const struct host_check *h, const char *value)
+{
+	if (strstr(value, "script") == NULL)
+		fprintf(h->out,
+		    "warn PrEpPlugins=%s: slurmctld runs no scripts; in "
+		    "slurm.conf, add prep/script to PrEpPlugins, then run: "
+		    "scontrol reconfigure\n",
+		    value);
+}
+
+void
+host_check(const struct setup *setup, const struct conf *conf,
+    char *const *hooks, size_t n, FILE *out)
+{
+	const struct host_check h = { .setup = setup,
+		.conf = conf,
+		.daemon = pidfile_holder(conf_str(conf, CONF_PID_FILE)),
+		.out = out };
+	const char *equals;
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		equals = strchr(hooks[i], '=');
+		if (equals == NULL || equals - hooks[i] >= (int)sizeof(key))
+			continue;
+		snprintf(key, sizeof(key), "%.*s", (int)(equals - hooks[i]),
+		    hooks[i]);
+		if (strcmp(key, "PrEpPlugins") == 0)
+			plugin_check(&h, equals + 1);
+		else
+			script_check(&h, key, equals + 1);
+	}
+	spool_check(&h);
+	socket_check(&h);
+}

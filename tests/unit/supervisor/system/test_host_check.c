@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's part of the checklist of -test. */
+#include "config.h"
+
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "supervisor/system/system.h"
+#include "tests/unit/check.h"
+
+static char folder[] = "/tmp/test_host_check.XXXXXX";
+static struct setup setup;
+static struct conf conf;
+static char *answer;
+
+static const char *
+in_folder(const char *name)
+{
+	static char path[4][128];
+	static unsigned n;
+	char *p = path[n++ % 4];
+
+	snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+	return p;
+}
+
+static void
+file_make(const char *name, const char *text)
+{
+	int fd = open(in_folder(name), O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	CHECK(
+	    fd != -1 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+/* Runs the check with one hook, or NULL. */
+static void
+ask(const char *key, const char *value)
+{
+	char *hook = NULL;
+	size_t size;
+	FILE *out;
+
+	free(answer);
+	out = open_memstream(&answer, &size);
+	CHECK(out != NULL);
+	if (key != NULL)
+		CHECK(asprintf(&hook, "%s=%s", key, value) != -1);
+	host_check(&setup, &conf, &hook, hook != NULL, out);
+	fclose(out);
+	free(hook);
+}
+
+static int
+says(const char *text)
+{
+	return strstr(answer, text) != NULL;
+}
+
+static void
+test_scripts(void)
+{
+	char both[300];
+
+	file_make("calls", "#!/bin/sh\n  /opt/x/cc-slurm-adapter\nexit 0\n");
+	file_make("comment", "#!/bin/sh\n # /opt/x/cc-slurm-adapter\n");
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says("ok PrologSlurmctld calls this hook"));
+	ask("EpilogSlurmctld", in_folder("comment"));
+	CHECK(says("warn EpilogSlurmctld="));
+	CHECK(says("does not call cc-slurm-adapter; add this line"));
+	snprintf(both, sizeof(both), "%s,%s", in_folder("comment"),
+	    in_folder("calls"));
+	ask("PrologSlurmctld", both);
+	CHECK(says("ok PrologSlurmctld"));
+	ask("PrologSlurmctld", in_folder("c*"));
+	CHECK(says("ok PrologSlurmctld"));
+	ask("PrologSlurmctld", in_folder("none"));
+	CHECK(says("cannot be read on this host: No such file"));
+	ask("PrologSlurmctld", folder);
+	CHECK(says("warn PrologSlurmctld="));
+	ask("PrologSlurmctld", "");
+	CHECK(says("warn PrologSlurmctld is not set"));
+	CHECK(says("/libexec/prep-hook.sh, then run: scontrol reconfigure"));
+	ask("PrEpPlugins", "prep/other");
+	CHECK(says("warn PrEpPlugins=prep/other"));
+	ask("PrEpPlugins", "prep/script");
+	CHECK(!says("PrEpPlugins"));
+}
+
+static void
+test_spool(void)
+{
+	ask(NULL, NULL);
+	CHECK(says("ok spool "));
+	CHECK(says("/spool (made at the start): writable, "));
+	CHECK_INT(access(in_folder("spool"), F_OK), -1);
+	file_make("spool", "");
+	ask(NULL, NULL);
+	CHECK(says("FAIL spool "));
+	CHECK(says("is not a directory; set spoolDir"));
+	CHECK_INT(unlink(in_folder("spool")), 0);
+	CHECK_INT(mkdir(in_folder("spool"), 0700), 0);
+	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1099511627776000");
+	ask(NULL, NULL);
+	CHECK(says("warn spool "));
+	CHECK(says("less than spoolMaxBytes"));
+	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
+	ask(NULL, NULL);
+	CHECK(says("ok spool "));
+	CHECK(!says("made at the start"));
+	setup.as_root = 0;
+	setup.identity[ROLE_SUBMITTER].uid = geteuid() + 1;
+	ask(NULL, NULL);
+	CHECK(says("FAIL spool "));
+	CHECK(says("run: chown -R "));
+	setup.identity[ROLE_SUBMITTER].uid = geteuid();
+}
+
+static int
+socket_listen(const char *path)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	CHECK_INT(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	CHECK_INT(listen(fd, 1), 0);
+	return fd;
+}
+
+static void
+test_socket(void)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char pid[32];
+	int fd, pidfile;
+
+	ask(NULL, NULL);
+	CHECK(says("/hook.sock: the daemon makes it at the start"));
+	fd = socket_listen(in_folder("hook.sock"));
+	ask(NULL, NULL);
+	CHECK(says("warn hook socket "));
+	CHECK(says("another program listens there"));
+	file_make("daemon.pid", "4711");
+	CHECK_INT(pidfile_holder(in_folder("daemon.pid")), 0);
+	pidfile = open(in_folder("daemon.pid"), O_RDWR);
+	CHECK_INT(fcntl(pidfile, F_OFD_SETLK, &lock), 0);
+	ask(NULL, NULL);
+	snprintf(pid, sizeof(pid), "the daemon (pid %d) listens", 4711);
+	CHECK(says(pid));
+	close(fd);
+	ask(NULL, NULL);
+	CHECK(says("the daemon (pid 4711) does not listen there"));
+	close(pidfile);
+	CHECK_INT(unlink(in_folder("hook.sock")), 0);
+	file_make("hook.sock", "");
+	ask(NULL, NULL);
+	CHECK(says("FAIL hook socket "));
+	CHECK(says("is not a socket; run: rm "));
+	CHECK_INT(unlink(in_folder("hook.sock")), 0);
+}
+
+static void
+test_port(void)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET };
+	socklen_t len = sizeof(sa);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	char value[64];
+
+	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK_INT(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	CHECK_INT(listen(fd, 1), 0);
+	CHECK_INT(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
+	snprintf(value, sizeof(value), "tcp:127.0.0.1:%u",
+	    (unsigned)ntohs(sa.sin_port));
+	conf_set(&conf, CONF_PREP_LISTEN, value);
+	ask(NULL, NULL);
+	CHECK(says("warn hook socket tcp:127.0.0.1:"));
+	CHECK(says("another program uses the port"));
+	close(fd);
+	ask(NULL, NULL);
+	CHECK(says("ok hook socket tcp:127.0.0.1:"));
+}
+
+int
+main(void)
+{
+	static char libexec[] = "/libexec";
+
+	log_init("test", LOG_LEVEL_FATAL);
+	CHECK(mkdtemp(folder) != NULL);
+	conf_init(&conf);
+	setup_init(&setup);
+	setup.program_dir = libexec;
+	setup.identity[ROLE_SUBMITTER].uid = geteuid();
+	setup.identity[ROLE_RUNNER].uid = geteuid() + 2;
+	conf_set(&conf, CONF_LAST_RUN, in_folder("lastrun"));
+	conf_set(&conf, CONF_PID_FILE, in_folder("daemon.pid"));
+	conf_set(&conf, CONF_PREP_LISTEN, in_folder("hook.sock"));
+	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
+	test_scripts();
+	test_spool();
+	test_socket();
+	test_port();
+	conf_clear(&conf);
+	free(answer);
+	unlink(in_folder("calls"));
+	unlink(in_folder("comment"));
+	unlink(in_folder("daemon.pid"));
+	rmdir(in_folder("spool"));
+	CHECK_INT(rmdir(folder), 0);
+	return check_done();
+}

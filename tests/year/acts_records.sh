@@ -6,12 +6,39 @@
 #
 # shellcheck disable=SC2154,SC2317	# part.sh has the variables, calls these
 
-part_records() { usual LAB_MINJOBAGE=10; }
+part_records() {
+	usual LAB_MINJOBAGE=10
+	# how runs ended of which slurmdbd loses the record
+	python3 "$SYS/expected.py" ends "$T/slurm" >>"$T/log/truth" 2>&1 &
+	started_pids+=($!)
+}
 
 sql() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot slurm_acct -N -e "$1"; }
 
 # The records are kept for the judge before slurmdbd loses them.
 records_saved() { truth runs "$T/slurm" >>"$T/slurm/truth/saved"; }
+
+partitions_are() {
+	local p
+	for p in $(sinfo -h -o %R | sort -u); do
+		scontrol update partitionname="$p" state="$1"
+	done
+}
+# slurmdbd has each run that squeue shows
+records_complete() {
+	local runs
+	runs=$(SLURM_TIME_FORMAT=%s squeue -h -a -r -t all -o '%A %S %N') || return 1
+	runs=$(awk 'NF == 3 { print $1, $2 }' <<<"$runs" | sort)
+	[ -z "$(comm -23 <(echo "$runs") <(truth runs "$T/slurm" | cut -d ' ' -f 1,2 | sort))" ]
+}
+# No run begins from now on; slurmctld stops when slurmdbd has all of them.
+slurmctld_frozen() {
+	partitions_are down
+	wait_for 30 records_complete || return 1
+	accounting_saved
+	lab ctl pause slurmctld
+	records_saved
+}
 
 # purged SECONDS: what slurmdbd's PurgeJobAfter does to runs that ended before;
 # its shortest time is an hour
@@ -32,11 +59,10 @@ act_purged-unread() {
 	ended_and_forgotten() { ! squeue -h -a -r -t all -o %A | grep -qxF "$(printf '%s\n' "${ids[@]}")"; }
 	# slurmctld removes the jobs of MinJobAge once a minute
 	wait_for 150 ended_and_forgotten || return 1
-	wait_for 30 told_slurmdbd
+	wait_for 30 records_complete && accounting_saved
 	purged 0
 	suite_start
 }
-told_slurmdbd() { sdiag | grep -q 'DBD Agent queue size: 0$'; }
 
 dump() { mariadb-dump --no-defaults -S "$T/slurm/run/mysql.sock" -uroot --databases slurm_acct >"$T/dump"; }
 act_records-dumped() { dump; }
@@ -45,14 +71,15 @@ act_records-dumped() { dump; }
 act_records-restored() {
 	local next
 	sleep $((10 * POLL))
-	wait_for 30 told_slurmdbd
+	slurmctld_frozen || return 1
 	next=$(sql "select max(job_db_inx) + 1000 from alpha_job_table")
-	# no run begins after its record was kept
-	lab ctl pause slurmctld
-	records_saved
 	lab ctl stop slurmdbd
 	mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot <"$T/dump"
 	sql "alter table alpha_job_table auto_increment = $next"
 	lab ctl start slurmdbd
 	lab ctl resume slurmctld
+	# slurmctld has keys of lost records also for jobs that wait: slurmdbd
+	# would never have their runs
+	scancel -t PD -u labalice,labbob,labcarol
+	partitions_are up
 }

@@ -221,7 +221,9 @@ act_primary-back() {
 	wait_for 30 primary_serves
 	wait_for 30 backup_serves
 }
-# The backup does not replace a primary that is stopped: Slurm's commands fail.
+# Slurm's commands ask a stopped primary first and fail, also when the backup
+# serves.  Continued, the primary serves beside the backup for a moment, and
+# both start the same jobs.
 act_primary-stopped() {
 	lab ctl pause slurmctld
 	away

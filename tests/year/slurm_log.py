@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What became of runs in Slurm that lost a message or its state: by slurmctld's
-log (SlurmctldDebug=verbose, UTC), the steps in slurmdbd, and squeue."""
+"""What became of runs in a Slurm that lost its state: by slurmctld's log
+(SlurmctldDebug=verbose, UTC), and by the steps in slurmdbd."""
+import collections
 import datetime
 import re
 
@@ -9,41 +10,62 @@ import expected
 LOGS = ("slurmctld.log", "backup.log")
 BEGAN = "Running as primary controller"
 # JobId=7, JobId=3_1(4), JobId=5+1(6): the number of the job is the last
-STEP = re.compile(r"Recovered JobId=(?:\S*\((\d+)\)|(\d+)) StepId=")
+JOB = r"JobId=(?:\S*\((\d+)\)|(\d+))"
+STEP = re.compile("Recovered " + JOB + " StepId=")
+DONE = re.compile("_job_complete: " + JOB + " done")
+PROLOG = re.compile(JOB + " PrologSlurmctld (?:killed|exit)")
+
+# began: [(time, ids)] for each time that a slurmctld began to serve, the jobs of
+# which it found a running step in its state; done, prolog: {job: times} of ends
+# and of prologs that failed
+Log = collections.namedtuple("Log", "began done prolog")
 
 
 def epoch(text):
     return datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp()
 
 
-def recoveries(folder):
-    """[(time, ids)] for each time that a slurmctld began to serve: the jobs of
-    which it found a running step in its state."""
-    out = []
+def job_of(m):
+    return int(m.group(1) or m.group(2))
+
+
+def read(folder):
+    log = Log([], collections.defaultdict(list), collections.defaultdict(list))
     for name in LOGS:
-        try:
-            f = open(folder + "/log/" + name, encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            continue
-        with f:
-            ids = set()
-            for line in f:
-                m = STEP.search(line)
+        ids = set()
+        for line in expected.lines_of(folder + "/log/" + name):
+            if STEP.search(line):
+                ids.add(job_of(STEP.search(line)))
+            elif BEGAN in line:
+                log.began.append((epoch(line[1:line.index("]")]), ids))
+                ids = set()
+            for what, into in ((DONE, log.done), (PROLOG, log.prolog)):
+                m = what.search(line)
                 if m:
-                    ids.add(int(m.group(1) or m.group(2)))
-                elif BEGAN in line:
-                    out.append((epoch(line[1:line.index("]")]), ids))
-                    ids = set()
-    return sorted(out, key=lambda r: r[0])
+                    into[job_of(m)].append(epoch(line[1:line.index("]")]))
+    log.began.sort(key=lambda b: b[0])
+    return log
 
 
-def forgot(found, key):
-    """The slurmctld that began to serve next after the run's start did not find
-    the run in its state."""
-    for at, ids in found:
-        if at >= key[1]:
-            return key[0] not in ids
-    return False
+def after(log, at):
+    """The jobs of the slurmctld that began to serve next, None if none did"""
+    return next((ids for t, ids in log.began if t >= at), None)
+
+
+def forgot(log, key):
+    """The next slurmctld did not find the run in its state."""
+    ids = after(log, key[1])
+    return ids is not None and key[0] not in ids
+
+
+def forgot_end(log, key, duration):
+    """The run ended after so many seconds, and ran for the next slurmctld."""
+    return any(abs(int(t) - key[1] - duration) <= 1 and key[0] in (after(log, t) or ())
+               for t in log.done[key[0]] if t >= key[1])
+
+
+def prolog_failed(log, key, end):
+    return any(key[1] - 1 <= t <= end + 1 for t in log.prolog[key[0]])
 
 
 def without_steps(folder, key):
@@ -58,12 +80,3 @@ def without_steps(folder, key):
         elif at == (str(key[0]), str(key[1])):
             return False
     return True
-
-
-def ended(folder):
-    """{run: (state, duration)} as squeue showed the end, in cc-backend's terms"""
-    out = {}
-    for line in expected.lines_of(folder + "/truth/ends"):
-        job, start, end, state = line.split()
-        out[int(job), int(start)] = expected.STATES[state], int(end) - int(start)
-    return out

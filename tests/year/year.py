@@ -28,7 +28,7 @@ import lib  # noqa: E402
 import slurm_log  # noqa: E402
 
 Act = collections.namedtuple("Act", "name outcome begin back probe end")
-Slurm = collections.namedtuple("Slurm", "folder seen recoveries ended")
+Slurm = collections.namedtuple("Slurm", "folder seen log")
 # A start in Slurm is a whole second.
 START_GRAIN = 1
 TEXTS_MAX = 5      # of one act in the output; the result has all
@@ -136,26 +136,29 @@ def is_open(act, f, row):
         f.text.startswith("jobState is 'running'")
 
 
-def is_forgotten(f, row, slurm):
-    """scontrol showed the run, slurmdbd lacks it, and the next slurmctld did not find
-    it in its state.  Or slurmdbd never got the end, and closed the record when the
-    next slurmctld did not have the run: cc-backend has the end that squeue showed."""
+def is_forgotten(f, slurm):
+    """slurmctld lost the run: scontrol showed it, slurmdbd lacks it.  Or it lost the
+    end that cc-backend has: slurmdbd has another one."""
     if f.text == expected.NO_SUCH_RUN:
-        return f.key in slurm.seen and slurm_log.forgot(slurm.recoveries, f.key)
-    if row is None or row["State"] != "NODE_FAIL" or f.key not in slurm.ended:
-        return False
-    return f.text == "jobState is %r, should be 'node_fail'; duration is %d, should be %d" % (
-        slurm.ended[f.key] + (int(row["End"]) - int(row["Start"]),))
+        return f.key in slurm.seen and slurm_log.forgot(slurm.log, f.key)
+    m = re.fullmatch(r"jobState is '\w+', should be '\w+'; duration is (\d+), should be \d+", f.text)
+    return bool(m) and slurm_log.forgot_end(slurm.log, f.key, int(m.group(1)))
+
+
+def never_ran(f, row, slurm):
+    return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
+        slurm_log.without_steps(slurm.folder, f.key)
+        or slurm_log.prolog_failed(slurm.log, f.key, int(row["End"])))
 
 
 def tolerated(act, f, truth, refused, slurm):
     """The run never ran; or what the act's expectation says."""
     row = truth.get(f.key)
-    if f.kind == "lost" and row is not None and row["State"] == "REQUEUED":
-        return slurm_log.without_steps(slurm.folder, f.key)
+    if never_ran(f, row, slurm):
+        return True
     if act.outcome == "open":
         return is_open(act, f, row)
-    if act.outcome in ("refused", "forgotten") and is_forgotten(f, row, slurm):
+    if act.outcome in ("refused", "forgotten") and is_forgotten(f, slurm):
         return True
     # refused and reported: the run is listed, and cc-backend lacks it
     return act.outcome == "refused" and f.kind == "lost" and f.key in refused
@@ -247,7 +250,7 @@ def look(a, acts, gpus, token):
         found += stream_findings(a.stream, truth)
     arrived = read_arrivals(a.t, a.ledger)
     refused = rejected(a.rejected)
-    slurm = Slurm(a.dir, expected.seen_runs(a.dir), slurm_log.recoveries(a.dir), slurm_log.ended(a.dir))
+    slurm = Slurm(a.dir, expected.seen_runs(a.dir), slurm_log.read(a.dir))
     table = collections.OrderedDict((act, Row(act)) for act in acts)
     counted = set()
     for act, f in blame(acts, found, truth):

@@ -92,6 +92,48 @@ act_node-state() {
 	# slurmctld has taken the node back already if its slurmd registered
 	scontrol update nodename=n2 state=undrain || ! node_drains
 }
+
+part_shapes() { usual; }
+
+# emptied NODE: no job runs on it, and none begins
+emptied() {
+	local node=$1
+	scontrol update nodename="$node" state=drain reason=changes
+	node_is_empty() { [ -z "$(squeue -h -t R,CG,CF -w "$node" -o %A)" ]; }
+	wait_for 60 node_is_empty
+}
+# fresh NODE: its slurmd starts with the slurm.conf of now
+fresh() {
+	mkdir -p "$T/slurm/spool/$1"
+	slurmd -N "$1" -f "$SLURM_CONF" </dev/null >>"$T/slurm/log/slurmd.$1.out" 2>&1
+	scontrol update nodename="$1" state=resume
+	wait_for 40 nodes_well
+}
+# half of the cores are taken out
+act_node-reshaped() {
+	emptied big04 || return 1
+	lab ctl stop slurmd:big04
+	with_conf '/^NodeName=big04 /s/CoresPerSocket=1024/CoresPerSocket=512/'
+	daemon_again slurmctld
+	fresh big04
+	batch labbob "sleep 4" -w big04 -p big -n2 --mem=1
+}
+act_node-renamed() {
+	emptied big04 || return 1
+	lab ctl stop slurmd:big04
+	with_conf 's/^NodeName=big04 /NodeName=big05 /; s/^\(PartitionName=big Nodes=\)big\[01-04\]/\1big[01-03,05]/'
+	daemon_again slurmctld
+	fresh big05
+	batch labbob "sleep 4" -w big05 -p big -n2 --mem=1
+	# lab/slurm ends big04
+	ln -s slurmd.big05.pid "$T/slurm/run/slurmd.big04.pid"
+}
+act_topology() {
+	echo 'SwitchName=s0 Nodes=n[1-4],big[01-03,05]' >"$T/slurm/etc/topology.conf"
+	with_conf '$a TopologyPlugin=topology/tree'
+	daemon_again slurmctld
+	wait_for 40 nodes_well
+}
 # --- daemons ---------------------------------------------------------------------
 
 part_daemons() { usual LAB_CTLD_DEBUG=verbose; }
@@ -118,6 +160,27 @@ act_slurmdbd-stopped() {
 }
 act_mariadb-restarted() { daemon_again mariadbd; }
 act_mariadb-away() { daemon_again mariadbd away; }
+# slow DAEMON: it works a quarter of the time
+slow() {
+	local end=$((SECONDS + AWAY))
+	while [ $SECONDS -lt $end ]; do
+		lab ctl pause "$1"
+		sleep 1.5
+		lab ctl resume "$1"
+		sleep 0.5
+	done
+}
+act_slurmdbd-slow() { slow slurmdbd; }
+act_mariadb-slow() { slow mariadbd; }
+act_slurmctld-moved() {
+	lab ctl stop slurmctld
+	with_conf 's/^SlurmctldHost=\(.*\)(127.0.0.1)/SlurmctldHost=\1(127.0.0.3)/'
+	lab ctl start slurmctld
+	# slurmd reads the address when it starts
+	lab ctl stop slurmd
+	lab ctl start slurmd
+	wait_for 40 nodes_well
+}
 act_munge-restarted() { daemon_again munged; }
 # every daemon that keeps credentials is started again with the new key
 act_munge-key() {
@@ -191,6 +254,12 @@ act_qos() {
 	sacctmgr -i modify user labbob set qos+=special
 	with_qos() { batch labbob "sleep 3" --qos=special -p big -n1 --mem=1; }
 	wait_for 20 with_qos
+}
+act_qos-removed() {
+	qos_unused() { ! squeue -h -a -o %q | grep -qx special; }
+	wait_for 60 qos_unused
+	sacctmgr -i modify user labbob set qos-=special
+	sacctmgr -i delete qos special
 }
 act_limits() { sacctmgr -i modify user labbob set MaxJobs=20; }
 act_user-moved() {

@@ -203,13 +203,14 @@ def lines_of(path):
 def add_lost_records(folder, out, since):
     """Adds the runs of which slurmdbd lost the record: as it was when `runs` kept
     it in truth/saved, with the end that squeue showed.  "Gone" is in these."""
+    there = set(out)
     for line in lines_of(folder + "/truth/saved"):
         job, start, row = line.split(" ", 2)
         key, row = (int(job), int(start)), json.loads(row)
         if int(row["Submit"]) < since or (key in out and out[key]["End"].isdigit()):
             continue
         if key not in out or row["End"].isdigit():
-            out[key] = dict(row, Gone="" if key in out else "yes")
+            out[key] = dict(row, Gone="" if key in there else "yes")
     for line in lines_of(folder + "/truth/ends"):
         job, start, end, state = line.split()
         f = out.get((int(job), int(start)))

@@ -120,7 +120,7 @@ clusters_init(struct collector *col, struct worker *w)
 	col->site.w = w;
 	col->site.runner = runner_new(w->base, on_runner_info, col);
 	if (col->site.runner == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	col->outbox = outbox_new(&outbox_ops, col);
 	cluster_add(col);
 }

@@ -31,6 +31,8 @@ struct lanes {
 	int64_t poll_at; /* monotonic ms: the next poll */
 	int64_t polled;	 /* wall clock of the last poll */
 	int64_t day_at;	 /* monotonic s: last day read again */
+	size_t runaways; /* counted at runaways_at, monotonic s */
+	int64_t runaways_at;
 };
 
 struct collector {
@@ -88,6 +90,12 @@ void sync_report_begin(struct sync_report *v, uint64_t request,
 void status_rows(struct collector *col, uint64_t request);
 /* metrics.c */
 void status_metrics(struct collector *col, uint64_t request);
+/* Runs that slurmctld does not have and slurmdbd shows as running. */
+size_t runaways_count(struct cluster *c);
+
+/* summary.c: a callback of struct worker_ops */
+
+void status_summary(struct worker *w, struct summary *to);
 
 /* check.c: the checklist of -test */
 

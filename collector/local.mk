@@ -131,5 +131,6 @@ collector_collector_SOURCES = \
 	collector/metrics.c \
 	collector/scheduler.c \
 	collector/startup.c \
-	collector/status.c
+	collector/status.c \
+	collector/summary.c
 collector_collector_LDADD = $(COLLECTOR_LIBS)

@@ -77,6 +77,7 @@ on_quarantine(struct site *site, struct reader *r)
 	}
 	if (site->n_quarantined < QUARANTINED_MAX)
 		site->quarantined[site->n_quarantined++] = key;
+	log_about(LOG_ID_QUARANTINED, key.cluster, key.job);
 	log_warnx("%s is in quarantine and is skipped: a process died while "
 		  "it handled this run",
 	    run_key_text(&key));
@@ -362,6 +363,7 @@ static const struct worker_ops ops = {
 	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = status_summary,
 };
 
 int

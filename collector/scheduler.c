@@ -155,7 +155,7 @@ sched_start(struct collector *col)
 	}
 	site->timer = evtimer_new(site->w->base, on_tick, col);
 	if (site->timer == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	wake_in(site, 0);
 }
 

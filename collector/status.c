@@ -37,6 +37,23 @@ health_row(struct cluster *c, uint64_t request, const struct health *h)
 #define RUNAWAYS_NAMED 5 /* job ids in the status row */
 #define RUNAWAY_FROM   2 /* queries for an end that found none */
 
+static int
+is_runaway(const struct open_run *run)
+{
+	return (run->flags & OPEN_LEFT) && run->tries >= RUNAWAY_FROM;
+}
+
+size_t
+runaways_count(struct cluster *c)
+{
+	struct open_run *run;
+	size_t at = 0, n = 0;
+
+	while ((run = open_next(&c->open, &at)) != NULL)
+		n += is_runaway(run) != 0;
+	return n;
+}
+
 /* Runs that slurmctld does not have any more and slurmdbd shows as running. */
 static void
 runaways_row(struct cluster *c, uint64_t request)
@@ -46,7 +63,7 @@ runaways_row(struct cluster *c, uint64_t request)
 	char ids[RUNAWAYS_NAMED * 24] = "";
 
 	while ((run = open_next(&c->open, &at)) != NULL) {
-		if (!(run->flags & OPEN_LEFT) || run->tries < RUNAWAY_FROM)
+		if (!is_runaway(run))
 			continue;
 		if (n++ < RUNAWAYS_NAMED)
 			len += (size_t)snprintf(ids + len, sizeof(ids) - len,

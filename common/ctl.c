@@ -19,7 +19,7 @@ static const struct {
 	[CTL_T_QUEUE] = { "queue",
 	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 }, { "what", 0 },
 		{ "to", 0 }, { "tries", 1 }, { "due", 1 }, { "state", 0 },
-		{ "reason", 0 } } },
+		{ "reason", 0 }, { "age", 1 } } },
 	[CTL_T_DIFF] = { "differences",
 	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 },
 		{ "difference", 0 }, { "action", 0 } } },
@@ -33,6 +33,12 @@ static const struct {
 	[CTL_T_GPUS] = { "gpus",
 	    { { "cluster", 0 }, { "host", 0 }, { "count", 1 }, { "gres", 0 },
 		{ "map", 0 }, { "topology", 0 } } },
+	[CTL_T_SUMMARY] = { "summary",
+	    { { "state", 0 }, { "since", 1 }, { "not_listed", 1 },
+		{ "sentence", 0 } } },
+	[CTL_T_PROBLEM] = { "problems",
+	    { { "stage", 0 }, { "since", 1 }, { "process", 0 },
+		{ "problem", 0 } } },
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
 };
 

@@ -82,7 +82,10 @@ enum ctl_status {
 /* Tables of rows; the numbers are part of the protocol. */
 enum ctl_table {
 	CTL_T_STATUS, /* process, key, value */
-	/* cluster, job, start, what, to, tries, due (in s), state, reason */
+	/*
+	 * cluster, job, start, what, to, tries, due (in s), state, reason, age
+	 * (s since the start or end that is to be delivered)
+	 */
 	CTL_T_QUEUE,
 	CTL_T_DIFF,   /* cluster, job, start, difference, action */
 	CTL_T_METRIC, /* name, type, help, labels, value */
@@ -99,6 +102,9 @@ enum ctl_table {
 	 * does not know the value
 	 */
 	CTL_T_GPUS,
+	/* state, since, problems that are not listed, sentence */
+	CTL_T_SUMMARY,
+	CTL_T_PROBLEM, /* stage, since, process, problem */
 	CTL_T__COUNT
 };
 

@@ -37,12 +37,19 @@ common_libcommon_a_SOURCES = \
 	common/log.h \
 	common/metrics_text.c \
 	common/metrics_text.h \
+	common/log_ids.h \
+	common/log_line.c \
+	common/log_line.h \
 	common/msg.c \
 	common/msg.h \
+	common/nodelist.c \
+	common/nodelist.h \
 	common/permanent.c \
 	common/permanent.h \
 	common/slurm_conf.c \
 	common/slurm_conf.h \
+	common/summary.c \
+	common/summary.h \
 	common/text.c \
 	common/text.h \
 	common/time_text.c \
@@ -82,7 +89,9 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/worker.c \
 	common/worker/worker.h \
 	common/worker/worker_conf.c \
-	common/worker/worker_conf.h
+	common/worker/worker_conf.h \
+	common/worker/worker_summary.c \
+	common/worker/worker_summary.h
 
 # The lists name the box of the program first and what it calls after it.
 COMMON_LIBS = common/ipc/libipc.a common/libcommon.a $(EVENT_LIBS)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Log lines.  One write(2) writes a line, so that the lines of several
- * processes on one descriptor never mix.
- */
+/* The functions that log; see log.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,40 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_line.h"
 #include "common/text.h"
 
-#define LINE_MAX_BYTES 2048 /* journald accepts more */
-#define REPEAT_SECONDS 60   /* between two lines of one cause */
+#define REPEAT_SECONDS 60 /* between two lines of one cause */
 /* Bytes of a line that leave room for " (4294967295 more suppressed)". */
-#define SUPPRESSED_TEXT_MAX (LINE_MAX_BYTES - 40)
+#define SUPPRESSED_TEXT_MAX (LOG_TEXT_MAX - 40)
 
 static struct {
 	const char *name;
 	enum log_level level;
-	int journal; /* standard error goes to journald */
-} logger = { "cc-slurm-adapter", LOG_LEVEL_WARN, 0 };
+	void (*sink)(const struct log_line *line);
+} logger = { "cc-slurm-adapter", LOG_LEVEL_WARN, log_line_send };
 
-static const struct {
-	const char *word;
-	int priority; /* syslog's number */
-} levels[LOG_LEVEL__COUNT] = {
-	[LOG_LEVEL_FATAL] = { "FATAL", 2 },
-	[LOG_LEVEL_ERROR] = { "ERROR", 3 },
-	[LOG_LEVEL_WARN] = { "WARN", 4 },
-	[LOG_LEVEL_INFO] = { "INFO", 6 },
-	[LOG_LEVEL_DEBUG] = { "DEBUG", 7 },
-	[LOG_LEVEL_TRACE] = { "TRACE", 7 },
-};
+/* Fields of the next line of this thread. */
+static _Thread_local struct {
+	enum log_id id;
+	uint64_t job;
+	char cluster[LOG_CLUSTER_MAX];
+} about;
 
 void
 log_init(const char *name, enum log_level level)
 {
 	logger.name = name;
 	logger.level = level;
-	logger.journal = getenv("JOURNAL_STREAM") != NULL;
+}
+
+void
+log_sink_set(void (*sink)(const struct log_line *line))
+{
+	logger.sink = sink;
 }
 
 void
@@ -59,61 +54,57 @@ log_get_level(void)
 	return logger.level;
 }
 
-static void emit(const char *, int, const char *, va_list, const char *)
-    LOG_PRINTF(3, 0);
-static void emit_level(enum log_level, const char *, va_list, const char *)
+void
+log_about(enum log_id id, const char *cluster, uint64_t job)
+{
+	about.id = id;
+	about.job = job;
+	about.cluster[0] = '\0';
+	if (cluster != NULL && log_cluster_is_valid(cluster))
+		snprintf(about.cluster, sizeof(about.cluster), "%s", cluster);
+}
+
+static void emit(enum log_kind, const char *, va_list, const char *)
     LOG_PRINTF(2, 0);
 
 static void
-emit(const char *word, int priority, const char *fmt, va_list ap,
-    const char *reason)
+emit(enum log_kind kind, const char *fmt, va_list ap, const char *reason)
 {
-	char raw[LINE_MAX_BYTES], text[LINE_MAX_BYTES];
-	char line[LINE_MAX_BYTES + 128];
+	char raw[LOG_TEXT_MAX], text[LOG_TEXT_MAX + LOG_ERRNO_MAX];
+	char cluster[LOG_CLUSTER_MAX];
+	struct log_line line = { .sender = logger.name,
+		.kind = kind,
+		.id = about.id,
+		.cluster = cluster,
+		.job = about.job,
+		.text = text };
+	size_t len;
 	int n;
 
+	memcpy(cluster, about.cluster, sizeof(cluster));
+	log_about(LOG_ID_NONE, NULL, 0);
+	if (log_kind_level(kind) > logger.level)
+		return;
 	n = vsnprintf(raw, sizeof(raw), fmt, ap);
 	if (n < 0)
 		return;
 	if ((size_t)n >= sizeof(raw))
 		memcpy(raw + sizeof(raw) - 4, "...", 4);
 	/* Bytes from outside must not begin a line or control a terminal. */
-	text_vis(raw, text, sizeof(text));
-	if (logger.journal)
-		n = snprintf(line, sizeof(line), "<%d>%s: %s%s%s\n", priority,
-		    logger.name, text, reason != NULL ? ": " : "",
-		    reason != NULL ? reason : "");
-	else
-		n = snprintf(line, sizeof(line), "%-5s [%s] %s%s%s\n", word,
-		    logger.name, text, reason != NULL ? ": " : "",
-		    reason != NULL ? reason : "");
-	if (n < 0)
-		return;
-	if ((size_t)n >= sizeof(line)) {
-		n = sizeof(line) - 1;
-		line[n - 1] = '\n';
-	}
-	/* The daemon continues when the log cannot be written. */
-	if (write(STDERR_FILENO, line, (size_t)n) == -1)
-		return;
+	text_vis(raw, text, LOG_TEXT_MAX);
+	len = strlen(text);
+	if (reason != NULL)
+		snprintf(text + len, sizeof(text) - len, ": %s", reason);
+	logger.sink(&line);
 }
 
-static void
-emit_level(enum log_level level, const char *fmt, va_list ap,
-    const char *reason)
-{
-	if (level <= logger.level)
-		emit(levels[level].word, levels[level].priority, fmt, ap,
-		    reason);
-}
-
-#define EMIT(level, reason) \
+#define EMIT(kind, reason) \
 	do { \
 		int saved = errno; \
 		va_list ap; \
 \
 		va_start(ap, fmt); \
-		emit_level((level), fmt, ap, (reason)); \
+		emit((kind), fmt, ap, (reason)); \
 		va_end(ap); \
 		errno = saved; \
 	} while (0)
@@ -121,69 +112,62 @@ emit_level(enum log_level level, const char *fmt, va_list ap,
 void
 log_error(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_ERROR, strerror(saved));
+	EMIT(LOG_ERROR, strerror(saved));
 }
 
 void
 log_errorx(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_ERROR, NULL);
+	EMIT(LOG_ERROR, NULL);
 }
 
 void
 log_warn(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_WARN, strerror(saved));
+	EMIT(LOG_WARN, strerror(saved));
 }
 
 void
 log_warnx(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_WARN, NULL);
+	EMIT(LOG_WARN, NULL);
 }
 
 void
 log_notice(const char *fmt, ...)
 {
-	int saved = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (logger.level >= LOG_LEVEL_WARN)
-		emit("NOTE", 5, fmt, ap, NULL);
-	va_end(ap);
-	errno = saved;
+	EMIT(LOG_NOTICE, NULL);
 }
 
 void
 log_info(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_INFO, NULL);
+	EMIT(LOG_INFO, NULL);
 }
 
 void
 log_debug(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_DEBUG, NULL);
+	EMIT(LOG_DEBUG, NULL);
 }
 
 void
 log_trace(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_TRACE, NULL);
+	EMIT(LOG_TRACE, NULL);
 }
 
 void
 fatal(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_FATAL, strerror(saved));
+	EMIT(LOG_FATAL, strerror(saved));
 	exit(1);
 }
 
 void
 fatalx(const char *fmt, ...)
 {
-	EMIT(LOG_LEVEL_FATAL, NULL);
+	EMIT(LOG_FATAL, NULL);
 	exit(1);
 }
 
@@ -207,13 +191,15 @@ int
 log_limited(struct log_limit *limit, void (*log)(const char *, ...),
     const char *fmt, ...)
 {
-	char text[LINE_MAX_BYTES + 1];
+	char text[LOG_TEXT_MAX + 1];
 	unsigned suppressed;
 	int n, saved = errno;
 	va_list ap;
 
-	if (!log_allowed(limit, &suppressed))
+	if (!log_allowed(limit, &suppressed)) {
+		log_about(LOG_ID_NONE, NULL, 0);
 		return 0;
+	}
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);

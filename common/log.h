@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Log lines on standard error, one per event.  Under systemd a line begins with
- * its journald priority ("<4>"), otherwise with the name of its level, as in
- * the Go adapter.
+ * Log lines, one per event.  A worker writes its lines as records (log_line.h)
+ * into a pipe to the supervisor; the supervisor adds the name of the sender.
  */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The numbers of -debug; the default is LOG_LEVEL_WARN. */
 enum log_level {
@@ -21,8 +21,21 @@ enum log_level {
 	LOG_LEVEL__COUNT
 };
 
+/* Messages with a MESSAGE_ID in the journal; the ids are in log_ids.h. */
+enum log_id {
+	LOG_ID_NONE,
+#define LOG_ID(name, uuid) LOG_ID_##name,
+#include "common/log_ids.h"
+#undef LOG_ID
+	LOG_ID__COUNT
+};
+
+struct log_line;
+
 /* name is printed in each line ("collector"); borrowed for ever. */
 void log_init(const char *name, enum log_level level);
+/* Lines go to sink, not to standard error. */
+void log_sink_set(void (*sink)(const struct log_line *line));
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
@@ -49,6 +62,12 @@ void log_trace(const char *fmt, ...) LOG_PRINTF(1, 2);
 /* For start-up and broken invariants: logs, then exits with status 1. */
 void fatal(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
 void fatalx(const char *fmt, ...) LOG_PRINTF(1, 2) __attribute__((noreturn));
+
+/*
+ * Fields of the next line of this thread, logged or not: its MESSAGE_ID, and
+ * CC_CLUSTER and CC_JOB.  cluster may be NULL, job 0.
+ */
+void log_about(enum log_id id, const char *cluster, uint64_t job);
 
 /*
  * A line that may repeat: the first is logged at once, then at most one a

@@ -15,6 +15,7 @@
 #define KEYS	 (1024u * 1024) /* a batch of run keys */
 #define FILE_MAX (256u * 1024)	/* resolv.conf, hosts */
 #define QUESTION (64u * 1024)	/* struct question with all its ids */
+#define SUMMARY	 (16u * 1024)	/* struct summary with all its problems */
 
 /* Sender, receiver, length, with or without a descriptor. */
 static const struct msg_rule {
@@ -100,6 +101,8 @@ static const struct msg_rule {
 	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR),
 	    BIT(SUBMITTER), 2, 2, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
+	[MSG_SUMMARY] = { "summary", WORKERS, BIT(SUPERVISOR), 49, SUMMARY,
+	    false },
 };
 
 static const char *const roles[ROLE__COUNT] = {

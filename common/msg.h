@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 3u
+#define MSG_VERSION 4u
 
 enum role {
 	ROLE_SUPERVISOR,
@@ -86,6 +86,8 @@ enum msg_type {
 	MSG_FLOW,	    /* u8: 1 = pause, 0 = continue */
 	/* u8: 1 = the controller on this host is active, u8 rank from 0 */
 	MSG_CONTROLLER_ROLE,
+	/* worker to supervisor */
+	MSG_SUMMARY, /* struct summary (summary.h): replaces the last one */
 	MSG__COUNT
 };
 

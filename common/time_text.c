@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Times and durations as text; see time_text.h. */
+/* Times, durations and numbers as text; see time_text.h. */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/time_text.h"
@@ -81,5 +82,24 @@ duration_text(int64_t ms)
 		    (unsigned)(n / 1000), (unsigned)(n / 100 % 10));
 	else
 		units_print(buf, sign, n / 1000);
+	return buf;
+}
+
+const char *
+count_text(uint64_t n)
+{
+	static _Thread_local char texts[TEXTS][TEXT_BYTES];
+	static _Thread_local unsigned next;
+	char *buf = texts[next++ % TEXTS], *out = buf, plain[TEXT_BYTES];
+	size_t i, len;
+
+	snprintf(plain, sizeof(plain), "%llu", (unsigned long long)n);
+	len = strlen(plain);
+	for (i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = plain[i];
+	}
+	*out = '\0';
 	return buf;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times and durations as log lines and the admin tool print them.
+ * Times, durations and numbers as log lines and the admin tool print them.
  *
  * Each function returns static memory of the calling thread.  The text stays
  * valid until the fourth later call of the same function, so that one log line
@@ -29,5 +29,8 @@ const char *time_text(int64_t epoch);
  * duration gets a minus sign.
  */
 const char *duration_text(int64_t ms);
+
+/* With commas: "1,204". */
+const char *count_text(uint64_t n);
 
 #endif

@@ -50,6 +50,10 @@ int request_send(const char *path, const struct ctl_request *req,
 void reply_clear(struct ctl_reply *reply);
 /* Appends the row in payload.  0, or -1 when the payload is not a row. */
 int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
+/* print_text.c: the row of CTL_T_SUMMARY, or NULL. */
+const struct ctl_row *reply_summary(const struct ctl_reply *reply);
+/* 1 when the row of CTL_T_SUMMARY says so. */
+int reply_is_degraded(const struct ctl_reply *reply);
 
 /* options.c: the command line. */
 
@@ -57,7 +61,10 @@ struct ctl_args {
 	const char *socket; /* of -s; NULL = see socket_find() */
 	const char *config; /* of -c, or NULL */
 	int json;
-	int prometheus;	  /* metrics in Prometheus' older text form */
+	int prometheus; /* metrics in Prometheus' older text form */
+	int verbose;	/* status: all rows */
+	int no_color;
+	int watch;	  /* the verb is watch */
 	const char *file; /* to import or check; "-" = stdin */
 	struct ctl_request req;
 };
@@ -78,15 +85,51 @@ extern const char args_usage[];
  */
 int socket_find(struct ctl_args *args, char *reason, size_t size);
 
+/*
+ * watch.c: the live screen, or one screen when standard input or output is no
+ * terminal.  Returns the exit status.
+ */
+int watch_run(const struct ctl_args *args);
+
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);
 
+/* gpus.c: the reply to `gpus` as text. */
+void print_gpus(const struct ctl_reply *reply);
+
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
-void print_text(const struct ctl_reply *reply);
+/* style.c: what standard output can show */
+
+struct style {
+	int colour; /* ANSI colours are wanted */
+	int width;  /* columns of the terminal; 0 = no terminal */
+};
+
+enum colour {
+	COLOUR_BOLD,
+	COLOUR_GOOD,
+	COLOUR_BAD
+};
+
+/* no_color: of --no-color; NO_COLOR and TERM=dumb have the same effect. */
+void style_init(struct style *style, int no_color);
+/* The codes that begin and end a colour, or "". */
+const char *style_on(const struct style *style, enum colour colour);
+const char *style_off(const struct style *style);
+/* Columns and rows of the terminal fd, or 80 and 24. */
+int terminal_size(int fd, int *rows);
+
+/* verbose: the status with all its rows. */
+void print_text(const struct ctl_reply *reply, const struct style *style,
+    int verbose);
 void print_metrics(const struct ctl_reply *reply, enum metrics_form form);
 /* verb: its table is printed even without rows. */
 void print_json(const struct ctl_reply *reply, unsigned verb);
+/* Of ctl.schema.json: a change that a program can notice increases it. */
+#define CTL_JSON_VERSION 1
+/* Writes the members of each object; the caller writes "}". */
+void json_begin(const char *result, const char *text);
 /* Writes any bytes as a JSON string to standard output. */
 void json_string(const char *s);
 

@@ -27,7 +27,9 @@ print_empty(const struct ctl_args *args, const struct ctl_reply *a)
 	for (i = 0; i < a->n; i++)
 		if (a->rows[i].table != CTL_T_ROWS)
 			return;
-	if (args->req.verb == CTL_QUEUE)
+	if (args->req.verb == CTL_GPUS)
+		print_gpus(a);
+	else if (args->req.verb == CTL_QUEUE)
 		printf(args->req.flags & CTL_FLAG_REJECTED ?
 			"no delivery is rejected\n" :
 			"no delivery waits\n");
@@ -38,8 +40,7 @@ static void
 print_unreached(const struct ctl_args *args, const char *reason)
 {
 	if (args->json) {
-		printf("{\"result\":\"unreached\",\"text\":");
-		json_string(reason);
+		json_begin("unreached", reason);
 		printf("}\n");
 	} else
 		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
@@ -49,14 +50,16 @@ static int
 print(const struct ctl_args *args, const struct ctl_reply *a)
 {
 	char buf[REASON_MAX];
+	struct style style;
 
+	style_init(&style, args->no_color);
 	if (args->json)
 		print_json(a, args->req.verb);
 	else {
 		if (args->prometheus && a->status == CTL_OK)
 			print_metrics(a, METRICS_PROMETHEUS);
 		else
-			print_text(a);
+			print_text(a, &style, args->verbose);
 		if (a->status != CTL_OK)
 			fprintf(stderr, "cc-slurm-adapterctl: %s%s\n",
 			    a->status == CTL_DENIED ? "not allowed: " : "",
@@ -70,7 +73,8 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 		    "standard output\n");
 		return EXIT_REFUSED;
 	}
-	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;
+	return a->status == CTL_OK && !reply_is_degraded(a) ? EXIT_DONE :
+							      EXIT_REFUSED;
 }
 
 int
@@ -95,6 +99,8 @@ main(int argc, char **argv)
 		print_unreached(&args, reason);
 		return EXIT_UNREACHABLE;
 	}
+	if (args.watch)
+		return watch_run(&args);
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
 	if (request_send(args.socket, &args.req, &reply, reason,

@@ -13,8 +13,10 @@
 #include "ctl/ctl.h"
 
 const char args_usage[] =
-    "usage: cc-slurm-adapterctl [-c CONFIG | -s SOCKET] [-j] VERB ...\n"
-    "  status                        state of each process\n"
+    "usage: cc-slurm-adapterctl [-c CONFIG | -s SOCKET] [-j] [--no-color]\n"
+    "       VERB ...\n"
+    "  status [-v]                   is all well? -v: all values\n"
+    "  watch                         the same and rates, every 2 s; q quits\n"
     "  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
     "                                deliveries that wait, and why\n"
     "  retry ID... | --all           send rejected runs of these jobs again\n"
@@ -34,10 +36,12 @@ const char args_usage[] =
     "  spool export [--all]          print runs as lines of JSON; --all: with\n"
     "                                job scripts\n"
     "  spool import FILE             read such lines; - is standard input\n"
+    "  gpus                          compare the GPUs of Slurm, gpuPciAddrs and\n"
+    "                                cc-backend; print a gpuPciAddrs that fits\n"
     "-c is the daemon's configuration, -s its socket (ctlSockPath).\n"
     "-j prints one JSON object.\n"
     "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
-    "Exit status: 0 done, 1 refused, 2 invalid usage, 3 no daemon.\n";
+    "Exit status: 0 done, 1 refused or DEGRADED, 2 invalid usage, 3 no daemon.\n";
 
 /* Arguments of a verb. */
 #define TAKES_IDS	1u  /* job ids */
@@ -66,6 +70,7 @@ static const struct verb {
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },
+	{ "gpus", CTL_GPUS, 0, 0 },
 };
 
 static const struct {
@@ -338,6 +343,36 @@ verb_parse(struct ctl_request *req, char **argv)
 	return request_check(req, verb);
 }
 
+/* A verb with one word of its own: 1 when argv is exactly this. */
+static int
+is_verb_with(char **argv, const char *verb, const char *word)
+{
+	return strcmp(argv[0], verb) == 0 && argv[1] != NULL &&
+	    strcmp(argv[1], word) == 0 && argv[2] == NULL;
+}
+
+static const char *
+verb_or_special_parse(struct ctl_args *args, char **argv)
+{
+	if (strcmp(argv[0], "spool") == 0)
+		return spool_parse(args, argv + 1);
+	if (strcmp(argv[0], "watch") == 0) {
+		args->watch = 1;
+		if (args->json)
+			return "watch has no JSON form; use status, queue and "
+			       "metrics";
+		return argv[1] == NULL ?
+		    NULL :
+		    args_error("this verb does not allow ", argv[1]);
+	}
+	args->verbose = is_verb_with(argv, "status", "-v");
+	args->prometheus = is_verb_with(argv, "metrics", "--prometheus");
+	if (!args->verbose && !args->prometheus)
+		return verb_parse(&args->req, argv);
+	args->req.verb = args->verbose ? CTL_STATUS : CTL_METRICS;
+	return NULL;
+}
+
 const char *
 args_parse(struct ctl_args *args, int argc, char **argv)
 {
@@ -350,6 +385,8 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 		if (strcmp(argv[i], "-j") == 0 ||
 		    strcmp(argv[i], "--json") == 0)
 			args->json = 1;
+		else if (strcmp(argv[i], "--no-color") == 0)
+			args->no_color = 1;
 		else if (strcmp(argv[i], "-s") == 0 && i + 1 < argc)
 			args->socket = argv[++i];
 		else if (strcmp(argv[i], "-c") == 0 && i + 1 < argc)
@@ -363,13 +400,5 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 		return "-c and -s exclude each other";
 	if (i >= argc)
 		return "a verb is required";
-	if (strcmp(argv[i], "spool") == 0)
-		return spool_parse(args, argv + i + 1);
-	if (strcmp(argv[i], "metrics") == 0 && argv[i + 1] != NULL &&
-	    strcmp(argv[i + 1], "--prometheus") == 0 && argv[i + 2] == NULL) {
-		args->prometheus = 1;
-		args->req.verb = CTL_METRICS;
-		return NULL;
-	}
-	return verb_parse(&args->req, argv + i);
+	return verb_or_special_parse(args, argv + i);
 }

@@ -47,6 +47,14 @@ json_string(const char *s)
 	putchar('"');
 }
 
+void
+json_begin(const char *result, const char *text)
+{
+	printf("{\"version\":%d,\"result\":\"%s\",\"text\":", CTL_JSON_VERSION,
+	    result);
+	json_string(text);
+}
+
 static int
 is_integer(const char *s)
 {
@@ -122,6 +130,20 @@ json_table(const struct ctl_reply *a, unsigned table)
 		before = ",";
 	}
 	putchar(']');
+}
+
+/* A table with one row. */
+static void
+json_object(const struct ctl_reply *a, unsigned table)
+{
+	size_t i;
+
+	for (i = 0; a->rows[i].table != table; i++)
+		continue;
+	putchar(',');
+	json_string(ctl_table_name(table));
+	putchar(':');
+	json_row(&a->rows[i], ctl_columns(table));
 }
 
 static int
@@ -224,6 +246,8 @@ verb_table(unsigned verb)
 {
 	if (verb == CTL_QUEUE)
 		return CTL_T_QUEUE;
+	if (verb == CTL_STATUS)
+		return CTL_T_PROBLEM;
 	return verb == CTL_SYNC ? CTL_T_DIFF : CTL_T__COUNT;
 }
 
@@ -236,8 +260,7 @@ print_json(const struct ctl_reply *a, unsigned verb)
 	unsigned table;
 	size_t i;
 
-	printf("{\"result\":\"%s\",\"text\":", results[a->status]);
-	json_string(a->text != NULL ? a->text : "");
+	json_begin(results[a->status], a->text != NULL ? a->text : "");
 	for (table = 0; table < CTL_T__COUNT; table++) {
 		for (i = 0; i < a->n && a->rows[i].table != table; i++)
 			continue;
@@ -245,6 +268,8 @@ print_json(const struct ctl_reply *a, unsigned verb)
 			continue;
 		if (table == CTL_T_STATUS)
 			json_status(a);
+		else if (table == CTL_T_SUMMARY)
+			json_object(a, table);
 		else
 			json_table(a, table);
 	}

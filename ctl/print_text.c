@@ -11,10 +11,9 @@
 
 #include "common/text.h"
 #include "common/time_text.h"
-#include "ctl/ctl.h"
+#include "ctl/print_private.h"
 
-#define CELL_MAX  4096 /* bytes printed of one field */
-#define WIDTH_MAX 60   /* of a column; a longer field exceeds it */
+#define WIDTH_MAX 60 /* of a column; a longer field exceeds it */
 
 /* The text of a field.  column is NULL for a column that is not known. */
 static const char *
@@ -33,25 +32,6 @@ cell_text(const struct ctl_row *row, unsigned i,
 		return buf;
 	}
 	return text_vis(row->fields[i], buf, CELL_MAX);
-}
-
-/* Characters of a UTF-8 text. */
-static int
-text_width(const char *s)
-{
-	int n = 0;
-
-	for (; *s != '\0'; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
-static void
-cell_print(const char *s, int width)
-{
-	int n = text_width(s);
-
-	printf("%s%*s", s, n < width ? width - n + 2 : 2, "");
 }
 
 static unsigned
@@ -87,7 +67,7 @@ columns_measure(const struct ctl_reply *a, unsigned table,
 	}
 }
 
-static void
+void
 print_table(const struct ctl_reply *a, unsigned table)
 {
 	const struct ctl_column *columns = ctl_columns(table);
@@ -99,7 +79,7 @@ print_table(const struct ctl_reply *a, unsigned table)
 	columns_measure(a, table, columns, n, widths);
 	for (c = 0; c < n; c++) {
 		if (c + 1 < n)
-			cell_print(columns[c].name, widths[c]);
+			cell_print(columns[c].name, widths[c], 0);
 		else
 			printf("%s\n", columns[c].name);
 	}
@@ -108,60 +88,8 @@ print_table(const struct ctl_reply *a, unsigned table)
 			continue;
 		for (c = 0; c + 1 < n; c++)
 			cell_print(cell_text(&a->rows[i], c, &columns[c], buf),
-			    widths[c]);
+			    widths[c], 0);
 		printf("%s\n", cell_text(&a->rows[i], c, &columns[c], buf));
-	}
-}
-
-static int
-is_status(const struct ctl_row *row)
-{
-	return row->table == CTL_T_STATUS && row->n == 3;
-}
-
-static int
-row_same_process(const struct ctl_reply *a, size_t i, size_t k)
-{
-	return is_status(&a->rows[k]) &&
-	    strcmp(a->rows[i].fields[0], a->rows[k].fields[0]) == 0;
-}
-
-/* The name of the process and below it all its rows. */
-static void
-print_process(const struct ctl_reply *a, size_t first, int width)
-{
-	char buf[CELL_MAX];
-	size_t i;
-
-	printf("%s\n", text_vis(a->rows[first].fields[0], buf, sizeof(buf)));
-	for (i = first; i < a->n; i++) {
-		if (!row_same_process(a, first, i))
-			continue;
-		printf("  ");
-		cell_print(text_vis(a->rows[i].fields[1], buf, sizeof(buf)),
-		    width);
-		printf("%s\n",
-		    text_vis(a->rows[i].fields[2], buf, sizeof(buf)));
-	}
-}
-
-static void
-print_status(const struct ctl_reply *a)
-{
-	int width = 0, w;
-	size_t i, k;
-
-	for (i = 0; i < a->n; i++)
-		if (is_status(&a->rows[i]) &&
-		    (w = text_width(a->rows[i].fields[1])) > width)
-			width = w;
-	for (i = 0; i < a->n; i++) {
-		if (!is_status(&a->rows[i]))
-			continue;
-		for (k = 0; k < i && !row_same_process(a, i, k); k++)
-			continue;
-		if (k == i)
-			print_process(a, i, width);
 	}
 }
 
@@ -188,17 +116,38 @@ reply_has_rows(const struct ctl_reply *a, unsigned table)
 	return 0;
 }
 
+const struct ctl_row *
+reply_summary(const struct ctl_reply *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table == CTL_T_SUMMARY && a->rows[i].n >= 4)
+			return &a->rows[i];
+	return NULL;
+}
+
+int
+reply_is_degraded(const struct ctl_reply *a)
+{
+	const struct ctl_row *row = reply_summary(a);
+
+	return row != NULL && strcmp(row->fields[0], "ok") != 0;
+}
+
 void
-print_text(const struct ctl_reply *a)
+print_text(const struct ctl_reply *a, const struct style *style, int verbose)
 {
 	char buf[CELL_MAX];
 
 	if (reply_has_rows(a, CTL_T_STATUS))
-		print_status(a);
+		print_status(a, style, verbose);
 	if (reply_has_rows(a, CTL_T_QUEUE))
-		print_table(a, CTL_T_QUEUE);
+		print_queue(a, style);
 	if (reply_has_rows(a, CTL_T_DIFF))
 		print_table(a, CTL_T_DIFF);
+	if (reply_has_rows(a, CTL_T_GPUS))
+		print_gpus(a);
 	if (reply_has_rows(a, CTL_T_METRIC))
 		print_metrics(a, METRICS_OPEN);
 	print_notes(a);

@@ -35,9 +35,8 @@ error_print(const struct ctl_args *args, const char *text, int status)
 	char buf[REASON_MAX];
 
 	if (args->json && args->req.a != CTL_SPOOL_EXPORT) {
-		printf("{\"result\":\"%s\",\"text\":",
-		    status == EXIT_UNREACHABLE ? "unreached" : "error");
-		json_string(text);
+		json_begin(status == EXIT_UNREACHABLE ? "unreached" : "error",
+		    text);
 		printf("}\n");
 	} else
 		fprintf(stderr, "cc-slurm-adapterctl: %s\n",
@@ -106,9 +105,7 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 			    "not exported: they have no record\n",
 			    t->refused);
 	} else if (args->json) {
-		printf("{\"result\":\"%s\",\"text\":",
-		    t->refused > 0 ? "error" : "ok");
-		json_string(text);
+		json_begin(t->refused > 0 ? "error" : "ok", text);
 		printf("}\n");
 	} else
 		printf("%s\n", text);
@@ -273,8 +270,7 @@ file_check(const struct ctl_args *args)
 		    *text != '\0' ? text : "the submitter's program was killed",
 		    EXIT_REFUSED);
 	if (args->json) {
-		printf("{\"result\":\"ok\",\"text\":");
-		json_string(text);
+		json_begin("ok", text);
 		printf("}\n");
 	} else
 		printf("%s\n", text_vis(text, vis, sizeof(vis)));

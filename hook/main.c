@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc-slurm-adapter: the hook client of slurmctld.  With -daemon or -test it
- * executes the supervisor instead.  The hook client always ends with status 0
- * within a second, because another status makes slurmctld requeue or cancel
- * the job; the daemon's next poll finds a job that was not reported.
+ * cc-slurm-adapter: the hook client of slurmctld.  With -daemon, -test or
+ * -migrate it executes the supervisor instead.  The hook client always ends
+ * with status 0 within a second, because another status makes slurmctld requeue
+ * or cancel the job; the daemon's next poll finds a job that was not reported.
  */
 #include "config.h"
 
@@ -34,7 +34,9 @@ struct options {
 	const char *socket;
 	int daemon;
 	int test;
+	int migrate;
 	int help;
+	int version;
 };
 
 static const char help[] =
@@ -46,17 +48,24 @@ static const char help[] =
     "    \tlog level of the daemon, 0 to 5 (default 2)\n"
     "  -help\n"
     "    \tprint this help\n"
+    "  -migrate\n"
+    "    \tprint the configuration of the Go adapter or of cc-slurm-sync,\n"
+    "    \twhich is the argument after it, as one of this daemon\n"
     "  -socket string\n"
     "    \taddress to which the hook client sends its message,\n"
     "    \tunix:PATH or tcp:HOST:PORT\n"
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
     "    \tcheck the configuration, Slurm, cc-backend and this host,\n"
-    "    \tprint a checklist, and exit\n";
+    "    \tprint a checklist, and exit\n"
+    "  -version\n"
+    "    \tprint the version\n";
+
+static const char *const version[] = { PACKAGE " " PACKAGE_VERSION "\n", NULL };
 
 /* Writes the strings up to NULL with one call. */
 static void
-stderr_write(const char *const *parts)
+fd_write(int fd, const char *const *parts)
 {
 	struct iovec iov[LINE_PARTS];
 	uintptr_t p;
@@ -67,12 +76,13 @@ stderr_write(const char *const *parts)
 		iov[n].iov_base = (void *)p;
 		iov[n].iov_len = strlen(parts[n]);
 	}
-	/* A closed standard error is no reason to fail. */
-	if (writev(STDERR_FILENO, iov, n) == -1)
+	/* A closed descriptor is no reason to fail. */
+	if (writev(fd, iov, n) == -1)
 		return;
 }
 
-#define PRINT_ERR(...) stderr_write((const char *const[]) { __VA_ARGS__, NULL })
+#define PRINT_ERR(...) \
+	fd_write(STDERR_FILENO, (const char *const[]) { __VA_ARGS__, NULL })
 
 static void __attribute__((noreturn)) usage(const char *what, const char *name)
 {
@@ -152,8 +162,12 @@ flag_parse(struct options *o, char **argv, int *i)
 		bool_flag_set(&o->daemon, value, "daemon");
 	else if (flag_is(flag, n, "test"))
 		bool_flag_set(&o->test, value, "test");
+	else if (flag_is(flag, n, "migrate"))
+		bool_flag_set(&o->migrate, value, "migrate");
 	else if (flag_is(flag, n, "help"))
 		bool_flag_set(&o->help, value, "help");
+	else if (flag_is(flag, n, "version"))
+		bool_flag_set(&o->version, value, "version");
 	else if (flag_is(flag, n, "h")) {
 		PRINT_ERR("Usage of cc-slurm-adapter:\n", help);
 		_exit(0);
@@ -261,7 +275,11 @@ main(int argc, char **argv)
 		PRINT_ERR(help);
 		_exit(0);
 	}
-	if (o.daemon || o.test) {
+	if (o.version) {
+		fd_write(STDOUT_FILENO, version);
+		_exit(0);
+	}
+	if (o.daemon || o.test || o.migrate) {
 		execv(SUPERVISOR, argv);
 		PRINT_ERR("cc-slurm-adapter: cannot execute " SUPERVISOR ": ",
 		    strerror(errno), "\n");

@@ -8,11 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "listener/listener.h"
 
 /* Time for open connections to finish when the process stops. */
 #define CLOSE_GRACE_MS 500
+#define DROPPED_MS     600000 /* after the last one it is no problem */
 
 struct listener {
 	struct hook_server *server;
@@ -20,6 +22,8 @@ struct listener {
 	struct access_list access;     /* in force */
 	struct access_list new_access; /* checked, not in force */
 	struct event *stop_timer;      /* ends the process */
+	uint64_t dropped;	       /* events, at the last summary */
+	long long dropped_at;	       /* clock_ms(); 0 = never */
 };
 
 static void
@@ -182,6 +186,24 @@ send_metrics(struct worker *w, uint64_t request)
 	    &e.stored, HISTOGRAM_COMMAND);
 }
 
+/* The queue holds the hooks of a day: the collector does not take them. */
+static void
+on_summary(struct worker *w, struct summary *s)
+{
+	struct listener *l = w->arg;
+	struct event_counts e;
+
+	event_queue_counts(l->events, &e);
+	if (e.dropped != l->dropped)
+		l->dropped_at = clock_ms();
+	l->dropped = e.dropped;
+	if (l->dropped_at != 0 && clock_ms() - l->dropped_at < DROPPED_MS)
+		summary_add(s, PROBLEM_HOOKS, 0, 0,
+		    "hook messages are dropped, because %zu wait for the "
+		    "collector; the poll finds their jobs",
+		    e.waiting);
+}
+
 static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
@@ -228,6 +250,7 @@ static const struct worker_ops ops = {
 	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = on_summary,
 };
 
 int

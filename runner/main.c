@@ -256,7 +256,7 @@ on_conf_commit(struct worker *w)
 	confine_free(r->confine);
 	r->confine = confine_new(&conf);
 	if (r->confine == NULL)
-		fatal("the confinement of Slurm's commands");
+		fatal("cannot prepare the sandbox of Slurm's commands");
 	if (slurm_site_conf(&r->site, &w->conf) == -1)
 		fatalx("out of memory");
 	commands_setup(r->commands, r->site.env, r->confine);

@@ -4,13 +4,16 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
+#include "common/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/check.h"
 #include "submitter/nats/nats.h"
+#include "submitter/net/token_expiry.h"
 #include "submitter/payload/topology.h"
 
 #define CHECK_MS  15000 /* then what has not answered is reported */
@@ -57,15 +60,41 @@ remedy(enum result_code code)
 	}
 }
 
+/* A token that is not valid for long is a warning. */
+static const char *
+token_text(const struct token_expiry *e, char *buf, size_t size)
+{
+	int64_t left = e->expires - time(NULL);
+
+	if (e->kind == TOKEN_EXPIRES && left > 0)
+		snprintf(buf, size, "the token is valid for %s",
+		    duration_text(left * 1000));
+	else if (e->kind == TOKEN_ENDLESS)
+		snprintf(buf, size, "the token does not expire");
+	else {
+		snprintf(buf, size, "token: ");
+		token_expiry_text(e, time(NULL), buf + strlen(buf),
+		    size - strlen(buf));
+	}
+	return buf;
+}
+
 static void
 backend_bad(const struct result *v)
 {
 	struct submitter *s = check.s;
+	char token[128];
 
 	check.asks_backend = 0;
 	worker_check(s->w, check.request, "warn",
-	    "cc-backend at %s: %s; all runs are kept until it accepts them; %s",
-	    http_where(s->http), v->text, remedy(v->code));
+	    "cc-backend at %s: %s%s%s; all runs are kept until it accepts them; "
+	    "%s",
+	    http_where(s->http), v->text,
+	    v->code == RESULT_UNAUTHORIZED ? "; " : "",
+	    v->code == RESULT_UNAUTHORIZED ?
+		token_text(http_token_expiry(s->http), token, sizeof(token)) :
+		"",
+	    remedy(v->code));
 	check_end();
 }
 
@@ -73,13 +102,16 @@ static void
 backend_good(const char *version)
 {
 	struct submitter *s = check.s;
-	char names[NAMES_MAX];
+	const struct token_expiry *e = http_token_expiry(s->http);
+	int is_valid = token_stage(e, time(NULL)) == TOKEN_VALID;
+	char names[NAMES_MAX], token[128];
 
 	check.asks_backend = 0;
 	topology_names(s->topology, names, sizeof(names));
-	worker_check(s->w, check.request, "ok",
-	    "cc-backend %s at %s: accepts the token, has the clusters %s",
-	    version, http_where(s->http), names);
+	worker_check(s->w, check.request, is_valid ? "ok" : "warn",
+	    "cc-backend %s at %s: has the clusters %s; %s%s%s", version,
+	    http_where(s->http), names, token_text(e, token, sizeof(token)),
+	    is_valid ? "" : "; ", is_valid ? "" : remedy(RESULT_UNAUTHORIZED));
 	check_end();
 }
 

@@ -186,12 +186,23 @@ what_of(enum run_state state)
 	}
 }
 
+/* Seconds since the start or end that is to be delivered. */
+static int64_t
+queue_age(const struct spool_run *run, enum dest dest)
+{
+	int64_t from = run->key.start, now = time(NULL);
+
+	if (strcmp(what_of(run->state[dest]), "stop") == 0 && run->end != 0)
+		from = run->end;
+	return now > from ? now - from : 0;
+}
+
 /* Sends the row, or counts it when the limit is reached; -1 ends the walk. */
 static int
 queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 {
 	int64_t due = run->due[dest] - spool_now(k->s->spool);
-	char job[24], start[24], tries[16], wait[24];
+	char job[24], start[24], tries[16], wait[24], age[24];
 	struct writer w;
 
 	if (k->left == 0) {
@@ -208,10 +219,11 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 		    due < 0 ?
 		0 :
 		(long long)(due + 999) / 1000);
+	snprintf(age, sizeof(age), "%lld", (long long)queue_age(run, dest));
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
 	    what_of(run->state[dest]), dest == DEST_REST ? "rest" : "nats",
-	    tries, wait, run_state_text(run, dest), run->reason, NULL);
+	    tries, wait, run_state_text(run, dest), run->reason, age, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	wr_clear(&w);
 	return 0;
@@ -454,6 +466,9 @@ ctl_on_request(struct worker *w, uint64_t request,
 		break;
 	case CTL_METRICS:
 		metrics_send(s, request);
+		break;
+	case CTL_GPUS:
+		ctl_gpus(s, request);
 		break;
 	case CTL_SPOOL:
 		ctl_spool_step(s, request, req);

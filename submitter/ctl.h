@@ -8,6 +8,7 @@
 #include "common/ctl.h"
 
 struct submitter;
+struct summary;
 struct worker;
 
 /* Handles one request. The worker returns its rows and its end. */
@@ -17,8 +18,13 @@ void ctl_on_request(struct worker *w, uint64_t request,
 unsigned ctl_retry_all(struct submitter *s);
 /* The rows of `metrics`, and the end of the reply. */
 void metrics_send(struct submitter *s, uint64_t request);
+/* The rows of `gpus`; ends the request. */
+void ctl_gpus(struct submitter *s, uint64_t request);
 /* One step of `spool check`, `spool export` or `spool import`. */
 void ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
+
+/* summary.c: a callback of struct worker_ops */
+void submitter_summary(struct worker *w, struct summary *to);
 
 #endif

@@ -33,8 +33,6 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
-	submitter/payload/nodelist.c \
-	submitter/payload/nodelist.h \
 	submitter/payload/payload.c \
 	submitter/payload/payload.h \
 	submitter/payload/payload_conf.c \
@@ -193,8 +191,10 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/check.h \
 	submitter/ctl.c \
 	submitter/ctl.h \
+	submitter/ctl_gpus.c \
 	submitter/ctl_spool.c \
-	submitter/metrics.c
+	submitter/metrics.c \
+	submitter/summary.c
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)

@@ -164,7 +164,7 @@ ca_write(void)
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
-		log_warn("%s", HTTP_CA_PATH);
+		log_warn("cannot write %s", HTTP_CA_PATH);
 	if (fd != -1)
 		close(fd);
 }
@@ -534,6 +534,7 @@ static const struct worker_ops ops = {
 	.on_neighbour = on_neighbour,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = submitter_summary,
 };
 
 /*

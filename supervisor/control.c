@@ -215,6 +215,8 @@ row_is_own(const struct child *child, const uint8_t *row, size_t len)
 	rd_init(&r, row, len);
 	table = rd_u8(&r);
 	rd_u8(&r); /* number of fields */
+	if (table == CTL_T_SUMMARY || table == CTL_T_PROBLEM)
+		return 0;
 	if (r.err || table != CTL_T_STATUS)
 		return !r.err;
 	rd_name(&r, process, sizeof(process));

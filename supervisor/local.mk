@@ -15,6 +15,7 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/format.c \
 	supervisor/config/key_names.c \
 	supervisor/config/line_numbers.c \
+	supervisor/config/migrate.c \
 	supervisor/config/nats_login.c \
 	supervisor/config/parse.c \
 	supervisor/config/parser_main.c \
@@ -36,6 +37,10 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
 	supervisor/system/host_check.c \
+	supervisor/system/log_output.c \
+	supervisor/system/log_output.h \
+	supervisor/system/log_pipe.c \
+	supervisor/system/log_pipe.h \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \
@@ -72,8 +77,11 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/removed_paths.c \
+	supervisor/sentence.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \
+	supervisor/summary.c \
+	supervisor/summary.h \
 	supervisor/supervisor.h
 
 # The first n boxes link without the rest; the parser loads libpcre2 itself,

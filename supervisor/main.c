@@ -21,6 +21,7 @@
 #include "common/crash_point.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
+#include "supervisor/system/log_output.h"
 
 #define CONFIG_TEST_TIMEOUT_S 20 /* the workers load their libraries */
 #define STATUS_USAGE	      2	 /* as Go's flag package ends */
@@ -47,6 +48,8 @@ on_worker_ready(struct child *c)
 	if (sup->ready_sent)
 		return;
 	sup->ready_sent = 1;
+	log_output_fields();
+	log_about(LOG_ID_SERVING, NULL, 0);
 	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
 	    sup->setup.config_path);
 	notify_ready("serving");
@@ -77,6 +80,7 @@ static const struct channel_events channel_events = {
 	.ctl_end = control_result,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.summary = summary_take,
 };
 
 /*
@@ -194,8 +198,10 @@ on_first_parsed(struct supervisor *sup, struct conf *conf, int secrets,
 		first_conf.conf = *conf;
 		first_conf.secrets = secrets;
 		first_conf.ok = 1;
-	} else
+	} else {
+		log_about(LOG_ID_CONFIG_REFUSED, NULL, 0);
 		log_errorx("the configuration is refused: %s", reason);
+	}
 	event_base_loopbreak(sup->base);
 }
 
@@ -233,7 +239,7 @@ system_prepare(struct supervisor *sup)
 	    sockets_open(setup, &sup->conf) == -1 || control_open(sup) == -1)
 		return -1;
 	if (pidfile_write(sup->pidfile, getpid()) == -1) {
-		log_error("pid file %s", path);
+		log_error("cannot write pid file %s", path);
 		return -1;
 	}
 	setup->kmsg = exit_reason_kmsg_open();
@@ -245,7 +251,9 @@ static void
 sup_clear(struct supervisor *sup)
 {
 	removed_paths_clear();
+	log_pipe_free(sup->parser_log);
 	control_close(sup);
+	summary_clear(sup);
 	sockets_close(&sup->setup, &sup->conf);
 	pidfile_remove(sup->pidfile, conf_str(&sup->conf, CONF_PID_FILE));
 	setup_clear(&sup->setup);
@@ -260,6 +268,7 @@ serve(struct supervisor *sup)
 		return 1;
 	}
 	unsafe_find(sup);
+	summary_init(sup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	removed_paths_watch(sup);
@@ -314,6 +323,7 @@ parser_main(int argc, char **argv)
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
 	log_init("config", (enum log_level)level);
+	log_sink_set(log_record_send);
 	return parser_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
 }
 
@@ -347,6 +357,17 @@ daemon_main(const struct options *options)
 	return options->test ? config_test(&sup) : serve(&sup);
 }
 
+/* The file is the argument, that of -config, or the default. */
+static int
+migrate_main(const struct options *options)
+{
+	const char *path = options->config != NULL ? options->config :
+						     CONFIG_DEFAULT;
+
+	log_init("config", LOG_LEVEL_ERROR);
+	return migrate_run(options->file != NULL ? options->file : path);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -356,6 +377,7 @@ main(int argc, char **argv)
 	if (argc >= 5 && strcmp(argv[1], "-parse-config") == 0)
 		return parser_main(argc, argv);
 	log_init("supervisor", LOG_LEVEL_WARN);
+	log_output_init();
 	if (options_parse(&options, argc, argv, wrong, sizeof(wrong)) == -1) {
 		fprintf(stderr, "%s\n", wrong);
 		options_usage();
@@ -367,5 +389,7 @@ main(int argc, char **argv)
 		options_usage();
 		return 0;
 	}
+	if (options.migrate)
+		return migrate_main(&options);
 	return daemon_main(&options);
 }

@@ -36,9 +36,14 @@ static const char usage[] =
     "    	log level of the daemon, 0 to 5 (default 2)\n"
     "  -help\n"
     "    	print this help\n"
+    "  -migrate\n"
+    "    	print the configuration of the Go adapter or of cc-slurm-sync,\n"
+    "    	which is the argument after it, as one of this daemon\n"
     "  -test\n"
     "    	check the configuration, Slurm, cc-backend and this host,\n"
-    "    	print a checklist, and exit\n";
+    "    	print a checklist, and exit\n"
+    "  -version\n"
+    "    	print the version\n";
 
 void
 options_usage(void)
@@ -145,6 +150,7 @@ options_parse(struct options *options, int argc, char **argv, char *wrong,
 		{ "help", FLAG_SWITCH, &options->help },
 		{ "h", FLAG_SWITCH, &options->help },
 		{ "test", FLAG_SWITCH, &options->test },
+		{ "migrate", FLAG_SWITCH, &options->migrate },
 		{ NULL, FLAG_SWITCH, NULL },
 	};
 	int i, rc;
@@ -158,6 +164,7 @@ options_parse(struct options *options, int argc, char **argv, char *wrong,
 		if (rc == 1)
 			break;
 	}
+	options->file = i < argc ? argv[i] : NULL;
 	if (options->debug >= LOG_LEVEL_FATAL &&
 	    options->debug < LOG_LEVEL__COUNT)
 		return 0;

@@ -58,6 +58,7 @@ parser_finish(struct parser *p, const char *reason)
 	char text[REASON_MAX];
 
 	sup->parser = NULL;
+	log_pipe_read(sup->parser_log);
 	if (reason == NULL) {
 		conf_init(&p->conf);
 		p->secrets = -1;
@@ -176,7 +177,7 @@ static const struct channel_ops ops = {
 };
 
 static pid_t
-parser_spawn(const struct supervisor *sup, int fd)
+parser_spawn(const struct supervisor *sup, int fd, int log)
 {
 	char path[4096], name[] = "supervisor", flag[] = "-parse-config";
 	char number[] = "3", given[] = "explicit", level[8];
@@ -190,7 +191,7 @@ parser_spawn(const struct supervisor *sup, int fd)
 	if (file != NULL && env != NULL &&
 	    snprintf(path, sizeof(path), "%s/supervisor",
 		sup->setup.program_dir) < (int)sizeof(path))
-		pid = process_spawn(path, argv, env, fd);
+		pid = process_spawn(path, argv, env, fd, log);
 	env_free(env);
 	free(file);
 	return pid;
@@ -201,7 +202,7 @@ parser_start(struct supervisor *sup, parser_done *done)
 {
 	static const struct timeval most = { .tv_sec = PARSER_TIMEOUT_S };
 	struct parser *p = calloc(1, sizeof(*p));
-	int fds[2];
+	int fds[2], log;
 
 	if (p == NULL)
 		return -1;
@@ -213,7 +214,11 @@ parser_start(struct supervisor *sup, parser_done *done)
 		parser_free(p);
 		return -1;
 	}
-	p->pid = parser_spawn(sup, fds[1]);
+	log_pipe_free(sup->parser_log);
+	sup->parser_log = log_pipe_new(sup->base, "config", &log);
+	p->pid = sup->parser_log != NULL ? parser_spawn(sup, fds[1], log) : -1;
+	if (sup->parser_log != NULL)
+		close(log);
 	close(fds[1]);
 	p->channel = channel_new(sup->base, fds[0], ROLE_SUPERVISOR,
 	    ROLE_PARSER, &ops, p);

@@ -66,7 +66,10 @@ conf_diff(const struct conf *old, struct conf *next, unsigned *restarts,
 		if (rule->effect == CONF_EFFECT_SERVICE) {
 			kept_add(kept, rule->name);
 			if (value_keep(old, next, key) == -1)
-				log_warn("%s: old value not kept", rule->name);
+				log_warnx(
+				    "out of memory: the old value of %s is "
+				    "not kept",
+				    rule->name);
 			continue;
 		}
 		changed++;
@@ -108,7 +111,8 @@ conf_send(struct child *c, const struct conf *conf, int secrets)
 	if (c->role == ROLE_SUBMITTER && secrets != -1) {
 		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
 		if (copy == -1) {
-			log_error("descriptor of the secrets");
+			log_error("cannot duplicate the descriptor for %s",
+			    msg_name(MSG_SECRETS));
 			return; /* without conf-end, the reload times out */
 		}
 		channel_send(c->channel, MSG_SECRETS, 0, NULL, copy);
@@ -148,6 +152,8 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	reload_clear(sup);
 	snprintf(sup->reload_result, sizeof(sup->reload_result), "%s", text);
 	sup->reload_time = time(NULL);
+	log_about(ok ? LOG_ID_CONFIG_LOADED : LOG_ID_CONFIG_REFUSED, NULL, 0);
+	sup->reload_failed = !ok;
 	if (ok)
 		log_notice("%s", text);
 	else
@@ -282,7 +288,10 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 	reload->secrets = secrets;
 	reload->conf.generation = ++sup->generations;
 	if (conf_add_own_uids(sup, &reload->conf) == -1) {
-		reload_end(sup, 0, "configuration refused: out of memory");
+		reload_end(sup, 0,
+		    "configuration refused: %s; the old one "
+		    "stays in force",
+		    "out of memory");
 		return;
 	}
 	reload->changed = conf_diff(&sup->conf, &reload->conf,
@@ -290,7 +299,10 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 	reload->deadline = evtimer_new(sup->base, on_reload_deadline, sup);
 	if (reload->deadline == NULL ||
 	    event_add(reload->deadline, &most) == -1) {
-		reload_end(sup, 0, "configuration refused: out of memory");
+		reload_end(sup, 0,
+		    "configuration refused: %s; the old one "
+		    "stays in force",
+		    "out of memory");
 		return;
 	}
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {

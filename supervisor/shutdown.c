@@ -59,8 +59,10 @@ shutdown_begin(struct supervisor *sup, const char *why, int status)
 		return;
 	sup->workers.stopping = 1;
 	sup->status = status;
-	if (!sup->workers.config_test)
+	if (!sup->workers.config_test) {
+		log_about(LOG_ID_ENDING, NULL, 0);
 		log_notice("ending: %s", why);
+	}
 	notify_stopping();
 	parser_cancel(sup);
 	control_close(sup);

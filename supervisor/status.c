@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/time_text.h"
+#include "supervisor/summary.h"
 #include "supervisor/supervisor.h"
 
 #define VALUE_MAX    2048 /* bytes with the NUL */
@@ -91,12 +93,51 @@ crash_rows(const struct output *to, const struct supervisor *sup)
 	}
 }
 
+static void
+problem_row(const struct output *to, const struct attention_item *item)
+{
+	char since[24];
+	struct writer w;
+
+	snprintf(since, sizeof(since), "%lld", (long long)item->problem.since);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_PROBLEM, problem_stage(item->problem.kind), since,
+	    role_name(item->role), item->problem.text, NULL);
+	to->emit(to->arg, &w);
+	wr_clear(&w);
+}
+
+/* The sentence, then one row for each problem. */
+static void
+summary_rows(const struct output *to, struct supervisor *sup)
+{
+	char sentence[SENTENCE_MAX], since[24], more[24];
+	const struct attention *a;
+	struct writer w;
+	unsigned i;
+
+	if (sup->overview == NULL)
+		return;
+	a = summary_now(sup);
+	sentence_write(a, time(NULL), sentence, sizeof(sentence));
+	snprintf(since, sizeof(since), "%lld", (long long)a->since);
+	snprintf(more, sizeof(more), "%u", a->more);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_SUMMARY, a->n > 0 ? "degraded" : "ok", since, more,
+	    sentence, NULL);
+	to->emit(to->arg, &w);
+	wr_clear(&w);
+	for (i = 0; i < a->n; i++)
+		problem_row(to, &a->items[i]);
+}
+
 void
-status_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
+status_report(struct supervisor *sup, status_row_fn *emit, void *arg)
 {
 	const struct output to = { emit, arg };
 	int role;
 
+	summary_rows(&to, sup);
 	row(&to, "supervisor", "version", "%s", PACKAGE_VERSION);
 	row(&to, "supervisor", "state", "%s%s",
 	    *sup->unsafe != '\0' ? "DEGRADED: " : "ok", sup->unsafe);

@@ -19,6 +19,8 @@
 struct supervisor;
 struct parser;
 struct control;
+struct overview;
+struct attention;
 
 /* Called once with the values and the memfd, or with NULL, -1 and why. */
 typedef void parser_done(struct supervisor *sup, struct conf *conf, int secrets,
@@ -64,13 +66,17 @@ struct supervisor {
 	uint32_t generations; /* numbers used so far */
 	struct workers workers;
 	struct parser *parser; /* the parser at work, or NULL */
+	/* standard error of the last parser, which may still run; or NULL */
+	struct log_pipe *parser_log;
 	const struct reload_ops *reload_ops;
 	struct reload reload;
 	int reload_pending;		/* requested during another one */
 	char reload_result[REASON_MAX]; /* of the last one */
 	time_t reload_time;
+	int reload_failed;	      /* the last one was refused */
 	char unsafe[UNSAFE_TEXT_MAX]; /* a file that others can change, or "" */
 	struct control *control;      /* control socket, or NULL */
+	struct overview *overview;    /* of summary.c, or NULL */
 	long long started_ms;	      /* clock_ms() */
 	int conf_committed;	      /* all agreed to the first one */
 	int ready_sent;		      /* READY=1 was sent */
@@ -85,6 +91,8 @@ struct options {
 	int daemon;
 	int test;
 	int help;
+	int migrate;
+	const char *file; /* the first argument after the flags, or NULL */
 };
 /* 0, or -1 with a text in wrong. */
 int options_parse(struct options *options, int argc, char **argv, char *wrong,
@@ -152,10 +160,20 @@ void control_users_update(struct supervisor *sup);
 
 /* status.c: the supervisor's own rows; emit gets each of them. */
 typedef void status_row_fn(void *arg, const struct writer *row);
-void status_report(const struct supervisor *sup, status_row_fn *emit,
-    void *arg);
+void status_report(struct supervisor *sup, status_row_fn *emit, void *arg);
 void metrics_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
+
+/*
+ * summary.c: what deserves the attention of an admin; systemd gets the
+ * sentence when it changes, at most once a second.
+ */
+void summary_init(struct supervisor *sup);
+void summary_clear(struct supervisor *sup);
+/* A worker has sent its summary. */
+void summary_take(struct child *c, const struct summary *s);
+/* The present state; valid until the next call. */
+const struct attention *summary_now(struct supervisor *sup);
 
 /*
  * removed_paths.c: ends the service when its sockets or its spool were removed.

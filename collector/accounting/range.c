@@ -94,6 +94,7 @@ range_begin(struct accounting *l)
 	oldest = now - c->set->max_span;
 	if (from < oldest) {
 		if (from > 0 && log_allowed(&l->skipping, &suppressed)) {
+			log_about(LOG_ID_ACCOUNTING_SKIPPED, NULL, 0);
 			log_errorx(
 			    "accounting%s was read up to %s; %s before "
 			    "slurmQueryMaxSpan are skipped; run "
@@ -101,8 +102,10 @@ range_begin(struct accounting *l)
 			    cluster_suffix(c), time_text(from),
 			    duration_text((oldest - from) * 1000));
 		}
-		if (from > 0)
+		if (from > 0) {
 			c->resume.skipped_seconds += (uint64_t)(oldest - from);
+			c->resume.skipped_at = now_wall();
+		}
 		from = oldest;
 		c->resume.point = oldest;
 	}

@@ -135,6 +135,7 @@ struct resume {
 	int64_t point;		  /* epoch; 0 = none yet */
 	int64_t durable;	  /* the last one in the spool; 0 = none */
 	uint64_t skipped_seconds; /* beyond slurmQueryMaxSpan */
+	int64_t skipped_at;	  /* wall clock of the last time; 0 = never */
 };
 
 /* The state of one cluster.  `work` lists the queries to make. */

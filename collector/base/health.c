@@ -29,9 +29,11 @@ health_good(struct health *h)
 		return;
 	h->away = 0;
 	h->returned = 1;
-	if (h->logged)
+	if (h->logged) {
+		log_about(LOG_ID_SLURM_UP, NULL, 0);
 		log_notice("%s answers again after %s", h->name,
 		    duration_text(h->answered_ms - h->since_ms));
+	}
 }
 
 /*
@@ -81,10 +83,12 @@ health_bad(struct health *h, const char *why)
 	h->since_ms = now_ms();
 	/* Queries may fail and succeed alternately. */
 	h->logged = log_allowed(&h->limit, &suppressed);
-	if (h->logged)
+	if (h->logged) {
+		log_about(LOG_ID_SLURM_DOWN, NULL, 0);
 		log_warnx("%s does not answer: %s; the query is repeated, "
 			  "nothing is skipped",
 		    h->name, why);
+	}
 }
 
 int64_t

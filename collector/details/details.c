@@ -33,7 +33,7 @@ details_new(struct cluster *c,
 	struct details *d = calloc(1, sizeof(*d));
 
 	if (d == NULL)
-		fatal("no memory");
+		fatalx("out of memory");
 	d->c = c;
 	d->done = done;
 	d->arg = arg;

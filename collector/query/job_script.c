@@ -49,7 +49,7 @@ scripts_new(struct cluster *c)
 	unsigned i;
 
 	if (s == NULL)
-		fatal("no memory");
+		fatalx("out of memory");
 	s->c = c;
 	for (i = 0; i < AT_ONCE; i++)
 		s->fetches[i].scripts = s;

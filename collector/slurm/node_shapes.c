@@ -300,8 +300,8 @@ hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
 		return;
 	s->next = hosts_new();
 	if (s->next == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	query_begin(&s->query, c, &shapes_query, c);
 	if (query_start(&s->query) == -1)
-		fatal("out of memory");
+		fatalx("out of memory");
 }

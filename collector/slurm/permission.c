@@ -60,6 +60,7 @@ permission_missing(const struct cluster *c, char *buf, size_t size)
 	const char *what = c->slurm.private_jobs ? "no jobs" :
 						   "no ends of jobs";
 
+	log_about(LOG_ID_OPERATOR_MISSING, NULL, 0);
 	if (c->permission_check != NULL && c->permission_check->admin.known)
 		snprintf(buf, size,
 		    "%s%s are reported: the user %s may not see "
@@ -231,7 +232,7 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 
 	if (check == NULL &&
 	    (check = c->permission_check = calloc(1, sizeof(*check))) == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	if (slurm_permission_inherent(&c->slurm)) {
 		permission_set(c, PERMISSION_INHERENT);
 		then(arg, 1);

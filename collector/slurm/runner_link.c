@@ -83,7 +83,7 @@ timer_set(struct command *cmd, unsigned ms)
 	const struct timeval tv = clock_timeval(ms);
 
 	if (event_add(cmd->timer, &tv) == -1)
-		fatal("out of memory");
+		fatalx("out of memory");
 }
 
 static void
@@ -315,7 +315,7 @@ command_pause(struct command *cmd, int pause)
 		return;
 	}
 	if (cmd->out != NULL && event_add(cmd->out, NULL) == -1)
-		fatal("out of memory");
+		fatalx("out of memory");
 	command_check(cmd);
 }
 
@@ -363,9 +363,9 @@ on_answer_fd(struct runner_link *r, struct channel *c, uint64_t id, int fd)
 	}
 	cmd->out = event_new(r->base, fd, EV_READ | EV_PERSIST, on_out, cmd);
 	if (cmd->out == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	if (!cmd->paused && event_add(cmd->out, NULL) == -1)
-		fatal("out of memory");
+		fatalx("out of memory");
 }
 
 static void

@@ -52,7 +52,7 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	}
 	run = open_put(&c->open, key->job, key->start);
 	if (run == NULL)
-		fatal("out of memory");
+		fatalx("out of memory");
 	run->flags |= OPEN_SPOOLED;
 	/*
 	 * The previous process may have ended while it fetched the script of a

@@ -350,7 +350,7 @@ static void
 privileges_end(const struct sandbox *sb, struct layers *l)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
-		fatal("no_new_privs");
+		fatal("cannot set no_new_privs");
 	caps_clear(l);
 	layers_on(l, "nnp");
 	/* No debugger, no core file, no access to /proc/PID/mem. */
@@ -370,7 +370,7 @@ landlock_layer(const struct sandbox *sb, struct layers *l)
 	else if (abi == 0)
 		layers_missing(l, "no landlock in this kernel");
 	else if (landlock_enter(sb, abi) == -1)
-		fatal("landlock");
+		fatal("cannot enter the Landlock domain");
 	else
 		layers_on(l, "landlock-%d", abi);
 	if (sb->as_root)
@@ -387,7 +387,7 @@ seccomp_layer(const struct sandbox *sb, struct layers *l)
 	if (seccomp_enter(sb->role, sb->mode) == -1) {
 		/* A kernel without seccomp; other errors are fatal. */
 		if (errno != ENOSYS && errno != EINVAL)
-			fatal("seccomp");
+			fatal("cannot load the system call filter");
 		layers_missing(l, "no seccomp in this kernel");
 	} else
 		layers_on(l,

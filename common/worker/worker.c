@@ -16,7 +16,7 @@
 
 #include "common/clock.h"
 #include "common/crash_point.h"
-#include "common/log.h"
+#include "common/log_line.h"
 #include "common/time_text.h"
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"
@@ -54,19 +54,22 @@ signals_ignore(void)
 		sigaction(quiet[i], &sa, NULL);
 }
 
-static enum log_level
-level_of(int argc, char **argv)
+/* -d: the level; -p: standard error is the supervisor's pipe. */
+static void
+log_open(enum role role, int argc, char **argv)
 {
 	long level = LOG_LEVEL_WARN;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "d:")) != -1) {
+	while ((opt = getopt(argc, argv, "d:p")) != -1) {
 		if (opt == 'd')
 			level = strtol(optarg, NULL, 10);
+		else if (opt == 'p')
+			log_sink_set(log_record_send);
 	}
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
-	return (enum log_level)level;
+	log_init(role_name(role), (enum log_level)level);
 }
 
 /* _exit(): the exit handlers of libnats and OpenSSL conflict. */
@@ -109,7 +112,8 @@ on_inflight(struct worker *w, struct reader *r, int fd)
 	inflight_free(w->inflight);
 	w->inflight = inflight_map(fd);
 	if (w->inflight == NULL)
-		log_warn("inflight page: cannot be mapped");
+		log_warn("the page for crashes cannot be mapped: a run that "
+			 "crashes this process is not put in quarantine");
 }
 
 static void
@@ -238,7 +242,8 @@ on_peer(struct worker *w, uint64_t id, struct reader *r, int fd)
 	c = channel_new(w->base, fd, w->ops->role, (enum role)role, &peer_ops,
 	    w);
 	if (c == NULL) {
-		log_warn("channel to the %s", role_name((enum role)role));
+		log_warn("cannot open the channel to the %s",
+		    role_name((enum role)role));
 		return;
 	}
 	old = w->peers[role];
@@ -344,7 +349,8 @@ channel_open(struct worker *w)
 	w->supervisor = channel_new(w->base, CHANNEL_FD, w->ops->role,
 	    ROLE_SUPERVISOR, &supervisor_ops, w);
 	if (w->supervisor == NULL)
-		fatal("channel to the supervisor");
+		fatal("cannot open the channel to the %s",
+		    role_name(ROLE_SUPERVISOR));
 }
 
 void
@@ -355,7 +361,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 
 	w.ops = ops;
 	w.arg = arg;
-	log_init(role_name(ops->role), level_of(argc, argv));
+	log_open(ops->role, argc, argv);
 	signals_ignore();
 	sandbox_receive(&sb, ops->role);
 	crash_init();

@@ -12,6 +12,7 @@
 #include "common/ctl.h"
 #include "common/histogram.h"
 #include "common/ipc/channel.h"
+#include "common/summary.h"
 #include "common/worker/inflight.h"
 #include "common/worker/sandbox.h"
 
@@ -62,6 +63,11 @@ struct worker_ops {
 	    const struct ctl_request *req);
 	/* Finish the work under way in grace_ms, then call worker_exit(). */
 	void (*on_stop)(struct worker *w, uint32_t grace_ms);
+	/*
+	 * Fills in a summary of zeros, about once a second: in a bounded time,
+	 * without a question to anyone.  May be NULL.
+	 */
+	void (*summary)(struct worker *w, struct summary *s);
 };
 
 struct worker {

@@ -15,6 +15,7 @@
 
 #include "common/log.h"
 #include "common/worker/worker_conf.h"
+#include "common/worker/worker_summary.h"
 
 #define REASON_MAX    1024 /* bytes of a conf-bad */
 #define SECRETS_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -153,6 +154,7 @@ on_conf_commit(struct worker *w, struct reader *r)
 	w->serving = 1;
 	w->ops->start(w);
 	channel_send(w->supervisor, MSG_READY, 0, NULL, -1);
+	worker_summary_begin(w);
 }
 
 /* Takes fd. */

@@ -17,6 +17,7 @@
 #include "common/permanent.h"
 #include "common/time_text.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/net/http.h"
@@ -124,6 +125,9 @@ report_down(struct breaker *g, enum breaker_state state)
 {
 	const char *where = http_where(g->s->http);
 
+	log_about(state == BREAKER_UNAUTHORIZED ? LOG_ID_TOKEN_REFUSED :
+						  LOG_ID_BACKEND_DOWN,
+	    NULL, 0);
 	if (state == BREAKER_UNAUTHORIZED)
 		log_errorx(
 		    "cc-backend at %s refuses the token (%s): nothing is "
@@ -181,6 +185,7 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
+		log_about(LOG_ID_BACKEND_UP, NULL, 0);
 		log_notice("cc-backend at %s is reachable again after %s; "
 			   "%llu runs wait",
 		    http_where(g->s->http),
@@ -529,6 +534,40 @@ breaker_status(struct breaker *g, uint64_t request)
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
 	worker_status(w, request, "last_answer", "%s", g->last);
+}
+
+static void
+refused_token_add(const struct breaker *g, struct summary *to, int64_t since)
+{
+	const struct token_expiry *e = http_token_expiry(g->s->http);
+
+	if (token_stage(e, time(NULL)) == TOKEN_EXPIRED)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token, which expired at %s: %.180s",
+		    time_text(e->expires), g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend refuses the token: %.200s", g->why);
+}
+
+void
+breaker_summary(const struct breaker *g, struct summary *to)
+{
+	int64_t since;
+
+	if (g->down == 0 || g->logged != BREAKER_UNAUTHORIZED)
+		token_watch_summary(g->s, to, time(NULL));
+	if (g->down == 0 || g->state == BREAKER_UNUSED)
+		return;
+	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;
+	if (g->logged == BREAKER_UNAUTHORIZED)
+		refused_token_add(g, to, since);
+	else if (g->logged == BREAKER_WRONG_ADDRESS)
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "ccRestUrl is no address of cc-backend: %.200s", g->why);
+	else
+		summary_add(to, PROBLEM_BACKEND, 0, since,
+		    "cc-backend does not work: %.200s", g->why);
 }
 
 struct breaker *

@@ -14,6 +14,7 @@
 
 struct breaker;
 struct submitter;
+struct summary;
 
 /*
  * The body of a start that is not valid.  cc-backend before 1.4 does not have
@@ -38,6 +39,8 @@ void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
 void breaker_status(struct breaker *g, uint64_t request);
+/* Adds an outage of cc-backend. */
+void breaker_summary(const struct breaker *g, struct summary *to);
 /* The rows of the stage cc-backend, without the oldest item. */
 void breaker_metrics(struct breaker *g, uint64_t request);
 

@@ -58,6 +58,21 @@ token_watch_check(struct submitter *s, int64_t now)
 }
 
 void
+token_watch_summary(struct submitter *s, struct summary *to, int64_t now)
+{
+	const struct token_expiry *e = http_token_expiry(s->http);
+	enum token_stage stage = token_stage(e, now);
+
+	if (stage == TOKEN_EXPIRED)
+		summary_add(to, PROBLEM_TOKEN, 0, e->expires,
+		    "the token for cc-backend has expired; " REMEDY);
+	else if (stage != TOKEN_VALID)
+		summary_add(to, PROBLEM_TOKEN, 0, 0,
+		    "the token for cc-backend expires at %s; " REMEDY,
+		    time_text(e->expires));
+}
+
+void
 token_watch_status(struct submitter *s, uint64_t request, int64_t now)
 {
 	char text[128];

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct submitter;
+struct summary;
 
 /* The configuration is new: its token is another one. */
 void token_watch_conf(struct submitter *s);
@@ -17,6 +18,8 @@ void token_watch_conf(struct submitter *s);
  * back makes an earlier stage apply again, and the later one is logged again.
  */
 void token_watch_check(struct submitter *s, int64_t now);
+/* Adds a token that expires soon or has expired.  now: epoch. */
+void token_watch_summary(struct submitter *s, struct summary *to, int64_t now);
 /* The row "token" of `status`, and the metrics. */
 void token_watch_status(struct submitter *s, uint64_t request, int64_t now);
 void token_watch_metrics(struct submitter *s, uint64_t request, int64_t now);

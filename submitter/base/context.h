@@ -42,6 +42,7 @@ struct counters {
 	uint64_t records; /* received from the collector */
 	uint64_t records_new;
 	uint64_t records_refused; /* records without a valid run */
+	int64_t last_job; /* epoch of the last record that was news; 0 = none */
 	/* messages of the collector about other clusters */
 	uint64_t clusters_refused;
 	uint64_t watermarks_refused; /* later than any clock can be */

@@ -95,6 +95,7 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		return;
 	s->n.rejected++;
 	s->n.rejected_by[class]++;
+	log_about(LOG_ID_RUN_REJECTED, run->key.cluster, run->key.job);
 	log_limited(&said_refused, log_warnx,
 	    "%s: the %s is rejected: %s; the "
 	    "run is kept, see `cc-slurm-adapterctl queue --rejected`",

@@ -80,6 +80,7 @@ static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 {
 	run->flags |= RUN_STOPPED_BY_OTHERS;
+	log_about(LOG_ID_STOPPED_BY_OTHER, run->key.cluster, run->key.job);
 	log_limited(&said_wrong, log_errorx,
 	    "%s was stopped in cc-backend by "
 	    "another client; its state differs from Slurm's: %s; see "

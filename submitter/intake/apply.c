@@ -121,6 +121,8 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 		b->ops->backfill_record(s, rc);
 	inflight_clear(s->w->inflight);
 	s->n.records++;
+	if (!past && (rc == PUT_NEW || rc == PUT_MERGED))
+		s->n.last_job = time(NULL);
 	if (rc == PUT_NEW)
 		s->n.records_new++;
 	else if (rc == PUT_REFUSED && !*bad)

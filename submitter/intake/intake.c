@@ -246,11 +246,43 @@ intake_status(struct intake *b, uint64_t request)
 	    (unsigned long long)spool_below_low_water(sp));
 }
 
+#define NEARLY_FULL_PERCENT 80 /* as the warning of space_check() */
+
+void
+intake_summary(struct intake *b, struct summary *to)
+{
+	struct spool *sp = b->s->spool;
+	uint64_t used = spool_bytes(sp), max = spool_bytes_max(sp);
+
+	to->lost = b->s->n.resources_refused;
+	if (commit_is_stuck(b->s->commit) || spool_failed(sp))
+		summary_add(to, PROBLEM_SPOOL, 0, 0,
+		    "the spool cannot be written: %.200s", spool_error(sp));
+	else if (b->space == SPACE_FULL)
+		summary_add(to, PROBLEM_SPOOL, 0, 0,
+		    "the spool is full (spoolMaxBytes): ended jobs wait in "
+		    "Slurm's accounting");
+	else if (b->space == SPACE_DISK_FULL)
+		summary_add(to, PROBLEM_SPOOL, 0, 0,
+		    "the disk of the spool is full: ended jobs wait in "
+		    "Slurm's accounting");
+	else if (used >= max / 100 * NEARLY_FULL_PERCENT)
+		summary_add(to, PROBLEM_SPACE, 0, 0,
+		    "the spool is nearly full: at least %d %% of spoolMaxBytes "
+		    "are in use",
+		    NEARLY_FULL_PERCENT);
+	else if (!b->reserve)
+		summary_add(to, PROBLEM_SPACE, 0, 0,
+		    "the disk of the spool is nearly full: there is no space "
+		    "for the reserve");
+}
+
 void
 intake_quarantine(struct intake *b, const struct run_key *key)
 {
 	struct spool_run run;
 
+	log_about(LOG_ID_QUARANTINED, key->cluster, key->job);
 	log_errorx("%s is in quarantine: a worker died twice on its record",
 	    run_key_text(key));
 	if (b->n_quarantined < QUARANTINE_MAX)

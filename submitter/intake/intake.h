@@ -14,6 +14,7 @@
 
 struct intake;
 struct submitter;
+struct summary;
 
 /* runs that can be quarantined; a worker died twice on each */
 #define QUARANTINE_MAX 64
@@ -53,6 +54,8 @@ int intake_has_room(const struct intake *b);
 /* Called every 10 s: makes the reserve for a full disk. */
 void intake_upkeep(struct intake *b);
 void intake_status(struct intake *b, uint64_t request);
+/* Adds what is wrong with the spool. */
+void intake_summary(struct intake *b, struct summary *to);
 
 /* For struct commit_ops (spool/commit.h). */
 

@@ -101,6 +101,7 @@ space_run_out(struct intake *b, enum space_state why)
 	b->space = why;
 	b->evicting = 1;
 	spool_evict_begin(b->s->spool);
+	log_about(LOG_ID_SPOOL_FULL, NULL, 0);
 	if (why == SPACE_FULL)
 		log_errorx(
 		    "the spool is full (spoolMaxBytes): jobs that end now "
@@ -160,6 +161,7 @@ space_check(struct intake *b)
 	b->space = SPACE_OK;
 	b->room = space_measure(b);
 	b->needs = 0;
+	log_about(LOG_ID_SPOOL_SPACE, NULL, 0);
 	log_notice("the spool has space again");
 	intake_flow(b);
 }
@@ -197,7 +199,7 @@ space_release_reserve(struct intake *b)
 	if (!spool_no_space(b->s->spool) || !b->reserve)
 		return 0;
 	if (unlink(RESERVE_FILE) == -1)
-		log_warn("%s", RESERVE_FILE);
+		log_warn("cannot remove %s", RESERVE_FILE);
 	b->reserve = 0;
 	b->no_disk = 1;
 	b->scarce = spool_now(b->s->spool);

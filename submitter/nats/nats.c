@@ -399,4 +399,10 @@ nats_status(const struct nats *n, struct nats_status *st)
 		snprintf(st->text, sizeof(st->text),
 		    "no connection since %s: %.200s", time_text(n->since),
 		    n->why);
+	st->away_since = 0;
+	st->why[0] = '\0';
+	if (!is_used(n) || n->up || n->why[0] == '\0')
+		return;
+	st->away_since = n->since;
+	snprintf(st->why, sizeof(st->why), "%.199s", n->why);
 }

@@ -130,6 +130,7 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 		d->once += run->not_found_count;
 		return 0;
 	}
+	log_about(LOG_ID_RUN_REJECTED, run->key.cluster, run->key.job);
 	log_warnx(
 	    "%s: the run was never seen running, and Slurm has reported "
 	    "it as unknown twice: its start is not sent; the run is kept, "
@@ -182,6 +183,7 @@ is_few(struct missing_runs *k, unsigned n)
 		max = NOT_FOUND_MAX;
 	if (k->lately + n <= max)
 		return 1;
+	log_about(LOG_ID_MANY_MISSING, NULL, 0);
 	log_errorx(
 	    "%u of %llu open runs are unknown to Slurm, and %u were ended for "
 	    "that within the hour: none of them is ended now; if they have "
@@ -227,6 +229,16 @@ missing_runs_status(struct missing_runs *k, uint64_t request)
 	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
 	    k->once, k->twice,
 	    k->twice > 0 ? ": too many to end without `sync --force`" : "");
+}
+
+void
+missing_runs_summary(const struct missing_runs *k, struct summary *to)
+{
+	if (k->twice > 0)
+		summary_add(to, PROBLEM_ABSENT, 0, 0,
+		    "%u open runs are unknown to Slurm, too many to end "
+		    "without `cc-slurm-adapterctl sync --force`",
+		    k->twice);
 }
 
 struct missing_runs *

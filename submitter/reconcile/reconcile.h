@@ -13,6 +13,7 @@
 struct missing_runs;
 struct reconcile;
 struct submitter;
+struct summary;
 
 enum sync_way {
 	SYNC_START,
@@ -74,5 +75,6 @@ void missing_report(struct missing_runs *k, const struct run_key *key);
  */
 void missing_runs_force(struct missing_runs *k);
 void missing_runs_status(struct missing_runs *k, uint64_t request);
+void missing_runs_summary(const struct missing_runs *k, struct summary *to);
 
 #endif

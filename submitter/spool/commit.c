@@ -52,6 +52,7 @@ commit_fail(struct commit *c)
 	}
 	c->stuck = 1;
 	if (!c->said_stuck) {
+		log_about(LOG_ID_SPOOL_REFUSES, NULL, 0);
 		log_errorx(
 		    "the spool refuses writes: %s; records of Slurm wait "
 		    "until it accepts them",
@@ -89,8 +90,10 @@ stuck_retry(struct commit *c)
 	c->stuck = 0;
 	if (c->ops->retry(c->s) == -1 || commit_now(c) == -1)
 		return;
-	if (c->said_stuck)
+	if (c->said_stuck) {
+		log_about(LOG_ID_SPOOL_ACCEPTS, NULL, 0);
 		log_notice("the spool accepts writes again");
+	}
 	c->said_stuck = 0;
 	c->ops->stuck(c->s);
 	wake(c->s, WAKE_DELIVERY);

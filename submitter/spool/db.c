@@ -126,6 +126,7 @@ spool_quarantine_file(const char *path, const char *why)
 	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
 	size_t i;
 
+	log_about(LOG_ID_SPOOL_DAMAGED, NULL, 0);
 	log_errorx("%s is damaged: %s; the file is renamed, its valid rows are "
 		   "recovered, missing runs are read from Slurm again",
 	    path, why);
@@ -134,7 +135,7 @@ spool_quarantine_file(const char *path, const char *why)
 		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED,
 		    tails[i]);
 		if (rename(from, to) == -1 && errno != ENOENT)
-			log_warn("%s", from);
+			log_warn("cannot rename %s", from);
 	}
 }
 

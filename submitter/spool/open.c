@@ -409,7 +409,7 @@ modes_restrict(const char *path)
 	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
 		snprintf(name, sizeof(name), "%s%s", path, tails[i]);
 		if (chmod(name, 0600) == -1 && errno != ENOENT)
-			log_warn("mode of %s", name);
+			log_warn("cannot set the mode of %s", name);
 	}
 }
 

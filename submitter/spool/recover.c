@@ -329,7 +329,7 @@ keep_damaged(const char *found, const char *path)
 		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
 		    (long long)time(NULL), tails[i]);
 		if (rename(from, to) == -1 && errno != ENOENT)
-			log_warn("%s", from);
+			log_warn("cannot rename %s", from);
 	}
 }
 

@@ -47,6 +47,21 @@ struct conf_parse {
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
  */
 int parser_run(const char *path, int explicit_path, int fd_out);
+/*
+ * The limits and the allocator of a process that reads one file.  Call it before
+ * jansson is used.
+ */
+void parser_limits(void);
+
+/*
+ * migrate.c
+ *
+ * Reads the configuration of the Go adapter or of cc-slurm-sync, prints ours on
+ * standard output and an explanation of each changed key on standard error.
+ * Returns the exit status: 0, or 1 when the file or a value is not valid.  For
+ * a process of its own.
+ */
+int migrate_run(const char *path);
 
 /* parse.c */
 void conf_parse_init(struct conf_parse *p, const char *path);

@@ -65,7 +65,7 @@ limit(int resource, rlim_t most)
 		rl.rlim_max = most;
 	rl.rlim_cur = rl.rlim_max;
 	if (setrlimit(resource, &rl) == -1)
-		log_warn("limit of the parser");
+		log_warn("cannot set a limit of the parser");
 }
 
 #ifndef SANITIZED /* the address sanitizer maps terabytes */
@@ -94,7 +94,7 @@ limits_apply(void)
 	limit(RLIMIT_AS, memory_now() + MEMORY_LIMIT);
 #endif
 	if (prctl(PR_SET_DUMPABLE, 0) == -1)
-		log_warn("the parser can be traced");
+		log_warn("cannot protect the parser against tracing");
 }
 
 static int
@@ -143,6 +143,13 @@ all_send(int fd, struct conf_parse *p, struct writer *w, int memfd)
 	return frame_send_to_supervisor(fd, MSG_CONF_END, w, -1);
 }
 
+void
+parser_limits(void)
+{
+	limits_apply();
+	json_set_alloc_funcs(wiping_malloc, wiping_free);
+}
+
 int
 parser_run(const char *path, int explicit_path, int fd_out)
 {
@@ -150,8 +157,7 @@ parser_run(const char *path, int explicit_path, int fd_out)
 	struct writer w;
 	int memfd = -1, rc;
 
-	limits_apply();
-	json_set_alloc_funcs(wiping_malloc, wiping_free);
+	parser_limits();
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	conf_parse_init(&p, path);
 	conf_parse_file(&p, explicit_path);
@@ -166,7 +172,7 @@ parser_run(const char *path, int explicit_path, int fd_out)
 	else
 		rc = all_send(fd_out, &p, &w, memfd);
 	if (rc == -1)
-		log_warn("configuration not sent to the supervisor");
+		log_warn("cannot send the configuration to the supervisor");
 	if (memfd != -1)
 		close(memfd);
 	conf_parse_clear(&p);

@@ -47,7 +47,7 @@ sets_reduce(void)
 	size_t i;
 
 	if (now == NULL || next == NULL)
-		fatal("capabilities");
+		fatal("cannot read own capabilities");
 	for (i = 0; i < KEPT; i++) {
 		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &has) == -1 ||
 		    has != CAP_SET)
@@ -56,7 +56,7 @@ sets_reduce(void)
 			-1 ||
 		    cap_set_flag(next, CAP_EFFECTIVE, 1, &kept[i], CAP_SET) ==
 			-1)
-			fatal("capabilities");
+			fatal("cannot give up capabilities");
 	}
 	if (cap_set_proc(next) == -1)
 		fatal("cannot give up capabilities");
@@ -91,7 +91,7 @@ capabilities_reduce(const struct setup *setup)
 		log_warn("core dumps cannot be disabled");
 	/* Commands of a runner that has ended become our children. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
-		log_warn("PR_SET_CHILD_SUBREAPER: commands of a runner "
+		log_warn("cannot become the subreaper: commands of a runner "
 			 "that crashed stay running");
 	if (!setup->as_root)
 		return;

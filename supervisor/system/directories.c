@@ -132,7 +132,7 @@ directory_prepare(const struct setup *setup, const char *path)
 	if (fd != -1)
 		rc = directory_take_over(setup, fd, path);
 	if (rc == -1)
-		log_error("directory %s", path);
+		log_error("cannot prepare directory %s", path);
 	if (fd != -1)
 		close(fd);
 	return rc;
@@ -211,7 +211,7 @@ spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
 		return;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
 	    fchown(fd, uid, gid) == -1)
-		log_warn("owner of the spool's %s", name);
+		log_warn("cannot change the owner of the spool's %s", name);
 	close(fd);
 }
 
@@ -289,14 +289,14 @@ spool_prepare(struct setup *setup, const struct conf *conf, int is_first_start)
 	    strdup(named) :
 	    spool_path_choose(conf_str(conf, CONF_LAST_RUN), is_first_start);
 	if (setup->spool_dir == NULL) {
-		log_errorx("no directory for the spool");
+		log_errorx("no directory for the spool: set spoolDir");
 		return -1;
 	}
 	fd = directory_open(setup->spool_dir, SPOOL_MODE,
 	    setup->identity[ROLE_SUBMITTER].uid,
 	    setup->identity[ROLE_SUBMITTER].gid);
 	if (fd == -1) {
-		log_error("spool directory %s", setup->spool_dir);
+		log_error("cannot prepare directory %s", setup->spool_dir);
 		return -1;
 	}
 	if (spool_lock(setup, fd) == -1) {
@@ -305,7 +305,7 @@ spool_prepare(struct setup *setup, const struct conf *conf, int is_first_start)
 	}
 	if (spool_take_over(setup, fd) == 0)
 		return 0;
-	log_error("spool directory %s", setup->spool_dir);
+	log_error("cannot prepare directory %s", setup->spool_dir);
 	return -1;
 }
 
@@ -319,7 +319,8 @@ empty_dir_prepare(struct setup *setup)
 	else
 		fd = directory_open(setup->empty_dir, EMPTY_MODE, 0, 0);
 	if (fd == -1) {
-		log_error("empty directory for the listener");
+		log_error("cannot prepare the empty directory for the "
+			  "listener");
 		return -1;
 	}
 	close(fd);
@@ -375,7 +376,7 @@ lastrun_prepare(struct setup *setup, const struct conf *conf)
 	setup->lastrun = lastrun_open(path);
 	if (setup->lastrun != -1 && lastrun_check(setup, setup->lastrun) == 0)
 		return 0;
-	log_error("last-run file %s", path);
+	log_error("cannot prepare last-run file %s", path);
 	return -1;
 }
 
@@ -437,7 +438,7 @@ state_dir_prepare(const struct setup *setup)
 		rc = state_dir_permit(setup, fd, &st);
 	}
 	if (rc == -1)
-		log_error("directory %s", setup->state_dir);
+		log_error("cannot prepare directory %s", setup->state_dir);
 	if (fd != -1)
 		close(fd);
 	return rc;

@@ -36,8 +36,7 @@ env_pass(char **env, const char *name)
 	return value != NULL ? env_add(env, name, value) : 0;
 }
 
-/* The time zone of log lines, where they go, and for tests what a sanitizer
- * does. */
+/* The time zone of log lines, and for tests what a sanitizer does. */
 static char **
 env_base(void)
 {
@@ -47,9 +46,7 @@ env_base(void)
 		return NULL;
 	if (env_add(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin") == -1 ||
 	    env_add(env, "LANG", "C.UTF-8") == -1 ||
-	    env_pass(env, "TZ") == -1 ||
-	    env_pass(env, "JOURNAL_STREAM") == -1 ||
-	    env_pass(env, "INVOCATION_ID") == -1)
+	    env_pass(env, "TZ") == -1 || env_pass(env, "INVOCATION_ID") == -1)
 		goto fail;
 #ifdef SANITIZED
 	if (env_pass(env, "ASAN_OPTIONS") == -1 ||

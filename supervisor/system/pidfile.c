@@ -88,7 +88,7 @@ locked_by_other(int fd, const char *path, enum lock_result result)
 		return -2;
 	}
 	if (result == LOCK_ERROR)
-		log_error("lock on %s", path);
+		log_error("cannot lock pid file %s", path);
 	else
 		log_errorx("another instance is running (pid %ld has "
 			   "locked %s); this one exits",
@@ -106,7 +106,7 @@ lock_once(const char *path)
 	int rc;
 
 	if (fd == -1) {
-		log_error("pid file %s", path);
+		log_error("cannot open pid file %s", path);
 		return -1;
 	}
 	if (!is_plain(fd)) {
@@ -167,7 +167,7 @@ pidfile_remove(int fd, const char *path)
 	if (fd == -1)
 		return;
 	if (is_ours(fd) && is_same_file(fd, path) && unlink(path) == -1)
-		log_warn("pid file %s", path);
+		log_warn("cannot remove pid file %s", path);
 	close(fd);
 }
 

@@ -65,7 +65,7 @@ notify_init(void)
 	notify.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0);
 	if (notify.fd == -1)
-		log_warn("socket for messages to systemd");
+		log_warn("cannot open a socket for messages to systemd");
 	notify.watchdog_ms = watchdog_period();
 }
 
@@ -86,7 +86,8 @@ notify_send(const char *fmt, ...)
 		return;
 	if (sendto(notify.fd, text, (size_t)n, MSG_NOSIGNAL,
 		(struct sockaddr *)&notify.to, notify.len) == -1)
-		log_limited(&limit, log_warn, "message to systemd not sent");
+		log_limited(&limit, log_warn,
+		    "cannot send a message to systemd");
 }
 
 /* A newline in status would begin another assignment, so it is escaped. */
@@ -115,6 +116,14 @@ void
 notify_stopping(void)
 {
 	notify_send("STOPPING=1\nSTATUS=ending\n");
+}
+
+void
+notify_status(const char *status)
+{
+	char line[STATUS_MAX];
+
+	notify_send("STATUS=%s\n", text_vis(status, line, sizeof(line)));
 }
 
 void

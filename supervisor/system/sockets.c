@@ -114,7 +114,7 @@ unix_listen(const struct setup *setup, const char *path, mode_t mode)
 		    0);
 	if (fd == -1 || unix_bind(fd, &sa, mode) == -1 ||
 	    listen(fd, BACKLOG) == -1) {
-		log_error("socket %s", path);
+		log_error("cannot make socket %s", path);
 		if (fd != -1)
 			close(fd);
 		return -1;
@@ -306,7 +306,7 @@ unix_hook_listen(struct setup *setup, const char *path)
 
 	setup->listen_path = strdup(path);
 	if (setup->listen_path == NULL) {
-		log_error("socket %s", path);
+		log_error("cannot make socket %s", path);
 		return -1;
 	}
 	fd = unix_listen(setup, path, HOOK_MODE);
@@ -343,7 +343,7 @@ socket_remove(int *fd, const char *path)
 	close(*fd);
 	*fd = -1;
 	if (path != NULL && unlink(path) == -1 && errno != ENOENT)
-		log_warn("socket %s", path);
+		log_warn("cannot remove socket %s", path);
 }
 
 static void
@@ -444,7 +444,7 @@ sockets_ctl_mode(const struct setup *setup, const struct conf *conf)
 	const char *path = conf_str(conf, CONF_CTL_SOCK);
 
 	if (setup->ctl_fd != -1 && ctl_chmod(setup, path, ctl_mode(conf)) == -1)
-		log_warn("mode of %s", path);
+		log_warn("cannot set the mode of %s", path);
 }
 
 static void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fork and exec of our own programs.  A program gets no memory of the
- * supervisor, no descriptor but its channel, the log and /dev/null, and no
- * controlling terminal.
+ * supervisor, no descriptor but its channel, the pipe of its log lines and
+ * /dev/null, and no controlling terminal.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "common/log_line.h"
 #include "supervisor/system/system.h"
 
 #define CHILD_FD 3    /* the channel, in each of our programs */
@@ -35,12 +36,14 @@ others_close(void)
 		close(fd);
 }
 
-/* 0, 1 and 3; 2 stays the log. */
+/* 0 to 3.  log is never 3: it is made after fd. */
 static int
-descriptors_place(int fd)
+descriptors_place(int fd, int log)
 {
 	int null;
 
+	if (dup2(log, STDERR_FILENO) == -1)
+		return -1;
 	/* fd may be 3 already; dup2() would leave it close-on-exec. */
 	if (fd == CHILD_FD) {
 		if (fcntl(fd, F_SETFD, 0) == -1)
@@ -69,7 +72,8 @@ signals_reset(const sigset_t *mask)
  * arrives in the child would be reported to the event loop of the parent.
  */
 pid_t
-process_spawn(const char *path, char *const argv[], char *const envp[], int fd)
+process_spawn(const char *path, char *const argv[], char *const envp[], int fd,
+    int log)
 {
 	sigset_t all, none, old;
 	pid_t pid;
@@ -82,12 +86,13 @@ process_spawn(const char *path, char *const argv[], char *const envp[], int fd)
 	if (pid == 0) {
 		signals_reset(&none);
 		/*
-		 * The log may be the terminal of root's shell.  Only a process
-		 * of the terminal's session may put characters into its input
+		 * The service may run in root's shell.  Only a process of the
+		 * terminal's session may put characters into its input
 		 * (TIOCSTI), and the shell would run them.
 		 */
 		setsid();
-		if (descriptors_place(fd) == 0)
+		log_sink_set(log_record_send);
+		if (descriptors_place(fd, log) == 0)
 			execve(path, argv, envp);
 		log_error("cannot start %s", path);
 		_exit(127);

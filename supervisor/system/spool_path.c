@@ -100,7 +100,7 @@ old_spool_is_ours(const struct choice *c, int is_first_start)
 		return 0;
 	}
 	if (owner_write(c) == -1) {
-		log_warn("%s/" SPOOL_OWNER, c->path);
+		log_warn("cannot write %s/" SPOOL_OWNER, c->path);
 		return 0;
 	}
 	log_notice("%s/" SPOOL_USUAL

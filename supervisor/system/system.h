@@ -148,11 +148,11 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 /* spawn.c */
 /*
  * fork and exec of one of our own programs in a session of its own:
- * descriptor 3 is fd, 0 and 1 are /dev/null, envp is its whole environment.
- * The pid, or -1 with errno.
+ * descriptor 3 is fd, 2 is log, 0 and 1 are /dev/null, envp is its whole
+ * environment.  The pid, or -1 with errno.
  */
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
-    int fd);
+    int fd, int log);
 
 /* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
 char **env_worker(const struct conf *conf, enum role role);
@@ -173,6 +173,8 @@ void notify_init(void);
 void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
+/* Shows the text in `systemctl status`. */
+void notify_status(const char *status);
 void notify_watchdog(void);
 /* Interval in which systemd wants WATCHDOG=1, in ms; 0 = never. */
 unsigned notify_watchdog_ms(void);

@@ -37,7 +37,8 @@ descriptor_send(struct child *c, enum msg_type type, const struct writer *w,
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	if (copy == -1)
-		log_error("descriptor for %s", msg_name(type));
+		log_error("cannot duplicate the descriptor for %s",
+		    msg_name(type));
 	else
 		channel_send(c->channel, type, 0, w, copy);
 }
@@ -54,12 +55,13 @@ inflight_send(struct child *c)
 	inflight_free(c->inflight);
 	c->inflight = inflight_new(&fd);
 	if (c->inflight == NULL) {
-		log_warn("inflight page of the %s", role_name(c->role));
+		log_warn("cannot make the page for crashes of the %s",
+		    role_name(c->role));
 		return;
 	}
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
 	    -1) {
-		log_warn("seals of the inflight page of the %s",
+		log_warn("cannot seal the page for crashes of the %s",
 		    role_name(c->role));
 		inflight_free(c->inflight);
 		c->inflight = NULL;

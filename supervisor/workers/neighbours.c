@@ -37,8 +37,8 @@ link_connect(struct workers *w, struct link *link)
 	    down->state != CHILD_READY || down->channel == NULL)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1) {
-		log_error("channel between %s and %s", role_name(link->up),
-		    role_name(link->down));
+		log_error("cannot make the channel between %s and %s",
+		    role_name(link->up), role_name(link->down));
 		return;
 	}
 	evtimer_del(link->broken_timer);

@@ -76,11 +76,11 @@ child_init(struct workers *w, enum role role)
 }
 
 static pid_t
-worker_spawn(struct child *c, int fd)
+worker_spawn(struct child *c, int fd, int log)
 {
 	char level[8], path[4096];
-	char name[32], flag[] = "-d";
-	char *argv[] = { name, flag, level, NULL };
+	char name[32], records[] = "-p", flag[] = "-d";
+	char *argv[] = { name, records, flag, level, NULL };
 	char **env = env_worker(c->workers->conf, c->role);
 	pid_t pid = -1;
 
@@ -89,7 +89,7 @@ worker_spawn(struct child *c, int fd)
 	if (env != NULL &&
 	    snprintf(path, sizeof(path), "%s/%s",
 		c->workers->setup->program_dir, name) < (int)sizeof(path))
-		pid = process_spawn(path, argv, env, fd);
+		pid = process_spawn(path, argv, env, fd, log);
 	env_free(env);
 	return pid;
 }
@@ -113,13 +113,16 @@ child_reset(struct child *c)
 void
 child_start(struct child *c)
 {
-	int fds[2] = { -1, -1 };
+	int fds[2] = { -1, -1 }, log = -1;
 
 	child_reset(c);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1 ||
-	    (c->pid = worker_spawn(c, fds[1])) == -1)
+	    (c->log = log_pipe_new(c->workers->base, role_name(c->role),
+		 &log)) == NULL ||
+	    (c->pid = worker_spawn(c, fds[1], log)) == -1)
 		goto fail;
 	close(fds[1]);
+	close(log);
 	CRASH_POINT("supervisor.spawned");
 	c->state = CHILD_STARTED;
 	log_info("the %s is started (pid %d)", role_name(c->role), (int)c->pid);
@@ -134,6 +137,10 @@ fail:
 		close(fds[0]);
 		close(fds[1]);
 	}
+	if (log != -1)
+		close(log);
+	log_pipe_free(c->log);
+	c->log = NULL;
 	timer_set(c->restart, restart_delay(c->failures));
 }
 
@@ -142,11 +149,12 @@ child_kill(struct child *c, const char *why)
 {
 	if (c->pid == 0)
 		return;
+	log_about(LOG_ID_WORKER_KILLED, NULL, 0);
 	log_warnx("the %s (pid %d) is killed: %s", role_name(c->role),
 	    (int)c->pid, why);
 	c->kill_reason = why;
 	if (kill(c->pid, SIGKILL) == -1)
-		log_error("kill %d", (int)c->pid);
+		log_error("cannot kill process %d", (int)c->pid);
 }
 
 /* A worker that is not ready has no work under way: it is killed. */
@@ -186,13 +194,14 @@ exit_log(struct child *c, const char *how, unsigned wait)
 		log_info("the %s %s", role_name(c->role), how);
 	else if (stopping)
 		log_warnx("the %s %s", role_name(c->role), c->last_exit);
-	else if (wait == 0)
+	else if (wait == 0) {
+		log_about(LOG_ID_WORKER_ENDED, NULL, 0);
 		log_errorx("the %s (pid %d) %s; restart now",
 		    role_name(c->role), (int)c->pid, c->last_exit);
-	else
-		log_errorx("the %s (pid %d) %s; restart in %u.%u s",
-		    role_name(c->role), (int)c->pid, c->last_exit, wait / 1000,
-		    wait % 1000 / 100);
+	} else
+		log_about(LOG_ID_WORKER_ENDED, NULL, 0);
+	log_errorx("the %s (pid %d) %s; restart in %u.%u s", role_name(c->role),
+	    (int)c->pid, c->last_exit, wait / 1000, wait % 1000 / 100);
 }
 
 static unsigned
@@ -229,6 +238,9 @@ child_exited(struct child *c, int status)
 	char how[256];
 	unsigned wait;
 
+	/* Its last lines are before the line of its end. */
+	log_pipe_free(c->log);
+	c->log = NULL;
 	exit_reason_text(w->setup->kmsg, c->pid, status, how, sizeof(how));
 	wait = restart_delay_after(c);
 	exit_log(c, how, wait);

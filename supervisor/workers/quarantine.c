@@ -14,8 +14,6 @@
 
 #include "supervisor/workers/workers.h"
 
-#define CRASHES_MAX 2
-
 static struct crash_record *
 crash_record_of(struct workers *w, const struct run_key *key)
 {
@@ -86,12 +84,13 @@ quarantine_note_exit(struct child *c, int status)
 		return;
 	s = crash_record_of(w, &key);
 	s->crashes++;
-	if (s->crashes < CRASHES_MAX) {
+	if (s->crashes < QUARANTINE_CRASHES) {
 		log_warnx("the %s crashed while it handled %s; after another "
 			  "crash the run is put in quarantine",
 		    role_name(c->role), run_key_text(&key));
 		return;
 	}
+	log_about(LOG_ID_QUARANTINED, key.cluster, key.job);
 	log_errorx("the %s crashed again while it handled %s: the run is put "
 		   "in quarantine",
 	    role_name(c->role), run_key_text(&key));
@@ -108,7 +107,7 @@ quarantine_send_all(struct child *c)
 	unsigned i;
 
 	for (i = 0; i < w->n_crash_records; i++) {
-		if (w->crash_records[i].crashes >= CRASHES_MAX)
+		if (w->crash_records[i].crashes >= QUARANTINE_CRASHES)
 			quarantine_send(c, &w->crash_records[i].key);
 	}
 }

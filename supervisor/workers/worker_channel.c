@@ -102,9 +102,11 @@ on_hello(struct child *c, struct reader *r)
 		return;
 	}
 	c->state = CHILD_SANDBOXED;
-	if (!c->workers->config_test)
+	if (!c->workers->config_test) {
+		log_about(LOG_ID_SANDBOX, NULL, 0);
 		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 		    (int)c->pid, c->layers);
+	}
 	c->workers->events->hello(c);
 }
 
@@ -182,6 +184,18 @@ on_peer_lost(struct child *c, uint64_t id, struct reader *r)
 }
 
 static void
+on_summary(struct child *c, struct reader *r)
+{
+	static struct summary s; /* large; one at a time */
+
+	summary_read(r, &s);
+	if (rd_end(r) == -1 || c->state != CHILD_READY)
+		channel_broken(c->channel, "summary");
+	else
+		c->workers->events->summary(c, &s);
+}
+
+static void
 on_frame(struct channel *channel, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
@@ -209,6 +223,9 @@ on_frame(struct channel *channel, const struct msg_header *h, struct reader *r,
 		break;
 	case MSG_PEER_LOST:
 		on_peer_lost(c, h->id, r);
+		break;
+	case MSG_SUMMARY:
+		on_summary(c, r);
 		break;
 	default:
 		/* The table allows more only from the parser. */

@@ -15,7 +15,9 @@
 #include "common/clock.h"
 #include "common/ctl.h"
 #include "common/ipc/channel.h"
+#include "common/summary.h"
 #include "common/worker/inflight.h"
+#include "supervisor/system/log_pipe.h"
 #include "supervisor/system/system.h"
 
 #define WORKERS	   4
@@ -37,6 +39,7 @@ struct child {
 	enum child_state state;
 	pid_t pid;		   /* 0 when down */
 	struct channel *channel;   /* NULL when down or broken */
+	struct log_pipe *log;	   /* its standard error; NULL when down */
 	struct inflight *inflight; /* of this process; may be NULL */
 	struct event *restart;	   /* timer: start it again */
 	struct event *deadline;	   /* timer: the grace is over */
@@ -72,7 +75,8 @@ struct crash_record {
 	struct run_key key;
 	unsigned crashes;
 };
-#define CRASH_RECORDS_MAX 64 /* then the oldest is dropped */
+#define CRASH_RECORDS_MAX  64 /* then the oldest is dropped */
+#define QUARANTINE_CRASHES 2  /* after these the run is in quarantine */
 
 /* Messages of a worker, after their payload was checked. */
 struct channel_events {
@@ -91,6 +95,7 @@ struct channel_events {
 	    const char *why);
 	/* The worker speaks another version of the protocol. */
 	void (*wrong_version)(struct child *c, const char *why);
+	void (*summary)(struct child *c, const struct summary *s);
 };
 
 struct child_ops {

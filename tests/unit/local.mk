@@ -14,8 +14,8 @@ include tests/unit/runner/confine/local.mk
 # All of a folder that only holds data is in the tarball.
 EXTRA_DIST += tests/unit/check.h tests/data
 
-dist_check_SCRIPTS += tests/unit/test_docs
-TESTS += tests/unit/test_docs
+dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages
+TESTS += tests/unit/test_docs tests/unit/test_messages
 
 check_PROGRAMS += test_wire
 TESTS += test_wire

@@ -18,7 +18,7 @@ rm -f /usr/sbin/policy-rc.d	# the packages may stop and restart the service
 service() { systemctl "$@" $name; }
 prop() { systemctl show -P "$1" $name; }
 install_version() { DEBIAN_FRONTEND=noninteractive dpkg --force-confold -i "$packages/${name}_$1"_*.deb; }
-version_is() { "$ADAPTER" -version 2>&1 | grep -q "$1"; }
+version_is() { [ "$(dpkg-query -W -f '${Version}' $name)" = "$1" ]; }
 has_ended() { wait_for $wait_long backend_has_ended "$1"; }
 
 lab_up

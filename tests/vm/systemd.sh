@@ -127,6 +127,7 @@ root_credential() {
 	is "in time: $((SECONDS - t0)) s" [ $((SECONDS - t0)) -lt 15 ]
 	is "its end was no failure" [ "$(prop Result)" = success ]
 	is "priorities arrive in the journal" [ -n "$(journalctl -q -u $name -p warning -o cat | head -n 1)" ]
+	is "messages have ids and the name of the process" [ -n "$(journalctl -q -u $name CC_WORKER=supervisor MESSAGE_ID=92b0fb70bb1d4e86a733d27899399a14 -o cat)" ]
 	is "the token is not in it" not grep -qF -- "$(cat "$TOKEN")" <(journal)
 	is "nothing denied by a filter" not grep -qiE 'SIGSYS|status=31' <(journal)
 	rm -r /etc/systemd/system/$name.service.d

@@ -33,7 +33,7 @@ wait $knocks
 say "$(cat "$T/log/knocks")"
 until [ "$EPOCHSECONDS" -ge $((begin + count / rate + life + 11)) ]; do sleep 0.2; done
 is "slurmctld has forgotten all of them" [ -z "$(SLURM_CONF=$SLURM_CONF "$T/bin/scontrol" show job -d -o)" ]
-say "spool: $(du -sk "$T/state/spool" | cut -f1) kB, $(ctl status | grep -E 'spool_runs|start_due' | tr -s ' ' | tr '\n' ';')"
+say "spool: $(du -sk "$T/state/spool" | cut -f1) kB, $(ctl status -v | grep -E 'spool_runs|start_due' | tr -s ' ' | tr '\n' ';')"
 took=$SECONDS
 backend_up
 stops() { [ "$(grep -c '"effect":"stop"' "$LEDGER")" -ge "$count" ]; }

@@ -55,7 +55,7 @@ for f in "$g"/*; do
 	lib send "unix:$T/run/ctl.sock" "$f" 2>/dev/null
 done
 is "the admin's door takes garbage" same_pids
-ctl_works() { ctl status | grep -q '^collector'; }
+ctl_works() { ctl status -v | grep -q '^collector'; }
 is "and works" ctl_works
 as labalice "$CTL" -s "$T/run/ctl.sock" status >/dev/null 2>&1
 is "it is shut for others" [ $? -ne 0 ]

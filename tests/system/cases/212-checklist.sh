@@ -41,7 +41,7 @@ is "Slurm's version, cluster and user" \
 is "nodes and GPUs" has '^ok   [0-9]+ nodes, 2 with GPUs, gpuPciAddrs matches$'
 is "PrologSlurmctld" has "^ok   PrologSlurmctld calls this hook \($hook\)$"
 is "EpilogSlurmctld" has "^ok   EpilogSlurmctld calls this hook"
-is "cc-backend and its clusters" has '^ok   cc-backend 1\.5 or newer at 127\.0\.0\.1:[0-9]+: .*alpha'
+is "cc-backend and its clusters" has '^ok   cc-backend 1\.5 or newer at 127\.0\.0\.1:[0-9]+: has the clusters alpha; the token is valid for 8[0-9] d'
 is "the cluster in cc-backend" has '^ok   cc-backend has the cluster alpha$'
 is "NATS" has '^ok   NATS: connected to '
 is "the spool and its space" has "^ok   spool $T/state/spool \(made at the start\): writable, [0-9.]+ GiB free"
@@ -56,6 +56,21 @@ before=$(stat -c '%i %Y' "$T/state/spool/spool.db")
 is "while the daemon runs: exit status 0" check
 is "the list names the daemon" has "^ok   hook socket .*: the daemon \(pid $suite_pid\) listens$"
 is "the daemon has logged nothing of it" not logged 'WARN|ERROR'
+gpus() { ctl gpus >"$T/log/gpus" 2>&1; }
+agree() { gpus && [ "$(grep -c 'result        all agree$' "$T/log/gpus")" = "$1" ]; }
+is "gpus: each of the two classes of nodes agrees" wait_for 10 agree 2
+conf 'gpuPciAddrs={"^n3$":["00000000:00:00.0"]}'
+is "gpuPciAddrs is wrong: reload" ctl reload
+is "gpus names what differs" gpus
+sed 's/^/      /' "$T/log/gpus"
+is "for the node without addresses" grep -q 'gpuPciAddrs has no addresses for these nodes' "$T/log/gpus"
+is "for the node with too few" grep -q 'another number of GPUs than Slurm' "$T/log/gpus"
+# the proposed value, as it is printed
+conf "gpuPciAddrs=$(sed -n '/^"gpuPciAddrs": {$/,$p' "$T/log/gpus" | sed '1s/^"gpuPciAddrs": //')"
+is "the proposed value is taken" ctl reload
+is "and fits" agree 1
+is "the JSON form has rows of Slurm and of cc-backend" \
+    lib get - gpus 0 cluster <<<"$(ctl -j gpus)" >/dev/null
 is "its spool is the same file" [ "${before% *}" = "$(stat -c %i "$T/state/spool/spool.db")" ]
 suite_down
 

@@ -33,7 +33,7 @@ daemon_start() {	# NAME
 	    >>"$T/log/suite.$1" 2>&1 </dev/null &
 	daemon[$1]=$!
 }
-is_up() { "$CTL" -c "$T/etc/$1.json" status >"$T/status.$1" 2>/dev/null; }
+is_up() { "$CTL" -c "$T/etc/$1.json" queue >"$T/status.$1" 2>/dev/null; }
 daemon_stop() {
 	kill "${daemon[$1]}" && wait "${daemon[$1]}"
 	unset "daemon[$1]"

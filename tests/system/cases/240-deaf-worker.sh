@@ -15,7 +15,7 @@ for role in listener submitter collector runner; do
 done
 t0=$SECONDS
 kill -STOP "${old[listener]}" "${old[submitter]}"
-ctl status >"$T/log/status" 2>&1
+ctl status -v >"$T/log/status" 2>&1
 rc=$?
 is "status comes all the same, and says that it is not whole" [ $rc = 1 ]
 say "after $((SECONDS - t0)) s"

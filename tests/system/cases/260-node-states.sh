@@ -84,7 +84,7 @@ fault '{"match":"nodestate","action":"status","status":500}'
 scancel "$c" "$d"
 is "n3: idle, after one failure" wait_for 40 state_is n3 "idle cpus 0 gpus 0 jobs 0"
 is "n4: idle" state_is n4 "idle cpus 0 gpus 0 jobs 0"
-is "cc-backend counts as up" eval 'ctl status | grep -qE "backend +up"'
+is "cc-backend counts as up" eval 'ctl status -v | grep -qE "backend +up"'
 faults_off
 is "the jobs went their way" compare --wait 60 --expect 4
 

@@ -40,7 +40,7 @@ run() {
 right() { is "$1" compare --short 2 --wait 60 --expect $all --quiet; }
 runs() { job_state_is "$1" RUNNING; }
 compared() { grep -c 'compared with cc-backend' "$SUITE_LOG"; }
-is_down() { ctl status | grep -qE '^ *backend +(down|coming back)'; }
+is_down() { ctl status -v | grep -qE '^ *backend +(down|coming back)'; }
 compared_since() { [ "$(compared)" -gt "$1" ]; }
 
 # Set back, slurmctld starts no job until its clock is where it was.

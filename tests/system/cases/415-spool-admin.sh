@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
 spool_has() { [ "$(ctl -j status | lib get - status submitter spool_runs)" -ge "$1" ]; }
-serves() { ctl status >/dev/null 2>&1; }
+serves() { ctl queue >/dev/null 2>&1; }
 as_laboper() { as laboper "$CTL" -s "$T/run/ctl.sock" "$@"; }
 denied() { as_laboper "$@" 2>&1 | grep -q 'not allowed'; }
 no_copy_left() { [ ! -e "$T/state/spool/spool.import" ]; }

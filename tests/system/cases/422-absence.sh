@@ -48,7 +48,7 @@ mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
 conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=2
 suite_up
 hooks_on
-denied() { ctl status 2>/dev/null | grep -qE "^ *denied +$1"; }
+denied() { ctl status -v 2>/dev/null | grep -qE "^ *denied +$1"; }
 one labbob 1 -n1 -J "a witness for accounting"
 wait_for 40 backend_has_ended "$mix_id"
 one labalice 600 -n1 -J "one for squeue"

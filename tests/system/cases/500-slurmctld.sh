@@ -10,8 +10,8 @@ backend_up
 conf slurmPollInterval=1 ccPollInterval=4
 suite_up
 hooks_on
-prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" status >/dev/null; }
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 stops() { grep -c '"effect":"stop"' "$LEDGER"; }
 one labalice 300 -n2 -J stays
 stays=$mix_id

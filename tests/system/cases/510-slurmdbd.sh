@@ -11,8 +11,8 @@ backend_up
 conf slurmPollInterval=1 ccPollInterval=4 slurmAccountingLag=60
 suite_up
 hooks_on
-prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" status >/dev/null; }
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 cursor() { status '^ *cursor '; }
 away=20
 [ -z "${CSA_LONG:-}" ] || away=1800

@@ -11,7 +11,7 @@ backend_up
 conf slurmPollInterval=1 ccPollInterval=4
 suite_up
 hooks_on
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 job_line() { backend_jobs | grep "\"jobId\": $1,"; }
 in_state() { job_line "$1" | grep -q "\"jobState\": \"$2\""; }
 with_threads() { job_line "$1" | grep -q '"hwthreads": \['; }

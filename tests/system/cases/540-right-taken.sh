@@ -12,13 +12,13 @@ conf slurmPollInterval=1 ccPollInterval=3
 suite_up
 hooks_on
 stops() { grep -c '"effect":"stop"' "$LEDGER"; }
-cursor() { ctl status | grep -E '^ *cursor '; }
+cursor() { ctl status -v | grep -E '^ *cursor '; }
 for ((i = 0; i < 8; i++)); do
 	one labalice 600 -n1 -J stays
 done
 last=$mix_id
 is "eight jobs run" wait_for 60 backend_has "$last"
-wait_for 20 sh -c "'$CTL' -s '$T/run/ctl.sock' status | grep -q 'cursor *[0-9].*T'"
+wait_for 20 sh -c "'$CTL' -s '$T/run/ctl.sock' status -v | grep -q 'cursor *[0-9].*T'"
 sleep 2
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
 sleep 3

@@ -12,7 +12,7 @@ dbd_private() {	# LIST
 	lab ctl stop slurmdbd
 	lab ctl start slurmdbd
 }
-right_is() { ctl status | grep -E '^ +right ' | grep -q "$1"; }
+right_is() { ctl status -v | grep -E '^ +right ' | grep -q "$1"; }
 dbd_private jobs,users
 told() { sacctmgr -n -P show configuration | sed '1,/^SlurmDBD configuration/d' | grep -q '^PrivateData *= *jobs'; }
 told || skip "$(sacct --version) does not tell what slurmdbd hides"

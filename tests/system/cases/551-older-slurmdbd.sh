@@ -13,7 +13,7 @@ conf slurmPollInterval=1 ccPollInterval=3
 suite_up
 hooks_on
 stops() { grep -c '"effect":"stop"' "$LEDGER"; }
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 cursor() { status '^ *cursor '; }
 db() { "mariadb$1" --no-defaults -S "$T/slurm/run/mysql.sock" -uroot "${@:2}"; }
 

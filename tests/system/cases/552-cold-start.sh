@@ -29,7 +29,7 @@ ended_before() {
 	long=$(sed -n 's/.*"duration": \([0-9]*\).*/\1/p' <<<"$row")
 	[ $((start + long)) -lt "$2" ]
 }
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 one labbob 1 -n1 -J "ends before"
 for ((i = 0; i < 5; i++)); do
 	one labalice 600 -n1 -J stays

@@ -23,7 +23,7 @@ suite_up
 hooks_on
 hook="$ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
 "$LAB/slurm" hook "$beta" "$hook"
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 beta_count=0
 beta_one() {	# SECONDS OPTION...: a job of beta's; its id in beta_id
 	local seconds=$1

@@ -37,7 +37,7 @@ done
 conf "slurmBinDir=$bin" sandbox=off slurmPollInterval=1 ccPollInterval=4
 suite_up
 hooks_on
-status() { ctl status 2>/dev/null | grep -E "$1"; }
+status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 is "the limit is found" wait_for 20 logged 'limits requests \(bucket 60, refill 4 in 1 s\)'
 for ((i = 0; i < 4; i++)); do
 	one labalice 4 -n$((1 + i % 3)) -J "single-$i"

@@ -7,6 +7,7 @@ it says; and that what it sends is the message a daemon expects.
 """
 import json
 import os
+import re
 import resource
 import socket
 import subprocess
@@ -158,6 +159,9 @@ quiet("stdout and stderr closed", "-socket", sock, preexec_fn=lambda: [os.close(
 
 status, _, err = hook("-help")
 is_("-help says how, status 0", status == 0 and "-config" in err and "-daemon" in err, err)
+said = subprocess.run([adapter, "-version"], check=False, capture_output=True)
+is_("-version prints name and version, status 0", said.returncode == 0 and
+    re.fullmatch(rb"cc-slurm-adapter \d+\.\d+\.\d+\n", said.stdout), said)
 status, _, err = hook("-nonsense")
 is_("an unknown flag is named, status 2", status == 2 and "nonsense" in err,
     "status %d %s" % (status, err))

@@ -5,6 +5,11 @@ TESTS += test_time_text
 test_time_text_SOURCES = tests/unit/common/test_time_text.c
 test_time_text_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_summary
+TESTS += test_summary
+test_summary_SOURCES = tests/unit/common/test_summary.c
+test_summary_LDADD = common/libcommon.a
+
 check_PROGRAMS += test_array
 TESTS += test_array
 test_array_SOURCES = tests/unit/common/test_array.c
@@ -54,6 +59,11 @@ check_PROGRAMS += test_msg
 TESTS += test_msg
 test_msg_SOURCES = tests/unit/common/test_msg.c
 test_msg_LDADD = common/libcommon.a
+
+check_PROGRAMS += test_nodelist
+TESTS += test_nodelist
+test_nodelist_SOURCES = tests/unit/common/test_nodelist.c
+test_nodelist_LDADD = common/libcommon.a
 
 check_PROGRAMS += test_job
 TESTS += test_job

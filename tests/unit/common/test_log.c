@@ -3,11 +3,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_line.h"
 #include "tests/unit/check.h"
 
 static char got[8192];
@@ -86,12 +87,84 @@ test_long(void)
 	CHECK_STR(got + n - 24, "... (1 more suppressed)\n");
 }
 
+/* A worker's lines as records, read as the supervisor reads them. */
+static void
+test_records(void)
+{
+	char cluster[LOG_CLUSTER_MAX];
+	struct log_line line = { .sender = "x" };
+
+	log_begin();
+	log_sink_set(log_record_send);
+	log_about(LOG_ID_RUN_REJECTED, "alpha", 4711);
+	log_warnx("refused:\n<0,0,0,>forged");
+	log_about(LOG_ID_NONE, "a>b", 1);
+	log_notice("bad name");
+	log_info("not at this level");
+	log_sink_set(log_line_send);
+	log_end();
+	CHECK(strstr(got, "\n<3,0,1,>bad name\n") != NULL);
+	*strchr(got, '\n') = '\0';
+	CHECK_INT(log_record_read(got, cluster, &line), 0);
+	CHECK_INT(line.kind, LOG_WARN);
+	CHECK_INT(line.id, LOG_ID_RUN_REJECTED);
+	CHECK_INT(line.job, 4711);
+	CHECK_STR(line.cluster, "alpha");
+	CHECK_STR(line.text, "refused:\\n<0,0,0,>forged");
+	CHECK_STR(line.sender, "x");
+}
+
+static void
+test_bad_records(void)
+{
+	static const char *const bad[] = { "", "<", "<1", "<1,0,0", "<1,0,0,",
+		"<7,0,0,>t", "<-1,0,0,>t", "<1, 0,0,>t", "<1,999,0,>t",
+		"<1,0,0,a b>t", "<1,0,0,a\x1b>t", "text" };
+	char cluster[LOG_CLUSTER_MAX];
+	struct log_line line;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_INT(log_record_read(bad[i], cluster, &line), -1);
+}
+
+/* The pipe is full: nothing waits, and the lost lines are counted. */
+static void
+test_record_lost(void)
+{
+	char page[4096] = "", text[128] = "";
+	int fds[2], i;
+
+	CHECK_INT(pipe2(fds, O_NONBLOCK), 0);
+	saved = dup(STDERR_FILENO);
+	dup2(fds[1], STDERR_FILENO);
+	log_sink_set(log_record_send);
+	while (write(fds[1], page, sizeof(page)) > 0)
+		continue;
+	for (i = 0; i < 3; i++)
+		log_warnx("lost %d", i);
+	while (read(fds[0], page, sizeof(page)) > 0)
+		continue;
+	log_warnx("kept");
+	dup2(saved, STDERR_FILENO);
+	log_sink_set(log_line_send);
+	CHECK(read(fds[0], text, sizeof(text) - 1) > 0);
+	CHECK_STR(text,
+	    "<2,0,0,>3 log lines are lost: the pipe to the supervisor was "
+	    "full\n<2,0,0,>kept\n");
+	close(fds[0]);
+	close(fds[1]);
+	close(saved);
+}
+
 int
 main(void)
 {
-	unsetenv("JOURNAL_STREAM");
 	log_init("test", LOG_LEVEL_WARN);
 	test_limit();
 	test_long();
+	test_records();
+	test_bad_records();
+	test_record_lost();
 	return check_done();
 }

@@ -9,3 +9,18 @@ check_PROGRAMS += test_ctl_print
 TESTS += test_ctl_print
 test_ctl_print_SOURCES = tests/unit/ctl/test_print.c
 test_ctl_print_LDADD = ctl/libctl.a common/libcommon.a
+
+check_PROGRAMS += test_ctl_gpus
+TESTS += test_ctl_gpus
+test_ctl_gpus_SOURCES = tests/unit/ctl/test_gpus.c
+test_ctl_gpus_LDADD = ctl/libctl.a common/libcommon.a
+
+check_PROGRAMS += test_ctl_watch
+TESTS += test_ctl_watch
+test_ctl_watch_SOURCES = tests/unit/ctl/test_watch.c
+test_ctl_watch_LDADD = ctl/libctl.a common/libcommon.a
+
+dist_check_SCRIPTS += tests/unit/ctl/test_completion tests/unit/ctl/test_schema \
+	tests/unit/ctl/test_manual tests/unit/ctl/test_terminal
+TESTS += tests/unit/ctl/test_completion tests/unit/ctl/test_schema \
+	tests/unit/ctl/test_manual tests/unit/ctl/test_terminal

@@ -45,6 +45,14 @@ test_good_lines(void)
 	CHECK_STR(args.socket, "/tmp/x");
 	CHECK_INT(args.req.flags, CTL_FLAG_REJECTED);
 	CHECK_INT(args.req.limit, 7);
+	CHECK_INT(args.verbose, 0);
+	CHECK_INT(args.no_color, 0);
+	CHECK_STR(parse(&args, "--no-color status -v"), NULL);
+	CHECK_INT(args.req.verb, CTL_STATUS);
+	CHECK_INT(args.verbose, 1);
+	CHECK_INT(args.no_color, 1);
+	CHECK_STR(parse(&args, "watch"), NULL);
+	CHECK_INT(args.watch, 1);
 	CHECK_STR(parse(&args, "retry 5 6"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_INT(args.req.ids[1], 6);
@@ -102,11 +110,12 @@ static void
 test_bad_lines(void)
 {
 	static const char *const bad[] = { "", "-x status", "-s", "nonsense",
-		"-c", "-c /x -s /y status", "status 5", "queue --all", "retry",
-		"retry --all 5", "retry 0", "retry 5x", "retry -5", "drop",
-		"drop --all", "sync 5", "sync --job", "sync --job x",
-		"queue --cluster", "sync --direction up", "sync --limit 0",
-		"sync --job 5 --force", "sync --direction",
+		"-c", "-c /x -s /y status", "status 5", "status -v 5",
+		"-v status", "watch 5", "-j watch", "queue --no-color",
+		"queue --all", "retry", "retry --all 5", "retry 0", "retry 5x",
+		"retry -5", "drop", "drop --all", "sync 5", "sync --job",
+		"sync --job x", "queue --cluster", "sync --direction up",
+		"sync --limit 0", "sync --job 5 --force", "sync --direction",
 		"queue --direction start", "repair --job 5", "log", "log 6",
 		"log loud", "log 1 2", "backfill", "backfill --status --cancel",
 		"backfill --from 5 --cancel", "backfill --status --dry-run",

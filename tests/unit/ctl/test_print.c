@@ -9,6 +9,9 @@
 #include "ctl/ctl.h"
 #include "tests/unit/check.h"
 
+static struct style plain;
+static int verbose = 1;
+
 /* What print writes to standard output, into buf. */
 static void
 printed(const struct ctl_reply *a, unsigned verb, char *buf, size_t size)
@@ -20,7 +23,7 @@ printed(const struct ctl_reply *a, unsigned verb, char *buf, size_t size)
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
 	if (verb == CTL__COUNT)
-		print_text(a);
+		print_text(a, &plain, verbose);
 	else
 		print_json(a, verb);
 	fflush(stdout);
@@ -65,19 +68,20 @@ test_rows(void)
 	wr_clear(&w);
 	printed(&a, CTL_STATUS, out, sizeof(out));
 	CHECK_STR(out,
-	    "{\"result\":\"ok\",\"text\":\"\",\"status\":"
+	    "{\"version\":1,\"result\":\"ok\",\"text\":\"\",\"status\":"
 	    "{\"collector\":{\"cursor\":[17,\"018\"]},\"submitter\":"
 	    "{\"backend\":\"down: \\\"\\u001b[2J\\ufffd\\u000a\"}},\"queue\":"
 	    "[{\"cluster\":\"alpha\",\"job\":5,\"start\":1,\"what\":\"start\","
 	    "\"to\":\"rest\",\"tries\":0,\"due\":null,\"state\":\"due\","
-	    "\"reason\":\"x\"}]}\n");
+	    "\"reason\":\"x\"}],\"problems\":[]}\n");
 	printed(&a, CTL__COUNT, out, sizeof(out));
 	CHECK(strstr(out, "collector\n  cursor   17\n") == out);
 	CHECK(strchr(out, '\x1b') == NULL);
-	CHECK(strstr(out, "alpha") != NULL);
+	CHECK(strstr(out, "\n5   ") != NULL);
 	reply_clear(&a);
 	printed(&a, CTL_QUEUE, out, sizeof(out));
-	CHECK_STR(out, "{\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
+	CHECK_STR(out,
+	    "{\"version\":1,\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
 }
 
 /* A counter has one family, whether its sender names it with _total or not. */
@@ -134,10 +138,115 @@ test_metrics(void)
 	reply_clear(&a);
 }
 
+static void
+row_add(struct ctl_reply *a, unsigned table, const char *f0, const char *f1,
+    const char *f2, const char *f3)
+{
+	struct writer w;
+
+	wr_init(&w, 65536);
+	ctl_row(&w, table, f0, f1, f2, f3, NULL);
+	add(a, &w);
+	wr_clear(&w);
+}
+
+/* What an admin sees first: the sentence, the problems, then groups. */
+static void
+test_status(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	char out[4096];
+
+	row_add(&a, CTL_T_SUMMARY, "degraded", "5", "0", "DEGRADED since");
+	row_add(&a, CTL_T_PROBLEM, "NATS", "1", "submitter", "no\nbroker");
+	row_add(&a, CTL_T_STATUS, "supervisor", "uptime", "93600", NULL);
+	row_add(&a, CTL_T_STATUS, "listener", "state", "starting", NULL);
+	row_add(&a, CTL_T_STATUS, "listener", "restarts", "2", NULL);
+	row_add(&a, CTL_T_STATUS, "listener", "events_received", "1234567",
+	    NULL);
+	row_add(&a, CTL_T_STATUS, "listener", "events_dropped", "0", NULL);
+	row_add(&a, CTL_T_STATUS, "collector", "beta.right", "operator", NULL);
+	row_add(&a, CTL_T_STATUS, "collector", "xright", "hidden", NULL);
+	row_add(&a, CTL_T_STATUS, "collector", "slurmctld",
+	    "last answer 2100-01-01T00:00:00+00:00", NULL);
+	row_add(&a, CTL_T_STATUS, "submitter", "spool_bytes", "1536", NULL);
+	CHECK(reply_is_degraded(&a));
+	verbose = 0;
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	verbose = 1;
+	CHECK(strstr(out, "DEGRADED since\n\nProblems\n  for ") == out);
+	CHECK(strstr(out, "  no\\nbroker\n\nProcesses\n") != NULL);
+	CHECK(strstr(out, "  supervisor             serving   for 1 d 2 h\n") !=
+	    NULL);
+	CHECK(strstr(out, "  starting  for 0 s, 2 restarts\n") != NULL);
+	CHECK(strstr(out, "\nHooks\n  received               1,234,567\n") !=
+	    NULL);
+	CHECK(strstr(out, "dropped") == NULL);
+	CHECK(strstr(out, "  right of beta          operator\n") != NULL);
+	CHECK(strstr(out, "hidden") == NULL);
+	CHECK(strstr(out, "  slurmctld              last answer in ") != NULL);
+	CHECK(strstr(out, "  in use                 1.5 KiB\n") != NULL);
+	printed(&a, CTL_STATUS, out, sizeof(out));
+	CHECK(strstr(out,
+		  "\"summary\":{\"state\":\"degraded\",\"since\":5,"
+		  "\"not_listed\":0,\"sentence\":\"DEGRADED since\"}") != NULL);
+	reply_clear(&a);
+	row_add(&a, CTL_T_SUMMARY, "ok", "0", "0", "OK: ");
+	CHECK(!reply_is_degraded(&a));
+	printed(&a, CTL_STATUS, out, sizeof(out));
+	CHECK(strstr(out, "\"problems\":[]") != NULL);
+	reply_clear(&a);
+}
+
+static void
+queue_add(struct ctl_reply *a, const char *cluster, const char *to,
+    const char *reason, const char *age)
+{
+	struct writer w;
+
+	wr_init(&w, 65536);
+	ctl_row(&w, CTL_T_QUEUE, cluster, "4711", "1763820000", "stop", to,
+	    "12", "75", "ended, waits for commit", reason, age, NULL);
+	add(a, &w);
+	wr_clear(&w);
+}
+
+static void
+test_queue(void)
+{
+	static const char why[] = "500: the database of cc-backend is locked";
+	struct ctl_reply a = { .n = 0 };
+	char out[4096];
+
+	queue_add(&a, "alpha", "rest", why, "93600");
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK_STR(out,
+	    "JOB   START                      AGE  WHAT  TRIES  NEXT   STATE"
+	    "                    REASON\n"
+	    "4711  2025-11-22T14:00:00+00:00  1 d  stop  12     1 min  ended, "
+	    "waits for commit  500: the database of cc-backend is locked\n");
+	plain.width = 80;
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	plain.width = 0;
+	CHECK_STR(out,
+	    "JOB   AGE  WHAT  TRIES  NEXT   STATE                    REASON\n"
+	    "4711  1 d  stop  12     1 min  ended, waits for commit  500: the "
+	    "database of cc~\n");
+	queue_add(&a, "beta", "nats", "", "0");
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK(strstr(out, "JOB   CLUSTER  START ") == out);
+	CHECK(strstr(out, "WHAT  TO    TRIES") != NULL);
+	CHECK(strstr(out, "beta ") != NULL);
+	reply_clear(&a);
+}
+
 int
 main(void)
 {
+	setenv("TZ", "UTC", 1);
 	test_rows();
+	test_status();
+	test_queue();
 	test_metrics();
 	test_family();
 	return check_done();

@@ -14,11 +14,6 @@ test_nats_message_SOURCES = tests/unit/submitter/payload/test_nats_message.c \
 	tests/unit/submitter/payload/sample.h
 test_nats_message_LDADD = $(PAYLOAD_LIBS)
 
-check_PROGRAMS += test_nodelist
-TESTS += test_nodelist
-test_nodelist_SOURCES = tests/unit/submitter/payload/test_nodelist.c
-test_nodelist_LDADD = $(PAYLOAD_LIBS)
-
 check_PROGRAMS += test_payload
 TESTS += test_payload
 test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \

@@ -29,6 +29,15 @@ check_PROGRAMS += test_sockets
 TESTS += test_sockets
 test_sockets_SOURCES = tests/unit/supervisor/system/test_sockets.c
 test_sockets_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_log_output test_log_pipe
+TESTS += test_log_output test_log_pipe
+test_log_output_SOURCES = tests/unit/supervisor/system/test_log_output.c \
+	tests/unit/supervisor/system/log_capture.h
+test_log_output_LDADD = $(SYSTEM_LIBS)
+test_log_pipe_SOURCES = tests/unit/supervisor/system/test_log_pipe.c \
+	tests/unit/supervisor/system/log_capture.h
+test_log_pipe_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_log_pipe_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_spawn
 TESTS += test_spawn
 test_spawn_SOURCES = tests/unit/supervisor/system/test_spawn.c
@@ -58,6 +67,11 @@ test_children_LDADD = $(SUPERVISOR_LIBS)
 test_control_SOURCES = tests/unit/supervisor/test_control.c
 test_control_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_control_LDADD = $(SUPERVISOR_LIBS)
+check_PROGRAMS += test_sentence
+TESTS += test_sentence
+test_sentence_SOURCES = tests/unit/supervisor/test_sentence.c
+test_sentence_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_sentence_LDADD = $(SUPERVISOR_LIBS)
 check_PROGRAMS += test_options test_parser_process test_reload
 TESTS += test_options test_parser_process test_reload
 test_options_SOURCES = tests/unit/supervisor/test_options.c

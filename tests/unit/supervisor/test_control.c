@@ -134,7 +134,7 @@ static const struct channel_ops channel_ops = { .on_frame = on_frame,
 
 /* The worker answers with one row: 1 when its channel breaks. */
 static int
-row_breaks(struct child *c, const char *process)
+row_breaks(struct child *c, unsigned table, const char *process)
 {
 	struct writer row;
 	int fds[2];
@@ -144,7 +144,7 @@ row_breaks(struct child *c, const char *process)
 	c->channel = channel_new(sup.base, fds[0], ROLE_SUPERVISOR, c->role,
 	    &channel_ops, c);
 	wr_init(&row, ROWS_MAX);
-	ctl_row(&row, CTL_T_STATUS, process, "spool_dir", "/etc", NULL);
+	ctl_row(&row, table, process, "spool_dir", "/etc", NULL);
 	control_row(c, 1, row.buf, row.len);
 	wr_clear(&row);
 	event_base_loop(sup.base, EVLOOP_NONBLOCK);
@@ -161,10 +161,13 @@ test_rows(void)
 
 	c->workers = &sup.workers;
 	c->role = ROLE_LISTENER;
-	CHECK_INT(row_breaks(c, "listener"), 0);
-	CHECK_INT(row_breaks(c, "supervisor"), 1);
-	CHECK_INT(row_breaks(c, "submitter"), 1);
-	CHECK_INT(row_breaks(c, ""), 1);
+	CHECK_INT(row_breaks(c, CTL_T_STATUS, "listener"), 0);
+	CHECK_INT(row_breaks(c, CTL_T_STATUS, "supervisor"), 1);
+	CHECK_INT(row_breaks(c, CTL_T_STATUS, "submitter"), 1);
+	CHECK_INT(row_breaks(c, CTL_T_STATUS, ""), 1);
+	/* The sentence is the supervisor's. */
+	CHECK_INT(row_breaks(c, CTL_T_SUMMARY, "ok"), 1);
+	CHECK_INT(row_breaks(c, CTL_T_PROBLEM, "listener"), 1);
 }
 
 int

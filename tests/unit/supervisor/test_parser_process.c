@@ -144,6 +144,7 @@ main(int argc, char **argv)
 	run("end+", "conf-end of 5 bytes: too long");
 	run("silent", "ended without an answer");
 
+	log_pipe_free(sup.parser_log);
 	event_base_free(sup.base);
 	CHECK_INT(unlink(path), 0);
 	CHECK_INT(rmdir(dir), 0);

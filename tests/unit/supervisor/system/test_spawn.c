@@ -68,7 +68,7 @@ shell_main(const char *self, const char *terminal, int fd)
 		return 1;
 	snprintf(session, sizeof(session), "%d", (int)getsid(0));
 	snprintf(path, sizeof(path), "%s", self);
-	return status_of(process_spawn(path, argv, envp, fd));
+	return status_of(process_spawn(path, argv, envp, fd, STDERR_FILENO));
 }
 
 static void

@@ -74,6 +74,13 @@ on_wrong_version(struct child *c, const char *why)
 	snprintf(called, sizeof(called), "version");
 }
 
+static void
+on_summary(struct child *c, const struct summary *s)
+{
+	snprintf(called, sizeof(called), "summary %s %u %s", role_name(c->role),
+	    (unsigned)s->waiting, s->problems[0].text);
+}
+
 static const struct channel_events events = {
 	.hello = on_hello,
 	.conf_ok = on_conf_ok,
@@ -83,6 +90,7 @@ static const struct channel_events events = {
 	.ctl_end = on_ctl_end,
 	.peer_lost = on_peer_lost,
 	.wrong_version = on_wrong_version,
+	.summary = on_summary,
 };
 
 /* A listener that was started, with an open channel. */
@@ -186,6 +194,7 @@ message(enum msg_type type, enum child_state state, const struct writer *w,
 static void
 test_lengths(void)
 {
+	static struct summary s;
 	struct writer w;
 
 	wr_init(&w, PAYLOAD_BYTES);
@@ -211,6 +220,13 @@ test_lengths(void)
 	wr_u8(&w, ROLE_COLLECTOR);
 	wr_str(&w, "closed");
 	message(MSG_PEER_LOST, CHILD_READY, &w, "lost collector 3 closed");
+	wr_reset(&w);
+	memset(&s, 0, sizeof(s));
+	s.waiting = 8;
+	summary_add(&s, PROBLEM_HOOKS, 0, 0, "full");
+	summary_write(&w, &s);
+	message(MSG_SUMMARY, CHILD_READY, &w, "summary listener 8 full");
+	refused(MSG_SUMMARY, CHILD_SANDBOXED, w.buf, w.len);
 	wr_clear(&w);
 }
 

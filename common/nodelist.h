@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cc-backend's node lists: "a[001-064],b[1,3],login"; "*" is every host. */
-#ifndef SUBMITTER_PAYLOAD_NODELIST_H
-#define SUBMITTER_PAYLOAD_NODELIST_H
+#ifndef COMMON_NODELIST_H
+#define COMMON_NODELIST_H
 
 /*
  * 1 when host is in the list.  Numbers of a range have leading zeros up to the

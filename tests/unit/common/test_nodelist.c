@@ -2,7 +2,7 @@
 /* Hosts in node lists of cc-backend. */
 #include "config.h"
 
-#include "submitter/payload/nodelist.h"
+#include "common/nodelist.h"
 #include "tests/unit/check.h"
 
 static void

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "submitter/payload/nodelist.h"
+#include "common/nodelist.h"
 
 /* Digits of a number in a range; a longer one does not fit 64 bits. */
 #define DIGITS_MAX 18

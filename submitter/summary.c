@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The submitter's part of the first line of `status`. */
+#include "config.h"
+
+#include "submitter/backend/breaker.h"
+#include "submitter/base/context.h"
+#include "submitter/ctl.h"
+#include "submitter/intake/intake.h"
+#include "submitter/nats/nats.h"
+#include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/spool.h"
+
+static uint64_t
+states_count(const struct submitter *s, const enum run_state *states, size_t n)
+{
+	uint64_t sum = 0;
+	size_t i;
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		for (i = 0; i < n; i++)
+			sum += spool_count(s->spool, (enum dest)d, states[i]);
+	return sum;
+}
+
+static void
+runs_add(const struct submitter *s, struct summary *to)
+{
+	static const enum run_state waiting[] = { START_DUE, START_DUE_ENDED,
+		START_BLOCKED, START_CONFLICT, STOP_BLOCKED, STOP_DUE,
+		STOP_CONFLICT, DELETE_DUE };
+	static const enum run_state rejected[] = { START_REJECTED,
+		STOP_REJECTED };
+	static const enum run_state foreign[] = { STOPPED_BY_OTHERS };
+	unsigned long long n;
+
+	to->waiting = states_count(s, waiting,
+	    sizeof(waiting) / sizeof(waiting[0]));
+	to->rejected = n = states_count(s, rejected, 2);
+	if (n > 0)
+		summary_add(to, PROBLEM_REJECTED, 0, 0,
+		    "%llu run%s rejected: see `cc-slurm-adapterctl queue "
+		    "--rejected`",
+		    n, n == 1 ? " is" : "s are");
+	n = states_count(s, foreign, 1);
+	if (n > 0)
+		summary_add(to, PROBLEM_FOREIGN, 0, 0,
+		    "%llu run%s stopped in cc-backend by another client: see "
+		    "`cc-slurm-adapterctl repair --dry-run`",
+		    n, n == 1 ? " was" : "s were");
+}
+
+static void
+nats_add(const struct submitter *s, struct summary *to)
+{
+	struct nats_status st;
+
+	if (s->nats == NULL)
+		return;
+	nats_status(s->nats, &st);
+	if (st.away_since != 0)
+		summary_add(to, PROBLEM_NATS, 0, st.away_since,
+		    "NATS has no connection: %s", st.why);
+}
+
+void
+submitter_summary(struct worker *w, struct summary *to)
+{
+	struct submitter *s = w->arg;
+
+	to->last_job = s->n.last_job;
+	to->standby = s->role.passive != 0;
+	intake_summary(s->intake, to);
+	breaker_summary(s->breaker, to);
+	nats_add(s, to);
+	missing_runs_summary(s->missing, to);
+	runs_add(s, to);
+}

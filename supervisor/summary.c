@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collects what deserves the attention of an admin: the summaries of the
+ * workers, and the problems that the supervisor itself sees.  A worker that
+ * does not serve keeps its last summary, because the state of Slurm and
+ * cc-backend did not change with the worker.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/time_text.h"
+#include "supervisor/summary.h"
+#include "supervisor/supervisor.h"
+
+#define CHECK_S	  1    /* between two checks */
+#define REFRESH_S 30   /* systemd gets the numbers again */
+#define SILENT_MS 3000 /* without an answer to a ping */
+
+struct overview {
+	struct summary of[ROLE__COUNT]; /* the last one of each worker */
+	int64_t last_job;		/* also of workers that have ended */
+	struct attention now;
+	struct attention before;
+	struct event *timer;
+	unsigned age; /* s since systemd got the sentence */
+	/* a digest of the problems in that sentence */
+	int64_t told_since;
+	unsigned told_n;
+	char told_first[SUMMARY_TEXT_MAX];
+};
+
+static void __attribute__((format(printf, 6, 7)))
+own_add(struct attention *a, enum problem_kind kind, enum role role,
+    unsigned item, int64_t since, const char *fmt, ...)
+{
+	struct attention_item *to;
+	va_list ap;
+
+	if (a->n == ATTENTION_MAX) {
+		a->more++;
+		return;
+	}
+	to = &a->items[a->n++];
+	memset(to, 0, sizeof(*to));
+	to->role = role;
+	to->problem.kind = (uint8_t)kind;
+	to->problem.item = (uint8_t)item;
+	to->problem.since = since;
+	va_start(ap, fmt);
+	vsnprintf(to->problem.text, sizeof(to->problem.text), fmt, ap);
+	va_end(ap);
+}
+
+static void
+processes_add(const struct supervisor *sup, struct attention *a)
+{
+	const struct child *c;
+	int role;
+
+	a->processes = 1;
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		c = &sup->workers.children[role];
+		if (c->state == CHILD_READY && c->ping_sent_ms != 0 &&
+		    clock_ms() - c->ping_sent_ms >= SILENT_MS)
+			own_add(a, PROBLEM_PROCESS, c->role, 0, 0,
+			    "the %s does not answer", role_name(c->role));
+		else if (c->state == CHILD_READY)
+			a->processes++;
+		else
+			own_add(a, PROBLEM_PROCESS, c->role, 0, 0,
+			    "the %s %s%s%.200s", role_name(c->role),
+			    c->restarts == 0 && c->last_exit[0] == '\0' ?
+				"is starting" :
+				"is being restarted",
+			    c->last_exit[0] != '\0' ? ": " : "", c->last_exit);
+	}
+}
+
+static void
+own_problems_add(const struct supervisor *sup, struct attention *a)
+{
+	const struct crash_record *s = sup->workers.crash_records;
+	unsigned i, n = 0;
+
+	processes_add(sup, a);
+	if (*sup->unsafe != '\0')
+		own_add(a, PROBLEM_UNSAFE, ROLE_SUPERVISOR, 0, 0, "%.300s",
+		    sup->unsafe);
+	for (i = 0; i < sup->workers.n_crash_records; i++)
+		n += s[i].crashes >= QUARANTINE_CRASHES;
+	if (n > 0)
+		own_add(a, PROBLEM_QUARANTINE, ROLE_SUPERVISOR, 0, 0,
+		    "workers crashed on %u run%s, which %s in quarantine: "
+		    "report the fault with the log",
+		    n, n == 1 ? "" : "s", n == 1 ? "is" : "are");
+	if (sup->reload_failed)
+		own_add(a, PROBLEM_CONFIGURATION, ROLE_SUPERVISOR, 0,
+		    sup->reload_time, "the last reload failed: %.280s",
+		    sup->reload_result);
+}
+
+static void
+workers_problems_add(const struct overview *o, struct attention *a)
+{
+	const struct summary *s;
+	uint32_t i;
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		s = &o->of[role];
+		a->more += s->more;
+		a->running += s->running;
+		a->waiting += s->waiting;
+		a->lost += s->lost;
+		a->standby |= s->standby;
+		for (i = 0; i < s->n; i++)
+			own_add(a, s->problems[i].kind, (enum role)role,
+			    s->problems[i].item, s->problems[i].since, "%s",
+			    s->problems[i].text);
+	}
+	a->last_job = o->last_job;
+}
+
+const struct attention *
+summary_now(struct supervisor *sup)
+{
+	struct overview *o = sup->overview;
+
+	o->before = o->now;
+	memset(&o->now, 0, sizeof(o->now));
+	own_problems_add(sup, &o->now);
+	workers_problems_add(o, &o->now);
+	attention_continue(&o->now, &o->before, time(NULL));
+	attention_sort(&o->now);
+	return &o->now;
+}
+
+/* 1 when systemd has another state than the suite. */
+static int
+is_changed(const struct overview *o)
+{
+	const char *first = o->now.n > 0 ? o->now.items[0].problem.text : "";
+
+	return o->told_since != o->now.since || o->told_n != o->now.n ||
+	    strcmp(o->told_first, first) != 0;
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct supervisor *sup = arg;
+	struct overview *o = sup->overview;
+	char text[SENTENCE_MAX];
+
+	summary_now(sup);
+	if (!sup->ready_sent || sup->reload.active || sup->workers.stopping ||
+	    (!is_changed(o) && ++o->age < REFRESH_S))
+		return;
+	o->age = 0;
+	o->told_since = o->now.since;
+	o->told_n = o->now.n;
+	snprintf(o->told_first, sizeof(o->told_first), "%s",
+	    o->now.n > 0 ? o->now.items[0].problem.text : "");
+	sentence_write(&o->now, time(NULL), text, sizeof(text));
+	notify_status(text);
+}
+
+void
+summary_take(struct child *c, const struct summary *s)
+{
+	struct supervisor *sup = c->workers->arg;
+	struct overview *o = sup->overview;
+
+	if (o == NULL)
+		return;
+	o->of[c->role] = *s;
+	if (s->last_job > o->last_job)
+		o->last_job = s->last_job;
+}
+
+void
+summary_init(struct supervisor *sup)
+{
+	static const struct timeval interval = { .tv_sec = CHECK_S };
+	struct overview *o = calloc(1, sizeof(*o));
+
+	if (o == NULL)
+		fatalx("out of memory");
+	sup->overview = o;
+	o->timer = event_new(sup->base, -1, EV_PERSIST, on_timer, sup);
+	if (o->timer == NULL || event_add(o->timer, &interval) == -1)
+		fatalx("out of memory");
+}
+
+void
+summary_clear(struct supervisor *sup)
+{
+	if (sup->overview == NULL)
+		return;
+	event_free(sup->overview->timer);
+	free(sup->overview);
+	sup->overview = NULL;
+}

@@ -174,7 +174,8 @@ act_slurmdbd-slow() { slow slurmdbd; }
 act_mariadb-slow() { slow mariadbd; }
 act_slurmctld-moved() {
 	lab ctl stop slurmctld
-	with_conf 's/^SlurmctldHost=\(.*\)(127.0.0.1)/SlurmctldHost=\1(127.0.0.3)/'
+	# without its flag slurmctld listens at each address of the host
+	with_conf 's/^SlurmctldHost=\(.*\)(127.0.0.1)/SlurmctldHost=\1(127.0.0.3)/; s/,NoCtldInAddrAny//'
 	lab ctl start slurmctld
 	# slurmd reads the address when it starts
 	lab ctl stop slurmd

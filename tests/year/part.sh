@@ -193,6 +193,9 @@ main() {
 usual() {
 	[ "$CLUSTERS" != 'alpha=*' ] || unset CC_BACKEND
 	lab_up LAB_BIG=4 LAB_MINJOBAGE=60 "$@"
+	# how runs ended of which slurmdbd lacks the record
+	python3 "$SYS/expected.py" ends "$T/slurm" >>"$T/log/truth" 2>&1 &
+	started_pids+=($!)
 	backend_up
 	[ -n "$LEDGER" ] || watch_backend
 	conf slurmPollInterval="$POLL" slurmQueryDelay=1 ccPollInterval=15 slurmAccountingLag=120 \

@@ -69,7 +69,8 @@ def prolog_failed(log, key, end):
 
 
 def without_steps(folder, key):
-    """slurmdbd has no step of the run: nothing of it was started on its nodes."""
+    """slurmdbd has no step that began with the run or after: nothing of the run
+    was started on its nodes.  One record may have had an earlier run."""
     text = expected.ask(folder, "sacct", "-D", "-a", "-n", "-P", "-S", "now-3days", "-E", "now+1day",
                         "-j", str(key[0]), "-o", "JobIDRaw,Start")
     at = None
@@ -77,6 +78,15 @@ def without_steps(folder, key):
         name, _, start = line.partition("|")
         if "." not in name:
             at = name, start
-        elif at == (str(key[0]), str(key[1])):
+        elif at == (str(key[0]), str(key[1])) and start.isdigit() and int(start) >= key[1]:
             return False
     return True
+
+
+def ended(folder):
+    """{run: (state, duration)} as squeue showed the end, in cc-backend's terms"""
+    out = {}
+    for line in expected.lines_of(folder + "/truth/ends"):
+        job, start, end, state = line.split()
+        out[int(job), int(start)] = expected.STATES[state], int(end) - int(start)
+    return out

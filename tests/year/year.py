@@ -28,7 +28,7 @@ import lib  # noqa: E402
 import slurm_log  # noqa: E402
 
 Act = collections.namedtuple("Act", "name outcome begin back probe end")
-Slurm = collections.namedtuple("Slurm", "folder seen log")
+Slurm = collections.namedtuple("Slurm", "folder seen log ended jobs")
 # A start in Slurm is a whole second.
 START_GRAIN = 1
 TEXTS_MAX = 5      # of one act in the output; the result has all
@@ -145,6 +145,14 @@ def is_forgotten(f, slurm):
     return bool(m) and slurm_log.forgot_end(slurm.log, f.key, int(m.group(1)))
 
 
+def is_unlisted(f, slurm):
+    """slurmdbd got the end before the start and sacct does not list the run:
+    cc-backend has it as squeue showed it."""
+    job = slurm.jobs.get(f.key)
+    return f.text == expected.NO_SUCH_RUN and f.key in slurm.seen and job is not None and \
+        (job["jobState"], job["duration"]) == slurm.ended.get(f.key)
+
+
 def never_ran(f, row, slurm):
     return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
         slurm_log.without_steps(slurm.folder, f.key)
@@ -158,6 +166,8 @@ def tolerated(act, f, truth, refused, slurm):
         return True
     if act.outcome == "open":
         return is_open(act, f, row)
+    if act.outcome == "unlisted":
+        return is_unlisted(f, slurm)
     if act.outcome in ("refused", "forgotten") and is_forgotten(f, slurm):
         return True
     # refused and reported: the run is listed, and cc-backend lacks it
@@ -245,12 +255,12 @@ def record_text(f):
 
 
 def look(a, acts, gpus, token):
-    found, truth, _, sisters, _ = expected.findings(a, gpus, token)
+    found, truth, jobs, sisters, _ = expected.findings(a, gpus, token)
     if a.stream:
         found += stream_findings(a.stream, truth)
     arrived = read_arrivals(a.t, a.ledger)
     refused = rejected(a.rejected)
-    slurm = Slurm(a.dir, expected.seen_runs(a.dir), slurm_log.read(a.dir))
+    slurm = Slurm(a.dir, expected.seen_runs(a.dir), slurm_log.read(a.dir), slurm_log.ended(a.dir), jobs)
     table = collections.OrderedDict((act, Row(act)) for act in acts)
     counted = set()
     for act, f in blame(acts, found, truth):

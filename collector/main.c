@@ -30,8 +30,6 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 {
 	struct collector *col = w->arg;
 
-	(void)secrets;
-	(void)len;
 	settings_free(col->next_set);
 	col->next_set = settings_new(next, reason, size);
 	return col->next_set != NULL ? 0 : -1;
@@ -129,6 +127,9 @@ on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 
 	rd_name(r, point.cluster, sizeof(point.cluster));
 	point.until = rd_i64(r);
+	/* A spool of 0.1.0 may have a mark without a limit. */
+	if (point.until > TIME_S_MAX)
+		point.until = TIME_S_MAX;
 	if (rd_end(r) == -1 || point.until < 0)
 		channel_broken(ch, "resume-from");
 	else if (site->n_resume_points < RESUME_POINTS_MAX)
@@ -221,8 +222,8 @@ on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 	uint8_t dry_run;
 
 	rd_name(r, cluster, sizeof(cluster));
-	from = rd_i64(r);
-	to = rd_i64(r);
+	from = rd_time(r);
+	to = rd_time(r);
 	dry_run = rd_u8(r);
 	if (rd_end(r) == -1) {
 		channel_broken(ch, "backfill-range");

@@ -49,9 +49,10 @@ long_due(struct lanes *l)
 		l->day_at = now;
 		acct_day(l->accounting);
 	}
-	if (now - c->hosts_at >= HOSTS_EVERY_S && health_wait(&c->ctld) == 0) {
+	if ((now - c->hosts_at >= HOSTS_EVERY_S || c->work.restarted) &&
+	    health_wait(&c->ctld) == 0) {
+		c->work.restarted = 0;
 		c->hosts_at = now;
-		/* slurmctld may have been restarted between two polls. */
 		startup_again(l->startup);
 		hosts_query(c, on_hosts, c);
 	}

@@ -192,6 +192,17 @@ rd_i64(struct reader *r)
 	READ_INT(int64_t);
 }
 
+int64_t
+rd_time(struct reader *r)
+{
+	int64_t v = rd_i64(r);
+
+	if (v >= 0 && v <= TIME_S_MAX)
+		return v;
+	rd_fail(r);
+	return 0;
+}
+
 const uint8_t *
 rd_blob(struct reader *r, size_t *n)
 {

@@ -52,6 +52,12 @@ uint16_t rd_u16(struct reader *r);
 uint32_t rd_u32(struct reader *r);
 uint64_t rd_u64(struct reader *r);
 int64_t rd_i64(struct reader *r);
+/*
+ * A time or a duration in seconds, 0 to TIME_S_MAX; another value is an error
+ * and 0.  Sums and differences of such values, also in ms, cannot overflow.
+ */
+#define TIME_S_MAX 253402300799LL /* the end of the year 9999 */
+int64_t rd_time(struct reader *r);
 /* Reads a string into buf; too long, or with a NUL inside: an error and "". */
 void rd_name(struct reader *r, char *buf, size_t size);
 /* Returns owned, at most max bytes; NULL only when the reader has failed. */

@@ -84,7 +84,7 @@ rd_run_key(struct reader *r, struct run_key *key)
 	memset(key, 0, sizeof(*key));
 	rd_name(r, key->cluster, sizeof(key->cluster));
 	key->job = rd_u64(r);
-	key->start = rd_i64(r);
+	key->start = rd_time(r);
 }
 
 int
@@ -328,8 +328,8 @@ job_read(struct reader *r, struct job *job)
 		rd_fail(r);
 	rd_run_key(r, &job->key);
 	job->flags = rd_u32(r);
-	job->submit = rd_i64(r);
-	job->end = rd_i64(r);
+	job->submit = rd_time(r);
+	job->end = rd_time(r);
 	state = rd_u8(r);
 	shared = rd_u8(r);
 	job->restarts = rd_u32(r);
@@ -340,7 +340,7 @@ job_read(struct reader *r, struct job *job)
 	job->nodes = rd_u32(r);
 	job->cpus = rd_u32(r);
 	job->accels = rd_u32(r);
-	job->walltime = rd_i64(r);
+	job->walltime = rd_time(r);
 	job->memory = rd_u64(r);
 	job->exit_code = (int32_t)rd_u32(r);
 	for (i = 0; i < N_TEXTS; i++)

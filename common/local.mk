@@ -25,6 +25,8 @@ common_libcommon_a_SOURCES = \
 	common/crash_point.h \
 	common/ctl.c \
 	common/ctl.h \
+	common/destination.c \
+	common/destination.h \
 	common/hash.c \
 	common/hash.h \
 	common/histogram.c \

@@ -263,6 +263,20 @@ peer_text(const struct peer *peer, char buf[PEER_TEXT_MAX])
 	return buf;
 }
 
+/*
+ * A local user can connect from each address of this host, 127.0.0.0/8 among
+ * them: all have one rate, and one place in the table.
+ */
+static struct peer
+rate_peer(const struct peer *peer)
+{
+	struct peer own = { .own_host = 1 };
+
+	if (!peer->local && (peer->own_host || is_loopback(peer->addr)))
+		return own;
+	return *peer;
+}
+
 static int
 peer_equal(const struct peer *a, const struct peer *b)
 {
@@ -271,14 +285,15 @@ peer_equal(const struct peer *a, const struct peer *b)
 }
 
 int
-rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms)
+rate_take(struct rate_table *rate, const struct peer *from, int64_t now_ms)
 {
 	const int64_t limit_dropped = RATE_BURST * 1000ll;
+	struct peer peer = rate_peer(from);
 	int i, at = 0;
 
 	for (i = 0; i < RATE_PEERS; i++) {
 		if (rate->peers[i].when != 0 &&
-		    peer_equal(&rate->peers[i].peer, peer))
+		    peer_equal(&rate->peers[i].peer, &peer))
 			break;
 		if (rate->peers[i].when < rate->peers[at].when)
 			at = i;
@@ -290,7 +305,7 @@ rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms)
 		if (rate->peers[at].tokens > limit_dropped)
 			rate->peers[at].tokens = limit_dropped;
 	} else {
-		rate->peers[at].peer = *peer;
+		rate->peers[at].peer = peer;
 		rate->peers[at].tokens = limit_dropped;
 	}
 	rate->peers[at].when = now_ms;

@@ -98,7 +98,7 @@ struct rate_table {
 };
 
 /* 1 when one more message of the peer is allowed.  now_ms > 0, monotonic. */
-int rate_take(struct rate_table *rate, const struct peer *peer, int64_t now_ms);
+int rate_take(struct rate_table *rate, const struct peer *from, int64_t now_ms);
 
 /* event_queue.c: events that the collector has not acknowledged. */
 

@@ -29,6 +29,23 @@ AC_DEFUN([CSA_TRY_LDFLAG], [
 	AS_VAR_POPDEF([cache])
 ])
 
+# The level of _FORTIFY_SOURCE: with an older compiler, glibc prints a warning for
+# level 3.
+AC_DEFUN([CSA_FORTIFY], [
+	CSA_CPPFLAGS="-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$2"
+	AC_CACHE_CHECK([whether $CC supports _FORTIFY_SOURCE=$1],
+	    [csa_cv_fortify_$1], [
+		save_CFLAGS=$CFLAGS
+		CFLAGS="$CFLAGS -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$1"
+		AC_COMPILE_IFELSE(
+		    [AC_LANG_PROGRAM([[#include <string.h>]], [])],
+		    [csa_cv_fortify_$1=yes], [csa_cv_fortify_$1=no])
+		CFLAGS=$save_CFLAGS
+	])
+	AS_IF([test "x$csa_cv_fortify_$1" = xyes],
+	    [CSA_CPPFLAGS="-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$1"])
+])
+
 AC_DEFUN([CSA_FLAGS], [
 	CSA_CFLAGS="-std=gnu11"
 	CSA_CPPFLAGS=
@@ -52,7 +69,7 @@ AC_DEFUN([CSA_FLAGS], [
 		CSA_TRY_LDFLAG([-Wl,--as-needed])
 		# Without optimization, glibc prints a warning for this flag.
 		AS_CASE([" $CFLAGS "], [*" -O0 "*], [], [*" -O"*],
-		    [CSA_CPPFLAGS="-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"])
+		    [CSA_FORTIFY([3], [2])])
 	])
 	AS_IF([test "x$enable_sanitizers" = xyes], [
 		CSA_CFLAGS="$CSA_CFLAGS -fsanitize=address,undefined"

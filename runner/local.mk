@@ -7,6 +7,7 @@ noinst_LIBRARIES += runner/librunner.a
 runner_librunner_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 runner_librunner_a_SOURCES = \
 	runner/commands.c \
+	runner/lastrun.c \
 	runner/runner.h \
 	runner/slurm.c \
 	runner/spawn.c

@@ -6,16 +6,15 @@
  */
 #include "config.h"
 
-#include <sys/stat.h>
-
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/crash_point.h"
 #include "common/log.h"
+#include "common/time_text.h"
 #include "runner/confine/confine.h"
 #include "runner/runner.h"
 
@@ -28,17 +27,8 @@ struct runner {
 	struct confine *confine;
 	struct slurm_site site;
 	struct event *check; /* timer: are the missing commands there? */
-	int lastrun;	     /* -1, or the descriptor */
+	struct lastrun lastrun;
 };
-
-static int64_t
-lastrun_time(const struct runner *r)
-{
-	struct stat st;
-
-	return r->lastrun != -1 && fstat(r->lastrun, &st) == 0 ? st.st_mtime :
-								 0;
-}
 
 static void
 info_send(struct runner *r)
@@ -52,7 +42,7 @@ info_send(struct runner *r)
 	wr_u8(&w, geteuid() == 0);
 	wr_str(&w, r->site.missing);
 	wr_u64(&w, r->site.replaced);
-	wr_i64(&w, lastrun_time(r));
+	wr_i64(&w, lastrun_time(&r->lastrun));
 	(void)channel_send(r->collector, MSG_RUNNER_INFO, 0, &w, -1);
 	wr_clear(&w);
 }
@@ -160,18 +150,15 @@ on_question(struct runner *r, struct channel *ch, uint64_t id,
 static void
 on_resume_time(struct runner *r, struct channel *ch, struct reader *rd)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
+	static struct log_limit limit;
+	int64_t epoch = rd_time(rd);
 
-	times[1].tv_sec = rd_i64(rd);
-	if (rd_end(rd) == -1 || times[1].tv_sec < 0) {
+	if (rd_end(rd) == -1)
 		channel_broken(ch, "resume-time");
-		return;
-	}
-	if (r->lastrun != -1 && futimens(r->lastrun, times) == -1) {
-		log_warn("cannot set the time of the last-run file");
-		close(r->lastrun);
-		r->lastrun = -1;
-	}
+	else if (lastrun_set(&r->lastrun, epoch, time(NULL)) == -1)
+		log_limited(&limit, log_warn,
+		    "the time of the last-run file is not set to %s",
+		    time_text(epoch));
 }
 
 /* cancel, pause, continue have no payload. */
@@ -223,24 +210,11 @@ on_init(struct worker *w)
 	struct runner *r = w->arg;
 
 	r->w = w;
-	r->lastrun = -1;
+	r->lastrun.fd = -1;
 	r->commands = commands_new(w->base, &commands_ops, r);
 	r->check = evtimer_new(w->base, on_check, r);
 	if (r->commands == NULL || r->check == NULL)
 		fatalx("out of memory");
-}
-
-static int
-on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
-    size_t len, char *reason, size_t size)
-{
-	(void)w;
-	(void)next;
-	(void)secrets;
-	(void)len;
-	(void)reason;
-	(void)size;
-	return 0;
 }
 
 static void
@@ -281,9 +255,7 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *rd,
 
 	(void)rd;
 	if (h->type == MSG_LASTRUN) {
-		if (r->lastrun != -1)
-			close(r->lastrun);
-		r->lastrun = fd;
+		lastrun_take(&r->lastrun, fd);
 		return;
 	}
 	if (fd != -1)
@@ -323,7 +295,6 @@ on_stop(struct worker *w, uint32_t grace_ms)
 static const struct worker_ops ops = {
 	.role = ROLE_RUNNER,
 	.init = on_init,
-	.conf_check = on_conf_check,
 	.conf_commit = on_conf_commit,
 	.start = on_start,
 	.on_supervisor = on_supervisor,

@@ -78,6 +78,22 @@ void command_pause(struct commands *cs, uint64_t id, int pause);
 #define COMMANDS_PER_SECOND 100
 #define COMMANDS_BURST	    200
 
+/* lastrun.c: the last-run file */
+
+struct lastrun {
+	int fd; /* -1 = none */
+};
+
+/* Takes fd, which replaces the descriptor that l has. */
+void lastrun_take(struct lastrun *l, int fd);
+/* Its time, epoch seconds; 0 when there is none. */
+int64_t lastrun_time(const struct lastrun *l);
+/*
+ * Sets its time.  0, or -1 with errno; ERANGE: epoch is more than a day after
+ * now.  The next time can be set as well after a failure.
+ */
+int lastrun_set(struct lastrun *l, int64_t epoch, int64_t now);
+
 /* slurm.c: where Slurm's commands are, and their environment */
 
 #define RUNNER_CLUSTERS_MAX 16 /* the limit of the key `clusters` */

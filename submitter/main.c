@@ -30,6 +30,7 @@
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
+#include "submitter/net/secret.h"
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
@@ -171,6 +172,18 @@ ca_write(void)
 #endif
 
 static void
+secrets_report(void)
+{
+	static int reported;
+
+	if (!secret_is_unlocked() || reported)
+		return;
+	reported = 1;
+	log_info("the memory of the secrets cannot be locked and may be "
+		 "swapped: raise LimitMEMLOCK= of the unit");
+}
+
+static void
 conf_swap(struct submitter *s)
 {
 	payload_free(s->payload);
@@ -190,6 +203,7 @@ conf_swap(struct submitter *s)
 	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
+	secrets_report();
 }
 
 /*
@@ -357,15 +371,21 @@ lane_reconcile(struct submitter *s)
 	reconcile_backend_up(s->reconcile);
 }
 
+/*
+ * The record of a new cluster may not be committed yet: its run must not be
+ * picked before the list.
+ */
 static void
 lane_rest(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	rest_delivery_run(s->rest);
 }
 
 static void
 lane_nats(struct submitter *s)
 {
+	first_list_check(s->first_list);
 	nats_delivery_run(s->nats_delivery);
 }
 
@@ -519,6 +539,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 		commit_now(s->commit);
 		spool_close(s->spool);
 	}
+	secret_wipe_all();
 	worker_exit(w);
 }
 

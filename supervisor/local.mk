@@ -41,6 +41,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/log_output.h \
 	supervisor/system/log_pipe.c \
 	supervisor/system/log_pipe.h \
+	supervisor/system/not_protected.c \
 	supervisor/system/pidfile.c \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \

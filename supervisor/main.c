@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 
 #include "common/config_key.h"
 #include "common/crash_point.h"
+#include "common/worker/landlock.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 #include "supervisor/system/log_output.h"
@@ -259,6 +261,17 @@ sup_clear(struct supervisor *sup)
 	setup_clear(&sup->setup);
 }
 
+static void
+not_protected_log(const struct setup *setup)
+{
+	struct not_protected np;
+	unsigned i;
+
+	not_protected_find(&np, setup, landlock_abi(), RUN_USER);
+	for (i = 0; i < np.n; i++)
+		log_notice("not protected: %s", np.text[i]);
+}
+
 static int
 serve(struct supervisor *sup)
 {
@@ -269,6 +282,7 @@ serve(struct supervisor *sup)
 	}
 	unsafe_find(sup);
 	summary_init(sup);
+	not_protected_log(&sup->setup);
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	removed_paths_watch(sup);
@@ -294,7 +308,7 @@ on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
  * no directory and no socket, so that a running daemon is not disturbed.  Then
  * the collector and the runner start for the checklist, without the submitter:
  * the submitter asks cc-backend before its configuration is in force, and opens
- * no spool.
+ * no spool.  All enter the sandbox, without chroot.
  */
 static int
 config_test(struct supervisor *sup)
@@ -304,6 +318,9 @@ config_test(struct supervisor *sup)
 	if (users_resolve(&sup->setup, &sup->conf) == -1 ||
 	    conf_add_own_uids(sup, &sup->conf) == -1)
 		return 1;
+	/* The submitter gets the token.  Without directories: no chroot. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+		log_warn("core dumps cannot be disabled");
 	sup->workers.config_test = 1;
 	sup->workers.events = &test_events;
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,

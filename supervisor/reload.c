@@ -296,6 +296,9 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 	}
 	reload->changed = conf_diff(&sup->conf, &reload->conf,
 	    &reload->restarts, reload->kept);
+	/* Landlock's rules of a process cannot be extended. */
+	if (sandbox_ports_differ(&sup->conf, &reload->conf))
+		reload->restarts |= 1u << ROLE_SUBMITTER;
 	reload->deadline = evtimer_new(sup->base, on_reload_deadline, sup);
 	if (reload->deadline == NULL ||
 	    event_add(reload->deadline, &most) == -1) {
@@ -337,6 +340,8 @@ reload_begin(struct supervisor *sup)
 		sup->reload_pending = 1;
 		return;
 	}
+	/* The new configuration may have a name of the new hosts file. */
+	resolver_files_check(&sup->workers);
 	log_info("reading %s again", sup->setup.config_path);
 	notify_reloading();
 	if (sup->reload_ops->parse(sup, on_parsed) == -1)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/time_text.h"
+#include "common/worker/landlock.h"
 #include "supervisor/summary.h"
 #include "supervisor/supervisor.h"
 
@@ -131,6 +132,17 @@ summary_rows(const struct output *to, struct supervisor *sup)
 		problem_row(to, &a->items[i]);
 }
 
+static void
+not_protected_rows(const struct output *to, const struct supervisor *sup)
+{
+	struct not_protected np;
+	unsigned i;
+
+	not_protected_find(&np, &sup->setup, landlock_abi(), RUN_USER);
+	for (i = 0; i < np.n; i++)
+		row(to, "supervisor", "not_protected", "%s", np.text[i]);
+}
+
 void
 status_report(struct supervisor *sup, status_row_fn *emit, void *arg)
 {
@@ -146,6 +158,7 @@ status_report(struct supervisor *sup, status_row_fn *emit, void *arg)
 	row(&to, "supervisor", "mode", "%s",
 	    sup->setup.as_root ? "root" : "user");
 	row(&to, "supervisor", "sandbox", "%s", mode_name(sup));
+	not_protected_rows(&to, sup);
 	row(&to, "supervisor", "configuration", "%s", sup->setup.config_path);
 	row(&to, "supervisor", "spool_dir", "%s", sup->setup.spool_dir);
 	row(&to, "supervisor", "generation", "%u", sup->conf.generation);

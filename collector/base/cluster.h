@@ -41,6 +41,7 @@ struct slurm_clock {
 	int64_t shown;	 /* epoch; 0 = sdiag was never run */
 	int64_t at;	 /* monotonic s of that time */
 	int64_t drained; /* epoch: queue to slurmdbd empty */
+	int64_t since;	 /* epoch: begin of slurmctld's counters; 0 = unknown */
 	int works;	 /* sdiag shows clock and queue */
 	int tried;	 /* sdiag was run */
 };

@@ -23,6 +23,8 @@ struct script_request {
 	struct run_key key;
 	uint64_t job;	/* whose script runs */
 	uint64_t group; /* array or heterogeneous job; 0 = none */
+	unsigned tries; /* commands that failed */
+	int64_t due;	/* monotonic ms of the next try */
 };
 
 struct worklist {
@@ -38,6 +40,7 @@ struct worklist {
 	unsigned n_scripts;
 	int permission; /* a lookup waits for a check */
 	int rows_wait;	/* rows of accounting wait for details */
+	int restarted;	/* slurmctld was restarted: its nodes may be others */
 };
 
 void worklist_init(struct worklist *work);

@@ -12,6 +12,21 @@
 
 #include "collector/parse/parse.h"
 
+/* "... Sat Nov 21 17:34:11 2026 (1795282451)" */
+static void
+sdiag_time(struct span line, int64_t *t)
+{
+	const char *p = memrchr(line.p, '(', line.n);
+	struct span v;
+
+	if (p == NULL)
+		return;
+	v = span_from(line, p + 1);
+	if (v.n > 0 && v.p[v.n - 1] == ')')
+		v.n--;
+	time_point(v, t);
+}
+
 void
 sdiag_line(struct sdiag *d, struct span line)
 {
@@ -20,13 +35,11 @@ sdiag_line(struct sdiag *d, struct span line)
 	const char *p;
 	uint64_t n;
 
-	if (token_find(line, "sdiag output at ") != NULL &&
-	    (p = memrchr(line.p, '(', line.n)) != NULL) {
-		v = span_from(line, p + 1);
-		if (v.n > 0 && v.p[v.n - 1] == ')')
-			v.n--;
-		time_point(v, &d->clock);
-	} else if ((p = token_find(line, queue_key)) != NULL) {
+	if (token_find(line, "sdiag output at ") != NULL)
+		sdiag_time(line, &d->clock);
+	else if (token_find(line, "Data since ") != NULL)
+		sdiag_time(line, &d->since);
+	else if ((p = token_find(line, queue_key)) != NULL) {
 		v = span_from(line, p + sizeof(queue_key) - 1);
 		while (v.n > 0 && *v.p == ' ')
 			v = span_from(v, v.p + 1);

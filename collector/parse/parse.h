@@ -256,6 +256,8 @@ int config_pair(struct span line, struct span *key, struct span *v);
 struct sdiag {
 	int64_t clock; /* slurmctld's time, epoch seconds */
 	int64_t queue; /* messages that wait for slurmdbd */
+	/* begin of its counters, epoch; 0 = it has just been started */
+	int64_t since;
 };
 void sdiag_line(struct sdiag *d, struct span line);
 

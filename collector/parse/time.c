@@ -8,8 +8,6 @@
 
 #include "collector/parse/parse.h"
 
-/* The end of the year 9999; a larger number is no time. */
-#define EPOCH_MAX 253402300799LL
 /* 100 years; Slurm's own limit is far lower. */
 #define LIMIT_MAX (100LL * 366 * 86400)
 
@@ -53,7 +51,7 @@ time_point(struct span s, int64_t *epoch)
 		return 0;
 	if (number_u64(s, &v) == -1)
 		return calendar_time(s, epoch);
-	if (v > EPOCH_MAX)
+	if (v > TIME_S_MAX)
 		return -1;
 	*epoch = (int64_t)v;
 	return 0;

@@ -4,6 +4,9 @@
  * or the components of a heterogeneous job.  The start of a run
  * waits some seconds for its script; the submitter gets a message in any case,
  * so that it stops waiting.
+ *
+ * A command that failed is repeated, one at a time, while slurmctld answers
+ * other commands: a script that comes after the start is still delivered.
  */
 #include "config.h"
 
@@ -20,6 +23,12 @@
 #define AT_ONCE 4
 /* Scripts of groups whose runs start one after the other */
 #define GROUPS_KEPT 4
+/*
+ * Tries of one script.  Their waits are 1, 2, 4 ... 256 s: 8 minutes, longer
+ * than slurmctld keeps an ended job by default (MinJobAge).
+ */
+#define TRIES_MAX     10
+#define RETRY_WAIT_MS 1000
 
 struct script_fetch {
 	struct scripts *scripts;
@@ -40,7 +49,11 @@ struct scripts {
 	struct script_fetch fetches[AT_ONCE];
 	struct group_script groups[GROUPS_KEPT];
 	unsigned turn;
+	struct script_request *retries; /* owned, by their due time */
+	unsigned n_retries;
 };
+
+static void new_fetches(struct scripts *s);
 
 struct scripts *
 scripts_new(struct cluster *c)
@@ -59,7 +72,7 @@ scripts_new(struct cluster *c)
 unsigned
 scripts_waiting(const struct scripts *s)
 {
-	unsigned i, n = s->c->work.n_scripts;
+	unsigned i, n = s->c->work.n_scripts + s->n_retries;
 
 	for (i = 0; i < AT_ONCE; i++)
 		n += s->fetches[i].want != NULL;
@@ -142,27 +155,83 @@ fetch_done(struct script_fetch *f)
 	f->want = NULL;
 }
 
+/*
+ * slurmctld has answered that there is no script.  Its errors have status 0 and
+ * no output, also those that go away (a timeout, a right that is missing).
+ */
+static int
+has_no_script(const struct command_end *end)
+{
+	return end->outcome == COMMAND_OK &&
+	    (end->err[0] == '\0' || strstr(end->err, "not specified") != NULL ||
+		strstr(end->err, "Invalid job id") != NULL);
+}
+
+static int
+has_retry(const struct scripts *s, const struct run_key *key)
+{
+	const struct script_request *r = s->retries;
+
+	while (
+	    r != NULL && (r->key.job != key->job || r->key.start != key->start))
+		r = r->next;
+	return r != NULL;
+}
+
+/*
+ * Returns 0 when there is no further try; otherwise takes the request.  A run
+ * whose start was confirmed late has two requests.
+ */
+static int
+retry_later(struct scripts *s, struct script_request *want)
+{
+	struct script_request **at = &s->retries;
+
+	if (has_retry(s, &want->key)) {
+		free(want);
+		return 1;
+	}
+
+	if (++want->tries >= TRIES_MAX ||
+	    s->n_retries + s->c->work.n_scripts >= SCRIPTS_MAX)
+		return 0;
+	want->due = now_ms() + ((int64_t)RETRY_WAIT_MS << (want->tries - 1));
+	while (*at != NULL && (*at)->due <= want->due)
+		at = &(*at)->next;
+	want->next = *at;
+	*at = want;
+	s->n_retries++;
+	return 1;
+}
+
 static void
 on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct script_fetch *f = arg;
 	struct scripts *s = f->scripts;
 	size_t max = s->c->set->script_max;
-	char *text = NULL;
+	char *text = NULL, why[256];
+	int last = 1;
 
 	(void)complete;
-	/* Every error has status 0 and no output; salloc has no script. */
 	if (f->len > 0 && max > 0 &&
 	    (end->outcome == COMMAND_OK || end->outcome == COMMAND_REFUSED))
 		text = text_clean(f->text, f->len, max);
-	else
+	else {
 		log_debug("job %llu: no script: %s",
-		    (unsigned long long)f->want->job, end->err);
-	send_script(s, &f->want->key, text);
-	group_keep(s, f->want->group, text);
+		    (unsigned long long)f->want->job,
+		    command_why(end, why, sizeof(why)));
+		last = max == 0 || has_no_script(end) ||
+		    !retry_later(s, f->want);
+	}
+	if (last) {
+		send_script(s, &f->want->key, text);
+		group_keep(s, f->want->group, text);
+	} else
+		f->want = NULL;
 	free(text);
 	fetch_done(f);
-	scripts_kick(s);
+	new_fetches(s);
 }
 
 static const struct query_type script_query = {
@@ -206,8 +275,8 @@ fetch_free(struct scripts *s)
 	return NULL;
 }
 
-void
-scripts_kick(struct scripts *s)
+static void
+new_fetches(struct scripts *s)
 {
 	struct worklist *work = &s->c->work;
 	const struct group_script *a;
@@ -230,4 +299,44 @@ scripts_kick(struct scripts *s)
 		send_script(s, &want->key, a != NULL ? a->text : NULL);
 		free(want);
 	}
+}
+
+/* Is a script fetched again? */
+static int
+is_retrying(const struct scripts *s)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (s->fetches[i].want != NULL && s->fetches[i].want->tries > 0)
+			return 1;
+	return 0;
+}
+
+/* One at a time, and at most one for each run of the lanes. */
+static void
+retry_due(struct scripts *s)
+{
+	const struct group_script *a;
+	struct script_request *want = s->retries;
+	struct script_fetch *f = fetch_free(s);
+
+	if (want == NULL || f == NULL || want->due > now_ms() ||
+	    s->c->ctld.away || is_retrying(s))
+		return;
+	s->retries = want->next;
+	s->n_retries--;
+	want->next = NULL;
+	a = group_find(s, want->group);
+	if (a == NULL && fetch_start(f, want) == 0)
+		return;
+	send_script(s, &want->key, a != NULL ? a->text : NULL);
+	free(want);
+}
+
+void
+scripts_kick(struct scripts *s)
+{
+	new_fetches(s);
+	retry_due(s);
 }

@@ -18,6 +18,7 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 #include "common/permanent.h"
+#include "common/time_text.h"
 
 #define COMMANDS_MAX 3 /* of one poll */
 /*
@@ -54,7 +55,7 @@ struct poll {
 	int clock_due;		/* read the clock after the details */
 	int clock_new;		/* the clock was read after the last poll */
 	int64_t all_at;		/* monotonic s */
-	struct sdiag sdiag;	/* of this answer; 0, -1 = not shown */
+	struct sdiag sdiag;	/* of this answer; 0, -1, 0 = not shown */
 };
 
 static void on_details(struct details *d, int ok, void *arg);
@@ -103,6 +104,24 @@ on_clock_line(struct span line, void *arg)
 	return 0;
 }
 
+/*
+ * slurmctld's counters begin with its start, also when it was away so briefly
+ * that no command failed, and each night.  Then nodes may have another shape.
+ */
+static void
+restart_check(struct cluster *c, int64_t since)
+{
+	if (since <= 0)
+		return;
+	if (c->clock.since != 0 && since != c->clock.since) {
+		log_debug("slurmctld%s counts since %s: it was restarted, or "
+			  "its counters were",
+		    cluster_suffix(c), time_text(since));
+		c->work.restarted = 1;
+	}
+	c->clock.since = since;
+}
+
 static void
 on_clock_end(const struct command_end *end, int complete, void *arg)
 {
@@ -114,6 +133,7 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
 		slurm_clock_set(&c->clock, y->sdiag.clock, now_s());
 		acct_clock(y->accounting, y->sdiag.clock);
+		restart_check(c, y->sdiag.since);
 	}
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&
 	    y->sdiag.queue >= 0) {
@@ -144,7 +164,7 @@ clock_query_start(struct poll *y)
 {
 	step_set(y, POLL_CLOCK);
 	y->commands++;
-	y->sdiag.clock = 0;
+	y->sdiag.clock = y->sdiag.since = 0;
 	y->sdiag.queue = -1;
 	y->clock_due = 0;
 	query_begin(&y->query, y->c, &clock_query, y);

@@ -425,7 +425,7 @@ on_runner_info(struct runner_link *r, struct channel *c, struct reader *rd)
 	info.root = rd_u8(rd) != 0;
 	rd_name(rd, info.missing, sizeof(info.missing));
 	info.replaced = rd_u64(rd);
-	info.lastrun = rd_i64(rd);
+	info.lastrun = rd_time(rd);
 	if (rd_end(rd) == -1) {
 		channel_broken(c, "runner-info");
 		return;

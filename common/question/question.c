@@ -24,8 +24,6 @@
 /* States of ended runs, also of runs that were requeued or resized. */
 #define ENDED_STATES "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS"
 
-#define TIME_MAX 253402300799 /* 9999-12-31, epoch seconds */
-
 #define NAME_FIELDS \
 	"JobID:{delimiter},Name:{delimiter},admin_comment:{delimiter}"
 #define STEP_DELIMITER_WORD "--delimiter=||||" /* of STEP_DELIMITER */
@@ -207,7 +205,7 @@ times_valid(const struct question *q)
 {
 	if (!has_value(q->kind, "{from}"))
 		return q->from == 0 && q->to == 0;
-	return q->from >= 0 && q->from <= q->to && q->to <= TIME_MAX;
+	return q->from >= 0 && q->from <= q->to && q->to <= TIME_S_MAX;
 }
 
 static int

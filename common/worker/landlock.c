@@ -39,15 +39,13 @@ landlock_fs_rights(int abi)
 	return fs;
 }
 
-/* The submitter and Slurm's commands make connections. */
+/* Slurm's commands connect to the ports that slurm.conf names. */
 static uint64_t
 net_handled(enum role role, int abi)
 {
 	if (abi < 4)
 		return 0;
-	if (role == ROLE_SUBMITTER || role == ROLE_RUNNER)
-		return NET_BIND_TCP;
-	return NET_BIND_TCP | NET_CONNECT_TCP;
+	return NET_BIND_TCP | (role == ROLE_RUNNER ? 0 : NET_CONNECT_TCP);
 }
 
 /*
@@ -111,6 +109,23 @@ done:
 	return rc;
 }
 
+static int
+allow_ports(int ruleset, const struct sandbox *sb, uint64_t net)
+{
+	struct port_attr attr = { .allowed = net & NET_CONNECT_TCP };
+	unsigned i;
+
+	if (attr.allowed == 0)
+		return 0;
+	for (i = 0; i < sb->n_ports; i++) {
+		attr.port = sb->ports[i];
+		if (syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT,
+			&attr, 0) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 /* Paths that a role needs besides the list of the supervisor. */
 static int
 allow_own(int ruleset, const struct sandbox *sb, uint64_t fs)
@@ -140,7 +155,8 @@ landlock_enter(const struct sandbox *sb, int abi)
 	    0);
 	if (ruleset == -1)
 		return -1;
-	if (allow_own(ruleset, sb, attr.fs) == -1)
+	if (allow_own(ruleset, sb, attr.fs) == -1 ||
+	    allow_ports(ruleset, sb, attr.net) == -1)
 		goto done;
 	for (i = 0; i < sb->n_paths; i++)
 		if (allow_path(ruleset, sb->paths[i].path,

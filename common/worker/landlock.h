@@ -17,8 +17,9 @@ uint64_t landlock_fs_rights(int abi);
 
 /*
  * Confines the calling thread and its later children to the paths of sb.  If
- * the version has these rights, also: no TCP (listener), no bind of TCP ports
- * (submitter), no abstract sockets and no signals to other processes.
+ * the version has these rights, also: no bind of TCP ports, TCP connections only
+ * to the ports of sb (the runner: to all), no abstract sockets and no signals to
+ * other processes.  UDP is not covered.
  * no_new_privs must be set.  A path that does not exist is skipped.  abi > 0
  * is the result of landlock_abi().  0, or -1 with errno.
  */

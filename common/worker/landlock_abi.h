@@ -19,6 +19,7 @@
 
 #define RULESET_VERSION	  1u /* flag: only return the version */
 #define RULE_PATH_BENEATH 1
+#define RULE_NET_PORT	  2 /* 4 */
 
 /* Rights on files and directories, with the first version that has them. */
 #define FS_EXECUTE     (1ull << 0)
@@ -55,5 +56,10 @@ struct path_attr {
 	uint64_t allowed;
 	int32_t parent;
 } __attribute__((packed));
+
+struct port_attr {
+	uint64_t allowed;
+	uint64_t port; /* host byte order */
+};
 
 #endif

@@ -30,11 +30,17 @@
 /*
  * Memory, bytes.  The listener has at most 50,000 events and the queue of one
  * channel; the submitter has the records that wait, SQLite's cache, one answer
- * of cc-backend and the stacks of libnats.  The collector's limit would also
- * be that of Slurm's commands.
+ * of cc-backend and the stacks of libnats.  The collector has the running jobs
+ * of all clusters and the records that the submitter has not acknowledged.
+ * Slurm's commands inherit the runner's limit: squeue and sacct keep the whole
+ * answer in memory.
  */
-#define LISTENER_DATA  (256ull << 20)
-#define SUBMITTER_DATA (1024ull << 20)
+static const uint64_t data_max[ROLE__COUNT] = {
+	[ROLE_LISTENER] = 256ull << 20,
+	[ROLE_COLLECTOR] = 2048ull << 20,
+	[ROLE_RUNNER] = 8192ull << 20,
+	[ROLE_SUBMITTER] = 1024ull << 20,
+};
 /* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX 4095
 
@@ -79,6 +85,22 @@ sandbox_allow(struct sandbox *sb, const char *path, unsigned access)
 	return 0;
 }
 
+int
+sandbox_allow_port(struct sandbox *sb, uint16_t port)
+{
+	unsigned i;
+
+	for (i = 0; i < sb->n_ports; i++)
+		if (sb->ports[i] == port)
+			return 0;
+	if (sb->n_ports == SANDBOX_PORTS_MAX) {
+		errno = E2BIG;
+		return -1;
+	}
+	sb->ports[sb->n_ports++] = port;
+	return 0;
+}
+
 void
 sandbox_write(struct writer *w, const struct sandbox *sb)
 {
@@ -102,6 +124,9 @@ sandbox_write(struct writer *w, const struct sandbox *sb)
 		wr_u8(w, (uint8_t)sb->paths[i].access);
 		wr_str(w, sb->paths[i].path);
 	}
+	wr_u16(w, (uint16_t)sb->n_ports);
+	for (i = 0; i < (int)sb->n_ports; i++)
+		wr_u16(w, sb->ports[i]);
 }
 
 static void
@@ -121,6 +146,16 @@ read_paths(struct reader *r, struct sandbox *sb)
 			rd_fail(r);
 		free(path);
 	}
+}
+
+static void
+read_ports(struct reader *r, struct sandbox *sb)
+{
+	unsigned i, n = rd_u16(r);
+
+	for (i = 0; i < n && !r->err; i++)
+		if (sandbox_allow_port(sb, rd_u16(r)) == -1)
+			rd_fail(r);
 }
 
 void
@@ -156,6 +191,7 @@ sandbox_read(struct reader *r, struct sandbox *sb)
 	sb->nproc = rd_u64(r);
 	sb->fsize = rd_u64(r);
 	read_paths(r, sb);
+	read_ports(r, sb);
 }
 
 /* Names of the layers in force, and texts about missing ones. */
@@ -242,9 +278,7 @@ data_limit(enum role role)
 #ifdef SANITIZED
 	return UINT64_MAX;
 #endif
-	if (role == ROLE_LISTENER)
-		return LISTENER_DATA;
-	return role == ROLE_SUBMITTER ? SUBMITTER_DATA : UINT64_MAX;
+	return data_max[role] != 0 ? data_max[role] : UINT64_MAX;
 }
 
 static void
@@ -264,12 +298,13 @@ rlimits_enter(const struct sandbox *sb, struct layers *l)
 /*
  * After the change of the uid, because the limit counts the processes of the
  * uid.  Without its own uid, the worker shares the count with other processes,
- * and only the limit 0 is useful.
+ * and only 0 and the high limit of the runner are useful.
  */
 static void
 nproc_enter(const struct sandbox *sb)
 {
-	if (sb->nproc != UINT64_MAX && (sb->as_root || sb->nproc == 0))
+	if (sb->nproc != UINT64_MAX &&
+	    (sb->as_root || sb->nproc == 0 || sb->role == ROLE_RUNNER))
 		rlimit_lower(RLIMIT_NPROC, "of processes", sb->nproc);
 }
 

@@ -15,6 +15,7 @@
 
 #define SANDBOX_PATHS_MAX  256
 #define SANDBOX_GROUPS_MAX 256
+#define SANDBOX_PORTS_MAX  32 /* name servers, cc-backend, brokers */
 
 enum sandbox_mode {
 	SANDBOX_ENFORCE,
@@ -48,6 +49,9 @@ struct sandbox {
 	uint64_t fsize;	 /* RLIMIT_FSIZE, bytes; UINT64_MAX = unchanged */
 	struct sandbox_path paths[SANDBOX_PATHS_MAX];
 	int n_paths;
+	/* TCP ports to which the submitter may connect */
+	uint16_t ports[SANDBOX_PORTS_MAX];
+	unsigned n_ports;
 };
 
 void sandbox_init(struct sandbox *sb, enum role role);
@@ -57,6 +61,8 @@ void sandbox_clear(struct sandbox *sb);
  * does not exist is skipped later.
  */
 int sandbox_allow(struct sandbox *sb, const char *path, unsigned access);
+/* The same for a TCP port; a port that is already there is no second one. */
+int sandbox_allow_port(struct sandbox *sb, uint16_t port);
 void sandbox_write(struct writer *w, const struct sandbox *sb);
 void sandbox_read(struct reader *r, struct sandbox *sb);
 

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/worker/seccomp.h"
@@ -351,28 +352,56 @@ kill_action(enum role role, enum sandbox_mode mode)
 				     SCMP_ACT_KILL_PROCESS;
 }
 
-int
-seccomp_enter(enum role role, enum sandbox_mode mode)
+static int
+filter_begin(struct filter *f, uint32_t action, enum sandbox_mode mode)
 {
-	struct filter f = { .kill = kill_action(role, mode) };
-	int rc;
-
-	if ((f.ctx = seccomp_init(default_action(role, mode))) == NULL) {
+	if ((f->ctx = seccomp_init(action)) == NULL) {
 		errno = ENOMEM;
 		return -1;
 	}
 	/* Calls by another architecture's numbers. */
-	rc = seccomp_attr_set(f.ctx, SCMP_FLTATR_ACT_BADARCH,
+	f->err = -seccomp_attr_set(f->ctx, SCMP_FLTATR_ACT_BADARCH,
 	    mode == SANDBOX_LOG ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
-	filter_fill(&f, role);
-	if (rc == 0)
-		rc = -f.err;
-	if (rc == 0)
-		rc = seccomp_load(f.ctx);
-	seccomp_release(f.ctx);
-	if (rc < 0) {
-		errno = -rc;
-		return -1;
-	}
 	return 0;
+}
+
+static int
+filter_end(struct filter *f)
+{
+	int rc = -f->err;
+
+	if (rc == 0)
+		rc = seccomp_load(f->ctx);
+	seccomp_release(f->ctx);
+	if (rc == 0)
+		return 0;
+	errno = -rc;
+	return -1;
+}
+
+int
+seccomp_enter(enum role role, enum sandbox_mode mode)
+{
+	struct filter f = { .kill = kill_action(role, mode) };
+
+	if (filter_begin(&f, default_action(role, mode), mode) == -1)
+		return -1;
+	filter_fill(&f, role);
+	return filter_end(&f);
+}
+
+int
+seccomp_enter_supervisor(enum sandbox_mode mode)
+{
+	struct filter f = { .kill = mode == SANDBOX_LOG ?
+		    SCMP_ACT_LOG :
+		    SCMP_ACT_ERRNO(EPERM) };
+	size_t i;
+
+	if (filter_begin(&f, SCMP_ACT_ALLOW, mode) == -1)
+		return -1;
+	for (i = 0; seccomp_dangerous[i] != NULL; i++)
+		if (strcmp(seccomp_dangerous[i], "chroot") != 0)
+			rule(&f, f.kill, seccomp_dangerous[i], 0, NULL);
+	return filter_end(&f);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp filters.  Listener and submitter have a list of allowed calls.
- * The collector, whose filter Slurm's commands inherit, has a list of denied
- * calls.
+ * The seccomp filters.  Listener, collector and submitter have a list of allowed
+ * calls.  The runner and the supervisor, whose filters Slurm's commands inherit,
+ * have a list of denied calls.
  */
 #ifndef COMMON_WORKER_SECCOMP_H
 #define COMMON_WORKER_SECCOMP_H
@@ -18,5 +18,11 @@ extern const char *const seccomp_dangerous[];
  * 0; -1 with errno: no seccomp in the kernel (ENOSYS, EINVAL), or ENOMEM.
  */
 int seccomp_enter(enum role role, enum sandbox_mode mode);
+
+/*
+ * The same for the supervisor: the dangerous calls fail with EPERM, except
+ * chroot(2), which the workers make before their own filter.
+ */
+int seccomp_enter_supervisor(enum sandbox_mode mode);
 
 #endif

@@ -31,7 +31,7 @@ struct worker_ops {
 	 * A complete new configuration: checks what the parser could not check
 	 * and prepares the switch.  secrets/len: the mapped memfd, only for the
 	 * submitter, unmapped after the call.  0, or -1 with a reason.  Must
-	 * not change the behaviour yet.
+	 * not change the behaviour yet.  May be NULL.
 	 */
 	int (*conf_check)(struct worker *w, const struct conf *next,
 	    const uint8_t *secrets, size_t len, char *reason, size_t size);

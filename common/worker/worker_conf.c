@@ -123,7 +123,7 @@ on_conf_end(struct worker *w, struct reader *r)
 	next.open = 0;
 	next.conf.generation = generation;
 	wrong = secrets_map(&map, &len);
-	if (wrong == NULL &&
+	if (wrong == NULL && w->ops->conf_check != NULL &&
 	    w->ops->conf_check(w, &next.conf, map, len, reason,
 		sizeof(reason)) == -1)
 		wrong = reason[0] != '\0' ? reason : "no reason given";

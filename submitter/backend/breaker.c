@@ -67,7 +67,9 @@ struct breaker {
 	int64_t clusters_at;	   /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
-	char why[400];			 /* of the last failure */
+	char why[400];	/* of the last failure */
+	char told[400]; /* the reason that was logged */
+	struct log_limit reasons;
 	char last[400];			 /* answer, for status */
 	uint64_t results[RESULT__COUNT]; /* of all requests */
 	int64_t answered;		 /* epoch of the last success */
@@ -119,7 +121,27 @@ waiting_runs(const struct breaker *g)
 	    spool_count(sp, DEST_REST, STOP_DUE));
 }
 
-/* Logs one line per outage. */
+/* Equal but for numbers?  Each failure has another duration. */
+static int
+same_reason(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+
+	for (;;) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a == '\0' || *a != *b)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+/*
+ * Logs one line per outage, and one when the reason has changed, at most one a
+ * minute: an outage may begin with a restart, and last because the new
+ * certificate is not valid.
+ */
 static void
 report_down(struct breaker *g, enum breaker_state state)
 {
@@ -148,11 +170,16 @@ report_down(struct breaker *g, enum breaker_state state)
 static void
 breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 {
-	if (g->logged != state) {
+	unsigned suppressed;
+
+	if (g->logged != state ||
+	    (!same_reason(g->why, g->told) &&
+		log_allowed(&g->reasons, &suppressed))) {
 		if (g->down == 0)
 			g->down = spool_now(g->s->spool);
 		report_down(g, state);
 		g->logged = state;
+		memcpy(g->told, g->why, sizeof(g->told));
 	}
 	g->state = state;
 	http_forget(g->s->http);
@@ -533,6 +560,10 @@ breaker_status(struct breaker *g, uint64_t request)
 		    state_names[g->state]);
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
+	if (http_token_in_clear(g->s->http))
+		worker_status(w, request, "token_in_clear",
+		    "the token is readable in the network: use https in "
+		    "ccRestUrl");
 	worker_status(w, request, "last_answer", "%s", g->last);
 }
 

@@ -28,8 +28,11 @@
 /* ms after the stop: cc-backend archives the run and has no file yet */
 #define META_FIRST 2000
 #define META_AGAIN 2000 /* ms when the request could not be sent */
-/* ms after the stop in which the job script may come; more than its deadline */
-#define META_SCRIPT_WAIT 60000
+/*
+ * ms after the stop in which the job script may come; more than all tries of
+ * the collector take
+ */
+#define META_SCRIPT_WAIT 600000
 
 struct meta_delivery {
 	struct submitter *s;

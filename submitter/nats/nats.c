@@ -125,7 +125,7 @@ failed(struct nats *n, enum nats_trouble trouble, const char *why)
 		n->on_up(0, n->arg);
 }
 
-static const struct nats_server *
+static const struct destination *
 server_now(const struct nats *n)
 {
 	return &n->conf->servers[n->server % n->conf->n_servers];
@@ -135,7 +135,7 @@ static void
 on_name(const struct resolver_answer *a, void *arg)
 {
 	struct nats *n = arg;
-	const struct nats_server *server = server_now(n);
+	const struct destination *server = server_now(n);
 	struct nats_target *t;
 	char why[256];
 
@@ -386,8 +386,13 @@ nats_send(struct nats *n, const struct payload *p,
 void
 nats_status(const struct nats *n, struct nats_status *st)
 {
+	const char *clear;
+
 	*st = n->n;
 	st->in_flight = n->in_flight;
+	clear = n->conf != NULL ? nats_conf_clear_host(n->conf) : NULL;
+	snprintf(st->clear, sizeof(st->clear), "%s",
+	    clear != NULL ? clear : "");
 	if (!is_used(n))
 		snprintf(st->text, sizeof(st->text), "off");
 	else if (n->up)

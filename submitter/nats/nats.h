@@ -51,6 +51,11 @@ struct nats_conf *nats_conf_new(const struct conf *conf, const uint8_t *secrets,
     size_t len, char *reason, size_t size);
 /* Wipes the secrets; NULL is fine. */
 void nats_conf_free(struct nats_conf *nc);
+/*
+ * Another host that gets the password or the token without TLS, borrowed from
+ * nc; NULL = none.
+ */
+const char *nats_conf_clear_host(const struct nats_conf *nc);
 
 /* Borrows base and names.  NULL when memory is short. */
 struct nats *nats_new(struct event_base *base, struct resolver *names,
@@ -75,6 +80,8 @@ struct nats_status {
 	/* epoch: no connection since; 0 = connected, off, or connecting */
 	int64_t away_since;
 	char why[200];	    /* there is no connection */
+	char clear[128];    /* gets a password without TLS; "" = none */
+	char text[256];	    /* "off", "connected to X", ... */
 	unsigned in_flight; /* messages without a result */
 	uint64_t sent;
 	uint64_t unsure;

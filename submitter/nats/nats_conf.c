@@ -2,7 +2,7 @@
 /*
  * Reads the keys of NATS and makes libnats' options of them.  libnats gets the
  * secrets from memory, because the chroot has no files.  libnats keeps a copy
- * of a password; this process cannot wipe that copy.
+ * of a password and of a user's JWT; this process cannot wipe these copies.
  */
 #include "config.h"
 
@@ -19,6 +19,11 @@
 /* Limit for a write that the broker does not read. */
 #define WRITE_MS 3000
 /* Interval of pings; PINGS_OUT pings without answer end the connection. */
+/*
+ * TLS 1.2 is the first version with these ciphers, and libnats has no option for
+ * the version.  TLS 1.3 has a list of its own.
+ */
+#define CIPHERS	  "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM"
 #define PING_MS	  20000
 #define PINGS_OUT 2
 
@@ -44,74 +49,6 @@ nats_conf_free(struct nats_conf *nc)
 	secret_free(nc->cert);
 	secret_free(nc->key);
 	free(nc);
-}
-
-/* The port number; 0 when the text is not one. */
-static unsigned long
-port_read(const char *text)
-{
-	char *end;
-	unsigned long port;
-
-	if (*text < '0' || *text > '9')
-		return 0;
-	port = strtoul(text, &end, 10);
-	return *end == '\0' && port <= 65535 ? port : 0;
-}
-
-/* Splits "host:port", "[v6]:port", "v6" or "host". */
-static int
-host_read(char *text, struct nats_server *server)
-{
-	char *host = text, *end, *colon = strchr(text, ':');
-	unsigned long port = server->port;
-
-	if (*text == '[') {
-		host = text + 1;
-		end = strchr(host, ']');
-		if (end == NULL || (end[1] != '\0' && end[1] != ':'))
-			return -1;
-		if (end[1] == ':')
-			port = port_read(end + 2);
-		*end = '\0';
-	} else if (colon != NULL && strchr(colon + 1, ':') == NULL) {
-		*colon = '\0';
-		port = port_read(colon + 1);
-	}
-	if (port == 0 || *host == '\0' || strlen(host) >= HOST_MAX)
-		return -1;
-	strcpy(server->host, host);
-	server->port = (uint16_t)port;
-	return 0;
-}
-
-/*
- * Splits "host", "host:port", "nats://host" or "tls://[::1]:4222"; port and tls
- * are the defaults.  Returns 0, or -1 when the text has another form.
- */
-static int
-server_read(const char *text, uint16_t port, int tls,
-    struct nats_server *server)
-{
-	char host[HOST_MAX + 16];
-	size_t n;
-
-	server->port = port;
-	server->tls = tls;
-	if (strncmp(text, "nats://", 7) == 0)
-		text += 7;
-	else if (strncmp(text, "tls://", 6) == 0) {
-		text += 6;
-		server->tls = 1;
-	}
-	n = strlen(text);
-	if (n > 0 && text[n - 1] == '/')
-		n--;
-	if (n >= sizeof(host) || strcspn(text, "@/ \t\"\\%") < n)
-		return -1;
-	memcpy(host, text, n);
-	host[n] = '\0';
-	return host_read(host, server);
 }
 
 static int
@@ -141,9 +78,9 @@ read_servers(struct nats_conf *nc, const struct conf *conf, char *reason,
 			    "login: use natsUser and natsPassword");
 			goto done;
 		}
-		if (server_read(one, (uint16_t)conf_int(conf, CONF_NATS_PORT),
-			conf_bool(conf, CONF_NATS_TLS),
-			&nc->servers[nc->n_servers]) == -1) {
+		if (destination_parse(&nc->servers[nc->n_servers], one,
+			(uint16_t)conf_int(conf, CONF_NATS_PORT),
+			conf_bool(conf, CONF_NATS_TLS)) == -1) {
 			snprintf(reason, size,
 			    "natsServer: \"%.200s\" is "
 			    "not a host, host:port, nats:// or tls:// address",
@@ -313,7 +250,7 @@ on_sign(char **error, unsigned char **signature, int *len, const char *nonce,
 static char *
 json_escaped(const char *s)
 {
-	char *out = malloc(strlen(s) * 6 + 1), *p = out;
+	char *out = secret_alloc(strlen(s) * 6 + 1), *p = out;
 
 	if (out == NULL)
 		return NULL;
@@ -371,13 +308,15 @@ set_login(natsOptions *o, struct nats_conf *nc)
 
 static natsStatus
 set_tls(natsOptions *o, const struct nats_conf *nc,
-    const struct nats_server *server)
+    const struct destination *server)
 {
 	const char *ca = nc->ca;
 	natsStatus s;
 	size_t len;
 
 	s = natsOptions_SetSecure(o, server->tls != 0);
+	if (s == NATS_OK)
+		s = natsOptions_SetCiphers(o, CIPHERS);
 	if (s == NATS_OK && ca == NULL)
 		ca = system_ca(&len);
 	if (s == NATS_OK && ca != NULL)
@@ -415,7 +354,7 @@ set_limits(natsOptions *o)
 }
 
 natsStatus
-nats_conf_options(struct nats_conf *nc, const struct nats_server *server,
+nats_conf_options(struct nats_conf *nc, const struct destination *server,
     const char *address, natsOptions **opts)
 {
 	char url[128];
@@ -482,6 +421,19 @@ nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 	return nc;
 failed:
 	nats_conf_free(nc);
+	return NULL;
+}
+
+const char *
+nats_conf_clear_host(const struct nats_conf *nc)
+{
+	unsigned i;
+
+	if (nc->login != LOGIN_USER && nc->login != LOGIN_TOKEN)
+		return NULL;
+	for (i = 0; i < nc->n_servers; i++)
+		if (!nc->servers[i].tls && !host_is_local(nc->servers[i].host))
+			return nc->servers[i].host;
 	return NULL;
 }
 

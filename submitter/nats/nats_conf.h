@@ -12,18 +12,12 @@
 
 #include <nats/nats.h>
 
-#include "common/job.h"
+#include "common/destination.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nkey.h"
 #include "submitter/payload/nats_message.h"
 
 #define NATS_SERVERS_MAX 16 /* brokers of one cluster */
-
-struct nats_server {
-	char host[HOST_MAX]; /* name or address, without brackets */
-	uint16_t port;
-	int tls;
-};
 
 /* How to log in. */
 enum nats_login {
@@ -37,7 +31,7 @@ enum nats_login {
 struct nats_conf {
 	atomic_int refs;
 	unsigned n_servers; /* 0 = NATS is not in use */
-	struct nats_server servers[NATS_SERVERS_MAX];
+	struct destination servers[NATS_SERVERS_MAX];
 	char *subject; /* owned, as all below */
 	enum message_format format;
 	int jetstream;
@@ -61,6 +55,6 @@ int nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b);
  * exist until the connection is made.  Returns NATS_OK or libnats' error.
  */
 natsStatus nats_conf_options(struct nats_conf *nc,
-    const struct nats_server *server, const char *address, natsOptions **opts);
+    const struct destination *server, const char *address, natsOptions **opts);
 
 #endif

@@ -20,7 +20,7 @@ struct nats_thread;
 struct nats_target {
 	unsigned generation;	/* of the configuration */
 	struct nats_conf *conf; /* a reference */
-	struct nats_server server;
+	struct destination server;
 	struct resolver_answer addresses;
 };
 

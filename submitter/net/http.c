@@ -13,6 +13,7 @@
 #include <event2/event.h>
 
 #include "common/clock.h"
+#include "common/destination.h"
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
 
@@ -412,6 +413,16 @@ unsigned
 http_busy(const struct http_client *r)
 {
 	return r->busy;
+}
+
+int
+http_token_in_clear(const struct http_client *r)
+{
+	struct destination d;
+
+	return http_usable(r) && r->conf->auth != NULL &&
+	    destination_parse_url(&d, r->conf->base) == 0 && !d.tls &&
+	    !host_is_local(d.host);
 }
 
 const struct token_expiry *

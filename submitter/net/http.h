@@ -93,6 +93,8 @@ int http_send(struct http_client *r, struct http_request *req);
 void http_forget(struct http_client *r);
 /* Number of running requests. */
 unsigned http_busy(const struct http_client *r);
+/* 1 when the token is sent to another host without TLS. */
+int http_token_in_clear(const struct http_client *r);
 /* The expiry of the token in use; never NULL. */
 const struct token_expiry *http_token_expiry(const struct http_client *r);
 /* "host:port" for logs. */

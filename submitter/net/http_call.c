@@ -74,6 +74,9 @@ tls_set(struct http_call *c)
 
 	if (!c->conf->tls)
 		return;
+	/* Whatever the system's policy of OpenSSL permits. */
+	curl_easy_setopt(c->easy, CURLOPT_SSLVERSION,
+	    (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(c->easy, CURLOPT_CAPATH, NULL);
 #if LIBCURL_VERSION_NUM >= 0x074d00
 	{
@@ -147,7 +150,8 @@ http_call_set(struct http_call *c)
 	curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c);
 	curl_easy_setopt(c->easy, CURLOPT_ERRORBUFFER, c->error);
 	curl_easy_setopt(c->easy, CURLOPT_URL, c->url);
-	curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->conf->headers);
+	curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER,
+	    http_conf_headers(c->conf));
 	curl_easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(c->easy, CURLOPT_WRITEDATA, c);
 #if LIBCURL_VERSION_NUM >= 0x075000

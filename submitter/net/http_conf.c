@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads cc-backend's address, the token and the certificates from the
- * configuration.  Copies of the token are wiped.
+ * configuration.  The token exists once, as a header; libcurl copies it for each
+ * request, and its allocator wipes the copy.
  */
 #include "config.h"
 
@@ -16,10 +17,13 @@
 #include "submitter/net/secret.h"
 #include "submitter/net/system_ca.h"
 
+#define AUTH_HEADER "X-Auth-Token: "
+
 void
 http_prepare(void)
 {
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wiping_free,
+		wiping_realloc, strdup, calloc) != CURLE_OK)
 		fatalx("libcurl cannot be initialized");
 	system_ca_load();
 }
@@ -43,14 +47,10 @@ http_conf_ref(struct http_conf *rc)
 void
 http_conf_free(struct http_conf *rc)
 {
-	struct curl_slist *h;
-
 	if (rc == NULL || --rc->refs > 0)
 		return;
-	for (h = rc->headers; h != NULL; h = h->next)
-		explicit_bzero(h->data, strlen(h->data));
 	curl_slist_free_all(rc->headers);
-	secret_free(rc->token);
+	secret_free(rc->auth);
 	free(rc->base);
 	free(rc->host);
 	free(rc->where);
@@ -74,7 +74,7 @@ int
 http_conf_equal(const struct http_conf *a, const struct http_conf *b)
 {
 	return a != NULL && b != NULL && same(a->base, b->base) &&
-	    same(a->token, b->token) && a->ca_len == b->ca_len &&
+	    same(a->auth, b->auth) && a->ca_len == b->ca_len &&
 	    (a->ca_len == 0 || memcmp(a->ca, b->ca, a->ca_len) == 0);
 }
 
@@ -170,10 +170,12 @@ token_take(struct http_conf *rc, const uint8_t *p, size_t n)
 	for (i = 0; i < n; i++)
 		if (p[i] <= ' ' || p[i] >= 0x7f)
 			return "the token contains blanks or unprintable bytes";
-	rc->token = strndup((const char *)p, n);
-	if (rc->token == NULL)
+	rc->auth = secret_alloc(sizeof(AUTH_HEADER) + n);
+	if (rc->auth == NULL)
 		return "out of memory";
-	token_expiry_read(rc->token, &rc->expiry);
+	memcpy(rc->auth, AUTH_HEADER, sizeof(AUTH_HEADER) - 1);
+	memcpy(rc->auth + sizeof(AUTH_HEADER) - 1, p, n);
+	token_expiry_read(rc->auth + sizeof(AUTH_HEADER) - 1, &rc->expiry);
 	return NULL;
 }
 
@@ -185,7 +187,6 @@ headers_make(struct http_conf *rc)
 		"Expect:", /* do not wait for 100 Continue */
 	};
 	struct curl_slist *h;
-	char *line = NULL;
 	size_t i;
 
 	for (i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -194,16 +195,17 @@ headers_make(struct http_conf *rc)
 			return "out of memory";
 		rc->headers = h;
 	}
-	if (rc->token == NULL)
-		return NULL;
-	if (asprintf(&line, "X-Auth-Token: %s", rc->token) == -1)
-		return "out of memory";
-	h = curl_slist_append(rc->headers, line);
-	secret_free(line);
-	if (h == NULL)
-		return "out of memory";
-	rc->headers = h;
 	return NULL;
+}
+
+struct curl_slist *
+http_conf_headers(struct http_conf *rc)
+{
+	if (rc->auth == NULL)
+		return rc->headers;
+	rc->first.data = rc->auth;
+	rc->first.next = rc->headers;
+	return &rc->first;
 }
 
 struct http_conf *

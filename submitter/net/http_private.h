@@ -16,14 +16,19 @@ struct http_conf {
 	long port;
 	int tls;
 	int literal; /* the host is an address */
-	char *token; /* wiped */
+	/* "X-Auth-Token: ..." of secret.h; NULL = no token */
+	char *auth;
 	struct token_expiry expiry;
 	char *ca; /* PEM; NULL = the system's */
 	size_t ca_len;
-	struct curl_slist *headers; /* with the token: wiped */
+	struct curl_slist *headers; /* owned; without the token */
+	/* of all headers: libcurl borrows auth, then headers */
+	struct curl_slist first;
 };
 
 struct http_conf *http_conf_ref(struct http_conf *rc);
+/* The headers of a request, borrowed. */
+struct curl_slist *http_conf_headers(struct http_conf *rc);
 
 #define READ_MAX (64u * 1024 * 1024) /* bytes of the longest answer */
 

@@ -470,6 +470,25 @@ expire_all(struct resolver *n)
 		e->expires = 0;
 }
 
+/* A running query that the new hosts file answers ends with this answer. */
+static int
+hosts_end_one(struct resolver *n)
+{
+	struct resolver_answer a = { .n = 0 };
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &n->entries, link)
+	if (e->running && answer_hosts(&a, n->hosts, n->hosts_len, e->host)) {
+		evtimer_del(e->timer);
+		e->running = 0;
+		e->known = a;
+		e->expires = clock_ms() + TTL_MAX * 1000LL;
+		queries_end(e, &a); /* may change the list */
+		return 1;
+	}
+	return 0;
+}
+
 /* Replaces the name servers.  The event loop ends running queries. */
 static void
 servers_use(struct resolver *n, const uint8_t *p, size_t len)
@@ -515,4 +534,6 @@ resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p,
 	free(n->hosts);
 	n->hosts = copy;
 	n->hosts_len = len;
+	while (hosts_end_one(n))
+		;
 }

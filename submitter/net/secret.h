@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Secrets as text in memory that is wiped before it is freed. */
+/*
+ * Secrets as text in memory of their own: locked (not in swap), not in a dump,
+ * wiped before it is freed and when the process ends.  If the limit of locked
+ * memory (RLIMIT_MEMLOCK) is too low, the memory is used without the lock.
+ */
 #ifndef SUBMITTER_NET_SECRET_H
 #define SUBMITTER_NET_SECRET_H
 
 #include <stddef.h>
 
+/* Returns owned: size bytes, all 0; NULL with errno. */
+char *secret_alloc(size_t size);
 /*
  * Returns owned: a copy with a NUL behind it.  NULL when the bytes contain a
  * NUL or memory is short.
@@ -12,5 +18,16 @@
 char *secret_copy(const void *p, size_t len);
 /* Wipes and frees; NULL is fine. */
 void secret_free(char *secret);
+/*
+ * Wipes all secrets, which become empty texts.  Before the end of the process:
+ * threads may still read them.
+ */
+void secret_wipe_all(void);
+/* 1 when a secret could not be locked. */
+int secret_is_unlocked(void);
+
+/* An allocator that wipes what it frees, for libraries that copy secrets. */
+void wiping_free(void *p);
+void *wiping_realloc(void *p, size_t size);
 
 #endif

@@ -67,9 +67,9 @@ state_load(struct backfill *b)
 	if (version == 1 || version == STATE_VERSION) {
 		b->active = rd_u8(&r);
 		rd_name(&r, b->whose.cluster, sizeof(b->whose.cluster));
-		b->from = rd_i64(&r);
-		b->to = rd_i64(&r);
-		b->at = rd_i64(&r);
+		b->from = rd_time(&r);
+		b->to = rd_time(&r);
+		b->at = rd_time(&r);
 		b->seen = rd_u64(&r);
 		b->added = rd_u64(&r);
 		b->restored = version == 1 ? 0 : rd_u64(&r);

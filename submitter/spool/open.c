@@ -266,6 +266,18 @@ step_do(struct spool *sp, int64_t version)
 }
 
 /*
+ * Writes the version from the log into the file's header: an older program
+ * reads only the header, and refuses the file without opening the log.  A
+ * failure is harmless, the next checkpoint writes it.
+ */
+static void
+version_publish(struct spool *sp)
+{
+	sqlite3_exec(sp->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL,
+	    NULL);
+}
+
+/*
  * In one transaction: a part of the schema would look like another program's
  * file.
  */
@@ -274,8 +286,10 @@ schema_make(struct spool *sp)
 {
 	if (schema_exec(sp, "BEGIN IMMEDIATE") == 0 &&
 	    schema_exec(sp, spool_schema) == 0 &&
-	    schema_exec(sp, "COMMIT") == 0)
+	    schema_exec(sp, "COMMIT") == 0) {
+		version_publish(sp);
 		return 0;
+	}
 	sqlite3_exec(sp->db, "ROLLBACK", NULL, NULL, NULL);
 	return -1;
 }
@@ -298,6 +312,7 @@ bring_up(struct spool *sp, int64_t version)
 		    (long long)version, why);
 		return sp->error;
 	}
+	version_publish(sp);
 	return NULL;
 }
 

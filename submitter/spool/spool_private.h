@@ -10,9 +10,10 @@
 #define SPOOL_APPLICATION_ID 0x43534153 /* "CSAS" */
 /*
  * PRAGMA user_version. 1: the first. 2: table late. 3: checksums in the pages,
- * table stub.
+ * table stub. 4: table stub has records of format 2, which programs of schema 3
+ * cannot read.
  */
-#define SPOOL_SCHEMA 3
+#define SPOOL_SCHEMA 4
 
 #define CLUSTERS_MAX 64 /* a slurmdbd has a handful */
 

@@ -35,6 +35,11 @@ const char *const spool_steps[SPOOL_SCHEMA - 1] = {
 	 * RUN_REST_STARTED
 	 */
 	"UPDATE run SET flags = flags | 2048 WHERE flags & 1;",
+	/*
+	 * Only the number changes: new resource records have another format,
+	 * the rows of version 3 stay as they are.
+	 */
+	"",
 };
 
 const char spool_schema[] =

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "common/destination.h"
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
@@ -20,36 +20,17 @@ name_of(enum conf_key key)
 	return conf_rule(key)->name;
 }
 
-/* The host of a URL that conf_format_url() has accepted. */
-static void
-url_host(const char *url, char *host, size_t size)
-{
-	const char *p = strstr(url, "//"), *at;
-	size_t n;
-
-	p = p != NULL ? p + 2 : url;
-	n = strcspn(p, "/");
-	at = memchr(p, '@', n);
-	if (at != NULL)
-		p = at + 1;
-	if (*p == '[') {
-		p++;
-		n = strcspn(p, "]/");
-	} else
-		n = strcspn(p, ":/");
-	snprintf(host, size, "%.*s", (int)(n < size ? n : size - 1), p);
-}
-
 static void
 check_rest(struct conf_parse *p, int has_token)
 {
 	const char *url = conf_str(&p->conf, CONF_CC_REST_URL);
 	const char *name = name_of(CONF_CC_REST_URL);
-	char host[256];
+	char second[256];
+	struct destination d;
 
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
-	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, host,
-		sizeof(host)) == 1)
+	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
+		sizeof(second)) == 1)
 		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
 		    "is for one "
 		    "cluster and its two controllers, but `clusters` has "
@@ -78,9 +59,8 @@ check_rest(struct conf_parse *p, int has_token)
 		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL,
 		    "is not set, nor "
 		    "is ccRestJwtFile: cc-backend will refuse each request");
-	url_host(url, host, sizeof(host));
-	if (has_token && strncasecmp(url, "http://", 7) == 0 &&
-	    !conf_host_is_local(host))
+	if (has_token && destination_parse_url(&d, url) == 0 && !d.tls &&
+	    !host_is_local(d.host))
 		conf_warn(p, name, NULL,
 		    "http to another host: the token is "
 		    "readable in the network; use https://");
@@ -136,8 +116,7 @@ check_sockets(struct conf_parse *p)
 	    conf_address_parse(conf_str(&p->conf, CONF_PREP_CONNECT),
 		&connect) == -1)
 		return;
-	if (listen.kind == CONF_ADDRESS_TCP &&
-	    !conf_host_is_local(listen.host) &&
+	if (listen.kind == CONF_ADDRESS_TCP && !host_is_local(listen.host) &&
 	    strcmp(conf_str(&p->conf, CONF_PREP_ALLOWED_HOSTS), "[]") == 0)
 		conf_warn(p, name, NULL,
 		    "prepAllowedHosts is empty: hooks on "

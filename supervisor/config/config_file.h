@@ -152,8 +152,6 @@ struct conf_address {
 
 /* PATH, unix:PATH, tcp:HOST:PORT, tcp:[V6]:PORT, tcp::PORT.  0, or -1. */
 int conf_address_parse(const char *value, struct conf_address *address);
-/* 1 when host is "localhost" or a loopback address. */
-int conf_host_is_local(const char *host);
 
 /*
  * user_names.c: replaces the names in ctlUsers and prepAllowedUids by

@@ -241,17 +241,3 @@ conf_format_address(const char *value)
 	return "must be an absolute path of at most 107 bytes, unix:PATH, "
 	       "tcp:HOST:PORT, tcp:[IPV6]:PORT or tcp::PORT";
 }
-
-int
-conf_host_is_local(const char *host)
-{
-	struct in6_addr six;
-	struct in_addr four;
-
-	if (strcasecmp(host, "localhost") == 0)
-		return 1;
-	if (inet_pton(AF_INET, host, &four) == 1)
-		return (ntohl(four.s_addr) >> 24) == IN_LOOPBACKNET;
-	return inet_pton(AF_INET6, host, &six) == 1 &&
-	    IN6_IS_ADDR_LOOPBACK(&six);
-}

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "common/destination.h"
 #include "supervisor/config/config_file.h"
 
 static const enum conf_key logins[] = { CONF_NATS_CREDS_FILE,
@@ -31,6 +32,25 @@ file_is_missing(const struct conf_parse *p, enum conf_key key)
 {
 	return conf_rule(key)->type == CONF_TYPE_SECRET_FILE &&
 	    access(conf_str(&p->conf, key), F_OK) == -1 && errno == ENOENT;
+}
+
+/* With creds and NKeys the client signs; the broker gets no secret. */
+static void
+clear_warn(struct conf_parse *p, enum conf_key used)
+{
+	struct destination d;
+	enum conf_key secret = used == CONF_NATS_USER ? CONF_NATS_PASSWORD :
+							used;
+
+	if ((used == CONF_NATS_USER || used == CONF_NATS_TOKEN) &&
+	    conf_is_set(p, secret) &&
+	    destination_in_clear(&d, conf_str(&p->conf, CONF_NATS_SERVER),
+		(uint16_t)conf_int(&p->conf, CONF_NATS_PORT),
+		conf_bool(&p->conf, CONF_NATS_TLS)))
+		conf_warn(p, conf_rule(secret)->name, NULL,
+		    "is readable in the network to %.200s; set natsTls to "
+		    "true, or use natsCredsFile or natsNKeySeedFile",
+		    d.host);
 }
 
 enum conf_key
@@ -56,5 +76,6 @@ conf_nats_login(struct conf_parse *p)
 		    "has no effect, because %s is the NATS login; remove one "
 		    "of them",
 		    conf_rule(used)->name);
+	clear_warn(p, used);
 	return used;
 }

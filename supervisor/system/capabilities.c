@@ -2,8 +2,8 @@
 /*
  * The supervisor's own rights.  Started as root, the supervisor keeps only the
  * capabilities that it needs to start, confine and end the workers; no process
- * that it starts can get another one.  It loads no seccomp filter, because the
- * workers and Slurm's commands would inherit the filter.
+ * that it starts can get another one.  The workers and Slurm's commands inherit
+ * its filter, so that the filter denies only calls that none of them makes.
  */
 #include "config.h"
 
@@ -13,6 +13,7 @@
 
 #include <errno.h>
 
+#include "common/worker/seccomp.h"
 #include "supervisor/system/system.h"
 
 static const cap_value_t kept[] = {
@@ -79,6 +80,22 @@ bounding_reduce(void)
 	}
 }
 
+/* With no_new_privs, a filter needs no capability. */
+static void
+calls_reduce(enum sandbox_mode mode)
+{
+	if (mode == SANDBOX_OFF)
+		return;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		fatal("no_new_privs");
+	if (seccomp_enter_supervisor(mode) == 0)
+		return;
+	/* A kernel without seccomp. */
+	if (errno != ENOSYS && errno != EINVAL)
+		fatal("seccomp");
+	log_warn("no seccomp in this kernel");
+}
+
 void
 capabilities_reduce(const struct setup *setup)
 {
@@ -93,8 +110,9 @@ capabilities_reduce(const struct setup *setup)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
 		log_warn("cannot become the subreaper: commands of a runner "
 			 "that crashed stay running");
-	if (!setup->as_root)
-		return;
-	bounding_reduce();
-	sets_reduce();
+	if (setup->as_root) {
+		bounding_reduce();
+		sets_reduce();
+	}
+	calls_reduce(setup->mode);
 }

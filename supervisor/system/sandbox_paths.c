@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/destination.h"
 #include "supervisor/system/system.h"
 
 /* Limits: descriptors; processes where the worker has its own uid. */
@@ -19,6 +20,10 @@
 #define RUNNER_NOFILE	 512
 #define SUBMITTER_NOFILE 512
 #define SUBMITTER_NPROC	 64 /* threads of libnats and curl, twice */
+/* slurmUser may be the user of slurmctld, whose threads count, too. */
+#define RUNNER_NPROC 4096
+
+#define DNS_PORT 53 /* a long answer of a name server needs TCP */
 
 /* Slurm's commands may read these; see runner/confine/paths.c. */
 static const char *const readable[] = { "/usr", "/lib", "/etc/slurm",
@@ -113,16 +118,62 @@ runner_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb)
 {
 	sb->nofile = RUNNER_NOFILE;
+	sb->nproc = RUNNER_NPROC;
 	secrets_warn(setup, conf);
 	return 0;
 }
 
+/* The ports of cc-backend and of the brokers, and of name servers. */
 static int
-submitter_fill(const struct setup *setup, struct sandbox *sb)
+ports_fill(const struct conf *conf, struct sandbox *sb)
+{
+	uint16_t port = (uint16_t)conf_int(conf, CONF_NATS_PORT);
+	char item[HOST_MAX + 32];
+	struct destination d;
+	const char *list;
+	size_t n;
+	int rc = sandbox_allow_port(sb, DNS_PORT);
+
+	if (destination_parse_url(&d, conf_str(conf, CONF_CC_REST_URL)) == 0)
+		rc |= sandbox_allow_port(sb, d.port);
+	for (list = conf_str(conf, CONF_NATS_SERVER);
+	     *(list += strspn(list, ", \t")) != '\0'; list += n) {
+		n = strcspn(list, ", \t");
+		snprintf(item, sizeof(item), "%.*s", (int)n, list);
+		if (destination_parse(&d, item, port, 0) == 0)
+			rc |= sandbox_allow_port(sb, d.port);
+	}
+	return rc;
+}
+
+int
+sandbox_ports_differ(const struct conf *a, const struct conf *b)
+{
+	struct {
+		uint16_t ports[SANDBOX_PORTS_MAX];
+		unsigned n;
+	} of[2];
+	const struct conf *const conf[2] = { a, b };
+	static struct sandbox sb; /* large; one at a time */
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		sandbox_init(&sb, ROLE_SUBMITTER);
+		(void)ports_fill(conf[i], &sb);
+		memcpy(of[i].ports, sb.ports, sizeof(sb.ports));
+		of[i].n = sb.n_ports;
+	}
+	return of[0].n != of[1].n ||
+	    memcmp(of[0].ports, of[1].ports, of[0].n * sizeof(uint16_t)) != 0;
+}
+
+static int
+submitter_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb)
 {
 	sb->nofile = SUBMITTER_NOFILE;
 	sb->nproc = SUBMITTER_NPROC;
-	if (root_set(sb, setup->spool_dir) == -1)
+	if (ports_fill(conf, sb) == -1 || root_set(sb, setup->spool_dir) == -1)
 		return -1;
 	if (sb->root != NULL &&
 	    sandbox_allow(sb, sb->root, SANDBOX_READ | SANDBOX_WRITE) == -1)
@@ -150,6 +201,6 @@ sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 	case ROLE_RUNNER:
 		return runner_fill(setup, conf, sb);
 	default:
-		return submitter_fill(setup, sb);
+		return submitter_fill(setup, conf, sb);
 	}
 }

@@ -159,6 +159,12 @@ char **env_worker(const struct conf *conf, enum role role);
 char **env_parser(void);
 void env_free(char **env);
 
+/*
+ * sandbox_paths.c: 1 when the submitter may connect to other TCP ports with b
+ * than with a.
+ */
+int sandbox_ports_differ(const struct conf *a, const struct conf *b);
+
 /* exit_reason.c: how a process ended, as text. */
 /*
  * Opens the kernel log at its end.  Call it before the capabilities are
@@ -179,6 +185,21 @@ void notify_watchdog(void);
 /* Interval in which systemd wants WATCHDOG=1, in ms; 0 = never. */
 unsigned notify_watchdog_ms(void);
 
+/* not_protected.c: what the sandbox leaves open, for the log and `status`. */
+#define RUN_USER	   "/run/user"
+#define NOT_PROTECTED_MAX  6   /* texts */
+#define NOT_PROTECTED_TEXT 320 /* bytes of one, with the NUL */
+struct not_protected {
+	char text[NOT_PROTECTED_MAX][NOT_PROTECTED_TEXT];
+	unsigned n;
+};
+/*
+ * For the rights in setup and a kernel with this version of Landlock, 0 = none.
+ * Looks for the socket of the user's systemd below run_dir ("/run/user").
+ */
+void not_protected_find(struct not_protected *np, const struct setup *setup,
+    int landlock, const char *run_dir);
+
 /* allowed_uids.c: users that may connect, by number. */
 /*
  * The value of prepAllowedUids as the listener gets it: with root, our own
@@ -192,7 +213,7 @@ struct ctl_users {
 };
 void ctl_users_read(struct ctl_users *users, const char *list);
 /*
- * 1 when uid may send a request: root and our own uid any, the users of
+ * 1 when uid may send a request: root any, our own uid and the users of
  * ctlUsers only one that is not destructive.
  */
 int ctl_user_allowed(const struct ctl_users *users, uid_t uid,

@@ -14,7 +14,11 @@
 #define PING_MS		 2000
 #define PONG_TIMEOUT_MS	 20000 /* a commit on a slow disk is shorter */
 #define HELLO_TIMEOUT_MS 60000 /* a worker loads its libraries first */
-#define FILES_MS	 30000 /* check resolv.conf and hosts */
+/*
+ * check resolv.conf and hosts: cc-backend at a new address gets the next start
+ * in time
+ */
+#define FILES_MS 4000
 
 /*
  * Counts from a ping that was sent.  A supervisor that was itself stopped for

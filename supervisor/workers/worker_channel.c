@@ -106,7 +106,9 @@ on_hello(struct child *c, struct reader *r)
 		log_about(LOG_ID_SANDBOX, NULL, 0);
 		log_notice("%s (pid %d): sandbox: %s", role_name(c->role),
 		    (int)c->pid, c->layers);
-	}
+	} else
+		log_info("%s: sandbox of the test: %s", role_name(c->role),
+		    c->layers);
 	c->workers->events->hello(c);
 }
 

@@ -10,8 +10,10 @@
  *
  * Beside the program lie the file `jobs` (the second the first job begins, jobs
  * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
- * an ended one, and perhaps the first one's id), config.text and node.text.
- * Job k has that id + k, two threads of one of n1..n4, and on n3 and n4 a GPU.
+ * an ended one, and perhaps the first one's id), config.text and node.text, and
+ * perhaps `nodes`, the number of nodes c00001 ... that are in node.text beside
+ * n1..n4.  Job k has that id + k, two threads of one of n1..n4, and on n3 and n4
+ * a GPU; squeue shows it on one of the c nodes, if there are any.
  */
 #include "config.h"
 
@@ -36,6 +38,7 @@ static struct {
 	long kept;
 	long first;
 } jobs;
+static long nodes;  /* c00001 ... */
 static char *asked; /* by job: is it among the ids of -j?  NULL = all are */
 
 static double
@@ -66,22 +69,41 @@ gpu_of(long k)
 	return k % 4 >= 2 ? k / 4 % 4 : -1;
 }
 
+/* The file of this name beside the program; NULL = there is none. */
 static FILE *
-file_beside(const char *self, const char *name)
+file_open(const char *self, const char *name)
 {
 	char path[PATH_MAX];
 	const char *slash = strrchr(self, '/');
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%.*s/%s",
 	    slash != NULL ? (int)(slash - self) : 1, slash != NULL ? self : ".",
 	    name);
-	f = fopen(path, "re");
+	return fopen(path, "re");
+}
+
+static FILE *
+file_beside(const char *self, const char *name)
+{
+	FILE *f = file_open(self, name);
+
 	if (f == NULL) {
-		perror(path);
+		perror(name);
 		exit(1);
 	}
 	return f;
+}
+
+static void
+nodes_read(const char *self)
+{
+	FILE *f = file_open(self, "nodes");
+
+	if (f == NULL)
+		return;
+	if (fscanf(f, "%ld", &nodes) != 1)
+		nodes = 0;
+	fclose(f);
 }
 
 static void
@@ -194,6 +216,12 @@ squeue_one(const char *format, long k, int ended)
 		case 'S':
 			printf("%ld", start_of(k));
 			break;
+		case 'N':
+			if (nodes > 0)
+				printf("c%05ld", 1 + k % nodes);
+			else
+				printf("n%ld", 1 + k % 4);
+			break;
 		default:
 			fputs("many", stdout);
 			break;
@@ -210,6 +238,7 @@ squeue(char **argv)
 	double t = now();
 
 	ask_for(ids);
+	nodes_read(argv[0]);
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
 		if (end_of(k) + (all ? jobs.kept : 0) > t && wanted(k)) {
 			squeue_one(format, k, end_of(k) <= t);
@@ -263,16 +292,10 @@ sacct_column(const char *name, size_t n, long k, double t)
 static int
 too_wide(const char *self, long from, long to)
 {
-	char path[PATH_MAX];
-	const char *slash = strrchr(self, '/');
+	FILE *f = file_open(self, "widest");
 	long widest;
-	FILE *f;
 	int n;
 
-	snprintf(path, sizeof(path), "%.*s/widest",
-	    slash != NULL ? (int)(slash - self) : 1,
-	    slash != NULL ? self : ".");
-	f = fopen(path, "re");
 	if (f == NULL)
 		return 0;
 	n = fscanf(f, "%ld", &widest);

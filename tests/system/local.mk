@@ -3,7 +3,7 @@
 # Folders are distributed as they are; dist-hook takes out what a build leaves.
 EXTRA_DIST += .ci/run .clang-tidy tests/callgraph tests/check tests/coverage \
 	tests/crash tests/demo tests/lab tests/layers tests/matrix tests/packaging tests/soak \
-	tests/system tests/vm tests/year
+	tests/reproducible tests/system tests/vm tests/year
 
 # Plays the other processes to a collector; made by `make collector_drive`.
 EXTRA_PROGRAMS += collector_drive
@@ -28,3 +28,5 @@ nats_live_LDADD = $(NATS_BOX_LIBS)
 dist-hook:
 	cd $(distdir)/tests && find . \( -name __pycache__ -o -name .deps \
 	    -o -name .dirstamp -o -name '*.o' \) -prune -exec rm -rf {} +
+	$(srcdir)/etc/make-sbom $(distdir) $(VERSION) $(dist_epoch) \
+	    >$(distdir)/cc-slurm-adapter.spdx.json

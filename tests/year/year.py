@@ -5,7 +5,9 @@
 year.py lines DIR                  write what the suite logs, from standard
                                    input, with times to DIR/lines
 year.py watch URL TOKENFILE FILE   note when cc-backend first shows each run
-year.py stream PORT:USER:PASSWORD  make the JetStream stream of the part nats
+year.py stream PORT:USER:PASSWORD [REPLICAS]
+                                   make the JetStream stream of the parts nats
+                                   and brokers
 year.py judge T URL TOKENFILE ...  compare, print the table, write a result
 year.py table FILE...              results of several parts as one table
 
@@ -195,11 +197,9 @@ def stream_client(where):
     return broker, broker.lab.Client(int(port), lambda info: {"user": user, "pass": password}, "nothing")
 
 
-def make_stream(where):
-    made = stream_client(where)[1].ask("$JS.API.STREAM.CREATE.JOBS", json.dumps({
-        "name": "JOBS", "subjects": ["jobs"], "storage": "file", "num_replicas": 1,
-        "duplicate_window": 7200 * 10**9}))
-    return 1 if made.get("error") or "config" not in made else 0
+def make_stream(where, replicas):
+    broker, client = stream_client(where)
+    return 0 if "config" in broker.lab.make_stream(client, replicas) else 1
 
 
 def stream_findings(where, truth):
@@ -354,6 +354,7 @@ def main():
     v.add_argument("file")
     v = sub.add_parser("stream")
     v.add_argument("where")
+    v.add_argument("replicas", type=int, nargs="?", default=1)
     v = sub.add_parser("judge")
     v.add_argument("t")
     v.add_argument("url")
@@ -378,7 +379,7 @@ def main():
     elif a.verb == "watch":
         watch(a.url, a.token, a.file)
     elif a.verb == "stream":
-        return make_stream(a.where)
+        return make_stream(a.where, a.replicas)
     elif a.verb == "table":
         return table(a.file)
     else:

@@ -24,6 +24,8 @@ repair() { sh -c "$(sed -nE 's/.*: (ch(own|mod) .*)/\1/p' <<<"$1" | head -n 1)";
 suite_up
 is "all is well: status says ok" [ "$(state)" = ok ]
 is "-test ends with 0" conf_test
+is "-test confines the process that gets the token" grep -q 'submitter: sandbox of the test: .*uid,.*nocaps,.*seccomp' \
+    <("$ADAPTER" -daemon -test -debug 3 -config "$T/etc/config.json" 2>&1)
 suite_down
 
 chown nobody "$T/etc/config.json"

@@ -47,5 +47,12 @@ is "and the pid file stays where it is" test -s "$T/run/daemon.pid"
 is "the reload ends" wait_for 10 logged 'is in force: 0 values changed'
 cp "$T/etc/good.json" "$T/etc/config.json"
 is "the admin tool reloads too" ctl reload
+old=$(worker_pid submitter) collector=$(worker_pid collector)
+conf ccRestUrl=http://127.0.0.1:9
+is "another port of cc-backend is accepted" ctl reload
+is "the submitter is restarted, because its sandbox has the ports" wait_for 10 back
+cp "$T/etc/good.json" "$T/etc/config.json"
+is "the first port again" ctl reload
+is "no other process was restarted" [ "$(worker_pid collector)" = "$collector" ]
 is "all as Slurm says" compare --wait 30 --short 3
 test_end

@@ -9,6 +9,8 @@ import http.server
 import json
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -294,9 +296,52 @@ def certificate(name, san, days="2"):
     return key, cert
 
 
+class OldTls:
+    """A server that has TLS 1.1 and nothing newer; counts the handshakes."""
+    def __init__(self, cert, key):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1
+        self.context.maximum_version = ssl.TLSVersion.TLSv1_1
+        self.context.set_ciphers("ALL:@SECLEVEL=0")
+        self.context.load_cert_chain(cert, key)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.done = self.refused = 0
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            peer = self.socket.accept()[0]
+            try:
+                with self.context.wrap_socket(peer, server_side=True):
+                    self.done += 1
+            except OSError:
+                self.refused += 1
+
+
+def old_tls(cert, key):
+    policy = T + "/old-tls.cnf"
+    with open(policy, "w", encoding="ascii") as f:
+        f.write("openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = any\n"
+                "[any]\nMinProtocol = TLSv1\nCipherString = ALL:@SECLEVEL=0\n")
+    server = OldTls(cert, key)
+    context = ssl.create_default_context(cafile=cert)
+    context.minimum_version = ssl.TLSVersion.TLSv1
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with socket.create_connection(("127.0.0.1", server.port)) as peer, \
+            context.wrap_socket(peer, server_hostname="cc.test"):
+        c.true("the server has TLS 1.1", until(lambda: server.done == 1, 5))
+    s = Submitter(T + "/oldtls.spool", {
+        "ccRestUrl": "https://127.0.0.1:%d" % server.port, "ccRestCaFile": cert}, "token",
+        log=T + "/log/suite.oldtls", env={"OPENSSL_CONF": policy}).start()
+    c.true("TLS 1.1: refused", until(lambda: server.refused >= 2, 10) and server.done == 1)
+    s.stop()
+
+
 def tls():
     key, cert = certificate("good", "IP:127.0.0.1,DNS:cc.test")
     badkey, bad = certificate("other", "DNS:elsewhere.test")
+    old_tls(cert, key)
     f = Fake(T + "/tls.fake", commit=1, options=["--tls", cert, key]).start()
     s = submitter(f, "tls", url=f.url())
     runs = [new() for _ in range(5)]

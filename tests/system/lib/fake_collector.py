@@ -208,7 +208,7 @@ class Submitter:
         self.link = Link(ours, self.on_supervisor)
         self.link.send("MSG_SANDBOX", struct.pack("=BBBIIH", ROLE["ROLE_SUBMITTER"], 0, 0, 0, 0, 0) +
                        b"\x01" + text(self.folder) + struct.pack("=QQQH", 256, 2**64 - 1, 2**64 - 1, 1) +
-                       bytes([7]) + text(self.folder))
+                       bytes([7]) + text(self.folder) + self.ports())
         self.configure()
         if not wait:
             return self
@@ -216,6 +216,14 @@ class Submitter:
             raise RuntimeError("the submitter does not start; see " + self.log)
         self.files()
         return self.meet()
+
+    def ports(self):
+        """The TCP ports of the sandbox, as the supervisor derives them."""
+        urls = [self.conf.get("ccRestUrl") or ""]
+        servers = re.split(r"[, ]+", self.conf.get("natsServer") or "")
+        found = [53] + [int(p) for u in urls + servers for p in re.findall(r":(\d+)(?:/|$)", u)]
+        found.append(int(self.conf.get("natsPort") or 4222))
+        return struct.pack("=H%dH" % len(found), len(found), *found)
 
     def configure(self, **changes):
         """Sends the configuration as a reload does; waits for conf-ok, puts it in force."""

@@ -558,12 +558,33 @@ def filled():
     c.true("no start was sent that cc-backend has", s.logged("start_job: ") == len(fresh) and
            s.number("delivered_starts") == len(fresh), s.status())
     c.true("nothing is refused", not s.queue(True), s.queue(True)[:3])
+    # what another program has reported from start to end costs one request each
+    past = [new() for _ in range(3)]
+    for r in past:
+        b.api("POST", "jobs/start_job/", {
+            "jobId": r.job, "cluster": "alpha", "user": "u1", "project": "p1", "partition": "main",
+            "numNodes": 1, "numHwthreads": 4, "startTime": r.start, "resources": [{"hostname": r.hosts[0]}]})
+    b.commit_now()
+    for r in past:
+        r.ended(30)
+        b.api("POST", "jobs/stop_job/", {"jobId": r.job, "cluster": "alpha", "startTime": r.start,
+                                         "stopTime": r.end, "jobState": "completed"})
+    c.soon("they are archived", lambda: all(b.jobs()[r.key()]["footprint"] is not None for r in past), 20)
+    before = {r.key(): b.jobs()[r.key()] for r in past}
+    s.tell(*past)
+    c.soon("ended runs that cc-backend has are done", lambda: s.number("open") == n - 10 + 5 and
+           s.number("spool_runs") == n - 10 + 5, 60, s.status)
+    after = {r.key(): b.jobs()[r.key()] for r in past}
+    c.true("and stay as they are there", before == after, (before, after))
+    c.true("one start was sent for each, none is rejected",
+           s.logged("start_job: ") == len(fresh) + len(past) and not s.queue(True),
+           (s.logged("start_job: "), s.queue(True)[:3]))
     s.kill()
     again(b, s)
     s.tell(*[r.ended(90) for r in runs[10:] + fresh])
     c.soon("all end", lambda: s.number("spool_runs") == 0, 60 + n // 50, s.status)
     jobs = b.jobs()
-    c.true("as Slurm says, none twice", len(jobs) == n + 5 and all(
+    c.true("as Slurm says, none twice", len(jobs) == n + 5 + len(past) and all(
         jobs[r.key()]["jobState"] == "completed" and jobs[r.key()]["duration"] == r.end - r.start
         for r in runs + fresh), len(jobs))
     c.true("the next process lists no more", s.logged("first list of alpha") == 1)

@@ -488,6 +488,14 @@ sim_answer_failed(const char *name, const char *text, const char *err)
 }
 
 void
+sim_answer_error(const char *name, const char *err)
+{
+	struct command_end end = { .outcome = COMMAND_OK, .err = err };
+
+	command_answer(name, "", &end);
+}
+
+void
 sim_answer_late(const char *name)
 {
 	struct command_end end = { .outcome = COMMAND_TIMEOUT, .err = "" };

@@ -50,6 +50,10 @@ TESTS += test_json_scan
 test_json_scan_SOURCES = tests/unit/common/test_json_scan.c
 test_json_scan_LDADD = common/libcommon.a
 
+check_PROGRAMS += test_destination
+TESTS += test_destination
+test_destination_SOURCES = tests/unit/common/test_destination.c
+test_destination_LDADD = common/libcommon.a
 check_PROGRAMS += test_codec
 TESTS += test_codec
 test_codec_SOURCES = tests/unit/common/test_codec.c

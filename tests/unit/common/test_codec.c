@@ -7,6 +7,33 @@
 #include "common/codec.h"
 #include "tests/unit/check.h"
 
+/* The sum or the difference of two times must be defined. */
+static void
+test_time(void)
+{
+	static const int64_t bad[] = { -1, INT64_MIN, INT64_MAX,
+		TIME_S_MAX + 1 };
+	struct writer w;
+	struct reader r;
+	size_t i;
+
+	wr_init(&w, 64);
+	wr_i64(&w, 0);
+	wr_i64(&w, TIME_S_MAX);
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(rd_time(&r), 0);
+	CHECK(rd_time(&r) == TIME_S_MAX);
+	CHECK(rd_end(&r) == 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		wr_reset(&w);
+		wr_i64(&w, bad[i]);
+		rd_init(&r, w.buf, w.len);
+		CHECK_INT(rd_time(&r), 0);
+		CHECK(rd_end(&r) == -1);
+	}
+	wr_clear(&w);
+}
+
 static void
 test_codec(void)
 {
@@ -53,5 +80,6 @@ int
 main(void)
 {
 	test_codec();
+	test_time();
 	return check_done();
 }

@@ -109,9 +109,41 @@ test_merge(void)
 	job_clear(&b);
 }
 
+/* Extreme times of a collector that an attacker controls. */
+static void
+test_times(void)
+{
+	static const int64_t bad[] = { -1, INT64_MIN, INT64_MAX };
+	int64_t *members[4];
+	struct job a, b;
+	struct writer w;
+	struct reader r;
+	size_t i, k;
+
+	for (k = 0; k < 4; k++)
+		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+			job_example(&a);
+			members[0] = &a.key.start;
+			members[1] = &a.submit;
+			members[2] = &a.end;
+			members[3] = &a.walltime;
+			*members[k] = bad[i];
+			wr_init(&w, 1 << 20);
+			job_write(&w, &a);
+			job_init(&b);
+			rd_init(&r, w.buf, w.len);
+			job_read(&r, &b);
+			CHECK_INT(rd_end(&r), -1);
+			job_clear(&a);
+			job_clear(&b);
+			wr_clear(&w);
+		}
+}
+
 int
 main(void)
 {
+	test_times();
 	test_record();
 	test_merge();
 	return check_done();

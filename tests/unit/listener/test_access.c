@@ -112,9 +112,25 @@ test_rate(void)
 	}
 }
 
+/* A local user has all addresses of the host, but one rate. */
+static void
+test_rate_of_host(void)
+{
+	static struct rate_table rate;
+	struct peer own = host("198.51.100.9"), remote = host("198.51.100.7");
+	struct peer a = host("127.0.0.1"), b = host("127.9.9.9");
+
+	own.own_host = 1;
+	CHECK_INT(take_many(&rate, &a, 1, RATE_BURST), RATE_BURST);
+	CHECK_INT(take_many(&rate, &b, 1, 500), 0);
+	CHECK_INT(take_many(&rate, &own, 1, 500), 0);
+	CHECK_INT(take_many(&rate, &remote, 1, 500), 500);
+}
+
 int
 main(void)
 {
+	test_rate_of_host();
 	test_lists();
 	test_rate();
 	return check_done();

@@ -84,6 +84,11 @@ test_http_SOURCES = tests/unit/submitter/net/test_http.c
 test_http_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 test_http_LDADD = $(NET_LIBS)
 
+check_PROGRAMS += test_token_memory
+TESTS += test_token_memory
+test_token_memory_SOURCES = tests/unit/submitter/net/test_token_memory.c
+test_token_memory_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_token_memory_LDADD = $(NET_LIBS)
 check_PROGRAMS += test_secret
 TESTS += test_secret
 test_secret_SOURCES = tests/unit/submitter/net/test_secret.c

@@ -164,6 +164,12 @@ http_forget(struct http_client *r)
 	(void)r;
 }
 
+int
+http_token_in_clear(const struct http_client *r)
+{
+	return 0;
+}
+
 const char *
 http_where(const struct http_client *r)
 {

@@ -47,6 +47,17 @@ test_slurm_user_LDADD = $(SYSTEM_LIBS)
 test_spool_path_SOURCES = tests/unit/supervisor/system/test_spool_path.c
 test_spool_path_LDADD = $(SYSTEM_LIBS)
 
+check_PROGRAMS += test_allowed_uids test_not_protected
+TESTS += test_allowed_uids test_not_protected
+test_allowed_uids_SOURCES = tests/unit/supervisor/system/test_allowed_uids.c
+test_allowed_uids_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_capabilities
+TESTS += test_capabilities
+test_capabilities_SOURCES = tests/unit/supervisor/system/test_capabilities.c
+test_capabilities_LDADD = $(SYSTEM_LIBS)
+test_not_protected_SOURCES = tests/unit/supervisor/system/test_not_protected.c
+test_not_protected_LDADD = $(SYSTEM_LIBS)
+
 # supervisor/workers
 check_PROGRAMS += test_quarantine test_worker_channel
 TESTS += test_quarantine test_worker_channel

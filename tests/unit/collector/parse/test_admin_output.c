@@ -99,12 +99,15 @@ test_sdiag(void)
 {
 	static const int64_t clocks[VERSIONS] = { 1795282425, 1795282344,
 		1795282451 };
+	static const int64_t since[VERSIONS] = { 1795282423, 1795282327,
+		1795282444 };
 	static const char *const bad[] = { "", "sdiag output at ",
 		"sdiag output at x (", "sdiag output at x (12",
 		"sdiag output at x ()",
-		"sdiag output at x (99999999999999999999)",
-		"DBD Agent queue size:", "DBD Agent queue size: ",
-		"DBD Agent queue size: -1", "DBD Agent queue size: 12x",
+		"sdiag output at x (99999999999999999999)", "Data since ",
+		"Data since x", "Data since      (", "DBD Agent queue size:",
+		"DBD Agent queue size: ", "DBD Agent queue size: -1",
+		"DBD Agent queue size: 12x",
 		"DBD Agent queue size: 18446744073709551615",
 		"DBD Agent queue size: 99999999999999999999" };
 	struct sdiag d;
@@ -112,19 +115,25 @@ test_sdiag(void)
 	size_t i;
 
 	for (i = 0; i < VERSIONS; i++) {
-		d = (struct sdiag) { 0, -1 };
+		d = (struct sdiag) { 0, -1, 0 };
 		recording_lines(versions[i], "sdiag.txt", on_sdiag, &d);
 		CHECK_INT(d.clock, clocks[i]);
 		CHECK_INT(d.queue, 0);
+		CHECK_INT(d.since, since[i]);
 	}
-	d = (struct sdiag) { 7, 8 };
+	d = (struct sdiag) { 7, 8, 9 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		sdiag_line(&d, line_new(bad[i], strlen(bad[i]), &copy));
 		free(copy);
 		/* "()" is a time that is not set, "(12" is a time. */
 		CHECK(d.queue == 8);
 		CHECK(d.clock == 7 || d.clock == 0 || d.clock == 12);
+		CHECK(d.since == 9 || d.since == 0);
 	}
+	/* slurmctld prints this in its first second. */
+	d.since = 9;
+	sdiag_line(&d, S("Data since      Thu Jan 01 00:00:00 1970 (0)"));
+	CHECK_INT(d.since, 0);
 	sdiag_line(&d, S("DBD Agent queue size:   17"));
 	CHECK_INT(d.queue, 17);
 	/* slurmctld's own queue is another one. */

@@ -58,20 +58,132 @@ test_one(void)
 static void
 test_none(void)
 {
+	static const char *const errs[] = {
+		"",
+		"job script retrieval failed: Job script not specified",
+		"job script retrieval failed: Invalid job id specified",
+	};
+	unsigned i;
+
+	begin("100");
+	for (i = 0; i < 3; i++) {
+		want(10, 0);
+		sim_answer_error("scontrol", errs[i]);
+		CHECK_STR(sim_said(), "script 10/0");
+		CHECK_STR(sim_script(), "");
+		CHECK_INT(scripts_waiting(scripts), 0);
+	}
+}
+
+/* Time passes, and the scheduler runs the lanes. */
+static void
+pass(int64_t seconds)
+{
+	sim_pass(seconds);
+	scripts_kick(scripts);
+}
+
+/* A command that fails is repeated: the start is not told of a lack. */
+static void
+test_again(void)
+{
 	begin("100");
 	want(10, 0);
-	sim_answer("scontrol", "");
-	CHECK_STR(sim_said(), "script 10/0");
-	CHECK_STR(sim_script(), "");
-	want(11, 0);
 	sim_answer_failed("scontrol", "#!/bin/", "Socket timed out");
-	CHECK_STR(sim_said(), "script 11/0");
-	CHECK_STR(sim_script(), "");
-	want(12, 0);
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(scripts_waiting(scripts), 1);
+	pass(1);
+	CHECK_STR(sim_args("scontrol"), "write batch_script 10 -");
 	sim_answer_late("scontrol");
+	pass(1);
+	CHECK_STR(sim_asked(), "");
+	pass(1);
+	sim_answer_error("scontrol",
+	    "job script retrieval failed: Invalid user id");
+	CHECK_STR(sim_said(), "");
+	pass(4);
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 10/0");
+	CHECK_STR(sim_script(), SCRIPT);
+	CHECK_INT(scripts_waiting(scripts), 0);
+	pass(1000);
+	CHECK_STR(sim_asked(), "");
+}
+
+/* One try after the other, not while slurmctld is away, and not for ever. */
+static void
+test_again_bounded(void)
+{
+	uint64_t job;
+	int i;
+
+	begin("100");
+	for (job = 10; job < 13; job++) {
+		want(job, 0);
+		sim_answer_failed("scontrol", "", "Socket timed out");
+	}
+	c->ctld.away = 1;
+	pass(60);
+	CHECK_STR(sim_asked(), "");
+	c->ctld.away = 0;
+	pass(1);
+	pass(1);
+	CHECK_STR(sim_asked(), "scontrol");
+	CHECK_STR(sim_args("scontrol"), "write batch_script 10 -");
+	/* A new run does not wait for the repeated ones. */
+	want(13, 0);
+	CHECK_STR(sim_asked(), "scontrol scontrol");
+	sim_answer("scontrol", SCRIPT);
+	sim_answer("scontrol", SCRIPT);
+	(void)sim_said();
+	for (i = 0; i < 16; i++) {
+		pass(256);
+		CHECK_STR(sim_said(), "");
+		sim_answer_failed("scontrol", "", "Socket timed out");
+	}
+	pass(256);
+	sim_answer_failed("scontrol", "", "Socket timed out");
+	CHECK_STR(sim_said(), "script 11/0");
+	pass(256);
+	sim_answer_failed("scontrol", "", "Socket timed out");
 	CHECK_STR(sim_said(), "script 12/0");
 	CHECK_STR(sim_script(), "");
+	pass(1000);
+	CHECK_STR(sim_asked(), "");
 	CHECK_INT(scripts_waiting(scripts), 0);
+}
+
+/* Two requests for one run are repeated as one. */
+static void
+test_again_twice(void)
+{
+	begin("100");
+	want(10, 0);
+	want(10, 0);
+	sim_answer_failed("scontrol", "", "Socket timed out");
+	sim_answer_failed("scontrol", "", "Socket timed out");
+	CHECK_INT(scripts_waiting(scripts), 1);
+	pass(1);
+	CHECK_STR(sim_asked(), "scontrol");
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 10/0");
+}
+
+/* A script that another task of the array got needs no further command. */
+static void
+test_again_array(void)
+{
+	begin("100");
+	want(10, 7);
+	sim_answer_failed("scontrol", "", "Socket timed out");
+	want(11, 7);
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 11/0");
+	pass(1);
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "script 10/0");
+	CHECK_STR(sim_script(), SCRIPT);
 }
 
 /* A script that is longer than jobScriptMaxBytes is cut. */
@@ -209,6 +321,10 @@ main(void)
 {
 	test_one();
 	test_none();
+	test_again();
+	test_again_bounded();
+	test_again_twice();
+	test_again_array();
 	test_cut();
 	test_array();
 	test_array_none();

@@ -637,6 +637,37 @@ test_poll_clock(void)
 	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
 }
 
+/* sdiag shows since when slurmctld counts: a restart moves this time. */
+static void
+since_read(long long since)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+	    "sdiag output at x (%lld)\nData since      x (%lld)\n",
+	    (long long)SDIAG_CLOCK, since);
+	poll_clock(poll);
+	sim_answer("sdiag", text);
+}
+
+static void
+test_restarted(void)
+{
+	begin();
+	since_read(SDIAG_CLOCK - 500);
+	CHECK_INT(c->work.restarted, 0);
+	since_read(SDIAG_CLOCK - 500);
+	/* The first second after a restart, and a version without the line. */
+	since_read(0);
+	clock_read("0");
+	CHECK_INT(c->work.restarted, 1);
+	c->work.restarted = 0;
+	since_read(0);
+	CHECK_INT(c->work.restarted, 0);
+	since_read(SDIAG_CLOCK - 10);
+	CHECK_INT(c->work.restarted, 1);
+}
+
 /* The submitter looks run 12/100 up. */
 static void
 run_looked_up(void)
@@ -783,6 +814,7 @@ main(void)
 	test_poll_confirms();
 	test_poll_not_asked();
 	test_poll_clock();
+	test_restarted();
 	test_poll_denies();
 	test_confirm();
 	test_confirm_forgotten();

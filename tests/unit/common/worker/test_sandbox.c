@@ -32,6 +32,7 @@
 #include "tests/unit/check.h"
 
 #define NOBODY	  65534
+#define PORT	  1    /* of the sandbox; nobody listens */
 #define SIGNALLED 1000 /* outcome: ended by signal outcome - this */
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
@@ -106,9 +107,10 @@ odd_socket(void)
 }
 
 static int
-tcp_connect(void)
+connect_to(uint16_t port)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(1) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -116,6 +118,18 @@ tcp_connect(void)
 		return errno;
 	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 ? errno :
 								       0;
+}
+
+static int
+tcp_connect(void)
+{
+	return connect_to(PORT);
+}
+
+static int
+tcp_connect_other(void)
+{
+	return connect_to(PORT + 1);
 }
 
 static int
@@ -253,6 +267,8 @@ static const struct probe probes[] = {
 		SIGNALLED + SIGABRT },
 	    0, 0 },
 	{ "local time", local_time, { 0, 0, 0, 0 }, 0, 0 },
+	{ "connect to another port", tcp_connect_other,
+	    { ENOSYS, ENOSYS, ECONNREFUSED, EACCES }, 0, 4 },
 };
 
 /* Made before the sandbox, as the channels and the listening socket are. */
@@ -434,8 +450,10 @@ describe(struct sandbox *sb, enum role role, int as_root)
 		sb->root = strdup("/tmp");
 		sb->nproc = 0;
 		sb->fsize = 0;
-	} else if (role == ROLE_SUBMITTER)
+	} else if (role == ROLE_SUBMITTER) {
 		sb->root = strdup(spool);
+		CHECK_INT(sandbox_allow_port(sb, PORT), 0);
+	}
 }
 
 /* Denies privileged calls, as systemd does for a unit with User=. */

@@ -222,6 +222,16 @@ check_silent(struct resolver *n)
 	resolver_forget(n, "both.example");
 	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
 	CHECK_STR(asked_for(n, "unknown.example"), "no name server answers");
+	/* A new hosts file answers a query that waits for the server. */
+	answers = 0;
+	CHECK(resolver_resolve(n, "moved.example", on_name, NULL) != NULL);
+	CHECK(resolver_resolve(n, "stays.example", on_name, NULL) != NULL);
+	resolver_file(n, MSG_FILE_HOSTS,
+	    (const uint8_t *)"10.0.0.7 moved.example", 22);
+	CHECK_INT(answers, 1);
+	CHECK_STR(given, "10.0.0.7");
+	CHECK_STR(asked_for(n, "moved.example"), "10.0.0.7");
+	CHECK_STR(asked_for(n, "stays.example"), "no name server answers");
 	silent = 0;
 	/* More names than entries. */
 	for (i = 0; i < 100; i++) {

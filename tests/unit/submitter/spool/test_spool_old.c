@@ -31,7 +31,10 @@ file_remove(void)
 	CHECK_INT(system(cmd), 0);
 }
 
-/* A file as version n left it, made by the system's SQLite alone. */
+/*
+ * A file as version n left it: before the checksums, made by the system's
+ * SQLite alone.
+ */
 static void
 old_make(int n)
 {
@@ -53,8 +56,15 @@ old_make(int n)
 	CHECK(len > 1000 && len < sizeof(sql) - 1);
 	sql[len] = '\0';
 	CHECK_INT(sqlite3_open_v2(path, &db,
-		      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix"),
+		      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+		      n >= VERSION_SUMS ? SPOOL_VFS : "unix"),
 	    SQLITE_OK);
+	if (n >= VERSION_SUMS) {
+		spool_sum_reserve(db);
+		CHECK_INT(sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE",
+			      NULL, NULL, NULL),
+		    SQLITE_OK);
+	}
 	CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	CHECK_INT(sqlite3_close(db), SQLITE_OK);
 }
@@ -138,6 +148,42 @@ rows_are(struct spool *sp)
 	job_clear(&job);
 }
 
+/* The version in the header of the file, without the log beside it. */
+static unsigned
+header_version(void)
+{
+	uint8_t b[4] = { 0 };
+	int fd = open(path, O_RDONLY);
+
+	CHECK_INT(pread(fd, b, sizeof(b), 60), sizeof(b));
+	close(fd);
+	return (unsigned)b[0] << 24 | (unsigned)b[1] << 16 |
+	    (unsigned)b[2] << 8 | b[3];
+}
+
+/* The resource record of version 3 goes into the record of its run. */
+static void
+resources_are(struct spool *sp)
+{
+	struct job job;
+	int64_t row;
+
+	CHECK_INT(spool_resources_count(sp), 1);
+	job_init(&job);
+	memcpy(job.key.cluster, "alpha", 6);
+	job.key.job = 10;
+	job.key.start = 1700000010;
+	job.flags = JOB_HAS_START;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(spool_record(sp, row, &job), 0);
+	CHECK_INT(job.n_hosts, 1);
+	CHECK_STR(job.n_hosts == 1 ? job.hosts[0].accels[0] : NULL,
+	    "00000000:C1:00.0");
+	CHECK_INT(job.n_hosts == 1 ? job.hosts[0].cpus[0].last : 0, 5);
+	job_clear(&job);
+}
+
 static void
 test_migration(int n)
 {
@@ -146,12 +192,15 @@ test_migration(int n)
 	struct job job;
 	int64_t row;
 
+	CHECK_INT(header_version(), SPOOL_SCHEMA);
 	schema_of(sp, fresh, sizeof(fresh));
 	spool_close(sp);
 	file_remove();
 	old_make(n);
 	sp = begin();
 	CHECK_INT(spool_number(sp, "PRAGMA user_version"), SPOOL_SCHEMA);
+	/* An older program refuses the file by its header. */
+	CHECK_INT(header_version(), SPOOL_SCHEMA);
 	CHECK(spool_sum_is_on(sp->db));
 	schema_of(sp, text, sizeof(text));
 	CHECK_STR(text, fresh);
@@ -168,6 +217,8 @@ test_migration(int n)
 	spool_close(sp);
 	sp = begin();
 	CHECK_INT(spool_runs(sp), 10);
+	if (n >= VERSION_SUMS)
+		resources_are(sp);
 	spool_close(sp);
 	file_remove();
 }

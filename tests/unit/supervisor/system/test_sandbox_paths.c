@@ -58,6 +58,7 @@ test_closed(void)
 	fill(ROLE_RUNNER);
 	CHECK_INT(sb.n_paths, 0);
 	CHECK(sb.root == NULL);
+	CHECK_INT(sb.nproc, 4096);
 }
 
 static void
@@ -71,6 +72,44 @@ test_submitter(void)
 	CHECK_INT(rights("/var/lib/x/lastrun"), 0);
 }
 
+static int
+has_port(uint16_t port)
+{
+	unsigned i;
+
+	for (i = 0; i < sb.n_ports; i++)
+		if (sb.ports[i] == port)
+			return 1;
+	return 0;
+}
+
+/* cc-backend's, the brokers' and the name servers' ports, no other. */
+static void
+test_ports(void)
+{
+	struct conf next;
+
+	fill(ROLE_RUNNER);
+	CHECK_INT(sb.n_ports, 0);
+	CHECK_INT(conf_set(&conf, CONF_CC_REST_URL, "https://cc/x"), 0);
+	fill(ROLE_SUBMITTER);
+	CHECK_INT(sb.n_ports, 2);
+	CHECK(has_port(53) && has_port(443));
+	CHECK_INT(conf_set(&conf, CONF_NATS_SERVER, "a, b:53, tls://[::1]:5"),
+	    0);
+	fill(ROLE_SUBMITTER);
+	CHECK_INT(sb.n_ports, 4);
+	CHECK(has_port(4222) && has_port(5));
+	conf_init(&next);
+	CHECK_INT(sandbox_ports_differ(&conf, &next), 1);
+	CHECK_INT(conf_set(&next, CONF_NATS_SERVER, "x, y:53, z:5"), 0);
+	CHECK_INT(conf_set(&next, CONF_CC_REST_URL, "https://other/"), 0);
+	CHECK_INT(sandbox_ports_differ(&conf, &next), 0);
+	CHECK_INT(conf_set(&next, CONF_CC_REST_URL, "http://cc/x"), 0);
+	CHECK_INT(sandbox_ports_differ(&conf, &next), 1);
+	conf_clear(&next);
+}
+
 int
 main(void)
 {
@@ -82,6 +121,7 @@ main(void)
 	sandbox_init(&sb, ROLE_LISTENER);
 	test_closed();
 	test_submitter();
+	test_ports();
 	sandbox_clear(&sb);
 	conf_clear(&conf);
 	return check_done();

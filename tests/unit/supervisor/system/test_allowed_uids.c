@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who may send which request.  Without root, a worker that an attacker controls
+ * has the user of the daemon: this user gets no request that destroys data.
+ */
+#include "config.h"
+
+#include <unistd.h>
+
+#include "supervisor/system/system.h"
+#include "tests/unit/check.h"
+
+#define DAEMON 65534
+#define ADMIN  65533
+
+static void
+check_user(const struct ctl_users *users, uid_t uid, int any, int destructive)
+{
+	CHECK_INT(ctl_user_allowed(users, uid, 0), any);
+	CHECK_INT(ctl_user_allowed(users, uid, 1), destructive);
+}
+
+int
+main(void)
+{
+	struct ctl_users users;
+
+	ctl_users_read(&users, "[\"65533\"]");
+	CHECK_INT(users.n, 1);
+	if (geteuid() == 0)
+		CHECK_INT(seteuid(DAEMON), 0);
+	check_user(&users, 0, 1, 1);
+	check_user(&users, geteuid(), 1, 0);
+	check_user(&users, ADMIN, 1, 0);
+	check_user(&users, 65532, 0, 0);
+	return check_done();
+}

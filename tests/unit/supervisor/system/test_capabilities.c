@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rights that the supervisor keeps: no capability but its own, no new one,
+ * and none of the calls that change mounts, modules or namespaces.  As root, its
+ * children can still enter their sandbox.
+ */
+#include "config.h"
+
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "supervisor/system/system.h"
+#include "tests/unit/check.h"
+
+/* errno of unshare() without a flag, which needs no right; 0 = success. */
+static int
+unshare_nothing(void)
+{
+	return unshare(0) == -1 ? errno : 0;
+}
+
+static void
+check_caps(void)
+{
+	static const cap_value_t lost[] = { CAP_SYS_ADMIN, CAP_SYS_MODULE,
+		CAP_SYS_BOOT, CAP_NET_ADMIN, CAP_SYS_PTRACE };
+	cap_t now = cap_get_proc();
+	cap_flag_value_t has;
+	size_t i;
+
+	for (i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		CHECK_INT(cap_get_flag(now, lost[i], CAP_PERMITTED, &has), 0);
+		CHECK_INT(has, CAP_CLEAR);
+		CHECK_INT(prctl(PR_CAPBSET_READ, lost[i], 0, 0, 0), 0);
+	}
+	cap_free(now);
+	CHECK_INT(chroot("/"), 0);
+}
+
+static int
+enforced(void)
+{
+	struct setup setup = { .mode = SANDBOX_ENFORCE,
+		.as_root = geteuid() == 0 };
+
+	CHECK_INT(unshare_nothing(), 0);
+	capabilities_reduce(&setup);
+	CHECK_INT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
+	CHECK_INT(unshare_nothing(), EPERM);
+	CHECK_INT(syscall(SYS_bpf, -1, NULL, 0), -1);
+	CHECK_INT(errno, EPERM);
+	CHECK_INT(syscall(SYS_mount, NULL, NULL, NULL, 0, NULL), -1);
+	CHECK_INT(errno, EPERM);
+	if (setup.as_root)
+		check_caps();
+	return check_done();
+}
+
+static int
+off(void)
+{
+	struct setup setup = { .mode = SANDBOX_OFF };
+
+	capabilities_reduce(&setup);
+	CHECK_INT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 0);
+	CHECK_INT(unshare_nothing(), 0);
+	return check_done();
+}
+
+/* The rights of a process do not come back: each test has its own. */
+static void
+in_child(int (*test)(void))
+{
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(test());
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+}
+
+int
+main(void)
+{
+	log_init("test", LOG_LEVEL_FATAL);
+	in_child(enforced);
+	in_child(off);
+	return check_done();
+}

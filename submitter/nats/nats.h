@@ -76,12 +76,11 @@ int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     uint64_t token, const char **why);
 struct nats_status {
-	char text[256]; /* "off", "connected to X", ... */
+	char clear[128]; /* gets a password without TLS; "" = none */
+	char text[256];	 /* "off", "connected to X", ... */
 	/* epoch: no connection since; 0 = connected, off, or connecting */
 	int64_t away_since;
 	char why[200];	    /* there is no connection */
-	char clear[128];    /* gets a password without TLS; "" = none */
-	char text[256];	    /* "off", "connected to X", ... */
 	unsigned in_flight; /* messages without a result */
 	uint64_t sent;
 	uint64_t unsure;

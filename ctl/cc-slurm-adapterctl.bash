@@ -60,7 +60,7 @@ _cc_slurm_adapterctl() {
 		case $prev in
 		-s | -c) words=FILES ;;
 		*) words="-c -s -j --no-color status watch queue retry drop sync
-			backfill repair log reload metrics spool" ;;
+			backfill repair log reload metrics spool gpus" ;;
 		esac
 	else
 		words=$(_cc_slurm_adapterctl_words "$verb" "$prev")

@@ -32,7 +32,8 @@ _cc_slurm_adapterctl() {
 		    'drop:discard rejected runs' 'sync:compare cc-backend with Slurm'
 		    'backfill:read a past time range' 'repair:correct runs'
 		    'log:set the log level' 'reload:read the configuration again'
-		    'metrics:print all metrics' 'spool:check, export, import')
+		    'metrics:print all metrics' 'spool:check, export, import'
+		    'gpus:compare GPUs and gpuPciAddrs')
 		_describe command verbs
 		compadd -- -c -s -j --no-color
 		return

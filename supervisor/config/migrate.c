@@ -403,7 +403,7 @@ result_print(struct migration *m)
 	int rc = -1;
 
 	if (m->failed || (all = result_make(m)) == NULL) {
-		log_errorx("%s: out of memory", m->in.path);
+		log_errorx("out of memory");
 		return -1;
 	}
 	if (m->in.errors == 0)

@@ -335,7 +335,9 @@ other_start() {
 	    "$CSA_INST/sbin/cc-slurm-adapter" -daemon -config "$other/etc/config.json" -debug 4 \
 	    >"$T/log/suite.other" 2>&1 </dev/null &
 	started_pids+=($!)
-	other_stands_by() { "$CTL" -s "$other/run/ctl.sock" status | grep -E '^ +side ' | grep -q standby; }
+	other_stands_by() {
+		"$CTL" -s "$other/run/ctl.sock" -j status | lib get - status submitter side | grep -q standby
+	}
 	wait_for 60 other_stands_by || broken "the suite beside the backup does not stand by"
 	is "the suite beside the backup is confined" \
 	    [ "$(grep -cE 'sandbox: .*seccomp' "$T/log/suite.other")" -ge 4 ]

@@ -40,7 +40,7 @@ started_pids+=("$other")
 
 ctl_a() { "$CTL" -s "$T/run/ctl.sock" "$@"; }
 ctl_b() { "$CTL" -s "$B/run/ctl.sock" "$@"; }
-side() { "ctl_$1" status | grep -E '^ +side ' | grep -q "$2"; }
+side() { "ctl_$1" -j status | lib get - status submitter side | grep -q "$2"; }
 # everything in the ledger is there once
 effects() { grep -c "\"effect\":\"$1\"" "$LEDGER"; }
 doubled() {

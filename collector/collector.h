@@ -14,6 +14,7 @@
 #include "collector/track/track.h"
 
 struct check;
+struct explain_slurm;
 struct startup;
 struct sync_report;
 
@@ -43,6 +44,7 @@ struct collector {
 	struct settings *next_set; /* checked, not yet in force */
 	struct settings *retired;  /* queries under way may still use them */
 	struct sync_report *sync_report;
+	struct explain_slurm *explain_slurm;
 	struct controller_role *controller_role;
 	struct check *check;
 };
@@ -84,6 +86,15 @@ struct sync_report *sync_report_new(struct collector *col);
  * run, the lanes then query Slurm.
  */
 void sync_report_begin(struct sync_report *v, uint64_t request,
+    const struct ctl_request *req);
+
+/*
+ * ctl_explain.c: the part of `cc-slurm-adapterctl explain` that asks Slurm
+ */
+
+struct explain_slurm *explain_slurm_new(struct collector *col);
+/* Tells why the suite has no run of these jobs. */
+void explain_slurm_begin(struct explain_slurm *v, uint64_t request,
     const struct ctl_request *req);
 
 /* status.c */

@@ -125,8 +125,11 @@ collector_collector_SOURCES = \
 	collector/check.c \
 	collector/clusters.c \
 	collector/collector.h \
+	collector/ctl_explain.c \
 	collector/ctl_sync.c \
 	collector/gpu_rows.c \
+	collector/explain_reason.c \
+	collector/explain_reason.h \
 	collector/main.c \
 	collector/metrics.c \
 	collector/scheduler.c \

@@ -13,6 +13,9 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
+/* s that a hook message may wait in the listener */
+#define HOOK_AGE_MAX 86400
+
 static void
 on_init(struct worker *w)
 {
@@ -20,6 +23,7 @@ on_init(struct worker *w)
 
 	clusters_init(col, w);
 	col->sync_report = sync_report_new(col);
+	col->explain_slurm = explain_slurm_new(col);
 	col->controller_role = controller_role_new(&col->site);
 	col->check = check_new(col);
 }
@@ -157,18 +161,49 @@ on_open_runs(struct collector *col, struct channel *ch, struct reader *r)
 	}
 }
 
+/*
+ * The history of the submitter shows when the hook was called.  The message may
+ * be lost: no record depends on it.  The listener knows the second; a message
+ * that comes at once has the milliseconds.
+ */
+static void
+hook_tell(struct collector *col, const struct cluster *c, uint64_t job,
+    unsigned kind, int64_t time)
+{
+	struct channel *ch = col->site.w->peers[ROLE_SUBMITTER];
+	int64_t now = now_wall_ms();
+	struct writer w;
+
+	if (ch == NULL || channel_full(ch) || job == 0 ||
+	    c->slurm.cluster[0] == '\0')
+		return;
+	if (time < now / 1000 - HOOK_AGE_MAX || time >= now / 1000)
+		time = now / 1000;
+	if (kind > EVENT_END)
+		kind = EVENT_UNKNOWN;
+	wr_init(&w, 256);
+	wr_str(&w, c->slurm.cluster);
+	wr_u64(&w, job);
+	wr_u8(&w, (uint8_t)kind);
+	wr_i64(&w, time == now / 1000 ? now : time * 1000);
+	channel_send(ch, MSG_HOOK_CALLED, 0, &w, -1);
+	wr_clear(&w);
+}
+
 static void
 on_event(struct collector *col, struct channel *ch, struct reader *r)
 {
 	char cluster[CLUSTER_MAX];
 	struct cluster *c;
 	uint64_t event, job;
+	unsigned kind;
+	int64_t time;
 
 	event = rd_u64(r);
 	rd_name(r, cluster, sizeof(cluster));
 	job = rd_u64(r);
-	rd_u8(r);
-	rd_i64(r);
+	kind = rd_u8(r);
+	time = rd_i64(r);
 	if (rd_end(r) == -1) {
 		channel_broken(ch, "event");
 		return;
@@ -181,6 +216,7 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 		c = col->site.clusters[0];
 		job = 0;
 	}
+	hook_tell(col, c, job, kind, time);
 	hook_event_add(lanes_of(col, c)->hook_events, event, job);
 }
 
@@ -333,6 +369,9 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	case CTL_GPUS:
 		gpu_rows(col, request);
+		break;
+	case CTL_EXPLAIN_SLURM:
+		explain_slurm_begin(col->explain_slurm, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);

@@ -86,6 +86,10 @@ KEY(NODE_STATE_REFRESH, "nodeStateRefresh", INT, "600", 0, 86400, C_ | W_, LIVE)
 KEY(TAGS, "tags", JSON, "[]", 0, 65536, W_, LIVE)
 KEY(REQUEUED_STATE, "requeuedState", STR, "preempted", 1, 16, W_, LIVE)
 KEY(REQUEUED_RUNS, "requeuedRuns", STR, "first", 1, 16, W_, LIVE)
+KEY(METRICS_LISTEN, "metricsListen", STR, "", 0, 256, S_, SERVICE)
+KEY(EXPORTER_USER, "exporterUser", STR, "cc-slurm-export", 1, 64, S_, SERVICE)
+KEY(HISTORY_DAYS, "historyDays", INT, "30", 0, 3650, W_, LIVE)
+KEY(HISTORY_MAX_BYTES, "historyMaxBytes", INT, "67108864", 1048576, 1099511627776, W_, LIVE)
 /* clang-format on */
 
 #undef S_

@@ -40,6 +40,12 @@ static const struct {
 	    { { "stage", 0 }, { "since", 1 }, { "process", 0 },
 		{ "problem", 0 } } },
 	[CTL_T_NOTE] = { "notes", { { "text", 0 } } },
+	[CTL_T_EXPLAIN] = { "explain",
+	    { { "cluster", 0 }, { "job", 1 }, { "start", 1 }, { "time", 1 },
+		{ "event", 0 }, { "text", 0 } } },
+	[CTL_T_HISTORY] = { "history",
+	    { { "span", 0 }, { "time", 1 }, { "counter", 0 },
+		{ "value", 1 } } },
 };
 
 /* Flags that a verb allows, and whether it allows job ids and a cluster. */
@@ -58,6 +64,8 @@ static const struct {
 	    1 },
 	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
 	[CTL_CHECK] = { 0, 1 },
+	[CTL_EXPLAIN] = { CTL_FLAG_ANONYMIZE, 1 },
+	[CTL_EXPLAIN_SLURM] = { CTL_FLAG_ANONYMIZE, 1 },
 };
 
 const struct ctl_column *
@@ -79,6 +87,7 @@ ctl_seconds(unsigned verb)
 	case CTL_SYNC:
 	case CTL_BACKFILL:
 	case CTL_REPAIR:
+	case CTL_EXPLAIN_SLURM:
 		return SLOW_SECONDS;
 	default:
 		return ANSWER_SECONDS;

@@ -39,18 +39,22 @@ enum ctl_verb {
 	 * cluster, if text names one.  Only the supervisor of -test sends it.
 	 */
 	CTL_CHECK,
-	CTL_GPUS, /* collector, submitter: nodes with GPUs */
+	CTL_GPUS,	   /* collector, submitter: nodes with GPUs */
+	CTL_EXPLAIN,	   /* submitter: the runs of the jobs in ids */
+	CTL_EXPLAIN_SLURM, /* collector: why these jobs have no run here */
+	CTL_HISTORY,	   /* submitter: counters of each minute and hour */
 	CTL__COUNT
 };
 
-#define CTL_FLAG_REJECTED 1u
-#define CTL_FLAG_DRY_RUN  2u
-#define CTL_FLAG_FORCE	  4u
-#define CTL_FLAG_ALL	  32u
-#define CTL_FLAG_START	  64u /* START alone: no stops; neither: both */
-#define CTL_FLAG_STOP	  128u
-#define CTL_FLAG_STATUS	  256u /* the progress */
-#define CTL_FLAG_CANCEL	  512u
+#define CTL_FLAG_REJECTED  1u
+#define CTL_FLAG_DRY_RUN   2u
+#define CTL_FLAG_FORCE	   4u
+#define CTL_FLAG_ALL	   32u
+#define CTL_FLAG_START	   64u /* START alone: no stops; neither: both */
+#define CTL_FLAG_STOP	   128u
+#define CTL_FLAG_STATUS	   256u /* the progress */
+#define CTL_FLAG_CANCEL	   512u
+#define CTL_FLAG_ANONYMIZE 1024u /* names of users and jobs are replaced */
 
 /* The field a of CTL_SPOOL. */
 enum ctl_spool {
@@ -105,6 +109,12 @@ enum ctl_table {
 	/* state, since, problems that are not listed, sentence */
 	CTL_T_SUMMARY,
 	CTL_T_PROBLEM, /* stage, since, process, problem */
+	/*
+	 * cluster, job, start (of the run; empty = none), time (epoch, s, with
+	 * milliseconds; empty = now), event, text
+	 */
+	CTL_T_EXPLAIN,
+	CTL_T_HISTORY, /* span (minute or hour), time (epoch), counter, value */
 	CTL_T__COUNT
 };
 

@@ -7,7 +7,10 @@
 #include "common/msg.h"
 
 #define BIT(role) (1u << ROLE_##role)
-#define WORKERS	  (BIT(LISTENER) | BIT(COLLECTOR) | BIT(RUNNER) | BIT(SUBMITTER))
+/* Those with a channel to another one. */
+#define NEIGHBOURS \
+	(BIT(LISTENER) | BIT(COLLECTOR) | BIT(RUNNER) | BIT(SUBMITTER))
+#define WORKERS (NEIGHBOURS | BIT(EXPORTER))
 
 #define NAME	 (4 + 64)	/* a cluster's or user's name */
 #define TEXT	 (4 + 4096)	/* a sentence */
@@ -41,11 +44,12 @@ static const struct msg_rule {
 	    false },
 	[MSG_FILE] = { "file", BIT(SUPERVISOR), BIT(SUBMITTER), 5, 5 + FILE_MAX,
 	    false },
-	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR), BIT(LISTENER), 1, 1, true },
+	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR),
+	    BIT(LISTENER) | BIT(EXPORTER), 1, 1, true },
 	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(RUNNER), 0, 0, true },
 	[MSG_INFLIGHT] = { "inflight", BIT(SUPERVISOR),
 	    BIT(COLLECTOR) | BIT(SUBMITTER), 0, 0, true },
-	[MSG_PEER] = { "peer", BIT(SUPERVISOR), WORKERS, 1, 1, true },
+	[MSG_PEER] = { "peer", BIT(SUPERVISOR), NEIGHBOURS, 1, 1, true },
 	[MSG_QUARANTINE] = { "quarantine", BIT(SUPERVISOR),
 	    BIT(COLLECTOR) | BIT(SUBMITTER), 20, KEY, false },
 	[MSG_READY] = { "ready", WORKERS, BIT(SUPERVISOR), 0, 0, false },
@@ -58,8 +62,8 @@ static const struct msg_rule {
 	    false },
 	[MSG_CTL_END] = { "ctl-end", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT,
 	    false },
-	[MSG_PEER_LOST] = { "peer-lost", WORKERS, BIT(SUPERVISOR), 5, 1 + TEXT,
-	    false },
+	[MSG_PEER_LOST] = { "peer-lost", NEIGHBOURS, BIT(SUPERVISOR), 5,
+	    1 + TEXT, false },
 	[MSG_EVENT] = { "event", BIT(LISTENER), BIT(COLLECTOR), 29, 25 + NAME,
 	    false },
 	[MSG_EVENT_ACK] = { "event-ack", BIT(COLLECTOR), BIT(LISTENER), 8, 8,
@@ -100,8 +104,16 @@ static const struct msg_rule {
 	    BIT(COLLECTOR), 21, 17 + NAME, false },
 	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR),
 	    BIT(SUBMITTER), 2, 2, false },
+	[MSG_SCRAPE] = { "scrape", BIT(EXPORTER), BIT(SUPERVISOR), 0, 0,
+	    false },
+	[MSG_METRIC] = { "metric", BIT(SUPERVISOR), BIT(EXPORTER), 2,
+	    MSG_METRIC_MAX, false },
+	[MSG_METRIC_END] = { "metric-end", BIT(SUPERVISOR), BIT(EXPORTER), 0, 0,
+	    false },
+	[MSG_HOOK_CALLED] = { "hook-called", BIT(COLLECTOR), BIT(SUBMITTER), 21,
+	    17 + NAME, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
-	[MSG_SUMMARY] = { "summary", WORKERS, BIT(SUPERVISOR), 49, SUMMARY,
+	[MSG_SUMMARY] = { "summary", NEIGHBOURS, BIT(SUPERVISOR), 49, SUMMARY,
 	    false },
 };
 
@@ -111,6 +123,7 @@ static const char *const roles[ROLE__COUNT] = {
 	[ROLE_COLLECTOR] = "collector",
 	[ROLE_RUNNER] = "runner",
 	[ROLE_SUBMITTER] = "submitter",
+	[ROLE_EXPORTER] = "exporter",
 	[ROLE_PARSER] = "parser",
 };
 

@@ -19,7 +19,8 @@ enum role {
 	ROLE_COLLECTOR,
 	ROLE_RUNNER, /* of Slurm's commands; part of the collector */
 	ROLE_SUBMITTER,
-	ROLE_PARSER, /* the child that reads the configuration */
+	ROLE_EXPORTER, /* of the metrics; only with metricsListen */
+	ROLE_PARSER,   /* the child that reads the configuration */
 	ROLE__COUNT
 };
 
@@ -86,8 +87,14 @@ enum msg_type {
 	MSG_FLOW,	    /* u8: 1 = pause, 0 = continue */
 	/* u8: 1 = the controller on this host is active, u8 rank from 0 */
 	MSG_CONTROLLER_ROLE,
+	/* exporter and supervisor; the header's id is that of the scrape */
+	MSG_SCRAPE,	/* no payload; metric rows and their end follow */
+	MSG_METRIC,	/* one row of CTL_T_METRIC (ctl.h) */
+	MSG_METRIC_END, /* no payload */
 	/* worker to supervisor */
 	MSG_SUMMARY, /* struct summary (summary.h): replaces the last one */
+	/* str cluster, u64 job, u8 enum event_kind, i64 epoch in ms */
+	MSG_HOOK_CALLED,
 	MSG__COUNT
 };
 
@@ -130,6 +137,8 @@ struct msg_header {
 };
 
 #define MSG_FLAG_FD 1u /* a descriptor is attached */
+
+#define MSG_METRIC_MAX (4u + 4096) /* bytes of a metric row */
 
 /* The longest payload: a run on 100,000 nodes with its job script. */
 #define MSG_PAYLOAD_MAX (16u * 1024 * 1024)

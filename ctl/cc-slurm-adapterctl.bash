@@ -30,6 +30,12 @@ _cc_slurm_adapterctl_words() {
 	repair) echo "--dry-run JOBS" ;;
 	log) echo "fatal error warn info debug trace" ;;
 	metrics) echo "--prometheus" ;;
+	explain) echo "--cluster --anonymize JOBS" ;;
+	report)
+		case $2 in
+		-o) echo FILES ;;
+		*) echo "-o --anonymize" ;;
+		esac ;;
 	spool)
 		case $2 in
 		spool) echo "check export import" ;;
@@ -60,7 +66,8 @@ _cc_slurm_adapterctl() {
 		case $prev in
 		-s | -c) words=FILES ;;
 		*) words="-c -s -j --no-color status watch queue retry drop sync
-			backfill repair log reload metrics spool gpus" ;;
+			backfill repair explain history report log reload metrics
+			gpus spool" ;;
 		esac
 	else
 		words=$(_cc_slurm_adapterctl_words "$verb" "$prev")

@@ -32,8 +32,9 @@ _cc_slurm_adapterctl() {
 		    'drop:discard rejected runs' 'sync:compare cc-backend with Slurm'
 		    'backfill:read a past time range' 'repair:correct runs'
 		    'log:set the log level' 'reload:read the configuration again'
-		    'metrics:print all metrics' 'spool:check, export, import'
-		    'gpus:compare GPUs and gpuPciAddrs')
+		    'metrics:print all metrics' 'explain:the life of a job'
+		    'history:counters of the last month' 'report:a page for a ticket'
+		    'gpus:compare GPUs and gpuPciAddrs' 'spool:check, export, import')
 		_describe command verbs
 		compadd -- -c -s -j --no-color
 		return
@@ -42,7 +43,7 @@ _cc_slurm_adapterctl() {
 	(--direction) compadd -- start stop both; return ;;
 	(--job) compadd -- $(_cc_slurm_adapterctl_jobs $verb $where); return ;;
 	(--limit|--cluster|--from|--to) return ;;
-	(--file|import) _files; return ;;
+	(--file|import|-o) _files; return ;;
 	esac
 	case $verb in
 	(status) found=(-v) ;;
@@ -54,6 +55,8 @@ _cc_slurm_adapterctl() {
 	(repair) found=(--dry-run) jobs=1 ;;
 	(log) found=(fatal error warn info debug trace) ;;
 	(metrics) found=(--prometheus) ;;
+	(explain) found=(--cluster --anonymize) jobs=1 ;;
+	(report) found=(-o --anonymize) ;;
 	(spool)
 		case $prev in
 		(spool) found=(check export import) ;;

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,17 @@ reply_clear(struct ctl_reply *a)
 	memset(a, 0, sizeof(*a));
 }
 
+/* Waits for the next byte of the reply and shows that the tool waits. */
+static void
+reply_wait(int fd, unsigned seconds)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	unsigned i;
+
+	for (i = 0; i < seconds && poll(&p, 1, 1000) == 0; i++)
+		progress_wait(seconds);
+}
+
 /* Reads one frame: 1 when it is the last, 0 when not, -1 with a reason. */
 static int
 receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
@@ -201,8 +213,10 @@ request_send(const char *path, const struct ctl_request *req,
 		return -1;
 	/* The daemon replies to a refused user without reading the request. */
 	(void)send_all(fd, req, sizeof(*req), reason, size);
-	while ((rc = receive_frame(fd, a, reason, size)) == 0)
-		continue;
+	do {
+		reply_wait(fd, seconds);
+		rc = receive_frame(fd, a, reason, size);
+	} while (rc == 0);
 	close(fd);
 	return rc == 1 ? 0 : -1;
 }

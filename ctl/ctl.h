@@ -58,6 +58,7 @@ int reply_is_degraded(const struct ctl_reply *reply);
 /* options.c: the command line. */
 
 struct ctl_args {
+	const char *verb;   /* as given */
 	const char *socket; /* of -s; NULL = see socket_find() */
 	const char *config; /* of -c, or NULL */
 	int json;
@@ -65,7 +66,8 @@ struct ctl_args {
 	int verbose;	/* status: all rows */
 	int no_color;
 	int watch;	  /* the verb is watch */
-	const char *file; /* to import or check; "-" = stdin */
+	int report;	  /* the page of all */
+	const char *file; /* to import, check or write; "-" = stdin, stdout */
 	struct ctl_request req;
 };
 
@@ -86,10 +88,37 @@ extern const char args_usage[];
 int socket_find(struct ctl_args *args, char *reason, size_t size);
 
 /*
+ * progress.c: a line on standard error, if that is a terminal.  One command at
+ * a time; all functions do nothing between progress_end() and progress_begin().
+ */
+
+/* what is borrowed until progress_end(). */
+void progress_begin(const char *what);
+/* total = 0: not known. */
+void progress_show(uint64_t done, uint64_t total, const char *unit);
+/* The daemon has not replied yet; most: its time limit in seconds. */
+void progress_wait(unsigned most);
+/* Removes the line. */
+void progress_end(void);
+
+/*
  * watch.c: the live screen, or one screen when standard input or output is no
  * terminal.  Returns the exit status.
  */
 int watch_run(const struct ctl_args *args);
+
+/*
+ * explain.c: one request, and a second one for jobs that the suite does not
+ * have.  Returns the exit status.
+ */
+int explain_run(struct ctl_args *args);
+/* The events of the reply, grouped by run. */
+void print_explain(const struct ctl_reply *reply);
+/* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
+void event_time(const char *field, char *buf, size_t size);
+
+/* report.c: writes the page.  Returns the exit status. */
+int report_run(const struct ctl_args *args);
 
 /* spool.c: check, export and import.  Returns the exit status. */
 int spool_run(struct ctl_args *args);

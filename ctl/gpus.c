@@ -145,6 +145,15 @@ run_length(const struct node *first, size_t n)
 	return k;
 }
 
+/* The number of the last of n nodes from this one on. */
+static unsigned long
+number_after(const struct node *c, size_t n)
+{
+	unsigned long more = n - 1;
+
+	return c->number + more;
+}
+
 /* Items of a list with commas; "" has none. */
 static unsigned
 items_count(const char *list)
@@ -251,7 +260,7 @@ print_hosts(const struct node *c, size_t n)
 		else
 			printf("%.*s[%0*lu-%0*lu]", (int)c[i].prefix, buf,
 			    (int)c[i].width, c[i].number, (int)c[i].width,
-			    c[i].number + k - 1);
+			    number_after(&c[i], k));
 	}
 	printf(" (%zu node%s)\n", n, n == 1 ? "" : "s");
 }
@@ -344,7 +353,7 @@ print_pattern(const struct node *c, size_t n)
 		snprintf(from, sizeof(from), "%0*lu", (int)c[i].width,
 		    c[i].number);
 		snprintf(to, sizeof(to), "%0*lu", (int)c[i].width,
-		    c[i].number + k - 1);
+		    number_after(&c[i], k));
 		printf("(");
 		first = 1;
 		print_range(from, to, c[i].width, &first);

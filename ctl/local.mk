@@ -8,6 +8,7 @@ ctl_libctl_a_SOURCES = \
 	ctl/client.c \
 	ctl/ctl.h \
 	ctl/gpus.c \
+	ctl/explain.c \
 	ctl/options.c \
 	ctl/print_json.c \
 	ctl/print_metrics.c \
@@ -15,7 +16,12 @@ ctl_libctl_a_SOURCES = \
 	ctl/print_queue.c \
 	ctl/print_status.c \
 	ctl/print_text.c \
+	ctl/report.c \
+	ctl/report.h \
+	ctl/report_config.c \
+	ctl/report_plots.c \
 	ctl/socket.c \
+	ctl/progress.c \
 	ctl/quantile.c \
 	ctl/spool.c \
 	ctl/style.c \

@@ -84,7 +84,7 @@ main(int argc, char **argv)
 	struct ctl_reply reply;
 	struct ctl_args args;
 	const char *wrong;
-	int status;
+	int status, sent;
 
 	if (wants_help(argc, argv)) {
 		printf("%s", args_usage);
@@ -103,8 +103,15 @@ main(int argc, char **argv)
 		return watch_run(&args);
 	if (args.req.verb == CTL_SPOOL)
 		return spool_run(&args);
-	if (request_send(args.socket, &args.req, &reply, reason,
-		sizeof(reason)) == -1) {
+	if (args.report)
+		return report_run(&args);
+	if (args.req.verb == CTL_EXPLAIN)
+		return explain_run(&args);
+	progress_begin(args.verb);
+	sent = request_send(args.socket, &args.req, &reply, reason,
+	    sizeof(reason));
+	progress_end();
+	if (sent == -1) {
 		print_unreached(&args, reason);
 		status = EXIT_UNREACHABLE;
 	} else

@@ -28,6 +28,12 @@ const char args_usage[] =
     "                                read the runs that ended in this range\n"
     "  backfill --status | --cancel  print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
+    "  explain ID... [--cluster NAME] [--anonymize]\n"
+    "                                the life of each run of these jobs, or why\n"
+    "                                there is none\n"
+    "  history                       counters of each minute and hour\n"
+    "  report [-o FILE] [--anonymize]\n"
+    "                                one HTML page: status, configuration, plots\n"
     "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
     "  reload                        read the configuration again\n"
     "  metrics [--prometheus]        print all metrics in OpenMetrics format, or\n"
@@ -71,6 +77,9 @@ static const struct verb {
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },
 	{ "gpus", CTL_GPUS, 0, 0 },
+	{ "explain", CTL_EXPLAIN, TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER,
+	    CTL_FLAG_ANONYMIZE },
+	{ "history", CTL_HISTORY, 0, 0 },
 };
 
 static const struct {
@@ -83,6 +92,7 @@ static const struct {
 	{ "--all", CTL_FLAG_ALL },
 	{ "--status", CTL_FLAG_STATUS },
 	{ "--cancel", CTL_FLAG_CANCEL },
+	{ "--anonymize", CTL_FLAG_ANONYMIZE },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -314,6 +324,25 @@ spool_parse(struct ctl_args *args, char **argv)
 			       args_error("this verb does not allow ", *argv);
 }
 
+/* report [-o FILE] [--anonymize] */
+static const char *
+report_parse(struct ctl_args *args, char **argv)
+{
+	args->report = 1;
+	args->req.verb = CTL_STATUS;
+	for (; *argv != NULL; argv++) {
+		if (strcmp(*argv, "--anonymize") == 0)
+			args->req.flags |= CTL_FLAG_ANONYMIZE;
+		else if (strcmp(*argv, "-o") == 0 && argv[1] != NULL)
+			args->file = *++argv;
+		else
+			return args_error("this verb does not allow, or lacks "
+					  "the value of ",
+			    *argv);
+	}
+	return NULL;
+}
+
 static const char *
 verb_parse(struct ctl_request *req, char **argv)
 {
@@ -356,6 +385,8 @@ verb_or_special_parse(struct ctl_args *args, char **argv)
 {
 	if (strcmp(argv[0], "spool") == 0)
 		return spool_parse(args, argv + 1);
+	if (strcmp(argv[0], "report") == 0)
+		return report_parse(args, argv + 1);
 	if (strcmp(argv[0], "watch") == 0) {
 		args->watch = 1;
 		if (args->json)
@@ -400,5 +431,6 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 		return "-c and -s exclude each other";
 	if (i >= argc)
 		return "a verb is required";
+	args->verb = argv[i];
 	return verb_or_special_parse(args, argv + i);
 }

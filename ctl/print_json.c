@@ -248,6 +248,10 @@ verb_table(unsigned verb)
 		return CTL_T_QUEUE;
 	if (verb == CTL_STATUS)
 		return CTL_T_PROBLEM;
+	if (verb == CTL_EXPLAIN)
+		return CTL_T_EXPLAIN;
+	if (verb == CTL_HISTORY)
+		return CTL_T_HISTORY;
 	return verb == CTL_SYNC ? CTL_T_DIFF : CTL_T__COUNT;
 }
 

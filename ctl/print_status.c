@@ -19,6 +19,7 @@
 
 enum form {
 	FORM_TEXT,   /* times in it become ages */
+	FORM_PLAIN,  /* as it is: it has an age beside its time */
 	FORM_COUNT,  /* "1,204" */
 	FORM_BYTES,  /* "12.3 MiB" */
 	FORM_SECONDS /* "6 d 2 h" */
@@ -63,7 +64,7 @@ static const struct shown {
 	    0 },
 	{ "cc-backend", "submitter", "backend_version", "version", FORM_TEXT,
 	    0 },
-	{ "cc-backend", "submitter", "token", "token", FORM_TEXT, 0 },
+	{ "cc-backend", "submitter", "token", "token", FORM_PLAIN, 0 },
 	{ "cc-backend", "submitter", "side", "this side", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "first_list", "first list", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "start_due", "starts waiting", FORM_COUNT,
@@ -189,6 +190,8 @@ value_text(const char *s, enum form form, char buf[CELL_MAX])
 	char vis[CELL_MAX], *end;
 	unsigned long long n = strtoull(s, &end, 10);
 
+	if (form == FORM_PLAIN)
+		return text_vis(s, buf, CELL_MAX);
 	if (form == FORM_BYTES)
 		return bytes_text(s, buf);
 	if (form != FORM_TEXT && end != s && *end == '\0') {

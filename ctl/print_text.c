@@ -148,6 +148,8 @@ print_text(const struct ctl_reply *a, const struct style *style, int verbose)
 		print_table(a, CTL_T_DIFF);
 	if (reply_has_rows(a, CTL_T_GPUS))
 		print_gpus(a);
+	if (reply_has_rows(a, CTL_T_HISTORY))
+		print_table(a, CTL_T_HISTORY);
 	if (reply_has_rows(a, CTL_T_METRIC))
 		print_metrics(a, METRICS_OPEN);
 	print_notes(a);

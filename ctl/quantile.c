@@ -90,7 +90,7 @@ double
 quantile_ms(const struct ctl_reply *metrics, const char *name,
     const char *label, double q)
 {
-	struct bucket b[BUCKETS_MAX];
+	struct bucket b[BUCKETS_MAX] = { { 0, 0 } };
 	unsigned n = buckets_read(metrics, name, label, b), k = 0;
 	double rank, low, below;
 

@@ -23,6 +23,7 @@
 #define IMPORT_FILE "spool.import"
 #define CHECKER	    WORKERDIR "/submitter"
 #define REASON_MAX  1024
+#define PAGE_BYTES  4096 /* of the spool's file */
 
 /* Sums over all steps. */
 struct spool_counts {
@@ -117,15 +118,72 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 	    EXIT_DONE;
 }
 
-static int
-steps_run(struct ctl_args *args)
+/* A number of the submitter's status; 0 when it is not known. */
+static uint64_t
+status_number(const struct ctl_args *args, const char *key)
 {
+	struct ctl_request req = { .magic = CTL_MAGIC,
+		.version = CTL_VERSION,
+		.verb = CTL_STATUS };
+	char reason[REASON_MAX];
+	struct ctl_reply a;
+	uint64_t n = 0;
+	size_t i;
+
+	if (request_send(args->socket, &req, &a, reason, sizeof(reason)) == 0)
+		for (i = 0; i < a.n; i++)
+			if (a.rows[i].table == CTL_T_STATUS &&
+			    a.rows[i].n == 3 &&
+			    strcmp(a.rows[i].fields[0], "submitter") == 0 &&
+			    strcmp(a.rows[i].fields[1], key) == 0)
+				n = strtoull(a.rows[i].fields[2], NULL, 10);
+	reply_clear(&a);
+	return n;
+}
+
+/* What is to be done, for the progress. */
+struct amount {
+	uint64_t runs;
+	uint64_t pages;
+	uint64_t file; /* bytes of the file to import */
+};
+
+static void
+amount_read(const struct ctl_args *args, struct amount *all)
+{
+	if (!isatty(STDERR_FILENO) || args->req.a == CTL_SPOOL_IMPORT)
+		return;
+	all->runs = status_number(args, "spool_runs");
+	all->pages = status_number(args, "spool_bytes") / PAGE_BYTES;
+}
+
+static void
+step_show(const struct ctl_args *args, const struct amount *all,
+    const struct spool_counts *t, int64_t next)
+{
+	if (next < 0)
+		return;
+	if (args->req.a == CTL_SPOOL_IMPORT)
+		progress_show((uint64_t)next, all->file, "bytes");
+	else if (args->req.a == CTL_SPOOL_CHECK && t->imported == 0)
+		progress_show((uint64_t)next, all->pages, "pages");
+	else
+		progress_show(t->imported + t->existing + t->refused, all->runs,
+		    "runs");
+}
+
+static int
+steps_run(struct ctl_args *args, uint64_t file)
+{
+	struct amount all = { .file = file };
 	struct spool_counts t = { 0, 0, 0 };
 	char reason[REASON_MAX];
 	struct ctl_reply a;
 	int64_t next = 0;
 	int status = EXIT_DONE;
 
+	amount_read(args, &all);
+	progress_begin("spool");
 	while (next >= 0 && status == EXIT_DONE) {
 		args->req.b = next;
 		args->req.limit = (uint32_t)(t.imported + t.existing +
@@ -142,7 +200,9 @@ steps_run(struct ctl_args *args)
 		else
 			next = step_reply(args, &a, &t);
 		reply_clear(&a);
+		step_show(args, &all, &t, next);
 	}
+	progress_end();
 	return status == EXIT_DONE ? summary(args, &t) : status;
 }
 
@@ -200,7 +260,8 @@ bytes_copy(int from, int to)
  * in it are not followed, and only its owner can read the copy.
  */
 static int
-import_copy(int dir, const char *name, char *reason, size_t size)
+import_copy(int dir, const char *name, uint64_t *bytes, char *reason,
+    size_t size)
 {
 	int from = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) :
 					    open(name, O_RDONLY | O_CLOEXEC),
@@ -217,7 +278,8 @@ import_copy(int dir, const char *name, char *reason, size_t size)
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to != -1 && bytes_copy(from, to) == 0 &&
 	    (geteuid() != 0 || fchown(to, st.st_uid, st.st_gid) == 0))
-		rc = 0;
+		rc = fstat(to, &st);
+	*bytes = rc == 0 ? (uint64_t)st.st_size : 0;
 	if (rc == -1)
 		snprintf(reason, size,
 		    "cannot copy %s into the spool's "
@@ -283,19 +345,20 @@ int
 spool_run(struct ctl_args *args)
 {
 	char reason[REASON_MAX];
+	uint64_t bytes;
 	int dir, status;
 
 	if (args->req.a == CTL_SPOOL_CHECK && args->file != NULL)
 		return file_check(args);
 	if (args->req.a != CTL_SPOOL_IMPORT)
-		return steps_run(args);
+		return steps_run(args, 0);
 	dir = folder_open(args, &status, reason, sizeof(reason));
 	if (dir == -1)
 		return error_print(args, reason, status);
-	if (import_copy(dir, args->file, reason, sizeof(reason)) == -1)
+	if (import_copy(dir, args->file, &bytes, reason, sizeof(reason)) == -1)
 		status = error_print(args, reason, EXIT_REFUSED);
 	else
-		status = steps_run(args);
+		status = steps_run(args, bytes);
 	unlinkat(dir, IMPORT_FILE, 0);
 	close(dir);
 	return status;

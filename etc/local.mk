@@ -2,6 +2,7 @@
 # Installed data: units, users, directories, hook script, example configuration.
 etc_generated = etc/cc-slurm-adapter.service etc/cc-slurm-adapter@.service \
 	etc/cc-slurm-adapter-user.service \
+	etc/cc-slurm-adapter-metrics.service \
 	etc/prep-hook.sh etc/sysusers.d/cc-slurm-adapter.conf \
 	etc/tmpfiles.d/cc-slurm-adapter.conf
 
@@ -11,12 +12,18 @@ sysusers_DATA = etc/sysusers.d/cc-slurm-adapter.conf
 tmpfiles_DATA = etc/tmpfiles.d/cc-slurm-adapter.conf
 worker_SCRIPTS = etc/prep-hook.sh
 exampledir = $(docdir)/examples
-example_DATA = etc/cc-slurm-adapter-user.service
-dist_example_DATA = etc/config.json.example
+example_DATA = etc/cc-slurm-adapter-user.service \
+	etc/cc-slurm-adapter-metrics.service
+dist_example_DATA = etc/config.json.example \
+	etc/cc-slurm-adapter-metrics.timer \
+	etc/prometheus/cc-slurm-adapter.rules.yml
+grafanadir = $(exampledir)/grafana
+dist_grafana_DATA = etc/grafana/cc-slurm-adapter.json
 dist_doc_DATA = README.md NEWS
 
 EXTRA_DIST += etc/cc-slurm-adapter.service.in LICENSE CONTRIBUTING.md \
 	etc/cc-slurm-adapter-user.service.in etc/prep-hook.sh.in \
+	etc/cc-slurm-adapter-metrics.service.in \
 	etc/sysusers.conf etc/tmpfiles.conf
 CLEANFILES += $(etc_generated)
 
@@ -40,6 +47,11 @@ etc/cc-slurm-adapter@.service: etc/cc-slurm-adapter.service.in Makefile
 
 etc/cc-slurm-adapter-user.service: etc/cc-slurm-adapter-user.service.in Makefile
 	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/cc-slurm-adapter-user.service.in >$@
+
+etc/cc-slurm-adapter-metrics.service: \
+    etc/cc-slurm-adapter-metrics.service.in Makefile
+	$(AM_V_GEN)$(etc_edit) \
+	    $(srcdir)/etc/cc-slurm-adapter-metrics.service.in >$@
 
 etc/prep-hook.sh: etc/prep-hook.sh.in Makefile
 	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/prep-hook.sh.in >$@ && chmod +x $@

@@ -5,3 +5,23 @@ dist_man_MANS += man/cc-slurm-adapter.8 man/cc-slurm-adapterctl.8 \
 	man/cc-slurm-adapter-messages.7 man/cc-slurm-adapter-runbook.7 \
 	man/cc-slurm-adapter-security.7 \
 	man/slurm-compat.7
+
+# `make html`: the manual with links.  mandoc links a page that is in the current
+# directory to its file, any other page to Debian's server.
+html_other = https://manpages.debian.org/%N.%S
+html-local: $(dist_man_MANS)
+	@test -n "$(MANDOC)" || { echo "make html needs mandoc" >&2; exit 1; }
+	@$(MKDIR_P) html
+	@out=`cd html && pwd` && cd $(srcdir)/man && { \
+	echo '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'; \
+	echo '<title>$(PACKAGE_STRING)</title></head><body>'; \
+	echo '<h1>$(PACKAGE_STRING)</h1><dl>'; \
+	for page in *.[1-9]; do \
+		$(MANDOC) -T html -O 'man=%N.%S.html;$(html_other)' $$page \
+			>$$out/$$page.html || exit 1; \
+		echo "<dt><a href=\"$$page.html\">$$page</a></dt>"; \
+		sed -n 's/^\.Nd \(.*\)/<dd>\1<\/dd>/p' $$page; \
+	done; \
+	echo '</dl></body></html>'; } >$$out/index.html
+clean-local:
+	rm -rf html

@@ -15,6 +15,8 @@
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/explain.h"
+#include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/reconcile/backfill.h"
@@ -111,6 +113,24 @@ status_counts(struct submitter *s, uint64_t request)
 }
 
 static void
+status_history(struct submitter *s, uint64_t request)
+{
+	struct history_status h;
+
+	history_status(s->history, &h);
+	if (!h.on)
+		worker_status(s->w, request, "history", "off");
+	else
+		worker_status(s->w, request, "history",
+		    "%llu runs, %llu bytes, %llu events lost, begun anew %llu "
+		    "times%s%s",
+		    (unsigned long long)h.runs, (unsigned long long)h.bytes,
+		    (unsigned long long)h.lost,
+		    (unsigned long long)h.begun_anew,
+		    h.error[0] != '\0' ? ": " : "", h.error);
+}
+
+static void
 on_status(struct submitter *s, uint64_t request)
 {
 	static const char *const versions[] = {
@@ -131,6 +151,7 @@ on_status(struct submitter *s, uint64_t request)
 		versions[breaker_version(s->breaker)]);
 	status_counts(s, request);
 	intake_status(s->intake, request);
+	status_history(s, request);
 	node_states_status(s->nodes, request);
 	if (s->nats != NULL) {
 		nats_status(s->nats, &ns);
@@ -474,6 +495,12 @@ ctl_on_request(struct worker *w, uint64_t request,
 		break;
 	case CTL_GPUS:
 		ctl_gpus(s, request);
+		break;
+	case CTL_EXPLAIN:
+		explain_begin(s, request, req);
+		break;
+	case CTL_HISTORY:
+		counts_begin(s, request);
 		break;
 	case CTL_SPOOL:
 		ctl_spool_step(s, request, req);

@@ -22,6 +22,21 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/wake.c \
 	submitter/base/wake.h
 
+# The history of runs and the counters of the last month.
+noinst_LIBRARIES += submitter/history/libhistory.a
+submitter_history_libhistory_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+submitter_history_libhistory_a_SOURCES = \
+	submitter/history/counters.c \
+	submitter/history/counters.h \
+	submitter/history/events.c \
+	submitter/history/events.h \
+	submitter/history/file.c \
+	submitter/history/file.h \
+	submitter/history/history.c \
+	submitter/history/history.h \
+	submitter/history/hooks.c \
+	submitter/history/hooks.h
+
 # JSON and line-protocol bodies; mapping of thread ids.
 noinst_LIBRARIES += submitter/payload/libpayload.a
 submitter_payload_libpayload_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
@@ -194,10 +209,17 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/ctl_gpus.c \
 	submitter/ctl_spool.c \
 	submitter/metrics.c \
-	submitter/summary.c
+	submitter/summary.c \
+	submitter/explain.c \
+	submitter/explain.h \
+	submitter/explain_text.c \
+	submitter/run_history.c \
+	submitter/run_history.h
 
 PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)
+HISTORY_LIBS = submitter/history/libhistory.a submitter/base/libbase.a \
+	$(COMMON_LIBS) $(SQLITE_LIBS)
 SPOOL_LIBS = submitter/spool/libspool.a submitter/base/libbase.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS)
 NET_LIBS = submitter/net/libnet.a $(COMMON_LIBS) $(CURL_LIBS) $(EVDNS_LIBS) \
@@ -209,7 +231,8 @@ SUBMITTER_LIBS = submitter/libsubmitter.a submitter/reconcile/libreconcile.a \
 	submitter/delivery/libdelivery.a submitter/intake/libintake.a \
 	submitter/backend/libbackend.a submitter/nats/libnats.a \
 	submitter/net/libnet.a submitter/spool/libspool.a \
-	submitter/payload/libpayload.a submitter/base/libbase.a \
+	submitter/payload/libpayload.a submitter/history/libhistory.a \
+	submitter/base/libbase.a \
 	$(WORKER_LIBS) $(CURL_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(NATS_BOX_LIBS)
 
 worker_PROGRAMS += submitter/submitter

@@ -26,6 +26,7 @@
 #include "submitter/check.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
@@ -37,9 +38,12 @@
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
+#include "submitter/run_history.h"
 #include "submitter/spool/commit.h"
 
-#define SPOOL_FILE "spool.db" /* in the sandbox's root */
+/* in the sandbox's root */
+#define SPOOL_FILE   "spool.db"
+#define HISTORY_FILE "spool.history.db"
 /* s that a tombstone is kept longer than slurmQueryMaxSpan */
 #define TOMB_MARGIN 86400
 #define MORE_WAIT   5000 /* ms that a start waits for the job script */
@@ -199,6 +203,8 @@ conf_swap(struct submitter *s)
 	cluster_names_conf(s);
 	version_pin(s);
 	policy_set(s);
+	history_conf(s->history, conf_int(&s->w->conf, CONF_HISTORY_DAYS),
+	    conf_int(&s->w->conf, CONF_HISTORY_MAX_BYTES));
 	failover_conf(s->failover);
 	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
@@ -252,6 +258,7 @@ on_age(evutil_socket_t fd, short what, void *arg)
 
 	token_watch_check(s, time(NULL));
 	intake_upkeep(s->intake);
+	run_history_tick(s);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);
 	if (!commit_is_stuck(s->commit) &&
@@ -428,10 +435,13 @@ on_start(struct worker *w)
 	unsigned i;
 
 	spool_begin_or_die(s);
+	s->history = history_new(s, HISTORY_FILE);
+	run_history_begin(s);
 	upkeep = timer_new(s, on_age, s);
 	wake_init(s, lanes);
 	boxes_new(s);
 	conf_swap(s);
+	history_count(s->history, COUNT_RESTARTS, 1);
 	for (i = 0; i < n_quarantined; i++)
 		intake_quarantine(s->intake, &quarantined[i]);
 	topology_cache_load(s);
@@ -486,6 +496,24 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 }
 
 static void
+on_hook_called(struct submitter *s, struct channel *c, struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	uint64_t job;
+	unsigned kind;
+	int64_t ms;
+
+	rd_name(r, cluster, sizeof(cluster));
+	job = rd_u64(r);
+	kind = rd_u8(r);
+	ms = rd_i64(r);
+	if (rd_end(r) == -1 || ms < 0 || job == 0 || kind > EVENT_END)
+		channel_broken(c, "hook-called");
+	else
+		history_hook(s->history, cluster, job, kind, ms);
+}
+
+static void
 on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
     struct reader *r, int fd)
 {
@@ -498,7 +526,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	else if (h->type == MSG_CONTROLLER_ROLE) {
 		if (failover_frame(s->failover, r) == -1)
 			channel_broken(c, msg_name(h->type));
-	} else if (h->type == MSG_NODES)
+	} else if (h->type == MSG_HOOK_CALLED)
+		on_hook_called(s, c, r);
+	else if (h->type == MSG_NODES)
 		node_states_frame(s->nodes, c, r);
 	else
 		intake_receive(s->intake, h, r);
@@ -540,6 +570,7 @@ on_stop(struct worker *w, uint32_t grace_ms)
 		spool_close(s->spool);
 	}
 	secret_wipe_all();
+	history_close(s->history);
 	worker_exit(w);
 }
 

@@ -18,13 +18,14 @@
 #define C_ (1u << ROLE_COLLECTOR)
 #define R_ (1u << ROLE_RUNNER)
 #define W_ (1u << ROLE_SUBMITTER)
+#define E_ (1u << ROLE_EXPORTER)
 
 /* Which workers get a request, and which requests only root may send. */
 static const struct {
 	unsigned roles;
 	int root;
 } verbs[CTL__COUNT] = {
-	[CTL_STATUS] = { L_ | C_ | R_ | W_, 0 },
+	[CTL_STATUS] = { L_ | C_ | R_ | W_ | E_, 0 },
 	[CTL_QUEUE] = { W_, 0 },
 	[CTL_RETRY] = { W_, 0 },
 	[CTL_DROP] = { W_, 1 },
@@ -37,6 +38,9 @@ static const struct {
 	[CTL_REPAIR] = { W_, 1 },
 	[CTL_CHECK] = { 0, 1 },
 	[CTL_GPUS] = { C_ | W_, 0 },
+	[CTL_EXPLAIN] = { W_, 0 },
+	[CTL_EXPLAIN_SLURM] = { C_, 0 },
+	[CTL_HISTORY] = { W_, 0 },
 };
 
 static void request_next_worker(struct client *c);
@@ -179,6 +183,8 @@ request_next_worker(struct client *c)
 		if ((verbs[c->req.verb].roles & (1u << role)) == 0)
 			continue;
 		child = &sup->workers.children[(enum role)role];
+		if (!child_is_used(child))
+			continue;
 		if (child->state == CHILD_READY && child->channel != NULL) {
 			request_send(c, child);
 			return;
@@ -259,6 +265,7 @@ control_child_gone(struct child *child)
 
 	if (sup->control == NULL)
 		return;
+	scrape_child_gone(sup->control, child);
 	for (c = sup->control->clients; c != NULL; c = next) {
 		next = c->next;
 		if (c->worker != (int)child->role || c->end_queued)

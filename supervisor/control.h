@@ -15,9 +15,11 @@ struct bufferevent;
 struct client {
 	struct client *next;
 	struct control *control;
-	struct bufferevent *bev;
-	struct event *timer;   /* of the next event */
-	long long deadline_ms; /* clock_ms(): of the whole answer */
+	struct bufferevent *bev; /* NULL: a scrape of the exporter */
+	struct child *exporter;	 /* of a scrape, or NULL */
+	uint64_t scrape;	 /* its number, for the exporter */
+	struct event *timer;	 /* of the next event */
+	long long deadline_ms;	 /* clock_ms(): of the whole answer */
 	uid_t uid;
 	uint64_t id; /* of the request, in the workers' frames */
 	struct ctl_request req;
@@ -46,6 +48,9 @@ struct control {
 /* control_client.c */
 /* Handler of the listening socket; arg is the struct control. */
 void client_accept(evutil_socket_t listening, short what, void *arg);
+/* Connects no one: the rows go to the exporter.  NULL when out of memory. */
+struct client *client_internal_new(struct control *control,
+    struct child *exporter);
 void client_free(struct client *c);
 /* Calls control->on_timeout() after ms. */
 void client_timer_set(struct client *c, int ms);
@@ -53,9 +58,15 @@ void client_timer_set(struct client *c, int ms);
 void client_row(struct client *c, const void *row, size_t len);
 /* Adds to the text of the end. */
 void client_text(struct client *c, const char *text);
-/* Queues the end; c is freed when the last byte is written. */
+/* Queues the end; c is freed when the last byte is written, or now. */
 void client_finish(struct client *c);
 /* Sets the status, adds to the text and queues the end. */
 void client_reply(struct client *c, enum ctl_status status, const char *text);
+
+/* scrape.c: the client is the exporter */
+void scrape_row(struct client *c, const void *row, size_t len);
+void scrape_end(struct client *c);
+/* The process of a worker has ended. */
+void scrape_child_gone(struct control *control, const struct child *child);
 
 #endif

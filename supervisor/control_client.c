@@ -32,8 +32,10 @@ client_free(struct client *c)
 	while (*p != c)
 		p = &(*p)->next;
 	*p = c->next;
-	c->control->n_clients--;
-	bufferevent_free(c->bev);
+	if (c->bev != NULL) {
+		c->control->n_clients--;
+		bufferevent_free(c->bev);
+	}
 	event_free(c->timer);
 	free(c);
 }
@@ -63,6 +65,10 @@ frame_queue(struct client *c, uint8_t kind, const void *payload, size_t len)
 void
 client_row(struct client *c, const void *row, size_t len)
 {
+	if (c->exporter != NULL) {
+		scrape_row(c, row, len);
+		return;
+	}
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= UNREAD_MAX) {
 		frame_queue(c, CTL_KIND_ROW, row, len);
 		return;
@@ -80,6 +86,11 @@ client_finish(struct client *c)
 
 	if (c->end_queued)
 		return;
+	if (c->exporter != NULL) {
+		scrape_end(c);
+		client_free(c);
+		return;
+	}
 	c->end_queued = 1;
 	c->worker = 0;
 	c->waits_reload = 0;
@@ -189,6 +200,26 @@ has_place(const struct control *control, uid_t uid)
 	if (uid != 0 && uid != geteuid())
 		max -= CLIENTS_OF_ROOT;
 	return control->n_clients < max;
+}
+
+struct client *
+client_internal_new(struct control *control, struct child *exporter)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->timer = evtimer_new(control->sup->base, on_timer, c);
+	if (c->timer == NULL) {
+		free(c);
+		return NULL;
+	}
+	c->control = control;
+	c->exporter = exporter;
+	c->status = CTL_OK;
+	c->next = control->clients;
+	control->clients = c;
+	return c;
 }
 
 static void

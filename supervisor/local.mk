@@ -36,6 +36,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/directories.c \
 	supervisor/system/env.c \
 	supervisor/system/exit_reason.c \
+	supervisor/system/metrics_socket.c \
 	supervisor/system/host_check.c \
 	supervisor/system/log_output.c \
 	supervisor/system/log_output.h \
@@ -78,6 +79,7 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/removed_paths.c \
+	supervisor/scrape.c \
 	supervisor/sentence.c \
 	supervisor/shutdown.c \
 	supervisor/status.c \

@@ -44,7 +44,8 @@ on_worker_ready(struct child *c)
 
 	neighbours_connect(c);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->workers.children[role].state != CHILD_READY)
+		if (child_is_used(&sup->workers.children[role]) &&
+		    sup->workers.children[role].state != CHILD_READY)
 			return;
 	}
 	if (sup->ready_sent)
@@ -61,6 +62,14 @@ on_worker_ready(struct child *c)
 	}
 }
 
+/* The checklist takes the state from its own questions. */
+static void
+on_test_summary(struct child *c, const struct summary *s)
+{
+	(void)c;
+	(void)s;
+}
+
 /* With -test, the answers to requests are rows of the checklist. */
 static const struct channel_events test_events = {
 	.hello = reload_hello,
@@ -71,6 +80,7 @@ static const struct channel_events test_events = {
 	.ctl_end = checklist_end,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.summary = on_test_summary,
 };
 
 static const struct channel_events channel_events = {
@@ -82,6 +92,7 @@ static const struct channel_events channel_events = {
 	.ctl_end = control_result,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.scrape = control_scrape,
 	.summary = summary_take,
 };
 

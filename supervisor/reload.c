@@ -379,8 +379,9 @@ first_conf_check(struct supervisor *sup)
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->workers.children[role].conf_agreed !=
-		    sup->conf.generation)
+		if (child_is_used(&sup->workers.children[role]) &&
+		    sup->workers.children[role].conf_agreed !=
+			sup->conf.generation)
 			return;
 	}
 	if (sup->workers.config_test) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shutdown: the listener stops first, then the collector and the runner,
+ * The shutdown: exporter and listener stop first, then collector and runner,
  * then the submitter, so that records under way reach the spool.  The shutdown takes at
  * most five seconds, whatever Slurm and cc-backend do.
  */
@@ -17,6 +17,7 @@ static const struct {
 	enum role role;
 	uint32_t grace_ms;
 } order[] = {
+	{ ROLE_EXPORTER, 100 },
 	{ ROLE_LISTENER, 400 },
 	{ ROLE_COLLECTOR, 600 },
 	{ ROLE_RUNNER, 200 },

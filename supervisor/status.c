@@ -166,7 +166,8 @@ status_report(struct supervisor *sup, status_row_fn *emit, void *arg)
 	    time_text(sup->reload_time), sup->reload_result);
 	crash_rows(&to, sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
-		worker_rows(&to, &sup->workers.children[role]);
+		if (child_is_used(&sup->workers.children[role]))
+			worker_rows(&to, &sup->workers.children[role]);
 }
 
 static void
@@ -200,6 +201,8 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 	    sup->conf.generation);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		c = &sup->workers.children[role];
+		if (!child_is_used(c))
+			continue;
 		metric(&to, METRIC("worker_up"), "gauge",
 		    "1 while the worker is ready.", role_name(c->role),
 		    c->state == CHILD_READY);

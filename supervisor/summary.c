@@ -65,6 +65,8 @@ processes_add(const struct supervisor *sup, struct attention *a)
 	a->processes = 1;
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		c = &sup->workers.children[role];
+		if (!child_is_used(c))
+			continue;
 		if (c->state == CHILD_READY && c->ping_sent_ms != 0 &&
 		    clock_ms() - c->ping_sent_ms >= SILENT_MS)
 			own_add(a, PROBLEM_PROCESS, c->role, 0, 0,

@@ -41,7 +41,7 @@ struct reload_ops {
 };
 
 /* A reload under way: all workers must agree before one switches. */
-/* bytes of their names: nine keys, separated by ", " */
+/* bytes of their names: twelve keys, separated by ", " */
 #define KEPT_MAX 256
 
 struct reload {
@@ -154,6 +154,8 @@ void control_row(struct child *c, uint64_t request, const uint8_t *row,
 void control_result(struct child *c, uint64_t request, enum ctl_status status,
     const char *text);
 void control_child_gone(struct child *c);
+/* scrape.c: the exporter asks for the metrics. */
+void control_scrape(struct child *c, uint64_t id);
 void control_reload_done(struct supervisor *sup, int ok, const char *text);
 /* Reads ctlUsers of the configuration in force. */
 void control_users_update(struct supervisor *sup);

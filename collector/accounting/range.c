@@ -83,6 +83,14 @@ acct_clock(struct accounting *l, int64_t clock)
 	l->due |= DUE_DAY;
 }
 
+/* Notes the oldest time from which this process reads accounting. */
+static void
+read_from(struct cluster *c, int64_t from)
+{
+	if (c->resume.oldest == 0 || from < c->resume.oldest)
+		c->resume.oldest = from;
+}
+
 /* The range begins at the resume point, but not before slurmQueryMaxSpan. */
 static void
 range_begin(struct accounting *l)
@@ -110,6 +118,7 @@ range_begin(struct accounting *l)
 		c->resume.point = oldest;
 	}
 	from -= c->set->lag;
+	read_from(c, from);
 	range_set(&l->range, RANGE_POLL, from > 0 ? from : 1, 0);
 }
 
@@ -462,6 +471,7 @@ acct_kick(struct accounting *l)
 			range_begin(l);
 		} else if (l->due & DUE_DAY) {
 			l->due &= ~DUE_DAY;
+			read_from(c, slurm_now(c) - DAY_S);
 			range_set(&l->range, RANGE_DAY, slurm_now(c) - DAY_S,
 			    slurm_now(c));
 		} else if ((l->due & DUE_BACKFILL) &&

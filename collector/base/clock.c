@@ -29,3 +29,12 @@ now_wall(void)
 {
 	return (int64_t)time(NULL);
 }
+
+int64_t
+now_wall_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}

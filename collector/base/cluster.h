@@ -33,6 +33,7 @@ struct shapes_query;
 int64_t now_s(void);
 int64_t now_ms(void);
 int64_t now_wall(void);
+int64_t now_wall_ms(void);
 
 /* slurm_clock.c */
 
@@ -137,6 +138,8 @@ struct resume {
 	int64_t durable;	  /* the last one in the spool; 0 = none */
 	uint64_t skipped_seconds; /* beyond slurmQueryMaxSpan */
 	int64_t skipped_at;	  /* wall clock of the last time; 0 = never */
+	int64_t
+	    oldest; /* epoch: this process has read from here; 0 = not yet */
 };
 
 /* The state of one cluster.  `work` lists the queries to make. */

@@ -40,6 +40,7 @@ static const uint64_t data_max[ROLE__COUNT] = {
 	[ROLE_COLLECTOR] = 2048ull << 20,
 	[ROLE_RUNNER] = 8192ull << 20,
 	[ROLE_SUBMITTER] = 1024ull << 20,
+	[ROLE_EXPORTER] = 64ull << 20, /* pages and connections */
 };
 /* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX 4095

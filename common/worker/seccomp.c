@@ -32,7 +32,7 @@
 
 /* clang-format off */
 const char *const seccomp_dangerous[] = {
-	/* other processes' memory and descriptors */
+	/* other processes' memory and descriptors; ptrace is the first */
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
 	"pidfd_getfd", "kcmp", "userfaultfd", "perf_event_open",
 	/* mounts, roots, namespaces */
@@ -246,7 +246,8 @@ allow_channel(struct filter *f)
 }
 
 /*
- * The listening socket is shared with the next listener.  So the listener must
+ * The listening socket is shared with the next listener, and the exporter's
+ * with the next exporter.  So the listener must
  * not shut it down, attach a filter to it, or connect it by sending to an
  * address (MSG_FASTOPEN).
  */
@@ -326,7 +327,7 @@ filter_fill(struct filter *f, enum role role)
 	rules(f, f->kill, executing, COUNT(executing));
 	if (LENIENT)
 		return;
-	if (role == ROLE_LISTENER)
+	if (role == ROLE_LISTENER || role == ROLE_EXPORTER)
 		allow_listener(f);
 	else if (role == ROLE_COLLECTOR)
 		allow_collector(f);
@@ -400,7 +401,8 @@ seccomp_enter_supervisor(enum sandbox_mode mode)
 
 	if (filter_begin(&f, SCMP_ACT_ALLOW, mode) == -1)
 		return -1;
-	for (i = 0; seccomp_dangerous[i] != NULL; i++)
+	/* The leak sanitizer traces its process at the end. */
+	for (i = LENIENT; seccomp_dangerous[i] != NULL; i++)
 		if (strcmp(seccomp_dangerous[i], "chroot") != 0)
 			rule(&f, f.kill, seccomp_dangerous[i], 0, NULL);
 	return filter_end(&f);

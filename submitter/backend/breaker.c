@@ -546,18 +546,26 @@ breaker_pin_version(struct breaker *g, int pinned, enum backend version)
 		g->version = version;
 }
 
+const char *
+breaker_problem(struct breaker *g)
+{
+	static char text[sizeof(g->why) + 128];
+
+	if (g->down != 0)
+		snprintf(text, sizeof(text), "%s for %s: %s",
+		    state_names[g->state],
+		    duration_text(spool_now(g->s->spool) - g->down), g->why);
+	else
+		snprintf(text, sizeof(text), "%s", state_names[g->state]);
+	return text;
+}
+
 void
 breaker_status(struct breaker *g, uint64_t request)
 {
 	struct worker *w = g->s->w;
 
-	if (g->down != 0)
-		worker_status(w, request, "backend", "%s for %s: %s",
-		    state_names[g->state],
-		    duration_text(spool_now(g->s->spool) - g->down), g->why);
-	else
-		worker_status(w, request, "backend", "%s",
-		    state_names[g->state]);
+	worker_status(w, request, "backend", "%s", breaker_problem(g));
 	worker_status(w, request, "backend_address", "%s",
 	    http_where(g->s->http));
 	if (http_token_in_clear(g->s->http))

@@ -38,6 +38,8 @@ int breaker_is_up(const struct breaker *g);
 void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
+/* The state and, during an outage, its duration and reason; static memory. */
+const char *breaker_problem(struct breaker *g);
 void breaker_status(struct breaker *g, uint64_t request);
 /* Adds an outage of cc-backend. */
 void breaker_summary(const struct breaker *g, struct summary *to);

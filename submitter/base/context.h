@@ -22,6 +22,7 @@ struct commit_check;
 struct conflict;
 struct failover;
 struct first_list;
+struct history;
 struct http_client;
 struct intake;
 struct meta_delivery;
@@ -81,6 +82,7 @@ struct submitter {
 	struct failover_role role;
 	struct cluster_names clusters;
 	struct counters n;
+	struct history *history; /* NULL = none */
 	/* spool */
 	struct spool *spool;
 	struct commit *commit;

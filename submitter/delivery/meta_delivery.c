@@ -20,6 +20,7 @@
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/net/http.h"
+#include "submitter/history/history.h"
 #include "submitter/spool/commit.h"
 
 #define META_TRIES    10   /* the waits add up to 40 minutes */
@@ -39,6 +40,7 @@ struct meta_delivery {
 	struct event *timer;
 	int busy;
 	int64_t id; /* under way */
+	struct run_key key;
 	unsigned tries;
 };
 
@@ -69,6 +71,7 @@ on_answer(const struct http_answer *a, void *arg)
 	switch (v.code) {
 	case RESULT_DONE:
 		l->s->n.meta++;
+		history_note(l->s->history, &l->key, HISTORY_META_SENT, 0, 0);
 		spool_meta_drop(sp, l->id);
 		break;
 	case RESULT_NO_RUN:
@@ -110,6 +113,7 @@ meta_delivery_send(struct meta_delivery *l, const struct spool_meta *late)
 	    &body);
 	req.body = &body;
 	l->id = late->id;
+	l->key = late->key;
 	l->tries = late->tries;
 	rc = wr_end(&body) == 0 && breaker_allows(l->s->breaker) ?
 	    http_send(l->s->http, &req) :

@@ -20,6 +20,7 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/net/http.h"
 #include "submitter/payload/topology.h"
+#include "submitter/history/history.h"
 #include "submitter/spool/commit.h"
 
 /* ms until a stop checks again whether starts have priority */
@@ -74,6 +75,26 @@ rest_delivery_idle(const struct rest_delivery *r)
 	    r->at == r->n_queue && !r->lost;
 }
 
+/* The history gets the failures; run_move() reports what an answer changed. */
+static void
+failure_note(struct rest_delivery *r, const struct rest_item *it,
+    const struct http_answer *a, enum result_code code)
+{
+	switch (code) {
+	case RESULT_DONE:
+	case RESULT_CHECK:
+	case RESULT_ACCEPTED_BEFORE:
+	case RESULT_ALREADY_STOPPED:
+	case RESULT_NO_RUN:
+	case RESULT_REJECTED:
+		break;
+	default:
+		history_note(r->s->history, &it->key, HISTORY_RETRY,
+		    (uint64_t)a->code, 1);
+		break;
+	}
+}
+
 static void
 on_answer(const struct http_answer *a, void *arg)
 {
@@ -87,6 +108,7 @@ on_answer(const struct http_answer *a, void *arg)
 	r->s->n.requests++;
 	known.backend = breaker_version(r->s->breaker);
 	response_classify(&known, &v);
+	failure_note(r, it, a, v.code);
 	log_debug("%s: %s: %s: %s", run_key_text(&it->key),
 	    request_kind_name(a->what), result_name(v.code), v.text);
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
@@ -171,8 +193,14 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 	if (http_send(r->s->http, &req) == -1) {
 		free(it);
 		run_requeue(r->s, run);
-	} else
-		r->in_flight++;
+		goto done;
+	}
+	r->in_flight++;
+	if (form->what != REQUEST_DELETE)
+		history_note(r->s->history, &run->key,
+		    form->what == REQUEST_START ? HISTORY_START_SENT :
+						  HISTORY_STOP_SENT,
+		    0, 0);
 done:
 	wr_clear(&body);
 }

@@ -11,6 +11,7 @@
 
 #include "common/log.h"
 #include "common/time_text.h"
+#include "submitter/history/history.h"
 #include "submitter/intake/intake_private.h"
 
 #define WATERMARK_AHEAD_MAX 86400 /* s before this machine's clock */
@@ -85,6 +86,35 @@ cluster_has_place(struct intake *b, const char *cluster, int *bad)
 	return 0;
 }
 
+/* Notes what the record told; ms: when it came. */
+static void
+record_note(struct intake *b, const struct job *job, enum spool_put rc,
+    int64_t ms)
+{
+	struct history *h = b->s->history;
+	int ended = job->state != END_NOT && job->end != 0;
+
+	if (rc == PUT_NEW || rc == PUT_HELD)
+		history_note_at(h, ms, &job->key,
+		    job->flags & JOB_BACKFILL ? HISTORY_BACKFILL :
+						HISTORY_STORED,
+		    ended			     ? STORED_ENDED :
+			job->flags & JOB_UNCONFIRMED ? STORED_UNCONFIRMED :
+						       STORED_RUNNING,
+		    job->nodes);
+	else if (rc != PUT_MERGED)
+		return;
+	if (ended)
+		history_note_at(h, ms, &job->key, HISTORY_ENDED, job->state,
+		    job->end > job->key.start ?
+			(uint64_t)(job->end - job->key.start) :
+			0);
+	if (job->flags & JOB_OPTED_OUT)
+		history_note_at(h, ms, &job->key, HISTORY_OPTED_OUT, 0, 0);
+	if (ended && job->state == END_REQUEUED && (job->flags & JOB_NEVER_RAN))
+		history_note_at(h, ms, &job->key, HISTORY_NEVER_RAN, 0, 0);
+}
+
 /* 0, or -1 when the spool refuses the write; *bad: the message is invalid. */
 static int
 record_apply(struct intake *b, struct reader *r, int *bad)
@@ -94,7 +124,7 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	struct job job;
 	enum spool_put rc = PUT_REFUSED;
 	size_t len = r->left;
-	int64_t id;
+	int64_t id, ms = history_now();
 	int past;
 
 	key_peek(r->p, r->left, &key);
@@ -123,6 +153,7 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	s->n.records++;
 	if (!past && (rc == PUT_NEW || rc == PUT_MERGED))
 		s->n.last_job = time(NULL);
+	record_note(b, &job, rc, ms);
 	if (rc == PUT_NEW)
 		s->n.records_new++;
 	else if (rc == PUT_REFUSED && !*bad)

@@ -25,8 +25,9 @@
 /* version 1 has no number of restored runs */
 #define STATE_VERSION 2u
 /* s of accounting in one query and in the spool at once */
-#define CHUNK_S 21600
-#define GAP_MS	200 /* between two chunks */
+#define CHUNK_S	     21600
+#define PROGRESS_MAX 448 /* bytes of the progress as text */
+#define GAP_MS	     200 /* between two chunks */
 /* ms for a dry run: the admin tool waits 10 minutes */
 #define DRYRUN_MS 570000
 
@@ -77,6 +78,8 @@ state_load(struct backfill *b)
 		rd_fail(&r);
 	if (rd_end(&r) == -1)
 		b->active = 0;
+	b->began = spool_now(b->s->spool);
+	b->began_at = b->at;
 	free(p);
 }
 
@@ -250,6 +253,8 @@ begin(struct backfill *b, const struct ctl_request *req)
 	b->to = req->b < now ? req->b : now;
 	b->seen = b->added = b->restored = b->there = 0;
 	b->step = BACKFILL_NEXT;
+	b->began = spool_now(b->s->spool);
+	b->began_at = b->at;
 	return NULL;
 }
 
@@ -306,9 +311,25 @@ cancel(struct backfill *b, uint64_t request)
 	worker_ctl_end(b->s->w, request, CTL_OK, text);
 }
 
+/* ", about 5 min left", at the speed since this process began to read. */
+static void
+left_write(const struct backfill *b, char *text, size_t size)
+{
+	int64_t ms = spool_now(b->s->spool) - b->began;
+	int64_t read = b->at - b->began_at;
+
+	*text = '\0';
+	if ((b->active || b->look) && read > 0 && b->at < b->to)
+		snprintf(text, size, ", about %s left",
+		    duration_text((int64_t)((double)ms *
+			(double)(b->to - b->at) / (double)read)));
+}
+
 static void
 progress(struct backfill *b, char *text, size_t size)
 {
+	char left[64];
+
 	static const char *const doing[] = {
 		[BACKFILL_IDLE] = "idle",
 		[BACKFILL_NEXT] = "between two chunks",
@@ -322,14 +343,15 @@ progress(struct backfill *b, char *text, size_t size)
 		snprintf(text, size, "none");
 		return;
 	}
+	left_write(b, left, sizeof(left));
 	snprintf(text, size,
-	    "%s%s of %s, %s to %s: read up to %s (%lld %%), "
+	    "%s%s of %s, %s to %s: read up to %s (%lld %%%s), "
 	    "%llu runs, %llu new, %llu restored, %llu held; %s",
 	    !b->active && !b->look ? "done: " : "",
 	    b->look ? "dry run" : "backfill", b->whose.cluster,
 	    time_text(b->from), time_text(b->to), time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
-	    (unsigned long long)b->seen, (unsigned long long)b->added,
+	    left, (unsigned long long)b->seen, (unsigned long long)b->added,
 	    (unsigned long long)b->restored,
 	    (unsigned long long)release_waiting(b), doing[b->step]);
 }
@@ -337,7 +359,7 @@ progress(struct backfill *b, char *text, size_t size)
 void
 backfill_status(struct backfill *b, uint64_t request)
 {
-	char text[384];
+	char text[PROGRESS_MAX];
 
 	progress(b, text, sizeof(text));
 	worker_status(b->s->w, request, "backfill", "%s", text);
@@ -348,7 +370,7 @@ backfill_ctl(struct backfill *b, uint64_t request,
     const struct ctl_request *req)
 {
 	const char *wrong;
-	char text[384];
+	char text[PROGRESS_MAX];
 
 	if (req->flags & CTL_FLAG_STATUS) {
 		progress(b, text, sizeof(text));

@@ -51,6 +51,8 @@ struct backfill {
 	int64_t lo, hi;
 	int64_t width;
 	uint64_t there; /* found in cc-backend by this process */
+	/* spool_now() and `at` when this process began to read */
+	int64_t began, began_at;
 	int64_t released[RELEASED_MAX];
 	unsigned n_released;
 	/* a dry run; nothing of it is durable */

@@ -164,17 +164,19 @@ spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
  * sent.  After that it does not change.
  */
 static void
-key_moves(struct spool_run *run, struct job *job)
+key_moves(struct spool *sp, struct spool_run *run, struct job *job)
 {
 	int64_t start = job->key.start;
 
 	if (run->flags & RUN_KEY_FIXED) {
 		run->alias = start;
 		job->key.start = run->key.start;
-	} else {
-		run->alias = run->key.start;
-		run->key.start = start;
+		return;
 	}
+	if (sp->observer != NULL)
+		sp->observer->moved(&run->key, start, sp->observer_arg);
+	run->alias = run->key.start;
+	run->key.start = start;
 }
 
 /* Slurm knows the run again: its start is unconfirmed as before. */
@@ -199,6 +201,8 @@ unconfirmed_ends(struct spool *sp, struct spool_run *run, const struct job *job)
 
 	run->flags &= ~RUN_UNCONFIRMED;
 	run->reason[0] = '\0';
+	if (run->end == 0 && sp->observer != NULL)
+		sp->observer->confirmed(&run->key, sp->observer_arg);
 	for (d = 0; d < DEST__COUNT; d++)
 		if (run->due[d] == DUE_UNCONFIRMED)
 			run->due[d] = start_due(sp, job);
@@ -295,7 +299,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		return PUT_KNOWN;
 	job_init(&old);
 	if (moved)
-		key_moves(run, job);
+		key_moves(sp, run, job);
 	job->key = run->key;
 	if ((run->flags & RUN_FROM_BACKEND) ||
 	    spool_record(sp, run->id, &old) == -1) {

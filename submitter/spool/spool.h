@@ -245,6 +245,23 @@ void spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
  */
 int spool_check_file(const char *path, char *text, size_t size);
 
+/*
+ * transition.c: what happens to the runs, for the history.  An event may be
+ * rolled back and happen again.  The functions must not use the spool.
+ */
+struct spool_observer {
+	/* event: enum run_event of transition.h */
+	void (*event)(const struct spool_run *run, enum dest dest, int event,
+	    void *arg);
+	/* The start of a run that was not sent has changed. */
+	void (*moved)(const struct run_key *key, int64_t start, void *arg);
+	/* Slurm shows an unconfirmed run running. */
+	void (*confirmed)(const struct run_key *key, void *arg);
+};
+/* Borrows ops. */
+void spool_observe(struct spool *sp, const struct spool_observer *ops,
+    void *arg);
+
 /* put.c, find_run.c, run.c, resource_stub.c, job_order.c */
 
 /*

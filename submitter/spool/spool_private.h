@@ -220,6 +220,8 @@ struct spool {
 	int64_t age_at[3]; /* cluster, job, start */
 	unsigned shed_in;
 	struct spool_after shed_at;
+	const struct spool_observer *observer; /* NULL = none */
+	void *observer_arg;
 };
 
 #define SPOOL_STATE "state" /* key of the value in table meta */

@@ -246,7 +246,16 @@ run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 		run->due[dest] = due;
 	if (reason != NULL && reason != run->reason)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
+	if (sp->observer != NULL)
+		sp->observer->event(run, dest, (int)event, sp->observer_arg);
 	return 0;
+}
+
+void
+spool_observe(struct spool *sp, const struct spool_observer *ops, void *arg)
+{
+	sp->observer = ops;
+	sp->observer_arg = arg;
 }
 
 uint64_t

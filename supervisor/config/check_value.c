@@ -52,6 +52,8 @@ static const struct {
 					"arrayTaskId", "hetJobId", "exitCode",
 					"reason", "message" } },
 	[CONF_REQUEUED_STATE] = { .choices = { "preempted", "cancelled" } },
+	[CONF_METRICS_LISTEN] = { .format = conf_format_metrics },
+	[CONF_EXPORTER_USER] = { .format = conf_format_user },
 	[CONF_REQUEUED_RUNS] = { .choices = { "first", "last" } },
 };
 

@@ -137,7 +137,8 @@ typedef const char *conf_format(const char *value);
 conf_format conf_format_path, conf_format_optional_path, conf_format_user,
     conf_format_optional_user, conf_format_word, conf_format_url,
     conf_format_address, conf_format_subject, conf_format_server,
-    conf_format_network, conf_format_version, conf_format_cluster;
+    conf_format_network, conf_format_version, conf_format_cluster,
+    conf_format_metrics;
 
 /* A listening address, split into its parts. */
 struct conf_address {
@@ -152,6 +153,8 @@ struct conf_address {
 
 /* PATH, unix:PATH, tcp:HOST:PORT, tcp:[V6]:PORT, tcp::PORT.  0, or -1. */
 int conf_address_parse(const char *value, struct conf_address *address);
+/* metricsListen: only loopback addresses and UNIX sockets.  0 or -1. */
+int conf_metrics_address(const char *value, struct conf_address *address);
 
 /*
  * user_names.c: replaces the names in ctlUsers and prepAllowedUids by

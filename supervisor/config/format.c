@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/destination.h"
 #include "common/job.h"
 #include "supervisor/config/config_file.h"
 
@@ -240,4 +241,36 @@ conf_format_address(const char *value)
 		return NULL;
 	return "must be an absolute path of at most 107 bytes, unix:PATH, "
 	       "tcp:HOST:PORT, tcp:[IPV6]:PORT or tcp::PORT";
+}
+
+/* "127.0.0.1:9310" is the same as "tcp:127.0.0.1:9310". */
+int
+conf_metrics_address(const char *value, struct conf_address *address)
+{
+	char text[512];
+
+	if (*value == '/' || strncmp(value, "unix:", 5) == 0 ||
+	    strncmp(value, "tcp:", 4) == 0)
+		snprintf(text, sizeof(text), "%s", value);
+	else
+		snprintf(text, sizeof(text), "tcp:%s", value);
+	if (strlen(value) + 4 >= sizeof(text) ||
+	    conf_address_parse(text, address) == -1)
+		return -1;
+	return address->kind == CONF_ADDRESS_UNIX ||
+		host_is_local(address->host) ?
+	    0 :
+	    -1;
+}
+
+const char *
+conf_format_metrics(const char *value)
+{
+	struct conf_address address;
+
+	if (*value == '\0' || conf_metrics_address(value, &address) == 0)
+		return NULL;
+	return "must be a loopback address and a port, as 127.0.0.1:9310 or "
+	       "[::1]:9310, or the absolute path of a UNIX socket of at most "
+	       "107 bytes";
 }

@@ -463,6 +463,7 @@ setup_init(struct setup *setup)
 {
 	memset(setup, 0, sizeof(*setup));
 	setup->lastrun = setup->ctl_fd = setup->kmsg = -1;
+	setup->metrics_fd = -1;
 	setup->spool_lock = -1;
 }
 

@@ -83,27 +83,18 @@ spool_space(const struct host_check *h, const char *path, const char *at,
 		    path, made, bytes / GIB);
 }
 
+/* at: the deepest directory of path that exists, with its state. */
 static void
-spool_check(const struct host_check *h)
+spool_report(const struct host_check *h, const char *path, const char *at,
+    const struct stat *st)
 {
-	const char *named = conf_str(h->conf, CONF_SPOOL_DIR);
-	char path[PATH_MAX], at[PATH_MAX];
+	int exists = strcmp(path, at) == 0;
 	struct statvfs fs;
-	struct stat st;
-	int exists;
 
-	if (*named != '\0')
-		snprintf(path, sizeof(path), "%s", named);
-	else if (conf_spool_path(conf_str(h->conf, CONF_LAST_RUN), path,
-		     sizeof(path)) == -1)
-		return;
-	memcpy(at, path, sizeof(at));
-	existing_find(at, &st);
-	exists = strcmp(path, at) == 0;
 	if (statvfs(at, &fs) == -1)
 		fprintf(h->out, "FAIL spool %s: %s: %s; run: ls -ld %s\n", path,
 		    at, strerror(errno), at);
-	else if (!S_ISDIR(st.st_mode))
+	else if (!S_ISDIR(st->st_mode))
 		fprintf(h->out,
 		    "FAIL spool %s: %s is not a directory; set spoolDir or "
 		    "lastRunPath\n",
@@ -114,13 +105,12 @@ spool_check(const struct host_check *h)
 		    "mount -o remount,rw \"$(df --output=target %s | tail -n "
 		    "1)\"\n",
 		    path, at);
-	else if (exists && !spool_owner_is_ours(h->setup, &st))
+	else if (exists && !spool_owner_is_ours(h->setup, st))
 		fprintf(h->out,
-		    "FAIL spool %s: belongs to user %u; run: chown -R %s %s\n",
-		    path, (unsigned)st.st_uid,
-		    h->setup->as_root ? conf_str(h->conf, CONF_SUBMITTER_USER) :
-					"\"$USER\"",
-		    path);
+		    "FAIL spool %s: belongs to user %u; run as root: chown -R "
+		    "%u %s\n",
+		    path, (unsigned)st->st_uid,
+		    (unsigned)h->setup->identity[ROLE_SUBMITTER].uid, path);
 	else if (!h->setup->as_root && access(at, W_OK | X_OK) == -1)
 		fprintf(h->out,
 		    "FAIL spool %s: user %u cannot write to %s; run as root: "
@@ -128,6 +118,23 @@ spool_check(const struct host_check *h)
 		    path, (unsigned)geteuid(), at, (unsigned)geteuid(), at);
 	else
 		spool_space(h, path, at, &fs);
+}
+
+static void
+spool_check(const struct host_check *h)
+{
+	const char *named = conf_str(h->conf, CONF_SPOOL_DIR);
+	char path[PATH_MAX], at[PATH_MAX];
+	struct stat st;
+
+	if (*named != '\0')
+		snprintf(path, sizeof(path), "%s", named);
+	else if (conf_spool_path(conf_str(h->conf, CONF_LAST_RUN), path,
+		     sizeof(path)) == -1)
+		return;
+	memcpy(at, path, strlen(path) + 1);
+	existing_find(at, &st);
+	spool_report(h, path, at, &st);
 }
 
 /* --- the socket of the hooks --- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sandbox message of each worker: paths, limits and user.  The listener and
- * the collector open no file, the submitter its spool.  The runner has no rules
+ * The sandbox message of each worker: paths, limits and user.  The listener,
+ * the collector and the exporter open no file, the submitter its spool.  The runner has no rules
  * by path: each command gets its own when it starts (runner/confine).
  */
 #include "config.h"
@@ -19,6 +19,7 @@
 #define COLLECTOR_NOFILE 128
 #define RUNNER_NOFILE	 512
 #define SUBMITTER_NOFILE 512
+#define EXPORTER_NOFILE	 64 /* connections, twice */
 #define SUBMITTER_NPROC	 64 /* threads of libnats and curl, twice */
 /* slurmUser may be the user of slurmctld, whose threads count, too. */
 #define RUNNER_NPROC 4096
@@ -103,7 +104,7 @@ root_set(struct sandbox *sb, const char *path)
 	return sb->root != NULL ? 0 : -1;
 }
 
-/* Listener and collector: no file, no process. */
+/* Listener, collector and exporter: no file, no process. */
 static int
 closed_fill(const struct setup *setup, struct sandbox *sb, uint64_t nofile)
 {
@@ -198,6 +199,8 @@ sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 		return closed_fill(setup, sb, LISTENER_NOFILE);
 	case ROLE_COLLECTOR:
 		return closed_fill(setup, sb, COLLECTOR_NOFILE);
+	case ROLE_EXPORTER:
+		return closed_fill(setup, sb, EXPORTER_NOFILE);
 	case ROLE_RUNNER:
 		return runner_fill(setup, conf, sb);
 	default:

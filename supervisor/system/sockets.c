@@ -97,8 +97,8 @@ unix_bind(int fd, const struct sockaddr_un *sa, mode_t mode)
 	return rc;
 }
 
-static int
-unix_listen(const struct setup *setup, const char *path, mode_t mode)
+int
+socket_unix_listen(const struct setup *setup, const char *path, mode_t mode)
 {
 	struct sockaddr_un sa;
 	int fd = -1, rc = -1;
@@ -309,7 +309,7 @@ unix_hook_listen(struct setup *setup, const char *path)
 		log_error("cannot make socket %s", path);
 		return -1;
 	}
-	fd = unix_listen(setup, path, HOOK_MODE);
+	fd = socket_unix_listen(setup, path, HOOK_MODE);
 	if (fd == -1) {
 		free(setup->listen_path);
 		setup->listen_path = NULL;
@@ -465,12 +465,14 @@ sockets_open(struct setup *setup, const struct conf *conf)
 		sockets_close(setup, conf);
 		return -1;
 	}
-	setup->ctl_fd = unix_listen(setup, conf_str(conf, CONF_CTL_SOCK),
+	setup->ctl_fd = socket_unix_listen(setup, conf_str(conf, CONF_CTL_SOCK),
 	    ctl_mode(conf));
 	if (setup->ctl_fd == -1)
 		sockets_close(setup, conf);
 	else
 		ctl_remember(setup, conf_str(conf, CONF_CTL_SOCK));
+	if (setup->ctl_fd != -1 && metrics_socket_open(setup, conf) == -1)
+		sockets_close(setup, conf);
 	return setup->ctl_fd != -1 ? 0 : -1;
 }
 
@@ -478,5 +480,6 @@ void
 sockets_close(struct setup *setup, const struct conf *conf)
 {
 	hook_sockets_remove(setup);
+	metrics_socket_close(setup);
 	socket_remove(&setup->ctl_fd, conf_str(conf, CONF_CTL_SOCK));
 }

@@ -19,7 +19,7 @@
 #define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
 #define WORKER_FIRST ROLE_LISTENER
-#define WORKER_LAST  ROLE_SUBMITTER
+#define WORKER_LAST  ROLE_EXPORTER
 
 /* Addresses of the host name in prepSockListenPath; as in the listener. */
 #define HOOK_SOCKETS_MAX 8
@@ -55,7 +55,9 @@ struct setup {
 	int ctl_fd;		 /* socket of the admin tool, -1 = none */
 	dev_t ctl_dev;		 /* its file */
 	ino_t ctl_ino;
-	int kmsg; /* kernel log, -1 = not readable */
+	int metrics_fd;	    /* socket of the exporter, -1 = none */
+	char *metrics_path; /* owned, NULL for TCP */
+	int kmsg;	    /* kernel log, -1 = not readable */
 };
 
 /* directories.c: state directories and the last-run file. */
@@ -112,6 +114,18 @@ int hook_directory_is_closed(const struct setup *setup, const char *path,
     char *why, size_t size);
 /* Mode of the admin tool's socket: 0666 only if ctlUsers names a user. */
 void sockets_ctl_mode(const struct setup *setup, const struct conf *conf);
+
+/*
+ * A listening UNIX socket with this mode, in a directory that is made if it is
+ * missing.  -1 (logged): also when another process listens there.
+ */
+int socket_unix_listen(const struct setup *setup, const char *path,
+    mode_t mode);
+
+/* metrics_socket.c */
+/* Makes the socket of metricsListen, if there is one.  0, or -1 (logged). */
+int metrics_socket_open(struct setup *setup, const struct conf *conf);
+void metrics_socket_close(struct setup *setup);
 
 /* pidfile.c */
 /*

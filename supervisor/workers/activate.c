@@ -87,6 +87,18 @@ listen_send(struct child *c)
 	wr_clear(&w);
 }
 
+static void
+metrics_listen_send(struct child *c)
+{
+	const struct setup *setup = c->workers->setup;
+	struct writer w;
+
+	wr_init(&w, 1);
+	wr_u8(&w, setup->metrics_path != NULL ? LISTEN_UNIX : LISTEN_TCP);
+	descriptor_send(c, MSG_LISTEN, &w, setup->metrics_fd);
+	wr_clear(&w);
+}
+
 static int
 file_read(const char *path, struct writer *w, struct stat *st)
 {
@@ -175,6 +187,8 @@ worker_activate(struct child *c)
 	quarantine_send_all(c);
 	if (c->role == ROLE_LISTENER)
 		listen_send(c);
+	else if (c->role == ROLE_EXPORTER)
+		metrics_listen_send(c);
 	else if (c->role == ROLE_RUNNER)
 		descriptor_send(c, MSG_LASTRUN, NULL,
 		    c->workers->setup->lastrun);

@@ -4,16 +4,31 @@
 
 #include "supervisor/workers/workers.h"
 
+int
+child_is_used(const struct child *c)
+{
+	return c->workers != NULL;
+}
+
+static int
+is_wanted(const struct workers *w, enum role role)
+{
+	return role != ROLE_EXPORTER ||
+	    *conf_str(w->conf, CONF_METRICS_LISTEN) != '\0';
+}
+
 void
 workers_start(struct workers *w)
 {
-	static const enum role order[] = { ROLE_SUBMITTER, ROLE_RUNNER,
-		ROLE_COLLECTOR, ROLE_LISTENER };
+	static const enum role order[WORKERS] = { ROLE_SUBMITTER, ROLE_RUNNER,
+		ROLE_COLLECTOR, ROLE_LISTENER, ROLE_EXPORTER };
 	size_t i;
 
 	neighbours_init(w);
 	for (i = 0; i < WORKERS; i++)
-		child_init(w, order[i]);
+		if (is_wanted(w, order[i]))
+			child_init(w, order[i]);
 	for (i = 0; i < WORKERS; i++)
-		child_start(&w->children[order[i]]);
+		if (child_is_used(&w->children[order[i]]))
+			child_start(&w->children[order[i]]);
 }

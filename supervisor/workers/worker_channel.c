@@ -223,6 +223,9 @@ on_frame(struct channel *channel, const struct msg_header *h, struct reader *r,
 	case MSG_CTL_END:
 		on_ctl_end(c, h->id, r);
 		break;
+	case MSG_SCRAPE:
+		c->workers->events->scrape(c, h->id);
+		break;
 	case MSG_PEER_LOST:
 		on_peer_lost(c, h->id, r);
 		break;

@@ -20,7 +20,7 @@
 #include "supervisor/system/log_pipe.h"
 #include "supervisor/system/system.h"
 
-#define WORKERS	   4
+#define WORKERS	   5
 #define LAYERS_MAX 512 /* bytes of a hello's layers */
 
 struct workers;
@@ -34,7 +34,7 @@ enum child_state {
 
 /* A worker process. */
 struct child {
-	struct workers *workers; /* borrowed */
+	struct workers *workers; /* borrowed; NULL = not used */
 	enum role role;
 	enum child_state state;
 	pid_t pid;		   /* 0 when down */
@@ -95,6 +95,8 @@ struct channel_events {
 	    const char *why);
 	/* The worker speaks another version of the protocol. */
 	void (*wrong_version)(struct child *c, const char *why);
+	/* The exporter asks for the metrics. */
+	void (*scrape)(struct child *c, uint64_t id);
 	void (*summary)(struct child *c, const struct summary *s);
 };
 
@@ -125,6 +127,9 @@ struct workers {
 /* start.c */
 /* Starts all of them; base, setup, conf, events and ops are set. */
 void workers_start(struct workers *w);
+
+/* 1 when this configuration has the worker: the exporter is optional. */
+int child_is_used(const struct child *c);
 
 /* process.c: the process of a worker. */
 void child_init(struct workers *w, enum role role);

@@ -3,6 +3,7 @@
 # the names of the product's; a program has one list.
 include tests/unit/common/local.mk
 include tests/unit/listener/local.mk
+include tests/unit/exporter/local.mk
 include tests/unit/hook/local.mk
 include tests/unit/ctl/local.mk
 include tests/unit/collector/local.mk
@@ -16,6 +17,10 @@ EXTRA_DIST += tests/unit/check.h tests/data
 
 dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages
 TESTS += tests/unit/test_docs tests/unit/test_messages
+
+dist_check_SCRIPTS += tests/prometheus/test_alerts
+TESTS += tests/prometheus/test_alerts
+EXTRA_DIST += tests/prometheus/alerts.yml tests/prometheus/board
 
 check_PROGRAMS += test_wire
 TESTS += test_wire

@@ -217,6 +217,8 @@ other_value() {
 	nodeStatePollInterval) echo 5 ;;
 	nodeStateRefresh) echo 30 ;;
 	requeuedRuns) echo first ;;
+	historyDays) echo 20 ;;
+	historyMaxBytes) echo 33554432 ;;
 	esac
 }
 act_live-keys() {

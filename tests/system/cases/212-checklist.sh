@@ -28,7 +28,7 @@ check() {
 	out=$("$ADAPTER" -daemon -test -config "$T/etc/config.json" 2>"$T/log/check")
 	rc=$?
 	[ $((SECONDS - began)) -le $((40 * ${LAB_PATIENCE:-1})) ] || return 9
-	return $rc
+	return "$rc"
 }
 has() { grep -qE -- "$1" <<<"$out"; }
 show() { printf '%s\n' "$out" | sed 's/^/      /'; }

@@ -80,7 +80,7 @@ is "the metrics have the kind of the token" grep -q '^cc_slurm_adapter_token_inf
 token_is() {
 	conf "ccRestJwt=$1"
 	ctl reload >/dev/null || return 1
-	ctl status >"$T/status"
+	ctl status -v >"$T/status"
 	grep -q "  token  *$2" "$T/status"
 }
 is "a token that expires in 10 days" token_is "$(token_of 864000)" "expires .*, in \(10 d\|9 d 23 h\)"

@@ -90,7 +90,7 @@ ctl reload >/dev/null
 gpus_done=0
 cc-slurm-adapterctl() {
 	"$CTL" -c "$T/etc/config.json" "$@" || return
-	if [ "$1" = gpus ] && [ $gpus_done = 0 ]; then
+	if [ "$1" = gpus ] && [ "$gpus_done" = 0 ]; then
 		gpus_done=1
 		"$CTL" -c "$T/etc/config.json" gpus >"$T/log/gpus"
 		conf "gpuPciAddrs=$(sed -n '/^"gpuPciAddrs": {$/,$p' "$T/log/gpus" | sed '1s/^"gpuPciAddrs": //')"

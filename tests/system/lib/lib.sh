@@ -250,12 +250,36 @@ nats_down() {
 	nats_pid=
 }
 
+# --- Prometheus -------------------------------------------------------------
+
+prometheus_pid=
+# prometheus_up ADDRESS SECONDS [FILE]: scrapes it, loads the rules of FILE
+prometheus_up() {
+	PROMETHEUS=127.0.0.1:$(lib freeport 1)
+	printf 'global: {scrape_interval: %ss, evaluation_interval: %ss}\nscrape_configs:\n- job_name: csa\n  static_configs: [{targets: ["%s"]}]\n' \
+	    "$2" "$2" "$1" >"$T/etc/prometheus.yml"
+	[ -z "${3:-}" ] || printf 'rule_files: ["%s"]\n' "$3" >>"$T/etc/prometheus.yml"
+	prometheus --config.file="$T/etc/prometheus.yml" --storage.tsdb.path="$T/prometheus" \
+	    --web.listen-address="$PROMETHEUS" >"$T/log/prometheus" 2>&1 &
+	prometheus_pid=$!
+	wait_for 20 curl -sf "http://$PROMETHEUS/-/ready" -o /dev/null || broken "no Prometheus"
+}
+# prometheus_ask QUERY: its answer
+prometheus_ask() { curl -sS -G "http://$PROMETHEUS/api/v1/query" --data-urlencode "query=$1"; }
+prometheus_down() {
+	[ -n "$prometheus_pid" ] || return 0
+	kill "$prometheus_pid" 2>/dev/null
+	wait "$prometheus_pid" 2>/dev/null
+	prometheus_pid=
+}
+
 # --- the suite ----------------------------------------------------------------
 
 # The users that the package would have made.
 suite_users() {
 	local u
-	for u in cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen; do
+	for u in cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen \
+	    cc-slurm-export; do
 		getent passwd $u >/dev/null || useradd -r -M -d /nonexistent -s /usr/sbin/nologin $u ||
 		    broken "no user $u"
 	done

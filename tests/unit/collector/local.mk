@@ -188,3 +188,11 @@ TESTS += test_controller_role
 test_controller_role_SOURCES = tests/unit/collector/query/test_controller_role.c $(simulation)
 test_controller_role_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_controller_role_LDADD = $(COLLECTOR_LIBS)
+
+# collector
+check_PROGRAMS += test_explain_reason
+TESTS += test_explain_reason
+test_explain_reason_SOURCES = tests/unit/collector/test_explain_reason.c \
+	collector/explain_reason.c collector/explain_reason.h $(simulation)
+test_explain_reason_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_explain_reason_LDADD = $(COLLECTOR_TRACK_LIBS)

@@ -24,3 +24,8 @@ dist_check_SCRIPTS += tests/unit/ctl/test_completion tests/unit/ctl/test_schema 
 	tests/unit/ctl/test_manual tests/unit/ctl/test_terminal
 TESTS += tests/unit/ctl/test_completion tests/unit/ctl/test_schema \
 	tests/unit/ctl/test_manual tests/unit/ctl/test_terminal
+
+check_PROGRAMS += test_ctl_report
+TESTS += test_ctl_report
+test_ctl_report_SOURCES = tests/unit/ctl/test_report.c
+test_ctl_report_LDADD = ctl/libctl.a common/libcommon.a

@@ -84,6 +84,26 @@ test_good_lines(void)
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_STR(args.req.text, "alpha");
 	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "explain 4711 4712 --cluster beta --anonymize"),
+	    NULL);
+	CHECK_INT(args.req.verb, CTL_EXPLAIN);
+	CHECK_INT(args.req.n_ids, 2);
+	CHECK_INT(args.req.flags, CTL_FLAG_ANONYMIZE);
+	CHECK_STR(args.req.text, "beta");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	args.req.verb = CTL_EXPLAIN_SLURM;
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK(parse(&args, "explain") != NULL);
+	CHECK(parse(&args, "explain 4711_3") != NULL);
+	CHECK(parse(&args, "explain 4711 --all") != NULL);
+	CHECK_STR(parse(&args, "report -o page.html --anonymize"), NULL);
+	CHECK_INT(args.report, 1);
+	CHECK_STR(args.file, "page.html");
+	CHECK_INT(args.req.flags, CTL_FLAG_ANONYMIZE);
+	CHECK(parse(&args, "report -o") != NULL);
+	CHECK(parse(&args, "report page.html") != NULL);
+	CHECK_STR(parse(&args, "history"), NULL);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "log DEBUG"), NULL);
 	CHECK_INT(args.req.a, 4);
 	CHECK_STR(parse(&args, "log 0"), NULL);

@@ -12,6 +12,8 @@
 static struct style plain;
 static int verbose = 1;
 
+#define EXPLAIN_AS_TEXT (CTL__COUNT + 1)
+
 /* What print writes to standard output, into buf. */
 static void
 printed(const struct ctl_reply *a, unsigned verb, char *buf, size_t size)
@@ -24,6 +26,8 @@ printed(const struct ctl_reply *a, unsigned verb, char *buf, size_t size)
 	dup2(fd, STDOUT_FILENO);
 	if (verb == CTL__COUNT)
 		print_text(a, &plain, verbose);
+	else if (verb == EXPLAIN_AS_TEXT)
+		print_explain(a);
 	else
 		print_json(a, verb);
 	fflush(stdout);
@@ -138,6 +142,49 @@ test_metrics(void)
 	reply_clear(&a);
 }
 
+/* One head for each run, control characters escaped, no time = now. */
+static void
+test_explain(void)
+{
+	static const char *const rows[][6] = {
+		{ "alpha", "7", "1763733605", "1763733605.120", "stored", "a" },
+		{ "alpha", "7", "1763733605", "", "now", "evil\033[2J" },
+		{ "alpha", "7", "1763733700", "1763733701.5", "ended", "b" },
+		{ "", "8", "", "", "reason", "c" },
+	};
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	char out[2048];
+	size_t i;
+
+	setenv("TZ", "UTC", 1);
+	wr_init(&w, 65536);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		wr_reset(&w);
+		ctl_row(&w, CTL_T_EXPLAIN, rows[i][0], rows[i][1], rows[i][2],
+		    rows[i][3], rows[i][4], rows[i][5], NULL);
+		add(&a, &w);
+	}
+	wr_clear(&w);
+	printed(&a, EXPLAIN_AS_TEXT, out, sizeof(out));
+	CHECK_STR(out,
+	    "job 7 (alpha), run started 2025-11-21T14:00:05+00:00\n"
+	    "  2025-11-21T14:00:05.120+00:00  stored           a\n"
+	    "  now                            now              "
+	    "evil\\x1b[2J\n"
+	    "job 7 (alpha), run started 2025-11-21T14:01:40+00:00\n"
+	    "  2025-11-21T14:01:41.000+00:00  ended            b\n"
+	    "job 8\n"
+	    "  now                            reason           c\n");
+	printed(&a, CTL_EXPLAIN, out, sizeof(out));
+	CHECK(strstr(out,
+		  "\"explain\":[{\"cluster\":\"alpha\",\"job\":7,\"start\":"
+		  "1763733605,\"time\":1763733605.120,\"event\":\"stored\","
+		  "\"text\":\"a\"},") != NULL);
+	CHECK(strstr(out, "\"start\":null,\"time\":null") != NULL);
+	reply_clear(&a);
+}
+
 static void
 row_add(struct ctl_reply *a, unsigned table, const char *f0, const char *f1,
     const char *f2, const char *f3)
@@ -245,6 +292,7 @@ main(void)
 {
 	setenv("TZ", "UTC", 1);
 	test_rows();
+	test_explain();
 	test_status();
 	test_queue();
 	test_metrics();

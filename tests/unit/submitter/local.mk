@@ -31,6 +31,13 @@ TESTS += test_topology
 test_topology_SOURCES = tests/unit/submitter/payload/test_topology.c
 test_topology_LDADD = $(PAYLOAD_LIBS)
 
+# submitter/history
+check_PROGRAMS += test_history
+TESTS += test_history
+test_history_SOURCES = tests/unit/submitter/history/test_history.c
+test_history_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_history_LDADD = $(HISTORY_LIBS) $(EVENT_LIBS)
+
 # submitter/spool
 check_PROGRAMS += test_spool
 TESTS += test_spool

@@ -257,6 +257,7 @@ test_first(void)
 	agree(ROLE_LISTENER);
 	agree(ROLE_SUBMITTER);
 	agree(ROLE_RUNNER);
+	agree(ROLE_EXPORTER);
 	CHECK_INT(used[ROLE_LISTENER], 0);
 	agree(ROLE_COLLECTOR);
 	CHECK_INT(used[ROLE_LISTENER], 1);
@@ -270,6 +271,23 @@ test_first(void)
 	end();
 }
 
+/* Without metricsListen there is no exporter, and no process waits for it. */
+static void
+test_without_exporter(void)
+{
+	start();
+	worker_end(ROLE_EXPORTER);
+	memset(&sup.workers.children[ROLE_EXPORTER], 0, sizeof(struct child));
+	agree(ROLE_LISTENER);
+	agree(ROLE_SUBMITTER);
+	agree(ROLE_RUNNER);
+	agree(ROLE_COLLECTOR);
+	CHECK_INT(used[ROLE_LISTENER], 1);
+	CHECK_INT(used[ROLE_SUBMITTER], 1);
+	worker_make(ROLE_EXPORTER);
+	end();
+}
+
 static void
 test_switch(void)
 {
@@ -279,6 +297,7 @@ test_switch(void)
 	agree(ROLE_LISTENER);
 	agree(ROLE_COLLECTOR);
 	agree(ROLE_RUNNER);
+	agree(ROLE_EXPORTER);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
 	CHECK_INT(outcome, -1);
@@ -333,6 +352,7 @@ test_away(void)
 	CHECK_INT(offered[ROLE_COLLECTOR], 1);
 	agree(ROLE_LISTENER);
 	agree(ROLE_RUNNER);
+	agree(ROLE_EXPORTER);
 	agree(ROLE_SUBMITTER);
 	CHECK_INT(outcome, 1);
 	CHECK_INT(offered[ROLE_COLLECTOR], 3 - 1);
@@ -428,6 +448,7 @@ main(void)
 {
 	log_init("test", LOG_LEVEL_FATAL);
 	test_first();
+	test_without_exporter();
 	test_switch();
 	test_refused();
 	test_away();

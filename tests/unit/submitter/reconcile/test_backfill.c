@@ -286,9 +286,36 @@ test_twice(void)
 	end();
 }
 
+#define CHUNK 21600 /* seconds of accounting that are read at once */
+
+/* The time that is left follows from the speed of this backfill. */
+static void
+test_progress(void)
+{
+	struct ctl_request req = { .a = FROM, .b = FROM + 4 * CHUNK };
+	struct ctl_request status = { .flags = CTL_FLAG_STATUS };
+	const char *text;
+
+	begin();
+	record(&row, 0, &(int64_t) { 0 });
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_told();
+	backfill_ctl(sim.backfill, 2, &status);
+	text = sim_told();
+	CHECK(strstr(text, "(0 %), ") != NULL);
+	sim_run(20000);
+	backfill_watermark(sim.backfill, "alpha", FROM + CHUNK);
+	sim_told();
+	backfill_ctl(sim.backfill, 2, &status);
+	text = sim_told();
+	CHECK(strstr(text, "(25 %, about 1 min left), ") != NULL);
+	end();
+}
+
 int
 main(void)
 {
+	test_progress();
 	test_listed();
 	test_lost();
 	test_listed_running();

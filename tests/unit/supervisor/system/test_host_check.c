@@ -121,7 +121,7 @@ test_spool(void)
 	setup.identity[ROLE_SUBMITTER].uid = geteuid() + 1;
 	ask(NULL, NULL);
 	CHECK(says("FAIL spool "));
-	CHECK(says("run: chown -R "));
+	CHECK(says("run as root: chown -R "));
 	setup.identity[ROLE_SUBMITTER].uid = geteuid();
 }
 

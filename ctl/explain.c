@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `explain`: the daemon's rows about a job, one line for each event.  Jobs that
+ * the suite does not have are then looked up in Slurm with a second request.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "common/time_text.h"
+#include "ctl/ctl.h"
+
+#define REASON_SIZE 1024
+#define CELL_SIZE   4096
+
+/* Fields of a row of CTL_T_EXPLAIN. */
+enum {
+	F_CLUSTER,
+	F_JOB,
+	F_START,
+	F_TIME,
+	F_EVENT,
+	F_TEXT,
+	F__COUNT
+};
+
+static int
+is_event(const struct ctl_row *row)
+{
+	return row->table == CTL_T_EXPLAIN && row->n == F__COUNT;
+}
+
+/* 1 when the reply has a run of the job. */
+static int
+job_has_run(const struct ctl_reply *a, uint64_t job)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (is_event(&a->rows[i]) &&
+		    strtoull(a->rows[i].fields[F_JOB], NULL, 10) == job &&
+		    a->rows[i].fields[F_START][0] != '\0')
+			return 1;
+	return 0;
+}
+
+/* Keeps the ids of the jobs without a run. */
+static void
+ids_lacking(const struct ctl_reply *a, struct ctl_request *req)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < req->n_ids; i++)
+		if (!job_has_run(a, req->ids[i]))
+			req->ids[n++] = req->ids[i];
+	memset(req->ids + n, 0, (req->n_ids - n) * sizeof(req->ids[0]));
+	req->n_ids = n;
+}
+
+/* Moves the rows of from behind those of into; its status and text count. */
+static int
+reply_join(struct ctl_reply *into, struct ctl_reply *from)
+{
+	struct ctl_row *rows = realloc(into->rows,
+	    (into->n + from->n + 1) * sizeof(*rows));
+
+	if (rows == NULL)
+		return -1;
+	if (from->n > 0)
+		memcpy(rows + into->n, from->rows, from->n * sizeof(*rows));
+	into->rows = rows;
+	into->n += from->n;
+	into->cap = into->n + 1;
+	from->n = 0;
+	free(into->text);
+	into->text = from->text;
+	from->text = NULL;
+	into->status = from->status;
+	return 0;
+}
+
+void
+event_time(const char *field, char *buf, size_t size)
+{
+	const char *text, *dot = strchr(field, '.'), *zone;
+	long long seconds = strtoll(field, NULL, 10);
+
+	if (seconds <= 0) {
+		snprintf(buf, size, "now");
+		return;
+	}
+	text = time_text(seconds);
+	zone = strlen(text) > 19 ? text + 19 : "";
+	snprintf(buf, size, "%.19s.%.3s%s", text,
+	    dot != NULL && strlen(dot) == 4 ? dot + 1 : "000", zone);
+}
+
+static int
+same_run(const struct ctl_row *a, const struct ctl_row *b)
+{
+	return strcmp(a->fields[F_CLUSTER], b->fields[F_CLUSTER]) == 0 &&
+	    strcmp(a->fields[F_JOB], b->fields[F_JOB]) == 0 &&
+	    strcmp(a->fields[F_START], b->fields[F_START]) == 0;
+}
+
+static void
+print_head(const struct ctl_row *row)
+{
+	char cluster[CELL_SIZE], job[64];
+	long long start = strtoll(row->fields[F_START], NULL, 10);
+
+	text_vis(row->fields[F_CLUSTER], cluster, sizeof(cluster));
+	text_vis(row->fields[F_JOB], job, sizeof(job));
+	printf("job %s%s%s%s", job, *cluster != '\0' ? " (" : "", cluster,
+	    *cluster != '\0' ? ")" : "");
+	if (start > 0)
+		printf(", run started %s", time_text(start));
+	printf("\n");
+}
+
+void
+print_explain(const struct ctl_reply *a)
+{
+	const struct ctl_row *row, *before = NULL;
+	char when[64], event[64], text[CELL_SIZE];
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		row = &a->rows[i];
+		if (!is_event(row))
+			continue;
+		if (before == NULL || !same_run(before, row))
+			print_head(row);
+		before = row;
+		event_time(row->fields[F_TIME], when, sizeof(when));
+		printf("  %-29s  %-15s  %s\n", when,
+		    text_vis(row->fields[F_EVENT], event, sizeof(event)),
+		    text_vis(row->fields[F_TEXT], text, sizeof(text)));
+	}
+}
+
+static int
+print_failure(const struct ctl_args *args, const char *reason)
+{
+	if (args->json) {
+		printf("{\"result\":\"unreached\",\"text\":");
+		json_string(reason);
+		printf("}\n");
+	} else
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
+	return EXIT_UNREACHABLE;
+}
+
+static int
+print_reply(const struct ctl_args *args, const struct ctl_reply *a)
+{
+	char buf[REASON_SIZE];
+
+	if (args->json)
+		print_json(a, CTL_EXPLAIN);
+	else {
+		print_explain(a);
+		if (a->status != CTL_OK)
+			fprintf(stderr, "cc-slurm-adapterctl: %s\n",
+			    text_vis(a->text, buf, sizeof(buf)));
+	}
+	if (fflush(stdout) != 0)
+		return EXIT_REFUSED;
+	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int
+explain_run(struct ctl_args *args)
+{
+	char reason[REASON_SIZE];
+	struct ctl_reply reply, more;
+	int status;
+
+	if (request_send(args->socket, &args->req, &reply, reason,
+		sizeof(reason)) == -1) {
+		reply_clear(&reply);
+		return print_failure(args, reason);
+	}
+	ids_lacking(&reply, &args->req);
+	if (reply.status == CTL_OK && args->req.n_ids > 0) {
+		args->req.verb = CTL_EXPLAIN_SLURM;
+		if (request_send(args->socket, &args->req, &more, reason,
+			sizeof(reason)) == -1 ||
+		    reply_join(&reply, &more) == -1) {
+			reply_clear(&more);
+			reply_clear(&reply);
+			return print_failure(args, reason);
+		}
+		reply_clear(&more);
+	}
+	status = print_reply(args, &reply);
+	reply_clear(&reply);
+	return status;
+}

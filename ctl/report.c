@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `report`: one HTML page for a ticket, which loads nothing: status, runs that
+ * wait or were rejected, configuration without secrets, and plots.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/config_key.h"
+#include "common/text.h"
+#include "common/time_text.h"
+#include "ctl/report.h"
+
+#define REASON_SIZE 1024
+#define CELL_SIZE   4096
+#define ROWS	    200 /* of the queue */
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+    "'none'; style-src 'unsafe-inline'\">\n"
+    "<title>cc-slurm-adapter report</title>\n<style>\n"
+    ":root{color-scheme:light dark;--bg:#fff;--fg:#222;--line:#ccc;"
+    "--a:#0060b0;--b:#c05000;--c:#2a7a2a;--away:#f4b8b8;--nats:#f4e2a8}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#181818;--fg:#ddd;"
+    "--line:#444;--a:#6cb4ff;--b:#ffa050;--c:#7ad07a;--away:#6b2a2a;"
+    "--nats:#665520}}\n"
+    "body{background:var(--bg);color:var(--fg);font:14px/1.4 sans-serif;"
+    "max-width:60em;margin:1em auto;padding:0 1em}\n"
+    "table{border-collapse:collapse;width:100%}\n"
+    "td,th{border:1px solid var(--line);padding:2px 6px;text-align:left;"
+    "vertical-align:top;overflow-wrap:anywhere}\n"
+    "figure{margin:0 0 1em}svg{width:100%;height:120px;"
+    "border:1px solid var(--line)}\n"
+    "path{fill:none;stroke-width:1;vector-effect:non-scaling-stroke}\n"
+    ".c0{stroke:var(--a)}.c1{stroke:var(--b)}.c2{stroke:var(--c)}\n"
+    ".l0{color:var(--a)}.l1{color:var(--b)}.l2{color:var(--c)}\n"
+    ".away{fill:var(--away)}.nats{fill:var(--nats)}\n"
+    ".restart{stroke:var(--fg);stroke-dasharray:3 2}\n"
+    ".lb{background:var(--away)}.ln{background:var(--nats)}"
+    ".lr{border-left:2px dashed var(--fg);padding-left:3px}\n"
+    "</style></head><body>\n";
+
+void
+html_put(FILE *f, const char *text)
+{
+	static const char *const marks[256] = { ['<'] = "&lt;",
+		['>'] = "&gt;",
+		['&'] = "&amp;",
+		['"'] = "&quot;",
+		['\''] = "&#39;" };
+	char clean[CELL_SIZE];
+	const char *s;
+
+	for (s = text_vis(text, clean, sizeof(clean)); *s != '\0'; s++) {
+		if (marks[(unsigned char)*s] != NULL)
+			fputs(marks[(unsigned char)*s], f);
+		else
+			fputc(*s, f);
+	}
+}
+
+static void
+cell_put(FILE *f, const char *tag, const char *text)
+{
+	fprintf(f, "<%s>", tag);
+	html_put(f, text);
+	fprintf(f, "</%s>", tag);
+}
+
+/* What a user wrote may be in a reason, and names in a row of status. */
+static int
+is_hidden(const struct ctl_args *args, const char *column)
+{
+	return (args->req.flags & CTL_FLAG_ANONYMIZE) != 0 &&
+	    (strcmp(column, "reason") == 0 ||
+		strcmp(column, "last_error") == 0 ||
+		strcmp(column, "last_answer") == 0 ||
+		strcmp(column, "user") == 0);
+}
+
+static void
+table_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a,
+    unsigned table)
+{
+	const struct ctl_column *columns = ctl_columns(table);
+	const struct ctl_row *row;
+	const char *key;
+	unsigned c;
+	size_t i;
+
+	fprintf(f, "<table><tr>");
+	for (c = 0; columns[c].name != NULL; c++)
+		cell_put(f, "th", columns[c].name);
+	fprintf(f, "</tr>\n");
+	for (i = 0; i < a->n; i++) {
+		row = &a->rows[i];
+		if (row->table != table)
+			continue;
+		fprintf(f, "<tr>");
+		for (c = 0; c < row->n && columns[c].name != NULL; c++) {
+			key = table == CTL_T_STATUS && c == 2 ? row->fields[1] :
+								columns[c].name;
+			cell_put(f, "td",
+			    is_hidden(args, key) ?
+				"(removed)" :
+				strcmp(columns[c].name, "start") == 0 ?
+				time_text(strtoll(row->fields[c], NULL, 10)) :
+				row->fields[c]);
+		}
+		fprintf(f, "</tr>\n");
+	}
+	fprintf(f, "</table>\n");
+}
+
+/* Asks the daemon and writes the rows, or why there are none. */
+static int
+section_put(FILE *f, const struct ctl_args *args, const char *title,
+    enum ctl_verb verb, unsigned flags, unsigned table)
+{
+	struct ctl_request req = args->req;
+	char reason[REASON_SIZE];
+	struct ctl_reply reply;
+	int rc;
+
+	req.verb = (uint16_t)verb;
+	req.flags = flags;
+	req.limit = verb == CTL_QUEUE ? ROWS : 0;
+	fprintf(f, "<h2>%s</h2>\n", title);
+	rc = request_send(args->socket, &req, &reply, reason, sizeof(reason));
+	if (rc == -1) {
+		cell_put(f, "p", reason);
+		reply_clear(&reply);
+		return -1;
+	}
+	if (reply.text != NULL && reply.text[0] != '\0')
+		cell_put(f, "p", reply.text);
+	if (table == CTL_T_HISTORY)
+		report_plots(f, &reply, (int64_t)time(NULL));
+	else
+		table_put(f, args, &reply, table);
+	reply_clear(&reply);
+	return 0;
+}
+
+static int
+page_put(FILE *f, const struct ctl_args *args)
+{
+	int rc;
+
+	fputs(head, f);
+	fprintf(f, "<h1>cc-slurm-adapter %s</h1>\n<p>%s</p>\n", PACKAGE_VERSION,
+	    time_text((int64_t)time(NULL)));
+	rc = section_put(f, args, "History", CTL_HISTORY, 0, CTL_T_HISTORY);
+	if (rc == 0) {
+		section_put(f, args, "Deliveries that wait", CTL_QUEUE, 0,
+		    CTL_T_QUEUE);
+		section_put(f, args, "Rejected runs", CTL_QUEUE,
+		    CTL_FLAG_REJECTED, CTL_T_QUEUE);
+		section_put(f, args, "Status", CTL_STATUS, 0, CTL_T_STATUS);
+	}
+	report_config(f, args->config != NULL ? args->config : CONFIG_DEFAULT);
+	fputs("</body></html>\n", f);
+	return rc;
+}
+
+/* The page has names of users: only its owner may read it. */
+static FILE *
+page_open(const char *path)
+{
+	int fd = open(path,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	FILE *f = fd != -1 ? fdopen(fd, "w") : NULL;
+
+	if (f == NULL && fd != -1)
+		close(fd);
+	return f;
+}
+
+int
+report_run(const struct ctl_args *args)
+{
+	int rc, bad,
+	    to_file = args->file != NULL && strcmp(args->file, "-") != 0;
+	FILE *f = to_file ? page_open(args->file) : stdout;
+
+	if (f == NULL) {
+		fprintf(stderr, "cc-slurm-adapterctl: %s: %s\n", args->file,
+		    strerror(errno));
+		return EXIT_REFUSED;
+	}
+	rc = page_put(f, args);
+	bad = fflush(f) != 0;
+	if (to_file)
+		bad |= fclose(f) != 0;
+	if (bad) {
+		fprintf(stderr, "cc-slurm-adapterctl: cannot write %s: %s\n",
+		    to_file ? args->file : "to standard output",
+		    strerror(errno));
+		return EXIT_REFUSED;
+	}
+	return rc == -1 ? EXIT_UNREACHABLE : EXIT_DONE;
+}

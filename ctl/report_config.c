@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration in the report.  Only keys of the table that are no secret
+ * are printed: a key that the daemon does not know may be a misspelled secret.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "common/conf.h"
+#include "common/json_scan.h"
+#include "ctl/report.h"
+
+#define FILE_SIZE  (4u * 1024 * 1024)
+#define VALUE_SIZE 65536
+
+struct config_print {
+	FILE *f;
+	const struct conf_rule *rule; /* of the value; NULL = not printed */
+	unsigned values;	      /* of this key so far */
+};
+
+static const struct conf_rule *
+rule_of(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < CONF__COUNT; i++)
+		if (strcasecmp(conf_rule((enum conf_key)i)->name, name) == 0)
+			return conf_rule((enum conf_key)i);
+	return NULL;
+}
+
+/* A login of an address: "https://user:password@host". */
+static void
+login_remove(char *text)
+{
+	char *begin = strstr(text, "://"), *at, *end;
+
+	if (begin == NULL)
+		return;
+	begin += 3;
+	end = begin + strcspn(begin, "/?#");
+	for (at = end; at > begin && at[-1] != '@'; at--)
+		continue;
+	if (at > begin)
+		memmove(begin, at, strlen(at) + 1);
+}
+
+static const char *
+on_event(struct json_scan *s, enum json_event event, void *arg)
+{
+	struct config_print *p = arg;
+
+	if (event == JSON_EV_NAME && s->depth == 1) {
+		p->rule = s->cut ? NULL : rule_of(s->text);
+		p->values = 0;
+		if (p->rule != NULL && p->rule->type == CONF_TYPE_SECRET)
+			p->rule = NULL;
+		if (p->rule != NULL) {
+			fprintf(p->f, "</td></tr>\n<tr><th>");
+			html_put(p->f, p->rule->name);
+			fprintf(p->f, "</th><td>");
+		}
+		return NULL;
+	}
+	if (p->rule == NULL ||
+	    (event != JSON_EV_NAME && event != JSON_EV_STRING &&
+		event != JSON_EV_SCALAR))
+		return NULL;
+	if (p->values++ > 0)
+		fprintf(p->f, event == JSON_EV_NAME ? "; " : ", ");
+	login_remove(s->text);
+	html_put(p->f, s->text);
+	return NULL;
+}
+
+static ssize_t
+file_read(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t n, len = 0;
+
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	while ((n = read(fd, buf + len, size - (size_t)len)) > 0)
+		len += n;
+	close(fd);
+	return n == -1 ? -1 : len;
+}
+
+void
+report_config(FILE *f, const char *path)
+{
+	static char file[FILE_SIZE], text[VALUE_SIZE];
+	struct config_print p = { .f = f };
+	struct json_scan s;
+	ssize_t n = file_read(path, file, sizeof(file));
+
+	fprintf(f, "<h2>Configuration</h2>\n<table><tr><th>file</th><td>");
+	html_put(f, path);
+	if (n == -1) {
+		fprintf(f, ": ");
+		html_put(f, strerror(errno));
+	} else {
+		json_scan_init(&s, '{', text, sizeof(text), on_event, &p);
+		(void)json_scan_feed(&s, file, (size_t)n);
+	}
+	fprintf(f, "</td></tr></table>\n");
+	explicit_bzero(file, sizeof(file));
+	explicit_bzero(text, sizeof(text));
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the page of `report`: escaped texts, plots, configuration. */
+#include "config.h"
+
+#include <unistd.h>
+
+#include "ctl/report.h"
+#include "tests/unit/check.h"
+
+#define NOW INT64_C(1763733605)
+
+static char page[256 * 1024];
+
+static FILE *
+page_begin(void)
+{
+	memset(page, 0, sizeof(page));
+	return fmemopen(page, sizeof(page) - 1, "w");
+}
+
+static void
+test_escape(void)
+{
+	FILE *f = page_begin();
+
+	html_put(f, "<script>alert('1' & \"2\")</script>\033[2J\xff");
+	fclose(f);
+	CHECK_STR(page,
+	    "&lt;script&gt;alert(&#39;1&#39; &amp; &quot;2&quot;)"
+	    "&lt;/script&gt;\\x1b[2J\xef\xbf\xbd");
+}
+
+static void
+row_add(struct ctl_reply *a, const char *span, int64_t t, const char *counter,
+    const char *value)
+{
+	struct writer w;
+	char when[24];
+
+	snprintf(when, sizeof(when), "%lld", (long long)t);
+	wr_init(&w, 4096);
+	ctl_row(&w, CTL_T_HISTORY, span, when, counter, value, NULL);
+	CHECK_INT(reply_add(a, w.buf, w.len), 0);
+	wr_clear(&w);
+}
+
+static unsigned
+count(const char *what)
+{
+	const char *at = page;
+	unsigned n = 0;
+
+	while ((at = strstr(at, what)) != NULL) {
+		at += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+/* A value that is no number or a time outside the plot changes nothing. */
+static void
+test_plots(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	FILE *f = page_begin();
+
+	row_add(&a, "minute", NOW - 60, "jobs_in", "42");
+	row_add(&a, "minute", NOW - 120, "hook_ms", "300");
+	row_add(&a, "minute", NOW - 120, "hook_n", "3");
+	row_add(&a, "minute", NOW - 180, "backend_away_s", "60");
+	row_add(&a, "minute", NOW - 240, "restarts", "1");
+	row_add(&a, "minute", NOW + 86400, "jobs_in", "999");
+	row_add(&a, "minute", NOW - 10 * 86400, "jobs_in", "998");
+	row_add(&a, "minute", NOW - 60, "stops", "<script>");
+	row_add(&a, "hour", NOW - 3600, "jobs_in", "4200");
+	report_plots(f, &a, NOW);
+	fclose(f);
+	reply_clear(&a);
+	CHECK_INT(count("<svg"), 10);
+	CHECK_INT(count("</svg>"), 10);
+	CHECK_INT(count(": 0 to 42 runs"), 1);
+	CHECK_INT(count(": 0 to 4200 runs"), 1);
+	CHECK_INT(count(": 0 to 100 ms"), 1);
+	CHECK_INT(count("class=\"away\""), 5);
+	CHECK_INT(count("class=\"restart\""), 5);
+	CHECK_INT(count("script"), 0);
+	CHECK_INT(count("nan"), 0);
+}
+
+static void
+test_config(void)
+{
+	static const char text[] =
+	    "{\"ccRestUrl\": \"https://me:pass1@host/<b>\", \"ccRestJwt\": "
+	    "\"secret2\", \"CCRESTJWT\": \"secret3\", \"natsPasword\": "
+	    "\"secret4\", \"natsPassword\": \"secret5\", \"clusters\": "
+	    "[\"alpha\", \"beta\"], \"slurmPollInterval\": 5}";
+	char path[] = "/tmp/test_report.XXXXXX";
+	int fd = mkstemp(path);
+	FILE *f = page_begin();
+
+	CHECK_INT(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	report_config(f, path);
+	fclose(f);
+	unlink(path);
+	CHECK(strstr(page, "secret") == NULL);
+	CHECK(strstr(page, "pass1") == NULL);
+	CHECK(strstr(page, "<th>ccRestUrl</th><td>https://host/&lt;b&gt;") !=
+	    NULL);
+	CHECK(strstr(page, "<th>clusters</th><td>alpha, beta</td>") != NULL);
+	CHECK(strstr(page, "<th>slurmPollInterval</th><td>5</td>") != NULL);
+	f = page_begin();
+	report_config(f, "/nonexistent/config.json");
+	fclose(f);
+	CHECK(strstr(page, "No such file") != NULL);
+}
+
+int
+main(void)
+{
+	test_escape();
+	test_plots();
+	test_config();
+	return check_done();
+}

@@ -154,7 +154,7 @@ write_slurm_conf() {
 	SlurmdPidFile=$dir/run/slurmd.%n.pid
 	SlurmctldLogFile=$dir/log/slurmctld.log
 	SlurmdLogFile=$dir/log/slurmd.%n.log
-	SlurmctldDebug=info
+	SlurmctldDebug=${LAB_CTLD_DEBUG:-info}
 	SlurmdDebug=info
 	SlurmctldTimeout=${LAB_CTLD_TIMEOUT:-30}
 	SlurmdTimeout=60

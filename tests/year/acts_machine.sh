@@ -179,7 +179,7 @@ part_disk() {
 	chown laboper: "$T/state"
 	: >"$T/state/lastrun"
 	chown laboper: "$T/state/lastrun"
-	usual
+	usual "$@"
 }
 
 # The suite says what was removed and exits; systemd starts it again.

@@ -4,7 +4,7 @@
 # Acts on Slurm: its configuration, nodes, daemons, accounting; a primary and a
 # backup slurmctld.  Read by part.sh.
 #
-# shellcheck disable=SC2154,SC2317,SC2016	# part.sh has the variables, calls these; $a of sed
+# shellcheck disable=SC2154,SC2317,SC2016,SC2034	# part.sh has and reads the variables, calls these; $a of sed
 
 # with_conf SED-SCRIPT: a new slurm.conf takes the place of the old one
 with_conf() {
@@ -21,10 +21,11 @@ nodes_well() { ! sinfo -h -N -o %T | grep -qE 'down|unk|\*'; }
 
 part_slurm() {
 	usual
-	# an include beside slurm.conf, as sites have it
-	{
-		echo "PartitionName=extra Nodes=n[1-2] MaxTime=60 DefaultTime=10"
-	} >"$T/slurm/etc/partitions.conf"
+	with_include
+}
+# an include beside slurm.conf, as sites have it
+with_include() {
+	echo "PartitionName=extra Nodes=n[1-2] MaxTime=60 DefaultTime=10" >"$T/slurm/etc/partitions.conf"
 	with_conf '$a Include '"$T/slurm/etc/partitions.conf"
 	scontrol reconfigure
 }
@@ -91,9 +92,51 @@ act_node-state() {
 	# slurmctld has taken the node back already if its slurmd registered
 	scontrol update nodename=n2 state=undrain || ! node_drains
 }
+
+part_shapes() { usual; }
+
+# emptied NODE: no job runs on it, and none begins
+emptied() {
+	local node=$1
+	scontrol update nodename="$node" state=drain reason=changes
+	node_is_empty() { [ -z "$(squeue -h -t R,CG,CF -w "$node" -o %A)" ]; }
+	wait_for 60 node_is_empty
+}
+# fresh NODE: its slurmd starts with the slurm.conf of now
+fresh() {
+	mkdir -p "$T/slurm/spool/$1"
+	slurmd -N "$1" -f "$SLURM_CONF" </dev/null >>"$T/slurm/log/slurmd.$1.out" 2>&1
+	scontrol update nodename="$1" state=resume
+	wait_for 40 nodes_well
+}
+# half of the cores are taken out
+act_node-reshaped() {
+	emptied big04 || return 1
+	lab ctl stop slurmd:big04
+	with_conf '/^NodeName=big04 /s/CoresPerSocket=1024/CoresPerSocket=512/'
+	daemon_again slurmctld
+	fresh big04
+	batch labbob "sleep 4" -w big04 -p big -n2 --mem=1
+}
+act_node-renamed() {
+	emptied big04 || return 1
+	lab ctl stop slurmd:big04
+	with_conf 's/^NodeName=big04 /NodeName=big05 /; s/^\(PartitionName=big Nodes=\)big\[01-04\]/\1big[01-03,05]/'
+	daemon_again slurmctld
+	fresh big05
+	batch labbob "sleep 4" -w big05 -p big -n2 --mem=1
+	# lab/slurm ends big04
+	ln -s slurmd.big05.pid "$T/slurm/run/slurmd.big04.pid"
+}
+act_topology() {
+	echo 'SwitchName=s0 Nodes=n[1-4],big[01-03,05]' >"$T/slurm/etc/topology.conf"
+	with_conf '$a TopologyPlugin=topology/tree'
+	daemon_again slurmctld
+	wait_for 40 nodes_well
+}
 # --- daemons ---------------------------------------------------------------------
 
-part_daemons() { usual; }
+part_daemons() { usual LAB_CTLD_DEBUG=verbose; }
 
 act_slurmctld-restarted() { daemon_again slurmctld; }
 act_slurmctld-killed() {
@@ -117,6 +160,28 @@ act_slurmdbd-stopped() {
 }
 act_mariadb-restarted() { daemon_again mariadbd; }
 act_mariadb-away() { daemon_again mariadbd away; }
+# slow DAEMON: it works a quarter of the time
+slow() {
+	local end=$((SECONDS + AWAY))
+	while [ $SECONDS -lt $end ]; do
+		lab ctl pause "$1"
+		sleep 1.5
+		lab ctl resume "$1"
+		sleep 0.5
+	done
+}
+act_slurmdbd-slow() { slow slurmdbd; }
+act_mariadb-slow() { slow mariadbd; }
+act_slurmctld-moved() {
+	lab ctl stop slurmctld
+	# without its flag slurmctld listens at each address of the host
+	with_conf 's/^SlurmctldHost=\(.*\)(127.0.0.1)/SlurmctldHost=\1(127.0.0.3)/; s/,NoCtldInAddrAny//'
+	lab ctl start slurmctld
+	# slurmd reads the address when it starts
+	lab ctl stop slurmd
+	lab ctl start slurmd
+	wait_for 40 nodes_well
+}
 act_munge-restarted() { daemon_again munged; }
 # every daemon that keeps credentials is started again with the new key
 act_munge-key() {
@@ -137,7 +202,7 @@ act_munge-key() {
 
 # Without its jobs slurmctld counts ids from 1 again: cc-backend refuses an id
 # within a day.
-part_cold() { usual; }
+part_cold() { usual LAB_CTLD_DEBUG=verbose; }
 # What slurmctld has not told slurmdbd yet goes with its state.
 accounting_saved() {
 	told() { sdiag | grep -q 'DBD Agent queue size: 0$'; }
@@ -191,6 +256,12 @@ act_qos() {
 	with_qos() { batch labbob "sleep 3" --qos=special -p big -n1 --mem=1; }
 	wait_for 20 with_qos
 }
+act_qos-removed() {
+	qos_unused() { ! squeue -h -a -o %q | grep -qx special; }
+	wait_for 60 qos_unused
+	sacctmgr -i modify user labbob set qos-=special
+	sacctmgr -i delete qos special
+}
 act_limits() { sacctmgr -i modify user labbob set MaxJobs=20; }
 act_user-moved() {
 	sacctmgr -i add user labbob account=proj4 cluster=alpha
@@ -206,7 +277,7 @@ act_operator-right() {
 # --- a primary and a backup slurmctld -----------------------------------------------
 
 # Slurm's commands wait for a stopped primary as long as MessageTimeout says.
-part_failover() { usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3; }
+part_failover() { usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3 LAB_CTLD_DEBUG=verbose; }
 
 backup_serves() { timeout 20 squeue -h >/dev/null; }
 act_primary-killed() {
@@ -220,7 +291,9 @@ act_primary-back() {
 	wait_for 30 primary_serves
 	wait_for 30 backup_serves
 }
-# The backup does not replace a primary that is stopped: Slurm's commands fail.
+# Slurm's commands ask a stopped primary first and fail, also when the backup
+# serves.  Continued, the primary serves beside the backup for a moment, and
+# both start the same jobs.
 act_primary-stopped() {
 	lab ctl pause slurmctld
 	away
@@ -232,4 +305,40 @@ act_takeover() {
 	lab ctl start backup
 	scontrol takeover
 	wait_for 60 backup_serves
+}
+
+# --- a suite beside each controller -------------------------------------------------
+
+part_both() {
+	more_conf=(activeOnly=true)
+	usual LAB_BACKUP=labbackup LAB_CTLD_TIMEOUT=5 LAB_CONF=MessageTimeout=3 LAB_CTLD_DEBUG=verbose
+	other=$T/other
+	other_start
+	# each controller's hooks call the suite on its host
+	# shellcheck disable=SC2016	# of the hook's shell
+	lab hook 'case $(hostname) in labbackup) d='"$other"' ;; *) d='"$T"' ;; esac
+		'"$CSA_INST/sbin/cc-slurm-adapter"' -config $d/etc/config.json -socket $d/run/daemon.sock'
+}
+other_start() {
+	local run=()
+	[ "$user" = root ] || run=(setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups)
+	mkdir -p "$other/etc" "$other/run" "$other/state"
+	chmod 755 "$other" "$other/etc"
+	sed "s|$T/run/|$other/run/|g; s|$T/state/|$other/state/|g" "$T/etc/config.json" >"$other/etc/config.json"
+	chmod 600 "$other/etc/config.json"
+	chown "$user" "$other/etc/config.json"
+	chmod 750 "$other/run"
+	chown "$user":slurm "$other/run"
+	: >"$other/state/lastrun"
+	chown laboper: "$other/state" "$other/state/lastrun"
+	env -i PATH="$PATH" unshare --uts sh -c 'hostname labbackup; exec "$@"' sh "${run[@]}" \
+	    "$CSA_INST/sbin/cc-slurm-adapter" -daemon -config "$other/etc/config.json" -debug 4 \
+	    >"$T/log/suite.other" 2>&1 </dev/null &
+	started_pids+=($!)
+	other_stands_by() {
+		"$CTL" -s "$other/run/ctl.sock" -j status | lib get - status submitter side | grep -q standby
+	}
+	wait_for 60 other_stands_by || broken "the suite beside the backup does not stand by"
+	is "the suite beside the backup is confined" \
+	    [ "$(grep -cE 'sandbox: .*seccomp' "$T/log/suite.other")" -ge 4 ]
 }

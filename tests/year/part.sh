@@ -8,7 +8,8 @@
 #
 # T: the directory of the test; CSA_INST, CSA_BUILD, CC_BACKEND as for the
 # system tests; YEAR_POLL: slurmPollInterval; YEAR_AWAY: seconds that an outage
-# lasts; CSA_OLD: the files of the previous version (see run).
+# lasts; CSA_OLD: the files of the previous version (see run); FETCHED: what
+# tests/year/fetch downloaded for this part.
 #
 # shellcheck disable=SC2317,SC2119,SC2034	# acts are called by name; they read variables
 set -u
@@ -31,9 +32,11 @@ RANDOM=${CSA_SEED:-$$}
 now() { echo "${EPOCHREALTIME/,/.}"; }
 
 
-# expected_of ACT: what must become of the runs that the act touches
+# expected_of ACT: what must become of the runs that the act touches; the soak
+# has acts of all parts
 expected_of() {
-	awk -v p="$part" -v a="$1" '$1 == p && $2 == a { print $3; found = 1 } END { exit !found }' "$here/expected"
+	awk -v p="$part" -v a="$1" '($1 == p || p == "soak") && $2 == a { print $3; found = 1; exit }
+	    END { exit !found }' "$here/expected"
 }
 
 # --- the suite, as systemd would run it ------------------------------------------
@@ -99,11 +102,23 @@ act() {
 	say "$name"
 	"act_$name" >>"$T/log/acts" 2>&1 || status=$?
 	back=$(now)
-	[ $status = 0 ] || is "$name was performed" false
+	[ "$status" = 0 ] || is "$name was performed" false
 	probe=$(batch labalice "sleep 2" -p big -n1 --mem=1 -J "after-$name" 2>>"$T/log/acts")
 	# the verdict on it is the judge's
 	wait_for $((2 * LIMIT + 10)) probe_arrived "${probe:-none}" || say "$name: no start arrives"
 	printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$(expected_of "$name")" "$begin" "$back" "${probe:-0}" >>"$T/acts"
+}
+
+# fetched: apt-get finds what tests/year/fetch downloaded into $FETCHED
+fetched() {
+	cp -a "$FETCHED"/sources.list* /etc/apt/ &&
+	    cp -a "$FETCHED/lists/." /var/lib/apt/lists/ &&
+	    cp -a "$FETCHED/archives/." /var/cache/apt/archives/
+}
+install_fetched() {
+	# shellcheck disable=SC2046	# a list of names
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends --no-download \
+	    -o Dpkg::Options::=--force-confold install $(cat "$FETCHED/packages")
 }
 
 # until the run is known to Slurm's state files, or a kill makes it run again
@@ -147,8 +162,14 @@ all_acts() {
 	awk -v p="$part" '$1 == p { print $2 }' "$here/expected"
 }
 
-main() {
+each_act() {
 	local name
+	for name in ${YEAR_ACTS:-$(all_acts)}; do
+		act "$name"
+	done
+}
+
+main() {
 	declare -F "part_$part" >/dev/null || { echo "no part '$part'" >&2; exit 2; }
 	test_begin "$part, as $user"
 	write_adapter
@@ -160,9 +181,7 @@ main() {
 	loader=$!
 	started_pids+=("$loader")
 	sleep $((2 * POLL))
-	for name in ${YEAR_ACTS:-$(all_acts)}; do
-		act "$name"
-	done
+	"${perform:-each_act}"
 	printf 'end\t-\t%s\t%s\t0\n' "$(now)" "$(now)" >>"$T/acts"
 	end_of_load
 	is "as tests/year/expected says" judge
@@ -174,6 +193,9 @@ main() {
 usual() {
 	[ "$CLUSTERS" != 'alpha=*' ] || unset CC_BACKEND
 	lab_up LAB_BIG=4 LAB_MINJOBAGE=60 "$@"
+	# how runs ended of which slurmdbd lacks the record
+	python3 "$SYS/expected.py" ends "$T/slurm" >>"$T/log/truth" 2>&1 &
+	started_pids+=($!)
 	backend_up
 	[ -n "$LEDGER" ] || watch_backend
 	conf slurmPollInterval="$POLL" slurmQueryDelay=1 ccPollInterval=15 slurmAccountingLag=120 \

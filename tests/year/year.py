@@ -24,12 +24,13 @@ import sys
 import time
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-sys.path[:0] = [TESTS + "/system/lib", TESTS + "/lab"]
+sys.path[:0] = [TESTS + "/year", TESTS + "/system/lib", TESTS + "/lab"]
 import expected  # noqa: E402
-import kinds_truth as said  # noqa: E402
 import lib  # noqa: E402
+import slurm_log  # noqa: E402
 
 Act = collections.namedtuple("Act", "name outcome begin back probe end")
+Slurm = collections.namedtuple("Slurm", "folder seen log ended jobs")
 # A start in Slurm is a whole second.
 START_GRAIN = 1
 TEXTS_MAX = 5      # of one act in the output; the result has all
@@ -111,13 +112,14 @@ def overlaps(act, key, f):
     return key[1] < act.end and end + START_GRAIN >= act.begin
 
 
+def met(acts, f, truth):
+    """The acts that the run of a finding met"""
+    return [a for a in acts if f.key and overlaps(a, f.key, truth.get(f.key))]
+
+
 def blame(acts, found, truth):
     """[(act, finding)]: a finding belongs to the first act that the run met"""
-    out = []
-    for f in found:
-        mine = [a for a in acts if f.key and overlaps(a, f.key, truth.get(f.key))]
-        out.append(((mine or acts[-1:])[0], f))
-    return out
+    return [((met(acts, f, truth) or acts[-1:])[0], f) for f in found]
 
 
 def rejected(path):
@@ -125,17 +127,53 @@ def rejected(path):
         return {(int(r["job"]), int(r["start"])) for r in json.load(f)["queue"]}
 
 
-def tolerated(act, f, truth, refused, seen):
-    """Refused and reported: the run is listed, and cc-backend lacks it; or Slurm
-    took the run back at once; or scontrol showed the run, and slurmctld lost its
-    state before slurmdbd had it."""
-    if act.outcome != "refused":
+def is_open(act, f, row):
+    """Nothing says how the run ended: the record is gone, and the run ended while
+    the suite was away.  It is running in cc-backend, or it also began then."""
+    if row is None or not row.get("Gone") or not row["End"].isdigit():
         return False
+    if not act.begin - START_GRAIN <= int(row["End"]) <= act.back:
+        return False
+    return (f.text == "missing" and f.key[1] >= int(act.begin)) or \
+        f.text.startswith("jobState is 'running'")
+
+
+def is_forgotten(f, slurm):
+    """slurmctld lost the run: scontrol showed it, slurmdbd lacks it.  Or it lost the
+    end that cc-backend has: slurmdbd has another one."""
     if f.text == expected.NO_SUCH_RUN:
-        return f.key in seen
+        return f.key in slurm.seen and slurm_log.forgot(slurm.log, f.key)
+    m = re.fullmatch(r"jobState is '\w+', should be '\w+'; duration is (\d+), should be \d+", f.text)
+    return bool(m) and slurm_log.forgot_end(slurm.log, f.key, int(m.group(1)))
+
+
+def is_unlisted(f, slurm):
+    """slurmdbd got the end before the start and sacct does not list the run:
+    cc-backend has it as squeue showed it."""
+    job = slurm.jobs.get(f.key)
+    return f.text == expected.NO_SUCH_RUN and f.key in slurm.seen and job is not None and \
+        (job["jobState"], job["duration"]) == slurm.ended.get(f.key)
+
+
+def never_ran(f, row, slurm):
+    return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
+        slurm_log.without_steps(slurm.folder, f.key)
+        or slurm_log.prolog_failed(slurm.log, f.key, int(row["End"])))
+
+
+def tolerated(act, f, truth, refused, slurm):
+    """The run never ran; or what the act's expectation says."""
     row = truth.get(f.key)
-    return f.kind == "lost" and (f.key in refused or (
-        row is not None and said.is_false_start(said.Run(f.key[0], f.key, row, row))))
+    if never_ran(f, row, slurm):
+        return True
+    if act.outcome == "open":
+        return is_open(act, f, row)
+    if act.outcome == "unlisted":
+        return is_unlisted(f, slurm)
+    if act.outcome in ("refused", "forgotten") and is_forgotten(f, slurm):
+        return True
+    # refused and reported: the run is listed, and cc-backend lacks it
+    return act.outcome == "refused" and f.kind == "lost" and f.key in refused
 
 
 class Row:
@@ -212,12 +250,17 @@ def times(a, table, truth, arrived, refused):
             row.next = "listed"
 
 
+def record_text(f):
+    return " (slurmdbd: %s, %s to %s)" % (f["State"], f["Start"], f["End"]) if f else ""
+
+
 def look(a, acts, gpus, token):
-    found, truth, _, sisters, _ = expected.findings(a, gpus, token)
+    found, truth, jobs, sisters, _ = expected.findings(a, gpus, token)
     if a.stream:
         found += stream_findings(a.stream, truth)
     arrived = read_arrivals(a.t, a.ledger)
-    refused, seen = rejected(a.rejected), expected.seen_runs(a.dir)
+    refused = rejected(a.rejected)
+    slurm = Slurm(a.dir, expected.seen_runs(a.dir), slurm_log.read(a.dir), slurm_log.ended(a.dir), jobs)
     table = collections.OrderedDict((act, Row(act)) for act in acts)
     counted = set()
     for act, f in blame(acts, found, truth):
@@ -227,11 +270,11 @@ def look(a, acts, gpus, token):
             continue
         if f.key:
             counted.add(f.key)
-        if tolerated(act, f, truth, refused, seen):
+        if any(tolerated(x, f, truth, refused, slurm) for x in met(acts, f, truth) or [act]):
             row.refused += 1
             continue
         row.counts[f.kind] += 1
-        row.texts.append("%s: %s" % (f.kind, expected.finding_text(f)))
+        row.texts.append("%s: %s%s" % (f.kind, expected.finding_text(f), record_text(truth.get(f.key))))
     times(a, table, truth, arrived, refused)
     for act, row in table.items():
         row.line = first_line(a.t + "/log/lines", act)

@@ -40,7 +40,7 @@ started_pids+=("$other")
 
 ctl_a() { "$CTL" -s "$T/run/ctl.sock" "$@"; }
 ctl_b() { "$CTL" -s "$B/run/ctl.sock" "$@"; }
-side() { "ctl_$1" status | grep -E '^ +side ' | grep -q "$2"; }
+side() { "ctl_$1" -j status | lib get - status submitter side | grep -q "$2"; }
 # everything in the ledger is there once
 effects() { grep -c "\"effect\":\"$1\"" "$LEDGER"; }
 doubled() {
@@ -55,7 +55,8 @@ a=$(batch labalice "sleep 400" -n1)
 b=$(batch labbob "sleep 2" -n1)
 is "runs arrive" wait_for 60 backend_has "$a"
 is "and end" wait_for 90 ended "$b"
-is "the standby knows of them" wait_for 60 sh -c "'$CTL' -s '$B/run/ctl.sock' status | grep -qE ' records +[1-9]'"
+knows_runs() { [ "$(ctl_b -j status | lib get - status submitter records)" -gt 0 ]; }
+is "the standby knows of them" wait_for 60 knows_runs
 is "and has sent nothing" [ "$(sent_by "$T/log/suite.b")" = 0 ]
 
 : >"$T/killed"

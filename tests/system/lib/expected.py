@@ -4,6 +4,7 @@
 
 expected.py watch DIR       keep `scontrol show job -d -o` of all jobs in
                             DIR/truth/watch until killed
+expected.py ends DIR        keep how runs end in DIR/truth/ends until killed
 expected.py compare DIR URL TOKENFILE [options]
 expected.py runs DIR        print the runs as Slurm knows them
 expected.py jobs URL TOKENFILE [--running]    print the backend's jobs, JSON lines
@@ -174,6 +175,49 @@ def watch(folder):
             time.sleep(0.7)
 
 
+def watch_ends(folder):
+    """Appends each run of which squeue shows the end: job, start, end, state."""
+    known = set()
+    with open(folder + "/truth/ends", "a", encoding="ascii", buffering=1) as out:
+        while True:
+            try:
+                text = ask(folder, "squeue", "-h", "-a", "-r", "-t", "all", "-o", "%A %S %e %T", check=False)
+            except subprocess.TimeoutExpired:
+                text = ""
+            for line in text.splitlines():
+                if re.fullmatch(r"\d+ \d+ \d+ \w+", line) and line not in known and \
+                        STATES.get(line.split()[3], "running") != "running":
+                    known.add(line)
+                    out.write(line + "\n")
+            time.sleep(0.7)
+
+
+def lines_of(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return f.read().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def add_lost_records(folder, out, since):
+    """Adds the runs of which slurmdbd lost the record: as it was when `runs` kept
+    it in truth/saved, with the end that squeue showed.  "Gone" is in these."""
+    there = set(out)
+    for line in lines_of(folder + "/truth/saved"):
+        job, start, row = line.split(" ", 2)
+        key, row = (int(job), int(start)), json.loads(row)
+        if int(row["Submit"]) < since or (key in out and out[key]["End"].isdigit()):
+            continue
+        if key not in out or row["End"].isdigit():
+            out[key] = dict(row, Gone="" if key in there else "yes")
+    for line in lines_of(folder + "/truth/ends"):
+        job, start, end, state = line.split()
+        f = out.get((int(job), int(start)))
+        if f and not f["End"].isdigit():
+            f.update(End=end, State=state, ElapsedRaw=str(int(end) - int(start)))
+
+
 def rows(text, fields):
     """sacct's answer as dictionaries: separators are counted, not lines."""
     first, *parts = text.split(SEP)
@@ -198,6 +242,7 @@ def runs(folder, since, begin=None):
         if int(f["Submit"]) < since:
             continue
         out[int(f["JobIDRaw"]), int(f["Start"])] = f
+    add_lost_records(folder, out, since)
     return out
 
 
@@ -451,8 +496,9 @@ def compare(a):
 def main():
     p = argparse.ArgumentParser(usage=__doc__)
     sub = p.add_subparsers(dest="verb", required=True)
-    w = sub.add_parser("watch")
-    w.add_argument("dir")
+    for verb in ("watch", "ends"):
+        w = sub.add_parser(verb)
+        w.add_argument("dir")
     r = sub.add_parser("runs")
     r.add_argument("dir")
     j = sub.add_parser("jobs")
@@ -481,6 +527,8 @@ def main():
     a = p.parse_args()
     if a.verb == "watch":
         watch(a.dir)
+    elif a.verb == "ends":
+        watch_ends(a.dir)
     elif a.verb == "runs":
         for key, f in sorted(runs(a.dir, 0).items()):
             print(key[0], key[1], json.dumps(f))

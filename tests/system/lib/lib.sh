@@ -358,7 +358,7 @@ notify_up() {
 	    >>"$T/log/notify" 2>&1 &
 	notify_pid=$!
 	started_pids+=("$notify_pid")
-	wait_for 5 test -S "$T/notify.sock"
+	wait_for 60 test -S "$T/notify.sock" || broken "nobody listens to READY=1"
 	: >>"$T/notify.$suite_number"
 }
 

@@ -198,10 +198,12 @@ exit_log(struct child *c, const char *how, unsigned wait)
 		log_about(LOG_ID_WORKER_ENDED, NULL, 0);
 		log_errorx("the %s (pid %d) %s; restart now",
 		    role_name(c->role), (int)c->pid, c->last_exit);
-	} else
+	} else {
 		log_about(LOG_ID_WORKER_ENDED, NULL, 0);
-	log_errorx("the %s (pid %d) %s; restart in %u.%u s", role_name(c->role),
-	    (int)c->pid, c->last_exit, wait / 1000, wait % 1000 / 100);
+		log_errorx("the %s (pid %d) %s; restart in %u.%u s",
+		    role_name(c->role), (int)c->pid, c->last_exit, wait / 1000,
+		    wait % 1000 / 100);
+	}
 }
 
 static unsigned

@@ -39,8 +39,13 @@ test_copies(void)
 	char *copy = secret_copy("geheim?", 6);
 
 	CHECK_STR(copy, "geheim");
+	/* A sanitizer ignores mlock(). */
+#ifdef SANITIZED
+	CHECK(has_flags(copy, " dd", " dd"));
+#else
 	if (!secret_is_unlocked())
 		CHECK(has_flags(copy, " lo", " dd"));
+#endif
 	secret_free(copy);
 	copy = secret_copy("", 0);
 	CHECK_STR(copy, "");

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ token_make(void)
 		hidden[i] = (uint8_t)(('a' + hidden[i] % 26) ^ MASK);
 }
 
+#ifndef SANITIZED
 static int
 is_token(const uint8_t *p)
 {
@@ -50,30 +52,67 @@ is_token(const uint8_t *p)
 	return 1;
 }
 
+/*
+ * Copies in one mapping.  The kernel reads the memory, because most of it has
+ * no defined value; the buffer itself does not count.
+ */
+static unsigned
+copies_in(int mem, uintptr_t from, uintptr_t to)
+{
+	static uint8_t buf[65536];
+	uintptr_t own = (uintptr_t)buf, at;
+	unsigned found = 0;
+	ssize_t n, i;
+
+	for (; from + TOKEN_LEN <= to; from += (uintptr_t)n - TOKEN_LEN + 1) {
+		n = pread(mem, buf,
+		    to - from < sizeof(buf) ? to - from : sizeof(buf),
+		    (off_t)from);
+		if (n < TOKEN_LEN)
+			break;
+		for (i = 0; i + TOKEN_LEN <= n; i++) {
+			at = from + (uintptr_t)i;
+			if ((at < own || at >= own + sizeof(buf)) &&
+			    is_token(buf + i))
+				found++;
+		}
+		explicit_bzero(buf, sizeof(buf));
+	}
+	return found;
+}
+
 /* Copies in all memory that this process can write. */
 static unsigned
 copies(void)
 {
+	int mem = open("/proc/self/mem", O_RDONLY);
 	FILE *f = fopen("/proc/self/maps", "r");
 	unsigned long from, to;
 	unsigned n = 0;
 	char line[512], rights[8];
-	const uint8_t *p;
-	uintptr_t at;
 
-	CHECK(f != NULL);
+	CHECK(f != NULL && mem != -1);
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) != 3 ||
-		    rights[0] != 'r' || rights[1] != 'w')
-			continue;
-		for (at = from; at + TOKEN_LEN <= to; at++) {
-			p = (const uint8_t *)at;
-			n += *p == (uint8_t)(hidden[0] ^ MASK) && is_token(p);
-		}
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) == 3 &&
+		    rights[0] == 'r' && rights[1] == 'w')
+			n += copies_in(mem, from, to);
 	}
 	if (f != NULL)
 		fclose(f);
+	close(mem);
 	return n;
+}
+#endif
+
+/* The memory of a sanitizer has terabytes. */
+static void
+copies_check(unsigned want)
+{
+#ifndef SANITIZED
+	CHECK_INT(copies(), want);
+#else
+	(void)want;
+#endif
 }
 
 static void __attribute__((noreturn)) serve(int listening)
@@ -194,18 +233,18 @@ main(void)
 	names = resolver_new(base);
 	http_prepare();
 	http = http_new(base, names);
-	CHECK_INT(copies(), 0);
+	copies_check(0);
 	http_use(http, conf_make(port));
-	CHECK_INT(copies(), 1);
+	copies_check(1);
 	requests(http);
-	CHECK_INT(copies(), 1);
+	copies_check(1);
 	requests(http);
-	CHECK_INT(copies(), 1);
+	copies_check(1);
 	/* Another address replaces the configuration. */
 	http_use(http, conf_make(1));
-	CHECK_INT(copies(), 1);
+	copies_check(1);
 	secret_wipe_all();
-	CHECK_INT(copies(), 0);
+	copies_check(0);
 	http_free(http);
 	resolver_free(names);
 	event_base_free(base);

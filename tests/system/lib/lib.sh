@@ -372,6 +372,9 @@ suite_down() {
 	wait "$suite_pid"
 	rc=$?
 	suite_pid=
+	if sed -n '/ending: /,$p' "$SUITE_LOG" | grep -E 'restart (in|now)'; then
+		is "no process is said to be restarted at the end" false
+	fi
 	return $rc
 }
 

@@ -136,6 +136,8 @@ run_history_tick(struct submitter *s)
 	if (dest == DEST_REST && http_usable(s->http) &&
 	    !breaker_reaches(s->breaker))
 		history_count(s->history, COUNT_BACKEND_AWAY, passed);
-	if (s->nats != NULL && !nats_is_up(s->nats))
+	/* The client stays when a reload removes natsServer. */
+	if (spool_policy(s->spool)->to[DEST_NATS] && s->nats != NULL &&
+	    !nats_is_up(s->nats))
 		history_count(s->history, COUNT_NATS_AWAY, passed);
 }

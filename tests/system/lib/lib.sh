@@ -351,15 +351,18 @@ suite_ready_or_dead() {
 
 notify_pid=
 notify_up() {
-	[ -z "$notify_pid" ] || kill "$notify_pid" 2>/dev/null
+	if [ -n "$notify_pid" ]; then
+		kill "$notify_pid" 2>/dev/null
+		wait "$notify_pid" 2>/dev/null
+	fi
 	rm -f "$T/notify.sock"
 	# not by way of lib(): $! must be python's pid
 	python3 "$SYS/lib.py" notify "$T/notify.sock" "$T/notify.$suite_number" \
 	    >>"$T/log/notify" 2>&1 &
 	notify_pid=$!
 	started_pids+=("$notify_pid")
-	wait_for 60 test -S "$T/notify.sock" || broken "nobody listens to READY=1"
-	: >>"$T/notify.$suite_number"
+	# made after its socket
+	wait_for 60 test -e "$T/notify.$suite_number" || broken "nobody listens to READY=1"
 }
 
 suite_pid=

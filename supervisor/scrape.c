@@ -59,13 +59,20 @@ control_scrape(struct child *child, uint64_t id)
 void
 scrape_row(struct client *c, const void *row, size_t len)
 {
+	static struct log_limit limit;
 	struct channel *channel = c->exporter->channel;
 	const uint8_t *bytes = row;
 	struct writer w;
 
-	if (channel == NULL || channel_full(channel) || len < 2 ||
-	    len > MSG_METRIC_MAX || bytes[0] != CTL_T_METRIC)
+	if (channel == NULL || len < 2 || len > MSG_METRIC_MAX ||
+	    bytes[0] != CTL_T_METRIC)
 		return;
+	if (channel_full(channel)) {
+		log_limited(&limit, log_warnx,
+		    "the exporter does not read fast enough: rows of the "
+		    "metrics are missing");
+		return;
+	}
 	wr_init(&w, MSG_METRIC_MAX);
 	wr_mem(&w, row, len);
 	channel_send(channel, MSG_METRIC, c->scrape, &w, -1);

@@ -2,7 +2,8 @@
 /*
  * The exporter's requests: a scrape is a request for the metrics, as the admin
  * tool sends it, whose rows go to the exporter.  The exporter can ask for
- * nothing else, and only once at a time.
+ * nothing else, only once at a time, and not without a pause: the workers would
+ * have no time for jobs if an attacker controlled it.
  */
 #include "config.h"
 
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include "supervisor/control.h"
+
+/* The exporter itself asks once a second, except after its restart. */
+#define PAUSE_MS 500 /* between two beginnings */
 
 static struct client *
 scrape_find(const struct control *control)
@@ -42,11 +46,17 @@ control_scrape(struct child *child, uint64_t id)
 		channel_broken(child->channel, "scrape");
 		return;
 	}
+	if (control->scrape_ms != 0 &&
+	    clock_ms() - control->scrape_ms < PAUSE_MS) {
+		end_send(child, id);
+		return;
+	}
 	c = client_internal_new(control, child);
 	if (c == NULL) {
 		end_send(child, id);
 		return;
 	}
+	control->scrape_ms = clock_ms();
 	c->scrape = id;
 	c->req.magic = CTL_MAGIC;
 	c->req.version = CTL_VERSION;

@@ -171,7 +171,13 @@ test_rows(void)
 	CHECK_INT(row_breaks(c, CTL_T_PROBLEM, "listener"), 1);
 }
 
-static const struct channel_ops any_ops = { .on_frame = on_frame };
+static void
+on_death(struct channel *c, const char *why, void *arg)
+{
+}
+
+static const struct channel_ops any_ops = { .on_frame = on_frame,
+	.on_broken = on_death };
 
 /* A worker that serves; the other end of its channel. */
 static int
@@ -228,7 +234,12 @@ test_deaths(void)
 	control_child_gone(&all[ROLE_COLLECTOR]);
 	CHECK(sup.control->clients->next == NULL);
 	CHECK(sup.control->clients->end_queued);
+	while (sup.control->clients != NULL)
+		event_base_loop(sup.base, EVLOOP_ONCE);
 	close(fd);
+	/* The exporter asks again at once: it gets no rows. */
+	control_scrape(&all[ROLE_EXPORTER], 8);
+	CHECK(sup.control->clients == NULL);
 	worker_clear(ROLE_COLLECTOR, collector);
 	worker_clear(ROLE_SUBMITTER, submitter);
 	worker_clear(ROLE_EXPORTER, exporter);

@@ -57,6 +57,7 @@ struct metrics_counts {
 	uint64_t connections; /* accepted */
 	uint64_t pages;	      /* answered with 200 */
 	uint64_t refused;     /* answered with an error, or cut off */
+	uint64_t dropped;     /* rows, by page_add() */
 	unsigned open;
 };
 

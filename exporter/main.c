@@ -106,6 +106,8 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		    (unsigned long long)n.pages);
 		worker_status(w, request, "requests_refused", "%llu",
 		    (unsigned long long)n.refused);
+		worker_status(w, request, "rows_dropped", "%llu",
+		    (unsigned long long)n.dropped);
 	}
 	worker_ctl_end(w, request, CTL_OK, "");
 }

@@ -340,8 +340,12 @@ metrics_server_listen(struct metrics_server *server, int fd)
 void
 metrics_server_row(struct metrics_server *server, struct reader *r)
 {
-	if (server->scraping)
-		page_add(&server->page, r);
+	uint64_t before = server->page.dropped;
+
+	if (!server->scraping)
+		return;
+	page_add(&server->page, r);
+	server->count.dropped += server->page.dropped - before;
 }
 
 void

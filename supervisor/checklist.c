@@ -112,6 +112,7 @@ list_finish(void)
 {
 	int fails = lines_print();
 
+	list.waits = 0; /* an answer that is late has no effect */
 	if (list.host_pid > 0)
 		kill(list.host_pid, SIGKILL);
 	event_del(list.deadline);
@@ -123,6 +124,8 @@ list_finish(void)
 static void
 part_done(enum part part)
 {
+	if ((list.waits & (1u << part)) == 0)
+		return;
 	list.waits &= ~(1u << part);
 	if (list.waits == 0)
 		list_finish();

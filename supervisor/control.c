@@ -261,17 +261,21 @@ void
 control_child_gone(struct child *child)
 {
 	struct supervisor *sup = child->workers->arg;
-	struct client *c, *next;
+	struct client *c;
 
 	if (sup->control == NULL)
 		return;
 	scrape_child_gone(sup->control, child);
-	for (c = sup->control->clients; c != NULL; c = next) {
-		next = c->next;
-		if (c->worker != (int)child->role || c->end_queued)
+	c = sup->control->clients;
+	while (c != NULL) {
+		if (c->worker != (int)child->role || c->end_queued) {
+			c = c->next;
 			continue;
+		}
 		worker_missing(c, child->role);
 		request_next_worker(c);
+		/* It can have freed any client. */
+		c = sup->control->clients;
 	}
 }
 

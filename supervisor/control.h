@@ -40,7 +40,8 @@ struct control {
 	struct event *accepting;
 	struct client *clients;
 	unsigned n_clients;
-	uint64_t ids; /* used so far */
+	uint64_t ids;	     /* used so far */
+	long long scrape_ms; /* clock_ms() of the last scrape; 0 = none */
 	struct ctl_users users;
 	struct log_limit denied_log;
 };

@@ -70,6 +70,14 @@ on_test_summary(struct child *c, const struct summary *s)
 	(void)s;
 }
 
+/* The exporter has no socket, so that nobody can ask it. */
+static void
+on_test_scrape(struct child *c, uint64_t id)
+{
+	(void)id;
+	channel_broken(c->channel, "scrape");
+}
+
 /* With -test, the answers to requests are rows of the checklist. */
 static const struct channel_events test_events = {
 	.hello = reload_hello,
@@ -80,6 +88,7 @@ static const struct channel_events test_events = {
 	.ctl_end = checklist_end,
 	.peer_lost = neighbours_broken,
 	.wrong_version = child_kill,
+	.scrape = on_test_scrape,
 	.summary = on_test_summary,
 };
 

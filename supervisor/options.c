@@ -164,6 +164,8 @@ options_parse(struct options *options, int argc, char **argv, char *wrong,
 		if (rc == 1)
 			break;
 	}
+	if (i < argc && strcmp(argv[i], "--") == 0)
+		i++;
 	options->file = i < argc ? argv[i] : NULL;
 	if (options->debug >= LOG_LEVEL_FATAL &&
 	    options->debug < LOG_LEVEL__COUNT)

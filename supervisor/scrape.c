@@ -2,7 +2,8 @@
 /*
  * The exporter's requests: a scrape is a request for the metrics, as the admin
  * tool sends it, whose rows go to the exporter.  The exporter can ask for
- * nothing else, and only once at a time.
+ * nothing else, only once at a time, and not without a pause: the workers would
+ * have no time for jobs if an attacker controlled it.
  */
 #include "config.h"
 
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include "supervisor/control.h"
+
+/* The exporter itself asks once a second, except after its restart. */
+#define PAUSE_MS 500 /* between two beginnings */
 
 static struct client *
 scrape_find(const struct control *control)
@@ -42,11 +46,17 @@ control_scrape(struct child *child, uint64_t id)
 		channel_broken(child->channel, "scrape");
 		return;
 	}
+	if (control->scrape_ms != 0 &&
+	    clock_ms() - control->scrape_ms < PAUSE_MS) {
+		end_send(child, id);
+		return;
+	}
 	c = client_internal_new(control, child);
 	if (c == NULL) {
 		end_send(child, id);
 		return;
 	}
+	control->scrape_ms = clock_ms();
 	c->scrape = id;
 	c->req.magic = CTL_MAGIC;
 	c->req.version = CTL_VERSION;
@@ -59,13 +69,20 @@ control_scrape(struct child *child, uint64_t id)
 void
 scrape_row(struct client *c, const void *row, size_t len)
 {
+	static struct log_limit limit;
 	struct channel *channel = c->exporter->channel;
 	const uint8_t *bytes = row;
 	struct writer w;
 
-	if (channel == NULL || channel_full(channel) || len < 2 ||
-	    len > MSG_METRIC_MAX || bytes[0] != CTL_T_METRIC)
+	if (channel == NULL || len < 2 || len > MSG_METRIC_MAX ||
+	    bytes[0] != CTL_T_METRIC)
 		return;
+	if (channel_full(channel)) {
+		log_limited(&limit, log_warnx,
+		    "the exporter does not read fast enough: rows of the "
+		    "metrics are missing");
+		return;
+	}
 	wr_init(&w, MSG_METRIC_MAX);
 	wr_mem(&w, row, len);
 	channel_send(channel, MSG_METRIC, c->scrape, &w, -1);

@@ -160,5 +160,7 @@ attention_continue(struct attention *a, const struct attention *before,
 	}
 	a->since = 0;
 	if (a->n > 0)
-		a->since = before->since != 0 ? before->since : first;
+		a->since = before->since != 0 && before->since <= now ?
+		    before->since :
+		    first;
 }

@@ -28,7 +28,7 @@ struct overview {
 	struct attention before;
 	struct event *timer;
 	unsigned age; /* s since systemd got the sentence */
-	/* a digest of the problems in that sentence */
+	/* what that sentence was made of */
 	int64_t told_since;
 	unsigned told_n;
 	char told_first[SUMMARY_TEXT_MAX];

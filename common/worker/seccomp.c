@@ -247,9 +247,8 @@ allow_channel(struct filter *f)
 
 /*
  * The listening socket is shared with the next listener, and the exporter's
- * with the next exporter.  So the listener must
- * not shut it down, attach a filter to it, or connect it by sending to an
- * address (MSG_FASTOPEN).
+ * with the next exporter.  So these must not shut it down, attach a filter to
+ * it, or connect it by sending to an address (MSG_FASTOPEN).
  */
 static void
 allow_listener(struct filter *f)

@@ -143,9 +143,9 @@ suppressed_report(struct log_pipe *lp)
 	if (lp->suppressed == 0)
 		return;
 	snprintf(text, sizeof(text),
-	    "%llu log lines of the %s are suppressed: more than %d bytes a "
+	    "%llu log lines of the %s are suppressed: more than %lld bytes a "
 	    "second",
-	    lp->suppressed, lp->sender, RATE_BYTES);
+	    lp->suppressed, lp->sender, RATE_BYTES * factor_now());
 	log_output_write(&line);
 	lp->suppressed = 0;
 }

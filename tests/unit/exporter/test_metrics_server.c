@@ -133,16 +133,22 @@ all_closed(void)
 }
 
 static void
-page_give(void)
+row_give(const char *name)
 {
 	struct writer w;
 	struct reader r;
 
 	wr_init(&w, 65536);
-	ctl_row(&w, CTL_T_METRIC, "x_total", "counter", "X.", "", "3", NULL);
+	ctl_row(&w, CTL_T_METRIC, name, "counter", "X.", "", "3", NULL);
 	rd_init(&r, w.buf, w.len);
 	metrics_server_row(server, &r);
 	wr_clear(&w);
+}
+
+static void
+page_give(void)
+{
+	row_give("x_total");
 	metrics_server_end(server);
 }
 
@@ -159,7 +165,10 @@ test_page(void)
 	second = client(GET "\r\n");
 	turn();
 	turn();
+	row_give("not a name");
 	page_give();
+	row_give("not a name, after the scrape");
+	CHECK_INT(counts().dropped, 1);
 	text = answer(fd);
 	CHECK(strncmp(text, "HTTP/1.1 200 ", 13) == 0);
 	CHECK(strstr(text, "application/openmetrics-text") != NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The control socket with hostile users and workers: ctlUsers cannot occupy
- * root's places, and a worker's rows of status are about itself.
+ * root's places, a worker's rows of status are about itself, and the deaths of
+ * two workers end all requests that wait for them.
  */
 #include "config.h"
 
@@ -170,6 +171,80 @@ test_rows(void)
 	CHECK_INT(row_breaks(c, CTL_T_PROBLEM, "listener"), 1);
 }
 
+static void
+on_death(struct channel *c, const char *why, void *arg)
+{
+}
+
+static const struct channel_ops any_ops = { .on_frame = on_frame,
+	.on_broken = on_death };
+
+/* A worker that serves; the other end of its channel. */
+static int
+worker_serves(enum role role)
+{
+	struct child *c = &sup.workers.children[role];
+	int fds[2];
+
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	c->workers = &sup.workers;
+	c->role = role;
+	c->state = CHILD_READY;
+	c->channel = channel_new(sup.base, fds[0], ROLE_SUPERVISOR, role,
+	    &any_ops, c);
+	return fds[1];
+}
+
+static void
+worker_clear(enum role role, int fd)
+{
+	struct child *c = &sup.workers.children[role];
+
+	channel_free(c->channel);
+	memset(c, 0, sizeof(*c));
+	close(fd);
+}
+
+/*
+ * Two workers die at once: the request of the tool finds the second one dead,
+ * which ends the scrape that is next in the list.
+ */
+static void
+test_deaths(void)
+{
+	struct child *all = sup.workers.children;
+	int collector = worker_serves(ROLE_COLLECTOR);
+	int submitter = worker_serves(ROLE_SUBMITTER);
+	int exporter = worker_serves(ROLE_EXPORTER), fd;
+	struct ctl_request req;
+
+	control_scrape(&all[ROLE_EXPORTER], 7);
+	CHECK_INT(sup.control->clients->worker, ROLE_COLLECTOR);
+	control_result(&all[ROLE_COLLECTOR], sup.control->clients->id, CTL_OK,
+	    "");
+	CHECK_INT(sup.control->clients->worker, ROLE_SUBMITTER);
+	fd = client_open();
+	request_make(&req, CTL_GPUS);
+	CHECK_INT(send(fd, &req, sizeof(req), MSG_NOSIGNAL), sizeof(req));
+	CHECK(readable(collector));
+	while (sup.control->clients->worker != ROLE_COLLECTOR)
+		event_base_loop(sup.base, EVLOOP_ONCE);
+	CHECK(sup.control->clients->next != NULL);
+	channel_broken(all[ROLE_SUBMITTER].channel, "pong");
+	control_child_gone(&all[ROLE_COLLECTOR]);
+	CHECK(sup.control->clients->next == NULL);
+	CHECK(sup.control->clients->end_queued);
+	while (sup.control->clients != NULL)
+		event_base_loop(sup.base, EVLOOP_ONCE);
+	close(fd);
+	/* The exporter asks again at once: it gets no rows. */
+	control_scrape(&all[ROLE_EXPORTER], 8);
+	CHECK(sup.control->clients == NULL);
+	worker_clear(ROLE_COLLECTOR, collector);
+	worker_clear(ROLE_SUBMITTER, submitter);
+	worker_clear(ROLE_EXPORTER, exporter);
+}
+
 int
 main(void)
 {
@@ -193,6 +268,7 @@ main(void)
 	CHECK_INT(control_open(&sup), 0);
 	test_places();
 	test_rows();
+	test_deaths();
 	control_close(&sup);
 	close(sup.setup.ctl_fd);
 	unlink(where.sun_path);

@@ -35,6 +35,14 @@ main(void)
 	CHECK_STR(options.config, "/a");
 	CHECK_INT(options.debug, 5);
 
+	CHECK_INT(PARSE("-migrate", "old.json"), 0);
+	CHECK_INT(options.migrate, 1);
+	CHECK_STR(options.file, "old.json");
+	CHECK_INT(PARSE("-migrate", "--", "-old.json"), 0);
+	CHECK_STR(options.file, "-old.json");
+	CHECK_INT(PARSE("-migrate", "--"), 0);
+	CHECK(options.file == NULL);
+
 	CHECK_INT(PARSE("-config", "/b", "-debug", "0", "-test"), 0);
 	CHECK_STR(options.config, "/b");
 	CHECK_INT(options.debug, 0);

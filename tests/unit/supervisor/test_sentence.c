@@ -123,6 +123,13 @@ test_times(void)
 	problem(ROLE_SUBMITTER, PROBLEM_NATS, 0, 0, "x");
 	attention_continue(&a, &before, NOW + 30);
 	CHECK_INT(a.since, NOW + 30);
+	/* The clock was set back: no problem begins in the future. */
+	before = a;
+	memset(&a, 0, sizeof(a));
+	problem(ROLE_SUBMITTER, PROBLEM_NATS, 0, 0, "x");
+	attention_continue(&a, &before, NOW - 1000);
+	CHECK_INT(a.items[0].problem.since, NOW - 1000);
+	CHECK_INT(a.since, NOW - 1000);
 }
 
 int

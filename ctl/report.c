@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -74,10 +76,17 @@ cell_put(FILE *f, const char *tag, const char *text)
 	fprintf(f, "</%s>", tag);
 }
 
-/* What a user wrote may be in a reason, and names in a row of status. */
+/*
+ * What a user wrote may be in a reason, and names in a row of status.  With
+ * several clusters, a key of status begins with the cluster and a point.
+ */
 static int
 is_hidden(const struct ctl_args *args, const char *column)
 {
+	const char *point = strrchr(column, '.');
+
+	if (point != NULL)
+		column = point + 1;
 	return (args->req.flags & CTL_FLAG_ANONYMIZE) != 0 &&
 	    (strcmp(column, "reason") == 0 ||
 		strcmp(column, "last_error") == 0 ||
@@ -170,14 +179,21 @@ page_put(FILE *f, const struct ctl_args *args)
 	return rc;
 }
 
-/* The page has names of users: only its owner may read it. */
+/*
+ * The page has names of users: only its owner may read it, also if the file
+ * existed before.  The mode of a device is not changed.
+ */
 static FILE *
 page_open(const char *path)
 {
 	int fd = open(path,
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	FILE *f = fd != -1 ? fdopen(fd, "w") : NULL;
+	struct stat st;
+	FILE *f = NULL;
 
+	if (fd != -1 && fstat(fd, &st) == 0 &&
+	    (!S_ISREG(st.st_mode) || fchmod(fd, 0600) == 0))
+		f = fdopen(fd, "w");
 	if (f == NULL && fd != -1)
 		close(fd);
 	return f;
@@ -195,7 +211,10 @@ report_run(const struct ctl_args *args)
 		    strerror(errno));
 		return EXIT_REFUSED;
 	}
+	if (to_file)
+		progress_begin(args->verb);
 	rc = page_put(f, args);
+	progress_end();
 	bad = fflush(f) != 0;
 	if (to_file)
 		bad |= fclose(f) != 0;

@@ -26,27 +26,39 @@
 #define CLEAR_LINE  "\033[K"
 #define CLEAR_BELOW "\033[J"
 
-static volatile sig_atomic_t stop, resized;
+static volatile sig_atomic_t resized;
 static struct termios before_watch;
 
 static void
-on_signal(int sig)
+on_resize(int sig)
 {
-	if (sig == SIGWINCH)
-		resized = 1;
-	else
-		stop = sig;
+	resized = 1;
+}
+
+/*
+ * Ends the tool at once, also while the daemon does not reply.  Calls only
+ * functions that a signal handler may call.
+ */
+static void
+on_end(int sig)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &before_watch);
+	_exit(write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1) == -1 ?
+		EXIT_REFUSED :
+		EXIT_DONE);
 }
 
 static void
 signals_catch(void)
 {
-	static const int caught[] = { SIGWINCH, SIGINT, SIGTERM, SIGHUP };
-	struct sigaction sa = { .sa_handler = on_signal };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_resize };
 	size_t i;
 
-	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
-		sigaction(caught[i], &sa, NULL);
+	sigaction(SIGWINCH, &sa, NULL);
+	sa.sa_handler = on_end;
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &sa, NULL);
 }
 
 static int
@@ -112,14 +124,14 @@ keys_wait(long long until)
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	char key;
 
-	while (!stop && !resized && clock_left(until) > 0) {
+	while (!resized && clock_left(until) > 0) {
 		if (poll(&in, 1, clock_left(until)) <= 0)
 			continue;
 		if (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' ||
 		    key == 'Q' || key == 3)
 			return 1;
 	}
-	return stop != 0;
+	return 0;
 }
 
 static int
@@ -133,6 +145,7 @@ terminal_begin(void)
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
+	signals_catch();
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) == -1)
 		return -1;
 	printf(ENTER);
@@ -190,11 +203,10 @@ watch_live(const struct ctl_args *args)
 {
 	long long next = 0;
 
-	signals_catch();
 	if (terminal_begin() == -1)
 		return -1;
 	live.answered = clock_ms();
-	while (!stop) {
+	for (;;) {
 		if (clock_left(next) == 0) {
 			live_update(args);
 			next = clock_ms() + INTERVAL_MS;

@@ -88,7 +88,7 @@ is_hidden(const struct ctl_args *args, const char *column)
 	if (point != NULL)
 		column = point + 1;
 	return (args->req.flags & CTL_FLAG_ANONYMIZE) != 0 &&
-	    (strcmp(column, "reason") == 0 ||
+	    (strcmp(column, "reason") == 0 || strcmp(column, "problem") == 0 ||
 		strcmp(column, "last_error") == 0 ||
 		strcmp(column, "last_answer") == 0 ||
 		strcmp(column, "user") == 0);
@@ -119,13 +119,27 @@ table_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a,
 			cell_put(f, "td",
 			    is_hidden(args, key) ?
 				"(removed)" :
-				strcmp(columns[c].name, "start") == 0 ?
+				strcmp(columns[c].name, "start") == 0 ||
+				    strcmp(columns[c].name, "since") == 0 ?
 				time_text(strtoll(row->fields[c], NULL, 10)) :
 				row->fields[c]);
 		}
 		fprintf(f, "</tr>\n");
 	}
 	fprintf(f, "</table>\n");
+}
+
+/* The sentence contains a problem, in which the answer of a server may be. */
+static void
+summary_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a)
+{
+	const struct ctl_row *row = reply_summary(a);
+
+	if (row == NULL)
+		return;
+	cell_put(f, "p",
+	    is_hidden(args, "problem") ? row->fields[0] : row->fields[3]);
+	table_put(f, args, a, CTL_T_PROBLEM);
 }
 
 /* Asks the daemon and writes the rows, or why there are none. */
@@ -150,6 +164,8 @@ section_put(FILE *f, const struct ctl_args *args, const char *title,
 	}
 	if (reply.text != NULL && reply.text[0] != '\0')
 		cell_put(f, "p", reply.text);
+	if (table == CTL_T_STATUS)
+		summary_put(f, args, &reply);
 	if (table == CTL_T_HISTORY)
 		report_plots(f, &reply, (int64_t)time(NULL));
 	else

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "ctl/watch.h"
 
 #define INTERVAL_MS 2000
@@ -228,17 +229,21 @@ watch_once(const struct ctl_args *args)
 	static struct sample now, none;
 	static struct view v = { .rows = VIEW_ROWS_MAX,
 		.columns = VIEW_COLUMNS_MAX };
+	char buf[sizeof(now.reason)];
 	int i;
 
 	if (sample_take(args, &now) == -1) {
-		fprintf(stderr, "cc-slurm-adapterctl: %s\n", now.reason);
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n",
+		    text_vis(now.reason, buf, sizeof(buf)));
+		i = now.status.status == CTL_DENIED ? EXIT_REFUSED :
+						      EXIT_UNREACHABLE;
 		sample_clear(&now);
-		return EXIT_UNREACHABLE;
+		return i;
 	}
 	view_make(&v, &now, &none, 0);
 	for (i = 0; i < v.n; i++)
 		printf("%s\n", v.lines[i]);
-	i = reply_is_degraded(&now.status);
+	i = now.status.status != CTL_OK || reply_is_degraded(&now.status);
 	sample_clear(&now);
 	return fflush(stdout) != 0 || i ? EXIT_REFUSED : EXIT_DONE;
 }

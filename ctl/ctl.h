@@ -153,6 +153,8 @@ int terminal_size(int fd, int *rows);
 void print_text(const struct ctl_reply *reply, const struct style *style,
     int verbose);
 void print_metrics(const struct ctl_reply *reply, enum metrics_form form);
+/* The daemon was not reached: reason as text on standard error, or as JSON. */
+void print_unreached(const struct ctl_args *args, const char *reason);
 /* verb: its table is printed even without rows. */
 void print_json(const struct ctl_reply *reply, unsigned verb);
 /* Of ctl.schema.json: a change that a program can notice increases it. */

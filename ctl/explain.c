@@ -143,18 +143,6 @@ print_explain(const struct ctl_reply *a)
 }
 
 static int
-print_failure(const struct ctl_args *args, const char *reason)
-{
-	if (args->json) {
-		printf("{\"result\":\"unreached\",\"text\":");
-		json_string(reason);
-		printf("}\n");
-	} else
-		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
-	return EXIT_UNREACHABLE;
-}
-
-static int
 print_reply(const struct ctl_args *args, const struct ctl_reply *a)
 {
 	char buf[REASON_SIZE];
@@ -164,39 +152,55 @@ print_reply(const struct ctl_args *args, const struct ctl_reply *a)
 	else {
 		print_explain(a);
 		if (a->status != CTL_OK)
-			fprintf(stderr, "cc-slurm-adapterctl: %s\n",
+			fprintf(stderr, "cc-slurm-adapterctl: %s%s\n",
+			    a->status == CTL_DENIED ? "not allowed: " : "",
 			    text_vis(a->text, buf, sizeof(buf)));
 	}
-	if (fflush(stdout) != 0)
+	if (fflush(stdout) != 0) {
+		fprintf(stderr,
+		    "cc-slurm-adapterctl: cannot write to "
+		    "standard output\n");
 		return EXIT_REFUSED;
+	}
 	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;
+}
+
+/* Fills *reply.  0, or -1 with a sentence in reason. */
+static int
+rows_collect(struct ctl_args *args, struct ctl_reply *reply, char *reason,
+    size_t size)
+{
+	struct ctl_reply more;
+	int rc;
+
+	if (request_send(args->socket, &args->req, reply, reason, size) == -1)
+		return -1;
+	ids_lacking(reply, &args->req);
+	if (reply->status != CTL_OK || args->req.n_ids == 0)
+		return 0;
+	args->req.verb = CTL_EXPLAIN_SLURM;
+	rc = request_send(args->socket, &args->req, &more, reason, size);
+	if (rc == 0 && (rc = reply_join(reply, &more)) == -1)
+		snprintf(reason, size, "out of memory");
+	reply_clear(&more);
+	return rc;
 }
 
 int
 explain_run(struct ctl_args *args)
 {
 	char reason[REASON_SIZE];
-	struct ctl_reply reply, more;
-	int status;
+	struct ctl_reply reply;
+	int status, rc;
 
-	if (request_send(args->socket, &args->req, &reply, reason,
-		sizeof(reason)) == -1) {
-		reply_clear(&reply);
-		return print_failure(args, reason);
-	}
-	ids_lacking(&reply, &args->req);
-	if (reply.status == CTL_OK && args->req.n_ids > 0) {
-		args->req.verb = CTL_EXPLAIN_SLURM;
-		if (request_send(args->socket, &args->req, &more, reason,
-			sizeof(reason)) == -1 ||
-		    reply_join(&reply, &more) == -1) {
-			reply_clear(&more);
-			reply_clear(&reply);
-			return print_failure(args, reason);
-		}
-		reply_clear(&more);
-	}
-	status = print_reply(args, &reply);
+	progress_begin(args->verb);
+	rc = rows_collect(args, &reply, reason, sizeof(reason));
+	progress_end();
+	if (rc == -1) {
+		print_unreached(args, reason);
+		status = EXIT_UNREACHABLE;
+	} else
+		status = print_reply(args, &reply);
 	reply_clear(&reply);
 	return status;
 }

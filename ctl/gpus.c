@@ -194,7 +194,7 @@ items_are_in(const char *list, const char *others)
 	}
 }
 
-/* What the class lacks; NULL when all three agree. */
+/* The first difference of the three; NULL when all agree. */
 static const char *
 class_trouble(const struct node *c)
 {

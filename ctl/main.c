@@ -35,17 +35,6 @@ print_empty(const struct ctl_args *args, const struct ctl_reply *a)
 			"no delivery waits\n");
 }
 
-/* The daemon was not reached. */
-static void
-print_unreached(const struct ctl_args *args, const char *reason)
-{
-	if (args->json) {
-		json_begin("unreached", reason);
-		printf("}\n");
-	} else
-		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
-}
-
 static int
 print(const struct ctl_args *args, const struct ctl_reply *a)
 {

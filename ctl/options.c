@@ -330,6 +330,8 @@ report_parse(struct ctl_args *args, char **argv)
 {
 	args->report = 1;
 	args->req.verb = CTL_STATUS;
+	if (args->json)
+		return "report has no JSON form; use status, queue and history";
 	for (; *argv != NULL; argv++) {
 		if (strcmp(*argv, "--anonymize") == 0)
 			args->req.flags |= CTL_FLAG_ANONYMIZE;

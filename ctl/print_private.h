@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that print a reply as text share. */
+/* Functions of several files that print a reply as text. */
 #ifndef CTL_PRINT_PRIVATE_H
 #define CTL_PRINT_PRIVATE_H
 

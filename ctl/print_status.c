@@ -268,7 +268,8 @@ print_processes(const struct ctl_reply *a, const struct style *style)
 			duration_text(strtoll(seconds, NULL, 10) * 1000) :
 			"0 s");
 		if (*restarts != '\0' && strcmp(restarts, "0") != 0)
-			printf(", %s restarts", restarts);
+			printf(", %s restarts",
+			    text_vis(restarts, buf, sizeof(buf)));
 		printf("\n");
 	}
 }

@@ -156,3 +156,13 @@ print_text(const struct ctl_reply *a, const struct style *style, int verbose)
 	if (a->text != NULL && a->text[0] != '\0' && a->status == CTL_OK)
 		printf("%s\n", text_vis(a->text, buf, sizeof(buf)));
 }
+
+void
+print_unreached(const struct ctl_args *args, const char *reason)
+{
+	if (args->json) {
+		json_begin("unreached", reason);
+		printf("}\n");
+	} else
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n", reason);
+}

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -74,12 +76,19 @@ cell_put(FILE *f, const char *tag, const char *text)
 	fprintf(f, "</%s>", tag);
 }
 
-/* What a user wrote may be in a reason, and names in a row of status. */
+/*
+ * What a user wrote may be in a reason, and names in a row of status.  With
+ * several clusters, a key of status begins with the cluster and a point.
+ */
 static int
 is_hidden(const struct ctl_args *args, const char *column)
 {
+	const char *point = strrchr(column, '.');
+
+	if (point != NULL)
+		column = point + 1;
 	return (args->req.flags & CTL_FLAG_ANONYMIZE) != 0 &&
-	    (strcmp(column, "reason") == 0 ||
+	    (strcmp(column, "reason") == 0 || strcmp(column, "problem") == 0 ||
 		strcmp(column, "last_error") == 0 ||
 		strcmp(column, "last_answer") == 0 ||
 		strcmp(column, "user") == 0);
@@ -110,13 +119,27 @@ table_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a,
 			cell_put(f, "td",
 			    is_hidden(args, key) ?
 				"(removed)" :
-				strcmp(columns[c].name, "start") == 0 ?
+				strcmp(columns[c].name, "start") == 0 ||
+				    strcmp(columns[c].name, "since") == 0 ?
 				time_text(strtoll(row->fields[c], NULL, 10)) :
 				row->fields[c]);
 		}
 		fprintf(f, "</tr>\n");
 	}
 	fprintf(f, "</table>\n");
+}
+
+/* The sentence contains a problem, in which the answer of a server may be. */
+static void
+summary_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a)
+{
+	const struct ctl_row *row = reply_summary(a);
+
+	if (row == NULL)
+		return;
+	cell_put(f, "p",
+	    is_hidden(args, "problem") ? row->fields[0] : row->fields[3]);
+	table_put(f, args, a, CTL_T_PROBLEM);
 }
 
 /* Asks the daemon and writes the rows, or why there are none. */
@@ -141,6 +164,8 @@ section_put(FILE *f, const struct ctl_args *args, const char *title,
 	}
 	if (reply.text != NULL && reply.text[0] != '\0')
 		cell_put(f, "p", reply.text);
+	if (table == CTL_T_STATUS)
+		summary_put(f, args, &reply);
 	if (table == CTL_T_HISTORY)
 		report_plots(f, &reply, (int64_t)time(NULL));
 	else
@@ -170,14 +195,21 @@ page_put(FILE *f, const struct ctl_args *args)
 	return rc;
 }
 
-/* The page has names of users: only its owner may read it. */
+/*
+ * The page has names of users: only its owner may read it, also if the file
+ * existed before.  The mode of a device is not changed.
+ */
 static FILE *
 page_open(const char *path)
 {
 	int fd = open(path,
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	FILE *f = fd != -1 ? fdopen(fd, "w") : NULL;
+	struct stat st;
+	FILE *f = NULL;
 
+	if (fd != -1 && fstat(fd, &st) == 0 &&
+	    (!S_ISREG(st.st_mode) || fchmod(fd, 0600) == 0))
+		f = fdopen(fd, "w");
 	if (f == NULL && fd != -1)
 		close(fd);
 	return f;
@@ -195,7 +227,10 @@ report_run(const struct ctl_args *args)
 		    strerror(errno));
 		return EXIT_REFUSED;
 	}
+	if (to_file)
+		progress_begin(args->verb);
 	rc = page_put(f, args);
+	progress_end();
 	bad = fflush(f) != 0;
 	if (to_file)
 		bad |= fclose(f) != 0;

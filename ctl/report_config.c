@@ -38,20 +38,23 @@ rule_of(const char *name)
 	return NULL;
 }
 
-/* A login of an address: "https://user:password@host". */
+/*
+ * Each login of a list of addresses: "https://user:password@host", and in
+ * natsServer also "user:password@host".
+ */
 static void
-login_remove(char *text)
+logins_remove(char *text, int is_server)
 {
-	char *begin = strstr(text, "://"), *at, *end;
+	char *begin = is_server ? text : strstr(text, "://"), *at, *end;
 
-	if (begin == NULL)
-		return;
-	begin += 3;
-	end = begin + strcspn(begin, "/?#");
-	for (at = end; at > begin && at[-1] != '@'; at--)
-		continue;
-	if (at > begin)
-		memmove(begin, at, strlen(at) + 1);
+	for (; begin != NULL; begin = strstr(begin, "://")) {
+		begin += strncmp(begin, "://", 3) == 0 ? 3 : 0;
+		end = begin + strcspn(begin, "/?#");
+		for (at = end; at > begin && at[-1] != '@'; at--)
+			continue;
+		if (at > begin)
+			memmove(begin, at, strlen(at) + 1);
+	}
 }
 
 static const char *
@@ -77,7 +80,7 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 		return NULL;
 	if (p->values++ > 0)
 		fprintf(p->f, event == JSON_EV_NAME ? "; " : ", ");
-	login_remove(s->text);
+	logins_remove(s->text, p->rule == conf_rule(CONF_NATS_SERVER));
 	html_put(p->f, s->text);
 	return NULL;
 }
@@ -107,6 +110,7 @@ report_config(FILE *f, const char *path)
 {
 	static char file[FILE_SIZE], text[VALUE_SIZE];
 	struct config_print p = { .f = f };
+	const char *wrong;
 	struct json_scan s;
 	ssize_t n = file_read(path, file, sizeof(file));
 
@@ -118,6 +122,10 @@ report_config(FILE *f, const char *path)
 	} else {
 		json_scan_init(&s, '{', text, sizeof(text), on_event, &p);
 		(void)json_scan_feed(&s, file, (size_t)n);
+		if ((wrong = json_scan_end(&s)) != NULL) {
+			fprintf(f, "</td></tr>\n<tr><th>error</th><td>");
+			html_put(f, wrong);
+		}
 	}
 	fprintf(f, "</td></tr></table>\n");
 	explicit_bzero(file, sizeof(file));

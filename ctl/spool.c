@@ -141,7 +141,7 @@ status_number(const struct ctl_args *args, const char *key)
 	return n;
 }
 
-/* What is to be done, for the progress. */
+/* The whole work, for the progress. */
 struct amount {
 	uint64_t runs;
 	uint64_t pages;

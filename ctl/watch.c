@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "ctl/watch.h"
 
 #define INTERVAL_MS 2000
@@ -26,27 +27,39 @@
 #define CLEAR_LINE  "\033[K"
 #define CLEAR_BELOW "\033[J"
 
-static volatile sig_atomic_t stop, resized;
+static volatile sig_atomic_t resized;
 static struct termios before_watch;
 
 static void
-on_signal(int sig)
+on_resize(int sig)
 {
-	if (sig == SIGWINCH)
-		resized = 1;
-	else
-		stop = sig;
+	resized = 1;
+}
+
+/*
+ * Ends the tool at once, also while the daemon does not reply.  Calls only
+ * functions that a signal handler may call.
+ */
+static void
+on_end(int sig)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &before_watch);
+	_exit(write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1) == -1 ?
+		EXIT_REFUSED :
+		EXIT_DONE);
 }
 
 static void
 signals_catch(void)
 {
-	static const int caught[] = { SIGWINCH, SIGINT, SIGTERM, SIGHUP };
-	struct sigaction sa = { .sa_handler = on_signal };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_resize };
 	size_t i;
 
-	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
-		sigaction(caught[i], &sa, NULL);
+	sigaction(SIGWINCH, &sa, NULL);
+	sa.sa_handler = on_end;
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &sa, NULL);
 }
 
 static int
@@ -112,14 +125,14 @@ keys_wait(long long until)
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	char key;
 
-	while (!stop && !resized && clock_left(until) > 0) {
+	while (!resized && clock_left(until) > 0) {
 		if (poll(&in, 1, clock_left(until)) <= 0)
 			continue;
 		if (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' ||
 		    key == 'Q' || key == 3)
 			return 1;
 	}
-	return stop != 0;
+	return 0;
 }
 
 static int
@@ -133,6 +146,7 @@ terminal_begin(void)
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
+	signals_catch();
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) == -1)
 		return -1;
 	printf(ENTER);
@@ -190,11 +204,10 @@ watch_live(const struct ctl_args *args)
 {
 	long long next = 0;
 
-	signals_catch();
 	if (terminal_begin() == -1)
 		return -1;
 	live.answered = clock_ms();
-	while (!stop) {
+	for (;;) {
 		if (clock_left(next) == 0) {
 			live_update(args);
 			next = clock_ms() + INTERVAL_MS;
@@ -216,17 +229,21 @@ watch_once(const struct ctl_args *args)
 	static struct sample now, none;
 	static struct view v = { .rows = VIEW_ROWS_MAX,
 		.columns = VIEW_COLUMNS_MAX };
+	char buf[sizeof(now.reason)];
 	int i;
 
 	if (sample_take(args, &now) == -1) {
-		fprintf(stderr, "cc-slurm-adapterctl: %s\n", now.reason);
+		fprintf(stderr, "cc-slurm-adapterctl: %s\n",
+		    text_vis(now.reason, buf, sizeof(buf)));
+		i = now.status.status == CTL_DENIED ? EXIT_REFUSED :
+						      EXIT_UNREACHABLE;
 		sample_clear(&now);
-		return EXIT_UNREACHABLE;
+		return i;
 	}
 	view_make(&v, &now, &none, 0);
 	for (i = 0; i < v.n; i++)
 		printf("%s\n", v.lines[i]);
-	i = reply_is_degraded(&now.status);
+	i = now.status.status != CTL_OK || reply_is_degraded(&now.status);
 	sample_clear(&now);
 	return fflush(stdout) != 0 || i ? EXIT_REFUSED : EXIT_DONE;
 }

@@ -13,7 +13,7 @@
 #define VIEW_COLUMNS_MAX 500  /* characters */
 #define VIEW_LINE_BYTES	 (4 * VIEW_COLUMNS_MAX + 1)
 
-/* What the daemon replied at one moment. */
+/* The replies of the daemon at one moment. */
 struct sample {
 	long long at_ms;  /* clock_ms() */
 	int64_t now;	  /* epoch */

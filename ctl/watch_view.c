@@ -243,13 +243,15 @@ static void
 processes_add(struct view *v, const struct sample *now)
 {
 	static const char *const names[] = { "listener", "collector", "runner",
-		"submitter" };
+		"submitter", "exporter" };
 	const char *uptime, *state;
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		uptime = status_value(now, names[i], "uptime");
 		state = status_value(now, names[i], "state");
+		if (*state == '\0' && strcmp(names[i], "exporter") == 0)
+			continue; /* only with metricsListen */
 		line_add(v, "%s%-11s %s%s%s, %s restarts",
 		    i == 0 ? "Processes " : "          ", names[i],
 		    *state != '\0' ? state : "unknown",
@@ -261,6 +263,7 @@ processes_add(struct view *v, const struct sample *now)
 	}
 }
 
+/* The last answer of cc-backend is shown also if it is no error. */
 static void
 errors_add(struct view *v, const struct sample *now)
 {
@@ -271,9 +274,9 @@ errors_add(struct view *v, const struct sample *now)
 	int first = 1;
 
 	if (*error != '\0' && strcmp(error, "none") != 0)
-		line_add(v, "Errors    Slurm: %s", error);
+		line_add(v, "Last      error of Slurm: %s", error);
 	if (*answer != '\0')
-		line_add(v, "Errors    cc-backend: %s", answer);
+		line_add(v, "Last      answer of cc-backend: %s", answer);
 	for (i = 0; i < now->status.n; i++) {
 		row = &now->status.rows[i];
 		if (row->table != CTL_T_PROBLEM || row->n < 4)
@@ -295,7 +298,8 @@ view_make(struct view *v, const struct sample *now, const struct sample *before,
 	if (away > 0) {
 		line_add(v, "The daemon does not answer for %s: %s",
 		    duration_text(away * 1000), now->reason);
-		line_add(v, "The values are those of its last answer.");
+		if (row != NULL)
+			line_add(v, "The values are those of its last answer.");
 	} else if (row != NULL)
 		text_add(v, row->fields[3], SENTENCE_ROWS);
 	line_add(v, "%s", "");

@@ -28,7 +28,7 @@ backend_down
 c=$(batch labbob "sleep 1" -n1)
 wait_for 30 job_state_is "$c" COMPLETED
 backend_up
-run_section "No jobs arrive: the first 15 minutes"
+run_section "Jobs do not arrive: the first 15 minutes"
 is "the job arrives" wait_for 60 backend_has_ended "$c"
 
 lab ctl stop slurmctld

@@ -2,6 +2,7 @@
 /* The parts of the page of `report`: escaped texts, plots, configuration. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "ctl/report.h"
@@ -91,7 +92,9 @@ static void
 test_config(void)
 {
 	static const char text[] =
-	    "{\"ccRestUrl\": \"https://me:pass1@host/<b>\", \"ccRestJwt\": "
+	    "{\"ccRestUrl\": \"https://me:pass1@host/<b>\", \"natsServer\": "
+	    "\"me:pass1@h1,nats://me:pass1@h2:4222, tls://me:pass1@h3\", "
+	    "\"ccRestJwt\": "
 	    "\"secret2\", \"CCRESTJWT\": \"secret3\", \"natsPasword\": "
 	    "\"secret4\", \"natsPassword\": \"secret5\", \"clusters\": "
 	    "[\"alpha\", \"beta\"], \"slurmPollInterval\": 5}";
@@ -108,8 +111,22 @@ test_config(void)
 	CHECK(strstr(page, "pass1") == NULL);
 	CHECK(strstr(page, "<th>ccRestUrl</th><td>https://host/&lt;b&gt;") !=
 	    NULL);
+	CHECK(strstr(page, "h2:4222, tls://h3</td>") != NULL);
+	CHECK(strstr(page, "<th>error</th>") == NULL);
 	CHECK(strstr(page, "<th>clusters</th><td>alpha, beta</td>") != NULL);
 	CHECK(strstr(page, "<th>slurmPollInterval</th><td>5</td>") != NULL);
+	f = page_begin();
+	report_config(f, "/dev/null");
+	fclose(f);
+	CHECK(strstr(page, "Invalid argument") != NULL);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	CHECK_INT(write(fd, text, 20), 20);
+	close(fd);
+	f = page_begin();
+	report_config(f, path);
+	fclose(f);
+	unlink(path);
+	CHECK(strstr(page, "<th>error</th><td>a string does not end") != NULL);
 	f = page_begin();
 	report_config(f, "/nonexistent/config.json");
 	fclose(f);

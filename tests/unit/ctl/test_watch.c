@@ -86,6 +86,8 @@ samples_make(void)
 	    NULL);
 	add(&now.status, CTL_T_STATUS, "submitter", "uptime", "3600", NULL,
 	    NULL);
+	add(&now.status, CTL_T_STATUS, "submitter", "last_answer", "201", NULL,
+	    NULL);
 	metric(&before, "cc_slurm_adapter_starts_total", "", "10");
 	metric(&now, "cc_slurm_adapter_starts_total", "", "13");
 	metric(&before, "cc_slurm_adapter_stops_total", "", "9");
@@ -97,13 +99,21 @@ samples_make(void)
 }
 
 static int
-has(const char *text)
+shows(const char *text)
 {
 	int i;
 
 	for (i = 0; i < v.n; i++)
 		if (strstr(v.lines[i], text) != NULL)
 			return 1;
+	return 0;
+}
+
+static int
+has(const char *text)
+{
+	if (shows(text))
+		return 1;
 	fprintf(stderr, "not on the screen: %s\n", text);
 	return 0;
 }
@@ -131,6 +141,13 @@ test_screen(void)
 	CHECK(has("nothing waits in about 20 s, at the present rate"));
 	CHECK(has("start to cc-backend: -"));
 	CHECK(has("submitter   serving for 1 h,"));
+	CHECK(has("answer of cc-backend: 201"));
+	CHECK(!shows("exporter"));
+	add(&now.status, CTL_T_STATUS, "exporter", "state", "down", NULL, NULL);
+	v.rows = 30;
+	view_make(&v, &now, &before, 0);
+	CHECK(has("exporter    down"));
+	v.rows = 24;
 	view_make(&v, &now, &before, 7);
 	CHECK(has("The daemon does not answer for 7 s"));
 	v.rows = 5;
@@ -143,7 +160,7 @@ test_screen(void)
 	clear(&before);
 	v.rows = 24;
 	view_make(&v, &now, &before, 1); /* no answer yet */
-	CHECK_INT(v.n, 4);
+	CHECK_INT(v.n, 3);
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `report`: one HTML page for a ticket, which loads nothing: status, runs that
- * wait or were rejected, configuration without secrets, and plots.
+ * wait or were rejected, warnings, configuration without secrets, and plots.
  */
 #include "config.h"
 
@@ -74,48 +74,58 @@ cell_put(FILE *f, const char *tag, const char *text)
 	fprintf(f, "</%s>", tag);
 }
 
-/* What a user wrote may be in a reason, and names in a row of status. */
+/*
+ * A text from a user can be in a reason; names can be in a row of status and in
+ * the text of a warning.
+ */
 static int
-is_hidden(const struct ctl_args *args, const char *column)
+is_private(unsigned table, const char *column)
 {
-	return (args->req.flags & CTL_FLAG_ANONYMIZE) != 0 &&
-	    (strcmp(column, "reason") == 0 ||
-		strcmp(column, "last_error") == 0 ||
-		strcmp(column, "last_answer") == 0 ||
-		strcmp(column, "user") == 0);
+	return strcmp(column, "reason") == 0 ||
+	    strcmp(column, "last_error") == 0 ||
+	    strcmp(column, "last_answer") == 0 || strcmp(column, "user") == 0 ||
+	    (table == CTL_T_WARNING && strcmp(column, "text") == 0);
 }
 
 static void
-table_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a,
-    unsigned table)
+row_put(FILE *f, int anonymize, const struct ctl_row *row)
+{
+	const struct ctl_column *columns = ctl_columns(row->table);
+	const char *key;
+	unsigned c;
+
+	fprintf(f, "<tr>");
+	for (c = 0; c < row->n && columns[c].name != NULL; c++) {
+		key = row->table == CTL_T_STATUS && c == 2 ? row->fields[1] :
+							     columns[c].name;
+		cell_put(f, "td",
+		    anonymize && is_private(row->table, key) ?
+			"(removed)" :
+			column_is_time(row->table, &columns[c]) ?
+			time_text(strtoll(row->fields[c], NULL, 10)) :
+			row->fields[c]);
+	}
+	fprintf(f, "</tr>\n");
+}
+
+void
+report_table(FILE *f, int anonymize, const struct ctl_reply *a, unsigned table)
 {
 	const struct ctl_column *columns = ctl_columns(table);
-	const struct ctl_row *row;
-	const char *key;
 	unsigned c;
 	size_t i;
 
+	if (anonymize && table == CTL_T_WARNING)
+		fprintf(f,
+		    "<p>The texts are removed: a text can contain names of "
+		    "users and jobs.</p>\n");
 	fprintf(f, "<table><tr>");
 	for (c = 0; columns[c].name != NULL; c++)
 		cell_put(f, "th", columns[c].name);
 	fprintf(f, "</tr>\n");
-	for (i = 0; i < a->n; i++) {
-		row = &a->rows[i];
-		if (row->table != table)
-			continue;
-		fprintf(f, "<tr>");
-		for (c = 0; c < row->n && columns[c].name != NULL; c++) {
-			key = table == CTL_T_STATUS && c == 2 ? row->fields[1] :
-								columns[c].name;
-			cell_put(f, "td",
-			    is_hidden(args, key) ?
-				"(removed)" :
-				strcmp(columns[c].name, "start") == 0 ?
-				time_text(strtoll(row->fields[c], NULL, 10)) :
-				row->fields[c]);
-		}
-		fprintf(f, "</tr>\n");
-	}
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table == table)
+			row_put(f, anonymize, &a->rows[i]);
 	fprintf(f, "</table>\n");
 }
 
@@ -144,7 +154,8 @@ section_put(FILE *f, const struct ctl_args *args, const char *title,
 	if (table == CTL_T_HISTORY)
 		report_plots(f, &reply, (int64_t)time(NULL));
 	else
-		table_put(f, args, &reply, table);
+		report_table(f, (args->req.flags & CTL_FLAG_ANONYMIZE) != 0,
+		    &reply, table);
 	reply_clear(&reply);
 	return 0;
 }
@@ -163,6 +174,8 @@ page_put(FILE *f, const struct ctl_args *args)
 		    CTL_T_QUEUE);
 		section_put(f, args, "Rejected runs", CTL_QUEUE,
 		    CTL_FLAG_REJECTED, CTL_T_QUEUE);
+		section_put(f, args, "Warnings and errors, newest first",
+		    CTL_WARNINGS, 0, CTL_T_WARNING);
 		section_put(f, args, "Status", CTL_STATUS, 0, CTL_T_STATUS);
 	}
 	report_config(f, args->config != NULL ? args->config : CONFIG_DEFAULT);

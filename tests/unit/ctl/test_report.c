@@ -116,10 +116,41 @@ test_config(void)
 	CHECK(strstr(page, "No such file") != NULL);
 }
 
+/* The text of a log line has names of users, and bytes from outside. */
+static void
+test_warnings(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	FILE *f = page_begin();
+
+	wr_init(&w, 4096);
+	ctl_row(&w, CTL_T_WARNING, "1763733605", "1763730000", "3", "submitter",
+	    "warn", "<img src=x> of labalice", NULL);
+	CHECK_INT(reply_add(&a, w.buf, w.len), 0);
+	wr_clear(&w);
+	report_table(f, 0, &a, CTL_T_WARNING);
+	fclose(f);
+	CHECK(strstr(page,
+		  "<td>2025-11-21T14:00:05+00:00</td>"
+		  "<td>2025-11-21T13:00:00+00:00</td><td>3</td>"
+		  "<td>submitter</td><td>warn</td>"
+		  "<td>&lt;img src=x&gt; of labalice</td>") != NULL);
+	f = page_begin();
+	report_table(f, 1, &a, CTL_T_WARNING);
+	fclose(f);
+	reply_clear(&a);
+	CHECK(strstr(page, "labalice") == NULL);
+	CHECK(strstr(page, "<td>warn</td><td>(removed)</td>") != NULL);
+	CHECK(strstr(page, "The texts are removed") != NULL);
+}
+
 int
 main(void)
 {
+	setenv("TZ", "UTC0", 1);
 	test_escape();
+	test_warnings();
 	test_plots();
 	test_config();
 	return check_done();

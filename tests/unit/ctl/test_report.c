@@ -69,6 +69,11 @@ test_plots(void)
 	row_add(&a, "minute", NOW - 120, "hook_n", "3");
 	row_add(&a, "minute", NOW - 180, "backend_away_s", "60");
 	row_add(&a, "minute", NOW - 240, "restarts", "1");
+	row_add(&a, "minute", NOW - 240, "slurmctld_away_s", "30");
+	row_add(&a, "hour", NOW - 7200, "slurmdbd_away_s", "30");
+	row_add(&a, "minute", NOW - 300, "slurmctld_ms", "600");
+	row_add(&a, "minute", NOW - 300, "slurmctld_n", "20");
+	row_add(&a, "minute", NOW - 300, "slurmctld_ms_max", "77");
 	row_add(&a, "minute", NOW + 86400, "jobs_in", "999");
 	row_add(&a, "minute", NOW - 10 * 86400, "jobs_in", "998");
 	row_add(&a, "minute", NOW - 60, "stops", "<script>");
@@ -76,13 +81,16 @@ test_plots(void)
 	report_plots(f, &a, NOW);
 	fclose(f);
 	reply_clear(&a);
-	CHECK_INT(count("<svg"), 10);
-	CHECK_INT(count("</svg>"), 10);
+	CHECK_INT(count("<svg"), 14);
+	CHECK_INT(count("</svg>"), 14);
 	CHECK_INT(count(": 0 to 42 runs"), 1);
 	CHECK_INT(count(": 0 to 4200 runs"), 1);
 	CHECK_INT(count(": 0 to 100 ms"), 1);
-	CHECK_INT(count("class=\"away\""), 5);
-	CHECK_INT(count("class=\"restart\""), 5);
+	CHECK_INT(count("Response time of slurmctld: 0 to 77 ms"), 1);
+	CHECK_INT(count("class=\"away\""), 7);
+	CHECK_INT(count("class=\"ctld\""), 7);
+	CHECK_INT(count("class=\"dbd\""), 7);
+	CHECK_INT(count("class=\"restart\""), 7);
 	CHECK_INT(count("script"), 0);
 	CHECK_INT(count("nan"), 0);
 }

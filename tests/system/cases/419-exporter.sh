@@ -33,7 +33,7 @@ is "it is not root" [ "$(stat -c %U "/proc/$pid")" = cc-slurm-export ]
 is "its root is empty" [ -z "$(ls -A "/proc/$pid/root/")" ]
 is "it has no capability" grep -q '^CapEff:.0*$' "/proc/$pid/status"
 is "it has a filter of system calls" grep -q '^Seccomp:.2$' "/proc/$pid/status"
-is "its layers are those of the listener" [ "$(ctl status | awk '$1 == "sandbox" { print $2 }' |
+is "its layers are those of the listener" [ "$(ctl status -v | awk '$1 == "sandbox" { print $2 }' |
     sed -n '2p;$p' | sort -u | wc -l)" -le 2 ]
 
 # hostile requests

@@ -46,6 +46,7 @@ struct collector {
 	struct sync_report *sync_report;
 	struct explain_slurm *explain_slurm;
 	struct controller_role *controller_role;
+	struct slurm_times *slurm_times;
 	struct check *check;
 };
 

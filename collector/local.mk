@@ -96,7 +96,8 @@ collector_accounting_libaccounting_a_SOURCES = \
 	collector/accounting/range.c \
 	collector/accounting/steps.c
 
-# Poll, hook events, start confirmation, scripts, node states, controller role.
+# Poll, hook events, start confirmation, scripts, node states, controller role,
+# times of Slurm.
 noinst_LIBRARIES += collector/query/libquery.a
 collector_query_libquery_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_query_libquery_a_SOURCES = \
@@ -106,7 +107,8 @@ collector_query_libquery_a_SOURCES = \
 	collector/query/job_script.c \
 	collector/query/node_states.c \
 	collector/query/poll.c \
-	collector/query/query_lanes.h
+	collector/query/query_lanes.h \
+	collector/query/slurm_times.c
 
 PARSE_LIBS = collector/parse/libparse.a $(QUESTION_LIBS)
 # A test of a box links that box and those below it.

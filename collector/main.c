@@ -25,6 +25,7 @@ on_init(struct worker *w)
 	col->sync_report = sync_report_new(col);
 	col->explain_slurm = explain_slurm_new(col);
 	col->controller_role = controller_role_new(&col->site);
+	col->slurm_times = slurm_times_new(&col->site);
 	col->check = check_new(col);
 }
 

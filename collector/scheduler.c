@@ -137,6 +137,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	for (i = 0; i < site->n && !site->w->stopping; i++)
 		lanes_run(&col->lanes[i]);
 	check_kick(col->check);
+	slurm_times_kick(col->slurm_times, runner_times(site->runner));
 	if (!site->w->stopping && site->synced)
 		controller_role_kick(col->controller_role);
 }

@@ -46,6 +46,9 @@ static const struct {
 	[CTL_T_HISTORY] = { "history",
 	    { { "span", 0 }, { "time", 1 }, { "counter", 0 },
 		{ "value", 1 } } },
+	[CTL_T_WARNING] = { "warnings",
+	    { { "time", 1 }, { "first", 1 }, { "count", 1 }, { "process", 0 },
+		{ "level", 0 }, { "text", 0 } } },
 };
 
 /* Flags that a verb allows, and whether it allows job ids and a cluster. */

@@ -43,6 +43,7 @@ enum ctl_verb {
 	CTL_EXPLAIN,	   /* submitter: the runs of the jobs in ids */
 	CTL_EXPLAIN_SLURM, /* collector: why these jobs have no run here */
 	CTL_HISTORY,	   /* submitter: counters of each minute and hour */
+	CTL_WARNINGS,	   /* supervisor: the last warnings and errors */
 	CTL__COUNT
 };
 
@@ -115,6 +116,11 @@ enum ctl_table {
 	 */
 	CTL_T_EXPLAIN,
 	CTL_T_HISTORY, /* span (minute or hour), time (epoch), counter, value */
+	/*
+	 * time and first (epoch, of the last and the first equal line), count,
+	 * process, level (fatal, error or warn), text; newest first
+	 */
+	CTL_T_WARNING,
 	CTL_T__COUNT
 };
 

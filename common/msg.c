@@ -112,6 +112,8 @@ static const struct msg_rule {
 	    false },
 	[MSG_HOOK_CALLED] = { "hook-called", BIT(COLLECTOR), BIT(SUBMITTER), 21,
 	    17 + NAME, false },
+	[MSG_SLURM_TIMES] = { "slurm-times", BIT(COLLECTOR), BIT(SUBMITTER),
+	    MSG_SLURM_TIMES_LEN, MSG_SLURM_TIMES_LEN, false },
 	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
 	[MSG_SUMMARY] = { "summary", NEIGHBOURS, BIT(SUPERVISOR), 49, SUMMARY,
 	    false },

@@ -95,6 +95,12 @@ enum msg_type {
 	MSG_SUMMARY, /* struct summary (summary.h): replaces the last one */
 	/* str cluster, u64 job, u8 enum event_kind, i64 epoch in ms */
 	MSG_HOOK_CALLED,
+	/*
+	 * For slurmctld, then for slurmdbd: u32 seconds without an answer, u32
+	 * commands that ended, u32 sum of their ms, u32 the longest in ms; all
+	 * since the last message
+	 */
+	MSG_SLURM_TIMES,
 	MSG__COUNT
 };
 
@@ -139,6 +145,9 @@ struct msg_header {
 #define MSG_FLAG_FD 1u /* a descriptor is attached */
 
 #define MSG_METRIC_MAX (4u + 4096) /* bytes of a metric row */
+
+#define MSG_SLURM_TIMES_LEN  32u  /* bytes */
+#define SLURM_TIMES_AWAY_MAX 180u /* s; the message is sent each minute */
 
 /* The longest payload: a run on 100,000 nodes with its job script. */
 #define MSG_PAYLOAD_MAX (16u * 1024 * 1024)

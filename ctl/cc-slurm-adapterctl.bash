@@ -66,8 +66,8 @@ _cc_slurm_adapterctl() {
 		case $prev in
 		-s | -c) words=FILES ;;
 		*) words="-c -s -j --no-color status watch queue retry drop sync
-			backfill repair explain history report log reload metrics
-			gpus spool" ;;
+			backfill repair explain history warnings report log
+			reload metrics gpus spool" ;;
 		esac
 	else
 		words=$(_cc_slurm_adapterctl_words "$verb" "$prev")

@@ -33,7 +33,9 @@ _cc_slurm_adapterctl() {
 		    'backfill:read a past time range' 'repair:correct runs'
 		    'log:set the log level' 'reload:read the configuration again'
 		    'metrics:print all metrics' 'explain:the life of a job'
-		    'history:counters of the last month' 'report:a page for a ticket'
+		    'history:counters of the last month'
+		    'warnings:the last warnings and errors'
+		    'report:a page for a ticket'
 		    'gpus:compare GPUs and gpuPciAddrs' 'spool:check, export, import')
 		_describe command verbs
 		compadd -- -c -s -j --no-color

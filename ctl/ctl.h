@@ -54,6 +54,8 @@ int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 const struct ctl_row *reply_summary(const struct ctl_reply *reply);
 /* 1 when the row of CTL_T_SUMMARY says so. */
 int reply_is_degraded(const struct ctl_reply *reply);
+/* 1 when text and pages show a field of this column as an ISO 8601 time. */
+int column_is_time(unsigned table, const struct ctl_column *column);
 
 /* options.c: the command line. */
 

@@ -32,8 +32,10 @@ const char args_usage[] =
     "                                the life of each run of these jobs, or why\n"
     "                                there is none\n"
     "  history                       counters of each minute and hour\n"
+    "  warnings                      the last warnings and errors of the log\n"
     "  report [-o FILE] [--anonymize]\n"
-    "                                one HTML page: status, configuration, plots\n"
+    "                                one HTML page: status, warnings,\n"
+    "                                configuration, plots\n"
     "  log LEVEL                     fatal, error, warn, info, debug, trace, 0-5\n"
     "  reload                        read the configuration again\n"
     "  metrics [--prometheus]        print all metrics in OpenMetrics format, or\n"
@@ -80,6 +82,7 @@ static const struct verb {
 	{ "explain", CTL_EXPLAIN, TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER,
 	    CTL_FLAG_ANONYMIZE },
 	{ "history", CTL_HISTORY, 0, 0 },
+	{ "warnings", CTL_WARNINGS, 0, 0 },
 };
 
 static const struct {

@@ -252,6 +252,8 @@ verb_table(unsigned verb)
 		return CTL_T_EXPLAIN;
 	if (verb == CTL_HISTORY)
 		return CTL_T_HISTORY;
+	if (verb == CTL_WARNINGS)
+		return CTL_T_WARNING;
 	return verb == CTL_SYNC ? CTL_T_DIFF : CTL_T__COUNT;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The reply as text: a column is as wide as its longest field, the start of a
- * run is an ISO 8601 time, control characters are escaped.
+ * run and the time of a warning are ISO 8601 times, control characters are
+ * escaped.
  */
 #include "config.h"
 
@@ -15,6 +16,15 @@
 
 #define WIDTH_MAX 60 /* of a column; a longer field exceeds it */
 
+int
+column_is_time(unsigned table, const struct ctl_column *column)
+{
+	return strcmp(column->name, "start") == 0 ||
+	    (table == CTL_T_WARNING &&
+		(strcmp(column->name, "time") == 0 ||
+		    strcmp(column->name, "first") == 0));
+}
+
 /* The text of a field.  column is NULL for a column that is not known. */
 static const char *
 cell_text(const struct ctl_row *row, unsigned i,
@@ -26,7 +36,7 @@ cell_text(const struct ctl_row *row, unsigned i,
 	if (i >= row->n)
 		return "";
 	seconds = strtoll(row->fields[i], &end, 10);
-	if (column != NULL && strcmp(column->name, "start") == 0 &&
+	if (column != NULL && column_is_time(row->table, column) &&
 	    seconds > 0 && *end == '\0') {
 		snprintf(buf, CELL_MAX, "%s", time_text(seconds));
 		return buf;
@@ -150,6 +160,8 @@ print_text(const struct ctl_reply *a, const struct style *style, int verbose)
 		print_gpus(a);
 	if (reply_has_rows(a, CTL_T_HISTORY))
 		print_table(a, CTL_T_HISTORY);
+	if (reply_has_rows(a, CTL_T_WARNING))
+		print_table(a, CTL_T_WARNING);
 	if (reply_has_rows(a, CTL_T_METRIC))
 		print_metrics(a, METRICS_OPEN);
 	print_notes(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `report`: one HTML page for a ticket, which loads nothing: status, runs that
- * wait or were rejected, configuration without secrets, and plots.
+ * wait or were rejected, warnings, configuration without secrets, and plots.
  */
 #include "config.h"
 
@@ -29,10 +29,11 @@ static const char head[] =
     "'none'; style-src 'unsafe-inline'\">\n"
     "<title>cc-slurm-adapter report</title>\n<style>\n"
     ":root{color-scheme:light dark;--bg:#fff;--fg:#222;--line:#ccc;"
-    "--a:#0060b0;--b:#c05000;--c:#2a7a2a;--away:#f4b8b8;--nats:#f4e2a8}\n"
+    "--a:#0060b0;--b:#c05000;--c:#2a7a2a;--away:#f4b8b8;--nats:#f4e2a8;"
+    "--ctld:#c8d8f4;--dbd:#d8ecc8}\n"
     "@media(prefers-color-scheme:dark){:root{--bg:#181818;--fg:#ddd;"
     "--line:#444;--a:#6cb4ff;--b:#ffa050;--c:#7ad07a;--away:#6b2a2a;"
-    "--nats:#665520}}\n"
+    "--nats:#665520;--ctld:#2a3a66;--dbd:#2f4a24}}\n"
     "body{background:var(--bg);color:var(--fg);font:14px/1.4 sans-serif;"
     "max-width:60em;margin:1em auto;padding:0 1em}\n"
     "table{border-collapse:collapse;width:100%}\n"
@@ -43,9 +44,11 @@ static const char head[] =
     "path{fill:none;stroke-width:1;vector-effect:non-scaling-stroke}\n"
     ".c0{stroke:var(--a)}.c1{stroke:var(--b)}.c2{stroke:var(--c)}\n"
     ".l0{color:var(--a)}.l1{color:var(--b)}.l2{color:var(--c)}\n"
-    ".away{fill:var(--away)}.nats{fill:var(--nats)}\n"
+    ".away{fill:var(--away)}.nats{fill:var(--nats)}"
+    ".ctld{fill:var(--ctld)}.dbd{fill:var(--dbd)}\n"
     ".restart{stroke:var(--fg);stroke-dasharray:3 2}\n"
     ".lb{background:var(--away)}.ln{background:var(--nats)}"
+    ".lc{background:var(--ctld)}.ld{background:var(--dbd)}"
     ".lr{border-left:2px dashed var(--fg);padding-left:3px}\n"
     "</style></head><body>\n";
 
@@ -77,69 +80,76 @@ cell_put(FILE *f, const char *tag, const char *text)
 }
 
 /*
- * What a user wrote may be in a reason, and names in a row of status.  With
- * several clusters, a key of status begins with the cluster and a point.
+ * A text from a user can be in a reason; names can be in a row of status and in
+ * the text of a warning.  With several clusters, a key of status begins with the
+ * cluster and a point.
  */
 static int
-is_hidden(const struct ctl_args *args, const char *column)
+is_private(unsigned table, const char *column)
 {
 	const char *point = strrchr(column, '.');
 
 	if (point != NULL)
 		column = point + 1;
-	return (args->req.flags & CTL_FLAG_ANONYMIZE) != 0 &&
-	    (strcmp(column, "reason") == 0 || strcmp(column, "problem") == 0 ||
-		strcmp(column, "last_error") == 0 ||
-		strcmp(column, "last_answer") == 0 ||
-		strcmp(column, "user") == 0);
+	return strcmp(column, "reason") == 0 ||
+	    strcmp(column, "problem") == 0 ||
+	    strcmp(column, "last_error") == 0 ||
+	    strcmp(column, "last_answer") == 0 || strcmp(column, "user") == 0 ||
+	    (table == CTL_T_WARNING && strcmp(column, "text") == 0);
 }
 
 static void
-table_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a,
-    unsigned table)
+row_put(FILE *f, int anonymize, const struct ctl_row *row)
+{
+	const struct ctl_column *columns = ctl_columns(row->table);
+	const char *key;
+	unsigned c;
+
+	fprintf(f, "<tr>");
+	for (c = 0; c < row->n && columns[c].name != NULL; c++) {
+		key = row->table == CTL_T_STATUS && c == 2 ? row->fields[1] :
+							     columns[c].name;
+		cell_put(f, "td",
+		    anonymize && is_private(row->table, key) ?
+			"(removed)" :
+			column_is_time(row->table, &columns[c]) ?
+			time_text(strtoll(row->fields[c], NULL, 10)) :
+			row->fields[c]);
+	}
+	fprintf(f, "</tr>\n");
+}
+
+void
+report_table(FILE *f, int anonymize, const struct ctl_reply *a, unsigned table)
 {
 	const struct ctl_column *columns = ctl_columns(table);
-	const struct ctl_row *row;
-	const char *key;
 	unsigned c;
 	size_t i;
 
+	if (anonymize && table == CTL_T_WARNING)
+		fprintf(f,
+		    "<p>The texts are removed: a text can contain names of "
+		    "users and jobs.</p>\n");
 	fprintf(f, "<table><tr>");
 	for (c = 0; columns[c].name != NULL; c++)
 		cell_put(f, "th", columns[c].name);
 	fprintf(f, "</tr>\n");
-	for (i = 0; i < a->n; i++) {
-		row = &a->rows[i];
-		if (row->table != table)
-			continue;
-		fprintf(f, "<tr>");
-		for (c = 0; c < row->n && columns[c].name != NULL; c++) {
-			key = table == CTL_T_STATUS && c == 2 ? row->fields[1] :
-								columns[c].name;
-			cell_put(f, "td",
-			    is_hidden(args, key) ?
-				"(removed)" :
-				strcmp(columns[c].name, "start") == 0 ||
-				    strcmp(columns[c].name, "since") == 0 ?
-				time_text(strtoll(row->fields[c], NULL, 10)) :
-				row->fields[c]);
-		}
-		fprintf(f, "</tr>\n");
-	}
+	for (i = 0; i < a->n; i++)
+		if (a->rows[i].table == table)
+			row_put(f, anonymize, &a->rows[i]);
 	fprintf(f, "</table>\n");
 }
 
 /* The sentence contains a problem, in which the answer of a server may be. */
 static void
-summary_put(FILE *f, const struct ctl_args *args, const struct ctl_reply *a)
+summary_put(FILE *f, int anonymize, const struct ctl_reply *a)
 {
 	const struct ctl_row *row = reply_summary(a);
 
 	if (row == NULL)
 		return;
-	cell_put(f, "p",
-	    is_hidden(args, "problem") ? row->fields[0] : row->fields[3]);
-	table_put(f, args, a, CTL_T_PROBLEM);
+	cell_put(f, "p", anonymize ? row->fields[0] : row->fields[3]);
+	report_table(f, anonymize, a, CTL_T_PROBLEM);
 }
 
 /* Asks the daemon and writes the rows, or why there are none. */
@@ -147,10 +157,10 @@ static int
 section_put(FILE *f, const struct ctl_args *args, const char *title,
     enum ctl_verb verb, unsigned flags, unsigned table)
 {
+	int anonymize = (args->req.flags & CTL_FLAG_ANONYMIZE) != 0, rc;
 	struct ctl_request req = args->req;
 	char reason[REASON_SIZE];
 	struct ctl_reply reply;
-	int rc;
 
 	req.verb = (uint16_t)verb;
 	req.flags = flags;
@@ -165,11 +175,11 @@ section_put(FILE *f, const struct ctl_args *args, const char *title,
 	if (reply.text != NULL && reply.text[0] != '\0')
 		cell_put(f, "p", reply.text);
 	if (table == CTL_T_STATUS)
-		summary_put(f, args, &reply);
+		summary_put(f, anonymize, &reply);
 	if (table == CTL_T_HISTORY)
 		report_plots(f, &reply, (int64_t)time(NULL));
 	else
-		table_put(f, args, &reply, table);
+		report_table(f, anonymize, &reply, table);
 	reply_clear(&reply);
 	return 0;
 }
@@ -188,6 +198,8 @@ page_put(FILE *f, const struct ctl_args *args)
 		    CTL_T_QUEUE);
 		section_put(f, args, "Rejected runs", CTL_QUEUE,
 		    CTL_FLAG_REJECTED, CTL_T_QUEUE);
+		section_put(f, args, "Warnings and errors, newest first",
+		    CTL_WARNINGS, 0, CTL_T_WARNING);
 		section_put(f, args, "Status", CTL_STATUS, 0, CTL_T_STATUS);
 	}
 	report_config(f, args->config != NULL ? args->config : CONFIG_DEFAULT);

@@ -12,6 +12,13 @@
 void html_put(FILE *f, const char *text);
 
 /*
+ * Writes the rows of a table.  anonymize: without the columns that can contain
+ * names of users and jobs.
+ */
+void report_table(FILE *f, int anonymize, const struct ctl_reply *reply,
+    unsigned table);
+
+/*
  * report_plots.c: the plots of the last day and the last 31 days, from rows of
  * CTL_T_HISTORY.  now: epoch.
  */

@@ -39,6 +39,12 @@ static const struct plot {
 	{ "Time from the end in Slurm to the accepted stop", "ms",
 	    { { "end_ms", "end_n", "average" },
 		{ "end_ms_max", NULL, "longest" } } },
+	{ "Response time of slurmctld", "ms",
+	    { { "slurmctld_ms", "slurmctld_n", "average" },
+		{ "slurmctld_ms_max", NULL, "longest" } } },
+	{ "Response time of slurmdbd", "ms",
+	    { { "slurmdbd_ms", "slurmdbd_n", "average" },
+		{ "slurmdbd_ms_max", NULL, "longest" } } },
 	{ "Rejected runs and repeated requests", "number",
 	    { { "rejected", NULL, "rejected" },
 		{ "retries", NULL, "repeated" } } },
@@ -183,6 +189,8 @@ plot_put(FILE *f, const struct span_data *d, const struct plot *p)
 	    WIDTH, HEIGHT);
 	bands_put(f, d, "backend_away_s", "away");
 	bands_put(f, d, "nats_away_s", "nats");
+	bands_put(f, d, "slurmctld_away_s", "ctld");
+	bands_put(f, d, "slurmdbd_away_s", "dbd");
 	for (k = 0; most > 0 && k < 3 && p->curves[k].value != NULL; k++)
 		curve_put(f, d, values[k], most, k);
 	marks_put(f, d);
@@ -198,6 +206,8 @@ span_put(FILE *f, const struct span_data *d, const char *title)
 	fprintf(f,
 	    "%s. <span class=\"lb\">cc-backend did not answer</span> "
 	    "<span class=\"ln\">NATS did not answer</span> "
+	    "<span class=\"lc\">slurmctld did not answer</span> "
+	    "<span class=\"ld\">slurmdbd did not answer</span> "
 	    "<span class=\"lr\">restart of the submitter</span></p>\n",
 	    time_text(d->from + d->step * d->n));
 	for (i = 0; i < sizeof(plots) / sizeof(plots[0]); i++)

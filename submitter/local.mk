@@ -35,7 +35,8 @@ submitter_history_libhistory_a_SOURCES = \
 	submitter/history/history.c \
 	submitter/history/history.h \
 	submitter/history/hooks.c \
-	submitter/history/hooks.h
+	submitter/history/hooks.h \
+	submitter/history/slurm_times.c
 
 # JSON and line-protocol bodies; mapping of thread ids.
 noinst_LIBRARIES += submitter/payload/libpayload.a

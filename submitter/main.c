@@ -529,7 +529,10 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 			channel_broken(c, msg_name(h->type));
 	} else if (h->type == MSG_HOOK_CALLED)
 		on_hook_called(s, c, r);
-	else if (h->type == MSG_NODES)
+	else if (h->type == MSG_SLURM_TIMES) {
+		if (history_slurm_times(s->history, r) == -1)
+			channel_broken(c, msg_name(h->type));
+	} else if (h->type == MSG_NODES)
 		node_states_frame(s->nodes, c, r);
 	else
 		intake_receive(s->intake, h, r);

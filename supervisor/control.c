@@ -41,6 +41,7 @@ static const struct {
 	[CTL_EXPLAIN] = { W_, 0 },
 	[CTL_EXPLAIN_SLURM] = { C_, 0 },
 	[CTL_HISTORY] = { W_, 0 },
+	[CTL_WARNINGS] = { 0, 0 },
 };
 
 static void request_next_worker(struct client *c);
@@ -130,6 +131,10 @@ request_begin(struct client *c)
 			status_report(sup, on_own_row, c);
 		else if (c->req.verb == CTL_METRICS)
 			metrics_report(sup, on_own_row, c);
+		else if (c->req.verb == CTL_WARNINGS &&
+		    warnings_report(on_own_row, c) == 0)
+			client_text(c,
+			    "no warning or error since the daemon started");
 		request_next_worker(c);
 	}
 }
@@ -221,7 +226,8 @@ row_is_own(const struct child *child, const uint8_t *row, size_t len)
 	rd_init(&r, row, len);
 	table = rd_u8(&r);
 	rd_u8(&r); /* number of fields */
-	if (table == CTL_T_SUMMARY || table == CTL_T_PROBLEM)
+	if (table == CTL_T_SUMMARY || table == CTL_T_PROBLEM ||
+	    table == CTL_T_WARNING)
 		return 0;
 	if (r.err || table != CTL_T_STATUS)
 		return !r.err;

@@ -44,6 +44,8 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/log_pipe.h \
 	supervisor/system/not_protected.c \
 	supervisor/system/pidfile.c \
+	supervisor/system/recent_warnings.c \
+	supervisor/system/recent_warnings.h \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/sd_notify.c \
 	supervisor/system/slurm_user.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the supervisor in `status` and `metrics`. */
+/* The rows of the supervisor in `status`, `metrics` and `warnings`. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include "common/worker/landlock.h"
 #include "supervisor/summary.h"
 #include "supervisor/supervisor.h"
+#include "supervisor/system/recent_warnings.h"
 
 #define VALUE_MAX    2048 /* bytes with the NUL */
 #define METRIC(name) "cc_slurm_adapter_" name
@@ -210,4 +211,35 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 		    "Number of restarts of the worker.", role_name(c->role),
 		    c->restarts);
 	}
+}
+
+static void
+warning_row(const struct output *to, const struct recent_warning *kept)
+{
+	static const char *const levels[] = { [LOG_FATAL] = "fatal",
+		[LOG_ERROR] = "error",
+		[LOG_WARN] = "warn" };
+	char last[24], first[24], count[24];
+	struct writer w;
+
+	snprintf(last, sizeof(last), "%lld", (long long)kept->last);
+	snprintf(first, sizeof(first), "%lld", (long long)kept->first);
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)kept->count);
+	wr_init(&w, CTL_REPLY_MAX);
+	ctl_row(&w, CTL_T_WARNING, last, first, count, kept->sender,
+	    levels[kept->kind], kept->text, NULL);
+	to->emit(to->arg, &w);
+	wr_clear(&w);
+}
+
+unsigned
+warnings_report(status_row_fn *emit, void *arg)
+{
+	const struct output to = { emit, arg };
+	const struct recent_warning *kept;
+	unsigned n;
+
+	for (n = 0; (kept = recent_warning_at(n)) != NULL; n++)
+		warning_row(&to, kept);
+	return n;
 }

@@ -165,6 +165,8 @@ typedef void status_row_fn(void *arg, const struct writer *row);
 void status_report(struct supervisor *sup, status_row_fn *emit, void *arg);
 void metrics_report(const struct supervisor *sup, status_row_fn *emit,
     void *arg);
+/* The last warnings and errors of all processes; returns their number. */
+unsigned warnings_report(status_row_fn *emit, void *arg);
 
 /*
  * summary.c: what deserves the attention of an admin; systemd gets the

@@ -8,6 +8,7 @@
 
 #include "collector/accounting/accounting.h"
 #include "collector/base/cluster.h"
+#include "collector/slurm/command_times.h"
 
 /* poll.c: the periodic question */
 
@@ -76,5 +77,13 @@ void controller_role_kick(struct controller_role *a);
 /* A new submitter gets the role. */
 void controller_role_peer(struct controller_role *a);
 void controller_role_status(struct controller_role *a, uint64_t request);
+
+/* slurm_times.c: response times and outages of Slurm, for the history */
+
+struct slurm_times;
+
+struct slurm_times *slurm_times_new(struct site *site);
+/* Measures the outages; once a minute takes the spans and sends the message. */
+void slurm_times_kick(struct slurm_times *t, struct command_times *times);
 
 #endif

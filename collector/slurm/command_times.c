@@ -2,7 +2,20 @@
 /* Times and failures of Slurm's commands; see command_times.h. */
 #include "config.h"
 
+#include <string.h>
+
 #include "collector/slurm/command_times.h"
+
+static void
+span_add(struct command_span *span, int64_t ms)
+{
+	uint64_t took = ms > 0 ? (uint64_t)ms : 0;
+
+	span->n++;
+	span->sum_ms += took;
+	if (took > span->max_ms)
+		span->max_ms = took;
+}
 
 void
 command_times_add(struct command_times *t, enum question_kind kind,
@@ -11,8 +24,18 @@ command_times_add(struct command_times *t, enum question_kind kind,
 	if (outcome != COMMAND_OK)
 		t->errors[command_daemon(kind)][outcome]++;
 	/* A command that was never started has no time. */
-	if (outcome != COMMAND_SPAWN)
-		histogram_add(&t->times[kind], HISTOGRAM_COMMAND, ms);
+	if (outcome == COMMAND_SPAWN)
+		return;
+	histogram_add(&t->times[kind], HISTOGRAM_COMMAND, ms);
+	span_add(&t->spans[command_daemon(kind)], ms);
+}
+
+void
+command_span_take(struct command_times *t, enum slurm_daemon daemon,
+    struct command_span *span)
+{
+	*span = t->spans[daemon];
+	memset(&t->spans[daemon], 0, sizeof(t->spans[daemon]));
 }
 
 enum slurm_daemon

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How long Slurm's commands took, and how they failed, for the metrics. */
+/*
+ * How long Slurm's commands took, and how they failed, for the metrics and for
+ * the submitter's history.
+ */
 #ifndef COLLECTOR_SLURM_COMMAND_TIMES_H
 #define COLLECTOR_SLURM_COMMAND_TIMES_H
 
@@ -13,14 +16,26 @@ enum slurm_daemon {
 	DAEMON__COUNT
 };
 
+/* Commands that ran since the last command_span_take(). */
+struct command_span {
+	uint64_t n;
+	uint64_t sum_ms;
+	uint64_t max_ms;
+};
+
 /* Zero-initialise. */
 struct command_times {
 	struct histogram times[QUESTION__COUNT]; /* of commands that ran */
 	uint64_t errors[DAEMON__COUNT][COMMAND_OUTCOMES];
+	struct command_span spans[DAEMON__COUNT];
 };
 
 void command_times_add(struct command_times *t, enum question_kind kind,
     enum command_outcome outcome, int64_t ms);
+
+/* Copies the span of the daemon, which begins anew. */
+void command_span_take(struct command_times *t, enum slurm_daemon daemon,
+    struct command_span *span);
 
 enum slurm_daemon command_daemon(enum question_kind kind);
 /* "slurmctld", "slurmdbd" */

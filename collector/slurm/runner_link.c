@@ -490,8 +490,8 @@ runner_resume_time(struct runner_link *r, int64_t epoch)
 	wr_clear(&w);
 }
 
-const struct command_times *
-runner_times(const struct runner_link *r)
+struct command_times *
+runner_times(struct runner_link *r)
 {
 	return &r->times;
 }

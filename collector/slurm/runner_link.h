@@ -87,8 +87,11 @@ struct command *runner_start(struct runner_link *r,
 /* Pauses and resumes reading of its output. */
 void command_pause(struct command *cmd, int pause);
 
-/* Times and failures of all commands; borrowed. */
-const struct command_times *runner_times(const struct runner_link *r);
+/*
+ * Times and failures of all commands; borrowed.  Not const for
+ * command_span_take().
+ */
+struct command_times *runner_times(struct runner_link *r);
 /*
  * Age of the oldest question to a daemon (enum slurm_daemon) without an answer,
  * from the time it is due; 0 = none.

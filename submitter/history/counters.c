@@ -31,6 +31,14 @@ static const struct {
 	[COUNT_BACKEND_AWAY] = { "backend_away_s", 0 },
 	[COUNT_NATS_AWAY] = { "nats_away_s", 0 },
 	[COUNT_RESTARTS] = { "restarts", 0 },
+	[COUNT_CTLD_AWAY] = { "slurmctld_away_s", 0 },
+	[COUNT_CTLD_MS] = { "slurmctld_ms", 0 },
+	[COUNT_CTLD_N] = { "slurmctld_n", 0 },
+	[COUNT_CTLD_MS_MAX] = { "slurmctld_ms_max", 1 },
+	[COUNT_DBD_AWAY] = { "slurmdbd_away_s", 0 },
+	[COUNT_DBD_MS] = { "slurmdbd_ms", 0 },
+	[COUNT_DBD_N] = { "slurmdbd_n", 0 },
+	[COUNT_DBD_MS_MAX] = { "slurmdbd_ms_max", 1 },
 };
 
 const char *

@@ -27,6 +27,14 @@ enum history_counter {
 	COUNT_BACKEND_AWAY, /* seconds that cc-backend did not answer */
 	COUNT_NATS_AWAY,    /* seconds without the NATS server */
 	COUNT_RESTARTS,	    /* starts of the submitter */
+	COUNT_CTLD_AWAY,    /* seconds that slurmctld did not answer */
+	COUNT_CTLD_MS,	    /* times of commands that ask slurmctld: sum */
+	COUNT_CTLD_N,	    /* how many */
+	COUNT_CTLD_MS_MAX,  /* the longest */
+	COUNT_DBD_AWAY,	    /* seconds that slurmdbd did not answer */
+	COUNT_DBD_MS,	    /* times of commands that ask slurmdbd: sum */
+	COUNT_DBD_N,	    /* how many */
+	COUNT_DBD_MS_MAX,   /* the longest */
 	COUNT__COUNT
 };
 

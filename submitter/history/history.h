@@ -66,6 +66,11 @@ int history_job(struct history *h, const char *cluster, uint64_t job,
 void history_count(struct history *h, enum history_counter which,
     uint64_t value);
 /*
+ * Counts the payload of MSG_SLURM_TIMES in this minute.  0, or -1 when it is not
+ * valid; nothing is counted then.
+ */
+int history_slurm_times(struct history *h, struct reader *r);
+/*
  * Calls fn for each stored minute or hour, oldest first; t: epoch of its
  * begin.
  */

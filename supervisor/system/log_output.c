@@ -14,10 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "supervisor/system/log_output.h"
+#include "supervisor/system/recent_warnings.h"
 
 #define JOURNAL_PATH "/run/systemd/journal/socket"
 #define WAIT_MS	     50	   /* a reader that is only slow */
@@ -184,6 +186,7 @@ log_output_write(const struct log_line *line)
 		.cluster = "",
 		.text = text };
 
+	recent_warning_add(line, (int64_t)time(NULL));
 	snprintf(text, sizeof(text),
 	    "%llu log lines are lost: the log could not be written",
 	    output.lost);

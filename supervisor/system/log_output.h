@@ -18,7 +18,7 @@ void log_output_init(void);
  * may not find the unit of a process that has ended.
  */
 void log_output_fields(void);
-/* Writes a line of any process. */
+/* Writes a line of any process; keeps a warning, see recent_warnings.h. */
 void log_output_write(const struct log_line *line);
 /* 0 when the reader of standard error does not read; does not wait. */
 int log_output_writable(void);

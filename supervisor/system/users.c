@@ -200,9 +200,6 @@ users_resolve(struct setup *setup, const struct conf *conf)
 	slurm_user_find(setup, conf);
 	if (!setup->as_root)
 		return 0;
-	if (*conf_str(conf, CONF_METRICS_LISTEN) != '\0' &&
-	    service_user(setup, conf, ROLE_EXPORTER, CONF_EXPORTER_USER) == -1)
-		return -1;
 	if (slurm_user(setup, conf) == -1 ||
 	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) ==
 		-1 ||
@@ -210,6 +207,9 @@ users_resolve(struct setup *setup, const struct conf *conf)
 		-1 ||
 	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) ==
 		-1)
+		return -1;
+	if (*conf_str(conf, CONF_METRICS_LISTEN) != '\0' &&
+	    service_user(setup, conf, ROLE_EXPORTER, CONF_EXPORTER_USER) == -1)
 		return -1;
 	if (!users_differ(setup)) {
 		log_errorx("slurmUser, listenerUser, collectorUser, "

@@ -158,6 +158,8 @@ is "-j retry" valid retry --all
 is "-j drop" valid drop 999999
 is "-j repair" valid repair --dry-run
 is "-j metrics" valid metrics
+is "-j warnings" valid warnings
+is "the rejected run is among the warnings" grep -q "\"process\":\"submitter\".*is rejected" "$T/json"
 is "-j log" valid log debug
 is "-j reload" valid reload
 is "-j backfill" valid backfill --status

@@ -167,7 +167,7 @@ ctl report --anonymize -o "$T/anonymous.html"
 is "--anonymize removes names" not grep -qE 'labalice|secretname' "$T/anonymous.html"
 if command -v chromium >/dev/null; then
 	browser --dump-dom >"$T/dom"
-	is "a browser draws the plots" [ "$(grep -c '<svg' "$T/dom")" = 10 ]
+	is "a browser draws the plots" [ "$(grep -c '<svg' "$T/dom")" = 14 ]
 	is "and makes no element of the text" not grep -qE '<img|<b>' "$T/dom"
 fi
 

@@ -189,6 +189,12 @@ test_controller_role_SOURCES = tests/unit/collector/query/test_controller_role.c
 test_controller_role_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_controller_role_LDADD = $(COLLECTOR_LIBS)
 
+check_PROGRAMS += test_slurm_times
+TESTS += test_slurm_times
+test_slurm_times_SOURCES = tests/unit/collector/query/test_slurm_times.c $(simulation)
+test_slurm_times_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_slurm_times_LDADD = $(COLLECTOR_LIBS)
+
 # collector
 check_PROGRAMS += test_explain_reason
 TESTS += test_explain_reason

@@ -235,6 +235,22 @@ nodes_said(const struct writer *w)
 		fatal("states of nodes cannot be read");
 }
 
+static void
+slurm_times_said(const struct writer *w)
+{
+	struct reader r;
+	uint32_t v[8];
+	unsigned i;
+
+	rd_init(&r, w->buf, w->len);
+	for (i = 0; i < 8; i++)
+		v[i] = rd_u32(&r);
+	if (rd_end(&r) == -1)
+		fatal("the times of Slurm cannot be read");
+	sim_note("slurm-times %u %u %u %u, %u %u %u %u", v[0], v[1], v[2], v[3],
+	    v[4], v[5], v[6], v[7]);
+}
+
 int
 channel_send(struct channel *c, enum msg_type type, uint64_t id,
     const struct writer *w, int fd)
@@ -260,6 +276,9 @@ channel_send(struct channel *c, enum msg_type type, uint64_t id,
 		break;
 	case MSG_NODES:
 		nodes_said(w);
+		break;
+	case MSG_SLURM_TIMES:
+		slurm_times_said(w);
 		break;
 	case MSG_CONTROLLER_ROLE:
 		sim_note("role %s rank %u", w->buf[0] ? "active" : "passive",

@@ -37,7 +37,7 @@ void sim_pass(int64_t seconds);
  * "start 10/0", "held 10/0", "confirm 10/0", "script 10/0",
  * "end 10/0-500 completed", "watermark 900", "not-found 7: 10/0",
  * "event-ack 5", "node n1 idle 0 cpus 0 MB 0 gpus 0 jobs",
- * "role active rank 0".  Borrowed until the next message.
+ * "role active rank 0", "slurm-times 0 2 30 20, 0 0 0 0".  Borrowed until the next message.
  */
 const char *sim_said(void);
 /* Adds a note of the test's own. */

@@ -70,6 +70,11 @@ test_plots(void)
 	row_add(&a, "minute", NOW - 120, "hook_n", "3");
 	row_add(&a, "minute", NOW - 180, "backend_away_s", "60");
 	row_add(&a, "minute", NOW - 240, "restarts", "1");
+	row_add(&a, "minute", NOW - 240, "slurmctld_away_s", "30");
+	row_add(&a, "hour", NOW - 7200, "slurmdbd_away_s", "30");
+	row_add(&a, "minute", NOW - 300, "slurmctld_ms", "600");
+	row_add(&a, "minute", NOW - 300, "slurmctld_n", "20");
+	row_add(&a, "minute", NOW - 300, "slurmctld_ms_max", "77");
 	row_add(&a, "minute", NOW + 86400, "jobs_in", "999");
 	row_add(&a, "minute", NOW - 10 * 86400, "jobs_in", "998");
 	row_add(&a, "minute", NOW - 60, "stops", "<script>");
@@ -77,13 +82,16 @@ test_plots(void)
 	report_plots(f, &a, NOW);
 	fclose(f);
 	reply_clear(&a);
-	CHECK_INT(count("<svg"), 10);
-	CHECK_INT(count("</svg>"), 10);
+	CHECK_INT(count("<svg"), 14);
+	CHECK_INT(count("</svg>"), 14);
 	CHECK_INT(count(": 0 to 42 runs"), 1);
 	CHECK_INT(count(": 0 to 4200 runs"), 1);
 	CHECK_INT(count(": 0 to 100 ms"), 1);
-	CHECK_INT(count("class=\"away\""), 5);
-	CHECK_INT(count("class=\"restart\""), 5);
+	CHECK_INT(count("Response time of slurmctld: 0 to 77 ms"), 1);
+	CHECK_INT(count("class=\"away\""), 7);
+	CHECK_INT(count("class=\"ctld\""), 7);
+	CHECK_INT(count("class=\"dbd\""), 7);
+	CHECK_INT(count("class=\"restart\""), 7);
 	CHECK_INT(count("script"), 0);
 	CHECK_INT(count("nan"), 0);
 }
@@ -133,10 +141,41 @@ test_config(void)
 	CHECK(strstr(page, "No such file") != NULL);
 }
 
+/* The text of a log line has names of users, and bytes from outside. */
+static void
+test_warnings(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	FILE *f = page_begin();
+
+	wr_init(&w, 4096);
+	ctl_row(&w, CTL_T_WARNING, "1763733605", "1763730000", "3", "submitter",
+	    "warn", "<img src=x> of labalice", NULL);
+	CHECK_INT(reply_add(&a, w.buf, w.len), 0);
+	wr_clear(&w);
+	report_table(f, 0, &a, CTL_T_WARNING);
+	fclose(f);
+	CHECK(strstr(page,
+		  "<td>2025-11-21T14:00:05+00:00</td>"
+		  "<td>2025-11-21T13:00:00+00:00</td><td>3</td>"
+		  "<td>submitter</td><td>warn</td>"
+		  "<td>&lt;img src=x&gt; of labalice</td>") != NULL);
+	f = page_begin();
+	report_table(f, 1, &a, CTL_T_WARNING);
+	fclose(f);
+	reply_clear(&a);
+	CHECK(strstr(page, "labalice") == NULL);
+	CHECK(strstr(page, "<td>warn</td><td>(removed)</td>") != NULL);
+	CHECK(strstr(page, "The texts are removed") != NULL);
+}
+
 int
 main(void)
 {
+	setenv("TZ", "UTC0", 1);
 	test_escape();
+	test_warnings();
 	test_plots();
 	test_config();
 	return check_done();

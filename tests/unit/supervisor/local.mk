@@ -38,6 +38,11 @@ test_log_pipe_SOURCES = tests/unit/supervisor/system/test_log_pipe.c \
 	tests/unit/supervisor/system/log_capture.h
 test_log_pipe_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_log_pipe_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_recent_warnings
+TESTS += test_recent_warnings
+test_recent_warnings_SOURCES = tests/unit/supervisor/system/test_recent_warnings.c \
+	tests/unit/supervisor/system/log_capture.h
+test_recent_warnings_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_spawn
 TESTS += test_spawn
 test_spawn_SOURCES = tests/unit/supervisor/system/test_spawn.c

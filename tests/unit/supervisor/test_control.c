@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "supervisor/control.h"
+#include "supervisor/system/recent_warnings.h"
 #include "tests/unit/check.h"
 
 #define USER	 65533
@@ -169,6 +170,51 @@ test_rows(void)
 	/* The sentence is the supervisor's. */
 	CHECK_INT(row_breaks(c, CTL_T_SUMMARY, "ok"), 1);
 	CHECK_INT(row_breaks(c, CTL_T_PROBLEM, "listener"), 1);
+	CHECK_INT(row_breaks(c, CTL_T_WARNING, "listener"), 1);
+}
+
+/* The rows of `warnings` as the tool reads them; returns their bytes. */
+static size_t
+warnings_read(char *reply, size_t size)
+{
+	struct ctl_request req;
+	ssize_t n = 1;
+	size_t len = 0;
+	int fd = client_open();
+
+	request_make(&req, CTL_WARNINGS);
+	CHECK_INT(send(fd, &req, sizeof(req), MSG_NOSIGNAL), sizeof(req));
+	while (n > 0 && len < size && readable(fd)) {
+		n = read(fd, reply + len, size - len);
+		if (n > 0)
+			len += (size_t)n;
+	}
+	CHECK_INT(n, 0); /* the whole reply, then the end */
+	close(fd);
+	return len;
+}
+
+static void
+test_warnings(void)
+{
+	static const char none[] = "no warning or error since the daemon";
+	static char reply[ROWS_MAX];
+	struct log_line line = { .sender = "collector",
+		.kind = LOG_ERROR,
+		.cluster = "",
+		.text = "slurmctld does not answer" };
+	size_t n = warnings_read(reply, sizeof(reply));
+
+	CHECK(memmem(reply, n, none, strlen(none)) != NULL);
+	recent_warning_add(&line, 1763733600);
+	recent_warning_add(&line, 1763733605);
+	n = warnings_read(reply, sizeof(reply));
+	CHECK(memmem(reply, n, none, strlen(none)) == NULL);
+	CHECK(memmem(reply, n, "1763733605", 10) != NULL);
+	CHECK(memmem(reply, n, "1763733600", 10) != NULL);
+	CHECK(memmem(reply, n, "collector", 9) != NULL);
+	CHECK(memmem(reply, n, "error", 5) != NULL);
+	CHECK(memmem(reply, n, line.text, strlen(line.text)) != NULL);
 }
 
 static void
@@ -268,6 +314,7 @@ main(void)
 	CHECK_INT(control_open(&sup), 0);
 	test_places();
 	test_rows();
+	test_warnings();
 	test_deaths();
 	control_close(&sup);
 	close(sup.setup.ctl_fd);

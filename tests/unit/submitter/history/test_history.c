@@ -557,6 +557,62 @@ test_late_start(void)
 	end();
 }
 
+static struct history_counts hour;
+
+static void
+on_hour(enum history_span span, int64_t t, const struct history_counts *c,
+    void *arg)
+{
+	if (span == SPAN_HOUR)
+		counts_merge(&hour, c);
+}
+
+/* Writes the message and counts it. */
+static int
+slurm_times(const uint32_t *values, unsigned n)
+{
+	struct writer w;
+	struct reader r;
+	unsigned i;
+	int rc;
+
+	wr_init(&w, 64);
+	for (i = 0; i < n; i++)
+		wr_u32(&w, values[i]);
+	rd_init(&r, w.buf, w.len);
+	rc = history_slurm_times(submitter.history, &r);
+	wr_clear(&w);
+	return rc;
+}
+
+static void
+test_slurm_times(void)
+{
+	uint32_t v[9] = { 60, 2, 530, 500, 180, 1, 7000, 7000, 0 };
+
+	history_file_remove(FILE_NAME);
+	begin(30, 1 << 26);
+	CHECK_INT(slurm_times(v, 8), 0);
+	v[2] = 10;
+	v[3] = 10;
+	CHECK_INT(slurm_times(v, 8), 0);
+	/* Not counted: too short, too long, more seconds than can have passed */
+	CHECK_INT(slurm_times(v, 7), -1);
+	CHECK_INT(slurm_times(v, 9), -1);
+	v[4] = SLURM_TIMES_AWAY_MAX + 1;
+	CHECK_INT(slurm_times(v, 8), -1);
+	history_counts_each(submitter.history, on_hour, NULL);
+	CHECK_INT(hour.n[COUNT_CTLD_AWAY], 120);
+	CHECK_INT(hour.n[COUNT_CTLD_N], 4);
+	CHECK_INT(hour.n[COUNT_CTLD_MS], 540);
+	CHECK_INT(hour.n[COUNT_CTLD_MS_MAX], 500);
+	CHECK_INT(hour.n[COUNT_DBD_AWAY], 360);
+	CHECK_INT(hour.n[COUNT_DBD_N], 2);
+	CHECK_INT(hour.n[COUNT_DBD_MS], 14000);
+	CHECK_INT(hour.n[COUNT_DBD_MS_MAX], 7000);
+	end();
+}
+
 int
 main(void)
 {
@@ -578,6 +634,7 @@ main(void)
 	test_counts();
 	test_latency();
 	test_late_start();
+	test_slurm_times();
 	history_file_remove(FILE_NAME);
 	rmdir(dir);
 	event_base_free(worker.base);

@@ -83,6 +83,29 @@ spool_space(const struct host_check *h, const char *path, const char *at,
 		    path, made, bytes / GIB);
 }
 
+/*
+ * A directory above that is missing may be made by the unit (StateDirectory=);
+ * the owner of one that exists above it, such as /var/lib, must not change.
+ */
+static void
+spool_unwritable(const struct host_check *h, const char *path, const char *at)
+{
+	int parent = (int)(strrchr(path, '/') - path);
+	unsigned uid = (unsigned)geteuid();
+
+	if ((int)strlen(at) >= parent)
+		fprintf(h->out,
+		    "FAIL spool %s: user %u cannot write to %s; run as root: "
+		    "chown %u %s\n",
+		    path, uid, at, uid, at);
+	else
+		fprintf(h->out,
+		    "warn spool %s: user %u cannot make %.*s; if "
+		    "StateDirectory= of the unit does not make it, run as "
+		    "root: install -d -m 750 -o %u %.*s\n",
+		    path, uid, parent, path, uid, parent, path);
+}
+
 /* at: the deepest directory of path that exists, with its state. */
 static void
 spool_report(const struct host_check *h, const char *path, const char *at,
@@ -112,10 +135,7 @@ spool_report(const struct host_check *h, const char *path, const char *at,
 		    path, (unsigned)st->st_uid,
 		    (unsigned)h->setup->identity[ROLE_SUBMITTER].uid, path);
 	else if (!h->setup->as_root && access(at, W_OK | X_OK) == -1)
-		fprintf(h->out,
-		    "FAIL spool %s: user %u cannot write to %s; run as root: "
-		    "chown %u %s\n",
-		    path, (unsigned)geteuid(), at, (unsigned)geteuid(), at);
+		spool_unwritable(h, path, at);
 	else
 		spool_space(h, path, at, &fs);
 }

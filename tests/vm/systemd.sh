@@ -17,7 +17,7 @@ journal() { journalctl -q -o cat --sync >/dev/null 2>&1; journalctl -q -o cat -u
 in_journal() { journal | grep -qE -- "$1"; }
 main_pid() { prop MainPID; }
 worker_of() { ps -o pid=,comm= --ppid "$(main_pid)" | awk -v r="$1" '$2 == r { print $1 }'; }
-layers_of() { "$CTL" status | tr -s ' ' | grep -E "$1"; }
+layers_of() { "$CTL" status -v | tr -s ' ' | grep -E "$1"; }
 status_of() { grep "^$2:" "/proc/$(worker_of "$1")/status" | awk '{ print $2 }'; }
 user_of() { ps -o user:32= -p "$(worker_of "$1")"; }
 

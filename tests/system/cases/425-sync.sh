@@ -24,7 +24,7 @@ wait_for 20 job_state_is "$b" RUNNING
 e=$(batch labalice "true" -n1)
 suite_up
 is "a short one comes and goes" wait_for 60 backend_has_ended "$e"
-is "two runs are started" wait_for 60 sh -c "[ \"\$('$CTL' -s '$T/run/ctl.sock' status | awk '\$1 == \"open\" { print \$2 }')\" = 2 ]"
+is "two runs are started" wait_for 60 sh -c "[ \"\$('$CTL' -s '$T/run/ctl.sock' status -v | awk '\$1 == \"open\" { print \$2 }')\" = 2 ]"
 wait_for 60 backend_has "$a"
 wait_for 60 logged "compared with cc-backend"
 sleep $((COMMIT * 3 + 2))	# until not being shown means something

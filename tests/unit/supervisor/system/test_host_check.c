@@ -125,6 +125,33 @@ test_spool(void)
 	setup.identity[ROLE_SUBMITTER].uid = geteuid();
 }
 
+/* access(2) asks for the real user, which root can change. */
+static void
+test_unwritable(void)
+{
+	char text[256];
+
+	if (geteuid() != 0)
+		return;
+	CHECK_INT(chmod(folder, 0755), 0);
+	CHECK_INT(setresuid(65534, 0, 0), 0);
+	conf_set(&conf, CONF_SPOOL_DIR, in_folder("new"));
+	ask(NULL, NULL);
+	snprintf(text, sizeof(text), "run as root: chown 0 %s\n", folder);
+	CHECK(says("FAIL spool "));
+	CHECK(says(text));
+	/* The owner of a directory further above must not change. */
+	conf_set(&conf, CONF_SPOOL_DIR, in_folder("state/new"));
+	ask(NULL, NULL);
+	snprintf(text, sizeof(text), "install -d -m 750 -o 0 %s/state\n",
+	    folder);
+	CHECK(says("warn spool "));
+	CHECK(says(text));
+	CHECK(!says("chown"));
+	conf_set(&conf, CONF_SPOOL_DIR, "");
+	CHECK_INT(setresuid(0, 0, 0), 0);
+}
+
 static int
 socket_listen(const char *path)
 {
@@ -210,6 +237,7 @@ main(void)
 	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
 	test_scripts();
 	test_spool();
+	test_unwritable();
 	test_socket();
 	test_port();
 	conf_clear(&conf);

@@ -127,6 +127,8 @@ on_probe(const struct http_answer *a, void *arg)
 	struct result v;
 
 	(void)arg;
+	if (!check.asks_backend)
+		return; /* after the deadline */
 	response_classify(a, &v);
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED)
 		backend_good(
@@ -170,6 +172,8 @@ on_clusters(const struct http_answer *a, void *arg)
 	struct result v;
 
 	(void)arg;
+	if (!check.asks_backend)
+		return; /* after the deadline */
 	response_classify(a, &v);
 	if (v.code != RESULT_DONE) {
 		backend_bad(&v);

@@ -235,14 +235,32 @@ outage_print(struct explain *x, const struct spool_run *run, enum dest dest)
 		    "the NATS server does not answer");
 }
 
+static int
+is_refused(const struct spool_run *run, enum dest dest)
+{
+	return run->state[dest] == START_REJECTED ||
+	    run->state[dest] == STOP_REJECTED;
+}
+
+/* A run has one reason for both destinations: print it once. */
+static enum dest
+reason_dest(const struct spool_run *run)
+{
+	int rest_is_done = run->state[DEST_REST] == RUN_NONE ||
+	    run->state[DEST_REST] == RUN_DONE;
+
+	return rest_is_done ||
+		(is_refused(run, DEST_NATS) && !is_refused(run, DEST_REST)) ?
+	    DEST_NATS :
+	    DEST_REST;
+}
+
 static void
 dest_print(struct explain *x, const struct spool_run *run, enum dest dest,
     const struct job *job)
 {
 	const char *remedy = state_remedy(run, dest);
 	char text[TEXT_SIZE], why[sizeof(run->reason) + 16];
-	int refused = run->state[dest] == START_REJECTED ||
-	    run->state[dest] == STOP_REJECTED;
 
 	state_sentence(run, dest, spool_now(x->s->spool), text, sizeof(text));
 	if (*text == '\0')
@@ -251,8 +269,9 @@ dest_print(struct explain *x, const struct spool_run *run, enum dest dest,
 	outage_print(x, run, dest);
 	snprintf(why, sizeof(why), "%s", run->reason);
 	text_anonymize(x, job, why, sizeof(why));
-	if (*why != '\0')
-		row(x, &run->key, 0, refused ? "refused" : "reason", why);
+	if (*why != '\0' && dest == reason_dest(run))
+		row(x, &run->key, 0,
+		    is_refused(run, dest) ? "refused" : "reason", why);
 	if (remedy != NULL)
 		row(x, &run->key, 0, "remedy", remedy);
 }

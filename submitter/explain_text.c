@@ -256,9 +256,6 @@ state_sentence(const struct spool_run *run, enum dest dest, int64_t now,
 	char due[96], tries[48] = "";
 
 	*buf = '\0';
-	if (run->state[dest] == START_REJECTED &&
-	    (run->flags & RUN_UNCONFIRMED))
-		what = "Slurm does not know the run; nothing was sent";
 	if (what == NULL)
 		return;
 	due_text(run, dest, now, due, sizeof(due));

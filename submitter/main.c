@@ -507,7 +507,8 @@ on_hook_called(struct submitter *s, struct channel *c, struct reader *r)
 	job = rd_u64(r);
 	kind = rd_u8(r);
 	ms = rd_i64(r);
-	if (rd_end(r) == -1 || ms < 0 || job == 0 || kind > EVENT_END)
+	if (rd_end(r) == -1 || ms < 0 || ms / 1000 > TIME_S_MAX || job == 0 ||
+	    kind > EVENT_END)
 		channel_broken(c, "hook-called");
 	else
 		history_hook(s->history, cluster, job, kind, ms);

@@ -10,6 +10,7 @@
 #include "submitter/base/context.h"
 #include "submitter/history/history.h"
 #include "submitter/nats/nats.h"
+#include "submitter/net/http.h"
 #include "submitter/run_history.h"
 #include "submitter/spool/transition.h"
 
@@ -132,8 +133,11 @@ run_history_tick(struct submitter *s)
 		spool_count(s->spool, dest, START_COMMITTED));
 	if (passed > TICK_MAX_S)
 		return;
-	if (dest == DEST_REST && !breaker_reaches(s->breaker))
+	if (dest == DEST_REST && http_usable(s->http) &&
+	    !breaker_reaches(s->breaker))
 		history_count(s->history, COUNT_BACKEND_AWAY, passed);
-	if (s->nats != NULL && !nats_is_up(s->nats))
+	/* The client stays when a reload removes natsServer. */
+	if (spool_policy(s->spool)->to[DEST_NATS] && s->nats != NULL &&
+	    !nats_is_up(s->nats))
 		history_count(s->history, COUNT_NATS_AWAY, passed);
 }

@@ -10,17 +10,25 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/spool.h"
 
+/*
+ * A run may wait for both destinations: the larger number of the two, because
+ * the sum counts such a run twice.
+ */
 static uint64_t
 states_count(const struct submitter *s, const enum run_state *states, size_t n)
 {
-	uint64_t sum = 0;
+	uint64_t sum, max = 0;
 	size_t i;
 	int d;
 
-	for (d = 0; d < DEST__COUNT; d++)
+	for (d = 0; d < DEST__COUNT; d++) {
+		sum = 0;
 		for (i = 0; i < n; i++)
 			sum += spool_count(s->spool, (enum dest)d, states[i]);
-	return sum;
+		if (sum > max)
+			max = sum;
+	}
+	return max;
 }
 
 static void

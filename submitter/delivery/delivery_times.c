@@ -6,21 +6,11 @@
  */
 #include "config.h"
 
-#include <time.h>
-
 #include "submitter/base/context.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/history/history.h"
 
 #define OLDEST_ROWS 64 /* of each state, in the order in which they are due */
-
-static int64_t
-wall_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static int
 is_live(const struct spool_run *run)
@@ -35,7 +25,7 @@ delivery_start_note(struct submitter *s, const struct spool_run *run,
 	/* A start that is repeated was accepted before. */
 	if (is_live(run) && run->since[dest] == 0)
 		histogram_add(&s->n.start_delivered[dest], HISTOGRAM_DELIVERY,
-		    wall_ms() - run->key.start * 1000);
+		    history_now() - run->key.start * 1000);
 }
 
 void
@@ -44,7 +34,7 @@ delivery_end_note(struct submitter *s, const struct spool_run *run,
 {
 	if (is_live(run) && run->end != 0)
 		histogram_add(&s->n.end_delivered[dest], HISTOGRAM_DELIVERY,
-		    wall_ms() - run->end * 1000);
+		    history_now() - run->end * 1000);
 }
 
 /* The oldest of some rows. */
@@ -71,7 +61,7 @@ delivery_oldest(struct submitter *s, enum dest dest)
 {
 	static const enum run_state waiting[] = { START_DUE, START_DUE_ENDED,
 		STOP_DUE };
-	struct oldest o = { .now = wall_ms() / 1000 };
+	struct oldest o = { .now = history_now() / 1000 };
 	struct spool_after after;
 	size_t i;
 

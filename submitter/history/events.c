@@ -122,6 +122,8 @@ history_events_add(struct history_events *e, const struct history_item *item)
 	int64_t before = 0;
 	int rc;
 
+	if (item->ms < 0 || item->ms > MS_MAX)
+		return 0;
 	now.ms = 0;
 	while ((rc = history_events_next(e, &at, &now)) == 1) {
 		if (now.event == HISTORY_MORE ||

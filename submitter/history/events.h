@@ -74,8 +74,9 @@ struct history_events {
 
 /*
  * Appends an event.  An event that happens once in a run, and repeated
- * failures, are stored once.  When the bytes are full, HISTORY_MORE is the last
- * event.  Returns 1 when the bytes have changed.
+ * failures, are stored once.  An event whose time is not valid is left out.
+ * When the bytes are full, HISTORY_MORE is the last event.  Returns 1 when the
+ * bytes have changed.
  */
 int history_events_add(struct history_events *e,
     const struct history_item *item);

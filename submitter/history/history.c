@@ -270,9 +270,12 @@ event_count(struct history *h, const struct run_key *key,
 		history_count(h, COUNT_STARTS, 1);
 		hook = hook_of_run(&h->hooks, cluster_hash(key->cluster),
 		    key->job, key->start);
-		if (hook != NULL)
-			latency_count(h, hook->ms, COUNT_HOOK_MS, COUNT_HOOK_N,
-			    COUNT_HOOK_MS_MAX);
+		/* A start may be accepted again; the first one counts. */
+		if (hook == NULL || hook->counted)
+			break;
+		hook->counted = 1;
+		latency_count(h, hook->ms, COUNT_HOOK_MS, COUNT_HOOK_N,
+		    COUNT_HOOK_MS_MAX);
 		break;
 	case HISTORY_STOP_TAKEN:
 		history_count(h, COUNT_STOPS, 1);
@@ -320,7 +323,7 @@ hooks_take(struct history *h, const struct run_key *key,
 		return;
 	while ((hook = hook_find(&h->hooks, cluster, key->job, at_start)) !=
 	    NULL) {
-		hook->start = (uint32_t)key->start;
+		hook->start = key->start;
 		if (hook->ms < (key->start - HOOK_BEFORE) * 1000)
 			continue;
 		item.ms = hook->ms;
@@ -362,7 +365,7 @@ history_moved(struct history *h, const struct run_key *key, int64_t start)
 	hook = hook_of_run(&h->hooks, cluster_hash(key->cluster), key->job,
 	    key->start);
 	if (hook != NULL)
-		hook->start = (uint32_t)start;
+		hook->start = start;
 	pending_add(h, key, &item);
 }
 

@@ -63,8 +63,7 @@ hook_of_run(struct hook_table *t, uint64_t cluster, uint64_t job, int64_t start)
 
 	for (i = 0; i < HOOK_WAYS; i++)
 		if (set[i].job == job && set[i].cluster == cluster &&
-		    set[i].kind == EVENT_START &&
-		    set[i].start == (uint32_t)start)
+		    set[i].kind == EVENT_START && set[i].start == start)
 			return &set[i];
 	return NULL;
 }

@@ -16,8 +16,9 @@ struct hook_entry {
 	uint64_t cluster; /* hash of its name */
 	uint64_t job;	  /* 0 = free */
 	int64_t ms;	  /* epoch */
-	uint32_t start;	  /* of the run that has got it; 0 = none yet */
+	int64_t start;	  /* of the run that has got it; 0 = none yet */
 	uint8_t kind;	  /* enum event_kind */
+	uint8_t counted;  /* the latency of its run is counted */
 };
 
 struct hook_table {

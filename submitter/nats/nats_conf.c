@@ -18,12 +18,12 @@
 #define CONNECT_MS 3000
 /* Limit for a write that the broker does not read. */
 #define WRITE_MS 3000
-/* Interval of pings; PINGS_OUT pings without answer end the connection. */
 /*
  * TLS 1.2 is the first version with these ciphers, and libnats has no option for
  * the version.  TLS 1.3 has a list of its own.
  */
-#define CIPHERS	  "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM"
+#define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM"
+/* Interval of pings; PINGS_OUT pings without answer end the connection. */
 #define PING_MS	  20000
 #define PINGS_OUT 2
 

@@ -430,7 +430,8 @@ http_token_expiry(const struct http_client *r)
 {
 	static const struct token_expiry none = { .kind = TOKEN_NONE };
 
-	return r->conf != NULL ? &r->conf->expiry : &none;
+	/* Without an address the token is not sent. */
+	return http_usable(r) ? &r->conf->expiry : &none;
 }
 
 const char *

@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct header {
 /* The thread of NATS frees secrets, too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct header *all;
-static int unlocked;
+static atomic_int unlocked; /* both threads set it */
 
 static void
 header_link(struct header *h)

@@ -351,7 +351,7 @@ topology_names(const struct topology *t, char *buf, size_t size)
 	snprintf(buf, size, "none");
 	for (i = 0; i < t->n; i++) {
 		name = t->clusters[i].name;
-		if (used + strlen(name) + sizeof(", ...") > size)
+		if (used + 2 + strlen(name) + sizeof(", ...") > size)
 			name = "...";
 		used += (size_t)snprintf(buf + used, size - used, "%s%s",
 		    i > 0 ? ", " : "", name);

@@ -68,6 +68,13 @@ test_events(void)
 	events_text(&e, text, sizeof(text));
 	CHECK_STR(text, "2@0(0,2) 5@7(0,0) 1@-5(1,0) ");
 
+	/* a time that is not valid does not damage the other events */
+	add(&e, INT64_MAX, HISTORY_HOOK, EVENT_END, 0);
+	add(&e, -1, HISTORY_HOOK, EVENT_END, 0);
+	add(&e, T0 + 91, HISTORY_START_TAKEN, 0, 0);
+	events_text(&e, text, sizeof(text));
+	CHECK_STR(text, "2@0(0,2) 5@7(0,0) 1@-5(1,0) 6@91(0,0) ");
+
 	/* failures are counted, and their repetitions add nothing */
 	e.len = 0;
 	add(&e, T0, HISTORY_START_SENT, 0, 0);
@@ -472,15 +479,18 @@ test_damage(void)
 }
 
 static unsigned counted;
-static uint64_t jobs_in;
+static uint64_t jobs_in, hook_n, end_n;
 
 static void
 on_counts(enum history_span span, int64_t t, const struct history_counts *c,
     void *arg)
 {
 	counted++;
-	if (span == SPAN_HOUR)
+	if (span == SPAN_HOUR) {
 		jobs_in += c->n[COUNT_JOBS_IN];
+		hook_n += c->n[COUNT_HOOK_N];
+		end_n += c->n[COUNT_END_N];
+	}
 	CHECK_INT(t % (span == SPAN_HOUR ? 3600 : 60), 0);
 }
 
@@ -507,6 +517,46 @@ test_counts(void)
 	CHECK_INT(history_job(NULL, "", 5, on_run, NULL, 1), 0);
 }
 
+/* A start that is accepted twice has one latency. */
+static void
+test_latency(void)
+{
+	int64_t now = history_now();
+	struct run_key key = key_of("alpha", 8, now / 1000);
+	struct history *h;
+
+	history_file_remove(FILE_NAME);
+	begin(30, 1 << 26);
+	h = submitter.history;
+	hook_n = end_n = 0;
+	history_hook(h, "alpha", 8, EVENT_START, now - 20);
+	history_note(h, &key, HISTORY_STORED, STORED_RUNNING, 1);
+	history_note(h, &key, HISTORY_START_TAKEN, 0, 0);
+	history_note(h, &key, HISTORY_REPEATED, 0, 0);
+	history_note(h, &key, HISTORY_START_TAKEN, 0, 0);
+	history_note(h, &key, HISTORY_STOP_TAKEN, (uint64_t)key.start, 0);
+	history_counts_each(h, on_counts, NULL);
+	CHECK_INT(hook_n, 1);
+	CHECK_INT(end_n, 1);
+	end();
+}
+
+/* The start is that of a record: the lowest 32 bits of it may be 0. */
+static void
+test_late_start(void)
+{
+	struct run_key key = key_of("alpha", 9, INT64_C(1) << 32);
+
+	history_file_remove(FILE_NAME);
+	begin(30, 1 << 26);
+	history_hook(submitter.history, "alpha", 9, EVENT_START, history_now());
+	alarm(10);
+	history_note(submitter.history, &key, HISTORY_STORED, 0, 1);
+	alarm(0);
+	CHECK_STR(ask("alpha", 9), "alpha/9/4294967296: 2\n");
+	end();
+}
+
 int
 main(void)
 {
@@ -526,6 +576,8 @@ main(void)
 	test_limits();
 	test_damage();
 	test_counts();
+	test_latency();
+	test_late_start();
 	history_file_remove(FILE_NAME);
 	rmdir(dir);
 	event_base_free(worker.base);

@@ -221,6 +221,21 @@ check_conf(void)
 	http_conf_free(NULL);
 }
 
+/* Without an address no token is sent: its expiry is no concern. */
+static void
+check_expiry(void)
+{
+	static const char expired[] = "e30.eyJleHAiOjF9.x"; /* {"exp":1} */
+	char why[128];
+
+	CHECK_INT(http_token_expiry(http)->kind, TOKEN_NONE);
+	http_use(http, made("", expired, why, sizeof(why)));
+	CHECK_INT(http_token_expiry(http)->kind, TOKEN_NONE);
+	http_use(http, made("http://a", expired, why, sizeof(why)));
+	CHECK_INT(http_token_expiry(http)->kind, TOKEN_EXPIRES);
+	CHECK_INT(http_token_expiry(http)->expires, 1);
+}
+
 static void
 check_sent(void)
 {
@@ -340,6 +355,7 @@ main(void)
 	port = ntohs(sin.sin_port);
 	CHECK(!http_usable(http));
 	check_conf();
+	check_expiry();
 	check_sent();
 	check_limits();
 	check_names();

@@ -287,6 +287,29 @@ check_names(const struct topology *t)
 	CHECK_INT(calls, 1);
 }
 
+/* A list that is cut ends with "...", whatever the size is. */
+static void
+check_names_cut(void)
+{
+	static const char json[] = "{\"clusters\":[{\"name\":\"alpha\"},"
+				   "{\"name\":\"beta\"},{\"name\":\"c\"}]}";
+	static const char whole[] = "alpha, beta, c";
+	struct topology *t = topology_new();
+	char why[256], names[40];
+	size_t size, n;
+
+	CHECK_INT(topology_load(t, json, strlen(json), why, sizeof(why)), 0);
+	topology_names(t, names, sizeof(names));
+	CHECK_STR(names, whole);
+	for (size = 4; size < sizeof(names); size++) {
+		topology_names(t, names, size);
+		n = strlen(names);
+		CHECK(strcmp(names, whole) == 0 ||
+		    (n >= 3 && strcmp(names + n - 3, "...") == 0));
+	}
+	topology_free(t);
+}
+
 int
 main(void)
 {
@@ -302,6 +325,7 @@ main(void)
 	CHECK_INT(topology_load(t, json, len, why, sizeof(why)), 0);
 	CHECK_INT(topology_clusters(t), 2);
 	check_names(t);
+	check_names_cut();
 	check_map(t);
 	check_cpumap(t);
 	check_accels(t);

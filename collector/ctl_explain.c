@@ -40,8 +40,6 @@ struct explain_slurm {
 	int64_t tokens_at; /* monotonic s */
 };
 
-static void job_begin(struct explain_slurm *v);
-
 static void
 tell(struct explain_slurm *v, const char *event, const char *text)
 {
@@ -63,7 +61,10 @@ finish(struct explain_slurm *v, enum ctl_status status, const char *text)
 	v->request = 0;
 }
 
-/* All is known about the job in this cluster: tells it, begins the next one. */
+/*
+ * All is known about the job in this cluster: tells it.  The next one begins in
+ * the event loop: jobs about which nothing is asked must not fill the stack.
+ */
 static void
 job_end(struct explain_slurm *v)
 {
@@ -83,13 +84,18 @@ job_end(struct explain_slurm *v)
 		tell(v, v->facts.runs[i].of_ctld ? "slurmctld" : "accounting",
 		    text);
 	}
+	if (v->facts.more) {
+		snprintf(text, sizeof(text),
+		    "the job has more records; %d are shown", FACTS_MAX);
+		tell(v, "accounting", text);
+	}
 	explain_reason(v->c, &v->facts, &answer);
 	tell(v, "reason", answer.reason);
 	if (answer.remedy[0] != '\0')
 		tell(v, "remedy", answer.remedy);
 	sacct_clear(&v->reader);
 	v->id_at++;
-	job_begin(v);
+	event_active(v->timer, EV_TIMEOUT, 0);
 }
 
 static void
@@ -341,7 +347,7 @@ job_begin(struct explain_slurm *v)
 		finish(v, CTL_ERROR, "out of memory");
 }
 
-/* Slurm was asked about many jobs; now it may be asked again. */
+/* The job before is done, or Slurm may be asked again after many jobs. */
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The first line of status in each state that needs an admin: it names the
 # cause, its exit status is 1, systemd has the same line; after the repair it
-# is OK again.
+# is OK again.  CSA_LONG=1: five situations more.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
 test_begin "status names what is wrong"
@@ -36,6 +36,13 @@ named() {
 }
 repaired() { is "$1: OK after the repair" wait_for 90 is_ok || say "$(sentence)"; }
 
+# every verb with -j has the form of the installed schema
+valid() {
+	"$CTL" -s "$T/run/ctl.sock" -j "$@" >"$T/json" 2>"$T/json.err"
+	"$SYS/schema.py" "$CSA_INST/share/cc-slurm-adapter/ctl.schema.json" "$T/json" ||
+	    { cat "$T/json.err"; return 1; }
+}
+
 one labalice 600 -n1 -J stays
 is "a job arrives" wait_for 60 backend_has "$mix_id"
 is "all is well: OK" wait_for 30 is_ok
@@ -51,42 +58,19 @@ backend_up
 repaired "cc-backend down"
 is "the job arrives" wait_for 30 backend_has "$waits"
 
-fault '{"match":"*","action":"401","count":-1}'
-one labbob 600 -n1 -J unauthorized
-named "token refused" 'cc-backend refuses the token: 401'
-faults_off
-conf ccPollInterval=5
-ctl reload >/dev/null	# the next probe would be after 30 s
-repaired "token refused"
-
 fault '{"match":"start_job","action":"status","status":400,"count":1}'
 one labbob 2 -n1 -J rejected
 named "rejected run" '1 run is rejected: see .*queue --rejected'
-ctl retry --all >/dev/null
+is "-j status" valid status
+is "-j queue --rejected" valid queue --rejected
+is "-j retry" valid retry --all
 repaired "rejected run"
-
 wait_for 30 backend_has_ended "$mix_id"
-lab ctl stop slurmctld	# killed, it would forget jobs: runaways
-named "slurmctld down" 'slurmctld does not answer'
-lab ctl start slurmctld
-repaired "slurmctld down"
 
 lab ctl kill slurmdbd
 named "slurmdbd down" 'slurmdbd does not answer'
 lab ctl start slurmdbd
 repaired "slurmdbd down"
-
-if [ -n "$with_nats" ]; then
-	nats_down
-	named "NATS down" 'NATS has no connection'
-	nats_up ""
-	repaired "NATS down"
-fi
-
-sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
-named "operator right missing" 'laboper may not see other users.*adminlevel=Operator'
-sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
-repaired "operator right missing"
 
 # each failure of a worker in a row makes the next start later
 kills() {
@@ -114,47 +98,63 @@ cp "$T/etc/good.json" "$T/etc/config.json"
 ctl reload >/dev/null
 repaired "reload refused"
 
-# scripts fill the smallest spool
-backend_down
-conf spoolMaxBytes=1048576
-ctl reload >/dev/null
-script=$(printf '# %.0s' {1..14000})	# a record has at most 32 KiB then
-fill() {
-	batch labalice "sleep 1
-$script" -s -p share -n1 -J fills >/dev/null
-}
-lists() { ctl status | grep -qE "^  for .* $1"; }
-for ((i = 0; i < 24; i++)); do
-	fill
-done
-fills() {
-	lists 'the spool is nearly full: ' && return 0
-	fill
-	wait_for 3 lists 'the spool is nearly full: '
-}
-is "spool nearly full: status lists it" wait_for 60 fills
-named "two problems" 'cc-backend does not work.*, and 1 more; '
-say "$(ctl status | grep -E '^  for .*spool')"
-backend_up
-conf spoolMaxBytes=104857600
-ctl reload >/dev/null
-repaired "spool nearly full"
+more_situations() {
+	fault '{"match":"*","action":"401","count":-1}'
+	one labbob 600 -n1 -J unauthorized
+	named "token refused" 'cc-backend refuses the token: 401'
+	faults_off
+	conf ccPollInterval=5
+	ctl reload >/dev/null	# the next probe would be after 30 s
+	repaired "token refused"
 
-# every verb with -j has the form of the installed schema
-valid() {
-	"$CTL" -s "$T/run/ctl.sock" -j "$@" >"$T/json" 2>"$T/json.err"
-	"$SYS/schema.py" "$CSA_INST/share/cc-slurm-adapter/ctl.schema.json" "$T/json" ||
-	    { cat "$T/json.err"; return 1; }
+	lab ctl stop slurmctld	# killed, it would forget jobs: runaways
+	named "slurmctld down" 'slurmctld does not answer'
+	lab ctl start slurmctld
+	repaired "slurmctld down"
+
+	if [ -n "$with_nats" ]; then
+		nats_down
+		named "NATS down" 'NATS has no connection'
+		nats_up ""
+		repaired "NATS down"
+	fi
+
+	sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
+	named "operator right missing" 'laboper may not see other users.*adminlevel=Operator'
+	sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
+	repaired "operator right missing"
+
+	# scripts fill the smallest spool
+	backend_down
+	conf spoolMaxBytes=1048576
+	ctl reload >/dev/null
+	script=$(printf '# %.0s' {1..14000})	# a record has at most 32 KiB then
+	fill() {
+		batch labalice "sleep 1
+$script" -s -p share -n1 -J fills >/dev/null
+	}
+	lists() { ctl status | grep -qE "^  for .* $1"; }
+	for ((i = 0; i < 24; i++)); do
+		fill
+	done
+	fills() {
+		lists 'the spool is nearly full: ' && return 0
+		fill
+		wait_for 3 lists 'the spool is nearly full: '
+	}
+	is "spool nearly full: status lists it" wait_for 60 fills
+	named "two problems" 'cc-backend does not work.*, and 1 more; '
+	say "$(ctl status | grep -E '^  for .*spool')"
+	backend_up
+	conf spoolMaxBytes=104857600
+	ctl reload >/dev/null
+	repaired "spool nearly full"
 }
+[ -z "${CSA_LONG:-}" ] || more_situations
+
 file=$T/etc/export
 ctl spool export >"$file"
-fault '{"match":"start_job","action":"status","status":400,"count":1}'
-one labbob 2 -n1 -J rejected
-wait_for 30 lists '1 run is rejected'
-is "-j status" valid status
-is "-j queue --rejected" valid queue --rejected
 is "-j queue without rows" valid queue --job 999999
-is "-j retry" valid retry --all
 is "-j drop" valid drop 999999
 is "-j repair" valid repair --dry-run
 is "-j metrics" valid metrics

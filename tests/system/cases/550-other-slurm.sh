@@ -49,5 +49,6 @@ for ((i = 2; i <= last; i++)); do
 	esac
 done
 is "what slurmctld has forgotten and accounting calls running is not ended" true
-is "the suite is well" ctl status >/dev/null
+is "status names the run with an old id, which cc-backend refuses" wait_for 20 \
+    sh -c "'$CTL' -s '$T/run/ctl.sock' status | grep -q '1 run is rejected'"
 test_end

@@ -22,17 +22,24 @@ next_poll	# sdiag was read
 next_poll
 sed -i '/^NodeName=n2 /s/CoresPerSocket=4 ThreadsPerCore=2/CoresPerSocket=8 ThreadsPerCore=1/' "$SLURM_CONF"
 next_poll
+# No command meets the restart, however long it takes: the collector starts none.
+runner_is_idle() { [ -z "$(ps -o pid= --ppid "$(worker_pid runner)")" ]; }
+wait_for 20 runner_is_idle
+collector=$(worker_pid collector)
+kill -STOP "$collector"
 lab ctl stop slurmctld
 lab ctl start slurmctld
+kill -CONT "$collector"
 reshaped() { scontrol show node n2 | grep -q 'CoresPerSocket=8'; }
-is "the node has another shape" wait_for 10 reshaped
-is "the restart is seen" wait_for 24 logged 'slurmctld counts since .* restarted'
+is "the node has another shape" wait_for 30 reshaped
+is "the restart is seen" wait_for 40 logged 'slurmctld counts since .* restarted'
+is "the collector is the same process" [ "$(worker_pid collector)" = "$collector" ]
 is "no command failed" not logged 'slurmctld does not answer'
 next_poll
 node_is_idle() { sinfo -h -n n2 -o %T | grep -q idle; }
 wait_for 20 node_is_idle
 job=$(batch labbob "sleep 300" -w n2 -n2)
 is "job $job arrives" wait_for 20 backend_has "$job"
-is "with the new shape of its node" wait_for 5 logged 'n2.* 2x8x1|2x8x1.* n2'
+is "with the new shape of its node" wait_for 20 logged 'n2.* 2x8x1|2x8x1.* n2'
 scancel "$job"
 test_end

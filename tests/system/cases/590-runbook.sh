@@ -35,7 +35,7 @@ lab ctl stop slurmctld
 lab ctl start slurmctld
 run_section "Slurm is upgraded"
 run_section "A failover pair of slurmctld"
-is "slurmctld answers" page_shown 'no delivery waits|alpha'
+is "the queue is printed" page_shown 'no delivery waits|alpha'
 
 # the same cc-backend at another address
 backend_down
@@ -44,7 +44,7 @@ backend_up
 conf "ccRestUrl=$BACKEND"
 run_section "cc-backend is moved to another address"
 run_section "cc-backend is restored from an older copy"
-is "the backfill is reported" page_shown .
+is "the backfill begins" wait_for 20 logged 'backfill of alpha, from '
 run_section "cc-backend is upgraded"
 
 mkdir -p "$T/root"

@@ -3,7 +3,7 @@
 # Folders are distributed as they are; dist-hook takes out what a build leaves.
 EXTRA_DIST += .ci/run .clang-tidy tests/callgraph tests/check tests/coverage \
 	tests/crash tests/demo tests/html tests/lab tests/layers tests/matrix tests/packaging \
-	tests/reproducible tests/soak tests/system tests/vm tests/year
+	tests/reproducible tests/soak tests/system tests/valgrind.supp tests/vm tests/year
 
 # Plays the other processes to a collector; made by `make collector_drive`.
 EXTRA_PROGRAMS += collector_drive

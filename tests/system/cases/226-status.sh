@@ -178,8 +178,11 @@ while read -r _ words; do
 	*--file*) continue ;;	# needs no daemon
 	esac
 	read -ra words <<<"${words//4711/$mix_id}"
-	"$CTL" -s "$T/run/ctl.sock" "${words[@]}" </dev/null >"$T/answer" 2>&1
+	(cd "$T" && "$CTL" -s run/ctl.sock "${words[@]}") </dev/null >"$T/answer" 2>&1
 	rc=$?
+	case " ${words[*]} " in
+	*' -o report.html '*) mv "$T/report.html" "$T/answer" ;;
+	esac
 	is "answers: ${words[*]}" [ $rc -le 1 -a -s "$T/answer" ]
 done < <(sed -n '/^\.Ss Questions/,/^\.El/s/^\.Dl //p' "$CSA_INST/share/man/man8/cc-slurm-adapterctl.8" | sort -u)
 scancel -u labalice

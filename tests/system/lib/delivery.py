@@ -416,7 +416,7 @@ def transport():
     others = [new() for _ in range(50)]
     t0 = time.time()
     s.tell(*slow.values(), *others)
-    whole_soon("50 others arrive meanwhile", f, others, 10, ["start"])
+    whole_soon("50 others arrive meanwhile", f, others, 20, ["start"])
     c.say("after %.1f s" % (time.time() - t0))
     for what, run in slow.items():
         whole_soon("start: " + what, f, [run], 60, ["start"])

@@ -12,37 +12,64 @@ lib.py get FILE|- PATH...           print a value of a JSON file, by keys
 lib.py send unix:PATH|tcp:H:P FILE  open, send FILE's bytes, close
 lib.py pss PID...                   sum of PSS in kB
 """
+import fcntl
 import json
 import os
 import socket
 import ssl
 import sys
+import time
 import urllib.error
 import urllib.request
+
+
+ROW = 50         # ports between the rows of two labs
+RESERVED = 120   # seconds until a lab listens on all of its row
+
+
+def reserve(start):
+    """True if no other process has taken this row for a lab that is starting."""
+    path = "/tmp/csa-ports.%d" % start
+    try:
+        if time.time() - os.stat(path).st_mtime < RESERVED:
+            return False
+    except FileNotFoundError:
+        pass
+    with open(path, "w", encoding="utf-8"):
+        os.utime(path)
+    return True
+
+
+def is_free(start, n):
+    socks = []
+    try:
+        for port in range(start, start + n):
+            s = socket.socket()
+            socks.append(s)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(("127.0.0.1", port))
+        return True
+    except OSError:
+        return False
+    finally:
+        for s in socks:
+            s.close()
 
 
 def free_ports(n):
     """The first of n ports in a row on which nobody listens."""
     # a lab takes its row one by one: single ports and chroots keep away from rows
-    low, high = (12000, 20000) if n == 1 else (26500, 32000)
-    base = low + os.getpid() * 61 % (high - low)
+    low, high, step = (12000, 20000, 7) if n == 1 else (26500, 32000, ROW)
+    base = low + os.getpid() * 61 % (high - low) // step * step
     # in a chroot process ids say nothing of those who run beside it
-    if "CSA_PORTS" in os.environ:
-        low, high, base = 20000, 26500, int(os.environ["CSA_PORTS"])
-    for start in list(range(base, high - n, 7)) + list(range(low, base, 7)):
-        socks = []
-        try:
-            for port in range(start, start + n):
-                s = socket.socket()
-                socks.append(s)
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                s.bind(("127.0.0.1", port))
-            return start
-        except OSError:
-            pass
-        finally:
-            for s in socks:
-                s.close()
+    chroot = "CSA_PORTS" in os.environ
+    if chroot:
+        low, high, step, base = 20000, 26500, 7, int(os.environ["CSA_PORTS"])
+    with open("/tmp/csa-ports.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for start in list(range(base, high - n, step)) + list(range(low, base, step)):
+            if is_free(start, n) and (chroot or n == 1 or reserve(start)):
+                return start
     sys.exit("no free ports")
 
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "submitter/payload/nodelist.h"
+#include "common/nodelist.h"
 #include "submitter/payload/topology.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"

@@ -45,13 +45,36 @@ error_print(const struct ctl_args *args, const char *text, int status)
 	return status;
 }
 
+/*
+ * A part of a line of JSON.  Text of users is escaped in it, unless the submitter
+ * has been taken over: a terminal gets no control byte.
+ */
+static void
+export_print(const char *text, const char *end)
+{
+	size_t size = strlen(text) * 4 + 1; /* "\x1b" for each byte */
+	char *buf;
+
+	if (!isatty(STDOUT_FILENO)) {
+		printf("%s%s", text, end);
+		return;
+	}
+	buf = malloc(size);
+	if (buf == NULL) {
+		fprintf(stderr, "cc-slurm-adapterctl: out of memory\n");
+		exit(EXIT_REFUSED);
+	}
+	printf("%s%s", text_vis(text, buf, size), end);
+	free(buf);
+}
+
 static void
 line_print(const struct ctl_args *args, const struct ctl_row *row)
 {
 	char buf[REASON_MAX];
 
 	if (args->req.a == CTL_SPOOL_EXPORT)
-		printf("%s%s", row->fields[2],
+		export_print(row->fields[2],
 		    strcmp(row->fields[1], "1") == 0 ? "" : "\n");
 	else
 		fprintf(stderr, "%s\n",

@@ -38,24 +38,6 @@ on_init(struct worker *w)
 		fatalx("out of memory");
 }
 
-/* The exporter has no key of the configuration. */
-static int
-on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
-    size_t len, char *reason, size_t size)
-{
-	return 0;
-}
-
-static void
-on_conf_commit(struct worker *w)
-{
-}
-
-static void
-on_start(struct worker *w)
-{
-}
-
 static void
 on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
     int fd)
@@ -75,20 +57,6 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 		metrics_server_row(e->server, r);
 	else if (h->type == MSG_METRIC_END)
 		metrics_server_end(e->server);
-}
-
-/* The table of messages gives the exporter no neighbour. */
-static void
-on_peer(struct worker *w, enum role peer, struct channel *c)
-{
-}
-
-static void
-on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
-    struct reader *r, int fd)
-{
-	if (fd != -1)
-		close(fd);
 }
 
 static void
@@ -118,15 +86,11 @@ on_stop(struct worker *w, uint32_t grace_ms)
 	worker_exit(w);
 }
 
+/* The exporter has no key of the configuration and no neighbour. */
 static const struct worker_ops ops = {
 	.role = ROLE_EXPORTER,
 	.init = on_init,
-	.conf_check = on_conf_check,
-	.conf_commit = on_conf_commit,
-	.start = on_start,
 	.on_supervisor = on_supervisor,
-	.on_peer = on_peer,
-	.on_neighbour = on_neighbour,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
 };

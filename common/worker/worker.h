@@ -35,9 +35,12 @@ struct worker_ops {
 	 */
 	int (*conf_check)(struct worker *w, const struct conf *next,
 	    const uint8_t *secrets, size_t len, char *reason, size_t size);
-	/* w->conf is the new configuration now. */
+	/* w->conf is the new configuration now.  May be NULL. */
 	void (*conf_commit)(struct worker *w);
-	/* The first configuration is in force.  `ready` is sent after it. */
+	/*
+	 * The first configuration is in force.  `ready` is sent after it.  May
+	 * be NULL.
+	 */
 	void (*start)(struct worker *w);
 	/*
 	 * A message of the supervisor that worker.c does not handle (listen,
@@ -47,10 +50,11 @@ struct worker_ops {
 	    struct reader *r, int fd);
 	/*
 	 * The new channel to a neighbour, or NULL: the channel is broken.  An
-	 * old channel is freed after the call.
+	 * old channel is freed after the call.  NULL in a worker to which the
+	 * table of messages allows no `peer`.
 	 */
 	void (*on_peer)(struct worker *w, enum role peer, struct channel *c);
-	/* A message of a neighbour; owns fd. */
+	/* A message of a neighbour; owns fd.  NULL as on_peer. */
 	void (*on_neighbour)(struct worker *w, struct channel *c,
 	    const struct msg_header *h, struct reader *r, int fd);
 	/* The output to a neighbour is below the low mark.  May be NULL. */
@@ -122,7 +126,7 @@ void worker_histogram(struct worker *w, uint64_t request, const char *name,
     const char *help, const char *labels, const struct histogram *h,
     enum histogram_scale scale);
 
-/* What each stage on the way of a job reports. */
+/* The metrics of each stage on the way of a job. */
 enum stage_metric {
 	STAGE_LAST_SUCCESS,   /* epoch, s */
 	STAGE_OLDEST_WAITING, /* s */

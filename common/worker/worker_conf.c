@@ -147,12 +147,14 @@ on_conf_commit(struct worker *w, struct reader *r)
 	w->conf = next.conf;
 	conf_init(&next.conf);
 	next_drop();
-	w->ops->conf_commit(w);
+	if (w->ops->conf_commit != NULL)
+		w->ops->conf_commit(w);
 	log_debug("configuration %u is in force", generation);
 	if (w->serving)
 		return;
 	w->serving = 1;
-	w->ops->start(w);
+	if (w->ops->start != NULL)
+		w->ops->start(w);
 	channel_send(w->supervisor, MSG_READY, 0, NULL, -1);
 	worker_summary_begin(w);
 }

@@ -18,7 +18,7 @@
 #define CLAIM_MAX  64	 /* bytes of a name or number with the NUL */
 #define DEPTH_MAX  16
 
-/* What the scanner has found; of several exp the last one counts, as in Go. */
+/* The claims read so far; of several exp the last one counts, as in Go. */
 struct claims {
 	struct token_expiry *e;
 	int is_exp; /* the value that follows is that of exp */
@@ -137,6 +137,8 @@ token_expiry_read(const char *token, struct token_expiry *e)
 		bytes = base64_bytes(text, &n);
 	if (bytes == NULL || claims_read(bytes, n, e) == -1)
 		e->kind = TOKEN_OPAQUE;
+	if (e->kind != TOKEN_EXPIRES)
+		e->expires = 0;
 	if (bytes != NULL)
 		explicit_bzero(bytes, n);
 	if (text != NULL)

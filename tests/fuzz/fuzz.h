@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the targets share: properties that must hold, numbers that depend on the
+ * Shared by the targets: properties that must hold, numbers that depend on the
  * input only (so that an input fails again), and copies of exact size, in which
  * the sanitizer finds a read behind the end.
  */

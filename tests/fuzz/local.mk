@@ -7,9 +7,10 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
-	fuzz_job_list fuzz_json fuzz_payload fuzz_question fuzz_resolver \
-	fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_spool \
-	fuzz_text_clean fuzz_topology fuzz_tres fuzz_values
+	fuzz_job_list fuzz_json fuzz_log_record fuzz_payload fuzz_question \
+	fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
+	fuzz_spool fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
+	fuzz_tres fuzz_values
 endif
 
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -67,6 +68,10 @@ fuzz_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_LDFLAGS = $(fuzz_link)
 fuzz_json_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 
+fuzz_log_record_SOURCES = tests/fuzz/fuzz_log_record.c tests/fuzz/fuzz.h
+fuzz_log_record_LDFLAGS = $(fuzz_link)
+fuzz_log_record_LDADD = $(COMMON_LIBS)
+
 fuzz_payload_SOURCES = tests/fuzz/fuzz_payload.c $(fuzz_twin)
 fuzz_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_payload_LDFLAGS = $(fuzz_link)
@@ -104,10 +109,19 @@ fuzz_spool_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 fuzz_spool_LDFLAGS = $(fuzz_link) -Wl,--wrap=fatalx,--wrap=sqlite3_open_v2
 fuzz_spool_LDADD = $(SPOOL_LIBS)
 
+fuzz_summary_SOURCES = tests/fuzz/fuzz_summary.c tests/fuzz/fuzz.h
+fuzz_summary_LDFLAGS = $(fuzz_link)
+fuzz_summary_LDADD = $(COMMON_LIBS)
+
 fuzz_text_clean_SOURCES = tests/fuzz/fuzz_text_clean.c $(fuzz_twin)
 fuzz_text_clean_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_text_clean_LDFLAGS = $(fuzz_link)
 fuzz_text_clean_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
+
+fuzz_token_expiry_SOURCES = tests/fuzz/fuzz_token_expiry.c tests/fuzz/fuzz.h
+fuzz_token_expiry_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+fuzz_token_expiry_LDFLAGS = $(fuzz_link)
+fuzz_token_expiry_LDADD = $(NET_LIBS) $(JANSSON_LIBS)
 
 fuzz_topology_SOURCES = tests/fuzz/fuzz_topology.c $(fuzz_twin)
 fuzz_topology_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -125,8 +125,11 @@ runner_fill(const struct setup *setup, const struct conf *conf,
 	return 0;
 }
 
-/* The ports of cc-backend and of the brokers, and of name servers. */
-static int
+/*
+ * The ports of cc-backend and of the brokers, and of name servers.  The submitter
+ * refuses a list of more brokers than fit, with the reason.
+ */
+static void
 ports_fill(const struct conf *conf, struct sandbox *sb)
 {
 	uint16_t port = (uint16_t)conf_int(conf, CONF_NATS_PORT);
@@ -134,18 +137,17 @@ ports_fill(const struct conf *conf, struct sandbox *sb)
 	struct destination d;
 	const char *list;
 	size_t n;
-	int rc = sandbox_allow_port(sb, DNS_PORT);
 
+	(void)sandbox_allow_port(sb, DNS_PORT);
 	if (destination_parse_url(&d, conf_str(conf, CONF_CC_REST_URL)) == 0)
-		rc |= sandbox_allow_port(sb, d.port);
+		(void)sandbox_allow_port(sb, d.port);
 	for (list = conf_str(conf, CONF_NATS_SERVER);
 	     *(list += strspn(list, ", \t")) != '\0'; list += n) {
 		n = strcspn(list, ", \t");
 		snprintf(item, sizeof(item), "%.*s", (int)n, list);
 		if (destination_parse(&d, item, port, 0) == 0)
-			rc |= sandbox_allow_port(sb, d.port);
+			(void)sandbox_allow_port(sb, d.port);
 	}
-	return rc;
 }
 
 int
@@ -161,7 +163,7 @@ sandbox_ports_differ(const struct conf *a, const struct conf *b)
 
 	for (i = 0; i < 2; i++) {
 		sandbox_init(&sb, ROLE_SUBMITTER);
-		(void)ports_fill(conf[i], &sb);
+		ports_fill(conf[i], &sb);
 		memcpy(of[i].ports, sb.ports, sizeof(sb.ports));
 		of[i].n = sb.n_ports;
 	}
@@ -175,7 +177,8 @@ submitter_fill(const struct setup *setup, const struct conf *conf,
 {
 	sb->nofile = SUBMITTER_NOFILE;
 	sb->nproc = SUBMITTER_NPROC;
-	if (ports_fill(conf, sb) == -1 || root_set(sb, setup->spool_dir) == -1)
+	ports_fill(conf, sb);
+	if (root_set(sb, setup->spool_dir) == -1)
 		return -1;
 	if (sb->root != NULL &&
 	    sandbox_allow(sb, sb->root, SANDBOX_READ | SANDBOX_WRITE) == -1)

@@ -394,17 +394,6 @@ oldest(struct history_file *f, int64_t *id, int64_t *ms)
 }
 
 int
-history_file_oldest(struct history_file *f, int64_t *ms)
-{
-	int64_t id;
-	int rc = oldest(f, &id, ms);
-
-	if (rc == 0)
-		*ms = 0;
-	return rc == -1 ? -1 : 0;
-}
-
-int
 history_file_age(struct history_file *f, int64_t oldest_ms)
 {
 	int64_t id, ms;

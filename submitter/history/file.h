@@ -40,8 +40,10 @@ int history_file_move(struct history_file *f, const struct run_key *key,
  * oldest runs while the file is nearly full: at most some hundred in one call.
  */
 int history_file_age(struct history_file *f, int64_t oldest_ms);
-/* Reads the next run of a job after *start (first -1) of any cluster, or of
- * the named one: 1, 0 at the end, -1. */
+/*
+ * Reads the next run of a job after the row *after (first -1), of any cluster or
+ * of the named one: 1, 0 at the end, -1.
+ */
 int history_file_next(struct history_file *f, const char *cluster, uint64_t job,
     int64_t *after, struct run_key *key, struct history_events *events);
 /* Merges the counters into the row of that time. */
@@ -53,8 +55,6 @@ int history_file_count_age(struct history_file *f, enum history_span span,
 /* The first row after *t: 1, 0 at the end, -1. */
 int history_file_count_next(struct history_file *f, enum history_span span,
     int64_t *t, struct history_counts *counts);
-/* The first event of the oldest run, epoch ms; 0 = there is none. */
-int history_file_oldest(struct history_file *f, int64_t *ms);
 uint64_t history_file_bytes(struct history_file *f);
 uint64_t history_file_runs(struct history_file *f);
 

@@ -450,18 +450,6 @@ history_counts_each(struct history *h, history_count_fn *fn, void *arg)
 	counts_span(h, SPAN_HOUR, fn, arg);
 }
 
-int64_t
-history_oldest(struct history *h)
-{
-	int64_t ms = 0;
-
-	if (h == NULL || h->file == NULL)
-		return 0;
-	if (history_file_oldest(h->file, &ms) == -1)
-		file_drop(h, history_file_error(h->file));
-	return ms;
-}
-
 void
 history_status(struct history *h, struct history_status *status)
 {

@@ -78,8 +78,6 @@ typedef void history_count_fn(enum history_span span, int64_t t,
     const struct history_counts *counts, void *arg);
 void history_counts_each(struct history *h, history_count_fn *fn, void *arg);
 
-/* The first event that the file may have, epoch ms; 0 = it has none. */
-int64_t history_oldest(struct history *h);
 /* Bytes in use in the file; runs in it; events lost; files begun anew. */
 struct history_status {
 	uint64_t bytes;

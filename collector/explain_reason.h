@@ -43,7 +43,7 @@ struct explain_answer {
 	char remedy[320]; /* "" = none */
 };
 
-/* What Slurm says about the run, as a sentence. */
+/* Writes the state of the run in Slurm as a sentence. */
 void fact_text(const struct run_fact *run, char *buf, size_t size);
 void explain_reason(struct cluster *c, const struct job_facts *facts,
     struct explain_answer *answer);

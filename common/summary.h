@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a worker tells the supervisor for the first line of `status`: a few
- * numbers, and each problem that an admin should know.  A summary replaces the
- * worker's previous one as a whole.
+ * The summary of a worker for the first line of `status`: a few numbers, and each
+ * problem that an admin should know.  The worker sends it to the supervisor, where
+ * it replaces the previous one.
  */
 #ifndef COMMON_SUMMARY_H
 #define COMMON_SUMMARY_H

@@ -42,7 +42,7 @@ check_end(void)
 	worker_ctl_end(check.s->w, check.request, CTL_OK, NULL);
 }
 
-/* What the admin can do about this answer. */
+/* The command or key that corrects the cause of this answer. */
 static const char *
 remedy(enum result_code code)
 {

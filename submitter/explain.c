@@ -310,7 +310,7 @@ has_event(const struct known_run *r, enum history_event event)
 	return 0;
 }
 
-/* What the run is, if the spool does not have it any more. */
+/* The state of a run that the spool does not have any more. */
 static const char *
 done_text(const struct known_run *r)
 {

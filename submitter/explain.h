@@ -25,10 +25,10 @@ const char *event_word(enum history_event event);
 /* The sentence for the event of a run that began at start, epoch. */
 void event_text(const struct history_item *item, int64_t start, char *buf,
     size_t size);
-/* What waits, or "": the state of the run for this destination, as a sentence. */
+/* Writes a sentence about what waits for this destination, or "". */
 void state_sentence(const struct spool_run *run, enum dest dest, int64_t now,
     char *buf, size_t size);
-/* What an admin can do, or NULL when nothing has to be done. */
+/* The command that an admin can use, or NULL when nothing has to be done. */
 const char *state_remedy(const struct spool_run *run, enum dest dest);
 
 #endif

@@ -179,7 +179,7 @@ event_text(const struct history_item *item, int64_t start, char *buf,
 	}
 }
 
-/* What a state means; NULL: nothing is to be said about the run. */
+/* A sentence for each state; NULL: nothing waits. */
 static const char *const meanings[RUN_STATE__COUNT] = {
 	[START_DUE] = "the start waits to be sent",
 	[START_DUE_ENDED] = "the start waits to be sent",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the history gets from the spool and from the state of the submitter. */
+/* The events and counters that the history gets from the rest of the submitter. */
 #ifndef SUBMITTER_RUN_HISTORY_H
 #define SUBMITTER_RUN_HISTORY_H
 

@@ -32,7 +32,7 @@ enum {
 	REQUEST_CLUSTER
 };
 
-/* What the list waits for, as bits; also the order of the lines. */
+/* The parts that the list waits for, as bits; also the order of the lines. */
 enum part {
 	PART_CONFIG,
 	PART_SLURM,

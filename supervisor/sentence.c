@@ -73,8 +73,8 @@ ok_write(struct text *t, const struct attention *a, int64_t now)
 }
 
 /*
- * What waits and what is lost matters in each problem, so that it is not cut
- * when the text of the problem is long.
+ * The numbers of waiting and lost runs follow a text of limited length, so that
+ * they are never cut.
  */
 static void
 degraded_write(struct text *t, const struct attention *a, int64_t now)

@@ -26,7 +26,7 @@ struct attention;
 typedef void parser_done(struct supervisor *sup, struct conf *conf, int secrets,
     const char *reason);
 
-/* What a reload tells the other files, set in main.c. */
+/* The callbacks of a reload, set in main.c. */
 struct reload_ops {
 	/* Starts to read the file.  0, or -1 with errno. */
 	int (*parse)(struct supervisor *sup, parser_done *done);

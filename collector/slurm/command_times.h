@@ -42,7 +42,7 @@ enum slurm_daemon command_daemon(enum question_kind kind);
 const char *slurm_daemon_name(enum slurm_daemon daemon);
 /* "failed" and so on: a label; NULL for COMMAND_OK. */
 const char *command_error_name(enum command_outcome outcome);
-/* What the command asks for: "jobs", "range" and so on, a label. */
+/* The label of a kind of question: "jobs", "range" and so on. */
 const char *question_name(enum question_kind kind);
 
 #endif

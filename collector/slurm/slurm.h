@@ -32,7 +32,7 @@ int permission_known(const struct cluster *c);
 void permission_check(struct cluster *c, void (*then)(void *arg, int proved),
     void *arg);
 const char *permission_name(enum permission permission);
-/* What is not reported without the permission, and the command that grants it. */
+/* Writes which jobs are not reported, and the command that grants the permission. */
 void permission_missing(const struct cluster *c, char *buf, size_t size);
 
 /* node_shapes.c: shapes of nodes */

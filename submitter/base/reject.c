@@ -7,7 +7,8 @@
 
 #include "submitter/base/reject.h"
 
-const char *reject_class_name(enum reject_class class)
+const char *
+reject_class_name(enum reject_class reject)
 {
 	static const char *const names[REJECT__COUNT] = {
 		[REJECT_INVALID] = "invalid",
@@ -19,7 +20,7 @@ const char *reject_class_name(enum reject_class class)
 		[REJECT_UNKNOWN] = "unknown_to_slurm",
 	};
 
-	return names[class];
+	return names[reject];
 }
 
 enum reject_class

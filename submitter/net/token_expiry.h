@@ -19,8 +19,7 @@ enum token_kind {
 
 struct token_expiry {
 	enum token_kind kind;
-	int64_t
-	    expires; /* epoch, s, 0 to TOKEN_EXPIRES_MAX; of TOKEN_EXPIRES */
+	int64_t expires; /* epoch, s; 0 unless TOKEN_EXPIRES */
 };
 
 #define TOKEN_EXPIRES_MAX 253402300799 /* the end of the year 9999 */
@@ -34,7 +33,7 @@ const char *token_kind_name(enum token_kind kind);
 void token_expiry_text(const struct token_expiry *e, int64_t now, char *buf,
     size_t size);
 
-/* What an admin has to hear about a token that expires. */
+/* How soon the token expires; each stage is logged once. */
 enum token_stage {
 	TOKEN_VALID,	 /* or its expiry is not known */
 	TOKEN_SOON,	 /* it expires within 14 days */

@@ -171,7 +171,7 @@ void spool_resources_read_v1(struct reader *r, struct job *job);
 int spool_low_water_load(struct spool *sp);
 int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
-/* What is kept in memory and is undone by a rollback. */
+/* Values in memory that a rollback restores. */
 struct tally {
 	int64_t counts[DEST__COUNT][RUN_STATE__COUNT];
 	int64_t runs;

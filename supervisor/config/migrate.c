@@ -60,7 +60,7 @@ static void __attribute__((format(printf, 4, 5))) changed(struct migration *m,
 	m->changes++;
 }
 
-/* What the admin should know about a key that is the same. */
+/* A note about a key that keeps its name and its value. */
 static void __attribute__((format(printf, 3, 4)))
 advise(const struct migration *m, const char *key, const char *fmt, ...)
 {
@@ -352,7 +352,7 @@ result_make(const struct migration *m)
 	return all;
 }
 
-/* What the daemon would refuse is an error here, with the key. */
+/* A value that the daemon would refuse is an error, with its key. */
 static int
 result_check(const struct migration *m, const json_t *all)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What -test finds on this host: the spool, the socket of the hooks, and
+ * The checks of -test on this host: the spool, the socket of the hooks, and
  * whether the scripts of slurmctld call the hook.  Nothing is changed, and no
  * connection is made: a running daemon does not notice the test.
  */

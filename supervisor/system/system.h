@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the supervisor prepares on the host: users, directories, sockets, the
+ * The preparation of the host by the supervisor: users, directories, sockets, the
  * pid file, its own capabilities, the sandbox of each worker, the start of a
  * program and systemd's notification protocol.  The functions know no worker
  * process and no reload.

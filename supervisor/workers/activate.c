@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a worker gets when its configuration comes into force: conf-commit
+ * The messages to a worker when its configuration comes into force: conf-commit
  * and, the first time, its descriptors.
  */
 #include "config.h"

@@ -36,9 +36,11 @@ tests_simulate_libsubmitter_side_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
 tests_simulate_libsubmitter_side_a_SOURCES = \
 	submitter/nats/nats_none.c \
 	tests/simulate/submitter_files.c \
-	tests/simulate/submitter_http.c
+	tests/simulate/submitter_http.c \
+	tests/simulate/submitter_states.c
 SIMULATE_SUBMITTER = $(submitter_submitter_OBJECTS) \
 	tests/simulate/libprocess.a tests/simulate/libsubmitter-side.a
+SIMULATE_WRAP = -Wl,--wrap=run_move
 SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
 	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
 	submitter/intake/libintake.a submitter/backend/libbackend.a \
@@ -47,10 +49,11 @@ SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
 	submitter/base/libbase.a $(SIMULATE_WORKER)
 tests/simulate/submitter-side.o: $(SIMULATE_SUBMITTER) \
 		$(SIMULATE_SUBMITTER_BOXES) tests/simulate/isolate
-	$(AM_V_GEN)$(SIMULATE_LINK) -o $@.all -Wl,--whole-archive \
-	    $(SIMULATE_SUBMITTER) -Wl,--no-whole-archive \
+	$(AM_V_GEN)$(SIMULATE_LINK) $(SIMULATE_WRAP) -o $@.all \
+	    -Wl,--whole-archive $(SIMULATE_SUBMITTER) -Wl,--no-whole-archive \
 	    -Wl,--start-group $(SIMULATE_SUBMITTER_BOXES) -Wl,--end-group
-	$(AM_V_at)$(srcdir)/tests/simulate/isolate submitter $@.all $@
+	$(AM_V_at)$(srcdir)/tests/simulate/isolate submitter $@.all $@ \
+	    submitter_transition
 
 # cc-backend: the stand-in without its network.
 EXTRA_LIBRARIES += tests/simulate/libcc.a
@@ -93,6 +96,8 @@ tests_simulate_simulate_SOURCES = \
 	tests/simulate/check.h \
 	tests/simulate/collector_side.c \
 	tests/simulate/collector_side.h \
+	tests/simulate/coverage.c \
+	tests/simulate/coverage.h \
 	tests/simulate/disk.c \
 	tests/simulate/disk.h \
 	tests/simulate/faults.c \
@@ -114,4 +119,5 @@ CLEANFILES += tests/simulate/submitter-side.o \
 	tests/simulate/submitter-side.o.all tests/simulate/cc-side.o \
 	tests/simulate/cc-side.o.all
 
-EXTRA_DIST += tests/simulate/isolate tests/simulate/run
+EXTRA_DIST += tests/simulate/isolate tests/simulate/mutate-submitter \
+	tests/simulate/run

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simulate [--seeds N] [--seed S] [--hours H] [--trace] [--quiet-world]
+ * simulate [--seeds N] [--seed S] [--hours H] [--trace] [--twice]
+ *     [--no-faults] [--coverage]
  *
  * Simulates N seeds from S on, each in a process of its own, so that nothing of
  * one seed is left in the next.  Each seed runs for H hours with its faults and
@@ -22,6 +23,7 @@
 #include "tests/simulate/backend.h"
 #include "tests/simulate/check.h"
 #include "tests/simulate/collector_side.h"
+#include "tests/simulate/coverage.h"
 #include "tests/simulate/disk.h"
 #include "tests/simulate/faults.h"
 #include "tests/simulate/submitter.h"
@@ -39,6 +41,7 @@ static struct {
 	int trace;
 	int twice;
 	int no_faults;
+	int coverage;
 } options = { .seed = 1, .seeds = 1, .hours = 12 };
 
 /* What a seed tells its parent. */
@@ -195,6 +198,7 @@ options_read(int argc, char **argv)
 		{ "trace", no_argument, NULL, 't' },
 		{ "twice", no_argument, NULL, '2' },
 		{ "no-faults", no_argument, NULL, 'f' },
+		{ "coverage", no_argument, NULL, 'c' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt;
@@ -218,6 +222,9 @@ options_read(int argc, char **argv)
 			break;
 		case 'f':
 			options.no_faults = 1;
+			break;
+		case 'c':
+			options.coverage = 1;
 			break;
 		default:
 			exit(2);
@@ -258,6 +265,7 @@ main(int argc, char **argv)
 	options_read(argc, argv);
 	if (options.trace)
 		trace_mode_set(TRACE_PRINT);
+	coverage_begin();
 	for (i = 0; i < options.seeds; i++) {
 		if (seed_fork(options.seed + i, &f) == -1) {
 			failed++;
@@ -272,6 +280,8 @@ main(int argc, char **argv)
 			failed++;
 		}
 	}
+	if (options.coverage)
+		coverage_print();
 	minutes = (seconds() - begin) / 60;
 	printf("%llu seeds, %llu failed; %llu simulated hours, %llu runs "
 	       "(%llu refused by cc-backend), %llu requests, %llu starts of "

@@ -30,6 +30,7 @@ struct line {
 
 static struct {
 	enum cc_version version;
+	enum cc_version oldest; /* of the seed */
 	int64_t commit_ms;
 	char *data; /* initial content of the static data */
 	struct line *lines;
@@ -45,6 +46,12 @@ enum cc_version
 backend_version(void)
 {
 	return cc.version;
+}
+
+enum cc_version
+backend_oldest(void)
+{
+	return cc.oldest;
 }
 
 const struct backend_numbers *
@@ -113,10 +120,17 @@ ledger_text(size_t *n)
 	return all;
 }
 
+/* Bytes between two symbols of the linker. */
+static size_t
+section_size(const char *begin, const char *end)
+{
+	return (size_t)((uintptr_t)end - (uintptr_t)begin);
+}
+
 static void
 cc_load(void)
 {
-	size_t data = (size_t)(__stop_cc_data - __start_cc_data), n;
+	size_t data = section_size(__start_cc_data, __stop_cc_data), n;
 	char *text;
 
 	if (cc.data == NULL) {
@@ -125,7 +139,7 @@ cc_load(void)
 	} else {
 		memcpy(__start_cc_data, cc.data, data);
 		memset(__start_cc_bss, 0,
-		    (size_t)(__stop_cc_bss - __start_cc_bss));
+		    section_size(__start_cc_bss, __stop_cc_bss));
 	}
 	text = ledger_text(&n);
 	cc_box_begin(cc.version, TRUTH_CLUSTER "=" TRUTH_NODES,
@@ -177,6 +191,10 @@ on_back(void *arg)
 		cache_lose();
 		with = "an empty cache";
 	}
+	if (cc.version < CC_1_5_4 && prng_chance(&cc.random, f->upgraded)) {
+		cc.version++;
+		trace("cc-backend is upgraded to version %d", (int)cc.version);
+	}
 	cc_load();
 	check_after_loss();
 	cc.away = cc.hangs = 0;
@@ -216,7 +234,7 @@ on_commit(void *arg)
 void
 backend_begin(enum cc_version version, int64_t commit_ms)
 {
-	cc.version = version;
+	cc.version = cc.oldest = version;
 	cc.commit_ms = commit_ms;
 	prng_init(&cc.random, world_seed(), "cc-backend");
 	cc_load();

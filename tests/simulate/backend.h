@@ -13,6 +13,8 @@
 
 void backend_begin(enum cc_version version, int64_t commit_ms);
 enum cc_version backend_version(void);
+/* The version at the beginning. */
+enum cc_version backend_oldest(void);
 
 /* The end of a request; code 0: there is no answer.  Borrows all. */
 typedef void backend_fn(void *arg, int code, const char *body, size_t n,

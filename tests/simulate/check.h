@@ -7,6 +7,8 @@
 
 /* The submitter sends a request: its content is the truth. */
 void check_request(const char *path, const char *body, size_t n);
+/* cc-backend has handled a request. */
+void check_handled(const char *path, const char *body, size_t n, int status);
 /* An answer reaches the submitter: notes which runs it shows. */
 void check_listing(const char *body, size_t n);
 /* Before and after cc-backend lost a part of its database. */

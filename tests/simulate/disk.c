@@ -548,7 +548,7 @@ disk_begin(void)
 		.iVersion = 2,
 		.szOsFile = sizeof(struct handle),
 		.mxPathname = NAME_LEN - 1,
-		.zName = "simulated",
+		.zName = "unix", /* the history names it */
 		.xOpen = vfs_open,
 		.xDelete = vfs_delete,
 		.xAccess = vfs_access,

@@ -57,6 +57,7 @@ faults_begin(int none)
 		f->outage_every = choose(HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
 		f->outage_max = 1 + choose(MINUTE_MS, HOUR_MS, 6 * HOUR_MS);
 		f->cache_lost = (unsigned)choose(100000, 500000, 1000000);
+		f->upgraded = (unsigned)choose(100000, 300000, 500000);
 		f->restored = (unsigned)choose(50000, 200000, 500000);
 		f->collector_every = choose(10 * MINUTE_MS, HOUR_MS,
 		    6 * HOUR_MS);

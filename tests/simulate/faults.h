@@ -19,6 +19,7 @@ struct faults {
 	int64_t outage_every;	 /* ms, mean: cc-backend is away */
 	int64_t outage_max;	 /* ms */
 	unsigned cache_lost;	 /* of the outages: job_cache is lost */
+	unsigned upgraded;	 /* of the outages: the next version */
 	unsigned restored;	 /* of the outages: an older database */
 	int64_t collector_every; /* ms, mean between crashes of the collector */
 	int64_t reload_every;

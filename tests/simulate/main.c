@@ -136,7 +136,8 @@ seed_run(uint64_t seed, struct figures *figures)
 	    (enum cc_version)prng_below(&random, CC_1_5_4);
 	backend_begin(version, prng_between(&random, 10, 180) * SECOND_MS);
 	host_begin();
-	collector_side_begin(submitter_begin(collector_side_link, "120"));
+	collector_side_begin(submitter_begin(collector_side_link, "120",
+	    prng_chance(&random, 250000)));
 	truth_begin((unsigned)prng_between(&random, 4, 60));
 	world_run(options.hours * HOUR_MS, NULL);
 	truth_end();
@@ -292,6 +293,7 @@ main(int argc, char **argv)
 	    (unsigned long long)sum.runs, (unsigned long long)sum.absent,
 	    (unsigned long long)sum.requests, (unsigned long long)sum.starts,
 	    (unsigned long long)sum.restored,
-	    (double)(sum.ms / HOUR_MS) / minutes, (double)sum.runs / minutes);
+	    (double)sum.ms / (double)HOUR_MS / minutes,
+	    (double)sum.runs / minutes);
 	return failed > 0;
 }

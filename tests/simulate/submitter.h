@@ -7,7 +7,7 @@
 
 /* started: called when it serves.  Starts the process. */
 struct supervised *submitter_begin(void (*started)(void),
-    const char *commit_interval);
+    const char *commit_interval, int with_history);
 unsigned submitter_starts(void);
 
 #endif

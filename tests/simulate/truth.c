@@ -214,17 +214,20 @@ truth_end(void)
 	truth.ended = 1;
 }
 
-const char *
-truth_state(const struct truth_run *t)
+int
+truth_state_fits(const struct truth_run *t, const char *state)
 {
+	int is_old = backend_oldest() != CC_1_5_4;
+
 	if (t->state == END_REQUEUED)
-		return "preempted";
-	if (backend_version() != CC_1_5_4 &&
-	    (t->state == END_NODE_FAIL || t->state == END_BOOT_FAIL))
-		return "failed";
-	if (backend_version() != CC_1_5_4 && t->state == END_DEADLINE)
-		return "timeout";
-	return job_end_name(t->state);
+		return strcmp(state, "preempted") == 0;
+	if (is_old &&
+	    (t->state == END_NODE_FAIL || t->state == END_BOOT_FAIL) &&
+	    strcmp(state, "failed") == 0)
+		return 1;
+	if (is_old && t->state == END_DEADLINE && strcmp(state, "timeout") == 0)
+		return 1;
+	return strcmp(state, job_end_name(t->state)) == 0;
 }
 
 static char *

@@ -51,8 +51,8 @@ int truth_has_ended(const struct truth_run *t);
 int64_t truth_now(void);
 /* "u7" */
 void truth_user(const struct truth_run *t, char *buf, size_t size);
-/* The state that cc-backend has to show. */
-const char *truth_state(const struct truth_run *t);
+/* 1 when a version of cc-backend of this seed shows the run so. */
+int truth_state_fits(const struct truth_run *t, const char *state);
 /* Fills an initialised job as the collector would. */
 void truth_job(const struct truth_run *t, struct job *job, int with_script);
 

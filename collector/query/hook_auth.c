@@ -11,6 +11,7 @@
 
 #include <sys/wait.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,40 @@
 #define BURST	   100
 #define PER_SECOND 20
 
+/* Why a credential proves nothing; each has its own limit of log lines. */
+enum refusal {
+	REFUSED_ANSWER,
+	REFUSED_USER,
+	REFUSED_PAYLOAD,
+	REFUSED_FORMAT,
+	REFUSED_KEY,
+	REFUSED_CLOCK,
+	REFUSED_REPLAYED,
+	REFUSED__COUNT
+};
+
+static const char *const refusals[REFUSED__COUNT] = {
+	[REFUSED_ANSWER] = "the answer of unmunge is not valid",
+	[REFUSED_USER] =
+	    "its munge credential is neither of SlurmUser nor of root; "
+	    "slurmctld runs the hook as SlurmUser",
+	[REFUSED_PAYLOAD] =
+	    "its munge credential is of another job or was made for another "
+	    "purpose",
+	[REFUSED_FORMAT] =
+	    "it has no munge credential that this munged can read",
+	[REFUSED_KEY] =
+	    "its munge credential is invalid; the munged of prepMungeSocket "
+	    "and the munged of the host of the hook need the same key, "
+	    "/etc/munge/munge.key",
+	[REFUSED_CLOCK] =
+	    "its munge credential is too old or of the future; set the clocks "
+	    "of both hosts: chronyc tracking, or timedatectl",
+	[REFUSED_REPLAYED] =
+	    "its munge credential was used before: somebody repeats messages, "
+	    "or the collector was restarted",
+};
+
 struct waiting_claim {
 	struct waiting_claim *next;
 	struct hook_claim claim;
@@ -53,7 +88,8 @@ struct hook_auth {
 	char answer[ANSWER_MAX];
 	size_t answer_len;
 	struct hook_auth_counts count;
-	struct log_limit limit_refused, limit_dropped, limit_away;
+	struct log_limit limit_refused[REFUSED__COUNT];
+	struct log_limit limit_dropped, limit_away;
 };
 
 static void
@@ -117,14 +153,18 @@ claim_drop(struct hook_auth *a, const struct hook_claim *claim, const char *why)
 	a->ops->refused(claim, a->arg);
 }
 
+/* detail: "" or more about the reason, behind a comma. */
 static void
 claim_refuse(struct hook_auth *a, const struct hook_claim *claim,
-    const char *why)
+    enum refusal why, const char *detail)
 {
+	char text[512];
+
 	a->count.refused++;
-	log_limited(&a->limit_refused, log_warnx,
+	snprintf(text, sizeof(text), "%s%s", refusals[why], detail);
+	log_limited(&a->limit_refused[why], log_warnx,
 	    "the hook message of job %llu (%s) from TCP is refused: %s",
-	    (unsigned long long)claim->job, claim->cluster, why);
+	    (unsigned long long)claim->job, claim->cluster, text);
 	a->ops->refused(claim, a->arg);
 }
 
@@ -142,39 +182,42 @@ payload_is_of(struct span payload, const struct hook_claim *claim)
 }
 
 /*
- * Why the credential proves nothing; NULL when it proves that SlurmUser or root
- * has sent this message.
+ * REFUSED__COUNT when the answer proves that SlurmUser or root has sent this
+ * message.
  */
-static const char *
-claim_wrong(const struct hook_claim *claim, const struct munge_answer *answer)
-{
-	if (answer->uid != 0 && answer->uid != claim->c->slurm.slurm_uid)
-		return "its munge credential is neither of SlurmUser nor of "
-		       "root; slurmctld runs the hook as SlurmUser";
-	if (!payload_is_of(answer->payload, claim))
-		return "its munge credential is of another job or was made for "
-		       "another purpose";
-	return NULL;
-}
-
-static void
-refuse_by_clock(struct hook_auth *a, const struct hook_claim *claim,
-    unsigned status)
+static enum refusal
+claim_check(const struct hook_auth *a, const struct hook_claim *claim)
 {
 	struct span text = { a->answer, a->answer_len };
 	struct munge_answer answer;
-	int64_t age = 0;
-	char why[256];
 
-	if (unmunge_read(text, &answer) == 0)
+	if (unmunge_read(text, &answer) == -1 ||
+	    answer.status != MUNGE_STATUS_OK)
+		return REFUSED_ANSWER;
+	if (answer.uid != 0 && answer.uid != claim->c->slurm.slurm_uid)
+		return REFUSED_USER;
+	if (!payload_is_of(answer.payload, claim))
+		return REFUSED_PAYLOAD;
+	return REFUSED__COUNT;
+}
+
+/* How much the clocks differ, or how long the message was under way. */
+static void
+refuse_by_clock(struct hook_auth *a, const struct hook_claim *claim)
+{
+	struct span text = { a->answer, a->answer_len };
+	struct munge_answer answer;
+	char detail[128] = "";
+	int64_t age;
+
+	if (unmunge_read(text, &answer) == 0 && answer.encoded <= TIME_S_MAX &&
+	    answer.decoded <= TIME_S_MAX) {
 		age = answer.decoded - answer.encoded;
-	snprintf(why, sizeof(why),
-	    "its munge credential is %s%s%s; set the clocks of both hosts: "
-	    "chronyc tracking, or timedatectl",
-	    status == MUNGE_STATUS_EXPIRED ? "too old" : "of the future",
-	    age != 0 ? ", by " : "",
-	    age != 0 ? duration_text((age > 0 ? age : -age) * 1000) : "");
-	claim_refuse(a, claim, why);
+		snprintf(detail, sizeof(detail), ", it was made %s %s",
+		    duration_text((age < 0 ? -age : age) * 1000),
+		    age < 0 ? "in the future" : "ago");
+	}
+	claim_refuse(a, claim, REFUSED_CLOCK, detail);
 }
 
 /* munge has refused the credential. */
@@ -182,26 +225,14 @@ static void
 refuse_by_status(struct hook_auth *a, const struct hook_claim *claim,
     unsigned status)
 {
-	switch (status) {
-	case MUNGE_STATUS_EXPIRED:
-	case MUNGE_STATUS_REWOUND:
-		refuse_by_clock(a, claim, status);
-		break;
-	case MUNGE_STATUS_REPLAYED:
-		claim_refuse(a, claim,
-		    "its munge credential was used before: somebody repeats "
-		    "messages, or the collector was restarted");
-		break;
-	case MUNGE_STATUS_INVALID:
-		claim_refuse(a, claim,
-		    "its munge credential is invalid; the munged of "
-		    "prepMungeSocket and the munged of the host of the hook "
-		    "need the same key, /etc/munge/munge.key");
-		break;
-	default:
-		claim_refuse(a, claim,
-		    "it has no munge credential that this munged can read");
-	}
+	if (status == MUNGE_STATUS_EXPIRED || status == MUNGE_STATUS_REWOUND)
+		refuse_by_clock(a, claim);
+	else if (status == MUNGE_STATUS_REPLAYED)
+		claim_refuse(a, claim, REFUSED_REPLAYED, "");
+	else if (status == MUNGE_STATUS_INVALID)
+		claim_refuse(a, claim, REFUSED_KEY, "");
+	else
+		claim_refuse(a, claim, REFUSED_FORMAT, "");
 }
 
 /* munged does not answer: the claim waits. */
@@ -247,17 +278,10 @@ unmunge_answered(const struct command_end *end)
 static void
 claim_accept(struct hook_auth *a, const struct hook_claim *claim)
 {
-	struct span text = { a->answer, a->answer_len };
-	struct munge_answer answer;
-	const char *wrong;
+	enum refusal why = claim_check(a, claim);
 
-	if (unmunge_read(text, &answer) == -1 ||
-	    answer.status != MUNGE_STATUS_OK)
-		wrong = "the answer of unmunge is not valid";
-	else
-		wrong = claim_wrong(claim, &answer);
-	if (wrong != NULL) {
-		claim_refuse(a, claim, wrong);
+	if (why != REFUSED__COUNT) {
+		claim_refuse(a, claim, why, "");
 		return;
 	}
 	a->count.accepted++;

@@ -80,6 +80,15 @@ is "is refused the second time" wait_for 10 taken 3 3 0
 raw 2003 "$(credential 2002)"
 is "a credential of another job is refused" wait_for 10 taken 3 4 0
 
+is "the metrics have the numbers" bash -c "'$CTL' -s '$T/run/ctl.sock' metrics | grep -q '^cc_slurm_adapter_hook_credentials_total{result=\"refused\"} 4'"
+old=$(printf 'cc-slurm-adapter-hook alpha 2004 end' | munge -S "$own" -t 1)
+made=$(date +%s)
+clock_after() { [ "$(date +%s)" -gt "$1" ]; }
+wait_for 10 clock_after $((made + 2))
+raw 2004 "$old"
+is "an expired credential is refused" wait_for 10 taken 3 5 0
+is "and the log names the clocks" logged "job 2004 .* is refused: its munge credential is too old .*set the clocks of both hosts.* was made [0-9]+ s ago"
+
 # the polls are an hour apart: the hook brings the job
 lab hook "$ADAPTER -config $T/etc/own.json"
 id=$(batch labalice "sleep 2" -n1)

@@ -111,6 +111,34 @@ munged_up "$local"
 answers() { ctl status -v | grep -q 'hook_credentials .*munged answers'; }
 is "a message that waited is accepted when munged is back" wait_for 40 came "$job"
 is "and status shows it" answers
+
+# with CSA_LONG=1, a flood: Slurm is asked as before, few commands are started
+checks() { ctl metrics | sed -n 's/.*slurm_command_seconds_count{.*question="hook_credential"} //p'; }
+if [ -n "${CSA_LONG:-}" ]; then
+	before=$(checks)
+	python3 - "$port" >"$T/log/flood" <<'E' &
+import socket, sys, time
+end = time.time() + 20
+sent = 0
+while time.time() < end:
+    sent += 1
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as s:
+        s.sendall(b'{"SLURM_JOB_ID":"%d","SLURM_CLUSTER_NAME":"alpha","MUNGE_CREDENTIAL":"MUNGE:%s:"}'
+                  % (sent, b"A" * 900))
+print(sent)
+E
+	flood=$!
+	began=$SECONDS
+	id=$(batch labalice "sleep 2" -n1)
+	is "in a flood of messages the poll finds a job" wait_for 20 backend_has "$id"
+	wait "$flood"
+	is "and its end" wait_for 20 backend_has_ended "$id"
+	after=$(checks)
+	seconds=$((SECONDS - began))
+	say "$(cat "$T/log/flood") messages, $((after - before)) checks in $seconds s"
+	is "few commands check credentials" [ $((after - before)) -le $((100 + 20 * (seconds + 1))) ]
+	is "others are dropped" logged "hook message of job .* is dropped|events with a munge credential wait"
+fi
 is "no command was denied by its sandbox" not logged "audit|Operation not permitted"
 is "nothing died" not logged 'is killed|was killed|ended with'
 test_end

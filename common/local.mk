@@ -31,6 +31,8 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/histogram.c \
 	common/histogram.h \
+	common/hook_credential.c \
+	common/hook_credential.h \
 	common/job.c \
 	common/job.h \
 	common/json_scan.c \

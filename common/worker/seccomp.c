@@ -147,7 +147,7 @@ static const char *const threading[] = {
 	"set_robust_list", "get_robust_list", "set_tid_address", "rseq",
 	"sched_getparam", "sched_getscheduler",
 	"sched_get_priority_min", "sched_get_priority_max", "mlock",
-	"munlock",
+	"munlock", "memfd_secret",
 };
 
 /*

@@ -4,7 +4,8 @@
  * common/worker/breakout.h.  The commands of the test:
  *
  *	ATTEMPT				 see attempts.c
- *	frame PEER TYPE FLAGS LENGTH ID PATTERN  sends a frame
+ *	frame PEER TYPE FLAGS LENGTH ID PATTERN  sends a frame; with a negative
+ *					 pattern hardly more than its header
  *	pass PEER TYPE KIND		 sends a frame with a descriptor
  *	log BYTES			 writes lines
  *	exit				 ends the process at once
@@ -34,9 +35,10 @@
 #include "tests/breakout/attempts.h"
 #include "tests/breakout/page.h"
 
-#define TICK_US	      2000
-#define SEND_WAIT_MS  8000 /* the receiver has closed, or it does not read */
-#define SUPERVISOR_FD 3
+#define TICK_US		2000
+#define SEND_WAIT_MS	8000 /* the receiver has closed, or it does not read */
+#define SUPERVISOR_FD	3
+#define HEADER_ONLY_MAX 64 /* bytes of payload */
 
 static struct place *places; /* NULL: no test */
 static struct place *place;  /* of this process */
@@ -133,9 +135,9 @@ frame_send(const char *args)
 		.flags = (uint16_t)flags,
 		.length = length,
 		.id = id };
-	/* A header that announces more than a frame may have. */
-	if (length > MSG_PAYLOAD_MAX)
-		length = 64;
+	/* A header that is refused: the receiver closes before the payload. */
+	if (pattern < 0 && length > HEADER_ONLY_MAX)
+		length = HEADER_ONLY_MAX;
 	if ((bytes = malloc(sizeof(h) + length)) == NULL)
 		return -1;
 	memcpy(bytes, &h, sizeof(h));

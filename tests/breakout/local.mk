@@ -22,4 +22,4 @@ without_landlock_SOURCES = tests/breakout/without_landlock.c
 without_landlock_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
 without_landlock_LDADD = $(SECCOMP_LIBS)
 
-EXTRA_DIST += tests/breakout/run tests/breakout/page.py
+EXTRA_DIST += tests/breakout/run tests/breakout/page.py tests/breakout/expected

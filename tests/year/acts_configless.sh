@@ -6,7 +6,12 @@
 #
 # shellcheck disable=SC2154,SC2317,SC2016	# part.sh has the variables, calls these; $a of sed
 
-part_configless() { usual; }
+part_configless() {
+	usual
+	# slurmd fetches the file with the munge of the system: its socket is not in it
+	mkdir -p /run/munge
+	ln -sfn "$T/slurm/munge/socket" /run/munge/munge.socket.2
+}
 
 copy=/run/slurm/conf/slurm.conf
 lab_nodes() { sinfo -h -N -o %N | sort -u; }

@@ -60,7 +60,7 @@ act_gpus-moved() {
 act_gpu-cores() {
 	nodes_off n4 || return 1
 	gpus_are n4 4 '[0-3] Cores=0-3'
-	daemon_again slurmctld
+	scontrol reconfigure
 	nodes_on n4
 	gpu_job n4 gpu 3
 }
@@ -68,7 +68,7 @@ act_gpus-returned() {
 	nodes_off n2 n3 || return 1
 	gpus_are n2 0 ''
 	gpus_are n3 4 '[0-3]'
-	scontrol reconfigure
+	daemon_again slurmctld
 	nodes_on n2 n3
 	gpu_job n3 gpu 4
 }

@@ -54,7 +54,8 @@ act_qos-deleted() {
 	sacctmgr -i modify user labbob set qos-=leaves
 	sacctmgr -i delete qos leaves
 }
-# Slurm kills the jobs of a partition that slurm.conf does not name any more.
+# Slurm kills the jobs of a partition that slurm.conf does not name any more; by
+# scontrol it deletes only a partition without jobs.
 act_partition-renamed() {
 	with_conf '$a PartitionName=before Nodes=big[01-02] MaxTime=60 DefaultTime=10'
 	scontrol reconfigure
@@ -65,9 +66,10 @@ act_partition-renamed() {
 }
 act_partition-deleted() {
 	job_of labalice 60 -p after || return 1
-	not scontrol delete partitionname=after || return 1
-	scancel -u labalice -p after
-	wait_for 30 scontrol delete partitionname=after
+	scontrol delete partitionname=after || {
+		scancel -u labalice -p after
+		wait_for 30 scontrol delete partitionname=after
+	} || return 1
 	with_conf '/^PartitionName=after /d'
 	scontrol reconfigure
 }

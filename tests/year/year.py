@@ -156,6 +156,11 @@ def is_unlisted(f, slurm):
         (job["jobState"], job["duration"]) == slurm.ended.get(f.key)
 
 
+def is_renamed(act, f):
+    """The run began before its user got another name."""
+    return f.key[1] <= act.back and re.fullmatch(r"user is '\w+', should be '\w+'", f.text)
+
+
 def never_ran(f, row, slurm):
     return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
         slurm_log.without_steps(slurm.folder, f.key)
@@ -169,6 +174,8 @@ def tolerated(act, f, truth, refused, slurm):
         return True
     if act.outcome == "open":
         return is_open(act, f, row)
+    if act.outcome == "renamed":
+        return is_renamed(act, f)
     if act.outcome == "unlisted":
         return is_unlisted(f, slurm)
     if act.outcome in ("refused", "forgotten") and is_forgotten(f, slurm):

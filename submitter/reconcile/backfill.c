@@ -333,6 +333,7 @@ cancel(struct backfill *b, uint64_t request)
 	}
 	n = release_forget(b);
 	b->active = 0;
+	b->waits_until = 0;
 	nats_policy(b);
 	b->step = BACKFILL_IDLE;
 	state_save(b);

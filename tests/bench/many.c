@@ -406,9 +406,19 @@ scontrol_jobs(char **argv)
 static int
 sdiag(void)
 {
-	printf("*******\nsdiag output at now (%ld)\n"
-	       "DBD Agent queue size: 0\n",
-	    (long)now());
+	double t = now();
+	long k, begun = 0, ended = 0;
+
+	for (k = 0; k < jobs.count && start_of(k) <= t; k++) {
+		begun++;
+		ended += end_of(k) <= t;
+	}
+	printf(
+	    "*******\nsdiag output at now (%ld)\nData since      then (%ld)\n"
+	    "DBD Agent queue size: 0\n\nJobs submitted: %ld\n"
+	    "Jobs started:   %ld\nJobs completed: %ld\n"
+	    "Jobs canceled:  0\nJobs failed:    0\n",
+	    (long)t, jobs.begin, begun, begun, ended);
 	return 0;
 }
 

@@ -32,7 +32,8 @@ poll_due(struct lanes *l)
 	struct cluster *c = l->c;
 	int64_t now = now_ms(), least;
 
-	if (now < l->poll_at || c->listing.busy || health_wait(&c->ctld) > 0)
+	if ((now < l->poll_at && !c->work.more_runs) || c->listing.busy ||
+	    health_wait(&c->ctld) > 0)
 		return;
 	least = rate_limit_poll_ms(c);
 	l->poll_at = now +

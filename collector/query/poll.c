@@ -35,8 +35,13 @@
  * Whatever the counters show, accounting is queried after this number of polls
  * and this time: the answer shows also that slurmdbd works.
  */
-#define QUIET_POLLS  10
-#define QUIET_MAX_S  600
+#define QUIET_POLLS 10
+#define QUIET_MAX_S 600
+/*
+ * Answers of accounting after the counters have changed: slurmdbd may complete
+ * a row some seconds after slurmctld has sent all.
+ */
+#define QUIET_AFTER  2
 #define BAD_ROWS_MAX 10 /* malformed rows; with more the answer is invalid */
 
 enum poll_step {
@@ -72,6 +77,7 @@ struct poll {
 	struct sdiag read;
 	int64_t read_at;    /* monotonic s */
 	uint32_t read_poll; /* number of that poll */
+	unsigned unchanged; /* queries in a row with the same counters */
 	struct sdiag sdiag; /* of this answer; 0, -1, 0 = not shown */
 };
 
@@ -157,7 +163,8 @@ is_settled(const struct poll *y)
 	const struct cluster *c = y->c;
 
 	return c->caught_up && !c->dbd.away && y->ending == 0 &&
-	    y->read.clock > 0 && c->resume.point >= y->read.clock &&
+	    y->unchanged >= QUIET_AFTER && y->read.clock > 0 &&
+	    c->resume.point >= y->read.clock &&
 	    now_s() - y->read_at < QUIET_MAX_S &&
 	    c->listing.number - y->read_poll < QUIET_POLLS &&
 	    !acct_waits(y->accounting);
@@ -184,6 +191,10 @@ static void
 accounting_query(struct poll *y, int may_check)
 {
 	if (y->sdiag.clock > 0 && y->sdiag.clock != y->read.clock) {
+		y->unchanged = y->sdiag.since == y->read.since &&
+			y->sdiag.events == y->read.events ?
+		    y->unchanged + 1 :
+		    0;
 		y->read = y->sdiag;
 		y->read_at = now_s();
 		y->read_poll = y->c->listing.number;

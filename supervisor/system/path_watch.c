@@ -13,33 +13,53 @@
 
 #include <event2/event.h>
 
+#include "common/clock.h"
+#include "common/log.h"
 #include "supervisor/system/path_watch.h"
 
 #define CHANGES \
 	(IN_CREATE | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM | \
 	    IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+#define READS_MAX 16
+#define PAUSE_MS  200 /* between two reports, however many files change */
 /* bytes of one read: some names of the greatest length */
 #define READ_BYTES (16 * (sizeof(struct inotify_event) + NAME_MAX + 1))
 
 struct path_watch {
 	int fd;
 	struct event *readable;
+	struct event *pause; /* timer: read again */
 	void (*fn)(void *arg);
 	void *arg;
 };
 
 static void
+on_pause(evutil_socket_t fd, short what, void *arg)
+{
+	struct path_watch *pw = arg;
+
+	(void)fd;
+	(void)what;
+	if (event_add(pw->readable, NULL) == -1)
+		fatalx("out of memory");
+}
+
+static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct path_watch *pw = arg;
+	struct timeval wait = clock_timeval(PAUSE_MS);
 	char buf[READ_BYTES];
-	int any = 0;
+	int reads = 0;
 
 	(void)what;
-	while (read(fd, buf, sizeof(buf)) > 0)
-		any = 1;
-	if (any)
-		pw->fn(pw->arg);
+	/* Events that are left are read after the pause. */
+	while (read(fd, buf, sizeof(buf)) > 0 && ++reads < READS_MAX)
+		continue;
+	event_del(pw->readable);
+	if (event_add(pw->pause, &wait) == -1)
+		fatalx("out of memory");
+	pw->fn(pw->arg);
 }
 
 struct path_watch *
@@ -55,7 +75,9 @@ path_watch_new(struct event_base *base, void (*fn)(void *arg), void *arg)
 	if (pw->fd != -1)
 		pw->readable = event_new(base, pw->fd, EV_READ | EV_PERSIST,
 		    on_readable, pw);
-	if (pw->readable == NULL || event_add(pw->readable, NULL) == -1) {
+	pw->pause = evtimer_new(base, on_pause, pw);
+	if (pw->readable == NULL || pw->pause == NULL ||
+	    event_add(pw->readable, NULL) == -1) {
 		path_watch_free(pw);
 		return NULL;
 	}
@@ -100,6 +122,8 @@ path_watch_free(struct path_watch *pw)
 		return;
 	if (pw->readable != NULL)
 		event_free(pw->readable);
+	if (pw->pause != NULL)
+		event_free(pw->pause);
 	if (pw->fd != -1)
 		close(pw->fd);
 	free(pw);

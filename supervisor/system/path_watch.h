@@ -10,7 +10,8 @@ struct event_base;
 struct path_watch;
 
 /*
- * fn is called from the event loop, once for all changes that came together.
+ * fn is called from the event loop, once for all changes that came together, at
+ * most five times a second.
  * Returns owned, NULL when the kernel offers no watch (errno).
  */
 struct path_watch *path_watch_new(struct event_base *base,

@@ -16,6 +16,7 @@
 static struct event_base *base;
 static struct path_watch *watch;
 static int changes;
+static int paused; /* a report was the last event */
 
 static void
 on_change(void *arg)
@@ -24,15 +25,19 @@ on_change(void *arg)
 	changes++;
 }
 
-/* The changes since the last call: the kernel reports them at once. */
+/* 1 when there was a change since the last call; the kernel reports it at once. */
 static int
 is_changed(void)
 {
 	int n;
 
+	/* The pause after the last report. */
+	if (paused)
+		event_base_loop(base, EVLOOP_ONCE);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 	n = changes;
 	changes = 0;
+	paused = n > 0;
 	CHECK(n <= 1);
 	return n;
 }

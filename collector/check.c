@@ -101,6 +101,12 @@ check_begin(struct check *k, uint64_t request)
 	wake_in(&k->col->site, 0);
 }
 
+int
+check_is_active(const struct check *k)
+{
+	return k->active;
+}
+
 static void
 on_gpu_node(const char *name, unsigned gpus, const char *gres, void *arg)
 {

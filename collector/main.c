@@ -118,6 +118,7 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 	struct collector *col = w->arg;
 	unsigned i;
 
+	sched_event(col);
 	if (peer == ROLE_RUNNER)
 		runner_peer(col->site.runner, ch);
 	if (peer == ROLE_LISTENER)
@@ -335,6 +336,7 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 {
 	struct collector *col = w->arg;
 
+	sched_event(col);
 	if (channel_peer(ch) == ROLE_RUNNER) {
 		runner_frame(col->site.runner, ch, h, r, fd);
 		return;

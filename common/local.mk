@@ -66,7 +66,9 @@ common_ipc_libipc_a_SOURCES = \
 	common/ipc/channel.c \
 	common/ipc/channel.h \
 	common/ipc/frame.c \
-	common/ipc/frame.h
+	common/ipc/frame.h \
+	common/ipc/pace.c \
+	common/ipc/pace.h
 
 # The questions to Slurm: what the collector asks, what the runner executes.
 noinst_LIBRARIES += common/question/libquestion.a

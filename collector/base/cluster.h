@@ -130,6 +130,7 @@ struct squeue_listing {
 	uint32_t number;  /* number of the poll, from 1 */
 	int busy;	  /* a poll is under way */
 	size_t jobs;	  /* rows of the last complete answer */
+	size_t records;	  /* of slurmctld's last answer about all jobs */
 	int64_t asked_at; /* Slurm's clock when that poll began; 0 = never */
 };
 
@@ -219,6 +220,7 @@ struct site {
 	size_t n_unassigned;
 	size_t cap_unassigned;
 	struct event *timer; /* of the scheduler; see wake.h */
+	int64_t wake_at;     /* monotonic ms of the timer; 0 = not set */
 	struct run_key quarantined[QUARANTINED_MAX];
 	unsigned n_quarantined;
 };

@@ -258,7 +258,11 @@ struct sdiag {
 	int64_t queue; /* messages that wait for slurmdbd */
 	/* begin of its counters, epoch; 0 = it has just been started */
 	int64_t since;
+	/* jobs submitted, started, completed, canceled and failed, in sum */
+	uint64_t events;
+	unsigned counters; /* that were shown: SDIAG_COUNTERS */
 };
+#define SDIAG_COUNTERS 5
 void sdiag_line(struct sdiag *d, struct span line);
 
 /* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator" */

@@ -91,6 +91,8 @@ struct confirm;
 
 struct confirm *confirm_new(struct cluster *c);
 void confirm_kick(struct confirm *h);
+/* 1 while a job is to be queried later. */
+int confirm_waits(const struct confirm *h);
 
 /* job_script.c: job scripts */
 
@@ -107,6 +109,8 @@ struct node_states;
 struct node_states *node_states_new(struct cluster *c,
     const struct accounting *accounting);
 void node_states_kick(struct node_states *n);
+/* Monotonic ms of the next query; INT64_MAX = none. */
+int64_t node_states_next(const struct node_states *n);
 /* A new submitter has no states. */
 void node_states_peer(struct node_states *n);
 size_t node_states_count(const struct node_states *n);
@@ -119,6 +123,8 @@ struct controller_role;
 
 struct controller_role *controller_role_new(struct site *site);
 void controller_role_kick(struct controller_role *a);
+/* Monotonic ms of the next query; INT64_MAX = none. */
+int64_t controller_role_next(const struct controller_role *a);
 /* A new submitter gets the role. */
 void controller_role_peer(struct controller_role *a);
 void controller_role_status(struct controller_role *a, uint64_t request);
@@ -130,5 +136,7 @@ struct slurm_times;
 struct slurm_times *slurm_times_new(struct site *site);
 /* Measures the outages; once a minute takes the spans and sends the message. */
 void slurm_times_kick(struct slurm_times *t, struct command_times *times);
+/* Monotonic ms of the next message. */
+int64_t slurm_times_next(const struct slurm_times *t);
 
 #endif

@@ -95,6 +95,12 @@ test_channel_SOURCES = tests/unit/common/ipc/test_channel.c
 test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_channel_LDADD = $(COMMON_LIBS)
 
+check_PROGRAMS += test_pace
+TESTS += test_pace
+test_pace_SOURCES = tests/unit/common/ipc/test_pace.c
+test_pace_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_pace_LDADD = $(COMMON_LIBS)
+
 check_PROGRAMS += test_inflight
 TESTS += test_inflight
 test_inflight_SOURCES = tests/unit/common/worker/test_inflight.c

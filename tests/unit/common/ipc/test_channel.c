@@ -252,8 +252,8 @@ test_stray_descriptor(void)
 	}
 }
 
-#define LINGER_S 20   /* of the hostile sockets */
-#define MOST_MS	 5000 /* a close that does not wait */
+#define LINGER_S 60    /* of the hostile sockets */
+#define MOST_MS	 30000 /* a close that does not wait */
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83

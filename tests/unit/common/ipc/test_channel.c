@@ -562,7 +562,7 @@ test_blocking_twins(void)
 		      MSG_LISTEN, 5, &w, passed),
 	    0);
 	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
-		      &payload, &fd, 100),
+		      &payload, &fd, 60000),
 	    0);
 	CHECK_INT(h.type, MSG_LISTEN);
 	CHECK_INT(h.id, 5);

@@ -32,7 +32,7 @@ done
 say "after $((SECONDS - t0)) s"
 is "the collector keeps its pid" [ "$(worker_pid collector)" = "${old[collector]}" ]
 is "the runner keeps its pid" [ "$(worker_pid runner)" = "${old[runner]}" ]
-is "the log says why" logged 'listener \(pid [0-9]+\) is killed: it does not answer'
+is "the log says why" wait_for 10 logged 'listener \(pid [0-9]+\) is killed: it does not answer'
 is "the supervisor is the same" suite_alive
 id=$(batch labalice "sleep 2" -n1)
 is "and it works" wait_for 40 backend_has_ended "$id"
@@ -50,7 +50,7 @@ say "after $((SECONDS - t0)) s"
 for role in listener submitter; do
 	is "the $role keeps its pid" [ "$(worker_pid $role)" = "${old[$role]}" ]
 done
-is "the log says why" logged 'runner \(pid [0-9]+\) is killed: it does not answer'
+is "the log says why" wait_for 10 logged 'runner \(pid [0-9]+\) is killed: it does not answer'
 is "the supervisor is the same" suite_alive
 id=$(batch labalice "sleep 2" -n1)
 is "and it works" wait_for 40 backend_has_ended "$id"

@@ -81,7 +81,7 @@ run_section_in_two() {
 	done_sections+=("$1")
 }
 run_section_in_two "The machine is replaced, with its spool"
-is "the spool is the old one" logged '\] 1 runs in the spool'
+is "the spool is the old one" wait_for 10 logged '\] 1 runs in the spool'
 suite_down
 rm -rf "$T/state"
 run_section "The machine is replaced, without its spool"

@@ -551,7 +551,7 @@ test_late_start(void)
 	history_file_remove(FILE_NAME);
 	begin(30, 1 << 26);
 	history_hook(submitter.history, "alpha", 9, EVENT_START, history_now());
-	alarm(10);
+	alarm(60);
 	history_note(submitter.history, &key, HISTORY_STORED, 0, 1);
 	alarm(0);
 	CHECK_STR(ask("alpha", 9), "alpha/9/4294967296: 2\n");

@@ -7,6 +7,13 @@ TESTS += test_reject
 test_reject_SOURCES = tests/unit/submitter/test_reject.c
 test_reject_LDADD = submitter/base/libbase.a $(COMMON_LIBS)
 
+check_PROGRAMS += test_explain
+TESTS += test_explain
+test_explain_SOURCES = tests/unit/submitter/test_explain.c \
+	$(SUBMITTER_SIMULATION)
+test_explain_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_explain_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message

@@ -22,7 +22,7 @@ struct job_part {
 	struct collector *col;
 	uint64_t request; /* 0 = none is under way */
 	struct ctl_request req;
-	unsigned at; /* number of the cluster */
+	unsigned at;   /* number of the cluster */
 	unsigned told; /* clusters that matched the request */
 	struct cluster *c;
 	struct query query;

@@ -98,8 +98,7 @@ task_record(struct part_facts *f, struct span head, uint64_t id)
 static void
 component_record(struct part_facts *f, struct span head, uint64_t id)
 {
-	struct span rest = head,
-		    offset = token_value(&rest, " HetJobOffset=");
+	struct span rest = head, offset = token_value(&rest, " HetJobOffset=");
 	uint64_t number;
 
 	if (offset.p == NULL)

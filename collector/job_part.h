@@ -19,12 +19,12 @@ struct part_facts {
 	uint64_t number;
 	uint64_t ids[PART_IDS_MAX]; /* the answer */
 	unsigned n;
-	unsigned others;       /* records of other tasks or components */
-	int plain;	       /* the job has a record and no parts */
-	int pending;	       /* the task is among those that wait */
-	int may_be_pending;    /* the list of those that wait is cut */
-	char ctld_error[256];  /* slurmctld did not answer */
-	char dbd_error[256];   /* slurmdbd did not answer */
+	unsigned others;      /* records of other tasks or components */
+	int plain;	      /* the job has a record and no parts */
+	int pending;	      /* the task is among those that wait */
+	int may_be_pending;   /* the list of those that wait is cut */
+	char ctld_error[256]; /* slurmctld did not answer */
+	char dbd_error[256];  /* slurmdbd did not answer */
 };
 
 /* "4711_3" or "4711+1". */

@@ -237,8 +237,8 @@ part_job_add(const struct ctl_args *args, size_t at, struct ctl_reply *reply,
 
 /* A task or component: its job ids, then all about these jobs. */
 static int
-part_add(const struct ctl_args *args, const char *part,
-    struct ctl_reply *reply, char *reason, size_t size)
+part_add(const struct ctl_args *args, const char *part, struct ctl_reply *reply,
+    char *reason, size_t size)
 {
 	struct ctl_request req = args->req;
 	size_t i, from = reply->n, end;
@@ -258,8 +258,8 @@ part_add(const struct ctl_args *args, const char *part,
 
 /* Fills *reply.  0, or -1 with a sentence in reason. */
 static int
-rows_collect(const struct ctl_args *args, struct ctl_reply *reply,
-    char *reason, size_t size)
+rows_collect(const struct ctl_args *args, struct ctl_reply *reply, char *reason,
+    size_t size)
 {
 	struct ctl_request req = args->req;
 	unsigned i;

@@ -52,13 +52,13 @@ const char args_usage[] =
     "Exit status: 0 done, 1 refused or DEGRADED, 2 invalid usage, 3 no daemon.\n";
 
 /* Arguments of a verb. */
-#define TAKES_IDS	1u  /* job ids */
-#define TAKES_LEVEL	2u  /* a log level */
-#define TAKES_RANGE	4u  /* --from and --to, both required */
-#define TAKES_JOBS	8u  /* --job ID */
-#define NEEDS_IDS	16u /* job ids or --all required */
-#define TAKES_DIRECTION 32u /* --direction */
-#define TAKES_CLUSTER	64u /* --cluster NAME */
+#define TAKES_IDS	1u   /* job ids */
+#define TAKES_LEVEL	2u   /* a log level */
+#define TAKES_RANGE	4u   /* --from and --to, both required */
+#define TAKES_JOBS	8u   /* --job ID */
+#define NEEDS_IDS	16u  /* job ids or --all required */
+#define TAKES_DIRECTION 32u  /* --direction */
+#define TAKES_CLUSTER	64u  /* --cluster NAME */
 #define TAKES_PARTS	128u /* job ids like 4711_3 and 4711+1 */
 #define TAKES_FROM	256u /* --from, not required */
 

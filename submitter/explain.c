@@ -19,8 +19,8 @@
 #define RUNS_READ 512 /* runs of one job that are sorted */
 /* Runs of one job in the history that are looked through. */
 #define HISTORY_RUNS 16384
-#define ITEMS_MAX 256 /* events of one run: more do not fit into its bytes */
-#define TEXT_SIZE 1024
+#define ITEMS_MAX    256 /* events of one run: more do not fit into its bytes */
+#define TEXT_SIZE    1024
 /*
  * Of one answer, in bytes: it waits in the channel, which fails beyond
  * CHANNEL_OUTPUT_MAX.  A job with RUNS_MAX runs needs JOB_BYTES at most: for each

@@ -14,6 +14,13 @@ test_explain_SOURCES = tests/unit/submitter/test_explain.c \
 test_explain_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_explain_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_stops_due
+TESTS += test_stops_due
+test_stops_due_SOURCES = tests/unit/submitter/test_stops_due.c \
+	$(SUBMITTER_SIMULATION)
+test_stops_due_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_stops_due_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message
@@ -147,6 +154,7 @@ check_PROGRAMS += test_intake
 TESTS += test_intake
 test_intake_SOURCES = tests/unit/submitter/intake/test_intake.c
 test_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_intake_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=history_note_at
 test_intake_LDADD = $(SUBMITTER_LIBS)
 
 # submitter/delivery

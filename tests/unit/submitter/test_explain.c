@@ -10,8 +10,8 @@
 #include "tests/unit/submitter/simulation.h"
 
 #define JOBS	 10
-#define RUNS	 70 /* of each job; 64 are printed */
-#define EVENTS	 120 /* of each run: more than its bytes hold */
+#define RUNS	 70   /* of each job; 64 are printed */
+#define EVENTS	 120  /* of each run: more than its bytes hold */
 #define RUN_S	 1000 /* from run to run */
 #define T0	 INT64_C(1763733600)
 #define MAX_SIZE (8u * 1024 * 1024)
@@ -101,9 +101,9 @@ test_jobs(void)
 		if (runs_shown[job] > 0)
 			continue;
 		left_out++;
-		CHECK(strstr(notes[job], "the answer is too long: run "
-					 "`cc-slurm-adapterctl explain ") !=
-		    NULL);
+		CHECK(strstr(notes[job],
+			  "the answer is too long: run "
+			  "`cc-slurm-adapterctl explain ") != NULL);
 	}
 	CHECK(left_out > 0);
 	CHECK_INT(not_shown, JOBS);

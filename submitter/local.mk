@@ -189,6 +189,7 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_private.h \
 	submitter/reconcile/backfill_nats.c \
 	submitter/reconcile/backfill_release.c \
+	submitter/reconcile/backfill_state.c \
 	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \

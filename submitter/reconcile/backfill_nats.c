@@ -2,40 +2,25 @@
 /*
  * `backfill --nats` publishes runs again that a stream has lost: the runs that
  * ended since --from and began up to --to, from accounting, then those of the
- * spool whose start was published before the command.  A run that ends meanwhile is published by
- * the delivery of its stop; see spool_republish().
+ * spool whose start was published before the command.  A run that ends
+ * meanwhile is published by the delivery of its stop; see spool_republish().
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "common/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
-#include "submitter/spool/commit.h"
 
 #define TICK_MS 100 /* between two turns of the walk */
 /* runs of one turn, so that live runs do not wait long */
 #define TURN_MAX 16
 /*
- * ms of the longest wait until accounting was read up to the end of a chunk;
+ * ms of the longest wait until accounting was read up to the end of the range;
  * slurmdbd gets the end of a run later than the run ends.
  */
 #define ACCOUNTING_WAIT_MS 900000
-
-void
-nats_policy(struct backfill *b)
-{
-	struct spool_republish *r = &spool_policy(b->s->spool)->republish;
-
-	r->records = b->nats && (b->active || b->look);
-	r->before = b->nats && b->active ? b->asked : 0;
-	r->from = b->from;
-	r->until = b->nats_until;
-	r->id = b->id;
-	snprintf(r->cluster, sizeof(r->cluster), "%s", b->whose.cluster);
-}
 
 /* Accounting of the cluster was read up to this time; 0 = unknown. */
 static int64_t

@@ -76,8 +76,16 @@ struct backfill {
 	unsigned told;
 };
 
-/* backfill.c: stores the durable part */
+/* backfill_state.c */
+
+/* Stores the durable part in the open transaction; and reads it. */
 void state_save(struct backfill *b);
+void state_load(struct backfill *b);
+/* Tells the spool what is published again: nothing without the command. */
+void nats_policy(struct backfill *b);
+
+/* backfill.c */
+
 /* The range was read and its runs were sent. */
 void backfill_finish(struct backfill *b);
 
@@ -93,8 +101,6 @@ int window_failed(struct backfill *b, const struct result *v);
 
 /* backfill_nats.c: backfill --nats */
 
-/* Tells the spool what is published again: nothing without the command. */
-void nats_policy(struct backfill *b);
 /* 1: accounting may still lack runs that ended in the range. */
 int nats_chunk_waits(struct backfill *b);
 /* Begins the walk over the runs of the spool. */

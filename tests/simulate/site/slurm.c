@@ -255,20 +255,33 @@ job_end_now(void *arg)
 
 static void job_start(void *arg);
 
+/* The nodes are free: the job waits for its next start. */
+static void
+job_pends(void *arg)
+{
+	struct slurm_job *job = arg;
+
+	if (postponed(job, job_pends))
+		return;
+	job->submit = slurm_now_s();
+	job->begin = job->submit + BEGIN_AFTER_S - 1;
+	job->phase = SLURM_PENDING;
+	slurm_report_pending(job);
+	job_after(job,
+	    BEGIN_AFTER_S * 1000 + (int64_t)prng_below(dice(), 60000),
+	    job_start);
+}
+
 static void
 job_requeue(struct slurm_job *job)
 {
 	run_end(job, END_REQUEUED);
 	job->restarts++;
-	job->submit = slurm_now_s();
-	job->begin = job->submit + BEGIN_AFTER_S - 1;
-	job->phase = SLURM_PENDING;
+	job->phase = SLURM_REQUEUED;
 	job->resized = 0;
 	if (!prng_chance(dice(), 200000))
 		job->fate = FATE_END;
-	job_after(job,
-	    BEGIN_AFTER_S * 1000 + (int64_t)prng_below(dice(), 60000),
-	    job_start);
+	job_after(job, (int64_t)prng_below(dice(), EPILOG_MS), job_pends);
 }
 
 static void
@@ -491,6 +504,8 @@ job_wait(struct slurm_job *job)
 	    (int64_t)prng_below(dice(), 3000) :
 	    (int64_t)prng_below(dice(), 10 * MINUTE_MS);
 
+	if (job->array_job == 0)
+		slurm_report_pending(job);
 	job_after(job, wait, job->fate == FATE_CANCEL ? job_cancel : job_start);
 }
 

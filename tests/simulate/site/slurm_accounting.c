@@ -15,15 +15,13 @@
 #define RETRY_MS    5000
 #define RESIZE_2302 2302 /* from then on a resize has a new start */
 
-enum message_kind {
-	MESSAGE_START,
-	MESSAGE_END
-};
-
+/* What slurmctld knew of the row when it sent the message. */
 struct message {
 	struct message *next;
 	struct slurm_row *row;
-	enum message_kind kind;
+	const char *state;
+	int64_t start, end;
+	struct slurm_run *run;
 	int64_t due; /* world_ms() */
 };
 
@@ -47,13 +45,10 @@ static void
 row_store(struct slurm_row *row)
 {
 	row->known = 1;
-	row->shown_state = "RUNNING";
 	*rows_tail = row;
 	rows_tail = &row->next;
 	row->same = buckets[row->id % BUCKETS];
 	buckets[row->id % BUCKETS] = row;
-	if (row->run != NULL && row->run->known == 0)
-		row->run->known = world_ms();
 }
 
 static void
@@ -61,14 +56,17 @@ message_arrive(const struct message *m)
 {
 	struct slurm_row *row = m->row;
 
-	if (m->kind == MESSAGE_START) {
+	if (!row->known)
 		row_store(row);
+	row->shown_state = m->state;
+	row->shown_start = m->start;
+	row->shown_end = m->end;
+	if (m->run == NULL)
 		return;
-	}
-	row->shown_end = row->end;
-	row->shown_state = row->state;
-	if (row->run != NULL && row->last)
-		row->run->settled = world_ms();
+	if (m->run->known == 0)
+		m->run->known = world_ms();
+	if (m->end != 0 && row->last)
+		m->run->settled = world_ms();
 }
 
 static void deliver_plan(void);
@@ -101,12 +99,15 @@ deliver_plan(void)
 }
 
 static void
-report(struct slurm_row *row, enum message_kind kind)
+report(struct slurm_row *row, const char *state)
 {
 	struct message *m = world_alloc(sizeof(*m));
 
 	m->row = row;
-	m->kind = kind;
+	m->state = state;
+	m->start = row->start;
+	m->end = row->end;
+	m->run = row->run;
 	m->due = world_ms() + slurm.dbd_delay +
 	    (int64_t)prng_below(&random_delay, MESSAGE_MS);
 	*queue_tail = m;
@@ -135,11 +136,21 @@ row_new(const struct slurm_job *job)
 }
 
 void
+slurm_report_pending(struct slurm_job *job)
+{
+	job->row = row_new(job);
+	report(job->row, "PENDING");
+}
+
+/* The row of a pending job becomes that of its run. */
+void
 slurm_report_start(struct slurm_job *job)
 {
-	struct slurm_row *row = row_new(job);
 	struct slurm_run *run = job->run;
+	struct slurm_row *row = job->row;
 
+	if (row == NULL || row->start != 0)
+		row = row_new(job);
 	row->run = run;
 	row->start = run->start;
 	if (job->resized != 0) {
@@ -153,7 +164,7 @@ slurm_report_start(struct slurm_job *job)
 	row->gpus = run->gpus;
 	row->steps = run->ran;
 	job->row = row;
-	report(row, MESSAGE_START);
+	report(row, "RUNNING");
 }
 
 void
@@ -162,20 +173,17 @@ slurm_report_end(struct slurm_job *job, const char *state, int last)
 	struct slurm_row *row = job->row;
 
 	row->end = slurm_now_s();
-	row->state = state;
 	row->last = last;
-	report(row, MESSAGE_END);
+	report(row, state);
 }
 
 void
 slurm_report_never(struct slurm_job *job)
 {
-	struct slurm_row *row = row_new(job);
-
-	row->start = row->end = slurm_now_s();
-	row->state = "CANCELLED";
-	report(row, MESSAGE_START);
-	report(row, MESSAGE_END);
+	if (job->row == NULL)
+		job->row = row_new(job);
+	job->row->start = job->row->end = slurm_now_s();
+	report(job->row, "CANCELLED");
 }
 
 void

@@ -12,7 +12,8 @@ enum job_phase {
 	SLURM_RUNNING,
 	SLURM_SUSPENDED,
 	SLURM_COMPLETING,
-	SLURM_OVER, /* slurmctld still has it */
+	SLURM_REQUEUED, /* its nodes are not free yet */
+	SLURM_OVER,	/* slurmctld still has it */
 	SLURM_PURGED
 };
 
@@ -63,13 +64,13 @@ struct slurm_row {
 	const char *name;
 	unsigned user;
 	int64_t submit, start, end, limit;
-	const char *state;
-	uint32_t cancelled_by; /* user id of "CANCELLED by", if has_by */
-	int has_by;
+	uint32_t cancelled_by; /* user id of "CANCELLED by" */
 	uint32_t node_first, node_count, cpu_count;
 	unsigned gpus;
-	int steps;	   /* 0 none, 1 with a status, 2 without */
-	int64_t shown_end; /* as slurmdbd has it; 0 = none */
+	int steps; /* 0 none, 1 with a status, 2 without */
+	/* As slurmdbd has it; times: 0 = none. */
+	int64_t shown_start;
+	int64_t shown_end;
 	const char *shown_state;
 	int known;
 	struct slurm_run *run; /* NULL: never ran */
@@ -109,6 +110,8 @@ int64_t slurm_now_s(void);
 /* slurm_accounting.c */
 
 void slurm_accounting_begin(void);
+/* slurmctld reports that the job is pending. */
+void slurm_report_pending(struct slurm_job *job);
 /* slurmctld reports the start of the job's run. */
 void slurm_report_start(struct slurm_job *job);
 /* slurmctld reports the end of the row of the job. */

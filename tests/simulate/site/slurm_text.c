@@ -191,6 +191,7 @@ state_word_of(const struct slurm_job *job)
 	case SLURM_SUSPENDED:
 		return "SUSPENDED";
 	case SLURM_COMPLETING:
+	case SLURM_REQUEUED:
 		return "COMPLETING";
 	default:
 		return word_of_end(job->end_state);
@@ -211,6 +212,7 @@ compact_of(const struct slurm_job *job)
 	case SLURM_SUSPENDED:
 		return "S";
 	case SLURM_COMPLETING:
+	case SLURM_REQUEUED:
 		return "CG";
 	default:
 		return compact_of_end(job->end_state);
@@ -231,6 +233,8 @@ squeue_add(struct text *t, const struct slurm_job *job)
 	const char *reason = job->phase == SLURM_PROLOG ? "Pr" : "No";
 	int64_t start = job->run != NULL ? job->run->start : job->end;
 
+	if (job->phase == SLURM_REQUEUED)
+		start = slurm_now_s();
 	if (job->phase == SLURM_PENDING)
 		add(t, "%u PD %s %lld\n", job->id,
 		    job->restarts > 0 ? "Be" : "Pr", (long long)job->begin);
@@ -284,7 +288,7 @@ squeue_nodes(struct text *t)
 
 	for (job = slurm.first; job != NULL; job = job->next)
 		if (sees(job->user) && is_live(job) &&
-		    job->phase != SLURM_COMPLETING)
+		    job->phase < SLURM_COMPLETING)
 			add(t, "%s\n",
 			    nodes_text(job->run->node_first,
 				job->run->nodes_now));
@@ -322,8 +326,10 @@ record_life(struct text *t, const struct slurm_job *job)
 	int64_t end = start + job->limit * 60;
 	int failed = job->phase >= SLURM_OVER && job->end_state == END_FAILED;
 
-	if (job->phase == SLURM_PENDING) {
-		start = job->begin;
+	/* Recorded: a requeued job shows the present until it is pending. */
+	if (job->phase == SLURM_PENDING || job->phase == SLURM_REQUEUED) {
+		start = job->phase == SLURM_PENDING ? job->begin :
+						      slurm_now_s();
 		end = start + job->limit * 60;
 	} else if (job->phase >= SLURM_COMPLETING)
 		end = job->end;
@@ -592,10 +598,10 @@ row_add(struct text *t, const struct slurm_row *row, const char *d)
 		add(t, "%s%s", row->shown_state, d);
 	add(t, "%d:0%s", failed, d);
 	time_add(t, row->submit, d);
-	time_add(t, row->start, d);
+	time_add(t, row->shown_start, d);
 	time_add(t, row->shown_end, d);
 	add(t, "%lld%s", (long long)row->limit, d);
-	if (row->node_count > 0)
+	if (row->shown_start != 0 && row->node_count > 0)
 		tres_add(t, row->node_count, row->cpu_count, row->gpus);
 	add(t, "%s100M%s1%s%s%s%s%s\n", d, d, d, d, row->name, d,
 	    row->node_count > 0 ? nodes_text(row->node_first, row->node_count) :
@@ -641,12 +647,12 @@ sacct_steps(const struct question *q, struct text *t)
 		if (!sees(row->user) || !is_asked(q, row->id, row->array_job))
 			continue;
 		add(t, "%u" STEP, row->id);
-		time_add(t, row->start, STEP);
+		time_add(t, row->shown_start, STEP);
 		time_add(t, row->shown_end, STEP "0:0\n");
 		if (row->steps == 0)
 			continue;
 		add(t, "%u.batch" STEP, row->id);
-		time_add(t, row->start, STEP);
+		time_add(t, row->shown_start, STEP);
 		time_add(t, row->shown_end, STEP);
 		add(t, row->steps == 1 && row->shown_end != 0 ? "0:0\n" : "\n");
 	}

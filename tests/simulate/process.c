@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <sys/random.h>
 #include <sys/time.h>
 
 #include <errno.h>

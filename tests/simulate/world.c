@@ -256,6 +256,16 @@ process_kill(enum process_id id, const char *why)
 		process_end(id, why);
 }
 
+/* After process_die(); apart because setjmp() leaves locals undefined. */
+static void
+process_died(void)
+{
+	enum process_id id = current;
+
+	current = PROCESS_NONE;
+	process_end(id, death_why);
+}
+
 /* Calls fn in the process, which may end in it. */
 static void
 process_enter(enum process_id id, world_fn *fn, void *arg)
@@ -264,24 +274,20 @@ process_enter(enum process_id id, world_fn *fn, void *arg)
 		fn(arg);
 		return;
 	}
+	current = id;
 	if (setjmp(death) == 0) {
-		current = id;
 		fn(arg);
 		current = PROCESS_NONE;
-	} else {
-		id = current;
-		current = PROCESS_NONE;
-		process_end(id, death_why);
-	}
+	} else
+		process_died();
 }
 
 static void
 process_first_call(void *arg)
 {
-	const struct process_ops *ops = arg;
-
+	(void)arg;
 	trace("the process starts");
-	ops->start();
+	processes[current].ops->start();
 }
 
 void
@@ -292,7 +298,7 @@ process_start(enum process_id id)
 		    processes[id].ops->name);
 	processes[id].runs = 1;
 	processes[id].incarnation++;
-	world_after(id, 0, process_first_call, (void *)processes[id].ops);
+	world_after(id, 0, process_first_call, NULL);
 }
 
 /* --- the run --- */

@@ -23,10 +23,12 @@ some(int64_t most)
 	return (int64_t)prng_below(&dice, (uint64_t)most);
 }
 
-/* Mostly minutes, seldom hours. */
+/* Mostly minutes, seldom hours, very seldom days. */
 static int64_t
 outage_ms(void)
 {
+	if (prng_chance(&dice, 20000))
+		return some(50 * HOUR_MS);
 	if (prng_chance(&dice, 150000))
 		return some(5 * HOUR_MS);
 	return some(20 * MINUTE_MS);

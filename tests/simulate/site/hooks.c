@@ -8,12 +8,14 @@
 #include "tests/simulate/site/slurm.h"
 
 #define HOOK_MS	   1500 /* at most, from slurmctld to the listener */
+#define FORGED_MS  (20 * MINUTE_MS) /* the mean time between two of them */
 #define EVENTS_MAX 65536
 
 struct hook_event {
 	struct hook_event *next;
 	uint64_t id;
-	uint32_t job;
+	uint64_t job;
+	const char *cluster;
 	int is_end;
 	int64_t time; /* epoch */
 };
@@ -37,7 +39,7 @@ event_send(const struct hook_event *e)
 		return;
 	wr_init(&w, 256);
 	wr_u64(&w, e->id);
-	wr_str(&w, SLURM_CLUSTER);
+	wr_str(&w, e->cluster);
 	wr_u64(&w, e->job);
 	wr_u8(&w, e->is_end ? EVENT_END : EVENT_START);
 	wr_i64(&w, e->time);
@@ -52,7 +54,8 @@ on_hook(void *arg)
 	struct hook_event *e = arg;
 
 	if (prng_chance(&hooks.prng, hooks.lost)) {
-		trace("the hook of job %u is lost", e->job);
+		trace("the hook of job %llu is lost",
+		    (unsigned long long)e->job);
 		free(e);
 		return;
 	}
@@ -70,10 +73,30 @@ hooks_called(uint32_t job, int is_end)
 	struct hook_event *e = world_alloc(sizeof(*e));
 
 	e->job = job;
+	e->cluster = SLURM_CLUSTER;
 	e->is_end = is_end;
 	e->time = world_true_ms() / 1000;
 	world_after(PROCESS_NONE, (int64_t)prng_below(&hooks.prng, HOOK_MS),
 	    on_hook, e);
+}
+
+/* Any process may send any message to the listener. */
+static void
+forge(void *arg)
+{
+	static const char *const clusters[] = { SLURM_CLUSTER, "", "beta" };
+	static const uint64_t jobs[] = { 0, 1, 7, 4294967295u, 4294967296u,
+		UINT64_MAX };
+	struct hook_event *e = world_alloc(sizeof(*e));
+
+	(void)arg;
+	e->job = jobs[prng_below(&hooks.prng, sizeof(jobs) / sizeof(jobs[0]))];
+	e->cluster = clusters[prng_below(&hooks.prng, 3)];
+	e->is_end = prng_chance(&hooks.prng, 500000);
+	e->time = prng_between(&hooks.prng, 0, 2 * world_true_ms() / 1000);
+	world_after(PROCESS_NONE, 0, on_hook, e);
+	world_after(PROCESS_NONE,
+	    (int64_t)prng_below(&hooks.prng, 2 * FORGED_MS), forge, NULL);
 }
 
 static void
@@ -118,6 +141,7 @@ hooks_begin(unsigned lost)
 	hooks.tail = &hooks.first;
 	hooks.lost = lost;
 	prng_init(&hooks.prng, world_seed(), "hooks");
+	world_after(PROCESS_NONE, 0, forge, NULL);
 }
 
 void

@@ -3,6 +3,7 @@
  * The product's collector, with a simulated Slurm, listener and submitter.
  *
  * run-collector [--seeds N] [--seed S] [--hours H] [--trace] [--twice]
+ * run-collector --kept FILE
  *
  *	--seeds N	seeds S to S + N - 1; default 1
  *	--seed S	the first seed; default 1
@@ -10,6 +11,8 @@
  *			day after them has neither.
  *	--trace		print each event
  *	--twice		run each seed twice and compare the traces
+ *	--kept FILE	the seeds that have found a fault: a line has the seed,
+ *			the hours and the fault
  *
  * Exit status 1: a seed failed.  Its last events and the way to repeat it are
  * printed.
@@ -25,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/summary.h"
 #include "tests/simulate/site/faults.h"
 #include "tests/simulate/site/hooks.h"
 #include "tests/simulate/site/runner.h"
@@ -117,8 +121,27 @@ on_ready(struct supervised *sv)
 	store_connect(neighbour(ROLE_SUBMITTER));
 }
 
+/* The collector's own view, about once a second. */
+static struct summary summary;
+
+static void
+on_message(struct supervised *sv, const struct msg_header *h,
+    const uint8_t *payload)
+{
+	struct reader r;
+
+	(void)sv;
+	if (h->type != MSG_SUMMARY)
+		return;
+	memset(&summary, 0, sizeof(summary));
+	rd_init(&r, payload, h->length);
+	summary_read(&r, &summary);
+	invariant(rd_end(&r) == 0, "a malformed summary");
+}
+
 static const struct supervisor_ops supervisor_ops = {
 	.ready = on_ready,
+	.frame = on_message,
 };
 
 /* --- faults --- */
@@ -224,6 +247,18 @@ seed_begin(uint64_t seed)
 	collector_start(NULL);
 }
 
+/* After the quiet day nothing is open and nothing is wrong. */
+static void
+summary_verdict(void)
+{
+	invariant(summary.running == 0, "the collector has %llu open runs",
+	    (unsigned long long)summary.running);
+	invariant(summary.n == 0, "the collector reports: %s",
+	    summary.problems[0].text);
+	invariant(hooks_waiting() == 0, "%u hooks are not acknowledged",
+	    hooks_waiting());
+}
+
 static void
 seed_run(uint64_t seed, struct result *res)
 {
@@ -237,6 +272,7 @@ seed_run(uint64_t seed, struct result *res)
 	while (slurm_busy() > 0);
 	world_run(QUIET_HOURS * HOUR_MS, NULL);
 	store_verdict(!site_faults_hide_runs());
+	summary_verdict();
 	res->hash = trace_hash();
 	res->runs = store_runs();
 	res->steps = world_steps();
@@ -314,6 +350,32 @@ seeds_run(uint64_t first, uint64_t n, int twice)
 	return failed > 0 ? 1 : 0;
 }
 
+/* Runs each seed of the file twice. */
+static int
+kept_run(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[512];
+	uint64_t seed;
+	char *end;
+	int rc = 0;
+
+	if (f == NULL) {
+		perror(path);
+		return 2;
+	}
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (line[0] == '#')
+			continue;
+		seed = strtoull(line, &end, 10);
+		hours = strtoll(end, &end, 10);
+		printf("note seed %llu:%s", (unsigned long long)seed, end);
+		rc |= seeds_run(seed, 1, 1);
+	}
+	fclose(f);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -323,6 +385,7 @@ main(int argc, char **argv)
 		{ "hours", required_argument, NULL, 'h' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "twice", no_argument, NULL, '2' },
+		{ "kept", required_argument, NULL, 'k' },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t first = 1, n = 1;
@@ -345,6 +408,8 @@ main(int argc, char **argv)
 		case '2':
 			twice = 1;
 			break;
+		case 'k':
+			return kept_run(optarg);
 		default:
 			return 2;
 		}

@@ -215,9 +215,14 @@ slurm_choose(void)
 		.min_job_age = prng_chance(&choices, 300000) ? 60 : 300,
 		.id_first = 1,
 		.id_last = 60000000,
-		.private_jobs = 1,
-		.operator= 1,
+		.private_jobs = !prng_chance(&choices, 250000),
+		.is_operator = 1,
 	};
+
+	o.limited = o.version >= 2411 && prng_chance(&choices, 250000);
+	/* Above 200 and 1,000 live jobs the collector asks otherwise. */
+	if (prng_chance(&choices, 30000))
+		o.jobs_hour *= 10;
 
 	/* Ids begin again within the run, but not before jobs are purged. */
 	if (prng_chance(&choices, 200000)) {
@@ -239,6 +244,9 @@ seed_begin(uint64_t seed)
 	collector = supervised_new(PROCESS_COLLECTOR, ROLE_COLLECTOR,
 	    &supervisor_ops);
 	supervised_conf(collector, CONF_GPU_PCI_ADDRS, devices);
+	/* The last day is not read again: nothing hides a gap. */
+	if (prng_chance(&choices, 500000))
+		supervised_conf(collector, CONF_CC_POLL_INTERVAL, "604800");
 	runner_begin();
 	hooks_begin(LOST_HOOKS);
 	store_begin();

@@ -223,7 +223,11 @@ on_piece(void *arg)
 		    question_type(q->question.kind)->deadline_ms, on_deadline,
 		    arg);
 	} else if (q->killed)
-		end_send(q, ANSWER_EXITED, 9);
+		/* By a signal, or because a file of names was replaced. */
+		end_send(q,
+		    prng_chance(&runner.prng, 500000) ? ANSWER_EXITED :
+							ANSWER_STALE,
+		    9);
 	else if (n == left)
 		end_send(q, ANSWER_EXITED, q->answer.status << 8);
 	else

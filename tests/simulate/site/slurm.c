@@ -587,7 +587,7 @@ slurm_begin(const struct slurm_options *o, slurm_hook_fn *hook)
 	slurm.runs_tail = &slurm.runs;
 	slurm.id_next = o->id_first;
 	slurm.ctld_up = slurm.dbd_up = 1;
-	slurm.is_operator = o->operator;
+	slurm.is_operator = o->is_operator;
 	slurm.ctld_began = slurm_now_s();
 	prng_init(&slurm.prng, world_seed(), "slurm");
 	slurm_accounting_begin();
@@ -632,10 +632,11 @@ slurm_dbd_delay_set(int64_t ms)
 }
 
 void
-slurm_operator_set(int operator)
+slurm_operator_set(int is_operator)
 {
-	slurm.is_operator = operator;
-	trace("the user of the commands is %s operator", operator? "an" : "no");
+	slurm.is_operator = is_operator;
+	trace("the user of the commands is %s operator",
+	    is_operator ? "an" : "no");
 }
 
 int

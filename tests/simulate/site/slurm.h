@@ -53,7 +53,8 @@ struct slurm_options {
 	uint32_t id_first;
 	uint32_t id_last; /* then ids begin again at 1 */
 	int private_jobs; /* PrivateData=jobs */
-	int operator;	  /* the user of the commands is an operator */
+	int is_operator;  /* the user of the commands is an operator */
+	int limited;	  /* slurmctld limits requests (rl_enable) */
 };
 
 /* Hooks: PrologSlurmctld and EpilogSlurmctld of a job. */
@@ -82,7 +83,7 @@ void slurm_dbd_set(int up);
 /* ms that slurmctld waits until it reports to slurmdbd. */
 void slurm_dbd_delay_set(int64_t ms);
 /* The admin grants or removes the operator right. */
-void slurm_operator_set(int operator);
+void slurm_operator_set(int is_operator);
 int slurm_ctld_is_up(void);
 int slurm_dbd_is_up(void);
 

@@ -493,14 +493,15 @@ show_config(struct text *t)
 	    "PrologFlags             = (null)\n"
 	    "SlurmUser               = slurm(64030)\n"
 	    "SlurmctldHost[0]        = ctl(127.0.0.1)\n"
-	    "SlurmctldParameters     = (null)\n"
+	    "SlurmctldParameters     = %s\n"
 	    "SlurmdUser              = root(0)\n"
 	    "SLURM_VERSION           = %s\n"
 	    "\n"
 	    "Slurmctld(primary) at ctl is UP\n",
 	    (long long)slurm_now_s(), (long long)slurm.ctld_began,
 	    (long long)slurm.o.min_job_age,
-	    slurm.o.private_jobs ? "jobs" : "none", version_text());
+	    slurm.o.private_jobs ? "jobs" : "none",
+	    slurm.o.limited ? "rl_enable" : "(null)", version_text());
 }
 
 static void

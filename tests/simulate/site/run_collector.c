@@ -183,7 +183,7 @@ listener_crashes(void)
 }
 
 static void
-reload(void)
+reload_choose(void)
 {
 	static const char *const polls[] = { "10", "30", "60", "120" };
 	static const char *const lags[] = { "0", "60", "900" };
@@ -192,6 +192,12 @@ reload(void)
 	    polls[prng_below(&choices, sizeof(polls) / sizeof(polls[0]))]);
 	supervised_conf(collector, CONF_ACCOUNTING_LAG,
 	    lags[prng_below(&choices, sizeof(lags) / sizeof(lags[0]))]);
+}
+
+static void
+reload(void)
+{
+	reload_choose();
 	supervised_reload(collector);
 }
 
@@ -220,9 +226,9 @@ slurm_choose(void)
 	};
 
 	o.limited = o.version >= 2411 && prng_chance(&choices, 250000);
-	/* Above 200 and 1,000 live jobs the collector asks otherwise. */
-	if (prng_chance(&choices, 30000))
-		o.jobs_hour *= 10;
+	/* Above 200 live jobs the collector asks otherwise. */
+	if (prng_chance(&choices, 10000))
+		o.jobs_hour *= 4;
 
 	/* Ids begin again within the run, but not before jobs are purged. */
 	if (prng_chance(&choices, 200000)) {
@@ -244,6 +250,7 @@ seed_begin(uint64_t seed)
 	collector = supervised_new(PROCESS_COLLECTOR, ROLE_COLLECTOR,
 	    &supervisor_ops);
 	supervised_conf(collector, CONF_GPU_PCI_ADDRS, devices);
+	reload_choose();
 	/* The last day is not read again: nothing hides a gap. */
 	if (prng_chance(&choices, 500000))
 		supervised_conf(collector, CONF_CC_POLL_INTERVAL, "604800");

@@ -12,6 +12,7 @@
 
 #define BUCKETS	    4096
 #define MESSAGE_MS  1500 /* at most, from slurmctld to slurmdbd */
+#define EACH_MS	    30	 /* between two messages of a long queue */
 #define RETRY_MS    5000
 #define RESIZE_2302 2302 /* from then on a resize has a new start */
 
@@ -93,9 +94,11 @@ deliver(void *arg)
 static void
 deliver_plan(void)
 {
+	int64_t wait = queue != NULL ? queue->due - world_ms() : 0;
+
 	if (queue != NULL)
-		world_after(PROCESS_NONE, queue->due - world_ms(), deliver,
-		    NULL);
+		world_after(PROCESS_NONE, wait > EACH_MS ? wait : EACH_MS,
+		    deliver, NULL);
 }
 
 static void

@@ -2,8 +2,8 @@
 /*
  * The part of the simulation that is linked with the collector's code: its
  * start, and the calls of libc with which it reads the pipes of answers, which
- * go to the simulated runner.  unistd.h is not included, because its read() may
- * be an inline function.
+ * go to the simulated runner.  The header of libc that declares read() is not
+ * included: its read() may be an inline function.
  */
 #include "config.h"
 

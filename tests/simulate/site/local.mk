@@ -49,3 +49,4 @@ CLEANFILES += tests/simulate/run-collector tests/simulate/site/collector.o \
 
 simulate: tests/simulate/run-collector
 .PHONY: simulate
+EXTRA_DIST += tests/simulate/mutate-collector

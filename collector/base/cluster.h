@@ -179,6 +179,9 @@ struct cluster {
 	struct idmap ambiguous; /* jobs whose texts are ambiguous */
 	struct idmap
 	    earlier; /* jobs whose earlier runs must be read from accounting first */
+	/* resized runs, by job and end of a part: start and submission */
+	struct idmap resized;
+	struct idmap resized_submit;
 	struct log_limit contradicted; /* ends that squeue contradicts */
 	int trim; /* much memory was used: give it back when idle */
 	char last_error[256];

@@ -15,3 +15,8 @@ TESTS += test_hook_deliver
 test_hook_deliver_SOURCES = tests/unit/hook/test_deliver.c
 test_hook_deliver_LDADD = hook/libhook.a
 test_hook_deliver_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=poll
+
+check_PROGRAMS += test_hook_helper
+TESTS += test_hook_helper
+test_hook_helper_SOURCES = tests/unit/hook/test_credential.c
+test_hook_helper_LDADD = hook/libhook.a

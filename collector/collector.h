@@ -15,6 +15,7 @@
 
 struct check;
 struct explain_slurm;
+struct job_part;
 struct startup;
 struct sync_report;
 
@@ -45,6 +46,7 @@ struct collector {
 	struct settings *retired;  /* queries under way may still use them */
 	struct sync_report *sync_report;
 	struct explain_slurm *explain_slurm;
+	struct job_part *job_part;
 	struct controller_role *controller_role;
 	struct slurm_times *slurm_times;
 	struct check *check;
@@ -102,6 +104,15 @@ void sync_report_begin(struct sync_report *v, uint64_t request,
 struct explain_slurm *explain_slurm_new(struct collector *col);
 /* Tells why the suite has no run of these jobs. */
 void explain_slurm_begin(struct explain_slurm *v, uint64_t request,
+    const struct ctl_request *req);
+/* Slurm may be asked about one more job now: 0, or -1. */
+int explain_token_take(struct explain_slurm *v);
+
+/* ctl_job_part.c: the job id of a task of an array, or of a component */
+
+struct job_part *job_part_new(struct collector *col);
+/* Answers CTL_JOB_PART with rows of CTL_T_EXPLAIN. */
+void job_part_begin(struct job_part *v, uint64_t request,
     const struct ctl_request *req);
 
 /* status.c */

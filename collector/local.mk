@@ -130,12 +130,17 @@ collector_collector_SOURCES = \
 	collector/clusters.c \
 	collector/collector.h \
 	collector/ctl_explain.c \
+	collector/ctl_job_part.c \
 	collector/ctl_sync.c \
 	collector/gpu_rows.c \
 	collector/explain_reason.c \
 	collector/explain_reason.h \
+	collector/job_part.c \
+	collector/job_part.h \
 	collector/main.c \
 	collector/metrics.c \
+	collector/oldest_job.c \
+	collector/oldest_job.h \
 	collector/scheduler.c \
 	collector/startup.c \
 	collector/status.c \

@@ -33,6 +33,7 @@ on_init(struct worker *w)
 	col->hook_auth = hook_auth_new(&col->site, &hook_auth_ops, col);
 	col->sync_report = sync_report_new(col);
 	col->explain_slurm = explain_slurm_new(col);
+	col->job_part = job_part_new(col);
 	col->controller_role = controller_role_new(&col->site);
 	col->slurm_times = slurm_times_new(&col->site);
 	col->check = check_new(col);
@@ -407,6 +408,9 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	case CTL_EXPLAIN_SLURM:
 		explain_slurm_begin(col->explain_slurm, request, req);
+		break;
+	case CTL_JOB_PART:
+		job_part_begin(col->job_part, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);

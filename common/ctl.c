@@ -70,6 +70,7 @@ static const struct {
 	[CTL_CHECK] = { 0, 1 },
 	[CTL_EXPLAIN] = { CTL_FLAG_ANONYMIZE, 1 },
 	[CTL_EXPLAIN_SLURM] = { CTL_FLAG_ANONYMIZE, 1 },
+	[CTL_JOB_PART] = { 0, 1 },
 };
 
 const struct ctl_column *
@@ -92,6 +93,7 @@ ctl_seconds(unsigned verb)
 	case CTL_BACKFILL:
 	case CTL_REPAIR:
 	case CTL_EXPLAIN_SLURM:
+	case CTL_JOB_PART:
 		return SLOW_SECONDS;
 	default:
 		return ANSWER_SECONDS;

@@ -30,7 +30,7 @@ _cc_slurm_adapterctl_words() {
 	repair) echo "--dry-run JOBS" ;;
 	log) echo "fatal error warn info debug trace" ;;
 	metrics) echo "--prometheus" ;;
-	explain) echo "--cluster --anonymize JOBS" ;;
+	explain) echo "--cluster --from --anonymize JOBS" ;;
 	report)
 		case $2 in
 		-o) echo FILES ;;

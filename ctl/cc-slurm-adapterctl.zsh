@@ -57,7 +57,7 @@ _cc_slurm_adapterctl() {
 	(repair) found=(--dry-run) jobs=1 ;;
 	(log) found=(fatal error warn info debug trace) ;;
 	(metrics) found=(--prometheus) ;;
-	(explain) found=(--cluster --anonymize) jobs=1 ;;
+	(explain) found=(--cluster --from --anonymize) jobs=1 ;;
 	(report) found=(-o --anonymize) ;;
 	(spool)
 		case $prev in

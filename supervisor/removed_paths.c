@@ -34,7 +34,7 @@ struct watched_path {
 };
 
 static struct {
-	struct watched_path paths[4];
+	struct watched_path paths[5];
 	size_t n;
 	unsigned repairs; /* of the hook socket, whose path is the first */
 	struct event *timer;
@@ -157,6 +157,8 @@ removed_paths_watch(struct supervisor *sup)
 	if (setup->listen_path != NULL)
 		path_add(strdup(setup->listen_path), 0);
 	path_add(strdup(conf_str(&sup->conf, CONF_CTL_SOCK)), 0);
+	if (setup->metrics_path != NULL)
+		path_add(strdup(setup->metrics_path), 0);
 	path_add(strdup(setup->spool_dir), 0);
 	if (asprintf(&database, "%s/" DATABASE_NAME, setup->spool_dir) == -1)
 		database = NULL;

@@ -214,3 +214,17 @@ test_explain_reason_SOURCES = tests/unit/collector/test_explain_reason.c \
 	collector/explain_reason.c collector/explain_reason.h $(simulation)
 test_explain_reason_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_explain_reason_LDADD = $(COLLECTOR_TRACK_LIBS)
+
+check_PROGRAMS += test_job_part
+TESTS += test_job_part
+test_job_part_SOURCES = tests/unit/collector/test_job_part.c \
+	collector/job_part.c collector/job_part.h
+test_job_part_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_job_part_LDADD = $(COLLECTOR_TRACK_LIBS)
+
+check_PROGRAMS += test_oldest_job
+TESTS += test_oldest_job
+test_oldest_job_SOURCES = tests/unit/collector/test_oldest_job.c \
+	collector/oldest_job.c collector/oldest_job.h
+test_oldest_job_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_oldest_job_LDADD = $(COLLECTOR_LIBS)

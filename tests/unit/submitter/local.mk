@@ -7,6 +7,20 @@ TESTS += test_reject
 test_reject_SOURCES = tests/unit/submitter/test_reject.c
 test_reject_LDADD = submitter/base/libbase.a $(COMMON_LIBS)
 
+check_PROGRAMS += test_explain
+TESTS += test_explain
+test_explain_SOURCES = tests/unit/submitter/test_explain.c \
+	$(SUBMITTER_SIMULATION)
+test_explain_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_explain_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
+check_PROGRAMS += test_stops_due
+TESTS += test_stops_due
+test_stops_due_SOURCES = tests/unit/submitter/test_stops_due.c \
+	$(SUBMITTER_SIMULATION)
+test_stops_due_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_stops_due_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message
@@ -140,6 +154,7 @@ check_PROGRAMS += test_intake
 TESTS += test_intake
 test_intake_SOURCES = tests/unit/submitter/intake/test_intake.c
 test_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_intake_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=history_note_at
 test_intake_LDADD = $(SUBMITTER_LIBS)
 
 # submitter/delivery

@@ -165,6 +165,8 @@ sim_answer(enum request_kind kind, int code, const char *body)
 
 static char told[4096];
 
+void (*sim_on_row)(const struct writer *row);
+
 static void
 tell(const char *text, const char *after)
 {
@@ -182,6 +184,10 @@ worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
 
 	(void)w;
 	(void)request;
+	if (sim_on_row != NULL) {
+		sim_on_row(row);
+		return;
+	}
 	rd_init(&r, row->buf, row->len);
 	rd_u8(&r); /* the table */
 	n = rd_u8(&r);

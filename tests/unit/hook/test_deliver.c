@@ -1,48 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Delivery to a daemon that answers, is absent, or does not accept.  The
- * linker puts the test's clock_gettime() and poll() into the hook: its time
- * passes only while poll() waits, on a busy machine too.
- */
+/* Delivery to a daemon that answers, is absent, or does not accept. */
 #include "config.h"
 
 #include <arpa/inet.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hook/hook.h"
 #include "tests/unit/check.h"
+#include "tests/unit/hook/hook_clock.h"
 
 static char message[MESSAGE_MAX];
-
-static long waited_ms; /* the hook's clock */
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
-int __wrap_poll(struct pollfd *fds, nfds_t n, int ms);
-int __real_poll(struct pollfd *fds, nfds_t n, int ms);
-
-int
-__wrap_clock_gettime(clockid_t id, struct timespec *ts)
-{
-	CHECK_INT(id, CLOCK_MONOTONIC);
-	ts->tv_sec = waited_ms / 1000;
-	ts->tv_nsec = waited_ms % 1000 * 1000000;
-	return 0;
-}
-
-int
-__wrap_poll(struct pollfd *fds, nfds_t n, int ms)
-{
-	int rc = __real_poll(fds, n, ms);
-
-	if (rc == 0)
-		waited_ms += ms;
-	return rc;
-}
 
 static void
 test_deliver(void)

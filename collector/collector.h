@@ -48,6 +48,7 @@ struct collector {
 	struct controller_role *controller_role;
 	struct slurm_times *slurm_times;
 	struct check *check;
+	struct hook_auth *hook_auth;
 };
 
 /* clusters.c */

@@ -92,6 +92,7 @@ struct slurm {
 	unsigned version; /* 2205; 0 = not known yet */
 	char cluster[CLUSTER_MAX];
 	char slurm_user[64];	/* SlurmUser */
+	uint32_t slurm_uid;	/* its uid; 0 = not known, or root */
 	char user[64];		/* of the commands: name, or number */
 	int root;		/* this user is root */
 	int private_jobs;	/* PrivateData has jobs */

@@ -9,6 +9,7 @@
 #include "collector/accounting/accounting.h"
 #include "collector/base/cluster.h"
 #include "collector/slurm/command_times.h"
+#include "common/hook_credential.h"
 
 /* poll.c: the periodic question */
 
@@ -39,6 +40,50 @@ void hook_events_durable(struct hook_events *e);
 /* A new listener, or none: the events are repeated. */
 void hook_events_forget(struct hook_events *e);
 unsigned hook_events_waiting(const struct hook_events *e);
+
+/* hook_auth.c: munge credentials of hook messages on TCP */
+
+struct hook_auth;
+
+/* An event whose credential is to be checked. */
+struct hook_claim {
+	struct cluster *c; /* borrowed */
+	uint64_t event;	   /* of the listener; 0 = the listener has ended */
+	uint64_t job;
+	int64_t time; /* epoch: arrival */
+	uint8_t kind; /* enum event_kind */
+	char cluster[CLUSTER_MAX];
+	char credential[HOOK_CREDENTIAL_MAX];
+};
+
+struct hook_auth_counts {
+	uint64_t accepted;
+	uint64_t refused;
+	uint64_t dropped; /* not checked in time: the poll finds their jobs */
+	unsigned waiting;
+	int64_t
+	    away; /* epoch: munged does not answer since then; 0 = it does */
+};
+
+struct hook_auth_ops {
+	void (*accepted)(const struct hook_claim *claim, void *arg);
+	/* Also called for a dropped event. */
+	void (*refused)(const struct hook_claim *claim, void *arg);
+};
+
+struct hook_auth *hook_auth_new(struct site *site,
+    const struct hook_auth_ops *ops, void *arg);
+/* Is prepAuth "munge"? */
+int hook_auth_is_on(const struct hook_auth *a);
+/* Copies claim; one of the callbacks is called later, or at once. */
+void hook_auth_add(struct hook_auth *a, const struct hook_claim *claim);
+/* Asks about the next claim, or sets the timer for it. */
+void hook_auth_kick(struct hook_auth *a);
+/* Another listener, or none: nothing is acknowledged. */
+void hook_auth_forget(struct hook_auth *a);
+void hook_auth_counts(const struct hook_auth *a, struct hook_auth_counts *n);
+/* Has munged read the credential, valid or not?  For unmunge's end. */
+int unmunge_answered(const struct command_end *end);
 
 /* confirm_start.c: runs that were not seen running */
 

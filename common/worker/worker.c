@@ -18,6 +18,7 @@
 #include "common/crash_point.h"
 #include "common/log_line.h"
 #include "common/time_text.h"
+#include "common/worker/breakout.h"
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"
 #include "common/worker/worker_conf.h"
@@ -250,6 +251,7 @@ on_peer(struct worker *w, uint64_t id, struct reader *r, int fd)
 	old = w->peers[role];
 	w->peers[role] = c;
 	peer_ids[role] = id;
+	breakout_peer(role, fd);
 	w->ops->on_peer(w, (enum role)role, c);
 	channel_free(old);
 }
@@ -366,6 +368,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	signals_ignore();
 	sandbox_receive(&sb, ops->role);
 	crash_init();
+	breakout_map();
 	time_zone_load();
 	if (ops->prepare != NULL)
 		ops->prepare(&w);
@@ -380,6 +383,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	if (ops->init != NULL)
 		ops->init(&w);
 	hello_send(&w);
+	breakout_begin(&w);
 	while (event_base_loop(w.base, EVLOOP_ONCE) == 0)
 		worker_summary_turn();
 	log_errorx("the event loop ended; the %s exits", role_name(ops->role));

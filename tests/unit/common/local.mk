@@ -122,3 +122,8 @@ check_PROGRAMS += test_question
 TESTS += test_question
 test_question_SOURCES = tests/unit/common/question/test_question.c
 test_question_LDADD = $(QUESTION_LIBS)
+
+check_PROGRAMS += test_hook_credential
+TESTS += test_hook_credential
+test_hook_credential_SOURCES = tests/unit/common/test_hook_credential.c
+test_hook_credential_LDADD = common/libcommon.a

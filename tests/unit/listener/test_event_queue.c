@@ -15,18 +15,9 @@
 #include "common/log.h"
 #include "listener/listener.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 
 static struct event_base *base;
-
-/* Runs the event loop for ms milliseconds. */
-static void
-run_ms(int ms)
-{
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
-
-	event_base_loopexit(base, &tv);
-	event_base_dispatch(base);
-}
 
 static struct {
 	uint64_t ids[64];
@@ -108,14 +99,14 @@ test_events(void)
 	CHECK_INT(say(e, 5), 0);
 	link_open(&link);
 	event_queue_set_collector(e, link.near);
-	run_ms(20);
+	loop_settle(base);
 	CHECK_INT(got.n, 2);
 	CHECK_INT(got.jobs[0], 5);
 	CHECK_INT(got.jobs[1], 6);
 	CHECK(got.ids[0] < got.ids[1]);
 	/* The event was sent: the same job makes a new one. */
 	CHECK_INT(say(e, 5), 0);
-	run_ms(20);
+	loop_settle(base);
 	CHECK_INT(got.n, 3);
 	/* A new collector gets the events that were not acknowledged. */
 	event_queue_ack(e, got.ids[0]);
@@ -126,7 +117,7 @@ test_events(void)
 	CHECK_INT(say(e, 7), 0);
 	link_open(&link);
 	event_queue_set_collector(e, link.near);
-	run_ms(20);
+	loop_settle(base);
 	CHECK_INT(got.n, 3);
 	CHECK_INT(got.jobs[0], 6);
 	CHECK_INT(got.jobs[1], 5);
@@ -149,8 +140,7 @@ test_events(void)
 	CHECK_INT(count.dropped, 1);
 	link_open(&link);
 	event_queue_set_collector(e, link.near);
-	run_ms(200);
-	CHECK_INT(got.n, 64);
+	LOOP_UNTIL(base, got.n == 64);
 	link_close(&link);
 	event_queue_free(e);
 }

@@ -31,6 +31,8 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/histogram.c \
 	common/histogram.h \
+	common/hook_credential.c \
+	common/hook_credential.h \
 	common/job.c \
 	common/job.h \
 	common/json_scan.c \
@@ -64,7 +66,9 @@ common_ipc_libipc_a_SOURCES = \
 	common/ipc/channel.c \
 	common/ipc/channel.h \
 	common/ipc/frame.c \
-	common/ipc/frame.h
+	common/ipc/frame.h \
+	common/ipc/pace.c \
+	common/ipc/pace.h
 
 # The questions to Slurm: what the collector asks, what the runner executes.
 noinst_LIBRARIES += common/question/libquestion.a

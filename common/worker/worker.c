@@ -22,6 +22,7 @@
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"
 #include "common/worker/worker_conf.h"
+#include "common/worker/worker_summary.h"
 
 #define CHANNEL_FD	3
 #define SANDBOX_WAIT_MS 10000 /* for the first message */
@@ -383,7 +384,8 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 		ops->init(&w);
 	hello_send(&w);
 	breakout_begin(&w);
-	event_base_dispatch(w.base);
+	while (event_base_loop(w.base, EVLOOP_ONCE) == 0)
+		worker_summary_turn();
 	log_errorx("the event loop ended; the %s exits", role_name(ops->role));
 	worker_exit(&w);
 }

@@ -126,6 +126,7 @@ child_start(struct child *c)
 	close(log);
 	CRASH_POINT("supervisor.spawned");
 	c->state = CHILD_STARTED;
+	watchdog_started(c->workers);
 	log_info("the %s is started (pid %d)", role_name(c->role), (int)c->pid);
 	if (worker_channel_open(c, fds[0]) == -1)
 		child_kill(c, "its channel cannot be opened");

@@ -50,6 +50,7 @@ struct collector {
 	struct controller_role *controller_role;
 	struct slurm_times *slurm_times;
 	struct check *check;
+	struct hook_auth *hook_auth;
 };
 
 /* clusters.c */
@@ -76,6 +77,11 @@ void startup_again(struct startup *s);
 
 void sched_start(struct collector *col);
 void sched_conf(struct lanes *l);
+/*
+ * A message was handled, or a command has ended: the lanes run within half a
+ * second.
+ */
+void sched_event(struct collector *col);
 /* Polls now and reads the last day of accounting again. */
 void sched_poll_now(struct lanes *l);
 
@@ -127,6 +133,7 @@ struct check *check_new(struct collector *col);
 void check_begin(struct check *k, uint64_t request);
 /* Reports each cluster whose start is over or has failed. */
 void check_kick(struct check *k);
+int check_is_active(const struct check *k);
 
 /* gpu_rows.c: the rows of `gpus`; ends the request. */
 void gpu_rows(struct collector *col, uint64_t request);

@@ -61,6 +61,7 @@ enum ctl_verb {
 #define CTL_FLAG_STATUS	   256u /* the progress */
 #define CTL_FLAG_CANCEL	   512u
 #define CTL_FLAG_ANONYMIZE 1024u /* names of users and jobs are replaced */
+#define CTL_FLAG_NATS	   2048u /* backfill: publish again, nothing by REST */
 
 /* The field a of CTL_SPOOL. */
 enum ctl_spool {

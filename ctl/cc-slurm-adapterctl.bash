@@ -26,7 +26,7 @@ _cc_slurm_adapterctl_words() {
 	retry) echo "--all JOBS" ;;
 	drop) echo JOBS ;;
 	sync) echo "--job --cluster --limit --dry-run --force --direction" ;;
-	backfill) echo "--from --to --cluster --dry-run --status --cancel" ;;
+	backfill) echo "--from --to --cluster --dry-run --nats --status --cancel" ;;
 	repair) echo "--dry-run JOBS" ;;
 	log) echo "fatal error warn info debug trace" ;;
 	metrics) echo "--prometheus" ;;

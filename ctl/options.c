@@ -24,8 +24,9 @@ const char args_usage[] =
     "  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
     "       [--direction start|stop|both]\n"
     "                                compare cc-backend with Slurm, repair it\n"
-    "  backfill --from T --to T [--cluster NAME] [--dry-run]\n"
-    "                                read the runs that ended in this range\n"
+    "  backfill --from T --to T [--cluster NAME] [--dry-run] [--nats]\n"
+    "                                read the runs that ended in this range;\n"
+    "                                --nats: publish them by NATS again\n"
     "  backfill --status | --cancel  print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
     "  explain ID... [--cluster NAME] [--from T] [--anonymize]\n"
@@ -75,7 +76,8 @@ static const struct verb {
 	{ "sync", CTL_SYNC, TAKES_JOBS | TAKES_CLUSTER | TAKES_DIRECTION,
 	    CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
 	{ "backfill", CTL_BACKFILL, TAKES_RANGE | TAKES_CLUSTER,
-	    CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL },
+	    CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL |
+		CTL_FLAG_NATS },
 	{ "repair", CTL_REPAIR, TAKES_IDS, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
@@ -99,6 +101,7 @@ static const struct {
 	{ "--status", CTL_FLAG_STATUS },
 	{ "--cancel", CTL_FLAG_CANCEL },
 	{ "--anonymize", CTL_FLAG_ANONYMIZE },
+	{ "--nats", CTL_FLAG_NATS },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

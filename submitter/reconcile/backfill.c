@@ -22,8 +22,8 @@
 #include "submitter/spool/commit.h"
 
 #define STATE "backfill" /* key of the value in the spool */
-/* version 1 has no number of restored runs */
-#define STATE_VERSION 2u
+/* version 1 has no number of restored runs, version 2 no --nats */
+#define STATE_VERSION 3u
 /* s of accounting in one query and in the spool at once */
 #define CHUNK_S	     21600
 #define PROGRESS_MAX 448 /* bytes of the progress as text */
@@ -46,6 +46,10 @@ state_save(struct backfill *b)
 	wr_u64(&w, b->seen);
 	wr_u64(&w, b->added);
 	wr_u64(&w, b->restored);
+	wr_u8(&w, (uint8_t)b->nats);
+	wr_i64(&w, b->asked);
+	wr_i64(&w, b->id);
+	wr_i64(&w, b->nats_until);
 	if (wr_end(&w) == 0)
 		spool_value_set(b->s->spool, STATE, w.buf, w.len);
 	wr_clear(&w);
@@ -65,7 +69,7 @@ state_load(struct backfill *b)
 		return;
 	rd_init(&r, p, n);
 	version = rd_u32(&r);
-	if (version == 1 || version == STATE_VERSION) {
+	if (version >= 1 && version <= STATE_VERSION) {
 		b->active = rd_u8(&r);
 		rd_name(&r, b->whose.cluster, sizeof(b->whose.cluster));
 		b->from = rd_time(&r);
@@ -74,6 +78,12 @@ state_load(struct backfill *b)
 		b->seen = rd_u64(&r);
 		b->added = rd_u64(&r);
 		b->restored = version == 1 ? 0 : rd_u64(&r);
+		if (version >= 3) {
+			b->nats = rd_u8(&r) != 0;
+			b->asked = rd_i64(&r);
+			b->id = rd_time(&r);
+			b->nats_until = rd_time(&r);
+		}
 	} else
 		rd_fail(&r);
 	if (rd_end(&r) == -1)
@@ -104,8 +114,8 @@ chunk_ask(struct backfill *b)
 	wr_clear(&w);
 }
 
-static void
-finish(struct backfill *b)
+void
+backfill_finish(struct backfill *b)
 {
 	char text[128];
 
@@ -119,11 +129,13 @@ finish(struct backfill *b)
 		return;
 	}
 	b->active = 0;
+	nats_policy(b);
 	state_save(b);
 	log_notice("backfill of %s is done: %llu runs, %llu of them new, %llu "
-		   "restored in cc-backend",
+		   "%s",
 	    b->whose.cluster, (unsigned long long)b->seen,
-	    (unsigned long long)b->added, (unsigned long long)b->restored);
+	    (unsigned long long)b->added, (unsigned long long)b->restored,
+	    b->nats ? "published again" : "restored in cc-backend");
 }
 
 static void
@@ -135,15 +147,19 @@ next(struct backfill *b)
 	if (!b->look && release_waiting(b) > 0) {
 		b->step = BACKFILL_LIST;
 		release_list(b);
+	} else if (b->at >= b->to && b->nats && !b->look) {
+		nats_walk_begin(b);
 	} else if (b->at >= b->to) {
-		finish(b);
+		backfill_finish(b);
 	} else if (b->look && spool_now(b->s->spool) > b->until) {
 		snprintf(text, sizeof(text),
 		    "time limit reached: checked up to %s, "
 		    "%u runs would be sent",
 		    time_text(b->at), b->told);
 		dryrun_end(b, CTL_OK, text);
-	} else
+	} else if (b->nats && !b->look && nats_chunk_waits(b))
+		window_soon(b, RETRY_MS);
+	else
 		chunk_ask(b);
 }
 
@@ -164,6 +180,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		break;
 	case BACKFILL_RELEASE:
 		release_some(b);
+		break;
+	case BACKFILL_OPEN:
+		nats_walk(b);
 		break;
 	default:
 		break;
@@ -245,13 +264,24 @@ begin(struct backfill *b, const struct ctl_request *req)
 		return "the range is empty";
 	if (req->a >= now)
 		return "the range is in the future";
+	if ((req->flags & CTL_FLAG_NATS) &&
+	    !spool_policy(b->s->spool)->to[DEST_NATS])
+		return "natsServer is not configured";
 	if (cluster_take(b, req->text) == -1)
 		return *req->text != '\0' ?
 		    "unknown cluster" :
 		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
-	b->to = req->b < now ? req->b : now;
+	b->nats_until = req->b < now ? req->b : now;
+	b->nats = (req->flags & CTL_FLAG_NATS) != 0;
+	/* A run that ended later may have begun before. */
+	b->to = b->nats ? now : b->nats_until;
 	b->seen = b->added = b->restored = b->there = 0;
+	b->asked = spool_now(b->s->spool);
+	b->id = now;
+	b->waits_until = 0;
+	b->walk_state = 0;
+	memset(&b->walk, 0, sizeof(b->walk));
 	b->step = BACKFILL_NEXT;
 	b->began = spool_now(b->s->spool);
 	b->began_at = b->at;
@@ -262,9 +292,10 @@ static void
 begin_real(struct backfill *b, uint64_t request)
 {
 	b->active = 1;
+	nats_policy(b);
 	state_save(b);
-	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
-	    time_text(b->from), time_text(b->to));
+	log_notice("backfill of %s%s, from %s to %s", b->whose.cluster,
+	    b->nats ? " by NATS" : "", time_text(b->from), time_text(b->to));
 	if (commit_now(b->s->commit) == -1)
 		worker_ctl_end(b->s->w, request, CTL_ERROR,
 		    "begun, but the "
@@ -280,6 +311,7 @@ static void
 begin_look(struct backfill *b, uint64_t request)
 {
 	b->look = 1;
+	nats_policy(b);
 	b->request = request;
 	b->n_dryrun_runs = b->n_aliases = 0;
 	b->beyond = b->told = 0;
@@ -301,6 +333,8 @@ cancel(struct backfill *b, uint64_t request)
 	}
 	n = release_forget(b);
 	b->active = 0;
+	b->waits_until = 0;
+	nats_policy(b);
 	b->step = BACKFILL_IDLE;
 	state_save(b);
 	commit_now(b->s->commit);
@@ -336,6 +370,7 @@ progress(struct backfill *b, char *text, size_t size)
 		[BACKFILL_ASKED] = "reads accounting",
 		[BACKFILL_LIST] = "lists the jobs of cc-backend",
 		[BACKFILL_RELEASE] = "sends runs",
+		[BACKFILL_OPEN] = "publishes the runs of the spool",
 	};
 	int64_t whole = b->to - b->from;
 
@@ -345,15 +380,20 @@ progress(struct backfill *b, char *text, size_t size)
 	}
 	left_write(b, left, sizeof(left));
 	snprintf(text, size,
-	    "%s%s of %s, %s to %s: read up to %s (%lld %%%s), "
-	    "%llu runs, %llu new, %llu restored, %llu held; %s",
+	    "%s%s%s of %s, %s to %s: read up to %s (%lld %%%s), "
+	    "%llu runs, %llu new, %llu %s, %llu held; %s",
 	    !b->active && !b->look ? "done: " : "",
-	    b->look ? "dry run" : "backfill", b->whose.cluster,
-	    time_text(b->from), time_text(b->to), time_text(b->at),
+	    b->look ? "dry run" : "backfill", b->nats ? " by NATS" : "",
+	    b->whose.cluster, time_text(b->from), time_text(b->to),
+	    time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    left, (unsigned long long)b->seen, (unsigned long long)b->added,
 	    (unsigned long long)b->restored,
-	    (unsigned long long)release_waiting(b), doing[b->step]);
+	    b->nats ? "published again" : "restored",
+	    (unsigned long long)release_waiting(b),
+	    b->waits_until != 0 ?
+		"waits until slurmdbd has all runs of the range" :
+		doing[b->step]);
 }
 
 void
@@ -393,6 +433,7 @@ backfill_new(struct submitter *s)
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
 	state_load(b);
+	nats_policy(b);
 	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
 		    time_text(b->at));

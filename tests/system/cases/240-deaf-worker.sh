@@ -27,7 +27,7 @@ replaced() {
 	[ -n "$p" ] && [ "$p" != "${old[$1]}" ]
 }
 for role in listener submitter; do
-	is "the $role is replaced" wait_for $((t0 + 30 - SECONDS)) replaced $role
+	is "the $role is replaced" wait_for $((t0 + 60 - SECONDS)) replaced $role
 done
 say "after $((SECONDS - t0)) s"
 is "the collector keeps its pid" [ "$(worker_pid collector)" = "${old[collector]}" ]
@@ -44,7 +44,7 @@ done
 t0=$SECONDS
 kill -STOP "${old[runner]}"
 for role in runner collector; do
-	is "the $role is replaced" wait_for $((t0 + 30 - SECONDS)) replaced $role
+	is "the $role is replaced" wait_for $((t0 + 60 - SECONDS)) replaced $role
 done
 say "after $((SECONDS - t0)) s"
 for role in listener submitter; do

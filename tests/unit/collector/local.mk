@@ -8,6 +8,11 @@ test_admin_output_SOURCES = tests/unit/collector/parse/test_admin_output.c \
 	tests/unit/collector/parse/recording.h
 test_admin_output_LDADD = $(PARSE_LIBS)
 
+check_PROGRAMS += test_unmunge
+TESTS += test_unmunge
+test_unmunge_SOURCES = tests/unit/collector/parse/test_unmunge.c
+test_unmunge_LDADD = $(PARSE_LIBS)
+
 check_PROGRAMS += test_gres
 TESTS += test_gres
 test_gres_SOURCES = tests/unit/collector/parse/test_gres.c
@@ -169,6 +174,13 @@ test_query_SOURCES = tests/unit/collector/query/test_query.c \
 	tests/unit/collector/parse/recording.h $(simulation)
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)
+
+check_PROGRAMS += test_hook_auth
+TESTS += test_hook_auth
+test_hook_auth_SOURCES = tests/unit/collector/query/test_hook_auth.c \
+	$(simulation)
+test_hook_auth_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_hook_auth_LDADD = $(COLLECTOR_LIBS)
 
 check_PROGRAMS += test_job_script
 TESTS += test_job_script

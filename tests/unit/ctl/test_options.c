@@ -135,6 +135,9 @@ test_good_lines(void)
 		      "--dry-run"),
 	    NULL);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "backfill --from 5 --to 6 --nats"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_NATS);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "backfill --status"), NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_STATUS);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
@@ -158,7 +161,7 @@ test_bad_lines(void)
 		"sync --direction", "queue --direction start", "repair --job 5",
 		"log", "log 6", "log loud", "log 1 2", "backfill",
 		"backfill --status --cancel", "backfill --from 5 --cancel",
-		"backfill --status --dry-run",
+		"backfill --status --dry-run", "backfill --status --nats",
 		"backfill --from 5 --to 6 --job 1", "backfill --from 5",
 		"backfill --from 5 --to 5", "backfill --from x --to 5",
 		"queue --limit 0", "retry 1 2 3 99999999999" };

@@ -14,3 +14,8 @@ check_PROGRAMS += test_hook_deliver
 TESTS += test_hook_deliver
 test_hook_deliver_SOURCES = tests/unit/hook/test_deliver.c
 test_hook_deliver_LDADD = hook/libhook.a
+
+check_PROGRAMS += test_hook_helper
+TESTS += test_hook_helper
+test_hook_helper_SOURCES = tests/unit/hook/test_credential.c
+test_hook_helper_LDADD = hook/libhook.a

@@ -9,9 +9,10 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include <linux/sockios.h>
+#include <netinet/in.h>
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -183,6 +184,78 @@ test_exhausted(struct hook_server *server)
 	LOOP_UNTIL(base, messages == 5);
 }
 
+#define CREDENTIAL "MUNGE:AwQ=:"
+#define PROVED \
+	"{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"," \
+	"\"MUNGE_CREDENTIAL\":\"" CREDENTIAL "\"}"
+
+/* A listening TCP socket of this host. */
+static int
+tcp_open(struct sockaddr_in *to)
+{
+	socklen_t len = sizeof(*to);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	*to = (struct sockaddr_in) { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	CHECK_INT(bind(fd, (struct sockaddr *)to, sizeof(*to)), 0);
+	CHECK_INT(listen(fd, 128), 0);
+	CHECK_INT(getsockname(fd, (struct sockaddr *)to, &len), 0);
+	return fd;
+}
+
+/* Sends text and runs the loop until the server has closed the connection. */
+static void
+tcp_send(const struct sockaddr_in *to, const char *text)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char byte;
+
+	CHECK_INT(connect(fd, (const struct sockaddr *)to, sizeof(*to)), 0);
+	CHECK_INT(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+	shutdown(fd, SHUT_WR);
+	LOOP_UNTIL(base, recv(fd, &byte, 1, MSG_DONTWAIT) != -1);
+	close(fd);
+}
+
+/* prepAuth "munge": only TCP needs a credential, and only there is it kept. */
+static void
+test_credentials(void)
+{
+	struct hook_server *server = server_new(base, on_message, NULL);
+	uid_t uid = getuid();
+	struct access_list access = { .uids = &uid, .n_uids = 1, .munge = 1 };
+	struct sockaddr_in to;
+
+	messages = 0;
+	server_add_socket(server, tcp_open(&to));
+	server_add_socket(server, socket_open());
+	server_set_access(server, &access);
+	server_start(server);
+	tcp_send(&to, MESSAGE);
+	CHECK_INT(messages, 0);
+	CHECK_INT(counts_of(server).refused, 1);
+	CHECK_INT(counts_of(server).no_credential, 1);
+	CHECK_INT(counts_of(server).invalid, 0);
+	tcp_send(&to, PROVED);
+	CHECK_INT(messages, 1);
+	CHECK_STR(last_message.credential, CREDENTIAL);
+	close(client_open(PROVED, strlen(PROVED)));
+	LOOP_UNTIL(base, messages == 2);
+	close(client_open(MESSAGE, strlen(MESSAGE)));
+	LOOP_UNTIL(base, messages == 3);
+	CHECK_STR(last_message.credential, "");
+	access.munge = 0;
+	server_set_access(server, &access);
+	tcp_send(&to, MESSAGE);
+	CHECK_INT(messages, 4);
+	tcp_send(&to, PROVED);
+	CHECK_INT(messages, 5);
+	CHECK_STR(last_message.credential, "");
+	CHECK_INT(counts_of(server).refused, 1);
+	server_free(server);
+}
+
 static void
 test_server(void)
 {
@@ -277,6 +350,7 @@ main(void)
 	snprintf(where.sun_path, sizeof(where.sun_path), "%s/sock", folder);
 	test_server();
 	test_shut_down();
+	test_credentials();
 	unlink(where.sun_path);
 	rmdir(folder);
 	event_base_free(base);

@@ -52,6 +52,7 @@ on_ended(uint64_t id, const struct command_result *end, void *arg)
 static const struct commands_ops ops = { on_started, on_ended };
 
 static const char *const *names; /* of the next command */
+static const char *input = "";	 /* the same */
 
 static void
 begin(const char *program, const char *text, unsigned ms)
@@ -59,6 +60,7 @@ begin(const char *program, const char *text, unsigned ms)
 	struct question_args args = { .argv = { program, "-c", text, NULL } };
 
 	wr_init(&args.text, 1);
+	snprintf(args.input, sizeof(args.input), "%s", input);
 	memset(&seen, 0, sizeof(seen));
 	seen.fd = -1;
 	CHECK_INT(command_start(cs, 7, ms, names, &args), 0);
@@ -113,6 +115,31 @@ test_ends(void)
 	CHECK_INT(seen.how, ANSWER_NOT_STARTED);
 	CHECK(strstr(seen.err, "/nonexistent/squeue") != NULL);
 	CHECK(strstr(seen.err, "No such file") != NULL);
+}
+
+/* The input ends; without one, standard input is ours. */
+static void
+test_input(void)
+{
+	char longest[HOOK_CREDENTIAL_MAX], own[256];
+	ssize_t n;
+
+	input = "MUNGE:A:";
+	shell("cat; grep -ac 'M[U]NGE:A' /proc/$$/cmdline", 5000);
+	CHECK_STR(seen.out, "MUNGE:A:0\n");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	input = longest;
+	shell("wc -c", 5000);
+	CHECK_INT(atoi(seen.out), HOOK_CREDENTIAL_MAX - 1);
+	/* A command that does not read it. */
+	shell("echo x", 5000);
+	CHECK_STR(seen.out, "x\n");
+	input = "";
+	n = readlink("/proc/self/fd/0", own, sizeof(own) - 1);
+	own[n > 0 ? n : 0] = '\0';
+	shell("readlink -n /proc/$$/fd/0", 5000);
+	CHECK_STR(seen.out, own);
 }
 
 static void
@@ -227,6 +254,7 @@ main(void)
 	CHECK(cs != NULL && c != NULL);
 	commands_setup(cs, env, c);
 	test_ends();
+	test_input();
 	test_deadlines();
 	test_control();
 	test_names();

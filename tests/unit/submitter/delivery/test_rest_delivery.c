@@ -671,6 +671,33 @@ state_set(int64_t row, enum run_state state)
 	wake(&s, WAKE_DELIVERY);
 }
 
+/* While many stops are due, no list releases more of them. */
+static void
+test_commit_check_later(void)
+{
+	int64_t rows[512], blocked;
+	int i;
+
+	begin();
+	for (i = 0; i < 512; i++) {
+		rows[i] = put((uint64_t)i + 10, 2000 + i, 2600);
+		state_set(rows[i], STOP_DUE);
+	}
+	blocked = put(1, 1000, 1100);
+	state_set(blocked, STOP_BLOCKED);
+	backend_up();
+	turn(2600, HTTP_IN_FLIGHT + 1);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
+	for (i = 0; i < n_sent; i++)
+		CHECK(sent[i].what == REQUEST_STOP);
+	/* One stop less. */
+	state_set(rows[511], START_COMMITTED);
+	turn(12000, HTTP_IN_FLIGHT + 1);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT + 1);
+	CHECK(find_sent(REQUEST_LIST) != -1);
+	end();
+}
+
 #define SHOWN(job, start, state, duration) \
 	"{\"jobId\":" #job ",\"cluster\":\"alpha\",\"startTime\":" #start \
 	",\"jobState\":\"" state "\",\"duration\":" #duration "}"
@@ -1284,6 +1311,7 @@ main(void)
 	test_token_refused();
 	test_answers();
 	test_delete();
+	test_commit_check_later();
 	test_foreign_stop();
 	test_foreign_stop_running();
 	test_halves();

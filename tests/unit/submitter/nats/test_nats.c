@@ -321,7 +321,8 @@ start(size_t script)
 	}
 	payload_how_init(&how, BACKEND_1_5, NULL);
 	done = 0;
-	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 4711, &reason);
+	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 0, 4711,
+	    &reason);
 	job_clear(&job);
 	return rc;
 }

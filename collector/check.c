@@ -21,6 +21,7 @@ struct check {
 	uint64_t request;
 	int64_t until;	 /* monotonic ms */
 	unsigned missed; /* bits: clusters that are not reported yet */
+	int munge_asked; /* unmunge is under way */
 };
 
 /* Nodes with GPUs of one cluster. */
@@ -42,6 +43,48 @@ check_new(struct collector *col)
 	return k;
 }
 
+static void
+on_munge_end(const struct command_end *end, void *arg)
+{
+	struct check *k = arg;
+	struct worker *w = k->col->site.w;
+	const char *socket = conf_str(&w->conf, CONF_PREP_MUNGE_SOCKET);
+	char why[512];
+
+	k->munge_asked = 0;
+	if (!k->active)
+		return;
+	if (unmunge_answered(end))
+		worker_check(w, k->request, "ok",
+		    "munged answers on %s; hooks on TCP need a credential",
+		    socket);
+	else
+		worker_check(w, k->request, "warn",
+		    "prepAuth is munge and munged does not answer on %s: %s; "
+		    "the polls find the jobs of hooks on TCP; run: systemctl "
+		    "status munge",
+		    socket, command_why(end, why, sizeof(why)));
+	wake_in(&k->col->site, 0);
+}
+
+/* munged reads a credential that cannot be valid. */
+static void
+munge_check(struct check *k)
+{
+	struct question q = { .kind = QUESTION_UNMUNGE,
+		.credential = "MUNGE:AAAA:" };
+	const struct command_spec spec = {
+		.question = &q,
+		.max_bytes = 4096,
+		.on_end = on_munge_end,
+		.arg = k,
+	};
+
+	if (!k->munge_asked && hook_auth_is_on(k->col->hook_auth))
+		k->munge_asked = runner_start(k->col->site.runner, &spec) !=
+		    NULL;
+}
+
 void
 check_begin(struct check *k, uint64_t request)
 {
@@ -54,7 +97,14 @@ check_begin(struct check *k, uint64_t request)
 	k->until = now_ms() + CHECK_MS;
 	k->missed = (1u << k->col->site.n) - 1;
 	k->active = 1;
+	munge_check(k);
 	wake_in(&k->col->site, 0);
+}
+
+int
+check_is_active(const struct check *k)
+{
+	return k->active;
 }
 
 static void
@@ -225,7 +275,7 @@ check_kick(struct check *k)
 			continue;
 		k->missed &= ~(1u << i);
 	}
-	if (k->missed != 0)
+	if (k->missed != 0 || (k->munge_asked && !late))
 		return;
 	k->active = 0;
 	worker_ctl_end(site->w, k->request, CTL_OK, NULL);

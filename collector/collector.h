@@ -15,6 +15,7 @@
 
 struct check;
 struct explain_slurm;
+struct job_part;
 struct startup;
 struct sync_report;
 
@@ -45,9 +46,11 @@ struct collector {
 	struct settings *retired;  /* queries under way may still use them */
 	struct sync_report *sync_report;
 	struct explain_slurm *explain_slurm;
+	struct job_part *job_part;
 	struct controller_role *controller_role;
 	struct slurm_times *slurm_times;
 	struct check *check;
+	struct hook_auth *hook_auth;
 };
 
 /* clusters.c */
@@ -74,6 +77,11 @@ void startup_again(struct startup *s);
 
 void sched_start(struct collector *col);
 void sched_conf(struct lanes *l);
+/*
+ * A message was handled, or a command has ended: the lanes run within half a
+ * second.
+ */
+void sched_event(struct collector *col);
 /* Polls now and reads the last day of accounting again. */
 void sched_poll_now(struct lanes *l);
 
@@ -97,6 +105,15 @@ struct explain_slurm *explain_slurm_new(struct collector *col);
 /* Tells why the suite has no run of these jobs. */
 void explain_slurm_begin(struct explain_slurm *v, uint64_t request,
     const struct ctl_request *req);
+/* Slurm may be asked about one more job now: 0, or -1. */
+int explain_token_take(struct explain_slurm *v);
+
+/* ctl_job_part.c: the job id of a task of an array, or of a component */
+
+struct job_part *job_part_new(struct collector *col);
+/* Answers CTL_JOB_PART with rows of CTL_T_EXPLAIN. */
+void job_part_begin(struct job_part *v, uint64_t request,
+    const struct ctl_request *req);
 
 /* status.c */
 void status_rows(struct collector *col, uint64_t request);
@@ -116,6 +133,7 @@ struct check *check_new(struct collector *col);
 void check_begin(struct check *k, uint64_t request);
 /* Reports each cluster whose start is over or has failed. */
 void check_kick(struct check *k);
+int check_is_active(const struct check *k);
 
 /* gpu_rows.c: the rows of `gpus`; ends the request. */
 void gpu_rows(struct collector *col, uint64_t request);

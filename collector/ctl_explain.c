@@ -15,6 +15,7 @@
 
 #include "collector/collector.h"
 #include "collector/explain_reason.h"
+#include "collector/oldest_job.h"
 #include "common/ctl.h"
 #include "common/permanent.h"
 #include "common/time_text.h"
@@ -34,6 +35,7 @@ struct explain_slurm {
 	struct query query;
 	struct sacct_reader reader;
 	struct job_facts facts;
+	struct oldest_job oldest;
 	unsigned told;	     /* clusters that matched the request */
 	struct event *timer; /* owned */
 	unsigned tokens;
@@ -140,9 +142,21 @@ on_dbd_line(struct span line, void *arg)
 }
 
 static void
+on_oldest(void *arg)
+{
+	struct explain_slurm *v = arg;
+
+	v->facts.oldest_job = v->oldest.job;
+	v->facts.oldest_submit = v->oldest.submit;
+	job_end(v);
+}
+
+static void
 on_dbd_end(const struct command_end *end, int complete, void *arg)
 {
-	job_end(arg);
+	struct explain_slurm *v = arg;
+
+	oldest_job_search(&v->oldest, v->c, on_oldest, v);
 }
 
 static const struct query_type dbd_query = {
@@ -177,7 +191,8 @@ on_account_end(const struct command_end *end, int complete, void *arg)
 	if (!complete || sacct_end(&v->reader) == -1)
 		command_why(end, v->facts.dbd_error,
 		    sizeof(v->facts.dbd_error));
-	if (v->facts.n > 0 || v->facts.dbd_error[0] != '\0') {
+	if (v->facts.n > 0 || v->facts.array_tasks > 0 ||
+	    v->facts.dbd_error[0] != '\0') {
 		job_end(v);
 		return;
 	}
@@ -254,8 +269,8 @@ static const struct query_type job_query = {
 
 /* --- the request --- */
 
-static int
-token_take(struct explain_slurm *v)
+int
+explain_token_take(struct explain_slurm *v)
 {
 	int64_t now = now_s(), grown = (now - v->tokens_at) / REFILL_S;
 
@@ -336,7 +351,7 @@ job_begin(struct explain_slurm *v)
 		job_end(v);
 		return;
 	}
-	if (token_take(v) == -1) {
+	if (explain_token_take(v) == -1) {
 		event_add(v->timer, &wait);
 		return;
 	}

@@ -74,6 +74,7 @@ unknown_reason(const struct cluster *c, const struct job_facts *f,
     struct explain_answer *a)
 {
 	int keeps_all = f->purge[0] == '\0' || strcmp(f->purge, "NONE") == 0;
+	char oldest[128] = "";
 
 	if (c->permission == PERMISSION_NONE) {
 		snprintf(a->reason, sizeof(a->reason),
@@ -92,16 +93,22 @@ unknown_reason(const struct cluster *c, const struct job_facts *f,
 		    "this array; each task has a job id of its own",
 		    f->array_tasks);
 		snprintf(a->remedy, sizeof(a->remedy),
-		    "`sacct -X -j %llu -o jobid,jobidraw` prints the job ids",
+		    "name the task: `cc-slurm-adapterctl explain %llu_N`",
 		    (unsigned long long)f->job);
 		return;
 	}
+	if (f->oldest_job != 0)
+		snprintf(oldest, sizeof(oldest),
+		    " (oldest job in accounting: %llu, submitted %s)",
+		    (unsigned long long)f->oldest_job,
+		    time_text(f->oldest_submit));
 	snprintf(a->reason, sizeof(a->reason),
 	    "unknown to Slurm: neither slurmctld nor %s has this job in "
-	    "cluster %s%s%s",
+	    "cluster %s%s%s%s",
 	    c->slurm.accounting ? "accounting" :
 				  "(without accounting) any other source",
-	    c->slurm.cluster, keeps_all ? "" : "; slurmdbd removes jobs after ",
+	    c->slurm.cluster, oldest,
+	    keeps_all ? "" : "; slurmdbd removes jobs after ",
 	    keeps_all ? "" : f->purge);
 }
 

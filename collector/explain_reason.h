@@ -31,9 +31,11 @@ struct job_facts {
 	unsigned array_tasks; /* records of tasks of this array */
 	int ambiguous; /* slurmctld's record cannot be read with certainty */
 	int not_ready; /* Slurm was not queried yet since the start */
-	char ctld_error[256]; /* slurmctld did not answer */
-	char dbd_error[256];  /* slurmdbd did not answer */
-	char purge[64];	      /* slurmdbd's PurgeJobAfter, or "" */
+	char ctld_error[256];  /* slurmctld did not answer */
+	char dbd_error[256];   /* slurmdbd did not answer */
+	char purge[64];	       /* slurmdbd's PurgeJobAfter, or "" */
+	uint64_t oldest_job;   /* in accounting; 0 = not known */
+	int64_t oldest_submit; /* its time of submission, epoch */
 	int64_t next_poll_ms;
 	int64_t next_day_ms; /* until the last day is read again */
 };

@@ -21,7 +21,8 @@ collector_parse_libparse_a_SOURCES = \
 	collector/parse/split.c \
 	collector/parse/squeue.c \
 	collector/parse/time.c \
-	collector/parse/tres.c
+	collector/parse/tres.c \
+	collector/parse/unmunge.c
 
 # State of one cluster: tables of runs, clock, settings.
 noinst_LIBRARIES += collector/base/libbase.a
@@ -103,6 +104,7 @@ collector_query_libquery_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 collector_query_libquery_a_SOURCES = \
 	collector/query/confirm_start.c \
 	collector/query/controller_role.c \
+	collector/query/hook_auth.c \
 	collector/query/hook_events.c \
 	collector/query/job_script.c \
 	collector/query/node_states.c \
@@ -128,12 +130,17 @@ collector_collector_SOURCES = \
 	collector/clusters.c \
 	collector/collector.h \
 	collector/ctl_explain.c \
+	collector/ctl_job_part.c \
 	collector/ctl_sync.c \
 	collector/gpu_rows.c \
 	collector/explain_reason.c \
 	collector/explain_reason.h \
+	collector/job_part.c \
+	collector/job_part.h \
 	collector/main.c \
 	collector/metrics.c \
+	collector/oldest_job.c \
+	collector/oldest_job.h \
 	collector/scheduler.c \
 	collector/startup.c \
 	collector/status.c \

@@ -16,14 +16,24 @@
 /* s that a hook message may wait in the listener */
 #define HOOK_AGE_MAX 86400
 
+static void on_claim_accepted(const struct hook_claim *claim, void *arg);
+static void on_claim_refused(const struct hook_claim *claim, void *arg);
+
+static const struct hook_auth_ops hook_auth_ops = {
+	.accepted = on_claim_accepted,
+	.refused = on_claim_refused,
+};
+
 static void
 on_init(struct worker *w)
 {
 	struct collector *col = w->arg;
 
 	clusters_init(col, w);
+	col->hook_auth = hook_auth_new(&col->site, &hook_auth_ops, col);
 	col->sync_report = sync_report_new(col);
 	col->explain_slurm = explain_slurm_new(col);
+	col->job_part = job_part_new(col);
 	col->controller_role = controller_role_new(&col->site);
 	col->slurm_times = slurm_times_new(&col->site);
 	col->check = check_new(col);
@@ -109,8 +119,11 @@ on_peer(struct worker *w, enum role peer, struct channel *ch)
 	struct collector *col = w->arg;
 	unsigned i;
 
+	sched_event(col);
 	if (peer == ROLE_RUNNER)
 		runner_peer(col->site.runner, ch);
+	if (peer == ROLE_LISTENER)
+		hook_auth_forget(col->hook_auth);
 	if (peer == ROLE_SUBMITTER) {
 		outbox_peer(col->outbox, ch);
 		resume_unsynced(&col->site);
@@ -192,33 +205,54 @@ hook_tell(struct collector *col, const struct cluster *c, uint64_t job,
 }
 
 static void
+event_take(struct collector *col, const struct hook_claim *e)
+{
+	hook_tell(col, e->c, e->job, e->kind, e->time);
+	hook_event_add(lanes_of(col, e->c)->hook_events, e->event, e->job);
+}
+
+static void
+on_claim_accepted(const struct hook_claim *claim, void *arg)
+{
+	event_take(arg, claim);
+}
+
+/* The event is acknowledged without a job: nothing is asked. */
+static void
+on_claim_refused(const struct hook_claim *claim, void *arg)
+{
+	struct collector *col = arg;
+
+	hook_event_add(lanes_of(col, claim->c)->hook_events, claim->event, 0);
+}
+
+static void
 on_event(struct collector *col, struct channel *ch, struct reader *r)
 {
-	char cluster[CLUSTER_MAX];
-	struct cluster *c;
-	uint64_t event, job;
-	unsigned kind;
-	int64_t time;
+	struct hook_claim e;
 
-	event = rd_u64(r);
-	rd_name(r, cluster, sizeof(cluster));
-	job = rd_u64(r);
-	kind = rd_u8(r);
-	time = rd_i64(r);
+	e.event = rd_u64(r);
+	rd_name(r, e.cluster, sizeof(e.cluster));
+	e.job = rd_u64(r);
+	e.kind = rd_u8(r);
+	e.time = rd_i64(r);
+	rd_name(r, e.credential, sizeof(e.credential));
 	if (rd_end(r) == -1) {
 		channel_broken(ch, "event");
 		return;
 	}
-	c = site_find(&col->site, cluster);
+	e.c = site_find(&col->site, e.cluster);
 	/* A hook can send any cluster and any number. */
-	if (c == NULL || job > UINT32_MAX) {
+	if (e.c == NULL || e.job > UINT32_MAX) {
 		log_debug("hook message of another cluster, or without a job "
 			  "of Slurm");
-		c = col->site.clusters[0];
-		job = 0;
+		e.c = col->site.clusters[0];
+		e.job = 0;
 	}
-	hook_tell(col, c, job, kind, time);
-	hook_event_add(lanes_of(col, c)->hook_events, event, job);
+	if (e.job != 0 && e.credential[0] != '\0')
+		hook_auth_add(col->hook_auth, &e);
+	else
+		event_take(col, &e);
 }
 
 /* Each cluster takes its own runs from the list. */
@@ -303,6 +337,7 @@ on_neighbour(struct worker *w, struct channel *ch, const struct msg_header *h,
 {
 	struct collector *col = w->arg;
 
+	sched_event(col);
 	if (channel_peer(ch) == ROLE_RUNNER) {
 		runner_frame(col->site.runner, ch, h, r, fd);
 		return;
@@ -373,6 +408,9 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		break;
 	case CTL_EXPLAIN_SLURM:
 		explain_slurm_begin(col->explain_slurm, request, req);
+		break;
+	case CTL_JOB_PART:
+		job_part_begin(col->job_part, request, req);
 		break;
 	case CTL_LOG:
 		log_set_level((enum log_level)req->a);

@@ -53,8 +53,9 @@ cluster_metrics(struct lanes *l, uint64_t request)
 		{ PREFIX "slurmdbd_up", "gauge", "1 while slurmdbd answers.",
 		    !c->dbd.away },
 		{ PREFIX "accounting_read_timestamp_seconds", "gauge",
-		    "All runs that ended before this time are in the spool.",
-		    (uint64_t)c->resume.point },
+		    "All runs that ended before this time are in the spool; 0 "
+		    "without slurmdbd.",
+		    c->slurm.accounting ? (uint64_t)c->resume.point : 0 },
 		{ PREFIX "skipped_seconds", "counter",
 		    "Time of accounting that slurmQueryMaxSpan excluded.",
 		    c->resume.skipped_seconds },
@@ -122,6 +123,27 @@ command_metrics(const struct site *site, uint64_t request)
 			1000);
 }
 
+static void
+credential_metric(const struct site *site, uint64_t request, const char *labels,
+    uint64_t value)
+{
+	worker_metric_value(site->w, request, PREFIX "hook_credentials",
+	    "counter", "Munge credentials of hook messages.", labels,
+	    (int64_t)value);
+}
+
+static void
+credential_metrics(const struct collector *col, uint64_t request)
+{
+	struct hook_auth_counts n;
+
+	hook_auth_counts(col->hook_auth, &n);
+	credential_metric(&col->site, request, "result=\"accepted\"",
+	    n.accepted);
+	credential_metric(&col->site, request, "result=\"refused\"", n.refused);
+	credential_metric(&col->site, request, "result=\"dropped\"", n.dropped);
+}
+
 void
 status_metrics(struct collector *col, uint64_t request)
 {
@@ -129,6 +151,8 @@ status_metrics(struct collector *col, uint64_t request)
 	unsigned i;
 	const char *biggest;
 
+	if (hook_auth_is_on(col->hook_auth))
+		credential_metrics(col, request);
 	metric(site, NULL, request, PREFIX "commands", "counter",
 	    "Slurm commands started.", runner_total(site->runner));
 	metric(site, NULL, request, PREFIX "command_memory_bytes", "gauge",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the lanes.  No lane runs before Slurm's configuration is known and the
- * submitter has sent the open runs of the spool.  Then a lane runs when its
- * work list was changed, when a command has ended, and on each tick.
+ * submitter has sent the open runs of the spool.  Then the lanes run when a work
+ * list was changed, after a command or a message, and when the next one of
+ * their times has come.  While something waits for a condition the lanes run
+ * twice a second.  A collector without work wakes up for its polls only.
  */
 #include "config.h"
 
@@ -15,7 +17,7 @@
 #include "collector/collector.h"
 #include "common/log.h"
 
-#define TICK_MS	      500  /* resolution of all waiting times */
+#define TICK_MS	      500  /* while something waits */
 #define HOSTS_EVERY_S 3600 /* until the shapes of nodes are read again */
 
 static void
@@ -30,7 +32,8 @@ poll_due(struct lanes *l)
 	struct cluster *c = l->c;
 	int64_t now = now_ms(), least;
 
-	if (now < l->poll_at || c->listing.busy || health_wait(&c->ctld) > 0)
+	if ((now < l->poll_at && !c->work.more_runs) || c->listing.busy ||
+	    health_wait(&c->ctld) > 0)
 		return;
 	least = rate_limit_poll_ms(c);
 	l->poll_at = now +
@@ -124,6 +127,55 @@ memory_trim(struct collector *col)
 		malloc_trim(0);
 }
 
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Something waits for an answer, for room or for a time of its own. */
+static int
+lanes_wait(const struct lanes *l)
+{
+	const struct cluster *c = l->c;
+
+	return !c->ready || !c->synced || health_wait(&c->ctld) > 0 ||
+	    health_wait(&c->dbd) > 0 || acct_waits(l->accounting) ||
+	    hook_events_waiting(l->hook_events) > 0 ||
+	    confirm_waits(l->confirm) || scripts_waiting(l->scripts) > 0;
+}
+
+/* Monotonic ms of the next query that no event starts. */
+static int64_t
+lanes_next(const struct lanes *l)
+{
+	const struct cluster *c = l->c;
+	int64_t next = earlier(l->poll_at, node_states_next(l->node_states));
+
+	next = earlier(next, (l->day_at + c->set->long_poll) * 1000);
+	return earlier(next, (c->hosts_at + HOSTS_EVERY_S) * 1000);
+}
+
+/* ms until the lanes run again. */
+static int64_t
+tick_wait(const struct collector *col)
+{
+	const struct site *site = &col->site;
+	int64_t next = slurm_times_next(col->slurm_times), left;
+	unsigned i;
+
+	if (check_is_active(col->check))
+		return TICK_MS;
+	for (i = 0; i < site->n; i++) {
+		if (lanes_wait(&col->lanes[i]))
+			return TICK_MS;
+		next = earlier(next, lanes_next(&col->lanes[i]));
+	}
+	next = earlier(next, controller_role_next(col->controller_role));
+	left = next - now_ms();
+	return left > TICK_MS ? left : TICK_MS;
+}
+
 static void
 on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -131,7 +183,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	struct site *site = &col->site;
 	unsigned i;
 
-	wake_in(site, TICK_MS);
+	site->wake_at = 0;
 	retired_free(col);
 	memory_trim(col);
 	for (i = 0; i < site->n && !site->w->stopping; i++)
@@ -140,6 +192,13 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	slurm_times_kick(col->slurm_times, runner_times(site->runner));
 	if (!site->w->stopping && site->synced)
 		controller_role_kick(col->controller_role);
+	wake_in(site, tick_wait(col));
+}
+
+void
+sched_event(struct collector *col)
+{
+	wake_in(&col->site, TICK_MS);
 }
 
 /* The polls of several clusters are spread over the interval. */

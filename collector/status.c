@@ -120,6 +120,20 @@ cluster_rows(struct lanes *l, uint64_t request)
 	    c->last_error[0] != '\0' ? c->last_error : "none");
 }
 
+static void
+credentials_row(struct collector *col, uint64_t request)
+{
+	struct hook_auth_counts n;
+
+	hook_auth_counts(col->hook_auth, &n);
+	worker_status(col->site.w, request, "hook_credentials",
+	    "%llu accepted, %llu refused, %llu dropped, %u waiting; munged %s%s",
+	    (unsigned long long)n.accepted, (unsigned long long)n.refused,
+	    (unsigned long long)n.dropped, n.waiting,
+	    n.away != 0 ? "does not answer since " : "answers",
+	    n.away != 0 ? time_text(n.away) : "");
+}
+
 void
 status_rows(struct collector *col, uint64_t request)
 {
@@ -131,6 +145,8 @@ status_rows(struct collector *col, uint64_t request)
 
 	for (i = 0; i < site->n; i++)
 		cluster_rows(&col->lanes[i], request);
+	if (hook_auth_is_on(col->hook_auth))
+		credentials_row(col, request);
 	controller_role_status(col->controller_role, request);
 	worker_status(w, request, "commands_total", "%llu",
 	    (unsigned long long)runner_total(site->runner));

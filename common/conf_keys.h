@@ -90,6 +90,8 @@ KEY(METRICS_LISTEN, "metricsListen", STR, "", 0, 256, S_, SERVICE)
 KEY(EXPORTER_USER, "exporterUser", STR, "cc-slurm-export", 1, 64, S_, SERVICE)
 KEY(HISTORY_DAYS, "historyDays", INT, "30", 0, 3650, W_, LIVE)
 KEY(HISTORY_MAX_BYTES, "historyMaxBytes", INT, "67108864", 1048576, 1099511627776, W_, LIVE)
+KEY(PREP_AUTH, "prepAuth", STR, "none", 1, 16, L_ | C_, LIVE)
+KEY(PREP_MUNGE_SOCKET, "prepMungeSocket", STR, "/run/munge/munge.socket.2", 1, 107, C_ | R_, LIVE)
 /* clang-format on */
 
 #undef S_

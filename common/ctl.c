@@ -63,12 +63,14 @@ static const struct {
 	[CTL_SYNC] = { CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE | CTL_FLAG_START |
 		CTL_FLAG_STOP,
 	    1 },
-	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL,
+	[CTL_BACKFILL] = { CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS |
+		CTL_FLAG_CANCEL | CTL_FLAG_NATS,
 	    1 },
 	[CTL_REPAIR] = { CTL_FLAG_DRY_RUN, 1 },
 	[CTL_CHECK] = { 0, 1 },
 	[CTL_EXPLAIN] = { CTL_FLAG_ANONYMIZE, 1 },
 	[CTL_EXPLAIN_SLURM] = { CTL_FLAG_ANONYMIZE, 1 },
+	[CTL_JOB_PART] = { 0, 1 },
 };
 
 const struct ctl_column *
@@ -91,6 +93,7 @@ ctl_seconds(unsigned verb)
 	case CTL_BACKFILL:
 	case CTL_REPAIR:
 	case CTL_EXPLAIN_SLURM:
+	case CTL_JOB_PART:
 		return SLOW_SECONDS;
 	default:
 		return ANSWER_SECONDS;

@@ -44,6 +44,11 @@ enum ctl_verb {
 	CTL_EXPLAIN_SLURM, /* collector: why these jobs have no run here */
 	CTL_HISTORY,	   /* submitter: counters of each minute and hour */
 	CTL_WARNINGS,	   /* supervisor: the last warnings and errors */
+	/*
+	 * collector: the job ids of a task or a component of the job ids[0];
+	 * a = its number, b = enum ctl_part
+	 */
+	CTL_JOB_PART,
 	CTL__COUNT
 };
 
@@ -56,6 +61,7 @@ enum ctl_verb {
 #define CTL_FLAG_STATUS	   256u /* the progress */
 #define CTL_FLAG_CANCEL	   512u
 #define CTL_FLAG_ANONYMIZE 1024u /* names of users and jobs are replaced */
+#define CTL_FLAG_NATS	   2048u /* backfill: publish again, nothing by REST */
 
 /* The field a of CTL_SPOOL. */
 enum ctl_spool {
@@ -63,6 +69,17 @@ enum ctl_spool {
 	CTL_SPOOL_EXPORT, /* flag ALL: with job scripts, root only */
 	CTL_SPOOL_IMPORT
 };
+
+/* The field b of CTL_JOB_PART. */
+enum ctl_part {
+	CTL_PART_TASK,	   /* of an array: 4711_3 */
+	CTL_PART_COMPONENT /* of a heterogeneous job: 4711+1 */
+};
+
+/* The event of a row of CTL_T_EXPLAIN whose job is the answer. */
+#define CTL_EVENT_JOB_ID "job-id"
+/* The event of a row that says what the answer lacks. */
+#define CTL_EVENT_NOT_SHOWN "not-shown"
 
 struct ctl_request {
 	uint32_t magic;

@@ -31,6 +31,8 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/histogram.c \
 	common/histogram.h \
+	common/hook_credential.c \
+	common/hook_credential.h \
 	common/job.c \
 	common/job.h \
 	common/json_scan.c \
@@ -64,7 +66,9 @@ common_ipc_libipc_a_SOURCES = \
 	common/ipc/channel.c \
 	common/ipc/channel.h \
 	common/ipc/frame.c \
-	common/ipc/frame.h
+	common/ipc/frame.h \
+	common/ipc/pace.c \
+	common/ipc/pace.h
 
 # The questions to Slurm: what the collector asks, what the runner executes.
 noinst_LIBRARIES += common/question/libquestion.a
@@ -78,6 +82,7 @@ common_question_libquestion_a_SOURCES = \
 noinst_LIBRARIES += common/worker/libworker.a
 common_worker_libworker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
 common_worker_libworker_a_SOURCES = \
+	common/worker/breakout.h \
 	common/worker/inflight.c \
 	common/worker/inflight.h \
 	common/worker/landlock.c \
@@ -98,5 +103,11 @@ common_worker_libworker_a_SOURCES = \
 # The lists name the box of the program first and what it calls after it.
 COMMON_LIBS = common/ipc/libipc.a common/libcommon.a $(EVENT_LIBS)
 QUESTION_LIBS = common/question/libquestion.a $(COMMON_LIBS)
-WORKER_LIBS = common/worker/libworker.a $(COMMON_LIBS) $(CAP_LIBS) \
-	$(SECCOMP_LIBS)
+WORKER_LIBS = common/worker/libworker.a $(BREAKOUT_LIBS) $(COMMON_LIBS) \
+	$(CAP_LIBS) $(SECCOMP_LIBS)
+# The hole of --enable-breakout; empty in every other build.
+if WITH_BREAKOUT
+BREAKOUT_LIBS = tests/breakout/libbreakout.a
+else
+BREAKOUT_LIBS =
+endif

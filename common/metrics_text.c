@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/metrics_text.h"
@@ -87,15 +88,58 @@ base_length(const struct metric_row *row)
 	return (int)n;
 }
 
-/* Both rows belong to one metric; a counter may be named without _total. */
+/* A family has one name; a counter may be named without _total. */
 static int
-same_family(const struct metric_row *a, const struct metric_row *b)
+family_compare(const struct metric_row *a, const struct metric_row *b)
 {
-	int n = base_length(a);
+	int n = base_length(a), m = base_length(b);
+	int rc = memcmp(a->fields[METRIC_NAME], b->fields[METRIC_NAME],
+	    (size_t)(n < m ? n : m));
 
-	return n == base_length(b) &&
-	    strncmp(a->fields[METRIC_NAME], b->fields[METRIC_NAME],
-		(size_t)n) == 0;
+	return rc != 0 ? rc : n - m;
+}
+
+static int
+number_compare(size_t a, size_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+by_family(const void *p, const void *q)
+{
+	const struct metric_row *a = p, *b = q;
+	int rc = family_compare(a, b);
+
+	return rc != 0 ? rc : number_compare(a->at, b->at);
+}
+
+static int
+by_place(const void *p, const void *q)
+{
+	const struct metric_row *a = p, *b = q;
+	int rc = number_compare(a->family, b->family);
+
+	return rc != 0 ? rc : number_compare(a->at, b->at);
+}
+
+/* Brings the rows of a family together; the family is at its first row. */
+static void
+rows_order(struct metric_row *rows, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		rows[i].at = i;
+	if (n > 1)
+		qsort(rows, n, sizeof(*rows), by_family);
+	for (i = 0; i < n; i++)
+		rows[i].family = i > 0 &&
+			family_compare(&rows[i - 1], &rows[i]) == 0 ?
+		    rows[i - 1].family :
+		    rows[i].at;
+	if (n > 1)
+		qsort(rows, n, sizeof(*rows), by_place);
 }
 
 static void
@@ -139,18 +183,13 @@ void
 metrics_print(FILE *f, struct metric_row *rows, size_t n,
     enum metrics_form form)
 {
-	size_t i, k;
+	size_t i;
 
+	rows_order(rows, n);
 	for (i = 0; i < n; i++) {
-		if (rows[i].printed)
-			continue;
-		print_head(f, &rows[i], form);
-		for (k = i; k < n; k++)
-			if (!rows[k].printed &&
-			    same_family(&rows[i], &rows[k])) {
-				print_sample(f, &rows[k]);
-				rows[k].printed = 1;
-			}
+		if (i == 0 || rows[i - 1].family != rows[i].family)
+			print_head(f, &rows[i], form);
+		print_sample(f, &rows[i]);
 	}
 	if (form == METRICS_OPEN)
 		fprintf(f, "# EOF\n");

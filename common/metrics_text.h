@@ -21,7 +21,8 @@ enum metric_field {
 
 struct metric_row {
 	const char *fields[METRIC_FIELDS]; /* borrowed */
-	int printed;			   /* of metrics_print() */
+	size_t at;			   /* these two: of metrics_print() */
+	size_t family;
 };
 
 enum metrics_form {
@@ -30,9 +31,8 @@ enum metrics_form {
 };
 
 /*
- * Writes n rows, whose member printed is 0.  Control characters in the fields
- * are escaped; a field is cut after 4 KiB.  The time grows with n times the
- * number of families.
+ * Writes n rows and changes their order: families in the order of their first
+ * rows.  Control characters in the fields are escaped; a field is cut after 4 KiB.
  */
 void metrics_print(FILE *f, struct metric_row *rows, size_t n,
     enum metrics_form form);

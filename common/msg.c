@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "common/hook_credential.h"
 #include "common/msg.h"
 
 #define BIT(role) (1u << ROLE_##role)
@@ -12,13 +13,14 @@
 	(BIT(LISTENER) | BIT(COLLECTOR) | BIT(RUNNER) | BIT(SUBMITTER))
 #define WORKERS (NEIGHBOURS | BIT(EXPORTER))
 
-#define NAME	 (4 + 64)	/* a cluster's or user's name */
-#define TEXT	 (4 + 4096)	/* a sentence */
-#define KEY	 (NAME + 16)	/* struct run_key */
-#define KEYS	 (1024u * 1024) /* a batch of run keys */
-#define FILE_MAX (256u * 1024)	/* resolv.conf, hosts */
-#define QUESTION (64u * 1024)	/* struct question with all its ids */
-#define SUMMARY	 (16u * 1024)	/* struct summary with all its problems */
+#define NAME	   (4 + 64)   /* a cluster's or user's name */
+#define TEXT	   (4 + 4096) /* a sentence */
+#define CREDENTIAL (4 + HOOK_CREDENTIAL_MAX)
+#define KEY	   (NAME + 16)	  /* struct run_key */
+#define KEYS	   (1024u * 1024) /* a batch of run keys */
+#define FILE_MAX   (256u * 1024)  /* resolv.conf, hosts */
+#define QUESTION   (64u * 1024)	  /* struct question with all its ids */
+#define SUMMARY	   (16u * 1024)	  /* struct summary with all its problems */
 
 /* Sender, receiver, length, with or without a descriptor. */
 static const struct msg_rule {
@@ -64,11 +66,11 @@ static const struct msg_rule {
 	    false },
 	[MSG_PEER_LOST] = { "peer-lost", NEIGHBOURS, BIT(SUPERVISOR), 5,
 	    1 + TEXT, false },
-	[MSG_EVENT] = { "event", BIT(LISTENER), BIT(COLLECTOR), 29, 25 + NAME,
-	    false },
+	[MSG_EVENT] = { "event", BIT(LISTENER), BIT(COLLECTOR), 33,
+	    25 + NAME + CREDENTIAL, false },
 	[MSG_EVENT_ACK] = { "event-ack", BIT(COLLECTOR), BIT(LISTENER), 8, 8,
 	    false },
-	[MSG_QUESTION] = { "question", BIT(COLLECTOR), BIT(RUNNER), 30,
+	[MSG_QUESTION] = { "question", BIT(COLLECTOR), BIT(RUNNER), 34,
 	    QUESTION, false },
 	[MSG_CANCEL] = { "cancel", BIT(COLLECTOR), BIT(RUNNER), 0, 0, false },
 	[MSG_PAUSE] = { "pause", BIT(COLLECTOR), BIT(RUNNER), 0, 0, false },

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 4u
+#define MSG_VERSION 5u
 
 enum role {
 	ROLE_SUPERVISOR,
@@ -53,7 +53,11 @@ enum msg_type {
 	MSG_CTL_END,   /* u8 enum ctl_status, str text: end of the reply */
 	MSG_PEER_LOST, /* u8 role, str why: channel failed; id as in peer */
 	/* listener and collector */
-	MSG_EVENT,     /* u64 event, str cluster, u64 job, u8 kind, i64 time */
+	/*
+	 * u64 event, str cluster, u64 job, u8 kind, i64 time, str munge credential
+	 * that the collector has to check ("" = none)
+	 */
+	MSG_EVENT,
 	MSG_EVENT_ACK, /* u64 event */
 	/* collector and runner; the header's id is that of the question */
 	MSG_QUESTION,	 /* struct question (question/question.h) */

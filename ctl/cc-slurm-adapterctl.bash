@@ -26,11 +26,11 @@ _cc_slurm_adapterctl_words() {
 	retry) echo "--all JOBS" ;;
 	drop) echo JOBS ;;
 	sync) echo "--job --cluster --limit --dry-run --force --direction" ;;
-	backfill) echo "--from --to --cluster --dry-run --status --cancel" ;;
+	backfill) echo "--from --to --cluster --dry-run --nats --status --cancel" ;;
 	repair) echo "--dry-run JOBS" ;;
 	log) echo "fatal error warn info debug trace" ;;
 	metrics) echo "--prometheus" ;;
-	explain) echo "--cluster --anonymize JOBS" ;;
+	explain) echo "--cluster --from --anonymize JOBS" ;;
 	report)
 		case $2 in
 		-o) echo FILES ;;

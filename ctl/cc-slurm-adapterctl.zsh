@@ -53,11 +53,11 @@ _cc_slurm_adapterctl() {
 	(retry) found=(--all) jobs=1 ;;
 	(drop) jobs=1 ;;
 	(sync) found=(--job --cluster --limit --dry-run --force --direction) ;;
-	(backfill) found=(--from --to --cluster --dry-run --status --cancel) ;;
+	(backfill) found=(--from --to --cluster --dry-run --nats --status --cancel) ;;
 	(repair) found=(--dry-run) jobs=1 ;;
 	(log) found=(fatal error warn info debug trace) ;;
 	(metrics) found=(--prometheus) ;;
-	(explain) found=(--cluster --anonymize) jobs=1 ;;
+	(explain) found=(--cluster --from --anonymize) jobs=1 ;;
 	(report) found=(-o --anonymize) ;;
 	(spool)
 		case $prev in

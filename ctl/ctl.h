@@ -70,9 +70,16 @@ struct ctl_args {
 	int watch;	  /* the verb is watch */
 	int report;	  /* the page of all */
 	const char *file; /* to import, check or write; "-" = stdin, stdout */
+	/* explain: tasks and components; the words of the command line */
+	const char *parts[CTL_IDS_MAX];
+	unsigned n_parts;
 	struct ctl_request req;
 };
 
+/*
+ * "4711_3" or "4711+1" as a request: 1, 0 when the word is no such id.
+ */
+int job_part_parse(const char *word, struct ctl_request *req);
 /* Returns NULL, or what is wrong: a constant or static memory. */
 const char *args_parse(struct ctl_args *args, int argc, char **argv);
 /*
@@ -111,7 +118,7 @@ int watch_run(const struct ctl_args *args);
 
 /*
  * explain.c: one request, and a second one for jobs that the suite does not
- * have.  Returns the exit status.
+ * have; before them one for each task or component.  Returns the exit status.
  */
 int explain_run(struct ctl_args *args);
 /* The events of the reply, grouped by run. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `explain`: the daemon's rows about a job, one line for each event.  Jobs that
- * the suite does not have are then looked up in Slurm with a second request.
+ * the suite does not have are then looked up in Slurm with a second request.  A
+ * task of an array and a component of a heterogeneous job have a request of their
+ * own for their job ids, which the daemon looks up in Slurm.
  */
 #include "config.h"
 
@@ -33,7 +35,13 @@ is_event(const struct ctl_row *row)
 	return row->table == CTL_T_EXPLAIN && row->n == F__COUNT;
 }
 
-/* 1 when the reply has a run of the job. */
+static int
+row_has_event(const struct ctl_row *row, const char *event)
+{
+	return is_event(row) && strcmp(row->fields[F_EVENT], event) == 0;
+}
+
+/* 1 when the reply has a run of the job, or says that it leaves them out. */
 static int
 job_has_run(const struct ctl_reply *a, uint64_t job)
 {
@@ -42,7 +50,8 @@ job_has_run(const struct ctl_reply *a, uint64_t job)
 	for (i = 0; i < a->n; i++)
 		if (is_event(&a->rows[i]) &&
 		    strtoull(a->rows[i].fields[F_JOB], NULL, 10) == job &&
-		    a->rows[i].fields[F_START][0] != '\0')
+		    (a->rows[i].fields[F_START][0] != '\0' ||
+			row_has_event(&a->rows[i], CTL_EVENT_NOT_SHOWN)))
 			return 1;
 	return 0;
 }
@@ -60,7 +69,7 @@ ids_lacking(const struct ctl_reply *a, struct ctl_request *req)
 	req->n_ids = n;
 }
 
-/* Moves the rows of from behind those of into; its status and text count. */
+/* Moves the rows of from behind those of into; an error and its text stay. */
 static int
 reply_join(struct ctl_reply *into, struct ctl_reply *from)
 {
@@ -75,6 +84,8 @@ reply_join(struct ctl_reply *into, struct ctl_reply *from)
 	into->n += from->n;
 	into->cap = into->n + 1;
 	from->n = 0;
+	if (into->status != CTL_OK)
+		return 0;
 	free(into->text);
 	into->text = from->text;
 	from->text = NULL;
@@ -165,32 +176,107 @@ print_reply(const struct ctl_args *args, const struct ctl_reply *a)
 	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* Fills *reply.  0, or -1 with a sentence in reason. */
+/* The rows of one request.  0, or -1 with a sentence in reason. */
 static int
-rows_collect(struct ctl_args *args, struct ctl_reply *reply, char *reason,
-    size_t size)
+rows_add(const struct ctl_args *args, const struct ctl_request *req,
+    struct ctl_reply *reply, char *reason, size_t size)
 {
 	struct ctl_reply more;
-	int rc;
+	int rc = request_send(args->socket, req, &more, reason, size);
 
-	if (request_send(args->socket, &args->req, reply, reason, size) == -1)
-		return -1;
-	ids_lacking(reply, &args->req);
-	if (reply->status != CTL_OK || args->req.n_ids == 0)
-		return 0;
-	args->req.verb = CTL_EXPLAIN_SLURM;
-	rc = request_send(args->socket, &args->req, &more, reason, size);
 	if (rc == 0 && (rc = reply_join(reply, &more)) == -1)
 		snprintf(reason, size, "out of memory");
 	reply_clear(&more);
 	return rc;
 }
 
+/* All about the jobs of req: from the suite, or else from Slurm. */
+static int
+jobs_add(const struct ctl_args *args, struct ctl_request *req,
+    struct ctl_reply *reply, char *reason, size_t size)
+{
+	struct ctl_reply own;
+	int rc;
+
+	req->verb = CTL_EXPLAIN;
+	rc = request_send(args->socket, req, &own, reason, size);
+	if (rc == 0) {
+		ids_lacking(&own, req);
+		if (own.status != CTL_OK)
+			req->n_ids = 0;
+		if ((rc = reply_join(reply, &own)) == -1)
+			snprintf(reason, size, "out of memory");
+	}
+	reply_clear(&own);
+	if (rc == -1 || req->n_ids == 0)
+		return rc;
+	req->verb = CTL_EXPLAIN_SLURM;
+	req->a = 0;
+	return rows_add(args, req, reply, reason, size);
+}
+
+/* The job whose id is in the row, in its cluster. */
+static int
+part_job_add(const struct ctl_args *args, size_t at, struct ctl_reply *reply,
+    char *reason, size_t size)
+{
+	const struct ctl_row *row = &reply->rows[at];
+	struct ctl_request req = args->req;
+
+	if (!row_has_event(row, CTL_EVENT_JOB_ID) ||
+	    strlen(row->fields[F_CLUSTER]) >= sizeof(req.text))
+		return 0;
+	memset(req.ids, 0, sizeof(req.ids));
+	memset(req.text, 0, sizeof(req.text));
+	req.n_ids = 1;
+	req.ids[0] = strtoull(row->fields[F_JOB], NULL, 10);
+	memcpy(req.text, row->fields[F_CLUSTER],
+	    strlen(row->fields[F_CLUSTER]));
+	return jobs_add(args, &req, reply, reason, size);
+}
+
+/* A task or component: its job ids, then all about these jobs. */
+static int
+part_add(const struct ctl_args *args, const char *part, struct ctl_reply *reply,
+    char *reason, size_t size)
+{
+	struct ctl_request req = args->req;
+	size_t i, from = reply->n, end;
+
+	memset(req.ids, 0, sizeof(req.ids));
+	req.flags = 0;
+	if (!job_part_parse(part, &req))
+		return 0;
+	if (rows_add(args, &req, reply, reason, size) == -1)
+		return -1;
+	end = reply->n;
+	for (i = from; i < end; i++)
+		if (part_job_add(args, i, reply, reason, size) == -1)
+			return -1;
+	return 0;
+}
+
+/* Fills *reply.  0, or -1 with a sentence in reason. */
+static int
+rows_collect(const struct ctl_args *args, struct ctl_reply *reply, char *reason,
+    size_t size)
+{
+	struct ctl_request req = args->req;
+	unsigned i;
+
+	if (req.n_ids > 0 && jobs_add(args, &req, reply, reason, size) == -1)
+		return -1;
+	for (i = 0; i < args->n_parts && reply->status == CTL_OK; i++)
+		if (part_add(args, args->parts[i], reply, reason, size) == -1)
+			return -1;
+	return 0;
+}
+
 int
 explain_run(struct ctl_args *args)
 {
 	char reason[REASON_SIZE];
-	struct ctl_reply reply;
+	struct ctl_reply reply = { .status = CTL_OK };
 	int status, rc;
 
 	progress_begin(args->verb);

@@ -24,13 +24,14 @@ const char args_usage[] =
     "  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
     "       [--direction start|stop|both]\n"
     "                                compare cc-backend with Slurm, repair it\n"
-    "  backfill --from T --to T [--cluster NAME] [--dry-run]\n"
-    "                                read the runs that ended in this range\n"
+    "  backfill --from T --to T [--cluster NAME] [--dry-run] [--nats]\n"
+    "                                read the runs that ended in this range;\n"
+    "                                --nats: publish them by NATS again\n"
     "  backfill --status | --cancel  print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
-    "  explain ID... [--cluster NAME] [--anonymize]\n"
+    "  explain ID... [--cluster NAME] [--from T] [--anonymize]\n"
     "                                the life of each run of these jobs, or why\n"
-    "                                there is none\n"
+    "                                there is none; ID also 4711_3 and 4711+1\n"
     "  history                       counters of each minute and hour\n"
     "  warnings                      the last warnings and errors of the log\n"
     "  report [-o FILE] [--anonymize]\n"
@@ -52,13 +53,15 @@ const char args_usage[] =
     "Exit status: 0 done, 1 refused or DEGRADED, 2 invalid usage, 3 no daemon.\n";
 
 /* Arguments of a verb. */
-#define TAKES_IDS	1u  /* job ids */
-#define TAKES_LEVEL	2u  /* a log level */
-#define TAKES_RANGE	4u  /* --from and --to, both required */
-#define TAKES_JOBS	8u  /* --job ID */
-#define NEEDS_IDS	16u /* job ids or --all required */
-#define TAKES_DIRECTION 32u /* --direction */
-#define TAKES_CLUSTER	64u /* --cluster NAME */
+#define TAKES_IDS	1u   /* job ids */
+#define TAKES_LEVEL	2u   /* a log level */
+#define TAKES_RANGE	4u   /* --from and --to, both required */
+#define TAKES_JOBS	8u   /* --job ID */
+#define NEEDS_IDS	16u  /* job ids or --all required */
+#define TAKES_DIRECTION 32u  /* --direction */
+#define TAKES_CLUSTER	64u  /* --cluster NAME */
+#define TAKES_PARTS	128u /* job ids like 4711_3 and 4711+1 */
+#define TAKES_FROM	256u /* --from, not required */
 
 static const struct verb {
 	const char *name;
@@ -73,13 +76,15 @@ static const struct verb {
 	{ "sync", CTL_SYNC, TAKES_JOBS | TAKES_CLUSTER | TAKES_DIRECTION,
 	    CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
 	{ "backfill", CTL_BACKFILL, TAKES_RANGE | TAKES_CLUSTER,
-	    CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL },
+	    CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL |
+		CTL_FLAG_NATS },
 	{ "repair", CTL_REPAIR, TAKES_IDS, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },
 	{ "gpus", CTL_GPUS, 0, 0 },
-	{ "explain", CTL_EXPLAIN, TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER,
+	{ "explain", CTL_EXPLAIN,
+	    TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER | TAKES_PARTS | TAKES_FROM,
 	    CTL_FLAG_ANONYMIZE },
 	{ "history", CTL_HISTORY, 0, 0 },
 	{ "warnings", CTL_WARNINGS, 0, 0 },
@@ -96,6 +101,7 @@ static const struct {
 	{ "--status", CTL_FLAG_STATUS },
 	{ "--cancel", CTL_FLAG_CANCEL },
 	{ "--anonymize", CTL_FLAG_ANONYMIZE },
+	{ "--nats", CTL_FLAG_NATS },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -159,6 +165,41 @@ job_id_add(struct ctl_request *req, const char *text)
 	if (req->n_ids == CTL_IDS_MAX)
 		return "a request can have at most 64 job ids";
 	req->ids[req->n_ids++] = id;
+	return NULL;
+}
+
+int
+job_part_parse(const char *word, struct ctl_request *req)
+{
+	size_t n = strcspn(word, "_+");
+	uint64_t job, number;
+	char id[24];
+
+	if (word[n] == '\0' || n >= sizeof(id))
+		return 0;
+	memcpy(id, word, n);
+	id[n] = '\0';
+	if (number_parse(id, UINT32_MAX, &job) == -1 || job == 0 ||
+	    number_parse(word + n + 1, UINT32_MAX, &number) == -1)
+		return 0;
+	req->verb = CTL_JOB_PART;
+	req->n_ids = 1;
+	req->ids[0] = job;
+	req->a = (int64_t)number;
+	req->b = word[n] == '_' ? CTL_PART_TASK : CTL_PART_COMPONENT;
+	return 1;
+}
+
+static const char *
+job_word_add(struct ctl_args *args, const struct verb *verb, const char *word)
+{
+	struct ctl_request part;
+
+	if (!(verb->takes & TAKES_PARTS) || !job_part_parse(word, &part))
+		return job_id_add(&args->req, word);
+	if (args->n_parts == CTL_IDS_MAX)
+		return "a request can have at most 64 job ids";
+	args->parts[args->n_parts++] = word;
 	return NULL;
 }
 
@@ -226,7 +267,8 @@ value_flag_parse(struct ctl_request *req, const struct verb *verb,
 		req->limit = (uint32_t)n;
 		return NULL;
 	}
-	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--from") == 0)
+	if ((verb->takes & (TAKES_RANGE | TAKES_FROM)) &&
+	    strcmp(flag, "--from") == 0)
 		return time_parse(value, &req->a) == -1 ?
 		    args_error("no time: ", value) :
 		    NULL;
@@ -239,8 +281,9 @@ value_flag_parse(struct ctl_request *req, const struct verb *verb,
 }
 
 static const char *
-word_parse(struct ctl_request *req, const struct verb *verb, const char *word)
+word_parse(struct ctl_args *args, const struct verb *verb, const char *word)
 {
+	struct ctl_request *req = &args->req;
 	size_t i;
 
 	for (i = 0; i < COUNT(flags); i++)
@@ -250,7 +293,7 @@ word_parse(struct ctl_request *req, const struct verb *verb, const char *word)
 			return NULL;
 		}
 	if (word[0] != '-' && (verb->takes & TAKES_IDS))
-		return job_id_add(req, word);
+		return job_word_add(args, verb, word);
 	if (word[0] != '-' && (verb->takes & TAKES_LEVEL) && req->a == -1)
 		return level_parse(req, word);
 	return args_error("this verb does not allow ", word);
@@ -277,9 +320,11 @@ range_check(struct ctl_request *req)
 
 /* Checks required arguments and combinations. */
 static const char *
-request_check(struct ctl_request *req, const struct verb *verb)
+request_check(struct ctl_args *args, const struct verb *verb)
 {
-	if ((verb->takes & NEEDS_IDS) && req->n_ids == 0 &&
+	struct ctl_request *req = &args->req;
+
+	if ((verb->takes & NEEDS_IDS) && req->n_ids + args->n_parts == 0 &&
 	    !(req->flags & CTL_FLAG_ALL))
 		return "job ids are required";
 	if (req->n_ids != 0 && (req->flags & CTL_FLAG_ALL))
@@ -349,8 +394,9 @@ report_parse(struct ctl_args *args, char **argv)
 }
 
 static const char *
-verb_parse(struct ctl_request *req, char **argv)
+verb_parse(struct ctl_args *args, char **argv)
 {
+	struct ctl_request *req = &args->req;
 	const struct verb *verb = NULL;
 	const char *bad;
 	size_t k;
@@ -369,12 +415,12 @@ verb_parse(struct ctl_request *req, char **argv)
 		if (used && argv[i + 1] == NULL)
 			bad = args_error("a value is missing after ", argv[i]);
 		if (!used)
-			bad = word_parse(req, verb, argv[i]);
+			bad = word_parse(args, verb, argv[i]);
 		if (bad != NULL)
 			return bad;
 		i += used;
 	}
-	return request_check(req, verb);
+	return request_check(args, verb);
 }
 
 /* A verb with one word of its own: 1 when argv is exactly this. */
@@ -404,7 +450,7 @@ verb_or_special_parse(struct ctl_args *args, char **argv)
 	args->verbose = is_verb_with(argv, "status", "-v");
 	args->prometheus = is_verb_with(argv, "metrics", "--prometheus");
 	if (!args->verbose && !args->prometheus)
-		return verb_parse(&args->req, argv);
+		return verb_parse(args, argv);
 	args->req.verb = args->verbose ? CTL_STATUS : CTL_METRICS;
 	return NULL;
 }

@@ -3,6 +3,7 @@
 etc_generated = etc/cc-slurm-adapter.service etc/cc-slurm-adapter@.service \
 	etc/cc-slurm-adapter-user.service \
 	etc/cc-slurm-adapter-metrics.service \
+	etc/apparmor/cc-slurm-adapter \
 	etc/prep-hook.sh etc/sysusers.d/cc-slurm-adapter.conf \
 	etc/tmpfiles.d/cc-slurm-adapter.conf
 
@@ -19,11 +20,14 @@ dist_example_DATA = etc/config.json.example \
 	etc/prometheus/cc-slurm-adapter.rules.yml
 grafanadir = $(exampledir)/grafana
 dist_grafana_DATA = etc/grafana/cc-slurm-adapter.json
+apparmordir = $(exampledir)/apparmor
+apparmor_DATA = etc/apparmor/cc-slurm-adapter
 dist_doc_DATA = README.md NEWS
 
 EXTRA_DIST += etc/cc-slurm-adapter.service.in LICENSE CONTRIBUTING.md \
 	etc/cc-slurm-adapter-user.service.in etc/prep-hook.sh.in \
 	etc/cc-slurm-adapter-metrics.service.in \
+	etc/apparmor/cc-slurm-adapter.in \
 	etc/sysusers.conf etc/tmpfiles.conf
 CLEANFILES += $(etc_generated)
 
@@ -52,6 +56,9 @@ etc/cc-slurm-adapter-metrics.service: \
     etc/cc-slurm-adapter-metrics.service.in Makefile
 	$(AM_V_GEN)$(etc_edit) \
 	    $(srcdir)/etc/cc-slurm-adapter-metrics.service.in >$@
+
+etc/apparmor/cc-slurm-adapter: etc/apparmor/cc-slurm-adapter.in Makefile
+	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/apparmor/cc-slurm-adapter.in >$@
 
 etc/prep-hook.sh: etc/prep-hook.sh.in Makefile
 	$(AM_V_GEN)$(etc_edit) $(srcdir)/etc/prep-hook.sh.in >$@ && chmod +x $@

@@ -24,6 +24,7 @@
 /* The process must end within one second. */
 #define HOOK_TRY_MS   800 /* to connect and to write */
 #define HOOK_ALARM_MS 950 /* SIGALRM ends the process */
+#define HOOK_MUNGE_MS 400 /* for the credential, with prepAuth "munge" */
 
 /* message.c: the message. */
 
@@ -68,6 +69,19 @@ struct address_list {
  * is wrong.
  */
 const char *address_parse(const char *text, struct address_list *list);
+
+/* credential.c: prepAuth "munge". */
+
+/* Bytes that credential_add() needs in the message. */
+#define CREDENTIAL_ROOM 2048u
+
+/*
+ * Adds a credential as the last member of the message of len bytes.  program
+ * asks the munged of socket, for HOOK_MUNGE_MS at most.  Returns the new length;
+ * len when there is no credential, after a line of program on standard error.
+ */
+size_t credential_add(char *message, size_t size, size_t len,
+    const char *program, const char *socket);
 
 /* deliver.c: the connection. */
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/hook_credential.h"
 #include "hook/hook.h"
 
 #define SUPERVISOR WORKERDIR "/supervisor"
@@ -28,6 +29,11 @@
  * token; the hook then uses the default.
  */
 #define CONNECT_KEY "prepSockConnectPath"
+#define AUTH_KEY    "prepAuth"
+#define MUNGE_KEY   "prepMungeSocket"
+
+/* The helper that asks munged, see munge.c. */
+#define MUNGE_HELPER WORKERDIR "/cc-slurm-adapter-munge"
 
 struct options {
 	const char *config;
@@ -229,13 +235,40 @@ context_is_hook(const char *context)
 	    strcmp(context, "epilog_slurmctld") == 0;
 }
 
+/* Only TCP needs a credential: the kernel names the user of a UNIX socket. */
+static size_t
+credential_get(const char *config, const struct address_list *list,
+    char *message, size_t size, size_t len)
+{
+	static char path[4096];
+	const char *socket = HOOK_MUNGE_SOCKET;
+	size_t longer;
+	char auth[16];
+
+	if (list->at[0].to.sa.sa_family == AF_UNIX ||
+	    config_key_read(config, AUTH_KEY, auth, sizeof(auth)) != 1 ||
+	    strcmp(auth, "munge") != 0)
+		return len;
+	if (config_key_read(config, MUNGE_KEY, path, sizeof(path)) == 1)
+		socket = path;
+	longer = credential_add(message, size, len, MUNGE_HELPER, socket);
+	/* The daemon logs which host sends messages without a credential. */
+	if (longer == len)
+		PRINT_ERR("cc-slurm-adapter: the message has no credential: "
+			  "cannot execute " MUNGE_HELPER ", or the munged of ",
+		    socket, " does not answer\n");
+	return longer;
+}
+
 static void
 hook_run(const struct options *o)
 {
 	static char message[MESSAGE_MAX], path[4096];
+	const char *config = o->config != NULL ? o->config : HOOK_CONFIG;
 	const char *job = getenv("SLURM_JOB_ID"), *socket_text = HOOK_SOCKET;
 	const char *context = getenv("SLURM_SCRIPT_CONTEXT"), *wrong;
 	struct address_list list;
+	size_t len;
 
 	if (job == NULL || *job == '\0') {
 		PRINT_ERR("cc-slurm-adapter: SLURM_JOB_ID is not set: the hook "
@@ -251,13 +284,15 @@ hook_run(const struct options *o)
 	}
 	if (o->socket != NULL)
 		socket_text = o->socket;
-	else if (config_key_read(o->config != NULL ? o->config : HOOK_CONFIG,
-		     CONNECT_KEY, path, sizeof(path)) == 1)
+	else if (config_key_read(config, CONNECT_KEY, path, sizeof(path)) == 1)
 		socket_text = path;
-	if ((wrong = address_parse(socket_text, &list)) == NULL &&
-	    message_send(&list, message,
-		message_write(message, sizeof(message))) == -1)
-		wrong = strerror(errno);
+	if ((wrong = address_parse(socket_text, &list)) == NULL) {
+		len = message_write(message, sizeof(message) - CREDENTIAL_ROOM);
+		len = credential_get(config, &list, message, sizeof(message),
+		    len);
+		if (message_send(&list, message, len) == -1)
+			wrong = strerror(errno);
+	}
 	if (wrong != NULL)
 		PRINT_ERR("cc-slurm-adapter: job ", job, " is not reported to ",
 		    socket_text, ": ", wrong,

@@ -16,8 +16,9 @@
 #include "common/log.h"
 #include "listener/listener.h"
 
-#define SLOTS	  4096 /* of each table: 12 events per slot at EVENTS_MAX */
-#define FRAME_MAX 128  /* bytes of one event's payload */
+#define SLOTS 4096 /* of each table: 12 events per slot at EVENTS_MAX */
+/* bytes of one event's payload */
+#define FRAME_MAX (128 + HOOK_CREDENTIAL_MAX)
 
 struct queued_event {
 	uint64_t id;
@@ -28,6 +29,7 @@ struct queued_event {
 	int sent;
 	struct queued_event *older, *newer;	 /* in the order of arrival */
 	struct queued_event *next_id, *next_job; /* in the same slot */
+	const char *credential;			 /* behind cluster; "" = none */
 	char cluster[];
 };
 
@@ -39,7 +41,7 @@ struct event_queue {
 	struct queued_event *by_job[SLOTS];
 	uint64_t next_id;
 	struct event_counts count;
-	struct log_limit limit_dropped;
+	struct log_limit limit_dropped, limit_unchecked;
 };
 
 struct event_queue *
@@ -77,13 +79,17 @@ slot(uint64_t number)
 	return (size_t)(number % SLOTS);
 }
 
+/* A message that must be checked neither changes nor hides another one. */
 static struct queued_event *
 event_find_unsent(const struct event_queue *e, const struct hook_message *msg)
 {
 	struct queued_event *n;
 
+	if (msg->credential[0] != '\0')
+		return NULL;
 	for (n = e->by_job[slot(msg->job)]; n != NULL; n = n->next_job)
 		if (!n->sent && n->job == msg->job &&
+		    n->credential[0] == '\0' &&
 		    strcmp(n->cluster, msg->cluster) == 0)
 			return n;
 	return NULL;
@@ -93,7 +99,8 @@ static struct queued_event *
 event_append(struct event_queue *e, const struct hook_message *msg, int64_t now)
 {
 	size_t size = strlen(msg->cluster) + 1;
-	struct queued_event *n = calloc(1, sizeof(*n) + size);
+	size_t more = strlen(msg->credential) + 1;
+	struct queued_event *n = calloc(1, sizeof(*n) + size + more);
 
 	if (n == NULL)
 		return NULL;
@@ -103,6 +110,8 @@ event_append(struct event_queue *e, const struct hook_message *msg, int64_t now)
 	n->time = now;
 	n->arrived_ms = clock_ms();
 	memcpy(n->cluster, msg->cluster, size);
+	memcpy(n->cluster + size, msg->credential, more);
+	n->credential = n->cluster + size;
 	n->older = e->last;
 	if (e->last != NULL)
 		e->last->newer = n;
@@ -116,6 +125,7 @@ event_append(struct event_queue *e, const struct hook_message *msg, int64_t now)
 	if (e->unsent == NULL)
 		e->unsent = n;
 	e->count.waiting++;
+	e->count.unchecked += n->credential[0] != '\0';
 	return n;
 }
 
@@ -147,6 +157,7 @@ event_remove(struct event_queue *e, struct queued_event *n)
 	else
 		e->last = n->older;
 	e->count.waiting--;
+	e->count.unchecked -= n->credential[0] != '\0';
 	free(n);
 }
 
@@ -162,6 +173,7 @@ event_send(struct event_queue *e, const struct queued_event *n)
 	wr_u64(&w, n->job);
 	wr_u8(&w, n->kind);
 	wr_i64(&w, n->time);
+	wr_str(&w, n->credential);
 	rc = channel_send(e->collector, MSG_EVENT, 0, &w, -1);
 	wr_clear(&w);
 	return rc;
@@ -192,6 +204,16 @@ event_queue_add(struct event_queue *e, const struct hook_message *msg,
 		n->time = now;
 		e->count.merged++;
 		return 0;
+	}
+	if (msg->credential[0] != '\0' && e->count.unchecked >= UNCHECKED_MAX) {
+		e->count.dropped++;
+		log_limited(&e->limit_unchecked, log_warnx,
+		    "%zu events with a munge credential wait for the "
+		    "collector, which is the limit; the event of job %llu (%s) "
+		    "is dropped, the next poll finds the job",
+		    e->count.unchecked, (unsigned long long)msg->job,
+		    msg->cluster);
+		return -1;
 	}
 	if (e->count.waiting >= EVENTS_MAX ||
 	    event_append(e, msg, now) == NULL) {

@@ -10,9 +10,9 @@
 #include "common/json_scan.h"
 #include "listener/listener.h"
 
-#define DEPTH_MAX  32	      /* nested objects and arrays */
-#define WANTED_MAX 128	      /* bytes with the NUL of a name or value */
-#define JOB_MAX	   UINT32_MAX /* Slurm's job ids have 32 bits */
+#define DEPTH_MAX  32		       /* nested objects and arrays */
+#define WANTED_MAX HOOK_CREDENTIAL_MAX /* bytes with the NUL of a value */
+#define JOB_MAX	   UINT32_MAX	       /* Slurm's job ids have 32 bits */
 
 static const char *
 job_parse(const char *value, struct hook_message *msg)
@@ -46,12 +46,16 @@ cluster_parse(const char *value, struct hook_message *msg)
 static const char *
 context_parse(const char *value, struct hook_message *msg)
 {
-	if (strcmp(value, "prolog_slurmctld") == 0)
-		msg->kind = EVENT_START;
-	else if (strcmp(value, "epilog_slurmctld") == 0)
-		msg->kind = EVENT_END;
-	else
-		msg->kind = EVENT_UNKNOWN;
+	msg->kind = hook_kind(value);
+	return NULL;
+}
+
+static const char *
+credential_parse(const char *value, struct hook_message *msg)
+{
+	if (hook_credential_check(value) == -1)
+		return HOOK_CREDENTIAL_KEY " is not a credential of munge";
+	memcpy(msg->credential, value, strlen(value) + 1);
 	return NULL;
 }
 
@@ -62,6 +66,7 @@ static const struct {
 	{ "SLURM_JOB_ID", job_parse },
 	{ "SLURM_CLUSTER_NAME", cluster_parse },
 	{ "SLURM_SCRIPT_CONTEXT", context_parse },
+	{ HOOK_CREDENTIAL_KEY, credential_parse },
 };
 
 #define WANTED (sizeof(wanted) / sizeof(wanted[0]))

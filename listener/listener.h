@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hook_credential.h"
 #include "common/job.h"
 #include "common/worker/worker.h"
 
@@ -30,6 +31,8 @@ struct hook_message {
 	char cluster[CLUSTER_MAX];
 	uint64_t job; /* 1 to 2^32 - 1 */
 	uint8_t kind; /* enum event_kind */
+	/* Of munge; "" = none, or none is needed. */
+	char credential[HOOK_CREDENTIAL_MAX];
 };
 
 /*
@@ -63,6 +66,7 @@ struct access_list {
 	size_t n_uids;
 	struct network *networks; /* owned */
 	size_t n_networks;
+	int munge; /* prepAuth: TCP clients need a credential */
 };
 
 /*
@@ -102,6 +106,12 @@ int rate_take(struct rate_table *rate, const struct peer *from, int64_t now_ms);
 
 /* event_queue.c: events that the collector has not acknowledged. */
 
+/*
+ * Events with a credential, which the collector has to check: messages of
+ * strangers must not use the room of the others.
+ */
+#define UNCHECKED_MAX 1024
+
 /* More than the hooks of a day; the poll finds the jobs of dropped events. */
 #define EVENTS_MAX 50000
 
@@ -113,6 +123,7 @@ struct event_counts {
 	uint64_t acked;	   /* by the collector */
 	uint64_t dropped;  /* because the queue was full */
 	size_t waiting;	   /* not acknowledged */
+	size_t unchecked;  /* of them, with a credential */
 	int64_t acked_at;  /* epoch of the last acknowledgement; 0 = none */
 	int64_t oldest_ms; /* age of the oldest one that waits; 0 = none */
 	struct histogram stored; /* arrival to acknowledgement */
@@ -151,8 +162,10 @@ struct hook_server;
 struct server_counts {
 	uint64_t accepted;
 	uint64_t refused; /* not allowed, too many, too fast */
-	uint64_t invalid; /* without a valid message within CLIENT_MS */
-	unsigned open;	  /* connections */
+	uint64_t
+	    no_credential; /* of them: without the credential of prepAuth */
+	uint64_t invalid;  /* without a valid message within CLIENT_MS */
+	unsigned open;	   /* connections */
 };
 
 /* Called for each valid message. */

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,9 +55,12 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 	struct listener *l = w->arg;
 
 	access_clear(&l->new_access);
-	return access_init(&l->new_access,
-	    conf_str(next, CONF_PREP_ALLOWED_UIDS),
-	    conf_str(next, CONF_PREP_ALLOWED_HOSTS), reason, size);
+	if (access_init(&l->new_access, conf_str(next, CONF_PREP_ALLOWED_UIDS),
+		conf_str(next, CONF_PREP_ALLOWED_HOSTS), reason, size) == -1)
+		return -1;
+	l->new_access.munge = strcmp(conf_str(next, CONF_PREP_AUTH), "munge") ==
+	    0;
+	return 0;
 }
 
 static void
@@ -139,6 +143,8 @@ send_status(struct worker *w, uint64_t request)
 	    (unsigned long long)e.dropped);
 	worker_status(w, request, "connections_refused", "%llu",
 	    (unsigned long long)d.refused);
+	worker_status(w, request, "messages_without_credential", "%llu",
+	    (unsigned long long)d.no_credential);
 	worker_status(w, request, "messages_bad", "%llu",
 	    (unsigned long long)d.invalid);
 }

@@ -54,7 +54,7 @@ struct hook_server {
 	struct hook_client *clients;
 	struct server_counts count;
 	struct log_limit limit_access, limit_connections, limit_rate,
-	    limit_invalid, limit_accept;
+	    limit_invalid, limit_credential, limit_accept;
 };
 
 static void
@@ -105,6 +105,29 @@ client_warn_refused(struct hook_server *server, const struct peer *peer)
 	client_warn(&server->limit_access, peer, what);
 }
 
+/*
+ * The collector checks the credential of a TCP client.  The kernel has named the
+ * user of a UNIX socket, so that no credential is needed there.
+ */
+static int
+client_is_proved(struct hook_client *c, struct hook_message *msg)
+{
+	struct hook_server *server = c->server;
+
+	if (c->peer.local || !server->access.munge)
+		msg->credential[0] = '\0';
+	else if (msg->credential[0] == '\0') {
+		server->count.refused++;
+		server->count.no_credential++;
+		client_warn(&server->limit_credential, &c->peer,
+		    "refused: the message has no munge credential; on that "
+		    "host, set prepAuth to \"munge\" in the configuration of "
+		    "the hook and run: munge -n | unmunge");
+		return 0;
+	}
+	return 1;
+}
+
 /* ended: why the stream is not complete, or NULL. */
 static void
 client_finish(struct hook_client *c, const char *ended)
@@ -114,9 +137,10 @@ client_finish(struct hook_client *c, const char *ended)
 	const char *wrong;
 
 	wrong = hook_message_parse(c->buf, c->len, &msg);
-	if (wrong == NULL)
-		server->on_message(&msg, server->arg);
-	else {
+	if (wrong == NULL) {
+		if (client_is_proved(c, &msg))
+			server->on_message(&msg, server->arg);
+	} else {
 		server->count.invalid++;
 		client_warn(&server->limit_invalid, &c->peer,
 		    ended != NULL ? ended : wrong);

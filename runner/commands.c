@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -279,7 +280,7 @@ err_watch(struct command *cmd, int fd)
  * made: then the new one is not executable, and the rules are made again.
  */
 static void
-command_execute(struct command *cmd, int out, int err)
+command_execute(struct command *cmd, const struct command_fds *fds)
 {
 	struct commands *cs = cmd->all;
 	const char *program = cmd->args.argv[0], *why = "";
@@ -292,7 +293,7 @@ command_execute(struct command *cmd, int out, int err)
 			return;
 		}
 		rc = command_spawn(&cmd->pid, cmd->args.argv, cs->env, &rules,
-		    out, err, &why);
+		    fds, &why);
 		confine_release(&rules);
 		if (rc != EACCES)
 			break;
@@ -303,9 +304,35 @@ command_execute(struct command *cmd, int out, int err)
 		log_trace("started %s", program);
 }
 
+/*
+ * The reading end of a pipe that contains the standard input of the command; -1
+ * when there is none, or with errno.  An empty pipe has room for all of it.
+ */
+static int
+input_open(const struct command *cmd)
+{
+	size_t n = strlen(cmd->args.input);
+	int in[2], saved;
+
+	errno = 0;
+	if (n == 0 || pipe2(in, O_CLOEXEC) == -1)
+		return -1;
+	if (write(in[1], cmd->args.input, n) != (ssize_t)n) {
+		saved = errno;
+		close(in[0]);
+		in[0] = -1;
+		errno = saved != 0 ? saved : EIO;
+	}
+	saved = errno;
+	close(in[1]);
+	errno = saved;
+	return in[0];
+}
+
 static void
 command_begin(struct command *cmd)
 {
+	struct command_fds fds;
 	int out[2], err[2];
 
 	cmd->waiting = 0;
@@ -324,7 +351,13 @@ command_begin(struct command *cmd)
 	}
 	if (err_watch(cmd, err[0]) == -1)
 		fatalx("out of memory");
-	command_execute(cmd, out[1], err[1]);
+	fds = (struct command_fds) { input_open(cmd), out[1], err[1] };
+	if (fds.in == -1 && errno != 0)
+		not_started(cmd, "pipe: %s", strerror(errno));
+	else
+		command_execute(cmd, &fds);
+	if (fds.in != -1)
+		close(fds.in);
 	close(out[1]);
 	close(err[1]);
 	cmd->all->ops->started(cmd->id, out[0], cmd->all->arg);

@@ -116,7 +116,8 @@ static int
 question_start(struct runner *r, uint64_t id, const struct question *q)
 {
 	const struct question_type *type = question_type(q->kind);
-	const char *cluster = NULL;
+	struct question_site site = { .user = r->site.user,
+		.socket = r->site.munge_socket };
 	struct question_args args;
 	char path[1100];
 
@@ -124,10 +125,11 @@ question_start(struct runner *r, uint64_t id, const struct question *q)
 	    commands_running(r->commands) >= questions_max(r->site.clusters))
 		return -1;
 	if (q->cluster > 0)
-		cluster = r->site.cluster[q->cluster - 1];
+		site.cluster = r->site.cluster[q->cluster - 1];
 	commands_check(r);
-	slurm_site_path(&r->site, type->command, path, sizeof(path));
-	if (question_args(q, path, cluster, r->site.user, &args) == -1) {
+	site.program = slurm_site_path(&r->site, type->command, path,
+	    sizeof(path));
+	if (question_args(q, &site, &args) == -1) {
 		question_args_clear(&args);
 		return -1;
 	}

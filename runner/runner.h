@@ -22,15 +22,23 @@ struct confine_rules;
 
 /* spawn.c */
 
+/* Descriptors of a command; borrowed. */
+struct command_fds {
+	int in; /* standard input; -1 = ours, /dev/null */
+	int out;
+	int err;
+};
+
 /* A pipe, close-on-exec, with a non-blocking reading end; 0, or -1 with errno. */
 int pipe_new(int fds[2]);
 /*
- * Starts argv in a process group of its own, confined, with both pipes, default
- * signals and our standard input (/dev/null).  The kernel kills it when the
- * runner ends.  0, or an errno and *pid 0; *what is what has failed.
+ * Starts argv in a process group of its own, confined, with these descriptors
+ * and default signals.  The kernel kills it when the runner ends.  0, or an
+ * errno and *pid 0; *what is what has failed.
  */
 int command_spawn(pid_t *pid, const char *const *argv, char *const *env,
-    const struct confine_rules *rules, int out, int err, const char **what);
+    const struct confine_rules *rules, const struct command_fds *fds,
+    const char **what);
 
 /* commands.c: the processes */
 
@@ -104,6 +112,7 @@ struct slurm_site {
 	unsigned clusters;
 	char **env; /* owned */
 	char user[64];
+	char munge_socket[108];
 	char missing[128]; /* names of commands that do not exist */
 	uint64_t replaced; /* how often a command was replaced */
 	struct {

@@ -81,6 +81,8 @@ slurm_site_conf(struct slurm_site *s, const struct conf *conf)
 		return -1;
 	env_free(s->env);
 	s->env = env;
+	snprintf(s->munge_socket, sizeof(s->munge_socket), "%s",
+	    conf_str(conf, CONF_PREP_MUNGE_SOCKET));
 	/* Another list restarts the collector, whose numbers are of this one. */
 	for (; first && s->clusters < RUNNER_CLUSTERS_MAX &&
 	     conf_list_item(list, s->clusters, s->cluster[s->clusters],
@@ -95,7 +97,9 @@ const char *
 slurm_site_path(const struct slurm_site *s, enum slurm_command cmd, char *buf,
     size_t size)
 {
-	snprintf(buf, size, "%s/%s", s->bin_dir, slurm_command_name(cmd));
+	snprintf(buf, size, "%s/%s",
+	    cmd == CMD_UNMUNGE ? MUNGEBINDIR : s->bin_dir,
+	    slurm_command_name(cmd));
 	return buf;
 }
 
@@ -123,6 +127,9 @@ slurm_site_check(struct slurm_site *s)
 	size_t len;
 
 	for (cmd = 0; cmd < CMD__COUNT; cmd++) {
+		/* Without unmunge, jobs are collected all the same. */
+		if (cmd == CMD_UNMUNGE)
+			continue;
 		slurm_site_path(s, (enum slurm_command)cmd, path, sizeof(path));
 		if (stat(path, &st) == 0 && access(path, X_OK) == 0) {
 			changed |= is_replaced(s, (enum slurm_command)cmd, &st);

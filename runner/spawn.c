@@ -59,16 +59,17 @@ signals_reset(void)
 }
 
 /* The child: never returns.  failed is close-on-exec. */
-static void __attribute__((noreturn))
-child_run(pid_t parent, char *const argv[], char *const *env,
-    const struct confine_rules *rules, const int fds[2], int failed)
+static void __attribute__((noreturn)) child_run(pid_t parent,
+    char *const argv[], char *const *env, const struct confine_rules *rules,
+    const struct command_fds *fds, int failed)
 {
 	struct failure f = { 0, STEP_PREPARE };
 
 	signals_reset();
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
-	    setpgid(0, 0) == -1 || dup2(fds[0], STDOUT_FILENO) == -1 ||
-	    dup2(fds[1], STDERR_FILENO) == -1)
+	    setpgid(0, 0) == -1 || dup2(fds->out, STDOUT_FILENO) == -1 ||
+	    dup2(fds->err, STDERR_FILENO) == -1 ||
+	    (fds->in != -1 && dup2(fds->in, STDIN_FILENO) == -1))
 		goto fail;
 	/* The runner ended before the kernel knew of the signal. */
 	if (getppid() != parent)
@@ -90,7 +91,8 @@ fail:
  */
 static pid_t
 child_fork(char *const argv[], char *const *env,
-    const struct confine_rules *rules, const int fds[2], int failed)
+    const struct confine_rules *rules, const struct command_fds *fds,
+    int failed)
 {
 	pid_t parent = getpid(), pid;
 	sigset_t all, old;
@@ -109,9 +111,9 @@ child_fork(char *const argv[], char *const *env,
 
 int
 command_spawn(pid_t *pid, const char *const *argv, char *const *env,
-    const struct confine_rules *rules, int out, int err, const char **what)
+    const struct confine_rules *rules, const struct command_fds *fds,
+    const char **what)
 {
-	const int fds[2] = { out, err };
 	struct failure f = { 0, STEP_NONE };
 	char *args[QUESTION_ARGS_MAX + 1];
 	int failed[2];

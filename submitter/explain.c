@@ -16,8 +16,18 @@
 #include "submitter/nats/nats.h"
 
 #define RUNS_MAX  64  /* runs of one job that are printed */
-#define ITEMS_MAX 256 /* events of one run: more do not fit into its bytes */
-#define TEXT_SIZE 1024
+#define RUNS_READ 512 /* runs of one job that are sorted */
+/* Runs of one job in the history that are looked through. */
+#define HISTORY_RUNS 16384
+#define ITEMS_MAX    256 /* events of one run: more do not fit into its bytes */
+#define TEXT_SIZE    1024
+/*
+ * Of one answer, in bytes: it waits in the channel, which fails beyond
+ * CHANNEL_OUTPUT_MAX.  A job with RUNS_MAX runs needs JOB_BYTES at most: for each
+ * run ITEMS_MAX events of 150 bytes, and some texts.
+ */
+#define ANSWER_BYTES (8u * 1024 * 1024)
+#define JOB_BYTES    (3u * 1024 * 1024)
 
 /* A run that the history, the spool or a tombstone has. */
 struct known_run {
@@ -30,8 +40,9 @@ struct explain {
 	struct submitter *s;
 	uint64_t request;
 	const struct ctl_request *req;
-	struct known_run *runs; /* owned, RUNS_MAX */
+	struct known_run *runs; /* owned, RUNS_READ */
 	unsigned n;
+	size_t bytes; /* of the answer */
 };
 
 /* time: epoch, ms; 0 = now. */
@@ -51,10 +62,12 @@ row(struct explain *x, const struct run_key *key, int64_t ms, const char *event,
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_EXPLAIN, key->cluster, job, start, when, event, text,
 	    NULL);
+	x->bytes += w.len;
 	worker_ctl_row(x->s->w, x->request, &w);
 	wr_clear(&w);
 }
 
+/* NULL: the run began before the time of --from, or there are too many. */
 static struct known_run *
 run_of(struct explain *x, const struct run_key *key)
 {
@@ -64,7 +77,7 @@ run_of(struct explain *x, const struct run_key *key)
 	for (i = 0; i < x->n; i++)
 		if (run_key_equal(&x->runs[i].key, key))
 			return &x->runs[i];
-	if (x->n == RUNS_MAX)
+	if (x->n == RUNS_READ || (key->start != 0 && key->start < x->req->a))
 		return NULL;
 	r = &x->runs[x->n++];
 	memset(r, 0, sizeof(*r));
@@ -87,20 +100,20 @@ on_history(const struct run_key *key, const struct history_events *events,
 static void
 spool_runs_add(struct explain *x, const char *cluster, uint64_t job)
 {
-	struct spool_run *rows = calloc(RUNS_MAX, sizeof(*rows));
+	struct spool_run *rows = calloc(RUNS_READ, sizeof(*rows));
 	struct run_key key = { .job = job };
-	int64_t starts[RUNS_MAX];
+	int64_t starts[RUNS_READ];
 	struct known_run *r;
 	int i, n;
 
 	if (rows == NULL)
 		return;
-	n = spool_job_runs(x->s->spool, cluster, job, rows, RUNS_MAX);
+	n = spool_job_runs(x->s->spool, cluster, job, rows, RUNS_READ);
 	for (i = 0; i < n; i++)
 		(void)run_of(x, &rows[i].key);
 	free(rows);
 	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
-	n = spool_job_done(x->s->spool, cluster, job, starts, RUNS_MAX);
+	n = spool_job_done(x->s->spool, cluster, job, starts, RUNS_READ);
 	for (i = 0; i < n; i++) {
 		key.start = starts[i];
 		if ((r = run_of(x, &key)) != NULL)
@@ -345,28 +358,64 @@ only_cluster_set(struct explain *x)
 			    sizeof(name.cluster));
 }
 
+/* Says what is left out, and the command that prints it. */
 static void
-job_explain(struct explain *x, uint64_t job)
+rest_print(struct explain *x, uint64_t job, int64_t from)
+{
+	struct run_key key = { .job = job };
+	char text[192];
+
+	if (from == 0)
+		snprintf(text, sizeof(text),
+		    "the answer is too long: run `cc-slurm-adapterctl explain "
+		    "%llu` for this job",
+		    (unsigned long long)job);
+	else
+		snprintf(text, sizeof(text),
+		    "the job has more than %d runs: `cc-slurm-adapterctl "
+		    "explain %llu --from %lld` prints the later ones",
+		    RUNS_MAX, (unsigned long long)job, (long long)from);
+	row(x, &key, 0, CTL_EVENT_NOT_SHOWN, text);
+}
+
+/* Finds the runs of the job in the history and in the spool. */
+static void
+runs_find(struct explain *x, uint64_t job)
 {
 	struct run_key name;
 	int64_t cursor;
 	unsigned i;
 
 	x->n = 0;
-	history_job(x->s->history, x->req->text, job, on_history, x, RUNS_MAX);
+	history_job(x->s->history, x->req->text, job, on_history, x,
+	    HISTORY_RUNS);
 	for (i = 0; spool_cluster(x->s->spool, i, &name, &cursor) == 1; i++)
 		if (*x->req->text == '\0' ||
 		    strcmp(x->req->text, name.cluster) == 0)
 			spool_runs_add(x, name.cluster, job);
 	only_cluster_set(x);
 	qsort(x->runs, x->n, sizeof(x->runs[0]), run_order);
-	for (i = 0; i < x->n; i++) {
+}
+
+static void
+job_explain(struct explain *x, uint64_t job)
+{
+	unsigned i;
+
+	if (x->bytes > ANSWER_BYTES - JOB_BYTES) {
+		rest_print(x, job, 0);
+		return;
+	}
+	runs_find(x, job);
+	for (i = 0; i < x->n && i < RUNS_MAX; i++) {
 		events_print(x, &x->runs[i]);
 		if (x->runs[i].key.start != 0 &&
 		    !spool_print(x, &x->runs[i].key))
 			row(x, &x->runs[i].key, 0, "now",
 			    done_text(&x->runs[i]));
 	}
+	if (x->n > RUNS_MAX)
+		rest_print(x, job, x->runs[RUNS_MAX].key.start);
 }
 
 void
@@ -376,7 +425,7 @@ explain_begin(struct submitter *s, uint64_t request,
 	struct explain x = { .s = s, .request = request, .req = req };
 	uint32_t i;
 
-	x.runs = calloc(RUNS_MAX, sizeof(*x.runs));
+	x.runs = calloc(RUNS_READ, sizeof(*x.runs));
 	if (x.runs == NULL || req->n_ids == 0) {
 		worker_ctl_end(s->w, request, CTL_ERROR,
 		    x.runs == NULL ? "out of memory" : "job ids are required");

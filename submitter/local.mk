@@ -187,7 +187,9 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill.h \
 	submitter/reconcile/backfill_dryrun.c \
 	submitter/reconcile/backfill_private.h \
+	submitter/reconcile/backfill_nats.c \
 	submitter/reconcile/backfill_release.c \
+	submitter/reconcile/backfill_state.c \
 	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \

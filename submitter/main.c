@@ -49,8 +49,10 @@
 #define MORE_WAIT   5000 /* ms that a start waits for the job script */
 /* ms beyond the commit interval of cc-backend */
 #define NATS_MARGIN 2000
-#define AGE_EVERY   10000 /* ms between two checks of old tombstones */
-#define AGE_ROWS    512
+/* ms between two checks of old tombstones */
+#define AGE_EVERY 10000
+#define AGE_IDLE  30000 /* the same while nothing is old and cc-backend works */
+#define AGE_ROWS  512
 
 /* Built by conf_check, not in force yet. */
 static struct check_conf checked;
@@ -251,23 +253,32 @@ kept_finish(struct spool *sp)
 	return n;
 }
 
+static int64_t
+upkeep_wait(const struct submitter *s, int removed)
+{
+	return removed > 0 || !breaker_reaches(s->breaker) ? AGE_EVERY :
+							     AGE_IDLE;
+}
+
 static void
 on_age(evutil_socket_t fd, short what, void *arg)
 {
 	struct submitter *s = arg;
+	int n = 0;
 
 	token_watch_check(s, time(NULL));
 	intake_upkeep(s->intake);
 	run_history_tick(s);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);
-	if (!commit_is_stuck(s->commit) &&
-	    spool_age(s->spool, time(NULL), AGE_ROWS) > 0)
+	if (!commit_is_stuck(s->commit))
+		n = spool_age(s->spool, time(NULL), AGE_ROWS);
+	if (n > 0)
 		commit_soon(s->commit);
 	/* Return free memory to the system after many requests. */
 	if (http_busy(s->http) == 0)
 		malloc_trim(0);
-	timer_after(upkeep, AGE_EVERY);
+	timer_after(upkeep, upkeep_wait(s, n));
 }
 
 static void

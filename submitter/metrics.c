@@ -89,7 +89,8 @@ gauges_send(struct submitter *s, uint64_t request)
 		    count(s, START_DUE) + count(s, START_DUE_ENDED) +
 			count(s, START_BLOCKED) + count(s, START_CONFLICT) },
 		{ PREFIX "stops_due", "Stops that wait.",
-		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) },
+		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) +
+			count(s, STOP_CONFLICT) },
 		{ PREFIX "rejected_runs", "Rejected runs that are kept.",
 		    count(s, START_REJECTED) + count(s, STOP_REJECTED) },
 		{ PREFIX "closed_wrongly_runs",

@@ -49,11 +49,16 @@ static const enum history_event of_nats[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_REJECTED] = HISTORY_NATS_REJECTED,
 };
 
+/* Without REST, a message that is published counts as one of cc-backend's. */
 static uint64_t
-value_of(const struct spool_run *run, enum run_event event)
+value_of(const struct spool_run *run, enum dest dest, enum run_event event)
 {
+	int counts = dest == DEST_REST || run->state[DEST_REST] == RUN_NONE;
+
 	if (event == RUN_EVENT_STOPPED)
-		return run->end > 0 ? (uint64_t)run->end : 0;
+		return counts && run->end > 0 ? (uint64_t)run->end : 0;
+	if (dest == DEST_NATS)
+		return (uint64_t)counts;
 	return event == RUN_EVENT_REJECTED &&
 	    run->state[DEST_REST] == STOP_REJECTED;
 }
@@ -75,7 +80,7 @@ on_event(const struct spool_run *run, enum dest dest, int event, void *arg)
 		to = of_rest[event];
 	if (to != HISTORY_NONE)
 		history_note(s->history, &run->key, to,
-		    value_of(run, (enum run_event)event), 0);
+		    value_of(run, dest, (enum run_event)event), 0);
 }
 
 static void

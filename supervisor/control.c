@@ -42,6 +42,7 @@ static const struct {
 	[CTL_EXPLAIN_SLURM] = { C_, 0 },
 	[CTL_HISTORY] = { W_, 0 },
 	[CTL_WARNINGS] = { 0, 0 },
+	[CTL_JOB_PART] = { C_, 0 },
 };
 
 static void request_next_worker(struct client *c);

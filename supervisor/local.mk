@@ -43,6 +43,8 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/log_pipe.c \
 	supervisor/system/log_pipe.h \
 	supervisor/system/not_protected.c \
+	supervisor/system/path_watch.c \
+	supervisor/system/path_watch.h \
 	supervisor/system/pidfile.c \
 	supervisor/system/recent_warnings.c \
 	supervisor/system/recent_warnings.h \

@@ -306,7 +306,9 @@ serve(struct supervisor *sup)
 	workers_start(&sup->workers);
 	watchdog_init(&sup->workers);
 	removed_paths_watch(sup);
-	event_base_dispatch(sup->base);
+	while (event_base_loop(sup->base, EVLOOP_ONCE) == 0 &&
+	    !event_base_got_break(sup->base) && !event_base_got_exit(sup->base))
+		summary_turn(sup);
 	sup_clear(sup);
 	if (sup->status == 0)
 		log_notice("ended");

@@ -15,9 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/supervisor.h"
+#include "supervisor/system/path_watch.h"
 
-#define CHECK_S 2
+#define CHECK_MS 2000 /* while a path is absent, or the kernel cannot watch */
+/* The kernel does not report a directory that is renamed above these. */
+#define CHECK_WATCHED_MS 20000
 /* A spool that is recovered has no database for a moment. */
 #define CHECKS_ABSENT 2
 #define DATABASE_NAME "spool.db"
@@ -30,10 +34,11 @@ struct watched_path {
 };
 
 static struct {
-	struct watched_path paths[4];
+	struct watched_path paths[5];
 	size_t n;
 	unsigned repairs; /* of the hook socket, whose path is the first */
 	struct event *timer;
+	struct path_watch *changes; /* NULL = the kernel cannot watch */
 } watched;
 
 /*
@@ -60,6 +65,27 @@ path_is_lost(struct watched_path *p, int ready)
 	return ++p->absent >= CHECKS_ABSENT;
 }
 
+/* ms until the next check. */
+static unsigned
+check_wait(void)
+{
+	size_t i;
+
+	for (i = 0; i < watched.n; i++)
+		if (watched.paths[i].absent > 0)
+			return CHECK_MS;
+	return watched.changes != NULL ? CHECK_WATCHED_MS : CHECK_MS;
+}
+
+static void
+timer_set(unsigned ms)
+{
+	struct timeval tv = clock_timeval(ms);
+
+	if (event_add(watched.timer, &tv) == -1)
+		fatalx("out of memory");
+}
+
 static void
 on_check(evutil_socket_t fd, short what, void *arg)
 {
@@ -77,6 +103,34 @@ on_check(evutil_socket_t fd, short what, void *arg)
 			   "the service ends, so that it is started again",
 		    watched.paths[i].path);
 		shutdown_begin(sup, "a path was removed", 1);
+	}
+	timer_set(check_wait());
+}
+
+/* A path that is absent is checked a second time. */
+static void
+on_change(void *arg)
+{
+	size_t i;
+
+	/* The directory may be another one now. */
+	for (i = 0; i < watched.n; i++)
+		(void)path_watch_add(watched.changes, watched.paths[i].path);
+	timer_set(0);
+}
+
+/* Without the watch of one path the timer checks all. */
+static void
+changes_watch(struct supervisor *sup)
+{
+	size_t i;
+
+	watched.changes = path_watch_new(sup->base, on_change, sup);
+	for (i = 0; i < watched.n && watched.changes != NULL; i++) {
+		if (path_watch_add(watched.changes, watched.paths[i].path) == 0)
+			continue;
+		path_watch_free(watched.changes);
+		watched.changes = NULL;
 	}
 }
 
@@ -97,20 +151,23 @@ path_add(char *path, int any_inode)
 void
 removed_paths_watch(struct supervisor *sup)
 {
-	static const struct timeval interval = { .tv_sec = CHECK_S };
 	const struct setup *setup = &sup->setup;
 	char *database;
 
 	if (setup->listen_path != NULL)
 		path_add(strdup(setup->listen_path), 0);
 	path_add(strdup(conf_str(&sup->conf, CONF_CTL_SOCK)), 0);
+	if (setup->metrics_path != NULL)
+		path_add(strdup(setup->metrics_path), 0);
 	path_add(strdup(setup->spool_dir), 0);
 	if (asprintf(&database, "%s/" DATABASE_NAME, setup->spool_dir) == -1)
 		database = NULL;
 	path_add(database, 1);
-	watched.timer = event_new(sup->base, -1, EV_PERSIST, on_check, sup);
-	if (watched.timer == NULL || event_add(watched.timer, &interval) == -1)
+	watched.timer = evtimer_new(sup->base, on_check, sup);
+	if (watched.timer == NULL)
 		fatalx("out of memory");
+	changes_watch(sup);
+	timer_set(check_wait());
 }
 
 void
@@ -121,4 +178,6 @@ removed_paths_clear(void)
 	if (watched.timer != NULL)
 		event_free(watched.timer);
 	watched.timer = NULL;
+	path_watch_free(watched.changes);
+	watched.changes = NULL;
 }

@@ -64,12 +64,16 @@ ok_write(struct text *t, const struct attention *a, int64_t now)
 	text_add(t, "%s job%s running, ", count_text(a->running),
 	    a->running == 1 ? "" : "s");
 	waiting_add(t, a);
-	if (a->last_job != 0)
-		text_add(t, ", last job %s ago",
-		    duration_text(
-			now > a->last_job ? (now - a->last_job) * 1000 : 0));
-	else
+	if (a->last_job == 0)
 		text_add(t, ", no job since the start");
+	else if (a->last_job > now) /* the clock was set back */
+		text_add(t, ", last job at %s by an earlier clock",
+		    time_text(a->last_job));
+	else if (a->last_job == now)
+		text_add(t, ", last job less than 1 s ago");
+	else
+		text_add(t, ", last job %s ago",
+		    duration_text((now - a->last_job) * 1000));
 }
 
 /*

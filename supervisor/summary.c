@@ -3,7 +3,8 @@
  * Collects what deserves the attention of an admin: the summaries of the
  * workers, and the problems that the supervisor itself sees.  A worker that
  * does not serve keeps its last summary, because the state of Slurm and
- * cc-backend did not change with the worker.
+ * cc-backend did not change with the worker.  All of this changes with events
+ * of this process only.
  */
 #include "config.h"
 
@@ -13,21 +14,23 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
+#include "common/ipc/pace.h"
 #include "common/time_text.h"
 #include "supervisor/summary.h"
 #include "supervisor/supervisor.h"
 
-#define CHECK_S	  1    /* between two checks */
-#define REFRESH_S 30   /* systemd gets the numbers again */
-#define SILENT_MS 3000 /* without an answer to a ping */
+#define CHECK_MS   1000	 /* between two checks */
+#define REFRESH_MS 60000 /* systemd gets the numbers again */
+#define SILENT_MS  3000	 /* without an answer to a ping */
 
 struct overview {
 	struct summary of[ROLE__COUNT]; /* the last one of each worker */
 	int64_t last_job;		/* also of workers that have ended */
 	struct attention now;
 	struct attention before;
-	struct event *timer;
-	unsigned age; /* s since systemd got the sentence */
+	struct pace pace;
+	long long told_ms; /* clock_ms() of the sentence for systemd */
 	/* what that sentence was made of */
 	int64_t told_since;
 	unsigned told_n;
@@ -152,18 +155,19 @@ is_changed(const struct overview *o)
 	    strcmp(o->told_first, first) != 0;
 }
 
-static void
-on_timer(evutil_socket_t fd, short what, void *arg)
+void
+summary_turn(struct supervisor *sup)
 {
-	struct supervisor *sup = arg;
 	struct overview *o = sup->overview;
 	char text[SENTENCE_MAX];
 
+	if (!pace_turn(&o->pace, CHECK_MS, REFRESH_MS))
+		return;
 	summary_now(sup);
 	if (!sup->ready_sent || sup->reload.active || sup->workers.stopping ||
-	    (!is_changed(o) && ++o->age < REFRESH_S))
+	    (!is_changed(o) && clock_ms() - o->told_ms < REFRESH_MS))
 		return;
-	o->age = 0;
+	o->told_ms = clock_ms();
 	o->told_since = o->now.since;
 	o->told_n = o->now.n;
 	snprintf(o->told_first, sizeof(o->told_first), "%s",
@@ -188,14 +192,12 @@ summary_take(struct child *c, const struct summary *s)
 void
 summary_init(struct supervisor *sup)
 {
-	static const struct timeval interval = { .tv_sec = CHECK_S };
 	struct overview *o = calloc(1, sizeof(*o));
 
 	if (o == NULL)
 		fatalx("out of memory");
 	sup->overview = o;
-	o->timer = event_new(sup->base, -1, EV_PERSIST, on_timer, sup);
-	if (o->timer == NULL || event_add(o->timer, &interval) == -1)
+	if (pace_init(&o->pace, sup->base) == -1)
 		fatalx("out of memory");
 }
 
@@ -204,7 +206,7 @@ summary_clear(struct supervisor *sup)
 {
 	if (sup->overview == NULL)
 		return;
-	event_free(sup->overview->timer);
+	pace_clear(&sup->overview->pace);
 	free(sup->overview);
 	sup->overview = NULL;
 }

@@ -174,6 +174,8 @@ unsigned warnings_report(status_row_fn *emit, void *arg);
  */
 void summary_init(struct supervisor *sup);
 void summary_clear(struct supervisor *sup);
+/* Called after the events of a turn of the loop. */
+void summary_turn(struct supervisor *sup);
 /* A worker has sent its summary. */
 void summary_take(struct child *c, const struct summary *s);
 /* The present state; valid until the next call. */

@@ -151,7 +151,13 @@ sentinel_missing(struct accounting *l)
 		    cluster_run_text(l->c, l->sentinel.job, l->sentinel.start));
 		if (now_s() - l->missed_at < LOST_AFTER_S) {
 			log_limited(&l->sentinel_log, log_warnx,
-			    "%s: the answer is ignored", l->c->last_error);
+			    "%s: accounting is not used until an answer has "
+			    "the run, for %s more at most; then the run counts "
+			    "as removed",
+			    l->c->last_error,
+			    duration_text(
+				(l->missed_at + LOST_AFTER_S - now_s()) *
+				1000));
 			return 1;
 		}
 		log_warnx("%s, for %s: the run counts as removed from "

@@ -44,6 +44,8 @@ int acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run);
  * and the last day is read again.
  */
 void acct_clock(struct accounting *l, int64_t clock);
+/* 1 when a query is due that no event starts. */
+int acct_waits(const struct accounting *l);
 /* Is an urgent query due or under way?  0 while slurmdbd is away. */
 int acct_busy(const struct accounting *l);
 /* Returns 1 while more than one query is needed to reach the present. */

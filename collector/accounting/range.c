@@ -491,6 +491,15 @@ acct_catching_up(const struct accounting *l)
 }
 
 int
+acct_waits(const struct accounting *l)
+{
+	return l->due != 0 || l->c->work.accounting.n > 0 ||
+	    l->n_step_rows > 0 ||
+	    (l->range.kind != RANGE_NONE && !query_busy(&l->query) &&
+		!l->checking);
+}
+
+int
 acct_busy(const struct accounting *l)
 {
 	int urgent = l->range.kind == RANGE_POLL || l->range.kind == RANGE_DAY;

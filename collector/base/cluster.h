@@ -92,6 +92,7 @@ struct slurm {
 	unsigned version; /* 2205; 0 = not known yet */
 	char cluster[CLUSTER_MAX];
 	char slurm_user[64];	/* SlurmUser */
+	uint32_t slurm_uid;	/* its uid; 0 = not known, or root */
 	char user[64];		/* of the commands: name, or number */
 	int root;		/* this user is root */
 	int private_jobs;	/* PrivateData has jobs */
@@ -129,6 +130,7 @@ struct squeue_listing {
 	uint32_t number;  /* number of the poll, from 1 */
 	int busy;	  /* a poll is under way */
 	size_t jobs;	  /* rows of the last complete answer */
+	size_t records;	  /* of slurmctld's last answer about all jobs */
 	int64_t asked_at; /* Slurm's clock when that poll began; 0 = never */
 };
 
@@ -177,6 +179,9 @@ struct cluster {
 	struct idmap ambiguous; /* jobs whose texts are ambiguous */
 	struct idmap
 	    earlier; /* jobs whose earlier runs must be read from accounting first */
+	/* resized runs, by job and end of a part: start and submission */
+	struct idmap resized;
+	struct idmap resized_submit;
 	struct log_limit contradicted; /* ends that squeue contradicts */
 	int trim; /* much memory was used: give it back when idle */
 	char last_error[256];
@@ -218,6 +223,7 @@ struct site {
 	size_t n_unassigned;
 	size_t cap_unassigned;
 	struct event *timer; /* of the scheduler; see wake.h */
+	int64_t wake_at;     /* monotonic ms of the timer; 0 = not set */
 	struct run_key quarantined[QUARANTINED_MAX];
 	unsigned n_quarantined;
 };

@@ -9,16 +9,19 @@
 #include "common/clock.h"
 
 void
-wake_in(struct site *site, int ms)
+wake_in(struct site *site, int64_t ms)
 {
 	struct timeval tv = clock_timeval(ms);
+	int64_t at = now_ms() + ms;
 
 	/*
 	 * A neighbour may send a message before the first configuration is in
 	 * force.
 	 */
-	if (site->timer != NULL)
-		event_add(site->timer, &tv);
+	if (site->timer == NULL || (site->wake_at != 0 && site->wake_at <= at))
+		return;
+	site->wake_at = at;
+	event_add(site->timer, &tv);
 }
 
 void

@@ -38,6 +38,7 @@ struct worklist {
 	struct script_request *scripts; /* owned, oldest first */
 	struct script_request **scripts_tail;
 	unsigned n_scripts;
+	int more_runs;	/* not all new runs had room: poll again at once */
 	int permission; /* a lookup waits for a check */
 	int rows_wait;	/* rows of accounting wait for details */
 	int restarted;	/* slurmctld was restarted: its nodes may be others */

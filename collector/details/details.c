@@ -205,6 +205,7 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 		return;
 	}
 	unseen_unknown(d, 0, d->n);
+	d->c->listing.records = d->seen.n;
 	/* For 100,000 jobs these are 3 MiB, while records fill the queue. */
 	idmap_clear(&d->seen);
 	d->at = 0;

@@ -27,11 +27,38 @@ sdiag_time(struct span line, int64_t *t)
 	time_point(v, t);
 }
 
+static int
+sdiag_number(struct span v, uint64_t *n)
+{
+	while (v.n > 0 && *v.p == ' ')
+		v = span_from(v, v.p + 1);
+	return number_u64(v, n) == 0 && *n <= INT64_MAX ? 0 : -1;
+}
+
+/* "Jobs started:   1"; "Jobs pending" and "Jobs running" are no counters. */
+static void
+sdiag_counter(struct sdiag *d, struct span line)
+{
+	static const char *const keys[SDIAG_COUNTERS] = { "Jobs submitted:",
+		"Jobs started:", "Jobs completed:", "Jobs canceled:",
+		"Jobs failed:" };
+	uint64_t n;
+	size_t i, len;
+
+	for (i = 0; i < SDIAG_COUNTERS; i++) {
+		len = strlen(keys[i]);
+		if (line.n <= len || memcmp(line.p, keys[i], len) != 0 ||
+		    sdiag_number(span_from(line, line.p + len), &n) == -1)
+			continue;
+		d->events += n;
+		d->counters++;
+	}
+}
+
 void
 sdiag_line(struct sdiag *d, struct span line)
 {
 	static const char queue_key[] = "DBD Agent queue size:";
-	struct span v;
 	const char *p;
 	uint64_t n;
 
@@ -40,12 +67,11 @@ sdiag_line(struct sdiag *d, struct span line)
 	else if (token_find(line, "Data since ") != NULL)
 		sdiag_time(line, &d->since);
 	else if ((p = token_find(line, queue_key)) != NULL) {
-		v = span_from(line, p + sizeof(queue_key) - 1);
-		while (v.n > 0 && *v.p == ' ')
-			v = span_from(v, v.p + 1);
-		if (number_u64(v, &n) == 0 && n <= INT64_MAX)
+		if (sdiag_number(span_from(line, p + sizeof(queue_key) - 1),
+			&n) == 0)
 			d->queue = (int64_t)n;
-	}
+	} else
+		sdiag_counter(d, line);
 }
 
 void

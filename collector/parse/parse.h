@@ -258,7 +258,11 @@ struct sdiag {
 	int64_t queue; /* messages that wait for slurmdbd */
 	/* begin of its counters, epoch; 0 = it has just been started */
 	int64_t since;
+	/* jobs submitted, started, completed, canceled and failed, in sum */
+	uint64_t events;
+	unsigned counters; /* that were shown: SDIAG_COUNTERS */
 };
+#define SDIAG_COUNTERS 5
 void sdiag_line(struct sdiag *d, struct span line);
 
 /* `sacctmgr -n -P show user ... format=user,adminlevel`: "ccadapter|Operator" */
@@ -285,5 +289,33 @@ struct controllers {
 };
 void controllers_line(struct controllers *c, const char *host,
     struct span line);
+
+/* unmunge.c */
+
+/* Status of munge_decode(3). */
+enum munge_status {
+	MUNGE_STATUS_OK = 0,
+	/* The first status that is about the credential, not about munged. */
+	MUNGE_STATUS_FORMAT = 8,
+	MUNGE_STATUS_INVALID = 14, /* another key, or changed bytes */
+	MUNGE_STATUS_EXPIRED = 15,
+	MUNGE_STATUS_REWOUND = 16, /* made in the future */
+	MUNGE_STATUS_REPLAYED = 17,
+	MUNGE_STATUS_LAST = 18
+};
+
+struct munge_answer {
+	unsigned status;     /* enum munge_status, or another number */
+	uint32_t uid;	     /* of the process that asked for the credential */
+	int64_t encoded;     /* epoch, of the clock of that host */
+	int64_t decoded;     /* epoch, of the clock of this host */
+	struct span payload; /* borrowed from the text */
+};
+
+/*
+ * Reads the output of QUESTION_UNMUNGE.  Returns 0, or -1 when a value is
+ * missing, occurs twice or is no number, or the payload has another length.
+ */
+int unmunge_read(struct span text, struct munge_answer *a);
 
 #endif

@@ -43,6 +43,12 @@ confirm_new(struct cluster *c)
 	return h;
 }
 
+int
+confirm_waits(const struct confirm *h)
+{
+	return h->jobs.n > 0 || h->c->work.confirm_at != h->added;
+}
+
 /* Takes the jobs that were added since the last call. */
 static void
 jobs_take(struct confirm *h)

@@ -130,6 +130,16 @@ controller_role_kick(struct controller_role *a)
 	(void)query_start(&a->query);
 }
 
+int64_t
+controller_role_next(const struct controller_role *a)
+{
+	/* The end of the query runs the lanes. */
+	if (!conf_bool(&a->site->w->conf, CONF_ACTIVE_ONLY) ||
+	    query_busy(&a->query))
+		return INT64_MAX;
+	return a->next;
+}
+
 void
 controller_role_peer(struct controller_role *a)
 {

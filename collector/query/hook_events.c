@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hook events.  Only the job id of an event is used.  slurmctld is queried at
- * once, for many jobs in one query.  Accounting is queried later, when
- * slurmctld shows that a run has ended.  An event is acknowledged when all its
- * records are in the spool, or when there are no records and the poll will find
- * the run.
+ * once, for many jobs in one query, and in a burst every two seconds.
+ * Accounting is queried later, when slurmctld shows that a run has ended.  An
+ * event is acknowledged when all its records are in the spool, or when there
+ * are no records and the poll will find the run.
  */
 #include "config.h"
 
@@ -25,10 +25,20 @@
 /* One command costs as much as this number of jobs in an answer. */
 #define SINGLY_COST 340
 /* Largest number of single queries; more would delay the answers */
-#define SINGLY_MAX   30
-#define ALL_GAP_S    10 /* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM 1000 /* jobs */
-#define WAIT_MAX_S   30
+#define SINGLY_MAX	 30
+#define SINGLY_BURST_MAX 100 /* the same of jobs that were gathered */
+/*
+ * Events of a second.  After more of them the events are gathered for a time,
+ * because one query for all costs less than many queries; it is longer if
+ * slurmctld remembers many jobs.
+ */
+#define BURST_EVENTS	8
+#define GATHER_MS	2000
+#define GATHER_BIG_MS	5000
+#define GATHER_BIG_FROM 5000 /* jobs */
+#define ALL_GAP_S	10 /* between two queries for all jobs of a big cluster */
+#define ALL_GAP_FROM	1000 /* jobs */
+#define WAIT_MAX_S	30
 /* for a job that slurmctld and accounting do not have */
 #define UNKNOWN_TRIES 2
 
@@ -58,7 +68,11 @@ struct hook_events {
 	struct hook_event **tail;
 	unsigned n;
 	struct details *details;
-	int64_t all_at; /* monotonic s */
+	int64_t all_at;	    /* monotonic s */
+	int64_t asked_ms;   /* monotonic: begin of the last query */
+	int64_t second;	    /* monotonic s of the last event for slurmctld */
+	unsigned in_second; /* events of that second */
+	unsigned second_before; /* and of the one before */
 	struct log_limit full;
 };
 
@@ -124,6 +138,61 @@ hook_events_forget(struct hook_events *e)
 		event->id = 0;
 }
 
+static void
+event_count(struct hook_events *e)
+{
+	int64_t second = now_s();
+
+	if (second != e->second) {
+		e->second_before = second == e->second + 1 ? e->in_second : 0;
+		e->second = second;
+		e->in_second = 0;
+	}
+	e->in_second++;
+}
+
+static int
+is_burst(const struct hook_events *e)
+{
+	int64_t ago = now_s() - e->second;
+
+	return (ago <= 1 && e->in_second > BURST_EVENTS) ||
+	    (ago == 0 && e->second_before > BURST_EVENTS);
+}
+
+/* Jobs in an answer about all of them, as far as is known. */
+static size_t
+remembered(const struct hook_events *e)
+{
+	const struct squeue_listing *listing = &e->c->listing;
+
+	return listing->records > listing->jobs ? listing->records :
+						  listing->jobs;
+}
+
+/* The first wait is slurmQueryDelay; each further wait is longer. */
+static void
+event_wait(struct hook_events *e, struct hook_event *event)
+{
+	int64_t wait = e->c->set->query_delay, now = now_ms();
+	unsigned i;
+
+	if (event->tries > 0 && wait < 1)
+		wait = 1;
+	for (i = 1; i < event->tries && wait < WAIT_MAX_S; i++)
+		wait *= 2;
+	if (wait > WAIT_MAX_S && wait > e->c->set->query_delay)
+		wait = WAIT_MAX_S;
+	event->state = HOOK_EVENT_WAITS;
+	event->due = now + wait * 1000;
+	/* One query for the ends of some seconds. */
+	if (is_burst(e))
+		event->due += GATHER_MS - event->due % GATHER_MS;
+	wake_in(e->c->site, event->due - now);
+}
+
+static void slurmctld_kick(struct hook_events *e);
+
 void
 hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 {
@@ -148,7 +217,8 @@ hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 	*e->tail = event;
 	e->tail = &event->next;
 	e->n++;
-	hook_events_kick(e);
+	event_count(e);
+	slurmctld_kick(e);
 }
 
 static void
@@ -156,23 +226,6 @@ event_sent(struct hook_events *e, struct hook_event *event, uint64_t order)
 {
 	event->state = HOOK_EVENT_SENT;
 	event->order = order;
-}
-
-/* The first wait is slurmQueryDelay; each further wait is longer. */
-static void
-event_wait(struct hook_events *e, struct hook_event *event)
-{
-	int64_t wait = e->c->set->query_delay;
-	unsigned i;
-
-	if (event->tries > 0 && wait < 1)
-		wait = 1;
-	for (i = 1; i < event->tries && wait < WAIT_MAX_S; i++)
-		wait *= 2;
-	if (wait > WAIT_MAX_S && wait > e->c->set->query_delay)
-		wait = WAIT_MAX_S;
-	event->state = HOOK_EVENT_WAITS;
-	event->due = now_ms() + wait * 1000;
 }
 
 static void
@@ -230,7 +283,8 @@ on_details(struct details *d, int ok, void *arg)
 static size_t
 singly(const struct hook_events *e)
 {
-	size_t n = e->c->listing.jobs / SINGLY_COST;
+	size_t n = remembered(e) / SINGLY_COST;
+	size_t most = is_burst(e) ? SINGLY_BURST_MAX : SINGLY_MAX;
 
 	/*
 	 * If slurmctld limits requests, one query for all jobs costs less than
@@ -240,7 +294,7 @@ singly(const struct hook_events *e)
 		return 1;
 	if (n < SINGLY_MIN)
 		n = SINGLY_MIN;
-	return n < SINGLY_MAX ? n : SINGLY_MAX;
+	return n < most ? n : most;
 }
 
 static void
@@ -259,7 +313,9 @@ slurmctld_query_start(struct hook_events *e)
 	if (n == 0)
 		return;
 	all = n > most &&
-	    (!big || e->all_at == 0 || now_s() - e->all_at >= ALL_GAP_S);
+	    (!big || is_burst(e) || e->all_at == 0 ||
+		now_s() - e->all_at >= ALL_GAP_S);
+	e->asked_ms = now_ms();
 	details_forget(e->details);
 	for (event = e->first; event != NULL; event = event->next) {
 		if (event->state != HOOK_EVENT_NEW)
@@ -275,6 +331,26 @@ slurmctld_query_start(struct hook_events *e)
 	details_start(e->details, all);
 }
 
+/* May slurmctld be queried now, or are more events gathered? */
+static int
+is_gathered(const struct hook_events *e)
+{
+	int64_t gap = remembered(e) < GATHER_BIG_FROM ? GATHER_MS :
+							GATHER_BIG_MS;
+
+	return !is_burst(e) || now_ms() - e->asked_ms >= gap;
+}
+
+static void
+slurmctld_kick(struct hook_events *e)
+{
+	const struct cluster *c = e->c;
+
+	if (c->ready && c->synced && !details_busy(e->details) &&
+	    health_wait(&c->ctld) == 0 && is_gathered(e))
+		slurmctld_query_start(e);
+}
+
 void
 hook_events_kick(struct hook_events *e)
 {
@@ -285,8 +361,7 @@ hook_events_kick(struct hook_events *e)
 
 	if (!c->ready || !c->synced)
 		return;
-	if (!details_busy(e->details) && health_wait(&c->ctld) == 0)
-		slurmctld_query_start(e);
+	slurmctld_kick(e);
 	for (event = e->first; event != NULL; event = event->next) {
 		if (event->state != HOOK_EVENT_WAITS || event->due > now)
 			continue;

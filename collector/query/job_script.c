@@ -283,6 +283,9 @@ new_fetches(struct scripts *s)
 	struct script_request **p = &work->scripts, *want;
 	struct script_fetch *f;
 
+	/* The starts of all new runs come first. */
+	if (work->more_runs)
+		return;
 	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
 		a = group_find(s, want->group);
 		if (a == NULL && is_coming(s, want->group)) {

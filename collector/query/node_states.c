@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * States of nodes: two queries every nodeStatePollInterval, one about all
- * nodes and one about where jobs run.  A change is sent to the submitter; all
+ * nodes and, unless no job runs, one about where jobs run.  A change is sent to the submitter; all
  * nodes are sent at nodeStateRefresh and to a new submitter.
  */
 #include "config.h"
@@ -277,6 +277,15 @@ static const struct query_type jobs_query = {
 	.on_end = on_jobs_end,
 };
 
+/* The last poll, not long ago, showed no job, and no hook was called since. */
+static int
+is_empty(const struct cluster *c)
+{
+	return c->listing.asked_at != 0 && c->listing.jobs == 0 &&
+	    c->open.n == 0 &&
+	    slurm_now(c) - c->listing.asked_at <= c->set->node_poll;
+}
+
 static void
 on_nodes_end(const struct command_end *end, int complete, void *arg)
 {
@@ -288,6 +297,11 @@ on_nodes_end(const struct command_end *end, int complete, void *arg)
 	}
 	health_good(&n->c->ctld);
 	node_states_sweep(n);
+	if (is_empty(n->c)) {
+		n->busy = 0;
+		node_states_send(n);
+		return;
+	}
 	query_begin(&n->query, n->c, &jobs_query, n);
 	n->busy = query_start(&n->query) == 0;
 }
@@ -297,6 +311,18 @@ static const struct query_type nodes_query = {
 	.on_line = on_node,
 	.on_end = on_nodes_end,
 };
+
+int64_t
+node_states_next(const struct node_states *n)
+{
+	const struct cluster *c = n->c;
+
+	if (n->busy || c->set->node_poll == 0)
+		return INT64_MAX;
+	return n->polled == 0 || n->again ?
+	    now_ms() :
+	    (n->polled + c->set->node_poll) * 1000;
+}
 
 void
 node_states_kick(struct node_states *n)

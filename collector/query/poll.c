@@ -2,7 +2,8 @@
 /*
  * The poll.  One poll runs at most three commands, whatever the number of jobs:
  * the periodic squeue; accounting, in its own lane; and the details of new runs
- * or, when there are none, slurmctld's clock.
+ * or, when there are none, slurmctld's clock.  Accounting is not queried when
+ * slurmctld's counters prove that no run can have ended.
  */
 #include "config.h"
 
@@ -29,7 +30,18 @@
 #define ALL_GAP_S    10 /* between two queries for all jobs of a big cluster */
 #define ALL_GAP_FROM 1000 /* jobs */
 /* polls; after so many the clock is read before accounting */
-#define CLOCK_EVERY  5
+#define CLOCK_EVERY 5
+/*
+ * Whatever the counters show, accounting is queried after this number of polls
+ * and this time: the answer shows also that slurmdbd works.
+ */
+#define QUIET_POLLS 10
+#define QUIET_MAX_S 600
+/*
+ * Answers of accounting after the counters have changed: slurmdbd may complete
+ * a row some seconds after slurmctld has sent all.
+ */
+#define QUIET_AFTER  2
 #define BAD_ROWS_MAX 10 /* malformed rows; with more the answer is invalid */
 
 enum poll_step {
@@ -55,7 +67,18 @@ struct poll {
 	int clock_due;		/* read the clock after the details */
 	int clock_new;		/* the clock was read after the last poll */
 	int64_t all_at;		/* monotonic s */
-	struct sdiag sdiag;	/* of this answer; 0, -1, 0 = not shown */
+	size_t wanting;		/* rows of runs whose details were not sent */
+	/* the same of the round before; 0 = this poll is the first round */
+	size_t wanted_before;
+	size_t later; /* of these, records that did not fit */
+	/* rows of COMPLETING runs, and open runs that have left squeue */
+	size_t ending;
+	/* the counters before the last query to accounting, and its time */
+	struct sdiag read;
+	int64_t read_at;    /* monotonic s */
+	uint32_t read_poll; /* number of that poll */
+	unsigned unchanged; /* queries in a row with the same counters */
+	struct sdiag sdiag; /* of this answer; 0, -1, 0 = not shown */
 };
 
 static void on_details(struct details *d, int ok, void *arg);
@@ -87,10 +110,18 @@ poll_idle(struct poll *y)
 }
 
 static void
+rounds_stop(struct poll *y)
+{
+	y->wanted_before = 0;
+	y->c->work.more_runs = 0;
+}
+
+static void
 poll_fail(struct poll *y, const char *what, const struct command_end *end)
 {
 	query_failed(y->c, &y->c->ctld, what, end);
 	idmap_clear(&y->c->work.details);
+	rounds_stop(y);
 	poll_idle(y);
 }
 
@@ -122,6 +153,55 @@ restart_check(struct cluster *c, int64_t since)
 	c->clock.since = since;
 }
 
+/*
+ * Accounting was read up to the counters of y->read, with the permission
+ * proved, and squeue shows each open run.
+ */
+static int
+is_settled(const struct poll *y)
+{
+	const struct cluster *c = y->c;
+
+	return c->caught_up && !c->dbd.away && y->ending == 0 &&
+	    y->unchanged >= QUIET_AFTER && y->read.clock > 0 &&
+	    c->resume.point >= y->read.clock &&
+	    now_s() - y->read_at < QUIET_MAX_S &&
+	    c->listing.number - y->read_poll < QUIET_POLLS &&
+	    !acct_waits(y->accounting);
+}
+
+/*
+ * slurmctld has counted no job since then, so that no run has begun or ended.
+ * Each run, also one that squeue never showed, changes a counter at its start
+ * and another one at its end.
+ */
+static int
+is_quiet(const struct poll *y)
+{
+	const struct sdiag *now = &y->sdiag, *then = &y->read;
+
+	return is_settled(y) && now->queue == 0 &&
+	    now->counters == SDIAG_COUNTERS && now->since != 0 &&
+	    now->since == then->since && now->events == then->events &&
+	    now->clock >= then->clock;
+}
+
+/* The answer will contain all that the counters of y->sdiag have counted. */
+static void
+accounting_query(struct poll *y, int may_check)
+{
+	if (y->sdiag.clock > 0 && y->sdiag.clock != y->read.clock) {
+		y->unchanged = y->sdiag.since == y->read.since &&
+			y->sdiag.events == y->read.events ?
+		    y->unchanged + 1 :
+		    0;
+		y->read = y->sdiag;
+		y->read_at = now_s();
+		y->read_poll = y->c->listing.number;
+	}
+	acct_poll(y->accounting, may_check);
+}
+
 static void
 on_clock_end(const struct command_end *end, int complete, void *arg)
 {
@@ -146,9 +226,10 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 			    (long long)y->sdiag.queue);
 	} else
 		c->clock.works = 0;
-	if (c->ready && c->synced && y->commands < COMMANDS_MAX) {
+	if (c->ready && c->synced && y->commands < COMMANDS_MAX &&
+	    !is_quiet(y)) {
 		y->commands++;
-		acct_poll(y->accounting, 0);
+		accounting_query(y, 0);
 	}
 	poll_idle(y);
 }
@@ -164,8 +245,7 @@ clock_query_start(struct poll *y)
 {
 	step_set(y, POLL_CLOCK);
 	y->commands++;
-	y->sdiag.clock = y->sdiag.since = 0;
-	y->sdiag.queue = -1;
+	y->sdiag = (struct sdiag) { .queue = -1 };
 	y->clock_due = 0;
 	query_begin(&y->query, y->c, &clock_query, y);
 	if (query_start(&y->query) == -1)
@@ -199,10 +279,28 @@ leave_to_accounting(struct poll *y)
 		case DETAIL_UNKNOWN:
 			(void)idmap_put(&c->work.accounting, job, NULL);
 			break;
+		case DETAIL_LATER:
+			y->later++;
+			break;
 		default:
 			break;
 		}
 	}
+}
+
+/*
+ * One answer has room for some tens of thousands of new runs.  The next round
+ * follows at once, unless the last one brought nothing.
+ */
+static void
+round_end(struct poll *y)
+{
+	struct worklist *work = &y->c->work;
+	int more = y->wanting > work->details.n || y->later > 0;
+
+	more = more && (y->wanted_before == 0 || y->wanting < y->wanted_before);
+	y->wanted_before = more ? y->wanting : 0;
+	work->more_runs = more;
 }
 
 static void
@@ -211,10 +309,13 @@ on_details(struct details *d, int ok, void *arg)
 	struct poll *y = arg;
 
 	if (ok) {
+		y->later = 0;
 		leave_to_accounting(y);
+		round_end(y);
 		acct_details_done(y->accounting, d);
 		lookup_detailed(y->c->lookups);
-	}
+	} else
+		rounds_stop(y);
 	details_forget(d);
 	idmap_clear(&y->c->work.details);
 	if (y->clock_due)
@@ -251,7 +352,7 @@ static int
 too_soon(const struct poll *y)
 {
 	return y->c->listing.jobs >= ALL_GAP_FROM && y->all_at != 0 &&
-	    now_s() - y->all_at < ALL_GAP_S;
+	    y->wanted_before == 0 && now_s() - y->all_at < ALL_GAP_S;
 }
 
 static void
@@ -315,6 +416,7 @@ row_listed(struct poll *y, const struct squeue_job *row)
 		row->state->phase != PHASE_COMPLETING) ||
 	    run_number(row->job, row->start) == 0)
 		return;
+	y->ending += row->state->phase == PHASE_COMPLETING;
 	lookup_shown(c->lookups, row->job, row->start);
 	track_squeue_row(c, row);
 	run = open_find(&c->open, row->job, row->start);
@@ -332,6 +434,7 @@ row_listed(struct poll *y, const struct squeue_job *row)
 	} else if (done_has(&c->done, row->job, row->start) ||
 	    track_quarantined(c, row->job, row->start))
 		return;
+	y->wanting++;
 	if (c->work.details.n >= NEW_JOBS_MAX)
 		return;
 	start = idmap_put(&c->work.details, row->job, NULL);
@@ -364,7 +467,11 @@ sweep(struct poll *y)
 	unsigned n = 0;
 
 	while ((run = open_next(&c->open, &at)) != NULL) {
-		if ((run->flags & OPEN_LEFT) || run->seen == c->listing.number)
+		if (run->seen == c->listing.number &&
+		    (run->flags & OPEN_LEFT) == 0)
+			continue;
+		y->ending++;
+		if (run->flags & OPEN_LEFT)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
@@ -395,7 +502,7 @@ nothing_new(struct poll *y, int clock_new)
 {
 	struct cluster *c = y->c;
 	int prove = !slurm_permission_inherent(&c->slurm) &&
-	    y->c->listing.number % 2 == 1;
+	    y->c->listing.number % 2 == 1 && !is_settled(y);
 
 	if (!prove && !clock_new && !acct_catching_up(y->accounting)) {
 		clock_query_start(y);
@@ -404,7 +511,7 @@ nothing_new(struct poll *y, int clock_new)
 	y->without_clock++;
 	if (!acct_catching_up(y->accounting)) {
 		y->commands += 2;
-		acct_poll(y->accounting, prove);
+		accounting_query(y, prove);
 	}
 	poll_idle(y);
 }
@@ -419,6 +526,7 @@ poll_third(struct poll *y)
 
 	y->clock_new = y->clock_due = 0;
 	if (!want_details(y)) {
+		rounds_stop(y);
 		nothing_new(y, clock_new);
 		return;
 	}
@@ -426,7 +534,7 @@ poll_third(struct poll *y)
 		y->clock_due = 1;
 	else {
 		y->commands++;
-		acct_poll(y->accounting, 0);
+		accounting_query(y, 0);
 	}
 	details_query_start(y);
 }
@@ -468,8 +576,12 @@ poll_start(struct poll *y)
 	y->bad = 0;
 	y->listed = 0;
 	y->known = 0;
+	y->ending = 0;
+	y->wanting = 0;
 	idmap_clear(&c->work.details);
 	query_begin(&y->query, c, &list_query, y);
-	if (query_start(&y->query) == -1)
+	if (query_start(&y->query) == -1) {
+		rounds_stop(y);
 		poll_idle(y);
+	}
 }

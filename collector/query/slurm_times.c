@@ -86,6 +86,12 @@ slurm_times_kick(struct slurm_times *t, struct command_times *times)
 	times_send(t, times);
 }
 
+int64_t
+slurm_times_next(const struct slurm_times *t)
+{
+	return t->sent + SEND_MS;
+}
+
 struct slurm_times *
 slurm_times_new(struct site *site)
 {

@@ -21,13 +21,16 @@ void
 command_times_add(struct command_times *t, enum question_kind kind,
     enum command_outcome outcome, int64_t ms)
 {
-	if (outcome != COMMAND_OK)
-		t->errors[command_daemon(kind)][outcome]++;
+	enum slurm_daemon daemon = command_daemon(kind);
+
+	if (outcome != COMMAND_OK && daemon < DAEMON__COUNT)
+		t->errors[daemon][outcome]++;
 	/* A command that was never started has no time. */
 	if (outcome == COMMAND_SPAWN)
 		return;
 	histogram_add(&t->times[kind], HISTOGRAM_COMMAND, ms);
-	span_add(&t->spans[command_daemon(kind)], ms);
+	if (daemon < DAEMON__COUNT)
+		span_add(&t->spans[daemon], ms);
 }
 
 void
@@ -43,6 +46,8 @@ command_daemon(enum question_kind kind)
 {
 	enum slurm_command command = question_type(kind)->command;
 
+	if (command == CMD_UNMUNGE)
+		return DAEMON__COUNT;
 	return command == CMD_SACCT || command == CMD_SACCTMGR ?
 	    DAEMON_SLURMDBD :
 	    DAEMON_SLURMCTLD;
@@ -91,6 +96,7 @@ question_name(enum question_kind kind)
 		[QUESTION_STEPS] = "steps",
 		[QUESTION_ADMIN] = "admin_level",
 		[QUESTION_DBD_CONFIG] = "slurmdbd_config",
+		[QUESTION_UNMUNGE] = "hook_credential",
 	};
 
 	return names[kind];

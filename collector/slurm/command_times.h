@@ -37,6 +37,7 @@ void command_times_add(struct command_times *t, enum question_kind kind,
 void command_span_take(struct command_times *t, enum slurm_daemon daemon,
     struct command_span *span);
 
+/* DAEMON__COUNT for unmunge, which asks no daemon of Slurm. */
 enum slurm_daemon command_daemon(enum question_kind kind);
 /* "slurmctld", "slurmdbd" */
 const char *slurm_daemon_name(enum slurm_daemon daemon);

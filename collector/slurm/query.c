@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/base/wake.h"
 #include "collector/slurm/query.h"
 #include "collector/slurm/slurm.h"
 #include "common/log.h"
@@ -37,6 +38,8 @@ static const unsigned requests[CMD__COUNT] = {
 #define SHARE	      2
 #define SHARE_OF      3
 #define SCRIPT_GAP_MS 1000
+/* After a command every lane runs, also one that does not ask for it. */
+#define ENDED_MS 500
 
 int
 rate_limit_on(const struct cluster *c)
@@ -132,6 +135,7 @@ static void
 on_end(const struct command_end *end, void *arg)
 {
 	struct query *q = arg;
+	struct site *site = q->c->site;
 	int complete = end->outcome == COMMAND_OK;
 
 	if (q->type->flags & QUERY_LAST_LINE)
@@ -142,6 +146,8 @@ on_end(const struct command_end *end, void *arg)
 	question_clear(&q->question);
 	q->cmd = NULL;
 	q->type->on_end(end, complete, q->arg);
+	/* on_end() may have freed q. */
+	wake_in(site, ENDED_MS);
 }
 
 int

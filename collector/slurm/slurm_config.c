@@ -16,6 +16,22 @@ copy(char *to, size_t size, struct span s)
 	to[s.n] = '\0';
 }
 
+/* "slurm(64030)"; 0 when there is no number. */
+static uint32_t
+uid_of(const char *user)
+{
+	size_t name = strcspn(user, "("), n;
+	uint32_t uid = 0;
+
+	if (user[name] == '\0')
+		return 0;
+	n = strcspn(user + name + 1, ")");
+	if (user[name + 1 + n] == '\0' ||
+	    number_u32((struct span) { user + name + 1, n }, &uid) == -1)
+		return 0;
+	return uid;
+}
+
 /* "22.05.8" */
 static unsigned
 version_number(const char *text)
@@ -129,6 +145,7 @@ slurm_config_line(struct slurm *slurm, struct span line)
 		slurm->version = version_number(slurm->version_text);
 	} else if (span_is(key, "SlurmUser")) {
 		copy(slurm->slurm_user, sizeof(slurm->slurm_user), v);
+		slurm->slurm_uid = uid_of(slurm->slurm_user);
 		slurm->slurm_user[strcspn(slurm->slurm_user, "(")] = '\0';
 	} else if (span_is(key, "PrivateData"))
 		slurm->private_jobs = token_find(v, "jobs") != NULL;

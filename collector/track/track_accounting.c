@@ -44,6 +44,55 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 	return run;
 }
 
+#define RESIZED_MAX 4096 /* parts of runs; a site resizes few jobs */
+
+/* Keeps the begin of a resized run: its next part begins where this one ended. */
+static void
+part_keep(struct cluster *c, const struct job *job)
+{
+	uint64_t number = run_number(job->key.job, job->end);
+	uint32_t *start, *submit;
+
+	if (run_number(job->key.job, job->key.start) == 0)
+		return;
+	if (c->resized.n >= RESIZED_MAX) {
+		idmap_clear(&c->resized);
+		idmap_clear(&c->resized_submit);
+	}
+	submit = idmap_put(&c->resized_submit, number, NULL);
+	start = submit != NULL ? idmap_put(&c->resized, number, NULL) : NULL;
+	if (start == NULL)
+		return;
+	*start = (uint32_t)job->key.start;
+	*submit = job->submit > 0 && job->submit <= job->key.start ?
+	    (uint32_t)job->submit :
+	    0;
+}
+
+/*
+ * The later parts of a resized run get the submission and the start of the run.
+ * Slurm shows them from the resize on, with the resize as their submission.
+ */
+static void
+part_begin(struct cluster *c, struct job_snapshot *s)
+{
+	struct job *job = &s->job;
+	uint64_t number = run_number(job->key.job, job->key.start);
+	uint32_t *start = NULL, *submit;
+
+	if (c->slurm.version < VERSION_RESIZE_NEW_START)
+		return;
+	if (job->submit == job->key.start)
+		start = idmap_get(&c->resized, number);
+	if (start != NULL) {
+		submit = idmap_get(&c->resized_submit, number);
+		job->key.start = *start;
+		job->submit = submit != NULL ? *submit : 0;
+	}
+	if (s->state->phase == PHASE_RESIZED)
+		part_keep(c, job);
+}
+
 static enum row_result
 row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 {
@@ -144,6 +193,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	struct job *job = &s->job;
 	struct open_run *run;
 
+	part_begin(c, s);
 	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
 	    run_number(job->key.job, job->key.start) == 0 ||
 	    track_quarantined(c, job->key.job, job->key.start))
@@ -198,6 +248,7 @@ track_backfill_row(struct cluster *c, struct job_snapshot *s, int dry_run)
 	job->flags |= JOB_BACKFILL;
 	if (!dry_run)
 		return track_accounting_row(c, s, 0);
+	part_begin(c, s);
 	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
 	    job->partition == NULL ||
 	    run_number(job->key.job, job->key.start) == 0 ||

@@ -2,7 +2,8 @@
 /*
  * The table of questions; see question.h.  In the words of a question a name
  * in braces stands for a value: {id}, {ids}, {from}, {to}, {columns},
- * {delimiter}, {user}.  A question has a value exactly when its words name it.
+ * {delimiter}, {user}, {socket}.  A question has a value exactly when its words
+ * name it; only unmunge has a credential.
  */
 #include "config.h"
 
@@ -72,6 +73,10 @@ static const struct question_type types[QUESTION__COUNT] = {
 		"format=user,adminlevel") },
 	[QUESTION_DBD_CONFIG] = { CMD_SACCTMGR, NODES_MS,
 	    WORDS("-n", "-P", "show", "configuration") },
+	/* No key that needs the name of a host: the answer would wait for DNS. */
+	[QUESTION_UNMUNGE] = { CMD_UNMUNGE, SHORT_MS,
+	    WORDS("-S", "{socket}", "-k",
+		"STATUS,ENCODE_TIME,DECODE_TIME,TTL,UID,LENGTH") },
 };
 
 static const char *const commands[CMD__COUNT] = {
@@ -80,6 +85,7 @@ static const char *const commands[CMD__COUNT] = {
 	[CMD_SACCT] = "sacct",
 	[CMD_SACCTMGR] = "sacctmgr",
 	[CMD_SDIAG] = "sdiag",
+	[CMD_UNMUNGE] = "unmunge",
 };
 
 static const char *const columns[SACCT__COUNT] = {
@@ -186,6 +192,7 @@ question_write(struct writer *w, const struct question *q)
 	wr_u32(w, (uint32_t)q->ids.n);
 	for (i = 0; i < q->ids.n; i++)
 		wr_u32(w, q->ids.ids[i]);
+	wr_str(w, q->credential);
 }
 
 /* Do the words of this kind name the value? */
@@ -232,11 +239,19 @@ ids_valid(const struct question *q)
 	return has_value(q->kind, "{ids}") ? q->ids.n > 0 : q->ids.n == 0;
 }
 
+static int
+credential_valid(const struct question *q)
+{
+	if (q->kind != QUESTION_UNMUNGE)
+		return q->credential[0] == '\0';
+	return hook_credential_check(q->credential) == 0;
+}
+
 int
 question_valid(const struct question *q)
 {
 	return times_valid(q) && columns_valid(q) && delimiter_valid(q) &&
-	    ids_valid(q);
+	    ids_valid(q) && credential_valid(q);
 }
 
 void
@@ -259,6 +274,7 @@ question_read(struct reader *r, struct question *q)
 	for (n = rd_u32(r); n > 0 && !r->err; n--)
 		if (id_list_add(&q->ids, rd_u32(r)) == -1)
 			rd_fail(r);
+	rd_name(r, q->credential, sizeof(q->credential));
 	if (!question_valid(q))
 		rd_fail(r);
 }
@@ -310,7 +326,7 @@ columns_add(struct writer *w, uint32_t lacking)
 
 static void
 value_add(struct writer *w, const struct question *q, const char *name,
-    size_t len, const char *user)
+    size_t len, const struct question_site *site)
 {
 	const char *delimiter = q->delimiter;
 
@@ -324,14 +340,16 @@ value_add(struct writer *w, const struct question *q, const char *name,
 		columns_add(w, q->lacking);
 	else if (strncmp(name, "delimiter", len) == 0)
 		text_add(w, delimiter);
+	else if (strncmp(name, "socket", len) == 0)
+		text_add(w, site->socket);
 	else
-		text_add(w, user);
+		text_add(w, site->user);
 }
 
 /* One word with its values, and the NUL. */
 static void
 word_add(struct writer *w, const struct question *q, const char *word,
-    const char *user)
+    const struct question_site *site)
 {
 	size_t n;
 
@@ -342,33 +360,43 @@ word_add(struct writer *w, const struct question *q, const char *word,
 		if (*word != '{')
 			break;
 		n = strcspn(++word, "}");
-		value_add(w, q, word, n, user);
+		value_add(w, q, word, n, site);
 		word += n + 1;
 	}
 	wr_u8(w, '\0');
 }
 
+/*
+ * Users and their levels are in slurmdbd, the same for all clusters; munge has
+ * no clusters.
+ */
+static int
+has_cluster(enum slurm_command command)
+{
+	return command != CMD_SACCTMGR && command != CMD_UNMUNGE;
+}
+
 int
-question_args(const struct question *q, const char *program,
-    const char *cluster, const char *user, struct question_args *args)
+question_args(const struct question *q, const struct question_site *site,
+    struct question_args *args)
 {
 	const char *const *word = types[q->kind].words;
 	size_t at[QUESTION_ARGS_MAX], n = 0, i;
 
 	wr_init(&args->text, 512 * 1024);
+	memcpy(args->input, q->credential, sizeof(args->input));
 	at[n++] = 0;
-	word_add(&args->text, q, program, user);
-	/* Users and their levels are in slurmdbd, the same for all clusters. */
-	if (cluster != NULL && types[q->kind].command != CMD_SACCTMGR) {
+	word_add(&args->text, q, site->program, site);
+	if (site->cluster != NULL && has_cluster(types[q->kind].command)) {
 		at[n++] = args->text.len;
-		word_add(&args->text, q, "-M", user);
+		word_add(&args->text, q, "-M", site);
 		at[n++] = args->text.len;
-		text_add(&args->text, cluster);
+		text_add(&args->text, site->cluster);
 		wr_u8(&args->text, '\0');
 	}
 	for (; *word != NULL && n < QUESTION_ARGS_MAX; word++) {
 		at[n++] = args->text.len;
-		word_add(&args->text, q, *word, user);
+		word_add(&args->text, q, *word, site);
 	}
 	if (wr_end(&args->text) == -1)
 		return -1;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/codec.h"
+#include "common/hook_credential.h"
 
 enum slurm_command {
 	CMD_SQUEUE,
@@ -19,6 +20,7 @@ enum slurm_command {
 	CMD_SACCT,
 	CMD_SACCTMGR,
 	CMD_SDIAG,
+	CMD_UNMUNGE,
 	CMD__COUNT
 };
 
@@ -41,6 +43,7 @@ enum question_kind {
 	QUESTION_STEPS,	     /* sacct: steps of some jobs */
 	QUESTION_ADMIN,	     /* sacctmgr: admin level of the runner's user */
 	QUESTION_DBD_CONFIG, /* sacctmgr: slurmdbd's configuration */
+	QUESTION_UNMUNGE,    /* unmunge: who has sent a hook message */
 	QUESTION__COUNT
 };
 
@@ -120,6 +123,7 @@ struct question {
 	uint32_t lacking; /* columns that this sacct does not have, as bits */
 	char delimiter[DELIMITER_LEN + 1]; /* of delimiter_new(), or "" */
 	struct id_list ids;
+	char credential[HOOK_CREDENTIAL_MAX]; /* the command's standard input */
 };
 
 /* The command, the deadline and the arguments of a kind. */
@@ -148,22 +152,30 @@ void question_write(struct writer *w, const struct question *q);
  */
 void question_read(struct reader *r, struct question *q);
 
-#define QUESTION_BYTES_MAX (ID_LIST_MAX * 4 + 64)
+#define QUESTION_BYTES_MAX (ID_LIST_MAX * 4 + 64 + HOOK_CREDENTIAL_MAX)
 #define QUESTION_ARGS_MAX  24
 
 /* The arguments of a command, NULL-terminated; they point into text. */
 struct question_args {
 	const char *argv[QUESTION_ARGS_MAX + 1];
-	struct writer text; /* owned */
+	struct writer text;		 /* owned */
+	char input[HOOK_CREDENTIAL_MAX]; /* standard input; "" = none */
+};
+
+/* Values of the runner, borrowed. */
+struct question_site {
+	const char *program; /* argv[0] */
+	const char *cluster; /* of -M; NULL = none */
+	const char *user;    /* name of the runner's user */
+	const char *socket;  /* of munged */
 };
 
 /*
- * The arguments that ask q: program is argv[0]; cluster is the value of -M,
- * NULL = none; user is the name of the runner's user.  0, or -1 when out of
- * memory.  Free with question_args_clear() in any case.
+ * The arguments that ask q.  0, or -1 when out of memory.  Free with
+ * question_args_clear() in any case.
  */
-int question_args(const struct question *q, const char *program,
-    const char *cluster, const char *user, struct question_args *args);
+int question_args(const struct question *q, const struct question_site *site,
+    struct question_args *args);
 void question_args_clear(struct question_args *args);
 
 #endif

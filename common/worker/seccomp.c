@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
@@ -54,6 +55,39 @@ const char *const seccomp_dangerous[] = {
 	"clock_adjtime64", "sethostname", "setdomainname", NULL
 };
 
+/*
+ * Neither the runner nor a command of Slurm makes these; Landlock does not deny
+ * them.
+ */
+const char *const seccomp_no_command[] = {
+	/* owner, mode, attributes and times of files of this user */
+	"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown",
+	"fchownat", "chown32", "fchown32", "lchown32", "setxattr",
+	"lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+	"fremovexattr", "removexattrat", "file_setattr", "utime", "utimes",
+	"futimesat",
+	/* a server on the network */
+	"listen", "accept", "accept4",
+	/* memory that stays when the process has ended */
+	"shmget", "msgget", "semget", "mq_open",
+	"fanotify_init", "personality", NULL
+};
+
+/* Of a process whose id is an argument; 0 is the caller. */
+static const struct {
+	const char *name;
+	unsigned arg;
+} of_process[] = {
+	{ "setpriority", 1 }, { "ioprio_set", 1 }, { "sched_setscheduler", 0 },
+	{ "sched_setparam", 0 }, { "sched_setattr", 0 },
+	{ "sched_setaffinity", 0 }, { "move_pages", 0 }, { "migrate_pages", 0 },
+};
+
+/* Requests to a terminal that act as its user, and signals to another pid. */
+const uint32_t seccomp_no_ioctls[] = { TIOCSTI, TIOCCONS, TIOCSCTTY,
+	0x541c /* TIOCLINUX */, FIOSETOWN, SIOCSPGRP, 0 };
+const uint32_t seccomp_no_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG, 0 };
+
 static const char *const executing[] = { "execve", "execveat" };
 
 /* Memory, time, signals, exit: calls of the C library. */
@@ -88,11 +122,14 @@ static const char *const listening[] = { "accept", "accept4" };
  * the supervisor does this.
  */
 static const char *const connecting[] = {
-	"connect", "shutdown", "socketpair", "setsockopt", "recvmmsg",
+	"connect", "shutdown", "setsockopt", "recvmmsg",
 	"recvmmsg_time64",
 };
 
-/* SQLite, and reading a directory. */
+/*
+ * SQLite, and reading a directory.  Landlock does not deny a change of mode or
+ * of times by path, so that only fchmod(2) is here.
+ */
 static const char *const filing[] = {
 	"open", "openat", "openat2", "stat", "stat64", "lstat", "lstat64",
 	"newfstatat", "fstatat64", "statx", "statfs", "statfs64", "fstatfs",
@@ -102,16 +139,15 @@ static const char *const filing[] = {
 	"fsync", "fdatasync", "sync_file_range", "ftruncate", "ftruncate64",
 	"fallocate", "fadvise64", "flock", "msync", "unlink", "unlinkat",
 	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir",
-	"chmod", "fchmod", "fchmodat", "fchown", "fchown32", "umask",
-	"utimensat", "copy_file_range", "sendfile",
+	"fchmod", "fchown", "fchown32", "umask", "copy_file_range", "sendfile",
 };
 
 /* Threads of libnats; clone has its own rule. */
 static const char *const threading[] = {
 	"set_robust_list", "get_robust_list", "set_tid_address", "rseq",
-	"sched_getparam", "sched_getscheduler", "sched_setscheduler",
+	"sched_getparam", "sched_getscheduler",
 	"sched_get_priority_min", "sched_get_priority_max", "mlock",
-	"munlock",
+	"munlock", "memfd_secret",
 };
 
 /*
@@ -219,14 +255,24 @@ allow_fcntl(struct filter *f)
 static void
 allow_common(struct filter *f)
 {
-	static const char *const mapping[] = { "mmap", "mmap2", "mprotect" };
+	static const char *const mapping[] = { "mmap", "mmap2" };
 	size_t i;
 
 	rules(f, SCMP_ACT_ALLOW, basic, COUNT(basic));
 	rules(f, SCMP_ACT_ALLOW, looping, COUNT(looping));
 	allow_fcntl(f);
-	for (i = 0; i < COUNT(mapping); i++)
-		rule_masked(f, SCMP_ACT_ALLOW, mapping[i], 2, PROT_EXEC, 0);
+	/*
+	 * RLIMIT_DATA counts neither shared memory without a file nor a mapping
+	 * that grows as a stack.
+	 */
+	for (i = 0; i < COUNT(mapping); i++) {
+		rule_two(f, mapping[i], 2, PROT_EXEC, 0, 3,
+		    MAP_SHARED | MAP_GROWSDOWN, 0);
+		rule_two(f, mapping[i], 2, PROT_EXEC, 0, 3,
+		    MAP_ANONYMOUS | MAP_GROWSDOWN, 0);
+	}
+	rule_masked(f, SCMP_ACT_ALLOW, "mprotect", 2,
+	    PROT_EXEC | PROT_GROWSDOWN, 0);
 	rule_equal(f, SCMP_ACT_ALLOW, "tgkill", 0, (uint64_t)getpid());
 	rule_equal(f, SCMP_ACT_ALLOW, "kill", 0, (uint64_t)getpid());
 	rule_equal(f, SCMP_ACT_ALLOW, "ioctl", 1, FIONREAD);
@@ -277,6 +323,12 @@ allow_submitter(struct filter *f)
 	rule_masked(f, SCMP_ACT_ALLOW, "sendto", 3, MSG_FASTOPEN, 0);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
+	/*
+	 * For libcurl.  A pair of datagram sockets could be connected to the
+	 * socket of another program.
+	 */
+	rule_two(f, "socketpair", 0, ALL_BITS, AF_UNIX, 1,
+	    ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), SOCK_STREAM);
 	/* A thread, not a process. */
 	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD, CLONE_THREAD);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);
@@ -285,6 +337,38 @@ allow_submitter(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "prlimit64", 2, 0);
 	rules(f, SCMP_ACT_ALLOW,
 	    (const char *const[]) { "getrlimit", "ugetrlimit" }, 2);
+}
+
+/*
+ * What the runner could do to files and processes of its user.  A script that
+ * stands for a command may change its own priority.
+ */
+static void
+refuse_own_user(struct filter *f)
+{
+	const struct scmp_arg_cmp by_path = SCMP_CMP(1, SCMP_CMP_NE, 0, 0);
+	size_t i;
+
+	for (i = 0; seccomp_no_command[i] != NULL; i++)
+		rule(f, f->kill, seccomp_no_command[i], 0, NULL);
+	/* The runner sets the times of the last-run file, by descriptor. */
+	rule(f, f->kill, "utimensat", 1, &by_path);
+	rule(f, f->kill, "utimensat_time64", 1, &by_path);
+	for (i = 0; i < COUNT(of_process); i++) {
+		const struct scmp_arg_cmp other = SCMP_CMP(of_process[i].arg,
+		    SCMP_CMP_NE, 0, 0);
+
+		rule(f, f->kill, of_process[i].name, 1, &other);
+	}
+	for (i = 0; seccomp_no_ioctls[i] != 0; i++)
+		rule_masked(f, f->kill, "ioctl", 1, UINT32_MAX,
+		    seccomp_no_ioctls[i]);
+	for (i = 0; seccomp_no_fcntls[i] != 0; i++) {
+		rule_masked(f, f->kill, "fcntl", 1, UINT32_MAX,
+		    seccomp_no_fcntls[i]);
+		rule_masked(f, f->kill, "fcntl64", 1, UINT32_MAX,
+		    seccomp_no_fcntls[i]);
+	}
 }
 
 /* Slurm's commands inherit this filter, so it denies only dangerous calls. */
@@ -296,6 +380,10 @@ refuse_runner(struct filter *f)
 		CLONE_NEWCGROUP };
 	const struct scmp_arg_cmp above = SCMP_CMP(0, SCMP_CMP_GT, AF_NETLINK,
 	    0);
+	/* getaddrinfo() asks for addresses and routes, protocol 0. */
+	const struct scmp_arg_cmp other_netlink[] = { SCMP_CMP(0, SCMP_CMP_EQ,
+							  AF_NETLINK, 0),
+		SCMP_CMP(2, SCMP_CMP_NE, 0, 0) };
 	uint32_t no_family = f->kill == SCMP_ACT_LOG ?
 	    SCMP_ACT_LOG :
 	    SCMP_ACT_ERRNO(EAFNOSUPPORT);
@@ -313,6 +401,8 @@ refuse_runner(struct filter *f)
 		    family != AF_INET6)
 			rule_equal(f, no_family, "socket", 0, family);
 	rule(f, no_family, "socket", 1, &above);
+	rule(f, no_family, "socket", 2, other_netlink);
+	refuse_own_user(f);
 }
 
 static void

@@ -18,9 +18,11 @@
 #include "common/crash_point.h"
 #include "common/log_line.h"
 #include "common/time_text.h"
+#include "common/worker/breakout.h"
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"
 #include "common/worker/worker_conf.h"
+#include "common/worker/worker_summary.h"
 
 #define CHANNEL_FD	3
 #define SANDBOX_WAIT_MS 10000 /* for the first message */
@@ -249,6 +251,7 @@ on_peer(struct worker *w, uint64_t id, struct reader *r, int fd)
 	old = w->peers[role];
 	w->peers[role] = c;
 	peer_ids[role] = id;
+	breakout_peer(role, fd);
 	w->ops->on_peer(w, (enum role)role, c);
 	channel_free(old);
 }
@@ -365,6 +368,7 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	signals_ignore();
 	sandbox_receive(&sb, ops->role);
 	crash_init();
+	breakout_map();
 	time_zone_load();
 	if (ops->prepare != NULL)
 		ops->prepare(&w);
@@ -379,7 +383,9 @@ worker_main(const struct worker_ops *ops, void *arg, int argc, char **argv)
 	if (ops->init != NULL)
 		ops->init(&w);
 	hello_send(&w);
-	event_base_dispatch(w.base);
+	breakout_begin(&w);
+	while (event_base_loop(w.base, EVLOOP_ONCE) == 0)
+		worker_summary_turn();
 	log_errorx("the event loop ended; the %s exits", role_name(ops->role));
 	worker_exit(&w);
 }

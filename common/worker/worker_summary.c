@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* When the summary of a worker is sent; see worker_summary.h. */
+/*
+ * When the summary of a worker is sent; see worker_summary.h.  Only an event
+ * changes a summary: a worker without events compares nothing.  Times in a
+ * summary are points of time; their reader computes the age.
+ */
 #include "config.h"
 
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/ipc/pace.h"
 #include "common/log.h"
 #include "common/msg.h"
 #include "common/summary.h"
@@ -19,7 +24,7 @@
 
 static struct {
 	struct worker *w;
-	struct event *timer;
+	struct pace pace;
 	struct writer sent; /* what the supervisor has */
 	long long sent_ms;  /* clock_ms(); 0 = never */
 } state;
@@ -52,16 +57,13 @@ summary_check(void)
 	state.sent_ms = clock_ms();
 }
 
-static void
-on_timer(evutil_socket_t fd, short what, void *arg)
+void
+worker_summary_turn(void)
 {
-	struct timeval wait = clock_timeval(CHECK_MS);
-
-	if (state.w->stopping || state.w->supervisor == NULL)
+	if (state.w == NULL || state.w->stopping || state.w->supervisor == NULL)
 		return;
-	summary_check();
-	if (event_add(state.timer, &wait) == -1)
-		log_warnx("out of memory: no summary for the supervisor");
+	if (pace_turn(&state.pace, CHECK_MS, REFRESH_MS))
+		summary_check();
 }
 
 void
@@ -71,8 +73,7 @@ worker_summary_begin(struct worker *w)
 		return;
 	state.w = w;
 	wr_init(&state.sent, SUMMARY_BYTES);
-	state.timer = evtimer_new(w->base, on_timer, NULL);
-	if (state.timer == NULL)
+	if (pace_init(&state.pace, w->base) == -1)
 		fatalx("out of memory");
-	on_timer(-1, 0, NULL);
+	worker_summary_turn();
 }

@@ -11,5 +11,10 @@ struct worker;
  * of the worker this function does nothing.
  */
 void worker_summary_begin(struct worker *w);
+/*
+ * The worker has handled events: compares the summary with the last one, at
+ * once, or a second after the last comparison.
+ */
+void worker_summary_turn(void);
 
 #endif

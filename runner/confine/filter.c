@@ -9,14 +9,12 @@
  */
 #include "config.h"
 
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
@@ -29,15 +27,8 @@
 
 /* clang-format off */
 static const char *const for_all[] = {
-	/* Landlock does not deny changes of owner, mode, times, attributes. */
-	"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown",
-	"fchownat", "chown32", "fchown32", "lchown32", "setxattr",
-	"lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
-	"fremovexattr", "removexattrat", "utime", "utimes", "futimesat",
-	"utimensat", "utimensat_time64", "file_setattr",
-	/* A server on the network. */
-	"listen", "accept", "accept4",
-	"fanotify_init", "personality", NULL
+	/* Landlock does not deny a change of times. */
+	"utimensat", "utimensat_time64", NULL
 };
 
 /* A Slurm command is one program without children that it must control. */
@@ -48,8 +39,8 @@ static const char *const for_programs[] = {
 	"sched_setattr", "sched_setaffinity", "migrate_pages", "move_pages",
 	"process_mrelease",
 	/* memory and queues that they could share */
-	"shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl",
-	"semget", "semop", "semtimedop", "semctl", "ipc", "mq_open",
+	"shmat", "shmctl", "msgsnd", "msgrcv", "msgctl", "semop", "semtimedop",
+	"semctl", "ipc",
 	/* files; Landlock denies these too, where the kernel has it */
 	"creat", "truncate", "truncate64", "unlink", "unlinkat", "rename",
 	"renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
@@ -61,11 +52,6 @@ static const char *const signalling[] = {
 	"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", NULL
 };
 /* clang-format on */
-
-/* Requests to a terminal that act as its user, and signals to another pid. */
-static const uint32_t ioctls[] = { TIOCSTI, TIOCCONS, TIOCSCTTY,
-	0x541c /* TIOCLINUX */, FIOSETOWN, SIOCSPGRP };
-static const uint32_t fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
 
 static const uint32_t namespaces[] = { CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC,
 	CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP };
@@ -132,6 +118,15 @@ deny_values(struct builder *b, const char *name, unsigned arg,
 
 	for (i = 0; i < n; i++)
 		deny_bits(b, name, arg, INT_BITS, values[i]);
+}
+
+/* The same with 0 behind the last value. */
+static void
+deny_all(struct builder *b, const char *name, unsigned arg,
+    const uint32_t *values)
+{
+	for (; *values != 0; values++)
+		deny_bits(b, name, arg, INT_BITS, *values);
 }
 
 static void
@@ -234,15 +229,16 @@ rules_add(struct builder *b, const struct filter_conf *conf)
 	const uint32_t death = PR_SET_PDEATHSIG;
 
 	deny_list(b, seccomp_dangerous);
+	deny_list(b, seccomp_no_command);
 	deny_list(b, for_all);
 	deny_sockets(b);
 	deny_flags(b, "clone", 0, namespaces, COUNT(namespaces));
 	/* Its flags are in memory, which a filter cannot read. */
 	if (!b->is_log)
 		rule(b, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
-	deny_values(b, "ioctl", 1, ioctls, COUNT(ioctls));
-	deny_values(b, "fcntl", 1, fcntls, COUNT(fcntls));
-	deny_values(b, "fcntl64", 1, fcntls, COUNT(fcntls));
+	deny_all(b, "ioctl", 1, seccomp_no_ioctls);
+	deny_all(b, "fcntl", 1, seccomp_no_fcntls);
+	deny_all(b, "fcntl64", 1, seccomp_no_fcntls);
 	/* The runner's end ends its commands. */
 	deny_values(b, "prctl", 0, &death, 1);
 	/* The limits of another process. */

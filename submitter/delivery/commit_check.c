@@ -34,6 +34,11 @@
 
 #define WAIT_FIRST 2000 /* ms from a waiting stop to the first list */
 #define WAIT_MAX   30000
+/*
+ * Stops that are due, about a second of cc-backend's work.  A list would show
+ * these runs again and release stops that go behind them.
+ */
+#define STOPS_MANY 512
 #define IDLE_MAX   120000 /* ms; cc-backend's own default */
 #define REPEAT_MIN 4	  /* starts repeated after one list, at first */
 #define REPEAT_MAX 4096
@@ -52,8 +57,9 @@ struct commit_check {
 	struct submitter *s;
 	struct event *timer;
 	int armed;
-	int64_t due;  /* spool_now() when the timer fires */
-	int64_t wait; /* ms until the next list, growing */
+	int64_t due;	/* spool_now() when the timer fires */
+	int64_t wait;	/* ms until the next list, growing */
+	int64_t listed; /* spool_now() of the last round */
 	struct job_list job_list;
 	unsigned cluster;  /* the n-th, in this round */
 	unsigned promoted; /* in this round */
@@ -352,6 +358,14 @@ on_listed(const struct result *v, void *arg)
 	round_next(n);
 }
 
+/* The next list brings nothing yet; it does not wait longer than WAIT_MAX. */
+static int
+is_early(const struct commit_check *n)
+{
+	return waiting(n, STOP_DUE) >= STOPS_MANY &&
+	    spool_now(n->s->spool) - n->listed < WAIT_MAX;
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -364,6 +378,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		/* breaker_good() wakes this lane again. */
 		return;
 	}
+	if (is_early(n)) {
+		arm(n, WAIT_FIRST);
+		return;
+	}
+	n->listed = spool_now(n->s->spool);
 	n->cluster = 0;
 	n->promoted = 0;
 	n->failed = 0;

@@ -65,6 +65,11 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 	s->n.nats_at = (int64_t)time(NULL);
 	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
+		/* backfill --nats came while the stop was under way. */
+		if (spool_republish(s->spool, run) != 0) {
+			commit_soon(s->commit);
+			return;
+		}
 		delivery_end_note(s, run, DEST_NATS);
 		run_move(s->spool, run, DEST_NATS, RUN_EVENT_STOPPED, DUE_KEEP,
 		    NULL);
@@ -150,6 +155,9 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		job.key = run->key;
 		payload_how_init(&how, BACKEND_1_5, s->topology);
 		rc = nats_send(s->nats, s->payload, &how, &job, kind,
+		    run->flags & RUN_REPUBLISHED ?
+			spool_policy(s->spool)->republish.id :
+			0,
 		    (uint64_t)run->id, &why);
 	} else {
 		why = "the stored record is invalid";
@@ -189,7 +197,10 @@ page_send(struct nats_delivery *d)
 		n += got > 0 ? got : 0;
 	}
 	for (k = 0; k < n; k++) {
-		if (spool_get(s->spool, ids[k], &run) != 1)
+		/* A stop waits for its start that is published again. */
+		if (spool_get(s->spool, ids[k], &run) != 1 ||
+		    (run.state[DEST_NATS] == STOP_DUE &&
+			spool_republish(s->spool, &run) != 0))
 			continue;
 		run.due[DEST_NATS] = DUE_LEASED;
 		run.flags |= RUN_KEY_FIXED;

@@ -12,8 +12,8 @@
 /* The numbers are stored: add new ones at the end. */
 enum history_counter {
 	COUNT_JOBS_IN,	    /* new runs stored */
-	COUNT_STARTS,	    /* starts that cc-backend accepted */
-	COUNT_STOPS,	    /* stops that cc-backend accepted */
+	COUNT_STARTS,	    /* starts accepted; NATS only: published */
+	COUNT_STOPS,	    /* stops accepted; NATS only: published */
 	COUNT_REJECTED,	    /* runs rejected for good */
 	COUNT_RETRIES,	    /* requests that failed and are repeated */
 	COUNT_WAITING_MAX,  /* runs that wait for a request, at most */

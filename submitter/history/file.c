@@ -36,9 +36,10 @@ static const char schema[] =
 
 static const char setup[] =
     "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
-    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024;"
-    "PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576";
+    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
+    "PRAGMA synchronous = OFF;"
+    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -256;"
+    "PRAGMA wal_autocheckpoint = 64; PRAGMA journal_size_limit = 262144";
 
 enum sql {
 	SQL_BEGIN,

@@ -254,33 +254,56 @@ latency_count(struct history *h, int64_t since_ms, enum history_counter sum,
 	history_count(h, max, (uint64_t)ms);
 }
 
+/* A start may be accepted again; the first one counts for the latency. */
+static void
+start_count(struct history *h, const struct run_key *key)
+{
+	struct hook_entry *hook = hook_of_run(&h->hooks,
+	    cluster_hash(key->cluster), key->job, key->start);
+
+	history_count(h, COUNT_STARTS, 1);
+	if (hook == NULL || hook->counted)
+		return;
+	hook->counted = 1;
+	latency_count(h, hook->ms, COUNT_HOOK_MS, COUNT_HOOK_N,
+	    COUNT_HOOK_MS_MAX);
+}
+
+/* end: of the run, epoch; 0 = not known */
+static void
+stop_count(struct history *h, uint64_t end)
+{
+	history_count(h, COUNT_STOPS, 1);
+	latency_count(h, (int64_t)end * 1000, COUNT_END_MS, COUNT_END_N,
+	    COUNT_END_MS_MAX);
+}
+
 /* The counters that an event of a run changes. */
 static void
 event_count(struct history *h, const struct run_key *key,
     enum history_event event, uint64_t a)
 {
-	struct hook_entry *hook;
-
 	switch (event) {
 	case HISTORY_STORED:
 	case HISTORY_BACKFILL:
 		history_count(h, COUNT_JOBS_IN, 1);
 		break;
+	case HISTORY_NATS_START:
+		if (a != 0)
+			start_count(h, key);
+		break;
 	case HISTORY_START_TAKEN:
-		history_count(h, COUNT_STARTS, 1);
-		hook = hook_of_run(&h->hooks, cluster_hash(key->cluster),
-		    key->job, key->start);
-		/* A start may be accepted again; the first one counts. */
-		if (hook == NULL || hook->counted)
-			break;
-		hook->counted = 1;
-		latency_count(h, hook->ms, COUNT_HOOK_MS, COUNT_HOOK_N,
-		    COUNT_HOOK_MS_MAX);
+		start_count(h, key);
+		break;
+	case HISTORY_NATS_STOP:
+		if (a != 0)
+			stop_count(h, a);
 		break;
 	case HISTORY_STOP_TAKEN:
-		history_count(h, COUNT_STOPS, 1);
-		latency_count(h, (int64_t)a * 1000, COUNT_END_MS, COUNT_END_N,
-		    COUNT_END_MS_MAX);
+		stop_count(h, a);
+		break;
+	case HISTORY_NATS_REJECTED:
+		history_count(h, COUNT_REJECTED, a != 0);
 		break;
 	case HISTORY_REJECTED:
 		history_count(h, COUNT_REJECTED, 1);

@@ -34,7 +34,9 @@ void history_close(struct history *h);
 
 /*
  * Notes an event of a run now, or at a time of history_now(); a and b: see
- * events.h.  HISTORY_STOP_TAKEN: a = end of the run, epoch, for the latency.
+ * events.h.  HISTORY_STOP_TAKEN and HISTORY_NATS_STOP: a = end of the run, epoch,
+ * for the latency.  The event of NATS is counted as one of cc-backend if a is not
+ * 0: the run has no other destination.
  */
 void history_note(struct history *h, const struct run_key *key,
     enum history_event event, uint64_t a, uint64_t b);

@@ -149,11 +149,11 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 		rc = spool_put(s->spool, &job, &id);
 	if (past)
 		b->ops->backfill_record(s, rc);
-	inflight_clear(s->w->inflight);
 	s->n.records++;
 	if (!past && (rc == PUT_NEW || rc == PUT_MERGED))
 		s->n.last_job = time(NULL);
 	record_note(b, &job, rc, ms);
+	inflight_clear(s->w->inflight);
 	if (rc == PUT_NEW)
 		s->n.records_new++;
 	else if (rc == PUT_REFUSED && !*bad)

@@ -330,7 +330,7 @@ nats_is_up(const struct nats *n)
 static int
 item_make(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
-    struct nats_item *item, const char **why)
+    int64_t again, struct nats_item *item, const char **why)
 {
 	struct message_how mh = { n->conf->format, n->host,
 		n->state.max_payload };
@@ -350,14 +350,14 @@ item_make(struct nats *n, const struct payload *p,
 	n->n.shortened += rc == 1;
 	item->bytes = w.buf; /* takes the writer's memory */
 	item->len = w.len;
-	message_id(&job->key, kind, item->id, sizeof(item->id));
+	message_id(&job->key, kind, again, item->id, sizeof(item->id));
 	return 0;
 }
 
 int
 nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
-    uint64_t token, const char **why)
+    int64_t again, uint64_t token, const char **why)
 {
 	struct nats_item *item;
 
@@ -374,7 +374,7 @@ nats_send(struct nats *n, const struct payload *p,
 	if (item == NULL)
 		return -1;
 	item->token = token;
-	if (item_make(n, p, how, job, kind, item, why) == -1) {
+	if (item_make(n, p, how, job, kind, again, item, why) == -1) {
 		nats_item_free(item);
 		return -1;
 	}

@@ -68,13 +68,14 @@ void nats_use(struct nats *n, struct nats_conf *nc);
 int nats_is_up(const struct nats *n);
 /*
  * Publishes the start or stop of a run; shortens its texts to the broker's
- * limit.  The event loop calls done once with this token.  Returns 0, or -1
+ * limit.  again: see message_id().  The event loop calls done once with this
+ * token.  Returns 0, or -1
  * with errno ENOTCONN (not connected), EAGAIN (NATS_IN_FLIGHT messages),
  * EINVAL or EMSGSIZE (no message is possible, reason in *why) or ENOMEM.
  */
 int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
-    uint64_t token, const char **why);
+    int64_t again, uint64_t token, const char **why);
 struct nats_status {
 	char clear[128]; /* gets a password without TLS; "" = none */
 	char text[256];	 /* "off", "connected to X", ... */

@@ -74,7 +74,7 @@ nats_is_up(const struct nats *n)
 int
 nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
-    uint64_t token, const char **why)
+    int64_t again, uint64_t token, const char **why)
 {
 	*why = NULL;
 	errno = ENOTCONN;

@@ -6,8 +6,10 @@
 #include "config.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdalign.h>
@@ -29,7 +31,9 @@ struct header {
 /* The thread of NATS frees secrets, too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct header *all;
-static atomic_int unlocked; /* both threads set it */
+/* Both threads set them. */
+static atomic_int unlocked;
+static atomic_int readable;
 
 static void
 header_link(struct header *h)
@@ -53,6 +57,45 @@ header_unlink(struct header *h)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * Pages that are not in the kernel's own map of the memory: also root cannot read
+ * them with /proc/PID/mem or ptrace(2), and they are locked and in no dump.  NULL
+ * before Linux 5.14, or when the limit of locked memory is too low.
+ */
+static void *
+pages_hidden(size_t n)
+{
+#ifdef SYS_memfd_secret
+	int fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
+	void *p = MAP_FAILED;
+
+	if (fd == -1)
+		return NULL;
+	if (ftruncate(fd, (off_t)n) == 0)
+		p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return p != MAP_FAILED ? p : NULL;
+#else
+	(void)n;
+	return NULL;
+#endif
+}
+
+static void *
+pages_locked(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (mlock(p, n) == -1)
+		unlocked = 1;
+	(void)madvise(p, n, MADV_DONTDUMP);
+	readable = 1;
+	return p;
+}
+
 char *
 secret_alloc(size_t size)
 {
@@ -64,13 +107,8 @@ secret_alloc(size_t size)
 		return NULL;
 	}
 	n = (sizeof(*h) + size + page - 1) / page * page;
-	h = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	    -1, 0);
-	if (h == MAP_FAILED)
+	if ((h = pages_hidden(n)) == NULL && (h = pages_locked(n)) == NULL)
 		return NULL;
-	if (mlock(h, n) == -1)
-		unlocked = 1;
-	(void)madvise(h, n, MADV_DONTDUMP);
 	h->mapped = n;
 	h->size = size;
 	header_link(h);
@@ -118,6 +156,12 @@ int
 secret_is_unlocked(void)
 {
 	return unlocked;
+}
+
+int
+secret_is_hidden(void)
+{
+	return !readable;
 }
 
 void

@@ -2,7 +2,8 @@
 /*
  * Secrets as text in memory of their own: locked (not in swap), not in a dump,
  * wiped before it is freed and when the process ends.  If the limit of locked
- * memory (RLIMIT_MEMLOCK) is too low, the memory is used without the lock.
+ * memory (RLIMIT_MEMLOCK) is too low, the memory is used without the lock.  From
+ * Linux 5.14 on (memfd_secret), root cannot read the memory either.
  */
 #ifndef SUBMITTER_NET_SECRET_H
 #define SUBMITTER_NET_SECRET_H
@@ -25,6 +26,8 @@ void secret_free(char *secret);
 void secret_wipe_all(void);
 /* 1 when a secret could not be locked. */
 int secret_is_unlocked(void);
+/* 1 when no other process, not even root's, could read a secret so far. */
+int secret_is_hidden(void);
 
 /* An allocator that wipes what it frees, for libraries that copy secrets. */
 void wiping_free(void *p);

@@ -32,12 +32,16 @@ static const char *const events[] = {
 };
 
 void
-message_id(const struct run_key *key, enum message kind, char *buf, size_t size)
+message_id(const struct run_key *key, enum message kind, int64_t again,
+    char *buf, size_t size)
 {
 	char *c;
+	int n;
 
-	snprintf(buf, size, "%s:%" PRIu64 ":%" PRId64 ":%s", key->cluster,
+	n = snprintf(buf, size, "%s:%" PRIu64 ":%" PRId64 ":%s", key->cluster,
 	    key->job, key->start, events[kind]);
+	if (again != 0 && n > 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, ":%" PRId64, again);
 	for (c = buf; *c != '\0'; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
 			*c = '_'; /* the id is part of a header */

@@ -30,10 +30,14 @@ struct message_how {
 	size_t max;	      /* bytes that the broker accepts */
 };
 
-/* Id of run and event; JetStream detects duplicates by it. */
-#define MESSAGE_ID_MAX (CLUSTER_MAX * 3 + 64)
-void message_id(const struct run_key *key, enum message kind, char *buf,
-    size_t size);
+/*
+ * Id of run and event; JetStream detects duplicates by it.  again: epoch of the
+ * command that publishes the run again, 0 = the first time.  The stream may
+ * still remember the first id.
+ */
+#define MESSAGE_ID_MAX (CLUSTER_MAX * 3 + 96)
+void message_id(const struct run_key *key, enum message kind, int64_t again,
+    char *buf, size_t size);
 
 /*
  * Writes the message to w, which is empty.  A message longer than max gets a

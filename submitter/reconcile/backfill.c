@@ -21,67 +21,12 @@
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 
-#define STATE "backfill" /* key of the value in the spool */
-/* version 1 has no number of restored runs */
-#define STATE_VERSION 2u
 /* s of accounting in one query and in the spool at once */
 #define CHUNK_S	     21600
 #define PROGRESS_MAX 448 /* bytes of the progress as text */
 #define GAP_MS	     200 /* between two chunks */
 /* ms for a dry run: the admin tool waits 10 minutes */
 #define DRYRUN_MS 570000
-
-void
-state_save(struct backfill *b)
-{
-	struct writer w;
-
-	wr_init(&w, 512);
-	wr_u32(&w, STATE_VERSION);
-	wr_u8(&w, (uint8_t)b->active);
-	wr_str(&w, b->whose.cluster);
-	wr_i64(&w, b->from);
-	wr_i64(&w, b->to);
-	wr_i64(&w, b->at);
-	wr_u64(&w, b->seen);
-	wr_u64(&w, b->added);
-	wr_u64(&w, b->restored);
-	if (wr_end(&w) == 0)
-		spool_value_set(b->s->spool, STATE, w.buf, w.len);
-	wr_clear(&w);
-	commit_soon(b->s->commit);
-}
-
-static void
-state_load(struct backfill *b)
-{
-	struct reader r;
-	uint32_t version;
-	uint8_t *p;
-	size_t n;
-
-	p = spool_value_get(b->s->spool, STATE, &n);
-	if (p == NULL)
-		return;
-	rd_init(&r, p, n);
-	version = rd_u32(&r);
-	if (version == 1 || version == STATE_VERSION) {
-		b->active = rd_u8(&r);
-		rd_name(&r, b->whose.cluster, sizeof(b->whose.cluster));
-		b->from = rd_time(&r);
-		b->to = rd_time(&r);
-		b->at = rd_time(&r);
-		b->seen = rd_u64(&r);
-		b->added = rd_u64(&r);
-		b->restored = version == 1 ? 0 : rd_u64(&r);
-	} else
-		rd_fail(&r);
-	if (rd_end(&r) == -1)
-		b->active = 0;
-	b->began = spool_now(b->s->spool);
-	b->began_at = b->at;
-	free(p);
-}
 
 /* --- chunks --- */
 
@@ -104,8 +49,8 @@ chunk_ask(struct backfill *b)
 	wr_clear(&w);
 }
 
-static void
-finish(struct backfill *b)
+void
+backfill_finish(struct backfill *b)
 {
 	char text[128];
 
@@ -119,11 +64,13 @@ finish(struct backfill *b)
 		return;
 	}
 	b->active = 0;
+	nats_policy(b);
 	state_save(b);
 	log_notice("backfill of %s is done: %llu runs, %llu of them new, %llu "
-		   "restored in cc-backend",
+		   "%s",
 	    b->whose.cluster, (unsigned long long)b->seen,
-	    (unsigned long long)b->added, (unsigned long long)b->restored);
+	    (unsigned long long)b->added, (unsigned long long)b->restored,
+	    b->nats ? "published again" : "restored in cc-backend");
 }
 
 static void
@@ -135,15 +82,19 @@ next(struct backfill *b)
 	if (!b->look && release_waiting(b) > 0) {
 		b->step = BACKFILL_LIST;
 		release_list(b);
+	} else if (b->at >= b->to && b->nats && !b->look) {
+		nats_walk_begin(b);
 	} else if (b->at >= b->to) {
-		finish(b);
+		backfill_finish(b);
 	} else if (b->look && spool_now(b->s->spool) > b->until) {
 		snprintf(text, sizeof(text),
 		    "time limit reached: checked up to %s, "
 		    "%u runs would be sent",
 		    time_text(b->at), b->told);
 		dryrun_end(b, CTL_OK, text);
-	} else
+	} else if (b->nats && !b->look && nats_chunk_waits(b))
+		window_soon(b, RETRY_MS);
+	else
 		chunk_ask(b);
 }
 
@@ -164,6 +115,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		break;
 	case BACKFILL_RELEASE:
 		release_some(b);
+		break;
+	case BACKFILL_OPEN:
+		nats_walk(b);
 		break;
 	default:
 		break;
@@ -245,13 +199,24 @@ begin(struct backfill *b, const struct ctl_request *req)
 		return "the range is empty";
 	if (req->a >= now)
 		return "the range is in the future";
+	if ((req->flags & CTL_FLAG_NATS) &&
+	    !spool_policy(b->s->spool)->to[DEST_NATS])
+		return "natsServer is not configured";
 	if (cluster_take(b, req->text) == -1)
 		return *req->text != '\0' ?
 		    "unknown cluster" :
 		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
-	b->to = req->b < now ? req->b : now;
+	b->nats_until = req->b < now ? req->b : now;
+	b->nats = (req->flags & CTL_FLAG_NATS) != 0;
+	/* A run that ended later may have begun before. */
+	b->to = b->nats ? now : b->nats_until;
 	b->seen = b->added = b->restored = b->there = 0;
+	b->asked = spool_now(b->s->spool);
+	b->id = now;
+	b->waits_until = 0;
+	b->walk_state = 0;
+	memset(&b->walk, 0, sizeof(b->walk));
 	b->step = BACKFILL_NEXT;
 	b->began = spool_now(b->s->spool);
 	b->began_at = b->at;
@@ -262,9 +227,10 @@ static void
 begin_real(struct backfill *b, uint64_t request)
 {
 	b->active = 1;
+	nats_policy(b);
 	state_save(b);
-	log_notice("backfill of %s, from %s to %s", b->whose.cluster,
-	    time_text(b->from), time_text(b->to));
+	log_notice("backfill of %s%s, from %s to %s", b->whose.cluster,
+	    b->nats ? " by NATS" : "", time_text(b->from), time_text(b->to));
 	if (commit_now(b->s->commit) == -1)
 		worker_ctl_end(b->s->w, request, CTL_ERROR,
 		    "begun, but the "
@@ -280,6 +246,7 @@ static void
 begin_look(struct backfill *b, uint64_t request)
 {
 	b->look = 1;
+	nats_policy(b);
 	b->request = request;
 	b->n_dryrun_runs = b->n_aliases = 0;
 	b->beyond = b->told = 0;
@@ -301,6 +268,8 @@ cancel(struct backfill *b, uint64_t request)
 	}
 	n = release_forget(b);
 	b->active = 0;
+	b->waits_until = 0;
+	nats_policy(b);
 	b->step = BACKFILL_IDLE;
 	state_save(b);
 	commit_now(b->s->commit);
@@ -336,6 +305,7 @@ progress(struct backfill *b, char *text, size_t size)
 		[BACKFILL_ASKED] = "reads accounting",
 		[BACKFILL_LIST] = "lists the jobs of cc-backend",
 		[BACKFILL_RELEASE] = "sends runs",
+		[BACKFILL_OPEN] = "publishes the runs of the spool",
 	};
 	int64_t whole = b->to - b->from;
 
@@ -345,15 +315,20 @@ progress(struct backfill *b, char *text, size_t size)
 	}
 	left_write(b, left, sizeof(left));
 	snprintf(text, size,
-	    "%s%s of %s, %s to %s: read up to %s (%lld %%%s), "
-	    "%llu runs, %llu new, %llu restored, %llu held; %s",
+	    "%s%s%s of %s, %s to %s: read up to %s (%lld %%%s), "
+	    "%llu runs, %llu new, %llu %s, %llu held; %s",
 	    !b->active && !b->look ? "done: " : "",
-	    b->look ? "dry run" : "backfill", b->whose.cluster,
-	    time_text(b->from), time_text(b->to), time_text(b->at),
+	    b->look ? "dry run" : "backfill", b->nats ? " by NATS" : "",
+	    b->whose.cluster, time_text(b->from), time_text(b->to),
+	    time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    left, (unsigned long long)b->seen, (unsigned long long)b->added,
 	    (unsigned long long)b->restored,
-	    (unsigned long long)release_waiting(b), doing[b->step]);
+	    b->nats ? "published again" : "restored",
+	    (unsigned long long)release_waiting(b),
+	    b->waits_until != 0 ?
+		"waits until slurmdbd has all runs of the range" :
+		doing[b->step]);
 }
 
 void
@@ -393,6 +368,7 @@ backfill_new(struct submitter *s)
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
 	state_load(b);
+	nats_policy(b);
 	if (b->active || release_waiting(b) > 0) {
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
 		    time_text(b->at));

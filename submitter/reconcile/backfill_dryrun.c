@@ -96,8 +96,9 @@ tell(struct backfill *b, const struct dryrun_run *l, const char *action)
 		return;
 	key.job = l->job;
 	key.start = l->start;
-	snprintf(text, sizeof(text), "%s in accounting, unknown in cc-backend",
-	    job_end_name((enum job_end)l->end));
+	snprintf(text, sizeof(text), "%s in accounting%s",
+	    job_end_name((enum job_end)l->end),
+	    b->nats ? "" : ", unknown in cc-backend");
 	diff_row_send(b->s, b->request, &key, text, action);
 }
 
@@ -110,6 +111,7 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	    b->told > TOLD_MAX ? "; not all of them are listed" : "");
 	worker_ctl_end(b->s->w, b->request, status, end);
 	b->look = 0;
+	nats_policy(b);
 	b->step = BACKFILL_IDLE;
 	b->from = 0;
 	free(b->dryrun_runs);
@@ -188,7 +190,9 @@ dryrun_list(struct backfill *b)
 	b->hi = b->lo + b->width - 1;
 	window_widen(b, &from, &to);
 	if (!window_lists(b))
-		window_tell(b, "would be sent by NATS");
+		window_tell(b,
+		    b->nats ? "would be published again" :
+			      "would be sent by NATS");
 	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, from,
 		     to, on_row, on_listed, b) == -1) {
 		if (spool_now(b->s->spool) > b->until)

@@ -16,10 +16,11 @@
 
 enum backfill_step {
 	BACKFILL_IDLE,
-	BACKFILL_NEXT,	 /* checks whether there is another chunk */
-	BACKFILL_ASKED,	 /* the collector reads a chunk */
-	BACKFILL_LIST,	 /* lists which of the held runs cc-backend has */
-	BACKFILL_RELEASE /* sends the other runs, a few at a time */
+	BACKFILL_NEXT,	  /* checks whether there is another chunk */
+	BACKFILL_ASKED,	  /* the collector reads a chunk */
+	BACKFILL_LIST,	  /* lists which of the held runs cc-backend has */
+	BACKFILL_RELEASE, /* sends the other runs, a few at a time */
+	BACKFILL_OPEN	  /* --nats: publishes the runs of the spool */
 };
 
 struct dryrun_run {
@@ -37,13 +38,14 @@ struct backfill {
 	enum backfill_step step;
 	/* durable, see state_save() */
 	int active;
+	int nats; /* publishes again by NATS, and sends nothing by REST */
 	struct run_key whose; /* the cluster */
 	int64_t from, to;     /* epoch */
 	/* all runs that ended before are in the spool */
 	int64_t at;
 	uint64_t seen;	/* records, known ones included */
 	uint64_t added; /* of them not in the spool before */
-	/* done here, missing in cc-backend: sent again */
+	/* done here: missing in cc-backend and sent again, or published again */
 	uint64_t restored;
 	/* end of the chunk */
 	int64_t chunk_to;
@@ -53,6 +55,13 @@ struct backfill {
 	uint64_t there; /* found in cc-backend by this process */
 	/* spool_now() and `at` when this process began to read */
 	int64_t began, began_at;
+	/* --nats, durable: spool_now() and epoch of the command */
+	int64_t asked, id;
+	/* --nats, durable: runs that began later are left out */
+	int64_t nats_until;
+	int64_t waits_until;	 /* spool_now(), for accounting; 0 = no wait */
+	struct spool_after walk; /* over runs of the spool */
+	unsigned walk_state;	 /* index of the state of this walk */
 	int64_t released[RELEASED_MAX];
 	unsigned n_released;
 	/* a dry run; nothing of it is durable */
@@ -67,8 +76,18 @@ struct backfill {
 	unsigned told;
 };
 
-/* backfill.c: stores the durable part */
+/* backfill_state.c */
+
+/* Stores the durable part in the open transaction; and reads it. */
 void state_save(struct backfill *b);
+void state_load(struct backfill *b);
+/* Tells the spool what is published again: nothing without the command. */
+void nats_policy(struct backfill *b);
+
+/* backfill.c */
+
+/* The range was read and its runs were sent. */
+void backfill_finish(struct backfill *b);
 
 /* backfill_window.c */
 void window_soon(struct backfill *b, int64_t ms);
@@ -80,7 +99,21 @@ int window_lists(const struct backfill *b);
  */
 int window_failed(struct backfill *b, const struct result *v);
 
+/* backfill_nats.c: backfill --nats */
+
+/* 1: accounting may still lack runs that ended in the range. */
+int nats_chunk_waits(struct backfill *b);
+/* Begins the walk over the runs of the spool. */
+void nats_walk_begin(struct backfill *b);
+/* Publishes some runs of the spool again; ends the backfill after all. */
+void nats_walk(struct backfill *b);
+
 /* backfill_release.c */
+
+/* The destination for which runs are held. */
+enum dest dest_of(const struct backfill *b);
+/* 1 when a run is due that is not of the backfill. */
+int live_waits(const struct backfill *b);
 void release_list(struct backfill *b);
 void release_some(struct backfill *b);
 /* Runs that are held. */

@@ -19,10 +19,12 @@
 
 #define TICK_MS 100 /* while runs are being delivered */
 
-static enum dest
+enum dest
 dest_of(const struct backfill *b)
 {
-	return spool_policy(b->s->spool)->to[DEST_REST] ? DEST_REST : DEST_NATS;
+	return !b->nats && spool_policy(b->s->spool)->to[DEST_REST] ?
+	    DEST_REST :
+	    DEST_NATS;
 }
 
 uint64_t
@@ -135,24 +137,27 @@ release_list(struct backfill *b)
 	window_soon(b, 0);
 }
 
-/* Forgets runs that are delivered or wait for their commit. */
+/*
+ * Forgets runs that are delivered or wait for their commit.  By NATS a stop may
+ * wait long for its time.
+ */
 static void
 released_sweep(struct backfill *b)
 {
+	enum dest d = dest_of(b);
 	struct spool_run run;
 	unsigned i, n = 0;
 
 	for (i = 0; i < b->n_released; i++)
 		if (spool_get(b->s->spool, b->released[i], &run) == 1 &&
-		    (run.state[DEST_REST] == START_DUE_ENDED ||
-			run.state[DEST_REST] == STOP_DUE) &&
-		    run.tries[DEST_REST] == 0)
+		    (run.state[d] == START_DUE_ENDED ||
+			(d == DEST_REST && run.state[d] == STOP_DUE)) &&
+		    run.tries[d] == 0)
 			b->released[n++] = b->released[i];
 	b->n_released = n;
 }
 
-/* Is a run due that is not of the backfill? */
-static int
+int
 live_waits(const struct backfill *b)
 {
 	static const enum run_state states[] = { START_DUE, STOP_DUE,
@@ -160,7 +165,7 @@ live_waits(const struct backfill *b)
 	size_t i;
 
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (spool_next_due(b->s->spool, DEST_REST, states[i]) ==
+		if (spool_next_due(b->s->spool, dest_of(b), states[i]) ==
 		    DUE_NOW)
 			return 1;
 	return 0;
@@ -188,13 +193,14 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 	done = spool_is_done(sp, &run->key);
 	if (spool_release_backfill(sp, run) == -1)
 		return -1;
-	if (done) {
+	if (done || b->nats) {
 		b->restored++;
 		state_save(b);
+	}
+	if (done && !b->nats)
 		log_info("%s is delivered, but cc-backend lacks it: it is sent "
 			 "again",
 		    run_key_text(&run->key));
-	}
 	b->released[b->n_released++] = run->id;
 	t->n++;
 	return 0;
@@ -229,6 +235,9 @@ forget_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	unsigned *n = arg;
 
+	/* Other work of the run is due: it is published. */
+	if (!(run->flags & RUN_BACKFILL))
+		return spool_release_backfill(sp, run);
 	++*n;
 	return spool_forget(sp, run);
 }

@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "submitter/spool/spool_private.h"
 
@@ -133,14 +134,17 @@ has_later(struct spool *sp, const struct job *job)
 
 /*
  * May a backfill store this run, which is done, again?  Without REST there is
- * no list that tells whether cc-backend has it.
+ * no list that tells whether cc-backend has it; `backfill --nats` needs none.
  */
 static int
 may_restore(struct spool *sp, const struct job *job)
 {
 	if (!(job->flags & JOB_BACKFILL) || job->end == 0 ||
-	    !sp->policy.to[DEST_REST] || (job->flags & JOB_OPTED_OUT) ||
-	    spool_is_false_start(job))
+	    (job->flags & JOB_OPTED_OUT) || spool_is_false_start(job))
+		return 0;
+	if (sp->policy.republish.records)
+		return job->key.start <= sp->policy.republish.until;
+	if (!sp->policy.to[DEST_REST])
 		return 0;
 	/* A later run has replaced it in cc-backend. */
 	return !(sp->policy.last_requeued && spool_is_requeued_early(job) &&
@@ -170,6 +174,31 @@ done_found(struct spool *sp, struct job *job, int exact, int64_t other,
 	return found == 1 ? FOUND_ROW : FOUND_RESTORABLE;
 }
 
+/*
+ * `backfill --nats` does not publish a run that the spool may still have to
+ * deliver to cc-backend: the run has no tombstone, and is so recent that its
+ * tombstone would not be removed yet.
+ */
+static int
+is_undelivered(const struct spool *sp, const struct job *job)
+{
+	return sp->policy.to[DEST_REST] && job->end >= sp->now.low_water &&
+	    job->end >= (int64_t)time(NULL) - sp->keep;
+}
+
+/* The spool does not know the run. */
+static enum run_found
+none_found(const struct spool *sp, const struct job *job)
+{
+	const struct spool_republish *r = &sp->policy.republish;
+
+	if (!r->records || !(job->flags & JOB_BACKFILL))
+		return FOUND_NONE;
+	return job->key.start > r->until || is_undelivered(sp, job) ?
+	    FOUND_DONE :
+	    FOUND_NONE;
+}
+
 enum run_found
 spool_search(struct spool *sp, struct job *job, struct spool_run *run,
     int64_t *alias)
@@ -189,7 +218,7 @@ spool_search(struct spool *sp, struct job *job, struct spool_run *run,
 	other = done_start(sp, job);
 	if (exact || other != 0)
 		return done_found(sp, job, exact, other, run, alias);
-	return FOUND_NONE;
+	return none_found(sp, job);
 }
 
 int

@@ -115,6 +115,37 @@ spool_release_backfill(struct spool *sp, struct spool_run *run)
 }
 
 int
+spool_republish_due(const struct spool *sp, const struct spool_run *run)
+{
+	const struct spool_republish *r = &sp->policy.republish;
+
+	return r->before != 0 && run->since[DEST_NATS] < r->before &&
+	    run->key.start <= r->until &&
+	    (run->end == 0 || run->end >= r->from) &&
+	    strcmp(run->key.cluster, r->cluster) == 0 &&
+	    run_may_move(run, DEST_NATS, RUN_EVENT_REPUBLISHED);
+}
+
+int
+spool_stop_leased(const struct spool_run *run)
+{
+	return run->state[DEST_NATS] == STOP_DUE &&
+	    run->due[DEST_NATS] == DUE_LEASED;
+}
+
+int
+spool_republish(struct spool *sp, struct spool_run *run)
+{
+	if (!spool_republish_due(sp, run))
+		return 0;
+	run_move(sp, run, DEST_NATS, RUN_EVENT_REPUBLISHED, DUE_NOW, NULL);
+	run->flags |= RUN_REPUBLISHED;
+	if (spool_order(sp, run) == -1 || spool_save(sp, run) == -1)
+		return -1;
+	return 1;
+}
+
+int
 spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 {
 	struct spool_run rows[SIBLINGS_MAX], *next = NULL;

@@ -413,18 +413,28 @@ fail:
 	return NULL;
 }
 
-/* An earlier version made files that all could read; the directory denies it. */
+/*
+ * An earlier version made files that all could read; the directory denies it.
+ * The filter of the submitter has no chmod(2), which Landlock would not deny for
+ * other files.  Before SQLite opens them: close(2) drops the locks of a file.
+ */
 static void
 modes_restrict(const char *path)
 {
 	static const char *const tails[] = { "", "-wal", "-shm" };
 	char name[PATH_MAX];
 	size_t i;
+	int fd;
 
 	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
 		snprintf(name, sizeof(name), "%s%s", path, tails[i]);
-		if (chmod(name, 0600) == -1 && errno != ENOENT)
+		fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd == -1 && errno == ENOENT)
+			continue;
+		if (fd == -1 || fchmod(fd, 0600) == -1)
 			log_warn("cannot set the mode of %s", name);
+		if (fd != -1)
+			close(fd);
 	}
 }
 
@@ -433,17 +443,20 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
     size_t size)
 {
 	struct spool *sp;
+	mode_t old_mask;
 	int damaged;
 
 	if (is_foreign_file(path, reason, size))
 		return NULL;
+	modes_restrict(path);
+	old_mask = umask(077);
 	sp = try_open(path, &damaged, reason, size);
 	if (sp == NULL && damaged) {
 		spool_quarantine_file(path, reason);
 		sp = try_open(path, &damaged, reason, size);
 	}
+	umask(old_mask);
 	if (sp != NULL) {
-		modes_restrict(path);
 		spool_set_limits(sp, max_bytes, keep);
 		spool_recover(sp);
 		reason[0] = '\0';

@@ -63,14 +63,28 @@ start_due(const struct spool *sp, const struct job *job)
 static const char unconfirmed_reason[] = "waits until Slurm shows it running";
 
 /*
+ * The only destination of a record; DEST__COUNT = each one.  restored: the run
+ * is done here.  NATS had such a run before, so it is published again only when
+ * the admin asks for that; then cc-backend does not get it.
+ */
+static enum dest
+only_dest(const struct spool *sp, const struct job *job, int restored)
+{
+	if (sp->policy.republish.records && (job->flags & JOB_BACKFILL))
+		return DEST_NATS;
+	return restored ? DEST_REST : DEST__COUNT;
+}
+
+/*
  * restored: the run is done here, and a list of cc-backend's jobs tells whether
- * cc-backend lacks it.  NATS had the run before, so it is not published again.
+ * cc-backend lacks it.
  */
 static enum spool_put
 put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
     int64_t *id)
 {
 	struct spool_run run;
+	enum dest only = only_dest(sp, job, restored);
 	int d,
 	    keep = !(job->flags & JOB_OPTED_OUT) && !spool_is_false_start(job);
 	int past;
@@ -85,8 +99,11 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 	run.submit = job->submit;
 	past = run.end != 0 && (job->flags & JOB_BACKFILL) != 0;
 	run.flags = past ? RUN_BACKFILL : 0;
+	if (only == DEST_NATS)
+		run.flags |= RUN_REPUBLISHED;
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (!sp->policy.to[d] || !keep || (restored && d != DEST_REST))
+		if (!sp->policy.to[d] || !keep ||
+		    (only != DEST__COUNT && d != (int)only))
 			continue;
 		run_move(sp, &run, (enum dest)d,
 		    past ? RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
@@ -347,6 +364,23 @@ done:
 	return rc;
 }
 
+/* `backfill --nats` publishes a run again that waits for REST, too. */
+static enum spool_put
+put_row(struct spool *sp, struct spool_run *run, struct job *job)
+{
+	int again = sp->policy.republish.records &&
+	    (job->flags & JOB_BACKFILL) != 0;
+	enum spool_put rc = put_merge(sp, run, job);
+	int moved = 0;
+
+	if ((rc == PUT_MERGED || rc == PUT_KNOWN) && again && run->id != 0 &&
+	    run->end != 0 && !spool_stop_leased(run))
+		moved = spool_republish(sp, run);
+	if (moved == -1)
+		return PUT_ERROR;
+	return moved == 1 ? PUT_HELD : rc;
+}
+
 /* A done run: nothing is news, except the script that it still lacks. */
 static enum spool_put
 put_done(struct spool *sp, const struct job *job)
@@ -408,7 +442,7 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 	if (found != FOUND_ROW)
 		return put_new(sp, job, alias, found == FOUND_RESTORABLE, id);
 	*id = run.id;
-	return put_merge(sp, &run, job);
+	return put_row(sp, &run, job);
 }
 
 enum spool_put

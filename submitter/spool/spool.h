@@ -90,6 +90,8 @@ const char *run_state_label(enum run_state state);
 #define RUN_SUPERSEDED 32768u
 /* rejected; the message of the previous run says so, or is due */
 #define RUN_PREVIOUS_NOTED 65536u
+/* published by NATS again: its message ids differ from the first ones */
+#define RUN_REPUBLISHED 131072u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
@@ -144,6 +146,22 @@ enum spool_put {
 	PUT_ERROR     /* the disk; nothing of the transaction is durable */
 };
 
+/* What `backfill --nats` publishes again. */
+struct spool_republish {
+	/* 1: a record of a backfill is published, and not sent by REST */
+	int records;
+	int64_t until; /* epoch: only runs that began up to this time */
+	/*
+	 * Runs in the spool: of this cluster, that have not ended before from
+	 * (epoch), and whose start was published before (spool_now(); 0 =
+	 * none).
+	 */
+	char cluster[CLUSTER_MAX];
+	int64_t from;
+	int64_t before;
+	int64_t id; /* of the command: epoch; a part of the message ids */
+};
+
 /* How new runs are stored; read at each spool_put(). */
 struct spool_policy {
 	int to[DEST__COUNT]; /* destinations in use */
@@ -157,6 +175,7 @@ struct spool_policy {
 	const char *script_key;
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
 	int last_requeued;
+	struct spool_republish republish;
 };
 
 /* db.c, open.c */
@@ -333,6 +352,16 @@ int spool_set_unknown(struct spool *sp, struct spool_run *run,
  * job.
  */
 int spool_release_backfill(struct spool *sp, struct spool_run *run);
+/* 1 when `backfill --nats` has to publish this run of the spool again. */
+int spool_republish_due(const struct spool *sp, const struct spool_run *run);
+/* 1 while its stop is under way by NATS; the answer publishes it again. */
+int spool_stop_leased(const struct spool_run *run);
+/*
+ * Makes the start of such a run due; a run that has ended is held first.
+ * Returns 1 when the run is stored with its new state, 0 when the command does
+ * not concern it, -1.
+ */
+int spool_republish(struct spool *sp, struct spool_run *run);
 /*
  * With requeuedRuns=last, this run replaces earlier runs of the job that were
  * requeued early. 1 when it waits for that, its state is changed; 0, -1.

@@ -80,6 +80,7 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_KEPT] = "may be replaced by a later run",
 	[RUN_EVENT_DELETED] = "deleted, started again",
 	[RUN_EVENT_DELETED_FINALLY] = "deleted for good",
+	[RUN_EVENT_REPUBLISHED] = "published again by an admin",
 };
 
 /* One row for each event and the states that it leads from. */
@@ -179,6 +180,10 @@ static const struct {
 	    1 },
 	{ REST, RUN_EVENT_DELETED_FINALLY, S(DELETE_DUE), RUN_DONE, RUN_DONE,
 	    1 },
+	/* backfill --nats */
+	{ NATS, RUN_EVENT_REPUBLISHED, S(STARTED), START_DUE, NEVER, 1 },
+	{ NATS, RUN_EVENT_REPUBLISHED, S(STOP_DUE) | S(RUN_DONE), NEVER,
+	    BACKFILL_HELD, 1 },
 };
 
 static struct log_limit said_forbidden;

@@ -59,6 +59,7 @@ enum run_event {
 	/* deleted in cc-backend; it is started again */
 	RUN_EVENT_DELETED,
 	RUN_EVENT_DELETED_FINALLY, /* deleted in cc-backend for good */
+	RUN_EVENT_REPUBLISHED,	   /* an admin publishes it by NATS again */
 	RUN_EVENT__COUNT
 };
 

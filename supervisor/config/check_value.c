@@ -55,6 +55,8 @@ static const struct {
 	[CONF_METRICS_LISTEN] = { .format = conf_format_metrics },
 	[CONF_EXPORTER_USER] = { .format = conf_format_user },
 	[CONF_REQUEUED_RUNS] = { .choices = { "first", "last" } },
+	[CONF_PREP_AUTH] = { .choices = { "none", "munge" } },
+	[CONF_PREP_MUNGE_SOCKET] = { .format = conf_format_path },
 };
 
 /* The unit of a number, for the error message. */

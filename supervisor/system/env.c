@@ -57,6 +57,10 @@ env_base(void)
 	if (env_pass(env, "CSA_CRASH") == -1)
 		goto fail;
 #endif
+#ifdef BREAKOUT
+	if (env_pass(env, "CSA_BREAKOUT") == -1)
+		goto fail;
+#endif
 	return env;
 fail:
 	env_free(env);

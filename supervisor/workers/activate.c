@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/system/path_watch.h"
 #include "supervisor/workers/workers.h"
 
 #define FILE_BYTES_MAX (256u * 1024) /* FILE_MAX of common/msg.c */
@@ -145,6 +146,17 @@ resolver_files_send(struct child *c)
 
 	for (i = 0; i < RESOLVER_FILES; i++)
 		file_send(c, &resolver_file[i]);
+}
+
+int
+resolver_files_watch(struct path_watch *pw)
+{
+	size_t i;
+
+	for (i = 0; i < RESOLVER_FILES; i++)
+		if (path_watch_add(pw, resolver_file[i].path) == -1)
+			return -1;
+	return 0;
 }
 
 void

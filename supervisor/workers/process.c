@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/crash_point.h"
+#include "common/worker/breakout.h"
 #include "supervisor/workers/workers.h"
 
 #define STABLE_MS      60000 /* after that, the count of failures is 0 */
@@ -125,6 +126,7 @@ child_start(struct child *c)
 	close(log);
 	CRASH_POINT("supervisor.spawned");
 	c->state = CHILD_STARTED;
+	watchdog_started(c->workers);
 	log_info("the %s is started (pid %d)", role_name(c->role), (int)c->pid);
 	if (worker_channel_open(c, fds[0]) == -1)
 		child_kill(c, "its channel cannot be opened");
@@ -209,7 +211,7 @@ exit_log(struct child *c, const char *how, unsigned wait)
 static unsigned
 restart_delay_after(struct child *c)
 {
-	if (c->expected_exit)
+	if (c->expected_exit || BREAKOUT_BUILD)
 		return 0;
 	if (clock_ms() - c->started_ms >= STABLE_MS)
 		c->failures = 0;
@@ -251,10 +253,11 @@ child_exited(struct child *c, int status)
 	c->state = CHILD_DOWN;
 	channel_free(c->channel);
 	c->channel = NULL;
-	if (!c->stop_requested) {
+	if (!c->stop_requested)
 		quarantine_note_exit(c, status);
+	/* An expected end has its reason in the partner or in a reload. */
+	if (!c->expected_exit)
 		partner_restart(c);
-	}
 	inflight_free(c->inflight);
 	c->inflight = NULL;
 	w->ops->gone(c);

@@ -155,7 +155,7 @@ on_pong(struct child *c, struct reader *r)
 	if (rd_end(r) == -1)
 		channel_broken(c->channel, "pong");
 	else
-		c->ping_sent_ms = 0;
+		watchdog_answered(c);
 }
 
 static void

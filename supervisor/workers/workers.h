@@ -23,6 +23,7 @@
 #define WORKERS	   5
 #define LAYERS_MAX 512 /* bytes of a hello's layers */
 
+struct path_watch;
 struct workers;
 
 enum child_state {
@@ -120,6 +121,9 @@ struct workers {
 	uint64_t link_ids; /* numbers used so far */
 	struct crash_record crash_records[CRASH_RECORDS_MAX];
 	unsigned n_crash_records;
+	struct event *unanswered; /* timer: a hello or a pong is missing */
+	/* reports changes of resolv.conf and hosts; NULL = a timer only */
+	struct path_watch *files;
 	int config_test; /* no worker becomes ready */
 	int stopping;	 /* no worker is started again */
 };
@@ -181,6 +185,10 @@ void neighbours_broken(struct child *c, enum role peer, uint64_t id,
 
 /* watchdog.c: pings, systemd's watchdog, regular checks. */
 void watchdog_init(struct workers *w);
+/* A pong of c has come. */
+void watchdog_answered(struct child *c);
+/* A worker was started: its hello has a time limit. */
+void watchdog_started(struct workers *w);
 
 /* activate.c */
 /*
@@ -192,5 +200,7 @@ void worker_activate(struct child *c);
 void resolver_files_send(struct child *c);
 /* The same for the ready one, if they have changed. */
 void resolver_files_check(struct workers *w);
+/* 0, or -1 when one of them cannot be watched (errno). */
+int resolver_files_watch(struct path_watch *pw);
 
 #endif

@@ -34,4 +34,5 @@ EXTRA_DIST += tests/bench/drain
 EXTRA_PROGRAMS += tests/bench/many
 tests_bench_many_SOURCES = tests/bench/many.c
 CLEANFILES += tests/bench/many
-EXTRA_DIST += tests/bench/events tests/bench/load
+EXTRA_DIST += tests/bench/events tests/bench/idle tests/bench/load \
+	tests/bench/slurm-load

@@ -12,7 +12,7 @@
  * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
  * an ended one, and perhaps the first one's id), config.text and node.text, and
  * perhaps `nodes`, the number of nodes c00001 ... that are in node.text beside
- * n1..n4.  Job k has that id + k, two threads of one of n1..n4, and on n3 and n4
+ * n1..n4.  With the file `batch` the jobs have scripts.  Job k has that id + k, two threads of one of n1..n4, and on n3 and n4
  * a GPU; squeue shows it on one of the c nodes, if there are any.
  */
 #include "config.h"
@@ -39,6 +39,7 @@ static struct {
 	long first;
 } jobs;
 static long nodes;  /* c00001 ... */
+static int batch;   /* the jobs have scripts */
 static char *asked; /* by job: is it among the ids of -j?  NULL = all are */
 
 static double
@@ -359,7 +360,7 @@ scontrol_one(long k, double t)
 	printf("JobId=%ld JobName=many UserId=labalice(1001) "
 	       "GroupId=labalice(1001) MCS_label=N/A Priority=1 Nice=0 "
 	       "Account=proj1 QOS=normal JobState=%s Reason=None "
-	       "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=0 Reboot=0 "
+	       "Dependency=(null) Requeue=1 Restarts=0 BatchFlag=%d Reboot=0 "
 	       "ExitCode=0:0 DerivedExitCode=0:0 RunTime=00:00:01 "
 	       "TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%ld EligibleTime=%ld "
 	       "AccrueTime=%ld StartTime=%ld EndTime=%ld Deadline=N/A "
@@ -374,10 +375,10 @@ scontrol_one(long k, double t)
 	       "DelayBoot=00:00:00 OverSubscribe=OK Contiguous=0 "
 	       "Licenses=(null) Network=(null) Command=(null) WorkDir=/tmp "
 	       "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null Power= \n",
-	    jobs.first + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", s, s, s,
-	    s, end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4, 1 + k % 4,
-	    gpu != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "", 1 + k % 4, 2 * core,
-	    2 * core + 1, gres);
+	    jobs.first + k, end_of(k) <= t ? "COMPLETED" : "RUNNING", batch, s,
+	    s, s, s, end_of(k) <= t ? end_of(k) : s + 600, s, 1 + k % 4,
+	    1 + k % 4, gpu != -1 ? ",gres/gpu=1,gres/gpu:a100=1" : "",
+	    1 + k % 4, 2 * core, 2 * core + 1, gres);
 }
 
 /* One id, several with commas, or all that are remembered. */
@@ -387,12 +388,18 @@ scontrol_jobs(char **argv)
 	const char *ids = NULL;
 	long k, printed = 0;
 	double t = now();
+	FILE *f;
 	int i;
 
 	for (i = 1; argv[i] != NULL; i++)
 		if (argv[i][0] >= '0' && argv[i][0] <= '9')
 			ids = argv[i];
 	ask_for(ids);
+	f = file_open(argv[0], "batch");
+	if (f != NULL) {
+		batch = 1;
+		fclose(f);
+	}
 	for (k = 0; k < jobs.count && start_of(k) <= t; k++)
 		if (end_of(k) + jobs.kept > t && wanted(k)) {
 			scontrol_one(k, t);
@@ -406,9 +413,19 @@ scontrol_jobs(char **argv)
 static int
 sdiag(void)
 {
-	printf("*******\nsdiag output at now (%ld)\n"
-	       "DBD Agent queue size: 0\n",
-	    (long)now());
+	double t = now();
+	long k, begun = 0, ended = 0;
+
+	for (k = 0; k < jobs.count && start_of(k) <= t; k++) {
+		begun++;
+		ended += end_of(k) <= t;
+	}
+	printf(
+	    "*******\nsdiag output at now (%ld)\nData since      then (%ld)\n"
+	    "DBD Agent queue size: 0\n\nJobs submitted: %ld\n"
+	    "Jobs started:   %ld\nJobs completed: %ld\n"
+	    "Jobs canceled:  0\nJobs failed:    0\n",
+	    (long)t, jobs.begin, begun, begun, ended);
 	return 0;
 }
 

@@ -19,6 +19,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	/* What was accepted keeps the promises of its header. */
 	if (msg.job == 0 || msg.job > UINT32_MAX || msg.kind > EVENT_END ||
+	    (msg.credential[0] != '\0' &&
+		hook_credential_check(msg.credential) == -1) ||
 	    msg.cluster[0] == '\0' ||
 	    memchr(msg.cluster, '\0', sizeof(msg.cluster)) == NULL)
 		abort();

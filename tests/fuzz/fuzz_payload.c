@@ -300,7 +300,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	job_read(&r, &job);
 	if (r.err == 0 && threads_of(&job) <= THREADS_SHOWN)
 		job_holds(&job, bytes, n);
-	message_id(&job.key, MESSAGE_START, id, sizeof(id));
+	message_id(&job.key, MESSAGE_START, 0, id, sizeof(id));
 	HOLDS(strpbrk(id, " \r\n\t") == NULL && strlen(id) < sizeof(id) - 1);
 	others_hold(&job, bytes, n);
 	job_clear(&job);

@@ -12,6 +12,7 @@
 #define PROGRAM	   "/opt/slurm/bin/command"
 #define CLUSTER	   "beta"
 #define USER	   "operator"
+#define SOCKET	   "/run/munge/munge.socket.2"
 #define ONE_ARG	   131072 /* bytes that the kernel allows, with the NUL */
 #define DIGITS	   "0123456789"
 #define DIGITS_MAX 12 /* of a time until 9999 */
@@ -80,11 +81,13 @@ value_match(const struct question *q, const char *name, size_t len,
 			TIME,
 			COLUMNS,
 			DELIMITER,
-			WHO
+			WHO,
+			WHERE
 		} type;
 	} values[] = { { "id", ID }, { "ids", IDS }, { "from", TIME },
 		{ "to", TIME }, { "columns", COLUMNS },
-		{ "delimiter", DELIMITER }, { "user", WHO } };
+		{ "delimiter", DELIMITER }, { "user", WHO },
+		{ "socket", WHERE } };
 	size_t i = 0;
 
 	while (strlen(values[i].name) != len ||
@@ -107,9 +110,11 @@ value_match(const struct question *q, const char *name, size_t len,
 		HOLDS(delimiter_check(q->delimiter) == 0);
 		return text_match(arg, q->delimiter);
 	case WHO:
+		return text_match(arg, USER);
+	case WHERE:
 		break;
 	}
-	return text_match(arg, USER);
+	return text_match(arg, SOCKET);
 }
 
 static void
@@ -137,13 +142,18 @@ static void
 args_hold(const struct question *q, const char *cluster)
 {
 	const struct question_type *type = question_type(q->kind);
+	const struct question_site site = { PROGRAM, cluster, USER, SOCKET };
 	struct question_args args;
 	size_t n = 0, i;
 
 	HOLDS(type->command < CMD__COUNT && type->deadline_ms > 0);
-	HOLDS(question_args(q, PROGRAM, cluster, USER, &args) == 0);
+	HOLDS(question_args(q, &site, &args) == 0);
 	HOLDS(strcmp(args.argv[n++], PROGRAM) == 0);
-	if (cluster != NULL && type->command != CMD_SACCTMGR) {
+	HOLDS(strcmp(args.input, q->credential) == 0);
+	HOLDS((q->kind == QUESTION_UNMUNGE) ==
+	    (hook_credential_check(args.input) == 0));
+	if (cluster != NULL && type->command != CMD_SACCTMGR &&
+	    type->command != CMD_UNMUNGE) {
 		HOLDS(strcmp(args.argv[n++], "-M") == 0);
 		HOLDS(strcmp(args.argv[n++], cluster) == 0);
 	}

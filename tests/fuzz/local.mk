@@ -10,7 +10,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_ex
 	fuzz_job_list fuzz_json fuzz_log_record fuzz_payload fuzz_question \
 	fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
 	fuzz_spool fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
-	fuzz_tres fuzz_values
+	fuzz_tres fuzz_unmunge fuzz_values
 endif
 
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -132,6 +132,10 @@ fuzz_tres_SOURCES = tests/fuzz/fuzz_tres.c tests/fuzz/fuzz.h \
 	tests/fuzz/snapshot.h
 fuzz_tres_LDFLAGS = $(fuzz_link)
 fuzz_tres_LDADD = $(PARSE_LIBS)
+
+fuzz_unmunge_SOURCES = tests/fuzz/fuzz_unmunge.c tests/fuzz/fuzz.h
+fuzz_unmunge_LDFLAGS = $(fuzz_link)
+fuzz_unmunge_LDADD = $(PARSE_LIBS)
 
 fuzz_values_SOURCES = tests/fuzz/fuzz_values.c tests/fuzz/fuzz.h
 fuzz_values_LDFLAGS = $(fuzz_link)

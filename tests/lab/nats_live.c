@@ -158,7 +158,7 @@ publish(uint64_t id, int stop, size_t bytes)
 	}
 	payload_how_init(&how, BACKEND_1_5, NULL);
 	if (nats_send(nats, payload, &how, &job,
-		stop ? MESSAGE_STOP : MESSAGE_START, id * 2 + (stop != 0),
+		stop ? MESSAGE_STOP : MESSAGE_START, 0, id * 2 + (stop != 0),
 		&why) == -1)
 		say("refused %llu %s %s", (unsigned long long)id,
 		    strerror(errno), why != NULL ? why : "");

@@ -13,7 +13,7 @@ include tests/unit/supervisor/local.mk
 include tests/unit/runner/confine/local.mk
 
 # All of a folder that only holds data is in the tarball.
-EXTRA_DIST += tests/unit/check.h tests/data
+EXTRA_DIST += tests/unit/check.h tests/unit/loop.h tests/data
 
 dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages
 TESTS += tests/unit/test_docs tests/unit/test_messages

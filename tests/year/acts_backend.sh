@@ -113,7 +113,6 @@ database_copy() {
 	    a.backup(b)
 	P
 }
-no_backfill() { ctl backfill --status | grep -qvi running; }
 # The copy of yesterday replaces the database; the manual names backfill for the
 # runs that ended since.
 act_database-restored() {
@@ -125,8 +124,8 @@ act_database-restored() {
 	rm -f "$T"/backend/var/job.db*
 	mv "$T/backend/yesterday.db" "$T/backend/var/job.db"
 	backend_up
-	ctl backfill --from "$((from - 60))" --to "$(date +%s)"
-	wait_for 120 no_backfill
+	ctl backfill --from "$((from - 60))" --to "$(date +%s)" &&
+	    wait_for 120 backfill_done
 }
 # A subcluster and a cluster more; cc-backend reads them when it starts.
 act_clusters-edited() {

@@ -97,10 +97,10 @@ act_backend-emptied() {
 	emptied=$(date +%s)
 	backend_up
 	# the command of the manual for ended runs
-	ctl backfill --from "$((emptied - 7200))" --to "$emptied"
-	no_backfill() { ctl backfill --status | grep -qvi running; }
-	wait_for 120 no_backfill
+	ctl backfill --from "$((emptied - 7200))" --to "$emptied" &&
+	    wait_for 120 backfill_done
 }
+backfill_done() { ctl backfill --status | grep -q 'done: '; }
 
 # --- NATS -----------------------------------------------------------------------
 
@@ -132,6 +132,17 @@ act_credentials() {
 	wait_for 20 said 'uthorization'
 	conf natsPassword=two
 	reload
+}
+
+# The purge of all messages, and the command of the manual.  Runs begin and end
+# between both.
+act_stream-purged() {
+	local purged
+	python3 "$here/year.py" purge "$STREAM" || return 1
+	purged=$(date +%s)
+	away
+	ctl backfill --nats --from "$((purged - 7200))" --to "$purged" &&
+	    wait_for 180 backfill_done
 }
 
 # --- the suite -------------------------------------------------------------------

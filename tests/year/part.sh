@@ -17,7 +17,7 @@ part=$1 user=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 POLL=${YEAR_POLL:-2}
 AWAY=${YEAR_AWAY:-10}
-LIMIT=$((POLL + 5))
+LIMIT=$((POLL + 5 * ${LAB_PATIENCE:-1}))
 JUDGE_WAIT=60		# seconds after which everything has to be there
 SUITE_DEBUG=${SUITE_DEBUG:-4}
 COMMIT=${COMMIT:-2}

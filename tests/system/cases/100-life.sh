@@ -9,7 +9,7 @@ lab_up
 backend_up
 suite_up
 hooks_on
-is "each worker says which layers hold it" logged 'sandbox|layers'
+is "each worker says which layers hold it" wait_for 10 logged 'sandbox|layers'
 MIX_TIMEOUTS=yes mix 100
 say "jobs submitted that make $mix_count runs"
 mix_end

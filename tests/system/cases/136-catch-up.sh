@@ -56,7 +56,7 @@ echo 86400 >"$T/bin/widest"
 chmod 644 "$T/bin/widest"
 catch_up
 is "accounting is read all the same" wait_for 120 read_all
-is "in shorter ranges" logged 'refuses such a long range: the next queries cover [0-9a-z ]+ each'
+is "in shorter ranges" wait_for 10 logged 'refuses such a long range: the next queries cover [0-9a-z ]+ each'
 is "and is not taken to be away" not logged 'slurmdbd does not answer'
 is "all have arrived" wait_for 120 stops
 test_end

@@ -89,7 +89,7 @@ is "IPv6" is_taken "tcp:[::1]:$port"
 is "own" is_taken "tcp:198.51.100.1:$port"
 sed "s|$T/run/daemon.pid|$T/run/b.pid|; s|$T/run/ctl.sock|$T/run/b.sock|; s|$T/state/lastrun|$T/state/b|" \
     "$T/etc/config.json" >"$T/etc/second.json"
-timeout 20 "$ADAPTER" -daemon -config "$T/etc/second.json" >"$T/log/second" 2>&1
+limited 20 "$ADAPTER" -daemon -config "$T/etc/second.json" >"$T/log/second" 2>&1
 is "a second daemon on the port ends with an error" [ $? = 1 ]
 is "and names the port" grep -q "cannot listen on host \"\" port $port: Address already in use" "$T/log/second"
 suite_down

@@ -24,7 +24,7 @@ came() { logged "hook: job $1 of alpha"; }
 suite_up
 gid=$(id -g daemon)
 is "the daemon says that SlurmUser cannot enter the directory of the socket" \
-    logged "user $(id -u daemon), who runs slurmctld and the hooks, cannot enter $T/run .*chgrp $gid $T/run"
+    wait_for 10 logged "user $(id -u daemon), who runs slurmctld and the hooks, cannot enter $T/run .*chgrp $gid $T/run"
 chgrp "$gid" "$T/run"
 message daemon 4711
 is "with the right group, SlurmUser's hook reaches the daemon" wait_for 5 came 4711

@@ -18,8 +18,8 @@ suite_up laboper
 hooks_on
 is "all processes are laboper's" [ "$(ps -o user= -p "$suite_pid" --ppid "$suite_pid" | sort -u)" = laboper ]
 is "no worker can gain privileges, each has a filter" no_new_privs
-is "it says that the token is not separated" logged 'not separated'
-is "it says that the runner can read the token" logged 'not protected: .*the runner can read the token'
+is "it says that the token is not separated" wait_for 10 logged 'not separated'
+is "it says that the runner can read the token" wait_for 10 logged 'not protected: .*the runner can read the token'
 is "status says it, too" grep -q 'not_protected.*can read the token' <(ctl status -v)
 own=(setpriv --reuid laboper --regid "$(id -g laboper)" --init-groups)
 is "its own user may ask for the status" "${own[@]}" "$CTL" -s "$T/run/ctl.sock" status

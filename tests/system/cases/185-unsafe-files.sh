@@ -31,7 +31,7 @@ suite_down
 chown nobody "$T/etc/config.json"
 suite_up
 is "a configuration of another user: the daemon starts" suite_alive
-is "the log says so" logged "WARN .*config.json: belongs to user .*: chown root $T/etc/config.json"
+is "the log says so" wait_for 10 logged "WARN .*config.json: belongs to user .*: chown root $T/etc/config.json"
 is "status says DEGRADED" grep -q "^DEGRADED: $T/etc/config.json: belongs to user" <<<"$(state)"
 is "-test ends with an error" not conf_test
 repair "$(state)"
@@ -45,9 +45,9 @@ is "status says DEGRADED" grep -q "^DEGRADED: $T/secret/jwt: the group of $T/sec
 conf strictModes=true
 is "with strictModes a reload is refused" not ctl reload
 is "the log names the key and the file" \
-    logged "ccRestJwtFile: $T/secret/jwt: .*chmod go-w $T/secret \(strictModes is true\)"
+    wait_for 10 logged "ccRestJwtFile: $T/secret/jwt: .*chmod go-w $T/secret \(strictModes is true\)"
 suite_down
-timeout 10 "$ADAPTER" -daemon -config "$T/etc/config.json" >"$T/log/refused" 2>&1
+limited 10 "$ADAPTER" -daemon -config "$T/etc/config.json" >"$T/log/refused" 2>&1
 is "and the daemon does not start" [ $? = 1 ]
 chmod go-w "$T/secret"
 suite_up

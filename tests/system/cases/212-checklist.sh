@@ -27,7 +27,7 @@ check() {
 	local rc began=$SECONDS
 	out=$("$ADAPTER" -daemon -test -config "$T/etc/config.json" 2>"$T/log/check")
 	rc=$?
-	[ $((SECONDS - began)) -le $((40 * ${LAB_PATIENCE:-1})) ] || return 9
+	[ $((SECONDS - began)) -le $((40 * LAB_PATIENCE)) ] || return 9
 	return "$rc"
 }
 has() { grep -qE -- "$1" <<<"$out"; }
@@ -136,7 +136,7 @@ show
 is "the spool" has "^FAIL spool $T/state/spool: .* is not a directory"
 is "the socket" has "^FAIL hook socket $T/run/daemon.sock: .*run: rm $T/run/daemon.sock$"
 is "the list does not end with OK" not has '^configuration OK'
-timeout 20 "$ADAPTER" -daemon -config "$T/etc/config.json" >"$T/log/refused" 2>&1
+limited 20 "$ADAPTER" -daemon -config "$T/etc/config.json" >"$T/log/refused" 2>&1
 is "and the daemon does not start" [ $? = 1 ]
 chown nobody "$T/etc/config.json"
 is "a configuration of another user: exit status 1" not check

@@ -14,7 +14,7 @@ state() {
 }
 before=$(state)
 pids=$(suite_pids)
-timeout 10 "$ADAPTER" -daemon -config "$T/etc/config.json" >"$T/log/second" 2>&1
+limited 10 "$ADAPTER" -daemon -config "$T/etc/config.json" >"$T/log/second" 2>&1
 rc=$?
 is "the second ends with an error at once" [ $rc -ne 0 ] && is "(not by the time limit)" [ $rc -ne 124 ]
 say "it says: $(tail -n 1 "$T/log/second" | cut -c1-150)"

@@ -12,7 +12,7 @@ suite_users
 beta=$T/slurm2
 port=$(lib freeport 45)
 env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
-    timeout 120 "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
+    timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
 beta_conf=$("$LAB/slurm" as "$beta" root printenv SLURM_CONF)
 trap 'rc=$?; daemons_end; "$LAB/slurm" down "$beta"; trap - EXIT; test_exit $rc' EXIT
 
@@ -76,7 +76,7 @@ is "the job of the second cluster arrives" wait_for 60 ended_at beta "${beta_id%
 lib conf "$T/etc/c.json" "pidFilePath=$T/run/c.pid" "prepSockListenPath=$T/run/c.sock" \
     "lastRunPath=$T/state/a_last_run" "ccRestUrl=$BACKEND" ccRestJwt=x "slurmConf=$SLURM_CONF" \
     slurmUser=laboper
-timeout 20 "$ADAPTER" -daemon -config "$T/etc/c.json" >"$T/log/third" 2>&1
+limited 20 "$ADAPTER" -daemon -config "$T/etc/c.json" >"$T/log/third" 2>&1
 is "a third daemon with the spool of the first ends with an error" [ $? = 1 ]
 is "and says why" grep -q "another daemon uses the spool $T/state/a_last_run.spool" "$T/log/third"
 is "it leaves nothing" not ls "$T/run/c.pid" "$T/run/c.sock" "$T/run/c.ctl.sock" 2>/dev/null

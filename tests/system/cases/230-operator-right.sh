@@ -19,7 +19,8 @@ is "with the right the job arrives, without a restart" wait_for 90 backend_has "
 sacctmgr -i modify user labbob set AdminLevel=None >/dev/null
 sleep 15	# several polls and two rounds of reconciling
 is "the right taken away ends no job" not backend_has_ended "$id"
-is "and is noticed" test "$(grep -cE 'no jobs are reported|[Oo]perator' "$SUITE_LOG")" -ge 2
+noticed() { [ "$(grep -cE 'no jobs are reported|[Oo]perator' "$SUITE_LOG")" -ge 2 ]; }
+is "and is noticed" wait_for 30 noticed
 late=$(batch labalice "sleep 2" -n1)
 sleep 6
 sacctmgr -i modify user labbob set AdminLevel=Operator >/dev/null

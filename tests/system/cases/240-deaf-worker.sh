@@ -27,12 +27,12 @@ replaced() {
 	[ -n "$p" ] && [ "$p" != "${old[$1]}" ]
 }
 for role in listener submitter; do
-	is "the $role is replaced" wait_for $((t0 + 30 - SECONDS)) replaced $role
+	is "the $role is replaced" wait_for $((t0 + 60 - SECONDS)) replaced $role
 done
 say "after $((SECONDS - t0)) s"
 is "the collector keeps its pid" [ "$(worker_pid collector)" = "${old[collector]}" ]
 is "the runner keeps its pid" [ "$(worker_pid runner)" = "${old[runner]}" ]
-is "the log says why" logged 'listener \(pid [0-9]+\) is killed: it does not answer'
+is "the log says why" wait_for 10 logged 'listener \(pid [0-9]+\) is killed: it does not answer'
 is "the supervisor is the same" suite_alive
 id=$(batch labalice "sleep 2" -n1)
 is "and it works" wait_for 40 backend_has_ended "$id"
@@ -44,13 +44,13 @@ done
 t0=$SECONDS
 kill -STOP "${old[runner]}"
 for role in runner collector; do
-	is "the $role is replaced" wait_for $((t0 + 30 - SECONDS)) replaced $role
+	is "the $role is replaced" wait_for $((t0 + 60 - SECONDS)) replaced $role
 done
 say "after $((SECONDS - t0)) s"
 for role in listener submitter; do
 	is "the $role keeps its pid" [ "$(worker_pid $role)" = "${old[$role]}" ]
 done
-is "the log says why" logged 'runner \(pid [0-9]+\) is killed: it does not answer'
+is "the log says why" wait_for 10 logged 'runner \(pid [0-9]+\) is killed: it does not answer'
 is "the supervisor is the same" suite_alive
 id=$(batch labalice "sleep 2" -n1)
 is "and it works" wait_for 40 backend_has_ended "$id"

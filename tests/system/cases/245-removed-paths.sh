@@ -6,6 +6,7 @@
 test_begin "sockets and spool are removed"
 lab_up
 backend_up
+conf "metricsListen=$T/run/metrics.sock"
 suite_up
 hooks_on
 # removed PATH...: they are removed, the suite ends and is started again
@@ -28,6 +29,8 @@ is "a job arrives" wait_for 40 backend_has_ended "$id"
 is "the socket of the hooks is removed: it ends" removed "$T/run/daemon.sock"
 again
 is "the socket of the admin tool: it ends" removed "$T/run/ctl.sock"
+again
+is "the socket of the metrics: it ends" removed "$T/run/metrics.sock"
 again
 long=$(batch labbob "sleep 60" -n1)
 is "a job runs" wait_for 40 backend_has "$long"

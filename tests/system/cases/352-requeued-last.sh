@@ -42,7 +42,7 @@ is "(another one arrives)" wait_for 60 backend_has "$b"
 requeue "$b" stopped_and_killed
 is "it runs again" wait_for 60 second_runs "$b"
 is "the second run is there, after a kill between them" wait_for 60 has_last "$b"
-is "said so" logged "job $b .*requeued after .* deleted in cc-backend"
+is "said so" wait_for 10 logged "job $b .*requeued after .* deleted in cc-backend"
 is "both end" wait_for 60 ended_last "$a"
 is "and the other" wait_for 60 ended_last "$b"
 is "nothing is refused" [ -z "$(ctl -j queue --rejected | grep -o '"job":')" ]

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # `cc-slurm-adapterctl explain` for jobs with different fates: the events of
-# each run, what waits and why, and the rule that excluded a job.  The history
-# does not survive damage, and no record depends on it.
+# each run, what waits and why, and the rule that excluded a job; tasks and
+# components by their own names; NATS alone.  The history does not survive damage,
+# and no record depends on it.  CSA_LONG=1: at least 40 jobs; a time limit, a node
+# that fails.
 . "$(dirname "$0")/../lib/lib.sh"
 test_begin "explain"
 need_fake
@@ -19,6 +21,7 @@ explain() { ctl explain "$@" >"$T/explain" 2>&1; }
 tells() {
 	local job=$1 want
 	shift
+	echo "$job" >>"$T/asked"
 	explain "$job" || { cat "$T/explain"; return 1; }
 	for want; do
 		grep -qE -- "$want" "$T/explain" && continue
@@ -31,6 +34,10 @@ tells() {
 tells_not() { explain "$1" && ! grep -qE -- "$2" "$T/explain"; }
 soon() { wait_for "$1" tells "${@:2}"; tells "${@:2}"; }
 runs() { explain "$1" && grep -c '^job .* run started' "$T/explain"; }
+history_sum() {	# COUNTER: of all hours
+	ctl -j history | python3 -c 'import json, sys
+print(sum(r["value"] for r in json.load(sys.stdin)["history"] if r["span"] == "hour" and r["counter"] == sys.argv[1]))' "$1"
+}
 raw() { sacct -X -n -P -j "$1" -o jobidraw | sort -n | xargs; }
 time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}[+-][0-9]{2}:[0-9]{2}'
 delivered="now +now +the run is delivered"
@@ -59,7 +66,13 @@ for _ in $many; do
 	cancelled+=("$(batch labalice "sleep 300" -n1 -w n3)")
 	out+=("$(batch labalice "sleep 2" -n1 -w n1 -H)")
 done
+if [ -n "${CSA_LONG:-}" ]; then
+	too_long=$(batch labalice "sleep 600" -n1 -t 1 -w n1)
+	killed=$(batch labalice 'kill -KILL $$' -n1 -w n1)
+	dependent=$(batch labalice true -n1 -d "afternotok:$too_long" -H)
+fi
 never=$(batch labbob true -n1 -H)
+waiting=$(batch labbob true -n1 -H --array=4-8:2)
 array=$(batch labalice "sleep 2" -n1 --array=1-4 -w n1)
 het=$(printf '#!/bin/bash\n#SBATCH -n1 --exclude=n2\n#SBATCH hetjob\n#SBATCH -n1 --exclude=n2\nsleep 2\n' |
     as labbob sbatch --parsable -o /dev/null)
@@ -97,6 +110,9 @@ is "its events are in their order" [ "$(awk '/^ /{print $2}' "$T/explain" | grep
 for job in "${bad[@]}"; do
 	is "a failed job ($job)" soon 60 "$job" "ended +Slurm reports the end: failed" "$delivered"
 done
+if [ -n "${CSA_LONG:-}" ]; then
+	is "a job that was killed" soon 60 "$killed" "Slurm reports the end: failed" "$delivered"
+fi
 for job in "${cancelled[@]}"; do
 	is "a cancelled job ($job)" soon 60 "$job" "Slurm reports the end: cancelled" "$delivered"
 done
@@ -117,10 +133,22 @@ is "tasks of an array" [ "$(raw "$array" | wc -w)" = 4 ]
 for job in $(raw "$array"); do
 	is "a task of an array ($job)" soon 60 "$job" "Slurm reports the end: completed" "$delivered"
 done
+is "(by its number in the array)" tells "${array}_3" "job-id +this is the job id of ${array}_3" "$delivered" \
+    "Slurm reports the end: completed"
+is "(the same job)" grep -q "^job $(sacct -X -n -P -j "${array}_3" -o jobidraw | head -n 1) (alpha), run started" "$T/explain"
+is "a task that waits" tells "${waiting}_6" "reason +${waiting}_6 is pending"
+is "a task that the array does not have" tells "${waiting}_5" "unknown to Slurm: job $waiting in cluster alpha has other tasks, but no task 5"
+is "a task of a job that is no array" tells "${good[0]}_1" "reason +job ${good[0]} in cluster alpha has no tasks" \
+    "remedy +run .cc-slurm-adapterctl explain ${good[0]}"
+is "a task of an array that Slurm does not know" tells 999999_1 "unknown to Slurm: neither slurmctld nor accounting has 999999_1"
 for job in $(raw "$het"); do
 	is "a component of a heterogeneous job ($job)" soon 60 "$job" "ended +Slurm reports the end: completed" "$delivered"
 done
-is "a job that Slurm does not know" tells 999999 "reason +unknown to Slurm: neither slurmctld nor accounting has this job in cluster alpha"
+is "a component by its number" tells "$het+1" "job-id +this is the job id of $het\\+1" "component 1 of|$delivered"
+is "(the same job)" grep -q "^job $(raw "$het" | tr ' ' '\n' | sed -n 2p) (alpha), run started" "$T/explain"
+oldest=$(sacct -X -D -a -n -P -S 1970-01-02 -o jobidraw | sort -n | head -n 1)
+is "a job that Slurm does not know" tells 999999 "reason +unknown to Slurm: neither slurmctld nor accounting has this job in cluster alpha" \
+    "\\(oldest job in accounting: $oldest, submitted 20"
 explain --cluster beta "${good[0]}"
 is "a job of another cluster" grep -q "reason .*another cluster: this suite does not read cluster beta; it reads alpha" "$T/explain"
 is "several jobs at once" explain "${good[@]}" "${pending[@]}"
@@ -192,6 +220,27 @@ is "a delivered job without history" soon 30 "${good[0]}" "now +now +the run is 
 is "the file has the mode of the spool" [ "$(stat -c '%a %U' "$T"/state/*/spool.history.db)" = \
     "$(stat -c '%a %U' "$T"/state/*/spool.db)" ]
 
+if [ -n "${CSA_LONG:-}" ]; then
+	fault '{"match":"stop_job","action":"status","status":400,"body":"{\"error\":\"no stop\"}","count":1}'
+	stop=$(batch labbob "sleep 1" -n1 -w n1)
+	is "a job whose stop is refused" soon 60 "$stop" "rejected +the stop is rejected for good" "refused +.*no stop" \
+	    "remedy +correct the cause, then run .cc-slurm-adapterctl retry JOB"
+	fault '{"match":"start_job","action":"status","status":503,"count":2}'
+	late=$(batch labbob "sleep 3" -n1 -w n1)
+	is "a job whose start failed and was repeated" soon 60 "$late" "failed +cc-backend answered with HTTP status 503" "$delivered"
+	lost=$(batch labbob "sleep 600" -n1 -w n4 --no-requeue)
+	wait_for 60 tells "$lost" start-accepted
+	scontrol update nodename=n4 state=down reason=test
+	is "a job whose node failed" soon 90 "$lost" "Slurm reports the end: (node_fail|failed)" "$delivered"
+	scontrol update nodename=n4 state=resume 2>/dev/null # it may be idle already
+	is "a job that waits for another one" tells "$dependent" "reason +the job is pending"
+	is "a job at its time limit" soon 150 "$too_long" "Slurm reports the end: timeout" "$delivered"
+	ctl backfill --from "$(($(date +%s) - 3600))" --to "$(date +%s)" >/dev/null
+	is "a job of a backfill" soon 60 "$old" "backfilled +the record was stored by a backfill: ended, 1 node"
+	jobs=$(sort -u "$T/asked" | wc -l)
+	is "$jobs jobs of different fates" [ "$jobs" -ge 40 ]
+fi
+
 # without polls and hooks nothing is read
 hooks_off
 hook_conf slurmPollInterval=600
@@ -206,4 +255,26 @@ unread=$(batch labbob "sleep 30" -n1 -w n1)
 wait_for 40 job_state_is "$unread" RUNNING
 is "a job that was not read yet" tells "$unread" "slurmctld +RUNNING, start" \
     "reason +not read yet: the job has started since the last poll; the next poll is in [0-9]+ min"
+
+# NATS is the only destination
+nats_alone() {
+	local starts stops job
+	nats_up ""
+	conf slurmPollInterval=1 ccRestSubmitJobs=false natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsSubject=cc
+	suite_down
+	suite_up
+	hooks_on
+	scancel "$unread"
+	wait_for 60 tells "$unread" nats-stop
+	starts=$(history_sum starts)
+	stops=$(history_sum stops)
+	job=$(batch labalice "sleep 1" -n1 -w n1)
+	is "with NATS alone: the deliveries" soon 60 "$job" "nats-start +the start was published by NATS" \
+	    "nats-stop +the stop was published by NATS" "$delivered"
+	is "(each is counted)" [ "$(history_sum starts) $(history_sum stops)" = "$((starts + 1)) $((stops + 1))" ] ||
+	    say "before: $starts starts, $stops stops; now: $(history_sum starts), $(history_sum stops)"
+}
+if grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" && command -v nats-server >/dev/null; then
+	nats_alone
+fi
 test_end

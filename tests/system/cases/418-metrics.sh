@@ -20,7 +20,14 @@ hooks_on
 job=$(batch labalice "true" -n1)
 is "a job comes and goes" wait_for 60 backend_has_ended "$job"
 
-ctl metrics >"$T/metrics"
+value() { grep -E "^cc_slurm_adapter_$1 " "$T/metrics" | cut -d" " -f2; }
+# cc-backend has the end before the submitter has the answer
+counted() {
+	ctl metrics >"$T/metrics" &&
+	    [ "$(value 'end_delivered_seconds_count\{to="cc-backend"\}')" -ge 1 ] &&
+	    [ "$(value hook_stored_seconds_count)" -ge 1 ]
+}
+is "the end and the hook are counted" wait_for 20 counted
 is "it is not empty" [ "$(grep -cv '^#' "$T/metrics")" -ge 30 ]
 # each family once, each sample once, a counter's name as it must be
 openmetrics() {
@@ -45,7 +52,6 @@ recent() {
 	at=$(value "stage_last_success_timestamp_seconds\{stage=\"$1\"\}")
 	[ "$(($(date +%s) - at < 60))" = 1 ]
 }
-value() { grep -E "^cc_slurm_adapter_$1 " "$T/metrics" | cut -d" " -f2; }
 for stage in hooks slurmctld slurmdbd spool cc-backend; do
 	is "$stage: the last success is less than a minute ago" recent "$stage"
 	is "$stage: no old item waits" [ "$(value "stage_oldest_waiting_seconds\{stage=\"$stage\"\}")" -lt 60 ]

@@ -123,4 +123,17 @@ is "a UNIX socket" [ "$(get --unix-socket "$T/run/metrics.sock" http://x/metrics
 is "status has the exporter" ctl -j status
 suite_down
 is "the socket is removed" [ ! -e "$T/run/metrics.sock" ]
+
+# with User= the exporter has the user of the daemon
+rm -rf "$T/state" "$T/run"
+suite_up laboper
+is "with User=: a UNIX socket" [ "$(get --unix-socket "$T/run/metrics.sock" http://x/metrics)" = 200 ]
+suite_down
+conf "metricsListen=127.0.0.1:$port"
+suite_up laboper
+is "with User=: a loopback address" [ "$(get "$url")" = 200 ]
+pid=$(exporter_pid)
+is "with User=: the user" [ "$(stat -c %U "/proc/$pid")" = laboper ]
+is "with User=: the filter of system calls" grep -q '^Seccomp:.2$' "/proc/$pid/status"
+suite_down
 test_end

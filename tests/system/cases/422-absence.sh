@@ -113,7 +113,7 @@ sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
 later 7200
 is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
-is "the log says so" logged "job $lost .*: the run was never seen running, and Slurm has reported it as unknown twice"
+is "the log says so" wait_for 10 logged "job $lost .*: the run was never seen running, and Slurm has reported it as unknown twice"
 is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null
 sleep 3

@@ -35,8 +35,8 @@ for id in "$a" "$b"; do
 	there DELETE delete_job "{\"jobId\":$id,\"cluster\":\"alpha\",\"startTime\":$(start_of "$id")}"
 done
 stranger 900001
-sleep $((COMMIT + 1))
-is "cc-backend lost two runs and has a strange one" [ "$(backend_count)" = 2 ]
+strange_is_shown() { [ "$(backend_count)" = 2 ]; }
+is "cc-backend lost two runs and has a strange one" wait_for 20 strange_is_shown
 
 ctl sync --dry-run >"$T/dry"
 is "the dry run names what it would start" row "$T/dry" "$a" "open here, not in cc-backend +would be looked up"

@@ -10,7 +10,7 @@ backend_up
 conf slurmPollInterval=1 ccPollInterval=4
 suite_up
 hooks_on
-prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
+prompt() { limited 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
 status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 stops() { grep -c '"effect":"stop"' "$LEDGER"; }
 one labalice 300 -n2 -J stays

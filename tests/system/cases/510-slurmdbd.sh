@@ -11,7 +11,7 @@ backend_up
 conf slurmPollInterval=1 ccPollInterval=4 slurmAccountingLag=60
 suite_up
 hooks_on
-prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
+prompt() { limited 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
 status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 cursor() { status '^ *cursor '; }
 away=20

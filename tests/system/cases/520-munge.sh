@@ -11,7 +11,7 @@ conf slurmPollInterval=1 ccPollInterval=4
 suite_up
 hooks_on
 stops() { grep -c '"effect":"stop"' "$LEDGER"; }
-said() { timeout 2 "$CTL" -s "$T/run/ctl.sock" status -v | grep -q 'away since'; }
+said() { limited 2 "$CTL" -s "$T/run/ctl.sock" status -v | grep -q 'away since'; }
 one labalice 300 -n2 -J stays
 stays=$mix_id
 one labbob 6 -n1 -J "ends meanwhile"

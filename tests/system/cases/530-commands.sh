@@ -33,7 +33,7 @@ done
 conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=3
 suite_up
 hooks_on
-prompt() { timeout 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
+prompt() { limited 2 "$CTL" -s "$T/run/ctl.sock" queue >/dev/null; }
 status() { ctl status -v 2>/dev/null | grep -E "$1"; }
 rss() { awk '/^VmHWM/ { print $2 }' "/proc/$(worker_pid collector)/status"; }
 left() { pgrep -f '^sleep 300[01]$|^yes 1234567890$' | wc -l; }

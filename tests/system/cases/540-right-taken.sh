@@ -30,7 +30,7 @@ is "the questions are answered with nothing, and nobody ends" [ "$(stops)" = 0 ]
 is "the cursor stands still" [ "$(cursor)" = "$before" ]
 say "$before"
 is "the log names the command that restores the right" \
-    logged 'sacctmgr.*laboper.*[Aa]dmin[Ll]evel=Operator'
+    wait_for 10 logged 'sacctmgr.*laboper.*[Aa]dmin[Ll]evel=Operator'
 ctl sync --dry-run >"$T/sync" 2>&1
 say "sync --dry-run: $(tail -n 1 "$T/sync")"
 ctl sync >/dev/null 2>&1

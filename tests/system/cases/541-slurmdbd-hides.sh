@@ -35,7 +35,7 @@ is "an answer without a word of it proves nothing" \
     wait_for 30 logged "says nothing of slurmdbd's configuration"
 rm "$T/bin/silent"
 is "it says that it may not see their ends" wait_for 60 logged "no ends of jobs are reported: "
-is "and which command repairs that" logged 'sacctmgr.*labbob.*adminlevel=Operator'
+is "and which command repairs that" wait_for 10 logged 'sacctmgr.*labbob.*adminlevel=Operator'
 is "status says it" wait_for 20 right_is 'hidden'
 a=$(batch labalice "sleep 300" -n2)
 wait_for 20 job_state_is "$a" RUNNING

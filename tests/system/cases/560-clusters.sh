@@ -12,7 +12,7 @@ backend_up
 beta=$T/slurm2
 port=$(lib freeport 45)
 env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
-    timeout 120 "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
+    timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
 beta_end() { "$LAB/slurm" down "$beta"; }
 trap 'rc=$?; beta_end; trap - EXIT; test_exit $rc' EXIT
 python3 "$SYS/expected.py" watch "$beta" >"$T/log/truth2" 2>&1 &
@@ -44,7 +44,7 @@ is "both clusters' first jobs have one id" [ "$mix_id" = "$beta_id" ]
 is "alpha's job arrives" wait_for 30 ended_at alpha "$mix_id"
 is "beta's job arrives, under the name it has there" wait_for 40 ended_at gamma "$beta_id"
 is "status has rows of each" status 'beta\.cursor +[0-9]+-.*T'
-is "alpha is the local one, beta is asked by name" logged 'cluster beta, queried as user laboper, by name'
+is "alpha is the local one, beta is asked by name" wait_for 10 logged 'cluster beta, queried as user laboper, by name'
 is "and alpha is not" not logged 'cluster alpha.*by name'
 
 # beta's slurmctld is killed, with a job that ends meanwhile

@@ -60,6 +60,10 @@ conf "natsPort=$NATS_PORT"
 run_section "The broker of NATS is replaced"
 is "the broker is the new one" wait_for 20 sh -c \
     "'$CTL' -s '$T/run/ctl.sock' status | grep -q 'connected to 127.0.0.1:$NATS_PORT'"
+backfill_done() { ctl backfill --status | grep -q 'done: '; }
+is "the backfill ends" wait_for 60 backfill_done
+run_section "The stream of NATS was purged"
+is "the runs are published again" wait_for 20 logged 'backfill of alpha by NATS, from '
 
 run_section "The disk of the spool is full"
 run_section "The spool is damaged"
@@ -77,7 +81,7 @@ run_section_in_two() {
 	done_sections+=("$1")
 }
 run_section_in_two "The machine is replaced, with its spool"
-is "the spool is the old one" logged '\] 1 runs in the spool'
+is "the spool is the old one" wait_for 10 logged '\] 1 runs in the spool'
 suite_down
 rm -rf "$T/state"
 run_section "The machine is replaced, without its spool"

@@ -17,6 +17,7 @@ import threading
 import time
 
 DRIVE, SUBMITTER, FAKE, DIR = sys.argv[1:5]
+PATIENCE = int(os.environ.get("LAB_PATIENCE", "1"))     # as in lib.sh
 failed = 0
 
 
@@ -85,7 +86,7 @@ class Driver:
         self.p.stdin.flush()
 
     def wait_line(self, text, seconds=10):
-        end = time.time() + seconds
+        end = time.time() + seconds * PATIENCE
         while time.time() < end:
             if any(text in line for line in self.lines):
                 return True
@@ -98,7 +99,7 @@ class Driver:
 
 
 def wait(test, seconds):
-    end = time.time() + seconds
+    end = time.time() + seconds * PATIENCE
     while time.time() < end:
         if test():
             return True

@@ -201,18 +201,27 @@ def alone():
     b.end()
 
 
-def in_stream(client):
-    """Events of the stream: (job, kind) -> how often."""
-    n = client.ask("$JS.API.STREAM.INFO.JOBS").get("state", {}).get("messages", 0)
-    got = collections.Counter()
-    for seq in range(1, n + 1):
+def stream_events(client):
+    """Events of the stream in their order: (job, start, kind)."""
+    state = client.ask("$JS.API.STREAM.INFO.JOBS").get("state", {})
+    for seq in range(state.get("first_seq", 1), state.get("last_seq", 0) + 1):
         m = client.ask("$JS.API.STREAM.MSG.GET.JOBS", json.dumps({"seq": seq})).get("message", {})
         text = lab.ids.base64.b64decode(m.get("data", "")).decode("utf-8", "replace").replace("\\", "")
         kind = re.search(r"function=(\w+)", text)
         job = re.search(r'"jobId":(\d+)', text)
-        if kind and job:
-            got[int(job.group(1)), kind.group(1)] += 1
-    return got
+        start = re.search(r'"startTime":(\d+)', text)
+        if kind and job and start:
+            yield int(job.group(1)), int(start.group(1)), kind.group(1)
+
+
+def in_stream(client):
+    """Events of the stream: (job, kind) -> how often."""
+    return collections.Counter((job, kind) for job, _, kind in stream_events(client))
+
+
+def purge(client):
+    """Removes all messages of the stream."""
+    return client.ask("$JS.API.STREAM.PURGE.JOBS").get("success", False)
 
 
 def jetstream():

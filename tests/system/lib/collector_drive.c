@@ -403,6 +403,7 @@ say_event(uint64_t job)
 	wr_u64(&w, job);
 	wr_u8(&w, 1);
 	wr_i64(&w, 0);
+	wr_str(&w, "");
 	channel_send(d.listener, MSG_EVENT, 0, &w, -1);
 	wr_clear(&w);
 	print(json_pack("{ss,sI,sI}", "what", "said", "event",

@@ -9,6 +9,9 @@
 # it was built; CC_BACKEND, a real cc-backend instead of the stand-in.
 set -u
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8 TZ=UTC
+# All limits of time are multiplied by it, here and in the Python files: on a
+# machine that does other work as well only a failure reaches them.
+export LAB_PATIENCE=${LAB_PATIENCE:-1}
 SYS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB=$SYS/../../lab
 : "${CSA_INST:?the folder with the installed suite; tests/system/run sets it}"
@@ -58,13 +61,16 @@ not() { ! "$@"; }
 
 # wait_for SECONDS COMMAND...: polls until it succeeds; 1 when it never did.
 wait_for() {
-	local end=$((SECONDS + $1 * ${LAB_PATIENCE:-1}))
+	local end=$((SECONDS + $1 * LAB_PATIENCE))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.1
 	done
 }
+
+# limited SECONDS COMMAND...: ends the command after that time; 124 then.
+limited() { timeout $(($1 * LAB_PATIENCE)) "${@:2}"; }
 
 test_begin() {
 	echo "== $1"
@@ -133,7 +139,7 @@ ended_pid() {
 lab_up() {
 	local port
 	port=$(lib freeport 45)
-	env LAB_QUIET=1 LAB_TRUTH=1 "$@" timeout $((120 * ${LAB_PATIENCE:-1})) "$LAB/slurm" up "$T/slurm" "$port" ||
+	env LAB_QUIET=1 LAB_TRUTH=1 "$@" timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$T/slurm" "$port" ||
 	    broken "no Slurm"
 	# shellcheck disable=SC1091	# written by lab/slurm
 	. "$T/slurm/env.sh"
@@ -180,7 +186,7 @@ backend_up() {
 	LEDGER=$T/ledger
 	if [ -n "${CC_BACKEND:-}" ]; then
 		LEDGER=
-		timeout 60 "$LAB/ccbackend" "$CC_BACKEND" "$T/backend" "$BACKEND_PORT" \
+		limited 60 "$LAB/ccbackend" "$CC_BACKEND" "$T/backend" "$BACKEND_PORT" \
 		    --clusters "$CLUSTERS" --commit "$COMMIT" --topology "$TOPOLOGY" ||
 		    broken "no cc-backend"
 		backend_pid=$(cat "$T/backend/pid")

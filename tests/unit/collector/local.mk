@@ -8,6 +8,11 @@ test_admin_output_SOURCES = tests/unit/collector/parse/test_admin_output.c \
 	tests/unit/collector/parse/recording.h
 test_admin_output_LDADD = $(PARSE_LIBS)
 
+check_PROGRAMS += test_unmunge
+TESTS += test_unmunge
+test_unmunge_SOURCES = tests/unit/collector/parse/test_unmunge.c
+test_unmunge_LDADD = $(PARSE_LIBS)
+
 check_PROGRAMS += test_gres
 TESTS += test_gres
 test_gres_SOURCES = tests/unit/collector/parse/test_gres.c
@@ -170,6 +175,13 @@ test_query_SOURCES = tests/unit/collector/query/test_query.c \
 test_query_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_query_LDADD = $(COLLECTOR_LIBS)
 
+check_PROGRAMS += test_hook_auth
+TESTS += test_hook_auth
+test_hook_auth_SOURCES = tests/unit/collector/query/test_hook_auth.c \
+	$(simulation)
+test_hook_auth_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_hook_auth_LDADD = $(COLLECTOR_LIBS)
+
 check_PROGRAMS += test_job_script
 TESTS += test_job_script
 test_job_script_SOURCES = tests/unit/collector/query/test_job_script.c \
@@ -202,3 +214,17 @@ test_explain_reason_SOURCES = tests/unit/collector/test_explain_reason.c \
 	collector/explain_reason.c collector/explain_reason.h $(simulation)
 test_explain_reason_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_explain_reason_LDADD = $(COLLECTOR_TRACK_LIBS)
+
+check_PROGRAMS += test_job_part
+TESTS += test_job_part
+test_job_part_SOURCES = tests/unit/collector/test_job_part.c \
+	collector/job_part.c collector/job_part.h
+test_job_part_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_job_part_LDADD = $(COLLECTOR_TRACK_LIBS)
+
+check_PROGRAMS += test_oldest_job
+TESTS += test_oldest_job
+test_oldest_job_SOURCES = tests/unit/collector/test_oldest_job.c \
+	collector/oldest_job.c collector/oldest_job.h
+test_oldest_job_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_oldest_job_LDADD = $(COLLECTOR_LIBS)

@@ -342,15 +342,18 @@ runner_start(struct runner_link *r, const struct command_spec *spec)
 {
 	const struct question *q = spec->question;
 	struct command *cmd = calloc(1, sizeof(*cmd));
+	const struct question_site site = {
+		.program = slurm_command_name(question_type(q->kind)->command),
+		.user = SIM_USER,
+		.socket = "/run/munge/munge.socket.2",
+	};
 	struct question_args args;
 	const char *const *word = args.argv;
 	size_t len = 0;
 
 	(void)r;
 	if (cmd == NULL || n_commands == COMMANDS_MAX ||
-	    question_args(q,
-		slurm_command_name(question_type(q->kind)->command), NULL,
-		SIM_USER, &args) == -1)
+	    question_args(q, &site, &args) == -1)
 		fatal("a command has no room");
 	snprintf(cmd->name, sizeof(cmd->name), "%s", *word);
 	snprintf(cmd->delimiter, sizeof(cmd->delimiter), "%s", q->delimiter);
@@ -502,6 +505,16 @@ sim_answer_failed(const char *name, const char *text, const char *err)
 	struct command_end end = { .outcome = COMMAND_FAILED,
 		.status = 256,
 		.err = err };
+
+	command_answer(name, text, &end);
+}
+
+void
+sim_answer_exit(const char *name, const char *text, int status)
+{
+	struct command_end end = { .outcome = COMMAND_FAILED,
+		.status = status << 8,
+		.err = "" };
 
 	command_answer(name, text, &end);
 }

@@ -72,6 +72,8 @@ const char *sim_args(const char *name);
  */
 void sim_answer(const char *name, const char *text);
 void sim_answer_failed(const char *name, const char *text, const char *err);
+/* It prints text and ends with this exit status, which is not 0. */
+void sim_answer_exit(const char *name, const char *text, int status);
 /* It prints nothing, ends with status 0, and err is on its standard error. */
 void sim_answer_error(const char *name, const char *err);
 /* The oldest command with this name is killed at its deadline. */

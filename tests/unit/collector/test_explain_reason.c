@@ -115,7 +115,12 @@ test_unknown(void)
 	snprintf(facts.purge, sizeof(facts.purge), "12 months");
 	expect("slurmdbd removes jobs after 12 months", "");
 	facts.array_tasks = 3;
-	expect("3 records are tasks of this array", "jobidraw");
+	expect("3 records are tasks of this array", "explain 10_N");
+	facts.oldest_job = 4123;
+	facts.oldest_submit = AGO(60);
+	expect("this job in cluster alpha (oldest job in accounting: 4123, "
+	       "submitted 20",
+	    "");
 	facts.ambiguous = 1;
 	expect("cannot be read with certainty", "");
 	snprintf(facts.ctld_error, sizeof(facts.ctld_error), "exit status 1");

@@ -95,6 +95,12 @@ test_channel_SOURCES = tests/unit/common/ipc/test_channel.c
 test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_channel_LDADD = $(COMMON_LIBS)
 
+check_PROGRAMS += test_pace
+TESTS += test_pace
+test_pace_SOURCES = tests/unit/common/ipc/test_pace.c
+test_pace_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_pace_LDADD = $(COMMON_LIBS)
+
 check_PROGRAMS += test_inflight
 TESTS += test_inflight
 test_inflight_SOURCES = tests/unit/common/worker/test_inflight.c
@@ -116,3 +122,8 @@ check_PROGRAMS += test_question
 TESTS += test_question
 test_question_SOURCES = tests/unit/common/question/test_question.c
 test_question_LDADD = $(QUESTION_LIBS)
+
+check_PROGRAMS += test_hook_credential
+TESTS += test_hook_credential
+test_hook_credential_SOURCES = tests/unit/common/test_hook_credential.c
+test_hook_credential_LDADD = common/libcommon.a

@@ -8,17 +8,17 @@
 static void
 test_table(void)
 {
-	struct msg_header h = { MSG_EVENT, 0, 30, 0 };
+	struct msg_header h = { MSG_EVENT, 0, 40, 0 };
 	unsigned type;
 
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) == NULL);
 	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_LISTENER) != NULL);
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_SUBMITTER) != NULL);
-	h.length = 28;
+	h.length = 32;
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
 	h.length = 10000;
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
-	h.length = 30;
+	h.length = 40;
 	h.flags = MSG_FLAG_FD;
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
 	h.type = MSG__COUNT;

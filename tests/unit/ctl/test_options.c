@@ -94,7 +94,26 @@ test_good_lines(void)
 	args.req.verb = CTL_EXPLAIN_SLURM;
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK(parse(&args, "explain") != NULL);
-	CHECK(parse(&args, "explain 4711_3") != NULL);
+	CHECK_STR(parse(&args, "explain 4711_3 5 4711+1 --from 2026-11-20"),
+	    NULL);
+	CHECK_INT(args.req.n_ids, 1);
+	CHECK_INT(args.n_parts, 2);
+	CHECK_STR(args.parts[0], "4711_3");
+	CHECK(args.req.a > 1700000000);
+	CHECK_INT(job_part_parse(args.parts[1], &args.req), 1);
+	CHECK_INT(args.req.verb, CTL_JOB_PART);
+	CHECK_INT(args.req.ids[0], 4711);
+	CHECK_INT(args.req.a, 1);
+	CHECK_INT(args.req.b, CTL_PART_COMPONENT);
+	args.req.flags = 0;
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "explain 7_0"), NULL);
+	CHECK(parse(&args, "explain 4711_") != NULL);
+	CHECK(parse(&args, "explain _3") != NULL);
+	CHECK(parse(&args, "explain 0_3") != NULL);
+	CHECK(parse(&args, "explain 4711_3_1") != NULL);
+	CHECK(parse(&args, "explain 4711_4294967296") != NULL);
+	CHECK(parse(&args, "retry 4711_3") != NULL);
 	CHECK(parse(&args, "explain 4711 --all") != NULL);
 	CHECK_STR(parse(&args, "report -o page.html --anonymize"), NULL);
 	CHECK_INT(args.report, 1);
@@ -115,6 +134,9 @@ test_good_lines(void)
 		      "backfill --from 5 --to 6 --cluster alpha "
 		      "--dry-run"),
 	    NULL);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "backfill --from 5 --to 6 --nats"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_NATS);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "backfill --status"), NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_STATUS);
@@ -139,7 +161,7 @@ test_bad_lines(void)
 		"sync --direction", "queue --direction start", "repair --job 5",
 		"log", "log 6", "log loud", "log 1 2", "backfill",
 		"backfill --status --cancel", "backfill --from 5 --cancel",
-		"backfill --status --dry-run",
+		"backfill --status --dry-run", "backfill --status --nats",
 		"backfill --from 5 --to 6 --job 1", "backfill --from 5",
 		"backfill --from 5 --to 5", "backfill --from x --to 5",
 		"queue --limit 0", "retry 1 2 3 99999999999" };

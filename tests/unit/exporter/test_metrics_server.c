@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Connections to the metrics: a page, one scrape for many requests, errors, a
- * client that goes before its answer, and more clients than places.
+ * client that goes before its answer, and more clients than places.  The
+ * linker puts the test's clock_ms() into the server: the page stays young and
+ * a connection stays open for as long as the machine needs.
  */
 #include "config.h"
 
@@ -14,18 +16,27 @@
 
 #include <event2/event.h>
 
-#include "common/clock.h"
 #include "common/ctl.h"
 #include "exporter/exporter.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 
-#define WAIT_MS 5000
-#define GET	"GET /metrics HTTP/1.1\r\nHost: x\r\n"
+#define SWEEP_MS 300 /* more than between two checks of the connections */
+#define GET	 "GET /metrics HTTP/1.1\r\nHost: x\r\n"
 
 static struct event_base *base;
 static struct metrics_server *server;
 static struct sockaddr_in where = { .sin_family = AF_INET };
 static int scrapes, refuses;
+static long long now_ms = 1; /* the server's clock */
+
+long long __wrap_clock_ms(void);
+
+long long
+__wrap_clock_ms(void)
+{
+	return now_ms;
+}
 
 static int
 on_scrape(void *arg)
@@ -35,7 +46,7 @@ on_scrape(void *arg)
 }
 
 static void
-begin_with(int connection_ms)
+begin(void)
 {
 	socklen_t len = sizeof(where);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -46,15 +57,9 @@ begin_with(int connection_ms)
 	    listen(fd, 128) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&where, &len) == 0);
 	base = event_base_new();
-	server = metrics_server_new(base, connection_ms, on_scrape, NULL);
+	server = metrics_server_new(base, CONNECTION_MS, on_scrape, NULL);
 	scrapes = refuses = 0;
 	CHECK_INT(metrics_server_listen(server, fd), 0);
-}
-
-static void
-begin(void)
-{
-	begin_with(CONNECTION_MS);
 }
 
 static void
@@ -84,30 +89,27 @@ client(const char *request)
 	return fd;
 }
 
-static void
-turn(void)
+static char text[65536];
+static size_t text_len;
+
+/* Reads what has come into text; 1 when the server has closed fd. */
+static int
+is_complete(int fd)
 {
-	event_base_loop(base, EVLOOP_NONBLOCK);
-	usleep(1000);
+	ssize_t n = read(fd, text + text_len, sizeof(text) - 1 - text_len);
+
+	if (n > 0)
+		text_len += (size_t)n;
+	text[text_len] = '\0';
+	return n == 0;
 }
 
-/* Runs the loop until the server has closed fd; what came, static memory. */
+/* Runs the loop until the server has closed fd; all that came, in text. */
 static const char *
 answer(int fd)
 {
-	static char text[65536];
-	long long until = clock_ms() + WAIT_MS;
-	size_t n = 0;
-	ssize_t rc = -1;
-
-	while (rc != 0 && clock_ms() < until && n < sizeof(text) - 1) {
-		turn();
-		rc = read(fd, text + n, sizeof(text) - 1 - n);
-		if (rc > 0)
-			n += (size_t)rc;
-	}
-	CHECK_INT(rc, 0);
-	text[n] = '\0';
+	text_len = 0;
+	LOOP_UNTIL(base, is_complete(fd));
 	close(fd);
 	return text;
 }
@@ -115,21 +117,13 @@ answer(int fd)
 static void
 scrapes_wait(int n)
 {
-	long long until = clock_ms() + WAIT_MS;
-
-	while (scrapes < n && clock_ms() < until)
-		turn();
-	CHECK_INT(scrapes, n);
+	LOOP_UNTIL(base, scrapes == n);
 }
 
 static void
 all_closed(void)
 {
-	long long until = clock_ms() + WAIT_MS;
-
-	while (counts().open > 0 && clock_ms() < until)
-		turn();
-	CHECK_INT(counts().open, 0);
+	LOOP_UNTIL(base, counts().open == 0);
 }
 
 static void
@@ -156,25 +150,23 @@ page_give(void)
 static void
 test_page(void)
 {
-	const char *text;
 	int fd, second;
 
 	begin();
 	fd = client(GET "Accept: application/openmetrics-text\r\n\r\n");
 	scrapes_wait(1);
 	second = client(GET "\r\n");
-	turn();
-	turn();
+	loop_settle(base);
 	row_give("not a name");
 	page_give();
 	row_give("not a name, after the scrape");
 	CHECK_INT(counts().dropped, 1);
-	text = answer(fd);
+	answer(fd);
 	CHECK(strncmp(text, "HTTP/1.1 200 ", 13) == 0);
 	CHECK(strstr(text, "application/openmetrics-text") != NULL);
 	CHECK(strstr(text, "\r\n\r\n# TYPE x counter\n") != NULL);
 	CHECK(strstr(text, "\n# EOF\n") != NULL);
-	text = answer(second);
+	answer(second);
 	CHECK(strstr(text, "text/plain; version=0.0.4") != NULL);
 	CHECK(strstr(text, "# TYPE x_total counter\n") != NULL);
 	CHECK(strstr(text, "EOF") == NULL);
@@ -245,18 +237,21 @@ test_client_goes(void)
 static void
 test_time_over(void)
 {
-	long long until = clock_ms() + WAIT_MS;
-	int slow, waits;
+	int slow, waits, i;
 
-	begin_with(300);
+	begin();
 	slow = client("GET /metrics HTTP/1.1\r\n");
 	waits = client(GET "\r\n");
 	scrapes_wait(1);
-	while (counts().open > 0 && clock_ms() < until) {
-		(void)!send(slow, "a", 1, MSG_NOSIGNAL);
-		turn();
+	LOOP_UNTIL(base, counts().open == 2);
+	now_ms += CONNECTION_MS - 1;
+	for (i = 0; i < SWEEP_MS; i++) {
+		CHECK_INT(send(slow, "a", 1, MSG_NOSIGNAL), 1);
+		loop_turn(base);
 	}
-	CHECK(clock_ms() < until);
+	CHECK_INT(counts().open, 2);
+	now_ms++;
+	all_closed();
 	CHECK_STR(answer(slow), "");
 	CHECK_STR(answer(waits), "");
 	CHECK_INT(counts().refused, 2);
@@ -275,12 +270,9 @@ test_many(void)
 	begin();
 	for (i = 0; i < CONNECTIONS_MAX; i++)
 		fds[i] = client("G");
-	for (i = 0; i < 50 && counts().open < CONNECTIONS_MAX; i++)
-		turn();
-	CHECK_INT(counts().open, CONNECTIONS_MAX);
+	LOOP_UNTIL(base, counts().open == CONNECTIONS_MAX);
 	last = client(GET "\r\n");
-	for (i = 0; i < 50; i++)
-		turn();
+	loop_settle(base);
 	CHECK_INT(counts().connections, CONNECTIONS_MAX);
 	CHECK_INT(scrapes, 0);
 	close(fds[0]);

@@ -2,6 +2,8 @@
 /* Rows of a scrape: valid ones, and those of a worker that was taken over. */
 #include "config.h"
 
+#include <time.h>
+
 #include "common/ctl.h"
 #include "exporter/exporter.h"
 #include "tests/unit/check.h"
@@ -99,10 +101,72 @@ test_limits(void)
 	page_clear(&page);
 }
 
+/* The least processor time of five pages with n families, ns. */
+static int64_t
+page_time(unsigned n)
+{
+	struct timespec from, to;
+	int64_t ns, least = INT64_MAX;
+	char name[32], *text;
+	size_t len;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "x%u", i * 7919 % n);
+		add(name, "gauge", "H.", "", "1");
+	}
+	for (i = 0; i < 5; i++) {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+		text = page_text(&page, METRICS_OPEN, &len);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+		CHECK(text != NULL && len > (size_t)n * 20);
+		free(text);
+		ns = (to.tv_sec - from.tv_sec) * INT64_C(1000000000) +
+		    to.tv_nsec - from.tv_nsec;
+		least = ns < least ? ns : least;
+	}
+	page_clear(&page);
+	return least;
+}
+
+/* 16 times as many families, each with one row: not 256 times as long. */
+static void
+test_families(void)
+{
+	int64_t few = page_time(512), many = page_time(8192);
+
+	if (many > 100 * few)
+		fprintf(stderr, "512: %lld ns, 8192: %lld ns\n", (long long)few,
+		    (long long)many);
+	CHECK(many <= 100 * few);
+}
+
+/* The rows of a family that arrive apart stay in their order, together. */
+static void
+test_order(void)
+{
+	char *text;
+	size_t len;
+
+	add("b", "gauge", "B.", "n=\"1\"", "1");
+	add("a_total", "counter", "A.", "", "2");
+	add("b", "gauge", "B.", "n=\"0\"", "3");
+	add("a", "counter", "A.", "n=\"0\"", "4");
+	text = page_text(&page, METRICS_OPEN, &len);
+	CHECK_STR(text,
+	    "# TYPE b gauge\n# HELP b B.\nb{n=\"1\"} 1\nb{n=\"0\"} 3\n"
+	    "# TYPE a counter\n# HELP a A.\na_total 2\na_total{n=\"0\"} 4\n"
+	    "# EOF\n");
+	free(text);
+	page_clear(&page);
+}
+
 int
 main(void)
 {
 	test_valid();
+	test_order();
+	test_families();
 	test_hostile();
 	test_limits();
 	return check_done();

@@ -15,21 +15,13 @@
 #include "common/log.h"
 #include "listener/listener.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 
 static struct event_base *base;
 
-/* Runs the event loop for ms milliseconds. */
-static void
-run_ms(int ms)
-{
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
-
-	event_base_loopexit(base, &tv);
-	event_base_dispatch(base);
-}
-
 static struct {
 	uint64_t ids[64];
+	char credentials[64][HOOK_CREDENTIAL_MAX];
 	uint64_t jobs[64];
 	int n;
 } got;
@@ -38,18 +30,21 @@ static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
-	char cluster[CLUSTER_MAX];
+	char cluster[CLUSTER_MAX], credential[HOOK_CREDENTIAL_MAX];
 	uint64_t id = rd_u64(r), job;
 
 	rd_name(r, cluster, sizeof(cluster));
 	job = rd_u64(r);
 	rd_u8(r);
 	rd_i64(r);
+	rd_name(r, credential, sizeof(credential));
 	CHECK_INT(h->type, MSG_EVENT);
 	CHECK_INT(rd_end(r), 0);
 	CHECK_STR(cluster, "alpha");
 	if (got.n < 64) {
 		got.ids[got.n] = id;
+		snprintf(got.credentials[got.n], sizeof(got.credentials[0]),
+		    "%s", credential);
 		got.jobs[got.n++] = job;
 	}
 }
@@ -108,14 +103,14 @@ test_events(void)
 	CHECK_INT(say(e, 5), 0);
 	link_open(&link);
 	event_queue_set_collector(e, link.near);
-	run_ms(20);
+	loop_settle(base);
 	CHECK_INT(got.n, 2);
 	CHECK_INT(got.jobs[0], 5);
 	CHECK_INT(got.jobs[1], 6);
 	CHECK(got.ids[0] < got.ids[1]);
 	/* The event was sent: the same job makes a new one. */
 	CHECK_INT(say(e, 5), 0);
-	run_ms(20);
+	loop_settle(base);
 	CHECK_INT(got.n, 3);
 	/* A new collector gets the events that were not acknowledged. */
 	event_queue_ack(e, got.ids[0]);
@@ -126,7 +121,7 @@ test_events(void)
 	CHECK_INT(say(e, 7), 0);
 	link_open(&link);
 	event_queue_set_collector(e, link.near);
-	run_ms(20);
+	loop_settle(base);
 	CHECK_INT(got.n, 3);
 	CHECK_INT(got.jobs[0], 6);
 	CHECK_INT(got.jobs[1], 5);
@@ -149,9 +144,56 @@ test_events(void)
 	CHECK_INT(count.dropped, 1);
 	link_open(&link);
 	event_queue_set_collector(e, link.near);
-	run_ms(200);
-	CHECK_INT(got.n, 64);
+	LOOP_UNTIL(base, got.n == 64);
 	link_close(&link);
+	event_queue_free(e);
+}
+
+static int
+claim(struct event_queue *e, uint64_t job, const char *credential)
+{
+	struct hook_message msg = { .cluster = "alpha", .job = job };
+
+	snprintf(msg.credential, sizeof(msg.credential), "%s", credential);
+	return event_queue_add(e, &msg, 1000);
+}
+
+/*
+ * An event that the collector has to check changes no other event, and many of
+ * them leave room for others.
+ */
+static void
+test_unchecked(void)
+{
+	struct event_queue *e = event_queue_new();
+	struct event_counts count;
+	struct link link;
+	uint64_t i;
+
+	CHECK_INT(say(e, 5), 0);
+	CHECK_INT(claim(e, 5, "MUNGE:A:"), 0);
+	CHECK_INT(claim(e, 5, "MUNGE:B:"), 0);
+	CHECK_INT(say(e, 5), 0);
+	event_queue_counts(e, &count);
+	CHECK_INT(count.waiting, 3);
+	CHECK_INT(count.merged, 1);
+	CHECK_INT(count.unchecked, 2);
+	link_open(&link);
+	event_queue_set_collector(e, link.near);
+	LOOP_UNTIL(base, got.n == 3);
+	CHECK_STR(got.credentials[0], "");
+	CHECK_STR(got.credentials[1], "MUNGE:A:");
+	CHECK_STR(got.credentials[2], "MUNGE:B:");
+	event_queue_ack(e, got.ids[1]);
+	event_queue_set_collector(e, NULL);
+	link_close(&link);
+	for (i = 1; i < UNCHECKED_MAX; i++)
+		CHECK_INT(claim(e, i, "MUNGE:C:"), 0);
+	CHECK_INT(claim(e, i, "MUNGE:C:"), -1);
+	event_queue_counts(e, &count);
+	CHECK_INT(count.unchecked, UNCHECKED_MAX);
+	CHECK_INT(count.dropped, 1);
+	CHECK_INT(say(e, 7), 0);
 	event_queue_free(e);
 }
 
@@ -164,6 +206,7 @@ main(void)
 	if (base == NULL)
 		return 1;
 	test_events();
+	test_unchecked();
 	event_base_free(base);
 	return check_done();
 }

@@ -92,6 +92,51 @@ test_messages(void)
 	}
 }
 
+/* A credential is kept as it is; without one the text is empty. */
+static void
+test_credentials(void)
+{
+	static const struct {
+		const char *value;
+		const char *kept; /* NULL: the message is refused */
+	} all[] = {
+		{ "\"MUNGE:AwQ+/=:\"", "MUNGE:AwQ+/=:" },
+		{ "\"MUNGE:\\u0041:\"", "MUNGE:A:" },
+		{ "\"\"", NULL },
+		{ "\"x\"", NULL },
+		{ "\"MUNGE:A:\\n\"", NULL },
+		{ "\"MUNGE:A:\\u0000\"", NULL },
+		{ "17", NULL },
+		{ "{}", NULL },
+	};
+	struct hook_message msg;
+	char buf[HOOK_CREDENTIAL_MAX + 256], longest[HOOK_CREDENTIAL_MAX + 1];
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		snprintf(buf, sizeof(buf),
+		    "{" ID "," NAME ",\"MUNGE_CREDENTIAL\":%s}", all[i].value);
+		if (hook_message_parse(buf, strlen(buf), &msg) != NULL)
+			CHECK(all[i].kept == NULL);
+		else
+			CHECK_STR(msg.credential, all[i].kept);
+	}
+	snprintf(buf, sizeof(buf), "{" ID "," NAME "}");
+	CHECK(hook_message_parse(buf, strlen(buf), &msg) == NULL);
+	CHECK_STR(msg.credential, "");
+	memset(longest, 'A', sizeof(longest));
+	memcpy(longest, "MUNGE:", 6);
+	longest[HOOK_CREDENTIAL_MAX - 1] = ':';
+	longest[HOOK_CREDENTIAL_MAX] = '\0';
+	snprintf(buf, sizeof(buf),
+	    "{" ID "," NAME ",\"MUNGE_CREDENTIAL\":\"%s\"}", longest);
+	CHECK(hook_message_parse(buf, strlen(buf), &msg) != NULL);
+	snprintf(buf, sizeof(buf),
+	    "{" ID "," NAME ",\"MUNGE_CREDENTIAL\":\"MUNGE:%s\"}", longest + 7);
+	CHECK(hook_message_parse(buf, strlen(buf), &msg) == NULL);
+	CHECK_INT(strlen(msg.credential), HOOK_CREDENTIAL_MAX - 1);
+}
+
 /* A name that is one byte too long, and the longest valid name. */
 static void
 test_long_names(void)
@@ -158,6 +203,7 @@ int
 main(void)
 {
 	test_messages();
+	test_credentials();
 	test_long_names();
 	test_recorded();
 	return check_done();

@@ -2,13 +2,18 @@
 /* The hook socket server, with real clients and sockets. */
 #include "config.h"
 
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include <netinet/in.h>
+
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,22 +22,13 @@
 #include "common/log.h"
 #include "listener/listener.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 
 #define MESSAGE "{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"}"
 
 static struct event_base *base;
 static char folder[] = "/tmp/test_server.XXXXXX";
 static struct sockaddr_un where = { .sun_family = AF_UNIX };
-
-/* Runs the event loop for ms milliseconds. */
-static void
-run_ms(int ms)
-{
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
-
-	event_base_loopexit(base, &tv);
-	event_base_dispatch(base);
-}
 
 static int messages;
 static struct hook_message last_message;
@@ -67,6 +63,24 @@ client_open(const void *bytes, size_t n)
 	return fd;
 }
 
+/* 1 when the server has read all bytes of the client. */
+static int
+client_is_read(int fd)
+{
+	int unread = -1;
+
+	return ioctl(fd, SIOCOUTQ, &unread) == 0 && unread == 0;
+}
+
+/* 1 when the server has closed the connection. */
+static int
+client_is_closed(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP) != 0;
+}
+
 static struct server_counts
 counts_of(struct hook_server *server)
 {
@@ -83,17 +97,15 @@ test_clients(struct hook_server *server)
 	int fd, again;
 
 	close(client_open(MESSAGE, strlen(MESSAGE)));
-	run_ms(20);
-	CHECK_INT(messages, 1);
+	LOOP_UNTIL(base, messages == 1);
 	CHECK_INT(last_message.job, 17);
 	/* A message in two pieces; a half-close ends the stream. */
 	fd = client_open(MESSAGE, 10);
-	run_ms(20);
+	LOOP_UNTIL(base, client_is_read(fd));
 	CHECK_INT(messages, 1);
 	CHECK(send(fd, &MESSAGE[10], strlen(MESSAGE) - 10, 0) > 0);
 	shutdown(fd, SHUT_WR);
-	run_ms(20);
-	CHECK_INT(messages, 2);
+	LOOP_UNTIL(base, messages == 2);
 	close(fd);
 	/* An invalid message, no message, a message that is too long. */
 	close(client_open("garbage", 7));
@@ -102,26 +114,24 @@ test_clients(struct hook_server *server)
 	again = client_open(big, 1000);
 	fd = fcntl(again, F_DUPFD_CLOEXEC, 0);
 	close(again);
-	run_ms(20);
+	LOOP_UNTIL(base, client_is_read(fd));
 	CHECK(send(fd, big, sizeof(big) - 1000, MSG_NOSIGNAL) > 0);
-	run_ms(50);
+	LOOP_UNTIL(base, counts_of(server).invalid == 3);
 	close(fd);
 	CHECK_INT(messages, 2);
-	CHECK_INT(counts_of(server).invalid, 3);
 	CHECK_INT(counts_of(server).open, 0);
 }
 
 static void
 test_too_many(struct hook_server *server)
 {
-	int fds[CLIENTS_MAX + 10], i;
+	int fds[CLIENTS_MAX + 10];
+	unsigned i;
 
 	for (i = 0; i < CLIENTS_MAX + 10; i++) {
 		fds[i] = client_open("{", 1);
-		if (i % 16 == 0)
-			run_ms(5);
+		LOOP_UNTIL(base, counts_of(server).accepted == i + 1);
 	}
-	run_ms(50);
 	CHECK_INT(counts_of(server).open, CLIENTS_MAX);
 	CHECK_INT(counts_of(server).refused, 10);
 	/* The silent clients were closed; the newest ones are read. */
@@ -129,21 +139,22 @@ test_too_many(struct hook_server *server)
 		  MSG_NOSIGNAL) > 0);
 	for (i = 0; i < CLIENTS_MAX + 10; i++)
 		close(fds[i]);
-	run_ms(50);
+	LOOP_UNTIL(base, counts_of(server).open == 0);
 	CHECK_INT(messages, 3);
-	CHECK_INT(counts_of(server).open, 0);
 }
 
 /* A message that does not end is read after CLIENT_MS. */
 static void
-test_slow(void)
+test_slow(struct hook_server *server)
 {
 	int fd = client_open(MESSAGE, strlen(MESSAGE)),
 	    half = client_open("{", 1);
+	uint64_t before = counts_of(server).invalid;
 
-	run_ms(CLIENT_MS + 100);
+	LOOP_UNTIL(base, client_is_closed(fd) && client_is_closed(half));
 	CHECK_INT(messages, 4);
-	CHECK_INT(recv(fd, &half, 1, MSG_DONTWAIT), 0);
+	CHECK_INT(counts_of(server).invalid, before + 1);
+	CHECK_INT(counts_of(server).open, 0);
 	close(fd);
 	close(half);
 }
@@ -162,16 +173,87 @@ test_exhausted(struct hook_server *server)
 	none.rlim_cur = (rlim_t)fcntl(0, F_DUPFD_CLOEXEC, 0);
 	close((int)none.rlim_cur);
 	setrlimit(RLIMIT_NOFILE, &none);
-	run_ms(50);
+	LOOP_UNTIL(base, client_is_closed(fd));
 	setrlimit(RLIMIT_NOFILE, &old);
 	CHECK_INT(messages, 4);
-	/* valgrind has its own limit; the connection stays open there. */
-	if (getenv("LD_PRELOAD") == NULL)
+	/* valgrind closes the connection itself. */
+	if (!check_on_valgrind())
 		CHECK_INT(counts_of(server).refused, before + 1);
 	close(fd);
 	close(client_open(MESSAGE, strlen(MESSAGE)));
-	run_ms(300);
+	LOOP_UNTIL(base, messages == 5);
+}
+
+#define CREDENTIAL "MUNGE:AwQ=:"
+#define PROVED \
+	"{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"," \
+	"\"MUNGE_CREDENTIAL\":\"" CREDENTIAL "\"}"
+
+/* A listening TCP socket of this host. */
+static int
+tcp_open(struct sockaddr_in *to)
+{
+	socklen_t len = sizeof(*to);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	*to = (struct sockaddr_in) { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	CHECK_INT(bind(fd, (struct sockaddr *)to, sizeof(*to)), 0);
+	CHECK_INT(listen(fd, 128), 0);
+	CHECK_INT(getsockname(fd, (struct sockaddr *)to, &len), 0);
+	return fd;
+}
+
+/* Sends text and runs the loop until the server has closed the connection. */
+static void
+tcp_send(const struct sockaddr_in *to, const char *text)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char byte;
+
+	CHECK_INT(connect(fd, (const struct sockaddr *)to, sizeof(*to)), 0);
+	CHECK_INT(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+	shutdown(fd, SHUT_WR);
+	LOOP_UNTIL(base, recv(fd, &byte, 1, MSG_DONTWAIT) != -1);
+	close(fd);
+}
+
+/* prepAuth "munge": only TCP needs a credential, and only there is it kept. */
+static void
+test_credentials(void)
+{
+	struct hook_server *server = server_new(base, on_message, NULL);
+	uid_t uid = getuid();
+	struct access_list access = { .uids = &uid, .n_uids = 1, .munge = 1 };
+	struct sockaddr_in to;
+
+	messages = 0;
+	server_add_socket(server, tcp_open(&to));
+	server_add_socket(server, socket_open());
+	server_set_access(server, &access);
+	server_start(server);
+	tcp_send(&to, MESSAGE);
+	CHECK_INT(messages, 0);
+	CHECK_INT(counts_of(server).refused, 1);
+	CHECK_INT(counts_of(server).no_credential, 1);
+	CHECK_INT(counts_of(server).invalid, 0);
+	tcp_send(&to, PROVED);
+	CHECK_INT(messages, 1);
+	CHECK_STR(last_message.credential, CREDENTIAL);
+	close(client_open(PROVED, strlen(PROVED)));
+	LOOP_UNTIL(base, messages == 2);
+	close(client_open(MESSAGE, strlen(MESSAGE)));
+	LOOP_UNTIL(base, messages == 3);
+	CHECK_STR(last_message.credential, "");
+	access.munge = 0;
+	server_set_access(server, &access);
+	tcp_send(&to, MESSAGE);
+	CHECK_INT(messages, 4);
+	tcp_send(&to, PROVED);
 	CHECK_INT(messages, 5);
+	CHECK_STR(last_message.credential, "");
+	CHECK_INT(counts_of(server).refused, 1);
+	server_free(server);
 }
 
 static void
@@ -186,9 +268,8 @@ test_server(void)
 	server_set_access(server, &nobody);
 	server_start(server);
 	close(client_open(MESSAGE, strlen(MESSAGE)));
-	run_ms(20);
+	LOOP_UNTIL(base, counts_of(server).refused == 1);
 	CHECK_INT(messages, 0);
-	CHECK_INT(counts_of(server).refused, 1);
 	snprintf(uids, sizeof(uids), "[\"%u\"]", (unsigned)getuid());
 	CHECK_INT(access_init(&me, uids, "[]", reason, sizeof(reason)), 0);
 	server_set_access(server, &me);
@@ -200,7 +281,7 @@ test_server(void)
 	server_set_access(server, &me);
 	server_start(server);
 	test_too_many(server);
-	test_slow();
+	test_slow(server);
 	test_exhausted(server);
 	server_stop(server);
 	CHECK_INT(client_open("", 0), -1);
@@ -211,12 +292,14 @@ test_server(void)
 /* Of the parent, in a child; kept for the leak check. */
 static struct event_base *volatile parents_base;
 
-/* In a child: serves fd for a moment.  Returns its exit status. */
+/* In a child: serves fd until a client is accepted.  Returns its exit status. */
 static int
 serve_status(int fd)
 {
-	int status = -1;
+	struct sockaddr_storage to;
+	socklen_t len = sizeof(to);
 	struct hook_server *server;
+	int status = -1, client;
 	pid_t pid;
 
 	fflush(NULL);
@@ -226,8 +309,11 @@ serve_status(int fd)
 		server = server_new(base, on_message, NULL);
 		server_add_socket(server, fd);
 		server_start(server);
-		run_ms(500);
-		_exit(0);
+		getsockname(fd, (struct sockaddr *)&to, &len);
+		client = socket(to.ss_family, SOCK_STREAM, 0);
+		(void)connect(client, (struct sockaddr *)&to, len);
+		LOOP_UNTIL(base, counts_of(server).accepted == 1);
+		_exit(counts_of(server).accepted == 1 ? 0 : 2);
 	}
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -264,6 +350,7 @@ main(void)
 	snprintf(where.sun_path, sizeof(where.sun_path), "%s/sock", folder);
 	test_server();
 	test_shut_down();
+	test_credentials();
 	unlink(where.sun_path);
 	rmdir(folder);
 	event_base_free(base);

@@ -7,6 +7,20 @@ TESTS += test_reject
 test_reject_SOURCES = tests/unit/submitter/test_reject.c
 test_reject_LDADD = submitter/base/libbase.a $(COMMON_LIBS)
 
+check_PROGRAMS += test_explain
+TESTS += test_explain
+test_explain_SOURCES = tests/unit/submitter/test_explain.c \
+	$(SUBMITTER_SIMULATION)
+test_explain_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_explain_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
+check_PROGRAMS += test_stops_due
+TESTS += test_stops_due
+test_stops_due_SOURCES = tests/unit/submitter/test_stops_due.c \
+	$(SUBMITTER_SIMULATION)
+test_stops_due_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_stops_due_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message
@@ -140,17 +154,22 @@ check_PROGRAMS += test_intake
 TESTS += test_intake
 test_intake_SOURCES = tests/unit/submitter/intake/test_intake.c
 test_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_intake_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=history_note_at
 test_intake_LDADD = $(SUBMITTER_LIBS)
 
 # submitter/delivery
+SUBMITTER_CLOCK = tests/unit/submitter/sim_clock.c \
+	tests/unit/submitter/sim_clock.h
+
 check_PROGRAMS += test_rest_delivery
 TESTS += test_rest_delivery
-test_rest_delivery_SOURCES = tests/unit/submitter/delivery/test_rest_delivery.c
-test_rest_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_rest_delivery_SOURCES = tests/unit/submitter/delivery/test_rest_delivery.c \
+	$(SUBMITTER_CLOCK)
+test_rest_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_rest_delivery_LDADD = $(SUBMITTER_LIBS)
 
 SUBMITTER_SIMULATION = tests/unit/submitter/simulation.c \
-	tests/unit/submitter/simulation.h
+	tests/unit/submitter/simulation.h $(SUBMITTER_CLOCK)
 
 check_PROGRAMS += test_start_stop
 TESTS += test_start_stop

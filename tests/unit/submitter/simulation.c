@@ -18,22 +18,14 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
+#include "tests/unit/submitter/sim_clock.h"
 #include "tests/unit/submitter/simulation.h"
 
-#define TIMERS_MAX   32
 #define REQUESTS_MAX 64
-#define FAR_AWAY     1000000 /* s: libevent itself fires no timer */
 
 struct submitter sim;
 static struct worker worker;
-static int64_t clock_ms;
 static char dir[] = "/tmp/simulation.XXXXXX";
-
-static struct {
-	struct event *event;
-	int64_t due; /* -1 = not set */
-} timers[TIMERS_MAX];
-static int n_timers;
 
 static struct {
 	enum request_kind kind;
@@ -45,87 +37,10 @@ static struct {
 } requests[REQUESTS_MAX];
 static int n_requests;
 
-/* --- the clock --- */
-
-int64_t
-spool_boottime(void)
-{
-	return clock_ms;
-}
-
-struct event *
-timer_new(struct submitter *s, event_callback_fn fn, void *arg)
-{
-	struct event *event = evtimer_new(s->w->base, fn, arg);
-
-	if (n_timers == TIMERS_MAX)
-		abort();
-	timers[n_timers].event = event;
-	timers[n_timers++].due = -1;
-	return event;
-}
-
-void
-timer_after(struct event *event, int64_t ms)
-{
-	static const struct timeval far = { FAR_AWAY, 0 };
-	int i;
-
-	for (i = 0; timers[i].event != event; i++)
-		continue;
-	timers[i].due = ms < 0 ? -1 : clock_ms + ms;
-	if (ms < 0)
-		event_del(event);
-	else
-		event_add(event, &far); /* evtimer_pending() tells */
-}
-
-int64_t
-timer_jitter(int64_t ms)
-{
-	return ms;
-}
-
-int64_t
-timer_backoff(unsigned tries, int64_t first, int64_t max)
-{
-	while (tries-- > 0 && first < max)
-		first *= 2;
-	return first < max ? first : max;
-}
-
-/* The timer that is due first, until then; -1 = none. */
-static int
-timer_first(int64_t until)
-{
-	int i, first = -1;
-
-	for (i = 0; i < n_timers; i++)
-		if (timers[i].due >= 0 && timers[i].due <= until &&
-		    (first == -1 || timers[i].due < timers[first].due))
-			first = i;
-	return first;
-}
-
 void
 sim_run(int64_t ms)
 {
-	int64_t until = clock_ms + ms;
-	struct event *event;
-	int i;
-
-	event_base_loop(worker.base, EVLOOP_NONBLOCK);
-	while ((i = timer_first(until)) != -1) {
-		if (timers[i].due > clock_ms)
-			clock_ms = timers[i].due;
-		timers[i].due = -1;
-		event = timers[i].event;
-		event_del(event);
-		event_get_callback(
-		    event)(-1, EV_TIMEOUT, event_get_callback_arg(event));
-		event_base_loop(worker.base, EVLOOP_NONBLOCK);
-	}
-	clock_ms = until;
+	sim_clock_run(worker.base, ms, NULL);
 }
 
 /* --- cc-backend --- */
@@ -250,6 +165,8 @@ sim_answer(enum request_kind kind, int code, const char *body)
 
 static char told[4096];
 
+void (*sim_on_row)(const struct writer *row);
+
 static void
 tell(const char *text, const char *after)
 {
@@ -267,6 +184,10 @@ worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
 
 	(void)w;
 	(void)request;
+	if (sim_on_row != NULL) {
+		sim_on_row(row);
+		return;
+	}
 	rd_init(&r, row->buf, row->len);
 	rd_u8(&r); /* the table */
 	n = rd_u8(&r);
@@ -413,8 +334,8 @@ sim_begin(void)
 	}
 	memset(&sim, 0, sizeof(sim));
 	told[0] = '\0';
-	n_timers = n_requests = 0;
-	clock_ms = SIM_HOUR;
+	n_requests = 0;
+	sim_clock_begin(SIM_HOUR);
 	sim.w = &worker;
 	worker.arg = &sim;
 	snprintf(path, sizeof(path), "%s/spool.db", dir);

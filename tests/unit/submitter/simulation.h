@@ -40,6 +40,8 @@ void sim_answer(enum request_kind kind, int code, const char *body);
  * its fields separated by "|", and a line "ok: TEXT" or "error: TEXT".
  */
 const char *sim_told(void);
+/* Called for each row in place of that; NULL = not. */
+extern void (*sim_on_row)(const struct writer *row);
 /* One row of a list of jobs. */
 #define SIM_JOB(job, start, state, duration) \
 	"{\"jobId\":" #job ",\"cluster\":\"alpha\",\"startTime\":" #start \

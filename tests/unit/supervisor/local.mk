@@ -38,6 +38,11 @@ test_log_pipe_SOURCES = tests/unit/supervisor/system/test_log_pipe.c \
 	tests/unit/supervisor/system/log_capture.h
 test_log_pipe_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_log_pipe_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_path_watch
+TESTS += test_path_watch
+test_path_watch_SOURCES = tests/unit/supervisor/system/test_path_watch.c
+test_path_watch_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_path_watch_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_recent_warnings
 TESTS += test_recent_warnings
 test_recent_warnings_SOURCES = tests/unit/supervisor/system/test_recent_warnings.c \

@@ -12,8 +12,9 @@
 #include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
-#define DEPTH  5    /* processes, each the child of the one before */
-#define END_MS 5000 /* they must have ended by then */
+#define DEPTH	5     /* processes, each the child of the one before */
+#define END_MS	30000 /* they must have ended by then */
+#define ALARM_S 120   /* when the test has failed */
 
 static struct supervisor sup;
 
@@ -25,7 +26,7 @@ commands_run(int ready)
 
 	do {
 		setsid();
-		alarm(30); /* when the test has failed */
+		alarm(ALARM_S);
 	} while (--depth > 0 && fork() == 0);
 	if (depth == 0 && write(ready, "x", 1) != 1)
 		_exit(1);

@@ -49,10 +49,14 @@ test_ok(void)
 	a.running = 1;
 	a.waiting = 1;
 	a.standby = 1;
-	a.last_job = NOW + 3; /* a clock that was set back */
+	a.last_job = NOW;
 	CHECK_STR(sentence(SENTENCE_MAX),
 	    "OK: 6 processes, standby: the other side sends, 1 job running, "
-	    "1 run waits, last job 0 ms ago");
+	    "1 run waits, last job less than 1 s ago");
+	a.last_job = NOW + 3; /* a clock that was set back */
+	CHECK(strstr(sentence(SENTENCE_MAX), "1 run waits, last job at 20") !=
+	    NULL);
+	CHECK(strstr(sentence(SENTENCE_MAX), " by an earlier clock") != NULL);
 }
 
 static void

@@ -109,19 +109,26 @@ test_sdiag(void)
 		"DBD Agent queue size: ", "DBD Agent queue size: -1",
 		"DBD Agent queue size: 12x",
 		"DBD Agent queue size: 18446744073709551615",
-		"DBD Agent queue size: 99999999999999999999" };
+		"DBD Agent queue size: 99999999999999999999",
+		"Jobs started:", "Jobs started: ", "Jobs started:   -1",
+		"Jobs failed:    99999999999999999999", "Jobs pending:   7",
+		"Jobs running:   7", "\tJobs started:   7",
+		"Jobs completed: x" };
 	struct sdiag d;
 	char *copy;
 	size_t i;
 
 	for (i = 0; i < VERSIONS; i++) {
-		d = (struct sdiag) { 0, -1, 0 };
+		d = (struct sdiag) { .queue = -1 };
 		recording_lines(versions[i], "sdiag.txt", on_sdiag, &d);
 		CHECK_INT(d.clock, clocks[i]);
 		CHECK_INT(d.queue, 0);
 		CHECK_INT(d.since, since[i]);
+		/* Five were submitted, and one was started. */
+		CHECK_INT(d.counters, SDIAG_COUNTERS);
+		CHECK_INT(d.events, 6);
 	}
-	d = (struct sdiag) { 7, 8, 9 };
+	d = (struct sdiag) { .clock = 7, .queue = 8, .since = 9 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		sdiag_line(&d, line_new(bad[i], strlen(bad[i]), &copy));
 		free(copy);
@@ -129,6 +136,7 @@ test_sdiag(void)
 		CHECK(d.queue == 8);
 		CHECK(d.clock == 7 || d.clock == 0 || d.clock == 12);
 		CHECK(d.since == 9 || d.since == 0);
+		CHECK_INT(d.counters, 0);
 	}
 	/* slurmctld prints this in its first second. */
 	d.since = 9;
@@ -136,6 +144,10 @@ test_sdiag(void)
 	CHECK_INT(d.since, 0);
 	sdiag_line(&d, S("DBD Agent queue size:   17"));
 	CHECK_INT(d.queue, 17);
+	sdiag_line(&d, S("Jobs canceled:  3"));
+	sdiag_line(&d, S("Jobs failed:    4"));
+	CHECK_INT(d.counters, 2);
+	CHECK_INT(d.events, 7);
 	/* slurmctld's own queue is another one. */
 	sdiag_line(&d, S("Agent queue size:     3"));
 	CHECK_INT(d.queue, 17);

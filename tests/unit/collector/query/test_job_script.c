@@ -54,6 +54,21 @@ test_one(void)
 	CHECK_INT(scripts_waiting(scripts), 0);
 }
 
+/* While more new runs follow, their starts come first. */
+static void
+test_behind_starts(void)
+{
+	begin("100");
+	c->work.more_runs = 1;
+	want(10, 0);
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(scripts_waiting(scripts), 1);
+	c->work.more_runs = 0;
+	scripts_kick(scripts);
+	CHECK_STR(sim_args("scontrol"), "write batch_script 10 -");
+	sim_answer("scontrol", SCRIPT);
+}
+
 /* The submitter waits for a script: it is told when there is none. */
 static void
 test_none(void)
@@ -320,6 +335,7 @@ int
 main(void)
 {
 	test_one();
+	test_behind_starts();
 	test_none();
 	test_again();
 	test_again_bounded();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States of nodes: two questions for each interval, and only what has changed
+ * States of nodes: at most two questions for each interval, and only what has changed
  * is sent.
  */
 #include "config.h"
@@ -134,6 +134,29 @@ test_not_asked(void)
 	CHECK_INT(node_states_count(nodes), 1);
 }
 
+/* The last poll showed no job: nobody has to ask on which nodes jobs run. */
+static void
+test_no_job(void)
+{
+	begin();
+	(void)cycle(BOTH, "n1\n");
+	c->listing.asked_at = slurm_now(c);
+	c->listing.jobs = 0;
+	CHECK_STR(cycle(BOTH, NULL),
+	    "node n1 mixed 2 cpus 100 MB 0 gpus 0 jobs");
+	/* That poll was long ago. */
+	CHECK_STR(cycle(BOTH, "n1\n"),
+	    "node n1 mixed 2 cpus 100 MB 0 gpus 1 jobs");
+	/* A hook was called since, or squeue showed a job. */
+	c->listing.asked_at = slurm_now(c);
+	(void)open_put(&c->open, 10, SIM_EPOCH);
+	CHECK_STR(cycle(BOTH, "n1\n"), "");
+	open_remove(&c->open, open_find(&c->open, 10, SIM_EPOCH));
+	c->listing.asked_at = slurm_now(c);
+	c->listing.jobs = 1;
+	CHECK_STR(cycle(BOTH, "n1\n"), "");
+}
+
 /* Many nodes: still two questions. */
 static void
 test_many(void)
@@ -167,6 +190,7 @@ main(void)
 	test_all_again();
 	test_failed();
 	test_not_asked();
+	test_no_job();
 	test_many();
 	return check_done();
 }

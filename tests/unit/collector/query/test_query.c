@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "collector/details/details.h"
 #include "collector/query/query_lanes.h"
 #include "collector/track/track.h"
 #include "tests/unit/check.h"
@@ -176,6 +177,45 @@ test_hook_end_from_accounting(void)
 	CHECK_INT(hook_events_waiting(hooks), 1);
 	sim_stored(c);
 	CHECK_STR(sim_said(), "event-ack 5");
+}
+
+static void
+events_add(uint64_t first, unsigned n)
+{
+	for (; n > 0; n--, first++)
+		hook_event_add(hooks, first, first);
+}
+
+/* A burst: one question for all jobs of two seconds. */
+static void
+test_hook_burst(void)
+{
+	begin();
+	events_add(10, 20);
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+	sim_answer("scontrol", record(10, "RUNNING"));
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	events_add(30, 20);
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	events_add(50, 1);
+	CHECK_STR(sim_asked(), "scontrol");
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	(void)sim_said();
+	sim_answer("scontrol", record(50, "RUNNING"));
+	CHECK_STR(sim_said(), "start 50/0 threads");
+	/* slurmctld does not know the others: accounting, in one question. */
+	sim_pass(3);
+	lanes_run();
+	CHECK_STR(sim_asked(), "sacct");
+	CHECK(strstr(sim_args("sacct"), "11,") != NULL);
+	CHECK(strstr(sim_args("sacct"), "49") != NULL);
+	/* The burst is over: the next event is asked for at once. */
+	events_add(60, 1);
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 60");
 }
 
 /* Asks accounting as often as the event wants; returns how often. */
@@ -596,6 +636,199 @@ test_poll_not_asked(void)
 	CHECK_STR(sim_said(), "");
 }
 
+/* Lists jobs from..to-1 as running; returns owned text. */
+static char *
+many_listed(uint64_t from, uint64_t to)
+{
+	char *text = malloc((size_t)(to - from) * 32 + 1);
+	size_t n = 0;
+
+	CHECK(text != NULL);
+	text[0] = '\0';
+	for (; from < to; from++)
+		n += (size_t)snprintf(text + n, 32, "%llu R No %d\n",
+		    (unsigned long long)from, SIM_EPOCH);
+	return text;
+}
+
+/*
+ * More new runs than one answer has room for: the next round follows at once,
+ * as long as a round brings something.  Scripts come after all of them.
+ */
+static void
+test_poll_rounds(void)
+{
+	char *all = many_listed(10, 10 + NEW_JOBS_MAX + 3);
+	char *rest = many_listed(10, 12);
+
+	begin();
+	c->slurm.accounting = 0; /* it would be asked for each job */
+	poll_with(all, record(10, "RUNNING"), "");
+	CHECK_INT(c->work.more_runs, 1);
+	poll_with(all, record(11, "RUNNING"), "");
+	CHECK_INT(c->work.more_runs, 1);
+	/* The round before brought job 11, this one and the next one nothing. */
+	poll_with(all, "", "");
+	CHECK_INT(c->work.more_runs, 1);
+	poll_with(all, "", "");
+	CHECK_INT(c->work.more_runs, 0);
+	poll_with(all, "", "");
+	CHECK_INT(c->work.more_runs, 1);
+	/* The others have ended. */
+	poll_with(rest, NULL, "");
+	CHECK_INT(c->work.more_runs, 0);
+	/* A round that fails is the last one. */
+	begin();
+	c->slurm.accounting = 0; /* it would be asked for each job */
+	poll_with(all, record(10, "RUNNING"), "");
+	CHECK_INT(c->work.more_runs, 1);
+	sim_pass(60);
+	poll_start(poll);
+	sim_answer_failed("squeue", "", NO_SLURMCTLD);
+	CHECK_INT(c->work.more_runs, 0);
+	free(all);
+	free(rest);
+}
+
+/* What sdiag shows in a poll, and squeue. */
+struct shown {
+	const char *squeue;
+	int64_t since;
+	int queue;
+	int counted[SDIAG_COUNTERS];
+	int asks; /* accounting */
+};
+
+static void
+shown_answer(const struct shown *s)
+{
+	static const char *const names[SDIAG_COUNTERS] = { "submitted",
+		"started", "completed", "canceled", "failed" };
+	char text[1024];
+	size_t n, i;
+
+	n = (size_t)snprintf(text, sizeof(text),
+	    "sdiag output at x (%lld)\nData since x (%lld)\n"
+	    "DBD Agent queue size: %d\n",
+	    (long long)slurm_now(c), (long long)s->since, s->queue);
+	for (i = 0; i < SDIAG_COUNTERS; i++)
+		if (s->counted[i] >= 0)
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+			    "Jobs %s: %d\n", names[i], s->counted[i]);
+	sim_answer("sdiag", text);
+}
+
+/* A poll; 1 when accounting was queried.  An end proves the permission. */
+static int
+asks_accounting(const struct shown *s)
+{
+	int asked = 0;
+
+	sim_pass(60);
+	poll_start(poll);
+	sim_answer("squeue", s->squeue);
+	while (*sim_asked() != '\0') {
+		if (*sim_args("sacct") != '\0') {
+			asked = 1;
+			sim_answer("sacct",
+			    sim_sacct_row("labalice", 9, "COMPLETED", 0, 0, 9));
+		} else if (strncmp(sim_asked(), "sdiag", 5) == 0)
+			shown_answer(s);
+		else
+			sim_answer("sacctmgr", SIM_USER "|Operator\n");
+		lanes_run();
+	}
+	(void)sim_said();
+	return asked;
+}
+
+/* Polls until accounting is not queried any more. */
+static void
+settle(const struct shown *s)
+{
+	int i;
+
+	for (i = 0; i < 8 && asks_accounting(s); i++)
+		continue;
+	/* Not before two more answers with the same counters. */
+	CHECK(i >= 3 && i < 8);
+}
+
+/*
+ * A poll reads accounting unless slurmctld has counted no job since the last
+ * answer of accounting.  Job 10 runs in all of them.
+ */
+static void
+test_poll_quiet(void)
+{
+	static const char runs[] = "10 R No 1795212354\n";
+	static const struct shown before = { runs, 7, 0, { 5, 4, 3, 2, 1 }, 1 };
+	static const struct shown after[] = {
+		{ runs, 7, 0, { 5, 4, 3, 2, 1 }, 0 },
+		/* One job more was counted. */
+		{ runs, 7, 0, { 6, 4, 3, 2, 1 }, 1 },
+		{ runs, 7, 0, { 5, 5, 3, 2, 1 }, 1 },
+		{ runs, 7, 0, { 5, 4, 4, 2, 1 }, 1 },
+		{ runs, 7, 0, { 5, 4, 3, 3, 1 }, 1 },
+		{ runs, 7, 0, { 5, 4, 3, 2, 2 }, 1 },
+		/* The counters began again, or one is missing. */
+		{ runs, 8, 0, { 5, 4, 3, 2, 1 }, 1 },
+		{ runs, 0, 0, { 5, 4, 3, 2, 1 }, 1 },
+		{ runs, 7, 0, { 5, 4, 3, 3, -1 }, 1 },
+		/* slurmdbd has not got all. */
+		{ runs, 7, 1, { 5, 4, 3, 2, 1 }, 1 },
+		/* The run ends, or has left. */
+		{ "10 CG No 1795212354\n", 7, 0, { 5, 4, 3, 2, 1 }, 1 },
+		{ "", 7, 0, { 5, 4, 3, 2, 1 }, 1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		begin();
+		poll_with(runs, record(10, "RUNNING"), "");
+		settle(&before);
+		CHECK_INT(asks_accounting(&after[i]), after[i].asks);
+	}
+}
+
+/* Without a change accounting is read every tenth poll all the same. */
+static void
+test_poll_quiet_ends(void)
+{
+	static const struct shown idle = { "", 7, 0, { 5, 4, 3, 2, 1 }, 0 };
+	int i;
+
+	begin();
+	settle(&idle);
+	for (i = 1; i < 20 && !asks_accounting(&idle); i++)
+		continue;
+	CHECK_INT(i, 9);
+	/* slurmdbd does not answer: its next answer is awaited. */
+	begin();
+	settle(&idle);
+	health_bad(&c->dbd, "away");
+	CHECK_INT(asks_accounting(&idle), 1);
+}
+
+/* The answer without a proof of the permission earns nothing. */
+static void
+test_poll_quiet_unproved(void)
+{
+	static const struct shown idle = { "", 7, 0, { 5, 4, 3, 2, 1 }, 0 };
+
+	begin();
+	c->permission = PERMISSION_NONE;
+	sim_pass(60);
+	c->listing.number = 1;
+	poll_start(poll);
+	sim_answer("squeue", "");
+	shown_answer(&idle);
+	sim_answer("sacct", "");
+	lanes_run();
+	/* The next poll proves it, and reads again. */
+	CHECK_INT(asks_accounting(&idle), 1);
+}
+
 /* slurmctld's clock and its queue to slurmdbd, from a recorded sdiag. */
 static void
 clock_read(const char *queue)
@@ -799,6 +1032,7 @@ main(void)
 {
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
+	test_hook_burst();
 	test_hook_unknown_job();
 	test_hook_other_run_open();
 	test_hook_without_job();
@@ -813,6 +1047,10 @@ main(void)
 	test_poll_failed();
 	test_poll_confirms();
 	test_poll_not_asked();
+	test_poll_rounds();
+	test_poll_quiet();
+	test_poll_quiet_ends();
+	test_poll_quiet_unproved();
 	test_poll_clock();
 	test_restarted();
 	test_poll_denies();

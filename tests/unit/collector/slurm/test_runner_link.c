@@ -18,7 +18,12 @@
 
 #include "collector/slurm/query.h"
 #include "collector/slurm/runner_link.h"
+#include "common/clock.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
+
+#define WAIT_MS	 500 /* of a question that waits */
+#define CLOCK_MS 20  /* that the clock of libevent may be behind */
 
 static struct event_base *base;
 static struct runner_link *link_;
@@ -87,22 +92,13 @@ on_broken(struct channel *c, const char *why, void *arg)
 static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
 
 static void
-loop(int ms)
-{
-	struct timeval tv = { .tv_usec = ms * 1000 };
-
-	event_base_loopexit(base, &tv);
-	event_base_dispatch(base);
-}
-
-static void
 runner_begin(void)
 {
 	int fds[2];
 
 	if (far != -1)
 		close(far);
-	loop(1);
+	loop_settle(base);
 	channel_free(channel);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
 	channel = channel_new(base, fds[0], ROLE_COLLECTOR, ROLE_RUNNER,
@@ -183,7 +179,7 @@ asked(int *write_end, struct command **cmd)
 	int fds[2];
 
 	*cmd = ask(0, 20);
-	loop(5);
+	loop_settle(base);
 	CHECK_INT(taken(&id, &q), MSG_QUESTION);
 	CHECK_INT(q.kind, QUESTION_CLOCK);
 	CHECK_INT(q.cluster, 3);
@@ -206,23 +202,23 @@ test_answer(void)
 	id = asked(&out, &cmd);
 	CHECK(write(out, "ab\n", 3) == 3);
 	close(out);
-	loop(20);
+	loop_settle(base);
 	CHECK_STR(seen.out, "ab\n");
 	CHECK_INT(seen.ended, 0);
 	CHECK_INT(runner_running(link_), 1);
 	end_say(id, ANSWER_EXITED, 0, "");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 1);
 	CHECK_INT(seen.outcome, COMMAND_OK);
 	CHECK_INT(runner_running(link_), 0);
 	/* The end of the process alone is none, either. */
 	id = asked(&out, &cmd);
 	end_say(id, ANSWER_EXITED, 3 << 8, "no");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 0);
 	CHECK(write(out, "cd", 2) == 2);
 	close(out);
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 1);
 	CHECK_INT(seen.outcome, COMMAND_FAILED);
 	CHECK_STR(seen.out, "cd");
@@ -239,20 +235,20 @@ test_other_ends(void)
 	id = asked(&out, &cmd);
 	close(out);
 	end_say(id, ANSWER_TIMEOUT, 9, "");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.outcome, COMMAND_TIMEOUT);
 	id = asked(&out, &cmd);
 	close(out);
 	end_say(id, ANSWER_STALE, 0, "/etc/passwd was replaced");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.outcome, COMMAND_STALE);
 	CHECK_STR(seen.why, "/etc/passwd was replaced");
 	/* Without a pipe. */
 	ask(0, 20);
-	loop(5);
+	loop_settle(base);
 	CHECK_INT(taken(&id, NULL), MSG_QUESTION);
 	end_say(id, ANSWER_NOT_STARTED, 0, "/x/sdiag cannot be executed");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 1);
 	CHECK_INT(seen.outcome, COMMAND_SPAWN);
 	CHECK_STR(seen.why, "cannot be started: /x/sdiag cannot be executed");
@@ -270,14 +266,14 @@ test_cancel(void)
 		id = asked(&out, &cmd);
 		seen.refuse = i;
 		CHECK(write(out, "0123456789012345678901", i ? 2 : 22) > 0);
-		loop(20);
+		loop_settle(base);
 		CHECK_INT(taken(&other, NULL), MSG_CANCEL);
 		CHECK(other == id);
 		CHECK_INT(seen.ended, 0);
 		CHECK_INT(write(out, "x", 1), -1);
 		close(out);
 		end_say(id, ANSWER_EXITED, 9, "");
-		loop(20);
+		loop_settle(base);
 		CHECK_INT(seen.ended, 1);
 		CHECK_INT(seen.outcome, i ? COMMAND_REFUSED : COMMAND_TOO_LONG);
 	}
@@ -291,20 +287,20 @@ test_pause(void)
 	int out;
 
 	id = asked(&out, &cmd);
-	loop(5);
+	loop_settle(base);
 	command_pause(cmd, 1);
 	command_pause(cmd, 1);
 	CHECK(write(out, "a", 1) == 1);
 	close(out);
 	end_say(id, ANSWER_EXITED, 0, "");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(taken(&other, NULL), MSG_PAUSE);
 	CHECK(other == id);
 	CHECK_INT(taken(&other, NULL), -1);
 	CHECK_STR(seen.out, "");
 	CHECK_INT(seen.ended, 0);
 	command_pause(cmd, 0);
-	loop(20);
+	loop_settle(base);
 	CHECK_STR(seen.out, "a");
 	CHECK_INT(seen.outcome, COMMAND_OK);
 	CHECK_INT(seen.ended, 1);
@@ -315,25 +311,27 @@ static void
 test_many(void)
 {
 	uint64_t ids[32], id;
+	long long began;
 	unsigned n, i;
 
 	for (i = 0; i < 10; i++)
 		ask(0, 20);
-	ask(500, 20); /* due later than the others, on a busy machine too */
-	loop(10);
+	began = clock_ms();
+	ask(WAIT_MS, 20);
+	loop_settle(base);
 	for (n = 0; n < 32 && taken(&ids[n], NULL) == MSG_QUESTION; n++)
 		continue;
 	CHECK_INT(n, questions_max(1));
 	for (i = 0; i < n; i++)
 		end_say(ids[i], ANSWER_EXITED, 0, "");
-	loop(10);
-	for (n = 0; taken(&id, NULL) == MSG_QUESTION; n++)
+	/* Two of those, and the one that waits. */
+	for (i = 0; i < 3; i++) {
+		LOOP_UNTIL(base, taken(&id, NULL) == MSG_QUESTION);
 		end_say(id, ANSWER_EXITED, 0, "");
-	CHECK_INT(n, 2);
-	loop(520);
-	CHECK_INT(taken(&id, NULL), MSG_QUESTION); /* the one that waits */
-	end_say(id, ANSWER_EXITED, 0, "");
-	loop(10);
+	}
+	CHECK(clock_ms() - began >= WAIT_MS - CLOCK_MS);
+	loop_settle(base);
+	CHECK_INT(taken(&id, NULL), -1);
 	CHECK_INT(seen.ended, 11);
 	CHECK_INT(runner_running(link_), 0);
 }
@@ -347,21 +345,21 @@ test_lost(void)
 	int out;
 
 	(void)asked(&out, &cmd);
-	loop(5);
+	loop_settle(base);
 	runner_begin();
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 1);
 	CHECK_INT(seen.outcome, COMMAND_SPAWN);
 	CHECK_STR(seen.why, "cannot be started: the runner has ended");
 	close(out);
 	runner_peer(link_, NULL);
 	ask(0, 20);
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 0);
 	runner_peer(link_, channel);
 	CHECK_INT(taken(&id, NULL), MSG_QUESTION);
 	end_say(id, ANSWER_EXITED, 0, "");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 1);
 }
 
@@ -376,7 +374,7 @@ test_rules(void)
 	for (i = 0; i < 4; i++) {
 		runner_begin();
 		ask(0, 20);
-		loop(5);
+		loop_settle(base);
 		CHECK_INT(taken(&id, NULL), MSG_QUESTION);
 		CHECK(pipe(fds) == 0);
 		out = open("/dev/null", O_RDONLY);
@@ -389,7 +387,7 @@ test_rules(void)
 			say(MSG_ANSWER_FD, id + 1, NULL, fds[0]);
 		else
 			end_say(id + 1, ANSWER_EXITED, 0, "");
-		loop(20);
+		loop_settle(base);
 		CHECK_INT(broken, 1);
 		CHECK_INT(seen.outcome, COMMAND_SPAWN);
 		close(out);
@@ -399,7 +397,7 @@ test_rules(void)
 	runner_begin();
 	id = asked(&out, &cmd);
 	end_say(id, (enum answer_how)9, 0, "");
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(broken, 1);
 	close(out);
 }
@@ -418,7 +416,7 @@ test_invalid(void)
 	runner_begin();
 	memset(&seen, 0, sizeof(seen));
 	CHECK(runner_start(link_, &spec) != NULL);
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(seen.ended, 1);
 	CHECK_INT(seen.outcome, COMMAND_SPAWN);
 	CHECK_STR(seen.why,
@@ -442,7 +440,7 @@ test_info(void)
 	wr_i64(&w, 1795212354);
 	say(MSG_RUNNER_INFO, 0, &w, -1);
 	wr_clear(&w);
-	loop(20);
+	loop_settle(base);
 	CHECK_INT(changes, 1);
 	CHECK(runner_info(link_)->known);
 	CHECK_STR(runner_info(link_)->user, "op");

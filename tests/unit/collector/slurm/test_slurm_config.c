@@ -32,6 +32,7 @@ test_config(void)
 		CHECK_INT(s.version, numbers[i]);
 		CHECK_STR(s.cluster, "alpha");
 		CHECK_STR(s.slurm_user, "slurm");
+		CHECK(s.slurm_uid != 0);
 		CHECK_INT(s.min_job_age, 300);
 		CHECK_INT(s.accounting, 1);
 		CHECK_INT(s.private_jobs, 0);
@@ -105,6 +106,15 @@ test_config_hostile(void)
 	slurm_config_line(&s, line_new(longer, sizeof(longer), &copy));
 	free(copy);
 	CHECK_STR(s.slurm_user, "");
+	CHECK_INT(s.slurm_uid, 0);
+	config_line(&s, "SlurmUser = slurm(64030)");
+	CHECK_INT(s.slurm_uid, 64030);
+	config_line(&s, "SlurmUser = slurm(4294967296)");
+	CHECK_INT(s.slurm_uid, 0);
+	config_line(&s, "SlurmUser = slurm(-1)");
+	CHECK_INT(s.slurm_uid, 0);
+	config_line(&s, "SlurmUser = slurm");
+	CHECK_INT(s.slurm_uid, 0);
 	config_line(&s, "SLURM_VERSION = x");
 	CHECK_INT(s.version, 0);
 	config_line(&s, "SLURM_VERSION = 24.13");

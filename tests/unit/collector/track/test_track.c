@@ -164,6 +164,20 @@ static const struct test_case cases[] = {
 	    "end 10/100-500 completed", "" },
 	{ ROW, "COMPLETED", 0, 300, 300, 500, "", "" } } },
 
+	{ "resize from 23.02: only accounting has the run", version_2302, {
+	{ ROW, "RESIZING", 0, 50, 100, 300, "", "" },
+	{ ROW, "RESIZING", 0, 300, 300, 400, "", "" },
+	{ ROW, "COMPLETED", 0, 400, 400, 500,
+	    "end 10/100-500 completed", "" },
+	{ ROW, "COMPLETED", 0, 400, 400, 500, "", "" } } },
+
+	{ "resize from 23.02: slurmctld has shown the end", version_2302, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ SHOWN, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" },
+	{ ROW, "RESIZING", 0, 50, 100, 300, "", "" },
+	{ ROW, "COMPLETED", 0, 300, 300, 500, "", "" } } },
+
 	{ "failed prolog: the row waits for its steps", NULL, {
 	{ ROW, "REQUEUED", 0, 50, 100, 105, "wants-steps", "" },
 	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 105,

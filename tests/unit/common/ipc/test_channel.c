@@ -252,8 +252,8 @@ test_stray_descriptor(void)
 	}
 }
 
-#define LINGER_S 20   /* of the hostile sockets */
-#define MOST_MS	 5000 /* a close that does not wait */
+#define LINGER_S 60    /* of the hostile sockets */
+#define MOST_MS	 30000 /* a close that does not wait */
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
@@ -562,7 +562,7 @@ test_blocking_twins(void)
 		      MSG_LISTEN, 5, &w, passed),
 	    0);
 	CHECK_INT(frame_read(fds[1], ROLE_LISTENER, ROLE_SUPERVISOR, &h,
-		      &payload, &fd, 100),
+		      &payload, &fd, 60000),
 	    0);
 	CHECK_INT(h.type, MSG_LISTEN);
 	CHECK_INT(h.id, 5);

@@ -52,7 +52,12 @@ static const struct {
 	    "/x/sacctmgr -n -P show user name=op format=user,adminlevel" },
 	[QUESTION_DBD_CONFIG] = { 0, 0, 0,
 	    "/x/sacctmgr -n -P show configuration" },
+	[QUESTION_UNMUNGE] = { 0, 0, 0,
+	    "/x/unmunge -S /run/m.s -k "
+	    "STATUS,ENCODE_TIME,DECODE_TIME,TTL,UID,LENGTH" },
 };
+
+#define CREDENTIAL "MUNGE:AwQ+/AA=:"
 
 static struct question
 question_of(int kind)
@@ -69,6 +74,8 @@ question_of(int kind)
 		CHECK_INT(id_list_add(&q.ids, 10), 0);
 	if (kinds[kind].ids > 1)
 		CHECK_INT(id_list_add(&q.ids, UINT32_MAX), 0);
+	if (kind == QUESTION_UNMUNGE)
+		snprintf(q.credential, sizeof(q.credential), CREDENTIAL);
 	return q;
 }
 
@@ -104,12 +111,16 @@ static void
 line_of(const struct question *q, const char *cluster, char *line, size_t size)
 {
 	char program[64];
+	const struct question_site site = { program, cluster, "op",
+		"/run/m.s" };
 	struct question_args args;
 	size_t i, len = 0;
 
 	snprintf(program, sizeof(program), "/x/%s",
 	    slurm_command_name(question_type(q->kind)->command));
-	CHECK_INT(question_args(q, program, cluster, "op", &args), 0);
+	CHECK_INT(question_args(q, &site, &args), 0);
+	/* The credential is no argument. */
+	CHECK_STR(args.input, q->kind == QUESTION_UNMUNGE ? CREDENTIAL : "");
 	line[0] = '\0';
 	for (i = 0; args.argv[i] != NULL; i++)
 		len += (size_t)snprintf(line + len, size - len, "%s%s",
@@ -146,6 +157,9 @@ test_cluster(void)
 	q.kind = QUESTION_DBD_CONFIG;
 	line_of(&q, "beta", line, sizeof(line));
 	CHECK_STR(line, "/x/sacctmgr -n -P show configuration");
+	q = question_of(QUESTION_UNMUNGE);
+	line_of(&q, "beta", line, sizeof(line));
+	CHECK_STR(line, kinds[QUESTION_UNMUNGE].line);
 }
 
 /* A column that sacct lacks is replaced, so that rows keep their length. */
@@ -218,6 +232,26 @@ test_hostile(void)
 	question_clear(&q);
 }
 
+/* Each kind has the credential or has none; the form is checked. */
+static void
+test_credentials(void)
+{
+	struct question q;
+	int kind;
+
+	for (kind = 0; kind < QUESTION__COUNT; kind++) {
+		q = question_of(kind);
+		snprintf(q.credential, sizeof(q.credential), "%s",
+		    kind == QUESTION_UNMUNGE ? "" : CREDENTIAL);
+		CHECK(is_refused(&q));
+		question_clear(&q);
+	}
+	q = question_of(QUESTION_UNMUNGE);
+	snprintf(q.credential, sizeof(q.credential), "MUNGE:AwQ\nAA:");
+	CHECK(is_refused(&q));
+	question_clear(&q);
+}
+
 static void
 test_ids(void)
 {
@@ -260,6 +294,7 @@ main(void)
 	test_lacking();
 	test_values();
 	test_hostile();
+	test_credentials();
 	test_ids();
 	test_delimiters();
 	return check_done();

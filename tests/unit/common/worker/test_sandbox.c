@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@
 #define SIGNALLED 1000 /* outcome: ended by signal outcome - this */
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
-static char spool[64], spool_db[80], secret[64], zone[64];
+static char spool[64], spool_db[80], secret[64], zone[64], own_file[80];
 
 static int
 try_open(const char *path, int flags)
@@ -272,7 +274,7 @@ static const struct probe probes[] = {
 };
 
 /* Made before the sandbox, as the channels and the listening socket are. */
-static int ends[2], listening = -1, terminal = -1;
+static int ends[2], listening = -1, terminal = -1, page = -1;
 
 static int
 pass_descriptor(void)
@@ -410,6 +412,63 @@ much_memory(void)
 	return p == MAP_FAILED ? errno : 0;
 }
 
+static int
+map_with(int flags)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	    MAP_ANONYMOUS | flags, -1, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+/* RLIMIT_DATA does not count these two. */
+static int
+map_shared(void)
+{
+	return map_with(MAP_SHARED);
+}
+
+static int
+map_stack(void)
+{
+	return map_with(MAP_PRIVATE | MAP_GROWSDOWN);
+}
+
+/* The page for crashes is shared, of a file. */
+static int
+map_file(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+/* It could be connected to the socket of another program. */
+static int
+make_datagram_pair(void)
+{
+	int fds[2];
+
+	return socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds) == -1 ?
+	    errno :
+	    0;
+}
+
+static int
+change_mode(void)
+{
+	return chmod(own_file, 0600) == -1 ? errno : 0;
+}
+
+static int
+change_scheduler(void)
+{
+	const struct sched_param none = { 0 };
+
+	return sched_setscheduler(getppid(), SCHED_BATCH, &none) == -1 ? errno :
+									 0;
+}
+
 /* Calls that listener and submitter may make only in part. */
 static const struct {
 	struct probe probe;
@@ -433,6 +492,97 @@ static const struct {
 	{ { .name = "O_NONBLOCK", .run = set_nonblocking }, 0, 0 },
 	{ { .name = "much memory", .run = much_memory }, ENOMEM, ENOMEM },
 	{ { .name = "TIOCSTI", .run = type_into_terminal }, ENOSYS, ENOSYS },
+	{ { .name = "shared memory", .run = map_shared }, ENOSYS, ENOSYS },
+	{ { .name = "stack", .run = map_stack }, ENOSYS, ENOSYS },
+	{ { .name = "shared file", .run = map_file }, 0, 0 },
+	{ { .name = "datagram pair", .run = make_datagram_pair }, ENOSYS,
+	    ENOSYS },
+	{ { .name = "chmod", .run = change_mode }, ENOSYS, ENOSYS },
+	{ { .name = "scheduler", .run = change_scheduler }, ENOSYS, ENOSYS },
+};
+
+static int
+change_owner(void)
+{
+	return chown(own_file, (uid_t)-1, (gid_t)-1) == -1 ? errno : 0;
+}
+
+static int
+change_times(void)
+{
+	return utimensat(AT_FDCWD, own_file, NULL, 0) == -1 ? errno : 0;
+}
+
+/* As the runner sets the time of the last-run file. */
+static int
+change_times_of_open(void)
+{
+	return futimens(page, NULL) == -1 ? errno : 0;
+}
+
+static int
+change_priority(void)
+{
+	return setpriority(PRIO_PROCESS, (id_t)getppid(), 19) == -1 ? errno : 0;
+}
+
+static int
+lower_own_priority(void)
+{
+	return setpriority(PRIO_PROCESS, 0, 19) == -1 ? errno : 0;
+}
+
+static int
+change_execution(void)
+{
+	return syscall(SYS_personality, 0x0040000) == -1 ? errno : 0;
+}
+
+static int
+make_segment(void)
+{
+	return shmget(IPC_PRIVATE, 4096, 0600) == -1 ? errno : 0;
+}
+
+static int
+listen_unbound(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	return fd == -1 || listen(fd, 1) == -1 ? errno : 0;
+}
+
+static int
+diagnose_sockets(void)
+{
+	return socket(AF_NETLINK, SOCK_RAW, 4) == -1 ? errno : 0;
+}
+
+static int
+ask_routes(void)
+{
+	return socket(AF_NETLINK, SOCK_RAW, 0) == -1 ? errno : 0;
+}
+
+/* Of the runner: files and processes of its user. */
+static const struct probe runner_probes[] = {
+	{ .name = "chmod", .run = change_mode, .want = { EPERM } },
+	{ .name = "chown", .run = change_owner, .want = { EPERM } },
+	{ .name = "times by path", .run = change_times, .want = { EPERM } },
+	{ .name = "times", .run = change_times_of_open, .want = { 0 } },
+	{ .name = "priority", .run = change_priority, .want = { EPERM } },
+	{ .name = "own priority", .run = lower_own_priority, .want = { 0 } },
+	{ .name = "scheduler", .run = change_scheduler, .want = { EPERM } },
+	{ .name = "personality", .run = change_execution, .want = { EPERM } },
+	{ .name = "segment", .run = make_segment, .want = { EPERM } },
+	{ .name = "listen", .run = listen_unbound, .want = { EPERM } },
+	{ .name = "F_SETOWN", .run = set_owner, .want = { EPERM } },
+	{ .name = "F_SETSIG", .run = set_signal, .want = { EPERM } },
+	{ .name = "TIOCSTI", .run = type_into_terminal, .want = { EPERM } },
+	{ .name = "sockets",
+	    .run = diagnose_sockets,
+	    .want = { EAFNOSUPPORT } },
+	{ .name = "routes", .run = ask_routes, .want = { 0 } },
 };
 
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR, ROLE_RUNNER,
@@ -566,6 +716,22 @@ test_role(size_t i, int as_root)
 }
 
 static void
+test_runner(int as_root)
+{
+#ifndef SANITIZED
+	size_t i;
+
+	for (i = 0; i < sizeof(runner_probes) / sizeof(*runner_probes); i++)
+		check_outcome(&runner_probes[i], ROLE_RUNNER, as_root,
+		    outcome_of(ROLE_RUNNER, as_root, SANDBOX_ENFORCE,
+			&runner_probes[i]),
+		    runner_probes[i].want[0]);
+#else
+	(void)runner_probes;
+#endif
+}
+
+static void
 test_descriptors(int as_root)
 {
 #ifndef SANITIZED
@@ -595,6 +761,10 @@ descriptors_make(void)
 	listening = socket(AF_INET, SOCK_STREAM, 0);
 	terminal = posix_openpt(O_RDWR | O_NOCTTY);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	page = memfd_create("page", 0);
+	CHECK(page != -1 && ftruncate(page, 4096) == 0);
+	if (geteuid() == 0)
+		CHECK_INT(fchown(page, NOBODY, NOBODY), 0);
 	CHECK(listening != -1 && listen(listening, 1) == 0 && terminal != -1);
 }
 
@@ -660,6 +830,11 @@ main(void)
 	/* Readable by all: only the sandbox denies it. */
 	fd = open(secret, O_CREAT | O_WRONLY, 0644);
 	close(fd);
+	snprintf(own_file, sizeof(own_file), "%s/own", folder);
+	fd = open(own_file, O_CREAT | O_WRONLY, 0600);
+	if (fd != -1 && geteuid() == 0)
+		CHECK_INT(fchown(fd, NOBODY, NOBODY), 0);
+	close(fd);
 	zone_make();
 	descriptors_make();
 	test_read();
@@ -668,12 +843,16 @@ main(void)
 			test_role(i, 1);
 		test_role(i, 0);
 	}
-	if (geteuid() == 0)
+	if (geteuid() == 0) {
 		test_descriptors(1);
+		test_runner(1);
+	}
 	test_descriptors(0);
+	test_runner(0);
 	test_unit();
 	unlink(secret);
 	unlink(zone);
+	unlink(own_file);
 	unlink(spool_db);
 	rmdir(spool);
 	rmdir(folder);

@@ -21,7 +21,7 @@
 #include "tests/unit/check.h"
 
 #define CHANNEL_FD    3
-#define WAIT_MS	      10000
+#define WAIT_MS	      60000 /* only a failure reaches it */
 #define TOKEN	      4711
 #define PAYLOAD_BYTES (sizeof(struct ctl_request) + 16)
 

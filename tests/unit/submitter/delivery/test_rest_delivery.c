@@ -2,19 +2,17 @@
 /*
  * The delivery by REST with answers made by this file: which requests are
  * sent, in which order, how many at once, and what each answer does to a run.
- * Nothing leaves the process.
+ * Nothing leaves the process, and the clock is simulated.
  */
 #include "config.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
-#include "submitter/base/timer.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
@@ -25,8 +23,10 @@
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
 #include "tests/unit/check.h"
+#include "tests/unit/submitter/sim_clock.h"
 
 #define SENT_MAX 64
+#define HOUR_MS	 3600000
 #define CLUSTERS "{\"clusters\":[]}"
 #define PROBED	 "{\"error\":\"no such cluster: \"}"
 #define DOUBLE	 "{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
@@ -95,13 +95,6 @@ http_where(const struct http_client *r)
 {
 	(void)r;
 	return "here";
-}
-
-/* As long as it can get: the tests count on nothing shorter. */
-int64_t
-timer_jitter(int64_t ms)
-{
-	return ms / 2;
 }
 
 void
@@ -205,27 +198,20 @@ static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
 
 /* --- tools --- */
 
-static long long
-now_ms(void)
-{
-	struct timespec ts;
+static int wanted; /* requests */
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+static int
+are_sent(void)
+{
+	return n_sent >= wanted;
 }
 
-/* Turns the loop for ms, or until n requests are out. */
+/* Lets ms of the simulated clock pass, or less until n requests are out. */
 static void
 turn(int ms, int n)
 {
-	long long end = now_ms() + ms;
-
-	do {
-		event_base_loop(worker.base, EVLOOP_NONBLOCK);
-		if (n > 0 && n_sent >= n)
-			return;
-		usleep(1000);
-	} while (now_ms() < end);
+	wanted = n;
+	sim_clock_run(worker.base, ms, n > 0 ? are_sent : NULL);
 }
 
 /* Answers the i-th request; the others move up. */
@@ -323,6 +309,7 @@ begin(void)
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	memset(&s, 0, sizeof(s));
 	n_sent = most_sent = 0;
+	sim_clock_begin(HOUR_MS);
 	worker.base = event_base_new();
 	CHECK(worker.base != NULL);
 	s.w = &worker;
@@ -383,17 +370,15 @@ backend_up(void)
 static int
 find_sent(enum request_kind what)
 {
-	long long end = now_ms() + 4000;
-	int i;
+	int i, ms;
 
-	for (;;) {
+	for (ms = 0; ms <= 4000; ms += 5) {
 		for (i = 0; i < n_sent; i++)
 			if (sent[i].what == what)
 				return i;
-		if (now_ms() > end)
-			return -1;
 		turn(5, 0);
 	}
+	return -1;
 }
 
 static void
@@ -669,6 +654,33 @@ state_set(int64_t row, enum run_state state)
 	run.due[DEST_REST] = DUE_NOW;
 	CHECK_INT(spool_save(s.spool, &run), 0);
 	wake(&s, WAKE_DELIVERY);
+}
+
+/* While many stops are due, no list releases more of them. */
+static void
+test_commit_check_later(void)
+{
+	int64_t rows[512], blocked;
+	int i;
+
+	begin();
+	for (i = 0; i < 512; i++) {
+		rows[i] = put((uint64_t)i + 10, 2000 + i, 2600);
+		state_set(rows[i], STOP_DUE);
+	}
+	blocked = put(1, 1000, 1100);
+	state_set(blocked, STOP_BLOCKED);
+	backend_up();
+	turn(2600, HTTP_IN_FLIGHT + 1);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT);
+	for (i = 0; i < n_sent; i++)
+		CHECK(sent[i].what == REQUEST_STOP);
+	/* One stop less. */
+	state_set(rows[511], START_COMMITTED);
+	turn(12000, HTTP_IN_FLIGHT + 1);
+	CHECK_INT(n_sent, HTTP_IN_FLIGHT + 1);
+	CHECK(find_sent(REQUEST_LIST) != -1);
+	end();
 }
 
 #define SHOWN(job, start, state, duration) \
@@ -1263,7 +1275,8 @@ test_upgrade(void)
 	/* pinned, nobody is asked */
 	breaker_pin_version(s.breaker, 1, breaker_version(s.breaker));
 	answer(0, 0, NULL);
-	turn(1500, 1);
+	turn(2500, 1);
+	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 201, "{}");
 	CHECK_INT(n_sent, 0);
 	end();
@@ -1284,6 +1297,7 @@ main(void)
 	test_token_refused();
 	test_answers();
 	test_delete();
+	test_commit_check_later();
 	test_foreign_stop();
 	test_foreign_stop_running();
 	test_halves();

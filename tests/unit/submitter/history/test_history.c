@@ -480,7 +480,7 @@ test_damage(void)
 }
 
 static unsigned counted;
-static uint64_t jobs_in, hook_n, end_n;
+static uint64_t jobs_in, hook_n, end_n, starts, stops, rejected;
 
 static void
 on_counts(enum history_span span, int64_t t, const struct history_counts *c,
@@ -489,6 +489,9 @@ on_counts(enum history_span span, int64_t t, const struct history_counts *c,
 	counted++;
 	if (span == SPAN_HOUR) {
 		jobs_in += c->n[COUNT_JOBS_IN];
+		starts += c->n[COUNT_STARTS];
+		stops += c->n[COUNT_STOPS];
+		rejected += c->n[COUNT_REJECTED];
 		hook_n += c->n[COUNT_HOOK_N];
 		end_n += c->n[COUNT_END_N];
 	}
@@ -542,6 +545,35 @@ test_latency(void)
 	end();
 }
 
+/* NATS counts where it is the only destination: a is not 0. */
+static void
+test_nats_counts(void)
+{
+	int64_t now = history_now();
+	struct run_key key = key_of("alpha", 8, now / 1000);
+	struct history *h;
+	uint64_t both, only;
+
+	history_file_remove(FILE_NAME);
+	begin(30, 1 << 26);
+	h = submitter.history;
+	starts = stops = rejected = end_n = 0;
+	history_note(h, &key, HISTORY_NATS_START, 0, 0);
+	history_note(h, &key, HISTORY_NATS_STOP, 0, 0);
+	history_note(h, &key, HISTORY_NATS_REJECTED, 0, 0);
+	history_counts_each(h, on_counts, NULL);
+	both = starts + stops + rejected;
+	history_note(h, &key, HISTORY_NATS_START, 1, 0);
+	history_note(h, &key, HISTORY_NATS_STOP, (uint64_t)key.start, 0);
+	history_note(h, &key, HISTORY_NATS_REJECTED, 1, 0);
+	history_counts_each(h, on_counts, NULL);
+	only = starts + stops + rejected;
+	CHECK_INT(both, 0);
+	CHECK_INT(only, 3);
+	CHECK_INT(end_n, 1);
+	end();
+}
+
 /* The start is that of a record: the lowest 32 bits of it may be 0. */
 static void
 test_late_start(void)
@@ -551,7 +583,7 @@ test_late_start(void)
 	history_file_remove(FILE_NAME);
 	begin(30, 1 << 26);
 	history_hook(submitter.history, "alpha", 9, EVENT_START, history_now());
-	alarm(10);
+	alarm(60);
 	history_note(submitter.history, &key, HISTORY_STORED, 0, 1);
 	alarm(0);
 	CHECK_STR(ask("alpha", 9), "alpha/9/4294967296: 2\n");
@@ -634,6 +666,7 @@ main(void)
 	test_damage();
 	test_counts();
 	test_latency();
+	test_nats_counts();
 	test_late_start();
 	test_slurm_times();
 	history_file_remove(FILE_NAME);

@@ -14,6 +14,8 @@
 #include <event2/event.h>
 
 #include "submitter/base/context.h"
+#include "common/worker/inflight.h"
+#include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool_private.h"
@@ -341,6 +343,47 @@ test_watermark(void)
 	end();
 }
 
+static struct inflight *page; /* the supervisor's view */
+static unsigned noted, noted_inflight;
+
+/* In place of history_note_at(), which does nothing without a history. */
+void __wrap_history_note_at(struct history *h, int64_t ms,
+    const struct run_key *key, enum history_event event, uint64_t a,
+    uint64_t b);
+
+void
+__wrap_history_note_at(struct history *h, int64_t ms, const struct run_key *key,
+    enum history_event event, uint64_t a, uint64_t b)
+{
+	struct run_key named;
+
+	noted++;
+	noted_inflight += page != NULL && inflight_read(page, &named) == 1 &&
+	    run_key_equal(&named, key);
+}
+
+/* A crash in the history counts for the quarantine of the run, too. */
+static void
+test_inflight(void)
+{
+	struct run_key named;
+	int fd;
+
+	begin("[\"alpha\"]");
+	page = inflight_new(&fd);
+	worker.inflight = inflight_map(fd);
+	CHECK(page != NULL && worker.inflight != NULL);
+	noted = noted_inflight = 0;
+	record("alpha", 1);
+	CHECK(noted > 0);
+	CHECK_INT(noted_inflight, noted);
+	CHECK_INT(inflight_read(page, &named), 0);
+	inflight_free(worker.inflight);
+	inflight_free(page);
+	worker.inflight = page = NULL;
+	end();
+}
+
 int
 main(void)
 {
@@ -353,6 +396,7 @@ main(void)
 	test_learned();
 	test_full_table();
 	test_watermark();
+	test_inflight();
 	rmdir(dir);
 	return check_done();
 }

@@ -23,7 +23,7 @@
 #include "submitter/net/resolver.h"
 #include "tests/unit/check.h"
 
-#define WAIT_S	    20
+#define WAIT_S	    60 /* only a failure reaches it */
 #define MAX_PAYLOAD 2048
 
 /* How the broker answers. */
@@ -321,7 +321,8 @@ start(size_t script)
 	}
 	payload_how_init(&how, BACKEND_1_5, NULL);
 	done = 0;
-	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 4711, &reason);
+	rc = nats_send(nats, payload, &how, &job, MESSAGE_START, 0, 4711,
+	    &reason);
 	job_clear(&job);
 	return rc;
 }

@@ -2,9 +2,15 @@
 /* Copies of secrets: locked, in no dump, wiped. */
 #include "config.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "submitter/net/secret.h"
 #include "tests/unit/check.h"
@@ -55,6 +61,64 @@ test_copies(void)
 	CHECK(secret_alloc(SIZE_MAX) == NULL);
 }
 
+#ifndef SANITIZED
+/* 1 when this process can read p as another process does. */
+static int
+is_readable(const void *p)
+{
+	int mem = open("/proc/self/mem", O_RDONLY);
+	char buf[4];
+	ssize_t n;
+
+	CHECK(mem != -1);
+	n = pread(mem, buf, sizeof(buf), (off_t)(uintptr_t)p);
+	close(mem);
+	return n == (ssize_t)sizeof(buf);
+}
+
+/* Where the kernel has it. */
+static void
+test_hidden(void)
+{
+	char plain[] = "offen", *copy = secret_copy("geheim", 6);
+
+	CHECK(is_readable(plain));
+#ifdef SYS_memfd_secret
+	int fd = (int)syscall(SYS_memfd_secret, 0u);
+
+	CHECK_INT(secret_is_hidden(), fd != -1);
+	CHECK_INT(is_readable(copy), fd == -1);
+	if (fd != -1)
+		close(fd);
+#endif
+	CHECK_STR(copy, "geheim");
+	secret_free(copy);
+}
+
+/* Without room for locked memory the secret is there all the same. */
+static void
+test_unlocked(void)
+{
+	const struct rlimit none = { 0, 0 };
+	char *copy;
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	if ((pid = fork()) == 0) {
+		/* Root's limit does not count. */
+		if (setrlimit(RLIMIT_MEMLOCK, &none) == -1 ||
+		    (geteuid() == 0 && setuid(65534) == -1))
+			_exit(2);
+		copy = secret_copy("geheim", 6);
+		_exit(copy == NULL || strcmp(copy, "geheim") != 0 ||
+		    !secret_is_unlocked() || secret_is_hidden());
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+}
+#endif
+
 /* In any order of the list. */
 static void
 test_wipe(void)
@@ -88,6 +152,10 @@ test_allocator(void)
 int
 main(void)
 {
+#ifndef SANITIZED
+	test_unlocked();
+	test_hidden();
+#endif
 	test_copies();
 	test_wipe();
 	test_allocator();

@@ -109,7 +109,8 @@ static void
 copies_check(unsigned want)
 {
 #ifndef SANITIZED
-	CHECK_INT(copies(), want);
+	/* The kernel does not read the one copy either, where it has secretmem. */
+	CHECK_INT(copies(), secret_is_hidden() && want > 0 ? want - 1 : want);
 #else
 	(void)want;
 #endif

@@ -64,8 +64,11 @@ check_message(void)
 	CHECK_INT(message(&job, MESSAGE_STOP, MESSAGE_LINE, 4096, &why), -1);
 	CHECK_INT(errno, EINVAL);
 	strcpy(job.key.cluster, "l\nb");
-	message_id(&job.key, MESSAGE_STOP, id, sizeof(id));
+	message_id(&job.key, MESSAGE_STOP, 0, id, sizeof(id));
 	CHECK_STR(id, "l_b:4711:1790000000:stop");
+	/* published again: the stream may still know the first id */
+	message_id(&job.key, MESSAGE_START, 1800000000, id, sizeof(id));
+	CHECK_STR(id, "l_b:4711:1790000000:start:1800000000");
 	job_clear(&job);
 }
 

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -286,6 +287,316 @@ test_twice(void)
 	end();
 }
 
+/* --- backfill --nats --- */
+
+#define NATS_FROM  20000 /* seconds ago */
+#define NATS_UNTIL (base + 4000)
+
+static int64_t base; /* epoch: the range begins */
+static struct row nats_row = { 1, 0, 0, 0, 0, END_COMPLETED };
+
+static void
+nats_begin(int rest)
+{
+	begin();
+	base = time(NULL) - NATS_FROM;
+	nats_row.submit = base + 900;
+	nats_row.start = base + 1000;
+	nats_row.end = base + 2000;
+	spool_policy(sim.spool)->to[DEST_REST] = rest;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+}
+
+static struct spool_run
+run_of(uint64_t job, int64_t start)
+{
+	struct run_key key = { "alpha", job, start };
+	struct spool_run run;
+
+	memset(&run, 0, sizeof(run));
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	return run;
+}
+
+/* The broker confirms the message that is due. */
+static void
+nats_sent(uint64_t job, int64_t start)
+{
+	struct spool_run run = run_of(job, start);
+	int stop = run.state[DEST_NATS] == STOP_DUE;
+
+	run.since[DEST_NATS] = spool_now(sim.spool);
+	run_move(sim.spool, &run, DEST_NATS,
+	    stop ? RUN_EVENT_STOPPED : RUN_EVENT_ACCEPTED, DUE_NOW, NULL);
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+}
+
+/* A run whose start is published, and known to cc-backend. */
+static void
+run_published(uint64_t job, int64_t start)
+{
+	struct spool_run run;
+
+	sim_put(job, start, 0);
+	nats_sent(job, start);
+	run = run_of(job, start);
+	run_move(sim.spool, &run, DEST_REST, RUN_EVENT_COMMITTED, DUE_NOW,
+	    NULL);
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_run(1000);
+}
+
+static const char *
+nats_command(unsigned flags)
+{
+	struct ctl_request req = { .a = base,
+		.b = NATS_UNTIL,
+		.flags = CTL_FLAG_NATS | flags };
+
+	backfill_ctl(sim.backfill, 1, &req);
+	return sim_told();
+}
+
+static const char *
+nats_progress(void)
+{
+	struct ctl_request status = { .flags = CTL_FLAG_STATUS };
+
+	sim_told();
+	backfill_ctl(sim.backfill, 2, &status);
+	return sim_told();
+}
+
+/* The ordinary queries have read accounting up to the end of the range. */
+static void
+accounting_complete(void)
+{
+	CHECK_INT(spool_watermark(sim.spool, "alpha", sim.backfill->to), 0);
+}
+
+/* The collector has read the range. */
+static void
+nats_read(void)
+{
+	backfill_watermark(sim.backfill, "alpha", sim.backfill->to);
+	sim_run(1000);
+}
+
+/* A run that is done is published again, and cc-backend hears nothing of it. */
+static void
+test_nats_done(void)
+{
+	struct spool_run run;
+	int64_t id;
+
+	nats_begin(1);
+	run_done(&nats_row, 0);
+	CHECK(strstr(nats_command(0), "ok: begun") != NULL);
+	accounting_complete();
+	sim_run(5000);
+	backfill_record(sim.backfill, record(&nats_row, JOB_BACKFILL, &id));
+	run = run_of(1, base + 1000);
+	CHECK_INT(run.state[DEST_REST], RUN_NONE);
+	CHECK_INT(run.state[DEST_NATS], BACKFILL_HELD);
+	nats_read();
+	run = run_of(1, base + 1000);
+	CHECK_INT(run.state[DEST_NATS], START_DUE_ENDED);
+	CHECK(run.flags & RUN_REPUBLISHED);
+	nats_sent(1, base + 1000);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STOP_DUE);
+	nats_sent(1, base + 1000);
+	sim_run(10000);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=") == NULL);
+	CHECK_INT(n_sent(), 0);
+	CHECK(strstr(nats_progress(), "1 published again") != NULL);
+	CHECK(strstr(nats_progress(), "done: ") != NULL);
+	end();
+}
+
+/*
+ * A recent run without a tombstone is not delivered yet: cc-backend must get it
+ * too, so a live record does that.  An old one has lost its tombstone.
+ */
+static void
+test_nats_unknown(void)
+{
+	int64_t id;
+	struct row recent, later;
+
+	nats_begin(1);
+	recent = (struct row) { 7, base, base + 100, base + 200, 0,
+		END_COMPLETED };
+	later = (struct row) { 8, base, NATS_UNTIL + 1, base + 5000, 0,
+		END_COMPLETED };
+	spool_set_limits(sim.spool, 1 << 30, 86400);
+	nats_command(0);
+	CHECK_INT(record(&recent, JOB_BACKFILL, &id), PUT_KNOWN);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	CHECK_INT(record(&recent, 0, &id), PUT_NEW);
+	CHECK_INT(run_of(7, recent.start).state[DEST_REST], START_DUE_ENDED);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+	CHECK_INT(run_of(row.job, row.start).state[DEST_REST], RUN_NONE);
+	/* a run that began after --to was published after the loss */
+	run_done(&later, 0);
+	CHECK_INT(record(&later, JOB_BACKFILL, &id), PUT_KNOWN);
+	end();
+	/* with NATS only, each destination gets it */
+	nats_begin(0);
+	spool_set_limits(sim.spool, 1 << 30, 86400);
+	nats_command(0);
+	CHECK_INT(record(&recent, JOB_BACKFILL, &id), PUT_NEW);
+	CHECK_INT(run_of(7, recent.start).state[DEST_NATS], BACKFILL_HELD);
+	end();
+}
+
+/* slurmdbd gets an end late: the range is read when accounting is complete. */
+static void
+test_nats_waits(void)
+{
+	nats_begin(1);
+	run_done(&nats_row, 0);
+	nats_command(0);
+	sim_run(60000);
+	CHECK(strstr(nats_progress(), "waits until slurmdbd") != NULL);
+	accounting_complete();
+	sim_run(5000);
+	CHECK(strstr(nats_progress(), "reads accounting") != NULL);
+	end();
+	/* but not for ever */
+	nats_begin(1);
+	run_done(&nats_row, 0);
+	nats_command(0);
+	sim_run(20 * SIM_MINUTE);
+	CHECK(strstr(nats_progress(), "reads accounting") != NULL);
+	end();
+}
+
+/* The start of a running run is published again; REST is as before. */
+static void
+test_nats_running(void)
+{
+	struct spool_run run;
+
+	nats_begin(1);
+	run_published(1, base + 1000);
+	run_published(2, base + 2000);
+	run_published(3, NATS_UNTIL + 1); /* began after the loss */
+	nats_command(0);
+	run_published(4, base + 3000); /* published after the command */
+	accounting_complete();
+	sim_run(5000);
+	/* this one ends before its start is published again */
+	sim_put(2, base + 2000, base + 3500);
+	run = run_of(2, base + 2000);
+	CHECK_INT(run.state[DEST_NATS], STOP_DUE);
+	CHECK_INT(spool_republish(sim.spool, &run), 1); /* page_send() */
+	CHECK_INT(run_of(2, base + 2000).state[DEST_NATS], BACKFILL_HELD);
+	nats_read();
+	CHECK_INT(run_of(2, base + 2000).state[DEST_NATS], START_DUE_ENDED);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STARTED);
+	nats_sent(2, base + 2000);
+	nats_sent(2, base + 2000);
+	sim_run(5000);
+	run = run_of(1, base + 1000);
+	CHECK_INT(run.state[DEST_NATS], START_DUE);
+	CHECK_INT(run.state[DEST_REST], START_COMMITTED);
+	CHECK(run.flags & RUN_REPUBLISHED);
+	nats_sent(1, base + 1000);
+	sim_run(5000);
+	CHECK_INT(run_of(3, NATS_UNTIL + 1).state[DEST_NATS], STARTED);
+	CHECK_INT(run_of(4, base + 3000).state[DEST_NATS], STARTED);
+	CHECK(strstr(nats_progress(), "done: ") != NULL);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STARTED);
+	/* once only */
+	sim_run(5000);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STARTED);
+	end();
+}
+
+/* A stop that was under way when the command came: its answer publishes. */
+static void
+test_nats_under_way(void)
+{
+	struct spool_run run;
+
+	nats_begin(1);
+	run_published(1, base + 1000);
+	sim_put(1, base + 1000, base + 2000);
+	run = run_of(1, base + 1000);
+	run.due[DEST_NATS] = DUE_LEASED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	nats_command(0);
+	accounting_complete();
+	sim_run(5000);
+	nats_read();
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STOP_DUE);
+	CHECK(strstr(nats_progress(), "done: ") == NULL);
+	run = run_of(1, base + 1000);
+	CHECK_INT(spool_republish(sim.spool, &run), 1); /* see row_sent() */
+	sim_run(5000);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], START_DUE_ENDED);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_REST], STOP_DUE);
+	end();
+}
+
+/* Published, but cc-backend is away: the row of the spool is published again. */
+static void
+test_nats_waits_for_rest(void)
+{
+	struct spool_run run;
+	int64_t id;
+
+	nats_begin(1);
+	sim_put(1, base + 1000, base + 2000);
+	nats_sent(1, base + 1000);
+	nats_sent(1, base + 1000);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], RUN_DONE);
+	sim_run(1000);
+	nats_command(0);
+	CHECK_INT(record(&nats_row, JOB_BACKFILL, &id), PUT_HELD);
+	run = run_of(1, base + 1000);
+	CHECK_INT(run.state[DEST_NATS], BACKFILL_HELD);
+	CHECK_INT(run.state[DEST_REST], START_DUE_ENDED);
+	/* --cancel must not discard what cc-backend still has to get */
+	backfill_ctl(sim.backfill, 3,
+	    &(struct ctl_request) { .flags = CTL_FLAG_CANCEL });
+	run = run_of(1, base + 1000);
+	CHECK_INT(run.state[DEST_NATS], START_DUE_ENDED);
+	CHECK_INT(run.state[DEST_REST], START_DUE_ENDED);
+	/* and what is published from now on is published once */
+	CHECK_INT(spool_policy(sim.spool)->republish.before, 0);
+	end();
+}
+
+/* After a kill, the next process continues. */
+static void
+test_nats_killed(void)
+{
+	nats_begin(1);
+	run_published(1, base + 1000);
+	nats_command(0);
+	accounting_complete();
+	memset(&spool_policy(sim.spool)->republish, 0,
+	    sizeof(struct spool_republish));
+	sim.backfill = backfill_new(&sim);
+	CHECK(spool_policy(sim.spool)->republish.before > 0);
+	CHECK(spool_policy(sim.spool)->republish.id > 0);
+	sim_run(5000);
+	nats_read();
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], START_DUE);
+	end();
+}
+
+static void
+test_nats_refused(void)
+{
+	begin();
+	run_done(&nats_row, 0);
+	CHECK(strstr(nats_command(0), "natsServer is not configured") != NULL);
+	end();
+}
+
 #define CHUNK 21600 /* seconds of accounting that are read at once */
 
 /* The time that is left follows from the speed of this backfill. */
@@ -324,5 +635,13 @@ main(void)
 	test_not_restored();
 	test_nats();
 	test_twice();
+	test_nats_done();
+	test_nats_unknown();
+	test_nats_waits();
+	test_nats_running();
+	test_nats_under_way();
+	test_nats_waits_for_rest();
+	test_nats_killed();
+	test_nats_refused();
 	return check_done();
 }

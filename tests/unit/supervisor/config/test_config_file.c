@@ -17,6 +17,7 @@
 #include "supervisor/config/config_file.h"
 #include "tests/unit/check.h"
 
+#define WAIT_MS 60000 /* only a failure reaches it */
 #define TOKEN	"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhcGkifQ.c2lnbmF0dXJl"
 #define URL	"\"ccRestUrl\": \"https://h.example\", "
 #define MINIMAL "{ " URL "\"ccRestJwt\": \"t\" "
@@ -87,7 +88,7 @@ hear(struct outcome *o, int fd)
 	int passed;
 
 	while (frame_read(fd, ROLE_SUPERVISOR, ROLE_PARSER, &h, &payload,
-		   &passed, 5000) == 0) {
+		   &passed, WAIT_MS) == 0) {
 		rd_init(&r, payload, h.length);
 		if (h.type == MSG_CONF)
 			conf_read(&r, &o->conf);

@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 
 #include "supervisor/system/log_output.h"
 #include "supervisor/system/log_pipe.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 #include "tests/unit/supervisor/system/log_capture.h"
 
 #define FLOOD_LINES 4000 /* more than the burst of log_pipe.c */
@@ -205,7 +207,7 @@ test_reader_hangs(void)
 	static char page[4096];
 	int fd, out[2];
 	struct log_pipe *lp = pipe_new("listener", &fd);
-	struct timeval tv = { .tv_usec = 250000 };
+	struct pollfd p = { .events = POLLIN };
 	char got[256] = "";
 
 	CHECK_INT(pipe(out), 0);
@@ -216,8 +218,8 @@ test_reader_hangs(void)
 	put(fd, "<2,0,0,>kept\n");
 	loop();
 	CHECK_INT(read(out[0], page, sizeof(page)), sizeof(page));
-	event_base_loopexit(base, &tv);
-	event_base_dispatch(base);
+	p.fd = out[0];
+	LOOP_UNTIL(base, poll(&p, 1, 0) == 1);
 	CHECK(read(out[0], got, sizeof(got) - 1) > 0);
 	capture_end();
 	CHECK_STR(got, "WARN  [listener] kept\n");

@@ -112,7 +112,7 @@ worker_make(enum child_state state)
 	CHECK_INT(worker_channel_open(c, fds[0]), 0);
 	far = fds[1];
 	CHECK_INT(frame_read(far, ROLE_LISTENER, ROLE_SUPERVISOR, &h, &payload,
-		      &fd, 1000),
+		      &fd, 60000),
 	    0);
 	CHECK_INT(h.type, MSG_SANDBOX);
 	free(payload);

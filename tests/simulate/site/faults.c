@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* See faults.h.  A seed has some kinds of faults, each with its own rate. */
+#include "config.h"
+
+#include "tests/simulate/site/faults.h"
+#include "tests/simulate/site/runner.h"
+#include "tests/simulate/site/slurm.h"
+#include "tests/simulate/site/store.h"
+#include "tests/simulate/world.h"
+
+#define CHANCE_OF_KIND 400000 /* of a million seeds have this kind */
+#define CUTS	       20000  /* of a million answers */
+#define STEP_MAX_MS    (2 * HOUR_MS)
+
+static const struct fault_ops *fault_ops;
+static struct prng dice;
+static unsigned count;
+static int over, hide;
+
+static int64_t
+some(int64_t most)
+{
+	return (int64_t)prng_below(&dice, (uint64_t)most);
+}
+
+/* Mostly minutes, seldom hours, very seldom days. */
+static int64_t
+outage_ms(void)
+{
+	if (prng_chance(&dice, 20000))
+		return some(50 * HOUR_MS);
+	if (prng_chance(&dice, 150000))
+		return some(5 * HOUR_MS);
+	return some(20 * MINUTE_MS);
+}
+
+static void
+ctld_back(void *arg)
+{
+	(void)arg;
+	slurm_ctld_set(1);
+}
+
+static void
+ctld_away(void)
+{
+	if (!slurm_ctld_is_up())
+		return;
+	slurm_ctld_set(0);
+	/* A restart takes seconds. */
+	world_after(PROCESS_NONE,
+	    prng_chance(&dice, 500000) ? some(5000) : outage_ms(), ctld_back,
+	    NULL);
+}
+
+static void
+dbd_back(void *arg)
+{
+	(void)arg;
+	slurm_dbd_set(1);
+}
+
+static void
+dbd_away(void)
+{
+	if (!slurm_dbd_is_up())
+		return;
+	slurm_dbd_set(0);
+	world_after(PROCESS_NONE, outage_ms(), dbd_back, NULL);
+}
+
+static void
+dbd_quick(void *arg)
+{
+	(void)arg;
+	slurm_dbd_delay_set(0);
+}
+
+static void
+dbd_slow(void)
+{
+	slurm_dbd_delay_set(some(10 * MINUTE_MS));
+	world_after(PROCESS_NONE, some(HOUR_MS), dbd_quick, NULL);
+}
+
+static void
+right_back(void *arg)
+{
+	(void)arg;
+	slurm_operator_set(1);
+}
+
+static void
+right_removed(void)
+{
+	slurm_operator_set(0);
+	world_after(PROCESS_NONE, outage_ms(), right_back, NULL);
+}
+
+static void
+room_again(void *arg)
+{
+	(void)arg;
+	store_flow_set(0);
+}
+
+static void
+store_full(void)
+{
+	store_flow_set(1);
+	world_after(PROCESS_NONE, outage_ms(), room_again, NULL);
+}
+
+static void
+clock_step(void)
+{
+	world_wall_step(some(2 * STEP_MAX_MS) - STEP_MAX_MS);
+}
+
+static void
+crash(void)
+{
+	fault_ops->collector_crash();
+}
+
+static void
+store_crashes(void)
+{
+	fault_ops->store_crash();
+}
+
+static void
+listener_crashes(void)
+{
+	fault_ops->listener_crash();
+}
+
+static void
+reload(void)
+{
+	fault_ops->reload();
+}
+
+static const struct fault_kind {
+	void (*happen)(void);
+	int64_t gap_ms; /* the mean time between two of them */
+	int hides;	/* runs may end unseen meanwhile */
+} kinds[] = {
+	{ crash, 20 * MINUTE_MS, 1 },
+	{ store_crashes, 30 * MINUTE_MS, 1 },
+	{ listener_crashes, HOUR_MS, 0 },
+	{ ctld_away, 2 * HOUR_MS, 1 },
+	{ dbd_away, 3 * HOUR_MS, 0 },
+	{ dbd_slow, 3 * HOUR_MS, 0 },
+	{ right_removed, 4 * HOUR_MS, 1 },
+	{ store_full, 4 * HOUR_MS, 1 },
+	{ clock_step, HOUR_MS, 0 },
+	{ reload, HOUR_MS, 0 },
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void
+on_fault(void *arg)
+{
+	const struct fault_kind *kind = arg;
+
+	if (over)
+		return;
+	count++;
+	kind->happen();
+	world_after(PROCESS_NONE, some(2 * kind->gap_ms), on_fault, arg);
+}
+
+void
+site_faults_begin(const struct fault_ops *ops)
+{
+	size_t i;
+
+	fault_ops = ops;
+	prng_init(&dice, world_seed(), "faults");
+	/* One seed of eight has no fault. */
+	if (prng_below(&dice, 8) == 0)
+		return;
+	if (prng_chance(&dice, CHANCE_OF_KIND)) {
+		hide = 1;
+		runner_faults_set(CUTS, CUTS);
+	}
+	for (i = 0; i < KINDS; i++) {
+		if (!prng_chance(&dice, CHANCE_OF_KIND))
+			continue;
+		hide |= kinds[i].hides;
+		world_after(PROCESS_NONE, some(2 * kinds[i].gap_ms), on_fault,
+		    (void *)(uintptr_t)&kinds[i]);
+	}
+}
+
+void
+site_faults_end(void)
+{
+	over = 1;
+	runner_faults_set(0, 0);
+	slurm_ctld_set(1);
+	slurm_dbd_set(1);
+	slurm_dbd_delay_set(0);
+	slurm_operator_set(1);
+	store_flow_set(0);
+}
+
+unsigned
+site_faults_count(void)
+{
+	return count;
+}
+
+int
+site_faults_hide_runs(void)
+{
+	return hide;
+}

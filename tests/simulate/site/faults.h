@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes wrong around the collector, chosen by the seed. */
+#ifndef TESTS_SIMULATE_SITE_FAULTS_H
+#define TESTS_SIMULATE_SITE_FAULTS_H
+
+/* What the simulation does when the fault happens. */
+struct fault_ops {
+	void (*collector_crash)(void);
+	void (*store_crash)(void);
+	void (*listener_crash)(void);
+	void (*reload)(void);
+};
+
+void site_faults_begin(const struct fault_ops *ops);
+/* All faults end; nothing goes wrong from now on. */
+void site_faults_end(void);
+/* Faults so far. */
+unsigned site_faults_count(void);
+/* Does this seed have faults that hide a run for minutes? */
+int site_faults_hide_runs(void);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the commands are, and which of them are missing.  This test is built
+ * with a directory of unmunge that does not exist.
+ */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runner/runner.h"
+#include "tests/unit/check.h"
+
+static struct slurm_site site;
+
+static void
+command_create(enum slurm_command cmd)
+{
+	char path[1100];
+	int fd;
+
+	slurm_site_path(&site, cmd, path, sizeof(path));
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	CHECK(fd != -1);
+	close(fd);
+}
+
+static void
+command_remove(enum slurm_command cmd)
+{
+	char path[1100];
+
+	unlink(slurm_site_path(&site, cmd, path, sizeof(path)));
+}
+
+/* Without unmunge, jobs are collected all the same. */
+static void
+test_missing(void)
+{
+	char path[1100];
+	int cmd;
+
+	CHECK_STR(slurm_site_path(&site, CMD_UNMUNGE, path, sizeof(path)),
+	    "/nonexistent/unmunge");
+	CHECK_INT(slurm_site_check(&site), 1);
+	CHECK_STR(site.missing, "squeue scontrol sacct sacctmgr sdiag");
+	for (cmd = 0; cmd < CMD_UNMUNGE; cmd++)
+		command_create((enum slurm_command)cmd);
+	CHECK_INT(slurm_site_check(&site), 1);
+	CHECK_STR(site.missing, "");
+	CHECK_INT(slurm_site_check(&site), 0);
+	command_remove(CMD_SACCT);
+	CHECK_INT(slurm_site_check(&site), 1);
+	CHECK_STR(site.missing, "sacct");
+	for (cmd = 0; cmd < CMD_UNMUNGE; cmd++)
+		command_remove((enum slurm_command)cmd);
+}
+
+int
+main(void)
+{
+	snprintf(site.bin_dir, sizeof(site.bin_dir),
+	    "/tmp/test_slurm_site.XXXXXX");
+	if (mkdtemp(site.bin_dir) == NULL)
+		return 1;
+	test_missing();
+	rmdir(site.bin_dir);
+	return check_done();
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The bounds of the answer to `explain`: what it leaves out, it says. */
+#include "config.h"
+
+#include <unistd.h>
+
+#include "submitter/explain.h"
+#include "submitter/history/history.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define JOBS	 10
+#define RUNS	 70   /* of each job; 64 are printed */
+#define EVENTS	 120  /* of each run: more than its bytes hold */
+#define RUN_S	 1000 /* from run to run */
+#define T0	 INT64_C(1763733600)
+#define MAX_SIZE (8u * 1024 * 1024)
+
+static size_t bytes, not_shown;
+static unsigned runs_shown[JOBS + 1];
+static char last_run[32], notes[JOBS + 1][256];
+
+static void
+on_row(const struct writer *row)
+{
+	struct reader r;
+	char field[6][256];
+	unsigned i, job;
+
+	bytes += row->len;
+	rd_init(&r, row->buf, row->len);
+	rd_u8(&r); /* the table */
+	CHECK_INT(rd_u8(&r), 6);
+	for (i = 0; i < 6; i++)
+		rd_name(&r, field[i], sizeof(field[i]));
+	job = (unsigned)atoi(field[1]);
+	if (rd_end(&r) == -1 || job > JOBS) {
+		CHECK(0);
+		return;
+	}
+	if (strcmp(field[4], CTL_EVENT_NOT_SHOWN) == 0) {
+		not_shown++;
+		snprintf(notes[job], sizeof(notes[job]), "%s", field[5]);
+	} else if (strcmp(last_run, field[2]) != 0) {
+		runs_shown[job]++;
+		snprintf(last_run, sizeof(last_run), "%.20s", field[2]);
+	}
+}
+
+static void
+ask(unsigned first, unsigned last, int64_t from)
+{
+	struct ctl_request req = { .verb = CTL_EXPLAIN, .a = from };
+
+	for (; first <= last; first++)
+		req.ids[req.n_ids++] = first;
+	bytes = not_shown = 0;
+	memset(runs_shown, 0, sizeof(runs_shown));
+	last_run[0] = '\0';
+	explain_begin(&sim, 1, &req);
+}
+
+/* A life with failures of each kind: each event is a row of its own. */
+static void
+run_add(uint64_t job, int64_t start)
+{
+	struct run_key key = { .cluster = "alpha", .job = job, .start = start };
+	unsigned i;
+
+	for (i = 0; i < EVENTS; i++)
+		history_note_at(sim.history, start * 1000 + i, &key,
+		    HISTORY_RETRY, 500 + i % 20, 0);
+}
+
+static void
+test_job(void)
+{
+	char want[128];
+
+	ask(1, 1, 0);
+	CHECK_INT(runs_shown[1], 64);
+	CHECK_INT(not_shown, 1);
+	snprintf(want, sizeof(want), "explain 1 --from %lld",
+	    (long long)(T0 + 64 * RUN_S));
+	CHECK(strstr(notes[1], want) != NULL);
+	ask(1, 1, T0 + 64 * RUN_S);
+	CHECK_INT(runs_shown[1], RUNS - 64);
+	CHECK_INT(not_shown, 0);
+}
+
+static void
+test_jobs(void)
+{
+	unsigned job, left_out = 0;
+
+	ask(1, JOBS, 0);
+	CHECK(bytes < MAX_SIZE);
+	CHECK(bytes > MAX_SIZE / 2);
+	for (job = 1; job <= JOBS; job++) {
+		CHECK(runs_shown[job] == 64 || runs_shown[job] == 0);
+		if (runs_shown[job] > 0)
+			continue;
+		left_out++;
+		CHECK(strstr(notes[job],
+			  "the answer is too long: run "
+			  "`cc-slurm-adapterctl explain ") != NULL);
+	}
+	CHECK(left_out > 0);
+	CHECK_INT(not_shown, JOBS);
+}
+
+int
+main(void)
+{
+	char dir[] = "/tmp/test_explain.XXXXXX";
+	int64_t run;
+	uint64_t job;
+
+	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
+		return 1;
+	sim_begin();
+	sim_on_row = on_row;
+	sim.history = history_new(&sim, "history.db");
+	history_conf(sim.history, 100000, 64 << 20);
+	for (job = 1; job <= JOBS; job++)
+		for (run = 0; run < RUNS; run++)
+			run_add(job, T0 + run * RUN_S);
+	test_job();
+	test_jobs();
+	history_conf(sim.history, 0, 0);
+	sim_on_row = NULL;
+	sim_end();
+	CHECK_INT(rmdir(dir), 0);
+	return check_done();
+}

@@ -266,7 +266,9 @@ stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
 		stop_no_run(s, run, v->text);
 		break;
 	case RESULT_OLD_VERSION:
-		breaker_set_version(s->breaker, v->backend);
+		/* A probe may have found another version meanwhile. */
+		if (breaker_version(s->breaker) == BACKEND_1_4_3)
+			breaker_set_version(s->breaker, v->backend);
 		row_retry(s, run, v->text);
 		break;
 	default:

@@ -53,7 +53,8 @@ struct rest_item {
 	struct rest_delivery *r;
 	int64_t id;
 	struct run_key key;
-	int first; /* of the first stop that was ever tried */
+	enum backend backend; /* the request was made for this version */
+	int first;	      /* of the first stop that was ever tried */
 };
 
 /* The request of a state. */
@@ -106,7 +107,7 @@ on_answer(const struct http_answer *a, void *arg)
 
 	r->in_flight--;
 	r->s->n.requests++;
-	known.backend = breaker_version(r->s->breaker);
+	known.backend = it->backend;
 	response_classify(&known, &v);
 	failure_note(r, it, a, v.code);
 	log_debug("%s: %s: %s: %s", run_key_text(&it->key),
@@ -181,6 +182,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 	it->r = r;
 	it->id = run->id;
 	it->key = run->key;
+	it->backend = breaker_version(r->s->breaker);
 	it->first = first;
 	req.arg = it;
 	req.body = &body;

@@ -190,19 +190,18 @@ link_waiting(const struct link *l, int end)
 static void
 tail_lose(struct end *e)
 {
-	struct flight *f;
-	size_t keep = 0, n = 0;
+	struct flight *f, **p = &e->first;
+	size_t keep, n = 0;
 
 	for (f = e->first; f != NULL; f = f->next)
 		n++;
 	if (n == 0 || !prng_chance(&random_link, TAIL_LOST))
 		return;
-	keep = prng_below(&random_link, n);
-	e->last = &e->first;
-	while (keep-- > 0)
-		e->last = &(*e->last)->next;
-	while ((f = *e->last) != NULL) {
-		*e->last = f->next;
+	for (keep = prng_below(&random_link, n); keep > 0 && *p != NULL; keep--)
+		p = &(*p)->next;
+	e->last = p;
+	while ((f = *p) != NULL) {
+		*p = f->next;
 		flight_free(f);
 	}
 	if (e->first == NULL && e->arrival != NULL) {

@@ -29,4 +29,95 @@ SIMULATE_LINK = $(CC) -r -nostdlib -Wl,-z,muldefs
 SIMULATE_WORKER = common/worker/libworker.a common/ipc/libipc.a \
 	common/libcommon.a
 
-EXTRA_DIST += tests/simulate/isolate
+# The submitter.
+EXTRA_LIBRARIES += tests/simulate/libsubmitter-side.a
+tests_simulate_libsubmitter_side_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
+	$(CURL_CFLAGS) -U_FORTIFY_SOURCE
+tests_simulate_libsubmitter_side_a_SOURCES = \
+	submitter/nats/nats_none.c \
+	tests/simulate/submitter_files.c \
+	tests/simulate/submitter_http.c \
+	tests/simulate/submitter_states.c
+SIMULATE_SUBMITTER = $(submitter_submitter_OBJECTS) \
+	tests/simulate/libprocess.a tests/simulate/libsubmitter-side.a
+SIMULATE_WRAP = -Wl,--wrap=run_move
+SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
+	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
+	submitter/intake/libintake.a submitter/backend/libbackend.a \
+	submitter/net/libnet.a submitter/spool/libspool.a \
+	submitter/payload/libpayload.a submitter/history/libhistory.a \
+	submitter/base/libbase.a $(SIMULATE_WORKER)
+tests/simulate/submitter-side.o: $(SIMULATE_SUBMITTER) \
+		$(SIMULATE_SUBMITTER_BOXES) tests/simulate/isolate
+	$(AM_V_GEN)$(SIMULATE_LINK) $(SIMULATE_WRAP) -o $@.all \
+	    -Wl,--whole-archive $(SIMULATE_SUBMITTER) -Wl,--no-whole-archive \
+	    -Wl,--start-group $(SIMULATE_SUBMITTER_BOXES) -Wl,--end-group
+	$(AM_V_at)$(srcdir)/tests/simulate/isolate submitter $@.all $@ \
+	    submitter_transition
+
+# cc-backend: the stand-in without its network.
+EXTRA_LIBRARIES += tests/simulate/libcc.a
+tests_simulate_libcc_a_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) \
+	$(JANSSON_CFLAGS) -U_FORTIFY_SOURCE
+tests_simulate_libcc_a_SOURCES = \
+	tests/fake/api.c \
+	tests/fake/clusters.c \
+	tests/fake/edit.c \
+	tests/fake/go_json.c \
+	tests/fake/go_scan.c \
+	tests/fake/go_write.c \
+	tests/fake/gzip.c \
+	tests/fake/ledger.c \
+	tests/fake/list.c \
+	tests/fake/render.c \
+	tests/fake/reply.c \
+	tests/fake/restore.c \
+	tests/fake/schema.c \
+	tests/fake/start.c \
+	tests/fake/stop.c \
+	tests/fake/store.c \
+	tests/fake/text.c \
+	tests/simulate/cc_box.c \
+	tests/simulate/cc_box.h
+tests/simulate/cc-side.o: tests/simulate/libcc.a tests/simulate/isolate
+	$(AM_V_GEN)$(SIMULATE_LINK) -o $@.all -Wl,--whole-archive \
+	    tests/simulate/libcc.a
+	$(AM_V_at)$(srcdir)/tests/simulate/isolate cc $@.all $@ \
+	    cc_box_begin cc_box_request cc_box_commit cc_box_race cc_box_rows
+
+EXTRA_PROGRAMS += tests/simulate/simulate
+tests_simulate_simulate_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
+	$(SQLITE_CFLAGS) $(JANSSON_CFLAGS)
+tests_simulate_simulate_SOURCES = \
+	tests/simulate/backend.c \
+	tests/simulate/backend.h \
+	tests/simulate/backend_private.h \
+	tests/simulate/check.c \
+	tests/simulate/check.h \
+	tests/simulate/collector_side.c \
+	tests/simulate/collector_side.h \
+	tests/simulate/coverage.c \
+	tests/simulate/coverage.h \
+	tests/simulate/disk.c \
+	tests/simulate/disk.h \
+	tests/simulate/faults.c \
+	tests/simulate/faults.h \
+	tests/simulate/main.c \
+	tests/simulate/network.c \
+	tests/simulate/submitter.c \
+	tests/simulate/submitter.h \
+	tests/simulate/truth.c \
+	tests/simulate/truth.h
+tests_simulate_simulate_LDADD = tests/simulate/submitter-side.o \
+	tests/simulate/cc-side.o tests/simulate/libworld.a \
+	$(COMMON_LIBS) $(SQLITE_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) \
+	$(ZLIB_LIBS) -lm
+
+simulate: tests/simulate/simulate
+.PHONY: simulate
+CLEANFILES += tests/simulate/submitter-side.o \
+	tests/simulate/submitter-side.o.all tests/simulate/cc-side.o \
+	tests/simulate/cc-side.o.all
+
+EXTRA_DIST += tests/simulate/isolate tests/simulate/mutate-submitter \
+	tests/simulate/run

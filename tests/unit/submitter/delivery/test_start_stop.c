@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "submitter/backend/breaker.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/spool/spool.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -401,6 +403,40 @@ test_failures(void)
 	sim_end();
 }
 
+/* Two stops in the second of their start are under way to cc-backend 1.4.1. */
+static void
+test_old_version_twice(void)
+{
+	static const char refused[] =
+	    "{\"error\":\"stopTime 1000 must be larger than startTime 1000 and "
+	    "only running jobs can be stopped (state is: running)\"}";
+	int i;
+
+	sim_begin();
+	sim_connect();
+	breaker_set_version(sim.breaker, BACKEND_1_4_3);
+	spool_policy(sim.spool)->wait_commit = 0;
+	sim_put(1, 1000, 1000);
+	sim_put(2, 1000, 1000);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_waits(REQUEST_STOP), 2);
+	sim_answer(REQUEST_STOP, 400, refused);
+	CHECK_INT(breaker_version(sim.breaker), BACKEND_1_4_0);
+	sim_answer(REQUEST_STOP, 400, refused);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	CHECK_INT(sim_state(2, 1000), STOP_DUE);
+	sim_run(2000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 2);
+	for (i = 0; i < 2; i++) {
+		CHECK(strstr(sim_body(REQUEST_STOP), "\"stopTime\":1001") !=
+		    NULL);
+		sim_answer(REQUEST_STOP, 200, "{}");
+	}
+	CHECK_INT(sim_state(2, 1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -417,5 +453,6 @@ main(void)
 	test_duplicate();
 	test_repair_interval();
 	test_failures();
+	test_old_version_twice();
 	return check_done();
 }

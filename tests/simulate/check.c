@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* See check.h. */
+#include "config.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/simulate/backend.h"
+#include "tests/simulate/check.h"
+#include "tests/simulate/truth.h"
+#include "tests/simulate/world.h"
+
+#define REFUSED_WITHIN 86400 /* s between starts of runs of one job */
+
+static unsigned n_absent;
+
+static const char *
+text_of(json_t *body, const char *key)
+{
+	const char *text = json_string_value(json_object_get(body, key));
+
+	return text != NULL ? text : "";
+}
+
+/* The run that a request names: it must be one of the truth. */
+static struct truth_run *
+run_of(json_t *body, const char *what)
+{
+	int64_t job = json_integer_value(json_object_get(body, "jobId"));
+	int64_t start = json_integer_value(json_object_get(body, "startTime"));
+	struct truth_run *t = truth_find((uint64_t)job, start);
+
+	invariant(t != NULL, "%s of job %lld, started %lld, which never ran",
+	    what, (long long)job, (long long)start);
+	invariant(strcmp(text_of(body, "cluster"), TRUTH_CLUSTER) == 0,
+	    "%s of a run of cluster %s", what, text_of(body, "cluster"));
+	return t;
+}
+
+static void
+check_start(json_t *body)
+{
+	struct truth_run *t = run_of(body, "start");
+	char user[32];
+
+	truth_user(t, user, sizeof(user));
+	invariant(strcmp(text_of(body, "user"), user) == 0,
+	    "start of job %llu with user %s", (unsigned long long)t->job,
+	    text_of(body, "user"));
+	invariant(json_integer_value(json_object_get(body, "numNodes")) ==
+		    t->nodes &&
+		json_array_size(json_object_get(body, "resources")) == t->nodes,
+	    "start of job %llu with wrong nodes", (unsigned long long)t->job);
+	invariant(t->array == 0 ||
+		(uint64_t)json_integer_value(
+		    json_object_get(body, "arrayJobId")) == t->array,
+	    "start of job %llu without its array", (unsigned long long)t->job);
+}
+
+/* Nothing is ended without evidence, nothing before it was seen committed. */
+static void
+check_stop(json_t *body)
+{
+	struct truth_run *t = run_of(body, "stop");
+	int64_t stop = json_integer_value(json_object_get(body, "stopTime"));
+
+	invariant(truth_has_ended(t), "stop of job %llu, which runs",
+	    (unsigned long long)t->job);
+	invariant(stop == t->end ||
+		(stop == t->end + 1 && t->end == t->start &&
+		    backend_oldest() < CC_1_4_4),
+	    "stop of job %llu at %lld, which ended at %lld",
+	    (unsigned long long)t->job, (long long)stop, (long long)t->end);
+	invariant(truth_state_fits(t, text_of(body, "jobState")),
+	    "stop of job %llu with state %s", (unsigned long long)t->job,
+	    text_of(body, "jobState"));
+	invariant(t->listed || backend_version() != CC_1_5_4,
+	    "stop of job %llu (started %lld) before a listing showed it",
+	    (unsigned long long)t->job, (long long)t->start);
+}
+
+void
+check_request(const char *path, const char *body, size_t n)
+{
+	json_error_t error;
+	json_t *object;
+	int start = strstr(path, "jobs/start_job/") != NULL;
+	int stop = strstr(path, "jobs/stop_job/") != NULL;
+
+	if (!start && !stop)
+		return;
+	object = json_loadb(body, n, 0, &error);
+	invariant(object != NULL, "a request that is no JSON: %s", error.text);
+	/* The probe has no job. */
+	if (start && json_object_get(object, "jobId") != NULL)
+		check_start(object);
+	else if (stop)
+		check_stop(object);
+	json_decref(object);
+}
+
+/* Without a cache the run is visible at once. */
+void
+check_handled(const char *path, const char *body, size_t n, int status)
+{
+	json_error_t error;
+	json_t *object;
+
+	if (status != 201 || backend_version() == CC_1_5_4 ||
+	    strstr(path, "jobs/start_job/") == NULL)
+		return;
+	object = json_loadb(body, n, 0, &error);
+	run_of(object, "start")->listed = 1;
+	json_decref(object);
+}
+
+/* Both are in one object, the job id first. */
+void
+check_listing(const char *body, size_t n)
+{
+	static const char id[] = "\"jobId\":", time[] = "\"startTime\":";
+	const char *end = body + n, *p = body, *q;
+	struct truth_run *t;
+
+	while ((p = memmem(p, (size_t)(end - p), id, sizeof(id) - 1)) != NULL) {
+		q = memmem(p, (size_t)(end - p), time, sizeof(time) - 1);
+		if (q == NULL)
+			break;
+		t = truth_find(strtoull(p + sizeof(id) - 1, NULL, 10),
+		    strtoll(q + sizeof(time) - 1, NULL, 10));
+		if (t != NULL)
+			t->listed = 1;
+		p = q;
+	}
+}
+
+/* --- cc-backend's rows --- */
+
+static void
+note_stopped(const struct cc_row *row, void *arg)
+{
+	struct truth_run *t = truth_find((uint64_t)row->job, row->start);
+
+	(void)arg;
+	/* 2: stopped before the loss */
+	if (t != NULL && strcmp(row->state, "running") != 0)
+		t->in_cc = 2;
+}
+
+static void
+note_kept(const struct cc_row *row, void *arg)
+{
+	struct truth_run *t = truth_find((uint64_t)row->job, row->start);
+
+	(void)arg;
+	if (t != NULL && strcmp(row->state, "running") != 0)
+		t->in_cc = 1;
+}
+
+void
+check_before_loss(void)
+{
+	cc_box_rows(note_stopped, NULL);
+}
+
+/*
+ * The submitter has forgotten a run whose stop was accepted.  cc-backend may
+ * now lack it, or show it running.
+ */
+void
+check_after_loss(void)
+{
+	struct truth_run *t;
+	unsigned i;
+
+	cc_box_rows(note_kept, NULL);
+	for (i = 0; (t = truth_run(i)) != NULL; i++) {
+		if (t->in_cc == 2) {
+			t->lost = 1;
+			trace("cc-backend lost job %llu",
+			    (unsigned long long)t->job);
+		}
+		t->in_cc = 0;
+	}
+}
+
+static void
+check_row(const struct cc_row *row, void *arg)
+{
+	struct truth_run *t = truth_find((uint64_t)row->job, row->start);
+	int64_t duration;
+	char user[32];
+
+	(void)arg;
+	invariant(t != NULL && strcmp(row->cluster, TRUTH_CLUSTER) == 0,
+	    "cc-backend has job %lld, started %lld, which never ran",
+	    (long long)row->job, (long long)row->start);
+	invariant(t->in_cc++ == 0, "cc-backend has job %lld twice",
+	    (long long)row->job);
+	truth_user(t, user, sizeof(user));
+	invariant(strcmp(row->user, user) == 0 && row->nodes == t->nodes,
+	    "job %lld has wrong values", (long long)row->job);
+	if (t->lost && strcmp(row->state, "running") == 0)
+		return;
+	invariant(!row->cached || !truth_has_ended(t),
+	    "job %lld is not committed", (long long)row->job);
+	if (!truth_has_ended(t)) {
+		invariant(strcmp(row->state, "running") == 0,
+		    "job %lld runs, cc-backend shows it as %s",
+		    (long long)row->job, row->state);
+		return;
+	}
+	duration = t->end - t->start;
+	invariant(truth_state_fits(t, row->state) &&
+		(row->duration == duration ||
+		    (duration == 0 && row->duration == 1 &&
+			backend_oldest() < CC_1_4_4)),
+	    "job %lld (started %lld) is %s after %d s, not %s after %lld s",
+	    (long long)row->job, (long long)row->start, row->state,
+	    row->duration, job_end_name(t->state), (long long)duration);
+}
+
+/* cc-backend refuses a run that starts within a day of an earlier one. */
+static int
+is_refused(const struct truth_run *t)
+{
+	const struct truth_run *o;
+
+	for (o = t->older; o != NULL; o = o->older)
+		if (t->start - o->start < REFUSED_WITHIN)
+			return 1;
+	return 0;
+}
+
+void
+check_end(void)
+{
+	struct truth_run *t;
+	unsigned i;
+
+	cc_box_rows(check_row, NULL);
+	for (i = 0; (t = truth_run(i)) != NULL; i++) {
+		if (t->in_cc == 1)
+			continue;
+		invariant(t->lost || is_refused(t),
+		    "job %llu (%lld to %lld) is not in cc-backend",
+		    (unsigned long long)t->job, (long long)t->start,
+		    (long long)t->end);
+		n_absent++;
+	}
+}
+
+unsigned
+check_absent(void)
+{
+	return n_absent;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The invariants: what the submitter sends, and what cc-backend has. */
+#ifndef TESTS_SIMULATE_CHECK_H
+#define TESTS_SIMULATE_CHECK_H
+
+#include <stddef.h>
+
+/* The submitter sends a request: its content is the truth. */
+void check_request(const char *path, const char *body, size_t n);
+/* cc-backend has handled a request. */
+void check_handled(const char *path, const char *body, size_t n, int status);
+/* An answer reaches the submitter: notes which runs it shows. */
+void check_listing(const char *body, size_t n);
+/* Before and after cc-backend lost a part of its database. */
+void check_before_loss(void);
+void check_after_loss(void);
+/* At the end: each run once, right, or absent for a reason of the truth. */
+void check_end(void);
+/* Runs of the truth that are not in cc-backend for such a reason. */
+unsigned check_absent(void);
+
+#endif

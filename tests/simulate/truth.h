@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The truth: what ran in Slurm.  Made by the seed; the checks compare with it
+ * what the product sends and what cc-backend has at the end.
+ */
+#ifndef TESTS_SIMULATE_TRUTH_H
+#define TESTS_SIMULATE_TRUTH_H
+
+#include <stdint.h>
+
+#include "common/job.h"
+
+#define TRUTH_CLUSTER "alpha"
+#define TRUTH_NODES   "n[01-16]"
+
+struct truth_run {
+	uint64_t job;
+	int64_t start; /* epoch, s */
+	int64_t end;   /* planned; it has ended when the time has come */
+	enum job_end state;
+	uint32_t restarts;
+	int64_t submit;
+	uint64_t array; /* 0 = none */
+	uint32_t task;
+	unsigned nodes;
+	unsigned first_node; /* from 1 */
+	unsigned user;
+	int has_script;
+	struct truth_run *older; /* of the same job; NULL = none */
+	struct truth_run *newer;
+	/* what the checks know */
+	int listed;	/* a listing that shows it reached the submitter */
+	int lost;	/* cc-backend lost it after its stop */
+	unsigned in_cc; /* rows at the end */
+	/* of the collector under way: what it has told */
+	unsigned told_by; /* incarnation of the collector; 0 = none */
+	int told_end;
+	int told_script;
+};
+
+/* Runs begin to start, per_hour on average, until truth_end(). */
+void truth_begin(unsigned per_hour);
+/* No new run. */
+void truth_end(void);
+/* By the number, in the order of their start; NULL = there is no more. */
+struct truth_run *truth_run(unsigned i);
+struct truth_run *truth_find(uint64_t job, int64_t start);
+/* 1 when the run has ended at the true time. */
+int truth_has_ended(const struct truth_run *t);
+/* s since 1970, true time. */
+int64_t truth_now(void);
+/* "u7" */
+void truth_user(const struct truth_run *t, char *buf, size_t size);
+/* 1 when a version of cc-backend of this seed shows the run so. */
+int truth_state_fits(const struct truth_run *t, const char *state);
+/* Fills an initialised job as the collector would. */
+void truth_job(const struct truth_run *t, struct job *job, int with_script);
+
+#endif

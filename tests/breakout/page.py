@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The other end of page.h, and the table of messages of common/msg.c."""
 import ctypes
+import glob
 import mmap
 import os
 import re
@@ -98,9 +99,13 @@ def messages(top):
         header = f.read()
     with open(top + "/common/msg.c", encoding="utf-8") as f:
         source = f.read()
+    others = ""     # lengths of some fields
+    for path in sorted(glob.glob(top + "/common/*.h")):
+        with open(path, encoding="utf-8") as f:
+            others += f.read()
     values = {}
     for name, value in re.findall(r"^#define\s+(\w+)\s+(.*?)(?:\s*/\*.*)?$",
-                                  header + source.replace("\\\n", " "), re.M):
+                                  others + source.replace("\\\n", " "), re.M):
         values[name] = re.sub(r"(\d)u\b", r"\1", value)
 
     def number(text):

@@ -59,6 +59,7 @@ handler_leave(struct channel *c)
 	c->busy--;
 	if (c->busy == 0 && c->freed)
 		channel_destroy(c);
+	loop_turn_end();
 }
 
 static void

@@ -9,6 +9,7 @@
 #include <event2/util.h>
 #include <stdlib.h>
 
+#include "common/worker/worker_summary.h"
 #include "tests/simulate/process.h"
 #include "tests/simulate/world.h"
 
@@ -29,6 +30,14 @@ struct event {
 };
 
 static struct event *by_fd;
+static int runs; /* main() has entered the loop */
+
+void
+loop_turn_end(void)
+{
+	if (runs)
+		worker_summary_turn();
+}
 
 struct event_base *
 event_base_new(void)
@@ -69,6 +78,7 @@ on_timer(void *arg)
 	if ((ev->what & EV_PERSIST) == 0)
 		ev->waits = 0;
 	ev->fn(ev->fd, EV_TIMEOUT, ev->arg);
+	loop_turn_end();
 }
 
 static void
@@ -85,6 +95,7 @@ on_active(void *arg)
 		ev->waits = 0;
 	}
 	ev->fn(ev->fd, what, ev->arg);
+	loop_turn_end();
 }
 
 int
@@ -159,9 +170,11 @@ loop_fd_ready(int fd, short what)
 
 /* The world makes the calls of the loop; see process_main(). */
 int
-event_base_dispatch(struct event_base *base)
+event_base_loop(struct event_base *base, int flags)
 {
 	(void)base;
+	(void)flags;
+	runs = 1;
 	process_main_done();
 }
 

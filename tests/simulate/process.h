@@ -18,5 +18,7 @@ void process_main_done(void) __attribute__((noreturn));
 int process_fd(int fd);
 /* Calls the events that wait for the descriptor: EV_READ or EV_WRITE. */
 void loop_fd_ready(int fd, short what);
+/* The process has handled an event: what main() does after each turn of its loop. */
+void loop_turn_end(void);
 
 #endif

@@ -43,6 +43,7 @@ event_send(const struct hook_event *e)
 	wr_u64(&w, e->job);
 	wr_u8(&w, e->is_end ? EVENT_END : EVENT_START);
 	wr_i64(&w, e->time);
+	wr_str(&w, ""); /* no munge credential */
 	h.length = (uint32_t)w.len;
 	link_send(hooks.link, 0, &h, w.buf, -1);
 	wr_clear(&w);

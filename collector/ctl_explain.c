@@ -16,9 +16,9 @@
 #include "collector/collector.h"
 #include "collector/explain_reason.h"
 #include "collector/oldest_job.h"
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 /* Jobs that may be asked at once, and s until one more may be asked. */
 #define BURST	 64

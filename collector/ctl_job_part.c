@@ -13,7 +13,7 @@
 
 #include "collector/collector.h"
 #include "collector/job_part.h"
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "common/permanent.h"
 
 #define WAIT_S 1 /* until Slurm may be asked about one more job */

@@ -15,7 +15,7 @@
 #include <event2/event.h>
 
 #include "collector/collector.h"
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "common/permanent.h"
 
 #define ROWS_TOLD_MAX 10000

@@ -8,7 +8,7 @@
 #include "collector/explain_reason.h"
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 #define DAY_S 86400 /* the time that ccPollInterval reads again */
 

@@ -8,7 +8,7 @@
 
 #include "collector/base/cluster.h"
 #include "collector/parse/parse.h"
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 
 /* Slurm uses an id again after MaxJobId: a task may have had several. */
 #define PART_IDS_MAX 8

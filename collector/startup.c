@@ -13,7 +13,7 @@
 #include "collector/collector.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 enum startup_step {
 	STARTUP_CONFIG,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "collector/collector.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 /* With several clusters each row has the name of its cluster: "beta.cursor". */
 static void __attribute__((format(printf, 4, 5)))

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 #define SKIPPED_SHOWN 86400 /* s that skipped accounting is a problem */
 #define RUNAWAYS_S    10    /* between two counts of the runaways */

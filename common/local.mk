@@ -1,7 +1,25 @@
 # SPDX-License-Identifier: MIT
 # What all programs share.  A box calls only the boxes above it in this file.
 
-# Basics and the shared model: log, text, clock, codec, job record, messages.
+# Texts: JSON, node lists, times, slurm.conf.
+noinst_LIBRARIES += common/text/libtext.a
+common_text_libtext_a_SOURCES = \
+	common/text/base64.c \
+	common/text/base64.h \
+	common/text/json_scan.c \
+	common/text/json_scan.h \
+	common/text/metrics_text.c \
+	common/text/metrics_text.h \
+	common/text/nodelist.c \
+	common/text/nodelist.h \
+	common/text/slurm_conf.c \
+	common/text/slurm_conf.h \
+	common/text/text.c \
+	common/text/text.h \
+	common/text/time_text.c \
+	common/text/time_text.h
+
+# Basics: log, clock, codec, histogram.
 noinst_LIBRARIES += common/libcommon.a
 common_libcommon_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 common_libcommon_a_SOURCES = \
@@ -9,55 +27,46 @@ common_libcommon_a_SOURCES = \
 	common/array.h \
 	common/backoff.c \
 	common/backoff.h \
-	common/base64.c \
-	common/base64.h \
 	common/clock.c \
 	common/clock.h \
 	common/codec.c \
 	common/codec.h \
-	common/conf.c \
-	common/conf.h \
-	common/conf_keys.h \
-	common/conf_paths.c \
-	common/config_key.c \
-	common/config_key.h \
 	common/crash_point.c \
 	common/crash_point.h \
-	common/ctl.c \
-	common/ctl.h \
-	common/destination.c \
-	common/destination.h \
 	common/hash.c \
 	common/hash.h \
 	common/histogram.c \
 	common/histogram.h \
-	common/hook_credential.c \
-	common/hook_credential.h \
-	common/job.c \
-	common/job.h \
-	common/json_scan.c \
-	common/json_scan.h \
 	common/log.c \
 	common/log.h \
-	common/metrics_text.c \
-	common/metrics_text.h \
 	common/log_ids.h \
 	common/log_line.c \
 	common/log_line.h \
-	common/msg.c \
-	common/msg.h \
-	common/nodelist.c \
-	common/nodelist.h \
 	common/permanent.c \
-	common/permanent.h \
-	common/slurm_conf.c \
-	common/slurm_conf.h \
-	common/summary.c \
-	common/summary.h \
-	common/text.c \
-	common/text.h \
-	common/time_text.c \
-	common/time_text.h
+	common/permanent.h
+
+# The shared model: job record, messages, configuration.
+noinst_LIBRARIES += common/model/libmodel.a
+common_model_libmodel_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+common_model_libmodel_a_SOURCES = \
+	common/model/conf.c \
+	common/model/conf.h \
+	common/model/conf_keys.h \
+	common/model/conf_paths.c \
+	common/model/config_key.c \
+	common/model/config_key.h \
+	common/model/ctl.c \
+	common/model/ctl.h \
+	common/model/destination.c \
+	common/model/destination.h \
+	common/model/hook_credential.c \
+	common/model/hook_credential.h \
+	common/model/job.c \
+	common/model/job.h \
+	common/model/msg.c \
+	common/model/msg.h \
+	common/model/summary.c \
+	common/model/summary.h
 
 # Frames and channels between processes.
 noinst_LIBRARIES += common/ipc/libipc.a
@@ -101,7 +110,8 @@ common_worker_libworker_a_SOURCES = \
 	common/worker/worker_summary.h
 
 # The lists name the box of the program first and what it calls after it.
-COMMON_LIBS = common/ipc/libipc.a common/libcommon.a $(EVENT_LIBS)
+MODEL_LIBS = common/model/libmodel.a common/libcommon.a common/text/libtext.a
+COMMON_LIBS = common/ipc/libipc.a $(MODEL_LIBS) $(EVENT_LIBS)
 QUESTION_LIBS = common/question/libquestion.a $(COMMON_LIBS)
 WORKER_LIBS = common/worker/libworker.a $(BREAKOUT_LIBS) $(COMMON_LIBS) \
 	$(CAP_LIBS) $(SECCOMP_LIBS)

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "common/log_line.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 #define REPEAT_SECONDS 60 /* between two lines of one cause */
 /* Bytes of a line that leave room for " (4294967295 more suppressed)". */

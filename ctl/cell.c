@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "ctl/print_private.h"
 
 #define CUT_MARK "~"

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/ctl.h"
-#include "common/metrics_text.h"
+#include "common/model/ctl.h"
+#include "common/text/metrics_text.h"
 
 /* Exit statuses, as the manual has them. */
 enum {

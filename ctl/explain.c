@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "ctl/ctl.h"
 
 #define REASON_SIZE 1024

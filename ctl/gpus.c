@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/nodelist.h"
-#include "common/text.h"
+#include "common/text/nodelist.h"
+#include "common/text/text.h"
 #include "ctl/ctl.h"
 
 #define SHOWN_MAX  4096 /* bytes of one field that are printed */

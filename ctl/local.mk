@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The admin tool: libc and libcommon.
+# The admin tool: libc and the boxes of common.
 
 # Everything except main(), for the tests.
 noinst_LIBRARIES += ctl/libctl.a
@@ -31,7 +31,7 @@ ctl_libctl_a_SOURCES = \
 
 sbin_PROGRAMS += ctl/cc-slurm-adapterctl
 ctl_cc_slurm_adapterctl_SOURCES = ctl/main.c
-ctl_cc_slurm_adapterctl_LDADD = ctl/libctl.a common/libcommon.a
+ctl_cc_slurm_adapterctl_LDADD = ctl/libctl.a $(MODEL_LIBS)
 
 # The form of -j, and completions.  Each shell wants its own name of the file.
 dist_pkgdata_DATA = ctl/ctl.schema.json

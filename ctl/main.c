@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "ctl/ctl.h"
 
 #define REASON_MAX 1024

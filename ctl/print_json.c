@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "ctl/ctl.h"
 
 #define INTEGER_DIGITS 15 /* exact in every JSON reader */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "ctl/print_private.h"
 
 #define START_WIDTH 120 /* of a terminal that has room for the start */

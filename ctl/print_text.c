@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "ctl/print_private.h"
 
 #define WIDTH_MAX 60 /* of a column; a longer field exceeds it */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "ctl/ctl.h"
 
 #define QUIET_MS 2000

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/config_key.h"
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/model/config_key.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "ctl/report.h"
 
 #define REASON_SIZE 1024

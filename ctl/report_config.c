@@ -14,8 +14,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "common/conf.h"
-#include "common/json_scan.h"
+#include "common/model/conf.h"
+#include "common/text/json_scan.h"
 #include "ctl/report.h"
 
 #define FILE_SIZE  (4u * 1024 * 1024)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "ctl/report.h"
 
 #define WIDTH	    744 /* of the drawing; an hour of the month is 1 unit */

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/conf.h"
-#include "common/config_key.h"
+#include "common/model/conf.h"
+#include "common/model/config_key.h"
 #include "ctl/ctl.h"
 
 #define SOCKET_BYTES 4200 /* the longest pidFilePath and a name */

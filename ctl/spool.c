@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "ctl/ctl.h"
 
 #define IMPORT_FILE "spool.import"

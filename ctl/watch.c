@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "ctl/watch.h"
 
 #define INTERVAL_MS 2000

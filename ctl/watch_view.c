@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "ctl/watch.h"
 
 #define PREFIX	      "cc_slurm_adapter_"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/codec.h"
-#include "common/metrics_text.h"
+#include "common/text/metrics_text.h"
 
 struct event_base;
 

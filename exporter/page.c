@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "exporter/exporter.h"
 
 #define FIELD_BYTES_MAX 2048

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/hook_credential.h"
+#include "common/model/hook_credential.h"
 #include "hook/hook.h"
 
 static long

@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "common/config_key.h"
+#include "common/model/config_key.h"
 
 /* Defaults of prepSockConnectPath and of -config. */
 #define HOOK_SOCKET "/run/cc-slurm-adapter/daemon.sock"

@@ -10,12 +10,12 @@ hook_libhook_a_SOURCES = \
 	hook/deliver.c \
 	hook/hook.h \
 	hook/message.c \
-	common/config_key.c \
-	common/config_key.h \
-	common/hook_credential.c \
-	common/hook_credential.h \
-	common/json_scan.c \
-	common/json_scan.h
+	common/model/config_key.c \
+	common/model/config_key.h \
+	common/model/hook_credential.c \
+	common/model/hook_credential.h \
+	common/text/json_scan.c \
+	common/text/json_scan.h
 
 sbin_PROGRAMS += hook/cc-slurm-adapter
 hook_cc_slurm_adapter_SOURCES = hook/main.c
@@ -26,7 +26,7 @@ worker_PROGRAMS += hook/cc-slurm-adapter-munge
 hook_cc_slurm_adapter_munge_CFLAGS = $(AM_CFLAGS) $(MUNGE_CFLAGS)
 hook_cc_slurm_adapter_munge_SOURCES = \
 	hook/munge.c \
-	common/hook_credential.c \
-	common/hook_credential.h
+	common/model/hook_credential.c \
+	common/model/hook_credential.h
 hook_cc_slurm_adapter_munge_LDADD = $(MUNGE_LIBS)
 endif

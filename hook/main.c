@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/hook_credential.h"
+#include "common/model/hook_credential.h"
 #include "hook/hook.h"
 
 #define SUPERVISOR WORKERDIR "/supervisor"

@@ -14,7 +14,7 @@
 
 #include <munge.h>
 
-#include "common/hook_credential.h"
+#include "common/model/hook_credential.h"
 
 #define ME "cc-slurm-adapter-munge: "
 

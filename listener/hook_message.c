@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "common/json_scan.h"
+#include "common/text/json_scan.h"
 #include "listener/listener.h"
 
 #define DEPTH_MAX  32		       /* nested objects and arrays */

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/hook_credential.h"
-#include "common/job.h"
+#include "common/model/hook_credential.h"
+#include "common/model/job.h"
 #include "common/worker/worker.h"
 
 /* hook_message.c: reads a message. */

@@ -19,7 +19,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "listener/listener.h"
 
 #define FIRST_BYTES 2048 /* a hook's message is shorter */

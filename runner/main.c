@@ -14,7 +14,7 @@
 
 #include "common/crash_point.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "runner/confine/confine.h"
 #include "runner/runner.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "common/conf.h"
+#include "common/model/conf.h"
 #include "common/question/question.h"
 #include "common/worker/worker.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"

@@ -7,7 +7,7 @@
 #ifndef SUBMITTER_CHECK_H
 #define SUBMITTER_CHECK_H
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http.h"
 #include "submitter/payload/payload.h"

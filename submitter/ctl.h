@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 
 struct submitter;
 struct summary;

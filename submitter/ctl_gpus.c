@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
 #include "submitter/payload/payload.h"

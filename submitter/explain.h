@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "submitter/history/events.h"
 #include "submitter/spool/spool.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/job.h"
-#include "common/msg.h"
-#include "common/time_text.h"
+#include "common/model/job.h"
+#include "common/model/msg.h"
+#include "common/text/time_text.h"
 #include "submitter/explain.h"
 
 static const struct {

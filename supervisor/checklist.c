@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/supervisor.h"
 
 #define CHECKLIST_S    30 /* more than each worker takes for its part */

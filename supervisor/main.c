@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config_key.h"
+#include "common/model/config_key.h"
 #include "common/crash_point.h"
 #include "common/worker/landlock.h"
 #include "supervisor/config/config_file.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "supervisor/summary.h"
 
 #define DAY 86400

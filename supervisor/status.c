@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "common/worker/landlock.h"
 #include "supervisor/summary.h"
 #include "supervisor/supervisor.h"

@@ -16,7 +16,7 @@
 
 #include "common/clock.h"
 #include "common/ipc/pace.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "supervisor/summary.h"
 #include "supervisor/supervisor.h"
 

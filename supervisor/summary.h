@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/msg.h"
-#include "common/summary.h"
+#include "common/model/msg.h"
+#include "common/model/summary.h"
 
 /* Problems of the supervisor itself: processes, files, runs, configuration. */
 #define OWN_PROBLEMS_MAX 8

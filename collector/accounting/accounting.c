@@ -13,7 +13,7 @@
 #include "collector/slurm/slurm.h"
 #include "collector/track/outbox.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 void
 acct_question(struct accounting *l, const struct query_type *type,

@@ -19,7 +19,7 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 #define SLICE_S	       86400	   /* longest first query of a catch-up */
 #define SLICE_MIN_S    3600	   /* shortest slice after a timeout */

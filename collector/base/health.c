@@ -12,7 +12,7 @@
 
 #include "collector/base/cluster.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 #define WAIT_FIRST_MS	1000
 #define WAIT_MAX_MS	60000 /* also of a longer poll interval */

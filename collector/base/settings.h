@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "collector/parse/parse.h"
-#include "common/conf.h"
+#include "common/model/conf.h"
 
 /* gpu_map.c */
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "collector/base/tables.h"
-#include "common/job.h"
+#include "common/model/job.h"
 
 struct cluster;
 

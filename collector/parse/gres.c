@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collector/parse/parse.h"
-#include "common/conf.h"
+#include "common/model/conf.h"
 
 /* One item of a GRES list. */
 struct gres_item {

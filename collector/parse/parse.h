@@ -13,7 +13,7 @@
 
 #include "collector/parse/snapshot.h"
 #include "collector/parse/span.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "common/question/question.h"
 
 /* time.c */

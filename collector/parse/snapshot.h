@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "common/job.h"
-#include "common/text.h"
+#include "common/model/job.h"
+#include "common/text/text.h"
 
 /* The phase of a run, derived from Slurm's state of the job. */
 enum slurm_phase {

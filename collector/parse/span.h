@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 
 /*
  * Returns owned: the text after text_clean(), at most max bytes long.  NULL

@@ -22,7 +22,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 #define CLAIMS_MAX 1024	 /* the listener sends no more */
 #define ANSWER_MAX 4096	 /* bytes of unmunge's output: about 300 */

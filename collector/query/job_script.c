@@ -18,7 +18,7 @@
 #include "collector/slurm/query.h"
 #include "collector/track/outbox.h"
 #include "common/log.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 #define AT_ONCE 4
 /* Scripts of groups whose runs start one after the other */

@@ -19,7 +19,7 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 #define COMMANDS_MAX 3 /* of one poll */
 /*

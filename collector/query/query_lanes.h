@@ -9,7 +9,7 @@
 #include "collector/accounting/accounting.h"
 #include "collector/base/cluster.h"
 #include "collector/slurm/command_times.h"
-#include "common/hook_credential.h"
+#include "common/model/hook_credential.h"
 
 /* poll.c: the periodic question */
 

@@ -13,7 +13,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 #define HOSTS_KEPT  100000 /* nodes; no cluster has more */
 #define FIRST_CAP   64

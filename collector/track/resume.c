@@ -13,7 +13,7 @@
 #include "collector/track/track.h"
 #include "common/array.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 /*
  * Seconds after a run was found (one poll after its start, at worst) in which

@@ -12,7 +12,7 @@
 #include "collector/track/outbox.h"
 #include "collector/track/track_private.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 
 static const char no_threads[] =
     "The run was found after its end. Slurm then reports the numbers of its "

@@ -12,7 +12,7 @@
 
 #include "common/codec.h"
 #include "common/ipc/frame.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 
 struct channel;
 struct event_base;

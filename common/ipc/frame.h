@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "common/codec.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 
 /*
  * Fills the header of a frame from self to peer; fd != -1 means that a

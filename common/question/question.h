@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/codec.h"
-#include "common/hook_credential.h"
+#include "common/model/hook_credential.h"
 
 enum slurm_command {
 	CMD_SQUEUE,

@@ -8,7 +8,7 @@
 #ifndef COMMON_WORKER_INFLIGHT_H
 #define COMMON_WORKER_INFLIGHT_H
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 struct inflight;
 

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "common/codec.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 
 #define SANDBOX_PATHS_MAX  256
 #define SANDBOX_GROUPS_MAX 256

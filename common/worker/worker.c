@@ -17,7 +17,7 @@
 #include "common/clock.h"
 #include "common/crash_point.h"
 #include "common/log_line.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "common/worker/breakout.h"
 #include "common/worker/sandbox.h"
 #include "common/worker/worker.h"

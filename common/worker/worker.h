@@ -8,11 +8,11 @@
 
 #include <event2/event.h>
 
-#include "common/conf.h"
-#include "common/ctl.h"
+#include "common/model/conf.h"
+#include "common/model/ctl.h"
 #include "common/histogram.h"
 #include "common/ipc/channel.h"
-#include "common/summary.h"
+#include "common/model/summary.h"
 #include "common/worker/inflight.h"
 #include "common/worker/sandbox.h"
 

@@ -11,8 +11,8 @@
 #include "common/clock.h"
 #include "common/ipc/pace.h"
 #include "common/log.h"
-#include "common/msg.h"
-#include "common/summary.h"
+#include "common/model/msg.h"
+#include "common/model/summary.h"
 #include "common/worker/worker.h"
 #include "common/worker/worker_summary.h"
 

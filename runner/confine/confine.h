@@ -33,7 +33,7 @@ struct confine_conf {
 	enum sandbox_mode mode;
 	/* File; NULL or "": SLURM_CONF, else Slurm's usual places. */
 	const char *slurm_conf;
-	/* slurmExtraPaths, a LIST as in common/conf.h; NULL = none. */
+	/* slurmExtraPaths, a LIST as in common/model/conf.h; NULL = none. */
 	const char *extra_paths;
 	/* Use at most this version of Landlock; 0 = any, -1 = none. */
 	int landlock_max;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/slurm_conf.h"
+#include "common/text/slurm_conf.h"
 #include "runner/confine/confine_private.h"
 
 #define FILES_MAX 16 /* slurm.conf and includes; sites have less than 10 */

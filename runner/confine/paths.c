@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/conf.h"
+#include "common/model/conf.h"
 #include "runner/confine/confine_private.h"
 
 /*

@@ -15,7 +15,7 @@
 
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"

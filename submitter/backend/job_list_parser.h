@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/job.h"
-#include "common/json_scan.h"
+#include "common/model/job.h"
+#include "common/text/json_scan.h"
 
 /* The members of a row that are used. */
 struct backend_job {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_scan.h"
-#include "common/text.h"
+#include "common/text/json_scan.h"
+#include "common/text/text.h"
 #include "submitter/backend/response.h"
 
 #define WORDS_MAX 1024 /* bytes of an error text that are examined */

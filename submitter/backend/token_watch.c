@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/net/http.h"

@@ -6,7 +6,7 @@
 #ifndef SUBMITTER_BASE_CLUSTER_NAMES_H
 #define SUBMITTER_BASE_CLUSTER_NAMES_H
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "common/log.h"
 
 struct submitter;

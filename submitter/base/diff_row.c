@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "submitter/base/context.h"
 #include "submitter/base/diff_row.h"
 

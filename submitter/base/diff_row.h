@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 struct submitter;
 

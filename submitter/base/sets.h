@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 /* Zero-initialise. */
 struct idset {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "common/ipc/channel.h"
 #include "submitter/backend/job_list_parser.h"
 #include "submitter/backend/response.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "submitter/history/counters.h"
 #include "submitter/history/events.h"
 

@@ -12,7 +12,7 @@
 
 #include "common/hash.h"
 #include "common/log.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "common/permanent.h"
 #include "submitter/base/timer.h"
 #include "submitter/history/file.h"

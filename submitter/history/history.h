@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "submitter/history/counters.h"
 #include "submitter/history/events.h"
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "submitter/history/hooks.h"
 
 static struct hook_entry *

@@ -2,7 +2,7 @@
 /* The collector's message about Slurm's daemons, in counters. */
 #include "config.h"
 
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "submitter/history/history.h"
 
 /* slurmctld, then slurmdbd. */

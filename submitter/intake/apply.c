@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/history/history.h"
 #include "submitter/intake/intake_private.h"
 

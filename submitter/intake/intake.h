@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/ipc/channel.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "submitter/spool/spool.h"
 
 struct intake;

@@ -18,7 +18,7 @@
 #include "common/backoff.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nats_thread.h"
 #include "submitter/net/system_ca.h"

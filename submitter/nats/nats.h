@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/conf.h"
-#include "common/job.h"
+#include "common/model/conf.h"
+#include "common/model/job.h"
 #include "submitter/payload/nats_message.h"
 #include "submitter/payload/payload.h"
 

@@ -12,7 +12,7 @@
 
 #include <nats/nats.h>
 
-#include "common/destination.h"
+#include "common/model/destination.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nkey.h"
 #include "submitter/payload/nats_message.h"

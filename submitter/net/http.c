@@ -13,7 +13,7 @@
 #include <event2/event.h>
 
 #include "common/clock.h"
-#include "common/destination.h"
+#include "common/model/destination.h"
 #include "submitter/net/http_private.h"
 #include "submitter/net/resolver.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/codec.h"
-#include "common/conf.h"
+#include "common/model/conf.h"
 #include "submitter/net/token_expiry.h"
 #include "submitter/payload/backend_version.h"
 

@@ -21,7 +21,7 @@
 #include <event2/util.h>
 
 #include "common/clock.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "common/log.h"
 #include "submitter/net/hosts_file.h"
 #include "submitter/net/resolv_conf.h"

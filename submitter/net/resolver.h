@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/msg.h"
+#include "common/model/msg.h"
 
 struct event_base;
 struct resolver;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base64.h"
-#include "common/json_scan.h"
-#include "common/time_text.h"
+#include "common/text/base64.h"
+#include "common/text/json_scan.h"
+#include "common/text/time_text.h"
 #include "submitter/net/token_expiry.h"
 
 #define CLAIMS_MAX 16384 /* base64 characters of the claims */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 #define CPUMAP_RULES_MAX 256 /* patterns; a host is matched against each */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "submitter/payload/json_write.h"
 
 void

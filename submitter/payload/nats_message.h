@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "common/codec.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "submitter/payload/payload.h"
 
 enum message {

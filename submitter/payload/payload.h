@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "common/codec.h"
-#include "common/conf.h"
-#include "common/job.h"
+#include "common/model/conf.h"
+#include "common/model/job.h"
 #include "submitter/payload/backend_version.h"
 
 struct topology;

@@ -3,7 +3,7 @@
 #ifndef SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
 #define SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 struct cpumap;
 struct tags;

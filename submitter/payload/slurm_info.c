@@ -16,8 +16,8 @@
 #include <time.h>
 
 #include "common/codec.h"
-#include "common/text.h"
-#include "common/time_text.h"
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "submitter/payload/slurm_info.h"
 
 /* A byte of the description becomes at most six; the added texts are few. */

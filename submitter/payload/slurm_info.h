@@ -8,7 +8,7 @@
 #ifndef SUBMITTER_PAYLOAD_SLURM_INFO_H
 #define SUBMITTER_PAYLOAD_SLURM_INFO_H
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 /* Returns owned, or NULL: the record has no description, or out of memory. */
 char *slurm_info_text(const struct job *job);

@@ -7,7 +7,7 @@
 #define SUBMITTER_PAYLOAD_TAGS_H
 
 #include "common/codec.h"
-#include "common/job.h"
+#include "common/model/job.h"
 
 #define TAGS_MAX 64 /* rules; a new run is matched against each */
 

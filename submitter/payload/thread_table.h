@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 struct thread_shape {
 	uint32_t sockets;

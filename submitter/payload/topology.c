@@ -18,7 +18,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "submitter/payload/cpumap.h"
-#include "common/nodelist.h"
+#include "common/text/nodelist.h"
 #include "submitter/payload/thread_table.h"
 #include "submitter/payload/topology.h"
 

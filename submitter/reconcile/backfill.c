@@ -17,7 +17,7 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 

@@ -6,7 +6,7 @@
 #ifndef SUBMITTER_RECONCILE_BACKFILL_H
 #define SUBMITTER_RECONCILE_BACKFILL_H
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "submitter/spool/spool.h"
 
 struct submitter;

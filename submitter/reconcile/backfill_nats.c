@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
 
 #define TICK_MS 100 /* between two turns of the walk */

@@ -16,7 +16,7 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/permanent.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/context.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 struct missing_runs;
 struct reconcile;

@@ -6,7 +6,7 @@
 #ifndef SUBMITTER_RECONCILE_SYNC_COMMAND_H
 #define SUBMITTER_RECONCILE_SYNC_COMMAND_H
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 
 struct submitter;
 struct sync;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base64.h"
-#include "common/text.h"
+#include "common/text/base64.h"
+#include "common/text/text.h"
 #include "submitter/spool/export.h"
 
 /*

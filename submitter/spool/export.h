@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "submitter/spool/spool.h"
 
 #define EXPORT_LINE_MAX (8u << 20) /* bytes: a record in base64 */

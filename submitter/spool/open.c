@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "submitter/spool/spool_private.h"
 
 #define CACHE_KIB "-1024" /* of cached pages; a walk needs no more */

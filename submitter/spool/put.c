@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 

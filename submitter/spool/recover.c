@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 

@@ -14,7 +14,7 @@
 
 #include <zlib.h>
 
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "submitter/spool/spool_private.h"
 
 #define STUB_VERSION 2

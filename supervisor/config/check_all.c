@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/destination.h"
-#include "common/job.h"
+#include "common/model/destination.h"
+#include "common/model/job.h"
 #include "supervisor/config/config_file.h"
 
 #define PATHS_MAX 64 /* of slurmExtraPaths */

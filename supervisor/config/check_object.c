@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "supervisor/config/config_file.h"
 
 #define ENTRIES_MAX  16384 /* each is tried on every new host */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/config/config_file.h"
 
 #define CHOICES_MAX 9	 /* words of one enumeration */

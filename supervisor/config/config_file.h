@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "common/conf.h"
+#include "common/model/conf.h"
 
 /* Bytes; the configuration of a thousand GPU nodes has 200 KiB. */
 #define CONF_FILE_MAX	  (1024u * 1024)

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/destination.h"
-#include "common/job.h"
+#include "common/model/destination.h"
+#include "common/model/job.h"
 #include "supervisor/config/config_file.h"
 
 #define USER_MAX 32 /* bytes, as useradd has it */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_scan.h"
+#include "common/text/json_scan.h"
 #include "supervisor/config/config_file.h"
 
 struct line_scan {

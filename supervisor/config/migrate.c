@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/config/config_file.h"
 
 #define KEY_SHOWN_MAX 128 /* bytes of a key in a message */

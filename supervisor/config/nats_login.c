@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "common/destination.h"
+#include "common/model/destination.h"
 #include "supervisor/config/config_file.h"
 
 static const enum conf_key logins[] = { CONF_NATS_CREDS_FILE,

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/config/safe_path.h"
 

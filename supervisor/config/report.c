@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/config/config_file.h"
 
 #define KEY_SHOWN_MAX 128    /* bytes of an unknown key in a message */

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "common/conf.h"
+#include "common/model/conf.h"
 
 #define UNSAFE_TEXT_MAX 1024 /* bytes with the NUL; two paths are cut */
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/system/log_output.h"
 #include "supervisor/system/log_pipe.h"
 

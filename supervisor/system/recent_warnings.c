@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/system/recent_warnings.h"
 
 static struct recent_warning kept[RECENT_WARNINGS_MAX]; /* newest first */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/destination.h"
+#include "common/model/destination.h"
 #include "supervisor/system/system.h"
 
 /* Limits: descriptors; processes where the worker has its own uid. */

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "supervisor/system/system.h"
 
 #define STATUS_MAX	 (REASON_MAX + 128) /* bytes of STATUS= */

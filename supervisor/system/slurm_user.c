@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/slurm_conf.h"
+#include "common/text/slurm_conf.h"
 #include "supervisor/system/system.h"
 
 #define FILES_MAX 32 /* with included files; also ends a circle */

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "common/conf.h"
+#include "common/model/conf.h"
 #include "common/log.h"
 #include "common/worker/sandbox.h"
 

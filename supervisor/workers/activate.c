@@ -15,7 +15,7 @@
 #include "supervisor/system/path_watch.h"
 #include "supervisor/workers/workers.h"
 
-#define FILE_BYTES_MAX (256u * 1024) /* FILE_MAX of common/msg.c */
+#define FILE_BYTES_MAX (256u * 1024) /* FILE_MAX of common/model/msg.c */
 #define LISTEN_UNIX    1
 #define LISTEN_TCP     2
 

@@ -13,7 +13,7 @@
 
 #include "supervisor/workers/workers.h"
 
-#define SANDBOX_FRAME_MAX (1024u * 1024) /* KEYS of common/msg.c */
+#define SANDBOX_FRAME_MAX (1024u * 1024) /* KEYS of common/model/msg.c */
 #define EXIT_WAIT_MS	  200 /* then SIGCHLD came, if the process ended */
 
 static void

@@ -13,9 +13,9 @@
 #include <event2/event.h>
 
 #include "common/clock.h"
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "common/ipc/channel.h"
-#include "common/summary.h"
+#include "common/model/summary.h"
 #include "common/worker/inflight.h"
 #include "supervisor/system/log_pipe.h"
 #include "supervisor/system/system.h"

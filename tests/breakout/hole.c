@@ -29,7 +29,7 @@
 
 #include <event2/event.h>
 
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "common/worker/breakout.h"
 #include "common/worker/worker.h"
 #include "tests/breakout/attempts.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The other end of page.h, and the table of messages of common/msg.c."""
+"""The other end of page.h, and the table of messages of common/model/msg.c."""
 import ctypes
 import glob
 import mmap
@@ -82,7 +82,7 @@ class Page:
 
 
 class Message:
-    """A row of the table of common/msg.c."""
+    """A row of the table of common/model/msg.c."""
 
     def __init__(self, number, name, senders, receivers, least, most, has_fd):
         self.number, self.name = number, name
@@ -95,12 +95,12 @@ class Message:
 
 def messages(top):
     """The table, in the order of enum msg_type."""
-    with open(top + "/common/msg.h", encoding="utf-8") as f:
+    with open(top + "/common/model/msg.h", encoding="utf-8") as f:
         header = f.read()
-    with open(top + "/common/msg.c", encoding="utf-8") as f:
+    with open(top + "/common/model/msg.c", encoding="utf-8") as f:
         source = f.read()
     others = ""     # lengths of some fields
-    for path in sorted(glob.glob(top + "/common/*.h")):
+    for path in sorted(glob.glob(top + "/common/**/*.h", recursive=True)):
         with open(path, encoding="utf-8") as f:
             others += f.read()
     values = {}
@@ -130,5 +130,5 @@ def messages(top):
         table.append(Message(i, name, roles(senders), roles(receivers), number(least),
                              number(most), has_fd == "true"))
     if len(rows) != len(table):
-        raise RuntimeError("common/msg.c and common/msg.h differ")
+        raise RuntimeError("common/model/msg.c and common/model/msg.h differ")
     return table

@@ -14,10 +14,10 @@
 
 #include <event2/event.h>
 
-#include "common/conf.h"
-#include "common/ctl.h"
+#include "common/model/conf.h"
+#include "common/model/ctl.h"
 #include "common/ipc/channel.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "tests/fuzz/fuzz.h"
 
 #define PASS_EVERY 7 /* one of so many pieces carries a descriptor */

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

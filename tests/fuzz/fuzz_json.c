@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "common/json_scan.h"
+#include "common/text/json_scan.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "submitter/payload/nats_message.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/topology.h"

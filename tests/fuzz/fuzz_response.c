@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "submitter/backend/response.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "common/slurm_conf.h"
+#include "common/text/slurm_conf.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FOUND_MAX 32 /* as slurm_conf.h says */

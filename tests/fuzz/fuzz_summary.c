@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "common/summary.h"
+#include "common/model/summary.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

@@ -2,7 +2,7 @@
 /* Any bytes, made fit to be passed on; jansson is the judge of UTF-8. */
 #include "config.h"
 
-#include "common/text.h"
+#include "common/text/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"
 

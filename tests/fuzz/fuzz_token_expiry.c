@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "common/base64.h"
+#include "common/text/base64.h"
 #include "submitter/net/token_expiry.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "common/nodelist.h"
+#include "common/text/nodelist.h"
 #include "submitter/payload/topology.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/twin.h"

@@ -4,7 +4,7 @@
 #define TESTS_FUZZ_SNAPSHOT_H
 
 #include "collector/parse/parse.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "tests/fuzz/fuzz.h"
 
 #define YEAR_9999 INT64_C(253402300799)

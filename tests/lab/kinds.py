@@ -30,7 +30,7 @@ HAPPENED = {"fails-at-once": "FAILED", "cancelled": "CANCELLED", "timed-out": "T
 # --- what it must be ----------------------------------------------------------------
 
 def clean(data):
-    """Bytes as cc-backend may have them: see common/text.h"""
+    """Bytes as cc-backend may have them: see common/text/text.h"""
     out = []
     i = 0
     while i < len(data):

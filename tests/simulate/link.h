@@ -8,7 +8,7 @@
 #ifndef TESTS_SIMULATE_LINK_H
 #define TESTS_SIMULATE_LINK_H
 
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "tests/simulate/world.h"
 
 struct link;

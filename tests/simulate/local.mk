@@ -27,7 +27,7 @@ tests_simulate_libprocess_a_SOURCES = \
 # The replaced functions come first and win.
 SIMULATE_LINK = $(CC) -r -nostdlib -Wl,-z,muldefs
 SIMULATE_WORKER = common/worker/libworker.a common/ipc/libipc.a \
-	common/libcommon.a
+	$(MODEL_LIBS)
 
 # The submitter.
 EXTRA_LIBRARIES += tests/simulate/libsubmitter-side.a

@@ -6,7 +6,7 @@
 #ifndef TESTS_SIMULATE_SUPERVISOR_H
 #define TESTS_SIMULATE_SUPERVISOR_H
 
-#include "common/conf.h"
+#include "common/model/conf.h"
 #include "tests/simulate/link.h"
 
 struct supervised;

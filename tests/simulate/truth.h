@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 
 #define TRUTH_CLUSTER "alpha"
 #define TRUTH_NODES   "n[01-16]"

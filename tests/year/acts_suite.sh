@@ -200,7 +200,7 @@ act_reloaded() { reload; }
 
 # Every key that may change live gets another value, one reload for each.
 live_keys() {
-	sed -nE 's/^KEY\([A-Z_]+, "([A-Za-z]+)", ([A-Z_]+), .*, LIVE\)$/\1 \2/p' "$here/../../common/conf_keys.h"
+	sed -nE 's/^KEY\([A-Z_]+, "([A-Za-z]+)", ([A-Z_]+), .*, LIVE\)$/\1 \2/p' "$here/../../common/model/conf_keys.h"
 }
 # another VALUE of KEY: one that is valid and does not change what arrives
 other_value() {

@@ -43,7 +43,7 @@ tests_simulate_run_collector_SOURCES = \
 	tests/simulate/site/store.h
 tests_simulate_run_collector_LDADD = tests/simulate/site/collector.o \
 	tests/simulate/libworld.a common/question/libquestion.a \
-	common/libcommon.a $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
+	$(MODEL_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) $(ZLIB_LIBS)
 CLEANFILES += tests/simulate/run-collector tests/simulate/site/collector.o \
 	tests/simulate/site/collector.o.all
 

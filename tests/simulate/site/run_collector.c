@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/summary.h"
+#include "common/model/summary.h"
 #include "tests/simulate/site/faults.h"
 #include "tests/simulate/site/hooks.h"
 #include "tests/simulate/site/runner.h"

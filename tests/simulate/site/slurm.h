@@ -11,7 +11,7 @@
 #ifndef TESTS_SIMULATE_SITE_SLURM_H
 #define TESTS_SIMULATE_SITE_SLURM_H
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "common/question/question.h"
 #include "tests/simulate/world.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/job.h"
+#include "common/model/job.h"
 #include "tests/simulate/site/slurm.h"
 #include "tests/simulate/site/store.h"
 

@@ -31,10 +31,10 @@
 #include <event2/event.h>
 #include <jansson.h>
 
-#include "common/conf.h"
-#include "common/ctl.h"
+#include "common/model/conf.h"
+#include "common/model/ctl.h"
 #include "common/ipc/channel.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "common/log.h"
 #include "common/worker/sandbox.h"
 

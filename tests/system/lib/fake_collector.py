@@ -51,17 +51,17 @@ def enum(path, first, prefix):
     return {n: i for i, n in enumerate(names)}
 
 
-MSG = enum("common/msg.h", "MSG_SANDBOX", "MSG_")
-ROLE = enum("common/msg.h", "ROLE_SUPERVISOR", "ROLE_")
-END = enum("common/job.h", "END_NOT", "END_")
-VERB = enum("common/ctl.h", "CTL_STATUS", "CTL_")
-TABLE = enum("common/ctl.h", "CTL_T_STATUS", "CTL_T_")
+MSG = enum("common/model/msg.h", "MSG_SANDBOX", "MSG_")
+ROLE = enum("common/model/msg.h", "ROLE_SUPERVISOR", "ROLE_")
+END = enum("common/model/job.h", "END_NOT", "END_")
+VERB = enum("common/model/ctl.h", "CTL_STATUS", "CTL_")
+TABLE = enum("common/model/ctl.h", "CTL_T_STATUS", "CTL_T_")
 KEYS = {name: i for i, name in enumerate(
-    re.findall(r'^KEY\(\w+, "(\w+)"', text_of("common/conf_keys.h"), flags=re.M))}
+    re.findall(r'^KEY\(\w+, "(\w+)"', text_of("common/model/conf_keys.h"), flags=re.M))}
 # what travels in the sealed memory: values of the first, files' contents of the second
-SECRET_KEYS = set(re.findall(r'^KEY\(\w+, "(\w+)", SECRET,', text_of("common/conf_keys.h"),
+SECRET_KEYS = set(re.findall(r'^KEY\(\w+, "(\w+)", SECRET,', text_of("common/model/conf_keys.h"),
                              flags=re.M))
-FILE_KEYS = set(re.findall(r'^KEY\(\w+, "(\w+)", (?:SECRET_)?FILE,', text_of("common/conf_keys.h"),
+FILE_KEYS = set(re.findall(r'^KEY\(\w+, "(\w+)", (?:SECRET_)?FILE,', text_of("common/model/conf_keys.h"),
                            flags=re.M))
 QUEUE_FIELDS = ("cluster", "job", "start", "what", "to", "tries", "due", "state", "reason")
 

@@ -21,7 +21,7 @@ HOUR = 3600     # seconds
 
 def flag(name):
     """A bit of ctl's requests, read from its header."""
-    value = re.search(r"#define %s\s+(\w+)" % name, text_of("common/ctl.h")).group(1)
+    value = re.search(r"#define %s\s+(\w+)" % name, text_of("common/model/ctl.h")).group(1)
     return int(value.rstrip("u"), 0)
 
 

@@ -38,12 +38,12 @@
 #include <unistd.h>
 
 #include "common/codec.h"
-#include "common/conf.h"
-#include "common/ctl.h"
+#include "common/model/conf.h"
+#include "common/model/ctl.h"
 #include "common/ipc/channel.h"
-#include "common/job.h"
+#include "common/model/job.h"
 #include "common/log.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "common/worker/sandbox.h"
 
 #define WAIT_MS 10000

@@ -2,92 +2,92 @@
 # Tests of common/ and its boxes.
 check_PROGRAMS += test_time_text
 TESTS += test_time_text
-test_time_text_SOURCES = tests/unit/common/test_time_text.c
-test_time_text_LDADD = common/libcommon.a
+test_time_text_SOURCES = tests/unit/common/text/test_time_text.c
+test_time_text_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_summary
 TESTS += test_summary
-test_summary_SOURCES = tests/unit/common/test_summary.c
-test_summary_LDADD = common/libcommon.a
+test_summary_SOURCES = tests/unit/common/model/test_summary.c
+test_summary_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_array
 TESTS += test_array
 test_array_SOURCES = tests/unit/common/test_array.c
-test_array_LDADD = common/libcommon.a
+test_array_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_backoff
 TESTS += test_backoff
 test_backoff_SOURCES = tests/unit/common/test_backoff.c
-test_backoff_LDADD = common/libcommon.a
+test_backoff_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_hash
 TESTS += test_hash
 test_hash_SOURCES = tests/unit/common/test_hash.c
-test_hash_LDADD = common/libcommon.a
+test_hash_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_histogram
 TESTS += test_histogram
 test_histogram_SOURCES = tests/unit/common/test_histogram.c
-test_histogram_LDADD = common/libcommon.a
+test_histogram_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_log
 TESTS += test_log
 test_log_SOURCES = tests/unit/common/test_log.c
-test_log_LDADD = common/libcommon.a
+test_log_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_slurm_conf
 TESTS += test_slurm_conf
-test_slurm_conf_SOURCES = tests/unit/common/test_slurm_conf.c
-test_slurm_conf_LDADD = common/libcommon.a
+test_slurm_conf_SOURCES = tests/unit/common/text/test_slurm_conf.c
+test_slurm_conf_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_config_key
 TESTS += test_config_key
-test_config_key_SOURCES = tests/unit/common/test_config_key.c
-test_config_key_LDADD = common/libcommon.a
+test_config_key_SOURCES = tests/unit/common/model/test_config_key.c
+test_config_key_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_json_scan
 TESTS += test_json_scan
-test_json_scan_SOURCES = tests/unit/common/test_json_scan.c
-test_json_scan_LDADD = common/libcommon.a
+test_json_scan_SOURCES = tests/unit/common/text/test_json_scan.c
+test_json_scan_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_destination
 TESTS += test_destination
-test_destination_SOURCES = tests/unit/common/test_destination.c
-test_destination_LDADD = common/libcommon.a
+test_destination_SOURCES = tests/unit/common/model/test_destination.c
+test_destination_LDADD = $(MODEL_LIBS)
 check_PROGRAMS += test_codec
 TESTS += test_codec
 test_codec_SOURCES = tests/unit/common/test_codec.c
-test_codec_LDADD = common/libcommon.a
+test_codec_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_msg
 TESTS += test_msg
-test_msg_SOURCES = tests/unit/common/test_msg.c
-test_msg_LDADD = common/libcommon.a
+test_msg_SOURCES = tests/unit/common/model/test_msg.c
+test_msg_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_nodelist
 TESTS += test_nodelist
-test_nodelist_SOURCES = tests/unit/common/test_nodelist.c
-test_nodelist_LDADD = common/libcommon.a
+test_nodelist_SOURCES = tests/unit/common/text/test_nodelist.c
+test_nodelist_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_job
 TESTS += test_job
-test_job_SOURCES = tests/unit/common/test_job.c
-test_job_LDADD = common/libcommon.a
+test_job_SOURCES = tests/unit/common/model/test_job.c
+test_job_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_text
 TESTS += test_text
-test_text_SOURCES = tests/unit/common/test_text.c
-test_text_LDADD = common/libcommon.a
+test_text_SOURCES = tests/unit/common/text/test_text.c
+test_text_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_common_conf
 TESTS += test_common_conf
-test_common_conf_SOURCES = tests/unit/common/test_conf.c
-test_common_conf_LDADD = common/libcommon.a
+test_common_conf_SOURCES = tests/unit/common/model/test_conf.c
+test_common_conf_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_common_ctl
 TESTS += test_common_ctl
-test_common_ctl_SOURCES = tests/unit/common/test_ctl.c
-test_common_ctl_LDADD = common/libcommon.a
+test_common_ctl_SOURCES = tests/unit/common/model/test_ctl.c
+test_common_ctl_LDADD = $(MODEL_LIBS)
 
 check_PROGRAMS += test_channel
 TESTS += test_channel
@@ -125,5 +125,5 @@ test_question_LDADD = $(QUESTION_LIBS)
 
 check_PROGRAMS += test_hook_credential
 TESTS += test_hook_credential
-test_hook_credential_SOURCES = tests/unit/common/test_hook_credential.c
-test_hook_credential_LDADD = common/libcommon.a
+test_hook_credential_SOURCES = tests/unit/common/model/test_hook_credential.c
+test_hook_credential_LDADD = $(MODEL_LIBS)

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "common/histogram.h"
-#include "common/metrics_text.h"
+#include "common/text/metrics_text.h"
 #include "tests/unit/check.h"
 
 static char text[4096];

@@ -16,7 +16,7 @@
 
 #include <event2/event.h>
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "exporter/exporter.h"
 #include "tests/unit/check.h"
 #include "tests/unit/loop.h"

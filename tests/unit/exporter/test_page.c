@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "common/ctl.h"
+#include "common/model/ctl.h"
 #include "exporter/exporter.h"
 #include "tests/unit/check.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/hook_credential.h"
+#include "common/model/hook_credential.h"
 #include "hook/hook.h"
 #include "tests/unit/check.h"
 #include "tests/unit/hook/hook_clock.h"

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "common/worker/landlock.h"
 #include "common/worker/sandbox.h"
 #include "tests/unit/check.h"

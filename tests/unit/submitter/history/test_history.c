@@ -14,7 +14,7 @@
 #include <event2/event.h>
 
 #include "common/log.h"
-#include "common/msg.h"
+#include "common/model/msg.h"
 #include "submitter/base/context.h"
 #include "submitter/history/file.h"
 #include "submitter/history/history.h"

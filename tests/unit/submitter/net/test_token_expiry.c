@@ -2,7 +2,7 @@
 /* The expiry of tokens of each kind, valid, strange and hostile. */
 #include "config.h"
 
-#include "common/base64.h"
+#include "common/text/base64.h"
 #include "submitter/net/token_expiry.h"
 #include "tests/unit/check.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/time_text.h"
+#include "common/text/time_text.h"
 #include "submitter/payload/slurm_info.h"
 #include "tests/unit/check.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "common/base64.h"
-#include "common/msg.h"
+#include "common/text/base64.h"
+#include "common/model/msg.h"
 #include "submitter/spool/export.h"
 #include "tests/unit/check.h"
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* The record of a run: its bytes, and two records merged. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "common/model/job.h"
+#include "common/model/msg.h"
+#include "tests/unit/check.h"
+
+static void
+job_example(struct job *j)
+{
+	struct job_host *h;
+
+	job_init(j);
+	strcpy(j->key.cluster, "alpha");
+	j->key.job = 4711;
+	j->key.start = 1790000000;
+	j->flags = JOB_HAS_START;
+	j->user = strdup("u1");
+	j->nodes = 2;
+	h = job_add_host(j, "n1");
+	job_host_add_cpus(h, 0, 3);
+	job_host_add_cpus(h, 8, 11);
+	job_host_add_accel(h, "00000000:C1:00.0");
+	job_add_host(j, "n2");
+}
+
+static void
+test_record(void)
+{
+	struct job a, b;
+	struct writer w;
+	struct reader r;
+	size_t cut;
+
+	job_example(&a);
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	job_write(&w, &a);
+	CHECK(wr_end(&w) == 0);
+	rd_init(&r, w.buf, w.len);
+	job_init(&b);
+	job_read(&r, &b);
+	CHECK(rd_end(&r) == 0);
+	CHECK(run_key_equal(&a.key, &b.key));
+	CHECK_STR(b.user, "u1");
+	CHECK(b.account == NULL);
+	CHECK_INT(b.n_hosts, 2);
+	CHECK_INT(b.hosts[0].cpus[1].last, 11);
+	CHECK_STR(b.hosts[0].accels[0], "00000000:C1:00.0");
+	CHECK_INT(b.exit_code, -1);
+	job_clear(&b);
+
+	/* Cut at each byte the record is invalid. */
+	for (cut = 0; cut < w.len; cut++) {
+		rd_init(&r, w.buf, cut);
+		job_init(&b);
+		job_read(&r, &b);
+		CHECK(rd_end(&r) == -1);
+		job_clear(&b);
+	}
+	wr_clear(&w);
+	job_clear(&a);
+}
+
+static void
+test_merge(void)
+{
+	struct job a, b;
+
+	job_example(&a);
+	a.flags |= JOB_HAS_THREADS | JOB_HAS_ACCELS | JOB_MORE;
+	job_example(&b);
+	b.end = 1790000060;
+	b.state = END_FAILED;
+	b.exit_code = 256;
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_INT(a.state, END_FAILED);
+	CHECK(a.hosts[0].n_cpus == 2);
+	/* The end says nothing about the script, which still follows. */
+	CHECK(a.flags & JOB_MORE);
+	b.script = strdup("#!/bin/sh\n");
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_STR(a.script, "#!/bin/sh\n");
+	CHECK((a.flags & JOB_MORE) == 0);
+	/* A final state stays. */
+	b.end = 1790000999;
+	b.state = END_COMPLETED;
+	CHECK_INT(job_merge(&a, &b), 0);
+	CHECK_INT(a.end, 1790000060);
+	job_clear(&b);
+
+	/* First the counts, then the threads. */
+	job_clear(&a);
+	job_example(&a);
+	a.message = strdup("no threads known");
+	job_example(&b);
+	b.flags |= JOB_HAS_THREADS;
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK(a.flags & JOB_HAS_THREADS);
+	CHECK(a.message == NULL);
+	/* A later record without them changes nothing. */
+	job_clear(&b);
+	job_example(&b);
+	CHECK_INT(job_merge(&a, &b), 0);
+	CHECK(a.flags & JOB_HAS_THREADS);
+	job_clear(&a);
+	job_clear(&b);
+}
+
+/* Extreme times of a collector that an attacker controls. */
+static void
+test_times(void)
+{
+	static const int64_t bad[] = { -1, INT64_MIN, INT64_MAX };
+	int64_t *members[4];
+	struct job a, b;
+	struct writer w;
+	struct reader r;
+	size_t i, k;
+
+	for (k = 0; k < 4; k++)
+		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+			job_example(&a);
+			members[0] = &a.key.start;
+			members[1] = &a.submit;
+			members[2] = &a.end;
+			members[3] = &a.walltime;
+			*members[k] = bad[i];
+			wr_init(&w, 1 << 20);
+			job_write(&w, &a);
+			job_init(&b);
+			rd_init(&r, w.buf, w.len);
+			job_read(&r, &b);
+			CHECK_INT(rd_end(&r), -1);
+			job_clear(&a);
+			job_clear(&b);
+			wr_clear(&w);
+		}
+}
+
+int
+main(void)
+{
+	test_times();
+	test_record();
+	test_merge();
+	return check_done();
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of messages. */
+#include "config.h"
+
+#include "common/model/msg.h"
+#include "tests/unit/check.h"
+
+static void
+test_table(void)
+{
+	struct msg_header h = { MSG_EVENT, 0, 40, 0 };
+	unsigned type;
+
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) == NULL);
+	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_LISTENER) != NULL);
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_SUBMITTER) != NULL);
+	h.length = 32;
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
+	h.length = 10000;
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
+	h.length = 40;
+	h.flags = MSG_FLAG_FD;
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
+	h.type = MSG__COUNT;
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
+	/* Every message has its row. */
+	for (type = 0; type < MSG__COUNT; type++)
+		CHECK(msg_name(type) != NULL);
+}
+
+int
+main(void)
+{
+	test_table();
+	return check_done();
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States of nodes: two queries every nodeStatePollInterval, one about all
- * nodes and, unless no job runs, one about where jobs run.  A change is sent to the submitter; all
- * nodes are sent at nodeStateRefresh and to a new submitter.
+ * States of nodes: a query about all nodes every nodeStatePollInterval, and
+ * one about where jobs run while there are jobs.  A change is sent to the
+ * submitter; all nodes are sent at nodeStateRefresh and to a new submitter.
  */
 #include "config.h"
 
@@ -277,7 +277,7 @@ static const struct query_type jobs_query = {
 	.on_end = on_jobs_end,
 };
 
-/* The last poll, not long ago, showed no job, and no hook was called since. */
+/* The last poll, not long ago, showed no job, and no run was found since. */
 static int
 is_empty(const struct cluster *c)
 {

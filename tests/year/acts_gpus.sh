@@ -53,8 +53,7 @@ act_gpus-moved() {
 	gpus_are n2 2 '[2-3]'
 	daemon_again slurmctld
 	nodes_on n2 n3
-	gpu_job n2 main 2
-	gpu_job n3 gpu 1
+	gpu_job n2 main 2 && gpu_job n3 gpu 1
 }
 # gres.conf names the cores beside each GPU, as AutoDetect does.
 act_gpu-cores() {

@@ -347,8 +347,8 @@ allow_submitter(struct filter *f)
 }
 
 /*
- * What the runner could do to files and processes of its user.  A script that
- * stands for a command may change its own priority.
+ * Calls with which the runner could act on files and processes of its user.  A
+ * script that stands for a command may change its own priority.
  */
 static void
 refuse_own_user(struct filter *f)

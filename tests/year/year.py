@@ -323,7 +323,7 @@ def judge(a):
     a.limit += START_GRAIN + (0 if a.ledger else a.commit)
     acts = read_acts(a.t + "/acts")
     token = lib.read_token(a.token)
-    end = time.time() + a.wait * int(os.environ.get("LAB_PATIENCE", "1"))
+    end = time.time() + a.wait * lib.PATIENCE
     while True:
         table, n, sisters = look(a, acts, gpus, token)
         if not any(r.counts for r in table) or time.time() >= end:

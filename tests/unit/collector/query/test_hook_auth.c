@@ -96,7 +96,7 @@ counts(void)
 	return n;
 }
 
-/* What a valid credential must say. */
+/* The content of a valid credential. */
 static const struct {
 	unsigned uid;
 	const char *payload;

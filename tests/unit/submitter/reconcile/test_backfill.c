@@ -383,7 +383,7 @@ nats_read(void)
 	sim_run(1000);
 }
 
-/* A run that is done is published again, and cc-backend hears nothing of it. */
+/* A run that is done is published again, and nothing is sent to cc-backend. */
 static void
 test_nats_done(void)
 {

@@ -101,6 +101,7 @@ oldest_job_next(struct oldest_job *o)
 	o->found = 0;
 	if (o->wraps && o->rows <= ROWS_MAX) {
 		wrap_end(o, found);
+		o->rounds++;
 		return 1;
 	}
 	if (o->job == 0 || o->rounds++ == OLDEST_ROUNDS_MAX ||

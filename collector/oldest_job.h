@@ -36,7 +36,8 @@ struct oldest_job {
 /*
  * Searches the oldest job of the cluster and calls done once, perhaps before
  * the return: job and submit are the result.  A result of the last minutes is
- * given again.  At most OLDEST_ROUNDS_MAX commands, one at a time.
+ * given again.  At most OLDEST_ROUNDS_MAX commands of sacct after one of
+ * scontrol, one at a time.
  */
 void oldest_job_search(struct oldest_job *o, struct cluster *c,
     oldest_job_fn *done, void *arg);

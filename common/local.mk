@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What all programs share.  A box calls only the boxes above it in this file.
+# The code that all programs share.  A box calls only the boxes above it in this file.
 
 # Texts: JSON, node lists, times, slurm.conf.
 noinst_LIBRARIES += common/text/libtext.a
@@ -87,7 +87,7 @@ common_question_libquestion_a_SOURCES = \
 	common/question/question.c \
 	common/question/question.h
 
-# What the main() of every worker does: sandbox, configuration, channels.
+# The work of main() in every worker: sandbox, configuration, channels.
 noinst_LIBRARIES += common/worker/libworker.a
 common_worker_libworker_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
 common_worker_libworker_a_SOURCES = \
@@ -115,7 +115,7 @@ COMMON_LIBS = common/ipc/libipc.a $(MODEL_LIBS) $(EVENT_LIBS)
 QUESTION_LIBS = common/question/libquestion.a $(COMMON_LIBS)
 WORKER_LIBS = common/worker/libworker.a $(BREAKOUT_LIBS) $(COMMON_LIBS) \
 	$(CAP_LIBS) $(SECCOMP_LIBS)
-# The hole of --enable-breakout; empty in every other build.
+# The attack code of --enable-breakout; empty in every other build.
 if WITH_BREAKOUT
 BREAKOUT_LIBS = tests/breakout/libbreakout.a
 else

@@ -30,7 +30,7 @@ const char args_usage[] =
     "  backfill --status | --cancel  print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
     "  explain ID... [--cluster NAME] [--from T] [--anonymize]\n"
-    "                                the life of each run of these jobs, or why\n"
+    "                                the events of each run of these jobs, or why\n"
     "                                there is none; ID also 4711_3 and 4711+1\n"
     "  history                       counters of each minute and hour\n"
     "  warnings                      the last warnings and errors of the log\n"

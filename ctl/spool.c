@@ -46,8 +46,8 @@ error_print(const struct ctl_args *args, const char *text, int status)
 }
 
 /*
- * A part of a line of JSON.  Text of users is escaped in it, unless the submitter
- * has been taken over: a terminal gets no control byte.
+ * A part of a line of JSON.  Text of users is escaped in it.  A submitter that an
+ * attacker controls may send control bytes: a terminal gets none of them.
  */
 static void
 export_print(const char *text, const char *end)

@@ -16,20 +16,10 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/model/hook_credential.h"
 #include "hook/hook.h"
-
-static long
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static void __attribute__((noreturn))
 helper_run(const char *program, const char *socket, pid_t parent, int out)
@@ -51,11 +41,11 @@ static size_t
 helper_read(int fd, char *buf, size_t size)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	long end = now_ms() + HOOK_MUNGE_MS, left;
+	long end = hook_clock_ms() + HOOK_MUNGE_MS, left;
 	size_t len = 0;
 	ssize_t n;
 
-	while (len < size && (left = end - now_ms()) > 0) {
+	while (len < size && (left = end - hook_clock_ms()) > 0) {
 		n = poll(&pfd, 1, (int)left);
 		if (n > 0)
 			n = read(fd, buf + len, size - len);

@@ -13,8 +13,8 @@
 
 #define AGAIN_MS 20 /* between two attempts at a full backlog */
 
-static long
-now_ms(void)
+long
+hook_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -31,7 +31,7 @@ wait_writable(int fd, long end)
 	int n;
 
 	do {
-		left = end - now_ms();
+		left = end - hook_clock_ms();
 		n = poll(&pfd, 1, left > 0 ? (int)left : 0);
 	} while (n == -1 && errno == EINTR && left > 0);
 	if (n == 0)
@@ -68,7 +68,7 @@ connect_until(int fd, const struct address *address, long end)
 			break;
 		if (errno != EAGAIN && errno != EINTR)
 			return -1;
-		if (now_ms() + AGAIN_MS >= end) {
+		if (hook_clock_ms() + AGAIN_MS >= end) {
 			errno = EAGAIN;
 			return -1;
 		}
@@ -117,16 +117,17 @@ send_to(const struct address *address, const char *message, size_t len,
 
 /* An address that does not answer leaves time for the addresses after it. */
 int
-message_send(const struct address_list *list, const char *message, size_t len)
+message_send(const struct address_list *list, const char *message, size_t len,
+    long end)
 {
-	long now = now_ms(), end = now + HOOK_TRY_MS;
+	long now = hook_clock_ms();
 	unsigned i;
 
 	for (i = 0; i < list->n; i++) {
 		if (send_to(&list->at[i], message, len,
 			now + (end - now) / (long)(list->n - i)) == 0)
 			return 0;
-		now = now_ms();
+		now = hook_clock_ms();
 	}
 	return -1;
 }

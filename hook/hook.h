@@ -22,9 +22,9 @@
 #define HOOK_CONFIG CONFIG_DEFAULT
 
 /* The process must end within one second. */
-#define HOOK_TRY_MS   800 /* to connect and to write */
+#define HOOK_TRY_MS   800 /* for the credential, to connect and to write */
 #define HOOK_ALARM_MS 950 /* SIGALRM ends the process */
-#define HOOK_MUNGE_MS 400 /* for the credential, with prepAuth "munge" */
+#define HOOK_MUNGE_MS 400 /* of these for the credential */
 
 /* message.c: the message. */
 
@@ -85,11 +85,13 @@ size_t credential_add(char *message, size_t size, size_t len,
 
 /* deliver.c: the connection. */
 
+/* A clock that no admin sets, in ms. */
+long hook_clock_ms(void);
 /*
- * Delivers to the first address that accepts, within HOOK_TRY_MS for all.  0,
- * or -1 with errno of the last address.
+ * Delivers to the first address that accepts, until end of hook_clock_ms() for
+ * all.  0, or -1 with errno of the last address.
  */
 int message_send(const struct address_list *list, const char *message,
-    size_t len);
+    size_t len, long end);
 
 #endif

@@ -269,6 +269,7 @@ hook_run(const struct options *o)
 	const char *context = getenv("SLURM_SCRIPT_CONTEXT"), *wrong;
 	struct address_list list;
 	size_t len;
+	long end;
 
 	if (job == NULL || *job == '\0') {
 		PRINT_ERR("cc-slurm-adapter: SLURM_JOB_ID is not set: the hook "
@@ -287,10 +288,11 @@ hook_run(const struct options *o)
 	else if (config_key_read(config, CONNECT_KEY, path, sizeof(path)) == 1)
 		socket_text = path;
 	if ((wrong = address_parse(socket_text, &list)) == NULL) {
+		end = hook_clock_ms() + HOOK_TRY_MS;
 		len = message_write(message, sizeof(message) - CREDENTIAL_ROOM);
 		len = credential_get(config, &list, message, sizeof(message),
 		    len);
-		if (message_send(&list, message, len) == -1)
+		if (message_send(&list, message, len, end) == -1)
 			wrong = strerror(errno);
 	}
 	if (wrong != NULL)

@@ -107,8 +107,8 @@ int rate_take(struct rate_table *rate, const struct peer *from, int64_t now_ms);
 /* event_queue.c: events that the collector has not acknowledged. */
 
 /*
- * Events with a credential, which the collector has to check: messages of
- * strangers must not use the room of the others.
+ * Events with a credential, which the collector has to check: messages
+ * of unknown senders must not use the room of the others.
  */
 #define UNCHECKED_MAX 1024
 

@@ -266,12 +266,23 @@ status_of(const struct command_end *end)
 	return (unsigned)WEXITSTATUS(end->status);
 }
 
+/*
+ * A credential can contain a compressed payload of 1 MiB.  munged has decoded
+ * this one; the payload is none of a hook.
+ */
+static int
+is_too_long(const struct command_end *end)
+{
+	return end->outcome == COMMAND_TOO_LONG ||
+	    end->outcome == COMMAND_REFUSED;
+}
+
 int
 unmunge_answered(const struct command_end *end)
 {
 	unsigned status = status_of(end);
 
-	return status == MUNGE_STATUS_OK ||
+	return is_too_long(end) || status == MUNGE_STATUS_OK ||
 	    (status >= MUNGE_STATUS_FORMAT && status <= MUNGE_STATUS_LAST);
 }
 
@@ -302,7 +313,9 @@ on_end(const struct command_end *end, void *arg)
 		munge_away(a, w, end);
 	else {
 		a->count.away = 0;
-		if (status == MUNGE_STATUS_OK)
+		if (is_too_long(end))
+			claim_refuse(a, &w->claim, REFUSED_PAYLOAD, "");
+		else if (status == MUNGE_STATUS_OK)
 			claim_accept(a, &w->claim);
 		else
 			refuse_by_status(a, &w->claim, status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States of nodes: a query about all nodes every nodeStatePollInterval, and
- * one about where jobs run while there are jobs.  A change is sent to the
- * submitter; all nodes are sent at nodeStateRefresh and to a new submitter.
+ * States of nodes: two queries every nodeStatePollInterval, one about all
+ * nodes and, unless no job runs, one about where jobs run.  A change is sent to
+ * the submitter; all nodes are sent at nodeStateRefresh and to a new submitter.
  */
 #include "config.h"
 

@@ -32,8 +32,8 @@
 /* polls; after so many the clock is read before accounting */
 #define CLOCK_EVERY 5
 /*
- * Whatever the counters show, accounting is queried after this number of polls
- * and this time: the answer shows also that slurmdbd works.
+ * Accounting is queried after this number of polls and this time, also without a
+ * change of the counters: the answer shows that slurmdbd works.
  */
 #define QUIET_POLLS 10
 #define QUIET_MAX_S 600

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hole for tests/breakout: code of the test that runs in the sandbox of a
- * worker, as an attacker's would.  Compiled only with --enable-breakout, which
+ * The attack code of tests/breakout: it runs in the sandbox of a worker, as the
+ * code of an attacker would.  Compiled only with --enable-breakout, which
  * `make install` refuses.
  */
 #ifndef COMMON_WORKER_BREAKOUT_H

@@ -73,14 +73,21 @@ const char *const seccomp_no_command[] = {
 	"fanotify_init", "personality", NULL
 };
 
-/* Of a process whose id is an argument; 0 is the caller. */
+/*
+ * Of a process whose id is an argument; 0 is the caller.  The first argument of
+ * two calls selects one process, not the group or all processes of the user.
+ */
 static const struct {
 	const char *name;
 	unsigned arg;
+	uint64_t allowed;
 } of_process[] = {
-	{ "setpriority", 1 }, { "ioprio_set", 1 }, { "sched_setscheduler", 0 },
-	{ "sched_setparam", 0 }, { "sched_setattr", 0 },
-	{ "sched_setaffinity", 0 }, { "move_pages", 0 }, { "migrate_pages", 0 },
+	{ "setpriority", 0, 0 /* PRIO_PROCESS */ }, { "setpriority", 1, 0 },
+	{ "ioprio_set", 0, 1 /* IOPRIO_WHO_PROCESS */ },
+	{ "ioprio_set", 1, 0 }, { "sched_setscheduler", 0, 0 },
+	{ "sched_setparam", 0, 0 }, { "sched_setattr", 0, 0 },
+	{ "sched_setaffinity", 0, 0 }, { "prlimit64", 0, 0 },
+	{ "move_pages", 0, 0 }, { "migrate_pages", 0, 0 },
 };
 
 /* Requests to a terminal that act as its user, and signals to another pid. */
@@ -340,8 +347,8 @@ allow_submitter(struct filter *f)
 }
 
 /*
- * What the runner could do to files and processes of its user.  A script that
- * stands for a command may change its own priority.
+ * Calls with which the runner could act on files and processes of its user.  A
+ * script that stands for a command may change its own priority.
  */
 static void
 refuse_own_user(struct filter *f)
@@ -356,7 +363,7 @@ refuse_own_user(struct filter *f)
 	rule(f, f->kill, "utimensat_time64", 1, &by_path);
 	for (i = 0; i < COUNT(of_process); i++) {
 		const struct scmp_arg_cmp other = SCMP_CMP(of_process[i].arg,
-		    SCMP_CMP_NE, 0, 0);
+		    SCMP_CMP_NE, of_process[i].allowed, 0);
 
 		rule(f, f->kill, of_process[i].name, 1, &other);
 	}

@@ -12,8 +12,8 @@
 /* Names of calls that no process of the suite makes; NULL at the end. */
 extern const char *const seccomp_dangerous[];
 /*
- * What the runner and the commands of Slurm are denied, too: names of calls (NULL
- * at the end), requests of ioctl(2) and fcntl(2) (0 at the end).
+ * Denied to the runner and to the commands of Slurm: names of calls (NULL at the
+ * end), requests of ioctl(2) and fcntl(2) (0 at the end).
  */
 extern const char *const seccomp_no_command[];
 extern const uint32_t seccomp_no_ioctls[];

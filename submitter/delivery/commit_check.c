@@ -358,7 +358,7 @@ on_listed(const struct result *v, void *arg)
 	round_next(n);
 }
 
-/* The next list brings nothing yet; it does not wait longer than WAIT_MAX. */
+/* A list now would release nothing; WAIT_MAX after the last list one is read. */
 static int
 is_early(const struct commit_check *n)
 {

@@ -58,8 +58,8 @@ header_unlink(struct header *h)
 }
 
 /*
- * Pages that are not in the kernel's own map of the memory: also root cannot read
- * them with /proc/PID/mem or ptrace(2), and they are locked and in no dump.  NULL
+ * Pages that are not in the kernel's own map of the memory: root cannot read them
+ * with /proc/PID/mem or ptrace(2).  They are locked and in no dump.  NULL
  * before Linux 5.14, or when the limit of locked memory is too low.
  */
 static void *

@@ -213,9 +213,13 @@ begin(struct backfill *b, const struct ctl_request *req)
 	b->to = b->nats ? now : b->nats_until;
 	b->seen = b->added = b->restored = b->there = 0;
 	b->asked = spool_now(b->s->spool);
-	b->id = now;
+	/* Runs of an earlier command keep its id until there is a new one. */
+	if (b->nats && !(req->flags & CTL_FLAG_DRY_RUN))
+		b->id = now;
 	b->waits_until = 0;
+	b->waited = 0;
 	b->walk_state = 0;
+	b->walk_rollbacks = b->s->n.commits_failed;
 	memset(&b->walk, 0, sizeof(b->walk));
 	b->step = BACKFILL_NEXT;
 	b->began = spool_now(b->s->spool);

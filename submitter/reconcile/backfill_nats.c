@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/text/time_text.h"
 #include "submitter/reconcile/backfill_private.h"
+#include "submitter/spool/commit.h"
 
 #define TICK_MS 100 /* between two turns of the walk */
 /* runs of one turn, so that live runs do not wait long */
@@ -41,7 +42,7 @@ nats_chunk_waits(struct backfill *b)
 {
 	int64_t now = spool_now(b->s->spool), at = read_up_to(b);
 
-	if (at >= b->to) {
+	if (at >= b->to || b->waited) {
 		b->waits_until = 0;
 		return 0;
 	}
@@ -53,6 +54,7 @@ nats_chunk_waits(struct backfill *b)
 		   "that ended later may be missing",
 	    b->whose.cluster, time_text(at));
 	b->waits_until = 0;
+	b->waited = 1;
 	return 0;
 }
 
@@ -64,6 +66,7 @@ static const enum run_state published[] = { STARTED, STOP_DUE, RUN_DONE };
 struct turn {
 	unsigned n; /* published again */
 	int leased; /* a stop is under way: its answer publishes the run */
+	int failed; /* the spool refused a write */
 };
 
 static int
@@ -77,9 +80,25 @@ publish_one(struct spool *sp, struct spool_run *run, void *arg)
 		t->leased = 1;
 		return 0;
 	}
-	if (spool_republish(sp, run) != 1)
+	if (spool_republish(sp, run) != 1) {
+		t->failed = 1;
 		return -1;
+	}
 	return ++t->n < TURN_MAX ? 0 : -1;
+}
+
+/*
+ * A rollback takes back what the walk has done: it begins again.  The runs that
+ * were published meanwhile are left out, see spool_republish_due().
+ */
+static void
+walk_check(struct backfill *b)
+{
+	if (b->walk_rollbacks == b->s->n.commits_failed)
+		return;
+	b->walk_rollbacks = b->s->n.commits_failed;
+	b->walk_state = 0;
+	memset(&b->walk, 0, sizeof(b->walk));
 }
 
 /* The walk of this state is over. */
@@ -96,6 +115,7 @@ state_next(struct backfill *b, const struct turn *t)
 void
 nats_walk_begin(struct backfill *b)
 {
+	walk_check(b);
 	if (b->walk_state == N_PUBLISHED) {
 		backfill_finish(b);
 		return;
@@ -108,19 +128,23 @@ void
 nats_walk(struct backfill *b)
 {
 	struct submitter *s = b->s;
+	enum run_state state;
 	struct turn t = { 0 };
 	int n;
 
 	window_soon(b, TICK_MS);
-	if (live_waits(b))
+	if (live_waits(b) || commit_is_stuck(s->commit))
 		return;
-	n = spool_each(s->spool, DEST_NATS, published[b->walk_state], &b->walk,
-	    SPOOL_PAGE, publish_one, &t);
-	if (n >= 0 && n < SPOOL_PAGE && t.n < TURN_MAX)
+	walk_check(b);
+	state = published[b->walk_state];
+	n = spool_each(s->spool, DEST_NATS, state, &b->walk, SPOOL_PAGE,
+	    publish_one, &t);
+	if (n >= 0 && n < SPOOL_PAGE && t.n < TURN_MAX && !t.failed)
 		state_next(b, &t);
 	if (t.n == 0)
 		return;
-	if (published[b->walk_state % N_PUBLISHED] == STARTED)
+	/* The others are held now; release_some() counts them. */
+	if (state == STARTED)
 		b->restored += t.n;
 	state_save(b);
 	wake(s, WAKE_NATS);

@@ -60,8 +60,10 @@ struct backfill {
 	/* --nats, durable: runs that began later are left out */
 	int64_t nats_until;
 	int64_t waits_until;	 /* spool_now(), for accounting; 0 = no wait */
+	int waited;		 /* that time has passed once */
 	struct spool_after walk; /* over runs of the spool */
 	unsigned walk_state;	 /* index of the state of this walk */
+	uint64_t walk_rollbacks; /* s->n.commits_failed when it began */
 	int64_t released[RELEASED_MAX];
 	unsigned n_released;
 	/* a dry run; nothing of it is durable */

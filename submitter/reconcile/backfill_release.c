@@ -235,8 +235,8 @@ forget_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	unsigned *n = arg;
 
-	/* Other work of the run is due: it is published. */
-	if (!(run->flags & RUN_BACKFILL))
+	/* It was sent before: other work of the run may be due. */
+	if (!(run->flags & RUN_BACKFILL) || (run->flags & RUN_KEY_FIXED))
 		return spool_release_backfill(sp, run);
 	++*n;
 	return spool_forget(sp, run);

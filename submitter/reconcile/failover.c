@@ -52,11 +52,17 @@ role_update(struct failover *b)
 	    b->on ? (int64_t)b->rank * LATER_MS : 0);
 }
 
-/* The other suite has published by NATS what it sent by REST. */
+/*
+ * The other suite has published by NATS what it sent by REST, but not what
+ * `backfill --nats` publishes again here.
+ */
 static void
 nats_follow(struct failover *b, struct spool_run *run, enum run_event event)
 {
-	if (run_may_move(run, DEST_NATS, event))
+	int again = (run->flags & RUN_REPUBLISHED) &&
+	    run->state[DEST_NATS] != STOP_DUE;
+
+	if (!again && run_may_move(run, DEST_NATS, event))
 		run_move(b->s->spool, run, DEST_NATS, event, DUE_KEEP, NULL);
 }
 

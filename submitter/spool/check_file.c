@@ -2,9 +2,9 @@
 /*
  * `spool check --file`: checks a spool whose daemon does not run. The check
  * runs with the rights of the caller, or of the file's owner if root calls,
- * and changes neither the file nor its directory: a VFS layer below SQLite opens files only for reading, takes no
- * locks and deletes nothing. The write-ahead log (-wal) is read as well; a
- * missing one counts as empty.
+ * and changes neither the file nor its directory: a VFS layer below SQLite opens
+ * files only for reading, takes no locks and deletes nothing. The write-ahead log
+ * (-wal) is read as well; a missing one counts as empty.
  */
 #include "config.h"
 

@@ -146,7 +146,7 @@ enum spool_put {
 	PUT_ERROR     /* the disk; nothing of the transaction is durable */
 };
 
-/* What `backfill --nats` publishes again. */
+/* The runs that `backfill --nats` publishes again. */
 struct spool_republish {
 	/* 1: a record of a backfill is published, and not sent by REST */
 	int records;

@@ -387,9 +387,26 @@ hook_sockets_listen(const struct setup *setup)
 	return setup->n_listen != 0;
 }
 
+/*
+ * Accepted connections inherit SO_LINGER: close() would wait for a client that
+ * acknowledges nothing.
+ */
+void
+socket_linger_clear(int fd)
+{
+	static const struct linger none;
+
+	/* Fails only when fd is not a socket. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
 int
 sockets_hook_repair(struct setup *setup, const struct conf *conf)
 {
+	unsigned i;
+
+	for (i = 0; i < setup->n_listen; i++)
+		socket_linger_clear(setup->listen_fds[i]);
 	if (hook_sockets_listen(setup))
 		return 0;
 	log_warnx("the socket of the hooks was shut down; it is made again");

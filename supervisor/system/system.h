@@ -101,9 +101,12 @@ int slurm_conf_user(const char *path, char *name, size_t size);
  */
 int sockets_open(struct setup *setup, const struct conf *conf);
 void sockets_close(struct setup *setup, const struct conf *conf);
+/* Before a worker gets a socket that the worker before it could change. */
+void socket_linger_clear(int fd);
 /*
- * Before a new listener gets the socket of the hooks: makes the socket again if
- * an earlier listener has shut it down.  0, or -1 when there is none (logged).
+ * Before a new listener gets the socket of the hooks: clears SO_LINGER, and makes
+ * the socket again if an earlier listener has shut it down.  0, or -1 when there
+ * is none (logged).
  */
 int sockets_hook_repair(struct setup *setup, const struct conf *conf);
 /*

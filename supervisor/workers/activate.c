@@ -95,6 +95,7 @@ metrics_listen_send(struct child *c)
 	struct writer w;
 
 	wr_init(&w, 1);
+	socket_linger_clear(setup->metrics_fd);
 	wr_u8(&w, setup->metrics_path != NULL ? LISTEN_UNIX : LISTEN_TCP);
 	descriptor_send(c, MSG_LISTEN, &w, setup->metrics_fd);
 	wr_clear(&w);

@@ -5,15 +5,17 @@
  * Called as squeue, sacct or scontrol it answers in their place about jobs
  * that begin and end by the clock, and what a real scontrol said about
  * anything else; as sdiag and sacctmgr it says that all is well.  Called as
- * many it knocks for each of these jobs at the daemon's socket, once when it
- * begins and once when it ends, and prints how many knocks were not heard.
+ * many it sends a hook message for each of these jobs to the daemon's socket, once
+ * when the job begins and once when it ends, and prints how many messages the
+ * daemon did not receive.
  *
  * Beside the program lie the file `jobs` (the second the first job begins, jobs
  * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
  * an ended one, and perhaps the first one's id), config.text and node.text, and
  * perhaps `nodes`, the number of nodes c00001 ... that are in node.text beside
- * n1..n4.  With the file `batch` the jobs have scripts.  Job k has that id + k, two threads of one of n1..n4, and on n3 and n4
- * a GPU; squeue shows it on one of the c nodes, if there are any.
+ * n1..n4.  With the file `batch` the jobs have scripts.  Job k has that id + k, two
+ * threads of one of n1..n4, and on n3 and n4 a GPU; squeue shows it on one of the c
+ * nodes, if there are any.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an attacker who controls a process tries.  Each attempt is harmless when
- * it succeeds.
+ * The attempts of an attacker who controls a process.  Each attempt is harmless
+ * when it succeeds.
  */
 #ifndef TESTS_BREAKOUT_ATTEMPTS_H
 #define TESTS_BREAKOUT_ATTEMPTS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is attacked; the lines of place.targets in this order. */
+/* The targets of the attempts; the lines of place.targets in this order. */
 struct targets {
 	pid_t supervisor;
 	pid_t submitter;

@@ -19,6 +19,13 @@
 #define NOTHING ((long)(intptr_t) "")
 #define ROOT	((long)(intptr_t) "/")
 
+/*
+ * EINVAL after the check of rights, because the soft limit is above the hard one.
+ * A hard limit that is above the old one needs a capability.
+ */
+static const uint64_t invalid_limit[2] = { 1, 0 };
+#define INVALID_LIMIT ((long)(intptr_t)invalid_limit)
+
 /* In the arguments: the process ids of the targets. */
 #define SUBMITTER (-1001)
 #define VICTIM	  (-1002)
@@ -76,7 +83,8 @@ static const struct call {
 	{ "scheduler", SYS_sched_setscheduler, { VICTIM, 0, NOTHING } },
 	{ "affinity", SYS_sched_setaffinity, { VICTIM, 0, 0 } },
 	{ "io-priority", SYS_ioprio_set, { 1, VICTIM, 0x6000 } },
-	{ "limits", SYS_prlimit64, { VICTIM, 7, NOTHING, 0 } },
+	{ "limits", SYS_prlimit64, { VICTIM, 7, INVALID_LIMIT, 0 } },
+	{ "priorities", SYS_setpriority, { 1, 0, 19 } },
 	{ "move-pages", SYS_move_pages, { VICTIM, 0, 0, 0, 0, 0 } },
 	/* memory without a limit */
 	{ "memfd", SYS_memfd_create, { NOTHING, 0 } },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plays a command of Slurm that was taken over.  The file breakout.args beside
+ * Stands for a command of Slurm that an attacker controls.  The file breakout.args beside
  * slurm.conf has the names of the attempts in its first line and the targets in
  * the lines after it; the results, one "NAME ERROR VALUE" a line, are sent to
  * the UDP port of the targets.  With -list it prints the names of all attempts.

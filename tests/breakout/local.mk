@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Attacks from inside the processes; tests/breakout/run builds and drives them.
-# The hole is linked into the workers only with --enable-breakout.
+# The attack code is linked into the workers only with --enable-breakout.
 breakout_attempts = tests/breakout/attempts.c tests/breakout/attempts.h \
 	tests/breakout/calls.c tests/breakout/calls.h \
 	tests/breakout/files.c tests/breakout/limits.c tests/breakout/page.h \
@@ -13,7 +13,7 @@ endif
 EXTRA_LIBRARIES += tests/breakout/libbreakout.a
 tests_breakout_libbreakout_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 tests_breakout_libbreakout_a_SOURCES = $(breakout_attempts) \
-	tests/breakout/hole.c
+	tests/breakout/in_worker.c
 
 EXTRA_PROGRAMS += breakout_command without_landlock
 breakout_command_SOURCES = $(breakout_attempts) tests/breakout/command.c

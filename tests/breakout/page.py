@@ -35,7 +35,7 @@ def is_alive(pid):
 
 
 class Page:
-    """Requests to the holes in the workers."""
+    """Requests to the attack code in the workers."""
 
     def __init__(self, path):
         size = len(ROLES) * PLACE_SIZE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What backend.c and network.c share. */
+/* Declarations for backend.c and network.c only. */
 #ifndef TESTS_SIMULATE_BACKEND_PRIVATE_H
 #define TESTS_SIMULATE_BACKEND_PRIVATE_H
 

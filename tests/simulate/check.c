@@ -222,14 +222,22 @@ check_row(const struct cc_row *row, void *arg)
 	    row->duration, job_end_name(t->state), (long long)duration);
 }
 
-/* cc-backend refuses a run that starts within a day of an earlier one. */
+/*
+ * cc-backend refuses a run that starts within a day of another one that it has,
+ * also of a later one: a run that ends before the next poll is reported after it.
+ */
 static int
 is_refused(const struct truth_run *t)
 {
 	const struct truth_run *o;
+	unsigned i;
 
 	for (o = t->older; o != NULL; o = o->older)
 		if (t->start - o->start < REFUSED_WITHIN)
+			return 1;
+	for (i = 0; (o = truth_run(i)) != NULL; i++)
+		if (o->job == t->job && o->start > t->start &&
+		    o->start - t->start < REFUSED_WITHIN && o->in_cc == 1)
 			return 1;
 	return 0;
 }

@@ -5,8 +5,9 @@
  *
  * Simulates N seeds from S on, each in a process of its own, so that nothing of
  * one seed is left in the next.  Each seed runs for H hours with its faults and
- * a day without; then cc-backend must have the truth.  Prints the trace of a
- * seed that fails, and the figures.  Exit status 1 when a seed failed.
+ * a day and a half without; then cc-backend must have the truth.  Prints the
+ * trace of a seed that fails, and the figures.  Exit status 1: a seed failed;
+ * 2: the options are not valid.
  */
 #include "config.h"
 
@@ -44,7 +45,7 @@ static struct {
 	int coverage;
 } options = { .seed = 1, .seeds = 1, .hours = 12 };
 
-/* What a seed tells its parent. */
+/* Figures of a seed, from its process to the parent. */
 struct figures {
 	uint64_t hash;
 	uint64_t runs, absent, steps, requests, starts, restored;
@@ -264,6 +265,8 @@ main(int argc, char **argv)
 	uint64_t i;
 
 	options_read(argc, argv);
+	if (optind != argc || options.seeds == 0 || options.hours <= 0)
+		return 2;
 	if (options.trace)
 		trace_mode_set(TRACE_PRINT);
 	coverage_begin();

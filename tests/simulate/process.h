@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands below the product's code in a simulated process: the loop of
+ * The code below the product's in a simulated process: the loop of
  * events, the channels, the sandbox and the calls of libc that read a clock or
  * end the process.  Each process links its own copy (libprocess.a).
  */

@@ -34,7 +34,7 @@ suite_conf_is() {
 	reload
 }
 
-# What the admin does: slurmctld serves, slurmd and the suite have no file.
+# The act of the admin: slurmctld serves the file, slurmd and the suite have none.
 act_configless-on() {
 	with_conf '$a SlurmctldParameters=enable_configless'
 	daemon_again slurmctld

@@ -44,6 +44,8 @@ addresses() {
 	reload
 }
 gpu_job() { batch labbob "sleep 4" -w "$1" -p "$2" --gres=gpu:"$3"; }
+# until slurmctld has the GPUs of the node
+gpu_job_soon() { wait_for 30 gpu_job "$@"; }
 
 # The new node is in the configuration before it has GPUs.
 act_gpu-addresses() { addresses; }
@@ -53,8 +55,7 @@ act_gpus-moved() {
 	gpus_are n2 2 '[2-3]'
 	daemon_again slurmctld
 	nodes_on n2 n3
-	gpu_job n2 main 2
-	gpu_job n3 gpu 1
+	gpu_job_soon n2 main 2 && gpu_job_soon n3 gpu 1
 }
 # gres.conf names the cores beside each GPU, as AutoDetect does.
 act_gpu-cores() {
@@ -62,7 +63,7 @@ act_gpu-cores() {
 	gpus_are n4 4 '[0-3] Cores=0-3'
 	scontrol reconfigure
 	nodes_on n4
-	gpu_job n4 gpu 3
+	gpu_job_soon n4 gpu 3
 }
 act_gpus-returned() {
 	nodes_off n2 n3 || return 1
@@ -70,5 +71,5 @@ act_gpus-returned() {
 	gpus_are n3 4 '[0-3]'
 	daemon_again slurmctld
 	nodes_on n2 n3
-	gpu_job n3 gpu 4
+	gpu_job_soon n3 gpu 4
 }

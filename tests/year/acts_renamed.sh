@@ -37,7 +37,7 @@ act_slurm-user-deleted() {
 	scancel -u yeartwo
 	wait_for 30 sacctmgr -i delete user yeartwo account=proj5 cluster=alpha
 }
-# Slurm has no rename of an account: a new one takes over, the old one goes.
+# Slurm cannot rename an account: the admin creates a new one and deletes the old.
 act_slurm-account-renamed() {
 	sacctmgr -i add account proj6 Description=six Organization=lab cluster=alpha
 	sacctmgr -i add user labcarol account=proj5,proj6 cluster=alpha

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes wrong around the collector, chosen by the seed. */
+/* The faults around the collector, chosen by the seed. */
 #ifndef TESTS_SIMULATE_SITE_FAULTS_H
 #define TESTS_SIMULATE_SITE_FAULTS_H
 
-/* What the simulation does when the fault happens. */
+/* Called when the fault happens. */
 struct fault_ops {
 	void (*collector_crash)(void);
 	void (*store_crash)(void);

@@ -15,7 +15,7 @@
  *			the hours and the fault
  *
  * Exit status 1: a seed failed.  Its last events and the way to repeat it are
- * printed.
+ * printed.  2: the options or the file are not valid.
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@
 #define LOST_HOOKS   50000	/* of a million */
 #define HOSTILE_RATE 60000	/* of a million names, in some seeds */
 
-/* What a seed gives back. */
+/* Figures of a seed, from its process to the parent. */
 struct result {
 	uint64_t hash;
 	uint64_t runs;
@@ -321,9 +321,9 @@ seed_fork(uint64_t seed, struct result *res)
 	close(fds[0]);
 	if (waitpid(pid, &status, 0) == pid && status == 0)
 		return 0;
-	if (WIFSIGNALED(status))
-		printf("FAILED seed %llu: signal %d\n",
-		    (unsigned long long)seed, WTERMSIG(status));
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != INVARIANT_STATUS)
+		printf("FAILED seed %llu: the program ended with status %d\n",
+		    (unsigned long long)seed, status);
 	printf("run again: run-collector --seed %llu --hours %lld --trace\n",
 	    (unsigned long long)seed, (long long)hours);
 	return -1;
@@ -373,7 +373,7 @@ kept_run(const char *path)
 	char line[512];
 	uint64_t seed;
 	char *end;
-	int rc = 0;
+	int rc = -1;
 
 	if (f == NULL) {
 		perror(path);
@@ -384,11 +384,18 @@ kept_run(const char *path)
 			continue;
 		seed = strtoull(line, &end, 10);
 		hours = strtoll(end, &end, 10);
+		if (hours <= 0) {
+			printf("FAILED %s: a line without hours: %s", path,
+			    line);
+			rc = 2;
+			break;
+		}
 		printf("note seed %llu:%s", (unsigned long long)seed, end);
-		rc |= seeds_run(seed, 1, 1);
+		rc = seeds_run(seed, 1, 1) | (rc == 1);
 	}
 	fclose(f);
-	return rc;
+	/* A file without a seed tests nothing. */
+	return rc == -1 ? 2 : rc;
 }
 
 int
@@ -428,7 +435,7 @@ main(int argc, char **argv)
 		default:
 			return 2;
 		}
-	if (n == 0 || hours <= 0)
+	if (optind != argc || n == 0 || hours <= 0)
 		return 2;
 	return seeds_run(first, n, twice);
 }

@@ -111,7 +111,7 @@ job_unlink(struct slurm_job *job)
 		slurm.last = job->before;
 }
 
-/* Calls fn later; a slurmctld that is down learns of it when it is back. */
+/* Calls fn later; while slurmctld is down, when it runs again. */
 static void
 job_after(struct slurm_job *job, int64_t ms, world_fn *fn)
 {

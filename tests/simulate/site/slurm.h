@@ -44,7 +44,7 @@ struct slurm_run {
 	int64_t settled;     /* ms: slurmdbd had its end; 0 = not yet */
 };
 
-/* What a seed chooses; faults are added while the world runs. */
+/* Chosen by the seed; faults are added while the world runs. */
 struct slurm_options {
 	unsigned version;    /* 2011, 2205, 2411, 2605 */
 	unsigned jobs_hour;  /* submissions an hour */

@@ -16,7 +16,7 @@
 #define RETRY_MS    5000
 #define RESIZE_2302 2302 /* from then on a resize has a new start */
 
-/* What slurmctld knew of the row when it sent the message. */
+/* The row as slurmctld had it when it sent the message. */
 struct message {
 	struct message *next;
 	struct slurm_row *row;

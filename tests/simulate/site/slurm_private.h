@@ -17,7 +17,7 @@ enum job_phase {
 	SLURM_PURGED
 };
 
-/* What happens to a job. */
+/* The fate of a job, chosen when it is submitted. */
 enum job_fate {
 	FATE_END,
 	FATE_REQUEUE,	  /* it runs again */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Slurm's commands print for the questions of common/question, in the
+ * The output of Slurm's commands for the questions of common/question, in the
  * forms of tests/data/slurm/VERSION: squeue.txt, job.txt, acct.txt, steps.txt,
  * config.txt, node.txt, sdiag.txt, users.txt, dbd.txt.
  */

@@ -399,7 +399,7 @@ static const struct link_ops ops = {
 	.broken = on_broken,
 };
 
-/* --- what the store says --- */
+/* --- messages of the store --- */
 
 /* Sends the open runs that Slurm has or has not confirmed. */
 static void
@@ -506,7 +506,7 @@ store_connect(struct link *l)
 		flow_send();
 }
 
-/* What has arrived is stored before the new collector is told of it. */
+/* Records that have arrived are stored before a new collector gets the runs. */
 void
 store_disconnect(void)
 {

@@ -179,7 +179,7 @@ situation "a job was deleted in cc-backend"
 ask "Which ended jobs does cc-backend lack?" "$done_job" backfill --from "$(($(date +%s) - 7200))" --to "$(date +%s)" --dry-run
 ask "How are they sent again?" 'backfill' backfill --from "$(($(date +%s) - 7200))" --to "$(date +%s)"
 is "job $done_job is there again" wait_for 60 backend_has_ended "$done_job"
-ask "How far is the backfill?" 'backfill|none|done' backfill --status
+ask "How far is the backfill?" 'backfill of alpha, .*: read up to ' backfill --status
 
 # --- a process dies, the configuration is wrong
 situation "a process was killed"

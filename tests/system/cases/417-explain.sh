@@ -273,6 +273,11 @@ nats_alone() {
 	    "nats-stop +the stop was published by NATS" "$delivered"
 	is "(each is counted)" [ "$(history_sum starts) $(history_sum stops)" = "$((starts + 1)) $((stops + 1))" ] ||
 	    say "before: $starts starts, $stops stops; now: $(history_sum starts), $(history_sum stops)"
+	published_again() { ctl backfill --status | grep -qE 'done: .*, [1-9][0-9]* published again'; }
+	published_twice() { explain "$job" && [ "$(grep -c ' nats-start ' "$T/explain")" = 2 ]; }
+	ctl backfill --nats --from "$(($(date +%s) - 3600))" --to "$(date +%s)" >/dev/null
+	is "backfill --nats publishes ended runs again" wait_for 60 published_again || ctl backfill --status
+	is "(the run that was published before)" wait_for 30 published_twice || cat "$T/explain"
 }
 if grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" && command -v nats-server >/dev/null; then
 	nats_alone

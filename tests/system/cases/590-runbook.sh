@@ -63,7 +63,7 @@ is "the broker is the new one" wait_for 20 sh -c \
 backfill_done() { ctl backfill --status | grep -q 'done: '; }
 is "the backfill ends" wait_for 60 backfill_done
 run_section "The stream of NATS was purged"
-is "the runs are published again" wait_for 20 logged 'backfill of alpha by NATS, from '
+is "the backfill by NATS begins" wait_for 20 logged 'backfill of alpha by NATS, from '
 
 run_section "The disk of the spool is full"
 run_section "The spool is damaged"

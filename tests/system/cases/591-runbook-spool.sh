@@ -29,9 +29,9 @@ cc-slurm-adapterctl() {
 	local rc=0
 	"$CTL" -c "$T/etc/config.json" "$@" || rc=$?
 	case "$*" in
-	status | "spool check"*) [ $rc != 1 ] || rc=0 ;;
+	status | "spool check"*) [ "$rc" != 1 ] || rc=0 ;;
 	esac
-	return $rc
+	return "$rc"
 }
 # the last commands of the section about damage need cc-backend
 sleep() {

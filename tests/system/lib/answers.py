@@ -16,8 +16,9 @@ import sys
 import threading
 import time
 
+import lib
+
 DRIVE, SUBMITTER, FAKE, DIR = sys.argv[1:5]
-PATIENCE = int(os.environ.get("LAB_PATIENCE", "1"))     # as in lib.sh
 failed = 0
 
 
@@ -86,7 +87,7 @@ class Driver:
         self.p.stdin.flush()
 
     def wait_line(self, text, seconds=10):
-        end = time.time() + seconds * PATIENCE
+        end = time.time() + seconds * lib.PATIENCE
         while time.time() < end:
             if any(text in line for line in self.lines):
                 return True
@@ -99,7 +100,7 @@ class Driver:
 
 
 def wait(test, seconds):
-    end = time.time() + seconds * PATIENCE
+    end = time.time() + seconds * lib.PATIENCE
     while time.time() < end:
         if test():
             return True

@@ -473,7 +473,7 @@ def compare(a):
         with open(a.gpus, encoding="utf-8") as f:
             gpus = json.load(f).get("gpuPciAddrs", {})
     token = lib.read_token(a.token)
-    end = time.time() + a.wait * int(os.environ.get("LAB_PATIENCE", "1"))
+    end = time.time() + a.wait * lib.PATIENCE
     while True:
         try:
             report, total, n = compare_once(a, gpus, token)

@@ -28,7 +28,6 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 import lib  # noqa: E402
 
-PATIENCE = int(os.environ.get("LAB_PATIENCE", "1"))     # as in lib.sh
 INST, BUILD = os.environ.get("CSA_INST", ""), os.environ.get("CSA_BUILD", "")
 SUBMITTER = INST + "/libexec/cc-slurm-adapter/submitter"
 FAKE = BUILD + "/tests/fake/fake-cc-backend"
@@ -287,7 +286,7 @@ class Submitter:
 
     def gone(self, seconds=5):
         """Its wait status once it has ended by itself, or None."""
-        end = time.monotonic() + seconds * PATIENCE
+        end = time.monotonic() + seconds * lib.PATIENCE
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -314,7 +313,7 @@ class Submitter:
     # --- what it says
 
     def wait(self, true, seconds):
-        end = time.monotonic() + seconds * PATIENCE
+        end = time.monotonic() + seconds * lib.PATIENCE
         with self.cond:
             while not true():
                 if time.monotonic() >= end or self.link.closed.is_set():
@@ -506,7 +505,7 @@ class Checks:
 
 
 def until(true, seconds):
-    end = time.monotonic() + seconds * PATIENCE
+    end = time.monotonic() + seconds * lib.PATIENCE
     while not true():
         if time.monotonic() >= end:
             return bool(true())

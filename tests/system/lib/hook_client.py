@@ -15,12 +15,14 @@ import sys
 import threading
 import time
 
+import lib
+
 adapter, folder = sys.argv[1:3]
 ENV = {"SLURM_JOB_ID": "4711", "SLURM_CLUSTER_NAME": "alpha",
        "SLURM_SCRIPT_CONTEXT": "prolog_slurmctld", "SLURM_JOB_USER": "u1",
        "SLURM_JOB_NAME": 'a "name"\n<&>', "PATH": "/usr/bin"}
 LIMIT = 1.0     # seconds; plus what a busy machine takes to start a process
-SLACK = 0.25 + int(os.environ.get("LAB_PATIENCE", "1")) - 1
+SLACK = 0.25 + lib.PATIENCE - 1
 failed = 0
 
 

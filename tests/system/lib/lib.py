@@ -23,6 +23,8 @@ import urllib.error
 import urllib.request
 
 
+# All limits of time are multiplied by it, as in lib.sh.
+PATIENCE = int(os.environ.get("LAB_PATIENCE", "1"))
 ROW = 50         # ports between the rows of two labs
 RESERVED = 120   # seconds until a lab listens on all of its row
 

@@ -24,7 +24,7 @@ USERS = {"slurmUser": "cc-slurm-adapter", "listenerUser": "cc-slurm-listen",
 ROLES = ("supervisor", "listener", "collector", "runner", "submitter")
 KINDS = (("/dev/null", "null"), ("anon_inode:[eventpoll]", "event loop"),
          ("anon_inode:[eventfd]", "event loop"), ("anon_inode:[timerfd]", "event loop"),
-         ("socket:", "sockets"), ("pipe:", "pipes"), ("/memfd:secrets", "secrets"))
+         ("anon_inode:inotify", "file watch"), ("socket:", "sockets"), ("pipe:", "pipes"), ("/memfd:secrets", "secrets"))
 
 
 class Process:

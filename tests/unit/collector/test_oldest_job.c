@@ -80,6 +80,13 @@ has_gaps(uint64_t id)
 	return id >= 4123456 && id % 2 == 0 && (id < 4200000 || id > 4200200);
 }
 
+/* Each round finds an older job. */
+static int
+has_endless(uint64_t id)
+{
+	return id == search.high;
+}
+
 /* The ids have begun anew: 1 to 1,999 are the newest jobs. */
 static int
 has_wrapped(uint64_t id)
@@ -100,6 +107,8 @@ main(void)
 	CHECK_INT(oldest(1, MAX_JOB_ID, has_purged), 4123457);
 	CHECK_INT(oldest(1, 5000000, has_gaps), 4123456);
 	CHECK_INT(search.submit, submit_of(4123456));
+	oldest(1, 5000000, has_endless);
+	CHECK_INT(rounds, OLDEST_ROUNDS_MAX);
 	submit_begin = 2000;
 	CHECK_INT(oldest(1, 2000, has_wrapped), 3000000);
 	submit_begin = 0;

@@ -14,6 +14,12 @@
 
 static char message[MESSAGE_MAX];
 
+static int
+send_now(const struct address_list *list, const char *text, size_t len)
+{
+	return message_send(list, text, len, hook_clock_ms() + HOOK_TRY_MS);
+}
+
 static void
 test_deliver(void)
 {
@@ -25,19 +31,19 @@ test_deliver(void)
 		return;
 	snprintf(path, sizeof(path), "%s/sock", folder);
 	CHECK_STR(address_parse(path, &a), NULL);
-	CHECK_INT(message_send(&a, "x", 1), -1);
+	CHECK_INT(send_now(&a, "x", 1), -1);
 	CHECK_INT(errno, ENOENT);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	CHECK_INT(bind(fd, &a.at[0].to.sa, a.at[0].len), 0);
-	CHECK_INT(message_send(&a, "x", 1), -1);
+	CHECK_INT(send_now(&a, "x", 1), -1);
 	CHECK_INT(errno, ECONNREFUSED);
 	/* Nobody accepts: the kernel keeps the message. */
 	CHECK_INT(listen(fd, 0), 0);
-	CHECK_INT(message_send(&a, "hello", 5), 0);
+	CHECK_INT(send_now(&a, "hello", 5), 0);
 	/* The queue is full: it fails within the time limit. */
 	for (i = 0; i < 3; i++) {
 		waited_ms = 0;
-		if (message_send(&a, message, sizeof(message)) == -1)
+		if (send_now(&a, message, sizeof(message)) == -1)
 			break;
 	}
 	CHECK(i < 3);
@@ -93,18 +99,23 @@ test_next_address(void)
 	deaf = tcp_listener(AF_INET, &list.at[0]);
 	close(deaf);
 	fd = tcp_listener(AF_INET6, &list.at[1]);
-	CHECK_INT(message_send(&list, "hello", 5), 0);
+	CHECK_INT(send_now(&list, "hello", 5), 0);
 	check_arrived(fd);
 	/* An address that never answers takes a part of the time only. */
 	CHECK_INT(inet_pton(AF_INET, "203.0.113.1", &list.at[0].to.in.sin_addr),
 	    1);
 	waited_ms = 0;
-	CHECK_INT(message_send(&list, "hello", 5), 0);
+	CHECK_INT(send_now(&list, "hello", 5), 0);
 	CHECK(waited_ms <= HOOK_TRY_MS / 2);
+	check_arrived(fd);
+	/* After a wait for munged less time is left. */
+	waited_ms = HOOK_MUNGE_MS;
+	CHECK_INT(message_send(&list, "hello", 5, HOOK_TRY_MS), 0);
+	CHECK(waited_ms <= HOOK_MUNGE_MS + (HOOK_TRY_MS - HOOK_MUNGE_MS) / 2);
 	check_arrived(fd);
 	close(fd);
 	errno = 0;
-	CHECK_INT(message_send(&list, "hello", 5), -1);
+	CHECK_INT(send_now(&list, "hello", 5), -1);
 	CHECK_INT(errno, ECONNREFUSED);
 }
 

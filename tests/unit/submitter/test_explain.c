@@ -60,7 +60,7 @@ ask(unsigned first, unsigned last, int64_t from)
 	explain_begin(&sim, 1, &req);
 }
 
-/* A life with failures of each kind: each event is a row of its own. */
+/* A run with failures of each kind: each event is a row of its own. */
 static void
 run_add(uint64_t job, int64_t start)
 {

@@ -96,7 +96,7 @@ counts(void)
 	return n;
 }
 
-/* What a valid credential must say. */
+/* The content of a valid credential. */
 static const struct {
 	unsigned uid;
 	const char *payload;
@@ -169,6 +169,24 @@ test_status(void)
 	add(5, 17);
 	sim_answer("unmunge", "garbage");
 	CHECK_STR(sim_said(), "refused 5/17");
+}
+
+/* A user with a long payload does not delay the messages behind. */
+static void
+test_long_payload(void)
+{
+	static char text[8192];
+
+	memset(text, 'x', sizeof(text) - 1);
+	begin();
+	add(5, 17);
+	add(6, 17);
+	sim_answer("unmunge", text);
+	CHECK_STR(sim_said(), "refused 5/17");
+	CHECK_INT(counts().refused, 1);
+	CHECK_INT(counts().away, 0);
+	sim_answer("unmunge", answer(0, SLURM_UID, PAYLOAD));
+	CHECK_STR(sim_said(), "accepted 6/17");
 }
 
 /* munged is asked again, and the events keep their order. */
@@ -272,6 +290,7 @@ main(void)
 	test_claims();
 	test_unknown_user();
 	test_status();
+	test_long_payload();
 	test_away();
 	test_unknown_cluster();
 	test_flood();

@@ -705,7 +705,7 @@ test_poll_rounds(void)
 	free(rest);
 }
 
-/* What sdiag shows in a poll, and squeue. */
+/* The output of sdiag in a poll, and of squeue. */
 struct shown {
 	const char *squeue;
 	int64_t since;

@@ -520,10 +520,78 @@ change_times_of_open(void)
 	return futimens(page, NULL) == -1 ? errno : 0;
 }
 
+/* On another process of the same user, which the kernel alone permits. */
+static int
+act_on_other(int (*act)(pid_t other))
+{
+	pid_t other = fork();
+	int rc;
+
+	if (other == -1)
+		return 95;
+	while (other == 0)
+		pause();
+	rc = act(other) == -1 ? errno : 0;
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	return rc;
+}
+
+static int
+priority_of(pid_t other)
+{
+	return setpriority(PRIO_PROCESS, (id_t)other, 19);
+}
+
+static int
+scheduler_of(pid_t other)
+{
+	const struct sched_param none = { 0 };
+
+	return sched_setscheduler(other, SCHED_BATCH, &none);
+}
+
+static int
+limits_of(pid_t other)
+{
+	const struct rlimit none = { 0, 0 };
+
+	return prlimit(other, RLIMIT_CORE, &none, NULL);
+}
+
 static int
 change_priority(void)
 {
-	return setpriority(PRIO_PROCESS, (id_t)getppid(), 19) == -1 ? errno : 0;
+	return act_on_other(priority_of);
+}
+
+static int
+change_other_scheduler(void)
+{
+	return act_on_other(scheduler_of);
+}
+
+static int
+change_limits(void)
+{
+	return act_on_other(limits_of);
+}
+
+/* 0 is the group of the caller; PRIO_USER is for all processes of the user. */
+static int
+change_priorities(void)
+{
+	return setpgid(0, 0) == -1 || setpriority(PRIO_PGRP, 0, 19) == -1 ?
+	    errno :
+	    0;
+}
+
+static int
+change_own_limits(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	return prlimit(0, RLIMIT_CORE, &none, NULL) == -1 ? errno : 0;
 }
 
 static int
@@ -571,8 +639,13 @@ static const struct probe runner_probes[] = {
 	{ .name = "times by path", .run = change_times, .want = { EPERM } },
 	{ .name = "times", .run = change_times_of_open, .want = { 0 } },
 	{ .name = "priority", .run = change_priority, .want = { EPERM } },
+	{ .name = "priorities", .run = change_priorities, .want = { EPERM } },
 	{ .name = "own priority", .run = lower_own_priority, .want = { 0 } },
-	{ .name = "scheduler", .run = change_scheduler, .want = { EPERM } },
+	{ .name = "limits", .run = change_limits, .want = { EPERM } },
+	{ .name = "own limits", .run = change_own_limits, .want = { 0 } },
+	{ .name = "scheduler",
+	    .run = change_other_scheduler,
+	    .want = { EPERM } },
 	{ .name = "personality", .run = change_execution, .want = { EPERM } },
 	{ .name = "segment", .run = make_segment, .want = { EPERM } },
 	{ .name = "listen", .run = listen_unbound, .want = { EPERM } },

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "submitter/reconcile/backfill_private.h"
+#include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -382,7 +383,7 @@ nats_read(void)
 	sim_run(1000);
 }
 
-/* A run that is done is published again, and cc-backend hears nothing of it. */
+/* A run that is done is published again, and nothing is sent to cc-backend. */
 static void
 test_nats_done(void)
 {
@@ -463,11 +464,15 @@ test_nats_waits(void)
 	sim_run(5000);
 	CHECK(strstr(nats_progress(), "reads accounting") != NULL);
 	end();
-	/* but not for ever */
+	/* but not for ever, and once for all chunks */
 	nats_begin(1);
 	run_done(&nats_row, 0);
 	nats_command(0);
+	sim.backfill->to += SIM_MINUTE;
 	sim_run(20 * SIM_MINUTE);
+	CHECK(strstr(nats_progress(), "reads accounting") != NULL);
+	backfill_watermark(sim.backfill, "alpha", sim.backfill->chunk_to);
+	sim_run(5000);
 	CHECK(strstr(nats_progress(), "reads accounting") != NULL);
 	end();
 }
@@ -507,6 +512,7 @@ test_nats_running(void)
 	CHECK_INT(run_of(3, NATS_UNTIL + 1).state[DEST_NATS], STARTED);
 	CHECK_INT(run_of(4, base + 3000).state[DEST_NATS], STARTED);
 	CHECK(strstr(nats_progress(), "done: ") != NULL);
+	CHECK(strstr(nats_progress(), " 2 published again") != NULL);
 	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STARTED);
 	/* once only */
 	sim_run(5000);
@@ -566,6 +572,53 @@ test_nats_waits_for_rest(void)
 	CHECK_INT(run.state[DEST_REST], START_DUE_ENDED);
 	/* and what is published from now on is published once */
 	CHECK_INT(spool_policy(sim.spool)->republish.before, 0);
+	end();
+}
+
+/* --cancel keeps a run that an earlier backfill still has to deliver. */
+static void
+test_nats_cancelled(void)
+{
+	struct spool_run run;
+	int64_t id;
+
+	nats_begin(1);
+	sim_put(1, base + 1000, base + 2000);
+	nats_sent(1, base + 1000);
+	run = run_of(1, base + 1000);
+	run.flags |= RUN_BACKFILL | RUN_KEY_FIXED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_run(1000);
+	nats_command(0);
+	CHECK_INT(record(&nats_row, JOB_BACKFILL, &id), PUT_HELD);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+	sim_told();
+	backfill_ctl(sim.backfill, 3,
+	    &(struct ctl_request) { .flags = CTL_FLAG_CANCEL });
+	CHECK(strstr(sim_told(), "; 1 held runs are removed") != NULL);
+	run = run_of(1, base + 1000);
+	CHECK_INT(run.state[DEST_NATS], START_DUE_ENDED);
+	CHECK_INT(run.state[DEST_REST], START_DUE_ENDED);
+	end();
+}
+
+/* The disk refuses the commit: the walk begins again. */
+static void
+test_nats_rolled_back(void)
+{
+	nats_begin(1);
+	run_published(1, base + 1000);
+	nats_command(0);
+	accounting_complete();
+	sim_run(5000);
+	backfill_watermark(sim.backfill, "alpha", sim.backfill->to);
+	CHECK_INT(commit_now(sim.commit), 0);
+	nats_walk_begin(sim.backfill);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], START_DUE);
+	commit_fail(sim.commit);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], STARTED);
+	sim_run(10000);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_NATS], START_DUE);
 	end();
 }
 
@@ -641,6 +694,8 @@ main(void)
 	test_nats_running();
 	test_nats_under_way();
 	test_nats_waits_for_rest();
+	test_nats_cancelled();
+	test_nats_rolled_back();
 	test_nats_killed();
 	test_nats_refused();
 	return check_done();

@@ -11,6 +11,7 @@
 
 #include "common/codec.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -73,6 +74,38 @@ test_active(void)
 	CHECK_INT(sim_state(2, 1001), START_COMMITTED);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
 	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":3,") != NULL);
+	sim_end();
+}
+
+/*
+ * The other suite has delivered a run, which `backfill --nats` publishes again
+ * here: that is still to be done.
+ */
+static void
+test_published_again(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim_put(1, 1000, 1100);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run_move(sim.spool, &run, DEST_NATS, RUN_EVENT_ACCEPTED, DUE_NOW, NULL);
+	spool_policy(sim.spool)->republish = (struct spool_republish) {
+		.cluster = "alpha",
+		.until = 1000,
+		.before = run.since[DEST_NATS] + 1,
+	};
+	CHECK_INT(spool_republish(sim.spool, &run), 1);
+	CHECK_INT(run.state[DEST_NATS], BACKFILL_HELD);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], RUN_DONE);
+	CHECK_INT(run.state[DEST_NATS], BACKFILL_HELD);
 	sim_end();
 }
 
@@ -207,6 +240,7 @@ main(void)
 {
 	test_passive();
 	test_active();
+	test_published_again();
 	test_list_fails();
 	test_back();
 	test_last_requeued();

@@ -96,6 +96,39 @@ test_shut_down(void)
 	shut_down_check(tcp_address);
 }
 
+static int
+lingers(int fd)
+{
+	struct linger linger = { 0 };
+	socklen_t len = sizeof(linger);
+
+	CHECK_INT(getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &len), 0);
+	return linger.l_onoff;
+}
+
+/* Its connections would keep the next listener waiting in close(). */
+static void
+test_linger(void)
+{
+	const struct linger hour = { 1, 3600 };
+	struct setup setup;
+	struct conf conf;
+	char address[64];
+
+	snprintf(address, sizeof(address), "tcp:127.0.0.1:%u", free_port());
+	setup_init(&setup);
+	conf_make(&conf, address);
+	CHECK_INT(sockets_open(&setup, &conf), 0);
+	CHECK_INT(setsockopt(setup.listen_fds[0], SOL_SOCKET, SO_LINGER, &hour,
+		      sizeof(hour)),
+	    0);
+	CHECK_INT(lingers(setup.listen_fds[0]), 1);
+	CHECK_INT(sockets_hook_repair(&setup, &conf), 0);
+	CHECK_INT(lingers(setup.listen_fds[0]), 0);
+	sockets_close(&setup, &conf);
+	conf_clear(&conf);
+}
+
 static unsigned
 mode_of(const char *path)
 {
@@ -151,6 +184,7 @@ main(void)
 	snprintf(ctl_path, sizeof(ctl_path), "%s/ctl", folder);
 	snprintf(other_path, sizeof(other_path), "%s/other", folder);
 	test_shut_down();
+	test_linger();
 	test_ctl_mode();
 	rmdir(folder);
 	return check_done();

@@ -5,7 +5,7 @@
  *
  *	ATTEMPT				 see attempts.c
  *	frame PEER TYPE FLAGS LENGTH ID PATTERN  sends a frame; with a negative
- *					 pattern hardly more than its header
+ *					 pattern at most HEADER_ONLY_MAX bytes
  *	pass PEER TYPE KIND		 sends a frame with a descriptor
  *	log BYTES			 writes lines
  *	exit				 ends the process at once
@@ -70,7 +70,7 @@ breakout_peer(unsigned role, int fd)
 	peers[role] = fd;
 }
 
-/* What a hostile process writes in place of fields. */
+/* The bytes that a hostile process writes in place of fields. */
 static void
 payload_fill(uint8_t *p, size_t n, int pattern)
 {

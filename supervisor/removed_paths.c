@@ -19,18 +19,18 @@
 #include "supervisor/supervisor.h"
 #include "supervisor/system/path_watch.h"
 
-#define CHECK_MS 2000 /* while a path is absent, or the kernel cannot watch */
+/* A spool that is recovered has no database for a moment. */
+#define ABSENT_MS 2000
+#define CHECK_MS  2100 /* while a path is absent, or the kernel cannot watch */
 /* The kernel does not report a directory that is renamed above these. */
 #define CHECK_WATCHED_MS 20000
-/* A spool that is recovered has no database for a moment. */
-#define CHECKS_ABSENT 2
-#define DATABASE_NAME "spool.db"
+#define DATABASE_NAME	 "spool.db"
 
 struct watched_path {
 	char *path;
-	struct stat seen; /* st_ino 0 = not yet */
-	unsigned absent;  /* checks in a row */
-	int any_inode;	  /* another file of this name is as good */
+	struct stat seen;    /* st_ino 0 = not yet */
+	long long absent_ms; /* clock_ms() when first missed; 0 = present */
+	int any_inode;	     /* another file of this name is as good */
 };
 
 static struct {
@@ -59,10 +59,13 @@ path_is_lost(struct watched_path *p, int ready)
 		return 0;
 	if (found && st.st_ino == p->seen.st_ino &&
 	    st.st_dev == p->seen.st_dev) {
-		p->absent = 0;
+		p->absent_ms = 0;
 		return 0;
 	}
-	return ++p->absent >= CHECKS_ABSENT;
+	/* Each change of a file is a check, so that checks are not counted. */
+	if (p->absent_ms == 0)
+		p->absent_ms = clock_ms();
+	return clock_ms() - p->absent_ms >= ABSENT_MS;
 }
 
 /* ms until the next check. */
@@ -72,7 +75,7 @@ check_wait(void)
 	size_t i;
 
 	for (i = 0; i < watched.n; i++)
-		if (watched.paths[i].absent > 0)
+		if (watched.paths[i].absent_ms != 0)
 			return CHECK_MS;
 	return watched.changes != NULL ? CHECK_WATCHED_MS : CHECK_MS;
 }
@@ -107,7 +110,7 @@ on_check(evutil_socket_t fd, short what, void *arg)
 	timer_set(check_wait());
 }
 
-/* A path that is absent is checked a second time. */
+/* A path that is absent is checked again after CHECK_MS. */
 static void
 on_change(void *arg)
 {

@@ -331,13 +331,19 @@ slurmctld_query_start(struct hook_events *e)
 	details_start(e->details, all);
 }
 
-/* May slurmctld be queried now, or are more events gathered? */
+/*
+ * May slurmctld be queried now, or are more events gathered?  slurmctld must
+ * not purge a short job before.
+ */
 static int
 is_gathered(const struct hook_events *e)
 {
 	int64_t gap = remembered(e) < GATHER_BIG_FROM ? GATHER_MS :
 							GATHER_BIG_MS;
+	int64_t age = e->c->slurm.min_job_age * 1000;
 
+	if (age > 0 && gap > age / 4)
+		gap = age / 4;
 	return !is_burst(e) || now_ms() - e->asked_ms >= gap;
 }
 

@@ -277,7 +277,7 @@ static const struct query_type jobs_query = {
 	.on_end = on_jobs_end,
 };
 
-/* The last poll, not long ago, showed no job, and no hook was called since. */
+/* The last poll, not long ago, showed no job, and no run was found since. */
 static int
 is_empty(const struct cluster *c)
 {

@@ -153,6 +153,15 @@ restart_check(struct cluster *c, int64_t since)
 	c->clock.since = since;
 }
 
+/* s; the next range must not begin before slurmQueryMaxSpan. */
+static int64_t
+quiet_max(const struct poll *y)
+{
+	int64_t most = y->c->set->max_span / 2;
+
+	return most < QUIET_MAX_S ? most : QUIET_MAX_S;
+}
+
 /*
  * Accounting was read up to the counters of y->read, with the permission
  * proved, and squeue shows each open run.
@@ -165,7 +174,7 @@ is_settled(const struct poll *y)
 	return c->caught_up && !c->dbd.away && y->ending == 0 &&
 	    y->unchanged >= QUIET_AFTER && y->read.clock > 0 &&
 	    c->resume.point >= y->read.clock &&
-	    now_s() - y->read_at < QUIET_MAX_S &&
+	    now_s() - y->read_at < quiet_max(y) &&
 	    c->listing.number - y->read_poll < QUIET_POLLS &&
 	    !acct_waits(y->accounting);
 }
@@ -186,12 +195,16 @@ is_quiet(const struct poll *y)
 	    now->clock >= then->clock;
 }
 
-/* The answer will contain all that the counters of y->sdiag have counted. */
+/*
+ * The answer will contain all that the counters of y->sdiag have counted.  A
+ * run without details is no open run, so that nobody would miss it in squeue.
+ */
 static void
 accounting_query(struct poll *y, int may_check)
 {
 	if (y->sdiag.clock > 0 && y->sdiag.clock != y->read.clock) {
-		y->unchanged = y->sdiag.since == y->read.since &&
+		y->unchanged = y->wanting == 0 &&
+			y->sdiag.since == y->read.since &&
 			y->sdiag.events == y->read.events ?
 		    y->unchanged + 1 :
 		    0;
@@ -394,8 +407,12 @@ poll_kick(struct poll *y)
 	if (y->commands >= COMMANDS_MAX &&
 	    c->set->poll * 2 < c->slurm.min_job_age)
 		return;
-	if (want_details(y))
-		details_query_start(y);
+	/* The next round follows at once and queries these, too. */
+	if (c->work.more_runs || !want_details(y))
+		return;
+	/* The answer is no round of new runs: no poll follows at once. */
+	y->wanting = 0;
+	details_query_start(y);
 }
 
 void

@@ -9,8 +9,9 @@
 #include "collector/query/query_lanes.h"
 #include "common/permanent.h"
 
-#define SEND_MS	     60000
-#define PAUSE_MAX_MS 60000 /* a longer time: the process was stopped */
+#define SEND_MS 60000 /* the lanes run at least as often */
+/* a longer time without a run of the lanes: the process was stopped */
+#define PAUSE_MAX_MS 90000
 
 _Static_assert((SEND_MS + PAUSE_MAX_MS) / 1000 < SLURM_TIMES_AWAY_MAX,
     "the submitter accepts the seconds");

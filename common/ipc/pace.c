@@ -46,7 +46,8 @@ pace_turn(struct pace *p, long long least_ms, long long most_ms)
 		timer_set(p, most_ms);
 		return 1;
 	}
-	if (!p->soon) {
+	/* libevent's coarse clock may end a timer some ms before its time. */
+	if (!p->soon || !event_pending(p->timer, EV_TIMEOUT, NULL)) {
 		p->soon = 1;
 		timer_set(p, left);
 	}

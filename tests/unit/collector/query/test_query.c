@@ -218,6 +218,21 @@ test_hook_burst(void)
 	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 60");
 }
 
+/* slurmctld forgets an ended job after 2 s: a burst waits half a second. */
+static void
+test_hook_burst_short_age(void)
+{
+	begin();
+	c->slurm.min_job_age = 2;
+	events_add(10, 20);
+	sim_answer("scontrol", record(10, "RUNNING"));
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+}
+
 /* Asks accounting as often as the event wants; returns how often. */
 static int
 accounting_tries(const char *answer)
@@ -810,6 +825,46 @@ test_poll_quiet_ends(void)
 	CHECK_INT(asks_accounting(&idle), 1);
 }
 
+/* The wait ends before slurmQueryMaxSpan excludes a part of the range. */
+static void
+test_poll_quiet_max_span(void)
+{
+	static const struct shown idle = { "", 7, 0, { 5, 4, 3, 2, 1 }, 0 };
+	int i;
+
+	begin();
+	settle(&idle);
+	c->set->max_span = 360;
+	for (i = 1; i < 20 && !asks_accounting(&idle); i++)
+		continue;
+	CHECK_INT(i, 2);
+	CHECK_INT(c->resume.skipped_seconds, 0);
+}
+
+/* Details of rows of accounting are no round of new runs. */
+static void
+test_poll_rows_no_round(void)
+{
+	begin();
+	/* slurmctld might purge job 11 before the next poll. */
+	c->set->poll = c->slurm.min_job_age;
+	sim_pass(60);
+	poll_start(poll);
+	sim_answer("squeue", listed(10, "R", "No"));
+	while (*sim_args("scontrol") != '\0')
+		sim_answer("scontrol", record(10, "RUNNING"));
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK(!c->listing.busy);
+	sim_answer("sacct",
+	    sim_sacct_row("labalice", 11, "COMPLETED", 0, 0, 1000));
+	lanes_run();
+	CHECK(c->listing.busy);
+	while (*sim_args("scontrol") != '\0')
+		sim_answer("scontrol", record(11, "COMPLETED"));
+	CHECK(!c->listing.busy);
+	CHECK_INT(c->work.more_runs, 0);
+}
+
 /* The answer without a proof of the permission earns nothing. */
 static void
 test_poll_quiet_unproved(void)
@@ -1033,6 +1088,7 @@ main(void)
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
 	test_hook_burst();
+	test_hook_burst_short_age();
 	test_hook_unknown_job();
 	test_hook_other_run_open();
 	test_hook_without_job();
@@ -1050,6 +1106,8 @@ main(void)
 	test_poll_rounds();
 	test_poll_quiet();
 	test_poll_quiet_ends();
+	test_poll_quiet_max_span();
+	test_poll_rows_no_round();
 	test_poll_quiet_unproved();
 	test_poll_clock();
 	test_restarted();

@@ -49,6 +49,17 @@ test_later(void)
 	CHECK(clock_ms() - begin >= 30);
 }
 
+/* The timer ended some ms before the work is due: it is set again. */
+static void
+test_early_timer(void)
+{
+	CHECK_INT(pace_turn(&pace, LONG_MS, LONG_MS), 1);
+	CHECK_INT(pace_turn(&pace, LONG_MS, LONG_MS), 0);
+	event_del(pace.timer);
+	CHECK_INT(pace_turn(&pace, LONG_MS, LONG_MS), 0);
+	CHECK(event_pending(pace.timer, EV_TIMEOUT, NULL));
+}
+
 /* Without an event the work is repeated after the longest time. */
 static void
 test_repeated(void)
@@ -60,8 +71,8 @@ test_repeated(void)
 int
 main(void)
 {
-	static void (*const tests[])(
-	    void) = { test_at_once, test_later, test_repeated };
+	static void (*const tests[])(void) = { test_at_once, test_later,
+		test_early_timer, test_repeated };
 	size_t i;
 
 	base = event_base_new();

@@ -88,6 +88,10 @@ wait_for 10 clock_after $((made + 2))
 raw 2004 "$old"
 is "an expired credential is refused" wait_for 10 taken 3 5 0
 is "and the log names the clocks" logged "job 2004 .* is refused: its munge credential is too old .*set the clocks of both hosts.* was made [0-9]+ s ago"
+# munged decodes 700 kB from 228 bytes
+raw 2005 "$(head -c 700000 /dev/zero | munge -S "$own" -z bzlib)"
+is "a credential with a long payload is refused" wait_for 10 taken 3 6 0
+is "and does not look as if munged were away" not logged "unmunge does not answer"
 
 # the polls are an hour apart: the hook brings the job
 lab hook "$ADAPTER -config $T/etc/own.json"

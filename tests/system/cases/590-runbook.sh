@@ -12,6 +12,11 @@ nats_up ''
 install -m 600 "$TOKEN" "$T/etc/jwt"
 conf ccRestJwt= "ccRestJwtFile=$T/etc/jwt" natsServer=127.0.0.1 "natsPort=$NATS_PORT"
 suite_up
+# the daemon tries cc-backend and the broker again in its own time
+cc-slurm-adapterctl() {
+	[ "$*" != status ] || wait_for 60 "$CTL" -c "$T/etc/config.json" status
+	"$CTL" -c "$T/etc/config.json" "$@"
+}
 done_sections=()
 run_section() {
 	say "$1"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hook events.  Only the job id of an event is used.  slurmctld is queried at
- * once, for many jobs in one query, and in a burst every two seconds.
+ * once, for many jobs in one query, and in a burst once a second.
  * Accounting is queried later, when slurmctld shows that a run has ended.  An
  * event is acknowledged when all its records are in the spool, or when there
  * are no records and the poll will find the run.
@@ -33,9 +33,10 @@
  * slurmctld remembers many jobs.
  */
 #define BURST_EVENTS	8
-#define GATHER_MS	2000
-#define GATHER_BIG_MS	5000
+#define GATHER_MS	1000
+#define GATHER_BIG_MS	2000
 #define GATHER_BIG_FROM 5000 /* jobs */
+#define GATHER_ENDS_MS	2000 /* the same for queries to accounting */
 #define ALL_GAP_S	10 /* between two queries for all jobs of a big cluster */
 #define ALL_GAP_FROM	1000 /* jobs */
 #define WAIT_MAX_S	30
@@ -187,7 +188,7 @@ event_wait(struct hook_events *e, struct hook_event *event)
 	event->due = now + wait * 1000;
 	/* One query for the ends of some seconds. */
 	if (is_burst(e))
-		event->due += GATHER_MS - event->due % GATHER_MS;
+		event->due += GATHER_ENDS_MS - event->due % GATHER_ENDS_MS;
 	wake_in(e->c->site, event->due - now);
 }
 

@@ -29,7 +29,7 @@ comment "$plain" keep_away
 fault '{"action":"status","status":503,"count":-1}'
 # what was tried once may have arrived, so cc-backend has to be known to be away
 wait_for 30 sh -c "'$CTL' -s '$T/run/ctl.sock' sync >/dev/null 2>&1; grep -q 'is unreachable' '$SUITE_LOG'"
-waiting=$(batch labalice "sleep 8" -n1)
+waiting=$(batch labalice "sleep 15" -n1)
 wait_for 20 job_state_is "$waiting" RUNNING
 wait_for 30 sh -c "'$CTL' -s '$T/run/ctl.sock' queue | grep -q ' $waiting '"
 comment "$waiting" "keep_away"

@@ -379,8 +379,9 @@ on_crash(void *arg)
 	side.incarnation++;
 	side.resume = 0;
 	world_after(PROCESS_NONE, RESTART_MS, on_restart, NULL);
-	world_after(PROCESS_NONE, fault_wait(faults()->collector_every),
-	    on_crash, NULL);
+	world_after(PROCESS_NONE,
+	    fault_wait("collector-crash", faults()->collector_every), on_crash,
+	    NULL);
 }
 
 void
@@ -389,6 +390,7 @@ collector_side_begin(struct supervised *submitter)
 	side.submitter = submitter;
 	world_after(PROCESS_NONE, POLL_MS, on_poll, NULL);
 	if (faults()->collector_every > 0)
-		world_after(PROCESS_NONE, fault_wait(faults()->collector_every),
+		world_after(PROCESS_NONE,
+		    fault_wait("collector-crash", faults()->collector_every),
 		    on_crash, NULL);
 }

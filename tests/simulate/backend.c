@@ -66,6 +66,12 @@ backend_is_away(void)
 	return cc.away;
 }
 
+uint64_t
+backend_life(void)
+{
+	return cc.n.outages;
+}
+
 int
 backend_hangs(void)
 {

@@ -14,7 +14,10 @@
 
 #define REFUSED_WITHIN 86400 /* s between starts of runs of one job */
 
+#define EARLY_S 60 /* requeued so soon: a later run replaces it */
+
 static unsigned n_absent;
+static int last_requeued;
 
 /* 1 when a version of cc-backend of this seed shows the run so. */
 static int
@@ -261,6 +264,31 @@ check_row(const struct cc_row *row, void *arg)
 	check_end_of_row(t, row);
 }
 
+void
+check_last_requeued(void)
+{
+	last_requeued = 1;
+}
+
+static int
+is_requeued_early(const struct truth_run *t)
+{
+	return t->state == END_REQUEUED && t->end - t->start <= EARLY_S;
+}
+
+int
+check_is_replaced(const struct truth_run *t)
+{
+	const struct truth_run *n;
+
+	if (!last_requeued || !is_requeued_early(t))
+		return 0;
+	for (n = t->newer; n != NULL; n = n->newer)
+		if (n->start - t->start < REFUSED_WITHIN && n->in_cc == 1)
+			return 1;
+	return 0;
+}
+
 /*
  * cc-backend refuses a run that starts within a day of another one that it has,
  * also of a later one: a run that ends before the next poll is reported after it.
@@ -272,7 +300,8 @@ check_is_refused(const struct truth_run *t)
 	unsigned i;
 
 	for (o = t->older; o != NULL; o = o->older)
-		if (o->ran && t->start - o->start < REFUSED_WITHIN)
+		if (o->ran && t->start - o->start < REFUSED_WITHIN &&
+		    (!last_requeued || !is_requeued_early(o)))
 			return 1;
 	for (i = 0; (o = truth_run(i)) != NULL; i++)
 		if (o->job == t->job && o->start > t->start &&

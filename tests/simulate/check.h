@@ -18,6 +18,10 @@ void check_before_loss(void);
 void check_after_loss(void);
 /* At the end: each run once, right, or absent for a reason of the truth. */
 void check_end(void);
+/* requeuedRuns is "last". */
+void check_last_requeued(void);
+/* A later run of the job has replaced it (requeuedRuns). */
+int check_is_replaced(const struct truth_run *t);
 /* cc-backend refuses the run because of another run of the job. */
 int check_is_refused(const struct truth_run *t);
 /* Runs of the truth that are not in cc-backend for such a reason. */

@@ -119,7 +119,9 @@ tests_simulate_simulate_SOURCES = \
 	tests/simulate/submitter.c \
 	tests/simulate/submitter.h \
 	tests/simulate/truth.c \
-	tests/simulate/truth.h
+	tests/simulate/truth.h \
+	tests/simulate/twin.c \
+	tests/simulate/twin.h
 tests_simulate_simulate_LDADD = tests/simulate/submitter-side.o \
 	tests/simulate/cc-side.o tests/simulate/libworld.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) \

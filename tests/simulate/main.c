@@ -18,16 +18,33 @@
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/submitter.h"
 #include "tests/simulate/truth.h"
+#include "tests/simulate/twin.h"
 #include "tests/simulate/world.h"
 
 #define EPOCH	 1790000000
 #define END_RUN	 (13 * HOUR_MS) /* until the longest run has ended */
 #define END_REST (24 * HOUR_MS)
 
+/* Rare settings. */
+static struct supervised *
+submitter_choose(uint64_t seed, int history)
+{
+	struct supervised *submitter = submitter_new("120", history);
+	struct prng random;
+
+	prng_init(&random, seed, "settings");
+	if (prng_chance(&random, 250000)) {
+		supervised_conf(submitter, CONF_REQUEUED_RUNS, "last");
+		check_last_requeued();
+	}
+	return submitter;
+}
+
 /* One after the other: the order of the random numbers is part of a seed. */
 static void
 site_begin(uint64_t seed)
 {
+	struct supervised *submitter;
 	enum cc_version version;
 	struct prng random;
 	int64_t commit_ms;
@@ -41,7 +58,9 @@ site_begin(uint64_t seed)
 	backend_begin(version, commit_ms);
 	host_begin();
 	history = prng_chance(&random, 250000);
-	collector_side_begin(submitter_new("120", history));
+	submitter = submitter_choose(seed, history);
+	collector_side_begin(submitter);
+	twin_begin(submitter);
 	submitter_begin(collector_side_link);
 	others_begin();
 	truth_begin((unsigned)prng_between(&random, 4, 60));
@@ -58,6 +77,7 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	truth_end();
 	faults_end();
 	host_good();
+	twin_end();
 	world_run(END_RUN + END_REST, NULL);
 	check_end();
 	book_check();

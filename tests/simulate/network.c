@@ -38,7 +38,8 @@ struct exchange {
 	struct cc_answer answer;
 	const char *error;
 	int64_t arrived;
-	int number; /* for the trace */
+	uint64_t life; /* of cc-backend, in which it arrived */
+	int number;    /* for the trace */
 };
 
 static int n_exchanges;
@@ -130,8 +131,8 @@ on_handle(void *arg)
 	struct prng *random = backend_random();
 
 	x->handlings--;
-	if (backend_is_away()) {
-		if (!backend_hangs())
+	if (backend_is_away() || backend_life() != x->life) {
+		if (!backend_is_away() || !backend_hangs())
 			result_send(x, "Connection reset by peer");
 		exchange_free(x);
 		return;
@@ -167,6 +168,7 @@ on_arrival(void *arg)
 	int64_t wait = prng_between(random, 0, 10);
 
 	x->arrived = world_ms();
+	x->life = backend_life();
 	if (prng_chance(random, f->answer_late))
 		wait = prng_between(random, 0, LOCK_MAX);
 	x->handlings = 1;

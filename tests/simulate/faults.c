@@ -69,6 +69,7 @@ requests_choose(struct faults *f)
 	f->answer_lost = chance("answer-lost", 1000, 20000, 200000);
 	f->answer_late = chance("answer-late", 1000, 10000, 100000);
 	f->repeated = chance("repeated", 1000, 10000, 100000);
+	f->proxied = chance("proxy", 10000, 200000, 1000000);
 }
 
 static void

@@ -16,6 +16,7 @@ struct faults {
 	unsigned answer_lost;	 /* it took effect */
 	unsigned answer_late;	 /* it waits for a lock, up to a minute */
 	unsigned repeated;	 /* the request arrives twice */
+	unsigned proxied;	 /* a proxy answers during an outage */
 	int64_t outage_every;	 /* ms, mean: cc-backend is away */
 	int64_t outage_max;	 /* ms */
 	unsigned cache_lost;	 /* of the outages: job_cache is lost */

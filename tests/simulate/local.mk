@@ -134,4 +134,5 @@ CLEANFILES += tests/simulate/submitter-side.o \
 	tests/simulate/cc-side.o.all
 
 EXTRA_DIST += tests/simulate/isolate tests/simulate/mutate-submitter \
+	tests/simulate/soak \
 	tests/simulate/run

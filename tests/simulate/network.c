@@ -193,13 +193,33 @@ on_lost(void *arg)
 	result_send(arg, "Connection reset by peer");
 }
 
+/* A proxy, a portal or another server at the address of cc-backend. */
+static void
+on_proxy(void *arg)
+{
+	static const int codes[] = { 200, 302, 401, 403, 404, 407, 429, 431,
+		500, 502, 503, 504 };
+	struct exchange *x = arg;
+	static const char page[] = "<html><body>not cc-backend</body></html>";
+
+	x->answer.status = codes[prng_below(backend_random(),
+	    sizeof(codes) / sizeof(codes[0]))];
+	x->answer.body = world_alloc(sizeof(page));
+	memcpy(x->answer.body, page, sizeof(page));
+	x->answer.len = sizeof(page) - 1;
+	result_send(x, NULL);
+}
+
 static void
 request_go(struct exchange *x)
 {
 	const struct faults *f = faults();
 	struct prng *random = backend_random();
 
-	if (backend_is_away())
+	if (backend_is_away() && prng_chance(random, f->proxied))
+		world_after(PROCESS_NONE, prng_between(random, 1, LATENCY_MS),
+		    on_proxy, x);
+	else if (backend_is_away())
 		world_after(PROCESS_NONE, backend_hangs() ? CONNECT_MS : 1,
 		    on_refused, x);
 	else if (prng_chance(random, f->request_lost))

@@ -231,6 +231,19 @@ processes_define(void)
 	}
 }
 
+/* A later run of the job may replace an earlier one. */
+static void
+requeued_choose(void)
+{
+	struct prng random;
+
+	prng_init(&random, world_seed(), "settings");
+	if (!prng_chance(&random, 250000))
+		return;
+	supervised_conf(submitter, CONF_REQUEUED_RUNS, "last");
+	check_last_requeued();
+}
+
 static void
 seed_begin(uint64_t seed, int no_faults)
 {
@@ -244,6 +257,7 @@ seed_begin(uint64_t seed, int no_faults)
 		points_left = fault_wait("collector-point", POINTS);
 	disk_begin();
 	processes_define();
+	requeued_choose();
 	cc_begin();
 	host_begin();
 	runner_begin(604800, no_resume);

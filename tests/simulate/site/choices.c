@@ -8,6 +8,8 @@
 
 #define LOST_HOOKS   50000 /* of a million */
 #define HOSTILE_RATE 60000 /* of a million names, in some seeds */
+#define RESIZED_FEW  20	   /* of 1,000 jobs */
+#define RESIZED_MANY 300
 
 void
 slurm_choose(struct prng *choices)
@@ -34,6 +36,7 @@ slurm_choose(struct prng *choices)
 		o.id_first = 1000;
 		o.id_last = o.id_first + 200 + (uint32_t)o.jobs_hour * 8;
 	}
+	o.resized = prng_chance(choices, 200000) ? RESIZED_MANY : RESIZED_FEW;
 	slurm_begin(&o, hooks_called);
 }
 

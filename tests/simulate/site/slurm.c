@@ -429,14 +429,14 @@ duration_ms(void)
 static enum job_fate
 fate_new(void)
 {
-	static const struct {
+	const struct {
 		unsigned chance; /* of 1,000 */
 		enum job_fate fate;
 	} fates[] = {
 		{ 40, FATE_REQUEUE },
 		{ 15, FATE_PROLOG_CTLD },
 		{ 15, FATE_PROLOG_NODE },
-		{ 20, FATE_RESIZE },
+		{ slurm.o.resized, FATE_RESIZE },
 		{ 20, FATE_SUSPEND },
 		{ 40, FATE_CANCEL },
 	};

@@ -49,6 +49,7 @@ struct slurm_options {
 	unsigned version;    /* 2011, 2205, 2411, 2605 */
 	unsigned jobs_hour;  /* submissions an hour */
 	unsigned hostile;    /* of a million names */
+	unsigned resized;    /* of 1,000 jobs */
 	int64_t min_job_age; /* s */
 	uint32_t id_first;
 	uint32_t id_last; /* then ids begin again at 1 */

@@ -18,10 +18,10 @@
 #include "common/backoff.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/net/system_ca.h"
 #include "common/text/time_text.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nats_thread.h"
-#include "submitter/net/system_ca.h"
 
 /* The broker counts JetStream's header with the message id as payload. */
 #define HEADER_BYTES (MESSAGE_ID_MAX + 64)
@@ -332,8 +332,8 @@ item_make(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     int64_t again, struct nats_item *item, const char **why)
 {
-	struct message_how mh = { n->conf->format, n->host,
-		n->state.max_payload };
+	struct message_how mh = { n->conf->json ? MESSAGE_JSON : MESSAGE_LINE,
+		n->host, n->state.max_payload };
 	struct writer w;
 	int rc;
 

@@ -12,15 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/model/conf.h"
 #include "common/model/job.h"
+#include "common/nats/nats_conf.h"
 #include "submitter/payload/nats_message.h"
 #include "submitter/payload/payload.h"
 
 struct event_base;
 struct resolver;
 struct nats;
-struct nats_conf;
 
 /* Messages without a result; nats_send() refuses more. */
 #define NATS_IN_FLIGHT 512
@@ -42,20 +41,6 @@ typedef void nats_up_fn(int up, void *arg);
 
 /* Loads TLS and certificates.  Call it before the sandbox closes. */
 void nats_prepare(void);
-
-/*
- * Reads servers, login and certificates; copies the secrets.  NULL with a
- * reason.  Without natsServer the result has no server.
- */
-struct nats_conf *nats_conf_new(const struct conf *conf, const uint8_t *secrets,
-    size_t len, char *reason, size_t size);
-/* Wipes the secrets; NULL is fine. */
-void nats_conf_free(struct nats_conf *nc);
-/*
- * Another host that gets the password or the token without TLS, borrowed from
- * nc; NULL = none.
- */
-const char *nats_conf_clear_host(const struct nats_conf *nc);
 
 /* Borrows base and names.  NULL when memory is short. */
 struct nats *nats_new(struct event_base *base, struct resolver *names,

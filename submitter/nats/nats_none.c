@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NATS in a build without libnats: refuses natsServer. */
+/* NATS in a build without libnats. */
 #include "config.h"
 
 #include <errno.h>
@@ -9,10 +9,7 @@
 
 #include "submitter/nats/nats.h"
 
-/* Objects without content, because NULL would mean an error. */
-struct nats_conf {
-	int none;
-};
+/* An object without content, because NULL would mean an error. */
 struct nats {
 	int none;
 };
@@ -20,30 +17,6 @@ struct nats {
 void
 nats_prepare(void)
 {
-}
-
-struct nats_conf *
-nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
-    char *reason, size_t size)
-{
-	struct nats_conf *nc;
-
-	if (*conf_str(conf, CONF_NATS_SERVER) != '\0') {
-		snprintf(reason, size,
-		    "natsServer is set, but this program "
-		    "was built without NATS (configure --with-nats)");
-		return NULL;
-	}
-	nc = calloc(1, sizeof(*nc));
-	if (nc == NULL)
-		snprintf(reason, size, "out of memory");
-	return nc;
-}
-
-void
-nats_conf_free(struct nats_conf *nc)
-{
-	free(nc);
 }
 
 struct nats *

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submitter/nats/nats_conf.h"
+#include "common/nats/nats_options.h"
+#include "submitter/nats/nats.h"
+#include "submitter/payload/nats_message.h"
 
 /* One message. */
 struct nats_item {

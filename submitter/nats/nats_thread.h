@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submitter/nats/nats_conf.h"
+#include "common/nats/nats_options.h"
+#include "common/net/resolver.h"
 #include "submitter/nats/nats_publish.h"
-#include "submitter/net/resolver.h"
 
 struct nats_thread;
 

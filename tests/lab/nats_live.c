@@ -27,8 +27,8 @@
 #include <event2/event.h>
 
 #include "common/log.h"
+#include "common/net/resolver.h"
 #include "submitter/nats/nats.h"
-#include "submitter/net/resolver.h"
 
 static struct event_base *base;
 static struct resolver *names;

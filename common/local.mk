@@ -108,8 +108,12 @@ common_nats_libnats_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 if WITH_NATS
 common_nats_libnats_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
 common_nats_libnats_a_SOURCES = \
+	common/nats/nats_broker.c \
+	common/nats/nats_broker.h \
 	common/nats/nats_conf.c \
 	common/nats/nats_conf.h \
+	common/nats/nats_dial.c \
+	common/nats/nats_dial.h \
 	common/nats/nats_options.h \
 	common/nats/nkey.c \
 	common/nats/nkey.h

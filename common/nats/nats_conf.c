@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
+
 #include "common/nats/nats_options.h"
 #include "common/net/secret.h"
 #include "common/net/system_ca.h"
@@ -26,6 +28,16 @@
 /* Interval of pings; PINGS_OUT pings without answer end the connection. */
 #define PING_MS	  20000
 #define PINGS_OUT 2
+
+void
+nats_prepare(void)
+{
+	/* Reads openssl.cnf, which the chroot does not have. */
+	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
+		OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+	    NULL);
+	system_ca_load();
+}
 
 struct nats_conf *
 nats_conf_ref(struct nats_conf *nc)

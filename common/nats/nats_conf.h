@@ -13,6 +13,9 @@
 
 struct nats_conf;
 
+/* Loads TLS and certificates.  Call it before the sandbox closes. */
+void nats_prepare(void);
+
 /*
  * Reads servers, login and certificates; copies the secrets.  NULL with a
  * reason.  Without natsServer the result has no server.

@@ -12,6 +12,11 @@ struct nats_conf {
 	int none;
 };
 
+void
+nats_prepare(void)
+{
+}
+
 struct nats_conf *
 nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
     char *reason, size_t size)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/model/job.h"
+#include "common/nats/nats_broker.h"
 #include "common/nats/nats_conf.h"
 #include "submitter/payload/nats_message.h"
 #include "submitter/payload/payload.h"
@@ -39,9 +40,6 @@ typedef void nats_done_fn(uint64_t token, enum nats_result result,
 /* The connection was made (up = 1) or ended (up = 0). */
 typedef void nats_up_fn(int up, void *arg);
 
-/* Loads TLS and certificates.  Call it before the sandbox closes. */
-void nats_prepare(void);
-
 /* Borrows base and names.  NULL when memory is short. */
 struct nats *nats_new(struct event_base *base, struct resolver *names,
     nats_done_fn *done, nats_up_fn *up, void *arg);
@@ -62,11 +60,7 @@ int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     int64_t again, uint64_t token, const char **why);
 struct nats_status {
-	char clear[128]; /* gets a password without TLS; "" = none */
-	char text[256];	 /* "off", "connected to X", ... */
-	/* epoch: no connection since; 0 = connected, off, or connecting */
-	int64_t away_since;
-	char why[200];	    /* there is no connection */
+	struct nats_broker_status broker;
 	unsigned in_flight; /* messages without a result */
 	uint64_t sent;
 	uint64_t unsure;

@@ -14,11 +14,6 @@ struct nats {
 	int none;
 };
 
-void
-nats_prepare(void)
-{
-}
-
 struct nats *
 nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
     nats_up_fn *up, void *arg)
@@ -58,5 +53,5 @@ void
 nats_status(const struct nats *n, struct nats_status *st)
 {
 	memset(st, 0, sizeof(*st));
-	snprintf(st->text, sizeof(st->text), "not built in");
+	snprintf(st->broker.text, sizeof(st->broker.text), "not built in");
 }

@@ -333,7 +333,7 @@ status(void)
 	static struct nats_status st;
 
 	nats_status(nats, &st);
-	return st.text;
+	return st.broker.text;
 }
 
 static void

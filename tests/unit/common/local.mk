@@ -127,3 +127,8 @@ check_PROGRAMS += test_hook_credential
 TESTS += test_hook_credential
 test_hook_credential_SOURCES = tests/unit/common/model/test_hook_credential.c
 test_hook_credential_LDADD = $(MODEL_LIBS)
+
+check_PROGRAMS += test_record_json
+TESTS += test_record_json
+test_record_json_SOURCES = tests/unit/common/record/test_record_json.c
+test_record_json_LDADD = $(RECORD_LIBS)

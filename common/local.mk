@@ -78,7 +78,9 @@ common_record_librecord_a_SOURCES = \
 	common/record/record_json.h \
 	common/record/record_members.c \
 	common/record/record_members.h \
-	common/record/record_write.c
+	common/record/record_write.c \
+	common/record/stream_name.c \
+	common/record/stream_name.h
 
 # Frames and channels between processes.
 noinst_LIBRARIES += common/ipc/libipc.a

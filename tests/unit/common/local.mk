@@ -154,3 +154,8 @@ check_PROGRAMS += test_record_json
 TESTS += test_record_json
 test_record_json_SOURCES = tests/unit/common/record/test_record_json.c
 test_record_json_LDADD = $(RECORD_LIBS)
+
+check_PROGRAMS += test_stream_name
+TESTS += test_stream_name
+test_stream_name_SOURCES = tests/unit/common/record/test_stream_name.c
+test_stream_name_LDADD = $(RECORD_LIBS)

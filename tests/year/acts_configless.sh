@@ -34,6 +34,9 @@ suite_conf_is() {
 	reload
 }
 
+# so many slurmds have the file from slurmctld
+served() { [ "$(pgrep -a -x slurmd | grep -c -- --conf-server)" = "$1" ]; }
+
 # The act of the admin: slurmctld serves the file, slurmd and the suite have none.
 act_configless-on() {
 	with_conf '$a SlurmctldParameters=enable_configless'
@@ -42,6 +45,7 @@ act_configless-on() {
 	wait_for 20 copy_answers || return 1
 	suite_conf_is ''
 }
+seen_configless-on() { wait_for 10 served "$(lab_nodes | wc -l)"; }
 # slurmctld sends the new files to each slurmd
 act_configless-changed() {
 	with_conf '$a PartitionName=served Nodes=n[1-2] MaxTime=60 DefaultTime=10'
@@ -49,12 +53,13 @@ act_configless-changed() {
 	wait_for 30 grep -q '^PartitionName=served' "$copy" || return 1
 	batch labalice "sleep 3" -p served -n1
 }
-# Without its copy each slurmd asks slurmctld again; meanwhile no command works.
+# Without its copy each slurmd asks slurmctld again; meanwhile no command works,
+# and none of the suite.
 act_configless-fetched() {
 	lab ctl stop slurmd
 	rm -rf /run/slurm "$T"/slurm/spool/*/conf-cache
 	not copy_answers || return 1
-	sleep $((2 * POLL))
+	wait_for 40 said 'slurmctld does not answer' || return 1
 	slurmds_with --conf-server "127.0.0.1:$LAB_PORT"
 	wait_for 20 copy_answers
 }
@@ -67,4 +72,7 @@ act_configless-off() {
 	slurmds_with -f "$SLURM_CONF"
 	rm -rf /run/slurm
 	suite_conf_is "$SLURM_CONF"
+}
+seen_configless-off() {
+	pgrep -x slurmd >/dev/null && wait_for 10 served 0 && [ ! -e "$copy" ] && not copy_answers
 }

@@ -60,6 +60,39 @@ test_missing(void)
 		command_remove((enum slurm_command)cmd);
 }
 
+static const char *
+slurm_conf_of_commands(void)
+{
+	char **p;
+
+	for (p = site.env; *p != NULL; p++)
+		if (strncmp(*p, "SLURM_CONF=", 11) == 0)
+			return *p + 11;
+	return NULL;
+}
+
+/* A reload can set slurmConf and remove it, for a configless Slurm. */
+static void
+test_slurm_conf(void)
+{
+	struct conf conf;
+
+	unsetenv("SLURM_CONF");
+	conf_init(&conf);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(slurm_conf_of_commands(), NULL);
+	CHECK(conf_set(&conf, CONF_SLURM_CONF, "/a/slurm.conf") == 0);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(slurm_conf_of_commands(), "/a/slurm.conf");
+	CHECK(conf_set(&conf, CONF_SLURM_CONF, "") == 0);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(slurm_conf_of_commands(), NULL);
+	setenv("SLURM_CONF", "/of/the/service", 1);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(slurm_conf_of_commands(), "/of/the/service");
+	conf_clear(&conf);
+}
+
 int
 main(void)
 {
@@ -69,5 +102,6 @@ main(void)
 		return 1;
 	test_missing();
 	rmdir(site.bin_dir);
+	test_slurm_conf();
 	return check_done();
 }

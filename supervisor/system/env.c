@@ -77,7 +77,8 @@ env_worker(enum role role)
 	char **env = env_base();
 
 	if (env != NULL && role == ROLE_RUNNER &&
-	    env_pass(env, "SLURM_CONF") == -1) {
+	    (env_pass(env, "SLURM_CONF") == -1 ||
+		env_pass(env, "SLURM_CONF_SERVER") == -1)) {
 		env_free(env);
 		return NULL;
 	}

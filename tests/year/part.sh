@@ -111,9 +111,9 @@ act() {
 	say "$name"
 	perform "$name" >>"$T/log/acts" 2>&1 || status=$?
 	back=$(now)
+	probe=$(batch labalice "sleep 2" -p big -n1 --mem=1 -J "after-$name" 2>>"$T/log/acts")
 	was_performed "$name" $((${back%.*} - ${begin%.*})) || status=1
 	[ "$status" = 0 ] || is "$name was performed" false
-	probe=$(batch labalice "sleep 2" -p big -n1 --mem=1 -J "after-$name" 2>>"$T/log/acts")
 	# the verdict on it is the judge's
 	wait_for $((2 * LIMIT + 10)) probe_arrived "${probe:-none}" || say "$name: no start arrives"
 	printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$(expected_of "$name")" "$begin" "$back" "${probe:-0}" >>"$T/acts"

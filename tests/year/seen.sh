@@ -13,13 +13,14 @@ restarted_by() {
 	slurmctld-upgraded | cold-start | old-id | primary-back) echo slurmctld ;;
 	node-added | node-removed | node-reshaped | node-renamed | topology) echo slurmctld ;;
 	gpus-moved | gpus-returned | configless-on | configless-restarted) echo slurmctld ;;
+	conf-server-away | sackd-installed) echo slurmctld ;;
 	slurmdbd-restarted | slurmdbd-away | slurmdbd-upgraded | records-restored) echo slurmdbd ;;
 	clock-back | clock-hour-back | commands-first | slurm-discarded) echo slurmdbd slurmctld ;;
 	mariadb-restarted | mariadb-away) echo mariadbd ;;
 	munge-restarted) echo munged ;;
 	munge-key) echo munged slurmdbd slurmctld ;;
 	takeover) echo backup ;;
-	restarted | supervisor-killed | all-killed | suite-restarted | suite-on-sssd) echo suite ;;
+	restarted | supervisor-killed | all-killed | suite-restarted | suite-on-sssd | conf-server) echo suite ;;
 	run-emptied | run-removed | spool-removed | spool-emptied | read-only) echo suite ;;
 	installed-newer | installed-older | installed-again | purged-unread) echo suite ;;
 	esac
@@ -37,7 +38,8 @@ is_outage() {
 # is_reload ACT: the suite reads a changed configuration
 is_reload() {
 	case $1 in
-	gpu-addresses | configless-on | configless-off | live-keys) ;;
+	gpu-addresses | live-keys) ;;
+	configless-on | configless-off | sackd-installed | sackd-removed) ;;
 	backend-moved | name-moved | certificate-other | credentials | token-*) ;;
 	*) return 1 ;;
 	esac

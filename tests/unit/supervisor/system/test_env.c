@@ -25,14 +25,17 @@ main(void)
 	char **env;
 
 	setenv("SLURM_CONF", "/of/the/service", 1);
+	setenv("SLURM_CONF_SERVER", "ctl1:6817", 1);
 	setenv("SQUEUE_FORMAT", "%i", 1);
 	env = env_worker(ROLE_RUNNER);
 	CHECK_STR(value_in(env, "SLURM_CONF"), "/of/the/service");
+	CHECK_STR(value_in(env, "SLURM_CONF_SERVER"), "ctl1:6817");
 	CHECK_STR(value_in(env, "LANG"), "C.UTF-8");
 	CHECK_STR(value_in(env, "SQUEUE_FORMAT"), NULL);
 	env_free(env);
 	env = env_worker(ROLE_COLLECTOR);
 	CHECK_STR(value_in(env, "SLURM_CONF"), NULL);
+	CHECK_STR(value_in(env, "SLURM_CONF_SERVER"), NULL);
 	env_free(env);
 	/* The configuration has slurmConf; the runner reads the key there. */
 	unsetenv("SLURM_CONF");

@@ -139,7 +139,9 @@ def parse_scontrol(line):
 def seen_runs(folder):
     """What scontrol showed of each run: while it ran counts most, and the last
     word of the prolog more than the first, for slurmctld takes an allocation
-    back now and then and gives another in the same second."""
+    back now and then and gives another in the same second.  Least counts
+    GRES=gpu:a100:0(IDX:): 20.11 shows it of a run that keeps its GPUs, after their
+    node has registered again."""
     seen = {}
     for name in ("prolog", "watch"):
         try:
@@ -153,6 +155,8 @@ def seen_runs(folder):
                     continue
                 key, what = got
                 rank = 2 if " JobState=RUNNING " in line else 1 if what.running else 0
+                if "(IDX:)" in line:
+                    rank = -1
                 if key not in seen or rank >= seen[key][0]:
                     seen[key] = rank, what
     return {key: what for key, (_, what) in seen.items()}

@@ -34,6 +34,9 @@ Act = collections.namedtuple("Act", "name outcome begin back probe end")
 Slurm = collections.namedtuple("Slurm", "folder seen log ended jobs")
 # A start in Slurm is a whole second.
 START_GRAIN = 1
+# An end that the suite had no time to read before it was stopped: the hook's delay,
+# a command, and slurmQueryDelay.
+END_UNREAD = 3
 TEXTS_MAX = 5      # of one act in the output; the result has all
 
 
@@ -107,10 +110,15 @@ def first_line(path, act):
     return "-"
 
 
+def before(act):
+    """So many seconds before the act a run may have ended that the act touches."""
+    return END_UNREAD if act.outcome == "open" else START_GRAIN
+
+
 def overlaps(act, key, f):
     """The run was there between this act and the next one."""
     end = int(f["End"]) if f and f["End"].isdigit() else key[1]
-    return key[1] < act.end and end + START_GRAIN >= act.begin
+    return key[1] < act.end and end + before(act) >= act.begin
 
 
 def met(acts, f, truth):
@@ -133,7 +141,7 @@ def is_open(act, f, row):
     the suite was away.  It is running in cc-backend, or it also began then."""
     if row is None or not row.get("Gone") or not row["End"].isdigit():
         return False
-    if not act.begin - START_GRAIN <= int(row["End"]) <= act.back:
+    if not act.begin - before(act) <= int(row["End"]) <= act.back:
         return False
     return (f.text == "missing" and f.key[1] >= int(act.begin)) or \
         f.text.startswith("jobState is 'running'")

@@ -51,7 +51,7 @@ front_up() {
 	    >>"$T/log/front" 2>&1 &
 	front=$!
 	started_pids+=("$front")
-	wait_for 10 bash -c "exec 9<>/dev/tcp/$1/$FRONT_PORT" || broken "nothing in front of cc-backend"
+	wait_for 30 bash -c "exec 9<>/dev/tcp/$1/$FRONT_PORT" || broken "nothing in front of cc-backend"
 }
 front_down() {
 	kill "$front"
@@ -170,7 +170,7 @@ broker_up() {
 	nats-server -c "$T/nats/$1.conf" >>"$T/log/nats.$1" 2>&1 &
 	broker[$1]=$!
 	started_pids+=($!)
-	wait_for 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$((NATS_PORT + $1 - 1))" || broken "no broker $1"
+	wait_for 30 bash -c "exec 9<>/dev/tcp/127.0.0.1/$((NATS_PORT + $1 - 1))" || broken "no broker $1"
 }
 broker_down() {	# NUMBER SIGNAL
 	kill -s "$2" "${broker[$1]}"

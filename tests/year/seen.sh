@@ -19,6 +19,7 @@ restarted_by() {
 	mariadb-restarted | mariadb-away) echo mariadbd ;;
 	munge-restarted) echo munged ;;
 	munge-key) echo munged slurmdbd slurmctld ;;
+	host-rebooted) echo munged mariadbd slurmdbd slurmctld suite ;;
 	takeover) echo backup ;;
 	restarted | supervisor-killed | all-killed | suite-restarted | suite-on-sssd | conf-server) echo suite ;;
 	run-emptied | run-removed | spool-removed | spool-emptied | read-only) echo suite ;;
@@ -30,7 +31,7 @@ restarted_by() {
 is_outage() {
 	case $1 in
 	commands-away) return 1 ;;	# three polls
-	*-away | *-stopped | *-slow | disk-full | log-full | operator-right | broker-lost) ;;
+	*-away | *-stopped | *-slow | host-rebooted | disk-full | log-full | operator-right | broker-lost) ;;
 	*) return 1 ;;
 	esac
 }

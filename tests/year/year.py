@@ -172,7 +172,7 @@ def is_renamed(act, f):
 def never_ran(f, row, slurm):
     return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
         slurm_log.without_steps(slurm.folder, f.key)
-        or slurm_log.prolog_failed(slurm.log, f.key, int(row["End"])))
+        or slurm_log.not_started(slurm.log, f.key, int(row["End"])))
 
 
 def tolerated(act, f, truth, refused, slurm):
@@ -197,6 +197,7 @@ class Row:
         self.act, self.runs, self.line, self.next, self.late = act, 0, "-", None, 0.0
         self.counts = collections.Counter()
         self.refused = 0
+        self.never_ran = False      # the job that was submitted after the act
         self.texts = []
 
     def as_dict(self, a):
@@ -290,6 +291,8 @@ def times(a, table, truth, arrived, refused):
             row.next = round(min(after) - act.back, 1)
         elif act.outcome == "refused" and any(k[0] == act.probe and k[1] >= int(act.begin) for k in refused):
             row.next = "listed"
+        elif row.never_ran:
+            row.next = "requeued"
 
 
 def record_text(f):
@@ -314,6 +317,8 @@ def look(a, acts, gpus, token):
             counted.add(f.key)
         if any(tolerated(x, f, truth, refused, slurm) for x in met(acts, f, truth) or [act]):
             row.refused += 1
+            row.never_ran |= f.key is not None and f.key[0] == act.probe and \
+                never_ran(f, truth.get(f.key), slurm)
             continue
         row.counts[f.kind] += 1
         row.texts.append("%s: %s%s" % (f.kind, expected.finding_text(f), record_text(truth.get(f.key))))
@@ -348,7 +353,7 @@ def judge(a):
 def is_late(r):
     if r["next"] is None or r["late"] > r["limit"]:
         return True
-    return r["next"] != "listed" and r["next"] > r["limit"]
+    return r["next"] not in ("listed", "requeued") and r["next"] > r["limit"]
 
 
 def show(result):

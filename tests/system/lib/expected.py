@@ -130,10 +130,15 @@ def parse_scontrol(line):
             groups.append((host, tuple(numbers(cpus)), tuple(sorted(index))))
     if not groups:
         return None
-    over = re.search(r" OverSubscribe=(\S+)", line)
+    # since 25.11 Exclusive= says what OverSubscribe=NO and USER said
+    over = re.search(r" OverSubscribe=(\S+)(?: Exclusive=(\S+))?", line)
+    shared = over.group(1) if over else "?"
+    if over and over.group(2):
+        shared = {"NODE": "NO", "TOPO": "NO", "USER": "USER"}.get(
+            over.group(2), "OK" if shared == "NO" else shared)
     state = re.search(r" JobState=(\S+)", line).group(1)
     return (int(m.group(1)), int(start.group(1))), Seen(
-        tuple(sorted(groups)), over.group(1) if over else "?", state in ("RUNNING", "CONFIGURING"))
+        tuple(sorted(groups)), shared, state in ("RUNNING", "CONFIGURING"))
 
 
 def seen_runs(folder):

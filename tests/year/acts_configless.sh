@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Acts on a configless Slurm: slurmctld serves slurm.conf; slurmd or sackd keeps a
-# copy that Slurm's commands read, or each command asks slurmctld.  Read by
-# part.sh.
+# copy that Slurm's commands read, or each command asks slurmctld, which an
+# environment variable or a name server names.  Read by part.sh.
 #
 # shellcheck disable=SC2154,SC2317,SC2016,SC2034	# part.sh has and reads the variables, calls these; $a of sed
 
@@ -29,6 +29,7 @@ slurmds_with() {
 	done
 	wait_for 40 nodes_well
 }
+# of this host without a configuration of its own, as the suite runs them
 copy_answers() { env -u SLURM_CONF squeue -h -t R >/dev/null; }
 suite_conf_is() {
 	conf "slurmConf=$1"
@@ -84,10 +85,23 @@ act_conf-server-changed() {
 	batch labalice "sleep 3" -p served -w n3 -n1
 }
 act_conf-server-away() { daemon_again slurmctld away; }
-act_configless-off() {
+# The host of slurmctld comes from a name server.
+act_conf-dns() {
 	suite_down 10
 	SUITE_CONF_SERVER=
+	"$LAB/dns_srv" 127.0.0.1 53 _slurmctld._tcp.lab.test localhost "$LAB_PORT" >>"$T/log/dns" 2>&1 &
+	name_server=$!
+	started_pids+=("$name_server")
+	printf 'search lab.test\nnameserver 127.0.0.1\n' >/etc/resolv.conf.new
+	mv /etc/resolv.conf.new /etc/resolv.conf
+	wait_for 20 copy_answers || return 1
 	suite_start
+}
+seen_conf-dns() { [ ! -e "$copy" ] && [ -z "$SUITE_CONF_SERVER" ] && copy_answers; }
+act_configless-off() {
+	kill "$name_server"
+	wait "$name_server"
+	ended_pid "$name_server"
 	slurmds_with -f "$SLURM_CONF"
 	rm -rf /run/slurm
 	suite_conf_is "$SLURM_CONF"

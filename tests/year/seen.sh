@@ -21,7 +21,8 @@ restarted_by() {
 	munge-key) echo munged slurmdbd slurmctld ;;
 	host-rebooted) echo munged mariadbd slurmdbd slurmctld suite ;;
 	takeover) echo backup ;;
-	restarted | supervisor-killed | all-killed | suite-restarted | suite-on-sssd | conf-server) echo suite ;;
+	restarted | supervisor-killed | all-killed | suite-restarted | suite-on-sssd) echo suite ;;
+	conf-server | conf-dns) echo suite ;;
 	run-emptied | run-removed | spool-removed | spool-emptied | read-only) echo suite ;;
 	installed-newer | installed-older | installed-again | purged-unread) echo suite ;;
 	esac

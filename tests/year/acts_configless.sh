@@ -30,7 +30,7 @@ slurmds_with() {
 	wait_for 40 nodes_well
 }
 # of this host without a configuration of its own, as the suite runs them
-copy_answers() { env -u SLURM_CONF squeue -h -t R >/dev/null; }
+copy_answers() { env -u SLURM_CONF squeue -h -t R >/dev/null 2>&1; }
 suite_conf_is() {
 	conf "slurmConf=$1"
 	reload

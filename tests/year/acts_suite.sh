@@ -259,10 +259,10 @@ act_live-keys() {
 		[ $rc != 2 ] || continue
 		[ $rc = 0 ] || { echo "no other value for $key"; return 1; }
 		changes+=("$key")
-		before=$(grep -c 'configuration [0-9]* is in force: 1 value' "$T/log/lines")
+		before=$(grep -c 'configuration [0-9]* is in force: ' "$T/log/lines")
 		conf "$key=$value"
 		reload
-		reloaded() { [ "$(grep -c 'configuration [0-9]* is in force: 1 value' "$T/log/lines")" -gt "$before" ]; }
+		reloaded() { [ "$(grep -c 'configuration [0-9]* is in force: ' "$T/log/lines")" -gt "$before" ]; }
 		wait_for 10 reloaded || { echo "reload of $key: no line"; return 1; }
 	done < <(live_keys)
 	echo "changed: ${changes[*]}"

@@ -46,6 +46,8 @@ enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
 /* The same for a row of a past range; dry_run: the tables are not changed. */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     int dry_run);
+/* Is the row one of an open run, also if its start has moved? */
+int track_row_is_open(struct cluster *c, const struct job_snapshot *s);
 
 /* lookup.c: runs that the submitter looks up */
 

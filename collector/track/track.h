@@ -25,6 +25,12 @@ uint64_t track_ambiguous(struct cluster *c, struct job_snapshot *s);
 int track_running(struct cluster *c, struct open_run *run);
 /* A row of squeue: confirms the start of its run when it is unconfirmed. */
 void track_squeue_row(struct cluster *c, const struct squeue_job *row);
+/*
+ * slurmctld has called the hook at the end of the job.  1: the records of the
+ * job lack nothing but the end of its only run, and accounting has the end; the
+ * run is not regarded as running any more.  0: slurmctld is to be queried.
+ */
+int track_epilog(struct cluster *c, uint64_t job);
 /* Is this run in quarantine? */
 int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 

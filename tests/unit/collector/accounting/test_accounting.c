@@ -344,7 +344,7 @@ test_row_waits(void)
 	acct_details_wanted(acct, d);
 	CHECK_INT(details_wanted(d), 1);
 	details_start(d, 0);
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
 	sim_answer_failed("scontrol", "",
 	    "slurm_load_jobs error: Invalid job id specified");
 	CHECK_STR(sim_said(), "end 10/100-900 completed, watermark 1060");

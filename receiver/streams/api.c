@@ -303,6 +303,7 @@ api_ack_read(struct api_ack *ack, const char *subject)
 		return -1;
 	return number(t[2], t[3] - 1, &ack->delivered) == -1 ||
 		number(t[3], t[4] - 1, &ack->sequence) == -1 ||
+		number(t[5], t[6] - 1, &ack->time) == -1 ||
 		number(t[6], t[7] - 1, &ack->pending) == -1 ?
 	    -1 :
 	    0;

@@ -68,6 +68,7 @@ struct api_ack {
 	size_t stream_len;
 	uint64_t delivered; /* times */
 	uint64_t sequence;  /* of the stream */
+	uint64_t time;	    /* it was stored, ns since 1970 */
 	uint64_t pending;   /* messages at the broker behind this one */
 };
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/log.h"
 #include "receiver/streams/streams_private.h"
@@ -268,7 +267,7 @@ message_new(struct stream *st, const struct api_ack *ack,
 	uint64_t frame = 0;
 
 	st->received++;
-	st->last = time(NULL);
+	st->last = (int64_t)(ack->time / 1000000000);
 	st->gap_times = 0;
 	st->failures = 0;
 	switch (st->t->ops->message(&sm, &frame, st->t->arg)) {

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/model/conf.h"
 #include "common/permanent.h"
 #include "common/record/stream_name.h"
 #include "receiver/streams/streams_private.h"
@@ -102,7 +103,8 @@ stream_new(struct streams *t, const char *cluster)
 		fatalx("out of memory");
 	st->t = t;
 	st->index = t->next_index++;
-	snprintf(st->cluster, sizeof(st->cluster), "%s", cluster);
+	snprintf(st->cluster, sizeof(st->cluster), "%.*s", CLUSTER_MAX - 1,
+	    cluster);
 	if (stream_name(STREAM_OF_RECORDS, cluster, st->name,
 		sizeof(st->name)) == -1 ||
 	    stream_name(SUBJECT_OF_RECORDS, cluster, st->subject,
@@ -126,7 +128,7 @@ stream_free(struct stream *st)
 
 /* Removes the streams whose cluster is not in the list of names. */
 static void
-streams_keep(struct streams *t, char *const *names, unsigned n)
+streams_keep(struct streams *t, char (*names)[CLUSTER_MAX], unsigned n)
 {
 	unsigned i, k, kept = 0;
 
@@ -164,24 +166,19 @@ void
 streams_conf(struct streams *t, const char *clusters,
     const struct api_limits *limits)
 {
-	char *copy = strdup(clusters), *save = NULL, *name;
-	char *names[STREAMS_MAX];
+	char names[STREAMS_MAX][CLUSTER_MAX];
 	unsigned i, n = 0;
 	int changed = t->limits.replicas != limits->replicas ||
 	    t->limits.max_age != limits->max_age ||
 	    t->limits.max_bytes != limits->max_bytes;
 
-	if (copy == NULL)
-		fatalx("out of memory");
 	t->limits = *limits;
-	for (name = strtok_r(copy, ", \t", &save);
-	     name != NULL && n < STREAMS_MAX;
-	     name = strtok_r(NULL, ", \t", &save))
-		names[n++] = name;
+	while (n < STREAMS_MAX &&
+	    conf_list_item(clusters, n, names[n], CLUSTER_MAX) == 1)
+		n++;
 	streams_keep(t, names, n);
 	for (i = 0; i < n; i++)
 		stream_new(t, names[i]);
-	free(copy);
 	qsort(t->list, t->n, sizeof(struct stream *), by_cluster);
 	/* Each stream is checked against the new limits. */
 	if (changed)

@@ -69,8 +69,8 @@ struct stream_status {
 struct streams *streams_new(struct event_base *base, struct link *link,
     const struct streams_ops *ops, void *arg);
 /*
- * Sets the clusters, names separated by commas, and the limits of their
- * streams.  Streams of other clusters are not read any more.
+ * Sets the clusters, a list as conf_list_item() reads it, and the limits of
+ * their streams.  Streams of other clusters are not read any more.
  */
 void streams_conf(struct streams *t, const char *clusters,
     const struct api_limits *limits);

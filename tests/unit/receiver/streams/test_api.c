@@ -109,6 +109,7 @@ test_ack(void)
 	CHECK_INT(ack.delivered, 2);
 	CHECK_INT(ack.sequence, 4711);
 	CHECK_INT(ack.pending, 17);
+	CHECK_INT(ack.time, 1795366805000000000LL);
 	/* with domain and account, and a random token */
 	CHECK_INT(api_ack_read(&ack,
 		      "$JS.ACK._.ACCHASH.CC_RECORD_a.centre.1.5.6.7.8.rand"),

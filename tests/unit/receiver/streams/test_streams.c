@@ -156,8 +156,8 @@ message(struct streams *t, uint64_t sequence, unsigned times,
 		.len = 2 };
 
 	snprintf(reply, sizeof(reply),
-	    "$JS.ACK.CC_RECORD_alpha.centre.%u.%llu.9.1.%lu", times,
-	    (unsigned long long)sequence, pending);
+	    "$JS.ACK.CC_RECORD_alpha.centre.%u.%llu.9.1795366806000000000.%lu",
+	    times, (unsigned long long)sequence, pending);
 	streams_receive(t, &m);
 }
 
@@ -193,7 +193,7 @@ start(void)
 	seen = n_sent = n_got = n_positions = 0;
 	frames = hold = invalid = position = 0;
 	up = 0;
-	streams_conf(t, "alpha", &limits);
+	streams_conf(t, "[\"alpha\"]", &limits);
 	return t;
 }
 
@@ -258,7 +258,7 @@ stop(struct streams *t)
 {
 	streams_link(t, 0);
 	streams_reset(t);
-	streams_conf(t, "", &limits);
+	streams_conf(t, "[]", &limits);
 	CHECK_INT(t->budget.extra_messages, 0);
 	CHECK_INT(t->budget.extra_bytes, 0);
 }
@@ -279,6 +279,7 @@ test_acknowledge(void)
 	streams_acked(t, frames);
 	CHECK_INT(count(0, "$JS.ACK.CC_RECORD_alpha.centre.1.1."), 1);
 	CHECK_INT(status_of(t).unacked, 0);
+	CHECK_INT(status_of(t).last, 1795366806);
 	stop(t);
 }
 
@@ -401,7 +402,7 @@ test_update(void)
 	struct streams *t = start();
 	struct sent *s;
 
-	streams_conf(t, "alpha", &other);
+	streams_conf(t, "[\"alpha\"]", &other);
 	up = 1;
 	streams_link(t, 1);
 	streams_begin(t);
@@ -645,15 +646,16 @@ static void
 test_fair(void)
 {
 	struct streams *t = streams_new(base, NULL, &ops, NULL);
-	char names[200 * 8] = "", name[8];
+	char names[200 * 10] = "", name[10];
 	unsigned i, sum = 0;
 
 	seen = n_sent = 0;
 	up = 1;
 	for (i = 0; i < 200; i++) {
-		snprintf(name, sizeof(name), "%sc%u", i > 0 ? "," : "", i);
+		snprintf(name, sizeof(name), "%s\"c%u\"", i > 0 ? "," : "[", i);
 		strcat(names, name);
 	}
+	strcat(names, "]");
 	streams_conf(t, names, &limits);
 	CHECK_INT(t->n, 200);
 	for (i = 0; i < 200; i++) {
@@ -676,12 +678,12 @@ test_conf(void)
 	struct stream_status st;
 
 	one(t, 1);
-	streams_conf(t, "beta, alpha", &limits);
+	streams_conf(t, "[\"beta\",\"alpha\"]", &limits);
 	CHECK_INT(t->n, 2);
 	/* the stream that is read goes on */
 	CHECK(status_of(t).ready);
 	CHECK(next("$JS.API.STREAM.INFO.CC_RECORD_beta") != NULL);
-	streams_conf(t, "beta", &limits);
+	streams_conf(t, "[\"beta\"]", &limits);
 	CHECK_INT(t->n, 1);
 	CHECK_STR(status_of(t).cluster, "beta");
 	CHECK(TAILQ_EMPTY(&t->unacked));

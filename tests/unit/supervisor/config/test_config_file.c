@@ -122,6 +122,10 @@ run(struct outcome *o, const char *path, int explicit_path)
 		close(fds[0]);
 		dup2(log, STDERR_FILENO);
 		log_init("parser", LOG_LEVEL_INFO);
+		if (check_on_valgrind())
+			parser_limits();
+		else
+			parser_confine(fds[1]);
 		_exit(parser_run(path, explicit_path, fds[1]) & 0xff);
 	}
 	close(fds[1]);

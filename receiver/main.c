@@ -119,29 +119,6 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 	return v->checked != NULL ? 0 : -1;
 }
 
-/* The key clusters is a JSON list; streams_conf() takes names and commas. */
-static void
-clusters_use(struct receiver *v, const struct api_limits *limits)
-{
-	const char *list = conf_str(&v->w->conf, CONF_CLUSTERS);
-	char name[CLUSTER_MAX], *names = calloc(STREAMS_MAX, CLUSTER_MAX);
-	size_t len = 0;
-	unsigned i;
-
-	if (names == NULL)
-		fatalx("out of memory");
-	for (i = 0; i < STREAMS_MAX &&
-	     conf_list_item(list, i, name, sizeof(name)) == 1;
-	     i++) {
-		if (len > 0)
-			names[len++] = ',';
-		memcpy(names + len, name, strlen(name) + 1);
-		len += strlen(name);
-	}
-	streams_conf(v->streams, names, limits);
-	free(names);
-}
-
 static void
 on_conf_commit(struct worker *w)
 {
@@ -153,7 +130,7 @@ on_conf_commit(struct worker *w)
 
 	link_use(v->link, v->checked);
 	v->checked = NULL;
-	clusters_use(v, &limits);
+	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
 }
 
 static void

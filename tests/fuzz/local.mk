@@ -84,7 +84,7 @@ fuzz_question_LDADD = $(QUESTION_LIBS)
 fuzz_resolver_SOURCES = tests/fuzz/fuzz_resolver.c tests/fuzz/fuzz.h
 fuzz_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 fuzz_resolver_LDFLAGS = $(fuzz_link)
-fuzz_resolver_LDADD = $(NET_LIBS)
+fuzz_resolver_LDADD = $(COMMON_NET_LIBS)
 
 fuzz_response_SOURCES = tests/fuzz/fuzz_response.c tests/fuzz/fuzz.h
 fuzz_response_LDFLAGS = $(fuzz_link)

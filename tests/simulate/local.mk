@@ -34,6 +34,7 @@ EXTRA_LIBRARIES += tests/simulate/libsubmitter-side.a
 tests_simulate_libsubmitter_side_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
 	$(CURL_CFLAGS) -U_FORTIFY_SOURCE
 tests_simulate_libsubmitter_side_a_SOURCES = \
+	common/nats/nats_none.c \
 	submitter/nats/nats_none.c \
 	tests/simulate/submitter_files.c \
 	tests/simulate/submitter_http.c \
@@ -45,6 +46,7 @@ SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
 	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
 	submitter/intake/libintake.a submitter/backend/libbackend.a \
 	submitter/net/libnet.a submitter/spool/libspool.a \
+	common/net/libnet.a \
 	submitter/payload/libpayload.a submitter/history/libhistory.a \
 	submitter/base/libbase.a $(SIMULATE_WORKER)
 tests/simulate/submitter-side.o: $(SIMULATE_SUBMITTER) \

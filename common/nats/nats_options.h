@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration of NATS with its secrets.  The event loop and the thread
- * share it; nobody changes it after nats_conf_new(); references are counted.
+ * The content of the configuration of NATS, and libnats' options that are made
+ * of it.  The event loop and the thread share it; nobody changes it after
+ * nats_conf_new(); references are counted.
  */
-#ifndef SUBMITTER_NATS_NATS_CONF_H
-#define SUBMITTER_NATS_NATS_CONF_H
+#ifndef COMMON_NATS_NATS_OPTIONS_H
+#define COMMON_NATS_NATS_OPTIONS_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -13,9 +14,8 @@
 #include <nats/nats.h>
 
 #include "common/model/destination.h"
-#include "submitter/nats/nats.h"
-#include "submitter/nats/nkey.h"
-#include "submitter/payload/nats_message.h"
+#include "common/nats/nats_conf.h"
+#include "common/nats/nkey.h"
 
 #define NATS_SERVERS_MAX 16 /* brokers of one cluster */
 
@@ -33,7 +33,7 @@ struct nats_conf {
 	unsigned n_servers; /* 0 = NATS is not in use */
 	struct destination servers[NATS_SERVERS_MAX];
 	char *subject; /* owned, as all below */
-	enum message_format format;
+	int json;      /* natsFormat, else line protocol */
 	int jetstream;
 	enum nats_login login;
 	char public[NKEY_PUBLIC_MAX];
@@ -47,6 +47,7 @@ struct nats_conf {
 	char *key;
 };
 
+/* Another reference, for nats_conf_free(). */
 struct nats_conf *nats_conf_ref(struct nats_conf *nc);
 /* 1 when a connection made for a can be used for b. */
 int nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b);

@@ -17,7 +17,7 @@
 #include <event2/event.h>
 #include <event2/util.h>
 
-#include "submitter/net/resolver.h"
+#include "common/net/resolver.h"
 #include "tests/unit/check.h"
 
 #define TIMEOUT_S 5 /* for the answers; on a busy machine, too */

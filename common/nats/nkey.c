@@ -12,8 +12,8 @@
 
 #include <openssl/evp.h>
 
-#include "submitter/nats/nkey.h"
-#include "submitter/net/secret.h"
+#include "common/nats/nkey.h"
+#include "common/net/secret.h"
 
 #define SEED_BYTES    36 /* two of prefix, the ed25519 seed, two of CRC */
 #define PUBLIC_BYTES  35 /* one of prefix, the key, two of CRC */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Configures evdns by resolv.conf in memory; evdns itself reads a file. */
-#ifndef SUBMITTER_NET_RESOLV_CONF_H
-#define SUBMITTER_NET_RESOLV_CONF_H
+#ifndef COMMON_NET_RESOLV_CONF_H
+#define COMMON_NET_RESOLV_CONF_H
 
 #include <stddef.h>
 

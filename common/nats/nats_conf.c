@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submitter/nats/nats_conf.h"
-#include "submitter/net/secret.h"
-#include "submitter/net/system_ca.h"
+#include <openssl/crypto.h>
+
+#include "common/nats/nats_options.h"
+#include "common/net/secret.h"
+#include "common/net/system_ca.h"
 
 /* Limit for the connection and the login. */
 #define CONNECT_MS 3000
@@ -26,6 +28,16 @@
 /* Interval of pings; PINGS_OUT pings without answer end the connection. */
 #define PING_MS	  20000
 #define PINGS_OUT 2
+
+void
+nats_prepare(void)
+{
+	/* Reads openssl.cnf, which the chroot does not have. */
+	OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG |
+		OPENSSL_INIT_LOAD_CRYPTO_STRINGS,
+	    NULL);
+	system_ca_load();
+}
 
 struct nats_conf *
 nats_conf_ref(struct nats_conf *nc)
@@ -196,11 +208,8 @@ read_rest(struct nats_conf *nc, const struct conf *conf, char *reason,
 	const char *format = conf_str(conf, CONF_NATS_FORMAT);
 
 	nc->jetstream = conf_bool(conf, CONF_NATS_JETSTREAM);
-	if (strcmp(format, "line-protocol") == 0)
-		nc->format = MESSAGE_LINE;
-	else if (strcmp(format, "json") == 0)
-		nc->format = MESSAGE_JSON;
-	else {
+	nc->json = strcmp(format, "json") == 0;
+	if (!nc->json && strcmp(format, "line-protocol") != 0) {
 		snprintf(reason, size,
 		    "natsFormat is neither "
 		    "\"line-protocol\" nor \"json\"");
@@ -328,7 +337,7 @@ set_tls(natsOptions *o, const struct nats_conf *nc,
 	return s;
 }
 
-/* libnats must not reconnect: nats.c makes a new connection. */
+/* libnats must not reconnect: nats_broker.c makes a new connection. */
 static natsStatus
 set_limits(natsOptions *o)
 {
@@ -345,7 +354,7 @@ set_limits(natsOptions *o)
 		s = natsOptions_SetMaxPingsOut(o, PINGS_OUT);
 	if (s == NATS_OK)
 		s = natsOptions_SetIgnoreDiscoveredServers(o, true);
-	/* No flusher thread: nats_publish() flushes after each batch. */
+	/* No flusher thread: the caller flushes after each batch. */
 	if (s == NATS_OK)
 		s = natsOptions_SetSendAsap(o, true);
 	if (s == NATS_OK)
@@ -449,7 +458,7 @@ nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b)
 	unsigned i;
 
 	if (a->n_servers != b->n_servers || a->jetstream != b->jetstream ||
-	    a->login != b->login || a->format != b->format)
+	    a->login != b->login || a->json != b->json)
 		return 0;
 	for (i = 0; i < a->n_servers; i++)
 		if (strcmp(a->servers[i].host, b->servers[i].host) != 0 ||

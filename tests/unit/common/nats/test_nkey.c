@@ -2,8 +2,8 @@
 /* Seeds, public keys and creds files.  The keys were made for this test. */
 #include "config.h"
 
-#include "submitter/nats/nkey.h"
-#include "submitter/net/secret.h"
+#include "common/nats/nkey.h"
+#include "common/net/secret.h"
 #include "tests/unit/check.h"
 
 #define TEST_SEED   "SUAHBKZPNS2CG3FA7K67AIARPOZCQ45RWYXNX54WW7RBFRBNL7MHT64LG4"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses without a name server: literal addresses and the hosts file. */
-#ifndef SUBMITTER_NET_HOSTS_FILE_H
-#define SUBMITTER_NET_HOSTS_FILE_H
+#ifndef COMMON_NET_HOSTS_FILE_H
+#define COMMON_NET_HOSTS_FILE_H
 
-#include "submitter/net/resolver.h"
+#include "common/net/resolver.h"
 
 #define NAMES_LINE_MAX 1024 /* with the NUL; longer lines are cut */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The certificate authorities that the system trusts, for HTTP and NATS. */
-#ifndef SUBMITTER_NET_SYSTEM_CA_H
-#define SUBMITTER_NET_SYSTEM_CA_H
+#ifndef COMMON_NET_SYSTEM_CA_H
+#define COMMON_NET_SYSTEM_CA_H
 
 #include <stddef.h>
 

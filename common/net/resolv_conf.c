@@ -10,8 +10,8 @@
 
 #include "common/model/job.h"
 #include "common/log.h"
-#include "submitter/net/hosts_file.h"
-#include "submitter/net/resolv_conf.h"
+#include "common/net/hosts_file.h"
+#include "common/net/resolv_conf.h"
 
 /* As in the C library; further entries are ignored. */
 #define SERVERS_MAX 3

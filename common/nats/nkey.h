@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NATS' keys (NKeys) as text: seeds, public keys, creds files. */
-#ifndef SUBMITTER_NATS_NKEY_H
-#define SUBMITTER_NATS_NKEY_H
+#ifndef COMMON_NATS_NKEY_H
+#define COMMON_NATS_NKEY_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * file and resolv.conf, and evdns asks the name servers.  The order is fixed,
  * nsswitch.conf is not read: literal address, hosts file, DNS.
  */
-#ifndef SUBMITTER_NET_RESOLVER_H
-#define SUBMITTER_NET_RESOLVER_H
+#ifndef COMMON_NET_RESOLVER_H
+#define COMMON_NET_RESOLVER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * memory (RLIMIT_MEMLOCK) is too low, the memory is used without the lock.  From
  * Linux 5.14 on (memfd_secret), root cannot read the memory either.
  */
-#ifndef SUBMITTER_NET_SECRET_H
-#define SUBMITTER_NET_SECRET_H
+#ifndef COMMON_NET_SECRET_H
+#define COMMON_NET_SECRET_H
 
 #include <stddef.h>
 

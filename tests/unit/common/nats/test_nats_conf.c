@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "submitter/nats/nats_conf.h"
+#include "common/nats/nats_options.h"
 #include "tests/unit/check.h"
 
 #define TEST_SEED   "SUAHBKZPNS2CG3FA7K67AIARPOZCQ45RWYXNX54WW7RBFRBNL7MHT64LG4"

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "submitter/net/secret.h"
+#include "common/net/secret.h"
 
 struct header {
 	struct header *next, **prev;

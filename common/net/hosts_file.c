@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "submitter/net/hosts_file.h"
+#include "common/net/hosts_file.h"
 
 void
 answer_add(struct resolver_answer *a, int family, const void *address)

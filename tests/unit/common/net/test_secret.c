@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "submitter/net/secret.h"
+#include "common/net/secret.h"
 #include "tests/unit/check.h"
 
 /* The flags of the mapping of p in /proc/self/smaps: 1 when it has them. */

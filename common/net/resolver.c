@@ -23,9 +23,9 @@
 #include "common/clock.h"
 #include "common/model/job.h"
 #include "common/log.h"
-#include "submitter/net/hosts_file.h"
-#include "submitter/net/resolv_conf.h"
-#include "submitter/net/resolver.h"
+#include "common/net/hosts_file.h"
+#include "common/net/resolv_conf.h"
+#include "common/net/resolver.h"
 
 /* Cached names: those of cc-backend and the brokers are a few. */
 #define ENTRIES_MAX 64

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "submitter/net/system_ca.h"
+#include "common/net/system_ca.h"
 
 /* Debian's bundle has 220 KB; a larger file is not a bundle. */
 #define BUNDLE_MAX (4 * 1024 * 1024)

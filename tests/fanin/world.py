@@ -351,7 +351,7 @@ class World:
             servers = ",".join("tls://%s:4222" % (n + brokers.DOMAIN) for n in brokers.NAMES)
         s.set(deliver="stream", natsServer=servers, natsUser=brokers.escaped(c), natsPassword=brokers.PASSWORD,
               natsCaFile=tls + "/ca.pem", slurmPollInterval=2, slurmQueryDelay=1, ccPollInterval=15,
-              slurmAccountingLag=120, **self.slurm[c].keys)
+              slurmAccountingLag=120, clusters=[c], **self.slurm[c].keys)
 
     def make_centre(self):
         s = Suite(self.folder + "/centre", "centre", self.install)

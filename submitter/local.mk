@@ -10,6 +10,7 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/context.h \
 	submitter/base/diff_row.c \
 	submitter/base/diff_row.h \
+	submitter/base/feeder.c \
 	submitter/base/jitter.c \
 	submitter/base/reject.c \
 	submitter/base/reject.h \
@@ -90,6 +91,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/spool.h \
 	submitter/spool/spool_private.h \
 	submitter/spool/sql.c \
+	submitter/spool/stream.c \
 	submitter/spool/transition.c \
 	submitter/spool/transition.h
 

@@ -497,7 +497,8 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 {
 	struct submitter *s = w->arg;
 
-	if (peer != ROLE_COLLECTOR || s->intake == NULL)
+	if ((peer != ROLE_COLLECTOR && peer != ROLE_RECEIVER) ||
+	    s->intake == NULL)
 		return;
 	intake_peer(s->intake, c);
 	if (c != NULL) {

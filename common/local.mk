@@ -37,6 +37,8 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/histogram.c \
 	common/histogram.h \
+	common/json_write.c \
+	common/json_write.h \
 	common/log.c \
 	common/log.h \
 	common/log_ids.h \
@@ -67,6 +69,18 @@ common_model_libmodel_a_SOURCES = \
 	common/model/msg.h \
 	common/model/summary.c \
 	common/model/summary.h
+
+# The record of a run as JSON, between the submitter of a cluster and the centre.
+noinst_LIBRARIES += common/record/librecord.a
+common_record_librecord_a_CFLAGS = $(AM_CFLAGS)
+common_record_librecord_a_SOURCES = \
+	common/record/record_json.c \
+	common/record/record_json.h \
+	common/record/record_members.c \
+	common/record/record_members.h \
+	common/record/record_write.c \
+	common/record/stream_name.c \
+	common/record/stream_name.h
 
 # Frames and channels between processes.
 noinst_LIBRARIES += common/ipc/libipc.a
@@ -147,6 +161,7 @@ common_worker_libworker_a_SOURCES = \
 
 # The lists name the box of the program first and what it calls after it.
 MODEL_LIBS = common/model/libmodel.a common/libcommon.a common/text/libtext.a
+RECORD_LIBS = common/record/librecord.a $(MODEL_LIBS)
 COMMON_LIBS = common/ipc/libipc.a $(MODEL_LIBS) $(EVENT_LIBS)
 COMMON_NET_LIBS = common/net/libnet.a $(COMMON_LIBS) $(EVDNS_LIBS) $(EVENT_LIBS)
 COMMON_NATS_LIBS = common/nats/libnats.a $(COMMON_NET_LIBS) $(NATS_LIBS) \

@@ -46,8 +46,6 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/backend_version.h \
 	submitter/payload/cpumap.c \
 	submitter/payload/cpumap.h \
-	submitter/payload/json_write.c \
-	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
 	submitter/payload/payload.c \

@@ -149,3 +149,13 @@ test_nats_conf_LDADD = $(COMMON_NATS_LIBS)
 
 test_nkey_SOURCES = tests/unit/common/nats/test_nkey.c
 test_nkey_LDADD = $(COMMON_NATS_LIBS)
+
+check_PROGRAMS += test_record_json
+TESTS += test_record_json
+test_record_json_SOURCES = tests/unit/common/record/test_record_json.c
+test_record_json_LDADD = $(RECORD_LIBS)
+
+check_PROGRAMS += test_stream_name
+TESTS += test_stream_name
+test_stream_name_SOURCES = tests/unit/common/record/test_stream_name.c
+test_stream_name_LDADD = $(RECORD_LIBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes JSON into a buffer, without a tree. */
-#ifndef SUBMITTER_PAYLOAD_JSON_WRITE_H
-#define SUBMITTER_PAYLOAD_JSON_WRITE_H
+#ifndef COMMON_JSON_WRITE_H
+#define COMMON_JSON_WRITE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +18,6 @@ void wr_json_string(struct writer *w, const char *s);
 /* At most max bytes of s; a cut string ends with a mark. */
 void wr_json_string_max(struct writer *w, const char *s, size_t max);
 void wr_json_number(struct writer *w, int64_t v);
+void wr_json_unsigned(struct writer *w, uint64_t v);
 
 #endif

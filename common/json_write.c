@@ -5,21 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_write.h"
 #include "common/text/text.h"
-#include "submitter/payload/json_write.h"
+
+/* The digits of u before the end of buf; returns the first. */
+static char *
+digits(uint64_t u, char *end)
+{
+	do
+		*--end = (char)('0' + u % 10);
+	while ((u /= 10) != 0);
+	return end;
+}
+
+void
+wr_json_unsigned(struct writer *w, uint64_t v)
+{
+	char buf[24], *end = buf + sizeof(buf), *p = digits(v, end);
+
+	wr_mem(w, p, (size_t)(end - p));
+}
 
 void
 wr_json_number(struct writer *w, int64_t v)
 {
-	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	char buf[24], *p = buf + sizeof(buf);
+	char buf[24], *end = buf + sizeof(buf), *p;
 
-	do
-		*--p = (char)('0' + u % 10);
-	while ((u /= 10) != 0);
+	p = digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, end);
 	if (v < 0)
 		*--p = '-';
-	wr_mem(w, p, (size_t)(buf + sizeof(buf) - p));
+	wr_mem(w, p, (size_t)(end - p));
 }
 
 static void

@@ -17,6 +17,7 @@ import brokers  # noqa: E402
 import world  # noqa: E402
 import faults  # noqa: E402
 import judge  # noqa: E402
+import expected  # noqa: E402
 from brokers import Client, stream_config, wait  # noqa: E402
 
 SEED = os.environ.get("CSA_SEED", "0")
@@ -236,6 +237,68 @@ def part_faults(folder, restore=False):
 def part_restore(folder):
     """A short run with the centre of yesterday."""
     part_faults(folder, restore=True)
+
+
+# --- demo ---------------------------------------------------------------------------------
+
+DEMO = (("labalice", "12", ["-n3", "-J", "one node"]), ("labbob", "9", ["-N2", "-n7", "-J", "two nodes"]),
+        ("labalice", "8", ["-p", "gpu", "-n2", "--gres=gpu:2", "-J", "two GPUs"]),
+        ("labbob", "4; exit 3", ["-n1", "-J", "it fails"]))
+
+
+def job_line(job):
+    resources = job.get("resources") or []
+    threads = sum(len(r.get("hwthreads") or []) for r in resources)
+    return "%-6s %5d  %-9s %-11s %-6s %2d threads  %d GPUs  %s" % (
+        job["cluster"], job["jobId"], job["user"], job["jobState"], ",".join(r["hostname"] for r in resources),
+        threads, sum(len(r.get("accelerators") or []) for r in resources),
+        (job.get("metaData") or {}).get("jobName", ""))
+
+
+def show_jobs(w, seconds, wanted):
+    """Prints each job of cc-backend when it appears and when it ends."""
+    token, printed = world.lib.read_token(w.backend.token), {}
+
+    def ended():
+        for c in w.names:
+            for key, job in sorted(expected.backend_jobs(w.backend.url, token, cluster=c)[0].items()):
+                if printed.get((c,) + key) != job["jobState"]:
+                    printed[(c,) + key] = job["jobState"]
+                    say("cc-backend: " + job_line(job))
+        return len(printed) >= wanted and "running" not in printed.values()
+    return wait(seconds, ended)
+
+
+def part_demo(folder):
+    """Two clusters, one centre, jobs of both in one cc-backend."""
+    os.environ.update(FANIN_REAL="2", FANIN_SIMULATED="0")
+    w = make_world(folder)
+    try:
+        for name, pids in [(s.name, s.pids()) for s in [w.centre] + list(w.suites.values())]:
+            say("processes of %s: %s" % (name, ", ".join(sorted(pids))))
+        say("jobs on both clusters; the centre has no Slurm, the clusters have no token")
+        for user, seconds, options in DEMO:
+            for slurm in w.slurm.values():
+                slurm.batch(user, "sleep " + seconds, options)
+        check("all arrive", show_jobs(w, 60, 2 * len(DEMO)))
+        for s in w.slurm.values():
+            s.end_load()
+        check("as Slurm says", judge.judge(w, 60, 0) == 0)
+        for s in w.centre, w.suites["alpha"]:
+            say("cc-slurm-adapterctl status of %s:" % s.name)
+            print(s.ctl("status"))
+    finally:
+        w.end()
+
+
+# --- load ---------------------------------------------------------------------------------
+
+def part_load(folder):
+    """Figures of the centre; the status is 1 only if a run is missing."""
+    import load     # pylint: disable=import-outside-toplevel
+    numbers = [float(os.environ.get("FANIN_" + n, d)) for n, d in (("CLUSTERS", 200), ("RATE", 5), ("SECONDS", 60))]
+    missing = load.measure(folder, os.environ["CSA_INST"], os.environ["CSA_BUILD"], int(numbers[0]), *numbers[1:])
+    check("each run arrived and ended", missing == 0, missing)
 
 
 def logs_checked(suite):

@@ -56,8 +56,8 @@ class Network:
         self.relay = subprocess.Popen(
             [sys.executable, HERE + "/relay.py"] + ["c%d=%d:%s" % (i, i, self.space(c))
                                                    for c, i in self.number.items()],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        if self.relay.stdout.readline() != "ready\n":
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) if clusters else None
+        if self.relay and self.relay.stdout.readline() != "ready\n":
             sys.exit("fanin: no relay")
 
     def veth(self, name, i):
@@ -197,10 +197,13 @@ class RealSlurm:
         rng = self.rng
         kind = rng.choice([["-n1"], ["-n3"], ["-N2", "-n5"], ["-p", "gpu", "-n2", "--gres=gpu:2"],
                            ["-n1", "-a", "1-2"], ["-p", "whole", "-N1"]])
-        script = "#!/bin/bash\nsleep %d\n%s" % (rng.randint(3, 12), rng.choice(["", "", "exit 3\n"]))
-        subprocess.run(self.prefix + [LAB + "/slurm", "as", self.folder, rng.choice(["labalice", "labbob"]),
-                                      "sbatch", "--parsable", "-o", "/dev/null"] + kind,
-                       input=script, text=True, check=False, capture_output=True)
+        script = "sleep %d\n%s" % (rng.randint(3, 12), rng.choice(["", "", "exit 3"]))
+        self.batch(rng.choice(["labalice", "labbob"]), script, kind)
+
+    def batch(self, user, script, options):
+        subprocess.run(self.prefix + [LAB + "/slurm", "as", self.folder, user, "sbatch", "--parsable",
+                                      "-o", "/dev/null"] + options,
+                       input="#!/bin/bash\n%s\n" % script, text=True, check=False, capture_output=True)
 
     def end_load(self):
         env = dict(os.environ, SLURM_CONF=self.folder + "/etc/slurm.conf")
@@ -316,6 +319,13 @@ class Backend:
             self.process.wait()
 
 
+def users():
+    """What the package makes; and the users of Slurm, if no Slurm made them."""
+    for u in USERS + ["slurm", "laboper"]:
+        if subprocess.run(["getent", "passwd", u], check=False, stdout=subprocess.DEVNULL).returncode:
+            run("useradd", "-r", "-M", "-d", "/nonexistent", "-s", "/usr/sbin/nologin", u)
+
+
 class World:
     def __init__(self, folder, install, build, real, simulated):
         self.folder, self.install, self.build = folder, install, build
@@ -332,9 +342,7 @@ class World:
             os.makedirs("%s/%s" % (folder, c))
             self.slurm[c] = kind(c, "%s/%s" % (folder, c), inside(self.network.space(c)),
                                  SLURM_PORTS + 50 * i, build)
-        for u in USERS:
-            if subprocess.run(["getent", "passwd", u], check=False, stdout=subprocess.DEVNULL).returncode:
-                run("useradd", "-r", "-M", "-d", "/nonexistent", "-s", "/usr/sbin/nologin", u)
+        users()
         for i, c in enumerate(self.names):
             self.cluster(c, i % 2 == 0)
         self.centre = self.make_centre()

@@ -51,7 +51,23 @@ restarts_agree(struct spool *sp, int64_t id, const struct job *job)
 	return same;
 }
 
-/* Finds the row of the run under another start time: 1 and *run, 0, or -1. */
+/*
+ * A row of accounting that begins when its job was resized: the run of the job
+ * began earlier and has the same end.
+ */
+static int
+is_resized_part(const struct job *job, int64_t start, int64_t end)
+{
+	return job->submit == job->key.start && job->end > job->key.start &&
+	    end == job->end && start < job->key.start;
+}
+
+#define FOUND_PART 2 /* the row has all that a part of the run can tell */
+
+/*
+ * Finds the row of the run under another start time: 1 and *run, FOUND_PART, 0,
+ * or -1.
+ */
 static int
 find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 {
@@ -74,19 +90,10 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 			*run = rows[i];
 			return 1;
 		}
+		if (is_resized_part(job, rows[i].key.start, rows[i].end))
+			return FOUND_PART;
 	}
 	return rc == -1 ? -1 : 0;
-}
-
-/*
- * A row of accounting that begins when its job was resized: the run of the job
- * began earlier and has the same end.
- */
-static int
-is_resized_part(const struct job *job, int64_t start, int64_t end)
-{
-	return job->submit == job->key.start && job->end > job->key.start &&
-	    end == job->end && start < job->key.start;
 }
 
 /* The other start time of a run that is done; 0 = none. */
@@ -213,6 +220,8 @@ spool_search(struct spool *sp, struct job *job, struct spool_run *run,
 			return FOUND_DONE;
 		found = find_moved(sp, job, run);
 	}
+	if (found == FOUND_PART)
+		return FOUND_DONE;
 	if (found != 0)
 		return found == 1 ? FOUND_ROW : FOUND_ERROR;
 	other = done_start(sp, job);

@@ -7,9 +7,10 @@ import os
 import re
 import time
 
-ROLES = ("supervisor", "listener", "collector", "runner", "submitter", "exporter", "parser")
+ROLES = ("supervisor", "listener", "collector", "runner", "submitter", "exporter",
+         "receiver", "parser")
 LETTER = {"listener": "L", "collector": "C", "runner": "R", "command": "X", "submitter": "W",
-          "exporter": "E", "parser": "P"}
+          "exporter": "E", "parser": "P", "receiver": "V"}
 PLACE_SIZE, COMMAND_MAX, TARGETS_MAX = 8192, 128, 7000
 SERVES_S = 60    # until a process serves again, on a busy machine
 

@@ -137,7 +137,7 @@ def messages(top):
     order = re.findall(r"\bMSG_\w+(?=,\s)", re.search(
         r"enum msg_type \{(.*?)MSG__COUNT", header, re.S)[1])
     rows = {m[0]: m[1:] for m in re.findall(
-        r'\[(MSG_\w+)\] = \{ "([^"]+)", (.*?),\s+(true|false) \}', source, re.S)}
+        r'\[(MSG_\w+)\] = \{ "([^"]+)",\s+(.*?),\s+(true|false) \}', source, re.S)}
     table = []
     for i, key in enumerate(order):
         name, rest, has_fd = rows[key]

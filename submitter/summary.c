@@ -71,6 +71,18 @@ nats_add(const struct submitter *s, struct summary *to)
 		    "NATS has no connection: %s", st.broker.why);
 }
 
+/* At the centre no collector counts the runs without an end. */
+static void
+running_add(const struct submitter *s, struct summary *to)
+{
+	static const enum run_state open[] = { START_DUE, STARTED,
+		START_COMMITTED };
+
+	if (conf_reads_stream(&s->w->conf))
+		to->running = states_count(s, open,
+		    sizeof(open) / sizeof(open[0]));
+}
+
 void
 submitter_summary(struct worker *w, struct summary *to)
 {
@@ -83,4 +95,5 @@ submitter_summary(struct worker *w, struct summary *to)
 	nats_add(s, to);
 	missing_runs_summary(s->missing, to);
 	runs_add(s, to);
+	running_add(s, to);
 }

@@ -37,8 +37,6 @@
 #define GATHER_BIG_MS	2000
 #define GATHER_BIG_FROM 5000 /* jobs */
 #define GATHER_ENDS_MS	2000 /* the same for queries to accounting */
-#define ALL_GAP_S	10 /* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM	1000 /* jobs */
 #define WAIT_MAX_S	30
 /* for a job that slurmctld and accounting do not have */
 #define UNKNOWN_TRIES 2
@@ -69,7 +67,6 @@ struct hook_events {
 	struct hook_event **tail;
 	unsigned n;
 	struct details *details;
-	int64_t all_at;	    /* monotonic s */
 	int64_t asked_ms;   /* monotonic: begin of the last query */
 	int64_t second;	    /* monotonic s of the last event for slurmctld */
 	unsigned in_second; /* events of that second */
@@ -304,7 +301,7 @@ slurmctld_query_start(struct hook_events *e)
 	struct hook_event *event;
 	struct idmap jobs = { 0 };
 	size_t most = singly(e), n = 0;
-	int all, big = e->c->listing.jobs >= ALL_GAP_FROM;
+	int all;
 
 	for (event = e->first; event != NULL; event = event->next)
 		if (event->state == HOOK_EVENT_NEW)
@@ -313,9 +310,7 @@ slurmctld_query_start(struct hook_events *e)
 	idmap_clear(&jobs);
 	if (n == 0)
 		return;
-	all = n > most &&
-	    (!big || is_burst(e) || e->all_at == 0 ||
-		now_s() - e->all_at >= ALL_GAP_S);
+	all = n > most && !details_all_waits(e->details, is_burst(e));
 	e->asked_ms = now_ms();
 	details_forget(e->details);
 	for (event = e->first; event != NULL; event = event->next) {
@@ -327,8 +322,6 @@ slurmctld_query_start(struct hook_events *e)
 			break;
 		event->state = HOOK_EVENT_QUERIED;
 	}
-	if (all)
-		e->all_at = now_s();
 	details_start(e->details, all);
 }
 

@@ -17,7 +17,6 @@ part=$1 user=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 POLL=${YEAR_POLL:-2}
 AWAY=${YEAR_AWAY:-10}
-LIMIT=$((POLL + 5 * ${LAB_PATIENCE:-1}))
 JUDGE_WAIT=60		# seconds after which everything has to be there
 SUITE_DEBUG=${SUITE_DEBUG:-4}
 COMMIT=${COMMIT:-2}
@@ -26,6 +25,7 @@ CLUSTERS='alpha=*'
 . "$here/../system/lib/lib.sh"
 # shellcheck source=tests/system/lib/load.sh
 . "$here/../system/lib/load.sh"
+LIMIT=$((POLL + $(patience 5)))
 rate=${YEAR_RATE:-1}
 RANDOM=${CSA_SEED:-$$}
 

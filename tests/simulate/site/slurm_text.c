@@ -662,7 +662,32 @@ sacct_steps(const struct question *q, struct text *t)
 /* --- the answer --- */
 
 static void
-answer_text(const struct question *q, struct text *t, struct slurm_answer *a)
+dbd_text(const struct question *q, struct text *t)
+{
+	switch (q->kind) {
+	case QUESTION_RANGE:
+		sacct_range(q, t);
+		break;
+	case QUESTION_RUNS:
+		sacct_runs(q, t);
+		break;
+	case QUESTION_STEPS:
+		sacct_steps(q, t);
+		break;
+	case QUESTION_ADMIN:
+		add(t, SLURM_USER "|%s\n",
+		    slurm.is_operator ? "Operator" : "None");
+		break;
+	case QUESTION_DBD_CONFIG:
+		show_dbd_config(t);
+		break;
+	default:
+		invariant_fail("there is no question %d", (int)q->kind);
+	}
+}
+
+static void
+ctld_text(const struct question *q, struct text *t, struct slurm_answer *a)
 {
 	switch (q->kind) {
 	case QUESTION_CONFIG:
@@ -696,22 +721,6 @@ answer_text(const struct question *q, struct text *t, struct slurm_answer *a)
 	case QUESTION_CLOCK:
 		show_clock(t);
 		break;
-	case QUESTION_RANGE:
-		sacct_range(q, t);
-		break;
-	case QUESTION_RUNS:
-		sacct_runs(q, t);
-		break;
-	case QUESTION_STEPS:
-		sacct_steps(q, t);
-		break;
-	case QUESTION_ADMIN:
-		add(t, SLURM_USER "|%s\n",
-		    slurm.is_operator ? "Operator" : "None");
-		break;
-	case QUESTION_DBD_CONFIG:
-		show_dbd_config(t);
-		break;
 	default:
 		invariant_fail("there is no question %d", (int)q->kind);
 	}
@@ -739,7 +748,10 @@ slurm_answer(const struct question *q, struct slurm_answer *a)
 		a->ms += CTLD_DOWN_MS;
 		return;
 	}
-	answer_text(q, &t, a);
+	if (of_dbd)
+		dbd_text(q, &t);
+	else
+		ctld_text(q, &t, a);
 	a->text = t.p;
 	a->len = t.n;
 }

@@ -59,9 +59,12 @@ is() {
 
 not() { ! "$@"; }
 
+# patience NUMBER: the limit on this machine, in the same unit
+patience() { echo $(($1 * LAB_PATIENCE)); }
+
 # wait_for SECONDS COMMAND...: polls until it succeeds; 1 when it never did.
 wait_for() {
-	local end=$((SECONDS + $1 * LAB_PATIENCE))
+	local end=$((SECONDS + $(patience "$1")))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
@@ -70,7 +73,7 @@ wait_for() {
 }
 
 # limited SECONDS COMMAND...: ends the command after that time; 124 then.
-limited() { timeout $(($1 * LAB_PATIENCE)) "${@:2}"; }
+limited() { timeout "$(patience "$1")" "${@:2}"; }
 
 test_begin() {
 	echo "== $1"
@@ -139,7 +142,7 @@ ended_pid() {
 lab_up() {
 	local port
 	port=$(lib freeport 45)
-	env LAB_QUIET=1 LAB_TRUTH=1 "$@" timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$T/slurm" "$port" ||
+	limited 120 env LAB_QUIET=1 LAB_TRUTH=1 "$@" "$LAB/slurm" up "$T/slurm" "$port" ||
 	    broken "no Slurm"
 	# shellcheck disable=SC1091	# written by lab/slurm
 	. "$T/slurm/env.sh"

@@ -217,6 +217,38 @@ test_hook_burst(void)
 	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 60");
 }
 
+/*
+ * A burst on a big cluster: slurmctld answers questions about all jobs for a
+ * fifth of its time at most.
+ */
+static void
+test_hook_burst_big(void)
+{
+	unsigned i;
+
+	begin();
+	c->listing.jobs = 2000;
+	events_add(10, 20);
+	sim_answer("scontrol", record(10, "RUNNING"));
+	lanes_run();
+	sim_pass(1);
+	events_add(30, 40);
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	sim_pass(1); /* the answer takes a second */
+	events_add(70, 20);
+	sim_answer("scontrol", record(30, "RUNNING"));
+	lanes_run();
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 31");
+	for (i = 0; i < 4; i++) {
+		sim_pass(1);
+		events_add(100 + 20 * i, 20);
+	}
+	for (i = 0; i < 5; i++)
+		sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	lanes_run();
+	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+}
+
 /* slurmctld forgets an ended job after 2 s: a burst waits half a second. */
 static void
 test_hook_burst_short_age(void)
@@ -1087,6 +1119,7 @@ main(void)
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
 	test_hook_burst();
+	test_hook_burst_big();
 	test_hook_burst_short_age();
 	test_hook_unknown_job();
 	test_hook_other_run_open();

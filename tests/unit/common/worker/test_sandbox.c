@@ -447,7 +447,7 @@ map_file(void)
 	return p == MAP_FAILED ? errno : 0;
 }
 
-/* It could be connected to the socket of another program. */
+/* Such a socket could be connected to the socket of another program. */
 static int
 make_datagram_pair(void)
 {

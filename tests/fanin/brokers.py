@@ -73,16 +73,14 @@ def escaped(cluster):
 def accounts(clusters):
     """etc/nats/accounts.conf for these clusters."""
     text = replaced(read(ETC + "/accounts.conf"), "$2y$05$REPLACE-THIS-HASH", HASH)
-    line = next(l for l in text.splitlines(True) if "cc.ask.beta" in l and "account: BETA" in l)
     block = re.search(r"  BETA \{\n.*?\n  \}\n", text, re.S).group()
     alpha = re.search(r"  ALPHA \{\n.*?\n  \}\n", text, re.S).group()
     text = replaced(text, alpha, "")
-    text = replaced(text, line.replace("BETA", "ALPHA").replace("beta", "alpha"), "")
 
     def each(pattern):
         return "".join(pattern.replace("BETA", "C%d" % i).replace("beta", escaped(c))
                        for i, c in enumerate(clusters))
-    text = replaced(replaced(text, line, each(line)), block, each(block))
+    text = replaced(text, block, each(block))
     # asks for what the centre itself may not know
     return replaced(text, "      { user: centre\n", "      { user: lab, password: \"%s\" }\n      { user: centre\n" % HASH)
 

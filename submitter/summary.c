@@ -5,6 +5,7 @@
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/reconcile/reconcile.h"
@@ -61,10 +62,19 @@ runs_add(const struct submitter *s, struct summary *to)
 static void
 nats_add(const struct submitter *s, struct summary *to)
 {
+	const struct stream_hold *hold;
 	struct nats_status st;
+	unsigned i;
 
 	if (s->nats == NULL)
 		return;
+	for (i = 0; (hold = nats_delivery_hold(s->nats_delivery, i)) != NULL;
+	     i++)
+		if (hold->until != 0)
+			summary_add(to, PROBLEM_STREAM, i, hold->since,
+			    "the stream of cluster %s does not accept records: "
+			    "%s",
+			    hold->cluster, hold->why);
 	nats_status(s->nats, &st);
 	if (st.broker.away_since != 0)
 		summary_add(to, PROBLEM_NATS, 0, st.broker.away_since,

@@ -20,6 +20,7 @@
 
 #include "common/model/config_key.h"
 #include "common/crash_point.h"
+#include "common/worker/breakout.h"
 #include "common/worker/landlock.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
@@ -358,12 +359,16 @@ static int
 parser_main(int argc, char **argv)
 {
 	long level = strtol(argv[4], NULL, 10);
+	int channel = atoi(argv[3]);
 
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
 	log_init("config", (enum log_level)level);
 	log_sink_set(log_record_send);
-	return parser_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
+	breakout_map();
+	parser_confine(channel);
+	breakout_once(ROLE_PARSER);
+	return parser_run(argv[2], argc > 5, channel) == 0 ? 0 : 1;
 }
 
 /*

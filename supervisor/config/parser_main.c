@@ -21,6 +21,8 @@
 
 #define MEMORY_LIMIT (256u * 1024 * 1024) /* a file of 1 MiB takes 60 MiB */
 #define CPU_LIMIT    10 /* seconds; a file of 1 MiB takes one */
+#define FILES_LIMIT  64 /* open at a time; name services open some */
+#define SIZE_LIMIT   (8u * 1024 * 1024) /* of the memfd, and of a log file */
 
 /* The size is stored before the bytes, so that free can wipe them. */
 union block {
@@ -90,6 +92,8 @@ limits_apply(void)
 {
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, CPU_LIMIT);
+	limit(RLIMIT_NOFILE, FILES_LIMIT);
+	limit(RLIMIT_FSIZE, SIZE_LIMIT);
 #ifndef SANITIZED
 	limit(RLIMIT_AS, memory_now() + MEMORY_LIMIT);
 #endif
@@ -162,7 +166,6 @@ parser_run(const char *path, int explicit_path, int fd_out)
 	struct writer w;
 	int memfd = -1, receiver_memfd = -1, rc;
 
-	parser_limits();
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	conf_parse_init(&p, path);
 	conf_parse_file(&p, explicit_path);

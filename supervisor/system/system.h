@@ -179,7 +179,7 @@ pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
     int fd, int log);
 
 /* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
-char **env_worker(const struct conf *conf, enum role role);
+char **env_worker(enum role role);
 char **env_parser(void);
 void env_free(char **env);
 

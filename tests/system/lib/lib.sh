@@ -345,7 +345,8 @@ suite_up() {
 	SUITE_LOG=$T/log/suite.$suite_number
 	notify_up
 	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.sock" \
-	    ${TZ:+TZ="$TZ"} ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
+	    ${TZ:+TZ="$TZ"} ${SUITE_CONF_SERVER:+SLURM_CONF_SERVER="$SUITE_CONF_SERVER"} \
+	    ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
 	    "$ADAPTER" -daemon -config "$T/etc/config.json" -debug "$SUITE_DEBUG" \
 	    >"$SUITE_LOG" 2>&1 </dev/null &
 	suite_pid=$!

@@ -20,7 +20,6 @@ enum field {
 	F_WAITING,
 	F_HELD,
 	F_EXPIRED,
-	F_REFUSED,
 	F__COUNT
 };
 
@@ -76,8 +75,6 @@ print_cluster(const struct ctl_row *row, const struct style *style)
 	    " of a newer version");
 	part_add(line, sizeof(line), ", ", number_of(row, F_EXPIRED),
 	    " expired");
-	part_add(line, sizeof(line), ", ", number_of(row, F_REFUSED),
-	    " refused");
 	line_print(line, style->width);
 }
 

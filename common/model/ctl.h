@@ -142,7 +142,7 @@ enum ctl_table {
 	 * At the centre of a fan-in: cluster, state, last (epoch of the newest
 	 * message that was stored, 0 = none), lag (s that messages wait, 0 = none
 	 * waits), waiting (messages), held (messages of a newer version), expired
-	 * (messages that the stream deleted before they were read), refused
+	 * (messages that the stream deleted before they were read)
 	 */
 	CTL_T_STREAM,
 	CTL_T__COUNT

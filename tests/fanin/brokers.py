@@ -138,6 +138,68 @@ def three(folder, clusters, addresses, prefixes=((), (), ())):
             for n, a, p in zip(NAMES, addresses, prefixes)]
 
 
+class Tls:
+    """TLS on a socket that one thread reads and another writes: OpenSSL's object is for one thread at a time."""
+    def __init__(self, raw, ca, host):
+        self.raw, self.lock = raw, threading.Lock()
+        self.taken, self.given = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = ssl.create_default_context(cafile=ca).wrap_bio(self.taken, self.given, server_hostname=host)
+        while True:
+            try:
+                self.tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                raw.sendall(self.given.read())
+                data = raw.recv(65536)
+                if not data:
+                    raise OSError("closed in the handshake") from None
+                self.taken.write(data)
+        raw.sendall(self.given.read())
+
+    def sendall(self, data):
+        with self.lock:
+            self.tls.write(data)
+            self.raw.sendall(self.given.read())
+
+    def recv(self, size):
+        while True:
+            with self.lock:
+                try:
+                    return self.tls.read(size)
+                except ssl.SSLWantReadError:
+                    pass
+            data = self.raw.recv(65536)
+            if not data:
+                return b""
+            with self.lock:
+                self.taken.write(data)
+
+
+class Lines:
+    """Lines and blocks of a stream."""
+    def __init__(self, stream):
+        self.stream, self.text = stream, b""
+
+    def more(self):
+        data = self.stream.recv(65536)
+        self.text += data
+        return data
+
+    def take(self, n):
+        out, self.text = self.text[:n], self.text[n:]
+        return out
+
+    def readline(self):
+        while b"\n" not in self.text and self.more():
+            pass
+        return self.take(self.text.find(b"\n") + 1)
+
+    def read(self, n):
+        while len(self.text) < n and self.more():
+            pass
+        return self.take(n)
+
+
 class Client:
     """A NATS client of a user; keeps messages, answers and errors."""
     def __init__(self, host, ca, user, port=4222, password=PASSWORD, inbox=None, timeout=5):
@@ -155,12 +217,12 @@ class Client:
         self.info = json.loads(line.split(b" ", 1)[1])
         self.s = self.raw
         if ca:
-            self.s = ssl.create_default_context(cafile=ca).wrap_socket(self.raw, server_hostname=host)
-        self.f = self.s.makefile("rb")
+            self.s = Tls(self.raw, ca, host)
+        self.f = Lines(self.s)
         self.send("CONNECT %s\r\n" % json.dumps({
             "verbose": False, "pedantic": False, "lang": "test", "version": "1", "protocol": 1,
             "headers": True, "no_responders": True, "user": user, "pass": password, "name": user}))
-        self.s.settimeout(None)
+        self.raw.settimeout(None)
         threading.Thread(target=self.loop, daemon=True).start()
         self.subscribe(self.inbox + ".*")
         if not self.flush(timeout):
@@ -252,7 +314,7 @@ class Client:
     def close(self):
         try:
             self.raw.shutdown(socket.SHUT_RDWR)
-            self.s.close()
+            self.raw.close()
         except OSError:
             pass
 

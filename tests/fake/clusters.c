@@ -12,7 +12,7 @@
 
 #include "fake.h"
 
-#define CLUSTERS_MAX 64
+#define CLUSTERS_MAX 256
 #define HOSTS_MAX    100000
 #define THREADS	     16
 #define GPUS	     4

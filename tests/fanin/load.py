@@ -9,6 +9,7 @@ start to cc-backend.
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -41,7 +42,7 @@ def record(cluster, job, start, end=None):
 def publish(folder, clusters, rate, seconds):
     """In a process of its own: prints a line for each start, then the sum as JSON."""
     names = ["load%03d" % i for i in range(clusters)]
-    clients = [Client(brokers.NAMES[i % 3] + brokers.DOMAIN, folder + "/tls/ca.pem", c)
+    clients = [Client(brokers.NAMES[i % 3] + brokers.DOMAIN, folder + "/tls/ca.pem", c, timeout=30)
                for i, c in enumerate(names)]
     begin = time.time()
     sent, starts, ends = 0, open(folder + "/starts", "w", encoding="utf-8"), collections.deque()
@@ -147,8 +148,8 @@ def measure(folder, install, build, clusters, rate, seconds):
         for s in servers:
             s.start()
         centre = centre_of(folder, install, backend, names).start().started()
-        if not wait(120, lambda: streams(folder) == clusters):
-            sys.exit("fanin: %d of %d streams" % (streams(folder), clusters))
+        if not wait(120, lambda: streams_read(centre) == clusters):
+            sys.exit("fanin: %d of %d streams" % (streams_read(centre), clusters))
         time.sleep(3)
         sampler = Sampler(centre)
         figure("memory of the centre, idle, PSS of all processes", "%.1f MiB" % (sampler.memory() / 1024))
@@ -159,11 +160,8 @@ def measure(folder, install, build, clusters, rate, seconds):
                 x.kill()
 
 
-def streams(folder):
-    c = Client(brokers.NAMES[0] + brokers.DOMAIN, folder + "/tls/ca.pem", "lab")
-    n = c.ask("$JS.API.CONSUMER.NAMES.CC_RECORD_load000").get("total", 0) and c.ask("$JS.API.INFO").get("consumers", 0)
-    c.close()
-    return n
+def streams_read(centre):
+    return len(set(re.findall(r"stream (\S+) is read from message", brokers.read(centre.log()))))
 
 
 def phases(folder, centre, backend, sampler, clusters, rate, seconds):

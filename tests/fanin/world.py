@@ -359,15 +359,14 @@ class World:
             servers = ",".join("tls://%s:4222" % (n + brokers.DOMAIN) for n in brokers.NAMES)
         s.set(deliver="stream", natsServer=servers, natsUser=brokers.escaped(c), natsPassword=brokers.PASSWORD,
               natsCaFile=tls + "/ca.pem", slurmPollInterval=2, slurmQueryDelay=1, ccPollInterval=15,
-              slurmAccountingLag=120, clusters=[c], **self.slurm[c].keys)
+              slurmAccountingLag=120, clusters=[c], gpuPciAddrs=GPUS, **self.slurm[c].keys)
 
     def make_centre(self):
         s = Suite(self.folder + "/centre", "centre", self.install)
         s.set(source="stream", clusters=self.names, natsUser="centre", natsPassword=brokers.PASSWORD,
               natsServer=",".join("tls://%s:4222" % (n + brokers.DOMAIN) for n in brokers.NAMES),
               natsCaFile=self.folder + "/tls/ca.pem", ccRestUrl=self.backend.url,
-              ccRestJwt=lib.read_token(self.backend.token), ccPollInterval=15, ccCommitInterval=2,
-              gpuPciAddrs=GPUS)
+              ccRestJwt=lib.read_token(self.backend.token), ccPollInterval=15, ccCommitInterval=2)
         return s
 
     def start(self):

@@ -146,8 +146,11 @@ on_oldest(void *arg)
 {
 	struct explain_slurm *v = arg;
 
-	v->facts.oldest_job = v->oldest.job;
-	v->facts.oldest_submit = v->oldest.submit;
+	/* After an error older jobs may exist. */
+	if (v->oldest.is_known) {
+		v->facts.oldest_job = v->oldest.job;
+		v->facts.oldest_submit = v->oldest.submit;
+	}
 	job_end(v);
 }
 
@@ -210,23 +213,16 @@ static const struct query_type account_query = {
 static void
 account_ask(struct explain_slurm *v)
 {
-	struct query *q = &v->query;
-
 	if (!v->c->slurm.accounting) {
 		job_end(v);
 		return;
 	}
-	query_begin(q, v->c, &account_query, v);
-	sacct_begin(&v->reader, v->c->slurm.sacct_lacking);
-	v->reader.how = &v->c->set->how;
-	v->reader.each = on_row;
-	v->reader.arg = v;
-	q->question.lacking = v->reader.lacking;
-	memcpy(q->question.delimiter, v->reader.delimiter,
-	    sizeof(q->question.delimiter));
-	if (id_list_add(&q->question.ids, v->facts.job) == -1 ||
-	    query_start(q) == -1)
+	sacct_query_begin(&v->query, &v->reader, v->c, &account_query, on_row,
+	    v);
+	if (query_start_job(&v->query, v->facts.job) == -1) {
+		sacct_clear(&v->reader);
 		finish(v, CTL_ERROR, "out of memory");
+	}
 }
 
 /* --- slurmctld --- */

@@ -121,18 +121,9 @@ static const struct query_type account_query = {
 static void
 account_ask(struct job_part *v)
 {
-	struct query *q = &v->query;
-
-	query_begin(q, v->c, &account_query, v);
-	sacct_begin(&v->reader, v->c->slurm.sacct_lacking);
-	v->reader.how = &v->c->set->how;
-	v->reader.each = on_row;
-	v->reader.arg = v;
-	q->question.lacking = v->reader.lacking;
-	memcpy(q->question.delimiter, v->reader.delimiter,
-	    sizeof(q->question.delimiter));
-	if (id_list_add(&q->question.ids, v->facts.job) == -1 ||
-	    query_start(q) == -1) {
+	sacct_query_begin(&v->query, &v->reader, v->c, &account_query, on_row,
+	    v);
+	if (query_start_job(&v->query, v->facts.job) == -1) {
 		sacct_clear(&v->reader);
 		finish(v, CTL_ERROR, "out of memory");
 	}
@@ -200,8 +191,6 @@ static void
 cluster_begin(struct job_part *v)
 {
 	static const struct timeval wait = { .tv_sec = WAIT_S };
-	struct query *q = &v->query;
-
 	memset(&v->facts, 0, sizeof(v->facts));
 	v->facts.job = v->req.ids[0];
 	v->facts.number = (uint64_t)v->req.a;
@@ -223,9 +212,8 @@ cluster_begin(struct job_part *v)
 		return;
 	}
 	v->told++;
-	query_begin(q, v->c, &job_query, v);
-	if (id_list_add(&q->question.ids, v->facts.job) == -1 ||
-	    query_start(q) == -1)
+	query_begin(&v->query, v->c, &job_query, v);
+	if (query_start_job(&v->query, v->facts.job) == -1)
 		finish(v, CTL_ERROR, "out of memory");
 }
 

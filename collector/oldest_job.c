@@ -121,8 +121,9 @@ oldest_job_next(struct oldest_job *o)
 static void round_ask(struct oldest_job *o);
 
 static void
-finish(struct oldest_job *o)
+finish(struct oldest_job *o, int is_known)
 {
+	o->is_known = is_known;
 	o->read_at = now_s();
 	o->done(o->arg);
 }
@@ -141,7 +142,7 @@ on_output(const char *p, size_t n, void *arg)
 	return sacct_feed(&o->reader, p, n);
 }
 
-/* After an error the oldest job so far is the result. */
+/* After an error there is no result: there may be an older job. */
 static void
 on_round_end(const struct command_end *end, int complete, void *arg)
 {
@@ -152,7 +153,7 @@ on_round_end(const struct command_end *end, int complete, void *arg)
 	if (good && oldest_job_next(o))
 		round_ask(o);
 	else
-		finish(o);
+		finish(o, good);
 }
 
 static const struct query_type round_query = {
@@ -168,20 +169,13 @@ round_ask(struct oldest_job *o)
 	uint64_t id;
 	unsigned n = 0;
 
-	query_begin(q, o->c, &round_query, o);
-	sacct_begin(&o->reader, o->c->slurm.sacct_lacking);
-	o->reader.how = &o->c->set->how;
-	o->reader.each = on_row;
-	o->reader.arg = o;
-	q->question.lacking = o->reader.lacking;
-	memcpy(q->question.delimiter, o->reader.delimiter,
-	    sizeof(q->question.delimiter));
+	sacct_query_begin(q, &o->reader, o->c, &round_query, on_row, o);
 	while ((id = oldest_job_id(o, n)) != 0 &&
 	    id_list_add(&q->question.ids, id) == 0)
 		n++;
 	if (n == 0 || query_start(q) == -1) {
 		sacct_clear(&o->reader);
-		finish(o);
+		finish(o, 0);
 	}
 }
 
@@ -212,7 +206,7 @@ on_config_end(const struct command_end *end, int complete, void *arg)
 		o->first = 1;
 	if (!complete || o->next <= o->first || o->next > UINT32_MAX ||
 	    o->max > UINT32_MAX) {
-		finish(o);
+		finish(o, 0);
 		return;
 	}
 	oldest_job_begin(o);
@@ -232,7 +226,8 @@ oldest_job_search(struct oldest_job *o, struct cluster *c, oldest_job_fn *done,
 {
 	o->done = done;
 	o->arg = arg;
-	if (o->job != 0 && o->c == c && now_s() - o->read_at < AGE_S) {
+	if (o->is_known && o->job != 0 && o->c == c &&
+	    now_s() - o->read_at < AGE_S) {
 		done(arg);
 		return;
 	}
@@ -240,5 +235,5 @@ oldest_job_search(struct oldest_job *o, struct cluster *c, oldest_job_fn *done,
 	o->job = o->first = o->next = o->max = 0;
 	query_begin(&o->query, c, &config_query, o);
 	if (query_start(&o->query) == -1)
-		finish(o);
+		finish(o, 0);
 }

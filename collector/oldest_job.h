@@ -30,13 +30,14 @@ struct oldest_job {
 	int checks;	 /* this round asks the ids before the oldest job */
 	uint64_t job;	 /* the result; 0 = none */
 	int64_t submit;	 /* its time of submission, epoch */
+	int is_known;	 /* all rounds were answered */
 	int64_t read_at; /* monotonic s, of the result */
 };
 
 /*
  * Searches the oldest job of the cluster and calls done once, perhaps before
- * the return: job and submit are the result.  A result of the last minutes is
- * given again.  At most OLDEST_ROUNDS_MAX commands of sacct after one of
+ * the return: job and submit are the result if is_known is set.  A result of the
+ * last minutes is given again; after an error there is none.  At most OLDEST_ROUNDS_MAX commands of sacct after one of
  * scontrol, one at a time.
  */
 void oldest_job_search(struct oldest_job *o, struct cluster *c,

@@ -37,6 +37,8 @@ common_libcommon_a_SOURCES = \
 	common/hash.h \
 	common/histogram.c \
 	common/histogram.h \
+	common/json_write.c \
+	common/json_write.h \
 	common/log.c \
 	common/log.h \
 	common/log_ids.h \
@@ -68,6 +70,18 @@ common_model_libmodel_a_SOURCES = \
 	common/model/summary.c \
 	common/model/summary.h
 
+# The record of a run as JSON, between the submitter of a cluster and the centre.
+noinst_LIBRARIES += common/record/librecord.a
+common_record_librecord_a_CFLAGS = $(AM_CFLAGS)
+common_record_librecord_a_SOURCES = \
+	common/record/record_json.c \
+	common/record/record_json.h \
+	common/record/record_members.c \
+	common/record/record_members.h \
+	common/record/record_write.c \
+	common/record/stream_name.c \
+	common/record/stream_name.h
+
 # Frames and channels between processes.
 noinst_LIBRARIES += common/ipc/libipc.a
 common_ipc_libipc_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
@@ -86,6 +100,42 @@ common_question_libquestion_a_SOURCES = \
 	common/question/delimiter.c \
 	common/question/question.c \
 	common/question/question.h
+
+# Name resolution, memory of secrets, the system's certificates.
+noinst_LIBRARIES += common/net/libnet.a
+common_net_libnet_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVDNS_CFLAGS)
+common_net_libnet_a_SOURCES = \
+	common/net/hosts_file.c \
+	common/net/hosts_file.h \
+	common/net/resolv_conf.c \
+	common/net/resolv_conf.h \
+	common/net/resolver.c \
+	common/net/resolver.h \
+	common/net/secret.c \
+	common/net/secret.h \
+	common/net/system_ca.c \
+	common/net/system_ca.h
+
+# NATS: servers, login, certificates.
+noinst_LIBRARIES += common/nats/libnats.a
+common_nats_libnats_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+if WITH_NATS
+common_nats_libnats_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
+common_nats_libnats_a_SOURCES = \
+	common/nats/nats_broker.c \
+	common/nats/nats_broker.h \
+	common/nats/nats_conf.c \
+	common/nats/nats_conf.h \
+	common/nats/nats_dial.c \
+	common/nats/nats_dial.h \
+	common/nats/nats_options.h \
+	common/nats/nkey.c \
+	common/nats/nkey.h
+else
+common_nats_libnats_a_SOURCES = common/nats/nats_conf.h \
+	common/nats/nats_none.c
+endif
+EXTRA_DIST += common/nats/nats_none.c
 
 # The work of main() in every worker: sandbox, configuration, channels.
 noinst_LIBRARIES += common/worker/libworker.a
@@ -111,7 +161,11 @@ common_worker_libworker_a_SOURCES = \
 
 # The lists name the box of the program first and what it calls after it.
 MODEL_LIBS = common/model/libmodel.a common/libcommon.a common/text/libtext.a
+RECORD_LIBS = common/record/librecord.a $(MODEL_LIBS)
 COMMON_LIBS = common/ipc/libipc.a $(MODEL_LIBS) $(EVENT_LIBS)
+COMMON_NET_LIBS = common/net/libnet.a $(COMMON_LIBS) $(EVDNS_LIBS) $(EVENT_LIBS)
+COMMON_NATS_LIBS = common/nats/libnats.a $(COMMON_NET_LIBS) $(NATS_LIBS) \
+	$(CRYPTO_LIBS) -lpthread
 QUESTION_LIBS = common/question/libquestion.a $(COMMON_LIBS)
 WORKER_LIBS = common/worker/libworker.a $(BREAKOUT_LIBS) $(COMMON_LIBS) \
 	$(CAP_LIBS) $(SECCOMP_LIBS)

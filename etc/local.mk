@@ -20,6 +20,8 @@ dist_example_DATA = etc/config.json.example \
 	etc/prometheus/cc-slurm-adapter.rules.yml
 grafanadir = $(exampledir)/grafana
 dist_grafana_DATA = etc/grafana/cc-slurm-adapter.json
+natsdir = $(exampledir)/nats
+dist_nats_DATA = etc/nats/broker.conf etc/nats/accounts.conf etc/nats/leaf.conf
 apparmordir = $(exampledir)/apparmor
 apparmor_DATA = etc/apparmor/cc-slurm-adapter
 dist_doc_DATA = README.md NEWS

@@ -26,10 +26,11 @@ env_free(char **env)
 
 /*
  * The environment of Slurm's commands, built from nothing: SLURM_*, SACCT_* and
- * SQUEUE_* of the service would change their output.
+ * SQUEUE_* of the service would change their output.  Slurm's commands read
+ * SLURM_CONF_SERVER if there is no slurm.conf.
  */
 static char **
-env_new(const char *bin_dir, const char *slurm_conf)
+env_new(const char *bin_dir, const char *slurm_conf, const char *server)
 {
 	char **env = calloc(ENV_MAX, sizeof(*env));
 	size_t n = 0;
@@ -42,9 +43,12 @@ env_new(const char *bin_dir, const char *slurm_conf)
 	if (rc != -1 && (env[n++] = strdup("LC_ALL=C.UTF-8")) != NULL &&
 	    (env[n++] = strdup("TZ=UTC")) != NULL &&
 	    (env[n++] = strdup("SLURM_TIME_FORMAT=%s")) != NULL) {
-		if (slurm_conf == NULL || *slurm_conf == '\0')
-			return env;
-		if (asprintf(&env[n++], "SLURM_CONF=%s", slurm_conf) != -1)
+		if (slurm_conf != NULL && *slurm_conf != '\0')
+			rc = asprintf(&env[n++], "SLURM_CONF=%s", slurm_conf);
+		else if (server != NULL && *server != '\0')
+			rc = asprintf(&env[n++], "SLURM_CONF_SERVER=%s",
+			    server);
+		if (rc != -1)
 			return env;
 	}
 	env[n - 1] = NULL; /* asprintf() leaves it undefined */
@@ -76,7 +80,7 @@ slurm_site_conf(struct slurm_site *s, const struct conf *conf)
 		slurm_conf = getenv("SLURM_CONF");
 	snprintf(s->bin_dir, sizeof(s->bin_dir), "%s",
 	    *bin_dir != '\0' ? bin_dir : SLURMBINDIR);
-	env = env_new(s->bin_dir, slurm_conf);
+	env = env_new(s->bin_dir, slurm_conf, getenv("SLURM_CONF_SERVER"));
 	if (env == NULL)
 		return -1;
 	env_free(s->env);

@@ -229,7 +229,7 @@ nats_report(void)
 
 	nats_status(s->nats, &st);
 	worker_check(s->w, check.request, up ? "ok" : "warn", "NATS: %s%s",
-	    st.text,
+	    st.broker.text,
 	    up ? "" :
 		 "; on the host of the broker, run: systemctl status "
 		 "nats-server; or correct natsServer and the login");

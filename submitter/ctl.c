@@ -155,12 +155,12 @@ on_status(struct submitter *s, uint64_t request)
 	node_states_status(s->nodes, request);
 	if (s->nats != NULL) {
 		nats_status(s->nats, &ns);
-		worker_status(s->w, request, "nats", "%s", ns.text);
-		if (ns.clear[0] != '\0')
+		worker_status(s->w, request, "nats", "%s", ns.broker.text);
+		if (ns.broker.clear[0] != '\0')
 			worker_status(s->w, request, "nats_in_clear",
 			    "the login is readable in the network to %s: set "
 			    "natsTls",
-			    ns.clear);
+			    ns.broker.clear);
 		worker_status(s->w, request, "nats_sent", "%llu",
 		    (unsigned long long)ns.sent);
 		worker_status(s->w, request, "nats_unsure", "%llu",

@@ -10,6 +10,7 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/context.h \
 	submitter/base/diff_row.c \
 	submitter/base/diff_row.h \
+	submitter/base/feeder.c \
 	submitter/base/jitter.c \
 	submitter/base/reject.c \
 	submitter/base/reject.h \
@@ -45,8 +46,6 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/backend_version.h \
 	submitter/payload/cpumap.c \
 	submitter/payload/cpumap.h \
-	submitter/payload/json_write.c \
-	submitter/payload/json_write.h \
 	submitter/payload/nats_message.c \
 	submitter/payload/nats_message.h \
 	submitter/payload/payload.c \
@@ -90,28 +89,19 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/spool.h \
 	submitter/spool/spool_private.h \
 	submitter/spool/sql.c \
+	submitter/spool/stream.c \
 	submitter/spool/transition.c \
 	submitter/spool/transition.h
 
-# HTTP and name resolution.
+# HTTP, and the expiry of the token.
 noinst_LIBRARIES += submitter/net/libnet.a
-submitter_net_libnet_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVDNS_CFLAGS) $(CURL_CFLAGS)
+submitter_net_libnet_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS)
 submitter_net_libnet_a_SOURCES = \
-	submitter/net/hosts_file.c \
-	submitter/net/hosts_file.h \
 	submitter/net/http.c \
 	submitter/net/http.h \
 	submitter/net/http_call.c \
 	submitter/net/http_conf.c \
 	submitter/net/http_private.h \
-	submitter/net/resolv_conf.c \
-	submitter/net/resolv_conf.h \
-	submitter/net/resolver.c \
-	submitter/net/resolver.h \
-	submitter/net/secret.c \
-	submitter/net/secret.h \
-	submitter/net/system_ca.c \
-	submitter/net/system_ca.h \
 	submitter/net/token_expiry.c \
 	submitter/net/token_expiry.h
 
@@ -123,14 +113,10 @@ submitter_nats_libnats_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
 submitter_nats_libnats_a_SOURCES = \
 	submitter/nats/nats.c \
 	submitter/nats/nats.h \
-	submitter/nats/nats_conf.c \
-	submitter/nats/nats_conf.h \
 	submitter/nats/nats_publish.c \
 	submitter/nats/nats_publish.h \
 	submitter/nats/nats_thread.c \
-	submitter/nats/nats_thread.h \
-	submitter/nats/nkey.c \
-	submitter/nats/nkey.h
+	submitter/nats/nats_thread.h
 else
 submitter_nats_libnats_a_SOURCES = submitter/nats/nats.h \
 	submitter/nats/nats_none.c
@@ -225,10 +211,8 @@ HISTORY_LIBS = submitter/history/libhistory.a submitter/base/libbase.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS)
 SPOOL_LIBS = submitter/spool/libspool.a submitter/base/libbase.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS)
-NET_LIBS = submitter/net/libnet.a $(COMMON_LIBS) $(CURL_LIBS) $(EVDNS_LIBS) \
-	$(EVENT_LIBS)
-NATS_BOX_LIBS = submitter/nats/libnats.a submitter/net/libnet.a $(PAYLOAD_LIBS) \
-	$(EVDNS_LIBS) $(EVENT_LIBS) $(NATS_LIBS) $(CRYPTO_LIBS) -lpthread
+NET_LIBS = submitter/net/libnet.a $(CURL_LIBS) $(COMMON_NET_LIBS)
+NATS_BOX_LIBS = submitter/nats/libnats.a $(PAYLOAD_LIBS) $(COMMON_NATS_LIBS)
 BACKEND_LIBS = submitter/backend/libbackend.a $(COMMON_LIBS)
 SUBMITTER_LIBS = submitter/libsubmitter.a submitter/reconcile/libreconcile.a \
 	submitter/delivery/libdelivery.a submitter/intake/libintake.a \

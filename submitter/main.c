@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/net/resolver.h"
+#include "common/net/secret.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
@@ -30,8 +32,6 @@
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
-#include "submitter/net/resolver.h"
-#include "submitter/net/secret.h"
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/failover.h"
@@ -497,7 +497,8 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 {
 	struct submitter *s = w->arg;
 
-	if (peer != ROLE_COLLECTOR || s->intake == NULL)
+	if ((peer != ROLE_COLLECTOR && peer != ROLE_RECEIVER) ||
+	    s->intake == NULL)
 		return;
 	intake_peer(s->intake, c);
 	if (c != NULL) {

@@ -66,9 +66,9 @@ nats_add(const struct submitter *s, struct summary *to)
 	if (s->nats == NULL)
 		return;
 	nats_status(s->nats, &st);
-	if (st.away_since != 0)
-		summary_add(to, PROBLEM_NATS, 0, st.away_since,
-		    "NATS has no connection: %s", st.why);
+	if (st.broker.away_since != 0)
+		summary_add(to, PROBLEM_NATS, 0, st.broker.away_since,
+		    "NATS has no connection: %s", st.broker.why);
 }
 
 void

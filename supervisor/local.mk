@@ -8,6 +8,7 @@ supervisor_config_libconfig_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 	$(PCRE2_CFLAGS) $(CAP_CFLAGS)
 supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/check_all.c \
+	supervisor/config/check_fan_in.c \
 	supervisor/config/check_object.c \
 	supervisor/config/check_regex.c \
 	supervisor/config/check_value.c \
@@ -57,6 +58,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/spawn.c \
 	supervisor/system/spool_path.c \
 	supervisor/system/system.h \
+	supervisor/system/wanted_workers.c \
 	supervisor/system/users.c
 
 # Worker processes, their channels, watchdog, quarantine.

@@ -32,9 +32,9 @@
 /* The result of the parser, for the start that waits for it. */
 static struct {
 	struct conf conf;
-	int secrets;
+	struct secrets secrets;
 	int ok;
-} first_conf = { .secrets = -1 };
+} first_conf = { .secrets = { -1, -1 } };
 
 /* When all workers are ready for the first time, the service is up. */
 static void
@@ -199,7 +199,7 @@ sup_init(struct supervisor *sup, const struct options *options)
 	sup->setup.as_root = geteuid() == 0;
 	sup->setup.program_dir = own_directory();
 	sup->pidfile = -1;
-	sup->secrets = sup->reload.secrets = -1;
+	sup->secrets = sup->reload.secrets = NO_SECRETS;
 	sup->reload_ops = &reload_ops;
 	sup->started_ms = clock_ms();
 	sup->base = event_base_new();
@@ -214,8 +214,8 @@ sup_init(struct supervisor *sup, const struct options *options)
 }
 
 static void
-on_first_parsed(struct supervisor *sup, struct conf *conf, int secrets,
-    const char *reason)
+on_first_parsed(struct supervisor *sup, struct conf *conf,
+    struct secrets secrets, const char *reason)
 {
 	if (conf != NULL) {
 		first_conf.conf = *conf;

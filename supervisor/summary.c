@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +137,11 @@ summary_now(struct supervisor *sup)
 {
 	struct overview *o = sup->overview;
 
-	o->before = o->now;
-	memset(&o->now, 0, sizeof(o->now));
+	/* Room for problems that do not exist stays out of memory. */
+	memcpy(&o->before, &o->now,
+	    offsetof(struct attention, items) +
+		o->now.n * sizeof(o->now.items[0]));
+	memset(&o->now, 0, offsetof(struct attention, items));
 	own_problems_add(sup, &o->now);
 	workers_problems_add(o, &o->now);
 	attention_continue(&o->now, &o->before, time(NULL));
@@ -184,7 +188,8 @@ summary_take(struct child *c, const struct summary *s)
 
 	if (o == NULL)
 		return;
-	o->of[c->role] = *s;
+	memcpy(&o->of[c->role], s,
+	    offsetof(struct summary, problems) + s->n * sizeof(s->problems[0]));
 	if (s->last_job > o->last_job)
 		o->last_job = s->last_job;
 }

@@ -19,14 +19,7 @@ void
 acct_question(struct accounting *l, const struct query_type *type,
     int (*row)(struct job_snapshot *s, void *arg))
 {
-	sacct_begin(&l->reader, l->c->slurm.sacct_lacking);
-	l->reader.how = &l->c->set->how;
-	l->reader.each = row;
-	l->reader.arg = l;
-	query_begin(&l->query, l->c, type, l);
-	l->query.question.lacking = l->reader.lacking;
-	memcpy(l->query.question.delimiter, l->reader.delimiter,
-	    sizeof(l->query.question.delimiter));
+	sacct_query_begin(&l->query, &l->reader, l->c, type, row, l);
 }
 
 int

@@ -23,6 +23,13 @@
 /* Results: a record of these may exceed the submitter's window */
 #define FEW	  64
 #define TRIM_FROM 256 /* results: more give memory back */
+/*
+ * Between two queries for all jobs of a big cluster.  In a burst slurmctld
+ * answers them for a fifth of its time at most.
+ */
+#define ALL_GAP_S    10
+#define ALL_GAP_FROM 1000 /* jobs */
+#define BURST_SHARE  5
 
 static void details_next(struct details *d);
 
@@ -72,6 +79,17 @@ size_t
 details_wanted(const struct details *d)
 {
 	return d->n;
+}
+
+int
+details_all_waits(const struct details *d, int burst)
+{
+	int64_t gap = ALL_GAP_S * 1000;
+
+	if (burst && d->all_ms * BURST_SHARE < gap)
+		gap = d->all_ms * BURST_SHARE;
+	return d->c->listing.jobs >= ALL_GAP_FROM && d->all_at != 0 &&
+	    now_ms() - d->all_at < gap;
 }
 
 int
@@ -205,6 +223,7 @@ on_all_end(const struct command_end *end, int complete, void *arg)
 		return;
 	}
 	unseen_unknown(d, 0, d->n);
+	d->all_ms = end->ms;
 	d->c->listing.records = d->seen.n;
 	/* For 100,000 jobs these are 3 MiB, while records fill the queue. */
 	idmap_clear(&d->seen);
@@ -224,6 +243,7 @@ static const struct query_type all_query = {
 static void
 all_query_start(struct details *d)
 {
+	d->all_at = now_ms();
 	query_begin(&d->query, d->c, &all_query, d);
 	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
@@ -257,8 +277,7 @@ one_query_start(struct details *d, uint64_t job)
 	idmap_clear(&d->seen);
 	details_text_begin(d);
 	query_begin(&d->query, d->c, &one_query, d);
-	if (id_list_add(&d->query.question.ids, job) == -1 ||
-	    query_start(&d->query) == -1)
+	if (query_start_job(&d->query, job) == -1)
 		details_finish(d, 0);
 }
 

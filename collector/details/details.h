@@ -33,6 +33,12 @@ int details_want(struct details *d, uint64_t job);
 /* The same for the run that squeue shows, which began at start. */
 int details_want_run(struct details *d, uint64_t job, uint32_t start);
 size_t details_wanted(const struct details *d);
+/*
+ * 1 when slurmctld has many jobs and d has queried all of them not long ago: a
+ * query for all has to wait.  In a burst it waits for a shorter time, because
+ * single queries for the jobs of a burst cost more.
+ */
+int details_all_waits(const struct details *d, int burst);
 /* Queries all jobs at once, or each singly. */
 void details_start(struct details *d, int all);
 enum detail details_verdict(const struct details *d, uint64_t job);

@@ -189,8 +189,7 @@ on_name(const struct command_end *end, int complete, void *arg)
 	}
 	x->len = 0;
 	query_begin(&x->query, d->c, &record_query, x);
-	if (id_list_add(&x->query.question.ids, x->r->job) == -1 ||
-	    query_start(&x->query) == -1)
+	if (query_start_job(&x->query, x->r->job) == -1)
 		x->done(d, 0);
 }
 
@@ -217,7 +216,6 @@ disambiguate_start(struct details *d, struct detail_result *r,
 	delimiter_new(x->delimiter);
 	query_begin(&x->query, d->c, &name_query, x);
 	memcpy(x->query.question.delimiter, x->delimiter, sizeof(x->delimiter));
-	if (id_list_add(&x->query.question.ids, r->job) == -1 ||
-	    query_start(&x->query) == -1)
+	if (query_start_job(&x->query, r->job) == -1)
 		done(d, 0);
 }

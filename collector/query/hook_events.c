@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hook events.  Only the job id of an event is used.  slurmctld is queried at
- * once, for many jobs in one query, and in a burst once a second.
+ * Hook events.  slurmctld is queried at once, for many jobs in one query, and in
+ * a burst once a second; not for the end of a run whose record lacks the end
+ * only.  Beside the job id nothing of an event is used.
  * Accounting is queried later, when slurmctld shows that a run has ended.  An
  * event is acknowledged when all its records are in the spool, or when there
  * are no records and the poll will find the run.
@@ -16,6 +17,7 @@
 #include "collector/query/query_lanes.h"
 #include "collector/slurm/query.h"
 #include "collector/track/outbox.h"
+#include "collector/track/track.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/permanent.h"
@@ -37,8 +39,6 @@
 #define GATHER_BIG_MS	2000
 #define GATHER_BIG_FROM 5000 /* jobs */
 #define GATHER_ENDS_MS	2000 /* the same for queries to accounting */
-#define ALL_GAP_S	10 /* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM	1000 /* jobs */
 #define WAIT_MAX_S	30
 /* for a job that slurmctld and accounting do not have */
 #define UNKNOWN_TRIES 2
@@ -69,7 +69,6 @@ struct hook_events {
 	struct hook_event **tail;
 	unsigned n;
 	struct details *details;
-	int64_t all_at;	    /* monotonic s */
 	int64_t asked_ms;   /* monotonic: begin of the last query */
 	int64_t second;	    /* monotonic s of the last event for slurmctld */
 	unsigned in_second; /* events of that second */
@@ -195,7 +194,8 @@ event_wait(struct hook_events *e, struct hook_event *event)
 static void slurmctld_kick(struct hook_events *e);
 
 void
-hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
+hook_event_add(struct hook_events *e, uint64_t id, uint64_t job,
+    enum event_kind kind)
 {
 	struct hook_event *event;
 	unsigned suppressed;
@@ -219,7 +219,10 @@ hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 	e->tail = &event->next;
 	e->n++;
 	event_count(e);
-	slurmctld_kick(e);
+	if (kind == EVENT_END && track_epilog(e->c, job))
+		event_wait(e, event);
+	else
+		slurmctld_kick(e);
 }
 
 static void
@@ -304,7 +307,7 @@ slurmctld_query_start(struct hook_events *e)
 	struct hook_event *event;
 	struct idmap jobs = { 0 };
 	size_t most = singly(e), n = 0;
-	int all, big = e->c->listing.jobs >= ALL_GAP_FROM;
+	int all;
 
 	for (event = e->first; event != NULL; event = event->next)
 		if (event->state == HOOK_EVENT_NEW)
@@ -313,9 +316,7 @@ slurmctld_query_start(struct hook_events *e)
 	idmap_clear(&jobs);
 	if (n == 0)
 		return;
-	all = n > most &&
-	    (!big || is_burst(e) || e->all_at == 0 ||
-		now_s() - e->all_at >= ALL_GAP_S);
+	all = n > most && !details_all_waits(e->details, is_burst(e));
 	e->asked_ms = now_ms();
 	details_forget(e->details);
 	for (event = e->first; event != NULL; event = event->next) {
@@ -327,8 +328,6 @@ slurmctld_query_start(struct hook_events *e)
 			break;
 		event->state = HOOK_EVENT_QUERIED;
 	}
-	if (all)
-		e->all_at = now_s();
 	details_start(e->details, all);
 }
 

@@ -244,8 +244,7 @@ static int
 fetch_start(struct script_fetch *f, struct script_request *want)
 {
 	query_begin(&f->query, f->scripts->c, &script_query, f);
-	if (id_list_add(&f->query.question.ids, want->job) == -1 ||
-	    query_start(&f->query) == -1)
+	if (query_start_job(&f->query, want->job) == -1)
 		return -1;
 	f->want = want;
 	return 0;

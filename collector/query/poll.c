@@ -26,9 +26,7 @@
  * Jobs in slurmctld; below this number one query for all jobs costs as much as
  * a query for one job.
  */
-#define SINGLY_FROM  200
-#define ALL_GAP_S    10 /* between two queries for all jobs of a big cluster */
-#define ALL_GAP_FROM 1000 /* jobs */
+#define SINGLY_FROM 200
 /* polls; after so many the clock is read before accounting */
 #define CLOCK_EVERY 5
 /*
@@ -66,7 +64,6 @@ struct poll {
 	unsigned without_clock; /* polls since the clock was read */
 	int clock_due;		/* read the clock after the details */
 	int clock_new;		/* the clock was read after the last poll */
-	int64_t all_at;		/* monotonic s */
 	size_t wanting;		/* rows of runs whose details were not sent */
 	/* the same of the round before; 0 = this poll is the first round */
 	size_t wanted_before;
@@ -360,21 +357,14 @@ want_details(struct poll *y)
 	return details_wanted(y->details) > 0;
 }
 
-/* Limits big answers; 0 = a query is allowed now. */
-static int
-too_soon(const struct poll *y)
-{
-	return y->c->listing.jobs >= ALL_GAP_FROM && y->all_at != 0 &&
-	    y->wanted_before == 0 && now_s() - y->all_at < ALL_GAP_S;
-}
-
 static void
 details_query_start(struct poll *y)
 {
 	int all = details_wanted(y->details) > 1 ||
 	    y->c->listing.jobs < SINGLY_FROM;
 
-	if (all && too_soon(y)) {
+	/* The rounds of new runs follow each other at once. */
+	if (all && y->wanted_before == 0 && details_all_waits(y->details, 0)) {
 		details_forget(y->details);
 		if (y->clock_due)
 			clock_query_start(y);
@@ -382,8 +372,6 @@ details_query_start(struct poll *y)
 			poll_idle(y);
 		return;
 	}
-	if (all)
-		y->all_at = now_s();
 	idmap_clear(&y->c->work.left);
 	step_set(y, POLL_DETAILS);
 	y->commands++;

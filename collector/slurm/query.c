@@ -28,7 +28,7 @@
  */
 static const unsigned requests[CMD__COUNT] = {
 	[CMD_SQUEUE] = 2,
-	[CMD_SCONTROL] = 3, /* for one job; 2 for all jobs */
+	[CMD_SCONTROL] = 2,
 	[CMD_SDIAG] = 1,
 };
 #define OF_SCRIPT 1
@@ -121,6 +121,21 @@ query_begin(struct query *q, struct cluster *c, const struct query_type *type,
 	lines_clear(&q->lines);
 }
 
+void
+sacct_query_begin(struct query *q, struct sacct_reader *reader,
+    struct cluster *c, const struct query_type *type,
+    int (*row)(struct job_snapshot *s, void *arg), void *arg)
+{
+	query_begin(q, c, type, arg);
+	sacct_begin(reader, c->slurm.sacct_lacking);
+	reader->how = &c->set->how;
+	reader->each = row;
+	reader->arg = arg;
+	q->question.lacking = reader->lacking;
+	memcpy(q->question.delimiter, reader->delimiter,
+	    sizeof(q->question.delimiter));
+}
+
 static int
 on_output(const char *p, size_t n, void *arg)
 {
@@ -171,6 +186,12 @@ query_start(struct query *q)
 	    slurm_command_name(type->command));
 	q->cmd = runner_start(c->site->runner, &spec);
 	return q->cmd != NULL ? 0 : -1;
+}
+
+int
+query_start_job(struct query *q, uint64_t job)
+{
+	return id_list_add(&q->question.ids, job) == 0 ? query_start(q) : -1;
 }
 
 int

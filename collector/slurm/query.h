@@ -56,6 +56,15 @@ void query_begin(struct query *q, struct cluster *c,
  * memory, after which nothing is called.
  */
 int query_start(struct query *q);
+/*
+ * The same of a question to sacct: row() gets arg and each row that
+ * sacct_feed() reads.  The caller adds the ids or the times.
+ */
+void sacct_query_begin(struct query *q, struct sacct_reader *reader,
+    struct cluster *c, const struct query_type *type,
+    int (*row)(struct job_snapshot *s, void *arg), void *arg);
+/* Asks about one job.  0, or -1 on memory, after which nothing is called. */
+int query_start_job(struct query *q, uint64_t job);
 /* Is it under way? */
 int query_busy(const struct query *q);
 /* Stops and resumes reading of its answer. */

@@ -9,7 +9,12 @@
 #include "common/model/job.h"
 #include "common/text/time_text.h"
 
-#define RECORD_VERSION 1 /* of the encoding; the spool keeps records */
+/*
+ * Versions of the encoding; the spool keeps records.  A record without a
+ * revision has version 1, which every release reads.
+ */
+#define RECORD_VERSION_1 1
+#define RECORD_VERSION	 2 /* a revision behind the hosts */
 
 static const char *const end_names[END__COUNT] = {
 	[END_NOT] = "running",
@@ -282,7 +287,7 @@ job_write(struct writer *w, const struct job *job)
 	size_t i;
 
 	memcpy(&j, &job, sizeof(j)); /* text_at() needs a writable job */
-	wr_u8(w, RECORD_VERSION);
+	wr_u8(w, job->revision != 0 ? RECORD_VERSION : RECORD_VERSION_1);
 	wr_run_key(w, &job->key);
 	wr_u32(w, job->flags);
 	wr_i64(w, job->submit);
@@ -305,6 +310,8 @@ job_write(struct writer *w, const struct job *job)
 	wr_u32(w, job->n_hosts);
 	for (i = 0; i < job->n_hosts; i++)
 		host_write(w, &job->hosts[i]);
+	if (job->revision != 0)
+		wr_u64(w, job->revision);
 }
 
 /* An empty text is a missing text. */
@@ -322,9 +329,9 @@ void
 job_read(struct reader *r, struct job *job)
 {
 	uint32_t i, n;
-	unsigned state, shared;
+	unsigned state, shared, version = rd_u8(r);
 
-	if (rd_u8(r) != RECORD_VERSION)
+	if (version != RECORD_VERSION && version != RECORD_VERSION_1)
 		rd_fail(r);
 	rd_run_key(r, &job->key);
 	job->flags = rd_u32(r);
@@ -350,6 +357,11 @@ job_read(struct reader *r, struct job *job)
 		rd_fail(r);
 	for (i = 0; i < n && !r->err; i++)
 		host_read(r, job);
+	if (version == RECORD_VERSION) {
+		job->revision = rd_u64(r);
+		if (job->revision == 0) /* it has one encoding only */
+			rd_fail(r);
+	}
 	if (r->err)
 		return;
 	job->state = (enum job_end)state;
@@ -365,25 +377,41 @@ job_read(struct reader *r, struct job *job)
 	} while (0)
 
 /*
- * Texts of `into` stay, except the reason and Slurm's description of the job:
- * the later ones replace them.
+ * Is text i of `from` taken?  A record with a higher revision has the newer
+ * texts; one with a lower revision adds what is missing, except the message,
+ * which the newer record may have removed.  Without revisions, texts of `into`
+ * stay, except the reason and Slurm's description of the job, which an end
+ * replaces.
  */
+static int
+text_is_taken(const struct job *into, const struct job *from, size_t i,
+    int is_missing)
+{
+	size_t at = texts[i].at;
+
+	if (into->revision != 0 && from->revision != 0 &&
+	    into->revision != from->revision)
+		return from->revision > into->revision ||
+		    (is_missing && at != offsetof(struct job, message));
+	return is_missing ||
+	    (from->end != 0 && into->end == 0 &&
+		(at == offsetof(struct job, reason) ||
+		    at == offsetof(struct job, slurm_info)));
+}
+
 static int
 merge_texts(struct job *into, struct job *from)
 {
 	char **old, **new;
 	size_t i;
-	int changed = 0, later = from->end != 0 && into->end == 0;
+	int changed = 0;
 
 	for (i = 0; i < N_TEXTS; i++) {
 		old = text_at(into, i);
 		new = text_at(from, i);
 		if (*new == NULL ||
-		    (*old != NULL &&
-			!(later &&
-			    (texts[i].at == offsetof(struct job, reason) ||
-				texts[i].at ==
-				    offsetof(struct job, slurm_info)))))
+		    !text_is_taken(into, from, i, *old == NULL) ||
+		    (*old != NULL && strcmp(*old, *new) == 0))
 			continue;
 		free(*old);
 		*old = *new;
@@ -461,6 +489,10 @@ job_merge(struct job *into, struct job *from)
 	    !(from->flags & JOB_UNCONFIRMED) &&
 	    ((from->flags & JOB_LIVE) || from->end != 0)) {
 		into->flags &= ~JOB_UNCONFIRMED;
+		changed = 1;
+	}
+	if (from->revision > into->revision) {
+		into->revision = from->revision;
 		changed = 1;
 	}
 	return changed;

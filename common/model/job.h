@@ -129,6 +129,11 @@ struct job {
 	char *message;		/* names the unknown values and the reason */
 	struct job_host *hosts; /* owned */
 	uint32_t n_hosts;
+	/*
+	 * Increases with each change at the cluster that publishes the run to a
+	 * stream; 0 = not known: the record comes from Slurm itself.
+	 */
+	uint64_t revision;
 };
 
 void job_init(struct job *job);
@@ -151,8 +156,9 @@ void job_read(struct reader *r, struct job *job);
 
 /*
  * Merges a later record of the same run into `into`.  A missing value of `from`
- * never replaces an end, a script, threads or devices of `into`.  Moves strings
- * out of `from`.  Returns 1 when `into` has changed.
+ * never replaces an end, a script, threads or devices of `into`.  Where both
+ * have a revision, texts of the higher one win, whichever record comes first.
+ * Moves strings out of `from`.  Returns 1 when `into` has changed.
  */
 int job_merge(struct job *into, struct job *from);
 

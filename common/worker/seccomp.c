@@ -327,23 +327,16 @@ allow_collector(struct filter *f)
 	allow_channel(f);
 }
 
+/* TCP and UDP connections, and the threads of libnats. */
 static void
-allow_submitter(struct filter *f)
+allow_connections(struct filter *f)
 {
-	allow_common(f);
 	rules(f, SCMP_ACT_ALLOW, connecting, COUNT(connecting));
-	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
 	rules(f, SCMP_ACT_ALLOW, threading, COUNT(threading));
 	/* Landlock has rules for connect(), which this flag replaces. */
 	rule_masked(f, SCMP_ACT_ALLOW, "sendto", 3, MSG_FASTOPEN, 0);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
-	/*
-	 * For libcurl.  A pair of datagram sockets could be connected to the
-	 * socket of another program.
-	 */
-	rule_two(f, "socketpair", 0, ALL_BITS, AF_UNIX, 1,
-	    ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), SOCK_STREAM);
 	/* A thread, not a process. */
 	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD, CLONE_THREAD);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);
@@ -352,6 +345,31 @@ allow_submitter(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "prlimit64", 2, 0);
 	rules(f, SCMP_ACT_ALLOW,
 	    (const char *const[]) { "getrlimit", "ugetrlimit" }, 2);
+}
+
+static void
+allow_submitter(struct filter *f)
+{
+	allow_common(f);
+	allow_connections(f);
+	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
+	/*
+	 * For libcurl.  A pair of datagram sockets could be connected to the
+	 * socket of another program.
+	 */
+	rule_two(f, "socketpair", 0, ALL_BITS, AF_UNIX, 1,
+	    ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), SOCK_STREAM);
+}
+
+/* Brokers and name servers; no file. */
+static void
+allow_receiver(struct filter *f)
+{
+	allow_common(f);
+	allow_connections(f);
+	/* The length of the memfd with the login. */
+	rules(f, SCMP_ACT_ALLOW, (const char *const[]) { "lseek", "_llseek" },
+	    2);
 }
 
 /*
@@ -458,6 +476,8 @@ filter_fill(struct filter *f, enum role role)
 		allow_listener(f);
 	else if (role == ROLE_COLLECTOR)
 		allow_collector(f);
+	else if (role == ROLE_RECEIVER)
+		allow_receiver(f);
 	else if (role == ROLE_PARSER)
 		allow_parser(f);
 	else

@@ -99,6 +99,9 @@ void conflict_kick(struct conflict *k);
 void foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row);
 /* cc-backend has the run stopped, without its file (why): kept for an admin. */
+/* 1 when the stopped row has the end that Slurm has. */
+int foreign_stop_agrees(struct submitter *s, const struct spool_run *run,
+    const struct backend_job *row);
 void foreign_stop_damaged(struct submitter *s, struct spool_run *run,
     const char *why);
 /* cc-backend does not show how it was stopped: the run is done. */

@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/model/conf.h"
 #include "common/model/job.h"
+#include "common/nats/nats_broker.h"
+#include "common/nats/nats_conf.h"
 #include "submitter/payload/nats_message.h"
 #include "submitter/payload/payload.h"
 
 struct event_base;
 struct resolver;
 struct nats;
-struct nats_conf;
 
 /* Messages without a result; nats_send() refuses more. */
 #define NATS_IN_FLIGHT 512
@@ -39,23 +39,6 @@ typedef void nats_done_fn(uint64_t token, enum nats_result result,
     const char *why, void *arg);
 /* The connection was made (up = 1) or ended (up = 0). */
 typedef void nats_up_fn(int up, void *arg);
-
-/* Loads TLS and certificates.  Call it before the sandbox closes. */
-void nats_prepare(void);
-
-/*
- * Reads servers, login and certificates; copies the secrets.  NULL with a
- * reason.  Without natsServer the result has no server.
- */
-struct nats_conf *nats_conf_new(const struct conf *conf, const uint8_t *secrets,
-    size_t len, char *reason, size_t size);
-/* Wipes the secrets; NULL is fine. */
-void nats_conf_free(struct nats_conf *nc);
-/*
- * Another host that gets the password or the token without TLS, borrowed from
- * nc; NULL = none.
- */
-const char *nats_conf_clear_host(const struct nats_conf *nc);
 
 /* Borrows base and names.  NULL when memory is short. */
 struct nats *nats_new(struct event_base *base, struct resolver *names,
@@ -77,11 +60,7 @@ int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     int64_t again, uint64_t token, const char **why);
 struct nats_status {
-	char clear[128]; /* gets a password without TLS; "" = none */
-	char text[256];	 /* "off", "connected to X", ... */
-	/* epoch: no connection since; 0 = connected, off, or connecting */
-	int64_t away_since;
-	char why[200];	    /* there is no connection */
+	struct nats_broker_status broker;
 	unsigned in_flight; /* messages without a result */
 	uint64_t sent;
 	uint64_t unsure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NATS in a build without libnats: refuses natsServer. */
+/* NATS in a build without libnats. */
 #include "config.h"
 
 #include <errno.h>
@@ -9,42 +9,10 @@
 
 #include "submitter/nats/nats.h"
 
-/* Objects without content, because NULL would mean an error. */
-struct nats_conf {
-	int none;
-};
+/* An object without content, because NULL would mean an error. */
 struct nats {
 	int none;
 };
-
-void
-nats_prepare(void)
-{
-}
-
-struct nats_conf *
-nats_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
-    char *reason, size_t size)
-{
-	struct nats_conf *nc;
-
-	if (*conf_str(conf, CONF_NATS_SERVER) != '\0') {
-		snprintf(reason, size,
-		    "natsServer is set, but this program "
-		    "was built without NATS (configure --with-nats)");
-		return NULL;
-	}
-	nc = calloc(1, sizeof(*nc));
-	if (nc == NULL)
-		snprintf(reason, size, "out of memory");
-	return nc;
-}
-
-void
-nats_conf_free(struct nats_conf *nc)
-{
-	free(nc);
-}
 
 struct nats *
 nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
@@ -85,5 +53,5 @@ void
 nats_status(const struct nats *n, struct nats_status *st)
 {
 	memset(st, 0, sizeof(*st));
-	snprintf(st->text, sizeof(st->text), "not built in");
+	snprintf(st->broker.text, sizeof(st->broker.text), "not built in");
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/nats/nats_dial.h"
 #include "submitter/nats/nats_publish.h"
 
 /* Longest wait for a flush or an acknowledgement. */
@@ -22,23 +23,6 @@ last_error(natsConnection *nc)
 	const char *text; /* libnats does not accept NULL */
 
 	return natsConnection_GetLastError(nc, &text);
-}
-
-void
-nats_error_text(natsConnection *nc, natsStatus s, char *buf, size_t size)
-{
-	const char *text = NULL;
-
-	if (nc != NULL)
-		natsConnection_GetLastError(nc, &text);
-	if (text == NULL || *text == '\0')
-		text = nats_GetLastError(NULL);
-	if (text == NULL || *text == '\0')
-		text = natsStatus_GetText(s);
-	/* Omit the position in libnats' source: "(conn.c:2088): ". */
-	if (strncmp(text, "(conn.c:", 8) == 0 && strstr(text, "): ") != NULL)
-		text = strstr(text, "): ") + 3;
-	snprintf(buf, size, "%s", text);
 }
 
 static void

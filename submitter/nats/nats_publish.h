@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submitter/nats/nats_conf.h"
+#include "common/nats/nats_broker.h"
+#include "common/nats/nats_options.h"
+#include "submitter/nats/nats.h"
+#include "submitter/payload/nats_message.h"
 
 /* One message. */
 struct nats_item {
@@ -26,14 +29,6 @@ struct nats_item {
 };
 STAILQ_HEAD(nats_items, nats_item);
 
-/* Why a connection ended; decides how soon the next attempt is made. */
-enum nats_trouble {
-	TROUBLE_NONE,
-	TROUBLE_AWAY,	/* refused, broken or no answer */
-	TROUBLE_DENIED, /* login or subject not permitted */
-	TROUBLE_STREAM	/* no stream accepts the subject, or JetStream is off */
-};
-
 /* An open connection. */
 struct nats_session {
 	natsConnection *nc;	/* owned; NULL = not connected */
@@ -46,11 +41,6 @@ struct nats_session {
 /* Sets the result and its reason in this item and in all behind it. */
 void nats_items_end(struct nats_item *item, enum nats_result result,
     const char *why);
-/*
- * The last error of the connection, else of this thread in libnats, else the
- * text of s.  nc may be NULL.
- */
-void nats_error_text(natsConnection *nc, natsStatus s, char *buf, size_t size);
 /*
  * Asks JetStream which stream has the subject and how long it detects
  * duplicates.  window stays 0 when the login does not permit the question.

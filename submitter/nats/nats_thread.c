@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/nats/nats_dial.h"
 #include "submitter/nats/nats_thread.h"
 
 /* Messages that one flush, a round trip, confirms. */
@@ -56,14 +57,6 @@ nats_item_free(struct nats_item *item)
 }
 
 static void
-target_free(struct nats_target *t)
-{
-	if (t != NULL)
-		nats_conf_free(t->conf);
-	free(t);
-}
-
-static void
 wake_loop(struct nats_thread *nt)
 {
 	uint64_t one = 1;
@@ -101,14 +94,6 @@ on_closed(natsConnection *nc, void *arg)
 	pthread_mutex_unlock(&nt->lock);
 }
 
-static enum nats_trouble
-trouble_of(natsStatus s)
-{
-	return s == NATS_CONNECTION_AUTH_FAILED || s == NATS_NOT_PERMITTED ?
-	    TROUBLE_DENIED :
-	    TROUBLE_AWAY;
-}
-
 static void
 connection_end(struct nats_thread *nt)
 {
@@ -125,70 +110,36 @@ connection_end(struct nats_thread *nt)
 	nt->session.conf = NULL;
 }
 
-/* Connects to one address; why has the reason of a failure. */
+/* why: as where of nats_dial(). */
 static natsStatus
-try_address(struct nats_thread *nt, const struct nats_target *t,
-    const char *address, char *why, size_t size)
+connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
+    size_t size)
 {
-	natsConnection *nc = NULL;
-	natsOptions *opts = NULL;
-	natsStatus s;
+	natsConnection *nc;
+	natsStatus s = nats_dial(t, on_closed, nt, NULL, &nc, why, size);
+	char text[160];
 
-	s = nats_conf_options(t->conf, &t->server, address, &opts);
-	if (s == NATS_OK)
-		s = natsOptions_SetClosedCB(opts, on_closed, nt);
-	if (s == NATS_OK)
-		s = natsConnection_Connect(&nc, opts);
 	if (s == NATS_OK && t->conf->jetstream)
 		s = natsConnection_JetStream(&nt->session.js, nc, NULL);
+	else if (s != NATS_OK)
+		return s;
 	if (s != NATS_OK) {
-		nats_error_text(nc, s, why, size);
+		nats_error_text(nc, s, text, sizeof(text));
+		snprintf(why, size, "%.60s:%u: %s", t->server.host,
+		    t->server.port, text);
 		natsConnection_Destroy(nc);
-		nc = NULL;
+		return s;
 	}
-	natsOptions_Destroy(opts);
 	pthread_mutex_lock(&nt->lock);
 	nt->session.nc = nc;
 	/* on_closed() may have run before session.nc was set. */
-	nt->closed = nc != NULL && natsConnection_IsClosed(nc);
+	nt->closed = natsConnection_IsClosed(nc);
 	pthread_mutex_unlock(&nt->lock);
 	return s;
 }
 
-/*
- * Tries the addresses until one accepts; *which is its number.  When all fail,
- * why has the first reason other than "no server available".
- */
-static natsStatus
-try_addresses(struct nats_thread *nt, struct nats_target *t, unsigned *which,
-    char *why, size_t size)
-{
-	natsStatus s, first = NATS_NO_SERVER;
-	char text[160];
-	unsigned i;
-
-	for (i = 0; i < t->addresses.n; i++) {
-		*which = i;
-		s = try_address(nt, t, t->addresses.addrs[i], text,
-		    sizeof(text));
-		if (s == NATS_SSL_ERROR && !t->server.tls) {
-			/* The broker requires TLS. */
-			t->server.tls = 1;
-			s = try_address(nt, t, t->addresses.addrs[i], text,
-			    sizeof(text));
-		}
-		if (s == NATS_OK)
-			return s;
-		if (i == 0 || first == NATS_NO_SERVER) {
-			snprintf(why, size, "%s", text);
-			first = s;
-		}
-	}
-	return first;
-}
-
 static void
-connected(struct nats_thread *nt, struct nats_target *t, const char *address)
+connected(struct nats_thread *nt, struct nats_target *t, const char *where)
 {
 	int64_t max = natsConnection_GetMaxPayload(nt->session.nc);
 
@@ -199,8 +150,7 @@ connected(struct nats_thread *nt, struct nats_target *t, const char *address)
 	pthread_mutex_lock(&nt->lock);
 	nt->state.max_payload = max > 0 ? (size_t)max : 1024 * 1024;
 	nt->state.window = nt->session.window;
-	snprintf(nt->state.where, sizeof(nt->state.where), "%s:%u (%s)",
-	    t->server.host, t->server.port, address);
+	snprintf(nt->state.where, sizeof(nt->state.where), "%s", where);
 	pthread_mutex_unlock(&nt->lock);
 	report(nt, NATS_LINK_UP, TROUBLE_NONE, "");
 }
@@ -208,22 +158,17 @@ connected(struct nats_thread *nt, struct nats_target *t, const char *address)
 static void
 connect_to(struct nats_thread *nt, struct nats_target *t)
 {
-	char why[160] = "no address";
-	char text[256];
-	unsigned which = 0;
+	char where[256];
 	natsStatus s;
 
 	pthread_mutex_lock(&nt->lock);
 	nt->state.generation = t->generation;
 	pthread_mutex_unlock(&nt->lock);
-	s = try_addresses(nt, t, &which, why, sizeof(why));
+	s = connection_begin(nt, t, where, sizeof(where));
 	if (s == NATS_OK)
-		connected(nt, t, t->addresses.addrs[which]);
-	else {
-		snprintf(text, sizeof(text), "%.60s:%u: %s", t->server.host,
-		    t->server.port, why);
-		report(nt, NATS_LINK_DOWN, trouble_of(s), text);
-	}
+		connected(nt, t, where);
+	else
+		report(nt, NATS_LINK_DOWN, nats_trouble_of(s), where);
 }
 
 /* The event loop warns about a short window; see nats.c. */
@@ -292,7 +237,7 @@ step(struct nats_thread *nt)
 			report(nt, NATS_LINK_DOWN, TROUBLE_AWAY, why);
 		if (target != NULL)
 			connect_to(nt, target);
-		target_free(target);
+		nats_target_free(target);
 		pthread_mutex_lock(&nt->lock);
 		return 1;
 	}
@@ -392,7 +337,7 @@ nats_thread_free(struct nats_thread *nt)
 	nt->running = 0;
 	items_free(&nt->in);
 	items_free(&nt->out);
-	target_free(nt->target);
+	nats_target_free(nt->target);
 	nt->target = NULL;
 	close(nt->fd);
 }
@@ -407,11 +352,11 @@ int
 nats_thread_connect(struct nats_thread *nt, struct nats_target *t)
 {
 	if (!nt->running && thread_start(nt) == -1) {
-		target_free(t);
+		nats_target_free(t);
 		return -1;
 	}
 	pthread_mutex_lock(&nt->lock);
-	target_free(nt->target);
+	nats_target_free(nt->target);
 	nt->target = t;
 	nt->state.state = NATS_LINK_BUSY;
 	pthread_cond_signal(&nt->cond);
@@ -427,7 +372,7 @@ nats_thread_disconnect(struct nats_thread *nt)
 	    "the configuration was changed");
 	STAILQ_CONCAT(&nt->out, &nt->in);
 	wake_loop(nt);
-	target_free(nt->target);
+	nats_target_free(nt->target);
 	nt->target = NULL;
 	nt->drop = 1;
 	nt->state.state = NATS_LINK_DOWN;

@@ -10,19 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submitter/nats/nats_conf.h"
+#include "common/nats/nats_broker.h"
 #include "submitter/nats/nats_publish.h"
-#include "submitter/net/resolver.h"
 
 struct nats_thread;
-
-/* The broker to connect to. */
-struct nats_target {
-	unsigned generation;	/* of the configuration */
-	struct nats_conf *conf; /* a reference */
-	struct destination server;
-	struct resolver_answer addresses;
-};
 
 /* State of the connection. */
 enum nats_link_state {

@@ -14,8 +14,8 @@
 
 #include "common/clock.h"
 #include "common/model/destination.h"
+#include "common/net/resolver.h"
 #include "submitter/net/http_private.h"
-#include "submitter/net/resolver.h"
 
 #define NAME_AGE_MS 60000 /* until the host's name is resolved again */
 

@@ -13,9 +13,9 @@
 #include <arpa/inet.h>
 
 #include "common/log.h"
+#include "common/net/secret.h"
+#include "common/net/system_ca.h"
 #include "submitter/net/http_private.h"
-#include "submitter/net/secret.h"
-#include "submitter/net/system_ca.h"
 
 #define AUTH_HEADER "X-Auth-Token: "
 

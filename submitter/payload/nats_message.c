@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submitter/payload/json_write.h"
+#include "common/json_write.h"
 #include "submitter/payload/nats_message.h"
 #include "submitter/payload/slurm_info.h"
 

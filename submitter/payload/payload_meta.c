@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "submitter/payload/json_write.h"
+#include "common/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/payload_conf.h"
 #include "submitter/payload/slurm_info.h"

@@ -10,7 +10,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "submitter/payload/json_write.h"
+#include "common/json_write.h"
 #include "submitter/payload/tags.h"
 
 /* Steps of one match: a name needs some hundred. */

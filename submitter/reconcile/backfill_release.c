@@ -235,7 +235,7 @@ forget_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	unsigned *n = arg;
 
-	/* It was sent before: other work of the run may be due. */
+	/* The run was sent before: other work of the run may be due. */
 	if (!(run->flags & RUN_BACKFILL) || (run->flags & RUN_KEY_FIXED))
 		return spool_release_backfill(sp, run);
 	++*n;

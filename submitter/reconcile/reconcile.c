@@ -272,7 +272,7 @@ struct question {
 static void
 question_send(struct question *q)
 {
-	struct channel *c = q->s->w->peers[ROLE_COLLECTOR];
+	struct channel *c = submitter_feeder(q->s);
 	struct writer w;
 
 	if (q->n > 0 && c != NULL) {

@@ -244,6 +244,20 @@ int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
 int spool_cluster_fits(struct spool *sp, const char *cluster);
 /* Moves the watermark forward only. 0 or -1. */
 int spool_watermark(struct spool *sp, const char *cluster, int64_t until);
+
+/* stream.c: where the reading of a cluster's stream continues */
+struct spool_stream {
+	uint64_t identity; /* of the stream: its creation, ns since 1970 */
+	uint64_t sequence; /* each message up to it was taken; 0 = none */
+};
+/* 1 with the position, 0 with zeros when none is stored. */
+int spool_stream(struct spool *sp, const char *cluster,
+    struct spool_stream *at);
+/*
+ * Stores a later position in the same stream, or any in another one.  0 or -1.
+ */
+int spool_stream_set(struct spool *sp, const char *cluster,
+    const struct spool_stream *at);
 /*
  * Checks up to n pages of the file from *at on (first 0) and moves *at. 1 when
  * there are more, 0 at the end, -1: the checksum of page *at is wrong.

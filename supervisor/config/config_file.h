@@ -26,7 +26,8 @@ struct conf_parse {
 	json_t *lines;			 /* owned; see line_numbers.c */
 	struct conf conf;		 /* the values, without the secrets */
 	const char *secret[CONF__COUNT]; /* borrowed from root, or NULL */
-	struct writer secrets;		 /* the memfd's bytes */
+	struct writer secrets;		 /* bytes of the submitter's memfd */
+	struct writer receiver_secrets;	 /* of the receiver's */
 	int has_token;			 /* for cc-backend, from any source */
 	unsigned errors;
 	unsigned warnings;
@@ -36,8 +37,10 @@ struct conf_parse {
 /*
  * parser_main.c
  *
- * The whole life of the child: reads path and writes frames to fd_out: `conf` for every value that is not the default, `secrets` (always,
- * its memfd may be empty) and `conf-end`; or `conf-bad` with the reason alone.
+ * The whole life of the child: reads path and writes frames to fd_out: `conf`
+ * for every value that is not the default, `secrets` (always, its memfd may be
+ * empty), with source "stream" `receiver-secrets`, and `conf-end`; or
+ * `conf-bad` with the reason alone.
  * explicit_path: a file that does not exist is an error, else it means all
  * defaults.  Returns 0 when conf-end was written, 1 after conf-bad, -1 when
  * the channel failed.  parser_confine() or parser_limits() comes first, in a
@@ -134,6 +137,8 @@ void conf_check_object(struct conf_parse *p, enum conf_key key,
 void conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern);
 
+/* check_fan_in.c: deliver, source and the keys that depend on them. */
+void conf_check_fan_in(struct conf_parse *p);
 /* Loads the library of patterns now; later the filter denies it. */
 void conf_regex_prepare(void);
 
@@ -195,13 +200,13 @@ int name_service_find(const char *name, unsigned *uid);
 enum conf_key conf_nats_login(struct conf_parse *p);
 
 /* secrets.c */
-/* Adds one secret for the memfd. */
+/* Adds one secret for the memfd of the process that gets the key. */
 void conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
     size_t n);
 /* Reads every file whose content goes into the memfd, and the token. */
 void conf_secrets_read(struct conf_parse *p);
-/* The sealed memfd; owned by the caller, -1 with errno. */
-int conf_secrets_seal(struct conf_parse *p);
+/* A sealed memfd with these bytes; owned by the caller, -1 with errno. */
+int conf_secrets_seal(const struct writer *secrets);
 /*
  * Reads a regular file of at most max bytes.  Returns owned, with a NUL
  * behind; NULL with *why set to what is wrong.  *mode gets its bits.

@@ -67,23 +67,22 @@ fail:
 	return NULL;
 }
 
+/*
+ * The runner reads slurmConf from its configuration.  Here the value would stay
+ * after a reload that empties the key.
+ */
 char **
-env_worker(const struct conf *conf, enum role role)
+env_worker(enum role role)
 {
-	const char *slurm_conf = conf_str(conf, CONF_SLURM_CONF);
 	char **env = env_base();
-	int rc = 0;
 
-	if (env == NULL || role != ROLE_RUNNER)
-		return env;
-	if (slurm_conf[0] != '\0')
-		rc = env_add(env, "SLURM_CONF", slurm_conf);
-	else
-		rc = env_pass(env, "SLURM_CONF");
-	if (rc == 0)
-		return env;
-	env_free(env);
-	return NULL;
+	if (env != NULL && role == ROLE_RUNNER &&
+	    (env_pass(env, "SLURM_CONF") == -1 ||
+		env_pass(env, "SLURM_CONF_SERVER") == -1)) {
+		env_free(env);
+		return NULL;
+	}
+	return env;
 }
 
 char **

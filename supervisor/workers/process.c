@@ -82,7 +82,7 @@ worker_spawn(struct child *c, int fd, int log)
 	char level[8], path[4096];
 	char name[32], records[] = "-p", flag[] = "-d";
 	char *argv[] = { name, records, flag, level, NULL };
-	char **env = env_worker(c->workers->conf, c->role);
+	char **env = env_worker(c->role);
 	pid_t pid = -1;
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());

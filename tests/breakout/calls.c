@@ -76,6 +76,7 @@ static const struct call {
 	{ "keyctl", SYS_keyctl, { 0, -3, 0 } },
 	{ "add-key", SYS_add_key, { NOTHING, NOTHING, 0, 0, -3 } },
 	{ "set-clock", SYS_clock_settime, { 0, 0 } },
+	/* a length that is refused after the check of the right */
 	{ "host-name", SYS_sethostname, { 0, -1 } },
 	{ "personality", SYS_personality, { 0x0040000 } },
 	/* another process of this user */

@@ -80,7 +80,13 @@ merge_holds(const struct job *first, const struct job *second)
 	HOLDS(first->n_hosts == 0 || into.n_hosts != 0);
 	HOLDS((first->flags & (JOB_HAS_THREADS | JOB_HAS_ACCELS) &
 		  ~into.flags) == 0);
-	HOLDS(first->script == NULL || strcmp(first->script, into.script) == 0);
+	/* Only a record with a higher revision replaces a text. */
+	HOLDS(first->script == NULL ||
+	    strcmp(first->script, into.script) == 0 ||
+	    (first->revision != 0 && second->revision > first->revision));
+	HOLDS(into.revision ==
+	    (second->revision > first->revision ? second->revision :
+						  first->revision));
 	/* An end without a state is no end: its reason stays open. */
 	if (second->end == 0 || second->state != END_NOT) {
 		job_copy(&from, second);

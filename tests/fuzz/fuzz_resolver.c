@@ -8,8 +8,8 @@
 #include <event2/dns.h>
 #include <event2/event.h>
 
-#include "submitter/net/hosts_file.h"
-#include "submitter/net/resolv_conf.h"
+#include "common/net/hosts_file.h"
+#include "common/net/resolv_conf.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SERVERS_MAX 3 /* resolv.conf(5) */

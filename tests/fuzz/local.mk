@@ -8,7 +8,7 @@ if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
 	fuzz_job_list fuzz_json fuzz_log_record fuzz_payload fuzz_question \
-	fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
+	fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
 	fuzz_spool fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values
 endif
@@ -81,10 +81,14 @@ fuzz_question_SOURCES = tests/fuzz/fuzz_question.c tests/fuzz/fuzz.h
 fuzz_question_LDFLAGS = $(fuzz_link)
 fuzz_question_LDADD = $(QUESTION_LIBS)
 
+fuzz_record_json_SOURCES = tests/fuzz/fuzz_record_json.c tests/fuzz/fuzz.h
+fuzz_record_json_LDFLAGS = $(fuzz_link)
+fuzz_record_json_LDADD = $(RECORD_LIBS)
+
 fuzz_resolver_SOURCES = tests/fuzz/fuzz_resolver.c tests/fuzz/fuzz.h
 fuzz_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 fuzz_resolver_LDFLAGS = $(fuzz_link)
-fuzz_resolver_LDADD = $(NET_LIBS)
+fuzz_resolver_LDADD = $(COMMON_NET_LIBS)
 
 fuzz_response_SOURCES = tests/fuzz/fuzz_response.c tests/fuzz/fuzz.h
 fuzz_response_LDFLAGS = $(fuzz_link)

@@ -66,7 +66,7 @@ state_of() { squeue -h -a -t all -j "$1" -o %T 2>/dev/null | head -n 1; }
 runs_now() { [ "$(state_of "$1")" = RUNNING ]; }
 running() { wait_slow "${2:-120}" runs_now "$1" || say "$kind: job $1 does not run: $(state_of "$1")"; }
 wait_slow() {
-	local end=$((SECONDS + $1 * LAB_PATIENCE))
+	local end=$((SECONDS + $(patience "$1")))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
@@ -113,8 +113,8 @@ PartitionName=mig Nodes=n5 DefaultTime=10
 PartitionName=dcu Nodes=n6 DefaultTime=10
 PartitionName=fail Nodes=n5,n8 DefaultTime=10
 PartitionName=force Nodes=n[1-2] OverSubscribe=FORCE:2 DefaultTime=10"
-	env LAB_QUIET=1 LAB_TRUTH=1 LAB_BIG=0 LAB_GPUS=mixed LAB_MINJOBAGE="$AGE" LAB_CONF="$conf" \
-	    timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$T/slurm" "$port" || broken "no Slurm"
+	limited 120 env LAB_QUIET=1 LAB_TRUTH=1 LAB_BIG=0 LAB_GPUS=mixed LAB_MINJOBAGE="$AGE" LAB_CONF="$conf" \
+	    "$LAB/slurm" up "$T/slurm" "$port" || broken "no Slurm"
 	# shellcheck disable=SC1091	# written by lab/slurm
 	. "$T/slurm/env.sh"
 	python3 "$here/kinds.py" watch "$T/slurm" >"$T/log/truth" 2>&1 &
@@ -169,7 +169,7 @@ for kind in "${ALONE[@]}"; do
 done
 wait_slow 200 queue_empty || { say "jobs that do not end:"; squeue -a; scancel_all; }
 say "all done after $((SECONDS - began)) s"
-end=$((SECONDS + ${MATRIX_WAIT:-60} * LAB_PATIENCE))
+end=$((SECONDS + $(patience "${MATRIX_WAIT:-60}")))
 until judge >"$T/judged"; do
 	[ $SECONDS -lt $end ] || { failures=$((failures + 1)); break; }
 	sleep 2

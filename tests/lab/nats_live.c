@@ -27,8 +27,8 @@
 #include <event2/event.h>
 
 #include "common/log.h"
+#include "common/net/resolver.h"
 #include "submitter/nats/nats.h"
-#include "submitter/net/resolver.h"
 
 static struct event_base *base;
 static struct resolver *names;
@@ -176,7 +176,7 @@ tell_status(void)
 	    (unsigned long long)st.sent, (unsigned long long)st.unsure,
 	    (unsigned long long)st.away, (unsigned long long)st.refused,
 	    (unsigned long long)st.shortened, (unsigned long long)st.duplicates,
-	    st.in_flight, st.text);
+	    st.in_flight, st.broker.text);
 }
 
 static void

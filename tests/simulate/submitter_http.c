@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/net/resolver.h"
+#include "common/net/secret.h"
 #include "submitter/net/http.h"
-#include "submitter/net/resolver.h"
-#include "submitter/net/secret.h"
 #include "tests/simulate/backend.h"
 #include "tests/simulate/world.h"
 

@@ -2,7 +2,7 @@
 # Tests of the whole on a real Slurm; tests/check runs them, not `make check`.
 # Folders are distributed as they are; dist-hook takes out what a build leaves.
 EXTRA_DIST += .ci/run .clang-tidy tests/callgraph tests/check tests/coverage \
-	tests/crash tests/demo tests/html tests/lab tests/layers tests/matrix tests/packaging \
+	tests/crash tests/demo tests/fanin tests/html tests/lab tests/layers tests/matrix tests/packaging \
 	tests/reproducible tests/soak tests/system tests/valgrind.supp tests/vm tests/year
 
 # Plays the other processes to a collector; made by `make collector_drive`.

@@ -134,6 +134,16 @@ act_topology() {
 	daemon_again slurmctld
 	wait_for 40 nodes_well
 }
+# another tree of switches, without a restart
+act_topology-changed() {
+	printf '%s\n' 'SwitchName=leaf0 Nodes=n[1-4]' 'SwitchName=leaf1 Nodes=big[01-03,05]' \
+	    'SwitchName=root Switches=leaf[0-1]' >"$T/slurm/etc/topology.conf.new"
+	mv -f "$T/slurm/etc/topology.conf.new" "$T/slurm/etc/topology.conf"
+	scontrol reconfigure
+}
+has_switch() { scontrol show topology | grep -q 'SwitchName=leaf1 .*Nodes=big'; }
+seen_topology-changed() { wait_for 20 has_switch; }
+
 # --- daemons ---------------------------------------------------------------------
 
 part_daemons() { usual LAB_CTLD_DEBUG=verbose; }
@@ -183,6 +193,23 @@ act_slurmctld-moved() {
 	wait_for 40 nodes_well
 }
 act_munge-restarted() { daemon_again munged; }
+# The host of slurmctld, of the database and of the suite is restarted; the nodes
+# work.  /run is empty, and the suite is the first that is up.
+act_host-rebooted() {
+	local daemon
+	suite_down 10
+	for daemon in slurmctld slurmdbd mariadbd munged; do
+		lab ctl stop $daemon
+	done
+	rm -rf "${T:?}/run"
+	away
+	suite_start
+	sleep $((3 * POLL))
+	for daemon in munged mariadbd slurmdbd slurmctld; do
+		lab ctl start $daemon
+	done
+	wait_for 40 nodes_well
+}
 # every daemon that keeps credentials is started again with the new key
 act_munge-key() {
 	lab ctl stop slurmctld

@@ -19,7 +19,7 @@ soak_acts=(user-unrelated group-added password nsswitch resolv-conf hosts localt
     munge-restarted munge-key limits operator-right backend-stopped)
 
 part_soak() {
-	perform=soak
+	all_of_it=soak
 	part_disk LAB_CTLD_DEBUG=verbose
 	with_include
 }

@@ -198,14 +198,19 @@ act_installed-again() {
 }
 act_reloaded() { reload; }
 
-# Every key that may change live gets another value, one reload for each.
+# Every key that may change live gets another value, one reload for each.  A new
+# key needs a value here.
 live_keys() {
 	sed -nE 's/^KEY\([A-Z_]+, "([A-Za-z]+)", ([A-Z_]+), .*, LIVE\)$/\1 \2/p' "$here/../../common/model/conf_keys.h"
 }
-# another VALUE of KEY: one that is valid and does not change what arrives
+# other_value KEY: another valid value that does not change what arrives.  Status 2:
+# other acts change the key; 1: no act does.
 other_value() {
 	case $1 in
-	prepSockConnectPath | ccRest* | natsCreds* | natsNKey* | nats*File | natsServer) ;;	# other acts
+	ccRestUrl | ccRestJwt | ccRestCaFile | ccRestJwtFile | gpuPciAddrs | natsServer) return 2 ;;
+	# nothing would arrive by REST; files of a login to a broker (system test 165)
+	ccRestSubmitJobs | natsCredsFile | natsNKeySeedFile | nats*File) return 2 ;;
+	prepSockConnectPath) echo "$T/run/../run/daemon.sock" ;;
 	slurmPollInterval) echo $((POLL + 1)) ;;
 	slurmQueryDelay) echo 0 ;;
 	slurmQueryMaxSpan) echo 86400 ;;
@@ -213,35 +218,51 @@ other_value() {
 	ccPollInterval) echo 10 ;;
 	natsPort) echo 4223 ;;
 	natsSubject) echo other ;;
-	natsUser | natsPassword | natsToken) ;;		# without a broker they are not sent
+	natsUser | natsPassword | natsToken) echo unused ;;	# without a broker
 	natsFormat) echo json ;;
-	ccBackendVersion) ;;
+	natsTls | natsJetStream | strictModes | activeOnly) echo true ;;
+	ccUpdateSlurmInfo) echo false ;;
+	ccBackendVersion) echo '"1.5"' ;;
 	ccCommitInterval) echo 3 ;;
 	ignoreHosts) echo '^nosuch' ;;
 	spoolMaxBytes) echo 1073741824 ;;
 	ctlUsers | prepAllowedUids) echo '["labalice"]' ;;
 	prepAllowedHosts) echo '["192.0.2.1"]' ;;
+	prepAuth) echo munge ;;				# of hooks on TCP
+	prepMungeSocket) echo "$T/slurm/munge/socket" ;;
+	slurmBinDir) dirname "$(command -v squeue)" ;;
+	slurmConf) echo "$T/slurm/etc/copy.conf" ;;
+	slurmExtraPaths) echo '["/opt"]' ;;
 	slurmAccountingLag) echo 60 ;;
+	clusterNames) echo '{"beta":"gamma"}' ;;
+	cpuMap) echo '{"^nosuch":"block"}' ;;
 	gpuGresNames) echo '["gpu","shard"]' ;;
 	jobScriptMaxBytes) echo 32768 ;;
+	metaDataFields) echo '["jobName","jobScript","slurmInfo","submitTime","arrayTaskId","message"]' ;;
 	optOutWord) echo not_to_cc ;;
 	nodeStatePollInterval) echo 5 ;;
 	nodeStateRefresh) echo 30 ;;
+	tags) echo '[{"type":"queue","name":"night","when":{"partition":"^nosuch"}}]' ;;
+	requeuedState) echo cancelled ;;	# no job of the load is requeued
 	requeuedRuns) echo first ;;
 	historyDays) echo 20 ;;
 	historyMaxBytes) echo 33554432 ;;
+	*) return 1 ;;
 	esac
 }
 act_live-keys() {
-	local key value changes=() before
+	local key value changes=() before rc
+	cp -p "$SLURM_CONF" "$T/slurm/etc/copy.conf"
 	while read -r key _; do
-		value=$(other_value "$key")
-		[ -n "$value" ] || continue
+		rc=0
+		value=$(other_value "$key") || rc=$?
+		[ $rc != 2 ] || continue
+		[ $rc = 0 ] || { echo "no other value for $key"; return 1; }
 		changes+=("$key")
-		before=$(grep -ciE 'configuration.*(in force|reload|took|applied|new)' "$T/log/lines")
+		before=$(grep -c 'configuration [0-9]* is in force: ' "$T/log/lines")
 		conf "$key=$value"
 		reload
-		reloaded() { [ "$(grep -ciE 'configuration.*(in force|reload|took|applied|new)' "$T/log/lines")" -gt "$before" ]; }
+		reloaded() { [ "$(grep -c 'configuration [0-9]* is in force: ' "$T/log/lines")" -gt "$before" ]; }
 		wait_for 10 reloaded || { echo "reload of $key: no line"; return 1; }
 	done < <(live_keys)
 	echo "changed: ${changes[*]}"

@@ -3,6 +3,7 @@
 (SlurmctldDebug=verbose, UTC), and by the steps in slurmdbd."""
 import collections
 import datetime
+import glob
 import re
 
 import expected
@@ -14,11 +15,13 @@ JOB = r"JobId=(?:\S*\((\d+)\)|(\d+))"
 STEP = re.compile("Recovered " + JOB + " StepId=")
 DONE = re.compile("_job_complete: " + JOB + " done")
 PROLOG = re.compile(JOB + " PrologSlurmctld (?:killed|exit)")
+# of slurmd, if a lost job has the same id and is still there
+SECOND = re.compile("error: Job (\\d+) already running, do not launch second copy")
 
 # began: [(time, ids)] for each time that a slurmctld began to serve, the jobs of
-# which it found a running step in its state; done, prolog: {job: times} of ends
-# and of prologs that failed
-Log = collections.namedtuple("Log", "began done prolog")
+# which it found a running step in its state; done, prolog, second: {job: times}
+# of ends, of prologs that failed and of starts that a slurmd refused
+Log = collections.namedtuple("Log", "began done prolog second")
 
 
 def epoch(text):
@@ -30,7 +33,7 @@ def job_of(m):
 
 
 def read(folder):
-    log = Log([], collections.defaultdict(list), collections.defaultdict(list))
+    log = Log([], *(collections.defaultdict(list) for _ in range(3)))
     for name in LOGS:
         ids = set()
         for line in expected.lines_of(folder + "/log/" + name):
@@ -44,6 +47,11 @@ def read(folder):
                 if m:
                     into[job_of(m)].append(epoch(line[1:line.index("]")]))
     log.began.sort(key=lambda b: b[0])
+    for name in glob.glob(folder + "/log/slurmd.*.log"):
+        for line in expected.lines_of(name):
+            m = SECOND.search(line)
+            if m:
+                log.second[int(m.group(1))].append(epoch(line[1:line.index("]")]))
     return log
 
 
@@ -64,8 +72,9 @@ def forgot_end(log, key, duration):
                for t in log.done[key[0]] if t >= key[1])
 
 
-def prolog_failed(log, key, end):
-    return any(key[1] - 1 <= t <= end + 1 for t in log.prolog[key[0]])
+def not_started(log, key, end):
+    """A prolog of the run failed, or a slurmd refused to start it."""
+    return any(key[1] - 1 <= t <= end + 1 for t in log.prolog[key[0]] + log.second[key[0]])
 
 
 def without_steps(folder, key):

@@ -34,6 +34,9 @@ Act = collections.namedtuple("Act", "name outcome begin back probe end")
 Slurm = collections.namedtuple("Slurm", "folder seen log ended jobs")
 # A start in Slurm is a whole second.
 START_GRAIN = 1
+# An end that the suite had no time to read before it was stopped: the hook's delay,
+# a command, and slurmQueryDelay.
+END_UNREAD = 3
 TEXTS_MAX = 5      # of one act in the output; the result has all
 
 
@@ -107,10 +110,15 @@ def first_line(path, act):
     return "-"
 
 
+def before(act):
+    """So many seconds before the act a run may have ended that the act touches."""
+    return END_UNREAD if act.outcome == "open" else START_GRAIN
+
+
 def overlaps(act, key, f):
     """The run was there between this act and the next one."""
     end = int(f["End"]) if f and f["End"].isdigit() else key[1]
-    return key[1] < act.end and end + START_GRAIN >= act.begin
+    return key[1] < act.end and end + before(act) >= act.begin
 
 
 def met(acts, f, truth):
@@ -133,7 +141,7 @@ def is_open(act, f, row):
     the suite was away.  It is running in cc-backend, or it also began then."""
     if row is None or not row.get("Gone") or not row["End"].isdigit():
         return False
-    if not act.begin - START_GRAIN <= int(row["End"]) <= act.back:
+    if not act.begin - before(act) <= int(row["End"]) <= act.back:
         return False
     return (f.text == "missing" and f.key[1] >= int(act.begin)) or \
         f.text.startswith("jobState is 'running'")
@@ -164,7 +172,7 @@ def is_renamed(act, f):
 def never_ran(f, row, slurm):
     return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
         slurm_log.without_steps(slurm.folder, f.key)
-        or slurm_log.prolog_failed(slurm.log, f.key, int(row["End"])))
+        or slurm_log.not_started(slurm.log, f.key, int(row["End"])))
 
 
 def tolerated(act, f, truth, refused, slurm):
@@ -189,6 +197,7 @@ class Row:
         self.act, self.runs, self.line, self.next, self.late = act, 0, "-", None, 0.0
         self.counts = collections.Counter()
         self.refused = 0
+        self.never_ran = False      # the job that was submitted after the act
         self.texts = []
 
     def as_dict(self, a):
@@ -282,6 +291,8 @@ def times(a, table, truth, arrived, refused):
             row.next = round(min(after) - act.back, 1)
         elif act.outcome == "refused" and any(k[0] == act.probe and k[1] >= int(act.begin) for k in refused):
             row.next = "listed"
+        elif row.never_ran:
+            row.next = "requeued"
 
 
 def record_text(f):
@@ -306,6 +317,8 @@ def look(a, acts, gpus, token):
             counted.add(f.key)
         if any(tolerated(x, f, truth, refused, slurm) for x in met(acts, f, truth) or [act]):
             row.refused += 1
+            row.never_ran |= f.key is not None and f.key[0] == act.probe and \
+                never_ran(f, truth.get(f.key), slurm)
             continue
         row.counts[f.kind] += 1
         row.texts.append("%s: %s%s" % (f.kind, expected.finding_text(f), record_text(truth.get(f.key))))
@@ -340,7 +353,7 @@ def judge(a):
 def is_late(r):
     if r["next"] is None or r["late"] > r["limit"]:
         return True
-    return r["next"] != "listed" and r["next"] > r["limit"]
+    return r["next"] not in ("listed", "requeued") and r["next"] > r["limit"]
 
 
 def show(result):

@@ -4,6 +4,7 @@
 # still asked for holds their ends: they are asked for by id, in lists of which
 # none outgrows an argument (128 KiB; these ids would be 132,000 bytes).  One id
 # that Slurm has forgotten costs nobody else, among many or asked for alone.
+# `queue` says how many rows it leaves out.
 # Slurm's commands are played (tests/bench/many.c).
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/many.sh"
@@ -38,7 +39,15 @@ for job in range(first, first + count):
     print(json.dumps({"cluster": "alpha", "job": job, "start": run.start,
                       "record": base64.b64encode(run.bytes()).decode()}))
 E
+backend_down
 is "$((count + 1)) open runs are imported" ctl spool import "$T/open"
+ctl -j queue >"$T/queue"
+is "queue -j has 1000 of them and says how many more there are" \
+    [ "$(lib get "$T/queue" rows 0 shown) $(lib get "$T/queue" rows 0 not_shown)" = "1000 $((count - 999))" ]
+is "so many rows" [ "$(grep -o '"state"' "$T/queue" | wc -l)" = 1000 ]
+is "--limit shows all of them" \
+    [ "$(ctl -j queue --limit 20000 | lib get - rows 0 shown)" = $((count + 1)) ]
+backend_up
 is "a dry run finds the ends of as many as it tells" dry_run_tells 10000
 suite_down
 conf slurmPollInterval=1

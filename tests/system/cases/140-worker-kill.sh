@@ -38,5 +38,5 @@ is "the supervisor says who died" wait_for 10 logged 'signal 9|SIGKILL|[Kk]illed
 mix_end
 wait_for 240 queue_empty
 is "all as Slurm says" compare --wait 90 --expect "$mix_count"
-is "no hook waited a second" awk -F'us=' -v most=$((1000000 * LAB_PATIENCE)) '$2 > most { exit 1 }' "$T/slurm/truth/hooks"
+is "no hook waited a second" awk -F'us=' -v most="$(patience 1000000)" '$2 > most { exit 1 }' "$T/slurm/truth/hooks"
 test_end

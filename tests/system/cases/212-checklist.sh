@@ -27,7 +27,7 @@ check() {
 	local rc began=$SECONDS
 	out=$("$ADAPTER" -daemon -test -config "$T/etc/config.json" 2>"$T/log/check")
 	rc=$?
-	[ $((SECONDS - began)) -le $((40 * LAB_PATIENCE)) ] || return 9
+	[ $((SECONDS - began)) -le "$(patience 40)" ] || return 9
 	return "$rc"
 }
 has() { grep -qE -- "$1" <<<"$out"; }

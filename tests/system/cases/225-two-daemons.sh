@@ -11,8 +11,8 @@ backend_up
 suite_users
 beta=$T/slurm2
 port=$(lib freeport 45)
-env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
-    timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
+limited 120 env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
+    "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
 beta_conf=$("$LAB/slurm" as "$beta" root printenv SLURM_CONF)
 trap 'rc=$?; daemons_end; "$LAB/slurm" down "$beta"; trap - EXIT; test_exit $rc' EXIT
 

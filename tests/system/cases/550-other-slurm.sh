@@ -20,7 +20,7 @@ is "six jobs run" wait_for 60 backend_has "$last"
 
 mine=$SLURM_CONF
 port=$(lib freeport 45)
-env LAB_QUIET=1 LAB_BIG=0 timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$T/slurm2" "$port" || broken "no second Slurm"
+limited 120 env LAB_QUIET=1 LAB_BIG=0 "$LAB/slurm" up "$T/slurm2" "$port" || broken "no second Slurm"
 conf "slurmConf=$T/slurm2/etc/slurm.conf"
 kill -HUP "$suite_pid"
 sleep 15

@@ -11,8 +11,8 @@ lab_up LAB_BIG=0
 backend_up
 beta=$T/slurm2
 port=$(lib freeport 45)
-env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
-    timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
+limited 120 env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
+    "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
 beta_end() { "$LAB/slurm" down "$beta"; }
 trap 'rc=$?; beta_end; trap - EXIT; test_exit $rc' EXIT
 python3 "$SYS/expected.py" watch "$beta" >"$T/log/truth2" 2>&1 &

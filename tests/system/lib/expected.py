@@ -130,16 +130,23 @@ def parse_scontrol(line):
             groups.append((host, tuple(numbers(cpus)), tuple(sorted(index))))
     if not groups:
         return None
-    over = re.search(r" OverSubscribe=(\S+)", line)
+    # since 25.11 Exclusive= says what OverSubscribe=NO and USER said
+    over = re.search(r" OverSubscribe=(\S+)(?: Exclusive=(\S+))?", line)
+    shared = over.group(1) if over else "?"
+    if over and over.group(2):
+        shared = {"NODE": "NO", "TOPO": "NO", "USER": "USER"}.get(
+            over.group(2), "OK" if shared == "NO" else shared)
     state = re.search(r" JobState=(\S+)", line).group(1)
     return (int(m.group(1)), int(start.group(1))), Seen(
-        tuple(sorted(groups)), over.group(1) if over else "?", state in ("RUNNING", "CONFIGURING"))
+        tuple(sorted(groups)), shared, state in ("RUNNING", "CONFIGURING"))
 
 
 def seen_runs(folder):
     """What scontrol showed of each run: while it ran counts most, and the last
     word of the prolog more than the first, for slurmctld takes an allocation
-    back now and then and gives another in the same second."""
+    back now and then and gives another in the same second.  Least counts
+    GRES=gpu:a100:0(IDX:): 20.11 shows it of a run that keeps its GPUs, after their
+    node has registered again."""
     seen = {}
     for name in ("prolog", "watch"):
         try:
@@ -153,6 +160,8 @@ def seen_runs(folder):
                     continue
                 key, what = got
                 rank = 2 if " JobState=RUNNING " in line else 1 if what.running else 0
+                if "(IDX:)" in line:
+                    rank = -1
                 if key not in seen or rank >= seen[key][0]:
                     seen[key] = rank, what
     return {key: what for key, (_, what) in seen.items()}

@@ -59,9 +59,12 @@ is() {
 
 not() { ! "$@"; }
 
+# patience NUMBER: the limit on this machine, in the same unit
+patience() { echo $(($1 * LAB_PATIENCE)); }
+
 # wait_for SECONDS COMMAND...: polls until it succeeds; 1 when it never did.
 wait_for() {
-	local end=$((SECONDS + $1 * LAB_PATIENCE))
+	local end=$((SECONDS + $(patience "$1")))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
@@ -70,7 +73,7 @@ wait_for() {
 }
 
 # limited SECONDS COMMAND...: ends the command after that time; 124 then.
-limited() { timeout $(($1 * LAB_PATIENCE)) "${@:2}"; }
+limited() { timeout "$(patience "$1")" "${@:2}"; }
 
 test_begin() {
 	echo "== $1"
@@ -139,7 +142,7 @@ ended_pid() {
 lab_up() {
 	local port
 	port=$(lib freeport 45)
-	env LAB_QUIET=1 LAB_TRUTH=1 "$@" timeout $((120 * LAB_PATIENCE)) "$LAB/slurm" up "$T/slurm" "$port" ||
+	limited 120 env LAB_QUIET=1 LAB_TRUTH=1 "$@" "$LAB/slurm" up "$T/slurm" "$port" ||
 	    broken "no Slurm"
 	# shellcheck disable=SC1091	# written by lab/slurm
 	. "$T/slurm/env.sh"
@@ -285,7 +288,7 @@ prometheus_down() {
 suite_users() {
 	local u
 	for u in cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen \
-	    cc-slurm-export; do
+	    cc-slurm-export cc-slurm-receive; do
 		getent passwd $u >/dev/null || useradd -r -M -d /nonexistent -s /usr/sbin/nologin $u ||
 		    broken "no user $u"
 	done
@@ -342,7 +345,8 @@ suite_up() {
 	SUITE_LOG=$T/log/suite.$suite_number
 	notify_up
 	env -i PATH="$PATH" NOTIFY_SOCKET="$T/notify.sock" \
-	    ${TZ:+TZ="$TZ"} ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
+	    ${TZ:+TZ="$TZ"} ${SUITE_CONF_SERVER:+SLURM_CONF_SERVER="$SUITE_CONF_SERVER"} \
+	    ${CSA_CRASH:+CSA_CRASH="$CSA_CRASH"} "${run[@]}" \
 	    "$ADAPTER" -daemon -config "$T/etc/config.json" -debug "$SUITE_DEBUG" \
 	    >"$SUITE_LOG" 2>&1 </dev/null &
 	suite_pid=$!

@@ -225,6 +225,6 @@ test_job_part_LDADD = $(COLLECTOR_TRACK_LIBS)
 check_PROGRAMS += test_oldest_job
 TESTS += test_oldest_job
 test_oldest_job_SOURCES = tests/unit/collector/test_oldest_job.c \
-	collector/oldest_job.c collector/oldest_job.h
+	collector/oldest_job.c collector/oldest_job.h $(simulation)
 test_oldest_job_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_oldest_job_LDADD = $(COLLECTOR_LIBS)

@@ -331,6 +331,7 @@ struct command {
 	char name[16];
 	char args[1024];
 	char delimiter[8];
+	int64_t began; /* ms */
 	struct command_spec spec;
 };
 
@@ -364,6 +365,7 @@ runner_start(struct runner_link *r, const struct command_spec *spec)
 			fatal("the arguments have no room");
 	}
 	question_args_clear(&args);
+	cmd->began = now_ms();
 	cmd->spec = *spec;
 	return commands[n_commands++] = cmd;
 }
@@ -479,6 +481,7 @@ command_answer(const char *name, const char *text, struct command_end *end)
 
 	if (cmd == NULL)
 		return;
+	end->ms = (long)(now_ms() - cmd->began);
 	answer = text_delimited(text, cmd->delimiter);
 	rc = cmd->spec.on_output(answer, half, cmd->spec.arg);
 	if (rc == 0)

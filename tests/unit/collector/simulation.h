@@ -72,9 +72,9 @@ const char *sim_args(const char *name);
  */
 void sim_answer(const char *name, const char *text);
 void sim_answer_failed(const char *name, const char *text, const char *err);
-/* It prints text and ends with this exit status, which is not 0. */
+/* The same with this exit status, which is not 0. */
 void sim_answer_exit(const char *name, const char *text, int status);
-/* It prints nothing, ends with status 0, and err is on its standard error. */
+/* The same without text, with status 0, and with err on standard error. */
 void sim_answer_error(const char *name, const char *err);
 /* The oldest command with this name is killed at its deadline. */
 void sim_answer_late(const char *name);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the oldest job: a model of accounting answers each round. */
+/*
+ * The search for the oldest job: a model of accounting answers each round, and
+ * a failed round has no result.
+ */
 #include "config.h"
 
 #include "collector/oldest_job.h"
 #include "tests/unit/check.h"
+#include "tests/unit/collector/simulation.h"
 
 static struct oldest_job search;
 static unsigned rounds, asked;
@@ -94,9 +98,66 @@ has_wrapped(uint64_t id)
 	return id < 2000 || id >= 3000000;
 }
 
+static void
+on_unused(void *arg)
+{
+}
+
+static void
+on_advanced(struct cluster *c, int64_t until)
+{
+}
+
+static void
+on_found(void *arg)
+{
+	struct oldest_job *o = arg;
+
+	sim_note("%s %llu", o->is_known ? "oldest" : "perhaps",
+	    (unsigned long long)o->job);
+}
+
+/* slurmctld's and the first two answers of accounting */
+static void
+search_begin(struct oldest_job *o, struct cluster *c)
+{
+	oldest_job_search(o, c, on_found, o);
+	sim_answer("scontrol",
+	    "FirstJobId              = 1\nMaxJobId                = 67043328\n"
+	    "NEXT_JOB_ID             = 1000\n");
+	sim_answer("sacct", "");
+	sim_answer("sacct", sim_sacct_row("u", 900, "COMPLETED", 5, 5, 9));
+}
+
+/* A job that was found before the error may not be the oldest one. */
+static void
+test_failed_round(void)
+{
+	static const struct outbox_ops ops = { on_unused, on_unused,
+		on_advanced };
+	struct cluster *c = sim_begin(&ops, NULL);
+	struct oldest_job *o = sim_keep(calloc(1, sizeof(*o)));
+
+	search_begin(o, c);
+	CHECK_STR(sim_said(), "");
+	sim_answer_failed("sacct", "", "slurmdbd: Connection refused");
+	CHECK_STR(sim_said(), "perhaps 900");
+	/* The next search asks again. */
+	search_begin(o, c);
+	sim_answer("sacct", sim_sacct_row("u", 899, "COMPLETED", 4, 5, 9));
+	while (*sim_asked() != '\0')
+		sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "oldest 899");
+	sim_pass(500);
+	oldest_job_search(o, c, on_found, o);
+	CHECK_STR(sim_said(), "oldest 899");
+	CHECK_STR(sim_asked(), "");
+}
+
 int
 main(void)
 {
+	test_failed_round();
 	CHECK_INT(oldest(1, 2, has_all), 1);
 	CHECK_INT(oldest(1, 100, has_all), 1);
 	CHECK_INT(oldest(1, 5000000, has_all), 1);

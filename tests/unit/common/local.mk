@@ -133,3 +133,35 @@ check_PROGRAMS += test_hook_credential
 TESTS += test_hook_credential
 test_hook_credential_SOURCES = tests/unit/common/model/test_hook_credential.c
 test_hook_credential_LDADD = $(MODEL_LIBS)
+
+check_PROGRAMS += test_resolver
+TESTS += test_resolver
+test_resolver_SOURCES = tests/unit/common/net/test_resolver.c
+test_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
+test_resolver_LDADD = $(COMMON_NET_LIBS)
+
+check_PROGRAMS += test_secret
+TESTS += test_secret
+test_secret_SOURCES = tests/unit/common/net/test_secret.c
+test_secret_LDADD = $(COMMON_NET_LIBS)
+
+if WITH_NATS
+check_PROGRAMS += test_nats_conf test_nkey
+TESTS += test_nats_conf test_nkey
+endif
+test_nats_conf_SOURCES = tests/unit/common/nats/test_nats_conf.c
+test_nats_conf_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
+test_nats_conf_LDADD = $(COMMON_NATS_LIBS)
+
+test_nkey_SOURCES = tests/unit/common/nats/test_nkey.c
+test_nkey_LDADD = $(COMMON_NATS_LIBS)
+
+check_PROGRAMS += test_record_json
+TESTS += test_record_json
+test_record_json_SOURCES = tests/unit/common/record/test_record_json.c
+test_record_json_LDADD = $(RECORD_LIBS)
+
+check_PROGRAMS += test_stream_name
+TESTS += test_stream_name
+test_stream_name_SOURCES = tests/unit/common/record/test_stream_name.c
+test_stream_name_LDADD = $(RECORD_LIBS)

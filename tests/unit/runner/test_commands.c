@@ -201,7 +201,7 @@ test_control(void)
 	finish();
 	CHECK_INT(seen.how, ANSWER_EXITED);
 	CHECK_STR(seen.out, "x\n");
-	/* It passes after the pause, which does not count. */
+	/* The deadline passes after the pause, which does not count. */
 	began = clock_ms();
 	begin("/bin/sh", "sleep 100", 300);
 	command_pause(cs, 7, 1);

@@ -60,6 +60,47 @@ test_missing(void)
 		command_remove((enum slurm_command)cmd);
 }
 
+/* The value of the variable for Slurm's commands, NULL without it. */
+static const char *
+of_commands(const char *name)
+{
+	size_t n = strlen(name);
+	char **p;
+
+	for (p = site.env; *p != NULL; p++)
+		if (strncmp(*p, name, n) == 0 && (*p)[n] == '=')
+			return *p + n + 1;
+	return NULL;
+}
+
+/* A reload can set slurmConf and remove it, for a configless Slurm. */
+static void
+test_slurm_conf(void)
+{
+	struct conf conf;
+
+	unsetenv("SLURM_CONF");
+	unsetenv("SLURM_CONF_SERVER");
+	conf_init(&conf);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(of_commands("SLURM_CONF"), NULL);
+	CHECK(conf_set(&conf, CONF_SLURM_CONF, "/a/slurm.conf") == 0);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(of_commands("SLURM_CONF"), "/a/slurm.conf");
+	CHECK(conf_set(&conf, CONF_SLURM_CONF, "") == 0);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(of_commands("SLURM_CONF"), NULL);
+	CHECK_STR(of_commands("SLURM_CONF_SERVER"), NULL);
+	setenv("SLURM_CONF_SERVER", "ctl1:6817", 1);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(of_commands("SLURM_CONF_SERVER"), "ctl1:6817");
+	setenv("SLURM_CONF", "/of/the/service", 1);
+	CHECK_INT(slurm_site_conf(&site, &conf), 0);
+	CHECK_STR(of_commands("SLURM_CONF_SERVER"), NULL);
+	CHECK_STR(of_commands("SLURM_CONF"), "/of/the/service");
+	conf_clear(&conf);
+}
+
 int
 main(void)
 {
@@ -69,5 +110,6 @@ main(void)
 		return 1;
 	test_missing();
 	rmdir(site.bin_dir);
+	test_slurm_conf();
 	return check_done();
 }

@@ -93,12 +93,6 @@ test_powercut_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 test_powercut_LDADD = $(SPOOL_LIBS)
 
 # submitter/net
-check_PROGRAMS += test_resolver
-TESTS += test_resolver
-test_resolver_SOURCES = tests/unit/submitter/net/test_resolver.c
-test_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
-test_resolver_LDADD = $(NET_LIBS)
-
 check_PROGRAMS += test_http
 TESTS += test_http
 test_http_SOURCES = tests/unit/submitter/net/test_http.c
@@ -110,10 +104,6 @@ TESTS += test_token_memory
 test_token_memory_SOURCES = tests/unit/submitter/net/test_token_memory.c
 test_token_memory_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 test_token_memory_LDADD = $(NET_LIBS)
-check_PROGRAMS += test_secret
-TESTS += test_secret
-test_secret_SOURCES = tests/unit/submitter/net/test_secret.c
-test_secret_LDADD = $(NET_LIBS)
 
 check_PROGRAMS += test_token_expiry
 TESTS += test_token_expiry
@@ -122,19 +112,12 @@ test_token_expiry_LDADD = $(NET_LIBS)
 
 # submitter/nats
 if WITH_NATS
-check_PROGRAMS += test_nats test_nats_conf test_nkey
-TESTS += test_nats test_nats_conf test_nkey
+check_PROGRAMS += test_nats
+TESTS += test_nats
 endif
 test_nats_SOURCES = tests/unit/submitter/nats/test_nats.c
 test_nats_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_nats_LDADD = $(NATS_BOX_LIBS)
-
-test_nats_conf_SOURCES = tests/unit/submitter/nats/test_nats_conf.c
-test_nats_conf_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
-test_nats_conf_LDADD = $(NATS_BOX_LIBS)
-
-test_nkey_SOURCES = tests/unit/submitter/nats/test_nkey.c
-test_nkey_LDADD = $(NATS_BOX_LIBS)
 
 # submitter/backend
 check_PROGRAMS += test_outcome

@@ -144,7 +144,7 @@ test_no_job(void)
 	c->listing.jobs = 0;
 	CHECK_STR(cycle(BOTH, NULL),
 	    "node n1 mixed 2 cpus 100 MB 0 gpus 0 jobs");
-	/* That poll was long ago. */
+	/* The poll was long ago. */
 	CHECK_STR(cycle(BOTH, "n1\n"),
 	    "node n1 mixed 2 cpus 100 MB 0 gpus 1 jobs");
 	/* A hook was called since, or squeue showed a job. */

@@ -109,6 +109,121 @@ test_merge(void)
 	job_clear(&b);
 }
 
+/* A record of the cluster's spool with a revision. */
+static void
+job_revised(struct job *j, uint64_t revision, const char *name,
+    const char *script, const char *message)
+{
+	job_example(j);
+	j->revision = revision;
+	j->name = name != NULL ? strdup(name) : NULL;
+	j->script = script != NULL ? strdup(script) : NULL;
+	j->message = message != NULL ? strdup(message) : NULL;
+}
+
+/* The states of a run arrive in any order, and more than once. */
+static void
+test_revisions(void)
+{
+	struct job a, b;
+
+	/* The newer record comes second. */
+	job_revised(&a, 10, "old", "s", "no threads known");
+	job_revised(&b, 11, "new", NULL, "shortened");
+	b.flags |= JOB_MORE;
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_STR(a.name, "new");
+	CHECK_STR(a.script, "s");
+	CHECK_STR(a.message, "shortened");
+	CHECK_INT(a.revision, 11);
+	job_clear(&b);
+
+	/* It comes again, then the older one once more. */
+	job_revised(&b, 11, "new", NULL, "shortened");
+	CHECK_INT(job_merge(&a, &b), 0);
+	job_clear(&b);
+	job_revised(&b, 10, "old", "s2", "no threads known");
+	CHECK_INT(job_merge(&a, &b), 0);
+	CHECK_STR(a.name, "new");
+	CHECK_STR(a.script, "s");
+	CHECK_STR(a.message, "shortened");
+	CHECK_INT(a.revision, 11);
+	job_clear(&a);
+	job_clear(&b);
+
+	/* The older record comes second: it adds only what is missing. */
+	job_revised(&a, 11, "new", NULL, NULL);
+	a.end = 1790000060;
+	a.state = END_FAILED;
+	job_revised(&b, 10, "old", "s", "no threads known");
+	b.reason = strdup("Resources");
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_STR(a.name, "new");
+	CHECK_STR(a.script, "s");
+	CHECK_STR(a.reason, "Resources");
+	CHECK(a.message == NULL);
+	CHECK_INT(a.state, END_FAILED);
+	CHECK_INT(a.revision, 11);
+	job_clear(&a);
+	job_clear(&b);
+
+	/* An end with a lower revision replaces no reason. */
+	job_revised(&a, 11, NULL, NULL, NULL);
+	a.reason = strdup("new");
+	job_revised(&b, 10, NULL, NULL, NULL);
+	b.reason = strdup("old");
+	b.end = 1790000060;
+	b.state = END_COMPLETED;
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_STR(a.reason, "new");
+	CHECK_INT(a.end, 1790000060);
+	job_clear(&b);
+
+	/* Slurm's own record has no revision: the rules of one spool. */
+	job_revised(&b, 0, "slurm", NULL, NULL);
+	CHECK_INT(job_merge(&a, &b), 1);
+	CHECK_STR(a.name, "slurm");
+	CHECK_INT(a.revision, 11);
+	job_clear(&a);
+	job_clear(&b);
+}
+
+/* A record without a revision has the bytes that version 0.1.0 reads. */
+static void
+test_versions(void)
+{
+	struct job a, b;
+	struct writer w;
+	struct reader r;
+
+	job_example(&a);
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	job_write(&w, &a);
+	CHECK_INT(w.buf[0], 1);
+	wr_reset(&w);
+	a.revision = UINT64_MAX;
+	job_write(&w, &a);
+	CHECK_INT(w.buf[0], 2);
+	job_init(&b);
+	rd_init(&r, w.buf, w.len);
+	job_read(&r, &b);
+	CHECK_INT(rd_end(&r), 0);
+	CHECK(b.revision == UINT64_MAX);
+	job_clear(&b);
+	memset(w.buf + w.len - 8, 0, 8);
+	rd_init(&r, w.buf, w.len);
+	job_read(&r, &b);
+	CHECK_INT(rd_end(&r), -1);
+	job_clear(&b);
+	w.buf[0] = 3;
+	rd_init(&r, w.buf, w.len);
+	job_read(&r, &b);
+	CHECK_INT(rd_end(&r), -1);
+	job_clear(&a);
+	job_clear(&b);
+	wr_clear(&w);
+}
+
 /* Extreme times of a collector that an attacker controls. */
 static void
 test_times(void)
@@ -146,5 +261,7 @@ main(void)
 	test_times();
 	test_record();
 	test_merge();
+	test_revisions();
+	test_versions();
 	return check_done();
 }

@@ -574,6 +574,42 @@ test_nats_counts(void)
 	end();
 }
 
+/*
+ * The poll has found a run and its end before the hooks were called.  The hooks
+ * belong to the run; those of the next run do not.
+ */
+static void
+test_late_hooks(void)
+{
+	int64_t now = history_now(), s = now / 1000 - 100;
+	struct run_key key = key_of("alpha", 4715, s);
+
+	begin(30, 1 << 26);
+	history_note(submitter.history, &key, HISTORY_STORED, 0, 1);
+	history_note(submitter.history, &key, HISTORY_ENDED, 0, 90);
+	ask("alpha", 4715);
+	CHECK(strstr(told, ": 2 4\n") != NULL);
+	history_hook(submitter.history, "alpha", 4715, EVENT_START,
+	    (s + 1) * 1000);
+	history_hook(submitter.history, "alpha", 4715, EVENT_END,
+	    (s + 91) * 1000);
+	history_hook(submitter.history, "beta", 4715, EVENT_END,
+	    (s + 91) * 1000);
+	ask("alpha", 4715);
+	CHECK(strstr(told, ": 2 4 1 1\n") != NULL);
+	CHECK(strchr(told, '\n') == strrchr(told, '\n'));
+	history_hook(submitter.history, "alpha", 4715, EVENT_START,
+	    (s + 95) * 1000);
+	ask("alpha", 4715);
+	CHECK(strstr(told, "alpha/4715/0: 1\n") != NULL);
+	key.start = s + 94;
+	history_note(submitter.history, &key, HISTORY_STORED, 0, 1);
+	ask("alpha", 4715);
+	CHECK(strstr(told, "/0:") == NULL);
+	CHECK(strstr(told, ": 1 2\n") != NULL);
+	end();
+}
+
 /* The start is that of a record: the lowest 32 bits of it may be 0. */
 static void
 test_late_start(void)
@@ -667,6 +703,7 @@ main(void)
 	test_counts();
 	test_latency();
 	test_nats_counts();
+	test_late_hooks();
 	test_late_start();
 	test_slurm_times();
 	history_file_remove(FILE_NAME);

@@ -19,8 +19,8 @@
 #include <event2/event.h>
 #include <event2/listener.h>
 
+#include "common/net/resolver.h"
 #include "submitter/nats/nats.h"
-#include "submitter/net/resolver.h"
 #include "tests/unit/check.h"
 
 #define WAIT_S	    60 /* only a failure reaches it */
@@ -333,7 +333,7 @@ status(void)
 	static struct nats_status st;
 
 	nats_status(nats, &st);
-	return st.text;
+	return st.broker.text;
 }
 
 static void

@@ -15,8 +15,8 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
+#include "common/net/resolver.h"
 #include "submitter/net/http.h"
-#include "submitter/net/resolver.h"
 #include "tests/unit/check.h"
 
 #define LONG_BODY (3u * 1024 * 1024)

@@ -18,9 +18,9 @@
 
 #include <event2/event.h>
 
+#include "common/net/resolver.h"
+#include "common/net/secret.h"
 #include "submitter/net/http.h"
-#include "submitter/net/resolver.h"
-#include "submitter/net/secret.h"
 #include "tests/unit/check.h"
 
 #define TOKEN_LEN 40

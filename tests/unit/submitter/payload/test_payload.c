@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "submitter/payload/json_write.h"
+#include "common/json_write.h"
 #include "submitter/payload/payload.h"
 #include "submitter/payload/topology.h"
 #include "tests/unit/check.h"

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resolves names with a name server of the test on loopback, in the same event
+ * loop: answers, failures, timeouts, cancelled queries.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <event2/dns.h>
+#include <event2/dns_struct.h>
+#include <event2/event.h>
+#include <event2/util.h>
+
+#include "common/net/resolver.h"
+#include "tests/unit/check.h"
+
+#define TIMEOUT_S 5 /* for the answers; on a busy machine, too */
+
+static struct event_base *base;
+static unsigned asked; /* DNS queries that the server received */
+static int silent;
+static char given[512]; /* the last answer */
+static unsigned answers;
+
+/* More than 512 bytes: the server truncates the answer. */
+static void
+many_reply(struct evdns_server_request *req,
+    const struct evdns_server_question *q)
+{
+	in_addr_t v4[40];
+	unsigned char v6[40 * 16] = { 0 };
+	int i, n = *q->name == 'm' ? 40 : 1;
+
+	for (i = 0; i < 40; i++) {
+		v4[i] = htonl(0x7f000100 + (unsigned)i);
+		v6[16 * i] = 0xfd;
+		v6[16 * i + 15] = (unsigned char)i;
+	}
+	if (q->type == EVDNS_TYPE_A)
+		evdns_server_request_add_a_reply(req, q->name, 40, v4, 1);
+	else
+		evdns_server_request_add_aaaa_reply(req, q->name, n, v6, 1);
+	evdns_server_request_respond(req, 0);
+}
+
+static void
+on_question(struct evdns_server_request *req, void *arg)
+{
+	struct evdns_server_question *q = req->questions[0];
+	unsigned char v6[16] = { 0xfd };
+	in_addr_t v4[2] = { htonl(0x7f000002), htonl(0x7f000003) };
+
+	(void)arg;
+	asked++;
+	v6[15] = 9;
+	if (silent) {
+		evdns_server_request_drop(req);
+		return;
+	}
+	if (strcasecmp(q->name, "both.example") == 0 ||
+	    strcasecmp(q->name, "short.lab.example") == 0) {
+		if (q->type == EVDNS_TYPE_A)
+			evdns_server_request_add_a_reply(req, q->name, 2, v4,
+			    1);
+		else
+			evdns_server_request_add_aaaa_reply(req, q->name, 1, v6,
+			    1);
+		evdns_server_request_respond(req, 0);
+	} else if (strcasecmp(q->name, "many.example") == 0 ||
+	    strcasecmp(q->name, "half.example") == 0) {
+		many_reply(req, q);
+	} else if (strcasecmp(q->name, "broken.example") == 0)
+		evdns_server_request_respond(req, 2);
+	else
+		evdns_server_request_respond(req, 3);
+}
+
+static void
+on_name(const struct resolver_answer *a, void *arg)
+{
+	size_t len = 0;
+	unsigned i;
+
+	answers++;
+	snprintf(given, sizeof(given), "%s", a->why != NULL ? a->why : "");
+	for (i = 0; i < a->n; i++)
+		len += (size_t)snprintf(given + len, sizeof(given) - len,
+		    "%s%s", i != 0 ? " " : "", a->addrs[i]);
+	if (arg != NULL)
+		event_base_loopbreak(base);
+}
+
+/* The answer as text. */
+static const char *
+asked_for(struct resolver *n, const char *host)
+{
+	struct timeval tv = { 20, 0 };
+
+	given[0] = '\0';
+	if (resolver_resolve(n, host, on_name, n) != NULL) {
+		event_base_loopexit(base, &tv);
+		event_base_dispatch(base);
+	}
+	return given;
+}
+
+static int
+server_start(struct evdns_server_port **port)
+{
+	struct sockaddr_in sin;
+	socklen_t len = sizeof(sin);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+
+	memset(&sin, 0, sizeof(sin));
+	sin.sin_family = AF_INET;
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd == -1 || bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
+	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
+		return -1;
+	*port = evdns_add_server_port_with_base(base, fd, 0, on_question, NULL);
+	return ntohs(sin.sin_port);
+}
+
+static void
+use(struct resolver *n, const char *text)
+{
+	resolver_file(n, MSG_FILE_RESOLV_CONF, (const uint8_t *)text,
+	    strlen(text));
+}
+
+static void
+check_local(struct resolver *n)
+{
+	static const char hosts[] =
+	    "# comment\n127.0.0.1 localhost\n"
+	    "::1 localhost ip6-localhost\n10.0.0.7\tbackend.example backend # x"
+	    "\n10.0.0.8 other backend\nfd00::7 backend\nnonsense bad\n"
+	    "10.1.1.1 last";
+
+	CHECK_STR(asked_for(n, "192.0.2.1"), "192.0.2.1");
+	CHECK_STR(asked_for(n, "::1"), "::1");
+	CHECK_STR(asked_for(n, "[fd00::0001]"), "fd00::1");
+	CHECK_STR(asked_for(n, "localhost"), "127.0.0.1 ::1");
+	CHECK_STR(asked_for(n, "backend"), "resolv.conf was not received yet");
+	CHECK_STR(asked_for(n, ""), "not a host name");
+	CHECK_STR(asked_for(n, "a b"), "not a host name");
+	CHECK_STR(asked_for(n, "a%s\n"), "not a host name");
+	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)hosts,
+	    sizeof(hosts) - 1);
+	CHECK_STR(asked_for(n, "Backend"), "10.0.0.7 10.0.0.8 fd00::7");
+	CHECK_STR(asked_for(n, "backend"), "10.0.0.7 10.0.0.8 fd00::7");
+	CHECK_STR(asked_for(n, "last"), "10.1.1.1");
+	CHECK_STR(asked_for(n, "bad"), "resolv.conf was not received yet");
+	CHECK_STR(asked_for(n, "x"), "resolv.conf was not received yet");
+	resolver_file(n, MSG_FILE_HOSTS, (const uint8_t *)"10.0.0.9 backend",
+	    16);
+	CHECK_STR(asked_for(n, "backend"), "10.0.0.9");
+}
+
+/* Truncated answers: the other family's is used, else the reason. */
+static void
+check_long(struct resolver *n)
+{
+	const char *text = asked_for(n, "half.example");
+
+	if (strcmp(text, "fd00::") == 0) {
+		CHECK(strstr(asked_for(n, "many.example"), "one datagram") !=
+		    NULL);
+	} else /* libevent 2.2 repeats by TCP and gets no answer here */
+		CHECK(*text != '\0');
+}
+
+/* The time that the server has for an answer, in seconds. */
+static void
+use_server(struct resolver *n, int port, int timeout)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+	    "search lab.example\n"
+	    "nameserver 127.0.0.1:%d\noptions timeout:%d attempts:1\n",
+	    port, timeout);
+	use(n, text);
+}
+
+static void
+check_asked(struct resolver *n, int port)
+{
+	struct resolver_query *a, *b;
+	unsigned i;
+
+	use_server(n, port, TIMEOUT_S);
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_INT(asked, 2);
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_INT(asked, 2); /* cached longer than 1 s */
+	CHECK_STR(asked_for(n, "both.example."), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_STR(asked_for(n, "short"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
+	i = asked;
+	CHECK(strcmp(asked_for(n, "none.example"), "") != 0);
+	CHECK_INT(asked, i); /* a failure is cached, too */
+	CHECK(strcmp(asked_for(n, "broken.example"), "") != 0);
+	check_long(n);
+	/* Two queries for one name, one is cancelled. */
+	resolver_forget(n, "both.example");
+	i = asked;
+	answers = 0;
+	a = resolver_resolve(n, "both.example", on_name, NULL);
+	b = resolver_resolve(n, "both.example", on_name, n);
+	CHECK(a != NULL && b != NULL);
+	resolver_cancel(a);
+	event_base_dispatch(base);
+	CHECK_INT(answers, 1);
+	CHECK_INT(asked, i + 2);
+}
+
+/* A server without answers: the last good answer stays valid. */
+static void
+check_silent(struct resolver *n, int port)
+{
+	char name[32];
+	int i;
+
+	use_server(n, port, 1);
+	silent = 1;
+	resolver_forget(n, "both.example");
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	CHECK_STR(asked_for(n, "unknown.example"), "no name server answers");
+	/* A new hosts file answers a query that waits for the server. */
+	answers = 0;
+	CHECK(resolver_resolve(n, "moved.example", on_name, NULL) != NULL);
+	CHECK(resolver_resolve(n, "stays.example", on_name, NULL) != NULL);
+	resolver_file(n, MSG_FILE_HOSTS,
+	    (const uint8_t *)"10.0.0.7 moved.example", 22);
+	CHECK_INT(answers, 1);
+	CHECK_STR(given, "10.0.0.7");
+	CHECK_STR(asked_for(n, "moved.example"), "10.0.0.7");
+	CHECK_STR(asked_for(n, "stays.example"), "no name server answers");
+	silent = 0;
+	use_server(n, port, TIMEOUT_S);
+	/* More names than entries. */
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "h%d.example", i);
+		CHECK(strcmp(asked_for(n, name), "") != 0);
+	}
+	resolver_forget(n, "both.example");
+	CHECK_STR(asked_for(n, "both.example"), "127.0.0.2 127.0.0.3 fd00::9");
+	/* A query that runs while the resolver is freed. */
+	silent = 1;
+	resolver_resolve(n, "late.example", on_name, NULL);
+}
+
+int
+main(void)
+{
+	struct evdns_server_port *server = NULL;
+	struct resolver *n;
+	int port;
+
+	resolver_prepare();
+	base = event_base_new();
+	n = resolver_new(base);
+	port = server_start(&server);
+	CHECK(port > 0 && n != NULL);
+	check_local(n);
+	check_asked(n, port);
+	use(n, "nonsense\nnameserver not-an-address\n");
+	asked = 0;
+	check_asked(n, port);
+	check_silent(n, port);
+	resolver_free(n);
+	resolver_free(NULL);
+	evdns_close_server_port(server);
+	event_base_free(base);
+	return check_done();
+}

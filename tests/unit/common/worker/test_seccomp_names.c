@@ -152,7 +152,8 @@ int
 main(void)
 {
 	static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR,
-		ROLE_RUNNER, ROLE_SUBMITTER, ROLE_EXPORTER, ROLE_PARSER };
+		ROLE_RUNNER, ROLE_SUBMITTER, ROLE_EXPORTER, ROLE_RECEIVER,
+		ROLE_PARSER };
 	const struct list dangerous = { seccomp_dangerous,
 		length(seccomp_dangerous) };
 	const struct list no_command = { seccomp_no_command,

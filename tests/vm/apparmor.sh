@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Inside the machine: the suite as a service, confined by the example profile in
-# the mode enforce, beside a real Slurm.  As root with the exporter, then with
-# User=.
+# Inside the machine: the suite as a service of root with the exporter, confined by
+# the example profile in the mode enforce, beside a real Slurm.
 T=/srv/test
 mkdir -p "$T"
 . "$(dirname "$0")/../system/lib/lib.sh"
@@ -93,26 +92,10 @@ denial() {
 	is "it stops" service stop
 }
 
-# The denials up to here are those of denial().
-with_user() {
-	rm -rf /var/lib/$name /run/$name
-	cp "$CSA_INST/share/doc/$name/examples/$name-user.service" /etc/systemd/system/$name.service
-	install_keys ', "ccRestJwtFile": "/etc/cc-slurm-adapter/jwt"'
-	chown cc-slurm-adapter $etc/config.json $etc/jwt
-	systemctl daemon-reload
-	is "the unit with User= starts" service start
-	confined listener collector runner submitter
-	one_job
-	is "it stops" service stop
-	is "with User=: the kernel has denied nothing else" \
-	    [ "$(said DENIED | grep -vc "$elsewhere/jwt")" = 0 ]
-}
-
 is "AppArmor is enabled in the kernel" grep -qx Y /sys/module/apparmor/parameters/enabled
 install_profile
 as_root
 denial
-with_user
 is "each run once" compare --gpus "$etc/config.json" --wait 60 --expect "$(backend_count)"
 if [ $failures != 0 ]; then
 	journal | tail -n 40

@@ -7,8 +7,17 @@ import os
 import re
 import time
 
-ROLES = ("supervisor", "listener", "collector", "runner", "submitter", "exporter",
-         "receiver", "parser")
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def roles_read():
+    """The names of enum role, in its order: the places of the page."""
+    with open(TOP + "/common/model/msg.h", encoding="utf-8") as f:
+        text = re.search(r"enum role \{(.*?)ROLE__COUNT", f.read(), re.S)[1]
+    return tuple(r.lower() for r in re.findall(r"\bROLE_([A-Z]+)", text))
+
+
+ROLES = roles_read()
 LETTER = {"listener": "L", "collector": "C", "runner": "R", "command": "X", "submitter": "W",
           "exporter": "E", "parser": "P", "receiver": "V"}
 PLACE_SIZE, COMMAND_MAX, TARGETS_MAX = 8192, 128, 7000

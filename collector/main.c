@@ -208,7 +208,8 @@ static void
 event_take(struct collector *col, const struct hook_claim *e)
 {
 	hook_tell(col, e->c, e->job, e->kind, e->time);
-	hook_event_add(lanes_of(col, e->c)->hook_events, e->event, e->job);
+	hook_event_add(lanes_of(col, e->c)->hook_events, e->event, e->job,
+	    e->kind <= EVENT_END ? (enum event_kind)e->kind : EVENT_UNKNOWN);
 }
 
 static void
@@ -223,7 +224,8 @@ on_claim_refused(const struct hook_claim *claim, void *arg)
 {
 	struct collector *col = arg;
 
-	hook_event_add(lanes_of(col, claim->c)->hook_events, claim->event, 0);
+	hook_event_add(lanes_of(col, claim->c)->hook_events, claim->event, 0,
+	    EVENT_UNKNOWN);
 }
 
 static void

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checklist of -test.  The collector reports Slurm, the submitter cc-backend
- * and NATS, a child process this host.  All have a time limit; what has not
- * answered by then is a line of the list.  A line begins with "ok", "warn" or
- * "FAIL"; only FAIL means that the daemon does not start.
+ * and NATS, a child process this host.  At the centre of a fan-in, the receiver
+ * reports NATS and the streams, and the key clusters has the names of the
+ * clusters.  All have a time limit; what has not answered by then is a line of
+ * the list.  A line begins with "ok", "warn" or "FAIL"; only FAIL means that the
+ * daemon does not start.
  */
 #include "config.h"
 
@@ -18,17 +20,18 @@
 #include "common/text/text.h"
 #include "supervisor/supervisor.h"
 
-#define CHECKLIST_S    30 /* more than each worker takes for its part */
-#define LINES_MAX      256
+#define CHECKLIST_S    30   /* more than each worker takes for its part */
+#define LINES_MAX      1024 /* three for each cluster, and others */
 #define LINE_BYTES     2048
 #define HOST_BYTES_MAX (64u * 1024)
 #define HOOKS_MAX      16
-#define CLUSTERS_MAX   16 /* as the key clusters */
+#define CLUSTERS_MAX   256 /* as the key clusters */
 
 /* Requests; that for cluster i is REQUEST_CLUSTER + i. */
 enum {
 	REQUEST_SLURM = 1,
 	REQUEST_BACKEND,
+	REQUEST_STREAM,
 	REQUEST_CLUSTER
 };
 
@@ -38,6 +41,7 @@ enum part {
 	PART_SLURM,
 	PART_HOST,
 	PART_BACKEND,
+	PART_STREAM,
 	PART_CLUSTERS,
 	PART__COUNT
 };
@@ -268,7 +272,9 @@ part_of(uint64_t request)
 {
 	if (request == REQUEST_SLURM)
 		return PART_SLURM;
-	return request == REQUEST_BACKEND ? PART_BACKEND : PART_CLUSTERS;
+	if (request == REQUEST_BACKEND)
+		return PART_BACKEND;
+	return request == REQUEST_STREAM ? PART_STREAM : PART_CLUSTERS;
 }
 
 void
@@ -306,6 +312,10 @@ checklist_end(struct child *c, uint64_t request, enum ctl_status status,
 			part_done(part);
 		return;
 	}
+	if (part == PART_STREAM) {
+		part_done(part);
+		return;
+	}
 	list.waits &= ~(1u << part);
 	if (part == PART_SLURM)
 		host_begin();
@@ -319,6 +329,7 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 		[PART_SLURM] = "Slurm: the collector",
 		[PART_HOST] = "this host: a file system",
 		[PART_BACKEND] = "cc-backend: the submitter",
+		[PART_STREAM] = "NATS: the receiver",
 		[PART_CLUSTERS] = "clusters: the submitter",
 	};
 	unsigned part;
@@ -362,10 +373,38 @@ workers_begin(struct supervisor *sup)
 	if (log_get_level() <= LOG_LEVEL_WARN)
 		workers_set_log_level(&sup->workers, LOG_LEVEL_FATAL);
 	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		if (!child_is_used(&sup->workers.children[roles[i]]))
+			continue;
 		sup->workers.children[roles[i]].has_descriptors = 1;
 		worker_activate(&sup->workers.children[roles[i]]);
 	}
 	resolver_files_send(&sup->workers.children[ROLE_SUBMITTER]);
+	if (child_is_used(&sup->workers.children[ROLE_RECEIVER]))
+		resolver_files_send(&sup->workers.children[ROLE_RECEIVER]);
+}
+
+static void
+slurm_begin(void)
+{
+	list.waits |= 1u << PART_SLURM;
+	request_send(ROLE_COLLECTOR, REQUEST_SLURM, "");
+}
+
+/* Without Slurm, this host and the names of the clusters are known at once. */
+static void
+stream_begin(struct supervisor *sup)
+{
+	const char *names = conf_str(&sup->conf, CONF_CLUSTERS);
+	char name[CLUSTER_MAX];
+	size_t n = 0;
+
+	list.waits |= 1u << PART_STREAM;
+	while (n < CLUSTERS_MAX &&
+	    conf_list_item(names, (unsigned)n, name, sizeof(name)) == 1)
+		text_keep(list.clusters, &n, CLUSTERS_MAX, name);
+	list.n_clusters = (unsigned)n;
+	host_begin();
+	request_send(ROLE_RECEIVER, REQUEST_STREAM, "");
 }
 
 void
@@ -374,8 +413,7 @@ checklist_begin(struct supervisor *sup)
 	static const struct timeval most = { .tv_sec = CHECKLIST_S };
 
 	list.sup = sup;
-	list.waits = 1u << PART_SLURM | 1u << PART_HOST | 1u << PART_BACKEND |
-	    1u << PART_CLUSTERS;
+	list.waits = 1u << PART_HOST | 1u << PART_BACKEND | 1u << PART_CLUSTERS;
 	list.deadline = evtimer_new(sup->base, on_deadline, NULL);
 	if (list.deadline == NULL || event_add(list.deadline, &most) == -1)
 		fatalx("out of memory");
@@ -385,6 +423,9 @@ checklist_begin(struct supervisor *sup)
 		line_add(PART_CONFIG, "ok", "configuration %s",
 		    sup->setup.config_path);
 	workers_begin(sup);
-	request_send(ROLE_COLLECTOR, REQUEST_SLURM, "");
+	if (worker_is_wanted(&sup->conf, ROLE_COLLECTOR))
+		slurm_begin();
+	else
+		stream_begin(sup);
 	request_send(ROLE_SUBMITTER, REQUEST_BACKEND, "");
 }

@@ -19,20 +19,21 @@
 #define R_ (1u << ROLE_RUNNER)
 #define W_ (1u << ROLE_SUBMITTER)
 #define E_ (1u << ROLE_EXPORTER)
+#define V_ (1u << ROLE_RECEIVER)
 
 /* Which workers get a request, and which requests only root may send. */
 static const struct {
 	unsigned roles;
 	int root;
 } verbs[CTL__COUNT] = {
-	[CTL_STATUS] = { L_ | C_ | R_ | W_ | E_, 0 },
+	[CTL_STATUS] = { L_ | C_ | R_ | W_ | E_ | V_, 0 },
 	[CTL_QUEUE] = { W_, 0 },
 	[CTL_RETRY] = { W_, 0 },
 	[CTL_DROP] = { W_, 1 },
 	[CTL_SYNC] = { C_ | W_, 0 },
 	[CTL_LOG] = { 0, 0 },
 	[CTL_RELOAD] = { 0, 0 },
-	[CTL_METRICS] = { L_ | C_ | W_, 0 },
+	[CTL_METRICS] = { L_ | C_ | W_ | V_, 0 },
 	[CTL_BACKFILL] = { W_, 0 },
 	[CTL_SPOOL] = { W_, 0 },
 	[CTL_REPAIR] = { W_, 1 },

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # The supervisor and, in the same program, the short-lived process that reads
-# config.json.  jansson is for that process alone; libcap and libseccomp are for
-# the supervisor.  A box calls only the boxes above it in this file.
+# config.json.  jansson is for that process alone.  A box calls only the boxes above it in this file.
 
 # The parser of config.json.
 noinst_LIBRARIES += supervisor/config/libconfig.a
-supervisor_config_libconfig_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(PCRE2_CFLAGS)
+supervisor_config_libconfig_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
+	$(PCRE2_CFLAGS) $(CAP_CFLAGS)
 supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/check_all.c \
+	supervisor/config/check_fan_in.c \
 	supervisor/config/check_object.c \
 	supervisor/config/check_regex.c \
 	supervisor/config/check_value.c \
@@ -16,8 +17,10 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/key_names.c \
 	supervisor/config/line_numbers.c \
 	supervisor/config/migrate.c \
+	supervisor/config/name_service.c \
 	supervisor/config/nats_login.c \
 	supervisor/config/parse.c \
+	supervisor/config/parser_confine.c \
 	supervisor/config/parser_main.c \
 	supervisor/config/report.c \
 	supervisor/config/safe_path.c \
@@ -55,6 +58,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/spawn.c \
 	supervisor/system/spool_path.c \
 	supervisor/system/system.h \
+	supervisor/system/wanted_workers.c \
 	supervisor/system/users.c
 
 # Worker processes, their channels, watchdog, quarantine.

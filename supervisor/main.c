@@ -20,6 +20,7 @@
 
 #include "common/model/config_key.h"
 #include "common/crash_point.h"
+#include "common/worker/breakout.h"
 #include "common/worker/landlock.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
@@ -31,9 +32,9 @@
 /* The result of the parser, for the start that waits for it. */
 static struct {
 	struct conf conf;
-	int secrets;
+	struct secrets secrets;
 	int ok;
-} first_conf = { .secrets = -1 };
+} first_conf = { .secrets = { -1, -1 } };
 
 /* When all workers are ready for the first time, the service is up. */
 static void
@@ -198,7 +199,7 @@ sup_init(struct supervisor *sup, const struct options *options)
 	sup->setup.as_root = geteuid() == 0;
 	sup->setup.program_dir = own_directory();
 	sup->pidfile = -1;
-	sup->secrets = sup->reload.secrets = -1;
+	sup->secrets = sup->reload.secrets = NO_SECRETS;
 	sup->reload_ops = &reload_ops;
 	sup->started_ms = clock_ms();
 	sup->base = event_base_new();
@@ -213,8 +214,8 @@ sup_init(struct supervisor *sup, const struct options *options)
 }
 
 static void
-on_first_parsed(struct supervisor *sup, struct conf *conf, int secrets,
-    const char *reason)
+on_first_parsed(struct supervisor *sup, struct conf *conf,
+    struct secrets secrets, const char *reason)
 {
 	if (conf != NULL) {
 		first_conf.conf = *conf;
@@ -358,12 +359,16 @@ static int
 parser_main(int argc, char **argv)
 {
 	long level = strtol(argv[4], NULL, 10);
+	int channel = atoi(argv[3]);
 
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
 	log_init("config", (enum log_level)level);
 	log_sink_set(log_record_send);
-	return parser_run(argv[2], argc > 5, atoi(argv[3])) == 0 ? 0 : 1;
+	breakout_map();
+	parser_confine(channel);
+	breakout_once(ROLE_PARSER);
+	return parser_run(argv[2], argc > 5, channel) == 0 ? 0 : 1;
 }
 
 /*

@@ -30,9 +30,19 @@ struct parser {
 	struct event *deadline;
 	pid_t pid;
 	struct conf conf;
-	int secrets;
+	struct secrets secrets;
 	parser_done *done;
 };
+
+void
+secrets_close(struct secrets *secrets)
+{
+	if (secrets->submitter != -1)
+		close(secrets->submitter);
+	if (secrets->receiver != -1)
+		close(secrets->receiver);
+	*secrets = NO_SECRETS;
+}
 
 /* The child may still run: children_reap() waits for it then. */
 static void
@@ -42,8 +52,7 @@ parser_free(struct parser *p)
 	if (p->deadline != NULL)
 		event_free(p->deadline);
 	conf_clear(&p->conf);
-	if (p->secrets != -1)
-		close(p->secrets);
+	secrets_close(&p->secrets);
 	free(p);
 }
 
@@ -53,7 +62,7 @@ parser_finish(struct parser *p, const char *reason)
 {
 	struct supervisor *sup = p->sup;
 	struct conf conf = p->conf;
-	int secrets = p->secrets;
+	struct secrets secrets = p->secrets;
 	parser_done *done = p->done;
 	char text[REASON_MAX];
 
@@ -61,7 +70,7 @@ parser_finish(struct parser *p, const char *reason)
 	log_pipe_read(sup->parser_log);
 	if (reason == NULL) {
 		conf_init(&p->conf);
-		p->secrets = -1;
+		p->secrets = NO_SECRETS;
 		parser_free(p);
 		done(sup, &conf, secrets, NULL);
 		return;
@@ -70,7 +79,7 @@ parser_finish(struct parser *p, const char *reason)
 	if (p->pid != 0)
 		kill(p->pid, SIGKILL);
 	parser_free(p);
-	done(sup, NULL, -1, text);
+	done(sup, NULL, NO_SECRETS, text);
 }
 
 /* Accepts only a memfd that cannot change and not a pipe, which may block. */
@@ -87,20 +96,21 @@ secrets_check(int fd)
 	return NULL;
 }
 
+/* Takes fd; *to is the memfd of the process that gets it. */
 static void
-on_secrets(struct parser *p, struct reader *r, int fd)
+on_secrets(struct parser *p, struct reader *r, int fd, int *to)
 {
 	const char *wrong = rd_end(r) == 0 ? secrets_check(fd) :
 					     "malformed secrets";
 
-	if (wrong != NULL || p->secrets != -1) {
+	if (wrong != NULL || *to != -1) {
 		close(fd);
 		parser_finish(p,
 		    wrong != NULL ? wrong :
 				    "the parser sent the secrets twice");
 		return;
 	}
-	p->secrets = fd;
+	*to = fd;
 }
 
 static void
@@ -122,7 +132,11 @@ on_end(struct parser *p, struct reader *r)
 		parser_finish(p, "malformed conf-end");
 	else
 		parser_finish(p,
-		    p->secrets != -1 ? NULL : "the parser sent no secrets");
+		    p->secrets.submitter == -1 ||
+			    (conf_reads_stream(&p->conf) &&
+				p->secrets.receiver == -1) ?
+			"the parser sent no secrets" :
+			NULL);
 }
 
 static void
@@ -138,7 +152,10 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 			channel_broken(c, "conf");
 		break;
 	case MSG_SECRETS:
-		on_secrets(p, r, fd);
+		on_secrets(p, r, fd, &p->secrets.submitter);
+		break;
+	case MSG_RECEIVER_SECRETS:
+		on_secrets(p, r, fd, &p->secrets.receiver);
 		break;
 	case MSG_CONF_BAD:
 		on_bad(p, r);
@@ -208,7 +225,7 @@ parser_start(struct supervisor *sup, parser_done *done)
 		return -1;
 	p->sup = sup;
 	p->done = done;
-	p->secrets = -1;
+	p->secrets = NO_SECRETS;
 	conf_init(&p->conf);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1) {
 		parser_free(p);

@@ -21,7 +21,7 @@
 #define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
 #define WORKER_ROLES \
 	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | \
-	    1u << ROLE_SUBMITTER)
+	    1u << ROLE_SUBMITTER | 1u << ROLE_RECEIVER)
 
 /* Appends the name of a key; kept has space for all of them. */
 static void
@@ -89,7 +89,7 @@ values_send(struct child *c, const struct conf *conf)
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	for (key = 0; key < CONF__COUNT; key++) {
 		if (conf->values[key] == NULL ||
-		    (conf_rule(key)->roles & (1u << c->role)) == 0)
+		    !conf_is_for(conf, key, c->role))
 			continue;
 		wr_reset(&w);
 		conf_write(&w, key, conf->values[key]);
@@ -100,16 +100,21 @@ values_send(struct child *c, const struct conf *conf)
 
 /* Sends the part of conf that is for this worker, and conf-end. */
 static void
-conf_send(struct child *c, const struct conf *conf, int secrets)
+conf_send(struct child *c, const struct conf *conf,
+    const struct secrets *secrets)
 {
 	struct writer w;
-	int copy;
+	int fd = -1, copy;
 
 	if (c->channel == NULL)
 		return;
 	values_send(c, conf);
-	if (c->role == ROLE_SUBMITTER && secrets != -1) {
-		copy = fcntl(secrets, F_DUPFD_CLOEXEC, 0);
+	if (c->role == ROLE_SUBMITTER)
+		fd = secrets->submitter;
+	else if (c->role == ROLE_RECEIVER)
+		fd = secrets->receiver;
+	if (fd != -1) {
+		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		if (copy == -1) {
 			log_error("cannot duplicate the descriptor for %s",
 			    msg_name(MSG_SECRETS));
@@ -133,10 +138,10 @@ reload_clear(struct supervisor *sup)
 	if (reload->deadline != NULL)
 		event_free(reload->deadline);
 	conf_clear(&reload->conf);
-	if (reload->active && reload->secrets != -1)
-		close(reload->secrets);
+	if (reload->active)
+		secrets_close(&reload->secrets);
 	memset(reload, 0, sizeof(*reload));
-	reload->secrets = -1;
+	reload->secrets = NO_SECRETS;
 }
 
 /* Reports the result and starts a pending reload. */
@@ -188,10 +193,9 @@ reload_commit(struct supervisor *sup)
 	conf_clear(&sup->conf);
 	sup->conf = reload->conf;
 	conf_init(&reload->conf);
-	if (sup->secrets != -1)
-		close(sup->secrets);
+	secrets_close(&sup->secrets);
 	sup->secrets = reload->secrets;
-	reload->secrets = -1;
+	reload->secrets = NO_SECRETS;
 	sockets_ctl_mode(&sup->setup, &sup->conf);
 	sup->reload_ops->committed(sup);
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
@@ -201,7 +205,7 @@ reload_commit(struct supervisor *sup)
 		else if (reload->restarts & (1u << role))
 			child_restart(c, "a changed value needs a restart", 1);
 		else if (c->state == CHILD_SANDBOXED && c->conf_sent != 0)
-			conf_send(c, &sup->conf, sup->secrets);
+			conf_send(c, &sup->conf, &sup->secrets);
 	}
 	snprintf(kept, sizeof(kept), "%s%s",
 	    reload->kept[0] != '\0' ?
@@ -277,7 +281,7 @@ conf_add_own_uids(struct supervisor *sup, struct conf *conf)
 }
 
 static void
-reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
+reload_offer(struct supervisor *sup, struct conf *conf, struct secrets secrets)
 {
 	static const struct timeval most = { .tv_sec = RELOAD_TIMEOUT_S };
 	struct reload *reload = &sup->reload;
@@ -297,8 +301,10 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 	reload->changed = conf_diff(&sup->conf, &reload->conf,
 	    &reload->restarts, reload->kept);
 	/* Landlock's rules of a process cannot be extended. */
-	if (sandbox_ports_differ(&sup->conf, &reload->conf))
+	if (sandbox_ports_differ(&sup->conf, &reload->conf, ROLE_SUBMITTER))
 		reload->restarts |= 1u << ROLE_SUBMITTER;
+	if (sandbox_ports_differ(&sup->conf, &reload->conf, ROLE_RECEIVER))
+		reload->restarts |= 1u << ROLE_RECEIVER;
 	reload->deadline = evtimer_new(sup->base, on_reload_deadline, sup);
 	if (reload->deadline == NULL ||
 	    event_add(reload->deadline, &most) == -1) {
@@ -313,13 +319,13 @@ reload_offer(struct supervisor *sup, struct conf *conf, int secrets)
 			continue;
 		reload->roles_asked |= 1u << role;
 		conf_send(&sup->workers.children[role], &reload->conf,
-		    reload->secrets);
+		    &reload->secrets);
 	}
 	reload_check(sup);
 }
 
 static void
-on_parsed(struct supervisor *sup, struct conf *conf, int secrets,
+on_parsed(struct supervisor *sup, struct conf *conf, struct secrets secrets,
     const char *reason)
 {
 	if (conf == NULL)
@@ -352,12 +358,13 @@ reload_begin(struct supervisor *sup)
 }
 
 void
-conf_set_first(struct supervisor *sup, struct conf *conf, int secrets)
+conf_set_first(struct supervisor *sup, struct conf *conf,
+    struct secrets secrets)
 {
 	sup->conf = *conf;
 	sup->conf.generation = ++sup->generations;
 	sup->secrets = secrets;
-	sup->reload.secrets = -1;
+	sup->reload.secrets = NO_SECRETS;
 	snprintf(sup->reload_result, sizeof(sup->reload_result),
 	    "read at the start");
 	sup->reload_time = time(NULL);
@@ -369,7 +376,7 @@ reload_hello(struct child *c)
 {
 	const struct supervisor *sup = c->workers->arg;
 
-	conf_send(c, &sup->conf, sup->secrets);
+	conf_send(c, &sup->conf, &sup->secrets);
 }
 
 /* The first configuration comes into force for all workers at once, too. */
@@ -403,7 +410,7 @@ reload_ok(struct child *c, uint32_t generation)
 		if (generation == sup->reload.conf.generation)
 			reload_check(sup);
 	} else if (generation != sup->conf.generation)
-		conf_send(c, &sup->conf, sup->secrets);
+		conf_send(c, &sup->conf, &sup->secrets);
 	else if (sup->conf_committed)
 		worker_activate(c);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shutdown: exporter and listener stop first, then collector and runner,
- * then the submitter, so that records under way reach the spool.  The shutdown
+ * The shutdown: exporter and listener stop first, then collector and runner, or
+ * the receiver, then the submitter, so that records under way reach the spool.  The shutdown
  * takes at most five seconds, whatever Slurm and cc-backend do.
  */
 #include "config.h"
@@ -12,7 +12,10 @@
 #include "common/clock.h"
 #include "supervisor/supervisor.h"
 
-/* In order, with the grace of each; the sum is below five seconds. */
+/*
+ * In order, with the grace of each; the sum is below five seconds, also because
+ * the receiver stands for listener, collector and runner.
+ */
 static const struct {
 	enum role role;
 	uint32_t grace_ms;
@@ -21,6 +24,7 @@ static const struct {
 	{ ROLE_LISTENER, 400 },
 	{ ROLE_COLLECTOR, 600 },
 	{ ROLE_RUNNER, 200 },
+	{ ROLE_RECEIVER, 800 },
 	{ ROLE_SUBMITTER, 1700 },
 };
 #define ORDER_LEN	    ((int)(sizeof(order) / sizeof(order[0])))

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,14 +132,33 @@ workers_problems_add(const struct overview *o, struct attention *a)
 	a->last_job = o->last_job;
 }
 
+/* Without Slurm, the configuration names the clusters. */
+static unsigned
+clusters_count(const struct conf *conf)
+{
+	const char *list = conf_str(conf, CONF_CLUSTERS);
+	char name[CLUSTER_MAX];
+	unsigned n = 0;
+
+	if (!conf_reads_stream(conf))
+		return 0;
+	while (conf_list_item(list, n, name, sizeof(name)) == 1)
+		n++;
+	return n;
+}
+
 const struct attention *
 summary_now(struct supervisor *sup)
 {
 	struct overview *o = sup->overview;
 
-	o->before = o->now;
-	memset(&o->now, 0, sizeof(o->now));
+	/* Room for problems that do not exist stays out of memory. */
+	memcpy(&o->before, &o->now,
+	    offsetof(struct attention, items) +
+		o->now.n * sizeof(o->now.items[0]));
+	memset(&o->now, 0, offsetof(struct attention, items));
 	own_problems_add(sup, &o->now);
+	o->now.clusters = clusters_count(&sup->conf);
 	workers_problems_add(o, &o->now);
 	attention_continue(&o->now, &o->before, time(NULL));
 	attention_sort(&o->now);
@@ -184,7 +204,8 @@ summary_take(struct child *c, const struct summary *s)
 
 	if (o == NULL)
 		return;
-	o->of[c->role] = *s;
+	memcpy(&o->of[c->role], s,
+	    offsetof(struct summary, problems) + s->n * sizeof(s->problems[0]));
 	if (s->last_job > o->last_job)
 		o->last_job = s->last_job;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of the supervisor.  It is one thread on one event loop, starts
- * first and ends last.  Of the secrets it holds the descriptor of a sealed
- * memfd, never the content.
+ * first and ends last.  Of the secrets it holds descriptors of sealed memfds,
+ * never the content.
  *
  * Out of memory: at the start, the supervisor exits.  Later, the operation
  * under way fails, the log has "out of memory", and the service continues.
@@ -22,9 +22,20 @@ struct control;
 struct overview;
 struct attention;
 
-/* Called once with the values and the memfd, or with NULL, -1 and why. */
-typedef void parser_done(struct supervisor *sup, struct conf *conf, int secrets,
-    const char *reason);
+/* The sealed memfds of the processes that get secrets; -1 = none. */
+struct secrets {
+	int submitter;
+	int receiver; /* only with source "stream" */
+};
+#define NO_SECRETS ((struct secrets) { -1, -1 })
+/* Closes both. */
+void secrets_close(struct secrets *secrets);
+
+/*
+ * Called once with the values and the memfds, or with NULL, NO_SECRETS and why.
+ */
+typedef void parser_done(struct supervisor *sup, struct conf *conf,
+    struct secrets secrets, const char *reason);
 
 /* The callbacks of a reload, set in main.c. */
 struct reload_ops {
@@ -41,13 +52,13 @@ struct reload_ops {
 };
 
 /* A reload under way: all workers must agree before one switches. */
-/* bytes of their names: twelve keys, separated by ", " */
-#define KEPT_MAX 256
+/* bytes of their names: fifteen keys, separated by ", " */
+#define KEPT_MAX 320
 
 struct reload {
 	int active;
-	struct conf conf;     /* the new one */
-	int secrets;	      /* its memfd, -1 = none */
+	struct conf conf; /* the new one */
+	struct secrets secrets;
 	unsigned roles_asked; /* 1u << role */
 	unsigned restarts;    /* roles to restart after the switch */
 	unsigned changed;     /* number of values */
@@ -61,8 +72,8 @@ struct supervisor {
 	int config_explicit; /* -config was given */
 	int pidfile;	     /* descriptor, holds the lock */
 	struct setup setup;
-	struct conf conf;     /* in force */
-	int secrets;	      /* sealed memfd, -1 = none */
+	struct conf conf; /* in force */
+	struct secrets secrets;
 	uint32_t generations; /* numbers used so far */
 	struct workers workers;
 	struct parser *parser; /* the parser at work, or NULL */
@@ -109,7 +120,8 @@ void parser_cancel(struct supervisor *sup);
 
 /* reload.c: which configuration is in force, and how it changes. */
 /* The first one, before any worker runs.  Takes conf and secrets. */
-void conf_set_first(struct supervisor *sup, struct conf *conf, int secrets);
+void conf_set_first(struct supervisor *sup, struct conf *conf,
+    struct secrets secrets);
 /*
  * Completes prepAllowedUids, once the users are resolved.  0, or -1 when out of
  * memory (logged).

@@ -44,7 +44,7 @@ is_history(struct cluster *c, const struct job_snapshot *s)
 
 	return job->end != 0 && job->end < slurm_now(c) - c->set->max_span &&
 	    !lookup_has(c->lookups, job->key.job, job->key.start) &&
-	    open_find(&c->open, job->key.job, job->key.start) == NULL;
+	    !track_row_is_open(c, s);
 }
 
 static int

@@ -27,7 +27,7 @@
  * Between two queries for all jobs of a big cluster.  In a burst slurmctld
  * answers them for a fifth of its time at most.
  */
-#define ALL_GAP_MS   10000
+#define ALL_GAP_S    10
 #define ALL_GAP_FROM 1000 /* jobs */
 #define BURST_SHARE  5
 
@@ -84,7 +84,7 @@ details_wanted(const struct details *d)
 int
 details_all_waits(const struct details *d, int burst)
 {
-	int64_t gap = ALL_GAP_MS;
+	int64_t gap = ALL_GAP_S * 1000;
 
 	if (burst && d->all_ms * BURST_SHARE < gap)
 		gap = d->all_ms * BURST_SHARE;

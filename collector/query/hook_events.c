@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hook events.  Only the job id of an event is used.  slurmctld is queried at
- * once, for many jobs in one query, and in a burst once a second.
+ * Hook events.  slurmctld is queried at once, for many jobs in one query, and in
+ * a burst once a second; not for the end of a run whose record lacks the end
+ * only.  Beside the job id nothing of an event is used.
  * Accounting is queried later, when slurmctld shows that a run has ended.  An
  * event is acknowledged when all its records are in the spool, or when there
  * are no records and the poll will find the run.
@@ -16,6 +17,7 @@
 #include "collector/query/query_lanes.h"
 #include "collector/slurm/query.h"
 #include "collector/track/outbox.h"
+#include "collector/track/track.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/permanent.h"
@@ -192,7 +194,8 @@ event_wait(struct hook_events *e, struct hook_event *event)
 static void slurmctld_kick(struct hook_events *e);
 
 void
-hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
+hook_event_add(struct hook_events *e, uint64_t id, uint64_t job,
+    enum event_kind kind)
 {
 	struct hook_event *event;
 	unsigned suppressed;
@@ -216,7 +219,10 @@ hook_event_add(struct hook_events *e, uint64_t id, uint64_t job)
 	e->tail = &event->next;
 	e->n++;
 	event_count(e);
-	slurmctld_kick(e);
+	if (kind == EVENT_END && track_epilog(e->c, job))
+		event_wait(e, event);
+	else
+		slurmctld_kick(e);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include "collector/base/cluster.h"
 #include "collector/slurm/command_times.h"
 #include "common/model/hook_credential.h"
+#include "common/model/msg.h"
 
 /* poll.c: the periodic question */
 
@@ -29,7 +30,8 @@ void poll_resume(struct poll *y);
 struct hook_events;
 
 struct hook_events *hook_events_new(struct cluster *c);
-void hook_event_add(struct hook_events *e, uint64_t id, uint64_t job);
+void hook_event_add(struct hook_events *e, uint64_t id, uint64_t job,
+    enum event_kind kind);
 void hook_events_kick(struct hook_events *e);
 void hook_events_resume(struct hook_events *e);
 /* Accounting was queried about this job; see struct accounting_ops. */

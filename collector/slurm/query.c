@@ -28,7 +28,7 @@
  */
 static const unsigned requests[CMD__COUNT] = {
 	[CMD_SQUEUE] = 2,
-	[CMD_SCONTROL] = 3, /* for one job; 2 for all jobs */
+	[CMD_SCONTROL] = 2,
 	[CMD_SDIAG] = 1,
 };
 #define OF_SCRIPT 1

@@ -324,6 +324,28 @@ track_squeue_row(struct cluster *c, const struct squeue_job *row)
 		c->work.confirmed_at = now_ms();
 }
 
+int
+track_epilog(struct cluster *c, uint64_t job)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	if (!c->slurm.accounting || c->dbd.away ||
+	    idmap_get(&c->earlier, job) != NULL ||
+	    idmap_get(&c->ambiguous, job) != NULL)
+		return 0;
+	run = open_of_job(&c->open, job, &at);
+	/* The message may be late and about an earlier run of a requeued job. */
+	if (run == NULL || run->restarts > 0 ||
+	    open_of_job(&c->open, job, &at) != NULL)
+		return 0;
+	if (!(run->flags & OPEN_RESOURCES_SENT) ||
+	    (run->flags & (OPEN_SPOOLED | OPEN_UNCONFIRMED | OPEN_LEFT)) != 0)
+		return 0;
+	run->flags &= (uint8_t)~OPEN_RUNNING;
+	return 1;
+}
+
 /* slurmctld still has the job: start, details and end in one record. */
 static uint64_t
 snapshot_ended(struct cluster *c, struct job_snapshot *s)

@@ -25,6 +25,12 @@ uint64_t track_ambiguous(struct cluster *c, struct job_snapshot *s);
 int track_running(struct cluster *c, struct open_run *run);
 /* A row of squeue: confirms the start of its run when it is unconfirmed. */
 void track_squeue_row(struct cluster *c, const struct squeue_job *row);
+/*
+ * slurmctld has called the hook at the end of the job.  1: the records of the
+ * job lack nothing but the end of its only run, and accounting has the end; the
+ * run is not regarded as running any more.  0: slurmctld is to be queried.
+ */
+int track_epilog(struct cluster *c, uint64_t job);
 /* Is this run in quarantine? */
 int track_quarantined(const struct cluster *c, uint64_t job, int64_t start);
 
@@ -46,6 +52,8 @@ enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
 /* The same for a row of a past range; dry_run: the tables are not changed. */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     int dry_run);
+/* Is the row one of an open run, also if its start has moved? */
+int track_row_is_open(struct cluster *c, const struct job_snapshot *s);
 
 /* lookup.c: runs that the submitter looks up */
 

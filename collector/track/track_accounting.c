@@ -44,6 +44,12 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 	return run;
 }
 
+int
+track_row_is_open(struct cluster *c, const struct job_snapshot *s)
+{
+	return open_of_row(c, s) != NULL;
+}
+
 #define RESIZED_MAX 4096 /* parts of runs; a site resizes few jobs */
 
 /* Keeps the begin of a resized run: its next part begins where this one ended. */

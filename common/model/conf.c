@@ -56,6 +56,52 @@ conf_str(const struct conf *conf, enum conf_key key)
 	return conf->values[key] != NULL ? conf->values[key] : rules[key].def;
 }
 
+int
+conf_delivers_to_stream(const struct conf *conf)
+{
+	return strcmp(conf_str(conf, CONF_DELIVER), "stream") == 0;
+}
+
+int
+conf_sends_rest(const struct conf *conf)
+{
+	return conf_bool(conf, CONF_CC_REST_SUBMIT) &&
+	    !conf_delivers_to_stream(conf);
+}
+
+int
+conf_reads_stream(const struct conf *conf)
+{
+	return strcmp(conf_str(conf, CONF_SOURCE), "stream") == 0;
+}
+
+/* How to connect to NATS. */
+static int
+is_of_connection(enum conf_key key)
+{
+	static const enum conf_key keys[] = { CONF_NATS_SERVER, CONF_NATS_PORT,
+		CONF_NATS_USER, CONF_NATS_PASSWORD, CONF_NATS_TOKEN,
+		CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE, CONF_NATS_TLS,
+		CONF_NATS_CA_FILE, CONF_NATS_CERT_FILE, CONF_NATS_KEY_FILE };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i] == key)
+			return 1;
+	return 0;
+}
+
+int
+conf_is_for(const struct conf *conf, enum conf_key key, enum role role)
+{
+	if ((rules[key].roles & (1u << role)) == 0)
+		return 0;
+	if (!is_of_connection(key))
+		return 1;
+	return role ==
+	    (conf_reads_stream(conf) ? ROLE_RECEIVER : ROLE_SUBMITTER);
+}
+
 int64_t
 conf_int(const struct conf *conf, enum conf_key key)
 {

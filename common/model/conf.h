@@ -46,6 +46,8 @@ struct conf_rule {
 	enum conf_effect effect;
 };
 
+struct conf;
+
 /* The row of a key; key < CONF__COUNT. */
 const struct conf_rule *conf_rule(enum conf_key key);
 
@@ -62,6 +64,19 @@ int conf_set(struct conf *conf, enum conf_key key, const char *value);
 const char *conf_str(const struct conf *conf, enum conf_key key);
 int64_t conf_int(const struct conf *conf, enum conf_key key);
 int conf_bool(const struct conf *conf, enum conf_key key);
+
+/* The two roles of a host in a fan-in over NATS; 0 for any other host. */
+/* deliver "stream": the submitter publishes the runs of this host's Slurm. */
+int conf_delivers_to_stream(const struct conf *conf);
+/* 1 when the runs are sent to cc-backend by REST. */
+int conf_sends_rest(const struct conf *conf);
+/* source "stream": the receiver reads the runs of other hosts. */
+int conf_reads_stream(const struct conf *conf);
+/*
+ * 1 when the worker of this role gets the value of the key.  The address and
+ * the login of NATS go only to the process that connects.
+ */
+int conf_is_for(const struct conf *conf, enum conf_key key, enum role role);
 
 /* The n-th string of a LIST value (its JSON text) into buf; 1 when there is
  * one, 0 at the end, -1 when the string does not fit. */

@@ -10,8 +10,13 @@
 #define BIT(role) (1u << ROLE_##role)
 /* Those with a channel to another one. */
 #define NEIGHBOURS \
-	(BIT(LISTENER) | BIT(COLLECTOR) | BIT(RUNNER) | BIT(SUBMITTER))
-#define WORKERS (NEIGHBOURS | BIT(EXPORTER))
+	(BIT(LISTENER) | BIT(COLLECTOR) | BIT(RUNNER) | BIT(SUBMITTER) | \
+	    BIT(RECEIVER))
+/* Those that send records to the submitter: one of them, by `source`. */
+#define FEEDERS (BIT(COLLECTOR) | BIT(RECEIVER))
+/* Those that resolve names. */
+#define RESOLVERS (BIT(SUBMITTER) | BIT(RECEIVER))
+#define WORKERS	  (NEIGHBOURS | BIT(EXPORTER))
 
 #define NAME	   (4 + 64)   /* a cluster's or user's name */
 #define TEXT	   (4 + 4096) /* a sentence */
@@ -36,7 +41,7 @@ static const struct msg_rule {
 	[MSG_CONF] = { "conf", BIT(SUPERVISOR) | BIT(PARSER),
 	    WORKERS | BIT(SUPERVISOR), 6, KEYS, false },
 	[MSG_SECRETS] = { "secrets", BIT(SUPERVISOR) | BIT(PARSER),
-	    BIT(SUBMITTER) | BIT(SUPERVISOR), 0, 0, true },
+	    RESOLVERS | BIT(SUPERVISOR), 0, 0, true },
 	[MSG_CONF_END] = { "conf-end", BIT(SUPERVISOR) | BIT(PARSER),
 	    WORKERS | BIT(SUPERVISOR), 4, 4, false },
 	[MSG_CONF_OK] = { "conf-ok", WORKERS, BIT(SUPERVISOR), 4, 4, false },
@@ -44,16 +49,16 @@ static const struct msg_rule {
 	    8, 4 + TEXT, false },
 	[MSG_CONF_COMMIT] = { "conf-commit", BIT(SUPERVISOR), WORKERS, 4, 4,
 	    false },
-	[MSG_FILE] = { "file", BIT(SUPERVISOR), BIT(SUBMITTER), 5, 5 + FILE_MAX,
+	[MSG_FILE] = { "file", BIT(SUPERVISOR), RESOLVERS, 5, 5 + FILE_MAX,
 	    false },
 	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR),
 	    BIT(LISTENER) | BIT(EXPORTER), 1, 1, true },
 	[MSG_LASTRUN] = { "lastrun", BIT(SUPERVISOR), BIT(RUNNER), 0, 0, true },
 	[MSG_INFLIGHT] = { "inflight", BIT(SUPERVISOR),
-	    BIT(COLLECTOR) | BIT(SUBMITTER), 0, 0, true },
+	    FEEDERS | BIT(SUBMITTER), 0, 0, true },
 	[MSG_PEER] = { "peer", BIT(SUPERVISOR), NEIGHBOURS, 1, 1, true },
 	[MSG_QUARANTINE] = { "quarantine", BIT(SUPERVISOR),
-	    BIT(COLLECTOR) | BIT(SUBMITTER), 20, KEY, false },
+	    FEEDERS | BIT(SUBMITTER), 20, KEY, false },
 	[MSG_READY] = { "ready", WORKERS, BIT(SUPERVISOR), 0, 0, false },
 	[MSG_PING] = { "ping", BIT(SUPERVISOR), WORKERS, 8, 8, false },
 	[MSG_PONG] = { "pong", WORKERS, BIT(SUPERVISOR), 8, 8, false },
@@ -84,26 +89,24 @@ static const struct msg_rule {
 	    17 + TEXT, false },
 	[MSG_RUNNER_INFO] = { "runner-info", BIT(RUNNER), BIT(COLLECTOR), 25,
 	    25 + 2 * TEXT, false },
-	[MSG_RECORD] = { "record", BIT(COLLECTOR), BIT(SUBMITTER), 32,
-	    MSG_PAYLOAD_MAX, false },
-	[MSG_WATERMARK] = { "watermark", BIT(COLLECTOR), BIT(SUBMITTER), 21,
-	    17 + NAME, false },
-	[MSG_NODES] = { "nodes", BIT(COLLECTOR), BIT(SUBMITTER), 8,
-	    MSG_PAYLOAD_MAX, false },
-	[MSG_NOT_FOUND] = { "not-found", BIT(COLLECTOR), BIT(SUBMITTER), 24,
-	    KEYS, false },
-	[MSG_RECORD_ACK] = { "record-ack", BIT(SUBMITTER), BIT(COLLECTOR), 8, 8,
+	[MSG_RECORD] = { "record", FEEDERS, BIT(SUBMITTER), 32, MSG_PAYLOAD_MAX,
 	    false },
-	[MSG_RESUME_FROM] = { "resume-from", BIT(SUBMITTER), BIT(COLLECTOR), 12,
+	[MSG_WATERMARK] = { "watermark", FEEDERS, BIT(SUBMITTER), 21, 17 + NAME,
+	    false },
+	[MSG_NODES] = { "nodes", FEEDERS, BIT(SUBMITTER), 8, MSG_PAYLOAD_MAX,
+	    false },
+	[MSG_NOT_FOUND] = { "not-found", FEEDERS, BIT(SUBMITTER), 24, KEYS,
+	    false },
+	[MSG_RECORD_ACK] = { "record-ack", BIT(SUBMITTER), FEEDERS, 8, 8,
+	    false },
+	[MSG_RESUME_FROM] = { "resume-from", BIT(SUBMITTER), FEEDERS, 12,
 	    8 + NAME, false },
-	[MSG_OPEN_RUNS] = { "open-runs", BIT(SUBMITTER), BIT(COLLECTOR), 5,
-	    KEYS, false },
-	[MSG_LOOKUP] = { "lookup", BIT(SUBMITTER), BIT(COLLECTOR), 16, KEYS,
+	[MSG_OPEN_RUNS] = { "open-runs", BIT(SUBMITTER), FEEDERS, 5, KEYS,
 	    false },
-	[MSG_POLL_NOW] = { "poll-now", BIT(SUBMITTER), BIT(COLLECTOR), 0, 0,
-	    false },
-	[MSG_BACKFILL_RANGE] = { "backfill-range", BIT(SUBMITTER),
-	    BIT(COLLECTOR), 21, 17 + NAME, false },
+	[MSG_LOOKUP] = { "lookup", BIT(SUBMITTER), FEEDERS, 16, KEYS, false },
+	[MSG_POLL_NOW] = { "poll-now", BIT(SUBMITTER), FEEDERS, 0, 0, false },
+	[MSG_BACKFILL_RANGE] = { "backfill-range", BIT(SUBMITTER), FEEDERS, 21,
+	    17 + NAME, false },
 	[MSG_CONTROLLER_ROLE] = { "controller-role", BIT(COLLECTOR),
 	    BIT(SUBMITTER), 2, 2, false },
 	[MSG_SCRAPE] = { "scrape", BIT(EXPORTER), BIT(SUPERVISOR), 0, 0,
@@ -116,9 +119,14 @@ static const struct msg_rule {
 	    17 + NAME, false },
 	[MSG_SLURM_TIMES] = { "slurm-times", BIT(COLLECTOR), BIT(SUBMITTER),
 	    MSG_SLURM_TIMES_LEN, MSG_SLURM_TIMES_LEN, false },
-	[MSG_FLOW] = { "flow", BIT(SUBMITTER), BIT(COLLECTOR), 1, 1, false },
+	[MSG_FLOW] = { "flow", BIT(SUBMITTER), FEEDERS, 1, 1, false },
 	[MSG_SUMMARY] = { "summary", NEIGHBOURS, BIT(SUPERVISOR), 49, SUMMARY,
 	    false },
+	[MSG_STREAM_POSITION] = { "stream-position",
+	    BIT(RECEIVER) | BIT(SUBMITTER), BIT(SUBMITTER) | BIT(RECEIVER), 28,
+	    24 + NAME, false },
+	[MSG_RECEIVER_SECRETS] = { "receiver-secrets", BIT(PARSER),
+	    BIT(SUPERVISOR), 0, 0, true },
 };
 
 static const char *const roles[ROLE__COUNT] = {
@@ -128,6 +136,7 @@ static const char *const roles[ROLE__COUNT] = {
 	[ROLE_RUNNER] = "runner",
 	[ROLE_SUBMITTER] = "submitter",
 	[ROLE_EXPORTER] = "exporter",
+	[ROLE_RECEIVER] = "receiver",
 	[ROLE_PARSER] = "parser",
 };
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 5u
+#define MSG_VERSION 6u
 
 enum role {
 	ROLE_SUPERVISOR,
@@ -20,7 +20,9 @@ enum role {
 	ROLE_RUNNER, /* of Slurm's commands; part of the collector */
 	ROLE_SUBMITTER,
 	ROLE_EXPORTER, /* of the metrics; only with metricsListen */
-	ROLE_PARSER,   /* the child that reads the configuration */
+	/* of the records of other hosts; with source "stream" */
+	ROLE_RECEIVER,
+	ROLE_PARSER, /* the child that reads the configuration */
 	ROLE__COUNT
 };
 
@@ -76,7 +78,7 @@ enum msg_type {
 	 * when commands are replaced, i64 time of the last-run file
 	 */
 	MSG_RUNNER_INFO,
-	/* collector and submitter */
+	/* collector or receiver, and submitter */
 	MSG_RECORD,    /* u64 sequence number, struct job (job.h) */
 	MSG_WATERMARK, /* u64 seq, str cluster, u8 source, i64 read up to */
 	MSG_NODES,     /* node states of one cluster (job.h) */
@@ -105,6 +107,15 @@ enum msg_type {
 	 * since the last message
 	 */
 	MSG_SLURM_TIMES,
+	/* receiver and submitter */
+	/*
+	 * u64 seq (0 from the submitter, at the start), str cluster, u64 identity
+	 * of the cluster's stream, u64 position: each message of the stream up to
+	 * there was taken (0 = none)
+	 */
+	MSG_STREAM_POSITION,
+	/* parser to supervisor: the memfd of the receiver; no payload */
+	MSG_RECEIVER_SECRETS,
 	MSG__COUNT
 };
 

@@ -34,6 +34,10 @@
 	"-X", "-D", "-a", "-P", "-n", "--noconvert", \
 	    "--delimiter={delimiter}", "-o", "{columns}"
 
+/*
+ * For a job id squeue and scontrol ask slurmctld about the federation first,
+ * unless they get --local.
+ */
 static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_CONFIG] = { CMD_SCONTROL, NORMAL_MS,
 	    WORDS("show", "config") },
@@ -45,18 +49,19 @@ static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_JOBS] = { CMD_SCONTROL, LONG_MS,
 	    WORDS("--all", "show", "job", "-d", "-o") },
 	[QUESTION_JOB] = { CMD_SCONTROL, NORMAL_MS,
-	    WORDS("--all", "show", "job", "-d", "-o", "{id}") },
+	    WORDS("--local", "--all", "show", "job", "-d", "-o", "{id}") },
 	[QUESTION_SCRIPT] = { CMD_SCONTROL, SHORT_MS,
 	    WORDS("write", "batch_script", "{id}", "-") },
 	[QUESTION_LIST] = { CMD_SQUEUE, NODES_MS,
 	    WORDS("-h", "-a", "-o", SQUEUE_FORMAT, "-t", LIVE_STATES) },
 	[QUESTION_LIST_JOBS] = { CMD_SQUEUE, NORMAL_MS,
-	    WORDS("-h", "-a", "-o", SQUEUE_FORMAT, "-t", LIVE_STATES, "-j",
-		"{ids}") },
+	    WORDS("--local", "-h", "-a", "-o", SQUEUE_FORMAT, "-t", LIVE_STATES,
+		"-j", "{ids}") },
 	[QUESTION_LIST_ALL] = { CMD_SQUEUE, LONG_MS,
 	    WORDS("-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT) },
 	[QUESTION_NAME] = { CMD_SQUEUE, NORMAL_MS,
-	    WORDS("-h", "-a", "-t", "all", "-j", "{id}", "-O", NAME_FIELDS) },
+	    WORDS("--local", "-h", "-a", "-t", "all", "-j", "{id}", "-O",
+		NAME_FIELDS) },
 	[QUESTION_BUSY_NODES] = { CMD_SQUEUE, NODES_MS,
 	    WORDS("-h", "-a", "-t", BUSY_STATES, "-o", "%N") },
 	[QUESTION_CLOCK] = { CMD_SDIAG, NORMAL_MS, WORDS(NULL) },

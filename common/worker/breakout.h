@@ -15,11 +15,16 @@ struct worker;
 void breakout_map(void);
 /* Waits for requests of the test, in the event loop of the worker. */
 void breakout_begin(struct worker *w);
+/* Takes the request that waits for a process without an event loop. */
+void breakout_once(unsigned role);
 /* The socket to a neighbour; borrows fd. */
 void breakout_peer(unsigned role, int fd);
 #else
 #define BREAKOUT_BUILD 0
 #define breakout_map() \
+	do { \
+	} while (0)
+#define breakout_once(role) \
 	do { \
 	} while (0)
 #define breakout_begin(w) \

@@ -41,6 +41,8 @@ static const uint64_t data_max[ROLE__COUNT] = {
 	[ROLE_RUNNER] = 8192ull << 20,
 	[ROLE_SUBMITTER] = 1024ull << 20,
 	[ROLE_EXPORTER] = 64ull << 20, /* pages and connections */
+	/* stacks of libnats, messages and their records */
+	[ROLE_RECEIVER] = 512ull << 20,
 };
 /* Of one path: PATH_MAX of the kernel without the NUL. */
 #define PATH_BYTES_MAX 4095

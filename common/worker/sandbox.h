@@ -49,7 +49,7 @@ struct sandbox {
 	uint64_t fsize;	 /* RLIMIT_FSIZE, bytes; UINT64_MAX = unchanged */
 	struct sandbox_path paths[SANDBOX_PATHS_MAX];
 	int n_paths;
-	/* TCP ports to which the submitter may connect */
+	/* TCP ports to which submitter or receiver may connect */
 	uint16_t ports[SANDBOX_PORTS_MAX];
 	unsigned n_ports;
 };

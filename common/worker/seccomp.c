@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp filters of the workers.  A call that is not in the list
+ * The seccomp filters of the workers and of the parser.  A call that is not in the list
  * returns ENOSYS: a newer C library tries new calls first and falls back to
  * old ones.  Dangerous calls kill the worker, because only injected code makes
  * them. Sanitizers make many other calls: their builds deny the dangerous
@@ -147,6 +147,14 @@ static const char *const filing[] = {
 	"fallocate", "fadvise64", "flock", "msync", "unlink", "unlinkat",
 	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir",
 	"fchmod", "fchown", "fchown32", "umask", "copy_file_range", "sendfile",
+};
+
+/* Files of the configuration; the parser opens them for reading only. */
+static const char *const parsing[] = {
+	"stat", "stat64", "lstat", "lstat64", "newfstatat", "fstatat64",
+	"statx", "access", "faccessat", "faccessat2", "readlink",
+	"readlinkat", "getcwd", "lseek", "_llseek", "pread64",
+	"memfd_create", "sendmsg",
 };
 
 /* Threads of libnats; clone has its own rule. */
@@ -319,23 +327,16 @@ allow_collector(struct filter *f)
 	allow_channel(f);
 }
 
+/* TCP and UDP connections, and the threads of libnats. */
 static void
-allow_submitter(struct filter *f)
+allow_connections(struct filter *f)
 {
-	allow_common(f);
 	rules(f, SCMP_ACT_ALLOW, connecting, COUNT(connecting));
-	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
 	rules(f, SCMP_ACT_ALLOW, threading, COUNT(threading));
 	/* Landlock has rules for connect(), which this flag replaces. */
 	rule_masked(f, SCMP_ACT_ALLOW, "sendto", 3, MSG_FASTOPEN, 0);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
 	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
-	/*
-	 * For libcurl.  A pair of datagram sockets could be connected to the
-	 * socket of another program.
-	 */
-	rule_two(f, "socketpair", 0, ALL_BITS, AF_UNIX, 1,
-	    ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), SOCK_STREAM);
 	/* A thread, not a process. */
 	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD, CLONE_THREAD);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);
@@ -344,6 +345,50 @@ allow_submitter(struct filter *f)
 	rule_equal(f, SCMP_ACT_ALLOW, "prlimit64", 2, 0);
 	rules(f, SCMP_ACT_ALLOW,
 	    (const char *const[]) { "getrlimit", "ugetrlimit" }, 2);
+}
+
+static void
+allow_submitter(struct filter *f)
+{
+	allow_common(f);
+	allow_connections(f);
+	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
+	/*
+	 * For libcurl.  A pair of datagram sockets could be connected to the
+	 * socket of another program.
+	 */
+	rule_two(f, "socketpair", 0, ALL_BITS, AF_UNIX, 1,
+	    ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK), SOCK_STREAM);
+}
+
+/* Brokers and name servers; no file. */
+static void
+allow_receiver(struct filter *f)
+{
+	allow_common(f);
+	allow_connections(f);
+	/* The length of the memfd with the login. */
+	rules(f, SCMP_ACT_ALLOW, (const char *const[]) { "lseek", "_llseek" },
+	    2);
+}
+
+/*
+ * Its descriptors are two sockets, to the supervisor and to the process that
+ * asks for names of users; it can make no other.
+ */
+static void
+allow_parser(struct filter *f)
+{
+	const uint64_t write_flags = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
+
+	allow_common(f);
+	rules(f, SCMP_ACT_ALLOW, parsing, COUNT(parsing));
+	rule_masked(f, SCMP_ACT_ALLOW, "open", 1, write_flags, O_RDONLY);
+	rule_masked(f, SCMP_ACT_ALLOW, "openat", 2, write_flags, O_RDONLY);
+	rule_equal(f, SCMP_ACT_ALLOW, "fcntl", 1, F_ADD_SEALS);
+	rule_equal(f, SCMP_ACT_ALLOW, "fcntl64", 1, F_ADD_SEALS);
+	rule_two(f, "sendto", 3, ~(uint64_t)(MSG_NOSIGNAL | MSG_DONTWAIT), 0, 4,
+	    ALL_BITS, 0);
 }
 
 /*
@@ -415,7 +460,11 @@ refuse_runner(struct filter *f)
 static void
 filter_fill(struct filter *f, enum role role)
 {
-	rules(f, f->kill, seccomp_dangerous, COUNT(seccomp_dangerous) - 1);
+	/* The leak sanitizer traces its process at the end, the parser as well. */
+	size_t first = LENIENT && role == ROLE_PARSER;
+
+	rules(f, f->kill, seccomp_dangerous + first,
+	    COUNT(seccomp_dangerous) - 1 - first);
 	if (role == ROLE_RUNNER) {
 		refuse_runner(f);
 		return;
@@ -427,6 +476,10 @@ filter_fill(struct filter *f, enum role role)
 		allow_listener(f);
 	else if (role == ROLE_COLLECTOR)
 		allow_collector(f);
+	else if (role == ROLE_RECEIVER)
+		allow_receiver(f);
+	else if (role == ROLE_PARSER)
+		allow_parser(f);
 	else
 		allow_submitter(f);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp filters.  Listener, collector and submitter have a list of allowed
- * calls.  The runner and the supervisor, whose filters Slurm's commands inherit,
- * have a list of denied calls.
+ * The seccomp filters.  Listener, collector, submitter and the parser of the
+ * configuration have a list of allowed calls.  The runner and the supervisor,
+ * whose filters Slurm's commands inherit, have a list of denied calls.
  */
 #ifndef COMMON_WORKER_SECCOMP_H
 #define COMMON_WORKER_SECCOMP_H

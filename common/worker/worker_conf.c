@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <fcntl.h>
 #include <string.h>
@@ -69,7 +68,7 @@ next_begin(void)
 static const char *
 secrets_map(const uint8_t **map, size_t *len)
 {
-	struct stat st;
+	off_t size;
 	void *p;
 	int seals;
 
@@ -80,17 +79,17 @@ secrets_map(const uint8_t **map, size_t *len)
 	seals = fcntl(next.secrets, F_GET_SEALS);
 	if (seals == -1 || (seals & SECRETS_SEALS) != SECRETS_SEALS)
 		return "the secrets are not sealed";
-	if (fstat(next.secrets, &st) == -1 || st.st_size < 0 ||
-	    st.st_size > (off_t)CONF_SECRETS_MAX)
+	/* No fstat(): the receiver's filter denies calls that look at files. */
+	size = lseek(next.secrets, 0, SEEK_END);
+	if (size < 0 || size > (off_t)CONF_SECRETS_MAX)
 		return "the secrets are too long";
-	if (st.st_size == 0)
+	if (size == 0)
 		return NULL;
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, next.secrets,
-	    0);
+	p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, next.secrets, 0);
 	if (p == MAP_FAILED)
 		return "the secrets cannot be mapped";
 	*map = p;
-	*len = (size_t)st.st_size;
+	*len = (size_t)size;
 	return NULL;
 }
 

@@ -214,7 +214,8 @@ is_object(const struct http_answer *a)
 	return i < a->len && a->body[i] == '{';
 }
 
-static enum result_code
+/* The row for an answer with this error text; NULL = none. */
+static const struct rule *
 rule_find(const struct http_answer *a, const char *words)
 {
 	const struct rule *r;
@@ -229,15 +230,16 @@ rule_find(const struct http_answer *a, const char *words)
 			continue;
 		if (r->shape == SHAPE_OBJECT && !is_object(a))
 			continue;
-		return r->code;
+		return r;
 	}
-	return RESULT_UNREACHABLE;
+	return NULL;
 }
 
 void
 response_classify(const struct http_answer *a, struct result *v)
 {
 	char words[WORDS_MAX], line[sizeof(v->text) - 16];
+	const struct rule *rule;
 
 	memset(v, 0, sizeof(*v));
 	v->backend = a->backend;
@@ -250,7 +252,8 @@ response_classify(const struct http_answer *a, struct result *v)
 		return;
 	}
 	words_take(a, words, sizeof(words));
-	v->code = rule_find(a, words);
+	rule = rule_find(a, words);
+	v->code = rule != NULL ? rule->code : RESULT_UNREACHABLE;
 	if (a->what == REQUEST_PROBE && v->code == RESULT_DONE) {
 		v->told = 1;
 		v->backend = strstr(words, "unknown field \"scope\"") != NULL ?

@@ -11,7 +11,7 @@
 
 struct submitter;
 
-#define CLUSTER_NAMES_MAX 16 /* of the key clusters, as in conf_keys.h */
+#define CLUSTER_NAMES_MAX 256 /* of the key clusters, as in conf_keys.h */
 /* Without the key there is one cluster; an admin may rename it. */
 #define CLUSTER_NAMES_LEARNED 4
 

@@ -113,4 +113,10 @@ struct submitter {
 	struct first_list *first_list;
 };
 
+/*
+ * The channel to the process that sends records: the collector, at the centre
+ * of a fan-in the receiver; NULL = none.
+ */
+struct channel *submitter_feeder(const struct submitter *s);
+
 #endif

@@ -204,9 +204,13 @@ on_row(const struct backend_job *row, void *arg)
 	if (n->running || strcmp(row->state, "running") == 0)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
-		/* The other suite has sent the stop. */
-		run_move(n->s->spool, &run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
-		    DUE_KEEP, NULL);
+		/* The other suite has sent the stop, or another client. */
+		if (foreign_stop_agrees(n->s, &run, row))
+			run_move(n->s->spool, &run, DEST_REST,
+			    RUN_EVENT_LISTED_STOPPED, DUE_KEEP, NULL);
+		else
+			run_move(n->s->spool, &run, DEST_REST,
+			    RUN_EVENT_STOP_LATE, DUE_NOW, NULL);
 		spool_save(n->s->spool, &run);
 		commit_soon(n->s->commit);
 	}

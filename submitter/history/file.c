@@ -38,7 +38,7 @@ static const char setup[] =
     "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = OFF;"
-    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -256;"
+    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -128;"
     "PRAGMA wal_autocheckpoint = 64; PRAGMA journal_size_limit = 262144";
 
 enum sql {
@@ -179,6 +179,8 @@ history_file_open(const char *path, int64_t max_bytes, char *reason,
 		goto fail;
 	}
 	sqlite3_busy_timeout(f->db, 0);
+	/* Its 120 KiB for small allocations save no time here. */
+	sqlite3_db_config(f->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
 	if ((wrong = schema_settle(f)) != NULL)
 		goto fail;
 	history_file_limit(f, max_bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts one message of the collector into the open transaction: a record, a
- * watermark or runs that Slurm does not know. See intake_private.h.
+ * Puts one message of the collector or the receiver into the open transaction: a
+ * record, a watermark, a position in a stream or runs that Slurm does not know.
+ * See intake_private.h.
  */
 #include "config.h"
 
@@ -230,6 +231,21 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	return 0;
 }
 
+static int
+stream_position_apply(struct intake *b, struct reader *r, int *bad)
+{
+	char cluster[CLUSTER_MAX];
+	struct spool_stream at;
+
+	rd_name(r, cluster, sizeof(cluster));
+	at.identity = rd_u64(r);
+	at.sequence = rd_u64(r);
+	*bad = rd_end(r) == -1 || channel_peer(b->collector) != ROLE_RECEIVER;
+	if (*bad || cluster[0] == '\0' || !cluster_name_allowed(b->s, cluster))
+		return 0;
+	return spool_stream_set(b->s->spool, cluster, &at);
+}
+
 int
 frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad)
 {
@@ -241,6 +257,8 @@ frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad)
 		rc = record_apply(b, r, bad);
 	else if (type == MSG_WATERMARK)
 		rc = watermark_apply(b, r, bad);
+	else if (type == MSG_STREAM_POSITION)
+		rc = stream_position_apply(b, r, bad);
 	else
 		rc = not_found_apply(b, r, bad);
 	if (rc == 0 && !*bad)

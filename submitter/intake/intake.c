@@ -303,7 +303,7 @@ intake_peer(struct intake *b, struct channel *c)
 	b->seq = b->acked = 0;
 	if (c == NULL)
 		return;
-	snapshot_send(b->s->spool, c);
+	snapshot_send(b->s, c);
 	if (!intake_has_room(b))
 		intake_flow(b);
 }

@@ -44,7 +44,7 @@ struct intake *intake_new(struct submitter *s, const struct intake_ops *ops);
  * acknowledged any more.
  */
 void intake_peer(struct intake *b, struct channel *c);
-/* A message: record, watermark or not-found. */
+/* A message: record, watermark, stream position or not-found. */
 void intake_receive(struct intake *b, const struct msg_header *h,
     struct reader *r);
 /* Records of this run are not read from now on. */
@@ -71,7 +71,8 @@ void intake_flow(struct intake *b);
 
 /* snapshot.c: watermarks and the keys of open runs, for a new collector */
 
-void snapshot_send(struct spool *sp, struct channel *c);
+/* To the receiver also the position in the stream of each cluster. */
+void snapshot_send(struct submitter *s, struct channel *c);
 /* One more run that has no end yet; c may be NULL. */
 void snapshot_send_run(struct channel *c, const struct run_key *key);
 

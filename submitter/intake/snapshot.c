@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages for a new collector: watermarks, and the keys of runs without an
- * end.
+ * The messages for a new collector or receiver: watermarks, positions in streams,
+ * and the keys of runs without an end.
  */
 #include "config.h"
 
 #include <string.h>
 
+#include "submitter/base/context.h"
 #include "submitter/intake/intake.h"
 #include "submitter/spool/spool.h"
 
@@ -110,11 +111,34 @@ open_runs_send(struct spool *sp, struct channel *c)
 	wr_clear(&batch.keys);
 }
 
-void
-snapshot_send(struct spool *sp, struct channel *c)
+static void
+stream_positions_send(struct submitter *s, struct channel *c)
 {
-	resume_from_send(sp, c);
-	open_runs_send(sp, c);
+	const struct cluster_names *names = &s->clusters;
+	struct spool_stream at;
+	struct writer w;
+	unsigned i;
+
+	for (i = 0; i < names->n; i++) {
+		if (!spool_stream(s->spool, names->names[i], &at))
+			continue;
+		wr_init(&w, 256);
+		wr_u64(&w, 0);
+		wr_str(&w, names->names[i]);
+		wr_u64(&w, at.identity);
+		wr_u64(&w, at.sequence);
+		channel_send(c, MSG_STREAM_POSITION, 0, &w, -1);
+		wr_clear(&w);
+	}
+}
+
+void
+snapshot_send(struct submitter *s, struct channel *c)
+{
+	resume_from_send(s->spool, c);
+	if (channel_peer(c) == ROLE_RECEIVER)
+		stream_positions_send(s, c);
+	open_runs_send(s->spool, c);
 }
 
 void

@@ -33,7 +33,7 @@
 static void
 chunk_ask(struct backfill *b)
 {
-	struct channel *c = b->s->w->peers[ROLE_COLLECTOR];
+	struct channel *c = submitter_feeder(b->s);
 	struct writer w;
 
 	b->step = BACKFILL_ASKED;

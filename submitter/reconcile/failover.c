@@ -89,6 +89,9 @@ on_row(const struct backend_job *row, void *arg)
 
 	if (spool_find(b->s->spool, &row->key, &run) != 1)
 		return;
+	/* Another client stopped it: the answer to the next request shows it. */
+	if (!running && run.end != 0 && !foreign_stop_agrees(b->s, &run, row))
+		return;
 	switch (run.state[DEST_REST]) {
 	case START_DUE:
 	case START_DUE_ENDED:

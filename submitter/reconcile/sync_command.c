@@ -308,7 +308,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 static void
 poll_ask(struct submitter *s)
 {
-	struct channel *c = s->w->peers[ROLE_COLLECTOR];
+	struct channel *c = submitter_feeder(s);
 
 	if (c != NULL)
 		channel_send(c, MSG_POLL_NOW, 0, NULL, -1);

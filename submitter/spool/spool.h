@@ -92,6 +92,8 @@ const char *run_state_label(enum run_state state);
 #define RUN_PREVIOUS_NOTED 65536u
 /* published by NATS again: its message ids differ from the first ones */
 #define RUN_REPUBLISHED 131072u
+/* its record has changed since its message for the stream was made */
+#define RUN_CHANGED 262144u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
@@ -167,6 +169,11 @@ struct spool_policy {
 	int to[DEST__COUNT]; /* destinations in use */
 	/* 1: a stop waits until its start is committed */
 	int wait_commit;
+	/*
+	 * 1: NATS gets the whole record of a run, again after each change
+	 * (deliver "stream"); records get a revision
+	 */
+	int whole;
 	/* 1: each stop waits until a list shows the run as running */
 	int active_only;
 	int64_t nats_gap;  /* ms between start and stop; 0 = none */
@@ -244,6 +251,20 @@ int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
 int spool_cluster_fits(struct spool *sp, const char *cluster);
 /* Moves the watermark forward only. 0 or -1. */
 int spool_watermark(struct spool *sp, const char *cluster, int64_t until);
+
+/* stream.c: where the reading of a cluster's stream continues */
+struct spool_stream {
+	uint64_t identity; /* of the stream: its creation, ns since 1970 */
+	uint64_t sequence; /* each message up to it was taken; 0 = none */
+};
+/* 1 with the position, 0 with zeros when none is stored. */
+int spool_stream(struct spool *sp, const char *cluster,
+    struct spool_stream *at);
+/*
+ * Stores a later position in the same stream, or any in another one.  0 or -1.
+ */
+int spool_stream_set(struct spool *sp, const char *cluster,
+    const struct spool_stream *at);
 /*
  * Checks up to n pages of the file from *at on (first 0) and moves *at. 1 when
  * there are more, 0 at the end, -1: the checksum of page *at is wrong.
@@ -420,6 +441,14 @@ int spool_blocked(struct spool *sp, const struct spool_run *run);
  */
 int spool_previous_run(struct spool *sp, const struct spool_run *run,
     struct run_key *previous);
+
+/* to_stream.c */
+
+/*
+ * deliver was "direct" before: the runs that are not done by REST are published
+ * instead.  Returns how many, or -1.
+ */
+int spool_to_stream(struct spool *sp);
 
 /* scan.c */
 

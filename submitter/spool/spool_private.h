@@ -15,7 +15,7 @@
  */
 #define SPOOL_SCHEMA 4
 
-#define CLUSTERS_MAX 64 /* a slurmdbd has a handful */
+#define CLUSTERS_MAX 320 /* 256 of the key clusters, and earlier names */
 
 /* Statements. One for each destination: base + dest. */
 enum sql {

@@ -28,6 +28,8 @@ check_rest(struct conf_parse *p, int has_token)
 	char second[256];
 	struct destination d;
 
+	if (conf_delivers_to_stream(&p->conf))
+		return; /* nothing is sent to cc-backend */
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
 	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
 		sizeof(second)) == 1)
@@ -209,6 +211,7 @@ check_script(struct conf_parse *p)
 void
 conf_check_all(struct conf_parse *p)
 {
+	conf_check_fan_in(p);
 	check_rest(p, p->has_token);
 	check_nats(p);
 	check_sockets(p);

@@ -52,6 +52,12 @@ library_load(void)
 }
 
 void
+conf_regex_prepare(void)
+{
+	(void)library_load();
+}
+
+void
 conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern)
 {

@@ -57,6 +57,9 @@ static const struct {
 	[CONF_REQUEUED_RUNS] = { .choices = { "first", "last" } },
 	[CONF_PREP_AUTH] = { .choices = { "none", "munge" } },
 	[CONF_PREP_MUNGE_SOCKET] = { .format = conf_format_path },
+	[CONF_DELIVER] = { .choices = { "direct", "stream" } },
+	[CONF_SOURCE] = { .choices = { "slurm", "stream" } },
+	[CONF_RECEIVER_USER] = { .format = conf_format_user },
 };
 
 /* The unit of a number, for the error message. */
@@ -66,9 +69,11 @@ unit_of(enum conf_key key)
 	switch (key) {
 	case CONF_NATS_PORT:
 	case CONF_QUERY_MAX_RETRIES:
+	case CONF_NATS_STREAM_REPLICAS:
 		return "";
 	case CONF_SPOOL_MAX_BYTES:
 	case CONF_JOB_SCRIPT_MAX:
+	case CONF_NATS_STREAM_MAX_BYTES:
 		return " of bytes";
 	default:
 		return " of seconds";

@@ -26,7 +26,8 @@ struct conf_parse {
 	json_t *lines;			 /* owned; see line_numbers.c */
 	struct conf conf;		 /* the values, without the secrets */
 	const char *secret[CONF__COUNT]; /* borrowed from root, or NULL */
-	struct writer secrets;		 /* the memfd's bytes */
+	struct writer secrets;		 /* bytes of the submitter's memfd */
+	struct writer receiver_secrets;	 /* of the receiver's */
 	int has_token;			 /* for cc-backend, from any source */
 	unsigned errors;
 	unsigned warnings;
@@ -36,12 +37,14 @@ struct conf_parse {
 /*
  * parser_main.c
  *
- * The whole life of the child: limits itself, reads path and writes frames to
- * fd_out: `conf` for every value that is not the default, `secrets` (always,
- * its memfd may be empty) and `conf-end`; or `conf-bad` with the reason alone.
+ * The whole life of the child: reads path and writes frames to fd_out: `conf`
+ * for every value that is not the default, `secrets` (always, its memfd may be
+ * empty), with source "stream" `receiver-secrets`, and `conf-end`; or
+ * `conf-bad` with the reason alone.
  * explicit_path: a file that does not exist is an error, else it means all
  * defaults.  Returns 0 when conf-end was written, 1 after conf-bad, -1 when
- * the channel failed.  Changes the process (limits, allocator): fork first.
+ * the channel failed.  parser_confine() or parser_limits() comes first, in a
+ * process of its own.
  *
  * The token for cc-backend is in the memfd under CONF_CC_REST_JWT, whichever
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
@@ -52,6 +55,16 @@ int parser_run(const char *path, int explicit_path, int fd_out);
  * jansson is used.
  */
 void parser_limits(void);
+
+/*
+ * parser_confine.c
+ *
+ * The sandbox of a process that calls parser_run() next: parser_limits(), no
+ * capability but to read files, a filter of system calls.  channel is the
+ * fd_out of parser_run(); the process that it starts does not keep it.  Fatal
+ * when a layer fails; a kernel without seccomp is none.
+ */
+void parser_confine(int channel);
 
 /*
  * migrate.c
@@ -124,6 +137,11 @@ void conf_check_object(struct conf_parse *p, enum conf_key key,
 void conf_check_regex(struct conf_parse *p, const char *key, const char *sub,
     const char *pattern);
 
+/* check_fan_in.c: deliver, source and the keys that depend on them. */
+void conf_check_fan_in(struct conf_parse *p);
+/* Loads the library of patterns now; later the filter denies it. */
+void conf_regex_prepare(void);
+
 /* check_all.c: the checks that need several values. */
 void conf_check_all(struct conf_parse *p);
 
@@ -162,6 +180,19 @@ int conf_metrics_address(const char *value, struct conf_address *address);
  */
 void conf_users_resolve(struct conf_parse *p);
 
+/* name_service.c */
+#define NAME_SERVICE_MAX 255 /* bytes of a user's name; useradd takes 32 */
+/*
+ * Starts a process that name_service_find() asks, once.  It closes channel.  0,
+ * or -1 with errno.
+ */
+int name_service_start(int channel);
+/*
+ * 0 and the uid, or -1: no such user, or no answer.  It has no limit of time.
+ * Without name_service_start() the calling process asks the name services.
+ */
+int name_service_find(const char *name, unsigned *uid);
+
 /*
  * nats_login.c: the key of the NATS login, CONF__COUNT when none is set.  Warns
  * about each other login that is set.
@@ -169,13 +200,13 @@ void conf_users_resolve(struct conf_parse *p);
 enum conf_key conf_nats_login(struct conf_parse *p);
 
 /* secrets.c */
-/* Adds one secret for the memfd. */
+/* Adds one secret for the memfd of the process that gets the key. */
 void conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
     size_t n);
 /* Reads every file whose content goes into the memfd, and the token. */
 void conf_secrets_read(struct conf_parse *p);
-/* The sealed memfd; owned by the caller, -1 with errno. */
-int conf_secrets_seal(struct conf_parse *p);
+/* A sealed memfd with these bytes; owned by the caller, -1 with errno. */
+int conf_secrets_seal(const struct writer *secrets);
 /*
  * Reads a regular file of at most max bytes.  Returns owned, with a NUL
  * behind; NULL with *why set to what is wrong.  *mode gets its bits.

@@ -25,6 +25,7 @@ conf_parse_init(struct conf_parse *p, const char *path)
 	p->path = path;
 	conf_init(&p->conf);
 	wr_init(&p->secrets, CONF_SECRETS_MAX);
+	wr_init(&p->receiver_secrets, CONF_SECRETS_MAX);
 }
 
 void
@@ -34,6 +35,7 @@ conf_parse_clear(struct conf_parse *p)
 	json_decref(p->lines);
 	conf_clear(&p->conf);
 	wr_clear(&p->secrets);
+	wr_clear(&p->receiver_secrets);
 	conf_parse_init(p, p->path);
 }
 

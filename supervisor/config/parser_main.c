@@ -21,6 +21,8 @@
 
 #define MEMORY_LIMIT (256u * 1024 * 1024) /* a file of 1 MiB takes 60 MiB */
 #define CPU_LIMIT    10 /* seconds; a file of 1 MiB takes one */
+#define FILES_LIMIT  64 /* open at a time; name services open some */
+#define SIZE_LIMIT   (8u * 1024 * 1024) /* of the memfd, and of a log file */
 
 /* The size is stored before the bytes, so that free can wipe them. */
 union block {
@@ -90,6 +92,8 @@ limits_apply(void)
 {
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, CPU_LIMIT);
+	limit(RLIMIT_NOFILE, FILES_LIMIT);
+	limit(RLIMIT_FSIZE, SIZE_LIMIT);
 #ifndef SANITIZED
 	limit(RLIMIT_AS, memory_now() + MEMORY_LIMIT);
 #endif
@@ -133,10 +137,15 @@ bad_send(int fd, const struct conf_parse *p, struct writer *w)
 }
 
 static int
-all_send(int fd, struct conf_parse *p, struct writer *w, int memfd)
+all_send(int fd, const struct conf_parse *p, struct writer *w, int memfd,
+    int receiver_memfd)
 {
 	if (values_send(fd, &p->conf, w) == -1 ||
 	    frame_send_to_supervisor(fd, MSG_SECRETS, NULL, memfd) == -1)
+		return -1;
+	if (conf_reads_stream(&p->conf) &&
+	    frame_send_to_supervisor(fd, MSG_RECEIVER_SECRETS, NULL,
+		receiver_memfd) == -1)
 		return -1;
 	wr_reset(w);
 	wr_u32(w, 0);
@@ -155,26 +164,28 @@ parser_run(const char *path, int explicit_path, int fd_out)
 {
 	struct conf_parse p;
 	struct writer w;
-	int memfd = -1, rc;
+	int memfd = -1, receiver_memfd = -1, rc;
 
-	parser_limits();
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	conf_parse_init(&p, path);
 	conf_parse_file(&p, explicit_path);
 	if (p.errors == 0) {
-		memfd = conf_secrets_seal(&p);
-		if (memfd == -1)
+		memfd = conf_secrets_seal(&p.secrets);
+		receiver_memfd = conf_secrets_seal(&p.receiver_secrets);
+		if (memfd == -1 || receiver_memfd == -1)
 			conf_error(&p, NULL, NULL, "memfd for the secrets: %s",
 			    strerror(errno));
 	}
 	if (p.errors != 0)
 		rc = bad_send(fd_out, &p, &w) == -1 ? -1 : 1;
 	else
-		rc = all_send(fd_out, &p, &w, memfd);
+		rc = all_send(fd_out, &p, &w, memfd, receiver_memfd);
 	if (rc == -1)
 		log_warn("cannot send the configuration to the supervisor");
 	if (memfd != -1)
 		close(memfd);
+	if (receiver_memfd != -1)
+		close(receiver_memfd);
 	conf_parse_clear(&p);
 	wr_clear(&w);
 	return rc;

@@ -31,12 +31,12 @@ static const struct secret_file {
 	const char *sign; /* must be in it */
 	const char *what;
 	enum {
-		ALWAYS,
+		WITH_REST, /* only if cc-backend gets requests */
 		WITH_NATS, /* only with natsServer */
 		AS_LOGIN   /* only if it is the login of NATS */
 	} use;
 } files[] = {
-	{ CONF_CC_REST_CA_FILE, "-----BEGIN ", "a PEM certificate", ALWAYS },
+	{ CONF_CC_REST_CA_FILE, "-----BEGIN ", "a PEM certificate", WITH_REST },
 	{ CONF_NATS_CREDS_FILE, "-----BEGIN NATS USER JWT",
 	    "a NATS credentials file", AS_LOGIN },
 	{ CONF_NATS_NKEY_SEED_FILE, "SU", "the NKey seed of a user", AS_LOGIN },
@@ -113,9 +113,13 @@ void
 conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
     size_t n)
 {
-	wr_u16(&p->secrets, (uint16_t)key);
-	wr_blob(&p->secrets, bytes, n);
-	if (wr_end(&p->secrets) == -1)
+	struct writer *to = conf_is_for(&p->conf, key, ROLE_RECEIVER) ?
+	    &p->receiver_secrets :
+	    &p->secrets;
+
+	wr_u16(to, (uint16_t)key);
+	wr_blob(to, bytes, n);
+	if (wr_end(to) == -1)
 		conf_error(p, conf_rule(key)->name, NULL,
 		    "all secrets and "
 		    "certificates together are too long (at most %u bytes)",
@@ -273,38 +277,42 @@ add_plain(struct conf_parse *p, enum conf_key key)
 }
 
 static int
-file_is_used(const struct secret_file *file, int nats, enum conf_key login)
+file_is_used(const struct conf_parse *p, const struct secret_file *file,
+    enum conf_key login)
 {
 	switch (file->use) {
 	case WITH_NATS:
-		return nats;
+		return conf_is_set(p, CONF_NATS_SERVER);
 	case AS_LOGIN:
 		return file->key == login;
 	default:
-		return 1;
+		return !conf_delivers_to_stream(&p->conf);
 	}
 }
 
 void
 conf_secrets_read(struct conf_parse *p)
 {
-	int nats = conf_is_set(p, CONF_NATS_SERVER);
-	enum conf_key login = nats ? conf_nats_login(p) : CONF__COUNT;
+	enum conf_key login = CONF__COUNT;
 	size_t i;
 
-	read_token(p);
+	if (conf_is_set(p, CONF_NATS_SERVER))
+		login = conf_nats_login(p);
+	/* No process of a host that delivers to a stream needs the token. */
+	if (!conf_delivers_to_stream(&p->conf))
+		read_token(p);
 	if (login == CONF_NATS_USER || login == CONF_NATS_TOKEN)
 		add_plain(p, login);
 	if (login == CONF_NATS_USER)
 		add_plain(p, CONF_NATS_PASSWORD);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (conf_is_set(p, files[i].key) &&
-		    file_is_used(&files[i], nats, login))
+		    file_is_used(p, &files[i], login))
 			add_file(p, files[i].key, files[i].sign, files[i].what);
 }
 
 int
-conf_secrets_seal(struct conf_parse *p)
+conf_secrets_seal(const struct writer *secrets)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -313,8 +321,8 @@ conf_secrets_seal(struct conf_parse *p)
 	fd = memfd_create("secrets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd == -1)
 		return -1;
-	while (done < p->secrets.len) {
-		n = write(fd, p->secrets.buf + done, p->secrets.len - done);
+	while (done < secrets->len) {
+		n = write(fd, secrets->buf + done, secrets->len - done);
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n <= 0)

@@ -6,21 +6,19 @@
  */
 #include "config.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "supervisor/config/config_file.h"
 
-#define NAME_BYTES 256	/* of a user's name, more than useradd takes */
+#define NAME_BYTES (NAME_SERVICE_MAX + 1)
 #define LIST_BYTES 2048 /* 64 numbers in quotes, comma between them */
 
 /* 0, or -1 when there is no such user. */
 static int
 uid_find(const char *name, unsigned *uid)
 {
-	const struct passwd *pw;
 	unsigned long number;
 	char *end;
 
@@ -30,10 +28,7 @@ uid_find(const char *name, unsigned *uid)
 		*uid = (unsigned)number;
 		return 0;
 	}
-	if ((pw = getpwnam(name)) == NULL)
-		return -1;
-	*uid = (unsigned)pw->pw_uid;
-	return 0;
+	return name_service_find(name, uid);
 }
 
 static void

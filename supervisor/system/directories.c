@@ -319,8 +319,8 @@ empty_dir_prepare(struct setup *setup)
 	else
 		fd = directory_open(setup->empty_dir, EMPTY_MODE, 0, 0);
 	if (fd == -1) {
-		log_error("cannot prepare the empty directory for the "
-			  "listener");
+		log_error("cannot prepare the empty directory for the workers "
+			  "without files");
 		return -1;
 	}
 	close(fd);
@@ -452,7 +452,8 @@ directories_prepare(struct setup *setup, const struct conf *conf)
 
 	setup->state_dir = parent_name(last_run);
 	if (setup->state_dir == NULL || state_dir_prepare(setup) == -1 ||
-	    lastrun_prepare(setup, conf) == -1 ||
+	    (worker_is_wanted(conf, ROLE_RUNNER) &&
+		lastrun_prepare(setup, conf) == -1) ||
 	    empty_dir_prepare(setup) == -1)
 		return -1;
 	return spool_prepare(setup, conf, is_first_start);

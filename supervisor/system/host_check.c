@@ -404,5 +404,6 @@ host_check(const struct setup *setup, const struct conf *conf,
 			script_check(&h, key, equals + 1);
 	}
 	spool_check(&h);
-	socket_check(&h);
+	if (worker_is_wanted(conf, ROLE_LISTENER))
+		socket_check(&h);
 }

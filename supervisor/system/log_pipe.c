@@ -154,7 +154,8 @@ suppressed_report(struct log_pipe *lp)
 static ssize_t
 pipe_read(struct log_pipe *lp)
 {
-	char buf[READ_MAX];
+	/* On the stack each page of it would be in memory. */
+	static char buf[READ_MAX];
 	ssize_t n = read(lp->fd, buf, sizeof(buf));
 
 	if (n > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sandbox message of each worker: paths, limits and user.  The listener,
- * the collector and the exporter open no file, the submitter its spool.  The
+ * the collector, the exporter and the receiver open no file, the submitter its spool.  The
  * runner has no rules by path: each command gets its own when it starts
  * (runner/confine).
  */
@@ -21,7 +21,9 @@
 #define RUNNER_NOFILE	 512
 #define SUBMITTER_NOFILE 512
 #define EXPORTER_NOFILE	 64 /* connections, twice */
+#define RECEIVER_NOFILE	 64 /* connections, twice */
 #define SUBMITTER_NPROC	 64 /* threads of libnats and curl, twice */
+#define RECEIVER_NPROC	 64 /* threads of libnats, twice */
 /* slurmUser may be the user of slurmctld, whose threads count, too. */
 #define RUNNER_NPROC 4096
 
@@ -126,8 +128,9 @@ runner_fill(const struct setup *setup, const struct conf *conf,
 }
 
 /*
- * The ports of cc-backend and of the brokers, and of name servers.  The submitter
- * refuses a list of more brokers than fit, with the reason.
+ * The ports of name servers, and of cc-backend and the brokers if this worker
+ * connects to them.  The worker refuses a list of more brokers than fit, with the
+ * reason.
  */
 static void
 ports_fill(const struct conf *conf, struct sandbox *sb)
@@ -139,8 +142,11 @@ ports_fill(const struct conf *conf, struct sandbox *sb)
 	size_t n;
 
 	(void)sandbox_allow_port(sb, DNS_PORT);
-	if (destination_parse_url(&d, conf_str(conf, CONF_CC_REST_URL)) == 0)
+	if (sb->role == ROLE_SUBMITTER && !conf_delivers_to_stream(conf) &&
+	    destination_parse_url(&d, conf_str(conf, CONF_CC_REST_URL)) == 0)
 		(void)sandbox_allow_port(sb, d.port);
+	if (!conf_is_for(conf, CONF_NATS_SERVER, sb->role))
+		return;
 	for (list = conf_str(conf, CONF_NATS_SERVER);
 	     *(list += strspn(list, ", \t")) != '\0'; list += n) {
 		n = strcspn(list, ", \t");
@@ -151,7 +157,7 @@ ports_fill(const struct conf *conf, struct sandbox *sb)
 }
 
 int
-sandbox_ports_differ(const struct conf *a, const struct conf *b)
+sandbox_ports_differ(const struct conf *a, const struct conf *b, enum role role)
 {
 	struct {
 		uint16_t ports[SANDBOX_PORTS_MAX];
@@ -162,7 +168,7 @@ sandbox_ports_differ(const struct conf *a, const struct conf *b)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		sandbox_init(&sb, ROLE_SUBMITTER);
+		sandbox_init(&sb, role);
 		ports_fill(conf[i], &sb);
 		memcpy(of[i].ports, sb.ports, sizeof(sb.ports));
 		of[i].n = sb.n_ports;
@@ -186,6 +192,18 @@ submitter_fill(const struct setup *setup, const struct conf *conf,
 	return 0;
 }
 
+/* Connects to the brokers; no file. */
+static int
+receiver_fill(const struct setup *setup, const struct conf *conf,
+    struct sandbox *sb)
+{
+	sb->nofile = RECEIVER_NOFILE;
+	sb->nproc = RECEIVER_NPROC;
+	sb->fsize = 0;
+	ports_fill(conf, sb);
+	return root_set(sb, setup->empty_dir);
+}
+
 int
 sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb)
@@ -205,6 +223,8 @@ sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 		return closed_fill(setup, sb, COLLECTOR_NOFILE);
 	case ROLE_EXPORTER:
 		return closed_fill(setup, sb, EXPORTER_NOFILE);
+	case ROLE_RECEIVER:
+		return receiver_fill(setup, conf, sb);
 	case ROLE_RUNNER:
 		return runner_fill(setup, conf, sb);
 	default:

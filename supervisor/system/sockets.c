@@ -478,7 +478,8 @@ ctl_remember(struct setup *setup, const char *path)
 int
 sockets_open(struct setup *setup, const struct conf *conf)
 {
-	if (hook_socket_open(setup, conf) == -1) {
+	if (worker_is_wanted(conf, ROLE_LISTENER) &&
+	    hook_socket_open(setup, conf) == -1) {
 		sockets_close(setup, conf);
 		return -1;
 	}

@@ -19,7 +19,7 @@
 #define REASON_MAX 1024 /* bytes with the NUL of a sentence for the log */
 
 #define WORKER_FIRST ROLE_LISTENER
-#define WORKER_LAST  ROLE_EXPORTER
+#define WORKER_LAST  ROLE_RECEIVER
 
 /* Addresses of the host name in prepSockListenPath; as in the listener. */
 #define HOOK_SOCKETS_MAX 8
@@ -45,7 +45,7 @@ struct setup {
 	char *state_dir; /* of the last-run file; owned */
 	char *spool_dir; /* owned */
 	int spool_lock;	 /* its descriptor, locked; -1 = none */
-	char *empty_dir; /* the listener's root directory; owned */
+	char *empty_dir; /* root directory of workers without files; owned */
 	int lastrun;	 /* descriptor */
 	int listen_fds[HOOK_SOCKETS_MAX]; /* sockets of the hooks */
 	unsigned n_listen;
@@ -82,6 +82,13 @@ int directory_prepare_for(const struct setup *setup, const char *path);
  * owned, or NULL (logged unless it is for memory).
  */
 char *spool_path_choose(const char *last_run, int is_first_start);
+
+/* wanted_workers.c */
+/*
+ * 1 when this configuration has the worker: the exporter needs metricsListen;
+ * with source "stream" the receiver stands for listener, collector and runner.
+ */
+int worker_is_wanted(const struct conf *conf, enum role role);
 
 /* users.c: names to numbers. */
 /* Fills mode, identity, dir_gid and slurm_user.  0, or -1 (logged). */
@@ -177,10 +184,11 @@ char **env_parser(void);
 void env_free(char **env);
 
 /*
- * sandbox_paths.c: 1 when the submitter may connect to other TCP ports with b
- * than with a.
+ * sandbox_paths.c: 1 when the worker of this role, submitter or receiver, may
+ * connect to other TCP ports with b than with a.
  */
-int sandbox_ports_differ(const struct conf *a, const struct conf *b);
+int sandbox_ports_differ(const struct conf *a, const struct conf *b,
+    enum role role);
 
 /* exit_reason.c: how a process ended, as text. */
 /*

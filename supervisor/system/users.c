@@ -121,7 +121,7 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 
 	if (identity_of(id, name) == 0 && id->uid != 0)
 		return 0;
-	if (setup->mode == SANDBOX_OFF) {
+	if (setup->mode == SANDBOX_OFF && !conf_reads_stream(conf)) {
 		*id = setup->identity[ROLE_RUNNER];
 		log_warnx("user %s of the %s does not exist; with sandbox off "
 			  "the %s runs as slurmUser",
@@ -137,13 +137,15 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 }
 
 static int
-users_differ(const struct setup *p)
+users_differ(const struct setup *p, const struct conf *conf)
 {
 	int a, b;
 
 	for (a = WORKER_FIRST; a <= WORKER_LAST; a++)
 		for (b = a + 1; b <= WORKER_LAST; b++)
-			if (p->identity[a].uid == p->identity[b].uid)
+			if (worker_is_wanted(conf, (enum role)a) &&
+			    worker_is_wanted(conf, (enum role)b) &&
+			    p->identity[a].uid == p->identity[b].uid)
 				return p->mode == SANDBOX_OFF;
 	return 1;
 }
@@ -188,6 +190,28 @@ hook_group(const struct setup *p)
 	return gr != NULL ? gr->gr_gid : p->identity[ROLE_RUNNER].gid;
 }
 
+/* 0, or -1 (logged); a worker that is not wanted needs no user. */
+static int
+service_users(struct setup *setup, const struct conf *conf)
+{
+	static const struct {
+		enum role role;
+		enum conf_key key;
+	} users[] = { { ROLE_LISTENER, CONF_LISTENER_USER },
+		{ ROLE_COLLECTOR, CONF_COLLECTOR_USER },
+		{ ROLE_SUBMITTER, CONF_SUBMITTER_USER },
+		{ ROLE_EXPORTER, CONF_EXPORTER_USER },
+		{ ROLE_RECEIVER, CONF_RECEIVER_USER } };
+	size_t i;
+
+	for (i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+		if (worker_is_wanted(conf, users[i].role) &&
+		    service_user(setup, conf, users[i].role, users[i].key) ==
+			-1)
+			return -1;
+	return 0;
+}
+
 int
 users_resolve(struct setup *setup, const struct conf *conf)
 {
@@ -197,24 +221,19 @@ users_resolve(struct setup *setup, const struct conf *conf)
 	for (role = 0; role < ROLE__COUNT; role++)
 		identity_self(&setup->identity[role]);
 	setup->dir_gid = getegid();
-	slurm_user_find(setup, conf);
+	if (worker_is_wanted(conf, ROLE_RUNNER))
+		slurm_user_find(setup, conf);
 	if (!setup->as_root)
 		return 0;
-	if (slurm_user(setup, conf) == -1 ||
-	    service_user(setup, conf, ROLE_LISTENER, CONF_LISTENER_USER) ==
-		-1 ||
-	    service_user(setup, conf, ROLE_COLLECTOR, CONF_COLLECTOR_USER) ==
-		-1 ||
-	    service_user(setup, conf, ROLE_SUBMITTER, CONF_SUBMITTER_USER) ==
-		-1)
+	if (worker_is_wanted(conf, ROLE_RUNNER) &&
+	    slurm_user(setup, conf) == -1)
 		return -1;
-	if (*conf_str(conf, CONF_METRICS_LISTEN) != '\0' &&
-	    service_user(setup, conf, ROLE_EXPORTER, CONF_EXPORTER_USER) == -1)
+	if (service_users(setup, conf) == -1)
 		return -1;
-	if (!users_differ(setup)) {
+	if (!users_differ(setup, conf)) {
 		log_errorx("slurmUser, listenerUser, collectorUser, "
-			   "submitterUser and exporterUser must be different "
-			   "users");
+			   "submitterUser, exporterUser and receiverUser must "
+			   "be different users");
 		return -1;
 	}
 	setup->dir_gid = hook_group(setup);

@@ -19,7 +19,7 @@
 #define LISTEN_UNIX    1
 #define LISTEN_TCP     2
 
-/* The submitter cannot open these files in its sandbox. */
+/* The workers that resolve names cannot open these files in their sandbox. */
 static struct resolver_file {
 	enum msg_file which;
 	const char *path;
@@ -133,9 +133,9 @@ file_send(struct child *c, struct resolver_file *f)
 		wr_blob(&w, bytes.buf, bytes.len);
 		channel_send(c->channel, MSG_FILE, 0, &w, -1);
 	} else
-		log_info("%s is not sent to the submitter: not readable or "
-			 "longer than %u bytes",
-		    f->path, FILE_BYTES_MAX);
+		log_info("%s is not sent to the %s: not readable or longer "
+			 "than %u bytes",
+		    f->path, role_name(c->role), FILE_BYTES_MAX);
 	wr_clear(&bytes);
 	wr_clear(&w);
 }
@@ -160,24 +160,34 @@ resolver_files_watch(struct path_watch *pw)
 	return 0;
 }
 
+static int
+is_changed(const struct resolver_file *f)
+{
+	struct stat st;
+
+	return stat(f->path, &st) == 0 &&
+	    (st.st_ino != f->inode || st.st_mtim.tv_sec != f->changed.tv_sec ||
+		st.st_mtim.tv_nsec != f->changed.tv_nsec);
+}
+
 void
 resolver_files_check(struct workers *w)
 {
-	struct child *c = &w->children[ROLE_SUBMITTER];
-	struct stat st;
-	size_t i;
+	static const enum role roles[] = { ROLE_SUBMITTER, ROLE_RECEIVER };
+	struct child *c;
+	size_t i, k;
 
-	if (c->state != CHILD_READY || c->channel == NULL)
-		return;
 	for (i = 0; i < RESOLVER_FILES; i++) {
-		if (stat(resolver_file[i].path, &st) == -1 ||
-		    (st.st_ino == resolver_file[i].inode &&
-			st.st_mtim.tv_sec == resolver_file[i].changed.tv_sec &&
-			st.st_mtim.tv_nsec == resolver_file[i].changed.tv_nsec))
+		if (!is_changed(&resolver_file[i]))
 			continue;
-		log_info("%s has changed; it is sent to the submitter",
-		    resolver_file[i].path);
-		file_send(c, &resolver_file[i]);
+		for (k = 0; k < sizeof(roles) / sizeof(roles[0]); k++) {
+			c = &w->children[roles[k]];
+			if (c->state != CHILD_READY || c->channel == NULL)
+				continue;
+			log_info("%s has changed; it is sent to the %s",
+			    resolver_file[i].path, role_name(c->role));
+			file_send(c, &resolver_file[i]);
+		}
 	}
 }
 
@@ -205,6 +215,6 @@ worker_activate(struct child *c)
 	else if (c->role == ROLE_RUNNER)
 		descriptor_send(c, MSG_LASTRUN, NULL,
 		    c->workers->setup->lastrun);
-	else if (c->role == ROLE_SUBMITTER)
+	else if (c->role == ROLE_SUBMITTER || c->role == ROLE_RECEIVER)
 		resolver_files_send(c);
 }

@@ -110,6 +110,7 @@ neighbours_init(struct workers *w)
 		{ ROLE_LISTENER, ROLE_COLLECTOR },
 		{ ROLE_COLLECTOR, ROLE_RUNNER },
 		{ ROLE_COLLECTOR, ROLE_SUBMITTER },
+		{ ROLE_RECEIVER, ROLE_SUBMITTER },
 	};
 	int i;
 

@@ -42,7 +42,8 @@ crash_record_of(struct workers *w, const struct run_key *key)
 int
 child_reads_records(const struct child *c)
 {
-	return c->role == ROLE_COLLECTOR || c->role == ROLE_SUBMITTER;
+	return c->role == ROLE_COLLECTOR || c->role == ROLE_SUBMITTER ||
+	    c->role == ROLE_RECEIVER;
 }
 
 static void

@@ -10,23 +10,16 @@ child_is_used(const struct child *c)
 	return c->workers != NULL;
 }
 
-static int
-is_wanted(const struct workers *w, enum role role)
-{
-	return role != ROLE_EXPORTER ||
-	    *conf_str(w->conf, CONF_METRICS_LISTEN) != '\0';
-}
-
 void
 workers_start(struct workers *w)
 {
 	static const enum role order[WORKERS] = { ROLE_SUBMITTER, ROLE_RUNNER,
-		ROLE_COLLECTOR, ROLE_LISTENER, ROLE_EXPORTER };
+		ROLE_COLLECTOR, ROLE_RECEIVER, ROLE_LISTENER, ROLE_EXPORTER };
 	size_t i;
 
 	neighbours_init(w);
 	for (i = 0; i < WORKERS; i++)
-		if (is_wanted(w, order[i]))
+		if (worker_is_wanted(w->conf, order[i]))
 			child_init(w, order[i]);
 	for (i = 0; i < WORKERS; i++)
 		if (child_is_used(&w->children[order[i]]))

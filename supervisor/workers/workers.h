@@ -20,7 +20,7 @@
 #include "supervisor/system/log_pipe.h"
 #include "supervisor/system/system.h"
 
-#define WORKERS	   5
+#define WORKERS	   6
 #define LAYERS_MAX 512 /* bytes of a hello's layers */
 
 struct path_watch;
@@ -69,7 +69,7 @@ struct link {
 	struct event *broken_timer; /* the pair broke: do both ends live? */
 	char error[256];
 };
-#define LINKS 3
+#define LINKS 4
 
 /* A run during which workers crashed. */
 struct crash_record {
@@ -132,7 +132,7 @@ struct workers {
 /* Starts all of them; base, setup, conf, events and ops are set. */
 void workers_start(struct workers *w);
 
-/* 1 when this configuration has the worker: the exporter is optional. */
+/* 1 when this configuration has the worker. */
 int child_is_used(const struct child *c);
 
 /* process.c: the process of a worker. */
@@ -196,9 +196,9 @@ void watchdog_started(struct workers *w);
  * gets its descriptors.
  */
 void worker_activate(struct child *c);
-/* Sends resolv.conf and hosts to the submitter. */
+/* Sends resolv.conf and hosts to the submitter or to the receiver. */
 void resolver_files_send(struct child *c);
-/* The same for the ready one, if they have changed. */
+/* The same for those that are ready, if they have changed. */
 void resolver_files_check(struct workers *w);
 /* 0, or -1 when one of them cannot be watched (errno). */
 int resolver_files_watch(struct path_watch *pw);

@@ -24,7 +24,8 @@ targets_read(char *text)
 		&targets.udp_port };
 	const char **const texts[] = { &targets.config, &targets.secret,
 		&targets.spool, &targets.ctl, &targets.stream,
-		&targets.datagram, &targets.abstract, &targets.file };
+		&targets.datagram, &targets.abstract, &targets.file,
+		&targets.nats };
 	char *line;
 	size_t i;
 

@@ -27,6 +27,7 @@ struct targets {
 	const char *datagram;
 	const char *abstract; /* name of a datagram socket */
 	const char *file;     /* beside config, owned by this uid, mode 0600 */
+	const char *nats;     /* the seed for the login of NATS */
 };
 extern struct targets targets;
 

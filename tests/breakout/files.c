@@ -102,6 +102,12 @@ read_secret(void)
 }
 
 static int64_t
+read_nats(void)
+{
+	return try_open(targets.nats, O_RDONLY);
+}
+
+static int64_t
 read_spool(void)
 {
 	return try_open(targets.spool, O_RDONLY);
@@ -258,6 +264,7 @@ const struct attempt attempts_files[] = {
 	{ "read-fds", read_fds },
 	{ "read-config", read_config },
 	{ "read-secret", read_secret },
+	{ "read-nats-secret", read_nats },
 	{ "read-spool", read_spool },
 	{ "read-own", read_own },
 	{ "read-shadow", read_shadow },

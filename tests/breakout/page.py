@@ -9,7 +9,7 @@ import time
 
 ROLES = ("supervisor", "listener", "collector", "runner", "submitter", "exporter", "parser")
 LETTER = {"listener": "L", "collector": "C", "runner": "R", "command": "X", "submitter": "W",
-          "exporter": "E"}
+          "exporter": "E", "parser": "P"}
 PLACE_SIZE, COMMAND_MAX, TARGETS_MAX = 8192, 128, 7000
 SERVES_S = 60    # until a process serves again, on a busy machine
 
@@ -79,6 +79,20 @@ class Page:
             self.wait_for("the next %s" % role,
                           lambda: place.pid != pid and self.serves(role))
         raise RuntimeError("the %s does not take %s" % (role, command))
+
+
+    def leave(self, role, command, targets, run):
+        """The same for a process that run() starts, and that takes the request and ends."""
+        place = self.places[role]
+        place.targets = "\n".join(str(t) for t in targets).encode()
+        place.command = command.encode()
+        place.request = number = place.request + 1
+        run()
+        if place.done == number:
+            return place.error, place.value
+        if place.begun == number:
+            raise Killed(command)
+        raise RuntimeError("the %s has not taken %s" % (role, command))
 
 
 class Message:

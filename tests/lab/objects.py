@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 
-PROGRAMS = ("common", "hook", "listener", "exporter", "ctl", "supervisor", "collector", "runner", "submitter")
+PROGRAMS = ("common", "hook", "listener", "exporter", "ctl", "supervisor", "collector", "runner", "submitter", "receiver")
 
 # source: relative to the top of the tree; defines, needs: sets of symbols
 Object = collections.namedtuple("Object", "source defines needs")

@@ -66,6 +66,12 @@ backend_is_away(void)
 	return cc.away;
 }
 
+uint64_t
+backend_life(void)
+{
+	return cc.n.outages;
+}
+
 int
 backend_hangs(void)
 {
@@ -200,7 +206,7 @@ on_back(void *arg)
 	cc.away = cc.hangs = 0;
 	trace("cc-backend is back with %s", with);
 	if (f->outage_every > 0)
-		world_after(PROCESS_NONE, fault_wait(f->outage_every),
+		world_after(PROCESS_NONE, fault_wait("outage", f->outage_every),
 		    on_outage, NULL);
 }
 
@@ -240,6 +246,7 @@ backend_begin(enum cc_version version, int64_t commit_ms)
 	cc_load();
 	world_after(PROCESS_NONE, commit_ms, on_commit, NULL);
 	if (faults()->outage_every > 0)
-		world_after(PROCESS_NONE, fault_wait(faults()->outage_every),
-		    on_outage, NULL);
+		world_after(PROCESS_NONE,
+		    fault_wait("outage", faults()->outage_every), on_outage,
+		    NULL);
 }

@@ -108,6 +108,7 @@ on_frame(void *arg, const struct msg_header *h, const uint8_t *payload, int fd)
 		channel_fail(c, wrong);
 		return;
 	}
+	process_fault("frame received");
 	rd_init(&r, payload, h->length);
 	c->busy++;
 	c->ops->on_frame(c, h, &r, fd, c->arg);
@@ -171,7 +172,9 @@ channel_send(struct channel *c, enum msg_type type, uint64_t id,
 		channel_fail(c, "the peer does not read");
 		return -1;
 	}
+	process_fault("frame");
 	link_send(c->link, c->end, &h, w != NULL ? w->buf : NULL, fd);
+	process_fault("frame sent");
 	if (link_waiting(c->link, c->end) > CHANNEL_HIGH_MARK)
 		c->above_high_mark = 1;
 	return 0;

@@ -14,7 +14,27 @@
 
 #define REFUSED_WITHIN 86400 /* s between starts of runs of one job */
 
+#define EARLY_S 60 /* requeued so soon: a later run replaces it */
+
 static unsigned n_absent;
+static int last_requeued;
+
+/* 1 when a version of cc-backend of this seed shows the run so. */
+static int
+state_fits(const struct truth_run *t, const char *state)
+{
+	int is_old = backend_oldest() != CC_1_5_4;
+
+	if (t->state == END_REQUEUED)
+		return strcmp(state, "preempted") == 0;
+	if (is_old &&
+	    (t->state == END_NODE_FAIL || t->state == END_BOOT_FAIL) &&
+	    strcmp(state, "failed") == 0)
+		return 1;
+	if (is_old && t->state == END_DEADLINE && strcmp(state, "timeout") == 0)
+		return 1;
+	return strcmp(state, job_end_name(t->state)) == 0;
+}
 
 static const char *
 text_of(json_t *body, const char *key)
@@ -44,14 +64,15 @@ check_start(json_t *body)
 {
 	struct truth_run *t = run_of(body, "start");
 	char user[32];
+	uint64_t n;
 
 	truth_user(t, user, sizeof(user));
 	invariant(strcmp(text_of(body, "user"), user) == 0,
 	    "start of job %llu with user %s", (unsigned long long)t->job,
 	    text_of(body, "user"));
-	invariant(json_integer_value(json_object_get(body, "numNodes")) ==
-		    t->nodes &&
-		json_array_size(json_object_get(body, "resources")) == t->nodes,
+	n = (uint64_t)json_integer_value(json_object_get(body, "numNodes"));
+	invariant((n == t->nodes || n == t->nodes_left) &&
+		json_array_size(json_object_get(body, "resources")) == n,
 	    "start of job %llu with wrong nodes", (unsigned long long)t->job);
 	invariant(t->array == 0 ||
 		(uint64_t)json_integer_value(
@@ -66,6 +87,9 @@ check_stop(json_t *body)
 	struct truth_run *t = run_of(body, "stop");
 	int64_t stop = json_integer_value(json_object_get(body, "stopTime"));
 
+	t->stops++;
+	invariant(t->ran, "stop of job %llu, whose prolog failed",
+	    (unsigned long long)t->job);
 	invariant(truth_has_ended(t), "stop of job %llu, which runs",
 	    (unsigned long long)t->job);
 	invariant(stop == t->end ||
@@ -73,7 +97,7 @@ check_stop(json_t *body)
 		    backend_oldest() < CC_1_4_4),
 	    "stop of job %llu at %lld, which ended at %lld",
 	    (unsigned long long)t->job, (long long)stop, (long long)t->end);
-	invariant(truth_state_fits(t, text_of(body, "jobState")),
+	invariant(state_fits(t, text_of(body, "jobState")),
 	    "stop of job %llu with state %s", (unsigned long long)t->job,
 	    text_of(body, "jobState"));
 	invariant(t->listed || backend_version() != CC_1_5_4,
@@ -186,11 +210,43 @@ check_after_loss(void)
 	}
 }
 
+/* 1 when cc-backend shows the end that the run had. */
+static int
+end_fits(const struct truth_run *t, const struct cc_row *row)
+{
+	int64_t duration = t->end - t->start;
+
+	return state_fits(t, row->state) &&
+	    (row->duration == duration ||
+		(duration == 0 && row->duration == 1 &&
+		    backend_oldest() < CC_1_4_4));
+}
+
+static void
+check_end_of_row(struct truth_run *t, const struct cc_row *row)
+{
+	if (t->lost && strcmp(row->state, "running") == 0)
+		return;
+	if (t->foreign) {
+		t->differs = !end_fits(t, row);
+		return;
+	}
+	invariant(!row->cached || !truth_has_ended(t),
+	    "job %lld is not committed", (long long)row->job);
+	invariant(truth_has_ended(t) || strcmp(row->state, "running") == 0,
+	    "job %lld runs, cc-backend shows it as %s", (long long)row->job,
+	    row->state);
+	invariant(!truth_has_ended(t) || end_fits(t, row),
+	    "job %lld (started %lld) is %s after %d s, not %s after %lld s",
+	    (long long)row->job, (long long)row->start, row->state,
+	    row->duration, job_end_name(t->state),
+	    (long long)(t->end - t->start));
+}
+
 static void
 check_row(const struct cc_row *row, void *arg)
 {
 	struct truth_run *t = truth_find((uint64_t)row->job, row->start);
-	int64_t duration;
 	char user[32];
 
 	(void)arg;
@@ -200,40 +256,52 @@ check_row(const struct cc_row *row, void *arg)
 	invariant(t->in_cc++ == 0, "cc-backend has job %lld twice",
 	    (long long)row->job);
 	truth_user(t, user, sizeof(user));
-	invariant(strcmp(row->user, user) == 0 && row->nodes == t->nodes,
+	invariant(strcmp(row->user, user) == 0 &&
+		(row->nodes == t->nodes || row->nodes == t->nodes_left),
 	    "job %lld has wrong values", (long long)row->job);
-	if (t->lost && strcmp(row->state, "running") == 0)
-		return;
-	invariant(!row->cached || !truth_has_ended(t),
-	    "job %lld is not committed", (long long)row->job);
-	if (!truth_has_ended(t)) {
-		invariant(strcmp(row->state, "running") == 0,
-		    "job %lld runs, cc-backend shows it as %s",
-		    (long long)row->job, row->state);
-		return;
-	}
-	duration = t->end - t->start;
-	invariant(truth_state_fits(t, row->state) &&
-		(row->duration == duration ||
-		    (duration == 0 && row->duration == 1 &&
-			backend_oldest() < CC_1_4_4)),
-	    "job %lld (started %lld) is %s after %d s, not %s after %lld s",
-	    (long long)row->job, (long long)row->start, row->state,
-	    row->duration, job_end_name(t->state), (long long)duration);
+	invariant(t->ran, "job %lld is in cc-backend, but its prolog failed",
+	    (long long)row->job);
+	check_end_of_row(t, row);
+}
+
+void
+check_last_requeued(void)
+{
+	last_requeued = 1;
+}
+
+static int
+is_requeued_early(const struct truth_run *t)
+{
+	return t->state == END_REQUEUED && t->end - t->start <= EARLY_S;
+}
+
+int
+check_is_replaced(const struct truth_run *t)
+{
+	const struct truth_run *n;
+
+	if (!last_requeued || !is_requeued_early(t))
+		return 0;
+	for (n = t->newer; n != NULL; n = n->newer)
+		if (n->start - t->start < REFUSED_WITHIN && n->in_cc == 1)
+			return 1;
+	return 0;
 }
 
 /*
  * cc-backend refuses a run that starts within a day of another one that it has,
  * also of a later one: a run that ends before the next poll is reported after it.
  */
-static int
-is_refused(const struct truth_run *t)
+int
+check_is_refused(const struct truth_run *t)
 {
 	const struct truth_run *o;
 	unsigned i;
 
 	for (o = t->older; o != NULL; o = o->older)
-		if (t->start - o->start < REFUSED_WITHIN)
+		if (o->ran && t->start - o->start < REFUSED_WITHIN &&
+		    (!last_requeued || !is_requeued_early(o)))
 			return 1;
 	for (i = 0; (o = truth_run(i)) != NULL; i++)
 		if (o->job == t->job && o->start > t->start &&
@@ -250,9 +318,9 @@ check_end(void)
 
 	cc_box_rows(check_row, NULL);
 	for (i = 0; (t = truth_run(i)) != NULL; i++) {
-		if (t->in_cc == 1)
+		if (t->in_cc == 1 || !t->ran || t->may_lack)
 			continue;
-		invariant(t->lost || is_refused(t),
+		invariant(t->lost || check_is_refused(t),
 		    "job %llu (%lld to %lld) is not in cc-backend",
 		    (unsigned long long)t->job, (long long)t->start,
 		    (long long)t->end);

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+struct truth_run;
+
 /* The submitter sends a request: its content is the truth. */
 void check_request(const char *path, const char *body, size_t n);
 /* cc-backend has handled a request. */
@@ -16,6 +18,12 @@ void check_before_loss(void);
 void check_after_loss(void);
 /* At the end: each run once, right, or absent for a reason of the truth. */
 void check_end(void);
+/* requeuedRuns is "last". */
+void check_last_requeued(void);
+/* A later run of the job has replaced it (requeuedRuns). */
+int check_is_replaced(const struct truth_run *t);
+/* cc-backend refuses the run because of another run of the job. */
+int check_is_refused(const struct truth_run *t);
 /* Runs of the truth that are not in cc-backend for such a reason. */
 unsigned check_absent(void);
 

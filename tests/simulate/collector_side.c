@@ -34,7 +34,8 @@ static struct {
 	unsigned incarnation; /* of the collector, from 1 */
 	int64_t resume;	      /* accounting was read up to */
 	unsigned seen;	      /* runs that were looked at at least once */
-} side = { .last = &side.first, .incarnation = 1 };
+	int role;	      /* of two suites: 1 active, 0 passive, -1 one */
+} side = { .last = &side.first, .incarnation = 1, .role = -1 };
 
 unsigned
 collector_side_waiting(void)
@@ -338,6 +339,29 @@ static const struct link_ops link_ops = {
 	.broken = on_broken,
 };
 
+static void
+role_send(void)
+{
+	struct msg_header h = { .type = MSG_CONTROLLER_ROLE };
+	struct writer w;
+
+	if (side.link == NULL || side.role == -1)
+		return;
+	wr_init(&w, 2);
+	wr_u8(&w, (uint8_t)side.role);
+	wr_u8(&w, 1); /* the second controller: its stops wait */
+	h.length = (uint32_t)w.len;
+	link_send(side.link, 0, &h, w.buf, -1);
+	wr_clear(&w);
+}
+
+void
+collector_side_role(int active)
+{
+	side.role = active;
+	role_send();
+}
+
 void
 collector_side_link(void)
 {
@@ -352,6 +376,7 @@ collector_side_link(void)
 	side.released = side.paused = 0;
 	link_attach(l, 0, &link_ops, l);
 	supervised_peer(side.submitter, ROLE_COLLECTOR, l, 1);
+	role_send();
 }
 
 /* --- crashes --- */
@@ -379,8 +404,9 @@ on_crash(void *arg)
 	side.incarnation++;
 	side.resume = 0;
 	world_after(PROCESS_NONE, RESTART_MS, on_restart, NULL);
-	world_after(PROCESS_NONE, fault_wait(faults()->collector_every),
-	    on_crash, NULL);
+	world_after(PROCESS_NONE,
+	    fault_wait("collector-crash", faults()->collector_every), on_crash,
+	    NULL);
 }
 
 void
@@ -389,6 +415,7 @@ collector_side_begin(struct supervised *submitter)
 	side.submitter = submitter;
 	world_after(PROCESS_NONE, POLL_MS, on_poll, NULL);
 	if (faults()->collector_every > 0)
-		world_after(PROCESS_NONE, fault_wait(faults()->collector_every),
+		world_after(PROCESS_NONE,
+		    fault_wait("collector-crash", faults()->collector_every),
 		    on_crash, NULL);
 }

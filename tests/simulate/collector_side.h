@@ -11,6 +11,8 @@
 void collector_side_begin(struct supervised *submitter);
 /* The submitter serves: makes a new link. */
 void collector_side_link(void);
+/* With two suites: ours is active, or passive. */
+void collector_side_role(int active);
 /* Messages that the submitter has not acknowledged. */
 unsigned collector_side_waiting(void);
 

@@ -7,18 +7,30 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/simulate/coverage.h"
 
-#define COUNTS_MAX 64 /* states, and events */
+#define COUNTS_MAX 64 /* states, events, places */
+#define RULES_MAX  128
+#define TEXT_MAX   400
 
-static uint64_t (*counts)[COUNTS_MAX];
+struct counts {
+	uint64_t moves[COUNTS_MAX][COUNTS_MAX];
+	uint64_t rules[RULES_MAX];
+	struct {
+		char name[16];
+		uint64_t passed, crashed;
+	} points[COUNTS_MAX];
+};
+
+static struct counts *counts;
 
 void
 coverage_begin(void)
 {
-	void *p = mmap(NULL, COUNTS_MAX * sizeof(counts[0]),
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		abort();
@@ -28,12 +40,35 @@ coverage_begin(void)
 void
 coverage_add(unsigned state, unsigned event)
 {
-	counts[state][event]++;
+	counts->moves[state][event]++;
+}
+
+void
+coverage_rule(unsigned row)
+{
+	counts->rules[row]++;
+}
+
+void
+coverage_point(const char *where, int crashed)
+{
+	unsigned i = 0;
+
+	while (counts->points[i].name[0] != '\0' &&
+	    strcmp(counts->points[i].name, where) != 0)
+		if (++i == COUNTS_MAX)
+			abort();
+	snprintf(counts->points[i].name, sizeof(counts->points[i].name), "%s",
+	    where);
+	if (crashed)
+		counts->points[i].crashed++;
+	else
+		counts->points[i].passed++;
 }
 
 /* Prints the transitions with a count, or those without. */
 static unsigned
-rows_print(int with)
+moves_print(int with)
 {
 	const char *from, *what;
 	unsigned state, event, n = 0;
@@ -43,20 +78,54 @@ rows_print(int with)
 		for (event = 0; event < COUNTS_MAX; event++) {
 			allowed = submitter_transition(state, event, &from,
 			    &what);
-			if (allowed != 1 || (counts[state][event] > 0) != with)
+			if (allowed != 1 ||
+			    (counts->moves[state][event] > 0) != with)
 				continue;
 			printf("%10llu %s: %s\n",
-			    (unsigned long long)counts[state][event], from,
-			    what);
+			    (unsigned long long)counts->moves[state][event],
+			    from, what);
 			n++;
 		}
 	return n;
 }
 
+static unsigned
+rules_print(int with)
+{
+	char text[TEXT_MAX];
+	unsigned i, n = 0;
+
+	for (i = 0; submitter_rule(i, text, sizeof(text)) == 0; i++) {
+		if ((counts->rules[i] > 0) != with)
+			continue;
+		printf("%10llu %s\n", (unsigned long long)counts->rules[i],
+		    text);
+		n++;
+	}
+	return n;
+}
+
+static void
+points_print(void)
+{
+	unsigned i;
+
+	for (i = 0; i < COUNTS_MAX && counts->points[i].name[0] != '\0'; i++)
+		printf("%10llu times at \"%s\", %llu crashes\n",
+		    (unsigned long long)counts->points[i].passed,
+		    counts->points[i].name,
+		    (unsigned long long)counts->points[i].crashed);
+}
+
 void
 coverage_print(void)
 {
-	unsigned taken = rows_print(1), never = rows_print(0);
+	unsigned taken = moves_print(1), never = moves_print(0);
 
 	printf("%u of %u transitions were taken\n", taken, taken + never);
+	taken = rules_print(1);
+	never = rules_print(0);
+	printf("%u of %u rows of the answers were taken\n", taken,
+	    taken + never);
+	points_print();
 }

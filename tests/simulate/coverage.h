@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* How often the seeds took each transition of the table of run states. */
+/*
+ * How often the seeds took each transition of the table of run states, each row
+ * of the table of cc-backend's answers, and each place of a crash.
+ */
 #ifndef TESTS_SIMULATE_COVERAGE_H
 #define TESTS_SIMULATE_COVERAGE_H
+
+#include <stddef.h>
 
 /* Before the first seed: the counts are shared with the processes of seeds. */
 void coverage_begin(void);
 void coverage_add(unsigned state, unsigned event);
-/* Prints the counts, the transitions without one last. */
+void coverage_rule(unsigned row);
+/* The process has come to the place; crashed: it ends there. */
+void coverage_point(const char *where, int crashed);
+/* Prints the counts; the rows that were never taken come last. */
 void coverage_print(void);
 
 /*
@@ -15,5 +23,7 @@ void coverage_print(void);
  */
 int submitter_transition(unsigned state, unsigned event, const char **from,
     const char **what);
+/* The text of a row of the table of answers.  0, or -1: there is no such row. */
+int submitter_rule(unsigned i, char *text, size_t size);
 
 #endif

@@ -5,31 +5,45 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/simulate/coverage.h"
 #include "tests/simulate/faults.h"
+#include "tests/simulate/reduce.h"
 #include "tests/simulate/world.h"
+
+#define STREAMS_MAX 16
 
 static struct {
 	struct faults now;
 	struct prng random;
-	int64_t points_left; /* until the next crash */
+	struct {
+		const char *kind;
+		struct prng random;
+	} streams[STREAMS_MAX]; /* of the times of each kind */
+	int64_t points_left;	/* until the next crash */
 	int power;
 	int ended;
 } state;
 
 /* One of the values, or 0 for half of the seeds. */
 static int64_t
-choose(int64_t a, int64_t b, int64_t c)
+choose(const char *kind, int64_t a, int64_t b, int64_t c)
 {
+	int64_t v;
+
 	switch (prng_below(&state.random, 6)) {
 	case 0:
-		return a;
+		v = a;
+		break;
 	case 1:
-		return b;
+		v = b;
+		break;
 	case 2:
-		return c;
+		v = c;
+		break;
 	default:
 		return 0;
 	}
+	return reduce_allows(kind) ? v : 0;
 }
 
 static void
@@ -37,7 +51,47 @@ crash_plan(void)
 {
 	state.points_left = state.now.crash_every == 0 ?
 	    -1 :
-	    fault_wait(state.now.crash_every) + 1;
+	    fault_wait("crash", state.now.crash_every) + 1;
+}
+
+static unsigned
+chance(const char *kind, unsigned a, unsigned b, unsigned c)
+{
+	return (unsigned)choose(kind, a, b, c);
+}
+
+static void
+requests_choose(struct faults *f)
+{
+	f->crash_every = chance("crash", 200, 2000, 20000);
+	f->power_share = chance("power-cut", 100000, 500000, 1000000);
+	f->request_lost = chance("request-lost", 1000, 20000, 200000);
+	f->answer_lost = chance("answer-lost", 1000, 20000, 200000);
+	f->answer_late = chance("answer-late", 1000, 10000, 100000);
+	f->repeated = chance("repeated", 1000, 10000, 100000);
+	f->proxied = chance("proxy", 10000, 200000, 1000000);
+}
+
+static void
+times_choose(struct faults *f)
+{
+	f->outage_every = choose("outage", HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
+	f->outage_max = 1 +
+	    choose("long-outage", MINUTE_MS, HOUR_MS, 6 * HOUR_MS);
+	f->cache_lost = chance("cache-lost", 100000, 500000, 1000000);
+	f->upgraded = chance("upgrade", 100000, 300000, 500000);
+	f->restored = chance("restore", 50000, 200000, 500000);
+	f->collector_every = choose("collector-crash", 10 * MINUTE_MS, HOUR_MS,
+	    6 * HOUR_MS);
+	f->reload_every = choose("reload", 10 * MINUTE_MS, HOUR_MS,
+	    6 * HOUR_MS);
+	f->step_every = choose("clock-step", HOUR_MS, 4 * HOUR_MS,
+	    12 * HOUR_MS);
+	f->full_every = choose("disk-full", HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
+	f->broken_every = choose("disk-broken", HOUR_MS, 4 * HOUR_MS,
+	    12 * HOUR_MS);
+	f->stopped_every = choose("other-stop", HOUR_MS, 4 * HOUR_MS,
+	    12 * HOUR_MS);
 }
 
 void
@@ -47,24 +101,10 @@ faults_begin(int none)
 
 	prng_init(&state.random, world_seed(), "faults");
 	memset(f, 0, sizeof(*f));
+	process_fault_set(fault_point);
 	if (!none) {
-		f->crash_every = (unsigned)choose(200, 2000, 20000);
-		f->power_share = (unsigned)choose(100000, 500000, 1000000);
-		f->request_lost = (unsigned)choose(1000, 20000, 200000);
-		f->answer_lost = (unsigned)choose(1000, 20000, 200000);
-		f->answer_late = (unsigned)choose(1000, 10000, 100000);
-		f->repeated = (unsigned)choose(1000, 10000, 100000);
-		f->outage_every = choose(HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
-		f->outage_max = 1 + choose(MINUTE_MS, HOUR_MS, 6 * HOUR_MS);
-		f->cache_lost = (unsigned)choose(100000, 500000, 1000000);
-		f->upgraded = (unsigned)choose(100000, 300000, 500000);
-		f->restored = (unsigned)choose(50000, 200000, 500000);
-		f->collector_every = choose(10 * MINUTE_MS, HOUR_MS,
-		    6 * HOUR_MS);
-		f->reload_every = choose(10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS);
-		f->step_every = choose(HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
-		f->full_every = choose(HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
-		f->broken_every = choose(HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
+		requests_choose(f);
+		times_choose(f);
 	}
 	crash_plan();
 }
@@ -95,9 +135,12 @@ fault_point(const char *where)
 {
 	char why[64];
 
-	if (process_current() != PROCESS_SUBMITTER || state.points_left < 0 ||
-	    state.points_left-- > 0)
+	if (process_current() != PROCESS_SUBMITTER)
 		return;
+	coverage_point(where, 0);
+	if (state.points_left < 0 || state.points_left-- > 0)
+		return;
+	coverage_point(where, 1);
 	crash_plan();
 	state.power = prng_chance(&state.random, state.now.power_share);
 	snprintf(why, sizeof(why), "crash at %s", where);
@@ -113,13 +156,29 @@ fault_power_cut(void)
 	return power;
 }
 
+static struct prng *
+stream_of(const char *kind)
+{
+	unsigned i = 0;
+
+	while (state.streams[i].kind != NULL &&
+	    strcmp(state.streams[i].kind, kind) != 0)
+		invariant(++i < STREAMS_MAX, "too many kinds of faults");
+	if (state.streams[i].kind == NULL) {
+		state.streams[i].kind = kind;
+		prng_init(&state.streams[i].random, world_seed(), kind);
+	}
+	return &state.streams[i].random;
+}
+
 /* A sum of halves: geometric, without floating point. */
 int64_t
-fault_wait(int64_t mean)
+fault_wait(const char *kind, int64_t mean)
 {
+	struct prng *random = stream_of(kind);
 	int64_t n = 0;
 
-	while (n < 20 * mean && prng_chance(&state.random, 500000))
+	while (n < 20 * mean && prng_chance(random, 500000))
 		n += mean;
-	return n + prng_between(&state.random, 0, mean);
+	return n + prng_between(random, 0, mean);
 }

@@ -16,6 +16,7 @@ struct faults {
 	unsigned answer_lost;	 /* it took effect */
 	unsigned answer_late;	 /* it waits for a lock, up to a minute */
 	unsigned repeated;	 /* the request arrives twice */
+	unsigned proxied;	 /* a proxy answers during an outage */
 	int64_t outage_every;	 /* ms, mean: cc-backend is away */
 	int64_t outage_max;	 /* ms */
 	unsigned cache_lost;	 /* of the outages: job_cache is lost */
@@ -26,6 +27,7 @@ struct faults {
 	int64_t step_every; /* of the wall clock */
 	int64_t full_every; /* of the disk */
 	int64_t broken_every;
+	int64_t stopped_every; /* another client stops a run */
 };
 
 /* Chooses the faults of the seed; none: none at all. */
@@ -42,7 +44,10 @@ int faults_ended(void);
 void fault_point(const char *where);
 /* 1 once after a crash that is a power cut. */
 int fault_power_cut(void);
-/* An exponential random time with the mean, at most 20 times the mean. */
-int64_t fault_wait(int64_t mean);
+/*
+ * An exponential random time with the mean, at most 20 times the mean.  kind, a
+ * constant, has random numbers of its own.
+ */
+int64_t fault_wait(const char *kind, int64_t mean);
 
 #endif

@@ -10,6 +10,10 @@ tests_simulate_libworld_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
 tests_simulate_libworld_a_SOURCES = \
 	tests/simulate/link.c \
 	tests/simulate/link.h \
+	tests/simulate/reduce.c \
+	tests/simulate/reduce.h \
+	tests/simulate/seeds.c \
+	tests/simulate/seeds.h \
 	tests/simulate/supervisor.c \
 	tests/simulate/supervisor.h \
 	tests/simulate/trace.c \
@@ -36,12 +40,14 @@ tests_simulate_libsubmitter_side_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
 tests_simulate_libsubmitter_side_a_SOURCES = \
 	common/nats/nats_none.c \
 	submitter/nats/nats_none.c \
+	tests/simulate/submitter_answers.c \
 	tests/simulate/submitter_files.c \
 	tests/simulate/submitter_http.c \
 	tests/simulate/submitter_states.c
 SIMULATE_SUBMITTER = $(submitter_submitter_OBJECTS) \
 	tests/simulate/libprocess.a tests/simulate/libsubmitter-side.a
-SIMULATE_WRAP = -Wl,--wrap=run_move
+SIMULATE_WRAP = -Wl,--wrap=run_move -Wl,--wrap=response_classify
+SIMULATE_KEEP = submitter_transition submitter_rule
 SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
 	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
 	submitter/intake/libintake.a submitter/backend/libbackend.a \
@@ -55,7 +61,7 @@ tests/simulate/submitter-side.o: $(SIMULATE_SUBMITTER) \
 	    -Wl,--whole-archive $(SIMULATE_SUBMITTER) -Wl,--no-whole-archive \
 	    -Wl,--start-group $(SIMULATE_SUBMITTER_BOXES) -Wl,--end-group
 	$(AM_V_at)$(srcdir)/tests/simulate/isolate submitter $@.all $@ \
-	    submitter_transition
+	    $(SIMULATE_KEEP)
 
 # cc-backend: the stand-in without its network.
 EXTRA_LIBRARIES += tests/simulate/libcc.a
@@ -94,6 +100,8 @@ tests_simulate_simulate_SOURCES = \
 	tests/simulate/backend.c \
 	tests/simulate/backend.h \
 	tests/simulate/backend_private.h \
+	tests/simulate/book.c \
+	tests/simulate/book.h \
 	tests/simulate/check.c \
 	tests/simulate/check.h \
 	tests/simulate/collector_side.c \
@@ -104,12 +112,18 @@ tests_simulate_simulate_SOURCES = \
 	tests/simulate/disk.h \
 	tests/simulate/faults.c \
 	tests/simulate/faults.h \
+	tests/simulate/host.c \
+	tests/simulate/host.h \
 	tests/simulate/main.c \
 	tests/simulate/network.c \
+	tests/simulate/others.c \
+	tests/simulate/others.h \
 	tests/simulate/submitter.c \
 	tests/simulate/submitter.h \
 	tests/simulate/truth.c \
-	tests/simulate/truth.h
+	tests/simulate/truth.h \
+	tests/simulate/twin.c \
+	tests/simulate/twin.h
 tests_simulate_simulate_LDADD = tests/simulate/submitter-side.o \
 	tests/simulate/cc-side.o tests/simulate/libworld.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS) $(JANSSON_LIBS) $(PCRE2_LIBS) \
@@ -122,4 +136,5 @@ CLEANFILES += tests/simulate/submitter-side.o \
 	tests/simulate/cc-side.o.all
 
 EXTRA_DIST += tests/simulate/isolate tests/simulate/mutate-submitter \
+	tests/simulate/soak \
 	tests/simulate/run

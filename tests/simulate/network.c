@@ -38,7 +38,8 @@ struct exchange {
 	struct cc_answer answer;
 	const char *error;
 	int64_t arrived;
-	int number; /* for the trace */
+	uint64_t life; /* of cc-backend, in which it arrived */
+	int number;    /* for the trace */
 };
 
 static int n_exchanges;
@@ -130,8 +131,8 @@ on_handle(void *arg)
 	struct prng *random = backend_random();
 
 	x->handlings--;
-	if (backend_is_away()) {
-		if (!backend_hangs())
+	if (backend_is_away() || backend_life() != x->life) {
+		if (!backend_is_away() || !backend_hangs())
 			result_send(x, "Connection reset by peer");
 		exchange_free(x);
 		return;
@@ -167,6 +168,7 @@ on_arrival(void *arg)
 	int64_t wait = prng_between(random, 0, 10);
 
 	x->arrived = world_ms();
+	x->life = backend_life();
 	if (prng_chance(random, f->answer_late))
 		wait = prng_between(random, 0, LOCK_MAX);
 	x->handlings = 1;
@@ -191,13 +193,33 @@ on_lost(void *arg)
 	result_send(arg, "Connection reset by peer");
 }
 
+/* A proxy, a portal or another server at the address of cc-backend. */
+static void
+on_proxy(void *arg)
+{
+	static const int codes[] = { 200, 302, 401, 403, 404, 407, 429, 431,
+		500, 502, 503, 504 };
+	struct exchange *x = arg;
+	static const char page[] = "<html><body>not cc-backend</body></html>";
+
+	x->answer.status = codes[prng_below(backend_random(),
+	    sizeof(codes) / sizeof(codes[0]))];
+	x->answer.body = world_alloc(sizeof(page));
+	memcpy(x->answer.body, page, sizeof(page));
+	x->answer.len = sizeof(page) - 1;
+	result_send(x, NULL);
+}
+
 static void
 request_go(struct exchange *x)
 {
 	const struct faults *f = faults();
 	struct prng *random = backend_random();
 
-	if (backend_is_away())
+	if (backend_is_away() && prng_chance(random, f->proxied))
+		world_after(PROCESS_NONE, prng_between(random, 1, LATENCY_MS),
+		    on_proxy, x);
+	else if (backend_is_away())
 		world_after(PROCESS_NONE, backend_hangs() ? CONNECT_MS : 1,
 		    on_refused, x);
 	else if (prng_chance(random, f->request_lost))

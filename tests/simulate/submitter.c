@@ -46,7 +46,9 @@ on_restart(void *arg)
 		lately = 0;
 	}
 	starts++;
-	invariant(++lately < STARTS_MAX || faults()->crash_every > 0,
+	/* It ends at once while the disk fails. */
+	invariant(++lately < STARTS_MAX || faults()->crash_every > 0 ||
+		faults()->broken_every > 0,
 	    "the submitter starts again and again");
 	supervised_start(submitter);
 }
@@ -97,24 +99,29 @@ on_reload(void *arg)
 	if (faults_ended())
 		return;
 	supervised_reload(submitter);
-	world_after(PROCESS_NONE, fault_wait(faults()->reload_every), on_reload,
-	    NULL);
+	world_after(PROCESS_NONE, fault_wait("reload", faults()->reload_every),
+	    on_reload, NULL);
 }
 
 struct supervised *
-submitter_begin(void (*started)(void), const char *commit_interval,
-    int with_history)
+submitter_new(const char *commit_interval, int with_history)
 {
-	on_started = started;
 	process_define(PROCESS_SUBMITTER, &process_ops);
 	submitter = supervised_new(PROCESS_SUBMITTER, ROLE_SUBMITTER, &ops);
 	supervised_conf(submitter, CONF_CC_REST_URL, "http://cc-backend:8080");
 	supervised_conf(submitter, CONF_CC_COMMIT_INTERVAL, commit_interval);
 	supervised_conf(submitter, CONF_HISTORY_DAYS,
 	    with_history ? "30" : "0");
-	if (faults()->reload_every > 0)
-		world_after(PROCESS_NONE, fault_wait(faults()->reload_every),
-		    on_reload, NULL);
-	on_restart(NULL);
 	return submitter;
+}
+
+void
+submitter_begin(void (*started)(void))
+{
+	on_started = started;
+	if (faults()->reload_every > 0)
+		world_after(PROCESS_NONE,
+		    fault_wait("reload", faults()->reload_every), on_reload,
+		    NULL);
+	on_restart(NULL);
 }

@@ -5,9 +5,10 @@
 
 #include "tests/simulate/supervisor.h"
 
-/* started: called when it serves.  Starts the process. */
-struct supervised *submitter_begin(void (*started)(void),
-    const char *commit_interval, int with_history);
+/* With a configuration that may be changed before it begins. */
+struct supervised *submitter_new(const char *commit_interval, int with_history);
+/* started: called when it serves. */
+void submitter_begin(void (*started)(void));
 unsigned submitter_starts(void);
 
 #endif

@@ -2,6 +2,8 @@
 /* Random numbers, the trace and what a failure prints; see world.h. */
 #include "config.h"
 
+#include <sys/mman.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,8 @@ static struct {
 	uint64_t hash;
 	enum trace_mode mode;
 } log_book;
+
+static uint64_t *failure; /* a hash of the invariant */
 
 static const char *const process_names[PROCESS__COUNT] = { "world", "submitter",
 	"collector" };
@@ -125,6 +129,29 @@ trace(const char *fmt, ...)
 }
 
 void
+invariant_prepare(void)
+{
+	void *p = mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	failure = p;
+}
+
+void
+invariant_forget(void)
+{
+	*failure = 0;
+}
+
+uint64_t
+invariant_failed(void)
+{
+	return *failure != 0 ? *failure : 1;
+}
+
+void
 invariant_fail(const char *fmt, ...)
 {
 	unsigned i = log_book.n > LINES ? log_book.n - LINES : 0;
@@ -133,6 +160,8 @@ invariant_fail(const char *fmt, ...)
 	if (log_book.mode != TRACE_PRINT)
 		for (; i < log_book.n; i++)
 			printf("%s\n", log_book.lines[i % LINES]);
+	if (failure != NULL)
+		*failure = hash_add(0, fmt);
 	printf("FAILED seed %llu at %lld ms: ",
 	    (unsigned long long)world_seed(), (long long)world_ms());
 	va_start(ap, fmt);

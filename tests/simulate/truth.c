@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/simulate/backend.h"
+#include "tests/simulate/reduce.h"
 #include "tests/simulate/truth.h"
 #include "tests/simulate/world.h"
 
@@ -105,6 +105,8 @@ run_new(uint64_t job)
 	t->end = t->start + duration();
 	t->state = end_state();
 	t->nodes = (unsigned)prng_between(&truth.random, 1, 4);
+	t->nodes_left = t->nodes;
+	t->ran = 1;
 	t->first_node = (unsigned)prng_between(&truth.random, 1, NODES - 3);
 	t->user = (unsigned)prng_below(&truth.random, 20);
 	t->has_script = prng_chance(&truth.random, 300000);
@@ -187,7 +189,7 @@ on_submit(void *arg)
 	uint64_t array = 0;
 
 	(void)arg;
-	if (truth.ended)
+	if (truth.ended || !reduce_job())
 		return;
 	if (prng_chance(&truth.random, 100000)) {
 		n = (unsigned)prng_between(&truth.random, 2, ARRAY_MAX);
@@ -212,22 +214,6 @@ void
 truth_end(void)
 {
 	truth.ended = 1;
-}
-
-int
-truth_state_fits(const struct truth_run *t, const char *state)
-{
-	int is_old = backend_oldest() != CC_1_5_4;
-
-	if (t->state == END_REQUEUED)
-		return strcmp(state, "preempted") == 0;
-	if (is_old &&
-	    (t->state == END_NODE_FAIL || t->state == END_BOOT_FAIL) &&
-	    strcmp(state, "failed") == 0)
-		return 1;
-	if (is_old && t->state == END_DEADLINE && strcmp(state, "timeout") == 0)
-		return 1;
-	return strcmp(state, job_end_name(t->state)) == 0;
 }
 
 static char *

@@ -23,15 +23,24 @@ struct truth_run {
 	uint64_t array; /* 0 = none */
 	uint32_t task;
 	unsigned nodes;
+	unsigned nodes_left; /* after a resize */
 	unsigned first_node; /* from 1 */
 	unsigned user;
 	int has_script;
 	struct truth_run *older; /* of the same job; NULL = none */
 	struct truth_run *newer;
 	/* what the checks know */
-	int listed;	/* a listing that shows it reached the submitter */
-	int lost;	/* cc-backend lost it after its stop */
-	unsigned in_cc; /* rows at the end */
+	int listed;	  /* a listing that shows it reached the submitter */
+	int lost;	  /* cc-backend lost it after its stop */
+	int foreign;	  /* another client has stopped it */
+	int differs;	  /* with another end, at the end */
+	unsigned stops;	  /* requests of the submitter */
+	int ran;	  /* its prolog did not fail */
+	int may_lack;	  /* it was requeued in the second of its start */
+	int twin_row;	  /* of the other suite: its row in cc-backend */
+	int twin_refused; /* the other suite got no 201 */
+	unsigned in_cc;	  /* rows at the end */
+	int in_spool;	  /* at the end */
 	/* of the collector under way: what it has told */
 	unsigned told_by; /* incarnation of the collector; 0 = none */
 	int told_end;
@@ -51,8 +60,6 @@ int truth_has_ended(const struct truth_run *t);
 int64_t truth_now(void);
 /* "u7" */
 void truth_user(const struct truth_run *t, char *buf, size_t size);
-/* 1 when a version of cc-backend of this seed shows the run so. */
-int truth_state_fits(const struct truth_run *t, const char *state);
 /* Fills an initialised job as the collector would. */
 void truth_job(const struct truth_run *t, struct job *job, int with_script);
 

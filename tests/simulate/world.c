@@ -41,6 +41,7 @@ static struct {
 static enum process_id current;
 static jmp_buf death;
 static const char *death_why;
+static void (*on_fault)(const char *where);
 
 void *
 world_alloc(size_t n)
@@ -245,6 +246,19 @@ process_die(const char *why)
 		invariant_fail("the world ends itself: %s", why);
 	death_why = why;
 	longjmp(death, 1);
+}
+
+void
+process_fault_set(void (*fn)(const char *where))
+{
+	on_fault = fn;
+}
+
+void
+process_fault(const char *where)
+{
+	if (on_fault != NULL && current != PROCESS_NONE)
+		on_fault(where);
 }
 
 void

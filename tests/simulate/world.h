@@ -81,6 +81,12 @@ enum process_id process_current(void);
  */
 void process_die(const char *why) __attribute__((noreturn));
 /*
+ * A place at which a process may crash, in the process; fn decides and calls
+ * process_die().  NULL = none.
+ */
+void process_fault_set(void (*fn)(const char *where));
+void process_fault(const char *where);
+/*
  * From the world: ends a process between two of its calls.  Does nothing when
  * it does not run.
  */
@@ -141,6 +147,11 @@ uint64_t trace_hash(void);
  * ends the operating-system process with INVARIANT_STATUS.
  */
 #define INVARIANT_STATUS 3
+/* Before the processes of seeds: the way they fail is shared with the parent. */
+void invariant_prepare(void);
+void invariant_forget(void);
+/* Not 0; the same for two failures of one invariant. */
+uint64_t invariant_failed(void);
 void invariant_fail(const char *fmt, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 #define invariant(is_true, ...) \

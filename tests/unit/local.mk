@@ -10,6 +10,7 @@ include tests/unit/collector/local.mk
 include tests/unit/runner/local.mk
 include tests/unit/submitter/local.mk
 include tests/unit/supervisor/local.mk
+include tests/unit/receiver/local.mk
 include tests/unit/runner/confine/local.mk
 
 # All of a folder that only holds data is in the tarball.

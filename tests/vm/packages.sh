@@ -54,7 +54,7 @@ is "the service is active" wait_for $wait_long service -q is-active
 is "it was restarted" not [ "$(prop MainPID)" = "$pid" ]
 is "it is still enabled" service -q is-enabled
 is "the configuration is as it was" [ "$(cksum <$etc/config.json)" = "$kept" ]
-is "the new users exist" getent passwd cc-slurm-collect cc-slurm-export
+is "the new users exist" getent passwd cc-slurm-collect cc-slurm-export cc-slurm-receive
 is "job $during, which ended during the upgrade, arrives" has_ended "$during"
 is "job $running, which ran during the upgrade, ends" has_ended "$running"
 

@@ -2,34 +2,35 @@
 /* See faults.h.  A seed has some kinds of faults, each with its own rate. */
 #include "config.h"
 
+#include "tests/simulate/reduce.h"
 #include "tests/simulate/site/faults.h"
 #include "tests/simulate/site/runner.h"
 #include "tests/simulate/site/slurm.h"
-#include "tests/simulate/site/store.h"
 #include "tests/simulate/world.h"
 
 #define CHANCE_OF_KIND 400000 /* of a million seeds have this kind */
 #define CUTS	       20000  /* of a million answers */
+#define FRAGILE	       2000   /* of a million records: the store crashes */
 #define STEP_MAX_MS    (2 * HOUR_MS)
 
 static const struct fault_ops *fault_ops;
-static struct prng dice;
+static struct prng *dice; /* of the kind that happens */
 static unsigned count;
 static int over, hide;
 
 static int64_t
 some(int64_t most)
 {
-	return (int64_t)prng_below(&dice, (uint64_t)most);
+	return (int64_t)prng_below(dice, (uint64_t)most);
 }
 
 /* Mostly minutes, seldom hours, very seldom days. */
 static int64_t
 outage_ms(void)
 {
-	if (prng_chance(&dice, 20000))
+	if (prng_chance(dice, 20000))
 		return some(50 * HOUR_MS);
-	if (prng_chance(&dice, 150000))
+	if (prng_chance(dice, 150000))
 		return some(5 * HOUR_MS);
 	return some(20 * MINUTE_MS);
 }
@@ -49,7 +50,7 @@ ctld_away(void)
 	slurm_ctld_set(0);
 	/* A restart takes seconds. */
 	world_after(PROCESS_NONE,
-	    prng_chance(&dice, 500000) ? some(5000) : outage_ms(), ctld_back,
+	    prng_chance(dice, 500000) ? some(5000) : outage_ms(), ctld_back,
 	    NULL);
 }
 
@@ -101,13 +102,15 @@ static void
 room_again(void *arg)
 {
 	(void)arg;
-	store_flow_set(0);
+	fault_ops->store_flow(0);
 }
 
 static void
 store_full(void)
 {
-	store_flow_set(1);
+	if (fault_ops->store_flow == NULL)
+		return;
+	fault_ops->store_flow(1);
 	world_after(PROCESS_NONE, outage_ms(), room_again, NULL);
 }
 
@@ -145,19 +148,22 @@ static const struct fault_kind {
 	void (*happen)(void);
 	int64_t gap_ms; /* the mean time between two of them */
 	int hides;	/* runs may end unseen meanwhile */
+	const char *name;
 } kinds[] = {
-	{ crash, 20 * MINUTE_MS, 1 },
-	{ store_crashes, 30 * MINUTE_MS, 1 },
-	{ listener_crashes, HOUR_MS, 0 },
-	{ ctld_away, 2 * HOUR_MS, 1 },
-	{ dbd_away, 3 * HOUR_MS, 0 },
-	{ dbd_slow, 3 * HOUR_MS, 0 },
-	{ right_removed, 4 * HOUR_MS, 1 },
-	{ store_full, 4 * HOUR_MS, 1 },
-	{ clock_step, HOUR_MS, 0 },
-	{ reload, HOUR_MS, 0 },
+	{ crash, 20 * MINUTE_MS, 1, "collector-crash" },
+	{ store_crashes, 30 * MINUTE_MS, 1, "store-crash" },
+	{ listener_crashes, HOUR_MS, 0, "listener-crash" },
+	{ ctld_away, 2 * HOUR_MS, 1, "slurmctld-away" },
+	{ dbd_away, 3 * HOUR_MS, 0, "slurmdbd-away" },
+	{ dbd_slow, 3 * HOUR_MS, 0, "slurmdbd-slow" },
+	{ right_removed, 4 * HOUR_MS, 1, "right-removed" },
+	{ store_full, 4 * HOUR_MS, 1, "store-full" },
+	{ clock_step, HOUR_MS, 0, "clock-step" },
+	{ reload, HOUR_MS, 0, "reload" },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static struct prng dices[KINDS];
 
 static void
 on_fault(void *arg)
@@ -166,29 +172,41 @@ on_fault(void *arg)
 
 	if (over)
 		return;
+	dice = &dices[kind - kinds];
 	count++;
 	kind->happen();
 	world_after(PROCESS_NONE, some(2 * kind->gap_ms), on_fault, arg);
 }
 
 void
-site_faults_begin(const struct fault_ops *ops)
+site_faults_begin(const struct fault_ops *ops, int none)
 {
+	struct prng choices;
 	size_t i;
 
 	fault_ops = ops;
-	prng_init(&dice, world_seed(), "faults");
+	prng_init(&choices, world_seed(), "site faults");
 	/* One seed of eight has no fault. */
-	if (prng_below(&dice, 8) == 0)
+	if (prng_below(&choices, 8) == 0 || none)
 		return;
-	if (prng_chance(&dice, CHANCE_OF_KIND)) {
+	if (prng_chance(&choices, CHANCE_OF_KIND) &&
+	    reduce_allows("answer-cut")) {
 		hide = 1;
 		runner_faults_set(CUTS, CUTS);
 	}
+	if (prng_chance(&choices, CHANCE_OF_KIND) &&
+	    fault_ops->store_fragile != NULL &&
+	    reduce_allows("store-fragile")) {
+		hide = 1;
+		fault_ops->store_fragile(FRAGILE);
+	}
 	for (i = 0; i < KINDS; i++) {
-		if (!prng_chance(&dice, CHANCE_OF_KIND))
+		if (!prng_chance(&choices, CHANCE_OF_KIND) ||
+		    !reduce_allows(kinds[i].name))
 			continue;
 		hide |= kinds[i].hides;
+		dice = &dices[i];
+		prng_init(dice, world_seed(), kinds[i].name);
 		world_after(PROCESS_NONE, some(2 * kinds[i].gap_ms), on_fault,
 		    (void *)(uintptr_t)&kinds[i]);
 	}
@@ -199,11 +217,14 @@ site_faults_end(void)
 {
 	over = 1;
 	runner_faults_set(0, 0);
+	if (fault_ops->store_fragile != NULL)
+		fault_ops->store_fragile(0);
 	slurm_ctld_set(1);
 	slurm_dbd_set(1);
 	slurm_dbd_delay_set(0);
 	slurm_operator_set(1);
-	store_flow_set(0);
+	if (fault_ops->store_flow != NULL)
+		fault_ops->store_flow(0);
 }
 
 unsigned

@@ -9,9 +9,13 @@ struct fault_ops {
 	void (*store_crash)(void);
 	void (*listener_crash)(void);
 	void (*reload)(void);
+	void (*store_flow)(int pause); /* NULL: it has a disk of its own */
+	/* Of a million records: it crashes soon after.  May be NULL. */
+	void (*store_fragile)(unsigned chance);
 };
 
-void site_faults_begin(const struct fault_ops *ops);
+/* none: none at all. */
+void site_faults_begin(const struct fault_ops *ops, int none);
 /* All faults end; nothing goes wrong from now on. */
 void site_faults_end(void);
 /* Faults so far. */

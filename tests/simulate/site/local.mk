@@ -27,6 +27,8 @@ tests/simulate/site/collector.o: $(collector_collector_OBJECTS) \
 EXTRA_PROGRAMS += tests/simulate/run-collector
 tests_simulate_run_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 tests_simulate_run_collector_SOURCES = \
+	tests/simulate/site/choices.c \
+	tests/simulate/site/choices.h \
 	tests/simulate/site/faults.c \
 	tests/simulate/site/faults.h \
 	tests/simulate/site/hooks.c \

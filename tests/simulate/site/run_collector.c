@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The product's collector, with a simulated Slurm, listener and submitter.
- *
- * run-collector [--seeds N] [--seed S] [--hours H] [--trace] [--twice]
- * run-collector --kept FILE
- *
- *	--seeds N	seeds S to S + N - 1; default 1
- *	--seed S	the first seed; default 1
- *	--hours H	simulated hours with jobs and faults; default 24.  The
- *			day after them has neither.
- *	--trace		print each event
- *	--twice		run each seed twice and compare the traces
- *	--kept FILE	the seeds that have found a fault: a line has the seed,
- *			the hours and the fault
- *
- * Exit status 1: a seed failed.  Its last events and the way to repeat it are
- * printed.  2: the options or the file are not valid.
+ * The product's collector, with a simulated Slurm, listener and submitter.  The
+ * options are those of tests/simulate/seeds.c.  The day after the hours with
+ * jobs and faults has neither.
  */
 #include "config.h"
 
-#include <sys/wait.h>
-
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/model/summary.h"
+#include "tests/simulate/seeds.h"
+#include "tests/simulate/site/choices.h"
 #include "tests/simulate/site/faults.h"
 #include "tests/simulate/site/hooks.h"
 #include "tests/simulate/site/runner.h"
@@ -36,23 +19,12 @@
 #include "tests/simulate/site/store.h"
 #include "tests/simulate/supervisor.h"
 
-#define EPOCH	     1795262400 /* 2026-11-21T12:00:00Z */
-#define QUIET_HOURS  26		/* the last day is read every ccPollInterval */
-#define RESTART_MS   800	/* at most, of a worker */
-#define LOST_HOOKS   50000	/* of a million */
-#define HOSTILE_RATE 60000	/* of a million names, in some seeds */
-
-/* Figures of a seed, from its process to the parent. */
-struct result {
-	uint64_t hash;
-	uint64_t runs;
-	uint64_t steps;
-	uint64_t faults;
-};
+#define EPOCH	    1795262400 /* 2026-11-21T12:00:00Z */
+#define QUIET_HOURS 26	       /* the last day is read every ccPollInterval */
+#define RESTART_MS  800	       /* at most, of a worker */
 
 static struct supervised *collector;
 static struct prng choices;
-static int64_t hours = 24;
 
 /* --- the process --- */
 
@@ -87,7 +59,7 @@ on_ended(const char *why)
 	link_process_ended(PROCESS_COLLECTOR);
 	runner_ended();
 	hooks_disconnect();
-	store_disconnect();
+	store_collector_ended();
 	world_after(PROCESS_NONE, restart_ms(), collector_start, NULL);
 }
 
@@ -183,21 +155,9 @@ listener_crashes(void)
 }
 
 static void
-reload_choose(void)
-{
-	static const char *const polls[] = { "10", "30", "60", "120" };
-	static const char *const lags[] = { "0", "60", "900" };
-
-	supervised_conf(collector, CONF_POLL_INTERVAL,
-	    polls[prng_below(&choices, sizeof(polls) / sizeof(polls[0]))]);
-	supervised_conf(collector, CONF_ACCOUNTING_LAG,
-	    lags[prng_below(&choices, sizeof(lags) / sizeof(lags[0]))]);
-}
-
-static void
 reload(void)
 {
-	reload_choose();
+	reload_choose(collector, &choices);
 	supervised_reload(collector);
 }
 
@@ -206,59 +166,44 @@ static const struct fault_ops fault_ops = {
 	.store_crash = store_crashes,
 	.listener_crash = listener_crashes,
 	.reload = reload,
+	.store_flow = store_flow_set,
+	.store_fragile = store_fragile,
 };
 
 /* --- one seed --- */
 
-static void
-slurm_choose(void)
+/* A short span: an outage leaves a gap in accounting. */
+static int64_t
+span_choose(void)
 {
-	static const unsigned versions[] = { 2011, 2205, 2411, 2605 };
-	struct slurm_options o = {
-		.version = versions[prng_below(&choices, 4)],
-		.jobs_hour = (unsigned)prng_between(&choices, 10, 200),
-		.hostile = prng_chance(&choices, 300000) ? HOSTILE_RATE : 0,
-		.min_job_age = prng_chance(&choices, 300000) ? 60 : 300,
-		.id_first = 1,
-		.id_last = 60000000,
-		.private_jobs = !prng_chance(&choices, 250000),
-		.is_operator = 1,
-	};
+	char text[16];
+	int64_t span = 604800;
 
-	o.limited = o.version >= 2411 && prng_chance(&choices, 250000);
-	/* Above 200 live jobs the collector asks otherwise. */
-	if (prng_chance(&choices, 10000))
-		o.jobs_hour *= 4;
-
-	/* Ids begin again within the run, but not before jobs are purged. */
-	if (prng_chance(&choices, 200000)) {
-		o.id_first = 1000;
-		o.id_last = o.id_first + 200 + (uint32_t)o.jobs_hour * 8;
-	}
-	slurm_begin(&o, hooks_called);
+	if (prng_chance(&choices, 300000))
+		span = prng_between(&choices, 1, 4) * 3600;
+	snprintf(text, sizeof(text), "%lld", (long long)span);
+	supervised_conf(collector, CONF_QUERY_MAX_SPAN, text);
+	return span;
 }
 
 static void
-seed_begin(uint64_t seed)
+seed_begin(uint64_t seed, int no_faults)
 {
-	static const char devices[] = "{\"node[0-9]\":[\"gpu0\",\"gpu1\","
-				      "\"gpu2\",\"gpu3\"]}";
-
 	world_begin(seed, EPOCH);
 	prng_init(&choices, seed, "choices");
 	process_define(PROCESS_COLLECTOR, &collector_ops);
 	collector = supervised_new(PROCESS_COLLECTOR, ROLE_COLLECTOR,
 	    &supervisor_ops);
-	supervised_conf(collector, CONF_GPU_PCI_ADDRS, devices);
-	reload_choose();
+	supervised_conf(collector, CONF_GPU_PCI_ADDRS, SITE_DEVICES);
+	reload_choose(collector, &choices);
 	/* The last day is not read again: nothing hides a gap. */
 	if (prng_chance(&choices, 500000))
 		supervised_conf(collector, CONF_CC_POLL_INTERVAL, "604800");
-	runner_begin();
-	hooks_begin(LOST_HOOKS);
-	store_begin();
-	slurm_choose();
-	site_faults_begin(&fault_ops);
+	runner_begin(span_choose(), store_resume);
+	hooks_begin(lost_hooks_choose(&choices));
+	store_begin(store_crashes);
+	slurm_choose(&choices);
+	site_faults_begin(&fault_ops, no_faults);
 	collector_start(NULL);
 }
 
@@ -275,9 +220,9 @@ summary_verdict(void)
 }
 
 static void
-seed_run(uint64_t seed, struct result *res)
+seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 {
-	seed_begin(seed);
+	seed_begin(seed, no_faults);
 	world_run(hours * HOUR_MS, NULL);
 	slurm_close();
 	site_faults_end();
@@ -288,154 +233,22 @@ seed_run(uint64_t seed, struct result *res)
 	world_run(QUIET_HOURS * HOUR_MS, NULL);
 	store_verdict(!site_faults_hide_runs());
 	summary_verdict();
-	res->hash = trace_hash();
-	res->runs = store_runs();
-	res->steps = world_steps();
-	res->faults = site_faults_count();
+	f->hash = trace_hash();
+	f->ms = world_ms();
+	f->n[0] = store_runs();
+	f->n[1] = site_faults_count();
+	f->n[2] = world_steps();
 }
 
-/* --- all seeds --- */
-
-/* One seed per process.  0, or -1: it failed, and has printed why. */
-static int
-seed_fork(uint64_t seed, struct result *res)
-{
-	int fds[2], status;
-	pid_t pid;
-
-	fflush(stdout);
-	if (pipe(fds) == -1 || (pid = fork()) == -1) {
-		perror("run-collector");
-		exit(2);
-	}
-	if (pid == 0) {
-		seed_run(seed, res);
-		if (write(fds[1], res, sizeof(*res)) != sizeof(*res))
-			_exit(2);
-		fflush(stdout);
-		_exit(0);
-	}
-	close(fds[1]);
-	if (read(fds[0], res, sizeof(*res)) != sizeof(*res))
-		memset(res, 0, sizeof(*res));
-	close(fds[0]);
-	if (waitpid(pid, &status, 0) == pid && status == 0)
-		return 0;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != INVARIANT_STATUS)
-		printf("FAILED seed %llu: the program ended with status %d\n",
-		    (unsigned long long)seed, status);
-	printf("run again: run-collector --seed %llu --hours %lld --trace\n",
-	    (unsigned long long)seed, (long long)hours);
-	return -1;
-}
-
-static int
-seeds_run(uint64_t first, uint64_t n, int twice)
-{
-	struct result res, again, sum = { 0, 0, 0, 0 };
-	time_t began = time(NULL), took;
-	unsigned failed = 0;
-	uint64_t seed;
-
-	for (seed = first; seed < first + n; seed++) {
-		if (seed_fork(seed, &res) == -1) {
-			failed++;
-			continue;
-		}
-		sum.runs += res.runs;
-		sum.steps += res.steps;
-		sum.faults += res.faults;
-		if (twice &&
-		    (seed_fork(seed, &again) == -1 || again.hash != res.hash)) {
-			printf("FAILED seed %llu: its second trace differs\n",
-			    (unsigned long long)seed);
-			failed++;
-		}
-	}
-	took = time(NULL) - began;
-	printf("note %llu seeds, %llu h, %llu runs, %llu faults, %llu events "
-	       "in %lld s\n",
-	    (unsigned long long)n,
-	    (unsigned long long)n *
-		(unsigned long long)(hours + QUIET_HOURS + 1),
-	    (unsigned long long)sum.runs, (unsigned long long)sum.faults,
-	    (unsigned long long)sum.steps, (long long)took);
-	printf("%llu passed, %u failed\n", (unsigned long long)n - failed,
-	    failed);
-	return failed > 0 ? 1 : 0;
-}
-
-/* Runs each seed of the file twice. */
-static int
-kept_run(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char line[512];
-	uint64_t seed;
-	char *end;
-	int rc = -1;
-
-	if (f == NULL) {
-		perror(path);
-		return 2;
-	}
-	while (fgets(line, sizeof(line), f) != NULL) {
-		if (line[0] == '#')
-			continue;
-		seed = strtoull(line, &end, 10);
-		hours = strtoll(end, &end, 10);
-		if (hours <= 0) {
-			printf("FAILED %s: a line without hours: %s", path,
-			    line);
-			rc = 2;
-			break;
-		}
-		printf("note seed %llu:%s", (unsigned long long)seed, end);
-		rc = seeds_run(seed, 1, 1) | (rc == 1);
-	}
-	fclose(f);
-	/* A file without a seed tests nothing. */
-	return rc == -1 ? 2 : rc;
-}
+static const struct simulation simulation = {
+	.name = "run-collector",
+	.hours = 24,
+	.words = { "runs", "faults", "events" },
+	.run = seed_run,
+};
 
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "seeds", required_argument, NULL, 'n' },
-		{ "seed", required_argument, NULL, 's' },
-		{ "hours", required_argument, NULL, 'h' },
-		{ "trace", no_argument, NULL, 't' },
-		{ "twice", no_argument, NULL, '2' },
-		{ "kept", required_argument, NULL, 'k' },
-		{ NULL, 0, NULL, 0 },
-	};
-	uint64_t first = 1, n = 1;
-	int opt, twice = 0;
-
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1)
-		switch (opt) {
-		case 'n':
-			n = strtoull(optarg, NULL, 10);
-			break;
-		case 's':
-			first = strtoull(optarg, NULL, 10);
-			break;
-		case 'h':
-			hours = strtoll(optarg, NULL, 10);
-			break;
-		case 't':
-			trace_mode_set(TRACE_PRINT);
-			break;
-		case '2':
-			twice = 1;
-			break;
-		case 'k':
-			return kept_run(optarg);
-		default:
-			return 2;
-		}
-	if (optind != argc || n == 0 || hours <= 0)
-		return 2;
-	return seeds_run(first, n, twice);
+	return seeds_main(&simulation, argc, argv);
 }

@@ -21,6 +21,7 @@
  * limited by the number of jobs.
  */
 #define MINUTE_MAX 400
+#define SKIP_SLACK 60 /* s */
 
 struct asked {
 	struct asked *next;
@@ -50,6 +51,12 @@ static struct {
 	int64_t minute;
 	unsigned in_minute;
 	struct prng prng;
+	int64_t (*resume)(void);
+	int64_t span; /* slurmQueryMaxSpan, s */
+	struct skip {
+		int64_t from, to; /* epoch; accounting was not read */
+	} * skips;
+	size_t n_skips;
 } runner;
 
 static void
@@ -263,6 +270,34 @@ question_count(const struct question *q)
 	    "more than %d questions in one minute", MINUTE_MAX);
 }
 
+/*
+ * The range begins at slurmQueryMaxSpan, after the resume point: what lies
+ * between them is not read.
+ */
+static void
+skip_note(const struct question *q)
+{
+	int64_t resume = runner.resume(), now = world_true_ms() / 1000;
+
+	if (q->kind != QUESTION_RANGE || q->from <= resume ||
+	    q->from > now - runner.span + SKIP_SLACK)
+		return;
+	runner.skips = world_realloc(runner.skips,
+	    (runner.n_skips + 1) * sizeof(runner.skips[0]));
+	runner.skips[runner.n_skips++] = (struct skip) { resume, q->from };
+}
+
+int
+runner_skipped(int64_t end)
+{
+	size_t i;
+
+	for (i = 0; i < runner.n_skips; i++)
+		if (runner.skips[i].from <= end && end <= runner.skips[i].to)
+			return 1;
+	return 0;
+}
+
 static void
 on_question(uint64_t id, struct reader *r)
 {
@@ -271,6 +306,7 @@ on_question(uint64_t id, struct reader *r)
 	question_read(r, &q->question);
 	invariant(rd_end(r) == 0, "a malformed question");
 	question_count(&q->question);
+	skip_note(&q->question);
 	q->id = id;
 	q->fd = PIPE_FIRST + runner.fds++;
 	q->began = world_ms();
@@ -347,8 +383,10 @@ info_send(void)
 }
 
 void
-runner_begin(void)
+runner_begin(int64_t span, int64_t (*resume)(void))
 {
+	runner.span = span;
+	runner.resume = resume;
 	prng_init(&runner.prng, world_seed(), "runner");
 }
 

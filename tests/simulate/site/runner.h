@@ -11,7 +11,10 @@
 #include "common/question/question.h"
 #include "tests/simulate/link.h"
 
-void runner_begin(void);
+/* span: slurmQueryMaxSpan, s; resume: the durable resume point, epoch. */
+void runner_begin(int64_t span, int64_t (*resume)(void));
+/* 1: accounting of this time (epoch) was older than the span when it was due. */
+int runner_skipped(int64_t end);
 /* A new collector: end 0 of the link is the runner's. */
 void runner_connect(struct link *l);
 /* The collector has ended, and the runner with it. */

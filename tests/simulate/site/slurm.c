@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/simulate/reduce.h"
 #include "tests/simulate/site/slurm_private.h"
 
 #define BEGIN_AFTER_S 121   /* a requeued job begins again */
@@ -38,7 +39,7 @@ static const char *const names[] = { "sbatch", "arr", "md run", "j\303\266b",
 	"Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 DerivedExitCode=0:0 " \
 	"RunTime=00:00:01 TimeLimit=00:05:00 TimeMin=N/A SubmitTime=%lld " \
 	"EligibleTime=%lld AccrueTime=%lld StartTime=%lld EndTime=%lld " \
-	"Partition=main NodeList=node1 NumNodes=1 NumCPUs=2 NumTasks=1"
+	"Partition=main NodeList=n01 NumNodes=1 NumCPUs=2 NumTasks=1"
 
 static const char *const hostile_names[] = {
 	"x JobState=FAILED UserId=root(0)",
@@ -61,7 +62,7 @@ slurm_node_name(uint32_t number)
 	static unsigned turn;
 
 	turn = !turn;
-	snprintf(text[turn], sizeof(text[turn]), "node%u", number);
+	snprintf(text[turn], sizeof(text[turn]), "n%02u", number);
 	return text[turn];
 }
 
@@ -69,6 +70,18 @@ int
 slurm_is_hostile(const struct slurm_run *run)
 {
 	return run->job->hostile;
+}
+
+const char *
+slurm_user_of(const struct slurm_run *run)
+{
+	return slurm_users[run->job->user].name;
+}
+
+uint32_t
+slurm_array_of(const struct slurm_run *run)
+{
+	return run->job->array_job;
 }
 
 uint32_t
@@ -173,7 +186,7 @@ run_new(struct slurm_job *job)
 	buckets[run->id % BUCKETS] = run;
 	job->run = run;
 	slurm_report_start(job);
-	trace("job %u starts at %lld on %u nodes from node%u", job->id,
+	trace("job %u starts at %lld on %u nodes from n%02u", job->id,
 	    (long long)run->start, run->node_count, run->node_first);
 }
 
@@ -416,14 +429,14 @@ duration_ms(void)
 static enum job_fate
 fate_new(void)
 {
-	static const struct {
+	const struct {
 		unsigned chance; /* of 1,000 */
 		enum job_fate fate;
 	} fates[] = {
 		{ 40, FATE_REQUEUE },
 		{ 15, FATE_PROLOG_CTLD },
 		{ 15, FATE_PROLOG_NODE },
-		{ 20, FATE_RESIZE },
+		{ slurm.o.resized, FATE_RESIZE },
 		{ 20, FATE_SUSPEND },
 		{ 40, FATE_CANCEL },
 	};
@@ -563,7 +576,7 @@ submit(void *arg)
 		return;
 	world_after(PROCESS_NONE, (int64_t)prng_below(dice(), 2 * gap), submit,
 	    NULL);
-	if (!slurm.ctld_up)
+	if (!slurm.ctld_up || !reduce_job())
 		return;
 	if (slurm.id_next + IDS_RESERVED > slurm.o.id_last)
 		slurm.id_next = slurm.o.id_first;

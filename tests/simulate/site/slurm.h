@@ -49,6 +49,7 @@ struct slurm_options {
 	unsigned version;    /* 2011, 2205, 2411, 2605 */
 	unsigned jobs_hour;  /* submissions an hour */
 	unsigned hostile;    /* of a million names */
+	unsigned resized;    /* of 1,000 jobs */
 	int64_t min_job_age; /* s */
 	uint32_t id_first;
 	uint32_t id_last; /* then ids begin again at 1 */
@@ -71,6 +72,10 @@ const struct slurm_run *slurm_runs(void);
 struct slurm_run *slurm_run_find(uint32_t id, int64_t start);
 /* The name of a node; static memory. */
 const char *slurm_node_name(uint32_t number);
+/* The user of the job; a constant. */
+const char *slurm_user_of(const struct slurm_run *run);
+/* The array of the job; 0 = none. */
+uint32_t slurm_array_of(const struct slurm_run *run);
 /* The job whose script the run shows: the array's, or the leader's. */
 uint32_t slurm_script_of(const struct slurm_job *job);
 /* Is the name of the job hostile? */

@@ -98,9 +98,9 @@ nodes_text(uint32_t first, uint32_t n)
 
 	turn = !turn;
 	if (n == 1)
-		snprintf(text[turn], NODES_TEXT, "node%u", first);
+		snprintf(text[turn], NODES_TEXT, "n%02u", first);
 	else
-		snprintf(text[turn], NODES_TEXT, "node[%u-%u]", first,
+		snprintf(text[turn], NODES_TEXT, "n[%02u-%02u]", first,
 		    first + n - 1);
 	return text[turn];
 }
@@ -405,7 +405,7 @@ record_add(struct text *t, const struct slurm_job *job)
 	record_head(t, job);
 	record_life(t, job);
 	if (run != NULL)
-		add(t, "NodeList=%s BatchHost=node%u ",
+		add(t, "NodeList=%s BatchHost=n%02u ",
 		    nodes_text(run->node_first, nodes), run->node_first);
 	else
 		add(t, "NodeList= ");
@@ -511,12 +511,12 @@ show_nodes(struct text *t)
 
 	for (i = 1; i <= SLURM_NODE_COUNT; i++)
 		add(t,
-		    "NodeName=node%u Arch=x86_64 CoresPerSocket=4  CPUAlloc=0 "
+		    "NodeName=n%02u Arch=x86_64 CoresPerSocket=4  CPUAlloc=0 "
 		    "CPUEfctv=16 CPUTot=16 CPULoad=0.97 "
 		    "AvailableFeatures=(null) ActiveFeatures=(null) "
 		    "Gres=gpu:a100:4 GresDrain=N/A "
 		    "GresUsed=gpu:a100:0(IDX:N/A) NodeAddr=127.0.0.1 "
-		    "NodeHostName=node%u Port=16823 Version=%s OS=Linux 6.12.0 "
+		    "NodeHostName=n%02u Port=16823 Version=%s OS=Linux 6.12.0 "
 		    "#1 SMP PREEMPT_DYNAMIC @0  RealMemory=4000 AllocMem=0 "
 		    "FreeMem=22178 Sockets=2 Boards=1 State=IDLE "
 		    "ThreadsPerCore=2 TmpDisk=0 Weight=1 Owner=N/A "

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "common/model/job.h"
+#include "tests/simulate/site/runner.h"
 #include "tests/simulate/site/slurm.h"
 #include "tests/simulate/site/store.h"
 
 #define COMMIT_MS     1000 /* at most, until records are durable */
 #define LOOKUP_MS     (30 * MINUTE_MS)
 #define LOOKUP_RUNS   20
+#define RESENT_MS     (10 * SECOND_MS) /* until all is sent again */
 #define BUCKETS	      4096
 #define UNCOMMITTED   4096	      /* records: more than the window */
 #define SEEN_MS	      (5 * MINUTE_MS) /* that Slurm has shown a run */
@@ -42,7 +44,11 @@ static struct {
 	int64_t resume; /* epoch */
 	struct uncommitted *frames, **frames_tail;
 	unsigned n_frames;
-	uint64_t seq; /* of the last message */
+	/* a crash has lost them: this collector must send them again */
+	struct uncommitted *lost, **lost_tail;
+	void (*crash)(void);
+	unsigned fragile; /* of a million records */
+	uint64_t seq;	  /* of the last message */
 	struct world_call *commit;
 	int paused;
 	struct prng prng;
@@ -343,6 +349,34 @@ on_commit(void *arg)
 	frame_send(MSG_RECORD_ACK, &w);
 }
 
+/* The numbers of the messages differ. */
+static int
+is_same(const struct uncommitted *a, const struct uncommitted *b)
+{
+	return a->type == b->type && a->len == b->len &&
+	    memcmp(a->bytes + sizeof(uint64_t), b->bytes + sizeof(uint64_t),
+		a->len - sizeof(uint64_t)) == 0;
+}
+
+static void
+lost_pop(void)
+{
+	struct uncommitted *f = store.lost;
+
+	store.lost = f->next;
+	if (store.lost == NULL)
+		store.lost_tail = &store.lost;
+	free(f);
+}
+
+static void
+on_fragile(void *arg)
+{
+	(void)arg;
+	if (store.link != NULL)
+		store.crash();
+}
+
 static void
 frame_keep(const struct msg_header *h, const uint8_t *payload)
 {
@@ -356,6 +390,12 @@ frame_keep(const struct msg_header *h, const uint8_t *payload)
 	invariant(seq == store.seq + 1, "message %llu after %llu",
 	    (unsigned long long)seq, (unsigned long long)store.seq);
 	store.seq = seq;
+	if (store.lost != NULL && is_same(store.lost, f))
+		lost_pop();
+	if (prng_chance(&store.prng, store.fragile))
+		world_after(PROCESS_NONE,
+		    (int64_t)prng_below(&store.prng, COMMIT_MS), on_fragile,
+		    NULL);
 	*store.frames_tail = f;
 	store.frames_tail = &f->next;
 	invariant(++store.n_frames <= UNCOMMITTED,
@@ -485,9 +525,19 @@ flow_send(void)
 
 /* --- its life --- */
 
-void
-store_begin(void)
+/* The collector keeps what was not acknowledged. */
+static void
+on_resent(void *arg)
 {
+	invariant(arg != store.link || store.lost == NULL,
+	    "the collector does not send a message again");
+}
+
+void
+store_begin(void (*crash)(void))
+{
+	store.crash = crash;
+	store.lost_tail = &store.lost;
 	store.tail = &store.first;
 	store.frames_tail = &store.frames;
 	prng_init(&store.prng, world_seed(), "store");
@@ -502,6 +552,7 @@ store_connect(struct link *l)
 	store.seq = 0;
 	link_attach(l, 0, &ops, NULL);
 	resume_send();
+	world_after(PROCESS_NONE, RESENT_MS, on_resent, l);
 	if (store.paused)
 		flow_send();
 }
@@ -519,15 +570,33 @@ store_disconnect(void)
 }
 
 void
+store_collector_ended(void)
+{
+	store_disconnect();
+	while (store.lost != NULL)
+		lost_pop();
+}
+
+void
+store_fragile(unsigned chance)
+{
+	store.fragile = chance;
+}
+
+void
 store_crash(void)
 {
-	struct uncommitted *f;
-
 	trace("the store crashes with %u records", store.n_frames);
-	while ((f = store.frames) != NULL) {
-		store.frames = f->next;
-		free(f);
-	}
+	/* They were sent before those that are lost already. */
+	*store.frames_tail = store.lost;
+	if (store.lost == NULL)
+		store.lost_tail = store.frames_tail;
+	store.lost = store.frames;
+	if (store.lost == NULL)
+		store.lost_tail = &store.lost;
+	store.frames = NULL;
+	store.frames_tail = &store.frames;
+	store.n_frames = 0;
 	store.paused = 0;
 	store_disconnect();
 }
@@ -538,6 +607,12 @@ store_flow_set(int pause)
 	trace("the store %s", pause ? "is full" : "has room");
 	store.paused = pause;
 	flow_send();
+}
+
+int64_t
+store_resume(void)
+{
+	return store.resume;
 }
 
 uint64_t
@@ -555,7 +630,8 @@ run_verdict(const struct slurm_run *run, int threads)
 	const struct stored_run *stored = run_find(&key);
 
 	if (stored == NULL) {
-		invariant(!run->ran, "%s is lost", key_text(&key));
+		invariant(!run->ran || runner_skipped(run->end), "%s is lost",
+		    key_text(&key));
 		return;
 	}
 	invariant(stored->job.end != 0, "%s has no end", key_text(&key));

@@ -9,12 +9,19 @@
 
 #include "tests/simulate/link.h"
 
-void store_begin(void);
+/* crash: called when the store is to crash by itself (store_fragile()). */
+void store_begin(void (*crash)(void));
 /* A new collector or a new store: end 0 of the link is the store's. */
 void store_connect(struct link *l);
 void store_disconnect(void);
 /* Loses what is not committed. */
 void store_crash(void);
+/* The collector has ended: it sends nothing again. */
+void store_collector_ended(void);
+/* Of a million records: the store crashes within a second. */
+void store_fragile(unsigned chance);
+/* The durable resume point; 0 = none. */
+int64_t store_resume(void);
 /* The disk is full, or has room again. */
 void store_flow_set(int pause);
 /*

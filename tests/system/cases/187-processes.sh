@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The rights, limits, descriptors, namespaces and directories of the running
-# processes are those of the tables in cc-slurm-adapter-security(7), as root and
-# as a plain user.  As root, the users of the workers can read no secret.
+# processes are those of the tables in cc-slurm-adapter-security(7), as root, as a
+# plain user, and at the centre of a fan-in.  As root, the users of the workers can
+# read no secret.
 . "$(dirname "$0")/../lib/lib.sh"
 test_begin "the processes have what the manual says"
 lab_up
@@ -29,4 +30,13 @@ suite_down 5
 rm -rf "$T/run" "$T/state"
 suite_up laboper
 is "as a plain user: as in the manual" as_manual user
+suite_down 5
+rm -rf "$T/run" "$T/state"
+# At the centre of a fan-in; nothing answers at the address of the broker.
+conf source=stream 'clusters=["alpha"]' natsServer=127.0.0.1:9 natsToken=secret slurmConf=
+suite_up root
+is "the centre: as in the manual" as_manual receiver
+is "no socket for hooks is made" [ ! -e "$T/run/daemon.sock" ]
+is "the user of the receiver cannot read the configuration" not reads receiver "$T/etc/config.json"
+is "the user of the receiver cannot read the spool" not reads receiver "$T/state/spool/spool.db"
 test_end

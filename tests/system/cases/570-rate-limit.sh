@@ -51,7 +51,7 @@ judge() {
 	python3 - "$calls" <<-'E'
 	import sys
 	tokens, last, least, scripts, gap, n = 60.0, None, 60.0, None, 99.0, 0
-	cost = {"squeue": 2, "scontrol": 3, "sdiag": 1}
+	cost = {"squeue": 2, "scontrol": 2, "sdiag": 1}
 	for line in open(sys.argv[1]):
 	    t, what = line.split(" ", 1)
 	    t, n = float(t), n + 1

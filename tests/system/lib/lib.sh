@@ -288,7 +288,7 @@ prometheus_down() {
 suite_users() {
 	local u
 	for u in cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen \
-	    cc-slurm-export; do
+	    cc-slurm-export cc-slurm-receive; do
 		getent passwd $u >/dev/null || useradd -r -M -d /nonexistent -s /usr/sbin/nologin $u ||
 		    broken "no user $u"
 	done

@@ -20,8 +20,8 @@ CAPS = ("chown dac_override dac_read_search fowner fsetid kill setgid setuid set
         "mac_override mac_admin syslog wake_alarm block_suspend audit_read perfmon bpf "
         "checkpoint_restore").split()
 USERS = {"slurmUser": "cc-slurm-adapter", "listenerUser": "cc-slurm-listen",
-         "collectorUser": "cc-slurm-collect", "submitterUser": "cc-slurm-submit"}
-ROLES = ("supervisor", "listener", "collector", "runner", "submitter")
+         "collectorUser": "cc-slurm-collect", "submitterUser": "cc-slurm-submit",
+         "receiverUser": "cc-slurm-receive"}
 KINDS = (("/dev/null", "null"), ("anon_inode:[eventpoll]", "event loop"),
          ("anon_inode:[eventfd]", "event loop"), ("anon_inode:[timerfd]", "event loop"),
          ("anon_inode:inotify", "file watch"), ("socket:", "sockets"), ("pipe:", "pipes"), ("/memfd:secrets", "secrets"))
@@ -149,16 +149,18 @@ ROWS = (
 
 
 def table(page, name):
-    """{row: {role: cell}} of the lines after `.\\" table NAME`."""
-    found = {}
+    """{row: {role: cell}} of the lines after `.\\" table NAME`, and the roles."""
+    found, roles = {}, []
     for line in page.split('.\\" table %s\n' % name)[1].split("\n.El\n")[0].split("\n"):
-        if line.startswith(".It ") and " Em " not in line:
+        if line.startswith(".It Em property"):
+            roles = line.split(" Ta Em ")[1:]
+        elif line.startswith(".It "):
             cells = [c.strip() for c in line[4:].split(" Ta ")]
-            found[cells[0]] = dict(zip(ROLES, cells[1:]))
+            found[cells[0]] = dict(zip(roles, cells[1:]))
     seven = re.search(r'^\.\\" seven\n(.*)\.$', page, re.M)[1]
     for row in found.values():
         row.update({role: seven for role, cell in row.items() if cell == "seven"})
-    return found
+    return found, roles
 
 
 def may_open(page):
@@ -168,8 +170,8 @@ def may_open(page):
             for role, kinds in re.findall(r"^\.It (\w+)\n([^.]*)", part, re.M)}
 
 
-def processes(supervisor, conf):
-    if not conf.get("slurmUser"):   # the owner of the last-run file, as supervisor/system/users.c
+def processes(supervisor, conf, roles):
+    if not conf.get("slurmUser") and "runner" in roles:   # the owner of the last-run file, as supervisor/system/users.c
         conf["slurmUser"] = pwd.getpwuid(os.stat(conf["lastRunPath"]).st_uid).pw_name
     with open("/proc/self/status", encoding="ascii") as f:
         Process.everything = int(re.search(r"^CapBnd:\s*(\w+)", f.read(), re.M)[1], 16)
@@ -182,16 +184,19 @@ def processes(supervisor, conf):
         for pid in f.read().split():
             with open("/proc/%s/comm" % pid, encoding="ascii") as c:
                 pids[c.read().strip()] = int(pid)
-    return {r: Process(pids[r], conf, r) for r in ROLES}
+    if set(pids) != set(roles):
+        raise SystemExit("the processes are %s" % sorted(pids))
+    return {r: Process(pids[r], conf, r) for r in roles}
 
 
 def main():
     page, name, supervisor, config = sys.argv[1:]
-    with open(config, encoding="utf-8") as f:
-        running = processes(int(supervisor), json.load(f))
     with open(page, encoding="utf-8") as f:
         page = f.read()
-    want, kinds, bad = table(page, name), may_open(page), 0
+    want, roles = table(page, name)
+    with open(config, encoding="utf-8") as f:
+        running = processes(int(supervisor), json.load(f), roles)
+    kinds, bad = may_open(page), 0
     if set(want) != {row for row, _ in ROWS}:
         print("the rows of the table %s are not those of the test: %s" % (
             name, sorted(set(want) ^ {row for row, _ in ROWS})))

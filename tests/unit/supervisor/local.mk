@@ -6,7 +6,12 @@ check_PROGRAMS += test_config_file
 TESTS += test_config_file
 test_config_file_SOURCES = tests/unit/supervisor/config/test_config_file.c
 test_config_file_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-test_config_file_LDADD = $(CONFIG_LIBS)
+test_config_file_LDADD = $(SYSTEM_LIBS)
+check_PROGRAMS += test_parser_confine
+TESTS += test_parser_confine
+test_parser_confine_SOURCES = tests/unit/supervisor/config/test_parser_confine.c
+test_parser_confine_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_parser_confine_LDADD = $(SYSTEM_LIBS)
 
 # supervisor/system
 check_PROGRAMS += test_pidfile test_sandbox_paths

@@ -40,14 +40,24 @@ raw_send(enum msg_type type, const void *payload, size_t len, int pass)
 }
 
 static void
-secrets_send(int seals, size_t len)
+secrets_send(enum msg_type type, int seals, size_t len)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd == -1 || fcntl(fd, F_ADD_SEALS, seals) == -1)
 		_exit(1);
-	raw_send(MSG_SECRETS, "\0", len, fd);
+	raw_send(type, "\0", len, fd);
 	close(fd);
+}
+
+/* source "stream", which needs secrets for the receiver, too. */
+static void
+source_send(void)
+{
+	static const uint8_t value[12] = { CONF_SOURCE, 0, 6, 0, 0, 0, 's', 't',
+		'r', 'e', 'a', 'm' };
+
+	raw_send(MSG_CONF, value, sizeof(value), -1);
 }
 
 /* The parser: its argument selects the messages. */
@@ -70,11 +80,17 @@ parser(const char *what)
 	raw_send(MSG_CONF, value,
 	    strncmp(what, "conf", 4) == 0 ? 7 + more - less : 7, -1);
 	if (strcmp(what, "unsealed") == 0)
-		secrets_send(F_SEAL_SHRINK, 0);
+		secrets_send(MSG_SECRETS, F_SEAL_SHRINK, 0);
 	else if (strcmp(what, "no-secrets") != 0)
-		secrets_send(SEALS, strcmp(what, "secrets+") == 0);
+		secrets_send(MSG_SECRETS, SEALS, strcmp(what, "secrets+") == 0);
 	if (strcmp(what, "twice") == 0)
-		secrets_send(SEALS, 0);
+		secrets_send(MSG_SECRETS, SEALS, 0);
+	if (strncmp(what, "centre", 6) == 0)
+		source_send();
+	if (strcmp(what, "centre") == 0 || strcmp(what, "centre twice") == 0)
+		secrets_send(MSG_RECEIVER_SECRETS, SEALS, 0);
+	if (strcmp(what, "centre twice") == 0)
+		secrets_send(MSG_RECEIVER_SECRETS, SEALS, 0);
 	if (strcmp(what, "silent") != 0)
 		raw_send(MSG_CONF_END, generation,
 		    strncmp(what, "end", 3) == 0 ? 4 + more - less : 4, -1);
@@ -82,15 +98,20 @@ parser(const char *what)
 }
 
 static void
-done(struct supervisor *s, struct conf *conf, int secrets, const char *reason)
+done(struct supervisor *s, struct conf *conf, struct secrets secrets,
+    const char *reason)
 {
+	int with_receiver = conf != NULL && conf_reads_stream(conf);
+
 	snprintf(result, sizeof(result), "%s", reason != NULL ? reason : "");
 	if (conf != NULL) {
 		snprintf(interval, sizeof(interval), "%s",
 		    conf_str(conf, CONF_POLL_INTERVAL));
 		conf_clear(conf);
-		CHECK(secrets != -1);
-		close(secrets);
+		CHECK(secrets.submitter != -1);
+		CHECK_INT(secrets.receiver != -1, with_receiver);
+		secrets_close(&secrets);
+		CHECK_INT(secrets.receiver, -1);
 	}
 	CHECK(s->parser == NULL);
 	event_base_loopbreak(s->base);
@@ -140,6 +161,9 @@ main(int argc, char **argv)
 	run("unsealed", "not sealed");
 	run("twice", "twice");
 	run("no-secrets", "no secrets");
+	run("centre", "");
+	run("centre alone", "no secrets");
+	run("centre twice", "twice");
 	run("end-", "conf-end of 3 bytes: too short");
 	run("end+", "conf-end of 5 bytes: too long");
 	run("silent", "ended without an answer");

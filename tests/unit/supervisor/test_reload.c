@@ -177,7 +177,7 @@ file_says(enum conf_key key, const char *value)
 	conf_init(&conf);
 	if (value != NULL)
 		conf_set(&conf, key, value);
-	loaded(&sup, &conf, dup(0), NULL);
+	loaded(&sup, &conf, (struct secrets) { dup(0), -1 }, NULL);
 	channels_read();
 }
 
@@ -205,7 +205,7 @@ start(void)
 	setup_init(&sup.setup);
 	sup.setup.listen_fds[sup.setup.n_listen++] = hook_socket();
 	sup.base = event_base_new();
-	sup.secrets = -1;
+	sup.secrets = NO_SECRETS;
 	sup.reload_ops = &reload_ops;
 	sup.setup.config_path = "config.json";
 	sup.workers.base = sup.base;
@@ -214,7 +214,7 @@ start(void)
 	sup.workers.arg = &sup;
 	conf_init(&conf);
 	CHECK_INT(conf_add_own_uids(&sup, &conf), 0);
-	conf_set_first(&sup, &conf, dup(0));
+	conf_set_first(&sup, &conf, (struct secrets) { dup(0), dup(0) });
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
 		worker_make((enum role)role);
 		used[role] = 0;
@@ -245,8 +245,7 @@ end(void)
 		worker_end((enum role)role);
 	close(sup.setup.listen_fds[0]);
 	conf_clear(&sup.conf);
-	if (sup.secrets != -1)
-		close(sup.secrets);
+	secrets_close(&sup.secrets);
 	event_base_free(sup.base);
 }
 
@@ -258,6 +257,7 @@ test_first(void)
 	agree(ROLE_SUBMITTER);
 	agree(ROLE_RUNNER);
 	agree(ROLE_EXPORTER);
+	agree(ROLE_RECEIVER);
 	CHECK_INT(used[ROLE_LISTENER], 0);
 	agree(ROLE_COLLECTOR);
 	CHECK_INT(used[ROLE_LISTENER], 1);
@@ -281,6 +281,7 @@ test_without_exporter(void)
 	agree(ROLE_LISTENER);
 	agree(ROLE_SUBMITTER);
 	agree(ROLE_RUNNER);
+	agree(ROLE_RECEIVER);
 	agree(ROLE_COLLECTOR);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(used[ROLE_SUBMITTER], 1);
@@ -298,6 +299,7 @@ test_switch(void)
 	agree(ROLE_COLLECTOR);
 	agree(ROLE_RUNNER);
 	agree(ROLE_EXPORTER);
+	agree(ROLE_RECEIVER);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
 	CHECK_INT(outcome, -1);
@@ -332,7 +334,7 @@ test_refused(void)
 
 	outcome = -1;
 	reload_begin(&sup);
-	loaded(&sup, NULL, -1, "line 3: what is that?");
+	loaded(&sup, NULL, NO_SECRETS, "line 3: what is that?");
 	CHECK_INT(outcome, 0);
 	CHECK_INT(sup.conf.generation, 1);
 	end();
@@ -353,6 +355,7 @@ test_away(void)
 	agree(ROLE_LISTENER);
 	agree(ROLE_RUNNER);
 	agree(ROLE_EXPORTER);
+	agree(ROLE_RECEIVER);
 	agree(ROLE_SUBMITTER);
 	CHECK_INT(outcome, 1);
 	CHECK_INT(offered[ROLE_COLLECTOR], 3 - 1);
@@ -390,7 +393,7 @@ test_kept(void)
 	for (key = 0; key < CONF__COUNT; key++)
 		if (conf_rule(key)->effect == CONF_EFFECT_SERVICE)
 			conf_set(&all, key, "/changed");
-	loaded(&sup, &all, dup(0), NULL);
+	loaded(&sup, &all, (struct secrets) { dup(0), -1 }, NULL);
 	channels_read();
 	all_agree();
 	CHECK_INT(outcome, 1);
@@ -415,11 +418,13 @@ test_effects(void)
 	file_says(CONF_CLUSTERS, "[\"alpha\"]");
 	all_agree();
 	CHECK_INT(restarted,
-	    1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | 1u << ROLE_SUBMITTER);
+	    1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | 1u << ROLE_SUBMITTER |
+		1u << ROLE_RECEIVER);
 	/* As in their new processes. */
 	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
 	sup.workers.children[ROLE_SUBMITTER].stop_requested = 0;
 	sup.workers.children[ROLE_RUNNER].stop_requested = 0;
+	sup.workers.children[ROLE_RECEIVER].stop_requested = 0;
 	/* Needs a restart of the service: the old value stays. */
 	file_says(CONF_SPOOL_DIR, "/elsewhere");
 	all_agree();

@@ -344,7 +344,7 @@ test_row_waits(void)
 	acct_details_wanted(acct, d);
 	CHECK_INT(details_wanted(d), 1);
 	details_start(d, 0);
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
 	sim_answer_failed("scontrol", "",
 	    "slurm_load_jobs error: Invalid job id specified");
 	CHECK_STR(sim_said(), "end 10/100-900 completed, watermark 1060");
@@ -599,6 +599,29 @@ test_by_id(void)
 		CHECK_STR(sim_said(), by_id[i].said);
 		CHECK_INT(c->work.accounting.n, 0);
 	}
+}
+
+/*
+ * The last part of a resized run begins at the resize.  Its end counts although
+ * it is older than slurmQueryMaxSpan, because the run is open.
+ */
+static void
+test_old_end_of_resized(void)
+{
+	struct open_run *run;
+
+	begin();
+	sim_set(c, CONF_QUERY_MAX_SPAN, "7200");
+	c->slurm.version = 2411;
+	run = open_put(&c->open, 10, SIM_EPOCH - 9000);
+	run->flags = OPEN_RESOURCES_SENT | OPEN_LEFT;
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	sim_answer("sacct",
+	    sim_sacct_row(OTHER, 10, "COMPLETED", -8500, -8500, -8000));
+	CHECK_STR(sim_said(),
+	    "end 10/-9000--8000 completed, answered 10 ended known");
+	CHECK_INT(c->open.n, 0);
 }
 
 /* A run that left squeue is asked for again and again, ever later. */
@@ -1001,6 +1024,7 @@ main(void)
 	test_slice_timeout();
 	test_max_span();
 	test_by_id();
+	test_old_end_of_resized();
 	test_left();
 	test_catch_up_order();
 	test_steps();

@@ -143,8 +143,9 @@ test_hook_acked_when_stored(void)
 
 	for (i = 0; i < sizeof(hook_states) / sizeof(hook_states[0]); i++) {
 		begin();
-		hook_event_add(hooks, 5, 10);
-		CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+		hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+		CHECK_STR(sim_args("scontrol"),
+		    "--local --all show job -d -o 10");
 		sim_answer("scontrol", record(10, hook_states[i].state));
 		lanes_run();
 		CHECK_STR(sim_said(), hook_states[i].said);
@@ -160,7 +161,7 @@ static void
 test_hook_end_from_accounting(void)
 {
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer("scontrol", record(10, "COMPLETING"));
 	CHECK_STR(sim_said(), "held 10/0 threads");
 	sim_stored(c);
@@ -179,11 +180,64 @@ test_hook_end_from_accounting(void)
 	CHECK_STR(sim_said(), "event-ack 5");
 }
 
+/*
+ * slurmctld has shown the run running: at its end accounting alone is asked.
+ * Without slurmdbd, and for a run that was not confirmed, slurmctld is asked.
+ */
+static void
+test_hook_end_of_known_run(void)
+{
+	begin();
+	hook_event_add(hooks, 5, 10, EVENT_START);
+	sim_answer("scontrol", record(10, "RUNNING"));
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	sim_stored(c);
+	CHECK_STR(sim_said(), "event-ack 5");
+	hook_event_add(hooks, 6, 10, EVENT_END);
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	lanes_run();
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+	/* slurmdbd does not have the end yet. */
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "");
+	sim_pass(2);
+	lanes_run();
+	sim_answer("sacct",
+	    sim_sacct_row("labalice", 10, "COMPLETED", 0, 0, 300));
+	CHECK_STR(sim_said(), "end 10/0-300 completed");
+	sim_stored(c);
+	CHECK_STR(sim_said(), "event-ack 6");
+
+	/* The epilog may be that of an earlier run. */
+	hook_event_add(hooks, 7, 12, EVENT_START);
+	sim_answer("scontrol", record(12, "RUNNING"));
+	open_find(&c->open, 12, SIM_EPOCH)->restarts = 1;
+	hook_event_add(hooks, 8, 12, EVENT_END);
+	CHECK_STR(sim_asked(), "scontrol");
+	sim_answer("scontrol", record(12, "RUNNING"));
+
+	hook_event_add(hooks, 7, 11, EVENT_START);
+	sim_answer("scontrol", record(11, "CONFIGURING"));
+	hook_event_add(hooks, 8, 11, EVENT_END);
+	CHECK_STR(sim_asked(), "scontrol");
+	sim_answer("scontrol", record(11, "RUNNING"));
+	c->dbd.away = 1;
+	hook_event_add(hooks, 9, 11, EVENT_END);
+	CHECK_STR(sim_asked(), "scontrol");
+	sim_answer("scontrol", record(11, "RUNNING"));
+	c->dbd.away = 0;
+	c->slurm.accounting = 0;
+	hook_event_add(hooks, 9, 11, EVENT_END);
+	CHECK_STR(sim_asked(), "scontrol");
+}
+
 static void
 events_add(uint64_t first, unsigned n)
 {
 	for (; n > 0; n--, first++)
-		hook_event_add(hooks, first, first);
+		hook_event_add(hooks, first, first, EVENT_UNKNOWN);
 }
 
 /* A burst: one question for all jobs of a second. */
@@ -192,7 +246,7 @@ test_hook_burst(void)
 {
 	begin();
 	events_add(10, 20);
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 10");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
 	sim_answer("scontrol", record(10, "RUNNING"));
 	lanes_run();
 	CHECK_STR(sim_asked(), "");
@@ -214,7 +268,7 @@ test_hook_burst(void)
 	CHECK(strstr(sim_args("sacct"), "49") != NULL);
 	/* The burst is over: the next event is asked for at once. */
 	events_add(60, 1);
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 60");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 60");
 }
 
 /*
@@ -238,7 +292,7 @@ test_hook_burst_big(void)
 	events_add(70, 20);
 	sim_answer("scontrol", record(30, "RUNNING"));
 	lanes_run();
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o 31");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 31");
 	for (i = 0; i < 4; i++) {
 		sim_pass(1);
 		events_add(100 + 20 * i, 20);
@@ -285,7 +339,7 @@ static void
 test_hook_unknown_job(void)
 {
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(accounting_tries(""), 2);
@@ -294,7 +348,7 @@ test_hook_unknown_job(void)
 	/* Accounting has it without an end: slurmQueryMaxRetries. */
 	begin();
 	sim_set(c, CONF_QUERY_MAX_RETRIES, "3");
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
 	CHECK_INT(accounting_tries(sim_sacct_row("labalice", 10, "RUNNING", 0,
 		      0, SIM_NEVER)),
@@ -308,7 +362,7 @@ test_hook_other_run_open(void)
 {
 	begin();
 	sim_set(c, CONF_QUERY_MAX_RETRIES, "1");
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer("scontrol", record(10, "COMPLETING"));
 	(void)sim_said();
 	CHECK_INT(accounting_tries(sim_sacct_row("labalice", 10, "NODE_FAIL",
@@ -324,8 +378,8 @@ static void
 test_hook_without_job(void)
 {
 	begin();
-	hook_event_add(hooks, 5, 0);
-	hook_event_add(hooks, 6, 1ull << 32);
+	hook_event_add(hooks, 5, 0, EVENT_UNKNOWN);
+	hook_event_add(hooks, 6, 1ull << 32, EVENT_UNKNOWN);
 	CHECK_STR(sim_asked(), "");
 	CHECK_STR(sim_said(), "event-ack 5, event-ack 6");
 }
@@ -334,7 +388,7 @@ static void
 test_hook_slurmctld_away(void)
 {
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer_failed("scontrol", "", NO_SLURMCTLD);
 	lanes_run();
 	CHECK_STR(sim_said(), "");
@@ -355,7 +409,7 @@ static void
 test_hook_listener_gone(void)
 {
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer("scontrol", record(10, "RUNNING"));
 	hook_events_forget(hooks);
 	sim_stored(c);
@@ -369,7 +423,7 @@ test_hook_before_sync(void)
 {
 	begin();
 	c->synced = 0;
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	CHECK_STR(sim_asked(), "");
 	c->synced = 1;
 	lanes_run();
@@ -421,9 +475,9 @@ forged_test(size_t i)
 	begin();
 	c->slurm.accounting = forged[i].accounting;
 	/* While the first is asked for, four more come. */
-	hook_event_add(hooks, 1, 9);
+	hook_event_add(hooks, 1, 9, EVENT_UNKNOWN);
 	for (job = 10; job <= 13; job++)
-		hook_event_add(hooks, job, job);
+		hook_event_add(hooks, job, job, EVENT_UNKNOWN);
 	sim_answer("scontrol", record(9, "RUNNING"));
 	lanes_run();
 	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
@@ -476,11 +530,11 @@ test_forged_record(void)
 	const char *rest = strstr(record(11, "RUNNING"), " UserId=");
 
 	begin();
-	hook_event_add(hooks, 1, 9);
-	hook_event_add(hooks, 2, 10);
-	hook_event_add(hooks, 3, 11);
-	hook_event_add(hooks, 4, 12);
-	hook_event_add(hooks, 5, 13);
+	hook_event_add(hooks, 1, 9, EVENT_UNKNOWN);
+	hook_event_add(hooks, 2, 10, EVENT_UNKNOWN);
+	hook_event_add(hooks, 3, 11, EVENT_UNKNOWN);
+	hook_event_add(hooks, 4, 12, EVENT_UNKNOWN);
+	hook_event_add(hooks, 5, 13, EVENT_UNKNOWN);
 	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
 	lanes_run();
 	snprintf(text, sizeof(text), "%sJobId=11 JobName=x\n%sy%s",
@@ -514,7 +568,7 @@ test_forged_name(void)
 
 	CHECK(n < 1024 && strlen(whole) > 1024 + 20);
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	snprintf(text, sizeof(text), "%.*s\ny%s", (int)n, whole,
 	    strstr(record(10, "RUNNING"), " UserId="));
 	sim_answer("scontrol", text);
@@ -523,7 +577,7 @@ test_forged_name(void)
 	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
 
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	snprintf(text, sizeof(text), "%sy\n", whole);
 	sim_answer("scontrol", text);
 	CHECK_STR(sim_said(), "end 10/0-300 completed threads");
@@ -1043,7 +1097,7 @@ static void
 hook_held(void)
 {
 	begin();
-	hook_event_add(hooks, 5, 10);
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	sim_answer("scontrol", record(10, "CONFIGURING"));
 	CHECK_STR(sim_said(), "held 10/0 threads");
 }
@@ -1118,6 +1172,7 @@ main(void)
 {
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
+	test_hook_end_of_known_run();
 	test_hook_burst();
 	test_hook_burst_big();
 	test_hook_burst_short_age();

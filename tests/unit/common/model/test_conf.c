@@ -92,11 +92,42 @@ test_secrets(void)
 	wr_clear(&w);
 }
 
+/* Only the process that connects to NATS gets its address and its login. */
+static void
+test_receivers_of_keys(void)
+{
+	struct conf c;
+
+	conf_init(&c);
+	CHECK(!conf_reads_stream(&c) && !conf_delivers_to_stream(&c));
+	CHECK(conf_is_for(&c, CONF_NATS_SERVER, ROLE_SUBMITTER));
+	CHECK(!conf_is_for(&c, CONF_NATS_SERVER, ROLE_RECEIVER));
+	CHECK(conf_is_for(&c, CONF_CC_REST_JWT, ROLE_SUBMITTER));
+	CHECK(!conf_is_for(&c, CONF_CC_REST_JWT, ROLE_RECEIVER));
+	CHECK(!conf_is_for(&c, CONF_CC_REST_JWT, ROLE_COLLECTOR));
+	CHECK_INT(conf_set(&c, CONF_SOURCE, "stream"), 0);
+	CHECK(conf_reads_stream(&c));
+	CHECK(!conf_is_for(&c, CONF_NATS_SERVER, ROLE_SUBMITTER));
+	CHECK(conf_is_for(&c, CONF_NATS_SERVER, ROLE_RECEIVER));
+	CHECK(!conf_is_for(&c, CONF_NATS_PASSWORD, ROLE_SUBMITTER));
+	CHECK(conf_is_for(&c, CONF_NATS_PASSWORD, ROLE_RECEIVER));
+	CHECK(conf_is_for(&c, CONF_CC_REST_JWT, ROLE_SUBMITTER));
+	CHECK(!conf_is_for(&c, CONF_CC_REST_JWT, ROLE_RECEIVER));
+	CHECK(conf_is_for(&c, CONF_CLUSTERS, ROLE_RECEIVER));
+	CHECK(conf_is_for(&c, CONF_CLUSTERS, ROLE_SUBMITTER));
+	conf_clear(&c);
+	CHECK_INT(conf_set(&c, CONF_DELIVER, "stream"), 0);
+	CHECK(conf_delivers_to_stream(&c));
+	CHECK(conf_is_for(&c, CONF_NATS_SERVER, ROLE_SUBMITTER));
+	conf_clear(&c);
+}
+
 int
 main(void)
 {
 	test_paths();
 	test_conf();
 	test_secrets();
+	test_receivers_of_keys();
 	return check_done();
 }

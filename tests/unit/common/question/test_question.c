@@ -17,8 +17,9 @@
 	"JobIDRaw,JobID,User,UID,Account,Partition,QOS,Reservation,State," \
 	"ExitCode,Submit,Start,End,TimelimitRaw,AllocTRES,ReqMem,ReqCPUS," \
 	"AdminComment,JobName,NodeList "
-#define SQUEUE "/x/squeue -h -a "
-#define LIVE   " -t R,S,CG,CF,ST,SO,SI,RS"
+#define SQUEUE	     "/x/squeue -h -a "
+#define SQUEUE_LOCAL "/x/squeue --local -h -a "
+#define LIVE	     " -t R,S,CG,CF,ST,SO,SI,RS"
 
 /* What a kind has, and the command line that follows from it. */
 static const struct {
@@ -31,14 +32,16 @@ static const struct {
 	[QUESTION_SHAPES] = { 0, 0, 0, "/x/scontrol --all show node -o" },
 	[QUESTION_NODES] = { 0, 0, 0, "/x/scontrol --all show node -d -o" },
 	[QUESTION_JOBS] = { 0, 0, 0, "/x/scontrol --all show job -d -o" },
-	[QUESTION_JOB] = { 0, 0, 1, "/x/scontrol --all show job -d -o 10" },
+	[QUESTION_JOB] = { 0, 0, 1,
+	    "/x/scontrol --local --all show job -d -o 10" },
 	[QUESTION_SCRIPT] = { 0, 0, 1, "/x/scontrol write batch_script 10 -" },
 	[QUESTION_LIST] = { 0, 0, 0, SQUEUE "-o %A %t %2r %S" LIVE },
 	[QUESTION_LIST_JOBS] = { 0, 0, 2,
-	    SQUEUE "-o %A %t %2r %S" LIVE " -j 10,4294967295" },
+	    SQUEUE_LOCAL "-o %A %t %2r %S" LIVE " -j 10,4294967295" },
 	[QUESTION_LIST_ALL] = { 0, 0, 0, SQUEUE "-t all -o %A %t %2r %S" },
 	[QUESTION_NAME] = { 0, 1, 1,
-	    SQUEUE "-t all -j 10 -O JobID:" D ",Name:" D ",admin_comment:" D },
+	    SQUEUE_LOCAL "-t all -j 10 -O JobID:" D ",Name:" D
+			 ",admin_comment:" D },
 	[QUESTION_BUSY_NODES] = { 0, 0, 0, SQUEUE "-t R,S,CF,ST -o %N" },
 	[QUESTION_CLOCK] = { 0, 0, 0, "/x/sdiag" },
 	[QUESTION_RANGE] = { 1, 1, 0,

@@ -235,8 +235,8 @@ zone_make(void)
 struct probe {
 	const char *name;
 	int (*run)(void);
-	/* listener, collector, runner, submitter; -1 = any but 0 */
-	int want[4];
+	/* listener, collector, runner, submitter, receiver; -1 = any but 0 */
+	int want[5];
 	int rooted;   /* 1: only as root */
 	int landlock; /* version that denies it */
 };
@@ -245,32 +245,36 @@ struct probe {
 #define KILLED (SIGNALLED + SIGSYS)
 
 static const struct probe probes[] = {
-	{ "write memory", write_memory, { 0, 0, 0, 0 }, 0, 0 },
-	{ "open /etc/passwd", open_passwd, { ANY, ANY, 0, ANY }, 0, 1 },
+	{ "write memory", write_memory, { 0, 0, 0, 0, 0 }, 0, 0 },
+	{ "open /etc/passwd", open_passwd, { ANY, ANY, 0, ANY, ANY }, 0, 1 },
 	/* The runner has no rules by path for reading: its commands have. */
-	{ "open the secret", open_secret, { ANY, ANY, 0, ANY }, 0, 1 },
-	{ "open the spool", open_spool, { ANY, ANY, ANY, 0 }, 0, 0 },
-	{ "execute", run_true, { KILLED, KILLED, 0, KILLED }, 0, 0 },
-	{ "start a command", spawn_true, { ANY, ANY, 0, ANY }, 0, 0 },
-	{ "socket", inet_socket, { ENOSYS, ENOSYS, 0, 0 }, 0, 0 },
-	{ "odd socket", odd_socket, { ENOSYS, ENOSYS, EAFNOSUPPORT, ENOSYS }, 0,
-	    0 },
+	{ "open the secret", open_secret, { ANY, ANY, 0, ANY, ANY }, 0, 1 },
+	{ "open the spool", open_spool, { ANY, ANY, ANY, 0, ANY }, 0, 0 },
+	{ "execute", run_true, { KILLED, KILLED, 0, KILLED, KILLED }, 0, 0 },
+	{ "start a command", spawn_true, { ANY, ANY, 0, ANY, ANY }, 0, 0 },
+	{ "socket", inet_socket, { ENOSYS, ENOSYS, 0, 0, 0 }, 0, 0 },
+	{ "odd socket", odd_socket,
+	    { ENOSYS, ENOSYS, EAFNOSUPPORT, ENOSYS, ENOSYS }, 0, 0 },
 	{ "connect", tcp_connect,
-	    { ENOSYS, ENOSYS, ECONNREFUSED, ECONNREFUSED }, 0, 0 },
-	{ "become root", become_root, { ENOSYS, ENOSYS, EPERM, ENOSYS }, 0, 0 },
-	{ "ptrace", trace_init, { KILLED, KILLED, EPERM, KILLED }, 0, 0 },
-	{ "unshare", new_namespace, { KILLED, KILLED, EPERM, KILLED }, 0, 0 },
-	{ "new code", map_code, { ENOSYS, ENOSYS, 0, ENOSYS }, 0, 0 },
-	{ "thread", start_thread, { ANY, ANY, 0, 0 }, 0, 0 },
-	{ "signal the parent", signal_parent, { ENOSYS, ENOSYS, EPERM, ENOSYS },
-	    0, 6 },
+	    { ENOSYS, ENOSYS, ECONNREFUSED, ECONNREFUSED, ECONNREFUSED }, 0,
+	    0 },
+	{ "become root", become_root, { ENOSYS, ENOSYS, EPERM, ENOSYS, ENOSYS },
+	    0, 0 },
+	{ "ptrace", trace_init, { KILLED, KILLED, EPERM, KILLED, KILLED }, 0,
+	    0 },
+	{ "unshare", new_namespace, { KILLED, KILLED, EPERM, KILLED, KILLED },
+	    0, 0 },
+	{ "new code", map_code, { ENOSYS, ENOSYS, 0, ENOSYS, ENOSYS }, 0, 0 },
+	{ "thread", start_thread, { ANY, ANY, 0, 0, 0 }, 0, 0 },
+	{ "signal the parent", signal_parent,
+	    { ENOSYS, ENOSYS, EPERM, ENOSYS, ENOSYS }, 0, 6 },
 	{ "abort", die_of_abort,
 	    { SIGNALLED + SIGABRT, SIGNALLED + SIGABRT, SIGNALLED + SIGABRT,
-		SIGNALLED + SIGABRT },
+		SIGNALLED + SIGABRT, SIGNALLED + SIGABRT },
 	    0, 0 },
-	{ "local time", local_time, { 0, 0, 0, 0 }, 0, 0 },
+	{ "local time", local_time, { 0, 0, 0, 0, 0 }, 0, 0 },
 	{ "connect to another port", tcp_connect_other,
-	    { ENOSYS, ENOSYS, ECONNREFUSED, EACCES }, 0, 4 },
+	    { ENOSYS, ENOSYS, ECONNREFUSED, EACCES, EACCES }, 0, 4 },
 };
 
 /* Made before the sandbox, as the channels and the listening socket are. */
@@ -659,7 +663,7 @@ static const struct probe runner_probes[] = {
 };
 
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR, ROLE_RUNNER,
-	ROLE_SUBMITTER };
+	ROLE_SUBMITTER, ROLE_RECEIVER };
 
 /* As the supervisor fills it. */
 static void
@@ -675,6 +679,10 @@ describe(struct sandbox *sb, enum role role, int as_root)
 		sb->fsize = 0;
 	} else if (role == ROLE_SUBMITTER) {
 		sb->root = strdup(spool);
+		CHECK_INT(sandbox_allow_port(sb, PORT), 0);
+	} else if (role == ROLE_RECEIVER) {
+		sb->root = strdup("/tmp");
+		sb->fsize = 0;
 		CHECK_INT(sandbox_allow_port(sb, PORT), 0);
 	}
 }

@@ -114,6 +114,8 @@ lane_none(struct submitter *sub)
 static const struct wake_lane lanes[] = { { WAKE_DELIVERY, lane_none },
 	{ 0, NULL } };
 
+static enum role feeder = ROLE_COLLECTOR; /* the peer of begin() */
+
 static void
 begin(const char *clusters)
 {
@@ -136,8 +138,8 @@ begin(const char *clusters)
 	spool_policy(s.spool)->to[DEST_REST] = 1;
 	s.commit = commit_new(&s, &commit_ops);
 	s.intake = intake_new(&s, &intake_ops);
-	collector = channel_new(worker.base, fds[0], ROLE_SUBMITTER,
-	    ROLE_COLLECTOR, &channel_ops, NULL);
+	collector = channel_new(worker.base, fds[0], ROLE_SUBMITTER, feeder,
+	    &channel_ops, NULL);
 	far = fds[1];
 	intake_peer(s.intake, collector);
 	cluster_names_conf(&s);
@@ -384,6 +386,90 @@ test_inflight(void)
 	end();
 }
 
+static void
+position(const char *cluster, uint64_t identity, uint64_t sequence)
+{
+	struct writer w;
+
+	wr_init(&w, 256);
+	wr_u64(&w, ++seq);
+	wr_str(&w, cluster);
+	wr_u64(&w, identity);
+	wr_u64(&w, sequence);
+	receive(MSG_STREAM_POSITION, &w);
+}
+
+/*
+ * Reads what the intake has sent to its peer: the positions of a new receiver, in
+ * front of the last batch of open runs.  Returns their number.
+ */
+static unsigned
+positions_read(char *cluster, size_t size, uint64_t *sequence)
+{
+	struct msg_header h = { .type = 0 };
+	struct reader r;
+	uint8_t *payload;
+	unsigned n = 0;
+	int fd;
+
+	event_base_loop(worker.base, EVLOOP_NONBLOCK);
+	while (h.type != MSG_OPEN_RUNS &&
+	    frame_read(far, feeder, ROLE_SUBMITTER, &h, &payload, &fd, 10000) ==
+		0) {
+		rd_init(&r, payload, h.length);
+		if (h.type == MSG_STREAM_POSITION) {
+			CHECK_INT(rd_u64(&r), 0);
+			rd_name(&r, cluster, size);
+			CHECK_INT(rd_u64(&r), 7);
+			*sequence = rd_u64(&r);
+			CHECK_INT(rd_end(&r), 0);
+			n++;
+		}
+		free(payload);
+	}
+	CHECK_INT(h.type, MSG_OPEN_RUNS);
+	return n;
+}
+
+/* At the centre of a fan-in. */
+static void
+test_stream_position(void)
+{
+	struct spool_stream at;
+	char cluster[CLUSTER_MAX] = "";
+	uint64_t sequence = 0;
+
+	feeder = ROLE_RECEIVER;
+	begin("[\"alpha\", \"beta\"]");
+	CHECK_INT(positions_read(cluster, sizeof(cluster), &sequence), 0);
+	record("alpha", 1);
+	position("alpha", 7, 40);
+	CHECK_INT(spool_stream(s.spool, "alpha", &at), 1);
+	CHECK_INT(at.identity, 7);
+	CHECK_INT(at.sequence, 40);
+	position("alpha", 7, 39); /* a repeated message moves nothing back */
+	CHECK_INT(spool_stream(s.spool, "alpha", &at), 1);
+	CHECK_INT(at.sequence, 40);
+	CHECK_INT(spool_stream(s.spool, "beta", &at), 0);
+	CHECK_INT(broken, 0);
+	position("gamma", 7, 1); /* no name of the key clusters */
+	CHECK_INT(spool_stream(s.spool, "gamma", &at), 0);
+	CHECK_INT(s.n.clusters_refused, 1);
+	/* A new receiver continues there. */
+	intake_peer(s.intake, collector);
+	CHECK_INT(positions_read(cluster, sizeof(cluster), &sequence), 1);
+	CHECK_STR(cluster, "alpha");
+	CHECK_INT(sequence, 40);
+	end();
+	/* The collector has no stream. */
+	feeder = ROLE_COLLECTOR;
+	begin("[\"alpha\"]");
+	position("alpha", 7, 40);
+	CHECK_INT(broken, 1);
+	CHECK_INT(spool_stream(s.spool, "alpha", &at), 0);
+	end();
+}
+
 int
 main(void)
 {
@@ -397,6 +483,7 @@ main(void)
 	test_full_table();
 	test_watermark();
 	test_inflight();
+	test_stream_position();
 	rmdir(dir);
 	return check_done();
 }

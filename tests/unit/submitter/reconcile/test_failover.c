@@ -78,6 +78,48 @@ test_active(void)
 }
 
 /*
+ * A run that another client has stopped with another end is not one that the
+ * other suite has delivered: it is listed for an admin.
+ */
+static void
+test_stopped_by_others(void)
+{
+	begin();
+	sim_put(1, 1000, 1100);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "failed", 50) "]}");
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	sim_answer(REQUEST_START, 422,
+	    "{\"error\":\"a job with that jobId exists\"}");
+	CHECK_INT(sim_state(1, 1000), START_CONFLICT);
+	sim_run(SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "failed", 50) "]}");
+	CHECK_INT(sim_state(1, 1000), STOPPED_BY_OTHERS);
+	sim_end();
+}
+
+/* The same while the stop waits for the list that shows the start. */
+static void
+test_stopped_while_waiting(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_put(1, 1000, 1100);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	sim_run(SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "failed", 50) "]}");
+	CHECK_INT(sim_state(1, 1000), STOP_CONFLICT);
+	sim_end();
+}
+
+/*
  * The other suite has delivered a run, which `backfill --nats` publishes again
  * here: that is still to be done.
  */
@@ -194,7 +236,7 @@ check_replaced(void)
 static void
 test_last_requeued(void)
 {
-	static const char list[] = "{\"jobs\":[" SIM_JOB(7, 1000, "cancelled",
+	static const char list[] = "{\"jobs\":[" SIM_JOB(7, 1000, "preempted",
 	    10) "]}";
 
 	/* the later run comes while this suite is passive */
@@ -240,6 +282,8 @@ main(void)
 {
 	test_passive();
 	test_active();
+	test_stopped_by_others();
+	test_stopped_while_waiting();
 	test_published_again();
 	test_list_fails();
 	test_back();

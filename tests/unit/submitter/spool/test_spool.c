@@ -944,6 +944,39 @@ test_shed(void)
 	file_remove();
 }
 
+/* The position in a stream is as durable as the records before it. */
+static void
+test_stream(void)
+{
+	const struct spool_stream early = { 7, 40 }, late = { 7, 41 },
+				  other = { 8, 3 };
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_stream at;
+
+	CHECK_INT(spool_stream(sp, "alpha", &at), 0);
+	CHECK_INT(at.sequence, 0);
+	CHECK_INT(spool_stream_set(sp, "alpha", &late), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_stream_set(sp, "alpha", &early), 0);
+	CHECK_INT(spool_dirty(sp), 0);
+	/* A stream that was made anew begins again. */
+	CHECK_INT(spool_stream_set(sp, "alpha", &other), 0);
+	spool_rollback(sp);
+	CHECK_INT(spool_stream(sp, "alpha", &at), 1);
+	CHECK_INT(at.identity, 7);
+	CHECK_INT(at.sequence, 41);
+	CHECK_INT(spool_stream_set(sp, "alpha", &other), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_stream(sp, "alpha", &at), 1);
+	CHECK_INT(at.identity, 8);
+	CHECK_INT(at.sequence, 3);
+	CHECK_INT(spool_stream(sp, "alph", &at), 0);
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -952,6 +985,7 @@ main(void)
 	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	spool_prepare();
 	test_modes();
+	test_stream();
 	test_life();
 	test_seen();
 	test_order();

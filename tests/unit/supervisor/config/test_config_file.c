@@ -30,6 +30,8 @@ struct outcome {
 	char log[16384];
 	uint8_t *secrets; /* owned */
 	size_t n_secrets;
+	uint8_t *receiver; /* owned; NULL = no memfd */
+	size_t n_receiver;
 	int seals;
 	int ended; /* conf-end was received */
 };
@@ -66,16 +68,15 @@ write_file(const char *path, const char *text, size_t n, mode_t mode)
 }
 
 static void
-keep_secrets(struct outcome *o, int fd)
+keep_secrets(struct outcome *o, uint8_t **to, size_t *n, int fd)
 {
 	struct stat st;
 
 	o->seals = fcntl(fd, F_GET_SEALS);
 	CHECK(fstat(fd, &st) == 0);
-	o->n_secrets = (size_t)st.st_size;
-	o->secrets = malloc(o->n_secrets + 1);
-	CHECK(o->secrets != NULL &&
-	    pread(fd, o->secrets, o->n_secrets, 0) == (ssize_t)o->n_secrets);
+	*n = (size_t)st.st_size;
+	*to = malloc(*n + 1);
+	CHECK(*to != NULL && pread(fd, *to, *n, 0) == (ssize_t)*n);
 	close(fd);
 }
 
@@ -93,7 +94,9 @@ hear(struct outcome *o, int fd)
 		if (h.type == MSG_CONF)
 			conf_read(&r, &o->conf);
 		else if (h.type == MSG_SECRETS)
-			keep_secrets(o, passed);
+			keep_secrets(o, &o->secrets, &o->n_secrets, passed);
+		else if (h.type == MSG_RECEIVER_SECRETS)
+			keep_secrets(o, &o->receiver, &o->n_receiver, passed);
 		else if (h.type == MSG_CONF_BAD) {
 			rd_u32(&r);
 			rd_name(&r, o->reason, sizeof(o->reason));
@@ -119,6 +122,10 @@ run(struct outcome *o, const char *path, int explicit_path)
 		close(fds[0]);
 		dup2(log, STDERR_FILENO);
 		log_init("parser", LOG_LEVEL_INFO);
+		if (check_on_valgrind())
+			parser_limits();
+		else
+			parser_confine(fds[1]);
 		_exit(parser_run(path, explicit_path, fds[1]) & 0xff);
 	}
 	close(fds[1]);
@@ -143,6 +150,7 @@ forget(struct outcome *o)
 {
 	conf_clear(&o->conf);
 	free(o->secrets);
+	free(o->receiver);
 }
 
 static void
@@ -872,6 +880,100 @@ test_address(void)
 	CHECK_INT(conf_address_parse(longest, &a), -1);
 }
 
+#ifdef HAVE_NATS
+/* The first error, "" = none, and a text that the log must have or NULL. */
+static void
+fan_in(const char *text, const char *reason, const char *logged)
+{
+	struct outcome o;
+
+	run_text(&o, text);
+	CHECK(strstr(o.reason, reason) != NULL);
+	CHECK_INT(o.status, *reason != '\0');
+	if (strstr(o.reason, reason) == NULL ||
+	    (logged != NULL && strstr(o.log, logged) == NULL))
+		fprintf(stderr, "    %s: \"%s\", %s\n", text, o.reason, o.log);
+	CHECK(logged == NULL || strstr(o.log, logged) != NULL);
+	CHECK_INT(o.n_receiver > 0,
+	    strstr(text, "\"natsToken\"") != NULL &&
+		strstr(text, "\"source\"") != NULL && *reason == '\0');
+	forget(&o);
+}
+
+#define CENTRE	  "\"source\": \"stream\", \"ccRestJwt\": \"secretjwt\", "
+#define BROKER	  "\"natsServer\": \"nats\""
+#define TO_STREAM "\"deliver\": \"stream\", \"clusters\": [\"a\"]"
+
+static void
+test_fan_in(void)
+{
+	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
+	       " \"natsToken\": \"secrettoken\"}",
+	    "", NULL);
+	fan_in("{" CENTRE URL BROKER "}", "needs the names of the clusters",
+	    NULL);
+	fan_in("{" CENTRE URL "\"clusters\": [\"a\"]}", "needs natsServer",
+	    NULL);
+	fan_in("{" CENTRE BROKER ", \"clusters\": [\"a\"]}",
+	    "no job can be sent", NULL);
+	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
+	       " \"ccRestSubmitJobs\": false}",
+	    "must not be false while source", NULL);
+	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
+	       " \"activeOnly\": true}",
+	    "for the host of a controller", NULL);
+	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
+	       " \"natsStreamMaxAge\": 3600, \"natsFormat\": \"json\"}",
+	    "", "natsStreamMaxAge: is less than 7 d");
+	fan_in("{" URL BROKER ", \"source\": \"stream\", \"deliver\":"
+	       " \"stream\"}",
+	    "must not both be", NULL);
+	fan_in("{" TO_STREAM "}", "needs natsServer", NULL);
+	fan_in("{" TO_STREAM ", " BROKER "}", "", NULL);
+	fan_in("{\"deliver\": \"stream\", " BROKER "}",
+	    "needs the name of the cluster", NULL);
+	fan_in("{" TO_STREAM ", \"activeOnly\": true, " BROKER "}",
+	    "both controllers may publish", NULL);
+	fan_in("{" TO_STREAM ", " URL BROKER "}", "",
+	    "ccRestUrl: is not used, because deliver is \"stream\"");
+	fan_in("{\"deliver\": \"nowhere\"}", "must be one of direct stream",
+	    NULL);
+	fan_in("{" URL "\"clusters\": [\"a\", \"b\", \"c\", \"d\", \"e\","
+	       " \"f\", \"g\", \"h\", \"i\", \"j\", \"k\", \"l\", \"m\","
+	       " \"n\", \"o\", \"p\", \"q\"]}",
+	    "must have at most 16 names", NULL);
+}
+
+/* The token of cc-backend and the login of NATS are in different memfds. */
+static void
+test_fan_in_secrets(void)
+{
+	struct outcome o;
+	size_t n;
+
+	run_text(&o,
+	    "{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
+	    " \"natsToken\": \"secrettoken\"}");
+	CHECK(
+	    conf_secret(o.secrets, o.n_secrets, CONF_CC_REST_JWT, &n) != NULL);
+	CHECK(conf_secret(o.secrets, o.n_secrets, CONF_NATS_TOKEN, &n) == NULL);
+	CHECK(
+	    conf_secret(o.receiver, o.n_receiver, CONF_NATS_TOKEN, &n) != NULL);
+	CHECK(conf_secret(o.receiver, o.n_receiver, CONF_CC_REST_JWT, &n) ==
+	    NULL);
+	forget(&o);
+	/* The host of a cluster does not keep a token that it has. */
+	run_text(&o,
+	    "{" TO_STREAM ", \"ccRestJwt\": \"secretjwt\","
+	    " \"natsToken\": \"secrettoken\", " BROKER "}");
+	CHECK(
+	    conf_secret(o.secrets, o.n_secrets, CONF_CC_REST_JWT, &n) == NULL);
+	CHECK(conf_secret(o.secrets, o.n_secrets, CONF_NATS_TOKEN, &n) != NULL);
+	CHECK(o.receiver == NULL);
+	forget(&o);
+}
+#endif
+
 static void
 remove_files(void)
 {
@@ -906,6 +1008,8 @@ main(void)
 	test_nats_files();
 	test_documented(source != NULL ? source : ".");
 	test_all_logins();
+	test_fan_in();
+	test_fan_in_secrets();
 #endif
 	test_credential();
 	test_heavy();

@@ -101,13 +101,67 @@ test_ports(void)
 	CHECK_INT(sb.n_ports, 4);
 	CHECK(has_port(4222) && has_port(5));
 	conf_init(&next);
-	CHECK_INT(sandbox_ports_differ(&conf, &next), 1);
+	CHECK_INT(sandbox_ports_differ(&conf, &next, ROLE_SUBMITTER), 1);
 	CHECK_INT(conf_set(&next, CONF_NATS_SERVER, "x, y:53, z:5"), 0);
 	CHECK_INT(conf_set(&next, CONF_CC_REST_URL, "https://other/"), 0);
-	CHECK_INT(sandbox_ports_differ(&conf, &next), 0);
+	CHECK_INT(sandbox_ports_differ(&conf, &next, ROLE_SUBMITTER), 0);
 	CHECK_INT(conf_set(&next, CONF_CC_REST_URL, "http://cc/x"), 0);
-	CHECK_INT(sandbox_ports_differ(&conf, &next), 1);
+	CHECK_INT(sandbox_ports_differ(&conf, &next, ROLE_SUBMITTER), 1);
 	conf_clear(&next);
+}
+
+/* With source "stream" the receiver has the brokers, the submitter has not. */
+static void
+test_receiver(void)
+{
+	struct conf next;
+
+	CHECK_INT(conf_set(&conf, CONF_SOURCE, "stream"), 0);
+	fill(ROLE_RECEIVER);
+	CHECK_INT(sb.n_paths, 0);
+	CHECK_STR(sb.root, empty);
+	CHECK_INT(sb.fsize, 0);
+	CHECK_INT(sb.n_ports, 3);
+	CHECK(has_port(53) && has_port(4222) && has_port(5));
+	CHECK(!has_port(443));
+	fill(ROLE_SUBMITTER);
+	CHECK_INT(sb.n_ports, 2);
+	CHECK(has_port(53) && has_port(443));
+	conf_init(&next);
+	CHECK_INT(conf_set(&next, CONF_SOURCE, "stream"), 0);
+	CHECK_INT(conf_set(&next, CONF_CC_REST_URL, "https://cc/x"), 0);
+	CHECK_INT(conf_set(&next, CONF_NATS_SERVER, "a:6"), 0);
+	CHECK_INT(sandbox_ports_differ(&conf, &next, ROLE_SUBMITTER), 0);
+	CHECK_INT(sandbox_ports_differ(&conf, &next, ROLE_RECEIVER), 1);
+	conf_clear(&next);
+	/* The host of a cluster does not connect to cc-backend. */
+	CHECK_INT(conf_set(&conf, CONF_SOURCE, "slurm"), 0);
+	CHECK_INT(conf_set(&conf, CONF_DELIVER, "stream"), 0);
+	fill(ROLE_SUBMITTER);
+	CHECK_INT(sb.n_ports, 3);
+	CHECK(!has_port(443));
+}
+
+/* The processes of each kind of host. */
+static void
+test_wanted(void)
+{
+	struct conf c;
+
+	conf_init(&c);
+	CHECK(worker_is_wanted(&c, ROLE_LISTENER) &&
+	    worker_is_wanted(&c, ROLE_COLLECTOR) &&
+	    worker_is_wanted(&c, ROLE_RUNNER) &&
+	    worker_is_wanted(&c, ROLE_SUBMITTER));
+	CHECK(!worker_is_wanted(&c, ROLE_RECEIVER));
+	CHECK(!worker_is_wanted(&c, ROLE_EXPORTER));
+	CHECK_INT(conf_set(&c, CONF_SOURCE, "stream"), 0);
+	CHECK(!worker_is_wanted(&c, ROLE_LISTENER) &&
+	    !worker_is_wanted(&c, ROLE_COLLECTOR) &&
+	    !worker_is_wanted(&c, ROLE_RUNNER));
+	CHECK(worker_is_wanted(&c, ROLE_SUBMITTER) &&
+	    worker_is_wanted(&c, ROLE_RECEIVER));
+	conf_clear(&c);
 }
 
 int
@@ -122,6 +176,8 @@ main(void)
 	test_closed();
 	test_submitter();
 	test_ports();
+	test_receiver();
+	test_wanted();
 	sandbox_clear(&sb);
 	conf_clear(&conf);
 	return check_done();

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the messages of the streams become for the submitter.  A record is
+ * decoded, its authority is checked, and it is sent on; the submitter
+ * acknowledges records and positions by their number.
+ */
+#ifndef RECEIVER_INTAKE_INTAKE_H
+#define RECEIVER_INTAKE_INTAKE_H
+
+#include <stdint.h>
+
+#include "common/ipc/channel.h"
+#include "common/model/job.h"
+#include "common/worker/inflight.h"
+#include "receiver/streams/streams.h"
+
+struct intake;
+
+#define QUARANTINE_MAX 64 /* runs; a worker died twice on each */
+
+struct intake_counts {
+	uint64_t records;     /* sent to the submitter */
+	uint64_t foreign;     /* of another cluster than their subject's */
+	uint64_t invalid;     /* no record */
+	uint64_t newer;	      /* schema above ours; they stay at the broker */
+	uint64_t quarantined; /* not decoded */
+};
+
+/* Lives as long as the process; fatalx() when out of memory. */
+struct intake *intake_new(void);
+/* A new submitter, NULL: lost.  Numbers begin again. */
+void intake_peer(struct intake *b, struct channel *submitter);
+/* Messages of this run are not decoded from now on. */
+void intake_quarantine(struct intake *b, const struct run_key *key);
+/*
+ * Sends the record to the submitter; *frame is its number.  inflight may be
+ * NULL.
+ */
+enum stream_take intake_message(struct intake *b, struct inflight *inflight,
+    const struct stream_message *m, uint64_t *frame);
+/* Sends the position of a stream, behind its records. */
+void intake_position(struct intake *b, const char *cluster, uint64_t identity,
+    uint64_t sequence);
+const struct intake_counts *intake_counts(const struct intake *b);
+unsigned intake_quarantine_size(const struct intake *b);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The connection of link.h: passes the choice of the broker to the thread, and
+ * what arrives to the owner.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "receiver/link/link.h"
+#include "receiver/link/link_thread.h"
+
+struct link {
+	const struct link_ops *ops;
+	void *arg;
+	struct nats_broker *broker; /* owned */
+	struct link_thread *thread; /* owned */
+	struct event *readable;	    /* of the thread's eventfd */
+	struct link_report report;  /* last copy of the thread's */
+};
+
+static int
+on_connect(struct nats_target *t, void *arg)
+{
+	struct link *l = arg;
+
+	return link_thread_connect(l->thread, t);
+}
+
+static void
+on_disconnect(void *arg)
+{
+	struct link *l = arg;
+
+	link_thread_disconnect(l->thread);
+}
+
+static void
+on_up(int up, void *arg)
+{
+	struct link *l = arg;
+
+	l->ops->changed(up, l->arg);
+}
+
+static const struct nats_broker_ops broker_ops = {
+	.connect = on_connect,
+	.disconnect = on_disconnect,
+	.up = on_up,
+};
+
+static const char *
+header(natsMsg *msg, const char *name)
+{
+	const char *value = NULL;
+
+	if (natsMsgHeader_Get(msg, name, &value) != NATS_OK || value == NULL)
+		return "";
+	return value;
+}
+
+static void
+pass_on(struct link *l, natsMsg *msg)
+{
+	size_t n = strlen(l->report.inbox);
+	struct link_message m = { 0 };
+
+	m.subject = natsMsg_GetSubject(msg);
+	m.reply = natsMsg_GetReply(msg);
+	if (m.reply == NULL)
+		m.reply = "";
+	if (strncmp(m.subject, l->report.inbox, n) == 0 && m.subject[n] == '.')
+		m.tail = m.subject + n + 1;
+	m.data = (const uint8_t *)natsMsg_GetData(msg);
+	m.len = (size_t)natsMsg_GetDataLength(msg);
+	m.status_text = "";
+	if (m.len == 0) {
+		m.status = (unsigned)strtoul(header(msg, "Status"), NULL, 10);
+		m.status_text = header(msg, "Description");
+	}
+	m.id = header(msg, "Nats-Msg-Id");
+	l->ops->message(&m, l->arg);
+}
+
+static void
+on_report(struct link *l)
+{
+	if (l->report.state == LINK_UP)
+		nats_broker_connected(l->broker, l->report.generation,
+		    l->report.where);
+	else if (l->report.state == LINK_DOWN &&
+	    l->report.trouble != TROUBLE_NONE)
+		nats_broker_failed(l->broker, l->report.generation,
+		    l->report.trouble, l->report.why);
+}
+
+/*
+ * The thread makes no connection by itself, so the messages are of the
+ * connection that is reported.
+ */
+static void
+on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *l = arg;
+	unsigned serial = l->report.serial;
+	struct link_ins ins;
+	struct link_in *in;
+
+	link_thread_take(l->thread, &ins, &l->report);
+	if (l->report.serial != serial)
+		on_report(l);
+	while ((in = STAILQ_FIRST(&ins)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ins, link);
+		if (link_is_up(l))
+			pass_on(l, in->msg);
+		link_in_free(in);
+	}
+	if (link_is_up(l))
+		l->ops->turn(l->arg);
+}
+
+struct link *
+link_new(struct event_base *base, struct resolver *names,
+    const struct link_ops *ops, void *arg)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return NULL;
+	l->ops = ops;
+	l->arg = arg;
+	l->thread = link_thread_new();
+	l->broker = nats_broker_new(base, names, &broker_ops, l);
+	if (l->thread != NULL)
+		l->readable = event_new(base, link_thread_fd(l->thread),
+		    EV_READ | EV_PERSIST, on_readable, l);
+	if (l->broker == NULL || l->readable == NULL ||
+	    event_add(l->readable, NULL) == -1) {
+		link_free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void
+link_free(struct link *l)
+{
+	if (l == NULL)
+		return;
+	if (l->readable != NULL)
+		event_free(l->readable);
+	link_thread_free(l->thread);
+	nats_broker_free(l->broker);
+	free(l);
+}
+
+void
+link_use(struct link *l, struct nats_conf *nc)
+{
+	nats_broker_use(l->broker, nc);
+}
+
+int
+link_is_up(const struct link *l)
+{
+	return nats_broker_is_up(l->broker);
+}
+
+size_t
+link_max_payload(const struct link *l)
+{
+	return l->report.max_payload;
+}
+
+int
+link_publish(struct link *l, const char *subject, const char *answer,
+    const void *data, size_t len)
+{
+	size_t ns = strlen(subject) + 1;
+	size_t nr = answer != NULL ?
+	    strlen(l->report.inbox) + 1 + strlen(answer) + 1 :
+	    0;
+	struct link_out *out;
+
+	if (!link_is_up(l)) {
+		errno = ENOTCONN;
+		return -1;
+	}
+	out = malloc(sizeof(*out) + ns + nr + len);
+	if (out == NULL)
+		return -1;
+	memcpy(out->bytes, subject, ns);
+	out->subject = out->bytes;
+	out->reply = NULL;
+	if (answer != NULL) {
+		snprintf(out->bytes + ns, nr, "%s.%s", l->report.inbox, answer);
+		out->reply = out->bytes + ns;
+	}
+	if (len > 0)
+		memcpy(out->bytes + ns + nr, data, len);
+	out->data = (const uint8_t *)out->bytes + ns + nr;
+	out->len = len;
+	link_thread_put(l->thread, out);
+	return 0;
+}
+
+void
+link_worked(struct link *l)
+{
+	nats_broker_worked(l->broker);
+}
+
+void
+link_status(const struct link *l, struct nats_broker_status *st)
+{
+	nats_broker_status(l->broker, st);
+}

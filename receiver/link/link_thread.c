@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread of link_thread.h.  The thread logs nothing; its reasons go to the
+ * event loop as text.  Messages arrive in a thread of libnats, which puts them
+ * into the queue.
+ */
+#include "config.h"
+
+#include <sys/eventfd.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <nats/nats.h>
+
+#include "common/nats/nats_dial.h"
+#include "receiver/link/link_thread.h"
+
+/* Longest wait for the end of the thread. */
+#define JOIN_SECONDS 1
+/*
+ * Messages and bytes that wait for the event loop.  The receiver asks for less;
+ * only a broker that sends what nobody asked for reaches these limits.
+ */
+#define IN_MAX	     4096
+#define IN_BYTES_MAX (64u * 1024 * 1024)
+/* The rights of the centre's user name it: only it may subscribe there. */
+#define INBOX_PREFIX "_INBOX_centre"
+/* Used when the broker does not tell its limit; NATS' own default. */
+#define PAYLOAD_DEFAULT (1024u * 1024)
+
+struct link_thread {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	pthread_t thread;
+	int running; /* of the event loop: thread is valid */
+	int fd;	     /* eventfd */
+	/* protected by lock */
+	struct link_outs out;
+	struct link_ins in;
+	unsigned n_in;
+	size_t in_bytes;
+	struct nats_target *target; /* owned; NULL = none */
+	int drop;		    /* close the connection */
+	int quit;
+	int closed;  /* libnats has closed the connection */
+	int flooded; /* the queue was full */
+	struct link_report report;
+	/* of the thread; callbacks of libnats compare nc under lock */
+	natsConnection *nc;
+	natsSubscription *sub;
+};
+
+/*
+ * libnats may call the functions below after the connection was destroyed, so
+ * this memory is never freed.  A process has one thread.
+ */
+static struct link_thread *kept;
+
+void
+link_in_free(struct link_in *in)
+{
+	if (in != NULL)
+		natsMsg_Destroy(in->msg);
+	free(in);
+}
+
+static void
+ins_free(struct link_ins *ins)
+{
+	struct link_in *in;
+
+	while ((in = STAILQ_FIRST(ins)) != NULL) {
+		STAILQ_REMOVE_HEAD(ins, link);
+		link_in_free(in);
+	}
+}
+
+static void
+outs_free(struct link_outs *outs)
+{
+	struct link_out *out;
+
+	while ((out = STAILQ_FIRST(outs)) != NULL) {
+		STAILQ_REMOVE_HEAD(outs, link);
+		free(out);
+	}
+}
+
+static void
+wake_loop(struct link_thread *lt)
+{
+	uint64_t one = 1;
+
+	/* A full eventfd is readable already. */
+	if (write(lt->fd, &one, sizeof(one)) == -1)
+		return;
+}
+
+static void
+report(struct link_thread *lt, enum link_state state, enum nats_trouble trouble,
+    const char *why)
+{
+	pthread_mutex_lock(&lt->lock);
+	lt->report.state = state;
+	lt->report.trouble = trouble;
+	lt->report.serial++;
+	snprintf(lt->report.why, sizeof(lt->report.why), "%s", why);
+	pthread_mutex_unlock(&lt->lock);
+	wake_loop(lt);
+}
+
+/* In a thread of libnats: the connection is closed and stays closed. */
+static void
+on_closed(natsConnection *nc, void *arg)
+{
+	struct link_thread *lt = arg;
+
+	pthread_mutex_lock(&lt->lock);
+	if (nc == lt->nc) {
+		lt->closed = 1;
+		pthread_cond_signal(&lt->cond);
+	}
+	pthread_mutex_unlock(&lt->lock);
+}
+
+/* The lock is held.  Returns 1 when the loop must be woken. */
+static int
+in_add(struct link_thread *lt, struct link_in *in)
+{
+	size_t len = (size_t)natsMsg_GetDataLength(in->msg);
+
+	if (lt->n_in >= IN_MAX || lt->in_bytes + len > IN_BYTES_MAX) {
+		lt->flooded = lt->closed = 1;
+		pthread_cond_signal(&lt->cond);
+		return 0;
+	}
+	STAILQ_INSERT_TAIL(&lt->in, in, link);
+	lt->in_bytes += len;
+	return lt->n_in++ == 0;
+}
+
+/* In a thread of libnats: a message of the inbox. */
+static void
+on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
+{
+	struct link_thread *lt = arg;
+	struct link_in *in = malloc(sizeof(*in));
+	int wake = 0, taken = 0;
+
+	(void)sub;
+	if (in != NULL) {
+		in->msg = msg;
+		pthread_mutex_lock(&lt->lock);
+		if (nc == lt->nc && !lt->closed) {
+			wake = in_add(lt, in);
+			taken = !lt->closed;
+		}
+		pthread_mutex_unlock(&lt->lock);
+	}
+	if (!taken) {
+		/* The broker sends the message again. */
+		natsMsg_Destroy(msg);
+		free(in);
+	}
+	if (wake)
+		wake_loop(lt);
+}
+
+static void
+connection_end(struct link_thread *lt)
+{
+	natsConnection *nc;
+
+	pthread_mutex_lock(&lt->lock);
+	nc = lt->nc;
+	lt->nc = NULL;
+	lt->closed = lt->flooded = 0;
+	ins_free(&lt->in);
+	lt->n_in = 0;
+	lt->in_bytes = 0;
+	outs_free(&lt->out);
+	pthread_mutex_unlock(&lt->lock);
+	natsSubscription_Destroy(lt->sub);
+	lt->sub = NULL;
+	natsConnection_Destroy(nc);
+}
+
+/* Makes a random inbox and subscribes to all subjects below it. */
+static natsStatus
+inbox_open(struct link_thread *lt, natsConnection *nc)
+{
+	char prefix[sizeof(lt->report.inbox)];
+	char subject[sizeof(prefix) + 2];
+	natsInbox *inbox = NULL;
+	natsStatus s = natsInbox_Create(&inbox);
+
+	if (s != NATS_OK)
+		return s;
+	/* "_INBOX.RANDOM" */
+	snprintf(prefix, sizeof(prefix), INBOX_PREFIX ".%s",
+	    strchr(inbox, '.') != NULL ? strchr(inbox, '.') + 1 : inbox);
+	natsInbox_Destroy(inbox);
+	snprintf(subject, sizeof(subject), "%s.>", prefix);
+	s = natsConnection_Subscribe(&lt->sub, nc, subject, on_message, lt);
+	/* on_message() has limits of its own, which end the connection. */
+	if (s == NATS_OK)
+		s = natsSubscription_SetPendingLimits(lt->sub, -1, -1);
+	pthread_mutex_lock(&lt->lock);
+	snprintf(lt->report.inbox, sizeof(lt->report.inbox), "%s", prefix);
+	pthread_mutex_unlock(&lt->lock);
+	return s;
+}
+
+/* where: as of nats_dial(). */
+static natsStatus
+connection_begin(struct link_thread *lt, struct nats_target *t, char *where,
+    size_t size)
+{
+	natsConnection *nc;
+	natsStatus s = nats_dial(t, on_closed, lt, INBOX_PREFIX, &nc, where,
+	    size);
+	char why[160];
+
+	if (s != NATS_OK)
+		return s;
+	s = inbox_open(lt, nc);
+	if (s != NATS_OK) {
+		nats_error_text(nc, s, why, sizeof(why));
+		snprintf(where, size, "%.60s:%u: %s", t->server.host,
+		    t->server.port, why);
+		natsSubscription_Destroy(lt->sub);
+		lt->sub = NULL;
+		natsConnection_Destroy(nc);
+		return s;
+	}
+	pthread_mutex_lock(&lt->lock);
+	lt->nc = nc;
+	/* on_closed() may have run before nc was set. */
+	lt->closed = natsConnection_IsClosed(nc);
+	pthread_mutex_unlock(&lt->lock);
+	return s;
+}
+
+static void
+connect_to(struct link_thread *lt, struct nats_target *t)
+{
+	char where[sizeof(lt->report.where)];
+	natsStatus s;
+	int64_t max;
+
+	pthread_mutex_lock(&lt->lock);
+	lt->report.generation = t->generation;
+	pthread_mutex_unlock(&lt->lock);
+	s = connection_begin(lt, t, where, sizeof(where));
+	if (s != NATS_OK) {
+		report(lt, LINK_DOWN, nats_trouble_of(s), where);
+		return;
+	}
+	max = natsConnection_GetMaxPayload(lt->nc);
+	pthread_mutex_lock(&lt->lock);
+	lt->report.max_payload = max > 0 ? (size_t)max : PAYLOAD_DEFAULT;
+	snprintf(lt->report.where, sizeof(lt->report.where), "%s", where);
+	pthread_mutex_unlock(&lt->lock);
+	report(lt, LINK_UP, TROUBLE_NONE, "");
+}
+
+static void
+publish_all(struct link_thread *lt, struct link_outs *outs)
+{
+	natsStatus s = lt->nc != NULL ? NATS_OK : NATS_CONNECTION_CLOSED;
+	struct link_out *out;
+	char why[160];
+
+	STAILQ_FOREACH(out, outs, link)
+	{
+		if (s != NATS_OK)
+			break;
+		s = out->reply != NULL ?
+		    natsConnection_PublishRequest(lt->nc, out->subject,
+			out->reply, out->data, (int)out->len) :
+		    natsConnection_Publish(lt->nc, out->subject, out->data,
+			(int)out->len);
+		/* The request has no answer; the sender's time runs out. */
+		if (s == NATS_MAX_PAYLOAD || s == NATS_INVALID_SUBJECT)
+			s = NATS_OK;
+	}
+	outs_free(outs);
+	if (s == NATS_OK || lt->nc == NULL)
+		return;
+	nats_error_text(lt->nc, s, why, sizeof(why));
+	connection_end(lt);
+	report(lt, LINK_DOWN, TROUBLE_AWAY, why);
+}
+
+/* The lock is held before and after. */
+static void
+link_change(struct link_thread *lt, struct nats_target *target)
+{
+	int closed = lt->closed && !lt->drop && target == NULL;
+	char why[160];
+
+	lt->target = NULL;
+	lt->drop = 0;
+	snprintf(why, sizeof(why), "%s",
+	    lt->flooded ? "the broker sends more than was asked for" : "");
+	pthread_mutex_unlock(&lt->lock);
+	if (closed && why[0] == '\0')
+		nats_error_text(lt->nc, NATS_CONNECTION_CLOSED, why,
+		    sizeof(why));
+	connection_end(lt);
+	if (closed)
+		report(lt, LINK_DOWN, TROUBLE_AWAY, why);
+	if (target != NULL)
+		connect_to(lt, target);
+	nats_target_free(target);
+	pthread_mutex_lock(&lt->lock);
+}
+
+/* Does one step.  The lock is held before and after.  0 = nothing to do. */
+static int
+step(struct link_thread *lt)
+{
+	struct link_outs outs = STAILQ_HEAD_INITIALIZER(outs);
+
+	if (lt->drop || lt->target != NULL || lt->closed) {
+		link_change(lt, lt->target);
+		return 1;
+	}
+	if (STAILQ_EMPTY(&lt->out))
+		return 0;
+	STAILQ_CONCAT(&outs, &lt->out);
+	pthread_mutex_unlock(&lt->lock);
+	publish_all(lt, &outs);
+	pthread_mutex_lock(&lt->lock);
+	return 1;
+}
+
+static void *
+run(void *arg)
+{
+	struct link_thread *lt = arg;
+
+	pthread_mutex_lock(&lt->lock);
+	while (!lt->quit)
+		if (!step(lt))
+			pthread_cond_wait(&lt->cond, &lt->lock);
+	pthread_mutex_unlock(&lt->lock);
+	connection_end(lt);
+	return NULL;
+}
+
+struct link_thread *
+link_thread_new(void)
+{
+	struct link_thread *lt = kept;
+
+	if (lt == NULL)
+		lt = calloc(1, sizeof(*lt));
+	else if (lt->running)
+		errno = EBUSY; /* the old thread has not ended yet */
+	if (lt == NULL || lt->running)
+		return NULL;
+	kept = lt;
+	memset(lt, 0, sizeof(*lt));
+	lt->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (lt->fd == -1)
+		return NULL;
+	pthread_mutex_init(&lt->lock, NULL);
+	pthread_cond_init(&lt->cond, NULL);
+	STAILQ_INIT(&lt->in);
+	STAILQ_INIT(&lt->out);
+	return lt;
+}
+
+/* The thread blocks all signals: the event loop handles them. */
+static int
+thread_start(struct link_thread *lt)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	errno = pthread_create(&lt->thread, NULL, run, lt);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (errno != 0)
+		return -1;
+	lt->running = 1;
+	return 0;
+}
+
+void
+link_thread_free(struct link_thread *lt)
+{
+	struct timespec until;
+
+	if (lt == NULL)
+		return;
+	pthread_mutex_lock(&lt->lock);
+	lt->quit = 1;
+	pthread_cond_signal(&lt->cond);
+	pthread_mutex_unlock(&lt->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += JOIN_SECONDS;
+	if (lt->running &&
+	    pthread_timedjoin_np(lt->thread, NULL, &until) != 0) {
+		pthread_detach(lt->thread);
+		return; /* the thread still uses lt */
+	}
+	lt->running = 0;
+	ins_free(&lt->in);
+	outs_free(&lt->out);
+	nats_target_free(lt->target);
+	lt->target = NULL;
+	close(lt->fd);
+}
+
+int
+link_thread_fd(const struct link_thread *lt)
+{
+	return lt->fd;
+}
+
+int
+link_thread_connect(struct link_thread *lt, struct nats_target *t)
+{
+	if (!lt->running && thread_start(lt) == -1) {
+		nats_target_free(t);
+		return -1;
+	}
+	pthread_mutex_lock(&lt->lock);
+	nats_target_free(lt->target);
+	lt->target = t;
+	lt->report.state = LINK_BUSY;
+	pthread_cond_signal(&lt->cond);
+	pthread_mutex_unlock(&lt->lock);
+	return 0;
+}
+
+void
+link_thread_disconnect(struct link_thread *lt)
+{
+	pthread_mutex_lock(&lt->lock);
+	outs_free(&lt->out);
+	nats_target_free(lt->target);
+	lt->target = NULL;
+	lt->drop = 1;
+	lt->report.state = LINK_DOWN;
+	lt->report.trouble = TROUBLE_NONE;
+	pthread_cond_signal(&lt->cond);
+	pthread_mutex_unlock(&lt->lock);
+}
+
+void
+link_thread_put(struct link_thread *lt, struct link_out *out)
+{
+	int first;
+
+	pthread_mutex_lock(&lt->lock);
+	first = STAILQ_EMPTY(&lt->out);
+	STAILQ_INSERT_TAIL(&lt->out, out, link);
+	if (first)
+		pthread_cond_signal(&lt->cond);
+	pthread_mutex_unlock(&lt->lock);
+}
+
+void
+link_thread_take(struct link_thread *lt, struct link_ins *in,
+    struct link_report *to)
+{
+	uint64_t n;
+
+	if (read(lt->fd, &n, sizeof(n)) == -1 && errno != EAGAIN)
+		n = 0;
+	STAILQ_INIT(in);
+	pthread_mutex_lock(&lt->lock);
+	STAILQ_CONCAT(in, &lt->in);
+	lt->n_in = 0;
+	lt->in_bytes = 0;
+	*to = lt->report;
+	pthread_mutex_unlock(&lt->lock);
+}

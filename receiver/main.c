@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The receiver: at the centre of a fan-in, it alone speaks NATS.  It has the
+ * place of listener, collector and runner: it reads the runs that other hosts
+ * have published and sends them to the submitter.  It has no token of
+ * cc-backend, executes nothing and opens no file.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/nats/nats_conf.h"
+#include "common/net/resolver.h"
+#include "common/net/secret.h"
+#include "receiver/check.h"
+#include "receiver/receiver.h"
+#include "receiver/report.h"
+
+/* --- calls from lower boxes --- */
+
+static void
+on_link_message(const struct link_message *m, void *arg)
+{
+	struct receiver *v = arg;
+
+	if (check_is_on())
+		check_message(m);
+	else
+		streams_receive(v->streams, m);
+}
+
+static void
+on_link_turn(void *arg)
+{
+	struct receiver *v = arg;
+
+	if (!check_is_on())
+		streams_turn(v->streams);
+}
+
+static void
+on_link_changed(int up, void *arg)
+{
+	struct receiver *v = arg;
+
+	if (check_is_on())
+		check_link(up);
+	else
+		streams_link(v->streams, up);
+}
+
+static const struct link_ops link_ops = {
+	.message = on_link_message,
+	.turn = on_link_turn,
+	.changed = on_link_changed,
+};
+
+static enum stream_take
+on_stream_message(const struct stream_message *m, uint64_t *frame, void *arg)
+{
+	struct receiver *v = arg;
+
+	return intake_message(v->intake, v->w->inflight, m, frame);
+}
+
+static void
+on_stream_position(const char *cluster, uint64_t identity, uint64_t sequence,
+    void *arg)
+{
+	struct receiver *v = arg;
+
+	intake_position(v->intake, cluster, identity, sequence);
+}
+
+static const struct streams_ops streams_ops = {
+	.message = on_stream_message,
+	.position = on_stream_position,
+};
+
+/* --- the worker --- */
+
+static void
+on_prepare(struct worker *w)
+{
+	resolver_prepare();
+	nats_prepare();
+}
+
+static void
+on_init(struct worker *w)
+{
+	struct receiver *v = w->arg;
+
+	v->w = w;
+	v->resolver = resolver_new(w->base);
+	if (v->resolver != NULL)
+		v->link = link_new(w->base, v->resolver, &link_ops, v);
+	if (v->link == NULL)
+		fatalx("out of memory");
+	v->streams = streams_new(w->base, v->link, &streams_ops, v);
+	v->intake = intake_new();
+}
+
+static int
+on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
+    size_t len, char *reason, size_t size)
+{
+	struct receiver *v = w->arg;
+
+	nats_conf_free(v->checked);
+	free(v->checked_clusters);
+	v->checked_clusters = strdup(conf_str(next, CONF_CLUSTERS));
+	if (v->checked_clusters == NULL)
+		fatalx("out of memory");
+	v->checked = nats_conf_new(next, secrets, len, reason, size);
+	return v->checked != NULL ? 0 : -1;
+}
+
+static void
+on_conf_commit(struct worker *w)
+{
+	struct receiver *v = w->arg;
+	struct api_limits limits = { (unsigned)conf_int(&w->conf,
+					 CONF_NATS_STREAM_REPLICAS),
+		conf_int(&w->conf, CONF_NATS_STREAM_MAX_AGE),
+		conf_int(&w->conf, CONF_NATS_STREAM_MAX_BYTES) };
+
+	link_use(v->link, v->checked);
+	v->checked = NULL;
+	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
+}
+
+static void
+on_file(struct receiver *v, struct reader *r)
+{
+	unsigned which = rd_u8(r);
+	const uint8_t *p;
+	size_t n;
+
+	p = rd_blob(r, &n);
+	if (rd_end(r) == -1)
+		channel_broken(v->w->supervisor, "file");
+	else
+		resolver_file(v->resolver, (enum msg_file)which, p, n);
+}
+
+static void
+on_quarantine(struct receiver *v, struct reader *r)
+{
+	struct run_key key;
+
+	rd_run_key(r, &key);
+	if (rd_end(r) == -1)
+		channel_broken(v->w->supervisor, "quarantine");
+	else
+		intake_quarantine(v->intake, &key);
+}
+
+static void
+on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
+    int fd)
+{
+	struct receiver *v = w->arg;
+
+	if (fd != -1)
+		close(fd);
+	if (h->type == MSG_FILE)
+		on_file(v, r);
+	else if (h->type == MSG_QUARANTINE)
+		on_quarantine(v, r);
+}
+
+/* The new submitter tells its positions; open-runs is its last message then. */
+static void
+on_peer(struct worker *w, enum role peer, struct channel *c)
+{
+	struct receiver *v = w->arg;
+
+	if (peer != ROLE_SUBMITTER)
+		return;
+	streams_reset(v->streams);
+	streams_pause(v->streams, 0);
+	intake_peer(v->intake, c);
+}
+
+static void
+on_record_ack(struct receiver *v, struct channel *c, struct reader *r)
+{
+	uint64_t frame = rd_u64(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(c, "record-ack");
+	else
+		streams_acked(v->streams, frame);
+}
+
+static void
+on_position(struct receiver *v, struct channel *c, struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	uint64_t identity, sequence;
+
+	rd_u64(r); /* no number: it is not acknowledged */
+	rd_name(r, cluster, sizeof(cluster));
+	identity = rd_u64(r);
+	sequence = rd_u64(r);
+	if (rd_end(r) == -1)
+		channel_broken(c, "stream-position");
+	else
+		streams_position(v->streams, cluster, identity, sequence);
+}
+
+/* Only the end of the list matters: all positions were told. */
+static void
+on_open_runs(struct receiver *v, struct channel *c, struct reader *r)
+{
+	unsigned bits = rd_u8(r);
+
+	if (r->err)
+		channel_broken(c, "open-runs");
+	else if (bits & OPEN_RUNS_LAST)
+		streams_begin(v->streams);
+}
+
+static void
+on_flow(struct receiver *v, struct channel *c, struct reader *r)
+{
+	unsigned pause = rd_u8(r);
+
+	if (rd_end(r) == -1)
+		channel_broken(c, "flow");
+	else
+		streams_pause(v->streams, pause != 0);
+}
+
+static void
+on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
+    struct reader *r, int fd)
+{
+	struct receiver *v = w->arg;
+
+	if (fd != -1)
+		close(fd);
+	switch (h->type) {
+	case MSG_RECORD_ACK:
+		on_record_ack(v, c, r);
+		break;
+	case MSG_STREAM_POSITION:
+		on_position(v, c, r);
+		break;
+	case MSG_OPEN_RUNS:
+		on_open_runs(v, c, r);
+		break;
+	case MSG_FLOW:
+		on_flow(v, c, r);
+		break;
+	default:
+		/* resume-from and others: times of Slurm, which is elsewhere */
+		break;
+	}
+}
+
+static void
+on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
+{
+	struct receiver *v = w->arg;
+
+	if (req->verb == CTL_CHECK) {
+		check_begin(v, request);
+		return;
+	}
+	if (req->verb == CTL_STATUS)
+		report_status(v, request);
+	else if (req->verb == CTL_METRICS)
+		report_metrics(v, request);
+	worker_ctl_end(w, request, CTL_OK, "");
+}
+
+static void
+on_stop(struct worker *w, uint32_t grace_ms)
+{
+	/* What is not acknowledged comes again. */
+	secret_wipe_all();
+	worker_exit(w);
+}
+
+static const struct worker_ops ops = {
+	.role = ROLE_RECEIVER,
+	.prepare = on_prepare,
+	.init = on_init,
+	.conf_check = on_conf_check,
+	.conf_commit = on_conf_commit,
+	.on_supervisor = on_supervisor,
+	.on_peer = on_peer,
+	.on_neighbour = on_neighbour,
+	.on_ctl = on_ctl,
+	.on_stop = on_stop,
+	.summary = report_summary,
+};
+
+int
+main(int argc, char **argv)
+{
+	static struct receiver receiver; /* as long as the process */
+
+	worker_main(&ops, &receiver, argc, argv);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of one stream from the connection to the first pull request: ask for
+ * the stream, make it or correct its limits, find the position, make our
+ * consumer anew behind the position.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/backoff.h"
+#include "common/log.h"
+#include "common/text/time_text.h"
+#include "receiver/streams/streams_private.h"
+
+#define ANSWER_MS    10000 /* limit of a request; it may elect a leader */
+#define RETRY_MS     1000  /* first wait after a failure */
+#define RETRY_MS_MAX 60000
+#define REQUEST_MAX  4096 /* bytes */
+#define NOT_THERE    404
+
+/* Sends the request of a step. */
+static void
+ask(struct stream *st, enum stream_step step, const char *what,
+    const char *consumer, const struct writer *w)
+{
+	char subject[API_SUBJECT_MAX + 64];
+
+	st->step = step;
+	snprintf(subject, sizeof(subject), "$JS.API.%s.%s%s%s", what, st->name,
+	    consumer != NULL ? "." : "", consumer != NULL ? consumer : "");
+	if ((w != NULL && wr_end(w) == -1) ||
+	    link_publish(st->t->link, subject, stream_token(st),
+		w != NULL ? w->buf : NULL, w != NULL ? w->len : 0) == -1) {
+		stream_fail(st, "the request cannot be sent");
+		return;
+	}
+	stream_timer(st, ANSWER_MS);
+}
+
+void
+stream_start(struct stream *st)
+{
+	if (st->step != STEP_IDLE || !st->t->up || !st->t->begun)
+		return;
+	ask(st, STEP_INFO, "STREAM.INFO", NULL, NULL);
+}
+
+void
+stream_halt(struct stream *st)
+{
+	fetch_end(st);
+	evtimer_del(st->timer);
+	st->serial++; /* a late answer is ignored */
+	st->step = STEP_IDLE;
+	st->waiting = 0;
+	st->wants_long = 0;
+}
+
+void
+stream_fail(struct stream *st, const char *why)
+{
+	int64_t ms = backoff_jitter(
+	    backoff_wait(st->failures++, RETRY_MS, RETRY_MS_MAX));
+
+	/* Log a cause once; the attempts continue. */
+	if (strcmp(st->problem, why) != 0)
+		log_warnx("stream %s: %s; attempts continue", st->name, why);
+	snprintf(st->problem, sizeof(st->problem), "%s", why);
+	stream_halt(st);
+	st->step = STEP_WAIT;
+	stream_timer(st, (int)ms);
+}
+
+static void
+ask_config(struct stream *st, enum stream_step step, const char *what)
+{
+	struct writer w;
+
+	wr_init(&w, REQUEST_MAX);
+	api_stream_config(&w, st->name, st->subject, &st->t->limits);
+	ask(st, step, what, NULL, &w);
+	wr_clear(&w);
+}
+
+static void
+ask_consumer(struct stream *st)
+{
+	struct writer w;
+
+	wr_init(&w, REQUEST_MAX);
+	api_consumer_config(&w, st->name, st->window.taken + 1, ACK_PENDING,
+	    ACK_WAIT);
+	ask(st, STEP_CONSUMER, "CONSUMER.DURABLE.CREATE", API_CONSUMER, &w);
+	wr_clear(&w);
+}
+
+/* Messages up to this one are no longer in the stream. */
+static void
+lost_until(struct stream *st, uint64_t until)
+{
+	uint64_t n = until - st->window.taken;
+
+	st->expired += n;
+	snprintf(st->loss, sizeof(st->loss),
+	    "%" PRIu64 " messages expired or were deleted before they were "
+	    "read, the last time at %s",
+	    st->expired, time_text(time(NULL)));
+	log_about(LOG_ID_NONE, st->cluster, 0);
+	log_errorx("stream %s: %" PRIu64 " messages (%" PRIu64 " to %" PRIu64
+		   ") expired or were deleted before they were read: run "
+		   "`cc-slurm-adapterctl backfill --cluster %s`",
+	    st->name, n, st->window.taken + 1, until, st->cluster);
+	window_init(&st->window, until);
+}
+
+/* The stream is another one than that of the position. */
+static void
+begin_again(struct stream *st, const char *why)
+{
+	log_warnx("stream %s: %s; it is read from its begin, known runs do not "
+		  "change",
+	    st->name, why);
+	window_init(&st->window, 0);
+}
+
+/* Finds the position in the stream that exists now. */
+static void
+position_find(struct stream *st, const struct api_answer *a)
+{
+	int known = st->identity != 0 && st->identity == a->created;
+
+	if (st->identity != 0 && !known)
+		begin_again(st, "the stream was made anew since it was read");
+	else if (st->window.taken > a->last) {
+		begin_again(st, "it ends before the stored position");
+		known = 0;
+	}
+	st->identity = a->created;
+	if (a->first <= st->window.taken + 1)
+		return;
+	if (known)
+		lost_until(st, a->first - 1);
+	else
+		window_init(&st->window, a->first - 1);
+}
+
+/* Says what in the stream's configuration cannot be changed and matters. */
+static void
+config_check(struct stream *st, const struct api_answer *a)
+{
+	const char *what = NULL;
+
+	if (strcmp(a->retention, "limits") != 0)
+		what = "its retention is not \"limits\": a restored centre "
+		       "cannot read it again";
+	else if (a->sealed)
+		what = "it is sealed and accepts no message";
+	else if (a->foreign)
+		what = "it mirrors another stream or has sources";
+	else if (strcmp(a->storage, "file") != 0)
+		what = "it is kept in memory: a restart of the broker loses it";
+	if (what == NULL)
+		return;
+	if (strcmp(st->problem, what) != 0)
+		log_warnx("stream %s: %s", st->name, what);
+	snprintf(st->problem, sizeof(st->problem), "%s", what);
+}
+
+/* The stream is as it can be. */
+static void
+stream_found(struct stream *st, const struct api_answer *a)
+{
+	position_find(st, a);
+	config_check(st, a);
+	ask(st, STEP_DELETE, "CONSUMER.DELETE", API_CONSUMER, NULL);
+}
+
+static void
+stream_made(struct stream *st, const struct api_answer *a)
+{
+	log_notice("stream %s was made: %u replicas, %" PRId64 " s, %" PRId64
+		   " bytes",
+	    st->name, st->t->limits.replicas, st->t->limits.max_age,
+	    st->t->limits.max_bytes);
+	st->problem[0] = '\0';
+	stream_found(st, a);
+}
+
+static void
+info_answer(struct stream *st, const struct api_answer *a)
+{
+	char why[256];
+
+	if (a->code == NOT_THERE && a->created == 0) {
+		ask_config(st, STEP_CREATE, "STREAM.CREATE");
+		return;
+	}
+	if (a->code != 0 || a->created == 0) {
+		snprintf(why, sizeof(why), "the broker says: %s",
+		    a->error[0] != '\0' ? a->error : "an incomplete answer");
+		stream_fail(st, why);
+		return;
+	}
+	st->problem[0] = '\0';
+	st->found = *a;
+	if (api_stream_differs(a, st->subject, &st->t->limits))
+		ask_config(st, STEP_UPDATE, "STREAM.UPDATE");
+	else
+		stream_found(st, a);
+}
+
+/* A stream that keeps its old limits is read nevertheless. */
+static void
+update_answer(struct stream *st, const struct api_answer *a)
+{
+	char why[256];
+
+	if (a->code == 0 && a->created != 0) {
+		log_notice("stream %s has the configured limits now", st->name);
+		stream_found(st, a);
+		return;
+	}
+	snprintf(why, sizeof(why), "the broker keeps its old limits: %s",
+	    a->error);
+	log_warnx("stream %s: %s", st->name, why);
+	stream_found(st, &st->found);
+	if (st->problem[0] == '\0')
+		snprintf(st->problem, sizeof(st->problem), "%s", why);
+}
+
+static void
+reading_begins(struct stream *st)
+{
+	evtimer_del(st->timer);
+	link_worked(st->t->link);
+	log_info("stream %s is read from message %" PRIu64, st->name,
+	    st->window.taken + 1);
+	st->step = STEP_READ;
+	st->pull.messages = 0;
+	fetch_position(st);
+	fetch_all(st->t);
+}
+
+void
+stream_answer(struct stream *st, const struct link_message *m)
+{
+	struct api_answer a;
+	char why[256];
+
+	if (m->status != 0) {
+		stream_fail(st, "JetStream is not available");
+		return;
+	}
+	if (api_answer_read(&a, m->data, m->len) == -1) {
+		stream_fail(st, "the broker's answer is not valid");
+		return;
+	}
+	snprintf(why, sizeof(why), "the broker says: %s", a.error);
+	if (st->step == STEP_INFO)
+		info_answer(st, &a);
+	else if (st->step == STEP_UPDATE)
+		update_answer(st, &a);
+	else if (a.code != 0 &&
+	    !(st->step == STEP_DELETE && a.code == NOT_THERE))
+		stream_fail(st, why);
+	else if (st->step == STEP_CREATE)
+		stream_made(st, &a);
+	else if (st->step == STEP_DELETE)
+		ask_consumer(st);
+	else
+		reading_begins(st);
+}

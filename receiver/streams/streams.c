@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of streams and the calls from outside.  A lost connection or a lost
+ * submitter halts all streams; when both are there, each stream begins with
+ * its position.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/model/conf.h"
+#include "common/permanent.h"
+#include "common/record/stream_name.h"
+#include "receiver/streams/streams_private.h"
+
+void
+stream_timer(struct stream *st, int ms)
+{
+	struct timeval tv = clock_timeval(ms);
+
+	evtimer_add(st->timer, &tv);
+}
+
+const char *
+stream_token(struct stream *st)
+{
+	static char token[32];
+
+	snprintf(token, sizeof(token), "%u.%u", st->index, ++st->serial);
+	return token;
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct stream *st = arg;
+
+	if (st->step == STEP_READ) {
+		fetch_timeout(st);
+		fetch_all(st->t);
+	} else if (st->step == STEP_WAIT) {
+		st->step = STEP_IDLE;
+		stream_start(st);
+	} else if (st->step != STEP_IDLE)
+		stream_fail(st, "JetStream does not answer in time");
+}
+
+static int
+by_cluster(const void *a, const void *b)
+{
+	const struct stream *const *x = a, *const *y = b;
+
+	return strcmp((*x)->cluster, (*y)->cluster);
+}
+
+static struct stream *
+by_name(const struct streams *t, const char *cluster)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		if (strcmp(t->list[i]->cluster, cluster) == 0)
+			return t->list[i];
+	return NULL;
+}
+
+static struct stream *
+by_stream(const struct streams *t, const char *name, size_t len)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		if (strncmp(t->list[i]->name, name, len) == 0 &&
+		    t->list[i]->name[len] == '\0')
+			return t->list[i];
+	return NULL;
+}
+
+static struct stream *
+by_index(const struct streams *t, unsigned index)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->list[i]->index == index)
+			return t->list[i];
+	return NULL;
+}
+
+static void
+stream_new(struct streams *t, const char *cluster)
+{
+	struct stream *st;
+
+	if (t->n == STREAMS_MAX || by_name(t, cluster) != NULL)
+		return;
+	st = calloc(1, sizeof(*st));
+	if (st == NULL)
+		fatalx("out of memory");
+	st->t = t;
+	st->index = t->next_index++;
+	snprintf(st->cluster, sizeof(st->cluster), "%.*s", CLUSTER_MAX - 1,
+	    cluster);
+	if (stream_name(STREAM_OF_RECORDS, cluster, st->name,
+		sizeof(st->name)) == -1 ||
+	    stream_name(SUBJECT_OF_RECORDS, cluster, st->subject,
+		sizeof(st->subject)) == -1)
+		fatalx("cluster name %s is too long", cluster);
+	st->timer = evtimer_new(t->base, on_timer, st);
+	if (st->timer == NULL)
+		fatalx("out of memory");
+	t->list[t->n++] = st;
+	t->budget.streams = t->n;
+}
+
+static void
+stream_free(struct stream *st)
+{
+	stream_halt(st);
+	fetch_forget(st->t, st);
+	event_free(st->timer);
+	free(st);
+}
+
+/* Removes the streams whose cluster is not in the list of names. */
+static void
+streams_keep(struct streams *t, char (*names)[CLUSTER_MAX], unsigned n)
+{
+	unsigned i, k, kept = 0;
+
+	for (i = 0; i < t->n; i++) {
+		for (k = 0; k < n; k++)
+			if (strcmp(names[k], t->list[i]->cluster) == 0)
+				break;
+		if (k < n)
+			t->list[kept++] = t->list[i];
+		else
+			stream_free(t->list[i]);
+	}
+	t->n = t->budget.streams = kept;
+}
+
+static void
+start_all(struct streams *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		stream_start(t->list[i]);
+}
+
+static void
+halt_all(struct streams *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		stream_halt(t->list[i]);
+}
+
+void
+streams_conf(struct streams *t, const char *clusters,
+    const struct api_limits *limits)
+{
+	char names[STREAMS_MAX][CLUSTER_MAX];
+	unsigned i, n = 0;
+	int changed = t->limits.replicas != limits->replicas ||
+	    t->limits.max_age != limits->max_age ||
+	    t->limits.max_bytes != limits->max_bytes;
+
+	t->limits = *limits;
+	while (n < STREAMS_MAX &&
+	    conf_list_item(clusters, n, names[n], CLUSTER_MAX) == 1)
+		n++;
+	streams_keep(t, names, n);
+	for (i = 0; i < n; i++)
+		stream_new(t, names[i]);
+	qsort(t->list, t->n, sizeof(struct stream *), by_cluster);
+	/* Each stream is checked against the new limits. */
+	if (changed)
+		halt_all(t);
+	start_all(t);
+}
+
+void
+streams_link(struct streams *t, int up)
+{
+	t->up = up;
+	if (up)
+		start_all(t);
+	else
+		halt_all(t);
+}
+
+void
+streams_reset(struct streams *t)
+{
+	unsigned i;
+
+	t->begun = 0;
+	halt_all(t);
+	fetch_forget(t, NULL);
+	for (i = 0; i < t->n; i++) {
+		t->list[i]->identity = 0;
+		window_init(&t->list[i]->window, 0);
+	}
+}
+
+void
+streams_position(struct streams *t, const char *cluster, uint64_t identity,
+    uint64_t sequence)
+{
+	struct stream *st = by_name(t, cluster);
+
+	if (st == NULL || t->begun)
+		return;
+	st->identity = identity;
+	window_init(&st->window, sequence);
+	st->told = sequence;
+}
+
+void
+streams_begin(struct streams *t)
+{
+	if (t->begun)
+		return;
+	t->begun = 1;
+	start_all(t);
+}
+
+void
+streams_pause(struct streams *t, int pause)
+{
+	t->paused = pause;
+	fetch_all(t);
+}
+
+/* An answer to a question of ours. */
+static void
+receive_answer(struct streams *t, const struct link_message *m)
+{
+	unsigned index, serial;
+	struct stream *st;
+
+	if (sscanf(m->tail, "%u.%u", &index, &serial) != 2)
+		return;
+	st = by_index(t, index);
+	if (st == NULL || st->serial != serial)
+		return; /* too late */
+	if (st->step == STEP_READ)
+		fetch_status(st, m);
+	else if (st->step != STEP_IDLE && st->step != STEP_WAIT)
+		stream_answer(st, m);
+}
+
+void
+streams_receive(struct streams *t, const struct link_message *m)
+{
+	struct api_ack ack;
+	struct stream *st;
+
+	if (m->tail != NULL) {
+		receive_answer(t, m);
+		return;
+	}
+	if (api_ack_read(&ack, m->reply) == -1)
+		return;
+	st = by_stream(t, ack.stream, ack.stream_len);
+	/* The consumer that begins later sends the message again. */
+	if (st != NULL && st->step == STEP_READ)
+		fetch_message(st, &ack, m);
+}
+
+void
+streams_turn(struct streams *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		fetch_position(t->list[i]);
+	fetch_all(t);
+}
+
+struct streams *
+streams_new(struct event_base *base, struct link *link,
+    const struct streams_ops *ops, void *arg)
+{
+	struct streams *t = permanent_new(sizeof(*t));
+
+	t->base = base;
+	t->link = link;
+	t->ops = ops;
+	t->arg = arg;
+	TAILQ_INIT(&t->unacked);
+	return t;
+}
+
+int
+streams_status(const struct streams *t, unsigned i, struct stream_status *to)
+{
+	const struct stream *st;
+
+	if (i >= t->n)
+		return 0;
+	st = t->list[i];
+	to->cluster = st->cluster;
+	to->stream = st->name;
+	to->problem = st->problem[0] != '\0' ? st->problem : st->loss;
+	to->ready = st->step == STEP_READ;
+	to->taken = st->window.taken;
+	to->waiting = st->waiting;
+	to->unacked = st->unacked;
+	to->held = st->window.held;
+	to->received = st->received;
+	to->expired = st->expired;
+	to->last = st->last;
+	return 1;
+}

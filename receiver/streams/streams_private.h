@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Private state of the streams. */
+#ifndef RECEIVER_STREAMS_STREAMS_PRIVATE_H
+#define RECEIVER_STREAMS_STREAMS_PRIVATE_H
+
+#include <sys/queue.h>
+
+#include <event2/event.h>
+
+#include "common/model/job.h"
+#include "receiver/base/budget.h"
+#include "receiver/base/window.h"
+#include "receiver/streams/streams.h"
+
+#define ACK_PENDING 256 /* messages of a consumer without acknowledgement */
+/* s; above the longest time until a record is durable */
+#define ACK_WAIT 150
+
+/* Where a stream is on its way to be read. */
+enum stream_step {
+	STEP_IDLE,   /* no connection, or no submitter */
+	STEP_WAIT,   /* the timer begins again */
+	STEP_INFO,   /* a request; its answer is awaited, as below */
+	STEP_CREATE, /* of the stream */
+	STEP_UPDATE, /* of the stream */
+	STEP_DELETE, /* of our consumer */
+	STEP_CONSUMER,
+	STEP_READ /* messages are fetched */
+};
+
+/* A message that the submitter has not acknowledged. */
+struct unacked {
+	TAILQ_ENTRY(unacked) link; /* in the order of frames */
+	struct stream *stream;
+	uint64_t frame;
+	uint64_t sequence;
+	size_t bytes;
+	char *ack; /* subject; owned */
+};
+TAILQ_HEAD(unacked_list, unacked);
+
+/* A pull request that the broker has not answered in full. */
+struct pull {
+	unsigned messages; /* still to come; 0 = none is open */
+	size_t bytes;
+	unsigned came;
+	int is_long; /* for one message above the own share */
+};
+
+struct stream {
+	struct streams *t;
+	char cluster[CLUSTER_MAX];
+	char name[API_SUBJECT_MAX];
+	char subject[API_SUBJECT_MAX];
+	unsigned index;	 /* of the reply subjects */
+	unsigned serial; /* of the last request */
+	enum stream_step step;
+	struct event *timer;	 /* of the step, or of the pull request */
+	unsigned failures;	 /* since the last message or success */
+	struct api_answer found; /* the stream before its update */
+	char problem[256];	 /* of the stream; "" = none */
+	char loss[160];		 /* messages were lost; "" = none */
+	uint64_t identity;	 /* of window; 0 = unknown */
+	struct window window;
+	uint64_t told;	    /* position that was passed up */
+	unsigned gap_times; /* a gap was seen since the last message */
+	uint64_t waiting;   /* messages at the broker */
+	struct pull pull;
+	struct budget_use use;
+	unsigned unacked;
+	int wants_long; /* the next message is longer than the own share */
+	uint64_t received;
+	uint64_t expired;
+	int64_t last;
+};
+
+struct streams {
+	struct event_base *base;
+	struct link *link;
+	const struct streams_ops *ops;
+	void *arg;
+	struct api_limits limits;
+	struct stream *list[STREAMS_MAX]; /* in the order of cluster names */
+	unsigned n;
+	unsigned next_index;
+	unsigned next; /* begin of the round robin */
+	struct budget budget;
+	struct unacked_list unacked;
+	int up;	   /* the connection */
+	int begun; /* the submitter has told its positions */
+	int paused;
+};
+
+/* step.c: from the connection to the first pull request */
+
+/* Begins with the first request when connection and submitter are there. */
+void stream_start(struct stream *st);
+/* Ends the present step and the pull request. */
+void stream_halt(struct stream *st);
+/* Begins again after a wait; why is logged and shown. */
+void stream_fail(struct stream *st, const char *why);
+/* An answer to the request of the step. */
+void stream_answer(struct stream *st, const struct link_message *m);
+
+/* fetch.c: pull requests and messages */
+
+/* Asks for messages where the budget permits. */
+void fetch_all(struct streams *t);
+/* The pull request is over: gives back what did not come. */
+void fetch_end(struct stream *st);
+/* A status of the broker for the pull request. */
+void fetch_status(struct stream *st, const struct link_message *m);
+void fetch_timeout(struct stream *st);
+/* A message of the stream. */
+void fetch_message(struct stream *st, const struct api_ack *ack,
+    const struct link_message *m);
+/* Tells the position when it has changed. */
+void fetch_position(struct stream *st);
+/* Drops the list of what the submitter has not acknowledged. */
+void fetch_forget(struct streams *t, const struct stream *st);
+
+/* streams.c */
+
+void stream_timer(struct stream *st, int ms);
+/* "INDEX.SERIAL" of a new request. */
+const char *stream_token(struct stream *st);
+
+#endif

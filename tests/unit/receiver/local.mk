@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# The receiver's boxes.
+if WITH_NATS
+check_PROGRAMS += test_window test_budget test_api test_streams \
+	test_receiver_intake
+TESTS += test_window test_budget test_api test_streams test_receiver_intake
+endif
+test_window_SOURCES = tests/unit/receiver/base/test_window.c
+test_window_LDADD = receiver/base/libbase.a
+
+test_budget_SOURCES = tests/unit/receiver/base/test_budget.c
+test_budget_LDADD = receiver/base/libbase.a
+
+test_api_SOURCES = tests/unit/receiver/streams/test_api.c
+test_api_LDADD = receiver/streams/libstreams.a $(MODEL_LIBS)
+
+# The functions of the box below are the simulated broker.
+test_streams_SOURCES = tests/unit/receiver/streams/test_streams.c
+test_streams_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_streams_LDADD = receiver/streams/libstreams.a receiver/base/libbase.a \
+	common/record/librecord.a $(COMMON_LIBS)
+
+test_receiver_intake_SOURCES = tests/unit/receiver/intake/test_intake.c
+test_receiver_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_receiver_intake_LDADD = receiver/intake/libintake.a \
+	common/record/librecord.a common/worker/libworker.a $(COMMON_LIBS)

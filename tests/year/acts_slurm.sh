@@ -57,6 +57,13 @@ act_gres-conf() {
 	mv -f "$T/slurm/etc/gres.conf.new" "$T/slurm/etc/gres.conf"
 	scontrol reconfigure
 }
+# a typing error: no command works, also none of the suite; Slurm's daemons go on
+act_conf-broken() {
+	with_conf '$a NoSuchKey=1'
+	wait_for 40 said 'slurmctld does not answer' || return 1
+	away
+	with_conf '/^NoSuchKey=/d'
+}
 act_partition() {
 	scontrol create partitionname=live nodes=n1 maxtime=60 state=up
 	batch labalice "sleep 2" -p live -n1 --wait

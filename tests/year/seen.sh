@@ -32,7 +32,7 @@ restarted_by() {
 is_outage() {
 	case $1 in
 	commands-away) return 1 ;;	# three polls
-	*-away | *-stopped | *-slow | host-rebooted | disk-full | log-full | operator-right | broker-lost) ;;
+	*-away | *-stopped | *-slow | host-rebooted | conf-broken | disk-full | log-full | operator-right | broker-lost) ;;
 	*) return 1 ;;
 	esac
 }

@@ -206,6 +206,18 @@ none_found(const struct spool *sp, const struct job *job)
 	    FOUND_NONE;
 }
 
+/*
+ * A slurmctld that ended during PrologSlurmctld reported the run as requeued; the
+ * next slurmctld runs it with the same start.
+ */
+static int
+has_run_nevertheless(struct spool *sp, const struct job *job)
+{
+	return (job->flags & JOB_HAS_START) && !(job->flags & JOB_PARTIAL) &&
+	    (job->end == 0 || job->state != END_REQUEUED) &&
+	    spool_was_false_start(sp, &job->key);
+}
+
 enum run_found
 spool_search(struct spool *sp, struct job *job, struct spool_run *run,
     int64_t *alias)
@@ -216,6 +228,11 @@ spool_search(struct spool *sp, struct job *job, struct spool_run *run,
 	*alias = 0;
 	if (found == 0) {
 		exact = spool_is_done(sp, &job->key);
+		if (exact && has_run_nevertheless(sp, job)) {
+			if (spool_reopen(sp, &job->key) == -1)
+				return FOUND_ERROR;
+			return FOUND_NONE;
+		}
 		if (exact && !(job->flags & JOB_BACKFILL))
 			return FOUND_DONE;
 		found = find_moved(sp, job, run);

@@ -245,6 +245,15 @@ test_requeued(void)
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
 		      &row),
 	    PUT_KNOWN);
+	/* slurmctld ended in the prolog, and the next one ran it. */
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_PARTIAL | JOB_LIVE, 0, END_NOT,
+		      &row),
+	    PUT_KNOWN);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row), PUT_NEW);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE);
+	CHECK_INT(put_flags(sp, 51, 1000, 0, 1400, END_COMPLETED, &row),
+	    PUT_NEW);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
 	spool_close(sp);
 	file_remove();
 }
